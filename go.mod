@@ -1,0 +1,18 @@
+module symbolon
+
+go 1.26.0
+
+toolchain go1.26.8
+
+require (
+	github.com/andybalholm/brotli v1.2.8
+	github.com/goccy/go-yaml v1.19.2
+	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724
+	github.com/klauspost/compress v1.20.3
+	github.com/rogpeppe/go-internal v1.16.0
+	go.etcd.io/bbolt v1.5.0
+	golang.org/x/sys v0.49.0
+	golang.org/x/term v0.47.0
+)
+
+require golang.org/x/tools v0.36.0 // indirect
