@@ -1,0 +1,184 @@
+package bin
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/bits"
+)
+
+var (
+	// ErrShort says that the data ends before what was asked for.
+	ErrShort = errors.New("data ends early")
+	// ErrOverflow says that a variable-length number has more than 64 bits.
+	ErrOverflow = errors.New("number has more than 64 bits")
+)
+
+// Cursor reads numbers and strings from the front of a slice of bytes. Its
+// errors stick: after the first one every read gives zero and nothing is left,
+// so that a parser may read a whole record and ask once.
+type Cursor struct {
+	b   []byte
+	off int
+	big bool
+	err error
+}
+
+// NewCursor is a Cursor at the start of b. Anything but big endian is little
+// endian.
+func NewCursor(b []byte, order binary.ByteOrder) *Cursor {
+	return &Cursor{b: b, big: order == binary.BigEndian}
+}
+
+// Off is how many bytes have been read, or where the first read failed.
+func (c *Cursor) Off() int { return c.off }
+
+// Len is how many bytes are left: none after an error.
+func (c *Cursor) Len() int { return len(c.b) - c.off }
+
+// Err is the first error, ErrShort or ErrOverflow.
+func (c *Cursor) Err() error { return c.err }
+
+// fail keeps err and takes away the rest, so that later reads and loops over
+// Len end without asking for the error.
+func (c *Cursor) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+	c.b = c.b[:c.off:c.off]
+}
+
+// Bytes is the next n bytes, in place.
+func (c *Cursor) Bytes(n int) []byte {
+	if uint(n) > uint(len(c.b)-c.off) {
+		c.fail(ErrShort)
+		return nil
+	}
+	p := c.b[c.off : c.off+n : c.off+n]
+	c.off += n
+	return p
+}
+
+// Skip passes over n bytes.
+func (c *Cursor) Skip(n int) {
+	if uint(n) > uint(len(c.b)-c.off) {
+		c.fail(ErrShort)
+		return
+	}
+	c.off += n
+}
+
+func (c *Cursor) U8() uint8 {
+	if c.off >= len(c.b) {
+		c.fail(ErrShort)
+		return 0
+	}
+	v := c.b[c.off]
+	c.off++
+	return v
+}
+
+func (c *Cursor) U16() uint16 {
+	p := c.Bytes(2)
+	if p == nil {
+		return 0
+	}
+	v := binary.LittleEndian.Uint16(p)
+	if c.big {
+		v = bits.ReverseBytes16(v)
+	}
+	return v
+}
+
+func (c *Cursor) U32() uint32 {
+	p := c.Bytes(4)
+	if p == nil {
+		return 0
+	}
+	v := binary.LittleEndian.Uint32(p)
+	if c.big {
+		v = bits.ReverseBytes32(v)
+	}
+	return v
+}
+
+func (c *Cursor) U64() uint64 {
+	p := c.Bytes(8)
+	if p == nil {
+		return 0
+	}
+	v := binary.LittleEndian.Uint64(p)
+	if c.big {
+		v = bits.ReverseBytes64(v)
+	}
+	return v
+}
+
+// Uleb is an unsigned LEB128 number. Padding with zero bits is accepted, as
+// assemblers write it.
+func (c *Cursor) Uleb() uint64 {
+	if c.off < len(c.b) && c.b[c.off] < 0x80 {
+		v := uint64(c.b[c.off])
+		c.off++
+		return v
+	}
+	var v uint64
+	for shift, i := uint(0), c.off; i < len(c.b); i++ {
+		x := c.b[i]
+		part := uint64(x & 0x7f)
+		if part != 0 && (shift > 63 || part<<shift>>shift != part) {
+			c.fail(ErrOverflow)
+			return 0
+		}
+		v |= part << shift
+		if x < 0x80 {
+			c.off = i + 1
+			return v
+		}
+		shift += 7
+	}
+	c.fail(ErrShort)
+	return 0
+}
+
+// Sleb is a signed LEB128 number. Padding with copies of the sign is accepted.
+func (c *Cursor) Sleb() int64 {
+	var v int64
+	for shift, i := uint(0), c.off; i < len(c.b); i++ {
+		x := c.b[i]
+		part := int64(x & 0x7f)
+		switch {
+		case shift < 63:
+			v |= part << shift
+		case shift == 63 && (part == 0 || part == 0x7f):
+			v |= part << 63
+		case shift > 63 && part == v>>63&0x7f:
+		default:
+			c.fail(ErrOverflow)
+			return 0
+		}
+		shift += 7
+		if x < 0x80 {
+			if x&0x40 != 0 && shift < 64 {
+				v |= -1 << shift
+			}
+			c.off = i + 1
+			return v
+		}
+	}
+	c.fail(ErrShort)
+	return 0
+}
+
+// CString is the bytes up to the next NUL, in place; the NUL is passed over.
+// Without a NUL it fails with ErrShort.
+func (c *Cursor) CString() []byte {
+	n := bytes.IndexByte(c.b[c.off:], 0)
+	if n < 0 {
+		c.fail(ErrShort)
+		return nil
+	}
+	p := c.b[c.off : c.off+n : c.off+n]
+	c.off += n + 1
+	return p
+}

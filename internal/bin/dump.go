@@ -1,0 +1,62 @@
+package bin
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const dumpWidth = 16
+
+// Dump writes bytes together with what they mean, for golden files and for
+// people. Its errors stick.
+type Dump struct {
+	w   io.Writer
+	err error
+}
+
+func NewDump(w io.Writer) *Dump { return &Dump{w: w} }
+
+// Section starts a new part under a heading.
+func (d *Dump) Section(name string) { d.printf("\n== %s\n", name) }
+
+// Line is b, which stands at off, with a note. Bytes that do not fit go to
+// further lines. Line breaks in the note become blanks, so that the note of
+// data out of a hostile file stays on its line.
+func (d *Dump) Line(off int64, b []byte, note string) {
+	note = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, note)
+	for {
+		n := min(len(b), dumpWidth)
+		text := fmt.Sprintf("%08x  %-*s  %s", off, dumpWidth*3-1, spaced(b[:n]), note)
+		d.printf("%s\n", strings.TrimRight(text, " "))
+		if b = b[n:]; len(b) == 0 {
+			return
+		}
+		off += int64(n)
+		note = ""
+	}
+}
+
+// Err is the first error of the writer.
+func (d *Dump) Err() error { return d.err }
+
+func (d *Dump) printf(format string, args ...any) {
+	if d.err == nil {
+		_, d.err = fmt.Fprintf(d.w, format, args...)
+	}
+}
+
+func spaced(b []byte) string {
+	var text [dumpWidth * 3]byte
+	for i, x := range b {
+		hex.Encode(text[i*3:], []byte{x})
+		text[i*3+2] = ' '
+	}
+	return string(text[:max(len(b)*3-1, 0)])
+}

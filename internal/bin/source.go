@@ -1,0 +1,67 @@
+package bin
+
+import (
+	"fmt"
+	"io"
+)
+
+// Source is bytes with random access and a known size.
+type Source interface {
+	io.ReaderAt
+	Size() int64
+}
+
+// Bytes is a Source over memory.
+func Bytes(b []byte) Source { return memory(b) }
+
+type memory []byte
+
+func (m memory) Size() int64   { return int64(len(m)) }
+func (m memory) Bytes() []byte { return m }
+
+func (m memory) ReadAt(p []byte, off int64) (int, error) {
+	if off < 0 {
+		return 0, fmt.Errorf("read at negative offset %d", off)
+	}
+	if off >= int64(len(m)) {
+		return 0, io.EOF
+	}
+	n := copy(p, m[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// Whole is the content of s, if s has it in memory or mapped, which it tells
+// by a method Bytes() []byte. The bytes are valid as long as s is open.
+func Whole(s Source) ([]byte, bool) {
+	w, ok := s.(interface{ Bytes() []byte })
+	if !ok {
+		return nil, false
+	}
+	b := w.Bytes()
+	return b, int64(len(b)) == s.Size()
+}
+
+// Read returns n bytes of s from off on. A range that s does not have is
+// ErrShort, and is found before anything is allocated. If s is Whole the
+// result is a part of it.
+func Read(s Source, off int64, n int) ([]byte, error) {
+	size := s.Size()
+	if off < 0 || n < 0 || off > size || int64(n) > size-off {
+		return nil, fmt.Errorf("%d bytes at offset %d of %d: %w", n, off, size, ErrShort)
+	}
+	if b, ok := Whole(s); ok {
+		return b[off : off+int64(n) : off+int64(n)], nil
+	}
+	b := make([]byte, n)
+	got, err := s.ReadAt(b, off)
+	switch {
+	case got == n:
+		return b, nil
+	case err == nil || err == io.EOF:
+		err = ErrShort
+	}
+	return nil, fmt.Errorf("%d bytes at offset %d of %d: %w", n, off, size, err)
+}
