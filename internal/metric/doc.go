@@ -1,0 +1,13 @@
+// Package metric declares every metric of the binary, in one table
+// (table.go), and writes them in the Prometheus text format. The reference
+// page is generated from the same table.
+//
+// Metrics are package-level values by intent: they are the one state of the
+// process that has no owner. Everything is safe for concurrent use. Adding to
+// a series that exists takes no lock and does not allocate.
+//
+// Label values must come from small sets. Whatever goes wrong there, a metric
+// keeps at most maxSeries combinations; further ones are added up under the
+// label values "other". Giving a metric another number of label values than it
+// has labels is a mistake of the program and panics.
+package metric

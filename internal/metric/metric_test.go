@@ -1,0 +1,147 @@
+package metric_test
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"symbolon/internal/metric"
+)
+
+func exposition(t *testing.T) string {
+	t.Helper()
+	var out strings.Builder
+	if err := metric.WriteTo(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestEveryDeclaredMetricIsWritten(t *testing.T) {
+	text := exposition(t)
+	seen := map[string]bool{}
+	for _, row := range metric.Table() {
+		if !strings.HasPrefix(row.Name, "symbolon_") || seen[row.Name] || len(row.Help) < 10 || !strings.HasSuffix(row.Help, ".") {
+			t.Errorf("bad row %+v", row)
+		}
+		seen[row.Name] = true
+		if row.Type == "counter" && !strings.HasSuffix(row.Name, "_total") {
+			t.Errorf("counter %s does not end in _total", row.Name)
+		}
+		if !strings.Contains(text, "# HELP "+row.Name+" "+row.Help+"\n# TYPE "+row.Name+" "+row.Type+"\n") {
+			t.Errorf("no head of %s", row.Name)
+		}
+	}
+	for _, want := range []string{
+		"symbolon_http_requests_total", "symbolon_http_request_seconds", "symbolon_http_in_flight",
+		"symbolon_http_refused_total", "symbolon_frames_total", "symbolon_modules_total", "symbolon_downloads_total",
+		"symbolon_download_bytes_total", "symbolon_download_seconds", "symbolon_cache_lookups_total",
+		"symbolon_cache_bytes", "symbolon_cache_entries", "symbolon_cache_evictions_total",
+		"symbolon_table_builds_total", "symbolon_table_build_seconds", "symbolon_table_build_input_bytes_total",
+		"symbolon_bad_records_total",
+	} {
+		if !seen[want] {
+			t.Errorf("%s is not declared", want)
+		}
+		delete(seen, want)
+	}
+	if len(seen) > 0 {
+		t.Errorf("declared and not expected: %v", seen)
+	}
+}
+
+func TestEveryLineHasTheFormat(t *testing.T) {
+	metric.Requests.Add(1, `a "b" \c`+"\nd\xff", "200")
+	metric.DownloadSeconds.Observe(.02, "here")
+	line := regexp.MustCompile(`^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z_]+="([^"\\]|\\["\\n])*"(,[a-z_]+="([^"\\]|\\["\\n])*")*\})? [0-9.e+-]+)$`)
+	for _, l := range strings.Split(strings.TrimSuffix(exposition(t), "\n"), "\n") {
+		if !line.MatchString(l) {
+			t.Errorf("not a line of the format: %q", l)
+		}
+	}
+}
+
+func TestWrongNumberOfLabelValuesPanics(t *testing.T) {
+	for name, use := range map[string]func(){
+		"too few":   func() { metric.Requests.Add(1, "v5") },
+		"too many":  func() { metric.Requests.Add(1, "v5", "200", "x") },
+		"none":      func() { metric.RequestSeconds.Observe(1) },
+		"unlabeled": func() { metric.InFlight.Set(1, "x") },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			use()
+		}()
+	}
+}
+
+func TestMetricsAreSafeForConcurrentUse(t *testing.T) {
+	before := metric.Frames.Value("named")
+	const workers, rounds = 8, 500
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for i := range rounds {
+				metric.Frames.Add(2, "named")
+				metric.CacheBytes.Set(int64(i), "memory")
+				metric.InFlight.Add(1)
+				metric.InFlight.Add(-1)
+				metric.BadRecords.Add(1, string(rune('a'+i%20)))
+				metric.BuildSeconds.Observe(.5)
+				if i%100 == 0 {
+					exposition(t)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := metric.Frames.Value("named") - before; got != workers*rounds*2 {
+		t.Errorf("counted %d", got)
+	}
+	if metric.InFlight.Value() != 0 || metric.CacheBytes.Value("memory") != rounds-1 {
+		t.Errorf("gauges: %d, %d", metric.InFlight.Value(), metric.CacheBytes.Value("memory"))
+	}
+	if text := exposition(t); !strings.Contains(text, "symbolon_table_build_seconds_count 4000\n") ||
+		!strings.Contains(text, "symbolon_table_build_seconds_sum 2000\n") {
+		t.Errorf("histogram lost something:\n%s", text)
+	}
+}
+
+func TestAddingDoesNotAllocate(t *testing.T) {
+	route, code := "v5", "200"
+	metric.Requests.Add(1, route, code)
+	metric.RequestSeconds.Observe(1, route)
+	if n := testing.AllocsPerRun(100, func() {
+		metric.Requests.Add(1, route, code)
+		metric.RequestSeconds.Observe(.1, route)
+		metric.InFlight.Add(1)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestWriteErrorIsReturned(t *testing.T) {
+	full := errors.New("full")
+	if err := metric.WriteTo(failingWriter{full}); !errors.Is(err, full) {
+		t.Errorf("%v", err)
+	}
+}
+
+type failingWriter struct{ err error }
+
+func (f failingWriter) Write([]byte) (int, error) { return 0, f.err }
+
+func BenchmarkCounter(b *testing.B) {
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			metric.Frames.Add(1, "named")
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package metric
+
+// declared holds the metrics in the order of their declaration below.
+var declared registry
+
+// The metrics of the binary. Names get the prefix symbolon_.
+var (
+	Requests = declared.counter("http_requests_total",
+		"Requests answered.", "route", "code")
+	RequestSeconds = declared.histogram("http_request_seconds",
+		"Time from the first byte of a request to the last byte of its answer.", "route")
+	InFlight = declared.gauge("http_in_flight",
+		"Requests being answered.")
+	Refused = declared.counter("http_refused_total",
+		"Requests refused before work was done for them.", "reason")
+
+	Frames = declared.counter("frames_total",
+		"Frames looked up: named, unnamed (the module has symbols, the address has none) or nomodule.", "outcome")
+	Modules = declared.counter("modules_total",
+		"Modules looked up: found, missing or deadline (the answer did not wait any longer).", "outcome")
+
+	Downloads = declared.counter("downloads_total",
+		"Files asked of a source, by what came of it.", "source", "outcome")
+	DownloadBytes = declared.counter("download_bytes_total",
+		"Bytes received from a source, as they came over the wire.", "source")
+	DownloadSeconds = declared.histogram("download_seconds",
+		"Time of one download, with its retries.", "source")
+
+	CacheLookups = declared.counter("cache_lookups_total",
+		"Lookups in a cache tier, by kind of entry and outcome.", "tier", "kind", "outcome")
+	CacheBytes = declared.gauge("cache_bytes",
+		"Bytes held by a cache tier.", "tier")
+	CacheEntries = declared.gauge("cache_entries",
+		"Entries held by a cache tier.", "tier")
+	CacheEvictions = declared.counter("cache_evictions_total",
+		"Entries removed from a cache tier to make room.", "tier", "kind")
+
+	Builds = declared.counter("table_builds_total",
+		"Lookup tables built from debug files, by outcome.", "outcome")
+	BuildSeconds = declared.histogram("table_build_seconds",
+		"Time to build one lookup table.")
+	BuildBytes = declared.counter("table_build_input_bytes_total",
+		"Bytes of the files that lookup tables were built from.")
+	BadRecords = declared.counter("bad_records_total",
+		"Records of debug files that were skipped because they are damaged.", "format")
+)
+
+// bounds are the upper bounds of the buckets of all histograms, in seconds.
+// One set serves them all: from a warm answer to a download of gigabytes.
+var bounds = [...]float64{
+	.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300,
+}
