@@ -1,0 +1,226 @@
+// Package dir is a bucket in a folder: a key is the path of a plain file. It
+// reads folders that other programs have laid out, and writes such folders.
+//
+// Nothing outside of the folder can be reached, neither by a key nor by a
+// symbolic link. A file is written under .tmp in the folder, synced and then
+// renamed, so it is whole or absent after a crash too. What a crash leaves in
+// .tmp is removed a day later, by the first Put of a process; keys that start
+// with that segment do not exist.
+//
+// A folder keeps no coding beside a file: a Put with an Encoding is
+// Unsupported, and Get never tells one. Where "a" is a blob, "a/b" cannot be
+// one. Keys are as case-sensitive as the file system.
+package dir
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"symbolon/internal/bucket"
+	"symbolon/internal/fault"
+)
+
+const (
+	temps    = ".tmp"
+	stale    = 24 * time.Hour // after this a file in temps belongs to nobody
+	fileMode = 0o600
+	dirMode  = 0o700
+)
+
+// Bucket is a bucket in a folder. Make it with Open.
+type Bucket struct {
+	root *os.Root
+	tidy sync.Once
+}
+
+// Open opens the bucket in an existing folder.
+func Open(folder string) (*Bucket, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, failure(folder, err)
+	}
+	return &Bucket{root: root}, nil
+}
+
+// Close lets go of the folder. Readers that are open stay so.
+func (b *Bucket) Close() error { return b.root.Close() }
+
+// Get reads a range of a file.
+func (b *Bucket) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
+	a, err := b.Stat(ctx, key) // before opening: to open a pipe is to wait for its writer
+	if err != nil {
+		return nil, a, err
+	}
+	f, err := b.root.Open(key)
+	if err != nil {
+		return nil, bucket.Attrs{}, failure(key, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, bucket.Attrs{}, failure(key, err)
+	}
+	a.Size = info.Size()
+	from, length := bucket.Cut(off, n, a.Size)
+	r := bucket.Bound(ctx, io.NewSectionReader(f, from, length))
+	return &reader{r, f}, a, nil
+}
+
+type reader struct {
+	io.Reader
+	io.Closer
+}
+
+// Stat is the size of a file.
+func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
+	if err := bucket.Begin(ctx, key); err != nil {
+		return bucket.Attrs{}, err
+	}
+	if reserved(key) {
+		return bucket.Attrs{}, fault.New(fault.NotFound, key, "no such key")
+	}
+	info, err := b.root.Stat(key)
+	switch {
+	case err != nil:
+		return bucket.Attrs{}, failure(key, err)
+	case !info.Mode().IsRegular():
+		return bucket.Attrs{}, fault.New(fault.NotFound, key, "not a file")
+	}
+	return bucket.Attrs{Size: info.Size()}, nil
+}
+
+// Put writes a file.
+func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) (err error) {
+	if err := bucket.Begin(ctx, key); err != nil {
+		return err
+	}
+	switch {
+	case reserved(key):
+		return fault.New(fault.Unsupported, key, "%s is for unfinished files", temps)
+	case a.Encoding != "":
+		return fault.New(fault.Unsupported, key, "a folder cannot keep the coding %.40q", a.Encoding)
+	}
+	f, name, err := b.temp()
+	if err != nil {
+		return failure(key, err)
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			b.root.Remove(name)
+		}
+	}()
+	if _, err := bucket.Copy(ctx, f, r, a); err != nil {
+		var e *fs.PathError
+		if errors.As(err, &e) && e.Path == f.Name() { // ours, not the reader's
+			return failure(key, err)
+		}
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return failure(key, err)
+	}
+	return b.commit(name, key)
+}
+
+// commit gives a finished file its name.
+func (b *Bucket) commit(name, key string) error {
+	parent := path.Dir(key)
+	err := b.root.MkdirAll(parent, dirMode)
+	if err == nil {
+		err = b.root.Rename(name, key)
+	}
+	if err != nil {
+		if b.blocked(key) {
+			return fault.New(fault.Unsupported, key, "a folder cannot hold a file and a folder of one name")
+		}
+		return failure(key, err)
+	}
+	// The name outlives a power cut once its folder is synced. Not every
+	// system can do that, and the file is whole without it.
+	if d, err := b.root.Open(parent); err == nil {
+		d.Sync()
+		d.Close()
+	}
+	return nil
+}
+
+// blocked tells whether key cannot be a file because it is a folder, or
+// because a file stands where it needs a folder.
+func (b *Bucket) blocked(key string) bool {
+	if info, err := b.root.Stat(key); err == nil {
+		return info.IsDir()
+	}
+	for at := path.Dir(key); at != "."; at = path.Dir(at) {
+		if info, err := b.root.Stat(at); err == nil {
+			return !info.IsDir()
+		}
+	}
+	return false
+}
+
+// temp opens a new file in temps.
+func (b *Bucket) temp() (*os.File, string, error) {
+	if err := b.root.MkdirAll(temps, dirMode); err != nil {
+		return nil, "", err
+	}
+	name := path.Join(temps, rand.Text())
+	f, err := b.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return nil, "", err
+	}
+	b.tidy.Do(func() { b.sweep(f) })
+	return f, name, nil
+}
+
+// sweep removes what dead processes have left in temps. The new file tells the
+// time, by the clock of the file system that also dated the others.
+func (b *Bucket) sweep(fresh *os.File) {
+	now, err := fresh.Stat()
+	if err != nil {
+		return
+	}
+	d, err := b.root.Open(temps)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	entries, _ := d.ReadDir(-1)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && now.ModTime().Sub(info.ModTime()) > stale {
+			b.root.Remove(path.Join(temps, e.Name()))
+		}
+	}
+}
+
+// reserved tells whether key would be an unfinished file.
+func reserved(key string) bool {
+	first, _, _ := strings.Cut(key, "/")
+	return strings.EqualFold(first, temps)
+}
+
+// failure is what an error of the file system means.
+func failure(place string, err error) error {
+	kind := fault.Internal
+	var number syscall.Errno
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENAMETOOLONG):
+		kind = fault.NotFound
+	case errors.Is(err, fs.ErrPermission):
+		kind = fault.Denied
+	case !errors.As(err, &number) && !errors.Is(err, fs.ErrClosed):
+		// Not an answer of the system, so a refusal of os.Root: a link
+		// that leads out of the folder.
+		kind = fault.Denied
+	}
+	return fault.New(kind, place, "%w", err)
+}

@@ -1,0 +1,79 @@
+// Package mem is a bucket in memory, for tests and demonstrations. It is
+// bounded by what is put into it and by nothing else.
+package mem
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"sync"
+
+	"symbolon/internal/bucket"
+	"symbolon/internal/fault"
+)
+
+// Bucket is a bucket in memory. Make it with New.
+type Bucket struct {
+	mu    sync.RWMutex
+	blobs map[string]blob
+}
+
+type blob struct {
+	data     []byte
+	encoding string
+}
+
+func (b blob) attrs() bucket.Attrs {
+	return bucket.Attrs{Size: int64(len(b.data)), Encoding: b.encoding}
+}
+
+// New makes an empty bucket.
+func New() *Bucket { return &Bucket{blobs: map[string]blob{}} }
+
+// Get reads a range of a blob.
+func (b *Bucket) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
+	found, err := b.find(ctx, key)
+	if err != nil {
+		return nil, bucket.Attrs{}, err
+	}
+	from, length := bucket.Cut(off, n, int64(len(found.data)))
+	r := bytes.NewReader(found.data[from : from+length])
+	return io.NopCloser(bucket.Bound(ctx, r)), found.attrs(), nil
+}
+
+// Put stores a blob.
+func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) error {
+	if err := bucket.Begin(ctx, key); err != nil {
+		return err
+	}
+	var data bytes.Buffer
+	if _, err := bucket.Copy(ctx, &data, r, a); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.blobs[key] = blob{data.Bytes(), a.Encoding}
+	return nil
+}
+
+// Stat is what is known of a blob.
+func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
+	found, err := b.find(ctx, key)
+	if err != nil {
+		return bucket.Attrs{}, err
+	}
+	return found.attrs(), nil
+}
+
+func (b *Bucket) find(ctx context.Context, key string) (blob, error) {
+	if err := bucket.Begin(ctx, key); err != nil {
+		return blob{}, err
+	}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	found, ok := b.blobs[key]
+	if !ok {
+		return blob{}, fault.New(fault.NotFound, key, "no such key")
+	}
+	return found, nil
+}
