@@ -1,0 +1,84 @@
+package disk
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"strings"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/fault"
+)
+
+// A record is the value of an entry in index.db, little endian:
+//
+//	0   u8   version
+//	1   u8   1 for a fault, 0 for a file
+//	2   u64  size of the file, or the end of the fault
+//	10  u64  created
+//	18  u64  last used
+//	26       of a fault: u8 kind, and place and detail as u16 length and bytes
+//	end u32  CRC-32C of the kind's name, the key and everything before
+//
+// Readers drop a record of another version: its file is adopted like one
+// without a record.
+const recordVersion = 1
+
+func checksum(of id, body []byte) uint32 {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	sum := crc32.Checksum([]byte(kinds[of.kind]), table)
+	sum = crc32.Update(sum, table, of.key[:])
+	return crc32.Update(sum, table, body)
+}
+
+func (e *entry) record() []byte {
+	order := binary.LittleEndian
+	first, second := byte(0), e.size
+	if e.fault != nil {
+		first, second = 1, e.fault.until
+	}
+	b := []byte{recordVersion, first}
+	for _, v := range []int64{second, e.created, e.used} {
+		b = order.AppendUint64(b, uint64(v))
+	}
+	if f := e.fault; f != nil {
+		b = append(b, byte(f.kind))
+		for _, text := range []string{f.place, f.detail} {
+			b = order.AppendUint16(b, uint16(len(text)))
+			b = append(b, text...)
+		}
+	}
+	return order.AppendUint32(b, checksum(e.id, b))
+}
+
+// readRecord reads the record of an entry.
+func readRecord(of id, b []byte) (*entry, bool) {
+	body := len(b) - 4
+	if body < 0 || binary.LittleEndian.Uint32(b[body:]) != checksum(of, b[:body]) {
+		return nil, false
+	}
+	c := bin.NewCursor(b[:body], binary.LittleEndian)
+	version, isFault := c.U8(), c.U8()
+	number := int64(c.U64())
+	e := &entry{id: of, created: int64(c.U64()), used: int64(c.U64())}
+	if isFault == 1 {
+		f := &verdict{kind: fault.Kind(c.U8()), until: number}
+		f.place = string(c.Bytes(int(c.U16())))
+		f.detail = string(c.Bytes(int(c.U16())))
+		if f.kind == fault.Internal || f.kind > fault.Unsupported {
+			return nil, false
+		}
+		e.fault = f
+	} else {
+		e.size = number
+	}
+	ok := c.Err() == nil && c.Len() == 0 && version == recordVersion && isFault <= 1 && e.size >= 0
+	return e, ok
+}
+
+// clip is the start of a text that is short enough to be remembered.
+func clip(text string) string {
+	if len(text) > maxText {
+		text = text[:maxText]
+	}
+	return strings.ToValidUTF8(text, "")
+}

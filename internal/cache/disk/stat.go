@@ -1,0 +1,163 @@
+package disk
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"symbolon/internal/cache"
+	"symbolon/internal/fault"
+)
+
+// Stats is what the cache holds.
+type Stats struct {
+	Files    int64 // entries
+	Bytes    int64 // their space on disk
+	Held     int64 // bytes of spools and of unfinished entries, not in Bytes
+	Faults   int64 // remembered
+	MaxFiles int64 // the bound of Files, negative: none
+	MaxBytes int64 // the bound of Bytes and Held, negative: none
+	Kinds    []KindStats
+}
+
+// KindStats is the part of one kind.
+type KindStats struct {
+	Kind  cache.Kind
+	Files int64
+	Bytes int64
+}
+
+// Stat counts what the cache holds now.
+func (s *Store) Stat() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := Stats{
+		Held: s.held, Faults: s.book.faults.count, MaxFiles: s.cfg.MaxFiles, MaxBytes: int64(s.cfg.MaxBytes),
+	}
+	st.Files, st.Bytes = s.book.totals()
+	for i := range s.book.files {
+		r := &s.book.files[i]
+		st.Kinds = append(st.Kinds, KindStats{kinds[i], r.count, r.bytes})
+	}
+	return st
+}
+
+// Entry describes a file, or a remembered fault.
+type Entry struct {
+	Kind    cache.Kind
+	Key     cache.Key
+	Size    int64
+	Created time.Time
+	Used    time.Time
+	Fault   *fault.Error // nil for a file; else cache.Expires tells its end
+}
+
+// List yields what there is at this moment, unused for longest first, until
+// yield returns false.
+func (s *Store) List(yield func(Entry) bool) {
+	for _, e := range s.snapshot() {
+		out := Entry{
+			Kind: kinds[e.kind], Key: e.key, Size: e.size,
+			Created: time.Unix(0, e.created), Used: time.Unix(0, e.used),
+		}
+		if e.fault != nil {
+			out.Fault = e.remembered()
+		}
+		if !yield(out) {
+			return
+		}
+	}
+}
+
+// snapshot copies the entries, without faults that have ended.
+func (s *Store) snapshot() []entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock()
+	all := make([]entry, 0, len(s.book.entries))
+	for _, e := range s.book.entries {
+		if e.fault == nil || e.holds(now) {
+			all = append(all, *e)
+		}
+	}
+	slices.SortFunc(all, func(x, y entry) int {
+		return cmp.Or(cmp.Compare(x.used, y.used), cmp.Compare(x.turn, y.turn))
+	})
+	return all
+}
+
+// Filter chooses entries and faults. The zero value chooses all.
+type Filter struct {
+	Kind   cache.Kind    // empty: every kind
+	Idle   time.Duration // only what was not used for longer than this
+	Faults bool          // only remembered faults
+}
+
+// Purge removes what f chooses. It returns the number of files and faults that
+// are gone, and the space that the files took.
+func (s *Store) Purge(f Filter) (count, bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock()
+	chosen := func(e *entry) bool {
+		return (f.Kind == "" || kinds[e.kind] == f.Kind) && (f.Idle <= 0 || now-e.used > int64(f.Idle)) && (!f.Faults || e.fault != nil)
+	}
+	var all []id
+	for of, e := range s.book.entries {
+		if chosen(e) {
+			all = append(all, of)
+		}
+	}
+	return s.dropAll(func() *entry {
+		for len(all) > 0 {
+			e := s.book.entries[all[0]]
+			all = all[1:]
+			if e != nil && chosen(e) { // it may have been used meanwhile
+				return e
+			}
+		}
+		return nil
+	})
+}
+
+// Sweep removes files that were idle for longer than their kind may be, and
+// faults that have ended. It also runs by itself once a minute. It returns the
+// number of what is gone, and the space that the files took.
+func (s *Store) Sweep() (count, bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock()
+	for e := s.book.faults.first; e != nil; {
+		next := e.next
+		if !e.holds(now) {
+			s.drop(e)
+			count++
+		}
+		e = next
+	}
+	files, bytes := s.dropAll(func() *entry {
+		for i := range s.book.files {
+			e, life := s.book.files[i].first, s.cfg.idle(kinds[i])
+			if e != nil && life >= 0 && now-e.used > int64(life) {
+				return e
+			}
+		}
+		return nil
+	})
+	return count + files, bytes
+}
+
+// dropAll drops what next returns, until that is nil or the store is closed,
+// after which the files may be those of another process. mu is held, and given
+// away between two entries, so that readers do not wait for all of them.
+func (s *Store) dropAll(next func() *entry) (count, bytes int64) {
+	for e := next(); e != nil && !s.closed; e = next() {
+		count++
+		bytes += onDisk(e.size)
+		s.drop(e)
+		s.mu.Unlock()
+		s.mu.Lock()
+	}
+	s.publish()
+	return count, bytes
+}

@@ -1,0 +1,389 @@
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"symbolon/internal/cache"
+	"symbolon/internal/fault"
+	"symbolon/internal/metric"
+)
+
+const (
+	place = "disk cache" // of the faults of this package
+	tier  = "disk"
+
+	saveEvery  = 5 * time.Second
+	sweepEvery = time.Minute
+	saveAfter  = 4096    // changes that do not wait for saveEvery
+	maxDirty   = 1 << 18 // changes that wait for a disk that cannot take them
+)
+
+var _ cache.Tier = (*Store)(nil)
+
+// Store is the disk cache of one folder. Make it with Open and close it.
+type Store struct {
+	dir    string
+	cfg    Config
+	now    func() time.Time
+	log    *slog.Logger
+	ledger *ledger
+	write  func(f *os.File, p []byte) (int, error) // (*os.File).Write, but in tests
+
+	hurry chan struct{} // asks the keeper to save now
+	stop  chan struct{}
+	done  chan struct{}
+
+	saving sync.Mutex // guards ledger; taken before mu
+
+	mu     sync.Mutex
+	book   book
+	held   int64 // bytes of spools and of unfinished entries
+	closed bool
+}
+
+// Open opens the cache in dir, which is made if it is missing. It is locked
+// until Close.
+func Open(cfg Config, dir string, now func() time.Time, log *slog.Logger) (*Store, error) {
+	s := &Store{
+		dir: dir, cfg: cfg.Defaults(), now: now, log: log, write: (*os.File).Write, book: newBook(),
+		hurry: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	if err := os.MkdirAll(s.temps(), 0o700); err != nil {
+		return nil, fault.New(fault.Internal, place, "make the data directory: %w", err)
+	}
+	var err error
+	if s.ledger, err = openLedger(s.index(), log); errors.Is(err, errInUse) {
+		return nil, fault.New(fault.Internal, place,
+			"data directory %s is in use by another symbolon (lock on %s); stop it or choose another --data", dir, s.index())
+	} else if err != nil {
+		return nil, fault.New(fault.Internal, place, "open the index: %w", err)
+	}
+	if err := s.reconcile(); err != nil {
+		return nil, errors.Join(err, s.ledger.close())
+	}
+	s.mu.Lock()
+	s.trim()
+	s.mu.Unlock()
+	go s.keep()
+	return s, nil
+}
+
+// Close saves the index and lets go of the folder. Blobs and spools that are
+// open stay usable.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.mu.Unlock()
+	close(s.stop)
+	<-s.done
+	err := s.save()
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	return errors.Join(err, s.ledger.close())
+}
+
+func (s *Store) index() string { return filepath.Join(s.dir, "index.db") }
+func (s *Store) temps() string { return filepath.Join(s.dir, "tmp") }
+
+func (s *Store) folder(kind uint8) string {
+	return filepath.Join(s.dir, "cache", string(kinds[kind]))
+}
+
+func (s *Store) path(of id) string {
+	name := of.key.String()
+	return filepath.Join(s.folder(of.kind), name[:2], name)
+}
+
+func (s *Store) clock() int64 { return s.now().UnixNano() }
+
+// Get opens the file of an entry, or returns its fault. Being quick, it does
+// not ask whether ctx has ended.
+func (s *Store) Get(_ context.Context, kind cache.Kind, key cache.Key) (cache.Blob, error) {
+	number, ok := kindNumber(kind)
+	if !ok {
+		return nil, nil
+	}
+	of := id{number, key}
+	s.mu.Lock()
+	size, err := s.look(of)
+	s.mu.Unlock()
+	var blob cache.Blob
+	outcome := "hit"
+	if err == nil && size >= 0 {
+		var failed error
+		if blob, failed = openBlob(s.path(of), size); failed != nil {
+			blob, err = s.lookAgain(of)
+		}
+	}
+	switch {
+	case err != nil:
+		outcome = "fault"
+	case blob == nil:
+		outcome = "miss"
+	}
+	metric.CacheLookups.Add(1, tier, string(kind), outcome)
+	return blob, err
+}
+
+// look finds an entry in the book and notes its use. The size is negative when
+// there is no file. mu is held.
+func (s *Store) look(of id) (int64, error) {
+	e := s.book.entries[of]
+	switch {
+	case e == nil || s.closed:
+		return -1, nil
+	case e.fault == nil:
+		s.book.touch(e, s.clock())
+		return e.size, nil
+	case !e.holds(s.clock()):
+		s.book.remove(e)
+		return -1, nil
+	}
+	return -1, e.remembered()
+}
+
+// lookAgain opens a file that could not be opened, now with mu held, so that it
+// is neither replaced nor evicted meanwhile. If it is really gone or another
+// one, the entry is dropped.
+func (s *Store) lookAgain(of id) (cache.Blob, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	size, err := s.look(of)
+	if err != nil || size < 0 {
+		return nil, err
+	}
+	blob, err := openBlob(s.path(of), size)
+	switch {
+	case err == nil:
+		return blob, nil
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errChanged):
+		s.drop(s.book.entries[of])
+		s.publish()
+	default:
+		s.log.Warn("a file of the disk cache cannot be opened", "error", err)
+	}
+	return nil, nil
+}
+
+// Remember keeps a fault.
+func (s *Store) Remember(_ context.Context, kind cache.Kind, key cache.Key, f *fault.Error, life time.Duration) {
+	number, ok := kindNumber(kind)
+	if !ok || f == nil || f.Kind == fault.Internal || life <= 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	now := s.clock()
+	e := &entry{id: id{number, key}, created: now, used: now, fault: &verdict{
+		kind: f.Kind, place: clip(f.Place), detail: clip(f.Detail), until: now + int64(life),
+	}}
+	s.drop(s.book.entries[e.id])
+	s.book.add(e)
+	if s.book.faults.count > maxFaults {
+		s.drop(s.book.faults.first)
+	}
+	s.publish()
+}
+
+// Forget drops an entry or a fault.
+func (s *Store) Forget(_ context.Context, kind cache.Kind, key cache.Key) {
+	number, ok := kindNumber(kind)
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.book.entries[id{number, key}]
+	if s.closed {
+		return
+	}
+	if e != nil && e.fault != nil {
+		s.saveSoon() // a crash should not bring it back
+	}
+	s.drop(e)
+	s.publish()
+}
+
+// drop takes an entry out of the book, and its file off the disk. Nil is
+// nothing. mu is held, so that no new file of that name can come between.
+func (s *Store) drop(e *entry) {
+	if e == nil {
+		return
+	}
+	s.book.remove(e)
+	if e.fault != nil {
+		return
+	}
+	if err := os.Remove(s.path(e.id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.log.Warn("a file of the disk cache cannot be removed", "error", err)
+	}
+}
+
+// reserve counts n more bytes as held, evicting files when the bound is
+// reached.
+func (s *Store) reserve(n int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if limit := int64(s.cfg.MaxBytes); limit >= 0 && s.held+n > limit {
+		return fault.New(fault.Internal, place,
+			"what is being received at this time needs more than the %v that the disk cache may have; raise max_bytes", s.cfg.MaxBytes)
+	}
+	s.held += n
+	s.trim()
+	return nil
+}
+
+func (s *Store) release(n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held -= n
+	s.publish()
+}
+
+// trim evicts files down to nine tenths of a bound that is passed. mu is held,
+// and given away between two files.
+func (s *Store) trim() {
+	target := func(bound int64, now int64) int64 {
+		switch {
+		case bound < 0:
+			return math.MaxInt64
+		case now > bound:
+			return bound - bound/10
+		}
+		return bound
+	}
+	files, bytes := s.book.totals()
+	files, bytes = target(s.cfg.MaxFiles, files), target(int64(s.cfg.MaxBytes), bytes+s.held)
+	s.evict(func(int64) bool {
+		f, b := s.book.totals()
+		return f > files || b+s.held > bytes
+	})
+}
+
+// evict removes files for as long as more tells to, those first that were not
+// used for longest. It returns the space of what is gone. mu is held, and given
+// away on the way.
+func (s *Store) evict(more func(freed int64) bool) (freed int64) {
+	s.dropAll(func() *entry {
+		if !more(freed) {
+			return nil
+		}
+		e := s.book.oldest()
+		if e != nil {
+			freed += onDisk(e.size)
+			metric.CacheEvictions.Add(1, tier, string(kinds[e.kind]))
+		}
+		return e
+	})
+	return freed
+}
+
+// relieve makes room on a disk that is full: n bytes, and at least a tenth of
+// what there is. It tells whether there was something to evict.
+func (s *Store) relieve(n int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, bytes := s.book.totals()
+	want := max(n, bytes/10, 1)
+	return s.evict(func(freed int64) bool { return freed < want }) > 0
+}
+
+// publish tells the metrics and the keeper about changes. mu is held.
+func (s *Store) publish() {
+	files, bytes := s.book.totals()
+	metric.CacheEntries.Set(files, tier)
+	metric.CacheBytes.Set(bytes+s.held, tier)
+	if len(s.book.dirty) >= saveAfter {
+		s.saveSoon()
+	}
+}
+
+func (s *Store) saveSoon() {
+	select {
+	case s.hurry <- struct{}{}:
+	default:
+	}
+}
+
+// keep saves and sweeps until Close.
+func (s *Store) keep() {
+	defer close(s.done)
+	save, sweep := time.NewTicker(saveEvery), time.NewTicker(sweepEvery)
+	defer save.Stop()
+	defer sweep.Stop()
+	failing := false // and told
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-sweep.C:
+			s.Sweep()
+		case <-save.C:
+		case <-s.hurry:
+			if failing { // then haste is of no use
+				continue
+			}
+		}
+		err := s.save()
+		if err != nil && !failing {
+			s.log.Warn("the index of the disk cache cannot be saved; until it can, a restart finds the files and forgets the faults",
+				"error", err)
+		}
+		failing = err != nil
+	}
+}
+
+// save writes what changed to index.db.
+func (s *Store) save() error {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	s.mu.Lock()
+	if s.ledger.broken != nil { // nothing will ever be saved
+		clear(s.book.dirty)
+		s.mu.Unlock()
+		return s.ledger.broken
+	}
+	dirty := s.book.dirty
+	s.book.dirty = map[id]struct{}{}
+	batch := make(map[id][]byte, len(dirty))
+	for of := range dirty {
+		batch[of] = nil
+		if e := s.book.entries[of]; e != nil {
+			batch[of] = e.record()
+		}
+	}
+	s.mu.Unlock()
+	if len(batch) == 0 {
+		return nil
+	}
+	err := s.ledger.save(batch)
+	if err == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for of := range batch {
+		// What is gone is not worth much memory: its record is dropped at the
+		// next start.
+		if s.book.entries[of] != nil || len(s.book.dirty) < maxDirty {
+			s.book.dirty[of] = struct{}{}
+		}
+	}
+	return fmt.Errorf("save the index: %w", err)
+}
