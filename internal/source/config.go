@@ -1,0 +1,182 @@
+package source
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"symbolon/internal/ident"
+)
+
+// The types of source that a Config may name.
+const (
+	HTTP       = "http"
+	Filesystem = "filesystem"
+)
+
+// Config describes one source, with the keys of Symbolicator's source objects.
+type Config struct {
+	ID                 string            `yaml:"id" json:"id" help:"Name of the source, for people and metrics."`
+	Type               string            `yaml:"type" json:"type" help:"What it is: http, a symbol server; or filesystem, a folder."`
+	URL                URL               `yaml:"url,omitempty" json:"url,omitzero" help:"Address of a symbol server; the paths of the layout follow it. User name and password may stand in it."`
+	Path               string            `yaml:"path,omitempty" json:"path,omitempty" help:"The folder, for type filesystem."`
+	Headers            map[string]Secret `yaml:"headers,omitempty" json:"headers,omitempty" help:"Headers of every request to the server. Never sent to another server that it redirects to."`
+	Layout             Layout            `yaml:"layout,omitempty" json:"layout,omitzero" help:"Where files are below the address or folder."`
+	IsPublic           bool              `yaml:"is_public,omitempty" json:"is_public,omitempty" help:"Anybody may ask it: files are shared between scopes, and that it lacks a file is remembered for longer."`
+	AcceptInvalidCerts bool              `yaml:"accept_invalid_certs,omitempty" json:"accept_invalid_certs,omitempty" help:"Accept any certificate of the server. Whoever is on the way there can then send wrong files."`
+	Filters            Filters           `yaml:"filters,omitempty" json:"filters,omitzero" help:"Which modules the source is asked for."`
+}
+
+// Layout says how paths are made of identifiers.
+type Layout struct {
+	Type   string `yaml:"type,omitempty" json:"type,omitempty" help:"Name of the layout: native, whose Breakpad paths are those of Mozilla's store."`
+	Casing string `yaml:"casing,omitempty" json:"casing,omitempty" help:"default leaves the letters of paths as the layout has them, lowercase and uppercase change them."`
+}
+
+// Filters say what a source is asked for; an empty list is no bound.
+type Filters struct {
+	FileTypes    []string `yaml:"filetypes,omitempty" json:"filetypes,omitempty" help:"Kinds of file to ask for, such as breakpad."`
+	PathPatterns []string `yaml:"path_patterns,omitempty" json:"path_patterns,omitempty" help:"Patterns with * and ?, one of which must match the code file or the debug file of a module, whatever the case of letters."`
+}
+
+// Breakpad is the Kind of candidates that are Breakpad files.
+const Breakpad = "breakpad"
+
+// fileTypes are the kinds of file that a filter may name.
+var fileTypes = [...]string{
+	"pe", "pdb", "portablepdb", "mach_debug", "mach_code", "elf_debug", "elf_code", "wasm_debug", "wasm_code",
+	Breakpad, "sourcebundle", "uuidmap", "bcsymbolmap", "il2cpp", "proguard",
+}
+
+// otherLayouts are names of layouts that are known and not served.
+var otherLayouts = [...]string{"symstore", "symstore_index2", "index2", "ssqp", "debuginfod", "unified", "slashsymbols"}
+
+// Defaults returns c with its zero fields filled in.
+func (c Config) Defaults() Config {
+	if c.Layout.Type == "" {
+		c.Layout.Type = Native
+	}
+	if c.Layout.Casing == "" {
+		c.Layout.Casing = Default
+	}
+	return c
+}
+
+// Validate says what is wrong with c.
+func (c Config) Validate() error {
+	c = c.Defaults()
+	if c.ID == "" {
+		return fmt.Errorf("a source has no id")
+	}
+	for _, err := range []error{c.validPlace(), c.Layout.validate(), c.Filters.validate(), c.validHeaders()} {
+		if err != nil {
+			return fmt.Errorf("source %q: %w", c.ID, err)
+		}
+	}
+	return nil
+}
+
+func (c Config) validPlace() error {
+	switch c.Type {
+	case HTTP:
+		if c.Path != "" {
+			return fmt.Errorf("a path is for type %s, not for %s", Filesystem, HTTP)
+		}
+		_, err := c.URL.Parse()
+		return err
+	case Filesystem:
+		switch {
+		case !c.URL.IsZero() || len(c.Headers) > 0:
+			return fmt.Errorf("url and headers are for type %s, not for %s", HTTP, Filesystem)
+		case c.Path == "":
+			return fmt.Errorf("type %s needs a path", Filesystem)
+		}
+		return nil
+	case "":
+		return fmt.Errorf("it has no type: there are %s and %s", HTTP, Filesystem)
+	}
+	return fmt.Errorf("type %q is not supported: there are %s and %s", c.Type, HTTP, Filesystem)
+}
+
+func (l Layout) validate() error {
+	switch {
+	case slices.Contains(otherLayouts[:], l.Type):
+		return fmt.Errorf("layout %q is not supported yet: there is %s", l.Type, Native)
+	case l.Type != Native:
+		return fmt.Errorf("there is no layout %q: there is %s", l.Type, Native)
+	case l.Casing != Default && l.Casing != Lowercase && l.Casing != Uppercase:
+		return fmt.Errorf("there is no casing %q: there are %s, %s and %s", l.Casing, Default, Lowercase, Uppercase)
+	}
+	return nil
+}
+
+func (f Filters) validate() error {
+	for _, name := range f.FileTypes {
+		if !slices.Contains(fileTypes[:], name) {
+			return fmt.Errorf("there is no file type %q: there are %s", name, strings.Join(fileTypes[:], ", "))
+		}
+	}
+	for _, p := range f.PathPatterns {
+		if _, err := path.Match(flat(p), ""); err != nil {
+			return fmt.Errorf("path pattern %q cannot be read", p)
+		}
+	}
+	return nil
+}
+
+// connectionHeaders belong to the connection or to the one who makes the
+// request.
+var connectionHeaders = [...]string{
+	"accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
+	"proxy-connection", "range", "te", "trailer", "transfer-encoding", "upgrade",
+}
+
+func (c Config) validHeaders() error {
+	for name, value := range c.Headers {
+		switch {
+		case name == "" || strings.ContainsFunc(name, notToken):
+			return fmt.Errorf("%q cannot be the name of a header", name)
+		case slices.Contains(connectionHeaders[:], strings.ToLower(name)):
+			return fmt.Errorf("header %s cannot be set", name)
+		case strings.ContainsAny(value.Reveal(), "\r\n\x00"):
+			return fmt.Errorf("the value of header %s has a line break or a NUL", name)
+		}
+	}
+	return nil
+}
+
+func notToken(r rune) bool {
+	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+}
+
+// Paths names the places of the Breakpad file of m in a source: those of its
+// layout, or none if the filters are against it.
+func (c Config) Paths(m ident.Module) []string {
+	if len(c.Filters.FileTypes) > 0 && !slices.Contains(c.Filters.FileTypes, Breakpad) {
+		return nil
+	}
+	if len(c.Filters.PathPatterns) > 0 && !c.Filters.match(m.CodeFile) && !c.Filters.match(m.DebugFile) {
+		return nil
+	}
+	return c.Layout.Breakpad(m)
+}
+
+func (f Filters) match(file string) bool {
+	if file == "" {
+		return false
+	}
+	file = flat(file)
+	return slices.ContainsFunc(f.PathPatterns, func(pattern string) bool {
+		ok, err := path.Match(flat(pattern), file)
+		return ok && err == nil
+	})
+}
+
+// flat rewrites a path or pattern so that case does not matter, both slashes
+// are one, and path.Match sees no separator that its * would stop at.
+func flat(text string) string {
+	return flattener.Replace(strings.ToLower(text))
+}
+
+var flattener = strings.NewReplacer(`\`, "\x01", "/", "\x01", "[!", "[^")

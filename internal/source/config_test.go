@@ -1,0 +1,125 @@
+package source_test
+
+import (
+	"strings"
+	"testing"
+
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
+)
+
+func server() source.Config {
+	return source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL("https://host/")}
+}
+
+func TestWrongConfigurationsAreRefused(t *testing.T) {
+	for want, change := range map[string]func(*source.Config){
+		"has no id":                        func(c *source.Config) { c.ID = "" },
+		"no type: there are http and file": func(c *source.Config) { c.Type = "" },
+		`type "s3" is not supported: there are http and filesystem`: func(c *source.Config) { c.Type = "s3" },
+		"a url is missing":              func(c *source.Config) { c.URL = source.URL{} },
+		"the url must be http":          func(c *source.Config) { c.URL = source.NewURL("ftp://host/") },
+		"the url cannot be read":        func(c *source.Config) { c.URL = source.NewURL("http://u:" + canary + "@host/%zz") },
+		"a path is for":                 func(c *source.Config) { c.Path = "/x" },
+		"url and headers are for":       func(c *source.Config) { c.Type = source.Filesystem },
+		"needs a path":                  func(c *source.Config) { *c = source.Config{ID: "s", Type: source.Filesystem} },
+		"is not supported yet":          func(c *source.Config) { c.Layout.Type = "symstore" },
+		`no layout "breakpad"`:          func(c *source.Config) { c.Layout.Type = "breakpad" },
+		`no casing "UPPER"`:             func(c *source.Config) { c.Layout.Casing = "UPPER" },
+		`no file type "sym"`:            func(c *source.Config) { c.Filters.FileTypes = []string{"sym"} },
+		`path pattern "[a" cannot`:      func(c *source.Config) { c.Filters.PathPatterns = []string{"[a"} },
+		"cannot be the name of a":       func(c *source.Config) { c.Headers = map[string]source.Secret{"a b": source.NewSecret("x")} },
+		"header Host cannot be set":     func(c *source.Config) { c.Headers = map[string]source.Secret{"Host": source.NewSecret("x")} },
+		"header X has a line break":     func(c *source.Config) { c.Headers = map[string]source.Secret{"X": source.NewSecret(canary + "\n")} },
+		"Accept-Encoding cannot be set": func(c *source.Config) { c.Headers = map[string]source.Secret{"Accept-Encoding": {}} },
+	} {
+		c := server()
+		change(&c)
+		err := c.Validate()
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), canary) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if err := server().Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFilters(t *testing.T) {
+	id := debugID(t, "44E4EC8C2F41492B9369D6B9A059577C2")
+	both := ident.Module{CodeFile: `C:\Program Files\Electron\App.EXE`, DebugFile: "app.pdb", DebugID: id}
+	for _, c := range []struct {
+		name    string
+		filters source.Filters
+		module  ident.Module
+		want    bool
+	}{
+		{"none", source.Filters{}, both, true},
+		{"breakpad is asked for", source.Filters{FileTypes: []string{"pe", "breakpad"}}, both, true},
+		{"breakpad is not asked for", source.Filters{FileTypes: []string{"pe", "pdb"}}, both, false},
+		{"star crosses slashes, case does not matter", source.Filters{PathPatterns: []string{"c:/*electron*"}}, both, true},
+		{"one of the patterns, of the debug file", source.Filters{PathPatterns: []string{"x", "?pp.p[c-e]b"}}, both, true},
+		{"a class turned around", source.Filters{PathPatterns: []string{"app.p[!d]b"}}, both, false},
+		{"the whole path must match", source.Filters{PathPatterns: []string{"electron"}}, both, false},
+		{"a module without a path", source.Filters{PathPatterns: []string{"*"}}, ident.Module{DebugID: id}, false},
+	} {
+		config := server()
+		config.Filters = c.filters
+		if got := len(config.Paths(c.module)) > 0; got != c.want {
+			t.Errorf("%s: asked %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestSpecs(t *testing.T) {
+	folder := t.TempDir()
+	for spec, want := range map[string]source.Config{
+		"mozilla":                       {ID: "mozilla", Type: "http", URL: source.NewURL("https://symbols.mozilla.org/try/"), IsPublic: true},
+		"https://host:1/a/":             {ID: "host:1/a", Type: "http", URL: source.NewURL("https://host:1/a/")},
+		"HTTP://u:p@host?k=v":           {ID: "host", Type: "http", URL: source.NewURL("HTTP://u:p@host?k=v")},
+		"http://host/a,b,layout=native": {ID: "host/a,b", Type: "http", URL: source.NewURL("http://host/a,b")},
+		folder:                          {ID: folder, Type: "filesystem", Path: folder},
+		folder + "/.":                   {ID: folder, Type: "filesystem", Path: folder + "/."},
+		folder + ",layout=native":       {ID: folder, Type: "filesystem", Path: folder},
+	} {
+		got, err := source.ParseSpec(spec)
+		if err != nil {
+			t.Errorf("%s: %v", spec, err)
+			continue
+		}
+		if got.ID != want.ID || got.Type != want.Type || got.URL.Reveal() != want.URL.Reveal() || got.Path != want.Path ||
+			got.IsPublic != want.IsPublic || got.Layout != (source.Layout{Type: source.Native, Casing: source.Default}) {
+			t.Errorf("%s: got %+v (%s)", spec, got, got.URL.Reveal())
+		}
+	}
+}
+
+func TestWrongSpecsAreRefusedInOneLine(t *testing.T) {
+	for spec, want := range map[string]string{
+		"mozila":                           `"mozila" is no source: it is neither a preset (mozilla) nor`,
+		"":                                 `"" is no source`,
+		"ftp://host/":                      `URL of scheme "ftp": there are http and https`,
+		"http://":                          "must be http://HOST",
+		"https://u:" + canary + "@host/%z": "cannot be read",
+		"u:" + canary + "@host/x":          "is no source",
+		"host/x?key=" + canary:             "is no source",
+		"u:" + canary + "@x://host":        "there are http and https",
+		"mozilla,layout=symstore":          `layout "symstore" is not supported yet: there is native`,
+		"mozilla,layout=index2":            `layout "index2" is not supported yet: there is native`,
+		"mozilla,layout=":                  "needs a name: there is native",
+		"mozilla,layout=x":                 `there is no layout "x": there is native`,
+	} {
+		_, err := source.ParseSpec(spec)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), canary) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: got %v, want %q", spec, err, want)
+		}
+	}
+}
+
+func TestPresetsAreValid(t *testing.T) {
+	for _, p := range source.Presets() {
+		if c, err := source.ParseSpec(p.Name); err != nil || c.URL.Reveal() != p.URL || p.About == "" {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+}

@@ -1,0 +1,284 @@
+package source
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/fault"
+	"symbolon/internal/metric"
+)
+
+const (
+	chunk      = 512 << 10 // what is written at once
+	readAhead  = 64 << 10
+	maxCodings = 3         // that one body may be wrapped in
+	maxWindow  = 128 << 20 // of zstd
+)
+
+// AcceptEncoding names the codings that Decode knows, for the header of that
+// name.
+const AcceptEncoding = "gzip, zstd, br"
+
+// Decoder takes the codings off what sources deliver. It is safe for
+// concurrent use.
+type Decoder struct {
+	limit  bin.Limit
+	memory sync.Pool // of *workspace
+}
+
+type workspace struct {
+	reader *bufio.Reader
+	chunk  [chunk]byte
+}
+
+// NewDecoder makes a decoder that lets no more through than limit allows.
+// Limit.Bytes also bounds what is read.
+func NewDecoder(limit bin.Limit) *Decoder {
+	d := &Decoder{limit: limit}
+	d.memory.New = func() any { return &workspace{reader: bufio.NewReaderSize(nil, readAhead)} }
+	return d
+}
+
+// Decoded counts the bytes on both sides of a Decoder.
+type Decoded struct {
+	Wire  int64 // read
+	Bytes int64 // written
+}
+
+// Decode copies r to w without the codings that coding lists in the way of
+// the header Content-Encoding. If what comes out is itself gzip or zstd, as
+// when a store keeps compressed files under their plain names, that goes too.
+//
+// A failure to read is returned as it came; all others are *fault.Error
+// without a place.
+func (d *Decoder) Decode(w io.Writer, r io.Reader, coding string) (Decoded, error) {
+	ws := d.memory.Get().(*workspace)
+	defer d.memory.Put(ws)
+	in := &input{r: r}
+	wire := bin.NewCount(in)
+	// What is read is metered by itself: an endless row of empty gzip members
+	// decodes to nothing.
+	ws.reader.Reset(bin.Meter(wire, nil, bin.Limit{Bytes: d.limit.Bytes}))
+	defer ws.reader.Reset(nil)
+
+	s := &stack{top: ws.reader, wire: wire, limit: d.limit}
+	defer s.close()
+	n, err := d.run(w, s, coding, ws.chunk[:])
+	out := Decoded{Wire: wire.N(), Bytes: n}
+	switch {
+	case err == nil:
+		return out, nil
+	case in.err != nil:
+		return out, in.err
+	}
+	return out, d.explain(err, out)
+}
+
+func (d *Decoder) run(w io.Writer, s *stack, coding string, buf []byte) (int64, error) {
+	codings, err := splitCodings(coding)
+	if err != nil {
+		return 0, err
+	}
+	for i := len(codings) - 1; i >= 0; i-- {
+		if err := s.push(codings[i]); err != nil {
+			return 0, err
+		}
+	}
+	if err := s.push(s.sniff()); err != nil {
+		return 0, err
+	}
+	return copyChunks(w, bin.Meter(s.top, s.wire, d.limit), buf)
+}
+
+// splitCodings reads a Content-Encoding. What says nothing about the bytes
+// that were received is left out.
+func splitCodings(text string) ([]string, error) {
+	var codings []string
+	for part := range strings.SplitSeq(text, ",") {
+		switch name := strings.ToLower(strings.TrimSpace(part)); name {
+		case "", "identity", "aws-chunked":
+		case "gzip", "x-gzip":
+			codings = append(codings, "gzip")
+		case "zstd", "br":
+			codings = append(codings, name)
+		default:
+			return nil, fault.New(fault.Unsupported, "", "content encoding %.40q", name)
+		}
+	}
+	if len(codings) > maxCodings {
+		return nil, fault.New(fault.Unsupported, "", "%d content encodings at once", len(codings))
+	}
+	return codings, nil
+}
+
+// stack is decoders on top of each other.
+type stack struct {
+	top    io.Reader
+	wire   *bin.Count
+	limit  bin.Limit
+	closes []func()
+}
+
+// push puts a decoder on top; an empty coding needs none. Each level is
+// metered, so that no level below the last can be the expensive one.
+func (s *stack) push(coding string) error {
+	below := s.top
+	if len(s.closes) > 0 {
+		below = bin.Meter(below, s.wire, s.limit)
+	}
+	switch coding {
+	case "":
+		return nil
+	case "gzip":
+		z, err := gzip.NewReader(below)
+		if err != nil {
+			return labelled(coding, err)
+		}
+		s.top = named{z, coding}
+		s.closes = append(s.closes, func() { _ = z.Close() })
+	case "zstd":
+		z, err := zstd.NewReader(below, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return labelled(coding, err)
+		}
+		s.top = named{z, coding}
+		s.closes = append(s.closes, z.Close)
+	case "br":
+		s.top = named{brotli.NewReader(below), "brotli"}
+		s.closes = append(s.closes, func() {})
+	}
+	return nil
+}
+
+func (s *stack) close() {
+	for i := len(s.closes) - 1; i >= 0; i-- {
+		s.closes[i]()
+	}
+}
+
+// sniff is the coding that the bytes on top begin with.
+func (s *stack) sniff() string {
+	peeker, ok := s.top.(*bufio.Reader)
+	if !ok {
+		peeker = bufio.NewReader(s.top)
+		s.top = peeker
+	}
+	magic, _ := peeker.Peek(4) // an error comes again from the next Read
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b, 8}):
+		return "gzip"
+	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return "zstd"
+	}
+	return ""
+}
+
+// named adds the name of a coding to the errors of its decoder.
+type named struct {
+	io.Reader
+	name string
+}
+
+func (n named) Read(p []byte) (int, error) {
+	k, err := n.Reader.Read(p)
+	return k, labelled(n.name, err)
+}
+
+func labelled(coding string, err error) error {
+	if err == nil || err == io.EOF || strings.HasPrefix(err.Error(), coding) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", coding, err)
+}
+
+// input remembers how reading failed.
+type input struct {
+	r   io.Reader
+	err error
+}
+
+func (in *input) Read(p []byte) (int, error) {
+	n, err := in.r.Read(p)
+	if err != nil && err != io.EOF {
+		in.err = err
+	}
+	return n, err
+}
+
+// copyChunks copies r to w in chunks of the size of buf. The chunk in which r
+// fails is not written.
+func copyChunks(w io.Writer, r io.Reader, buf []byte) (written int64, err error) {
+	for {
+		n, idle := 0, 0
+		for n < len(buf) && err == nil {
+			var k int
+			k, err = r.Read(buf[n:])
+			n += k
+			if idle++; k > 0 {
+				idle = 0
+			}
+			if idle > 100 && err == nil {
+				err = io.ErrNoProgress
+			}
+		}
+		if err != nil && err != io.EOF {
+			return written, err
+		}
+		if n > 0 {
+			if _, failed := w.Write(buf[:n]); failed != nil {
+				return written, writing(failed)
+			}
+			written += int64(n)
+		}
+		if err == io.EOF {
+			return written, nil
+		}
+	}
+}
+
+func writing(err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f
+	}
+	return fault.New(fault.Internal, "", "write what was received: %w", err)
+}
+
+// explain says what an error of a decoder means.
+func (d *Decoder) explain(err error, out Decoded) error {
+	var f *fault.Error
+	large := d.limit.Bytes > 0 && max(out.Wire, out.Bytes+chunk) > d.limit.Bytes
+	switch {
+	case errors.As(err, &f):
+		return f
+	case errors.Is(err, bin.ErrLimit) && large:
+		return fault.New(fault.Malformed, "", "larger than the limit of %v: %w", bin.Size(d.limit.Bytes), bin.ErrLimit)
+	case errors.Is(err, bin.ErrLimit):
+		return fault.New(fault.Malformed, "", "unpacks to far more than its size: %w", bin.ErrLimit)
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return fault.New(fault.Unsupported, "", "zstd with a window of more than %v", bin.Size(maxWindow))
+	}
+	return fault.New(fault.Malformed, "", "%w", err)
+}
+
+// Count adds one Fetch to the metrics, under a label for its source.
+func Count(label string, a Attempt, err error) {
+	outcome := "ok"
+	if err != nil {
+		outcome = strings.ReplaceAll(fault.KindOf(err).String(), " ", "_")
+	}
+	metric.Downloads.Add(1, label, outcome)
+	metric.DownloadBytes.Add(a.Wire, label)
+	metric.DownloadSeconds.Observe(float64(a.Time)/float64(time.Second), label)
+}

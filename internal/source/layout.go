@@ -1,0 +1,100 @@
+package source
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"symbolon/internal/ident"
+)
+
+// The layouts and casings that a Layout may name.
+const (
+	Native = "native"
+
+	Default   = "default"
+	Lowercase = "lowercase"
+	Uppercase = "uppercase"
+)
+
+// maxName is the longest name in bytes that becomes a part of a path, as in
+// every file system.
+const maxName = 255
+
+// Breakpad names the places of the Breakpad file of m, in the order in which
+// they should be asked: the one with the debug id as the asker wrote it, then
+// the one with the canonical id. There is none without a debug file and a
+// debug id, or if the name of the debug file cannot be a part of a path.
+//
+// The paths are slash-separated and not escaped.
+func (l Layout) Breakpad(m ident.Module) []string {
+	if !usable(m.DebugFile) || m.Type == ident.TypeWasm || m.Type == ident.TypeDotnet {
+		return nil
+	}
+	ids := make([]string, 0, 2)
+	if identifies(m.DebugIDText) {
+		ids = append(ids, m.DebugIDText)
+	}
+	if !m.DebugID.IsZero() {
+		ids = append(ids, m.DebugID.Breakpad())
+	}
+	var paths []string
+	for _, id := range ids {
+		path := l.cased(m.DebugFile + "/" + id + "/" + ident.SymName(m.DebugFile))
+		if len(paths) == 0 || paths[0] != path {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// usable tells whether a name can be one segment of a path.
+func usable(name string) bool {
+	return name != "" && name != "." && name != ".." && len(name) <= maxName && utf8.ValidString(name) &&
+		!strings.ContainsAny(name, `/\`) && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+// identifies tells whether an id as somebody wrote it can be one segment of a
+// path: hexadecimal digits, and not only zeros, which all modules without an
+// identifier share.
+func identifies(id string) bool {
+	return len(id) <= maxName && strings.Trim(id, "0") != "" && strings.Trim(id, "0123456789abcdefABCDEF") == ""
+}
+
+// cased maps the letters of ASCII as the layout says.
+func (l Layout) cased(path string) string {
+	from, to := byte('A'), byte('a')
+	switch l.Casing {
+	case Lowercase:
+	case Uppercase:
+		from, to = to, from
+	default:
+		return path
+	}
+	b := []byte(path)
+	for i, c := range b {
+		if c >= from && c < from+26 {
+			b[i] = c - from + to
+		}
+	}
+	return string(b)
+}
+
+// EscapePath is a slash-separated path as it stands in a URL. All but letters,
+// digits and "-._~" is escaped: servers do not agree about the rest, "+"
+// foremost.
+func EscapePath(path string) string {
+	const digits = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(path) {
+		switch c := path[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-._~/", c) >= 0:
+			b.WriteByte(c)
+		default:
+			b.WriteByte('%')
+			b.WriteByte(digits[c>>4])
+			b.WriteByte(digits[c&15])
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,109 @@
+package source_test
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
+)
+
+func debugID(t testing.TB, text string) ident.DebugID {
+	t.Helper()
+	id, err := ident.ParseDebugID(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func TestNativePaths(t *testing.T) {
+	const canonical = "44E4EC8C2F41492B9369D6B9A059577Ca"
+	id := debugID(t, canonical)
+	for _, c := range []struct {
+		name   string
+		module ident.Module
+		want   []string
+	}{
+		{"pdb", ident.Module{DebugFile: "xul.pdb", DebugID: id}, []string{"xul.pdb/" + canonical + "/xul.sym"}},
+		{"upper-case pdb", ident.Module{DebugFile: "XUL.PDB", DebugID: id}, []string{"XUL.PDB/" + canonical + "/XUL.PDB.sym"}},
+		{"no extension", ident.Module{DebugFile: "firefox", DebugID: id}, []string{"firefox/" + canonical + "/firefox.sym"}},
+		{"so", ident.Module{DebugFile: "libxul.so", DebugID: id}, []string{"libxul.so/" + canonical + "/libxul.so.sym"}},
+		{"dll", ident.Module{DebugFile: "qipcap.dll", DebugID: id}, []string{"qipcap.dll/" + canonical + "/qipcap.dll.sym"}},
+		{"pdb 2.0", ident.Module{DebugFile: "old.pdb", DebugID: debugID(t, "3b7d5e08-1")}, []string{"old.pdb/3B7D5E081/old.sym"}},
+		{"as sent, then canonical", ident.Module{DebugFile: "a", DebugID: id, DebugIDText: strings.ToUpper(canonical)},
+			[]string{"a/" + strings.ToUpper(canonical) + "/a.sym", "a/" + canonical + "/a.sym"}},
+		{"sent as canonical", ident.Module{DebugFile: "a", DebugID: id, DebugIDText: canonical}, []string{"a/" + canonical + "/a.sym"}},
+		{"a code id for a debug id", ident.Module{DebugFile: "a.dll", DebugIDText: "5F8599C48000"}, []string{"a.dll/5F8599C48000/a.dll.sym"}},
+		{"dashes are no path", ident.Module{DebugFile: "a", DebugID: id, DebugIDText: id.String()}, []string{"a/" + canonical + "/a.sym"}},
+		{"no id", ident.Module{DebugFile: "a"}, nil},
+		{"zeros", ident.Module{DebugFile: "a", DebugIDText: strings.Repeat("0", 33)}, nil},
+		{"no name", ident.Module{DebugID: id}, nil},
+		{"long name", ident.Module{DebugFile: strings.Repeat("x", 256), DebugID: id}, nil},
+		{"name that is not UTF-8", ident.Module{DebugFile: "a\xff", DebugID: id}, nil},
+		{"wasm", ident.Module{DebugFile: "a", DebugID: id, Type: ident.TypeWasm}, nil},
+	} {
+		if got := (source.Layout{}).Breakpad(c.module); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestCasingChangesTheWholePath(t *testing.T) {
+	m := ident.Module{DebugFile: "Größe.pdb", DebugID: debugID(t, "44E4EC8C2F41492B9369D6B9A059577Ca"), DebugIDText: "44e4ec8c2f41492b9369d6b9a059577ca"}
+	for casing, want := range map[string][]string{
+		source.Default:   {"Größe.pdb/44e4ec8c2f41492b9369d6b9a059577ca/Größe.sym", "Größe.pdb/44E4EC8C2F41492B9369D6B9A059577Ca/Größe.sym"},
+		source.Lowercase: {"größe.pdb/44e4ec8c2f41492b9369d6b9a059577ca/größe.sym"},
+		source.Uppercase: {"GRößE.PDB/44E4EC8C2F41492B9369D6B9A059577CA/GRößE.SYM"},
+	} {
+		if got := (source.Layout{Casing: casing}).Breakpad(m); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", casing, got, want)
+		}
+	}
+}
+
+func TestPathsAreEscapedForURLs(t *testing.T) {
+	for path, want := range map[string]string{
+		"a-b_c.d~e/F9": "a-b_c.d~e/F9",
+		"a b+c":        "a%20b%2Bc",
+		"#%?":          "%23%25%3F",
+		"ö":            "%C3%B6",
+		"a:b@c&d=e;f,": "a%3Ab%40c%26d%3De%3Bf%2C",
+		"<\">'{}|^`":   "%3C%22%3E%27%7B%7D%7C%5E%60",
+	} {
+		if got := source.EscapePath(path); got != want {
+			t.Errorf("%q: got %s, want %s", path, got, want)
+		}
+	}
+}
+
+// FuzzPaths checks that no name and no id leads out of its place.
+func FuzzPaths(f *testing.F) {
+	for _, name := range []string{"xul.pdb", "..", "a/b", `a\b`, "%2e%2e", "a b", "\x00", "NUL:", "größe", "a\xff"} {
+		f.Add(name, "44E4EC8C2F41492B9369D6B9A059577C2")
+	}
+	f.Add("a.so", "../../etc")
+	f.Fuzz(func(t *testing.T, name, id string) {
+		m := ident.Module{DebugFile: name, DebugIDText: id}
+		m.DebugID, _ = ident.ParseDebugID(id)
+		for _, path := range (source.Layout{}).Breakpad(m) {
+			segments := strings.Split(path, "/")
+			if len(segments) != 3 || segments[0] != name {
+				t.Fatalf("%q", path)
+			}
+			for _, s := range segments {
+				if s == "" || s == "." || s == ".." || !utf8.ValidString(s) || strings.Contains(s, `\`) || strings.ContainsFunc(s, unicode.IsControl) {
+					t.Fatalf("segment %q", s)
+				}
+			}
+			u, err := url.Parse("http://host/base/" + source.EscapePath(path))
+			if err != nil || u.Path != "/base/"+path || u.RawQuery != "" || u.Fragment != "" {
+				t.Fatalf("%q is %v as a URL, error %v", path, u, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,151 @@
+package source
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+)
+
+// redacted stands where a secret is.
+const redacted = "[redacted]"
+
+// Secret is a text that no output ever shows: formatting, marshalling and
+// logging all give a placeholder. Only Reveal has the text. The text is behind
+// a pointer because fmt prints the fields of foreign structs without asking
+// their methods.
+type Secret struct{ text *string }
+
+// NewSecret makes a secret of text.
+func NewSecret(text string) Secret { return Secret{&text} }
+
+// Reveal is the text itself, to be sent to those it was made for.
+func (s Secret) Reveal() string {
+	if s.text == nil {
+		return ""
+	}
+	return *s.text
+}
+
+// IsZero tells whether there is no secret at all.
+func (s Secret) IsZero() bool { return s.Reveal() == "" }
+
+// String is the placeholder, or nothing if there is no secret.
+func (s Secret) String() string {
+	if s.IsZero() {
+		return ""
+	}
+	return redacted
+}
+
+// Format writes the placeholder whatever the verb.
+func (s Secret) Format(f fmt.State, _ rune) { writeText(f, s.String()) }
+
+// MarshalText gives the placeholder.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// MarshalYAML gives the placeholder.
+func (s Secret) MarshalYAML() (any, error) { return s.String(), nil }
+
+// LogValue gives the placeholder.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// UnmarshalText reads the secret as it is.
+func (s *Secret) UnmarshalText(text []byte) error {
+	*s = NewSecret(string(text))
+	return nil
+}
+
+// URL is an address that may carry secrets, as user info or in its query. It
+// shows itself without them, like a Secret.
+type URL struct{ full Secret }
+
+// NewURL makes an address of text, which may be anything: Config.Validate
+// says whether it is an address.
+func NewURL(text string) URL { return URL{NewSecret(text)} }
+
+// Reveal is the address with its secrets.
+func (u URL) Reveal() string { return u.full.Reveal() }
+
+// IsZero tells whether there is no address.
+func (u URL) IsZero() bool { return u.full.IsZero() }
+
+// Parse reads the address, which must be http or https with a host. The error
+// does not repeat the text: it may hold a secret where nobody expects one.
+func (u URL) Parse() (*url.URL, error) {
+	parsed, err := url.Parse(u.Reveal())
+	switch {
+	case u.IsZero():
+		return nil, errors.New("a url is missing")
+	case err != nil:
+		return nil, errors.New("the url cannot be read as one")
+	case parsed.Scheme != "http" && parsed.Scheme != "https", parsed.Hostname() == "":
+		return nil, errors.New("the url must be http://HOST/... or https://HOST/...")
+	}
+	return parsed, nil
+}
+
+// String is the address without its secrets.
+func (u URL) String() string {
+	if u.IsZero() {
+		return ""
+	}
+	return CleanURL(u.Reveal())
+}
+
+// Format writes the address without its secrets whatever the verb.
+func (u URL) Format(f fmt.State, _ rune) { writeText(f, u.String()) }
+
+// MarshalText gives the address without its secrets.
+func (u URL) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
+
+// MarshalYAML gives the address without its secrets.
+func (u URL) MarshalYAML() (any, error) { return u.String(), nil }
+
+// LogValue gives the address without its secrets.
+func (u URL) LogValue() slog.Value { return slog.StringValue(u.String()) }
+
+// UnmarshalText reads the address as it is.
+func (u *URL) UnmarshalText(text []byte) error {
+	*u = NewURL(string(text))
+	return nil
+}
+
+// CleanURL is an address as people may see it: without user info, query and
+// fragment, any of which may hold a secret. What is no address with a host
+// does not tell where its secrets are and is not shown at all.
+func CleanURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return redacted
+	}
+	clean := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
+	return clean.String()
+}
+
+// CredentialID tells sets of secrets apart without telling the secrets. It is
+// empty if there are none.
+func CredentialID(secrets ...Secret) string {
+	h := sha256.New()
+	some := false
+	for _, s := range secrets {
+		text := s.Reveal()
+		some = some || text != ""
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(text)))
+		h.Write(n[:])
+		io.WriteString(h, text)
+	}
+	if !some {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+func writeText(f fmt.State, text string) {
+	_, _ = io.WriteString(f, text) // fmt has no way to take an error
+}

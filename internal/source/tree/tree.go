@@ -1,0 +1,111 @@
+// Package tree is a source that is a laid-out folder of files, in any bucket.
+//
+// A file may be stored as it is, or as gzip or zstd under its plain name or
+// with ".gz" or ".zst" after it; the plain name is looked for first. Names are
+// as case-sensitive as the bucket: that ids are often written in lower case is
+// met by the second, canonical candidate.
+//
+// A Source is safe for concurrent use. What it decodes is bounded by the limit
+// that it was made with.
+package tree
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/bucket"
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
+)
+
+// siblings are what may follow the name of a stored file, in the order in
+// which they are looked for.
+var siblings = [...]string{"", ".gz", ".zst"}
+
+// Source is a laid-out folder. Make it with New.
+type Source struct {
+	cfg     source.Config
+	bucket  bucket.Bucket
+	decoder *source.Decoder
+	now     func() time.Time
+	place   string // address of the folder, for people and as its identity
+}
+
+// New makes a source of the bucket that holds what is in cfg.Path.
+func New(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Time) (*Source, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	folder, err := filepath.Abs(cfg.Path)
+	if err != nil {
+		return nil, fault.New(fault.Internal, cfg.Path, "find the folder: %w", err)
+	}
+	return &Source{
+		cfg: cfg.Defaults(), bucket: b, decoder: source.NewDecoder(limit), now: now,
+		place: "file://" + source.EscapePath(filepath.ToSlash(folder)) + "/",
+	}, nil
+}
+
+// Candidates names the places of the files of m.
+func (s *Source) Candidates(_ context.Context, m ident.Module) ([]source.Candidate, error) {
+	var list []source.Candidate
+	for _, path := range s.cfg.Paths(m) {
+		location := s.location(path)
+		list = append(list, source.Candidate{
+			Source: s.cfg.ID, Kind: source.Breakpad, Location: location, Key: location,
+			Public: s.cfg.IsPublic, Local: true, Path: path,
+		})
+	}
+	return list, nil
+}
+
+func (s *Source) location(path string) string { return s.place + source.EscapePath(path) }
+
+// Fetch writes the file of c to w.
+func (s *Source) Fetch(ctx context.Context, c source.Candidate, w io.Writer) (source.Attempt, error) {
+	start := s.now()
+	a, err := s.fetch(ctx, c.Path, w)
+	a.Time = s.now().Sub(start)
+	source.Count(s.cfg.ID, a, err)
+	return a, err
+}
+
+func (s *Source) fetch(ctx context.Context, path string, w io.Writer) (source.Attempt, error) {
+	a := source.Attempt{URL: s.location(path)}
+	for _, suffix := range siblings {
+		r, attrs, err := s.bucket.Get(ctx, path+suffix, 0, -1)
+		if err != nil && fault.KindOf(err) == fault.NotFound {
+			continue
+		}
+		a.URL = s.location(path + suffix)
+		if err != nil {
+			return a, at(a.URL, err)
+		}
+		out, err := s.decoder.Decode(w, r, attrs.Encoding)
+		a.Wire, a.Bytes = out.Wire, out.Bytes
+		_ = r.Close() // what was read is whole or has failed by now
+		if err != nil {
+			return a, at(a.URL, err)
+		}
+		return a, nil
+	}
+	return a, fault.New(fault.NotFound, a.URL, "no such file")
+}
+
+// at is err as a fault of this place. A failure to read that says nothing of
+// its kind is one of the way to the bytes.
+func at(place string, err error) error {
+	var f *fault.Error
+	switch {
+	case errors.As(err, &f):
+		return &fault.Error{Kind: f.Kind, Place: place, Detail: f.Detail, Cause: f.Cause}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fault.New(fault.KindOf(err), place, "%w", err)
+	}
+	return fault.New(fault.Transport, place, "read: %w", err)
+}

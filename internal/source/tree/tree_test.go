@@ -1,0 +1,148 @@
+package tree_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/dir"
+	"symbolon/internal/bucket/mem"
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
+	"symbolon/internal/source/sourcetest"
+	"symbolon/internal/source/tree"
+)
+
+const (
+	id   = "0F1E2D3C4B5A69788796A5B4C3D2E1F01"
+	path = "a.so/" + id + "/a.so.sym"
+)
+
+func folder(t *testing.T, files map[string][]byte) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, data := range files {
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func open(t *testing.T, root string, limit bin.Limit) source.Source {
+	t.Helper()
+	b, err := dir.Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return over(t, root, b, limit)
+}
+
+func over(t *testing.T, root string, b bucket.Bucket, limit bin.Limit) source.Source {
+	t.Helper()
+	s, err := tree.New(source.Config{ID: "disk", Type: source.Filesystem, Path: root}, b, limit, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSource(t *testing.T) {
+	sourcetest.Run(t, func(t *testing.T, files map[string][]byte) source.Source {
+		return open(t, folder(t, files), bin.Limit{})
+	})
+}
+
+// get fetches the file of a.so.
+func get(t *testing.T, s source.Source) (string, source.Attempt, error) {
+	t.Helper()
+	debugID, err := ident.ParseBreakpadID(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Candidates(t.Context(), ident.Module{DebugFile: "a.so", DebugID: debugID})
+	if err != nil || len(list) != 1 {
+		t.Fatalf("candidates %v, error %v", list, err)
+	}
+	var got bytes.Buffer
+	a, err := s.Fetch(t.Context(), list[0], &got)
+	return got.String(), a, err
+}
+
+func TestCompressedSiblingIsFoundAfterThePlainName(t *testing.T) {
+	gz, zst := sourcetest.Gzip([]byte("gz")), sourcetest.Zstd([]byte("zst"))
+	for _, c := range []struct {
+		files map[string][]byte
+		want  string
+		end   string
+	}{
+		{map[string][]byte{path: []byte("plain"), path + ".gz": gz, path + ".zst": zst}, "plain", ".sym"},
+		{map[string][]byte{path + ".gz": gz, path + ".zst": zst}, "gz", ".sym.gz"},
+		{map[string][]byte{path + ".zst": zst}, "zst", ".sym.zst"},
+	} {
+		got, a, err := get(t, open(t, folder(t, c.files), bin.Limit{}))
+		if err != nil || got != c.want || !strings.HasSuffix(a.URL, c.end) {
+			t.Errorf("got %q from %s, error %v; want %q from ...%s", got, a.URL, err, c.want, c.end)
+		}
+	}
+}
+
+func TestEncodingOfTheBucketIsDecoded(t *testing.T) {
+	b := mem.New()
+	if err := b.Put(t.Context(), path, bytes.NewReader(sourcetest.Gzip([]byte("text"))), bucket.Attrs{Encoding: "gzip"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := get(t, over(t, "/symbols", b, bin.Limit{})); err != nil || got != "text" {
+		t.Errorf("got %q, error %v", got, err)
+	}
+}
+
+func TestFileOverTheLimitIsMalformed(t *testing.T) {
+	files := map[string][]byte{path: sourcetest.Gzip(make([]byte, 1000))}
+	_, _, err := get(t, open(t, folder(t, files), bin.Limit{Bytes: 999}))
+	if fault.KindOf(err) != fault.Malformed || !strings.Contains(err.Error(), "larger than the limit of 999") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLocationNamesTheFileFromTheRootOfTheSystem(t *testing.T) {
+	root := folder(t, nil)
+	_, a, err := get(t, open(t, root, bin.Limit{}))
+	if want := "file://" + source.EscapePath(filepath.ToSlash(root)) + "/" + path; a.URL != want {
+		t.Errorf("asked at %s, want %s", a.URL, want)
+	}
+	if fault.KindOf(err) != fault.NotFound || !strings.HasPrefix(err.Error(), "file://") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLinkOutOfTheFolderIsDenied(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root := folder(t, map[string][]byte{filepath.Dir(path) + "/x": nil})
+	if err := os.Symlink(outside, filepath.Join(root, path)); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := get(t, open(t, root, bin.Limit{})); fault.KindOf(err) != fault.Denied || got != "" {
+		t.Errorf("got %q, error %v", got, err)
+	}
+}
+
+func TestWrongConfigurationIsRefused(t *testing.T) {
+	if _, err := tree.New(source.Config{ID: "disk", Type: source.Filesystem}, mem.New(), bin.Limit{}, time.Now); err == nil {
+		t.Error("a folder without a path was taken")
+	}
+}

@@ -1,0 +1,200 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/source"
+)
+
+// Config bounds what a Client does. The zero value is the default; -1 takes a
+// bound away.
+type Config struct {
+	ConnectTimeout         time.Duration `yaml:"connect_timeout" help:"Time for a connection to be made; -1 is no bound."`
+	HeadTimeout            time.Duration `yaml:"head_timeout" help:"Time from a request to the head of its answer; -1 is no bound."`
+	ReadTimeout            time.Duration `yaml:"read_timeout" help:"Time in which nothing may come while a file is received; -1 is no bound."`
+	MaxDownloadTimeout     time.Duration `yaml:"max_download_timeout" help:"Time for a whole download with its retries; -1 is no bound."`
+	MaxDownloadSize        bin.Size      `yaml:"max_download_size" help:"Size of a file, as received and as decoded; -1 is no bound."`
+	MaxDownloadRatio       int           `yaml:"max_download_ratio" help:"Decoded bytes for each received one, past the first 64 MiB; -1 is no bound."`
+	MaxConcurrentDownloads int           `yaml:"max_concurrent_downloads" help:"Downloads at one time, of which sources named by requests get half; -1 is no bound."`
+	MaxRedirects           int           `yaml:"max_redirects" help:"Redirects to follow for one file; -1 follows none."`
+	MaxTries               int           `yaml:"max_tries" help:"Tries for one file, the first one included."`
+	DenyListThreshold      int           `yaml:"deny_list_threshold" help:"Failures within deny_list_time_window after which a host is left alone; -1 never does."`
+	DenyListTimeWindow     time.Duration `yaml:"deny_list_time_window" help:"Time over which the failures of a host are counted."`
+	DenyListBlockTime      time.Duration `yaml:"deny_list_block_time" help:"Time for which a host is left alone."`
+	ConnectToReservedIPs   bool          `yaml:"connect_to_reserved_ips" help:"Let sources named by requests reach addresses that are not of the public internet."`
+	UserAgent              string        `yaml:"user_agent" help:"User-Agent of all requests to symbol servers."`
+}
+
+// Defaults returns c with its zero fields filled in.
+func (c Config) Defaults() Config {
+	def(&c.ConnectTimeout, 5*time.Second)
+	def(&c.HeadTimeout, 10*time.Second)
+	def(&c.ReadTimeout, 15*time.Second)
+	def(&c.MaxDownloadTimeout, 5*time.Minute)
+	def(&c.MaxDownloadSize, 4<<30)
+	def(&c.MaxDownloadRatio, 200)
+	def(&c.MaxConcurrentDownloads, 32)
+	def(&c.MaxRedirects, 5)
+	def(&c.MaxTries, 3)
+	def(&c.DenyListThreshold, 20)
+	def(&c.DenyListTimeWindow, time.Minute)
+	def(&c.DenyListBlockTime, time.Minute)
+	def(&c.UserAgent, "symbolon")
+	return c
+}
+
+func def[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Validate says what is wrong with c.
+func (c Config) Validate() error {
+	c = c.Defaults()
+	switch {
+	case c.MaxTries < 1:
+		return fmt.Errorf("max_tries is %d; at least one try is needed", c.MaxTries)
+	case c.DenyListTimeWindow < 0 || c.DenyListBlockTime < 0:
+		return errors.New("deny_list_time_window and deny_list_block_time cannot be negative; deny_list_threshold -1 turns the list off")
+	case !validHeader(c.UserAgent):
+		return errors.New("user_agent has a control character")
+	}
+	return nil
+}
+
+func validHeader(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// Limit is the bound on the bytes of one file, for other sources than those of
+// the web too.
+func (c Config) Limit() bin.Limit {
+	c = c.Defaults()
+	return bin.Limit{Bytes: max(int64(c.MaxDownloadSize), 0), Ratio: int64(c.MaxDownloadRatio)}
+}
+
+// Client does the downloads of all web sources of a process. Make it with
+// NewClient.
+type Client struct {
+	cfg        Config
+	now        func() time.Time
+	log        *slog.Logger
+	decoder    *source.Decoder
+	resolver   *net.Resolver
+	refused    func(netip.AddrPort) bool // addresses that guarded sources may not reach
+	transports map[trust]*http.Transport
+	deny       map[bool]*denyList // by guarded: requests cannot get a host of the configuration blocked
+	slots      chan struct{}      // nil: no bound
+	guests     chan struct{}      // the slots that guarded sources may take
+}
+
+// trust is what requests must have in common to share connections.
+type trust struct {
+	guarded  bool
+	insecure bool
+}
+
+// NewClient makes a client.
+func NewClient(cfg Config, now func() time.Time, log *slog.Logger) (*Client, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.Defaults()
+	c := &Client{
+		cfg: cfg, now: now, log: log,
+		decoder:    source.NewDecoder(cfg.Limit()),
+		resolver:   net.DefaultResolver,
+		refused:    func(a netip.AddrPort) bool { return reserved(a.Addr()) },
+		transports: map[trust]*http.Transport{},
+		deny:       map[bool]*denyList{},
+	}
+	for _, guarded := range []bool{false, true} {
+		c.deny[guarded] = &denyList{
+			threshold: cfg.DenyListThreshold, window: cfg.DenyListTimeWindow, block: cfg.DenyListBlockTime,
+			now: now, hosts: map[string]*health{},
+		}
+		for _, insecure := range []bool{false, true} {
+			c.transports[trust{guarded, insecure}] = c.transport(guarded, insecure)
+		}
+	}
+	if n := cfg.MaxConcurrentDownloads; n > 0 {
+		c.slots, c.guests = make(chan struct{}, n), make(chan struct{}, (n+1)/2)
+	}
+	return c, nil
+}
+
+// Close drops the connections that nobody uses at the moment.
+func (c *Client) Close() {
+	for _, t := range c.transports {
+		t.CloseIdleConnections()
+	}
+}
+
+func (c *Client) transport(guarded, insecure bool) *http.Transport {
+	connect := max(c.cfg.ConnectTimeout, 0)
+	t := &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			d := net.Dialer{Timeout: connect, KeepAlive: 30 * time.Second, Resolver: c.resolver}
+			if guarded && !c.cfg.ConnectToReservedIPs {
+				d.ControlContext = guard(c.refused)
+			}
+			return d.DialContext(ctx, network, address)
+		},
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: insecure}, // as the source asks
+		TLSHandshakeTimeout:    connect,
+		ResponseHeaderTimeout:  max(c.cfg.HeadTimeout, 0),
+		IdleConnTimeout:        30 * time.Second,
+		MaxIdleConns:           100,
+		MaxIdleConnsPerHost:    16,
+		MaxResponseHeaderBytes: 64 << 10,
+		DisableCompression:     true, // the decoder does it, with limits
+		ForceAttemptHTTP2:      true,
+	}
+	if !guarded {
+		t.Proxy = http.ProxyFromEnvironment
+	}
+	return t
+}
+
+// acquire waits for a slot. The release it returns is to be called once.
+func (c *Client) acquire(ctx context.Context, guarded bool) (release func(), err error) {
+	if c.slots == nil {
+		return func() {}, nil
+	}
+	queues := []chan struct{}{c.slots}
+	if guarded {
+		queues = []chan struct{}{c.guests, c.slots}
+	}
+	var held []chan struct{}
+	release = func() {
+		for _, q := range held {
+			<-q
+		}
+	}
+	for _, q := range queues {
+		select {
+		case q <- struct{}{}:
+			held = append(held, q)
+		case <-ctx.Done():
+			release()
+			return nil, ctx.Err()
+		}
+	}
+	return release, nil
+}

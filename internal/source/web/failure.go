@@ -1,0 +1,169 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+
+	"symbolon/internal/fault"
+)
+
+// failure is a fault with what the fetch that meets it has to know.
+type failure struct {
+	*fault.Error
+	again bool          // another try may do better
+	after time.Duration // not before, as the server says
+	down  bool          // the host is to blame
+}
+
+// The causes with which a try is cancelled by us.
+var (
+	errIdle  = errors.New("idle")
+	errTotal = errors.New("total")
+)
+
+// verdict is what a status without a file means, nil if the file follows.
+func verdict(place string, status int) *failure {
+	text := statusText(status)
+	f := func(kind fault.Kind, detail string) *failure {
+		return &failure{Error: fault.New(kind, place, "%s", detail), down: kind == fault.Transport || kind == fault.Timeout}
+	}
+	switch {
+	case status == http.StatusOK || status == http.StatusNonAuthoritativeInfo:
+		return nil
+	case status == http.StatusPartialContent:
+		return f(fault.Transport, text+", though the whole file was asked for")
+	case status < 300:
+		return f(fault.NotFound, text+", which is no file")
+	case status < 400:
+		return f(fault.Transport, text+" without saying where to")
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return f(fault.Denied, text)
+	case status == http.StatusRequestTimeout:
+		return f(fault.Timeout, text)
+	case status == http.StatusProxyAuthRequired:
+		return f(fault.Transport, text)
+	case status == http.StatusTooManyRequests || status >= 500:
+		broken := f(fault.Transport, text)
+		switch status {
+		case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,
+			http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			broken.again = true
+		}
+		return broken
+	}
+	return f(fault.NotFound, text)
+}
+
+// statusText is a status as people know it; the text that the server sends
+// along is not repeated.
+func statusText(status int) string {
+	if text := http.StatusText(status); text != "" {
+		return fmt.Sprintf("%d %s", status, text)
+	}
+	return fmt.Sprintf("status %d", status)
+}
+
+// broken says what an error of a connection means, in words for people. The
+// caller is the context of the fetch, try that of the one try.
+func (c *Client) broken(caller, try context.Context, place string, err error) *failure {
+	if gone := caller.Err(); gone != nil {
+		return &failure{Error: fault.New(fault.KindOf(gone), place, "given up by the asker: %w", gone)}
+	}
+	late := func(format string, limit time.Duration, again bool) *failure {
+		return &failure{Error: fault.New(fault.Timeout, place, format, limit), again: again, down: true}
+	}
+	switch cause := context.Cause(try); {
+	case cause == errTotal:
+		return late("not finished within %v", c.cfg.MaxDownloadTimeout, false)
+	case cause == errIdle:
+		return late("nothing came for %v", c.cfg.ReadTimeout, false)
+	case errors.Is(err, errRestricted):
+		return &failure{Error: fault.New(fault.Transport, place, "%w", errRestricted)}
+	case isTimeout(err) && strings.Contains(err.Error(), "awaiting response headers"):
+		return late("no answer within %v", c.cfg.HeadTimeout, false)
+	case isTimeout(err) && c.cfg.ConnectTimeout > 0 && connecting(err):
+		return late("no connection within %v", c.cfg.ConnectTimeout, true)
+	case isTimeout(err):
+		return &failure{Error: fault.New(fault.Timeout, place, "the connection timed out"), again: true, down: true}
+	}
+	detail, again := wording(err)
+	return &failure{Error: fault.New(fault.Transport, place, "%s", detail), again: again, down: true}
+}
+
+func isTimeout(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.As(err, &t) && t.Timeout()
+}
+
+// connecting tells whether an error is from before there was a connection.
+func connecting(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial" || strings.Contains(err.Error(), "TLS handshake")
+}
+
+// wording says what an error of a connection means and whether it may go away
+// by itself.
+func wording(err error) (text string, again bool) {
+	var (
+		lookup *net.DNSError
+		cert   *tls.CertificateVerificationError
+		record tls.RecordHeaderError
+		remote *net.OpError
+	)
+	switch {
+	case errors.As(err, &lookup) && lookup.IsNotFound:
+		return "no such host", false
+	case errors.As(err, &lookup):
+		return "the name of the host could not be looked up", true
+	case errors.As(err, &cert):
+		return "certificate is not trusted: " + brief(cert.Err), false
+	case errors.As(err, &record):
+		return "the server does not speak TLS", false
+	case errors.As(err, &remote) && remote.Op == "remote error":
+		return "the server refuses the TLS handshake: " + brief(remote.Err), false
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused", true
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "connection reset by the server", true
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+		return "no way to the host", true
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection ended before the file did", true
+	case errors.Is(err, io.EOF):
+		return "connection closed without an answer", true
+	}
+	for _, known := range [...]struct {
+		part, text string
+		again      bool
+	}{
+		{"server gave HTTP response to HTTPS client", "the server does not speak TLS", false},
+		// Or it has sent a body with an answer that has none, and what is left
+		// of that came first on the connection.
+		{"malformed HTTP", "the server does not speak HTTP", true},
+		{"malformed MIME header", "the server does not speak HTTP", true},
+		{"server closed idle connection", "connection closed without an answer", true},
+	} {
+		if strings.Contains(err.Error(), known.part) {
+			return known.text, known.again
+		}
+	}
+	return "connection failed: " + brief(err), true
+}
+
+// brief is the text of an error, cut where it gets long.
+func brief(err error) string {
+	const most = 200
+	text := err.Error()
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return text
+}

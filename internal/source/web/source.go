@@ -1,0 +1,133 @@
+package web
+
+import (
+	"context"
+	"encoding/base64"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
+)
+
+// otherLabel is the label in the metrics of all guarded sources: their ids are
+// whatever requests say.
+const otherLabel = "request"
+
+// Source is a symbol server. Make it with New or NewGuarded.
+type Source struct {
+	client  *Client
+	cfg     source.Config
+	guarded bool
+	base    *url.URL                 // without user info and query
+	query   source.Secret            // of the base, kept on all paths
+	headers map[string]source.Secret // credentials and all others of the configuration
+	key     string                   // identity of the server and how it is asked
+}
+
+// New makes a source of the configuration.
+func New(c *Client, cfg source.Config) (*Source, error) { return newSource(c, cfg, false) }
+
+// NewGuarded makes a source that a request named: it reaches public addresses
+// only.
+func NewGuarded(c *Client, cfg source.Config) (*Source, error) { return newSource(c, cfg, true) }
+
+func newSource(c *Client, cfg source.Config, guarded bool) (*Source, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.Defaults()
+	u, err := cfg.URL.Parse()
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{
+		client: c, cfg: cfg, guarded: guarded,
+		base:    &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: u.Path, RawPath: u.RawPath},
+		query:   source.NewSecret(u.RawQuery),
+		headers: map[string]source.Secret{},
+	}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		pair := base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + password))
+		s.headers["Authorization"] = source.NewSecret("Basic " + pair)
+	}
+	for name, value := range cfg.Headers {
+		s.headers[http.CanonicalHeaderKey(name)] = value
+	}
+	s.key = s.identity()
+	return s, nil
+}
+
+// identity names the server, the credentials, and every circumstance under
+// which another file may come for the same path: a file that was fetched
+// without checking the certificate is not given to those who want it checked,
+// and what only the configuration can reach is not given to a request.
+func (s *Source) identity() string {
+	key := s.address("")
+	secrets := []source.Secret{s.query}
+	for _, name := range slices.Sorted(maps.Keys(s.headers)) {
+		secrets = append(secrets, source.NewSecret(name), s.headers[name])
+	}
+	if id := source.CredentialID(secrets...); id != "" {
+		key += " credentials=" + id
+	}
+	if s.cfg.AcceptInvalidCerts {
+		key += " insecure"
+	}
+	if s.guarded {
+		key += " guarded"
+	}
+	return key
+}
+
+// Candidates names the places of the files of m.
+func (s *Source) Candidates(_ context.Context, m ident.Module) ([]source.Candidate, error) {
+	var list []source.Candidate
+	for _, path := range s.cfg.Paths(m) {
+		list = append(list, source.Candidate{
+			Source: s.cfg.ID, Kind: source.Breakpad, Location: s.address(path), Key: s.key + " " + source.EscapePath(path),
+			Public: s.cfg.IsPublic, Path: path,
+		})
+	}
+	return list, nil
+}
+
+// address is the place of a path, without secrets.
+func (s *Source) address(path string) string { return s.join(path).String() }
+
+// target is the place of a path as it is asked for.
+func (s *Source) target(path string) *url.URL {
+	u := s.join(path)
+	u.RawQuery = s.query.Reveal()
+	return u
+}
+
+func (s *Source) join(path string) *url.URL {
+	u := *s.base
+	u.RawPath = strings.TrimRight(u.EscapedPath(), "/") + "/" + source.EscapePath(path)
+	u.Path, _ = url.PathUnescape(u.RawPath) // both parts were escaped by us or by net/url
+	return &u
+}
+
+// scrub takes the secrets of the source out of a text that a server or a
+// library has made.
+func (s *Source) scrub(text string) string {
+	const short = 4 // as a word it would be found everywhere
+	hide := func(secret string) {
+		if len(secret) >= short {
+			text = strings.ReplaceAll(text, secret, source.NewSecret(secret).String())
+		}
+	}
+	hide(s.query.Reveal())
+	for _, value := range s.headers {
+		whole := value.Reveal()
+		hide(whole)
+		_, token, _ := strings.Cut(whole, " ") // of "Bearer TOKEN"
+		hide(token)
+	}
+	return text
+}

@@ -1,0 +1,559 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
+	"symbolon/internal/source/sourcetest"
+	"symbolon/internal/source/web"
+)
+
+const (
+	id   = "0F1E2D3C4B5A69788796A5B4C3D2E1F01"
+	path = "/a.so/" + id + "/a.so.sym"
+)
+
+// logged is what a client under test has logged.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func newClient(t *testing.T, cfg web.Config) *web.Client {
+	t.Helper()
+	c, _ := newLoggedClient(t, cfg, time.Now)
+	return c
+}
+
+func newLoggedClient(t *testing.T, cfg web.Config, now func() time.Time) (*web.Client, *logged) {
+	t.Helper()
+	log := &logged{}
+	c, err := web.NewClient(cfg, now, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c, log
+}
+
+func config(address string) source.Config {
+	return source.Config{ID: "upstream", Type: source.HTTP, URL: source.NewURL(address)}
+}
+
+func newSource(t *testing.T, c *web.Client, cfg source.Config) source.Source {
+	t.Helper()
+	s, err := web.New(c, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func newGuarded(t *testing.T, c *web.Client, cfg source.Config) source.Source {
+	t.Helper()
+	s, err := web.NewGuarded(c, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return server
+}
+
+// get fetches the file of a.so.
+func get(t *testing.T, s source.Source) (string, source.Attempt, error) {
+	t.Helper()
+	return getContext(t.Context(), t, s)
+}
+
+func getContext(ctx context.Context, t *testing.T, s source.Source) (string, source.Attempt, error) {
+	t.Helper()
+	var got bytes.Buffer
+	a, err := s.Fetch(ctx, candidate(t, s, "a.so"), &got)
+	return got.String(), a, err
+}
+
+func candidate(t *testing.T, s source.Source, name string) source.Candidate {
+	t.Helper()
+	debugID, err := ident.ParseBreakpadID(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Candidates(t.Context(), ident.Module{DebugFile: name, DebugID: debugID})
+	if err != nil || len(list) != 1 {
+		t.Fatalf("candidates %v, error %v", list, err)
+	}
+	return list[0]
+}
+
+// wantError checks the kind of an error and the words that it is told in.
+func wantError(t *testing.T, err error, kind fault.Kind, words string) {
+	t.Helper()
+	if err == nil || fault.KindOf(err) != kind || !strings.Contains(err.Error(), words) {
+		t.Errorf("got %v, want %v with %q", err, kind, words)
+	}
+}
+
+// store serves files by their path as it was escaped.
+func store(t *testing.T, files map[string][]byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "" || strings.ContainsAny(r.RequestURI, "+?#") {
+			t.Errorf("asked for %s", r.RequestURI)
+		}
+		data, ok := files[strings.TrimPrefix(r.URL.Path, "/store/")]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+		_, _ = w.Write(data)
+	}
+}
+
+func TestSource(t *testing.T) {
+	sourcetest.Run(t, func(t *testing.T, files map[string][]byte) source.Source {
+		return newSource(t, newClient(t, web.Config{}), config(serve(t, store(t, files)).URL+"/store"))
+	})
+}
+
+func TestSourceOverHTTP2(t *testing.T) {
+	sourcetest.Run(t, func(t *testing.T, files map[string][]byte) source.Source {
+		handler := store(t, files)
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.ProtoMajor != 2 {
+				t.Errorf("asked with %s", r.Proto)
+			}
+			handler(w, r)
+		}))
+		server.EnableHTTP2 = true
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		cfg := config(server.URL + "/store/")
+		cfg.AcceptInvalidCerts = true
+		return newSource(t, newClient(t, web.Config{}), cfg)
+	})
+}
+
+func TestStatuses(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		var status int
+		if _, err := fmt.Sscanf(r.URL.Path, "/%d/", &status); err != nil {
+			t.Error(err)
+		}
+		w.WriteHeader(status)
+		if status == http.StatusOK || status == http.StatusNonAuthoritativeInfo {
+			fmt.Fprint(w, "text")
+		}
+	})
+	client := newClient(t, web.Config{MaxTries: 1, DenyListThreshold: -1})
+	for status, want := range map[int]struct {
+		kind  fault.Kind
+		words string
+	}{
+		201: {fault.NotFound, "201 Created, which is no file"},
+		204: {fault.NotFound, "204 No Content, which is no file"},
+		206: {fault.Transport, "the whole file was asked for"},
+		300: {fault.Transport, "without saying where to"},
+		302: {fault.Transport, "302 Found without saying where to"},
+		304: {fault.Transport, "304 Not Modified"},
+		400: {fault.NotFound, "400 Bad Request"},
+		401: {fault.Denied, "401 Unauthorized"},
+		403: {fault.Denied, "403 Forbidden"},
+		404: {fault.NotFound, "404 Not Found"},
+		407: {fault.Transport, "407 Proxy Authentication Required"},
+		408: {fault.Timeout, "408 Request Timeout"},
+		410: {fault.NotFound, "410 Gone"},
+		429: {fault.Transport, "429 Too Many Requests"},
+		499: {fault.NotFound, "status 499"},
+		500: {fault.Transport, "500 Internal Server Error"},
+		501: {fault.Transport, "501 Not Implemented"},
+		502: {fault.Transport, "502 Bad Gateway"},
+		599: {fault.Transport, "status 599"},
+	} {
+		got, a, err := get(t, newSource(t, client, config(fmt.Sprint(server.URL, "/", status))))
+		wantError(t, err, want.kind, want.words)
+		if a.Status != status || got != "" || !strings.HasPrefix(err.Error(), server.URL) {
+			t.Errorf("%d: %+v, %q, %v", status, a, got, err)
+		}
+	}
+	for _, status := range []int{200, 203} {
+		if got, a, err := get(t, newSource(t, client, config(fmt.Sprint(server.URL, "/", status)))); got != "text" || a.Status != status || err != nil {
+			t.Errorf("%d: %q, %v", status, got, err)
+		}
+	}
+}
+
+// asked counts requests by path.
+type asked struct {
+	mu sync.Mutex
+	n  map[string]int
+}
+
+func (a *asked) count(r *http.Request) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.n == nil {
+		a.n = map[string]int{}
+	}
+	a.n[r.URL.Path]++
+	return a.n[r.URL.Path]
+}
+
+func TestAnotherTryWhereItMayHelp(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		fail func(w http.ResponseWriter)
+		ok   bool
+		kind fault.Kind
+		want string
+	}{
+		{"429", func(w http.ResponseWriter) { w.WriteHeader(429) }, true, 0, ""},
+		{"500", func(w http.ResponseWriter) { w.WriteHeader(500) }, true, 0, ""},
+		{"502", func(w http.ResponseWriter) { w.WriteHeader(502) }, true, 0, ""},
+		{"503", func(w http.ResponseWriter) { w.WriteHeader(503) }, true, 0, ""},
+		{"504", func(w http.ResponseWriter) { w.WriteHeader(504) }, true, 0, ""},
+		{"no answer", func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, true, 0, ""},
+		{"short body", func(w http.ResponseWriter) { w.Header().Set("Content-Length", "100"); fmt.Fprint(w, "te") }, true, 0, ""},
+		{"501", func(w http.ResponseWriter) { w.WriteHeader(501) }, false, fault.Transport, "501"},
+		{"404", func(w http.ResponseWriter) { w.WriteHeader(404) }, false, fault.NotFound, "404"},
+		{"403", func(w http.ResponseWriter) { w.WriteHeader(403) }, false, fault.Denied, "403"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var requests asked
+			server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if requests.count(r) < 3 {
+					c.fail(w)
+					return
+				}
+				fmt.Fprint(w, "text")
+			})
+			got, a, err := get(t, newSource(t, newClient(t, web.Config{}), config(server.URL)))
+			if c.ok {
+				if got != "text" || err != nil || a.Retries != 2 || a.Status != 200 || a.Bytes != 4 {
+					t.Errorf("got %q, %+v, %v", got, a, err)
+				}
+				return
+			}
+			wantError(t, err, c.kind, c.want)
+			if a.Retries != 0 {
+				t.Errorf("%d retries", a.Retries)
+			}
+		})
+	}
+}
+
+func TestTriesEnd(t *testing.T) {
+	var requests asked
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		requests.count(r)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	_, a, err := get(t, newSource(t, newClient(t, web.Config{MaxTries: 4}), config(server.URL)))
+	wantError(t, err, fault.Transport, "503 Service Unavailable")
+	if a.Retries != 3 || requests.n[path] != 4 {
+		t.Errorf("%d retries, %d requests", a.Retries, requests.n[path])
+	}
+}
+
+func TestRetryAfterIsHonoured(t *testing.T) {
+	var requests asked
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if requests.count(r) == 1 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	})
+	start := time.Now()
+	if _, _, err := get(t, newSource(t, newClient(t, web.Config{}), config(server.URL))); err != nil {
+		t.Error(err)
+	}
+	if waited := time.Since(start); waited < time.Second || waited > 3*time.Second {
+		t.Errorf("waited %v", waited)
+	}
+}
+
+func TestLongRetryAfterIsTold(t *testing.T) {
+	now := time.Date(2031, 2, 3, 4, 5, 6, 0, time.UTC)
+	for _, value := range []string{"120", now.Add(2 * time.Minute).Format(http.TimeFormat)} {
+		server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", value)
+			w.WriteHeader(http.StatusTooManyRequests)
+		})
+		client, _ := newLoggedClient(t, web.Config{}, func() time.Time { return now })
+		_, a, err := get(t, newSource(t, client, config(server.URL)))
+		wantError(t, err, fault.Transport, "429 Too Many Requests; the server asks to come back after 2031-02-03T04:07:06Z")
+		if a.Retries != 0 {
+			t.Errorf("%d retries", a.Retries)
+		}
+	}
+}
+
+func TestRedirects(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch first := strings.Split(r.URL.Path, "/")[1]; first {
+		case "target":
+			fmt.Fprint(w, "text")
+		case "loop":
+			http.Redirect(w, r, r.URL.Path, http.StatusFound)
+		case "301", "302", "303", "307", "308":
+			var status int
+			fmt.Sscan(first, &status)
+			w.Header().Set("Location", "../../../target/x?signature=secret")
+			w.WriteHeader(status)
+		default:
+			w.Header().Set("Location", map[string]string{
+				"ftp": "ftp://host/", "file": "file:///etc/passwd", "broken": "http://host/%zz", "opaque": "http:host", "port": "http://host:port/",
+			}[first])
+			w.WriteHeader(http.StatusFound)
+		}
+	})
+	client := newClient(t, web.Config{})
+	for _, status := range []string{"301", "302", "303", "307", "308"} {
+		got, a, err := get(t, newSource(t, client, config(server.URL+"/"+status)))
+		if got != "text" || err != nil || a.Redirects != 1 || a.URL != server.URL+"/"+status+"/target/x" && a.URL != server.URL+"/target/x" {
+			t.Errorf("%s: got %q, %+v, %v", status, got, a, err)
+		}
+	}
+	_, a, err := get(t, newSource(t, client, config(server.URL+"/loop")))
+	wantError(t, err, fault.Transport, "more than 5 redirects")
+	if a.Redirects != 5 {
+		t.Errorf("%d redirects", a.Redirects)
+	}
+	for first, words := range map[string]string{
+		"ftp": "another scheme", "file": "another scheme", "broken": "no address", "opaque": "another scheme", "port": "no address",
+	} {
+		_, _, err := get(t, newSource(t, client, config(server.URL+"/"+first)))
+		wantError(t, err, fault.Transport, words)
+	}
+	_, _, err = get(t, newSource(t, newClient(t, web.Config{MaxRedirects: -1}), config(server.URL+"/302")))
+	wantError(t, err, fault.Transport, "more than 0 redirects")
+}
+
+func TestCredentialsStayAtTheirOrigin(t *testing.T) {
+	var mu sync.Mutex
+	seen := map[string]http.Header{}
+	note := func(r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen[r.Host+r.URL.Path] = r.Header
+	}
+	var home *httptest.Server
+	away := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		note(r)
+		http.Redirect(w, r, home.URL+"/back", http.StatusFound)
+	})
+	home = serve(t, func(w http.ResponseWriter, r *http.Request) {
+		note(r)
+		switch r.URL.Path {
+		case path:
+			http.Redirect(w, r, "/same", http.StatusFound)
+		case "/same":
+			http.Redirect(w, r, strings.Replace(away.URL, "http://", "http://user:secret@", 1)+"/away", http.StatusFound)
+		}
+	})
+	cfg := config(strings.Replace(home.URL, "http://", "http://user:secret@", 1) + "?token=x")
+	cfg.Headers = map[string]source.Secret{"X-Key": source.NewSecret("secret"), "User-Agent": source.NewSecret("own")}
+	if _, a, err := get(t, newSource(t, newClient(t, web.Config{UserAgent: "ours/1"}), cfg)); err != nil || a.Redirects != 3 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	host := func(s *httptest.Server) string { return strings.TrimPrefix(s.URL, "http://") }
+	for at, known := range map[string]bool{host(home) + path: true, host(home) + "/same": true, host(away) + "/away": false, host(home) + "/back": false} {
+		h := seen[at]
+		want := http.Header{"User-Agent": {"ours/1"}}
+		if known {
+			want = http.Header{"User-Agent": {"own"}, "X-Key": {"secret"}, "Authorization": {"Basic dXNlcjpzZWNyZXQ="}}
+		}
+		for _, name := range []string{"User-Agent", "X-Key", "Authorization"} {
+			if h.Get(name) != want.Get(name) {
+				t.Errorf("%s: %s is %q, want %q", at, name, h.Get(name), want.Get(name))
+			}
+		}
+		if h.Get("Referer") != "" || h.Get("Cookie") != "" || h.Get("Accept-Encoding") != source.AcceptEncoding {
+			t.Errorf("%s: headers %v", at, h)
+		}
+	}
+}
+
+func TestQueryOfTheAddressIsKept(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.RequestURI) })
+	s := newSource(t, newClient(t, web.Config{}), config(server.URL+"/a%2Fb//?sig=x%20y"))
+	got, a, err := get(t, s)
+	if want := "/a%2Fb" + path; got != want+"?sig=x%20y" || a.URL != server.URL+want || err != nil {
+		t.Errorf("asked for %s, attempt %+v, %v", got, a, err)
+	}
+	if c := candidate(t, s, "a.so"); c.Location != a.URL {
+		t.Errorf("location %s", c.Location)
+	}
+}
+
+func TestKeysTellApartWhatMayDiffer(t *testing.T) {
+	client := newClient(t, web.Config{})
+	keys := map[string]string{}
+	for name, cfg := range map[string]func(*source.Config){
+		"plain":      func(*source.Config) {},
+		"user":       func(c *source.Config) { c.URL = source.NewURL("https://u@host/a") },
+		"query":      func(c *source.Config) { c.URL = source.NewURL("https://host/a?b") },
+		"other path": func(c *source.Config) { c.URL = source.NewURL("https://host/b") },
+		"header":     func(c *source.Config) { c.Headers = map[string]source.Secret{"A": source.NewSecret("b")} },
+		"insecure":   func(c *source.Config) { c.AcceptInvalidCerts = true },
+		"casing":     func(c *source.Config) { c.Layout.Casing = source.Lowercase },
+	} {
+		c := config("https://host/a")
+		cfg(&c)
+		for guarded, s := range map[string]source.Source{"": newSource(t, client, c), " guarded": newGuarded(t, client, c)} {
+			key := candidate(t, s, "a.so").Key
+			if other, known := keys[key]; known {
+				t.Errorf("%s and %s have one key, %s", name+guarded, other, key)
+			}
+			keys[key] = name + guarded
+		}
+	}
+	c := config("https://HOST/a/")
+	c.ID, c.IsPublic = "another", true
+	if key := candidate(t, newSource(t, client, c), "a.so").Key; keys[key] != "plain" {
+		t.Errorf("key %s depends on the name of the source or the spelling of its address", key)
+	}
+}
+
+func TestConnectionsAreUsedAgain(t *testing.T) {
+	var mu sync.Mutex
+	remotes := map[string]bool{}
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		remotes[r.RemoteAddr] = true
+		mu.Unlock()
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, strings.Repeat("not here ", 1000))
+	})
+	s := newSource(t, newClient(t, web.Config{}), config(server.URL))
+	for range 5 {
+		_, _, err := get(t, s)
+		wantError(t, err, fault.NotFound, "404")
+	}
+	if len(remotes) != 1 {
+		t.Errorf("%d connections for one asker", len(remotes))
+	}
+}
+
+func TestEndlessAnswerWithoutAFileIsLeft(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusNotFound)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	start := time.Now()
+	_, _, err := get(t, newSource(t, newClient(t, web.Config{}), config(server.URL)))
+	wantError(t, err, fault.NotFound, "404")
+	if spent := time.Since(start); spent > 3*time.Second {
+		t.Errorf("it took %v", spent)
+	}
+}
+
+func TestDownloadsAreBounded(t *testing.T) {
+	var mu sync.Mutex
+	var now, most int
+	release := make(chan struct{})
+	arrived := make(chan struct{}, 100)
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		now++
+		most = max(most, now)
+		mu.Unlock()
+		arrived <- struct{}{}
+		<-release
+		mu.Lock()
+		now--
+		mu.Unlock()
+	})
+	client := newClient(t, web.Config{MaxConcurrentDownloads: 4, ConnectToReservedIPs: true})
+	guarded, open := newGuarded(t, client, config(server.URL)), newSource(t, client, config(server.URL))
+	var group sync.WaitGroup
+	start := func(s source.Source, n int) {
+		for range n {
+			c := candidate(t, s, "a.so")
+			group.Go(func() {
+				if _, err := s.Fetch(t.Context(), c, io.Discard); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	start(guarded, 5)
+	<-arrived
+	<-arrived // half of the slots are all that requests get
+	start(open, 2)
+	<-arrived
+	<-arrived // the other half is free for the configuration
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, _, err := getContext(ctx, t, open)
+	wantError(t, err, fault.Timeout, "given up by the asker")
+	close(release)
+	group.Wait()
+	if most != 4 {
+		t.Errorf("%d downloads at once, want 4", most)
+	}
+}
+
+func TestWrongConfigurationsAreRefused(t *testing.T) {
+	for want, cfg := range map[string]web.Config{
+		"max_tries is -1":     {MaxTries: -1},
+		"cannot be negative":  {DenyListBlockTime: -1},
+		"a control character": {UserAgent: "a\nb"},
+	} {
+		if _, err := web.NewClient(cfg, time.Now, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if _, err := web.New(newClient(t, web.Config{}), source.Config{ID: "x", Type: source.HTTP}); err == nil {
+		t.Error("a source without an address was taken")
+	}
+}
+
+func TestAgentNamesTheProgram(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.UserAgent()) })
+	got, _, err := get(t, newSource(t, newClient(t, web.Config{}), config(server.URL)))
+	if !strings.HasPrefix(got, "symbolon") || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func mustParse(t *testing.T, text string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
