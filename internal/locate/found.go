@@ -1,0 +1,109 @@
+package locate
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"sync"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/cache"
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/object"
+	"symbolon/internal/source"
+)
+
+// Meta is what stays known of a file when the file itself is gone.
+type Meta struct {
+	Module   ident.Module // as the file says
+	Kind     string
+	Features []string
+	Size     int64
+	Hash     [32]byte // SHA-256 of the content; zero until a table was made of it
+}
+
+func metaOf(o *object.Object, size int64) Meta {
+	info := o.Info()
+	return Meta{Module: info.Module, Kind: info.Kind, Features: info.Features.Names(), Size: size}
+}
+
+// check says whether the file is the one that m asks for.
+func (meta *Meta) check(m ident.Module) *fault.Error {
+	if m.DebugID.IsZero() {
+		return fault.New(fault.Malformed, "", "%s: %q is no debug id that a file could have", fault.Mismatch, m.DebugIDText)
+	}
+	if meta.Module.DebugID != m.DebugID {
+		return fault.New(fault.Malformed, "", "%s: asked for %s, the file says %s",
+			fault.Mismatch, m.DebugID.Breakpad(), meta.Module.DebugID.Breakpad())
+	}
+	return nil
+}
+
+func readMeta(src bin.Source) (*Meta, error) {
+	meta := &Meta{}
+	return meta, json.NewDecoder(io.NewSectionReader(src, 0, src.Size())).Decode(meta)
+}
+
+// Found is the file that was chosen. It must be closed.
+type Found struct {
+	Meta
+
+	l         *Locator
+	source    source.Source
+	candidate source.Candidate
+	key       cache.Key
+	mu        sync.Mutex
+	file      *fetched // nil until somebody wants the file itself
+}
+
+// Parse is how long the reading of the file took, if it was read just now.
+func (f *Found) Parse() time.Duration {
+	if f.file == nil {
+		return 0
+	}
+	return f.file.parse
+}
+
+// File opens the file itself, fetching it when only its meta was known. Both
+// values are valid until Close.
+func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.file == nil {
+		file, err := f.l.fetches.Do(ctx, f.key, func(ctx context.Context) (*fetched, error) {
+			return f.l.fetch(ctx, f.source, f.candidate, f.key), nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		if file.fault != nil {
+			err := file.fault
+			file.release()
+			return nil, nil, err
+		}
+		f.file = file
+	}
+	return f.file.file.Objects()[0], f.file.spool, nil
+}
+
+// Record keeps the meta of the file, now that its content hash is known.
+func (f *Found) Record(ctx context.Context, hash [32]byte) error {
+	meta := f.Meta
+	meta.Hash = hash
+	blob, err := f.l.tier.Put(ctx, cache.Meta, f.key, func(w io.Writer) error {
+		return json.NewEncoder(w).Encode(meta)
+	})
+	if err != nil {
+		return err
+	}
+	return blob.Close()
+}
+
+// Close lets go of the file.
+func (f *Found) Close() {
+	if f.file != nil {
+		f.file.release()
+	}
+}

@@ -1,0 +1,207 @@
+// Package locate answers one question: which file is the best one for a
+// module? It asks the sources, keeps every verdict for as long as it holds,
+// checks that a file is the one that was asked for, and leaves a trail that
+// says what happened at each place.
+//
+// A file that was fetched lives in a spool while somebody uses it. What is
+// kept of it afterwards is its Meta, as long as the tables made of it, and, if
+// configured, the file itself as zstd. Concurrent callers share one download.
+package locate
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"symbolon/internal/cache"
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
+)
+
+// Config of the locator. The zero value is the default.
+type Config struct {
+	KeepOriginals string `yaml:"keep_originals" help:"What is kept of a fetched file once its table is built: none, or zstd (the file, compressed, in the disk cache)."`
+}
+
+// Defaults returns c with its zero fields filled in.
+func (c Config) Defaults() Config {
+	if c.KeepOriginals == "" {
+		c.KeepOriginals = "none"
+	}
+	return c
+}
+
+// Validate says what is wrong with c.
+func (c Config) Validate() error {
+	if k := c.Defaults().KeepOriginals; k != "none" && k != "zstd" {
+		return fmt.Errorf("keep_originals is %q; there are none and zstd", k)
+	}
+	return nil
+}
+
+// Locator finds files. It is safe for concurrent use.
+type Locator struct {
+	keep    bool
+	sources []source.Source
+	tier    cache.Tier
+	spool   func() (cache.Spool, error)
+	lives   cache.Config
+	now     func() time.Time
+	log     *slog.Logger
+	fetches *cache.Flight[cache.Key, *fetched]
+}
+
+// Deps are the parts that a locator works with.
+type Deps struct {
+	Sources []source.Source             // in the order in which they are asked
+	Tier    cache.Tier                  // keeps verdicts and originals
+	Spool   func() (cache.Spool, error) // holds a file while it is used
+	Lives   cache.Config                // how long verdicts hold
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// New makes a locator.
+func New(cfg Config, d Deps) *Locator {
+	l := &Locator{
+		keep: cfg.Defaults().KeepOriginals == "zstd", sources: d.Sources, tier: d.Tier, spool: d.Spool,
+		lives: d.Lives.Defaults(), now: d.Now, log: d.Log,
+		fetches: cache.NewFlight[cache.Key]((*fetched).retain, (*fetched).release),
+	}
+	l.fetches.Keep = true // a verdict is worth keeping, also when nobody waits for it any more
+	return l
+}
+
+// Best finds the best file for m: the first usable .sym in the order of the
+// sources. It returns the trail in any case. The error says what is to be told
+// of the module: the worst that happened on the way, a plain miss only when
+// every source said so.
+func (l *Locator) Best(ctx context.Context, m ident.Module) (*Found, []Tried, error) {
+	m = m.Derive()
+	if err := askable(m); err != nil {
+		return nil, nil, err
+	}
+	var trail []Tried
+	for _, s := range l.sources {
+		candidates, err := s.Candidates(ctx, m)
+		if err != nil {
+			trail = append(trail, Tried{Fault: fault.Of(err)})
+			continue
+		}
+		for _, c := range candidates {
+			found, tried, err := l.try(ctx, s, c, m)
+			trail = append(trail, tried)
+			if found != nil {
+				return found, trail, nil
+			}
+			if err != nil { // the caller's time is over, the rest is not worth asking
+				return nil, trail, err
+			}
+		}
+	}
+	return nil, trail, verdict(trail, len(l.sources))
+}
+
+// askable refuses a module that no .sym can be asked for.
+func askable(m ident.Module) error {
+	switch {
+	case m.DebugFile == "":
+		return fault.New(fault.NotFound, "", "the module has no debug file name")
+	case m.DebugID.IsZero() && m.DebugIDText == "":
+		return fault.New(fault.NotFound, "", "the module has no debug id")
+	}
+	return nil
+}
+
+// verdict sums a trail without a usable file up.
+func verdict(trail []Tried, sources int) error {
+	if sources == 0 {
+		return fault.New(fault.NotFound, "", "no source is configured; name one with --source")
+	}
+	worst := fault.New(fault.NotFound, "", "in none of the sources")
+	for _, t := range trail {
+		if t.Fault != nil && rank(t.Fault.Kind) > rank(worst.Kind) {
+			worst = t.Fault
+		}
+	}
+	return worst
+}
+
+// rank orders kinds by how much they tell about a missing module.
+func rank(k fault.Kind) int {
+	return strings.IndexByte(string([]byte{
+		byte(fault.NotFound), byte(fault.Unsupported), byte(fault.Malformed), byte(fault.Denied),
+		byte(fault.Transport), byte(fault.Timeout), byte(fault.Internal)}), byte(k))
+}
+
+// try asks for one candidate: what is remembered of it first, then itself. The
+// error is only that of a caller who left.
+func (l *Locator) try(ctx context.Context, s source.Source, c source.Candidate, m ident.Module) (*Found, Tried, error) {
+	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
+	key := cache.KeyOf("candidate", c.Key)
+	if meta, known := l.remembered(ctx, key, &tried); known {
+		if meta == nil {
+			return nil, tried, nil
+		}
+		if tried.Fault = meta.check(m); tried.Fault != nil {
+			return nil, tried, nil
+		}
+		tried.Features, tried.Chosen = meta.Features, true
+		return &Found{Meta: *meta, l: l, source: s, candidate: c, key: key}, tried, nil
+	}
+	f, err := l.fetches.Do(ctx, key, func(ctx context.Context) (*fetched, error) {
+		return l.fetch(ctx, s, c, key), nil
+	})
+	if err != nil { // the caller left, or its time is over
+		tried.Fault = fault.Of(err)
+		return nil, tried, err
+	}
+	tried.Attempt, tried.Fault = f.attempt, f.fault
+	if tried.Fault == nil {
+		if tried.Fault = f.meta.check(m); tried.Fault != nil {
+			l.remember(ctx, key, tried.Fault, c)
+		}
+	}
+	if tried.Fault != nil {
+		f.release()
+		return nil, tried, nil
+	}
+	tried.Features, tried.Chosen = f.meta.Features, true
+	return &Found{Meta: f.meta, l: l, source: s, candidate: c, key: key, file: f}, tried, nil
+}
+
+// remember keeps a verdict on a candidate for as long as its kind allows.
+func (l *Locator) remember(ctx context.Context, key cache.Key, f *fault.Error, c source.Candidate) {
+	if c.Local && f.Kind == fault.NotFound {
+		return
+	}
+	if life := l.lives.For(f, c.Public); life > 0 {
+		l.tier.Remember(ctx, cache.Meta, key, f, life)
+	}
+}
+
+// remembered looks up what is known of a candidate: a meta, a fault that still
+// holds (then meta is nil), or nothing.
+func (l *Locator) remembered(ctx context.Context, key cache.Key, tried *Tried) (meta *Meta, known bool) {
+	blob, err := l.tier.Get(ctx, cache.Meta, key)
+	if err != nil {
+		tried.Cached, tried.Fault = true, fault.Of(err)
+		tried.Expires = cache.Expires(err)
+		return nil, true
+	}
+	if blob == nil {
+		return nil, false
+	}
+	defer blob.Close()
+	meta, err = readMeta(blob)
+	if err != nil {
+		l.log.Warn("a remembered meta is unreadable and is made anew", "error", err)
+		l.tier.Forget(ctx, cache.Meta, key)
+		return nil, false
+	}
+	tried.Cached = true
+	return meta, true
+}

@@ -1,0 +1,313 @@
+package locate_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/bucket/dir"
+	"symbolon/internal/cache"
+	"symbolon/internal/cache/disk"
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
+	"symbolon/internal/source"
+	"symbolon/internal/source/tree"
+	"symbolon/internal/source/web"
+)
+
+const id = "0123456789ABCDEF0123456789ABCDEF0"
+
+func module(name string) ident.Module {
+	d, err := ident.ParseDebugID(id)
+	if err != nil {
+		panic(err)
+	}
+	return ident.Module{DebugFile: name, DebugID: d, DebugIDText: id}
+}
+
+func symbols(fileID, function string) string {
+	return "MODULE Linux x86_64 " + fileID + " a.so\nFUNC 1000 10 0 " + function + "\n"
+}
+
+// server is a symbol server that counts what it is asked.
+type server struct {
+	*httptest.Server
+	asked atomic.Int32
+}
+
+func serve(t *testing.T, answer http.HandlerFunc) *server {
+	s := &server{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.asked.Add(1)
+		answer(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func text(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
+}
+
+// clock is a time that tests move.
+type clock struct{ offset atomic.Int64 }
+
+func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.offset.Load())) }
+
+func locator(t *testing.T, cfg locate.Config, c *clock, servers ...*server) *locate.Locator {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	var sources []source.Source
+	for i, s := range servers {
+		w, err := web.New(client, source.Config{ID: fmt.Sprint("s", i+1), Type: source.HTTP, URL: source.NewURL(s.URL)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, w)
+	}
+	return locateIn(t, cfg, c, sources)
+}
+
+func locateIn(t *testing.T, cfg locate.Config, c *clock, sources []source.Source) *locate.Locator {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	store, err := disk.Open(disk.Config{}, t.TempDir(), c.now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return locate.New(cfg, locate.Deps{
+		Sources: sources, Tier: store, Spool: func() (cache.Spool, error) { return store.Temp() }, Now: c.now, Log: log,
+	})
+}
+
+// kinds tells a trail as one text: the source and the kind of its verdict.
+func kinds(trail []locate.Tried) string {
+	var out []string
+	for _, t := range trail {
+		k := "usable"
+		if t.Fault != nil {
+			k = t.Fault.Kind.String()
+		}
+		if t.Cached {
+			k += " (remembered)"
+		}
+		out = append(out, t.Source+": "+k)
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestTheTrailNamesEveryPlaceAndVerdictsAreRemembered(t *testing.T) {
+	missing := serve(t, http.NotFound)
+	wrong := serve(t, text(symbols("11112222333344445555666677778888A", "other")))
+	junk := serve(t, text("<html>welcome</html>"))
+	denied := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	good := serve(t, text(symbols(id, "good")))
+	var c clock
+	l := locator(t, locate.Config{}, &c, missing, wrong, junk, denied, good)
+	for _, want := range []string{
+		"s1: not found, s2: malformed, s3: malformed, s4: denied, s5: usable",
+		"s1: not found (remembered), s2: malformed (remembered), s3: malformed (remembered), s4: denied (remembered), s5: usable",
+	} {
+		found, trail, err := l.Best(t.Context(), module("a.so"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := kinds(trail); got != want {
+			t.Errorf("trail:\n got %s\nwant %s", got, want)
+		}
+		if !trail[4].Chosen || trail[4].Features == nil {
+			t.Errorf("the winner is not told: %+v", trail[4])
+		}
+		if !strings.HasPrefix(trail[1].Fault.Detail, fault.Mismatch) {
+			t.Errorf("a file with another identity: %v", trail[1].Fault)
+		}
+		found.Close()
+	}
+	for i, s := range []*server{missing, wrong, junk, denied} {
+		if n := s.asked.Load(); n != 1 {
+			t.Errorf("server %d was asked %d times", i+1, n)
+		}
+	}
+}
+
+func TestVerdictsEndWithTheirLifetime(t *testing.T) {
+	s := serve(t, http.NotFound)
+	var c clock
+	l := locator(t, locate.Config{}, &c, s)
+	for _, step := range []struct {
+		later time.Duration
+		asked int32
+	}{{0, 1}, {59 * time.Minute, 1}, {2 * time.Minute, 2}} {
+		c.offset.Add(int64(step.later))
+		_, trail, err := l.Best(t.Context(), module("a.so"))
+		if fault.KindOf(err) != fault.NotFound || len(trail) != 1 {
+			t.Fatalf("got %v, trail %v", err, trail)
+		}
+		if n := s.asked.Load(); n != step.asked {
+			t.Errorf("after %v more: asked %d times, want %d", step.later, n, step.asked)
+		}
+		if trail[0].Cached != !trail[0].Expires.IsZero() {
+			t.Errorf("a remembered fault without its end: %+v", trail[0])
+		}
+	}
+}
+
+func TestAFileThatIsLaidIntoAFolderIsFoundAtOnce(t *testing.T) {
+	folder := t.TempDir()
+	bucket, err := dir.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := tree.New(source.Config{ID: "folder", Type: source.Filesystem, Path: folder}, bucket, bin.Limit{}, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c clock
+	l := locateIn(t, locate.Config{}, &c, []source.Source{tr})
+	if _, _, err := l.Best(t.Context(), module("a.so")); fault.KindOf(err) != fault.NotFound {
+		t.Fatalf("got %v", err)
+	}
+	place := filepath.Join(folder, "a.so", id)
+	if err := os.MkdirAll(place, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(place, "a.so.sym"), []byte(symbols(id, "f")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found, _, err := l.Best(t.Context(), module("a.so"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found.Close()
+}
+
+func TestTheWorstVerdictIsTold(t *testing.T) {
+	missing := serve(t, http.NotFound)
+	denied := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	broken := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
+	var c clock
+	for _, x := range []struct {
+		servers []*server
+		want    fault.Kind
+	}{
+		{[]*server{missing}, fault.NotFound},
+		{[]*server{denied, missing}, fault.Denied},
+		{[]*server{missing, broken, denied}, fault.Transport},
+		{nil, fault.NotFound},
+	} {
+		_, _, err := locator(t, locate.Config{}, &c, x.servers...).Best(t.Context(), module("a.so"))
+		if fault.KindOf(err) != x.want {
+			t.Errorf("got %v, want kind %v", err, x.want)
+		}
+	}
+}
+
+func TestConcurrentCallersShareOneDownload(t *testing.T) {
+	wait := make(chan struct{})
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		<-wait
+		text(symbols(id, "shared"))(w, r)
+	})
+	var c clock
+	l := locator(t, locate.Config{}, &c, s)
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			found, _, err := l.Best(t.Context(), module("a.so"))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			obj, src, err := found.File(t.Context())
+			if err != nil || src.Size() == 0 || len(obj.Lookup(nil, 0x1008)) != 1 {
+				t.Errorf("the shared file does not answer: %v", err)
+			}
+			found.Close()
+		})
+	}
+	time.Sleep(50 * time.Millisecond) // so that most of them wait
+	close(wait)
+	wg.Wait()
+	if n := s.asked.Load(); n > 2 { // who came after the last one let go fetches anew
+		t.Errorf("asked %d times", n)
+	}
+}
+
+func TestACallerWhoLeavesDoesNotSpoilIt(t *testing.T) {
+	wait := make(chan struct{})
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		<-wait
+		http.NotFound(w, r)
+	})
+	var c clock
+	l := locator(t, locate.Config{}, &c, s)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, _, err := l.Best(ctx, module("a.so"))
+	if fault.KindOf(err) != fault.Timeout {
+		t.Fatalf("got %v", err)
+	}
+	close(wait)
+	for range 200 { // the work that goes on leaves a verdict
+		_, trail, _ := l.Best(t.Context(), module("a.so"))
+		if trail[0].Cached && trail[0].Fault.Kind == fault.NotFound {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Error("what was begun left nothing behind")
+}
+
+func TestAKeptOriginalIsNotFetchedAgain(t *testing.T) {
+	for _, keep := range []string{"none", "zstd"} {
+		s := serve(t, text(symbols(id, "kept")))
+		var c clock
+		l := locator(t, locate.Config{KeepOriginals: keep}, &c, s)
+		for range 3 {
+			found, _, err := l.Best(t.Context(), module("a.so"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			obj, _, err := found.File(t.Context())
+			if err != nil || len(obj.Lookup(nil, 0x1000)) != 1 {
+				t.Fatalf("%s: %v", keep, err)
+			}
+			found.Close()
+		}
+		want := map[string]int32{"none": 3, "zstd": 1}[keep]
+		if n := s.asked.Load(); n != want {
+			t.Errorf("keep_originals=%s: asked %d times, want %d", keep, n, want)
+		}
+	}
+}
+
+func TestAModuleWithoutIdentityIsNotAskedFor(t *testing.T) {
+	s := serve(t, text(symbols(id, "f")))
+	var c clock
+	l := locator(t, locate.Config{}, &c, s)
+	for _, m := range []ident.Module{{}, {DebugFile: "a.so"}, {DebugIDText: id}} {
+		if _, _, err := l.Best(t.Context(), m); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("%+v: got %v", m, err)
+		}
+	}
+	if n := s.asked.Load(); n != 0 {
+		t.Errorf("asked %d times", n)
+	}
+}
