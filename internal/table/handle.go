@@ -1,0 +1,63 @@
+package table
+
+import (
+	"symbolon/internal/cache"
+	"symbolon/internal/cache/mem"
+	"symbolon/internal/ident"
+	"symbolon/internal/sym"
+	"symbolon/internal/symcache"
+)
+
+// answerer is the one way of answering. The table and the file itself give the
+// same frames.
+type answerer interface {
+	Lookup(dst []sym.Frame, addr uint64) []sym.Frame
+	Nearest(addr uint64) (sym.Frame, bool)
+	AppendText(dst []byte, t sym.Text) []byte
+}
+
+// Handle is what is open for a module, while somebody uses it. The handles of
+// Text in its frames are its own.
+type Handle struct {
+	answerer
+	tables *Tables
+	key    cache.Key
+	ref    *mem.Ref[*entry]
+}
+
+func (t *Tables) handle(key cache.Key, ref *mem.Ref[*entry]) *Handle {
+	return &Handle{answerer: ref.Value().answerer, tables: t, key: key, ref: ref}
+}
+
+// Module is what the file says of itself.
+func (h *Handle) Module() ident.Module { return h.ref.Value().module }
+
+// Release lets go of the handle. If the file had to answer for itself, this is
+// the moment to have its table made: the answer is out.
+func (h *Handle) Release() {
+	e := h.ref.Value()
+	if e.found != nil && e.taken.CompareAndSwap(false, true) {
+		h.tables.behind(h.key, h.ref)
+		return
+	}
+	h.ref.Release()
+}
+
+// newEntry opens the table in blob, and closes blob if that is not one.
+func newEntry(blob cache.Blob) (*entry, error) {
+	tab, err := symcache.Open(blob)
+	if err != nil {
+		_ = blob.Close()
+		return nil, err
+	}
+	return &entry{answerer: tab, module: tab.Info().Module, blob: blob}, nil
+}
+
+// close lets go of what answers, when nobody uses it any more.
+func (e *entry) close() {
+	if e.found != nil {
+		e.found.Close()
+	} else {
+		_ = e.blob.Close() // it was only read
+	}
+}

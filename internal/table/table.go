@@ -1,0 +1,211 @@
+// Package table answers what the best file of a module says: it opens the
+// table that was made of it, or, when there is none yet, lets the file answer
+// for itself and has the table made behind the answer.
+//
+// Open tables live in memory, by bytes; on disk they are keyed by the content
+// of the file they were made of and by the version of the format, so a table
+// serves every source that has the same file and is never a stale one.
+package table
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/cache"
+	"symbolon/internal/cache/mem"
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
+	"symbolon/internal/symcache"
+)
+
+// Config of the tables. The zero value is the default.
+type Config struct {
+	MaxBytes    bin.Size `yaml:"max_bytes" help:"Bytes of open tables kept in memory; mapped ones count with their file size."`
+	Builds      int      `yaml:"builds" help:"Tables that are built at the same time."`
+	BuildMemory bin.Size `yaml:"build_memory" help:"Memory of one build; what does not fit is spilled to disk."`
+}
+
+// Defaults returns c with its zero fields filled in.
+func (c Config) Defaults() Config {
+	if c.MaxBytes == 0 {
+		c.MaxBytes = 1 << 30
+	}
+	if c.Builds == 0 {
+		c.Builds = 1
+	}
+	if c.BuildMemory == 0 {
+		c.BuildMemory = 256 << 20
+	}
+	return c
+}
+
+// Validate says what is wrong with c.
+func (c Config) Validate() error {
+	if c.Builds < 0 {
+		return fmt.Errorf("builds is %d; wanted is at least 1", c.Builds)
+	}
+	return nil
+}
+
+// Tables opens tables. It is safe for concurrent use.
+type Tables struct {
+	cfg     Config
+	loc     *locate.Locator
+	tier    cache.Tier
+	scratch symcache.Scratch
+	now     func() time.Time
+	log     *slog.Logger
+
+	open   *mem.Cache[*entry]
+	opens  *cache.Flight[cache.Key, opened]
+	slots  chan struct{} // one for each build that may run
+	ctx    context.Context
+	cancel context.CancelFunc
+	builds sync.WaitGroup
+}
+
+// Deps are the parts that tables work with.
+type Deps struct {
+	Locator *locate.Locator
+	Tier    cache.Tier       // keeps finished tables
+	Scratch symcache.Scratch // where a build spills to
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// New makes Tables. Close them.
+func New(cfg Config, d Deps) *Tables {
+	cfg = cfg.Defaults()
+	t := &Tables{
+		cfg: cfg, loc: d.Locator, tier: d.Tier, scratch: d.Scratch, now: d.Now, log: d.Log,
+		open:  mem.New[*entry](int64(cfg.MaxBytes)),
+		opens: cache.NewFlight[cache.Key](opened.retain, opened.release),
+		slots: make(chan struct{}, cfg.Builds),
+	}
+	t.opens.Keep = true // what was begun for an answer that did not wait serves the next one
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+	return t
+}
+
+// Close ends the builds that run and closes what is open. No handle may be in
+// use any more.
+func (t *Tables) Close() {
+	t.cancel()
+	t.builds.Wait()
+	t.open.Close()
+}
+
+// entry is what is open for one module: the table, or the file itself.
+type entry struct {
+	answerer
+	module ident.Module
+	found  *locate.Found // the file that answers for itself; nil for a table
+	blob   cache.Blob    // the table; nil for a file
+	taken  atomic.Bool   // its table is being built, or could not be
+}
+
+// opened is an entry with the trail that led to it.
+type opened struct {
+	ref    *mem.Ref[*entry]
+	report Report
+}
+
+func (o opened) retain() opened {
+	if o.ref != nil {
+		o.ref = o.ref.Retain()
+	}
+	return o
+}
+
+func (o opened) release() {
+	if o.ref != nil {
+		o.ref.Release()
+	}
+}
+
+// Symbols opens what answers for m. The handle is nil when there is nothing,
+// and then the report says why; it must be released.
+func (t *Tables) Symbols(ctx context.Context, m ident.Module) (*Handle, Report) {
+	key := moduleKey(m)
+	start := t.now()
+	if ref, ok := t.open.Get(key); ok {
+		return t.handle(key, ref), Report{Hit: true, Lookup: t.now().Sub(start)}
+	}
+	o, err := t.opens.Do(ctx, key, func(ctx context.Context) (opened, error) {
+		return t.find(ctx, key, m), nil
+	})
+	if err != nil {
+		late := fault.KindOf(err) == fault.Timeout
+		o.report.Fault, o.report.Late = fault.Of(err), late
+		if late {
+			o.report.Fault = fault.New(fault.Timeout, "", "not ready within %v; the work goes on, ask again", t.now().Sub(start).Round(time.Millisecond))
+		}
+		return nil, o.report
+	}
+	if o.ref == nil {
+		return nil, o.report
+	}
+	return t.handle(key, o.ref), o.report
+}
+
+// moduleKey names a module as it was asked for.
+func moduleKey(m ident.Module) cache.Key {
+	return cache.KeyOf("module", m.CodeFile, string(m.CodeID), m.DebugFile, m.DebugID.Breakpad(), m.DebugIDText)
+}
+
+// find locates the file of m and opens its table, or else the file.
+func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module) opened {
+	start := t.now()
+	found, tried, err := t.loc.Best(ctx, m)
+	o := opened{report: Report{Tried: tried}}
+	if err != nil {
+		o.report.Fault = fault.Of(err)
+		return o
+	}
+	if found.Hash != ([32]byte{}) {
+		if e, size := t.stored(ctx, found.Hash); e != nil {
+			found.Close()
+			o.report.Hit, o.report.Lookup = true, t.now().Sub(start)
+			o.ref = t.open.Put(key, e, size, e.close)
+			return o
+		}
+	}
+	obj, _, err := found.File(ctx)
+	if err != nil {
+		found.Close()
+		o.report.Fault = fault.Of(err)
+		return o
+	}
+	o.report.Parse = found.Parse()
+	e := &entry{answerer: obj, module: found.Module, found: found}
+	o.ref = t.open.Put(key, e, obj.Footprint(), e.close)
+	return o
+}
+
+// stored opens the table of the file with this content hash, if there is one.
+// One that is damaged is thrown away, and so made anew.
+func (t *Tables) stored(ctx context.Context, hash [32]byte) (*entry, int64) {
+	key := tableKey(hash)
+	blob, err := t.tier.Get(ctx, cache.Symcache, key)
+	if err != nil || blob == nil {
+		return nil, 0
+	}
+	e, err := newEntry(blob)
+	if err != nil {
+		t.log.Warn("a stored table is damaged and is made anew", "error", err)
+		t.tier.Forget(ctx, cache.Symcache, key)
+		return nil, 0
+	}
+	return e, blob.Size()
+}
+
+// tableKey names the table of a file by its content.
+func tableKey(hash [32]byte) cache.Key {
+	return cache.KeyOf("symcache", fmt.Sprint(symcache.Version), string(hash[:]))
+}

@@ -1,0 +1,273 @@
+package table_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"symbolon/internal/cache"
+	"symbolon/internal/cache/disk"
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
+	"symbolon/internal/source"
+	"symbolon/internal/source/web"
+	"symbolon/internal/table"
+)
+
+const (
+	id   = "0123456789ABCDEF0123456789ABCDEF0"
+	file = "MODULE Linux x86_64 " + id + " a.so\nFILE 0 a.c\nINLINE_ORIGIN 0 inner\n" +
+		"FUNC 1000 40 0 outer\nINLINE 0 7 0 0 1010 10\n1000 10 5 0\n1010 10 50 0\n1020 20 6 0\nPUBLIC 2000 0 tail\n"
+)
+
+func module() ident.Module {
+	d, err := ident.ParseDebugID(id)
+	if err != nil {
+		panic(err)
+	}
+	return ident.Module{DebugFile: "a.so", DebugID: d, DebugIDText: id}
+}
+
+// bench is a node below the engine, on a directory that outlives it.
+type bench struct {
+	dir    string
+	asked  atomic.Int32
+	answer http.HandlerFunc
+	url    string
+}
+
+func newBench(t *testing.T, answer http.HandlerFunc) *bench {
+	b := &bench{dir: t.TempDir(), answer: answer}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b.asked.Add(1)
+		b.answer(w, r)
+	}))
+	t.Cleanup(s.Close)
+	b.url = s.URL
+	return b
+}
+
+// start opens the directory; the function it returns closes it again.
+func (b *bench) start(t *testing.T) (*table.Tables, func()) {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	store, err := disk.Open(disk.Config{}, b.dir, time.Now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(b.url)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loc := locate.New(locate.Config{}, locate.Deps{
+		Sources: []source.Source{w}, Tier: store, Spool: func() (cache.Spool, error) { return store.Temp() }, Now: time.Now, Log: log,
+	})
+	tables := table.New(table.Config{}, table.Deps{Locator: loc, Tier: store, Now: time.Now, Log: log})
+	return tables, func() {
+		tables.Close()
+		client.Close()
+		store.Close()
+	}
+}
+
+func text(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
+}
+
+// answers tells what a handle says about all addresses around the file.
+func answers(h *table.Handle) []string {
+	var out []string
+	for addr := uint64(0xff0); addr < 0x2020; addr += 4 {
+		line := fmt.Sprintf("%x:", addr)
+		for _, f := range h.Lookup(nil, addr) {
+			line += fmt.Sprintf(" %s %s:%d @%x+%x %v", h.AppendText(nil, f.Func), h.AppendText(nil, f.File), f.Line, f.Entry, f.Size, f.Inlined)
+		}
+		if f, ok := h.Nearest(addr); ok {
+			line += fmt.Sprintf(" near %s", h.AppendText(nil, f.Func))
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func TestTheFileAnswersFirstAndItsTableAfterwardsAlike(t *testing.T) {
+	b := newBench(t, text(file))
+	tables, stop := b.start(t)
+	h, report := tables.Symbols(t.Context(), module())
+	if h == nil {
+		t.Fatalf("nothing found: %v", report.Fault)
+	}
+	if report.Hit || len(report.Tried) != 1 || !report.Tried[0].Chosen {
+		t.Errorf("report of a first answer: %+v", report)
+	}
+	direct := answers(h)
+	if !strings.Contains(strings.Join(direct, "\n"), "inner a.c:50") {
+		t.Fatalf("the file does not answer: %v", direct)
+	}
+	if n := entries(t, b.dir, "symcache"); n != 0 {
+		t.Errorf("%d tables were built before the answer was out", n)
+	}
+	h.Release()
+	stop() // waits for no build that did not begin, so ask until it is there
+	tables, stop = b.start(t)
+	defer stop()
+	tables.Prefetch(t.Context(), module())
+	h, report = tables.Symbols(t.Context(), module())
+	if h == nil || !report.Hit {
+		t.Fatalf("report of a second answer: %+v", report)
+	}
+	defer h.Release()
+	if got := answers(h); !reflect.DeepEqual(got, direct) {
+		t.Errorf("the table answers differently:\n%v\nthan the file:\n%v", got, direct)
+	}
+	if n := entries(t, b.dir, "symcache"); n != 1 {
+		t.Errorf("%d tables on disk", n)
+	}
+}
+
+// entries counts the files of a kind in the disk cache.
+func entries(t *testing.T, dir, kind string) (n int) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(dir, "cache", kind), func(_ string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			n++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestWithMetaAndTableNothingIsFetchedAgain(t *testing.T) {
+	b := newBench(t, text(file))
+	tables, stop := b.start(t)
+	if r := tables.Prefetch(t.Context(), module()); r.Fault != nil {
+		t.Fatal(r.Fault)
+	}
+	stop()
+	asked := b.asked.Load()
+	tables, stop = b.start(t)
+	defer stop()
+	h, report := tables.Symbols(t.Context(), module())
+	if h == nil || !report.Hit {
+		t.Fatalf("report: %+v", report)
+	}
+	h.Release()
+	if n := b.asked.Load(); n != asked || asked != 1 {
+		t.Errorf("asked %d times, then %d", asked, n)
+	}
+}
+
+func TestADamagedTableIsMadeAnew(t *testing.T) {
+	b := newBench(t, text(file))
+	tables, stop := b.start(t)
+	tables.Prefetch(t.Context(), module())
+	stop()
+	err := filepath.WalkDir(filepath.Join(b.dir, "cache", "symcache"), func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, bytes.Repeat([]byte{0x5a}, len(whole)), 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, stop = b.start(t)
+	defer stop()
+	h, report := tables.Symbols(t.Context(), module())
+	if h == nil {
+		t.Fatalf("report: %+v", report)
+	}
+	defer h.Release()
+	if f := h.Lookup(nil, 0x1018); len(f) != 2 {
+		t.Errorf("frames: %v", f)
+	}
+}
+
+func TestALateModuleIsToldAndItsWorkGoesOn(t *testing.T) {
+	wait := make(chan struct{})
+	b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
+		<-wait
+		text(file)(w, r)
+	})
+	tables, stop := b.start(t)
+	defer stop()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	h, report := tables.Symbols(ctx, module())
+	if h != nil || !report.Late || fault.KindOf(report.Fault) != fault.Timeout {
+		t.Fatalf("report: %+v", report)
+	}
+	close(wait)
+	h, report = tables.Symbols(t.Context(), module())
+	if h == nil {
+		t.Fatalf("report: %+v", report)
+	}
+	h.Release()
+	if n := b.asked.Load(); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+func TestManyFirstRequestsMakeOneDownloadAndOneTable(t *testing.T) {
+	b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(20 * time.Millisecond)
+		text(file)(w, r)
+	})
+	tables, stop := b.start(t)
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() {
+			h, report := tables.Symbols(t.Context(), module())
+			if h == nil {
+				t.Errorf("report: %+v", report)
+				return
+			}
+			if len(h.Lookup(nil, 0x1018)) != 2 {
+				t.Error("a shared handle does not answer")
+			}
+			h.Release()
+		})
+	}
+	wg.Wait()
+	tables.Prefetch(t.Context(), module())
+	stop()
+	if n := b.asked.Load(); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+	if n := entries(t, b.dir, "symcache"); n > 1 {
+		t.Errorf("%d tables on disk", n)
+	}
+}
+
+func TestNothingFoundSaysWhy(t *testing.T) {
+	b := newBench(t, http.NotFound)
+	tables, stop := b.start(t)
+	defer stop()
+	h, report := tables.Symbols(t.Context(), module())
+	if h != nil || fault.KindOf(report.Fault) != fault.NotFound || len(report.Tried) != 1 || report.Late {
+		t.Errorf("report: %+v", report)
+	}
+}
