@@ -1,0 +1,156 @@
+// Package symbolicate is the engine: questions about addresses in, frames out.
+// It looks every module up once, its addresses in rising order, several
+// modules side by side; a module that takes too long is left behind and its
+// work goes on into the cache.
+//
+// What is not known is data, not an error: a Module without Found says why in
+// its Report. Doors turn all of it into their own words.
+package symbolicate
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"symbolon/internal/metric"
+	"symbolon/internal/sym"
+	"symbolon/internal/table"
+)
+
+// Config of the engine. The zero value is the default.
+type Config struct {
+	Parallel int           `yaml:"parallel" help:"Modules of one request that are looked up at the same time."`
+	Deadline time.Duration `yaml:"module_deadline" help:"How long an answer waits for one module; afterwards the module counts as missing in this answer, and the work goes on into the cache. -1: as long as it takes."`
+}
+
+// Defaults returns c with its zero fields filled in.
+func (c Config) Defaults() Config {
+	if c.Parallel == 0 {
+		c.Parallel = 8
+	}
+	if c.Deadline == 0 {
+		c.Deadline = time.Minute
+	}
+	return c
+}
+
+// Engine answers requests. It is safe for concurrent use.
+type Engine struct {
+	cfg    Config
+	tables *table.Tables
+}
+
+// New makes an engine over tables.
+func New(cfg Config, tables *table.Tables) *Engine {
+	return &Engine{cfg: cfg.Defaults(), tables: tables}
+}
+
+// Run answers req. The error is that of a context that ended; everything else
+// that goes wrong is told in the result.
+func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
+	res := &Result{req: req, Modules: make([]Module, len(req.Modules)), spans: make([]span, len(req.Frames))}
+	order, starts := byModule(req)
+	slots := make(chan struct{}, e.cfg.Parallel)
+	var wg sync.WaitGroup
+	for m := range req.Modules {
+		mine := order[starts[m]:starts[m+1]]
+		if len(mine) == 0 {
+			continue
+		}
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			e.module(ctx, res, m, mine)
+		})
+	}
+	wg.Wait()
+	if err := context.Cause(ctx); err != nil {
+		res.Release()
+		return nil, err
+	}
+	return res, nil
+}
+
+// module looks module m up and answers its frames, whose indexes are in order.
+func (e *Engine) module(ctx context.Context, res *Result, m int, order []uint32) {
+	if e.cfg.Deadline > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, e.cfg.Deadline)
+		defer cancel()
+	}
+	mod := &res.Modules[m]
+	mod.Asked = true
+	mod.handle, mod.Report = e.tables.Symbols(ctx, res.req.Modules[m])
+	if mod.handle == nil {
+		outcome := "missing"
+		if mod.Report.Late {
+			outcome = "deadline"
+		}
+		metric.Modules.Add(1, outcome)
+		metric.Frames.Add(int64(len(order)), "nomodule")
+		return
+	}
+	metric.Modules.Add(1, "found")
+	mod.Found = true
+	mod.Name = mod.handle.Module().CodeFile
+	frames := res.req.Frames
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(frames[a].Addr, frames[b].Addr) })
+	mod.answer(res, order)
+}
+
+// answer looks up the frames in order, which is sorted by address.
+func (mod *Module) answer(res *Result, order []uint32) {
+	out := make([]sym.Frame, 0, len(order)*2)
+	named := 0
+	for n, i := range order {
+		addr := res.req.Frames[i].Addr
+		if n > 0 && res.req.Frames[order[n-1]].Addr == addr {
+			res.spans[i] = res.spans[order[n-1]]
+		} else {
+			from := len(out)
+			if !res.req.Nearest {
+				out = mod.handle.Lookup(out, addr)
+			} else if f, ok := mod.handle.Nearest(addr); ok {
+				out = append(out, f)
+			}
+			res.spans[i] = span{uint32(from), uint32(len(out))}
+		}
+		if res.spans[i].to > res.spans[i].from {
+			named++
+		}
+	}
+	mod.frames = out
+	metric.Frames.Add(int64(named), "named")
+	metric.Frames.Add(int64(len(order)-named), "unnamed")
+}
+
+// byModule groups the indexes of the frames by module: those of module m are
+// order[starts[m]:starts[m+1]]. Frames of no module are left out.
+func byModule(req *Request) (order []uint32, starts []int) {
+	starts = make([]int, len(req.Modules)+1)
+	for _, f := range req.Frames {
+		if f.Module >= 0 {
+			starts[f.Module+1]++
+		}
+	}
+	for m := range req.Modules {
+		starts[m+1] += starts[m]
+	}
+	order = make([]uint32, starts[len(req.Modules)])
+	next := slices.Clone(starts)
+	for i, f := range req.Frames {
+		if f.Module >= 0 {
+			order[next[f.Module]] = uint32(i)
+			next[f.Module]++
+		}
+	}
+	return order, starts
+}

@@ -1,0 +1,167 @@
+package symbolicate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"symbolon/internal/cache"
+	"symbolon/internal/cache/disk"
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
+	"symbolon/internal/source"
+	"symbolon/internal/source/web"
+	"symbolon/internal/symbolicate"
+	"symbolon/internal/table"
+)
+
+const id = "0123456789ABCDEF0123456789ABCDEF0"
+
+func module(name string) ident.Module {
+	d, err := ident.ParseDebugID(id)
+	if err != nil {
+		panic(err)
+	}
+	return ident.Module{DebugFile: name, DebugID: d, DebugIDText: id}
+}
+
+// engine is an engine over a symbol server that has modules a.so and b.so, and
+// never ends an answer about slow.so before the test does.
+func engine(t *testing.T, cfg symbolicate.Config) *symbolicate.Engine {
+	t.Helper()
+	done := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, _, _ := strings.Cut(r.URL.Path[1:], "/")
+		switch name {
+		case "a.so", "b.so":
+			fmt.Fprintf(w, "MODULE Linux x86_64 %s %s\nINFO CODE_ID 0123 %s.bin\nFUNC 1000 10 0 one_%s\nFUNC 1010 10 0 two_%s\n", id, name, name, name, name)
+		case "slow.so":
+			<-done
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	log := slog.New(slog.DiscardHandler)
+	store, err := disk.Open(disk.Config{}, t.TempDir(), time.Now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(server.URL)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loc := locate.New(locate.Config{}, locate.Deps{
+		Sources: []source.Source{w}, Tier: store, Spool: func() (cache.Spool, error) { return store.Temp() }, Now: time.Now, Log: log,
+	})
+	tables := table.New(table.Config{}, table.Deps{Locator: loc, Tier: store, Now: time.Now, Log: log})
+	t.Cleanup(func() {
+		close(done)
+		server.Close()
+		tables.Close()
+		client.Close()
+		store.Close()
+	})
+	return symbolicate.New(cfg, tables)
+}
+
+func names(res *symbolicate.Result, req *symbolicate.Request) string {
+	var out []string
+	for i, f := range req.Frames {
+		text := "-"
+		for _, fr := range res.Frames(i) {
+			text = string(res.AppendText(nil, f.Module, fr.Func))
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestAnswersKeepTheOrderOfTheQuestions(t *testing.T) {
+	e := engine(t, symbolicate.Config{})
+	req := &symbolicate.Request{
+		Modules: []ident.Module{module("a.so"), module("b.so"), module("gone.so"), module("unasked.so")},
+		Frames: []symbolicate.Frame{
+			{Module: 1, Addr: 0x1015}, {Module: -1, Addr: 0x1000}, {Module: 0, Addr: 0x1000}, {Module: 2, Addr: 0x1000},
+			{Module: 1, Addr: 0x1001}, {Module: 0, Addr: 0x9000}, {Module: 1, Addr: 0x1015}, {Module: 0, Addr: 0x1010},
+		},
+	}
+	for range 3 { // from the file, and then perhaps from the table
+		res, err := e.Run(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := names(res, req), "two_b.so - one_a.so - one_b.so - two_b.so two_a.so"; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		m := res.Modules
+		if !m[0].Found || !m[1].Found || m[2].Found || !m[2].Asked || m[3].Asked {
+			t.Errorf("modules: %+v", m)
+		}
+		if m[0].Name != "a.so.bin" {
+			t.Errorf("code file %q", m[0].Name)
+		}
+		if fault.KindOf(m[2].Report.Fault) != fault.NotFound {
+			t.Errorf("a missing module: %v", m[2].Report.Fault)
+		}
+		res.Release()
+	}
+}
+
+func TestNearestAnswersBeyondTheEnd(t *testing.T) {
+	e := engine(t, symbolicate.Config{})
+	req := &symbolicate.Request{
+		Modules: []ident.Module{module("a.so")}, Nearest: true,
+		Frames: []symbolicate.Frame{{0, 0xfff}, {0, 0x1008}, {0, 0x99999}},
+	}
+	res, err := e.Run(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Release()
+	if got, want := names(res, req), "- one_a.so two_a.so"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestASlowModuleDoesNotHoldTheOthersBack(t *testing.T) {
+	e := engine(t, symbolicate.Config{Deadline: 200 * time.Millisecond})
+	req := &symbolicate.Request{
+		Modules: []ident.Module{module("slow.so"), module("a.so")},
+		Frames:  []symbolicate.Frame{{0, 0x1000}, {1, 0x1000}},
+	}
+	res, err := e.Run(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Release()
+	if got, want := names(res, req), "- one_a.so"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if r := res.Modules[0].Report; !r.Late || fault.KindOf(r.Fault) != fault.Timeout {
+		t.Errorf("the slow module: %+v", r)
+	}
+}
+
+func TestALeavingCallerEndsTheWait(t *testing.T) {
+	e := engine(t, symbolicate.Config{Deadline: -1, Parallel: 1})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := e.Run(ctx, &symbolicate.Request{
+		Modules: []ident.Module{module("slow.so"), module("a.so")},
+		Frames:  []symbolicate.Frame{{0, 0x1000}, {1, 0x1000}},
+	})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
