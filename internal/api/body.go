@@ -1,0 +1,173 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/metric"
+)
+
+// BodyError says why the body of a request could not be read, and what to tell
+// the client.
+type BodyError struct {
+	Status int
+	Title  string
+	cause  error
+}
+
+func (e *BodyError) Error() string { return e.Title }
+func (e *BodyError) Unwrap() error { return e.cause }
+
+// Bounds of a body.
+const (
+	slowest   = 4 << 10 // bytes a second that keep a body alive
+	bodyRatio = 200     // decoded bytes for each sent one, past bodyFree
+	bodyFree  = 4 << 20
+	maxWindow = 8 << 20 // of zstd, as RFC 9659 has it for HTTP
+)
+
+// openBody puts a reader into r.Body that decodes what was sent, and fails
+// with a *BodyError when that is too much, too slow or damaged.
+func (f *Front) openBody(w *writer, r *http.Request, route *Route) (*body, *BodyError) {
+	most := route.MaxBody
+	if most == 0 {
+		most = int64(f.cfg.MaxBody)
+	}
+	b := &body{most: most}
+	if r.ContentLength > most {
+		return nil, b.tooLarge(nil)
+	}
+	b.sent = &patient{src: r.Body, w: w, grace: f.cfg.BodyTimeout, start: f.opt.Now()}
+	counted := bin.NewCount(b.sent)
+	limited := bin.Meter(counted, nil, bin.Limit{Bytes: most})
+	switch coding := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ","))); coding {
+	case "", "identity":
+		b.decoded = limited
+	case "gzip", "x-gzip", "zstd":
+		b.coding = coding
+		b.decoded = bin.Meter(&lazy{open: func() (io.ReadCloser, error) { return decoder(coding, limited) }, body: b},
+			counted, bin.Limit{Bytes: most, Ratio: bodyRatio, Free: bodyFree})
+		r.Header.Del("Content-Encoding")
+		r.ContentLength = -1
+	default:
+		w.Header().Set("Accept-Encoding", "gzip, zstd")
+		return nil, &BodyError{Status: http.StatusUnsupportedMediaType, Title: "415 Unsupported Media Type: a body may be encoded as gzip or zstd"}
+	}
+	r.Body = b
+	return b, nil
+}
+
+func decoder(coding string, src io.Reader) (io.ReadCloser, error) {
+	if coding != "zstd" {
+		return gzip.NewReader(src)
+	}
+	z, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, err
+	}
+	return z.IOReadCloser(), nil
+}
+
+// body is what a handler reads.
+type body struct {
+	most    int64
+	coding  string
+	sent    *patient
+	decoded io.Reader
+	opened  io.Closer // the decoder
+	err     error
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	n, err := b.decoded.Read(p)
+	if err != nil && err != io.EOF {
+		err = b.explain(err)
+	}
+	b.err = err
+	return n, err
+}
+
+func (b *body) Close() error { return b.sent.src.Close() }
+
+// release gives the memory of the decoder back. What is still to come from the
+// client is left to net/http, which sends the answer first.
+func (b *body) release() {
+	if b.opened != nil {
+		_ = b.opened.Close()
+	}
+}
+
+func (b *body) explain(err error) *BodyError {
+	switch {
+	case errors.Is(err, bin.ErrLimit):
+		return b.tooLarge(err)
+	case errors.Is(b.sent.err, os.ErrDeadlineExceeded):
+		metric.Refused.Add(1, "slow")
+		return &BodyError{http.StatusRequestTimeout, "408 Request Timeout: the body came too slowly", err}
+	case b.sent.err != nil && b.sent.err != io.EOF:
+		return &BodyError{http.StatusBadRequest, "400 Bad Request: the body ended early", err}
+	}
+	return &BodyError{http.StatusBadRequest, "400 Bad Request: the body is not " + b.coding, err}
+}
+
+func (b *body) tooLarge(cause error) *BodyError {
+	metric.Refused.Add(1, "body")
+	return &BodyError{http.StatusRequestEntityTooLarge,
+		fmt.Sprintf("413 Request Entity Too Large: the limit of a body is %s", bin.Size(b.most)), cause}
+}
+
+// lazy opens a decoder when the first byte is wanted, as opening reads too.
+type lazy struct {
+	open func() (io.ReadCloser, error)
+	body *body
+	src  io.ReadCloser
+}
+
+func (l *lazy) Read(p []byte) (int, error) {
+	if l.src == nil {
+		src, err := l.open()
+		if err != nil {
+			if err == io.EOF { // an empty body is no gzip
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, err
+		}
+		l.src, l.body.opened = src, src
+	}
+	return l.src.Read(p)
+}
+
+// patient reads the body off the connection. The client has a grace to begin
+// with, and more time with every byte, so a slow line is served and a stalled
+// one is not.
+type patient struct {
+	src   io.ReadCloser
+	w     *writer
+	grace time.Duration
+	start time.Time
+	n     int64
+	err   error
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	earned := time.Duration(p.n) * time.Second / slowest
+	_ = p.w.control.SetReadDeadline(p.start.Add(p.grace + earned)) // a body that is no connection cannot stall
+	n, err := p.src.Read(b)
+	p.n += int64(n)
+	if err != nil {
+		p.err = err
+	}
+	return n, err
+}

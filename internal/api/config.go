@@ -1,0 +1,73 @@
+package api
+
+import (
+	"fmt"
+	"net"
+	"time"
+
+	"symbolon/internal/bin"
+)
+
+// Config of the front. The zero value is the default.
+type Config struct {
+	Listen          string        `yaml:"listen" help:"Address and port to listen on."`
+	MaxInFlight     int           `yaml:"max_in_flight" help:"Requests worked on at the same time; those beyond get 503 with Retry-After. -1: no bound."`
+	MaxBody         bin.Size      `yaml:"max_body" help:"Largest request body, as sent and after decoding, where a route has no bound of its own."`
+	HeaderTimeout   time.Duration `yaml:"header_timeout" help:"How long the headers of a request may take."`
+	BodyTimeout     time.Duration `yaml:"body_timeout" help:"How long the body of a request may take; each 4 KiB received add a second."`
+	WriteTimeout    time.Duration `yaml:"write_timeout" help:"How long a client may read nothing of its answer."`
+	IdleTimeout     time.Duration `yaml:"idle_timeout" help:"How long an unused connection is kept open."`
+	ShutdownTimeout time.Duration `yaml:"shutdown_timeout" help:"How long running requests may take to end when the server stops."`
+	VersionFile     string        `yaml:"version_file" help:"A version.json for /__version__; none: what the binary knows about its build."`
+}
+
+// Defaults returns c with its zero fields filled in.
+func (c Config) Defaults() Config {
+	if c.Listen == "" {
+		c.Listen = "127.0.0.1:3021"
+	}
+	if c.MaxInFlight == 0 {
+		c.MaxInFlight = 200
+	}
+	if c.MaxBody == 0 {
+		c.MaxBody = 64 << 20
+	}
+	for _, d := range []struct {
+		at    *time.Duration
+		value time.Duration
+	}{
+		{&c.HeaderTimeout, 10 * time.Second},
+		{&c.BodyTimeout, 30 * time.Second},
+		{&c.WriteTimeout, 60 * time.Second},
+		{&c.IdleTimeout, 120 * time.Second},
+		{&c.ShutdownTimeout, 30 * time.Second},
+	} {
+		if *d.at == 0 {
+			*d.at = d.value
+		}
+	}
+	return c
+}
+
+// Validate says what is wrong with c.
+func (c Config) Validate() error {
+	c = c.Defaults()
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		return fmt.Errorf("listen is %q; wanted is HOST:PORT", c.Listen)
+	}
+	if c.MaxInFlight < -1 {
+		return fmt.Errorf("max_in_flight is %d; wanted is a positive number, or -1", c.MaxInFlight)
+	}
+	if c.MaxBody < 0 {
+		return fmt.Errorf("max_body is %s; wanted is a positive size", c.MaxBody)
+	}
+	for name, d := range map[string]time.Duration{
+		"header_timeout": c.HeaderTimeout, "body_timeout": c.BodyTimeout, "write_timeout": c.WriteTimeout,
+		"idle_timeout": c.IdleTimeout, "shutdown_timeout": c.ShutdownTimeout,
+	} {
+		if d < 0 {
+			return fmt.Errorf("%s is %s; wanted is a positive duration", name, d)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"symbolon/internal/api"
+)
+
+func TestHeartbeatsTellOfChecks(t *testing.T) {
+	var broken error
+	opt := options(io.Discard)
+	opt.Checks = []api.Check{
+		{Name: "disk", Run: func(context.Context) error { return broken }},
+		{Name: "time", Run: func(ctx context.Context) error {
+			if _, ok := ctx.Deadline(); !ok {
+				return errors.New("no deadline")
+			}
+			return nil
+		}},
+	}
+	f := api.New(api.Config{}, opt)
+	ask := func(path string, status int, body string) {
+		t.Helper()
+		if w := do(f, "GET", path, ""); w.Code != status || w.Body.String() != body {
+			t.Errorf("%s: got %d %s", path, w.Code, w.Body)
+		}
+	}
+	ask("/__heartbeat__", 200, `{"status":"ok","checks":{"disk":"ok","time":"ok"},"details":{}}`)
+	ask("/readyz", 200, "ok\n")
+	broken = errors.New("no space")
+	ask("/__heartbeat__", 503, `{"status":"error","checks":{"disk":"error","time":"ok"},`+
+		`"details":{"disk":{"status":"error","level":40,"messages":{"disk.failed":"no space"}}}}`)
+	ask("/ready", 503, `{"title":"503 Service Unavailable: a check failed, see /__heartbeat__"}`)
+	for _, path := range []string{"/__lbheartbeat__", "/healthcheck", "/healthz", "/live"} {
+		ask(path, 200, "ok\n")
+	}
+	ask("/__version__", 200, `{"version":"v1"}`)
+	if w := do(api.New(api.Config{}, api.Options{Log: opt.Log, Now: opt.Now}), "GET", "/__version__", ""); w.Body.String() != "{}" {
+		t.Errorf("without a version it is %s", w.Body)
+	}
+	ask("/__broken__", 500, `{"title":"500 Internal Server Error"}`)
+	for _, path := range []string{"/healthcheck", "/healthz", "/live", "/ready", "/readyz"} {
+		if w := do(f, "HEAD", path, ""); w.Code == 405 {
+			t.Errorf("HEAD %s: got 405", path)
+		}
+	}
+}
+
+func TestVersionIsThatOfTheFileOrTheBuild(t *testing.T) {
+	dir := t.TempDir()
+	good, bad := filepath.Join(dir, "version.json"), filepath.Join(dir, "bad.json")
+	text := `{"source": "https://example.com", "commit": "abc"}`
+	for path, content := range map[string]string{good: text, bad: "{"} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := api.ReadVersion(good); err != nil || string(got) != text {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if _, err := api.ReadVersion(bad); err == nil || !strings.Contains(err.Error(), "is not JSON") {
+		t.Errorf("a damaged file: %v", err)
+	}
+	if _, err := api.ReadVersion(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	own, err := api.ReadVersion("")
+	var keys map[string]string
+	if err != nil || json.Unmarshal(own, &keys) != nil || keys["build"] == "" {
+		t.Errorf("the build says %s, %v", own, err)
+	}
+	for _, key := range []string{"source", "version", "commit", "build"} {
+		if _, ok := keys[key]; !ok {
+			t.Errorf("no key %s in %s", key, own)
+		}
+	}
+}
+
+func TestThePageSaysWhatThisIs(t *testing.T) {
+	w := do(newFront(api.Config{}), "GET", "/", "")
+	body := w.Body.String()
+	for _, want := range []string{"<title>", "<h1>", "Mozilla Symbolication Server", "/symbolicate/v5", "</html>"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("%q is not in the page", want)
+		}
+	}
+	if got := w.Header().Get("Content-Type"); got != "text/html; charset=utf-8" {
+		t.Errorf("the page is %s", got)
+	}
+	if strings.Contains(body, "<script") || strings.Contains(body, "style=") {
+		t.Error("the page has what its policy does not allow")
+	}
+}
+
+func TestAStoppingServerEndsWhatItBegan(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	enter, leave := make(chan struct{}), make(chan struct{})
+	f := newFront(api.Config{}, get("/work", func(w http.ResponseWriter, r *http.Request) {
+		close(enter)
+		<-leave
+		say("done")(w, r)
+	}))
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- f.Serve(ctx, ln) }()
+	got := make(chan string, 1)
+	go func() {
+		res, err := http.Get("http://" + ln.Addr().String() + "/work")
+		if err != nil {
+			got <- err.Error()
+			return
+		}
+		b, _ := io.ReadAll(res.Body)
+		got <- string(b)
+	}()
+	<-enter
+	if w := do(f, "GET", "/readyz", ""); w.Code != 200 {
+		t.Errorf("before: /readyz says %d", w.Code)
+	}
+	stop()
+	for range 500 {
+		if w := do(f, "GET", "/readyz", ""); w.Code == 503 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if w := do(f, "GET", "/readyz", ""); w.Code != 503 || !strings.Contains(w.Body.String(), "stopping") {
+		t.Errorf("while stopping: /readyz says %d %s", w.Code, w.Body)
+	}
+	for range 500 {
+		c, err := net.Dial("tcp", ln.Addr().String())
+		if err != nil {
+			break
+		}
+		_ = c.Close()
+		time.Sleep(10 * time.Millisecond)
+	}
+	if _, err := net.Dial("tcp", ln.Addr().String()); err == nil {
+		t.Error("new connections are taken")
+	}
+	close(leave)
+	if text := <-got; text != "done" {
+		t.Errorf("the request that ran got %q", text)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAStoppingServerDoesNotWaitForever(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := &journal{}
+	enter := make(chan struct{})
+	f := api.New(api.Config{ShutdownTimeout: 50 * time.Millisecond}, options(log), []api.Route{
+		get("/stuck", func(w http.ResponseWriter, r *http.Request) {
+			close(enter)
+			<-r.Context().Done()
+		})})
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- f.Serve(ctx, ln) }()
+	send(t, "http://"+ln.Addr().String(), "GET /stuck HTTP/1.1\r\nHost: x\r\n\r\n")
+	<-enter
+	stop()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it waits")
+	}
+	log.await(t, "did not end in time")
+	log.await(t, `"status":499`)
+}
+
+func TestServeSaysWhyItCannot(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = ln.Close()
+	if err := newFront(api.Config{}).Serve(context.Background(), ln); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSlowAndLargeHeadersAreCutOff(t *testing.T) {
+	base := serve(t, api.Config{HeaderTimeout: 100 * time.Millisecond}, options(io.Discard), get("/x", say("x")))
+	c := send(t, base, "GET /x HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+	start := time.Now()
+	_, _ = bufio.NewReader(c).ReadString(0)
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("slow headers had %v", took)
+	}
+	c = send(t, base, "GET /x HTTP/1.1\r\nHost: x\r\nX-Large: "+strings.Repeat("x", 70<<10)+"\r\n\r\n")
+	line, _ := bufio.NewReader(c).ReadString('\n')
+	if !strings.Contains(line, " 431 ") {
+		t.Errorf("large headers: got %q", line)
+	}
+}

@@ -1,0 +1,203 @@
+package api
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// worthwhile is the size from which on packing an answer pays.
+const worthwhile = 1 << 10
+
+// streamed is how much an encoder may take in before something comes out.
+const streamed = 256 << 10
+
+// codings are the packed forms of an answer, those that cost us least first.
+var codings = [...]string{"zstd", "br", "gzip"}
+
+// encoder packs. It is taken up again for the next answer.
+type encoder interface {
+	io.WriteCloser
+	Flush() error
+	Reset(w io.Writer)
+}
+
+// packer keeps the encoders of one coding.
+type packer struct{ pool sync.Pool }
+
+func newPackers() map[string]*packer {
+	open := map[string]func() any{
+		"gzip": func() any {
+			w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is known
+			return w
+		},
+		"zstd": func() any {
+			w, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+				zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(512<<10)) // the options are known
+			return w
+		},
+		"br": func() any { return brotli.NewWriterLevel(nil, 3) },
+	}
+	packers := map[string]*packer{}
+	for coding, fresh := range open {
+		packers[coding] = &packer{sync.Pool{New: fresh}}
+	}
+	return packers
+}
+
+// packed is the http.ResponseWriter of a handler. It holds the beginning of
+// the answer back until it is known whether packing pays.
+type packed struct {
+	w       *writer
+	packer  *packer // nil: the client wants it plain
+	coding  string
+	head    bool // HEAD: there will be no body
+	status  int
+	held    []byte
+	decided bool
+	enc     encoder
+	taken   int // by the encoder since something came out
+}
+
+func (f *Front) pack(w *writer, r *http.Request) *packed {
+	coding := negotiate(r.Header.Values("Accept-Encoding"))
+	return &packed{w: w, coding: coding, packer: f.packers[coding], head: r.Method == http.MethodHead}
+}
+
+func (p *packed) Header() http.Header { return p.w.Header() }
+
+func (p *packed) WriteHeader(status int) {
+	if status < 200 {
+		p.w.WriteHeader(status)
+	} else if p.status == 0 {
+		p.status = status
+	}
+}
+
+func (p *packed) Write(b []byte) (int, error) {
+	if p.status == 0 {
+		p.status = http.StatusOK
+	}
+	if !p.decided {
+		if len(p.held)+len(b) < worthwhile {
+			p.held = append(p.held, b...)
+			return len(b), nil
+		}
+		if err := p.decide(true); err != nil {
+			return 0, err
+		}
+	}
+	return p.put(b)
+}
+
+// put gives b to the encoder, if there is one, or to the client.
+func (p *packed) put(b []byte) (int, error) {
+	if p.enc == nil {
+		return p.w.Write(b)
+	}
+	n, err := p.enc.Write(b)
+	if p.taken += n; p.taken >= streamed && err == nil {
+		p.taken = 0
+		err = p.enc.Flush()
+	}
+	return n, err
+}
+
+// decide sends the headers, and what was held back.
+func (p *packed) decide(large bool) error {
+	p.decided = true
+	h := p.Header()
+	switch {
+	case large && p.packer != nil && p.packable():
+		h.Set("Content-Encoding", p.coding)
+		h.Del("Content-Length")
+		h.Del("Accept-Ranges") // ranges are those of the plain form
+		p.enc = p.packer.pool.Get().(encoder)
+		p.enc.Reset(p.w)
+	case !large && !p.head && h.Get("Content-Length") == "" && p.status != http.StatusNoContent && p.status != http.StatusNotModified:
+		h.Set("Content-Length", strconv.Itoa(len(p.held)))
+	}
+	p.w.WriteHeader(p.status)
+	if len(p.held) == 0 {
+		return nil
+	}
+	_, err := p.put(p.held)
+	p.held = nil
+	return err
+}
+
+// packable says whether the answer is a whole one of a kind that gets smaller.
+func (p *packed) packable() bool {
+	h := p.Header()
+	if p.head || p.status == http.StatusPartialContent || h.Get("Content-Encoding") != "" {
+		return false
+	}
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.HasPrefix(kind, "text/") || kind == "application/json" || kind == "image/svg+xml"
+}
+
+// close ends the answer. A handler that wrote nothing leaves no answer, which
+// is what it does when the client has left.
+func (p *packed) close() {
+	if p.status == 0 {
+		return
+	}
+	if !p.decided {
+		_ = p.decide(false) // the client left
+	}
+	if p.enc != nil {
+		_ = p.enc.Close()
+		p.enc.Reset(nil)
+		p.packer.pool.Put(p.enc)
+		p.enc = nil
+	}
+}
+
+// negotiate picks the coding that the client likes best, and of several the
+// cheapest; "" is the plain form.
+func negotiate(accepted []string) string {
+	likes := map[string]float64{}
+	for _, line := range accepted {
+		for item := range strings.SplitSeq(line, ",") {
+			coding, params, _ := strings.Cut(item, ";")
+			coding = strings.ToLower(strings.TrimSpace(coding))
+			if coding == "x-gzip" {
+				coding = "gzip"
+			}
+			likes[coding] = quality(params)
+		}
+	}
+	best, top := "", likes["identity"]
+	for _, coding := range codings {
+		q, named := likes[coding]
+		if !named {
+			q = likes["*"]
+		}
+		if q > 0 && (q > top || q == top && best == "") {
+			best, top = coding, q
+		}
+	}
+	return best
+}
+
+// quality reads the weight of a coding; one that cannot be read counts as a
+// refusal.
+func quality(params string) float64 {
+	for param := range strings.SplitSeq(params, ";") {
+		name, value, _ := strings.Cut(param, "=")
+		if strings.EqualFold(strings.TrimSpace(name), "q") {
+			q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			if err != nil || !(q >= 0 && q <= 1) {
+				return 0
+			}
+			return q
+		}
+	}
+	return 1
+}

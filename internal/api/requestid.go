@@ -1,0 +1,41 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+)
+
+type requestIDKey struct{}
+
+// RequestID is the id of the request that ctx belongs to, for log lines.
+func RequestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+// requestID takes the id over that a proxy gave, if it is fit for a log line
+// and a header, or makes one.
+func requestID(r *http.Request) string {
+	const most = 128
+	id := r.Header.Get("X-Request-ID")
+	if id != "" && len(id) <= most && isToken(id) {
+		return id
+	}
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+func isToken(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c == '-', c == '_', c == '.', c == ':', c == '=', c == '+', c == '/', c == '@':
+		default:
+			return false
+		}
+	}
+	return true
+}

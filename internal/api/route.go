@@ -1,0 +1,238 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Route is one path of a door.
+//
+// A Pattern without braces is one path: "/symbolicate/v5". One that ends in a
+// slash is everything below, which the handler finds as path value "rest":
+// "/requests/". One with braces is a shape, tried last:
+// "/{file}/{id:hex}/{sym:.sym}" is any three segments of which the second is
+// hex digits and the third ends in .sym; the handler finds them as path values.
+// What the first segment of any path, prefix or shape says literally, no shape
+// takes for a name.
+type Route struct {
+	Methods []string // OPTIONS is answered by the front
+	Pattern string
+	Handle  http.HandlerFunc
+	MaxBody int64    // bytes of a body, as sent and decoded; zero: the configured bound
+	Exempt  bool     // answered even when the server is full, and logged only for debugging
+	Fail    FailFunc // words the errors that the front finds; nil: Fail
+}
+
+// node is what is registered for one pattern.
+type node struct {
+	pattern string
+	routes  map[string]*Route // by method
+	methods string            // of the routes, for headers
+	fail    FailFunc
+	form    []segment // of a shape
+}
+
+type segment struct {
+	kind segmentKind
+	name string // of the path value; none for exact
+	text string // what is matched, for exact and suffix
+}
+
+// segmentKind orders segments from narrow to wide.
+type segmentKind int
+
+const (
+	exact segmentKind = iota
+	hexDigits
+	suffix
+	anything
+)
+
+// mux finds the node of a path.
+type mux struct {
+	paths    map[string]*node
+	prefixes []*node         // longest first
+	shapes   []*node         // narrow before wide
+	heads    map[string]bool // first segments that are spoken for
+}
+
+// newMux panics if two routes have one pattern and one method.
+func newMux(doors [][]Route) *mux {
+	m := &mux{paths: map[string]*node{}, heads: map[string]bool{}}
+	for _, door := range doors {
+		for i := range door {
+			m.add(&door[i])
+		}
+	}
+	slices.SortStableFunc(m.prefixes, func(a, b *node) int { return len(b.pattern) - len(a.pattern) })
+	slices.SortStableFunc(m.shapes, func(a, b *node) int {
+		return slices.CompareFunc(a.form, b.form, func(a, b segment) int { return int(a.kind) - int(b.kind) })
+	})
+	return m
+}
+
+func (m *mux) add(r *Route) {
+	n := m.node(r.Pattern)
+	for _, method := range r.Methods {
+		if n.routes[method] != nil {
+			panic("api: " + method + " " + r.Pattern + " is registered twice")
+		}
+		n.routes[method] = r
+	}
+	if r.Fail != nil {
+		n.fail = r.Fail
+	}
+	n.methods = methodList(n.routes)
+}
+
+// node is the node of a pattern, a new one if there is none.
+func (m *mux) node(pattern string) *node {
+	fresh := &node{pattern: pattern, routes: map[string]*Route{}, fail: Fail}
+	if head, _, _ := strings.Cut(pattern[1:], "/"); head != "" && head[0] != '{' {
+		m.heads[head] = true
+	}
+	switch {
+	case strings.Contains(pattern, "{"):
+		fresh.form = parseShape(pattern)
+		for _, n := range m.shapes {
+			if slices.EqualFunc(n.form, fresh.form, sameSegment) {
+				if n.pattern != pattern {
+					panic("api: " + pattern + " and " + n.pattern + " are one shape")
+				}
+				return n
+			}
+		}
+		m.shapes = append(m.shapes, fresh)
+	case pattern != "/" && strings.HasSuffix(pattern, "/"):
+		for _, n := range m.prefixes {
+			if n.pattern == pattern {
+				return n
+			}
+		}
+		m.prefixes = append(m.prefixes, fresh)
+	default:
+		if n := m.paths[pattern]; n != nil {
+			return n
+		}
+		m.paths[pattern] = fresh
+	}
+	return fresh
+}
+
+func parseShape(pattern string) []segment {
+	var form []segment
+	for text := range strings.SplitSeq(pattern[1:], "/") {
+		if text == "" || text[0] != '{' {
+			form = append(form, segment{kind: exact, text: text})
+			continue
+		}
+		name, kind, _ := strings.Cut(strings.Trim(text, "{}"), ":")
+		switch {
+		case kind == "":
+			form = append(form, segment{kind: anything, name: name})
+		case kind == "hex":
+			form = append(form, segment{kind: hexDigits, name: name})
+		case kind[0] == '.':
+			form = append(form, segment{kind: suffix, name: name, text: kind})
+		default:
+			panic("api: no form " + kind + " for a segment of " + pattern)
+		}
+	}
+	return form
+}
+
+func sameSegment(a, b segment) bool { return a.kind == b.kind && a.text == b.text }
+
+// methodList names methods in a fixed order.
+func methodList(routes map[string]*Route) string {
+	var list []string
+	for _, m := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
+		if routes[m] != nil {
+			list = append(list, m)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// match finds the node of the path of r and leaves the path values in r.
+func (m *mux) match(r *http.Request) *node {
+	segments, ok := split(r.URL)
+	if !ok {
+		return nil
+	}
+	path := "/" + strings.Join(segments, "/")
+	if n := m.paths[path]; n != nil {
+		return n
+	}
+	for _, n := range m.prefixes {
+		if rest, ok := strings.CutPrefix(path, n.pattern); ok && rest != "" {
+			r.SetPathValue("rest", rest)
+			return n
+		}
+	}
+	for _, n := range m.shapes {
+		if n.fits(segments) && (n.form[0].kind == exact || !m.heads[segments[0]]) {
+			for i, s := range n.form {
+				if s.kind != exact {
+					r.SetPathValue(s.name, segments[i])
+				}
+			}
+			return n
+		}
+	}
+	return nil
+}
+
+func (n *node) fits(segments []string) bool {
+	if len(segments) != len(n.form) {
+		return false
+	}
+	for i, s := range n.form {
+		fits := true
+		switch s.kind {
+		case exact:
+			fits = segments[i] == s.text
+		case hexDigits:
+			fits = isHex(segments[i])
+		case suffix:
+			fits = strings.HasSuffix(segments[i], s.text)
+		}
+		if !fits {
+			return false
+		}
+	}
+	return true
+}
+
+func isHex(text string) bool {
+	for i := range len(text) {
+		c := text[i]
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// split gives the decoded segments of a path; several slashes count as one. It
+// is not ok for a path with a trailing slash, or with a segment that has a
+// slash of its own, as no route has either.
+func split(u *url.URL) (segments []string, ok bool) {
+	path := u.EscapedPath()
+	if path == "" || path[0] != '/' {
+		return nil, false
+	}
+	for text := range strings.SplitSeq(path[1:], "/") {
+		if text == "" {
+			continue
+		}
+		text, err := url.PathUnescape(text)
+		if err != nil || strings.Contains(text, "/") {
+			return nil, false
+		}
+		segments = append(segments, text)
+	}
+	return segments, len(segments) == 0 || path[len(path)-1] != '/'
+}

@@ -1,0 +1,42 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+)
+
+// maxHeader bounds the headers of a request.
+const maxHeader = 64 << 10
+
+// Serve answers requests that arrive at ln until ctx ends. Then it takes no
+// new ones, says so at /readyz, and gives those that run the configured time
+// to end. It closes ln.
+func (f *Front) Serve(ctx context.Context, ln net.Listener) error {
+	srv := &http.Server{
+		Handler:           f,
+		ReadHeaderTimeout: f.cfg.HeaderTimeout,
+		IdleTimeout:       f.cfg.IdleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(f.opt.Log.Handler(), slog.LevelWarn),
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(ln) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	f.draining.Store(true)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.cfg.ShutdownTimeout)
+	defer cancel()
+	err := srv.Shutdown(grace)
+	if errors.Is(err, context.DeadlineExceeded) {
+		f.opt.Log.Warn("some requests did not end in time and are cut off", "after", f.cfg.ShutdownTimeout)
+		err = srv.Close()
+	}
+	<-ended
+	return err
+}
