@@ -1,0 +1,236 @@
+package mozilla
+
+import (
+	"time"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/locate"
+	"symbolon/internal/symbolicate"
+)
+
+// cost is what the lookup of one module took. A failure that was remembered
+// counts as one that took no time: the client did not get the file either way.
+type cost struct {
+	delivered bool // a file came, now
+	size      int64
+	download  time.Duration
+	missed    bool // no file came
+	parsed    bool // a file was read, now
+	parse     time.Duration
+	unread    bool // a file was no use
+	parseBad  time.Duration
+}
+
+func costOf(m *symbolicate.Module) (c cost) {
+	if m.Report.Hit {
+		return c
+	}
+	var none locate.Tried
+	for i := range m.Report.Tried {
+		t := &m.Report.Tried[i]
+		bad := t.Fault != nil && (t.Fault.Kind == fault.Malformed || t.Fault.Kind == fault.Unsupported)
+		asked := t.Attempt != none.Attempt
+		c.delivered = c.delivered || asked && (t.Fault == nil || bad)
+		c.unread = c.unread || bad
+		c.download += t.Attempt.Time
+		if t.Fault == nil || bad {
+			c.size += t.Attempt.Bytes
+		}
+	}
+	c.missed = !m.Found && !c.delivered && !c.unread
+	c.parsed = m.Found && (c.delivered || m.Report.Parse > 0)
+	c.parse, c.parseBad = m.Report.Parse, m.Report.ParseBad
+	return c
+}
+
+// perModule is a number for each of some modules, and their sum.
+type perModule struct {
+	keys   []string
+	values []float64
+	sum    float64
+}
+
+func (p *perModule) add(key string, v float64) {
+	p.keys, p.values = append(p.keys, key), append(p.values, v)
+	p.sum += v
+}
+
+// write writes the numbers under a name, if there are any.
+func (p *perModule) write(e *encoder, name string) {
+	if len(p.keys) == 0 {
+		return
+	}
+	e.key(name)
+	e.open('{')
+	for i, key := range p.keys {
+		e.keyOf(key)
+		e.float(p.values[i])
+		e.spill()
+	}
+	e.shut('}')
+}
+
+// costs sums up what the lookups of a request took.
+type costs struct {
+	lookups, hits, downloads int
+	lookupTime               time.Duration
+	size, time, failTime     perModule // of downloads
+	parse, parseBad, save    perModule
+}
+
+func (a *answer) costs() (all costs) {
+	for i := range a.known {
+		if !a.looked(int32(i)) {
+			continue
+		}
+		m, key := &a.known[i], a.modules[i].key()
+		all.lookups++
+		all.lookupTime += m.Report.Lookup
+		if m.Report.Hit {
+			all.hits++
+		}
+		c := costOf(m)
+		switch {
+		case c.delivered:
+			all.downloads++
+			all.size.add(key, float64(c.size))
+			all.time.add(key, c.download.Seconds())
+		case c.missed:
+			all.downloads++
+			all.failTime.add(key, c.download.Seconds())
+		}
+		if c.parsed {
+			all.parse.add(key, c.parse.Seconds())
+			all.save.add(key, 0) // a table is saved behind the answer
+		}
+		if c.unread {
+			all.parseBad.add(key, c.parseBad.Seconds())
+		}
+	}
+	return all
+}
+
+// debugV5 writes the block that the Debug header asks for, with the keys that
+// Eliot has where there is something to tell.
+func (e *encoder) debugV5(a *answer) {
+	all := a.costs()
+	e.open('{')
+	e.key("cache_lookups")
+	e.open('{')
+	e.key("count")
+	e.int(int64(all.lookups))
+	if all.lookups > 0 {
+		e.key("hits")
+		e.int(int64(all.hits))
+	}
+	e.key("time")
+	e.float(all.lookupTime.Seconds())
+	e.shut('}')
+	e.key("downloads")
+	e.open('{')
+	e.key("count")
+	e.int(int64(all.downloads))
+	all.failTime.write(e, "fail_time_per_module")
+	all.size.write(e, "size_per_module")
+	all.time.write(e, "time_per_module")
+	e.key("size")
+	e.float(all.size.sum)
+	e.key("time")
+	e.float(all.time.sum)
+	e.shut('}')
+	e.phase("parse_sym", &all.parse, &all.parseBad)
+	e.phase("save_symcache", &all.save, &perModule{})
+	e.key("time")
+	e.float(a.took.Seconds())
+	e.jobsPerModule(a)
+	e.shut('}')
+}
+
+func (e *encoder) phase(name string, good, bad *perModule) {
+	e.key(name)
+	e.open('{')
+	good.write(e, "time_per_module")
+	bad.write(e, "fail_time_per_module")
+	e.key("time")
+	e.float(good.sum)
+	e.shut('}')
+}
+
+// jobsPerModule writes in how many jobs each module that was looked up is.
+func (e *encoder) jobsPerModule(a *answer) {
+	jobs := make([]int, len(a.modules))
+	seen := make([]int, len(a.modules))
+	count := 0
+	for i, job := range a.jobs {
+		for _, m := range a.maps[job.maps.from:job.maps.to] {
+			if seen[m] != i+1 && a.looked(m) {
+				seen[m] = i + 1
+				jobs[m]++
+				count++
+			}
+		}
+	}
+	e.modulesBlock(a, count, jobs)
+}
+
+// modulesBlock writes a count, and a number for each module that has one.
+func (e *encoder) modulesBlock(a *answer, count int, numbers []int) {
+	var per perModule
+	for m, n := range numbers {
+		if n > 0 {
+			per.add(a.modules[m].key(), float64(n))
+		}
+	}
+	e.key("modules")
+	e.open('{')
+	e.key("count")
+	e.int(int64(count))
+	per.write(e, "stacks_per_module")
+	e.shut('}')
+}
+
+// debugV4 writes the block of the older service.
+func (e *encoder) debugV4(a *answer) {
+	all := a.costs()
+	frames := make([]int, len(a.modules))
+	needed, inModules := 0, 0
+	for _, f := range a.req.Frames {
+		if f.Module < 0 {
+			continue
+		}
+		inModules++
+		if frames[f.Module]++; frames[f.Module] == 1 {
+			needed++
+		}
+	}
+	e.open('{')
+	e.key("time")
+	e.float(a.took.Seconds())
+	e.key("stacks")
+	e.open('{')
+	e.key("count")
+	e.int(int64(len(a.req.Frames)))
+	e.key("real")
+	e.int(int64(inModules))
+	e.shut('}')
+	e.modulesBlock(a, needed, frames)
+	e.key("cache_lookups")
+	e.open('{')
+	e.key("count")
+	e.int(int64(all.lookups))
+	e.key("time")
+	e.float(all.lookupTime.Seconds())
+	e.key("size")
+	e.int(0) // tables are mapped, nothing is copied out of the cache
+	e.shut('}')
+	e.key("downloads")
+	e.open('{')
+	e.key("count")
+	e.int(int64(len(all.size.keys)))
+	e.key("time")
+	e.float(all.time.sum)
+	e.key("size")
+	e.float(all.size.sum)
+	e.shut('}')
+	e.shut('}')
+}

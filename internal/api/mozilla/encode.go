@@ -1,0 +1,149 @@
+package mozilla
+
+import (
+	"io"
+	"strconv"
+	"unicode/utf8"
+)
+
+// pieceSize is how much of an answer is put together before it is sent.
+const pieceSize = 64 << 10
+
+// encoder writes JSON in pieces. After the first error it writes nothing more.
+type encoder struct {
+	to    io.Writer
+	buf   []byte
+	err   error
+	comma bool // the next element needs one in front
+}
+
+// spill sends what is there if it is enough for a piece. It is false when
+// nobody takes it.
+func (e *encoder) spill() bool {
+	if len(e.buf) >= pieceSize {
+		e.flush()
+	}
+	return e.err == nil
+}
+
+func (e *encoder) flush() {
+	if e.err == nil {
+		_, e.err = e.to.Write(e.buf)
+	}
+	e.buf = e.buf[:0]
+}
+
+// raw appends JSON as it is.
+func (e *encoder) raw(text string) { e.buf = append(e.buf, text...) }
+
+// element begins the next element of the array that is open.
+func (e *encoder) element() {
+	if e.comma {
+		e.buf = append(e.buf, ',')
+	}
+	e.comma = true
+}
+
+// open and shut begin and end an array or object.
+func (e *encoder) open(bracket byte) {
+	e.buf = append(e.buf, bracket)
+	e.comma = false
+}
+
+func (e *encoder) shut(bracket byte) {
+	e.buf = append(e.buf, bracket)
+	e.comma = true
+}
+
+// key begins the next member of the object that is open. The name needs no
+// escapes.
+func (e *encoder) key(name string) {
+	e.element()
+	e.buf = append(e.buf, '"')
+	e.buf = append(e.buf, name...)
+	e.buf = append(e.buf, '"', ':')
+}
+
+// keyOf is key for a name from outside.
+func (e *encoder) keyOf(name string) {
+	e.element()
+	e.text(name)
+	e.buf = append(e.buf, ':')
+}
+
+// keyOfModule is key for a module as it was sent.
+func (e *encoder) keyOfModule(m module) {
+	e.element()
+	e.buf = append(e.buf, '"')
+	e.buf = appendEscaped(e.buf, m.file)
+	e.buf = append(e.buf, '/')
+	e.buf = appendEscaped(e.buf, m.id)
+	e.buf = append(e.buf, '"', ':')
+}
+
+// text appends a string.
+func (e *encoder) text(s string) {
+	e.buf = append(e.buf, '"')
+	e.buf = appendEscaped(e.buf, s)
+	e.buf = append(e.buf, '"')
+}
+
+func (e *encoder) textBytes(s []byte) {
+	e.buf = append(e.buf, '"')
+	e.buf = appendEscaped(e.buf, s)
+	e.buf = append(e.buf, '"')
+}
+
+// hex appends the digits of a number with 0x.
+func (e *encoder) hex(v uint64) {
+	e.raw("0x")
+	e.buf = strconv.AppendUint(e.buf, v, 16)
+}
+
+func (e *encoder) quotedHex(v uint64) {
+	e.buf = append(e.buf, '"')
+	e.hex(v)
+	e.buf = append(e.buf, '"')
+}
+
+func (e *encoder) int(v int64) { e.buf = strconv.AppendInt(e.buf, v, 10) }
+
+// float appends a number that is neither infinite nor none.
+func (e *encoder) float(v float64) { e.buf = strconv.AppendFloat(e.buf, v, 'f', -1, 64) }
+
+func (e *encoder) bool(v bool) { e.buf = strconv.AppendBool(e.buf, v) }
+
+// appendEscaped appends s as the inside of a JSON string. Bytes that are not
+// UTF-8 become U+FFFD.
+func appendEscaped[T string | []byte](dst []byte, s T) []byte {
+	const digits = "0123456789abcdef"
+	for i := 0; i < len(s); {
+		from := i
+		for i < len(s) && plain[s[i]] {
+			i++
+		}
+		dst = append(dst, s[from:i]...)
+		if i == len(s) {
+			break
+		}
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+			i++
+		case c == '\n':
+			dst = append(dst, '\\', 'n')
+			i++
+		case c == '\t':
+			dst = append(dst, '\\', 't')
+			i++
+		case c < 0x20:
+			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+			i++
+		default:
+			r, size := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
+			dst = utf8.AppendRune(dst, r)
+			i += size
+		}
+	}
+	return dst
+}

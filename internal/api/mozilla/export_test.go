@@ -1,0 +1,90 @@
+package mozilla
+
+import (
+	"context"
+	"io"
+
+	"symbolon/internal/symbolicate"
+)
+
+// Lookups are what a test answers with in the place of the engine.
+type Lookups = lookups
+
+// Run answers a request in the place of the engine.
+type Run = func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, Lookups, error)
+
+// NewWith makes a door over an engine of the test.
+func NewWith(cfg Config, deps Deps, run Run) *Door {
+	d := New(cfg, deps)
+	d.run = run
+	return d
+}
+
+// Decoded is a request in a form that tests can compare.
+type Decoded struct {
+	Jobs              []DecodedJob
+	Debug, Extensions bool
+}
+
+// DecodedJob has modules as sent, and frames as the index and offset that the
+// answer shows.
+type DecodedJob struct {
+	Modules [][2]string
+	Stacks  [][]DecodedFrame
+}
+
+// DecodedFrame is a frame with the module it is in, "" for none.
+type DecodedFrame struct{ Module, Offset string }
+
+// Decode reads a body.
+func Decode(body io.Reader, jobs, tecken bool, cfg Config) (*Decoded, error) {
+	p, err := decode(body, dialect{jobs: jobs, tecken: tecken, limits: cfg.Defaults()})
+	if err != nil {
+		return nil, err
+	}
+	out := &Decoded{Debug: p.debug, Extensions: p.extensions}
+	frame, odds := 0, 0
+	for _, j := range p.jobs {
+		var job DecodedJob
+		for _, m := range p.maps[j.maps.from:j.maps.to] {
+			job.Modules = append(job.Modules, [2]string{p.modules[m].file, p.modules[m].id})
+		}
+		for _, end := range p.stacks[j.stacks.from:j.stacks.to] {
+			stack := []DecodedFrame{}
+			for ; frame < int(end); frame++ {
+				f := p.req.Frames[frame]
+				e := encoder{}
+				e.hex(f.Addr)
+				d := DecodedFrame{Offset: string(e.buf)}
+				if f.Module >= 0 {
+					d.Module = p.modules[f.Module].key()
+				}
+				if odds < len(p.odd) && p.odd[odds].frame == frame {
+					d.Offset = p.odd[odds].offset
+					odds++
+				}
+				stack = append(stack, d)
+			}
+			job.Stacks = append(job.Stacks, stack)
+		}
+		out.Jobs = append(out.Jobs, job)
+	}
+	return out, nil
+}
+
+// Ask decodes a body into the question that the engine would get.
+func Ask(body io.Reader, cfg Config) (*symbolicate.Request, error) {
+	p, err := decode(body, dialect{jobs: true, limits: cfg.Defaults()})
+	if err != nil {
+		return nil, err
+	}
+	return &p.req, nil
+}
+
+// Escape is s as the inside of a JSON string.
+func Escape(s string) string {
+	if a, b := appendEscaped(nil, s), appendEscaped(nil, []byte(s)); string(a) != string(b) {
+		panic("a string and its bytes differ")
+	}
+	return string(appendEscaped(nil, s))
+}

@@ -1,0 +1,476 @@
+package mozilla
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// errSyntax says that the input is not JSON.
+var errSyntax = errors.New("not JSON")
+
+// Bounds of the scanner. The depth is that of encoding/json.
+const (
+	bufferSize = 32 << 10
+	maxDepth   = 10_000
+	maxNumber  = 16 << 10 // bytes of a number
+	maxText    = 4 << 10  // bytes that are kept of a string
+)
+
+// scanner reads one JSON document from a stream, value by value, as the caller
+// asks for it. After the first error every method does nothing, and loops over
+// next end. It allocates nothing but its buffers.
+type scanner struct {
+	src      io.Reader
+	buf      []byte
+	pos, end int
+	srcErr   error  // what ended the source: io.EOF, or worse
+	open     []byte // the closing brackets that are still to come
+	text     []byte // the last string
+	cut      bool   // text is only the beginning of it
+	err      error
+}
+
+func newScanner(src io.Reader) *scanner {
+	s := &scanner{src: src, buf: make([]byte, bufferSize)}
+	s.need(3)
+	if bytes.HasPrefix(s.buf[:s.end], []byte("\ufeff")) {
+		s.pos = 3
+	}
+	return s
+}
+
+// fill reads more behind what is not consumed yet; false at the end.
+func (s *scanner) fill() bool {
+	if s.srcErr != nil {
+		return false
+	}
+	if s.pos > 0 {
+		s.end = copy(s.buf, s.buf[s.pos:s.end])
+		s.pos = 0
+	}
+	for range 100 {
+		var n int
+		n, s.srcErr = s.src.Read(s.buf[s.end:])
+		s.end += n
+		if n > 0 {
+			return true
+		}
+		if s.srcErr != nil {
+			return false
+		}
+	}
+	s.srcErr = io.ErrNoProgress
+	return false
+}
+
+// need makes n bytes visible, or as many as there are.
+func (s *scanner) need(n int) {
+	for s.end-s.pos < n && s.fill() {
+	}
+}
+
+// fail keeps the first error.
+func (s *scanner) fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// bad says that the input is not JSON here, unless it could not be read.
+func (s *scanner) bad() {
+	if s.srcErr != nil && s.srcErr != io.EOF {
+		s.fail(s.srcErr)
+	}
+	s.fail(errSyntax)
+}
+
+// peek skips white space and gives the byte behind it, zero at the end or
+// after an error: no value begins with a zero.
+func (s *scanner) peek() byte {
+	if s.err != nil {
+		return 0
+	}
+	for {
+		for s.pos < s.end {
+			switch c := s.buf[s.pos]; c {
+			case ' ', '\t', '\n', '\r':
+				s.pos++
+			default:
+				return c
+			}
+		}
+		if !s.fill() {
+			return 0
+		}
+	}
+}
+
+// finish checks that nothing follows the document.
+func (s *scanner) finish() {
+	s.peek()
+	if s.err == nil && (s.pos < s.end || s.srcErr != io.EOF) {
+		s.bad()
+	}
+}
+
+// enter steps into the array or object that begins here.
+func (s *scanner) enter() {
+	if len(s.open) >= maxDepth {
+		s.fail(errSyntax)
+		return
+	}
+	s.open = append(s.open, s.buf[s.pos]+2) // ']' and '}' are two behind
+	s.pos++
+}
+
+// next steps to the next element of the array or object that was entered;
+// false when there is none, and then it is left. n counts the elements and
+// begins at zero.
+func (s *scanner) next(n *int) bool {
+	c := s.peek()
+	if s.err != nil {
+		return false
+	}
+	closing := s.open[len(s.open)-1]
+	if c == closing {
+		s.pos++
+		s.open = s.open[:len(s.open)-1]
+		return false
+	}
+	if *n > 0 {
+		if c != ',' {
+			s.bad()
+			return false
+		}
+		s.pos++
+	}
+	*n++
+	return true
+}
+
+// key reads the name of a member and the colon behind it. The result is valid
+// until the next string is read.
+func (s *scanner) key() []byte {
+	if s.peek() != '"' {
+		s.bad()
+		return nil
+	}
+	s.str(true)
+	if s.peek() != ':' {
+		s.bad()
+		return nil
+	}
+	s.pos++
+	return s.text
+}
+
+// plain marks the bytes that stand for themselves in a string and are a
+// character of their own.
+var plain = func() (t [256]bool) {
+	for c := 0x20; c < utf8.RuneSelf; c++ {
+		t[c] = c != '"' && c != '\\'
+	}
+	return t
+}()
+
+// str reads the string that begins here. If it is to be kept, it is in text
+// afterwards, lone surrogates as U+FFFD.
+func (s *scanner) str(keep bool) {
+	s.text, s.cut = s.text[:0], false
+	s.pos++
+	for s.err == nil {
+		i := s.pos
+		for i < s.end && plain[s.buf[i]] {
+			i++
+		}
+		if keep && i > s.pos {
+			s.keep(s.buf[s.pos:i])
+		}
+		s.pos = i
+		if i == s.end {
+			if !s.fill() {
+				s.bad()
+			}
+			continue
+		}
+		switch c := s.buf[i]; {
+		case c == '"':
+			s.pos++
+			return
+		case c == '\\':
+			s.escape(keep)
+		case c < 0x20:
+			s.bad()
+		default:
+			s.need(utf8.UTFMax)
+			r, size := utf8.DecodeRune(s.buf[s.pos:s.end])
+			if r == utf8.RuneError && size == 1 {
+				s.bad()
+				return
+			}
+			if keep {
+				s.keep(s.buf[s.pos : s.pos+size])
+			}
+			s.pos += size
+		}
+	}
+}
+
+func (s *scanner) keep(b []byte) {
+	if room := maxText - len(s.text); len(b) > room {
+		s.cut = true
+		b = b[:room]
+	}
+	s.text = append(s.text, b...)
+}
+
+func (s *scanner) escape(keep bool) {
+	s.need(2)
+	if s.end-s.pos < 2 {
+		s.bad()
+		return
+	}
+	c := s.buf[s.pos+1]
+	s.pos += 2
+	r := rune(c)
+	switch c {
+	case '"', '\\', '/':
+	case 'b':
+		r = '\b'
+	case 'f':
+		r = '\f'
+	case 'n':
+		r = '\n'
+	case 'r':
+		r = '\r'
+	case 't':
+		r = '\t'
+	case 'u':
+		if r = s.hex4(0); r < 0 {
+			s.bad()
+			return
+		}
+		s.pos += 4
+		if utf16.IsSurrogate(r) {
+			r = s.pair(r)
+		}
+	default:
+		s.bad()
+		return
+	}
+	if keep {
+		var b [utf8.UTFMax]byte
+		s.keep(utf8.AppendRune(b[:0], r))
+	}
+}
+
+// hex4 is the value of four hex digits at an offset, or negative.
+func (s *scanner) hex4(at int) rune {
+	s.need(at + 4)
+	if s.end-s.pos < at+4 {
+		return -1
+	}
+	var r rune
+	for _, c := range s.buf[s.pos+at : s.pos+at+4] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return -1
+		}
+		r = r<<4 | rune(c)
+	}
+	return r
+}
+
+// pair joins a surrogate with the one that follows, if they belong together;
+// alone it is U+FFFD.
+func (s *scanner) pair(first rune) rune {
+	s.need(6)
+	if s.end-s.pos < 6 || s.buf[s.pos] != '\\' || s.buf[s.pos+1] != 'u' {
+		return utf8.RuneError
+	}
+	r := utf16.DecodeRune(first, s.hex4(2))
+	if r != utf8.RuneError {
+		s.pos += 6
+	}
+	return r
+}
+
+// small reads the integer that begins here if it is a short one and in sight;
+// if not, nothing is read. Nearly all numbers of a request are small.
+func (s *scanner) small() (v int64, ok bool) {
+	const most = 18 // digits that fit in any case
+	i := s.pos
+	negative := i < s.end && s.buf[i] == '-'
+	if negative {
+		i++
+	}
+	from := i
+	for i < s.end && i-from < most && '0' <= s.buf[i] && s.buf[i] <= '9' {
+		v = v*10 + int64(s.buf[i]-'0')
+		i++
+	}
+	if i == from || i == s.end || numeric(s.buf[i]) || s.buf[from] == '0' && i-from > 1 {
+		return 0, false
+	}
+	s.pos = i
+	if negative {
+		v = -v
+	}
+	return v, true
+}
+
+// number reads the number that begins here. The result is valid until the
+// next read.
+func (s *scanner) number() (literal []byte, integer bool) {
+	n := 0
+	for {
+		for s.pos+n < s.end && numeric(s.buf[s.pos+n]) {
+			n++
+		}
+		if s.pos+n < s.end || n > maxNumber || !s.fill() {
+			break
+		}
+	}
+	literal = s.buf[s.pos : s.pos+n]
+	s.pos += n
+	integer, ok := grammar(literal)
+	if !ok || n > maxNumber {
+		s.bad()
+		return nil, false
+	}
+	return literal, integer
+}
+
+func numeric(c byte) bool {
+	return '0' <= c && c <= '9' || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E'
+}
+
+// grammar checks a number, and says whether it is written as an integer.
+func grammar(lit []byte) (integer, ok bool) {
+	lit = bytes.TrimPrefix(lit, []byte("-"))
+	whole := digits(lit)
+	if whole == 0 || whole > 1 && lit[0] == '0' {
+		return false, false
+	}
+	lit = lit[whole:]
+	if len(lit) == 0 {
+		return true, true
+	}
+	if lit[0] == '.' {
+		n := digits(lit[1:])
+		if n == 0 {
+			return false, false
+		}
+		lit = lit[1+n:]
+	}
+	if len(lit) > 0 && lit[0]|0x20 == 'e' {
+		lit = lit[1:]
+		if len(lit) > 0 && (lit[0] == '+' || lit[0] == '-') {
+			lit = lit[1:]
+		}
+		n := digits(lit)
+		return false, n > 0 && n == len(lit)
+	}
+	return false, len(lit) == 0
+}
+
+// digits counts the decimal digits that lit begins with.
+func digits(lit []byte) int {
+	n := 0
+	for n < len(lit) && '0' <= lit[n] && lit[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// word reads true, false or null.
+func (s *scanner) word() {
+	for _, w := range [...]string{"true", "false", "null"} {
+		if s.buf[s.pos] == w[0] {
+			s.need(len(w))
+			if !bytes.HasPrefix(s.buf[s.pos:s.end], []byte(w)) {
+				break
+			}
+			s.pos += len(w)
+			return
+		}
+	}
+	s.bad()
+}
+
+// scalar reads a value that is no array or object, and keeps nothing of it.
+func (s *scanner) scalar(c byte) {
+	switch {
+	case c == '"':
+		s.str(false)
+	case c == '-' || '0' <= c && c <= '9':
+		s.number()
+	case c == 't' || c == 'f' || c == 'n':
+		s.word()
+	default:
+		s.bad()
+	}
+}
+
+// skip reads a value of any kind, and checks that it is one. It does not
+// recurse.
+func (s *scanner) skip() {
+	base := len(s.open)
+	counts := 0 // elements before this one in the innermost container, as far as next must know
+	for s.err == nil {
+		if c := s.peek(); c == '{' || c == '[' {
+			s.enter()
+			counts = 0
+		} else {
+			s.scalar(c)
+		}
+		for len(s.open) > base && !s.next(&counts) {
+			if s.err != nil {
+				return
+			}
+			counts = 1 // the container that was left is an element itself
+		}
+		if len(s.open) == base {
+			return
+		}
+		if s.open[len(s.open)-1] == '}' {
+			s.key()
+		}
+	}
+}
+
+// truthy reads a value and says whether it is neither null, false, zero nor
+// empty.
+func (s *scanner) truthy() bool {
+	c := s.peek()
+	switch {
+	case c == '"':
+		s.str(true)
+		return len(s.text) > 0
+	case c == '-' || '0' <= c && c <= '9':
+		lit, _ := s.number()
+		mantissa, _, _ := bytes.Cut(bytes.ToLower(lit), []byte("e"))
+		return bytes.ContainsAny(mantissa, "123456789")
+	case c == '{' || c == '[':
+		s.enter()
+		n := 0
+		for s.next(&n) {
+			if c == '{' {
+				s.key()
+			}
+			s.skip()
+		}
+		return n > 0
+	}
+	s.scalar(c)
+	return c == 't'
+}

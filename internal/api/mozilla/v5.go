@@ -1,0 +1,207 @@
+package mozilla
+
+import (
+	"net/http"
+
+	"symbolon/internal/api"
+	"symbolon/internal/fault"
+	"symbolon/internal/sym"
+	"symbolon/internal/symbolicate"
+)
+
+func (d *Door) v5(w http.ResponseWriter, r *http.Request) {
+	a := d.ask(w, r, dialect{jobs: true, limits: d.cfg}, api.Fail)
+	if a == nil {
+		return
+	}
+	defer a.Release()
+	w.Header().Set("Content-Type", "application/json")
+	e := &v5Encoder{encoder: encoder{to: w}, answer: a, more: a.extensions || d.cfg.Extensions}
+	e.open('{')
+	e.key("results")
+	e.open('[')
+	seen := make([]int, len(a.modules))
+	for i, job := range a.jobs {
+		e.element()
+		e.result(job, i+1, seen)
+	}
+	e.shut(']')
+	if debugHeader(r) {
+		e.key("debug")
+		e.debugV5(a)
+	}
+	e.shut('}')
+	e.flush()
+}
+
+// v5Encoder writes results, job by job.
+type v5Encoder struct {
+	encoder
+	*answer
+	more     bool // with the extensions
+	frame    int  // the next one
+	odds     int  // of answer.odd, those that are done
+	txt      []byte
+	distinct []int32 // modules of a job
+}
+
+// result writes what became of a job. In seen are the numbers of the jobs that
+// had a module last.
+func (e *v5Encoder) result(job job, number int, seen []int) {
+	e.open('{')
+	e.key("stacks")
+	e.open('[')
+	for _, end := range e.stacks[job.stacks.from:job.stacks.to] {
+		e.element()
+		e.open('[')
+		for first := e.frame; e.frame < int(end) && e.spill(); e.frame++ {
+			e.element()
+			e.writeFrame(e.frame - first)
+		}
+		e.shut(']')
+	}
+	e.shut(']')
+	distinct := e.distinct[:0]
+	for _, m := range e.maps[job.maps.from:job.maps.to] {
+		if seen[m] != number {
+			seen[m] = number
+			distinct = append(distinct, m)
+		}
+	}
+	e.distinct = distinct
+	e.key("found_modules")
+	e.open('{')
+	for _, m := range distinct {
+		e.spill()
+		e.keyOfModule(e.modules[m])
+		e.found(e.answer, m)
+	}
+	e.shut('}')
+	if e.more {
+		e.moduleErrors(distinct)
+	}
+	e.shut('}')
+}
+
+func (e *v5Encoder) writeFrame(n int) {
+	f := e.req.Frames[e.frame]
+	e.open('{')
+	e.key("frame")
+	e.int(int64(n))
+	e.key("module")
+	e.text(e.module(f.Module))
+	e.key("module_offset")
+	if e.odds < len(e.odd) && e.odd[e.odds].frame == e.frame {
+		e.text(e.odd[e.odds].offset)
+		e.odds++
+	} else {
+		e.quotedHex(f.Addr)
+		if f.Module >= 0 {
+			e.function(f, e.Frames(e.frame))
+		}
+	}
+	e.shut('}')
+}
+
+// function writes what is known of an address, if anything is. The answer has
+// the innermost call first; the wire wants the function that was really called
+// first, and the rest of them in inlines.
+func (e *v5Encoder) function(f symbolicate.Frame, calls []sym.Frame) {
+	if len(calls) == 0 {
+		return
+	}
+	outer, inlines := calls[len(calls)-1], calls[:len(calls)-1]
+	e.key("function")
+	e.named(f.Module, outer.Func)
+	e.key("function_offset")
+	e.quotedHex(f.Addr - outer.Entry)
+	if e.more && outer.Size > 0 {
+		e.key("function_size")
+		e.quotedHex(outer.Size)
+	}
+	e.place(f.Module, outer)
+	if len(inlines) == 0 {
+		return
+	}
+	e.key("inlines")
+	e.open('[')
+	for _, in := range inlines {
+		e.element()
+		e.open('{')
+		e.key("function")
+		e.named(f.Module, in.Func)
+		e.place(f.Module, in)
+		e.shut('}')
+	}
+	e.shut(']')
+}
+
+// place writes file and line. A line without a file says nothing.
+func (e *v5Encoder) place(m int32, f sym.Frame) {
+	if f.File == 0 {
+		return
+	}
+	if e.txt = e.AppendText(e.txt[:0], m, f.File); len(e.txt) == 0 {
+		return
+	}
+	e.key("file")
+	e.textBytes(e.txt)
+	if f.Line > 0 {
+		e.key("line")
+		e.int(int64(f.Line))
+	}
+}
+
+func (e *v5Encoder) named(m int32, t sym.Text) {
+	e.txt = e.AppendText(e.txt[:0], m, t)
+	e.textBytes(e.txt)
+}
+
+// kindNames are the names of kinds of failure in module_errors.
+var kindNames = [...]string{
+	fault.Internal: "Internal", fault.NotFound: "NotFound", fault.Denied: "Denied", fault.Timeout: "Timeout",
+	fault.Transport: "Transport", fault.Malformed: "Malformed", fault.Unsupported: "Unsupported",
+}
+
+// moduleErrors writes why modules were not found. It is left out when all
+// that were looked up were.
+func (e *v5Encoder) moduleErrors(modules []int32) {
+	some := false
+	for _, m := range modules {
+		k := &e.known[m]
+		if !e.looked(m) || k.Found {
+			continue
+		}
+		if !some {
+			some = true
+			e.key("module_errors")
+			e.open('{')
+		}
+		e.keyOfModule(e.modules[m])
+		e.open('[')
+		told := false
+		for i := range k.Report.Tried {
+			if f := k.Report.Tried[i].Fault; f != nil {
+				e.moduleError(f)
+				told = true
+			}
+		}
+		if !told && k.Report.Fault != nil {
+			e.moduleError(k.Report.Fault)
+		}
+		e.shut(']')
+	}
+	if some {
+		e.shut('}')
+	}
+}
+
+func (e *v5Encoder) moduleError(f *fault.Error) {
+	e.element()
+	e.open('{')
+	e.key("name")
+	e.text(kindNames[f.Kind])
+	e.key("message")
+	e.text(f.Error())
+	e.shut('}')
+}
