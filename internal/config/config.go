@@ -1,0 +1,101 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"symbolon/internal/api"
+	"symbolon/internal/api/mozilla"
+	"symbolon/internal/cache"
+	"symbolon/internal/cache/disk"
+	"symbolon/internal/locate"
+	"symbolon/internal/source"
+	"symbolon/internal/source/web"
+	"symbolon/internal/symbolicate"
+	"symbolon/internal/table"
+)
+
+// Config is the whole configuration. The zero value, with its defaults, is a
+// server that asks no source.
+type Config struct {
+	Data        string             `yaml:"data" help:"Folder of the cache and of everything else that is kept; none: symbolon in the cache folder of the user."`
+	Log         Log                `yaml:"log" help:"What is logged, to stderr."`
+	HTTP        api.Config         `yaml:"http" help:"The port and what all requests have in common."`
+	Mozilla     mozilla.Config     `yaml:"mozilla" help:"The interfaces of Mozilla's symbolication service."`
+	Sources     []source.Config    `yaml:"sources" help:"Where symbols come from, in the order in which they are asked. The objects are those of Symbolicator."`
+	Network     web.Config         `yaml:"network" help:"Connections to symbol servers."`
+	Cache       Cache              `yaml:"cache" help:"What is kept of files and answers of sources."`
+	Locate      locate.Config      `yaml:"locate" help:"The search for the file of a module."`
+	Table       table.Config       `yaml:"table" help:"Lookup tables, which are made of symbol files."`
+	Symbolicate symbolicate.Config `yaml:"symbolicate" help:"The work on one request."`
+}
+
+// Log is what is logged and how.
+type Log struct {
+	Level  string `yaml:"level" help:"The least that is logged: debug, info, warn or error."`
+	Format string `yaml:"format" help:"text for people, json for machines."`
+}
+
+// Cache is all that the caches need.
+type Cache struct {
+	Lifetimes cache.Config `yaml:"lifetimes" help:"How long failures are remembered."`
+	Disk      disk.Config  `yaml:"disk" help:"The cache in the data folder."`
+}
+
+var (
+	levels  = [...]string{"debug", "info", "warn", "error"}
+	formats = [...]string{"text", "json"}
+)
+
+// Defaults returns l with its zero fields filled in.
+func (l Log) Defaults() Log {
+	if l.Level == "" {
+		l.Level = "info"
+	}
+	if l.Format == "" {
+		l.Format = "text"
+	}
+	return l
+}
+
+// Validate says what is wrong with l.
+func (l Log) Validate() error {
+	l = l.Defaults()
+	if !slices.Contains(levels[:], l.Level) {
+		return fmt.Errorf("level is %s; there are %s", shortQuote(l.Level), strings.Join(levels[:], ", "))
+	}
+	if !slices.Contains(formats[:], l.Format) {
+		return fmt.Errorf("format is %s; there are %s", shortQuote(l.Format), strings.Join(formats[:], ", "))
+	}
+	return nil
+}
+
+// Validate says what is wrong with c and with none of its parts alone.
+func (c Config) Validate() error {
+	first := make(map[string]int)
+	for i, s := range c.Sources {
+		if j, twice := first[s.ID]; twice {
+			return fmt.Errorf("sources[%d] has the id of sources[%d], %s; wanted is one of its own", i, j, shortQuote(s.ID))
+		}
+		first[s.ID] = i
+	}
+	return nil
+}
+
+// Read makes the whole configuration: Load for Config, and the variables of
+// Eliot that have a counterpart.
+func Read(o Options) (*Config, *Loaded, error) {
+	foreign, notices, err := eliot(o.Environ)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Foreign = append(foreign, o.Foreign...)
+	var c Config
+	loaded, err := Load(&c, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	loaded.Notices = append(notices, loaded.Notices...)
+	return &c, loaded, nil
+}

@@ -1,0 +1,269 @@
+package config_test
+
+import (
+	"bytes"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"symbolon/internal/config"
+)
+
+func reference(t *testing.T) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := config.Reference(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestKeysTellWhatTheStructSays(t *testing.T) {
+	keys := config.Keys(&all{})
+	var paths []string
+	by := make(map[string]config.Key)
+	for _, k := range keys {
+		paths = append(paths, k.Path)
+		by[k.Path] = k
+	}
+	want := "name count small large share quiet words sizes marks token keys disk.max_bytes disk.wait disk.deep.level disk.deep.alone " +
+		"peers peers[].id peers[].url peers[].head peers[].tries peers[].store.max_bytes peers[].store.wait peers[].store.deep.level peers[].store.deep.alone"
+	if got := strings.Join(paths, " "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	for _, k := range []config.Key{
+		{Path: "disk.max_bytes", Type: "size", Default: "64MiB", Help: "Bytes.", Env: "SYMBOLON_DISK_MAX_BYTES"},
+		{Path: "disk.wait", Type: "duration", Default: "0s", Help: "How long.", Env: "SYMBOLON_DISK_WAIT"},
+		{Path: "quiet", Type: "true or false", Default: "false", Help: "Say less.", Env: "SYMBOLON_QUIET"},
+		{Path: "share", Type: "number", Default: "0", Help: "A share | part.", Env: "SYMBOLON_SHARE"},
+		{Path: "words", Type: "list of text", Help: "Some words.", Env: "SYMBOLON_WORDS"},
+		{Path: "marks", Type: "map of text", Help: "Some marks.", Env: "SYMBOLON_MARKS"},
+		{Path: "token", Type: "text", Help: "A secret.", Env: "SYMBOLON_TOKEN", Secret: true},
+		{Path: "keys", Type: "list of secret", Help: "Secrets.", Env: "SYMBOLON_KEYS", Secret: true},
+		{Path: "peers", Type: "list of sections", Help: "Others.", Env: "SYMBOLON_PEERS"},
+		{Path: "peers[].url", Type: "url", Help: "Its address.", Secret: true},
+		{Path: "peers[].tries", Type: "whole number", Default: "2", Help: "Tries."},
+	} {
+		if by[k.Path] != k {
+			t.Errorf("got  %+v\nwant %+v", by[k.Path], k)
+		}
+	}
+	lists := config.Keys(struct {
+		L lists `yaml:"l"`
+	}{})
+	if lists[0].Default != `[a, "b c", "$${D}"]` || lists[1].Default != "{k: v, l: w}" {
+		t.Errorf("got %+v", lists)
+	}
+}
+
+type lists struct {
+	Words []string          `yaml:"words"`
+	Marks map[string]string `yaml:"marks"`
+}
+
+func (l lists) Defaults() lists {
+	return lists{[]string{"a", "b c", "${D}"}, map[string]string{"l": "w", "k": "v"}}
+}
+
+// The rest is about Config itself.
+
+func TestEveryKeyIsDocumentedAndHasItsOwnVariable(t *testing.T) {
+	secretive := regexp.MustCompile(`token|secret|passw|cookie|private|credential|api_key|read_key|access_key|headers|dsn`)
+	variable := regexp.MustCompile(`^SYMBOLON_[A-Z0-9_]+$`)
+	seen := make(map[string]string)
+	for _, k := range config.Keys(config.Config{}) {
+		if !strings.HasSuffix(k.Help, ".") {
+			t.Errorf("%s has no sentence of help: %q", k.Path, k.Help)
+		}
+		if secretive.MatchString(k.Path) && !k.Secret {
+			t.Errorf("%s sounds like a secret and is not kept as one", k.Path)
+		}
+		if k.Env == "" {
+			if !strings.Contains(k.Path, "[]") {
+				t.Errorf("%s has no variable", k.Path)
+			}
+			continue
+		}
+		if other := seen[k.Env]; other != "" || !variable.MatchString(k.Env) {
+			t.Errorf("the variable of %s is %s, as that of %q", k.Path, k.Env, other)
+		}
+		seen[k.Env] = k.Path
+	}
+	if len(seen) < 40 {
+		t.Errorf("only %d keys", len(seen))
+	}
+}
+
+func TestKeysThatOthersRelyOnExist(t *testing.T) {
+	has := make(map[string]bool)
+	for _, k := range config.Keys(config.Config{}) {
+		has[k.Path] = true
+	}
+	for _, path := range []string{
+		"data", "sources", "http.listen", "log.level", "log.format", "mozilla.v4_profile", "mozilla.strict",
+		"network.connect_to_reserved_ips", "cache.disk.max_bytes", "cache.lifetimes.not_found",
+		"sources[].id", "sources[].type", "sources[].url", "sources[].layout.type", "sources[].filters.filetypes", "sources[].is_public",
+	} {
+		if !has[path] {
+			t.Errorf("there is no key %s", path)
+		}
+	}
+}
+
+func TestReferenceHasEveryKeyAndIsTheSameAgain(t *testing.T) {
+	page := reference(t)
+	for range 5 {
+		if reference(t) != page {
+			t.Fatal("the page is another one each time")
+		}
+	}
+	for _, k := range config.Keys(config.Config{}) {
+		row := "| `" + k.Path + "` | " + k.Type + " |"
+		i := strings.Index(page, row)
+		if i < 0 {
+			t.Errorf("no row %s", row)
+			continue
+		}
+		line, _, _ := strings.Cut(page[i:], "\n")
+		if !strings.Contains(line, strings.ReplaceAll(k.Help, "|", `\|`)) || !strings.Contains(line, k.Env) || !strings.Contains(line, k.Default) {
+			t.Errorf("the row lacks something: %s", line)
+		}
+	}
+	for i, line := range strings.Split(page, "\n") {
+		if cells := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"); cells != 0 && cells != 6 && cells != 3 {
+			t.Errorf("line %d is broken: %s", i+1, line)
+		}
+	}
+}
+
+func TestTheDefaultsAreValidAndPrintedConfigLoads(t *testing.T) {
+	c, loaded, err := config.Read(config.Options{})
+	if err != nil || len(loaded.Notices) != 0 {
+		t.Fatal(err, loaded)
+	}
+	if c.HTTP.Listen != "127.0.0.1:3021" || c.Log.Level != "info" || c.Log.Format != "text" || len(c.Sources) != 0 {
+		t.Errorf("got %+v", c)
+	}
+	text := printed(t, c, nil)
+	again, _, err := config.Read(config.Options{File: "p", Data: []byte(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(c, again) {
+		t.Errorf("got  %+v\nwant %+v", again, c)
+	}
+}
+
+func TestSourcesTakeSymbolicatorsObjects(t *testing.T) {
+	c, loaded, err := config.Read(config.Options{File: "s.yaml", Environ: []string{"TOKEN=canary"}, Data: []byte(`
+sources:
+  - id: mozilla
+    type: http
+    url: https://symbols.mozilla.org/try/
+    is_public: true
+    headers: {Authorization: "Bearer ${TOKEN}"}
+    layout: {type: native, casing: lowercase}
+    filters:
+      filetypes: [breakpad]
+      path_patterns: ["*xul*"]
+  - {id: local, type: filesystem, path: /symbols}
+`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.Sources[0]
+	if s.Headers["Authorization"].Reveal() != "Bearer canary" || s.Layout.Casing != "lowercase" || s.Filters.PathPatterns[0] != "*xul*" || !s.IsPublic {
+		t.Errorf("got %+v", s)
+	}
+	if c.Sources[1].Layout.Type != "native" {
+		t.Errorf("a source without its defaults: %+v", c.Sources[1])
+	}
+	if out := printed(t, c, loaded.Origins); strings.Contains(out, "canary") {
+		t.Error(out)
+	}
+}
+
+func TestWrongSettingsNameTheirKey(t *testing.T) {
+	for text, want := range map[string]string{
+		"log: {level: loud}":           `file c.yaml:1: malformed: log.level is "loud"; there are debug, info, warn, error`,
+		"log: {format: xml}":           `file c.yaml:1: malformed: log.format is "xml"; there are text, json`,
+		"http: {listen: nowhere}":      `file c.yaml:1: malformed: http.listen is "nowhere"; wanted is HOST:PORT`,
+		"mozilla: {v4_profile: x}":     `file c.yaml:1: malformed: mozilla.v4_profile is "x"; there are default and tecken`,
+		"cache: {disk: {max_byte: 1}}": "c.yaml:1:16: malformed: unknown key cache.disk.max_byte; did you mean cache.disk.max_bytes?",
+		"listen: 1":                    "c.yaml:1:1: malformed: unknown key listen; did you mean http.listen?",
+		"sources: [{id: a, type: filesystem, path: /a}, {id: a, type: filesystem, path: /b}]": `file c.yaml:1: malformed: sources[1] has the id of sources[0], "a"; wanted is one of its own`,
+		"sources: [{id: a}]": `file c.yaml:1: malformed: sources[0]: source "a": it has no type: there are http and filesystem`,
+	} {
+		_, _, err := config.Read(config.Options{File: "c.yaml", Data: []byte(text)})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s:\ngot  %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+func TestEliotsVariables(t *testing.T) {
+	environ := []string{
+		"ELIOT_SYMBOLS_URLS=https://u:canary@a.example/x, http://b.example/", "ELIOT_SYMBOLS_CACHE_DIR=/tmp/cache",
+		"ELIOT_SYMBOLS_CACHE_MAX_SIZE=1_0gb", "ELIOT_LOGGING_LEVEL=WARNING", "PORT=8000",
+		"ELIOT_SECRET_SENTRY_DSN=canary", "ELIOT_SYMBOL_URLS=canary", "ELIOT_HOSTNAME=",
+	}
+	c, loaded, err := config.Read(config.Options{Environ: environ})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Data != "/tmp/cache" || c.Cache.Disk.MaxBytes != 10e9 || c.Log.Level != "warn" || c.HTTP.Listen != "0.0.0.0:8000" || len(c.Sources) != 2 {
+		t.Errorf("got %+v", c)
+	}
+	if s := c.Sources[0]; s.URL.Reveal() != "https://u:canary@a.example/x" || s.Type != "http" || s.ID != "a.example/x" {
+		t.Errorf("got %+v", s)
+	}
+	want := []string{
+		"ELIOT_SYMBOLS_URLS is read as sources; its own variable is SYMBOLON_SOURCES",
+		"ELIOT_SYMBOLS_CACHE_DIR is read as data; its own variable is SYMBOLON_DATA",
+		"ELIOT_SYMBOLS_CACHE_MAX_SIZE is read as cache.disk.max_bytes; its own variable is SYMBOLON_CACHE_DISK_MAX_BYTES",
+		"ELIOT_LOGGING_LEVEL is read as log.level; its own variable is SYMBOLON_LOG_LEVEL",
+		"PORT is read as http.listen; its own variable is SYMBOLON_HTTP_LISTEN",
+		"ELIOT_SECRET_SENTRY_DSN has no counterpart and is ignored",
+		"ELIOT_SYMBOL_URLS has no counterpart and is ignored; did you mean ELIOT_SYMBOLS_URLS?",
+	}
+	if !reflect.DeepEqual(loaded.Notices, want) {
+		t.Errorf("got  %q\nwant %q", loaded.Notices, want)
+	}
+	if out := printed(t, c, loaded.Origins); strings.Contains(out, "canary") {
+		t.Error(out)
+	}
+
+	environ = append(environ, "SYMBOLON_DATA=/ours")
+	if c, _, err = config.Read(config.Options{Environ: environ, Data: []byte("log: {level: debug}\n"), Sets: []string{"http.listen=:1"}}); err != nil {
+		t.Fatal(err)
+	}
+	if c.Data != "/ours" || c.Log.Level != "warn" || c.HTTP.Listen != ":1" {
+		t.Errorf("precedence: got %+v", c)
+	}
+}
+
+func TestPortAloneIsNotEliots(t *testing.T) {
+	c, loaded, err := config.Read(config.Options{Environ: []string{"PORT=8000", "ELIOT_X="}})
+	if err != nil || c.HTTP.Listen != "127.0.0.1:3021" || len(loaded.Notices) != 0 {
+		t.Errorf("got %+v, %+v, %v", c, loaded, err)
+	}
+}
+
+func TestWrongVariablesOfEliotAreNamed(t *testing.T) {
+	for entry, want := range map[string]string{
+		"ELIOT_SYMBOLS_URLS=https://a.example/,/tmp/canary": "ELIOT_SYMBOLS_URLS: malformed: source 2 is no http(s) URL",
+		"ELIOT_SYMBOLS_URLS=https://u:canary@/":             "ELIOT_SYMBOLS_URLS: malformed: source [redacted]: the url must be http://HOST/... or https://HOST/...",
+		"ELIOT_SYMBOLS_CACHE_MAX_SIZE=1 apple":              `ELIOT_SYMBOLS_CACHE_MAX_SIZE: malformed: cache.disk.max_bytes is "1 apple"; wanted is a size such as 64MiB`,
+		"ELIOT_LOGGING_LEVEL=LOUD":                          `environment ELIOT_LOGGING_LEVEL: malformed: log.level is "loud"; there are debug, info, warn, error`,
+	} {
+		_, _, err := config.Read(config.Options{Environ: []string{entry}})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s:\ngot  %v\nwant %s", entry, err, want)
+		}
+	}
+	c, _, err := config.Read(config.Options{Environ: []string{"ELIOT_LOGGING_LEVEL=CRITICAL", "ELIOT_SYMBOLS_URLS= ,"}})
+	if err != nil || c.Log.Level != "error" || len(c.Sources) != 0 {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}

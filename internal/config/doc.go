@@ -1,0 +1,41 @@
+// Package config is the whole configuration of the server: one struct made of
+// the Config structs of the other packages, and the way into it and out of it.
+// It constructs nothing of what it configures.
+//
+// # The way in
+//
+// [Load] fills any such struct from, in rising order of precedence, its
+// defaults, a YAML file, environment variables and assignments KEY=VALUE of
+// flags. It knows nothing but the struct: the yaml tag of a field is its key,
+// the help tag its one sentence of documentation, `secret:"true"` keeps its
+// value out of every output, and methods Defaults and Validate, where a type
+// has them, are called for every struct at any depth. [Read] is Load for
+// [Config].
+//
+// The file is read strictly. An unknown key, a value of the wrong type, a tag,
+// a second document is a *fault.Error whose place is file, line and column and
+// whose detail names the key by its path. In the texts of the file ${NAME} is
+// the value of a variable, which must exist, ${NAME:-text} has a text for when
+// it does not or is empty, and $${ is the text ${ itself. A null is as if the
+// key were not there. Anchors, aliases and merge keys work.
+//
+// The variable of a key is its path in upper case, joined by "_", after
+// SYMBOLON_. In variables and assignments, lists are separated by commas, maps
+// are NAME=VALUE separated by commas, and both may be written as YAML in [] or
+// {}, which is the only way for lists of sections. An empty variable is as if
+// it were not set. A variable that starts with SYMBOLON_ and belongs to no key
+// is a notice, not an error.
+//
+// # The way out
+//
+// [Print] writes the effective configuration as a file that Load would read,
+// and where each value came from; [Keys] lists all keys, [Reference] writes
+// the reference page. None of them shows a secret.
+//
+// # Limits
+//
+// A file has at most 1 MiB, 32768 YAML tokens, 1024 anchors and 32 levels; what
+// aliases and variables make of it is bounded as well.
+//
+// All functions may be called concurrently, for different destinations.
+package config

@@ -1,0 +1,255 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Options are where Load takes values from, the weakest first.
+type Options struct {
+	File    string    // name of the file, for messages
+	Data    []byte    // what is in it
+	Foreign []Foreign // variables that were made for another program
+	Environ []string  // NAME=VALUE, as os.Environ has them
+	Sets    []string  // KEY=VALUE, from flags
+}
+
+// Foreign is a variable with a name of another program and a value in the way
+// of our own variables.
+type Foreign struct {
+	Name  string
+	Key   string
+	Value string
+}
+
+// Loaded is what Load has to say besides the values.
+type Loaded struct {
+	Notices []string          // for people, one line each
+	Origins map[string]string // path of a key -> where its value came from; not those that have their default
+}
+
+// Load fills the configuration struct that dst points to, with defaults and
+// validated. Values that it has already count as defaults. Unless the error is
+// nil, dst is left alone. Errors are *fault.Error.
+func Load(dst any, o Options) (*Loaded, error) {
+	v := reflect.ValueOf(dst).Elem()
+	root := schemaOf(v.Type())
+	l := &loader{root: root, variables: variables(o.Environ), budget: maxWork}
+	l.Origins = make(map[string]string)
+	work := reflect.New(v.Type()).Elem()
+	work.Set(v)
+	for _, step := range []func(reflect.Value, Options) error{l.file, l.foreign, l.environ, l.sets} {
+		if err := step(work, o); err != nil {
+			return nil, err
+		}
+	}
+	l.fillDefaults(work)
+	if err := l.validate(l.root, work, ""); err != nil {
+		return nil, err
+	}
+	v.Set(work)
+	return &l.Loaded, nil
+}
+
+// maxWork bounds what aliases and expansion may blow a document up to: bytes
+// of text, and nodeWork for each value.
+const (
+	maxWork  = 16 << 20
+	nodeWork = 64
+)
+
+var errBlownUp = errors.New("aliases and variables make the file too large")
+
+type loader struct {
+	Loaded
+	root      *field
+	variables map[string]string
+	budget    int
+
+	doc    *document
+	expand bool               // ${NAME} in texts
+	origin func(place) string // of values of doc
+}
+
+func (l *loader) file(v reflect.Value, o Options) error {
+	l.doc = &document{name: o.File, anchors: make(map[string]*node)}
+	l.expand = true
+	l.origin = func(p place) string { return fmt.Sprintf("file %s:%d", o.File, p.line) }
+	n, err := l.doc.parse(o.Data)
+	if err != nil || n.kind == null {
+		return err
+	}
+	if n.kind != mapNode {
+		return l.doc.wrong(n.place, "the file has no keys; wanted are keys with their values")
+	}
+	return l.section(l.root, v, "", n)
+}
+
+// spend takes the work for n out of the budget.
+func (l *loader) spend(n *node, bytes int) error {
+	if l.budget -= nodeWork + bytes; l.budget < 0 {
+		return l.doc.wrong(n.place, "%w", errBlownUp)
+	}
+	return nil
+}
+
+// fill gives v, which is at path, the value n. A null leaves it alone.
+func (l *loader) fill(f *field, v reflect.Value, path string, n *node) error {
+	if err := l.spend(n, 0); err != nil || n.kind == null {
+		return err
+	}
+	kind := [...]nodeKind{scalar: textNode, list: listNode, dict: mapNode, section: mapNode, sections: listNode}[f.shape]
+	if n.kind != kind {
+		return l.unfit(f, path, n, f.wantedText())
+	}
+	if f.shape != section {
+		l.Origins[path] = l.origin(n.place)
+	}
+	switch f.shape {
+	case scalar:
+		return l.scalar(f, v, path, n)
+	case section:
+		return l.section(f, v, path, n)
+	case dict:
+		return l.dict(f, v, path, n)
+	}
+	if len(n.items) == 0 {
+		v.SetZero()
+		return nil
+	}
+	s := reflect.MakeSlice(v.Type(), len(n.items), len(n.items))
+	for i, item := range n.items {
+		if err := l.element(f, s.Index(i), fmt.Sprintf("%s[%d]", path, i), item); err != nil {
+			return err
+		}
+	}
+	v.Set(s)
+	return nil
+}
+
+// element fills v, one element of the list f.
+func (l *loader) element(f *field, v reflect.Value, path string, n *node) error {
+	if err := l.spend(n, 0); err != nil {
+		return err
+	}
+	switch {
+	case f.shape == list:
+		return l.scalar(f, v, path, n)
+	case n.kind != mapNode:
+		return l.unfit(f, path, n, "a section with the keys "+f.keyList())
+	}
+	return l.section(f, v, path, n)
+}
+
+func (l *loader) section(f *field, v reflect.Value, path string, n *node) error {
+	for i, k := range n.keys {
+		sub := f.find(k.text)
+		if sub == nil {
+			return l.doc.wrong(k.place, "%s", l.unknown(f, path, k.text))
+		}
+		if err := l.fill(sub, v.Field(sub.index), join(path, k.text), n.items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loader) dict(f *field, v reflect.Value, path string, n *node) error {
+	m := reflect.Zero(v.Type())
+	if len(n.keys) > 0 {
+		m = reflect.MakeMap(v.Type())
+	}
+	for i, k := range n.keys {
+		item := reflect.New(f.typ).Elem()
+		at := join(path, k.text)
+		if err := l.spend(n.items[i], 0); err != nil {
+			return err
+		}
+		if err := l.scalar(f, item, at, n.items[i]); err != nil {
+			return err
+		}
+		l.Origins[at] = l.origin(n.items[i].place)
+		m.SetMapIndex(reflect.ValueOf(k.text).Convert(v.Type().Key()), item)
+	}
+	v.Set(m)
+	return nil
+}
+
+func (l *loader) scalar(f *field, v reflect.Value, path string, n *node) error {
+	if n.kind != textNode {
+		return l.unfit(f, path, n, wanted(f.typ).Error())
+	}
+	text := n.text
+	if l.expand {
+		var err error
+		if text, err = expand(text, l.variables, l.budget); err != nil {
+			return l.doc.wrong(n.place, "%s: %v", shownKey(path), err)
+		}
+	}
+	if err := l.spend(n, len(text)); err != nil {
+		return err
+	}
+	if f.secret && text == redacted {
+		return l.doc.wrong(n.place, "%s is %s, which stands for a secret that was left out; wanted is the secret itself", shownKey(path), redacted)
+	}
+	if err := setText(v, text); err != nil {
+		return l.unfit(f, path, n, err.Error())
+	}
+	return nil
+}
+
+// unfit says that n is not what is wanted at path. It tells what the file has,
+// not what came of it by expansion, and nothing that might be a secret.
+func (l *loader) unfit(f *field, path string, n *node, want string) error {
+	given := n.describe()
+	if n.kind == textNode && (f.secret || f.shape >= section) {
+		given = "a text"
+	}
+	return l.doc.wrong(n.place, "%s is %s; wanted is %s", shownKey(path), given, want)
+}
+
+func (f *field) wantedText() string {
+	switch f.shape {
+	case list:
+		return "a list, each item " + wanted(f.typ).Error()
+	case dict:
+		return "names, each with " + wanted(f.typ).Error()
+	case section:
+		return "a section with the keys " + f.keyList()
+	case sections:
+		return "a list of sections with the keys " + f.keyList()
+	}
+	return wanted(f.typ).Error()
+}
+
+// keyList names the first keys of a section.
+func (f *field) keyList() string {
+	const few = 6
+	var keys []string
+	for _, sub := range f.fields {
+		keys = append(keys, sub.key)
+	}
+	if len(keys) > few {
+		return strings.Join(keys[:few], ", ") + ", ..."
+	}
+	return strings.Join(keys, ", ")
+}
+
+// unknown says that the section f, which is at path, has no such key.
+func (l *loader) unknown(f *field, path, key string) string {
+	return "unknown key " + shownKey(join(path, key)) + didYouMean(l.root.nearestField(f, key))
+}
+
+// shownKey is a path of keys, the last of which somebody else chose, for a
+// message.
+func shownKey(path string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.[]", r)
+	}
+	if path != "" && len(path) <= 2*maxWord && !strings.ContainsFunc(path, func(r rune) bool { return !plain(r) }) {
+		return path
+	}
+	return shortQuote(path)
+}

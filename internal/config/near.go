@@ -1,0 +1,77 @@
+package config
+
+import "strings"
+
+// maxWord bounds the work for one comparison; keys are shorter.
+const maxWord = 64
+
+// nearest is the candidate that word was most likely meant to be, or nothing.
+// Of two that are as near the first counts.
+func nearest(word string, candidates []string) string {
+	best, least := "", min(3, 1+len(word)/4)
+	if len(word) > maxWord {
+		return ""
+	}
+	for _, c := range candidates {
+		if len(c) > maxWord {
+			continue
+		}
+		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < least || d == least && best == "" {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// distance is the number of letters that must be inserted, removed, replaced
+// or swapped with their neighbour to make b of a.
+func distance(a, b string) int {
+	before, last, now := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		now[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			now[j] = min(last[j]+1, now[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				now[j] = min(now[j], before[j-2]+1)
+			}
+		}
+		before, last, now = last, now, before
+	}
+	return last[len(b)]
+}
+
+// nearestField is the path of the field that key below f was most likely meant
+// to be, or nothing: first a neighbour, then any key of the same name.
+func (root *field) nearestField(f *field, key string) string {
+	var beside, others []string
+	for _, sub := range f.fields {
+		beside = append(beside, sub.key)
+	}
+	if near := nearest(key, beside); near != "" {
+		return join(f.prefix(), near)
+	}
+	root.walk(func(sub *field) {
+		if sub.key == key {
+			others = append(others, sub.path)
+		}
+	})
+	if len(others) == 1 {
+		return others[0]
+	}
+	return ""
+}
+
+// didYouMean offers near at the end of a message, if there is one.
+func didYouMean(near string) string {
+	if near == "" {
+		return ""
+	}
+	return "; did you mean " + near + "?"
+}

@@ -1,0 +1,233 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"symbolon/internal/fault"
+)
+
+// variables makes a map of an environment; of two with one name the last
+// counts.
+func variables(environ []string) map[string]string {
+	m := make(map[string]string)
+	for _, entry := range environ {
+		if name, value, ok := strings.Cut(entry, "="); ok {
+			m[name] = value
+		}
+	}
+	return m
+}
+
+// foreign applies the variables that were made for another program.
+func (l *loader) foreign(v reflect.Value, o Options) error {
+	for _, given := range o.Foreign {
+		l.begin(given.Name, "environment "+given.Name)
+		if err := l.set(v, given.Key, given.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// environ applies our own variables.
+func (l *loader) environ(v reflect.Value, _ Options) error {
+	var known []string
+	var err error
+	l.root.walk(func(f *field) {
+		name := f.variable()
+		if name == "" {
+			return
+		}
+		known = append(known, name)
+		if value := l.variables[name]; value != "" && err == nil {
+			l.begin(name, "environment "+name)
+			err = l.set(v, f.path, value)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	var unknown []string
+	for name, value := range l.variables {
+		if strings.HasPrefix(name, variablePrefix) && value != "" && !slices.Contains(known, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	for _, name := range unknown {
+		l.Notices = append(l.Notices, "unknown variable "+shownKey(name)+didYouMean(nearestVariable(name, known)))
+	}
+	return nil
+}
+
+// nearestVariable compares names without the prefix that all of them have.
+func nearestVariable(name string, known []string) string {
+	var bare []string
+	for _, k := range known {
+		bare = append(bare, strings.TrimPrefix(k, variablePrefix))
+	}
+	if near := nearest(strings.TrimPrefix(name, variablePrefix), bare); near != "" {
+		return variablePrefix + near
+	}
+	return ""
+}
+
+// sets applies the assignments of flags.
+func (l *loader) sets(v reflect.Value, o Options) error {
+	for _, s := range o.Sets {
+		path, value, ok := strings.Cut(s, "=")
+		l.begin("--set "+shownKey(path), "flag")
+		if !ok {
+			return fault.New(fault.Malformed, l.doc.name, "wanted is KEY=VALUE")
+		}
+		if err := l.set(v, path, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin makes the loader read values that come from a place of this name.
+func (l *loader) begin(name, origin string) {
+	l.doc = &document{name: name, anchors: make(map[string]*node)}
+	l.expand = false
+	l.origin = func(place) string { return origin }
+}
+
+// set gives the key at path below v the value that text stands for.
+func (l *loader) set(v reflect.Value, path, text string) error {
+	f, at := l.root, v
+	rest, reached := path, ""
+	for f.shape == section {
+		word, tail, more := strings.Cut(rest, ".")
+		bare, _, indexed := strings.Cut(word, "[")
+		sub := f.find(bare)
+		if sub == nil || indexed && sub.shape != list && sub.shape != sections {
+			return l.doc.wrong(place{}, "%s", l.unknown(f, reached, word))
+		}
+		f, at, rest, reached = sub, at.Field(sub.index), tail, join(reached, bare)
+		switch {
+		case f.shape == section && !more:
+			return l.doc.wrong(place{}, "%s is a section; wanted is one of its keys: %s", reached, f.keyList())
+		case f.shape == dict && more && rest != "":
+			return l.setEntry(f, at, reached, rest, text)
+		case f.shape != section && (more || indexed):
+			return l.doc.wrong(place{}, "%s is a %s, which is set as a whole", reached, f.typeText())
+		}
+	}
+	n, err := l.parseValue(f, text)
+	if err != nil {
+		return err
+	}
+	l.forget(reached)
+	return l.fill(f, at, reached, n)
+}
+
+// forget drops the origins of what was in the value at path.
+func (l *loader) forget(path string) {
+	maps.DeleteFunc(l.Origins, func(p, _ string) bool {
+		rest, inside := strings.CutPrefix(p, path)
+		return inside && (strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, "."))
+	})
+}
+
+// setEntry sets one entry of a dict. The map may belong to somebody else.
+func (l *loader) setEntry(f *field, v reflect.Value, path, name, text string) error {
+	item := reflect.New(f.typ).Elem()
+	if err := l.scalar(f, item, join(path, name), &node{kind: textNode, text: text}); err != nil {
+		return err
+	}
+	m := reflect.MakeMap(v.Type())
+	for _, k := range v.MapKeys() {
+		m.SetMapIndex(k, v.MapIndex(k))
+	}
+	m.SetMapIndex(reflect.ValueOf(name).Convert(v.Type().Key()), item)
+	v.Set(m)
+	l.Origins[join(path, name)] = l.origin(place{})
+	return nil
+}
+
+// parseValue makes a node of a text outside of the file.
+func (l *loader) parseValue(f *field, text string) (*node, error) {
+	trimmed := strings.TrimSpace(text)
+	switch {
+	case f.shape == scalar:
+		return &node{kind: textNode, text: text}, nil
+	case strings.HasPrefix(trimmed, "["), strings.HasPrefix(trimmed, "{"):
+		return l.doc.parse([]byte(trimmed))
+	case f.shape == sections:
+		return nil, l.doc.wrong(place{}, "%s takes %s, such as [{%s: ...}]", f.path, f.wantedText(), f.fields[0].key)
+	}
+	n := &node{kind: listNode}
+	if f.shape == dict {
+		n.kind = mapNode
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		if f.shape == dict {
+			name, value, ok := strings.Cut(part, "=")
+			if !ok {
+				return nil, l.doc.wrong(place{}, "%s: an entry without a value; wanted is NAME=VALUE, separated by commas", f.path)
+			}
+			n.keys = append(n.keys, key{text: strings.TrimSpace(name)})
+			part = strings.TrimSpace(value)
+		}
+		n.items = append(n.items, &node{kind: textNode, text: part})
+	}
+	return n, nil
+}
+
+// expand replaces ${NAME} and ${NAME:-text} by the values of variables, as long
+// as that makes no more than limit bytes.
+func expand(text string, vars map[string]string, limit int) (string, error) {
+	var b strings.Builder
+	for {
+		i := strings.Index(text, "${")
+		if i < 0 {
+			b.WriteString(text)
+			return b.String(), nil
+		}
+		if i > 0 && text[i-1] == '$' {
+			b.WriteString(text[:i-1] + "${")
+			text = text[i+2:]
+			continue
+		}
+		b.WriteString(text[:i])
+		inside, rest, closed := strings.Cut(text[i+2:], "}")
+		if !closed {
+			return "", fmt.Errorf("a ${ without its }; $${ is the text ${ itself")
+		}
+		name, instead, hasDefault := strings.Cut(inside, ":-")
+		if !isVariable(name) {
+			return "", fmt.Errorf("%s cannot be the name of a variable; $${ is the text ${ itself", shortQuote(name))
+		}
+		value, ok := vars[name]
+		switch {
+		case hasDefault && value == "":
+			value = instead
+		case !ok:
+			return "", fmt.Errorf("variable %s is not set; ${%s:-text} has a text for that case", name, name)
+		}
+		if b.Len()+len(value) > limit {
+			return "", errBlownUp
+		}
+		b.WriteString(value)
+		text = rest
+	}
+}
+
+func isVariable(name string) bool {
+	for i, r := range name {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != ""
+}

@@ -1,0 +1,195 @@
+package config
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"symbolon/internal/bin"
+)
+
+// shape is how the value of a key is written.
+type shape uint8
+
+const (
+	scalar   shape = iota // one text
+	list                  // of scalars
+	dict                  // of scalars by name
+	section               // keys below it
+	sections              // a list of such
+)
+
+// field is one key, or the root of all, as its struct declares it.
+type field struct {
+	key    string
+	path   string // from the root; [] stands for any index
+	help   string
+	secret bool
+	shape  shape
+	typ    reflect.Type // of the value; of one element for list, dict and sections
+	index  int          // where it is in the struct of its section
+	fields []*field     // of section and sections
+}
+
+// maxNesting bounds the depth of a configuration struct; one that contains
+// itself would have no end.
+const maxNesting = 16
+
+var (
+	textReader   = reflect.TypeFor[encoding.TextUnmarshaler]()
+	durationType = reflect.TypeFor[time.Duration]()
+	sizeType     = reflect.TypeFor[bin.Size]()
+	secretHolder = reflect.TypeFor[interface{ Reveal() string }]()
+)
+
+// schemaOf reads the struct type t. It panics if t cannot be a configuration:
+// that is a mistake in the program, which any use of the struct shows.
+func schemaOf(t reflect.Type) *field {
+	root := &field{shape: section, typ: t}
+	root.addFields(t, 0)
+	return root
+}
+
+func (f *field) addFields(t reflect.Type, depth int) {
+	if depth > maxNesting {
+		panic(fmt.Sprintf("config: %v contains itself or is nested too deeply", t))
+	}
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		key, _, _ := strings.Cut(sf.Tag.Get("yaml"), ",")
+		if !sf.IsExported() || key == "-" {
+			continue
+		}
+		if key == "" {
+			panic(fmt.Sprintf("config: field %s of %v has no yaml tag", sf.Name, t))
+		}
+		if f.find(key) != nil {
+			panic(fmt.Sprintf("config: key %s twice in %v", key, t))
+		}
+		sub := &field{key: key, path: join(f.prefix(), key), help: sf.Tag.Get("help"), index: i}
+		sub.secret = f.secret || sf.Tag.Get("secret") == "true"
+		sub.setType(sf.Type, depth)
+		f.fields = append(f.fields, sub)
+	}
+}
+
+// setType decides the shape of a field of type t.
+func (f *field) setType(t reflect.Type, depth int) {
+	switch {
+	case isScalar(t):
+		f.shape, f.typ = scalar, t
+	case t.Kind() == reflect.Slice && isScalar(t.Elem()):
+		f.shape, f.typ = list, t.Elem()
+	case t.Kind() == reflect.Map && t.Key().Kind() == reflect.String && isScalar(t.Elem()):
+		f.shape, f.typ = dict, t.Elem()
+	case t.Kind() == reflect.Struct:
+		f.shape, f.typ = section, t
+		f.addFields(t, depth+1)
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
+		f.shape, f.typ = sections, t.Elem()
+		f.addFields(t.Elem(), depth+1)
+	default:
+		panic(fmt.Sprintf("config: key %s has a type that no file can fill: %v", f.path, t))
+	}
+	f.secret = f.secret || f.shape <= dict && f.typ.Implements(secretHolder)
+}
+
+func isScalar(t reflect.Type) bool {
+	if reflect.PointerTo(t).Implements(textReader) {
+		return true
+	}
+	switch t.Kind() {
+	case reflect.Bool, reflect.String, reflect.Float32, reflect.Float64,
+		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return true
+	}
+	return false
+}
+
+// prefix is what the paths of the fields of f start with.
+func (f *field) prefix() string {
+	if f.shape == sections {
+		return f.path + "[]"
+	}
+	return f.path
+}
+
+// find is the field of f with this key, or nil.
+func (f *field) find(key string) *field {
+	for _, sub := range f.fields {
+		if sub.key == key {
+			return sub
+		}
+	}
+	return nil
+}
+
+// walk calls visit for all fields below f, those of a section after it.
+func (f *field) walk(visit func(*field)) {
+	for _, sub := range f.fields {
+		visit(sub)
+		sub.walk(visit)
+	}
+}
+
+func join(prefix, key string) string {
+	if prefix == "" {
+		return key
+	}
+	return prefix + "." + key
+}
+
+// variablePrefix starts the names of all variables.
+const variablePrefix = "SYMBOLON_"
+
+// variable is the name of the environment variable of f, or nothing if it
+// has none: keys inside lists are set with their list.
+func (f *field) variable() string {
+	if f.shape == section || strings.Contains(f.path, "[]") {
+		return ""
+	}
+	return variableOf(f.path)
+}
+
+func variableOf(path string) string {
+	return variablePrefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
+}
+
+// typeText names the type of f for people.
+func (f *field) typeText() string {
+	switch f.shape {
+	case list:
+		return "list of " + scalarName(f.typ)
+	case dict:
+		return "map of " + scalarName(f.typ)
+	case section:
+		return "section"
+	case sections:
+		return "list of sections"
+	}
+	return scalarName(f.typ)
+}
+
+func scalarName(t reflect.Type) string {
+	switch t {
+	case durationType:
+		return "duration"
+	case sizeType:
+		return "size"
+	}
+	if reflect.PointerTo(t).Implements(textReader) {
+		return strings.ToLower(t.Name())
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "text"
+	case reflect.Float32, reflect.Float64:
+		return "number"
+	}
+	return "whole number"
+}
