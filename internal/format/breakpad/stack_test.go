@@ -1,0 +1,77 @@
+package breakpad_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"symbolon/internal/fixture"
+	"symbolon/internal/format/breakpad"
+)
+
+func TestCFIHasItsDeltas(t *testing.T) {
+	text := fixture.NewSym("x").CFIInit(0x10, 0x20, ".cfa: $rsp 8 + .ra: .cfa -8 + ^").CFI(0x14, ".cfa: $rsp 16 +").
+		Raw("STACK CFI zz").Raw("unknown").Raw("STACK CFI 18").CFI(0x1c, "$rbx: x\r").CFIInit(0x30, 8, "y").Bytes()
+	x := index(t, text)
+	if len(x.CFI) != 2 || badKinds(&x.Bad) != "STACK 1, unknown 1" {
+		t.Fatalf("%+v, %s", x.CFI, badKinds(&x.Bad))
+	}
+	c, ok := breakpad.ParseCFI(text[x.CFI[0].Off:][:x.CFI[0].Len])
+	if !ok || c.Addr != 0x10 || c.Size != 0x20 || string(c.Rules) != ".cfa: $rsp 8 + .ra: .cfa -8 + ^" {
+		t.Fatalf("%+v", c)
+	}
+	type delta struct {
+		addr  uint64
+		rules string
+	}
+	var got []delta
+	for addr, rules, ok := c.Next(); ok; addr, rules, ok = c.Next() {
+		got = append(got, delta{addr, string(rules)})
+	}
+	if want := []delta{{0x14, ".cfa: $rsp 16 +"}, {0x18, ""}, {0x1c, "$rbx: x"}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	for _, bad := range []string{"", "STACK", "STACK CFI 1 x", "STACK CFI INIT", "STACK CFI INIT 1", "STACK CFI INIT x 1 y", "STACK WIN 4 1 1", "FUNC 1 1 1"} {
+		if c, ok := breakpad.ParseCFI([]byte(bad)); ok {
+			t.Errorf("%q: %+v", bad, c)
+		}
+	}
+}
+
+func TestWin(t *testing.T) {
+	for line, want := range map[string]breakpad.Win{
+		"STACK WIN 4 1000 20 1 2 8 4 10 30 1 $T0 .raSearch = \r": {
+			Type: breakpad.WinFrameData, Addr: 0x1000, Size: 0x20, Prolog: 1, Epilog: 2, Params: 8, SavedRegs: 4, Locals: 16,
+			MaxStack: 48, Program: []byte("$T0 .raSearch ="), ProgramGiven: true,
+		},
+		"STACK WIN 0 ffffffff 1 0 0 0 0 0 0 0 1": {Type: breakpad.WinFPO, Addr: 0xffffffff, Size: 1, AllocatesBasePointer: true},
+	} {
+		if got, ok := breakpad.ParseWin([]byte(line)); !ok || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %+v, %v", line, got, ok)
+		}
+	}
+	for _, bad := range []string{
+		"", "STACK WIN", "STACK WIN 4 1 1 1 1 1 1 1 1", "STACK WIN 4 1 1 1 1 1 1 1 1 1", "STACK WIN 0 1 1 1 1 1 1 1 1 0",
+		"STACK WIN 0 100000000 1 1 1 1 1 1 1 0 1", "STACK CFI INIT 1 1 x", "FUNC 1 1 1",
+	} {
+		if w, ok := breakpad.ParseWin([]byte(bad)); ok {
+			t.Errorf("%q: %+v", bad, w)
+		}
+	}
+}
+
+func TestStackRecordsEndWhatTheyMust(t *testing.T) {
+	x := index(t, fixture.NewSym("x").Func(0x10, 8, "f").CFIInit(0x10, 8, "a").Line(0x10, 8, 1, 0).Func(0x20, 8, "g").
+		CFI(0x14, "b").CFIInit(0x20, 8, "c").Win(0x20, 8, "d").CFI(0x24, "e").CFIInit(0x30, 8, "f").Raw("STACK CFI "+strings.Repeat("x", 1<<20)).CFI(0x34, "g").Bytes())
+	if got := badKinds(&x.Bad); got != "too long 1, orphan 4" {
+		t.Error(got)
+	}
+	big := fixture.NewSym("x").CFIInit(0x10, 8, "a")
+	for range 5 {
+		big.CFI(0x14, strings.Repeat("x", 1<<20-100))
+	}
+	x = index(t, big.Bytes())
+	if x.CFI[0].Len > 4<<20 || badKinds(&x.Bad) != "too long 1" {
+		t.Errorf("%+v, %s", x.CFI, badKinds(&x.Bad))
+	}
+}
