@@ -1,0 +1,169 @@
+package object
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"symbolon/internal/format/breakpad"
+	"symbolon/internal/sym"
+)
+
+// maxKept is how many functions a scratch keeps resolved.
+const maxKept = 8
+
+// funcAt is the last FUNC that begins at or before addr, -1 if there is none.
+func (f *symbolFile) funcAt(addr uint64) int {
+	i, _ := slices.BinarySearchFunc(f.funcs, addr, func(s breakpad.Span, addr uint64) int {
+		if s.Addr <= addr {
+			return -1
+		}
+		return 1
+	})
+	return i - 1
+}
+
+// symbolAt is the last symbol at or before addr, -1 if there is none.
+func symbolAt(list []breakpad.Symbol, addr uint64) int {
+	i, found := slices.BinarySearchFunc(list, addr, func(s breakpad.Symbol, addr uint64) int {
+		return cmp.Compare(s.Addr, addr)
+	})
+	if found {
+		return i
+	}
+	return i - 1
+}
+
+func (f *symbolFile) lookup(dst []sym.Frame, addr uint64) []sym.Frame {
+	base := len(dst)
+	var best claim // less than every other: nothing stands before the MODULE record
+	i := f.funcAt(addr)
+	switch {
+	case i < 0:
+	case f.end(i) <= addr: // all have ended, the last one with a hole
+		best.addr = f.end(i)
+	default:
+		var err error
+		if dst, best, err = f.lookupFuncs(dst, addr, i); err != nil {
+			return dst[:base]
+		}
+	}
+	p := symbolAt(f.publics, addr)
+	if p < 0 {
+		return dst
+	}
+	pub := f.publics[p]
+	if (claim{pub.Addr, pub.Off, rankPublic}).compare(best) <= 0 {
+		return dst
+	}
+	if p == len(f.publics)-1 && i == len(f.funcs)-1 && addr > reach(pub.Addr) {
+		return dst[:base]
+	}
+	return append(dst[:base], publicFrame(pub))
+}
+
+// lookupFuncs asks the FUNC records, of which i is the last one that begins at
+// or before addr. Its start is a key, so that those which have ended there have
+// nothing to say.
+func (f *symbolFile) lookupFuncs(dst []sym.Frame, addr uint64, i int) (frames []sym.Frame, best claim, err error) {
+	s := f.pool.Get().(*scratch)
+	defer f.pool.Put(s)
+	base := len(dst)
+	ask := func(j int) error {
+		r, err := f.keep(s, j)
+		if err != nil {
+			return err
+		}
+		k := rowAt(r.block.Rows, addr)
+		if c := (claim{r.block.Rows[k].Addr, f.funcs[j].Off, r.rank(k)}); c.compare(best) > 0 {
+			best, dst = c, r.block.Frames(dst[:base], k)
+		}
+		return nil
+	}
+	err = f.reaching(i, f.funcs[i].Addr, ask)
+	return dst, best, err
+}
+
+// reaching calls do for those of the FUNC records up to i that end behind
+// addr, which is not before any of them begins.
+func (f *symbolFile) reaching(i int, addr uint64, do func(j int) error) error {
+	from := i
+	if f.outer != nil {
+		from = i / outerStep * outerStep
+		for _, j := range f.outer[i/outerStep] {
+			if f.funcs[j].End() <= addr {
+				continue
+			}
+			if err := do(int(j)); err != nil {
+				return err
+			}
+		}
+	}
+	for j := from; j <= i; j++ {
+		if f.funcs[j].End() <= addr {
+			continue
+		}
+		if err := do(j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reach is the last address of a PUBLIC behind which there is nothing. It has
+// no size, but is not larger than any code.
+func reach(addr uint64) uint64 { return addr | math.MaxUint32 }
+
+// rowAt is the last row at or before addr, which is not before the first.
+func rowAt(rows []sym.Row, addr uint64) int {
+	i, found := slices.BinarySearchFunc(rows, addr, func(r sym.Row, addr uint64) int {
+		return cmp.Compare(r.Addr, addr)
+	})
+	if found {
+		return i
+	}
+	return i - 1
+}
+
+// keep resolves FUNC j, unless s still has it.
+func (f *symbolFile) keep(s *scratch, j int) (*resolved, error) {
+	k := slices.IndexFunc(s.kept[:], func(r resolved) bool { return r.fn == j+1 })
+	if k >= 0 {
+		r := s.kept[k]
+		copy(s.kept[1:k+1], s.kept[:k])
+		s.kept[0] = r
+		return &s.kept[0], nil
+	}
+	r := s.kept[maxKept-1]
+	copy(s.kept[1:], s.kept[:maxKept-1])
+	r.fn = 0
+	s.kept[0] = r
+	text, err := f.text(s, f.funcs[j])
+	if err != nil {
+		return nil, err
+	}
+	f.resolve(s, &s.kept[0], f.funcs[j], text, nil)
+	s.kept[0].fn = j + 1
+	return &s.kept[0], nil
+}
+
+func publicFrame(p breakpad.Symbol) sym.Frame {
+	return sym.Frame{Func: textOf(textPublic, p.Off), Entry: p.Addr}
+}
+
+func (f *symbolFile) nearest(addr uint64) (best sym.Frame, ok bool) {
+	if i := f.funcAt(addr); i >= 0 {
+		for i > 0 && f.funcs[i-1].Addr == f.funcs[i].Addr {
+			i--
+		}
+		fn := f.funcs[i]
+		best, ok = sym.Frame{Func: textOf(textFunc, fn.Off), Entry: fn.Addr, Size: fn.Size}, true
+	}
+	if i := symbolAt(f.empty, addr); i >= 0 && (!ok || f.empty[i].Addr > best.Entry) {
+		best, ok = sym.Frame{Func: textOf(textFunc, f.empty[i].Off), Entry: f.empty[i].Addr}, true
+	}
+	if i := symbolAt(f.publics, addr); i >= 0 && (!ok || f.publics[i].Addr > best.Entry) {
+		best, ok = publicFrame(f.publics[i]), true
+	}
+	return best, ok
+}

@@ -1,0 +1,156 @@
+package object
+
+import (
+	"cmp"
+	"slices"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/format/breakpad"
+	"symbolon/internal/sym"
+)
+
+// scratch is memory that is used again.
+type scratch struct {
+	buf          []byte
+	fn           breakpad.Func
+	nest         nest
+	keys         []key
+	order, spare []place
+	slots        []int32           // key at each address
+	taken        []uint64          // bits: there is one
+	kept         [maxKept]resolved // the latest first
+}
+
+// read reads n bytes into memory of s, which they may only be used from until
+// the next read.
+func (s *scratch) read(src bin.Source, off int64, n int) (b []byte, err error) {
+	s.buf, err = readInto(s.buf, src, off, n)
+	return s.buf, err
+}
+
+// readInto reads n bytes into the memory of buf, or into more of it.
+func readInto(buf []byte, src bin.Source, off int64, n int) ([]byte, error) {
+	buf = slices.Grow(buf[:0], n)[:n]
+	if got, err := src.ReadAt(buf, off); got < n {
+		return buf, readFault(off, err)
+	}
+	return buf, nil
+}
+
+// resolved is a FUNC in the words of sym. Its rows reach from its start to its
+// end, where there is a hole.
+type resolved struct {
+	block sym.Block
+	weak  bool // no line record begins where the FUNC does: its first row only says that it is there
+	fn    int  // index of the FUNC, plus 1; 0: nothing
+}
+
+// rank is the rank of row i among the keys at its address.
+func (r *resolved) rank(i int) uint8 {
+	switch {
+	case r.block.Rows[i].Node < 0:
+		return rankHole
+	case i == 0 && r.weak:
+		return rankEntry
+	}
+	return rankLine
+}
+
+// key is a Row in the making.
+type key struct {
+	addr uint64
+	file sym.Text
+	line uint32
+	node int32
+	rank uint8
+}
+
+// Ranks of keys at one address: the highest counts. Of line records the last
+// in the file counts, of entries and PUBLICs the first.
+const (
+	rankHole = iota
+	rankPublic
+	rankEntry
+	rankLine
+)
+
+// A claim is a key with all that decides which one counts.
+type claim struct {
+	addr uint64
+	off  int64 // of the FUNC or PUBLIC
+	rank uint8
+}
+
+// compare is positive if c counts and d does not.
+func (c claim) compare(d claim) int {
+	if o := cmp.Or(cmp.Compare(c.addr, d.addr), cmp.Compare(c.rank, d.rank)); o != 0 {
+		return o
+	}
+	if c.rank == rankLine {
+		return cmp.Compare(c.off, d.off)
+	}
+	return cmp.Compare(d.off, c.off)
+}
+
+// text is the text of a FUNC and its records.
+func (f *symbolFile) text(s *scratch, fn breakpad.Span) ([]byte, error) {
+	if f.whole != nil {
+		if end := fn.Off + int64(fn.Len); end <= int64(len(f.whole)) {
+			return f.whole[fn.Off:end], nil
+		}
+	}
+	return s.read(f.src, fn.Off, int(fn.Len))
+}
+
+// resolve makes what the text of a FUNC says into r.
+func (f *symbolFile) resolve(s *scratch, r *resolved, fn breakpad.Span, text []byte, bad *breakpad.Report) {
+	r.block.Reset()
+	f.ix.ParseFunc(fn, text, &s.fn, bad)
+	// The index is right even if the file has changed under our hands.
+	s.fn.Addr, s.fn.Size = fn.Addr, fn.Size
+	r.block.Nodes = append(r.block.Nodes, sym.Node{
+		Parent: -1, Name: textOf(textFunc, fn.Off), Entry: fn.Addr, Size: fn.Size,
+	})
+	s.keys = s.keys[:0]
+	n := &s.nest
+	n.reset(&s.fn, fn.End())
+	n.takeInlines(bad, fn.Line)
+	n.takeLines(f.ix.Old, func(id uint64) sym.Text { return f.fileText(id, fn.Off) })
+	for i := range n.calls {
+		f.emit(s, &r.block, i, fn.Off)
+	}
+	s.keys = append(s.keys, key{addr: fn.Addr, rank: rankEntry}, key{addr: fn.End(), node: sym.Hole})
+	r.weak = s.fold(&r.block)
+}
+
+// fold makes rows of the keys. It tells whether the first row is the mere
+// entry.
+func (s *scratch) fold(b *sym.Block) (weak bool) {
+	s.settle()
+	for _, p := range s.order {
+		k := &s.keys[p.index]
+		b.Rows = append(b.Rows, sym.Row{Addr: k.addr, Node: k.node, File: k.file, Line: k.line})
+	}
+	return s.keys[s.order[0].index].rank == rankEntry
+}
+
+// fileText is the path that a file id means to a FUNC.
+func (f *symbolFile) fileText(id uint64, before int64) sym.Text {
+	ref, ok := f.ix.Files.Find(id, before)
+	if !ok {
+		return 0
+	}
+	if _, gone := f.nowhere[ref.Off]; gone {
+		return 0
+	}
+	return textOf(textFile, ref.Off)
+}
+
+// originText is the name that the origin of an INLINE means to a FUNC. One
+// that nobody defines has the empty name.
+func (f *symbolFile) originText(id uint64, before int64) sym.Text {
+	if ref, ok := f.ix.Origins.Find(id, before); ok {
+		return textOf(textOrigin, ref.Off)
+	}
+	return textOf(textEmpty, 0)
+}

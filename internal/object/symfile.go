@@ -1,0 +1,222 @@
+package object
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/fault"
+	"symbolon/internal/format/breakpad"
+	"symbolon/internal/ident"
+)
+
+const (
+	// maxOverlap is how many FUNC records may be open where another begins.
+	maxOverlap = 64
+	// outerStep is how many FUNC records share a list of those around them.
+	outerStep = 64
+)
+
+// symbolFile is an open Breakpad file.
+type symbolFile struct {
+	src     bin.Source
+	whole   []byte // the content, if it is in memory
+	ix      *breakpad.Index
+	funcs   []breakpad.Span    // with size, by address, then place
+	ends    []uint64           // the greatest end up to each of funcs; nil: none overlap
+	outer   [][]int32          // of every 64th of funcs: those before it that reach into it; nil as ends
+	empty   []breakpad.Symbol  // FUNC records without size, by address, the first at each
+	publics []breakpad.Symbol  // by address, the first at each
+	nowhere map[int64]struct{} // FILE records, by offset, that are no path
+	pool    sync.Pool          // of *scratch
+
+	mu     sync.Mutex
+	inside *breakpad.Report // what a complete run of blocks found in the functions
+}
+
+func openBreakpad(ix *breakpad.Index, src bin.Source) (*Object, error) {
+	id, err := parseID(ix.Module.ID)
+	if err != nil {
+		return nil, fault.New(fault.Malformed, "breakpad file, line 1", "no usable MODULE record: %w", err)
+	}
+	f := &symbolFile{src: src, ix: ix}
+	f.whole, _ = bin.Whole(src)
+	f.pool.New = func() any { return &scratch{} }
+	f.sortFuncs()
+	f.publics, ix.Publics = sortSymbols(ix.Publics), nil
+	f.findNowhere()
+	return &Object{info: f.describe(id), sym: f}, nil
+}
+
+// parseID reads the id of a MODULE, which some writers leave the age off.
+func parseID(text string) (ident.DebugID, error) {
+	if id, err := ident.ParseBreakpadID(text); err == nil {
+		return id, nil
+	}
+	return ident.ParseDebugID(text)
+}
+
+// sortFuncs puts the functions into order, without those that are empty or too
+// deep inside of others.
+func (f *symbolFile) sortFuncs() {
+	byAddr := func(a, b breakpad.Span) int {
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Off, b.Off))
+	}
+	f.funcs = slices.DeleteFunc(f.ix.Funcs, func(s breakpad.Span) bool {
+		if s.End() > s.Addr {
+			return false
+		}
+		f.empty = append(f.empty, breakpad.Symbol{Addr: s.Addr, Off: s.Off})
+		return true
+	})
+	f.empty = sortSymbols(f.empty)
+	f.ix.Funcs = nil
+	if !slices.IsSortedFunc(f.funcs, byAddr) {
+		slices.SortFunc(f.funcs, byAddr)
+	}
+	clean := true
+	for i := 1; i < len(f.funcs) && clean; i++ {
+		clean = f.funcs[i-1].End() <= f.funcs[i].Addr
+	}
+	if clean {
+		return
+	}
+	var open []inlinee // heap of those that are open, by their ends
+	kept := f.funcs[:0]
+	for _, fn := range f.funcs {
+		for len(open) > 0 && open[0].addr <= fn.Addr {
+			_, open = pop(open)
+		}
+		if len(open) == maxOverlap {
+			f.ix.Bad.Add(breakpad.TooDeep, fn.Line)
+			continue
+		}
+		if len(kept)%outerStep == 0 {
+			var list []int32
+			for _, o := range open {
+				list = append(list, o.rec)
+			}
+			f.outer = append(f.outer, list)
+		}
+		open = push(open, inlinee{addr: fn.End(), rec: int32(len(kept))})
+		kept = append(kept, fn)
+	}
+	f.funcs = kept
+	f.ends = make([]uint64, len(f.funcs))
+	var most uint64
+	for i, fn := range f.funcs {
+		most = max(most, fn.End())
+		f.ends[i] = most
+	}
+}
+
+// sortSymbols sorts by address and keeps the first at each.
+func sortSymbols(list []breakpad.Symbol) []breakpad.Symbol {
+	byAddr := func(a, b breakpad.Symbol) int {
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Off, b.Off))
+	}
+	if !slices.IsSortedFunc(list, byAddr) {
+		slices.SortFunc(list, byAddr)
+	}
+	return slices.CompactFunc(list, func(a, b breakpad.Symbol) bool { return a.Addr == b.Addr })
+}
+
+// findNowhere looks which FILE records are no path.
+func (f *symbolFile) findNowhere() {
+	var buf []byte
+	for _, off := range f.ix.Vague {
+		buf = f.appendText(buf[:0], textOf(textFile, off))
+		if len(buf) == 0 {
+			if f.nowhere == nil {
+				f.nowhere = make(map[int64]struct{})
+			}
+			f.nowhere[off] = struct{}{}
+		}
+	}
+	f.ix.Vague = nil
+}
+
+// end is the end of all functions up to i.
+func (f *symbolFile) end(i int) uint64 {
+	if f.ends != nil {
+		return f.ends[i]
+	}
+	return f.funcs[i].End()
+}
+
+func (f *symbolFile) describe(id ident.DebugID) Info {
+	m := f.ix.Module
+	info := Info{
+		Module: ident.Module{Type: typeOf(m.OS), Arch: ident.ParseArch(m.Arch), DebugFile: m.Name, DebugID: id},
+		Kind:   kindNames[kindBreakpad],
+		Counts: Counts{
+			Functions: len(f.funcs), Publics: len(f.publics), Files: len(f.ix.Files),
+			InlineOrigins: len(f.ix.Origins), Unwind: len(f.ix.CFI) + len(f.ix.Win),
+		},
+	}
+	for _, i := range f.ix.Infos {
+		switch {
+		case i.Scope == "CODE_ID" && i.Header && info.Module.CodeID.IsZero():
+			code, file, _ := strings.Cut(i.Text, " ")
+			info.Module.CodeID, info.Module.CodeFile = ident.ParseCodeID(code), valid(strings.TrimSpace(file))
+		case i.Scope == "GENERATOR" && info.Producer == "":
+			info.Producer = valid(i.Text)
+		}
+	}
+	info.Module.DebugFile = valid(info.Module.DebugFile)
+	if len(f.publics) > 0 {
+		info.Features |= HasSymbols
+	}
+	if len(f.funcs) > 0 {
+		info.Features |= HasDebug
+	}
+	if info.Counts.Unwind > 0 {
+		info.Features |= HasUnwind
+	}
+	return info
+}
+
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// typeOf is the binary format of an operating system as MODULE names it.
+func typeOf(os string) ident.Type {
+	switch strings.ToLower(os) {
+	case "linux", "android":
+		return ident.TypeELF
+	case "mac", "ios":
+		return ident.TypeMachO
+	case "windows":
+		return ident.TypePE
+	}
+	return ident.TypeUnknown
+}
+
+// damage sums up the bad records that are known.
+func (f *symbolFile) damage() (total uint64, list []Damage) {
+	var sum breakpad.Report
+	sum.Merge(&f.ix.Bad)
+	f.mu.Lock()
+	if f.inside != nil {
+		sum.Merge(f.inside)
+	}
+	f.mu.Unlock()
+	for k, n := range sum.Counts {
+		if n == 0 {
+			continue
+		}
+		d := Damage{Kind: breakpad.Kind(k).String(), Count: n}
+		for _, b := range sum.First {
+			if int(b.Kind) == k {
+				d.Lines = append(d.Lines, b.Line)
+			}
+		}
+		list = append(list, d)
+	}
+	return sum.Total(), list
+}
+
+func (f *symbolFile) footprint() int64 {
+	return f.ix.Footprint() + int64(cap(f.funcs))*32 + int64(cap(f.ends))*(8+4) + int64(cap(f.publics)+cap(f.empty))*16
+}
