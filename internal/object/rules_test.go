@@ -26,3 +26,8 @@ func TestNothingOutlastsItsFunction(t *testing.T) {
 		}
 	}
 }
+
+func TestAPathWithBadUTF8IsShownWithReplacement(t *testing.T) {
+	o := open(t, fixture.NewSym("x").File(0, "/p/\xfft\xfe.c").Func(0x1000, 0x10, "f").Line(0x1000, 0x10, 3, 0).Bytes())
+	wants(t, o, map[uint64]string{0x1008: "f /p/\uFFFDt\uFFFD.c:3 [1000+10]"})
+}
