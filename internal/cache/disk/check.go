@@ -77,7 +77,13 @@ type meta struct {
 func findMeta(src io.ReaderAt, size int64) (meta, error) {
 	best, ok := readMeta(src, 0)
 	if ok {
+		if !isPageSize(best.pageSize) {
+			return best, fmt.Errorf("pages cannot have %d bytes", best.pageSize)
+		}
 		if second, ok := readMeta(src, best.pageSize); ok && second.txid > best.txid {
+			if second.pageSize != best.pageSize {
+				return best, fmt.Errorf("the meta pages do not agree on the size of a page")
+			}
 			best = second
 		}
 	}
@@ -110,10 +116,11 @@ func readMeta(src io.ReaderAt, at int64) (meta, bool) {
 		txid:     host.Uint64(b[48:]),
 	}
 	ok := host.Uint32(b) == metaMagic && host.Uint32(b[4:]) == metaVersion &&
-		host.Uint64(b[metaLen-8:]) == sum.Sum64() &&
-		bits.OnesCount64(uint64(m.pageSize)) == 1 && m.pageSize >= 1<<10 && m.pageSize <= 1<<24
+		host.Uint64(b[metaLen-8:]) == sum.Sum64()
 	return m, ok
 }
+
+func isPageSize(n int64) bool { return bits.OnesCount64(uint64(n)) == 1 && n >= 1<<10 && n <= 1<<24 }
 
 // page reads a page with those that belong to it, each of which may be reached
 // only once.
