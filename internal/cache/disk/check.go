@@ -184,8 +184,8 @@ func (w *walker) elements(b []byte, buckets bool, least []byte, depth int) error
 			rest = int64(host.Uint32(e[8:]))
 		}
 		from := int64(at) + pos
-		if from+keyLen+rest > int64(len(b)) {
-			return fmt.Errorf("element %d leaves the page", i)
+		if keyLen == 0 || from+keyLen+rest > int64(len(b)) {
+			return fmt.Errorf("element %d has no key or leaves the page", i)
 		}
 		key, value := b[from:from+keyLen], b[from+keyLen:from+keyLen+rest]
 		if w.any && bytes.Compare(key, w.last) <= 0 || bytes.Compare(key, least) < 0 {
@@ -223,8 +223,8 @@ func (w *walker) value(flags uint32, value []byte, buckets bool) error {
 		return w.tree(root, false, nil, 0)
 	}
 	inside := value[bucketLen:]
-	if len(inside) < pageHeader || host.Uint16(inside[8:]) != pageLeaf {
-		return fmt.Errorf("bucket without a page")
+	if len(inside) < pageHeader || host.Uint64(inside) != 0 || host.Uint16(inside[8:]) != pageLeaf || host.Uint32(inside[12:]) != 0 {
+		return fmt.Errorf("bucket without a page of its own")
 	}
 	return w.elements(inside, false, nil, 0)
 }
