@@ -1,0 +1,401 @@
+package symcache_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/sym"
+	"symbolon/internal/symcache"
+)
+
+// large is a model with n functions and realistic names, nests and gaps.
+func large(t testing.TB, n int) *model {
+	t.Helper()
+	return synthetic(n, 15)
+}
+
+func TestSameBlocksGiveSameBytes(t *testing.T) {
+	m := large(t, 500)
+	want := m.build(t, symcache.Options{})
+	for _, procs := range []int{1, 2, 7} {
+		was := runtime.GOMAXPROCS(procs)
+		got := m.build(t, symcache.Options{})
+		runtime.GOMAXPROCS(was)
+		if !bytes.Equal(got, want) {
+			t.Errorf("GOMAXPROCS=%d gives other bytes", procs)
+		}
+	}
+	// The handles that the input uses for its names are no part of the table.
+	other := &model{}
+	handles := make([]sym.Text, len(m.texts)+1)
+	for i := len(m.texts); i > 0; i-- {
+		handles[i] = other.text(m.texts[i-1])
+	}
+	for _, b := range m.blocks {
+		c := &sym.Block{Nodes: slices.Clone(b.Nodes), Rows: slices.Clone(b.Rows)}
+		for i := range c.Nodes {
+			c.Nodes[i].Name, c.Nodes[i].CallFile = handles[c.Nodes[i].Name], handles[c.Nodes[i].CallFile]
+		}
+		for i := range c.Rows {
+			c.Rows[i].File = handles[c.Rows[i].File]
+		}
+		other.blocks = append(other.blocks, c)
+	}
+	if !bytes.Equal(other.build(t, symcache.Options{}), want) {
+		t.Error("other handles give other bytes")
+	}
+}
+
+// scratch keeps its files in a folder and fails when told to.
+type scratch struct {
+	dir                   string
+	made, removed         int
+	failCreate, failWrite bool
+	failRead, short       bool
+}
+
+type scratchFile struct {
+	*os.File
+	s *scratch
+}
+
+func (f scratchFile) Write(p []byte) (int, error) {
+	if f.s.failWrite {
+		return 0, io.ErrShortWrite
+	}
+	return f.File.Write(p)
+}
+
+func (f scratchFile) ReadAt(p []byte, off int64) (int, error) {
+	switch {
+	case f.s.failRead:
+		return 0, io.ErrNoProgress
+	case f.s.short:
+		return 0, io.EOF
+	}
+	return f.File.ReadAt(p, off)
+}
+
+func (s *scratch) Create() (symcache.ScratchFile, error) {
+	if s.failCreate {
+		return nil, os.ErrPermission
+	}
+	f, err := os.CreateTemp(s.dir, "")
+	if err != nil {
+		return nil, err
+	}
+	s.made++
+	return scratchFile{f, s}, nil
+}
+
+func (s *scratch) Remove(f symcache.ScratchFile) error {
+	s.removed++
+	g := f.(scratchFile)
+	return errors.Join(g.Close(), os.Remove(g.Name()))
+}
+
+func (s *scratch) checkEmpty(t *testing.T) {
+	t.Helper()
+	left, err := os.ReadDir(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(left) > 0 || s.made != s.removed {
+		t.Errorf("%d files made, %d removed, %d left", s.made, s.removed, len(left))
+	}
+}
+
+// tightest is a memory limit with which m can just be built.
+func tightest(t *testing.T, m *model) int64 {
+	t.Helper()
+	for memory := int64(64 << 10); memory < 64<<20; memory += memory / 8 {
+		err := tryBuild(m, symcache.Options{Memory: memory, Scratch: &scratch{dir: t.TempDir()}}, io.Discard)
+		if err == nil {
+			return memory
+		}
+		if fault.KindOf(err) != fault.Unsupported {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("no limit is enough")
+	return 0
+}
+
+func TestSpillingChangesNothing(t *testing.T) {
+	for name, m := range map[string]*model{"small": example(), "rows": synthetic(700, 150), "names": large(t, 2000)} {
+		want := m.build(t, symcache.Options{})
+		memory := tightest(t, m)
+		most := 0
+		for _, memory := range []int64{memory, memory * 5 / 4, memory * 3 / 2, memory * 4} {
+			s := &scratch{dir: t.TempDir()}
+			var got writer
+			if err := tryBuild(m, symcache.Options{Memory: memory, Scratch: s}, &got); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got.b, want) {
+				t.Errorf("%s in %d bytes of memory: other bytes", name, memory)
+			}
+			most = max(most, s.made)
+			s.checkEmpty(t)
+		}
+		if name == "rows" && most < 4 {
+			t.Errorf("only %d scratch files", most)
+		}
+	}
+}
+
+func TestRowsAreSpilledWhileTheyCome(t *testing.T) {
+	m := synthetic(700, 150)
+	s := &scratch{dir: t.TempDir()}
+	b := symcache.NewBuilder(symcache.Options{Memory: tightest(t, m), Scratch: s}, m.appendText)
+	for _, blk := range m.blocks {
+		if err := b.Add(blk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.made == 0 {
+		t.Error("nothing was spilled before the end")
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	s.checkEmpty(t)
+}
+
+func TestFailingScratchFailsTheBuild(t *testing.T) {
+	m := synthetic(700, 150)
+	memory := tightest(t, m)
+	for name, s := range map[string]*scratch{
+		"create": {failCreate: true}, "write": {failWrite: true}, "read": {failRead: true}, "short": {short: true},
+	} {
+		s.dir = t.TempDir()
+		err := tryBuild(m, symcache.Options{Memory: memory, Scratch: s}, io.Discard)
+		if fault.KindOf(err) != fault.Internal || !strings.Contains(err.Error(), "scratch file") {
+			t.Errorf("%s: %v", name, err)
+		}
+		s.checkEmpty(t)
+	}
+}
+
+func tryBuild(m *model, opt symcache.Options, w io.Writer) error {
+	b := symcache.NewBuilder(opt, m.appendText)
+	defer b.Close()
+	for _, blk := range m.blocks {
+		if err := b.Add(blk); err != nil {
+			return err
+		}
+	}
+	return b.Finish(w, symcache.Info{Producer: "model"})
+}
+
+func TestNamesThatDoNotFitInMemoryEndTheBuild(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	m := &model{}
+	for i := range 2000 {
+		b := make([]byte, 1000)
+		for k := range b {
+			b[k] = 'a' + byte(r.IntN(26))
+		}
+		m.blocks = append(m.blocks, &sym.Block{
+			Nodes: []sym.Node{{Parent: -1, Name: m.text(string(b)), Entry: uint64(i)}},
+			Rows:  []sym.Row{{Addr: uint64(i)}},
+		})
+	}
+	s := &scratch{dir: t.TempDir()}
+	if err := tryBuild(m, symcache.Options{Memory: 1 << 20, Scratch: s}, io.Discard); fault.KindOf(err) != fault.Unsupported {
+		t.Error(err)
+	}
+	s.checkEmpty(t)
+}
+
+func TestNegativeMemoryIsNoBound(t *testing.T) {
+	s := &scratch{dir: t.TempDir()}
+	if err := tryBuild(large(t, 100), symcache.Options{Memory: -1, Scratch: s}, io.Discard); err != nil || s.made > 0 {
+		t.Errorf("%d scratch files, %v", s.made, err)
+	}
+}
+
+type failingWriter struct{ left int }
+
+func (w *failingWriter) Write(p []byte) (int, error) {
+	if w.left -= len(p); w.left < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return len(p), nil
+}
+
+func TestWriteErrorIsReturned(t *testing.T) {
+	m := large(t, 50)
+	var all counter
+	if err := tryBuild(m, symcache.Options{}, &all); err != nil {
+		t.Fatal(err)
+	}
+	size := int(all)
+	for _, left := range []int{0, 350, 1000, size / 2, size - 1} {
+		if err := tryBuild(m, symcache.Options{}, &failingWriter{left}); !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("after %d of %d bytes: %v", left, size, err)
+		}
+	}
+	if err := tryBuild(m, symcache.Options{}, &failingWriter{size}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestInvalidBlocksAreRefused(t *testing.T) {
+	m := &model{}
+	name := m.text("f")
+	root := sym.Node{Parent: -1, Name: name}
+	deep := []sym.Node{root}
+	for i := range symcache.MaxDepth + 1 {
+		deep = append(deep, sym.Node{Parent: int32(i), Name: name})
+	}
+	for what, blk := range map[string]*sym.Block{
+		"row before the one before": {Nodes: []sym.Node{root}, Rows: []sym.Row{{Addr: 30}, {Addr: 29}}},
+		"two rows at one address":   {Nodes: []sym.Node{root}, Rows: []sym.Row{{Addr: 30}, {Addr: 30}}},
+		"row before the last block": {Nodes: []sym.Node{root}, Rows: []sym.Row{{Addr: 20}}},
+		"row of no node":            {Nodes: []sym.Node{root}, Rows: []sym.Row{{Addr: 30, Node: 1}}},
+		"row of a negative node":    {Nodes: []sym.Node{root}, Rows: []sym.Row{{Addr: 30, Node: -2}}},
+		"parent behind its call":    {Nodes: []sym.Node{root, {Parent: 1, Name: name}}},
+		"negative parent":           {Nodes: []sym.Node{{Parent: -2, Name: name}}},
+		"no name":                   {Nodes: []sym.Node{{Parent: -1}}},
+		"too deep":                  {Nodes: deep},
+	} {
+		b := symcache.NewBuilder(symcache.Options{}, m.appendText)
+		if err := b.Add(&sym.Block{Nodes: []sym.Node{root}, Rows: []sym.Row{{Addr: 20}}}); err != nil {
+			t.Fatal(err)
+		}
+		err := b.Add(blk)
+		if err == nil {
+			t.Errorf("%s: accepted", what)
+		}
+		if again := b.Finish(io.Discard, symcache.Info{}); again == nil || again != err {
+			t.Errorf("%s: finished with %v", what, again)
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	b := symcache.NewBuilder(symcache.Options{}, m.appendText)
+	if err := b.Add(&sym.Block{Nodes: deep[:symcache.MaxDepth+1], Rows: []sym.Row{{Node: symcache.MaxDepth}}}); err != nil {
+		t.Errorf("as deep as may be: %v", err)
+	}
+}
+
+func TestBuilderIsDoneAfterFinish(t *testing.T) {
+	m := example()
+	b := symcache.NewBuilder(symcache.Options{}, m.appendText)
+	var out bytes.Buffer
+	if err := b.Finish(&out, symcache.Info{}); err != nil {
+		t.Fatalf("no block at all: %v", err)
+	}
+	table := open(t, out.Bytes())
+	if frames := table.Lookup(nil, 0x1000); len(frames) != 0 {
+		t.Error("frames out of nothing")
+	}
+	if _, ok := table.Nearest(1<<64 - 1); ok {
+		t.Error("a function out of nothing")
+	}
+	if err := table.Verify(); err != nil {
+		t.Error(err)
+	}
+	if b.Add(m.blocks[0]) == nil || b.Finish(&out, symcache.Info{}) == nil {
+		t.Error("a finished builder goes on")
+	}
+	b = symcache.NewBuilder(symcache.Options{}, m.appendText)
+	b.Close()
+	if b.Add(m.blocks[0]) == nil {
+		t.Error("a closed builder goes on")
+	}
+}
+
+func TestInfoComesBack(t *testing.T) {
+	id, err := ident.ParseDebugID("12345678-9abc-def0-1234-56789abcdef0-a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := example()
+	for _, want := range []symcache.Info{
+		{},
+		{
+			Module: ident.Module{
+				Type: ident.TypePE, Arch: ident.ArchARM64, CodeFile: `C:\größe.exe`, CodeID: "5ef1", DebugFile: "größe.pdb",
+				DebugID: id, DebugIDText: "as it was",
+			},
+			Producer: "link 14", InputSize: 1 << 40, InputHash: [32]byte{1, 31: 2}, BadRecords: 1 << 33,
+		},
+		{Module: ident.Module{Type: ident.TypeWasm, DebugID: ident.NewPDB20(0x5ef12345, 3)}},
+	} {
+		b := symcache.NewBuilder(symcache.Options{}, m.appendText)
+		if err := b.Add(m.blocks[0]); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := b.Finish(&out, want); err != nil {
+			t.Fatal(err)
+		}
+		table := open(t, out.Bytes())
+		want.Flags = symcache.HasLines | symcache.HasInlines
+		if got := table.Info(); got != want {
+			t.Errorf("info %+v, wanted is %+v", got, want)
+		}
+		if table.Size() != int64(out.Len()) {
+			t.Errorf("size %d of %d", table.Size(), out.Len())
+		}
+	}
+	b := symcache.NewBuilder(symcache.Options{}, m.appendText)
+	if err := b.Finish(io.Discard, symcache.Info{Producer: strings.Repeat("x", 1<<16+1)}); fault.KindOf(err) != fault.Unsupported {
+		t.Errorf("a producer of 65 KiB: %v", err)
+	}
+}
+
+func TestFlagsSayWhatThereIs(t *testing.T) {
+	m := &model{}
+	f, file := m.text("f"), m.text("f.c")
+	for _, c := range []struct {
+		node sym.Node
+		row  sym.Row
+		want string
+	}{
+		{sym.Node{Name: f}, sym.Row{}, "none"},
+		{sym.Node{Name: f}, sym.Row{Line: 1}, "lines"},
+		{sym.Node{Name: f}, sym.Row{File: file}, "lines"},
+		{sym.Node{Name: f}, sym.Row{Column: 1}, "columns"},
+		{sym.Node{Name: f, CallLine: 1}, sym.Row{Node: 1}, "inlines"},
+		{sym.Node{Name: f, CallColumn: 1}, sym.Row{Node: 1, File: file}, "lines inlines columns"},
+	} {
+		m.blocks = []*sym.Block{{Nodes: []sym.Node{{Parent: -1, Name: f}, c.node}, Rows: []sym.Row{c.row}}}
+		if got := open(t, m.build(t, symcache.Options{})).Info().Flags.String(); got != c.want {
+			t.Errorf("flags %q, wanted is %q", got, c.want)
+		}
+	}
+}
+
+// Each name is asked for once, however often it is used.
+func TestNamesAreAskedForOnce(t *testing.T) {
+	m := large(t, 100)
+	asked := map[sym.Text]int{}
+	b := symcache.NewBuilder(symcache.Options{}, func(dst []byte, h sym.Text) []byte {
+		asked[h]++
+		return m.appendText(dst, h)
+	})
+	defer b.Close()
+	for _, blk := range m.blocks {
+		if err := b.Add(blk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for h, n := range asked {
+		if n != 1 {
+			t.Fatalf("handle %d is asked for %d times", h, n)
+		}
+	}
+}

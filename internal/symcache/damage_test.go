@@ -1,0 +1,476 @@
+package symcache_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/fault"
+	"symbolon/internal/sym"
+	"symbolon/internal/symcache"
+)
+
+// What the tests know of the layout, stated again.
+const (
+	atHeadSize  = 12
+	atBodySize  = 16
+	atSumsCheck = 24
+	atTable     = 120
+	pageBytes   = 16 << 10
+)
+
+var crcTable = crc32.MakeTable(crc32.Castagnoli)
+
+// reseal makes all checksums of a file match again, as far as there is a head
+// to find them by.
+func reseal(file []byte) {
+	le := binary.LittleEndian
+	if len(file) < atTable {
+		return
+	}
+	headSize := uint64(le.Uint32(file[atHeadSize:]))
+	bodySize := le.Uint64(file[atBodySize:])
+	if headSize < atTable+4 || bodySize > uint64(len(file)) || headSize > uint64(len(file)) {
+		return
+	}
+	pages := (bodySize + pageBytes - 1) / pageBytes
+	body := (headSize + 4*pages + 7) &^ 7
+	if body+bodySize != uint64(len(file)) {
+		return
+	}
+	for i := range pages {
+		page := file[body+i*pageBytes:]
+		le.PutUint32(file[headSize+4*i:], crc32.Checksum(page[:min(len(page), pageBytes)], crcTable))
+	}
+	le.PutUint32(file[atSumsCheck:], crc32.Checksum(file[headSize:body], crcTable))
+	le.PutUint32(file[headSize-4:], crc32.Checksum(file[:headSize-4], crcTable))
+}
+
+func TestFlippedBitIsAnErrorOrAMissAndNeverAWrongName(t *testing.T) {
+	m := kernel()
+	file := m.build(t, symcache.Options{})
+	good := open(t, bytes.Clone(file))
+	var addrs []uint64
+	for _, b := range m.blocks {
+		for i := range b.Rows {
+			addrs = append(addrs, b.Rows[i].Addr, b.Rows[i].Addr+3)
+		}
+	}
+	wanted := make([][]sym.Frame, len(addrs))
+	for i, addr := range addrs {
+		wanted[i] = good.Lookup(nil, addr)
+	}
+	for bit := range len(file) * 8 {
+		file[bit/8] ^= 1 << (bit % 8)
+		if table, err := symcache.Open(bin.Bytes(file)); err == nil {
+			for i, addr := range addrs {
+				got := table.Lookup(nil, addr)
+				if len(got) == 0 && len(wanted[i]) != 0 && table.Damaged() == nil {
+					t.Fatalf("bit %d: no frames at %#x, and nobody says why", bit, addr)
+				}
+				checkNames(t, bit, table, good, got, wanted[i])
+				if f, ok := table.Nearest(addr); ok {
+					w, _ := good.Nearest(addr)
+					checkNames(t, bit, table, good, []sym.Frame{f}, []sym.Frame{w})
+				}
+			}
+			if err := table.Verify(); fault.KindOf(err) != fault.Malformed {
+				t.Fatalf("bit %d is found by nobody: %v", bit, err)
+			}
+		} else if k := fault.KindOf(err); k != fault.Malformed && k != fault.Unsupported {
+			t.Fatalf("bit %d: %v", bit, err)
+		}
+		file[bit/8] ^= 1 << (bit % 8)
+	}
+}
+
+// checkNames holds frames of a damaged table against those of a good one.
+func checkNames(t *testing.T, bit int, table, good *symcache.Table, got, want []sym.Frame) {
+	t.Helper()
+	if len(got) == 0 {
+		return
+	}
+	if len(got) != len(want) {
+		t.Fatalf("bit %d: %d frames, wanted are %d", bit, len(got), len(want))
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Fatalf("bit %d: frame %+v, wanted is %+v", bit, got[i], want[i])
+		}
+		for _, h := range []sym.Text{got[i].Func, got[i].File} {
+			if name := table.AppendText(nil, h); len(name) > 0 && !bytes.Equal(name, good.AppendText(nil, h)) {
+				t.Fatalf("bit %d: name %q", bit, name)
+			}
+		}
+	}
+}
+
+// A page that is bad spoils what lies in it, also records that begin in the
+// page before, and nothing else.
+func TestDamageIsConfinedToItsPage(t *testing.T) {
+	m := large(t, 1500)
+	file := m.build(t, symcache.Options{})
+	good := open(t, bytes.Clone(file))
+	start := len(file) - int(binary.LittleEndian.Uint64(file[atBodySize:]))
+	lostAll, keptAll := 0, 0
+	for at := start; at < len(file); at += pageBytes {
+		file[at] ^= 0x10
+		table := open(t, file)
+		lost, kept := 0, 0
+		var frames []sym.Frame
+		var want []sym.Frame
+		for _, b := range m.blocks {
+			for i := range b.Rows {
+				frames = table.Lookup(frames[:0], b.Rows[i].Addr)
+				want = good.Lookup(want[:0], b.Rows[i].Addr)
+				if len(frames) == 0 && len(want) > 0 {
+					lost++
+				} else if !slices.Equal(frames, want) {
+					t.Fatalf("page at %#x: frames %+v, wanted are %+v", at, frames, want)
+				}
+				if i != len(b.Rows)/2 {
+					continue
+				}
+				for _, f := range frames {
+					name := table.AppendText([]byte("x"), f.Func)
+					switch {
+					case len(name) == 1:
+						lost++
+					case !bytes.Equal(name[1:], good.AppendText(nil, f.Func)):
+						t.Fatalf("page at %#x: name %q", at, name)
+					default:
+						kept++
+					}
+				}
+			}
+		}
+		if lost > 0 && table.Damaged() == nil {
+			t.Errorf("page at %#x: %d lost, and nobody says why", at, lost)
+		}
+		lostAll, keptAll = lostAll+lost, keptAll+kept
+		file[at] ^= 0x10
+	}
+	if lostAll == 0 || keptAll == 0 {
+		t.Errorf("%d lost, %d kept", lostAll, keptAll)
+	}
+}
+
+func TestDamagedGroupIsAMiss(t *testing.T) {
+	m := large(t, 8000)
+	file := m.build(t, symcache.Options{})
+	good := open(t, bytes.Clone(file))
+	start := uint64(len(file)) - binary.LittleEndian.Uint64(file[atBodySize:])
+	at, size, stride := section(file, groups)
+	damaged := 0
+	for rec := at; rec < at+size; rec += stride * 3 {
+		if (rec-start)/pageBytes == 0 {
+			continue // with the extents, without which nothing is found anyway
+		}
+		damaged++
+		file[rec] ^= 2
+		table := open(t, file)
+		var got, want []sym.Frame
+		for _, b := range m.blocks {
+			addr := b.Rows[len(b.Rows)/2].Addr
+			if got = table.Lookup(got[:0], addr); len(got) == 0 {
+				continue
+			}
+			if want = good.Lookup(want[:0], addr); !slices.Equal(got, want) {
+				t.Fatalf("group record at %#x: frames %v at %#x, wanted are %v", rec, got, addr, want)
+			}
+		}
+		file[rec] ^= 2
+	}
+	if damaged == 0 {
+		t.Errorf("%d bytes of groups are all in the first page", size)
+	}
+}
+
+func TestDamageIsRemembered(t *testing.T) {
+	file := example().build(t, symcache.Options{})
+	file[len(file)-1] ^= 1
+	table := open(t, file)
+	if len(table.Lookup(nil, 0x1000)) != 0 {
+		t.Fatal("a bad page answers")
+	}
+	file[len(file)-1] ^= 1
+	if len(table.Lookup(nil, 0x1000)) != 0 {
+		t.Error("a page is read again although it was bad")
+	}
+	var f *fault.Error
+	if !errors.As(table.Damaged(), &f) || f.Kind != fault.Malformed || !strings.Contains(f.Detail, "checksum") {
+		t.Errorf("damage: %v", table.Damaged())
+	}
+}
+
+func TestTruncatedFileIsNotOpened(t *testing.T) {
+	file := kernel().build(t, symcache.Options{})
+	for n := range file {
+		if _, err := symcache.Open(bin.Bytes(file[:n])); fault.KindOf(err) != fault.Malformed {
+			t.Fatalf("%d of %d bytes: %v", n, len(file), err)
+		}
+	}
+	if _, err := symcache.Open(bin.Bytes(append(file, 0))); fault.KindOf(err) != fault.Malformed {
+		t.Errorf("a byte too many: %v", err)
+	}
+}
+
+func TestOtherVersionIsUnsupported(t *testing.T) {
+	file := example().build(t, symcache.Options{})
+	file[8]++
+	reseal(file)
+	if _, err := symcache.Open(bin.Bytes(file)); fault.KindOf(err) != fault.Unsupported {
+		t.Error(err)
+	}
+}
+
+// source is not in memory.
+type source struct {
+	r    *bytes.Reader
+	fail error
+}
+
+func (s source) Size() int64 { return s.r.Size() }
+
+func (s source) ReadAt(p []byte, off int64) (int, error) {
+	if s.fail != nil {
+		return 0, s.fail
+	}
+	return s.r.ReadAt(p, off)
+}
+
+func TestSourceThatIsNotInMemoryIsRead(t *testing.T) {
+	m := example()
+	file := m.build(t, symcache.Options{})
+	table, err := symcache.Open(source{r: bytes.NewReader(file)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.compare(t, table, 0x1005)
+	if _, err := symcache.Open(source{bytes.NewReader(file), io.ErrClosedPipe}); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("read error: %v", err)
+	}
+}
+
+// section is where a section of a file is, and how long its records are.
+func section(file []byte, want int) (at, size, stride uint64) {
+	le := binary.LittleEndian
+	bodySize := le.Uint64(file[atBodySize:])
+	at = uint64(len(file)) - bodySize
+	for i := range 10 {
+		d := file[atTable+16*i:]
+		size, stride = le.Uint64(d)*uint64(d[8]), uint64(d[8])
+		if i == want {
+			return at, size, stride
+		}
+		at = (at + size + 8 + 7) &^ 7
+	}
+	return 0, 0, 0
+}
+
+const (
+	extents = iota
+	groups
+	rows
+	nodes
+	triples
+	functions
+	origins
+	files
+	index
+	stringsAt
+)
+
+// A file whose checksums match need not be one of ours.
+func TestForgedRecordsAreFoundAndCostNothing(t *testing.T) {
+	edit := func(sec int, off uint64, b ...byte) func([]byte) {
+		return func(file []byte) {
+			at, _, _ := section(file, sec)
+			copy(file[at+off:], b)
+		}
+	}
+	head := func(off int, b ...byte) func([]byte) {
+		return func(file []byte) { copy(file[off:], b) }
+	}
+	for _, c := range []struct {
+		name string
+		edit func([]byte)
+		want string // in the error of Open or Verify
+	}{
+		{"page size", head(28, 15), "parameters"},
+		{"bucket size", head(29, 8), "parameters"},
+		{"sections", head(30, 9), "parameters"},
+		{"stride", head(atTable+16*nodes+8, 9), "nodes"},
+		{"bits", head(atTable+16*origins+9, 33), "origins"},
+		{"count", head(atTable+16*rows+5, 1), "rows"},
+		{"fewer records", head(atTable+16*functions, 0), "body"},
+		{"text of the head", head(280, 0xff), "head"},
+		{"head size", head(atHeadSize, 0xff, 0xff, 0xff, 0xff), "size"},
+		{"body size", head(atBodySize+7, 0xff), ""},
+		{"extent at a group that is not there", edit(extents, 2, 9), "extent 0"},
+		{"extents not in order", edit(extents, 3, 0), "extent 1"},
+		{"extent in the one before", edit(extents, 5, 0), "extent 1"},
+		{"rows not in order", edit(groups, 40, 0x1f), "group 1"},
+		{"bucket ends before it starts", edit(groups, 10, 4, 0), "bucket 1 of group 0"},
+		{"bucket too long", edit(groups, 8, 0, 0xff), "bucket 0 of group 0"},
+		{"bucket behind the rows", edit(groups, 80+8, 0x29, 0, 0x29), "bucket 0 of group 2"},
+		{"rows left over", edit(groups, 80+38, 3, 0), "bucket 15 of group 2"},
+		{"number too long", edit(rows, 0x15, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff), "cannot be read"},
+		{"row out of its bucket", edit(rows, 0, 0xfd, 0x7f), "row 0 at offset"},
+		{"no such node", edit(rows, 2, 0x7e), "names node"},
+		{"no such file", edit(rows, 0x0f, 0x09), "file 9 of 2"},
+		{"node of no function", edit(nodes, 0, 0xc0), "node 0"},
+		{"node of no triple", edit(nodes, 1, 0x81), "node 1"},
+		{"parent before the first node", edit(nodes, 1, 0x02), "node 1"},
+		{"call in no file", edit(triples, 0, 0xaf), "triple 0"},
+		{"function of no origin", edit(functions, 5, 7), "function 0"},
+		{"functions not in order", edit(functions, 2, 0x31), "function 1"},
+		{"origin in no file", edit(origins, 0, 0x39), "origin 0"},
+		{"strings that are not there", edit(index, 0, 0, 0, 1), "group 0"},
+		{"string behind the end", edit(stringsAt, 9, 0xff), "string 9"},
+		{"string in itself", edit(stringsAt, 16, 0x80), "string 0 contains itself"},
+		{"string in its part", edit(stringsAt, 16, 0x82), "contains itself"},
+		{"string of no number", edit(stringsAt, 16, 0xdf, 0xff), "string"},
+		{"string ends early", edit(stringsAt, 16+22, 0xe0), "string 0 ends early"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file := kernel().build(t, symcache.Options{})
+			c.edit(file)
+			reseal(file)
+			table, err := symcache.Open(bin.Bytes(file))
+			if err == nil {
+				exercise(table)
+				err = table.Verify()
+			}
+			if fault.KindOf(err) != fault.Malformed || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, wanted is one with %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestForgedNumbersOfNamesAreFound(t *testing.T) {
+	for sec, want := range map[int]string{triples: "triple 0", origins: "origin 0", files: "file 0"} {
+		file := large(t, 60).build(t, symcache.Options{})
+		at, _, stride := section(file, sec)
+		for i := range stride {
+			file[at+i] = 0xff
+		}
+		reseal(file)
+		table := open(t, file)
+		exercise(table)
+		if err := table.Verify(); fault.KindOf(err) != fault.Malformed || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+func TestForgedCallIsAMiss(t *testing.T) {
+	file := kernel().build(t, symcache.Options{})
+	at, _, _ := section(file, triples)
+	file[at] |= 0x0c // file 3 of 2
+	reseal(file)
+	table := open(t, file)
+	if frames := table.Lookup(nil, 0xffffffff81000104); len(frames) != 0 || table.Damaged() == nil {
+		t.Errorf("frames %v, damage %v", frames, table.Damaged())
+	}
+	if frames := table.Lookup(nil, 0xffffffff8100007d); len(frames) != 1 {
+		t.Errorf("frames %v where all is well", frames)
+	}
+}
+
+// exercise asks a table everything. It must not panic, and must end.
+func exercise(table *symcache.Table, more ...uint64) {
+	var frames []sym.Frame
+	var name []byte
+	const top = 0xffffffff81000000
+	addrs := []uint64{
+		0, 1, 0x1000, 0x1004, 0x1010, 1 << 32, top - 8, top, top + 0x7d, top + 0x80, top + 0x81, top + 0x84, top + 0x90,
+		top + 0x100, top + 0x104, top + 0x1000, top + 0x10ff, top + 0x1100, top + 0x300000, 1<<64 - 1,
+	}
+	for _, addr := range append(addrs, more...) {
+		frames = table.Lookup(frames[:0], addr)
+		if f, ok := table.Nearest(addr); ok {
+			frames = append(frames, f)
+		}
+		for _, f := range frames[:min(len(frames), 4)] {
+			name = table.AppendText(name[:0], f.Func)
+			name = table.AppendText(name[:0], f.File)
+		}
+	}
+	for h := range sym.Text(40) {
+		name = table.AppendText(name[:0], h)
+	}
+	table.Dump(io.Discard)
+}
+
+// Strings that double eight levels deep or refer to one another without end
+// are cut off.
+func TestNamesOfForgedStringsAreBounded(t *testing.T) {
+	m := &model{}
+	for i := range 40 {
+		name := m.text(strings.Repeat("abc", 30) + string(rune('a'+i)))
+		m.blocks = append(m.blocks, &sym.Block{
+			Nodes: []sym.Node{{Parent: -1, Name: name, Entry: uint64(i) * 16}},
+			Rows:  []sym.Row{{Addr: uint64(i) * 16}},
+		})
+	}
+	file := m.build(t, symcache.Options{})
+	at, size, _ := section(file, stringsAt)
+	for i := at; i+91 <= at+size; {
+		sizes := file[i : i+16]
+		i += 16
+		for k := range sizes {
+			// Each string is nothing but references to the next one.
+			for j := range uint64(sizes[k]) {
+				file[i+j] = byte(0x80 + (i-at)/91 + 1)
+			}
+			i += uint64(sizes[k])
+		}
+	}
+	reseal(file)
+	table := open(t, file)
+	frames := table.Lookup(nil, 0)
+	if len(frames) != 1 {
+		t.Fatalf("%d frames", len(frames))
+	}
+	if name := table.AppendText([]byte("kept"), frames[0].Func); string(name) != "kept" {
+		t.Errorf("a name of %d bytes", len(name))
+	}
+	if table.Damaged() == nil || table.Verify() == nil {
+		t.Error("nobody says why")
+	}
+}
+
+func TestManyMayAskAtOnce(t *testing.T) {
+	m := large(t, 2000)
+	file := m.build(t, symcache.Options{})
+	file[len(file)-100] ^= 1
+	table := open(t, file)
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			var frames []sym.Frame
+			var name []byte
+			for i := range m.blocks {
+				b := m.blocks[(i*7+g*251)%len(m.blocks)]
+				frames = table.Lookup(frames[:0], b.Rows[len(b.Rows)/2].Addr)
+				for _, f := range frames {
+					name = table.AppendText(name[:0], f.Func)
+				}
+			}
+			table.Damaged()
+		})
+	}
+	wg.Wait()
+	if table.Damaged() == nil {
+		t.Error("the bad page was not met")
+	}
+}

@@ -1,0 +1,163 @@
+package symcache
+
+import "encoding/binary"
+
+// place is where code comes from.
+type place struct{ file, line, column uint32 }
+
+// A logWriter keeps nodes and rows in the order in which they came, until all
+// is known that their final form depends on: the widths of numbers, and which
+// file and line is usual for an origin.
+//
+// A record is a row with the nodes that it is the first to need:
+//
+//	nodes << 2 | starts a block << 1 | is a hole
+//	for each node: distance to its parent, zero for a function; number of its triple or function
+//	address less that of the row before
+//	unless it is a hole: node less that of the row before, zigzag;
+//	  file << 1 | has a column; line less that of the row before, zigzag; the column
+type logWriter struct {
+	out   spool
+	buf   []byte
+	fresh []byte // nodes that the next row is the first to need
+	count uint64 // of fresh
+	start bool   // a block starts with the next row
+	nodes int64
+	addr  uint64
+	node  int64
+	line  uint32
+}
+
+const (
+	logHole  = 1
+	logStart = 2
+	logShift = 2
+	// logMost bounds the bytes of a node, and of a row without its nodes.
+	logMost = 64
+)
+
+// addNode adds a node and is its number.
+func (l *logWriter) addNode(away int64, id uint32) int64 {
+	l.fresh = binary.AppendUvarint(l.fresh, uint64(away))
+	l.fresh = binary.AppendUvarint(l.fresh, uint64(id))
+	l.count++
+	l.nodes++
+	return l.nodes - 1
+}
+
+func (l *logWriter) begin(addr uint64, flags uint64) {
+	if l.start {
+		flags |= logStart
+	}
+	b := binary.AppendUvarint(l.buf[:0], l.count<<logShift|flags)
+	b = append(b, l.fresh...)
+	l.buf = binary.AppendUvarint(b, addr-l.addr)
+	l.fresh, l.count, l.start, l.addr = l.fresh[:0], 0, false, addr
+}
+
+func (l *logWriter) hole(addr uint64) {
+	l.begin(addr, logHole)
+	l.out.Write(l.buf)
+}
+
+func (l *logWriter) row(addr uint64, node int64, p place) {
+	l.begin(addr, 0)
+	b := binary.AppendVarint(l.buf, node-l.node)
+	if p.column == 0 {
+		b = binary.AppendUvarint(b, uint64(p.file)<<1)
+	} else {
+		b = binary.AppendUvarint(b, uint64(p.file)<<1|1)
+	}
+	b = binary.AppendVarint(b, int64(p.line)-int64(l.line))
+	if p.column != 0 {
+		b = binary.AppendUvarint(b, uint64(p.column))
+	}
+	l.node, l.line, l.buf = node, p.line, b
+	l.out.Write(b)
+}
+
+// A logReader gives back what a logWriter kept.
+type logReader struct {
+	r     *reader
+	start int64 // number of the first node of the block at work
+	nodes []logNode
+	all   int64
+	addr  uint64
+	node  int64
+	line  uint32
+}
+
+// logNode is a node of the block at work.
+type logNode struct {
+	parent int32 // in nodes; -1 for a function
+	id     uint32
+	final  int64 // its number in the table; -1: it has none so far
+}
+
+// logRow is a row. node is in the reader's nodes, -1 for a hole.
+type logRow struct {
+	addr uint64
+	node int32
+	place
+}
+
+// next is the next row; false at the end and after an error of the spool.
+func (l *logReader) next() (row logRow, ok bool) {
+	b := l.r.peek(logMost)
+	if len(b) == 0 || l.r.err != nil {
+		return row, false
+	}
+	c := varints{b: b}
+	head := c.u()
+	if head&logStart != 0 {
+		l.start, l.nodes = l.all, l.nodes[:0]
+	}
+	for range head >> logShift {
+		l.r.skip(c.at)
+		c = varints{b: l.r.peek(logMost)}
+		away, id := c.u(), c.u()
+		n := logNode{parent: -1, id: uint32(id), final: -1}
+		if away != 0 {
+			n.parent = int32(len(l.nodes) - int(away))
+		}
+		l.nodes = append(l.nodes, n)
+		l.all++
+	}
+	l.r.skip(c.at)
+	c = varints{b: l.r.peek(logMost)}
+	l.addr += c.u()
+	row = logRow{addr: l.addr, node: -1}
+	if head&logHole == 0 {
+		l.node += c.s()
+		file := c.u()
+		l.line += uint32(c.s())
+		row.node = int32(l.node - l.start)
+		row.place = place{file: uint32(file >> 1), line: l.line}
+		if file&1 != 0 {
+			row.column = uint32(c.u())
+		}
+	}
+	l.r.skip(c.at)
+	return row, l.r.err == nil
+}
+
+// varints reads numbers that were written by this process, and so are whole.
+type varints struct {
+	b  []byte
+	at int
+}
+
+func (v *varints) u() uint64 {
+	if v.at < len(v.b) && v.b[v.at] < 0x80 {
+		v.at++
+		return uint64(v.b[v.at-1])
+	}
+	x, n := binary.Uvarint(v.b[min(v.at, len(v.b)):])
+	v.at += max(n, 0)
+	return x
+}
+
+func (v *varints) s() int64 {
+	u := v.u()
+	return int64(u>>1) ^ -int64(u&1)
+}

@@ -1,0 +1,307 @@
+package symcache
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/maphash"
+)
+
+// Marks in the text of an entry of names, which may also hold any byte below
+// 0x80 for itself. They are not on disk: see writeNames.
+const (
+	markRef    = 0xfe // four bytes follow: the number of another entry
+	markByte   = 0xff // one byte follows, from 0x80 on
+	refLen     = 5
+	worthEntry = 8  // shortest marked text that becomes an entry of its own
+	maxLevel   = 99 // how deep entries may refer to one another
+	maxOpen    = 64 // brackets in brackets that are looked into
+)
+
+// names keeps texts so that what they share is kept once. See the package
+// comment for the grammar. Entries are numbered in the order in which they
+// come, so an entry only refers to smaller numbers.
+type names struct {
+	arena   []byte
+	entries []entry
+	slots   []slot
+	seed    maphash.Seed
+
+	out   []byte // the text at work
+	stack []bracket
+	over  int // brackets that are open and not in stack, as it is full
+}
+
+type entry struct {
+	at, len uint32 // in the arena
+	uses    uint32 // by other entries
+	level   uint8  // of the longest way down from here
+	root    bool   // it is a name, not only a part of some
+}
+
+type slot struct{ hash, number uint32 } // number + 1; zero is free
+
+// bracket is an open bracket of the text at work.
+type bracket struct {
+	close  byte
+	start  int   // in out, of what is inside
+	piece  int   // in out, of the current argument
+	prefix int   // in out, behind the last separator of scopes of the argument; zero: none
+	level  uint8 // of the entries referred to so far
+}
+
+func newNames() *names { return &names{seed: maphash.MakeSeed()} }
+
+// held is how much memory names holds, with what a plan of it takes.
+func (n *names) held() int64 {
+	return int64(cap(n.arena)) + int64(cap(n.entries))*(16+12) + int64(cap(n.slots))*8
+}
+
+// add is the number of a text.
+func (n *names) add(text []byte) nameID {
+	if len(text) > MaxText {
+		text = text[:MaxText]
+	}
+	n.out = n.out[:0]
+	n.stack, n.over = append(n.stack[:0], bracket{}), 0
+	for i := 0; i < len(text); {
+		i += n.plain(text[i:])
+		if i < len(text) {
+			n.special(text, i)
+			i++
+		}
+	}
+	// What was never closed stands for itself.
+	top := n.stack[0]
+	for _, b := range n.stack[1:] {
+		top.level = max(top.level, b.level)
+	}
+	if len(n.stack) == 1 {
+		n.fold(&top, top.piece)
+	}
+	id := n.whole(top.level)
+	n.entries[id].root = true
+	return nameID(id)
+}
+
+// whole makes all of out an entry, or finds the one that it is.
+func (n *names) whole(level uint8) uint32 {
+	if len(n.out) == refLen && n.out[0] == markRef {
+		return binary.LittleEndian.Uint32(n.out[1:])
+	}
+	return n.number(n.out, level+1)
+}
+
+// plain copies bytes that mean nothing, and tells how many.
+func (n *names) plain(text []byte) int {
+	i := 0
+	for i < len(text) && !specials[text[i]] {
+		i++
+	}
+	n.out = append(n.out, text[:i]...)
+	return i
+}
+
+// specials are the bytes that special looks at.
+var specials = func() (is [256]bool) {
+	for _, c := range []byte("<>()[]{},:/\\") {
+		is[c] = true
+	}
+	for c := 0x80; c < 256; c++ {
+		is[c] = true
+	}
+	return is
+}()
+
+// special takes the byte at i of text.
+func (n *names) special(text []byte, i int) {
+	c := text[i]
+	top := &n.stack[len(n.stack)-1]
+	switch c {
+	case '<', '(', '[', '{':
+		n.out = append(n.out, c)
+		if len(n.stack) < maxOpen {
+			n.stack = append(n.stack, bracket{close: closing(c), start: len(n.out), piece: len(n.out)})
+		} else {
+			n.over++
+		}
+	case '>', ')', ']', '}':
+		n.closeBracket(c, i > 0 && text[i-1] == '-')
+		n.out = append(n.out, c)
+	case ',':
+		if len(n.stack) > 1 && n.over == 0 {
+			n.fold(top, top.piece)
+		}
+		n.out = append(n.out, c)
+		if i+1 < len(text) && text[i+1] == ' ' {
+			// The blank behind the comma is written with the next argument, and
+			// would make it another one than the first.
+			top.piece = len(n.out) + 1
+		} else {
+			top.piece = len(n.out)
+		}
+		top.prefix = 0
+	case ':':
+		n.out = append(n.out, c)
+		if i > 0 && text[i-1] == ':' {
+			top.prefix = len(n.out)
+		}
+	case '/', '\\':
+		n.out = append(n.out, c)
+		top.prefix = len(n.out)
+	default:
+		n.out = append(n.out, markByte, c)
+	}
+}
+
+func closing(open byte) byte {
+	switch open {
+	case '<':
+		return '>'
+	case '(':
+		return ')'
+	case '[':
+		return ']'
+	}
+	return '}'
+}
+
+// closeBracket makes entries of what the bracket that c closes has inside.
+// Brackets that were opened later and never closed stand for themselves. An
+// arrow closes nothing.
+func (n *names) closeBracket(c byte, arrow bool) {
+	if c == '>' && arrow {
+		return
+	}
+	if n.over > 0 {
+		n.over--
+		return
+	}
+	k := len(n.stack) - 1
+	for k > 0 && n.stack[k].close != c {
+		k--
+	}
+	if k == 0 {
+		return
+	}
+	b := n.stack[k]
+	for _, inner := range n.stack[k+1:] {
+		b.level = max(b.level, inner.level)
+	}
+	if k == len(n.stack)-1 {
+		n.fold(&b, b.piece)
+	}
+	n.stack = n.stack[:k]
+	b.prefix = 0
+	n.fold(&b, b.start)
+	below := &n.stack[k-1]
+	below.level = max(below.level, b.level)
+}
+
+// fold replaces the end of out, from start on, by an entry; before that the
+// scopes it begins with.
+func (n *names) fold(b *bracket, start int) {
+	start = min(start, len(n.out))
+	if b.prefix > start {
+		tail := len(n.out) - b.prefix
+		n.out = append(n.out, n.out[b.prefix:]...) // the prefix gets shorter, never longer
+		all := len(n.out)
+		n.out = n.out[:b.prefix]
+		n.replace(b, start)
+		n.out = append(n.out, n.out[:all][all-tail:all]...)
+	}
+	if b.close != 0 {
+		n.replace(b, start)
+	}
+}
+
+func (n *names) replace(b *bracket, start int) {
+	part := n.out[start:]
+	if len(part) < worthEntry || b.level >= maxLevel {
+		return
+	}
+	id := n.number(part, b.level+1)
+	b.level = max(b.level, n.entries[id].level)
+	n.out = binary.LittleEndian.AppendUint32(append(n.out[:start], markRef), id)
+}
+
+// number is the number of the entry with this text.
+func (n *names) number(text []byte, level uint8) uint32 {
+	if len(n.entries)*4 >= len(n.slots)*3 {
+		n.grow()
+	}
+	h := uint32(maphash.Bytes(n.seed, text))
+	mask := uint32(len(n.slots) - 1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		s := &n.slots[i]
+		if s.number == 0 {
+			id := uint32(len(n.entries))
+			*s = slot{h, id + 1}
+			n.entries = append(n.entries, entry{at: uint32(len(n.arena)), len: uint32(len(text)), level: level})
+			n.arena = append(n.arena, text...)
+			for t := range tokens(text) {
+				if t.ref {
+					n.entries[t.id].uses++
+				}
+			}
+			return id
+		}
+		if s.hash == h && bytes.Equal(n.text(s.number-1), text) {
+			return s.number - 1
+		}
+	}
+}
+
+func (n *names) grow() {
+	old := n.slots
+	n.slots = make([]slot, max(256, len(old)*2))
+	mask := uint32(len(n.slots) - 1)
+	for _, s := range old {
+		if s.number == 0 {
+			continue
+		}
+		i := s.hash & mask
+		for n.slots[i].number != 0 {
+			i = (i + 1) & mask
+		}
+		n.slots[i] = s
+	}
+}
+
+// text is the marked text of an entry.
+func (n *names) text(id uint32) []byte {
+	e := &n.entries[id]
+	return n.arena[e.at : e.at+e.len]
+}
+
+// token is a part of a marked text: plain bytes, one byte from 0x80 on, or a
+// reference.
+type token struct {
+	plain []byte // of plain bytes; of one byte from 0x80 on the byte
+	id    uint32
+	ref   bool
+	high  bool
+}
+
+func tokens(text []byte) func(yield func(token) bool) {
+	return func(yield func(token) bool) {
+		for len(text) > 0 {
+			var t token
+			size := 0
+			switch text[0] {
+			case markRef:
+				t, size = token{ref: true, id: binary.LittleEndian.Uint32(text[1:])}, refLen
+			case markByte:
+				t, size = token{high: true, plain: text[1:2]}, 2
+			default:
+				for size < len(text) && text[size] < 0x80 {
+					size++
+				}
+				t.plain = text[:size]
+			}
+			if !yield(t) {
+				return
+			}
+			text = text[size:]
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package symcache
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"symbolon/internal/fault"
+)
+
+// References in the strings section: how many numbers the lead bytes of each
+// length stand for, and where they start.
+const (
+	lead1  = 0x80 // one byte in all
+	lead2  = 0xc0
+	lead3  = 0xe0
+	lead4  = 0xf8
+	lead5  = 0xfc // the number follows as it is
+	escape = 0xff // one byte follows and stands for itself
+
+	first2 = lead2 - lead1
+	first3 = first2 + (lead3-lead2)<<8
+	first4 = first3 + (lead4-lead3)<<16
+	first5 = first4 + (lead5-lead4)<<24
+
+	stringGroup = 16  // strings behind one record of the index
+	maxString   = 255 // bytes of one string in the section
+
+	// maxDecode is how deep strings may refer to one another. Entries reach
+	// maxLevel+1, and each of them may be cut into pieces of pieces of pieces.
+	maxDecode = 4 * (maxLevel + 1)
+)
+
+func appendRef(b []byte, id uint32) []byte {
+	switch {
+	case id < first2:
+		return append(b, byte(lead1+id))
+	case id < first3:
+		id -= first2
+		return append(b, byte(lead2+id>>8), byte(id))
+	case id < first4:
+		id -= first3
+		return append(b, byte(lead3+id>>16), byte(id>>8), byte(id))
+	case id < first5:
+		id -= first4
+		return append(b, byte(lead4+id>>24), byte(id>>16), byte(id>>8), byte(id))
+	}
+	return binary.BigEndian.AppendUint32(append(b, lead5), id)
+}
+
+// tokenSize is how many bytes the token at the front of a string has.
+func tokenSize(lead byte) int {
+	switch {
+	case lead < lead2:
+		return 1
+	case lead < lead3 || lead == escape:
+		return 2
+	case lead < lead4:
+		return 3
+	case lead < lead5:
+		return 4
+	}
+	return 5
+}
+
+// plan is what becomes of each entry of names.
+type plan struct {
+	id    []uint32 // number of the string, for entries that become one
+	uses  []uint32
+	order []uint32 // the entries that become strings, by their numbers
+}
+
+// plan decides which entries are worth a string: names, and what saves more by
+// being shared than it costs. The others go back into the texts they are part
+// of. Strings that are used most come first, since their numbers are
+// shortest; names that only frames refer to come last, in the order in which
+// they were added.
+func (n *names) plan() *plan {
+	const (
+		cost = 3 // of a reference, most often
+		gone = ^uint32(0)
+	)
+	p := &plan{id: make([]uint32, len(n.entries)), uses: make([]uint32, len(n.entries))}
+	size := p.uses // until they are counted: the length of what is gone, else the cost
+	for i := range n.entries {
+		e := &n.entries[i]
+		long := uint64(0)
+		for t := range tokens(n.text(uint32(i))) {
+			switch {
+			case t.ref:
+				long += uint64(size[t.id])
+			case t.high:
+				long += 2
+			default:
+				long += uint64(len(t.plain))
+			}
+		}
+		saved := uint64(e.uses) * (max(long, cost) - cost)
+		if e.root || saved > long+16 {
+			size[i] = cost
+		} else {
+			size[i], p.id[i] = uint32(min(long, uint64(gone))), gone
+		}
+	}
+	clear(p.uses)
+	for i := len(n.entries) - 1; i >= 0; i-- {
+		times := uint32(1)
+		if p.id[i] == gone {
+			times = p.uses[i]
+		} else {
+			p.order = append(p.order, uint32(i))
+		}
+		for t := range tokens(n.text(uint32(i))) {
+			if t.ref {
+				p.uses[t.id] += min(times, gone-p.uses[t.id])
+			}
+		}
+	}
+	slices.SortFunc(p.order, func(a, b uint32) int {
+		if c := cmp.Compare(p.uses[b], p.uses[a]); c != 0 {
+			return c
+		}
+		return cmp.Compare(a, b)
+	})
+	for id, i := range p.order {
+		p.id[i] = uint32(id)
+	}
+	return p
+}
+
+// appendString is the text of an entry as it is on disk.
+func (n *names) appendString(b []byte, i uint32, p *plan) []byte {
+	for t := range tokens(n.text(i)) {
+		switch {
+		case !t.ref && t.high:
+			b = append(b, escape, t.plain[0])
+		case !t.ref:
+			b = append(b, t.plain...)
+		case p.id[t.id] == ^uint32(0):
+			b = n.appendString(b, t.id, p)
+		default:
+			b = appendRef(b, p.id[t.id])
+		}
+	}
+	return b
+}
+
+// stringWriter writes the strings and their index.
+type stringWriter struct {
+	index, text *spool
+	pieces      *spool // of what is too long: size and bytes
+	next        uint32 // number of the next piece
+	starts      uint64 // of groups
+	count       uint64
+	sizes       [stringGroup]byte
+	group       []byte
+}
+
+// add writes the next string.
+func (w *stringWriter) add(s []byte) {
+	w.sizes[w.count%stringGroup] = byte(len(s))
+	w.group = append(w.group, s...)
+	if w.count++; w.count%stringGroup == 0 {
+		w.flush()
+	}
+}
+
+// flush ends the group at work, if there is one.
+func (w *stringWriter) flush() {
+	if w.count == w.starts*stringGroup {
+		return
+	}
+	w.starts++
+	w.index.Write(binary.LittleEndian.AppendUint32(nil, uint32(w.text.size)))
+	w.text.Write(w.sizes[:])
+	w.text.Write(w.group)
+	w.group, w.sizes = w.group[:0], [stringGroup]byte{}
+}
+
+// cut cuts a string that is too long into pieces. What is left of it is the
+// references to them.
+func (w *stringWriter) cut(s []byte) []byte {
+	var refs []byte
+	for len(s) > 0 {
+		size := 0
+		for size < len(s) && size+tokenSize(s[size]) <= maxString {
+			size += tokenSize(s[size])
+		}
+		w.pieces.Write([]byte{byte(size)})
+		w.pieces.Write(s[:size])
+		refs = appendRef(refs, w.next)
+		w.next++
+		s = s[size:]
+	}
+	return refs
+}
+
+// addPieces writes the pieces behind the other strings.
+func (w *stringWriter) addPieces() error {
+	r := newReader(w.pieces)
+	for b := r.peek(1 + maxString); len(b) > 0; b = r.peek(1 + maxString) {
+		size := int(b[0])
+		w.add(b[1 : 1+size])
+		r.skip(1 + size)
+	}
+	return r.err
+}
+
+// write writes all strings and is how many there are.
+func (n *names) write(p *plan, w *stringWriter, settle func() error) (uint64, error) {
+	w.next = uint32(len(p.order))
+	var buf []byte
+	for k, i := range p.order {
+		buf = n.appendString(buf[:0], i, p)
+		for len(buf) > maxString {
+			buf = w.cut(buf)
+		}
+		w.add(buf)
+		if k%4096 == 0 {
+			if err := settle(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if err := w.addPieces(); err != nil {
+		return 0, err
+	}
+	w.flush()
+	if w.text.size > 1<<32 || w.count > 1<<32 {
+		return 0, fault.New(fault.Unsupported, "symcache, build", "%d bytes of names", w.text.size)
+	}
+	return w.count, settle()
+}

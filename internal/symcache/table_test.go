@@ -1,0 +1,177 @@
+package symcache_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"symbolon/internal/sym"
+	"symbolon/internal/symcache"
+)
+
+func TestTableAnswersAsItsBlocksDo(t *testing.T) {
+	rounds := uint64(3000)
+	if testing.Short() {
+		rounds = 500
+	}
+	for seed := range rounds {
+		m, r := newModel(rand.NewPCG(seed, 1))
+		table := open(t, m.build(t, symcache.Options{}))
+		for _, addr := range m.probes(r) {
+			m.compare(t, table, addr)
+			if t.Failed() {
+				t.Fatalf("seed %d", seed)
+			}
+		}
+		if err := table.Verify(); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+// More names than two bytes can refer to, each cut into pieces.
+func TestManyLongNamesComeBack(t *testing.T) {
+	m := &model{}
+	for i := range 9000 {
+		name := m.text(strings.Repeat(fmt.Sprintf("é%dx", i), 80))
+		m.blocks = append(m.blocks, &sym.Block{
+			Nodes: []sym.Node{{Parent: -1, Name: name, Entry: uint64(i) * 4}},
+			Rows:  []sym.Row{{Addr: uint64(i) * 4}},
+		})
+	}
+	table := open(t, m.build(t, symcache.Options{}))
+	for i, want := range m.texts {
+		frames := table.Lookup(nil, uint64(i)*4+3)
+		if len(frames) != 1 || string(table.AppendText(nil, frames[0].Func)) != want {
+			t.Fatalf("name %d is %q", i, spell(table, frames))
+		}
+	}
+	if err := table.Verify(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNamesOfEveryShapeComeBack(t *testing.T) {
+	all := make([]byte, 256)
+	for i := range all {
+		all[i] = byte(i)
+	}
+	names := []string{
+		"", "\x00", "\x80", "\xff\xfe", string(all), strings.Repeat(string(all), 50), "operator<", "operator->", "operator()(int)",
+		"a<b, c>", "a<b,c>", "a<b , c>", "<>", "<<<<", ">>>>", ")(", "f(a < b, c)", "f<(a->b)>(int)", "::", "::::a", "a::", "/", `\\`, "/a/",
+		strings.Repeat("<", 5000), strings.Repeat("<", 300) + "shared text" + strings.Repeat(">", 300),
+		strings.Repeat("std::vector<", 200) + "unsigned long" + strings.Repeat(">", 200), strings.Repeat("(longer),", 500),
+		strings.Repeat("x", 254), strings.Repeat("x", 255), strings.Repeat("x", 256), strings.Repeat("é", 64), strings.Repeat("é", 4000),
+		strings.Repeat("0123456789", symcache.MaxText/10+1)[:symcache.MaxText],
+	}
+	for c := range 256 {
+		names = append(names, strings.Repeat(string([]byte{byte(c), 'a'}), 30), string([]byte{byte(c)}))
+	}
+	m := &model{}
+	b := &sym.Block{}
+	for i, name := range names {
+		b.Nodes = append(b.Nodes, sym.Node{Parent: -1, Name: m.text(name), Entry: uint64(i)})
+		b.Rows = append(b.Rows, sym.Row{Addr: uint64(i), Node: int32(i), File: m.text(name + "/f")})
+	}
+	m.blocks = append(m.blocks, b)
+	table := open(t, m.build(t, symcache.Options{}))
+	for i, name := range names {
+		f := table.Lookup(nil, uint64(i))[0]
+		if got := string(table.AppendText(nil, f.Func)); got != name {
+			t.Errorf("name %d is %.100q, wanted is %.100q", i, got, name)
+		}
+		want := name + "/f"
+		if got := string(table.AppendText(nil, f.File)); got != want[:min(len(want), symcache.MaxText)] {
+			t.Errorf("file %d is %.100q, wanted is %.100q", i, got, want)
+		}
+	}
+	if err := table.Verify(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Names that share all their parts, each part too long for one string, nested
+// as deep as brackets are looked into and deeper.
+func TestDeepLongNamesComeBack(t *testing.T) {
+	m := &model{}
+	b := &sym.Block{}
+	add := func(name string) {
+		b.Nodes = append(b.Nodes, sym.Node{Parent: -1, Name: m.text(name), Entry: uint64(len(b.Nodes))})
+	}
+	inner := "x"
+	for k := range 70 {
+		pad := func(c byte) string { return strings.Repeat(fmt.Sprintf("%c%d", c, k), 150) }
+		content := inner + ", " + pad('c')
+		scope := pad('s') + "<" + content + ">::"
+		add(scope + "other")
+		add("other<" + content + ">")
+		add("other<" + scope + "one, two>")
+		inner = scope + pad('t')
+		add(inner)
+	}
+	m.blocks = append(m.blocks, b)
+	table := open(t, m.build(t, symcache.Options{}))
+	for i := range b.Nodes {
+		f, _ := table.Nearest(uint64(i))
+		if got, want := string(table.AppendText(nil, f.Func)), m.texts[i]; got != want {
+			t.Fatalf("name %d of %d bytes is %.50q… of %d bytes: %v", i, len(want), got, len(got), table.Damaged())
+		}
+	}
+	if err := table.Verify(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whatever the offset in its bucket and group at which code starts, ends and
+// starts again, and whether or not something goes on from before.
+func TestHolesStartAndEndAtEveryOffset(t *testing.T) {
+	m := &model{}
+	f, g, h, file := m.text("f"), m.text("g"), m.text("h"), m.text("f.c")
+	for _, before := range []bool{false, true} {
+		for start := uint64(0x10000); start < 0x10000+2048+130; start++ {
+			m.blocks = m.blocks[:0]
+			if before {
+				m.blocks = append(m.blocks, &sym.Block{
+					Nodes: []sym.Node{{Parent: -1, Name: f, Entry: 0xe7f3}},
+					Rows:  []sym.Row{{Addr: 0xe7f3, File: file, Line: 7}},
+				})
+			}
+			size := 1 + start%131
+			m.blocks = append(m.blocks,
+				&sym.Block{Nodes: []sym.Node{{Parent: -1, Name: g, Entry: start}}, Rows: []sym.Row{
+					{Addr: start, File: file, Line: 3}, {Addr: start + size, Node: sym.Hole},
+				}},
+				&sym.Block{Nodes: []sym.Node{{Parent: -1, Name: h, Entry: start + size + 5}}, Rows: []sym.Row{
+					{Addr: start + size + 5}, {Addr: start + 9000, Node: sym.Hole},
+				}})
+			table := open(t, m.build(t, symcache.Options{}))
+			for _, addr := range []uint64{
+				0xe7f2, 0xe7f3, 0xe800, 0xffff, start - 1, start, start + size - 1, start + size, start + size + 4, start + size + 5,
+				(start + size + 5) | 127, (start + size + 5) | 2047, start + 8999, start + 9000, start | 2047, start | 127,
+				start&^127 + 128, start &^ 127, start &^ 2047, start&^2047 + 2048, start + 20000,
+			} {
+				m.compare(t, table, addr)
+			}
+		}
+	}
+}
+
+// A symbol without a size lasts to the next block or to the end of all
+// addresses, without costing space for what lies between.
+func TestOpenTailLastsToTheEnd(t *testing.T) {
+	m := &model{}
+	first, last := m.text("first"), m.text("last")
+	m.blocks = []*sym.Block{
+		{Nodes: []sym.Node{{Parent: -1, Name: first, Entry: 0x1001}}, Rows: []sym.Row{{Addr: 0x1001}}},
+		{Nodes: []sym.Node{{Parent: -1, Name: last, Entry: 1<<63 + 77, Size: 1<<64 - 1}}, Rows: []sym.Row{{Addr: 1<<63 + 77}}},
+	}
+	file := m.build(t, symcache.Options{})
+	if len(file) > 1000 {
+		t.Errorf("%d bytes", len(file))
+	}
+	table := open(t, file)
+	for _, addr := range []uint64{0, 0x1000, 0x1001, 0x17ff, 0x1800, 1 << 32, 1 << 62, 1<<63 + 76, 1<<63 + 77, 1<<64 - 1} {
+		m.compare(t, table, addr)
+	}
+}
