@@ -1,0 +1,19 @@
+.PHONY: build test lint bench fuzz oracle
+
+build:
+	CGO_ENABLED=0 go build -trimpath -o symbolon ./cmd/symbolon
+
+test:
+	go test ./...
+
+lint:
+	gofmt -l . && go vet ./...
+
+bench:
+	go test -run '^$$' -bench . ./...
+
+fuzz:
+	.ci/fuzz 60s
+
+oracle:
+	bench/oracle.sh

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+)
+
+// command is one sub-command. Commands with parts ("table build") are commands
+// whose subs are not empty; they run none themselves.
+type command struct {
+	name  string
+	args  string // what follows the flags, for the usage line
+	short string // one line
+	long  string // what a person wants to know before using it
+	flags func(*flag.FlagSet)
+	run   func(ctx context.Context, e *env, args []string) error
+	subs  []*command
+}
+
+// commands makes all commands anew: their flags hold the values of one run.
+func commands() []*command {
+	list := []*command{
+		serveCommand(), resolveCommand(), inspectCommand(), tableCommand(), demangleCommand(),
+		explainCommand(), prefetchCommand(), cacheCommand(), configCommand(), versionCommand(),
+	}
+	return append(list, completionCommand(list))
+}
+
+func find(list []*command, name string) *command {
+	for _, c := range list {
+		if c.name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// dispatch finds the command of args, parses its flags and runs it.
+func dispatch(ctx context.Context, args []string, e *env) error {
+	list := commands()
+	if len(args) == 0 {
+		overview(e.stderr, list)
+		return &usageError{text: "no command given"}
+	}
+	switch args[0] {
+	case "help", "--help", "-h", "-help":
+		return help(e.stdout, list, args[1:])
+	case "--version", "-version":
+		args[0] = "version"
+	}
+	c := find(list, args[0])
+	if c == nil {
+		return &usageError{text: fmt.Sprintf("unknown command %q%s", args[0], suggestion(list, args[0]))}
+	}
+	args = args[1:]
+	if len(c.subs) > 0 {
+		if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+			if len(args) > 0 && isHelp(args[0]) {
+				usage(e.stdout, c)
+				return nil
+			}
+			return &usageError{c, "say which: " + strings.Join(names(c.subs), ", ")}
+		}
+		sub := find(c.subs, args[0])
+		if sub == nil {
+			return &usageError{c, fmt.Sprintf("unknown part %q; there are: %s", args[0], strings.Join(names(c.subs), ", "))}
+		}
+		full := *sub
+		full.name = c.name + " " + sub.name
+		c, args = &full, args[1:]
+	}
+	rest, err := c.parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		usage(e.stdout, c)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	err = c.run(ctx, e, rest)
+	var u *usageError
+	if errors.As(err, &u) && u.cmd == nil {
+		u.cmd = c
+	}
+	return err
+}
+
+func isHelp(arg string) bool { return arg == "--help" || arg == "-h" || arg == "-help" }
+
+// parse reads the flags of args, which may stand anywhere before a "--", and
+// returns the rest.
+func (c *command) parse(args []string) ([]string, error) {
+	fs := c.flagSet()
+	var rest []string
+	for {
+		if err := fs.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				return nil, err
+			}
+			return nil, &usageError{c, strings.Replace(err.Error(), " -", " --", 1)}
+		}
+		left := fs.Args()
+		if n := len(args) - len(left); n > 0 && args[n-1] == "--" {
+			return append(rest, left...), nil
+		}
+		if len(left) == 0 {
+			return rest, nil
+		}
+		rest, args = append(rest, left[0]), left[1:]
+	}
+}
+
+func (c *command) flagSet() *flag.FlagSet {
+	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	if c.flags != nil {
+		c.flags(fs)
+	}
+	return fs
+}
+
+func names(list []*command) []string {
+	var out []string
+	for _, c := range list {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+// suggestion names a command that begins like word, if there is one.
+func suggestion(list []*command, word string) string {
+	for _, c := range list {
+		if len(word) > 1 && (strings.HasPrefix(c.name, word[:2]) || strings.HasPrefix(word, c.name)) {
+			return fmt.Sprintf(`; did you mean "%s"?`, c.name)
+		}
+	}
+	return `; "symbolon help" lists them`
+}
+
+// help prints the overview, or the usage of one command.
+func help(w io.Writer, list []*command, args []string) error {
+	if len(args) == 0 {
+		overview(w, list)
+		return nil
+	}
+	c := find(list, args[0])
+	if c == nil {
+		return &usageError{text: fmt.Sprintf("no help for %q%s", args[0], suggestion(list, args[0]))}
+	}
+	if len(args) > 1 {
+		if sub := find(c.subs, args[1]); sub != nil {
+			full := *sub
+			full.name = c.name + " " + sub.name
+			c = &full
+		}
+	}
+	usage(w, c)
+	return nil
+}
+
+func overview(w io.Writer, list []*command) {
+	say(w, "Symbolon turns addresses into names.\n\nUsage: symbolon <command> [flags] [arguments]\n\n")
+	for _, c := range list {
+		say(w, "  %-11s %s\n", c.name, c.short)
+	}
+	say(w, "\n\"symbolon help <command>\" tells more. Results go to stdout, everything else to stderr.\nExit status: 0 done, 1 the input or the operation failed, 2 wrong usage.\n")
+}
+
+func usage(w io.Writer, c *command) {
+	if len(c.subs) > 0 {
+		say(w, "%s.\n\n", c.short)
+		for _, s := range c.subs {
+			say(w, "  symbolon %s %s %s\n        %s.\n", c.name, s.name, s.args, s.short)
+		}
+		return
+	}
+	line := "symbolon " + c.name
+	if c.flags != nil {
+		line += " [flags]"
+	}
+	if c.args != "" {
+		line += " " + c.args
+	}
+	say(w, "%s.\n\nUsage: %s\n", c.short, line)
+	if c.long != "" {
+		say(w, "\n%s\n", c.long)
+	}
+	first := true
+	c.flagSet().VisitAll(func(f *flag.Flag) {
+		if first {
+			say(w, "\nFlags:\n")
+			first = false
+		}
+		name, text := flag.UnquoteUsage(f)
+		if name != "" {
+			name = " " + name
+		}
+		if f.DefValue != "" && f.DefValue != "false" {
+			text += " (default " + f.DefValue + ")"
+		}
+		say(w, "  --%s%s\n        %s\n", f.Name, name, text)
+	})
+}
+
+// list is a flag that may be given several times.
+type list []string
+
+func (l *list) String() string     { return strings.Join(*l, ",") }
+func (l *list) Set(s string) error { *l = append(*l, s); return nil }
+
+// say writes for people; that a terminal went away is nobody's concern.
+func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
+
+// printable replaces what could move a terminal's cursor or reorder its text:
+// names come from files that anybody may have made.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return r
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}
+
+// writeFile makes the file name whole or not at all; "-" is stdout.
+func writeFile(e *env, name string, fill func(io.Writer) error) (err error) {
+	if name == "-" {
+		return fill(e.stdout)
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".symbolon-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if err := fill(f); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Chmod(f.Name(), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"log/slog"
+	"maps"
+	"os"
+	"strings"
+
+	"symbolon/internal/config"
+	"symbolon/internal/source"
+)
+
+// configFlags are the flags of commands that work with a configuration.
+type configFlags struct {
+	file    string
+	data    string
+	listen  string
+	sources list
+	sets    list
+}
+
+func (f *configFlags) add(fs *flag.FlagSet) {
+	fs.StringVar(&f.file, "config", "", "read the configuration `FILE` (YAML)")
+	fs.StringVar(&f.data, "data", "", "data directory `DIR` (default: symbolon in the user's cache directory)")
+	fs.Var(&f.sources, "source", "ask the symbol source `SPEC`: a preset, a URL or a directory; may be given several times, and replaces the sources of the configuration")
+	fs.Var(&f.sets, "set", "set a key of the configuration, `KEY=VALUE`; may be given several times")
+}
+
+// read reads the configuration of the file, the environment and the flags.
+func (f *configFlags) read(e *env) (*config.Config, *config.Loaded, error) {
+	opt := config.Options{File: f.file, Environ: e.environ, Sets: f.sets}
+	if f.file != "" {
+		data, err := os.ReadFile(f.file)
+		if err != nil {
+			return nil, nil, err
+		}
+		opt.Data = data
+	}
+	for key, value := range map[string]string{"data": f.data, "http.listen": f.listen} {
+		if value != "" {
+			opt.Sets = append(opt.Sets, key+"="+value)
+		}
+	}
+	cfg, loaded, err := config.Read(opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(f.sources) == 0 {
+		return cfg, loaded, nil
+	}
+	cfg.Sources = nil
+	maps.DeleteFunc(loaded.Origins, func(key, _ string) bool { return strings.HasPrefix(key, "sources") })
+	loaded.Origins["sources"] = "flag"
+	for _, spec := range f.sources {
+		s, err := source.ParseSpec(spec)
+		if err != nil {
+			return nil, nil, &usageError{text: err.Error()}
+		}
+		cfg.Sources = append(cfg.Sources, s)
+	}
+	return cfg, loaded, config.Validate(cfg)
+}
+
+// load reads the configuration and makes the logger, which says what the
+// reading had to say.
+func (f *configFlags) load(e *env) (*config.Config, *slog.Logger, error) {
+	cfg, loaded, err := f.read(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	log, err := logger(cfg.Log, e.stderr)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, n := range loaded.Notices {
+		log.Warn(n)
+	}
+	return cfg, log, nil
+}
+
+// operator is what answers the commands of operators: the server that runs on
+// the data directory; the directory itself when none does; and a temporary
+// directory when sources are named, to see what they say now.
+func (f *configFlags) operator(ctx context.Context, e *env) (operator, error) {
+	cfg, log, err := f.load(e)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.sources) > 0 && f.data == "" {
+		if cfg.Data, err = os.MkdirTemp("", "symbolon-*"); err != nil {
+			return nil, err
+		}
+		n, err := newNode(cfg, nil, log)
+		if err != nil {
+			os.RemoveAll(cfg.Data)
+			return nil, err
+		}
+		return &passing{n, cfg.Data}, nil
+	}
+	data, err := dataDir(cfg.Data)
+	if err != nil {
+		return nil, err
+	}
+	if r := dialControl(ctx, data); r != nil {
+		return r, nil
+	}
+	return newNode(cfg, nil, log)
+}
+
+// passing is a node whose directory goes with it.
+type passing struct {
+	*node
+	dir string
+}
+
+func (p *passing) close() {
+	p.node.close()
+	os.RemoveAll(p.dir)
+}
+
+func configCommand() *command {
+	return &command{
+		name:  "config",
+		short: "Check or print the configuration",
+		subs:  []*command{configCheckCommand(), configPrintCommand(), configReferenceCommand()},
+	}
+}
+
+func configCheckCommand() *command {
+	var conf configFlags
+	return &command{
+		name: "check", short: "Say whether the configuration is right", flags: conf.add,
+		run: func(_ context.Context, e *env, _ []string) error {
+			_, loaded, err := conf.read(e)
+			if err != nil {
+				return err
+			}
+			for _, n := range loaded.Notices {
+				say(e.stderr, "%s\n", n)
+			}
+			say(e.stdout, "the configuration is good\n")
+			return nil
+		},
+	}
+}
+
+func configPrintCommand() *command {
+	var conf configFlags
+	return &command{
+		name: "print", short: "Print the configuration in effect, and where each value comes from", flags: conf.add,
+		long: "The output is a configuration file. Secrets are not shown.",
+		run: func(_ context.Context, e *env, _ []string) error {
+			cfg, loaded, err := conf.read(e)
+			if err != nil {
+				return err
+			}
+			return config.Print(e.stdout, cfg, loaded.Origins)
+		},
+	}
+}
+
+func configReferenceCommand() *command {
+	return &command{
+		name: "reference", short: "Print the reference of all keys, as Markdown",
+		run: func(_ context.Context, e *env, _ []string) error {
+			return config.Reference(e.stdout)
+		},
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"symbolon/internal/ident"
+)
+
+// controlSocket is where a server listens for the commands of operators. Only
+// the user who runs the server may open it.
+func controlSocket(data string) string { return filepath.Join(data, "control.sock") }
+
+// listenControl serves op on the control socket of a data directory whose lock
+// is held, so a socket that is there was left by a server that is gone.
+func listenControl(data string, op operator) (func(), error) {
+	path := controlSocket(data)
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		l.Close()
+		return nil, err
+	}
+	srv := &http.Server{Handler: controlHandler(op)}
+	go srv.Serve(l) //nolint:errcheck // it ends by Close
+	return func() { srv.Close() }, nil
+}
+
+func controlHandler(op operator) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /explain", answerWith(op.explain))
+	mux.HandleFunc("POST /prefetch", answerWith(op.prefetch))
+	mux.HandleFunc("POST /cache", func(w http.ResponseWriter, r *http.Request) {
+		var q cacheQuery
+		if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		if err := op.cache(r.Context(), q, w); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	})
+	return mux
+}
+
+// answerWith serves a question about one module.
+func answerWith[T any](ask func(context.Context, ident.Module) (T, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var m ident.Module
+		if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		v, err := ask(r.Context(), m)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(v) // a client that is gone wants no error
+	}
+}
+
+// remote asks the server that runs on a data directory.
+type remote struct{ client *http.Client }
+
+// dialControl returns nil when no server runs on the directory.
+func dialControl(ctx context.Context, data string) *remote {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", controlSocket(data))
+	}
+	c, err := dial(ctx, "", "")
+	if err != nil {
+		return nil
+	}
+	c.Close()
+	return &remote{&http.Client{Transport: &http.Transport{DialContext: dial}}}
+}
+
+func (r *remote) close() { r.client.CloseIdleConnections() }
+
+func (r *remote) explain(ctx context.Context, m ident.Module) (*explanation, error) {
+	x := &explanation{}
+	return x, r.ask(ctx, "explain", m, func(body io.Reader) error { return json.NewDecoder(body).Decode(x) })
+}
+
+func (r *remote) prefetch(ctx context.Context, m ident.Module) (p prefetched, err error) {
+	return p, r.ask(ctx, "prefetch", m, func(body io.Reader) error { return json.NewDecoder(body).Decode(&p) })
+}
+
+func (r *remote) cache(ctx context.Context, q cacheQuery, w io.Writer) error {
+	return r.ask(ctx, "cache", q, func(body io.Reader) error {
+		_, err := io.Copy(w, body)
+		return err
+	})
+}
+
+func (r *remote) ask(ctx context.Context, what string, question any, use func(io.Reader) error) error {
+	text, err := json.Marshal(question)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://control/"+what, strings.NewReader(string(text)))
+	if err != nil {
+		return err
+	}
+	resp, err := r.client.Do(req)
+	if err != nil {
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			return errors.New("the running server went away")
+		}
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		reason, _ := io.ReadAll(io.LimitReader(resp.Body, 4096))
+		return fmt.Errorf("the running server says: %s", strings.TrimSpace(string(reason)))
+	}
+	return use(resp.Body)
+}

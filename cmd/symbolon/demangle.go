@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+
+	"symbolon/internal/demangle"
+)
+
+func demangleCommand() *command {
+	var style string
+	styles := map[string]demangle.Style{"full": demangle.Full, "noparams": demangle.NoParams, "simple": demangle.Simple}
+	return &command{
+		name:  "demangle",
+		args:  "[NAME...]",
+		short: "Turn mangled names into readable ones",
+		long:  "Names are arguments or lines of standard input. What is not a mangled C++ or\nRust name stays as it is.",
+		flags: func(fs *flag.FlagSet) {
+			fs.StringVar(&style, "style", "full", "full, noparams (no parameters) or simple (no template arguments either) as `STYLE`")
+		},
+		run: func(ctx context.Context, e *env, args []string) error {
+			st, ok := styles[style]
+			if !ok {
+				return &usageError{text: fmt.Sprintf("unknown --style %q; there are full, noparams and simple", style)}
+			}
+			out := bufio.NewWriter(e.stdout)
+			for _, a := range args {
+				say(out, "%s\n", demangle.Name(a, st))
+			}
+			if len(args) > 0 {
+				return out.Flush()
+			}
+			in := bufio.NewScanner(e.stdin)
+			in.Buffer(nil, 1<<20)
+			for in.Scan() {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				say(out, "%s\n", demangle.Name(in.Text(), st))
+				if err := out.Flush(); err != nil {
+					return err
+				}
+			}
+			return in.Err()
+		},
+	}
+}

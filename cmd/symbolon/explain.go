@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
+)
+
+func explainCommand() *command {
+	var conf configFlags
+	var asJSON bool
+	return &command{
+		name:  "explain",
+		args:  "DEBUGNAME/DEBUGID | CODENAME/CODEID",
+		short: "Tell what happens when the symbols of one module are looked up, and why",
+		long: `Every place that is asked, what it answered, what is remembered and until
+when, why the chosen file was chosen, and what to do when there is none.
+
+A running server of the data directory is asked what it sees. Without one the
+directory is opened for this question. With --source the sources named are
+asked directly and nothing is remembered.`,
+		flags: func(fs *flag.FlagSet) {
+			conf.add(fs)
+			fs.BoolVar(&asJSON, "json", false, "print the trail as JSON")
+		},
+		run: func(ctx context.Context, e *env, args []string) error {
+			if len(args) != 1 {
+				return &usageError{text: "name one module, as in xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2"}
+			}
+			m, err := parseModule(args[0])
+			if err != nil {
+				return &usageError{text: err.Error()}
+			}
+			op, err := conf.operator(ctx, e)
+			if err != nil {
+				return err
+			}
+			defer op.close()
+			x, err := op.explain(ctx, m)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				enc := json.NewEncoder(e.stdout)
+				enc.SetEscapeHTML(false)
+				enc.SetIndent("", "  ")
+				return enc.Encode(x)
+			}
+			x.print(e.stdout)
+			return nil
+		},
+	}
+}
+
+// parseModule reads NAME/ID. An id that can be a debug id is one.
+func parseModule(text string) (ident.Module, error) {
+	i := strings.LastIndexByte(text, '/')
+	if i <= 0 || i == len(text)-1 {
+		return ident.Module{}, fmt.Errorf("%q is not NAME/ID", text)
+	}
+	name, id := text[:i], text[i+1:]
+	if d, err := ident.ParseDebugID(id); err == nil && len(strings.ReplaceAll(id, "-", "")) >= 32 {
+		return ident.Module{DebugFile: name, DebugID: d, DebugIDText: id}, nil
+	}
+	if strings.Trim(id, "0123456789abcdefABCDEF") != "" {
+		return ident.Module{}, fmt.Errorf("%q is neither a debug id (32 hexadecimal digits and an age) nor a code id", id)
+	}
+	return ident.Module{CodeFile: name, CodeID: ident.ParseCodeID(id)}, nil
+}
+
+// explanation is the whole trail of one module, ready to be printed or sent.
+type explanation struct {
+	Asked   moduleText  `json:"asked"`
+	Found   bool        `json:"found"`
+	Verdict string      `json:"verdict"`
+	Tried   []triedText `json:"tried"`
+	Advice  []string    `json:"advice,omitempty"`
+}
+
+type moduleText struct {
+	DebugFile string `json:"debug_file,omitempty"`
+	DebugID   string `json:"debug_id,omitempty"`
+	CodeFile  string `json:"code_file,omitempty"`
+	CodeID    string `json:"code_id,omitempty"`
+	Derived   string `json:"derived,omitempty"`
+}
+
+type triedText struct {
+	Source   string   `json:"source"`
+	Kind     string   `json:"kind"`
+	Location string   `json:"location"`
+	Verdict  string   `json:"verdict"`
+	Detail   string   `json:"detail,omitempty"`
+	Status   int      `json:"status,omitempty"`
+	Wire     int64    `json:"wire_bytes,omitempty"`
+	Bytes    int64    `json:"bytes,omitempty"`
+	Millis   int64    `json:"ms,omitempty"`
+	Retries  int      `json:"retries,omitempty"`
+	Cached   bool     `json:"cached"`
+	Expires  string   `json:"expires,omitempty"`
+	Features []string `json:"features,omitempty"`
+	Chosen   bool     `json:"chosen"`
+}
+
+// explain makes the explanation of a lookup of m that ended with these.
+func explain(m ident.Module, trail []locate.Tried, err error, now time.Time) *explanation {
+	x := &explanation{Found: err == nil, Tried: []triedText{}}
+	full := m.Derive()
+	x.Asked = moduleText{DebugFile: full.DebugFile, CodeFile: full.CodeFile, CodeID: full.CodeID.String()}
+	if !full.DebugID.IsZero() {
+		x.Asked.DebugID = full.DebugID.Breakpad()
+	}
+	if m.DebugID.IsZero() && !full.DebugID.IsZero() {
+		x.Asked.Derived = "the debug id was computed from the code id"
+	}
+	worst := map[fault.Kind]bool{}
+	for _, t := range trail {
+		x.Tried = append(x.Tried, tell(t))
+		if t.Fault != nil {
+			worst[t.Fault.Kind] = true
+		}
+	}
+	if err == nil {
+		last := x.Tried[len(x.Tried)-1]
+		x.Verdict = fmt.Sprintf("found in %s; it is the first usable file in the order of the sources", last.Source)
+		return x
+	}
+	f := fault.Of(err)
+	x.Verdict = f.Kind.String() + ": " + f.Detail
+	if len(trail) == 0 {
+		x.Advice = append(x.Advice, missingAdvice(full, f)...)
+	}
+	for _, k := range fault.Kinds() {
+		if worst[k] {
+			x.Advice = append(x.Advice, advice[k])
+		}
+	}
+	for _, t := range trail {
+		if t.Cached && t.Fault != nil && t.Expires.After(now) {
+			x.Advice = append(x.Advice, `A remembered verdict is used until it expires; "symbolon cache purge --faults" forgets them all now.`)
+			break
+		}
+	}
+	return x
+}
+
+func missingAdvice(m ident.Module, f *fault.Error) []string {
+	switch {
+	case m.DebugFile == "" && m.CodeFile != "":
+		return []string{"Symbol files are found by debug file name and debug id; a code id of a PE file does not lead to them. Look both up in the crash report or with a debugger."}
+	case f.Kind == fault.NotFound:
+		return []string{"Name a source: --source mozilla, --source https://symbols.example.com/, or --source DIRECTORY."}
+	}
+	return nil
+}
+
+// advice says what to do about each kind of failure.
+var advice = map[fault.Kind]string{
+	fault.NotFound:    "Not found: check the debug file name and the id letter for letter, and whether symbols of this very build were ever uploaded; or add a source that has them with --source.",
+	fault.Denied:      "Denied: the server wants credentials, or others than were sent; check the source's headers in the configuration.",
+	fault.Timeout:     "Timeout: the server is slow or the file is large; ask again (what was begun goes on), or raise network.total_timeout.",
+	fault.Transport:   "Transport: the way to the server is broken or it is overloaded; try its URL with curl from this machine, and ask again in a minute.",
+	fault.Malformed:   "Malformed: the server sent something that is not the wanted file. On an identity mismatch the file was stored under the wrong id: upload it again. Otherwise make the file anew with dump_syms.",
+	fault.Unsupported: "Unsupported: the file is of a kind that is not read; convert it to a Breakpad .sym with dump_syms.",
+	fault.Internal:    "Internal: this machine could not do the work; the server's log says more.",
+}
+
+func tell(t locate.Tried) triedText {
+	out := triedText{
+		Source: t.Source, Kind: t.Kind, Location: t.Location, Verdict: "usable", Status: t.Attempt.Status,
+		Wire: t.Attempt.Wire, Bytes: t.Attempt.Bytes, Millis: t.Attempt.Time.Milliseconds(), Retries: t.Attempt.Retries,
+		Cached: t.Cached, Features: t.Features, Chosen: t.Chosen,
+	}
+	if t.Fault != nil {
+		out.Verdict, out.Detail = t.Fault.Kind.String(), t.Fault.Detail
+	}
+	if !t.Expires.IsZero() {
+		out.Expires = t.Expires.UTC().Format(time.RFC3339)
+	}
+	return out
+}
+
+func (x *explanation) print(w io.Writer) {
+	line := func(label, value string) {
+		if value != "" {
+			say(w, "%-12s %s\n", label, printable(value))
+		}
+	}
+	line("debug file", x.Asked.DebugFile)
+	line("debug id", x.Asked.DebugID)
+	line("code file", x.Asked.CodeFile)
+	line("code id", x.Asked.CodeID)
+	line("derived", x.Asked.Derived)
+	for i, t := range x.Tried {
+		mark := " "
+		if t.Chosen {
+			mark = "*"
+		}
+		say(w, "\n%s %d. %s  %s\n     %s\n", mark, i+1, printable(t.Source), t.Kind, printable(t.Location))
+		say(w, "     %s\n", printable(t.summary()))
+	}
+	say(w, "\n%s\n", printable(x.Verdict))
+	for _, a := range x.Advice {
+		say(w, "- %s\n", a)
+	}
+}
+
+// summary is one line about one candidate.
+func (t *triedText) summary() string {
+	var b strings.Builder
+	b.WriteString(t.Verdict)
+	if t.Detail != "" {
+		b.WriteString(": " + t.Detail)
+	}
+	if t.Cached {
+		b.WriteString("; remembered")
+		if t.Expires != "" {
+			b.WriteString(" until " + t.Expires)
+		}
+	}
+	if t.Status != 0 {
+		fmt.Fprintf(&b, "; HTTP %d", t.Status)
+	}
+	if t.Wire > 0 {
+		fmt.Fprintf(&b, "; %d bytes received", t.Wire)
+	}
+	if t.Bytes > 0 && t.Bytes != t.Wire {
+		fmt.Fprintf(&b, ", %d decoded", t.Bytes)
+	}
+	if !t.Cached {
+		fmt.Fprintf(&b, "; %d ms", t.Millis)
+	}
+	if t.Retries > 0 {
+		fmt.Fprintf(&b, "; %d retries", t.Retries)
+	}
+	if len(t.Features) > 0 {
+		b.WriteString("; has " + strings.Join(t.Features, ", "))
+	}
+	return b.String()
+}

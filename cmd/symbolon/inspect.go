@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"strings"
+
+	"symbolon/internal/object"
+)
+
+func inspectCommand() *command {
+	var asJSON bool
+	return &command{
+		name:  "inspect",
+		args:  "FILE",
+		short: "Tell what a debug file is and what it really has",
+		flags: func(fs *flag.FlagSet) {
+			fs.BoolVar(&asJSON, "json", false, "print an array with an object for each object of the file")
+		},
+		run: func(_ context.Context, e *env, args []string) error {
+			if len(args) != 1 {
+				return &usageError{text: "name one FILE"}
+			}
+			src, err := openFile(args[0])
+			if err != nil {
+				return err
+			}
+			defer src.Close()
+			f, err := object.Open(src)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			var all []inspected
+			for _, o := range f.Objects() {
+				all = append(all, inspectObject(o.Info()))
+			}
+			if asJSON {
+				enc := json.NewEncoder(e.stdout)
+				enc.SetEscapeHTML(false)
+				enc.SetIndent("", "  ")
+				return enc.Encode(all)
+			}
+			for i := range all {
+				all[i].print(e)
+			}
+			return nil
+		},
+	}
+}
+
+// inspected is what inspect tells of one object.
+type inspected struct {
+	Format      string      `json:"format"`
+	Kind        string      `json:"kind"`
+	Arch        string      `json:"arch"`
+	DebugFile   string      `json:"debug_file,omitempty"`
+	DebugID     string      `json:"debug_id"`
+	BreakpadID  string      `json:"breakpad_id,omitempty"`
+	CodeFile    string      `json:"code_file,omitempty"`
+	CodeID      string      `json:"code_id,omitempty"`
+	LoadAddress string      `json:"load_address"`
+	Symbols     bool        `json:"has_symbols"`
+	Debug       bool        `json:"has_debug_info"`
+	Unwind      bool        `json:"has_unwind_info"`
+	Sources     bool        `json:"has_sources"`
+	Producer    string      `json:"producer,omitempty"`
+	Functions   int         `json:"functions"`
+	Publics     int         `json:"symbols"`
+	Bad         uint64      `json:"bad_records"`
+	BadList     []badRecord `json:"bad_records_by_kind,omitempty"`
+}
+
+// badRecord is how many records of one kind were left out, and where.
+type badRecord struct {
+	Kind  string   `json:"kind"`
+	Count uint64   `json:"count"`
+	Lines []uint32 `json:"first_lines"`
+}
+
+func inspectObject(info object.Info) inspected {
+	has := func(f object.Features) bool { return info.Features&f != 0 }
+	x := inspected{
+		Format: info.Kind, Kind: "dbg", Arch: info.Module.Arch.String(),
+		DebugFile: info.Module.DebugFile, DebugID: info.Module.DebugID.String(), BreakpadID: info.Module.DebugID.Breakpad(),
+		CodeFile: info.Module.CodeFile, CodeID: info.Module.CodeID.String(),
+		LoadAddress: fmt.Sprintf("0x%x", info.LoadAddress),
+		Symbols:     has(object.HasSymbols), Debug: has(object.HasDebug), Unwind: has(object.HasUnwind), Sources: has(object.HasSources),
+		Producer: info.Producer, Functions: info.Counts.Functions, Publics: info.Counts.Publics, Bad: info.BadRecords,
+	}
+	for _, d := range info.Damage {
+		x.BadList = append(x.BadList, badRecord{d.Kind, d.Count, d.Lines})
+	}
+	return x
+}
+
+func (x *inspected) print(e *env) {
+	line := func(label, value string) {
+		if value != "" {
+			say(e.stdout, "%-13s %s\n", label, printable(value))
+		}
+	}
+	line("format", x.Format+", "+x.Kind)
+	line("arch", x.Arch)
+	line("debug file", x.DebugFile)
+	line("debug id", x.DebugID+"  (Breakpad: "+x.BreakpadID+")")
+	line("code file", x.CodeFile)
+	line("code id", x.CodeID)
+	line("load address", x.LoadAddress)
+	line("producer", x.Producer)
+	say(e.stdout, "%-13s %d functions, %d public symbols\n", "has", x.Functions, x.Publics)
+	for _, f := range []struct {
+		has  bool
+		what string
+	}{{x.Debug, "debug information"}, {x.Symbols, "symbol table"}, {x.Unwind, "unwind information"}, {x.Sources, "sources"}} {
+		if f.has {
+			say(e.stdout, "%-13s %s\n", "", f.what)
+		}
+	}
+	if x.Bad > 0 {
+		say(e.stdout, "%-13s %d\n", "bad records", x.Bad)
+		for _, b := range x.BadList {
+			say(e.stdout, "%-13s %d %s, the first in lines %s\n", "", b.Count, b.Kind, strings.Trim(fmt.Sprint(b.Lines), "[]"))
+		}
+	}
+}

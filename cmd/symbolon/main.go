@@ -1,0 +1,73 @@
+// Symbolon turns addresses into names. This is the one binary: main picks the
+// command, wire.go puts the rooms together, and each command has a file of its
+// own.
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], &env{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		environ: os.Environ(),
+		tty:     term.IsTerminal(int(os.Stderr.Fd())),
+	})
+	stop()
+	os.Exit(code)
+}
+
+// env is the world around a command.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	environ        []string
+	tty            bool // stderr is a terminal
+}
+
+// Exit codes, the same for all commands.
+const (
+	exitDone   = 0
+	exitFailed = 1 // the input or the operation failed
+	exitUsage  = 2 // the command line is wrong
+)
+
+// usageError is a wrong command line, with the command whose usage helps.
+type usageError struct {
+	cmd  *command
+	text string
+}
+
+func (e *usageError) Error() string { return e.text }
+
+// run runs one command line and returns the exit code.
+func run(ctx context.Context, args []string, e *env) int {
+	err := dispatch(ctx, args, e)
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &usage):
+		where := "symbolon"
+		if usage.cmd != nil {
+			where += " " + usage.cmd.name
+		}
+		say(e.stderr, "%s: %s\nRun \"%s --help\" for usage.\n", where, usage.text, where)
+		return exitUsage
+	case errors.Is(err, syscall.EPIPE):
+		return exitDone // the reader of our output has seen enough
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		say(e.stderr, "symbolon: interrupted\n")
+		return exitFailed
+	}
+	say(e.stderr, "symbolon: %s\n", printable(err.Error()))
+	return exitFailed
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"symbolon/internal/ident"
+)
+
+// operator is what the commands for operators need of a data directory: the
+// node itself when no server runs on it, else the way to that server.
+type operator interface {
+	explain(ctx context.Context, m ident.Module) (*explanation, error)
+	prefetch(ctx context.Context, m ident.Module) (prefetched, error)
+	cache(ctx context.Context, q cacheQuery, w io.Writer) error
+	close()
+}
+
+// prefetched is what became of one module of a list.
+type prefetched struct {
+	Found  bool   `json:"found"`
+	Detail string `json:"detail"`
+	Bytes  int64  `json:"bytes"`
+}
+
+// cacheQuery is one of the cache commands.
+type cacheQuery struct {
+	Verb   string        `json:"verb"` // stat, ls or purge
+	JSON   bool          `json:"json"`
+	Kind   string        `json:"kind,omitempty"`
+	Older  time.Duration `json:"older,omitempty"`
+	Faults bool          `json:"faults,omitempty"`
+	All    bool          `json:"all,omitempty"`
+}
+
+// explain runs the lookup of m and tells how it went.
+func (n *node) explain(ctx context.Context, m ident.Module) (*explanation, error) {
+	found, trail, err := n.locator.Best(ctx, m)
+	if err == nil {
+		found.Close()
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return explain(m, trail, err, time.Now()), nil
+}
+
+// prefetch brings the table of m into the cache, and waits until it is there.
+func (n *node) prefetch(ctx context.Context, m ident.Module) (prefetched, error) {
+	report := n.tables.Prefetch(ctx, m)
+	if report.Fault != nil {
+		if ctx.Err() != nil {
+			return prefetched{}, context.Cause(ctx)
+		}
+		return prefetched{Detail: report.Fault.Error()}, nil
+	}
+	p := prefetched{Found: true, Detail: "was there"}
+	for _, t := range report.Tried {
+		if t.Chosen && !t.Cached {
+			p.Detail, p.Bytes = "fetched from "+t.Source, t.Attempt.Bytes
+		}
+	}
+	return p, nil
+}
+
+// cache answers one of the cache commands.
+func (n *node) cache(ctx context.Context, q cacheQuery, w io.Writer) error {
+	switch q.Verb {
+	case "stat":
+		return n.cacheStat(q, w)
+	case "ls":
+		return n.cacheList(ctx, q, w)
+	case "purge":
+		return n.cachePurge(q, w)
+	}
+	return fmt.Errorf("unknown cache command %q", q.Verb)
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"symbolon/internal/ident"
+)
+
+func prefetchCommand() *command {
+	var conf configFlags
+	var parallel int
+	return &command{
+		name:  "prefetch",
+		args:  "LIST",
+		short: "Bring the symbols of many modules into the cache",
+		long: `LIST has one module a line, as DEBUGNAME/DEBUGID; - is standard input, empty
+lines and lines that begin with # are passed over. The exit status is 1 when a
+module was not found.`,
+		flags: func(fs *flag.FlagSet) {
+			conf.add(fs)
+			fs.IntVar(&parallel, "parallel", 4, "modules `N` fetched at the same time")
+		},
+		run: func(ctx context.Context, e *env, args []string) error {
+			if len(args) != 1 || parallel < 1 {
+				return &usageError{text: "name one LIST, and a --parallel of at least 1"}
+			}
+			modules, err := readList(e, args[0])
+			if err != nil {
+				return err
+			}
+			op, err := conf.operator(ctx, e)
+			if err != nil {
+				return err
+			}
+			defer op.close()
+			return prefetchAll(ctx, e, op, modules, parallel)
+		},
+	}
+}
+
+func readList(e *env, name string) ([]ident.Module, error) {
+	in := e.stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	var out []ident.Module
+	lines := bufio.NewScanner(in)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		m, err := parseModule(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", name, n, err)
+		}
+		out = append(out, m)
+	}
+	return out, lines.Err()
+}
+
+// prefetchAll fetches the modules and prints a line for each that is missing
+// and one at the end.
+func prefetchAll(ctx context.Context, e *env, op operator, modules []ident.Module, parallel int) error {
+	var (
+		mu             sync.Mutex
+		done, missing  int
+		bytes          int64
+		failure        error
+		wg             sync.WaitGroup
+		slots          = make(chan struct{}, parallel)
+		bar            = progress{w: io.Discard}
+		total          = len(modules)
+		reportProgress = func() { bar.show("%d of %d modules, %d missing", done, total, missing) }
+	)
+	if e.tty {
+		bar.w = e.stderr
+	}
+	for _, m := range modules {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			p, err := op.prefetch(ctx, m)
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			switch {
+			case err != nil:
+				failure = err
+			case !p.Found:
+				missing++
+				bar.clear()
+				say(e.stdout, "%s/%s: %s\n", printable(m.DebugFile), m.DebugIDText, printable(p.Detail))
+			}
+			bytes += p.Bytes
+			reportProgress()
+		})
+	}
+	wg.Wait()
+	bar.clear()
+	if failure == nil {
+		failure = context.Cause(ctx)
+	}
+	if failure != nil {
+		return failure
+	}
+	say(e.stderr, "%d modules in the cache, %d missing, %d bytes fetched\n", done-missing, missing, bytes)
+	if missing > 0 {
+		return fmt.Errorf("%d of %d modules are missing", missing, total)
+	}
+	return nil
+}
+
+// progress is one line on a terminal that is written over and over.
+type progress struct {
+	w    io.Writer
+	last int
+}
+
+func (p *progress) show(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	say(p.w, "\r%-*s", p.last, text)
+	p.last = len(text)
+}
+
+func (p *progress) clear() {
+	if p.last > 0 {
+		say(p.w, "\r%*s\r", p.last, "")
+		p.last = 0
+	}
+}

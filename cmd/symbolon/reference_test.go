@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"symbolon/internal/config"
+	"symbolon/internal/metric"
+)
+
+var update = flag.Bool("update", false, "write the generated references anew")
+
+// TestReferencesAreCurrent keeps the generated pages in docs/operate equal to
+// what the program has. Run it with -update after a change.
+func TestReferencesAreCurrent(t *testing.T) {
+	for name, write := range map[string]func(io.Writer) error{
+		"configuration.md": config.Reference,
+		"metrics.md":       metricsPage,
+		"commands.md":      commandsPage,
+	} {
+		var want bytes.Buffer
+		if err := write(&want); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("..", "..", "docs", "operate", name)
+		if *update {
+			if err := os.WriteFile(path, want.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		got, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(got, want.Bytes()) {
+			t.Errorf("%s is not what the program has (%v); run: go test ./cmd/symbolon -run References -update", name, err)
+		}
+	}
+}
+
+func metricsPage(w io.Writer) error {
+	say(w, "# Metrics\n\n`GET /metrics` gives these, in the text format of Prometheus.\n\n| Name | Type | Labels | Meaning |\n|---|---|---|---|\n")
+	for _, m := range metric.Table() {
+		say(w, "| `%s` | %s | %s | %s |\n", m.Name, m.Type, strings.Join(m.Labels, ", "), m.Help)
+	}
+	return nil
+}
+
+func commandsPage(w io.Writer) error {
+	say(w, "# Commands\n\nResults go to stdout, everything else to stderr. Exit status: 0 done, 1 the input or the operation failed, 2 wrong usage.\n")
+	for _, c := range commands() {
+		list := c.subs
+		if len(list) == 0 {
+			list = []*command{c}
+		}
+		for _, s := range list {
+			full := *s
+			if s != c {
+				full.name = c.name + " " + s.name
+			}
+			var text bytes.Buffer
+			usage(&text, &full)
+			say(w, "\n## symbolon %s\n\n```\n%s```\n", full.name, fmt.Sprint(text.String()))
+		}
+	}
+	return nil
+}
+
+// TestDocumentsNameWhatExists checks that each path of the project that a
+// document names is there.
+func TestDocumentsNameWhatExists(t *testing.T) {
+	top := filepath.Join("..", "..")
+	err := filepath.WalkDir(top, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".md" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, word := range strings.FieldsFunc(string(text), func(r rune) bool { return strings.ContainsRune(" \n\t`()[]|,;:\"'", r) }) {
+			word = strings.TrimRight(word, ".")
+			for _, root := range []string{"internal/", "cmd/", "docs/", "bench/", ".ci/"} {
+				if strings.HasPrefix(word, root) && !strings.ContainsAny(word, "*{<NX…") {
+					if _, err := os.Stat(filepath.Join(top, word)); err != nil {
+						t.Errorf("%s names %s, which does not exist", path, word)
+					}
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

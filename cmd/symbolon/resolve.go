@@ -1,0 +1,312 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"symbolon/internal/demangle"
+	"symbolon/internal/object"
+	"symbolon/internal/sym"
+)
+
+type resolveFlags struct {
+	format     string
+	addr       string
+	noDemangle bool
+}
+
+func resolveCommand() *command {
+	var f resolveFlags
+	return &command{
+		name:  "resolve",
+		args:  "FILE [ADDR...]",
+		short: "Turn addresses into names, straight from a debug file",
+		long: `Addresses are hexadecimal, with or without 0x, as arguments or one per line
+of standard input; answers come in the same order, each as soon as it is known.
+Frames are innermost first: inlined calls, then the function they are in.
+
+Formats: text for people; jsonl, one object per address; json, an array of the
+same objects; gnu and llvm, what addr2line -fi and llvm-symbolizer print.
+An address about which nothing is known is an answer, not a failure.`,
+		flags: func(fs *flag.FlagSet) {
+			fs.StringVar(&f.format, "format", "text", "text, json, jsonl, gnu or llvm as `FORMAT`")
+			fs.StringVar(&f.addr, "addr", "", "`KIND` of the addresses: rva (relative to the image, the default of text and json) or vaddr (as linked, the default of gnu and llvm)")
+			fs.BoolVar(&f.noDemangle, "no-demangle", false, "leave mangled names as they are")
+		},
+		run: func(ctx context.Context, e *env, args []string) error { return resolve(ctx, e, &f, args) },
+	}
+}
+
+func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error {
+	write, ok := formats[f.format]
+	if !ok {
+		return &usageError{text: fmt.Sprintf("unknown --format %q; there are text, json, jsonl, gnu and llvm", f.format)}
+	}
+	vaddr := f.addr == "vaddr"
+	switch f.addr {
+	case "", "rva", "vaddr":
+		if f.addr == "" {
+			vaddr = f.format == "gnu" || f.format == "llvm"
+		}
+	default:
+		return &usageError{text: fmt.Sprintf("unknown --addr %q; there are rva and vaddr", f.addr)}
+	}
+	if len(args) == 0 {
+		return &usageError{text: "which FILE?"}
+	}
+	obj, closer, err := openObject(args[0])
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	r := resolver{obj: obj, demangle: !f.noDemangle, out: bufio.NewWriter(e.stdout), write: write}
+	if vaddr {
+		r.base = obj.Info().LoadAddress
+	}
+	if f.format == "json" {
+		r.text("[")
+		r.sep = ",\n "
+	}
+	if err := r.all(ctx, e.stdin, args[1:]); err != nil {
+		return err
+	}
+	if f.format == "json" {
+		r.text("]\n")
+	}
+	return r.out.Flush()
+}
+
+// resolver answers addresses one by one.
+type resolver struct {
+	obj      *object.Object
+	base     uint64
+	demangle bool
+	out      *bufio.Writer
+	write    func(dst []byte, a *answer) []byte
+	sep      string // between answers
+	count    int
+	frames   []sym.Frame
+	buf      []byte
+}
+
+func (r *resolver) text(s string) { _, _ = r.out.WriteString(s) }
+
+// all answers args, or the lines of stdin when there are none.
+func (r *resolver) all(ctx context.Context, stdin io.Reader, args []string) error {
+	for _, a := range args {
+		if err := r.one(a); err != nil {
+			return err
+		}
+	}
+	if len(args) > 0 {
+		return r.out.Flush()
+	}
+	lines := bufio.NewScanner(stdin)
+	for lines.Scan() {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		line := strings.TrimSpace(lines.Text())
+		if line == "" {
+			continue
+		}
+		if err := r.one(line); err != nil {
+			return err
+		}
+		if err := r.out.Flush(); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+// answer is what is known about one address.
+type answer struct {
+	Addr   string  `json:"addr"`
+	Frames []frame `json:"frames"`
+}
+
+type frame struct {
+	Function string `json:"function"`
+	File     string `json:"file,omitempty"`
+	Line     uint32 `json:"line,omitempty"`
+	Column   uint32 `json:"column,omitempty"`
+	Offset   string `json:"offset,omitempty"`
+	Inlined  bool   `json:"inlined"`
+}
+
+func (r *resolver) one(text string) error {
+	addr, err := parseAddr(text)
+	if err != nil {
+		return err
+	}
+	a := answer{Addr: "0x" + strconv.FormatUint(addr, 16), Frames: []frame{}}
+	r.frames = r.frames[:0]
+	if addr >= r.base {
+		r.frames = r.obj.Lookup(r.frames, addr-r.base)
+	}
+	for _, f := range r.frames {
+		out := frame{Function: r.name(f.Func), Line: f.Line, Column: f.Column, Inlined: f.Inlined}
+		if f.File != 0 {
+			out.File = r.string(f.File)
+		}
+		if !f.Inlined {
+			out.Offset = "0x" + strconv.FormatUint(addr-r.base-f.Entry, 16)
+		}
+		a.Frames = append(a.Frames, out)
+	}
+	r.buf = r.write(r.buf[:0], &a)
+	if r.count > 0 {
+		r.text(r.sep)
+	}
+	r.count++
+	_, err = r.out.Write(r.buf)
+	return err
+}
+
+func (r *resolver) string(t sym.Text) string {
+	r.buf = r.obj.AppendText(r.buf[:0], t)
+	return strings.ToValidUTF8(string(r.buf), "\uFFFD")
+}
+
+func (r *resolver) name(t sym.Text) string {
+	s := r.string(t)
+	if r.demangle {
+		return demangle.Name(s, demangle.Full)
+	}
+	return s
+}
+
+// parseAddr reads a hexadecimal address with or without 0x.
+func parseAddr(s string) (uint64, error) {
+	digits := strings.TrimPrefix(strings.TrimPrefix(s, "0x"), "0X")
+	addr, err := strconv.ParseUint(digits, 16, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no address: wanted are up to 16 hexadecimal digits, with or without 0x", s)
+	}
+	return addr, nil
+}
+
+// formats are the ways of writing an answer.
+var formats = map[string]func(dst []byte, a *answer) []byte{
+	"text":  appendText,
+	"json":  appendJSON,
+	"jsonl": func(dst []byte, a *answer) []byte { return append(appendJSON(dst, a), '\n') },
+	"gnu":   func(dst []byte, a *answer) []byte { return appendPairs(dst, a, false) },
+	"llvm":  func(dst []byte, a *answer) []byte { return append(appendPairs(dst, a, true), '\n') },
+}
+
+func appendText(dst []byte, a *answer) []byte {
+	dst = append(append(dst, a.Addr...), '\n')
+	for _, f := range a.Frames {
+		dst = append(append(dst, "  "...), printable(f.Function)...)
+		if f.Offset != "" && f.Offset != "0x0" {
+			dst = append(append(dst, '+'), f.Offset...)
+		}
+		if f.File != "" {
+			dst = append(append(dst, "  "...), printable(f.File)...)
+			if f.Line > 0 {
+				dst = strconv.AppendUint(append(dst, ':'), uint64(f.Line), 10)
+			}
+			if f.Column > 0 {
+				dst = strconv.AppendUint(append(dst, ':'), uint64(f.Column), 10)
+			}
+		}
+		if f.Inlined {
+			dst = append(dst, "  (inlined)"...)
+		}
+		dst = append(dst, '\n')
+	}
+	if len(a.Frames) == 0 {
+		dst = append(dst, "  ??\n"...)
+	}
+	return dst
+}
+
+func appendJSON(dst []byte, a *answer) []byte {
+	b := bytes.NewBuffer(dst)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(a); err != nil { // strings and numbers always encode
+		panic(err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// appendPairs writes each frame as a line with its function and one with its
+// place, as the known tools do; llvm adds a column.
+func appendPairs(dst []byte, a *answer, column bool) []byte {
+	frames := a.Frames
+	if len(frames) == 0 {
+		frames = []frame{{}}
+	}
+	for _, f := range frames {
+		name, file := f.Function, f.File
+		if name == "" {
+			name = "??"
+		}
+		if file == "" {
+			file = "??"
+		}
+		dst = append(append(dst, printable(name)...), '\n')
+		dst = append(append(dst, printable(file)...), ':')
+		switch {
+		case f.Line > 0 || column:
+			dst = strconv.AppendUint(dst, uint64(f.Line), 10)
+		default:
+			dst = append(dst, '?')
+		}
+		if column {
+			dst = strconv.AppendUint(append(dst, ':'), uint64(f.Column), 10)
+		}
+		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+// file is an open file as the readers want it.
+type file struct {
+	*os.File
+	size int64
+}
+
+func (f *file) Size() int64 { return f.size }
+
+// openFile opens name for random access.
+func openFile(name string) (*file, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &file{f, st.Size()}, nil
+}
+
+// openObject opens the only object of a debug file.
+func openObject(name string) (*object.Object, io.Closer, error) {
+	f, err := openFile(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	o, err := object.Open(f)
+	if err != nil {
+		f.Close()
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return o.Objects()[0], f, nil
+}

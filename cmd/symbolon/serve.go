@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"symbolon/internal/api"
+	"symbolon/internal/api/mozilla"
+	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/mem"
+	"symbolon/internal/config"
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
+)
+
+func serveCommand() *command {
+	var conf configFlags
+	var demo bool
+	return &command{
+		name:  "serve",
+		short: "Serve all doors on one port",
+		long: `Symbolication as Mozilla's services do it: POST /symbolicate/v5 and v4, and the
+symbol store of all sources for reading. No source is contacted unless one is
+named. SPEC is a preset (` + presetNames() + `), an http(s) URL, or a directory of
+symbol files laid out as NAME/ID/NAME.sym; ",layout=native" may follow it.
+Sources are asked in the order in which they are named.
+
+Without --config and --source nothing can be found; try --demo.
+The first line on standard output, once connections are accepted, is
+"listening on http://HOST:PORT".`,
+		flags: func(fs *flag.FlagSet) {
+			conf.add(fs)
+			fs.StringVar(&conf.listen, "listen", "", "listen on `HOST:PORT` (default 127.0.0.1:3021)")
+			fs.BoolVar(&demo, "demo", false, "add a tiny symbol store that is built in, and use a temporary data directory unless --data names one")
+		},
+		run: func(ctx context.Context, e *env, args []string) error {
+			if len(args) > 0 {
+				return &usageError{text: fmt.Sprintf("unexpected argument %q", args[0])}
+			}
+			return serve(ctx, e, &conf, demo)
+		},
+	}
+}
+
+func presetNames() string {
+	var names []string
+	for _, p := range source.Presets() {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
+	cfg, log, err := conf.load(e)
+	if err != nil {
+		return err
+	}
+	var built *demoSource
+	if demo {
+		if built, err = demoStore(ctx); err != nil {
+			return err
+		}
+		if cfg.Data == "" {
+			if cfg.Data, err = os.MkdirTemp("", "symbolon-demo-*"); err != nil {
+				return err
+			}
+			defer os.RemoveAll(cfg.Data)
+		}
+	}
+	n, err := newNode(cfg, built, log)
+	if err != nil {
+		return err
+	}
+	defer n.close()
+	data, err := dataDir(cfg.Data)
+	if err != nil {
+		return err
+	}
+	stop, err := listenControl(data, n)
+	if err != nil {
+		log.Warn("the commands explain, cache and prefetch cannot reach this server", "error", err)
+	} else {
+		defer stop()
+	}
+	front, err := n.front(cfg)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", cfg.HTTP.Defaults().Listen)
+	if err != nil {
+		return err
+	}
+	base := "http://" + l.Addr().String()
+	if _, err := fmt.Fprintf(e.stdout, "listening on %s\n", base); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	startText(e.stderr, cfg, base, demo)
+	return front.Serve(ctx, l)
+}
+
+// front puts the doors of the node together.
+func (n *node) front(cfg *config.Config) (*api.Front, error) {
+	version, err := api.ReadVersion(cfg.HTTP.VersionFile)
+	if err != nil {
+		return nil, err
+	}
+	door := mozilla.New(cfg.Mozilla, mozilla.Deps{
+		Run:     n.engine.Run,
+		Symbols: n.symbolFile,
+		Now:     time.Now,
+		Log:     n.log,
+	})
+	opt := api.Options{Log: n.log, Now: time.Now, Version: version, Checks: []api.Check{{Name: "data_directory", Run: n.writable}}}
+	return api.New(cfg.HTTP, opt, door.Routes()), nil
+}
+
+// symbolFile is the .sym of a module, for those who want the file itself.
+func (n *node) symbolFile(ctx context.Context, m ident.Module) (mozilla.File, error) {
+	found, _, err := n.locator.Best(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	_, src, err := found.File(ctx)
+	if err != nil {
+		found.Close()
+		return nil, err
+	}
+	return &openSymbols{io.NewSectionReader(src, 0, src.Size()), found.Close}, nil
+}
+
+// openSymbols is a found file while it is read.
+type openSymbols struct {
+	*io.SectionReader
+	done func()
+}
+
+func (o *openSymbols) Close() error {
+	o.done()
+	return nil
+}
+
+// startText says on stderr what a person wants to know next.
+func startText(w io.Writer, cfg *config.Config, base string, demo bool) {
+	if len(cfg.Sources) == 0 && !demo {
+		say(w, "No symbol source is named, so every module will be missing. Name one with\n--source mozilla, --source https://symbols.example.com/ or --source DIRECTORY.\n")
+	}
+	for _, s := range cfg.Sources {
+		say(w, "source %s\n", s.ID)
+	}
+	if demo {
+		say(w, "\nSymbolicate with the built-in store (v5, then the older v4), and read one of its files:\n\n"+
+			"curl -s %[1]s/symbolicate/v5 -d '%[2]s'\n\ncurl -s %[1]s/symbolicate/v4 -d '%[3]s'\n\ncurl -s %[1]s/%[4]s\n\n",
+			base, demoV5, demoV4, demoFile)
+	}
+}
+
+// The requests that serve --demo prints.
+const (
+	demoV5   = `{"jobs":[{"memoryMap":[["teapot.pdb","6D1F0A5C3B2E4F718C9D0E1F2A3B4C5D1"],["libkettle.so","0F1E2D3C4B5A69788796A5B4C3D2E1F00"]],"stacks":[[[0,4136],[0,4248],[1,8228],[-1,16]]]}]}`
+	demoV4   = `{"memoryMap":[["teapot.pdb","6D1F0A5C3B2E4F718C9D0E1F2A3B4C5D1"]],"stacks":[[[0,4136],[0,4304]]],"version":4}`
+	demoFile = "libkettle.so/0F1E2D3C4B5A69788796A5B4C3D2E1F00/libkettle.so.sym"
+)
+
+//go:embed demo
+var demoFiles embed.FS
+
+// demoStore fills a bucket with the built-in files.
+func demoStore(ctx context.Context) (*demoSource, error) {
+	b := mem.New()
+	err := fs.WalkDir(demoFiles, "demo", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		f, err := demoFiles.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return b.Put(ctx, strings.TrimPrefix(path, "demo/"), f, bucket.Attrs{Size: -1})
+	})
+	return &demoSource{"demo", b}, err
+}
+
+// logger writes the log to w as the configuration says.
+func logger(cfg config.Log, w io.Writer) (*slog.Logger, error) {
+	var level slog.Level
+	cfg = cfg.Defaults()
+	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
+		return nil, err
+	}
+	opt := &slog.HandlerOptions{Level: level}
+	if cfg.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, opt)), nil
+	}
+	return slog.New(slog.NewTextHandler(w, opt)), nil
+}

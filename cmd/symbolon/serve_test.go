@@ -1,0 +1,51 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// await FILE waits until a server in the background has written its first line
+// to FILE, and sets URL to its address.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await FILE")
+	}
+	line := regexp.MustCompile(`^listening on (http://\S+)\n`)
+	for range 400 {
+		text, err := os.ReadFile(ts.MkAbs(args[0]))
+		if m := line.FindSubmatch(text); err == nil && m != nil {
+			ts.Setenv("URL", string(m[1]))
+			return
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	ts.Fatalf("no server wrote its address to %s", args[0])
+}
+
+// fetch URL [BODY] prints the status and the body of an answer to stdout; with
+// a body the request is a POST.
+func fetch(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: fetch URL [BODY]")
+	}
+	var resp *http.Response
+	var err error
+	if len(args) == 2 {
+		resp, err = http.Post(args[0], "application/json", strings.NewReader(args[1]))
+	} else {
+		resp, err = http.Get(args[0])
+	}
+	ts.Check(err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	ts.Check(err)
+	_, err = io.WriteString(ts.Stdout(), resp.Status+"\n"+string(body)+"\n")
+	ts.Check(err)
+}

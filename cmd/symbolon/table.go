@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"symbolon/internal/symcache"
+	"symbolon/internal/table"
+)
+
+func tableCommand() *command {
+	return &command{
+		name:  "table",
+		short: "Make, print or check the table of a debug file",
+		subs:  []*command{tableBuildCommand(), tableDumpCommand(), tableVerifyCommand()},
+	}
+}
+
+func tableBuildCommand() *command {
+	var out string
+	return &command{
+		name:  "build",
+		args:  "FILE",
+		short: "Make the table of a debug file",
+		long:  "The table is the same to the byte on every machine.",
+		flags: func(fs *flag.FlagSet) {
+			fs.StringVar(&out, "out", "", "write the table to `TABLE`; - is standard output (default FILE.symcache)")
+		},
+		run: func(ctx context.Context, e *env, args []string) error {
+			if len(args) != 1 {
+				return &usageError{text: "name one FILE"}
+			}
+			if out == "" {
+				out = args[0] + ".symcache"
+			}
+			return buildTable(ctx, e, args[0], out)
+		},
+	}
+}
+
+func buildTable(ctx context.Context, e *env, name, out string) error {
+	src, err := openFile(name)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(src, 0, src.Size())); err != nil {
+		return err
+	}
+	obj, closer, err := openObject(name)
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	err = writeFile(e, out, func(w io.Writer) error {
+		b := bufio.NewWriterSize(w, 1<<20)
+		opt := symcache.Options{Scratch: scratch{os.TempDir()}}
+		if err := table.Build(ctx, b, obj, opt, src.Size(), [32]byte(h.Sum(nil))); err != nil {
+			return err
+		}
+		return b.Flush()
+	})
+	if err == nil && obj.Info().BadRecords > 0 {
+		say(e.stderr, "%s: %d damaged records were left out; \"symbolon inspect\" lists them\n", name, obj.Info().BadRecords)
+	}
+	return err
+}
+
+func tableDumpCommand() *command {
+	return &command{
+		name:  "dump",
+		args:  "TABLE",
+		short: "Print the bytes of a table with what they mean",
+		run: func(_ context.Context, e *env, args []string) error {
+			return withTable(args, func(name string, t *symcache.Table) error {
+				out := bufio.NewWriter(e.stdout)
+				if err := t.Dump(out); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				return out.Flush()
+			})
+		},
+	}
+}
+
+func tableVerifyCommand() *command {
+	return &command{
+		name:  "verify",
+		args:  "TABLE",
+		short: "Check every byte and every reference of a table",
+		run: func(_ context.Context, e *env, args []string) error {
+			return withTable(args, func(name string, t *symcache.Table) error {
+				if err := t.Verify(); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				info := t.Info()
+				say(e.stdout, "%s: good; %s %s, made of %d bytes\n", name, printable(info.Module.DebugFile), info.Module.DebugID, info.InputSize)
+				return nil
+			})
+		},
+	}
+}
+
+func withTable(args []string, use func(name string, t *symcache.Table) error) error {
+	if len(args) != 1 {
+		return &usageError{text: "name one TABLE"}
+	}
+	f, err := openFile(args[0])
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	t, err := symcache.Open(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	return use(args[0], t)
+}
+
+// scratch is a folder that builds spill to.
+type scratch struct{ dir string }
+
+func (s scratch) Create() (symcache.ScratchFile, error) {
+	return os.CreateTemp(s.dir, "symbolon-build-*")
+}
+
+func (s scratch) Remove(f symcache.ScratchFile) error {
+	file := f.(*os.File) // what Create made
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/dir"
+	"symbolon/internal/cache"
+	"symbolon/internal/cache/disk"
+	"symbolon/internal/config"
+	"symbolon/internal/locate"
+	"symbolon/internal/source"
+	"symbolon/internal/source/tree"
+	"symbolon/internal/source/web"
+	"symbolon/internal/symbolicate"
+	"symbolon/internal/symcache"
+	"symbolon/internal/table"
+)
+
+// node is everything below the doors, put together in the order of the ranks.
+type node struct {
+	store   *disk.Store
+	client  *web.Client
+	locator *locate.Locator
+	tables  *table.Tables
+	engine  *symbolicate.Engine
+	log     *slog.Logger
+}
+
+// demoSource is a bucket that is built in, with the name of its source.
+type demoSource struct {
+	name   string
+	bucket bucket.Bucket
+}
+
+// newNode puts a node together. demo may be nil. Close the node.
+func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, err error) {
+	n = &node{log: log}
+	defer func() {
+		if err != nil {
+			n.close()
+		}
+	}()
+	data, err := dataDir(cfg.Data)
+	if err != nil {
+		return n, err
+	}
+	if n.store, err = disk.Open(cfg.Cache.Disk, data, time.Now, log); err != nil {
+		return n, err
+	}
+	if n.client, err = web.NewClient(cfg.Network, time.Now, log); err != nil {
+		return n, err
+	}
+	sources, err := openSources(cfg, n.client, demo)
+	if err != nil {
+		return n, err
+	}
+	n.locator = locate.New(cfg.Locate, locate.Deps{
+		Sources: sources,
+		Tier:    n.store,
+		Spool:   func() (cache.Spool, error) { return n.store.Temp() },
+		Lives:   cfg.Cache.Lifetimes,
+		Now:     time.Now,
+		Log:     log,
+	})
+	n.tables = table.New(cfg.Table, table.Deps{
+		Locator: n.locator, Tier: n.store, Scratch: spools{n.store}, Now: time.Now, Log: log,
+	})
+	n.engine = symbolicate.New(cfg.Symbolicate, n.tables)
+	return n, nil
+}
+
+// openSources opens what the configuration names, in its order, and the demo
+// after it.
+func openSources(cfg *config.Config, client *web.Client, demo *demoSource) ([]source.Source, error) {
+	var out []source.Source
+	for _, c := range cfg.Sources {
+		s, err := openSource(c, cfg.Network, client)
+		if err != nil {
+			return nil, fmt.Errorf("source %s: %w", c.ID, err)
+		}
+		out = append(out, s)
+	}
+	if demo != nil {
+		c := source.Config{ID: demo.name, Type: source.Filesystem, Path: demo.name}
+		s, err := tree.New(c, demo.bucket, cfg.Network.Limit(), time.Now)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func openSource(c source.Config, network web.Config, client *web.Client) (source.Source, error) {
+	if c.Type == source.HTTP {
+		return web.New(client, c)
+	}
+	b, err := dir.Open(c.Path)
+	if err != nil {
+		return nil, err
+	}
+	return tree.New(c, b, network.Limit(), time.Now)
+}
+
+// close ends what runs and closes what is open, last made first.
+func (n *node) close() {
+	if n.tables != nil {
+		n.tables.Close()
+	}
+	if n.client != nil {
+		n.client.Close()
+	}
+	if n.store != nil {
+		if err := n.store.Close(); err != nil {
+			n.log.Error("closing the disk cache", "error", err)
+		}
+	}
+}
+
+// dataDir is the configured data directory, or the user's cache directory.
+func dataDir(configured string) (string, error) {
+	if configured != "" {
+		return filepath.Abs(configured)
+	}
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("there is no place for the data: %w; name one with --data", err)
+	}
+	return filepath.Join(base, "symbolon"), nil
+}
+
+// writable checks that the data directory takes new files, for the heartbeat.
+func (n *node) writable(context.Context) error {
+	s, err := n.store.Temp()
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// spools lets builds spill into the data directory, where what they write
+// counts.
+type spools struct{ store *disk.Store }
+
+func (s spools) Create() (symcache.ScratchFile, error) { return s.store.Temp() }
+
+func (s spools) Remove(f symcache.ScratchFile) error { return f.(cache.Spool).Close() } // what Create made
