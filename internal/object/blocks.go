@@ -2,9 +2,11 @@ package object
 
 import (
 	"math"
+	"runtime/debug"
 	"slices"
 	"sync"
 
+	"symbolon/internal/fault"
 	"symbolon/internal/format/breakpad"
 	"symbolon/internal/sym"
 )
@@ -310,6 +312,17 @@ func (f *symbolFile) serial(_ int, deliver func(*batch) error) error {
 	return nil
 }
 
+// workSafely is work for a goroutine of its own, where what is thrown would
+// end the process: it becomes the error of the batch.
+func (f *symbolFile) workSafely(b *batch) {
+	defer func() {
+		if p := recover(); p != nil {
+			b.err = fault.New(fault.Internal, "debug file", "panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	f.work(b)
+}
+
 // parallel lets workers make batches while those before are delivered. Each
 // batch is in flight once, so that they bound the memory.
 func (f *symbolFile) parallel(workers int, deliver func(*batch) error) error {
@@ -319,7 +332,7 @@ func (f *symbolFile) parallel(workers int, deliver func(*batch) error) error {
 	for range workers {
 		wg.Go(func() {
 			for b := range todo {
-				f.work(b)
+				f.workSafely(b)
 				b.done <- struct{}{}
 			}
 		})

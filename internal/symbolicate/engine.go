@@ -10,10 +10,12 @@ package symbolicate
 import (
 	"cmp"
 	"context"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
+	"symbolon/internal/fault"
 	"symbolon/internal/metric"
 	"symbolon/internal/sym"
 	"symbolon/internal/table"
@@ -68,6 +70,7 @@ func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
+			defer res.survive(m, mine)
 			e.module(ctx, res, m, mine)
 		})
 	}
@@ -77,6 +80,21 @@ func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 		return nil, err
 	}
 	return res, nil
+}
+
+// survive takes what was thrown while module m was worked on: a file that we
+// trip over must not end the server. The module counts as missing.
+func (r *Result) survive(m int, order []uint32) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	mod := &r.Modules[m]
+	mod.Found, mod.frames = false, nil
+	mod.Report.Fault = fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack())
+	for _, i := range order {
+		r.spans[i] = span{}
+	}
 }
 
 // module looks module m up and answers its frames, whose indexes are in order.
