@@ -50,7 +50,7 @@ func newEntry(blob cache.Blob) (*entry, error) {
 		_ = blob.Close()
 		return nil, err
 	}
-	return &entry{answerer: tab, module: tab.Info().Module, blob: blob}, nil
+	return &entry{answerer: tab, module: tab.Info().Module, check: tab.Check, blob: blob}, nil
 }
 
 // close lets go of what answers, when nobody uses it any more.

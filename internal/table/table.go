@@ -107,6 +107,7 @@ type entry struct {
 	module ident.Module
 	found  *locate.Found // the file that answers for itself; nil for a table
 	blob   cache.Blob    // the table; nil for a file
+	check  func() error  // whether the table is what was written; nil for a file
 	taken  atomic.Bool   // its table is being built, or could not be
 }
 
@@ -163,7 +164,10 @@ func moduleKey(m ident.Module) cache.Key {
 func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module) opened {
 	start := t.now()
 	found, tried, err := t.loc.Best(ctx, m)
-	o := opened{report: Report{Tried: tried}}
+	o := opened{report: Report{Tried: tried, Lookup: t.now().Sub(start)}}
+	for i := range tried {
+		o.report.Lookup -= tried[i].Attempt.Time
+	}
 	if err != nil {
 		o.report.Fault = fault.Of(err)
 		return o
@@ -197,6 +201,11 @@ func (t *Tables) stored(ctx context.Context, hash [32]byte) (*entry, int64) {
 		return nil, 0
 	}
 	e, err := newEntry(blob)
+	if err == nil {
+		if err = e.check(); err != nil {
+			e.close()
+		}
+	}
 	if err != nil {
 		t.log.Warn("a stored table is damaged and is made anew", "error", err)
 		t.tier.Forget(ctx, cache.Symcache, key)

@@ -177,6 +177,16 @@ func TestWithMetaAndTableNothingIsFetchedAgain(t *testing.T) {
 }
 
 func TestADamagedTableIsMadeAnew(t *testing.T) {
+	for name, damage := range map[string]func([]byte) []byte{
+		"all of it":     func(whole []byte) []byte { return bytes.Repeat([]byte{0x5a}, len(whole)) },
+		"its last byte": func(whole []byte) []byte { whole[len(whole)-1] ^= 1; return whole },
+		"its middle":    func(whole []byte) []byte { whole[len(whole)/2] ^= 0x80; return whole },
+	} {
+		t.Run(name, func(t *testing.T) { damagedTable(t, damage) })
+	}
+}
+
+func damagedTable(t *testing.T, damage func([]byte) []byte) {
 	b := newBench(t, text(file))
 	tables, stop := b.start(t)
 	tables.Prefetch(t.Context(), module())
@@ -189,7 +199,7 @@ func TestADamagedTableIsMadeAnew(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(path, bytes.Repeat([]byte{0x5a}, len(whole)), 0o600)
+		return os.WriteFile(path, damage(whole), 0o600)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -201,8 +211,11 @@ func TestADamagedTableIsMadeAnew(t *testing.T) {
 		t.Fatalf("report: %+v", report)
 	}
 	defer h.Release()
-	if f := h.Lookup(nil, 0x1018); len(f) != 2 {
+	if f := h.Lookup(nil, 0x1018); len(f) != 2 || string(h.AppendText(nil, f[0].Func)) != "inner" {
 		t.Errorf("frames: %v", f)
+	}
+	if n := b.asked.Load(); n != 2 {
+		t.Errorf("asked %d times", n)
 	}
 }
 
