@@ -26,6 +26,8 @@ type fetched struct {
 	spool   cache.Spool
 	file    *object.File
 	refs    atomic.Int32
+	kept    bool           // it came from the originals that are kept
+	keep    atomic.Bool    // it becomes one of them
 	last    func(*fetched) // runs before the spool is closed
 }
 
@@ -38,7 +40,7 @@ func (f *fetched) release() {
 	if f.refs.Add(-1) > 0 || f.spool == nil {
 		return
 	}
-	if f.last != nil {
+	if f.keep.Load() && !f.kept {
 		f.last(f)
 	}
 	_ = f.spool.Close() // its bytes are not wanted any more
@@ -70,11 +72,10 @@ func (l *Locator) fill(ctx context.Context, f *fetched, s source.Source, c sourc
 	}
 	stream := &timed{w: object.NewStream(), now: l.now}
 	both := io.MultiWriter(f.spool, stream)
-	kept, err := l.original(ctx, key, both)
-	if err != nil {
+	if f.kept, err = l.original(ctx, key, both); err != nil {
 		return err
 	}
-	if !kept {
+	if !f.kept {
 		if f.attempt, err = s.Fetch(ctx, c, both); err != nil {
 			return err
 		}
@@ -91,9 +92,8 @@ func (l *Locator) fill(ctx context.Context, f *fetched, s source.Source, c sourc
 	}
 	o := f.file.Objects()[0]
 	f.meta = metaOf(o, f.spool.Size())
-	if l.keep && !kept {
-		f.last = func(f *fetched) { l.keepOriginal(key, f.spool) }
-	}
+	f.keep.Store(l.keep == keepAll)
+	f.last = func(f *fetched) { l.keepOriginal(key, f.spool) }
 	return nil
 }
 
@@ -115,7 +115,7 @@ func (t *timed) Write(p []byte) (int, error) {
 // damaged is thrown away; as w may have received a part of it by then, that is
 // an error, and the next request fetches the file anew.
 func (l *Locator) original(ctx context.Context, key cache.Key, w io.Writer) (bool, error) {
-	if !l.keep {
+	if l.keep == keepNone {
 		return false, nil
 	}
 	blob, err := l.tier.Get(ctx, cache.Objects, key)

@@ -88,6 +88,16 @@ func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 	return f.file.file.Objects()[0], f.file.spool, nil
 }
 
+// Keep has the file itself kept once nobody uses it any more, unless the
+// configuration forbids it. It is called while the file is open.
+func (f *Found) Keep() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.file != nil && f.l.keep != keepNone {
+		f.file.keep.Store(true)
+	}
+}
+
 // Record keeps the meta of the file, now that its content hash is known.
 func (f *Found) Record(ctx context.Context, hash [32]byte) error {
 	meta := f.Meta

@@ -23,28 +23,37 @@ import (
 
 // Config of the locator. The zero value is the default.
 type Config struct {
-	KeepOriginals string `yaml:"keep_originals" help:"What is kept of a fetched file once its table is built: none, or zstd (the file, compressed, in the disk cache)."`
+	KeepOriginals string `yaml:"keep_originals" help:"Which fetched files are kept, compressed with zstd in the disk cache, once their table is built: none; read, those that a client asked for as they are; or all."`
 }
+
+// What KeepOriginals may be.
+const (
+	keepNone = "none"
+	keepRead = "read"
+	keepAll  = "all"
+)
 
 // Defaults returns c with its zero fields filled in.
 func (c Config) Defaults() Config {
 	if c.KeepOriginals == "" {
-		c.KeepOriginals = "none"
+		c.KeepOriginals = keepRead
 	}
 	return c
 }
 
 // Validate says what is wrong with c.
 func (c Config) Validate() error {
-	if k := c.Defaults().KeepOriginals; k != "none" && k != "zstd" {
-		return fmt.Errorf("keep_originals is %q; there are none and zstd", k)
+	switch k := c.Defaults().KeepOriginals; k {
+	case keepNone, keepRead, keepAll:
+		return nil
+	default:
+		return fmt.Errorf("keep_originals is %q; there are %s, %s and %s", k, keepNone, keepRead, keepAll)
 	}
-	return nil
 }
 
 // Locator finds files. It is safe for concurrent use.
 type Locator struct {
-	keep    bool
+	keep    string // which originals
 	sources []source.Source
 	tier    cache.Tier
 	spool   func() (cache.Spool, error)
@@ -67,7 +76,7 @@ type Deps struct {
 // New makes a locator.
 func New(cfg Config, d Deps) *Locator {
 	l := &Locator{
-		keep: cfg.Defaults().KeepOriginals == "zstd", sources: d.Sources, tier: d.Tier, spool: d.Spool,
+		keep: cfg.Defaults().KeepOriginals, sources: d.Sources, tier: d.Tier, spool: d.Spool,
 		lives: d.Lives.Defaults(), now: d.Now, log: d.Log,
 		fetches: cache.NewFlight[cache.Key]((*fetched).retain, (*fetched).release),
 	}
@@ -159,7 +168,7 @@ func (l *Locator) try(ctx context.Context, s source.Source, c source.Candidate, 
 		tried.Fault = fault.Of(err)
 		return nil, tried, err
 	}
-	tried.Attempt, tried.Fault = f.attempt, f.fault
+	tried.Attempt, tried.Cached, tried.Fault = f.attempt, f.kept, f.fault
 	if tried.Fault == nil {
 		if tried.Fault = f.meta.check(m); tried.Fault != nil {
 			l.remember(ctx, key, tried.Fault, c)

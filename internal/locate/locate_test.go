@@ -276,24 +276,33 @@ func TestACallerWhoLeavesDoesNotSpoilIt(t *testing.T) {
 }
 
 func TestAKeptOriginalIsNotFetchedAgain(t *testing.T) {
-	for _, keep := range []string{"none", "zstd"} {
+	for _, x := range []struct {
+		keep  string
+		reads bool
+		asked int32
+	}{{"none", true, 3}, {"read", false, 3}, {"", true, 1}, {"all", false, 1}} {
 		s := serve(t, text(symbols(id, "kept")))
 		var c clock
-		l := locator(t, locate.Config{KeepOriginals: keep}, &c, s)
-		for range 3 {
-			found, _, err := l.Best(t.Context(), module("a.so"))
+		l := locator(t, locate.Config{KeepOriginals: x.keep}, &c, s)
+		for i := range 3 {
+			found, trail, err := l.Best(t.Context(), module("a.so"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			obj, _, err := found.File(t.Context())
 			if err != nil || len(obj.Lookup(nil, 0x1000)) != 1 {
-				t.Fatalf("%s: %v", keep, err)
+				t.Fatalf("%q: %v", x.keep, err)
+			}
+			if x.reads {
+				found.Keep()
+			}
+			if trail[0].Cached != (i > 0 && x.asked == 1) {
+				t.Errorf("%q: trail %+v", x.keep, trail[0])
 			}
 			found.Close()
 		}
-		want := map[string]int32{"none": 3, "zstd": 1}[keep]
-		if n := s.asked.Load(); n != want {
-			t.Errorf("keep_originals=%s: asked %d times, want %d", keep, n, want)
+		if n := s.asked.Load(); n != x.asked {
+			t.Errorf("keep_originals=%q: asked %d times, want %d", x.keep, n, x.asked)
 		}
 	}
 }
