@@ -68,7 +68,7 @@ func serve(t *testing.T, cfg api.Config, opt api.Options, routes ...api.Route) (
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	f := api.New(cfg, opt, routes)
-	go func() { ended <- f.Serve(ctx, ln) }()
+	go func() { ended <- f.Serve(ctx, smallBuffers{ln}) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
@@ -76,6 +76,18 @@ func serve(t *testing.T, cfg api.Config, opt api.Options, routes ...api.Route) (
 		}
 	})
 	return "http://" + ln.Addr().String()
+}
+
+// smallBuffers makes connections whose kernel buffers hold little, so that the
+// server feels soon how fast its client reads.
+type smallBuffers struct{ net.Listener }
+
+func (l smallBuffers) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if t, ok := c.(*net.TCPConn); ok {
+		_ = t.SetWriteBuffer(64 << 10)
+	}
+	return c, err
 }
 
 // do sends a request to a handler without a network in between. Headers are

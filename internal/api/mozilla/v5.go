@@ -181,13 +181,13 @@ func (e *v5Encoder) moduleErrors(modules []int32) {
 		e.open('[')
 		told := false
 		for i := range k.Report.Tried {
-			if f := k.Report.Tried[i].Fault; f != nil {
-				e.moduleError(f)
+			if t := &k.Report.Tried[i]; t.Fault != nil {
+				e.moduleError(t.Source+": ", t.Fault)
 				told = true
 			}
 		}
 		if !told && k.Report.Fault != nil {
-			e.moduleError(k.Report.Fault)
+			e.moduleError("", k.Report.Fault)
 		}
 		e.shut(']')
 	}
@@ -196,12 +196,14 @@ func (e *v5Encoder) moduleErrors(modules []int32) {
 	}
 }
 
-func (e *v5Encoder) moduleError(f *fault.Error) {
+// moduleError names the source and not the place in it: where files lie is
+// for the operator to see.
+func (e *v5Encoder) moduleError(from string, f *fault.Error) {
 	e.element()
 	e.open('{')
 	e.key("name")
 	e.text(kindNames[f.Kind])
 	e.key("message")
-	e.text(f.Error())
+	e.text(from + f.Kind.String() + ": " + f.Detail)
 	e.shut('}')
 }
