@@ -166,7 +166,7 @@ func missingAdvice(m ident.Module, f *fault.Error) []string {
 var advice = map[fault.Kind]string{
 	fault.NotFound:    "Not found: check the debug file name and the id letter for letter, and whether symbols of this very build were ever uploaded; or add a source that has them with --source.",
 	fault.Denied:      "Denied: the server wants credentials, or others than were sent; check the source's headers in the configuration.",
-	fault.Timeout:     "Timeout: the server is slow or the file is large; ask again (what was begun goes on), or raise network.total_timeout.",
+	fault.Timeout:     "Timeout: the server is slow or the file is large; ask again (what was begun goes on), or raise network.max_download_timeout.",
 	fault.Transport:   "Transport: the way to the server is broken or it is overloaded; try its URL with curl from this machine, and ask again in a minute.",
 	fault.Malformed:   "Malformed: the server sent something that is not the wanted file. On an identity mismatch the file was stored under the wrong id: upload it again. Otherwise make the file anew with dump_syms.",
 	fault.Unsupported: "Unsupported: the file is of a kind that is not read; convert it to a Breakpad .sym with dump_syms.",

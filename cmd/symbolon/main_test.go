@@ -2,6 +2,8 @@ package main
 
 import (
 	"os"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -19,6 +21,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_CACHE_HOME", e.WorkDir+"/cachehome")
 			e.Setenv("HOME", e.WorkDir)
+			e.Defer(func() { endServer(e.WorkDir + "/pid") })
 			return os.CopyFS(e.WorkDir+"/demo", os.DirFS("demo"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -26,4 +29,17 @@ func TestScripts(t *testing.T) {
 			"await": await,
 		},
 	})
+}
+
+// endServer ends the server that a script has left, if it has.
+func endServer(file string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+		if p, err := os.FindProcess(pid); err == nil {
+			_ = p.Kill() // it has ended, most of the time
+		}
+	}
 }

@@ -100,12 +100,32 @@ func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
 	if err != nil {
 		return err
 	}
-	base := "http://" + l.Addr().String()
+	base, err := address(cfg.HTTP.Defaults().Listen, l.Addr())
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
 	if _, err := fmt.Fprintf(e.stdout, "listening on %s\n", base); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	startText(e.stderr, cfg, base, demo)
 	return front.Serve(ctx, l)
+}
+
+// address is where the server is reached: the host as it was configured, with
+// the port that was found.
+func address(configured string, bound net.Addr) (string, error) {
+	host, _, err := net.SplitHostPort(configured)
+	if err != nil {
+		return "", err
+	}
+	_, port, err := net.SplitHostPort(bound.String())
+	if err != nil {
+		return "", err
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port), nil
 }
 
 // front puts the doors of the node together.
@@ -135,6 +155,7 @@ func (n *node) symbolFile(ctx context.Context, m ident.Module) (mozilla.File, er
 		found.Close()
 		return nil, err
 	}
+	found.Keep()
 	return &openSymbols{io.NewSectionReader(src, 0, src.Size()), found.Close}, nil
 }
 

@@ -87,7 +87,7 @@ func openSources(cfg *config.Config, client *web.Client, demo *demoSource) ([]so
 		out = append(out, s)
 	}
 	if demo != nil {
-		c := source.Config{ID: demo.name, Type: source.Filesystem, Path: demo.name}
+		c := source.Config{ID: demo.name, Type: source.Filesystem, Path: "/built-in"}
 		s, err := tree.New(c, demo.bucket, cfg.Network.Limit(), time.Now)
 		if err != nil {
 			return nil, err
