@@ -56,7 +56,8 @@ func (f *symbolFile) lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	if (claim{pub.Addr, pub.Off, rankPublic}).compare(best) <= 0 {
 		return dst
 	}
-	if p == len(f.publics)-1 && i == len(f.funcs)-1 && addr > reach(pub.Addr) {
+	isLast := p == len(f.publics)-1 && i == len(f.funcs)-1 && (i < 0 || f.end(i) <= pub.Addr)
+	if isLast && addr > reach(pub.Addr) {
 		return dst[:base]
 	}
 	return append(dst[:base], publicFrame(pub))
