@@ -162,6 +162,9 @@ type patient struct {
 }
 
 func (p *patient) Read(b []byte) (int, error) {
+	if p.err != nil {
+		return 0, p.err // a deadline set now would fall on what net/http reads next
+	}
 	earned := time.Duration(p.n) * time.Second / slowest
 	_ = p.w.control.SetReadDeadline(p.start.Add(p.grace + earned)) // a body that is no connection cannot stall
 	n, err := p.src.Read(b)

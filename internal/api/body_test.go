@@ -292,6 +292,39 @@ func TestClientsMayWaitForPermissionToSend(t *testing.T) {
 	}
 }
 
+func TestAnswersToPackedBodiesMayTakeTheirTime(t *testing.T) {
+	base := serve(t, api.Config{BodyTimeout: 150 * time.Millisecond}, options(io.Discard), post("/slow", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-r.Context().Done():
+			t.Error("the client is taken for gone")
+		}
+		_, _ = w.Write(body)
+	}))
+	for coding, pack := range map[string]func([]byte) []byte{"zstd": zstdPacked, "gzip": gzipped, "": bytes.Clone} {
+		req, err := http.NewRequest("POST", base+"/slow", bytes.NewReader(pack([]byte("the body"))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if coding != "" {
+			req.Header.Set("Content-Encoding", coding)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(coding, err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if string(got) != "the body" || err != nil {
+			t.Errorf("%s: got %d %q, %v", coding, resp.StatusCode, got, err)
+		}
+	}
+}
+
 func TestReadersThatStallAreCutOff(t *testing.T) {
 	broke := make(chan error, 1)
 	base := serve(t, api.Config{WriteTimeout: 150 * time.Millisecond}, options(io.Discard), get("/endless", func(w http.ResponseWriter, r *http.Request) {

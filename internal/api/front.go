@@ -135,6 +135,7 @@ func (x *exchange) end() {
 		x.w.status = http.StatusOK // as net/http will have it
 		if x.r.Context().Err() != nil {
 			x.w.status = statusGone
+			p, wrote = http.ErrAbortHandler, true // no answer must not look like an empty one
 		}
 	}
 	x.account()
