@@ -10,6 +10,8 @@ package symbolicate
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -23,8 +25,9 @@ import (
 
 // Config of the engine. The zero value is the default.
 type Config struct {
-	Parallel int           `yaml:"parallel" help:"Modules of one request that are looked up at the same time."`
-	Deadline time.Duration `yaml:"module_deadline" help:"How long an answer waits for one module; afterwards the module counts as missing in this answer, and the work goes on into the cache. -1: as long as it takes."`
+	Parallel  int           `yaml:"parallel" help:"Modules of one request that are looked up at the same time."`
+	MaxFrames int           `yaml:"max_frames" help:"Frames of one answer, inlined ones counted; a request whose answer has more is refused."`
+	Deadline  time.Duration `yaml:"module_deadline" help:"How long an answer waits for one module; afterwards the module counts as missing in this answer, and the work goes on into the cache. -1: as long as it takes."`
 }
 
 // Defaults returns c with its zero fields filled in.
@@ -32,11 +35,29 @@ func (c Config) Defaults() Config {
 	if c.Parallel == 0 {
 		c.Parallel = 8
 	}
+	if c.MaxFrames == 0 {
+		c.MaxFrames = 8_000_000
+	}
 	if c.Deadline == 0 {
 		c.Deadline = time.Minute
 	}
 	return c
 }
+
+// Validate says what is wrong with c.
+func (c Config) Validate() error {
+	c = c.Defaults()
+	switch {
+	case c.Parallel < 1:
+		return fmt.Errorf("parallel is %d; wanted is at least 1", c.Parallel)
+	case c.MaxFrames < 1:
+		return fmt.Errorf("max_frames is %d; wanted is at least 1", c.MaxFrames)
+	}
+	return nil
+}
+
+// ErrTooManyFrames is the error of a request whose answer would be too large.
+var ErrTooManyFrames = errors.New("the answer has too many frames")
 
 // Engine answers requests. It is safe for concurrent use.
 type Engine struct {
@@ -49,8 +70,8 @@ func New(cfg Config, tables *table.Tables) *Engine {
 	return &Engine{cfg: cfg.Defaults(), tables: tables}
 }
 
-// Run answers req. The error is that of a context that ended; everything else
-// that goes wrong is told in the result.
+// Run answers req. The error is that of a context that ended, or
+// ErrTooManyFrames; everything else that goes wrong is told in the result.
 func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 	res := &Result{req: req, Modules: make([]Module, len(req.Modules)), spans: make([]span, len(req.Frames))}
 	order, starts := byModule(req)
@@ -75,7 +96,11 @@ func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 		})
 	}
 	wg.Wait()
-	if err := context.Cause(ctx); err != nil {
+	err := context.Cause(ctx)
+	if err == nil && res.frames.Load() > int64(e.cfg.MaxFrames) {
+		err = ErrTooManyFrames
+	}
+	if err != nil {
 		res.Release()
 		return nil, err
 	}
@@ -89,9 +114,13 @@ func (r *Result) survive(m int, order []uint32) {
 	if p == nil {
 		return
 	}
+	r.lose(m, order, fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack()))
+}
+
+// lose makes module m a missing one.
+func (r *Result) lose(m int, order []uint32, why *fault.Error) {
 	mod := &r.Modules[m]
-	mod.Found, mod.frames = false, nil
-	mod.Report.Fault = fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack())
+	mod.Found, mod.frames, mod.Report.Fault = false, nil, why
 	for _, i := range order {
 		r.spans[i] = span{}
 	}
@@ -121,14 +150,31 @@ func (e *Engine) module(ctx context.Context, res *Result, m int, order []uint32)
 	mod.Name = mod.handle.Module().CodeFile
 	frames := res.req.Frames
 	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(frames[a].Addr, frames[b].Addr) })
-	mod.answer(res, order)
+	err := mod.answer(ctx, res, order, int64(e.cfg.MaxFrames))
+	if err != nil {
+		mod.Report.Late = true
+		res.lose(m, order, fault.New(fault.KindOf(err), "", "its addresses were not looked up within %v", e.cfg.Deadline))
+	}
 }
 
-// answer looks up the frames in order, which is sorted by address.
-func (mod *Module) answer(res *Result, order []uint32) {
+// patience is how many addresses are looked up between two looks at the time.
+const patience = 64
+
+// answer looks up the frames in order, which is sorted by address, until the
+// time is over or the whole answer has more frames than it may have.
+func (mod *Module) answer(ctx context.Context, res *Result, order []uint32, most int64) error {
 	out := make([]sym.Frame, 0, len(order)*2)
-	named := 0
+	named, counted := 0, 0
 	for n, i := range order {
+		if n%patience == patience-1 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if res.frames.Add(int64(len(out)-counted)) > most {
+				break // Run refuses the request
+			}
+			counted = len(out)
+		}
 		addr := res.req.Frames[i].Addr
 		if n > 0 && res.req.Frames[order[n-1]].Addr == addr {
 			res.spans[i] = res.spans[order[n-1]]
@@ -145,9 +191,11 @@ func (mod *Module) answer(res *Result, order []uint32) {
 			named++
 		}
 	}
+	res.frames.Add(int64(len(out) - counted))
 	mod.frames = out
 	metric.Frames.Add(int64(named), "named")
 	metric.Frames.Add(int64(len(order)-named), "unnamed")
+	return nil
 }
 
 // byModule groups the indexes of the frames by module: those of module m are

@@ -1,6 +1,8 @@
 package symbolicate
 
 import (
+	"sync/atomic"
+
 	"symbolon/internal/ident"
 	"symbolon/internal/sym"
 	"symbolon/internal/table"
@@ -37,8 +39,9 @@ type Module struct {
 type Result struct {
 	Modules []Module
 
-	req   *Request
-	spans []span // into the frames of the module, by index of the request's frames
+	req    *Request
+	spans  []span       // into the frames of the module, by index of the request's frames
+	frames atomic.Int64 // of all modules
 }
 
 type span struct{ from, to uint32 }

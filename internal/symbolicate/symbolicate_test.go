@@ -165,3 +165,31 @@ func TestALeavingCallerEndsTheWait(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestAnAnswerWithTooManyFramesIsRefused(t *testing.T) {
+	frames := make([]symbolicate.Frame, 1000)
+	for i := range frames {
+		frames[i] = symbolicate.Frame{Module: 0, Addr: 0x1000 + uint64(i%32)}
+	}
+	req := &symbolicate.Request{Modules: []ident.Module{module("a.so")}, Frames: frames}
+	for most, want := range map[int]error{31: symbolicate.ErrTooManyFrames, 32: nil} {
+		res, err := engine(t, symbolicate.Config{MaxFrames: most}).Run(t.Context(), req)
+		if !errors.Is(err, want) {
+			t.Errorf("at most %d: got %v", most, err)
+		}
+		if err == nil {
+			res.Release()
+		}
+	}
+}
+
+func TestWrongConfigurationsAreRefused(t *testing.T) {
+	for _, c := range []symbolicate.Config{{Parallel: -1}, {MaxFrames: -1}} {
+		if c.Validate() == nil {
+			t.Errorf("%+v is taken", c)
+		}
+	}
+	if err := (symbolicate.Config{}).Validate(); err != nil {
+		t.Error(err)
+	}
+}

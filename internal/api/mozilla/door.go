@@ -2,6 +2,7 @@ package mozilla
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -112,6 +113,9 @@ func (d *Door) ask(w http.ResponseWriter, r *http.Request, is dialect, fail api.
 	case err == nil:
 		return &answer{p, known, found, d.now().Sub(start)}
 	case r.Context().Err() != nil:
+		return nil
+	case errors.Is(err, symbolicate.ErrTooManyFrames):
+		fail(w, r, http.StatusRequestEntityTooLarge, "the answer has too many frames; ask for fewer addresses in a single request")
 		return nil
 	}
 	d.log.Error("the engine could not answer", "request_id", api.RequestID(r.Context()), "error", err)

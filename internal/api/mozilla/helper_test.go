@@ -150,8 +150,14 @@ func expect(t *testing.T, h http.Handler, path, body string, status int, want st
 
 func now() time.Time { return time.Now() }
 
-func record(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
-	w := httptest.NewRecorder()
+// record has h answer r. A broken connection is an empty answer.
+func record(h http.Handler, r *http.Request) (w *httptest.ResponseRecorder) {
+	w = httptest.NewRecorder()
+	defer func() {
+		if p := recover(); p != nil && p != http.ErrAbortHandler {
+			panic(p)
+		}
+	}()
 	h.ServeHTTP(w, r)
 	return w
 }
