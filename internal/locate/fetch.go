@@ -60,9 +60,6 @@ func (l *Locator) fetch(ctx context.Context, s source.Source, c source.Candidate
 		f.spool = nil
 	}
 	f.fault = fault.Of(err)
-	if !errors.Is(err, context.Canceled) {
-		l.remember(ctx, key, f.fault, c)
-	}
 	return f
 }
 
@@ -92,7 +89,6 @@ func (l *Locator) fill(ctx context.Context, f *fetched, s source.Source, c sourc
 	}
 	o := f.file.Objects()[0]
 	f.meta = metaOf(o, f.spool.Size())
-	f.keep.Store(l.keep == keepAll)
 	f.last = func(f *fetched) { l.keepOriginal(key, f.spool) }
 	return nil
 }

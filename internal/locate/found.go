@@ -31,9 +31,6 @@ func metaOf(o *object.Object, size int64) Meta {
 
 // check says whether the file is the one that m asks for.
 func (meta *Meta) check(m ident.Module) *fault.Error {
-	if m.DebugID.IsZero() {
-		return fault.New(fault.Malformed, "", "%s: %q is no debug id that a file could have", fault.Mismatch, m.DebugIDText)
-	}
 	if meta.Module.DebugID != m.DebugID {
 		return fault.New(fault.Malformed, "", "%s: asked for %s, the file says %s",
 			fault.Mismatch, m.DebugID.Breakpad(), meta.Module.DebugID.Breakpad())
@@ -78,10 +75,15 @@ func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if file.fault != nil {
-			err := file.fault
+		// What is known of the file stays known when it cannot be fetched now:
+		// its table may still answer. But another file is not this one.
+		why := file.fault
+		if why == nil {
+			why = file.meta.check(f.Module)
+		}
+		if why != nil {
 			file.release()
-			return nil, nil, err
+			return nil, nil, why
 		}
 		f.file = file
 	}

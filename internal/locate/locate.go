@@ -119,7 +119,9 @@ func askable(m ident.Module) error {
 	switch {
 	case m.DebugFile == "":
 		return fault.New(fault.NotFound, "", "the module has no debug file name")
-	case m.DebugID.IsZero() && m.DebugIDText == "":
+	case m.DebugID.IsZero() && m.DebugIDText != "":
+		return fault.New(fault.NotFound, "", "%q is no debug id that a symbol file could have", m.DebugIDText)
+	case m.DebugID.IsZero():
 		return fault.New(fault.NotFound, "", "the module has no debug id")
 	}
 	return nil
@@ -162,13 +164,17 @@ func (l *Locator) try(ctx context.Context, s source.Source, c source.Candidate, 
 		return &Found{Meta: *meta, l: l, source: s, candidate: c, key: key}, tried, nil
 	}
 	f, err := l.fetches.Do(ctx, key, func(ctx context.Context) (*fetched, error) {
-		return l.fetch(ctx, s, c, key), nil
+		f := l.fetch(ctx, s, c, key)
+		if f.fault != nil {
+			l.remember(ctx, key, f.fault, c)
+		}
+		return f, nil
 	})
 	if err != nil { // the caller left, or its time is over
 		tried.Fault = fault.Of(err)
 		return nil, tried, err
 	}
-	tried.Attempt, tried.Cached, tried.Fault = f.attempt, f.kept, f.fault
+	tried.Attempt, tried.Parse, tried.Cached, tried.Fault = f.attempt, f.parse, f.kept, f.fault
 	if tried.Fault == nil {
 		if tried.Fault = f.meta.check(m); tried.Fault != nil {
 			l.remember(ctx, key, tried.Fault, c)
@@ -179,12 +185,13 @@ func (l *Locator) try(ctx context.Context, s source.Source, c source.Candidate, 
 		return nil, tried, nil
 	}
 	tried.Features, tried.Chosen = f.meta.Features, true
+	f.keep.Store(l.keep == keepAll)
 	return &Found{Meta: f.meta, l: l, source: s, candidate: c, key: key, file: f}, tried, nil
 }
 
 // remember keeps a verdict on a candidate for as long as its kind allows.
 func (l *Locator) remember(ctx context.Context, key cache.Key, f *fault.Error, c source.Candidate) {
-	if c.Local && f.Kind == fault.NotFound {
+	if c.Local || f.Kind == fault.Internal {
 		return
 	}
 	if life := l.lives.For(f, c.Public); life > 0 {

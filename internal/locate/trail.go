@@ -15,6 +15,7 @@ type Tried struct {
 	Kind     string
 	Location string
 	Attempt  source.Attempt // zero when nothing was asked of the source now
+	Parse    time.Duration  // reading what came
 	Cached   bool           // the verdict was remembered, not fetched
 	Expires  time.Time      // when a remembered fault ends, zero otherwise
 	Fault    *fault.Error   // nil: the file is usable
