@@ -18,46 +18,73 @@ import (
 	"symbolon/internal/symcache"
 )
 
+// maxWaiting is how many builds may wait. The file of one that is turned away
+// goes on answering for itself, and the next answer tries again.
+const maxWaiting = 64
+
 // Prefetch has the table of m built and kept, and waits for it.
-func (t *Tables) Prefetch(ctx context.Context, m ident.Module) Report {
+func (t *Tables) Prefetch(ctx context.Context, m ident.Module) (Report, error) {
 	h, report := t.Symbols(ctx, m)
 	if h == nil {
-		return report
+		return report, nil
 	}
-	if e := h.ref.Value(); e.found != nil && e.taken.CompareAndSwap(false, true) {
-		t.replace(h.key, h.ref)
-	} else {
-		h.ref.Release()
+	e := h.ref.Value()
+	h.Release()
+	if e.found == nil {
+		return report, nil
 	}
-	return report
+	select {
+	case <-e.built:
+		return report, e.failed
+	case <-ctx.Done():
+		return report, context.Cause(ctx)
+	}
 }
 
-// behind replaces an entry while nobody waits. It takes the reference over.
-func (t *Tables) behind(key cache.Key, ref *mem.Ref[*entry]) {
-	t.builds.Go(func() { t.replace(key, ref) })
+// behind replaces an entry that answers for itself while nobody waits. It
+// takes the reference over, unless it says that there is nothing to do.
+func (t *Tables) behind(key cache.Key, ref *mem.Ref[*entry]) bool {
+	e := ref.Value()
+	if e.taken.Swap(true) {
+		return false
+	}
+	if t.waiting.Add(1) > maxWaiting {
+		t.waiting.Add(-1)
+		e.taken.Store(false)
+		return false
+	}
+	t.builds.Go(func() {
+		defer t.waiting.Add(-1)
+		defer ref.Release()
+		defer close(e.built)
+		e.failed = t.replace(key, e)
+	})
+	return true
 }
 
 // replace builds the table of an entry that answers for itself, and puts it in
-// its place. It takes the reference over.
-func (t *Tables) replace(key cache.Key, ref *mem.Ref[*entry]) {
-	defer ref.Release()
+// its place.
+func (t *Tables) replace(key cache.Key, e *entry) error {
 	select {
 	case t.slots <- struct{}{}:
 		defer func() { <-t.slots }()
 	case <-t.ctx.Done():
-		return
 	}
-	e, size, err := t.buildSafely(t.ctx, ref.Value())
+	if err := context.Cause(t.ctx); err != nil {
+		return err
+	}
+	made, size, err := t.buildSafely(t.ctx, e)
 	if err != nil {
 		metric.Builds.Add(1, "failed")
 		if t.ctx.Err() == nil {
 			t.log.Warn("a table could not be built; its file goes on answering for itself",
-				"module", ref.Value().module.DebugFile, "error", err)
+				"module", e.module.DebugFile, "error", err)
 		}
-		return
+		return err
 	}
 	metric.Builds.Add(1, "built")
-	t.open.Put(key, e, size, e.close).Release()
+	t.open.Put(key, made, size, made.close).Release()
+	return nil
 }
 
 // buildSafely is build, with a mistake of ours that throws turned into an

@@ -36,11 +36,9 @@ func (h *Handle) Module() ident.Module { return h.ref.Value().module }
 // the moment to have its table made: the answer is out.
 func (h *Handle) Release() {
 	e := h.ref.Value()
-	if e.found != nil && e.taken.CompareAndSwap(false, true) {
-		h.tables.behind(h.key, h.ref)
-		return
+	if e.found == nil || !h.tables.behind(h.key, h.ref) {
+		h.ref.Release()
 	}
-	h.ref.Release()
 }
 
 // newEntry opens the table in blob, and closes blob if that is not one.

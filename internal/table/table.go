@@ -68,6 +68,8 @@ type Tables struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	builds sync.WaitGroup
+
+	waiting atomic.Int64 // builds that wait or run
 }
 
 // Deps are the parts that tables work with.
@@ -85,9 +87,9 @@ func New(cfg Config, d Deps) *Tables {
 	t := &Tables{
 		cfg: cfg, loc: d.Locator, tier: d.Tier, scratch: d.Scratch, now: d.Now, log: d.Log,
 		open:  mem.New[*entry](int64(cfg.MaxBytes)),
-		opens: cache.NewFlight[cache.Key](opened.retain, opened.release),
 		slots: make(chan struct{}, cfg.Builds),
 	}
+	t.opens = cache.NewFlight[cache.Key](opened.retain, t.drop)
 	t.opens.Keep = true // what was begun for an answer that did not wait serves the next one
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	return t
@@ -109,24 +111,35 @@ type entry struct {
 	blob   cache.Blob    // the table; nil for a file
 	check  func() error  // whether the table is what was written; nil for a file
 	taken  atomic.Bool   // its table is being built, or could not be
+	built  chan struct{} // closed when its table is there, or could not be built; nil for a table
+	failed error         // why it could not; to be read when built is closed
 }
 
 // opened is an entry with the trail that led to it.
 type opened struct {
+	key    cache.Key
 	ref    *mem.Ref[*entry]
 	report Report
+	waited *bool // somebody got it
 }
 
 func (o opened) retain() opened {
+	*o.waited = true
 	if o.ref != nil {
 		o.ref = o.ref.Retain()
 	}
 	return o
 }
 
-func (o opened) release() {
-	if o.ref != nil {
+// drop lets go of what was opened. When nobody waited for it any more there is
+// no answer after which its table could be built: now is the time.
+func (t *Tables) drop(o opened) {
+	switch {
+	case o.ref == nil:
+	case *o.waited:
 		o.ref.Release()
+	default:
+		t.handle(o.key, o.ref).Release()
 	}
 }
 
@@ -164,9 +177,12 @@ func moduleKey(m ident.Module) cache.Key {
 func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module) opened {
 	start := t.now()
 	found, tried, err := t.loc.Best(ctx, m)
-	o := opened{report: Report{Tried: tried, Lookup: t.now().Sub(start)}}
+	o := opened{key: key, waited: new(bool), report: Report{Tried: tried, Lookup: t.now().Sub(start)}}
 	for i := range tried {
 		o.report.Lookup -= tried[i].Attempt.Time
+		if tried[i].Fault != nil {
+			o.report.ParseBad += tried[i].Parse
+		}
 	}
 	if err != nil {
 		o.report.Fault = fault.Of(err)
@@ -180,15 +196,17 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module) opened
 			return o
 		}
 	}
-	obj, _, err := found.File(ctx)
+	obj, src, err := found.File(ctx)
 	if err != nil {
 		found.Close()
 		o.report.Fault = fault.Of(err)
 		return o
 	}
 	o.report.Parse = found.Parse()
-	e := &entry{answerer: obj, module: found.Module, found: found}
-	o.ref = t.open.Put(key, e, obj.Footprint(), e.close)
+	// The file in its spool counts like the memory, so that files which wait
+	// for their tables, or will never have one, do not pile up on the disk.
+	e := &entry{answerer: obj, module: found.Module, found: found, built: make(chan struct{})}
+	o.ref = t.open.Put(key, e, obj.Footprint()+src.Size(), e.close)
 	return o
 }
 

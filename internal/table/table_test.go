@@ -127,7 +127,7 @@ func TestTheFileAnswersFirstAndItsTableAfterwardsAlike(t *testing.T) {
 	stop() // waits for no build that did not begin, so ask until it is there
 	tables, stop = b.start(t)
 	defer stop()
-	tables.Prefetch(t.Context(), module())
+	prefetch(t, tables)
 	h, report = tables.Symbols(t.Context(), module())
 	if h == nil || !report.Hit {
 		t.Fatalf("report of a second answer: %+v", report)
@@ -138,6 +138,13 @@ func TestTheFileAnswersFirstAndItsTableAfterwardsAlike(t *testing.T) {
 	}
 	if n := entries(t, b.dir, "symcache"); n != 1 {
 		t.Errorf("%d tables on disk", n)
+	}
+}
+
+func prefetch(t *testing.T, tables *table.Tables) {
+	t.Helper()
+	if r, err := tables.Prefetch(t.Context(), module()); err != nil || r.Fault != nil {
+		t.Fatal(err, r.Fault)
 	}
 }
 
@@ -159,9 +166,7 @@ func entries(t *testing.T, dir, kind string) (n int) {
 func TestWithMetaAndTableNothingIsFetchedAgain(t *testing.T) {
 	b := newBench(t, text(file))
 	tables, stop := b.start(t)
-	if r := tables.Prefetch(t.Context(), module()); r.Fault != nil {
-		t.Fatal(r.Fault)
-	}
+	prefetch(t, tables)
 	stop()
 	asked := b.asked.Load()
 	tables, stop = b.start(t)
@@ -189,7 +194,7 @@ func TestADamagedTableIsMadeAnew(t *testing.T) {
 func damagedTable(t *testing.T, damage func([]byte) []byte) {
 	b := newBench(t, text(file))
 	tables, stop := b.start(t)
-	tables.Prefetch(t.Context(), module())
+	prefetch(t, tables)
 	stop()
 	err := filepath.WalkDir(filepath.Join(b.dir, "cache", "symcache"), func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -234,6 +239,15 @@ func TestALateModuleIsToldAndItsWorkGoesOn(t *testing.T) {
 		t.Fatalf("report: %+v", report)
 	}
 	close(wait)
+	for range 400 { // nobody asks, and yet the table comes
+		if entries(t, b.dir, "symcache") == 1 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if n := entries(t, b.dir, "symcache"); n != 1 {
+		t.Errorf("%d tables on disk", n)
+	}
 	h, report = tables.Symbols(t.Context(), module())
 	if h == nil {
 		t.Fatalf("report: %+v", report)
@@ -242,6 +256,28 @@ func TestALateModuleIsToldAndItsWorkGoesOn(t *testing.T) {
 	if n := b.asked.Load(); n != 1 {
 		t.Errorf("asked %d times", n)
 	}
+}
+
+func TestAnotherFileIsNotServedInPlaceOfTheOneThatWasKnown(t *testing.T) {
+	b := newBench(t, text(file))
+	tables, stop := b.start(t)
+	prefetch(t, tables)
+	stop()
+	if err := os.RemoveAll(filepath.Join(b.dir, "cache", "symcache")); err != nil {
+		t.Fatal(err)
+	}
+	b.answer = text(strings.Replace(file, id, "11111111111111111111111111111111A", 1))
+	tables, stop = b.start(t)
+	defer stop()
+	h, report := tables.Symbols(t.Context(), module())
+	if h != nil || fault.KindOf(report.Fault) != fault.Malformed || !strings.HasPrefix(report.Fault.Detail, fault.Mismatch) {
+		t.Fatalf("report: %+v", report)
+	}
+	b.answer = text(file)
+	if h, report = tables.Symbols(t.Context(), module()); h == nil {
+		t.Fatalf("what was known is lost: %+v", report)
+	}
+	h.Release()
 }
 
 func TestManyFirstRequestsMakeOneDownloadAndOneTable(t *testing.T) {
@@ -265,7 +301,7 @@ func TestManyFirstRequestsMakeOneDownloadAndOneTable(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	tables.Prefetch(t.Context(), module())
+	prefetch(t, tables)
 	stop()
 	if n := b.asked.Load(); n != 1 {
 		t.Errorf("asked %d times", n)
