@@ -42,7 +42,7 @@ func cacheStatCommand() *command {
 	return &command{
 		name: "stat", short: "Tell how much the cache holds",
 		flags: func(fs *flag.FlagSet) {
-			conf.add(fs)
+			conf.addBase(fs)
 			fs.BoolVar(&q.JSON, "json", false, "print JSON")
 		},
 		run: func(ctx context.Context, e *env, _ []string) error { return runCache(ctx, e, &conf, q) },
@@ -55,7 +55,7 @@ func cacheListCommand() *command {
 	return &command{
 		name: "ls", short: "List the entries, unused for longest first",
 		flags: func(fs *flag.FlagSet) {
-			conf.add(fs)
+			conf.addBase(fs)
 			fs.BoolVar(&q.JSON, "json", false, "print one JSON object per line")
 			fs.StringVar(&q.Kind, "kind", "", "only entries of `KIND`: objects, meta, symcache or cficache")
 			fs.BoolVar(&q.Faults, "faults", false, "only remembered faults")
@@ -71,7 +71,7 @@ func cachePurgeCommand() *command {
 		name: "purge", short: "Remove entries",
 		long: "Nothing is lost that cannot be made again from the sources.",
 		flags: func(fs *flag.FlagSet) {
-			conf.add(fs)
+			conf.addBase(fs)
 			fs.StringVar(&q.Kind, "kind", "", "only entries of `KIND`: objects, meta, symcache or cficache")
 			fs.DurationVar(&q.Older, "older", 0, "only what was not used for `TIME`, as in 36h")
 			fs.BoolVar(&q.Faults, "faults", false, "only remembered faults")

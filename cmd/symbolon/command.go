@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -217,6 +218,38 @@ func (l *list) Set(s string) error { *l = append(*l, s); return nil }
 
 // say writes for people; that a terminal went away is nobody's concern.
 func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
+
+// eachLine calls do for the lines of in until it fails or ctx ends: reading
+// from a terminal cannot be interrupted, but it need not be waited for.
+func eachLine(ctx context.Context, in io.Reader, do func(line string) error) error {
+	lines, failed := make(chan string, 256), make(chan error, 1)
+	go func() {
+		scan := bufio.NewScanner(in)
+		scan.Buffer(nil, 1<<20)
+		for scan.Scan() {
+			select {
+			case lines <- scan.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+		failed <- scan.Err()
+		close(lines)
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case line, more := <-lines:
+			if !more {
+				return <-failed
+			}
+			if err := do(line); err != nil {
+				return err
+			}
+		}
+	}
+}
 
 // printable replaces what could move a terminal's cursor or reorder its text:
 // names come from files that anybody may have made.

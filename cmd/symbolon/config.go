@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"log/slog"
 	"maps"
 	"os"
@@ -22,9 +23,14 @@ type configFlags struct {
 }
 
 func (f *configFlags) add(fs *flag.FlagSet) {
+	f.addBase(fs)
+	fs.Var(&f.sources, "source", "ask the symbol source `SPEC`: a preset, a URL or a directory; may be given several times, and replaces the sources of the configuration")
+}
+
+// addBase is for commands that ask no source.
+func (f *configFlags) addBase(fs *flag.FlagSet) {
 	fs.StringVar(&f.file, "config", "", "read the configuration `FILE` (YAML)")
 	fs.StringVar(&f.data, "data", "", "data directory `DIR` (default: symbolon in the user's cache directory)")
-	fs.Var(&f.sources, "source", "ask the symbol source `SPEC`: a preset, a URL or a directory; may be given several times, and replaces the sources of the configuration")
 	fs.Var(&f.sets, "set", "set a key of the configuration, `KEY=VALUE`; may be given several times")
 }
 
@@ -81,32 +87,46 @@ func (f *configFlags) load(e *env) (*config.Config, *slog.Logger, error) {
 }
 
 // operator is what answers the commands of operators: the server that runs on
-// the data directory; the directory itself when none does; and a temporary
-// directory when sources are named, to see what they say now.
+// the data directory, or the directory itself when none does.
 func (f *configFlags) operator(ctx context.Context, e *env) (operator, error) {
 	cfg, log, err := f.load(e)
 	if err != nil {
 		return nil, err
 	}
-	if len(f.sources) > 0 && f.data == "" {
-		if cfg.Data, err = os.MkdirTemp("", "symbolon-*"); err != nil {
-			return nil, err
-		}
-		n, err := newNode(cfg, nil, log)
-		if err != nil {
-			os.RemoveAll(cfg.Data)
-			return nil, err
-		}
-		return &passing{n, cfg.Data}, nil
-	}
 	data, err := dataDir(cfg.Data)
 	if err != nil {
 		return nil, err
 	}
-	if r := dialControl(ctx, data); r != nil {
-		return r, nil
+	r := dialControl(ctx, data)
+	switch {
+	case r == nil:
+		return newNode(cfg, nil, log)
+	case len(f.sources) > 0:
+		r.close()
+		return nil, fmt.Errorf("a server runs on %s and asks its own sources: leave --source out, or choose another --data", data)
 	}
-	return newNode(cfg, nil, log)
+	return r, nil
+}
+
+// asker is an operator that asks the sources which are named, if any are, and
+// remembers nothing: to see what they say now.
+func (f *configFlags) asker(ctx context.Context, e *env) (operator, error) {
+	if len(f.sources) == 0 || f.data != "" {
+		return f.operator(ctx, e)
+	}
+	cfg, log, err := f.load(e)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Data, err = os.MkdirTemp("", "symbolon-*"); err != nil {
+		return nil, err
+	}
+	n, err := newNode(cfg, nil, log)
+	if err != nil {
+		os.RemoveAll(cfg.Data)
+		return nil, err
+	}
+	return &passing{n, cfg.Data}, nil
 }
 
 // passing is a node whose directory goes with it.

@@ -32,18 +32,10 @@ func demangleCommand() *command {
 			if len(args) > 0 {
 				return out.Flush()
 			}
-			in := bufio.NewScanner(e.stdin)
-			in.Buffer(nil, 1<<20)
-			for in.Scan() {
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				say(out, "%s\n", demangle.Name(in.Text(), st))
-				if err := out.Flush(); err != nil {
-					return err
-				}
-			}
-			return in.Err()
+			return eachLine(ctx, e.stdin, func(line string) error {
+				say(out, "%s\n", demangle.Name(line, st))
+				return out.Flush()
+			})
 		},
 	}
 }

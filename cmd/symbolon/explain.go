@@ -39,7 +39,7 @@ asked directly and nothing is remembered.`,
 			if err != nil {
 				return &usageError{text: err.Error()}
 			}
-			op, err := conf.operator(ctx, e)
+			op, err := conf.asker(ctx, e)
 			if err != nil {
 				return err
 			}

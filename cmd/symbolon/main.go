@@ -16,6 +16,10 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-ctx.Done()
+		stop() // a second signal ends the process at once
+	}()
 	code := run(ctx, os.Args[1:], &env{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		environ: os.Environ(),
@@ -48,9 +52,29 @@ type usageError struct {
 
 func (e *usageError) Error() string { return e.text }
 
+// sticky is a writer that remembers its first failure, so that a full disk
+// behind stdout is told at the end, whoever wrote.
+type sticky struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sticky) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	if err != nil && s.err == nil {
+		s.err = err
+	}
+	return n, err
+}
+
 // run runs one command line and returns the exit code.
 func run(ctx context.Context, args []string, e *env) int {
+	out := &sticky{w: e.stdout}
+	e.stdout = out
 	err := dispatch(ctx, args, e)
+	if err == nil {
+		err = out.err
+	}
 	var usage *usageError
 	switch {
 	case err == nil:

@@ -49,7 +49,10 @@ func (n *node) explain(ctx context.Context, m ident.Module) (*explanation, error
 
 // prefetch brings the table of m into the cache, and waits until it is there.
 func (n *node) prefetch(ctx context.Context, m ident.Module) (prefetched, error) {
-	report := n.tables.Prefetch(ctx, m)
+	report, err := n.tables.Prefetch(ctx, m)
+	if err != nil {
+		return prefetched{}, fmt.Errorf("build the table of %s: %w", m.DebugFile, err)
+	}
 	if report.Fault != nil {
 		if ctx.Err() != nil {
 			return prefetched{}, context.Cause(ctx)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -76,7 +77,7 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 		r.sep = ",\n "
 	}
 	if err := r.all(ctx, e.stdin, args[1:]); err != nil {
-		return err
+		return errors.Join(err, r.out.Flush()) // what is known is told
 	}
 	if f.format == "json" {
 		r.text("]\n")
@@ -109,23 +110,15 @@ func (r *resolver) all(ctx context.Context, stdin io.Reader, args []string) erro
 	if len(args) > 0 {
 		return r.out.Flush()
 	}
-	lines := bufio.NewScanner(stdin)
-	for lines.Scan() {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		line := strings.TrimSpace(lines.Text())
-		if line == "" {
-			continue
+	return eachLine(ctx, stdin, func(line string) error {
+		if line = strings.TrimSpace(line); line == "" {
+			return nil
 		}
 		if err := r.one(line); err != nil {
 			return err
 		}
-		if err := r.out.Flush(); err != nil {
-			return err
-		}
-	}
-	return lines.Err()
+		return r.out.Flush()
+	})
 }
 
 // answer is what is known about one address.

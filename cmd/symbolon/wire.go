@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -141,7 +142,8 @@ func (n *node) writable(context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.Close()
+	_, err = s.Write([]byte{0})
+	return errors.Join(err, s.Close())
 }
 
 // spools lets builds spill into the data directory, where what they write
