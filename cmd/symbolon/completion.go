@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"symbolon/internal/config"
 )
 
 func completionCommand(all []*command) *command {
@@ -47,14 +49,30 @@ func (c *command) words() []string {
 	return words
 }
 
+// settings are the keys that --set takes.
+func settings() []string {
+	var keys []string
+	for _, k := range config.Keys(config.Config{}) {
+		if k.Env != "" { // not inside of a list
+			keys = append(keys, k.Path)
+		}
+	}
+	return keys
+}
+
 func bashCompletion(w io.Writer, list []*command) {
 	say(w, `_symbolon() {
 	local cur=${COMP_WORDS[COMP_CWORD]} words
+	if [ "${COMP_WORDS[COMP_CWORD-1]}" = --set ]; then
+		compopt -o nospace
+		COMPREPLY=($(compgen -S = -W "%s" -- "$cur"))
+		return
+	fi
 	if [ "$COMP_CWORD" -eq 1 ]; then
 		words="help %s"
 	else
 		case ${COMP_WORDS[1]} in
-`, strings.Join(names(list), " "))
+`, strings.Join(settings(), " "), strings.Join(names(list), " "))
 	for _, c := range list {
 		say(w, "\t\t%s) words=\"%s\" ;;\n", c.name, strings.Join(c.words(), " "))
 	}

@@ -93,7 +93,7 @@ func TestWhatIsPrintedLoadsAsTheSame(t *testing.T) {
 	pick := func() string { return texts[r.IntN(len(texts))] }
 	for range 500 {
 		a := all{
-			Name: pick(), Count: int(r.Int64()) - int(r.Int64()), Small: int8(r.Int()), Large: uint16(r.Int()), Share: r.NormFloat64() * 1e9, Quiet: r.IntN(2) == 0,
+			Name: pick(), Count: int(r.Uint64()), Small: int8(r.Int()), Large: uint16(r.Int()), Share: r.NormFloat64() * 1e9, Quiet: r.IntN(2) == 0,
 			Disk: store{MaxBytes: bin.Size(r.Int64N(1 << 40)), Wait: time.Duration(r.Int64N(1 << 50))},
 		}
 		for range r.IntN(4) {

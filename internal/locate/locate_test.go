@@ -311,7 +311,7 @@ func TestAModuleWithoutIdentityIsNotAskedFor(t *testing.T) {
 	s := serve(t, text(symbols(id, "f")))
 	var c clock
 	l := locator(t, locate.Config{}, &c, s)
-	for _, m := range []ident.Module{{}, {DebugFile: "a.so"}, {DebugIDText: id}} {
+	for _, m := range []ident.Module{{}, {DebugFile: "a.so"}, {DebugIDText: id}, {DebugFile: "a.so", DebugIDText: "ABCDE"}} {
 		if _, _, err := l.Best(t.Context(), m); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("%+v: got %v", m, err)
 		}

@@ -84,7 +84,7 @@ func (u URL) Parse() (*url.URL, error) {
 	case err != nil:
 		return nil, errors.New("the url cannot be read as one")
 	case parsed.Scheme != "http" && parsed.Scheme != "https", parsed.Hostname() == "":
-		return nil, errors.New("the url must be http://HOST/... or https://HOST/...")
+		return nil, errors.New("the url must begin with http:// or https:// and name a host")
 	}
 	return parsed, nil
 }
