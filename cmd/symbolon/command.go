@@ -265,10 +265,21 @@ func printable(s string) string {
 	}, s)
 }
 
-// writeFile makes the file name whole or not at all; "-" is stdout.
+// writeFile makes the file name whole or not at all; "-" is stdout. A device or
+// a pipe is written to as it stands, and a link stays one.
 func writeFile(e *env, name string, fill func(io.Writer) error) (err error) {
 	if name == "-" {
 		return fill(e.stdout)
+	}
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target
+	}
+	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(fill(f), f.Close())
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".symbolon-*")
 	if err != nil {

@@ -111,7 +111,7 @@ type triedText struct {
 }
 
 // explain makes the explanation of a lookup of m that ended with these.
-func explain(m ident.Module, trail []locate.Tried, err error, now time.Time) *explanation {
+func explain(m ident.Module, trail []locate.Tried, err error, now time.Time, sources int) *explanation {
 	x := &explanation{Found: err == nil, Tried: []triedText{}}
 	full := m.Derive()
 	x.Asked = moduleText{DebugFile: full.DebugFile, CodeFile: full.CodeFile, CodeID: full.CodeID.String()}
@@ -136,7 +136,7 @@ func explain(m ident.Module, trail []locate.Tried, err error, now time.Time) *ex
 	f := fault.Of(err)
 	x.Verdict = f.Kind.String() + ": " + f.Detail
 	if len(trail) == 0 {
-		x.Advice = append(x.Advice, missingAdvice(full, f)...)
+		x.Advice = append(x.Advice, missingAdvice(full, sources)...)
 	}
 	for _, k := range fault.Kinds() {
 		if worst[k] {
@@ -152,25 +152,26 @@ func explain(m ident.Module, trail []locate.Tried, err error, now time.Time) *ex
 	return x
 }
 
-func missingAdvice(m ident.Module, f *fault.Error) []string {
+// missingAdvice is for a module that no place was asked for.
+func missingAdvice(m ident.Module, sources int) []string {
 	switch {
+	case sources == 0:
+		return []string{"Name a source: --source mozilla, --source https://symbols.example.com/, or --source DIRECTORY."}
 	case m.DebugFile == "" && m.CodeFile != "":
 		return []string{"Symbol files are found by debug file name and debug id; a code id of a PE file does not lead to them. Look both up in the crash report or with a debugger."}
-	case f.Kind == fault.NotFound:
-		return []string{"Name a source: --source mozilla, --source https://symbols.example.com/, or --source DIRECTORY."}
 	}
-	return nil
+	return []string{"No source was asked: the name or the id cannot be that of a symbol file, or the filters of the sources leave it out."}
 }
 
 // advice says what to do about each kind of failure.
 var advice = map[fault.Kind]string{
 	fault.NotFound:    "Not found: check the debug file name and the id letter for letter, and whether symbols of this very build were ever uploaded; or add a source that has them with --source.",
 	fault.Denied:      "Denied: the server wants credentials, or others than were sent; check the source's headers in the configuration.",
-	fault.Timeout:     "Timeout: the server is slow or the file is large; ask again (what was begun goes on), or raise network.max_download_timeout.",
-	fault.Transport:   "Transport: the way to the server is broken or it is overloaded; try its URL with curl from this machine, and ask again in a minute.",
-	fault.Malformed:   "Malformed: the server sent something that is not the wanted file. On an identity mismatch the file was stored under the wrong id: upload it again. Otherwise make the file anew with dump_syms.",
+	fault.Timeout:     "Timeout: the server is slow or the file is large; ask again, or raise the bound that was reached: network.connect_timeout, head_timeout, read_timeout or max_download_timeout.",
+	fault.Transport:   "Transport: the way to the server is broken or it is overloaded; try its URL with curl from this machine, and ask again later.",
+	fault.Malformed:   "Malformed: the server sent something that is not the wanted file. On an identity mismatch the file was stored under the wrong id: upload it again. If a page came (a login, an excuse), the address or the credentials of the source are wrong. If the file is damaged, make it anew with dump_syms.",
 	fault.Unsupported: "Unsupported: the file is of a kind that is not read; convert it to a Breakpad .sym with dump_syms.",
-	fault.Internal:    "Internal: this machine could not do the work; the server's log says more.",
+	fault.Internal:    "Internal: this machine could not do the work, for the reason given: free disk space or memory, or report the mistake.",
 }
 
 func tell(t locate.Tried) triedText {

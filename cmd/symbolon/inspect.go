@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"symbolon/internal/object"
+	"symbolon/internal/sym"
 )
 
 func inspectCommand() *command {
@@ -19,21 +21,25 @@ func inspectCommand() *command {
 		flags: func(fs *flag.FlagSet) {
 			fs.BoolVar(&asJSON, "json", false, "print an array with an object for each object of the file")
 		},
-		run: func(_ context.Context, e *env, args []string) error {
+		run: func(ctx context.Context, e *env, args []string) error {
 			if len(args) != 1 {
 				return &usageError{text: "name one FILE"}
 			}
-			src, err := openFile(args[0])
+			src, err := openFile(e, args[0])
 			if err != nil {
 				return err
 			}
 			defer src.Close()
-			f, err := object.Open(src)
+			f, err := object.Open(src.Source)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			var all []inspected
 			for _, o := range f.Objects() {
+				// What is wrong inside of functions is known once all are read.
+				if err := o.Blocks(runtime.GOMAXPROCS(0), func(*sym.Block) error { return ctx.Err() }); err != nil {
+					return fmt.Errorf("%s: %w", args[0], err)
+				}
 				all = append(all, inspectObject(o.Info()))
 			}
 			if asJSON {

@@ -44,7 +44,7 @@ func (n *node) explain(ctx context.Context, m ident.Module) (*explanation, error
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return explain(m, trail, err, time.Now()), nil
+	return explain(m, trail, err, time.Now(), n.sources), nil
 }
 
 // prefetch brings the table of m into the cache, and waits until it is there.

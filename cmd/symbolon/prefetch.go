@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"flag"
 	"fmt"
@@ -31,7 +30,7 @@ module was not found.`,
 			if len(args) != 1 || parallel < 1 {
 				return &usageError{text: "name one LIST, and a --parallel of at least 1"}
 			}
-			modules, err := readList(e, args[0])
+			modules, err := readList(ctx, e, args[0])
 			if err != nil {
 				return err
 			}
@@ -45,7 +44,7 @@ module was not found.`,
 	}
 }
 
-func readList(e *env, name string) ([]ident.Module, error) {
+func readList(ctx context.Context, e *env, name string) ([]ident.Module, error) {
 	in := e.stdin
 	if name != "-" {
 		f, err := os.Open(name)
@@ -56,19 +55,20 @@ func readList(e *env, name string) ([]ident.Module, error) {
 		in = f
 	}
 	var out []ident.Module
-	lines := bufio.NewScanner(in)
-	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(lines.Text())
-		if line == "" || line[0] == '#' {
-			continue
+	n := 0
+	err := eachLine(ctx, in, func(line string) error {
+		n++
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			return nil
 		}
 		m, err := parseModule(line)
 		if err != nil {
-			return nil, fmt.Errorf("%s, line %d: %w", name, n, err)
+			return fmt.Errorf("%s, line %d: %w", name, n, err)
 		}
 		out = append(out, m)
-	}
-	return out, lines.Err()
+		return nil
+	})
+	return out, err
 }
 
 // prefetchAll fetches the modules and prints a line for each that is missing

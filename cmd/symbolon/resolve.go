@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/demangle"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
@@ -63,11 +64,14 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 	if len(args) == 0 {
 		return &usageError{text: "which FILE?"}
 	}
-	obj, closer, err := openObject(args[0])
+	if args[0] == "-" && len(args) == 1 {
+		return &usageError{text: "with the file on standard input the addresses must be arguments"}
+	}
+	obj, src, err := openObject(e, args[0])
 	if err != nil {
 		return err
 	}
-	defer closer.Close()
+	defer src.Close()
 	r := resolver{obj: obj, demangle: !f.noDemangle, out: bufio.NewWriter(e.stdout), write: write}
 	if vaddr {
 		r.base = obj.Info().LoadAddress
@@ -76,13 +80,11 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 		r.text("[")
 		r.sep = ",\n "
 	}
-	if err := r.all(ctx, e.stdin, args[1:]); err != nil {
-		return errors.Join(err, r.out.Flush()) // what is known is told
-	}
+	err = r.all(ctx, e.stdin, e.stderr, args[1:])
 	if f.format == "json" {
 		r.text("]\n")
 	}
-	return r.out.Flush()
+	return errors.Join(err, r.out.Flush()) // what is known is told in any case
 }
 
 // resolver answers addresses one by one.
@@ -100,25 +102,40 @@ type resolver struct {
 
 func (r *resolver) text(s string) { _, _ = r.out.WriteString(s) }
 
-// all answers args, or the lines of stdin when there are none.
-func (r *resolver) all(ctx context.Context, stdin io.Reader, args []string) error {
+// all answers args, or the lines of stdin when there are none. A line that is
+// no address is told, answered with nothing, and does not stop the others.
+func (r *resolver) all(ctx context.Context, stdin io.Reader, stderr io.Writer, args []string) error {
 	for _, a := range args {
-		if err := r.one(a); err != nil {
+		addr, err := parseAddr(a)
+		if err != nil {
+			return err
+		}
+		if err := r.one(addr); err != nil {
 			return err
 		}
 	}
 	if len(args) > 0 {
-		return r.out.Flush()
+		return nil
 	}
-	return eachLine(ctx, stdin, func(line string) error {
+	bad := 0
+	err := eachLine(ctx, stdin, func(line string) error {
 		if line = strings.TrimSpace(line); line == "" {
 			return nil
 		}
-		if err := r.one(line); err != nil {
-			return err
+		addr, err := parseAddr(line)
+		if err != nil {
+			bad++
+			say(stderr, "symbolon: %s\n", printable(err.Error()))
+			err = r.put(&answer{Addr: line, Frames: []frame{}})
+		} else {
+			err = r.one(addr)
 		}
-		return r.out.Flush()
+		return errors.Join(err, r.out.Flush())
 	})
+	if err == nil && bad > 0 {
+		err = fmt.Errorf("%d lines were no addresses", bad)
+	}
+	return err
 }
 
 // answer is what is known about one address.
@@ -136,11 +153,7 @@ type frame struct {
 	Inlined  bool   `json:"inlined"`
 }
 
-func (r *resolver) one(text string) error {
-	addr, err := parseAddr(text)
-	if err != nil {
-		return err
-	}
+func (r *resolver) one(addr uint64) error {
 	a := answer{Addr: "0x" + strconv.FormatUint(addr, 16), Frames: []frame{}}
 	r.frames = r.frames[:0]
 	if addr >= r.base {
@@ -156,12 +169,17 @@ func (r *resolver) one(text string) error {
 		}
 		a.Frames = append(a.Frames, out)
 	}
-	r.buf = r.write(r.buf[:0], &a)
+	return r.put(&a)
+}
+
+// put writes one answer.
+func (r *resolver) put(a *answer) error {
+	r.buf = r.write(r.buf[:0], a)
 	if r.count > 0 {
 		r.text(r.sep)
 	}
 	r.count++
-	_, err = r.out.Write(r.buf)
+	_, err := r.out.Write(r.buf)
 	return err
 }
 
@@ -198,7 +216,7 @@ var formats = map[string]func(dst []byte, a *answer) []byte{
 }
 
 func appendText(dst []byte, a *answer) []byte {
-	dst = append(append(dst, a.Addr...), '\n')
+	dst = append(append(dst, printable(a.Addr)...), '\n')
 	for _, f := range a.Frames {
 		dst = append(append(dst, "  "...), printable(f.Function)...)
 		if f.Offset != "" && f.Offset != "0x0" {
@@ -267,36 +285,46 @@ func appendPairs(dst []byte, a *answer, column bool) []byte {
 
 // file is an open file as the readers want it.
 type file struct {
+	bin.Source
+	io.Closer
+}
+
+// onDisk is a file of the file system.
+type onDisk struct {
 	*os.File
 	size int64
 }
 
-func (f *file) Size() int64 { return f.size }
+func (f onDisk) Size() int64 { return f.size }
 
-// openFile opens name for random access.
-func openFile(name string) (*file, error) {
+// openFile opens name for random access; "-" is standard input, which is read
+// into memory.
+func openFile(e *env, name string) (*file, error) {
+	if name == "-" {
+		all, err := io.ReadAll(e.stdin)
+		return &file{bin.Bytes(all), io.NopCloser(nil)}, err
+	}
+	st, err := os.Stat(name) // before opening, which waits for the other end of a pipe
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	st, err := f.Stat()
-	if err == nil && !st.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file", name)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return &file{f, st.Size()}, nil
+	return &file{onDisk{f, st.Size()}, f}, nil
 }
 
 // openObject opens the only object of a debug file.
-func openObject(name string) (*object.Object, io.Closer, error) {
-	f, err := openFile(name)
+func openObject(e *env, name string) (*object.Object, *file, error) {
+	f, err := openFile(e, name)
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := object.Open(f)
+	o, err := object.Open(f.Source)
 	if err != nil {
 		f.Close()
 		return nil, nil, fmt.Errorf("%s: %w", name, err)

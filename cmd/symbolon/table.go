@@ -36,6 +36,9 @@ func tableBuildCommand() *command {
 			if len(args) != 1 {
 				return &usageError{text: "name one FILE"}
 			}
+			if out == "" && args[0] == "-" {
+				return &usageError{text: "say with --out where the table of standard input goes"}
+			}
 			if out == "" {
 				out = args[0] + ".symcache"
 			}
@@ -45,7 +48,7 @@ func tableBuildCommand() *command {
 }
 
 func buildTable(ctx context.Context, e *env, name, out string) error {
-	src, err := openFile(name)
+	obj, src, err := openObject(e, name)
 	if err != nil {
 		return err
 	}
@@ -54,11 +57,6 @@ func buildTable(ctx context.Context, e *env, name, out string) error {
 	if _, err := io.Copy(h, io.NewSectionReader(src, 0, src.Size())); err != nil {
 		return err
 	}
-	obj, closer, err := openObject(name)
-	if err != nil {
-		return err
-	}
-	defer closer.Close()
 	err = writeFile(e, out, func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<20)
 		opt := symcache.Options{Scratch: scratch{os.TempDir()}}
@@ -79,7 +77,7 @@ func tableDumpCommand() *command {
 		args:  "TABLE",
 		short: "Print the bytes of a table with what they mean",
 		run: func(_ context.Context, e *env, args []string) error {
-			return withTable(args, func(name string, t *symcache.Table) error {
+			return withTable(e, args, func(name string, t *symcache.Table) error {
 				out := bufio.NewWriter(e.stdout)
 				if err := t.Dump(out); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
@@ -96,7 +94,7 @@ func tableVerifyCommand() *command {
 		args:  "TABLE",
 		short: "Check every byte and every reference of a table",
 		run: func(_ context.Context, e *env, args []string) error {
-			return withTable(args, func(name string, t *symcache.Table) error {
+			return withTable(e, args, func(name string, t *symcache.Table) error {
 				if err := t.Verify(); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
@@ -108,16 +106,16 @@ func tableVerifyCommand() *command {
 	}
 }
 
-func withTable(args []string, use func(name string, t *symcache.Table) error) error {
+func withTable(e *env, args []string, use func(name string, t *symcache.Table) error) error {
 	if len(args) != 1 {
 		return &usageError{text: "name one TABLE"}
 	}
-	f, err := openFile(args[0])
+	f, err := openFile(e, args[0])
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	t, err := symcache.Open(f)
+	t, err := symcache.Open(f.Source)
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}

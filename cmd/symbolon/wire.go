@@ -31,6 +31,7 @@ type node struct {
 	tables  *table.Tables
 	engine  *symbolicate.Engine
 	log     *slog.Logger
+	sources int // how many there are
 }
 
 // demoSource is a bucket that is built in, with the name of its source.
@@ -61,6 +62,7 @@ func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, e
 	if err != nil {
 		return n, err
 	}
+	n.sources = len(sources)
 	n.locator = locate.New(cfg.Locate, locate.Deps{
 		Sources: sources,
 		Tier:    n.store,

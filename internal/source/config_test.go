@@ -18,7 +18,7 @@ func TestWrongConfigurationsAreRefused(t *testing.T) {
 		"no type: there are http and file": func(c *source.Config) { c.Type = "" },
 		`type "s3" is not supported: there are http and filesystem`: func(c *source.Config) { c.Type = "s3" },
 		"a url is missing":              func(c *source.Config) { c.URL = source.URL{} },
-		"the url must begin with http":          func(c *source.Config) { c.URL = source.NewURL("ftp://host/") },
+		"the url must begin with http":  func(c *source.Config) { c.URL = source.NewURL("ftp://host/") },
 		"the url cannot be read":        func(c *source.Config) { c.URL = source.NewURL("http://u:" + canary + "@host/%zz") },
 		"a path is for":                 func(c *source.Config) { c.Path = "/x" },
 		"url and headers are for":       func(c *source.Config) { c.Type = source.Filesystem },

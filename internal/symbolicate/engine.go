@@ -27,7 +27,7 @@ import (
 type Config struct {
 	Parallel  int           `yaml:"parallel" help:"Modules of one request that are looked up at the same time."`
 	MaxFrames int           `yaml:"max_frames" help:"Frames of one answer, inlined ones counted; a request whose answer has more is refused."`
-	Deadline  time.Duration `yaml:"module_deadline" help:"How long an answer waits for one module; afterwards the module counts as missing in this answer, and the work goes on into the cache. -1: as long as it takes."`
+	Deadline  time.Duration `yaml:"module_deadline" help:"How long an answer waits for its modules; one that is not ready then counts as missing in this answer, and its work goes on into the cache. -1: as long as it takes."`
 }
 
 // Defaults returns c with its zero fields filled in.
@@ -75,6 +75,12 @@ func New(cfg Config, tables *table.Tables) *Engine {
 func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 	res := &Result{req: req, Modules: make([]Module, len(req.Modules)), spans: make([]span, len(req.Frames))}
 	order, starts := byModule(req)
+	work := ctx
+	if e.cfg.Deadline > 0 {
+		var cancel context.CancelFunc
+		work, cancel = context.WithTimeout(ctx, e.cfg.Deadline)
+		defer cancel()
+	}
 	slots := make(chan struct{}, e.cfg.Parallel)
 	var wg sync.WaitGroup
 	for m := range req.Modules {
@@ -84,15 +90,19 @@ func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 		}
 		select {
 		case slots <- struct{}{}:
-		case <-ctx.Done():
+		case <-work.Done():
 		}
 		if ctx.Err() != nil {
 			break
 		}
+		if work.Err() != nil {
+			res.late(m, mine, fault.New(fault.Timeout, "", "not begun within %v, as other modules of the request took so long", e.cfg.Deadline))
+			continue
+		}
 		wg.Go(func() {
 			defer func() { <-slots }()
 			defer res.survive(m, mine)
-			e.module(ctx, res, m, mine)
+			e.module(work, res, m, mine)
 		})
 	}
 	wg.Wait()
@@ -128,11 +138,6 @@ func (r *Result) lose(m int, order []uint32, why *fault.Error) {
 
 // module looks module m up and answers its frames, whose indexes are in order.
 func (e *Engine) module(ctx context.Context, res *Result, m int, order []uint32) {
-	if e.cfg.Deadline > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, e.cfg.Deadline)
-		defer cancel()
-	}
 	mod := &res.Modules[m]
 	mod.Asked = true
 	mod.handle, mod.Report = e.tables.Symbols(ctx, res.req.Modules[m])
@@ -152,9 +157,16 @@ func (e *Engine) module(ctx context.Context, res *Result, m int, order []uint32)
 	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(frames[a].Addr, frames[b].Addr) })
 	err := mod.answer(ctx, res, order, int64(e.cfg.MaxFrames))
 	if err != nil {
-		mod.Report.Late = true
-		res.lose(m, order, fault.New(fault.KindOf(err), "", "its addresses were not looked up within %v", e.cfg.Deadline))
+		res.late(m, order, fault.New(fault.KindOf(err), "", "its addresses were not looked up within %v", e.cfg.Deadline))
 	}
+}
+
+// late makes module m one that was not ready in time.
+func (r *Result) late(m int, order []uint32, why *fault.Error) {
+	r.Modules[m].Asked, r.Modules[m].Report.Late = true, true
+	r.lose(m, order, why)
+	metric.Modules.Add(1, "deadline")
+	metric.Frames.Add(int64(len(order)), "nomodule")
 }
 
 // patience is how many addresses are looked up between two looks at the time.

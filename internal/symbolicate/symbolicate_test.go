@@ -153,6 +153,31 @@ func TestASlowModuleDoesNotHoldTheOthersBack(t *testing.T) {
 	}
 }
 
+func TestManySlowModulesCostOneDeadline(t *testing.T) {
+	e := engine(t, symbolicate.Config{Deadline: 300 * time.Millisecond, Parallel: 2})
+	req := &symbolicate.Request{}
+	for i := range 40 {
+		m := module("slow.so")
+		m.CodeFile = fmt.Sprint(i) // so that each is a lookup of its own
+		req.Modules = append(req.Modules, m)
+		req.Frames = append(req.Frames, symbolicate.Frame{Module: int32(i), Addr: 0x1000})
+	}
+	start := time.Now()
+	res, err := e.Run(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Release()
+	if took := time.Since(start); took > 3*time.Second { // one after the other it would be 6 s
+		t.Errorf("it took %v", took)
+	}
+	for i, m := range res.Modules {
+		if !m.Asked || m.Found || !m.Report.Late || fault.KindOf(m.Report.Fault) != fault.Timeout {
+			t.Errorf("module %d: %+v", i, m)
+		}
+	}
+}
+
 func TestALeavingCallerEndsTheWait(t *testing.T) {
 	e := engine(t, symbolicate.Config{Deadline: -1, Parallel: 1})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

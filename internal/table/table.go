@@ -185,7 +185,9 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module) opened
 		}
 	}
 	if err != nil {
-		o.report.Fault = fault.Of(err)
+		if o.report.Fault = fault.Of(err); o.report.Fault.Kind == fault.Internal {
+			t.log.Error("a module could not be looked up", "module", m.DebugFile, "error", err)
+		}
 		return o
 	}
 	if found.Hash != ([32]byte{}) {
