@@ -132,12 +132,13 @@ func explain(err error) (status int, title string) {
 }
 
 // module is the name that a frame is shown with: that of the code where it is
-// known, else that of the debug file.
+// known, else that of the debug file. As with Eliot, a name with a blank in it
+// is not taken.
 func (a *answer) module(m int32) string {
 	switch {
 	case m < 0 || a.modules[m].file == "":
 		return "<unknown>"
-	case a.known[m].Found && a.known[m].Name != "":
+	case a.known[m].Found && a.known[m].Name != "" && !strings.Contains(a.known[m].Name, " "):
 		return a.known[m].Name
 	}
 	return a.modules[m].file

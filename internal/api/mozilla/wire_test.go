@@ -28,6 +28,7 @@ var demo = library{
 		{0x1040, 0x10, []call{{"no_lines", "", 7}}},
 		{0x1050, 0x10, []call{{`odd "name" <T>` + "\x01\u00fc\U0001F600\xff", "/a\\b", 0}}},
 	}},
+	"spaced.pdb/" + toolID: {code: "my tool.exe", fns: []fn{{0x100, 0x10, []call{{"fn", "", 0}}}}},
 	"libcold.so/" + libID: {fns: []fn{{0x100, 0, []call{{"cold_fn", "", 0}}}}, cost: func(m *symbolicate.Module) {
 		m.Report.Tried = []locate.Tried{
 			tried(0, 2*time.Second, fault.New(fault.NotFound, "http://one/", "404")),
