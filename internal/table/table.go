@@ -206,9 +206,10 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module) opened
 	}
 	o.report.Parse = found.Parse()
 	// The file in its spool counts like the memory, so that files which wait
-	// for their tables, or will never have one, do not pile up on the disk.
+	// for their tables, or will never have one, do not pile up on the disk. Not
+	// in full if it is a giant: that must stay open too, to be fetched once.
 	e := &entry{answerer: obj, module: found.Module, found: found, built: make(chan struct{})}
-	o.ref = t.open.Put(key, e, obj.Footprint()+src.Size(), e.close)
+	o.ref = t.open.Put(key, e, obj.Footprint()+min(src.Size(), int64(t.cfg.MaxBytes)/4), e.close)
 	return o
 }
 

@@ -46,6 +46,7 @@ type bench struct {
 	asked  atomic.Int32
 	answer http.HandlerFunc
 	url    string
+	table  table.Config
 }
 
 func newBench(t *testing.T, answer http.HandlerFunc) *bench {
@@ -78,7 +79,7 @@ func (b *bench) start(t *testing.T) (*table.Tables, func()) {
 	loc := locate.New(locate.Config{}, locate.Deps{
 		Sources: []source.Source{w}, Tier: store, Spool: func() (cache.Spool, error) { return store.Temp() }, Now: time.Now, Log: log,
 	})
-	tables := table.New(table.Config{}, table.Deps{Locator: loc, Tier: store, Now: time.Now, Log: log})
+	tables := table.New(b.table, table.Deps{Locator: loc, Tier: store, Now: time.Now, Log: log})
 	return tables, func() {
 		tables.Close()
 		client.Close()
@@ -308,6 +309,27 @@ func TestManyFirstRequestsMakeOneDownloadAndOneTable(t *testing.T) {
 	}
 	if n := entries(t, b.dir, "symcache"); n > 1 {
 		t.Errorf("%d tables on disk", n)
+	}
+}
+
+func TestAGiantIsFetchedOnce(t *testing.T) {
+	b := newBench(t, text(file+strings.Repeat("FILE 1 "+strings.Repeat("x", 1000)+"\n", 100)))
+	b.table = table.Config{MaxBytes: 64 << 10} // less than the file
+	tables, stop := b.start(t)
+	defer stop()
+	var open []*table.Handle
+	for range 3 {
+		h, report := tables.Symbols(t.Context(), module())
+		if h == nil {
+			t.Fatalf("report: %+v", report)
+		}
+		open = append(open, h)
+	}
+	for _, h := range open {
+		h.Release()
+	}
+	if n := b.asked.Load(); n != 1 {
+		t.Errorf("asked %d times", n)
 	}
 }
 
