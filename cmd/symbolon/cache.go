@@ -36,6 +36,12 @@ func runCache(ctx context.Context, e *env, conf *configFlags, q cacheQuery) erro
 	return op.cache(ctx, q, e.stdout)
 }
 
+// addChoice adds the flags that choose entries.
+func (q *cacheQuery) addChoice(fs *flag.FlagSet) {
+	fs.StringVar(&q.Kind, "kind", "", "only entries of `KIND`: objects, meta, symcache or cficache")
+	fs.BoolVar(&q.Faults, "faults", false, "only remembered faults")
+}
+
 func cacheStatCommand() *command {
 	var conf configFlags
 	q := cacheQuery{Verb: "stat"}
@@ -57,8 +63,7 @@ func cacheListCommand() *command {
 		flags: func(fs *flag.FlagSet) {
 			conf.addBase(fs)
 			fs.BoolVar(&q.JSON, "json", false, "print one JSON object per line")
-			fs.StringVar(&q.Kind, "kind", "", "only entries of `KIND`: objects, meta, symcache or cficache")
-			fs.BoolVar(&q.Faults, "faults", false, "only remembered faults")
+			q.addChoice(fs)
 		},
 		run: func(ctx context.Context, e *env, _ []string) error { return runCache(ctx, e, &conf, q) },
 	}
@@ -72,9 +77,8 @@ func cachePurgeCommand() *command {
 		long: "Nothing is lost that cannot be made again from the sources.",
 		flags: func(fs *flag.FlagSet) {
 			conf.addBase(fs)
-			fs.StringVar(&q.Kind, "kind", "", "only entries of `KIND`: objects, meta, symcache or cficache")
+			q.addChoice(fs)
 			fs.DurationVar(&q.Older, "older", 0, "only what was not used for `TIME`, as in 36h")
-			fs.BoolVar(&q.Faults, "faults", false, "only remembered faults")
 			fs.BoolVar(&q.All, "all", false, "everything")
 		},
 		run: func(ctx context.Context, e *env, _ []string) error {

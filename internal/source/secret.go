@@ -15,7 +15,7 @@ import (
 const redacted = "[redacted]"
 
 // Secret is a text that no output ever shows: formatting, marshalling and
-// logging all give a placeholder. Only Reveal has the text. The text is behind
+// logging all give a stand-in. Only Reveal has the text. The text is behind
 // a pointer because fmt prints the fields of foreign structs without asking
 // their methods.
 type Secret struct{ text *string }
@@ -34,7 +34,7 @@ func (s Secret) Reveal() string {
 // IsZero tells whether there is no secret at all.
 func (s Secret) IsZero() bool { return s.Reveal() == "" }
 
-// String is the placeholder, or nothing if there is no secret.
+// String is the stand-in, or nothing if there is no secret.
 func (s Secret) String() string {
 	if s.IsZero() {
 		return ""
@@ -42,16 +42,16 @@ func (s Secret) String() string {
 	return redacted
 }
 
-// Format writes the placeholder whatever the verb.
+// Format writes the stand-in whatever the verb.
 func (s Secret) Format(f fmt.State, _ rune) { writeText(f, s.String()) }
 
-// MarshalText gives the placeholder.
+// MarshalText gives the stand-in.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// MarshalYAML gives the placeholder.
+// MarshalYAML gives the stand-in.
 func (s Secret) MarshalYAML() (any, error) { return s.String(), nil }
 
-// LogValue gives the placeholder.
+// LogValue gives the stand-in.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // UnmarshalText reads the secret as it is.

@@ -2,7 +2,7 @@
 // fit into a number of bytes.
 //
 // Values are counted references. What Get and Put return belongs to the caller
-// until it is released. A value that is evicted, replaced or removed while
+// until it is released. A value that is evicted or replaced while
 // somebody uses it stays open until the last reference is released, and only
 // then is closed; until then its bytes are Pinned and not part of the bound.
 //
@@ -171,17 +171,6 @@ func (c *Cache[T]) count(entries, bytes int64) {
 	c.stats.Bytes += bytes
 	metric.CacheEntries.Add(entries, tier)
 	metric.CacheBytes.Add(bytes, tier)
-}
-
-// Remove drops the value of key.
-func (c *Cache[T]) Remove(key cache.Key) {
-	var gone []*entry[T]
-	c.mu.Lock()
-	if at, ok := c.entries[key]; ok {
-		gone = append(gone, c.take(at))
-	}
-	c.mu.Unlock()
-	unrefAll(gone)
 }
 
 // Close drops all values. What is put afterwards is not kept.
