@@ -74,7 +74,7 @@ func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, e
 	n.tables = table.New(cfg.Table, table.Deps{
 		Locator: n.locator, Tier: n.store, Scratch: spools{n.store}, Now: time.Now, Log: log,
 	})
-	n.engine = symbolicate.New(cfg.Symbolicate, n.tables)
+	n.engine = symbolicate.New(cfg.Symbolicate, n.tables, time.Now)
 	return n, nil
 }
 

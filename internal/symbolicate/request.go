@@ -1,7 +1,7 @@
 package symbolicate
 
 import (
-	"sync/atomic"
+	"time"
 
 	"symbolon/internal/ident"
 	"symbolon/internal/sym"
@@ -31,39 +31,53 @@ type Module struct {
 	Report table.Report
 
 	handle *table.Handle
-	frames []sym.Frame
+	spent  time.Duration // looking addresses up
 }
 
-// Result holds the answers to a Request. It keeps tables open: Release it, and
-// use nothing of it afterwards.
+// Result answers a Request, a window of frames at a time, so that its memory
+// does not grow with the request. It keeps tables open: Release it, and use
+// nothing of it afterwards. It belongs to one goroutine.
+//
+// A module that is not done when the time of the answer is over, or that we
+// trip over, is lost on the way: from then on it has no frames, and Modules
+// says so.
 type Result struct {
 	Modules []Module
 
 	req    *Request
-	spans  []span       // into the frames of the module, by index of the request's frames
-	frames atomic.Int64 // of all modules
+	cfg    Config
+	now    func() time.Time
+	frames int // answered so far, inlined ones counted
+	win    *window
 }
 
-type span struct{ from, to uint32 }
-
 // Frames is the answer to frame i of the request, innermost first; empty when
-// nothing is known.
-func (r *Result) Frames(i int) []sym.Frame {
-	s := r.spans[i]
-	if s.from == s.to {
-		return nil
+// nothing is known. It is valid until another frame is asked for. Asking in
+// rising order is what it is made for. The error is ErrTooManyFrames: the rest
+// of the answer cannot be had.
+func (r *Result) Frames(i int) ([]sym.Frame, error) {
+	w := r.win
+	if i < w.from || i >= w.from+len(w.spans) {
+		if err := w.load(r, i); err != nil {
+			return nil, err
+		}
 	}
-	return r.Modules[r.req.Frames[i].Module].frames[s.from:s.to:s.to]
+	s := w.spans[i-w.from]
+	return w.frames[s.from:s.to:s.to], nil
 }
 
 // AppendText appends the string behind a handle that a frame of module m
-// carries.
-func (r *Result) AppendText(dst []byte, m int32, t sym.Text) []byte {
+// carries. It is plain if it needs no escapes in JSON, as far as is known.
+func (r *Result) AppendText(dst []byte, m int32, t sym.Text) (out []byte, plain bool) {
 	return r.Modules[m].handle.AppendText(dst, t)
 }
 
 // Release lets go of the tables. It may be called once.
 func (r *Result) Release() {
+	if r.win != nil {
+		r.win.free()
+		r.win = nil
+	}
 	for i := range r.Modules {
 		if h := r.Modules[i].handle; h != nil {
 			h.Release()

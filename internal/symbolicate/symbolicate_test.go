@@ -72,15 +72,20 @@ func engine(t *testing.T, cfg symbolicate.Config) *symbolicate.Engine {
 		client.Close()
 		store.Close()
 	})
-	return symbolicate.New(cfg, tables)
+	return symbolicate.New(cfg, tables, time.Now)
 }
 
 func names(res *symbolicate.Result, req *symbolicate.Request) string {
 	var out []string
 	for i, f := range req.Frames {
 		text := "-"
-		for _, fr := range res.Frames(i) {
-			text = string(res.AppendText(nil, f.Module, fr.Func))
+		calls, err := res.Frames(i)
+		if err != nil {
+			return err.Error()
+		}
+		for _, fr := range calls {
+			name, _ := res.AppendText(nil, f.Module, fr.Func)
+			text = string(name)
 		}
 		out = append(out, text)
 	}
@@ -191,19 +196,61 @@ func TestALeavingCallerEndsTheWait(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithTooManyFramesIsRefused(t *testing.T) {
-	frames := make([]symbolicate.Frame, 1000)
+func TestAnAnswerWithTooManyFramesIsCutOff(t *testing.T) {
+	frames := make([]symbolicate.Frame, 20_000)
 	for i := range frames {
 		frames[i] = symbolicate.Frame{Module: 0, Addr: 0x1000 + uint64(i%32)}
 	}
 	req := &symbolicate.Request{Modules: []ident.Module{module("a.so")}, Frames: frames}
-	for most, want := range map[int]error{31: symbolicate.ErrTooManyFrames, 32: nil} {
+	for most, want := range map[int]error{len(frames) - 1: symbolicate.ErrTooManyFrames, len(frames): nil} {
 		res, err := engine(t, symbolicate.Config{MaxFrames: most}).Run(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if calls, err := res.Frames(0); len(calls) != 1 || err != nil {
+			t.Errorf("at most %d: the first frame is %v, %v", most, calls, err)
+		}
+		for i := range frames {
+			if _, err = res.Frames(i); err != nil {
+				break
+			}
+		}
 		if !errors.Is(err, want) {
 			t.Errorf("at most %d: got %v", most, err)
 		}
-		if err == nil {
-			res.Release()
+		res.Release()
+	}
+}
+
+// TestFramesMayBeAskedForInAnyOrder goes back and forth between the windows in
+// which they are answered.
+func TestFramesMayBeAskedForInAnyOrder(t *testing.T) {
+	req := &symbolicate.Request{Modules: []ident.Module{module("a.so"), module("b.so")}}
+	for i := range 20_000 {
+		req.Frames = append(req.Frames, symbolicate.Frame{Module: int32(i%3) - 1, Addr: 0x0ff8 + uint64(i*7%48)})
+	}
+	res, err := engine(t, symbolicate.Config{}).Run(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Release()
+	for _, i := range []int{19_999, 0, 8191, 8192, 8190, 16_384, 1, 12_345} {
+		f := req.Frames[i]
+		want := ""
+		if f.Module >= 0 && f.Addr >= 0x1000 && f.Addr < 0x1020 {
+			want = []string{"one_", "two_"}[(f.Addr-0x1000)/16] + []string{"a.so", "b.so"}[f.Module]
+		}
+		calls, err := res.Frames(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, c := range calls {
+			name, _ := res.AppendText(nil, f.Module, c.Func)
+			got += string(name)
+		}
+		if got != want {
+			t.Errorf("frame %d, %+v: got %q, want %q", i, f, got, want)
 		}
 	}
 }

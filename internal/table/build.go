@@ -24,9 +24,12 @@ const maxWaiting = 64
 
 // Prefetch has the table of m built and kept, and waits for it.
 func (t *Tables) Prefetch(ctx context.Context, m ident.Module) (Report, error) {
-	h, report := t.Symbols(ctx, m)
+	report := Report{Hit: true}
+	h := t.Ready(m)
 	if h == nil {
-		return report, nil
+		if h, report = t.Symbols(ctx, m); h == nil {
+			return report, nil
+		}
 	}
 	e := h.ref.Value()
 	h.Release()

@@ -29,6 +29,15 @@ func (t *Tables) handle(key cache.Key, ref *mem.Ref[*entry]) *Handle {
 	return &Handle{answerer: ref.Value().answerer, tables: t, key: key, ref: ref}
 }
 
+// AppendText appends the string behind t. It is plain if it is known to need
+// no escapes in JSON: printable ASCII without quotes and backslashes.
+func (h *Handle) AppendText(dst []byte, t sym.Text) (out []byte, plain bool) {
+	return h.answerer.AppendText(dst, t), false
+}
+
+// Quick says that an answer takes no time worth a look at the clock.
+func (h *Handle) Quick() bool { return h.ref.Value().found == nil }
+
 // Module is what the file says of itself.
 func (h *Handle) Module() ident.Module { return h.ref.Value().module }
 

@@ -143,15 +143,25 @@ func (t *Tables) drop(o opened) {
 	}
 }
 
-// Symbols opens what answers for m. The handle is nil when there is nothing,
-// and then the report says why; it must be released.
+// Ready is what answers for m if it is open; else nil. It must be released.
+func (t *Tables) Ready(m ident.Module) *Handle {
+	key := moduleKey(m)
+	ref, ok := t.open.Get(key)
+	if !ok {
+		return nil
+	}
+	return t.handle(key, ref)
+}
+
+// Symbols opens what answers for m, which was not Ready. The handle is nil when
+// there is nothing, and then the report says why; it must be released.
 func (t *Tables) Symbols(ctx context.Context, m ident.Module) (*Handle, Report) {
 	key := moduleKey(m)
 	start := t.now()
-	if ref, ok := t.open.Get(key); ok {
-		return t.handle(key, ref), Report{Hit: true, Lookup: t.now().Sub(start)}
-	}
 	o, err := t.opens.Do(ctx, key, func(ctx context.Context) (opened, error) {
+		if ref, ok := t.open.Peek(key); ok { // somebody was faster
+			return opened{key: key, ref: ref, waited: new(bool), report: Report{Hit: true}}, nil
+		}
 		return t.find(ctx, key, m), nil
 	})
 	if err != nil {

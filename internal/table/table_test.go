@@ -23,6 +23,7 @@ import (
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	"symbolon/internal/source/web"
+	"symbolon/internal/sym"
 	"symbolon/internal/table"
 )
 
@@ -87,8 +88,13 @@ func (b *bench) start(t *testing.T) (*table.Tables, func()) {
 	}
 }
 
-func text(body string) http.HandlerFunc {
+func serve(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
+}
+
+func text(h *table.Handle, t sym.Text) string {
+	out, _ := h.AppendText(nil, t)
+	return string(out)
 }
 
 // answers tells what a handle says about all addresses around the file.
@@ -97,10 +103,10 @@ func answers(h *table.Handle) []string {
 	for addr := uint64(0xff0); addr < 0x2020; addr += 4 {
 		line := fmt.Sprintf("%x:", addr)
 		for _, f := range h.Lookup(nil, addr) {
-			line += fmt.Sprintf(" %s %s:%d @%x+%x %v", h.AppendText(nil, f.Func), h.AppendText(nil, f.File), f.Line, f.Entry, f.Size, f.Inlined)
+			line += fmt.Sprintf(" %s %s:%d @%x+%x %v", text(h, f.Func), text(h, f.File), f.Line, f.Entry, f.Size, f.Inlined)
 		}
 		if f, ok := h.Nearest(addr); ok {
-			line += fmt.Sprintf(" near %s", h.AppendText(nil, f.Func))
+			line += fmt.Sprintf(" near %s", text(h, f.Func))
 		}
 		out = append(out, line)
 	}
@@ -108,7 +114,7 @@ func answers(h *table.Handle) []string {
 }
 
 func TestTheFileAnswersFirstAndItsTableAfterwardsAlike(t *testing.T) {
-	b := newBench(t, text(file))
+	b := newBench(t, serve(file))
 	tables, stop := b.start(t)
 	h, report := tables.Symbols(t.Context(), module())
 	if h == nil {
@@ -165,7 +171,7 @@ func entries(t *testing.T, dir, kind string) (n int) {
 }
 
 func TestWithMetaAndTableNothingIsFetchedAgain(t *testing.T) {
-	b := newBench(t, text(file))
+	b := newBench(t, serve(file))
 	tables, stop := b.start(t)
 	prefetch(t, tables)
 	stop()
@@ -193,7 +199,7 @@ func TestADamagedTableIsMadeAnew(t *testing.T) {
 }
 
 func damagedTable(t *testing.T, damage func([]byte) []byte) {
-	b := newBench(t, text(file))
+	b := newBench(t, serve(file))
 	tables, stop := b.start(t)
 	prefetch(t, tables)
 	stop()
@@ -217,7 +223,7 @@ func damagedTable(t *testing.T, damage func([]byte) []byte) {
 		t.Fatalf("report: %+v", report)
 	}
 	defer h.Release()
-	if f := h.Lookup(nil, 0x1018); len(f) != 2 || string(h.AppendText(nil, f[0].Func)) != "inner" {
+	if f := h.Lookup(nil, 0x1018); len(f) != 2 || text(h, f[0].Func) != "inner" {
 		t.Errorf("frames: %v", f)
 	}
 	if n := b.asked.Load(); n != 2 {
@@ -229,7 +235,7 @@ func TestALateModuleIsToldAndItsWorkGoesOn(t *testing.T) {
 	wait := make(chan struct{})
 	b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
 		<-wait
-		text(file)(w, r)
+		serve(file)(w, r)
 	})
 	tables, stop := b.start(t)
 	defer stop()
@@ -260,21 +266,21 @@ func TestALateModuleIsToldAndItsWorkGoesOn(t *testing.T) {
 }
 
 func TestAnotherFileIsNotServedInPlaceOfTheOneThatWasKnown(t *testing.T) {
-	b := newBench(t, text(file))
+	b := newBench(t, serve(file))
 	tables, stop := b.start(t)
 	prefetch(t, tables)
 	stop()
 	if err := os.RemoveAll(filepath.Join(b.dir, "cache", "symcache")); err != nil {
 		t.Fatal(err)
 	}
-	b.answer = text(strings.Replace(file, id, "11111111111111111111111111111111A", 1))
+	b.answer = serve(strings.Replace(file, id, "11111111111111111111111111111111A", 1))
 	tables, stop = b.start(t)
 	defer stop()
 	h, report := tables.Symbols(t.Context(), module())
 	if h != nil || fault.KindOf(report.Fault) != fault.Malformed || !strings.HasPrefix(report.Fault.Detail, fault.Mismatch) {
 		t.Fatalf("report: %+v", report)
 	}
-	b.answer = text(file)
+	b.answer = serve(file)
 	if h, report = tables.Symbols(t.Context(), module()); h == nil {
 		t.Fatalf("what was known is lost: %+v", report)
 	}
@@ -284,7 +290,7 @@ func TestAnotherFileIsNotServedInPlaceOfTheOneThatWasKnown(t *testing.T) {
 func TestManyFirstRequestsMakeOneDownloadAndOneTable(t *testing.T) {
 	b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(20 * time.Millisecond)
-		text(file)(w, r)
+		serve(file)(w, r)
 	})
 	tables, stop := b.start(t)
 	var wg sync.WaitGroup
@@ -313,7 +319,7 @@ func TestManyFirstRequestsMakeOneDownloadAndOneTable(t *testing.T) {
 }
 
 func TestAGiantIsFetchedOnce(t *testing.T) {
-	b := newBench(t, text(file+strings.Repeat("FILE 1 "+strings.Repeat("x", 1000)+"\n", 100)))
+	b := newBench(t, serve(file+strings.Repeat("FILE 1 "+strings.Repeat("x", 1000)+"\n", 100)))
 	b.table = table.Config{MaxBytes: 64 << 10} // less than the file
 	tables, stop := b.start(t)
 	defer stop()

@@ -54,13 +54,13 @@ func BenchmarkDecode(b *testing.B) {
 // same answers every frame alike, so that only the door is measured.
 type same struct{ frames []sym.Frame }
 
-func (s same) Frames(int) []sym.Frame { return s.frames }
-func (s same) Release()               {}
-func (s same) AppendText(dst []byte, _ int32, t sym.Text) []byte {
+func (s same) Frames(int) ([]sym.Frame, error) { return s.frames, nil }
+func (s same) Release()                        {}
+func (s same) AppendText(dst []byte, _ int32, t sym.Text) ([]byte, bool) {
 	if t == 1 {
-		return append(dst, "mozilla::dom::Element::QueueScrollEvent(nsAtom*, mozilla::WidgetGUIEvent const&)"...)
+		return append(dst, "mozilla::dom::Element::QueueScrollEvent(nsAtom*, mozilla::WidgetGUIEvent const&)"...), true
 	}
-	return append(dst, "hg:hg.mozilla.org/mozilla-central:dom/base/Element.cpp:0123456789abcdef0123456789abcdef01234567"...)
+	return append(dst, "hg:hg.mozilla.org/mozilla-central:dom/base/Element.cpp:0123456789abcdef0123456789abcdef01234567"...), true
 }
 
 func BenchmarkAnswer(b *testing.B) {

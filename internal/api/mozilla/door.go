@@ -31,8 +31,8 @@ type Deps struct {
 
 // lookups are the answers of the engine.
 type lookups interface {
-	Frames(i int) []sym.Frame
-	AppendText(dst []byte, m int32, t sym.Text) []byte
+	Frames(i int) ([]sym.Frame, error)
+	AppendText(dst []byte, m int32, t sym.Text) (out []byte, plain bool)
 	Release()
 }
 
@@ -114,13 +114,20 @@ func (d *Door) ask(w http.ResponseWriter, r *http.Request, is dialect, fail api.
 		return &answer{p, known, found, d.now().Sub(start)}
 	case r.Context().Err() != nil:
 		return nil
-	case errors.Is(err, symbolicate.ErrTooManyFrames):
-		fail(w, r, http.StatusRequestEntityTooLarge, "the answer has too many frames; ask for fewer addresses in a single request")
-		return nil
 	}
 	d.log.Error("the engine could not answer", "request_id", api.RequestID(r.Context()), "error", err)
 	fail(w, r, api.Status(err), "")
 	return nil
+}
+
+// finish sends the rest of an answer. One that cannot be completed is broken
+// off, which is all that tells the client so.
+func (d *Door) finish(r *http.Request, e *encoder) {
+	e.flush()
+	if errors.Is(e.err, symbolicate.ErrTooManyFrames) {
+		d.log.Warn("an answer was cut off: it has too many frames", "request_id", api.RequestID(r.Context()))
+		panic(http.ErrAbortHandler)
+	}
 }
 
 func explain(err error) (status int, title string) {
@@ -146,12 +153,12 @@ func (a *answer) module(m int32) string {
 
 // found writes whether there are symbols for a module, null if that was not
 // looked up.
-func (e *encoder) found(a *answer, m int32) {
-	if !a.looked(m) {
+func (e *encoder) found(m int32) {
+	if !e.looked(m) {
 		e.raw("null")
 		return
 	}
-	e.bool(a.known[m].Found)
+	e.bool(e.known[m].Found)
 }
 
 // looked says whether a module was looked up.

@@ -4,15 +4,20 @@ import (
 	"io"
 	"strconv"
 	"unicode/utf8"
+
+	"symbolon/internal/sym"
 )
 
 // pieceSize is how much of an answer is put together before it is sent.
 const pieceSize = 64 << 10
 
-// encoder writes JSON in pieces. After the first error it writes nothing more.
+// encoder writes an answer as JSON, in pieces. After the first error it writes
+// nothing more.
 type encoder struct {
+	*answer
 	to    io.Writer
 	buf   []byte
+	txt   []byte // a string on its way
 	err   error
 	comma bool // the next element needs one in front
 }
@@ -88,10 +93,26 @@ func (e *encoder) text(s string) {
 	e.buf = append(e.buf, '"')
 }
 
-func (e *encoder) textBytes(s []byte) {
+// string appends what a handle of module m stands for, and says whether that
+// is anything.
+func (e *encoder) string(m int32, t sym.Text) bool {
 	e.buf = append(e.buf, '"')
-	e.buf = appendEscaped(e.buf, s)
+	from := len(e.buf)
+	e.inside(m, t)
+	some := len(e.buf) > from
 	e.buf = append(e.buf, '"')
+	return some
+}
+
+// inside is string without its quotes.
+func (e *encoder) inside(m int32, t sym.Text) {
+	from := len(e.buf)
+	out, plain := e.AppendText(e.buf, m, t)
+	if !plain {
+		e.txt = append(e.txt[:0], out[from:]...)
+		out = appendEscaped(out[:from], e.txt)
+	}
+	e.buf = out
 }
 
 // hex appends the digits of a number with 0x.

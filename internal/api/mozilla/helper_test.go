@@ -84,7 +84,7 @@ func (s *shelf) text(t string) sym.Text {
 	return s.at[t]
 }
 
-func (s *shelf) Frames(i int) (out []sym.Frame) {
+func (s *shelf) Frames(i int) (out []sym.Frame, _ error) {
 	f := s.req.Frames[i]
 	m := s.req.Modules[f.Module]
 	best := -1
@@ -95,17 +95,19 @@ func (s *shelf) Frames(i int) (out []sym.Frame) {
 		}
 	}
 	if best < 0 {
-		return nil
+		return nil, nil
 	}
 	g := fns[best]
 	for _, c := range g.calls {
 		out = append(out, sym.Frame{Func: s.text(cmp.Or(c.name, "<unknown>")), File: s.text(c.file), Line: c.line, Entry: g.start, Size: g.size})
 	}
-	return out
+	return out, nil
 }
 
-func (s *shelf) AppendText(dst []byte, _ int32, t sym.Text) []byte { return append(dst, s.texts[t]...) }
-func (s *shelf) Release()                                          {}
+func (s *shelf) AppendText(dst []byte, _ int32, t sym.Text) ([]byte, bool) {
+	return append(dst, s.texts[t]...), false
+}
+func (s *shelf) Release() {}
 
 // tried is a candidate in a trail.
 func tried(bytes int64, took time.Duration, f *fault.Error) locate.Tried {

@@ -23,7 +23,7 @@ func (d *Door) v4(w http.ResponseWriter, r *http.Request) {
 	}
 	defer a.Release()
 	w.Header().Set("Content-Type", "application/json")
-	e := &v4Encoder{encoder: encoder{to: w}, answer: a, tecken: d.tecken()}
+	e := &v4Encoder{encoder: encoder{to: w, answer: a}, tecken: d.tecken()}
 	e.open('{')
 	e.key("symbolicatedStacks")
 	e.writeStacks()
@@ -34,7 +34,7 @@ func (d *Door) v4(w http.ResponseWriter, r *http.Request) {
 		if e.tecken && !e.looked(m) {
 			e.bool(false)
 		} else {
-			e.found(a, m)
+			e.found(m)
 		}
 		e.spill()
 	}
@@ -44,7 +44,7 @@ func (d *Door) v4(w http.ResponseWriter, r *http.Request) {
 		e.debugV4(a)
 	}
 	e.shut('}')
-	e.flush()
+	d.finish(r, &e.encoder)
 }
 
 // teckenDebug says whether the header asks the older service for its block.
@@ -59,9 +59,7 @@ func teckenDebug(r *http.Request) bool {
 // v4Encoder writes frames as text.
 type v4Encoder struct {
 	encoder
-	*answer
 	tecken bool
-	txt    []byte
 }
 
 func (e *v4Encoder) writeStacks() {
@@ -104,12 +102,14 @@ func (e *v4Encoder) writeFrame(i int, o *odd) {
 
 // function writes the name of the function that was really called at frame i.
 func (e *v4Encoder) function(i int, m int32) bool {
-	calls := e.Frames(i)
+	calls, err := e.Frames(i)
+	if err != nil {
+		e.err = err
+	}
 	if len(calls) == 0 {
 		return false
 	}
-	e.txt = e.AppendText(e.txt[:0], m, calls[len(calls)-1].Func)
-	e.buf = appendEscaped(e.buf, e.txt)
+	e.inside(m, calls[len(calls)-1].Func)
 	return true
 }
 

@@ -16,7 +16,7 @@ func (d *Door) v5(w http.ResponseWriter, r *http.Request) {
 	}
 	defer a.Release()
 	w.Header().Set("Content-Type", "application/json")
-	e := &v5Encoder{encoder: encoder{to: w}, answer: a, more: a.extensions || d.cfg.Extensions}
+	e := &v5Encoder{encoder: encoder{to: w, answer: a}, more: a.extensions || d.cfg.Extensions}
 	e.open('{')
 	e.key("results")
 	e.open('[')
@@ -31,18 +31,17 @@ func (d *Door) v5(w http.ResponseWriter, r *http.Request) {
 		e.debugV5(a)
 	}
 	e.shut('}')
-	e.flush()
+	d.finish(r, &e.encoder)
 }
 
 // v5Encoder writes results, job by job.
 type v5Encoder struct {
 	encoder
-	*answer
-	more     bool // with the extensions
-	frame    int  // the next one
-	odds     int  // of answer.odd, those that are done
-	txt      []byte
-	distinct []int32 // modules of a job
+	more     bool     // with the extensions
+	frame    int      // the next one
+	odds     int      // of answer.odd, those that are done
+	labels   []string // of modules, escaped
+	distinct []int32  // modules of a job
 }
 
 // result writes what became of a job. In seen are the numbers of the jobs that
@@ -74,7 +73,7 @@ func (e *v5Encoder) result(job job, number int, seen []int) {
 	for _, m := range distinct {
 		e.spill()
 		e.keyOfModule(e.modules[m])
-		e.found(e.answer, m)
+		e.found(m)
 	}
 	e.shut('}')
 	if e.more {
@@ -85,22 +84,42 @@ func (e *v5Encoder) result(job job, number int, seen []int) {
 
 func (e *v5Encoder) writeFrame(n int) {
 	f := e.req.Frames[e.frame]
-	e.open('{')
-	e.key("frame")
+	e.raw(`{"frame":`)
 	e.int(int64(n))
-	e.key("module")
-	e.text(e.module(f.Module))
-	e.key("module_offset")
+	e.raw(`,"module":"`)
+	e.raw(e.label(f.Module))
+	e.raw(`","module_offset":"`)
 	if e.odds < len(e.odd) && e.odd[e.odds].frame == e.frame {
-		e.text(e.odd[e.odds].offset)
+		e.buf = appendEscaped(e.buf, e.odd[e.odds].offset)
 		e.odds++
-	} else {
-		e.quotedHex(f.Addr)
-		if f.Module >= 0 {
-			e.function(f, e.Frames(e.frame))
-		}
+		e.raw(`"}`)
+		return
 	}
-	e.shut('}')
+	e.hex(f.Addr)
+	e.raw(`"`)
+	if f.Module >= 0 {
+		calls, err := e.Frames(e.frame)
+		if err != nil {
+			e.err = err
+			return
+		}
+		e.function(f, calls)
+	}
+	e.raw(`}`)
+}
+
+// label is the name of a module as it stands in the answer.
+func (e *v5Encoder) label(m int32) string {
+	if m < 0 {
+		return "<unknown>"
+	}
+	if e.labels == nil {
+		e.labels = make([]string, len(e.modules))
+	}
+	if e.labels[m] == "" {
+		e.labels[m] = string(appendEscaped(nil, e.module(m)))
+	}
+	return e.labels[m]
 }
 
 // function writes what is known of an address, if anything is. The answer has
@@ -110,51 +129,49 @@ func (e *v5Encoder) function(f symbolicate.Frame, calls []sym.Frame) {
 	if len(calls) == 0 {
 		return
 	}
-	outer, inlines := calls[len(calls)-1], calls[:len(calls)-1]
-	e.key("function")
-	e.named(f.Module, outer.Func)
-	e.key("function_offset")
-	e.quotedHex(f.Addr - outer.Entry)
+	outer, inlines := &calls[len(calls)-1], calls[:len(calls)-1]
+	e.raw(`,"function":`)
+	e.string(f.Module, outer.Func)
+	e.raw(`,"function_offset":"`)
+	e.hex(f.Addr - outer.Entry)
+	e.raw(`"`)
 	if e.more && outer.Size > 0 {
-		e.key("function_size")
-		e.quotedHex(outer.Size)
+		e.raw(`,"function_size":"`)
+		e.hex(outer.Size)
+		e.raw(`"`)
 	}
 	e.place(f.Module, outer)
 	if len(inlines) == 0 {
 		return
 	}
-	e.key("inlines")
-	e.open('[')
-	for _, in := range inlines {
-		e.element()
-		e.open('{')
-		e.key("function")
-		e.named(f.Module, in.Func)
-		e.place(f.Module, in)
-		e.shut('}')
+	e.raw(`,"inlines":[`)
+	for i := range inlines {
+		if i > 0 {
+			e.raw(`,`)
+		}
+		e.raw(`{"function":`)
+		e.string(f.Module, inlines[i].Func)
+		e.place(f.Module, &inlines[i])
+		e.raw(`}`)
 	}
-	e.shut(']')
+	e.raw(`]`)
 }
 
 // place writes file and line. A line without a file says nothing.
-func (e *v5Encoder) place(m int32, f sym.Frame) {
+func (e *v5Encoder) place(m int32, f *sym.Frame) {
 	if f.File == 0 {
 		return
 	}
-	if e.txt = e.AppendText(e.txt[:0], m, f.File); len(e.txt) == 0 {
+	before := len(e.buf)
+	e.raw(`,"file":`)
+	if !e.string(m, f.File) {
+		e.buf = e.buf[:before]
 		return
 	}
-	e.key("file")
-	e.textBytes(e.txt)
 	if f.Line > 0 {
-		e.key("line")
+		e.raw(`,"line":`)
 		e.int(int64(f.Line))
 	}
-}
-
-func (e *v5Encoder) named(m int32, t sym.Text) {
-	e.txt = e.AppendText(e.txt[:0], m, t)
-	e.textBytes(e.txt)
 }
 
 // kindNames are the names of kinds of failure in module_errors.

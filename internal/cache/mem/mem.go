@@ -115,6 +115,17 @@ func (c *Cache[T]) Get(key cache.Key) (*Ref[T], bool) {
 	return at.Value.(*entry[T]).ref(), true
 }
 
+// Peek is Get, and counts as no use.
+func (c *Cache[T]) Peek(key cache.Key) (*Ref[T], bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at, ok := c.entries[key]
+	if !ok {
+		return nil, false
+	}
+	return at.Value.(*entry[T]).ref(), true
+}
+
 // Put keeps a value of size bytes in place of what key had, and returns a
 // reference to it. free closes the value and may be nil. A value that is
 // larger than the bound is not kept: it is open for as long as its references.

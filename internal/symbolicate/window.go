@@ -1,0 +1,136 @@
+package symbolicate
+
+import (
+	"cmp"
+	"errors"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/metric"
+	"symbolon/internal/sym"
+)
+
+// ErrTooManyFrames ends an answer that would be too large.
+var ErrTooManyFrames = errors.New("the answer has too many frames")
+
+const (
+	// windowSize is how many frames of a request are looked up together, in the
+	// order of their addresses.
+	windowSize = 8192
+	// patience is how many addresses are looked up between two looks at the time.
+	patience = 64
+)
+
+// window is the answers to some frames in a row.
+type window struct {
+	from   int
+	spans  []span
+	frames []sym.Frame
+	order  []question
+}
+
+// span is the answer to a frame: a part of the window's frames.
+type span struct{ from, to uint32 }
+
+// question is a frame of the window.
+type question struct {
+	addr   uint64
+	module int32
+	index  uint32 // in the window
+}
+
+var windows = sync.Pool{New: func() any { return new(window) }}
+
+// free gives the memory of a window back.
+func (w *window) free() {
+	w.from, w.spans, w.frames, w.order = 0, w.spans[:0], w.frames[:0], w.order[:0]
+	windows.Put(w)
+}
+
+// load answers the frames of r from i on.
+func (w *window) load(r *Result, i int) error {
+	count := min(len(r.req.Frames)-i, windowSize)
+	w.from, w.frames, w.order = i, w.frames[:0], w.order[:0]
+	w.spans = slices.Grow(w.spans[:0], count)[:count]
+	clear(w.spans)
+	for k, f := range r.req.Frames[i : i+count] {
+		if f.Module >= 0 && r.Modules[f.Module].Asked {
+			w.order = append(w.order, question{f.Addr, f.Module, uint32(k)})
+		}
+	}
+	slices.SortFunc(w.order, func(a, b question) int {
+		if a.module != b.module {
+			return cmp.Compare(a.module, b.module)
+		}
+		return cmp.Compare(a.addr, b.addr)
+	})
+	for rest := w.order; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].module == rest[0].module {
+			n++
+		}
+		r.answer(w, rest[:n])
+		rest = rest[n:]
+	}
+	if r.frames > r.cfg.MaxFrames {
+		return ErrTooManyFrames
+	}
+	return nil
+}
+
+// answer answers questions about one module. A file that we trip over must not
+// end the server: the module counts as missing.
+func (r *Result) answer(w *window, asked []question) {
+	mod := &r.Modules[asked[0].module]
+	if !mod.Found {
+		metric.Frames.Add(int64(len(asked)), "nomodule")
+		return
+	}
+	first := len(w.frames)
+	defer func() {
+		if p := recover(); p != nil {
+			w.lose(mod, asked, first, fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	named := 0
+	start, most := r.now(), r.cfg.Deadline
+	for n, q := range asked {
+		if most > 0 && n%patience == patience-1 && !mod.handle.Quick() && mod.spent+r.now().Sub(start) > most {
+			mod.Report.Late = true
+			metric.Modules.Add(1, "deadline")
+			w.lose(mod, asked, first, fault.New(fault.Timeout, "", "its addresses were not looked up within %v", most))
+			return
+		}
+		s := &w.spans[q.index]
+		if n > 0 && asked[n-1].addr == q.addr {
+			*s = w.spans[asked[n-1].index]
+		} else {
+			s.from = uint32(len(w.frames))
+			if !r.req.Nearest {
+				w.frames = mod.handle.Lookup(w.frames, q.addr)
+			} else if f, ok := mod.handle.Nearest(q.addr); ok {
+				w.frames = append(w.frames, f)
+			}
+			s.to = uint32(len(w.frames))
+		}
+		if s.to > s.from {
+			named++
+			r.frames += int(s.to - s.from)
+		}
+	}
+	mod.spent += r.now().Sub(start)
+	metric.Frames.Add(int64(named), "named")
+	metric.Frames.Add(int64(len(asked)-named), "unnamed")
+}
+
+// lose makes mod a missing one, in this window and those that follow.
+func (w *window) lose(mod *Module, asked []question, first int, why *fault.Error) {
+	mod.Found, mod.Report.Fault = false, why
+	w.frames = w.frames[:first]
+	for _, q := range asked {
+		w.spans[q.index] = span{}
+	}
+	metric.Frames.Add(int64(len(asked)), "nomodule")
+}
