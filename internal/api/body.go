@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,10 @@ const (
 	bodyRatio = 200     // decoded bytes for each sent one, past bodyFree
 	bodyFree  = 4 << 20
 	maxWindow = 8 << 20 // of zstd, as RFC 9659 has it for HTTP
+
+	// beginning is how much of a body must have arrived before the request
+	// counts as one that is worked on: a client that sends slowly holds no place.
+	beginning = 16 << 10
 )
 
 // openBody puts a reader into r.Body that decodes what was sent, and fails
@@ -46,7 +51,7 @@ func (f *Front) openBody(w *writer, r *http.Request, route *Route) (*body, *Body
 	if r.ContentLength > most {
 		return nil, b.tooLarge(nil)
 	}
-	b.sent = &patient{src: r.Body, w: w, grace: f.cfg.BodyTimeout, start: f.opt.Now()}
+	b.sent = &patient{src: r.Body, size: r.ContentLength, w: w, grace: f.cfg.BodyTimeout, start: f.opt.Now()}
 	counted := bin.NewCount(b.sent)
 	limited := bin.Meter(counted, nil, bin.Limit{Bytes: most})
 	switch coding := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ","))); coding {
@@ -101,6 +106,37 @@ func (b *body) Read(p []byte) (int, error) {
 
 func (b *body) Close() error { return b.sent.src.Close() }
 
+// What a request needs of memory, in bytes for each of its body: numbers as
+// short as they can be become records, and packed bodies have been seen to
+// have a sixteenth of their size.
+const (
+	needPlain  = 4
+	needPacked = 16 * needPlain
+	needLarge  = 4 << 20 // of what is looked up at a time
+	needMost   = 64 << 20
+)
+
+// need is how much memory the request will take.
+func (b *body) need(r *http.Request) int64 {
+	n := int64(len(b.sent.held))
+	switch {
+	case b.sent.whole:
+	case b.sent.size > 0:
+		n = b.sent.size
+	default:
+		n = b.most
+	}
+	if b.coding != "" {
+		n *= needPacked
+	} else {
+		n *= needPlain
+	}
+	if n > needPlain*beginning {
+		n += needLarge
+	}
+	return min(n, needMost)
+}
+
 // release gives the memory of the decoder back. What is still to come from the
 // client is left to net/http, which sends the answer first.
 func (b *body) release() {
@@ -154,17 +190,43 @@ func (l *lazy) Read(p []byte) (int, error) {
 // one is not.
 type patient struct {
 	src   io.ReadCloser
+	size  int64 // as announced; -1: not
 	w     *writer
 	grace time.Duration
 	start time.Time
 	n     int64
 	err   error
+	held  []byte // read before it was wanted
+	whole bool   // and that is all
+}
+
+// begin waits until the body has begun to arrive.
+func (p *patient) begin() {
+	if p.size == 0 {
+		p.whole = true
+		return
+	}
+	for len(p.held) < beginning && p.err == nil {
+		p.held = slices.Grow(p.held, min(beginning-len(p.held), max(1<<10, len(p.held))))
+		n, _ := p.receive(p.held[len(p.held):min(cap(p.held), beginning)])
+		p.held = p.held[:len(p.held)+n]
+	}
+	p.whole = p.err != nil
 }
 
 func (p *patient) Read(b []byte) (int, error) {
+	if len(p.held) > 0 {
+		n := copy(b, p.held)
+		p.held = p.held[n:]
+		return n, nil
+	}
 	if p.err != nil {
 		return 0, p.err // a deadline set now would fall on what net/http reads next
 	}
+	return p.receive(b)
+}
+
+func (p *patient) receive(b []byte) (int, error) {
 	earned := time.Duration(p.n) * time.Second / slowest
 	_ = p.w.control.SetReadDeadline(p.start.Add(p.grace + earned)) // a body that is no connection cannot stall
 	n, err := p.src.Read(b)

@@ -11,7 +11,8 @@ import (
 // Config of the front. The zero value is the default.
 type Config struct {
 	Listen          string        `yaml:"listen" help:"Address and port to listen on."`
-	MaxInFlight     int           `yaml:"max_in_flight" help:"Requests worked on at the same time; those beyond get 503 with Retry-After. -1: no bound."`
+	MaxInFlight     int           `yaml:"max_in_flight" help:"Requests worked on at the same time, counted from when the body has begun to arrive; those beyond get 503 with Retry-After. -1: no bound."`
+	MaxPerClient    int           `yaml:"max_in_flight_per_client" help:"The same for one client address; those beyond get 429 with Retry-After. -1: no bound. Behind a proxy all clients have its address."`
 	MaxBody         bin.Size      `yaml:"max_body" help:"Largest request body, as sent and after decoding, where a route has no bound of its own."`
 	HeaderTimeout   time.Duration `yaml:"header_timeout" help:"How long the headers of a request may take."`
 	BodyTimeout     time.Duration `yaml:"body_timeout" help:"How long the body of a request may take; each 4 KiB received add a second."`
@@ -28,6 +29,9 @@ func (c Config) Defaults() Config {
 	}
 	if c.MaxInFlight == 0 {
 		c.MaxInFlight = 200
+	}
+	if c.MaxPerClient == 0 {
+		c.MaxPerClient = -1
 	}
 	if c.MaxBody == 0 {
 		c.MaxBody = 64 << 20
@@ -57,6 +61,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxInFlight < -1 {
 		return fmt.Errorf("max_in_flight is %d; wanted is a positive number, or -1", c.MaxInFlight)
+	}
+	if c.MaxPerClient < -1 {
+		return fmt.Errorf("max_in_flight_per_client is %d; wanted is a positive number, or -1", c.MaxPerClient)
 	}
 	if c.MaxBody < 0 {
 		return fmt.Errorf("max_body is %s; wanted is a positive size", c.MaxBody)

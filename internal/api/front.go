@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/metric"
 )
 
@@ -17,8 +18,9 @@ import (
 type Options struct {
 	Log     *slog.Logger
 	Now     func() time.Time
-	Version []byte  // what /__version__ says, JSON; see ReadVersion
-	Checks  []Check // what /__heartbeat__ and /readyz look at
+	Version []byte      // what /__version__ says, JSON; see ReadVersion
+	Checks  []Check     // what /__heartbeat__ and /readyz look at
+	Memory  *bin.Budget // for the bodies of requests and what is made of them
 }
 
 // Front is the http.Handler of all doors.
@@ -27,7 +29,7 @@ type Front struct {
 	opt      Options
 	mux      *mux
 	packers  map[string]*packer
-	inFlight chan struct{} // nil: no bound
+	door     door
 	draining atomic.Bool
 }
 
@@ -38,9 +40,7 @@ func New(cfg Config, opt Options, doors ...[]Route) *Front {
 		opt.Version = []byte("{}")
 	}
 	f := &Front{cfg: cfg, opt: opt, packers: newPackers()}
-	if cfg.MaxInFlight > 0 {
-		f.inFlight = make(chan struct{}, cfg.MaxInFlight)
-	}
+	f.door.max, f.door.each, f.door.clients = cfg.MaxInFlight, cfg.MaxPerClient, map[string]int{}
 	f.mux = newMux(append([][]Route{f.fixed()}, doors...))
 	return f
 }
@@ -93,23 +93,27 @@ func (x *exchange) answer() {
 		x.node.fail(w, r, http.StatusMethodNotAllowed, "")
 		return
 	}
-	if x.f.inFlight != nil && !x.route.Exempt {
-		select {
-		case x.f.inFlight <- struct{}{}:
-			defer func() { <-x.f.inFlight }()
-		default:
-			metric.Refused.Add(1, "busy")
-			w.Header().Set("Retry-After", "1")
-			x.node.fail(w, r, http.StatusServiceUnavailable, "503 Service Unavailable: too many requests at the same time")
-			return
-		}
-	}
-	b, err := x.f.openBody(w, r, x.route)
-	if err != nil {
-		x.node.fail(w, r, err.Status, err.Title)
+	b, refused := x.f.openBody(w, r, x.route)
+	if refused != nil {
+		x.node.fail(w, r, refused.Status, refused.Title)
 		return
 	}
 	defer b.release()
+	if !x.route.Exempt {
+		b.sent.begin()
+		release, err := x.f.opt.Memory.Acquire(r.Context(), b.need(r))
+		if err != nil {
+			return // the client left
+		}
+		defer release()
+		leave, refused := x.f.door.enter(r.RemoteAddr)
+		if refused != nil {
+			w.Header().Set("Retry-After", "1")
+			x.node.fail(w, r, refused.Status, refused.Title)
+			return
+		}
+		defer leave()
+	}
 	packed := x.f.pack(w, r)
 	x.route.Handle(packed, r)
 	packed.close()

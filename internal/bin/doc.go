@@ -1,6 +1,7 @@
 // Package bin is the ground that everything binary stands on: random access
 // to bytes that may be in memory or elsewhere, a cursor that cannot run off
-// the end, byte sizes as people write them, a meter for decoded data, and an
+// the end, byte sizes as people write them, a meter for decoded data, a budget
+// of memory that work shares, and an
 // annotated hex dump.
 //
 // A Cursor and every slice that it or Read hands out alias the bytes they come

@@ -1,0 +1,137 @@
+package api_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"symbolon/internal/api"
+	"symbolon/internal/bin"
+)
+
+// counts says how long its body was.
+var counts = api.Route{Methods: []string{"POST"}, Pattern: "/count", Handle: func(w http.ResponseWriter, r *http.Request) {
+	n, err := io.Copy(io.Discard, r.Body)
+	fmt.Fprint(w, n, err)
+}}
+
+func TestSlowBodiesHoldNoPlace(t *testing.T) {
+	base := serve(t, api.Config{MaxInFlight: 1}, options(io.Discard), counts)
+	for range 20 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nthe beginning")
+	}
+	time.Sleep(50 * time.Millisecond)
+	res, err := http.Post(base+"/count", "", strings.NewReader("quick"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, _ := io.ReadAll(res.Body); res.StatusCode != 200 || string(body) != "5 <nil>" {
+		t.Errorf("a quick request got %d %s", res.StatusCode, body)
+	}
+}
+
+func TestBodiesComeWholeWhateverTheirSize(t *testing.T) {
+	base := serve(t, api.Config{MaxInFlight: 1}, options(io.Discard), counts)
+	for _, n := range []int{0, 1, 16<<10 - 1, 16 << 10, 16<<10 + 1, 1 << 20} {
+		for name, body := range map[string]io.Reader{
+			"announced": bytes.NewReader(make([]byte, n)), "chunked": io.MultiReader(bytes.NewReader(make([]byte, n))),
+		} {
+			res, err := http.Post(base+"/count", "", body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := io.ReadAll(res.Body); string(got) != fmt.Sprint(n, " <nil>") {
+				t.Errorf("%d bytes, %s: %s", n, name, got)
+			}
+		}
+	}
+}
+
+func TestOneClientHasItsShare(t *testing.T) {
+	enter, leave := make(chan struct{}, 10), make(chan struct{})
+	work := api.Route{Methods: []string{"POST"}, Pattern: "/work", Handle: func(http.ResponseWriter, *http.Request) {
+		enter <- struct{}{}
+		<-leave
+	}}
+	f := newFront(api.Config{MaxInFlight: 4, MaxPerClient: 2}, work)
+	ask := func(client string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest("POST", "/work", nil)
+		r.RemoteAddr = client
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, r)
+		return w
+	}
+	done := make(chan int, 4)
+	let := func(client string) {
+		go func() { done <- ask(client).Code }()
+		<-enter
+	}
+	let("192.0.2.1:1")
+	let("192.0.2.1:2")
+	if w := ask("192.0.2.1:3"); w.Code != 429 || w.Header().Get("Retry-After") != "1" {
+		t.Errorf("the third of a client: %d, %v", w.Code, w.Header())
+	}
+	let("192.0.2.2:1")
+	let("[2001:db8::1]:1")
+	if w := ask("192.0.2.3:1"); w.Code != 503 || w.Header().Get("Retry-After") != "1" {
+		t.Errorf("a full server: %d, %v", w.Code, w.Header())
+	}
+	close(leave)
+	for range 4 {
+		if got := <-done; got != 200 {
+			t.Errorf("got %d", got)
+		}
+	}
+	if w := ask("192.0.2.1:4"); w.Code != 200 {
+		t.Errorf("afterwards: %d", w.Code)
+	}
+}
+
+func TestLargeBodiesWaitForMemory(t *testing.T) {
+	opt := options(io.Discard)
+	opt.Memory = bin.NewBudget(1 << 20)
+	release, err := opt.Memory.Acquire(t.Context(), 1<<20-100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := serve(t, api.Config{}, opt, counts)
+	large := make(chan string, 1)
+	if got := upload(t, base+"/count", 20); got != "20 <nil>" { // what fits does not wait
+		t.Errorf("a small body: %s", got)
+	}
+	go func() { large <- upload(t, base+"/count", 50_000) }()
+	select {
+	case got := <-large:
+		t.Errorf("a large body did not wait: %s", got)
+	case <-time.After(50 * time.Millisecond):
+	}
+	release()
+	if got := <-large; got != "50000 <nil>" {
+		t.Errorf("afterwards: %s", got)
+	}
+}
+
+func upload(t *testing.T, url string, n int) string {
+	res, err := http.Post(url, "", bytes.NewReader(make([]byte, n)))
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	return string(body)
+}

@@ -1,0 +1,95 @@
+package bin_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"symbolon/internal/bin"
+)
+
+func TestABudgetIsNeverPassed(t *testing.T) {
+	b := bin.NewBudget(100)
+	var used, served atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 200 {
+		wg.Go(func() {
+			n := rand.Int64N(150) // some want more than there is
+			ctx, cancel := context.WithCancel(t.Context())
+			if i%3 == 0 {
+				go cancel()
+			} else {
+				defer cancel()
+			}
+			release, err := b.Acquire(ctx, n)
+			if err != nil {
+				return
+			}
+			if now := used.Add(min(n, 100)); now > 100 {
+				t.Errorf("%d of 100 are used", now)
+			}
+			time.Sleep(time.Duration(rand.Int64N(1e5)))
+			used.Add(-min(n, 100))
+			served.Add(1)
+			release()
+			release() // counts once
+		})
+	}
+	wg.Wait()
+	if served.Load() < 100 {
+		t.Errorf("only %d were served", served.Load())
+	}
+	release, err := b.Acquire(t.Context(), 100) // nothing was lost or won
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := b.Acquire(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("more than all: %v", err)
+	}
+	release()
+}
+
+func TestWhoLeavesTheLineHoldsNobodyUp(t *testing.T) {
+	b := bin.NewBudget(10)
+	release, _ := b.Acquire(t.Context(), 5)
+	defer release()
+	ctx, leave := context.WithCancel(t.Context())
+	large, small := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := b.Acquire(ctx, 10)
+		large <- err
+	}()
+	time.Sleep(5 * time.Millisecond)
+	go func() {
+		r, err := b.Acquire(t.Context(), 5)
+		small <- err
+		r()
+	}()
+	select {
+	case <-small:
+		t.Error("the small claim overtook the large one")
+	case <-time.After(20 * time.Millisecond):
+	}
+	leave()
+	if err := <-large; !errors.Is(err, context.Canceled) {
+		t.Errorf("who left: %v", err)
+	}
+	if err := <-small; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNoBudgetIsNoBound(t *testing.T) {
+	var b *bin.Budget
+	release, err := b.Acquire(t.Context(), 1<<60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+}
