@@ -140,7 +140,7 @@ func (n *node) front(cfg *config.Config) (*api.Front, error) {
 		Now:     time.Now,
 		Log:     n.log,
 	})
-	opt := api.Options{Log: n.log, Now: time.Now, Version: version, Checks: []api.Check{{Name: "data_directory", Run: n.writable}}}
+	opt := api.Options{Log: n.log, Now: time.Now, Version: version, Memory: n.memory.requests, Checks: []api.Check{{Name: "data_directory", Run: n.writable}}}
 	return api.New(cfg.HTTP, opt, door.Routes()), nil
 }
 

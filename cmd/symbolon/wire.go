@@ -30,6 +30,7 @@ type node struct {
 	locator *locate.Locator
 	tables  *table.Tables
 	engine  *symbolicate.Engine
+	memory  shares
 	log     *slog.Logger
 	sources int // how many there are
 }
@@ -48,6 +49,7 @@ func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, e
 			n.close()
 		}
 	}()
+	n.memory = share(cfg.Memory, &cfg.Table.MaxBytes)
 	data, err := dataDir(cfg.Data)
 	if err != nil {
 		return n, err
@@ -72,7 +74,7 @@ func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, e
 		Log:     log,
 	})
 	n.tables = table.New(cfg.Table, table.Deps{
-		Locator: n.locator, Tier: n.store, Scratch: spools{n.store}, Now: time.Now, Log: log,
+		Locator: n.locator, Tier: n.store, Scratch: spools{n.store}, Memory: n.memory.builds, Now: time.Now, Log: log,
 	})
 	n.engine = symbolicate.New(cfg.Symbolicate, n.tables, time.Now)
 	return n, nil

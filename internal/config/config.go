@@ -7,6 +7,7 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/mozilla"
+	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/locate"
@@ -20,6 +21,7 @@ import (
 // server that asks no source.
 type Config struct {
 	Data        string             `yaml:"data" help:"Folder of the cache and of everything else that is kept; none: symbolon in the cache folder of the user."`
+	Memory      bin.Size           `yaml:"memory" help:"Memory for all: half of it for open tables, a quarter for making tables, a quarter for requests. None: a quarter of what the machine or the container has, at most 1GiB."`
 	Log         Log                `yaml:"log" help:"What is logged, to stderr."`
 	HTTP        api.Config         `yaml:"http" help:"The port and what all requests have in common."`
 	Mozilla     mozilla.Config     `yaml:"mozilla" help:"The interfaces of Mozilla's symbolication service."`
@@ -73,6 +75,9 @@ func (l Log) Validate() error {
 
 // Validate says what is wrong with c and with none of its parts alone.
 func (c Config) Validate() error {
+	if c.Memory != 0 && c.Memory < 64<<20 {
+		return fmt.Errorf("memory is %s; wanted is at least 64MiB", c.Memory)
+	}
 	first := make(map[string]int)
 	for i, s := range c.Sources {
 		if j, twice := first[s.ID]; twice {

@@ -76,6 +76,11 @@ func (t *Tables) replace(key cache.Key, e *entry) error {
 	if err := context.Cause(t.ctx); err != nil {
 		return err
 	}
+	release, err := t.memory.Acquire(t.ctx, int64(t.cfg.BuildMemory))
+	if err != nil {
+		return err
+	}
+	defer release()
 	made, size, err := t.buildSafely(t.ctx, e)
 	if err != nil {
 		metric.Builds.Add(1, "failed")

@@ -26,21 +26,21 @@ import (
 
 // Config of the tables. The zero value is the default.
 type Config struct {
-	MaxBytes    bin.Size `yaml:"max_bytes" help:"Bytes of open tables kept in memory; mapped ones count with their file size."`
-	Builds      int      `yaml:"builds" help:"Tables that are built at the same time."`
+	MaxBytes    bin.Size `yaml:"max_bytes" help:"Bytes of open tables and of their names kept in memory; none: half of the memory for all."`
+	Builds      int      `yaml:"builds" help:"Tables that are built at the same time, if memory allows."`
 	BuildMemory bin.Size `yaml:"build_memory" help:"Memory of one build; what does not fit is spilled to disk."`
 }
 
 // Defaults returns c with its zero fields filled in.
 func (c Config) Defaults() Config {
 	if c.MaxBytes == 0 {
-		c.MaxBytes = 1 << 30
+		c.MaxBytes = 256 << 20
 	}
 	if c.Builds == 0 {
 		c.Builds = 1
 	}
 	if c.BuildMemory == 0 {
-		c.BuildMemory = 256 << 20
+		c.BuildMemory = 64 << 20
 	}
 	return c
 }
@@ -56,6 +56,7 @@ func (c Config) Validate() error {
 // Tables opens tables. It is safe for concurrent use.
 type Tables struct {
 	cfg     Config
+	memory  *bin.Budget
 	loc     *locate.Locator
 	tier    cache.Tier
 	scratch symcache.Scratch
@@ -77,6 +78,7 @@ type Deps struct {
 	Locator *locate.Locator
 	Tier    cache.Tier       // keeps finished tables
 	Scratch symcache.Scratch // where a build spills to
+	Memory  *bin.Budget      // for builds
 	Now     func() time.Time
 	Log     *slog.Logger
 }
@@ -85,7 +87,7 @@ type Deps struct {
 func New(cfg Config, d Deps) *Tables {
 	cfg = cfg.Defaults()
 	t := &Tables{
-		cfg: cfg, loc: d.Locator, tier: d.Tier, scratch: d.Scratch, now: d.Now, log: d.Log,
+		cfg: cfg, memory: d.Memory, loc: d.Locator, tier: d.Tier, scratch: d.Scratch, now: d.Now, log: d.Log,
 		open:  mem.New[*entry](int64(cfg.MaxBytes)),
 		slots: make(chan struct{}, cfg.Builds),
 	}
@@ -219,8 +221,13 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module) opened
 	// for their tables, or will never have one, do not pile up on the disk. Not
 	// in full if it is a giant: that must stay open too, to be fetched once.
 	e := &entry{answerer: obj, module: found.Module, found: found, built: make(chan struct{})}
-	o.ref = t.open.Put(key, e, obj.Footprint()+min(src.Size(), int64(t.cfg.MaxBytes)/4), e.close)
+	o.ref = t.open.Put(key, e, obj.Footprint()+min(src.Size(), t.giant()), e.close)
 	return o
+}
+
+// giant is from how many bytes on a file does not count in full.
+func (t *Tables) giant() int64 {
+	return max(int64(t.cfg.MaxBytes)/4, 0)
 }
 
 // stored opens the table of the file with this content hash, if there is one.

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"symbolon/internal/bin"
+)
+
+// The memory that is used when none is configured: a quarter of what there is,
+// within bounds.
+const (
+	leastMemory = 64 << 20
+	mostMemory  = 1 << 30
+)
+
+// shares is who may use how much memory.
+type shares struct {
+	builds   *bin.Budget // tables being made
+	requests *bin.Budget // bodies, and what is made of them
+}
+
+// base is what the runtime and everything that has no share of its own need.
+const base = 64 << 20
+
+// share divides memory: half of it for open tables, unless something else is
+// configured for them, a quarter for building tables, a quarter for requests. The heap is
+// held below what these and the names of open tables add up to, unless
+// GOMEMLIMIT says otherwise.
+func share(memory bin.Size, tables *bin.Size) shares {
+	all := int64(memory)
+	if all == 0 {
+		all = min(max(machineMemory()/4, leastMemory), mostMemory)
+	}
+	if *tables == 0 {
+		*tables = bin.Size(all / 2)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(all/2 + max(int64(*tables), 0)/4 + base)
+	}
+	return shares{builds: bin.NewBudget(all / 4), requests: bin.NewBudget(all / 4)}
+}
+
+// machineMemory is the memory of the container, or else of the machine.
+func machineMemory() int64 {
+	least := int64(math.MaxInt64)
+	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
+		least = min(least, meminfo(text))
+	}
+	groups, _ := os.ReadFile("/proc/self/cgroup") // none: no container
+	for _, file := range cgroupFiles(string(groups)) {
+		if text, err := os.ReadFile(file); err == nil {
+			least = min(least, number(strings.TrimSpace(string(text))))
+		}
+	}
+	if least == math.MaxInt64 {
+		return 2 << 30 // unknown
+	}
+	return least
+}
+
+// meminfo reads MemTotal.
+func meminfo(text []byte) int64 {
+	for line := range bytes.Lines(text) {
+		if f := strings.Fields(string(line)); len(f) == 3 && f[0] == "MemTotal:" {
+			if n := number(f[1]); n < math.MaxInt64>>10 {
+				return n << 10
+			}
+		}
+	}
+	return math.MaxInt64
+}
+
+// cgroupFiles are the files that may hold a limit: of the group itself and of
+// those around it, in the second and the first version of control groups.
+func cgroupFiles(groups string) []string {
+	files := []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
+	for line := range strings.Lines(groups) {
+		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(f) != 3 {
+			continue
+		}
+		for dir := path.Clean("/" + f[2]); dir != "/"; dir = path.Dir(dir) {
+			switch {
+			case f[0] == "0" && f[1] == "":
+				files = append(files, path.Join("/sys/fs/cgroup", dir, "memory.max"))
+			case strings.Contains(","+f[1]+",", ",memory,"):
+				files = append(files, path.Join("/sys/fs/cgroup/memory", dir, "memory.limit_in_bytes"))
+			}
+		}
+	}
+	return files
+}
+
+// number reads a limit; what is none, such as "max", is no bound.
+func number(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n <= 0 {
+		return math.MaxInt64
+	}
+	return n
+}
