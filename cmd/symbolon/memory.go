@@ -23,7 +23,13 @@ const (
 type shares struct {
 	builds   *bin.Budget // tables being made
 	requests *bin.Budget // bodies, and what is made of them
+	ballast  []byte
 }
+
+// ballast is memory that nobody ever touches, and that therefore takes none of
+// the machine's. It counts as heap, so that the garbage of small requests is
+// collected when there are some tens of megabytes of it and not at each four.
+const ballast = 32 << 20
 
 // base is what the runtime and everything that has no share of its own need.
 const base = 64 << 20
@@ -41,9 +47,9 @@ func share(memory bin.Size, tables *bin.Size) shares {
 		*tables = bin.Size(all / 2)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(all/2 + max(int64(*tables), 0)/4 + base)
+		debug.SetMemoryLimit(all/2 + max(int64(*tables), 0)/4 + base + ballast)
 	}
-	return shares{builds: bin.NewBudget(all / 4), requests: bin.NewBudget(all / 4)}
+	return shares{builds: bin.NewBudget(all / 4), requests: bin.NewBudget(all / 4), ballast: make([]byte, ballast)}
 }
 
 // machineMemory is the memory of the container, or else of the machine.

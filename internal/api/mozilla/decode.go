@@ -76,6 +76,7 @@ const strictJobs = 10
 // an *api.BodyError.
 func decode(body io.Reader, is dialect) (*payload, error) {
 	s := newScanner(body)
+	defer s.free()
 	p := document(s, is)
 	var unread *api.BodyError
 	var refused *refusal

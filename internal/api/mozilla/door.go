@@ -123,7 +123,7 @@ func (d *Door) ask(w http.ResponseWriter, r *http.Request, is dialect, fail api.
 // finish sends the rest of an answer. One that cannot be completed is broken
 // off, which is all that tells the client so.
 func (d *Door) finish(r *http.Request, e *encoder) {
-	e.flush()
+	e.end()
 	if errors.Is(e.err, symbolicate.ErrTooManyFrames) {
 		d.log.Warn("an answer was cut off: it has too many frames", "request_id", api.RequestID(r.Context()))
 		panic(http.ErrAbortHandler)

@@ -18,9 +18,9 @@ type draft struct {
 	*scanner
 	is      dialect
 	p       payload
-	known   map[module]int32
-	count   int    // elements of "jobs"
-	refused string // what is wrong with the first bad job
+	known   map[string]int32 // index of each module, by file and id with a zero between
+	count   int              // elements of "jobs"
+	refused string           // what is wrong with the first bad job
 
 	at       job // where the present job begins
 	frames   int
@@ -28,6 +28,7 @@ type draft struct {
 	stacks   member
 	maps     member
 	file, id []byte // of the module that is being read
+	name     []byte // both, as in known
 }
 
 // member is what is known of a member of the present job.
@@ -37,7 +38,7 @@ type member struct {
 }
 
 func newDraft(s *scanner, is dialect) *draft {
-	return &draft{scanner: s, is: is, known: map[module]int32{}}
+	return &draft{scanner: s, is: is}
 }
 
 func (b *draft) beginJob() {
@@ -155,16 +156,20 @@ func (b *draft) readModule() (wrong string) {
 
 // addModule appends the module that was read to the memoryMap.
 func (b *draft) addModule() {
-	i, known := b.known[module{string(b.file), string(b.id)}]
+	b.name = append(append(append(b.name[:0], b.file...), 0), b.id...)
+	i, known := b.known[string(b.name)]
 	if !known {
 		if most := b.is.limits.MaxModules; most >= 0 && len(b.p.modules) >= most {
 			b.tooMany("modules", most)
 			return
 		}
-		m := module{string(b.file), string(b.id)}
+		if b.known == nil {
+			b.known = map[string]int32{}
+		}
 		i = int32(len(b.p.modules))
-		b.known[m] = i
-		b.p.modules = append(b.p.modules, m)
+		name := string(b.name)
+		b.known[name] = i
+		b.p.modules = append(b.p.modules, module{name[:len(b.file)], name[len(b.file)+1:]})
 	}
 	b.p.maps = append(b.p.maps, i)
 }

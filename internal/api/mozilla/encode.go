@@ -3,6 +3,7 @@ package mozilla
 import (
 	"io"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 
 	"symbolon/internal/sym"
@@ -17,9 +18,30 @@ type encoder struct {
 	*answer
 	to    io.Writer
 	buf   []byte
+	piece *[]byte
 	txt   []byte // a string on its way
 	err   error
 	comma bool // the next element needs one in front
+}
+
+// pieces is memory for answers.
+var pieces = sync.Pool{New: func() any { return new([]byte) }}
+
+// begin takes memory for the answer a, which goes to w.
+func (e *encoder) begin(a *answer, w io.Writer) {
+	e.answer, e.to = a, w
+	e.piece = pieces.Get().(*[]byte)
+	e.buf = (*e.piece)[:0]
+}
+
+// end sends what is left and gives the memory back.
+func (e *encoder) end() {
+	e.flush()
+	if cap(e.buf) <= 4*pieceSize {
+		*e.piece = e.buf
+		pieces.Put(e.piece)
+	}
+	e.buf, e.piece = nil, nil
 }
 
 // spill sends what is there if it is enough for a piece. It is false when

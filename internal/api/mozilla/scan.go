@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -33,13 +34,24 @@ type scanner struct {
 	err      error
 }
 
+// scanners are those that nobody uses, for their memory.
+var scanners = sync.Pool{New: func() any { return &scanner{buf: make([]byte, bufferSize)} }}
+
+// newScanner begins a document. Free the scanner.
 func newScanner(src io.Reader) *scanner {
-	s := &scanner{src: src, buf: make([]byte, bufferSize)}
+	s := scanners.Get().(*scanner)
+	*s = scanner{src: src, buf: s.buf, open: s.open[:0], text: s.text[:0]}
 	s.need(3)
 	if bytes.HasPrefix(s.buf[:s.end], []byte("\ufeff")) {
 		s.pos = 3
 	}
 	return s
+}
+
+// free gives the memory of the scanner back. Nothing of it may be in use.
+func (s *scanner) free() {
+	s.src = nil
+	scanners.Put(s)
 }
 
 // fill reads more behind what is not consumed yet; false at the end.

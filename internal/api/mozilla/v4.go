@@ -23,7 +23,8 @@ func (d *Door) v4(w http.ResponseWriter, r *http.Request) {
 	}
 	defer a.Release()
 	w.Header().Set("Content-Type", "application/json")
-	e := &v4Encoder{encoder: encoder{to: w, answer: a}, tecken: d.tecken()}
+	e := &v4Encoder{tecken: d.tecken()}
+	e.begin(a, w)
 	e.open('{')
 	e.key("symbolicatedStacks")
 	e.writeStacks()

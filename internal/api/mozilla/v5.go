@@ -16,7 +16,8 @@ func (d *Door) v5(w http.ResponseWriter, r *http.Request) {
 	}
 	defer a.Release()
 	w.Header().Set("Content-Type", "application/json")
-	e := &v5Encoder{encoder: encoder{to: w, answer: a}, more: a.extensions || d.cfg.Extensions}
+	e := &v5Encoder{more: a.extensions || d.cfg.Extensions}
+	e.begin(a, w)
 	e.open('{')
 	e.key("results")
 	e.open('[')
