@@ -1,7 +1,7 @@
 package mozilla
 
 import (
-	"io"
+	"net/http"
 	"strconv"
 	"sync"
 	"unicode/utf8"
@@ -16,11 +16,12 @@ const pieceSize = 64 << 10
 // nothing more.
 type encoder struct {
 	*answer
-	to    io.Writer
+	to    http.ResponseWriter
 	buf   []byte
 	piece *[]byte
 	txt   []byte // a string on its way
 	err   error
+	sent  bool // some of it
 	comma bool // the next element needs one in front
 }
 
@@ -28,7 +29,7 @@ type encoder struct {
 var pieces = sync.Pool{New: func() any { return new([]byte) }}
 
 // begin takes memory for the answer a, which goes to w.
-func (e *encoder) begin(a *answer, w io.Writer) {
+func (e *encoder) begin(a *answer, w http.ResponseWriter) {
 	e.answer, e.to = a, w
 	e.piece = pieces.Get().(*[]byte)
 	e.buf = (*e.piece)[:0]
@@ -36,6 +37,9 @@ func (e *encoder) begin(a *answer, w io.Writer) {
 
 // end sends what is left and gives the memory back.
 func (e *encoder) end() {
+	if !e.sent { // this is all of it
+		e.to.Header().Set("Content-Length", strconv.Itoa(len(e.buf)))
+	}
 	e.flush()
 	if cap(e.buf) <= 4*pieceSize {
 		*e.piece = e.buf
@@ -57,7 +61,7 @@ func (e *encoder) flush() {
 	if e.err == nil {
 		_, e.err = e.to.Write(e.buf)
 	}
-	e.buf = e.buf[:0]
+	e.buf, e.sent = e.buf[:0], true
 }
 
 // raw appends JSON as it is.
