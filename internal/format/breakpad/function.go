@@ -46,8 +46,12 @@ func (x *Index) ParseFunc(s Span, text []byte, f *Func, bad *Report) bool {
 		return false
 	}
 	for line := s.Line; len(rest) > 0; {
-		head, rest = cutLine(rest)
 		line++
+		if n := f.quick(rest, x.Old); n > 0 {
+			rest = rest[n:]
+			continue
+		}
+		head, rest = cutLine(rest)
 		if k, ok := f.member(head, x.Old); !ok && bad != nil {
 			bad.Add(k, line)
 		}
