@@ -106,7 +106,7 @@ func (d *document) parse(text []byte) (*node, error) {
 	var explained yaml.Error
 	switch {
 	case errors.As(err, &explained) && explained.GetToken() != nil:
-		return nil, d.wrong(placeOf(explained.GetToken()), "%.200s", strings.Map(oneLine, explained.GetMessage()))
+		return nil, d.wrong(placeOf(explained.GetToken()), "%s", unquoted(explained.GetMessage()))
 	case err != nil:
 		return nil, d.wrong(place{}, "%w", err)
 	}
@@ -126,6 +126,24 @@ func (d *document) parse(text []byte) (*node, error) {
 		return &node{}, nil
 	}
 	return root, nil
+}
+
+// unquoted is a message of the YAML library up to where it quotes more of the
+// text than a character: that may be a secret whose quotes were forgotten.
+func unquoted(message string) string {
+	if strings.HasPrefix(message, "mapping key ") {
+		return "a key for the second time"
+	}
+	end := len(message)
+	for i := 0; i < end; i++ {
+		switch c := message[i]; {
+		case c == '\'' && i+2 < end && message[i+2] == c:
+			i += 2
+		case c == '\'' || c == '"' || c == '`' || c == ':':
+			end = i
+		}
+	}
+	return fmt.Sprintf("%.100s", strings.Map(oneLine, strings.TrimSpace(message[:end])))
 }
 
 // bound refuses what is too large or too deep for the parser.
@@ -196,11 +214,10 @@ func (d *document) convert(n ast.Node, depth int) (*node, error) {
 	case *ast.AliasNode:
 		// An anchor is known once its value ended, so no alias is inside of
 		// what it stands for.
-		name := n.Value.GetToken().Value
-		if named := d.anchors[name]; named != nil {
+		if named := d.anchors[n.Value.GetToken().Value]; named != nil {
 			return named, nil
 		}
-		return nil, d.wrong(at, "there is no anchor %s before this alias", shortQuote(name))
+		return nil, d.wrong(at, "there is no anchor of this name before the alias; a value that begins with * needs quotes")
 	case *ast.TagNode:
 		return nil, d.wrong(at, "a tag; values are written without")
 	}
