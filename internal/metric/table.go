@@ -35,8 +35,15 @@ var (
 	CacheEvictions = declared.counter("cache_evictions_total",
 		"Entries removed from a cache tier to make room.", "tier", "kind")
 
+	CacheUp = declared.gauge("cache_up",
+		"Whether a shared cache tier is in use: 1, or 0 while it is left alone because it does not answer.", "tier")
+	CacheFailures = declared.counter("cache_failures_total",
+		"Commands that a shared cache tier did not answer in time (silent) or refused (refused).", "tier", "reason")
+	CacheDropped = declared.counter("cache_dropped_total",
+		"Entries that were not copied to the shared cache tier because too many waited.", "kind")
+
 	Builds = declared.counter("table_builds_total",
-		"Lookup tables built from debug files, by outcome.", "outcome")
+		"Lookup tables that were to be built from debug files: built, found (made meanwhile for another name or by another node) or failed.", "outcome")
 	BuildSeconds = declared.histogram("table_build_seconds",
 		"Time to build one lookup table.")
 	BuildBytes = declared.counter("table_build_input_bytes_total",

@@ -1,0 +1,213 @@
+//go:build unix
+
+package redis_test
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"symbolon/internal/cache"
+	"symbolon/internal/cache/redis"
+	"symbolon/internal/fault"
+)
+
+// TestMain makes a certificate that this process trusts.
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "redis-test")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		certify(dir)
+		os.Setenv("SSL_CERT_FILE", filepath.Join(dir, "cert.pem"))
+		certificates = dir
+		return m.Run()
+	}())
+}
+
+var certificates string // the folder of cert.pem and key.pem
+
+func certify(dir string) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	about := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "redis of a test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, about, about, key.Public(), key)
+	if err != nil {
+		panic(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		panic(err)
+	}
+	for name, block := range map[string]*pem.Block{
+		"cert.pem": {Type: "CERTIFICATE", Bytes: cert}, "key.pem": {Type: "PRIVATE KEY", Bytes: secret},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// works tests that an entry, a fault and a lease go to the server and back.
+func works(t *testing.T, n *node) {
+	t.Helper()
+	body := text(1<<20, 1)
+	put(t, n, cache.Symcache, keyA, body)
+	if !bytes.Equal(get(t, n, cache.Symcache, keyA), body) {
+		t.Errorf("the entry is not there; the log is\n%v", n.log)
+	}
+	n.Remember(t.Context(), cache.Meta, keyA, fault.New(fault.Denied, "", "no"), time.Hour)
+	if _, err := n.Get(t.Context(), cache.Meta, keyA); fault.KindOf(err) != fault.Denied || cache.Expires(err).IsZero() {
+		t.Errorf("the fault is not there: %v", err)
+	}
+	n.Forget(t.Context(), cache.Meta, keyA)
+	if _, err := n.Get(t.Context(), cache.Meta, keyA); err != nil {
+		t.Errorf("the fault is still there: %v", err)
+	}
+	for range 2 {
+		release, ok := n.Acquire(t.Context(), keyA)
+		if !ok {
+			t.Error("a free lease was not given")
+		}
+		if _, ok := n.Acquire(t.Context(), keyA); ok {
+			t.Error("a lease was given twice")
+		}
+		release()
+	}
+	if n.log.count("level=") != 0 {
+		t.Errorf("the log is\n%v", n.log)
+	}
+}
+
+// rights are those that the documents name.
+var rights = []string{"+get", "+set", "+del", "+pttl", "+eval", "+pexpire"}
+
+func TestAUserWithFewRights(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.ask(append([]string{"ACL", "SETUSER", "symbolon", "on", ">s3cret/@", "~symbolon:*"}, rights...)...)
+	cfg := patient(s)
+	cfg.URL = "redis://symbolon:s3cret%2F%40@" + s.addr()
+	works(t, open(t, cfg))
+
+	cfg.URL = "redis://symbolon:canary@" + s.addr()
+	wrong := openAnyway(t, cfg)
+	wrong.says(t, "WRONGPASS")
+	if get(t, wrong, cache.Symcache, keyA) != nil || wrong.log.count("canary") != 0 {
+		t.Errorf("the log is\n%v", wrong.log)
+	}
+	cfg.URL, cfg.Prefix = "redis://symbolon:s3cret%2F%40@"+s.addr(), "theirs:"
+	openAnyway(t, cfg).says(t, "NOPERM")
+}
+
+func TestAnotherDatabaseAndPrefix(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	cfg := patient(s)
+	works(t, open(t, cfg))
+	cfg.URL += "/7"
+	if n := open(t, cfg); get(t, n, cache.Symcache, keyA) != nil {
+		t.Error("a database has what is in another one")
+	}
+	cfg = patient(s)
+	cfg.Prefix = "theirs:"
+	if n := open(t, cfg); get(t, n, cache.Symcache, keyA) != nil {
+		t.Error("a prefix has what is under another one")
+	}
+}
+
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	at := func(name string) string { return filepath.Join(certificates, name) }
+	help, _ := exec.Command(program(t, "redis-server"), "--tls-port", "0", "--port", "0", "--tls-cert-file", "/nonexistent").CombinedOutput()
+	if strings.Contains(string(help), "Bad directive") {
+		t.Skip("this redis-server has no TLS")
+	}
+	port := freePort(t)
+	start(t, "--tls-port", itoa(port), "--tls-cert-file", at("cert.pem"), "--tls-key-file", at("key.pem"), "--tls-auth-clients", "no")
+	n := open(t, redis.Config{URL: fmt.Sprintf("rediss://127.0.0.1:%d", port), Timeout: 500 * time.Millisecond})
+	works(t, n)
+	openAnyway(t, redis.Config{URL: fmt.Sprintf("rediss://localhost:%d", port)}).says(t, "certificate is not valid for")
+	openAnyway(t, redis.Config{URL: fmt.Sprintf("redis://127.0.0.1:%d", port)}).says(t, "redis cannot be used")
+}
+
+func TestSentinelsLeadToTheNewMaster(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--requirepass", "s3cret", "--repl-diskless-sync-delay", "0")
+	standby := start(t, "--requirepass", "s3cret", "--masterauth", "s3cret", "--replicaof", "127.0.0.1 "+itoa(s.port))
+	eventually(t, "the replica follows", func() bool { return strings.Contains(standby.ask("INFO", "replication"), "master_link_status:up") })
+	conf := filepath.Join(t.TempDir(), "sentinel.conf")
+	watch := &server{t: t, port: freePort(t)}
+	lines := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nsentinel monitor ours 127.0.0.1 %d 1\nsentinel auth-pass ours s3cret\n"+
+		"sentinel down-after-milliseconds ours 300\n", watch.port, t.TempDir(), s.port)
+	if err := os.WriteFile(conf, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	watch.run(conf, "--sentinel")
+	t.Cleanup(watch.kill)
+	cfg := patient(s)
+	cfg.URL = fmt.Sprintf("redis://:s3cret@%s?master_set=ours", watch.addr())
+	n := open(t, cfg)
+	works(t, n)
+	eventually(t, "the sentinel knows the replica", func() bool {
+		return strings.Contains(watch.ask("INFO", "sentinel"), "slaves=1")
+	})
+	s.kill()
+	eventually(t, "the replica is used", func() bool {
+		put(t, n, cache.Meta, keyB, []byte("x"))
+		return get(t, n, cache.Meta, keyB) != nil
+	})
+}
+
+func TestCluster(t *testing.T) {
+	t.Parallel()
+	var nodes []*server
+	for range 3 {
+		s := start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "1000")
+		nodes = append(nodes, s)
+	}
+	for i, s := range nodes {
+		s.ask("CLUSTER", "ADDSLOTSRANGE", itoa(i*16384/3), itoa((i+1)*16384/3-1))
+		s.ask("CLUSTER", "SET-CONFIG-EPOCH", itoa(i+1))
+		s.ask("CLUSTER", "MEET", "127.0.0.1", itoa(nodes[0].port))
+	}
+	for _, s := range nodes {
+		eventually(t, "the cluster is well", func() bool {
+			info := s.ask("CLUSTER", "INFO")
+			return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:3")
+		})
+	}
+	for _, s := range nodes {
+		s.ask(append([]string{"ACL", "SETUSER", "symbolon", "on", ">s3cret/@", "~symbolon:*", "+cluster|slots"}, rights...)...)
+	}
+	cfg := patient(nodes[0])
+	cfg.URL = fmt.Sprintf("redis://symbolon:s3cret%%2F%%40@%s?addr=%s", nodes[1].addr(), nodes[2].addr())
+	n := open(t, cfg)
+	works(t, n)
+	for _, s := range nodes {
+		if len(s.keys("*")) == 0 {
+			t.Error("a node of the cluster has nothing")
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package redis
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"symbolon/internal/bin"
+)
+
+// Config of the Redis tier. The zero value is off.
+type Config struct {
+	URL      string        `yaml:"url" secret:"true" help:"Redis server through which nodes share finished tables: redis://user:password@host:6379/0, with rediss:// over TLS. More nodes of a Cluster follow as ?addr=host:port, Sentinels stand in place of the server with ?master_set=name. None: nothing is shared."`
+	Timeout  time.Duration `yaml:"timeout" help:"How long is waited for the answer to one command before it counts as a miss."`
+	Lease    time.Duration `yaml:"lease" help:"How long other nodes leave a table to a node that builds it and is not heard of any more."`
+	MaxEntry bin.Size      `yaml:"max_entry" help:"Compressed bytes of the largest table that is shared."`
+	Prefix   string        `yaml:"prefix" help:"What all keys in Redis begin with."`
+}
+
+// Defaults returns c with its zero fields filled in.
+func (c Config) Defaults() Config {
+	if c.Timeout == 0 {
+		c.Timeout = 25 * time.Millisecond
+	}
+	if c.Lease == 0 {
+		c.Lease = 30 * time.Second
+	}
+	if c.MaxEntry == 0 {
+		c.MaxEntry = 64 << 20
+	}
+	if c.Prefix == "" {
+		c.Prefix = "symbolon:"
+	}
+	return c
+}
+
+// Validate says what is wrong with c. It does not repeat the URL, which has a
+// password.
+func (c Config) Validate() error {
+	c = c.Defaults()
+	switch {
+	case c.Timeout < time.Millisecond:
+		return fmt.Errorf("timeout is %v; wanted is at least 1ms", c.Timeout)
+	case c.Lease < time.Second:
+		return fmt.Errorf("lease is %v; wanted is at least 1s", c.Lease)
+	case c.MaxEntry < 0:
+		return fmt.Errorf("max_entry is %v; wanted is a size", c.MaxEntry)
+	case c.URL == "":
+		return nil
+	}
+	_, err := c.options()
+	return err
+}
+
+// options are those of the client library.
+func (c Config) options() (rueidis.ClientOption, error) {
+	o, err := rueidis.ParseURL(c.URL)
+	if err != nil {
+		return o, errors.New("url cannot be read; wanted is redis://user:password@host:6379/0, or the same with rediss://")
+	}
+	o.Dialer.Timeout = dialTimeout
+	o.Dialer.KeepAlive = 15 * time.Second
+	o.ConnWriteTimeout = dialTimeout
+	o.DisableCache = true
+	o.DisableRetry = true
+	// One command has one connection: a chunk does not stand in the way of what
+	// a request waits for, and on a busy machine nobody waits for the goroutine
+	// that reads for all.
+	o.DisableAutoPipelining = true
+	o.BlockingPoolSize = connections
+	o.BlockingPoolCleanup = time.Minute
+	o.BlockingPoolMinSize = 1
+	o.PipelineMultiplex = -1
+	o.ReadBufferEachConn, o.WriteBufferEachConn = 16<<10, 16<<10
+	// Sentinels usually have the same TLS and, if any, the same password, but
+	// no users.
+	o.Sentinel.Dialer, o.Sentinel.TLSConfig = o.Dialer, o.TLSConfig
+	o.Sentinel.TopologyRefreshInterval = 5 * time.Second
+	if o.Username == "" {
+		o.Sentinel.Password = o.Password
+	}
+	return o, nil
+}

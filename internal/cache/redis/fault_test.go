@@ -1,0 +1,312 @@
+//go:build unix
+
+package redis_test
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"symbolon/internal/cache"
+	"symbolon/internal/cache/redis"
+	"symbolon/internal/fault"
+)
+
+const (
+	left  = "redis cannot be used"
+	again = "redis answers and is used again"
+)
+
+// took is how long do takes.
+func took(do func()) time.Duration {
+	start := time.Now()
+	do()
+	return time.Since(start)
+}
+
+// best is the shortest of some times of do: what it costs when the machine is
+// not busy with another test.
+func best(do func()) time.Duration {
+	shortest := time.Hour
+	for range 20 {
+		shortest = min(shortest, took(do))
+	}
+	return shortest
+}
+
+func TestAServerThatIsKilledAndComesBackEmpty(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	n := open(t, patient(s))
+	body := text(1<<20, 1)
+	put(t, n, cache.Symcache, keyA, body)
+	s.kill()
+	eventually(t, "it is left alone", func() bool {
+		if get(t, n, cache.Symcache, keyA) != nil {
+			t.Fatal("an entry came from nowhere")
+		}
+		return n.log.count(left) == 1
+	})
+	if d := best(func() { get(t, n, cache.Symcache, keyA) }); d > time.Millisecond {
+		t.Errorf("a miss costs %v", d)
+	}
+	put(t, n, cache.Symcache, keyA, body)
+	n.Remember(t.Context(), cache.Meta, keyA, fault.New(fault.NotFound, "", "not"), time.Hour)
+	n.Forget(t.Context(), cache.Meta, keyA)
+	s.start()
+	eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
+	if get(t, n, cache.Symcache, keyA) != nil {
+		t.Error("an entry came from nowhere")
+	}
+	put(t, n, cache.Symcache, keyA, body)
+	if !bytes.Equal(get(t, n, cache.Symcache, keyA), body) {
+		t.Error("the entry is not there")
+	}
+	if n.log.count("level=WARN") != 1 || n.log.count("level=") != 2 {
+		t.Errorf("the log is\n%v", n.log)
+	}
+}
+
+func TestAServerThatIsKilledInTheMiddle(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	n := open(t, patient(s))
+	body := noise(3<<20, 2)
+	right := func(key cache.Key) {
+		if got := get(t, n, cache.Symcache, key); got != nil && !bytes.Equal(got, body) {
+			t.Error("something else came back")
+		}
+	}
+	for _, after := range []time.Duration{time.Millisecond, 5 * time.Millisecond, 30 * time.Millisecond} {
+		put(t, n, cache.Symcache, keyA, body)
+		var all sync.WaitGroup
+		all.Go(func() { right(keyA) })
+		all.Go(func() { put(t, n, cache.Symcache, keyB, body) })
+		time.Sleep(after)
+		s.kill()
+		all.Wait()
+		s.start()
+		eventually(t, "it is used again", func() bool {
+			put(t, n, cache.Meta, keyA, []byte("x"))
+			return get(t, n, cache.Meta, keyA) != nil
+		})
+		right(keyB)
+	}
+}
+
+func TestAFlushInTheMiddleLosesEntriesAndNothingElse(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	n := open(t, patient(s))
+	body := noise(1<<20, 3)
+	stop := make(chan struct{})
+	var flushes sync.WaitGroup
+	flushes.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(3 * time.Millisecond):
+				s.ask("FLUSHALL")
+			}
+		}
+	})
+	misses := 0
+	for range 25 {
+		put(t, n, cache.Symcache, keyA, body)
+		switch got := get(t, n, cache.Symcache, keyA); {
+		case got == nil:
+			misses++
+		case !bytes.Equal(got, body):
+			t.Fatal("something else came back")
+		}
+	}
+	close(stop)
+	flushes.Wait()
+	if misses == 0 {
+		t.Error("no flush fell between")
+	}
+	put(t, n, cache.Symcache, keyA, body)
+	if !bytes.Equal(get(t, n, cache.Symcache, keyA), body) {
+		t.Error("the entry is not there when nobody flushes")
+	}
+}
+
+func TestAServerThatHangsCostsTheTimeoutAndThenNothing(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	const timeout = 100 * time.Millisecond
+	n := open(t, redis.Config{URL: s.url(), Timeout: timeout})
+	body := text(100_000, 4)
+	put(t, n, cache.Symcache, keyA, body)
+	get(t, n, cache.Symcache, keyA)
+	s.stop()
+	var all sync.WaitGroup
+	for range 100 {
+		all.Go(func() {
+			if d := took(func() { get(t, n, cache.Symcache, keyA) }); d > 3*timeout {
+				t.Errorf("a lookup took %v", d)
+			}
+		})
+	}
+	all.Wait()
+	eventually(t, "it is left alone", func() bool { return n.log.count(left) == 1 })
+	if d := best(func() {
+		get(t, n, cache.Symcache, keyA)
+		n.Remember(t.Context(), cache.Meta, keyA, fault.New(fault.NotFound, "", "not"), time.Hour)
+		n.Forget(t.Context(), cache.Meta, keyA)
+	}); d > time.Millisecond {
+		t.Errorf("a server that hangs and is left alone costs %v", d)
+	}
+	s.cont()
+	eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
+	if !bytes.Equal(get(t, n, cache.Symcache, keyA), body) {
+		t.Error("the entry is not there")
+	}
+}
+
+// slowly forwards to a server, and holds back every answer for as long as
+// delay says.
+func slowly(t *testing.T, s *server, delay func() time.Duration) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", s.addr())
+			if err != nil {
+				in.Close()
+				continue
+			}
+			go func() {
+				io.Copy(out, in)
+				out.Close()
+			}()
+			go func() {
+				defer in.Close()
+				part := make([]byte, 64<<10)
+				for {
+					n, err := out.Read(part)
+					if err != nil {
+						return
+					}
+					time.Sleep(delay())
+					in.Write(part[:n])
+				}
+			}()
+		}
+	}()
+	return "redis://" + l.Addr().String()
+}
+
+func TestASlowServerIsLeftAloneUntilItIsQuick(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	var mu sync.Mutex
+	var delay time.Duration
+	set := func(d time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		delay = d
+	}
+	url := slowly(t, s, func() time.Duration {
+		mu.Lock()
+		defer mu.Unlock()
+		return delay
+	})
+	n := open(t, redis.Config{URL: url, Timeout: 100 * time.Millisecond})
+	put(t, n, cache.Meta, keyA, []byte("x"))
+	set(150 * time.Millisecond)
+	for range 3 {
+		if get(t, n, cache.Meta, keyA) != nil {
+			t.Fatal("an answer came before its time")
+		}
+	}
+	time.Sleep(1500 * time.Millisecond) // it is reached meanwhile, and too slow
+	if n.log.count(left) != 1 || n.log.count(again) != 0 {
+		t.Errorf("the log is\n%v", n.log)
+	}
+	if d := best(func() { get(t, n, cache.Meta, keyA) }); d > time.Millisecond {
+		t.Errorf("a slow server costs %v", d)
+	}
+	set(0)
+	eventually(t, "it is used again", func() bool { return get(t, n, cache.Meta, keyA) != nil })
+}
+
+func TestAServerThatIsDownAtFirst(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.kill()
+	var n *node
+	if d := took(func() { n = openAnyway(t, patient(s)) }); d > time.Second {
+		t.Errorf("the start took %v", d)
+	}
+	put(t, n, cache.Meta, keyA, []byte("x"))
+	n.says(t, left)
+	if get(t, n, cache.Meta, keyA) != nil {
+		t.Error("an entry came from nowhere")
+	}
+	s.start()
+	eventually(t, "it is used", func() bool {
+		put(t, n, cache.Meta, keyA, []byte("x"))
+		return get(t, n, cache.Meta, keyA) != nil
+	})
+}
+
+func TestAServerThatTakesNoConnectionDoesNotHoldTheStart(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.stop()
+	if d := took(func() { openAnyway(t, patient(s)) }); d > time.Second {
+		t.Errorf("the start took %v", d)
+	}
+	s.cont()
+}
+
+func TestAServerThatIsNoCacheIsWarnedAbout(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string][]string{
+		"redis removes no old tables": {"--maxmemory-policy", "noeviction"},
+		"maxmemory-policy=volatile":   {"--maxmemory-policy", "volatile-lru"},
+		"redis has no maxmemory":      {"--maxmemory", "0"},
+		"":                            nil,
+	} {
+		n := open(t, patient(start(t, args...)))
+		warnings := 1
+		if want == "" {
+			warnings = 0
+		}
+		if n.log.count(want) == 0 || n.log.count("level=WARN") != warnings {
+			t.Errorf("%q: the log is\n%v", args, n.log)
+		}
+	}
+}
+
+func TestAFullServerThatEvictsNothingIsToldOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--maxmemory", "2mb", "--maxmemory-policy", "noeviction")
+	n := open(t, patient(s))
+	put(t, n, cache.Meta, keyA, []byte("x"))
+	for i := range 6 {
+		key := cache.KeyOf(itoa(i))
+		put(t, n, cache.Symcache, key, noise(600_000, i))
+		if got := get(t, n, cache.Symcache, key); got != nil && !bytes.Equal(got, noise(600_000, i)) {
+			t.Error("something else came back")
+		}
+	}
+	if n.log.count("redis refuses a command") != 1 || n.log.count("OOM") != 1 || n.log.count(left) != 0 {
+		t.Errorf("the log is\n%v", n.log)
+	}
+	if get(t, n, cache.Meta, keyA) == nil {
+		t.Error("what is there cannot be read")
+	}
+}

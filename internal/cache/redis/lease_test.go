@@ -1,0 +1,152 @@
+//go:build unix
+
+package redis_test
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"symbolon/internal/cache/redis"
+)
+
+func leased(s *server) redis.Config {
+	cfg := patient(s)
+	cfg.Lease = time.Second
+	return cfg
+}
+
+func TestALeaseHasOneHolder(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	a, b := open(t, patient(s)), open(t, patient(s))
+	release, ok := a.Acquire(t.Context(), keyA)
+	if !ok {
+		t.Fatal("a free lease was not given")
+	}
+	for _, n := range []*node{a, b} {
+		if again, ok := n.Acquire(t.Context(), keyA); ok {
+			t.Error("the lease was given twice")
+		} else {
+			again()
+		}
+	}
+	if other, ok := b.Acquire(t.Context(), keyB); !ok {
+		t.Error("another lease was not given")
+	} else {
+		other()
+	}
+	if rest := s.ask("PTTL", s.keys("*lease:*")[0]); len(rest) != 5 { // 29,999 ms or so
+		t.Errorf("the lease lasts for %s ms", rest)
+	}
+	release()
+	release()
+	if left := s.keys("*lease:*"); len(left) != 0 {
+		t.Errorf("the lease is still there: %q", left)
+	}
+	if release, ok := b.Acquire(t.Context(), keyA); !ok {
+		t.Error("a lease that was given back is not given")
+	} else {
+		release()
+	}
+}
+
+func TestALeaseIsRenewedWhileItIsHeld(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	a, b := open(t, leased(s)), open(t, leased(s))
+	release, ok := a.Acquire(t.Context(), keyA)
+	if !ok {
+		t.Fatal("a free lease was not given")
+	}
+	for end := time.Now().Add(1700 * time.Millisecond); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if _, ok := b.Acquire(t.Context(), keyA); ok {
+			t.Fatal("the lease was given to another one")
+		}
+	}
+	release()
+}
+
+// This one runs alone.
+func TestAReleasedLeaseLeavesNoGoroutine(t *testing.T) {
+	n := open(t, leased(start(t)))
+	renewals := func() int {
+		all := make([]byte, 1<<20)
+		return strings.Count(string(all[:runtime.Stack(all, true)]), ".renew(")
+	}
+	release, ok := n.Acquire(t.Context(), keyA)
+	if !ok {
+		t.Fatal("a free lease was not given")
+	}
+	eventually(t, "the lease is renewed", func() bool { return renewals() == 1 })
+	release()
+	if renewals() != 0 {
+		t.Error("a renewal is left")
+	}
+}
+
+func TestTheLeaseOfADeadHolderIsGivenToAnother(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := open(t, leased(s))
+	// A holder that dies is one that neither renews nor releases.
+	s.ask("SET", "symbolon:1:lease:"+keyA.String(), "token of the dead", "PX", "1000")
+	if _, ok := b.Acquire(t.Context(), keyA); ok {
+		t.Fatal("the lease was given twice")
+	}
+	start := time.Now()
+	eventually(t, "the lease is given", func() bool {
+		release, ok := b.Acquire(t.Context(), keyA)
+		release()
+		return ok
+	})
+	if d := time.Since(start); d < 500*time.Millisecond {
+		t.Errorf("it took %v", d)
+	}
+}
+
+func TestALostLeaseHarmsNobody(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	a, b := open(t, leased(s)), open(t, leased(s))
+	first, ok := a.Acquire(t.Context(), keyA)
+	if !ok {
+		t.Fatal("a free lease was not given")
+	}
+	s.ask("FLUSHALL")
+	second, ok := b.Acquire(t.Context(), keyA)
+	if !ok {
+		t.Fatal("a lost lease was not given")
+	}
+	time.Sleep(600 * time.Millisecond) // the first one tries to renew
+	first()                            // and must not take away what is the second one's
+	if _, ok := a.Acquire(t.Context(), keyA); ok {
+		t.Error("the lease was given while another one holds it")
+	}
+	second()
+	if left := s.keys("*lease:*"); len(left) != 0 {
+		t.Errorf("the lease is still there: %q", left)
+	}
+}
+
+func TestWithoutRedisEverybodyWorks(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	a, b := open(t, leased(s)), open(t, leased(s))
+	held, ok := a.Acquire(t.Context(), keyB)
+	if !ok {
+		t.Fatal("a free lease was not given")
+	}
+	s.kill()
+	for range 5 {
+		for _, n := range []*node{a, b} {
+			release, ok := n.Acquire(t.Context(), keyA)
+			if !ok {
+				t.Error("no lease without redis")
+			}
+			release()
+		}
+	}
+	held()
+}

@@ -1,0 +1,298 @@
+//go:build unix
+
+package redis_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"symbolon/internal/cache"
+	"symbolon/internal/cache/disk"
+	"symbolon/internal/cache/redis"
+	"symbolon/internal/fault"
+)
+
+// program is the path of a program that the tests run.
+func program(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("%s is not installed", name)
+		}
+		t.Skipf("%s is not installed", name)
+	}
+	return path
+}
+
+// server is a redis-server of the test.
+type server struct {
+	t    testing.TB
+	port int
+	args []string
+	cmd  *exec.Cmd
+}
+
+// freePort is a port that nobody listens on.
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// start starts a server with the arguments of its command line, such as
+// "--maxmemory".
+func start(t testing.TB, args ...string) *server {
+	t.Helper()
+	s := &server{t: t, port: freePort(t), args: args}
+	s.start()
+	t.Cleanup(s.kill)
+	return s
+}
+
+func (s *server) start() {
+	s.t.Helper()
+	all := append([]string{"--port", strconv.Itoa(s.port), "--bind", "127.0.0.1", "--dir", s.t.TempDir(),
+		"--save", "", "--maxmemory", "200mb", "--maxmemory-policy", "allkeys-lru"}, s.args...)
+	s.run(all...)
+}
+
+func (s *server) run(args ...string) {
+	s.t.Helper()
+	s.cmd = exec.Command(program(s.t, "redis-server"), args...)
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	eventually(s.t, "the server listens", func() bool {
+		c, err := net.Dial("tcp", s.addr())
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+}
+
+func (s *server) kill() {
+	if s.cmd.ProcessState == nil {
+		s.cmd.Process.Kill()
+		s.cmd.Wait()
+	}
+}
+
+// stop makes the server hang until cont.
+func (s *server) stop() { s.cmd.Process.Signal(syscall.SIGSTOP) }
+func (s *server) cont() { s.cmd.Process.Signal(syscall.SIGCONT) }
+
+func (s *server) addr() string { return "127.0.0.1:" + strconv.Itoa(s.port) }
+func (s *server) url() string  { return "redis://" + s.addr() }
+
+// ask does a command as somebody else, and returns the answer as text.
+func (s *server) ask(args ...string) string {
+	s.t.Helper()
+	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{s.addr()}, Password: s.password(), ForceSingleClient: true, DisableCache: true})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer c.Close()
+	m, err := c.Do(context.Background(), c.B().Arbitrary(args...).Build()).ToMessage()
+	if err != nil && !rueidis.IsRedisNil(err) {
+		s.t.Fatalf("%v: %v", args, err)
+	}
+	if list, err := m.AsStrSlice(); err == nil {
+		return strings.Join(list, "\n")
+	}
+	if n, err := m.AsInt64(); err == nil {
+		return itoa(int(n))
+	}
+	text, err := m.ToString()
+	if err != nil && !m.IsNil() {
+		s.t.Fatalf("%v: %v", args, err)
+	}
+	return text
+}
+
+// keys are the keys in the server that glob matches.
+func (s *server) keys(glob string) []string {
+	return strings.Fields(s.ask("KEYS", glob))
+}
+
+func eventually(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not in ten seconds: %s", what)
+		}
+	}
+}
+
+// says waits for a line in the log of n.
+func (n *node) says(t testing.TB, text string) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); n.log.count(text) == 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("nothing about %q in the log\n%v", text, n.log)
+		}
+	}
+}
+
+// journal is a log that can be read while it is written.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+// count is how many lines have a text.
+func (j *journal) count(text string) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return strings.Count(j.text.String(), text)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+// node is a store with the disk that its spools are on.
+type node struct {
+	*redis.Store
+	disk *disk.Store
+	log  *journal
+}
+
+// open makes a node that is connected.
+func open(t testing.TB, cfg redis.Config) *node {
+	t.Helper()
+	n := openAnyway(t, cfg)
+	key := cache.KeyOf("is it connected?")
+	eventually(t, "the node is connected", func() bool {
+		n.Remember(context.Background(), cache.Meta, key, fault.New(fault.Denied, "", ""), time.Minute)
+		_, err := n.Get(context.Background(), cache.Meta, key)
+		return err != nil
+	})
+	n.Forget(context.Background(), cache.Meta, key)
+	return n
+}
+
+// openAnyway makes a node that may still be connecting.
+func openAnyway(t testing.TB, cfg redis.Config) *node {
+	t.Helper()
+	n := &node{log: &journal{}}
+	log := slog.New(slog.NewTextHandler(n.log, nil))
+	var err error
+	if n.disk, err = disk.Open(disk.Config{}, t.TempDir(), time.Now, log); err != nil {
+		t.Fatal(err)
+	}
+	if n.Store, err = redis.Open(cfg, func() (cache.Spool, error) { return n.disk.Temp() }, time.Now, log); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		n.Store.Close()
+		if held := n.disk.Stat().Held; held != 0 {
+			t.Errorf("%d bytes of spools are left", held)
+		}
+		if err := n.disk.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return n
+}
+
+// patient is a configuration for tests that are not about time: the machine
+// may be busy with other tests.
+func patient(s *server) redis.Config {
+	return redis.Config{URL: s.url(), Timeout: 500 * time.Millisecond}
+}
+
+func put(t testing.TB, c cache.Tier, kind cache.Kind, key cache.Key, body []byte) {
+	t.Helper()
+	b, err := c.Put(context.Background(), kind, key, func(w io.Writer) error {
+		_, err := w.Write(body)
+		return err
+	})
+	if err != nil {
+		t.Fatalf("Put: %v", err)
+	}
+	if got := content(t, b); !bytes.Equal(got, body) {
+		t.Fatalf("Put opened %d other bytes", len(got))
+	}
+}
+
+// get is what c has, or nil.
+func get(t testing.TB, c cache.Tier, kind cache.Kind, key cache.Key) []byte {
+	t.Helper()
+	b, err := c.Get(context.Background(), kind, key)
+	if err != nil {
+		t.Fatalf("Get: %v", err)
+	}
+	if b == nil {
+		return nil
+	}
+	return content(t, b)
+}
+
+func content(t testing.TB, b cache.Blob) []byte {
+	t.Helper()
+	got := make([]byte, b.Size())
+	if n, err := b.ReadAt(got, 0); n != len(got) || err != nil && err != io.EOF {
+		t.Fatalf("read %d of %d bytes: %v", n, len(got), err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// noise is n bytes that do not compress.
+func noise(n int, seed int) []byte {
+	b := make([]byte, n)
+	rand.NewChaCha8([32]byte{byte(seed), 1}).Read(b)
+	return b
+}
+
+// text is n bytes that compress like a table does, to a half.
+func text(n int, seed int) []byte {
+	b := noise(n, seed)
+	for i := range b {
+		b[i] = 'a' + b[i]&15
+	}
+	return b
+}
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func (s *server) password() string {
+	for i, arg := range s.args {
+		if arg == "--requirepass" {
+			return s.args[i+1]
+		}
+	}
+	return ""
+}
