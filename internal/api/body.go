@@ -112,12 +112,13 @@ func (b *body) Close() error { return b.sent.src.Close() }
 const (
 	needPlain  = 4
 	needPacked = 16 * needPlain
-	needLarge  = 4 << 20 // of what is looked up at a time
+	needLarge  = 4 << 20   // of what is looked up at a time
+	needSmall  = 512 << 10 // needs no claim
 	needMost   = 64 << 20
 )
 
-// need is how much memory the request will take.
-func (b *body) need(r *http.Request) int64 {
+// need is how much memory the request will claim; none if it is small.
+func (b *body) need() int64 {
 	n := int64(len(b.sent.held))
 	switch {
 	case b.sent.whole:
@@ -131,10 +132,10 @@ func (b *body) need(r *http.Request) int64 {
 	} else {
 		n *= needPlain
 	}
-	if n > needPlain*beginning {
-		n += needLarge
+	if n <= needSmall {
+		return 0
 	}
-	return min(n, needMost)
+	return min(n+needLarge, needMost)
 }
 
 // release gives the memory of the decoder back. What is still to come from the
@@ -196,6 +197,7 @@ type patient struct {
 	start time.Time
 	n     int64
 	err   error
+	hurry *hurry
 	held  []byte // read before it was wanted
 	whole bool   // and that is all
 }
@@ -228,7 +230,8 @@ func (p *patient) Read(b []byte) (int, error) {
 
 func (p *patient) receive(b []byte) (int, error) {
 	earned := time.Duration(p.n) * time.Second / slowest
-	_ = p.w.control.SetReadDeadline(p.start.Add(p.grace + earned)) // a body that is no connection cannot stall
+	end := p.hurry.bound(p.start.Add(p.grace+earned), p.n)
+	_ = p.w.control.SetReadDeadline(end) // a body that is no connection cannot stall
 	n, err := p.src.Read(b)
 	p.n += int64(n)
 	if err != nil {

@@ -110,14 +110,14 @@ func TestLargeBodiesWaitForMemory(t *testing.T) {
 	if got := upload(t, base+"/count", 20); got != "20 <nil>" { // what fits does not wait
 		t.Errorf("a small body: %s", got)
 	}
-	go func() { large <- upload(t, base+"/count", 50_000) }()
+	go func() { large <- upload(t, base+"/count", 400_000) }()
 	select {
 	case got := <-large:
 		t.Errorf("a large body did not wait: %s", got)
 	case <-time.After(50 * time.Millisecond):
 	}
 	release()
-	if got := <-large; got != "50000 <nil>" {
+	if got := <-large; got != "400000 <nil>" {
 		t.Errorf("afterwards: %s", got)
 	}
 }

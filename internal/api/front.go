@@ -101,9 +101,11 @@ func (x *exchange) answer() {
 	defer b.release()
 	if !x.route.Exempt {
 		b.sent.begin()
-		release, err := x.f.opt.Memory.Acquire(r.Context(), b.need(r))
-		if err != nil {
-			return // the client left
+		release, refused := x.claim(b)
+		if refused != nil {
+			w.Header().Set("Retry-After", "1")
+			x.node.fail(w, r, refused.Status, refused.Title)
+			return
 		}
 		defer release()
 		leave, refused := x.f.door.enter(r.RemoteAddr)
@@ -117,6 +119,27 @@ func (x *exchange) answer() {
 	packed := x.f.pack(w, r)
 	x.route.Handle(packed, r)
 	packed.close()
+}
+
+// claim gets the memory that a large request takes, and waits for it if it
+// must. Small ones take what they need: their number is bounded.
+func (x *exchange) claim(b *body) (release func(), refused *BodyError) {
+	need := b.need()
+	if need == 0 {
+		return func() {}, nil
+	}
+	memory := x.f.opt.Memory
+	ctx, cancel := context.WithTimeout(x.r.Context(), memoryPatience)
+	defer cancel()
+	release, err := memory.Acquire(ctx, need)
+	if err != nil {
+		metric.Refused.Add(1, "memory")
+		return nil, &BodyError{Status: http.StatusServiceUnavailable, Title: "503 Service Unavailable: too many large requests at the same time"}
+	}
+	since := x.f.opt.Now()
+	b.sent.hurry = &hurry{since, memory}
+	x.w.hurry = b.sent.hurry
+	return release, nil
 }
 
 // end recovers from a panic of the handler and does the accounts.

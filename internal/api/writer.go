@@ -11,6 +11,7 @@ type writer struct {
 	http.ResponseWriter
 	control  *http.ResponseController
 	patience time.Duration
+	hurry    *hurry // nil: others need not wait for this one
 	now      func() time.Time
 	status   int // zero until the headers are out
 	bytes    int64
@@ -22,7 +23,9 @@ func newWriter(rw http.ResponseWriter, patience time.Duration, now func() time.T
 
 // extend gives the client its time anew. A writer that knows no deadlines
 // needs none.
-func (w *writer) extend() { _ = w.control.SetWriteDeadline(w.now().Add(w.patience)) }
+func (w *writer) extend() {
+	_ = w.control.SetWriteDeadline(w.hurry.bound(w.now().Add(w.patience), w.bytes))
+}
 
 func (w *writer) WriteHeader(status int) {
 	if status >= 200 && w.status == 0 {

@@ -53,6 +53,16 @@ func (b *Budget) Acquire(ctx context.Context, n int64) (release func(), err erro
 	return nil, context.Cause(ctx)
 }
 
+// Wanted tells whether somebody waits.
+func (b *Budget) Wanted() bool {
+	if b == nil {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.line) > 0
+}
+
 // back is what gives n bytes back.
 func (b *Budget) back(n int64) func() {
 	var once sync.Once

@@ -25,23 +25,35 @@ type fetched struct {
 	meta    Meta
 	spool   cache.Spool
 	file    *object.File
-	refs    atomic.Int32
-	kept    bool           // it came from the originals that are kept
-	keep    atomic.Bool    // it becomes one of them
-	last    func(*fetched) // runs before the spool is closed
+	of      *Locator // nil: it is a failure
+	key     cache.Key
+	refs    atomic.Int32 // the last one is given up under the locator's mu
+	kept    bool         // it came from the originals that are kept
+	keep    atomic.Bool  // it becomes one of them
 }
 
+// retain makes another reference, of who has one or holds the locator's mu.
 func (f *fetched) retain() *fetched {
 	f.refs.Add(1)
 	return f
 }
 
+// release gives a reference up. The last one closes the file.
 func (f *fetched) release() {
-	if f.refs.Add(-1) > 0 || f.spool == nil {
+	if f.of == nil { // a failure has nothing to close
+		return
+	}
+	f.of.mu.Lock()
+	last := f.refs.Add(-1) == 0
+	if last && f.of.live[f.key] == f {
+		delete(f.of.live, f.key)
+	}
+	f.of.mu.Unlock()
+	if !last {
 		return
 	}
 	if f.keep.Load() && !f.kept {
-		f.last(f)
+		f.of.keepOriginal(f.key, f.spool)
 	}
 	_ = f.spool.Close() // its bytes are not wanted any more
 }
@@ -50,47 +62,75 @@ func (f *fetched) release() {
 // from its source, and reads it on the way. The result carries one reference.
 func (l *Locator) fetch(ctx context.Context, s source.Source, c source.Candidate, key cache.Key) *fetched {
 	f := &fetched{}
-	f.refs.Store(1)
-	err := l.fill(ctx, f, s, c, key)
-	if err == nil {
+	var err error
+	if l.keep != keepNone {
+		f.kept, err = l.original(ctx, f, key)
+	}
+	if !f.kept && err == nil {
+		err = l.receive(f, func(w io.Writer) error {
+			var err error
+			f.attempt, err = s.Fetch(ctx, c, w)
+			return err
+		})
+	}
+	if fault.KindOf(err) == fault.Unsupported {
+		// A page that says sorry with status 200, most often.
+		err = fault.New(fault.Malformed, c.Location, "what came is no %s file: %w", c.Kind, err)
+	}
+	if err != nil {
+		f.fault = fault.Of(err)
 		return f
 	}
-	if f.spool != nil {
-		_ = f.spool.Close()
-		f.spool = nil
-	}
-	f.fault = fault.Of(err)
+	f.of, f.key = l, key
+	f.refs.Store(1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.live[key] = f
 	return f
 }
 
-func (l *Locator) fill(ctx context.Context, f *fetched, s source.Source, c source.Candidate, key cache.Key) (err error) {
-	if f.spool, err = l.spool(); err != nil {
-		return err
-	}
+// receive makes the file of what fill writes.
+func (l *Locator) receive(f *fetched, fill func(io.Writer) error) error {
+	out := &late{make: l.spool}
 	stream := &timed{w: object.NewStream(), now: l.now}
-	both := io.MultiWriter(f.spool, stream)
-	if f.kept, err = l.original(ctx, key, both); err != nil {
-		return err
+	err := fill(io.MultiWriter(out, stream))
+	if err == nil {
+		err = out.open()
 	}
-	if !f.kept {
-		if f.attempt, err = s.Fetch(ctx, c, both); err != nil {
-			return err
-		}
-	}
-	start := l.now()
-	f.file, err = stream.w.Finish(f.spool)
-	f.parse = stream.spent + l.now().Sub(start)
-	if fault.KindOf(err) == fault.Unsupported {
-		// A page that says sorry with status 200, most often.
-		return fault.New(fault.Malformed, c.Location, "what came is no %s file: %w", c.Kind, err)
+	if err == nil {
+		start := l.now()
+		f.file, err = stream.w.Finish(out.spool)
+		f.parse = stream.spent + l.now().Sub(start)
 	}
 	if err != nil {
+		if out.spool != nil {
+			_ = out.spool.Close()
+		}
 		return err
 	}
-	o := f.file.Objects()[0]
-	f.meta = metaOf(o, f.spool.Size())
-	f.last = func(f *fetched) { l.keepOriginal(key, f.spool) }
+	f.spool, f.meta = out.spool, metaOf(f.file.Objects()[0], out.spool.Size())
 	return nil
+}
+
+// late is a spool that is made when there is something to be written: most
+// files that are asked for are not there.
+type late struct {
+	make  func() (cache.Spool, error)
+	spool cache.Spool
+}
+
+func (o *late) open() (err error) {
+	if o.spool == nil {
+		o.spool, err = o.make()
+	}
+	return err
+}
+
+func (o *late) Write(p []byte) (int, error) {
+	if err := o.open(); err != nil {
+		return 0, err
+	}
+	return o.spool.Write(p)
 }
 
 // timed is a stream that knows how long it worked.
@@ -107,13 +147,9 @@ func (t *timed) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// original writes the kept original of key to w, if there is one. One that is
-// damaged is thrown away; as w may have received a part of it by then, that is
-// an error, and the next request fetches the file anew.
-func (l *Locator) original(ctx context.Context, key cache.Key, w io.Writer) (bool, error) {
-	if l.keep == keepNone {
-		return false, nil
-	}
+// original makes f of the kept original of key, if there is one. One that is
+// damaged is thrown away, and then there is none.
+func (l *Locator) original(ctx context.Context, f *fetched, key cache.Key) (bool, error) {
 	blob, err := l.tier.Get(ctx, cache.Objects, key)
 	if err != nil || blob == nil {
 		return false, nil
@@ -122,13 +158,17 @@ func (l *Locator) original(ctx context.Context, key cache.Key, w io.Writer) (boo
 	z, err := zstd.NewReader(io.NewSectionReader(blob, 0, blob.Size()), zstd.WithDecoderConcurrency(1))
 	if err == nil {
 		defer z.Close()
-		_, err = z.WriteTo(w)
+		err = l.receive(f, func(w io.Writer) error {
+			_, err := z.WriteTo(w)
+			return err
+		})
 	}
-	if err != nil {
-		l.tier.Forget(ctx, cache.Objects, key)
-		return false, fault.New(fault.Internal, "disk cache", "read the kept original, which is now dropped: %w", err)
+	if err == nil {
+		return true, nil
 	}
-	return true, nil
+	l.log.Warn("a kept original is damaged and is fetched anew", "error", err)
+	l.tier.Forget(ctx, cache.Objects, key)
+	return false, context.Cause(ctx)
 }
 
 // keepOriginal puts a file that was fetched into the cache as zstd.

@@ -3,6 +3,9 @@ package locate
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
 	"io"
 	"sync"
 	"time"
@@ -38,10 +41,35 @@ func (meta *Meta) check(m ident.Module) *fault.Error {
 	return nil
 }
 
-func readMeta(src bin.Source) (*Meta, error) {
-	meta := &Meta{}
-	return meta, json.NewDecoder(io.NewSectionReader(src, 0, src.Size())).Decode(meta)
+// A meta is kept as JSON behind a checksum in eight hexadecimal digits.
+const sumSize = 8
+
+func checksum(text []byte) string {
+	return fmt.Sprintf("%08x", crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)))
 }
+
+func (meta *Meta) write(w io.Writer) error {
+	text, err := json.Marshal(meta)
+	if err == nil {
+		_, err = io.WriteString(w, checksum(text)+string(text))
+	}
+	return err
+}
+
+func readMeta(src bin.Source) (*Meta, error) {
+	text, err := bin.Read(src, 0, int(min(src.Size(), maxMeta)))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) < sumSize || string(text[:sumSize]) != checksum(text[sumSize:]):
+		return nil, errors.New("its checksum does not match")
+	}
+	meta := &Meta{}
+	return meta, json.Unmarshal(text[sumSize:], meta)
+}
+
+// maxMeta is more than a meta takes.
+const maxMeta = 1 << 20
 
 // Found is the file that was chosen. It must be closed.
 type Found struct {
@@ -69,9 +97,7 @@ func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.file == nil {
-		file, err := f.l.fetches.Do(ctx, f.key, func(ctx context.Context) (*fetched, error) {
-			return f.l.fetch(ctx, f.source, f.candidate, f.key), nil
-		})
+		file, _, err := f.l.get(ctx, f.source, f.candidate, f.key)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -104,9 +130,7 @@ func (f *Found) Keep() {
 func (f *Found) Record(ctx context.Context, hash [32]byte) error {
 	meta := f.Meta
 	meta.Hash = hash
-	blob, err := f.l.tier.Put(ctx, cache.Meta, f.key, func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(meta)
-	})
+	blob, err := f.l.tier.Put(ctx, cache.Meta, f.key, meta.write)
 	if err != nil {
 		return err
 	}

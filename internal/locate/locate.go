@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"symbolon/internal/cache"
@@ -61,6 +62,9 @@ type Locator struct {
 	now     func() time.Time
 	log     *slog.Logger
 	fetches *cache.Flight[cache.Key, *fetched]
+
+	mu   sync.Mutex
+	live map[cache.Key]*fetched // files that somebody uses
 }
 
 // Deps are the parts that a locator works with.
@@ -79,6 +83,7 @@ func New(cfg Config, d Deps) *Locator {
 		keep: cfg.Defaults().KeepOriginals, sources: d.Sources, tier: d.Tier, spool: d.Spool,
 		lives: d.Lives.Defaults(), now: d.Now, log: d.Log,
 		fetches: cache.NewFlight[cache.Key]((*fetched).retain, (*fetched).release),
+		live:    map[cache.Key]*fetched{},
 	}
 	l.fetches.Keep = true // a verdict is worth keeping, also when nobody waits for it any more
 	return l
@@ -163,21 +168,18 @@ func (l *Locator) try(ctx context.Context, s source.Source, c source.Candidate, 
 		tried.Features, tried.Chosen = meta.Features, true
 		return &Found{Meta: *meta, l: l, source: s, candidate: c, key: key}, tried, nil
 	}
-	f, err := l.fetches.Do(ctx, key, func(ctx context.Context) (*fetched, error) {
-		f := l.fetch(ctx, s, c, key)
-		if f.fault != nil {
-			l.remember(ctx, key, f.fault, c)
-		}
-		return f, nil
-	})
+	f, used, err := l.get(ctx, s, c, key)
 	if err != nil { // the caller left, or its time is over
 		tried.Fault = fault.Of(err)
 		return nil, tried, err
 	}
-	tried.Attempt, tried.Parse, tried.Cached, tried.Fault = f.attempt, f.parse, f.kept, f.fault
+	if tried.Cached, tried.Fault = f.kept || used, f.fault; !used {
+		tried.Attempt, tried.Parse = f.attempt, f.parse
+	}
 	if tried.Fault == nil {
 		if tried.Fault = f.meta.check(m); tried.Fault != nil {
 			l.remember(ctx, key, tried.Fault, c)
+			l.tell(c, f.attempt, tried.Fault)
 		}
 	}
 	if tried.Fault != nil {
@@ -187,6 +189,47 @@ func (l *Locator) try(ctx context.Context, s source.Source, c source.Candidate, 
 	tried.Features, tried.Chosen = f.meta.Features, true
 	f.keep.Store(l.keep == keepAll)
 	return &Found{Meta: f.meta, l: l, source: s, candidate: c, key: key, file: f}, tried, nil
+}
+
+// get is the file of a candidate that somebody uses already, or else one that
+// is fetched for all who ask for it now. It carries a reference.
+func (l *Locator) get(ctx context.Context, s source.Source, c source.Candidate, key cache.Key) (f *fetched, used bool, err error) {
+	if f := l.alive(key); f != nil {
+		return f, true, nil
+	}
+	f, err = l.fetches.Do(ctx, key, func(ctx context.Context) (*fetched, error) {
+		if f := l.alive(key); f != nil { // somebody was faster
+			return f, nil
+		}
+		f := l.fetch(ctx, s, c, key)
+		if f.fault != nil {
+			l.remember(ctx, key, f.fault, c)
+			l.tell(c, f.attempt, f.fault)
+		}
+		return f, nil
+	})
+	return f, false, err
+}
+
+// alive is the file of a candidate, if somebody uses it.
+func (l *Locator) alive(key cache.Key) *fetched {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := l.live[key]
+	if f == nil {
+		return nil
+	}
+	return f.retain()
+}
+
+// tell logs a file that could not be had. One that just is not there is nothing
+// to be told.
+func (l *Locator) tell(c source.Candidate, a source.Attempt, f *fault.Error) {
+	if f.Kind == fault.NotFound {
+		return
+	}
+	l.log.Warn("a file could not be had", "source", c.Source, "location", c.Location, "kind", f.Kind.String(),
+		"reason", f.Detail, "status", a.Status, "tries", 1+a.Retries, "time", a.Time.Round(time.Millisecond))
 }
 
 // remember keeps a verdict on a candidate for as long as its kind allows.

@@ -1,6 +1,7 @@
 package locate_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -67,6 +68,12 @@ func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.offset.L
 
 func locator(t *testing.T, cfg locate.Config, c *clock, servers ...*server) *locate.Locator {
 	t.Helper()
+	return locateIn(t, cfg, c, over(t, servers...))
+}
+
+// over is the sources that ask servers.
+func over(t *testing.T, servers ...*server) []source.Source {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, log)
 	if err != nil {
@@ -81,13 +88,17 @@ func locator(t *testing.T, cfg locate.Config, c *clock, servers ...*server) *loc
 		}
 		sources = append(sources, w)
 	}
-	return locateIn(t, cfg, c, sources)
+	return sources
 }
 
 func locateIn(t *testing.T, cfg locate.Config, c *clock, sources []source.Source) *locate.Locator {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	store, err := disk.Open(disk.Config{}, t.TempDir(), c.now, log)
+	return locateWith(t, cfg, c, sources, t.TempDir(), slog.New(slog.DiscardHandler))
+}
+
+func locateWith(t *testing.T, cfg locate.Config, c *clock, sources []source.Source, dir string, log *slog.Logger) *locate.Locator {
+	t.Helper()
+	store, err := disk.Open(disk.Config{}, dir, c.now, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,5 +329,117 @@ func TestAModuleWithoutIdentityIsNotAskedFor(t *testing.T) {
 	}
 	if n := s.asked.Load(); n != 0 {
 		t.Errorf("asked %d times", n)
+	}
+}
+
+func TestAFileInUseIsNotFetchedAgain(t *testing.T) {
+	s := serve(t, text(symbols(id, "f")))
+	var c clock
+	l := locator(t, locate.Config{KeepOriginals: "none"}, &c, s)
+	first, _, err := l.Best(t.Context(), module("a.so"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, trail, err := l.Best(t.Context(), module("a.so"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Close()
+	if obj, _, err := second.File(t.Context()); err != nil || len(obj.Lookup(nil, 0x1000)) != 1 || !trail[0].Cached || trail[0].Attempt.Bytes != 0 {
+		t.Errorf("the second: %+v, %v", trail[0], err)
+	}
+	second.Close()
+	if n := s.asked.Load(); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+	third, _, err := l.Best(t.Context(), module("a.so")) // nobody had it any more
+	if err != nil || s.asked.Load() != 2 {
+		t.Fatalf("asked %d times, %v", s.asked.Load(), err)
+	}
+	third.Close()
+}
+
+// damage flips a bit in the middle of every file of a kind, of which there must
+// be one.
+func damage(t *testing.T, dir, kind string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "cache", kind, "*", "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	body, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	body[len(body)/2] ^= 4
+	if err := os.WriteFile(files[0], body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestADamagedMetaIsMadeAnew(t *testing.T) {
+	s := serve(t, text(symbols(id, "f")))
+	var c clock
+	dir := t.TempDir()
+	l := locateWith(t, locate.Config{}, &c, over(t, s), dir, slog.New(slog.DiscardHandler))
+	for i := range 2 {
+		found, trail, err := l.Best(t.Context(), module("a.so"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if trail[0].Cached || found.Module.DebugID.Breakpad() != id {
+			t.Errorf("round %d: %+v, %+v", i, trail[0], found.Meta)
+		}
+		if err := found.Record(t.Context(), [32]byte{1}); err != nil {
+			t.Fatal(err)
+		}
+		found.Close()
+		damage(t, dir, "meta")
+	}
+}
+
+func TestADamagedOriginalIsFetchedAnewAtOnce(t *testing.T) {
+	s := serve(t, text(symbols(id, "f")))
+	var c clock
+	dir := t.TempDir()
+	l := locateWith(t, locate.Config{KeepOriginals: "all"}, &c, over(t, s), dir, slog.New(slog.DiscardHandler))
+	for round := range int32(2) {
+		found, _, err := l.Best(t.Context(), module("a.so"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if obj, _, err := found.File(t.Context()); err != nil || len(obj.Lookup(nil, 0x1000)) != 1 || s.asked.Load() != round+1 {
+			t.Errorf("round %d: asked %d times, %v", round, s.asked.Load(), err)
+		}
+		found.Close()
+		damage(t, dir, "objects")
+	}
+}
+
+func TestEachFaultIsLoggedOnce(t *testing.T) {
+	missing := serve(t, http.NotFound)
+	denied := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	wrong := serve(t, text(symbols("11112222333344445555666677778888A", "other")))
+	var c clock
+	var log bytes.Buffer
+	l := locateWith(t, locate.Config{}, &c, over(t, missing, denied, wrong), t.TempDir(), slog.New(slog.NewTextHandler(&log, nil)))
+	for range 3 {
+		if _, _, err := l.Best(t.Context(), module("a.so")); err == nil {
+			t.Fatal("something was found")
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("the log:\n%s", log.String())
+	}
+	for i, wants := range [][]string{
+		{"level=WARN", "source=s2", denied.URL + "/a.so/" + id + "/a.so.sym", "kind=denied", "status=403"},
+		{"level=WARN", "source=s3", wrong.URL + "/a.so/" + id + "/a.so.sym", "kind=malformed", fault.Mismatch},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(lines[i], want) {
+				t.Errorf("line %d says nothing of %s: %s", i, want, lines[i])
+			}
+		}
 	}
 }
