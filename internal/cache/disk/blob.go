@@ -4,17 +4,15 @@ import (
 	"errors"
 	"io"
 	"os"
-	"sync/atomic"
 
-	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 )
 
 // errChanged says that a file is not the one that the index knows.
 var errChanged = errors.New("the file does not have its size")
 
-// openBlob opens a file of the cache.
-func openBlob(path string, size int64) (cache.Blob, error) {
+// openBlob opens the file of an entry.
+func openBlob(path string, kind uint8, size int64) (cache.Blob, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -26,56 +24,41 @@ func openBlob(path string, size int64) (cache.Blob, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return newBlob(f, size), nil
+	return newBlob(f, kind, size)
 }
 
-// newBlob makes a Blob of an open file, which it takes over.
-func newBlob(f *os.File, size int64) cache.Blob {
-	b, ok := mapFile(f, size)
-	if !ok {
-		return &read{f, size}
+// newBlob makes a Blob of an open file, which it takes over. What is used in
+// place is read into memory of its own, so that nobody who cuts, changes or
+// breaks the file can change what is open, or end the process. Objects, which
+// are only read through once, stay where they are.
+func newBlob(f *os.File, kind uint8, size int64) (cache.Blob, error) {
+	if kinds[kind] == cache.Objects || int64(int(size)) != size {
+		return &file{f, size}, nil
 	}
-	f.Close() // only read from, and the mapping does not need it
-	return &mapped{Source: bin.Bytes(b), bytes: b}
-}
-
-// mapped is a Blob in mapped memory.
-type mapped struct {
-	bin.Source
-	bytes  []byte
-	closed atomic.Bool
-}
-
-// Bytes is the content in place. It is gone with Close.
-func (m *mapped) Bytes() []byte { return m.bytes }
-
-func (m *mapped) ReadAt(p []byte, off int64) (int, error) {
-	if m.closed.Load() {
-		return 0, os.ErrClosed
+	defer f.Close() // it was only read from
+	b := allocate(int(size))
+	if n, err := f.ReadAt(b.bytes, 0); n < len(b.bytes) {
+		if err == io.EOF {
+			err = errChanged
+		}
+		return nil, errors.Join(err, b.Close())
 	}
-	return m.Source.ReadAt(p, off)
+	return b, nil
 }
 
-func (m *mapped) Close() error {
-	if m.closed.Swap(true) {
-		return nil
-	}
-	return unmap(m.bytes)
-}
-
-// read is a Blob that is read from its open file.
-type read struct {
+// file is a Blob that is read from its open file.
+type file struct {
 	f    *os.File
 	size int64
 }
 
-func (r *read) Size() int64 { return r.size }
+func (r *file) Size() int64 { return r.size }
 
-func (r *read) ReadAt(p []byte, off int64) (int, error) {
+func (r *file) ReadAt(p []byte, off int64) (int, error) {
 	return io.NewSectionReader(r.f, 0, r.size).ReadAt(p, off)
 }
 
-func (r *read) Close() error {
+func (r *file) Close() error {
 	if err := r.f.Close(); !errors.Is(err, os.ErrClosed) {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/fault"
@@ -227,22 +226,13 @@ func TestSpoolIsReadAfterItIsWritten(t *testing.T) {
 	if n, err := spool.ReadAt(got, 9000); n != 1000 || err != io.EOF || string(got[:n]) != text[9000:] {
 		t.Errorf("ReadAt: %d, %v", n, err)
 	}
-	whole, ok := bin.Whole(spool)
-	if !ok || string(whole) != text {
-		t.Errorf("whole: %v, %d bytes", ok, len(whole))
+	if spool.Size() != 10_000 {
+		t.Errorf("size %d", spool.Size())
 	}
-	if _, err := io.WriteString(spool, "more"); err == nil {
-		t.Error("it grows while it is read in place")
-	}
-	if err := spool.Close(); err != nil {
-		t.Error(err)
-	}
-	empty, err := s.Temp()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if whole, ok := bin.Whole(empty); !ok || len(whole) != 0 || empty.Close() != nil {
-		t.Errorf("empty: %q, %v", whole, ok)
+	for range 2 {
+		if err := spool.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -406,40 +396,90 @@ func TestFullDiskEvictsAndTriesOnce(t *testing.T) {
 	}
 }
 
-func TestDiskThatStaysFullIsAClearFault(t *testing.T) {
+// TestFullDiskCostsNothingButMemory lets the disk take a part of what is
+// written, or nothing.
+func TestFullDiskCostsNothingButMemory(t *testing.T) {
+	const size = 3 << 20
 	w := newWorld(t, disk.Config{})
 	s := w.open()
 	put(t, s, cache.Meta, "only", 10)
-	full := &fullAfter{left: 1000, err: syscall.ENOSPC}
+	full := &fullAfter{err: syscall.ENOSPC}
 	s.SetWrite(full.write)
-	ignored := func(out io.Writer) error {
-		io.WriteString(out, body("new", 3000)) // a fill that does not mind
-		return nil
+	s.SetMaxLent(size)
+	for _, full.left = range []int{0, 1000, size - 1} {
+		full.tries = 0
+		for _, kind := range cache.Kinds() {
+			put(t, s, kind, "new", size) // and opened
+			if has(t, s, kind, "new", size) {
+				t.Error("it is there")
+			}
+		}
+		spool, err := s.Temp()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := body("spool", size)
+		for at := 0; at < size; at += size / 3 {
+			if n, err := io.WriteString(spool, text[at:at+size/3]); n != size/3 || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		got := make([]byte, size)
+		for _, at := range []int64{0, 999, 1000, 1<<20 - 1, 2 << 20, size - 1} {
+			if n, err := spool.ReadAt(got[at:], at); n != size-int(at) || err != nil || string(got[at:]) != text[at:] {
+				t.Fatalf("from %d on: %d bytes, %v", at, n, err)
+			}
+		}
+		if n, err := spool.ReadAt(got, size-5); n != 5 || err != io.EOF {
+			t.Errorf("over the end: %d, %v", n, err)
+		}
+		if _, err := spool.Write(make([]byte, size)); !internal(err) || !strings.Contains(err.Error(), "3MiB of memory") {
+			t.Errorf("more than may be lent: %v", err)
+		}
+		spool.Close()
+		spool.Close()
 	}
-	b, err := s.Put(t.Context(), cache.Objects, key("new"), ignored)
-	if b != nil || !internal(err) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "is full") {
-		t.Errorf("Put: %v, %v", b, err)
-	}
-	if full.tries != 2 {
-		t.Errorf("%d tries", full.tries)
-	}
-	if _, err := s.Put(t.Context(), cache.Objects, key("new"), ignored); !internal(err) || full.tries != 3 {
-		t.Errorf("with nothing to evict: %v, %d tries", err, full.tries)
-	}
-	spool, err := s.Temp()
-	if err != nil {
-		t.Fatal(err)
-	}
-	full.left = 700
-	if n, err := spool.Write(make([]byte, 1000)); n != 700 || !internal(err) || spool.Size() != 700 {
-		t.Errorf("spool: %d, %v", n, err)
-	}
-	spool.Close()
 	if st := s.Stat(); st.Held != 0 || st.Files != 0 || len(files(t, w.dir+"/cache")) != 0 || len(files(t, w.dir+"/tmp")) != 0 {
 		t.Errorf("%+v, %v", st, files(t, w.dir))
 	}
+	log := w.warnings()
+	if strings.Count(log, "WARN") != 1 || !strings.Contains(log, "is full") || !strings.Contains(log, w.dir) {
+		t.Errorf("log: %s", log)
+	}
+	w.pass(time.Hour)
+	full.left = 0
+	put(t, s, cache.Meta, "again", 10)
+	if log := w.warnings(); strings.Count(log, "WARN") != 1 {
+		t.Errorf("an hour later: %s", log)
+	}
 	full.left = 1 << 20
 	put(t, s, cache.Objects, "new", 3000)
+	if !has(t, s, cache.Objects, "new", 3000) || w.warnings() != "" {
+		t.Error("it does not take part again")
+	}
+}
+
+// TestFolderThatTakesNoFilesCostsNothingButMemory has a file where the folder
+// for unfinished files was.
+func TestFolderThatTakesNoFilesCostsNothingButMemory(t *testing.T) {
+	w := newWorld(t, disk.Config{})
+	s := w.open()
+	if err := s.Writable(); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(os.Remove(w.dir+"/tmp"), os.WriteFile(w.dir+"/tmp", nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, cache.Symcache, "a", 100<<10)
+	if has(t, s, cache.Symcache, "a", 100<<10) {
+		t.Error("it is there")
+	}
+	if err := s.Writable(); !internal(err) {
+		t.Errorf("Writable: %v", err)
+	}
+	if log := w.warnings(); strings.Count(log, "WARN") != 1 {
+		t.Errorf("log: %s", log)
+	}
 }
 
 func TestConfigIsChecked(t *testing.T) {

@@ -345,7 +345,7 @@ func TestWhatOthersDeleteIsAMiss(t *testing.T) {
 	}
 }
 
-func TestUnreadableFileIsAMissAndStays(t *testing.T) {
+func TestUnreadableFileIsAMissAndToldOnce(t *testing.T) {
 	w := newWorld(t, disk.Config{})
 	s := w.open()
 	put(t, s, cache.Meta, "a", 10)
@@ -356,31 +356,16 @@ func TestUnreadableFileIsAMissAndStays(t *testing.T) {
 	if err := os.Symlink(path, path); err != nil { // which cannot be opened
 		t.Fatal(err)
 	}
-	if has(t, s, cache.Meta, "a", 10) {
-		t.Error("it is there")
-	}
-	if s.Stat().Files != 1 || !strings.Contains(w.warnings(), "cannot be opened") {
-		t.Error("it was dropped, or nothing was said")
-	}
-}
-
-func TestFileThatCannotBeMappedIsRead(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(path, []byte("0123456789"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := disk.UnmappedBlob(f, 10)
-	got := make([]byte, 5)
-	if n, err := b.ReadAt(got, 7); n != 3 || err != io.EOF || string(got[:n]) != "789" || b.Size() != 10 {
-		t.Errorf("ReadAt: %d, %v", n, err)
-	}
-	for range 2 {
-		if err := b.Close(); err != nil {
-			t.Error(err)
+	for range 3 {
+		if has(t, s, cache.Meta, "a", 10) {
+			t.Error("it is there")
 		}
+	}
+	if log := w.warnings(); s.Stat().Files != 0 || strings.Count(log, "WARN") != 1 || !strings.Contains(log, path) {
+		t.Errorf("log: %s", log)
+	}
+	put(t, s, cache.Meta, "a", 10)
+	if !has(t, s, cache.Meta, "a", 10) {
+		t.Error("it cannot be put again")
 	}
 }

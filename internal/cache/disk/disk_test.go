@@ -126,7 +126,11 @@ func put(t *testing.T, s *disk.Store, kind cache.Kind, name string, size int) {
 	if err != nil {
 		t.Fatalf("Put(%s): %v", name, err)
 	}
-	b.Close()
+	defer b.Close()
+	got := make([]byte, size)
+	if n, err := b.ReadAt(got, 0); b.Size() != int64(size) || n != size || string(got) != body(name, size) {
+		t.Fatalf("Put(%s): what is opened has %d bytes, of which %d can be read: %v", name, b.Size(), n, err)
+	}
 }
 
 // has tells whether an entry is there, and fails when it is another one.
@@ -206,22 +210,25 @@ func TestFilesArePrivateAndInTheirPlace(t *testing.T) {
 	}
 }
 
-func TestMappedBlobIsWhole(t *testing.T) {
+func TestWhatIsUsedInPlaceIsInMemory(t *testing.T) {
 	s := newWorld(t, disk.Config{}).open()
-	for _, size := range []int{0, 1, 5000} {
-		name := fmt.Sprint(size)
-		put(t, s, cache.Meta, name, size)
-		b, err := s.Get(t.Context(), cache.Meta, key(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		whole, ok := b.(interface{ Bytes() []byte })
-		if !ok || string(whole.Bytes()) != body(name, size) {
-			t.Errorf("a blob of %d bytes is not mapped", size)
-		}
-		b.Close()
-		if _, err := b.ReadAt(make([]byte, 1), 0); !errors.Is(err, os.ErrClosed) {
-			t.Errorf("reading after Close: %v", err)
+	for _, kind := range cache.Kinds() {
+		for _, size := range []int{0, 1, 5000, 64 << 10, 1 << 20} {
+			name := fmt.Sprint(size)
+			put(t, s, kind, name, size)
+			b, err := s.Get(t.Context(), kind, key(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole, ok := b.(interface{ Bytes() []byte })
+			if ok != (kind != cache.Objects) || ok && string(whole.Bytes()) != body(name, size) {
+				t.Errorf("%s of %d bytes: in memory is %v", kind, size, ok)
+			}
+			b.Close()
+			b.Close()
+			if _, err := b.ReadAt(make([]byte, 1), 0); size > 0 && !errors.Is(err, os.ErrClosed) {
+				t.Errorf("reading after Close: %v", err)
+			}
 		}
 	}
 }

@@ -1,5 +1,7 @@
-// Package disk is the cache tier on a disk: plain files that are mapped when
-// they are opened, in a folder of bounded size.
+// Package disk is the cache tier on a disk: plain files in a folder of bounded
+// size. What is used in place is read into memory when it is opened, so that
+// nothing that happens to a file matters to those who have it open. Objects and
+// spools, which may be giants, are read from their open files.
 //
 // # Layout
 //
@@ -32,16 +34,31 @@
 // spools together stay within Config.MaxBytes, and the number of entries within
 // Config.MaxFiles. Who passes a bound evicts what was not used for longest,
 // down to nine tenths of it. Space of an evicted entry that is still open is
-// free for the system only when it is closed; it is not counted. When the disk
-// itself is full, a tenth of the cache is evicted and the write is tried once
-// more. Entries that nobody used for the lifetime of their kind are removed,
-// full or not. Remembered faults are at most 65,536.
+// free for the system only when it is closed; it is not counted. Entries that
+// nobody used for the lifetime of their kind are removed, full or not.
+// Remembered faults are at most 65,536.
+//
+// # A disk that fails
+//
+// When the disk is full, a tenth of the cache is evicted and the write is tried
+// once more. What a disk does not take, for whatever reason, stays in memory
+// for as long as it is open, up to 256 MiB in all, and no entry is made of it:
+// callers notice nothing. The log is told once, and again after ten minutes.
+//
+// A file that is gone, has another size or is a folder is a miss and is made
+// again. What is in a file is for those to check who know its format.
+//
+// # Clocks
+//
+// Times are those of the wall. A fault from the future does not hold, so one
+// that is remembered ends early rather than late when the clock is set. A jump
+// forward looks like a time without use: what is idle for longer than its kind
+// may be is removed. After a jump back, entries may stay idle for as much
+// longer, until the next start; the bound and the order of use hold.
 //
 // # Concurrency and processes
 //
 // Everything is safe for concurrent use, except that a spool is written by one
 // goroutine. One process may have a folder open, which the lock on index.db
-// ensures. A file that is mapped must not be shortened in place by others:
-// reading it would end the process. Deleting it is harmless. Where files cannot
-// be mapped, they are read.
+// ensures.
 package disk

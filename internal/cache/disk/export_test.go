@@ -12,6 +12,9 @@ import (
 // SetWrite puts a function in the place of (*os.File).Write.
 func (s *Store) SetWrite(write func(f *os.File, p []byte) (int, error)) { s.write = write }
 
+// SetMaxLent sets how much memory may stand in for the disk.
+func (s *Store) SetMaxLent(n int64) { s.maxLent = n }
+
 // Save writes the index now, as the keeper does some seconds later.
 func (s *Store) Save() error { return s.save() }
 
@@ -39,6 +42,3 @@ func FaultRecord(kind int, key cache.Key, f *fault.Error, created, until time.Ti
 	e.fault = &verdict{kind: f.Kind, place: clip(f.Place), detail: clip(f.Detail), until: until.UnixNano()}
 	return e.record()
 }
-
-// UnmappedBlob is a Blob as it is where files cannot be mapped.
-func UnmappedBlob(f *os.File, size int64) cache.Blob { return &read{f, size} }

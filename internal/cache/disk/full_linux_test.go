@@ -20,7 +20,7 @@ import (
 
 // TestReallyFullDisk fills a real file system of one megabyte. Where mounting
 // is not permitted, TestFullDiskEvictsAndTriesOnce and
-// TestDiskThatStaysFullIsAClearFault, which let the writing fail, are what
+// TestFullDiskCostsNothingButMemory, which let the writing fail, are what
 // there is.
 func TestReallyFullDisk(t *testing.T) {
 	const size = 40 << 10
@@ -55,16 +55,18 @@ func TestReallyFullDisk(t *testing.T) {
 		t.Errorf("%d entries are left", left)
 	}
 
-	_, err := s.Put(t.Context(), cache.Objects, key("big"), fill(body("big", 2<<20)))
-	if !internal(err) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "is full") {
-		t.Errorf("an entry larger than the disk: %v", err)
-	}
+	put(t, s, cache.Objects, "big", 2<<20) // larger than the disk
 	spool, err := s.Temp()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(spool, body("spool", 2<<20)); !internal(err) || !errors.Is(err, syscall.ENOSPC) {
+	text := body("spool", 2<<20)
+	if _, err := io.WriteString(spool, text); err != nil {
 		t.Errorf("a spool larger than the disk: %v", err)
+	}
+	got := make([]byte, len(text))
+	if _, err := spool.ReadAt(got, 0); err != nil || string(got) != text {
+		t.Errorf("reading it: %v", err)
 	}
 	if err := spool.Close(); err != nil {
 		t.Error(err)
@@ -93,10 +95,11 @@ func TestReallyFullDisk(t *testing.T) {
 	if err != nil || blob == nil {
 		t.Fatalf("Get: %v, %v", blob, err)
 	}
-	if _, err := s.Put(t.Context(), cache.Meta, key("more"), fill(body("more", 20<<10))); !internal(err) {
-		t.Errorf("Put: %v", err)
+	put(t, s, cache.Meta, "more", 20<<10)
+	if has(t, s, cache.Meta, "more", 20<<10) {
+		t.Error("there was room")
 	}
-	got := make([]byte, 100)
+	got = make([]byte, 100)
 	if _, err := blob.ReadAt(got, 0); err != nil || string(got) != body("last", 100) {
 		t.Errorf("the open blob: %v", err)
 	}
@@ -110,7 +113,37 @@ func TestReallyFullDisk(t *testing.T) {
 		t.Errorf("a restart does not find everything: %+v", s.Stat())
 	}
 	w.close(s)
-	if log := w.warnings(); log != "" {
+	if log := w.warnings(); strings.Count(log, "WARN") != 1 || !strings.Contains(log, "is full") {
 		t.Errorf("log: %s", log)
+	}
+}
+
+// TestLackOfFilesLosesNothing opens an entry when the process may open no more
+// files.
+func TestLackOfFilesLosesNothing(t *testing.T) {
+	w := newWorld(t, disk.Config{})
+	s := w.open()
+	put(t, s, cache.Meta, "a", 10)
+	var before unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	few := before
+	few.Cur = 0
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &few); err != nil {
+		t.Fatal(err)
+	}
+	there := false
+	for range 3 {
+		there = there || has(t, s, cache.Meta, "a", 10)
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	if log := w.warnings(); there || strings.Count(log, "WARN") != 1 {
+		t.Errorf("it is there: %v; log: %s", there, log)
+	}
+	if !has(t, s, cache.Meta, "a", 10) {
+		t.Error("it is lost")
 	}
 }

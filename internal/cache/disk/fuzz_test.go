@@ -145,7 +145,7 @@ func FuzzIndex(f *testing.F) {
 			for i := range 30 {
 				s.Remember(t.Context(), cache.Kinds()[i%4], cache.KeyOf(string(rune(i))), fault.New(fault.Denied, "", "no"), time.Hour)
 			}
-			if err := s.Close(); err != nil && !strings.Contains(err.Error(), "the index is damaged") {
+			if err := s.Close(); err != nil && !strings.Contains(err.Error(), "the index was damaged") {
 				t.Fatal(err)
 			}
 		}

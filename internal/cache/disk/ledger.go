@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -180,7 +181,10 @@ func (l *ledger) guard(do func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			l.broken = fmt.Errorf("the index is damaged: %v", p)
+			if _, ok := p.(runtime.Error); ok { // of bbolt, from what it has read
+				p = "a page cannot be read or makes no sense"
+			}
+			l.broken = fmt.Errorf("the index was damaged while it was in use, and is built anew at the next start: %v", p)
 			err = l.broken
 		}
 	}()

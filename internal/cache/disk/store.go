@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"symbolon/internal/cache"
@@ -25,9 +27,13 @@ const (
 	sweepEvery = time.Minute
 	saveAfter  = 4096    // changes that do not wait for saveEvery
 	maxDirty   = 1 << 18 // changes that wait for a disk that cannot take them
+
+	tellAgain = 10 * time.Minute // what happens again and again
 )
 
 var _ cache.Tier = (*Store)(nil)
+
+var errBound = errors.New("what is being received at this time needs more than the bound")
 
 // Store is the disk cache of one folder. Make it with Open and close it.
 type Store struct {
@@ -48,13 +54,17 @@ type Store struct {
 	book   book
 	held   int64 // bytes of spools and of unfinished entries
 	closed bool
+	told   map[string]time.Time // when the log was told of what happens again and again
+
+	lent    atomic.Int64 // bytes of memory in the place of the disk
+	maxLent int64
 }
 
 // Open opens the cache in dir, which is made if it is missing. It is locked
 // until Close.
 func Open(cfg Config, dir string, now func() time.Time, log *slog.Logger) (*Store, error) {
 	s := &Store{
-		dir: dir, cfg: cfg.Defaults(), now: now, log: log, write: (*os.File).Write, book: newBook(),
+		dir: dir, cfg: cfg.Defaults(), now: now, log: log, write: (*os.File).Write, book: newBook(), maxLent: maxLent, told: map[string]time.Time{},
 		hurry: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	if err := os.MkdirAll(s.temps(), 0o700); err != nil {
@@ -124,7 +134,7 @@ func (s *Store) Get(_ context.Context, kind cache.Kind, key cache.Key) (cache.Bl
 	outcome := "hit"
 	if err == nil && size >= 0 {
 		var failed error
-		if blob, failed = openBlob(s.path(of), size); failed != nil {
+		if blob, failed = openBlob(s.path(of), of.kind, size); failed != nil {
 			blob, err = s.lookAgain(of)
 		}
 	}
@@ -156,8 +166,8 @@ func (s *Store) look(of id) (int64, error) {
 }
 
 // lookAgain opens a file that could not be opened, now with mu held, so that it
-// is neither replaced nor evicted meanwhile. If it is really gone or another
-// one, the entry is dropped.
+// is neither replaced nor evicted meanwhile. If it cannot be, the entry is
+// dropped.
 func (s *Store) lookAgain(of id) (cache.Blob, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,17 +175,28 @@ func (s *Store) lookAgain(of id) (cache.Blob, error) {
 	if err != nil || size < 0 {
 		return nil, err
 	}
-	blob, err := openBlob(s.path(of), size)
+	blob, err := openBlob(s.path(of), of.kind, size)
 	switch {
 	case err == nil:
 		return blob, nil
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errChanged):
-		s.drop(s.book.entries[of])
-		s.publish()
-	default:
-		s.log.Warn("a file of the disk cache cannot be opened", "error", err)
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
+		s.tell("a file of the disk cache cannot be opened for lack of something else", err)
+		return nil, nil
+	case !errors.Is(err, fs.ErrNotExist): // which everybody may do
+		s.log.Warn("a file of the disk cache is damaged or cannot be read, and is made anew", "file", s.path(of), "error", err)
 	}
+	s.drop(s.book.entries[of])
+	s.publish()
 	return nil, nil
+}
+
+// tell tells the log of something that may happen again and again, once and
+// then not for a while. mu is held.
+func (s *Store) tell(what string, err error) {
+	if now, last := s.now(), s.told[what]; last.IsZero() || now.Sub(last).Abs() >= tellAgain {
+		s.told[what] = now
+		s.log.Warn(what, "error", err)
+	}
 }
 
 // Remember keeps a fault.
@@ -230,7 +251,7 @@ func (s *Store) drop(e *entry) {
 	if e.fault != nil {
 		return
 	}
-	if err := os.Remove(s.path(e.id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.RemoveAll(s.path(e.id)); err != nil { // all: it may be a folder by now
 		s.log.Warn("a file of the disk cache cannot be removed", "error", err)
 	}
 }
@@ -241,8 +262,7 @@ func (s *Store) reserve(n int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if limit := int64(s.cfg.MaxBytes); limit >= 0 && s.held+n > limit {
-		return fault.New(fault.Internal, place,
-			"what is being received at this time needs more than the %v that the disk cache may have; raise max_bytes", s.cfg.MaxBytes)
+		return fault.New(fault.Internal, place, "%w of %v that the disk cache may have; raise max_bytes", errBound, s.cfg.MaxBytes)
 	}
 	s.held += n
 	s.trim()
@@ -327,7 +347,7 @@ func (s *Store) keep() {
 	save, sweep := time.NewTicker(saveEvery), time.NewTicker(sweepEvery)
 	defer save.Stop()
 	defer sweep.Stop()
-	failing := false // and told
+	failing := false
 	for {
 		select {
 		case <-s.stop:
@@ -341,11 +361,15 @@ func (s *Store) keep() {
 			}
 		}
 		err := s.save()
-		if err != nil && !failing {
-			s.log.Warn("the index of the disk cache cannot be saved; until it can, a restart finds the files and forgets the faults",
-				"error", err)
+		if failing = err != nil; failing {
+			what := "the index of the disk cache cannot be saved; until it can, a restart finds the files and forgets the faults"
+			if isFull(err) {
+				what = notTaken
+			}
+			s.mu.Lock()
+			s.tell(what, err)
+			s.mu.Unlock()
 		}
-		failing = err != nil
 	}
 }
 

@@ -1,0 +1,77 @@
+package faults_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"symbolon/internal/trial"
+)
+
+// TestFullDisk fills a small file system under the data directory. What does
+// not fit is answered all the same; when there is room again, what is new is
+// kept.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=5m,mode=0700"); err != nil {
+		if os.Geteuid() == 0 && os.Getenv("CI") == "true" {
+			t.Fatalf("mount: %v", err)
+		}
+		t.Skipf("a full disk needs the right to mount one (%v); TestNothingCanBeWritten needs none", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	up := trial.NewUpstream(t)
+	var syms []trial.Sym
+	for i := range 4 {
+		syms = append(syms, trial.NewSym(i, 20_000))
+		up.Do(syms[i].Path(), syms[i])
+	}
+	s := trial.Start(t, trial.Options{Sources: []string{up.URL}, Data: dir})
+	right := func(sym trial.Sym) {
+		t.Helper()
+		for _, i := range []int{0, 10_000, 19_999} {
+			if wrong := s.Ask(sym, i); wrong != "" {
+				t.Error(wrong)
+			}
+		}
+	}
+	right(syms[0])
+	built(t, s, 1)
+	right(syms[0])
+	hog, err := os.Create(filepath.Join(dir, "hog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = hog.Write(make([]byte, 64<<10))
+	}
+	hog.Close()
+	for i, sym := range syms[1:3] {
+		right(sym)
+		built(t, s, float64(i+2))
+		right(sym)
+	}
+	if lines := warnings(s); len(lines) != 1 || !strings.Contains(lines[0], dir) || !strings.Contains(lines[0], "is full") {
+		t.Errorf("the log has %d lines: %q", len(lines), lines)
+	}
+	meta := len(cached(t, s, "meta"))
+	if err := os.Remove(hog.Name()); err != nil {
+		t.Fatal(err)
+	}
+	right(syms[3])
+	trial.Await(t, "what is new is kept", func() bool { return len(cached(t, s, "meta")) == meta+1 })
+	if s.Terminate() != 0 {
+		t.Error("the server does not end well")
+	}
+	s.Restart()
+	right(syms[3])
+	if n := up.Count(syms[3].Path()); n != 1 {
+		t.Errorf("what came when there was room was fetched %d times", n)
+	}
+}

@@ -1,0 +1,203 @@
+// Package nodes_test runs two servers over one Redis.
+package nodes_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"symbolon/internal/trial"
+)
+
+func TestMain(m *testing.M) { os.Exit(trial.Main(m)) }
+
+// redis is a server of the test.
+type redis struct {
+	t    *testing.T
+	path string
+	port string
+	cmd  *exec.Cmd
+}
+
+func startRedis(t *testing.T) *redis {
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("redis-server is not installed")
+		}
+		t.Skip("redis-server is not installed")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	l.Close()
+	r := &redis{t: t, path: path, port: port}
+	r.start()
+	t.Cleanup(r.kill)
+	return r
+}
+
+func (r *redis) start() {
+	r.t.Helper()
+	r.cmd = exec.Command(r.path, "--port", r.port, "--bind", "127.0.0.1", "--save", "", "--dir", r.t.TempDir(),
+		"--maxmemory", "200mb", "--maxmemory-policy", "allkeys-lru")
+	if err := r.cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	trial.Await(r.t, "redis-server listens", func() bool {
+		c, err := net.Dial("tcp", "127.0.0.1:"+r.port)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+}
+
+func (r *redis) kill() {
+	_ = r.cmd.Process.Kill()
+	_ = r.cmd.Wait()
+}
+
+// flush forgets everything.
+func (r *redis) flush() {
+	c, err := net.Dial("tcp", "127.0.0.1:"+r.port)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Fprint(c, "FLUSHALL\r\n")
+	_, _ = c.Read(make([]byte, 16))
+}
+
+// node starts a server over the Redis.
+func (r *redis) node(source string) *trial.Server {
+	return trial.Start(r.t, trial.Options{Sources: []string{source}, Set: []string{"cache.redis.url=redis://127.0.0.1:" + r.port}})
+}
+
+func up(s *trial.Server) func() bool {
+	return func() bool { return s.Metric("cache_up", `tier="redis"`) == 1 }
+}
+
+// settled says that a server has the table of the one module that it was asked
+// for.
+func settled(s *trial.Server) func() bool {
+	return func() bool { return s.Metric("cache_entries", `tier="disk"`) >= 2 }
+}
+
+func TestTwoNodesBuildATableOnce(t *testing.T) {
+	r := startRedis(t)
+	sym := trial.NewSym(1, 40_000)
+	source := trial.NewUpstream(t)
+	source.Do(sym.Path(), sym)
+	a, b := r.node(source.URL), r.node(source.URL)
+	trial.Await(t, "both are connected", func() bool { return up(a)() && up(b)() })
+	var wg sync.WaitGroup
+	for i := range 40 { // a cold burst on both
+		wg.Go(func() {
+			if wrong := []*trial.Server{a, b}[i%2].Ask(sym, i); wrong != "" {
+				t.Error(wrong)
+			}
+		})
+	}
+	wg.Wait()
+	trial.Await(t, "both have the table", func() bool { return settled(a)() && settled(b)() })
+	built := a.Metric("table_builds_total", `outcome="built"`) + b.Metric("table_builds_total", `outcome="built"`)
+	found := a.Metric("table_builds_total", `outcome="found"`) + b.Metric("table_builds_total", `outcome="found"`)
+	if built != 1 || found != 1 {
+		t.Errorf("built %v times, taken from the other %v times", built, found)
+	}
+
+	// A node that comes later needs neither the source nor a build.
+	asked := source.Count(sym.Path())
+	c := r.node(source.URL)
+	trial.Await(t, "the third is connected", up(c))
+	if wrong := c.Ask(sym, 7); wrong != "" {
+		t.Error(wrong)
+	}
+	if n := source.Count(sym.Path()); n != asked || c.Metric("table_builds_total", "") != 0 {
+		t.Errorf("the third asked the source %d times more and built %v tables", n-asked, c.Metric("table_builds_total", ""))
+	}
+}
+
+// TestWhateverHappensToRedisAnswersAreRight breaks it in the middle of a burst,
+// in each of the ways that there are.
+func TestWhateverHappensToRedisAnswersAreRight(t *testing.T) {
+	for name, harm := range map[string]func(*redis){
+		"killed":    (*redis).kill,
+		"restarted": func(r *redis) { r.kill(); r.start() },
+		"flushed":   (*redis).flush,
+		"hung": func(r *redis) {
+			_ = r.cmd.Process.Signal(syscall.SIGSTOP)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := startRedis(t)
+			source := trial.NewUpstream(t)
+			var syms []trial.Sym
+			for i := range 6 {
+				sym := trial.NewSym(10+i, 3000)
+				source.Do(sym.Path(), sym)
+				syms = append(syms, sym)
+			}
+			nodes := []*trial.Server{r.node(source.URL), r.node(source.URL)}
+			trial.Await(t, "both are connected", func() bool { return up(nodes[0])() && up(nodes[1])() })
+			var wg sync.WaitGroup
+			for w := range 4 {
+				wg.Go(func() {
+					for i := range 30 {
+						if wrong := nodes[w%2].Ask(syms[(i/5)%len(syms)], w*31+i); wrong != "" {
+							t.Error(wrong)
+						}
+						time.Sleep(2 * time.Millisecond)
+					}
+				})
+			}
+			time.Sleep(20 * time.Millisecond)
+			harm(r)
+			wg.Wait()
+		})
+	}
+}
+
+// TestAHungRedisCostsLittle asks for new modules while Redis does not answer.
+func TestAHungRedisCostsLittle(t *testing.T) {
+	r := startRedis(t)
+	source := trial.NewUpstream(t)
+	var syms []trial.Sym
+	for i := range 20 {
+		sym := trial.NewSym(100+i, 50)
+		source.Do(sym.Path(), sym)
+		syms = append(syms, sym)
+	}
+	s := r.node(source.URL)
+	trial.Await(t, "it is connected", up(s))
+	_ = r.cmd.Process.Signal(syscall.SIGSTOP)
+	defer func() { _ = r.cmd.Process.Signal(syscall.SIGCONT) }()
+	for i, sym := range syms[:5] { // the first ones find out
+		if wrong := s.Ask(sym, i); wrong != "" {
+			t.Error(wrong)
+		}
+	}
+	if up(s)() {
+		t.Error("a Redis that does not answer is still asked")
+	}
+	start := time.Now()
+	for i, sym := range syms[5:] {
+		if wrong := s.Ask(sym, i); wrong != "" {
+			t.Error(wrong)
+		}
+	}
+	if each := time.Since(start) / 15; each > 50*time.Millisecond {
+		t.Errorf("a new module takes %v", each)
+	}
+	if lines := s.Lines("level=WARN", "redis"); len(lines) != 1 {
+		t.Errorf("the log tells %d times: %v", len(lines), lines)
+	}
+}
