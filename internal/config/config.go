@@ -10,6 +10,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
+	"symbolon/internal/cache/redis"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	"symbolon/internal/source/web"
@@ -43,6 +44,7 @@ type Log struct {
 type Cache struct {
 	Lifetimes cache.Config `yaml:"lifetimes" help:"How long failures are remembered."`
 	Disk      disk.Config  `yaml:"disk" help:"The cache in the data folder."`
+	Redis     redis.Config `yaml:"redis" help:"A cache that several nodes share."`
 }
 
 var (

@@ -26,7 +26,7 @@ type all struct {
 	Sizes []bin.Size        `yaml:"sizes" help:"Some sizes."`
 	Marks map[string]string `yaml:"marks" help:"Some marks."`
 	Token string            `yaml:"token" help:"A secret." secret:"true"`
-	Keys  []source.Secret   `yaml:"keys" help:"Secrets."`
+	Keys  []bin.Secret      `yaml:"keys" help:"Secrets."`
 	Disk  store             `yaml:"disk" help:"A store."`
 	Peers []peer            `yaml:"peers" help:"Others."`
 	Kept  int               `yaml:"-"`
@@ -44,11 +44,11 @@ type deep struct {
 }
 
 type peer struct {
-	ID    string                   `yaml:"id" help:"Its name."`
-	URL   source.URL               `yaml:"url" help:"Its address."`
-	Head  map[string]source.Secret `yaml:"head" help:"Headers."`
-	Tries int                      `yaml:"tries" help:"Tries."`
-	Store store                    `yaml:"store" help:"Its store."`
+	ID    string                `yaml:"id" help:"Its name."`
+	URL   source.URL            `yaml:"url" help:"Its address."`
+	Head  map[string]bin.Secret `yaml:"head" help:"Headers."`
+	Tries int                   `yaml:"tries" help:"Tries."`
+	Store store                 `yaml:"store" help:"Its store."`
 }
 
 func (s store) Defaults() store {
@@ -142,10 +142,10 @@ peers:
 	want := all{
 		Name: "0123", Count: 1000, Small: -128, Large: 65535, Share: .25, Quiet: true,
 		Words: []string{"one", "two, three", "4"}, Sizes: []bin.Size{64 << 20, -1, 1e9},
-		Marks: map[string]string{"a": "b", "1": "2", "true": "false"}, Token: "t", Keys: []source.Secret{source.NewSecret("k")},
+		Marks: map[string]string{"a": "b", "1": "2", "true": "false"}, Token: "t", Keys: []bin.Secret{bin.NewSecret("k")},
 		Disk: store{MaxBytes: 64 << 20, Wait: 180 * time.Hour, Deep: deep{Level: 3, Alone: "text\n"}},
 		Peers: []peer{
-			{ID: "p", URL: source.NewURL("https://u:p@h/"), Head: map[string]source.Secret{"X": source.NewSecret("y")}, Tries: 2, Store: store{MaxBytes: 64 << 20, Deep: deep{Level: 3}}},
+			{ID: "p", URL: source.NewURL("https://u:p@h/"), Head: map[string]bin.Secret{"X": bin.NewSecret("y")}, Tries: 2, Store: store{MaxBytes: 64 << 20, Deep: deep{Level: 3}}},
 			{Tries: 2, Store: store{MaxBytes: 64 << 20, Deep: deep{Level: 3}}},
 		},
 	}

@@ -10,7 +10,6 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/config"
-	"symbolon/internal/source"
 )
 
 func printed(t *testing.T, v any, origins map[string]string) string {
@@ -173,7 +172,7 @@ func (s secretDefault) Defaults() secretDefault {
 }
 
 func TestAPrintedSecretIsNotTakenForOne(t *testing.T) {
-	out := printed(t, all{Keys: []source.Secret{source.NewSecret("k")}}, nil)
+	out := printed(t, all{Keys: []bin.Secret{bin.NewSecret("k")}}, nil)
 	var a all
 	_, err := config.Load(&a, config.Options{File: "p.yaml", Data: []byte(out)})
 	if err == nil || !strings.Contains(err.Error(), "stands for a secret that was left out") {

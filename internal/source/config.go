@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/ident"
 )
 
@@ -17,15 +18,15 @@ const (
 
 // Config describes one source, with the keys of Symbolicator's source objects.
 type Config struct {
-	ID                 string            `yaml:"id" json:"id" help:"Name of the source, for people and metrics."`
-	Type               string            `yaml:"type" json:"type" help:"What it is: http, a symbol server; or filesystem, a folder."`
-	URL                URL               `yaml:"url,omitempty" json:"url,omitzero" help:"Address of a symbol server; the paths of the layout follow it. User name and password may stand in it."`
-	Path               string            `yaml:"path,omitempty" json:"path,omitempty" help:"The folder, for type filesystem."`
-	Headers            map[string]Secret `yaml:"headers,omitempty" json:"headers,omitempty" help:"Headers of every request to the server. Never sent to another server that it redirects to."`
-	Layout             Layout            `yaml:"layout,omitempty" json:"layout,omitzero" help:"Where files are below the address or folder."`
-	IsPublic           bool              `yaml:"is_public,omitempty" json:"is_public,omitempty" help:"Anybody may ask it: files are shared between scopes, and that it lacks a file is remembered for longer."`
-	AcceptInvalidCerts bool              `yaml:"accept_invalid_certs,omitempty" json:"accept_invalid_certs,omitempty" help:"Accept any certificate of the server. Whoever is on the way there can then send wrong files."`
-	Filters            Filters           `yaml:"filters,omitempty" json:"filters,omitzero" help:"Which modules the source is asked for."`
+	ID                 string                `yaml:"id" json:"id" help:"Name of the source, for people and metrics."`
+	Type               string                `yaml:"type" json:"type" help:"What it is: http, a symbol server; or filesystem, a folder."`
+	URL                URL                   `yaml:"url,omitempty" json:"url,omitzero" help:"Address of a symbol server; the paths of the layout follow it. User name and password may stand in it."`
+	Path               string                `yaml:"path,omitempty" json:"path,omitempty" help:"The folder, for type filesystem."`
+	Headers            map[string]bin.Secret `yaml:"headers,omitempty" json:"headers,omitempty" help:"Headers of every request to the server. Never sent to another server that it redirects to."`
+	Layout             Layout                `yaml:"layout,omitempty" json:"layout,omitzero" help:"Where files are below the address or folder."`
+	IsPublic           bool                  `yaml:"is_public,omitempty" json:"is_public,omitempty" help:"Anybody may ask it: files are shared between scopes, and that it lacks a file is remembered for longer."`
+	AcceptInvalidCerts bool                  `yaml:"accept_invalid_certs,omitempty" json:"accept_invalid_certs,omitempty" help:"Accept any certificate of the server. Whoever is on the way there can then send wrong files."`
+	Filters            Filters               `yaml:"filters,omitempty" json:"filters,omitzero" help:"Which modules the source is asked for."`
 }
 
 // Layout says how paths are made of identifiers.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
 )
@@ -28,10 +29,10 @@ func TestWrongConfigurationsAreRefused(t *testing.T) {
 		`no casing "UPPER"`:             func(c *source.Config) { c.Layout.Casing = "UPPER" },
 		`no file type "sym"`:            func(c *source.Config) { c.Filters.FileTypes = []string{"sym"} },
 		`path pattern "[a" cannot`:      func(c *source.Config) { c.Filters.PathPatterns = []string{"[a"} },
-		"cannot be the name of a":       func(c *source.Config) { c.Headers = map[string]source.Secret{"a b": source.NewSecret("x")} },
-		"header Host cannot be set":     func(c *source.Config) { c.Headers = map[string]source.Secret{"Host": source.NewSecret("x")} },
-		"header X has a line break":     func(c *source.Config) { c.Headers = map[string]source.Secret{"X": source.NewSecret(canary + "\n")} },
-		"Accept-Encoding cannot be set": func(c *source.Config) { c.Headers = map[string]source.Secret{"Accept-Encoding": {}} },
+		"cannot be the name of a":       func(c *source.Config) { c.Headers = map[string]bin.Secret{"a b": bin.NewSecret("x")} },
+		"header Host cannot be set":     func(c *source.Config) { c.Headers = map[string]bin.Secret{"Host": bin.NewSecret("x")} },
+		"header X has a line break":     func(c *source.Config) { c.Headers = map[string]bin.Secret{"X": bin.NewSecret(canary + "\n")} },
+		"Accept-Encoding cannot be set": func(c *source.Config) { c.Headers = map[string]bin.Secret{"Accept-Encoding": {}} },
 	} {
 		c := server()
 		change(&c)

@@ -9,64 +9,17 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
+
+	"symbolon/internal/bin"
 )
-
-// redacted stands where a secret is.
-const redacted = "[redacted]"
-
-// Secret is a text that no output ever shows: formatting, marshalling and
-// logging all give a stand-in. Only Reveal has the text. The text is behind
-// a pointer because fmt prints the fields of foreign structs without asking
-// their methods.
-type Secret struct{ text *string }
-
-// NewSecret makes a secret of text.
-func NewSecret(text string) Secret { return Secret{&text} }
-
-// Reveal is the text itself, to be sent to those it was made for.
-func (s Secret) Reveal() string {
-	if s.text == nil {
-		return ""
-	}
-	return *s.text
-}
-
-// IsZero tells whether there is no secret at all.
-func (s Secret) IsZero() bool { return s.Reveal() == "" }
-
-// String is the stand-in, or nothing if there is no secret.
-func (s Secret) String() string {
-	if s.IsZero() {
-		return ""
-	}
-	return redacted
-}
-
-// Format writes the stand-in whatever the verb.
-func (s Secret) Format(f fmt.State, _ rune) { writeText(f, s.String()) }
-
-// MarshalText gives the stand-in.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// MarshalYAML gives the stand-in.
-func (s Secret) MarshalYAML() (any, error) { return s.String(), nil }
-
-// LogValue gives the stand-in.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
-
-// UnmarshalText reads the secret as it is.
-func (s *Secret) UnmarshalText(text []byte) error {
-	*s = NewSecret(string(text))
-	return nil
-}
 
 // URL is an address that may carry secrets, as user info or in its query. It
 // shows itself without them, like a Secret.
-type URL struct{ full Secret }
+type URL struct{ full bin.Secret }
 
 // NewURL makes an address of text, which may be anything: Config.Validate
 // says whether it is an address.
-func NewURL(text string) URL { return URL{NewSecret(text)} }
+func NewURL(text string) URL { return URL{bin.NewSecret(text)} }
 
 // Reveal is the address with its secrets.
 func (u URL) Reveal() string { return u.full.Reveal() }
@@ -121,7 +74,7 @@ func (u *URL) UnmarshalText(text []byte) error {
 func CleanURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
-		return redacted
+		return bin.Redacted
 	}
 	clean := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
 	return clean.String()
@@ -129,7 +82,7 @@ func CleanURL(text string) string {
 
 // CredentialID tells sets of secrets apart without telling the secrets. It is
 // empty if there are none.
-func CredentialID(secrets ...Secret) string {
+func CredentialID(secrets ...bin.Secret) string {
 	h := sha256.New()
 	some := false
 	for _, s := range secrets {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/source"
 )
 
@@ -16,15 +17,15 @@ const canary = "CANARY-8d1f"
 
 // holder keeps its fields where fmt cannot call their methods.
 type holder struct {
-	secret  source.Secret
+	secret  bin.Secret
 	url     source.URL
-	headers map[string]source.Secret
+	headers map[string]bin.Secret
 }
 
 func TestSecretsAreNeverShown(t *testing.T) {
-	secret := source.NewSecret(canary)
+	secret := bin.NewSecret(canary)
 	address := source.NewURL("https://" + canary + ":" + canary + "@host/path?sig=" + canary + "#" + canary)
-	config := source.Config{ID: "s", Type: source.HTTP, URL: address, Headers: map[string]source.Secret{"Authorization": secret}}
+	config := source.Config{ID: "s", Type: source.HTTP, URL: address, Headers: map[string]bin.Secret{"Authorization": secret}}
 	values := []any{secret, &secret, address, &address, config, &config,
 		holder{secret, address, config.Headers}, &holder{secret, address, config.Headers}}
 	var out strings.Builder
@@ -59,7 +60,7 @@ func TestSecretsAreNeverShown(t *testing.T) {
 }
 
 func TestNoSecretShowsAsNothing(t *testing.T) {
-	if s := fmt.Sprint(source.Secret{}, source.NewSecret(""), source.URL{}); strings.TrimSpace(s) != "" {
+	if s := fmt.Sprint(bin.Secret{}, bin.NewSecret(""), source.URL{}); strings.TrimSpace(s) != "" {
 		t.Errorf("got %q", s)
 	}
 }
@@ -71,7 +72,7 @@ func TestSecretsAreReadFromText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := source.Config{ID: "s", Type: "http", URL: source.NewURL("https://u:p@host/"), Headers: map[string]source.Secret{"X-Key": source.NewSecret("k")},
+	want := source.Config{ID: "s", Type: "http", URL: source.NewURL("https://u:p@host/"), Headers: map[string]bin.Secret{"X-Key": bin.NewSecret("k")},
 		Layout: source.Layout{Type: "native", Casing: "lowercase"}, IsPublic: true,
 		Filters: source.Filters{FileTypes: []string{"pdb"}, PathPatterns: []string{"*x*"}}}
 	if !reflect.DeepEqual(c, want) {
@@ -97,7 +98,7 @@ func TestCleanURL(t *testing.T) {
 }
 
 func TestCredentialIDTellsSetsApart(t *testing.T) {
-	s := source.NewSecret
+	s := bin.NewSecret
 	ids := map[string]bool{}
 	for _, id := range []string{
 		source.CredentialID(s("ab"), s("c")), source.CredentialID(s("a"), s("bc")), source.CredentialID(s("abc"), s("")),
@@ -108,7 +109,7 @@ func TestCredentialIDTellsSetsApart(t *testing.T) {
 		}
 		ids[id] = true
 	}
-	if id := source.CredentialID(s(""), source.Secret{}); id != "" {
+	if id := source.CredentialID(s(""), bin.Secret{}); id != "" {
 		t.Errorf("no credentials are %q", id)
 	}
 }

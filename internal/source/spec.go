@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"symbolon/internal/bin"
 )
 
 // Preset is a source that can be named by one word.
@@ -81,7 +83,7 @@ func parsePlace(place string) (Config, error) {
 // be a secret in one.
 func guarded(text string) string {
 	if i := strings.LastIndexByte(text, '@'); i >= 0 {
-		text = redacted + text[i:]
+		text = bin.Redacted + text[i:]
 	}
 	if i := strings.IndexByte(text, '?'); i >= 0 {
 		text = text[:i]

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/redis"
 	"symbolon/internal/fault"
@@ -108,16 +109,16 @@ func TestAUserWithFewRights(t *testing.T) {
 	s := start(t)
 	s.ask(append([]string{"ACL", "SETUSER", "symbolon", "on", ">s3cret/@", "~symbolon:*"}, rights...)...)
 	cfg := patient(s)
-	cfg.URL = "redis://symbolon:s3cret%2F%40@" + s.addr()
+	cfg.URL = bin.NewSecret("redis://symbolon:s3cret%2F%40@" + s.addr())
 	works(t, open(t, cfg))
 
-	cfg.URL = "redis://symbolon:canary@" + s.addr()
+	cfg.URL = bin.NewSecret("redis://symbolon:canary@" + s.addr())
 	wrong := openAnyway(t, cfg)
 	wrong.says(t, "WRONGPASS")
 	if get(t, wrong, cache.Symcache, keyA) != nil || wrong.log.count("canary") != 0 {
 		t.Errorf("the log is\n%v", wrong.log)
 	}
-	cfg.URL, cfg.Prefix = "redis://symbolon:s3cret%2F%40@"+s.addr(), "theirs:"
+	cfg.URL, cfg.Prefix = bin.NewSecret("redis://symbolon:s3cret%2F%40@"+s.addr()), "theirs:"
 	openAnyway(t, cfg).says(t, "NOPERM")
 }
 
@@ -126,7 +127,7 @@ func TestAnotherDatabaseAndPrefix(t *testing.T) {
 	s := start(t)
 	cfg := patient(s)
 	works(t, open(t, cfg))
-	cfg.URL += "/7"
+	cfg.URL = bin.NewSecret(cfg.URL.Reveal() + "/7")
 	if n := open(t, cfg); get(t, n, cache.Symcache, keyA) != nil {
 		t.Error("a database has what is in another one")
 	}
@@ -146,10 +147,10 @@ func TestTLS(t *testing.T) {
 	}
 	port := freePort(t)
 	start(t, "--tls-port", itoa(port), "--tls-cert-file", at("cert.pem"), "--tls-key-file", at("key.pem"), "--tls-auth-clients", "no")
-	n := open(t, redis.Config{URL: fmt.Sprintf("rediss://127.0.0.1:%d", port), Timeout: 500 * time.Millisecond})
+	n := open(t, redis.Config{URL: bin.NewSecret(fmt.Sprintf("rediss://127.0.0.1:%d", port)), Timeout: 500 * time.Millisecond})
 	works(t, n)
-	openAnyway(t, redis.Config{URL: fmt.Sprintf("rediss://localhost:%d", port)}).says(t, "certificate is not valid for")
-	openAnyway(t, redis.Config{URL: fmt.Sprintf("redis://127.0.0.1:%d", port)}).says(t, "redis cannot be used")
+	openAnyway(t, redis.Config{URL: bin.NewSecret(fmt.Sprintf("rediss://localhost:%d", port))}).says(t, "certificate is not valid for")
+	openAnyway(t, redis.Config{URL: bin.NewSecret(fmt.Sprintf("redis://127.0.0.1:%d", port))}).says(t, "redis cannot be used")
 }
 
 func TestSentinelsLeadToTheNewMaster(t *testing.T) {
@@ -167,7 +168,7 @@ func TestSentinelsLeadToTheNewMaster(t *testing.T) {
 	watch.run(conf, "--sentinel")
 	t.Cleanup(watch.kill)
 	cfg := patient(s)
-	cfg.URL = fmt.Sprintf("redis://:s3cret@%s?master_set=ours", watch.addr())
+	cfg.URL = bin.NewSecret(fmt.Sprintf("redis://:s3cret@%s?master_set=ours", watch.addr()))
 	n := open(t, cfg)
 	works(t, n)
 	eventually(t, "the sentinel knows the replica", func() bool {
@@ -202,7 +203,7 @@ func TestCluster(t *testing.T) {
 		s.ask(append([]string{"ACL", "SETUSER", "symbolon", "on", ">s3cret/@", "~symbolon:*", "+cluster|slots"}, rights...)...)
 	}
 	cfg := patient(nodes[0])
-	cfg.URL = fmt.Sprintf("redis://symbolon:s3cret%%2F%%40@%s?addr=%s", nodes[1].addr(), nodes[2].addr())
+	cfg.URL = bin.NewSecret(fmt.Sprintf("redis://symbolon:s3cret%%2F%%40@%s?addr=%s", nodes[1].addr(), nodes[2].addr()))
 	n := open(t, cfg)
 	works(t, n)
 	for _, s := range nodes {

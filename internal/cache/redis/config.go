@@ -12,7 +12,7 @@ import (
 
 // Config of the Redis tier. The zero value is off.
 type Config struct {
-	URL      string        `yaml:"url" secret:"true" help:"Redis server through which nodes share finished tables: redis://user:password@host:6379/0, with rediss:// over TLS. More nodes of a Cluster follow as ?addr=host:port, Sentinels stand in place of the server with ?master_set=name. None: nothing is shared."`
+	URL      bin.Secret    `yaml:"url" help:"Redis server through which nodes share finished tables: redis://user:password@host:6379/0, with rediss:// over TLS. More nodes of a Cluster follow as ?addr=host:port, Sentinels stand in place of the server with ?master_set=name. None: nothing is shared."`
 	Timeout  time.Duration `yaml:"timeout" help:"How long is waited for the answer to one command before it counts as a miss."`
 	Lease    time.Duration `yaml:"lease" help:"How long other nodes leave a table to a node that builds it and is not heard of any more."`
 	MaxEntry bin.Size      `yaml:"max_entry" help:"Compressed bytes of the largest table that is shared."`
@@ -47,7 +47,7 @@ func (c Config) Validate() error {
 		return fmt.Errorf("lease is %v; wanted is at least 1s", c.Lease)
 	case c.MaxEntry < 0:
 		return fmt.Errorf("max_entry is %v; wanted is a size", c.MaxEntry)
-	case c.URL == "":
+	case c.URL.IsZero():
 		return nil
 	}
 	_, err := c.options()
@@ -56,7 +56,7 @@ func (c Config) Validate() error {
 
 // options are those of the client library.
 func (c Config) options() (rueidis.ClientOption, error) {
-	o, err := rueidis.ParseURL(c.URL)
+	o, err := rueidis.ParseURL(c.URL.Reveal())
 	if err != nil {
 		return o, errors.New("url cannot be read; wanted is redis://user:password@host:6379/0, or the same with rediss://")
 	}

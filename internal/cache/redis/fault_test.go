@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/redis"
 	"symbolon/internal/fault"
@@ -139,7 +140,7 @@ func TestAServerThatHangsCostsTheTimeoutAndThenNothing(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	const timeout = 100 * time.Millisecond
-	n := open(t, redis.Config{URL: s.url(), Timeout: timeout})
+	n := open(t, redis.Config{URL: bin.NewSecret(s.url()), Timeout: timeout})
 	body := text(100_000, 4)
 	put(t, n, cache.Symcache, keyA, body)
 	get(t, n, cache.Symcache, keyA)
@@ -223,7 +224,7 @@ func TestASlowServerIsLeftAloneUntilItIsQuick(t *testing.T) {
 		defer mu.Unlock()
 		return delay
 	})
-	n := open(t, redis.Config{URL: url, Timeout: 100 * time.Millisecond})
+	n := open(t, redis.Config{URL: bin.NewSecret(url), Timeout: 100 * time.Millisecond})
 	put(t, n, cache.Meta, keyA, []byte("x"))
 	set(150 * time.Millisecond)
 	for range 3 {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/redis/rueidis"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/cache/redis"
@@ -226,7 +227,7 @@ func openAnyway(t testing.TB, cfg redis.Config) *node {
 // patient is a configuration for tests that are not about time: the machine
 // may be busy with other tests.
 func patient(s *server) redis.Config {
-	return redis.Config{URL: s.url(), Timeout: 500 * time.Millisecond}
+	return redis.Config{URL: bin.NewSecret(s.url()), Timeout: 500 * time.Millisecond}
 }
 
 func put(t testing.TB, c cache.Tier, kind cache.Kind, key cache.Key, body []byte) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/cachetest"
 	"symbolon/internal/cache/redis"
@@ -254,8 +255,8 @@ func TestASpoolThatFailsIsAMiss(t *testing.T) {
 func TestConfigSaysWhatIsWrong(t *testing.T) {
 	for want, c := range map[string]redis.Config{
 		"":                     {},
-		"url cannot be read":   {URL: "redis://u:canary%zz@h"},
-		"url cannot be read; ": {URL: "http://u:canary@h/"},
+		"url cannot be read":   {URL: bin.NewSecret("redis://u:canary%zz@h")},
+		"url cannot be read; ": {URL: bin.NewSecret("http://u:canary@h/")},
 		"timeout is":           {Timeout: time.Microsecond},
 		"lease is":             {Lease: time.Millisecond},
 		"max_entry is":         {MaxEntry: -1},
@@ -268,7 +269,7 @@ func TestConfigSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("a secret got out: %v", err)
 		}
 	}
-	if _, err := redis.Open(redis.Config{URL: "redis://u:canary%zz@h"}, nil, time.Now, quiet); err == nil || strings.Contains(err.Error(), "canary") {
+	if _, err := redis.Open(redis.Config{URL: bin.NewSecret("redis://u:canary%zz@h")}, nil, time.Now, quiet); err == nil || strings.Contains(err.Error(), "canary") {
 		t.Errorf("Open: %v", err)
 	}
 }

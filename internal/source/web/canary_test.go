@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
-	"symbolon/internal/source"
+	"symbolon/internal/bin"
 	"symbolon/internal/source/web"
 )
 
@@ -17,7 +18,7 @@ import (
 // one, lets a server send it back in every place that it can, and looks for it
 // in everything that comes out.
 func TestNoOutputHoldsASecret(t *testing.T) {
-	const canary = "CANARY-51f0c2"
+	const canary, second = "CANARY-51f0c2", "second?/canary"
 	hijack := func(w http.ResponseWriter, text string) {
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
@@ -39,6 +40,17 @@ func TestNoOutputHoldsASecret(t *testing.T) {
 			http.Error(w, echo, 500)
 		case "encoding":
 			w.Header().Set("Content-Encoding", r.URL.RawQuery[:len("sig=")+len(canary)])
+		case "coding":
+			w.Header().Set("Content-Encoding", canary)
+		case "path":
+			w.Header().Set("Location", "http://127.0.0.1:1/"+canary+"/x")
+			w.WriteHeader(302)
+		case "escaped":
+			w.Header().Set("Location", "http://127.0.0.1:1/"+url.PathEscape(second)+"/x")
+			w.WriteHeader(302)
+		case "host":
+			w.Header().Set("Location", "http://"+canary+".invalid./x")
+			w.WriteHeader(302)
 		case "loop":
 			w.Header().Set("Location", "?"+r.URL.RawQuery+"#"+canary)
 			w.WriteHeader(302)
@@ -66,11 +78,11 @@ func TestNoOutputHoldsASecret(t *testing.T) {
 	client, log := newLoggedClient(t, web.Config{MaxTries: 1, DenyListThreshold: 6}, time.Now)
 	var out strings.Builder
 	for _, at := range []string{
-		"fine", "missing", "broken", "encoding", "loop", "scheme", "location", "refused", "status", "garbage", "header", "length", "transfer",
+		"fine", "missing", "broken", "encoding", "loop", "scheme", "location", "path", "escaped", "host", "coding", "refused", "status", "garbage", "header", "length", "transfer",
 		"broken", "broken", "broken", // and now the host is blocked
 	} {
 		cfg := config(strings.Replace(server.URL, "http://", "http://user:"+canary+"@", 1) + "/" + at + "?sig=" + canary)
-		cfg.Headers = map[string]source.Secret{"X-Key": source.NewSecret("Bearer " + canary)}
+		cfg.Headers = map[string]bin.Secret{"X-Key": bin.NewSecret("Bearer " + canary), "X-Other": bin.NewSecret(second)}
 		s := newSource(t, client, cfg)
 		c := candidate(t, s, "a.so")
 		_, a, err := get(t, s)
@@ -84,8 +96,8 @@ func TestNoOutputHoldsASecret(t *testing.T) {
 	}
 	text := out.String() + log.String()
 	basic := base64.StdEncoding.EncodeToString([]byte("user:" + canary))
-	for _, secret := range []string{canary, basic} {
-		if i := strings.Index(text, secret); i >= 0 {
+	for _, secret := range []string{canary, basic, second, url.PathEscape(second)} {
+		if i := strings.Index(strings.ToLower(text), strings.ToLower(secret)); i >= 0 {
 			t.Errorf("%q is in: ...%s", secret, text[max(0, i-300):i+len(secret)])
 		}
 	}

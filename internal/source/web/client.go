@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"time"
 
 	"symbolon/internal/bin"
@@ -168,6 +169,12 @@ func (c *Client) transport(guarded, insecure bool) *http.Transport {
 	}
 	if !guarded {
 		t.Proxy = http.ProxyFromEnvironment
+		t.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+			if resp.StatusCode != http.StatusOK {
+				return proxyError(resp.StatusCode)
+			}
+			return nil
+		}
 	}
 	return t
 }

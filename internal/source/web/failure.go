@@ -23,6 +23,12 @@ type failure struct {
 	down  bool          // the host is to blame
 }
 
+// proxyError is the status with which a proxy makes no connection. The text of
+// the proxy, which knows secrets too, is not repeated.
+type proxyError int
+
+func (e proxyError) Error() string { return statusText(int(e)) }
+
 // The causes with which a try is cancelled by us.
 var (
 	errIdle  = errors.New("idle")
@@ -118,17 +124,20 @@ func wording(err error) (text string, again bool) {
 		record tls.RecordHeaderError
 		remote *net.OpError
 	)
+	var proxy proxyError
 	switch {
+	case errors.As(err, &proxy):
+		return "the proxy answers " + statusText(int(proxy)), proxy >= 500
 	case errors.As(err, &lookup) && lookup.IsNotFound:
 		return "no such host", false
 	case errors.As(err, &lookup):
 		return "the name of the host could not be looked up", true
 	case errors.As(err, &cert):
-		return "certificate is not trusted: " + brief(cert.Err), false
+		return "certificate is not trusted: " + cert.Err.Error(), false
 	case errors.As(err, &record):
 		return "the server does not speak TLS", false
 	case errors.As(err, &remote) && remote.Op == "remote error":
-		return "the server refuses the TLS handshake: " + brief(remote.Err), false
+		return "the server refuses the TLS handshake: " + remote.Err.Error(), false
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused", true
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
@@ -155,13 +164,12 @@ func wording(err error) (text string, again bool) {
 			return known.text, known.again
 		}
 	}
-	return "connection failed: " + brief(err), true
+	return "connection failed: " + err.Error(), true
 }
 
-// brief is the text of an error, cut where it gets long.
-func brief(err error) string {
-	const most = 200
-	text := err.Error()
+// brief is a text, cut where it gets long.
+func brief(text string) string {
+	const most = 300
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "..."
 	}

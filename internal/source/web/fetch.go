@@ -23,6 +23,7 @@ const (
 	mostAsked     = 10 * time.Second // that a server may ask us to wait
 	drainBytes    = 32 << 10         // of an answer without a file, to keep its connection
 	drainPatience = 300 * time.Millisecond
+	maxCoding     = 40 // bytes of the header Content-Encoding
 )
 
 // Fetch writes the file of c to w.
@@ -109,7 +110,7 @@ func (f *fetch) wait(total context.Context, failed *failure, try int) (time.Dura
 
 // give ends the fetch with a failure, for which the host may have to answer.
 func (f *fetch) give(failed *failure) error {
-	failed.Detail = f.scrub(failed.Detail)
+	failed.Detail = brief(f.scrub(failed.Detail))
 	if failed.down && f.client.deny[f.guarded].failed(f.host, failed.Error.Error()) {
 		f.client.log.Warn("a host of symbols fails and is left alone for a while",
 			"host", f.host, "for", f.client.cfg.DenyListBlockTime, "error", failed.Error)
@@ -124,7 +125,10 @@ func (f *fetch) try(total context.Context) *failure {
 	at, home := f.target(f.path), true // home: this is the origin that the headers are for
 	for hops := 0; ; hops++ {
 		f.attempt.URL, f.host = source.CleanURL(at.String()), at.Host
-		if why := f.client.deny[f.guarded].blocked(at.Host); why != "" {
+		if hops > 0 { // others have made it
+			f.attempt.URL, f.host = f.scrub(f.attempt.URL), f.scrub(f.host)
+		}
+		if why := f.client.deny[f.guarded].blocked(f.host); why != "" {
 			return &failure{Error: fault.New(fault.Transport, f.attempt.URL, "%s", why)}
 		}
 		resp, err := f.send(ctx, at, home)
@@ -221,8 +225,12 @@ func (f *fetch) receive(ctx context.Context, cancel context.CancelCauseFunc, res
 	if most := f.client.cfg.MaxDownloadSize; most > 0 && resp.ContentLength > int64(most) {
 		return &failure{Error: fault.New(fault.Malformed, f.attempt.URL, "larger than the limit of %v: %w", most, bin.ErrLimit)}
 	}
+	coding := strings.Join(resp.Header.Values("Content-Encoding"), ",")
+	if strings.Trim(strings.ToLower(coding), "abcdefghijklmnopqrstuvwxyz0123456789-, ") != "" || len(coding) > maxCoding {
+		return &failure{Error: fault.New(fault.Unsupported, f.attempt.URL, "content encoding that is no list of names")}
+	}
 	body := newPatient(resp.Body, f.client.cfg.ReadTimeout, cancel)
-	out, err := f.client.decoder.Decode(f.w, body, strings.Join(resp.Header.Values("Content-Encoding"), ","))
+	out, err := f.client.decoder.Decode(f.w, body, coding)
 	f.attempt.Wire += out.Wire
 	f.attempt.Bytes = out.Bytes
 	if err == nil {

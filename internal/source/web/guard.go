@@ -25,8 +25,11 @@ var reserved4 = prefixes(
 	"172.16.0.0/12",    // private
 	"192.0.0.0/24",     // protocol assignments, and Oracle's metadata
 	"192.0.2.0/24",     // documentation
+	"192.31.196.0/24",  // sinks of reverse lookups
+	"192.52.193.0/24",  // relays of multicast
 	"192.88.99.0/24",   // former 6to4 relays
 	"192.168.0.0/16",   // private
+	"192.175.48.0/24",  // sinks of reverse lookups
 	"198.18.0.0/15",    // benchmarks
 	"198.51.100.0/24",  // documentation
 	"203.0.113.0/24",   // documentation

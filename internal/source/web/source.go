@@ -6,9 +6,11 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
 )
@@ -22,10 +24,11 @@ type Source struct {
 	client  *Client
 	cfg     source.Config
 	guarded bool
-	base    *url.URL                 // without user info and query
-	query   source.Secret            // of the base, kept on all paths
-	headers map[string]source.Secret // credentials and all others of the configuration
-	key     string                   // identity of the server and how it is asked
+	base    *url.URL              // without user info and query
+	query   bin.Secret            // of the base, kept on all paths
+	headers map[string]bin.Secret // credentials and all others of the configuration
+	key     string                // identity of the server and how it is asked
+	hidden  *regexp.Regexp        // every form of its secrets; nil: there are none
 }
 
 // New makes a source of the configuration.
@@ -47,18 +50,19 @@ func newSource(c *Client, cfg source.Config, guarded bool) (*Source, error) {
 	s := &Source{
 		client: c, cfg: cfg, guarded: guarded,
 		base:    &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: u.Path, RawPath: u.RawPath},
-		query:   source.NewSecret(u.RawQuery),
-		headers: map[string]source.Secret{},
+		query:   bin.NewSecret(u.RawQuery),
+		headers: map[string]bin.Secret{},
 	}
+	password, _ := u.User.Password()
 	if u.User != nil {
-		password, _ := u.User.Password()
 		pair := base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + password))
-		s.headers["Authorization"] = source.NewSecret("Basic " + pair)
+		s.headers["Authorization"] = bin.NewSecret("Basic " + pair)
 	}
 	for name, value := range cfg.Headers {
 		s.headers[http.CanonicalHeaderKey(name)] = value
 	}
 	s.key = s.identity()
+	s.hidden = s.hide(password)
 	return s, nil
 }
 
@@ -68,9 +72,9 @@ func newSource(c *Client, cfg source.Config, guarded bool) (*Source, error) {
 // and what only the configuration can reach is not given to a request.
 func (s *Source) identity() string {
 	key := s.address("")
-	secrets := []source.Secret{s.query}
+	secrets := []bin.Secret{s.query}
 	for _, name := range slices.Sorted(maps.Keys(s.headers)) {
-		secrets = append(secrets, source.NewSecret(name), s.headers[name])
+		secrets = append(secrets, bin.NewSecret(name), s.headers[name])
 	}
 	if id := source.CredentialID(secrets...); id != "" {
 		key += " credentials=" + id
@@ -111,23 +115,4 @@ func (s *Source) join(path string) *url.URL {
 	u.RawPath = strings.TrimRight(u.EscapedPath(), "/") + "/" + source.EscapePath(path)
 	u.Path, _ = url.PathUnescape(u.RawPath) // both parts were escaped by us or by net/url
 	return &u
-}
-
-// scrub takes the secrets of the source out of a text that a server or a
-// library has made.
-func (s *Source) scrub(text string) string {
-	const short = 4 // as a word it would be found everywhere
-	hide := func(secret string) {
-		if len(secret) >= short {
-			text = strings.ReplaceAll(text, secret, source.NewSecret(secret).String())
-		}
-	}
-	hide(s.query.Reveal())
-	for _, value := range s.headers {
-		whole := value.Reveal()
-		hide(whole)
-		_, token, _ := strings.Cut(whole, " ") // of "Bearer TOKEN"
-		hide(token)
-	}
-	return text
 }

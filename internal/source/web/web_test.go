@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
@@ -383,7 +384,7 @@ func TestCredentialsStayAtTheirOrigin(t *testing.T) {
 		}
 	})
 	cfg := config(strings.Replace(home.URL, "http://", "http://user:secret@", 1) + "?token=x")
-	cfg.Headers = map[string]source.Secret{"X-Key": source.NewSecret("secret"), "User-Agent": source.NewSecret("own")}
+	cfg.Headers = map[string]bin.Secret{"X-Key": bin.NewSecret("secret"), "User-Agent": bin.NewSecret("own")}
 	if _, a, err := get(t, newSource(t, newClient(t, web.Config{UserAgent: "ours/1"}), cfg)); err != nil || a.Redirects != 3 {
 		t.Fatalf("%+v, %v", a, err)
 	}
@@ -425,7 +426,7 @@ func TestKeysTellApartWhatMayDiffer(t *testing.T) {
 		"user":       func(c *source.Config) { c.URL = source.NewURL("https://u@host/a") },
 		"query":      func(c *source.Config) { c.URL = source.NewURL("https://host/a?b") },
 		"other path": func(c *source.Config) { c.URL = source.NewURL("https://host/b") },
-		"header":     func(c *source.Config) { c.Headers = map[string]source.Secret{"A": source.NewSecret("b")} },
+		"header":     func(c *source.Config) { c.Headers = map[string]bin.Secret{"A": bin.NewSecret("b")} },
 		"insecure":   func(c *source.Config) { c.AcceptInvalidCerts = true },
 		"casing":     func(c *source.Config) { c.Layout.Casing = source.Lowercase },
 	} {

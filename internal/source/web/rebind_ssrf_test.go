@@ -1,0 +1,133 @@
+package web_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/source/web"
+)
+
+// pair serves two addresses on one port: the first may be asked by the guarded
+// sources of the client, the second must not be reached.
+type pair struct {
+	client  *web.Client
+	port    int
+	answers atomic.Int64 // of the name server, of any record
+	lookup  func(n int64) []string
+}
+
+const (
+	permitted = "127.0.0.1"
+	private   = "127.0.0.2"
+)
+
+// newPair takes no handler if nothing is to listen at the permitted address.
+func newPair(t *testing.T, outside http.HandlerFunc) *pair {
+	t.Helper()
+	inside := serveAt(t, private+":0", func(http.ResponseWriter, *http.Request) { t.Error("a guarded source got in") })
+	p := &pair{client: newClient(t, web.Config{DenyListThreshold: -1, ConnectTimeout: time.Second}), port: inside.Port}
+	if outside != nil {
+		serveAt(t, fmt.Sprint(permitted, ":", p.port), outside)
+	}
+	p.client.Permit(netip.AddrPortFrom(netip.MustParseAddr(permitted), uint16(p.port)))
+	p.client.UseResolver(resolver(nameServer(t, func(string) []string { return p.lookup(p.answers.Add(1)) })))
+	return p
+}
+
+func serveAt(t *testing.T, address string, h http.HandlerFunc) *net.TCPAddr {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &httptest.Server{Listener: l, Config: &http.Server{Handler: h}}
+	server.Start()
+	t.Cleanup(server.Close)
+	return l.Addr().(*net.TCPAddr)
+}
+
+// url is the name that the name server answers for.
+func (p *pair) url() string { return fmt.Sprintf("http://rebind.test:%d/", p.port) }
+
+// firstPublic answers the two questions of the first connection, for both
+// kinds of address, with the permitted address, and all later ones with the
+// private one.
+func firstPublic(n int64) []string {
+	if n <= 2 {
+		return []string{permitted}
+	}
+	return []string{private}
+}
+
+func TestRebindingIsCaughtOnARedirectToTheSameName(t *testing.T) {
+	var p *pair
+	p = newPair(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close")
+		http.Redirect(w, r, p.url()+"secret", http.StatusFound)
+	})
+	p.lookup = firstPublic
+	_, a, err := get(t, newGuarded(t, p.client, config(p.url())))
+	wantError(t, err, fault.Transport, "destination is restricted")
+	if a.Redirects != 1 {
+		t.Errorf("%+v; the first answer was not used", a)
+	}
+}
+
+func TestRebindingIsCaughtOnAnotherTry(t *testing.T) {
+	p := newPair(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	p.lookup = firstPublic
+	_, a, err := get(t, newGuarded(t, p.client, config(p.url())))
+	wantError(t, err, fault.Transport, "destination is restricted")
+	if a.Retries != 1 {
+		t.Errorf("%+v; it was not tried again", a)
+	}
+}
+
+// A name with two addresses is a trick too: the one that may be asked refuses,
+// so that the other one is tried.
+func TestSecondAddressOfANameIsCheckedToo(t *testing.T) {
+	p := newPair(t, nil)
+	for _, both := range [][]string{{permitted, private}, {private, permitted}} {
+		p.lookup = func(int64) []string { return both }
+		_, _, err := get(t, newGuarded(t, p.client, config(p.url())))
+		wantError(t, err, fault.Transport, "")
+	}
+}
+
+// And with one that answers, the file comes from there, whatever stands first.
+func TestPermittedAddressOfANameIsUsed(t *testing.T) {
+	p := newPair(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "text") })
+	p.lookup = func(int64) []string { return []string{private, permitted} }
+	if got, _, err := get(t, newGuarded(t, p.client, config(p.url()))); got != "text" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// A connection that a source of the configuration has made, and left open, is
+// not for those of requests.
+func TestGuardedSourceBorrowsNoConnection(t *testing.T) {
+	var requests atomic.Int64
+	inside := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		fmt.Fprint(w, "text")
+	})
+	client := newClient(t, web.Config{})
+	if got, _, err := get(t, newSource(t, client, config(inside.URL))); got != "text" || err != nil {
+		t.Fatalf("got %q, %v", got, err)
+	}
+	_, _, err := get(t, newGuarded(t, client, config(inside.URL)))
+	wantError(t, err, fault.Transport, "destination is restricted")
+	if n := requests.Load(); n != 1 {
+		t.Errorf("%d requests arrived", n)
+	}
+}
