@@ -1,4 +1,4 @@
-.PHONY: build test lint bench fuzz oracle
+.PHONY: build test lint bench fuzz oracle workload
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o symbolon ./cmd/symbolon
@@ -17,3 +17,6 @@ fuzz:
 
 oracle:
 	bench/oracle.sh
+
+workload:
+	go run ./bench --symbols $(or $(SYMBOLS),bench/symbols)

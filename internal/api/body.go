@@ -112,7 +112,7 @@ func (b *body) Close() error { return b.sent.src.Close() }
 const (
 	needPlain  = 4
 	needPacked = 16 * needPlain
-	needLarge  = 4 << 20   // of what is looked up at a time
+	needLarge  = 8 << 20   // of what is looked up at a time
 	needSmall  = 512 << 10 // needs no claim
 	needMost   = 64 << 20
 )

@@ -25,10 +25,12 @@ type Flight[K comparable, T any] struct {
 	// before the first Do.
 	Keep bool
 
-	share func(T) T
-	drop  func(T)
-	mu    sync.Mutex
-	calls map[K]*call[T]
+	share  func(T) T
+	drop   func(T)
+	mu     sync.Mutex
+	calls  map[K]*call[T]
+	closed bool
+	runs   sync.WaitGroup
 }
 
 // call is one piece of work and those who wait for it. All is guarded by the
@@ -65,12 +67,16 @@ func (f *Flight[K, T]) Do(ctx context.Context, key K, work func(context.Context)
 	}
 	mine := make(chan result[T], 1)
 	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return none, context.Canceled
+	}
 	c := f.calls[key]
 	if c == nil {
 		own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		c = &call[T]{cancel: cancel, waiters: map[chan result[T]]struct{}{}}
 		f.calls[key] = c
-		go f.run(own, key, c, work)
+		f.runs.Go(func() { f.run(own, key, c, work) })
 	}
 	c.waiters[mine] = struct{}{}
 	f.mu.Unlock()
@@ -85,6 +91,17 @@ func (f *Flight[K, T]) Do(ctx context.Context, key K, work func(context.Context)
 	}
 	r := <-mine
 	return r.value, r.err
+}
+
+// Close cancels all work and waits for its end. Nothing begins afterwards.
+func (f *Flight[K, T]) Close() {
+	f.mu.Lock()
+	f.closed = true
+	for _, c := range f.calls {
+		c.cancel()
+	}
+	f.mu.Unlock()
+	f.runs.Wait()
 }
 
 // leave takes a waiter out of a call, unless its result is on the way.

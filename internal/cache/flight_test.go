@@ -321,3 +321,30 @@ func balance(t *testing.T, keep bool) {
 		}
 	}
 }
+
+func TestClosingEndsWhatRuns(t *testing.T) {
+	f := cache.NewFlight[int, int](nil, nil)
+	f.Keep = true
+	begun, ended := make(chan struct{}), false
+	got := make(chan error, 1)
+	go func() {
+		_, err := f.Do(t.Context(), 1, func(ctx context.Context) (int, error) {
+			close(begun)
+			<-ctx.Done()
+			ended = true
+			return 0, ctx.Err()
+		})
+		got <- err
+	}()
+	<-begun
+	f.Close()
+	if !ended {
+		t.Error("the work still runs")
+	}
+	if err := <-got; !errors.Is(err, context.Canceled) {
+		t.Errorf("who waited got %v", err)
+	}
+	if _, err := f.Do(t.Context(), 2, func(context.Context) (int, error) { return 1, nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("afterwards: %v", err)
+	}
+}

@@ -89,6 +89,9 @@ func New(cfg Config, d Deps) *Locator {
 	return l
 }
 
+// Close ends the downloads that run. What was found stays usable.
+func (l *Locator) Close() { l.fetches.Close() }
+
 // Best finds the best file for m: the first usable .sym in the order of the
 // sources. It returns the trail in any case. The error says what is to be told
 // of the module: the worst that happened on the way, a plain miss only when

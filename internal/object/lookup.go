@@ -67,8 +67,8 @@ func (f *symbolFile) lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 // or before addr. Its start is a key, so that those which have ended there have
 // nothing to say.
 func (f *symbolFile) lookupFuncs(dst []sym.Frame, addr uint64, i int) (frames []sym.Frame, best claim, err error) {
-	s := f.pool.Get().(*scratch)
-	defer f.pool.Put(s)
+	s := f.scratch()
+	defer scratches.Put(s)
 	base := len(dst)
 	ask := func(j int) error {
 		r, err := f.keep(s, j)

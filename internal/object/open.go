@@ -65,7 +65,7 @@ type Stream struct {
 }
 
 // NewStream is a Stream at the beginning of a file.
-func NewStream() *Stream { return &Stream{} }
+func NewStream() *Stream { return &Stream{breakpad: breakpad.Scanner{Brief: true}} }
 
 // Write takes the next bytes of the file. It never fails: what is wrong with
 // the file is told by Finish.

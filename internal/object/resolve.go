@@ -3,6 +3,7 @@ package object
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/format/breakpad"
@@ -18,7 +19,24 @@ type scratch struct {
 	order, spare []place
 	slots        []int32           // key at each address
 	taken        []uint64          // bits: there is one
+	of           *symbolFile       // whose functions are kept
 	kept         [maxKept]resolved // the latest first
+}
+
+// scratches is memory that nobody uses. All files share it: a request goes
+// through its modules one after the other.
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// scratch is memory for work on f. It goes back to scratches.
+func (f *symbolFile) scratch() *scratch {
+	s := scratches.Get().(*scratch)
+	if s.of != f {
+		s.of = f
+		for i := range s.kept {
+			s.kept[i].fn = 0
+		}
+	}
+	return s
 }
 
 // read reads n bytes into memory of s, which they may only be used from until

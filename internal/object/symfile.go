@@ -30,7 +30,7 @@ type symbolFile struct {
 	empty   []breakpad.Symbol  // FUNC records without size, by address, the first at each
 	publics []breakpad.Symbol  // by address, the first at each
 	nowhere map[int64]struct{} // FILE records, by offset, that are no path
-	pool    sync.Pool          // of *scratch
+	names   names
 
 	mu     sync.Mutex
 	inside *breakpad.Report // what a complete run of blocks found in the functions
@@ -43,7 +43,6 @@ func openBreakpad(ix *breakpad.Index, src bin.Source) (*Object, error) {
 	}
 	f := &symbolFile{src: src, ix: ix}
 	f.whole, _ = bin.Whole(src)
-	f.pool.New = func() any { return &scratch{} }
 	f.sortFuncs()
 	f.publics, ix.Publics = sortSymbols(ix.Publics), nil
 	f.findNowhere()
@@ -153,7 +152,7 @@ func (f *symbolFile) describe(id ident.DebugID) Info {
 		Kind:   kindNames[kindBreakpad],
 		Counts: Counts{
 			Functions: len(f.funcs), Publics: len(f.publics), Files: len(f.ix.Files),
-			InlineOrigins: len(f.ix.Origins), Unwind: len(f.ix.CFI) + len(f.ix.Win),
+			InlineOrigins: len(f.ix.Origins), Unwind: f.ix.Unwind,
 		},
 	}
 	for _, i := range f.ix.Infos {

@@ -43,8 +43,12 @@ func (f *symbolFile) appendText(dst []byte, t sym.Text) []byte {
 		}
 		return f.appendName(dst, kind, f.whole[off:])
 	}
-	s := f.pool.Get().(*scratch)
-	defer f.pool.Put(s)
+	from := len(dst)
+	if dst, ok := f.names.find(dst, t); ok {
+		return dst
+	}
+	s := f.scratch()
+	defer scratches.Put(s)
 	for _, n := range [...]int64{firstPiece, allPiece} {
 		n = min(n, f.ix.Size-off)
 		piece, err := s.read(f.src, off, int(n))
@@ -52,7 +56,9 @@ func (f *symbolFile) appendText(dst []byte, t sym.Text) []byte {
 			return dst
 		}
 		if n == allPiece || off+n == f.ix.Size || bytes.IndexByte(piece, '\n') >= 0 {
-			return f.appendName(dst, kind, piece)
+			dst = f.appendName(dst, kind, piece)
+			f.names.add(t, dst[from:])
+			return dst
 		}
 	}
 	return dst

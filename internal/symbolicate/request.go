@@ -57,6 +57,9 @@ type Result struct {
 // of the answer cannot be had.
 func (r *Result) Frames(i int) ([]sym.Frame, error) {
 	w := r.win
+	if r.frames > r.cfg.MaxFrames {
+		return nil, ErrTooManyFrames
+	}
 	if i < w.from || i >= w.from+len(w.spans) {
 		if err := w.load(r, i); err != nil {
 			return nil, err

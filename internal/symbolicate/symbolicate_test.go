@@ -68,6 +68,7 @@ func engine(t *testing.T, cfg symbolicate.Config) *symbolicate.Engine {
 	t.Cleanup(func() {
 		close(done)
 		server.Close()
+		loc.Close()
 		tables.Close()
 		client.Close()
 		store.Close()
@@ -197,7 +198,7 @@ func TestALeavingCallerEndsTheWait(t *testing.T) {
 }
 
 func TestAnAnswerWithTooManyFramesIsCutOff(t *testing.T) {
-	frames := make([]symbolicate.Frame, 20_000)
+	frames := make([]symbolicate.Frame, 40_000)
 	for i := range frames {
 		frames[i] = symbolicate.Frame{Module: 0, Addr: 0x1000 + uint64(i%32)}
 	}
@@ -226,7 +227,7 @@ func TestAnAnswerWithTooManyFramesIsCutOff(t *testing.T) {
 // which they are answered.
 func TestFramesMayBeAskedForInAnyOrder(t *testing.T) {
 	req := &symbolicate.Request{Modules: []ident.Module{module("a.so"), module("b.so")}}
-	for i := range 20_000 {
+	for i := range 70_000 {
 		req.Frames = append(req.Frames, symbolicate.Frame{Module: int32(i%3) - 1, Addr: 0x0ff8 + uint64(i*7%48)})
 	}
 	res, err := engine(t, symbolicate.Config{}).Run(t.Context(), req)
@@ -234,7 +235,7 @@ func TestFramesMayBeAskedForInAnyOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Release()
-	for _, i := range []int{19_999, 0, 8191, 8192, 8190, 16_384, 1, 12_345} {
+	for _, i := range []int{69_999, 0, 32_767, 32_768, 32_766, 65_536, 1, 42_345} {
 		f := req.Frames[i]
 		want := ""
 		if f.Module >= 0 && f.Addr >= 0x1000 && f.Addr < 0x1020 {

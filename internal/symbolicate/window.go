@@ -18,7 +18,7 @@ var ErrTooManyFrames = errors.New("the answer has too many frames")
 const (
 	// windowSize is how many frames of a request are looked up together, in the
 	// order of their addresses.
-	windowSize = 8192
+	windowSize = 32 << 10
 	// patience is how many addresses are looked up between two looks at the time.
 	patience = 64
 )

@@ -85,6 +85,7 @@ type Index struct {
 	Vague   []int64 // FILE records, by offset, whose path may be nothing: it ends in no name
 	CFI     []Span  // STACK CFI INIT
 	Win     []Span  // STACK WIN
+	Unwind  int     // how many of both there are
 	Old     bool    // the older dialect, in which an INLINE_ORIGIN has a file
 	Bad     Report
 }
@@ -97,5 +98,5 @@ func (x *Index) Footprint() int64 {
 
 // usable tells whether the file says anything.
 func (x *Index) usable() bool {
-	return len(x.Funcs)+len(x.Publics)+len(x.CFI)+len(x.Win) > 0
+	return len(x.Funcs)+len(x.Publics)+x.Unwind > 0
 }

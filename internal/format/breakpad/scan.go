@@ -26,6 +26,10 @@ const unknownName = "<unknown>"
 // Scanner makes the Index of a file that is written to it. The zero value is
 // ready to use.
 type Scanner struct {
+	// Brief leaves CFI and Win out of the Index, and only counts them. It is set
+	// before the first Write.
+	Brief bool
+
 	ix   Index
 	off  int64  // of the line that is being read
 	line uint32 // its number
@@ -33,6 +37,7 @@ type Scanner struct {
 	more int64  // bytes of it that are not in held, because it is long
 
 	open  *Span // FUNC or STACK CFI INIT that records belong to
+	spare Span  // a STACK CFI INIT that is only counted
 	end   int64 // where the last record that belongs to it ends
 	limit int64 // where the text of an open FUNC ends at the latest, else -1
 	body  bool  // the first FILE, FUNC or PUBLIC has been seen

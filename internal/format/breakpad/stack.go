@@ -19,8 +19,16 @@ func (s *Scanner) stack(line []byte, n int64) bool {
 		if !ok {
 			return false
 		}
-		s.ix.CFI = append(s.ix.CFI, Span{Addr: c.Addr, Size: c.Size, Off: s.off, Line: s.line})
-		s.open, s.end = &s.ix.CFI[len(s.ix.CFI)-1], end
+		s.ix.Unwind++
+		span := Span{Addr: c.Addr, Size: c.Size, Off: s.off, Line: s.line}
+		if s.Brief {
+			s.spare = span
+			s.open = &s.spare
+		} else {
+			s.ix.CFI = append(s.ix.CFI, span)
+			s.open = &s.ix.CFI[len(s.ix.CFI)-1]
+		}
+		s.end = end
 		return true
 	}
 	if _, _, ok := hexField(b); !ok {
@@ -40,7 +48,10 @@ func (s *Scanner) stack(line []byte, n int64) bool {
 func (s *Scanner) win(line []byte, n int64) bool {
 	w, ok := ParseWin(line)
 	if ok {
-		s.ix.Win = append(s.ix.Win, Span{Addr: w.Addr, Size: w.Size, Off: s.off, Len: uint32(n), Line: s.line})
+		s.ix.Unwind++
+		if !s.Brief {
+			s.ix.Win = append(s.ix.Win, Span{Addr: w.Addr, Size: w.Size, Off: s.off, Len: uint32(n), Line: s.line})
+		}
 	}
 	return ok
 }
