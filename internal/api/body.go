@@ -197,7 +197,7 @@ type patient struct {
 	start time.Time
 	n     int64
 	err   error
-	hurry *hurry
+	hold  *hold
 	held  []byte // read before it was wanted
 	whole bool   // and that is all
 }
@@ -230,12 +230,13 @@ func (p *patient) Read(b []byte) (int, error) {
 
 func (p *patient) receive(b []byte) (int, error) {
 	earned := time.Duration(p.n) * time.Second / slowest
-	end := p.hurry.bound(p.start.Add(p.grace+earned), p.n)
-	_ = p.w.control.SetReadDeadline(end) // a body that is no connection cannot stall
+	p.hold.enter(receiving, p.start.Add(p.grace+earned), p.w.control.SetReadDeadline)
 	n, err := p.src.Read(b)
 	p.n += int64(n)
+	p.hold.passed(n)
 	if err != nil {
 		p.err = err
+		p.hold.done()
 	}
 	return n, err
 }

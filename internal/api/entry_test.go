@@ -122,6 +122,46 @@ func TestLargeBodiesWaitForMemory(t *testing.T) {
 	}
 }
 
+// TestWhoHoldsMemoryMustHurry lets one client hold all of it, by sending or by
+// reading slowly, while another one wants some.
+func TestWhoHoldsMemoryMustHurry(t *testing.T) {
+	for name, slow := range map[string]func(net.Conn){
+		"sending": func(c net.Conn) {
+			fmt.Fprintf(c, "POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n%s", make([]byte, 20_000))
+		},
+		"reading": func(c net.Conn) {
+			fmt.Fprintf(c, "POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n%s", make([]byte, 400_000))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			opt := options(io.Discard)
+			opt.Memory = bin.NewBudget(1 << 20)
+			large := api.Route{Methods: []string{"POST"}, Pattern: "/large", Handle: func(w http.ResponseWriter, r *http.Request) {
+				_, err := io.Copy(io.Discard, r.Body)
+				for i := 0; i < 400 && err == nil; i++ {
+					_, err = w.Write(make([]byte, 64<<10))
+				}
+			}}
+			base := serve(t, api.Config{}, opt, large, counts)
+			conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			slow(conn)
+			time.Sleep(100 * time.Millisecond)
+			start := time.Now()
+			if got := upload(t, base+"/count", 400_000); got != "400000 <nil>" {
+				t.Errorf("who wanted memory got %q", got)
+			}
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("after %v", took)
+			}
+		})
+	}
+}
+
 func upload(t *testing.T, url string, n int) string {
 	res, err := http.Post(url, "", bytes.NewReader(make([]byte, n)))
 	if err != nil {

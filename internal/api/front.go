@@ -30,6 +30,7 @@ type Front struct {
 	mux      *mux
 	packers  map[string]*packer
 	door     door
+	holds    holds
 	draining atomic.Bool
 }
 
@@ -40,6 +41,7 @@ func New(cfg Config, opt Options, doors ...[]Route) *Front {
 		opt.Version = []byte("{}")
 	}
 	f := &Front{cfg: cfg, opt: opt, packers: newPackers()}
+	f.holds.memory, f.holds.now = opt.Memory, opt.Now
 	f.door.max, f.door.each, f.door.clients = cfg.MaxInFlight, cfg.MaxPerClient, map[string]int{}
 	f.mux = newMux(append([][]Route{f.fixed()}, doors...))
 	return f
@@ -128,17 +130,14 @@ func (x *exchange) claim(b *body) (release func(), refused *BodyError) {
 	if need == 0 {
 		return func() {}, nil
 	}
-	memory := x.f.opt.Memory
-	ctx, cancel := context.WithTimeout(x.r.Context(), memoryPatience)
-	defer cancel()
-	release, err := memory.Acquire(ctx, need)
-	if err != nil {
-		metric.Refused.Add(1, "memory")
-		return nil, &BodyError{Status: http.StatusServiceUnavailable, Title: "503 Service Unavailable: too many large requests at the same time"}
+	mine, release, refused := x.f.holds.take(x.r, x.w, need)
+	if refused != nil {
+		return nil, refused
 	}
-	since := x.f.opt.Now()
-	b.sent.hurry = &hurry{since, memory}
-	x.w.hurry = b.sent.hurry
+	b.sent.hold, x.w.hold = mine, mine
+	if b.sent.whole {
+		mine.done()
+	}
 	return release, nil
 }
 

@@ -11,7 +11,7 @@ type writer struct {
 	http.ResponseWriter
 	control  *http.ResponseController
 	patience time.Duration
-	hurry    *hurry // nil: others need not wait for this one
+	hold     *hold // nil: it is a small one
 	now      func() time.Time
 	status   int // zero until the headers are out
 	bytes    int64
@@ -24,7 +24,7 @@ func newWriter(rw http.ResponseWriter, patience time.Duration, now func() time.T
 // extend gives the client its time anew. A writer that knows no deadlines
 // needs none.
 func (w *writer) extend() {
-	_ = w.control.SetWriteDeadline(w.hurry.bound(w.now().Add(w.patience), w.bytes))
+	w.hold.enter(sending, w.now().Add(w.patience), w.control.SetWriteDeadline)
 }
 
 func (w *writer) WriteHeader(status int) {
@@ -42,5 +42,6 @@ func (w *writer) Write(b []byte) (int, error) {
 	w.extend()
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)
+	w.hold.passed(n)
 	return n, err
 }
