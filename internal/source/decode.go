@@ -40,6 +40,7 @@ type Decoder struct {
 type workspace struct {
 	reader *bufio.Reader
 	chunk  [chunk]byte
+	other  []byte // a second chunk, once it was needed
 }
 
 // NewDecoder makes a decoder that lets no more through than limit allows.
@@ -74,7 +75,7 @@ func (d *Decoder) Decode(w io.Writer, r io.Reader, coding string) (Decoded, erro
 
 	s := &stack{top: ws.reader, wire: wire, limit: d.limit}
 	defer s.close()
-	n, err := d.run(w, s, coding, ws.chunk[:])
+	n, err := d.run(w, s, coding, ws)
 	out := Decoded{Wire: wire.N(), Bytes: n}
 	switch {
 	case err == nil:
@@ -85,7 +86,7 @@ func (d *Decoder) Decode(w io.Writer, r io.Reader, coding string) (Decoded, erro
 	return out, d.explain(err, out)
 }
 
-func (d *Decoder) run(w io.Writer, s *stack, coding string, buf []byte) (int64, error) {
+func (d *Decoder) run(w io.Writer, s *stack, coding string, ws *workspace) (int64, error) {
 	codings, err := splitCodings(coding)
 	if err != nil {
 		return 0, err
@@ -98,7 +99,20 @@ func (d *Decoder) run(w io.Writer, s *stack, coding string, buf []byte) (int64, 
 	if err := s.push(s.sniff()); err != nil {
 		return 0, err
 	}
-	return copyChunks(w, bin.Meter(s.top, s.wire, d.limit), buf)
+	in := bin.Meter(s.top, s.wire, d.limit)
+	if len(s.closes) == 0 {
+		return copyChunks(w, in, ws.chunk[:], ws.chunk[:])
+	}
+	if ws.other == nil {
+		ws.other = make([]byte, chunk)
+	}
+	out := newBehind(w)
+	defer out.Close()
+	n, err := copyChunks(out, in, ws.chunk[:], ws.other)
+	if failed := out.Close(); failed != nil {
+		err = writing(failed)
+	}
+	return n, err
 }
 
 // splitCodings reads a Content-Encoding. What says nothing about the bytes
@@ -216,10 +230,10 @@ func (in *input) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// copyChunks copies r to w in chunks of the size of buf. The chunk in which r
-// fails is not written.
-func copyChunks(w io.Writer, r io.Reader, buf []byte) (written int64, err error) {
-	for {
+// copyChunks copies r to w in chunks of the size of buf, which takes turns with
+// other. The chunk in which r fails is not written.
+func copyChunks(w io.Writer, r io.Reader, buf, other []byte) (written int64, err error) {
+	for ; ; buf, other = other, buf {
 		n, idle := 0, 0
 		for n < len(buf) && err == nil {
 			var k int

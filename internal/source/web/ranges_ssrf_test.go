@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -95,12 +96,13 @@ func targets() map[string]string {
 // the URL, a name has it, a server that may be asked redirects to it or to a
 // name that has it.
 func TestNoWayLeadsToASpecialAddress(t *testing.T) {
-	next := ""
-	outside := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, next, http.StatusFound) })
+	var next, answer atomic.Value // of string
+	outside := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, next.Load().(string), http.StatusFound)
+	})
 	client := newClient(t, web.Config{ConnectTimeout: 200 * time.Millisecond, MaxTries: 1, DenyListThreshold: -1})
 	client.Permit(netip.MustParseAddrPort(mustParse(t, outside.URL).Host))
-	answer := ""
-	client.UseResolver(resolver(nameServer(t, func(string) []string { return []string{answer} })))
+	client.UseResolver(resolver(nameServer(t, func(string) []string { return []string{answer.Load().(string)} })))
 	names := 0
 	for text, row := range targets() {
 		if !web.Reserved(netip.MustParseAddr(text)) {
@@ -113,14 +115,14 @@ func TestNoWayLeadsToASpecialAddress(t *testing.T) {
 		if strings.Contains(text, ":") {
 			host = "[" + text + "]"
 		}
-		answer = text
+		answer.Store(text)
 		for way, at := range map[string]struct{ first, then string }{
 			"literal":            {first: "http://" + host + ":9/"},
 			"name":               {first: "http://" + name + ":9/"},
 			"redirect":           {outside.URL, "http://" + host + ":9/x"},
 			"redirect to a name": {outside.URL, "http://" + name + ":9/x"},
 		} {
-			next = at.then
+			next.Store(at.then)
 			_, a, err := get(t, newGuarded(t, client, config(at.first)))
 			if err == nil || fault.KindOf(err) != fault.Transport || !strings.Contains(err.Error(), "destination is restricted") {
 				t.Fatalf("%s (%s) by %s: %v", text, row, way, err) // not all of them: each takes its time
@@ -155,9 +157,9 @@ var spellings = []string{
 // it there. Either way it does not get in.
 func TestSpellingsOfAddressesDoNotGetIn(t *testing.T) {
 	inside := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("a guarded source got in") })
-	next := ""
+	var next atomic.Value // of string
 	outside := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Location", next)
+		w.Header().Set("Location", next.Load().(string))
 		w.WriteHeader(http.StatusFound)
 	})
 	port := mustParse(t, inside.URL).Port()
@@ -172,8 +174,9 @@ func TestSpellingsOfAddressesDoNotGetIn(t *testing.T) {
 		})))
 		for _, host := range spellings {
 			for _, at := range []string{host, "user@" + host, "outside.test@" + host, "%31" + host[1:]} {
-				next = "http://" + at + ":" + port + "/x"
-				for way, first := range map[string]string{"literal": next, "redirect": outside.URL} {
+				target := "http://" + at + ":" + port + "/x"
+				next.Store(target)
+				for way, first := range map[string]string{"literal": target, "redirect": outside.URL} {
 					s, err := web.NewGuarded(client, config(first))
 					if err != nil {
 						continue // it is no URL at all

@@ -20,7 +20,6 @@ type pair struct {
 	client  *web.Client
 	port    int
 	answers atomic.Int64 // of the name server, of any record
-	lookup  func(n int64) []string
 }
 
 const (
@@ -29,7 +28,8 @@ const (
 )
 
 // newPair takes no handler if nothing is to listen at the permitted address.
-func newPair(t *testing.T, outside http.HandlerFunc) *pair {
+// The lookup is told how many there were, with itself.
+func newPair(t *testing.T, outside http.HandlerFunc, lookup func(n int64) []string) *pair {
 	t.Helper()
 	inside := serveAt(t, private+":0", func(http.ResponseWriter, *http.Request) { t.Error("a guarded source got in") })
 	p := &pair{client: newClient(t, web.Config{DenyListThreshold: -1, ConnectTimeout: time.Second}), port: inside.Port}
@@ -37,7 +37,7 @@ func newPair(t *testing.T, outside http.HandlerFunc) *pair {
 		serveAt(t, fmt.Sprint(permitted, ":", p.port), outside)
 	}
 	p.client.Permit(netip.AddrPortFrom(netip.MustParseAddr(permitted), uint16(p.port)))
-	p.client.UseResolver(resolver(nameServer(t, func(string) []string { return p.lookup(p.answers.Add(1)) })))
+	p.client.UseResolver(resolver(nameServer(t, func(string) []string { return lookup(p.answers.Add(1)) })))
 	return p
 }
 
@@ -67,12 +67,10 @@ func firstPublic(n int64) []string {
 }
 
 func TestRebindingIsCaughtOnARedirectToTheSameName(t *testing.T) {
-	var p *pair
-	p = newPair(t, func(w http.ResponseWriter, r *http.Request) {
+	p := newPair(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
-		http.Redirect(w, r, p.url()+"secret", http.StatusFound)
-	})
-	p.lookup = firstPublic
+		http.Redirect(w, r, "http://"+r.Host+"/secret", http.StatusFound)
+	}, firstPublic)
 	_, a, err := get(t, newGuarded(t, p.client, config(p.url())))
 	wantError(t, err, fault.Transport, "destination is restricted")
 	if a.Redirects != 1 {
@@ -84,8 +82,7 @@ func TestRebindingIsCaughtOnAnotherTry(t *testing.T) {
 	p := newPair(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 		w.WriteHeader(http.StatusServiceUnavailable)
-	})
-	p.lookup = firstPublic
+	}, firstPublic)
 	_, a, err := get(t, newGuarded(t, p.client, config(p.url())))
 	wantError(t, err, fault.Transport, "destination is restricted")
 	if a.Retries != 1 {
@@ -96,9 +93,8 @@ func TestRebindingIsCaughtOnAnotherTry(t *testing.T) {
 // A name with two addresses is a trick too: the one that may be asked refuses,
 // so that the other one is tried.
 func TestSecondAddressOfANameIsCheckedToo(t *testing.T) {
-	p := newPair(t, nil)
 	for _, both := range [][]string{{permitted, private}, {private, permitted}} {
-		p.lookup = func(int64) []string { return both }
+		p := newPair(t, nil, func(int64) []string { return both })
 		_, _, err := get(t, newGuarded(t, p.client, config(p.url())))
 		wantError(t, err, fault.Transport, "")
 	}
@@ -106,8 +102,8 @@ func TestSecondAddressOfANameIsCheckedToo(t *testing.T) {
 
 // And with one that answers, the file comes from there, whatever stands first.
 func TestPermittedAddressOfANameIsUsed(t *testing.T) {
-	p := newPair(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "text") })
-	p.lookup = func(int64) []string { return []string{private, permitted} }
+	p := newPair(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "text") },
+		func(int64) []string { return []string{private, permitted} })
 	if got, _, err := get(t, newGuarded(t, p.client, config(p.url()))); got != "text" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
