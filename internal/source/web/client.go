@@ -25,7 +25,7 @@ type Config struct {
 	MaxDownloadTimeout     time.Duration `yaml:"max_download_timeout" help:"Time for a whole download with its retries; -1 is no bound."`
 	MaxDownloadSize        bin.Size      `yaml:"max_download_size" help:"Size of a file, as received and as decoded; -1 is no bound."`
 	MaxDownloadRatio       int           `yaml:"max_download_ratio" help:"Decoded bytes for each received one, past the first 64 MiB; -1 is no bound."`
-	MaxConcurrentDownloads int           `yaml:"max_concurrent_downloads" help:"Downloads at one time, of which sources named by requests get half; -1 is no bound."`
+	MaxConcurrentDownloads int           `yaml:"max_concurrent_downloads" help:"Downloads at one time. One source gets half of them, so that one that hangs does not keep the others waiting, and so do all that requests name; -1 is no bound."`
 	MaxRedirects           int           `yaml:"max_redirects" help:"Redirects to follow for one file; -1 follows none."`
 	MaxTries               int           `yaml:"max_tries" help:"Tries for one file, the first one included."`
 	DenyListThreshold      int           `yaml:"deny_list_threshold" help:"Failures within deny_list_time_window after which a host is left alone; -1 never does."`
@@ -43,7 +43,7 @@ func (c Config) Defaults() Config {
 	def(&c.MaxDownloadTimeout, 5*time.Minute)
 	def(&c.MaxDownloadSize, 4<<30)
 	def(&c.MaxDownloadRatio, 200)
-	def(&c.MaxConcurrentDownloads, 32)
+	def(&c.MaxConcurrentDownloads, 64)
 	def(&c.MaxRedirects, 5)
 	def(&c.MaxTries, 3)
 	def(&c.DenyListThreshold, 20)
@@ -135,7 +135,7 @@ func NewClient(cfg Config, now func() time.Time, log *slog.Logger) (*Client, err
 		}
 	}
 	if n := cfg.MaxConcurrentDownloads; n > 0 {
-		c.slots, c.guests = make(chan struct{}, n), make(chan struct{}, (n+1)/2)
+		c.slots, c.guests = make(chan struct{}, n), c.half()
 	}
 	return c, nil
 }
@@ -179,14 +179,18 @@ func (c *Client) transport(guarded, insecure bool) *http.Transport {
 	return t
 }
 
-// acquire waits for a slot. The release it returns is to be called once.
-func (c *Client) acquire(ctx context.Context, guarded bool) (release func(), err error) {
+// half is room for half of the downloads.
+func (c *Client) half() chan struct{} { return make(chan struct{}, (c.cfg.MaxConcurrentDownloads+1)/2) }
+
+// acquire waits for a slot of a source. The release it returns is to be called
+// once.
+func (c *Client) acquire(ctx context.Context, s *Source) (release func(), err error) {
 	if c.slots == nil {
 		return func() {}, nil
 	}
-	queues := []chan struct{}{c.slots}
-	if guarded {
-		queues = []chan struct{}{c.guests, c.slots}
+	queues := []chan struct{}{s.slots, c.slots}
+	if s.guarded {
+		queues = []chan struct{}{s.slots, c.guests, c.slots}
 	}
 	var held []chan struct{}
 	release = func() {

@@ -57,7 +57,7 @@ type fetch struct {
 }
 
 func (f *fetch) run() error {
-	release, err := f.client.acquire(f.caller, f.guarded)
+	release, err := f.client.acquire(f.caller, f.Source)
 	if err != nil {
 		return f.client.broken(f.caller, f.caller, f.attempt.URL, err).Error
 	}

@@ -29,6 +29,7 @@ type Source struct {
 	headers map[string]bin.Secret // credentials and all others of the configuration
 	key     string                // identity of the server and how it is asked
 	hidden  *regexp.Regexp        // every form of its secrets; nil: there are none
+	slots   chan struct{}         // for its downloads
 }
 
 // New makes a source of the configuration.
@@ -52,6 +53,9 @@ func newSource(c *Client, cfg source.Config, guarded bool) (*Source, error) {
 		base:    &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: u.Path, RawPath: u.RawPath},
 		query:   bin.NewSecret(u.RawQuery),
 		headers: map[string]bin.Secret{},
+	}
+	if c.slots != nil {
+		s.slots = c.half()
 	}
 	password, _ := u.User.Password()
 	if u.User != nil {

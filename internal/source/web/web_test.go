@@ -527,6 +527,26 @@ func TestDownloadsAreBounded(t *testing.T) {
 	}
 }
 
+func TestASourceThatHangsLeavesRoomForOthers(t *testing.T) {
+	release := make(chan struct{})
+	hangs := serve(t, func(http.ResponseWriter, *http.Request) { <-release })
+	works := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "here") })
+	client := newClient(t, web.Config{MaxConcurrentDownloads: 4})
+	bad, good := newSource(t, client, config(hangs.URL)), newSource(t, client, config(works.URL))
+	var group sync.WaitGroup
+	for range 10 {
+		group.Go(func() { _, _, _ = get(t, bad) })
+	}
+	time.Sleep(50 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if got, _, err := getContext(ctx, t, good); got != "here" || err != nil {
+		t.Errorf("the other source: %q, %v", got, err)
+	}
+	close(release)
+	group.Wait()
+}
+
 func TestWrongConfigurationsAreRefused(t *testing.T) {
 	for want, cfg := range map[string]web.Config{
 		"max_tries is -1":     {MaxTries: -1},
