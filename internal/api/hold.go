@@ -13,10 +13,10 @@ import (
 const (
 	// memoryPatience is how long a large request waits for memory.
 	memoryPatience = 20 * time.Second
-	// hurryGrace and hurryRate are what is asked of a client whose large request
-	// holds memory that others wait for: bytes a second, after a grace.
-	hurryGrace = 3 * time.Second
-	hurryRate  = 64 << 10
+	// hurryStep bytes each hurryTime is what is asked of a client whose large
+	// request holds memory that others wait for.
+	hurryStep = 64 << 10
+	hurryTime = 3 * time.Second
 )
 
 // holds are the large requests that hold memory. When one has to wait, the
@@ -37,8 +37,8 @@ type hold struct {
 
 	mu    sync.Mutex
 	phase phase
-	since time.Time // of the phase
-	n     int64     // bytes that came, or went, in this phase
+	since time.Time // when the phase began, or the last step was done
+	n     int64     // bytes of the next step
 }
 
 // phase is what a request waits for.
@@ -90,19 +90,14 @@ func (h *hold) press() {
 	defer h.mu.Unlock()
 	switch h.phase {
 	case receiving:
-		_ = h.control.SetReadDeadline(h.due())
+		_ = h.control.SetReadDeadline(h.since.Add(hurryTime))
 	case sending:
-		_ = h.control.SetWriteDeadline(h.due())
+		_ = h.control.SetWriteDeadline(h.since.Add(hurryTime))
 	}
 }
 
-// due is when as much should have passed as has. mu is held.
-func (h *hold) due() time.Time {
-	return h.since.Add(hurryGrace + time.Duration(h.n)*time.Second/hurryRate)
-}
-
 // enter begins a phase, unless it is in it already, and set sets its deadline:
-// end, or the time that is due if others wait.
+// end, or the time of the next step if others wait.
 func (h *hold) enter(p phase, end time.Time, set func(time.Time) error) {
 	if h == nil {
 		_ = set(end) // what is no connection cannot stall
@@ -114,21 +109,23 @@ func (h *hold) enter(p phase, end time.Time, set func(time.Time) error) {
 		h.phase, h.since, h.n = p, h.of.now(), 0
 	}
 	if h.of.memory.Wanted() {
-		if due := h.due(); due.Before(end) {
-			end = due
+		if step := h.since.Add(hurryTime); step.Before(end) {
+			end = step
 		}
 	}
 	_ = set(end)
 }
 
-// passed counts bytes of the phase.
+// passed counts bytes that came or went.
 func (h *hold) passed(n int) {
 	if h == nil {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.n += int64(n)
+	if h.n += int64(n); h.n >= hurryStep {
+		h.since, h.n = h.of.now(), 0
+	}
 }
 
 // done ends receiving: what is still read of the connection is not the body.

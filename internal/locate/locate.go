@@ -207,7 +207,9 @@ func (l *Locator) get(ctx context.Context, s source.Source, c source.Candidate, 
 		f := l.fetch(ctx, s, c, key)
 		if f.fault != nil {
 			l.remember(ctx, key, f.fault, c)
-			l.tell(c, f.attempt, f.fault)
+			if ctx.Err() == nil { // else it is us who gave it up
+				l.tell(c, f.attempt, f.fault)
+			}
 		}
 		return f, nil
 	})
