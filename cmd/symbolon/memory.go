@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/table"
 )
 
 // The memory that is used when none is configured: a quarter of what there is,
@@ -31,23 +32,33 @@ type shares struct {
 // collected when there are some tens of megabytes of it and not at each four.
 const ballast = 32 << 20
 
+// garbage is how much of it there may be, as a percentage of the heap in use: a
+// build has a heap of a hundred megabytes.
+const garbage = 50
+
 // base is what the runtime and everything that has no share of its own need.
 const base = 64 << 20
 
 // share divides memory: half of it for open tables, unless something else is
 // configured for them, a quarter for building tables, a quarter for requests. The heap is
 // held below what these and the names of open tables add up to, unless
-// GOMEMLIMIT says otherwise.
-func share(memory bin.Size, tables *bin.Size) shares {
+// GOMEMLIMIT and GOGC say otherwise.
+func share(memory bin.Size, tables *table.Config) shares {
 	all := int64(memory)
 	if all == 0 {
 		all = min(max(machineMemory()/4, leastMemory), mostMemory)
 	}
-	if *tables == 0 {
-		*tables = bin.Size(all / 2)
+	if tables.MaxBytes == 0 {
+		tables.MaxBytes = bin.Size(all / 2)
+	}
+	if tables.BuildMemory == 0 {
+		tables.BuildMemory = bin.Size(all / 4)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbage)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(all/2 + max(int64(*tables), 0)/4 + base + ballast)
+		debug.SetMemoryLimit(all/2 + max(int64(tables.MaxBytes), 0)/3 + base + ballast)
 	}
 	return shares{builds: bin.NewBudget(all / 4), requests: bin.NewBudget(all / 4), ballast: make([]byte, ballast)}
 }

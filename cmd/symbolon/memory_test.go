@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/table"
 )
 
 func TestTheSmallestLimitOfAContainerCounts(t *testing.T) {
@@ -43,9 +44,9 @@ func TestMemoryIsShared(t *testing.T) {
 		{0, 0, leastMemory / 2, mostMemory / 2},
 		{0, -1, -1, -1},
 	} {
-		tables := c.tables
-		if share(c.memory, &tables); tables < c.least || tables > c.most {
-			t.Errorf("%v: tables get %v", c, tables)
+		tables := table.Config{MaxBytes: c.tables}
+		if share(c.memory, &tables); tables.MaxBytes < c.least || tables.MaxBytes > c.most {
+			t.Errorf("%v: tables get %v", c, tables.MaxBytes)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"symbolon/internal/bucket/dir"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
+	"symbolon/internal/cache/redis"
 	"symbolon/internal/config"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
@@ -26,6 +26,8 @@ import (
 // node is everything below the doors, put together in the order of the ranks.
 type node struct {
 	store   *disk.Store
+	redis   *redis.Store // nil: this node has no others beside it
+	shared  *cache.Layer // the store over what redis has; nil as redis
 	client  *web.Client
 	locator *locate.Locator
 	tables  *table.Tables
@@ -49,13 +51,22 @@ func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, e
 			n.close()
 		}
 	}()
-	n.memory = share(cfg.Memory, &cfg.Table.MaxBytes)
+	n.memory = share(cfg.Memory, &cfg.Table)
 	data, err := dataDir(cfg.Data)
 	if err != nil {
 		return n, err
 	}
 	if n.store, err = disk.Open(cfg.Cache.Disk, data, time.Now, log); err != nil {
 		return n, err
+	}
+	var tier cache.Tier = n.store
+	var lease cache.Lease
+	if !cfg.Cache.Redis.URL.IsZero() {
+		if n.redis, err = redis.Open(cfg.Cache.Redis, n.spool, time.Now, log); err != nil {
+			return n, err
+		}
+		n.shared = cache.Over(n.store, n.redis, time.Now)
+		tier, lease = n.shared, n.shared
 	}
 	if n.client, err = web.NewClient(cfg.Network, time.Now, log); err != nil {
 		return n, err
@@ -67,18 +78,20 @@ func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, e
 	n.sources = len(sources)
 	n.locator = locate.New(cfg.Locate, locate.Deps{
 		Sources: sources,
-		Tier:    n.store,
-		Spool:   func() (cache.Spool, error) { return n.store.Temp() },
+		Tier:    tier,
+		Spool:   n.spool,
 		Lives:   cfg.Cache.Lifetimes,
 		Now:     time.Now,
 		Log:     log,
 	})
 	n.tables = table.New(cfg.Table, table.Deps{
-		Locator: n.locator, Tier: n.store, Scratch: spools{n.store}, Memory: n.memory.builds, Now: time.Now, Log: log,
+		Locator: n.locator, Tier: tier, Scratch: spools{n.store}, Memory: n.memory.builds, Lease: lease, Now: time.Now, Log: log,
 	})
 	n.engine = symbolicate.New(cfg.Symbolicate, n.tables, time.Now)
 	return n, nil
 }
+
+func (n *node) spool() (cache.Spool, error) { return n.store.Temp() }
 
 // openSources opens what the configuration names, in its order, and the demo
 // after it.
@@ -115,8 +128,17 @@ func openSource(c source.Config, network web.Config, client *web.Client) (source
 
 // close ends what runs and closes what is open, last made first.
 func (n *node) close() {
+	if n.locator != nil {
+		n.locator.Close()
+	}
 	if n.tables != nil {
 		n.tables.Close()
+	}
+	if n.shared != nil {
+		n.shared.Close()
+	}
+	if n.redis != nil {
+		n.redis.Close()
 	}
 	if n.client != nil {
 		n.client.Close()
@@ -141,14 +163,7 @@ func dataDir(configured string) (string, error) {
 }
 
 // writable checks that the data directory takes new files, for the heartbeat.
-func (n *node) writable(context.Context) error {
-	s, err := n.store.Temp()
-	if err != nil {
-		return err
-	}
-	_, err = s.Write([]byte{0})
-	return errors.Join(err, s.Close())
-}
+func (n *node) writable(context.Context) error { return n.store.Writable() }
 
 // spools lets builds spill into the data directory, where what they write
 // counts.
