@@ -294,10 +294,10 @@ func TestHostileFilesAreBounded(t *testing.T) {
 			}
 			t.Logf("%d MB: opened in %v with %d KiB, asked in %v, table in %v with %d KiB",
 				h.src.Size()/1_000_000, opening, open>>10, asking, building, build>>10)
-			if took := opening + asking + building; took > h.time {
+			if took := opening + asking + building; took > h.time && !trial.Race() {
 				t.Errorf("it took %v; the bound is %v", took, h.time)
 			}
-			if open > h.open<<20 || build > h.table<<20 {
+			if (open > h.open<<20 || build > h.table<<20) && !trial.Race() {
 				t.Errorf("opened with %d MiB, table with %d MiB; the bounds are %d and %d", open>>20, build>>20, h.open, h.table)
 			}
 		})
@@ -377,15 +377,18 @@ func small() []byte {
 }
 
 func TestEveryTruncationAnswersAsItsTable(t *testing.T) {
-	opened := 0
+	opened, step := 0, 1
+	if trial.Race() {
+		step = 10
+	}
 	for _, text := range [][]byte{small(), []byte(edge)} {
-		for n := range len(text) + 1 {
+		for n := 0; n <= len(text); n += step {
 			if harmless(t, text[:n], fmt.Sprintf("the first %d bytes", n)) {
 				opened++
 			}
 		}
 	}
-	if opened < 800 {
+	if opened < 800/step {
 		t.Errorf("only %d of the parts are files", opened)
 	}
 }
@@ -394,8 +397,11 @@ func TestEveryChangedByteAnswersAsItsTable(t *testing.T) {
 	const seed = 7
 	r := rand.New(rand.NewPCG(seed, seed))
 	plain := []byte("0123456789abcdefm -+\r\n\t\x00\xff FUNCPUBLICSTACK")
-	opened := 0
-	for range 1500 {
+	opened, n := 0, 1500
+	if trial.Race() {
+		n /= 10
+	}
+	for range n {
 		text := small()
 		if r.IntN(4) == 0 {
 			text = []byte(edge)
@@ -410,7 +416,7 @@ func TestEveryChangedByteAnswersAsItsTable(t *testing.T) {
 			opened++
 		}
 	}
-	if opened < 1000 {
+	if opened < n*2/3 {
 		t.Errorf("only %d of the changed files are files", opened)
 	}
 }

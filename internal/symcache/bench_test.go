@@ -1,11 +1,17 @@
 package symcache_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"os"
+	"slices"
 	"sync"
 	"testing"
 
+	"symbolon/internal/bin"
+	"symbolon/internal/object"
 	"symbolon/internal/sym"
 	"symbolon/internal/symcache"
 )
@@ -85,31 +91,108 @@ func synthetic(functions, rowsEach int) *model {
 	return m
 }
 
-// workload is what all benchmarks share: about 100,000 functions and a
-// million rows.
-var workload = sync.OnceValue(func() *model { return synthetic(100_000, 10) })
+// load is what the benchmarks build and ask.
+type load struct {
+	blocks []*sym.Block
+	text   func(dst []byte, t sym.Text) []byte
+	size   int64          // of the .sym file, or about what it would have
+	obj    *object.Object // nil: made up
+}
 
-func BenchmarkBuild(b *testing.B) {
-	m := workload()
-	rows, nodes, names, size := 0, 0, 0, int64(0)
-	for _, blk := range m.blocks {
-		rows += len(blk.Rows)
-		nodes += len(blk.Nodes)
+// workload is what all benchmarks share: the .sym file that SYMBOLON_BENCH_SYM
+// names, else about 100,000 functions and a million rows.
+var workload = sync.OnceValue(func() *load {
+	if name := os.Getenv("SYMBOLON_BENCH_SYM"); name != "" {
+		return loadFile(name)
+	}
+	m := synthetic(100_000, 10)
+	l := &load{blocks: m.blocks, text: m.appendText}
+	for _, b := range m.blocks {
+		l.size += int64(20*len(b.Rows) + 32*len(b.Nodes))
 	}
 	for _, name := range m.texts {
-		names += len(name)
+		l.size += int64(len(name))
 	}
-	b.ReportAllocs()
-	for b.Loop() {
-		var w counter
-		if err := tryBuild(m, symcache.Options{}, &w); err != nil {
-			b.Fatal(err)
+	return l
+})
+
+func loadFile(name string) *load {
+	file, err := os.ReadFile(name)
+	if err != nil {
+		panic(err)
+	}
+	f, err := object.Open(bin.Bytes(file))
+	if err != nil {
+		panic(err)
+	}
+	l := &load{size: int64(len(file)), obj: f.Objects()[0]}
+	l.text = l.obj.AppendText
+	err = l.obj.Blocks(1, func(b *sym.Block) error {
+		l.blocks = append(l.blocks, &sym.Block{Nodes: slices.Clone(b.Nodes), Rows: slices.Clone(b.Rows)})
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
+
+func (l *load) build(opt symcache.Options, w io.Writer) error {
+	b := symcache.NewBuilder(opt, l.text)
+	defer b.Close()
+	for _, blk := range l.blocks {
+		if err := b.Add(blk); err != nil {
+			return err
 		}
-		size = int64(w)
 	}
-	b.SetBytes(int64(names + 20*rows + 32*nodes)) // about what a .sym file has
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(rows), "ns/row")
-	b.ReportMetric(float64(size)/float64(rows), "B/row")
+	return b.Finish(w, symcache.Info{Producer: "bench"})
+}
+
+// BenchmarkBuild is Add and Finish alone.
+func BenchmarkBuild(b *testing.B) {
+	l := workload()
+	rows, size := 0, int64(0)
+	for _, blk := range l.blocks {
+		rows += len(blk.Rows)
+	}
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(l.size)
+			for b.Loop() {
+				var w counter
+				if err := l.build(symcache.Options{Workers: workers}, &w); err != nil {
+					b.Fatal(err)
+				}
+				size = int64(w)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(rows), "ns/row")
+			b.ReportMetric(float64(size)/float64(rows), "B/row")
+		})
+	}
+}
+
+// BenchmarkPipeline is all of a build from the opened file on.
+func BenchmarkPipeline(b *testing.B) {
+	l := workload()
+	if l.obj == nil {
+		b.Skip("SYMBOLON_BENCH_SYM names no .sym file")
+	}
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			b.SetBytes(l.size)
+			for b.Loop() {
+				t := symcache.NewBuilder(symcache.Options{Workers: workers}, l.text)
+				err := l.obj.Blocks(workers, t.Add)
+				if err == nil {
+					err = t.Finish(io.Discard, symcache.Info{})
+				}
+				if err = errors.Join(err, t.Close()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }
 
 type counter int64
@@ -120,9 +203,8 @@ func (c *counter) Write(p []byte) (int, error) {
 }
 
 var built = sync.OnceValue(func() []byte {
-	m := workload()
 	var out writer
-	if err := tryBuild(m, symcache.Options{}, &out); err != nil {
+	if err := workload().build(symcache.Options{}, &out); err != nil {
 		panic(err)
 	}
 	return out.b
@@ -135,12 +217,11 @@ func (w *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// addresses are of rows, in order or not.
+// addresses are of an eighth of the rows, in order or not.
 func addresses(inOrder bool) []uint64 {
-	m := workload()
 	r := rand.New(rand.NewPCG(7, 7))
 	var all []uint64
-	for _, blk := range m.blocks {
+	for _, blk := range workload().blocks {
 		for i := range blk.Rows {
 			if blk.Rows[i].Node >= 0 && r.IntN(8) == 0 {
 				all = append(all, blk.Rows[i].Addr)
@@ -153,45 +234,62 @@ func addresses(inOrder bool) []uint64 {
 	return all
 }
 
-func benchmarkLookup(b *testing.B, inOrder, names bool) {
-	table := open(b, built())
-	addrs := addresses(inOrder)
-	var frames []sym.Frame
-	var text []byte
-	for _, a := range addrs {
-		frames = table.Lookup(frames[:0], a)
-	}
-	if err := table.Damaged(); err != nil {
-		b.Fatal(err)
-	}
-	count, size, i := 0, 0, 0
-	b.ReportAllocs()
-	for b.Loop() {
-		frames = table.Lookup(frames[:0], addrs[i])
-		count += len(frames)
-		if names {
-			for _, f := range frames {
-				text = table.AppendText(text[:0], f.Func)
-				size += len(text)
+func BenchmarkLookup(b *testing.B) {
+	for _, order := range []string{"random", "in order"} {
+		b.Run(order, func(b *testing.B) {
+			table, addrs := open(b, built()), addresses(order == "in order")
+			var frames []sym.Frame
+			count, i := 0, 0
+			b.ReportAllocs()
+			for b.Loop() {
+				frames = table.Lookup(frames[:0], addrs[i])
+				count += len(frames)
+				if i++; i == len(addrs) {
+					i = 0
+				}
 			}
-		}
-		if i++; i == len(addrs) {
-			i = 0
-		}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(count), "ns/frame")
+		})
 	}
-	b.SetBytes(int64(size / b.N))
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(count), "ns/frame")
 }
 
-func BenchmarkLookupRandom(b *testing.B)     { benchmarkLookup(b, false, false) }
-func BenchmarkLookupInOrder(b *testing.B)    { benchmarkLookup(b, true, false) }
-func BenchmarkAppendTextRandom(b *testing.B) { benchmarkLookup(b, false, true) }
-
-func BenchmarkAppendTextInOrder(b *testing.B) { benchmarkLookup(b, true, true) }
+// BenchmarkAppendName asks for the names of frames, without and with a memo
+// that knows them all.
+func BenchmarkAppendName(b *testing.B) {
+	for _, order := range []string{"random", "in order"} {
+		for _, how := range []string{"cold", "remembered"} {
+			b.Run(order+"/"+how, func(b *testing.B) {
+				table := open(b, built())
+				if how == "remembered" {
+					table.Remember(1 << 30)
+				}
+				var frames []sym.Frame
+				for _, addr := range addresses(order == "in order")[:20_000] {
+					frames = table.Lookup(frames, addr)
+				}
+				var text []byte
+				for _, f := range frames {
+					text, _ = table.AppendName(text[:0], f.Func)
+				}
+				size, i := 0, 0
+				b.ReportAllocs()
+				for b.Loop() {
+					text, _ = table.AppendName(text[:0], frames[i].Func)
+					size += len(text)
+					if i++; i == len(frames) {
+						i = 0
+					}
+				}
+				b.SetBytes(int64(size / b.N))
+			})
+		}
+	}
+}
 
 func BenchmarkOpen(b *testing.B) {
 	file := built()
 	b.ReportAllocs()
+	b.SetBytes(int64(len(file)))
 	for b.Loop() {
 		open(b, file)
 	}
@@ -209,20 +307,29 @@ func BenchmarkVerify(b *testing.B) {
 
 func TestLookupDoesNotAllocate(t *testing.T) {
 	m := large(t, 200)
-	table := open(t, m.build(t, symcache.Options{}))
-	frames, text := make([]sym.Frame, 0, 300), make([]byte, 0, 1<<16)
-	i := 0
-	allocs := testing.AllocsPerRun(1000, func() {
-		b := m.blocks[i%len(m.blocks)]
-		i++
-		frames = table.Lookup(frames[:0], b.Rows[len(b.Rows)/2].Addr)
-		table.Nearest(b.Rows[0].Addr)
-		for _, f := range frames {
-			text = table.AppendText(text[:0], f.Func)
-			text = table.AppendText(text[:0], f.File)
+	for _, limit := range []int64{0, 1 << 20} {
+		table := open(t, m.build(t, symcache.Options{}))
+		table.Remember(limit)
+		frames, text := make([]sym.Frame, 0, 300), make([]byte, 0, 1<<16)
+		ask := func(i int) {
+			b := m.blocks[i%len(m.blocks)]
+			frames = table.Lookup(frames[:0], b.Rows[len(b.Rows)/2].Addr)
+			table.Nearest(b.Rows[0].Addr)
+			for _, f := range frames {
+				text = table.AppendText(text[:0], f.Func)
+				text = table.AppendText(text[:0], f.File)
+			}
 		}
-	})
-	if allocs != 0 {
-		t.Errorf("%v allocations", allocs)
+		for i := range m.blocks {
+			ask(i)
+		}
+		i := 0
+		allocs := testing.AllocsPerRun(1000, func() {
+			ask(i)
+			i++
+		})
+		if allocs != 0 {
+			t.Errorf("%v allocations with %d bytes of memo", allocs, limit)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package symcache
 
 import (
+	"cmp"
 	"hash/maphash"
 
 	"symbolon/internal/fault"
@@ -15,45 +16,63 @@ type Options struct {
 	// Scratch takes the rows that do not fit. Names and functions must fit: a
 	// build that cannot keep them is Unsupported.
 	Scratch Scratch
+	// Workers is on how many cores the Builder may work; it has work for two.
+	// The table does not depend on it.
+	Workers int
 }
 
 const defaultMemory = 256 << 20
 
 // A Builder makes a table out of blocks. It belongs to one goroutine.
 type Builder struct {
-	opt    Options
-	source func(dst []byte, t sym.Text) []byte
-	err    error // sticks
+	err error // sticks
 
-	names     *names
+	texts     texts
 	functions set[function]
 	triples   set[triple]
-	origins   set[nameID] // distinct names of functions
-	files     set[nameID] // a file is its number + 1
-	funcs     aliases     // handles of function names
-	paths     aliases     // handles of file names
-	usual     []usual     // by number of an origin
-	text      []byte
+	origins   aliases // names of functions
+	files     aliases // a file is its number + 1
+	usual     []usual // by number of an origin
+	calls     [recent]struct {
+		triple triple
+		number uint32 // + 1
+	}
 
+	room     room
 	log      logWriter
-	spools   []*spool   // all that there are
 	distance [33]uint64 // nodes by the number of bits of the way to their parent
-	nodes    uint64
 	flags    Flags
 	started  bool   // a row came
 	first    uint64 // address of the first row
 	last     uint64 // address of the last row
 	hole     bool   // the last row is a hole, or there is none
 
-	depth  []uint16 // of each node of the block at work
-	number []int64  // of each node in the log; -1: not used so far
-	origin []uint32 // of each node
+	own []ownNode // of the block at work
 }
 
-// aliases are the numbers of the names that handles stand for.
+// ownNode is what the builder knows of a node.
+type ownNode struct {
+	number int64 // in the log; -1: not used so far
+	origin uint32
+	id     uint32 // of a function
+	depth  uint16
+}
+
+// recent is how many of the last questions are answered without a search.
+// Names and calls come in clusters.
+const recent = 1 << 10
+
+// aliases number the different names of a sort, and know which one the handles
+// of the input stand for.
 type aliases struct {
 	handles set[handle]
-	ids     []uint32
+	ids     []uint32 // by number of a handle
+	names   []uint32 // by number: the number of the text
+	numbers []uint32 // by number of the text, + 1; zero: it is of another sort
+	recent  [recent]struct {
+		handle sym.Text
+		id     uint32
+	}
 }
 
 // usual is where most of the code of an origin comes from, by majority vote.
@@ -66,19 +85,16 @@ type usual struct {
 // NewBuilder starts a table. text gives the strings behind the handles of the
 // blocks; it is asked once for each handle of a function and of a file.
 func NewBuilder(opt Options, text func(dst []byte, t sym.Text) []byte) *Builder {
-	switch {
-	case opt.Memory == 0:
-		opt.Memory = defaultMemory
-	case opt.Memory < 0:
-		opt.Scratch = nil
+	b := &Builder{texts: texts{names: newNames(), source: text, workers: opt.Workers}, hole: true}
+	b.room.limit = cmp.Or(opt.Memory, defaultMemory)
+	if opt.Memory >= 0 {
+		b.room.scratch = opt.Scratch
 	}
-	b := &Builder{opt: opt, source: text, names: newNames(), hole: true}
-	b.adopt(&b.log.out)
+	b.log.out.room = &b.room
 	// Where things are found differs from build to build, so that no input can
 	// make everything collide.
 	seed := func() uint64 { return maphash.String(maphash.MakeSeed(), "") }
-	b.functions.seed, b.triples.seed, b.origins.seed, b.files.seed = seed(), seed(), seed(), seed()
-	b.funcs.handles.seed, b.paths.handles.seed = seed(), seed()
+	b.functions.seed, b.triples.seed, b.origins.handles.seed, b.files.handles.seed = seed(), seed(), seed(), seed()
 	return b
 }
 
@@ -97,22 +113,23 @@ func invalid(format string, args ...any) error {
 }
 
 func (b *Builder) add(blk *sym.Block) error {
-	if err := b.check(blk); err != nil {
+	if err := b.addNodes(blk); err != nil {
 		return err
-	}
-	b.number, b.origin = b.number[:0], b.origin[:0]
-	for i := range blk.Nodes {
-		n := &blk.Nodes[i]
-		origin := b.originOf(n.Name)
-		b.number, b.origin = append(b.number, -1), append(b.origin, origin)
-		if n.Parent < 0 {
-			b.functions.number(function{n.Entry, n.Size, origin})
-		}
 	}
 	b.log.start = true
 	var prev *sym.Row
 	for i := range blk.Rows {
 		r := &blk.Rows[i]
+		if b.started && r.Addr <= b.last {
+			return invalid("row %d is at %#x, behind %#x", i, r.Addr, b.last)
+		}
+		if r.Node < sym.Hole || int(r.Node) >= len(blk.Nodes) {
+			return invalid("row %d has node %d of %d", i, r.Node, len(blk.Nodes))
+		}
+		if !b.started {
+			b.started, b.first = true, r.Addr
+		}
+		b.last = r.Addr
 		if r.Node == sym.Hole && b.hole {
 			continue
 		}
@@ -122,61 +139,60 @@ func (b *Builder) add(blk *sym.Block) error {
 		b.addRow(blk, r)
 		prev = r
 	}
-	if len(blk.Rows) > 0 {
-		b.last = blk.Rows[len(blk.Rows)-1].Addr
+	if b.log.nodes >= 1<<31 {
+		return fault.New(fault.Unsupported, "symcache, build", "more nodes than 32 bits can number")
 	}
-	if uint64(len(b.names.arena)) >= 1<<32 || uint64(len(b.names.entries)) >= 1<<31 || b.nodes >= 1<<31 {
-		return fault.New(fault.Unsupported, "symcache, build", "more than 32 bits can number")
+	if err := b.settle(); err != nil {
+		return err
 	}
-	return b.settle()
+	if b.room.full() {
+		b.log.out.spill()
+	}
+	return b.log.out.err
 }
 
-// check says what is wrong with a block.
-func (b *Builder) check(blk *sym.Block) error {
-	b.depth = b.depth[:0]
+// settle says whether what cannot be spilled fits into memory.
+func (b *Builder) settle() error {
+	b.room.tables = b.tables()
+	if b.room.scratch != nil && b.room.tables > b.room.limit {
+		return fault.New(fault.Unsupported, "symcache, build",
+			"names and functions need more than %d bytes of memory", b.room.limit)
+	}
+	return b.texts.err
+}
+
+func (b *Builder) addNodes(blk *sym.Block) error {
+	b.own = b.own[:0]
 	for i := range blk.Nodes {
-		n := &blk.Nodes[i]
-		depth := uint16(0)
+		n, own := &blk.Nodes[i], ownNode{number: -1}
 		switch {
 		case n.Parent < -1 || int(n.Parent) >= i:
 			return invalid("node %d has parent %d", i, n.Parent)
 		case n.Name == 0:
 			return invalid("node %d has no name", i)
 		case n.Parent >= 0:
-			depth = b.depth[n.Parent] + 1
+			own.depth = b.own[n.Parent].depth + 1
 		}
-		if depth > MaxDepth {
+		if own.depth > MaxDepth {
 			return invalid("node %d is inlined more than %d deep", i, MaxDepth)
 		}
-		b.depth = append(b.depth, depth)
-	}
-	last, started := b.last, b.started
-	for i := range blk.Rows {
-		r := &blk.Rows[i]
-		if started && r.Addr <= last {
-			return invalid("row %d is at %#x, behind %#x", i, r.Addr, last)
+		own.origin = b.origin(n.Name)
+		if n.Parent < 0 {
+			own.id, _ = b.functions.number(function{n.Entry, n.Size, own.origin})
 		}
-		if r.Node < sym.Hole || int(r.Node) >= len(blk.Nodes) {
-			return invalid("row %d has node %d of %d", i, r.Node, len(blk.Nodes))
-		}
-		last, started = r.Addr, true
+		b.own = append(b.own, own)
 	}
 	return nil
 }
 
 func (b *Builder) addRow(blk *sym.Block, r *sym.Row) {
-	if !b.started {
-		b.started, b.first = true, r.Addr
-	}
-	if r.Node == sym.Hole {
-		b.hole = true
+	if b.hole = r.Node == sym.Hole; b.hole {
 		b.log.hole(r.Addr)
 		return
 	}
-	b.hole = false
 	n := b.use(blk, r.Node)
-	file := b.fileOf(r.File)
-	b.usual[b.origin[r.Node]].vote(file, r.Line)
+	file := b.file(r.File)
+	b.usual[b.own[r.Node].origin].vote(file, r.Line)
 	if r.File != 0 || r.Line != 0 {
 		b.flags |= HasLines
 	}
@@ -189,59 +205,76 @@ func (b *Builder) addRow(blk *sym.Block, r *sym.Row) {
 // use is the number of a node in the log, where it is written, behind its
 // parents, when a row comes to need it.
 func (b *Builder) use(blk *sym.Block, i int32) int64 {
-	if n := b.number[i]; n >= 0 {
-		return n
+	own := &b.own[i]
+	if own.number >= 0 {
+		return own.number
 	}
 	n := &blk.Nodes[i]
-	if n.Parent < 0 {
-		f, _ := b.functions.number(function{n.Entry, n.Size, b.origin[i]})
-		b.number[i] = b.log.addNode(0, f)
-		b.nodes++
-		b.distance[0]++
-		return b.number[i]
+	away, id := int64(0), own.id
+	if n.Parent >= 0 {
+		parent := b.use(blk, n.Parent)
+		away = b.log.nodes - parent
+		id = b.call(triple{origin: own.origin, file: b.file(n.CallFile), line: n.CallLine, column: n.CallColumn})
 	}
-	parent := b.use(blk, n.Parent)
-	t := triple{origin: b.origin[i], file: b.fileOf(n.CallFile), line: n.CallLine, column: n.CallColumn}
+	b.distance[bitsOf(uint64(min(away, 1<<32-1)))]++
+	own.number = b.log.addNode(away, id)
+	return own.number
+}
+
+// call is the number of a call.
+func (b *Builder) call(t triple) uint32 {
+	b.flags |= HasInlines
 	if t.column != 0 {
 		b.flags |= HasColumns
 	}
-	b.flags |= HasInlines
-	id, _ := b.triples.number(t)
-	away := b.log.nodes - parent
-	b.number[i] = b.log.addNode(away, id)
-	b.nodes++
-	b.distance[bitsOf(uint64(min(away, 1<<32-1)))]++
-	return b.number[i]
+	c := &b.calls[t.hash(0)%recent]
+	if c.number == 0 || c.triple != t {
+		id, _ := b.triples.number(t)
+		c.triple, c.number = t, id+1
+	}
+	return c.number - 1
 }
 
-func (b *Builder) originOf(t sym.Text) uint32 {
-	id, fresh := b.alias(&b.funcs, &b.origins, t)
-	if fresh {
-		b.usual = append(b.usual, usual{})
+// origin is the number of the name of a function.
+func (b *Builder) origin(t sym.Text) uint32 {
+	id := b.alias(&b.origins, t)
+	if int(id) == len(b.usual) {
+		b.usual = append(roomy(b.usual, 1), usual{})
 	}
 	return id
 }
 
-// fileOf is zero for no file.
-func (b *Builder) fileOf(t sym.Text) uint32 {
+// file is the number of a file, zero for none.
+func (b *Builder) file(t sym.Text) uint32 {
 	if t == 0 {
 		return 0
 	}
-	id, _ := b.alias(&b.paths, &b.files, t)
-	return id + 1
+	return b.alias(&b.files, t) + 1
 }
 
-// alias is the number in ids of the name behind a handle, and whether it is
-// new.
-func (b *Builder) alias(a *aliases, ids *set[nameID], t sym.Text) (uint32, bool) {
-	k, fresh := a.handles.number(handle(t))
-	if !fresh {
-		return a.ids[k], false
+// alias is the number of the name behind a handle.
+func (b *Builder) alias(a *aliases, t sym.Text) uint32 {
+	c := &a.recent[handle(t).hash(0)%recent]
+	if c.handle != t {
+		k, fresh := a.handles.number(handle(t))
+		if fresh {
+			a.ids = append(a.ids, a.number(b.texts.number(t)))
+		}
+		c.handle, c.id = t, a.ids[k]
 	}
-	b.text = b.source(b.text[:0], t)
-	id, fresh := ids.number(b.names.add(b.text))
-	a.ids = append(a.ids, id)
-	return id, fresh
+	return c.id
+}
+
+// number is the number of a name.
+func (a *aliases) number(name uint32) uint32 {
+	if missing := int(name) + 1 - len(a.numbers); missing > 0 {
+		a.numbers = roomy(a.numbers, missing)[:name+1]
+	}
+	if a.numbers[name] == 0 {
+		a.names = append(a.names, name)
+		a.numbers[name] = uint32(len(a.names))
+	}
+	return a.numbers[name] - 1
 }
 
 func (u *usual) vote(file, line uint32) {
@@ -264,43 +297,16 @@ func (u *usual) vote(file, line uint32) {
 // tables is how much memory is taken by what cannot be spilled, with what
 // Finish needs to bring it in order.
 func (b *Builder) tables() int64 {
-	n := b.names.held() + held(&b.functions, 24+32) + held(&b.triples, 16)
-	n += held(&b.origins, 4) + held(&b.files, 4) + int64(cap(b.usual))*12
-	n += held(&b.funcs.handles, 8) + held(&b.paths.handles, 8)
-	n += int64(cap(b.funcs.ids)+cap(b.paths.ids)) * 4
+	x := &b.texts
+	n := x.held + held(&x.seen, 16) + int64(cap(x.next.text)+cap(x.work.text)) + held(&b.functions, 24+32) + held(&b.triples, 16) + int64(cap(b.usual))*12
+	for _, a := range []*aliases{&b.origins, &b.files} {
+		n += held(&a.handles, 8) + int64(cap(a.ids)+cap(a.names)+cap(a.numbers))*4
+	}
 	return n
 }
 
 func held[K key](s *set[K], size int64) int64 {
-	return int64(cap(s.items))*size + int64(cap(s.slots))*4
-}
-
-// adopt makes a spool one that settle looks after.
-func (b *Builder) adopt(s *spool) {
-	s.scratch = b.opt.Scratch
-	b.spools = append(b.spools, s)
-}
-
-// settle spills what may be spilled when memory runs out, and is the error of
-// a spool that has one. Whoever writes to spools calls it now and then.
-func (b *Builder) settle() error {
-	sum := b.tables()
-	if b.opt.Scratch != nil && sum > b.opt.Memory {
-		return fault.New(fault.Unsupported, "symcache, build",
-			"names and functions need more than %d bytes of memory", b.opt.Memory)
-	}
-	for _, s := range b.spools {
-		sum += s.held()
-	}
-	for _, s := range b.spools {
-		if b.opt.Scratch != nil && sum > b.opt.Memory {
-			s.spill()
-		}
-		if s.err != nil {
-			return s.err
-		}
-	}
-	return nil
+	return int64(cap(s.items))*size + int64(cap(s.slots))*8
 }
 
 // Close gives the scratch files back.
@@ -308,5 +314,6 @@ func (b *Builder) Close() error {
 	if b.err == nil {
 		b.err = invalid("the builder is closed")
 	}
+	b.texts.wait()
 	return b.log.out.close()
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
@@ -34,6 +35,11 @@ func TestSameBlocksGiveSameBytes(t *testing.T) {
 			t.Errorf("GOMAXPROCS=%d gives other bytes", procs)
 		}
 	}
+	for workers := range 4 {
+		if !bytes.Equal(m.build(t, symcache.Options{Workers: workers}), want) {
+			t.Errorf("%d workers give other bytes", workers)
+		}
+	}
 	// The handles that the input uses for its names are no part of the table.
 	other := &model{}
 	handles := make([]sym.Text, len(m.texts)+1)
@@ -52,6 +58,30 @@ func TestSameBlocksGiveSameBytes(t *testing.T) {
 	}
 	if !bytes.Equal(other.build(t, symcache.Options{}), want) {
 		t.Error("other handles give other bytes")
+	}
+}
+
+func TestNoGoroutineIsLeftBehind(t *testing.T) {
+	m := large(t, 2000)
+	before := runtime.NumGoroutine()
+	for _, blocks := range []int{0, 1, 1000, len(m.blocks)} {
+		b := symcache.NewBuilder(symcache.Options{Workers: 2}, m.appendText)
+		for _, blk := range m.blocks[:blocks] {
+			if err := b.Add(blk); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if blocks == len(m.blocks) {
+			if err := b.Finish(io.Discard, symcache.Info{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.Close()
+		for try := 0; runtime.NumGoroutine() > before; try++ {
+			if time.Sleep(time.Millisecond); try == 1000 {
+				t.Fatalf("%d goroutines are left after %d blocks", runtime.NumGoroutine()-before, blocks)
+			}
+		}
 	}
 }
 
@@ -135,19 +165,19 @@ func TestSpillingChangesNothing(t *testing.T) {
 		want := m.build(t, symcache.Options{})
 		memory := tightest(t, m)
 		most := 0
-		for _, memory := range []int64{memory, memory * 5 / 4, memory * 3 / 2, memory * 4} {
+		for i, memory := range []int64{memory, memory, memory * 5 / 4, memory * 3 / 2, memory * 4} {
 			s := &scratch{dir: t.TempDir()}
 			var got writer
-			if err := tryBuild(m, symcache.Options{Memory: memory, Scratch: s}, &got); err != nil {
+			if err := tryBuild(m, symcache.Options{Memory: memory, Scratch: s, Workers: i % 4}, &got); err != nil {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(got.b, want) {
-				t.Errorf("%s in %d bytes of memory: other bytes", name, memory)
+				t.Errorf("%s in %d bytes of memory, %d workers: other bytes", name, memory, i%4)
 			}
 			most = max(most, s.made)
 			s.checkEmpty(t)
 		}
-		if name == "rows" && most < 4 {
+		if name == "rows" && most < 2 {
 			t.Errorf("only %d scratch files", most)
 		}
 	}
@@ -174,15 +204,18 @@ func TestRowsAreSpilledWhileTheyCome(t *testing.T) {
 func TestFailingScratchFailsTheBuild(t *testing.T) {
 	m := synthetic(700, 150)
 	memory := tightest(t, m)
-	for name, s := range map[string]*scratch{
+	for name, s := range map[string]scratch{
 		"create": {failCreate: true}, "write": {failWrite: true}, "read": {failRead: true}, "short": {short: true},
 	} {
-		s.dir = t.TempDir()
-		err := tryBuild(m, symcache.Options{Memory: memory, Scratch: s}, io.Discard)
-		if fault.KindOf(err) != fault.Internal || !strings.Contains(err.Error(), "scratch file") {
-			t.Errorf("%s: %v", name, err)
+		for workers := 1; workers <= 2; workers++ {
+			s := s
+			s.dir = t.TempDir()
+			err := tryBuild(m, symcache.Options{Memory: memory, Scratch: &s, Workers: workers}, io.Discard)
+			if fault.KindOf(err) != fault.Internal || !strings.Contains(err.Error(), "scratch file") {
+				t.Errorf("%s, %d workers: %v", name, workers, err)
+			}
+			s.checkEmpty(t)
 		}
-		s.checkEmpty(t)
 	}
 }
 

@@ -2,7 +2,7 @@
 // file says, opened in place, and asked for frames. A [Builder] takes the
 // blocks of package sym in rising address order and writes a table; [Open]
 // opens one; [Table.Lookup] answers with the frames at an address and
-// [Table.AppendText] with the names in them.
+// [Table.AppendName] with the names in them.
 //
 // The package is pure: bytes in, values out. A build that must not hold
 // everything in memory is given a [Scratch] by its caller. The same blocks
@@ -21,8 +21,8 @@
 //
 // A checksum is CRC-32C. The head ends in its own and holds that of the
 // checksums; these cover the body in pages of 16 KiB. So no byte is without
-// one, Open reads nothing of the body, and a lookup checks only the pages that
-// it touches, each of them once.
+// one. Open compares them all, and lookups rely on that: the bytes must not
+// change as long as the table is used.
 //
 //	  0   8  magic 89 "symtab" 0a
 //	  8   4  Version
@@ -128,18 +128,19 @@
 // and the end of it. Find the bucket, or before it in the group the last one
 // with rows. Read rows until one lies behind the address. Follow the node to
 // its parents: each gives a frame, and its triple file, line and column of the
-// next one. A name in an answer is a handle and is put together only by
-// AppendText: 2 * (origin + 1), or 2 * file + 1. So handles are small numbers,
-// and a caller can keep what it made of a name in a list.
+// next one. A name in an answer is a handle, 2 * (origin + 1) or 2 * file + 1,
+// and is put together only by AppendName. Names that were asked for are kept in
+// a memo if [Table.Remember] gives memory for it; 4 bytes for each origin and
+// file say where.
 //
 // [Table.Nearest] is a search among the functions.
 //
 // # Damage
 //
-// A page that does not match its checksum, and a record that no Builder
-// writes, make an answer empty, never wrong; [Table.Damaged] tells about the
-// first one. Whoever writes a file can make its checksums match: no content
-// makes a reader crash, run on, or take more memory than the answer needs.
+// A file in which a checksum does not match is not opened. But whoever writes a
+// file can make them match. A record that no Builder writes makes an answer
+// empty, and [Table.Damaged] tells about the first one; no content makes a
+// reader crash, run on, or take more memory than the answer needs.
 //
 // # Limits
 //

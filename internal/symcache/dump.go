@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 
 	"symbolon/internal/bin"
 )
@@ -92,11 +93,7 @@ func (d *dumper) head() {
 func (d *dumper) sums() {
 	d.d.Section("checksums")
 	for i := range uint64(d.t.head.pages()) {
-		note := fmt.Sprintf("page %d", i)
-		if !d.t.checkPage(i) {
-			note += ": does not match"
-		}
-		d.d.Line(int64(d.t.head.size)+int64(4*i), d.t.sums[4*i:4*i+4], note)
+		d.d.Line(int64(d.t.head.size)+int64(4*i), d.t.sums[4*i:4*i+4], fmt.Sprintf("page %d", i))
 	}
 }
 
@@ -143,13 +140,13 @@ func (d *dumper) bucket(group uint64, bucket int, addr uint64) {
 	}
 	from, _ := ends(t.groups.b[group*groupStride:], bucket)
 	at := d.bodyOff(t.rows.at + t.groups.get(group, 0) + from)
-	r := rowReader{b: b, columns: t.columns}
+	r := rowReader{b: b, end: len(b) - slack, columns: t.columns}
 	r.node = t.groups.get(group, 1)
-	for start := 0; r.step(); start = r.i {
-		r.apply()
+	for start := 0; start < r.end; start = r.i {
+		r.read(math.MaxUint64, 1)
 		note := fmt.Sprintf("%#x: ", addr+r.at)
 		switch {
-		case r.broken:
+		case r.broken():
 			note += "cannot be read"
 		case !r.known:
 			note += "hole"
@@ -163,7 +160,7 @@ func (d *dumper) bucket(group uint64, bucket int, addr uint64) {
 		if r.columns && r.known {
 			note += fmt.Sprintf(", column %d", r.column)
 		}
-		d.d.Line(at+int64(start), b[start:r.i], note)
+		d.d.Line(at+int64(start), b[start:min(r.i, r.end)], note)
 	}
 }
 

@@ -12,7 +12,7 @@ type encoder struct {
 	log       logReader
 	columns   bool
 	base      uint64
-	origins   []origin
+	usual     []usual
 	triples   []triple
 	functions []function // in the order of the table
 	rank      []uint32   // where each function of the log is in it; nil: at its number
@@ -21,7 +21,8 @@ type encoder struct {
 	groups, rows, nodes *spool
 	extents             []extent
 	count               uint64 // of groups
-	width               width  // of nodes
+	idShift             uint8  // of nodes
+	stride              int    // of nodes
 	next                int64  // number of the next node
 	record              [8]byte
 
@@ -51,16 +52,9 @@ type state struct {
 	column   uint32
 }
 
-// origin is a name of functions and calls.
-type origin struct {
-	name uint32 // number of the string
-	file uint32 // where most of its rows come from
-	line uint32 // the lowest one there, at least 1
-}
-
 // state is what a row with this node says.
 func (e *encoder) state(node uint32, from uint32, p place) state {
-	o := &e.origins[from]
+	o := &e.usual[from]
 	s := state{known: true, node: node, line: p.line, column: p.column}
 	switch {
 	case p.file != o.file || p.line != 0 && p.line < o.line:
@@ -71,9 +65,9 @@ func (e *encoder) state(node uint32, from uint32, p place) state {
 	return s
 }
 
-// run encodes the whole log. settle keeps memory in its bounds.
-func (e *encoder) run(settle func() error) error {
-	for k := 1; ; k++ {
+// run encodes the whole log.
+func (e *encoder) run() error {
+	for {
 		row, ok := e.log.next()
 		if !ok {
 			break
@@ -84,15 +78,13 @@ func (e *encoder) run(settle func() error) error {
 			if n.final < 0 {
 				e.emit(row.node)
 			}
-			s = e.state(uint32(n.final), e.originOf(n), row.place)
+			if n.origin < 0 {
+				n.origin = int64(e.originOf(n))
+			}
+			s = e.state(uint32(n.final), uint32(n.origin), row.place)
 		}
 		e.row(row.addr-e.base, s)
 		e.carry = s
-		if k%4096 == 0 {
-			if err := settle(); err != nil {
-				return err
-			}
-		}
 	}
 	if e.open {
 		e.endGroup()
@@ -103,7 +95,7 @@ func (e *encoder) run(settle func() error) error {
 	if e.rows.size >= math.MaxUint32 || e.next >= math.MaxUint32 {
 		return fault.New(fault.Unsupported, "symcache, build", "%d bytes of rows, %d nodes", e.rows.size, e.next)
 	}
-	return settle()
+	return nil
 }
 
 func (e *encoder) originOf(n *logNode) uint32 {
@@ -135,9 +127,8 @@ func (e *encoder) emit(i int32) {
 		}
 		away = e.next - p.final
 	}
-	r := e.record[:e.width.stride()]
-	binary.LittleEndian.PutUint64(e.record[:], uint64(away)|uint64(id)<<e.width[0])
-	e.nodes.Write(r)
+	binary.LittleEndian.PutUint64(e.record[:], uint64(away)|uint64(id)<<e.idShift)
+	e.nodes.Write(e.record[:e.stride])
 	n.final = e.next
 	e.next++
 }

@@ -14,16 +14,55 @@ func (b *Builder) Finish(w io.Writer, info Info) error {
 		return b.err
 	}
 	b.err = invalid("the table is finished")
+	b.log.flush()
+	b.texts.hand()
+	b.texts.wait()
+	if err := b.settle(); err != nil {
+		return err
+	}
+	b.forget()
 	f := &finisher{b: b, head: head{info: info}}
+	for i := range f.body {
+		f.body[i].room = &b.room
+	}
 	defer f.close()
 	f.head.info.Flags = b.flags
-	for i := range f.body {
-		b.adopt(&f.body[i])
+	f.sortFunctions()
+	f.head.base = b.first
+	if len(f.functions) > 0 && (!b.started || f.functions[0].entry < b.first) {
+		f.head.base = f.functions[0].entry
 	}
-	if err := f.fill(); err != nil {
+	f.head.base &^= groupSize - 1
+	for i := range b.usual {
+		b.usual[i].line = max(1, b.usual[i].line)
+	}
+	if err := f.beside(); err != nil {
 		return err
 	}
 	return f.write(w)
+}
+
+// forget drops what only says whether something is new.
+func (b *Builder) forget() {
+	b.functions.slots, b.triples.slots = nil, nil
+	b.origins.handles, b.files.handles = set[handle]{}, set[handle]{}
+	n := b.texts.names
+	n.slots, n.parts, n.known = nil, set[sum]{}, nil
+	b.texts = texts{names: n, workers: b.texts.workers, held: n.held()}
+	b.room.tables = b.tables()
+}
+
+// beside makes names and rows, side by side if there are workers for it.
+func (f *finisher) beside() (err error) {
+	if f.b.texts.workers < 2 {
+		if err = f.strings(); err != nil {
+			return err
+		}
+		return f.rows()
+	}
+	done := spawn(f.strings)
+	defer func() { err = cmp.Or(err, <-done) }()
+	return f.rows()
 }
 
 // A finisher makes the sections of a table and puts them together.
@@ -34,31 +73,13 @@ type finisher struct {
 
 	functions []function // in the order of the table
 	rank      []uint32   // where each function of the log is in it; nil: at its number
+	names     []uint32   // the string of each origin
 }
 
 func (f *finisher) close() {
 	for i := range f.body {
 		f.body[i].close()
 	}
-}
-
-func (f *finisher) fill() error {
-	b := f.b
-	f.sortFunctions()
-	f.head.base = b.first
-	if len(f.functions) > 0 && (!b.started || f.functions[0].entry < b.first) {
-		f.head.base = f.functions[0].entry
-	}
-	f.head.base &^= groupSize - 1
-	origins, err := f.strings()
-	if err != nil {
-		return err
-	}
-	extents, err := f.rows(origins)
-	if err != nil {
-		return err
-	}
-	return f.pack(origins, extents)
 }
 
 // sortFunctions brings the functions in the order in which Nearest wants them:
@@ -92,53 +113,53 @@ func (f *finisher) sortFunctions() {
 	}
 }
 
-// strings writes the sections of names, and is what rows need to know of each
-// origin.
-func (f *finisher) strings() ([]origin, error) {
+// strings writes the sections of names, and of all that no row changes.
+func (f *finisher) strings() error {
 	b := f.b
-	p := b.names.plan()
-	var pieces spool
+	n := b.texts.names
+	p := n.plan()
+	pieces := spool{room: &b.room}
 	defer pieces.close()
-	b.adopt(&pieces)
 	w := &stringWriter{index: &f.body[secIndex], text: &f.body[secText], pieces: &pieces}
-	count, err := b.names.write(p, w, b.settle)
+	count, err := n.write(p, w)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	groups := (count + stringGroup - 1) / stringGroup
-	f.shape(secIndex, groups, width{32})
+	f.shape(secIndex, (count+stringGroup-1)/stringGroup, width{32})
 	f.shape(secText, uint64(f.body[secText].size), width{})
-	origins := make([]origin, len(b.origins.items))
-	for i, name := range b.origins.items {
-		u := &b.usual[i]
-		origins[i] = origin{name: p.id[name], file: u.file, line: max(1, u.line)}
+	files := f.packer(secFiles, len(b.files.names), width{bitsOf(max(count, 1) - 1)})
+	for _, name := range b.files.names {
+		files.add(uint64(p.id[n.roots[name]]))
 	}
-	files := f.packer(secFiles, len(b.files.items), width{bitsOf(max(count, 1) - 1)})
-	for _, name := range b.files.items {
-		files.add(uint64(p.id[name]))
+	for _, name := range b.origins.names {
+		f.names = append(f.names, p.id[n.roots[name]])
 	}
-	b.names = &names{}
-	return origins, b.settle()
+	f.b.texts.names = nil
+	f.packCalls()
+	return nil
 }
 
 // rows writes the sections that the log becomes.
-func (f *finisher) rows(origins []origin) ([]extent, error) {
+func (f *finisher) rows() error {
 	b := f.b
 	w := f.nodeWidth()
 	e := &encoder{
 		log: logReader{r: newReader(&b.log.out)}, columns: b.flags&HasColumns != 0, base: f.head.base,
-		origins: origins, triples: b.triples.items, functions: f.functions, rank: f.rank,
-		distance: 1<<w[0] - 1, width: w,
+		usual: b.usual, triples: b.triples.items, functions: f.functions, rank: f.rank,
+		distance: 1<<w[0] - 1, idShift: w[0], stride: w.stride(),
 		groups: &f.body[secGroups], rows: &f.body[secRows], nodes: &f.body[secNodes],
 	}
-	if err := e.run(b.settle); err != nil {
-		return nil, err
+	if err := e.run(); err != nil {
+		return err
 	}
 	f.shape(secGroups, e.count, width{32, 32})
 	f.head.shapes[secGroups].stride = groupStride
 	f.shape(secRows, uint64(e.rows.size), width{})
 	f.shape(secNodes, uint64(e.next), w)
-	return e.extents, b.log.out.close()
+	f.records(secExtents, len(e.extents), func(i int) [4]uint64 {
+		return [4]uint64{e.extents[i].group, e.extents[i].index}
+	})
+	return b.log.out.close()
 }
 
 // nodeWidth chooses how many bytes a node has: more bytes let a node name a
@@ -153,7 +174,7 @@ func (f *finisher) nodeWidth() width {
 		if way < 2 || way > 32 {
 			continue
 		}
-		count := b.nodes
+		count := uint64(b.log.nodes)
 		for _, far := range b.distance[way+1:] {
 			count += far
 		}
@@ -164,51 +185,41 @@ func (f *finisher) nodeWidth() width {
 	return best
 }
 
-// pack writes the sections of equal records.
-func (f *finisher) pack(origins []origin, extents []extent) error {
-	b := f.b
-	most := [4]uint64{}
-	for _, t := range b.triples.items {
-		for k, v := range [...]uint32{t.origin, t.file, t.line, t.column} {
-			most[k] = max(most[k], uint64(v))
+func (f *finisher) packCalls() {
+	calls := f.b.triples.items
+	f.records(secTriples, len(calls), func(i int) [4]uint64 {
+		t := &calls[i]
+		return [4]uint64{uint64(t.origin), uint64(t.file), uint64(t.line), uint64(t.column)}
+	})
+	f.records(secFunctions, len(f.functions), func(i int) [4]uint64 {
+		fn := &f.functions[i]
+		return [4]uint64{fn.entry - f.head.base, fn.size, uint64(fn.origin)}
+	})
+	f.records(secOrigins, len(f.names), func(i int) [4]uint64 {
+		u := &f.b.usual[i]
+		return [4]uint64{uint64(f.names[i]), uint64(u.file), uint64(u.line)}
+	})
+}
+
+// records writes a section whose fields are as wide as they have to be.
+func (f *finisher) records(section, count int, record func(i int) [4]uint64) {
+	var most [4]uint64
+	for i := range count {
+		for k, v := range record(i) {
+			most[k] = max(most[k], v)
 		}
 	}
-	p := f.packer(secTriples, len(b.triples.items), width{bitsOf(most[0]), bitsOf(most[1]), bitsOf(most[2]), bitsOf(most[3])})
-	for _, t := range b.triples.items {
-		p.add(uint64(t.origin), uint64(t.file), uint64(t.line), uint64(t.column))
-	}
-
-	most = [4]uint64{}
-	for _, fn := range f.functions {
-		most[0] = max(most[0], fn.entry-f.head.base)
-		most[1] = max(most[1], fn.size)
-		most[2] = max(most[2], uint64(fn.origin))
-	}
-	p = f.packer(secFunctions, len(f.functions), width{bytesOf(most[0]), bytesOf(most[1]), bitsOf(most[2])})
-	for _, fn := range f.functions {
-		p.add(fn.entry-f.head.base, fn.size, uint64(fn.origin))
-	}
-
-	most = [4]uint64{}
-	for _, o := range origins {
-		for k, v := range [...]uint32{o.name, o.file, o.line} {
-			most[k] = max(most[k], uint64(v))
+	var w width
+	for k := range w {
+		if w[k] = bitsOf(most[k]); widest[section][k] > 32 {
+			w[k] = bytesOf(most[k])
 		}
 	}
-	p = f.packer(secOrigins, len(origins), width{bitsOf(most[0]), bitsOf(most[1]), bitsOf(most[2])})
-	for _, o := range origins {
-		p.add(uint64(o.name), uint64(o.file), uint64(o.line))
+	p := f.packer(section, count, w)
+	for i := range count {
+		r := record(i)
+		p.add(r[:]...)
 	}
-
-	most = [4]uint64{}
-	for _, x := range extents {
-		most[0], most[1] = max(most[0], x.group), max(most[1], x.index)
-	}
-	p = f.packer(secExtents, len(extents), width{bytesOf(most[0]), bitsOf(most[1])})
-	for _, x := range extents {
-		p.add(x.group, x.index)
-	}
-	return b.settle()
 }
 
 func (f *finisher) shape(section int, count uint64, w width) {
@@ -219,18 +230,18 @@ func (f *finisher) shape(section int, count uint64, w width) {
 type packer struct {
 	out    *spool
 	width  width
-	record []byte
+	record []byte // and slack
 }
 
 func (f *finisher) packer(section, count int, w width) *packer {
 	f.shape(section, uint64(count), w)
-	return &packer{out: &f.body[section], width: w, record: make([]byte, w.stride())}
+	return &packer{out: &f.body[section], width: w, record: make([]byte, w.stride()+slack)}
 }
 
 func (p *packer) add(fields ...uint64) {
 	clear(p.record)
 	p.width.pack(p.record, fields...)
-	p.out.Write(p.record)
+	p.out.Write(p.record[:len(p.record)-slack])
 }
 
 // write puts the file together. The body is walked through twice, as its

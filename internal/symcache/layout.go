@@ -132,15 +132,13 @@ func (w width) valid() bool {
 	return true
 }
 
-// pack writes fields into p, which has stride bytes and is zero.
+// pack writes fields into p, which has slack bytes more than the stride and is
+// zero.
 func (w width) pack(p []byte, fields ...uint64) {
 	at := 0
 	for k, v := range fields {
-		for i := 0; i < int(w[k]); {
-			n := min(8-(at+i)%8, int(w[k])-i)
-			p[(at+i)/8] |= byte(v>>i) & (1<<n - 1) << ((at + i) % 8)
-			i += n
-		}
+		word := p[at/8:]
+		binary.LittleEndian.PutUint64(word, binary.LittleEndian.Uint64(word)|v<<(at%8))
 		at += int(w[k])
 	}
 }

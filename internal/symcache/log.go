@@ -18,7 +18,7 @@ type place struct{ file, line, column uint32 }
 //	  file << 1 | has a column; line less that of the row before, zigzag; the column
 type logWriter struct {
 	out   spool
-	buf   []byte
+	buf   []byte // of out, not yet written
 	fresh []byte // nodes that the next row is the first to need
 	count uint64 // of fresh
 	start bool   // a block starts with the next row
@@ -49,16 +49,22 @@ func (l *logWriter) begin(addr uint64, flags uint64) {
 	if l.start {
 		flags |= logStart
 	}
-	b := binary.AppendUvarint(l.buf[:0], l.count<<logShift|flags)
+	if len(l.buf) >= chunkSize/2 {
+		l.flush()
+	}
+	b := binary.AppendUvarint(l.buf, l.count<<logShift|flags)
 	b = append(b, l.fresh...)
 	l.buf = binary.AppendUvarint(b, addr-l.addr)
 	l.fresh, l.count, l.start, l.addr = l.fresh[:0], 0, false, addr
 }
 
-func (l *logWriter) hole(addr uint64) {
-	l.begin(addr, logHole)
+// flush writes what is in the buffer.
+func (l *logWriter) flush() {
 	l.out.Write(l.buf)
+	l.buf = l.buf[:0]
 }
+
+func (l *logWriter) hole(addr uint64) { l.begin(addr, logHole) }
 
 func (l *logWriter) row(addr uint64, node int64, p place) {
 	l.begin(addr, 0)
@@ -73,7 +79,6 @@ func (l *logWriter) row(addr uint64, node int64, p place) {
 		b = binary.AppendUvarint(b, uint64(p.column))
 	}
 	l.node, l.line, l.buf = node, p.line, b
-	l.out.Write(b)
 }
 
 // A logReader gives back what a logWriter kept.
@@ -92,6 +97,7 @@ type logNode struct {
 	parent int32 // in nodes; -1 for a function
 	id     uint32
 	final  int64 // its number in the table; -1: it has none so far
+	origin int64 // -1: nobody asked so far
 }
 
 // logRow is a row. node is in the reader's nodes, -1 for a hole.
@@ -103,28 +109,25 @@ type logRow struct {
 
 // next is the next row; false at the end and after an error of the spool.
 func (l *logReader) next() (row logRow, ok bool) {
-	b := l.r.peek(logMost)
-	if len(b) == 0 || l.r.err != nil {
+	c := varints{b: l.r.peek(logMost)}
+	if len(c.b) == 0 || l.r.err != nil {
 		return row, false
 	}
-	c := varints{b: b}
 	head := c.u()
 	if head&logStart != 0 {
 		l.start, l.nodes = l.all, l.nodes[:0]
 	}
 	for range head >> logShift {
-		l.r.skip(c.at)
-		c = varints{b: l.r.peek(logMost)}
+		l.refill(&c)
 		away, id := c.u(), c.u()
-		n := logNode{parent: -1, id: uint32(id), final: -1}
+		n := logNode{parent: -1, id: uint32(id), final: -1, origin: -1}
 		if away != 0 {
 			n.parent = int32(len(l.nodes) - int(away))
 		}
 		l.nodes = append(l.nodes, n)
 		l.all++
 	}
-	l.r.skip(c.at)
-	c = varints{b: l.r.peek(logMost)}
+	l.refill(&c)
 	l.addr += c.u()
 	row = logRow{addr: l.addr, node: -1}
 	if head&logHole == 0 {
@@ -139,6 +142,14 @@ func (l *logReader) next() (row logRow, ok bool) {
 	}
 	l.r.skip(c.at)
 	return row, l.r.err == nil
+}
+
+// refill sees to it that c has the whole of what comes next.
+func (l *logReader) refill(c *varints) {
+	if len(c.b)-c.at < logMost {
+		l.r.skip(c.at)
+		*c = varints{b: l.r.peek(logMost)}
+	}
 }
 
 // varints reads numbers that were written by this process, and so are whole.

@@ -22,32 +22,30 @@ func fileText(file uint64) sym.Text {
 // Lookup appends the frames at addr to dst, innermost first; nothing where the
 // table knows nothing. It allocates only what dst lacks.
 func (t *Table) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
-	if s, ok := t.find(addr); ok {
-		return t.appendFrames(dst, &s)
+	r := rowReader{columns: t.columns}
+	if t.find(&r, addr) {
+		return t.appendFrames(dst, &r.spot)
 	}
 	return dst
 }
 
-// find is the row that holds at addr.
-func (t *Table) find(addr uint64) (s spot, ok bool) {
+// find reads up to the row that holds at addr; false if nothing does.
+func (t *Table) find(r *rowReader, addr uint64) bool {
 	if addr < t.head.base {
-		return s, false
+		return false
 	}
 	rel := addr - t.head.base
 	group := rel >> groupShift
-	x, ok := t.atOrBefore(&t.extents, group)
+	x, ok := t.extents.atOrBefore(group)
 	if !ok {
-		return s, false
+		return false
 	}
 	start, index, end := t.extents.get(x, 0), t.extents.get(x, 1), t.groups.count
 	if x+1 < t.extents.count {
-		if !t.record(&t.extents, x+1) {
-			return s, false
-		}
 		end = t.extents.get(x+1, 1)
 	}
 	if index >= end || end > t.groups.count {
-		return s, t.damaged(secExtents, "extent %d has groups %d to %d of %d", x, index, end, t.groups.count)
+		return t.damaged(secExtents, "extent %d has groups %d to %d of %d", x, index, end, t.groups.count)
 	}
 	offset := rel % groupSize
 	if away := group - start; away < end-index {
@@ -56,20 +54,17 @@ func (t *Table) find(addr uint64) (s spot, ok bool) {
 		// In a gap holds what was said last.
 		index, offset = end-1, groupSize-1
 	}
-	return t.findInGroup(index, offset)
+	return t.findInGroup(r, index, offset)
 }
 
-func (t *Table) findInGroup(index, offset uint64) (s spot, ok bool) {
-	if !t.record(&t.groups, index) {
-		return s, false
-	}
+func (t *Table) findInGroup(r *rowReader, index, offset uint64) bool {
 	g := t.groups.b[index*groupStride:][:groupStride]
 	bucket, target := int(offset>>bucketShift), offset%bucketSize
 	from, to := ends(g, bucket)
 	for from == to {
 		// An empty bucket goes on with what the one before ended with.
 		if bucket == 0 {
-			return s, false
+			return false
 		}
 		bucket--
 		target = bucketSize
@@ -77,21 +72,16 @@ func (t *Table) findInGroup(index, offset uint64) (s spot, ok bool) {
 	}
 	start := uint64(binary.LittleEndian.Uint32(g))
 	if from > to || to-from > maxBucket || start+to > t.rows.size {
-		return s, t.damaged(secGroups, "group %d has rows %d to %d of %d from %d on", index, from, to, t.rows.size, start)
+		return t.damaged(secGroups, "group %d has rows %d to %d of %d from %d on", index, from, to, t.rows.size, start)
 	}
 	at := t.rows.at + start + from
-	if !t.touch(at, to-from) {
-		return s, false
-	}
-	r := rowReader{b: t.body[at : at+to-from], columns: t.columns}
+	r.b, r.end = t.body[at:at+to-from+slack], int(to-from)
 	r.node = uint64(binary.LittleEndian.Uint32(g[4:]))
-	for r.step() && r.at <= target {
-		r.apply()
+	r.read(target, maxBucket)
+	if r.broken() {
+		return t.damaged(secRows, "bucket %d of group %d cannot be read", bucket, index)
 	}
-	if r.broken {
-		return s, t.damaged(secRows, "bucket %d of group %d cannot be read", bucket, index)
-	}
-	return r.spot, r.known
+	return r.known
 }
 
 // ends is where the rows of a bucket start and end, behind those of its group.
@@ -105,45 +95,33 @@ func ends(g []byte, bucket int) (from, to uint64) {
 // appendFrames appends the frames of a spot.
 func (t *Table) appendFrames(dst []sym.Frame, s *spot) []sym.Frame {
 	first := len(dst)
-	file, line, column := uint64(0), s.line, s.column
+	file, line, column := s.file, s.line, s.column
 	node := s.node
 	for depth := 0; depth <= MaxDepth; depth++ {
-		if !t.record(&t.nodes, node) {
-			if node >= t.nodes.count {
-				t.damaged(secNodes, "node %d of %d", node, t.nodes.count)
-			}
+		if node >= t.nodes.count {
+			t.damaged(secNodes, "node %d of %d", node, t.nodes.count)
 			return dst[:first]
 		}
 		away, id := t.nodes.get(node, 0), t.nodes.get(node, 1)
-		of := &t.triples
+		of, k := &t.triples, 0
 		if away == 0 {
-			of = &t.functions
+			of, k = &t.functions, 2
 		}
-		if !t.record(of, id) {
-			if id >= of.count {
-				t.damaged(secNodes, "node %d is number %d of %d", node, id, of.count)
-			}
+		if id >= of.count {
+			t.damaged(secNodes, "node %d is number %d of %d", node, id, of.count)
 			return dst[:first]
 		}
-		var origin uint64
-		if away == 0 {
-			origin = of.get(id, 2)
-		} else {
-			origin = of.get(id, 0)
-		}
-		if depth == 0 {
-			var ok bool
-			if file, line, ok = t.place(s, origin); !ok {
-				return dst[:first]
-			}
+		origin := of.get(id, k)
+		if depth == 0 && !s.explicit {
+			file, line = t.usual(origin, line)
 		}
 		if origin >= t.origins.count || file > t.files.count {
 			t.damaged(secNodes, "node %d: origin %d of %d, file %d of %d", node, origin, t.origins.count, file, t.files.count)
 			return dst[:first]
 		}
-		dst = append(dst, sym.Frame{
-			Func: funcText(origin), File: fileText(file), Line: line, Column: column, Inlined: away != 0,
-		})
+		dst = append(dst, sym.Frame{})
+		f := &dst[len(dst)-1]
+		f.Func, f.File, f.Line, f.Column, f.Inlined = funcText(origin), fileText(file), line, column, away != 0
 		if away == 0 {
 			entry, size := t.head.base+of.get(id, 0), of.get(id, 1)
 			for i := first; i < len(dst); i++ {
@@ -158,31 +136,23 @@ func (t *Table) appendFrames(dst []sym.Frame, s *spot) []sym.Frame {
 	return dst[:first]
 }
 
-// place is the file and line of a spot whose node has this origin.
-func (t *Table) place(s *spot, origin uint64) (file uint64, line uint32, ok bool) {
-	if s.explicit {
-		return s.file, s.line, true
+// usual is the usual file of an origin, and the line that is relative to its
+// lowest one there.
+func (t *Table) usual(origin uint64, line uint32) (uint64, uint32) {
+	if origin >= t.origins.count {
+		return 0, 0
 	}
-	if !t.record(&t.origins, origin) {
-		if origin >= t.origins.count {
-			t.damaged(secOrigins, "origin %d of %d", origin, t.origins.count)
-		}
-		return 0, 0, false
-	}
-	if line = s.line; line != 0 {
+	if line != 0 {
 		line += uint32(t.origins.get(origin, 2)) - 1
 	}
-	return t.origins.get(origin, 1), line, true
+	return t.origins.get(origin, 1), line
 }
 
 // atOrBefore is the last record of r whose first field is at most v.
-func (t *Table) atOrBefore(r *records, v uint64) (uint64, bool) {
+func (r *records) atOrBefore(v uint64) (uint64, bool) {
 	lo, hi := uint64(0), r.count
 	for lo < hi {
 		mid := (lo + hi) / 2
-		if !t.record(r, mid) {
-			return 0, false
-		}
 		if r.get(mid, 0) <= v {
 			lo = mid + 1
 		} else {
@@ -200,21 +170,21 @@ func (t *Table) Nearest(addr uint64) (sym.Frame, bool) {
 	if addr < t.head.base {
 		return sym.Frame{}, false
 	}
-	i, ok := t.atOrBefore(&t.functions, addr-t.head.base)
+	i, ok := t.functions.atOrBefore(addr - t.head.base)
 	if !ok {
 		return sym.Frame{}, false
 	}
 	entry := t.functions.get(i, 0)
 	if entry > 0 {
 		// The best of those that start together is the first.
-		before, ok := t.atOrBefore(&t.functions, entry-1)
+		before, ok := t.functions.atOrBefore(entry - 1)
 		if i = 0; ok {
 			i = before + 1
 		}
 	} else {
 		i = 0
 	}
-	if !t.record(&t.functions, i) || t.functions.get(i, 0) != entry {
+	if i >= t.functions.count || t.functions.get(i, 0) != entry { // they are not in order
 		return sym.Frame{}, false
 	}
 	origin := t.functions.get(i, 2)

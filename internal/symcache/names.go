@@ -7,7 +7,7 @@ import (
 )
 
 // Marks in the text of an entry of names, which may also hold any byte below
-// 0x80 for itself. They are not on disk: see writeNames.
+// 0x80 for itself. They are not on disk: see appendString.
 const (
 	markRef    = 0xfe // four bytes follow: the number of another entry
 	markByte   = 0xff // one byte follows, from 0x80 on
@@ -15,30 +15,50 @@ const (
 	worthEntry = 8  // shortest marked text that becomes an entry of its own
 	maxLevel   = 99 // how deep entries may refer to one another
 	maxOpen    = 64 // brackets in brackets that are looked into
+	arenaShift = 17 // bytes of a piece of the arena, at most
 )
 
 // names keeps texts so that what they share is kept once. See the package
 // comment for the grammar. Entries are numbered in the order in which they
 // come, so an entry only refers to smaller numbers.
+//
+// Texts, and what is inside of brackets, are known again by sums of 128 bits.
+// Most of what a name has in brackets was seen before, and is not looked into.
 type names struct {
-	arena   []byte
+	arena   [][]byte // pieces, of which a text that is longer has one of its own
+	bytes   int64    // in arena
 	entries []entry
 	slots   []slot
-	seed    maphash.Seed
+	seed    [2]maphash.Seed
+
+	roots []uint32 // the entry of each text
+	parts set[sum] // insides of brackets
+	known []part   // what became of them
 
 	out   []byte // the text at work
+	pairs []pair // its brackets, in the order in which they open
+	open  []int  // of pairs, while they are looked for
 	stack []bracket
 	over  int // brackets that are open and not in stack, as it is full
 }
 
+// part is an entry that the inside of a bracket became, and the highest level
+// that was seen on the way. A part without a level became none.
+type part struct {
+	id    uint32
+	level uint8
+}
+
+// pair is a bracket of a text: where it is closed, and how many brackets open
+// before that. If it is never closed, end is zero.
+type pair struct{ end, next int }
+
 type entry struct {
-	at, len uint32 // in the arena
+	at, len uint32 // in the arena: piece << arenaShift | offset
 	uses    uint32 // by other entries
 	level   uint8  // of the longest way down from here
 	root    bool   // it is a name, not only a part of some
 }
-
-type slot struct{ hash, number uint32 } // number + 1; zero is free
 
 // bracket is an open bracket of the text at work.
 type bracket struct {
@@ -47,27 +67,54 @@ type bracket struct {
 	piece  int   // in out, of the current argument
 	prefix int   // in out, behind the last separator of scopes of the argument; zero: none
 	level  uint8 // of the entries referred to so far
+	part   int   // of known, -1: none
 }
 
-func newNames() *names { return &names{seed: maphash.MakeSeed()} }
+func newNames() *names { return &names{seed: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}} }
 
 // held is how much memory names holds, with what a plan of it takes.
 func (n *names) held() int64 {
-	return int64(cap(n.arena)) + int64(cap(n.entries))*(16+12) + int64(cap(n.slots))*8
+	return n.bytes + int64(cap(n.entries))*(16+12) + int64(cap(n.slots))*8 +
+		int64(cap(n.roots))*4 + held(&n.parts, 16) + int64(cap(n.known))*8
 }
 
-// add is the number of a text.
-func (n *names) add(text []byte) nameID {
-	if len(text) > MaxText {
-		text = text[:MaxText]
-	}
+func (n *names) sum(text []byte) sum {
+	return sum{maphash.Bytes(n.seed[0], text), maphash.Bytes(n.seed[1], text)}
+}
+
+// add takes the next text.
+func (n *names) add(text []byte) { n.roots = append(roomy(n.roots, 1), n.root(text)) }
+
+// root makes an entry of a text.
+func (n *names) root(text []byte) uint32 {
 	n.out = n.out[:0]
-	n.stack, n.over = append(n.stack[:0], bracket{}), 0
-	for i := 0; i < len(text); {
-		i += n.plain(text[i:])
-		if i < len(text) {
+	n.stack, n.over = append(n.stack[:0], bracket{part: -1}), 0
+	n.findPairs(text)
+	pairs := 0
+	for i := 0; i < len(text); i++ {
+		if i += n.plain(text[i:]); i == len(text) {
+			break
+		}
+		switch c := text[i]; c {
+		case '<', '(', '[', '{':
+			n.out = append(n.out, c)
+			var p pair
+			if pairs < len(n.pairs) {
+				p = n.pairs[pairs]
+				pairs++
+			}
+			k := -1
+			if p.end-i > worthEntry {
+				if k = n.part(text[i+1 : p.end]); n.known[k].level > 0 {
+					n.refer(n.known[k])
+					i, pairs = p.end, p.next
+					n.out = append(n.out, text[i])
+					continue
+				}
+			}
+			n.openBracket(closers[c], k)
+		default:
 			n.special(text, i)
-			i++
 		}
 	}
 	// What was never closed stands for itself.
@@ -80,7 +127,50 @@ func (n *names) add(text []byte) nameID {
 	}
 	id := n.whole(top.level)
 	n.entries[id].root = true
-	return nameID(id)
+	return id
+}
+
+// findPairs finds out where the brackets of a text are closed. If more are
+// open than there is place for in the stack, none is a pair.
+func (n *names) findPairs(text []byte) {
+	n.pairs, n.open = n.pairs[:0], n.open[:0]
+	for i, c := range text {
+		switch closer := closers[c]; {
+		case closer == 0:
+		case closer != c:
+			if len(n.open) == maxOpen-1 {
+				n.pairs = n.pairs[:0]
+				return
+			}
+			n.open = append(n.open, len(n.pairs))
+			n.pairs = append(n.pairs, pair{end: -int(closer)})
+		case c == '>' && i > 0 && text[i-1] == '-':
+		default:
+			for k := len(n.open) - 1; k >= 0; k-- {
+				if p := &n.pairs[n.open[k]]; p.end == -int(c) {
+					*p = pair{i, len(n.pairs)}
+					n.open = n.open[:k]
+					break
+				}
+			}
+		}
+	}
+}
+
+// part is the number of the inside of a bracket in known.
+func (n *names) part(text []byte) int {
+	k, fresh := n.parts.number(n.sum(text))
+	if fresh {
+		n.known = append(roomy(n.known, 1), part{})
+	}
+	return int(k)
+}
+
+// refer writes a reference to a part.
+func (n *names) refer(p part) {
+	n.out = binary.LittleEndian.AppendUint32(append(n.out, markRef), p.id)
+	top := &n.stack[len(n.stack)-1]
+	top.level = max(top.level, p.level)
 }
 
 // whole makes all of out an entry, or finds the one that it is.
@@ -112,18 +202,11 @@ var specials = func() (is [256]bool) {
 	return is
 }()
 
-// special takes the byte at i of text.
+// special takes the byte at i of text, which opens no bracket.
 func (n *names) special(text []byte, i int) {
 	c := text[i]
 	top := &n.stack[len(n.stack)-1]
 	switch c {
-	case '<', '(', '[', '{':
-		n.out = append(n.out, c)
-		if len(n.stack) < maxOpen {
-			n.stack = append(n.stack, bracket{close: closing(c), start: len(n.out), piece: len(n.out)})
-		} else {
-			n.over++
-		}
 	case '>', ')', ']', '}':
 		n.closeBracket(c, i > 0 && text[i-1] == '-')
 		n.out = append(n.out, c)
@@ -153,17 +236,17 @@ func (n *names) special(text []byte, i int) {
 	}
 }
 
-func closing(open byte) byte {
-	switch open {
-	case '<':
-		return '>'
-	case '(':
-		return ')'
-	case '[':
-		return ']'
+// openBracket opens a bracket whose inside is a part, or -1.
+func (n *names) openBracket(closer byte, part int) {
+	if len(n.stack) < maxOpen {
+		n.stack = append(n.stack, bracket{close: closer, start: len(n.out), piece: len(n.out), part: part})
+	} else {
+		n.over++
 	}
-	return '}'
 }
+
+// closers tells of each bracket what closes it.
+var closers = [256]byte{'<': '>', '(': ')', '[': ']', '{': '}', '>': '>', ')': ')', ']': ']', '}': '}'}
 
 // closeBracket makes entries of what the bracket that c closes has inside.
 // Brackets that were opened later and never closed stand for themselves. An
@@ -193,6 +276,9 @@ func (n *names) closeBracket(c byte, arrow bool) {
 	n.stack = n.stack[:k]
 	b.prefix = 0
 	n.fold(&b, b.start)
+	if b.part >= 0 && len(n.out) == b.start+refLen && n.out[b.start] == markRef {
+		n.known[b.part] = part{binary.LittleEndian.Uint32(n.out[b.start+1:]), b.level}
+	}
 	below := &n.stack[k-1]
 	below.level = max(below.level, b.level)
 }
@@ -227,17 +313,16 @@ func (n *names) replace(b *bracket, start int) {
 // number is the number of the entry with this text.
 func (n *names) number(text []byte, level uint8) uint32 {
 	if len(n.entries)*4 >= len(n.slots)*3 {
-		n.grow()
+		n.slots = grown(n.slots)
 	}
-	h := uint32(maphash.Bytes(n.seed, text))
+	h := uint32(maphash.Bytes(n.seed[0], text))
 	mask := uint32(len(n.slots) - 1)
 	for i := h & mask; ; i = (i + 1) & mask {
 		s := &n.slots[i]
 		if s.number == 0 {
 			id := uint32(len(n.entries))
 			*s = slot{h, id + 1}
-			n.entries = append(n.entries, entry{at: uint32(len(n.arena)), len: uint32(len(text)), level: level})
-			n.arena = append(n.arena, text...)
+			n.entries = append(roomy(n.entries, 1), entry{at: n.keep(text), len: uint32(len(text)), level: level})
 			for t := range tokens(text) {
 				if t.ref {
 					n.entries[t.id].uses++
@@ -251,26 +336,23 @@ func (n *names) number(text []byte, level uint8) uint32 {
 	}
 }
 
-func (n *names) grow() {
-	old := n.slots
-	n.slots = make([]slot, max(256, len(old)*2))
-	mask := uint32(len(n.slots) - 1)
-	for _, s := range old {
-		if s.number == 0 {
-			continue
-		}
-		i := s.hash & mask
-		for n.slots[i].number != 0 {
-			i = (i + 1) & mask
-		}
-		n.slots[i] = s
+// keep puts a text into the arena.
+func (n *names) keep(text []byte) uint32 {
+	last := len(n.arena) - 1
+	if last < 0 || cap(n.arena[last])-len(n.arena[last]) <= len(text) {
+		last++
+		n.arena = append(n.arena, make([]byte, 0, max(1<<min(arenaShift, 12+last), len(text)))) // small at first
+		n.bytes += int64(cap(n.arena[last]))
 	}
+	at := last<<arenaShift | len(n.arena[last])
+	n.arena[last] = append(n.arena[last], text...)
+	return uint32(at)
 }
 
 // text is the marked text of an entry.
 func (n *names) text(id uint32) []byte {
 	e := &n.entries[id]
-	return n.arena[e.at : e.at+e.len]
+	return n.arena[e.at>>arenaShift][e.at%(1<<arenaShift):][:e.len]
 }
 
 // token is a part of a marked text: plain bytes, one byte from 0x80 on, or a

@@ -1,6 +1,7 @@
 package symcache
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -23,17 +24,41 @@ func TestReferencesOfEveryLengthComeBack(t *testing.T) {
 // However names are nested in one another, what they share is reached in a
 // bounded number of steps.
 func TestLevelsOfEntriesAreBounded(t *testing.T) {
-	n := newNames()
-	inner := strings.Repeat("x", 20)
-	deepest := uint8(0)
-	for k := range 120 {
-		inner = fmt.Sprintf("scope_number_%d<%s, argument_%d>::end_%d", k, inner, k, k)
-		n.add([]byte(inner))
+	for _, c := range []struct {
+		form, name   string
+		rounds, want int
+	}{
+		{"scope_number_%d<%s, argument_%[1]d>::end_%[1]d", "%s", 120, maxLevel + 1},
+		{"inside_number_%d<%s>", "name<%s>", 50, 52}, // each inside is known when the next one comes
+	} {
+		n := newNames()
+		inner := strings.Repeat("x", 20)
+		deepest := uint8(0)
+		for k := range c.rounds {
+			inner = fmt.Sprintf(c.form, k, inner)
+			n.add(fmt.Appendf(nil, c.name, inner))
+		}
+		for i := range n.entries {
+			deepest = max(deepest, n.entries[i].level)
+		}
+		if int(deepest) != c.want {
+			t.Errorf("%s: the deepest entry is at level %d, wanted is %d", c.form, deepest, c.want)
+		}
 	}
-	for i := range n.entries {
-		deepest = max(deepest, n.entries[i].level)
-	}
-	if deepest != maxLevel+1 {
-		t.Errorf("the deepest entry is at level %d, the bound is %d", deepest, maxLevel+1)
+}
+
+// Pieces of the arena may be full, and texts longer than they are.
+func TestTextsAreKeptAcrossPieces(t *testing.T) {
+	const piece = 1 << arenaShift
+	for _, sizes := range [][]int{{piece - 1, 1, 0, 2}, {piece, 0, 1}, {piece + 1, 0, piece - 2, 2, 1}, {3 * piece, 7, 0}, {0, piece - 1, 1}, {piece - 1, 1, 0}, {2 * piece, 0}} {
+		n := newNames()
+		for _, size := range sizes {
+			n.number(bytes.Repeat([]byte{byte(size) & 0x7f}, size), 1)
+		}
+		for id, size := range sizes {
+			if got := n.text(uint32(id)); !bytes.Equal(got, bytes.Repeat([]byte{byte(size) & 0x7f}, size)) {
+				t.Errorf("texts of %d bytes: text %d is %.10q of %d", sizes, id, got, len(got))
+			}
+		}
 	}
 }

@@ -1,5 +1,7 @@
 package symcache
 
+import "encoding/binary"
+
 // spot is what the rows say about an address. line is relative as in state.
 type spot struct {
 	known    bool // false in a hole
@@ -10,74 +12,94 @@ type spot struct {
 	file     uint64
 }
 
-// A rowReader walks through the rows of a bucket: step goes to the next row,
-// apply takes in what it says. A row that cannot be read ends the walk and is
-// broken.
+// A rowReader walks through the rows of a bucket.
 type rowReader struct {
-	b       []byte
-	i       int
-	at      uint64 // offset of the row in the bucket
-	kind    byte
+	b       []byte // the bucket, and at least slack bytes
+	end     int    // of the bucket in b
+	i       int    // of the next row in b
+	at      uint64 // offset of the last row in the bucket
 	columns bool
-	broken  bool
 	spot
 }
 
-func (r *rowReader) step() bool {
-	if r.i >= len(r.b) || r.broken {
-		return false
-	}
-	c := r.b[r.i]
-	r.i++
-	r.kind = c & 3
-	step := uint64(c >> 2)
-	if step == longStep {
-		step += r.uvarint()
-	}
-	r.at += step
-	return !r.broken
-}
+// broken says that the last row is not whole.
+func (r *rowReader) broken() bool { return r.i > r.end }
 
-func (r *rowReader) apply() {
-	if r.known = r.kind != rowHole; !r.known {
-		return
-	}
-	v := r.varint()
-	if r.kind == rowSame {
-		r.line += uint32(v)
-	} else {
-		r.node += uint64(v)
-		if r.explicit = r.kind == rowFile; r.explicit {
-			r.file = r.uvarint()
+// Of each kind of row, if all of its numbers have one byte: the bits that tell
+// that they have not, how many bytes it has, and where its line is.
+var (
+	longBits = [4]uint64{rowSame: 0x8000, rowNode: 0x808000, rowFile: 0x80808000}
+	rowBytes = [4]int{rowSame: 2, rowNode: 3, rowFile: 4, rowHole: 1}
+	lineBit  = [4]uint8{rowNode: 16, rowFile: 24}
+)
+
+// read takes in the rows that start at target or before it, so many at most.
+func (r *rowReader) read(target uint64, most int) {
+	b, i, at := r.b, r.i, r.at
+	line, column, node, file := r.line, r.column, r.node, r.file
+	known, explicit := r.known, r.explicit
+	for ; most > 0 && i < r.end; most-- {
+		w := binary.LittleEndian.Uint64(b[i:])
+		kind, step := w&3, w>>2&longStep
+		next, delta, f, l := i+rowBytes[kind], w>>8&0x7f, w>>16&0x7f, w>>(lineBit[kind]&31)&0x7f
+		if step == longStep || w&longBits[kind] != 0 {
+			next, step, delta, f, l = longRow(b, i)
 		}
-		r.line = uint32(r.uvarint())
+		if at+step > target {
+			break
+		}
+		i, at = next, at+step
+		delta = delta>>1 ^ -(delta & 1) // zigzag
+		switch known = true; kind {
+		case rowSame:
+			line += uint32(delta)
+		case rowNode:
+			node, line, explicit = node+delta, uint32(l), false
+		case rowFile:
+			node, line, explicit, file = node+delta, uint32(l), true, f
+		case rowHole:
+			known = false
+			continue
+		}
+		if r.columns {
+			l, i = uvarint(b, i)
+			column = uint32(l)
+		}
 	}
-	if r.columns {
-		r.column = uint32(r.uvarint())
-	}
+	r.i, r.at = i, at
+	r.spot = spot{known, explicit, line, column, node, file}
 }
 
-// varint is a number in zigzag form.
-func (r *rowReader) varint() int64 {
-	v := r.uvarint()
-	return int64(v>>1) ^ -int64(v&1)
+// longRow is the numbers of any row, without its column.
+func longRow(b []byte, i int) (next int, step, delta, file, line uint64) {
+	kind, step := b[i]&3, uint64(b[i]>>2)
+	next = i + 1
+	if step == longStep {
+		step, next = uvarint(b, next)
+		step += longStep
+	}
+	if kind != rowHole {
+		delta, next = uvarint(b, next)
+	}
+	if kind == rowFile {
+		file, next = uvarint(b, next)
+	}
+	if kind == rowNode || kind == rowFile {
+		line, next = uvarint(b, next)
+	}
+	return next, step, delta, file, line
 }
 
-// uvarint is a number of at most five bytes.
-func (r *rowReader) uvarint() uint64 {
-	if r.i < len(r.b) && r.b[r.i] < 0x80 {
-		r.i++
-		return uint64(r.b[r.i-1])
-	}
-	var v uint64
-	for shift := 0; shift < 35 && r.i < len(r.b); shift += 7 {
-		c := r.b[r.i]
-		r.i++
+// uvarint is the number at i, and the place behind it; a place behind the end
+// of b if it is not whole or has more than five bytes.
+func uvarint(b []byte, i int) (v uint64, next int) {
+	for shift := 0; shift < 35 && i < len(b); shift += 7 {
+		c := b[i]
+		i++
 		v |= uint64(c&0x7f) << shift
 		if c < 0x80 {
-			return v
+			return v, i
 		}
 	}
-	r.broken = true
-	return 0
+	return 0, len(b) + 1
 }

@@ -2,19 +2,22 @@ package symcache
 
 import (
 	"math/bits"
-
-	"symbolon/internal/sym"
+	"slices"
 )
 
 // A set numbers different items in the order in which they come. It is an open
-// table of numbers over a plain list, so that millions of items cost little
-// more than themselves. The seed decides where an item is found, never which
-// number it gets.
+// table over a plain list, so that millions of items cost little more than
+// themselves. The seed decides where an item is found, never which number it
+// gets.
 type set[K key] struct {
 	items []K
-	slots []uint32 // number + 1; zero is free
+	slots []slot
 	seed  uint64
 }
+
+// slot is a place of an open table: a part of the hash, and a number + 1; zero
+// is free.
+type slot struct{ hash, number uint32 }
 
 type key interface {
 	comparable
@@ -30,43 +33,56 @@ func mix(a, b uint64) uint64 {
 // number is the number of k, and whether it is new.
 func (s *set[K]) number(k K) (uint32, bool) {
 	if len(s.items)*4 >= len(s.slots)*3 {
-		s.grow()
+		s.slots = grown(s.slots)
 	}
-	mask := uint64(len(s.slots) - 1)
-	for i := k.hash(s.seed) & mask; ; i = (i + 1) & mask {
-		n := s.slots[i]
-		if n == 0 {
-			s.items = append(s.items, k)
-			s.slots[i] = uint32(len(s.items))
+	h, mask := uint32(k.hash(s.seed)), uint32(len(s.slots)-1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		switch c := s.slots[i]; {
+		case c.number == 0:
+			s.items = append(roomy(s.items, 1), k)
+			s.slots[i] = slot{h, uint32(len(s.items))}
 			return uint32(len(s.items) - 1), true
-		}
-		if s.items[n-1] == k {
-			return n - 1, false
+		case c.hash == h && s.items[c.number-1] == k:
+			return c.number - 1, false
 		}
 	}
 }
 
-func (s *set[K]) grow() {
-	s.slots = make([]uint32, max(64, len(s.slots)*2))
-	mask := uint64(len(s.slots) - 1)
-	for n, k := range s.items {
-		i := k.hash(s.seed) & mask
-		for s.slots[i] != 0 {
+// roomy is list with place for n more. It doubles, as most of the work of a
+// build would else be to copy its lists, and to have fresh memory zeroed.
+func roomy[T any](list []T, n int) []T {
+	if cap(list)-len(list) < n {
+		list = slices.Grow(list, max(n, len(list)))
+	}
+	return list
+}
+
+// grown is an open table with twice the slots.
+func grown(old []slot) []slot {
+	slots := make([]slot, max(64, len(old)*2))
+	mask := uint32(len(slots) - 1)
+	for _, c := range old {
+		if c.number == 0 {
+			continue
+		}
+		i := c.hash & mask
+		for slots[i].number != 0 {
 			i = (i + 1) & mask
 		}
-		s.slots[i] = uint32(n + 1)
+		slots[i] = c
 	}
+	return slots
 }
 
 // handle is a name as the input calls it.
-type handle sym.Text
+type handle uint64
 
 func (h handle) hash(seed uint64) uint64 { return mix(uint64(h)^seed, seed) }
 
-// nameID is a name by its content: the number of an entry of names.
-type nameID uint32
+// sum is a text by its content.
+type sum [2]uint64
 
-func (n nameID) hash(seed uint64) uint64 { return mix(uint64(n)^seed, seed) }
+func (s sum) hash(uint64) uint64 { return s[0] }
 
 // triple is a call that was inlined: what was called, and where.
 type triple struct{ origin, file, line, column uint32 }

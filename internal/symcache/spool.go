@@ -2,6 +2,8 @@ package symcache
 
 import (
 	"io"
+	"sync"
+	"sync/atomic"
 
 	"symbolon/internal/fault"
 )
@@ -22,11 +24,23 @@ type ScratchFile interface {
 
 const chunkSize = 64 << 10
 
+// A room is the memory that spools share. It may be used by several goroutines,
+// each with spools of its own.
+type room struct {
+	scratch Scratch // nil: there is no bound
+	limit   int64
+	tables  int64        // bytes that are taken by others
+	held    atomic.Int64 // bytes of chunks
+	mu      sync.Mutex   // of scratch
+}
+
+func (r *room) full() bool { return r.scratch != nil && r.tables+r.held.Load() > r.limit }
+
 // A spool is bytes that are written once, from front to back, and read in the
-// same order any number of times. It is in memory until it is told to spill.
-// Its errors stick.
+// same order any number of times. It is in memory until it has to grow and the
+// room is full. Its errors stick.
 type spool struct {
-	scratch Scratch
+	room    *room
 	file    ScratchFile
 	spilled int64 // bytes in file
 	chunks  [][]byte
@@ -34,37 +48,49 @@ type spool struct {
 	err     error
 }
 
-// held is how much memory the spool holds.
-func (s *spool) held() int64 { return s.size - s.spilled }
-
 func (s *spool) Write(p []byte) (int, error) {
-	n := len(p)
-	for len(p) > 0 {
-		last := len(s.chunks) - 1
-		switch {
-		case last < 0:
-			s.chunks = append(s.chunks, nil) // grows, as many spools stay small
-			last++
-		case len(s.chunks[last]) == chunkSize:
-			s.chunks = append(s.chunks, make([]byte, 0, chunkSize))
-			last++
+	n, last := len(p), len(s.chunks)-1
+	s.size += int64(n)
+	if last >= 0 && len(s.chunks[last])+n <= chunkSize { // nearly always
+		s.chunks[last] = append(s.chunks[last], p...)
+		return n, s.err
+	}
+	for len(p) > 0 && s.err == nil {
+		if last = len(s.chunks) - 1; last < 0 || len(s.chunks[last]) == chunkSize {
+			s.grow()
+			continue
 		}
 		c := s.chunks[last]
 		k := min(len(p), chunkSize-len(c))
 		s.chunks[last] = append(c, p[:k]...)
 		p = p[k:]
 	}
-	s.size += int64(n)
 	return n, s.err
+}
+
+// grow makes place for more.
+func (s *spool) grow() {
+	var chunk []byte // grows, as many spools stay small
+	if len(s.chunks) > 0 {
+		if s.room.full() {
+			s.spill()
+			return
+		}
+		chunk = make([]byte, 0, chunkSize)
+	}
+	s.chunks = append(s.chunks, chunk)
+	s.room.held.Add(chunkSize)
 }
 
 // spill moves everything from memory to the scratch file.
 func (s *spool) spill() {
-	if s.err != nil || len(s.chunks) == 0 {
+	if s.err != nil || s.size == s.spilled {
 		return
 	}
 	if s.file == nil {
-		f, err := s.scratch.Create()
+		s.room.mu.Lock()
+		f, err := s.room.scratch.Create()
+		s.room.mu.Unlock()
 		if err != nil {
 			s.err = scratchError("create", err)
 			return
@@ -78,6 +104,7 @@ func (s *spool) spill() {
 		}
 		s.spilled += int64(len(c))
 	}
+	s.room.held.Add(-chunkSize * int64(len(s.chunks)-1))
 	s.chunks = s.chunks[:1]
 	s.chunks[0] = s.chunks[0][:0]
 }
@@ -135,11 +162,14 @@ func (s *spool) copyTo(w io.Writer) error {
 // close gives everything back.
 func (s *spool) close() error {
 	f := s.file
+	s.room.held.Add(-chunkSize * int64(len(s.chunks)))
 	s.file, s.chunks, s.size, s.spilled = nil, nil, 0, 0
 	if f == nil {
 		return nil
 	}
-	return s.scratch.Remove(f)
+	s.room.mu.Lock()
+	defer s.room.mu.Unlock()
+	return s.room.scratch.Remove(f)
 }
 
 // A reader walks through a spool that is complete. What it returns is valid

@@ -207,20 +207,15 @@ func (w *stringWriter) addPieces() error {
 }
 
 // write writes all strings and is how many there are.
-func (n *names) write(p *plan, w *stringWriter, settle func() error) (uint64, error) {
+func (n *names) write(p *plan, w *stringWriter) (uint64, error) {
 	w.next = uint32(len(p.order))
 	var buf []byte
-	for k, i := range p.order {
+	for _, i := range p.order {
 		buf = n.appendString(buf[:0], i, p)
 		for len(buf) > maxString {
 			buf = w.cut(buf)
 		}
 		w.add(buf)
-		if k%4096 == 0 {
-			if err := settle(); err != nil {
-				return 0, err
-			}
-		}
 	}
 	if err := w.addPieces(); err != nil {
 		return 0, err
@@ -229,5 +224,5 @@ func (n *names) write(p *plan, w *stringWriter, settle func() error) (uint64, er
 	if w.text.size > 1<<32 || w.count > 1<<32 {
 		return 0, fault.New(fault.Unsupported, "symcache, build", "%d bytes of names", w.text.size)
 	}
-	return w.count, settle()
+	return w.count, nil
 }

@@ -10,18 +10,16 @@ import (
 )
 
 // A Table answers what a file says about an address. It is safe for concurrent
-// use. It stays valid as long as the source it was opened from.
+// use. It stays valid as long as the source it was opened from, whose bytes
+// must not change.
 type Table struct {
-	head *head
-	raw  []byte // of the head
-	size int64
-	body []byte
-	sums []byte // of the pages of body
-
-	// A page that was read and is good has its bit in good, one that is not in
-	// bad; a page that nobody has asked for is in neither.
-	good, bad []uint32
-	damage    atomic.Pointer[fault.Error]
+	head   *head
+	raw    []byte // of the head
+	size   int64
+	body   []byte
+	sums   []byte // of the pages of body
+	damage atomic.Pointer[fault.Error]
+	memo   memo
 
 	extents, groups, nodes, triples, functions, origins, files, index records
 	rows, text                                                        span
@@ -49,13 +47,11 @@ type field struct {
 // get is field k of record i, which must exist.
 func (r *records) get(i uint64, k int) uint64 {
 	f := &r.field[k]
-	return binary.LittleEndian.Uint64(r.b[i*r.stride+f.byte:]) >> f.shift & f.mask
+	return binary.LittleEndian.Uint64(r.b[i*r.stride+f.byte:]) >> (f.shift & 7) & f.mask
 }
 
-// Open opens a table. It reads and checks the head; the rest is checked page
-// by page when it is first needed, so the time does not depend on the size of
-// the file if src is in memory or mapped. Else the file is read into memory
-// once.
+// Open opens a table and compares all of its checksums. If src is not in
+// memory it is read into memory once.
 func Open(src bin.Source) (*Table, error) {
 	size := src.Size()
 	if int64(int(size)) != size {
@@ -77,11 +73,13 @@ func Open(src bin.Source) (*Table, error) {
 	if crc32.Checksum(sums, castagnoli) != h.sumsCheck {
 		return nil, malformed("checksums", "checksum does not match")
 	}
-	words := (h.pages() + 31) / 32
-	t := &Table{
-		head: h, raw: b[:h.size], size: size, body: b[at:], sums: sums,
-		good: make([]uint32, words), bad: make([]uint32, words),
-		columns: h.info.Flags&HasColumns != 0,
+	t := &Table{head: h, raw: b[:h.size], size: size, body: b[at:], sums: sums, columns: h.info.Flags&HasColumns != 0}
+	for page := range uint64(h.pages()) {
+		from := page << pageShift
+		b := t.body[from:min(from+pageSize, uint64(len(t.body)))]
+		if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(sums[page*4:]) {
+			return nil, malformed("body", "page %d, at %#x: checksum does not match", page, uint64(at)+from)
+		}
 	}
 	t.slice()
 	return t, nil
@@ -116,9 +114,8 @@ func (t *Table) Info() Info { return t.head.info }
 // Size is the size of the file.
 func (t *Table) Size() int64 { return t.size }
 
-// Damaged is the first damage that was met: a page whose checksum does not
-// match, or a record that cannot be. What it touches is answered as if the
-// table knew nothing about it.
+// Damaged is the first damage that was met: a record that no Builder writes.
+// What it touches is answered as if the table knew nothing about it.
 func (t *Table) Damaged() error {
 	if err := t.damage.Load(); err != nil {
 		return err
@@ -130,44 +127,4 @@ func (t *Table) Damaged() error {
 func (t *Table) damaged(section int, format string, args ...any) bool {
 	t.damage.CompareAndSwap(nil, malformed(sectionNames[section], format, args...))
 	return false
-}
-
-// touch says whether n bytes from at on in the body are what was written. They
-// must be there, at least one, and no more than a page.
-func (t *Table) touch(at, n uint64) bool {
-	return t.isGood(at>>pageShift) && t.isGood((at+n-1)>>pageShift) || t.touchSlow(at, n)
-}
-
-func (t *Table) isGood(page uint64) bool {
-	return atomic.LoadUint32(&t.good[page/32])>>(page%32)&1 != 0
-}
-
-func (t *Table) touchSlow(at, n uint64) bool {
-	return t.checkPage(at>>pageShift) && t.checkPage((at+n-1)>>pageShift)
-}
-
-// checkPage says whether a page is good, and reads it if nobody has so far.
-func (t *Table) checkPage(page uint64) bool {
-	if t.isGood(page) {
-		return true
-	}
-	word, bit := page/32, uint32(1)<<(page%32)
-	if atomic.LoadUint32(&t.bad[word])&bit != 0 {
-		return false
-	}
-	from := page << pageShift
-	b := t.body[from:min(from+pageSize, uint64(len(t.body)))]
-	if crc32.Checksum(b, castagnoli) == binary.LittleEndian.Uint32(t.sums[page*4:]) {
-		atomic.OrUint32(&t.good[word], bit)
-		return true
-	}
-	atomic.OrUint32(&t.bad[word], bit)
-	t.damage.CompareAndSwap(nil, malformed("body", "page %d, at %#x: checksum does not match",
-		page, uint64(t.size)-t.head.bodySize+from))
-	return false
-}
-
-// record says whether record i of r exists and is what was written.
-func (t *Table) record(r *records, i uint64) bool {
-	return i < r.count && t.touch(r.at+i*r.stride, r.stride)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"symbolon/internal/sym"
@@ -11,7 +12,7 @@ import (
 )
 
 func TestTableAnswersAsItsBlocksDo(t *testing.T) {
-	rounds := uint64(3000)
+	rounds := uint64(1500)
 	if testing.Short() {
 		rounds = 500
 	}
@@ -27,6 +28,24 @@ func TestTableAnswersAsItsBlocksDo(t *testing.T) {
 		if err := table.Verify(); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
+	}
+}
+
+// More rows than are read at once while a table is made.
+func TestLargeTableAnswersAsItsBlocksDo(t *testing.T) {
+	m := synthetic(700, 150)
+	table := open(t, m.build(t, symcache.Options{}))
+	names := textFunc(m.appendText)
+	for _, b := range m.blocks {
+		for i := 0; i < len(b.Rows); i += 5 {
+			got, want := table.Lookup(nil, b.Rows[i].Addr), b.Frames(nil, i)
+			if !same(table, got, names, want) {
+				t.Fatalf("frames at %#x:\n%swanted are:\n%s", b.Rows[i].Addr, spell(table, got), spell(names, want))
+			}
+		}
+	}
+	if err := table.Verify(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -60,7 +79,7 @@ func TestNamesOfEveryShapeComeBack(t *testing.T) {
 	names := []string{
 		"", "\x00", "\x80", "\xff\xfe", string(all), strings.Repeat(string(all), 50), "operator<", "operator->", "operator()(int)",
 		"a<b, c>", "a<b,c>", "a<b , c>", "<>", "<<<<", ">>>>", ")(", "f(a < b, c)", "f<(a->b)>(int)", "::", "::::a", "a::", "/", `\\`, "/a/",
-		strings.Repeat("<", 5000), strings.Repeat("<", 300) + "shared text" + strings.Repeat(">", 300),
+		strings.Repeat("<", 5000), strings.Repeat("(", 400_000) + strings.Repeat(">", 400_000), strings.Repeat("<", 300) + "shared text" + strings.Repeat(">", 300),
 		strings.Repeat("std::vector<", 200) + "unsigned long" + strings.Repeat(">", 200), strings.Repeat("(longer),", 500),
 		strings.Repeat("x", 254), strings.Repeat("x", 255), strings.Repeat("x", 256), strings.Repeat("é", 64), strings.Repeat("é", 4000),
 		strings.Repeat("0123456789", symcache.MaxText/10+1)[:symcache.MaxText],
@@ -173,5 +192,55 @@ func TestOpenTailLastsToTheEnd(t *testing.T) {
 	table := open(t, file)
 	for _, addr := range []uint64{0, 0x1000, 0x1001, 0x17ff, 0x1800, 1 << 32, 1 << 62, 1<<63 + 76, 1<<63 + 77, 1<<64 - 1} {
 		m.compare(t, table, addr)
+	}
+}
+
+// However small the memo, and however many ask while it begins anew.
+func TestRememberedNamesAreTheNames(t *testing.T) {
+	m := large(t, 300)
+	for i := range m.texts {
+		switch i % 5 {
+		case 0:
+			m.texts[i] += `"quoted"`
+		case 1:
+			m.texts[i] += "größe"
+		}
+	}
+	file := m.build(t, symcache.Options{})
+	good := open(t, file)
+	type name struct {
+		handle sym.Text
+		text   string
+	}
+	var names []name
+	for _, b := range m.blocks {
+		for _, f := range good.Lookup(nil, b.Rows[0].Addr) {
+			for _, h := range []sym.Text{f.Func, f.File} {
+				names = append(names, name{h, string(good.AppendText(nil, h))})
+			}
+		}
+	}
+	for _, limit := range []int64{0, 1, 4_000, 20_000, 70_000, 200_000, 1 << 30} {
+		table := open(t, file)
+		table.Remember(limit)
+		var wg sync.WaitGroup
+		for g := range 4 {
+			wg.Go(func() {
+				room := []byte("before ")
+				for i := range 3 * len(names) {
+					n := names[(i*(2*g+1)+g*37)%len(names)]
+					got, plain := table.AppendName(room, n.handle)
+					want := !strings.ContainsAny(n.text, `"ö`)
+					if string(got) != "before "+n.text || plain != want {
+						t.Errorf("limit %d: name %q, plain %t, wanted is %q, %t", limit, got, plain, n.text, want)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if text, plain := table.AppendName(nil, 0); len(text) > 0 || !plain {
+			t.Errorf("no name is %q, plain %t", text, plain)
+		}
 	}
 }

@@ -2,6 +2,8 @@ package symcache
 
 import (
 	"encoding/binary"
+	"math/bits"
+	"slices"
 
 	"symbolon/internal/sym"
 )
@@ -9,20 +11,58 @@ import (
 // AppendText appends the name behind a handle that the table gave out; nothing
 // for zero and for what is damaged.
 func (t *Table) AppendText(dst []byte, text sym.Text) []byte {
-	n, r := uint64(text>>1)-1, &t.origins
-	if text&handleFile != 0 {
+	out, _ := t.AppendName(dst, text)
+	return out
+}
+
+// AppendName is AppendText that also tells whether what was appended is plain:
+// printable ASCII without quotes and backslashes.
+func (t *Table) AppendName(dst []byte, text sym.Text) (out []byte, plain bool) {
+	sort, n := int(text&handleFile), uint64(text>>1)-1
+	if name, plain, ok := t.memo.find(sort, n); ok {
+		return append(dst, name...), plain
+	}
+	r := &t.origins
+	if sort == handleFile {
 		r = &t.files
 	}
-	if text == 0 || n >= r.count || !t.record(r, n) {
-		return dst
+	if text == 0 || n >= r.count {
+		return dst, true
 	}
 	d := decoder{t: t, left: MaxText, most: len(dst) + MaxText}
 	out, ok := d.append(dst, r.get(n, 0), 0)
 	if !ok {
 		t.damaged(secText, "string %d cannot be put together", r.get(n, 0))
-		return dst
+		return dst, true
 	}
-	return out
+	plain = isPlain(out[len(dst):])
+	t.memo.add([2]uint64{t.origins.count, t.files.count}, sort, n, out[len(dst):], plain)
+	return out, plain
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x80 * ones
+)
+
+// isPlain says whether b is printable ASCII without quotes and backslashes.
+func isPlain(b []byte) bool {
+	for len(b) >= 8 {
+		if !plainWord(binary.LittleEndian.Uint64(b)) {
+			return false
+		}
+		b = b[8:]
+	}
+	rest := [8]byte{' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '}
+	copy(rest[:], b)
+	return plainWord(binary.LittleEndian.Uint64(rest[:]))
+}
+
+// plainWord is isPlain for eight bytes. In each of them, as long as none has
+// its high bit set, x-1 borrows that bit if x is zero.
+func plainWord(w uint64) bool {
+	quote, slash, del := w^'"'*ones, w^'\\'*ones, w^0x7f*ones
+	return (w|(w-' '*ones)|(quote-ones)|(slash-ones)|(del-ones))&highs == 0
 }
 
 // A decoder puts one name together. It ends whatever the strings say: left is
@@ -38,27 +78,27 @@ func (d *decoder) append(dst []byte, id uint64, depth int) ([]byte, bool) {
 	if d.left--; !ok || d.left < 0 || depth > maxDecode {
 		return dst, false
 	}
+	dst = slices.Grow(dst, maxString+8)
 	for i := 0; i < len(s); {
-		c := s[i]
-		if c < lead1 {
-			k := i + 1
-			for k < len(s) && s[k] < lead1 {
-				k++
-			}
-			dst = append(dst, s[i:k]...)
-			i = k
+		// Eight bytes are taken at a time, up to the first that is a token.
+		w, n := binary.LittleEndian.Uint64(s[i:i+slack]), len(dst)
+		binary.LittleEndian.PutUint64(dst[n:n+8], w)
+		run := min(bits.TrailingZeros64(w&highs)/8, len(s)-i)
+		dst = dst[:n+run]
+		if i += run; run == 8 || i == len(s) {
 			continue
 		}
-		size := tokenSize(c)
-		if i+size > len(s) {
+		token := tokenSize(s[i])
+		if i+token > len(s) {
 			return dst, false
 		}
-		if c == escape {
+		if s[i] == escape {
 			dst = append(dst, s[i+1])
-		} else if dst, ok = d.append(dst, ref(s[i:i+size]), depth+1); !ok {
+		} else if dst, ok = d.append(dst, ref(s[i:i+token]), depth+1); !ok {
 			return dst, false
 		}
-		i += size
+		i += token
+		dst = slices.Grow(dst, maxString+8)
 	}
 	return dst, len(dst) <= d.most
 }
@@ -78,14 +118,11 @@ func ref(s []byte) uint64 {
 	return uint64(binary.BigEndian.Uint32(s[1:]))
 }
 
-// string is a string as it is on disk.
+// string is a string as it is on disk. There are slack bytes behind it.
 func (t *Table) string(id uint64) ([]byte, bool) {
 	group := id / stringGroup
 	if group >= t.index.count {
 		return nil, t.damaged(secIndex, "string %d of %d groups", id, t.index.count)
-	}
-	if !t.record(&t.index, group) {
-		return nil, false
 	}
 	start := t.index.get(group, 0)
 	if start+stringGroup > t.text.size {
@@ -99,8 +136,7 @@ func (t *Table) string(id uint64) ([]byte, bool) {
 	if start+from+size > t.text.size {
 		return nil, t.damaged(secText, "string %d at %d of %d", id, start+from, t.text.size)
 	}
-	// The sizes are checked together with what they led to.
-	return t.body[group+from : group+from+size], t.touch(group, from+size)
+	return t.body[group+from : group+from+size], true
 }
 
 // sumBytes is the sum of the first k of sixteen bytes.

@@ -3,9 +3,11 @@ package table
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"io"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
@@ -60,40 +62,63 @@ func (t *Tables) behind(key cache.Key, ref *mem.Ref[*entry]) bool {
 		defer t.waiting.Add(-1)
 		defer ref.Release()
 		defer close(e.built)
+		calm()
 		e.failed = t.replace(key, e)
 	})
 	return true
 }
 
 // replace builds the table of an entry that answers for itself, and puts it in
-// its place.
+// its place. If another node builds it, that one's table is waited for.
 func (t *Tables) replace(key cache.Key, e *entry) error {
+	made, size, err := t.inTurn(e)
+	for wait := firstWait; errors.Is(err, errElsewhere); wait = min(2*wait, lastWait) {
+		select {
+		case <-time.After(wait):
+		case <-t.ctx.Done():
+		}
+		made, size, err = t.inTurn(e)
+	}
+	switch {
+	case err == nil:
+		t.open.Put(key, made, size, made.close).Release()
+	case t.ctx.Err() == nil:
+		metric.Builds.Add(1, "failed")
+		t.log.Warn("a table could not be built; its file goes on answering for itself",
+			"module", e.module.DebugFile, "error", err)
+	}
+	return err
+}
+
+// errElsewhere says that another node builds the table.
+var errElsewhere = errors.New("another node builds the table")
+
+// How long is waited before another node's table is looked for.
+const (
+	firstWait = 100 * time.Millisecond
+	lastWait  = 2 * time.Second
+)
+
+// inTurn builds when there are a slot and memory for it.
+func (t *Tables) inTurn(e *entry) (*entry, int64, error) {
 	select {
 	case t.slots <- struct{}{}:
 		defer func() { <-t.slots }()
 	case <-t.ctx.Done():
 	}
 	if err := context.Cause(t.ctx); err != nil {
-		return err
+		return nil, 0, err
 	}
-	release, err := t.memory.Acquire(t.ctx, int64(t.cfg.BuildMemory))
+	release, err := t.memory.Acquire(t.ctx, t.needs(e))
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	defer release()
-	made, size, err := t.buildSafely(t.ctx, e)
-	if err != nil {
-		metric.Builds.Add(1, "failed")
-		if t.ctx.Err() == nil {
-			t.log.Warn("a table could not be built; its file goes on answering for itself",
-				"module", e.module.DebugFile, "error", err)
-		}
-		return err
-	}
-	metric.Builds.Add(1, "built")
-	t.open.Put(key, made, size, made.close).Release()
-	return nil
+	return t.buildSafely(t.ctx, e)
 }
+
+// needs is how much memory the build for e takes.
+func (t *Tables) needs(e *entry) int64 { return min(int64(t.cfg.BuildMemory), 16<<20+e.found.Size) }
 
 // buildSafely is build, with a mistake of ours that throws turned into an
 // error: a file that we trip over must not end the server for everybody.
@@ -114,46 +139,62 @@ func (t *Tables) build(ctx context.Context, e *entry) (*entry, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	hash, err := hashOf(src)
-	if err != nil {
-		return nil, 0, err
+	if e.hash == ([32]byte{}) {
+		if e.hash, err = hashOf(src); err != nil {
+			return nil, 0, err
+		}
 	}
-	made, size := t.stored(ctx, hash)
+	made, size := t.stored(ctx, e.hash)
+	if made == nil && t.lease != nil {
+		release, ok := t.lease.Acquire(ctx, tableKey(e.hash))
+		if !ok {
+			return nil, 0, errElsewhere
+		}
+		defer release()
+		made, size = t.stored(ctx, e.hash) // of who had the lease before
+	}
 	if made == nil {
-		blob, err := t.tier.Put(ctx, cache.Symcache, tableKey(hash), func(w io.Writer) error {
-			return t.write(ctx, w, obj, src.Size(), hash)
-		})
-		if err != nil {
+		if made, size, err = t.make(ctx, obj, src.Size(), e.hash); err != nil {
 			return nil, 0, err
 		}
-		size = blob.Size()
-		if made, err = newEntry(blob); err != nil {
-			return nil, 0, err
-		}
+		metric.Builds.Add(1, "built")
+		metric.BuildSeconds.Observe(t.now().Sub(start).Seconds())
+		metric.BuildBytes.Add(src.Size())
+	} else {
+		metric.Builds.Add(1, "found")
 	}
-	metric.BuildSeconds.Observe(t.now().Sub(start).Seconds())
-	metric.BuildBytes.Add(src.Size())
 	if info := obj.Info(); info.BadRecords > 0 {
 		metric.BadRecords.Add(int64(info.BadRecords), info.Kind)
 	}
-	if err := e.found.Record(ctx, hash); err != nil {
+	if err := e.found.Record(context.WithoutCancel(ctx), e.hash); err != nil {
 		t.log.Warn("the meta of a file could not be kept", "error", err)
 	}
 	return made, size, nil
 }
 
-func (t *Tables) write(ctx context.Context, w io.Writer, obj *object.Object, size int64, hash [32]byte) error {
-	return Build(ctx, w, obj, symcache.Options{Memory: int64(t.cfg.BuildMemory), Scratch: t.scratch}, size, hash)
+// make makes the table of obj and keeps it.
+func (t *Tables) make(ctx context.Context, obj *object.Object, size int64, hash [32]byte) (*entry, int64, error) {
+	opt := symcache.Options{Memory: int64(t.cfg.BuildMemory), Scratch: t.scratch, Workers: max(1, runtime.GOMAXPROCS(0)-1)}
+	blob, err := t.tier.Put(ctx, cache.Symcache, tableKey(hash), func(w io.Writer) error {
+		return Build(ctx, w, obj, opt, size, hash)
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	cost := cost(blob.Size())
+	made, err := newEntry(blob)
+	return made, cost, err
 }
 
 // Build writes the table of obj, whose file has this size and content hash.
 func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Options, size int64, hash [32]byte) error {
 	b := symcache.NewBuilder(opt, obj.AppendText)
 	defer b.Close()
-	err := obj.Blocks(runtime.GOMAXPROCS(0), func(blk *sym.Block) error {
+	err := obj.Blocks(opt.Workers, func(blk *sym.Block) error {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
+		runtime.Gosched() // answers go first
 		return b.Add(blk)
 	})
 	if err != nil {

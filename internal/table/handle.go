@@ -23,20 +23,26 @@ type Handle struct {
 	tables *Tables
 	key    cache.Key
 	ref    *mem.Ref[*entry]
+	table  *symcache.Table // if that is what answers
 }
 
 func (t *Tables) handle(key cache.Key, ref *mem.Ref[*entry]) *Handle {
-	return &Handle{answerer: ref.Value().answerer, tables: t, key: key, ref: ref}
+	e := ref.Value()
+	tab, _ := e.answerer.(*symcache.Table)
+	return &Handle{answerer: e.answerer, tables: t, key: key, ref: ref, table: tab}
 }
 
 // AppendText appends the string behind t. It is plain if it is known to need
 // no escapes in JSON: printable ASCII without quotes and backslashes.
 func (h *Handle) AppendText(dst []byte, t sym.Text) (out []byte, plain bool) {
+	if tab := h.table; tab != nil {
+		return tab.AppendName(dst, t)
+	}
 	return h.answerer.AppendText(dst, t), false
 }
 
 // Quick says that an answer takes no time worth a look at the clock.
-func (h *Handle) Quick() bool { return h.ref.Value().found == nil }
+func (h *Handle) Quick() bool { return h.table != nil }
 
 // Module is what the file says of itself.
 func (h *Handle) Module() ident.Module { return h.ref.Value().module }
@@ -57,8 +63,16 @@ func newEntry(blob cache.Blob) (*entry, error) {
 		_ = blob.Close()
 		return nil, err
 	}
+	tab.Remember(blob.Size() / namesPart)
 	return &entry{answerer: tab, module: tab.Info().Module, check: tab.Check, blob: blob}, nil
 }
+
+// namesPart is which part of the size of a table its names may take in memory,
+// in the form in which they are shown.
+const namesPart = 2
+
+// cost is the memory of an open table.
+func cost(size int64) int64 { return size + size/namesPart }
 
 // close lets go of what answers, when nobody uses it any more.
 func (e *entry) close() {

@@ -8,6 +8,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -28,19 +29,14 @@ import (
 type Config struct {
 	MaxBytes    bin.Size `yaml:"max_bytes" help:"Bytes of open tables and of their names kept in memory; none: half of the memory for all."`
 	Builds      int      `yaml:"builds" help:"Tables that are built at the same time, if memory allows."`
-	BuildMemory bin.Size `yaml:"build_memory" help:"Memory of one build; what does not fit is spilled to disk."`
+	BuildMemory bin.Size `yaml:"build_memory" help:"Memory of one build; what does not fit is spilled to disk. None: a quarter of the memory for all."`
 }
 
-// Defaults returns c with its zero fields filled in.
+// Defaults returns c with its zero fields filled in. What memory there is, and
+// so how much of it is for tables, only the caller of New can say.
 func (c Config) Defaults() Config {
-	if c.MaxBytes == 0 {
-		c.MaxBytes = 256 << 20
-	}
 	if c.Builds == 0 {
 		c.Builds = 1
-	}
-	if c.BuildMemory == 0 {
-		c.BuildMemory = 64 << 20
 	}
 	return c
 }
@@ -57,6 +53,7 @@ func (c Config) Validate() error {
 type Tables struct {
 	cfg     Config
 	memory  *bin.Budget
+	lease   cache.Lease
 	loc     *locate.Locator
 	tier    cache.Tier
 	scratch symcache.Scratch
@@ -79,6 +76,7 @@ type Deps struct {
 	Tier    cache.Tier       // keeps finished tables
 	Scratch symcache.Scratch // where a build spills to
 	Memory  *bin.Budget      // for builds
+	Lease   cache.Lease      // lets one of several nodes build a table; nil: there is one node
 	Now     func() time.Time
 	Log     *slog.Logger
 }
@@ -86,8 +84,9 @@ type Deps struct {
 // New makes Tables. Close them.
 func New(cfg Config, d Deps) *Tables {
 	cfg = cfg.Defaults()
+	cfg.MaxBytes, cfg.BuildMemory = cmp.Or(cfg.MaxBytes, 256<<20), cmp.Or(cfg.BuildMemory, 256<<20)
 	t := &Tables{
-		cfg: cfg, memory: d.Memory, loc: d.Locator, tier: d.Tier, scratch: d.Scratch, now: d.Now, log: d.Log,
+		cfg: cfg, memory: d.Memory, lease: d.Lease, loc: d.Locator, tier: d.Tier, scratch: d.Scratch, now: d.Now, log: d.Log,
 		open:  mem.New[*entry](int64(cfg.MaxBytes)),
 		slots: make(chan struct{}, cfg.Builds),
 	}
@@ -101,6 +100,7 @@ func New(cfg Config, d Deps) *Tables {
 // use any more.
 func (t *Tables) Close() {
 	t.cancel()
+	t.opens.Close()
 	t.builds.Wait()
 	t.open.Close()
 }
@@ -115,6 +115,7 @@ type entry struct {
 	taken  atomic.Bool   // its table is being built, or could not be
 	built  chan struct{} // closed when its table is there, or could not be built; nil for a table
 	failed error         // why it could not; to be read when built is closed
+	hash   [32]byte      // of the file; for who builds
 }
 
 // opened is an entry with the trail that led to it.
@@ -249,7 +250,7 @@ func (t *Tables) stored(ctx context.Context, hash [32]byte) (*entry, int64) {
 		t.tier.Forget(ctx, cache.Symcache, key)
 		return nil, 0
 	}
-	return e, blob.Size()
+	return e, cost(blob.Size())
 }
 
 // tableKey names the table of a file by its content.
