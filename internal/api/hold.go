@@ -16,7 +16,7 @@ const (
 	// hurryStep bytes each hurryTime is what is asked of a client whose large
 	// request holds memory that others wait for.
 	hurryStep = 64 << 10
-	hurryTime = 3 * time.Second
+	hurryTime = 1500 * time.Millisecond
 )
 
 // holds are the large requests that hold memory. When one has to wait, the
