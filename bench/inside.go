@@ -213,7 +213,7 @@ func pass(t *symcache.Table, addrs []uint64, names bool) (count int) {
 		frames = t.Lookup(frames[:0], a)
 		count += len(frames)
 		for i := 0; names && i < len(frames); i++ {
-			text = t.AppendText(text[:0], frames[i].Func)
+			text, _ = t.AppendText(text[:0], frames[i].Func)
 		}
 	}
 	return count

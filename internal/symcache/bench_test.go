@@ -253,9 +253,9 @@ func BenchmarkLookup(b *testing.B) {
 	}
 }
 
-// BenchmarkAppendName asks for the names of frames, without and with a memo
+// BenchmarkAppendText asks for the names of frames, without and with a memo
 // that knows them all.
-func BenchmarkAppendName(b *testing.B) {
+func BenchmarkAppendText(b *testing.B) {
 	for _, order := range []string{"random", "in order"} {
 		for _, how := range []string{"cold", "remembered"} {
 			b.Run(order+"/"+how, func(b *testing.B) {
@@ -269,12 +269,12 @@ func BenchmarkAppendName(b *testing.B) {
 				}
 				var text []byte
 				for _, f := range frames {
-					text, _ = table.AppendName(text[:0], f.Func)
+					text, _ = table.AppendText(text[:0], f.Func)
 				}
 				size, i := 0, 0
 				b.ReportAllocs()
 				for b.Loop() {
-					text, _ = table.AppendName(text[:0], frames[i].Func)
+					text, _ = table.AppendText(text[:0], frames[i].Func)
 					size += len(text)
 					if i++; i == len(frames) {
 						i = 0
@@ -316,8 +316,8 @@ func TestLookupDoesNotAllocate(t *testing.T) {
 			frames = table.Lookup(frames[:0], b.Rows[len(b.Rows)/2].Addr)
 			table.Nearest(b.Rows[0].Addr)
 			for _, f := range frames {
-				text = table.AppendText(text[:0], f.Func)
-				text = table.AppendText(text[:0], f.File)
+				text, _ = table.AppendText(text[:0], f.Func)
+				text, _ = table.AppendText(text[:0], f.File)
 			}
 		}
 		for i := range m.blocks {

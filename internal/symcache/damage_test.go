@@ -268,7 +268,7 @@ func TestForgedStringIsNoName(t *testing.T) {
 	copy(file[at+16+38-1:], []byte{0xfc, 0, 0, 0, 3})
 	reseal(file)
 	table := open(t, file)
-	name := table.AppendText(nil, table.Lookup(nil, 0x1004)[0].Func)
+	name, _ := table.AppendText(nil, table.Lookup(nil, 0x1004)[0].Func)
 	if len(name) > 0 || table.Damaged() == nil {
 		t.Errorf("name %q, damage %v", name, table.Damaged())
 	}
@@ -289,12 +289,12 @@ func exercise(table *symcache.Table, more ...uint64) {
 			frames = append(frames, f)
 		}
 		for _, f := range frames[:min(len(frames), 4)] {
-			name = table.AppendText(name[:0], f.Func)
-			name = table.AppendText(name[:0], f.File)
+			name, _ = table.AppendText(name[:0], f.Func)
+			name, _ = table.AppendText(name[:0], f.File)
 		}
 	}
 	for h := range sym.Text(40) {
-		name = table.AppendText(name[:0], h)
+		name, _ = table.AppendText(name[:0], h)
 	}
 }
 
@@ -328,7 +328,7 @@ func TestNamesOfForgedStringsAreBounded(t *testing.T) {
 	if len(frames) != 1 {
 		t.Fatalf("%d frames", len(frames))
 	}
-	if name := table.AppendText([]byte("kept"), frames[0].Func); string(name) != "kept" {
+	if name, _ := table.AppendText([]byte("kept"), frames[0].Func); string(name) != "kept" {
 		t.Errorf("a name of %d bytes", len(name))
 	}
 	if table.Damaged() == nil || table.Verify() == nil {

@@ -2,7 +2,7 @@
 // file says, opened in place, and asked for frames. A [Builder] takes the
 // blocks of package sym in rising address order and writes a table; [Open]
 // opens one; [Table.Lookup] answers with the frames at an address and
-// [Table.AppendName] with the names in them.
+// [Table.AppendText] with the names in them.
 //
 // The package is pure: bytes in, values out. A build that must not hold
 // everything in memory is given a [Scratch] by its caller. The same blocks
@@ -129,7 +129,7 @@
 // with rows. Read rows until one lies behind the address. Follow the node to
 // its parents: each gives a frame, and its triple file, line and column of the
 // next one. A name in an answer is a handle, 2 * (origin + 1) or 2 * file + 1,
-// and is put together only by AppendName. Names that were asked for are kept in
+// and is put together only by AppendText. Names that were asked for are kept in
 // a memo if [Table.Remember] gives memory for it; 4 bytes for each origin and
 // file say where.
 //

@@ -37,7 +37,9 @@ func Example() {
 		panic(err)
 	}
 	for _, f := range table.Lookup(nil, 0x1020) {
-		fmt.Printf("%s at %s:%d\n", table.AppendText(nil, f.Func), table.AppendText(nil, f.File), f.Line)
+		name, _ := table.AppendText(nil, f.Func)
+		file, _ := table.AppendText(nil, f.File)
+		fmt.Printf("%s at %s:%d\n", name, file, f.Line)
 	}
 	fmt.Println(len(table.Lookup(nil, 0x1040)), "frames in the hole")
 	// Output:

@@ -87,21 +87,26 @@ func open(t testing.TB, file []byte) *symcache.Table {
 }
 
 type texter interface {
-	AppendText(dst []byte, t sym.Text) []byte
+	AppendText(dst []byte, t sym.Text) (out []byte, plain bool)
 }
 
 type textFunc func(dst []byte, t sym.Text) []byte
 
-func (f textFunc) AppendText(dst []byte, t sym.Text) []byte { return f(dst, t) }
+func (f textFunc) AppendText(dst []byte, t sym.Text) ([]byte, bool) { return f(dst, t), false }
+
+func named(names texter, t sym.Text) []byte {
+	name, _ := names.AppendText(nil, t)
+	return name
+}
 
 // spell is frames as text. Which handle stands for a name is no part of an
 // answer.
 func spell(names texter, frames []sym.Frame) string {
 	var b strings.Builder
 	for _, f := range frames {
-		fmt.Fprintf(&b, "%q", names.AppendText(nil, f.Func))
+		fmt.Fprintf(&b, "%q", named(names, f.Func))
 		if f.File != 0 {
-			fmt.Fprintf(&b, " in %q", names.AppendText(nil, f.File))
+			fmt.Fprintf(&b, " in %q", named(names, f.File))
 		}
 		fmt.Fprintf(&b, ":%d:%d %#x+%d %t\n", f.Line, f.Column, f.Entry, f.Size, f.Inlined)
 	}
@@ -113,9 +118,8 @@ func same(names texter, frames []sym.Frame, others texter, wanted []sym.Frame) b
 	if len(frames) != len(wanted) {
 		return false
 	}
-	var room [2][256]byte
 	text := func(a, b sym.Text) bool {
-		return (a == 0) == (b == 0) && bytes.Equal(names.AppendText(room[0][:0], a), others.AppendText(room[1][:0], b))
+		return (a == 0) == (b == 0) && bytes.Equal(named(names, a), named(others, b))
 	}
 	for i, f := range frames {
 		w := wanted[i]

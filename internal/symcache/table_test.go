@@ -62,7 +62,7 @@ func TestManyLongNamesComeBack(t *testing.T) {
 	table := open(t, m.build(t, symcache.Options{}))
 	for i, want := range m.texts {
 		frames := table.Lookup(nil, uint64(i)*4+3)
-		if len(frames) != 1 || string(table.AppendText(nil, frames[0].Func)) != want {
+		if len(frames) != 1 || textOf(table, frames[0].Func) != want {
 			t.Fatalf("name %d is %q", i, spell(table, frames))
 		}
 	}
@@ -97,11 +97,11 @@ func TestNamesOfEveryShapeComeBack(t *testing.T) {
 	table := open(t, m.build(t, symcache.Options{}))
 	for i, name := range names {
 		f := table.Lookup(nil, uint64(i))[0]
-		if got := string(table.AppendText(nil, f.Func)); got != name {
+		if got := textOf(table, f.Func); got != name {
 			t.Errorf("name %d is %.100q, wanted is %.100q", i, got, name)
 		}
 		want := name + "/f"
-		if got := string(table.AppendText(nil, f.File)); got != want[:min(len(want), symcache.MaxText)] {
+		if got := textOf(table, f.File); got != want[:min(len(want), symcache.MaxText)] {
 			t.Errorf("file %d is %.100q, wanted is %.100q", i, got, want)
 		}
 	}
@@ -133,7 +133,7 @@ func TestDeepLongNamesComeBack(t *testing.T) {
 	table := open(t, m.build(t, symcache.Options{}))
 	for i := range b.Nodes {
 		f, _ := table.Nearest(uint64(i))
-		if got, want := string(table.AppendText(nil, f.Func)), m.texts[i]; got != want {
+		if got, want := textOf(table, f.Func), m.texts[i]; got != want {
 			t.Fatalf("name %d of %d bytes is %.50q… of %d bytes: %v", i, len(want), got, len(got), table.Damaged())
 		}
 	}
@@ -216,7 +216,7 @@ func TestRememberedNamesAreTheNames(t *testing.T) {
 	for _, b := range m.blocks {
 		for _, f := range good.Lookup(nil, b.Rows[0].Addr) {
 			for _, h := range []sym.Text{f.Func, f.File} {
-				names = append(names, name{h, string(good.AppendText(nil, h))})
+				names = append(names, name{h, textOf(good, h)})
 			}
 		}
 	}
@@ -229,7 +229,7 @@ func TestRememberedNamesAreTheNames(t *testing.T) {
 				room := []byte("before ")
 				for i := range 3 * len(names) {
 					n := names[(i*(2*g+1)+g*37)%len(names)]
-					got, plain := table.AppendName(room, n.handle)
+					got, plain := table.AppendText(room, n.handle)
 					want := !strings.ContainsAny(n.text, `"ö`)
 					if string(got) != "before "+n.text || plain != want {
 						t.Errorf("limit %d: name %q, plain %t, wanted is %q, %t", limit, got, plain, n.text, want)
@@ -239,8 +239,14 @@ func TestRememberedNamesAreTheNames(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if text, plain := table.AppendName(nil, 0); len(text) > 0 || !plain {
+		if text, plain := table.AppendText(nil, 0); len(text) > 0 || !plain {
 			t.Errorf("no name is %q, plain %t", text, plain)
 		}
 	}
+}
+
+// textOf is the name behind a handle.
+func textOf(table *symcache.Table, text sym.Text) string {
+	name, _ := table.AppendText(nil, text)
+	return string(name)
 }

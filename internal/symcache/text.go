@@ -9,15 +9,9 @@ import (
 )
 
 // AppendText appends the name behind a handle that the table gave out; nothing
-// for zero and for what is damaged.
-func (t *Table) AppendText(dst []byte, text sym.Text) []byte {
-	out, _ := t.AppendName(dst, text)
-	return out
-}
-
-// AppendName is AppendText that also tells whether what was appended is plain:
-// printable ASCII without quotes and backslashes.
-func (t *Table) AppendName(dst []byte, text sym.Text) (out []byte, plain bool) {
+// for zero and for what is damaged. It is plain if it is printable ASCII without
+// quotes and backslashes.
+func (t *Table) AppendText(dst []byte, text sym.Text) (out []byte, plain bool) {
 	sort, n := int(text&handleFile), uint64(text>>1)-1
 	if name, plain, ok := t.memo.find(sort, n); ok {
 		return append(dst, name...), plain

@@ -5,9 +5,6 @@ import (
 	"math"
 )
 
-// Check is what Open has done.
-func (t *Table) Check() error { return nil }
-
 // Verify reads the whole table and says what is wrong with it: everything that
 // a Builder does not write.
 func (t *Table) Verify() error {

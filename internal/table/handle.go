@@ -4,16 +4,26 @@ import (
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/mem"
 	"symbolon/internal/ident"
+	"symbolon/internal/object"
 	"symbolon/internal/sym"
 	"symbolon/internal/symcache"
 )
 
 // answerer is the one way of answering. The table and the file itself give the
-// same frames.
+// same frames. AppendText appends the string behind t, which is plain if it is
+// known to need no escapes in JSON: printable ASCII without quotes and
+// backslashes.
 type answerer interface {
 	Lookup(dst []sym.Frame, addr uint64) []sym.Frame
 	Nearest(addr uint64) (sym.Frame, bool)
-	AppendText(dst []byte, t sym.Text) []byte
+	AppendText(dst []byte, t sym.Text) (out []byte, plain bool)
+}
+
+// direct is the file itself.
+type direct struct{ *object.Object }
+
+func (d direct) AppendText(dst []byte, t sym.Text) ([]byte, bool) {
+	return d.Object.AppendText(dst, t), false
 }
 
 // Handle is what is open for a module, while somebody uses it. The handles of
@@ -23,26 +33,14 @@ type Handle struct {
 	tables *Tables
 	key    cache.Key
 	ref    *mem.Ref[*entry]
-	table  *symcache.Table // if that is what answers
 }
 
 func (t *Tables) handle(key cache.Key, ref *mem.Ref[*entry]) *Handle {
-	e := ref.Value()
-	tab, _ := e.answerer.(*symcache.Table)
-	return &Handle{answerer: e.answerer, tables: t, key: key, ref: ref, table: tab}
-}
-
-// AppendText appends the string behind t. It is plain if it is known to need
-// no escapes in JSON: printable ASCII without quotes and backslashes.
-func (h *Handle) AppendText(dst []byte, t sym.Text) (out []byte, plain bool) {
-	if tab := h.table; tab != nil {
-		return tab.AppendName(dst, t)
-	}
-	return h.answerer.AppendText(dst, t), false
+	return &Handle{answerer: ref.Value().answerer, tables: t, key: key, ref: ref}
 }
 
 // Quick says that an answer takes no time worth a look at the clock.
-func (h *Handle) Quick() bool { return h.table != nil }
+func (h *Handle) Quick() bool { return h.ref.Value().found == nil }
 
 // Module is what the file says of itself.
 func (h *Handle) Module() ident.Module { return h.ref.Value().module }
@@ -64,7 +62,7 @@ func newEntry(blob cache.Blob) (*entry, error) {
 		return nil, err
 	}
 	tab.Remember(blob.Size() / namesPart)
-	return &entry{answerer: tab, module: tab.Info().Module, check: tab.Check, blob: blob}, nil
+	return &entry{answerer: tab, module: tab.Info().Module, blob: blob}, nil
 }
 
 // namesPart is which part of the size of a table its names may take in memory,

@@ -111,7 +111,6 @@ type entry struct {
 	module ident.Module
 	found  *locate.Found // the file that answers for itself; nil for a table
 	blob   cache.Blob    // the table; nil for a file
-	check  func() error  // whether the table is what was written; nil for a file
 	taken  atomic.Bool   // its table is being built, or could not be
 	built  chan struct{} // closed when its table is there, or could not be built; nil for a table
 	failed error         // why it could not; to be read when built is closed
@@ -221,7 +220,7 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module) opened
 	// The file in its spool counts like the memory, so that files which wait
 	// for their tables, or will never have one, do not pile up on the disk. Not
 	// in full if it is a giant: that must stay open too, to be fetched once.
-	e := &entry{answerer: obj, module: found.Module, found: found, built: make(chan struct{})}
+	e := &entry{answerer: direct{obj}, module: found.Module, found: found, built: make(chan struct{})}
 	o.ref = t.open.Put(key, e, obj.Footprint()+min(src.Size(), t.giant()), e.close)
 	return o
 }
@@ -240,11 +239,6 @@ func (t *Tables) stored(ctx context.Context, hash [32]byte) (*entry, int64) {
 		return nil, 0
 	}
 	e, err := newEntry(blob)
-	if err == nil {
-		if err = e.check(); err != nil {
-			e.close()
-		}
-	}
 	if err != nil {
 		t.log.Warn("a stored table is damaged and is made anew", "error", err)
 		t.tier.Forget(ctx, cache.Symcache, key)
