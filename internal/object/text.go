@@ -27,6 +27,8 @@ func textOf(kind int, off int64) sym.Text {
 const (
 	// firstPiece is how much of a record is read at first: most names fit.
 	firstPiece = 1 << 10
+	// nextPiece holds nearly all others.
+	nextPiece = 8 << 10
 	// allPiece holds the longest name.
 	allPiece = breakpad.MaxName
 )
@@ -49,7 +51,7 @@ func (f *symbolFile) appendText(dst []byte, t sym.Text) []byte {
 	}
 	s := f.scratch()
 	defer scratches.Put(s)
-	for _, n := range [...]int64{firstPiece, allPiece} {
+	for _, n := range [...]int64{firstPiece, nextPiece, allPiece} {
 		n = min(n, f.ix.Size-off)
 		piece, err := s.read(f.src, off, int(n))
 		if err != nil {
