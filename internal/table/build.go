@@ -82,6 +82,11 @@ func (t *Tables) replace(key cache.Key, e *entry) error {
 	switch {
 	case err == nil:
 		t.open.Put(key, made, size, made.close).Release()
+		outcome := "found"
+		if e.fresh {
+			outcome = "built"
+		}
+		metric.Builds.Add(1, outcome)
 	case t.ctx.Err() == nil:
 		metric.Builds.Add(1, "failed")
 		t.log.Warn("a table could not be built; its file goes on answering for itself",
@@ -157,11 +162,9 @@ func (t *Tables) build(ctx context.Context, e *entry) (*entry, int64, error) {
 		if made, size, err = t.make(ctx, obj, src.Size(), e.hash); err != nil {
 			return nil, 0, err
 		}
-		metric.Builds.Add(1, "built")
+		e.fresh = true
 		metric.BuildSeconds.Observe(t.now().Sub(start).Seconds())
 		metric.BuildBytes.Add(src.Size())
-	} else {
-		metric.Builds.Add(1, "found")
 	}
 	if info := obj.Info(); info.BadRecords > 0 {
 		metric.BadRecords.Add(int64(info.BadRecords), info.Kind)

@@ -115,6 +115,7 @@ type entry struct {
 	built  chan struct{} // closed when its table is there, or could not be built; nil for a table
 	failed error         // why it could not; to be read when built is closed
 	hash   [32]byte      // of the file; for who builds
+	fresh  bool          // its table was built here and now; for who builds
 }
 
 // opened is an entry with the trail that led to it.
