@@ -85,7 +85,7 @@ func (b *bench) sizes() error {
 		tables += float64(len(text))
 		packed += float64(len(z.EncodeAll(text, nil)))
 	}
-	b.report.add("size", "as mapped", "bytes / byte", tables/syms)
+	b.report.add("size", "in memory", "bytes / byte", tables/syms)
 	b.report.add("size", packedRow, "bytes / byte", packed/syms)
 	return nil
 }

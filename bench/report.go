@@ -46,7 +46,7 @@ var targets = map[[3]string]target{
 	{"latency", "ratio of the two", "p99"}:               {value: 2},
 	{"start", "first answer", "ms"}:                      {value: 50},
 	{"start", "before any request", "resident MB"}:       {value: 30},
-	{"size", "as mapped", "bytes / byte"}:                {value: 0.165},
+	{"size", "in memory", "bytes / byte"}:                {value: 0.165},
 	{"size", packedRow, "bytes / byte"}:                  {value: 0.07},
 	{"build", "1 worker", "MB / cpu s"}:                  {true, 140},
 	{"build", "2 workers", "MB / s"}:                     {true, 230},

@@ -141,7 +141,16 @@ func (n *node) cacheList(ctx context.Context, q cacheQuery, w io.Writer) error {
 }
 
 func (n *node) cachePurge(q cacheQuery, w io.Writer) error {
-	count, bytes := n.store.Purge(disk.Filter{Kind: cache.Kind(q.Kind), Idle: q.Older, Faults: q.Faults})
+	f := disk.Filter{Kind: cache.Kind(q.Kind), Idle: q.Older, Faults: q.Faults}
+	if n.shared != nil && q.Faults { // or the other nodes' cache would bring them back
+		n.store.List(func(x disk.Entry) bool {
+			if x.Fault != nil && (q.Kind == "" || string(x.Kind) == q.Kind) {
+				n.redis.Forget(context.Background(), x.Kind, x.Key)
+			}
+			return true
+		})
+	}
+	count, bytes := n.store.Purge(f)
 	say(w, "removed %d entries and faults, %s\n", count, bin.Size(bytes))
 	return nil
 }

@@ -40,9 +40,9 @@ const garbage = 50
 const base = 64 << 20
 
 // share divides memory: half of it for open tables, unless something else is
-// configured for them, a quarter for building tables, a quarter for requests. The heap is
-// held below what these and the names of open tables add up to, unless
-// GOMEMLIMIT and GOGC say otherwise.
+// configured for them, a quarter for building tables, a quarter for requests.
+// The heap is held below what these and the names of open tables add up to,
+// unless GOMEMLIMIT and GOGC say otherwise.
 func share(memory bin.Size, tables *table.Config) shares {
 	all := int64(memory)
 	if all == 0 {

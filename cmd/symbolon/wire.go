@@ -128,11 +128,11 @@ func openSource(c source.Config, network web.Config, client *web.Client) (source
 
 // close ends what runs and closes what is open, last made first.
 func (n *node) close() {
-	if n.locator != nil {
-		n.locator.Close()
-	}
 	if n.tables != nil {
 		n.tables.Close()
+	}
+	if n.locator != nil {
+		n.locator.Close()
 	}
 	if n.shared != nil {
 		n.shared.Close()

@@ -32,7 +32,7 @@ func (e *BodyError) Unwrap() error { return e.cause }
 const (
 	slowest   = 4 << 10 // bytes a second that keep a body alive
 	bodyRatio = 200     // decoded bytes for each sent one, past bodyFree
-	bodyFree  = 4 << 20
+	bodyFree  = 1 << 20
 	maxWindow = 8 << 20 // of zstd, as RFC 9659 has it for HTTP
 
 	// beginning is how much of a body must have arrived before the request
@@ -106,15 +106,13 @@ func (b *body) Read(p []byte) (int, error) {
 
 func (b *body) Close() error { return b.sent.src.Close() }
 
-// What a request needs of memory, in bytes for each of its body: numbers as
-// short as they can be become records, and packed bodies have been seen to
-// have a sixteenth of their size.
+// What a request needs of memory. A packed body counts with all that may come
+// out of it.
 const (
-	needPlain  = 4
-	needPacked = 16 * needPlain
-	needLarge  = 8 << 20   // of what is looked up at a time
-	needSmall  = 512 << 10 // needs no claim
-	needMost   = 64 << 20
+	needPlain = 4         // bytes for each of the body: numbers as short as they can be become records
+	needLarge = 12 << 20  // of what is looked up at a time
+	needSmall = 512 << 10 // needs no claim
+	needMost  = 64 << 20
 )
 
 // need is how much memory the request will claim; none if it is small.
@@ -128,11 +126,9 @@ func (b *body) need() int64 {
 		n = b.most
 	}
 	if b.coding != "" {
-		n *= needPacked
-	} else {
-		n *= needPlain
+		n = min(max(bodyFree, n*bodyRatio), b.most)
 	}
-	if n <= needSmall {
+	if n *= needPlain; n <= needSmall {
 		return 0
 	}
 	return min(n+needLarge, needMost)
@@ -230,11 +226,10 @@ func (p *patient) Read(b []byte) (int, error) {
 
 func (p *patient) receive(b []byte) (int, error) {
 	earned := time.Duration(p.n) * time.Second / slowest
-	p.hold.enter(receiving, p.start.Add(p.grace+earned), p.w.control.SetReadDeadline)
+	p.hold.wait(receiving, p.start.Add(p.grace+earned), p.w.control.SetReadDeadline)
 	n, err := p.src.Read(b)
 	p.n += int64(n)
-	p.hold.passed(n)
-	if err != nil {
+	if p.hold.passed(n); err != nil || p.n == p.size {
 		p.err = err
 		p.hold.done()
 	}

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"net"
@@ -95,6 +96,82 @@ func TestOneClientHasItsShare(t *testing.T) {
 	}
 	if w := ask("192.0.2.1:4"); w.Code != 200 {
 		t.Errorf("afterwards: %d", w.Code)
+	}
+}
+
+// TestAFullServerHurriesItsClients fills all places with clients that stall,
+// in the middle of what they send and of what they read.
+func TestAFullServerHurriesItsClients(t *testing.T) {
+	large := api.Route{Methods: []string{"POST"}, Pattern: "/large", Handle: func(w http.ResponseWriter, r *http.Request) {
+		_, err := io.Copy(io.Discard, r.Body)
+		for i := 0; i < 400 && err == nil; i++ {
+			_, err = w.Write(make([]byte, 64<<10))
+		}
+	}}
+	for name, sent := range map[string]int{"sending": 20_000, "reading": 50_000} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			base := serve(t, api.Config{MaxInFlight: 2}, options(io.Discard), large, counts)
+			for range 2 {
+				conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
+				fmt.Fprintf(conn, "POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n%s", make([]byte, sent))
+			}
+			time.Sleep(200 * time.Millisecond)
+			if got := upload(t, base+"/count", 5); !strings.Contains(got, "503") {
+				t.Fatalf("a full server says %s", got)
+			}
+			start := time.Now()
+			for upload(t, base+"/count", 5) != "5 <nil>" {
+				if time.Since(start) > 15*time.Second {
+					t.Fatal("the places are still taken")
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+		})
+	}
+}
+
+// TestPackedBodiesCountWithWhatTheyHold sends few bytes that become many while
+// the memory is in use.
+func TestPackedBodiesCountWithWhatTheyHold(t *testing.T) {
+	opt := options(io.Discard)
+	opt.Memory = bin.NewBudget(1 << 20)
+	release, err := opt.Memory.Acquire(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := serve(t, api.Config{}, opt, counts)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write(make([]byte, 900_000))
+	_ = z.Close()
+	r, err := http.NewRequest("POST", base+"/count", &packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Encoding", "gzip")
+	done := make(chan string, 1)
+	go func() {
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			done <- err.Error()
+			return
+		}
+		body, _ := io.ReadAll(res.Body)
+		done <- string(body)
+	}()
+	select {
+	case got := <-done:
+		t.Errorf("it did not wait: %s", got)
+	case <-time.After(100 * time.Millisecond):
+	}
+	release()
+	if got := <-done; got != "900000 <nil>" {
+		t.Errorf("afterwards: %s", got)
 	}
 }
 

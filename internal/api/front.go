@@ -102,15 +102,7 @@ func (x *exchange) answer() {
 	}
 	defer b.release()
 	if !x.route.Exempt {
-		b.sent.begin()
-		release, refused := x.claim(b)
-		if refused != nil {
-			w.Header().Set("Retry-After", "1")
-			x.node.fail(w, r, refused.Status, refused.Title)
-			return
-		}
-		defer release()
-		leave, refused := x.f.door.enter(r.RemoteAddr)
+		leave, refused := x.enter(b)
 		if refused != nil {
 			w.Header().Set("Retry-After", "1")
 			x.node.fail(w, r, refused.Status, refused.Title)
@@ -123,22 +115,32 @@ func (x *exchange) answer() {
 	packed.close()
 }
 
-// claim gets the memory that a large request takes, and waits for it if it
-// must. Small ones take what they need: their number is bounded.
-func (x *exchange) claim(b *body) (release func(), refused *BodyError) {
-	need := b.need()
-	if need == 0 {
-		return func() {}, nil
+// enter waits for the beginning of the body, and then gets a place for the
+// request, and memory if it is a large one, for which it waits if it must.
+// Small ones take what they need: their number is bounded.
+func (x *exchange) enter(b *body) (leave func(), refused *BodyError) {
+	b.sent.begin()
+	release := func() {}
+	if need := b.need(); need > 0 {
+		start := x.f.opt.Now()
+		if release, refused = x.f.holds.take(x.r, need); refused != nil {
+			return nil, refused
+		}
+		b.sent.start = b.sent.start.Add(x.f.opt.Now().Sub(start)) // the client did not make us wait
 	}
-	mine, release, refused := x.f.holds.take(x.r, x.w, need)
+	out, refused := x.f.door.enter(x.r.RemoteAddr)
 	if refused != nil {
+		release()
+		x.f.holds.full()
 		return nil, refused
 	}
+	mine := x.f.holds.join(x.w)
 	b.sent.hold, x.w.hold = mine, mine
-	if b.sent.whole {
-		mine.done()
-	}
-	return release, nil
+	return func() {
+		x.f.holds.leave(mine)
+		out()
+		release()
+	}, nil
 }
 
 // end recovers from a panic of the handler and does the accounts.

@@ -13,24 +13,27 @@ import (
 const (
 	// memoryPatience is how long a large request waits for memory.
 	memoryPatience = 20 * time.Second
-	// hurryStep bytes each hurryTime is what is asked of a client whose large
-	// request holds memory that others wait for.
+	// hurryStep bytes each hurryTime is what is asked of a client that holds what
+	// others want.
 	hurryStep = 64 << 10
 	hurryTime = 1500 * time.Millisecond
+	// hurryOn is how long the hurry lasts after somebody was turned away.
+	hurryOn = 5 * time.Second
 )
 
-// holds are the large requests that hold memory. When one has to wait, the
-// clients of the others must hurry, or they lose it.
+// holds are the requests that are worked on: each holds a place, and a large
+// one memory. When somebody else wants some, their clients must hurry, or they
+// lose it.
 type holds struct {
 	memory *bin.Budget
 	now    func() time.Time
 
-	mu  sync.Mutex
-	all map[*hold]struct{}
+	mu    sync.Mutex
+	all   map[*hold]struct{}
+	until time.Time // those who were turned away want places until then
 }
 
-// hold is the memory of one large request, and how its client gets on. A nil
-// one hurries nobody.
+// hold is one request, and how its client gets on.
 type hold struct {
 	of      *holds
 	control *http.ResponseController
@@ -38,6 +41,7 @@ type hold struct {
 	mu    sync.Mutex
 	phase phase
 	since time.Time // when the phase began, or the last step was done
+	left  time.Time // when the client was waited for last
 	n     int64     // bytes of the next step
 }
 
@@ -45,35 +49,59 @@ type hold struct {
 type phase uint8
 
 const (
-	receiving phase = iota // the client sends
-	working                // nothing from the client
+	working   phase = iota // nothing from the client
+	receiving              // the client sends
 	sending                // the client reads
 )
 
-// take gets n bytes, and waits for them if it must.
-func (h *holds) take(r *http.Request, w *writer, n int64) (*hold, func(), *BodyError) {
-	ctx, cancel := context.WithTimeout(r.Context(), memoryPatience)
-	defer cancel()
-	timer := time.AfterFunc(time.Millisecond, h.press) // it has to wait
-	release, err := h.memory.Acquire(ctx, n)
-	timer.Stop()
-	if err != nil {
-		metric.Refused.Add(1, "memory")
-		return nil, nil, &BodyError{Status: http.StatusServiceUnavailable, Title: "503 Service Unavailable: too many large requests at the same time"}
-	}
-	mine := &hold{of: h, control: w.control, since: h.now()}
+// join enters a request.
+func (h *holds) join(w *writer) *hold {
+	one := &hold{of: h, control: w.control}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.all == nil {
 		h.all = map[*hold]struct{}{}
 	}
-	h.all[mine] = struct{}{}
-	return mine, func() {
-		h.mu.Lock()
-		delete(h.all, mine)
-		h.mu.Unlock()
-		release()
-	}, nil
+	h.all[one] = struct{}{}
+	return one
+}
+
+func (h *holds) leave(one *hold) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.all, one)
+}
+
+// take gets n bytes for a request, and waits for them if it must.
+func (h *holds) take(r *http.Request, n int64) (release func(), refused *BodyError) {
+	ctx, cancel := context.WithTimeout(r.Context(), memoryPatience)
+	defer cancel()
+	timer := time.AfterFunc(time.Millisecond, h.press) // it has to wait
+	defer timer.Stop()
+	release, err := h.memory.Acquire(ctx, n)
+	if err != nil {
+		metric.Refused.Add(1, "memory")
+		return nil, &BodyError{Status: http.StatusServiceUnavailable, Title: "503 Service Unavailable: too many large requests at the same time"}
+	}
+	return release, nil
+}
+
+// full says that somebody was turned away.
+func (h *holds) full() {
+	h.mu.Lock()
+	h.until = h.now().Add(hurryOn)
+	h.mu.Unlock()
+	h.press()
+}
+
+// wanted tells whether somebody wants what is held.
+func (h *holds) wanted(now time.Time) bool {
+	if h.memory.Wanted() {
+		return true
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return now.Before(h.until)
 }
 
 // press hurries the clients that something is waited for.
@@ -96,22 +124,26 @@ func (h *hold) press() {
 	}
 }
 
-// enter begins a phase, unless it is in it already, and set sets its deadline:
-// end, or the time of the next step if others wait.
-func (h *hold) enter(p phase, end time.Time, set func(time.Time) error) {
+// wait begins to wait for the client, and set sets the deadline of it: end, or
+// the time of the next step if others want what is held. Time that was not
+// spent waiting for the client does not count.
+func (h *hold) wait(p phase, end time.Time, set func(time.Time) error) {
 	if h == nil {
 		_ = set(end) // what is no connection cannot stall
 		return
 	}
+	now := h.of.now()
+	wanted := h.of.wanted(now)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.phase != p {
-		h.phase, h.since, h.n = p, h.of.now(), 0
+	if h.phase == p {
+		h.since = h.since.Add(now.Sub(h.left))
+	} else {
+		h.phase, h.since, h.n = p, now, 0
 	}
-	if h.of.memory.Wanted() {
-		if step := h.since.Add(hurryTime); step.Before(end) {
-			end = step
-		}
+	h.left = now
+	if step := h.since.Add(hurryTime); wanted && step.Before(end) {
+		end = step
 	}
 	_ = set(end)
 }
@@ -121,10 +153,12 @@ func (h *hold) passed(n int) {
 	if h == nil {
 		return
 	}
+	now := h.of.now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.left = now
 	if h.n += int64(n); h.n >= hurryStep {
-		h.since, h.n = h.of.now(), 0
+		h.since, h.n = now, 0
 	}
 }
 

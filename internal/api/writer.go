@@ -11,7 +11,7 @@ type writer struct {
 	http.ResponseWriter
 	control  *http.ResponseController
 	patience time.Duration
-	hold     *hold // nil: it is a small one
+	hold     *hold // nil: it holds nothing
 	now      func() time.Time
 	status   int // zero until the headers are out
 	bytes    int64
@@ -24,7 +24,7 @@ func newWriter(rw http.ResponseWriter, patience time.Duration, now func() time.T
 // extend gives the client its time anew. A writer that knows no deadlines
 // needs none.
 func (w *writer) extend() {
-	w.hold.enter(sending, w.now().Add(w.patience), w.control.SetWriteDeadline)
+	w.hold.wait(sending, w.now().Add(w.patience), w.control.SetWriteDeadline)
 }
 
 func (w *writer) WriteHeader(status int) {

@@ -190,7 +190,9 @@ func (l *Locator) try(ctx context.Context, s source.Source, c source.Candidate, 
 		return nil, tried, nil
 	}
 	tried.Features, tried.Chosen = f.meta.Features, true
-	f.keep.Store(l.keep == keepAll)
+	if l.keep == keepAll {
+		f.keep.Store(true)
+	}
 	return &Found{Meta: f.meta, l: l, source: s, candidate: c, key: key, file: f}, tried, nil
 }
 

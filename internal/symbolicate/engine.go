@@ -22,7 +22,7 @@ import (
 // Config of the engine. The zero value is the default.
 type Config struct {
 	Parallel  int           `yaml:"parallel" help:"Modules of one request that are looked up at the same time."`
-	MaxFrames int           `yaml:"max_frames" help:"Frames of one answer, inlined ones counted; an answer that has more is cut off."`
+	MaxFrames int           `yaml:"max_frames" help:"Frames of one answer, inlined ones counted; an answer that has more is refused, or cut off where a part of it is out."`
 	Deadline  time.Duration `yaml:"module_deadline" help:"How long an answer waits for its modules; one that is not ready then counts as missing in this answer, and its work goes on into the cache. -1: as long as it takes."`
 }
 

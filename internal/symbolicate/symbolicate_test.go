@@ -16,6 +16,7 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
+	"symbolon/internal/metric"
 	"symbolon/internal/source"
 	"symbolon/internal/source/web"
 	"symbolon/internal/symbolicate"
@@ -42,6 +43,12 @@ func engine(t *testing.T, cfg symbolicate.Config) *symbolicate.Engine {
 		switch name {
 		case "a.so", "b.so":
 			fmt.Fprintf(w, "MODULE Linux x86_64 %s %s\nINFO CODE_ID 0123 %s.bin\nFUNC 1000 10 0 one_%s\nFUNC 1010 10 0 two_%s\n", id, name, name, name, name)
+		case "deep.so":
+			fmt.Fprintf(w, "MODULE Linux x86_64 %s deep.so\nFILE 0 a.c\nINLINE_ORIGIN 0 inner\nFUNC 1000 10000 0 outer\n", id)
+			for depth := range 200 {
+				fmt.Fprintf(w, "INLINE %d 1 0 0 1000 10000\n", depth)
+			}
+			fmt.Fprint(w, "1000 10000 7 0\n")
 		case "slow.so":
 			<-done
 		default:
@@ -68,8 +75,8 @@ func engine(t *testing.T, cfg symbolicate.Config) *symbolicate.Engine {
 	t.Cleanup(func() {
 		close(done)
 		server.Close()
-		loc.Close()
 		tables.Close()
+		loc.Close()
 		client.Close()
 		store.Close()
 	})
@@ -253,6 +260,33 @@ func TestFramesMayBeAskedForInAnyOrder(t *testing.T) {
 		if got != want {
 			t.Errorf("frame %d, %+v: got %q, want %q", i, f, got, want)
 		}
+	}
+}
+
+// TestDeepAnswersTakeSmallerWindows asks for more frames than a window has room
+// for.
+func TestDeepAnswersTakeSmallerWindows(t *testing.T) {
+	req := &symbolicate.Request{Modules: []ident.Module{module("deep.so"), module("a.so")}}
+	for i := range 20_000 {
+		req.Frames = append(req.Frames, symbolicate.Frame{Module: int32(i % 4 / 3), Addr: 0x1000 + uint64(i%0x20)})
+	}
+	for i := range 20_000 {
+		req.Frames[i].Addr += uint64(i / 0x20 * 0x20 * (1 - i%4/3) % 0xf000) // all over the deep one
+	}
+	res, err := engine(t, symbolicate.Config{}).Run(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Release()
+	named := metric.Frames.Value("named")
+	for i, f := range req.Frames {
+		calls, err := res.Frames(i)
+		if want := []int{201, 1}[f.Module]; err != nil || len(calls) != want {
+			t.Fatalf("frame %d, %+v: %d calls, %v", i, f, len(calls), err)
+		}
+	}
+	if n := metric.Frames.Value("named") - named; n != int64(len(req.Frames)) {
+		t.Errorf("%d frames are counted", n)
 	}
 }
 

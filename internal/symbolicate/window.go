@@ -19,6 +19,9 @@ const (
 	// windowSize is how many frames of a request are looked up together, in the
 	// order of their addresses.
 	windowSize = 32 << 10
+	// windowRoom is how many frames their answers may have; a window that would
+	// have more is made smaller.
+	windowRoom = 256 << 10
 	// patience is how many addresses are looked up between two looks at the time.
 	patience = 64
 )
@@ -45,6 +48,9 @@ var windows = sync.Pool{New: func() any { return new(window) }}
 
 // free gives the memory of a window back.
 func (w *window) free() {
+	if cap(w.frames) > 2*windowRoom {
+		w.frames = nil
+	}
 	w.from, w.spans, w.frames, w.order = 0, w.spans[:0], w.frames[:0], w.order[:0]
 	windows.Put(w)
 }
@@ -52,11 +58,38 @@ func (w *window) free() {
 // load answers the frames of r from i on.
 func (w *window) load(r *Result, i int) error {
 	count := min(len(r.req.Frames)-i, windowSize)
+	for !w.fill(r, i, count) {
+		count = (count + 1) / 2
+	}
+	named, nowhere := 0, 0
+	for k, s := range w.spans {
+		f := r.req.Frames[i+k]
+		switch {
+		case s.to > s.from:
+			named++
+			r.frames += int(s.to - s.from)
+		case f.Module < 0:
+			count--
+		case !r.Modules[f.Module].Found:
+			nowhere++
+		}
+	}
+	metric.Frames.Add(int64(named), "named")
+	metric.Frames.Add(int64(nowhere), "nomodule")
+	metric.Frames.Add(int64(count-named-nowhere), "unnamed")
+	if r.frames > r.cfg.MaxFrames {
+		return ErrTooManyFrames
+	}
+	return nil
+}
+
+// fill answers count frames from i on. It is false if the answers have no room.
+func (w *window) fill(r *Result, i, count int) bool {
 	w.from, w.frames, w.order = i, w.frames[:0], w.order[:0]
 	w.spans = slices.Grow(w.spans[:0], count)[:count]
 	clear(w.spans)
 	for k, f := range r.req.Frames[i : i+count] {
-		if f.Module >= 0 && r.Modules[f.Module].Asked {
+		if f.Module >= 0 && r.Modules[f.Module].Found {
 			w.order = append(w.order, question{f.Addr, f.Module, uint32(k)})
 		}
 	}
@@ -72,31 +105,29 @@ func (w *window) load(r *Result, i int) error {
 			n++
 		}
 		r.answer(w, rest[:n])
+		if len(w.frames) > windowRoom && count > 1 {
+			return false
+		}
 		rest = rest[n:]
 	}
-	if r.frames > r.cfg.MaxFrames {
-		return ErrTooManyFrames
-	}
-	return nil
+	return true
 }
 
 // answer answers questions about one module. A file that we trip over must not
 // end the server: the module counts as missing.
 func (r *Result) answer(w *window, asked []question) {
 	mod := &r.Modules[asked[0].module]
-	if !mod.Found {
-		metric.Frames.Add(int64(len(asked)), "nomodule")
-		return
-	}
 	first := len(w.frames)
 	defer func() {
 		if p := recover(); p != nil {
 			w.lose(mod, asked, first, fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
-	named := 0
 	start, most := r.now(), r.cfg.Deadline
 	for n, q := range asked {
+		if len(w.frames) > windowRoom && n > 0 {
+			return // fill says so
+		}
 		if most > 0 && n%patience == patience-1 && !mod.handle.Quick() && mod.spent+r.now().Sub(start) > most {
 			mod.Report.Late = true
 			metric.Modules.Add(1, "deadline")
@@ -115,14 +146,8 @@ func (r *Result) answer(w *window, asked []question) {
 			}
 			s.to = uint32(len(w.frames))
 		}
-		if s.to > s.from {
-			named++
-			r.frames += int(s.to - s.from)
-		}
 	}
 	mod.spent += r.now().Sub(start)
-	metric.Frames.Add(int64(named), "named")
-	metric.Frames.Add(int64(len(asked)-named), "unnamed")
 }
 
 // lose makes mod a missing one, in this window and those that follow.
@@ -132,5 +157,4 @@ func (w *window) lose(mod *Module, asked []question, first int, why *fault.Error
 	for _, q := range asked {
 		w.spans[q.index] = span{}
 	}
-	metric.Frames.Add(int64(len(asked)), "nomodule")
 }

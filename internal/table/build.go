@@ -35,8 +35,11 @@ func (t *Tables) Prefetch(ctx context.Context, m ident.Module) (Report, error) {
 	}
 	e := h.ref.Value()
 	h.Release()
-	if e.found == nil {
+	switch {
+	case e.found == nil:
 		return report, nil
+	case !e.taken.Load():
+		return report, fault.New(fault.Timeout, "", "%d tables wait to be built; ask again", maxWaiting)
 	}
 	select {
 	case <-e.built:

@@ -82,8 +82,8 @@ func (b *bench) start(t *testing.T) (*table.Tables, func()) {
 	})
 	tables := table.New(b.table, table.Deps{Locator: loc, Tier: store, Now: time.Now, Log: log})
 	return tables, func() {
-		loc.Close()
 		tables.Close()
+		loc.Close()
 		client.Close()
 		store.Close()
 	}

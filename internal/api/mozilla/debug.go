@@ -221,7 +221,7 @@ func (e *encoder) debugV4(a *answer) {
 	e.key("time")
 	e.float(all.lookupTime.Seconds())
 	e.key("size")
-	e.int(0) // tables are mapped, nothing is copied out of the cache
+	e.int(0) // a table is in memory, nothing is read
 	e.shut('}')
 	e.key("downloads")
 	e.open('{')

@@ -120,14 +120,18 @@ func (d *Door) ask(w http.ResponseWriter, r *http.Request, is dialect, fail api.
 	return nil
 }
 
-// finish sends the rest of an answer. One that cannot be completed is broken
-// off, which is all that tells the client so.
-func (d *Door) finish(r *http.Request, e *encoder) {
-	e.end()
-	if errors.Is(e.err, symbolicate.ErrTooManyFrames) {
-		d.log.Warn("an answer was cut off: it has too many frames", "request_id", api.RequestID(r.Context()))
+// finish sends the rest of an answer. One that cannot be completed is refused,
+// or, when some of it is out, broken off, which is all that tells the client so.
+func (d *Door) finish(r *http.Request, e *encoder, fail api.FailFunc) {
+	if !errors.Is(e.err, symbolicate.ErrTooManyFrames) {
+		e.end()
+		return
+	}
+	d.log.Warn("an answer has too many frames", "request_id", api.RequestID(r.Context()), "begun", e.sent)
+	if e.sent {
 		panic(http.ErrAbortHandler)
 	}
+	fail(e.to, r, http.StatusRequestEntityTooLarge, "the answer has too many frames; ask for fewer addresses in a single request")
 }
 
 func explain(err error) (status int, title string) {

@@ -147,12 +147,6 @@ func (e *encoder) hex(v uint64) {
 	e.buf = strconv.AppendUint(e.buf, v, 16)
 }
 
-func (e *encoder) quotedHex(v uint64) {
-	e.buf = append(e.buf, '"')
-	e.hex(v)
-	e.buf = append(e.buf, '"')
-}
-
 func (e *encoder) int(v int64) { e.buf = strconv.AppendInt(e.buf, v, 10) }
 
 // float appends a number that is neither infinite nor none.

@@ -45,7 +45,7 @@ func (d *Door) v4(w http.ResponseWriter, r *http.Request) {
 		e.debugV4(a)
 	}
 	e.shut('}')
-	d.finish(r, &e.encoder)
+	d.finish(r, &e.encoder, d.failV4)
 }
 
 // teckenDebug says whether the header asks the older service for its block.

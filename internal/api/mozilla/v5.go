@@ -32,7 +32,7 @@ func (d *Door) v5(w http.ResponseWriter, r *http.Request) {
 		e.debugV5(a)
 	}
 	e.shut('}')
-	d.finish(r, &e.encoder)
+	d.finish(r, &e.encoder, api.Fail)
 }
 
 // v5Encoder writes results, job by job.

@@ -20,7 +20,7 @@ import (
 )
 
 // maxEntries bounds the number of values whatever their size: an open value
-// may be a mapped file, and a process has only so many mappings.
+// may have a mapping of memory, and a process has only so many of them.
 const maxEntries = 16 << 10
 
 const (

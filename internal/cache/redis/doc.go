@@ -29,9 +29,10 @@
 // that is there may take four times as long, but all chunks together only as
 // long as the timeout for each: 10 MB/s, which is what building a table from a
 // local file amounts to. Writing and leases, which no answer waits for, have ten
-// times the timeout. After three commands in a row without an answer the server is left alone: everything is a miss at once,
-// until a connection made in the background answers within the timeout again.
-// The pauses between the tries grow from a tenth of a second to a minute.
+// times the timeout. After three commands in a row without an answer the server
+// is left alone: everything is a miss at once, until a connection made in the
+// background answers within the timeout again. The pauses between the tries
+// grow from a tenth of a second to a minute.
 //
 // Neither reading nor writing holds more of an entry in memory than a chunk and
 // the window of the compression, 1 MiB. What is read goes into a spool, never

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -240,6 +241,30 @@ func TestASlowServerIsLeftAloneUntilItIsQuick(t *testing.T) {
 		t.Errorf("a slow server costs %v", d)
 	}
 	set(0)
+	eventually(t, "it is used again", func() bool { return get(t, n, cache.Meta, keyA) != nil })
+}
+
+func TestAServerThatIsAlwaysALittleLateIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	var late atomic.Bool
+	url := slowly(t, s, func() time.Duration {
+		if late.Load() {
+			return 60 * time.Millisecond
+		}
+		return 0
+	})
+	n := open(t, redis.Config{URL: bin.NewSecret(url), Timeout: 200 * time.Millisecond}) // in time, but for a fourth of it
+	put(t, n, cache.Meta, keyA, []byte("x"))
+	late.Store(true)
+	for range 8 {
+		get(t, n, cache.Meta, keyA)
+	}
+	if d := best(func() { get(t, n, cache.Meta, keyA) }); d > time.Millisecond {
+		t.Errorf("it still costs %v", d)
+	}
+	eventually(t, "the log tells", func() bool { return n.log.count(left) == 1 })
+	late.Store(false)
 	eventually(t, "it is used again", func() bool { return get(t, n, cache.Meta, keyA) != nil })
 }
 

@@ -20,6 +20,8 @@ const (
 	startWait   = 250 * time.Millisecond
 
 	maxFailures = 3 // in a row, until Redis is left alone
+	maxSlow     = 8 // answers in a row that take more than a part of the timeout, likewise
+	slowPart    = 4 // of the timeout: a fourth
 	firstPause  = 100 * time.Millisecond
 	lastPause   = time.Minute
 )
@@ -27,6 +29,7 @@ const (
 var (
 	errDown   = errors.New("redis is left alone")
 	errSilent = errors.New("no answer in time")
+	errSlow   = errors.New("all answers are slow")
 )
 
 // link is the way to Redis. It has a session while all is well. Without one it
@@ -48,6 +51,7 @@ type link struct {
 type session struct {
 	rueidis.Client
 	failures atomic.Int32 // in a row
+	slow     atomic.Int32 // likewise
 	refused  atomic.Bool  // and told
 }
 
@@ -128,7 +132,7 @@ func (l *link) connect() (*session, error) {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
 	s := &session{Client: c}
-	for _, wait := range []time.Duration{dialTimeout, l.timeout} { // the first one connects
+	for _, wait := range []time.Duration{dialTimeout, l.timeout / slowPart} { // the first one connects
 		r, err := l.await(l.ctx, wait, s, func(ctx context.Context) rueidis.RedisResult {
 			return s.Do(ctx, s.B().Get().Key(l.probe).Build())
 		})
@@ -174,14 +178,18 @@ func (l *link) do(ctx context.Context, wait time.Duration, send func(context.Con
 	if err := ctx.Err(); err != nil {
 		return rueidis.RedisResult{}, err
 	}
+	start := time.Now()
 	r, err := l.await(ctx, wait, s, func(ctx context.Context) rueidis.RedisResult { return send(ctx, s) })
+	if wait <= l.timeout { // somebody's answer waits for it
+		l.judge(s, time.Since(start))
+	}
 	switch {
 	case err != nil && ctx.Err() != nil: // says nothing about Redis
 		return r, ctx.Err()
 	case err != nil:
 		metric.CacheFailures.Add(1, tier, "silent")
-		if s.failures.Add(1) >= maxFailures && l.session.CompareAndSwap(s, nil) {
-			l.lost <- err
+		if s.failures.Add(1) >= maxFailures {
+			l.lose(s, err)
 		}
 		return r, err
 	}
@@ -194,4 +202,21 @@ func (l *link) do(ctx context.Context, wait time.Duration, send func(context.Con
 		return r, err
 	}
 	return r, nil
+}
+
+// judge leaves Redis alone when it answers, but each time so late that requests
+// are better off without it.
+func (l *link) judge(s *session, took time.Duration) {
+	if took < l.timeout/slowPart {
+		s.slow.Store(0)
+	} else if s.slow.Add(1) >= maxSlow {
+		l.lose(s, errSlow)
+	}
+}
+
+// lose ends a session.
+func (l *link) lose(s *session, err error) {
+	if l.session.CompareAndSwap(s, nil) {
+		l.lost <- err
+	}
 }

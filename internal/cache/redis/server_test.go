@@ -108,10 +108,12 @@ func (s *server) url() string  { return "redis://" + s.addr() }
 // ask does a command as somebody else, and returns the answer as text.
 func (s *server) ask(args ...string) string {
 	s.t.Helper()
-	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{s.addr()}, Password: s.password(), ForceSingleClient: true, DisableCache: true})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	var c rueidis.Client
+	eventually(s.t, "the server takes a client", func() (ok bool) {
+		var err error
+		c, err = rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{s.addr()}, Password: s.password(), ForceSingleClient: true, DisableCache: true})
+		return err == nil
+	})
 	defer c.Close()
 	m, err := c.Do(context.Background(), c.B().Arbitrary(args...).Build()).ToMessage()
 	if err != nil && !rueidis.IsRedisNil(err) {
