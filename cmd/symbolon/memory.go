@@ -23,7 +23,8 @@ const (
 // shares is who may use how much memory.
 type shares struct {
 	builds   *bin.Budget // tables being made
-	requests *bin.Budget // bodies, and what is made of them
+	requests int64       // bodies, and what is made of them
+	spare    bin.Size    // in place of a disk that is full
 	ballast  []byte
 }
 
@@ -35,6 +36,9 @@ const ballast = 32 << 20
 // garbage is how much of it there may be, as a percentage of the heap in use: a
 // build has a heap of a hundred megabytes.
 const garbage = 50
+
+// leastBuild is what the table of a file of a hundred megabytes takes.
+const leastBuild = 64 << 20
 
 // base is what the runtime and everything that has no share of its own need.
 const base = 64 << 20
@@ -52,7 +56,7 @@ func share(memory bin.Size, tables *table.Config) shares {
 		tables.MaxBytes = bin.Size(all / 2)
 	}
 	if tables.BuildMemory == 0 {
-		tables.BuildMemory = bin.Size(all / 4)
+		tables.BuildMemory = bin.Size(max(all/4, leastBuild))
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
@@ -60,7 +64,9 @@ func share(memory bin.Size, tables *table.Config) shares {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(all/2 + max(int64(tables.MaxBytes), 0)/3 + base + ballast)
 	}
-	return shares{builds: bin.NewBudget(all / 4), requests: bin.NewBudget(all / 4), ballast: make([]byte, ballast)}
+	return shares{
+		builds: bin.NewBudget(max(all/4, leastBuild)), requests: all / 4, spare: bin.Size(all / 4), ballast: make([]byte, ballast),
+	}
 }
 
 // machineMemory is the memory of the container, or else of the machine.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -52,6 +53,7 @@ func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, e
 		}
 	}()
 	n.memory = share(cfg.Memory, &cfg.Table)
+	cfg.Cache.Disk.SpareMemory = cmp.Or(cfg.Cache.Disk.SpareMemory, n.memory.spare)
 	data, err := dataDir(cfg.Data)
 	if err != nil {
 		return n, err

@@ -109,10 +109,11 @@ func (b *body) Close() error { return b.sent.src.Close() }
 // What a request needs of memory. A packed body counts with all that may come
 // out of it.
 const (
-	needPlain = 4         // bytes for each of the body: numbers as short as they can be become records
-	needLarge = 12 << 20  // of what is looked up at a time
-	needSmall = 512 << 10 // needs no claim
-	needMost  = 64 << 20
+	needPlain  = 4        // bytes for each of the body: numbers as short as they can be become records
+	needLookup = 16       // likewise, for what is looked up at a time
+	mostLookup = 12 << 20 // but no more than this
+	needMost   = 64 << 20
+	smallBody  = 128 << 10 // needs no claim
 )
 
 // need is how much memory the request will claim; none if it is small.
@@ -128,10 +129,10 @@ func (b *body) need() int64 {
 	if b.coding != "" {
 		n = min(max(bodyFree, n*bodyRatio), b.most)
 	}
-	if n *= needPlain; n <= needSmall {
+	if n <= smallBody {
 		return 0
 	}
-	return min(n+needLarge, needMost)
+	return min(n*needPlain+min(n*needLookup, mostLookup), needMost)
 }
 
 // release gives the memory of the decoder back. What is still to come from the

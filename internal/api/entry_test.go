@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"symbolon/internal/api"
-	"symbolon/internal/bin"
 )
 
 // counts says how long its body was.
@@ -135,16 +135,48 @@ func TestAFullServerHurriesItsClients(t *testing.T) {
 	}
 }
 
+// busy is a server whose memory for large requests is in use until release.
+func busy(t *testing.T) (base string, release func()) {
+	t.Helper()
+	begun, end := make(chan struct{}), make(chan struct{})
+	release = sync.OnceFunc(func() { close(end) })
+	t.Cleanup(release)
+	block := api.Route{Methods: []string{"POST"}, Pattern: "/block", Handle: func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		close(begun)
+		<-end
+	}}
+	opt := options(io.Discard)
+	opt.Memory = 2 << 20
+	base = serve(t, api.Config{}, opt, block, counts)
+	go upload(t, base+"/block", 400_000)
+	<-begun
+	return base, release
+}
+
+// TestMediumRequestsDoNotWaitForLargeOnes lets giants take all that they may.
+func TestMediumRequestsDoNotWaitForLargeOnes(t *testing.T) {
+	begun, end := make(chan struct{}), make(chan struct{})
+	block := api.Route{Methods: []string{"POST"}, Pattern: "/block", Handle: func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		close(begun)
+		<-end
+	}}
+	opt := options(io.Discard)
+	opt.Memory = 64 << 20
+	base := serve(t, api.Config{}, opt, block, counts)
+	go upload(t, base+"/block", 8_000_000)
+	<-begun
+	if got := upload(t, base+"/count", 150_000); got != "150000 <nil>" {
+		t.Errorf("a medium request: %s", got)
+	}
+	close(end)
+}
+
 // TestPackedBodiesCountWithWhatTheyHold sends few bytes that become many while
 // the memory is in use.
 func TestPackedBodiesCountWithWhatTheyHold(t *testing.T) {
-	opt := options(io.Discard)
-	opt.Memory = bin.NewBudget(1 << 20)
-	release, err := opt.Memory.Acquire(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	base := serve(t, api.Config{}, opt, counts)
+	base, release := busy(t)
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	_, _ = z.Write(make([]byte, 900_000))
@@ -176,13 +208,7 @@ func TestPackedBodiesCountWithWhatTheyHold(t *testing.T) {
 }
 
 func TestLargeBodiesWaitForMemory(t *testing.T) {
-	opt := options(io.Discard)
-	opt.Memory = bin.NewBudget(1 << 20)
-	release, err := opt.Memory.Acquire(t.Context(), 1<<20-100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	base := serve(t, api.Config{}, opt, counts)
+	base, release := busy(t)
 	large := make(chan string, 1)
 	if got := upload(t, base+"/count", 20); got != "20 <nil>" { // what fits does not wait
 		t.Errorf("a small body: %s", got)
@@ -213,7 +239,7 @@ func TestWhoHoldsMemoryMustHurry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			opt := options(io.Discard)
-			opt.Memory = bin.NewBudget(1 << 20)
+			opt.Memory = 2 << 20
 			large := api.Route{Methods: []string{"POST"}, Pattern: "/large", Handle: func(w http.ResponseWriter, r *http.Request) {
 				_, err := io.Copy(io.Discard, r.Body)
 				for i := 0; i < 400 && err == nil; i++ {

@@ -18,9 +18,9 @@ import (
 type Options struct {
 	Log     *slog.Logger
 	Now     func() time.Time
-	Version []byte      // what /__version__ says, JSON; see ReadVersion
-	Checks  []Check     // what /__heartbeat__ and /readyz look at
-	Memory  *bin.Budget // for the bodies of requests and what is made of them
+	Version []byte  // what /__version__ says, JSON; see ReadVersion
+	Checks  []Check // what /__heartbeat__ and /readyz look at
+	Memory  int64   // bytes for the bodies of large requests and what is made of them; zero: no bound
 }
 
 // Front is the http.Handler of all doors.
@@ -41,7 +41,11 @@ func New(cfg Config, opt Options, doors ...[]Route) *Front {
 		opt.Version = []byte("{}")
 	}
 	f := &Front{cfg: cfg, opt: opt, packers: newPackers()}
-	f.holds.memory, f.holds.now = opt.Memory, opt.Now
+	f.holds.now = opt.Now
+	if opt.Memory > 0 {
+		f.holds.medium, f.holds.large = bin.NewBudget(opt.Memory/2), bin.NewBudget(opt.Memory/2)
+		f.holds.border = opt.Memory / 16
+	}
 	f.door.max, f.door.each, f.door.clients = cfg.MaxInFlight, cfg.MaxPerClient, map[string]int{}
 	f.mux = newMux(append([][]Route{f.fixed()}, doors...))
 	return f

@@ -25,8 +25,10 @@ const (
 // one memory. When somebody else wants some, their clients must hurry, or they
 // lose it.
 type holds struct {
-	memory *bin.Budget
-	now    func() time.Time
+	// Two budgets, so that some giants do not keep all others waiting.
+	medium, large *bin.Budget
+	border        int64 // the largest need that is a medium one
+	now           func() time.Time
 
 	mu    sync.Mutex
 	all   map[*hold]struct{}
@@ -78,7 +80,11 @@ func (h *holds) take(r *http.Request, n int64) (release func(), refused *BodyErr
 	defer cancel()
 	timer := time.AfterFunc(time.Millisecond, h.press) // it has to wait
 	defer timer.Stop()
-	release, err := h.memory.Acquire(ctx, n)
+	memory := h.large
+	if n <= h.border {
+		memory = h.medium
+	}
+	release, err := memory.Acquire(ctx, n)
 	if err != nil {
 		metric.Refused.Add(1, "memory")
 		return nil, &BodyError{Status: http.StatusServiceUnavailable, Title: "503 Service Unavailable: too many large requests at the same time"}
@@ -96,7 +102,7 @@ func (h *holds) full() {
 
 // wanted tells whether somebody wants what is held.
 func (h *holds) wanted(now time.Time) bool {
-	if h.memory.Wanted() {
+	if h.medium.Wanted() || h.large.Wanted() {
 		return true
 	}
 	h.mu.Lock()

@@ -41,27 +41,29 @@ func (meta *Meta) check(m ident.Module) *fault.Error {
 	return nil
 }
 
-// A meta is kept as JSON behind a checksum in eight hexadecimal digits.
+// A meta is kept as JSON behind a checksum of it and of its key, in eight
+// hexadecimal digits.
 const sumSize = 8
 
-func checksum(text []byte) string {
-	return fmt.Sprintf("%08x", crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)))
+func checksum(key cache.Key, text []byte) string {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	return fmt.Sprintf("%08x", crc32.Update(crc32.Checksum(key[:], table), table, text))
 }
 
-func (meta *Meta) write(w io.Writer) error {
+func (meta *Meta) write(w io.Writer, key cache.Key) error {
 	text, err := json.Marshal(meta)
 	if err == nil {
-		_, err = io.WriteString(w, checksum(text)+string(text))
+		_, err = io.WriteString(w, checksum(key, text)+string(text))
 	}
 	return err
 }
 
-func readMeta(src bin.Source) (*Meta, error) {
+func readMeta(src bin.Source, key cache.Key) (*Meta, error) {
 	text, err := bin.Read(src, 0, int(min(src.Size(), maxMeta)))
 	switch {
 	case err != nil:
 		return nil, err
-	case len(text) < sumSize || string(text[:sumSize]) != checksum(text[sumSize:]):
+	case len(text) < sumSize || string(text[:sumSize]) != checksum(key, text[sumSize:]):
 		return nil, errors.New("its checksum does not match")
 	}
 	meta := &Meta{}
@@ -130,7 +132,7 @@ func (f *Found) Keep() {
 func (f *Found) Record(ctx context.Context, hash [32]byte) error {
 	meta := f.Meta
 	meta.Hash = hash
-	blob, err := f.l.tier.Put(ctx, cache.Meta, f.key, meta.write)
+	blob, err := f.l.tier.Put(ctx, cache.Meta, f.key, func(w io.Writer) error { return meta.write(w, f.key) })
 	if err != nil {
 		return err
 	}

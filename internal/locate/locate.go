@@ -262,7 +262,7 @@ func (l *Locator) remembered(ctx context.Context, key cache.Key, tried *Tried) (
 		return nil, false
 	}
 	defer blob.Close()
-	meta, err = readMeta(blob)
+	meta, err = readMeta(blob, key)
 	if err != nil {
 		l.log.Warn("a remembered meta is unreadable and is made anew", "error", err)
 		l.tier.Forget(ctx, cache.Meta, key)

@@ -188,7 +188,7 @@ func (t *Tables) make(ctx context.Context, obj *object.Object, size int64, hash 
 		return nil, 0, err
 	}
 	cost := cost(blob.Size())
-	made, err := newEntry(blob)
+	made, err := newEntry(blob, hash)
 	return made, cost, err
 }
 
@@ -196,11 +196,14 @@ func (t *Tables) make(ctx context.Context, obj *object.Object, size int64, hash 
 func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Options, size int64, hash [32]byte) error {
 	b := symcache.NewBuilder(opt, obj.AppendText)
 	defer b.Close()
+	blocks := 0
 	err := obj.Blocks(opt.Workers, func(blk *sym.Block) error {
-		if err := context.Cause(ctx); err != nil {
-			return err
+		if blocks++; blocks%256 == 0 {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			runtime.Gosched() // answers go first, also where calm does nothing
 		}
-		runtime.Gosched() // answers go first
 		return b.Add(blk)
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package table
 import (
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/mem"
+	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
@@ -54,9 +55,13 @@ func (h *Handle) Release() {
 	}
 }
 
-// newEntry opens the table in blob, and closes blob if that is not one.
-func newEntry(blob cache.Blob) (*entry, error) {
+// newEntry opens the table in blob, which is that of the file with this content
+// hash, and closes blob if it is not.
+func newEntry(blob cache.Blob, hash [32]byte) (*entry, error) {
 	tab, err := symcache.Open(blob)
+	if err == nil && tab.Info().InputHash != hash {
+		err = fault.New(fault.Malformed, "symcache", "it is the table of another file")
+	}
 	if err != nil {
 		_ = blob.Close()
 		return nil, err

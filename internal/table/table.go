@@ -239,7 +239,7 @@ func (t *Tables) stored(ctx context.Context, hash [32]byte) (*entry, int64) {
 	if err != nil || blob == nil {
 		return nil, 0
 	}
-	e, err := newEntry(blob)
+	e, err := newEntry(blob, hash)
 	if err != nil {
 		t.log.Warn("a stored table is damaged and is made anew", "error", err)
 		t.tier.Forget(ctx, cache.Symcache, key)

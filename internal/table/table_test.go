@@ -16,14 +16,17 @@ import (
 	"testing"
 	"time"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
+	"symbolon/internal/object"
 	"symbolon/internal/source"
 	"symbolon/internal/source/web"
 	"symbolon/internal/sym"
+	"symbolon/internal/symcache"
 	"symbolon/internal/table"
 )
 
@@ -189,11 +192,33 @@ func TestWithMetaAndTableNothingIsFetchedAgain(t *testing.T) {
 	}
 }
 
+// ofOtherFile is the table of a file whose functions have other names.
+func ofOtherFile(t *testing.T) []byte {
+	t.Helper()
+	text := strings.NewReplacer("outer", "after", "inner", "under").Replace(file)
+	f, err := object.Open(bin.Bytes([]byte(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := table.Build(t.Context(), &out, f.Objects()[0], symcache.Options{}, int64(len(text)), [32]byte{1}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
 func TestADamagedTableIsMadeAnew(t *testing.T) {
 	for name, damage := range map[string]func([]byte) []byte{
 		"all of it":     func(whole []byte) []byte { return bytes.Repeat([]byte{0x5a}, len(whole)) },
 		"its last byte": func(whole []byte) []byte { whole[len(whole)-1] ^= 1; return whole },
 		"its middle":    func(whole []byte) []byte { whole[len(whole)/2] ^= 0x80; return whole },
+		"another file's": func(whole []byte) []byte {
+			other := ofOtherFile(t)
+			if len(other) != len(whole) {
+				t.Fatalf("%d bytes and %d", len(other), len(whole))
+			}
+			return other
+		},
 	} {
 		t.Run(name, func(t *testing.T) { damagedTable(t, damage) })
 	}

@@ -12,6 +12,7 @@ import (
 type Config struct {
 	MaxBytes     bin.Size      `yaml:"max_bytes" help:"Bytes on disk of all entries and of downloads under way; what was not used for longest is removed beyond that. -1: no bound."`
 	MaxFiles     int64         `yaml:"max_files" help:"Number of entries on disk; each also costs about 200 bytes of memory. -1: no bound."`
+	SpareMemory  bin.Size      `yaml:"spare_memory" help:"Memory that stands in for a disk that takes nothing more. None: a quarter of the memory for all."`
 	ObjectsIdle  time.Duration `yaml:"objects_idle" help:"How long a fetched file that nobody uses is kept. -1: until its space is needed."`
 	MetaIdle     time.Duration `yaml:"meta_idle" help:"How long the description of a file is kept when nobody uses it. -1: until its space is needed."`
 	SymcacheIdle time.Duration `yaml:"symcache_idle" help:"How long a lookup table that nobody uses is kept. -1: until its space is needed."`

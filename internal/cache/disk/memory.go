@@ -50,7 +50,8 @@ func (p *private) Close() error {
 }
 
 const (
-	// maxLent is how much memory may stand in for a disk that takes nothing.
+	// maxLent is how much memory may stand in for a disk that takes nothing, if
+	// nothing is configured.
 	maxLent   = 256 << 20
 	pieceSize = 1 << 20
 )

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ type Store struct {
 // until Close.
 func Open(cfg Config, dir string, now func() time.Time, log *slog.Logger) (*Store, error) {
 	s := &Store{
-		dir: dir, cfg: cfg.Defaults(), now: now, log: log, write: (*os.File).Write, book: newBook(), maxLent: maxLent, told: map[string]time.Time{},
+		dir: dir, cfg: cfg.Defaults(), now: now, log: log, write: (*os.File).Write, book: newBook(), maxLent: cmp.Or(int64(cfg.SpareMemory), maxLent), told: map[string]time.Time{},
 		hurry: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	if err := os.MkdirAll(s.temps(), 0o700); err != nil {
