@@ -73,13 +73,15 @@ func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 			res.Modules[f.Module].Asked = true
 		}
 	}
-	work := ctx
-	if e.cfg.Deadline > 0 {
-		var cancel context.CancelFunc
-		work, cancel = context.WithTimeout(ctx, e.cfg.Deadline)
-		defer cancel()
+	if rest := e.ready(res); len(rest) > 0 {
+		work := ctx
+		if e.cfg.Deadline > 0 {
+			var cancel context.CancelFunc
+			work, cancel = context.WithTimeout(ctx, e.cfg.Deadline)
+			defer cancel()
+		}
+		e.open(work, res, rest)
 	}
-	e.open(work, res)
 	if err := context.Cause(ctx); err != nil {
 		res.Release()
 		return nil, err
@@ -87,12 +89,8 @@ func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 	return res, nil
 }
 
-// open opens the modules: those that are open already at once, the others side
-// by side.
-func (e *Engine) open(ctx context.Context, res *Result) {
-	var slots chan struct{}
-	var wg sync.WaitGroup
-	defer wg.Wait()
+// ready takes the modules that are open already, and tells which are not.
+func (e *Engine) ready(res *Result) (rest []int) {
 	for m := range res.Modules {
 		mod := &res.Modules[m]
 		if !mod.Asked {
@@ -100,11 +98,20 @@ func (e *Engine) open(ctx context.Context, res *Result) {
 		}
 		if h := e.tables.Ready(res.req.Modules[m]); h != nil {
 			mod.opened(h, table.Report{Hit: true})
-			continue
+		} else {
+			rest = append(rest, m)
 		}
-		if slots == nil {
-			slots = make(chan struct{}, e.cfg.Parallel)
-		}
+	}
+	return rest
+}
+
+// open opens modules, side by side.
+func (e *Engine) open(ctx context.Context, res *Result, modules []int) {
+	slots := make(chan struct{}, e.cfg.Parallel)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for _, m := range modules {
+		mod := &res.Modules[m]
 		select {
 		case slots <- struct{}{}:
 		case <-ctx.Done():
