@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -138,6 +139,7 @@ func (b *body) need() int64 {
 // release gives the memory of the decoder back. What is still to come from the
 // client is left to net/http, which sends the answer first.
 func (b *body) release() {
+	b.sent.free()
 	if b.opened != nil {
 		_ = b.opened.Close()
 	}
@@ -195,9 +197,13 @@ type patient struct {
 	n     int64
 	err   error
 	hold  *hold
-	held  []byte // read before it was wanted
-	whole bool   // and that is all
+	room  *[]byte // memory of held
+	held  []byte  // read before it was wanted
+	whole bool    // and that is all
 }
+
+// beginnings is memory for what is read before it is wanted.
+var beginnings = sync.Pool{New: func() any { return new([]byte) }}
 
 // begin waits until the body has begun to arrive.
 func (p *patient) begin() {
@@ -205,12 +211,24 @@ func (p *patient) begin() {
 		p.whole = true
 		return
 	}
+	p.room = beginnings.Get().(*[]byte)
+	p.held = (*p.room)[:0]
 	for len(p.held) < beginning && p.err == nil {
 		p.held = slices.Grow(p.held, min(beginning-len(p.held), max(1<<10, len(p.held))))
 		n, _ := p.receive(p.held[len(p.held):min(cap(p.held), beginning)])
 		p.held = p.held[:len(p.held)+n]
 	}
+	*p.room = p.held[:0]
 	p.whole = p.err != nil
+}
+
+// free gives the memory back.
+func (p *patient) free() {
+	if p.room != nil {
+		p.held = nil
+		beginnings.Put(p.room)
+		p.room = nil
+	}
 }
 
 func (p *patient) Read(b []byte) (int, error) {

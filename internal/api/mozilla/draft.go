@@ -18,7 +18,7 @@ type draft struct {
 	*scanner
 	is      dialect
 	p       payload
-	known   map[string]int32 // index of each module, by file and id with a zero between
+	known   map[string]int32 // index of each module, by file and id with a zero between; nil: they are few
 	count   int              // elements of "jobs"
 	refused string           // what is wrong with the first bad job
 
@@ -156,22 +156,44 @@ func (b *draft) readModule() (wrong string) {
 
 // addModule appends the module that was read to the memoryMap.
 func (b *draft) addModule() {
-	b.name = append(append(append(b.name[:0], b.file...), 0), b.id...)
-	i, known := b.known[string(b.name)]
+	i, known := b.find()
 	if !known {
 		if most := b.is.limits.MaxModules; most >= 0 && len(b.p.modules) >= most {
 			b.tooMany("modules", most)
 			return
 		}
-		if b.known == nil {
-			b.known = map[string]int32{}
-		}
 		i = int32(len(b.p.modules))
 		name := string(b.name)
-		b.known[name] = i
 		b.p.modules = append(b.p.modules, module{name[:len(b.file)], name[len(b.file)+1:]})
+		if b.known != nil {
+			b.known[name] = i
+		}
 	}
 	b.p.maps = append(b.p.maps, i)
+}
+
+// few is up to how many modules are looked through one by one.
+const few = 16
+
+// find is the index of the module that was read, if it has one.
+func (b *draft) find() (i int32, known bool) {
+	b.name = append(append(append(b.name[:0], b.file...), 0), b.id...)
+	if len(b.p.modules) <= few {
+		for i, m := range b.p.modules {
+			if m.file == string(b.file) && m.id == string(b.id) {
+				return int32(i), true
+			}
+		}
+		return 0, false
+	}
+	if b.known == nil {
+		b.known = map[string]int32{}
+		for i, m := range b.p.modules {
+			b.known[m.file+"\x00"+m.id] = int32(i)
+		}
+	}
+	i, known = b.known[string(b.name)]
+	return i, known
 }
 
 // fileNames and hexDigits are the bytes that a debug file name and a debug id
