@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -198,7 +199,9 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module) opened
 		}
 	}
 	if err != nil {
-		if o.report.Fault = fault.Of(err); o.report.Fault.Kind == fault.Internal {
+		o.report.Fault = fault.Of(err)
+		told := slices.ContainsFunc(tried, func(t locate.Tried) bool { return t.Fault == o.report.Fault })
+		if o.report.Fault.Kind == fault.Internal && !told { // the locator tells of files
 			t.log.Error("a module could not be looked up", "module", m.DebugFile, "error", err)
 		}
 		return o
