@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package nodes_test runs two servers over one Redis.
 package nodes_test
 
