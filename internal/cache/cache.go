@@ -15,6 +15,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"symbolon/internal/bin"
@@ -101,6 +102,18 @@ type Tier interface {
 	Put(ctx context.Context, kind Kind, key Key, fill func(io.Writer) error) (Blob, error)
 	Remember(ctx context.Context, kind Kind, key Key, f *fault.Error, life time.Duration)
 	Forget(ctx context.Context, kind Kind, key Key)
+}
+
+// MaxText is how many bytes of the place and of the detail of a fault are
+// remembered.
+const MaxText = 1 << 10
+
+// Clip is the start of a text that is short enough to be remembered.
+func Clip(text string) string {
+	if len(text) > MaxText {
+		text = text[:MaxText]
+	}
+	return strings.ToValidUTF8(text, "")
 }
 
 // Remembered is f as a tier returns it: with the end of its time as its cause.

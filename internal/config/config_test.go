@@ -204,7 +204,7 @@ func TestWrongSettingsNameTheirKey(t *testing.T) {
 
 func TestEliotsVariables(t *testing.T) {
 	environ := []string{
-		"ELIOT_SYMBOLS_URLS=https://u:canary@a.example/x, http://b.example/", "ELIOT_SYMBOLS_CACHE_DIR=/tmp/cache",
+		"ELIOT_SYMBOLS_URLS=https://u:canary@a.example/x, http://b.example/", "ELIOT_SYMBOLS_CACHE_DIR=/var/cache/eliot",
 		"ELIOT_SYMBOLS_CACHE_MAX_SIZE=1_0gb", "ELIOT_LOGGING_LEVEL=WARNING", "PORT=8000",
 		"ELIOT_SECRET_SENTRY_DSN=canary", "ELIOT_SYMBOL_URLS=canary", "ELIOT_HOSTNAME=",
 	}
@@ -212,7 +212,7 @@ func TestEliotsVariables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Data != "/tmp/cache" || c.Cache.Disk.MaxBytes != 10e9 || c.Log.Level != "warn" || c.HTTP.Listen != "0.0.0.0:8000" || len(c.Sources) != 2 {
+	if c.Data != "/var/cache/eliot" || c.Cache.Disk.MaxBytes != 10e9 || c.Log.Level != "warn" || c.HTTP.Listen != "0.0.0.0:8000" || len(c.Sources) != 2 {
 		t.Errorf("got %+v", c)
 	}
 	if s := c.Sources[0]; s.URL.Reveal() != "https://u:canary@a.example/x" || s.Type != "http" || s.ID != "a.example/x" {
@@ -252,7 +252,7 @@ func TestPortAloneIsNotEliots(t *testing.T) {
 
 func TestWrongVariablesOfEliotAreNamed(t *testing.T) {
 	for entry, want := range map[string]string{
-		"ELIOT_SYMBOLS_URLS=https://a.example/,/tmp/canary": "ELIOT_SYMBOLS_URLS: malformed: source 2 is no http(s) URL",
+		"ELIOT_SYMBOLS_URLS=https://a.example/,/srv/canary": "ELIOT_SYMBOLS_URLS: malformed: source 2 is no http(s) URL",
 		"ELIOT_SYMBOLS_URLS=https://u:canary@/":             "ELIOT_SYMBOLS_URLS: malformed: source [redacted]: the url must begin with http:// or https:// and name a host",
 		"ELIOT_SYMBOLS_CACHE_MAX_SIZE=1 apple":              `ELIOT_SYMBOLS_CACHE_MAX_SIZE: malformed: cache.disk.max_bytes is "1 apple"; wanted is a size such as 64MiB`,
 		"ELIOT_LOGGING_LEVEL=LOUD":                          `environment ELIOT_LOGGING_LEVEL: malformed: log.level is "loud"; there are debug, info, warn, error`,

@@ -12,7 +12,7 @@ func TestWhatIsThrownCostsItsModule(t *testing.T) {
 		req:     &Request{Frames: []Frame{{0, 1}, {1, 1}}},
 		cfg:     Config{}.Defaults(),
 		Modules: []Module{{Asked: true, Found: true}, {Asked: true}}, // without a handle, a lookup throws
-		now:     time.Now, win: new(window),
+		now:     time.Now, win: &window{size: windowSize},
 	}
 	for i := range r.req.Frames {
 		if f, err := r.Frames(i); len(f) > 0 || err != nil {

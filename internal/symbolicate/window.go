@@ -28,6 +28,7 @@ const (
 
 // window is the answers to some frames in a row.
 type window struct {
+	size   int // how many frames have had room so far
 	from   int
 	spans  []span
 	frames []sym.Frame
@@ -44,22 +45,23 @@ type question struct {
 	index  uint32 // in the window
 }
 
-var windows = sync.Pool{New: func() any { return new(window) }}
+var windows = sync.Pool{New: func() any { return &window{size: windowSize} }}
 
 // free gives the memory of a window back.
 func (w *window) free() {
 	if cap(w.frames) > 2*windowRoom {
 		w.frames = nil
 	}
-	w.from, w.spans, w.frames, w.order = 0, w.spans[:0], w.frames[:0], w.order[:0]
+	*w = window{size: windowSize, spans: w.spans[:0], frames: w.frames[:0], order: w.order[:0]}
 	windows.Put(w)
 }
 
 // load answers the frames of r from i on.
 func (w *window) load(r *Result, i int) error {
-	count := min(len(r.req.Frames)-i, windowSize)
+	count := min(len(r.req.Frames)-i, w.size)
 	for !w.fill(r, i, count) {
 		count = (count + 1) / 2
+		w.size = count
 	}
 	named, nowhere := 0, 0
 	for k, s := range w.spans {

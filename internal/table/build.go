@@ -162,7 +162,7 @@ func (t *Tables) build(ctx context.Context, e *entry) (*entry, int64, error) {
 		made, size = t.stored(ctx, e.hash) // of who had the lease before
 	}
 	if made == nil {
-		if made, size, err = t.make(ctx, obj, src.Size(), e.hash); err != nil {
+		if made, size, err = t.keep(ctx, obj, src.Size(), e.hash); err != nil {
 			return nil, 0, err
 		}
 		e.fresh = true
@@ -178,8 +178,8 @@ func (t *Tables) build(ctx context.Context, e *entry) (*entry, int64, error) {
 	return made, size, nil
 }
 
-// make makes the table of obj and keeps it.
-func (t *Tables) make(ctx context.Context, obj *object.Object, size int64, hash [32]byte) (*entry, int64, error) {
+// keep makes the table of obj, keeps it and opens it.
+func (t *Tables) keep(ctx context.Context, obj *object.Object, size int64, hash [32]byte) (*entry, int64, error) {
 	opt := symcache.Options{Memory: int64(t.cfg.BuildMemory), Scratch: t.scratch, Workers: max(1, runtime.GOMAXPROCS(0)-1)}
 	blob, err := t.tier.Put(ctx, cache.Symcache, tableKey(hash), func(w io.Writer) error {
 		return Build(ctx, w, obj, opt, size, hash)
@@ -187,9 +187,9 @@ func (t *Tables) make(ctx context.Context, obj *object.Object, size int64, hash 
 	if err != nil {
 		return nil, 0, err
 	}
-	cost := cost(blob.Size())
+	size = cost(blob.Size())
 	made, err := newEntry(blob, hash)
-	return made, cost, err
+	return made, size, err
 }
 
 // Build writes the table of obj, whose file has this size and content hash.

@@ -11,7 +11,6 @@ import (
 
 const (
 	maxFaults = 1 << 16
-	maxText   = 1 << 10 // bytes of a place or a detail that are remembered
 	block     = 4 << 10 // files take whole blocks of the disk
 
 	// useStep is how far the time of last use in index.db may be behind, so

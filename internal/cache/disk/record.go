@@ -3,7 +3,6 @@ package disk
 import (
 	"encoding/binary"
 	"hash/crc32"
-	"strings"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
@@ -73,12 +72,4 @@ func readRecord(of id, b []byte) (*entry, bool) {
 	}
 	ok := c.Err() == nil && c.Len() == 0 && version == recordVersion && isFault <= 1 && e.size >= 0
 	return e, ok
-}
-
-// clip is the start of a text that is short enough to be remembered.
-func clip(text string) string {
-	if len(text) > maxText {
-		text = text[:maxText]
-	}
-	return strings.ToValidUTF8(text, "")
 }

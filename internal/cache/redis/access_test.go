@@ -143,6 +143,9 @@ func TestTLS(t *testing.T) {
 	at := func(name string) string { return filepath.Join(certificates, name) }
 	help, _ := exec.Command(program(t, "redis-server"), "--tls-port", "0", "--port", "0", "--tls-cert-file", "/nonexistent").CombinedOutput()
 	if strings.Contains(string(help), "Bad directive") {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("this redis-server has no TLS")
+		}
 		t.Skip("this redis-server has no TLS")
 	}
 	port := freePort(t)

@@ -15,6 +15,7 @@ import (
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/redis"
 	"symbolon/internal/fault"
+	"symbolon/internal/trial"
 )
 
 const (
@@ -173,41 +174,25 @@ func TestAServerThatHangsCostsTheTimeoutAndThenNothing(t *testing.T) {
 // slowly forwards to a server, and holds back every answer for as long as
 // delay says.
 func slowly(t *testing.T, s *server, delay func() time.Duration) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
+	return "redis://" + trial.NewListener(t, func(in net.Conn) {
+		out, err := net.Dial("tcp", s.addr())
+		if err != nil {
+			return
+		}
+		go func() {
+			io.Copy(out, in)
+			out.Close()
+		}()
+		part := make([]byte, 64<<10)
 		for {
-			in, err := l.Accept()
+			n, err := out.Read(part)
 			if err != nil {
 				return
 			}
-			out, err := net.Dial("tcp", s.addr())
-			if err != nil {
-				in.Close()
-				continue
-			}
-			go func() {
-				io.Copy(out, in)
-				out.Close()
-			}()
-			go func() {
-				defer in.Close()
-				part := make([]byte, 64<<10)
-				for {
-					n, err := out.Read(part)
-					if err != nil {
-						return
-					}
-					time.Sleep(delay())
-					in.Write(part[:n])
-				}
-			}()
+			time.Sleep(delay())
+			in.Write(part[:n])
 		}
-	}()
-	return "redis://" + l.Addr().String()
+	})
 }
 
 func TestASlowServerIsLeftAloneUntilItIsQuick(t *testing.T) {

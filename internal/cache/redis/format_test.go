@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/cache"
 	"symbolon/internal/fault"
 )
 
@@ -45,7 +46,7 @@ func TestRecordsComeBackUnderTheirNameOnly(t *testing.T) {
 	}
 	long := record{form: failed, fault: fault.New(fault.Denied, strings.Repeat("ä", 1<<20), "%s", strings.Repeat("x", 1<<20))}
 	again, ok := readRecord("n", []byte(long.text("n")))
-	if !ok || len(again.fault.Place) != maxText || len(again.fault.Detail) != maxText {
+	if !ok || len(again.fault.Place) != cache.MaxText || len(again.fault.Detail) != cache.MaxText {
 		t.Error("a long text is not cut")
 	}
 }

@@ -3,9 +3,9 @@ package redis
 import (
 	"encoding/binary"
 	"hash/crc32"
-	"strings"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/cache"
 	"symbolon/internal/fault"
 )
 
@@ -33,8 +33,6 @@ const (
 	failed
 )
 
-const maxText = 1 << 10 // bytes of a place or a detail that are remembered
-
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 func checksum(name string, body []byte) uint32 {
@@ -54,7 +52,7 @@ func (r *record) text(name string) string {
 		b = order.AppendUint32(b, uint32(r.chunks))
 	case failed:
 		b = append(b, byte(r.fault.Kind))
-		for _, text := range []string{clip(r.fault.Place), clip(r.fault.Detail)} {
+		for _, text := range []string{cache.Clip(r.fault.Place), cache.Clip(r.fault.Detail)} {
 			b = order.AppendUint16(b, uint16(len(text)))
 			b = append(b, text...)
 		}
@@ -84,12 +82,4 @@ func readRecord(name string, b []byte) (*record, bool) {
 		}
 	}
 	return r, c.Err() == nil && c.Len() == 0 && r.form <= failed && r.size >= 0
-}
-
-// clip is the start of a text that is short enough to be remembered.
-func clip(text string) string {
-	if len(text) > maxText {
-		text = text[:maxText]
-	}
-	return strings.ToValidUTF8(text, "")
 }

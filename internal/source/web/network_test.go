@@ -19,29 +19,13 @@ import (
 	"symbolon/internal/source"
 	"symbolon/internal/source/sourcetest"
 	"symbolon/internal/source/web"
+	"symbolon/internal/trial"
 )
 
 // raw serves connections by hand.
 func raw(t *testing.T, handle func(net.Conn)) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				handle(conn)
-			}()
-		}
-	}()
-	return "http://" + l.Addr().String()
+	return "http://" + trial.NewListener(t, handle)
 }
 
 // answer reads a request and writes text.

@@ -16,7 +16,7 @@ import (
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=5m,mode=0700"); err != nil {
-		if os.Geteuid() == 0 && os.Getenv("CI") == "true" {
+		if os.Getenv("CI") == "true" {
 			t.Fatalf("mount: %v", err)
 		}
 		t.Skipf("a full disk needs the right to mount one (%v); TestNothingCanBeWritten needs none", err)

@@ -1,3 +1,5 @@
+//go:build !race
+
 package load_test
 
 import (
@@ -81,7 +83,6 @@ func largest(t *testing.T, s *trial.Server, c *client, body []byte, want int) {
 }
 
 func TestTheLargestRequestIsAnsweredAndOneMoreIsNot(t *testing.T) {
-	skipUnderRace(t)
 	skipIfShort(t)
 	f := trial.NewSym(1, 50_000)
 	up := trial.NewUpstream(t)
@@ -107,7 +108,6 @@ func TestTheLargestRequestIsAnsweredAndOneMoreIsNot(t *testing.T) {
 }
 
 func TestTheMostModulesAreAnswered(t *testing.T) {
-	skipUnderRace(t)
 	skipIfShort(t)
 	s := trial.Start(t, trial.Options{Set: []string{"log.level=warn"}})
 	largest(t, s, newClient(t, s), modules(mostModules), mostModules)
@@ -126,7 +126,6 @@ func wantText(t *testing.T, text string) func(io.Reader) error {
 
 // Eight of the largest requests at once take what there is one after the other.
 func TestManyLargeRequestsStayWithinTheCeiling(t *testing.T) {
-	skipUnderRace(t)
 	skipIfShort(t)
 	s := trial.Start(t, trial.Options{Set: []string{"memory=256MiB", "log.level=warn"}})
 	c := newClient(t, s)
@@ -147,23 +146,5 @@ func TestManyLargeRequestsStayWithinTheCeiling(t *testing.T) {
 	t.Logf("%d served, %d told to come back; %d MiB at most", served.Load(), later.Load(), peak>>20)
 	if peak > 256<<20 || served.Load() == 0 {
 		t.Errorf("the memory was %d MiB at most with %d served; 256 MiB are what it has", peak>>20, served.Load())
-	}
-}
-
-// countFrames only counts, which is quick.
-func countFrames(n *int) func(io.Reader) error {
-	return func(r io.Reader) error {
-		mark, buf, kept := []byte(`"frame":`), make([]byte, 256<<10), 0
-		for {
-			k, err := r.Read(buf[kept:])
-			*n += bytes.Count(buf[:kept+k], mark)
-			if err != nil {
-				if err == io.EOF {
-					return nil
-				}
-				return err
-			}
-			kept = copy(buf, buf[max(0, kept+k-len(mark)+1):kept+k])
-		}
 	}
 }

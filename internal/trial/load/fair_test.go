@@ -1,3 +1,5 @@
+//go:build !race
+
 package load_test
 
 import (
@@ -14,7 +16,6 @@ import (
 // While the symbols of a giant are fetched, scanned and made into a table,
 // small requests are answered about as soon as before.
 func TestAColdGiantDoesNotSlowOthers(t *testing.T) {
-	skipUnderRace(t)
 	skipIfShort(t)
 	giant := newTemplates(2, 200_000)
 	file := filepath.Join(t.TempDir(), "giant.sym") // made before, so that only the server has work

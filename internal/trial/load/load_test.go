@@ -251,18 +251,28 @@ func (a *answer) read(r io.Reader) error {
 	return nil
 }
 
-// skipUnderRace skips a test of memory or of time.
-func skipUnderRace(t *testing.T) {
-	t.Helper()
-	if trial.Race() {
-		t.Skip("the race detector takes several times the memory and the time")
-	}
-}
-
 // skipIfShort skips a test that takes seconds.
 func skipIfShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("it takes seconds, and -short was asked for")
+	}
+}
+
+// countFrames only counts, which is quick.
+func countFrames(n *int) func(io.Reader) error {
+	return func(r io.Reader) error {
+		mark, buf, kept := []byte(`"frame":`), make([]byte, 256<<10), 0
+		for {
+			k, err := r.Read(buf[kept:])
+			*n += bytes.Count(buf[:kept+k], mark)
+			if err != nil {
+				if err == io.EOF {
+					return nil
+				}
+				return err
+			}
+			kept = copy(buf, buf[max(0, kept+k-len(mark)+1):kept+k])
+		}
 	}
 }

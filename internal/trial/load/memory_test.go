@@ -1,3 +1,5 @@
+//go:build !race
+
 package load_test
 
 import (
@@ -18,7 +20,6 @@ const (
 )
 
 func TestMemoryHasACeilingAndStaysFlat(t *testing.T) {
-	skipUnderRace(t)
 	skipIfShort(t)
 	var all []templates
 	for n, funcs := range []int{58_000, 20_000, 12_000, 8_000, 6_000, 5_000, 4_000, 3_000, 2_000, 2_000, 1_000, 1_000} {
