@@ -285,6 +285,9 @@ func TestDeepAnswersTakeSmallerWindows(t *testing.T) {
 			t.Fatalf("frame %d, %+v: %d calls, %v", i, f, len(calls), err)
 		}
 	}
+	if n := res.Room(); n > symbolicate.MostRoom {
+		t.Errorf("the window has grown to %d frames", n)
+	}
 	if n := metric.Frames.Value("named") - named; n != int64(len(req.Frames)) {
 		t.Errorf("%d frames are counted", n)
 	}
