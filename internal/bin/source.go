@@ -65,3 +65,14 @@ func Read(s Source, off int64, n int) ([]byte, error) {
 	}
 	return nil, fmt.Errorf("%d bytes at offset %d of %d: %w", n, off, size, err)
 }
+
+// Section is the n bytes of s from off on, as far as s has them. It is Whole if
+// s is.
+func Section(s Source, off, n int64) Source {
+	off = min(max(off, 0), s.Size())
+	n = min(max(n, 0), s.Size()-off)
+	if b, ok := Whole(s); ok {
+		return Bytes(b[off : off+n : off+n])
+	}
+	return io.NewSectionReader(s, off, n)
+}
