@@ -1,0 +1,78 @@
+package elf
+
+import (
+	"slices"
+
+	"symbolon/internal/ident"
+)
+
+// Values of Machine that are needed elsewhere, too.
+const (
+	machine386, machineX86_64  = 3, 62
+	machineARM, machineARM64   = 40, 183
+	machineMIPS, machineMIPSLE = 8, 10
+	machinePPC, machinePPC64   = 20, 21
+	machineRISCV, machineS390  = 243, 22
+)
+
+// archs is the instruction set of a machine: of 32 bit and 64 bit files in
+// little endian order, then in big endian order.
+var archs = map[uint16][4]ident.Arch{
+	2:             {0, 0, ident.ArchSPARC, 0},
+	machine386:    {ident.ArchX86},
+	machineMIPS:   {ident.ArchMIPSel, ident.ArchMIPS64el, ident.ArchMIPS, ident.ArchMIPS64},
+	machineMIPSLE: {ident.ArchMIPSel, ident.ArchMIPS64el, ident.ArchMIPS, ident.ArchMIPS64},
+	18:            {0, 0, ident.ArchSPARC, 0}, // with instructions of version 9
+	machinePPC:    {ident.ArchPPC, 0, ident.ArchPPC, 0},
+	machinePPC64:  {0, ident.ArchPPC64le, 0, ident.ArchPPC64},
+	machineS390:   {0, 0, ident.ArchS390, ident.ArchS390x},
+	machineARM:    {ident.ArchARM, 0, ident.ArchARM, 0},
+	43:            {0, 0, 0, ident.ArchSPARC64},
+	machineX86_64: {ident.ArchX86_64, ident.ArchX86_64},
+	machineARM64:  {ident.ArchARM64, ident.ArchARM64, ident.ArchARM64, ident.ArchARM64},
+	machineRISCV:  {ident.ArchRISCV32, ident.ArchRISCV64, ident.ArchRISCV32, ident.ArchRISCV64},
+	258:           {0, ident.ArchLoong64},
+}
+
+// Arch is the instruction set.
+func (f *File) Arch() ident.Arch {
+	i := f.Class/32 - 1
+	if f.big {
+		i += 2
+	}
+	return archs[f.Machine][i]
+}
+
+// Kind is what the file is for: "rel" is not linked, "dbg" has headers of code
+// but not the code, "exe" is a program, "lib" a shared library, "dump" a core
+// dump, "other" the rest.
+//
+// Programs that can be loaded anywhere have the type of a library. They say
+// what they are (DF_1_PIE); older ones have a loader and no name of their own.
+func (f *File) Kind() string {
+	switch {
+	case f.Type == TypeRel:
+		return "rel"
+	case f.Type == TypeCore:
+		return "dump"
+	case f.codeIsElsewhere():
+		return "dbg"
+	case f.Type == TypeExec:
+		return "exe"
+	case f.Type != TypeDyn:
+		return "other"
+	}
+	interp := slices.ContainsFunc(f.Segments, func(s Segment) bool { return s.Type == segmentInterp })
+	if f.dynamic(tagFlags1)&flagPIE != 0 || interp && f.dynamic(tagSOName) == 0 {
+		return "exe"
+	}
+	return "lib"
+}
+
+// codeIsElsewhere tells whether there are sections of code and none of them has
+// bytes.
+func (f *File) codeIsElsewhere() bool {
+	code := func(s Section) bool { return s.Flags&(FlagExec|FlagAlloc) == FlagExec|FlagAlloc && s.Size > 0 }
+	return slices.ContainsFunc(f.Sections, code) &&
+		!slices.ContainsFunc(f.Sections, func(s Section) bool { return code(s) && s.stored() })
+}

@@ -1,0 +1,120 @@
+package elf
+
+import (
+	"bytes"
+	"slices"
+
+	"symbolon/internal/bin"
+)
+
+const (
+	maxID    = 256     // bytes of an id; linkers write 8 to 20, or what they are told
+	maxNotes = 1 << 20 // bytes of notes that are looked at in one place
+)
+
+// BuildID is the id that the linker gave the file, in place; nil without one.
+func (f *File) BuildID() []byte {
+	if id := f.note("GNU", 3, ".note.gnu.build-id"); id != nil {
+		return id
+	}
+	for i := range f.Segments {
+		s := &f.Segments[i]
+		if s.Type == segmentSCE && s.Filesz >= 20 {
+			if b := f.bytes(s.Off, 20); len(b) == 20 {
+				return b
+			}
+		}
+	}
+	return nil
+}
+
+// GoBuildID is the id that the Go linker gave the file; empty without one.
+func (f *File) GoBuildID() string { return string(f.note("Go", 4, ".note.go.buildid")) }
+
+// note is the first note of its sort: of the segments of notes, then of the
+// sections of notes, then of the section of this name, whatever its type.
+func (f *File) note(owner string, kind uint32, section string) []byte {
+	walked := 0 // headers that claim the same bytes do not cost again and again
+	look := func(off, size, align uint64) (id []byte) {
+		for _, align := range [...]int{int(align) & 8, 4} {
+			if id == nil && align != 0 && int64(walked) <= 2*f.src.Size() {
+				c := bin.NewCursor(f.bytes(off, min(size, maxNotes)), f.Order)
+				id = noteIn(c, owner, kind, align)
+				walked += c.Off()
+			}
+		}
+		return id
+	}
+	var id []byte
+	for i := 0; i < len(f.Segments) && id == nil; i++ {
+		if s := &f.Segments[i]; s.Type == segmentNote {
+			id = look(s.Off, s.Filesz, s.Align)
+		}
+	}
+	for i := 0; i < len(f.Sections) && id == nil; i++ {
+		if s := &f.Sections[i]; s.Type == SectionNote || s.Name == section && s.stored() {
+			id = look(s.Off, s.Size, s.Align)
+		}
+	}
+	return id
+}
+
+// noteIn looks for a note among notes whose parts are aligned.
+func noteIn(c *bin.Cursor, owner string, kind uint32, align int) []byte {
+	pad := func(n int) { c.Skip(min(-n&(align-1), c.Len())) }
+	for c.Len() >= 12 {
+		nameSize, size, got := c.U32(), c.U32(), c.U32()
+		name := c.Bytes(int(nameSize))
+		pad(12 + int(nameSize))
+		desc := c.Bytes(int(size))
+		pad(int(size))
+		if c.Err() == nil && got == kind && len(desc) > 0 && len(desc) <= maxID && string(bytes.TrimRight(name, "\x00")) == owner {
+			return desc
+		}
+	}
+	return nil
+}
+
+// TextID is an id made of the first page of the code, for files without a
+// build id; in the byte order of the file. There is none if .text has no bytes
+// in the file or is cut, as the id would be that of another file.
+func (f *File) TextID() (id [16]byte, ok bool) {
+	i := slices.IndexFunc(f.Sections, func(s Section) bool { return s.Name == ".text" && s.stored() && s.Off != 0 })
+	if i < 0 {
+		return id, false
+	}
+	size := min(f.Sections[i].Size, 4096)
+	text := f.bytes(f.Sections[i].Off, size)
+	for j, b := range text {
+		id[j%16] ^= b
+	}
+	return id, uint64(len(text)) == size
+}
+
+// DebugLink is the name of the separate debug file, and the CRC-32 of all of
+// its bytes.
+func (f *File) DebugLink() (name string, crc uint32, ok bool) {
+	name, rest := f.link(".gnu_debuglink")
+	if name == "" || len(rest) < 4 {
+		return "", 0, false
+	}
+	return name, f.Order.Uint32(rest[len(rest)-4:]), true
+}
+
+// AltLink is the name of the file that dwz moved common parts to, and its build
+// id.
+func (f *File) AltLink() (name string, id []byte, ok bool) {
+	name, id = f.link(".gnu_debugaltlink")
+	return name, id, name != "" && len(id) > 0 && len(id) <= maxID
+}
+
+// link is the name that a section begins with, and what is behind it.
+func (f *File) link(section string) (name string, rest []byte) {
+	if s := f.Section(section); s != nil {
+		if b, err := f.Data(s); err == nil {
+			n := max(bytes.IndexByte(b[:min(len(b), maxSectionName)], 0), 0)
+			return string(b[:n]), b[min(n+1, len(b)):]
+		}
+	}
+	return "", nil
+}

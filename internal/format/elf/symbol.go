@@ -1,0 +1,232 @@
+package elf
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Values of the fields of a Symbol.
+const (
+	SymbolNoType, SymbolFunc, SymbolIFunc = 0, 2, 10 // Type: STT_*
+	BindLocal, BindGlobal, BindWeak       = 0, 1, 2  // Bind: STB_*
+
+	SectionAbs   = -1 // Section: the address is absolute
+	SectionOther = -2 // a reserved number, or one that there is no section for
+)
+
+const (
+	maxSymbolName = 64 << 10
+	maxSegments   = 256 // that are looked through for one symbol
+)
+
+// Symbol is a symbol of code.
+type Symbol struct {
+	Addr    uint64 // in a relocatable file that inside of Section
+	Size    uint64
+	Name    []byte // in place
+	NameOff uint32 // Name is SymbolName(Table, NameOff)
+	Section int32  // index of the section, or SectionAbs, SectionOther
+	Table   uint8  // 0: .symtab, 1: .dynsym
+	Bind    uint8
+	Type    uint8
+}
+
+// Rank orders the symbols of one address: that with the lowest is shown, and of
+// several the first. Symbols that say how long they are come before those that
+// do not, which may only mark the start of something; then functions before
+// what has no type, global before weak before local ones, and those with fewer
+// underscores or dots in front.
+func (s *Symbol) Rank() (rank uint8) {
+	for i, worse := range [...]bool{s.Bind == BindWeak, s.Bind == BindLocal, s.Type == SymbolNoType, s.Size == 0} {
+		if worse {
+			rank |= 16 << i
+		}
+	}
+	front := len(s.Name) - len(bytes.TrimLeft(s.Name, "_."))
+	return rank | uint8(min(front, 15))
+}
+
+// table is a symbol table and its strings, in place.
+type table struct {
+	syms    []byte
+	strs    []byte
+	indices []byte // section numbers of symbols that are too great for them
+}
+
+// findTables finds the symbol tables: those of the sections, or without section
+// headers that of the loader.
+func (f *File) findTables() {
+	if len(f.Sections) < 2 {
+		f.tables[1] = f.dynamicTable()
+		return
+	}
+	for i, kind := range [...]uint32{SectionSymTab, SectionDynSym} {
+		if n := slices.IndexFunc(f.Sections, func(s Section) bool { return s.Type == kind && s.Size > 0 }); n >= 0 {
+			f.tables[i] = f.sectionTable(&f.Sections[n])
+		}
+	}
+}
+
+func (f *File) sectionTable(s *Section) (t table) {
+	place := "section " + s.Label()
+	if size := f.pick(16, 24); s.Entsize != 0 && s.Entsize != size {
+		f.problem(place, s.Off, "symbols of %d bytes instead of %d", s.Entsize, size)
+	}
+	t.syms, _ = f.Raw(s)
+	if int64(s.Link) < int64(len(f.Sections)) {
+		t.strs, _ = f.Raw(&f.Sections[s.Link])
+	}
+	if t.strs == nil {
+		f.problem(place, s.Off, "section %d, which should have the names, has none", s.Link)
+	}
+	x := slices.IndexFunc(f.Sections, func(x Section) bool { return x.Type == sectionIndices && int64(x.Link) == int64(s.Index) })
+	if x >= 0 {
+		t.indices, _ = f.Raw(&f.Sections[x])
+	}
+	return t
+}
+
+// rawSymbol is a symbol as it is in the file.
+type rawSymbol struct {
+	name        uint32
+	info        uint8
+	section     uint16
+	value, size uint64
+}
+
+// symbol reads one symbol, of which all bytes are there.
+func (f *File) symbol(b []byte) rawSymbol {
+	if f.Class == 64 {
+		b = b[:24]
+		return rawSymbol{f.Order.Uint32(b), b[4], f.Order.Uint16(b[6:]), f.Order.Uint64(b[8:]), f.Order.Uint64(b[16:])}
+	}
+	b = b[:16]
+	return rawSymbol{f.Order.Uint32(b), b[12], f.Order.Uint16(b[14:]), uint64(f.Order.Uint32(b[4:])), uint64(f.Order.Uint32(b[8:]))}
+}
+
+// sectionOf is the section of symbol number i of the table, 0 if it is defined
+// in another file.
+func (f *File) sectionOf(t *table, s rawSymbol, i int) int32 {
+	n := uint32(s.section)
+	switch {
+	case n == 0:
+		return 0
+	case s.section == 0xffff && (i+1)*4 <= len(t.indices): // SHN_XINDEX
+		n = f.Order.Uint32(t.indices[i*4:])
+	case s.section == 0xfff1:
+		return SectionAbs
+	case s.section >= 0xff00:
+		return SectionOther
+	}
+	if int64(n) >= int64(len(f.Sections)) {
+		return SectionOther
+	}
+	return int32(n)
+}
+
+// Symbols gives the symbols of code, .symtab first, then .dynsym, each in its
+// order, until yield returns false.
+//
+// These are all functions that are defined here, and of the symbols without a
+// type those in sections of code, except mapping symbols, local labels and
+// those without a name. Assembly often says no type.
+func (f *File) Symbols(yield func(Symbol) bool) {
+	opd := f.descriptors()
+	for i := range f.tables {
+		if !f.symbols(uint8(i), &opd, yield) {
+			return
+		}
+	}
+}
+
+func (f *File) symbols(number uint8, opd *descriptors, yield func(Symbol) bool) bool {
+	t := &f.tables[number]
+	size, infoAt := int(f.pick(16, 24)), f.pick(12, 4)
+	odd := uint64(0) // the bit that says which instruction set a function has
+	if f.Machine == machineARM || f.Machine == machineMIPS || f.Machine == machineMIPSLE {
+		odd = 1
+	}
+	headless := len(f.Sections) < 2
+	for i := 1; (i+1)*size <= len(t.syms); i++ {
+		b := t.syms[i*size : (i+1)*size]
+		kind := b[infoAt] & 15
+		if kind != SymbolFunc && kind != SymbolNoType && kind != SymbolIFunc {
+			continue
+		}
+		raw := f.symbol(b)
+		section := f.sectionOf(t, raw, i)
+		if section == 0 {
+			continue
+		}
+		s := Symbol{Addr: raw.value, Size: raw.size, NameOff: raw.name, Section: section, Table: number, Bind: raw.info >> 4, Type: kind}
+		if kind == SymbolNoType {
+			code := headless && f.executable(raw.value) ||
+				section > 0 && f.Sections[section].Flags&FlagExec != 0
+			if !code || !isName(t.strs, raw.name) {
+				continue
+			}
+		} else {
+			s.Addr &^= odd
+			if !opd.resolve(&s) {
+				continue
+			}
+		}
+		s.Name = stringAt(t.strs, raw.name)
+		if !yield(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// SymbolName is the string at an offset of the strings of a symbol table, in
+// place.
+func (f *File) SymbolName(table uint8, off uint32) []byte {
+	return stringAt(f.tables[table&1].strs, off)
+}
+
+// stringAt is the string at an offset; empty beyond the end.
+func stringAt(strs []byte, off uint32) []byte {
+	if int64(off) >= int64(len(strs)) {
+		return nil
+	}
+	b := strs[off:]
+	b = b[:min(len(b), maxSymbolName)]
+	if n := bytes.IndexByte(b, 0); n >= 0 {
+		b = b[:n]
+	}
+	return b[:len(b):len(b)]
+}
+
+// isName tells whether a symbol without a type has the name of code: not an
+// empty one, that of a mapping symbol or of a local label.
+func isName(strs []byte, off uint32) bool {
+	if int64(off) >= int64(len(strs)) {
+		return false
+	}
+	b := strs[off:]
+	b = b[:min(len(b), 5)]
+	switch {
+	case b[0] == 0:
+		return false
+	case len(b) < 3:
+		return true
+	case b[0] == '.':
+		return b[1] != 'L'
+	case b[0] == '$' && (b[1] == 'a' || b[1] == 'd' || b[1] == 't' || b[1] == 'x'):
+		isa := b[1] == 'x' && bytes.HasPrefix(b[2:], []byte("rv"))
+		return b[2] != 0 && b[2] != '.' && !isa
+	}
+	return true
+}
+
+// executable tells whether an address is in a segment of code.
+func (f *File) executable(addr uint64) bool {
+	for i := range min(len(f.Segments), maxSegments) {
+		s := &f.Segments[i]
+		if s.Type == SegmentLoad && s.Flags&segmentExec != 0 && addr-s.Vaddr < s.Memsz {
+			return true
+		}
+	}
+	return false
+}
