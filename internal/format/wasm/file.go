@@ -1,0 +1,256 @@
+package wasm
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+)
+
+// The sections that are read.
+const (
+	idCustom = 0
+	idImport = 2
+	idFuncs  = 3
+	idMemory = 5
+	idCode   = 10
+)
+
+const (
+	maxSections = 1 << 16
+	maxHead     = 256 // bytes of a section in which its size and name must be
+)
+
+// memory64 is the flag of a memory whose addresses have 64 bits.
+const memory64 = 4
+
+// Problem is a part of a file that is broken, and was left out or cut.
+type Problem struct {
+	Place  string // which part
+	Off    int64  // where in the file
+	Reason string
+}
+
+// Section is a section of the file.
+type Section struct {
+	ID   uint8
+	Name string // of a custom section
+	Off  int64  // of the content; of a custom section: behind the name
+	Size int64  // cut where the file ends
+}
+
+// File is a module.
+type File struct {
+	Sections []Section
+	Problems []Problem
+
+	src     bin.Source
+	names   []byte // the name section
+	imports uint32 // functions
+	counted bool   // imports is right
+	wide    bool
+}
+
+// Open finds the sections of a module.
+func Open(src bin.Source) (*File, error) {
+	head, err := bin.Read(src, 0, int(min(src.Size(), 8)))
+	if err != nil {
+		return nil, err
+	}
+	if len(head) < 8 || string(head[:4]) != "\x00asm" {
+		return nil, fault.New(fault.Malformed, "wasm, header", "no magic at offset 0x0")
+	}
+	if version := binary.LittleEndian.Uint32(head[4:]); version != 1 {
+		return nil, fault.New(fault.Unsupported, "wasm, header", "version %#x: no module", version)
+	}
+	f := &File{src: src, counted: true}
+	for at := int64(8); at < src.Size(); {
+		if len(f.Sections) == maxSections {
+			f.problem("sections", at, "more than %d", maxSections)
+			break
+		}
+		if at, err = f.section(at); err != nil {
+			return nil, err
+		}
+	}
+	if s := f.find(idImport, ""); s != nil {
+		f.readImports(s)
+	}
+	if c := f.cursor(f.find(idMemory, "")); c.Uleb() > 0 {
+		f.wide = f.wide || c.U8()&memory64 != 0
+	}
+	f.names, err = f.Data("name")
+	return f, err
+}
+
+func (f *File) problem(place string, off int64, format string, args ...any) {
+	f.Problems = append(f.Problems, Problem{place, off, fmt.Sprintf(format, args...)})
+}
+
+// section reads the head of the section at an offset and returns where the next
+// one is.
+func (f *File) section(at int64) (next int64, err error) {
+	left := f.src.Size() - at
+	head, err := bin.Read(f.src, at, int(min(left, maxHead)))
+	if err != nil {
+		return 0, err
+	}
+	c := bin.NewCursor(head, binary.LittleEndian)
+	id, size := c.U8(), c.Uleb()
+	if c.Err() != nil {
+		f.problem("sections", at, "no size: %v", c.Err())
+		return f.src.Size(), nil
+	}
+	s := Section{ID: id, Off: at + int64(c.Off())}
+	if rest := f.src.Size() - s.Off; size > uint64(rest) {
+		f.problem("sections", at, "%d of %d bytes of section %d are in the file", rest, size, id)
+		size = uint64(rest)
+	}
+	next = s.Off + int64(size)
+	if id == idCustom {
+		start := c.Off()
+		n := c.Uleb()
+		name := c.Bytes(int(min(n, maxHead)))
+		if c.Err() != nil || uint64(c.Off()-start) > size {
+			f.problem("sections", at, "a custom section without a name that can be read")
+			return next, nil
+		}
+		s.Name, s.Off = string(name), at+int64(c.Off())
+	}
+	s.Size = next - s.Off
+	f.Sections = append(f.Sections, s)
+	return next, nil
+}
+
+// find is the first section of an id, and, if custom, of a name.
+func (f *File) find(id uint8, name string) *Section {
+	for i := range f.Sections {
+		if s := &f.Sections[i]; s.ID == id && s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// content is the bytes of a section; none of a nil one.
+func (f *File) content(s *Section) ([]byte, error) {
+	if s == nil {
+		return nil, nil
+	}
+	return bin.Read(f.src, s.Off, int(s.Size))
+}
+
+// cursor is over the content of a section that may be nil, or unreadable.
+func (f *File) cursor(s *Section) *bin.Cursor {
+	b, _ := f.content(s)
+	return bin.NewCursor(b, binary.LittleEndian)
+}
+
+// readImports counts the functions among the imports: they have the first
+// numbers.
+func (f *File) readImports(s *Section) {
+	c := f.cursor(s)
+	for n := c.Uleb(); n > 0 && c.Err() == nil; n-- {
+		text(c)
+		text(c)
+		switch kind := c.U8(); kind {
+		case 0:
+			c.Uleb()
+			f.imports++
+		case 1:
+			skipType(c)
+			limits(c)
+		case 2:
+			f.wide = limits(c)&memory64 != 0 || f.wide
+		case 3:
+			skipType(c)
+			c.U8()
+		case 4:
+			c.U8()
+			c.Uleb()
+		default:
+			c.Skip(-1) // fails
+		}
+	}
+	if c.Err() != nil {
+		f.problem("import section", s.Off+int64(c.Off()), "cannot be read: no function has a name")
+		f.counted = false
+	}
+}
+
+// text reads a string.
+func text(c *bin.Cursor) []byte { return c.Bytes(int(min(c.Uleb(), 1<<30))) }
+
+// limits reads the limits of a table or a memory and returns their flags.
+func limits(c *bin.Cursor) uint8 {
+	flags := c.U8()
+	c.Uleb()
+	if flags&1 != 0 {
+		c.Uleb()
+	}
+	return flags
+}
+
+// skipType passes over a type, which may be a reference to one by number.
+func skipType(c *bin.Cursor) {
+	if t := c.U8(); t == 0x63 || t == 0x64 {
+		c.Sleb()
+	}
+}
+
+// Section is the first custom section of a name, nil if there is none.
+func (f *File) Section(name string) *Section {
+	return f.find(idCustom, name)
+}
+
+// Data is the content of a custom section, in place; nil if there is none.
+func (f *File) Data(name string) ([]byte, error) { return f.content(f.Section(name)) }
+
+// CodeOffset is where the content of the code section begins: what DWARF calls
+// address 0.
+func (f *File) CodeOffset() uint64 {
+	s := f.find(idCode, "")
+	if s == nil {
+		return 0
+	}
+	return uint64(s.Off)
+}
+
+// Arch is wasm64 if the memory has addresses of 64 bits.
+func (f *File) Arch() ident.Arch {
+	if f.wide {
+		return ident.ArchWasm64
+	}
+	return ident.ArchWasm32
+}
+
+// Kind is lib for a module that declares functions, else dbg.
+func (f *File) Kind() string {
+	if f.cursor(f.find(idFuncs, "")).Uleb() > 0 {
+		return "lib"
+	}
+	return "dbg"
+}
+
+// BuildID is the id of the module as it stands in the file and, if its length
+// stands in front of it, the id alone. Peers know a module by whole; tools that
+// keep to the convention by id.
+func (f *File) BuildID() (whole, id []byte) {
+	whole, err := f.Data("build_id")
+	if err != nil || len(whole) == 0 {
+		return nil, nil
+	}
+	c := bin.NewCursor(whole, binary.LittleEndian)
+	if n := c.Uleb(); c.Err() == nil && n > 0 && n == uint64(c.Len()) {
+		id = c.Bytes(c.Len())
+	}
+	return whole, id
+}
+
+// ExternalDebugInfo is the URL of the module that has the debug information;
+// nil if none is named.
+func (f *File) ExternalDebugInfo() []byte {
+	return text(f.cursor(f.Section("external_debug_info")))
+}

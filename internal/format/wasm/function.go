@@ -1,0 +1,87 @@
+package wasm
+
+import (
+	"encoding/binary"
+
+	"symbolon/internal/bin"
+)
+
+// nameFunctions is the part of the name section with the names of functions.
+const nameFunctions = 1
+
+// Functions gives the functions of the code section in the order of the file,
+// each with its name, nil if it has none, and with what Name takes for that.
+// A function is its body, without the size in front of it.
+func (f *File) Functions(yield func(name []byte, nameOff uint32, start, end uint64) bool) []Problem {
+	s := f.find(idCode, "")
+	if s == nil {
+		return nil
+	}
+	code, err := f.content(s)
+	if err != nil {
+		return []Problem{{"code section", s.Off, err.Error()}}
+	}
+	c := bin.NewCursor(code, binary.LittleEndian)
+	count := c.Uleb()
+	// A body has two bytes at least: its size and its end.
+	names, problems := f.functionNames(min(count, uint64(len(code)/2)))
+	for i := uint64(0); i < count; i++ {
+		size := c.Uleb()
+		if c.Err() != nil || size > uint64(c.Len()) {
+			return append(problems, Problem{"code section", s.Off + int64(c.Off()), "the section ends in a function"})
+		}
+		var off uint32
+		if i < uint64(len(names)) {
+			off = names[i]
+		}
+		start := uint64(s.Off) + uint64(c.Off())
+		if !yield(f.Name(off), off, start, start+size) {
+			break
+		}
+		c.Skip(int(size))
+	}
+	return problems
+}
+
+// functionNames is where in the name section the names of the first count
+// functions are: at their lengths, 0 if there is none.
+func (f *File) functionNames(count uint64) ([]uint32, []Problem) {
+	if len(f.names) == 0 || !f.counted {
+		return nil, nil
+	}
+	damaged := []Problem{{"name section", f.Section("name").Off, "cannot be read to its end"}}
+	names := make([]uint32, count)
+	for c := bin.NewCursor(f.names, binary.LittleEndian); c.Len() > 0; {
+		part, size := c.U8(), c.Uleb()
+		at := c.Off()
+		if c.Err() != nil {
+			return names, damaged
+		}
+		body := c.Bytes(int(min(size, uint64(c.Len()))))
+		if part != nameFunctions {
+			continue
+		}
+		p := bin.NewCursor(body, binary.LittleEndian)
+		for n := p.Uleb(); n > 0 && p.Err() == nil; n-- {
+			index, off := p.Uleb()-uint64(f.imports), at+p.Off()
+			text(p)
+			if p.Err() == nil && index < count {
+				names[index] = uint32(off)
+			}
+		}
+		if p.Err() != nil || uint64(len(body)) < size {
+			return names, damaged
+		}
+	}
+	return names, nil
+}
+
+// Name is the name that Functions gave out with this number.
+func (f *File) Name(off uint32) []byte {
+	if off == 0 {
+		return nil
+	}
+	c := bin.NewCursor(f.names, binary.LittleEndian)
+	c.Skip(int(off))
+	return text(c)
+}
