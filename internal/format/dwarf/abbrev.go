@@ -1,0 +1,289 @@
+package dwarf
+
+import "strings"
+
+// Tags that count.
+const (
+	tagArray, tagClass, tagEnumeration, tagStructure, tagSubroutine = 0x01, 0x02, 0x04, 0x13, 0x15
+	tagUnion, tagInlined, tagModule, tagSubprogram, tagInterface    = 0x17, 0x1d, 0x1e, 0x2e, 0x38
+	tagNamespace, tagPartialUnit, tagCallSite, tagGNUCallSite       = 0x39, 0x3c, 0x48, 0x4109
+)
+
+// Attributes that count.
+const (
+	attrSibling, attrName, attrStmtList, attrLowPC, attrHighPC      = 0x01, 0x03, 0x10, 0x11, 0x12
+	attrLanguage, attrCompDir, attrProducer, attrAbstractOrigin     = 0x13, 0x1b, 0x25, 0x31
+	attrSpecification, attrEntryPC, attrRanges, attrCallColumn      = 0x47, 0x52, 0x55, 0x57
+	attrCallFile, attrCallLine, attrSignature, attrLinkageName      = 0x58, 0x59, 0x69, 0x6e
+	attrStrOffsetsBase, attrAddrBase, attrRnglistsBase, attrDwoName = 0x72, 0x73, 0x74, 0x76
+	attrLanguageName, attrMIPSLinkage, attrGNUDwoName, attrGNUDwoID = 0x90, 0x2007, 0x2130, 0x2131
+	attrGNURangesBase, attrGNUAddrBase                              = 0x2132, 0x2133
+)
+
+const (
+	maxAttributes    = 100     // of one abbreviation
+	maxAbbreviations = 1 << 20 // in one table
+)
+
+// Flags of an abbreviation. One without any is passed over by adding its size.
+const (
+	hasChildren = 1 << iota
+	hasSteps    // not all sizes are fixed
+	hasKind     // what it is matters to the walk
+	isDamaged   // a form that we do not know, or too many attributes
+	skipAlways  // has a sibling, and below it there is no code in any language
+	skipInCpp   // the same for C and C++
+	skipInC     // the same for C
+)
+
+// Kinds of DIEs.
+const (
+	kindPlain      = iota
+	kindFunc       // a subprogram that may have code
+	kindInline     // an inlined subroutine that may have code
+	kindSubprogram // a subprogram without code, with children
+	kindScope      // a namespace or a type, with children
+)
+
+// Slots of captured values.
+const (
+	slotNone = iota
+	slotLow
+	slotHigh
+	slotRanges
+	slotEntry
+	slotOrigin
+	slotSpec
+	slotName
+	slotLinkage
+	slotFile
+	slotLine
+	slotColumn
+	slotSibling
+	slots
+)
+
+// pcSlots are the slots of which one is needed to have code.
+const pcSlots = 1<<slotLow | 1<<slotRanges
+
+// entry is an abbreviation, made for passing over its DIEs.
+type entry struct {
+	size    int32 // bytes of all attributes, without hasSteps
+	flags   uint8
+	kind    uint8
+	tag     uint16
+	step    uint32 // first of its steps
+	capture uint32 // first of its capturing steps; kindFunc and kindInline
+	steps   uint16
+	caps    uint16
+	spec    uint32 // where in the table its attributes are listed
+	sib     int32  // where in the DIE DW_AT_sibling is, without hasSteps
+	sibForm uint8
+}
+
+// flagsC and flagsCpp are the flags by which DIEs are skipped in these languages.
+const (
+	flagsC   = skipAlways | skipInCpp | skipInC
+	flagsCpp = skipAlways | skipInCpp
+)
+
+// step is a value that has to be looked at, and what is in front of it.
+type step struct {
+	before int32 // bytes of fixed size
+	form   uint8 // formNone: the end
+	slot   uint8
+	value  uint64 // of formImplicit and formFlagPresent
+}
+
+// table is the abbreviations of a unit.
+type table struct {
+	b       []byte // the table in the section
+	first   uint64 // code of entries[0]
+	entries []entry
+	odd     map[uint64]*entry // those whose codes are out of order
+	steps   []step            // of passing over
+	caps    []step            // of capturing
+	l       layout
+}
+
+// find is the abbreviation of a code, or nil.
+func (t *table) find(code uint64) *entry {
+	if i := code - t.first; i < uint64(len(t.entries)) {
+		return &t.entries[i]
+	}
+	return t.odd[code]
+}
+
+// compile reads the table at the start of b for units of layout l. A table
+// that is damaged ends where the damage is.
+func (t *table) compile(b []byte, l layout) {
+	t.b, t.l = b, l
+	t.entries, t.odd, t.steps, t.caps = t.entries[:0], nil, t.steps[:0], t.caps[:0]
+	for p := 0; len(t.entries)+len(t.odd) < maxAbbreviations; {
+		var code, tag uint64
+		code, p = uleb(b, p)
+		if p < 0 || code == 0 {
+			return
+		}
+		tag, p = uleb(b, p)
+		if p < 0 || p >= len(b) {
+			return
+		}
+		e := entry{tag: uint16(min(tag, 0xffff)), spec: uint32(p + 1)}
+		if b[p] != 0 {
+			e.flags = hasChildren
+		}
+		if p = t.compileEntry(&e, p+1); p < 0 {
+			return
+		}
+		if len(t.entries) == 0 {
+			t.first = code
+		}
+		if code-t.first == uint64(len(t.entries)) {
+			t.entries = append(t.entries, e)
+		} else if t.find(code) == nil {
+			if t.odd == nil {
+				t.odd = make(map[uint64]*entry)
+			}
+			kept := e
+			t.odd[code] = &kept
+		}
+	}
+}
+
+// compileEntry reads the list of attributes at p and returns the place behind
+// it.
+func (t *table) compileEntry(e *entry, p int) int {
+	var fixed, before, capBefore int // bytes: in all, since the last step, since the last capturing one
+	seen, skip, slotted := uint32(0), skipFlags(e), e.tag == tagSubprogram || e.tag == tagInlined
+	e.step, e.capture = uint32(len(t.steps)), uint32(len(t.caps))
+	for n := 0; ; n++ {
+		var attr, num, value uint64
+		attr, p = uleb(t.b, p)
+		if num, p = uleb(t.b, p); p < 0 {
+			return -1
+		}
+		if attr == 0 && num == 0 {
+			break
+		}
+		form := formByte(num)
+		if form == formImplicit {
+			if value, p = sleb(t.b, p); p < 0 {
+				return -1
+			}
+		}
+		size := t.l.size(form)
+		if size == sizeUnknown || n >= maxAttributes {
+			e.flags |= isDamaged
+			continue
+		}
+		if form == formFlagPresent {
+			value = 1
+		}
+		slot := uint8(slotNone)
+		if slotted {
+			if slot = slotOf(attr); seen>>slot&1 != 0 {
+				slot = slotNone
+			}
+			seen |= 1 << slot
+			if slot != slotNone || size == sizeVaries {
+				t.caps = append(t.caps, step{before: int32(capBefore), form: form, slot: slot, value: value})
+				capBefore = 0
+			} else {
+				capBefore += size
+			}
+		}
+		sibling := attr == attrSibling && skip != 0 && form >= formRef1 && form <= formRefUdata && e.sibForm == 0
+		if sibling {
+			e.sib, e.sibForm = int32(fixed), form
+			e.flags |= skip
+		}
+		if sibling || size == sizeVaries {
+			s := step{before: int32(before), form: form}
+			if sibling {
+				s.slot = slotSibling
+			}
+			t.steps = append(t.steps, s)
+			before = 0
+		} else {
+			before += size
+		}
+		if size == sizeVaries {
+			e.flags |= hasSteps
+		} else {
+			fixed += size
+		}
+	}
+	t.finish(e, fixed, before, capBefore, seen&pcSlots != 0)
+	return p
+}
+
+// finish ends the steps of e and says what kind it is.
+func (t *table) finish(e *entry, fixed, before, capBefore int, code bool) {
+	e.size = int32(fixed)
+	if e.flags&hasSteps == 0 {
+		t.steps = t.steps[:e.step]
+	} else {
+		t.steps = append(t.steps, step{before: int32(before)})
+		e.steps = uint16(len(t.steps) - int(e.step))
+	}
+	switch {
+	case e.tag == tagSubprogram && code:
+		e.kind = kindFunc
+	case e.tag == tagInlined && code:
+		e.kind = kindInline
+	case e.flags&hasChildren == 0:
+	case e.tag == tagSubprogram:
+		e.kind = kindSubprogram
+	case isScope(e.tag):
+		e.kind = kindScope
+	}
+	if e.kind == kindFunc || e.kind == kindInline {
+		t.caps = append(t.caps, step{before: int32(capBefore)})
+		e.caps = uint16(len(t.caps) - int(e.capture))
+	} else {
+		t.caps = t.caps[:e.capture]
+	}
+	if e.kind != kindPlain {
+		e.flags |= hasKind
+	}
+}
+
+// isScope tells whether names below a DIE of this tag are qualified by it.
+func isScope(tag uint16) bool {
+	switch tag {
+	case tagNamespace, tagClass, tagStructure, tagUnion, tagEnumeration, tagInterface, tagModule:
+		return true
+	}
+	return false
+}
+
+// skipFlags says where a DIE with a sibling and without code of its own has no
+// code below it either. In C++ classes have functions in them, and abstract
+// instances have local classes.
+func skipFlags(e *entry) uint8 {
+	if e.flags&hasChildren == 0 {
+		return 0
+	}
+	switch e.tag {
+	case tagArray, tagSubroutine, tagCallSite, tagGNUCallSite:
+		return skipAlways
+	case tagEnumeration:
+		return skipInCpp
+	case tagStructure, tagUnion, tagSubprogram:
+		return skipInC
+	}
+	return 0
+}
+
+// slotOf is where the value of an attribute of a function or call is captured.
+func slotOf(attr uint64) uint8 {
+	const known = "\x11\x12\x55\x52\x31\x47\x03\x6e\x58\x59\x57" // in the order of the slots
+	if attr == attrMIPSLinkage {
+		return slotLinkage
+	}
+	if attr >= 0x80 {
+		return slotNone
+	}
+	return uint8(strings.IndexByte(known, byte(attr)) + 1)
+}

@@ -1,0 +1,288 @@
+package dwarf
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"symbolon/internal/bin"
+)
+
+// FrameSection is .eh_frame or .debug_frame with its relocations applied.
+type FrameSection struct {
+	Data           []byte
+	Addr           uint64 // where Data is loaded
+	EH             bool   // .eh_frame
+	Relocatable    bool   // code may begin at address 0
+	Order          binary.ByteOrder
+	AddrSize       int    // bytes of an address
+	Text, DataBase uint64 // what pointers relative to text and data begin at
+
+	cies     map[uint64]*CIE // by offset; nil: damaged
+	problems []Problem
+}
+
+// CIE is what several FDEs have in common.
+type CIE struct {
+	RA     uint16 // the register, or column, of the return address
+	Signal bool   // of a signal handler: the calling frame was interrupted and made no call
+
+	s         *FrameSection
+	addrSize  int
+	segSize   int
+	codeAlign uint64
+	dataAlign int64
+	encoding  uint8 // of addresses in FDEs
+	augmented bool  // FDEs have augmentation data
+	initial   FrameRow
+}
+
+// FDE says how to unwind the frames of a stretch of code.
+type FDE struct {
+	Off         uint64 // in the section
+	Start, Size uint64
+	CIE         *CIE
+
+	first, end int // its instructions in the section
+}
+
+// maxAugmentation is the longest augmentation that is read; real ones have
+// fewer than ten letters.
+const maxAugmentation = 32
+
+// Each calls yield for each FDE until it returns false. The FDE is only valid
+// during the call. FDEs of code that the linker dropped are left out; what is
+// damaged is left out and is a Problem. Only what begins where an entry begins
+// counts as a CIE, so that the work is bounded by the size of the section.
+func (s *FrameSection) Each(yield func(*FDE) bool) []Problem {
+	s.cies, s.problems = map[uint64]*CIE{}, nil
+	s.entries(func(e frameEntry) bool {
+		if e.isCIE {
+			s.cies[e.off] = s.readCIE(e)
+		}
+		return true
+	})
+	var f FDE
+	cut := s.entries(func(e frameEntry) bool {
+		return e.isCIE || !s.readFDE(&f, e) || yield(&f)
+	})
+	if cut >= 0 {
+		s.problem(uint64(cut), "the entry is cut off by the end of the section")
+	}
+	return s.problems
+}
+
+func (s *FrameSection) problem(off uint64, format string, args ...any) {
+	if len(s.problems) < maxProblems {
+		s.problems = append(s.problems, Problem{s.name(), off, fmt.Sprintf(format, args...)})
+	}
+}
+
+func (s *FrameSection) name() string {
+	if s.EH {
+		return ".eh_frame"
+	}
+	return ".debug_frame"
+}
+
+// cursor is at pos in the section, which seems to end at end.
+func (s *FrameSection) cursor(pos, end int) *bin.Cursor {
+	c := bin.NewCursor(s.Data[:end], s.Order)
+	c.Skip(pos)
+	return c
+}
+
+// frameEntry is a CIE or an FDE whose content is not read.
+type frameEntry struct {
+	off       uint64
+	body, end int // behind the id
+	isCIE     bool
+	cie       uint64 // offset of the CIE of an FDE
+}
+
+// entries calls f for each entry until it returns false. It returns where an
+// entry begins that is cut off, or -1. Entries without content are passed over:
+// what should mark the end stands between the parts that were linked.
+func (s *FrameSection) entries(f func(frameEntry) bool) int {
+	for pos := 0; pos < len(s.Data); {
+		c := s.cursor(pos, len(s.Data))
+		e := frameEntry{off: uint64(pos)}
+		size, idSize := uint64(c.U32()), 4
+		if size == 0xffffffff {
+			if size = c.U64(); !s.EH {
+				idSize = 8
+			}
+		}
+		if c.Err() != nil || size > uint64(c.Len()) {
+			return pos
+		}
+		at := c.Off()
+		pos = at + int(size)
+		if size < uint64(idSize) {
+			continue
+		}
+		id := uint64(c.U32())
+		if idSize == 8 {
+			c = s.cursor(at, pos)
+			id = c.U64()
+		}
+		e.body, e.end = c.Off(), pos
+		if s.EH {
+			e.isCIE, e.cie = id == 0, uint64(at)-id
+		} else {
+			e.isCIE, e.cie = id == ^uint64(0)>>(64-8*idSize), id
+		}
+		if !f(e) {
+			break
+		}
+	}
+	return -1
+}
+
+// readCIE reads a CIE; nil if it is damaged.
+func (s *FrameSection) readCIE(e frameEntry) *CIE {
+	c := s.cursor(e.body, e.end)
+	version := c.U8()
+	limited := s.cursor(c.Off(), min(c.Off()+maxAugmentation, e.end))
+	letters := string(limited.CString())
+	c.Skip(limited.Off() - c.Off())
+	if version != 1 && version != 3 && version != 4 || limited.Err() != nil {
+		s.problem(e.off, "the CIE has version %d, augmentation %.8q", version, letters)
+		return nil
+	}
+	cie := &CIE{s: s, addrSize: s.AddrSize}
+	if version == 4 {
+		cie.addrSize, cie.segSize = int(c.U8()), int(c.U8())
+	}
+	if a := cie.addrSize; a != 2 && a != 4 && a != 8 {
+		s.problem(e.off, "the CIE has addresses of %d bytes", a)
+		return nil
+	}
+	if letters == "eh" {
+		c.Skip(cie.addrSize) // of gcc 2
+		letters = ""
+	}
+	cie.codeAlign, cie.dataAlign = c.Uleb(), c.Sleb()
+	ra := uint64(0)
+	if version == 1 {
+		ra = uint64(c.U8())
+	} else {
+		ra = c.Uleb()
+	}
+	if !cie.readAugmentation(c, letters) || ra > maxRegister {
+		s.problem(e.off, "the CIE has augmentation %q, return address %d", letters, ra)
+		return nil
+	}
+	cie.RA = uint16(ra)
+	if err := cie.begin(c); err != "" {
+		s.problem(e.off, "the CIE: %s", err)
+		return nil
+	}
+	return cie
+}
+
+// readAugmentation reads the data of an augmentation. Letters that are not
+// known end what can be understood of it.
+func (cie *CIE) readAugmentation(c *bin.Cursor, letters string) (known bool) {
+	if letters == "" || letters[0] != 'z' {
+		return letters == "" && c.Err() == nil
+	}
+	cie.augmented = true
+	size := c.Uleb()
+	if size > uint64(c.Len()) {
+		return false
+	}
+	end := c.Off() + int(size)
+	for _, letter := range letters[1:] {
+		switch letter {
+		case 'S':
+			cie.Signal = true
+		case 'B', 'G': // keys and tags of arm64
+		case 'L':
+			c.Skip(1)
+		case 'P':
+			cie.pointer(c, c.U8())
+		case 'R':
+			cie.encoding = c.U8()
+		default:
+			c.Skip(end - c.Off())
+			return c.Err() == nil
+		}
+	}
+	c.Skip(end - c.Off())
+	return c.Err() == nil
+}
+
+// readFDE reads an FDE into f, unless it is damaged or of no code.
+func (s *FrameSection) readFDE(f *FDE, e frameEntry) bool {
+	cie, ok := s.cies[e.cie]
+	if !ok {
+		s.problem(e.off, "there is no CIE at offset %#x", e.cie)
+	}
+	if cie == nil {
+		return false
+	}
+	c := s.cursor(e.body, e.end)
+	c.Skip(cie.segSize)
+	*f = FDE{Off: e.off, CIE: cie, end: e.end}
+	f.Start, f.Size = cie.pointer(c, cie.encoding), cie.pointer(c, cie.encoding&peFormat)
+	if cie.augmented {
+		c.Skip(int(min(c.Uleb(), uint64(len(s.Data)))))
+	}
+	f.first = c.Off()
+	if c.Err() != nil || cie.encoding&peIndirect != 0 || f.Start+f.Size < f.Start {
+		s.problem(e.off, "the FDE is damaged: address %#x, %#x bytes, encoding %#x", f.Start, f.Size, cie.encoding)
+		return false
+	}
+	dropped := f.Start >= s.mask(^uint64(0))-1 || f.Start == 0 && !s.EH && !s.Relocatable
+	return f.Size > 0 && !dropped
+}
+
+// How pointers in .eh_frame are stored (DW_EH_PE).
+const (
+	peFormat   = 0x07
+	peSigned   = 0x08
+	peRelative = 0x70
+	peIndirect = 0x80
+)
+
+// pointer reads a pointer. One that is indirect is where the address stands.
+func (cie *CIE) pointer(c *bin.Cursor, encoding uint8) (v uint64) {
+	s, pos := cie.s, c.Off()
+	size := 1 << (encoding&peFormat - 1)
+	switch encoding & peFormat {
+	case 0:
+		size = cie.addrSize
+	case 1:
+		if size = 0; encoding&peSigned == 0 {
+			v = c.Uleb()
+		} else {
+			v = uint64(c.Sleb())
+		}
+	case 2, 3, 4:
+	default:
+		c.Skip(-1) // an error
+	}
+	if b := c.Bytes(size); size > 0 && len(b) == size {
+		v = reader{big: s.Order == binary.BigEndian}.uint(b, 0, size)
+		if shift := 64 - 8*size; encoding&peSigned != 0 {
+			v = uint64(int64(v<<shift) >> shift)
+		}
+	}
+	switch encoding & peRelative {
+	case 0:
+	case 0x10:
+		v += s.Addr + uint64(pos)
+	case 0x20:
+		v += s.Text
+	case 0x30:
+		v += s.DataBase
+	default:
+		c.Skip(-1)
+	}
+	return s.mask(v)
+}
+
+// mask is v in as many bits as an address has.
+func (s *FrameSection) mask(v uint64) uint64 {
+	return v & (^uint64(0) >> (64 - 8*min(max(s.AddrSize, 1), 8)))
+}

@@ -1,0 +1,175 @@
+package dwarf
+
+import "strconv"
+
+// Limits of an expression that becomes text: what is copied on its stack is
+// written twice.
+const (
+	maxExpression = 256
+	maxTerm       = 512
+	maxTerms      = 32
+)
+
+// postfix writes DWARF expressions in the notation of Breakpad.
+type postfix struct {
+	terms []term
+	names *Registers
+	r     reader
+}
+
+// term is a value on the stack of an expression.
+type term struct {
+	text     string
+	isNumber bool
+	number   uint64
+	below    uint64 // the value is less than that; 0: it may be any
+}
+
+// translate appends what expr computes; with the CFA on the stack when it
+// begins unless it is the CFA itself. Breakpad's notation has neither jumps nor
+// comparisons nor bits. What compilers need of them is said by arithmetic: the
+// lower bits of a value as a remainder, and whether a remainder reaches a number
+// as a quotient.
+func (p *postfix) translate(dst, expr []byte, isCFA bool) (_ []byte, ok bool) {
+	p.terms = p.terms[:0]
+	if !isCFA {
+		p.push(term{text: ".cfa"})
+	}
+	for pos := 0; pos < len(expr); {
+		if pos = p.operation(expr, pos); pos < 0 || pos > maxExpression || len(p.terms) > maxTerms {
+			return dst, false
+		}
+	}
+	if len(p.terms) == 0 {
+		return dst, false
+	}
+	text := p.pop().text
+	return append(dst, text...), len(text) <= maxTerm
+}
+
+// operation executes the operation (DW_OP) at pos, and returns the place behind
+// it: -1 if it cannot be said.
+func (p *postfix) operation(b []byte, pos int) int {
+	op := b[pos]
+	pos++
+	var reg, n uint64
+	switch {
+	case op == 0x96: // nop
+		return pos
+	case op >= 0x70 && op < 0x90, op == 0x92: // breg, bregx
+		if reg = uint64(op - 0x70); op == 0x92 {
+			reg, pos = uleb(b, pos)
+		}
+		n, pos = sleb(b, pos)
+		name := p.names.name(uint16(reg))
+		if name == "" || reg > maxRegister {
+			return -1
+		}
+		p.push(term{text: name})
+		if n != 0 {
+			p.with(p.pop(), " +", n, 0)
+		}
+		return pos
+	case op >= 0x30 && op < 0x50: // lit
+		n = uint64(op - 0x30)
+	case op >= 0x08 && op <= 0x0f: // const1u, const1s, const2u and so on
+		size := 1 << ((op - 0x08) / 2)
+		n, pos = p.r.number(b, pos, size)
+		if shift := 64 - 8*size; op&1 != 0 {
+			n = uint64(int64(n<<shift) >> shift)
+		}
+	case op == 0x10, op == 0x23: // constu, plus_uconst
+		n, pos = uleb(b, pos)
+	case op == 0x11: // consts
+		n, pos = sleb(b, pos)
+	default:
+		if !p.compute(op) {
+			return -1
+		}
+		return pos
+	}
+	p.push(number(n))
+	if op == 0x23 && !p.compute(0x22) {
+		return -1
+	}
+	return pos
+}
+
+// compute executes an operation without operands, if it can be said.
+func (p *postfix) compute(op uint8) bool {
+	n := len(p.terms)
+	if n == 0 {
+		return false
+	}
+	b := p.pop()
+	switch op {
+	case 0x06: // deref
+		p.push(term{text: b.text + " ^"})
+		return len(b.text) <= maxTerm
+	case 0x12: // dup
+		p.push(b, b)
+		return true
+	case 0x13: // drop
+		return true
+	}
+	if n == 1 {
+		return false
+	}
+	a := p.pop()
+	if len(a.text)+len(b.text) > maxTerm {
+		return false
+	}
+	switch op {
+	case 0x14: // over
+		p.push(a, b, a)
+	case 0x16: // swap
+		p.push(b, a)
+	case 0x1c: // minus
+		p.push(term{text: a.text + " " + b.text + " -"})
+	case 0x1e: // mul
+		p.push(term{text: a.text + " " + b.text + " *"})
+	case 0x22: // plus
+		p.push(term{text: a.text + " " + b.text + " +"})
+	default:
+		return b.isNumber && p.shift(op, a, b.number)
+	}
+	return true
+}
+
+// shift executes an operation with a number that can only be said by others.
+func (p *postfix) shift(op uint8, a term, n uint64) bool {
+	switch {
+	case op == 0x24 && n < 63: // shl
+		p.with(a, " *", 1<<n, 0)
+	case op == 0x25 && n < 63: // shr
+		p.with(a, " /", 1<<n, 0)
+	case op == 0x1a && n < 1<<62 && n&(n+1) == 0: // and: the lower bits
+		p.with(a, " %", n+1, n+1)
+	case op == 0x1a && n >= 1<<63 && -n&(-n-1) == 0: // and: all but those
+		p.with(a, " @", -n, 0)
+	case op == 0x2a && n > 0 && n < a.below: // ge
+		p.with(a, " +", a.below-n, 0)
+		p.with(p.pop(), " /", a.below, 2)
+	default:
+		return false
+	}
+	return true
+}
+
+// with pushes what a and a number give.
+func (p *postfix) with(a term, operator string, n, below uint64) {
+	p.push(term{text: a.text + " " + number(n).text + operator, below: below})
+}
+
+func number(n uint64) term {
+	return term{text: strconv.FormatInt(int64(n), 10), isNumber: true, number: n}
+}
+
+func (p *postfix) push(t ...term) { p.terms = append(p.terms, t...) }
+
+// pop takes the last term, of which there is one.
+func (p *postfix) pop() term {
+	t := p.terms[len(p.terms)-1]
+	p.terms = p.terms[:len(p.terms)-1]
+	return t
+}

@@ -1,0 +1,254 @@
+package dwarf
+
+import (
+	"cmp"
+	"slices"
+
+	"symbolon/internal/bin"
+)
+
+// FrameRow is the rules that hold from Start to End.
+type FrameRow struct {
+	Start, End uint64
+	CFA        Rule      // RuleRegisterOffset or RuleValExpression; RuleNone if nothing was said
+	RA         uint16    // the register that the rule for the return address stands under
+	Signed     bool      // arm64: the return address is signed
+	Regs       []RegRule // by register
+}
+
+// RegRule says where the value is that a register has in the calling frame.
+type RegRule struct {
+	Reg  uint16
+	Rule Rule
+}
+
+// Rule says where a value is. What its Kind does not name is zero.
+type Rule struct {
+	Kind   RuleKind
+	Reg    uint16
+	Offset int64
+	Expr   []byte // in place
+}
+
+// RuleKind is a kind of Rule.
+type RuleKind uint8
+
+const (
+	RuleNone           RuleKind = iota
+	RuleUndefined               // the value is lost
+	RuleSameValue               // it is still in the register
+	RuleOffset                  // it is stored at CFA+Offset
+	RuleValOffset               // it is CFA+Offset
+	RuleRegister                // it is in Reg
+	RuleExpression              // it is stored where Expr says, which is given the CFA
+	RuleValExpression           // it is what Expr says, which is given the CFA; or the CFA is
+	RuleRegisterOffset          // the CFA is Reg+Offset
+)
+
+// Limits that no real code reaches.
+const (
+	maxRegister   = 1<<16 - 1
+	maxRules      = 192
+	maxRemembered = 64
+)
+
+// FrameMachine runs the instructions of FDEs. It is reused and belongs to one
+// goroutine; the zero value is ready.
+type FrameMachine struct {
+	row   FrameRow
+	saved []FrameRow // remembered states; those from depth on are spare memory
+	depth int
+}
+
+// Rows runs the instructions and calls yield for each row until it returns
+// false. Rows ascend without gaps; one is only valid during the call. An error
+// is a Problem; the rows in front of the damage have been given then.
+func (f *FDE) Rows(m *FrameMachine, yield func(*FrameRow) bool) error {
+	m.depth = 0
+	m.row.load(&f.CIE.initial)
+	m.row.Start = f.Start
+	end := f.Start + f.Size
+	for c := f.CIE.s.cursor(f.first, f.end); c.Len() > 0; {
+		pos := c.Off()
+		by, reason := m.step(f.CIE, c)
+		if reason != "" {
+			return Problem{f.CIE.s.name(), uint64(pos), reason}
+		}
+		if by == 0 {
+			continue
+		}
+		if by >= end-m.row.Start {
+			break
+		}
+		if m.row.End = m.row.Start + by; !yield(&m.row) {
+			return nil
+		}
+		m.row.Start = m.row.End
+	}
+	m.row.End = end
+	yield(&m.row)
+	return nil
+}
+
+// begin sets the rules that all FDEs begin with.
+func (cie *CIE) begin(c *bin.Cursor) (reason string) {
+	m := FrameMachine{row: FrameRow{RA: cie.RA}}
+	for c.Len() > 0 && reason == "" {
+		_, reason = m.step(cie, c)
+	}
+	cie.initial = m.row
+	return reason
+}
+
+// load makes r hold the rules of from.
+func (r *FrameRow) load(from *FrameRow) {
+	r.CFA, r.RA, r.Signed = from.CFA, from.RA, from.Signed
+	r.Regs = append(r.Regs[:0], from.Regs...)
+}
+
+// find is where the rule for reg is, or belongs.
+func (r *FrameRow) find(reg uint16) (int, bool) {
+	return slices.BinarySearchFunc(r.Regs, reg, func(x RegRule, reg uint16) int { return cmp.Compare(x.Reg, reg) })
+}
+
+func (r *FrameRow) set(reg uint16, rule Rule) (reason string) {
+	i, ok := r.find(reg)
+	switch {
+	case ok:
+		r.Regs[i].Rule = rule
+	case len(r.Regs) == maxRules:
+		return "there are too many rules"
+	default:
+		r.Regs = slices.Insert(r.Regs, i, RegRule{reg, rule})
+	}
+	return ""
+}
+
+// restore gives reg the rule that it has in the CIE.
+func (r *FrameRow) restore(cie *CIE, reg uint16) (reason string) {
+	if i, ok := cie.initial.find(reg); ok {
+		return r.set(reg, cie.initial.Regs[i].Rule)
+	}
+	if i, ok := r.find(reg); ok {
+		r.Regs = slices.Delete(r.Regs, i, i+1)
+	}
+	return ""
+}
+
+// step executes an instruction (DW_CFA) and returns how far the code advances.
+// After a reason the rules mean nothing.
+func (m *FrameMachine) step(cie *CIE, c *bin.Cursor) (by uint64, reason string) {
+	r := &m.row
+	op := c.U8()
+	switch low := uint64(op & 0x3f); op & 0xc0 {
+	case 0x40: // advance_loc
+		return low * cie.codeAlign, ""
+	case 0x80: // offset
+		reason = r.set(uint16(low), Rule{Kind: RuleOffset, Offset: int64(c.Uleb()) * cie.dataAlign})
+	case 0xc0:
+		reason = r.restore(cie, uint16(low))
+	default:
+		switch op {
+		case 0x01: // set_loc
+			if by = cie.pointer(c, cie.encoding) - r.Start; int64(by) < 0 || cie.encoding&peIndirect != 0 {
+				reason = "the code goes backwards"
+			}
+		case 0x02: // advance_loc1, 2, 4, MIPS_advance_loc8
+			by = uint64(c.U8()) * cie.codeAlign
+		case 0x03:
+			by = uint64(c.U16()) * cie.codeAlign
+		case 0x04:
+			by = uint64(c.U32()) * cie.codeAlign
+		case 0x1d:
+			by = c.U64() * cie.codeAlign
+		default:
+			reason = m.rule(cie, op, c)
+		}
+	}
+	if reason == "" && c.Err() != nil {
+		reason = "an instruction is damaged"
+	}
+	return by, reason
+}
+
+// rule executes an instruction that changes the rules.
+func (m *FrameMachine) rule(cie *CIE, op uint8, c *bin.Cursor) (reason string) {
+	r := &m.row
+	switch op {
+	case 0x00: // nop
+	case 0x05: // offset_extended
+		return r.set(register(c), Rule{Kind: RuleOffset, Offset: int64(c.Uleb()) * cie.dataAlign})
+	case 0x06: // restore_extended
+		return r.restore(cie, register(c))
+	case 0x07:
+		return r.set(register(c), Rule{Kind: RuleUndefined})
+	case 0x08:
+		return r.set(register(c), Rule{Kind: RuleSameValue})
+	case 0x09:
+		return r.set(register(c), Rule{Kind: RuleRegister, Reg: register(c)})
+	case 0x0a, 0x0b: // remember_state, restore_state
+		return m.remember(op == 0x0a)
+	case 0x0c: // def_cfa
+		r.CFA = Rule{Kind: RuleRegisterOffset, Reg: register(c), Offset: int64(c.Uleb())}
+	case 0x0d: // def_cfa_register
+		r.CFA = Rule{Kind: RuleRegisterOffset, Reg: register(c), Offset: r.CFA.Offset}
+	case 0x0e: // def_cfa_offset
+		r.CFA.Offset = int64(c.Uleb())
+	case 0x0f: // def_cfa_expression
+		r.CFA = Rule{Kind: RuleValExpression, Expr: block(c)}
+	case 0x10:
+		return r.set(register(c), Rule{Kind: RuleExpression, Expr: block(c)})
+	case 0x11: // offset_extended_sf
+		return r.set(register(c), Rule{Kind: RuleOffset, Offset: c.Sleb() * cie.dataAlign})
+	case 0x12: // def_cfa_sf
+		r.CFA = Rule{Kind: RuleRegisterOffset, Reg: register(c), Offset: c.Sleb() * cie.dataAlign}
+	case 0x13: // def_cfa_offset_sf
+		r.CFA.Offset = c.Sleb() * cie.dataAlign
+	case 0x14: // val_offset
+		return r.set(register(c), Rule{Kind: RuleValOffset, Offset: int64(c.Uleb()) * cie.dataAlign})
+	case 0x15: // val_offset_sf
+		return r.set(register(c), Rule{Kind: RuleValOffset, Offset: c.Sleb() * cie.dataAlign})
+	case 0x16:
+		return r.set(register(c), Rule{Kind: RuleValExpression, Expr: block(c)})
+	case 0x2c, 0x2d: // AARCH64_negate_ra_state; the latter is SPARC's GNU_window_save
+		r.Signed = !r.Signed
+	case 0x2e: // GNU_args_size
+		c.Uleb()
+	case 0x2f: // GNU_negative_offset_extended
+		return r.set(register(c), Rule{Kind: RuleOffset, Offset: -int64(c.Uleb()) * cie.dataAlign})
+	default:
+		return "there is an instruction that is not known"
+	}
+	return ""
+}
+
+// register reads the number of a register.
+func register(c *bin.Cursor) uint16 {
+	n := c.Uleb()
+	if n > maxRegister {
+		c.Skip(-1) // an error
+	}
+	return uint16(n)
+}
+
+// block reads an expression.
+func block(c *bin.Cursor) []byte { return c.Bytes(int(min(c.Uleb(), 1<<31-1))) }
+
+// remember saves the rules, or takes back those that were saved last.
+func (m *FrameMachine) remember(save bool) (reason string) {
+	switch {
+	case !save && m.depth == 0:
+		return "there is no state to restore"
+	case !save:
+		m.depth--
+		m.row.load(&m.saved[m.depth])
+		return ""
+	case m.depth == maxRemembered:
+		return "too many states are remembered"
+	case m.depth == len(m.saved):
+		m.saved = append(m.saved, FrameRow{})
+	}
+	m.saved[m.depth].load(&m.row)
+	m.depth++
+	return ""
+}

@@ -1,0 +1,170 @@
+package dwarf
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strconv"
+)
+
+// CFIText writes FDEs as the STACK CFI records of Breakpad. The zero value with
+// Base and Registers set is ready; it belongs to one goroutine.
+type CFIText struct {
+	Base      uint64 // address of the image; the records are relative to it
+	Registers Registers
+	Untold    int // rules that the records cannot say, which were left out
+
+	m     FrameMachine
+	was   FrameRow // the row before
+	begun bool     // there is an INIT record, which begins at start; body is what follows its size
+	start uint64
+	body  []byte
+	expr  postfix
+}
+
+// Append appends the records of an FDE: an INIT record with all rules at its
+// start, then what changes. Where the CFA cannot be said there is a gap. An FDE
+// in front of the image gives nothing. An error is a Problem; the records of
+// what is in front of the damage are appended.
+func (t *CFIText) Append(dst []byte, f *FDE) ([]byte, error) {
+	if f.Start < t.Base {
+		return dst, nil
+	}
+	t.begun = false
+	t.expr.names, t.expr.r = &t.Registers, reader{big: f.CIE.s.Order == binary.BigEndian}
+	err := f.Rows(&t.m, func(row *FrameRow) bool {
+		dst = t.row(dst, row)
+		return true
+	})
+	return t.close(dst), err
+}
+
+func (t *CFIText) row(dst []byte, row *FrameRow) []byte {
+	if !t.begun {
+		t.body = t.body[:0]
+		t.was.load(&FrameRow{})
+	}
+	before := len(t.body)
+	if t.begun {
+		t.body = strconv.AppendUint(append(t.body, "STACK CFI "...), row.Start-t.Base, 16)
+	}
+	bare := len(t.body)
+	body, ok := t.changes(t.body, row)
+	if !ok {
+		t.Untold++
+		t.body = body[:before]
+		dst = t.close(dst)
+		t.begun = false
+		return dst
+	}
+	if t.body = append(body, '\n'); t.begun && len(body) == bare {
+		t.body = body[:before] // nothing changes
+	}
+	if !t.begun {
+		t.begun, t.start = true, row.Start
+	}
+	t.was.load(row)
+	t.was.End = row.End
+	return dst
+}
+
+// close writes the INIT record and those behind it, if there are any.
+func (t *CFIText) close(dst []byte) []byte {
+	if !t.begun {
+		return dst
+	}
+	dst = strconv.AppendUint(append(dst, "STACK CFI INIT "...), t.start-t.Base, 16)
+	dst = strconv.AppendUint(append(dst, ' '), t.was.End-t.start, 16)
+	return append(dst, t.body...)
+}
+
+// changes appends the rules of row that are not those of the row before. It
+// fails if the CFA cannot be said.
+func (t *CFIText) changes(dst []byte, row *FrameRow) (_ []byte, ok bool) {
+	if !t.begun || !row.CFA.equal(t.was.CFA) {
+		dst = append(dst, " .cfa: "...)
+		if dst, ok = t.rule(dst, row.CFA, 0, true); !ok {
+			return dst, false
+		}
+	}
+	if _, ok := row.find(row.RA); !ok && !t.begun && t.Registers.link {
+		dst = t.change(dst, row.RA, Rule{Kind: RuleSameValue}, row)
+	}
+	was, now := t.was.Regs, row.Regs
+	for len(was) > 0 || len(now) > 0 {
+		switch {
+		case len(now) == 0 || len(was) > 0 && was[0].Reg < now[0].Reg:
+			dst = t.change(dst, was[0].Reg, Rule{Kind: RuleSameValue}, row)
+			was = was[1:]
+			continue
+		case len(was) == 0 || was[0].Reg > now[0].Reg:
+			dst = t.change(dst, now[0].Reg, now[0].Rule, row)
+		default:
+			if !was[0].Rule.equal(now[0].Rule) {
+				dst = t.change(dst, now[0].Reg, now[0].Rule, row)
+			}
+			was = was[1:]
+		}
+		now = now[1:]
+	}
+	return dst, true
+}
+
+// change appends one rule. One that cannot be said is left out, or says that
+// the one before it does not hold any more.
+func (t *CFIText) change(dst []byte, reg uint16, rule Rule, row *FrameRow) []byte {
+	name := t.Registers.name(reg)
+	if reg == row.RA {
+		name = ".ra"
+	}
+	if name == "" {
+		t.Untold++
+		return dst
+	}
+	start := len(dst)
+	dst = append(append(append(dst, ' '), name...), ": "...)
+	dst, ok := t.rule(dst, rule, reg, false)
+	if ok {
+		return dst
+	}
+	if rule.Kind != RuleUndefined {
+		t.Untold++
+	}
+	dst = dst[:start]
+	if _, had := t.was.find(reg); had {
+		dst = append(append(append(dst, ' '), name...), ": .undef"...)
+	}
+	return dst
+}
+
+// rule appends the expression for the value of reg, or for the CFA.
+func (t *CFIText) rule(dst []byte, r Rule, reg uint16, isCFA bool) (_ []byte, ok bool) {
+	from := r.Reg
+	switch r.Kind {
+	case RuleOffset, RuleValOffset:
+		dst = strconv.AppendInt(append(dst, ".cfa "...), r.Offset, 10)
+		if dst = append(dst, " +"...); r.Kind == RuleOffset {
+			dst = append(dst, " ^"...)
+		}
+		return dst, true
+	case RuleExpression, RuleValExpression:
+		if dst, ok = t.expr.translate(dst, r.Expr, isCFA); ok && r.Kind == RuleExpression {
+			dst = append(dst, " ^"...)
+		}
+		return dst, ok
+	case RuleSameValue:
+		from = reg
+	case RuleRegister, RuleRegisterOffset:
+	default:
+		return dst, false
+	}
+	name := t.Registers.name(from)
+	dst = append(dst, name...)
+	if r.Kind == RuleRegisterOffset {
+		dst = append(strconv.AppendInt(append(dst, ' '), r.Offset, 10), " +"...)
+	}
+	return dst, name != ""
+}
+
+func (r Rule) equal(x Rule) bool {
+	return r.Kind == x.Kind && r.Reg == x.Reg && r.Offset == x.Offset && bytes.Equal(r.Expr, x.Expr)
+}

@@ -1,0 +1,148 @@
+package dwarf
+
+// Types of units in headers of version 5.
+const utType, utPartial, utSkeleton, utSplitCompile, utSplitType = 2, 3, 4, 5, 6
+
+// maxUnits is how many units of a file are read.
+const maxUnits = 1 << 20
+
+// scan reads the headers of all units of a section.
+func (d *Data) scan(b []byte, typed bool) {
+	for off := 0; off < len(b); {
+		if pad := b[off:min(off+4, len(b))]; string(pad) == "\x00\x00\x00\x00"[:len(pad)] {
+			off += len(pad)
+			continue
+		}
+		u, reason := d.readHead(b, off, typed)
+		if reason != "" {
+			d.problem(infoName(typed), uint64(off), "%s", reason)
+		}
+		if u.End == 0 { // its length is damaged
+			u.End = uint64(d.resync(b, off+max(1, int(u.dies)), typed))
+		}
+		if len(d.units) == maxUnits {
+			d.problem(infoName(typed), uint64(off), "more than %d units", maxUnits)
+			return
+		}
+		if u.dies != 0 {
+			d.units = append(d.units, u)
+		}
+		off = int(u.End)
+	}
+}
+
+// dropUnits drops the units whose abbreviations are not there.
+func (d *Data) dropUnits() {
+	kept, infos := d.units[:0], 0
+	for _, u := range d.units {
+		if u.abbrev >= uint64(len(d.s.Abbrev)) {
+			d.problem(infoName(u.typed), u.Off, "abbreviations at offset %#x of %#x", u.abbrev, len(d.s.Abbrev))
+			continue
+		}
+		kept = append(kept, u)
+		if !u.typed {
+			infos++
+		}
+	}
+	d.units, d.infos = kept, infos
+}
+
+// readHead reads the header at off. With a reason it is damaged; then End is 0
+// if there is no telling where the unit ends, and dies is 0 if the unit cannot
+// be read.
+func (d *Data) readHead(b []byte, off int, typed bool) (u Unit, reason string) {
+	u.Off, u.typed, u.l.off = uint64(off), typed, 4
+	size, p := d.number(b, off, 4)
+	if size == 0xffffffff {
+		u.l.off = 8
+		size, p = d.number(b, p, 8)
+	}
+	version, q := d.number(b, p, 2)
+	switch {
+	case q < 0:
+		u.End = uint64(len(b))
+		return u, "header is cut off by the end of the section"
+	case u.l.off == 4 && size >= 0xfffffff0:
+		return u, "reserved length"
+	}
+	short := size > uint64(len(b)-p)
+	if !short {
+		u.End = uint64(p) + size
+		b = b[:u.End]
+	}
+	if version < 2 || version > 5 {
+		return u, "unknown version"
+	}
+	u.Version = uint8(version)
+	p = d.readRest(&u, b, q)
+	switch {
+	case p < 0:
+		return u, "header ends early"
+	case u.AddrSize != 2 && u.AddrSize != 4 && u.AddrSize != 8:
+		return u, "unknown size of addresses"
+	}
+	u.dies = uint8(p - off)
+	if short {
+		return u, "longer than the rest of the section"
+	}
+	return u, ""
+}
+
+// readRest reads what follows the version, at p, and returns where it ends.
+func (d *Data) readRest(u *Unit, b []byte, p int) int {
+	var addr, kind uint64
+	if u.Version >= 5 {
+		kind, p = d.number(b, p, 1)
+		addr, p = d.number(b, p, 1)
+	}
+	u.abbrev, p = d.number(b, p, int(u.l.off))
+	if u.Version < 5 {
+		addr, p = d.number(b, p, 1)
+		if u.typed {
+			kind = utType
+		}
+	}
+	switch kind {
+	case utPartial:
+		u.Kind = UnitPartial
+	case utSkeleton, utSplitCompile:
+		u.Kind = UnitSkeleton
+		if kind == utSplitCompile {
+			u.Kind = UnitSplit
+		}
+		u.DwoID, p = d.number(b, p, 8)
+	case utType, utSplitType:
+		u.Kind = UnitType
+		u.DwoID, p = d.number(b, p, 8) // its signature
+		u.typeOff, p = d.number(b, p, int(u.l.off))
+	}
+	u.AddrSize, u.l.addr, u.l.refAddr = uint8(addr), uint8(addr), u.l.off
+	if u.Version == 2 {
+		u.l.refAddr = u.l.addr
+	}
+	return p
+}
+
+// resync is the first place from p on where a unit seems to begin, or the end
+// of the section: a header without fault, which is the last one or is followed
+// by another.
+func (d *Data) resync(b []byte, p int, typed bool) int {
+	for ; len(b)-p >= 11; p++ {
+		if wide := d.uint(b, p, 4) == 0xffffffff; !wide {
+			if v := d.uint(b, p+4, 2); v < 2 || v > 5 {
+				continue
+			}
+		}
+		u, reason := d.readHead(b, p, typed)
+		if reason != "" || u.abbrev >= uint64(len(d.s.Abbrev)) {
+			continue
+		}
+		if u.End < uint64(len(b)) {
+			if _, reason = d.readHead(b, int(u.End), typed); reason != "" {
+				continue
+			}
+		}
+		return p
+	}
+	return len(b)
+}

@@ -1,0 +1,68 @@
+package dwarf
+
+import "bytes"
+
+// AppendPath appends the path of a file: its directory and its name, below
+// compDir as far as they do not begin at a root. Nothing is appended for a
+// number that no file has.
+func (p *Program) AppendPath(dst []byte, file uint32, compDir []byte) []byte {
+	e := p.entry(file)
+	if len(e.name) == 0 {
+		return dst
+	}
+	var dir []byte
+	switch {
+	case p.Version < 5 && e.dir > 0 && e.dir-1 < uint64(len(p.dirs.places)):
+		dir = p.readEntry(&p.dirs, int(e.dir-1)).name
+	case p.Version >= 5 && e.dir < uint64(len(p.dirs.places)):
+		dir = p.readEntry(&p.dirs, int(e.dir)).name
+		if e.dir == 0 && len(compDir) > 0 && !isRooted(dir) {
+			dir = nil // directory 0 is compDir itself
+		}
+	}
+	from := len(dst)
+	dst = append(dst, compDir...)
+	dst = joinPath(dst, from, dir)
+	return joinPath(dst, from, e.name)
+}
+
+// joinPath appends part to the path that begins at dst[from].
+func joinPath(dst []byte, from int, part []byte) []byte {
+	base := dst[from:]
+	switch {
+	case len(part) == 0:
+		return dst
+	case part[0] == '\\' && hasDrive(base) && !bytes.HasPrefix(part, []byte(`\\`)):
+		return append(dst[:from+2], part...)
+	case len(base) == 0 || isRooted(part):
+		return append(dst[:from], part...)
+	}
+	sep := byte('/')
+	if hasDrive(base) || bytes.IndexByte(base, '\\') >= 0 {
+		sep = '\\'
+	}
+	dst = append(dst[:from], bytes.TrimRight(base, `/\`)...)
+	return append(append(dst, sep), part...)
+}
+
+// isRooted tells a path that is not below another one: with a root, a drive, a
+// version control system, or in angle brackets.
+func isRooted(path []byte) bool {
+	if len(path) == 0 {
+		return false
+	}
+	switch path[0] {
+	case '/', '\\':
+		return true
+	case '<':
+		return path[len(path)-1] == '>'
+	}
+	return hasDrive(path) || bytes.HasPrefix(path, []byte("hg:")) || bytes.HasPrefix(path, []byte("git:")) ||
+		bytes.HasPrefix(path, []byte("s3:"))
+}
+
+// hasDrive tells a path with a drive letter and a root.
+func hasDrive(path []byte) bool {
+	return len(path) >= 3 && path[1] == ':' && (path[0]|0x20) >= 'a' && (path[0]|0x20) <= 'z' &&
+		(path[2] == '/' || path[2] == '\\')
+}

@@ -1,0 +1,258 @@
+package dwarf
+
+import "bytes"
+
+// Name stands for the name of a function. Equal Names are equal names; one
+// name may have several. Zero is no name. The low four bits are the kind,
+// of which 8 to 15 are not used here.
+type Name uint64
+
+// Kinds of names: in which section the offset is, and of what.
+const (
+	nameNone    = iota
+	nameStr     // a string in .debug_str
+	nameLineStr // in .debug_line_str
+	nameInfo    // in .debug_info
+	nameTypes   // in .debug_types
+	nameDie     // a DIE in .debug_info that is named by its scope and its name
+	nameTypeDie // in .debug_types
+)
+
+const (
+	maxText       = 64 << 10 // bytes of a string; what is behind them is cut off
+	nameFileShift = 4
+	nameOffShift  = 20
+)
+
+func (d *Data) name(kind uint64, off uint64) Name {
+	if off >= 1<<(64-nameOffShift) || d.index>>(nameOffShift-nameFileShift) != 0 {
+		return 0
+	}
+	return Name(kind | uint64(d.index)<<nameFileShift | off<<nameOffShift)
+}
+
+func (n Name) kind() int   { return int(n & (1<<nameFileShift - 1)) }
+func (n Name) file() int   { return int(n >> nameFileShift & (1<<(nameOffShift-nameFileShift) - 1)) }
+func (n Name) off() uint64 { return uint64(n >> nameOffShift) }
+
+// stringName is the Name of a string that an attribute of u has. A string that
+// is empty, or not there, is no name.
+func (d *Data) stringName(u *Unit, form uint8, value uint64) Name {
+	kind, b := uint64(nameStr), d.s.Str
+	switch form {
+	case formString:
+		if kind, b = nameInfo, d.s.Info; u.typed {
+			kind, b = nameTypes, d.s.Types
+		}
+	case formStrp:
+	case formLineStrp:
+		kind, b = nameLineStr, d.s.LineStr
+	case formStrpSup:
+		if d.alt == nil {
+			return 0
+		}
+		d = d.alt
+		b = d.s.Str
+	case formStrx, formStrx1, formStrx2, formStrx3, formStrx4:
+		size, t := uint64(u.l.off), d.s.StrOffsets
+		if u.strBase > uint64(len(t)) || value >= (uint64(len(t))-u.strBase)/size {
+			return 0
+		}
+		value = d.uint(t, int(u.strBase+value*size), int(size))
+	default:
+		return 0
+	}
+	if value >= uint64(len(b)) || b[value] == 0 {
+		return 0
+	}
+	return d.name(kind, value)
+}
+
+// string is the text of a Name of this file that is no DIE.
+func (d *Data) string(n Name) []byte {
+	var b []byte
+	switch n.kind() {
+	case nameStr:
+		b = d.s.Str
+	case nameLineStr:
+		b = d.s.LineStr
+	case nameInfo:
+		b = d.s.Info
+	case nameTypes:
+		b = d.s.Types
+	}
+	if f := d.file(n.file()); f != d {
+		if f == nil {
+			return nil
+		}
+		return f.string(n)
+	}
+	b = b[min(n.off(), uint64(len(b))):]
+	end := bytes.IndexByte(b[:min(len(b), maxText)], 0)
+	if end < 0 && len(b) > maxText {
+		end = maxText
+	}
+	return b[:max(end, 0):max(end, 0)]
+}
+
+// file is the file with this index among those that belong to d, or nil.
+func (d *Data) file(i int) *Data {
+	switch {
+	case i == d.index:
+		return d
+	case d.alt != nil && d.alt.index == i:
+		return d.alt
+	case i < len(d.files):
+		return d.files[i]
+	}
+	return nil
+}
+
+// place is a DIE in one of the files.
+type place struct {
+	d    *Data
+	unit int
+	off  uint64
+}
+
+// refer is the DIE that an attribute of a DIE at p refers to.
+func (p place) refer(a attribute) (place, bool) {
+	u := &p.d.units[p.unit]
+	switch a.form {
+	case formRef1, formRef2, formRef4, formRef8, formRefUdata:
+		if a.value < u.End-u.Off {
+			return place{p.d, p.unit, u.Off + a.value}, true
+		}
+	case formRefAddr:
+		if i := p.d.unitAt(a.value, false); i >= 0 {
+			return place{p.d, i, a.value}, true
+		}
+	case formRefAlt, formRefSup4, formRefSup8:
+		if alt := p.d.alt; alt != nil {
+			if i := alt.unitAt(a.value, false); i >= 0 {
+				return place{alt, i, a.value}, true
+			}
+		}
+	case formRefSig8:
+		if i, ok := p.d.types[a.value]; ok {
+			t := &p.d.units[i]
+			if t.typeOff < t.End-t.Off {
+				return place{p.d, int(i), t.Off + t.typeOff}, true
+			}
+		}
+	}
+	return place{}, false
+}
+
+// near is the unit that is being read. Its table of abbreviations need not be
+// one that is kept.
+type near struct {
+	d    *Data
+	unit int
+	t    *table
+	text int // where the name begins that is being appended
+	work int // attributes that may yet be read for names
+}
+
+func (n *near) die(p place) (attributes, uint16) {
+	u := &p.d.units[p.unit]
+	if p.d == n.d && p.unit == n.unit {
+		return p.d.die(u, n.t, p.off)
+	}
+	if o := p.d.outline[p.unit].Load(); o != nil {
+		return p.d.die(u, o.t, p.off)
+	}
+	return p.d.die(u, p.d.table(u), p.off)
+}
+
+// maxChain is how many DIEs are read for one name. References may go round.
+const maxChain = 16
+
+// origin is what a chain of abstract origins and specifications says.
+type origin struct {
+	name    Name // of a string; 0: none
+	linkage bool // name is a linkage name
+	lang    uint16
+	named   place // the DIE with the name that is nearest to the end of the chain
+	end     place
+}
+
+// chain follows the origins and specifications from the DIE at p on.
+func (n *near) chain(p place) (o origin) {
+	for hop := 0; hop < maxChain && n.work > 0; hop++ {
+		a, tag := n.die(p)
+		if tag == 0 {
+			return o
+		}
+		if lang := p.d.units[p.unit].Lang; lang != 0 {
+			o.lang = lang
+		}
+		o.end = p
+		var next attribute
+		for a.next() {
+			switch a.name {
+			case attrLinkageName, attrMIPSLinkage:
+				if s := p.d.stringName(&p.d.units[p.unit], a.form, a.value); s != 0 {
+					o.name, o.linkage = s, true
+					return o
+				}
+			case attrName:
+				if s := p.d.stringName(&p.d.units[p.unit], a.form, a.value); s != 0 {
+					if o.name == 0 {
+						o.name = s
+					}
+					o.named = p
+				}
+			case attrAbstractOrigin, attrSpecification:
+				next = a.attribute
+			}
+		}
+		n.work -= a.n
+		to, ok := p.refer(next)
+		if !ok || to == p {
+			return o
+		}
+		p = to
+	}
+	return o
+}
+
+// final is the Name that a chain gives.
+func (o *origin) final() Name {
+	if o.linkage || o.name == 0 || !scoped(o.lang) {
+		return o.name
+	}
+	return o.named.name()
+}
+
+// name is the Name of a DIE that is named by its scope.
+func (p place) name() Name {
+	if p.d.units[p.unit].typed {
+		return p.d.name(nameTypeDie, p.off)
+	}
+	return p.d.name(nameDie, p.off)
+}
+
+// names remembers what the chains that begin at a DIE give, until another DIE
+// takes the place.
+type names struct {
+	slots [2048]nameSlot
+	turn  uint64 // slots of other turns are empty
+}
+
+type nameSlot struct {
+	turn uint64
+	place
+	name Name
+	lang uint16
+}
+
+// slot is the slot of a DIE, and whether it is filled.
+func (c *names) slot(p place) (*nameSlot, bool) {
+	s := &c.slots[p.off*0x9e3779b97f4a7c15>>53]
+	if s.turn == c.turn && s.place == p {
+		return s, true
+	}
+	s.turn, s.place = c.turn, p
+	return s, false
+}

@@ -1,0 +1,250 @@
+package dwarf
+
+// attribute is one attribute of a DIE.
+type attribute struct {
+	name  uint64
+	form  uint8
+	value uint64
+}
+
+// attributes reads the attributes of a DIE one after the other.
+type attributes struct {
+	attribute
+	r    reader
+	l    layout
+	b    []byte // the section up to the end of the unit
+	p    int    // place of the next value; -1: damaged
+	spec []byte // what is left of the list in the abbreviation
+	n    int
+}
+
+// next reads an attribute; false if there is none, or the DIE is damaged.
+func (a *attributes) next() bool {
+	name, q := uleb(a.spec, 0)
+	num, q := uleb(a.spec, q)
+	if q < 0 || a.p < 0 || name == 0 && num == 0 || a.n == maxAttributes {
+		return false
+	}
+	a.n++
+	a.name, a.form = name, formByte(num)
+	switch a.form {
+	case formImplicit:
+		a.value, q = sleb(a.spec, q)
+	case formFlagPresent:
+		a.value = 1
+	case formIndirect:
+		a.form, a.p = direct(a.b, a.p)
+		fallthrough
+	default:
+		a.value, a.p = a.r.value(a.b, a.p, a.form, a.l)
+	}
+	if q < 0 || a.p < 0 {
+		return false
+	}
+	a.spec = a.spec[q:]
+	return true
+}
+
+// die is the attributes of the DIE at off in the section of u, and its tag; 0
+// if there is no DIE.
+func (d *Data) die(u *Unit, t *table, off uint64) (attributes, uint16) {
+	a := attributes{r: d.reader, l: u.l, b: d.info(u)[:u.End], p: -1}
+	if off < u.Off+uint64(u.dies) || off >= u.End {
+		return a, 0
+	}
+	code, p := uleb(a.b, int(off))
+	if p < 0 || code == 0 {
+		return a, 0
+	}
+	if t == nil {
+		s := &d.tables[u.table]
+		b := d.s.Abbrev[s.off:s.end]
+		spec, tag := findSpec(b, code)
+		if spec < 0 {
+			return a, 0
+		}
+		a.p, a.spec = p, b[spec:]
+		return a, tag
+	}
+	e := t.find(code)
+	if e == nil {
+		return a, 0
+	}
+	a.p, a.spec = p, t.b[e.spec:]
+	return a, e.tag
+}
+
+// findSpec is the place of the list of attributes of a code in a table that is
+// not compiled, or -1.
+func findSpec(b []byte, code uint64) (int, uint16) {
+	for p := 0; ; {
+		var c, tag, attr, form uint64
+		c, p = uleb(b, p)
+		if tag, p = uleb(b, p); p < 0 || p >= len(b) || c == 0 {
+			return -1, 0
+		}
+		p++
+		if c == code {
+			return p, uint16(min(tag, 0xffff))
+		}
+		for attr, form = 1, 0; attr|form != 0; {
+			attr, p = uleb(b, p)
+			if form, p = uleb(b, p); form == formImplicit {
+				_, p = uleb(b, p)
+			}
+			if p < 0 {
+				return -1, 0
+			}
+		}
+	}
+}
+
+// root is the root DIE of a unit. A table that only this unit uses is not
+// compiled for it.
+func (d *Data) root(u *Unit) (attributes, uint16) {
+	var t *table
+	if d.tables[u.table].users > 1 {
+		t = d.table(u)
+	}
+	return d.die(u, t, u.Off+uint64(u.dies))
+}
+
+// rootValues are the attributes of a root that can be understood only when all
+// of it is read.
+type rootValues struct{ low, high, ranges attribute }
+
+// readRoots reads the root DIEs of all units.
+func (d *Data) readRoots() {
+	budget := 4*(len(d.s.Ranges)+len(d.s.Rnglists)) + 1<<20
+	var all []Range
+	ends := make([]int, len(d.units))
+	for i := range d.units {
+		u := &d.units[i]
+		v := d.readRoot(u)
+		if u.Kind != UnitSplit && u.Kind != UnitType {
+			w := d.view(u)
+			w.spent = budget
+			first := len(all)
+			all = w.rootRanges(all, v)
+			all = all[:first+len(merge(all[first:]))]
+			if budget = w.spent; w.over {
+				d.problem(infoName(u.typed), u.Off, "range lists of roots are longer than their section")
+			}
+		}
+		ends[i] = len(all)
+		if u.Kind == UnitType {
+			d.types[u.DwoID] = int32(i)
+		} else if u.Kind == UnitSplit {
+			d.dwos[u.DwoID] = int32(i)
+		}
+	}
+	first := 0
+	for i, end := range ends {
+		d.units[i].Ranges = all[first:end:end]
+		first = end
+	}
+}
+
+// rootRanges appends what the root of the unit says about addresses.
+func (v *view) rootRanges(dst []Range, r rootValues) []Range {
+	if r.low.form != formNone {
+		v.u.lowPC, _ = v.addrValue(r.low.form, r.low.value)
+	}
+	switch {
+	case r.ranges.form != formNone:
+		return v.list(dst, r.ranges.form, r.ranges.value)
+	case r.low.form != formNone && r.high.form != formNone:
+		return v.pair(dst, r.low.form, r.low.value, r.high.form, r.high.value)
+	}
+	return dst
+}
+
+// readRoot reads the root DIE of u.
+func (d *Data) readRoot(u *Unit) (v rootValues) {
+	d.setBases(u)
+	a, tag := d.root(u)
+	if tag == 0 {
+		d.problem(infoName(u.typed), u.Off, "unit has no root DIE")
+		return v
+	}
+	if tag == tagPartialUnit && u.Kind == UnitCompile {
+		u.Kind = UnitPartial
+	}
+	gnu := false // a skeleton, or the unit of one, of version 4
+	for a.next() {
+		switch a.name {
+		case attrLowPC:
+			v.low = a.attribute
+		case attrHighPC:
+			v.high = a.attribute
+		case attrRanges:
+			v.ranges = a.attribute
+		case attrStmtList:
+			u.LineOff, u.HasLines = a.value, true
+		case attrLanguage:
+			u.Lang = uint16(min(a.value, 0xffff))
+		case attrLanguageName:
+			u.Lang = langOfName(a.value)
+		case attrStrOffsetsBase:
+			u.strBase = a.value
+		case attrAddrBase, attrGNUAddrBase:
+			u.addrBase = a.value
+		case attrRnglistsBase:
+			u.rnglistsBase = a.value
+		case attrGNURangesBase:
+			u.rangesBase = a.value
+		case attrGNUDwoID:
+			u.DwoID, gnu = a.value, true
+		}
+	}
+	if a.p < 0 {
+		d.problem(infoName(u.typed), u.Off, "root DIE is damaged")
+	}
+	if gnu && u.Version < 5 && u.Kind == UnitCompile {
+		if u.Kind = UnitSkeleton; d.s.Split {
+			u.Kind = UnitSplit
+		}
+	}
+	return v
+}
+
+// setBases sets the bases that hold where no attribute says otherwise: behind
+// the header of the section, or of the unit's part of it.
+func (d *Data) setBases(u *Unit) {
+	if u.Version < 5 {
+		return
+	}
+	head := uint64(u.l.off) // a length, version and padding, or sizes
+	if u.l.off == 8 {
+		head += 4
+	}
+	u.addrBase = head + 4
+	u.strBase += head + 4
+	u.rnglistsBase = u.rnglists + head + 8
+}
+
+// Attr is an attribute of a unit that is text.
+type Attr uint16
+
+const (
+	AttrName     Attr = attrName
+	AttrCompDir  Attr = attrCompDir
+	AttrProducer Attr = attrProducer
+	AttrDwoName  Attr = attrDwoName
+)
+
+// UnitText is the text of an attribute of the unit with this index, or of the
+// unit attached to it; nil if neither says.
+func (d *Data) UnitText(unit int, attr Attr) []byte {
+	u := &d.units[unit]
+	a, tag := d.root(u)
+	for tag != 0 && a.next() {
+		if a.name == uint64(attr) || attr == AttrDwoName && a.name == attrGNUDwoName {
+			return d.string(d.stringName(u, a.form, a.value))
+		}
+	}
+	if u.split != nil {
+		return u.split.UnitText(u.splitUnit, attr)
+	}
+	return nil
+}

@@ -1,0 +1,485 @@
+package dwarf
+
+import "symbolon/internal/fault"
+
+// Tree is the functions of a unit, with the calls that were inlined into them.
+type Tree struct {
+	Funcs  []Func
+	Calls  []Call
+	Ranges []Range
+}
+
+// Func is a function with code. Ranges and calls are slices of those of its
+// Tree; the ranges stand in the order of the file.
+type Func struct {
+	Name            Name
+	Die             uint64 // offset in its section
+	Entry           uint64
+	First, N        int32 // ranges
+	Calls, NumCalls int32
+	Lang            uint16
+}
+
+// Call is an inlined call. File, Line and Column are where it was called; 0:
+// unknown.
+type Call struct {
+	Name               Name
+	Parent             int32 // among the calls of the function, before this one; -1: the function
+	First, N           int32 // ranges
+	File, Line, Column uint32
+}
+
+const (
+	maxNest   = 256     // how deep calls nest; deeper ones are passed through as if they had no code
+	maxFrames = 1 << 16 // how deep DIEs nest that matter
+	maxParts  = 1 << 22 // functions of a unit, and calls
+)
+
+// Walker reads units. It keeps its memory for the next one, and belongs to one
+// goroutine.
+type Walker struct {
+	view
+	near
+	own     table
+	tree    Tree
+	names   names
+	calls   []Call  // of functions in a function that has not ended
+	inner   []int32 // those functions
+	frames  []frame
+	scopes  []scope
+	now     state
+	scoping bool // a name was given that needs its scope
+
+	form   [slots]uint8
+	value  [slots]uint64
+	reason string
+	at     int
+}
+
+// state is where in the tree the walk is.
+type state struct {
+	fn    int32 // function, or -1
+	open  int32 // functions with code around
+	first int32 // first of its calls, while they are last in the tree
+	call  int32 // call in it, or -1
+	nest  int32
+	scope int32 // or -1
+	deep  int32 // scopes around
+	local bool  // in a function, which is in scope
+}
+
+// frame is a DIE that changed the state, until its children end.
+type frame struct {
+	depth  int   // of the children
+	kind   uint8 // kindFunc: it has functions and calls; kindScope; or neither
+	before state
+}
+
+// Walk reads the unit with this index; if it is a skeleton whose unit is
+// attached, that unit. The Tree is valid until the next Walk. With an error it
+// has what was read in front of the damage.
+func (w *Walker) Walk(d *Data, unit int) (*Tree, error) {
+	u := &d.units[unit]
+	if u.split != nil {
+		w.begin(u.split, u.splitUnit, d, u)
+	} else {
+		w.begin(d, unit, d, u)
+	}
+	w.run()
+	if w.scoping {
+		w.view.d.keepOutline(w.near.unit, w.makeOutline())
+	}
+	if w.reason == "" && w.over {
+		w.reason = "range lists are longer than their section"
+	}
+	if w.reason != "" {
+		return &w.tree, fault.New(fault.Malformed, "dwarf, "+infoName(w.u.typed), "unit at offset %#x: at offset %#x: %s", w.u.Off, w.at, w.reason)
+	}
+	return &w.tree, nil
+}
+
+// begin makes w ready for a unit of d whose addresses are those of skel.
+func (w *Walker) begin(d *Data, unit int, main *Data, skel *Unit) {
+	u := &d.units[unit]
+	w.view = d.view(u)
+	w.main, w.skel = main, skel
+	lists := len(main.s.Ranges) + len(d.s.Rnglists)
+	w.spent = min(4<<10+64*int(u.End-u.Off), 64<<10+2*lists)
+	s := &d.tables[u.table]
+	t := &w.own
+	if s.users > 1 || d.made[u.table].Load() != nil {
+		t = d.table(u)
+	} else {
+		t.compile(d.s.Abbrev[s.off:s.end], s.l)
+	}
+	w.near = near{d: d, unit: unit, t: t, work: 1<<16 + 16*int(u.End-u.Off)}
+	w.names.turn++
+	w.tree.Funcs, w.tree.Calls, w.tree.Ranges = w.tree.Funcs[:0], w.tree.Calls[:0], w.tree.Ranges[:0]
+	w.calls, w.inner, w.frames, w.scopes = w.calls[:0], w.inner[:0], w.frames[:0], w.scopes[:0]
+	w.now = state{fn: -1, call: -1, scope: -1}
+	w.scoping, w.reason, w.at = false, "", 0
+}
+
+// skips is the flags of DIEs that are passed over together with what is below
+// them.
+func (w *Walker) skips() uint8 {
+	lang := w.u.Lang
+	if lang == 0 {
+		lang = w.skel.Lang
+	}
+	switch FamilyOf(lang) {
+	case FamilyC:
+		return flagsC
+	case FamilyCpp:
+		return flagsCpp
+	}
+	return skipAlways
+}
+
+// run walks over the DIEs.
+func (w *Walker) run() {
+	b, p := w.b, int(w.u.Off)+int(w.u.dies)
+	depth, top, skips := 0, -1, w.skips()
+	entries, first := w.t.entries, w.t.first
+	start := p
+	for p < len(b) {
+		start = p
+		c := uint64(b[p])
+		p++
+		if c == 0 {
+			if depth == top {
+				top = w.leave(p)
+			}
+			if depth--; depth <= 0 {
+				break
+			}
+			continue
+		}
+		if c >= 0x80 {
+			if c, p = uleb(b, start); p < 0 {
+				w.damage(start, "code of a DIE does not end")
+				break
+			}
+		}
+		var e *entry
+		if i := c - first; i < uint64(len(entries)) {
+			e = &entries[i]
+		} else if e = w.t.find(c); e == nil {
+			w.damage(start, "code of a DIE is not among the abbreviations")
+			break
+		}
+		if e.flags == 0 {
+			p += int(e.size)
+			continue
+		}
+		if e.flags == hasChildren {
+			p += int(e.size)
+			depth++
+			continue
+		}
+		var sibling uint64
+		switch {
+		case e.flags&isDamaged != 0:
+			w.damage(start, "DIE has an attribute of unknown form")
+			p = -1
+		case e.caps != 0:
+			p = w.capture(p, e)
+		case e.flags&hasSteps != 0:
+			p, sibling = w.pass(p, e)
+		default:
+			if e.flags&skips != 0 {
+				sibling = w.sibling(p+int(e.sib), e.sibForm)
+			}
+			p += int(e.size)
+		}
+		if p < 0 || p > len(b) {
+			w.damage(start, "DIE runs over the end of the unit")
+			break
+		}
+		if len(w.frames) == maxFrames || len(w.tree.Funcs) == maxParts || len(w.tree.Calls) == maxParts {
+			w.damage(start, "too many functions, calls, or DIEs one in the other")
+			break
+		}
+		if e.caps != 0 && w.take(e, start) && e.flags&hasChildren != 0 {
+			depth++
+			w.frames[len(w.frames)-1].depth = depth
+			top = depth
+			continue
+		}
+		if e.flags&hasChildren == 0 {
+			if depth == 0 {
+				break
+			}
+			continue
+		}
+		if e.flags&skips != 0 && sibling > uint64(p) && sibling <= uint64(len(b)) {
+			p = int(sibling)
+			continue
+		}
+		depth++
+		if e.kind >= kindSubprogram {
+			w.enter(e, start, depth)
+			top = depth
+		}
+	}
+	if p > len(b) {
+		w.damage(start, "DIE runs over the end of the unit")
+	}
+	for len(w.frames) > 0 {
+		w.leave(min(max(p, start), len(b)))
+	}
+}
+
+// damage notes the first thing that is wrong.
+func (w *Walker) damage(at int, reason string) {
+	if w.reason == "" {
+		w.at, w.reason = at, reason
+	}
+}
+
+// sibling is the place that DW_AT_sibling at p refers to, 0 if damaged.
+func (w *Walker) sibling(p int, form uint8) uint64 {
+	v, p := w.view.d.value(w.b, p, form, w.u.l)
+	if p < 0 || v > uint64(len(w.b)) {
+		return 0
+	}
+	return w.u.Off + v
+}
+
+// pass goes over the attributes of a DIE, and returns the place behind them,
+// -1 if they do not end, and where its sibling is.
+func (w *Walker) pass(p int, e *entry) (int, uint64) {
+	b, sibling := w.b, uint64(0)
+	steps := w.t.steps[e.step : int(e.step)+int(e.steps)]
+	for i := range steps {
+		s := &steps[i]
+		if s.form == formNone {
+			return p + int(s.before), sibling
+		}
+		if p += int(s.before); p >= len(b) {
+			return -1, 0
+		}
+		switch {
+		case s.form == formExprloc && b[p] < 0x80 || s.form == formBlock1:
+			p += 1 + int(b[p])
+		case s.form == formUdata || s.form == formSdata:
+			for b[p] >= 0x80 {
+				if p++; p == len(b) {
+					return -1, 0
+				}
+			}
+			p++
+		case s.form == formString:
+			for b[p] != 0 {
+				if p++; p == len(b) {
+					return -1, 0
+				}
+			}
+			p++
+		default:
+			if s.slot == slotSibling {
+				sibling = w.sibling(p, s.form)
+			}
+			if p = w.view.d.skipForm(b, p, s.form, w.u.l); p < 0 {
+				return -1, 0
+			}
+		}
+	}
+	return -1, 0
+}
+
+// capture reads the attributes of a function or call that count, and returns
+// the place behind all of them, or -1.
+func (w *Walker) capture(p int, e *entry) int {
+	r, b := w.view.d.reader, w.b
+	w.form = [slots]uint8{}
+	caps := w.t.caps[e.capture : int(e.capture)+int(e.caps)]
+	for i := range caps {
+		s := &caps[i]
+		if p = ahead(b, p, uint64(s.before)); p < 0 || s.form == formNone {
+			return p
+		}
+		form, v := s.form, s.value
+		if form == formIndirect {
+			form, p = direct(b, p)
+		}
+		if form != formImplicit && form != formFlagPresent {
+			v, p = r.value(b, p, form, w.u.l)
+		}
+		w.form[s.slot], w.value[s.slot] = form, v
+	}
+	return -1
+}
+
+// take keeps the function or call that was captured. It says whether it opened
+// a frame for the children.
+func (w *Walker) take(e *entry, die int) bool {
+	if e.kind == kindInline && (w.now.fn < 0 || w.now.nest >= maxNest) {
+		return false
+	}
+	first := len(w.tree.Ranges)
+	switch {
+	case w.form[slotRanges] != formNone:
+		w.tree.Ranges = w.list(w.tree.Ranges, w.form[slotRanges], w.value[slotRanges])
+	case w.form[slotLow] != formNone && w.form[slotHigh] != formNone:
+		w.tree.Ranges = w.pair(w.tree.Ranges, w.form[slotLow], w.value[slotLow], w.form[slotHigh], w.value[slotHigh])
+	}
+	n := int32(len(w.tree.Ranges) - first)
+	if e.kind == kindInline {
+		if n == 0 {
+			return false
+		}
+		name, _ := w.nameOf(die)
+		w.tree.Calls = append(w.tree.Calls, Call{
+			Parent: w.now.call, Name: name, First: int32(first), N: n,
+			File: w.count(slotFile), Line: w.count(slotLine), Column: w.count(slotColumn),
+		})
+		if e.flags&hasChildren != 0 {
+			w.frames = append(w.frames, frame{before: w.now})
+			w.now.call = int32(len(w.tree.Calls)) - 1 - w.now.first
+			w.now.nest++
+		}
+		return true
+	}
+	fn := int32(-1)
+	if n > 0 {
+		fn = int32(len(w.tree.Funcs))
+		name, lang := w.nameOf(die)
+		w.tree.Funcs = append(w.tree.Funcs, Func{
+			Die: uint64(die), Name: name, First: int32(first), N: n, Lang: lang,
+			Entry: w.entry(w.tree.Ranges[first].Start),
+		})
+	}
+	if e.flags&hasChildren != 0 {
+		w.frames = append(w.frames, frame{kind: kindFunc, before: w.now})
+		w.now.fn, w.now.first, w.now.call, w.now.nest, w.now.local = fn, int32(len(w.tree.Calls)), -1, 0, true
+		if fn >= 0 {
+			w.now.open++
+		}
+	}
+	return true
+}
+
+// count is a captured number of 32 bits.
+func (w *Walker) count(slot int) uint32 {
+	switch w.form[slot] {
+	case formData1, formData2, formData4, formData8, formUdata, formSdata, formImplicit:
+		if v := w.value[slot]; v < 1<<32 {
+			return uint32(v)
+		}
+	}
+	return 0
+}
+
+// entry is where the captured function is entered.
+func (w *Walker) entry(start uint64) uint64 {
+	form, value := w.form[slotEntry], w.value[slotEntry]
+	switch {
+	case form == formNone:
+	case isAddr(form):
+		if a, ok := w.addrValue(form, value); ok {
+			return a
+		}
+	case value < w.mask()-start:
+		return start + value
+	}
+	return start
+}
+
+// enter opens a frame for a DIE that is a scope or a function without code.
+func (w *Walker) enter(e *entry, die, depth int) {
+	f := frame{depth: depth, before: w.now}
+	if e.kind == kindSubprogram {
+		w.now.fn, w.now.call, w.now.nest, w.now.local = -1, -1, 0, true
+	} else if w.now.deep < maxScopes {
+		f.kind = kindScope
+		w.scopes = append(w.scopes, scope{start: uint32(uint64(die) - w.u.Off), parent: w.now.scope, local: w.now.local})
+		w.now.scope, w.now.deep, w.now.local = int32(len(w.scopes))-1, w.now.deep+1, false
+	}
+	w.frames = append(w.frames, f)
+}
+
+// leave closes the frame on top, whose children end at p, and returns the
+// depth of the one below it, or -1.
+func (w *Walker) leave(p int) int {
+	last := len(w.frames) - 1
+	f := &w.frames[last]
+	switch {
+	case f.kind == kindScope:
+		w.scopes[w.now.scope].end = uint32(uint64(p) - w.u.Off)
+	case f.kind == kindFunc && w.now.fn >= 0:
+		w.closeFunc(f.before.open > 0)
+	}
+	w.now = f.before
+	w.frames = w.frames[:last]
+	if last == 0 {
+		return -1
+	}
+	return w.frames[last-1].depth
+}
+
+// closeFunc ends the function that the walk is in. The calls of one in another
+// function are put aside until that one has all of its own.
+func (w *Walker) closeFunc(inner bool) {
+	fn, calls := &w.tree.Funcs[w.now.fn], w.tree.Calls[w.now.first:]
+	fn.Calls, fn.NumCalls = w.now.first, int32(len(calls))
+	if inner {
+		fn.Calls = int32(len(w.calls))
+		w.calls = append(w.calls, calls...)
+		w.inner = append(w.inner, w.now.fn)
+		w.tree.Calls = w.tree.Calls[:w.now.first]
+		return
+	}
+	for _, i := range w.inner {
+		w.tree.Funcs[i].Calls += int32(len(w.tree.Calls))
+	}
+	w.tree.Calls = append(w.tree.Calls, w.calls...)
+	w.calls, w.inner = w.calls[:0], w.inner[:0]
+}
+
+// nameOf is the Name and language of the captured function or call.
+func (w *Walker) nameOf(die int) (Name, uint16) {
+	d, u := w.view.d, w.u
+	if f := w.form[slotLinkage]; f != formNone {
+		if n := d.stringName(u, f, w.value[slotLinkage]); n != 0 {
+			return n, w.lang(0)
+		}
+	}
+	here := place{d, w.near.unit, uint64(die)}
+	slot := slotOrigin
+	if w.form[slot] == formNone {
+		slot = slotSpec
+	}
+	var s *nameSlot
+	if to, ok := here.refer(attribute{form: w.form[slot], value: w.value[slot]}); ok {
+		var known bool
+		if s, known = w.names.slot(to); !known {
+			o := w.chain(to)
+			s.name, s.lang = o.final(), o.lang
+		}
+	}
+	n, lang := Name(0), uint16(0)
+	if s != nil {
+		n, lang = s.name, s.lang
+	}
+	if f := w.form[slotName]; f != formNone && n == 0 {
+		if n = d.stringName(u, f, w.value[slotName]); n != 0 && scoped(w.lang(lang)) {
+			n = here.name()
+		}
+	}
+	if k := n.kind(); k == nameDie || k == nameTypeDie {
+		w.scoping = true
+	}
+	return n, w.lang(lang)
+}
+
+// lang is the language of the DIE that gives the name, or of the unit.
+func (w *Walker) lang(l uint16) uint16 {
+	if l == 0 {
+		l = w.u.Lang
+	}
+	if l == 0 {
+		l = w.skel.Lang
+	}
+	return l
+}
