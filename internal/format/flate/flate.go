@@ -1,0 +1,249 @@
+package flate
+
+import (
+	"encoding/binary"
+	"sync"
+
+	"symbolon/internal/fault"
+)
+
+// place is what errors name as the thing that is broken. The caller knows in
+// which section of which file it stands.
+const place = "deflate stream"
+
+// stage is what comes next in a stream.
+type stage uint8
+
+const (
+	atBlock  stage = iota // the header of a block
+	inStored              // bytes of a stored block
+	inCodes               // symbols of a compressed block
+	atEnd                 // the last block is over
+	atDone                // the checksum too
+)
+
+// Decoder inflates one stream into one slice, as far as it is asked to.
+type Decoder struct {
+	src, dst []byte
+	pos      int    // bytes of src that are in buf, or used
+	buf      uint64 // the next bits, the first one lowest
+	nbits    uint   // how many of them are valid
+	n        int    // bytes of dst that are done
+	summed   int    // bytes of dst that are in sum
+	sum      uint32
+	stored   int // bytes left of a stored block
+	stage    stage
+	last     bool // the block is the last one
+	zlib     bool
+	fixed    bool // the tables are those of the fixed code
+	err      error
+	tables
+}
+
+// decoders keeps Decoders for their tables.
+var decoders = sync.Pool{New: func() any { return new(Decoder) }}
+
+// Zlib inflates a zlib stream into the whole of dst. A stream that has fewer
+// bytes or more is Malformed, and so is a wrong checksum. With an error it
+// gives what was inflated until then.
+func Zlib(dst, src []byte) ([]byte, error) {
+	d := decoders.Get().(*Decoder)
+	defer d.release()
+	d.reset(dst, src, true)
+	err := d.Until(len(dst))
+	return dst[:d.n], err
+}
+
+// Raw inflates a bare DEFLATE stream into dst and tells how long it is. A
+// stream that is longer than dst is Malformed.
+func Raw(dst, src []byte) (n int, err error) {
+	d := decoders.Get().(*Decoder)
+	defer d.release()
+	d.reset(dst, src, false)
+	for d.stage < atEnd && d.err == nil {
+		d.step(len(dst))
+	}
+	return d.n, d.err
+}
+
+// NewZlib is a Decoder of the zlib stream src, which inflates to the whole of
+// dst.
+func NewZlib(src, dst []byte) *Decoder {
+	d := new(Decoder)
+	d.reset(dst, src, true)
+	return d
+}
+
+// Done is how many bytes of dst are valid.
+func (d *Decoder) Done() int { return d.n }
+
+// Until inflates at least the first n bytes of dst, and if that is all of
+// them, checks that the stream ends there and that its checksum is right. An
+// error stays: what is Done then is all that can be had.
+func (d *Decoder) Until(n int) error {
+	n = min(n, len(d.dst))
+	for d.n < n && d.stage < atEnd && d.err == nil {
+		d.step(min(n, d.n+sumEvery))
+		d.addSum()
+	}
+	if d.err != nil || d.n < len(d.dst) && d.stage < atEnd {
+		return d.err
+	}
+	for d.stage < atEnd && d.err == nil {
+		d.step(len(d.dst)) // the end of the last block, and blocks of nothing
+	}
+	if d.stage == atEnd && d.err == nil {
+		d.finish()
+	}
+	return d.err
+}
+
+func (d *Decoder) release() {
+	d.src, d.dst, d.err = nil, nil, nil
+	decoders.Put(d)
+}
+
+func (d *Decoder) reset(dst, src []byte, zlib bool) {
+	d.src, d.dst, d.zlib = src, dst, zlib
+	d.pos, d.buf, d.nbits, d.n, d.summed, d.sum, d.stored = 0, 0, 0, 0, 0, 1, 0
+	d.stage, d.last, d.fixed, d.err = atBlock, false, false, nil
+	if !zlib {
+		return
+	}
+	switch {
+	case len(src) < 2:
+		d.fail("the stream ends in its header")
+	case src[0]&15 != 8 || src[0]>>4 > 7 || (int(src[0])<<8|int(src[1]))%31 != 0:
+		d.fail("bytes %02x %02x are no zlib header", src[0], src[1])
+	case src[1]&0x20 != 0:
+		d.err = fault.New(fault.Unsupported, place, "preset dictionary")
+	default:
+		d.pos = 2
+	}
+}
+
+// fail keeps the first error, with the place up to which input was taken.
+func (d *Decoder) fail(format string, args ...any) {
+	if d.err == nil {
+		args = append(args, d.pos-int(d.nbits/8), d.n)
+		d.err = fault.New(fault.Malformed, place, format+" at offset %#x, after %d bytes of output", args...)
+	}
+}
+
+// step does a part of the work of the present stage, at least one byte of
+// input or output. It may stop as soon as limit bytes are done.
+func (d *Decoder) step(limit int) {
+	switch d.stage {
+	case atBlock:
+		d.block()
+	case inStored:
+		d.copyStored()
+	case inCodes:
+		d.fast(limit)
+		if d.stage == inCodes && d.err == nil {
+			d.slow(limit)
+		}
+	}
+}
+
+// fill takes whole bytes into buf while they fit. fast may have left the bits
+// of a byte that it did not count: they are the same bits.
+func (d *Decoder) fill() {
+	d.buf &= 1<<(d.nbits&63) - 1
+	for d.nbits < 56 && d.pos < len(d.src) {
+		d.buf |= uint64(d.src[d.pos]) << (d.nbits & 63)
+		d.pos++
+		d.nbits += 8
+	}
+}
+
+// take is the next n bits, 32 at most. What is missing at the end of the input
+// is zero, and an error.
+func (d *Decoder) take(n uint) uint32 {
+	if d.nbits < n {
+		if d.fill(); d.nbits < n {
+			d.fail("the stream ends early")
+			d.buf, d.nbits = 0, 0
+			return 0
+		}
+	}
+	v := uint32(d.buf & (1<<(n&63) - 1))
+	d.buf >>= n & 63
+	d.nbits -= n
+	return v
+}
+
+// endBlock goes on behind a block.
+func (d *Decoder) endBlock() {
+	d.stage = atBlock
+	if d.last {
+		d.stage = atEnd
+	}
+}
+
+// block reads the header of a block, with its codes.
+func (d *Decoder) block() {
+	d.last = d.take(1) == 1
+	switch kind := d.take(2); {
+	case d.err != nil:
+	case kind == 0:
+		d.take(d.nbits & 7)
+		size := d.take(16)
+		if check := d.take(16); d.err == nil && size != ^check&0xffff {
+			d.fail("stored block of %#x bytes, which its check says are %#x,", size, ^check&0xffff)
+		}
+		d.stored, d.stage = int(size), inStored
+	case kind == 1:
+		if !d.fixed {
+			d.fixed = true
+			d.fixedTables()
+		}
+		d.stage = inCodes
+	case kind == 2:
+		d.fixed = false
+		d.readCodes()
+		d.stage = inCodes
+	default:
+		d.fail("block of a kind that does not exist")
+	}
+}
+
+// copyStored copies what is left of a stored block.
+func (d *Decoder) copyStored() {
+	d.pos -= int(d.nbits / 8) // buf holds whole bytes here
+	d.buf, d.nbits = 0, 0
+	have := d.src[d.pos:]
+	have = have[:min(len(have), d.stored)]
+	n := copy(d.dst[d.n:], have)
+	d.n += n
+	d.pos += n
+	d.stored -= n
+	switch {
+	case d.stored == 0:
+		d.endBlock()
+	case n < len(have):
+		d.failLong()
+	default:
+		d.fail("the stream ends in a stored block")
+	}
+}
+
+func (d *Decoder) failLong() { d.fail("the stream unpacks to more than %d bytes", len(d.dst)) }
+
+// finish checks what stands behind the last block.
+func (d *Decoder) finish() {
+	d.addSum()
+	d.stage = atDone
+	if d.n < len(d.dst) {
+		d.fail("the stream unpacks to fewer than %d bytes", len(d.dst))
+		return
+	}
+	d.take(d.nbits & 7)
+	var sum [4]byte
+	for i := range sum {
+		sum[i] = byte(d.take(8))
+	}
+	if want := binary.BigEndian.Uint32(sum[:]); d.err == nil && want != d.sum {
+		d.fail("checksum %08x instead of %08x", d.sum, want)
+	}
+}

@@ -1,0 +1,330 @@
+package flate_test
+
+import (
+	"bytes"
+	stdflate "compress/flate"
+	"compress/zlib"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/format/flate"
+)
+
+// deflate is data as a zlib stream.
+func deflate(t testing.TB, data []byte, level int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := zlib.NewWriterLevel(&b, level)
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// samples is data of several kinds: what has no repetition, much, repetition
+// of every short distance, and something like debug information.
+func samples() map[string][]byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	noise := make([]byte, 100_000)
+	for i := range noise {
+		noise[i] = byte(r.Uint32())
+	}
+	var short, records []byte
+	for d := 1; d < 20; d++ {
+		short = append(short, bytes.Repeat(noise[:d], 400/d)...)
+	}
+	for i := range 40_000 {
+		records = append(records, byte(r.IntN(40)), byte(i), byte(i>>8), 0, byte(r.ExpFloat64()*20), 0, 1)
+	}
+	return map[string][]byte{
+		"nothing": {}, "byte": {7}, "noise": noise, "zeros": make([]byte, 300_000), "short": short,
+		"ones":    bytes.Repeat([]byte{0xff}, 100_000),
+		"records": records, "text": []byte(strings.Repeat("the quick brown fox jumps over the lazy dog; ", 99)),
+	}
+}
+
+func TestEveryLevelIsInflated(t *testing.T) {
+	for name, want := range samples() {
+		for level := zlib.HuffmanOnly; level <= zlib.BestCompression; level++ {
+			src := deflate(t, want, level)
+			got, err := flate.Zlib(make([]byte, len(want)), src)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s, level %d: %d of %d bytes, %v", name, level, len(got), len(want), err)
+			}
+			dst := make([]byte, len(want)+5)
+			n, err := flate.Raw(dst, src[2:])
+			if err != nil || !bytes.Equal(dst[:n], want) {
+				t.Errorf("%s, level %d, raw: %d of %d bytes, %v", name, level, n, len(want), err)
+			}
+		}
+	}
+}
+
+func TestADecoderGoesOnWhereItStopped(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for name, want := range samples() {
+		for _, level := range []int{zlib.HuffmanOnly, zlib.NoCompression, zlib.BestSpeed, zlib.BestCompression} {
+			dst := make([]byte, len(want))
+			d := flate.NewZlib(deflate(t, want, level), dst)
+			for n := 0; d.Done() < len(want); n += r.IntN(len(want)/5 + 2) {
+				err := d.Until(n)
+				if done := d.Done(); err != nil || done < min(n, len(want)) || !bytes.Equal(dst[:done], want[:done]) {
+					t.Fatalf("%s, level %d: %d done of %d, %v", name, level, done, n, err)
+				}
+			}
+			for range 2 { // the end is checked once
+				if err := d.Until(len(want) + 1); err != nil {
+					t.Errorf("%s, level %d: at the end: %v", name, level, err)
+				}
+			}
+		}
+	}
+	dst := make([]byte, 300_000)
+	d := flate.NewZlib(deflate(t, samples()["records"], 6), dst[:280_000])
+	if err := d.Until(1000); err != nil || d.Done() > 2000 {
+		t.Errorf("for 1000 bytes %d are inflated, %v", d.Done(), err)
+	}
+}
+
+func TestEveryDamageIsReported(t *testing.T) {
+	want := samples()["records"]
+	src := deflate(t, want, 6)
+	changed := func(at int, to byte) []byte {
+		p := slices.Clone(src)
+		p[(at+len(p))%len(p)] = to
+		return p
+	}
+	for name, tc := range map[string]struct {
+		src  []byte
+		n    int
+		kind fault.Kind
+		text string
+	}{
+		"empty":        {nil, 0, fault.Malformed, "ends in its header"},
+		"no zlib":      {changed(0, 0x79), len(want), fault.Malformed, "no zlib header"},
+		"window":       {[]byte{0x88, 0x1c, 3, 0}, 0, fault.Malformed, "no zlib header"},
+		"dictionary":   {[]byte{0x78, 0xbb, 0, 0, 0, 1, 3, 0, 0, 0, 0, 1}, 0, fault.Unsupported, "dictionary"},
+		"one more":     {src, len(want) - 1, fault.Malformed, "more than 279999 bytes"},
+		"one fewer":    {src, len(want) + 1, fault.Malformed, "fewer than 280001 bytes"},
+		"more stored":  {deflate(t, want[:9], 0), 8, fault.Malformed, "more than 8 bytes"},
+		"none fit":     {deflate(t, want[:9], 6), 0, fault.Malformed, "more than 0 bytes"},
+		"checksum":     {changed(-1, src[len(src)-1]+1), len(want), fault.Malformed, "checksum"},
+		"no checksum":  {src[:len(src)-1], len(want), fault.Malformed, "ends early at offset"},
+		"kind 3":       {[]byte{0x78, 0x9c, 7, 0}, 1, fault.Malformed, "kind that does not exist"},
+		"stored check": {[]byte{0x78, 0x9c, 1, 1, 0, 0, 0, 9}, 1, fault.Malformed, "stored block of 0x1 bytes"},
+		"stored short": {[]byte{0x78, 0x9c, 1, 2, 0, 0xfd, 0xff, 9}, 2, fault.Malformed, "ends in a stored block"},
+		"far":          {[]byte{0x78, 0x9c, 0x4b, 0x04, 0x12, 0}, 9, fault.Malformed, "distance"},
+	} {
+		got, err := flate.Zlib(make([]byte, tc.n), tc.src)
+		if err == nil || fault.KindOf(err) != tc.kind || !strings.Contains(err.Error(), tc.text) {
+			t.Errorf("%s: %v, want %q", name, err, tc.text)
+		}
+		if len(got) > tc.n || tc.n <= len(want) && len(got) > 8 && !bytes.Equal(got, want[:len(got)]) {
+			t.Errorf("%s: %d bytes, which are not right", name, len(got))
+		}
+	}
+}
+
+func TestADistanceEndsAtTheStartOfTheOutput(t *testing.T) {
+	want := samples()["records"][:5000]
+	var b bytes.Buffer
+	w, err := stdflate.NewWriterDict(&b, 9, want)
+	if err == nil {
+		_, err = w.Write(want)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := flate.Raw(make([]byte, 9000), b.Bytes()); n != 0 || err == nil || !strings.Contains(err.Error(), "distance of") {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
+// bits is a stream of bits that is being written.
+type bits struct {
+	b []byte
+	n int
+}
+
+func (w *bits) put(v, n int) *bits {
+	for i := range n {
+		if w.n%8 == 0 {
+			w.b = append(w.b, 0)
+		}
+		w.b[w.n/8] |= byte(v>>i&1) << (w.n % 8)
+		w.n++
+	}
+	return w
+}
+
+// dynamic is a block of nothing whose code for literals has so many lengths:
+// those up to the end of the block are zero, that is one, and the others are
+// the code length symbols given. The words of these are 0: 00, 1: 01, 16: 10,
+// 18: 11.
+func dynamic(literals int, then ...int) *bits {
+	w := new(bits).put(1, 1).put(2, 2).put(literals-257, 5).put(0, 5).put(15, 4)
+	for _, s := range []int{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15} {
+		w.put(map[int]int{0: 2, 1: 2, 16: 2, 18: 2}[s], 3)
+	}
+	w.put(3, 2).put(127, 7).put(3, 2).put(118-11, 7).put(2, 2) // the words stand highest bit first
+	for _, s := range then {
+		w.put(map[int]int{0: 0, 1: 2, 16: 1, 18: 3}[s], 2)
+	}
+	return w
+}
+
+func TestCodesAreChecked(t *testing.T) {
+	for name, tc := range map[string]struct {
+		src  *bits
+		text string
+	}{
+		"one word":       {dynamic(257, 0).put(0, 1), ""},
+		"286 literals":   {dynamic(286, slices.Repeat([]int{0}, 30)...).put(0, 1), ""},
+		"287 literals":   {dynamic(287, slices.Repeat([]int{0}, 31)...).put(0, 1), "287 literals"},
+		"its other":      {dynamic(257, 0).put(1, 1), "bits without meaning"},
+		"three words":    {dynamic(259, 1, 1, 0).put(0, 1), "code of literals is not complete"},
+		"no distance":    {dynamic(258, 1, 0).put(1, 1).put(0, 40), "distance without meaning"},
+		"one distance":   {dynamic(257, 1).put(0, 1), ""},
+		"many lengths":   {dynamic(257, 18).put(127, 7), "more code lengths"},
+		"repeated":       {dynamic(260, 16).put(0, 2).put(0, 9), "code of literals is not complete"},
+		"none to repeat": {new(bits).put(1, 1).put(2, 2).put(0, 14).put(1, 3).put(0, 3).put(1, 3).put(0, 3).put(0, 40), "none before"},
+		"no lengths":     {new(bits).put(5, 3).put(0, 14).put(0, 80), "code length without meaning"},
+	} {
+		_, err := flate.Raw(make([]byte, 9), tc.src.b)
+		_, errStd := io.ReadAll(stdflate.NewReader(bytes.NewReader(tc.src.b)))
+		if (err == nil) != (errStd == nil) || (err == nil) != (tc.text == "") || err != nil && !strings.Contains(err.Error(), tc.text) {
+			t.Errorf("%s: %v, the standard library: %v; want %q", name, err, errStd, tc.text)
+		}
+	}
+}
+
+func TestWhatIsBeforeADamageIsKept(t *testing.T) {
+	want := samples()["records"]
+	src := deflate(t, want, 6)
+	for cut := 2; cut < len(src); cut += 3001 {
+		got, err := flate.Zlib(make([]byte, len(want)), src[:cut])
+		if err == nil || len(got) < cut-1000 || !bytes.Equal(got, want[:len(got)]) {
+			t.Fatalf("of %d bytes %d were inflated, %v", cut, len(got), err)
+		}
+	}
+}
+
+func TestNothingIsAllocated(t *testing.T) {
+	want := samples()["records"]
+	src, dst := deflate(t, want, 6), make([]byte, len(want))
+	if n := testing.AllocsPerRun(20, func() {
+		if _, err := flate.Zlib(dst, src); err != nil {
+			t.Error(err)
+		}
+	}); n > 0.5 { // a collection may empty the pool
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// room is the bytes behind the output in the fuzz targets, which must stay.
+var room = bytes.Repeat([]byte{0xa5}, 300)
+
+// FuzzRaw demands the output and the verdict of the standard library.
+func FuzzRaw(f *testing.F) {
+	for _, data := range samples() {
+		data = data[:min(len(data), 3000)]
+		f.Add(deflate(f, data, 6)[2:])
+		f.Add(deflate(f, data, 6))
+		f.Add(deflate(f, data, zlib.HuffmanOnly)[2:])
+		f.Add(deflate(f, data, zlib.NoCompression)[2:])
+	}
+	f.Add([]byte{0x4b, 0x04, 0x12, 0})
+	f.Fuzz(func(t *testing.T, src []byte) {
+		const most = 1 << 16
+		var b bytes.Buffer
+		r := stdflate.NewReader(bytes.NewReader(src))
+		_, errStd := b.ReadFrom(&limited{r, most + 1})
+		want := b.Bytes()
+		if len(want) > most {
+			want, errStd = want[:most], fault.New(fault.Malformed, "", "long")
+		}
+		for _, size := range []int{len(want), most, len(want) / 2} {
+			dst := append(make([]byte, size), room...)
+			n, err := flate.Raw(dst[:size], src)
+			if common := min(n, len(want)); !bytes.Equal(dst[:common], want[:common]) {
+				t.Fatal("other output")
+			}
+			if errStd == nil && size >= len(want) && (err != nil || n != len(want)) {
+				t.Fatalf("%d of %d bytes, %v", n, len(want), err)
+			}
+			if (errStd != nil || size < len(want)) && err == nil {
+				t.Fatalf("%d bytes without an error; the standard library: %d, %v", n, len(want), errStd)
+			}
+			d := flate.NewZlib(append([]byte{0x78, 0x9c}, src...), dst[:size])
+			errHalf, err := d.Until(size/2), d.Until(size)
+			if errHalf != nil && err == nil || err == nil && !bytes.Equal(dst[:size], want) {
+				t.Fatalf("half %v, whole %v", errHalf, err)
+			}
+			r, errStd := zlib.NewReader(bytes.NewReader(src))
+			if errStd == nil {
+				_, errStd = io.ReadFull(r, dst[:size])
+			}
+			if got, err := flate.Zlib(dst[:size], src); err == nil && (errStd != nil || len(got) != size) {
+				t.Fatalf("%d of %d bytes of zlib without an error; the standard library: %v", len(got), size, errStd)
+			}
+			if !bytes.Equal(dst[size:], room) {
+				t.Fatal("written behind the end")
+			}
+		}
+	})
+}
+
+// limited reads up to n bytes.
+type limited struct {
+	r interface{ Read([]byte) (int, error) }
+	n int
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if len(p) > l.n {
+		p = p[:l.n]
+	}
+	if l.n == 0 {
+		return 0, bytes.ErrTooLarge
+	}
+	n, err := l.r.Read(p)
+	l.n -= n
+	return n, err
+}
+
+// FuzzSteps packs the input, and demands it back in steps and at once.
+func FuzzSteps(f *testing.F) {
+	for _, data := range samples() {
+		f.Add(data[:min(len(data), 3000)], uint8(6), uint16(100))
+	}
+	f.Fuzz(func(t *testing.T, want []byte, level uint8, step uint16) {
+		src := deflate(t, want, int(level%12)-2)
+		dst := append(make([]byte, len(want)), room...)
+		d := flate.NewZlib(src, dst[:len(want)])
+		for n := 0; n < len(want); n += int(step) + 1 {
+			if err := d.Until(n); err != nil || d.Done() < n || !bytes.Equal(dst[:d.Done()], want[:d.Done()]) {
+				t.Fatalf("%d done of %d, %v", d.Done(), n, err)
+			}
+		}
+		if err := d.Until(len(want)); err != nil || !bytes.Equal(dst[:len(want)], want) || !bytes.Equal(dst[len(want):], room) {
+			t.Fatalf("at the end: %v", err)
+		}
+		src[len(src)-1-int(step)%4] ^= 1
+		if _, err := flate.Zlib(dst[:len(want)], src); err == nil {
+			t.Fatal("a wrong checksum is not seen")
+		}
+	})
+}
