@@ -1,0 +1,230 @@
+package xz
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash/crc32"
+	"hash/crc64"
+	"slices"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/fault"
+)
+
+// Magic is how a file begins.
+const Magic = "\xfd7zXZ\x00"
+
+const (
+	headerSize  = 12 // of a stream, and as much for its footer
+	filterLZMA2 = 0x21
+)
+
+// record is what the index says of a block.
+type record struct{ packed, unpacked uint64 }
+
+// unpacker reads one file.
+type unpacker struct {
+	src    []byte
+	pos    int
+	out    []byte
+	limit  int
+	blocks []record // of the present stream
+	lzma   lzma
+}
+
+// Unpack gives the whole content of src, which is at most limit bytes. With an
+// error it gives what was unpacked until then; the check of the last block may
+// not have been made.
+func Unpack(src []byte, limit int64) ([]byte, error) {
+	u := &unpacker{src: src, limit: int(max(0, min(limit, 1<<62-1)))}
+	for first := true; first || u.pos < len(src); first = false {
+		if err := u.stream(); err != nil {
+			return u.out, err
+		}
+		if err := u.padding(); err != nil {
+			return u.out, err
+		}
+	}
+	return u.out, nil
+}
+
+func (u *unpacker) bad(place, format string, args ...any) error {
+	return fault.New(fault.Malformed, "xz, "+place, format+" at offset %#x", append(args, u.pos)...)
+}
+
+// padding passes over the zeros behind a stream.
+func (u *unpacker) padding() error {
+	start := u.pos
+	for u.pos < len(u.src) && u.src[u.pos] == 0 {
+		u.pos++
+	}
+	if (u.pos-start)%4 != 0 {
+		return u.bad("padding", "%d bytes", u.pos-start)
+	}
+	return nil
+}
+
+// stream reads a stream from its header to its footer.
+func (u *unpacker) stream() error {
+	head := u.src[u.pos:]
+	if len(head) < headerSize || string(head[:len(Magic)]) != Magic {
+		return u.bad("stream header", "no stream")
+	}
+	flags := head[6:8]
+	if crc32.ChecksumIEEE(flags) != binary.LittleEndian.Uint32(head[8:]) {
+		return u.bad("stream header", "wrong checksum")
+	}
+	if flags[0] != 0 || flags[1] > 15 {
+		return fault.New(fault.Unsupported, "xz, stream header", "flags % x", flags)
+	}
+	u.pos += headerSize
+	u.blocks = u.blocks[:0]
+	for u.pos < len(u.src) && u.src[u.pos] != 0 {
+		if err := u.block(flags[1]); err != nil {
+			return err
+		}
+	}
+	size, err := u.index()
+	if err != nil {
+		return err
+	}
+	foot := u.src[u.pos:]
+	switch {
+	case len(foot) < headerSize || foot[10] != 'Y' || foot[11] != 'Z':
+		return u.bad("stream footer", "no footer")
+	case crc32.ChecksumIEEE(foot[4:10]) != binary.LittleEndian.Uint32(foot):
+		return u.bad("stream footer", "wrong checksum")
+	case !bytes.Equal(foot[8:10], flags):
+		return u.bad("stream footer", "flags % x instead of % x", foot[8:10], flags)
+	case (int64(binary.LittleEndian.Uint32(foot[4:]))+1)*4 != int64(size):
+		return u.bad("stream footer", "wrong size of the index")
+	}
+	u.pos += headerSize
+	return nil
+}
+
+// block reads a block: header, data, padding, check.
+func (u *unpacker) block(check byte) error {
+	start := u.pos
+	size := (int(u.src[start]) + 1) * 4
+	if size > len(u.src)-start {
+		return u.bad("block header", "the file ends early")
+	}
+	packed, unpacked, err := u.blockHeader(u.src[start : start+size])
+	if err != nil {
+		return err
+	}
+	u.pos += size
+	first := len(u.out)
+	if err := u.data(); err != nil {
+		return err
+	}
+	got := record{uint64(u.pos - start - size), uint64(len(u.out) - first)}
+	if packed != unknown && packed != got.packed || unpacked != unknown && unpacked != got.unpacked {
+		return u.bad("block", "its size is not what its header says")
+	}
+	pad := -(u.pos - start) & 3
+	sum := appendCheck(nil, check, u.out[first:])
+	rest := u.src[u.pos:]
+	switch {
+	case len(rest) < pad+checkSize(check):
+		return u.bad("block", "the file ends early")
+	case len(bytes.TrimLeft(rest[:pad], "\x00")) > 0:
+		return u.bad("block", "padding that is not zero")
+	case !bytes.HasPrefix(rest[pad:], sum):
+		return u.bad("block", "wrong check")
+	}
+	u.pos += pad + checkSize(check)
+	u.blocks = append(u.blocks, record{got.packed + uint64(size+checkSize(check)), got.unpacked})
+	return nil
+}
+
+// unknown is a size that the header of a block leaves out.
+const unknown = ^uint64(0)
+
+// blockHeader is the sizes that a header declares.
+func (u *unpacker) blockHeader(p []byte) (packed, unpacked uint64, err error) {
+	p, sum := p[:len(p)-4], p[len(p)-4:]
+	if crc32.ChecksumIEEE(p) != binary.LittleEndian.Uint32(sum) {
+		return 0, 0, u.bad("block header", "wrong checksum")
+	}
+	flags := p[1]
+	c := bin.NewCursor(p[2:], binary.LittleEndian)
+	packed, unpacked = unknown, unknown
+	if flags&0x40 != 0 {
+		packed = c.Uleb()
+	}
+	if flags&0x80 != 0 {
+		unpacked = c.Uleb()
+	}
+	id, n := c.Uleb(), c.Uleb()
+	props := c.Bytes(int(min(n, uint64(len(p)))))
+	switch {
+	case c.Err() != nil:
+		return 0, 0, u.bad("block header", "%w", c.Err())
+	case flags&0x3f != 0 || id != filterLZMA2:
+		return 0, 0, fault.New(fault.Unsupported, "xz, block header", "flags %#x, filter %#x", flags, id)
+	case n != 1 || props[0] > 40 || len(bytes.TrimLeft(c.Bytes(c.Len()), "\x00")) > 0:
+		return 0, 0, u.bad("block header", "filter properties or padding")
+	}
+	return packed, unpacked, nil
+}
+
+// checkSize is how many bytes a check of some kind has.
+func checkSize(kind byte) int {
+	if kind == 0 {
+		return 0
+	}
+	return 4 << ((kind - 1) / 3)
+}
+
+// appendCheck appends the check of p, or nothing if the kind is unknown.
+func appendCheck(dst []byte, kind byte, p []byte) []byte {
+	switch kind {
+	case 1:
+		return binary.LittleEndian.AppendUint32(dst, crc32.ChecksumIEEE(p))
+	case 4:
+		return binary.LittleEndian.AppendUint64(dst, crc64.Checksum(p, crc64.MakeTable(crc64.ECMA)))
+	case 10:
+		sum := sha256.Sum256(p)
+		return append(dst, sum[:]...)
+	}
+	return dst
+}
+
+// index compares the index with the blocks and tells its size.
+func (u *unpacker) index() (int, error) {
+	start := u.pos
+	c := bin.NewCursor(u.src[start:], binary.LittleEndian)
+	c.Skip(1)
+	same := c.Uleb() == uint64(len(u.blocks))
+	for i := 0; same && i < len(u.blocks); i++ {
+		same = u.blocks[i] == record{c.Uleb(), c.Uleb()}
+	}
+	if c.Err() == nil && !same {
+		return 0, u.bad("index", "it does not agree with the blocks")
+	}
+	pad := c.Bytes(-c.Off() & 3)
+	sum := crc32.ChecksumIEEE(u.src[start : start+c.Off()])
+	switch want := c.U32(); {
+	case c.Err() != nil:
+		return 0, u.bad("index", "%w", c.Err())
+	case want != sum || slices.ContainsFunc(pad, func(b byte) bool { return b != 0 }):
+		return 0, u.bad("index", "wrong checksum")
+	}
+	u.pos += c.Off()
+	return c.Off(), nil
+}
+
+// grow makes room for n more bytes of output, as long as that is not beyond
+// the limit. Room grows with what was written, not with what is promised.
+func (u *unpacker) grow(n int) error {
+	if n > u.limit-len(u.out) {
+		return u.bad("data", "more than %d bytes: %w", u.limit, bin.ErrLimit)
+	}
+	if n > cap(u.out)-len(u.out) {
+		u.out = slices.Grow(u.out, min(max(n, len(u.out)), u.limit-len(u.out)))
+	}
+	return nil
+}
