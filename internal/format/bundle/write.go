@@ -1,0 +1,114 @@
+package bundle
+
+import (
+	"archive/zip"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"unicode/utf8"
+)
+
+// Write writes a bundle of files with their texts. A text that is not UTF-8 is
+// left out, as no reader could show it; so is what has the path and the URL
+// of another. It tells how many files were written. The same input gives the same bytes.
+func Write(w io.Writer, m Manifest, files iter.Seq2[File, []byte]) (n int, err error) {
+	head := binary.LittleEndian.AppendUint32([]byte(Magic), version)
+	if _, err := w.Write(head); err != nil {
+		return 0, fmt.Errorf("write the header: %w", err)
+	}
+	z := zip.NewWriter(w)
+	z.SetOffset(headerSize)
+	listed, seen := map[string]any{}, map[[2]string]bool{}
+	for f, text := range files {
+		key := [2]string{f.Path, f.URL}
+		if !utf8.Valid(text) || seen[key] {
+			continue
+		}
+		seen[key] = true
+		name := entryName(cmp.Or(f.Path, f.URL))
+		for i, plain := 1, name; listed[name] != nil; i++ {
+			name = fmt.Sprintf("%s.%d", plain, i)
+		}
+		if err := writeEntry(z, name, text); err != nil {
+			return n, err
+		}
+		listed[name] = describe(f)
+		n++
+	}
+	all := map[string]any{"files": listed}
+	if len(m.Links) > 0 {
+		all["source_links"] = m.Links
+	}
+	for key, v := range m.Attributes {
+		if _, taken := all[key]; !taken {
+			all[key] = v
+		}
+	}
+	text, err := json.Marshal(all)
+	if err == nil {
+		err = writeEntry(z, manifestName, text)
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	return n, err
+}
+
+func writeEntry(z *zip.Writer, name string, text []byte) error {
+	// The first day that the format knows, so that no clock is in the bundle.
+	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, ModifiedDate: 1<<5 | 1})
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}
+
+// entryName is where a file stands in the archive: its path, as one below
+// files/. A drive letter becomes a folder.
+func entryName(path string) string {
+	var b strings.Builder
+	b.WriteString("files")
+	sep := true
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		if c == '/' || c == '\\' || c == ':' && i+1 < len(path) && (path[i+1] == '/' || path[i+1] == '\\') {
+			sep = true
+			continue
+		}
+		if sep {
+			b.WriteByte('/')
+			sep = false
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// describe is what the manifest says of a file.
+func describe(f File) map[string]any {
+	said := map[string]any{"type": cmp.Or(f.Type, Source)}
+	if f.Path != "" {
+		said["path"] = f.Path
+	}
+	if f.URL != "" {
+		said["url"] = f.URL
+	}
+	headers := map[string]string{}
+	if !f.DebugID.IsZero() {
+		headers["debug-id"] = f.DebugID.String()
+	}
+	if f.SourceMap != "" {
+		headers["sourcemap"] = f.SourceMap
+	}
+	if len(headers) > 0 {
+		said["headers"] = headers
+	}
+	return said
+}
