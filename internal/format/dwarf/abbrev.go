@@ -230,7 +230,7 @@ func (t *table) finish(e *entry, fixed, before, capBefore int, code bool) {
 	switch {
 	case e.tag == tagSubprogram && code:
 		e.kind = kindFunc
-	case e.tag == tagInlined && code:
+	case e.tag == tagInlined && (code || e.flags&hasChildren != 0):
 		e.kind = kindInline
 	case e.flags&hasChildren == 0:
 	case e.tag == tagSubprogram:

@@ -167,7 +167,8 @@ const mixed = `
 	  leaf 1014-1018 at 3:2:7
 	  leaf 1018-101c at 3:3:7
 	 _Z3midv 1020-1028 at 3:4:7
-	 leaf 1030-1034 at 3:5:7
+	 _Z3midv at 0:0:0
+	  leaf 1030-1034 at 3:5:7
 	 leaf 1040-1044 at 3:7:7
 	inner 2000-2010
 	 leaf 2004-2008 at 3:6:7

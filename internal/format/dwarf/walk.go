@@ -25,7 +25,7 @@ type Func struct {
 type Call struct {
 	Name               Name
 	Parent             int32 // among the calls of the function, before this one; -1: the function
-	First, N           int32 // ranges
+	First, N           int32 // ranges; none: those of the calls inside of it
 	File, Line, Column uint32
 }
 
@@ -326,7 +326,7 @@ func (w *Walker) take(e *entry, die int) bool {
 	}
 	n := int32(len(w.tree.Ranges) - first)
 	if e.kind == kindInline {
-		if n == 0 {
+		if n == 0 && !w.hollow(e) {
 			return false
 		}
 		name, _ := w.nameOf(die)
@@ -358,6 +358,13 @@ func (w *Walker) take(e *entry, die int) bool {
 		}
 	}
 	return true
+}
+
+// hollow says whether a call does not say at all where its code is, which
+// strict DWARF 2 cannot say of code in several pieces. It has that of the calls
+// inside of it.
+func (w *Walker) hollow(e *entry) bool {
+	return w.now.fn >= 0 && e.flags&hasChildren != 0 && w.form[slotLow] == formNone && w.form[slotRanges] == formNone
 }
 
 // count is a captured number of 32 bits.
