@@ -121,13 +121,13 @@ func loadFile(name string) *load {
 	if err != nil {
 		panic(err)
 	}
-	f, err := object.Open(bin.Bytes(file))
+	f, err := object.Open(bin.Bytes(file), object.Options{})
 	if err != nil {
 		panic(err)
 	}
 	l := &load{size: int64(len(file)), obj: f.Objects()[0]}
 	l.text = l.obj.AppendText
-	err = l.obj.Blocks(1, func(b *sym.Block) error {
+	err = l.obj.Blocks(object.BlockOptions{Workers: 1}, func(b *sym.Block) error {
 		l.blocks = append(l.blocks, &sym.Block{Nodes: slices.Clone(b.Nodes), Rows: slices.Clone(b.Rows)})
 		return nil
 	})
@@ -183,7 +183,7 @@ func BenchmarkPipeline(b *testing.B) {
 			b.SetBytes(l.size)
 			for b.Loop() {
 				t := symcache.NewBuilder(symcache.Options{Workers: workers}, l.text)
-				err := l.obj.Blocks(workers, t.Add)
+				err := l.obj.Blocks(object.BlockOptions{Workers: workers}, t.Add)
 				if err == nil {
 					err = t.Finish(io.Discard, symcache.Info{})
 				}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"hash/maphash"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/sym"
 )
@@ -15,7 +16,7 @@ type Options struct {
 	Memory int64
 	// Scratch takes the rows that do not fit. Names and functions must fit: a
 	// build that cannot keep them is Unsupported.
-	Scratch Scratch
+	Scratch bin.Scratch
 	// Workers is on how many cores the Builder may work; it has work for two.
 	// The table does not depend on it.
 	Workers int

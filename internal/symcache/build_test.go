@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/sym"
@@ -115,7 +116,7 @@ func (f scratchFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.ReadAt(p, off)
 }
 
-func (s *scratch) Create() (symcache.ScratchFile, error) {
+func (s *scratch) Create() (bin.ScratchFile, error) {
 	if s.failCreate {
 		return nil, os.ErrPermission
 	}
@@ -127,7 +128,7 @@ func (s *scratch) Create() (symcache.ScratchFile, error) {
 	return scratchFile{f, s}, nil
 }
 
-func (s *scratch) Remove(f symcache.ScratchFile) error {
+func (s *scratch) Remove(f bin.ScratchFile) error {
 	s.removed++
 	g := f.(scratchFile)
 	return errors.Join(g.Close(), os.Remove(g.Name()))

@@ -5,7 +5,7 @@
 // [Table.AppendText] with the names in them.
 //
 // The package is pure: bytes in, values out. A build that must not hold
-// everything in memory is given a [Scratch] by its caller. The same blocks
+// everything in memory is given a [bin.Scratch] by its caller. The same blocks
 // give the same bytes, whatever machine, memory limit or number of cores.
 //
 // A Table may be used by any number of goroutines, a Builder by one.

@@ -26,7 +26,7 @@ func (b *Builder) Finish(w io.Writer, info Info) error {
 		f.body[i].room = &b.room
 	}
 	defer f.close()
-	f.head.info.Flags = b.flags
+	f.head.info.Flags = b.flags | info.Flags&Mangled
 	f.sortFunctions()
 	f.head.base = b.first
 	if len(f.functions) > 0 && (!b.started || f.functions[0].entry < b.first) {

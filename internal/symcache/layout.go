@@ -89,13 +89,14 @@ const (
 // castagnoli is the polynomial that processors have an instruction for.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Flags say what a table has. The builder sets them.
+// Flags say what a table has. The builder sets them, but for Mangled.
 type Flags uint32
 
 const (
 	HasLines   Flags = 1 << iota // a row has a file or a line
 	HasInlines                   // a call was inlined
 	HasColumns                   // a row or a call has a column; every row then carries one
+	Mangled                      // names are as linkers see them; whoever builds says so
 )
 
 // Info is what a table tells about itself and the file it was made of.
@@ -337,7 +338,7 @@ func (s *shape) check(i int) error {
 // String is the flags by name.
 func (f Flags) String() string {
 	text := ""
-	for i, name := range [...]string{"lines", "inlines", "columns"} {
+	for i, name := range [...]string{"lines", "inlines", "columns", "mangled names"} {
 		if f&(1<<i) != 0 {
 			text += " " + name
 		}

@@ -5,29 +5,16 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 )
-
-// Scratch is where a Builder puts what does not fit into its memory. Create
-// makes an empty file that is written from front to back and then read; Remove
-// closes and deletes it.
-type Scratch interface {
-	Create() (ScratchFile, error)
-	Remove(ScratchFile) error
-}
-
-// ScratchFile is a temporary file. An *os.File is one.
-type ScratchFile interface {
-	io.Writer
-	io.ReaderAt
-}
 
 const chunkSize = 64 << 10
 
 // A room is the memory that spools share. It may be used by several goroutines,
 // each with spools of its own.
 type room struct {
-	scratch Scratch // nil: there is no bound
+	scratch bin.Scratch // nil: there is no bound
 	limit   int64
 	tables  int64        // bytes that are taken by others
 	held    atomic.Int64 // bytes of chunks
@@ -41,7 +28,7 @@ func (r *room) full() bool { return r.scratch != nil && r.tables+r.held.Load() >
 // room is full. Its errors stick.
 type spool struct {
 	room    *room
-	file    ScratchFile
+	file    bin.ScratchFile
 	spilled int64 // bytes in file
 	chunks  [][]byte
 	size    int64
