@@ -114,7 +114,7 @@ func build(args []string) error {
 	}
 	var obj *object.Object
 	_, scan, err := timed(func() error {
-		o, err := object.Open(onDisk{f, st.Size()})
+		o, err := object.Open(onDisk{f, st.Size()}, object.Options{})
 		if err == nil {
 			obj = o.Objects()[0]
 		}
@@ -151,9 +151,9 @@ func build(args []string) error {
 
 type scratch struct{}
 
-func (scratch) Create() (symcache.ScratchFile, error) { return os.CreateTemp("", "symbolon-bench-*") }
+func (scratch) Create() (bin.ScratchFile, error) { return os.CreateTemp("", "symbolon-bench-*") }
 
-func (scratch) Remove(f symcache.ScratchFile) error {
+func (scratch) Remove(f bin.ScratchFile) error {
 	file := f.(*os.File) // what Create made
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }

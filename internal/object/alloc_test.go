@@ -18,7 +18,7 @@ func TestLookupDoesNotAllocate(t *testing.T) {
 		s.Func(0x100*i, 0x100, "f").Inline(0, 1, 0, 0, 0x100*i+0x10, 0x40).Line(0x100*i, 0x100, 3, 0).Line(0x100*i+0x30, 0x20, 4, 0)
 	}
 	for _, src := range []bin.Source{bin.Bytes(s.Bytes()), onDisk{bin.Bytes(s.Bytes())}} {
-		f, err := object.Open(src)
+		f, err := object.Open(src, object.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

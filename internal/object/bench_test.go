@@ -63,7 +63,7 @@ func BenchmarkLookup(b *testing.B) {
 			src  bin.Source
 		}{{"memory", bin.Bytes(text)}, {"source", onDisk{bin.Bytes(text)}}} {
 			b.Run(in.name+"/"+from.name, func(b *testing.B) {
-				f, err := object.Open(from.src)
+				f, err := object.Open(from.src, object.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -88,7 +88,7 @@ func BenchmarkBlocks(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := o.Blocks(workers, discard); err != nil {
+				if err := o.Blocks(object.BlockOptions{Workers: workers}, discard); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -2,11 +2,8 @@ package object
 
 import (
 	"math"
-	"runtime/debug"
 	"slices"
-	"sync"
 
-	"symbolon/internal/fault"
 	"symbolon/internal/format/breakpad"
 	"symbolon/internal/sym"
 )
@@ -89,7 +86,6 @@ type batch struct {
 	made  []resolved // one for each unit
 	bad   breakpad.Report
 	err   error
-	done  chan struct{}
 
 	s    scratch
 	buf  []byte      // memory of text, which must outlast what s reads
@@ -259,7 +255,7 @@ func compact(blk *sym.Block) {
 	})
 }
 
-func (f *symbolFile) blocks(workers int, yield func(*sym.Block) error) error {
+func (f *symbolFile) blocks(opt BlockOptions, yield func(*sym.Block) error) error {
 	var sum breakpad.Report
 	deliver := func(b *batch) error {
 		for i := range b.units {
@@ -276,11 +272,12 @@ func (f *symbolFile) blocks(workers int, yield func(*sym.Block) error) error {
 	if err := f.emptyBlock(yield); err != nil {
 		return err
 	}
-	run := f.parallel
-	if workers <= 1 {
-		run = f.serial
+	var u unit
+	start := func(b *batch) bool {
+		u = f.fill(b, u)
+		return len(b.units) > 0
 	}
-	if err := run(workers, deliver); err != nil {
+	if err := inOrder(opt.Workers, start, f.work, deliver, func() *batch { return new(batch) }); err != nil {
 		return err
 	}
 	f.mu.Lock()
@@ -299,65 +296,4 @@ func (f *symbolFile) emptyBlock(yield func(*sym.Block) error) error {
 		b.Nodes = append(b.Nodes, sym.Node{Parent: -1, Name: textOf(textFunc, e.Off), Entry: e.Addr})
 	}
 	return yield(&b)
-}
-
-func (f *symbolFile) serial(_ int, deliver func(*batch) error) error {
-	var b batch
-	for u := f.fill(&b, unit{}); len(b.units) > 0; u = f.fill(&b, u) {
-		f.work(&b)
-		if err := deliver(&b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// workSafely is work for a goroutine of its own, where what is thrown would
-// end the process: it becomes the error of the batch.
-func (f *symbolFile) workSafely(b *batch) {
-	defer func() {
-		if p := recover(); p != nil {
-			b.err = fault.New(fault.Internal, "debug file", "panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	f.work(b)
-}
-
-// parallel lets workers make batches while those before are delivered. Each
-// batch is in flight once, so that they bound the memory.
-func (f *symbolFile) parallel(workers int, deliver func(*batch) error) error {
-	ahead := 2 * workers
-	todo := make(chan *batch, ahead)
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for b := range todo {
-				f.workSafely(b)
-				b.done <- struct{}{}
-			}
-		})
-	}
-	defer wg.Wait()
-	defer close(todo)
-	var u unit
-	flight := make([]*batch, 0, ahead)
-	start := func(b *batch) {
-		if u = f.fill(b, u); len(b.units) > 0 {
-			flight = append(flight, b)
-			todo <- b
-		}
-	}
-	for range ahead {
-		start(&batch{done: make(chan struct{}, 1)})
-	}
-	for len(flight) > 0 {
-		b := flight[0]
-		flight = flight[1:]
-		<-b.done
-		if err := deliver(b); err != nil {
-			return err
-		}
-		start(b)
-	}
-	return nil
 }

@@ -15,7 +15,7 @@ import (
 // open opens a file that must be fine.
 func open(t testing.TB, text []byte) *object.Object {
 	t.Helper()
-	f, err := object.Open(bin.Bytes(text))
+	f, err := object.Open(bin.Bytes(text), object.Options{})
 	if err != nil {
 		t.Fatalf("open: %v\n%s", err, text)
 	}
@@ -48,7 +48,7 @@ func show(o *object.Object, frames []sym.Frame) string {
 func copyBlocks(t testing.TB, o *object.Object, workers int) (out []sym.Block) {
 	t.Helper()
 	var last *sym.Row
-	err := o.Blocks(workers, func(b *sym.Block) error {
+	err := o.Blocks(object.BlockOptions{Workers: workers}, func(b *sym.Block) error {
 		c := sym.Block{Nodes: slices.Clone(b.Nodes), Rows: slices.Clone(b.Rows)}
 		for i, n := range c.Nodes {
 			if n.Parent >= int32(i) || n.Parent < -1 || n.Name == 0 {
@@ -123,7 +123,7 @@ func compareWithModel(t *testing.T, m *modelFile, n int) {
 	if n%4 >= 2 {
 		src = onDisk{src}
 	}
-	f, err := object.Open(src)
+	f, err := object.Open(src, object.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

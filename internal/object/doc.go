@@ -38,13 +38,53 @@
 // letter or two leading slashes; links into version control stay as they are.
 // Bytes that are not UTF-8 become U+FFFD.
 //
+// # Images
+//
+// ELF, Mach-O and WebAssembly files are images: code, symbols and debug
+// information apart. Their addresses have the image base taken away. The answer
+// to an address is that of
+//
+//  1. the function of the debug information whose range holds it: of several
+//     the one that starts last, then the shorter one, then the first in the
+//     file. Inside of it the inlined call that holds it, of those side by side
+//     the first in the file, and in that the next; the innermost frame has the
+//     row of the line program of the unit, those around it the places of the
+//     calls. A call is cut at the end of what calls it.
+//  2. else the symbol whose extent holds it, by the same rule, with the row of
+//     a line program, if a unit that says to have code there has one. A symbol
+//     without size reaches to the next one or to the end of what is loaded with
+//     it; one without size and type inside of another is a label and no symbol.
+//  3. else nothing: code in a line program alone has no name.
+//
+// A unit answers for the addresses that its root DIE says to have, and what it
+// says about others is ignored; one that says nothing answers where it has
+// functions and rows. A function in several pieces is several functions of one
+// name. The name is that of the debug information, unless a symbol where the
+// function is entered says more: the same with a suffix (a clone), or, where
+// the debug information has no linkage name, the mangled one. Of symbols at one
+// address the one that its format ranks best counts, then the first.
+//
+// In a relocatable file every section of code starts at 0: the first section,
+// in the order of the file, that knows something about an address answers.
+//
+// A Go program without debug information is answered from its function table.
+// What is damaged costs itself, and is told by Info.
+//
+// Other files that an image needs are told by Needs and given by Supply.
+//
+// # Packed files
+//
+// Files compressed with gzip, zstd and xz, and the members of ar, zip and tar
+// files, are opened like others, one level of each. What is unpacked is bounded
+// by the size of the file.
+//
 // # Concurrency and limits
 //
 // An Object is safe for concurrent use as long as its source is; it keeps the
 // source and must not be used after that is closed. A Stream belongs to one
 // goroutine. Blocks leaves no goroutine behind.
 //
-// INLINE records nest up to 256 deep, and FUNC records overlap up to 64 deep;
+// Calls and INLINE records nest up to 256 deep, and FUNC records overlap up to 64 deep;
 // what is deeper is dropped and counted. An INLINE is continued in following
 // parents as long as that at most doubles the number of ranges, and 4096 times
 // in any case. Lookup keeps what it parsed last, so that addresses in rising order

@@ -16,7 +16,7 @@ INLINE 0 12 0 0 1008 8
 1000 8 11 0
 1008 8 40 0
 1010 10 13 0
-`)))
+`)), object.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

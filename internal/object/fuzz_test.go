@@ -22,7 +22,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte("MODULE a b 000102030405060708090A0B0C0D0E0F c\r\nFILE 0 ..\\x\nFUNC 0 ffffffffffffffff 0\nINLINE 0 1 0 0 0 9\n0 9 1 0"), uint64(5))
 	f.Add(fixture.NewSym("x").Raw("INLINE_ORIGIN 0 1 old").Func(0, 9, "f").Raw("INLINE 0 1 0 0 9").Line(0, 9, 1, 1).Bytes(), uint64(1))
 	f.Fuzz(func(t *testing.T, text []byte, addr uint64) {
-		file, err := object.Open(bin.Bytes(text))
+		file, err := object.Open(bin.Bytes(text), object.Options{})
 		s := object.NewStream()
 		cut := int(addr % uint64(len(text)+1))
 		_, _ = s.Write(text[:cut])

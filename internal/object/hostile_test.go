@@ -115,9 +115,9 @@ func cost(do func()) (took time.Duration, peak uint64) {
 // spill keeps what a build cannot keep in memory.
 type spill struct{ dir string }
 
-func (s spill) Create() (symcache.ScratchFile, error) { return os.CreateTemp(s.dir, "") }
+func (s spill) Create() (bin.ScratchFile, error) { return os.CreateTemp(s.dir, "") }
 
-func (s spill) Remove(f symcache.ScratchFile) error {
+func (s spill) Remove(f bin.ScratchFile) error {
 	file := f.(*os.File) // what Create made
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
@@ -126,7 +126,7 @@ func (s spill) Remove(f symcache.ScratchFile) error {
 func tableOf(o *object.Object, opt symcache.Options, workers int) (*symcache.Table, error) {
 	b := symcache.NewBuilder(opt, o.AppendText)
 	defer b.Close()
-	if err := o.Blocks(workers, b.Add); err != nil {
+	if err := o.Blocks(object.BlockOptions{Workers: workers}, b.Add); err != nil {
 		return nil, err
 	}
 	var file bytes.Buffer
@@ -279,7 +279,7 @@ func TestHostileFilesAreBounded(t *testing.T) {
 			var f *object.File
 			var table *symcache.Table
 			var err error
-			opening, open := cost(func() { f, err = object.Open(h.src) })
+			opening, open := cost(func() { f, err = object.Open(h.src, object.Options{}) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -348,7 +348,7 @@ func everywhere(t testing.TB, o *object.Object) []uint64 {
 // the same everywhere.
 func harmless(t *testing.T, text []byte, what string) (opened bool) {
 	t.Helper()
-	f, err := object.Open(bin.Bytes(text))
+	f, err := object.Open(bin.Bytes(text), object.Options{})
 	if err != nil {
 		return false
 	}

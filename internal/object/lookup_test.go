@@ -86,7 +86,7 @@ func TestNamesAreShownAsTheyAre(t *testing.T) {
 		s := fixture.NewSym("x").Raw("FUNC m 100 10 0  "+name+"\r").Raw("PUBLIC m 200 0 "+name).Origin(3, name).
 			File(3, name).Func(0x300, 0x10, "g").Inline(0, 1, 3, 3, 0x300, 8).Line(0x300, 8, 1, 3)
 		for _, src := range []bin.Source{bin.Bytes(s.Bytes()), onDisk{bin.Bytes(s.Bytes())}} {
-			f, err := object.Open(src)
+			f, err := object.Open(src, object.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +105,7 @@ func TestLongNamesAreCut(t *testing.T) {
 	long := strings.Repeat("n", 200_000)
 	text := fixture.NewSym("x").Func(0x100, 0x10, long).Func(0x200, 0x10, "next").Bytes()
 	for _, src := range []bin.Source{bin.Bytes(text), onDisk{bin.Bytes(text)}} {
-		f, err := object.Open(src)
+		f, err := object.Open(src, object.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +218,7 @@ func TestDeepNestsAreCut(t *testing.T) {
 	if n := len(o.Lookup(nil, 0x1800)); n != 257 {
 		t.Errorf("%d frames", n)
 	}
-	if err := o.Blocks(1, discard); err != nil {
+	if err := o.Blocks(object.BlockOptions{Workers: 1}, discard); err != nil {
 		t.Fatal(err)
 	}
 	if info := o.Info(); info.BadRecords != levels-256 || info.Damage[0].Kind != "too deep" {
@@ -250,7 +250,7 @@ func TestContinuedInlinesAreBounded(t *testing.T) {
 	s.Line(0, 1<<20, 1, 0)
 	nodes := 0
 	o := open(t, s.Bytes())
-	if err := o.Blocks(1, func(b *sym.Block) error { nodes += len(b.Nodes); return nil }); err != nil {
+	if err := o.Blocks(object.BlockOptions{Workers: 1}, func(b *sym.Block) error { nodes += len(b.Nodes); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if nodes > 100_000 {
@@ -281,7 +281,7 @@ func TestFilesInWhichAllOverlapsAreCut(t *testing.T) {
 			s.Public(16*i+r.Uint64N(16), "p")
 		}
 	}
-	f, err := object.Open(onDisk{bin.Bytes(s.Bytes())})
+	f, err := object.Open(onDisk{bin.Bytes(s.Bytes())}, object.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +335,7 @@ func TestBlocksAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 		var first []sym.Block
 		var info object.Info
 		for _, workers := range []int{0, 1, 2, 7} {
-			f, err := object.Open(src)
+			f, err := object.Open(src, object.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -369,7 +369,7 @@ func TestBlocksEndWhenToldTo(t *testing.T) {
 	enough := errors.New("enough")
 	for _, workers := range []int{1, 4} {
 		n := 0
-		err := o.Blocks(workers, func(*sym.Block) error {
+		err := o.Blocks(object.BlockOptions{Workers: workers}, func(*sym.Block) error {
 			if n++; n == 1000 {
 				return enough
 			}
@@ -384,7 +384,7 @@ func TestBlocksEndWhenToldTo(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	m := randomFile(rand.New(rand.NewPCG(7, 7)), true)
 	text, want := m.text().Bytes(), m.answers()
-	f, err := object.Open(onDisk{bin.Bytes(text)})
+	f, err := object.Open(onDisk{bin.Bytes(text)}, object.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -399,7 +399,7 @@ func TestConcurrentUse(t *testing.T) {
 					t.Errorf("%#x: got %s, want %s", a, got, want[a])
 				}
 			}
-			if err := o.Blocks(2, discard); err != nil {
+			if err := o.Blocks(object.BlockOptions{Workers: 2}, discard); err != nil {
 				t.Error(err)
 			}
 			o.Info()
@@ -411,7 +411,7 @@ func TestConcurrentUse(t *testing.T) {
 func TestEveryTruncationIsHarmless(t *testing.T) {
 	text := sample().Win(0x10, 4, "$eip 4 +").Func(0x1020, 0x40, "lap").Line(0x1020, 8, 4, 1).Bytes()
 	for n := range len(text) {
-		f, err := object.Open(bin.Bytes(text[:n]))
+		f, err := object.Open(bin.Bytes(text[:n]), object.Options{})
 		if err != nil {
 			continue
 		}

@@ -1,6 +1,9 @@
 package object
 
 import (
+	"cmp"
+
+	"symbolon/internal/bin"
 	"symbolon/internal/ident"
 	"symbolon/internal/sym"
 )
@@ -11,7 +14,7 @@ type File struct {
 	objects []*Object
 }
 
-// Kind is the format of the file: "breakpad".
+// Kind is the format of the file.
 func (f *File) Kind() string { return f.kind }
 
 // Objects are the binaries that the file describes, at least one.
@@ -20,13 +23,25 @@ func (f *File) Objects() []*Object { return f.objects }
 // Object is what a file says about one binary.
 type Object struct {
 	info Info
-	sym  *symbolFile
+	view view
+}
+
+// view is what the readers of formats have in common.
+type view interface {
+	lookup(dst []sym.Frame, addr uint64) []sym.Frame
+	nearest(addr uint64) (sym.Frame, bool)
+	appendText(dst []byte, t sym.Text) []byte
+	blocks(opt BlockOptions, yield func(*sym.Block) error) error
+	tell(info *Info) // what is known of damage, and the counts
+	footprint() int64
 }
 
 // Info is what an object is and has.
 type Info struct {
 	Module      ident.Module
-	Kind        string // format
+	Kind        string // format: "breakpad", "elf", …
+	Name        string // of the object in a file that names its objects
+	Type        string // what the file is for: "dbg", "exe", "lib", "rel", …
 	LoadAddress uint64 // what was subtracted from the addresses in the file
 	Features    Features
 	Producer    string // what made the file, if it says so
@@ -40,11 +55,12 @@ type Counts struct {
 	Functions, Publics, Files, InlineOrigins, Unwind int
 }
 
-// Damage is how many records of one kind were left out.
+// Damage is what of one kind was left out.
 type Damage struct {
-	Kind  string
-	Count uint64
-	Lines []uint32 // where the first ones are
+	Kind   string
+	Count  uint64
+	Lines  []uint32 // where the first ones are, in a text file
+	Places []string // the first ones, with place and reason, in others
 }
 
 // Features are what an object has that is of use, which may be less than its
@@ -71,38 +87,50 @@ func (f Features) Names() []string {
 	return names
 }
 
-// Info tells about the object. Records inside of functions are only judged
-// when they are needed: what was wrong with them is told once Blocks has run.
+// Info tells about the object. What is inside of units and functions is only
+// judged when it is needed: what was wrong there, and of some formats how much
+// there is, is told once Blocks has run.
 func (o *Object) Info() Info {
 	info := o.info
-	info.BadRecords, info.Damage = o.sym.damage()
+	o.view.tell(&info)
 	return info
 }
 
 // Footprint is about how many bytes of memory the object takes, its source
 // aside.
-func (o *Object) Footprint() int64 { return o.sym.footprint() }
+func (o *Object) Footprint() int64 { return o.view.footprint() }
+
+// Mangled says that the names are as linkers see them. Breakpad files have
+// those that people read.
+func (o *Object) Mangled() bool { return o.info.Kind != kindNames[kindBreakpad] }
 
 // Lookup appends the frames of an address to dst, innermost first; none where
 // nothing is known.
 func (o *Object) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
-	return o.sym.lookup(dst, addr)
+	return o.view.lookup(dst, addr)
 }
 
 // Nearest is the function or symbol with the greatest start that is not above
 // addr, however far away it is. At one address a function comes before a
 // symbol.
-func (o *Object) Nearest(addr uint64) (sym.Frame, bool) { return o.sym.nearest(addr) }
+func (o *Object) Nearest(addr uint64) (sym.Frame, bool) { return o.view.nearest(addr) }
 
 // AppendText appends the string behind a handle to dst.
-func (o *Object) AppendText(dst []byte, t sym.Text) []byte { return o.sym.appendText(dst, t) }
+func (o *Object) AppendText(dst []byte, t sym.Text) []byte { return o.view.appendText(dst, t) }
+
+// BlockOptions are for Blocks. The zero value is fine.
+type BlockOptions struct {
+	Workers int         // goroutines that parse; the blocks do not depend on it
+	Scratch bin.Scratch // takes what does not fit into memory; nil: all fits
+	Memory  int64       // bytes to keep if there is a Scratch; zero: 64 MiB
+}
+
+func (o *BlockOptions) memory() int64 { return cmp.Or(o.Memory, 64<<20) }
 
 // Blocks hands everything that Lookup could say to yield, in blocks of rising
-// addresses. The file is parsed by up to workers goroutines; what is yielded,
-// and its order, does not depend on how many. A block is valid until yield
-// returns, whose error ends the work. Roots that no row leads to are functions
+// addresses. A block is valid until yield returns, whose error ends the work. Roots that no row leads to are functions
 // and symbols that Nearest finds and Lookup does not; the first block may hold
 // nothing else.
-func (o *Object) Blocks(workers int, yield func(*sym.Block) error) error {
-	return o.sym.blocks(workers, yield)
+func (o *Object) Blocks(opt BlockOptions, yield func(*sym.Block) error) error {
+	return o.view.blocks(opt, yield)
 }

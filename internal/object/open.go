@@ -10,34 +10,87 @@ import (
 	"symbolon/internal/format/breakpad"
 )
 
+// Options of Open. The zero value is fine.
+type Options struct {
+	Columns bool      // frames tell the column too
+	Space   bin.Space // takes large sections that are packed; nil: the heap does. It outlives the File
+
+	mapped bool // reading the source may fault
+
+	depth int // how often the file was packed
+	index int // of the file among those that belong together
+}
+
 // kind is a format.
 type kind uint8
 
 const (
 	kindUnknown kind = iota
 	kindBreakpad
+	kindELF
+	kindMachO
+	kindWasm
+	kindBundle
+	kindGzip
+	kindZstd
+	kindXz
+	kindAr
+	kindZip
+	kindTar
 )
 
-var kindNames = [...]string{"unknown", "breakpad"}
+var kindNames = [...]string{"unknown", "breakpad", "elf", "macho", "wasm", "sourcebundle", "gzip", "zstd", "xz", "ar", "zip", "tar"}
 
 // headSize is how many bytes tell the format.
-const headSize = len(breakpad.Magic)
+const headSize = 264
+
+// magics are what files begin with.
+var magics = [...]struct {
+	magic string
+	kind  kind
+}{
+	{breakpad.Magic, kindBreakpad},
+	{"\x7fELF", kindELF},
+	{"\xfe\xed\xfa\xce", kindMachO},
+	{"\xfe\xed\xfa\xcf", kindMachO},
+	{"\xce\xfa\xed\xfe", kindMachO},
+	{"\xcf\xfa\xed\xfe", kindMachO},
+	{"\xca\xfe\xba\xbe", kindMachO},
+	{"\xca\xfe\xba\xbf", kindMachO},
+	{"\x00asm", kindWasm},
+	{"SYSB", kindBundle},
+	{"\x1f\x8b", kindGzip},
+	{"\x28\xb5\x2f\xfd", kindZstd},
+	{"\xfd7zXZ\x00", kindXz},
+	{"!<arch>\n", kindAr},
+	{"PK\x03\x04", kindZip},
+}
+
+// tarMagic stands in the middle of the first head of a tar file.
+const (
+	tarMagic   = "ustar"
+	tarMagicAt = 257
+)
 
 // sniff tells the format of a file by its beginning.
 func sniff(head []byte) kind {
-	switch {
-	case bytes.HasPrefix(head, []byte(breakpad.Magic)):
-		return kindBreakpad
+	for _, m := range magics {
+		if bytes.HasPrefix(head, []byte(m.magic)) {
+			return m.kind
+		}
+	}
+	if len(head) >= tarMagicAt+len(tarMagic) && string(head[tarMagicAt:][:len(tarMagic)]) == tarMagic {
+		return kindTar
 	}
 	return kindUnknown
 }
 
 // Open opens the file in src, which the File keeps.
-func Open(src bin.Source) (*File, error) {
+func Open(src bin.Source, opt Options) (*File, error) {
 	s := NewStream()
 	if all, ok := bin.Whole(src); ok {
 		s.feed(all)
-		return s.Finish(src)
+		return s.finish(src, opt)
 	}
 	buf := make([]byte, min(max(src.Size(), 1), 1<<20))
 	for off := int64(0); off < src.Size(); {
@@ -49,11 +102,11 @@ func Open(src bin.Source) (*File, error) {
 			return nil, fault.New(fault.Internal, "debug file", "read at offset %d: %w", off, err)
 		}
 		s.feed(buf[:n])
-		if off += int64(n); s.kind == kindUnknown && s.size >= int64(headSize) {
+		if off += int64(n); s.kind != kindBreakpad && len(s.head) == headSize {
 			break
 		}
 	}
-	return s.Finish(src)
+	return s.finish(src, opt)
 }
 
 // Stream reads a file while it passes by.
@@ -76,13 +129,13 @@ func (s *Stream) Write(p []byte) (int, error) {
 
 func (s *Stream) feed(p []byte) {
 	s.size += int64(len(p))
-	if len(s.head) < headSize {
+	if s.kind == kindUnknown && len(s.head) < headSize {
 		n := min(headSize-len(s.head), len(p))
 		s.head = append(s.head, p[:n]...)
-		if p = p[n:]; len(s.head) < headSize {
+		p = p[n:]
+		if s.kind = sniff(s.head); s.kind == kindUnknown {
 			return
 		}
-		s.kind = sniff(s.head)
 		s.pass(s.head)
 	}
 	s.pass(p)
@@ -98,7 +151,21 @@ func (s *Stream) pass(p []byte) {
 
 // Finish opens the file whose bytes have passed by, and which are now in src.
 // Nothing is scanned again. The File keeps src.
-func (s *Stream) Finish(src bin.Source) (*File, error) {
+func (s *Stream) Finish(src bin.Source) (*File, error) { return s.finish(src, Options{}) }
+
+func (s *Stream) finish(src bin.Source, opt Options) (f *File, err error) {
+	defer unfault(&err)()
+	file := &File{kind: kindNames[s.kind]}
+	one := func(o *Object, err error) (*File, error) {
+		if err != nil {
+			return nil, err
+		}
+		file.objects = []*Object{o}
+		return file, nil
+	}
+	if s.kind != kindBreakpad {
+		src, opt.mapped = bin.InPlace(src)
+	}
 	switch s.kind {
 	case kindBreakpad:
 		if s.size != src.Size() {
@@ -108,16 +175,29 @@ func (s *Stream) Finish(src bin.Source) (*File, error) {
 		if err != nil {
 			return nil, err
 		}
-		o, err := openBreakpad(ix, src)
+		return one(openBreakpad(ix, src))
+	case kindELF:
+		return one(openELF(src, opt))
+	case kindWasm:
+		return one(openWasm(src, opt))
+	case kindBundle:
+		return one(openBundle(src))
+	case kindGzip, kindZstd, kindXz:
+		return openPacked(s.kind, src, opt)
+	case kindAr, kindZip, kindTar:
+		return openArchive(s.kind, src, opt)
+	case kindMachO:
+		all, err := openMachO(src, opt)
 		if err != nil {
 			return nil, err
 		}
-		return &File{kind: kindNames[s.kind], objects: []*Object{o}}, nil
+		file.objects = all
+		return file, nil
 	}
 	if src.Size() == 0 {
 		return nil, fault.New(fault.Malformed, "debug file", "it is empty")
 	}
-	return nil, fault.New(fault.Unsupported, "debug file", "its beginning, %q, is that of no format we read", s.head)
+	return nil, fault.New(fault.Unsupported, "debug file", "its beginning, %q, is that of no format we read", s.head[:min(len(s.head), 16)])
 }
 
 // readFault is a failure of the source.

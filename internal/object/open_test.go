@@ -29,7 +29,7 @@ func sample() *fixture.Sym {
 }
 
 func TestInfoTellsWhatTheFileHas(t *testing.T) {
-	f, err := object.Open(bin.Bytes(sample().Bytes()))
+	f, err := object.Open(bin.Bytes(sample().Bytes()), object.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestInfoTellsWhatTheFileHas(t *testing.T) {
 			Type: ident.TypeELF, Arch: ident.ArchX86_64, DebugFile: "libsample.so", DebugID: id,
 			CodeID: "4b3c2d1e5a69788796a5b4c3d2e1f00f",
 		},
-		Kind: "breakpad", Features: object.HasSymbols | object.HasDebug | object.HasUnwind, Producer: "hand 1.0",
+		Kind: "breakpad", Type: "dbg", Features: object.HasSymbols | object.HasDebug | object.HasUnwind, Producer: "hand 1.0",
 		Counts: object.Counts{Functions: 1, Publics: 1, Files: 2, InlineOrigins: 1, Unwind: 1},
 	}
 	if got := f.Objects()[0].Info(); !reflect.DeepEqual(got, want) {
@@ -107,7 +107,7 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, src := range []bin.Source{bin.Bytes([]byte(c.text)), onDisk{bin.Bytes([]byte(c.text))}} {
-				f, err := object.Open(src)
+				f, err := object.Open(src, object.Options{})
 				if f != nil || fault.KindOf(err) != c.kind {
 					t.Fatalf("got %v", err)
 				}
@@ -127,7 +127,7 @@ func TestABadRecordCostsOnlyItself(t *testing.T) {
 		if o.Lookup(nil, 0x505) == nil || o.Lookup(nil, 0x905) == nil {
 			t.Errorf("%q: the functions beside it are lost", bad)
 		}
-		if err := o.Blocks(1, discard); err != nil {
+		if err := o.Blocks(object.BlockOptions{Workers: 1}, discard); err != nil {
 			t.Fatal(err)
 		}
 		if info := o.Info(); info.BadRecords > 1 || info.BadRecords == 0 && !strings.HasPrefix(bad, "1000") && !strings.HasPrefix(bad, "INLINE 0") {
@@ -145,14 +145,14 @@ func TestDamageInsideOfFunctionsIsKnownAfterBlocks(t *testing.T) {
 		if n := o.Info().BadRecords; n != 0 {
 			t.Fatalf("%d bad records before anything was parsed", n)
 		}
-		if err := o.Blocks(workers, discard); err != nil {
+		if err := o.Blocks(object.BlockOptions{Workers: workers}, discard); err != nil {
 			t.Fatal(err)
 		}
 		want := []object.Damage{{Kind: "INLINE", Count: 1, Lines: []uint32{4}}, {Kind: "line", Count: 1, Lines: []uint32{3}}}
 		if info := o.Info(); info.BadRecords != 2 || !reflect.DeepEqual(info.Damage, want) {
 			t.Fatalf("%d: %+v", info.BadRecords, info.Damage)
 		}
-		if err := o.Blocks(workers, discard); err != nil || o.Info().BadRecords != 2 {
+		if err := o.Blocks(object.BlockOptions{Workers: workers}, discard); err != nil || o.Info().BadRecords != 2 {
 			t.Fatalf("a second run counts again: %d, %v", o.Info().BadRecords, err)
 		}
 	}
@@ -212,7 +212,7 @@ func (f *failing) ReadAt(p []byte, off int64) (int, error) {
 func TestFailingSourceGivesNothing(t *testing.T) {
 	text := sample().Bytes()
 	src := &failing{onDisk{bin.Bytes(text)}, int64(len(text))}
-	f, err := object.Open(src)
+	f, err := object.Open(src, object.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestFailingSourceGivesNothing(t *testing.T) {
 		t.Errorf("a name without bytes: %q", name)
 	}
 	for _, workers := range []int{1, 2} {
-		if err := o.Blocks(workers, discard); !errors.Is(err, errDisk) || fault.KindOf(err) != fault.Internal {
+		if err := o.Blocks(object.BlockOptions{Workers: workers}, discard); !errors.Is(err, errDisk) || fault.KindOf(err) != fault.Internal {
 			t.Errorf("blocks end with %v", err)
 		}
 	}
@@ -235,7 +235,7 @@ func TestFailingSourceGivesNothing(t *testing.T) {
 		t.Errorf("the failure is remembered: %v", frames)
 	}
 	src.from = 3
-	if _, err := object.Open(src); !errors.Is(err, errDisk) {
+	if _, err := object.Open(src, object.Options{}); !errors.Is(err, errDisk) {
 		t.Errorf("open ends with %v", err)
 	}
 }

@@ -6,10 +6,11 @@ import (
 	"symbolon/internal/fault"
 )
 
-func TestWhatAWorkerThrowsIsTheErrorOfItsBatch(t *testing.T) {
-	b := batch{units: []unit{{lo: 0, hi: 1}}} // of a file without functions
-	(&symbolFile{}).workSafely(&b)
-	if fault.KindOf(b.err) != fault.Internal || b.err == nil {
-		t.Errorf("got %v", b.err)
+func TestPanicInAWorkerEndsOnlyTheWork(t *testing.T) {
+	type job struct{ n int }
+	err := inOrder(2, func(*job) bool { return true }, func(*job) { panic("broken") },
+		func(*job) error { return nil }, func() *job { return new(job) })
+	if fault.KindOf(err) != fault.Internal {
+		t.Errorf("error is %v", err)
 	}
 }

@@ -46,7 +46,7 @@ func openBreakpad(ix *breakpad.Index, src bin.Source) (*Object, error) {
 	f.sortFuncs()
 	f.publics, ix.Publics = sortSymbols(ix.Publics), nil
 	f.findNowhere()
-	return &Object{info: f.describe(id), sym: f}, nil
+	return &Object{info: f.describe(id), view: f}, nil
 }
 
 // parseID reads the id of a MODULE, which some writers leave the age off.
@@ -150,6 +150,7 @@ func (f *symbolFile) describe(id ident.DebugID) Info {
 	info := Info{
 		Module: ident.Module{Type: typeOf(m.OS), Arch: ident.ParseArch(m.Arch), DebugFile: m.Name, DebugID: id},
 		Kind:   kindNames[kindBreakpad],
+		Type:   "dbg",
 		Counts: Counts{
 			Functions: len(f.funcs), Publics: len(f.publics), Files: len(f.ix.Files),
 			InlineOrigins: len(f.ix.Origins), Unwind: f.ix.Unwind,
@@ -192,8 +193,8 @@ func typeOf(os string) ident.Type {
 	return ident.TypeUnknown
 }
 
-// damage sums up the bad records that are known.
-func (f *symbolFile) damage() (total uint64, list []Damage) {
+// tell sums up the bad records that are known.
+func (f *symbolFile) tell(info *Info) {
 	var sum breakpad.Report
 	sum.Merge(&f.ix.Bad)
 	f.mu.Lock()
@@ -211,9 +212,9 @@ func (f *symbolFile) damage() (total uint64, list []Damage) {
 				d.Lines = append(d.Lines, b.Line)
 			}
 		}
-		list = append(list, d)
+		info.Damage = append(info.Damage, d)
 	}
-	return sum.Total(), list
+	info.BadRecords = sum.Total()
 }
 
 func (f *symbolFile) footprint() int64 {

@@ -152,14 +152,14 @@ func (t *Tables) build(ctx context.Context, e *entry) (*entry, int64, error) {
 			return nil, 0, err
 		}
 	}
-	made, size := t.stored(ctx, e.hash)
+	made, size := t.stored(ctx, e.hash, e.module)
 	if made == nil && t.lease != nil {
-		release, ok := t.lease.Acquire(ctx, tableKey(e.hash))
+		release, ok := t.lease.Acquire(ctx, tableKey(e.hash, e.module))
 		if !ok {
 			return nil, 0, errElsewhere
 		}
 		defer release()
-		made, size = t.stored(ctx, e.hash) // of who had the lease before
+		made, size = t.stored(ctx, e.hash, e.module) // of who had the lease before
 	}
 	if made == nil {
 		if made, size, err = t.keep(ctx, obj, src.Size(), e.hash); err != nil {
@@ -180,15 +180,16 @@ func (t *Tables) build(ctx context.Context, e *entry) (*entry, int64, error) {
 
 // keep makes the table of obj, keeps it and opens it.
 func (t *Tables) keep(ctx context.Context, obj *object.Object, size int64, hash [32]byte) (*entry, int64, error) {
+	m := obj.Info().Module
 	opt := symcache.Options{Memory: int64(t.cfg.BuildMemory), Scratch: t.scratch, Workers: max(1, runtime.GOMAXPROCS(0)-1)}
-	blob, err := t.tier.Put(ctx, cache.Symcache, tableKey(hash), func(w io.Writer) error {
+	blob, err := t.tier.Put(ctx, cache.Symcache, tableKey(hash, m), func(w io.Writer) error {
 		return Build(ctx, w, obj, opt, size, hash)
 	})
 	if err != nil {
 		return nil, 0, err
 	}
 	size = cost(blob.Size())
-	made, err := newEntry(blob, hash)
+	made, err := newEntry(blob, hash, m)
 	return made, size, err
 }
 
@@ -197,7 +198,7 @@ func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Op
 	b := symcache.NewBuilder(opt, obj.AppendText)
 	defer b.Close()
 	blocks := 0
-	err := obj.Blocks(opt.Workers, func(blk *sym.Block) error {
+	err := obj.Blocks(object.BlockOptions{Workers: opt.Workers, Scratch: opt.Scratch, Memory: opt.Memory / 4}, func(blk *sym.Block) error {
 		if blocks++; blocks%256 == 0 {
 			if err := context.Cause(ctx); err != nil {
 				return err
@@ -210,9 +211,13 @@ func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Op
 		return err
 	}
 	info := obj.Info()
-	return b.Finish(w, symcache.Info{
+	head := symcache.Info{
 		Module: info.Module, Producer: info.Producer, InputSize: size, InputHash: hash, BadRecords: info.BadRecords,
-	})
+	}
+	if obj.Mangled() {
+		head.Flags = symcache.Mangled
+	}
+	return b.Finish(w, head)
 }
 
 func hashOf(src bin.Source) (sum [32]byte, err error) {

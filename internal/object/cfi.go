@@ -1,0 +1,200 @@
+package object
+
+import (
+	"bytes"
+	"strconv"
+
+	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/macho"
+	"symbolon/internal/ident"
+)
+
+// CFI hands the unwind information of the object to yield as Breakpad's STACK
+// records, some whole lines at a time, which are valid until yield returns. Its
+// error ends the work.
+func (o *Object) CFI(yield func(records []byte) error) error {
+	switch v := o.view.(type) {
+	case *symbolFile:
+		return v.stackRecords(yield)
+	case *image:
+		if v.cfi != nil {
+			return v.cfi(yield)
+		}
+	}
+	return nil
+}
+
+// stackRecords are those of the file as they stand.
+func (f *symbolFile) stackRecords(yield func([]byte) error) error {
+	buf := make([]byte, 0, 256<<10)
+	for off := int64(0); off < f.src.Size(); {
+		n := int(min(int64(cap(buf)-len(buf)), f.src.Size()-off))
+		if n == 0 { // a line that fills all memory is no record
+			return nil
+		}
+		from := len(buf)
+		buf = buf[:from+n]
+		if got, err := f.src.ReadAt(buf[from:], off); got < n {
+			return readFault(off, err)
+		}
+		off += int64(n)
+		end := bytes.LastIndexByte(buf, '\n') + 1
+		if off == f.src.Size() {
+			end = len(buf)
+		}
+		out := buf[:0:0]
+		for line := range bytes.Lines(buf[:end]) {
+			if bytes.HasPrefix(line, []byte("STACK ")) {
+				out = append(out, bytes.TrimRight(line, "\r\n")...)
+				out = append(out, '\n')
+			}
+		}
+		if len(out) > 0 {
+			if err := yield(out); err != nil {
+				return err
+			}
+		}
+		buf = append(buf[:0], buf[end:]...)
+	}
+	return nil
+}
+
+// cfiWriter collects records and hands them on in pieces.
+type cfiWriter struct {
+	image *image
+	text  dwarf.CFIText
+	buf   []byte
+	yield func([]byte) error
+	err   error
+}
+
+func (w *cfiWriter) flush(least int) bool {
+	if w.err == nil && len(w.buf) >= max(least, 1) {
+		w.err = w.yield(w.buf)
+		w.buf = w.buf[:0]
+	}
+	return w.err == nil
+}
+
+// cfiPiece is how many bytes of records are handed on at least.
+const cfiPiece = 64 << 10
+
+// frames writes the FDEs of a section that want accepts.
+func (w *cfiWriter) frames(s *dwarf.FrameSection, want func(f *dwarf.FDE) bool) error {
+	if len(s.Data) == 0 {
+		return w.err
+	}
+	problems := s.Each(func(f *dwarf.FDE) bool {
+		base, _, ok := w.image.place(f.Start)
+		if !ok || want != nil && !want(f) {
+			return true
+		}
+		w.text.Base = base
+		var err error
+		if w.buf, err = w.text.Append(w.buf, f); err != nil {
+			w.image.problems.add("damaged unwind entries", err.Error())
+		}
+		return w.flush(cfiPiece)
+	})
+	for _, p := range problems {
+		w.image.problems.at("damaged unwind entries", p.Section, int64(p.Off), p.Reason)
+	}
+	return w.err
+}
+
+// setCFI has the unwind information of an ELF file written when it is wanted.
+func (b *elfBinary) setCFI() {
+	b.image.cfi = func(yield func([]byte) error) error {
+		w := &cfiWriter{image: b.image, yield: yield}
+		w.text.Registers = dwarf.RegistersOf(b.f.Arch())
+		for _, name := range [...]string{".debug_frame", ".eh_frame"} {
+			s := dwarf.FrameSection{
+				Data: b.data(name), EH: name == ".eh_frame", Relocatable: b.addrs != nil,
+				Order: b.f.Order, AddrSize: b.f.Class / 8, Text: b.addr(".text"), DataBase: b.addr(".got"),
+				Addr: b.addr(name),
+			}
+			if err := w.frames(&s, nil); err != nil {
+				return err
+			}
+		}
+		w.flush(0)
+		return w.err
+	}
+}
+
+// addr is where a section is.
+func (b *elfBinary) addr(name string) uint64 {
+	s := b.f.Section(name)
+	switch {
+	case s == nil:
+		return 0
+	case b.addrs != nil:
+		return b.addrs[s.Index]
+	}
+	return s.Addr
+}
+
+// setCFI has the unwind information of a Mach-O image written when it is
+// wanted: the compact one, and those FDEs that it refers to, or else all.
+func (b *machoBinary) setCFI() {
+	b.image.cfi = func(yield func([]byte) error) error {
+		w := &cfiWriter{image: b.image, yield: yield}
+		arch := b.f.Arch()
+		w.text.Registers = dwarf.RegistersOf(arch)
+		eh, debug := b.frameSection("__eh_frame"), b.frameSection("__debug_frame")
+		entries := 0
+		wanted := map[uint64]bool{}
+		problems := b.f.UnwindEntries(func(e macho.Entry) bool {
+			entries++
+			if e.DWARF {
+				wanted[e.Start] = true
+				return true
+			}
+			base, _, ok := b.image.place(e.Start)
+			if !ok || e.End <= e.Start {
+				return true
+			}
+			w.buf = appendCompact(w.buf, e, base, arch)
+			return w.flush(cfiPiece)
+		})
+		for _, p := range problems {
+			b.image.problems.at("damaged unwind entries", p.Place, p.Off, p.Reason)
+		}
+		var want func(f *dwarf.FDE) bool
+		if entries > 0 {
+			want = func(f *dwarf.FDE) bool { return wanted[f.Start] }
+		}
+		if err := w.frames(&eh, want); err != nil {
+			return err
+		}
+		if err := w.frames(&debug, nil); err != nil {
+			return err
+		}
+		w.flush(0)
+		return w.err
+	}
+}
+
+// appendCompact appends the record of a compact entry, if it has one.
+func appendCompact(dst []byte, e macho.Entry, base uint64, arch ident.Arch) []byte {
+	from := len(dst)
+	dst = append(strconv.AppendUint(append(dst, "STACK CFI INIT "...), e.Start-base, 16), ' ')
+	dst = append(strconv.AppendUint(dst, e.End-e.Start, 16), ' ')
+	dst, ok := macho.AppendCompact(dst, e, arch)
+	if !ok {
+		return dst[:from]
+	}
+	return append(dst, '\n')
+}
+
+// frameSection is a section of FDEs of a Mach-O image.
+func (b *machoBinary) frameSection(name string) dwarf.FrameSection {
+	s := dwarf.FrameSection{EH: name == "__eh_frame", Relocatable: b.f.Kind() == "rel", Order: b.f.Order, AddrSize: 4}
+	if b.f.Is64 {
+		s.AddrSize = 8
+	}
+	if section := b.f.Section("", name); section != nil {
+		s.Data, s.Addr = b.data(name), section.Addr
+	}
+	return s
+}

@@ -1,0 +1,153 @@
+package object
+
+import (
+	"sync"
+
+	"symbolon/internal/sym"
+)
+
+// direct is the state of one lookup.
+type direct struct {
+	best chunk
+	unit *kept
+}
+
+// lookup answers an address from the units that have code there. Nothing is
+// known where the file cannot be read any more.
+func (g *image) lookup(dst []sym.Frame, addr uint64) (frames []sym.Frame) {
+	if g.opt.mapped {
+		var err error
+		defer func() {
+			if err != nil {
+				frames = dst
+			}
+		}()
+		defer unfault(&err)()
+	}
+	for part, base := range g.bases {
+		if frames := g.lookupPart(dst, addr, addr+base, uint16(part)); len(frames) > len(dst) {
+			return frames
+		}
+	}
+	return dst
+}
+
+// lookupPart answers an address from one part of the image.
+func (g *image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []sym.Frame {
+	if g.parts != nil && (place < g.parts[part].Start || place >= g.parts[part].End) {
+		return dst
+	}
+	if place < addr != g.lifted {
+		return dst // beyond one of the ends of all addresses
+	}
+	var found direct
+	g.covered().at(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerFunc, false) })
+	if found.unit == nil {
+		t, _ := g.symbols().at(place)
+		if t == nil {
+			return dst
+		}
+		if _, _, ok := g.place(t.addr); !ok {
+			return dst // it starts before the image does
+		}
+		g.covered().at(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerLines, true) })
+		if found.unit == nil {
+			s := &g.syms.all[t.index]
+			return append(dst, sym.Frame{Func: s.text(), Entry: s.addr - g.bases[part], Size: s.size})
+		}
+	}
+	s := readers.Get().(*reader)
+	defer readers.Put(s)
+	decode(&s.block, &found.best, found.unit.code[found.best.off:][:found.best.len])
+	g.nameRoot(&s.block, &found.best)
+	return s.block.Frames(dst, rowAt(s.block.Rows, addr))
+}
+
+// look looks in a unit for the chunk of a layer that has the address.
+func (g *image) look(found *direct, u int, addr uint64, layer uint16, full bool) {
+	k := g.cache.get(g, u, full)
+	for i := range k.chunks {
+		c := &k.chunks[i]
+		if c.start > addr || c.end <= addr || c.layer != layer {
+			continue
+		}
+		if found.unit == nil || c.beats(&found.best) || !found.best.beats(c) && c.unit < found.best.unit {
+			found.best, found.unit = *c, k
+		}
+	}
+}
+
+// nameRoot gives the function of a chunk its name.
+func (g *image) nameRoot(b *sym.Block, c *chunk) {
+	if c.layer%layersOfPart == layerFunc {
+		b.Nodes[0].Name = g.rootName(b.Nodes[0].Name, b.Nodes[0].Entry, c.layer/layersOfPart)
+	}
+}
+
+// reader is memory for one answer.
+type reader struct{ block sym.Block }
+
+var readers = sync.Pool{New: func() any { return new(reader) }}
+
+// maxDigests is how many bytes of digests an image keeps for lookups.
+const maxDigests = 16 << 20
+
+// digests are those of units that were asked for lately.
+type digests struct {
+	mu    sync.Mutex
+	units map[int]*kept
+	size  int
+	clock uint64
+}
+
+// kept is a digest, which does not change any more.
+type kept struct {
+	digest
+	used uint64
+}
+
+func (k *kept) bytes() int { return len(k.code) + 32*len(k.chunks) + 128 }
+
+// get is the digest of unit u.
+func (c *digests) get(g *image, u int, full bool) *kept {
+	c.mu.Lock()
+	c.clock++
+	k := c.units[u]
+	if k != nil && (k.full || !full) {
+		k.used = c.clock
+		c.mu.Unlock()
+		return k
+	}
+	c.mu.Unlock()
+	w := workers.Get().(*worker)
+	var d digest
+	g.digest(w, &d, u, full)
+	workers.Put(w)
+	k = &kept{digest: d}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.put(u, k)
+	return k
+}
+
+// put keeps k, and lets go of what was not used for the longest time.
+func (c *digests) put(u int, k *kept) {
+	if c.units == nil {
+		c.units = map[int]*kept{}
+	}
+	if old := c.units[u]; old != nil {
+		c.size -= old.bytes()
+	}
+	c.units[u], k.used = k, c.clock
+	c.size += k.bytes()
+	for c.size > maxDigests && len(c.units) > 1 {
+		oldest := -1
+		for u, k := range c.units {
+			if oldest < 0 || k.used < c.units[oldest].used {
+				oldest = u
+			}
+		}
+		c.size -= c.units[oldest].bytes()
+		delete(c.units, oldest)
+	}
+}

@@ -1,0 +1,241 @@
+package object
+
+import (
+	"fmt"
+	"math"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/elf"
+	"symbolon/internal/format/xz"
+	"symbolon/internal/ident"
+)
+
+// openELF joins what an ELF file has.
+func openELF(src bin.Source, opt Options) (*Object, error) {
+	f, err := elf.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	g := &image{opt: opt, bases: []uint64{f.LoadAddress()}}
+	room := newRoom(src.Size(), opt.Space)
+	f.Unpack = func(kind elf.Compression, packed []byte, size uint64) ([]byte, error) {
+		return room.unpack(kind == elf.Zstd, packed, size)
+	}
+	b := elfBinary{f: f, image: g}
+	g.buildID = f.BuildID()
+	if f.Type == elf.TypeRel {
+		b.lay()
+	}
+	b.openDWARF()
+	b.openGo()
+	b.addSymbols()
+	b.setCFI()
+	for _, p := range f.Problems {
+		g.problems.at("damaged headers", p.Place, p.Off, p.Reason)
+	}
+	g.footing = room.heap
+	return g.object(b.info()), nil
+}
+
+// elfBinary is an ELF file on its way to an image.
+type elfBinary struct {
+	f     *elf.File
+	image *image
+	addrs []uint64 // of a relocatable file: where each section is laid
+	inner *elf.File
+}
+
+// lay gives the sections of a relocatable file addresses of their own. Each
+// section of code becomes a part of the image.
+func (b *elfBinary) lay() {
+	b.addrs = make([]uint64, len(b.f.Sections))
+	g := b.image
+	g.bases, g.parts = g.bases[:0], []dwarf.Range{}
+	at := uint64(0)
+	for i := range b.f.Sections {
+		s := &b.f.Sections[i]
+		if s.Flags&elf.FlagAlloc == 0 || s.Size > math.MaxInt64 || at > math.MaxInt64 {
+			continue
+		}
+		b.addrs[i] = at
+		if s.Flags&elf.FlagExec != 0 && s.Size > 0 && len(g.parts) < maxParts {
+			g.bases = append(g.bases, at)
+			g.parts = append(g.parts, dwarf.Range{Start: at, End: at + s.Size})
+		}
+		at = (at + s.Size + layGap) &^ (layGap - 1)
+	}
+	if len(g.parts) == 0 {
+		g.bases, g.parts = append(g.bases, 0), append(g.parts, dwarf.Range{})
+	}
+}
+
+const (
+	maxParts = math.MaxUint16 / layersOfPart
+	// layGap keeps sections apart that do not touch in memory.
+	layGap = 1 << 12
+)
+
+// data is the bytes of a section, unpacked and relocated; nil if there is none
+// or it cannot be read, which is a problem.
+func (b *elfBinary) data(name string) []byte {
+	s := b.f.Section(name)
+	if s == nil {
+		return nil
+	}
+	data, err := b.f.Data(s)
+	if err != nil {
+		b.image.problems.add("damaged section", fmt.Sprintf("%s: %v", name, err))
+		return nil
+	}
+	if b.addrs == nil || data == nil {
+		return data
+	}
+	data, problems := b.f.Relocate(s, data, b.addrs)
+	for _, p := range problems {
+		b.image.problems.at("damaged relocations", p.Place, p.Off, p.Reason)
+	}
+	return data
+}
+
+func (b *elfBinary) openDWARF() {
+	s := dwarf.Sections{Order: b.f.Order, Relocatable: b.addrs != nil}
+	s.Info = b.data(".debug_info")
+	split := ""
+	if s.Info == nil && b.f.Section(".debug_info.dwo") != nil {
+		split = ".dwo"
+		s.Split = true
+		s.Info = b.data(".debug_info.dwo")
+	}
+	b.image.openDWARF(&s, func(name string) []byte {
+		if name == "cu_index" || name == "tu_index" {
+			return b.data(".debug_" + name)
+		}
+		return b.data(".debug_" + name + split)
+	})
+	if s.Split {
+		return
+	}
+	if _, id, ok := b.f.AltLink(); ok && b.image.dwarf != nil {
+		name, _, _ := b.f.AltLink()
+		b.image.needs = append(b.image.needs, Need{Kind: NeedAlt, Name: name, ID: id})
+	}
+	if name, crc, ok := b.f.DebugLink(); ok {
+		b.image.needs = append(b.image.needs, Need{Kind: NeedDebug, Name: name, CRC: crc, ID: b.image.buildID})
+	} else if id := b.image.buildID; id != nil && b.image.dwarf == nil {
+		b.image.needs = append(b.image.needs, Need{Kind: NeedDebug, ID: id})
+	}
+}
+
+// addSymbols finds the symbols, also those in a small file of their own that
+// some systems pack into stripped binaries.
+func (b *elfBinary) addSymbols() {
+	if packed := b.f.Section(".gnu_debugdata"); packed != nil {
+		if raw, err := b.f.Raw(packed); err == nil && raw != nil {
+			b.unpackInner(raw)
+		}
+	}
+	g := b.image
+	g.names = func(table uint8, off uint32) []byte {
+		if table >= innerTable {
+			return b.inner.SymbolName(table-innerTable, off)
+		}
+		return b.f.SymbolName(table, off)
+	}
+	g.eachSymbol = func(yield func(symbol)) {
+		b.symbols(yield, b.f, 0)
+		if b.inner != nil {
+			b.symbols(yield, b.inner, innerTable)
+		}
+	}
+	g.limit = b.limit
+	g.rank = func(s *symbol) uint8 {
+		x := elf.Symbol{Size: s.size, Name: g.names(s.table, s.name), Bind: s.kind >> 4, Type: s.kind & 15}
+		return x.Rank()
+	}
+	b.f.Symbols(func(elf.Symbol) bool { g.hasSymbols = true; return false })
+}
+
+// innerTable is the first symbol table of the inner file.
+const innerTable = 2
+
+func (b *elfBinary) unpackInner(raw []byte) {
+	all, err := xz.Unpack(raw, unpackLimit(int64(len(raw))))
+	if err == nil {
+		b.inner, err = elf.Open(bin.Bytes(all))
+	}
+	if err != nil {
+		b.inner = nil
+		b.image.problems.add("damaged section", fmt.Sprintf(".gnu_debugdata: %v", err))
+	}
+}
+
+// symbols gives the symbols of a file.
+func (b *elfBinary) symbols(yield func(symbol), f *elf.File, table uint8) {
+	f.Symbols(func(s elf.Symbol) bool {
+		if b.addrs != nil {
+			if s.Section < 0 {
+				return true // in no section, so there is no telling where
+			}
+			s.Addr += b.addrs[s.Section]
+		}
+		yield(symbol{
+			addr: s.Addr, size: s.Size, name: s.NameOff, table: s.Table + table,
+			kind: s.Bind<<4 | s.Type, label: s.Type == elf.SymbolNoType,
+		})
+		return true
+	})
+}
+
+// limit is where a symbol without size ends at the latest: with what is loaded
+// together with it, as the next symbol may be in another section.
+func (b *elfBinary) limit(addr uint64) uint64 {
+	for i := range b.f.Segments {
+		s := &b.f.Segments[i]
+		if s.Type == elf.SegmentLoad && addr >= s.Vaddr && addr-s.Vaddr < s.Memsz {
+			return s.Vaddr + s.Memsz
+		}
+	}
+	for i := range b.f.Sections {
+		s := &b.f.Sections[i]
+		at := s.Addr
+		if b.addrs != nil {
+			at = b.addrs[i]
+		}
+		if s.Flags&elf.FlagAlloc != 0 && addr >= at && addr-at < s.Size {
+			return at + s.Size
+		}
+	}
+	return addr
+}
+
+// info says what the file is.
+func (b *elfBinary) info() Info {
+	f := b.f
+	info := Info{
+		Kind: "elf", Type: f.Kind(), LoadAddress: f.LoadAddress(),
+		Module: ident.Module{Type: ident.TypeELF, Arch: f.Arch()},
+	}
+	raw := b.image.buildID
+	if len(raw) > 0 {
+		id := ident.NewBuildID(raw)
+		info.Module.CodeID = id.CodeID()
+		info.Module.DebugID = id.DebugID(info.Module.Arch.BigEndian())
+	} else if text, ok := f.TextID(); ok {
+		info.Module.DebugID = ident.NewBuildID(text[:]).DebugID(info.Module.Arch.BigEndian())
+	}
+	if b.image.hasSymbols {
+		info.Features |= HasSymbols
+	}
+	for _, name := range [...]string{".eh_frame", ".debug_frame"} {
+		if s := f.Section(name); s != nil {
+			if data, err := f.Raw(s); err == nil && len(data) > minFrames {
+				info.Features |= HasUnwind
+			}
+		}
+	}
+	return info
+}
+
+// minFrames is the size of frame information that says nothing.
+const minFrames = 8

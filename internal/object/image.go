@@ -1,0 +1,231 @@
+package object
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"symbolon/internal/format/dwarf"
+	"symbolon/internal/sym"
+)
+
+// image is a binary whose format keeps symbols, debug information and code
+// apart.
+type image struct {
+	opt Options
+	// bases are what the addresses of the file have more than those of the
+	// object, in each part. There is one part, or one for each section of a
+	// relocatable file, where parts says from where to where it is laid.
+	bases  []uint64
+	parts  []dwarf.Range
+	lifted bool // those of the object are the greater ones: the base is negative
+
+	dwarf        *dwarf.Data
+	lineSections dwarf.LineSections
+	relocatable  bool // address 0 is an address like any other
+	golang       *golang
+	eachSymbol   func(yield func(symbol))
+	limit        func(addr uint64) uint64 // where a symbol without size ends at the latest
+	rank         func(s *symbol) uint8
+	scans        atomic.Int32
+	names        func(table uint8, off uint32) []byte // of symbols
+	cfi          func(yield func([]byte) error) error // writes the unwind information; nil: there is none
+	buildID      []byte
+	hasSymbols   bool
+	needs        []Need
+	lineless     map[int]bool // units whose line program too many others have
+	splits       int          // split files that were supplied
+	footing      int64        // bytes of memory that the sections take
+
+	once     struct{ symbols, cover, nearest sync.Once }
+	syms     *symbols
+	spans    *cover
+	roots    []root
+	cache    digests
+	problems problems
+	counts   Counts // once all was read; guarded by problems.mu
+}
+
+func (g *image) units() []dwarf.Unit {
+	if g.dwarf == nil {
+		return nil
+	}
+	return g.dwarf.Units()
+}
+
+// numUnits are those of DWARF, and behind them those of a pclntab.
+func (g *image) numUnits() int { return len(g.units()) + g.golang.units() }
+
+// symbols are the symbols of code, sorted when they are first needed.
+func (g *image) symbols() *symbols {
+	g.once.symbols.Do(func() {
+		var list []symbol
+		g.eachSymbol(func(s symbol) { list = append(list, s) })
+		g.syms = newSymbols(list, g.limit, g.rank)
+		g.scans.Store(maxScans)
+	})
+	return g.syms
+}
+
+// place tells what is to be taken from an address of the file, and which part
+// it is in.
+func (g *image) place(addr uint64) (base uint64, part uint16, ok bool) {
+	if g.parts == nil {
+		base = g.bases[0]
+		return base, 0, g.lifted || addr >= base
+	}
+	i := rangeAt(g.parts, addr)
+	if i < 0 || addr >= g.parts[i].End {
+		return 0, 0, false
+	}
+	return g.bases[i], uint16(i), true
+}
+
+// object is the image as an Object.
+func (g *image) object(info Info) *Object {
+	if len(g.units()) > 0 {
+		info.Features |= HasDebug
+	}
+	if g.golang != nil {
+		info.Features |= HasSymbols
+	}
+	return &Object{info: info, view: g}
+}
+
+func (g *image) footprint() int64 { return g.footing + maxDigests }
+
+// cover tells which units have code where.
+type cover struct {
+	spans []unitSpan
+	most  []uint64 // the greatest end of spans up to each
+}
+
+type unitSpan struct {
+	start, end uint64
+	unit       int32
+}
+
+// at calls yield with the units that have code at addr.
+func (c *cover) at(addr uint64, yield func(unit int)) {
+	i, _ := slices.BinarySearchFunc(c.spans, addr, func(s unitSpan, addr uint64) int {
+		if s.start <= addr {
+			return -1
+		}
+		return 1
+	})
+	for i--; i >= 0 && c.most[i] > addr; i-- {
+		if c.spans[i].end > addr {
+			yield(int(c.spans[i].unit))
+		}
+	}
+}
+
+// covered is made when it is first needed. A unit that does not say where its
+// code is must be read for that.
+func (g *image) covered() *cover {
+	g.once.cover.Do(func() {
+		c := &cover{}
+		var w *worker
+		var d digest
+		for u := range g.units() {
+			unit := &g.units()[u]
+			limit := limitOf(unit)
+			for _, r := range limit {
+				c.spans = append(c.spans, unitSpan{r.Start, r.End, int32(u)})
+			}
+			if len(limit) > 0 || !hasCode(unit) {
+				continue
+			}
+			if w == nil {
+				w = workers.Get().(*worker)
+				defer workers.Put(w)
+			}
+			g.digest(w, &d, u, true)
+			for _, k := range d.chunks {
+				base := g.bases[k.layer/layersOfPart]
+				c.spans = append(c.spans, unitSpan{k.start + base, k.end + base, int32(u)})
+			}
+		}
+		c.spans = g.golang.cover(c.spans, len(g.units()))
+		slices.SortFunc(c.spans, func(a, b unitSpan) int {
+			return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.unit, b.unit))
+		})
+		var most uint64
+		for _, s := range c.spans {
+			most = max(most, s.end)
+			c.most = append(c.most, most)
+		}
+		g.spans = c
+	})
+	return g.spans
+}
+
+// limitOf is where the code of a unit is, nil if that is not known: DWARF 2 has
+// no way to name more than one range, and compilers then name only one.
+func limitOf(u *dwarf.Unit) []dwarf.Range {
+	if u.Version == 2 && len(u.Ranges) == 1 {
+		return nil
+	}
+	return u.Ranges
+}
+
+// hasCode says whether a unit can have code.
+func hasCode(u *dwarf.Unit) bool { return u.Kind == dwarf.UnitCompile || u.Kind == dwarf.UnitSkeleton }
+
+// workers are those that nobody uses.
+var workers = sync.Pool{New: func() any { return new(worker) }}
+
+// rootName is the name of a function: that of the debug information, unless a
+// symbol at its entry says more: which copy it is, or, where the debug
+// information has no linkage name, the mangled one.
+func (g *image) rootName(t sym.Text, entry uint64, part uint16) sym.Text {
+	list := g.named(entry + g.bases[part])
+	if len(list) == 0 {
+		return t
+	}
+	var room [512]byte
+	name := g.appendText(room[:0], t)
+	if len(name) == 0 {
+		return list[0].text()
+	}
+	mangled := isMangled(name)
+	best := t
+	for i := range list {
+		s := list[i].text()
+		text := g.appendText(name[len(name):], s)
+		switch {
+		case string(text) == string(name):
+			return t
+		case len(text) > len(name) && text[len(name)] == '.' && string(text[:len(name)]) == string(name):
+			best = s
+		case best == t && !mangled && isMangled(text) && mangles(text, name):
+			best = s
+		}
+	}
+	return best
+}
+
+// isMangled says whether a name is one of C++, Rust or Swift as the linker
+// sees it.
+func isMangled(name []byte) bool {
+	for _, prefix := range [...]string{"_Z", "_R", "__Z", "$s", "_$s", "$S", "_$S", "_T0"} {
+		if bytes.HasPrefix(name, []byte(prefix)) {
+			return true
+		}
+	}
+	return false
+}
+
+// mangles says whether a mangled name can be that of a plain one: it holds its
+// last part.
+func mangles(mangled, name []byte) bool {
+	if i := bytes.IndexByte(name, '<'); i > 0 {
+		name = name[:i]
+	}
+	if i := bytes.LastIndex(name, []byte("::")); i >= 0 {
+		name = name[i+2:]
+	}
+	return len(name) > 0 && bytes.Contains(mangled, bytes.TrimPrefix(name, []byte("~")))
+}

@@ -1,0 +1,76 @@
+package object_test
+
+import (
+	"testing"
+
+	"symbolon/internal/fixture"
+	"symbolon/internal/ident"
+	"symbolon/internal/object"
+)
+
+// wasmFile is a module of three functions of 16, 32 and 8 bytes, behind a
+// custom section of some size, and where its code section begins.
+func wasmFile(before int, more func(*fixture.Wasm)) (text []byte, code uint64) {
+	w := fixture.NewWasm().Custom("producers", make([]byte, before))
+	w.Imports("\x00\x00")
+	w.Section(3, []byte{3, 0, 0, 0})
+	code = uint64(w.Len()) + 2
+	b := []byte{3}
+	for _, n := range []int{16, 32, 8} {
+		b = append(append(b, byte(n)), make([]byte, n)...)
+	}
+	w.Section(10, b)
+	more(w)
+	return w.Bytes(), code
+}
+
+// The addresses of a module are offsets in the file; those of its DWARF count
+// from the content of the code section.
+func TestAddressesOfWasmAreOffsetsInTheFile(t *testing.T) {
+	p := &fixture.Program{Units: []*fixture.ProgramUnit{{
+		Version: 4, Lang: modelC, Dir: "/d", Files: []string{"a.c"},
+		Funcs:     []fixture.ProgramFunc{{Name: "f", Ranges: []span{{2, 18}}}},
+		Sequences: []fixture.ProgramLines{{Rows: []fixture.ProgramRow{{Addr: 2, File: 1, Line: 7}, {Addr: 10, File: 1, Line: 8}}, End: 40}},
+	}}}
+	for _, before := range []int{3, 5000} {
+		text, code := wasmFile(before, func(w *fixture.Wasm) {
+			w.Names(fixture.WasmName{Index: 1, Name: "first"}, fixture.WasmName{Index: 2, Name: "second"}) // 0 is the import
+			w.Custom("build_id", []byte("\x10abcdefghijklmnop"))
+			for _, s := range p.Sections() {
+				w.Custom(s.Name, s.Data)
+			}
+		})
+		o := open(t, text)
+		wants(t, o, map[uint64]string{
+			code + 1: "", code + 2: show1("f /d/a.c:7", code+2, 16), code + 17: show1("f /d/a.c:8", code+2, 16), code + 18: "",
+			code + 19: show1("second /d/a.c:8", code+19, 32), code + 42: show1("second :0", code+19, 32), code + 52: "", 0: "", 2: "", 1 << 40: "",
+		})
+		id := ident.NewBuildID([]byte("\x10abcdefghijklmnop"))
+		info := o.Info()
+		if want := (ident.Module{Type: ident.TypeWasm, Arch: ident.ArchWasm32, CodeID: id.CodeID(), DebugID: id.DebugID(true)}); info.Module != want {
+			t.Errorf("module %+v; want %+v", info.Module, want)
+		}
+		if info.Features != object.HasSymbols|object.HasDebug || info.BadRecords != 0 || info.Kind != "wasm" {
+			t.Errorf("%+v", info)
+		}
+		agreeWithTable(t, o, "wasm")
+	}
+}
+
+func TestWasmWithoutNamesKnowsNothing(t *testing.T) {
+	text, code := wasmFile(3, func(*fixture.Wasm) {})
+	o := open(t, text)
+	wants(t, o, map[uint64]string{code + 2: "", code + 20: ""})
+	if f := o.Info().Features; f != 0 {
+		t.Errorf("features %v", f.Names())
+	}
+}
+
+func TestDamagedWasmIsTold(t *testing.T) {
+	text, code := wasmFile(3, func(w *fixture.Wasm) {
+		w.Names(fixture.WasmName{Index: 1, Name: "first"}, fixture.WasmName{Index: 2, Name: "second"})
+	})
+	o := open(t, text[:len(text)-4])
+	wants(t, o, map[uint64]string{code + 2: show1("first :0", code+2, 16)})
+	told(t, o, "cut off", "damaged section", "section", 2)
+}

@@ -1,0 +1,125 @@
+package object
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"symbolon/internal/sym"
+)
+
+// symbolUnit is the unit of chunks that are symbols.
+const symbolUnit = math.MaxInt32
+
+// blocks makes the digests of all units, puts their chunks in order, and hands
+// on what they say.
+func (g *image) blocks(opt BlockOptions, yield func(*sym.Block) error) (err error) {
+	defer unfault(&err)()
+	st := &store{opt: opt}
+	defer func() {
+		if e := st.close(); err == nil {
+			err = e
+		}
+	}()
+	g.symbols()
+	s := &sweep{image: g, store: st, yield: yield}
+	unit := 0
+	start := func(b *unitBatch) bool {
+		b.unit = unit
+		unit++
+		return b.unit < g.numUnits()
+	}
+	deliver := func(b *unitBatch) error {
+		if b.err != nil {
+			return b.err
+		}
+		s.chunks = append(s.chunks, b.chunks...)
+		return st.add(b.code)
+	}
+	if err := inOrder(opt.Workers, start, (*unitBatch).work, deliver, func() *unitBatch { return &unitBatch{image: g} }); err != nil {
+		return err
+	}
+	functions := len(s.chunks)
+	g.addSymbols(s)
+	g.problems.mu.Lock()
+	g.counts = Counts{Functions: functions, Publics: len(g.syms.tops)}
+	g.problems.mu.Unlock()
+	return s.run()
+}
+
+// unitBatch is the work on one unit.
+type unitBatch struct {
+	digest
+	image *image
+	err   error
+}
+
+func (b *unitBatch) work() {
+	defer unfault(&b.err)()
+	w := workers.Get().(*worker)
+	b.image.digest(w, &b.digest, b.unit, true)
+	workers.Put(w)
+}
+
+// addSymbols adds the symbols as chunks, but those that a function is exactly
+// where they are.
+func (g *image) addSymbols(s *sweep) {
+	for i := range g.syms.tops {
+		t := &g.syms.tops[i]
+		base, part, ok := g.place(t.addr)
+		if !ok || t.end <= t.addr {
+			continue
+		}
+		end := t.end
+		if g.parts != nil {
+			end = min(end, g.parts[part].End)
+		}
+		s.chunks = append(s.chunks, chunk{
+			start: t.addr - base, end: end - base, off: uint32(i), unit: symbolUnit, layer: part*layersOfPart + layerSymbol,
+		})
+	}
+}
+
+// symbolBlock makes the block of a symbol from an address on.
+func (g *image) symbolBlock(b *sym.Block, c *chunk, from uint64) {
+	s := &g.syms.all[g.syms.tops[c.off].index]
+	b.Nodes = append(b.Nodes, sym.Node{Parent: -1, Name: s.text(), Entry: c.start, Size: s.size})
+	b.Rows = append(b.Rows, sym.Row{Addr: from})
+}
+
+// root is a function that Nearest finds.
+type root struct {
+	entry, size uint64
+	name        sym.Text
+}
+
+// nearest is the function or symbol that starts last of those that do not
+// start above addr. All are read when the first address is asked for.
+func (g *image) nearest(addr uint64) (sym.Frame, bool) {
+	g.once.nearest.Do(func() {
+		_ = g.blocks(BlockOptions{}, func(b *sym.Block) error { // the problems are told elsewhere
+			if len(b.Nodes) > 0 {
+				n := &b.Nodes[0]
+				g.roots = append(g.roots, root{n.Entry, n.Size, n.Name})
+			}
+			return nil
+		})
+		slices.SortStableFunc(g.roots, func(a, b root) int {
+			c := cmp.Compare(a.entry, b.entry)
+			if c == 0 && (a.size == 0) != (b.size == 0) {
+				c = cmp.Compare(b.size, a.size) // one that says how large it is says more
+			}
+			return c
+		})
+		g.roots = slices.CompactFunc(g.roots, func(a, b root) bool { return a.entry == b.entry })
+	})
+	i, found := slices.BinarySearchFunc(g.roots, addr, func(r root, addr uint64) int { return cmp.Compare(r.entry, addr) })
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return sym.Frame{}, false
+	}
+	r := g.roots[i]
+	return sym.Frame{Func: r.name, Entry: r.entry, Size: r.size}, true
+}

@@ -1,0 +1,81 @@
+package object
+
+import (
+	"bytes"
+	"sync"
+	"unicode/utf8"
+
+	"symbolon/internal/format/dwarf"
+	"symbolon/internal/sym"
+)
+
+// appendText appends the string behind t to dst.
+func (g *image) appendText(dst []byte, t sym.Text) (out []byte) {
+	if g.opt.mapped {
+		var err error
+		defer func() {
+			if err != nil {
+				out = dst
+			}
+		}()
+		defer unfault(&err)()
+	}
+	from := len(dst)
+	switch kind := uint64(t) & 15; {
+	case t == 0 || kind == kindLost:
+		return dst
+	case kind == kindFile:
+		return g.appendFile(dst, t)
+	case kind == kindSymbol:
+		dst = append(dst, g.names(uint8(t>>4), uint32(t>>kindShift))...)
+	case kind == kindGoName && g.golang != nil:
+		dst = append(dst, g.golang.table.Name(uint32(t>>kindShift))...)
+	case g.dwarf != nil:
+		dst = g.dwarf.AppendName(dst, dwarf.Name(t))
+	}
+	return validTail(dst, from)
+}
+
+// validTail replaces what is not UTF-8 from an index on.
+func validTail(dst []byte, from int) []byte {
+	if utf8.Valid(dst[from:]) {
+		return dst
+	}
+	return append(dst[:from], bytes.ToValidUTF8(dst[from:], []byte("\uFFFD"))...)
+}
+
+// filer reads the paths of one line program after the other.
+type filer struct {
+	image   *image
+	unit    int
+	program dwarf.Program
+	dir     []byte
+	path    []byte
+}
+
+var filers = sync.Pool{New: func() any { return new(filer) }}
+
+// appendFile appends the path of a file of a unit's line program.
+func (g *image) appendFile(dst []byte, t sym.Text) []byte {
+	unit, file := int(t>>unitShift), uint32(t>>4)-1
+	if unit >= len(g.units()) {
+		if g.golang == nil {
+			return dst
+		}
+		return validTail(appendPath(dst, g.golang.table.File(file)), len(dst))
+	}
+	f := filers.Get().(*filer)
+	defer filers.Put(f)
+	u := &g.units()[unit]
+	if !u.HasLines {
+		return dst
+	}
+	if f.image != g || f.unit != unit {
+		f.image, f.unit = g, unit
+		_ = f.program.Read(&g.lineSections, u.LineOff) // has been told when the rows were read
+		f.dir = append(f.dir[:0], g.dwarf.UnitText(unit, dwarf.AttrCompDir)...)
+	}
+	f.path = f.program.AppendPath(f.path[:0], file, f.dir)
+	from := len(dst)
+	return validTail(appendPath(dst, f.path), from)
+}

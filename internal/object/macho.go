@@ -1,0 +1,147 @@
+package object
+
+import (
+	"math"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/macho"
+	"symbolon/internal/ident"
+)
+
+// openMachO opens all images of a Mach-O file. One that cannot be opened costs
+// itself, as long as there are others.
+func openMachO(src bin.Source, opt Options) ([]*Object, error) {
+	slices, err := macho.Slices(src)
+	if err != nil {
+		return nil, err
+	}
+	var all []*Object
+	room := newRoom(src.Size(), opt.Space)
+	for _, s := range slices {
+		o, e := openMachOSlice(src, s, opt, room)
+		if e != nil {
+			if err == nil {
+				err = e
+			}
+			continue
+		}
+		all = append(all, o)
+	}
+	if len(all) == 0 {
+		return nil, err
+	}
+	return all, nil
+}
+
+// machoBinary is an image of a Mach-O file on its way to ours.
+type machoBinary struct {
+	f     *macho.File
+	image *image
+	room  *room
+}
+
+func openMachOSlice(src bin.Source, s macho.Slice, opt Options, room *room) (*Object, error) {
+	f, err := macho.Open(src, s)
+	if err != nil {
+		return nil, err
+	}
+	g := &image{opt: opt, bases: []uint64{f.LoadAddress()}}
+	b := machoBinary{f, g, room}
+	if f.HasUUID {
+		g.buildID = f.UUID[:]
+	}
+	order := dwarf.Sections{Order: f.Order, Relocatable: f.Kind() == "rel", Info: b.data("__debug_info")}
+	g.openDWARF(&order, func(name string) []byte { return b.data("__debug_" + name) })
+	b.openGo()
+	b.addSymbols()
+	b.setCFI()
+	for _, p := range f.Problems {
+		g.problems.at("damaged headers", p.Place, p.Off, p.Reason)
+	}
+	if g.dwarf == nil {
+		b.findNeeds()
+	}
+	g.footing = room.heap
+	return g.object(b.info(s)), nil
+}
+
+// findNeeds tells where the debug information is: in a dSYM, or still in the
+// object files that were linked.
+func (b *machoBinary) findNeeds() {
+	if b.f.HasUUID {
+		b.image.needs = append(b.image.needs, Need{Kind: NeedDSYM, ID: b.image.buildID})
+	}
+	for _, o := range b.f.DebugMap() {
+		b.image.needs = append(b.image.needs, Need{Kind: NeedObject, Name: string(o.Path)})
+	}
+}
+
+// data is the bytes of a section of debug information; nil if there is none or
+// it cannot be read, which is a problem.
+func (b *machoBinary) data(name string) []byte {
+	s := b.f.Section("", name)
+	if s == nil {
+		return nil
+	}
+	packed, size, data, err := b.f.Packed(s)
+	if err == nil && packed {
+		data, err = b.room.unpack(false, data, size)
+	}
+	if err != nil {
+		b.image.problems.add("damaged sections", name+": "+err.Error())
+		return nil
+	}
+	return b.f.Relocate(s, data)
+}
+
+func (b *machoBinary) addSymbols() {
+	g := b.image
+	g.names = func(_ uint8, off uint32) []byte { return b.f.SymbolName(off) }
+	b.f.Symbols(func(macho.Symbol) bool { g.hasSymbols = true; return false })
+	g.eachSymbol = func(yield func(symbol)) {
+		b.f.Symbols(func(s macho.Symbol) bool {
+			x := symbol{addr: s.Addr, name: s.NameOff}
+			if !s.External {
+				x.kind = 1
+			}
+			yield(x)
+			return true
+		})
+	}
+	g.limit = b.sectionEnd
+	g.rank = func(s *symbol) uint8 { return s.kind }
+}
+
+// sectionEnd is the end of the section that an address is in.
+func (b *machoBinary) sectionEnd(addr uint64) uint64 {
+	for i := range b.f.Sections {
+		if s := &b.f.Sections[i]; addr >= s.Addr && addr-s.Addr < s.Size {
+			return s.Addr + s.Size
+		}
+	}
+	return math.MaxUint64
+}
+
+func (b *machoBinary) info(s macho.Slice) Info {
+	f := b.f
+	info := Info{
+		Kind: "macho", Type: f.Kind(), LoadAddress: f.LoadAddress(), Name: s.Name,
+		Module: ident.Module{Type: ident.TypeMachO, Arch: f.Arch()},
+	}
+	if f.HasUUID {
+		info.Module.DebugID = ident.NewDebugID(f.UUID, 0)
+		info.Module.CodeID = ident.UUIDCodeID(f.UUID)
+	}
+	if f.HasSymtab {
+		info.Features |= HasSymbols
+	}
+	for _, name := range [...]string{"__eh_frame", "__debug_frame", "__unwind_info", "__compact_unwind"} {
+		if s := f.Section("", name); s != nil {
+			if data, err := f.Data(s); err == nil && len(data) > minFrames {
+				info.Features |= HasUnwind
+			}
+		}
+	}
+	return info
+}

@@ -1,0 +1,259 @@
+package object
+
+import (
+	"cmp"
+	"slices"
+
+	"symbolon/internal/format/dwarf"
+)
+
+// merger makes the chunks of one function: it lays its calls, which are a tree
+// of ranges, and the rows of the line program over each other.
+type merger struct {
+	image   *image
+	code    coder
+	lines   lineCursor
+	ranges  []dwarf.Range
+	spans   []callSpan // of all calls, by start, the outer first
+	stack   []callSpan // those that are open
+	nodes   []callNode // by call
+	stamp   uint32     // of the chunk at work, in nodes
+	noZero  bool       // file 0 is none, as it is before DWARF 5
+	noFiles bool       // the unit has no line program that could name them
+	columns bool
+	events  []callEvent
+	kids    []int32 // by call plus 1: the first of those inside that are active, -1
+	next    []int32 // by call: the next active one beside it, in the order of the tree, -1
+	active  []int32 // by call: how many of its ranges are
+}
+
+// callSpan is one range of a call.
+type callSpan struct {
+	start, end uint64
+	call       int32 // -1: the function itself
+}
+
+type callNode struct {
+	stamp uint32
+	node  int32
+}
+
+// function appends the chunks of f to d, one for each of its ranges.
+func (m *merger) function(d *digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf.Range) {
+	m.ranges = joinRanges(append(m.ranges[:0], t.Ranges[f.First:f.First+f.N]...))
+	if len(limit) > 0 {
+		m.ranges = intersect(m.ranges, limit)
+	}
+	if len(m.ranges) == 0 {
+		return
+	}
+	calls := t.Calls[f.Calls : f.Calls+f.NumCalls]
+	proper := m.collect(t, calls)
+	_, home, known := m.image.place(f.Entry)
+	for _, r := range m.ranges {
+		entry := f.Entry
+		if _, part, _ := m.image.place(r.Start); !known || part != home {
+			entry = r.Start // it cannot be said how far away it is
+		}
+		begin := func() {
+			m.code.begin(r.Start)
+			m.stamp++
+			m.code.root(nameText(f.Name), entry, r.End-r.Start)
+		}
+		begin()
+		if !proper || !m.sweep(calls, r) {
+			begin()
+			m.sort(calls, r)
+		}
+		m.image.add(d, r.Start, r.End, layerFunc, &m.code)
+	}
+}
+
+// joinRanges sorts ranges and makes one of those that touch or overlap.
+func joinRanges(rs []dwarf.Range) []dwarf.Range {
+	if len(rs) < 2 {
+		return rs
+	}
+	byStart := func(a, b dwarf.Range) int { return cmp.Compare(a.Start, b.Start) }
+	if !slices.IsSortedFunc(rs, byStart) {
+		slices.SortFunc(rs, byStart)
+	}
+	n := 0
+	for _, r := range rs[1:] {
+		if r.Start <= rs[n].End {
+			rs[n].End = max(rs[n].End, r.End)
+			continue
+		}
+		n++
+		rs[n] = r
+	}
+	return rs[:n+1]
+}
+
+// intersect keeps of rs what is in one of limit. Both are sorted and joined.
+func intersect(rs, limit []dwarf.Range) []dwarf.Range {
+	inside := true
+	for _, r := range rs {
+		if i := rangeAt(limit, r.Start); i < 0 || limit[i].End < r.End {
+			inside = false
+			break
+		}
+	}
+	if inside {
+		return rs
+	}
+	var out []dwarf.Range
+	for _, r := range rs {
+		for i := max(rangeAt(limit, r.Start), 0); i < len(limit) && limit[i].Start < r.End; i++ {
+			if part := (dwarf.Range{Start: max(r.Start, limit[i].Start), End: min(r.End, limit[i].End)}); part.Start < part.End {
+				out = append(out, part)
+			}
+		}
+	}
+	return out
+}
+
+// rangeAt is the last of rs that starts at or before addr, -1 if there is none.
+func rangeAt(rs []dwarf.Range, addr uint64) int {
+	i, found := slices.BinarySearchFunc(rs, addr, func(r dwarf.Range, addr uint64) int {
+		return cmp.Compare(r.Start, addr)
+	})
+	if found {
+		return i
+	}
+	return i - 1
+}
+
+// collect takes the ranges of the calls in the order in which they open. It is
+// false if one of them is not inside of one piece of the function.
+func (m *merger) collect(t *dwarf.Tree, calls []dwarf.Call) (inside bool) {
+	m.spans, inside = m.spans[:0], true
+	sorted := true
+	piece := m.ranges[0]
+	for i := range calls {
+		c := &calls[i]
+		for _, r := range t.Ranges[c.First : c.First+c.N] {
+			s := callSpan{r.Start, r.End, int32(i)}
+			if n := len(m.spans); n > 0 && s.compare(m.spans[n-1]) < 0 {
+				sorted = false
+			}
+			if s.start < piece.Start || s.end > piece.End {
+				k := max(rangeAt(m.ranges, s.start), 0)
+				piece = m.ranges[k]
+				inside = inside && s.start >= piece.Start && s.end <= piece.End
+			}
+			m.spans = append(m.spans, s)
+			for q := c.Parent; q >= 0 && calls[q].N == 0; q = calls[q].Parent {
+				m.spans = append(m.spans, callSpan{r.Start, r.End, q})
+				sorted = false
+			}
+		}
+	}
+	if !sorted {
+		slices.SortFunc(m.spans, callSpan.compare)
+	}
+	for len(m.nodes) < len(calls) {
+		m.nodes = append(m.nodes, callNode{})
+	}
+	return inside
+}
+
+// compare orders by start; of calls that start together the outer one, which
+// stands before the inner one in the tree, opens first.
+func (s callSpan) compare(o callSpan) int {
+	return cmp.Or(cmp.Compare(s.start, o.start), cmp.Compare(s.call, o.call))
+}
+
+// sweep makes the rows of one piece of the function. It gives up where the
+// ranges do not nest as the calls do, which producers get right nearly always.
+func (m *merger) sweep(calls []dwarf.Call, r dwarf.Range) bool {
+	m.stack = append(m.stack[:0], callSpan{r.Start, r.End, -1})
+	next := 0
+	if r.Start != m.ranges[0].Start {
+		next, _ = slices.BinarySearchFunc(m.spans, r.Start, func(s callSpan, addr uint64) int { return cmp.Compare(s.start, addr) })
+	}
+	for pos := r.Start; pos < r.End; {
+		for m.stack[len(m.stack)-1].end <= pos {
+			m.stack = m.stack[:len(m.stack)-1]
+		}
+		for next < len(m.spans) && m.spans[next].start <= pos {
+			s := m.spans[next]
+			top := m.stack[len(m.stack)-1]
+			if calls[s.call].Parent != top.call || s.end > top.end || len(m.stack) > maxDepth {
+				return false
+			}
+			m.stack = append(m.stack, s)
+			next++
+		}
+		top := m.stack[len(m.stack)-1]
+		until := top.end
+		if next < len(m.spans) {
+			until = min(until, m.spans[next].start)
+		}
+		m.emit(calls, top.call, pos, until)
+		pos = until
+	}
+	return true
+}
+
+// emit writes the rows of addresses that belong to call.
+func (m *merger) emit(calls []dwarf.Call, call int32, pos, until uint64) {
+	node := m.node(calls, call)
+	for pos < until {
+		row, end := m.lines.at(pos)
+		m.code.row(pos, m.coded(node, row))
+		pos = min(end, until)
+	}
+}
+
+// coded is a row of the line program, nil where there is none, as it is kept.
+func (m *merger) coded(node int32, row *dwarf.LineRow) codedRow {
+	if row == nil {
+		return codedRow{node: node}
+	}
+	c := codedRow{node: node, file: m.file(row.File), line: row.Line}
+	if m.columns {
+		c.colm = row.Column
+	}
+	return c
+}
+
+// file is a file number plus 1, or 0.
+func (m *merger) file(n uint32) uint32 {
+	if n == 0 && m.noZero || m.noFiles || n == ^uint32(0) {
+		return 0
+	}
+	return n + 1
+}
+
+// node is the number of the node of a call, made when it is first needed.
+func (m *merger) node(calls []dwarf.Call, call int32) int32 {
+	if call < 0 {
+		return 0
+	}
+	n := &m.nodes[call]
+	if n.stamp != m.stamp {
+		c := &calls[call]
+		at := codedRow{line: c.Line}
+		if m.columns {
+			at.colm = c.Column
+		}
+		if c.File != 0 || c.Line != 0 {
+			at.file = m.file(c.File)
+		}
+		node := m.code.call(m.node(calls, c.Parent), nameText(c.Name), at)
+		n.stamp, n.node = m.stamp, node
+	}
+	return n.node
+}
+
+// symbol makes the code of the part of a symbol that has lines.
+func (m *merger) symbol(s *symbol, pos, until uint64) {
+	m.code.begin(pos)
+	m.code.root(s.text(), s.addr, s.size)
+	for pos < until {
+		row, end := m.lines.at(pos)
+		m.code.row(pos, m.coded(0, row))
+		pos = min(end, until)
+	}
+}

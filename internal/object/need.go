@@ -1,0 +1,118 @@
+package object
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/fault"
+	"symbolon/internal/format/dwarf"
+)
+
+// Need is another file that an object refers to.
+type Need struct {
+	Kind NeedKind
+	Name string // as the object names it
+	Dir  string // what a relative Name is relative to, if the object says so
+	ID   []byte // build id or id of the unit; nil: none is known
+	CRC  uint32 // of the content, for NeedDebug with a name
+}
+
+// NeedKind says what a needed file has.
+type NeedKind uint8
+
+const (
+	NeedDebug  NeedKind = iota // all debug information: the file that it was moved to
+	NeedAlt                    // what several files share
+	NeedSplit                  // the debug information of one unit
+	NeedDSYM                   // all debug information of a Mach-O binary
+	NeedObject                 // the debug information of what was linked from one object file
+)
+
+var needNames = [...]string{"debug", "alt", "split", "dsym", "object"}
+
+func (k NeedKind) String() string { return needNames[k] }
+
+// Needs are the files without which the object says less than it could.
+func (o *Object) Needs() []Need {
+	g, ok := o.view.(*image)
+	if !ok {
+		return nil // it is whole
+	}
+	needs := append([]Need(nil), g.needs...)
+	if g.dwarf == nil {
+		return needs
+	}
+	for _, m := range g.dwarf.Missing() {
+		if u := &g.units()[m.Unit]; len(u.Ranges) == 0 && !u.HasLines {
+			continue // a module of clang, which has no code
+		}
+		needs = append(needs, Need{
+			Kind: NeedSplit, Name: string(m.Name), Dir: string(m.Dir), ID: binary.BigEndian.AppendUint64(nil, m.DwoID),
+		})
+	}
+	return needs
+}
+
+// Supply gives the object a file that it needs, and says whether it fits. The
+// object keeps src. It must come before the first question.
+func (o *Object) Supply(n Need, src bin.Source) (bool, error) {
+	g, ok := o.view.(*image)
+	if !ok || g.dwarf == nil || n.Kind != NeedAlt && n.Kind != NeedSplit {
+		return false, nil
+	}
+	opt := g.opt
+	opt.index = 1
+	if n.Kind == NeedSplit {
+		opt.index = firstSplit + g.splits
+	}
+	if opt.index > maxSecond {
+		return false, fault.New(fault.Unsupported, "debug file", "it has more than %d files beside it", maxSecond)
+	}
+	f, err := Open(src, opt)
+	if err != nil {
+		return false, err
+	}
+	h, ok := f.objects[0].view.(*image)
+	if !ok || h.dwarf == nil {
+		return false, nil
+	}
+	switch {
+	case n.Kind == NeedSplit && g.dwarf.Attach(h.dwarf) > 0:
+		g.splits++
+	case n.Kind == NeedAlt && string(n.ID) == string(h.buildID):
+		g.dwarf.SetAlt(h.dwarf)
+		g.needs = slices.DeleteFunc(g.needs, func(n Need) bool { return n.Kind == NeedAlt })
+	default:
+		return false, nil
+	}
+	g.footing += h.footing
+	return true, nil
+}
+
+const (
+	firstSplit = 2
+	maxSecond  = 1<<16 - 1
+)
+
+// openDWARF reads the units of an image, given its .debug_info and a way to
+// the other sections.
+func (g *image) openDWARF(s *dwarf.Sections, data func(name string) []byte) {
+	if len(s.Info) == 0 {
+		return
+	}
+	s.Types, s.Abbrev = data("types"), data("abbrev")
+	s.Line, s.LineStr, s.Str = data("line"), data("line_str"), data("str")
+	s.StrOffsets, s.Addr = data("str_offsets"), data("addr")
+	s.Ranges, s.Rnglists = data("ranges"), data("rnglists")
+	if s.Split {
+		s.CUIndex, s.TUIndex = data("cu_index"), data("tu_index")
+	}
+	g.relocatable = s.Relocatable
+	g.dwarf = dwarf.Open(*s, g.opt.index)
+	g.lineSections = dwarf.LineSections{Line: s.Line, LineStr: s.LineStr, Str: s.Str, Order: s.Order}
+	g.findSharers()
+	for _, p := range g.dwarf.Problems() {
+		g.problems.at("damaged units", p.Section, int64(p.Off), p.Reason)
+	}
+}

@@ -1,0 +1,73 @@
+package object
+
+import (
+	"runtime/debug"
+	"sync"
+
+	"symbolon/internal/fault"
+)
+
+// inOrder does work on values that start fills until it says that there are no
+// more, and delivers them in the order in which they were started. With more
+// than one worker values are worked on while those before are delivered; each
+// is in flight once, so that they bound the memory. A panic becomes an error:
+// in a goroutine of its own it would end the process.
+func inOrder[T any](workers int, start func(*T) bool, work func(*T), deliver func(*T) error, create func() *T) error {
+	if workers <= 1 {
+		for v := create(); start(v); {
+			work(v)
+			if err := deliver(v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	type item struct {
+		value *T
+		done  chan error
+	}
+	ahead := 2 * workers
+	todo := make(chan item, ahead)
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for it := range todo {
+				it.done <- safely(work, it.value)
+			}
+		})
+	}
+	defer wg.Wait()
+	defer close(todo)
+	flight := make([]item, 0, ahead)
+	begin := func(it item) {
+		if start(it.value) {
+			flight = append(flight, it)
+			todo <- it
+		}
+	}
+	for range ahead {
+		begin(item{create(), make(chan error, 1)})
+	}
+	for len(flight) > 0 {
+		it := flight[0]
+		flight = flight[1:]
+		if err := <-it.done; err != nil {
+			return err
+		}
+		if err := deliver(it.value); err != nil {
+			return err
+		}
+		begin(it)
+	}
+	return nil
+}
+
+func safely[T any](work func(*T), v *T) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.New(fault.Internal, "debug file", "panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	work(v)
+	return nil
+}

@@ -1,0 +1,169 @@
+package object
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"symbolon/internal/sym"
+)
+
+// symbol is a name in a symbol table. Its address is that of the file.
+type symbol struct {
+	addr, size uint64
+	name       uint32 // where, in its table
+	table      uint8
+	kind       uint8 // what the format says of it, for its rank
+	rank       uint8 // of several at one address the least counts
+	label      bool  // without size it names a place in the code of another
+}
+
+func (s *symbol) text() sym.Text {
+	return sym.Text(uint64(s.name)<<kindShift | uint64(s.table)<<4 | kindSymbol)
+}
+
+// symbols are those of code.
+type symbols struct {
+	all  []symbol // by address, the best first
+	tops []top    // one for each address
+}
+
+// top is the symbol that counts of those at its address.
+type top struct {
+	addr, end uint64
+	index     int32 // of all
+	outer     int32 // the top that it lies in, -1: none
+}
+
+// maxOuter is how many symbols around one another are looked at.
+const maxOuter = 64
+
+// newSymbols sorts symbols that come in the order of their tables, which
+// decides between equals. A symbol without size reaches to the next one, or to
+// what limit says. Of several at one address rank says which counts: the least.
+func newSymbols(all []symbol, limit func(addr uint64) uint64, rank func(s *symbol) uint8) *symbols {
+	all = sortByAddr(all)
+	l := &symbols{all: all, tops: make([]top, 0, len(all))}
+	for i := 0; i < len(all); {
+		next := i + 1
+		for next < len(all) && all[next].addr == all[i].addr {
+			next++
+		}
+		if same := all[i:next]; len(same) > 1 {
+			for k := range same {
+				same[k].rank = rank(&same[k])
+			}
+			slices.SortStableFunc(same, func(a, b symbol) int { return cmp.Compare(a.rank, b.rank) })
+		}
+		border := uint64(math.MaxUint64)
+		if next < len(all) {
+			border = all[next].addr
+		}
+		l.add(int32(i), border, limit)
+		i = next
+	}
+	return l
+}
+
+// sortByAddr sorts by address, equals in the order in which they come. Nearly
+// always address and place fit into one number, which sorts far quicker.
+func sortByAddr(all []symbol) []symbol {
+	const placeBits = 24
+	byAddr := func(a, b symbol) int { return cmp.Compare(a.addr, b.addr) }
+	if slices.IsSortedFunc(all, byAddr) {
+		return all
+	}
+	least, most := uint64(math.MaxUint64), uint64(0)
+	for i := range all {
+		least, most = min(least, all[i].addr), max(most, all[i].addr)
+	}
+	if len(all) >= 1<<placeBits || most-least >= 1<<(64-placeBits) {
+		slices.SortStableFunc(all, byAddr)
+		return all
+	}
+	keys := make([]uint64, len(all))
+	for i := range all {
+		keys[i] = (all[i].addr-least)<<placeBits | uint64(i)
+	}
+	slices.Sort(keys)
+	sorted := make([]symbol, len(all))
+	for i, k := range keys {
+		sorted[i] = all[k&(1<<placeBits-1)]
+	}
+	return sorted
+}
+
+// add adds the symbol at i; the next one starts at border.
+func (l *symbols) add(i int32, border uint64, limit func(addr uint64) uint64) {
+	s := &l.all[i]
+	t := top{addr: s.addr, end: s.addr + s.size, index: i, outer: l.around(len(l.tops)-1, s.addr)}
+	switch {
+	case s.size > 0 && t.end < t.addr:
+		t.end = math.MaxUint64
+	case s.size > 0:
+	case t.outer >= 0 && s.label:
+		return
+	case t.outer >= 0:
+		t.end = min(border, l.tops[t.outer].end)
+	default:
+		t.end = min(border, max(limit(s.addr), s.addr+1))
+	}
+	l.tops = append(l.tops, t)
+}
+
+// around is the nearest of the tops up to i that reaches beyond addr, or -1.
+func (l *symbols) around(i int, addr uint64) int32 {
+	for n := 0; i >= 0 && n < maxOuter; n++ {
+		if l.tops[i].end > addr {
+			return int32(i)
+		}
+		i = int(l.tops[i].outer)
+	}
+	return -1
+}
+
+// at is the symbol whose code is at addr, nil if there is none, and up to
+// where that is so.
+func (l *symbols) at(addr uint64) (t *top, until uint64) {
+	i, found := slices.BinarySearchFunc(l.tops, addr, func(t top, addr uint64) int { return cmp.Compare(t.addr, addr) })
+	if !found {
+		i--
+	}
+	until = math.MaxUint64
+	if i+1 < len(l.tops) {
+		until = l.tops[i+1].addr
+	}
+	j := l.around(i, addr)
+	if j < 0 {
+		return nil, until
+	}
+	return &l.tops[j], min(until, l.tops[j].end)
+}
+
+// maxScans is how often all symbols are gone through before they are sorted.
+const maxScans = 4
+
+// named are the symbols that start at addr. Few questions do not make it worth
+// while to sort them all.
+func (g *image) named(addr uint64) []symbol {
+	if g.scans.Load() >= maxScans {
+		return g.symbols().named(addr)
+	}
+	g.scans.Add(1)
+	var list []symbol
+	g.eachSymbol(func(s symbol) {
+		if s.addr == addr {
+			list = append(list, s)
+		}
+	})
+	return newSymbols(list, g.limit, g.rank).all
+}
+
+func (l *symbols) named(addr uint64) []symbol {
+	i, _ := slices.BinarySearchFunc(l.all, addr, func(s symbol, addr uint64) int { return cmp.Compare(s.addr, addr) })
+	n := i
+	for n < len(l.all) && l.all[n].addr == addr {
+		n++
+	}
+	return l.all[i:n]
+}

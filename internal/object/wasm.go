@@ -1,0 +1,58 @@
+package object
+
+import (
+	"encoding/binary"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/wasm"
+	"symbolon/internal/ident"
+)
+
+// openWasm joins what a WebAssembly module has. Its addresses are offsets in
+// the file; those of its debug information count from the code section on.
+func openWasm(src bin.Source, opt Options) (*Object, error) {
+	f, err := wasm.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	g := &image{opt: opt, bases: []uint64{-f.CodeOffset()}, lifted: f.CodeOffset() > 0}
+	data := func(name string) []byte {
+		b, err := f.Data(name)
+		if err != nil {
+			g.problems.add("damaged sections", name+": "+err.Error())
+		}
+		return b
+	}
+	s := dwarf.Sections{Order: binary.LittleEndian, Info: data(".debug_info")}
+	g.openDWARF(&s, func(name string) []byte { return data(".debug_" + name) })
+	g.names = func(_ uint8, off uint32) []byte { return f.Name(off) }
+	g.hasSymbols = true
+	g.eachSymbol = func(yield func(symbol)) {
+		problems := f.Functions(func(_ []byte, off uint32, start, end uint64) bool {
+			if off != 0 {
+				yield(symbol{addr: start - f.CodeOffset(), size: end - start, name: off})
+			}
+			return true
+		})
+		for _, p := range problems {
+			g.problems.at("damaged sections", p.Place, p.Off, p.Reason)
+		}
+	}
+	g.limit = func(addr uint64) uint64 { return addr }
+	g.rank = func(*symbol) uint8 { return 0 }
+	for _, p := range f.Problems {
+		g.problems.at("damaged sections", p.Place, p.Off, p.Reason)
+	}
+	info := Info{Kind: "wasm", Type: f.Kind(), Features: HasSymbols, Module: ident.Module{Type: ident.TypeWasm, Arch: f.Arch()}}
+	if whole, _ := f.BuildID(); len(whole) > 0 {
+		id := ident.NewBuildID(whole)
+		info.Module.CodeID = id.CodeID()
+		info.Module.DebugID = id.DebugID(true) // the bytes as they stand
+		g.buildID = whole
+	}
+	if len(data(".debug_frame")) > minFrames {
+		info.Features |= HasUnwind
+	}
+	return g.object(info), nil
+}
