@@ -12,6 +12,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/fault"
+	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/source"
 )
@@ -22,7 +23,6 @@ type fetched struct {
 	attempt source.Attempt
 	fault   *fault.Error
 	parse   time.Duration
-	meta    Meta
 	spool   cache.Spool
 	file    *object.File
 	of      *Locator // nil: it is a failure
@@ -30,6 +30,12 @@ type fetched struct {
 	refs    atomic.Int32 // the last one is given up under the locator's mu
 	kept    bool         // it came from the originals that are kept
 	keep    atomic.Bool  // it becomes one of them
+}
+
+// metaFor is what the file says of the object that m asks for.
+func (f *fetched) metaFor(m ident.Module) *Meta {
+	meta := metaOf(pick(f.file, m), f.spool.Size())
+	return &meta
 }
 
 // retain makes another reference, of who has one or holds the locator's mu.
@@ -108,7 +114,7 @@ func (l *Locator) receive(f *fetched, fill func(io.Writer) error) error {
 		}
 		return err
 	}
-	f.spool, f.meta = out.spool, metaOf(f.file.Objects()[0], out.spool.Size())
+	f.spool = out.spool
 	return nil
 }
 

@@ -27,6 +27,16 @@ type Meta struct {
 	Hash     [32]byte // SHA-256 of the content; zero until a table was made of it
 }
 
+// pick is the object of a file that m asks for, or else the first one.
+func pick(f *object.File, m ident.Module) *object.Object {
+	for _, o := range f.Objects() {
+		if o.Info().Module.DebugID == m.DebugID {
+			return o
+		}
+	}
+	return f.Objects()[0]
+}
+
 func metaOf(o *object.Object, size int64) Meta {
 	info := o.Info()
 	return Meta{Module: info.Module, Kind: info.Kind, Features: info.Features.Names(), Size: size}
@@ -107,7 +117,7 @@ func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 		// its table may still answer. But another file is not this one.
 		why := file.fault
 		if why == nil {
-			why = file.meta.check(f.Module)
+			why = file.metaFor(f.Module).check(f.Module)
 		}
 		if why != nil {
 			file.release()
@@ -115,7 +125,7 @@ func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 		}
 		f.file = file
 	}
-	return f.file.file.Objects()[0], f.file.spool, nil
+	return pick(f.file.file, f.Module), f.file.spool, nil
 }
 
 // Keep has the file itself kept once nobody uses it any more, unless the

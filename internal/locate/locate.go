@@ -93,7 +93,7 @@ func New(cfg Config, d Deps) *Locator {
 func (l *Locator) Close() { l.fetches.Close() }
 
 // Best finds the best file for m: the first usable .sym in the order of the
-// sources. It returns the trail in any case. The error says what is to be told
+// sources, and if there is none, the first usable file of another format. It returns the trail in any case. The error says what is to be told
 // of the module: the worst that happened on the way, a plain miss only when
 // every source said so.
 func (l *Locator) Best(ctx context.Context, m ident.Module) (*Found, []Tried, error) {
@@ -102,6 +102,7 @@ func (l *Locator) Best(ctx context.Context, m ident.Module) (*Found, []Tried, er
 		return nil, nil, err
 	}
 	var trail []Tried
+	var others []asked // what is not Breakpad's, for when none of that is there
 	for _, s := range l.sources {
 		candidates, err := s.Candidates(ctx, m)
 		if err != nil {
@@ -109,17 +110,31 @@ func (l *Locator) Best(ctx context.Context, m ident.Module) (*Found, []Tried, er
 			continue
 		}
 		for _, c := range candidates {
+			if c.Kind != source.Breakpad {
+				others = append(others, asked{s, c})
+				continue
+			}
 			found, tried, err := l.try(ctx, s, c, m)
 			trail = append(trail, tried)
-			if found != nil {
-				return found, trail, nil
-			}
-			if err != nil { // the caller's time is over, the rest is not worth asking
-				return nil, trail, err
+			if found != nil || err != nil { // found, or the caller's time is over
+				return found, trail, err
 			}
 		}
 	}
+	for _, o := range others {
+		found, tried, err := l.try(ctx, o.source, o.candidate, m)
+		trail = append(trail, tried)
+		if found != nil || err != nil {
+			return found, trail, err
+		}
+	}
 	return nil, trail, verdict(trail, len(l.sources))
+}
+
+// asked is a candidate and who is asked for it.
+type asked struct {
+	source    source.Source
+	candidate source.Candidate
 }
 
 // askable refuses a module that no .sym can be asked for.
@@ -179,8 +194,10 @@ func (l *Locator) try(ctx context.Context, s source.Source, c source.Candidate, 
 	if tried.Cached, tried.Fault = f.kept || used, f.fault; !used {
 		tried.Attempt, tried.Parse = f.attempt, f.parse
 	}
+	var meta *Meta
 	if tried.Fault == nil {
-		if tried.Fault = f.meta.check(m); tried.Fault != nil {
+		meta = f.metaFor(m)
+		if tried.Fault = meta.check(m); tried.Fault != nil {
 			l.remember(ctx, key, tried.Fault, c)
 			l.tell(c, f.attempt, tried.Fault)
 		}
@@ -189,11 +206,11 @@ func (l *Locator) try(ctx context.Context, s source.Source, c source.Candidate, 
 		f.release()
 		return nil, tried, nil
 	}
-	tried.Features, tried.Chosen = f.meta.Features, true
+	tried.Features, tried.Chosen = meta.Features, true
 	if l.keep == keepAll {
 		f.keep.Store(true)
 	}
-	return &Found{Meta: f.meta, l: l, source: s, candidate: c, key: key, file: f}, tried, nil
+	return &Found{Meta: *meta, l: l, source: s, candidate: c, key: key, file: f}, tried, nil
 }
 
 // get is the file of a candidate that somebody uses already, or else one that

@@ -154,13 +154,26 @@ func notToken(r rune) bool {
 // Paths names the places of the Breakpad file of m in a source: those of its
 // layout, or none if the filters are against it.
 func (c Config) Paths(m ident.Module) []string {
-	if len(c.Filters.FileTypes) > 0 && !slices.Contains(c.Filters.FileTypes, Breakpad) {
-		return nil
-	}
-	if len(c.Filters.PathPatterns) > 0 && !c.Filters.match(m.CodeFile) && !c.Filters.match(m.DebugFile) {
+	if !c.Filters.admit(Breakpad) || !c.Filters.concern(m) {
 		return nil
 	}
 	return c.Layout.Breakpad(m)
+}
+
+// Others names the places of other debug files of m, as Paths does.
+func (c Config) Others(m ident.Module) []Place {
+	if !c.Filters.concern(m) {
+		return nil
+	}
+	return slices.DeleteFunc(c.Layout.Others(m), func(p Place) bool { return !c.Filters.admit(p.Kind) })
+}
+
+func (f Filters) admit(kind string) bool {
+	return len(f.FileTypes) == 0 || slices.Contains(f.FileTypes, kind)
+}
+
+func (f Filters) concern(m ident.Module) bool {
+	return len(f.PathPatterns) == 0 || f.match(m.CodeFile) || f.match(m.DebugFile)
 }
 
 func (f Filters) match(file string) bool {

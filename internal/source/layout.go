@@ -48,6 +48,38 @@ func (l Layout) Breakpad(m ident.Module) []string {
 	return paths
 }
 
+// Place is where a file of one kind might be.
+type Place struct{ Kind, Path string }
+
+// The kinds of files that are not Breakpad's.
+const (
+	ELFCode   = "elf_code"
+	ELFDebug  = "elf_debug"
+	MachDebug = "mach_debug"
+)
+
+// Others names the places of files for m that are not Breakpad's: beside where
+// the Breakpad file would be, under the name of the debug file itself; and where
+// build ids and UUIDs lead to.
+func (l Layout) Others(m ident.Module) []Place {
+	var places []Place
+	add := func(kind, path string) { places = append(places, Place{kind, l.cased(path)}) }
+	if usable(m.DebugFile) && !m.DebugID.IsZero() {
+		path := m.DebugFile + "/" + m.DebugID.Breakpad() + "/" + m.DebugFile
+		add(ELFDebug, path+".debug")
+		add(ELFDebug, path+".dbg")
+		add(ELFCode, path)
+	}
+	if id := m.CodeID.String(); len(id) > 2 && identifies(id) && m.Type != ident.TypeMachO && m.Type != ident.TypePE {
+		add(ELFDebug, id[:2]+"/"+id[2:]+".debug")
+		add(ELFCode, id[:2]+"/"+id[2:])
+	}
+	if u := strings.ToUpper(m.DebugID.Breakpad()); m.DebugID.Age() == 0 && !m.DebugID.IsZero() && (m.Type == ident.TypeMachO || m.Type == ident.TypeUnknown) && len(u) > 32 {
+		add(MachDebug, u[:4]+"/"+u[4:8]+"/"+u[8:12]+"/"+u[12:16]+"/"+u[16:20]+"/"+u[20:32])
+	}
+	return places
+}
+
 // usable tells whether a name can be one segment of a path.
 func usable(name string) bool {
 	return name != "" && name != "." && name != ".." && len(name) <= maxName && utf8.ValidString(name) &&

@@ -3,6 +3,7 @@ package symbolicate
 import (
 	"time"
 
+	"symbolon/internal/demangle"
 	"symbolon/internal/ident"
 	"symbolon/internal/sym"
 	"symbolon/internal/table"
@@ -70,9 +71,20 @@ func (r *Result) Frames(i int) ([]sym.Frame, error) {
 }
 
 // AppendText appends the string behind a handle that a frame of module m
-// carries. It is plain if it needs no escapes in JSON, as far as is known.
+// carries, readable if it is a mangled name. It is plain if it needs no escapes
+// in JSON, as far as is known.
 func (r *Result) AppendText(dst []byte, m int32, t sym.Text) (out []byte, plain bool) {
-	return r.Modules[m].handle.AppendText(dst, t)
+	h := r.Modules[m].handle
+	from := len(dst)
+	dst, plain = h.AppendText(dst, t)
+	if !h.Mangled() {
+		return dst, plain
+	}
+	name := string(dst[from:])
+	if readable := demangle.Name(name, demangle.Full); readable != name {
+		return append(dst[:from], readable...), false
+	}
+	return dst, plain
 }
 
 // Release lets go of the tables. It may be called once.

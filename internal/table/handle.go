@@ -43,6 +43,9 @@ func (t *Tables) handle(key cache.Key, ref *mem.Ref[*entry]) *Handle {
 // Quick says that an answer takes no time worth a look at the clock.
 func (h *Handle) Quick() bool { return h.ref.Value().found == nil }
 
+// Mangled says that names are as linkers see them.
+func (h *Handle) Mangled() bool { return h.ref.Value().mangled }
+
 // Module is what the file says of itself.
 func (h *Handle) Module() ident.Module { return h.ref.Value().module }
 
@@ -55,11 +58,11 @@ func (h *Handle) Release() {
 	}
 }
 
-// newEntry opens the table in blob, which is that of the file with this content
-// hash, and closes blob if it is not.
-func newEntry(blob cache.Blob, hash [32]byte) (*entry, error) {
+// newEntry opens the table in blob, which is that of object m of the file with
+// this content hash, and closes blob if it is not.
+func newEntry(blob cache.Blob, hash [32]byte, m ident.Module) (*entry, error) {
 	tab, err := symcache.Open(blob)
-	if err == nil && tab.Info().InputHash != hash {
+	if err == nil && (tab.Info().InputHash != hash || tab.Info().Module.DebugID != m.DebugID) {
 		err = fault.New(fault.Malformed, "symcache", "it is the table of another file")
 	}
 	if err != nil {
@@ -67,7 +70,8 @@ func newEntry(blob cache.Blob, hash [32]byte) (*entry, error) {
 		return nil, err
 	}
 	tab.Remember(blob.Size() / namesPart)
-	return &entry{answerer: tab, module: tab.Info().Module, blob: blob}, nil
+	info := tab.Info()
+	return &entry{answerer: tab, mangled: info.Flags&symcache.Mangled != 0, module: info.Module, blob: blob}, nil
 }
 
 // namesPart is which part of the size of a table its names may take in memory,

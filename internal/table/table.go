@@ -57,7 +57,7 @@ type Tables struct {
 	lease   cache.Lease
 	loc     *locate.Locator
 	tier    cache.Tier
-	scratch symcache.Scratch
+	scratch bin.Scratch
 	now     func() time.Time
 	log     *slog.Logger
 
@@ -74,10 +74,10 @@ type Tables struct {
 // Deps are the parts that tables work with.
 type Deps struct {
 	Locator *locate.Locator
-	Tier    cache.Tier       // keeps finished tables
-	Scratch symcache.Scratch // where a build spills to
-	Memory  *bin.Budget      // for builds
-	Lease   cache.Lease      // lets one of several nodes build a table; nil: there is one node
+	Tier    cache.Tier  // keeps finished tables
+	Scratch bin.Scratch // where a build spills to
+	Memory  *bin.Budget // for builds
+	Lease   cache.Lease // lets one of several nodes build a table; nil: there is one node
 	Now     func() time.Time
 	Log     *slog.Logger
 }
@@ -109,14 +109,15 @@ func (t *Tables) Close() {
 // entry is what is open for one module: the table, or the file itself.
 type entry struct {
 	answerer
-	module ident.Module
-	found  *locate.Found // the file that answers for itself; nil for a table
-	blob   cache.Blob    // the table; nil for a file
-	taken  atomic.Bool   // its table is being built, or could not be
-	built  chan struct{} // closed when its table is there, or could not be built; nil for a table
-	failed error         // why it could not; to be read when built is closed
-	hash   [32]byte      // of the file; for who builds
-	fresh  bool          // its table was built here and now; for who builds
+	mangled bool // names are as linkers see them
+	module  ident.Module
+	found   *locate.Found // the file that answers for itself; nil for a table
+	blob    cache.Blob    // the table; nil for a file
+	taken   atomic.Bool   // its table is being built, or could not be
+	built   chan struct{} // closed when its table is there, or could not be built; nil for a table
+	failed  error         // why it could not; to be read when built is closed
+	hash    [32]byte      // of the file; for who builds
+	fresh   bool          // its table was built here and now; for who builds
 }
 
 // opened is an entry with the trail that led to it.
@@ -207,7 +208,7 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module) opened
 		return o
 	}
 	if found.Hash != ([32]byte{}) {
-		if e, size := t.stored(ctx, found.Hash); e != nil {
+		if e, size := t.stored(ctx, found.Hash, found.Module); e != nil {
 			found.Close()
 			o.report.Hit, o.report.Lookup = true, t.now().Sub(start)
 			o.ref = t.open.Put(key, e, size, e.close)
@@ -224,7 +225,7 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module) opened
 	// The file in its spool counts like the memory, so that files which wait
 	// for their tables, or will never have one, do not pile up on the disk. Not
 	// in full if it is a giant: that must stay open too, to be fetched once.
-	e := &entry{answerer: direct{obj}, module: found.Module, found: found, built: make(chan struct{})}
+	e := &entry{answerer: direct{obj}, mangled: obj.Mangled(), module: found.Module, found: found, built: make(chan struct{})}
 	o.ref = t.open.Put(key, e, obj.Footprint()+min(src.Size(), t.giant()), e.close)
 	return o
 }
@@ -234,15 +235,15 @@ func (t *Tables) giant() int64 {
 	return max(int64(t.cfg.MaxBytes)/4, 0)
 }
 
-// stored opens the table of the file with this content hash, if there is one.
-// One that is damaged is thrown away, and so made anew.
-func (t *Tables) stored(ctx context.Context, hash [32]byte) (*entry, int64) {
-	key := tableKey(hash)
+// stored opens the table of an object of the file with this content hash, if
+// there is one. One that is damaged is thrown away, and so made anew.
+func (t *Tables) stored(ctx context.Context, hash [32]byte, m ident.Module) (*entry, int64) {
+	key := tableKey(hash, m)
 	blob, err := t.tier.Get(ctx, cache.Symcache, key)
 	if err != nil || blob == nil {
 		return nil, 0
 	}
-	e, err := newEntry(blob, hash)
+	e, err := newEntry(blob, hash, m)
 	if err != nil {
 		t.log.Warn("a stored table is damaged and is made anew", "error", err)
 		t.tier.Forget(ctx, cache.Symcache, key)
@@ -251,7 +252,8 @@ func (t *Tables) stored(ctx context.Context, hash [32]byte) (*entry, int64) {
 	return e, cost(blob.Size())
 }
 
-// tableKey names the table of a file by its content.
-func tableKey(hash [32]byte) cache.Key {
-	return cache.KeyOf("symcache", fmt.Sprint(symcache.Version), string(hash[:]))
+// tableKey names the table of an object by the content of its file, and by its
+// id, as a file may have several objects.
+func tableKey(hash [32]byte, m ident.Module) cache.Key {
+	return cache.KeyOf("symcache", fmt.Sprint(symcache.Version), string(hash[:]), m.DebugID.String())
 }

@@ -196,7 +196,7 @@ func TestWithMetaAndTableNothingIsFetchedAgain(t *testing.T) {
 func ofOtherFile(t *testing.T) []byte {
 	t.Helper()
 	text := strings.NewReplacer("outer", "after", "inner", "under").Replace(file)
-	f, err := object.Open(bin.Bytes([]byte(text)))
+	f, err := object.Open(bin.Bytes([]byte(text)), object.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,10 +7,13 @@ import (
 	"symbolon/internal/fault"
 )
 
-// spool is a draft that never becomes an entry. It is read from its file, not
-// mapped: a disk that cannot give back what it took is an error then, and not
-// the end of the process, and nothing of a giant counts as our memory.
-type spool struct{ *draft }
+// spool is a draft that never becomes an entry. It is read from its file, unless
+// somebody maps it: a disk that cannot give back what it took is an error then,
+// and not the end of the process, and nothing of a giant counts as our memory.
+type spool struct {
+	*draft
+	mapped []byte
+}
 
 // Temp makes a spool. Its bytes count within the bounds of the store until it
 // is closed. It has no name where the system allows that, so a crash leaves
@@ -20,7 +23,7 @@ func (s *Store) Temp() (cache.Spool, error) {
 	if d.name != "" && os.Remove(d.name) == nil {
 		d.name = ""
 	}
-	return &spool{d}, nil
+	return &spool{draft: d}, nil
 }
 
 // Size is how much was written.
@@ -28,6 +31,7 @@ func (p *spool) Size() int64 { return p.length() }
 
 // Close frees the spool. It may be closed twice.
 func (p *spool) Close() error {
+	p.unmap()
 	p.discard()
 	return nil
 }

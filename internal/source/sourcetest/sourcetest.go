@@ -95,7 +95,9 @@ func module(name, id string) ident.Module {
 
 func path(name, id string) string { return name + "/" + id + "/" + ident.SymName(name) }
 
-func candidates(t *testing.T, s source.Source, m ident.Module) []source.Candidate {
+// candidates are the places of Breakpad files; all that are named must be
+// complete.
+func candidates(t *testing.T, s source.Source, m ident.Module) (symbols []source.Candidate) {
 	t.Helper()
 	list, err := s.Candidates(t.Context(), m)
 	if err != nil {
@@ -103,15 +105,18 @@ func candidates(t *testing.T, s source.Source, m ident.Module) []source.Candidat
 	}
 	keys := map[string]bool{}
 	for _, c := range list {
-		if c.Source == "" || c.Kind != source.Breakpad || c.Location == "" || c.Key == "" || c.Path == "" {
+		if c.Source == "" || c.Kind == "" || c.Location == "" || c.Key == "" || c.Path == "" {
 			t.Errorf("incomplete candidate %+v", c)
 		}
 		if keys[c.Key] {
 			t.Errorf("two candidates with key %q", c.Key)
 		}
 		keys[c.Key] = true
+		if c.Kind == source.Breakpad {
+			symbols = append(symbols, c)
+		}
 	}
-	return list
+	return symbols
 }
 
 // first is the only candidate, or the first of two.

@@ -54,12 +54,18 @@ func New(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Ti
 // Candidates names the places of the files of m.
 func (s *Source) Candidates(_ context.Context, m ident.Module) ([]source.Candidate, error) {
 	var list []source.Candidate
-	for _, path := range s.cfg.Paths(m) {
+	add := func(kind, path string) {
 		location := s.location(path)
 		list = append(list, source.Candidate{
-			Source: s.cfg.ID, Kind: source.Breakpad, Location: location, Key: location,
+			Source: s.cfg.ID, Kind: kind, Location: location, Key: location,
 			Public: s.cfg.IsPublic, Local: true, Path: path,
 		})
+	}
+	for _, path := range s.cfg.Paths(m) {
+		add(source.Breakpad, path)
+	}
+	for _, place := range s.cfg.Others(m) {
+		add(place.Kind, place.Path)
 	}
 	return list, nil
 }

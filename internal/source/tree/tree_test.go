@@ -72,7 +72,7 @@ func get(t *testing.T, s source.Source) (string, source.Attempt, error) {
 		t.Fatal(err)
 	}
 	list, err := s.Candidates(t.Context(), ident.Module{DebugFile: "a.so", DebugID: debugID})
-	if err != nil || len(list) != 1 {
+	if err != nil || len(list) == 0 || list[0].Kind != source.Breakpad {
 		t.Fatalf("candidates %v, error %v", list, err)
 	}
 	var got bytes.Buffer

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package disk
+
+func (p *spool) unmap() {}
