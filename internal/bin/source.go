@@ -44,6 +44,24 @@ func Whole(s Source) ([]byte, bool) {
 	return b, int64(len(b)) == s.Size()
 }
 
+// InPlace is s with its content in memory, if that costs no copy: as it is, or
+// mapped by a method Map() ([]byte, error), whose bytes are valid as long as s
+// is open. Mapped says that reading them may fault.
+func InPlace(s Source) (in Source, mapped bool) {
+	if _, ok := Whole(s); ok {
+		return s, false
+	}
+	m, ok := s.(interface{ Map() ([]byte, error) })
+	if !ok {
+		return s, false
+	}
+	b, err := m.Map()
+	if err != nil || int64(len(b)) != s.Size() {
+		return s, false
+	}
+	return Bytes(b), true
+}
+
 // Read returns n bytes of s from off on. A range that s does not have is
 // ErrShort, and is found before anything is allocated. If s is Whole the
 // result is a part of it.

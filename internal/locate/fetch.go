@@ -24,12 +24,19 @@ type fetched struct {
 	fault   *fault.Error
 	parse   time.Duration
 	spool   cache.Spool
+	space   bin.Space // what the file unpacked
 	file    *object.File
 	of      *Locator // nil: it is a failure
 	key     cache.Key
 	refs    atomic.Int32 // the last one is given up under the locator's mu
 	kept    bool         // it came from the originals that are kept
 	keep    atomic.Bool  // it becomes one of them
+}
+
+func (f *fetched) closeSpace() {
+	if f.space != nil {
+		_ = f.space.Close() // nobody uses what is in it
+	}
 }
 
 // metaFor is what the file says of the object that m asks for.
@@ -61,6 +68,7 @@ func (f *fetched) release() {
 	if f.keep.Load() && !f.kept {
 		f.of.keepOriginal(f.key, f.spool)
 	}
+	f.closeSpace()
 	_ = f.spool.Close() // its bytes are not wanted any more
 }
 
@@ -105,10 +113,14 @@ func (l *Locator) receive(f *fetched, fill func(io.Writer) error) error {
 	}
 	if err == nil {
 		start := l.now()
-		f.file, err = stream.w.Finish(out.spool)
+		if l.space != nil {
+			f.space = l.space()
+		}
+		f.file, err = stream.w.Finish(out.spool, object.Options{Space: f.space})
 		f.parse = stream.spent + l.now().Sub(start)
 	}
 	if err != nil {
+		f.closeSpace()
 		if out.spool != nil {
 			_ = out.spool.Close()
 		}

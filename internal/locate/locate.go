@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
@@ -58,6 +59,7 @@ type Locator struct {
 	sources []source.Source
 	tier    cache.Tier
 	spool   func() (cache.Spool, error)
+	space   func() bin.Space
 	lives   cache.Config
 	now     func() time.Time
 	log     *slog.Logger
@@ -72,6 +74,7 @@ type Deps struct {
 	Sources []source.Source             // in the order in which they are asked
 	Tier    cache.Tier                  // keeps verdicts and originals
 	Spool   func() (cache.Spool, error) // holds a file while it is used
+	Space   func() bin.Space            // holds what is unpacked of it; nil: the heap does
 	Lives   cache.Config                // how long verdicts hold
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -80,7 +83,7 @@ type Deps struct {
 // New makes a locator.
 func New(cfg Config, d Deps) *Locator {
 	l := &Locator{
-		keep: cfg.Defaults().KeepOriginals, sources: d.Sources, tier: d.Tier, spool: d.Spool,
+		keep: cfg.Defaults().KeepOriginals, sources: d.Sources, tier: d.Tier, spool: d.Spool, space: d.Space,
 		lives: d.Lives.Defaults(), now: d.Now, log: d.Log,
 		fetches: cache.NewFlight[cache.Key]((*fetched).retain, (*fetched).release),
 		live:    map[cache.Key]*fetched{},

@@ -27,7 +27,7 @@ func FuzzOpen(f *testing.F) {
 		cut := int(addr % uint64(len(text)+1))
 		_, _ = s.Write(text[:cut])
 		_, _ = s.Write(text[cut:])
-		again, errAgain := s.Finish(onDisk{bin.Bytes(text)})
+		again, errAgain := s.Finish(onDisk{bin.Bytes(text)}, object.Options{})
 		if (err == nil) != (errAgain == nil) {
 			t.Fatalf("%v, in pieces %v", err, errAgain)
 		}

@@ -90,7 +90,7 @@ func Open(src bin.Source, opt Options) (*File, error) {
 	s := NewStream()
 	if all, ok := bin.Whole(src); ok {
 		s.feed(all)
-		return s.finish(src, opt)
+		return s.Finish(src, opt)
 	}
 	buf := make([]byte, min(max(src.Size(), 1), 1<<20))
 	for off := int64(0); off < src.Size(); {
@@ -106,7 +106,7 @@ func Open(src bin.Source, opt Options) (*File, error) {
 			break
 		}
 	}
-	return s.finish(src, opt)
+	return s.Finish(src, opt)
 }
 
 // Stream reads a file while it passes by.
@@ -151,9 +151,7 @@ func (s *Stream) pass(p []byte) {
 
 // Finish opens the file whose bytes have passed by, and which are now in src.
 // Nothing is scanned again. The File keeps src.
-func (s *Stream) Finish(src bin.Source) (*File, error) { return s.finish(src, Options{}) }
-
-func (s *Stream) finish(src bin.Source, opt Options) (f *File, err error) {
+func (s *Stream) Finish(src bin.Source, opt Options) (f *File, err error) {
 	defer unfault(&err)()
 	file := &File{kind: kindNames[s.kind]}
 	one := func(o *Object, err error) (*File, error) {

@@ -170,7 +170,7 @@ func TestStreamIsTheSameAsOpen(t *testing.T) {
 			}
 			rest = rest[n:]
 		}
-		f, err := s.Finish(bin.Bytes(text))
+		f, err := s.Finish(bin.Bytes(text), object.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,7 @@ func TestStreamIsTheSameAsOpen(t *testing.T) {
 func TestStreamWantsTheBytesThatPassed(t *testing.T) {
 	s := object.NewStream()
 	_, _ = io.Copy(s, bytes.NewReader(sample().Bytes()))
-	if _, err := s.Finish(bin.Bytes(sample().Bytes()[1:])); fault.KindOf(err) != fault.Internal {
+	if _, err := s.Finish(bin.Bytes(sample().Bytes()[1:]), object.Options{}); fault.KindOf(err) != fault.Internal {
 		t.Fatalf("got %v", err)
 	}
 }

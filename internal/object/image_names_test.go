@@ -1,0 +1,111 @@
+package object_test
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"symbolon/internal/fixture"
+	"symbolon/internal/object"
+	"symbolon/internal/symcache"
+)
+
+// oneFunction is a program with a function at 0x1100 to 0x1140 and symbols.
+func oneFunction(lang int, f fixture.ProgramFunc, symbols ...fixture.ELFSymbol) *fixture.Program {
+	f.Ranges = append(f.Ranges, span{0x1100, 0x1140})
+	for i := range symbols {
+		s := &symbols[i]
+		s.Section = 1
+		if s.Value == 0 {
+			s.Value = 0x1100
+		}
+		if s.Kind == 0 {
+			s.Kind, s.Bind = 2, 1
+		}
+	}
+	return &fixture.Program{
+		Wide: true, Loads: []span{{0x1000, 0x2000}}, Code: []span{{0x1100, 0x1200}}, Symbols: symbols,
+		Units: []*fixture.ProgramUnit{{
+			Version: 5, Lang: lang, Dir: "/d", Files: []string{"a.c"}, Funcs: []fixture.ProgramFunc{f},
+			Sequences: []fixture.ProgramLines{{Rows: []fixture.ProgramRow{{Addr: 0x1100, Line: 7}}, End: 0x1180}},
+		}},
+	}
+}
+
+func TestNamesOfFunctions(t *testing.T) {
+	type fn = fixture.ProgramFunc
+	type symbol = fixture.ELFSymbol
+	for what, c := range map[string]struct {
+		lang    int
+		fn      fn
+		symbols []symbol
+		want    string
+	}{
+		"linkage name before name":                        {modelCpp, fn{Name: "f", Linkage: "_Z1fv"}, nil, "_Z1fv"},
+		"plain name in C":                                 {modelC, fn{Name: "f"}, nil, "f"},
+		"C has no scopes":                                 {modelC, fn{Name: "f", Scope: "n"}, nil, "f"},
+		"name with its scope":                             {modelCpp, fn{Name: "f", Scope: "n"}, nil, "n::f"},
+		"symbol with the same name and a suffix":          {modelC, fn{Name: "f"}, []symbol{{Name: "f.isra.0"}}, "f.isra.0"},
+		"the same, and one without":                       {modelC, fn{Name: "f"}, []symbol{{Name: "f.isra.0"}, {Name: "f"}}, "f"},
+		"suffix of a linkage name":                        {modelCpp, fn{Name: "f", Linkage: "_Z1fv"}, []symbol{{Name: "_Z1fv.cold"}}, "_Z1fv.cold"},
+		"suffix without a dot":                            {modelC, fn{Name: "f"}, []symbol{{Name: "f2"}}, "f"},
+		"clone elsewhere":                                 {modelC, fn{Name: "f"}, []symbol{{Name: "f.cold", Value: 0x1101}}, "f"},
+		"alias":                                           {modelC, fn{Name: "f"}, []symbol{{Name: "other"}}, "f"},
+		"mangled symbol":                                  {modelCpp, fn{Name: "f", Scope: "n"}, []symbol{{Name: "_ZN1n1fEv"}}, "_ZN1n1fEv"},
+		"mangled symbol, but there is a linkage name":     {modelCpp, fn{Name: "f", Linkage: "_Z1fv"}, []symbol{{Name: "_Z1fi"}}, "_Z1fv"},
+		"mangled symbol of something else":                {modelCpp, fn{Name: "f", Scope: "n"}, []symbol{{Name: "_ZN1n1gEv"}}, "n::f"},
+		"mangled symbol of a template":                    {modelCpp, fn{Name: "f<int>", Scope: "n"}, []symbol{{Name: "_ZN1n1fIiEEvv"}}, "_ZN1n1fIiEEvv"},
+		"mangled symbol behind an alias":                  {modelCpp, fn{Name: "f", Scope: "n"}, []symbol{{Name: "alias"}, {Name: "_ZN1n1fEv"}}, "_ZN1n1fEv"},
+		"no name but a symbol":                            {modelC, fn{}, []symbol{{Name: "s"}}, "s"},
+		"no name, and the symbol that ranks best":         {modelC, fn{}, []symbol{{Name: "__s"}, {Name: "s"}}, "s"},
+		"no name and no symbol":                           {modelC, fn{}, nil, ""},
+		"no name and a symbol inside":                     {modelC, fn{}, []symbol{{Name: "s", Value: 0x1101}}, ""},
+		"symbol where it is entered, not where it starts": {modelC, fn{Name: "f", Entry: 0x1110}, []symbol{{Name: "f.b", Value: 0x1110}, {Name: "f.a"}}, "f.b"},
+	} {
+		o := open(t, oneFunction(c.lang, c.fn, c.symbols...).Bytes())
+		frames := o.Lookup(nil, 0x120)
+		if len(frames) != 1 || str(o, frames[0].Func) != c.want {
+			t.Errorf("%s: %s; want %q", what, show(o, frames), c.want)
+		}
+		agreeWithTable(t, o, what)
+	}
+}
+
+// References of names that go round, and those to nowhere, are no names; the
+// symbol is.
+func TestNamesThatGoRoundEnd(t *testing.T) {
+	d := &fixture.Dwarf{Order: leastFirst}
+	a, b := &fixture.DIE{Tag: 0x2e}, &fixture.DIE{Tag: 0x2e}
+	a.Attrs = []fixture.DwarfAttr{{0x47, 0x13, b}}
+	b.Attrs = []fixture.DwarfAttr{{0x31, 0x13, a}}
+	round := &fixture.DIE{Tag: 0x2e, Attrs: []fixture.DwarfAttr{{0x31, 0x13, a}, {0x11, 0x01, 0x1100}, {0x12, 0x06, 0x10}}}
+	lost := &fixture.DIE{Tag: 0x2e, Attrs: []fixture.DwarfAttr{{0x31, 0x13, 0xffff}, {0x11, 0x01, 0x1110}, {0x12, 0x06, 0x10}}}
+	d.Unit(&fixture.DwarfUnit{Version: 5, AddrSize: 8, Root: &fixture.DIE{Tag: 0x11, Kids: []*fixture.DIE{a, b, round, lost}}}, nil)
+	d.Finish()
+	p := oneFunction(modelC, fixture.ProgramFunc{}, fixture.ELFSymbol{Name: "round"}, fixture.ELFSymbol{Name: "lost", Value: 0x1110})
+	p.Units = nil
+	p.More = []fixture.ELFSection{{Name: ".debug_info", Type: 1, Data: d.Info}, {Name: ".debug_abbrev", Type: 1, Data: d.Abbrev}}
+	o := open(t, p.Bytes())
+	wants(t, o, map[uint64]string{0x108: "round :0 [100+10]", 0x118: "lost :0 [110+10]"})
+	agreeWithTable(t, o, "round")
+}
+
+// A function of which another unit has a copy is that of the first unit, with
+// its name and lines.
+func TestTheFirstOfEqualFunctionsCounts(t *testing.T) {
+	p := oneFunction(modelC, fixture.ProgramFunc{Name: "first"})
+	p.Units = append(p.Units, oneFunction(modelC, fixture.ProgramFunc{Name: "second"}).Units[0])
+	p.Units[1].Dir = "/other"
+	wants(t, open(t, p.Bytes()), map[uint64]string{0x108: "first /d/a.c:7 [100+40]"})
+}
+
+var leastFirst = binary.LittleEndian
+
+// agreeWithTable demands the same of o and its table, around all rows.
+func agreeWithTable(t *testing.T, o *object.Object, what string) {
+	t.Helper()
+	table, err := tableOf(o, symcache.Options{}, 2)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	agree(t, o, table, everywhere(t, o), what)
+}
