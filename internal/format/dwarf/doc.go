@@ -17,9 +17,10 @@
 // classes, abstract instances and other functions. A function in a function is
 // one of its own. An inlined call whose ranges are empty is passed through; its
 // calls hang at its parent. One that has no attribute for ranges, as in strict
-// DWARF 2, is kept: it is where the calls inside of it are. Types are passed over by DW_AT_sibling where no function
-// can be below them, which is rarer in C++ than in C: there local classes and
-// methods stand in types and in abstract instances.
+// DWARF 2, is kept: it is where the calls inside of it are. Types are passed
+// over by DW_AT_sibling where no function can be below them, which is rarer in
+// C++ than in C: there local classes and methods stand in types and in abstract
+// instances.
 //
 // The abbreviations of a unit are compiled: a DIE without attributes of
 // variable size is passed over by one addition, another by a step for each of

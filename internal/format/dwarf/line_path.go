@@ -6,6 +6,17 @@ import "bytes"
 // compDir as far as they do not begin at a root. Nothing is appended for a
 // number that no file has.
 func (p *Program) AppendPath(dst []byte, file uint32, compDir []byte) []byte {
+	return p.appendPath(dst, file, compDir, false)
+}
+
+// AppendWritten is AppendPath without any mending: what GNU's and LLVM's tools
+// print. Directory 0 of version 5, which is compDir again, stands twice if it is
+// relative.
+func (p *Program) AppendWritten(dst []byte, file uint32, compDir []byte) []byte {
+	return p.appendPath(dst, file, compDir, true)
+}
+
+func (p *Program) appendPath(dst []byte, file uint32, compDir []byte, written bool) []byte {
 	e := p.entry(file)
 	if len(e.name) == 0 {
 		return dst
@@ -16,18 +27,18 @@ func (p *Program) AppendPath(dst []byte, file uint32, compDir []byte) []byte {
 		dir = p.readEntry(&p.dirs, int(e.dir-1)).name
 	case p.Version >= 5 && e.dir < uint64(len(p.dirs.places)):
 		dir = p.readEntry(&p.dirs, int(e.dir)).name
-		if e.dir == 0 && len(compDir) > 0 && !isRooted(dir) {
+		if !written && e.dir == 0 && len(compDir) > 0 && !isRooted(dir) {
 			dir = nil // directory 0 is compDir itself
 		}
 	}
 	from := len(dst)
 	dst = append(dst, compDir...)
-	dst = joinPath(dst, from, dir)
-	return joinPath(dst, from, e.name)
+	dst = joinPath(dst, from, dir, written)
+	return joinPath(dst, from, e.name, written)
 }
 
 // joinPath appends part to the path that begins at dst[from].
-func joinPath(dst []byte, from int, part []byte) []byte {
+func joinPath(dst []byte, from int, part []byte, written bool) []byte {
 	base := dst[from:]
 	switch {
 	case len(part) == 0:
@@ -41,7 +52,12 @@ func joinPath(dst []byte, from int, part []byte) []byte {
 	if hasDrive(base) || bytes.IndexByte(base, '\\') >= 0 {
 		sep = '\\'
 	}
-	dst = append(dst[:from], bytes.TrimRight(base, `/\`)...)
+	switch {
+	case !written:
+		dst = append(dst[:from], bytes.TrimRight(base, `/\`)...)
+	case base[len(base)-1] == '/':
+		return append(dst, part...)
+	}
 	return append(append(dst, sep), part...)
 }
 

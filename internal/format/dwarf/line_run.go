@@ -17,6 +17,7 @@ type LineRow struct {
 	File   uint32 // as the program numbers files
 	Line   uint32 // 0: made by the compiler
 	Column uint32 // 0: unknown, or not wanted
+	Branch uint32 // discriminator: which code of the line; 0: there is one only, or not wanted
 }
 
 // Sequence is a stretch of code without gaps. Its rows ascend strictly, the
@@ -28,7 +29,7 @@ type Sequence struct {
 
 // RunOptions says what is wanted of a line program.
 type RunOptions struct {
-	Columns     bool // rows that differ only in the column are kept
+	Columns     bool // rows that differ only in the column or the discriminator are kept
 	Relocatable bool // code may begin at address 0
 }
 
@@ -50,6 +51,7 @@ const (
 	lneEndSequence = 1
 	lneSetAddress  = 2
 	lneDefineFile  = 3
+	lneSetBranch   = 4 // DW_LNE_set_discriminator
 )
 
 // lineState is the registers of the machine, and the sequence that it is in.
@@ -60,10 +62,11 @@ type lineState struct {
 	last    LineRow // as the last row was, even if it was dropped; Addr has all bits while there is none
 	dead    bool    // the sequence is of code that the linker dropped
 	zero    bool    // code may begin at address 0
+	columns bool    // those and discriminators are wanted
 }
 
 func (s *lineState) begin(first int) {
-	*s = lineState{LineRow: LineRow{File: 1, Line: 1}, first: first, last: LineRow{Addr: ^uint64(0)}, zero: s.zero}
+	*s = lineState{LineRow: LineRow{File: 1, Line: 1}, first: first, last: LineRow{Addr: ^uint64(0)}, zero: s.zero, columns: s.columns}
 }
 
 // Run executes the program and appends what it says to dst. Of rows at one
@@ -77,7 +80,7 @@ func (p *Program) Run(dst *Lines, opt RunOptions) error {
 	if p.code == 0 {
 		return nil
 	}
-	s := lineState{zero: opt.Relocatable}
+	s := lineState{zero: opt.Relocatable, columns: opt.Columns}
 	s.begin(len(dst.Rows))
 	// What most opcodes change is kept in variables beside s.
 	b, i, base, rows := p.unit, p.code, p.params.opcodeBase, dst.Rows
@@ -125,12 +128,13 @@ func (p *Program) Run(dst *Lines, opt RunOptions) error {
 			s.LineRow, s.last = row, last
 			rows = s.put(rows)
 			last = s.last
-		} else if row.File != last.File || row.Line != last.Line || row.Column != last.Column {
+		} else if row.File != last.File || row.Line != last.Line || row.Column != last.Column || row.Branch != last.Branch {
 			rows = append(rows, row)
 			last = row
 		} else {
 			last.Addr = row.Addr
 		}
+		row.Branch = 0
 	}
 	s.last, dst.Rows = last, rows
 	s.close(dst, 0)
@@ -152,7 +156,7 @@ func (s *lineState) put(rows []LineRow) []LineRow {
 	}
 	s.last = s.LineRow
 	if len(rows) > s.first {
-		if r := rows[len(rows)-1]; r.File == s.File && r.Line == s.Line && r.Column == s.Column {
+		if r := rows[len(rows)-1]; r.File == s.File && r.Line == s.Line && r.Column == s.Column && r.Branch == s.Branch {
 			return rows
 		}
 	}
@@ -213,6 +217,10 @@ func (p *Program) extended(s *lineState, dst *Lines, i int) int {
 		s.setAddress(dst, p.unit[i+1:end], p.r)
 	case lneDefineFile:
 		p.defined = append(p.defined, i+1)
+	case lneSetBranch:
+		if v, _ := uleb(p.unit[:end], i+1); s.columns {
+			s.Branch = lineClip(v)
+		}
 	}
 	return end
 }
