@@ -17,16 +17,21 @@ type chunk struct {
 }
 
 // beats says whether c hides d where both are: the lower layer, then the one
-// that starts last, then the shorter one. Of equal ones the first in the file
-// hides the others.
+// that starts last, then the shorter one. Of equal ones that of the first unit
+// hides the others, and in a unit, where assemblers write a function for each of
+// its names, the last.
 func (c *chunk) beats(d *chunk) bool {
 	switch {
 	case c.layer != d.layer:
 		return c.layer < d.layer
 	case c.start != d.start:
 		return c.start > d.start
+	case c.end != d.end:
+		return c.end < d.end
+	case c.unit != d.unit:
+		return c.unit < d.unit
 	}
-	return c.end < d.end
+	return c.off > d.off
 }
 
 // The code of a chunk is

@@ -71,7 +71,7 @@ func (g *image) look(found *direct, u int, addr uint64, layer uint16, full bool)
 		if c.start > addr || c.end <= addr || c.layer != layer {
 			continue
 		}
-		if found.unit == nil || c.beats(&found.best) || !found.best.beats(c) && c.unit < found.best.unit {
+		if found.unit == nil || c.beats(&found.best) {
 			found.best, found.unit = *c, k
 		}
 	}

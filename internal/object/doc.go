@@ -45,8 +45,8 @@
 // to an address is that of
 //
 //  1. the function of the debug information whose range holds it: of several
-//     the one that starts last, then the shorter one, then the first in the
-//     file. Inside of it the inlined call that holds it, of those side by side
+//     the one that starts last, then the shorter one, then that of the first
+//     unit, and in a unit the last. Inside of it the inlined call that holds it, of those side by side
 //     the first in the file, and in that the next; the innermost frame has the
 //     row of the line program of the unit, those around it the places of the
 //     calls. A call is cut at the end of what calls it.

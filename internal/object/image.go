@@ -45,6 +45,7 @@ type image struct {
 	roots    []root
 	cache    digests
 	problems problems
+	branches branches
 	counts   Counts // once all was read; guarded by problems.mu
 }
 

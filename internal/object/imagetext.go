@@ -75,7 +75,10 @@ func (g *image) appendFile(dst []byte, t sym.Text) []byte {
 		_ = f.program.Read(&g.lineSections, u.LineOff) // has been told when the rows were read
 		f.dir = append(f.dir[:0], g.dwarf.UnitText(unit, dwarf.AttrCompDir)...)
 	}
-	f.path = f.program.AppendPath(f.path[:0], file, f.dir)
 	from := len(dst)
+	if g.opt.Written {
+		return validTail(f.program.AppendWritten(dst, file, f.dir), from)
+	}
+	f.path = f.program.AppendPath(f.path[:0], file, f.dir)
 	return validTail(appendPath(dst, f.path), from)
 }

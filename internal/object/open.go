@@ -13,6 +13,7 @@ import (
 // Options of Open. The zero value is fine.
 type Options struct {
 	Columns bool      // frames tell the column too
+	Written bool      // paths are as they are written in the file, and not cleaned
 	Space   bin.Space // takes large sections that are packed; nil: the heap does. It outlives the File
 
 	mapped bool // reading the source may fault

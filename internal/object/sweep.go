@@ -37,13 +37,7 @@ type partly struct {
 type numbered struct{ stamp, number int32 }
 
 // hides says whether chunk i hides chunk j.
-func (s *sweep) hides(i, j int32) bool {
-	a, b := &s.chunks[i], &s.chunks[j]
-	if a.beats(b) {
-		return true
-	}
-	return !b.beats(a) && i < j
-}
+func (s *sweep) hides(i, j int32) bool { return s.chunks[i].beats(&s.chunks[j]) }
 
 func (s *sweep) run() error {
 	slices.SortStableFunc(s.chunks, func(a, b chunk) int { return cmp.Compare(a.start, b.start) })

@@ -1,0 +1,46 @@
+package object
+
+import (
+	"sync"
+
+	"symbolon/internal/format/dwarf"
+)
+
+// Discriminator tells pieces of code of one line apart: which one an address
+// is in, 0 if there is one only or that is not known. Columns must be wanted.
+func (o *Object) Discriminator(addr uint64) uint32 {
+	g, ok := o.view.(*image)
+	if !ok || g.parts != nil || g.lifted || !g.opt.Columns {
+		return 0
+	}
+	addr += g.bases[0]
+	found := uint32(0)
+	b := &g.branches
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	g.covered().at(addr, func(u int) {
+		if u >= len(g.units()) || found != 0 {
+			return
+		}
+		if b.unit != u+1 {
+			w := workers.Get().(*worker)
+			g.readLines(w, u)
+			b.lines, w.lines = w.lines, b.lines
+			workers.Put(w)
+			b.unit = u + 1
+			b.cursor.reset(&b.lines)
+		}
+		if row, _ := b.cursor.at(addr); row != nil {
+			found = row.Branch
+		}
+	})
+	return found
+}
+
+// branches is the line program that was asked for discriminators last.
+type branches struct {
+	mu     sync.Mutex
+	unit   int // plus 1
+	lines  dwarf.Lines
+	cursor lineCursor
+}
