@@ -30,17 +30,17 @@ func inspectCommand() *command {
 				return err
 			}
 			defer src.Close()
-			f, err := object.Open(src.Source)
+			f, err := object.Open(src.Source, object.Options{})
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			var all []inspected
 			for _, o := range f.Objects() {
 				// What is wrong inside of functions is known once all are read.
-				if err := o.Blocks(runtime.GOMAXPROCS(0), func(*sym.Block) error { return ctx.Err() }); err != nil {
+				if err := o.Blocks(object.BlockOptions{Workers: runtime.GOMAXPROCS(0)}, func(*sym.Block) error { return ctx.Err() }); err != nil {
 					return fmt.Errorf("%s: %w", args[0], err)
 				}
-				all = append(all, inspectObject(o.Info()))
+				all = append(all, inspectObject(o.Info(), o.Needs()))
 			}
 			if asJSON {
 				enc := json.NewEncoder(e.stdout)
@@ -59,6 +59,7 @@ func inspectCommand() *command {
 // inspected is what inspect tells of one object.
 type inspected struct {
 	Format      string      `json:"format"`
+	Name        string      `json:"name,omitempty"`
 	Kind        string      `json:"kind"`
 	Arch        string      `json:"arch"`
 	DebugFile   string      `json:"debug_file,omitempty"`
@@ -72,31 +73,43 @@ type inspected struct {
 	Unwind      bool        `json:"has_unwind_info"`
 	Sources     bool        `json:"has_sources"`
 	Producer    string      `json:"producer,omitempty"`
+	Needs       []need      `json:"needs,omitempty"`
 	Functions   int         `json:"functions"`
 	Publics     int         `json:"symbols"`
 	Bad         uint64      `json:"bad_records"`
 	BadList     []badRecord `json:"bad_records_by_kind,omitempty"`
 }
 
-// badRecord is how many records of one kind were left out, and where.
-type badRecord struct {
-	Kind  string   `json:"kind"`
-	Count uint64   `json:"count"`
-	Lines []uint32 `json:"first_lines"`
+// need is a file without which an object says less than it could.
+type need struct {
+	Kind string `json:"kind"`
+	Name string `json:"name,omitempty"`
+	ID   string `json:"id,omitempty"`
 }
 
-func inspectObject(info object.Info) inspected {
+// badRecord is how many records of one kind were left out, and where.
+type badRecord struct {
+	Kind   string   `json:"kind"`
+	Count  uint64   `json:"count"`
+	Lines  []uint32 `json:"first_lines,omitempty"`
+	Places []string `json:"first_places,omitempty"`
+}
+
+func inspectObject(info object.Info, needs []object.Need) inspected {
 	has := func(f object.Features) bool { return info.Features&f != 0 }
 	x := inspected{
-		Format: info.Kind, Kind: "dbg", Arch: info.Module.Arch.String(),
+		Format: info.Kind, Name: info.Name, Kind: info.Type, Arch: info.Module.Arch.String(),
 		DebugFile: info.Module.DebugFile, DebugID: info.Module.DebugID.String(), BreakpadID: info.Module.DebugID.Breakpad(),
 		CodeFile: info.Module.CodeFile, CodeID: info.Module.CodeID.String(),
 		LoadAddress: fmt.Sprintf("0x%x", info.LoadAddress),
 		Symbols:     has(object.HasSymbols), Debug: has(object.HasDebug), Unwind: has(object.HasUnwind), Sources: has(object.HasSources),
 		Producer: info.Producer, Functions: info.Counts.Functions, Publics: info.Counts.Publics, Bad: info.BadRecords,
 	}
+	for _, n := range needs {
+		x.Needs = append(x.Needs, need{n.Kind.String(), n.Name, fmt.Sprintf("%x", n.ID)})
+	}
 	for _, d := range info.Damage {
-		x.BadList = append(x.BadList, badRecord{d.Kind, d.Count, d.Lines})
+		x.BadList = append(x.BadList, badRecord{d.Kind, d.Count, d.Lines, d.Places})
 	}
 	return x
 }
@@ -107,6 +120,7 @@ func (x *inspected) print(e *env) {
 			say(e.stdout, "%-13s %s\n", label, printable(value))
 		}
 	}
+	line("name", x.Name)
 	line("format", x.Format+", "+x.Kind)
 	line("arch", x.Arch)
 	line("debug file", x.DebugFile)
@@ -124,10 +138,20 @@ func (x *inspected) print(e *env) {
 			say(e.stdout, "%-13s %s\n", "", f.what)
 		}
 	}
+	for _, n := range x.Needs {
+		say(e.stdout, "%-13s %s %s %s\n", "needs", n.Kind, printable(n.Name), n.ID)
+	}
 	if x.Bad > 0 {
 		say(e.stdout, "%-13s %d\n", "bad records", x.Bad)
 		for _, b := range x.BadList {
-			say(e.stdout, "%-13s %d %s, the first in lines %s\n", "", b.Count, b.Kind, strings.Trim(fmt.Sprint(b.Lines), "[]"))
+			if len(b.Lines) > 0 {
+				say(e.stdout, "%-13s %d %s, the first in lines %s\n", "", b.Count, b.Kind, strings.Trim(fmt.Sprint(b.Lines), "[]"))
+				continue
+			}
+			say(e.stdout, "%-13s %d %s\n", "", b.Count, b.Kind)
+			for _, p := range b.Places {
+				say(e.stdout, "%-13s   %s\n", "", printable(p))
+			}
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -17,11 +18,15 @@ import (
 	"symbolon/internal/demangle"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
+	"symbolon/internal/symcache"
+	"symbolon/internal/table"
 )
 
 type resolveFlags struct {
+	open       openOptions
 	format     string
 	addr       string
+	table      bool
 	noDemangle bool
 }
 
@@ -41,6 +46,13 @@ An address about which nothing is known is an answer, not a failure.`,
 		flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&f.format, "format", "text", "text, json, jsonl, gnu or llvm as `FORMAT`")
 			fs.StringVar(&f.addr, "addr", "", "`KIND` of the addresses: rva (relative to the image, the default of text and json) or vaddr (as linked, the default of gnu and llvm)")
+			fs.StringVar(&f.open.Arch, "arch", "", "the object of a file of several that is for `ARCH`; empty is any")
+			fs.IntVar(&f.open.Object, "object", 0, "the `N`th object of those, counted from 0")
+			fs.Func("debug-dir", "look for separate debug files in `DIR` too; may be repeated", func(dir string) error {
+				f.open.Dirs = append(f.open.Dirs, dir)
+				return nil
+			})
+			fs.BoolVar(&f.table, "table", false, "make a table first and answer from that, which pays for very many addresses")
 			fs.BoolVar(&f.noDemangle, "no-demangle", false, "leave mangled names as they are")
 		},
 		run: func(ctx context.Context, e *env, args []string) error { return resolve(ctx, e, &f, args) },
@@ -67,14 +79,20 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 	if args[0] == "-" && len(args) == 1 {
 		return &usageError{text: "with the file on standard input the addresses must be arguments"}
 	}
-	obj, src, err := openObject(e, args[0])
+	f.open.Columns = true
+	d, err := openDebug(e, args[0], f.open)
 	if err != nil {
 		return err
 	}
-	defer src.Close()
-	r := resolver{obj: obj, demangle: !f.noDemangle, out: bufio.NewWriter(e.stdout), write: write}
+	defer d.Close()
+	r := resolver{answers: d.object, demangle: !f.noDemangle, out: bufio.NewWriter(e.stdout), write: write}
+	if f.table {
+		if r.answers, err = tableOf(ctx, d.object); err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
+	}
 	if vaddr {
-		r.base = obj.Info().LoadAddress
+		r.base = d.object.Info().LoadAddress
 	}
 	if f.format == "json" {
 		r.text("[")
@@ -84,12 +102,48 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 	if f.format == "json" {
 		r.text("]\n")
 	}
-	return errors.Join(err, r.out.Flush()) // what is known is told in any case
+	err = errors.Join(err, r.out.Flush()) // what is known is told in any case
+	tellDamage(e.stderr, args[0], d.object.Info())
+	return err
+}
+
+// tableOf makes the table of an object in memory.
+func tableOf(ctx context.Context, o *object.Object) (answers, error) {
+	var b bytes.Buffer
+	if err := table.Build(ctx, &b, o, symcache.Options{Workers: runtime.GOMAXPROCS(0)}, 0, [32]byte{}); err != nil {
+		return nil, err
+	}
+	t, err := symcache.Open(bin.Bytes(b.Bytes()))
+	return inTable{t}, err
+}
+
+// inTable answers from a table.
+type inTable struct{ *symcache.Table }
+
+func (t inTable) AppendText(dst []byte, x sym.Text) []byte {
+	dst, _ = t.Table.AppendText(dst, x)
+	return dst
+}
+
+// tellDamage says what of a file could not be read.
+func tellDamage(stderr io.Writer, name string, info object.Info) {
+	for _, d := range info.Damage {
+		say(stderr, "symbolon: %s: %d %s were left out\n", printable(name), d.Count, d.Kind)
+		for _, p := range d.Places {
+			say(stderr, "symbolon: %s: %s\n", printable(name), printable(p))
+		}
+	}
+}
+
+// answers is a debug file or its table.
+type answers interface {
+	Lookup(dst []sym.Frame, addr uint64) []sym.Frame
+	AppendText(dst []byte, t sym.Text) []byte
 }
 
 // resolver answers addresses one by one.
 type resolver struct {
-	obj      *object.Object
+	answers  answers
 	base     uint64
 	demangle bool
 	out      *bufio.Writer
@@ -157,7 +211,7 @@ func (r *resolver) one(addr uint64) error {
 	a := answer{Addr: "0x" + strconv.FormatUint(addr, 16), Frames: []frame{}}
 	r.frames = r.frames[:0]
 	if addr >= r.base {
-		r.frames = r.obj.Lookup(r.frames, addr-r.base)
+		r.frames = r.answers.Lookup(r.frames, addr-r.base)
 	}
 	for _, f := range r.frames {
 		out := frame{Function: r.name(f.Func), Line: f.Line, Column: f.Column, Inlined: f.Inlined}
@@ -184,7 +238,7 @@ func (r *resolver) put(a *answer) error {
 }
 
 func (r *resolver) string(t sym.Text) string {
-	r.buf = r.obj.AppendText(r.buf[:0], t)
+	r.buf = r.answers.AppendText(r.buf[:0], t)
 	return strings.ToValidUTF8(string(r.buf), "\uFFFD")
 }
 
@@ -315,19 +369,17 @@ func openFile(e *env, name string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m, ok := mapFile(f, st.Size()); ok {
+		return &file{m, m}, nil
+	}
 	return &file{onDisk{f, st.Size()}, f}, nil
 }
 
 // openObject opens the only object of a debug file.
-func openObject(e *env, name string) (*object.Object, *file, error) {
-	f, err := openFile(e, name)
+func openObject(e *env, name string) (*object.Object, *debugFile, error) {
+	d, err := openDebug(e, name, openOptions{})
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := object.Open(f.Source)
-	if err != nil {
-		f.Close()
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return o.Objects()[0], f, nil
+	return d.object, d, nil
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/symcache"
 	"symbolon/internal/table"
 )
@@ -49,11 +50,12 @@ func tableBuildCommand() *command {
 }
 
 func buildTable(ctx context.Context, e *env, name, out string) error {
-	obj, src, err := openObject(e, name)
+	obj, d, err := openObject(e, name)
 	if err != nil {
 		return err
 	}
-	defer src.Close()
+	defer d.Close()
+	src := d.open[len(d.open)-1]
 	h := sha256.New()
 	if _, err := io.Copy(h, io.NewSectionReader(src, 0, src.Size())); err != nil {
 		return err
@@ -126,11 +128,11 @@ func withTable(e *env, args []string, use func(name string, t *symcache.Table) e
 // scratch is a folder that builds spill to.
 type scratch struct{ dir string }
 
-func (s scratch) Create() (symcache.ScratchFile, error) {
+func (s scratch) Create() (bin.ScratchFile, error) {
 	return os.CreateTemp(s.dir, "symbolon-build-*")
 }
 
-func (s scratch) Remove(f symcache.ScratchFile) error {
+func (s scratch) Remove(f bin.ScratchFile) error {
 	file := f.(*os.File) // what Create made
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/dir"
 	"symbolon/internal/cache"
@@ -20,7 +21,6 @@ import (
 	"symbolon/internal/source/tree"
 	"symbolon/internal/source/web"
 	"symbolon/internal/symbolicate"
-	"symbolon/internal/symcache"
 	"symbolon/internal/table"
 )
 
@@ -82,6 +82,7 @@ func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, e
 		Sources: sources,
 		Tier:    tier,
 		Spool:   n.spool,
+		Space:   func() bin.Space { return &space{dir: filepath.Join(data, "tmp")} },
 		Lives:   cfg.Cache.Lifetimes,
 		Now:     time.Now,
 		Log:     log,
@@ -171,6 +172,6 @@ func (n *node) writable(context.Context) error { return n.store.Writable() }
 // counts.
 type spools struct{ store *disk.Store }
 
-func (s spools) Create() (symcache.ScratchFile, error) { return s.store.Temp() }
+func (s spools) Create() (bin.ScratchFile, error) { return s.store.Temp() }
 
-func (s spools) Remove(f symcache.ScratchFile) error { return f.(cache.Spool).Close() } // what Create made
+func (s spools) Remove(f bin.ScratchFile) error { return f.(cache.Spool).Close() } // what Create made

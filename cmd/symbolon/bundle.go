@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"symbolon/internal/format/bundle"
+	"symbolon/internal/object"
+	"symbolon/internal/sym"
+)
+
+func bundleCommand() *command {
+	var out string
+	return &command{
+		name:  "bundle",
+		args:  "FILE SRCDIR",
+		short: "Collect the sources that a debug file names into a source bundle",
+		long: `Each path that the debug file names is looked for in SRCDIR: as a whole, then
+without its first folders, one after the other. Files that are not there, and
+those that are not text, are left out.`,
+		flags: func(fs *flag.FlagSet) {
+			fs.StringVar(&out, "out", "", "write to `BUNDLE`; - is standard output (default FILE.src.zip)")
+		},
+		run: func(ctx context.Context, e *env, args []string) error {
+			if len(args) != 2 {
+				return &usageError{text: "name one FILE and one SRCDIR"}
+			}
+			if st, err := os.Stat(args[1]); err != nil || !st.IsDir() {
+				return &usageError{text: fmt.Sprintf("%s is no folder", args[1])}
+			}
+			if out == "" {
+				out = args[0] + ".src.zip"
+			}
+			obj, d, err := openObject(e, args[0])
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			paths, err := sourcePaths(ctx, obj)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			written := 0
+			err = writeFile(e, out, func(w io.Writer) error {
+				written, err = bundle.Write(w, manifestOf(obj.Info(), filepath.Base(args[0])), sourceTexts(paths, args[1]))
+				return err
+			})
+			if err == nil {
+				say(e.stderr, "%d of %d sources\n", written, len(paths))
+			}
+			return err
+		},
+	}
+}
+
+// manifestOf says what the sources of a bundle are of.
+func manifestOf(info object.Info, name string) bundle.Manifest {
+	m := bundle.Manifest{Attributes: map[string]string{"object_name": name}}
+	for key, value := range map[string]string{
+		"arch": info.Module.Arch.String(), "debug_id": info.Module.DebugID.String(), "code_id": info.Module.CodeID.String(),
+	} {
+		if value != "" {
+			m.Attributes[key] = value
+		}
+	}
+	return m
+}
+
+// sourcePaths are the paths that frames of an object name, sorted.
+func sourcePaths(ctx context.Context, o *object.Object) ([]string, error) {
+	seen := map[sym.Text]bool{0: true}
+	names := map[string]bool{}
+	note := func(t sym.Text) {
+		if !seen[t] {
+			seen[t] = true
+			names[string(o.AppendText(nil, t))] = true
+		}
+	}
+	err := o.Blocks(object.BlockOptions{Workers: runtime.GOMAXPROCS(0)}, func(b *sym.Block) error {
+		for i := range b.Rows {
+			note(b.Rows[i].File)
+		}
+		for i := range b.Nodes {
+			note(b.Nodes[i].CallFile)
+		}
+		return ctx.Err()
+	})
+	delete(names, "")
+	paths := make([]string, 0, len(names))
+	for name := range names {
+		paths = append(paths, name)
+	}
+	slices.Sort(paths)
+	return paths, err
+}
+
+// sourceTexts are the texts of those paths that are in a folder.
+func sourceTexts(paths []string, dir string) iter.Seq2[bundle.File, []byte] {
+	return func(yield func(bundle.File, []byte) bool) {
+		for _, path := range paths {
+			text, ok := sourceText(path, dir)
+			if ok && !yield(bundle.File{Type: bundle.Source, Path: path}, text) {
+				return
+			}
+		}
+	}
+}
+
+// maxBundled is more than any source file has.
+const maxBundled = 64 << 20
+
+// sourceText reads the file of a folder that a path most likely means. Nothing
+// outside of the folder is read.
+func sourceText(path, dir string) ([]byte, bool) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, false
+	}
+	defer root.Close()
+	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
+	for i := range parts {
+		name := filepath.Join(parts[i:]...)
+		if st, err := root.Stat(name); err != nil || !st.Mode().IsRegular() || st.Size() > maxBundled {
+			continue
+		}
+		if text, err := root.ReadFile(name); err == nil {
+			return text, true
+		}
+	}
+	return nil, false
+}

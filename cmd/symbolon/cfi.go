@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+
+	"symbolon/internal/object"
+)
+
+func cfiCommand() *command {
+	var open openOptions
+	return &command{
+		name:  "cfi",
+		args:  "FILE",
+		short: "Print the unwind information of a file as Breakpad's STACK records",
+		long: `Addresses are relative to the image. Read are .eh_frame and .debug_frame, the
+compact unwind information of Apple's systems, and Breakpad files. A rule that
+the records cannot say is left out.`,
+		flags: func(fs *flag.FlagSet) {
+			fs.StringVar(&open.Arch, "arch", "", "the object of a file of several that is for `ARCH`; empty is any")
+			fs.IntVar(&open.Object, "object", 0, "the `N`th object of those, counted from 0")
+		},
+		run: func(ctx context.Context, e *env, args []string) error {
+			if len(args) != 1 {
+				return &usageError{text: "name one FILE"}
+			}
+			d, err := openAlone(e, args[0], open)
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			out := bufio.NewWriter(e.stdout)
+			err = writeCFI(ctx, d.object, func(records []byte) error {
+				_, err := out.Write(records)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			tellDamage(e.stderr, args[0], d.object.Info())
+			return out.Flush()
+		},
+	}
+}
+
+// writeCFI is CFI until ctx ends.
+func writeCFI(ctx context.Context, o *object.Object, write func(records []byte) error) error {
+	return o.CFI(func(records []byte) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return write(records)
+	})
+}

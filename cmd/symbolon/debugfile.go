@@ -1,0 +1,295 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/format/macho"
+	"symbolon/internal/ident"
+	"symbolon/internal/object"
+)
+
+// openOptions say which object of a file is wanted, and what is to be found
+// for it.
+type openOptions struct {
+	Arch    string   // empty: any
+	Object  int      // which one of those, from 0 on
+	Dirs    []string // where separate files may be
+	Columns bool
+	Written bool // paths are not cleaned
+}
+
+// debugFile is an object of a file, with the files beside it that it needs.
+type debugFile struct {
+	object *object.Object
+	open   []*file
+	spaces []*space
+}
+
+func (d *debugFile) Object() *object.Object { return d.object }
+
+func (d *debugFile) Close() (err error) {
+	for _, f := range d.open {
+		err = errors.Join(err, f.Close())
+	}
+	for _, s := range d.spaces {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}
+
+// systemDirs is where systems install separate debug files.
+var systemDirs = []string{"/usr/lib/debug"}
+
+// openDebug opens a debug file, and what it needs as far as that is found: the
+// file that its debug information was moved to, the one that it shares with
+// others, and those of its units.
+func openDebug(e *env, name string, opt openOptions) (*debugFile, error) {
+	d, err := openAlone(e, name, opt)
+	if err != nil {
+		return nil, err
+	}
+	finder := finder{env: e, file: d, name: name, opt: opt}
+	finder.run()
+	return d, nil
+}
+
+// openAlone opens a debug file without those beside it.
+func openAlone(e *env, name string, opt openOptions) (*debugFile, error) {
+	d := &debugFile{}
+	f, err := d.openFile(e, name, opt)
+	if err == nil {
+		d.object, err = choose(f.Objects(), opt)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), d.Close())
+	}
+	return d, nil
+}
+
+func (d *debugFile) openFile(e *env, name string, opt openOptions) (*object.File, error) {
+	src, err := openFile(e, name)
+	if err != nil {
+		return nil, err
+	}
+	d.open = append(d.open, src)
+	room := &space{dir: os.TempDir()}
+	d.spaces = append(d.spaces, room)
+	return object.Open(src.Source, object.Options{Columns: opt.Columns, Written: opt.Written, Space: room})
+}
+
+// choose picks the object that is asked for.
+func choose(all []*object.Object, opt openOptions) (*object.Object, error) {
+	n := 0
+	var have []string
+	for _, o := range all {
+		arch := o.Info().Module.Arch
+		have = append(have, arch.String())
+		want := ident.ParseArch(opt.Arch)
+		if opt.Arch != "" && arch != want && arch.Family() != want && arch != ident.ArchUnknown && want != ident.ArchUnknown {
+			continue
+		}
+		if n == opt.Object {
+			return o, nil
+		}
+		n++
+	}
+	if opt.Arch != "" && n == 0 {
+		return nil, fmt.Errorf("no object is for %s; there are: %s", opt.Arch, strings.Join(have, ", "))
+	}
+	return nil, fmt.Errorf("there is no object %d; there are %d, counted from 0", opt.Object, n)
+}
+
+// finder looks for the files that an object needs.
+type finder struct {
+	env  *env
+	file *debugFile
+	name string
+	opt  openOptions
+}
+
+func (f *finder) run() {
+	for _, n := range f.file.object.Needs() {
+		if n.Kind == object.NeedDebug || n.Kind == object.NeedDSYM {
+			if f.replace(n) {
+				break
+			}
+		}
+	}
+	packed := false // all units may be in one file
+	for _, n := range f.file.object.Needs() {
+		switch n.Kind {
+		case object.NeedAlt:
+			f.supply(n, f.altPaths(n))
+		case object.NeedSplit:
+			if !packed {
+				packed = true
+				if f.supply(n, f.packages()) {
+					f.run()
+					return
+				}
+			}
+			f.supply(n, f.splitPaths(n))
+		}
+	}
+}
+
+// dirs are the folders to look in, those of the command line first.
+func (f *finder) dirs() []string { return append(append([]string(nil), f.opt.Dirs...), systemDirs...) }
+
+// replace looks for the file that has the debug information of the object. A
+// file without debug information of its own is answered from that.
+func (f *finder) replace(n object.Need) bool {
+	own := f.file.object.Info()
+	if own.Features&object.HasDebug != 0 {
+		return false
+	}
+	for _, path := range f.debugPaths(n) {
+		opened := &debugFile{}
+		file, err := opened.openFile(f.env, path, f.opt)
+		if err == nil {
+			for _, o := range file.Objects() {
+				if fits(o, n, own, opened.open[0]) {
+					f.file.open = append(f.file.open, opened.open...)
+					f.file.spaces = append(f.file.spaces, opened.spaces...)
+					f.file.object, f.name = o, path
+					return true
+				}
+			}
+		}
+		opened.Close()
+	}
+	return false
+}
+
+// fits says whether o is the debug file of a binary.
+func fits(o *object.Object, n object.Need, own object.Info, src *file) bool {
+	info := o.Info()
+	switch {
+	case info.Features&object.HasDebug == 0 && own.Features >= info.Features:
+		return false
+	case len(n.ID) > 0:
+		return !info.Module.DebugID.IsZero() && info.Module.DebugID == own.Module.DebugID
+	}
+	sum := crc32.NewIEEE()
+	_, err := io.Copy(sum, io.NewSectionReader(src, 0, src.Size()))
+	return err == nil && sum.Sum32() == n.CRC
+}
+
+func (f *finder) debugPaths(n object.Need) (paths []string) {
+	dir := filepath.Dir(f.name)
+	if n.Kind == object.NeedDSYM {
+		paths = macho.DSYMPaths(f.name)
+		for _, d := range f.opt.Dirs {
+			paths = append(paths, macho.DSYMPaths(filepath.Join(d, filepath.Base(f.name)))...)
+		}
+		return paths
+	}
+	if n.Name != "" {
+		name := filepath.Base(n.Name)
+		paths = append(paths, filepath.Join(dir, name), filepath.Join(dir, ".debug", name))
+	}
+	whole, _ := filepath.Abs(dir)
+	for _, d := range f.dirs() {
+		paths = append(paths, buildIDPath(d, n.ID)...)
+		if n.Name != "" {
+			paths = append(paths, filepath.Join(d, whole, filepath.Base(n.Name)), filepath.Join(d, filepath.Base(n.Name)))
+		}
+	}
+	return f.others(paths)
+}
+
+// buildIDPath is where a tree of debug files keeps that of a build id.
+func buildIDPath(dir string, id []byte) []string {
+	if len(id) < 2 {
+		return nil
+	}
+	text := fmt.Sprintf("%x", id)
+	return []string{filepath.Join(dir, ".build-id", text[:2], text[2:]+".debug")}
+}
+
+// others leaves out the file itself, which a debug link may name.
+func (f *finder) others(paths []string) []string {
+	own, err := os.Stat(f.name)
+	keep := paths[:0]
+	for _, p := range paths {
+		if st, e := os.Stat(p); e == nil && st.Mode().IsRegular() && (err != nil || !os.SameFile(own, st)) {
+			keep = append(keep, p)
+		}
+	}
+	return keep
+}
+
+func (f *finder) altPaths(n object.Need) (paths []string) {
+	paths = append(paths, n.Name)
+	if !filepath.IsAbs(n.Name) {
+		paths[0] = filepath.Join(filepath.Dir(f.name), n.Name)
+	}
+	for _, d := range f.dirs() {
+		paths = append(paths, buildIDPath(d, n.ID)...)
+		paths = append(paths, filepath.Join(d, filepath.Base(n.Name)), filepath.Join(d, ".dwz", filepath.Base(n.Name)))
+	}
+	return paths
+}
+
+func (f *finder) packages() (paths []string) {
+	paths = append(paths, f.name+".dwp", strings.TrimSuffix(f.name, filepath.Ext(f.name))+".dwp")
+	for _, d := range f.opt.Dirs {
+		paths = append(paths, filepath.Join(d, filepath.Base(f.name)+".dwp"))
+	}
+	return paths
+}
+
+func (f *finder) splitPaths(n object.Need) (paths []string) {
+	dir := filepath.Dir(f.name)
+	if filepath.IsAbs(n.Name) {
+		paths = append(paths, n.Name)
+	} else {
+		if n.Dir != "" {
+			paths = append(paths, filepath.Join(n.Dir, n.Name))
+		}
+		paths = append(paths, filepath.Join(dir, n.Name))
+	}
+	for _, d := range append([]string{dir}, f.opt.Dirs...) {
+		paths = append(paths, filepath.Join(d, n.Name), filepath.Join(d, filepath.Base(n.Name)))
+	}
+	return paths
+}
+
+// supply gives the object the first file that fits.
+func (f *finder) supply(n object.Need, paths []string) bool {
+	for _, path := range f.others(paths) {
+		src, err := openFile(f.env, path)
+		if err != nil {
+			continue
+		}
+		if ok, err := f.file.object.Supply(n, src.Source); err == nil && ok {
+			f.file.open = append(f.file.open, src)
+			return true
+		}
+		src.Close()
+	}
+	return false
+}
+
+// mapped is a file of which all bytes are in the address space.
+type mapped struct {
+	all   []byte
+	unmap func() error
+}
+
+func (m *mapped) Bytes() []byte { return m.all }
+func (m *mapped) Size() int64   { return int64(len(m.all)) }
+func (m *mapped) ReadAt(p []byte, off int64) (int, error) {
+	return bytes.NewReader(m.all).ReadAt(p, off)
+}
+func (m *mapped) Close() error { return m.unmap() }
+
+var _ bin.Source = (*mapped)(nil)

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package main
+
+import "os"
+
+// mapFile maps no file here.
+func mapFile(*os.File, int64) (*mapped, bool) { return nil, false }

@@ -1,0 +1,101 @@
+package breakpad
+
+import "strconv"
+
+// AppendModule appends a MODULE record, the first of a file.
+func AppendModule(dst []byte, m Module) []byte {
+	dst = appendWord(append(dst, "MODULE "...), m.OS)
+	dst = appendWord(append(dst, ' '), m.Arch)
+	dst = appendWord(append(dst, ' '), m.ID)
+	return appendName(append(dst, ' '), []byte(m.Name), unknownName)
+}
+
+// AppendInfo appends an INFO record.
+func AppendInfo(dst []byte, scope, text string) []byte {
+	dst = appendWord(append(dst, "INFO "...), scope)
+	return appendName(append(dst, ' '), []byte(text), "")
+}
+
+// AppendFile appends a FILE record.
+func AppendFile(dst []byte, id uint64, path []byte) []byte {
+	dst = strconv.AppendUint(append(dst, "FILE "...), id, 10)
+	return appendName(append(dst, ' '), path, unknownName)
+}
+
+// AppendOrigin appends an INLINE_ORIGIN record.
+func AppendOrigin(dst []byte, id uint64, name []byte) []byte {
+	dst = strconv.AppendUint(append(dst, "INLINE_ORIGIN "...), id, 10)
+	return appendName(append(dst, ' '), name, nameless)
+}
+
+// AppendFunc appends a FUNC record with its INLINE and line records, in their
+// order.
+func AppendFunc(dst []byte, f *Func, name []byte) []byte {
+	dst = append(dst, "FUNC "...)
+	if f.Multiple {
+		dst = append(dst, "m "...)
+	}
+	dst = appendHex(append(appendHex(append(appendHex(dst, f.Addr), ' '), f.Size), ' '), f.Params)
+	dst = appendName(append(dst, ' '), name, unknownName)
+	for i := range f.Inlines {
+		in := &f.Inlines[i]
+		dst = append(dst, "INLINE"...)
+		for _, v := range [...]uint64{uint64(in.Depth), uint64(in.CallLine), in.CallFile, in.Origin} {
+			dst = strconv.AppendUint(append(dst, ' '), v, 10)
+		}
+		for _, r := range f.Ranges[in.First : in.First+in.N] {
+			dst = appendHex(append(appendHex(append(dst, ' '), r.Addr), ' '), r.Size)
+		}
+		dst = append(dst, '\n')
+	}
+	for _, l := range f.Lines {
+		dst = appendHex(append(appendHex(dst, l.Addr), ' '), l.Size)
+		dst = strconv.AppendUint(append(dst, ' '), uint64(l.Line), 10)
+		dst = strconv.AppendUint(append(dst, ' '), l.File, 10)
+		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+// AppendPublic appends a PUBLIC record.
+func AppendPublic(dst []byte, p Public, name []byte) []byte {
+	dst = append(dst, "PUBLIC "...)
+	if p.Multiple {
+		dst = append(dst, "m "...)
+	}
+	dst = appendHex(append(appendHex(dst, p.Addr), ' '), p.Params)
+	return appendName(append(dst, ' '), name, unknownName)
+}
+
+func appendHex(dst []byte, v uint64) []byte { return strconv.AppendUint(dst, v, 16) }
+
+// appendWord appends a field, which must have no blanks and be there.
+func appendWord(dst []byte, word string) []byte {
+	if word == "" {
+		word = "unknown"
+	}
+	for i := range len(word) {
+		c := word[i]
+		if c <= ' ' {
+			c = '_'
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+// appendName appends the last field and ends the line. What would end the line
+// too early becomes a blank; a name that is longer than readers take is cut.
+func appendName(dst, name []byte, otherwise string) []byte {
+	name = trimEnd(skipBlanks(name))
+	if len(name) == 0 {
+		name = []byte(otherwise)
+	}
+	for _, c := range name[:min(len(name), MaxName/2)] {
+		if c < ' ' {
+			c = ' '
+		}
+		dst = append(dst, c)
+	}
+	return append(dst, '\n')
+}
