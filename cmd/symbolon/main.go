@@ -20,11 +20,17 @@ func main() {
 		<-ctx.Done()
 		stop() // a second signal ends the process at once
 	}()
-	code := run(ctx, os.Args[1:], &env{
+	e := &env{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		environ: os.Environ(),
 		tty:     term.IsTerminal(int(os.Stderr.Fd())),
-	})
+	}
+	var code int
+	if do := standIn(os.Args[0]); do != nil {
+		code = do(ctx, e, os.Args)
+	} else {
+		code = run(ctx, os.Args[1:], e)
+	}
 	stop()
 	os.Exit(code)
 }

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+
+	"symbolon/internal/format/elf"
+)
+
+// elfSymbols is the symbol table of an ELF file as other tools read it. They
+// differ in which of several names for the same code they take.
+type elfSymbols struct {
+	file *file
+	elf  *elf.File
+	all  []elf.Symbol // by address, then size, then place
+}
+
+// openELF opens the symbols of a file, nil if it is no ELF file.
+func openELF(e *env, name string) *elfSymbols {
+	src, err := openFile(e, name)
+	if err != nil {
+		return nil
+	}
+	f, err := elf.Open(src.Source)
+	if err != nil {
+		src.Close()
+		return nil
+	}
+	s := &elfSymbols{file: src, elf: f}
+	f.Symbols(func(sym elf.Symbol) bool {
+		if sym.Table > 0 && len(s.all) > 0 && s.all[0].Table == 0 {
+			return false // the table of the linker has more than that of the loader
+		}
+		s.all = append(s.all, sym)
+		return true
+	})
+	slices.SortStableFunc(s.all, func(a, b elf.Symbol) int {
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Size, b.Size))
+	})
+	return s
+}
+
+// section is the address of a section.
+func (s *elfSymbols) section(name string) (addr uint64, ok bool) {
+	for i := range s.elf.Sections {
+		if sec := &s.elf.Sections[i]; sec.Name == name && i > 0 {
+			return sec.Addr, true
+		}
+	}
+	return 0, false
+}
+
+// at is the symbols with the greatest address that is not above addr.
+func (s *elfSymbols) at(addr uint64) []elf.Symbol {
+	end, _ := slices.BinarySearchFunc(s.all, addr, func(x elf.Symbol, addr uint64) int {
+		if x.Addr <= addr {
+			return -1
+		}
+		return 1
+	})
+	if end == 0 {
+		return nil
+	}
+	first, _ := slices.BinarySearchFunc(s.all[:end], s.all[end-1].Addr, func(x elf.Symbol, addr uint64) int {
+		return cmp.Compare(x.Addr, addr)
+	})
+	return s.all[first:end]
+}
+
+// llvm is the symbol that LLVM takes: of those that begin last the largest, of
+// equally large ones the last in the table. One with a size ends there.
+func (s *elfSymbols) llvm(addr uint64) (name string, start uint64, ok bool) {
+	list := s.at(addr)
+	if len(list) == 0 {
+		return "", 0, false
+	}
+	x := list[len(list)-1]
+	if x.Size > 0 && addr-x.Addr >= x.Size {
+		return "", 0, false
+	}
+	return printable(string(x.Name)), x.Addr, true
+}
+
+// gnu is the symbol that binutils take: of those that begin last a function
+// rather than one without a type, then the smallest that reaches to addr, of
+// equally large ones the first in the table.
+func (s *elfSymbols) gnu(addr uint64) (name string, ok bool) {
+	var best *elf.Symbol
+	list := s.at(addr)
+	for i := range list {
+		if best == nil || better(&list[i], best, addr) {
+			best = &list[i]
+		}
+	}
+	if best == nil {
+		return "", false
+	}
+	return printable(string(best.Name)), true
+}
+
+func better(a, b *elf.Symbol, addr uint64) bool {
+	inA, inB := addr-a.Addr < a.Size, addr-b.Addr < b.Size
+	switch {
+	case inA != inB:
+		return inA
+	case !inA:
+		return a.Size > b.Size
+	case (a.Type == elf.SymbolNoType) != (b.Type == elf.SymbolNoType):
+		return b.Type == elf.SymbolNoType
+	}
+	return a.Size < b.Size
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"symbolon/internal/fixture"
+)
+
+func TestTheNameOfTheProgramPicksTheTool(t *testing.T) {
+	is := func(name string, want tool) bool {
+		return reflect.ValueOf(standIn(name)).Pointer() == reflect.ValueOf(want).Pointer()
+	}
+	for _, name := range []string{
+		"addr2line", "/usr/bin/addr2line", `C:\tools\addr2line.exe`, "x86_64-linux-gnu-addr2line", "aarch64-none-elf-addr2line-12",
+	} {
+		if !is(name, addr2line) {
+			t.Errorf("%s is no addr2line", name)
+		}
+	}
+	for _, name := range []string{"llvm-symbolizer", "./llvm-symbolizer-14", "llvm-symbolizer-14.0.6.EXE", "x-llvm-symbolizer"} {
+		if !is(name, llvmSymbolizer) {
+			t.Errorf("%s is no llvm-symbolizer", name)
+		}
+	}
+	for _, name := range []string{"symbolon", "symbolon-1.2", "addr2line-x", "myaddr2line", "/addr2line/symbolon"} {
+		if standIn(name) != nil {
+			t.Errorf("%s is a tool", name)
+		}
+	}
+}
+
+// program writes an ELF file without debug information, in which several
+// symbols share an address.
+func program(t *testing.T) string {
+	t.Helper()
+	e := &fixture.ELF{Wide: true, Type: 2, Machine: 62}
+	text := e.Add(fixture.ELFSection{Name: ".text", Type: 1, Flags: 6, Addr: 0x401000, Data: make([]byte, 0x100)})
+	e.Segment(fixture.ELFSegment{Type: 1, Flags: 5, Vaddr: 0x400000, Filesz: 0x2000, Memsz: 0x2000})
+	e.Symtab(".symtab", 2,
+		fixture.ELFSymbol{Name: "first", Value: 0x401000, Size: 0x20, Kind: 2, Section: text},
+		fixture.ELFSymbol{Name: "inner", Value: 0x401000, Size: 0x10, Kind: 2, Section: text},
+		fixture.ELFSymbol{Name: "last", Value: 0x401000, Size: 0x20, Kind: 2, Bind: 1, Section: text},
+		fixture.ELFSymbol{Name: "_ZN2ns1fEi.isra.0.cold", Value: 0x401020, Size: 0x10, Kind: 2, Section: text},
+		fixture.ELFSymbol{Name: "label", Value: 0x401040, Section: text},
+	)
+	name := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(name, e.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func output(t *testing.T, do tool, args ...string) string {
+	t.Helper()
+	var out, stderr bytes.Buffer
+	if code := do(t.Context(), &env{stdin: strings.NewReader(""), stdout: &out, stderr: &stderr}, args); code != exitDone || stderr.Len() > 0 {
+		t.Fatalf("%v: %d, %s", args, code, &stderr)
+	}
+	return out.String()
+}
+
+func TestOfSeveralSymbolsEachToolTakesItsOwn(t *testing.T) {
+	name := program(t)
+	got := output(t, addr2line, "addr2line", "-fCpe", name, "401004", "401014", "401024", "401044", "402000")
+	want := "inner at ??:?\nfirst at ??:?\nns::f(int) [clone .isra.0] [clone .cold] at ??:?\nlabel at ??:?\n?? ??:0\n"
+	if got != want {
+		t.Errorf("addr2line: got\n%swant\n%s", got, want)
+	}
+	got = output(t, llvmSymbolizer, "llvm-symbolizer", "--output-style=GNU", "-pe", name, "0x401004", "0x401014", "0x401024", "0x401030")
+	want = "last at ??:0\nlast at ??:0\nns::f(int) (.isra.0.cold) at ??:0\n?? at ??:0\n"
+	if got != want {
+		t.Errorf("llvm-symbolizer: got\n%swant\n%s", got, want)
+	}
+}
+
+func TestAddressesMayBeRelativeToASection(t *testing.T) {
+	got := output(t, addr2line, "addr2line", "-j", ".text", "-afe", program(t), "24")
+	if want := "0x0000000000000024\n_ZN2ns1fEi.isra.0.cold\n??:?\n"; got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestNamesWithoutTheirScopes(t *testing.T) {
+	for name, want := range map[string]string{
+		"f": "f", "ns::f": "f", "a::b<c::d>::e<f::g>": "e<f::g>", "(anonymous namespace)::f": "f",
+		"a::operator<": "operator<", "a::operator->": "operator->", "a::operator b::c": "operator b::c",
+		"f(int)::{lambda(x::y)#1}::operator()": "operator()", "a::~b": "~b", "": "", "a::": "",
+	} {
+		if got := lastPart(name); got != want {
+			t.Errorf("%q: %q", name, got)
+		}
+	}
+}
+
+func TestNamesAsLLVMSpellsThem(t *testing.T) {
+	for name, want := range map[string]string{
+		"a<b<c>>::d<e<f>> ()":                  "a<b<c> >::d<e<f> > ()",
+		"a::operator>>":                        "a::operator>>",
+		"std::operator<< <char>(int)":          "std::operator<<<char>(int)",
+		"f(int) [clone .part.0]":               "f(int) (.part.0)",
+		"f(int) [clone .isra.0] [clone .cold]": "f(int) (.isra.0.cold)",
+		"f(int) (.isra.0) (.cold)":             "f(int) (.isra.0.cold)",
+		"f(a) (b)":                             "f(a) (b)",
+	} {
+		if got := llvmSpelling(name); got != want {
+			t.Errorf("%q: %q", name, got)
+		}
+	}
+}
+
+func TestWordsAreSplitAsByAShell(t *testing.T) {
+	got := words("a  'b c' \"d 'e'\"f\\ g ''\n\th\\\"")
+	if want := []string{"a", "b c", "d 'e'f g", "", "h\""}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestFilesOfArgumentsMayNotNameThemselvesForEver(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "args")
+	if err := os.WriteFile(name, []byte("x @"+name), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := expand([]string{"@" + name}, maxNesting); len(got) != maxNesting+1 || got[maxNesting] != "@"+name {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestOnlySomeFilesStayOpen(t *testing.T) {
+	lib := library{env: &env{}}
+	defer lib.shut()
+	dir := t.TempDir()
+	first := lib.open(dir, "")
+	for i := range maxOpen {
+		if lib.open(filepath.Join(dir, strings.Repeat("x", i+1)), "").err == nil {
+			t.Fatal("a file that is not there was opened")
+		}
+	}
+	if len(lib.files) != maxOpen || len(lib.order) != maxOpen || lib.open(dir, "") == first {
+		t.Errorf("%d files", len(lib.files))
+	}
+}
