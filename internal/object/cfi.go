@@ -12,7 +12,8 @@ import (
 // CFI hands the unwind information of the object to yield as Breakpad's STACK
 // records, some whole lines at a time, which are valid until yield returns. Its
 // error ends the work.
-func (o *Object) CFI(yield func(records []byte) error) error {
+func (o *Object) CFI(yield func(records []byte) error) (err error) {
+	defer unfault(&err)()
 	switch v := o.view.(type) {
 	case *symbolFile:
 		return v.stackRecords(yield)

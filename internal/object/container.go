@@ -26,7 +26,11 @@ func openPacked(k kind, src bin.Source, opt Options) (*File, error) {
 	if opt.depth > maxNested {
 		return nil, fault.New(fault.Unsupported, kindNames[k], "what it holds is compressed again")
 	}
-	all, err := unpackAll(k, src)
+	opt.room = opt.unpackRoom(src)
+	all, err := unpackAll(k, src, opt.room.left)
+	if err == nil {
+		err = opt.room.take(uint64(len(all)))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -38,8 +42,7 @@ func openPacked(k kind, src bin.Source, opt Options) (*File, error) {
 const maxNested = 2
 
 // unpackAll unpacks a compressed file.
-func unpackAll(k kind, src bin.Source) ([]byte, error) {
-	limit := unpackLimit(src.Size())
+func unpackAll(k kind, src bin.Source, limit int64) ([]byte, error) {
 	packed := bin.NewCount(io.NewSectionReader(src, 0, src.Size()))
 	var plain io.Reader
 	switch k {
@@ -74,14 +77,14 @@ func unpackAll(k kind, src bin.Source) ([]byte, error) {
 type archive struct {
 	kind    kind
 	opt     Options
-	left    int64 // bytes that may be unpacked
 	members int
 	objects []*Object
 	first   error // of a member that looks like a debug file and is none
 }
 
 func openArchive(k kind, src bin.Source, opt Options) (*File, error) {
-	a := &archive{kind: k, opt: opt, left: unpackLimit(src.Size())}
+	a := &archive{kind: k, opt: opt}
+	a.opt.room = opt.unpackRoom(src)
 	if a.opt.depth++; a.opt.depth > maxNested {
 		return nil, fault.New(fault.Unsupported, kindNames[k], "it is inside of another archive")
 	}
@@ -107,7 +110,9 @@ func openArchive(k kind, src bin.Source, opt Options) (*File, error) {
 
 // add opens a member.
 func (a *archive) add(name string, src bin.Source) {
-	a.members++
+	if a.members++; src.Size() == 0 {
+		return
+	}
 	f, err := Open(src, a.opt)
 	if err != nil {
 		if a.first == nil && fault.KindOf(err) == fault.Malformed {
@@ -216,18 +221,18 @@ func (a *archive) unpack(name string, r io.Reader) error {
 	head := make([]byte, headSize)
 	n, err := io.ReadFull(r, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
-		return err
+		return fault.New(fault.Malformed, kindNames[a.kind], "member %q: %w", name, err)
 	}
 	if sniff(head[:n]) == kindUnknown {
 		a.members++
 		return nil
 	}
-	all, err := io.ReadAll(io.LimitReader(io.MultiReader(bytes.NewReader(head[:n]), r), a.left+1))
+	all, err := io.ReadAll(io.LimitReader(io.MultiReader(bytes.NewReader(head[:n]), r), a.opt.room.left+1))
 	if err != nil {
-		return err
+		return fault.New(fault.Malformed, kindNames[a.kind], "member %q: %w", name, err)
 	}
-	if a.left -= int64(len(all)); a.left < 0 {
-		return fault.New(fault.Malformed, kindNames[a.kind], "unpacked it has more bytes than we read")
+	if err := a.opt.room.take(uint64(len(all))); err != nil {
+		return err
 	}
 	a.add(name, bin.Bytes(all))
 	return nil

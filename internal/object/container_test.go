@@ -298,7 +298,7 @@ func padded(n int) []byte { return append(oneELF("a"), make([]byte, n)...) }
 // Files that unpack to much more than they have are refused, or take memory in
 // proportion, all members together.
 func TestPackedBombsAreBounded(t *testing.T) {
-	const large = 40 << 20
+	const large = 48 << 20
 	bomb, small := padded(large), padded(8<<20)
 	gz, zs := gzipped(t, small), zstandard(t, small)
 	many := func(data []byte, n int) (all []member) {
@@ -328,7 +328,7 @@ func TestPackedBombsAreBounded(t *testing.T) {
 		"many zstd in zip":               {zipped(zip.Store)(t, many(zs, 24)...), true},
 		"many zstd in tar":               {tarred(t, many(zs, 24)...), true},
 		"many compressed sections in ar": {arGNU(t, many(section.Bytes(), 24)...), true},
-		"xz that states 40 MiB":          {fixture.NewXZ(0).BlockOf([]byte{0, 0xc0, 4, 0x80, 0x80, 0x80, 0x14, 0x21, 1, 40}, []byte{1, 0, 0, 'x', 0}, make([]byte, large)).Bytes(), false},
+		"xz that states 48 MiB":          {fixture.NewXZ(0).BlockOf([]byte{0, 0xc0, 4, 0x80, 0x80, 0x80, 0x18, 0x21, 1, 40}, []byte{1, 0, 0, 'x', 0}, make([]byte, large)).Bytes(), false},
 	} {
 		var f *object.File
 		var err error

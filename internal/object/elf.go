@@ -18,11 +18,11 @@ func openELF(src bin.Source, opt Options) (*Object, error) {
 		return nil, err
 	}
 	g := &image{opt: opt, bases: []uint64{f.LoadAddress()}}
-	room := newRoom(src.Size(), opt.Space)
+	room := opt.unpackRoom(src)
 	f.Unpack = func(kind elf.Compression, packed []byte, size uint64) ([]byte, error) {
 		return room.unpack(kind == elf.Zstd, packed, size)
 	}
-	b := elfBinary{f: f, image: g}
+	b := elfBinary{f: f, image: g, room: room}
 	g.buildID = f.BuildID()
 	if f.Type == elf.TypeRel {
 		b.lay()
@@ -42,6 +42,7 @@ func openELF(src bin.Source, opt Options) (*Object, error) {
 type elfBinary struct {
 	f     *elf.File
 	image *image
+	room  *room
 	addrs []uint64 // of a relocatable file: where each section is laid
 	inner *elf.File
 }
@@ -160,7 +161,10 @@ func (b *elfBinary) addSymbols() {
 const innerTable = 2
 
 func (b *elfBinary) unpackInner(raw []byte) {
-	all, err := xz.Unpack(raw, unpackLimit(int64(len(raw))))
+	all, err := xz.Unpack(raw, min(b.room.left, unpackLimit(int64(len(raw)))))
+	if err == nil {
+		err = b.room.take(uint64(len(all)))
+	}
 	if err == nil {
 		b.inner, err = elf.Open(bin.Bytes(all))
 	}

@@ -62,6 +62,7 @@ func (g *image) numUnits() int { return len(g.units()) + g.golang.units() }
 // symbols are the symbols of code, sorted when they are first needed.
 func (g *image) symbols() *symbols {
 	g.once.symbols.Do(func() {
+		g.syms = &symbols{} // if the file cannot be read
 		var list []symbol
 		g.eachSymbol(func(s symbol) { list = append(list, s) })
 		g.syms = newSymbols(list, g.limit, g.rank)
@@ -127,6 +128,7 @@ func (c *cover) at(addr uint64, yield func(unit int)) {
 // code is must be read for that.
 func (g *image) covered() *cover {
 	g.once.cover.Do(func() {
+		g.spans = &cover{} // if the file cannot be read
 		c := &cover{}
 		var w *worker
 		var d digest
@@ -200,7 +202,9 @@ func (g *image) rootName(t sym.Text, entry uint64, part uint16) sym.Text {
 		case string(text) == string(name):
 			return t
 		case len(text) > len(name) && text[len(name)] == '.' && string(text[:len(name)]) == string(name):
-			best = s
+			if !bytes.HasPrefix(text[len(name):], []byte(".abi")) { // how Go's own functions call one another
+				best = s
+			}
 		case best == t && !mangled && isMangled(text) && mangles(text, name):
 			best = s
 		}

@@ -17,7 +17,7 @@ func openMachO(src bin.Source, opt Options) ([]*Object, error) {
 		return nil, err
 	}
 	var all []*Object
-	room := newRoom(src.Size(), opt.Space)
+	room := opt.unpackRoom(src)
 	for _, s := range slices {
 		o, e := openMachOSlice(src, s, opt, room)
 		if e != nil {

@@ -22,9 +22,9 @@ type merger struct {
 	noFiles bool       // the unit has no line program that could name them
 	columns bool
 	events  []callEvent
-	kids    []int32 // by call plus 1: the first of those inside that are active, -1
-	next    []int32 // by call: the next active one beside it, in the order of the tree, -1
-	active  []int32 // by call: how many of its ranges are
+	kids    []int32      // by call plus 1: the first of those inside that are active, -1
+	beside  []neighbours // by call
+	event   int          // of events: the next one
 }
 
 // callSpan is one range of a call.
@@ -48,7 +48,10 @@ func (m *merger) function(d *digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf
 		return
 	}
 	calls := t.Calls[f.Calls : f.Calls+f.NumCalls]
-	proper := m.collect(t, calls)
+	odd := !m.collect(t, calls)
+	if odd {
+		m.sort(calls)
+	}
 	_, home, known := m.image.place(f.Entry)
 	for _, r := range m.ranges {
 		entry := f.Entry
@@ -61,9 +64,13 @@ func (m *merger) function(d *digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf
 			m.code.root(nameText(f.Name), entry, r.End-r.Start)
 		}
 		begin()
-		if !proper || !m.sweep(calls, r) {
+		if !odd && !m.sweep(calls, r) {
+			odd = true
+			m.sort(calls)
 			begin()
-			m.sort(calls, r)
+		}
+		if odd {
+			m.piece(calls, r)
 		}
 		m.image.add(d, r.Start, r.End, layerFunc, &m.code)
 	}

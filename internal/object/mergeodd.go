@@ -18,66 +18,80 @@ type callEvent struct {
 // they overlap.
 const maxBeside = 1024
 
-// sort makes the rows of a piece of a function whose calls lie anyhow: at each
-// border it looks which calls are active, and goes from the function to the
-// first active call inside of it, and so on.
-func (m *merger) sort(calls []dwarf.Call, r dwarf.Range) {
-	m.events = m.events[:0]
+// sort makes ready for a function whose calls lie anyhow: piece then looks at
+// each border which calls are active, and goes from the function to the first
+// active call inside of it, and so on.
+func (m *merger) sort(calls []dwarf.Call) {
+	m.events, m.event = m.events[:0], 0
 	for _, s := range m.spans {
-		if s.end > r.Start && s.start < r.End {
-			m.events = append(m.events, callEvent{max(s.start, r.Start), s.call, false}, callEvent{min(s.end, r.End), s.call, true})
-		}
+		m.events = append(m.events, callEvent{s.start, s.call, false}, callEvent{s.end, s.call, true})
 	}
 	slices.SortFunc(m.events, func(a, b callEvent) int {
 		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.call, b.call))
 	})
 	m.kids = slices.Grow(m.kids[:0], len(calls)+1)[:len(calls)+1]
-	m.next = slices.Grow(m.next[:0], len(calls))[:len(calls)]
-	m.active = slices.Grow(m.active[:0], len(calls))[:len(calls)]
-	clear(m.active)
+	m.beside = slices.Grow(m.beside[:0], len(calls))[:len(calls)]
+	clear(m.beside)
 	for i := range m.kids {
 		m.kids[i] = -1
 	}
-	pos, i := r.Start, 0
-	for pos < r.End {
-		for ; i < len(m.events) && m.events[i].addr <= pos; i++ {
-			m.apply(calls, m.events[i])
+}
+
+// piece makes the rows of a piece of the function; they come in rising order.
+func (m *merger) piece(calls []dwarf.Call, r dwarf.Range) {
+	for pos := r.Start; pos < r.End; {
+		for ; m.event < len(m.events) && m.events[m.event].addr <= pos; m.event++ {
+			m.apply(calls, m.events[m.event])
 		}
 		until := r.End
-		if i < len(m.events) {
-			until = min(until, m.events[i].addr)
+		if m.event < len(m.events) {
+			until = min(until, m.events[m.event].addr)
 		}
 		m.emit(calls, m.innermost(), pos, until)
 		pos = until
 	}
 }
 
-// apply makes a call active, or ends that.
-func (m *merger) apply(calls []dwarf.Call, e callEvent) {
-	n := &m.active[e.call]
-	if e.end {
-		if *n--; *n == 0 {
-			m.unlink(calls, e.call)
-		}
-		return
-	}
-	if *n++; *n != 1 {
-		return
-	}
-	at := &m.kids[calls[e.call].Parent+1]
-	for k := 0; *at >= 0 && *at < e.call && k < maxBeside; k++ {
-		at = &m.next[*at]
-	}
-	m.next[e.call], *at = *at, e.call
+// neighbours are the active calls before and after one in the same caller, in
+// the order of the tree; -1: there is none.
+type neighbours struct {
+	before, after int32
+	active        int32 // how many ranges of the call are
 }
 
-func (m *merger) unlink(calls []dwarf.Call, call int32) {
-	at := &m.kids[calls[call].Parent+1]
-	for *at >= 0 && *at != call {
-		at = &m.next[*at]
+// apply makes a call active, or ends that.
+func (m *merger) apply(calls []dwarf.Call, e callEvent) {
+	own := &m.beside[e.call]
+	head := &m.kids[calls[e.call].Parent+1]
+	switch {
+	case e.end:
+		if own.active--; own.active > 0 {
+			return
+		}
+		if own.before < 0 {
+			*head = own.after
+		} else {
+			m.beside[own.before].after = own.after
+		}
+		if own.after >= 0 {
+			m.beside[own.after].before = own.before
+		}
+		return
+	case own.active > 0:
+		own.active++
+		return
 	}
-	if *at == call {
-		*at = m.next[call]
+	own.active, own.before, own.after = 1, -1, *head
+	for k := 0; own.after >= 0 && own.after < e.call && k < maxBeside; k++ {
+		own.before, own.after = own.after, m.beside[own.after].after
+	}
+	if own.before < 0 {
+		*head = e.call
+	} else {
+		m.beside[own.before].after = e.call
+	}
+	if own.after >= 0 {
+		m.beside[own.after].before = e.call
 	}
 }
 

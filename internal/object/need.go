@@ -87,6 +87,7 @@ func (o *Object) Supply(n Need, src bin.Source) (bool, error) {
 		return false, nil
 	}
 	g.footing += h.footing
+	g.opt.mapped = g.opt.mapped || h.opt.mapped
 	return true, nil
 }
 

@@ -16,7 +16,8 @@ type Options struct {
 	Written bool      // paths are as they are written in the file, and not cleaned
 	Space   bin.Space // takes large sections that are packed; nil: the heap does. It outlives the File
 
-	mapped bool // reading the source may fault
+	room   *room // what may still be unpacked; nil: that of the file
+	mapped bool  // reading the source may fault
 
 	depth int // how often the file was packed
 	index int // of the file among those that belong together
@@ -163,7 +164,8 @@ func (s *Stream) Finish(src bin.Source, opt Options) (f *File, err error) {
 		return file, nil
 	}
 	if s.kind != kindBreakpad {
-		src, opt.mapped = bin.InPlace(src)
+		in, mapped := bin.InPlace(src)
+		src, opt.mapped = in, opt.mapped || mapped
 	}
 	switch s.kind {
 	case kindBreakpad:

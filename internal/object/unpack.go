@@ -27,8 +27,12 @@ type room struct {
 	heap  int64 // bytes that were unpacked to the heap
 }
 
-func newRoom(size int64, space bin.Space) *room {
-	return &room{left: unpackLimit(size), space: space}
+// unpackRoom is the room of an archive that src is in, or that of src.
+func (opt *Options) unpackRoom(src bin.Source) *room {
+	if opt.room != nil {
+		return opt.room
+	}
+	return &room{left: unpackLimit(src.Size()), space: opt.Space}
 }
 
 // unpackLimit is how many bytes may come out of a file.
