@@ -1,6 +1,8 @@
 package object
 
 import (
+	"cmp"
+
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/gopcln"
 )
@@ -37,9 +39,6 @@ func (g *image) add(d *digest, start, end uint64, kind uint16, code *coder) {
 	base, part, ok := g.place(start)
 	if !ok {
 		return
-	}
-	if g.parts != nil {
-		end = min(end, g.parts[part].End)
 	}
 	c := chunk{start: start - base, end: end - base, off: uint32(len(d.code)), unit: int32(d.unit), layer: part*layersOfPart + kind}
 	if c.end <= c.start {
@@ -113,11 +112,9 @@ func (g *image) readLines(w *worker, u int) {
 		return
 	}
 	err := w.program.Read(&g.lineSections, unit.LineOff)
-	if err == nil {
-		w.merger.noZero = w.program.Version < 5
-		err = w.program.Run(&w.lines, dwarf.RunOptions{Columns: g.opt.Columns, Relocatable: g.relocatable})
-	}
-	if err != nil {
+	w.merger.noZero = w.program.Version < 5
+	ran := w.program.Run(&w.lines, dwarf.RunOptions{Columns: g.opt.Columns, Relocatable: g.relocatable})
+	if err = cmp.Or(err, ran); err != nil {
 		g.problems.add("damaged line programs", err.Error())
 	}
 }
@@ -135,9 +132,11 @@ func (g *image) addLines(w *worker, d *digest, limit []dwarf.Range) {
 	}
 	own = joinRanges(own)
 	w.own = own
-	i := 0
+	i, done := 0, uint64(0) // of sequences that overlap the later one has the rest
 	for _, s := range w.lines.Sequences {
-		for pos := s.Start; pos < s.End; {
+		from := max(s.Start, done)
+		done = max(done, s.End)
+		for pos := from; pos < s.End; {
 			for i < len(own) && own[i].End <= pos {
 				i++
 			}
@@ -175,6 +174,9 @@ func (g *image) addArea(w *worker, d *digest, area dwarf.Range, limit []dwarf.Ra
 			} else {
 				until = min(until, limit[i].End)
 			}
+		}
+		if _, part, ok := g.place(pos); ok {
+			until = min(until, g.cut(until, part))
 		}
 		if top != nil {
 			w.merger.symbol(&syms.all[top.index], pos, until)

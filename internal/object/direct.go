@@ -1,6 +1,8 @@
 package object
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"symbolon/internal/sym"
@@ -66,12 +68,15 @@ func (g *image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []s
 // look looks in a unit for the chunk of a layer that has the address.
 func (g *image) look(found *direct, u int, addr uint64, layer uint16, full bool) {
 	k := g.cache.get(g, u, full)
-	for i := range k.chunks {
-		c := &k.chunks[i]
-		if c.start > addr || c.end <= addr || c.layer != layer {
-			continue
+	i, _ := slices.BinarySearchFunc(k.chunks, addr, func(c chunk, addr uint64) int {
+		if c.start <= addr {
+			return -1
 		}
-		if found.unit == nil || c.beats(&found.best) {
+		return 1
+	})
+	for i--; i >= 0 && k.most[i] > addr; i-- {
+		c := &k.chunks[i]
+		if c.end > addr && c.layer == layer && (found.unit == nil || c.beats(&found.best)) {
 			found.best, found.unit = *c, k
 		}
 	}
@@ -100,13 +105,25 @@ type digests struct {
 	clock uint64
 }
 
-// kept is a digest, which does not change any more.
+// kept is a digest, which does not change any more, with its chunks by start.
 type kept struct {
 	digest
+	most []uint64 // the greatest end of the chunks up to each
 	used uint64
 }
 
-func (k *kept) bytes() int { return len(k.code) + 32*len(k.chunks) + 128 }
+func keep(d digest) *kept {
+	k := &kept{digest: d, most: make([]uint64, len(d.chunks))}
+	slices.SortFunc(k.chunks, func(a, b chunk) int { return cmp.Compare(a.start, b.start) })
+	var most uint64
+	for i := range k.chunks {
+		most = max(most, k.chunks[i].end)
+		k.most[i] = most
+	}
+	return k
+}
+
+func (k *kept) bytes() int { return len(k.code) + 40*len(k.chunks) + 128 }
 
 // get is the digest of unit u.
 func (c *digests) get(g *image, u int, full bool) *kept {
@@ -123,7 +140,7 @@ func (c *digests) get(g *image, u int, full bool) *kept {
 	var d digest
 	g.digest(w, &d, u, full)
 	workers.Put(w)
-	k = &kept{digest: d}
+	k = keep(d)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.put(u, k)

@@ -84,6 +84,42 @@ func (b *elfBinary) data(name string) []byte {
 	if s == nil {
 		return nil
 	}
+	return b.sectionData(s, name)
+}
+
+// joined is the bytes of all sections of a name, one behind the other: in a
+// relocatable file each type, and each function that may be dropped, can have a
+// section of units of its own.
+func (b *elfBinary) joined(name string) []byte {
+	if b.addrs == nil {
+		return b.data(name)
+	}
+	var sections []*elf.Section
+	at := uint64(0)
+	for i := range b.f.Sections {
+		s := &b.f.Sections[i]
+		if s.Name != name || s.Type == elf.SectionRela || s.Type == elf.SectionRel {
+			continue
+		}
+		b.addrs[i] = at // what refers to other units by their place finds them
+		sections = append(sections, s)
+		at += s.Size
+		if _, size, _, err := b.f.Packed(s); err == nil {
+			at += size - s.Size
+		}
+	}
+	if len(sections) < 2 {
+		return b.data(name)
+	}
+	var all []byte
+	for _, s := range sections {
+		all = append(all, b.sectionData(s, name)...)
+	}
+	return all
+}
+
+// sectionData is the bytes of a section, or nil.
+func (b *elfBinary) sectionData(s *elf.Section, name string) []byte {
 	data, err := b.f.Data(s)
 	if err != nil {
 		b.image.problems.add("damaged section", fmt.Sprintf("%s: %v", name, err))
@@ -101,16 +137,19 @@ func (b *elfBinary) data(name string) []byte {
 
 func (b *elfBinary) openDWARF() {
 	s := dwarf.Sections{Order: b.f.Order, Relocatable: b.addrs != nil}
-	s.Info = b.data(".debug_info")
+	s.Info = b.joined(".debug_info")
 	split := ""
 	if s.Info == nil && b.f.Section(".debug_info.dwo") != nil {
 		split = ".dwo"
 		s.Split = true
-		s.Info = b.data(".debug_info.dwo")
+		s.Info = b.joined(".debug_info.dwo")
 	}
 	b.image.openDWARF(&s, func(name string) []byte {
 		if name == "cu_index" || name == "tu_index" {
 			return b.data(".debug_" + name)
+		}
+		if name == "types" {
+			return b.joined(".debug_types" + split)
 		}
 		return b.data(".debug_" + name + split)
 	})

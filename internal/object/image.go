@@ -98,6 +98,14 @@ func (g *image) object(info Info) *Object {
 
 func (g *image) footprint() int64 { return g.footing + maxDigests }
 
+// cut is an address, or the end of the part if that is before it.
+func (g *image) cut(addr uint64, part uint16) uint64 {
+	if g.parts == nil {
+		return addr
+	}
+	return min(addr, g.parts[part].End)
+}
+
 // cover tells which units have code where.
 type cover struct {
 	spans []unitSpan
@@ -146,9 +154,13 @@ func (g *image) covered() *cover {
 				defer workers.Put(w)
 			}
 			g.digest(w, &d, u, true)
+			var found []dwarf.Range
 			for _, k := range d.chunks {
 				base := g.bases[k.layer/layersOfPart]
-				c.spans = append(c.spans, unitSpan{k.start + base, k.end + base, int32(u)})
+				found = append(found, dwarf.Range{Start: k.start + base, End: k.end + base})
+			}
+			for _, r := range joinRanges(found) {
+				c.spans = append(c.spans, unitSpan{r.Start, r.End, int32(u)})
 			}
 		}
 		c.spans = g.golang.cover(c.spans, len(g.units()))
@@ -202,7 +214,7 @@ func (g *image) rootName(t sym.Text, entry uint64, part uint16) sym.Text {
 		case string(text) == string(name):
 			return t
 		case len(text) > len(name) && text[len(name)] == '.' && string(text[:len(name)]) == string(name):
-			if !bytes.HasPrefix(text[len(name):], []byte(".abi")) { // how Go's own functions call one another
+			if !isPart(text[len(name):]) {
 				best = s
 			}
 		case best == t && !mangled && isMangled(text) && mangles(text, name):
@@ -221,6 +233,12 @@ func isMangled(name []byte) bool {
 		}
 	}
 	return false
+}
+
+// isPart says whether a suffix of a name is that of a piece of the function
+// (of clang), or of how it is called (of Go), and not of a copy.
+func isPart(suffix []byte) bool {
+	return bytes.HasPrefix(suffix, []byte(".__part.")) || bytes.HasPrefix(suffix, []byte(".abi"))
 }
 
 // mangles says whether a mangled name can be that of a plain one: it holds its

@@ -69,12 +69,13 @@ type modelPiece struct {
 }
 
 // function is the piece of a function that has an address: the one that starts
-// last, then the shorter one, then the first in the file.
+// last, then the shorter one, then that of the first unit, and in a unit the
+// last.
 func (m *modelProgram) function(at uint64) (best *modelPiece) {
 	for _, u := range m.Units {
 		for i := range u.Funcs {
-			for _, s := range piecesOf(u, &u.Funcs[i]) {
-				better := best == nil || s[0] > best.span[0] || s[0] == best.span[0] && s[1] < best.span[1]
+			for _, s := range m.piecesOf(u, &u.Funcs[i]) {
+				better := best == nil || s[0] > best.span[0] || s[0] == best.span[0] && s[1] < best.span[1] || s == best.span && u == best.unit
 				if holds(s, at) && better {
 					best = &modelPiece{s, u, &u.Funcs[i]}
 				}
@@ -85,10 +86,11 @@ func (m *modelProgram) function(at uint64) (best *modelPiece) {
 }
 
 // piecesOf are the stretches of addresses without gap that a function has, of
-// those that its unit says to have.
-func piecesOf(u *fixture.ProgramUnit, f *fixture.ProgramFunc) (out []span) {
+// those that its unit says to have and, in a relocatable file, that are in a
+// section.
+func (m *modelProgram) piecesOf(u *fixture.ProgramUnit, f *fixture.ProgramFunc) (out []span) {
 	mine := func(a uint64) bool {
-		return anyHolds(f.Ranges, a) && (len(u.Ranges) == 0 || anyHolds(u.Ranges, a))
+		return anyHolds(f.Ranges, a) && (len(u.Ranges) == 0 || anyHolds(u.Ranges, a)) && (!m.Relocatable || anyHolds(m.Code, a))
 	}
 	for _, r := range f.Ranges {
 		for a := r[0]; a < r[1]; a++ {

@@ -94,6 +94,9 @@ func (r *programMaker) function(u *fixture.ProgramUnit) fixture.ProgramFunc {
 	for range 1 + r.IntN(3)*r.IntN(2) {
 		f.Ranges = append(f.Ranges, r.somewhere(0x30))
 	}
+	if r.one(6) {
+		f.Ranges[0][1] += 9 // at times beyond the section
+	}
 	if r.one(6) { // a piece right behind another one
 		end := f.Ranges[0][1]
 		if i := slices.IndexFunc(r.Code, func(c span) bool { return holds(c, end) }); i >= 0 {
@@ -152,12 +155,11 @@ func (r *programMaker) calls(u *fixture.ProgramUnit, in []span, depth int) (out 
 func (r *programMaker) lines(u *fixture.ProgramUnit) {
 	for _, c := range r.Code {
 		at := c[0] + r.Uint64N(0x10)
-		for at+4 < c[1] && !r.one(5) {
+		for at < c[1] && !r.one(5) {
 			s := fixture.ProgramLines{}
 			for range 1 + r.IntN(8) {
 				s.Rows = append(s.Rows, fixture.ProgramRow{Addr: at, File: r.IntN(4), Line: r.IntN(5) * r.IntN(99), Column: r.IntN(5)})
-				if at += r.Uint64N(12); at >= c[1] {
-					at = c[1] - 1
+				if at += r.Uint64N(12); at >= c[1]+9 {
 					break
 				}
 			}

@@ -70,10 +70,7 @@ func (g *image) addSymbols(s *sweep) {
 		if !ok || t.end <= t.addr {
 			continue
 		}
-		end := t.end
-		if g.parts != nil {
-			end = min(end, g.parts[part].End)
-		}
+		end := g.cut(t.end, part)
 		s.chunks = append(s.chunks, chunk{
 			start: t.addr - base, end: end - base, off: uint32(i), unit: symbolUnit, layer: part*layersOfPart + layerSymbol,
 		})

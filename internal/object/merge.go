@@ -55,9 +55,14 @@ func (m *merger) function(d *digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf
 	_, home, known := m.image.place(f.Entry)
 	for _, r := range m.ranges {
 		entry := f.Entry
-		if _, part, _ := m.image.place(r.Start); !known || part != home {
+		_, part, ok := m.image.place(r.Start)
+		if !ok {
+			continue
+		}
+		if !known || part != home {
 			entry = r.Start // it cannot be said how far away it is
 		}
+		r.End = m.image.cut(r.End, part)
 		begin := func() {
 			m.code.begin(r.Start)
 			m.stamp++

@@ -27,7 +27,6 @@ func openWasm(src bin.Source, opt Options) (*Object, error) {
 	s := dwarf.Sections{Order: binary.LittleEndian, Info: data(".debug_info")}
 	g.openDWARF(&s, func(name string) []byte { return data(".debug_" + name) })
 	g.names = func(_ uint8, off uint32) []byte { return f.Name(off) }
-	g.hasSymbols = true
 	g.eachSymbol = func(yield func(symbol)) {
 		problems := f.Functions(func(_ []byte, off uint32, start, end uint64) bool {
 			if off != 0 {
@@ -44,13 +43,19 @@ func openWasm(src bin.Source, opt Options) (*Object, error) {
 	for _, p := range f.Problems {
 		g.problems.at("damaged sections", p.Place, p.Off, p.Reason)
 	}
-	info := Info{Kind: "wasm", Type: f.Kind(), Features: HasSymbols, Module: ident.Module{Type: ident.TypeWasm, Arch: f.Arch()}}
+	info := Info{Kind: "wasm", Type: f.Kind(), Module: ident.Module{Type: ident.TypeWasm, Arch: f.Arch()}}
 	if whole, _ := f.BuildID(); len(whole) > 0 {
 		id := ident.NewBuildID(whole)
 		info.Module.CodeID = id.CodeID()
 		info.Module.DebugID = id.DebugID(true) // the bytes as they stand
 		g.buildID = whole
 	}
+	f.Functions(func(name []byte, _ uint32, _, _ uint64) bool {
+		if len(name) > 0 {
+			info.Features |= HasSymbols
+		}
+		return len(name) == 0
+	})
 	if len(data(".debug_frame")) > minFrames {
 		info.Features |= HasUnwind
 	}
