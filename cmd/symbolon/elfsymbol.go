@@ -67,6 +67,10 @@ func (s *elfSymbols) at(addr uint64) []elf.Symbol {
 	return s.all[first:end]
 }
 
+func (s *elfSymbols) name(x *elf.Symbol) string {
+	return printable(string(s.elf.SymbolName(x.Table, x.NameOff)))
+}
+
 // llvm is the symbol that LLVM takes: of those that begin last the largest, of
 // equally large ones the last in the table. One with a size ends there.
 func (s *elfSymbols) llvm(addr uint64) (name string, start uint64, ok bool) {
@@ -78,7 +82,7 @@ func (s *elfSymbols) llvm(addr uint64) (name string, start uint64, ok bool) {
 	if x.Size > 0 && addr-x.Addr >= x.Size {
 		return "", 0, false
 	}
-	return printable(string(x.Name)), x.Addr, true
+	return s.name(&x), x.Addr, true
 }
 
 // gnu is the symbol that binutils take: of those that begin last a function
@@ -95,7 +99,7 @@ func (s *elfSymbols) gnu(addr uint64) (name string, ok bool) {
 	if best == nil {
 		return "", false
 	}
-	return printable(string(best.Name)), true
+	return s.name(best), true
 }
 
 func better(a, b *elf.Symbol, addr uint64) bool {

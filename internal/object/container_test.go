@@ -4,9 +4,11 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -96,6 +98,7 @@ func zipped(method uint16) func(testing.TB, ...member) []byte {
 		t.Helper()
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
+		z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
 		for _, m := range members {
 			w, err := z.CreateHeader(&zip.FileHeader{Name: m.name, Method: method})
 			if err == nil {
@@ -300,6 +303,7 @@ func padded(n int) []byte { return append(oneELF("a"), make([]byte, n)...) }
 func TestPackedBombsAreBounded(t *testing.T) {
 	const large = 48 << 20
 	bomb, small := padded(large), padded(8<<20)
+	gzBomb := gzipped(t, bomb)
 	gz, zs := gzipped(t, small), zstandard(t, small)
 	many := func(data []byte, n int) (all []member) {
 		for i := range n {
@@ -317,17 +321,17 @@ func TestPackedBombsAreBounded(t *testing.T) {
 		text   []byte
 		opened bool
 	}{
-		"gzip":                           {gzipped(t, bomb), false},
+		"gzip":                           {gzBomb, false},
 		"zstd":                           {zstandard(t, bomb), false},
 		"zip":                            {zipped(zip.Deflate)(t, member{"a", bomb}), false},
 		"zip that lies":                  {lies, false},
 		"zip of many":                    {zipped(zip.Deflate)(t, many(small, 6)...), true},
-		"gzip in gzip":                   {gzipped(t, gzipped(t, bomb)), false},
+		"gzip in gzip":                   {gzipped(t, gzBomb), false},
 		"gzip of a tar of many":          {gzipped(t, tarred(t, many(small, 6)...)), false},
-		"many gzip in ar":                {arGNU(t, many(gz, 24)...), true},
-		"many zstd in zip":               {zipped(zip.Store)(t, many(zs, 24)...), true},
-		"many zstd in tar":               {tarred(t, many(zs, 24)...), true},
-		"many compressed sections in ar": {arGNU(t, many(section.Bytes(), 24)...), true},
+		"many gzip in ar":                {arGNU(t, many(gz, 40)...), true},
+		"many zstd in zip":               {zipped(zip.Store)(t, many(zs, 40)...), true},
+		"many zstd in tar":               {tarred(t, many(zs, 40)...), true},
+		"many compressed sections in ar": {arGNU(t, many(section.Bytes(), 40)...), true},
 		"xz that states 48 MiB":          {fixture.NewXZ(0).BlockOf([]byte{0, 0xc0, 4, 0x80, 0x80, 0x80, 0x18, 0x21, 1, 40}, []byte{1, 0, 0, 'x', 0}, make([]byte, large)).Bytes(), false},
 	} {
 		var f *object.File
@@ -339,7 +343,7 @@ func TestPackedBombsAreBounded(t *testing.T) {
 		if f != nil && len(f.Objects()) > 0 {
 			wants(t, f.Objects()[0], map[uint64]string{0x108: "a /d/a.c:7 [100+40]"})
 		}
-		if (peak > 128<<20 || took > 2*time.Second) && !trial.Race() {
+		if (peak > 180<<20 || took > 2*time.Second) && !trial.Race() {
 			t.Errorf("%s of %d KiB: it took %v and %d MiB", what, len(c.text)>>10, took, peak>>20)
 		}
 		t.Logf("%s of %d KiB: %v and %d MiB", what, len(c.text)>>10, took, peak>>20)

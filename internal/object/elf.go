@@ -190,8 +190,8 @@ func (b *elfBinary) addSymbols() {
 	}
 	g.limit = b.limit
 	g.rank = func(s *symbol) uint8 {
-		x := elf.Symbol{Size: s.size, Name: g.names(s.table, s.name), Bind: s.kind >> 4, Type: s.kind & 15}
-		return x.Rank()
+		x := elf.Symbol{Size: s.size, Bind: s.kind >> 4, Type: s.kind & 15}
+		return x.Rank(g.names(s.table, s.name))
 	}
 	b.f.Symbols(func(elf.Symbol) bool { g.hasSymbols = true; return false })
 }

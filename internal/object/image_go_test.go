@@ -2,6 +2,7 @@ package object_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"testing"
 
 	"symbolon/internal/fixture"
@@ -30,16 +31,22 @@ func goProgram(release int) *fixture.GoTable {
 
 // goFile puts a table where linkers put it, with what the loader knows.
 func goFile(g *fixture.GoTable, section string, more ...fixture.ELFSection) []byte {
-	table, trees := g.Bytes()
+	table, _ := g.Bytes()
+	if g.Release >= 18 {
+		more = append(more, fixture.ELFSection{Name: ".noptrdata", Type: 1, Flags: 3, Addr: 0x600000, Data: g.Module(table, 0x401000, 0x401800, 0x500000)})
+	}
+	return goFileOf(g, table, section, more...)
+}
+
+// goFileOf is goFile without module data.
+func goFileOf(g *fixture.GoTable, table []byte, section string, more ...fixture.ELFSection) []byte {
+	_, trees := g.Bytes()
 	e := &fixture.ELF{Wide: true, Type: 2, Machine: 62}
 	e.Segment(fixture.ELFSegment{Type: 1, Flags: 5, Vaddr: 0x400000, Memsz: 0x200000})
 	e.Add(fixture.ELFSection{Name: ".text", Type: 1, Flags: 6, Addr: 0x401000, Data: make([]byte, 0x800)})
 	e.Add(fixture.ELFSection{Name: section, Type: 1, Flags: 2, Addr: 0x480000, Data: table})
 	e.Add(fixture.ELFSection{Name: ".gofunc", Type: 1, Flags: 2, Addr: 0x500000, Data: trees})
 	e.Add(fixture.ELFSection{Name: ".note.go.buildid", Type: 7, Flags: 2, Data: e.Note("Go", 4, []byte("id"), 4)})
-	if g.Release >= 18 {
-		e.Add(fixture.ELFSection{Name: ".noptrdata", Type: 1, Flags: 3, Addr: 0x600000, Data: g.Module(table, 0x401000, 0x401800, 0x500000)})
-	}
 	for _, s := range more {
 		e.Add(s)
 	}
@@ -73,6 +80,36 @@ func TestFunctionTableOfGoElsewhere(t *testing.T) {
 	p.Units[0].Sequences = nil
 	o := open(t, goFile(goProgram(20), ".gopclntab", p.Sections()...))
 	wants(t, o, map[uint64]string{0x1008: "f :0 [1000+10]", 0x1040: ""})
+}
+
+// In a program that can be loaded anywhere the loader puts the addresses into
+// runtime.moduledata.
+func TestGoProgramsThatMoveAreAnswered(t *testing.T) {
+	g := goProgram(26)
+	table, _ := g.Bytes()
+	const text, end, goFunc = 0x1111111111111111, 0x2222222222222222, 0x3333333333333333
+	module := g.Module(table, text, end, goFunc)
+	file := &fixture.ELF{Wide: true}
+	var relocs []fixture.ELFReloc
+	for place, addr := range map[uint64]int64{text: 0x401000, end: 0x401800, goFunc: 0x500000} {
+		at := bytes.Index(module, binary.LittleEndian.AppendUint64(nil, place))
+		copy(module[at:], make([]byte, 8))
+		relocs = append(relocs, fixture.ELFReloc{Off: 0x600000 + uint64(at), Kind: 8, Addend: addr})
+	}
+	o := open(t, goFileOf(g, table, ".gopclntab", fixture.ELFSection{Name: ".noptrdata", Type: 1, Flags: 3, Addr: 0x600000, Data: module},
+		fixture.ELFSection{Name: ".rela.dyn", Type: 4, Data: file.Relocs(true, relocs...)}))
+	wants(t, o, map[uint64]string{0x1000: "main.first /a/main.go:5 [1000+30]", 0x103a: "main.inlined /a/in.go:30 < main.second /a/main.go:20 [1030+20]"})
+}
+
+func TestStrippedGoProgramsOfMachO(t *testing.T) {
+	table, _ := goProgram(20).Bytes()
+	m := fixture.NewMachO(fixture.MachOX64, 3, fixture.MachOExec)
+	m.Segment("__TEXT", 0x400000, 0x10000,
+		fixture.MachOSection{Name: "__text", Addr: 0x401000, Data: make([]byte, 0x800), Flags: fixture.MachOCode},
+		fixture.MachOSection{Name: "__gopclntab", Addr: 0x403000, Data: table})
+	o := open(t, m.Bytes())
+	wants(t, o, map[uint64]string{0x1000: "main.first /a/main.go:5 [1000+30]", 0x1040: "main.second /a/main.go:21 [1030+20]"})
+	agreeWithTable(t, o, "macho")
 }
 
 // A function of the table that is damaged costs itself.

@@ -90,7 +90,7 @@ func (m *modelProgram) function(at uint64) (best *modelPiece) {
 // section.
 func (m *modelProgram) piecesOf(u *fixture.ProgramUnit, f *fixture.ProgramFunc) (out []span) {
 	mine := func(a uint64) bool {
-		return anyHolds(f.Ranges, a) && (len(u.Ranges) == 0 || anyHolds(u.Ranges, a)) && (!m.Relocatable || anyHolds(m.Code, a))
+		return anyHolds(f.Ranges, a) && mayTell(u, a) && (!m.Relocatable || anyHolds(m.Code, a))
 	}
 	for _, r := range f.Ranges {
 		for a := r[0]; a < r[1]; a++ {
@@ -107,6 +107,12 @@ func (m *modelProgram) piecesOf(u *fixture.ProgramUnit, f *fixture.ProgramFunc) 
 		}
 	}
 	return out
+}
+
+// mayTell says whether a unit may speak of an address. In DWARF 2 it cannot say
+// that it has more than one range.
+func mayTell(u *fixture.ProgramUnit, at uint64) bool {
+	return len(u.Ranges) == 0 || u.Version == 2 && len(u.Ranges) == 1 || anyHolds(u.Ranges, at)
 }
 
 // tell writes the frames of an address.
@@ -332,7 +338,7 @@ func (m *modelProgram) symbolAnswers(s *modelSymbol, at, base uint64) (out []str
 		out = append(out, fmt.Sprintf("%s %s [%x+%x]", s.Name, where, s.Value-base, s.Size))
 	}
 	for _, u := range m.Units {
-		if len(u.Ranges) > 0 && !anyHolds(u.Ranges, at) {
+		if !mayTell(u, at) {
 			continue
 		}
 		if where, ok := m.line(u, at); ok {

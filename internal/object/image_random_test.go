@@ -63,7 +63,7 @@ func (r *programMaker) within(s span, most int) span {
 
 func (r *programMaker) unit() {
 	u := &fixture.ProgramUnit{
-		Version: 4 + r.IntN(2), Wide: r.one(4), Lang: []int{modelC, modelCpp}[r.IntN(2)],
+		Version: []int{2, 4, 4, 5, 5}[r.IntN(5)], Wide: r.one(4), Lang: []int{modelC, modelCpp}[r.IntN(2)],
 		Dir: "/d" + fmt.Sprint(len(r.Units)), Files: []string{"a.c", "b.h", "c.h"}, NoLines: r.one(8),
 	}
 	for range r.IntN(7) {
@@ -85,6 +85,9 @@ func (r *programMaker) unit() {
 		for range 1 + r.IntN(3) {
 			u.Ranges = append(u.Ranges, r.somewhere(0x80))
 		}
+	}
+	if u.Version == 2 && len(u.Ranges) > 1 {
+		u.Ranges = u.Ranges[:1]
 	}
 	r.Units = append(r.Units, u)
 }

@@ -40,7 +40,7 @@ type numbered struct{ stamp, number int32 }
 func (s *sweep) hides(i, j int32) bool { return s.chunks[i].beats(&s.chunks[j]) }
 
 func (s *sweep) run() error {
-	slices.SortStableFunc(s.chunks, func(a, b chunk) int { return cmp.Compare(a.start, b.start) })
+	slices.SortFunc(s.chunks, func(a, b chunk) int { return cmp.Compare(a.start, b.start) })
 	next := 0
 	for pos := uint64(0); next < len(s.chunks) || len(s.open) > 0; {
 		for len(s.open) > 0 && s.chunks[s.open[0]].end <= pos {

@@ -23,8 +23,7 @@ const (
 type Symbol struct {
 	Addr    uint64 // in a relocatable file that inside of Section
 	Size    uint64
-	Name    []byte // in place
-	NameOff uint32 // Name is SymbolName(Table, NameOff)
+	NameOff uint32 // its name is SymbolName(Table, NameOff)
 	Section int32  // index of the section, or SectionAbs, SectionOther
 	Table   uint8  // 0: .symtab, 1: .dynsym
 	Bind    uint8
@@ -36,13 +35,13 @@ type Symbol struct {
 // do not, which may only mark the start of something; then functions before
 // what has no type, global before weak before local ones, and those with fewer
 // underscores or dots in front.
-func (s *Symbol) Rank() (rank uint8) {
+func (s *Symbol) Rank(name []byte) (rank uint8) {
 	for i, worse := range [...]bool{s.Bind == BindWeak, s.Bind == BindLocal, s.Type == SymbolNoType, s.Size == 0} {
 		if worse {
 			rank |= 16 << i
 		}
 	}
-	front := len(s.Name) - len(bytes.TrimLeft(s.Name, "_."))
+	front := len(name) - len(bytes.TrimLeft(name, "_."))
 	return rank | uint8(min(front, 15))
 }
 
@@ -171,7 +170,6 @@ func (f *File) symbols(number uint8, opd *descriptors, yield func(Symbol) bool) 
 				continue
 			}
 		}
-		s.Name = stringAt(t.strs, raw.name)
 		if !yield(s) {
 			return false
 		}
