@@ -22,7 +22,7 @@ func (g *image) blocks(opt BlockOptions, yield func(*sym.Block) error) (err erro
 		}
 	}()
 	g.symbols()
-	s := &sweep{image: g, store: st, yield: yield}
+	s := &sweep{image: g, store: st}
 	unit := 0
 	start := func(b *unitBatch) bool {
 		b.unit = unit
@@ -44,7 +44,14 @@ func (g *image) blocks(opt BlockOptions, yield func(*sym.Block) error) (err erro
 	g.problems.mu.Lock()
 	g.counts = Counts{Functions: functions, Publics: len(g.syms.tops)}
 	g.problems.mu.Unlock()
-	return s.run()
+	if opt.Workers <= 1 {
+		s.yield = yield
+		return s.run()
+	}
+	return beside(func(put func(*sym.Block) error) error {
+		s.yield = put
+		return s.run()
+	}, yield)
 }
 
 // unitBatch is the work on one unit.

@@ -99,9 +99,8 @@ cp gcc-cc-dwarf5 dwz-sup && cp gcc-cc-dwarf5 twin && dwz -5 -m dwz-sup.alt -M dw
 cp g5-tile.o object.o
 gcc $MAP $FREE -gdwarf-5 -O2 -fdebug-types-section -c src/sort.c -o object-types.o
 units ko gcc -gdwarf-4 -O2 -ffunction-sections -mcmodel=kernel
-ld -r ko-tile.o ko-sort.o -T - -o module.ko <<'T'
-SECTIONS { .text 0 : { *(.text .text.*) } }
-T
+echo 'SECTIONS { .text 0 : { *(.text .text.*) } }' >module.lds
+ld -r ko-tile.o ko-sort.o -T module.lds -o module.ko
 objcopy --add-section .modinfo=src/tile.h module.ko
 
 # Stripped, with what was taken away beside it or packed inside of it.
@@ -127,14 +126,13 @@ link rv-tile.o rv-sort.o -o riscv64
 # Mach-O.
 for arch in x86_64 arm64; do
 	units mac-$arch clang --target=$arch-apple-macos11 -gdwarf-4 -O2
-	ld64.lld -arch $arch -platform_version macos 11 11 -dylib -undefined dynamic_lookup -oso_prefix "$out/" mac-$arch-tile.o mac-$arch-sort.o -o macho-$arch.dylib
-	dsymutil --flat mac-full -o /dev/null 2>/dev/null || :
-	ld64.lld -arch $arch -platform_version macos 11 11 -dylib -undefined dynamic_lookup mac-$arch-tile.o mac-$arch-sort.o -o whole.dylib
+	lld -flavor darwin -arch $arch -platform_version macos 11 11 -dylib -undefined dynamic_lookup -oso_prefix "$out/" mac-$arch-tile.o mac-$arch-sort.o -o macho-$arch.dylib
+	lld -flavor darwin -arch $arch -platform_version macos 11 11 -dylib -undefined dynamic_lookup mac-$arch-tile.o mac-$arch-sort.o -o whole.dylib
 	dsymutil --flat whole.dylib -o macho-$arch.dsym 2>/dev/null
 done
 cp mac-x86_64-tile.o macho.o
-llvm-lipo -create macho-x86_64.dsym macho-arm64.dsym -output macho-fat.dsym
-llvm-lipo -create -fat64 macho-x86_64.dylib macho-arm64.dylib -output macho-fat64.dylib || :
+llvm-lipo-14 -create macho-x86_64.dsym macho-arm64.dsym -output macho-fat.dsym
+llvm-lipo-14 -create -fat64 macho-x86_64.dylib macho-arm64.dylib -output macho-fat64.dylib || :
 
 # wasm.
 units w clang --target=wasm32 -gdwarf-4 -O2
