@@ -19,6 +19,8 @@ type addr2lineTool struct {
 	env     *env
 	program string // as it was called
 	file    string
+	dirs    []string // where separate debug files may be
+	rva     bool     // addresses are relative to the image
 	target  string
 	section string
 
@@ -70,6 +72,11 @@ const gnuStyles = " none auto gnu-v3 java gnat dlang rust "
 
 func addr2line(ctx context.Context, e *env, args []string) int {
 	t := addr2lineTool{env: e, program: args[0], file: "a.out", out: bufio.NewWriter(e.stdout)}
+	return t.run(ctx, args)
+}
+
+func (t *addr2lineTool) run(ctx context.Context, args []string) int {
+	e := t.env
 	rest, err := addr2lineOptions.parse(expand(args[1:], maxNesting), t.option)
 	switch {
 	case errors.Is(err, errAnswered):
@@ -81,7 +88,7 @@ func addr2line(ctx context.Context, e *env, args []string) int {
 		}
 		return exitFailed
 	}
-	lib := library{env: e}
+	lib := library{env: e, dirs: t.dirs}
 	defer lib.shut()
 	if text := t.open(&lib); text != "" {
 		if text != quiet {
@@ -174,6 +181,9 @@ func (t *addr2lineTool) open(lib *library) string {
 		return t.file + ": file format not recognized"
 	}
 	if t.section == "" {
+		if t.rva {
+			t.base = t.obj.obj.Info().LoadAddress
+		}
 		return ""
 	}
 	if s := t.obj.symbols(); s != nil {

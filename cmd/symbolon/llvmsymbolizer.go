@@ -29,6 +29,7 @@ type llvmTool struct {
 
 	inlines, demangle, pretty, addresses, verbose, relative bool
 
+	hex     bool // all addresses are hexadecimal
 	adjust  uint64
 	context uint64 // lines of source
 	lib     library
@@ -63,10 +64,18 @@ none of these is printed as it is.
 `
 
 func llvmSymbolizer(ctx context.Context, e *env, args []string) int {
-	t := llvmTool{
+	return newLLVMTool(e).run(ctx, args)
+}
+
+func newLLVMTool(e *env) *llvmTool {
+	return &llvmTool{
 		env: e, functions: "linkage", style: "LLVM", inlines: true, demangle: true,
 		lib: library{env: e}, out: bufio.NewWriter(e.stdout),
 	}
+}
+
+func (t *llvmTool) run(ctx context.Context, args []string) int {
+	e := t.env
 	defer t.lib.shut()
 	all := append(words(environment(e, "LLVM_SYMBOLIZER_OPTS")), args[1:]...)
 	switch done, bad := t.options(expand(all, maxNesting)); {
@@ -291,6 +300,11 @@ func (t *llvmTool) parse(line string) (q query, ok bool) {
 		}
 	}
 	number, _, _ := strings.Cut(strings.TrimLeft(line, " "), " ")
+	if t.hex {
+		addr, err := parseAddr(number)
+		q.addr = addr
+		return q, err == nil
+	}
 	q.addr, ok = llvmNumber(number)
 	return q, ok
 }

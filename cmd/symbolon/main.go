@@ -94,6 +94,8 @@ func run(ctx context.Context, args []string, e *env) int {
 		return exitUsage
 	case errors.Is(err, syscall.EPIPE):
 		return exitDone // the reader of our output has seen enough
+	case errors.Is(err, errTold):
+		return exitFailed
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		say(e.stderr, "symbolon: interrupted\n")
 		return exitFailed

@@ -60,21 +60,16 @@ An address about which nothing is known is an answer, not a failure.`,
 }
 
 func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error {
+	switch f.format {
+	case "gnu", "llvm":
+		return asTool(ctx, e, f, args)
+	}
 	write, ok := formats[f.format]
 	if !ok {
 		return &usageError{text: fmt.Sprintf("unknown --format %q; there are text, json, jsonl, gnu and llvm", f.format)}
 	}
-	vaddr := f.addr == "vaddr"
-	switch f.addr {
-	case "", "rva", "vaddr":
-		if f.addr == "" {
-			vaddr = f.format == "gnu" || f.format == "llvm"
-		}
-	default:
-		return &usageError{text: fmt.Sprintf("unknown --addr %q; there are rva and vaddr", f.addr)}
-	}
-	if len(args) == 0 {
-		return &usageError{text: "which FILE?"}
+	if err := f.check(args); err != nil {
+		return err
 	}
 	if args[0] == "-" && len(args) == 1 {
 		return &usageError{text: "with the file on standard input the addresses must be arguments"}
@@ -91,7 +86,7 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
 	}
-	if vaddr {
+	if f.addr == "vaddr" {
 		r.base = d.object.Info().LoadAddress
 	}
 	if f.format == "json" {
@@ -106,6 +101,56 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 	tellDamage(e.stderr, args[0], d.object.Info())
 	return err
 }
+
+func (f *resolveFlags) check(args []string) error {
+	switch f.addr {
+	case "", "rva", "vaddr":
+	default:
+		return &usageError{text: fmt.Sprintf("unknown --addr %q; there are rva and vaddr", f.addr)}
+	}
+	if len(args) == 0 {
+		return &usageError{text: "which FILE?"}
+	}
+	return nil
+}
+
+// asTool answers as one of the known tools does, with what it knows of
+// functions and inlined calls.
+func asTool(ctx context.Context, e *env, f *resolveFlags, args []string) error {
+	if err := f.check(args); err != nil {
+		return err
+	}
+	code := 0
+	if f.format == "gnu" {
+		t := addr2lineTool{env: e, program: "addr2line", dirs: f.open.Dirs, rva: f.addr == "rva", out: bufio.NewWriter(e.stdout)}
+		call := []string{t.program, "-fi"}
+		if !f.noDemangle {
+			call = append(call, "-C")
+		}
+		code = t.run(ctx, append(append(call, "-e", args[0], "--"), args[1:]...))
+	} else {
+		call := []string{"llvm-symbolizer", "--obj=" + args[0], "--default-arch=" + f.open.Arch}
+		if f.addr == "rva" {
+			call = append(call, "--relative-address")
+		}
+		if f.noDemangle {
+			call = append(call, "--no-demangle")
+		}
+		for _, d := range f.open.Dirs {
+			call = append(call, "--debug-file-directory="+d)
+		}
+		t := newLLVMTool(e)
+		t.hex = true
+		code = t.run(ctx, append(call, args[1:]...))
+	}
+	if code != exitDone {
+		return errTold
+	}
+	return nil
+}
+
+// errTold is a failure that has been told.
+var errTold = errors.New("")
 
 // tableOf makes the table of an object in memory.
 func tableOf(ctx context.Context, o *object.Object) (answers, error) {
@@ -265,8 +310,6 @@ var formats = map[string]func(dst []byte, a *answer) []byte{
 	"text":  appendText,
 	"json":  appendJSON,
 	"jsonl": func(dst []byte, a *answer) []byte { return append(appendJSON(dst, a), '\n') },
-	"gnu":   func(dst []byte, a *answer) []byte { return appendPairs(dst, a, false) },
-	"llvm":  func(dst []byte, a *answer) []byte { return append(appendPairs(dst, a, true), '\n') },
 }
 
 func appendText(dst []byte, a *answer) []byte {
@@ -304,37 +347,6 @@ func appendJSON(dst []byte, a *answer) []byte {
 		panic(err)
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-// appendPairs writes each frame as a line with its function and one with its
-// place, as the known tools do; llvm adds a column.
-func appendPairs(dst []byte, a *answer, column bool) []byte {
-	frames := a.Frames
-	if len(frames) == 0 {
-		frames = []frame{{}}
-	}
-	for _, f := range frames {
-		name, file := f.Function, f.File
-		if name == "" {
-			name = "??"
-		}
-		if file == "" {
-			file = "??"
-		}
-		dst = append(append(dst, printable(name)...), '\n')
-		dst = append(append(dst, printable(file)...), ':')
-		switch {
-		case f.Line > 0 || column:
-			dst = strconv.AppendUint(dst, uint64(f.Line), 10)
-		default:
-			dst = append(dst, '?')
-		}
-		if column {
-			dst = strconv.AppendUint(append(dst, ':'), uint64(f.Column), 10)
-		}
-		dst = append(dst, '\n')
-	}
-	return dst
 }
 
 // file is an open file as the readers want it.

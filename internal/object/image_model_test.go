@@ -127,8 +127,8 @@ func (p *modelPiece) tell(m *modelProgram, at, base uint64) string {
 		calls = c.Calls
 	}
 	entry := entryOf(p.fn)
-	if m.Relocatable && entry>>16 != at>>16 {
-		entry = p.span[0] // a piece in another section
+	if m.Relocatable && (entry>>16 != at>>16 || !anyHolds(m.Code, entry)) {
+		entry = p.span[0] // it is entered in another section, or in none
 	}
 	var b strings.Builder
 	where, _ := m.line(p.unit, at)

@@ -47,6 +47,8 @@ func TestNamesOfFunctions(t *testing.T) {
 		"symbol with the same name and a suffix":          {modelC, fn{Name: "f"}, []symbol{{Name: "f.isra.0"}}, "f.isra.0"},
 		"the same, and one without":                       {modelC, fn{Name: "f"}, []symbol{{Name: "f.isra.0"}, {Name: "f"}}, "f"},
 		"suffix of a linkage name":                        {modelCpp, fn{Name: "f", Linkage: "_Z1fv"}, []symbol{{Name: "_Z1fv.cold"}}, "_Z1fv.cold"},
+		"suffix of another way to call it":                {modelC, fn{Name: "f"}, []symbol{{Name: "f.abi0"}}, "f"},
+		"suffix of a part":                                {modelC, fn{Name: "f"}, []symbol{{Name: "f.__part.1"}}, "f"},
 		"suffix without a dot":                            {modelC, fn{Name: "f"}, []symbol{{Name: "f2"}}, "f"},
 		"clone elsewhere":                                 {modelC, fn{Name: "f"}, []symbol{{Name: "f.cold", Value: 0x1101}}, "f"},
 		"alias":                                           {modelC, fn{Name: "f"}, []symbol{{Name: "other"}}, "f"},

@@ -116,7 +116,7 @@ func (r *programMaker) function(u *fixture.ProgramUnit) fixture.ProgramFunc {
 			f.Name = ""
 		}
 	}
-	if f.Ranges[0][1]-f.Ranges[0][0] > 1 && r.one(8) {
+	if r.one(8) {
 		f.Entry = f.Ranges[0][0] + 1
 	}
 	f.Calls = r.calls(u, f.Ranges, 1)

@@ -198,7 +198,7 @@ func (s *Stream) Finish(src bin.Source, opt Options) (f *File, err error) {
 	if src.Size() == 0 {
 		return nil, fault.New(fault.Malformed, "debug file", "it is empty")
 	}
-	return nil, fault.New(fault.Unsupported, "debug file", "its beginning, %q, is that of no format we read", s.head[:min(len(s.head), 16)])
+	return nil, fault.New(fault.Unsupported, "debug file", "its beginning, %q, is that of no format we read", s.head[:min(len(s.head), 7)])
 }
 
 // readFault is a failure of the source.

@@ -2,7 +2,7 @@
 # Makes the files of this folder from src. The paths inside are /corpus/...,
 # whatever folder this runs in.
 #
-#   ./build.sh          # here; then ./want.py writes what is expected
+#   ./build.sh [REF]    # here; then ./want.py REF writes what is expected
 #
 # Made with gcc 12.2, clang, lld, llvm-dwp, llvm-lipo and dsymutil 14.0.6,
 # binutils 2.40 (also for powerpc64-linux-gnu and s390x-linux-gnu), dwz 0.15 and
@@ -11,6 +11,9 @@
 set -eu
 cd "$(dirname "$0")"
 here=$PWD
+# The same code with debug information that others can read, for want.py.
+ref=${1:-/nonexistent}
+keep() { if [ -d "$ref" ]; then cp "$1" "$ref/$2"; fi; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 cp -r src "$out"
@@ -87,10 +90,24 @@ mkdir in-types
 	gcc -ffile-prefix-map=$out/in-types=/corpus $FREE -gdwarf-5 -fdebug-types-section -gsplit-dwarf -O2 -c src/$u.c -o split-types-$u.o
 done && ld -e start --build-id split-types-tile.o split-types-sort.o -o ../split-types && mv split-types-*.dwo ..)
 
+# The same without -gsplit-dwarf.
+for v in 4 5; do
+	mkdir in-ref$v
+	(cd in-ref$v && cp -r ../src . && for u in kiln unload; do
+		clang++ -ffile-prefix-map=$out/in-ref$v=/corpus -fdebug-compilation-dir=/corpus $FREE $CXX -gdwarf-$v -O2 -c src/$u.cc -o $u.o
+	done && link kiln.o unload.o -o ../whole$v)
+	keep whole$v split$v
+	keep whole$v dwp$v
+done
+keep gcc-dwarf5 split-types
+
 # What dwz shares: in one file, in another one, in another one of DWARF 5.
 cp gcc-cc-dwarf5 dwz && dwz dwz
 units_cc z4 g++ -gdwarf-4 -O2
 ld -e start --build-id z4-kiln.o z4-unload.o -o dwz-multi
+keep dwz-multi dwz-multi
+keep gcc-cc-dwarf5 dwz
+keep gcc-cc-dwarf5 dwz-sup
 cp dwz-multi twin && dwz -m dwz-multi.alt -M dwz-multi.alt dwz-multi twin
 cp gcc-cc-dwarf5 dwz-sup && cp gcc-cc-dwarf5 twin && dwz -5 -m dwz-sup.alt -M dwz-sup.alt dwz-sup twin
 
@@ -107,6 +124,11 @@ objcopy --add-section .modinfo=src/tile.h module.ko
 cp gcc-dwarf5 debuglink && objcopy --only-keep-debug debuglink debuglink.debug && strip debuglink
 objcopy --add-gnu-debuglink=debuglink.debug debuglink
 objcopy --only-keep-debug gcc-dwarf5 mini && strip -g mini && xz -9 mini
+keep gcc-dwarf5 debuglink
+strip -g gcc-dwarf5 -o named && keep named minidebuginfo
+keep gcc-dwarf5 zstd
+keep gcc-dwarf4 zlib-gnu
+keep g5-sort.o object-types.o
 cp gcc-dwarf5 minidebuginfo && strip minidebuginfo && objcopy --add-section .gnu_debugdata=mini.xz minidebuginfo
 
 # Other machines.
@@ -117,7 +139,7 @@ link mi-tile.o mi-sort.o -o mips-be
 units sz clang --target=s390x-linux-gnu -gdwarf-4 -O2
 s390x-linux-gnu-ld -e start --build-id sz-tile.o sz-sort.o -o s390x-be
 units pp clang --target=powerpc64-linux-gnu -mabi=elfv1 -gdwarf-4 -O2
-powerpc64-linux-gnu-ld -e start --build-id pp-tile.o pp-sort.o -o ppc64-elfv1
+powerpc64-linux-gnu-ld -z max-page-size=4096 -e start --build-id pp-tile.o pp-sort.o -o ppc64-elfv1
 units a64 clang --target=aarch64-linux-gnu -gdwarf-5 -O2
 link a64-tile.o a64-sort.o -o aarch64
 units rv clang --target=riscv64-linux-gnu -mno-relax -gdwarf-5 -O2
@@ -126,13 +148,27 @@ link rv-tile.o rv-sort.o -o riscv64
 # Mach-O.
 for arch in x86_64 arm64; do
 	units mac-$arch clang --target=$arch-apple-macos11 -gdwarf-4 -O2
+	touch -d @0 mac-$arch-*.o
 	lld -flavor darwin -arch $arch -platform_version macos 11 11 -dylib -undefined dynamic_lookup -oso_prefix "$out/" mac-$arch-tile.o mac-$arch-sort.o -o macho-$arch.dylib
 	lld -flavor darwin -arch $arch -platform_version macos 11 11 -dylib -undefined dynamic_lookup mac-$arch-tile.o mac-$arch-sort.o -o whole.dylib
 	dsymutil --flat whole.dylib -o macho-$arch.dsym 2>/dev/null
 done
 cp mac-x86_64-tile.o macho.o
 llvm-lipo-14 -create macho-x86_64.dsym macho-arm64.dsym -output macho-fat.dsym
-llvm-lipo-14 -create -fat64 macho-x86_64.dylib macho-arm64.dylib -output macho-fat64.dylib || :
+keep macho-x86_64.dsym macho-fat.dsym
+keep macho-x86_64.dylib macho-fat64.dylib
+# A fat file with 64-bit offsets: magic, count, and for each slice the machine,
+# its variant, offset, size, log2 of the alignment and a reserved word.
+python3 - macho-fat64.dylib macho-x86_64.dylib macho-arm64.dylib <<'P'
+import struct, sys
+slices = [open(name, "rb").read() for name in sys.argv[2:]]
+head, body = struct.pack(">II", 0xCAFEBABF, len(slices)), b""
+for data in slices:
+    at = 0x4000 + len(body)
+    head += data[7:3:-1] + data[11:7:-1] + struct.pack(">QQII", at, len(data), 14, 0)
+    body += data + bytes(-len(data) % 0x4000)
+open(sys.argv[1], "wb").write(head.ljust(0x4000, b"\0") + body)
+P
 
 # wasm.
 units w clang --target=wasm32 -gdwarf-4 -O2
