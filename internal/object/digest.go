@@ -64,7 +64,7 @@ func (g *image) digest(w *worker, d *digest, u int, full bool) {
 	}
 	limit := limitOf(unit)
 	m := &w.merger
-	m.image, m.columns = g, g.opt.Columns
+	m.image, m.columns, m.version = g, g.opt.Columns, unit.Version
 	m.lines.reset(&w.lines)
 	tree, err := w.walker.Walk(g.dwarf, u)
 	if err != nil {

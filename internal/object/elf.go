@@ -23,7 +23,7 @@ func openELF(src bin.Source, opt Options) (*Object, error) {
 		return room.unpack(kind == elf.Zstd, packed, size)
 	}
 	b := elfBinary{f: f, image: g, room: room}
-	g.buildID = f.BuildID()
+	g.buildID, g.shared = f.BuildID(), f.SharedID()
 	if f.Type == elf.TypeRel {
 		b.lay()
 	}

@@ -33,6 +33,7 @@ type image struct {
 	names        func(table uint8, off uint32) []byte // of symbols
 	cfi          func(yield func([]byte) error) error // writes the unwind information; nil: there is none
 	buildID      []byte
+	shared       []byte // the id by which others refer to it as what they share
 	hasSymbols   bool
 	needs        []Need
 	lineless     map[int]bool // units whose line program too many others have

@@ -21,6 +21,7 @@ type merger struct {
 	noZero  bool       // file 0 is none, as it is before DWARF 5
 	noFiles bool       // the unit has no line program that could name them
 	columns bool
+	version uint8 // of the unit
 	events  []callEvent
 	kids    []int32      // by call plus 1: the first of those inside that are active, -1
 	beside  []neighbours // by call
@@ -155,7 +156,7 @@ func (m *merger) collect(t *dwarf.Tree, calls []dwarf.Call) (inside bool) {
 				inside = inside && s.start >= piece.Start && s.end <= piece.End
 			}
 			m.spans = append(m.spans, s)
-			for q := c.Parent; q >= 0 && calls[q].N == 0; q = calls[q].Parent {
+			for q := c.Parent; q >= 0 && (calls[q].N == 0 || m.version == 2 && !holds(t, &calls[q], r)); q = calls[q].Parent {
 				m.spans = append(m.spans, callSpan{r.Start, r.End, q})
 				sorted = false
 			}
@@ -168,6 +169,18 @@ func (m *merger) collect(t *dwarf.Tree, calls []dwarf.Call) (inside bool) {
 		m.nodes = append(m.nodes, callNode{})
 	}
 	return inside
+}
+
+// holds says whether a range is inside of one of a call. In strict DWARF 2 a
+// call can name only one of its ranges: it has those of the calls inside of it
+// as well.
+func holds(t *dwarf.Tree, c *dwarf.Call, r dwarf.Range) bool {
+	for _, own := range t.Ranges[c.First : c.First+c.N] {
+		if r.Start >= own.Start && r.End <= own.End {
+			return true
+		}
+	}
+	return false
 }
 
 // compare orders by start; of calls that start together the outer one, which

@@ -80,7 +80,7 @@ func (o *Object) Supply(n Need, src bin.Source) (bool, error) {
 	switch {
 	case n.Kind == NeedSplit && g.dwarf.Attach(h.dwarf) > 0:
 		g.splits++
-	case n.Kind == NeedAlt && string(n.ID) == string(h.buildID):
+	case n.Kind == NeedAlt && (string(n.ID) == string(h.buildID) || string(n.ID) == string(h.shared)):
 		g.dwarf.SetAlt(h.dwarf)
 		g.needs = slices.DeleteFunc(g.needs, func(n Need) bool { return n.Kind == NeedAlt })
 	default:

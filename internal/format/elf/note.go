@@ -102,10 +102,42 @@ func (f *File) DebugLink() (name string, crc uint32, ok bool) {
 }
 
 // AltLink is the name of the file that dwz moved common parts to, and its build
-// id.
+// id; or what DWARF 5 has instead of that.
 func (f *File) AltLink() (name string, id []byte, ok bool) {
-	name, id = f.link(".gnu_debugaltlink")
+	if name, id = f.link(".gnu_debugaltlink"); name == "" {
+		if sup, n, sum := f.supplement(); !sup {
+			name, id = n, sum
+		}
+	}
 	return name, id, name != "" && len(id) > 0 && len(id) <= maxID
+}
+
+// SharedID is the id by which others refer to a file that has what they share,
+// nil in every other file.
+func (f *File) SharedID() []byte {
+	if sup, _, sum := f.supplement(); sup {
+		return sum
+	}
+	return nil
+}
+
+// supplement reads .debug_sup: whether the file is the one that others share,
+// and the name and checksum of that.
+func (f *File) supplement() (shared bool, name string, sum []byte) {
+	s := f.Section(".debug_sup")
+	if s == nil {
+		return false, "", nil
+	}
+	b, err := f.Data(s)
+	c := bin.NewCursor(b, f.Order)
+	version := c.U16()
+	shared = c.U8() != 0
+	name = string(c.CString())
+	sum = c.Bytes(int(min(c.Uleb(), maxID)))
+	if err != nil || c.Err() != nil || version != 5 {
+		return false, "", nil
+	}
+	return shared, name, sum
 }
 
 // link is the name that a section begins with, and what is behind it.

@@ -101,7 +101,8 @@ for v in 4 5; do
 done
 keep gcc-dwarf5 split-types
 
-# What dwz shares: in one file, in another one, in another one of DWARF 5.
+# What dwz shares: in one file, in another one, in another one of DWARF 5 (whose
+# checksum, which both have, is another one each time).
 cp gcc-cc-dwarf5 dwz && dwz dwz
 units_cc z4 g++ -gdwarf-4 -O2
 ld -e start --build-id z4-kiln.o z4-unload.o -o dwz-multi
@@ -150,8 +151,7 @@ for arch in x86_64 arm64; do
 	units mac-$arch clang --target=$arch-apple-macos11 -gdwarf-4 -O2
 	touch -d @0 mac-$arch-*.o
 	lld -flavor darwin -arch $arch -platform_version macos 11 11 -dylib -undefined dynamic_lookup -oso_prefix "$out/" mac-$arch-tile.o mac-$arch-sort.o -o macho-$arch.dylib
-	lld -flavor darwin -arch $arch -platform_version macos 11 11 -dylib -undefined dynamic_lookup mac-$arch-tile.o mac-$arch-sort.o -o whole.dylib
-	dsymutil --flat whole.dylib -o macho-$arch.dsym 2>/dev/null
+	dsymutil --flat --oso-prepend-path="$out" macho-$arch.dylib -o macho-$arch.dsym 2>/dev/null
 done
 cp mac-x86_64-tile.o macho.o
 llvm-lipo-14 -create macho-x86_64.dsym macho-arm64.dsym -output macho-fat.dsym
