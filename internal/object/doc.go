@@ -49,7 +49,9 @@
 //     unit, and in a unit the last. Inside of it the inlined call that holds it, of those side by side
 //     the first in the file, and in that the next; the innermost frame has the
 //     row of the line program of the unit, those around it the places of the
-//     calls. A call is cut at the end of what calls it.
+//     calls. A call is cut at the end of what calls it; in a unit of DWARF 2,
+//     where a call can name only one range, it has also those of the calls
+//     inside of it, as a call without any range has everywhere.
 //  2. else the symbol whose extent holds it, by the same rule, with the row of
 //     a line program, if a unit that says to have code there has one. A symbol
 //     without size reaches to the next one or to the end of what is loaded with
