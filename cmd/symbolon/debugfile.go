@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"symbolon/internal/bin"
@@ -128,6 +129,10 @@ func (f *finder) run() {
 		switch n.Kind {
 		case object.NeedAlt:
 			f.supply(n, f.altPaths(n))
+		case object.NeedObject:
+			f.supply(n, f.objectPaths(n))
+		case object.NeedMap:
+			f.supply(n, f.mapPaths(n))
 		case object.NeedSplit:
 			if !packed {
 				packed = true
@@ -237,6 +242,49 @@ func (f *finder) altPaths(n object.Need) (paths []string) {
 		paths = append(paths, filepath.Join(d, filepath.Base(n.Name)), filepath.Join(d, ".dwz", filepath.Base(n.Name)))
 	}
 	return paths
+}
+
+// mapPaths are where an archive of Xcode keeps the names that were hidden. The
+// dSYM may say in a property list that they are those of another UUID.
+func (f *finder) mapPaths(n object.Need) (paths []string) {
+	if len(n.ID) != 16 {
+		return nil
+	}
+	dir := filepath.Dir(f.name)
+	ids := [][16]byte{[16]byte(n.ID)}
+	for _, d := range []string{dir, filepath.Join(dir, "..")} {
+		if plist, err := os.ReadFile(filepath.Join(d, uuidName(ids[0])+".plist")); err == nil {
+			if original, err := macho.ReadUUIDMap(plist); err == nil {
+				ids = append(ids, original)
+			}
+		}
+	}
+	up := filepath.Join(dir, "..", "..", "..", "..") // out of X.dSYM/Contents/Resources/DWARF
+	for _, d := range append([]string{dir, filepath.Join(up, "BCSymbolMaps"), filepath.Join(up, "..", "BCSymbolMaps")}, f.opt.Dirs...) {
+		for _, id := range ids {
+			paths = append(paths, filepath.Join(d, uuidName(id)+".bcsymbolmap"))
+		}
+	}
+	return paths
+}
+
+// uuidName is a UUID as Apple's tools name files.
+func uuidName(id [16]byte) string { return strings.ToUpper(ident.NewDebugID(id, 0).String()) }
+
+// objectPaths are where an object file that was linked may still be.
+func (f *finder) objectPaths(n object.Need) []string {
+	paths := []string{n.Name, filepath.Join(filepath.Dir(f.name), filepath.Base(n.Name))}
+	for _, d := range f.opt.Dirs {
+		paths = append(paths, filepath.Join(d, n.Name), filepath.Join(d, filepath.Base(n.Name)))
+	}
+	if n.Member != "" || n.Time == 0 {
+		return paths
+	}
+	// One that was compiled again has its code elsewhere.
+	return slices.DeleteFunc(paths, func(p string) bool {
+		st, err := os.Stat(p)
+		return err != nil || st.ModTime().Unix() != n.Time
+	})
 }
 
 func (f *finder) packages() (paths []string) {

@@ -106,7 +106,11 @@ func inspectObject(info object.Info, needs []object.Need) inspected {
 		Producer: info.Producer, Functions: info.Counts.Functions, Publics: info.Counts.Publics, Bad: info.BadRecords,
 	}
 	for _, n := range needs {
-		x.Needs = append(x.Needs, need{n.Kind.String(), n.Name, fmt.Sprintf("%x", n.ID)})
+		name := n.Name
+		if n.Member != "" {
+			name += "(" + n.Member + ")"
+		}
+		x.Needs = append(x.Needs, need{n.Kind.String(), name, fmt.Sprintf("%x", n.ID)})
 	}
 	for _, d := range info.Damage {
 		x.BadList = append(x.BadList, badRecord{d.Kind, d.Count, d.Lines, d.Places})

@@ -217,9 +217,10 @@ func fileText(unit int, file uint32) sym.Text {
 	return sym.Text(uint64(unit)<<unitShift | uint64(file)<<4 | kindFile)
 }
 
-func nameText(n dwarf.Name) sym.Text {
+// nameText is the text of a name that DWARF gives.
+func (g *image) nameText(n dwarf.Name) sym.Text {
 	if n == 0 {
 		return kindLost
 	}
-	return sym.Text(n)
+	return sym.Text(n) | sym.Text(g.number)<<4
 }

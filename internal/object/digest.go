@@ -53,6 +53,10 @@ func (g *image) add(d *digest, start, end uint64, kind uint16, code *coder) {
 // to no function of the unit, but to a symbol.
 func (g *image) digest(w *worker, d *digest, u int, full bool) {
 	*d = digest{unit: u, chunks: d.chunks[:0], code: d.code[:0], full: full}
+	if in, n := g.guestOf(u); in != nil {
+		in.digest(w, d, g, n)
+		return
+	}
 	if u >= len(g.units()) {
 		g.goDigest(w, d, u-len(g.units()))
 		return

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/macho"
 	"symbolon/internal/sym"
 )
 
@@ -32,13 +33,16 @@ type image struct {
 	scans        atomic.Int32
 	names        func(table uint8, off uint32) []byte // of symbols
 	cfi          func(yield func([]byte) error) error // writes the unwind information; nil: there is none
+	hidden       *macho.SymbolMap                     // of a binary whose names were hidden
 	buildID      []byte
 	shared       []byte // the id by which others refer to it as what they share
 	hasSymbols   bool
 	needs        []Need
 	lineless     map[int]bool // units whose line program too many others have
 	splits       int          // split files that were supplied
-	footing      int64        // bytes of memory that the sections take
+	guests       []*guest
+	number       int   // of a guest: which one it is, from 1 on
+	footing      int64 // bytes of memory that the sections take
 
 	once     struct{ symbols, cover, nearest sync.Once }
 	syms     *symbols
@@ -57,8 +61,14 @@ func (g *image) units() []dwarf.Unit {
 	return g.dwarf.Units()
 }
 
-// numUnits are those of DWARF, and behind them those of a pclntab.
-func (g *image) numUnits() int { return len(g.units()) + g.golang.units() }
+// numUnits are those of DWARF, behind them those of a pclntab, and those of
+// guests.
+func (g *image) numUnits() int {
+	if last := len(g.guests) - 1; last >= 0 {
+		return g.guests[last].first + g.guests[last].image.numUnits()
+	}
+	return len(g.units()) + g.golang.units()
+}
 
 // symbols are the symbols of code, sorted when they are first needed.
 func (g *image) symbols() *symbols {
@@ -165,6 +175,9 @@ func (g *image) covered() *cover {
 			}
 		}
 		c.spans = g.golang.cover(c.spans, len(g.units()))
+		for _, in := range g.guests {
+			c.spans = in.spans(c.spans)
+		}
 		slices.SortFunc(c.spans, func(a, b unitSpan) int {
 			return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.unit, b.unit))
 		})

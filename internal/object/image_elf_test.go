@@ -207,28 +207,32 @@ func TestMiniDebugInfoAddsSymbols(t *testing.T) {
 	}
 }
 
-// skeleton is a program that keeps the unit of this id in split.dwo.
-func skeleton(id uint64) []byte {
+// skeleton is a program that keeps units of these ids in split.dwo: the first
+// one from 0x1100 on, the next from 0x1140 on.
+func skeleton(ids ...uint64) []byte {
 	d := &fixture.Dwarf{Order: leastFirst}
-	base := d.AddrTable(8, 0x1100, 0x1110)
 	line := fixture.NewLine(5)
 	line.Dirs, line.Files = []string{"/d"}, []fixture.LineFile{{Name: "a.c"}}
-	line.Address(0x1100).AdvanceLine(8).File(0).Copy().AdvancePC(0x40).End()
-	d.Unit(&fixture.DwarfUnit{Version: 5, AddrSize: 8, Type: 4, ID: id, Root: &fixture.DIE{Tag: 0x4a, Attrs: []fixture.DwarfAttr{
-		{0x76, 0x08, "split.dwo"}, {0x1b, 0x08, "/d"}, {0x73, 0x17, base}, {0x10, 0x17, 0}, {0x11, 0x1b, 0}, {0x12, 0x06, 0x40},
-	}}}, nil)
+	line.Address(0x1100).AdvanceLine(8).File(0).Copy().AdvancePC(0x80).End()
+	for i, id := range ids {
+		at := uint64(0x1100 + 0x40*i)
+		base := d.AddrTable(8, at, at+0x10)
+		d.Unit(&fixture.DwarfUnit{Version: 5, AddrSize: 8, Type: 4, ID: id, Root: &fixture.DIE{Tag: 0x4a, Attrs: []fixture.DwarfAttr{
+			{0x76, 0x08, "split.dwo"}, {0x1b, 0x08, "/d"}, {0x73, 0x17, base}, {0x10, 0x17, 0}, {0x11, 0x1b, 0}, {0x12, 0x06, 0x40},
+		}}}, nil)
+	}
 	return dwarfFile(d, "", fixture.ELFSection{Name: ".debug_line", Type: 1, Data: line.Bytes()})
 }
 
 // splitUnit is the file of a skeleton.
-func splitUnit(id uint64) []byte {
+func splitUnit(id uint64, name string) []byte {
 	d := &fixture.Dwarf{Order: leastFirst}
 	inline := &fixture.DIE{Tag: 0x2e, Attrs: []fixture.DwarfAttr{{0x03, 0x08, "i"}}}
 	call := &fixture.DIE{Tag: 0x1d, Attrs: []fixture.DwarfAttr{{0x31, 0x13, inline}, {0x11, 0x1b, 1}, {0x12, 0x06, 8}, {0x58, 0x0b, 0}, {0x59, 0x0b, 3}}}
 	d.Unit(&fixture.DwarfUnit{Version: 5, AddrSize: 8, Type: 5, ID: id, Root: &fixture.DIE{Tag: 0x11, Attrs: []fixture.DwarfAttr{{0x13, 0x05, modelCpp}}, Kids: []*fixture.DIE{
 		inline, {Tag: 0x2e, Attrs: []fixture.DwarfAttr{{0x03, 0x25, 0}, {0x11, 0x1b, 0}, {0x12, 0x06, 0x40}}, Kids: []*fixture.DIE{call}},
 	}}}, nil)
-	d.StrOffsetsTable(5, false, d.Strp("split"))
+	d.StrOffsetsTable(5, false, d.Strp(name))
 	return dwarfFile(d, ".dwo")
 }
 
@@ -257,7 +261,7 @@ func TestSplitUnitsAreSupplied(t *testing.T) {
 	if got := o.Needs(); len(got) != 1 || !reflect.DeepEqual(got[0], need) {
 		t.Fatalf("needs %+v; want %+v", got, need)
 	}
-	for what, file := range map[string][]byte{"of another unit": splitUnit(5), "without debug information": symbolsOf(2).Bytes()} {
+	for what, file := range map[string][]byte{"of another unit": splitUnit(5, "split"), "without debug information": symbolsOf(2).Bytes()} {
 		if fits, err := o.Supply(need, bin.Bytes(file)); fits || err != nil {
 			t.Errorf("%s: fits %v, %v", what, fits, err)
 		}
@@ -265,7 +269,7 @@ func TestSplitUnitsAreSupplied(t *testing.T) {
 	if fits, err := o.Supply(need, bin.Bytes([]byte("\x7fELF"))); fits || err == nil {
 		t.Errorf("damaged: fits %v, %v", fits, err)
 	}
-	if fits, err := o.Supply(need, bin.Bytes(splitUnit(0x1122334455667788))); !fits || err != nil {
+	if fits, err := o.Supply(need, bin.Bytes(splitUnit(0x1122334455667788, "split"))); !fits || err != nil {
 		t.Fatalf("fits %v, %v", fits, err)
 	}
 	if needs := o.Needs(); len(needs) != 0 {
@@ -276,6 +280,21 @@ func TestSplitUnitsAreSupplied(t *testing.T) {
 	without := open(t, skeleton(0x1122334455667788))
 	wants(t, without, map[uint64]string{0x112: "symbol /d/a.c:9 [100+80]"})
 	agreeWithTable(t, without, "skeleton")
+}
+
+// Each of several split files has its own names.
+func TestEachSplitUnitIsSupplied(t *testing.T) {
+	o := open(t, skeleton(1, 2, 3))
+	for i, name := range []string{"first", "second"} {
+		if fits, err := o.Supply(o.Needs()[0], bin.Bytes(splitUnit(uint64(i+1), name))); !fits || err != nil {
+			t.Fatal(name, fits, err)
+		}
+	}
+	if needs := o.Needs(); len(needs) != 1 || needs[0].ID[7] != 3 {
+		t.Errorf("needs %+v", needs)
+	}
+	wants(t, o, map[uint64]string{0x108: "first /d/a.c:9 [100+40]", 0x148: "second /d/a.c:9 [140+40]"})
+	agreeWithTable(t, o, "two")
 }
 
 // buildID is a section with a build id.

@@ -169,7 +169,7 @@ func TestAFaultBeforeTheFirstQuestion(t *testing.T) {
 // A file that is supplied may fault too, while it is opened and later.
 func TestAFaultOfASuppliedFile(t *testing.T) {
 	const id = 0x1122334455667788
-	src := mapFile(t, append(splitUnit(id), make([]byte, 1<<16)...))
+	src := mapFile(t, append(splitUnit(id, "split"), make([]byte, 1<<16)...))
 	o := open(t, skeleton(id))
 	need := o.Needs()[0]
 	if fits, err := o.Supply(need, src); !fits || err != nil {

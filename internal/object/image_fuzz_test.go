@@ -31,7 +31,7 @@ func imageSeeds(t testing.TB) (all [][]byte) {
 	eh.FDE(eh.CIE(fixture.FrameX8664(true)), 0x1100, 0x40, 0x44, 0x0e, 16)
 	p.More = append(p.More, fixture.ELFSection{Name: ".eh_frame", Type: 1, Flags: 2, Addr: 0x1400, Data: eh.Bytes()}, buildID("id"),
 		fixture.ELFSection{Name: ".gnu_debugdata", Type: 1, Data: xzipped(t, symbolsOf(2).Bytes())})
-	all = append(all, p.Bytes(), skeleton(1), splitUnit(1))
+	all = append(all, p.Bytes(), skeleton(1), splitUnit(1, "split"))
 	for _, release := range []int{11, 20} {
 		g := goProgram(release)
 		g.Funcs = g.Funcs[:3]

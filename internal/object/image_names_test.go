@@ -111,3 +111,41 @@ func agreeWithTable(t *testing.T, o *object.Object, what string) {
 	}
 	agree(t, o, table, everywhere(t, o), what)
 }
+
+// Before DWARF 5 the file 0 is none, and without a line program no file is.
+func TestFramesWithoutFileHaveNone(t *testing.T) {
+	p := oneFunction(modelC, fixture.ProgramFunc{Name: "f", Calls: []*fixture.ProgramCall{{Name: "i", Line: 3, Ranges: []span{{0x1110, 0x1120}}}}})
+	u := p.Units[0]
+	for _, c := range []struct {
+		version int
+		noLines bool
+		files   bool
+	}{{5, false, true}, {4, false, false}, {2, false, false}, {5, true, false}} {
+		u.Version, u.NoLines = c.version, c.noLines
+		o := open(t, p.Bytes())
+		for i, f := range o.Lookup(nil, 0x112) {
+			if (f.File != 0) != c.files {
+				t.Errorf("%+v, frame %d: file is %q, %x", c, i, str(o, f.File), f.File)
+			}
+		}
+	}
+}
+
+// What lies in front of the image has no address in it; a function that is
+// entered there is entered where its pieces start.
+func TestNothingIsInFrontOfTheImage(t *testing.T) {
+	p := oneFunction(modelC, fixture.ProgramFunc{Name: "f", Ranges: []span{{0x800, 0x810}}}, fixture.ELFSymbol{Name: "s", Value: 0x900, Size: 8}, fixture.ELFSymbol{Name: "over", Value: 0xff0, Size: 0x100})
+	p.Code = append(p.Code, span{0x800, 0x1010})
+	o := open(t, p.Bytes())
+	wants(t, o, map[uint64]string{1<<64 - 0x800: "", 1<<64 - 0x700: "", 1<<64 - 1: "", 0: "", 8: "", 0x108: "f /d/a.c:7 [100+40]"})
+	agreeWithTable(t, o, "in front")
+}
+
+// Of sequences that overlap the one that starts last counts where it is.
+func TestSequencesOfLinesMayOverlap(t *testing.T) {
+	p := oneFunction(modelC, fixture.ProgramFunc{Name: "f"})
+	p.Units[0].Sequences = append(p.Units[0].Sequences, fixture.ProgramLines{Rows: []fixture.ProgramRow{{Addr: 0x1110, Line: 9}}, End: 0x1120})
+	o := open(t, p.Bytes())
+	wants(t, o, map[uint64]string{0x108: "f /d/a.c:7 [100+40]", 0x110: "f /d/a.c:9 [100+40]", 0x11f: "f /d/a.c:9 [100+40]"})
+	agreeWithTable(t, o, "overlap")
+}

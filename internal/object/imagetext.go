@@ -30,10 +30,12 @@ func (g *image) appendText(dst []byte, t sym.Text) (out []byte) {
 		dst = append(dst, g.names(uint8(t>>4), uint32(t>>kindShift))...)
 	case kind == kindGoName && g.golang != nil:
 		dst = append(dst, g.golang.table.Name(uint32(t>>kindShift))...)
+	case len(g.guests) > 0:
+		dst = g.appendGuestName(dst, t)
 	case g.dwarf != nil:
 		dst = g.dwarf.AppendName(dst, dwarf.Name(t))
 	}
-	return validTail(dst, from)
+	return validTail(g.unhide(dst, from), from)
 }
 
 // validTail replaces what is not UTF-8 from an index on.
@@ -58,6 +60,9 @@ var filers = sync.Pool{New: func() any { return new(filer) }}
 // appendFile appends the path of a file of a unit's line program.
 func (g *image) appendFile(dst []byte, t sym.Text) []byte {
 	unit, file := int(t>>unitShift), uint32(t>>4)-1
+	if in, n := g.guestOf(unit); in != nil {
+		return in.image.appendFile(dst, fileText(n, file+1))
+	}
 	if unit >= len(g.units()) {
 		if g.golang == nil {
 			return dst
@@ -80,5 +85,5 @@ func (g *image) appendFile(dst []byte, t sym.Text) []byte {
 		return validTail(f.program.AppendWritten(dst, file, f.dir), from)
 	}
 	f.path = f.program.AppendPath(f.path[:0], file, f.dir)
-	return validTail(appendPath(dst, f.path), from)
+	return validTail(appendPath(dst, g.unhidePath(f.path)), from)
 }

@@ -1,7 +1,9 @@
 package object
 
 import (
+	"bytes"
 	"math"
+	"strings"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/format/dwarf"
@@ -73,7 +75,13 @@ func (b *machoBinary) findNeeds() {
 		b.image.needs = append(b.image.needs, Need{Kind: NeedDSYM, ID: b.image.buildID})
 	}
 	for _, o := range b.f.DebugMap() {
-		b.image.needs = append(b.image.needs, Need{Kind: NeedObject, Name: string(o.Path)})
+		path, member := string(o.Path), ""
+		if at := strings.LastIndexByte(path, '('); at > 0 && strings.HasSuffix(path, ")") {
+			path, member = path[:at], path[at+1:len(path)-1]
+		}
+		b.image.needs = append(b.image.needs, Need{
+			Kind: NeedObject, Name: path, Member: member, Time: int64(o.Time), linked: &linked{b.f.Arch(), o.Functions},
+		})
 	}
 }
 
@@ -98,7 +106,14 @@ func (b *machoBinary) data(name string) []byte {
 func (b *machoBinary) addSymbols() {
 	g := b.image
 	g.names = func(_ uint8, off uint32) []byte { return b.f.SymbolName(off) }
-	b.f.Symbols(func(macho.Symbol) bool { g.hasSymbols = true; return false })
+	b.f.Symbols(func(s macho.Symbol) bool {
+		g.hasSymbols = true
+		if !bytes.HasPrefix(s.Name, []byte(hiddenMark)) {
+			return true
+		}
+		g.needs = append(g.needs, Need{Kind: NeedMap, ID: g.buildID})
+		return false
+	})
 	g.eachSymbol = func(yield func(symbol)) {
 		b.f.Symbols(func(s macho.Symbol) bool {
 			x := symbol{addr: s.Addr, name: s.NameOff}

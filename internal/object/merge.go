@@ -67,7 +67,7 @@ func (m *merger) function(d *digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf
 		begin := func() {
 			m.code.begin(r.Start)
 			m.stamp++
-			m.code.root(nameText(f.Name), entry, r.End-r.Start)
+			m.code.root(m.image.nameText(f.Name), entry, r.End-r.Start)
 		}
 		begin()
 		if !odd && !m.sweep(calls, r) {
@@ -266,7 +266,7 @@ func (m *merger) node(calls []dwarf.Call, call int32) int32 {
 		if c.File != 0 || c.Line != 0 {
 			at.file = m.file(c.File)
 		}
-		node := m.code.call(m.node(calls, c.Parent), nameText(c.Name), at)
+		node := m.code.call(m.node(calls, c.Parent), m.image.nameText(c.Name), at)
 		n.stamp, n.node = m.stamp, node
 	}
 	return n.node

@@ -11,11 +11,15 @@ import (
 
 // Need is another file that an object refers to.
 type Need struct {
-	Kind NeedKind
-	Name string // as the object names it
-	Dir  string // what a relative Name is relative to, if the object says so
-	ID   []byte // build id or id of the unit; nil: none is known
-	CRC  uint32 // of the content, for NeedDebug with a name
+	Kind   NeedKind
+	Name   string // as the object names it
+	Dir    string // what a relative Name is relative to, if the object says so
+	ID     []byte // build id or id of the unit; nil: none is known
+	CRC    uint32 // of the content, for NeedDebug with a name
+	Member string // of the archive that Name is, for NeedObject
+	Time   int64  // when a NeedObject that is no member was written last, in seconds since 1970; 0: it does not say
+
+	linked *linked // of NeedObject
 }
 
 // NeedKind says what a needed file has.
@@ -27,9 +31,10 @@ const (
 	NeedSplit                  // the debug information of one unit
 	NeedDSYM                   // all debug information of a Mach-O binary
 	NeedObject                 // the debug information of what was linked from one object file
+	NeedMap                    // the names that numbers stand for, since the binary went through Apple's store
 )
 
-var needNames = [...]string{"debug", "alt", "split", "dsym", "object"}
+var needNames = [...]string{"debug", "alt", "split", "dsym", "object", "symbol map"}
 
 func (k NeedKind) String() string { return needNames[k] }
 
@@ -58,6 +63,12 @@ func (o *Object) Needs() []Need {
 // object keeps src. It must come before the first question.
 func (o *Object) Supply(n Need, src bin.Source) (bool, error) {
 	g, ok := o.view.(*image)
+	switch {
+	case ok && n.Kind == NeedMap:
+		return g.supplyMap(src)
+	case ok && n.Kind == NeedObject:
+		return g.supplyObject(n, src)
+	}
 	if !ok || g.dwarf == nil || n.Kind != NeedAlt && n.Kind != NeedSplit {
 		return false, nil
 	}

@@ -61,6 +61,12 @@ func (g *image) tell(info *Info) {
 		d.Places = append([]string(nil), d.Places...)
 		info.Damage = append(info.Damage, d)
 	}
+	for _, in := range g.guests {
+		var own Info
+		in.image.tell(&own)
+		info.BadRecords += own.BadRecords
+		info.Damage = append(info.Damage, own.Damage...)
+	}
 }
 
 func (p *problems) unit(off uint64, err error) {
