@@ -16,7 +16,8 @@ fuzz:
 	.ci/fuzz 60s
 
 oracle:
-	bench/oracle.sh
+	go run ./bench/oracle $(FILES)
+	if [ -d bench/symbols ]; then bench/oracle.sh; fi
 
 workload:
 	go run ./bench --symbols $(or $(SYMBOLS),bench/symbols)

@@ -1,0 +1,117 @@
+// Oracle compares what symbolon answers with what other symbolizers answer.
+//
+//	go run ./bench/oracle [-v] [-least 99.5] [-only GLOB] [-keep] [FILE...]
+//
+// It builds symbolon, compiles the programs below src with every compiler that
+// is installed in every form that it knows (versions of DWARF, levels of
+// optimization, split, compressed, relocatable, stripped and so on), adds the
+// machine's own libraries and each FILE, chooses addresses of each, and asks
+// llvm-symbolizer, addr2line, eu-addr2line, "go tool addr2line" and the Python
+// package symbolic, those that are installed. An address is agreed on if one of
+// them gives our answer: no two of them agree everywhere, and each is wrong
+// somewhere. It fails if fewer than -least percent are agreed on, if the way
+// through a table gives another answer than the direct one, or if there is
+// nobody to ask.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+)
+
+// options is what the flags say.
+type options struct {
+	least   float64
+	verbose bool
+	only    string
+	keep    bool
+	binary  string
+	files   []string
+}
+
+func main() {
+	var o options
+	flag.Float64Var(&o.least, "least", 99.5, "fail below this share of addresses that are agreed on, in `percent`")
+	flag.BoolVar(&o.verbose, "v", false, "tell also where most others differ from us, not only where all do")
+	flag.StringVar(&o.only, "only", "*", "files whose name matches this `GLOB` only, like 'c++ clang* *' or 'given *'")
+	flag.BoolVar(&o.keep, "keep", false, "keep the folder with the files that were made")
+	flag.StringVar(&o.binary, "symbolon", "", "compare this `BINARY`, not one that is built now")
+	flag.Parse()
+	o.files = flag.Args()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ok, err := compare(ctx, o)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "oracle:", err)
+	}
+	if err != nil || !ok {
+		os.Exit(1)
+	}
+}
+
+// compare does everything in a folder of its own.
+func compare(ctx context.Context, o options) (ok bool, err error) {
+	dir, err := os.MkdirTemp("", "oracle-*")
+	if err != nil {
+		return false, err
+	}
+	if o.keep {
+		fmt.Println("files in", dir)
+	} else {
+		defer os.RemoveAll(dir)
+	}
+	if o.binary == "" {
+		o.binary = filepath.Join(dir, "symbolon")
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", o.binary, "./cmd/symbolon").CombinedOutput(); err != nil {
+			return false, fmt.Errorf("build symbolon: %w\n%s", err, out)
+		}
+	}
+	if err := os.CopyFS(dir, sources); err != nil {
+		return false, err
+	}
+	ask, err := newAsker(ctx, o)
+	if err != nil {
+		return false, err
+	}
+	report := newReport(ask)
+	list := cases(dir, o)
+	results, room := make([]chan *result, len(list)), make(chan bool, runtime.NumCPU())
+	for i := range results {
+		results[i] = make(chan *result, 1)
+	}
+	go func() {
+		for i, c := range list {
+			room <- true
+			go func() {
+				results[i] <- ask.judge(ctx, c)
+				<-room
+			}()
+		}
+	}()
+	for _, r := range results {
+		report.add(<-r)
+	}
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	ok = report.end()
+	return standin(ctx, o, report.samples) && ok, nil
+}
+
+// standin compares what symbolon prints in the place of addr2line and
+// llvm-symbolizer with what those print, over some of the files.
+func standin(ctx context.Context, o options, samples []string) bool {
+	if _, err := os.Stat("bench/standin"); err != nil || len(samples) == 0 || tool("addr2line") == "" || tool("llvm-symbolizer") == "" {
+		return true
+	}
+	fmt.Println("\nin the place of addr2line and llvm-symbolizer:")
+	cmd := exec.CommandContext(ctx, "go", append([]string{"run", "./bench/standin", "-symbolon", o.binary, "-n", "300", "-classes", "1"}, samples...)...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd.Run() == nil
+}
