@@ -256,13 +256,16 @@ func isPart(suffix []byte) bool {
 }
 
 // mangles says whether a mangled name can be that of a plain one: it holds its
-// last part.
+// last part, unless that is an operator.
 func mangles(mangled, name []byte) bool {
 	if i := bytes.IndexByte(name, '<'); i > 0 {
 		name = name[:i]
 	}
 	if i := bytes.LastIndex(name, []byte("::")); i >= 0 {
 		name = name[i+2:]
+	}
+	if bytes.HasPrefix(name, []byte("operator")) {
+		return true // which has no name when it is mangled
 	}
 	return len(name) > 0 && bytes.Contains(mangled, bytes.TrimPrefix(name, []byte("~")))
 }

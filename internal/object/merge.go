@@ -53,15 +53,14 @@ func (m *merger) function(d *digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf
 	if odd {
 		m.sort(calls)
 	}
-	_, home, known := m.image.place(f.Entry)
 	for _, r := range m.ranges {
-		entry := f.Entry
 		_, part, ok := m.image.place(r.Start)
 		if !ok {
 			continue
 		}
-		if !known || part != home {
-			entry = r.Start // it cannot be said how far away it is
+		entry := r.Start
+		if f.Entry >= r.Start && f.Entry < r.End {
+			entry = f.Entry
 		}
 		r.End = m.image.cut(r.End, part)
 		begin := func() {
