@@ -461,7 +461,7 @@ func (t *llvmTool) name(name string) string {
 	case !t.demangle:
 		return name
 	}
-	return llvmSpelling(demangle.Name(name, demangle.Full))
+	return llvmSpelling(demangle.Name(name, demangle.LLVM))
 }
 
 func hex(addr uint64) string { return "0x" + strconv.FormatUint(addr, 16) }

@@ -1,0 +1,280 @@
+package demangle
+
+import (
+	"bytes"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+
+	lib "github.com/ianlancetaylor/demangle"
+)
+
+const (
+	// maxReferences bounds the references to earlier parts in a name with
+	// template parameters, which the library resolves by copying: two of them
+	// can double the work.
+	maxReferences = 24
+	// maxPacks and maxPackInput bound names with pack expansions, whose work
+	// grows with the square of the pack and with each expansion.
+	maxPacks     = 8
+	maxPackInput = 2 << 10
+	// maxUnresolved and maxCounted bound the work to make up for a mistake of
+	// the library: for how many places, and how many references before them.
+	maxUnresolved = 4
+	maxCounted    = 64
+	// maxDeep bounds how deep a name is nested, roughly counted. The time grows
+	// with the square.
+	maxDeep = 256
+)
+
+// appendCPP appends the readable form of a C++ name, or says that it is none.
+// The prefix may have more underscores, which some systems put before, and
+// blocks have.
+func appendCPP(dst, name []byte, style Style) ([]byte, bool) {
+	z := bytes.IndexByte(name, 'Z')
+	if z < 1 || z > 4 || len(name) < z+2 || strings.Trim(string(name[:z]), "_") != "" {
+		return dst, false
+	}
+	plain := string(name[z-1:])
+	if z >= 3 {
+		plain = string(name[z-3:]) // the library knows blocks by three underscores
+	}
+	if i := len(plain) - 33; i > 0 && plain[i] == '$' && isHash([]byte(plain[i+1:])) {
+		plain = plain[:i]
+	}
+	if explodes(plain) {
+		return dst, false
+	}
+	before := ""
+	if style == NoParams || style == Simple {
+		// The library leaves the parameters of what a thunk leads to.
+		if phrase, to := thunk(plain); to != "" {
+			before, plain = phrase, "_Z"+to
+		}
+	}
+	options := []lib.Option{lib.MaxLength(maxOutputBits), lib.NoRust}
+	switch style {
+	case LLVM:
+		options = append(options, lib.LLVMStyle)
+	case NoParams:
+		options = append(options, lib.NoParams, lib.NoEnclosingParams)
+	case Simple:
+		options = append(options, lib.NoParams, lib.NoEnclosingParams, lib.NoTemplateParams)
+	}
+	text, err := lib.ToString(renumbered(plain), options...)
+	if err != nil || text == "" || len(text) >= maxOutput || strings.Contains(text, ", void)") {
+		return dst, false // void is no type of a parameter
+	}
+	if style != GNU && style != LLVM {
+		text = typed(text)
+	}
+	return appendPacked(append(dst, before...), text), true
+}
+
+// literals are numbers with the suffix of their type, as the library writes
+// them.
+var literals = regexp.MustCompile(`-?\b[0-9]+(?:u|u?ll?)\b`)
+
+// typed is a text with the types of numbers in front of them: (unsigned long)1
+// for 1ul.
+func typed(text string) string {
+	some := false
+	for i := 1; i < len(text) && !some; i++ {
+		some = (text[i] == 'u' || text[i] == 'l') && text[i-1] >= '0' && text[i-1] <= '9'
+	}
+	if !some {
+		return text
+	}
+	types := map[string]string{"u": "unsigned int", "l": "long", "ul": "unsigned long", "ll": "long long", "ull": "unsigned long long"}
+	return literals.ReplaceAllStringFunc(text, func(literal string) string {
+		number := strings.TrimRight(literal, "ul")
+		return "(" + types[literal[len(number):]] + ")" + number
+	})
+}
+
+// thunks are what a name begins with that stands for another function.
+var thunks = regexp.MustCompile(`^_Z(?:(GTt)|(GTn)|(Th)n?[0-9]+_|(Tv)n?[0-9]+_n?[0-9]+_)`)
+
+// thunk splits the name of a thunk into what it is and what it leads to.
+func thunk(name string) (phrase, to string) {
+	phrases := [...]string{"transaction clone for ", "non-transaction clone for ", "non-virtual thunk to ", "virtual thunk to "}
+	found := thunks.FindStringSubmatch(name)
+	for i := range phrases {
+		if found != nil && found[i+1] != "" {
+			return phrases[i], name[len(found[0]):]
+		}
+	}
+	return "", ""
+}
+
+// appendPacked appends a text without the commas that empty packs leave.
+func appendPacked(dst []byte, text string) []byte {
+	for {
+		i := strings.Index(text, ", >")
+		if i < 0 || strings.HasSuffix(text[:i], "operator") {
+			return append(dst, text...)
+		}
+		dst = append(dst, text[:i]...)
+		if dst[len(dst)-1] == '>' {
+			dst = append(dst, ' ')
+		}
+		text = text[i+2:]
+	}
+}
+
+// explodes says whether the library might work on a name for very long.
+func explodes(name string) bool {
+	if n := strings.Count(name, "Dp"); n > maxPacks || n > 0 && len(name) > maxPackInput {
+		return true
+	}
+	if len(name) <= 2*maxReferences {
+		return false
+	}
+	flat, parameters, references, depth := flattened(name)
+	if parameters == 0 || references <= maxReferences || depth > maxDeep {
+		return depth > maxDeep
+	}
+	// A reference costs as much as the text that it stands for, so the text of
+	// the name without parameters, where nothing is copied, tells the work.
+	text, err := lib.ToString(flat, lib.MaxLength(maxOutputBits))
+	return err != nil || len(text) >= maxOutput
+}
+
+// flattened is a name with another type for each template parameter, how many
+// of them and of references there are, and how deep it is nested: what is open,
+// and what stands before a type without an end of its own.
+func flattened(name string) (flat string, parameters, references, depth int) {
+	var out strings.Builder
+	open, run := 0, 0
+	eachPart(name, func(part string, sort byte) {
+		switch c := part[0]; {
+		case sort == 'S':
+			references++
+			run = 0
+		case sort == 'T':
+			parameters++
+			part, run = "u1T", 0
+		case len(part) > 1:
+			run = 0
+		case strings.IndexByte("FIJLNXZ", c) >= 0:
+			open++
+		case c == 'E':
+			open, run = max(open-1, 0), 0
+		default:
+			run++ // of one letter: a qualifier, a unary operator, a plain type
+		}
+		depth = max(depth, open+run)
+		out.WriteString(part)
+	})
+	return out.String(), parameters, references, depth
+}
+
+// eachPart goes through a name: names with their lengths (sort 0), references
+// ('S'), template parameters ('T'), and the letters between, one by one.
+func eachPart(name string, do func(part string, sort byte)) {
+	for i := 0; i < len(name); {
+		end, sort := i+1, byte(0)
+		switch c := name[i]; {
+		case isDigit(c):
+			length, start := sourceName(name, i)
+			end = max(start, end)
+			if before := strings.TrimSuffix(name[max(i-3, 0):i], "n"); len(before) < 2 || before[len(before)-2] != 'L' {
+				end += length // not the value of a literal
+			}
+		case c == 'S' || c == 'T':
+			for end < len(name) && (isDigit(name[end]) || isUpper(name[end])) {
+				end++
+			}
+			if end < len(name) && name[end] == '_' {
+				end, sort = end+1, c
+			} else {
+				end = i + 1
+			}
+		}
+		do(name[i:end], sort)
+		i = end
+	}
+}
+
+// renumbered makes up for a mistake of the library: a name with template
+// arguments inside of an unresolved one ("sr") is nothing that can be referred
+// to, but the library counts it. So the references behind it, to what comes
+// after it, are raised by one.
+func renumbered(name string) string {
+	at := 0
+	for range maxUnresolved {
+		i := strings.Index(name[at:], "sr")
+		if i < 0 || len(name) > maxPackInput {
+			return name
+		}
+		at += i + 2
+		for end := at; end < len(name) && isDigit(name[end]); {
+			length, start := sourceName(name, end)
+			if length == 0 || start+length >= len(name) {
+				break
+			}
+			if end = start + length; name[end] == 'I' {
+				if first := counted(name[:at]); first >= 0 {
+					name = name[:end] + raised(name[end:], first)
+				}
+				break
+			}
+		}
+	}
+	return name
+}
+
+// sourceName is the length of the name that begins with its length at a place,
+// and where its letters start.
+func sourceName(name string, at int) (length, start int) {
+	start = at
+	for start < len(name) && isDigit(name[start]) && start < at+5 {
+		start++
+	}
+	length, _ = strconv.Atoi(name[at:start])
+	if length > len(name)-start {
+		length = 0
+	}
+	return length, start
+}
+
+// counted is how many parts can be referred to behind the start of a name:
+// the library says which reference is the first one that leads nowhere.
+func counted(start string) int {
+	n := sort.Search(maxCounted, func(n int) bool {
+		_, err := lib.ToString(start + reference(n) + "!")
+		return err == nil || strings.Contains(err.Error(), "substitution")
+	})
+	if n == maxCounted {
+		return -1
+	}
+	return n
+}
+
+// reference is the reference to part n.
+func reference(n int) string {
+	if n == 0 {
+		return "S_"
+	}
+	return "S" + strings.ToUpper(strconv.FormatInt(int64(n-1), 36)) + "_"
+}
+
+// raised is a text with each reference from first on raised by one.
+func raised(text string, first int) string {
+	var out strings.Builder
+	eachPart(text, func(part string, sort byte) {
+		if sort == 'S' {
+			n := 0
+			if len(part) > 2 {
+				i, _ := strconv.ParseInt(strings.ToLower(part[1:len(part)-1]), 36, 32)
+				n = int(i) + 1
+			}
+			if n >= first {
+				part = reference(n + 1)
+			}
+		}
+		out.WriteString(part)
+	})
+	return out.String()
+}

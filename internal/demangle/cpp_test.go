@@ -1,0 +1,172 @@
+package demangle_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"symbolon/internal/demangle"
+)
+
+func TestReferencesBehindUnresolvedNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"_Z1fIiEN1AIXsr1BIT_EE1vEE1tES1_S1_":                                    "A<B<int>::v>::t f<int>(int, int)",
+		"_Z1fIiEN1AIXsr1n1BIT_EE1vEE1tES1_S1_":                                  "A<n::B<int>::v>::t f<int>(int, int)",
+		"_ZSteqIcEN1n2ifIXsr2isIT_EE1vEbE1tERKSt6vectorIS2_ES8_":                "n::if<is<char>::v, bool>::t std::operator==<char>(std::vector<char> const&, std::vector<char> const&)",
+		"_Z1fIiLi16EEN1AIXsr1BIT_EE1vEE1tES1_S1_":                               "A<B<int>::v>::t f<int, 16>(int, int)",
+		"_Z1fIiEN1AIXsr1BIT_EE1vEXsr1CIT_EE1vEE1tES1_S1_":                       "A<B<int>::v, C<int>::v>::t f<int>(int, int)",
+		"_Z1fIiEN1AIXsr1BIT_EE1vEE1tES1_" + strings.Repeat("1sr", 200) + "S1_X": "",
+	} {
+		if want == "" {
+			want = name
+		}
+		if got := demangle.Name(name, demangle.Full); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
+		}
+	}
+}
+
+func TestEmptyPacksLeaveNoComma(t *testing.T) {
+	for name, want := range map[string]string{
+		"_Z1fIiJEEv1AIJT_DpT0_EE":     "void f<int>(A<int>)",
+		"_Z1fI1BIiEJEEv1AIJT_DpT0_EE": "void f<B<int> >(A<B<int> >)",
+	} {
+		if got := demangle.Name(name, demangle.Full); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestNumbersHaveTheirTypes(t *testing.T) {
+	for name, want := range map[string][3]string{ // Full, GNU, LLVM
+		"_Z1fILm1EEvv":                    {"void f<(unsigned long)1>()", "void f<1ul>()", "void f<1ul>()"},
+		"_Z1fILj7ELi3EEvv":                {"void f<(unsigned int)7, 3>()", "void f<7u, 3>()", "void f<7u, 3>()"},
+		"_Z1fILln1EEvv":                   {"void f<(long)-1>()", "void f<-1l>()", "void f<-1l>()"},
+		"_Z1fILx5ELy6EEvv":                {"void f<(long long)5, (unsigned long long)6>()", "void f<5ll, 6ull>()", "void f<5ll, 6ull>()"},
+		"_ZN3n1u3m2lEv":                   {"n1u::m2l()", "n1u::m2l()", "n1u::m2l()"},
+		"$s4main3fooyyxlF":                {"main.foo<A>(A) -> ()", "main.foo<A>(A) -> ()", "main.foo<A>(A) -> ()"},
+		"_ZN3foo3bar17h0123456789abcdefE": {"foo::bar", "foo::bar", "foo::bar"},
+	} {
+		for i, style := range [...]demangle.Style{demangle.Full, demangle.GNU, demangle.LLVM} {
+			if got := demangle.Name(name, style); got != want[i] {
+				t.Errorf("%s: got %s, want %s", name, got, want[i])
+			}
+		}
+	}
+}
+
+func TestThunksHaveNoParametersInShortStyles(t *testing.T) {
+	for name, want := range map[string]string{
+		"_ZThn16_N1A1fEi":   "non-virtual thunk to A::f",
+		"_ZTv0_n24_N1A1fEi": "virtual thunk to A::f",
+		"_ZGTtN1A1fEi":      "transaction clone for A::f",
+		"_ZGTnN1A1fEi":      "non-transaction clone for A::f",
+		"_ZGTt":             "_ZGTt",
+		"_ZThn16_":          "_ZThn16_",
+		"_ZTv0_N1A1fEi":     "_ZTv0_N1A1fEi",
+		"_ZGVZ1fvE1x":       "guard variable for f()::x",
+	} {
+		if got := demangle.Name(name, demangle.NoParams); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+	if got, want := demangle.Name("_ZThn16_N1A1fEi", demangle.Full), "non-virtual thunk to A::f(int)"; got != want {
+		t.Errorf("in full: got %s, want %s", got, want)
+	}
+}
+
+func TestWhatStandsAroundCPPNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"__Z3foov":                                 "foo()",
+		"___Z3foov_block_invoke":                   "invocation function for block in foo()",
+		"____Z3foov_block_invoke":                  "invocation function for block in foo()",
+		"_Z3foov.cold":                             "foo() [clone .cold]",
+		"_Z3foov.llvm.123456":                      "foo() [clone .llvm.123456]",
+		"_Z3foov$0123456789abcdef0123456789abcdef": "foo()",
+		"_Z3foov@plt":                              "_Z3foov@plt",
+		"_Z3foov@@GLIBCXX_3.4":                     "_Z3foov@@GLIBCXX_3.4",
+		"_Z3f\u00f6ov":                             "_Z3f\u00f6ov",
+		"_____Z3foov":                              "_____Z3foov",
+		"a_Z3foov":                                 "a_Z3foov",
+		"_ZN3foo17h0123456789abcdeE":               "_ZN3foo17h0123456789abcdeE",
+	} {
+		if got := demangle.Name(name, demangle.Full); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestLongCPPNamesAreRead(t *testing.T) {
+	// Many references in a template, none of which stands for much.
+	name := "_Z1fIiEvT_1AIS_E" + strings.Repeat("S_", 100)
+	want := "void f<int>(int, A<f>" + strings.Repeat(", f", 100) + ")"
+	if got := demangle.Name(name, demangle.Full); got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestDepthOfCPPNamesHasALimit(t *testing.T) {
+	if got, want := demangle.Name("_Z1f"+strings.Repeat("P", 200)+"i", demangle.Full), "f(int"+strings.Repeat("*", 200)+")"; got != want {
+		t.Errorf("200 levels: got %s", got)
+	}
+	if name := "_Z1f" + strings.Repeat("P", 300) + "i"; demangle.Name(name, demangle.Full) != name {
+		t.Error("300 levels were written")
+	}
+}
+
+func TestHostileCPPNamesAreBounded(t *testing.T) {
+	for _, name := range []string{
+		"_Z" + strings.Repeat("N1a", 5000) + "E",
+		"_Z1f" + strings.Repeat("P", 8000) + "i",
+		"_Z1f" + strings.Repeat("PK", 120) + "i" + strings.Repeat("S_", 3900),
+		"_Z1fIXad" + strings.Repeat("st", 900) + "iEEvv",
+		"_ZN1AcvT_IiX" + strings.Repeat("sr1BIT_EE1v", 170) + "EEEv",
+		"_Z1fI" + strings.Repeat("S_", 4000) + "E",
+		"_Z1f" + strings.Repeat("1aI", 1000) + "i" + strings.Repeat("E", 1000),
+		"_ZN1aIXaddd" + strings.Repeat("E", 100),
+		"_Z" + strings.Repeat("x", 1<<20),
+		doubling(17),
+		doubling(12),
+		"_Z1fIJ" + strings.Repeat("i", 640) + "EEv" + strings.Repeat("DpT_", 65),
+		"_Z1fIJ" + strings.Repeat("i", 160) + "EEv" + strings.Repeat("DpT_", 8),
+		"_Z1fIJ" + strings.Repeat("i", 2000) + "EEvDpT_",
+		strings.Repeat("_ZGTt", 1600),
+	} {
+		start := time.Now()
+		got := demangle.Name(name, demangle.Full)
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("%.20q took %v", name, took)
+		}
+		if got != name && len(got) > 32<<10 {
+			t.Errorf("%.20q became %d bytes", name, len(got))
+		}
+	}
+}
+
+// doubling is a name of which each part names the part before it twice.
+func doubling(n int) string {
+	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	name := "_Z1fIiEv1AIT_E"
+	for i := range n {
+		d := string(digits[2+2*i : 3+2*i])
+		name += "1AIJS" + d + "_S" + d + "_EE"
+	}
+	return name
+}
+
+func FuzzCPP(f *testing.F) {
+	for _, name := range []string{
+		"_ZN2ns1gIiEEvT_", "___Z1fv_block_invoke", "_Z1fIiEN1AIXsr1BIT_EE1vEE1tES1_S1_", "_Z1fIiJEEv1AIJT_DpT0_EE", "_ZThn16_N1A1fEi",
+		"_Z3foov$0123456789abcdef0123456789abcdef", doubling(5),
+	} {
+		f.Add(name)
+	}
+	fuzzReader(f)
+}
+
+func BenchmarkCPP(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		demangle.Name("_ZN2ns1gIiEEvT_", demangle.Full)
+	}
+}

@@ -1,0 +1,103 @@
+package demangle
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// hashLength is the length of the last part of a legacy name: h and sixteen
+// hexadecimal digits.
+const hashLength = 17
+
+// Signs have a short name between dollars, other letters their number. Two dots
+// are the colons inside of a part.
+var (
+	legacySigns = strings.NewReplacer("$SP$", "@", "$BP$", "*", "$RF$", "&", "$LT$", "<", "$GT$", ">",
+		"$LP$", "(", "$RP$", ")", "$C$", ",", "..", "::")
+	legacyLetters = regexp.MustCompile(`\$u[0-9a-f]{1,6}\$`)
+)
+
+// appendLegacy appends the readable form of a name of the older Rust mangling,
+// without its hash, or says that it is none. It looks like one of C++ but for
+// the hash.
+func appendLegacy(dst, name []byte, style Style) ([]byte, bool) {
+	start := bytes.Index(name, []byte("_ZN"))
+	if start < 0 || start > 1 || name[0] != '_' {
+		return dst, false
+	}
+	var buffer [16][]byte
+	parts := buffer[:0]
+	c := cursor{text: name, pos: start + len("_ZN"), end: len(name)}
+	for !c.nextIf('E') {
+		n := c.natural()
+		if n <= 0 || n > c.end-c.pos || !printable(name[c.pos:c.pos+n]) {
+			return dst, false
+		}
+		parts = append(parts, name[c.pos:c.pos+n])
+		c.pos += n
+	}
+	after, ok := rustSuffix(name[c.pos:])
+	last := len(parts) - 1
+	if !ok || last < 1 || len(parts[last]) != hashLength || parts[last][0] != 'h' || !isHash(parts[last][1:]) {
+		return dst, false
+	}
+	at := len(dst)
+	for i, part := range parts[:last] {
+		if i > 0 {
+			dst = append(dst, "::"...)
+		}
+		dst = appendLegacyPart(dst, part)
+	}
+	if style == Simple {
+		dst = withoutArguments(dst, at)
+	}
+	return append(dst, after...), true
+}
+
+// appendLegacyPart appends a part with its signs put back.
+func appendLegacyPart(dst, part []byte) []byte {
+	if bytes.IndexAny(part, "$.") < 0 {
+		return append(dst, part...)
+	}
+	if bytes.HasPrefix(part, []byte("_$")) {
+		part = part[1:]
+	}
+	text := legacyLetters.ReplaceAllStringFunc(legacySigns.Replace(string(part)), func(letter string) string {
+		n, _ := strconv.ParseUint(letter[2:len(letter)-1], 16, 31)
+		if !utf8.ValidRune(rune(n)) || unicode.IsControl(rune(n)) {
+			return letter
+		}
+		return string(rune(n))
+	})
+	return append(dst, text...)
+}
+
+// withoutArguments drops generic arguments from a text after a place. What is
+// in angle brackets at the start of a path is a type and stays.
+func withoutArguments(text []byte, at int) []byte {
+	out := text[:at]
+	depth := 0
+	for i := at; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '<' && (depth > 0 || i > at && (isWord(text[i-1]) || text[i-1] == ':')):
+			if depth == 0 && len(out) > at+2 && out[len(out)-1] == ':' {
+				out = out[:len(out)-2]
+			}
+			depth++
+		case c == '>' && depth > 0 && text[i-1] != '.': // .> is an arrow
+			depth--
+		case depth == 0:
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func isWord(c byte) bool {
+	return c == '_' || isDigit(c) || isUpper(c) || isLower(c) || c >= utf8.RuneSelf
+}

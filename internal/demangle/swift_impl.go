@@ -1,0 +1,118 @@
+package demangle
+
+// Conventions of implementation types by letter.
+const (
+	implCallees   = "y@callee_unowned g@callee_guaranteed x@callee_owned t@convention(thin) "
+	implLanguages = "B@convention(block) C@convention(c) M@convention(method) J@convention(objc_method) " +
+		"K@convention(closure) W@convention(witness_method) "
+	implCoroutines = "A@yield_once I@yield_once_2 G@yield_many "
+	implParameters = "i@in c@in_constant l@inout b@inout_aliasable n@in_guaranteed x@owned X@in_cxx " +
+		"g@guaranteed e@deallocating y@unowned v@pack_owned p@pack_guaranteed m@pack_inout "
+	implResults = "r@out o@owned d@unowned u@unowned_inner_pointer a@autoreleased k@pack_out " +
+		"l@guaranteed_address g@guaranteed m@inout "
+)
+
+// implFunction reads a function type as the compiler sees it: with how each
+// value is passed. The types stand on the stack.
+func (s *swift) implFunction() ref {
+	var pattern, patternArgs, invocation ref
+	if s.nextIf('s') {
+		lists, ok := s.arguments()
+		if pattern = s.popIf(kSignature); !ok || len(lists) != 1 || pattern == 0 {
+			return 0
+		}
+		patternArgs = lists[0]
+	}
+	if s.nextIf('I') {
+		lists, ok := s.arguments()
+		if !ok || len(lists) != 1 {
+			return 0
+		}
+		invocation = lists[0]
+	}
+	sig := s.popIf(kSignature)
+	s.nextIf('P')
+	text := ""
+	if s.nextIf('e') {
+		text = "@escaping "
+	}
+	if s.nextIf('A') {
+		text += "@isolated(any) "
+	}
+	for i, table := range [...]string{derivatives, implCallees, implLanguages, implCoroutines, "h@Sendable ", "H@async "} {
+		if word := s.letter(table); word != "" {
+			text += word + " "
+		} else if i == 1 {
+			return 0
+		}
+	}
+	if pattern != 0 {
+		text += "@substituted $3 "
+	}
+	if sig != 0 {
+		text += "$4 "
+	}
+	text += "($0) -> "
+	if s.nextIf('T') {
+		text += "sending "
+	}
+	text += "($1)"
+	if patternArgs != 0 {
+		text += " for <$2>"
+	}
+	if invocation != 0 {
+		text += " for <$5>"
+	}
+	var params, results []ref
+	for s.implValue(&params, "", implParameters) {
+	}
+	for s.implValue(&results, "", implResults) {
+	}
+	ok := true
+	for ok && s.nextIf('Y') {
+		ok = s.implValue(&results, "@yields ", implParameters)
+	}
+	if ok && s.nextIf('z') {
+		ok = s.implValue(&results, "@error ", implResults)
+	}
+	if !ok || !s.nextIf('_') || !s.implTypes(results) || !s.implTypes(params) {
+		return 0
+	}
+	return s.wrap(s.loose(kComplex, text, s.some(kList, 0, params...), s.some(kList, 0, results...), patternArgs, pattern, sig, invocation))
+}
+
+// implValue reads how one value is passed.
+func (s *swift) implValue(list *[]ref, before, table string) bool {
+	word := s.letter(table)
+	if word == "" || len(*list) >= swiftMaxDepth {
+		return false
+	}
+	for more := true; more; {
+		switch {
+		case s.nextIf('w'):
+			word += " @noDerivative"
+		case table == implParameters && s.nextIf('T'):
+			word += " sending"
+		case table == implParameters && s.nextIf('I'):
+			word += " isolated"
+		case table == implParameters && s.nextIf('L'):
+			word += " @sil_implicit_leading_param"
+		default:
+			more = false
+		}
+	}
+	*list = append(*list, s.loose(kPhrase, before+word+" $0", 0))
+	return true
+}
+
+// implTypes takes the types of values, the last one first.
+func (s *swift) implTypes(list []ref) bool {
+	for i := len(list) - 1; i >= 0; i-- {
+		t := s.popType()
+		if t == 0 || list[i] == 0 {
+			return false
+		}
+		s.kids[s.nodes[list[i]].kids.at] = t
+	}
+	return true
+}
