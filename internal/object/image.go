@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -267,5 +268,17 @@ func mangles(mangled, name []byte) bool {
 	if bytes.HasPrefix(name, []byte("operator")) {
 		return true // which has no name when it is mangled
 	}
-	return len(name) > 0 && bytes.Contains(mangled, bytes.TrimPrefix(name, []byte("~")))
+	name = bytes.TrimPrefix(name, []byte("~"))
+	for {
+		at := bytes.Index(mangled, name)
+		if at < 0 || len(name) == 0 {
+			return false
+		}
+		// Its length stands before it, in Rust sometimes with a line between.
+		before := bytes.TrimSuffix(mangled[:at], []byte("_"))
+		if bytes.HasSuffix(before, strconv.AppendInt(nil, int64(len(name)), 10)) {
+			return true
+		}
+		mangled = mangled[at+1:]
+	}
 }

@@ -119,16 +119,16 @@ func mayTell(u *fixture.ProgramUnit, at uint64) bool {
 func (p *modelPiece) tell(m *modelProgram, at, base uint64) string {
 	var chain []*fixture.ProgramCall
 	for calls := p.fn.Calls; ; {
-		c := callAt(calls, at)
+		c := callAt(p.unit, calls, at)
 		if c == nil {
 			break
 		}
 		chain = append(chain, c)
 		calls = c.Calls
 	}
-	entry := entryOf(p.fn)
-	if m.Relocatable && (entry>>16 != at>>16 || !anyHolds(m.Code, entry)) {
-		entry = p.span[0] // it is entered in another section, or in none
+	entry := p.span[0]
+	if e := entryOf(p.fn); holds(p.span, e) {
+		entry = e
 	}
 	var b strings.Builder
 	where, _ := m.line(p.unit, at)
@@ -149,19 +149,13 @@ func entryOf(f *fixture.ProgramFunc) uint64 {
 
 // callAt is the call of some side by side that has an address: of several the
 // first in the file.
-func callAt(calls []*fixture.ProgramCall, at uint64) *fixture.ProgramCall {
+func callAt(u *fixture.ProgramUnit, calls []*fixture.ProgramCall, at uint64) *fixture.ProgramCall {
 	for _, c := range flat(calls) {
-		if callHolds(c, at) {
+		if anyHolds(c.Ranges, at) || (len(c.Ranges) == 0 || u.Version == 2) && callAt(u, c.Calls, at) != nil {
 			return c
 		}
 	}
 	return nil
-}
-
-// callHolds says whether a call has an address. One that does not say where it
-// is has those of the calls in it.
-func callHolds(c *fixture.ProgramCall, at uint64) bool {
-	return anyHolds(c.Ranges, at) || len(c.Ranges) == 0 && callAt(c.Calls, at) != nil
 }
 
 // flat puts in the place of each call whose ranges are empty those that are in

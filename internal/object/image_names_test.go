@@ -55,6 +55,7 @@ func TestNamesOfFunctions(t *testing.T) {
 		"mangled symbol":                                  {modelCpp, fn{Name: "f", Scope: "n"}, []symbol{{Name: "_ZN1n1fEv"}}, "_ZN1n1fEv"},
 		"mangled symbol, but there is a linkage name":     {modelCpp, fn{Name: "f", Linkage: "_Z1fv"}, []symbol{{Name: "_Z1fi"}}, "_Z1fv"},
 		"mangled symbol of something else":                {modelCpp, fn{Name: "f", Scope: "n"}, []symbol{{Name: "_ZN1n1gEv"}}, "n::f"},
+		"mangled symbol whose number and type look so":    {modelCpp, fn{Name: "f1"}, []symbol{{Name: "_Z3f16v"}}, "f1"},
 		"mangled symbol of a template":                    {modelCpp, fn{Name: "f<int>", Scope: "n"}, []symbol{{Name: "_ZN1n1fIiEEvv"}}, "_ZN1n1fIiEEvv"},
 		"mangled symbol behind an alias":                  {modelCpp, fn{Name: "f", Scope: "n"}, []symbol{{Name: "alias"}, {Name: "_ZN1n1fEv"}}, "_ZN1n1fEv"},
 		"no name but a symbol":                            {modelC, fn{}, []symbol{{Name: "s"}}, "s"},

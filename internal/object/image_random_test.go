@@ -19,7 +19,7 @@ func (r *programMaker) one(in int) bool { return r.IntN(in) == 0 }
 
 func (r *programMaker) name(kind string) string {
 	r.named++
-	return fmt.Sprint(kind, r.named)
+	return fmt.Sprint(kind, 100+r.named) // none of them begins with another one
 }
 
 // randomProgram is a small program with everything that may be in one.

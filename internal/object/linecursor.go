@@ -29,7 +29,9 @@ func (c *lineCursor) reset(lines *dwarf.Lines) {
 // is so.
 func (c *lineCursor) at(addr uint64) (row *dwarf.LineRow, until uint64) {
 	seqs := c.lines.Sequences
-	if !c.begun || c.seq >= len(seqs) || seqs[c.seq].Start > addr || seqs[c.seq].End <= addr {
+	stale := !c.begun || seqs[c.seq].Start > addr || seqs[c.seq].End <= addr ||
+		c.seq+1 < len(seqs) && seqs[c.seq+1].Start <= addr
+	if stale {
 		i, found := slices.BinarySearchFunc(seqs, addr, func(s dwarf.Sequence, addr uint64) int {
 			return cmp.Compare(s.Start, addr)
 		})

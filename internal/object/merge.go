@@ -58,11 +58,11 @@ func (m *merger) function(d *digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf
 		if !ok {
 			continue
 		}
+		r.End = m.image.cut(r.End, part)
 		entry := r.Start
 		if f.Entry >= r.Start && f.Entry < r.End {
 			entry = f.Entry
 		}
-		r.End = m.image.cut(r.End, part)
 		begin := func() {
 			m.code.begin(r.Start)
 			m.stamp++
