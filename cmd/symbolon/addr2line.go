@@ -245,7 +245,7 @@ func (t *addr2lineTool) frame(f *sym.Frame, addr uint64, innermost bool) {
 			}
 		}
 		if t.demangle {
-			name = demangle.Name(name, demangle.GNU)
+			name = demangle.Name(name, demangle.Full)
 		}
 		if name == "" {
 			name = "??"

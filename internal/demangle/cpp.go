@@ -66,31 +66,7 @@ func appendCPP(dst, name []byte, style Style) ([]byte, bool) {
 	if err != nil || text == "" || len(text) >= maxOutput || strings.Contains(text, ", void)") {
 		return dst, false // void is no type of a parameter
 	}
-	if style != GNU && style != LLVM {
-		text = typed(text)
-	}
 	return appendPacked(append(dst, before...), text), true
-}
-
-// literals are numbers with the suffix of their type, as the library writes
-// them.
-var literals = regexp.MustCompile(`-?\b[0-9]+(?:u|u?ll?)\b`)
-
-// typed is a text with the types of numbers in front of them: (unsigned long)1
-// for 1ul.
-func typed(text string) string {
-	some := false
-	for i := 1; i < len(text) && !some; i++ {
-		some = (text[i] == 'u' || text[i] == 'l') && text[i-1] >= '0' && text[i-1] <= '9'
-	}
-	if !some {
-		return text
-	}
-	types := map[string]string{"u": "unsigned int", "l": "long", "ul": "unsigned long", "ll": "long long", "ull": "unsigned long long"}
-	return literals.ReplaceAllStringFunc(text, func(literal string) string {
-		number := strings.TrimRight(literal, "ul")
-		return "(" + types[literal[len(number):]] + ")" + number
-	})
 }
 
 // thunks are what a name begins with that stands for another function.

@@ -45,8 +45,7 @@ const (
 	Full     Style = iota // all that the name says: void ns::f<int>(int)
 	NoParams              // the qualified name: ns::f<int>
 	Simple                // without template and generic arguments too: ns::f
-	GNU                   // Full, with C++ spelled as GNU's tools do: f<1ul> for f<(unsigned long)1>
-	LLVM                  // and as LLVM's do
+	LLVM                  // Full, with C++ spelled as LLVM's tools do
 )
 
 // Lang is a source language, as far as it matters for names.
