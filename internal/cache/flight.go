@@ -13,12 +13,11 @@ import (
 // work. It is safe for concurrent use.
 //
 // A result that must be released, such as an open file with a count of its
-// users, is handed out as follows. The work returns it with one reference,
-// which belongs to the Flight. Once per caller that still waits, share makes a
-// reference of its own, which belongs to that caller; then drop gives up the
-// first one. A caller that gets an error has nothing to release, and a result
-// that nobody waits for any more is only dropped. For plain values share and
-// drop are nil.
+// users, is handed out as follows. The work returns it with one reference. Of
+// the callers that still wait the last one gets that, and share makes one for
+// each of the others. A caller that gets an error has nothing to release, and
+// drop gives up a result that nobody waits for any more. For plain values share
+// and drop are nil.
 type Flight[K comparable, T any] struct {
 	// Keep lets the work go on when nobody waits for it any more, for what it
 	// leaves behind. Without it the context of the work ends then. It is set
@@ -152,14 +151,15 @@ func (f *Flight[K, T]) deliver(key K, c *call[T], r result[T]) {
 	if r.err != nil {
 		r = result[T]{err: r.err}
 	}
+	left := len(c.waiters)
 	for w := range c.waiters {
 		own := r
-		if r.err == nil && f.share != nil {
+		if left--; left > 0 && r.err == nil && f.share != nil {
 			own.value = f.share(r.value)
 		}
 		w <- own
 	}
-	if r.err == nil && f.drop != nil {
+	if len(c.waiters) == 0 && r.err == nil && f.drop != nil {
 		f.drop(r.value)
 	}
 }
