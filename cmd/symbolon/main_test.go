@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,11 +17,16 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command lines of testdata. Each command and each error
 // that a person can meet has its lines there.
 func TestScripts(t *testing.T) {
+	corpus, err := filepath.Abs("../../internal/object/testdata/corpus")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_CACHE_HOME", e.WorkDir+"/cachehome")
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("CORPUS", corpus) // files of real compilers
 			e.Defer(func() { endServer(e.WorkDir + "/pid") })
 			return os.CopyFS(e.WorkDir+"/demo", os.DirFS("demo"))
 		},
