@@ -71,7 +71,7 @@ func checkLines(t *testing.T, out *dwarf.Lines, opt dwarf.RunOptions, size int) 
 			if i == 0 {
 				continue
 			}
-			if was := out.Rows[s.First+i-1]; was.Addr >= r.Addr || was.File == r.File && was.Line == r.Line && was.Column == r.Column {
+			if was := out.Rows[s.First+i-1]; was.Addr >= r.Addr || was.File == r.File && was.Line == r.Line && was.Column == r.Column && was.Branch == r.Branch {
 				t.Fatalf("%+v behind %+v", r, was)
 			}
 		}
