@@ -43,7 +43,7 @@ func sources(t testing.TB) iter.Seq2[bundle.File, []byte] {
 			yield(bundle.File{Path: `C:\src\lib\B.cpp`}, long) &&
 			yield(bundle.File{Path: "C:/src/lib/B.cpp"}, []byte("another")) &&
 			yield(bundle.File{Path: "/latin.c"}, []byte("caf\xe9")) &&
-			yield(bundle.File{Path: "/empty.c"}, nil) &&
+			yield(bundle.File{Path: "../../empty.c"}, nil) &&
 			yield(bundle.File{Path: "/src/./a.c"}, []byte("twice")) &&
 			yield(bundle.File{Type: bundle.MinifiedSource, URL: "~/app.min.js", DebugID: id(t, debugID), SourceMap: "app.js.map"}, []byte("a()")) &&
 			yield(bundle.File{Type: bundle.SourceMap, URL: "~/app.js.map", DebugID: id(t, debugID)}, []byte("{}"))
@@ -75,7 +75,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		path string
 		want string
 	}{
-		{"/src/a.c", "int a;\n"}, {"/src/x/../a.c", "int a;\n"}, {"/empty.c", ""},
+		{"/src/a.c", "int a;\n"}, {"/src/x/../a.c", "int a;\n"}, {"../../empty.c", ""},
 		{"C:/src/lib/B.cpp", strings.Repeat("int x;\n", 500)}, {`C:\src\lib\.\B.cpp`, strings.Repeat("int x;\n", 500)},
 	} {
 		f, ok := b.ByPath(tc.path)
@@ -113,7 +113,7 @@ func TestTheStandardLibraryReadsIt(t *testing.T) {
 		for _, f := range z.File {
 			names = append(names, f.Name)
 		}
-		want := "[files/src/./a.c files/C/src/lib/B.cpp files/C/src/lib/B.cpp.1 files/empty.c files/~/app.min.js files/~/app.js.map manifest.json]"
+		want := "[files/src/a.c files/C/src/lib/B.cpp files/C/src/lib/B.cpp.1 files/empty.c files/~/app.min.js files/~/app.js.map manifest.json]"
 		if fmt.Sprint(names) != want {
 			t.Errorf("%v", names)
 		}

@@ -71,24 +71,19 @@ func writeEntry(z *zip.Writer, name string, text []byte) error {
 }
 
 // entryName is where a file stands in the archive: its path, as one below
-// files/. A drive letter becomes a folder.
+// files/, from which nothing leads out. A drive letter becomes a folder.
 func entryName(path string) string {
-	var b strings.Builder
-	b.WriteString("files")
-	sep := true
-	for i := 0; i < len(path); i++ {
-		c := path[i]
-		if c == '/' || c == '\\' || c == ':' && i+1 < len(path) && (path[i+1] == '/' || path[i+1] == '\\') {
-			sep = true
+	name := "files"
+	for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
+		if part == "." || part == ".." {
 			continue
 		}
-		if sep {
-			b.WriteByte('/')
-			sep = false
+		if len(part) > 1 && len(name) == len("files") {
+			part = strings.TrimSuffix(part, ":")
 		}
-		b.WriteByte(c)
+		name += "/" + part
 	}
-	return b.String()
+	return name
 }
 
 // describe is what the manifest says of a file.
