@@ -61,10 +61,11 @@
 // A unit answers for the addresses that its root DIE says to have, and what it
 // says about others is ignored; one that says nothing answers where it has
 // functions and rows. A function in several pieces is several functions of one
-// name, each entered where it starts. The name is that of the debug information, unless a symbol where the
-// function is entered says more: the same with a suffix (a clone), or, where
-// the debug information has no linkage name, the mangled one. Of symbols at one
-// address the one that its format ranks best counts, then the first.
+// name, each entered where it starts. The name is that of the debug information,
+// unless a symbol where the function is entered says more: the same with a
+// suffix (a clone), or, where the debug information has no linkage name, the
+// mangled one. Of symbols at one address the one that its format ranks best
+// counts, then the first.
 //
 // In a relocatable file every section of code starts at 0: the first section,
 // in the order of the file, that knows something about an address answers.
