@@ -3,6 +3,7 @@ package symcache
 import (
 	"cmp"
 	"hash/maphash"
+	"math"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
@@ -46,7 +47,14 @@ type Builder struct {
 	started  bool   // a row came
 	first    uint64 // address of the first row
 	last     uint64 // address of the last row
-	hole     bool   // the last row is a hole, or there is none
+	most     place  // lines and columns of rows, their bits in one
+
+	group uint64 // the group of the last row
+	base  int64  // nodes that the log had before it
+	steps sizes  // of nodes from base on
+	lines sizes
+
+	hole bool // the last row is a hole, or there is none
 
 	own []ownNode // of the block at work
 }
@@ -76,11 +84,30 @@ type aliases struct {
 	}
 }
 
+// sizes counts numbers by their bits.
+type sizes [33]uint64
+
+// best is how many bits a field should have, up to a limit, if a number that
+// does not fit takes the 64 of a spot.
+func (s *sizes) best(limit uint8) (bits uint8) {
+	total, least := uint64(0), uint64(math.MaxUint64)
+	for _, n := range s {
+		total += n
+	}
+	left := total
+	for k, n := range s[:limit+1] {
+		left -= n
+		if cost := total*uint64(k) + left*64; cost < least {
+			bits, least = uint8(k), cost
+		}
+	}
+	return bits
+}
+
 // usual is where most of the code of an origin comes from, by majority vote.
 type usual struct {
 	file  uint32
 	votes int32
-	line  uint32 // the lowest one seen in file, zero: none
 }
 
 // NewBuilder starts a table. text gives the strings behind the handles of the
@@ -193,7 +220,10 @@ func (b *Builder) addRow(blk *sym.Block, r *sym.Row) {
 	}
 	n := b.use(blk, r.Node)
 	file := b.file(r.File)
-	b.usual[b.own[r.Node].origin].vote(file, r.Line)
+	b.usual[b.own[r.Node].origin].vote(file)
+	b.most.line |= r.Line
+	b.measure(r, n)
+	b.most.column |= r.Column
 	if r.File != 0 || r.Line != 0 {
 		b.flags |= HasLines
 	}
@@ -201,6 +231,20 @@ func (b *Builder) addRow(blk *sym.Block, r *sym.Row) {
 		b.flags |= HasColumns
 	}
 	b.log.row(r.Addr, n, place{file: file, line: r.Line, column: r.Column})
+}
+
+// measure takes down how many bits a row needs for its line, and for node n. A
+// quarter of the numbers that bits hold is for nodes before base.
+func (b *Builder) measure(r *sym.Row, n int64) {
+	if group := r.Addr >> groupShift; group != b.group {
+		b.group, b.base = group, b.log.nodes
+	}
+	step := n - b.base
+	if step < 0 {
+		step = -3 * step
+	}
+	b.steps[bitsOf(uint64(min(step+step/3, 1<<32-1)))]++
+	b.lines[bitsOf(uint64(r.Line))]++
 }
 
 // use is the number of a node in the log, where it is written, behind its
@@ -278,20 +322,14 @@ func (a *aliases) number(name uint32) uint32 {
 	return a.numbers[name] - 1
 }
 
-func (u *usual) vote(file, line uint32) {
+func (u *usual) vote(file uint32) {
 	switch {
 	case u.votes == 0:
-		if file != u.file {
-			u.line = 0
-		}
 		u.file, u.votes = file, 1
 	case file == u.file:
 		u.votes++
 	default:
 		u.votes--
-	}
-	if file == u.file && line != 0 && (u.line == 0 || line < u.line) {
-		u.line = line
 	}
 }
 
@@ -299,7 +337,7 @@ func (u *usual) vote(file, line uint32) {
 // Finish needs to bring it in order.
 func (b *Builder) tables() int64 {
 	x := &b.texts
-	n := x.held + held(&x.seen, 16) + int64(cap(x.next.text)+cap(x.work.text)) + held(&b.functions, 24+32) + held(&b.triples, 16) + int64(cap(b.usual))*12
+	n := x.held + held(&x.seen, 16) + int64(cap(x.next.text)+cap(x.work.text)) + held(&b.functions, 24+32) + held(&b.triples, 16) + int64(cap(b.usual))*8
 	for _, a := range []*aliases{&b.origins, &b.files} {
 		n += held(&a.handles, 8) + int64(cap(a.ids)+cap(a.names)+cap(a.numbers))*4
 	}

@@ -30,8 +30,8 @@
 //	 16   8  size of the body
 //	 24   4  checksum of the checksums and the zeros behind them
 //	 28   1  bits of a page: 14
-//	 29   1  bits of a bucket: 7
-//	 30   1  sections: 10
+//	 29   1  bits of a bucket: 6
+//	 30   1  sections: 11
 //	 31   1  zero
 //	 32   8  base: group numbers and entries of functions count from here
 //	 40   8  size of the input
@@ -42,9 +42,9 @@
 //	108   4  debug id: age
 //	112   1  debug id: 0 none, 1 UUID, 2 PDB 2.0
 //	113   7  zero
-//	120 160  section table, 16 bytes for each: u64 records, u8 bytes of a
-//	         record, 4 x u8 bits of its fields, 3 zeros
-//	280      seven texts, each uleb length and bytes: type, arch, code file,
+//	120 176  section table, 16 bytes for each: u64 records, u8 bytes of a
+//	         record, 5 x u8 bits of its fields, 2 zeros
+//	296      seven texts, each uleb length and bytes: type, arch, code file,
 //	         code id, debug file, debug id as the asker spelled it, producer
 //	  n   4  checksum of the head
 //
@@ -55,43 +55,48 @@
 // zero. Records are named by their place, from zero on.
 //
 //	extents    group number, first group record
-//	groups     u32 offset in rows, u32 node, 16 x u16 end of each bucket
-//	rows       bytes
+//	groups     u32 offset in rows, u32 node, u32 first spot, 32 x u16 end of each bucket
+//	rows       bytes; the section table has the bits of a row
+//	spots      node, file, line, column
 //	nodes      way to the parent, number
-//	triples    origin, call file, call line, call column
-//	functions  entry less base, size, origin; by entry
-//	origins    string, usual file, lowest line
+//	triples    origin, usual file, call file, call line, call column
+//	functions  entry less base, size, origin, usual file; by entry
+//	origins    string
 //	files      string; files are named from one on, zero is no file
 //	index      u32 offset in strings, for sixteen strings each
 //	strings    bytes
 //
 // # Addresses
 //
-// A bucket is 128 bytes of address space, a group 16 buckets. An address less
-// base has its group number in the bits from 11 on and its bucket in bits 7 to
+// A bucket is 64 bytes of address space, a group 32 buckets. An address less
+// base has its group number in the bits from 11 on and its bucket in bits 6 to
 // 10. Only groups that a row starts in have a record. An extent is a run of
 // them without a gap, so empty stretches cost nothing however long they are,
 // and all of the 64 bits of an address can be used. What holds at the end of
 // an extent holds up to the start of the next one, and that of the last extent
 // to the end of the address space.
 //
-// The rows of a bucket are a stream that can be read by itself. It starts at
-// offset 0 of the bucket, in a hole, with the node of the group. Each row:
+// A bucket in which no row starts has no bytes. Any other has
 //
-//	u8           kind in the low 2 bits, step from the offset before in the others
-//	uleb         if the step is 63: what is to be added to it
-//	0 same node  zigzag line less that of the row before
-//	1 usual      zigzag node less that before, uleb line less lowest line of the origin, plus 1
-//	2 file       zigzag node less that before, uleb file, uleb line
-//	3 hole       nothing; the node before is kept to count from
-//	uleb         column, if the table has columns and the row is no hole
+//	u64        bit n: a row starts at offset n
+//	rows       of each of them, in order: a bit, node, line, column
 //
-// Line 0 is no line. A row of kind 1 comes from the usual file of the origin
-// of its node, which most rows do; its line is resolved when the last row
-// before the address has been read. What holds at the start of a bucket is
-// said there again if the bucket has rows and the first one starts later. A
-// bucket without rows goes on with what the bucket before it in the group
-// ended with, and a group starts in a hole.
+// Rows lie one behind the other bit by bit; only the last one of a bucket is
+// padded to a byte. If the bit of a row is zero, it is in that line of the usual
+// file of its node. A quarter of the node numbers is for nodes before the one
+// that the group record names, so what is stored for that one itself is a quarter
+// of the numbers. Else all that follows the bit is one number: zero for a hole,
+// where nothing is known, or that of a spot, counted from the first one of the
+// group and from one on. A spot has what does not fit: another file, a node
+// farther away, a greater line or column. Line 0 is no line.
+//
+// How many bits nodes and lines have is chosen so that rows and spots together
+// are small; columns have 8, if the table has any. Two and a half bytes a row are
+// usual.
+//
+// What holds at the start of a group is said there again if the first row starts
+// later; else a group starts in a hole. What holds at the start of a bucket is
+// what the one before it in the group that has rows ended with.
 //
 // # Nodes
 //
@@ -125,10 +130,11 @@
 //
 // Find the last extent that does not start behind the group of the address,
 // and the record of the group; in the gap behind an extent take its last group
-// and the end of it. Find the bucket, or before it in the group the last one
-// with rows. Read rows until one lies behind the address. Follow the node to
-// its parents: each gives a frame, and its triple file, line and column of the
-// next one. A name in an answer is a handle, 2 * (origin + 1) or 2 * file + 1,
+// and the end of it. Find the bucket, and count the rows that start in it up to
+// the address; if there is none take the last row of the bucket before it with
+// rows. Follow the node to its parents: each gives a frame, and its triple file,
+// line and column of the next one. So a lookup costs the same wherever the
+// address is. A name in an answer is a handle, 2 * (origin + 1) or 2 * file + 1,
 // and is put together only by AppendText. Names that were asked for are kept in
 // a memo if [Table.Remember] gives memory for it; 4 bytes for each origin and
 // file say where.
@@ -137,7 +143,8 @@
 //
 // # Damage
 //
-// A file in which a checksum does not match is not opened. But whoever writes a
+// A file in which a checksum does not match, or whose extents are not in order,
+// is not opened. But whoever writes a
 // file can make them match. A record that no Builder writes makes an answer
 // empty, and [Table.Damaged] tells about the first one; no content makes a
 // reader crash, run on, or take more memory than the answer needs.
@@ -152,45 +159,49 @@
 //
 // A function of 16 bytes at 0x1000, with another inlined at 0x1004. Head,
 // checksums and the zeros between the sections are left out. One group has
-// all:
+// all, in its first bucket:
 //
-//	00000140  00                                               group records from 0 on are for 0x1000
-//	00000150  00 00 00 00 00 00 00 00 0a 00 0a 00 0a 00 0a 00  group 0: rows from 0x0 on, first node 0, ends of buckets
-//	00000160  0a 00 0a 00 0a 00 0a 00 0a 00 0a 00 0a 00 0a 00
-//	00000170  0a 00 0a 00 0a 00 0a 00
+//	00000150  00                                               group records from 0 on are for 0x1000
+//	00000160  00 00 00 00 01 00 00 00 00 00 00 00 0f 00 0f 00  group 0: rows from 0x0 on, first node 1, first spot 0, ends of buckets
+//	00000170  0f 00 0f 00 0f 00 0f 00 0f 00 0f 00 0f 00 0f 00
+//	00000180  0f 00 0f 00 0f 00 0f 00 0f 00 0f 00 0f 00 0f 00
+//	00000190  0f 00 0f 00 0f 00 0f 00 0f 00 0f 00 0f 00 0f 00
+//	000001a0  0f 00 0f 00 0f 00 0f 00 0f 00 0f 00
 //
-// Its rows are in the first bucket. 11 is a step of 4 and kind 1, 02 one node
-// on, 01 the lowest line of that origin:
+// Rows start at the offsets 0, 4, 8 and 16. They have, from the lowest bit up,
+// one bit, three for the node (node 1, that of the group, is 2) and nine for the
+// line, so that they share bytes:
 //
-//	00000180  01 00 01                                         0x1000: node 0, usual file, lowest line + 0
-//	00000183  11 02 01                                         0x1004: node 1, usual file, lowest line + 0
-//	00000186  11 01 03                                         0x1008: node 0, usual file, lowest line + 2
-//	00000189  23                                               0x1010: hole
+//	000001b8  11 01 01 00 00 00 00 00                          where rows start in 0x1000 to 0x103f
+//	000001c0  32 80                                            0x1000: node 0, usual file, line 3
+//	000001c1  80 0e 48                                         0x1004: node 1, usual file, line 7
+//	000001c3  48 81                                            0x1008: node 0, usual file, line 5
+//	000001c4  81 00 00                                         0x1010: hole
 //
 // Nodes have 8 bits for the way and none for the number, as there is only
-// one triple and one function. 13 is, from the lowest bit up, 1 (origin 1),
-// 1 (file 1), 100 (line 4):
+// one triple and one function. 4d is, from the lowest bit up, 1 (origin 1),
+// 10 (usual file 2), 1 (file 1), 100 (line 4):
 //
-//	00000198  00                                               node 0: function 0
-//	00000199  01                                               node 1: triple 0 in node 0
-//	000001a8  13                                               triple 0: origin 1 called at file 1, line 4, column 0
-//	000001b8  10                                               function 0: 0x1000, 16 bytes, origin 0
-//	000001c8  35                                               origin 0: string 1, file 1, line 3: "sum(std::map<unsigned long, unsigned long>)"
-//	000001c9  7a                                               origin 1: string 2, file 2, line 7: "add<std::map<unsigned long, unsigned long>>"
-//	000001d8  03                                               file 1: string 3: "src/sum.c"
-//	000001d9  04                                               file 2: string 4: "src/add.h"
+//	000001d8  00                                               node 0: function 0
+//	000001d9  01                                               node 1: triple 0 in node 0
+//	000001e8  4d                                               triple 0: origin 1, usual file 2, called at file 1, line 4, column 0
+//	000001f8  30                                               function 0: 0x1000, 16 bytes, origin 0, usual file 1
+//	00000208  01                                               origin 0: string 1: "sum(std::map<unsigned long, unsigned long>)"
+//	00000209  02                                               origin 1: string 2: "add<std::map<unsigned long, unsigned long>>"
+//	00000218  03                                               file 1: string 3: "src/sum.c"
+//	00000219  04                                               file 2: string 4: "src/add.h"
 //
 // What the names share is string 0, which they refer to by 80:
 //
-//	000001e8  00 00 00 00                                      strings from 0 on are at 0x0
-//	000001f8  26 06 06 09 09 00 00 00 00 00 00 00 00 00 00 00  sizes of the strings from 0 on
-//	00000208  73 74 64 3a 3a 6d 61 70 3c 75 6e 73 69 67 6e 65  string 0: "std::map<unsigned long, unsigned long>"
-//	00000218  64 20 6c 6f 6e 67 2c 20 75 6e 73 69 67 6e 65 64
-//	00000228  20 6c 6f 6e 67 3e
-//	0000022e  73 75 6d 28 80 29                                string 1: "sum(std::map<unsigned long, unsigned long>)"
-//	00000234  61 64 64 3c 80 3e                                string 2: "add<std::map<unsigned long, unsigned long>>"
-//	0000023a  73 72 63 2f 73 75 6d 2e 63                       string 3: "src/sum.c"
-//	00000243  73 72 63 2f 61 64 64 2e 68                       string 4: "src/add.h"
+//	00000228  00 00 00 00                                      strings from 0 on are at 0x0
+//	00000238  26 06 06 09 09 00 00 00 00 00 00 00 00 00 00 00  sizes of the strings from 0 on
+//	00000248  73 74 64 3a 3a 6d 61 70 3c 75 6e 73 69 67 6e 65  string 0: "std::map<unsigned long, unsigned long>"
+//	00000258  64 20 6c 6f 6e 67 2c 20 75 6e 73 69 67 6e 65 64
+//	00000268  20 6c 6f 6e 67 3e
+//	0000026e  73 75 6d 28 80 29                                string 1: "sum(std::map<unsigned long, unsigned long>)"
+//	00000274  61 64 64 3c 80 3e                                string 2: "add<std::map<unsigned long, unsigned long>>"
+//	0000027a  73 72 63 2f 73 75 6d 2e 63                       string 3: "src/sum.c"
+//	00000283  73 72 63 2f 61 64 64 2e 68                       string 4: "src/add.h"
 //
 // So 0x1005 is in node 1: add<…>, inlined, at line 7 of src/add.h; called by
 // sum(…), at line 4 of src/sum.c.

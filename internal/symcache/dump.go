@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
+	"math/bits"
 
 	"symbolon/internal/bin"
 )
@@ -19,21 +19,25 @@ func (t *Table) Dump(w io.Writer) error {
 		return fmt.Sprintf("group records from %d on are for %#x", t.extents.get(i, 1), t.head.base+t.extents.get(i, 0)<<groupShift)
 	})
 	d.records(secGroups, &t.groups, func(i uint64) string {
-		return fmt.Sprintf("group %d: rows from %#x on, first node %d, ends of buckets", i, t.groups.get(i, 0), t.groups.get(i, 1))
+		row, node, spot, _, _ := t.groups.read(i)
+		return fmt.Sprintf("group %d: rows from %#x on, first node %d, first spot %d, ends of buckets", i, row, node, spot)
 	})
 	d.rows()
+	d.records(secSpots, &t.spots, func(i uint64) string {
+		node, file, line, column, _ := t.spots.read(i)
+		return fmt.Sprintf("spot %d: node %d, file %d, line %d, column %d", i, node, file, line, column)
+	})
 	d.records(secNodes, &t.nodes, d.node)
 	d.records(secTriples, &t.triples, func(i uint64) string {
-		g := func(k int) uint64 { return t.triples.get(i, k) }
-		return fmt.Sprintf("triple %d: origin %d called at file %d, line %d, column %d", i, g(0), g(1), g(2), g(3))
+		origin, usual, file, line, column := t.triples.read(i)
+		return fmt.Sprintf("triple %d: origin %d, usual file %d, called at file %d, line %d, column %d", i, origin, usual, file, line, column)
 	})
 	d.records(secFunctions, &t.functions, func(i uint64) string {
-		g := func(k int) uint64 { return t.functions.get(i, k) }
-		return fmt.Sprintf("function %d: %#x, %d bytes, origin %d", i, t.head.base+g(0), g(1), g(2))
+		entry, size, origin, usual, _ := t.functions.read(i)
+		return fmt.Sprintf("function %d: %#x, %d bytes, origin %d, usual file %d", i, t.head.base+entry, size, origin, usual)
 	})
 	d.records(secOrigins, &t.origins, func(i uint64) string {
-		g := func(k int) uint64 { return t.origins.get(i, k) }
-		return fmt.Sprintf("origin %d: string %d, file %d, line %d: %s", i, g(0), g(1), g(2), d.text(g(0)))
+		return fmt.Sprintf("origin %d: string %d: %s", i, t.origins.get(i, 0), d.text(t.origins.get(i, 0)))
 	})
 	d.records(secFiles, &t.files, func(i uint64) string {
 		return fmt.Sprintf("file %d: string %d: %s", i+1, t.files.get(i, 0), d.text(t.files.get(i, 0)))
@@ -125,42 +129,43 @@ func (d *dumper) rows() {
 		if x < t.extents.count {
 			group = t.extents.get(x, 0) + i - t.extents.get(x, 1)
 		}
-		for k := range buckets {
-			d.bucket(i, k, t.head.base+group<<groupShift+uint64(k)<<bucketShift)
+		for k := range uint64(buckets) {
+			d.bucket(i, k, t.head.base+group<<groupShift+k<<bucketShift)
 		}
 	}
 }
 
-func (d *dumper) bucket(group uint64, bucket int, addr uint64) {
+func (d *dumper) bucket(index, bucket, addr uint64) {
 	t := d.t
-	b, ok := t.bucket(group, bucket)
-	if !ok {
-		d.d.Line(d.bodyOff(t.rows.at), nil, fmt.Sprintf("bucket %d of group %d is not within the rows", bucket, group))
+	g := t.group(index)
+	b, size, ok := t.bucket(g, bucket)
+	if !ok || size > 0 && size != bucketBytes(rank(b, bucketSize-1), t.rowBits) {
+		d.d.Line(d.bodyOff(t.rows.at), nil, fmt.Sprintf("bucket %d of group %d is not as long as its rows", bucket, index))
 		return
 	}
-	from, _ := ends(t.groups.b[group*groupStride:], bucket)
-	at := d.bodyOff(t.rows.at + t.groups.get(group, 0) + from)
-	r := rowReader{b: b, end: len(b) - slack, columns: t.columns}
-	r.node = t.groups.get(group, 1)
-	for start := 0; start < r.end; start = r.i {
-		r.read(math.MaxUint64, 1)
-		note := fmt.Sprintf("%#x: ", addr+r.at)
+	if size == 0 {
+		return
+	}
+	at := d.bodyOff(t.rows.at + uint64(len(t.rows.b)-len(b)))
+	d.d.Line(at, b[:bucketHead], fmt.Sprintf("where rows start in %#x to %#x", addr, addr+bucketSize-1))
+	starts := binary.LittleEndian.Uint64(b)
+	for k := uint64(0); starts != 0; k++ {
+		node, file, line, column := t.row(g, b, k)
+		note := fmt.Sprintf("node %d, ", node)
 		switch {
-		case r.broken():
-			note += "cannot be read"
-		case !r.known:
-			note += "hole"
-		case r.explicit:
-			note += fmt.Sprintf("node %d, file %d, line %d", r.node, r.file, r.line)
-		case r.line == 0:
-			note += fmt.Sprintf("node %d, usual file, no line", r.node)
+		case node == noNode:
+			note = "hole"
+		case file != usualFile:
+			note += fmt.Sprintf("file %d, line %d", file, line)
 		default:
-			note += fmt.Sprintf("node %d, usual file, lowest line + %d", r.node, r.line-1)
+			note += fmt.Sprintf("usual file, line %d", line)
 		}
-		if r.columns && r.known {
-			note += fmt.Sprintf(", column %d", r.column)
+		if t.head.info.Flags&HasColumns != 0 && node != noNode {
+			note += fmt.Sprintf(", column %d", column)
 		}
-		d.d.Line(at+int64(start), b[start:min(r.i, r.end)], note)
+		from, to := bucketHead+k*t.rowBits/8, bucketBytes(k+1, t.rowBits)
+		d.d.Line(at+int64(from), b[from:to], fmt.Sprintf("%#x: %s", addr+uint64(bits.TrailingZeros64(starts)), note))
+		starts &= starts - 1
 	}
 }
 

@@ -3,6 +3,7 @@ package symcache
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 
 	"symbolon/internal/fault"
 )
@@ -10,7 +11,8 @@ import (
 // An encoder turns the log into groups, rows and nodes.
 type encoder struct {
 	log       logReader
-	columns   bool
+	row       width // of a row
+	rowBits   uint64
 	base      uint64
 	usual     []usual
 	triples   []triple
@@ -19,50 +21,38 @@ type encoder struct {
 	distance  int64      // the longest way to a parent
 
 	groups, rows, nodes *spool
+	spots               spool // each 4 x u32, as it is not known yet how many nodes there will be
 	extents             []extent
 	count               uint64 // of groups
-	idShift             uint8  // of nodes
-	stride              int    // of nodes
-	next                int64  // number of the next node
+	spotCount           uint64
+	idShift             uint8 // of nodes
+	stride              int   // of nodes
+	next                int64 // number of the next node
 	record              [8]byte
 
-	group  uint64 // the group at work, if open
-	open   bool
-	ends   [buckets]uint16
-	bucket int // the bucket at work; buckets before it have ended
-	buf    []byte
-	first  uint32 // node that the numbers of the group start from
-	based  bool   // first is known
-	carry  state  // what holds at the end of the last row
-	told   state  // what the reader of the bucket knows at this point
-	at     uint64 // offset in the bucket of the last row
+	group     uint64 // the group at work, if open
+	open      bool
+	ends      [buckets]uint16
+	bucket    int // the bucket at work; buckets before it have ended
+	firstNode int64
+	firstSpot uint64
+	buf       []byte // rows of the group
+	starts    uint64 // where rows start in the bucket at work
+	from      int    // where it is in buf
+	carry     state  // what holds at the end of the last row
 }
+
+const spotBytes = 16
 
 // extent is a run of groups without a gap.
 type extent struct{ group, index uint64 }
 
-// state is what a row says. Where told is explicit, line is the line itself,
-// else it counts from the lowest line of the origin; zero is no line.
+// state is what a row says.
 type state struct {
-	known    bool // false for a hole
-	node     uint32
-	explicit bool
-	file     uint32
-	line     uint32
-	column   uint32
-}
-
-// state is what a row with this node says.
-func (e *encoder) state(node uint32, from uint32, p place) state {
-	o := &e.usual[from]
-	s := state{known: true, node: node, line: p.line, column: p.column}
-	switch {
-	case p.file != o.file || p.line != 0 && p.line < o.line:
-		s.explicit, s.file = true, p.file
-	case p.line != 0:
-		s.line = p.line - o.line + 1
-	}
-	return s
+	known bool // false for a hole
+	usual bool // the file is the usual one of the origin
+	node  uint32
+	place
 }
 
 // run encodes the whole log.
@@ -81,9 +71,9 @@ func (e *encoder) run() error {
 			if n.origin < 0 {
 				n.origin = int64(e.originOf(n))
 			}
-			s = e.state(uint32(n.final), uint32(n.origin), row.place)
+			s = state{known: true, usual: row.file == e.usual[n.origin].file, node: uint32(n.final), place: row.place}
 		}
-		e.row(row.addr-e.base, s)
+		e.add(row.addr-e.base, s)
 		e.carry = s
 	}
 	if e.open {
@@ -133,22 +123,17 @@ func (e *encoder) emit(i int32) {
 	e.next++
 }
 
-// row writes a row that starts at offset addr of the table. What holds at the
-// start of its group and of its bucket is said there again, so that each
-// bucket can be read by itself.
-func (e *encoder) row(addr uint64, s state) {
-	group, bucket := addr>>groupShift, int(addr%groupSize)>>bucketShift
-	if !e.open || group != e.group {
+// add writes a row that starts at offset addr of the table. What holds at the
+// start of its group is said there again.
+func (e *encoder) add(addr uint64, s state) {
+	if group := addr >> groupShift; !e.open || group != e.group {
 		e.startGroup(group)
 		if addr%groupSize != 0 && e.carry.known {
 			e.tell(0, e.carry)
 		}
 	}
-	if bucket != e.bucket {
+	if bucket := int(addr%groupSize) >> bucketShift; bucket != e.bucket {
 		e.endBuckets(bucket)
-		if addr%bucketSize != 0 && e.carry.known {
-			e.tell(0, e.carry)
-		}
 	}
 	e.tell(addr%bucketSize, s)
 }
@@ -160,27 +145,32 @@ func (e *encoder) startGroup(group uint64) {
 	if !e.open || group != e.group+1 {
 		e.extents = append(e.extents, extent{group, e.count})
 	}
-	e.group, e.open, e.bucket, e.based, e.first = group, true, 0, false, 0
-	e.told, e.at = state{}, 0
+	e.group, e.open, e.bucket = group, true, 0
+	e.firstNode, e.firstSpot = e.next, e.spotCount
 }
 
 // endBuckets ends the buckets before this one and starts it.
 func (e *encoder) endBuckets(bucket int) {
+	if e.starts != 0 {
+		binary.LittleEndian.PutUint64(e.buf[e.from:], e.starts)
+		e.buf = e.buf[:e.from+int(bucketBytes(uint64(bits.OnesCount64(e.starts)), e.rowBits))]
+		e.starts = 0
+	}
 	for ; e.bucket < bucket; e.bucket++ {
 		e.ends[e.bucket] = uint16(len(e.buf))
 	}
-	e.told, e.at = state{node: e.first}, 0
 }
 
 func (e *encoder) endGroup() {
 	e.endBuckets(buckets)
-	var rec [groupStride]byte
-	binary.LittleEndian.PutUint32(rec[0:], uint32(e.rows.size))
-	binary.LittleEndian.PutUint32(rec[4:], e.first)
-	for i, end := range e.ends {
-		binary.LittleEndian.PutUint16(rec[8+2*i:], end)
+	le := binary.LittleEndian
+	rec := le.AppendUint32(make([]byte, 0, groupStride), uint32(e.rows.size))
+	rec = le.AppendUint32(rec, uint32(e.firstNode))
+	rec = le.AppendUint32(rec, uint32(e.firstSpot))
+	for _, end := range e.ends {
+		rec = le.AppendUint16(rec, end)
 	}
-	e.groups.Write(rec[:])
+	e.groups.Write(rec)
 	e.rows.Write(e.buf)
 	e.buf = e.buf[:0]
 	e.count++
@@ -188,41 +178,34 @@ func (e *encoder) endGroup() {
 
 // tell writes a row at an offset of the bucket at work.
 func (e *encoder) tell(at uint64, s state) {
-	if s.known && !e.based {
-		e.first, e.based = s.node, true
-		e.told.node = s.node
-	}
-	was := e.told
-	kind := byte(rowNode)
+	v := uint64(rowSpot)
+	node := int64(s.node) - e.firstNode + 1<<e.row[1]/4
 	switch {
 	case !s.known:
-		kind = rowHole
-	case was.known && s.node == was.node && s.explicit == was.explicit && s.file == was.file:
-		kind = rowSame
-	case s.explicit:
-		kind = rowFile
+	case s.usual && 0 <= node && node < 1<<e.row[1] && s.line>>e.row[2] == 0 && s.column>>e.row[3] == 0:
+		v = uint64(node)<<1 | uint64(s.line)<<(1+e.row[1]) | uint64(s.column)<<(1+e.row[1]+e.row[2])
+	default:
+		e.tellSpot(s)
+		v |= (e.spotCount - e.firstSpot) << 1
 	}
-	b := e.buf
-	if step := at - e.at; step < longStep {
-		b = append(b, byte(step)<<2|kind)
-	} else {
-		b = binary.AppendUvarint(append(b, longStep<<2|kind), step-longStep)
+	if e.starts == 0 {
+		e.from = len(e.buf)
 	}
-	switch kind {
-	case rowSame:
-		b = binary.AppendVarint(b, int64(s.line)-int64(was.line))
-	case rowNode:
-		b = binary.AppendVarint(b, int64(s.node)-int64(was.node))
-		b = binary.AppendUvarint(b, uint64(s.line))
-	case rowFile:
-		b = binary.AppendVarint(b, int64(s.node)-int64(was.node))
-		b = binary.AppendUvarint(b, uint64(s.file))
-		b = binary.AppendUvarint(b, uint64(s.line))
+	bit := uint64(bits.OnesCount64(e.starts)) * e.rowBits
+	e.starts |= 1 << at
+	word := e.from + bucketHead + int(bit/8)
+	for len(e.buf) < word+8 {
+		e.buf = append(e.buf, 0, 0, 0, 0, 0, 0, 0, 0)
 	}
-	if kind != rowHole && e.columns {
-		b = binary.AppendUvarint(b, uint64(s.column))
-	} else if kind == rowHole {
-		s.node = was.node
+	le := binary.LittleEndian
+	le.PutUint64(e.buf[word:], le.Uint64(e.buf[word:])|v<<(bit%8))
+}
+
+func (e *encoder) tellSpot(s state) {
+	b := make([]byte, 0, spotBytes)
+	for _, v := range [...]uint32{s.node, s.file, s.line, s.column} {
+		b = binary.LittleEndian.AppendUint32(b, v)
 	}
-	e.buf, e.told, e.at = b, s, at
+	e.spots.Write(b)
+	e.spotCount++
 }

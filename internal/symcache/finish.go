@@ -33,9 +33,6 @@ func (b *Builder) Finish(w io.Writer, info Info) error {
 		f.head.base = f.functions[0].entry
 	}
 	f.head.base &^= groupSize - 1
-	for i := range b.usual {
-		b.usual[i].line = max(1, b.usual[i].line)
-	}
 	if err := f.beside(); err != nil {
 		return err
 	}
@@ -73,7 +70,6 @@ type finisher struct {
 
 	functions []function // in the order of the table
 	rank      []uint32   // where each function of the log is in it; nil: at its number
-	names     []uint32   // the string of each origin
 }
 
 func (f *finisher) close() {
@@ -127,13 +123,14 @@ func (f *finisher) strings() error {
 	}
 	f.shape(secIndex, (count+stringGroup-1)/stringGroup, width{32})
 	f.shape(secText, uint64(f.body[secText].size), width{})
-	files := f.packer(secFiles, len(b.files.names), width{bitsOf(max(count, 1) - 1)})
-	for _, name := range b.files.names {
-		files.add(uint64(p.id[n.roots[name]]))
+	list := func(section int, names []uint32) {
+		out := f.packer(section, len(names), width{bitsOf(max(count, 1) - 1)})
+		for _, name := range names {
+			out.add(uint64(p.id[n.roots[name]]))
+		}
 	}
-	for _, name := range b.origins.names {
-		f.names = append(f.names, p.id[n.roots[name]])
-	}
+	list(secOrigins, b.origins.names)
+	list(secFiles, b.files.names)
 	f.b.texts.names = nil
 	f.packCalls()
 	return nil
@@ -143,23 +140,51 @@ func (f *finisher) strings() error {
 func (f *finisher) rows() error {
 	b := f.b
 	w := f.nodeWidth()
+	row := width{1, b.steps.best(16), b.lines.best(32)}
+	if b.flags&HasColumns != 0 {
+		row[3] = rowColumns
+	}
+	if more := rowLeast - row.bits(); more > 0 {
+		row[2] += uint8(more)
+	}
 	e := &encoder{
-		log: logReader{r: newReader(&b.log.out)}, columns: b.flags&HasColumns != 0, base: f.head.base,
+		log: logReader{r: newReader(&b.log.out)}, row: row, rowBits: uint64(row.bits()), base: f.head.base,
 		usual: b.usual, triples: b.triples.items, functions: f.functions, rank: f.rank,
 		distance: 1<<w[0] - 1, idShift: w[0], stride: w.stride(),
 		groups: &f.body[secGroups], rows: &f.body[secRows], nodes: &f.body[secNodes],
+		spots: spool{room: &b.room},
 	}
+	defer e.spots.close()
 	if err := e.run(); err != nil {
 		return err
 	}
-	f.shape(secGroups, e.count, width{32, 32})
-	f.head.shapes[secGroups].stride = groupStride
-	f.shape(secRows, uint64(e.rows.size), width{})
+	f.head.shapes[secGroups] = shape{count: e.count, stride: groupStride, width: width{32, 32, 32}}
+	f.head.shapes[secRows] = shape{count: uint64(e.rows.size), stride: 1, width: row}
 	f.shape(secNodes, uint64(e.next), w)
-	f.records(secExtents, len(e.extents), func(i int) [4]uint64 {
-		return [4]uint64{e.extents[i].group, e.extents[i].index}
+	f.records(secExtents, len(e.extents), func(i int) [5]uint64 {
+		return [5]uint64{e.extents[i].group, e.extents[i].index}
 	})
+	if err := f.packSpots(e); err != nil {
+		return err
+	}
 	return b.log.out.close()
+}
+
+func (f *finisher) packSpots(e *encoder) error {
+	b, le := f.b, binary.LittleEndian
+	out := f.packer(secSpots, int(e.spotCount), width{
+		bitsOf(uint64(e.next)), bitsOf(uint64(len(b.files.names))), bitsOf(uint64(b.most.line)), bitsOf(uint64(b.most.column)),
+	})
+	r := newReader(&e.spots)
+	for range e.spotCount {
+		s := r.peek(spotBytes)
+		if r.err != nil {
+			break
+		}
+		out.add(uint64(le.Uint32(s)), uint64(le.Uint32(s[4:])), uint64(le.Uint32(s[8:])), uint64(le.Uint32(s[12:])))
+		r.skip(spotBytes)
+	}
+	return r.err
 }
 
 // nodeWidth chooses how many bytes a node has: more bytes let a node name a
@@ -187,23 +212,20 @@ func (f *finisher) nodeWidth() width {
 
 func (f *finisher) packCalls() {
 	calls := f.b.triples.items
-	f.records(secTriples, len(calls), func(i int) [4]uint64 {
+	usual := func(origin uint32) uint64 { return uint64(f.b.usual[origin].file) }
+	f.records(secTriples, len(calls), func(i int) [5]uint64 {
 		t := &calls[i]
-		return [4]uint64{uint64(t.origin), uint64(t.file), uint64(t.line), uint64(t.column)}
+		return [5]uint64{uint64(t.origin), usual(t.origin), uint64(t.file), uint64(t.line), uint64(t.column)}
 	})
-	f.records(secFunctions, len(f.functions), func(i int) [4]uint64 {
+	f.records(secFunctions, len(f.functions), func(i int) [5]uint64 {
 		fn := &f.functions[i]
-		return [4]uint64{fn.entry - f.head.base, fn.size, uint64(fn.origin)}
-	})
-	f.records(secOrigins, len(f.names), func(i int) [4]uint64 {
-		u := &f.b.usual[i]
-		return [4]uint64{uint64(f.names[i]), uint64(u.file), uint64(u.line)}
+		return [5]uint64{fn.entry - f.head.base, fn.size, uint64(fn.origin), usual(fn.origin)}
 	})
 }
 
 // records writes a section whose fields are as wide as they have to be.
-func (f *finisher) records(section, count int, record func(i int) [4]uint64) {
-	var most [4]uint64
+func (f *finisher) records(section, count int, record func(i int) [5]uint64) {
+	var most [5]uint64
 	for i := range count {
 		for k, v := range record(i) {
 			most[k] = max(most[k], v)
@@ -211,9 +233,10 @@ func (f *finisher) records(section, count int, record func(i int) [4]uint64) {
 	}
 	var w width
 	for k := range w {
-		if w[k] = bitsOf(most[k]); widest[section][k] > 32 {
-			w[k] = bytesOf(most[k])
-		}
+		w[k] = bitsOf(most[k])
+	}
+	if w[0]+w[1] > 64 {
+		w[0], w[1] = bytesOf(most[0]), bytesOf(most[1])
 	}
 	p := f.packer(section, count, w)
 	for i := range count {

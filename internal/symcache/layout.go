@@ -14,7 +14,8 @@ import (
 // table costs little to make anew, so none is ever converted.
 //
 //	1  first version
-const Version = 1
+//	2  rows of one size, behind their offsets, instead of a stream for each bucket
+const Version = 2
 
 // Numbers of the format. They are on disk and never change within a Version.
 const (
@@ -25,12 +26,12 @@ const (
 
 	groupShift  = 11 // bytes of address space under one group record: 2 KiB
 	groupSize   = 1 << groupShift
-	bucketShift = 7 // bytes of address space of one row stream: 128
+	bucketShift = 6 // bytes of address space whose rows are searched: 64
 	bucketSize  = 1 << bucketShift
 	buckets     = groupSize / bucketSize
-	groupStride = 8 + 2*buckets
-	maxRow      = 22                        // bytes: two for the step, five for each number
-	maxBucket   = (bucketSize + 1) * maxRow // a row for each address, and what holds at the start
+	groupEnds   = 12 // where the ends of the buckets are in a group record
+	groupStride = groupEnds + 2*buckets
+	bucketHead  = 8 // bytes of a bucket before its rows
 
 	fixedHead  = 120     // bytes of the head before the section table
 	descriptor = 16      // bytes of one entry of the section table
@@ -51,6 +52,7 @@ const (
 	secExtents = iota
 	secGroups
 	secRows
+	secSpots
 	secNodes
 	secTriples
 	secFunctions
@@ -62,28 +64,30 @@ const (
 )
 
 var sectionNames = [sections]string{
-	"extents", "groups", "rows", "nodes", "triples", "functions", "origins", "files", "string index", "strings",
+	"extents", "groups", "rows", "spots", "nodes", "triples", "functions", "origins", "files", "string index", "strings",
 }
 
 // widest is how many bits the fields of each section may have.
 var widest = [sections]width{
 	secExtents:   {64, 32},
-	secGroups:    {32, 32},
+	secGroups:    {32, 32, 32},
+	secRows:      {1, 16, 32, rowColumns},
+	secSpots:     {32, 32, 32, 32},
 	secNodes:     {32, 32},
-	secTriples:   {32, 32, 32, 32},
-	secFunctions: {64, 64, 32},
-	secOrigins:   {32, 32, 32},
+	secTriples:   {32, 32, 32, 32, 32},
+	secFunctions: {64, 64, 32, 32},
+	secOrigins:   {32},
 	secFiles:     {32},
 	secIndex:     {32},
 }
 
-// Kinds of a row, the low two bits of its first byte.
+// A row is a record of a bit, a node, a line and a column. If the bit is set, it
+// and the rest are one number: zero for a hole, or that of a spot in the group,
+// counted from one.
 const (
-	rowSame  = iota // same node, same file
-	rowNode         // another node, in the usual file of its origin
-	rowFile         // any node, in a file that is named
-	rowHole         // nothing is known from here on
-	longStep = 63   // the step to the row does not fit and follows
+	rowSpot    = 1
+	rowLeast   = 13 // bits, so that any spot of a group can be named
+	rowColumns = 8  // bits of a column, if a table has any
 )
 
 // castagnoli is the polynomial that processors have an instruction for.
@@ -111,15 +115,16 @@ type Info struct {
 
 // width is the shape of packed records: fields of some bits, one behind the
 // other from the lowest bit up, the whole padded to bytes.
-type width [4]uint8
+type width [5]uint8
 
-func (w width) stride() int {
-	n := 0
+func (w width) bits() (n int) {
 	for _, bits := range w {
 		n += int(bits)
 	}
-	return max(1, (n+7)/8)
+	return n
 }
+
+func (w width) stride() int { return max(1, (w.bits()+7)/8) }
 
 // valid says that each field can be read with one load of eight bytes.
 func (w width) valid() bool {
@@ -232,7 +237,7 @@ func (h *head) append(b []byte) ([]byte, error) {
 	for i := range h.shapes {
 		s := &h.shapes[i]
 		b = le.AppendUint64(b, s.count)
-		b = append(b, s.stride, s.width[0], s.width[1], s.width[2], s.width[3], 0, 0, 0)
+		b = append(b, s.stride, s.width[0], s.width[1], s.width[2], s.width[3], s.width[4], 0, 0)
 	}
 	for _, text := range texts {
 		b = appendText(b, text)
@@ -306,8 +311,8 @@ func (h *head) parseTexts(c *bin.Cursor) {
 func (h *head) parseShapes(c *bin.Cursor) error {
 	for i := range h.shapes {
 		s := &h.shapes[i]
-		s.count, s.stride, s.width = c.U64(), c.U8(), width(c.Bytes(4))
-		c.Skip(3)
+		s.count, s.stride, s.width = c.U64(), c.U8(), width(c.Bytes(5))
+		c.Skip(2)
 		if err := s.check(i); err != nil {
 			return err
 		}
@@ -321,8 +326,11 @@ func (h *head) parseShapes(c *bin.Cursor) error {
 // check says whether section i may have the shape.
 func (s *shape) check(i int) error {
 	stride := s.width.stride()
-	if i == secGroups {
+	switch i {
+	case secGroups:
 		stride = groupStride
+	case secRows:
+		stride = 1
 	}
 	ok := s.width.valid() && int(s.stride) == stride && s.count <= 1<<32
 	for k, most := range widest[i] {

@@ -7,7 +7,7 @@ type place struct{ file, line, column uint32 }
 
 // A logWriter keeps nodes and rows in the order in which they came, until all
 // is known that their final form depends on: the widths of numbers, and which
-// file and line is usual for an origin.
+// file is usual for an origin.
 //
 // A record is a row with the nodes that it is the first to need:
 //

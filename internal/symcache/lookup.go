@@ -1,10 +1,6 @@
 package symcache
 
-import (
-	"encoding/binary"
-
-	"symbolon/internal/sym"
-)
+import "symbolon/internal/sym"
 
 // Handles of names: functions and files count by themselves, the low bit says
 // which. Files count from one, as zero is no file.
@@ -22,130 +18,100 @@ func fileText(file uint64) sym.Text {
 // Lookup appends the frames at addr to dst, innermost first; nothing where the
 // table knows nothing. It allocates only what dst lacks.
 func (t *Table) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
-	r := rowReader{columns: t.columns}
-	if t.find(&r, addr) {
-		return t.appendFrames(dst, &r.spot)
+	if addr < t.head.base {
+		return dst
+	}
+	rel := addr - t.head.base
+	group, offset := rel>>groupShift, rel%groupSize
+	x, behind := 0, len(t.starts)
+	for x < behind {
+		if mid := (x + behind) / 2; t.starts[mid].group <= group {
+			x = mid + 1
+		} else {
+			behind = mid
+		}
+	}
+	if x == 0 {
+		return dst
+	}
+	start, end := t.starts[x-1], t.groups.count
+	if x < len(t.starts) {
+		end = t.starts[x].index
+	}
+	index := start.index + group - start.group
+	if group-start.group >= end-start.index {
+		// In a gap holds what was said last.
+		index, offset = end-1, groupSize-1
+	}
+	if node, file, line, column := t.find(index, offset); node != noNode {
+		return t.appendFrames(dst, node, file, line, column)
 	}
 	return dst
 }
 
-// find reads up to the row that holds at addr; false if nothing does.
-func (t *Table) find(r *rowReader, addr uint64) bool {
-	if addr < t.head.base {
-		return false
-	}
-	rel := addr - t.head.base
-	group := rel >> groupShift
-	x, ok := t.extents.atOrBefore(group)
-	if !ok {
-		return false
-	}
-	start, index, end := t.extents.get(x, 0), t.extents.get(x, 1), t.groups.count
-	if x+1 < t.extents.count {
-		end = t.extents.get(x+1, 1)
-	}
-	if index >= end || end > t.groups.count {
-		return t.damaged(secExtents, "extent %d has groups %d to %d of %d", x, index, end, t.groups.count)
-	}
-	offset := rel % groupSize
-	if away := group - start; away < end-index {
-		index += away
-	} else {
-		// In a gap holds what was said last.
-		index, offset = end-1, groupSize-1
-	}
-	return t.findInGroup(r, index, offset)
-}
-
-func (t *Table) findInGroup(r *rowReader, index, offset uint64) bool {
-	g := t.groups.b[index*groupStride:][:groupStride]
-	bucket, target := int(offset>>bucketShift), offset%bucketSize
-	from, to := ends(g, bucket)
-	for from == to {
-		// An empty bucket goes on with what the one before ended with.
+// find is the row that holds at an offset in a group.
+func (t *Table) find(index, offset uint64) (node, file uint64, line, column uint32) {
+	g := t.group(index)
+	bucket, target := offset>>bucketShift, offset%bucketSize
+	for {
+		b, size, ok := t.bucket(g, bucket)
+		if ok && size > 0 {
+			if k := rank(b, target); bucketBytes(k, t.rowBits) > size {
+				ok = false
+			} else if k > 0 {
+				return t.row(g, b, k-1)
+			}
+		}
+		if !ok {
+			t.damaged(secGroups, "bucket %d of group %d is not as long as its rows", bucket, index)
+			return noNode, 0, 0, 0
+		}
+		// What the bucket before ended with holds still.
 		if bucket == 0 {
-			return false
+			return noNode, 0, 0, 0
 		}
-		bucket--
-		target = bucketSize
-		from, to = ends(g, bucket)
+		bucket, target = bucket-1, bucketSize-1
 	}
-	start := uint64(binary.LittleEndian.Uint32(g))
-	if from > to || to-from > maxBucket || start+to > t.rows.size {
-		return t.damaged(secGroups, "group %d has rows %d to %d of %d from %d on", index, from, to, t.rows.size, start)
-	}
-	at := t.rows.at + start + from
-	r.b, r.end = t.body[at:at+to-from+slack], int(to-from)
-	r.node = uint64(binary.LittleEndian.Uint32(g[4:]))
-	r.read(target, maxBucket)
-	if r.broken() {
-		return t.damaged(secRows, "bucket %d of group %d cannot be read", bucket, index)
-	}
-	return r.known
 }
 
-// ends is where the rows of a bucket start and end, behind those of its group.
-func ends(g []byte, bucket int) (from, to uint64) {
-	if bucket > 0 {
-		from = uint64(binary.LittleEndian.Uint16(g[6+2*bucket:]))
-	}
-	return from, uint64(binary.LittleEndian.Uint16(g[8+2*bucket:]))
-}
-
-// appendFrames appends the frames of a spot.
-func (t *Table) appendFrames(dst []sym.Frame, s *spot) []sym.Frame {
+// appendFrames appends the frames of a node, for a row that is at this place.
+func (t *Table) appendFrames(dst []sym.Frame, node, file uint64, line, column uint32) []sym.Frame {
 	first := len(dst)
-	file, line, column := s.file, s.line, s.column
-	node := s.node
-	for depth := 0; depth <= MaxDepth; depth++ {
-		if node >= t.nodes.count {
-			t.damaged(secNodes, "node %d of %d", node, t.nodes.count)
-			return dst[:first]
-		}
-		away, id := t.nodes.get(node, 0), t.nodes.get(node, 1)
-		of, k := &t.triples, 0
+	for depth := 0; depth <= MaxDepth && node < t.nodes.count; depth++ {
+		w := t.nodes.word(node, 0)
+		away, id := t.nodes.field[0].of(w), t.nodes.field[1].of(w)
+		of := &t.triples
 		if away == 0 {
-			of, k = &t.functions, 2
+			of = &t.functions
 		}
 		if id >= of.count {
-			t.damaged(secNodes, "node %d is number %d of %d", node, id, of.count)
-			return dst[:first]
+			break
 		}
-		origin := of.get(id, k)
-		if depth == 0 && !s.explicit {
-			file, line = t.usual(origin, line)
+		a, b, c, d, e := of.read(id)
+		origin, usual := a, b
+		if away == 0 {
+			origin, usual = c, d
+		}
+		if file == usualFile {
+			file = usual
 		}
 		if origin >= t.origins.count || file > t.files.count {
-			t.damaged(secNodes, "node %d: origin %d of %d, file %d of %d", node, origin, t.origins.count, file, t.files.count)
-			return dst[:first]
+			break
 		}
 		dst = append(dst, sym.Frame{})
 		f := &dst[len(dst)-1]
 		f.Func, f.File, f.Line, f.Column, f.Inlined = funcText(origin), fileText(file), line, column, away != 0
 		if away == 0 {
-			entry, size := t.head.base+of.get(id, 0), of.get(id, 1)
 			for i := first; i < len(dst); i++ {
-				dst[i].Entry, dst[i].Size = entry, size
+				dst[i].Entry, dst[i].Size = t.head.base+a, b
 			}
 			return dst
 		}
-		file, line, column = of.get(id, 1), uint32(of.get(id, 2)), uint32(of.get(id, 3))
+		file, line, column = c, uint32(d), uint32(e)
 		node -= away
 	}
-	t.damaged(secNodes, "more than %d calls inlined", MaxDepth)
+	t.damaged(secNodes, "node %d of %d leads to nothing, or has more than %d calls above it", node, t.nodes.count, MaxDepth)
 	return dst[:first]
-}
-
-// usual is the usual file of an origin, and the line that is relative to its
-// lowest one there.
-func (t *Table) usual(origin uint64, line uint32) (uint64, uint32) {
-	if origin >= t.origins.count {
-		return 0, 0
-	}
-	if line != 0 {
-		line += uint32(t.origins.get(origin, 2)) - 1
-	}
-	return t.origins.get(origin, 1), line
 }
 
 // atOrBefore is the last record of r whose first field is at most v.

@@ -1,105 +1,72 @@
 package symcache
 
-import "encoding/binary"
-
-// spot is what the rows say about an address. line is relative as in state.
-type spot struct {
-	known    bool // false in a hole
-	explicit bool
-	line     uint32
-	column   uint32
-	node     uint64
-	file     uint64
-}
-
-// A rowReader walks through the rows of a bucket.
-type rowReader struct {
-	b       []byte // the bucket, and at least slack bytes
-	end     int    // of the bucket in b
-	i       int    // of the next row in b
-	at      uint64 // offset of the last row in the bucket
-	columns bool
-	spot
-}
-
-// broken says that the last row is not whole.
-func (r *rowReader) broken() bool { return r.i > r.end }
-
-// Of each kind of row, if all of its numbers have one byte: the bits that tell
-// that they have not, how many bytes it has, and where its line is.
-var (
-	longBits = [4]uint64{rowSame: 0x8000, rowNode: 0x808000, rowFile: 0x80808000}
-	rowBytes = [4]int{rowSame: 2, rowNode: 3, rowFile: 4, rowHole: 1}
-	lineBit  = [4]uint8{rowNode: 16, rowFile: 24}
+import (
+	"encoding/binary"
+	"math/bits"
 )
 
-// read takes in the rows that start at target or before it, so many at most.
-func (r *rowReader) read(target uint64, most int) {
-	b, i, at := r.b, r.i, r.at
-	line, column, node, file := r.line, r.column, r.node, r.file
-	known, explicit := r.known, r.explicit
-	for ; most > 0 && i < r.end; most-- {
-		w := binary.LittleEndian.Uint64(b[i:])
-		kind, step := w&3, w>>2&longStep
-		next, delta, f, l := i+rowBytes[kind], w>>8&0x7f, w>>16&0x7f, w>>(lineBit[kind]&31)&0x7f
-		if step == longStep || w&longBits[kind] != 0 {
-			next, step, delta, f, l = longRow(b, i)
-		}
-		if at+step > target {
-			break
-		}
-		i, at = next, at+step
-		delta = delta>>1 ^ -(delta & 1) // zigzag
-		switch known = true; kind {
-		case rowSame:
-			line += uint32(delta)
-		case rowNode:
-			node, line, explicit = node+delta, uint32(l), false
-		case rowFile:
-			node, line, explicit, file = node+delta, uint32(l), true, f
-		case rowHole:
-			known = false
-			continue
-		}
-		if r.columns {
-			l, i = uvarint(b, i)
-			column = uint32(l)
-		}
-	}
-	r.i, r.at = i, at
-	r.spot = spot{known, explicit, line, column, node, file}
+const (
+	// noNode is the node of a hole.
+	noNode = 1<<64 - 1
+	// usualFile is the file of a row that comes from the usual one of its node.
+	usualFile = 1<<64 - 1
+)
+
+// group is the record of a group: a u32 each for where its rows start, the node
+// they count from and its first spot, and a u16 for the end of each bucket.
+func (t *Table) group(index uint64) *group {
+	return (*group)(t.groups.b[index*groupStride : (index+1)*groupStride])
 }
 
-// longRow is the numbers of any row, without its column.
-func longRow(b []byte, i int) (next int, step, delta, file, line uint64) {
-	kind, step := b[i]&3, uint64(b[i]>>2)
-	next = i + 1
-	if step == longStep {
-		step, next = uvarint(b, next)
-		step += longStep
+type group [groupStride]byte
+
+// bucket is the rows of a bucket, and slack bytes behind size; false if they are
+// not within the section. A bucket without rows has no bytes.
+func (t *Table) bucket(g *group, bucket uint64) (rows []byte, size uint64, ok bool) {
+	le := binary.LittleEndian
+	from := uint64(0)
+	at := groupEnds + bucket%buckets*2
+	if bucket > 0 {
+		from = uint64(le.Uint16(g[at-2:]))
 	}
-	if kind != rowHole {
-		delta, next = uvarint(b, next)
+	to, start := uint64(le.Uint16(g[at:])), uint64(le.Uint32(g[:]))
+	if from > to || start+to > t.rows.count {
+		return nil, 0, false
 	}
-	if kind == rowFile {
-		file, next = uvarint(b, next)
-	}
-	if kind == rowNode || kind == rowFile {
-		line, next = uvarint(b, next)
-	}
-	return next, step, delta, file, line
+	return t.rows.b[start+from:], to - from, true
 }
 
-// uvarint is the number at i, and the place behind it; a place behind the end
-// of b if it is not whole or has more than five bytes.
-func uvarint(b []byte, i int) (v uint64, next int) {
-	for shift := 0; shift < 35 && i < len(b); shift += 7 {
-		c := b[i]
-		i++
-		v |= uint64(c&0x7f) << shift
-		if c < 0x80 {
-			return v, i
-		}
+// rank is how many rows of a bucket start at target or before it. Bit n of the
+// bucket's first eight bytes says that one starts at offset n.
+func rank(b []byte, target uint64) uint64 {
+	return uint64(bits.OnesCount64(binary.LittleEndian.Uint64(b) & (2<<target - 1)))
+}
+
+// bucketBytes is how many bytes a bucket with so many rows has.
+func bucketBytes(rows, rowBits uint64) uint64 { return bucketHead + (rows*rowBits+7)/8 }
+
+// row is what row k of a bucket says.
+func (t *Table) row(g *group, b []byte, k uint64) (node, file uint64, line, column uint32) {
+	le := binary.LittleEndian
+	bit, f := k*t.rowBits, &t.rows.field
+	at := bucketHead + bit/8
+	v := le.Uint64(b[at:at+8]) >> (bit % 8)
+	if v&rowSpot == 0 {
+		// A quarter of the numbers is for nodes before the first of the group.
+		node = uint64(le.Uint32(g[4:])) + f[1].of(v) - (f[1].mask+1)/4
+		return node, usualFile, uint32(f[2].of(v)), uint32(f[3].of(v))
 	}
-	return 0, len(b) + 1
+	if v = v & (1<<t.rowBits - 1) >> 1; v == 0 {
+		return noNode, 0, 0, 0
+	}
+	return t.spot(uint64(le.Uint32(g[8:])) + v - 1)
+}
+
+// spot is what spot i says; that there is a node of no table if there is none.
+func (t *Table) spot(i uint64) (node, file uint64, line, column uint32) {
+	if i >= t.spots.count {
+		return 1 << 32, 0, 0, 0
+	}
+	node, file, l, c, _ := t.spots.read(i)
+	return node, file, uint32(l), uint32(c)
 }

@@ -21,9 +21,11 @@ type Table struct {
 	damage atomic.Pointer[fault.Error]
 	memo   memo
 
-	extents, groups, nodes, triples, functions, origins, files, index records
-	rows, text                                                        span
-	columns                                                           bool
+	extents, groups, rows, spots, nodes, triples, functions, origins, files, index records
+	text                                                                           span
+
+	starts  []extent // what extents holds
+	rowBits uint64
 }
 
 // span is a part of the body.
@@ -35,19 +37,68 @@ type records struct {
 	at     uint64 // of b in the body
 	count  uint64
 	stride uint64
-	field  [4]field
+	second uint64 // byte of field 2
+	wide   bool   // it takes more than a word at the start and one at second to read all fields
+	field  [5]field
 }
 
+// field is where a field is: so many bits into the word at a byte.
 type field struct {
 	byte  uint64
 	shift uint8
 	mask  uint64
 }
 
+// of is a field in its word.
+func (f *field) of(word uint64) uint64 { return word >> (f.shift & 63) & f.mask }
+
+// word is the word at a byte of record i, which must exist.
+func (r *records) word(i, byte uint64) uint64 {
+	at := i*r.stride + byte
+	return binary.LittleEndian.Uint64(r.b[at : at+8]) // an end makes for fewer checks
+}
+
 // get is field k of record i, which must exist.
 func (r *records) get(i uint64, k int) uint64 {
-	f := &r.field[k]
-	return binary.LittleEndian.Uint64(r.b[i*r.stride+f.byte:]) >> (f.shift & 7) & f.mask
+	return r.field[k].of(r.word(i, r.field[k].byte))
+}
+
+// read is all fields of record i, which must exist.
+func (r *records) read(i uint64) (a, b, c, d, e uint64) {
+	if r.wide {
+		return r.get(i, 0), r.get(i, 1), r.get(i, 2), r.get(i, 3), r.get(i, 4)
+	}
+	v, w := r.word(i, 0), r.word(i, r.second)
+	return r.field[0].of(v), r.field[1].of(v), r.field[2].of(w), r.field[3].of(w), r.field[4].of(w)
+}
+
+// place finds the fields in a record: all of them in its first word, or those
+// from the third on in a second one, or each in a word of its own.
+func (r *records) place(w width) {
+	if !r.fits(w, len(w)) && !r.fits(w, 2) {
+		r.wide = true
+		at := uint64(0)
+		for k, bits := range w {
+			r.field[k] = field{at / 8, uint8(at % 8), 1<<bits - 1}
+			at += uint64(bits)
+		}
+	}
+}
+
+// fits is whether the fields fit if a second word starts with that one.
+func (r *records) fits(w width, second int) bool {
+	at, from := uint64(0), uint64(0)
+	for k, bits := range w {
+		if k == second {
+			from = at &^ 7
+		}
+		r.field[k] = field{from / 8, uint8(at - from), 1<<bits - 1}
+		if at += uint64(bits); at-from > 64 {
+			return false
+		}
+	}
+	r.second = from / 8
+	return true
 }
 
 // Open opens a table and compares all of its checksums. If src is not in
@@ -73,7 +124,7 @@ func Open(src bin.Source) (*Table, error) {
 	if crc32.Checksum(sums, castagnoli) != h.sumsCheck {
 		return nil, malformed("checksums", "checksum does not match")
 	}
-	t := &Table{head: h, raw: b[:h.size], size: size, body: b[at:], sums: sums, columns: h.info.Flags&HasColumns != 0}
+	t := &Table{head: h, raw: b[:h.size], size: size, body: b[at:], sums: sums}
 	for page := range uint64(h.pages()) {
 		from := page << pageShift
 		b := t.body[from:min(from+pageSize, uint64(len(t.body)))]
@@ -82,15 +133,15 @@ func Open(src bin.Source) (*Table, error) {
 		}
 	}
 	t.slice()
-	return t, nil
+	return t, t.readExtents()
 }
 
 // slice finds the sections in the body.
 func (t *Table) slice() {
 	at := sectionAt(&t.head.shapes)
 	into := [sections]*records{
-		secExtents: &t.extents, secGroups: &t.groups, secNodes: &t.nodes, secTriples: &t.triples,
-		secFunctions: &t.functions, secOrigins: &t.origins, secFiles: &t.files, secIndex: &t.index,
+		secExtents: &t.extents, secGroups: &t.groups, secRows: &t.rows, secSpots: &t.spots, secNodes: &t.nodes,
+		secTriples: &t.triples, secFunctions: &t.functions, secOrigins: &t.origins, secFiles: &t.files, secIndex: &t.index,
 	}
 	for i, r := range into {
 		if r == nil {
@@ -98,14 +149,31 @@ func (t *Table) slice() {
 		}
 		s := &t.head.shapes[i]
 		*r = records{b: t.body[at[i]:at[i+1]], at: at[i], count: s.count, stride: uint64(s.stride)}
-		bit := uint64(0)
-		for k, w := range s.width {
-			r.field[k] = field{byte: bit / 8, shift: uint8(bit % 8), mask: 1<<w - 1}
-			bit += uint64(w)
-		}
+		r.place(s.width)
 	}
-	t.rows = span{at[secRows], t.head.shapes[secRows].count}
+	t.rowBits = uint64(t.head.shapes[secRows].width.bits())
 	t.text = span{at[secText], t.head.shapes[secText].count}
+}
+
+// readExtents reads and checks the extents.
+func (t *Table) readExtents() error {
+	if (t.extents.count == 0) != (t.groups.count == 0) {
+		return broken(secExtents, "none, with %d groups", t.groups.count)
+	}
+	t.starts = make([]extent, t.extents.count)
+	for i := range t.starts {
+		x := extent{t.extents.get(uint64(i), 0), t.extents.get(uint64(i), 1)}
+		if i == 0 && x.index != 0 || x.index >= t.groups.count {
+			return broken(secExtents, "extent %d starts with group record %d of %d", i, x.index, t.groups.count)
+		}
+		if i > 0 {
+			if p := t.starts[i-1]; x.index <= p.index || x.group <= p.group+x.index-p.index {
+				return broken(secExtents, "extent %d does not lie behind the one before", i)
+			}
+		}
+		t.starts[i] = x
+	}
+	return nil
 }
 
 // Info is what the table tells about itself.

@@ -1,15 +1,15 @@
 package symcache
 
 import (
-	"encoding/binary"
-	"math"
+	"cmp"
+	"fmt"
 )
 
 // Verify reads the whole table and says what is wrong with it: everything that
 // a Builder does not write.
 func (t *Table) Verify() error {
 	for _, check := range []func() error{
-		t.verifyExtents, t.verifyGroups, t.verifyNodes, t.verifyCalls, t.verifyNames, t.verifyStrings,
+		t.verifyGroups, t.verifyNodes, t.verifyCalls, t.verifyNames, t.verifyStrings,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -22,82 +22,52 @@ func broken(section int, format string, args ...any) error {
 	return malformed(sectionNames[section], format, args...)
 }
 
-func (t *Table) verifyExtents() error {
-	x := &t.extents
-	for i := range x.count {
-		group, index := x.get(i, 0), x.get(i, 1)
-		if i == 0 && index != 0 || index >= t.groups.count {
-			return broken(secExtents, "extent %d starts with group record %d of %d", i, index, t.groups.count)
-		}
-		if i > 0 && (index <= x.get(i-1, 1) || group <= x.get(i-1, 0)+index-x.get(i-1, 1)) {
-			return broken(secExtents, "extent %d does not lie behind the one before", i)
-		}
-	}
-	if (x.count == 0) != (t.groups.count == 0) {
-		return broken(secExtents, "none, with %d groups", t.groups.count)
-	}
-	return nil
-}
-
 func (t *Table) verifyGroups() error {
-	next := uint64(0)
+	rows, spots := uint64(0), uint64(0)
 	for i := range t.groups.count {
-		if start := t.groups.get(i, 0); start != next {
-			return broken(secGroups, "group %d has rows from %d on, wanted is %d", i, start, next)
+		g := t.group(i)
+		if start, _, spot, _, _ := t.groups.read(i); start != rows || spot != spots {
+			return broken(secGroups, "group %d has rows from %d and spots from %d on, wanted are %d and %d", i, start, spot, rows, spots)
 		}
-		size, err := t.verifyBuckets(i)
-		if err != nil {
-			return err
+		for k := range uint64(buckets) {
+			b, size, ok := t.bucket(g, k)
+			n := uint64(0)
+			if ok && size > 0 {
+				n = rank(b, bucketSize-1)
+				ok = n > 0 && size == bucketBytes(n, t.rowBits)
+			}
+			if !ok {
+				return broken(secGroups, "bucket %d of group %d is not as long as its rows", k, i)
+			}
+			more, err := t.verifyBucket(g, b, n)
+			if err != nil {
+				return broken(secRows, "bucket %d of group %d: %w", k, i, err)
+			}
+			rows += size
+			spots += more
 		}
-		next += size
 	}
-	if next != t.rows.size {
-		return broken(secGroups, "the rows end at %d of %d", next, t.rows.size)
+	if rows != t.rows.count || spots != t.spots.count {
+		return broken(secGroups, "they have %d bytes of rows of %d and %d spots of %d", rows, t.rows.count, spots, t.spots.count)
 	}
 	return nil
 }
 
-// bucket is the rows of a bucket and slack bytes; false if it is not within the
-// rows.
-func (t *Table) bucket(group uint64, bucket int) (rows []byte, ok bool) {
-	g := t.groups.b[group*groupStride:][:groupStride]
-	from, to := ends(g, bucket)
-	start := uint64(binary.LittleEndian.Uint32(g))
-	if from > to || to-from > maxBucket || start+to > t.rows.size {
-		return nil, false
-	}
-	at := t.rows.at + start
-	return t.body[at+from : at+to+slack], true
-}
-
-// verifyBuckets is how many bytes of rows a group has.
-func (t *Table) verifyBuckets(i uint64) (size uint64, err error) {
-	for k := range buckets {
-		b, ok := t.bucket(i, k)
-		if !ok {
-			return 0, broken(secGroups, "bucket %d of group %d is not within the rows", k, i)
+// verifyBucket is how many spots the n rows of a bucket have.
+func (t *Table) verifyBucket(g *group, b []byte, n uint64) (spots uint64, err error) {
+	for k := range n {
+		node, file, _, _ := t.row(g, b, k)
+		if node == noNode {
+			continue
 		}
-		size += uint64(len(b) - slack)
-		r := rowReader{b: b, end: len(b) - slack, columns: t.columns}
-		r.node = t.groups.get(i, 1)
-		for n := 0; r.i < r.end; n++ {
-			r.read(math.MaxUint64, 1)
-			if r.broken() {
-				break
-			}
-			if r.at >= bucketSize || n > bucketSize {
-				return 0, broken(secRows, "bucket %d of group %d has row %d at offset %d", k, i, n, r.at)
-			}
-			if r.known && (r.node >= t.nodes.count || r.explicit && r.file > t.files.count) {
-				return 0, broken(secRows, "bucket %d of group %d names node %d of %d, file %d of %d",
-					k, i, r.node, t.nodes.count, r.file, t.files.count)
-			}
+		if node >= t.nodes.count || file != usualFile && file > t.files.count {
+			return 0, fmt.Errorf("row %d names node %d of %d, file %d of %d", k, node, t.nodes.count, file, t.files.count)
 		}
-		if r.broken() {
-			return 0, broken(secRows, "bucket %d of group %d cannot be read", k, i)
+		if file != usualFile {
+			spots++
 		}
 	}
-	return size, nil
+	return spots, nil
 }
 
 func (t *Table) verifyNodes() error {
@@ -118,16 +88,20 @@ func (t *Table) verifyNodes() error {
 }
 
 func (t *Table) verifyCalls() error {
+	bad := func(origin, usual, file uint64) bool {
+		return origin >= t.origins.count || usual > t.files.count || file > t.files.count
+	}
 	for i := range t.triples.count {
-		if origin, file := t.triples.get(i, 0), t.triples.get(i, 1); origin >= t.origins.count || file > t.files.count {
-			return broken(secTriples, "triple %d: origin %d of %d, file %d of %d", i, origin, t.origins.count, file, t.files.count)
+		if origin, usual, file, _, _ := t.triples.read(i); bad(origin, usual, file) {
+			return broken(secTriples, "triple %d: origin %d of %d, files %d and %d of %d", i, origin, t.origins.count, usual, file, t.files.count)
 		}
 	}
 	for i := range t.functions.count {
-		if origin := t.functions.get(i, 2); origin >= t.origins.count {
-			return broken(secFunctions, "function %d: origin %d of %d", i, origin, t.origins.count)
+		entry, _, origin, usual, _ := t.functions.read(i)
+		if bad(origin, usual, 0) {
+			return broken(secFunctions, "function %d: origin %d of %d, file %d of %d", i, origin, t.origins.count, usual, t.files.count)
 		}
-		if i > 0 && t.functions.get(i, 0) < t.functions.get(i-1, 0) {
+		if i > 0 && entry < t.functions.get(i-1, 0) {
 			return broken(secFunctions, "function %d starts before the one before", i)
 		}
 	}
@@ -136,18 +110,15 @@ func (t *Table) verifyCalls() error {
 
 func (t *Table) verifyNames() error {
 	most := t.index.count * stringGroup
-	for i := range t.origins.count {
-		if t.origins.get(i, 0) >= most || t.origins.get(i, 1) > t.files.count || t.origins.get(i, 2) == 0 {
-			return broken(secOrigins, "origin %d: string %d of %d, file %d of %d, line %d",
-				i, t.origins.get(i, 0), most, t.origins.get(i, 1), t.files.count, t.origins.get(i, 2))
+	check := func(section int, names *records, what string) error {
+		for i := range names.count {
+			if id := names.get(i, 0); id >= most {
+				return broken(section, "%s %d: string %d of %d", what, i, id, most)
+			}
 		}
+		return nil
 	}
-	for i := range t.files.count {
-		if t.files.get(i, 0) >= most {
-			return broken(secFiles, "file %d: string %d of %d", i, t.files.get(i, 0), most)
-		}
-	}
-	return nil
+	return cmp.Or(check(secOrigins, &t.origins, "origin"), check(secFiles, &t.files, "file"))
 }
 
 // verifyStrings measures every string: none may contain itself, be deeper
