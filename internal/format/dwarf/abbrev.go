@@ -34,6 +34,7 @@ const (
 	skipAlways  // has a sibling, and below it there is no code in any language
 	skipInCpp   // the same for C and C++
 	skipInC     // the same for C
+	isCode      // a function or call that may have code
 )
 
 // Kinds of DIEs.
@@ -73,7 +74,7 @@ type entry struct {
 	kind    uint8
 	tag     uint16
 	step    uint32 // first of its steps
-	capture uint32 // first of its capturing steps; kindFunc and kindInline
+	capture uint32 // first of its capturing steps; of all functions and calls
 	steps   uint16
 	caps    uint16
 	spec    uint32 // where in the table its attributes are listed
@@ -92,6 +93,7 @@ type step struct {
 	before int32 // bytes of fixed size
 	form   uint8 // formNone: the end
 	slot   uint8
+	size   int8   // of the form
 	value  uint64 // of formImplicit and formFlagPresent
 }
 
@@ -187,7 +189,7 @@ func (t *table) compileEntry(e *entry, p int) int {
 			}
 			seen |= 1 << slot
 			if slot != slotNone || size == sizeVaries {
-				t.caps = append(t.caps, step{before: int32(capBefore), form: form, slot: slot, value: value})
+				t.caps = append(t.caps, step{before: int32(capBefore), form: form, slot: slot, size: int8(size), value: value})
 				capBefore = 0
 			} else {
 				capBefore += size
@@ -238,11 +240,12 @@ func (t *table) finish(e *entry, fixed, before, capBefore int, code bool) {
 	case isScope(e.tag):
 		e.kind = kindScope
 	}
-	if e.kind == kindFunc || e.kind == kindInline {
+	if e.tag == tagSubprogram || e.tag == tagInlined {
 		t.caps = append(t.caps, step{before: int32(capBefore)})
 		e.caps = uint16(len(t.caps) - int(e.capture))
-	} else {
-		t.caps = t.caps[:e.capture]
+	}
+	if e.kind == kindFunc || e.kind == kindInline {
+		e.flags |= isCode
 	}
 	if e.kind != kindPlain {
 		e.flags |= hasKind

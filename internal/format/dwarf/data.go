@@ -36,7 +36,10 @@ type Data struct {
 	files    []*Data                 // those attached, by index; of the main file
 	alt      *Data
 
-	mu      sync.Mutex
+	mu          sync.Mutex
+	spelled     map[Name]string // see scope.go
+	spelledSize int
+
 	recent  [recentUnits]int32 // units with an outline, oldest overwritten
 	recentN int
 	outline []atomic.Pointer[outline] // by unit; see scope.go
@@ -105,7 +108,7 @@ type Unit struct {
 // a part of the Names that it gives: 0 for the main file, 1 for the one of
 // dwz, split files from 2 on.
 func Open(s Sections, index int) *Data {
-	d := &Data{reader: reader{big: s.Order == binary.BigEndian}, s: s, index: index, types: map[uint64]int32{}, dwos: map[uint64]int32{}}
+	d := &Data{reader: reader{big: s.Order == binary.BigEndian}, s: s, index: index, types: map[uint64]int32{}, dwos: map[uint64]int32{}, spelled: map[Name]string{}}
 	d.scan(s.Info, false)
 	d.infos = len(d.units)
 	d.scan(s.Types, true)

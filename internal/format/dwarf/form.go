@@ -81,8 +81,12 @@ type reader struct{ big bool }
 // uint is the number of n bytes at p. The caller has looked at the bounds.
 func (r reader) uint(b []byte, p, n int) uint64 {
 	switch {
+	case n == 1:
+		return uint64(b[p])
 	case n == 4 && !r.big:
 		return uint64(binary.LittleEndian.Uint32(b[p:]))
+	case n == 2 && !r.big:
+		return uint64(binary.LittleEndian.Uint16(b[p:]))
 	case n == 8 && !r.big:
 		return binary.LittleEndian.Uint64(b[p:])
 	case r.big:
@@ -116,15 +120,12 @@ func uleb(b []byte, p int) (uint64, int) {
 	return longUleb(b, p)
 }
 
+// longUleb is short, so that uleb is inlined.
 func longUleb(b []byte, p int) (v uint64, _ int) {
-	if p < 0 {
-		return 0, -1
-	}
-	for shift := uint(0); p < len(b); shift += 7 {
-		c := b[p]
+	for shift := uint(0); uint(p) < uint(len(b)); shift += 7 {
+		v |= uint64(b[p]&0x7f) << shift
 		p++
-		v |= uint64(c&0x7f) << shift
-		if c < 0x80 {
+		if b[p-1] < 0x80 {
 			return v, p
 		}
 	}

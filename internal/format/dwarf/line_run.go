@@ -54,19 +54,22 @@ const (
 	lneSetBranch   = 4 // DW_LNE_set_discriminator
 )
 
+// noRow is the address of no row.
+const noRow = ^uint64(0)
+
 // lineState is the registers of the machine, and the sequence that it is in.
 type lineState struct {
 	LineRow         // as the next row would be
 	op      uint32  // operation in the instruction at Addr
 	first   int     // row of the sequence
-	last    LineRow // as the last row was, even if it was dropped; Addr has all bits while there is none
+	last    LineRow // the last row, which another one at its address may yet replace; Addr has all bits while there is none
 	dead    bool    // the sequence is of code that the linker dropped
 	zero    bool    // code may begin at address 0
 	columns bool    // those and discriminators are wanted
 }
 
 func (s *lineState) begin(first int) {
-	*s = lineState{LineRow: LineRow{File: 1, Line: 1}, first: first, last: LineRow{Addr: ^uint64(0)}, zero: s.zero, columns: s.columns}
+	*s = lineState{LineRow: LineRow{File: 1, Line: 1}, first: first, last: LineRow{Addr: noRow}, zero: s.zero, columns: s.columns}
 }
 
 // Run executes the program and appends what it says to dst. Of rows at one
@@ -124,16 +127,18 @@ func (p *Program) Run(dst *Lines, opt RunOptions) error {
 				continue
 			}
 		}
-		if row.Addr <= last.Addr {
-			s.LineRow, s.last = row, last
-			rows = s.put(rows)
-			last = s.last
-		} else if row.File != last.File || row.Line != last.Line || row.Column != last.Column || row.Branch != last.Branch {
-			rows = append(rows, row)
-			last = row
-		} else {
-			last.Addr = row.Addr
+		if row.Addr != last.Addr {
+			if last.Addr != noRow {
+				if row.Addr < last.Addr {
+					row.Branch = 0
+					continue
+				}
+				if n := len(rows) - 1; n < s.first || !rows[n].same(&last) {
+					rows = append(rows, last)
+				}
+			}
 		}
+		last = row
 		row.Branch = 0
 	}
 	s.last, dst.Rows = last, rows
@@ -144,23 +149,9 @@ func (p *Program) Run(dst *Lines, opt RunOptions) error {
 	return nil
 }
 
-// put adds a row that is the first of its sequence, or not above the last.
-func (s *lineState) put(rows []LineRow) []LineRow {
-	if len(rows) > s.first {
-		if s.Addr < s.last.Addr {
-			return rows
-		}
-		if rows[len(rows)-1].Addr == s.Addr {
-			rows = rows[:len(rows)-1]
-		}
-	}
-	s.last = s.LineRow
-	if len(rows) > s.first {
-		if r := rows[len(rows)-1]; r.File == s.File && r.Line == s.Line && r.Column == s.Column && r.Branch == s.Branch {
-			return rows
-		}
-	}
-	return append(rows, s.LineRow)
+// same says whether two rows name the same place.
+func (r *LineRow) same(o *LineRow) bool {
+	return r.Line == o.Line && r.File == o.File && r.Column == o.Column && r.Branch == o.Branch
 }
 
 // advance is addr moved by n operations.
@@ -236,7 +227,7 @@ func (s *lineState) setAddress(dst *Lines, arg []byte, r reader) {
 	case v >= limit-1:
 		s.close(dst, 0)
 		s.dead = true
-	case v == 0 && !s.zero && len(dst.Rows) == s.first:
+	case v == 0 && !s.zero && s.last.Addr == noRow:
 		s.dead = true
 	}
 	s.Addr, s.op = v, 0
@@ -246,8 +237,13 @@ func (s *lineState) setAddress(dst *Lines, arg []byte, r reader) {
 // is none.
 func (s *lineState) close(dst *Lines, end uint64) {
 	rows := dst.Rows
-	if len(rows) > s.first && end < s.last.Addr {
-		end = s.last.Addr + 1
+	if s.last.Addr != noRow {
+		if n := len(rows) - 1; n < s.first || !rows[n].same(&s.last) {
+			rows = append(rows, s.last)
+		}
+		if end < s.last.Addr {
+			end = s.last.Addr + 1
+		}
 	}
 	for len(rows) > s.first && rows[len(rows)-1].Addr >= end {
 		rows = rows[:len(rows)-1]

@@ -150,8 +150,10 @@ type near struct {
 	d    *Data
 	unit int
 	t    *table
-	text int // where the name begins that is being appended
-	work int // attributes that may yet be read for names
+	own  *outline // of the unit, if it is at hand
+	text int      // where the name begins that is being appended
+	work int      // attributes that may yet be read for names
+	link captured
 }
 
 func (n *near) die(p place) (attributes, uint16) {
@@ -177,38 +179,59 @@ type origin struct {
 	end     place
 }
 
+// links are the attributes by which a function is named.
+type links struct{ linkage, name, next attribute }
+
+// links reads those of the DIE at p, if there is one.
+func (n *near) links(p place) (l links, ok bool) {
+	a, tag := n.die(p)
+	if len(a.caps) > 0 {
+		c := &n.link
+		c.read(&a)
+		n.work -= len(a.caps)
+		if l.next = c.attribute(slotOrigin); l.next.form == formNone {
+			l.next = c.attribute(slotSpec)
+		}
+		l.linkage, l.name = c.attribute(slotLinkage), c.attribute(slotName)
+		return l, true
+	}
+	for a.next() {
+		switch a.name {
+		case attrLinkageName, attrMIPSLinkage:
+			l.linkage = a.attribute
+		case attrName:
+			l.name = a.attribute
+		case attrAbstractOrigin, attrSpecification:
+			l.next = a.attribute
+		}
+	}
+	n.work -= a.n
+	return l, tag != 0
+}
+
 // chain follows the origins and specifications from the DIE at p on.
 func (n *near) chain(p place) (o origin) {
 	for hop := 0; hop < maxChain && n.work > 0; hop++ {
-		a, tag := n.die(p)
-		if tag == 0 {
+		l, ok := n.links(p)
+		if !ok {
 			return o
 		}
-		if lang := p.d.units[p.unit].Lang; lang != 0 {
-			o.lang = lang
+		u := &p.d.units[p.unit]
+		if u.Lang != 0 {
+			o.lang = u.Lang
 		}
 		o.end = p
-		var next attribute
-		for a.next() {
-			switch a.name {
-			case attrLinkageName, attrMIPSLinkage:
-				if s := p.d.stringName(&p.d.units[p.unit], a.form, a.value); s != 0 {
-					o.name, o.linkage = s, true
-					return o
-				}
-			case attrName:
-				if s := p.d.stringName(&p.d.units[p.unit], a.form, a.value); s != 0 {
-					if o.name == 0 {
-						o.name = s
-					}
-					o.named = p
-				}
-			case attrAbstractOrigin, attrSpecification:
-				next = a.attribute
-			}
+		if s := p.d.stringName(u, l.linkage.form, l.linkage.value); s != 0 {
+			o.name, o.linkage = s, true
+			return o
 		}
-		n.work -= a.n
-		to, ok := p.refer(next)
+		if s := p.d.stringName(u, l.name.form, l.name.value); s != 0 {
+			if o.name == 0 {
+				o.name = s
+			}
+			o.named = p
+		}
+		to, ok := p.refer(l.next)
 		if !ok || to == p {
 			return o
 		}
@@ -236,23 +259,25 @@ func (p place) name() Name {
 // names remembers what the chains that begin at a DIE give, until another DIE
 // takes the place.
 type names struct {
-	slots [2048]nameSlot
-	turn  uint64 // slots of other turns are empty
+	slots [1 << nameBits]nameSlot
+	turn  uint32 // slots of other turns are empty
 }
 
+const nameBits = 11
+
+// nameSlot is of the DIE that has the Name die.
 type nameSlot struct {
-	turn uint64
-	place
-	name Name
-	lang uint16
+	die, name Name
+	turn      uint32
+	lang      uint16
 }
 
 // slot is the slot of a DIE, and whether it is filled.
-func (c *names) slot(p place) (*nameSlot, bool) {
-	s := &c.slots[p.off*0x9e3779b97f4a7c15>>53]
-	if s.turn == c.turn && s.place == p {
+func (c *names) slot(die Name) (*nameSlot, bool) {
+	s := &c.slots[uint64(die)*0x9e3779b97f4a7c15>>(64-nameBits)]
+	if s.die == die && s.turn == c.turn && die != 0 {
 		return s, true
 	}
-	s.turn, s.place = c.turn, p
+	s.turn, s.die = c.turn, die
 	return s, false
 }

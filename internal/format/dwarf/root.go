@@ -15,6 +15,7 @@ type attributes struct {
 	b    []byte // the section up to the end of the unit
 	p    int    // place of the next value; -1: damaged
 	spec []byte // what is left of the list in the abbreviation
+	caps []step // by which the values of a function are captured
 	n    int
 }
 
@@ -71,6 +72,9 @@ func (d *Data) die(u *Unit, t *table, off uint64) (attributes, uint16) {
 		return a, 0
 	}
 	a.p, a.spec = p, t.b[e.spec:]
+	if end := int(e.capture) + int(e.caps); end <= len(t.caps) {
+		a.caps = t.caps[e.capture:end]
+	}
 	return a, e.tag
 }
 
@@ -88,6 +92,11 @@ func findSpec(b []byte, code uint64) (int, uint16) {
 			return p, uint16(min(tag, 0xffff))
 		}
 		for attr, form = 1, 0; attr|form != 0; {
+			if p+1 < len(b) && b[p]|b[p+1] < 0x80 && b[p+1] != formImplicit { // nearly always
+				attr, form = uint64(b[p]|b[p+1]), 0
+				p += 2
+				continue
+			}
 			attr, p = uleb(b, p)
 			if form, p = uleb(b, p); form == formImplicit {
 				_, p = uleb(b, p)

@@ -27,7 +27,36 @@ const (
 	maxScopes    = 64       // one in the other
 	maxNameWork  = 1024     // attributes that are read for one name
 	maxScopeText = 64 << 10 // bytes, after which no further scope is added
+	MaxSpelled   = 4 << 20  // bytes of names that a Data keeps spelled out
 )
+
+// spell keeps the texts of the names of the unit that need its scopes, while
+// these are at hand: to find them again later is to walk again. What does not
+// fit waits until it is asked for.
+func (w *Walker) spell() {
+	d := w.view.d
+	own := outline{t: w.t, scopes: w.scopes}
+	for _, n := range w.scoped {
+		d.mu.Lock()
+		_, known := d.spelled[n]
+		full := d.spelledSize >= MaxSpelled
+		d.mu.Unlock()
+		if full || w.near.work < 0 {
+			d.keepOutline(w.near.unit, w.makeOutline())
+			return
+		}
+		if known {
+			continue
+		}
+		near := near{d: d, unit: w.near.unit, t: w.t, own: &own, work: maxNameWork}
+		w.text = near.appendName(w.text[:0], place{d, w.near.unit, n.off()})
+		w.near.work += near.work - maxNameWork
+		d.mu.Lock()
+		d.spelled[n] = string(w.text)
+		d.spelledSize += len(w.text) + 64
+		d.mu.Unlock()
+	}
+}
 
 // makeOutline is the outline of the unit that w has read.
 func (w *Walker) makeOutline() *outline {
@@ -98,23 +127,38 @@ func (d *Data) AppendName(dst []byte, n Name) []byte {
 	if k != nameDie && k != nameTypeDie {
 		return append(dst, f.string(n)...)
 	}
+	f.mu.Lock()
+	text, ok := f.spelled[n]
+	f.mu.Unlock()
+	if ok {
+		return append(dst, text...)
+	}
 	i := f.unitAt(n.off(), k == nameTypeDie)
 	if i < 0 {
 		return dst
 	}
-	near := near{d: f, unit: i, t: f.outlineOf(i).t, text: len(dst), work: maxNameWork}
-	o := near.chain(place{f, i, n.off()})
+	near := near{d: f, unit: i, t: f.outlineOf(i).t, work: maxNameWork}
+	return near.appendName(dst, place{f, i, n.off()})
+}
+
+// appendName appends the name of the DIE at p.
+func (n *near) appendName(dst []byte, p place) []byte {
+	n.text = len(dst)
+	o := n.chain(p)
 	if o.name == 0 {
 		return dst
 	}
-	dst = near.appendScopes(dst, o.end, maxScopes)
-	return append(dst, d.string(o.name)...)
+	dst = n.appendScopes(dst, o.end, maxScopes)
+	return append(dst, p.d.string(o.name)...)
 }
 
 // appendScopes appends the scopes that the DIE at p is in, each with "::".
 func (n *near) appendScopes(dst []byte, p place, left int) []byte {
 	u := &p.d.units[p.unit]
-	o := p.d.outlineOf(p.unit)
+	o := n.own
+	if o == nil || p.d != n.d || p.unit != n.unit {
+		o = p.d.outlineOf(p.unit)
+	}
 	i := o.around(uint32(p.off - u.Off))
 	if i < 0 || left == 0 || n.work < 0 {
 		return dst

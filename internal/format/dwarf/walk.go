@@ -40,18 +40,18 @@ const (
 type Walker struct {
 	view
 	near
-	own     table
-	tree    Tree
-	names   names
-	calls   []Call  // of functions in a function that has not ended
-	inner   []int32 // those functions
-	frames  []frame
-	scopes  []scope
-	now     state
-	scoping bool // a name was given that needs its scope
+	own    table
+	tree   Tree
+	names  names
+	calls  []Call  // of functions in a function that has not ended
+	inner  []int32 // those functions
+	frames []frame
+	scopes []scope
+	now    state
+	scoped []Name // those given that need scopes of the unit
+	text   []byte
 
-	form   [slots]uint8
-	value  [slots]uint64
+	captured
 	reason string
 	at     int
 }
@@ -86,9 +86,7 @@ func (w *Walker) Walk(d *Data, unit int) (*Tree, error) {
 		w.begin(d, unit, d, u)
 	}
 	w.run()
-	if w.scoping {
-		w.view.d.keepOutline(w.near.unit, w.makeOutline())
-	}
+	w.spell()
 	if w.reason == "" && w.over {
 		w.reason = "range lists are longer than their section"
 	}
@@ -113,11 +111,13 @@ func (w *Walker) begin(d *Data, unit int, main *Data, skel *Unit) {
 		t.compile(d.s.Abbrev[s.off:s.end], s.l)
 	}
 	w.near = near{d: d, unit: unit, t: t, work: 1<<16 + 16*int(u.End-u.Off)}
-	w.names.turn++
+	if w.names.turn++; w.names.turn == 0 {
+		w.names = names{turn: 1}
+	}
 	w.tree.Funcs, w.tree.Calls, w.tree.Ranges = w.tree.Funcs[:0], w.tree.Calls[:0], w.tree.Ranges[:0]
 	w.calls, w.inner, w.frames, w.scopes = w.calls[:0], w.inner[:0], w.frames[:0], w.scopes[:0]
 	w.now = state{fn: -1, call: -1, scope: -1}
-	w.scoping, w.reason, w.at = false, "", 0
+	w.scoped, w.reason, w.at = w.scoped[:0], "", 0
 }
 
 // skips is the flags of DIEs that are passed over together with what is below
@@ -182,8 +182,8 @@ func (w *Walker) run() {
 		case e.flags&isDamaged != 0:
 			w.damage(start, "DIE has an attribute of unknown form")
 			p = -1
-		case e.caps != 0:
-			p = w.capture(p, e)
+		case e.flags&isCode != 0:
+			p = w.read(&attributes{r: w.view.d.reader, l: w.u.l, b: b, p: p, caps: w.t.caps[e.capture : int(e.capture)+int(e.caps)]})
 		case e.flags&hasSteps != 0:
 			p, sibling = w.pass(p, e)
 		default:
@@ -200,7 +200,7 @@ func (w *Walker) run() {
 			w.damage(start, "too many functions, calls, or DIEs one in the other")
 			break
 		}
-		if e.caps != 0 && w.take(e, start) && e.flags&hasChildren != 0 {
+		if e.flags&isCode != 0 && w.take(e, start) && e.flags&hasChildren != 0 {
 			depth++
 			w.frames[len(w.frames)-1].depth = depth
 			top = depth
@@ -288,25 +288,37 @@ func (w *Walker) pass(p int, e *entry) (int, uint64) {
 	return -1, 0
 }
 
-// capture reads the attributes of a function or call that count, and returns
-// the place behind all of them, or -1.
-func (w *Walker) capture(p int, e *entry) int {
-	r, b := w.view.d.reader, w.b
-	w.form = [slots]uint8{}
-	caps := w.t.caps[e.capture : int(e.capture)+int(e.caps)]
-	for i := range caps {
-		s := &caps[i]
+// captured is the attributes of a function or call that count, by slot.
+type captured struct {
+	form  [slots]uint8
+	value [slots]uint64
+}
+
+func (c *captured) attribute(slot int) attribute {
+	return attribute{form: c.form[slot], value: c.value[slot]}
+}
+
+// read captures those of a DIE, and returns the place behind all of them, or
+// -1.
+func (c *captured) read(a *attributes) int {
+	r, b, p := a.r, a.b, a.p
+	c.form = [slots]uint8{}
+	for i := range a.caps {
+		s := &a.caps[i]
 		if p = ahead(b, p, uint64(s.before)); p < 0 || s.form == formNone {
 			return p
 		}
 		form, v := s.form, s.value
-		if form == formIndirect {
+		switch {
+		case s.size > 0 && s.size <= 8:
+			v, p = r.number(b, p, int(s.size))
+		case form == formIndirect:
 			form, p = direct(b, p)
+			v, p = r.value(b, p, form, a.l)
+		case form != formImplicit && form != formFlagPresent:
+			v, p = r.value(b, p, form, a.l)
 		}
-		if form != formImplicit && form != formFlagPresent {
-			v, p = r.value(b, p, form, w.u.l)
-		}
-		w.form[s.slot], w.value[s.slot] = form, v
+		c.form[s.slot], c.value[s.slot] = form, v
 	}
 	return -1
 }
@@ -458,9 +470,9 @@ func (w *Walker) nameOf(die int) (Name, uint16) {
 		slot = slotSpec
 	}
 	var s *nameSlot
-	if to, ok := here.refer(attribute{form: w.form[slot], value: w.value[slot]}); ok {
+	if to, ok := here.refer(w.attribute(slot)); ok {
 		var known bool
-		if s, known = w.names.slot(to); !known {
+		if s, known = w.names.slot(to.name()); !known {
 			o := w.chain(to)
 			s.name, s.lang = o.final(), o.lang
 		}
@@ -474,8 +486,8 @@ func (w *Walker) nameOf(die int) (Name, uint16) {
 			n = here.name()
 		}
 	}
-	if k := n.kind(); k == nameDie || k == nameTypeDie {
-		w.scoping = true
+	if k := n.kind(); (k == nameDie || k == nameTypeDie) && n == (place{d, w.near.unit, n.off()}).name() && n.off()-u.Off < u.End-u.Off {
+		w.scoped = append(w.scoped, n)
 	}
 	return n, w.lang(lang)
 }
