@@ -40,12 +40,24 @@ func (c *chunk) beats(d *chunk) bool {
 //	      of the root: its name, zigzag of its entry less start, uleb of its size
 //	      of each other node: uleb of how far back its parent is, its name,
 //	      uleb of call file, call line and call column
-//	      of each row, up to the end: uleb of the address less that of the row
-//	      before (of the first: start), of its node, and of its file, zigzag of
-//	      the line less that of the row before, uleb of the column
+//	      of each row, up to the end: a byte with what has changed since the row
+//	      before (of the first: since no node, file and column) and, above
+//	      stepShift, how far its address is from there (of the first: from start);
+//	      uleb of what of that did not fit, of its node, of its file and of its
+//	      column, each if it has changed, and zigzag of the way to its line
 //
 // A name is uleb of (place << 5 | kind << 1 | 1 if another number follows: that
 // of its file). A file is its number in the line program, plus 1.
+
+// What of a row has changed, and how far its address may be without a number of
+// its own.
+const (
+	newNode = 1 << iota
+	newFile
+	newColumn
+	stepShift = iota
+	longStep  = 1<<(8-stepShift) - 1
+)
 
 // coder writes the code of one chunk. Rows come before all nodes are known.
 type coder struct {
@@ -82,20 +94,20 @@ func appendName(dst []byte, t sym.Text) []byte {
 
 // root is the first node of the chunk.
 func (c *coder) root(name sym.Text, entry, size uint64) {
-	c.nodes = appendName(c.nodes, name)
-	c.nodes = binary.AppendUvarint(c.nodes, zigzag(int64(entry-c.start)))
-	c.nodes = binary.AppendUvarint(c.nodes, size)
+	b := appendName(c.nodes, name)
+	b = binary.AppendUvarint(b, zigzag(int64(entry-c.start)))
+	c.nodes = binary.AppendUvarint(b, size)
 	c.numNodes = 1
 }
 
 // call adds the node of a call and tells its number.
 func (c *coder) call(parent int32, name sym.Text, at codedRow) int32 {
 	n := int32(c.numNodes)
-	c.nodes = binary.AppendUvarint(c.nodes, uint64(n-parent))
-	c.nodes = appendName(c.nodes, name)
-	c.nodes = binary.AppendUvarint(c.nodes, uint64(at.file))
-	c.nodes = binary.AppendUvarint(c.nodes, uint64(at.line))
-	c.nodes = binary.AppendUvarint(c.nodes, uint64(at.colm))
+	b := binary.AppendUvarint(c.nodes, uint64(n-parent))
+	b = appendName(b, name)
+	b = binary.AppendUvarint(b, uint64(at.file))
+	b = binary.AppendUvarint(b, uint64(at.line))
+	c.nodes = binary.AppendUvarint(b, uint64(at.colm))
 	c.numNodes++
 	return n
 }
@@ -105,15 +117,31 @@ func (c *coder) row(addr uint64, r codedRow) {
 	if c.any && r == c.last {
 		return
 	}
-	line := c.last.line
-	if !c.any {
-		line = 0
+	step, was := addr-c.addr, c.last
+	head := byte(min(step, longStep)) << stepShift
+	if r.node != was.node {
+		head |= newNode
 	}
-	c.rows = binary.AppendUvarint(c.rows, addr-c.addr)
-	c.rows = binary.AppendUvarint(c.rows, uint64(r.node))
-	c.rows = binary.AppendUvarint(c.rows, uint64(r.file))
-	c.rows = binary.AppendUvarint(c.rows, zigzag(int64(r.line)-int64(line)))
-	c.rows = binary.AppendUvarint(c.rows, uint64(r.colm))
+	if r.file != was.file {
+		head |= newFile
+	}
+	if r.colm != was.colm {
+		head |= newColumn
+	}
+	b := append(c.rows, head)
+	if step >= longStep {
+		b = binary.AppendUvarint(b, step-longStep)
+	}
+	if head&newNode != 0 {
+		b = binary.AppendUvarint(b, uint64(r.node))
+	}
+	if head&newFile != 0 {
+		b = binary.AppendUvarint(b, uint64(r.file))
+	}
+	if head&newColumn != 0 {
+		b = binary.AppendUvarint(b, uint64(r.colm))
+	}
+	c.rows = binary.AppendUvarint(b, zigzag(int64(r.line)-int64(was.line)))
 	c.addr, c.last, c.any = addr, r, true
 }
 
@@ -126,22 +154,22 @@ func (c *coder) finish(dst []byte) []byte {
 // decoder reads code that a coder has written.
 type decoder struct {
 	b    []byte
+	p    int // in b
 	unit int
 	row  sym.Row // the last one
 }
 
 func (d *decoder) uleb() uint64 {
-	if len(d.b) > 0 && d.b[0] < 0x80 {
-		v := d.b[0]
-		d.b = d.b[1:]
-		return uint64(v)
+	if p := d.p; p < len(d.b) && d.b[p] < 0x80 {
+		d.p++
+		return uint64(d.b[p])
 	}
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.b = nil
-		return 0
-	}
-	d.b = d.b[n:]
+	return d.long()
+}
+
+func (d *decoder) long() uint64 {
+	v, n := binary.Uvarint(d.b[d.p:])
+	d.p += n
 	return v
 }
 
@@ -177,25 +205,38 @@ func decoderOf(c *chunk, code []byte, nodes []sym.Node) (decoder, []sym.Node) {
 
 // next reads a row into d.row. It is false at the end.
 func (d *decoder) next() bool {
-	if len(d.b) == 0 {
+	if d.p >= len(d.b) {
 		return false
 	}
-	d.row.Addr += d.uleb()
-	d.row.Node = int32(d.uleb())
-	d.row.File = fileText(d.unit, uint32(d.uleb()))
+	head := d.b[d.p]
+	d.p++
+	step := uint64(head >> stepShift)
+	if step == longStep {
+		step += d.uleb()
+	}
+	d.row.Addr += step
+	if head&newNode != 0 {
+		d.row.Node = int32(d.uleb())
+	}
+	if head&newFile != 0 {
+		d.row.File = fileText(d.unit, uint32(d.uleb()))
+	}
+	if head&newColumn != 0 {
+		d.row.Column = uint32(d.uleb())
+	}
 	d.row.Line += uint32(unzigzag(d.uleb()))
-	d.row.Column = uint32(d.uleb())
 	return true
 }
 
 // decode makes the block of a chunk.
 func decode(b *sym.Block, c *chunk, code []byte) {
 	b.Reset()
-	var d decoder
-	d, b.Nodes = decoderOf(c, code, b.Nodes)
+	d, nodes := decoderOf(c, code, b.Nodes)
+	rows := b.Rows
 	for d.next() {
-		b.Rows = append(b.Rows, d.row)
+		rows = append(rows, d.row)
 	}
+	b.Nodes, b.Rows = nodes, rows
 }
 
 // The kinds of sym.Text of an image: those of dwarf.Name below 8, and ours.

@@ -50,6 +50,10 @@ func TestFilesOfRealCompilersAnswerAsThePeersDo(t *testing.T) {
 				if got := brief(o.Lookup(nil, addr), o.AppendText); got != frames {
 					t.Errorf("%s\n   is %s\nwants %s", at, got, frames)
 				}
+				only := openCorpus(t, strings.TrimSuffix(want, ".want"))
+				if got := brief(only.Lookup(nil, addr), only.AppendText); got != frames {
+					t.Errorf("%s as the only address\n   is %s\nwants %s", at, got, frames)
+				}
 				if got := brief(table.Lookup(nil, addr), ofTable{table}.AppendText); got != frames {
 					t.Errorf("%s in the table\n   is %s\nwants %s", at, got, frames)
 				}

@@ -126,7 +126,7 @@ func (g *image) readLines(w *worker, u int) {
 // addLines adds what the line program says about code outside of functions, as
 // far as a symbol has it.
 func (g *image) addLines(w *worker, d *digest, limit []dwarf.Range) {
-	if len(g.symbols().tops) == 0 || len(w.lines.Sequences) == 0 {
+	if len(w.lines.Sequences) == 0 || len(g.symbols().tops) == 0 {
 		return
 	}
 	own := w.own[:0]

@@ -61,7 +61,7 @@ func (g *image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []s
 	s := readers.Get().(*reader)
 	defer readers.Put(s)
 	decode(&s.block, &found.best, found.unit.code[found.best.off:][:found.best.len])
-	g.nameRoot(&s.block, &found.best)
+	s.name.root(g, &s.block, &found.best)
 	return s.block.Frames(dst, rowAt(s.block.Rows, addr))
 }
 
@@ -82,15 +82,27 @@ func (g *image) look(found *direct, u int, addr uint64, layer uint16, full bool)
 	}
 }
 
-// nameRoot gives the function of a chunk its name.
-func (g *image) nameRoot(b *sym.Block, c *chunk) {
-	if c.layer%layersOfPart == layerFunc {
-		b.Nodes[0].Name = g.rootName(b.Nodes[0].Name, b.Nodes[0].Entry, c.layer/layersOfPart)
+// namer gives functions their names.
+type namer struct {
+	room [512]byte
+	next int // of the symbols: where the last function was
+}
+
+// root gives the function of a chunk its name.
+func (n *namer) root(g *image, b *sym.Block, c *chunk) {
+	if c.layer%layersOfPart != layerFunc {
+		return
 	}
+	root := &b.Nodes[0]
+	addr := root.Entry + g.bases[c.layer/layersOfPart]
+	root.Name = g.rootName(root.Name, g.named(addr, &n.next), n.room[:])
 }
 
 // reader is memory for one answer.
-type reader struct{ block sym.Block }
+type reader struct {
+	block sym.Block
+	name  namer
+}
 
 var readers = sync.Pool{New: func() any { return new(reader) }}
 

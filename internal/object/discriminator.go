@@ -13,6 +13,7 @@ func (o *Object) Discriminator(addr uint64) uint32 {
 	if !ok || g.parts != nil || g.lifted || !g.opt.Columns {
 		return 0
 	}
+	defer unfault(new(error))()
 	addr += g.bases[0]
 	found := uint32(0)
 	b := &g.branches
@@ -30,7 +31,7 @@ func (o *Object) Discriminator(addr uint64) uint32 {
 			b.unit = u + 1
 			b.cursor.reset(&b.lines)
 		}
-		if row, _ := b.cursor.at(addr); row != nil {
+		if row := b.cursor.at(addr); row != nil {
 			found = row.Branch
 		}
 	})

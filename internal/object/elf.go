@@ -137,8 +137,8 @@ func (b *elfBinary) sectionData(s *elf.Section, name string) []byte {
 
 func (b *elfBinary) openDWARF() {
 	s := dwarf.Sections{Order: b.f.Order, Relocatable: b.addrs != nil}
-	s.Info = b.joined(".debug_info")
 	split := ""
+	s.Info = b.joined(".debug_info")
 	if s.Info == nil && b.f.Section(".debug_info.dwo") != nil {
 		split = ".dwo"
 		s.Split = true
@@ -183,9 +183,14 @@ func (b *elfBinary) addSymbols() {
 		return b.f.SymbolName(table, off)
 	}
 	g.eachSymbol = func(yield func(symbol)) {
-		b.symbols(yield, b.f, 0)
+		b.symbols(yield, b.f.Symbols, 0)
 		if b.inner != nil {
-			b.symbols(yield, b.inner, innerTable)
+			b.symbols(yield, b.inner.Symbols, innerTable)
+		}
+	}
+	if b.addrs == nil && b.inner == nil {
+		g.symbolsAt = func(addr uint64, yield func(symbol)) {
+			b.symbols(yield, func(yield func(elf.Symbol) bool) { b.f.SymbolsAt(addr, yield) }, 0)
 		}
 	}
 	g.limit = b.limit
@@ -213,9 +218,9 @@ func (b *elfBinary) unpackInner(raw []byte) {
 	}
 }
 
-// symbols gives the symbols of a file.
-func (b *elfBinary) symbols(yield func(symbol), f *elf.File, table uint8) {
-	f.Symbols(func(s elf.Symbol) bool {
+// symbols gives the symbols of a file, whose first table has a number.
+func (b *elfBinary) symbols(yield func(symbol), each func(func(elf.Symbol) bool), table uint8) {
+	each(func(s elf.Symbol) bool {
 		if b.addrs != nil {
 			if s.Section < 0 {
 				return true // in no section, so there is no telling where

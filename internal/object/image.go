@@ -29,7 +29,8 @@ type image struct {
 	relocatable  bool // address 0 is an address like any other
 	golang       *golang
 	eachSymbol   func(yield func(symbol))
-	limit        func(addr uint64) uint64 // where a symbol without size ends at the latest
+	symbolsAt    func(addr uint64, yield func(symbol)) // those at an address, and others; nil: there is no quicker way
+	limit        func(addr uint64) uint64              // where a symbol without size ends at the latest
 	rank         func(s *symbol) uint8
 	scans        atomic.Int32
 	names        func(table uint8, off uint32) []byte // of symbols
@@ -108,7 +109,7 @@ func (g *image) object(info Info) *Object {
 	return &Object{info: info, view: g}
 }
 
-func (g *image) footprint() int64 { return g.footing + maxDigests }
+func (g *image) footprint() int64 { return g.footing + maxDigests + dwarf.MaxSpelled }
 
 // cut is an address, or the end of the part if that is before it.
 func (g *image) cut(addr uint64, part uint16) uint64 {
@@ -210,12 +211,11 @@ var workers = sync.Pool{New: func() any { return new(worker) }}
 // rootName is the name of a function: that of the debug information, unless a
 // symbol at its entry says more: which copy it is, or, where the debug
 // information has no linkage name, the mangled one.
-func (g *image) rootName(t sym.Text, entry uint64, part uint16) sym.Text {
-	list := g.named(entry + g.bases[part])
+// List are the symbols there, and room is memory.
+func (g *image) rootName(t sym.Text, list []symbol, room []byte) sym.Text {
 	if len(list) == 0 {
 		return t
 	}
-	var room [512]byte
 	name := g.appendText(room[:0], t)
 	if len(name) == 0 {
 		return list[0].text()

@@ -25,9 +25,17 @@ func (c *lineCursor) reset(lines *dwarf.Lines) {
 	*c = lineCursor{lines: lines}
 }
 
-// at is the row that holds at addr, nil if there is none, and up to where that
-// is so.
-func (c *lineCursor) at(addr uint64) (row *dwarf.LineRow, until uint64) {
+// at is the row that holds at addr, nil if there is none.
+func (c *lineCursor) at(addr uint64) *dwarf.LineRow {
+	if rows, _ := c.from(addr); len(rows) > 0 {
+		return &rows[0]
+	}
+	return nil
+}
+
+// from is the rows from the one on that holds at addr, none if there is none,
+// and up to where that is so.
+func (c *lineCursor) from(addr uint64) (rows []dwarf.LineRow, until uint64) {
 	seqs := c.lines.Sequences
 	stale := !c.begun || seqs[c.seq].Start > addr || seqs[c.seq].End <= addr ||
 		c.seq+1 < len(seqs) && seqs[c.seq+1].Start <= addr
@@ -49,7 +57,7 @@ func (c *lineCursor) at(addr uint64) (row *dwarf.LineRow, until uint64) {
 		c.seq, c.row, c.begun = i, 0, true
 	}
 	s := &seqs[c.seq]
-	rows := c.lines.Rows[s.First : s.First+s.N]
+	rows = c.lines.Rows[s.First : s.First+s.N]
 	i := c.row
 	if rows[i].Addr > addr {
 		i = 0
@@ -71,12 +79,9 @@ func (c *lineCursor) at(addr uint64) (row *dwarf.LineRow, until uint64) {
 	}
 	c.row = i
 	until = s.End
-	if i+1 < len(rows) {
-		until = rows[i+1].Addr
-	}
 	// Where the next sequence starts inside of this one, it is asked again.
 	if c.seq+1 < len(seqs) && seqs[c.seq+1].Start < until {
 		until = seqs[c.seq+1].Start
 	}
-	return &rows[i], max(until, addr+1)
+	return rows[i:], max(until, addr+1)
 }

@@ -15,6 +15,7 @@ type merger struct {
 	lines   lineCursor
 	ranges  []dwarf.Range
 	spans   []callSpan // of all calls, by start, the outer first
+	order   byStart[callSpan]
 	stack   []callSpan // those that are open
 	nodes   []callNode // by call
 	stamp   uint32     // of the chunk at work, in nodes
@@ -136,19 +137,19 @@ func rangeAt(rs []dwarf.Range, addr uint64) int {
 	return i - 1
 }
 
+// few is how many things are sorted best one by one.
+const few = 24
+
 // collect takes the ranges of the calls in the order in which they open. It is
 // false if one of them is not inside of one piece of the function.
 func (m *merger) collect(t *dwarf.Tree, calls []dwarf.Call) (inside bool) {
 	m.spans, inside = m.spans[:0], true
-	sorted := true
+	lent := false // a call has ranges of those inside of it
 	piece := m.ranges[0]
 	for i := range calls {
 		c := &calls[i]
 		for _, r := range t.Ranges[c.First : c.First+c.N] {
 			s := callSpan{r.Start, r.End, int32(i)}
-			if n := len(m.spans); n > 0 && s.compare(m.spans[n-1]) < 0 {
-				sorted = false
-			}
 			if s.start < piece.Start || s.end > piece.End {
 				k := max(rangeAt(m.ranges, s.start), 0)
 				piece = m.ranges[k]
@@ -157,12 +158,14 @@ func (m *merger) collect(t *dwarf.Tree, calls []dwarf.Call) (inside bool) {
 			m.spans = append(m.spans, s)
 			for q := c.Parent; q >= 0 && (calls[q].N == 0 || m.version == 2 && !holds(t, &calls[q], r)); q = calls[q].Parent {
 				m.spans = append(m.spans, callSpan{r.Start, r.End, q})
-				sorted = false
+				lent = true
 			}
 		}
 	}
-	if !sorted {
+	if lent || len(m.spans) < few {
 		slices.SortFunc(m.spans, callSpan.compare)
+	} else {
+		m.spans = m.order.sort(m.spans, func(s *callSpan) uint64 { return s.start })
 	}
 	for len(m.nodes) < len(calls) {
 		m.nodes = append(m.nodes, callNode{})
@@ -185,7 +188,10 @@ func holds(t *dwarf.Tree, c *dwarf.Call, r dwarf.Range) bool {
 // compare orders by start; of calls that start together the outer one, which
 // stands before the inner one in the tree, opens first.
 func (s callSpan) compare(o callSpan) int {
-	return cmp.Or(cmp.Compare(s.start, o.start), cmp.Compare(s.call, o.call))
+	if s.start != o.start {
+		return cmp.Compare(s.start, o.start)
+	}
+	return int(s.call) - int(o.call)
 }
 
 // sweep makes the rows of one piece of the function. It gives up where the
@@ -222,19 +228,28 @@ func (m *merger) sweep(calls []dwarf.Call, r dwarf.Range) bool {
 
 // emit writes the rows of addresses that belong to call.
 func (m *merger) emit(calls []dwarf.Call, call int32, pos, until uint64) {
-	node := m.node(calls, call)
+	m.lay(m.node(calls, call), pos, until)
+}
+
+// lay writes the rows of addresses that belong to a node.
+func (m *merger) lay(node int32, pos, until uint64) {
 	for pos < until {
-		row, end := m.lines.at(pos)
-		m.code.row(pos, m.coded(node, row))
-		pos = min(end, until)
+		rows, end := m.lines.from(pos)
+		if len(rows) == 0 {
+			m.code.row(pos, codedRow{node: node})
+		}
+		end = min(end, until)
+		n := 0
+		for ; n < len(rows) && (n == 0 || rows[n].Addr < end); n++ {
+			m.code.row(max(pos, rows[n].Addr), m.coded(node, &rows[n]))
+		}
+		m.lines.row += max(n-1, 0)
+		pos = end
 	}
 }
 
-// coded is a row of the line program, nil where there is none, as it is kept.
+// coded is a row of the line program as it is kept.
 func (m *merger) coded(node int32, row *dwarf.LineRow) codedRow {
-	if row == nil {
-		return codedRow{node: node}
-	}
 	c := codedRow{node: node, file: m.file(row.File), line: row.Line}
 	if m.columns {
 		c.colm = row.Column
@@ -275,9 +290,5 @@ func (m *merger) node(calls []dwarf.Call, call int32) int32 {
 func (m *merger) symbol(s *symbol, pos, until uint64) {
 	m.code.begin(pos)
 	m.code.root(s.text(), s.addr, s.size)
-	for pos < until {
-		row, end := m.lines.at(pos)
-		m.code.row(pos, m.coded(0, row))
-		pos = min(end, until)
-	}
+	m.lay(0, pos, until)
 }

@@ -1,7 +1,6 @@
 package object
 
 import (
-	"cmp"
 	"slices"
 
 	"symbolon/internal/sym"
@@ -16,6 +15,7 @@ type sweep struct {
 	open   []int32 // heap: the one that hides the others first
 	parts  map[int32]*partly
 	block  sym.Block
+	name   namer
 	end    uint64 // of the last stretch
 	begun  bool
 	yield  func(*sym.Block) error
@@ -40,7 +40,8 @@ type numbered struct{ stamp, number int32 }
 func (s *sweep) hides(i, j int32) bool { return s.chunks[i].beats(&s.chunks[j]) }
 
 func (s *sweep) run() error {
-	slices.SortFunc(s.chunks, func(a, b chunk) int { return cmp.Compare(a.start, b.start) })
+	var order byStart[chunk]
+	s.chunks = order.sort(s.chunks, func(c *chunk) uint64 { return c.start })
 	next := 0
 	for pos := uint64(0); next < len(s.chunks) || len(s.open) > 0; {
 		for len(s.open) > 0 && s.chunks[s.open[0]].end <= pos {
@@ -99,14 +100,14 @@ func (s *sweep) emit(i int32, from, until uint64) error {
 	p := s.parts[i]
 	if p == nil && from == c.start && until == c.end {
 		decode(&s.block, c, code)
-		s.image.nameRoot(&s.block, c)
+		s.name.root(s.image, &s.block, c)
 		return nil
 	}
 	if p == nil {
 		p = &partly{}
 		p.d, p.nodes = decoderOf(c, slices.Clone(code), nil)
 		p.as = make([]numbered, len(p.nodes))
-		s.image.nameRoot(&sym.Block{Nodes: p.nodes}, c)
+		s.name.root(s.image, &sym.Block{Nodes: p.nodes}, c)
 		if s.parts == nil {
 			s.parts = map[int32]*partly{}
 		}

@@ -42,7 +42,8 @@ const maxOuter = 64
 // decides between equals. A symbol without size reaches to the next one, or to
 // what limit says. Of several at one address rank says which counts: the least.
 func newSymbols(all []symbol, limit func(addr uint64) uint64, rank func(s *symbol) uint8) *symbols {
-	all = sortByAddr(all)
+	var order byStart[symbol]
+	all = order.sort(all, func(s *symbol) uint64 { return s.addr })
 	l := &symbols{all: all, tops: make([]top, 0, len(all))}
 	for i := 0; i < len(all); {
 		next := i + 1
@@ -63,34 +64,6 @@ func newSymbols(all []symbol, limit func(addr uint64) uint64, rank func(s *symbo
 		i = next
 	}
 	return l
-}
-
-// sortByAddr sorts by address, equals in the order in which they come. Nearly
-// always address and place fit into one number, which sorts far quicker.
-func sortByAddr(all []symbol) []symbol {
-	const placeBits = 24
-	byAddr := func(a, b symbol) int { return cmp.Compare(a.addr, b.addr) }
-	if slices.IsSortedFunc(all, byAddr) {
-		return all
-	}
-	least, most := uint64(math.MaxUint64), uint64(0)
-	for i := range all {
-		least, most = min(least, all[i].addr), max(most, all[i].addr)
-	}
-	if len(all) >= 1<<placeBits || most-least >= 1<<(64-placeBits) {
-		slices.SortStableFunc(all, byAddr)
-		return all
-	}
-	keys := make([]uint64, len(all))
-	for i := range all {
-		keys[i] = (all[i].addr-least)<<placeBits | uint64(i)
-	}
-	slices.Sort(keys)
-	sorted := make([]symbol, len(all))
-	for i, k := range keys {
-		sorted[i] = all[k&(1<<placeBits-1)]
-	}
-	return sorted
 }
 
 // add adds the symbol at i; the next one starts at border.
@@ -144,14 +117,18 @@ func (l *symbols) at(addr uint64) (t *top, until uint64) {
 const maxScans = 4
 
 // named are the symbols that start at addr. Few questions do not make it worth
-// while to sort them all.
-func (g *image) named(addr uint64) []symbol {
+// while to sort them all. At is where to look first.
+func (g *image) named(addr uint64, at *int) []symbol {
 	if g.scans.Load() >= maxScans {
-		return g.symbols().named(addr)
+		return g.symbols().named(addr, at)
 	}
 	g.scans.Add(1)
 	var list []symbol
-	g.eachSymbol(func(s symbol) {
+	each := g.eachSymbol
+	if g.symbolsAt != nil {
+		each = func(yield func(symbol)) { g.symbolsAt(addr, yield) }
+	}
+	each(func(s symbol) {
 		if s.addr == addr {
 			list = append(list, s)
 		}
@@ -159,8 +136,21 @@ func (g *image) named(addr uint64) []symbol {
 	return newSymbols(list, g.limit, g.rank).all
 }
 
-func (l *symbols) named(addr uint64) []symbol {
-	i, _ := slices.BinarySearchFunc(l.all, addr, func(s symbol, addr uint64) int { return cmp.Compare(s.addr, addr) })
+func (l *symbols) named(addr uint64, at *int) []symbol {
+	i := min(*at, len(l.all))
+	if i > 0 && l.all[i-1].addr >= addr {
+		i = 0
+	}
+	for range 32 {
+		if i < len(l.all) && l.all[i].addr < addr {
+			i++
+		}
+	}
+	if i < len(l.all) && l.all[i].addr < addr {
+		n, _ := slices.BinarySearchFunc(l.all[i:], addr, func(s symbol, addr uint64) int { return cmp.Compare(s.addr, addr) })
+		i += n
+	}
+	*at = i
 	n := i
 	for n < len(l.all) && l.all[n].addr == addr {
 		n++

@@ -2,6 +2,7 @@ package elf
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 )
 
@@ -129,16 +130,35 @@ func (f *File) sectionOf(t *table, s rawSymbol, i int) int32 {
 // These are all functions that are defined here, and of the symbols without a
 // type those in sections of code, except mapping symbols, local labels and
 // those without a name. Assembly often says no type.
-func (f *File) Symbols(yield func(Symbol) bool) {
+func (f *File) Symbols(yield func(Symbol) bool) { f.symbols(nil, yield) }
+
+// SymbolsAt gives those of Symbols that have an address, and may give others.
+func (f *File) SymbolsAt(addr uint64, yield func(Symbol) bool) { f.symbols(&addr, yield) }
+
+func (f *File) symbols(only *uint64, yield func(Symbol) bool) {
 	opd := f.descriptors()
+	if opd.section != 0 {
+		only = nil // their addresses are not in the table
+	}
 	for i := range f.tables {
-		if !f.symbols(uint8(i), &opd, yield) {
+		if !f.symbolsOf(uint8(i), &opd, only, yield) {
 			return
 		}
 	}
 }
 
-func (f *File) symbols(number uint8, opd *descriptors, yield func(Symbol) bool) bool {
+// value is the address of a symbol, of which all bytes are there.
+func (f *File) value(b []byte) uint64 {
+	switch {
+	case f.Class == 32:
+		return uint64(f.Order.Uint32(b[4:]))
+	case f.big:
+		return binary.BigEndian.Uint64(b[8:])
+	}
+	return binary.LittleEndian.Uint64(b[8:])
+}
+
+func (f *File) symbolsOf(number uint8, opd *descriptors, only *uint64, yield func(Symbol) bool) bool {
 	t := &f.tables[number]
 	size, infoAt := int(f.pick(16, 24)), f.pick(12, 4)
 	odd := uint64(0) // the bit that says which instruction set a function has
@@ -150,6 +170,9 @@ func (f *File) symbols(number uint8, opd *descriptors, yield func(Symbol) bool) 
 		b := t.syms[i*size : (i+1)*size]
 		kind := b[infoAt] & 15
 		if kind != SymbolFunc && kind != SymbolNoType && kind != SymbolIFunc {
+			continue
+		}
+		if only != nil && (f.value(b)^*only)&^odd != 0 {
 			continue
 		}
 		raw := f.symbol(b)
