@@ -137,6 +137,14 @@ func TestCompressedSectionsOfMachO(t *testing.T) {
 
 // Compact entries come as STACK records, and the FDEs that they point to; others
 // do not.
+// A symbol ends where the next function starts, also if that has no name any
+// more.
+func TestFunctionsWithoutSymbolsAreNoOthers(t *testing.T) {
+	o := open(t, machoImage(fixture.MachOX64, fixture.MachODylib, uuidA).FunctionStarts(0x100, 0x40, 0x60).Bytes())
+	wants(t, o, map[uint64]string{0x13f: "global :0 [100+0]", 0x140: "", 0x17f: "", 0x180: "next :0 [180+0]", 0x1a0: ""})
+	agreeWithTable(t, o, "starts")
+}
+
 func TestUnwindInformationOfMachO(t *testing.T) {
 	f := fixture.NewFrame(true)
 	f.Addr = 0x1300

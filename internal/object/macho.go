@@ -3,7 +3,9 @@ package object
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strings"
+	"sync"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/format/dwarf"
@@ -14,13 +16,13 @@ import (
 // openMachO opens all images of a Mach-O file. One that cannot be opened costs
 // itself, as long as there are others.
 func openMachO(src bin.Source, opt Options) ([]*Object, error) {
-	slices, err := macho.Slices(src)
+	images, err := macho.Slices(src)
 	if err != nil {
 		return nil, err
 	}
 	var all []*Object
 	room := opt.unpackRoom(src)
-	for _, s := range slices {
+	for _, s := range images {
 		o, e := openMachOSlice(src, s, opt, room)
 		if e != nil {
 			if err == nil {
@@ -124,7 +126,15 @@ func (b *machoBinary) addSymbols() {
 			return true
 		})
 	}
-	g.limit = b.sectionEnd
+	starts := sync.OnceValue(func() []uint64 { return b.f.FunctionStarts(nil) })
+	g.limit = func(addr uint64) uint64 {
+		end := b.sectionEnd(addr)
+		// A function without a symbol is none of the one in front of it.
+		if i, _ := slices.BinarySearch(starts(), addr+1); i < len(starts()) {
+			end = min(end, starts()[i])
+		}
+		return end
+	}
 	g.rank = func(s *symbol) uint8 { return s.kind }
 }
 
