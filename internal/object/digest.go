@@ -70,7 +70,7 @@ func (g *image) digest(w *worker, d *digest, u int, full bool) {
 	m := &w.merger
 	m.image, m.columns, m.version = g, g.opt.Columns, unit.Version
 	m.lines.reset(&w.lines)
-	tree, err := w.walker.Walk(g.dwarf, u)
+	tree, err := w.walker.Walk(g.debug(), u)
 	if err != nil {
 		g.problems.unit(unit.Off, err)
 	}
@@ -90,10 +90,10 @@ func (g *image) digest(w *worker, d *digest, u int, full bool) {
 const maxSharers = 16
 
 // findSharers finds the units that do not get their line program.
-func (g *image) findSharers() {
+func (g *image) findSharers(units []dwarf.Unit) {
 	sharers := map[uint64]int{}
-	for i := range g.units() {
-		u := &g.units()[i]
+	for i := range units {
+		u := &units[i]
 		if !u.HasLines || !hasCode(u) {
 			continue
 		}

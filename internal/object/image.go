@@ -24,7 +24,9 @@ type image struct {
 	parts  []dwarf.Range
 	lifted bool // those of the object are the greater ones: the base is negative
 
-	dwarf        *dwarf.Data
+	hasDWARF     bool
+	dwarf        *dwarf.Data // see debug
+	glance       *glance     // nil: all units are read
 	lineSections dwarf.LineSections
 	relocatable  bool // address 0 is an address like any other
 	golang       *golang
@@ -57,10 +59,11 @@ type image struct {
 }
 
 func (g *image) units() []dwarf.Unit {
-	if g.dwarf == nil {
+	d := g.debug()
+	if d == nil {
 		return nil
 	}
-	return g.dwarf.Units()
+	return d.Units()
 }
 
 // numUnits are those of DWARF, behind them those of a pclntab, and those of
@@ -100,7 +103,7 @@ func (g *image) place(addr uint64) (base uint64, part uint16, ok bool) {
 
 // object is the image as an Object.
 func (g *image) object(info Info) *Object {
-	if len(g.units()) > 0 {
+	if g.glance != nil || len(g.units()) > 0 {
 		info.Features |= HasDebug
 	}
 	if g.golang != nil {

@@ -20,6 +20,14 @@ func (g *image) appendText(dst []byte, t sym.Text) (out []byte) {
 		}()
 		defer unfault(&err)()
 	}
+	if z := g.glance; z != nil {
+		if h := z.of(t); h != nil {
+			if isOfPart(t) {
+				t -= firstOfPart << unitShift
+			}
+			return h.appendText(dst, t)
+		}
+	}
 	from := len(dst)
 	switch kind := uint64(t) & 15; {
 	case t == 0 || kind == kindLost:
@@ -32,8 +40,8 @@ func (g *image) appendText(dst []byte, t sym.Text) (out []byte) {
 		dst = append(dst, g.golang.table.Name(uint32(t>>kindShift))...)
 	case len(g.guests) > 0:
 		dst = g.appendGuestName(dst, t)
-	case g.dwarf != nil:
-		dst = g.dwarf.AppendName(dst, dwarf.Name(t))
+	case g.hasDWARF:
+		dst = g.debug().AppendName(dst, dwarf.Name(t))
 	}
 	return validTail(g.unhide(dst, from), from)
 }
@@ -78,7 +86,7 @@ func (g *image) appendFile(dst []byte, t sym.Text) []byte {
 	if f.image != g || f.unit != unit {
 		f.image, f.unit = g, unit
 		_ = f.program.Read(&g.lineSections, u.LineOff) // has been told when the rows were read
-		f.dir = append(f.dir[:0], g.dwarf.UnitText(unit, dwarf.AttrCompDir)...)
+		f.dir = append(f.dir[:0], g.debug().UnitText(unit, dwarf.AttrCompDir)...)
 	}
 	from := len(dst)
 	if g.opt.Written {

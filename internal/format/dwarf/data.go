@@ -18,6 +18,8 @@ type Sections struct {
 	Order       binary.ByteOrder
 	Split       bool // of a .dwo or .dwp
 	Relocatable bool // address 0 is an address like any other, and not that of code thrown away
+
+	Only []uint64 // where in Info the units begin that are read; nil: all are
 }
 
 // Data is the debug information of one file. It does not change after the
@@ -33,6 +35,7 @@ type Data struct {
 	made     []atomic.Pointer[table] // those of tables that are kept
 	types    map[uint64]int32        // type units by signature
 	dwos     map[uint64]int32        // split units by dwo id
+	missed   atomic.Bool             // something refers to a unit that was not read
 	files    []*Data                 // those attached, by index; of the main file
 	alt      *Data
 
@@ -109,7 +112,12 @@ type Unit struct {
 // dwz, split files from 2 on.
 func Open(s Sections, index int) *Data {
 	d := &Data{reader: reader{big: s.Order == binary.BigEndian}, s: s, index: index, types: map[uint64]int32{}, dwos: map[uint64]int32{}, spelled: map[Name]string{}}
-	d.scan(s.Info, false)
+	if s.Only == nil {
+		d.scan(s.Info, false)
+	}
+	for _, off := range s.Only {
+		d.scanOne(off)
+	}
 	d.infos = len(d.units)
 	d.scan(s.Types, true)
 	d.contribute(d.units[:d.infos], d.readIndex(s.CUIndex, ".debug_cu_index", sectInfo), sectInfo)

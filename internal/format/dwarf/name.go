@@ -127,6 +127,7 @@ func (p place) refer(a attribute) (place, bool) {
 		if i := p.d.unitAt(a.value, false); i >= 0 {
 			return place{p.d, i, a.value}, true
 		}
+		p.d.missed.Store(p.d.s.Only != nil)
 	case formRefAlt, formRefSup4, formRefSup8:
 		if alt := p.d.alt; alt != nil {
 			if i := alt.unitAt(a.value, false); i >= 0 {
@@ -140,6 +141,7 @@ func (p place) refer(a attribute) (place, bool) {
 				return place{p.d, int(i), t.Off + t.typeOff}, true
 			}
 		}
+		p.d.missed.Store(p.d.s.Only != nil)
 	}
 	return place{}, false
 }
