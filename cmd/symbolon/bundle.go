@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -24,8 +25,9 @@ func bundleCommand() *command {
 		args:  "FILE SRCDIR",
 		short: "Collect the sources that a debug file names into a source bundle",
 		long: `Each path that the debug file names is looked for in SRCDIR: as a whole, then
-without its first folders, one after the other. Files that are not there, and
-those that are not text, are left out.`,
+without its first folders, one after the other. Sources that the debug file
+has itself are taken from there. Files that are not there, and those that are
+not text, are left out.`,
 		flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&out, "out", "", "write to `BUNDLE`; - is standard output (default FILE.src.zip)")
 		},
@@ -44,13 +46,13 @@ those that are not text, are left out.`,
 				return err
 			}
 			defer d.Close()
-			paths, err := sourcePaths(ctx, obj)
+			paths, own, err := sourcePaths(ctx, obj)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			written := 0
 			err = writeFile(e, out, func(w io.Writer) error {
-				written, err = bundle.Write(w, manifestOf(obj.Info(), filepath.Base(args[0])), sourceTexts(paths, args[1]))
+				written, err = bundle.Write(w, manifestOf(obj.Info(), filepath.Base(args[0])), sourceTexts(paths, own, args[1]))
 				return err
 			})
 			if err == nil {
@@ -74,14 +76,17 @@ func manifestOf(info object.Info, name string) bundle.Manifest {
 	return m
 }
 
-// sourcePaths are the paths that frames of an object name, sorted.
-func sourcePaths(ctx context.Context, o *object.Object) ([]string, error) {
+// sourcePaths are the paths that frames of an object name, sorted, and the texts
+// of those that it has itself.
+func sourcePaths(ctx context.Context, o *object.Object) ([]string, map[string][]byte, error) {
 	seen := map[sym.Text]bool{0: true}
-	names := map[string]bool{}
+	own := map[string][]byte{}
 	note := func(t sym.Text) {
 		if !seen[t] {
 			seen[t] = true
-			names[string(o.AppendText(nil, t))] = true
+			if name := string(o.AppendText(nil, t)); own[name] == nil {
+				own[name] = o.Source(t)
+			}
 		}
 	}
 	err := o.Blocks(object.BlockOptions{Workers: runtime.GOMAXPROCS(0)}, func(b *sym.Block) error {
@@ -93,20 +98,19 @@ func sourcePaths(ctx context.Context, o *object.Object) ([]string, error) {
 		}
 		return ctx.Err()
 	})
-	delete(names, "")
-	paths := make([]string, 0, len(names))
-	for name := range names {
-		paths = append(paths, name)
-	}
-	slices.Sort(paths)
-	return paths, err
+	delete(own, "")
+	return slices.Sorted(maps.Keys(own)), own, err
 }
 
-// sourceTexts are the texts of those paths that are in a folder.
-func sourceTexts(paths []string, dir string) iter.Seq2[bundle.File, []byte] {
+// sourceTexts are the texts of those paths that the debug file has itself or
+// that are in a folder.
+func sourceTexts(paths []string, own map[string][]byte, dir string) iter.Seq2[bundle.File, []byte] {
 	return func(yield func(bundle.File, []byte) bool) {
 		for _, path := range paths {
-			text, ok := sourceText(path, dir)
+			text, ok := own[path], true
+			if text == nil {
+				text, ok = sourceText(path, dir)
+			}
 			if ok && !yield(bundle.File{Type: bundle.Source, Path: path}, text) {
 				return
 			}

@@ -182,6 +182,8 @@ func fits(o *object.Object, n object.Need, own object.Info, src *file) bool {
 		return false
 	case len(n.ID) > 0:
 		return !info.Module.DebugID.IsZero() && info.Module.DebugID == own.Module.DebugID
+	case n.CRC == 0:
+		return info.Kind == own.Kind && info.Module.Arch == own.Module.Arch
 	}
 	sum := crc32.NewIEEE()
 	_, err := io.Copy(sum, io.NewSectionReader(src, 0, src.Size()))

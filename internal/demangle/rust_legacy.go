@@ -60,7 +60,7 @@ func appendLegacy(dst, name []byte, style Style) ([]byte, bool) {
 
 // appendLegacyPart appends a part with its signs put back.
 func appendLegacyPart(dst, part []byte) []byte {
-	if bytes.IndexAny(part, "$.") < 0 {
+	if !bytes.ContainsAny(part, "$.") {
 		return append(dst, part...)
 	}
 	if bytes.HasPrefix(part, []byte("_$")) {

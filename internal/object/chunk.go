@@ -64,7 +64,6 @@ type coder struct {
 	nodes, rows []byte
 	numNodes    int
 	start       uint64 // of the chunk
-	entry       uint64 // of the function
 	addr        uint64 // of the last row
 	last        codedRow
 	any         bool // there is a row

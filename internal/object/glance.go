@@ -69,13 +69,17 @@ func (z *glance) answer(g *image, dst []sym.Frame, addr uint64) ([]sym.Frame, bo
 	return frames, true
 }
 
-// of is the image that has read what t stands for, nil if that is the whole.
-func (z *glance) of(t sym.Text) *image {
-	h := z.part.Load()
-	if h == nil || z.read.Load() && !isOfPart(t) {
-		return nil
+// reader is the image that has read what t stands for, and what it calls it.
+func (g *image) reader(t sym.Text) (*image, sym.Text) {
+	z := g.glance
+	if z == nil || z.part.Load() == nil {
+		return g, t
 	}
-	return h
+	switch {
+	case t&15 == kindFile && t>>unitShift >= firstOfPart:
+		return z.part.Load(), t - firstOfPart<<unitShift
+	case z.read.Load():
+		return g, t
+	}
+	return z.part.Load(), t
 }
-
-func isOfPart(t sym.Text) bool { return t&15 == kindFile && t>>unitShift >= firstOfPart }

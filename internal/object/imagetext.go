@@ -20,13 +20,8 @@ func (g *image) appendText(dst []byte, t sym.Text) (out []byte) {
 		}()
 		defer unfault(&err)()
 	}
-	if z := g.glance; z != nil {
-		if h := z.of(t); h != nil {
-			if isOfPart(t) {
-				t -= firstOfPart << unitShift
-			}
-			return h.appendText(dst, t)
-		}
+	if h, t := g.reader(t); h != g {
+		return h.appendText(dst, t)
 	}
 	from := len(dst)
 	switch kind := uint64(t) & 15; {
@@ -54,6 +49,25 @@ func validTail(dst []byte, from int) []byte {
 	return append(dst[:from], bytes.ToValidUTF8(dst[from:], []byte("\uFFFD"))...)
 }
 
+// source is the content of a file, if the debug information has it.
+func (g *image) source(t sym.Text) (text []byte) {
+	defer unfault(new(error))()
+	g, t = g.reader(t)
+	unit, file := int(t>>unitShift), uint32(t>>4)-1
+	if t&15 != kindFile {
+		return nil
+	}
+	if in, n := g.guestOf(unit); in != nil {
+		return in.image.source(fileText(n, file+1))
+	}
+	f := filers.Get().(*filer)
+	defer filers.Put(f)
+	if f.read(g, unit) {
+		text = bytes.Clone(f.program.Source(file))
+	}
+	return text
+}
+
 // filer reads the paths of one line program after the other.
 type filer struct {
 	image   *image
@@ -65,28 +79,32 @@ type filer struct {
 
 var filers = sync.Pool{New: func() any { return new(filer) }}
 
+// read reads the line program of a unit. It is false if there is none.
+func (f *filer) read(g *image, unit int) bool {
+	if unit >= len(g.units()) || !g.units()[unit].HasLines {
+		return false
+	}
+	if f.image != g || f.unit != unit {
+		f.image, f.unit = g, unit
+		_ = f.program.Read(&g.lineSections, g.units()[unit].LineOff) // has been told when the rows were read
+		f.dir = append(f.dir[:0], g.debug().UnitText(unit, dwarf.AttrCompDir)...)
+	}
+	return true
+}
+
 // appendFile appends the path of a file of a unit's line program.
 func (g *image) appendFile(dst []byte, t sym.Text) []byte {
 	unit, file := int(t>>unitShift), uint32(t>>4)-1
 	if in, n := g.guestOf(unit); in != nil {
 		return in.image.appendFile(dst, fileText(n, file+1))
 	}
-	if unit >= len(g.units()) {
-		if g.golang == nil {
-			return dst
-		}
+	if unit >= len(g.units()) && g.golang != nil {
 		return validTail(appendPath(dst, g.golang.table.File(file)), len(dst))
 	}
 	f := filers.Get().(*filer)
 	defer filers.Put(f)
-	u := &g.units()[unit]
-	if !u.HasLines {
+	if !f.read(g, unit) {
 		return dst
-	}
-	if f.image != g || f.unit != unit {
-		f.image, f.unit = g, unit
-		_ = f.program.Read(&g.lineSections, u.LineOff) // has been told when the rows were read
-		f.dir = append(f.dir[:0], g.debug().UnitText(unit, dwarf.AttrCompDir)...)
 	}
 	from := len(dst)
 	if g.opt.Written {

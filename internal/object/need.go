@@ -15,7 +15,7 @@ type Need struct {
 	Name   string // as the object names it
 	Dir    string // what a relative Name is relative to, if the object says so
 	ID     []byte // build id or id of the unit; nil: none is known
-	CRC    uint32 // of the content, for NeedDebug with a name
+	CRC    uint32 // of the content, for NeedDebug with a name; 0: it does not say
 	Member string // of the archive that Name is, for NeedObject
 	Time   int64  // when a NeedObject that is no member was written last, in seconds since 1970; 0: it does not say
 

@@ -118,6 +118,15 @@ func (o *Object) Nearest(addr uint64) (sym.Frame, bool) { return o.view.nearest(
 // AppendText appends the string behind a handle to dst.
 func (o *Object) AppendText(dst []byte, t sym.Text) []byte { return o.view.appendText(dst, t) }
 
+// Source is the content of the file behind a handle, where the debug information
+// has it (DW_LNCT_LLVM_source), else nil.
+func (o *Object) Source(file sym.Text) []byte {
+	if g, ok := o.view.(*image); ok {
+		return g.source(file)
+	}
+	return nil
+}
+
 // BlockOptions are for Blocks. The zero value is fine.
 type BlockOptions struct {
 	Workers int         // goroutines that parse; the blocks do not depend on it
@@ -128,9 +137,9 @@ type BlockOptions struct {
 func (o *BlockOptions) memory() int64 { return cmp.Or(o.Memory, 64<<20) }
 
 // Blocks hands everything that Lookup could say to yield, in blocks of rising
-// addresses. A block is valid until yield returns, whose error ends the work. Roots that no row leads to are functions
-// and symbols that Nearest finds and Lookup does not; the first block may hold
-// nothing else.
+// addresses. A block is valid until yield returns, whose error ends the work.
+// Roots that no row leads to are functions and symbols that Nearest finds and
+// Lookup does not; the first block may hold nothing else.
 func (o *Object) Blocks(opt BlockOptions, yield func(*sym.Block) error) error {
 	return o.view.blocks(opt, yield)
 }

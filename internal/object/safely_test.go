@@ -7,7 +7,7 @@ import (
 )
 
 func TestPanicInAWorkerEndsOnlyTheWork(t *testing.T) {
-	type job struct{ n int }
+	type job struct{}
 	err := inOrder(2, func(*job) bool { return true }, func(*job) { panic("broken") },
 		func(*job) error { return nil }, func() *job { return new(job) })
 	if fault.KindOf(err) != fault.Internal {

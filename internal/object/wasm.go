@@ -50,6 +50,9 @@ func openWasm(src bin.Source, opt Options) (*Object, error) {
 		info.Module.DebugID = id.DebugID(true) // the bytes as they stand
 		g.buildID = whole
 	}
+	if url := f.ExternalDebugInfo(); len(url) > 0 {
+		g.needs = append(g.needs, Need{Kind: NeedDebug, Name: string(url), ID: g.buildID})
+	}
 	f.Functions(func(name []byte, _ uint32, _, _ uint64) bool {
 		if len(name) > 0 {
 			info.Features |= HasSymbols

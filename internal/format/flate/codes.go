@@ -42,7 +42,7 @@ type tables struct {
 var lengthOrder = [19]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
 // readCodes reads the two codes that stand in front of a dynamic block.
-func (d *Decoder) readCodes() {
+func (d *decoder) readCodes() {
 	nlit, ndist, n := int(d.take(5))+257, int(d.take(5))+1, int(d.take(4))+4
 	if d.err == nil && (nlit > literals || ndist > distances) {
 		d.fail("code of %d literals and %d distances", nlit, ndist)
@@ -71,7 +71,7 @@ func (d *Decoder) readCodes() {
 }
 
 // readLengths reads the lengths of the words of both codes.
-func (d *Decoder) readLengths(lengths []uint8) bool {
+func (d *decoder) readLengths(lengths []uint8) bool {
 	for i := 0; i < len(lengths); {
 		if d.nbits < 16 {
 			d.fill()
@@ -141,7 +141,7 @@ func distEntry(s int) uint32 {
 }
 
 // fixedTables makes the codes of fixed blocks.
-func (d *Decoder) fixedTables() {
+func (d *decoder) fixedTables() {
 	var lengths [288]uint8
 	for i := range lengths {
 		lengths[i] = 8

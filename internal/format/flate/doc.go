@@ -12,10 +12,9 @@
 //
 // # Memory and time
 //
-// A Decoder holds some 10 KiB of tables and never allocates by what it reads.
+// A decoder holds some 10 KiB of tables and never allocates by what it reads.
 // Time is bounded by the sum of the bytes read and written; input that yields
 // nothing costs most, some half a microsecond for each byte.
 //
-// A Decoder belongs to one goroutine. It writes only to dst, and there up to
-// 24 bytes behind what it says is done, never behind the end.
+// Nothing is written behind the end of dst.
 package flate

@@ -22,8 +22,8 @@ const (
 	atDone                // the checksum too
 )
 
-// Decoder inflates one stream into one slice, as far as it is asked to.
-type Decoder struct {
+// decoder inflates one stream into one slice.
+type decoder struct {
 	src, dst []byte
 	pos      int    // bytes of src that are in buf, or used
 	buf      uint64 // the next bits, the first one lowest
@@ -40,24 +40,30 @@ type Decoder struct {
 	tables
 }
 
-// decoders keeps Decoders for their tables.
-var decoders = sync.Pool{New: func() any { return new(Decoder) }}
+// decoders keeps decoders for their tables.
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 // Zlib inflates a zlib stream into the whole of dst. A stream that has fewer
 // bytes or more is Malformed, and so is a wrong checksum. With an error it
 // gives what was inflated until then.
 func Zlib(dst, src []byte) ([]byte, error) {
-	d := decoders.Get().(*Decoder)
+	d := decoders.Get().(*decoder)
 	defer d.release()
 	d.reset(dst, src, true)
-	err := d.Until(len(dst))
-	return dst[:d.n], err
+	for d.stage < atEnd && d.err == nil {
+		d.step(min(len(dst), d.n+sumEvery))
+		d.addSum()
+	}
+	if d.err == nil {
+		d.finish()
+	}
+	return dst[:d.n], d.err
 }
 
 // Raw inflates a bare DEFLATE stream into dst and tells how long it is. A
 // stream that is longer than dst is Malformed.
 func Raw(dst, src []byte) (n int, err error) {
-	d := decoders.Get().(*Decoder)
+	d := decoders.Get().(*decoder)
 	defer d.release()
 	d.reset(dst, src, false)
 	for d.stage < atEnd && d.err == nil {
@@ -66,44 +72,12 @@ func Raw(dst, src []byte) (n int, err error) {
 	return d.n, d.err
 }
 
-// NewZlib is a Decoder of the zlib stream src, which inflates to the whole of
-// dst.
-func NewZlib(src, dst []byte) *Decoder {
-	d := new(Decoder)
-	d.reset(dst, src, true)
-	return d
-}
-
-// Done is how many bytes of dst are valid.
-func (d *Decoder) Done() int { return d.n }
-
-// Until inflates at least the first n bytes of dst, and if that is all of
-// them, checks that the stream ends there and that its checksum is right. An
-// error stays: what is Done then is all that can be had.
-func (d *Decoder) Until(n int) error {
-	n = min(n, len(d.dst))
-	for d.n < n && d.stage < atEnd && d.err == nil {
-		d.step(min(n, d.n+sumEvery))
-		d.addSum()
-	}
-	if d.err != nil || d.n < len(d.dst) && d.stage < atEnd {
-		return d.err
-	}
-	for d.stage < atEnd && d.err == nil {
-		d.step(len(d.dst)) // the end of the last block, and blocks of nothing
-	}
-	if d.stage == atEnd && d.err == nil {
-		d.finish()
-	}
-	return d.err
-}
-
-func (d *Decoder) release() {
+func (d *decoder) release() {
 	d.src, d.dst, d.err = nil, nil, nil
 	decoders.Put(d)
 }
 
-func (d *Decoder) reset(dst, src []byte, zlib bool) {
+func (d *decoder) reset(dst, src []byte, zlib bool) {
 	d.src, d.dst, d.zlib = src, dst, zlib
 	d.pos, d.buf, d.nbits, d.n, d.summed, d.sum, d.stored = 0, 0, 0, 0, 0, 1, 0
 	d.stage, d.last, d.fixed, d.err = atBlock, false, false, nil
@@ -123,7 +97,7 @@ func (d *Decoder) reset(dst, src []byte, zlib bool) {
 }
 
 // fail keeps the first error, with the place up to which input was taken.
-func (d *Decoder) fail(format string, args ...any) {
+func (d *decoder) fail(format string, args ...any) {
 	if d.err == nil {
 		args = append(args, d.pos-int(d.nbits/8), d.n)
 		d.err = fault.New(fault.Malformed, place, format+" at offset %#x, after %d bytes of output", args...)
@@ -132,7 +106,7 @@ func (d *Decoder) fail(format string, args ...any) {
 
 // step does a part of the work of the present stage, at least one byte of
 // input or output. It may stop as soon as limit bytes are done.
-func (d *Decoder) step(limit int) {
+func (d *decoder) step(limit int) {
 	switch d.stage {
 	case atBlock:
 		d.block()
@@ -148,7 +122,7 @@ func (d *Decoder) step(limit int) {
 
 // fill takes whole bytes into buf while they fit. fast may have left the bits
 // of a byte that it did not count: they are the same bits.
-func (d *Decoder) fill() {
+func (d *decoder) fill() {
 	d.buf &= 1<<(d.nbits&63) - 1
 	for d.nbits < 56 && d.pos < len(d.src) {
 		d.buf |= uint64(d.src[d.pos]) << (d.nbits & 63)
@@ -159,7 +133,7 @@ func (d *Decoder) fill() {
 
 // take is the next n bits, 32 at most. What is missing at the end of the input
 // is zero, and an error.
-func (d *Decoder) take(n uint) uint32 {
+func (d *decoder) take(n uint) uint32 {
 	if d.nbits < n {
 		if d.fill(); d.nbits < n {
 			d.fail("the stream ends early")
@@ -174,7 +148,7 @@ func (d *Decoder) take(n uint) uint32 {
 }
 
 // endBlock goes on behind a block.
-func (d *Decoder) endBlock() {
+func (d *decoder) endBlock() {
 	d.stage = atBlock
 	if d.last {
 		d.stage = atEnd
@@ -182,7 +156,7 @@ func (d *Decoder) endBlock() {
 }
 
 // block reads the header of a block, with its codes.
-func (d *Decoder) block() {
+func (d *decoder) block() {
 	d.last = d.take(1) == 1
 	switch kind := d.take(2); {
 	case d.err != nil:
@@ -209,7 +183,7 @@ func (d *Decoder) block() {
 }
 
 // copyStored copies what is left of a stored block.
-func (d *Decoder) copyStored() {
+func (d *decoder) copyStored() {
 	d.pos -= int(d.nbits / 8) // buf holds whole bytes here
 	d.buf, d.nbits = 0, 0
 	have := d.src[d.pos:]
@@ -228,10 +202,10 @@ func (d *Decoder) copyStored() {
 	}
 }
 
-func (d *Decoder) failLong() { d.fail("the stream unpacks to more than %d bytes", len(d.dst)) }
+func (d *decoder) failLong() { d.fail("the stream unpacks to more than %d bytes", len(d.dst)) }
 
 // finish checks what stands behind the last block.
-func (d *Decoder) finish() {
+func (d *decoder) finish() {
 	d.addSum()
 	d.stage = atDone
 	if d.n < len(d.dst) {

@@ -70,32 +70,6 @@ func TestEveryLevelIsInflated(t *testing.T) {
 	}
 }
 
-func TestADecoderGoesOnWhereItStopped(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for name, want := range samples() {
-		for _, level := range []int{zlib.HuffmanOnly, zlib.NoCompression, zlib.BestSpeed, zlib.BestCompression} {
-			dst := make([]byte, len(want))
-			d := flate.NewZlib(deflate(t, want, level), dst)
-			for n := 0; d.Done() < len(want); n += r.IntN(len(want)/5 + 2) {
-				err := d.Until(n)
-				if done := d.Done(); err != nil || done < min(n, len(want)) || !bytes.Equal(dst[:done], want[:done]) {
-					t.Fatalf("%s, level %d: %d done of %d, %v", name, level, done, n, err)
-				}
-			}
-			for range 2 { // the end is checked once
-				if err := d.Until(len(want) + 1); err != nil {
-					t.Errorf("%s, level %d: at the end: %v", name, level, err)
-				}
-			}
-		}
-	}
-	dst := make([]byte, 300_000)
-	d := flate.NewZlib(deflate(t, samples()["records"], 6), dst[:280_000])
-	if err := d.Until(1000); err != nil || d.Done() > 2000 {
-		t.Errorf("for 1000 bytes %d are inflated, %v", d.Done(), err)
-	}
-}
-
 func TestEveryDamageIsReported(t *testing.T) {
 	want := samples()["records"]
 	src := deflate(t, want, 6)
@@ -268,11 +242,6 @@ func FuzzRaw(f *testing.F) {
 			if (errStd != nil || size < len(want)) && err == nil {
 				t.Fatalf("%d bytes without an error; the standard library: %d, %v", n, len(want), errStd)
 			}
-			d := flate.NewZlib(append([]byte{0x78, 0x9c}, src...), dst[:size])
-			errHalf, err := d.Until(size/2), d.Until(size)
-			if errHalf != nil && err == nil || err == nil && !bytes.Equal(dst[:size], want) {
-				t.Fatalf("half %v, whole %v", errHalf, err)
-			}
 			r, errStd := zlib.NewReader(bytes.NewReader(src))
 			if errStd == nil {
 				_, errStd = io.ReadFull(r, dst[:size])
@@ -305,24 +274,18 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// FuzzSteps packs the input, and demands it back in steps and at once.
-func FuzzSteps(f *testing.F) {
+// FuzzZlib packs the input, and demands it back.
+func FuzzZlib(f *testing.F) {
 	for _, data := range samples() {
-		f.Add(data[:min(len(data), 3000)], uint8(6), uint16(100))
+		f.Add(data[:min(len(data), 3000)], uint8(6), uint8(1))
 	}
-	f.Fuzz(func(t *testing.T, want []byte, level uint8, step uint16) {
+	f.Fuzz(func(t *testing.T, want []byte, level, flip uint8) {
 		src := deflate(t, want, int(level%12)-2)
 		dst := append(make([]byte, len(want)), room...)
-		d := flate.NewZlib(src, dst[:len(want)])
-		for n := 0; n < len(want); n += int(step) + 1 {
-			if err := d.Until(n); err != nil || d.Done() < n || !bytes.Equal(dst[:d.Done()], want[:d.Done()]) {
-				t.Fatalf("%d done of %d, %v", d.Done(), n, err)
-			}
+		if _, err := flate.Zlib(dst[:len(want)], src); err != nil || !bytes.Equal(dst[:len(want)], want) || !bytes.Equal(dst[len(want):], room) {
+			t.Fatal(err)
 		}
-		if err := d.Until(len(want)); err != nil || !bytes.Equal(dst[:len(want)], want) || !bytes.Equal(dst[len(want):], room) {
-			t.Fatalf("at the end: %v", err)
-		}
-		src[len(src)-1-int(step)%4] ^= 1
+		src[len(src)-1-int(flip)%4] ^= 1
 		if _, err := flate.Zlib(dst[:len(want)], src); err == nil {
 			t.Fatal("a wrong checksum is not seen")
 		}

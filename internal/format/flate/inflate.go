@@ -16,7 +16,7 @@ const (
 
 // fast decodes symbols of a block until limit bytes are done, the block is
 // over, or input or output come near their ends.
-func (d *Decoder) fast(limit int) {
+func (d *decoder) fast(limit int) {
 	src, dst := d.src, d.dst
 	pos, n, buf, nbits := d.pos, d.n, d.buf, d.nbits
 	inLimit, outLimit := len(src)-roundIn, min(limit, len(dst)-roundOut)
@@ -115,7 +115,7 @@ func copyMatch(dst []byte, n, dist, length int) {
 }
 
 // other deals with an entry that is no literal and no length.
-func (d *Decoder) other(e uint32) {
+func (d *decoder) other(e uint32) {
 	if e&endOf != 0 {
 		d.endBlock()
 		return
@@ -123,7 +123,7 @@ func (d *Decoder) other(e uint32) {
 	d.fail("bits without meaning")
 }
 
-func (d *Decoder) failDist(e uint32, dist int) {
+func (d *decoder) failDist(e uint32, dist int) {
 	if e&special != 0 {
 		d.fail("distance without meaning")
 		return
@@ -132,7 +132,7 @@ func (d *Decoder) failDist(e uint32, dist int) {
 }
 
 // slow does the same as fast, with an eye on the ends.
-func (d *Decoder) slow(limit int) {
+func (d *decoder) slow(limit int) {
 	for d.n < limit || d.n == len(d.dst) {
 		e := d.symbol(d.lit[:], litBits)
 		if d.err != nil {
@@ -176,7 +176,7 @@ func (d *Decoder) slow(limit int) {
 }
 
 // symbol takes a word and gives its entry. The extra bits stay, for extra.
-func (d *Decoder) symbol(table []uint32, width uint) uint32 {
+func (d *decoder) symbol(table []uint32, width uint) uint32 {
 	if d.nbits < 2*maxWord {
 		d.fill()
 	}
@@ -190,10 +190,10 @@ func (d *Decoder) symbol(table []uint32, width uint) uint32 {
 }
 
 // extra is the extra bits of an entry.
-func (d *Decoder) extra(e uint32) int { return int(d.take(uint(e&63 - e>>8&15))) }
+func (d *decoder) extra(e uint32) int { return int(d.take(uint(e&63 - e>>8&15))) }
 
 // addSum brings the checksum up to date.
-func (d *Decoder) addSum() {
+func (d *decoder) addSum() {
 	d.sum = adler32(d.sum, d.dst[d.summed:d.n])
 	d.summed = d.n
 }

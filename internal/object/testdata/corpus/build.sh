@@ -52,6 +52,8 @@ units_cc h5 g++ -gdwarf-5 -O2
 ld -e start --build-id h5-kiln.o h5-unload.o -o gcc-cc-dwarf5
 units l clang -gline-tables-only -O2
 link l-tile.o l-sort.o -o line-tables-only
+units es clang -gdwarf-5 -gembed-source -O2
+link es-tile.o es-sort.o -o embed-source
 units d64 gcc -gdwarf-5 -gdwarf64 -O2
 ld -e start --build-id d64-tile.o d64-sort.o -o dwarf64
 units m32 gcc -m32 -gdwarf-4 -O2
@@ -174,7 +176,7 @@ P
 units w clang --target=wasm32 -gdwarf-4 -O2
 wasm-ld --no-entry --export=start --allow-undefined w-tile.o w-sort.o -o wasm32.wasm
 
-for f in clang-dwarf[2-5] gcc-dwarf[2-5] gcc-cc-strict2 clang-cc-dwarf5 gcc-cc-dwarf5 line-tables-only dwarf64 i386 lto \
+for f in clang-dwarf[2-5] gcc-dwarf[2-5] gcc-cc-strict2 clang-cc-dwarf5 gcc-cc-dwarf5 line-tables-only embed-source dwarf64 i386 lto \
 	no-build-id zlib zlib-gnu zstd debug-types4 debug-types5 split4 split4-*.dwo split5 split5-*.dwo dwp4 dwp4.dwp dwp5 dwp5.dwp \
 	split-types split-types-*.dwo dwz dwz-multi dwz-multi.alt dwz-sup dwz-sup.alt object.o object-types.o module.ko debuglink \
 	debuglink.debug minidebuginfo thumb mips-be s390x-be ppc64-elfv1 aarch64 riscv64 macho-*.dylib macho-*.dsym macho.o wasm32.wasm; do
