@@ -74,3 +74,10 @@ func TestDamagedWasmIsTold(t *testing.T) {
 	wants(t, o, map[uint64]string{code + 2: show1("first :0", code+2, 16)})
 	told(t, o, "cut off", "damaged section", "section", 2)
 }
+
+func TestAModuleNamesTheOneWithItsDebugInformation(t *testing.T) {
+	o := open(t, fixture.NewWasm().String("external_debug_info", "https://example.com/a.debug.wasm").Bytes())
+	if n := o.Needs(); len(n) != 1 || n[0].Kind != object.NeedDebug || n[0].Name != "https://example.com/a.debug.wasm" {
+		t.Errorf("needs %+v", n)
+	}
+}
