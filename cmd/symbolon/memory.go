@@ -69,6 +69,16 @@ func share(memory bin.Size, tables *table.Config) shares {
 	}
 }
 
+// commandMemory is what a command keeps below that reads a whole debug file, if
+// it can: one of gigabytes has a heap of nearly that, and as much garbage again.
+const commandMemory = 224 << 20
+
+func limitMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(commandMemory)
+	}
+}
+
 // machineMemory is the memory of the container, or else of the machine.
 func machineMemory() int64 {
 	least := int64(math.MaxInt64)

@@ -56,6 +56,7 @@ function for each piece.`,
 
 // writeSym writes obj as a Breakpad file.
 func writeSym(ctx context.Context, w io.Writer, obj *object.Object, demangled bool) (err error) {
+	limitMemory()
 	spill := scratch{os.TempDir()}
 	body, err := spill.Create()
 	if err != nil {

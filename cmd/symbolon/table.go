@@ -55,6 +55,7 @@ func buildTable(ctx context.Context, e *env, name, out string) error {
 		return err
 	}
 	defer d.Close()
+	limitMemory()
 	src := d.open[len(d.open)-1]
 	h := sha256.New()
 	if _, err := io.Copy(h, io.NewSectionReader(src, 0, src.Size())); err != nil {

@@ -68,9 +68,11 @@ func (b *unitBatch) work() {
 	workers.Put(w)
 }
 
-// addSymbols adds the symbols as chunks, but those that a function is exactly
-// where they are.
+// addSymbols adds the symbols as chunks, but those that lie in one function,
+// which hides them.
 func (g *image) addSymbols(s *sweep) {
+	s.sort()
+	functions, next, covered := len(s.chunks), 0, uint64(0) // up to where one has all
 	for i := range g.syms.tops {
 		t := &g.syms.tops[i]
 		base, part, ok := g.place(t.addr)
@@ -78,6 +80,12 @@ func (g *image) addSymbols(s *sweep) {
 			continue
 		}
 		end := g.cut(t.end, part)
+		for ; next < functions && s.chunks[next].start <= t.addr-base; next++ {
+			covered = max(covered, s.chunks[next].end)
+		}
+		if g.parts == nil && end-base <= covered {
+			continue
+		}
 		s.chunks = append(s.chunks, chunk{
 			start: t.addr - base, end: end - base, off: uint32(i), unit: symbolUnit, layer: part*layersOfPart + layerSymbol,
 		})

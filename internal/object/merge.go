@@ -165,7 +165,7 @@ func (m *merger) collect(t *dwarf.Tree, calls []dwarf.Call) (inside bool) {
 	if lent || len(m.spans) < few {
 		slices.SortFunc(m.spans, callSpan.compare)
 	} else {
-		m.spans = m.order.sort(m.spans, func(s *callSpan) uint64 { return s.start })
+		m.order.sort(m.spans, func(s *callSpan) uint64 { return s.start })
 	}
 	for len(m.nodes) < len(calls) {
 		m.nodes = append(m.nodes, callNode{})

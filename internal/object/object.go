@@ -131,10 +131,10 @@ func (o *Object) Source(file sym.Text) []byte {
 type BlockOptions struct {
 	Workers int         // goroutines that parse; the blocks do not depend on it
 	Scratch bin.Scratch // takes what does not fit into memory; nil: all fits
-	Memory  int64       // bytes to keep if there is a Scratch; zero: 64 MiB
+	Memory  int64       // bytes to keep if there is a Scratch; zero: 48 MiB
 }
 
-func (o *BlockOptions) memory() int64 { return cmp.Or(o.Memory, 64<<20) }
+func (o *BlockOptions) memory() int64 { return cmp.Or(o.Memory, 48<<20) }
 
 // Blocks hands everything that Lookup could say to yield, in blocks of rising
 // addresses. A block is valid until yield returns, whose error ends the work.

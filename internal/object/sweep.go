@@ -39,9 +39,13 @@ type numbered struct{ stamp, number int32 }
 // hides says whether chunk i hides chunk j.
 func (s *sweep) hides(i, j int32) bool { return s.chunks[i].beats(&s.chunks[j]) }
 
-func (s *sweep) run() error {
+func (s *sweep) sort() {
 	var order byStart[chunk]
-	s.chunks = order.sort(s.chunks, func(c *chunk) uint64 { return c.start })
+	order.sort(s.chunks, func(c *chunk) uint64 { return c.start })
+}
+
+func (s *sweep) run() error {
+	s.sort()
 	next := 0
 	for pos := uint64(0); next < len(s.chunks) || len(s.open) > 0; {
 		for len(s.open) > 0 && s.chunks[s.open[0]].end <= pos {

@@ -43,7 +43,7 @@ const maxOuter = 64
 // what limit says. Of several at one address rank says which counts: the least.
 func newSymbols(all []symbol, limit func(addr uint64) uint64, rank func(s *symbol) uint8) *symbols {
 	var order byStart[symbol]
-	all = order.sort(all, func(s *symbol) uint64 { return s.addr })
+	order.sort(all, func(s *symbol) uint64 { return s.addr })
 	l := &symbols{all: all, tops: make([]top, 0, len(all))}
 	for i := 0; i < len(all); {
 		next := i + 1

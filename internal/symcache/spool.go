@@ -21,7 +21,12 @@ type room struct {
 	mu      sync.Mutex   // of scratch
 }
 
-func (r *room) full() bool { return r.scratch != nil && r.tables+r.held.Load() > r.limit }
+// full says that what is written goes to the scratch file: a quarter of the room
+// is for it, and less if others need more.
+func (r *room) full() bool {
+	held := r.held.Load()
+	return r.scratch != nil && (held > r.limit/4 || r.tables+held > r.limit)
+}
 
 // A spool is bytes that are written once, from front to back, and read in the
 // same order any number of times. It is in memory until it has to grow and the
