@@ -57,11 +57,11 @@ func (g *image) digest(w *worker, d *digest, u int, full bool) {
 		in.digest(w, d, g, n)
 		return
 	}
-	if u >= len(g.units()) {
-		g.goDigest(w, d, u-len(g.units()))
+	if u >= g.ownUnits() {
+		g.goDigest(w, d, u-g.ownUnits())
 		return
 	}
-	unit := &g.units()[u]
+	unit := g.dwarf.Unit(u)
 	g.readLines(w, u)
 	if !hasCode(unit) {
 		return
@@ -70,7 +70,7 @@ func (g *image) digest(w *worker, d *digest, u int, full bool) {
 	m := &w.merger
 	m.image, m.columns, m.version = g, g.opt.Columns, unit.Version
 	m.lines.reset(&w.lines)
-	tree, err := w.walker.Walk(g.debug(), u)
+	tree, err := w.walker.Walk(g.dwarf, u)
 	if err != nil {
 		g.problems.unit(unit.Off, err)
 	}
@@ -91,28 +91,29 @@ const maxSharers = 16
 
 // findSharers finds the units that do not get their line program.
 func (g *image) findSharers(units []dwarf.Unit) {
-	sharers := map[uint64]int{}
+	sharers, lineless := map[uint64]int{}, map[int]bool{}
 	for i := range units {
 		u := &units[i]
 		if !u.HasLines || !hasCode(u) {
 			continue
 		}
 		if sharers[u.LineOff]++; sharers[u.LineOff] > maxSharers {
-			if g.lineless == nil {
-				g.lineless = map[int]bool{}
-			}
-			g.lineless[i] = true
+			lineless[i] = true
 			g.problems.at("line programs of too many units", ".debug_line", int64(u.LineOff), "it is the program of more than 16 units")
 		}
 	}
+	g.lineless.Store(&lineless)
 }
 
 // readLines runs the line program of a unit.
 func (g *image) readLines(w *worker, u int) {
-	unit := &g.units()[u]
+	unit := g.dwarf.Unit(u)
 	w.lines.Reset()
 	w.merger.noZero, w.merger.noFiles = unit.Version < 5, !unit.HasLines
-	if !unit.HasLines || g.lineless[u] {
+	if !unit.HasLines {
+		return
+	}
+	if lineless := g.lineless.Load(); lineless != nil && (*lineless)[u] {
 		return
 	}
 	err := w.program.Read(&g.lineSections, unit.LineOff)

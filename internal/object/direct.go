@@ -26,11 +26,6 @@ func (g *image) lookup(dst []sym.Frame, addr uint64) (frames []sym.Frame) {
 		}()
 		defer unfault(&err)()
 	}
-	if z := g.glance; z != nil {
-		if frames, ok := z.answer(g, dst, addr); ok {
-			return frames
-		}
-	}
 	for part, base := range g.bases {
 		if frames := g.lookupPart(dst, addr, addr+base, uint16(part)); len(frames) > len(dst) {
 			return frames
@@ -48,7 +43,7 @@ func (g *image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []s
 		return dst // beyond one of the ends of all addresses
 	}
 	var found direct
-	g.covered().at(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerFunc, false) })
+	g.unitsAt(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerFunc, false) })
 	if found.unit == nil {
 		t, _ := g.symbols().at(place)
 		if t == nil {
@@ -57,17 +52,12 @@ func (g *image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []s
 		if _, _, ok := g.place(t.addr); !ok {
 			return dst // it starts before the image does
 		}
-		g.covered().at(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerLines, true) })
+		g.unitsAt(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerLines, true) })
 		if found.unit == nil {
 			s := &g.syms.all[t.index]
 			return append(dst, sym.Frame{Func: s.text(), Entry: s.addr - g.bases[part], Size: s.size})
 		}
 	}
-	return g.frames(dst, &found, addr)
-}
-
-// frames are those of an address in the chunk that was found.
-func (g *image) frames(dst []sym.Frame, found *direct, addr uint64) []sym.Frame {
 	s := readers.Get().(*reader)
 	defer readers.Put(s)
 	decode(&s.block, &found.best, found.unit.code[found.best.off:][:found.best.len])

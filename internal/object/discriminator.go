@@ -19,8 +19,8 @@ func (o *Object) Discriminator(addr uint64) uint32 {
 	b := &g.branches
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	g.covered().at(addr, func(u int) {
-		if u >= len(g.units()) || found != 0 {
+	g.unitsAt(addr, func(u int) {
+		if u >= g.ownUnits() || found != 0 {
 			return
 		}
 		if b.unit != u+1 {

@@ -70,10 +70,10 @@
 // In a relocatable file every section of code starts at 0: the first section,
 // in the order of the file, that knows something about an address answers.
 //
-// The first address that is asked of a linked file with .debug_aranges is
-// answered from the units that it names alone, if a function of them has the
-// address and they refer to no unit that was not read. What is wrong with other
-// units is told when all are read, for a second address or for Blocks.
+// The first addresses that are asked of a linked file with .debug_aranges are
+// answered from the units that it names, and those that it does not know at all.
+// What is wrong with the roots of others, and that too many of them share a line
+// program, is found when all are read, for a later address or for Blocks.
 //
 // A Go program without debug information is answered from its function table.
 // What is damaged costs itself, and is told by Info.

@@ -156,13 +156,13 @@ func (b *elfBinary) openDWARF() {
 	if s.Split {
 		return
 	}
-	if _, id, ok := b.f.AltLink(); ok && b.image.hasDWARF {
+	if _, id, ok := b.f.AltLink(); ok && b.image.dwarf != nil {
 		name, _, _ := b.f.AltLink()
 		b.image.needs = append(b.image.needs, Need{Kind: NeedAlt, Name: name, ID: id})
 	}
 	if name, crc, ok := b.f.DebugLink(); ok {
 		b.image.needs = append(b.image.needs, Need{Kind: NeedDebug, Name: name, CRC: crc, ID: b.image.buildID})
-	} else if id := b.image.buildID; id != nil && !b.image.hasDWARF {
+	} else if id := b.image.buildID; id != nil && b.image.dwarf == nil {
 		b.image.needs = append(b.image.needs, Need{Kind: NeedDebug, ID: id})
 	}
 }

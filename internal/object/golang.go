@@ -86,7 +86,7 @@ func (m *merger) goChunk(b *gopcln.Body, f gopcln.Func, rows []gopcln.Row) {
 // openGo looks for the function table of a Go program without other debug
 // information.
 func (b *elfBinary) openGo() {
-	if b.image.hasDWARF || b.addrs != nil {
+	if b.image.dwarf != nil || b.addrs != nil {
 		return
 	}
 	data := b.goTable()
@@ -190,7 +190,7 @@ func (b *elfBinary) slot(s *elf.Section, at gopcln.Slot) uint64 {
 }
 
 func (b *machoBinary) openGo() {
-	if b.image.hasDWARF {
+	if b.image.dwarf != nil {
 		return
 	}
 	s := b.f.Section("", "__gopclntab")

@@ -47,7 +47,7 @@ func (g *image) supplyObject(n Need, src bin.Source) (bool, error) {
 	}
 	for _, o := range f.objects {
 		h, ok := o.view.(*image)
-		if !ok || !h.hasDWARF || o.info.Type != "rel" || o.info.Module.Arch != n.linked.arch ||
+		if !ok || h.dwarf == nil || o.info.Type != "rel" || o.info.Module.Arch != n.linked.arch ||
 			n.Member != "" && o.info.Name != n.Member {
 			continue
 		}
@@ -131,5 +131,5 @@ func (g *image) appendGuestName(dst []byte, t sym.Text) []byte {
 	if n == 0 || n > len(g.guests) {
 		return dst
 	}
-	return g.guests[n-1].image.debug().AppendName(dst, dwarf.Name(t&^(0xffff<<4)))
+	return g.guests[n-1].image.dwarf.AppendName(dst, dwarf.Name(t&^(0xffff<<4)))
 }

@@ -24,9 +24,9 @@ type image struct {
 	parts  []dwarf.Range
 	lifted bool // those of the object are the greater ones: the base is negative
 
-	hasDWARF     bool
-	dwarf        *dwarf.Data // see debug
-	glance       *glance     // nil: all units are read
+	dwarf        *dwarf.Data
+	aranges      []byte // .debug_aranges
+	glances      atomic.Int32
 	lineSections dwarf.LineSections
 	relocatable  bool // address 0 is an address like any other
 	golang       *golang
@@ -42,13 +42,13 @@ type image struct {
 	shared       []byte // the id by which others refer to it as what they share
 	hasSymbols   bool
 	needs        []Need
-	lineless     map[int]bool // units whose line program too many others have
-	splits       int          // split files that were supplied
+	lineless     atomic.Pointer[map[int]bool] // units whose line program too many others have
+	splits       int                          // split files that were supplied
 	guests       []*guest
 	number       int   // of a guest: which one it is, from 1 on
 	footing      int64 // bytes of memory that the sections take
 
-	once     struct{ symbols, cover, nearest sync.Once }
+	once     struct{ symbols, units, cover, nearest sync.Once }
 	syms     *symbols
 	spans    *cover
 	roots    []root
@@ -58,12 +58,12 @@ type image struct {
 	counts   Counts // once all was read; guarded by problems.mu
 }
 
-func (g *image) units() []dwarf.Unit {
-	d := g.debug()
-	if d == nil {
-		return nil
+// ownUnits are those of DWARF.
+func (g *image) ownUnits() int {
+	if g.dwarf == nil {
+		return 0
 	}
-	return d.Units()
+	return g.dwarf.NumUnits()
 }
 
 // numUnits are those of DWARF, behind them those of a pclntab, and those of
@@ -72,7 +72,7 @@ func (g *image) numUnits() int {
 	if last := len(g.guests) - 1; last >= 0 {
 		return g.guests[last].first + g.guests[last].image.numUnits()
 	}
-	return len(g.units()) + g.golang.units()
+	return g.ownUnits() + g.golang.units()
 }
 
 // symbols are the symbols of code, sorted when they are first needed.
@@ -103,7 +103,7 @@ func (g *image) place(addr uint64) (base uint64, part uint16, ok bool) {
 
 // object is the image as an Object.
 func (g *image) object(info Info) *Object {
-	if g.glance != nil || len(g.units()) > 0 {
+	if g.ownUnits() > 0 {
 		info.Features |= HasDebug
 	}
 	if g.golang != nil {
@@ -156,8 +156,9 @@ func (g *image) covered() *cover {
 		c := &cover{}
 		var w *worker
 		var d digest
-		for u := range g.units() {
-			unit := &g.units()[u]
+		g.readUnits()
+		for u := range g.ownUnits() {
+			unit := g.dwarf.Unit(u)
 			limit := limitOf(unit)
 			for _, r := range limit {
 				c.spans = append(c.spans, unitSpan{r.Start, r.End, int32(u)})
@@ -179,7 +180,7 @@ func (g *image) covered() *cover {
 				c.spans = append(c.spans, unitSpan{r.Start, r.End, int32(u)})
 			}
 		}
-		c.spans = g.golang.cover(c.spans, len(g.units()))
+		c.spans = g.golang.cover(c.spans, g.ownUnits())
 		for _, in := range g.guests {
 			c.spans = in.spans(c.spans)
 		}
@@ -194,6 +195,35 @@ func (g *image) covered() *cover {
 		g.spans = c
 	})
 	return g.spans
+}
+
+// maxGlances is how many questions are answered before the roots of all units
+// are read.
+const maxGlances = 8
+
+// unitsAt calls yield with the units that have code at an address. For the first
+// questions .debug_aranges tells which roots of units need not be read: one
+// address of a kernel takes half of the time so.
+func (g *image) unitsAt(addr uint64, yield func(unit int)) {
+	if g.aranges != nil && g.parts == nil && g.glances.Load() < maxGlances {
+		g.glances.Add(1)
+		if units, ok := g.dwarf.UnitsAt(g.aranges, addr); ok {
+			found := false
+			for _, i := range units {
+				u := g.dwarf.Unit(i)
+				limit := limitOf(u)
+				k := rangeAt(limit, addr)
+				if k >= 0 && limit[k].End > addr || len(limit) == 0 && hasCode(u) {
+					found = true
+					yield(i)
+				}
+			}
+			if g.tellUnits(); found {
+				return
+			}
+		}
+	}
+	g.covered().at(addr, yield)
 }
 
 // limitOf is where the code of a unit is, nil if that is not known: DWARF 2 has

@@ -21,6 +21,7 @@ func (g *image) blocks(opt BlockOptions, yield func(*sym.Block) error) (err erro
 			err = e
 		}
 	}()
+	g.readUnits()
 	g.symbols()
 	s := &sweep{image: g, store: st}
 	unit := 0

@@ -20,9 +20,6 @@ func (g *image) appendText(dst []byte, t sym.Text) (out []byte) {
 		}()
 		defer unfault(&err)()
 	}
-	if h, t := g.reader(t); h != g {
-		return h.appendText(dst, t)
-	}
 	from := len(dst)
 	switch kind := uint64(t) & 15; {
 	case t == 0 || kind == kindLost:
@@ -35,8 +32,8 @@ func (g *image) appendText(dst []byte, t sym.Text) (out []byte) {
 		dst = append(dst, g.golang.table.Name(uint32(t>>kindShift))...)
 	case len(g.guests) > 0:
 		dst = g.appendGuestName(dst, t)
-	case g.hasDWARF:
-		dst = g.debug().AppendName(dst, dwarf.Name(t))
+	case g.dwarf != nil:
+		dst = g.dwarf.AppendName(dst, dwarf.Name(t))
 	}
 	return validTail(g.unhide(dst, from), from)
 }
@@ -52,7 +49,6 @@ func validTail(dst []byte, from int) []byte {
 // source is the content of a file, if the debug information has it.
 func (g *image) source(t sym.Text) (text []byte) {
 	defer unfault(new(error))()
-	g, t = g.reader(t)
 	unit, file := int(t>>unitShift), uint32(t>>4)-1
 	if t&15 != kindFile {
 		return nil
@@ -81,13 +77,13 @@ var filers = sync.Pool{New: func() any { return new(filer) }}
 
 // read reads the line program of a unit. It is false if there is none.
 func (f *filer) read(g *image, unit int) bool {
-	if unit >= len(g.units()) || !g.units()[unit].HasLines {
+	if unit >= g.ownUnits() || !g.dwarf.Unit(unit).HasLines {
 		return false
 	}
 	if f.image != g || f.unit != unit {
 		f.image, f.unit = g, unit
-		_ = f.program.Read(&g.lineSections, g.units()[unit].LineOff) // has been told when the rows were read
-		f.dir = append(f.dir[:0], g.debug().UnitText(unit, dwarf.AttrCompDir)...)
+		_ = f.program.Read(&g.lineSections, g.dwarf.Unit(unit).LineOff) // has been told when the rows were read
+		f.dir = append(f.dir[:0], g.dwarf.UnitText(unit, dwarf.AttrCompDir)...)
 	}
 	return true
 }
@@ -98,7 +94,7 @@ func (g *image) appendFile(dst []byte, t sym.Text) []byte {
 	if in, n := g.guestOf(unit); in != nil {
 		return in.image.appendFile(dst, fileText(n, file+1))
 	}
-	if unit >= len(g.units()) && g.golang != nil {
+	if unit >= g.ownUnits() && g.golang != nil {
 		return validTail(appendPath(dst, g.golang.table.File(file)), len(dst))
 	}
 	f := filers.Get().(*filer)

@@ -63,7 +63,7 @@ func openMachOSlice(src bin.Source, s macho.Slice, opt Options, room *room) (*Ob
 	for _, p := range f.Problems {
 		g.problems.at("damaged headers", p.Place, p.Off, p.Reason)
 	}
-	if !g.hasDWARF {
+	if g.dwarf == nil {
 		b.findNeeds()
 	}
 	g.footing = room.heap

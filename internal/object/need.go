@@ -45,11 +45,11 @@ func (o *Object) Needs() []Need {
 		return nil // it is whole
 	}
 	needs := append([]Need(nil), g.needs...)
-	if !g.hasDWARF || g.glance != nil {
-		return needs // without .debug_addr no unit is split
+	if g.dwarf == nil {
+		return needs
 	}
 	for _, m := range g.dwarf.Missing() {
-		if u := &g.units()[m.Unit]; len(u.Ranges) == 0 && !u.HasLines {
+		if u := g.dwarf.Unit(m.Unit); len(u.Ranges) == 0 && !u.HasLines {
 			continue // a module of clang, which has no code
 		}
 		needs = append(needs, Need{
@@ -69,7 +69,7 @@ func (o *Object) Supply(n Need, src bin.Source) (bool, error) {
 	case ok && n.Kind == NeedObject:
 		return g.supplyObject(n, src)
 	}
-	if !ok || !g.hasDWARF || n.Kind != NeedAlt && n.Kind != NeedSplit {
+	if !ok || g.dwarf == nil || n.Kind != NeedAlt && n.Kind != NeedSplit {
 		return false, nil
 	}
 	opt := g.opt
@@ -85,14 +85,14 @@ func (o *Object) Supply(n Need, src bin.Source) (bool, error) {
 		return false, err
 	}
 	h, ok := f.objects[0].view.(*image)
-	if !ok || !h.hasDWARF {
+	if !ok || h.dwarf == nil {
 		return false, nil
 	}
 	switch {
-	case n.Kind == NeedSplit && g.debug().Attach(h.debug()) > 0:
+	case n.Kind == NeedSplit && g.dwarf.Attach(h.dwarf) > 0:
 		g.splits++
 	case n.Kind == NeedAlt && (string(n.ID) == string(h.buildID) || string(n.ID) == string(h.shared)):
-		g.debug().SetAlt(h.debug())
+		g.dwarf.SetAlt(h.dwarf)
 		g.needs = slices.DeleteFunc(g.needs, func(n Need) bool { return n.Kind == NeedAlt })
 	default:
 		return false, nil
@@ -120,22 +120,24 @@ func (g *image) openDWARF(s *dwarf.Sections, data func(name string) []byte) {
 	if s.Split {
 		s.CUIndex, s.TUIndex = data("cu_index"), data("tu_index")
 	}
-	g.relocatable, g.hasDWARF = s.Relocatable, true
+	g.relocatable, g.aranges = s.Relocatable, data("aranges")
 	g.lineSections = dwarf.LineSections{Line: s.Line, LineStr: s.LineStr, Str: s.Str, Order: s.Order}
-	if !s.Relocatable && !s.Split && !g.lifted && s.Addr == nil && s.Types == nil {
-		first := *s
-		first.Only = []uint64{0}
-		if aranges := data("aranges"); aranges != nil && len(dwarf.Open(first, 0).Units()) > 0 {
-			g.glance = &glance{aranges: aranges, sections: *s}
-			return
-		}
-	}
-	g.readUnits(s)
+	g.dwarf = dwarf.Open(*s, g.opt.index)
+	g.tellUnits()
 }
 
-func (g *image) readUnits(s *dwarf.Sections) {
-	g.dwarf = dwarf.Open(*s, g.opt.index)
-	g.findSharers(g.dwarf.Units())
+// readUnits reads the roots of all units, if that was not done.
+func (g *image) readUnits() {
+	g.once.units.Do(func() {
+		if g.dwarf != nil {
+			g.findSharers(g.dwarf.Units())
+			g.tellUnits()
+		}
+	})
+}
+
+// tellUnits tells what is damaged of the units that were read.
+func (g *image) tellUnits() {
 	for _, p := range g.dwarf.Problems() {
 		g.problems.at("damaged units", p.Section, int64(p.Off), p.Reason)
 	}

@@ -48,12 +48,6 @@ func (p *problems) at(kind, place string, off int64, reason string) {
 	p.add(kind, fmt.Sprintf("%s, offset %#x: %s", place, off, reason))
 }
 
-func (p *problems) any() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.kinds) > 0
-}
-
 // maxTold is how many problems are counted.
 const maxTold = 10_000
 

@@ -1,15 +1,10 @@
 package dwarf
 
-import (
-	"encoding/binary"
-	"slices"
-)
-
-// ArangesAt is where in .debug_info the units begin that .debug_aranges says to
-// have code at an address, in their order, and nil where it says nothing or is
-// damaged. It need not name all units.
-func ArangesAt(b []byte, order binary.ByteOrder, addr uint64) (units []uint64) {
-	d := reader{big: order == binary.BigEndian}
+// UnitsAt gives the units that may have code at an address: those that b, the
+// section .debug_aranges, says to have it, and those that b does not know. It is
+// false if b is damaged.
+func (d *Data) UnitsAt(b []byte, addr uint64) (units []int, ok bool) {
+	known := make([]bool, len(d.units))
 	for p := 0; p < len(b); {
 		wide, from := 4, p
 		size, q := d.number(b, p, 4)
@@ -18,17 +13,19 @@ func ArangesAt(b []byte, order binary.ByteOrder, addr uint64) (units []uint64) {
 			size, q = d.number(b, q, 8)
 		}
 		if q < 0 || size > uint64(len(b)-q) {
-			return nil
+			return nil, false
 		}
 		p = q + int(size)
 		set := b[:p]
 		version, q := d.number(set, q, 2)
-		unit, q := d.number(set, q, wide)
+		off, q := d.number(set, q, wide)
 		width, q := d.number(set, q, 1)
 		segment, q := d.number(set, q, 1)
-		if q < 0 || version != 2 || segment != 0 || width != 4 && width != 8 {
-			return nil
+		unit := d.unitAt(off, false)
+		if q < 0 || version != 2 || segment != 0 || width != 4 && width != 8 || unit < 0 || d.units[unit].Off != off {
+			return nil, false
 		}
+		known[unit] = true
 		n := int(width)
 		for q += (from - q) & (2*n - 1); q+2*n <= len(set); q += 2 * n {
 			if addr-d.uint(set, q, n) < d.uint(set, q+n, n) {
@@ -37,10 +34,10 @@ func ArangesAt(b []byte, order binary.ByteOrder, addr uint64) (units []uint64) {
 			}
 		}
 	}
-	slices.Sort(units)
-	return slices.Compact(units)
+	for unit, known := range known {
+		if !known {
+			units = append(units, unit)
+		}
+	}
+	return units, true
 }
-
-// Missed tells whether something that was read refers to a unit that was not,
-// as Only did not list it. Names may then be wrong.
-func (d *Data) Missed() bool { return d.missed.Load() }

@@ -34,47 +34,60 @@ func arangesSet(o binary.AppendByteOrder, wide bool, width int, unit uint64, ran
 	return append(o.AppendUint32(nil, uint32(len(b))), b...)
 }
 
+// fourUnits are units of 20 bytes each.
+func fourUnits(o binary.AppendByteOrder) (info, abbrev []byte) {
+	for range 4 {
+		info = append(o.AppendUint32(o.AppendUint16(o.AppendUint32(info, 16), 4), 0), 8)
+		info = append(info, 1, 0, 0, 0, 0, 0, 0, 0, 0)
+	}
+	return info, []byte{1, 0x11, 0, 0, 0, 0}
+}
+
 func TestArangesNameUnits(t *testing.T) {
 	for form := range 8 {
 		o, wide, width := binary.AppendByteOrder(binary.LittleEndian), form&1 != 0, 4+form&2*2
-		order := binary.ByteOrder(binary.LittleEndian)
+		s := dwarf.Sections{Order: binary.LittleEndian}
 		if form&4 != 0 {
-			o, order = binary.BigEndian, binary.BigEndian
+			o, s.Order = binary.BigEndian, binary.BigEndian
 		}
+		s.Info, s.Abbrev = fourUnits(o)
+		d := dwarf.Open(s, 0)
 		b := slices.Concat(
-			arangesSet(o, wide, width, 0x200, 0x1000, 0x10, 0x3000, 0x10),
-			arangesSet(o, wide, width, 0x100, 0x1008, 0x10, 0x1009, 1),
-			arangesSet(o, wide, width, 0x300))
-		for addr, want := range map[uint64][]uint64{
-			0x1000: {0x200}, 0x1009: {0x100, 0x200}, 0x1010: {0x100}, 0x1018: nil, 0x300f: {0x200}, 0: nil,
+			arangesSet(o, wide, width, 40, 0x1000, 0x10, 0x3000, 0x10),
+			arangesSet(o, wide, width, 20, 0x1008, 0x10, 0x1009, 1),
+			arangesSet(o, wide, width, 60))
+		for addr, want := range map[uint64][]int{
+			0x1000: {2, 0}, 0x1009: {2, 1, 0}, 0x1010: {1, 0}, 0x1018: {0}, 0x300f: {2, 0}, 0: {0},
 		} {
-			if got := dwarf.ArangesAt(b, order, addr); !slices.Equal(got, want) {
-				t.Errorf("form %d: at %#x %#x, wanted %#x", form, addr, got, want)
+			if got, ok := d.UnitsAt(b, addr); !ok || !slices.Equal(got, want) {
+				t.Errorf("form %d: at %#x %d, wanted %d", form, addr, got, want)
 			}
 		}
 		for n := range b {
-			if got := dwarf.ArangesAt(b[:n], order, 0x1018); got != nil {
-				t.Errorf("form %d, %d bytes: %#x", form, n, got)
+			if got, ok := d.UnitsAt(b[:n], 0x1018); ok && len(got) < 2 {
+				t.Errorf("form %d, %d bytes: %d", form, n, got)
 			}
+		}
+		if _, ok := d.UnitsAt(arangesSet(o, wide, width, 41), 0); ok {
+			t.Errorf("form %d: a unit where there is none", form)
 		}
 	}
 }
 
 func FuzzAranges(f *testing.F) {
 	f.Add(arangesSet(binary.LittleEndian, false, 8, 0, 0x1000, 0x10), false, uint64(0x1000))
-	f.Add(arangesSet(binary.BigEndian, true, 4, 7, 0x1000, 0x10), true, uint64(0x100f))
+	f.Add(arangesSet(binary.BigEndian, true, 4, 20, 0x1000, 0x10), true, uint64(0x100f))
 	f.Fuzz(func(t *testing.T, b []byte, big bool, addr uint64) {
-		s := dwarf.Sections{Info: b, Abbrev: b, Order: binary.LittleEndian}
+		s := dwarf.Sections{Order: binary.LittleEndian}
+		s.Info, s.Abbrev = fourUnits(binary.LittleEndian)
 		if big {
 			s.Order = binary.BigEndian
+			s.Info, s.Abbrev = fourUnits(binary.BigEndian)
 		}
-		s.Only = dwarf.ArangesAt(b, s.Order, addr)
-		if !slices.IsSorted(s.Only) {
-			t.Errorf("units %#x", s.Only)
-		}
-		for _, u := range dwarf.Open(s, 0).Units() {
-			if !slices.Contains(s.Only, u.Off) && s.Only != nil {
-				t.Errorf("unit at %#x is none of %#x", u.Off, s.Only)
+		units, _ := dwarf.Open(s, 0).UnitsAt(b, addr)
+		for _, u := range units {
+			if u < 0 || u > 3 {
+				t.Errorf("units %d", units)
 			}
 		}
 	})

@@ -48,6 +48,7 @@ func TestADamagedUnitCostsThatUnit(t *testing.T) {
 		s, at := three()
 		c.damage(&s, s.Info[at[1]:at[2]])
 		d := dwarf.Open(s, 0)
+		d.Units()
 		if n := len(d.Problems()); (n > 0) != (c.reason != "") || n > 0 && (d.Problems()[0].Off != uint64(at[1]) || !strings.Contains(d.Problems()[0].Error(), c.reason)) {
 			t.Errorf("%s: %v", what, d.Problems())
 		}

@@ -18,8 +18,6 @@ type Sections struct {
 	Order       binary.ByteOrder
 	Split       bool // of a .dwo or .dwp
 	Relocatable bool // address 0 is an address like any other, and not that of code thrown away
-
-	Only []uint64 // where in Info the units begin that are read; nil: all are
 }
 
 // Data is the debug information of one file. It does not change after the
@@ -35,9 +33,13 @@ type Data struct {
 	made     []atomic.Pointer[table] // those of tables that are kept
 	types    map[uint64]int32        // type units by signature
 	dwos     map[uint64]int32        // split units by dwo id
-	missed   atomic.Bool             // something refers to a unit that was not read
 	files    []*Data                 // those attached, by index; of the main file
 	alt      *Data
+
+	roots  sync.Mutex
+	read   []atomic.Bool // by unit: its root was
+	ranges []Range       // of roots
+	budget int           // how much more of lists of ranges roots may have
 
 	mu          sync.Mutex
 	spelled     map[Name]string // see scope.go
@@ -105,19 +107,14 @@ type Unit struct {
 	splitUnit int
 }
 
-// Open scans the headers and root DIEs of all units. Damaged headers are
-// Problems; the units behind them are found again where that is possible.
+// Open scans the headers of all units. Damaged ones are Problems; the units
+// behind them are found again where that is possible.
 // Index is the number of this file among those that belong together, which is
 // a part of the Names that it gives: 0 for the main file, 1 for the one of
 // dwz, split files from 2 on.
 func Open(s Sections, index int) *Data {
 	d := &Data{reader: reader{big: s.Order == binary.BigEndian}, s: s, index: index, types: map[uint64]int32{}, dwos: map[uint64]int32{}, spelled: map[Name]string{}}
-	if s.Only == nil {
-		d.scan(s.Info, false)
-	}
-	for _, off := range s.Only {
-		d.scanOne(off)
-	}
+	d.scan(s.Info, false)
 	d.infos = len(d.units)
 	d.scan(s.Types, true)
 	d.contribute(d.units[:d.infos], d.readIndex(s.CUIndex, ".debug_cu_index", sectInfo), sectInfo)
@@ -128,18 +125,28 @@ func Open(s Sections, index int) *Data {
 	d.contribute(typed, d.readIndex(s.TUIndex, ".debug_tu_index", column), column)
 	d.dropUnits()
 	d.findTables()
-	d.readRoots()
+	for i := range d.units {
+		if u := &d.units[i]; u.Kind == UnitType {
+			d.types[u.DwoID] = int32(i)
+		}
+	}
+	d.read = make([]atomic.Bool, len(d.units))
+	d.budget = 4*(len(d.s.Ranges)+len(d.s.Rnglists)) + 1<<20
 	d.outline = make([]atomic.Pointer[outline], len(d.units))
 	d.built = make([]uint8, len(d.units))
 	return d
 }
 
-// Units are the units in the order of the file; those of .debug_types come
-// last. The caller does not change them.
-func (d *Data) Units() []Unit { return d.units }
+// NumUnits is how many units there are.
+func (d *Data) NumUnits() int { return len(d.units) }
 
-// Problems is what Open found damaged, at most 100 of it.
-func (d *Data) Problems() []Problem { return d.problems }
+// Problems is what was found damaged in headers of units, and in those of their
+// root DIEs that were read: at most 100 of it.
+func (d *Data) Problems() []Problem {
+	d.roots.Lock()
+	defer d.roots.Unlock()
+	return slices.Clone(d.problems)
+}
 
 func (d *Data) problem(section string, off uint64, format string, args ...any) {
 	if len(d.problems) < maxProblems {

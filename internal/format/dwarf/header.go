@@ -31,20 +31,6 @@ func (d *Data) scan(b []byte, typed bool) {
 	}
 }
 
-// scanOne reads the header of the unit at off.
-func (d *Data) scanOne(off uint64) {
-	if off >= uint64(len(d.s.Info)) {
-		d.problem(infoName(false), off, "no unit, but the end of the section")
-		return
-	}
-	u, reason := d.readHead(d.s.Info, int(off), false)
-	if reason != "" {
-		d.problem(infoName(false), off, "%s", reason)
-		return
-	}
-	d.units = append(d.units, u)
-}
-
 // dropUnits drops the units whose abbreviations are not there.
 func (d *Data) dropUnits() {
 	kept, infos := d.units[:0], 0

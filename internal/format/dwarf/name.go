@@ -117,7 +117,7 @@ type place struct {
 
 // refer is the DIE that an attribute of a DIE at p refers to.
 func (p place) refer(a attribute) (place, bool) {
-	u := &p.d.units[p.unit]
+	u := p.d.Unit(p.unit)
 	switch a.form {
 	case formRef1, formRef2, formRef4, formRef8, formRefUdata:
 		if a.value < u.End-u.Off {
@@ -127,7 +127,6 @@ func (p place) refer(a attribute) (place, bool) {
 		if i := p.d.unitAt(a.value, false); i >= 0 {
 			return place{p.d, i, a.value}, true
 		}
-		p.d.missed.Store(p.d.s.Only != nil)
 	case formRefAlt, formRefSup4, formRefSup8:
 		if alt := p.d.alt; alt != nil {
 			if i := alt.unitAt(a.value, false); i >= 0 {
@@ -141,7 +140,6 @@ func (p place) refer(a attribute) (place, bool) {
 				return place{p.d, int(i), t.Off + t.typeOff}, true
 			}
 		}
-		p.d.missed.Store(p.d.s.Only != nil)
 	}
 	return place{}, false
 }
@@ -159,7 +157,7 @@ type near struct {
 }
 
 func (n *near) die(p place) (attributes, uint16) {
-	u := &p.d.units[p.unit]
+	u := p.d.Unit(p.unit)
 	if p.d == n.d && p.unit == n.unit {
 		return p.d.die(u, n.t, p.off)
 	}
@@ -218,7 +216,7 @@ func (n *near) chain(p place) (o origin) {
 		if !ok {
 			return o
 		}
-		u := &p.d.units[p.unit]
+		u := p.d.Unit(p.unit)
 		if u.Lang != 0 {
 			o.lang = u.Lang
 		}

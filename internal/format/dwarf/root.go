@@ -1,5 +1,7 @@
 package dwarf
 
+import "slices"
+
 // attribute is one attribute of a DIE.
 type attribute struct {
 	name  uint64
@@ -122,36 +124,47 @@ func (d *Data) root(u *Unit) (attributes, uint16) {
 // of it is read.
 type rootValues struct{ low, high, ranges attribute }
 
-// readRoots reads the root DIEs of all units.
-func (d *Data) readRoots() {
-	budget := 4*(len(d.s.Ranges)+len(d.s.Rnglists)) + 1<<20
-	var all []Range
-	ends := make([]int, len(d.units))
+// Units are the units in the order of the file; those of .debug_types come
+// last. The caller does not change them.
+func (d *Data) Units() []Unit {
 	for i := range d.units {
-		u := &d.units[i]
-		v := d.readRoot(u)
-		if u.Kind != UnitSplit && u.Kind != UnitType {
-			w := d.view(u)
-			w.spent = budget
-			first := len(all)
-			all = w.rootRanges(all, v)
-			all = all[:first+len(merge(all[first:]))]
-			if budget = w.spent; w.over {
-				d.problem(infoName(u.typed), u.Off, "range lists of roots are longer than their section")
-			}
-		}
-		ends[i] = len(all)
-		if u.Kind == UnitType {
-			d.types[u.DwoID] = int32(i)
-		} else if u.Kind == UnitSplit {
-			d.dwos[u.DwoID] = int32(i)
+		d.Unit(i)
+	}
+	return d.units
+}
+
+// Unit is the unit with this index. Its root DIE is read when that is first
+// asked for.
+func (d *Data) Unit(i int) *Unit {
+	if !d.read[i].Load() {
+		d.readUnit(i)
+	}
+	return &d.units[i]
+}
+
+func (d *Data) readUnit(i int) {
+	d.roots.Lock()
+	defer d.roots.Unlock()
+	if d.read[i].Load() {
+		return
+	}
+	u := &d.units[i]
+	v := d.readRoot(u)
+	if u.Kind != UnitSplit && u.Kind != UnitType {
+		w := d.view(u)
+		w.spent = d.budget
+		first := len(d.ranges)
+		d.ranges = w.rootRanges(d.ranges, v)
+		d.ranges = d.ranges[:first+len(merge(d.ranges[first:]))]
+		u.Ranges = slices.Clip(d.ranges[first:])
+		if d.budget = w.spent; w.over {
+			d.problem(infoName(u.typed), u.Off, "range lists of roots are longer than their section")
 		}
 	}
-	first := 0
-	for i, end := range ends {
-		d.units[i].Ranges = all[first:end:end]
-		first = end
+	if u.Kind == UnitSplit {
+		d.dwos[u.DwoID] = int32(i)
 	}
+	d.read[i].Store(true)
 }
 
 // rootRanges appends what the root of the unit says about addresses.
@@ -245,7 +258,7 @@ const (
 // UnitText is the text of an attribute of the unit with this index, or of the
 // unit attached to it; nil if neither says.
 func (d *Data) UnitText(unit int, attr Attr) []byte {
-	u := &d.units[unit]
+	u := d.Unit(unit)
 	a, tag := d.root(u)
 	for tag != 0 && a.next() {
 		if a.name == uint64(attr) || attr == AttrDwoName && a.name == attrGNUDwoName {

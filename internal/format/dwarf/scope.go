@@ -92,7 +92,7 @@ func (d *Data) outlineOf(unit int) *outline {
 		return o
 	}
 	w := walkers.Get().(*Walker)
-	w.begin(d, unit, d, &d.units[unit])
+	w.begin(d, unit, d, d.Unit(unit))
 	w.run()
 	o := w.makeOutline()
 	walkers.Put(w)
@@ -154,7 +154,7 @@ func (n *near) appendName(dst []byte, p place) []byte {
 
 // appendScopes appends the scopes that the DIE at p is in, each with "::".
 func (n *near) appendScopes(dst []byte, p place, left int) []byte {
-	u := &p.d.units[p.unit]
+	u := p.d.Unit(p.unit)
 	o := n.own
 	if o == nil || p.d != n.d || p.unit != n.unit {
 		o = p.d.outlineOf(p.unit)
@@ -178,7 +178,7 @@ func (n *near) appendScope(dst []byte, p place, left int) []byte {
 		for a.next() {
 			switch a.name {
 			case attrName:
-				if s := home.d.stringName(&home.d.units[home.unit], a.form, a.value); s != 0 && text == nil {
+				if s := home.d.stringName(home.d.Unit(home.unit), a.form, a.value); s != 0 && text == nil {
 					text = home.d.string(s)
 				}
 			case attrSpecification, attrSignature:

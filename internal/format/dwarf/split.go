@@ -87,9 +87,12 @@ type Missing struct {
 // Missing lists the skeletons whose units are not attached. One without ranges
 // and lines has no code: clang refers to modules in this way.
 func (d *Data) Missing() []Missing {
+	if len(d.s.Addr) == 0 {
+		return nil // where the addresses of units that were split are
+	}
 	var missing []Missing
-	for i := range d.units {
-		if u := &d.units[i]; u.Kind == UnitSkeleton && u.split == nil {
+	for i, u := range d.Units() {
+		if u.Kind == UnitSkeleton && u.split == nil {
 			missing = append(missing, Missing{i, u.DwoID, d.UnitText(i, AttrDwoName), d.UnitText(i, AttrCompDir)})
 		}
 	}
@@ -100,15 +103,16 @@ func (d *Data) Missing() []Missing {
 // same id, and tells how many have found theirs.
 func (d *Data) Attach(split *Data) int {
 	n := 0
-	for i := range d.units {
-		u := &d.units[i]
+	units, others := d.Units(), split.Units()
+	for i := range units {
+		u := &units[i]
 		if u.Kind != UnitSkeleton || u.split != nil {
 			continue
 		}
 		if j, ok := split.dwos[u.DwoID]; ok {
 			u.split, u.splitUnit = split, int(j)
 			if n++; u.Lang == 0 {
-				u.Lang = split.units[j].Lang
+				u.Lang = others[j].Lang
 			}
 		}
 	}

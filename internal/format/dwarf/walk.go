@@ -79,7 +79,7 @@ type frame struct {
 // attached, that unit. The Tree is valid until the next Walk. With an error it
 // has what was read in front of the damage.
 func (w *Walker) Walk(d *Data, unit int) (*Tree, error) {
-	u := &d.units[unit]
+	u := d.Unit(unit)
 	if u.split != nil {
 		w.begin(u.split, u.splitUnit, d, u)
 	} else {
@@ -98,7 +98,7 @@ func (w *Walker) Walk(d *Data, unit int) (*Tree, error) {
 
 // begin makes w ready for a unit of d whose addresses are those of skel.
 func (w *Walker) begin(d *Data, unit int, main *Data, skel *Unit) {
-	u := &d.units[unit]
+	u := d.Unit(unit)
 	w.view = d.view(u)
 	w.main, w.skel = main, skel
 	lists := len(main.s.Ranges) + len(d.s.Rnglists)
