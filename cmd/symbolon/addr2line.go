@@ -20,6 +20,8 @@ type addr2lineTool struct {
 	program string // as it was called
 	file    string
 	dirs    []string // where separate debug files may be
+	arch    string   // of the object, empty: any
+	object  int      // which of those
 	rva     bool     // addresses are relative to the image
 	target  string
 	section string
@@ -88,7 +90,7 @@ func (t *addr2lineTool) run(ctx context.Context, args []string) int {
 		}
 		return exitFailed
 	}
-	lib := library{env: e, dirs: t.dirs}
+	lib := library{env: e, dirs: t.dirs, object: t.object}
 	defer lib.shut()
 	if text := t.open(&lib); text != "" {
 		if text != quiet {
@@ -173,7 +175,7 @@ func (t *addr2lineTool) open(lib *library) string {
 	case t.target != "" && !strings.Contains(gnuTargets, " "+t.target+" "):
 		return t.file + ": invalid bfd target"
 	}
-	t.obj = lib.open(t.file, "")
+	t.obj = lib.open(t.file, t.arch)
 	if err := t.obj.err; err != nil {
 		if words := systemWords(err); words != "" {
 			return t.file + ": " + words

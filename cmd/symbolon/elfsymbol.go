@@ -13,6 +13,7 @@ type elfSymbols struct {
 	file *file
 	elf  *elf.File
 	all  []elf.Symbol // by address, then size, then place
+	both []elf.Symbol // functions and data in that order, once it was asked for
 }
 
 // openELF opens the symbols of a file, nil if it is no ELF file.
@@ -27,17 +28,43 @@ func openELF(e *env, name string) *elfSymbols {
 		return nil
 	}
 	s := &elfSymbols{file: src, elf: f}
-	f.Symbols(func(sym elf.Symbol) bool {
-		if sym.Table > 0 && len(s.all) > 0 && s.all[0].Table == 0 {
+	s.all = inOrder(f.Symbols)
+	return s
+}
+
+// inOrder is symbols by address, then size, then place.
+func inOrder(each func(func(elf.Symbol) bool)) (all []elf.Symbol) {
+	each(func(sym elf.Symbol) bool {
+		if sym.Table > 0 && len(all) > 0 && all[0].Table == 0 {
 			return false // the table of the linker has more than that of the loader
 		}
-		s.all = append(s.all, sym)
+		all = append(all, sym)
 		return true
 	})
-	slices.SortStableFunc(s.all, func(a, b elf.Symbol) int {
+	slices.SortStableFunc(all, func(a, b elf.Symbol) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Size, b.Size))
 	})
-	return s
+	return all
+}
+
+// llvmData is what LLVM takes for the data at an address, which can be a
+// function.
+func (s *elfSymbols) llvmData(addr uint64) (name string, start, size uint64, ok bool) {
+	if s.both == nil {
+		s.both = inOrder(func(yield func(elf.Symbol) bool) {
+			s.elf.Symbols(func(x elf.Symbol) bool { return x.Type != elf.SymbolFunc || yield(x) })
+			s.elf.DataSymbols(yield)
+		})
+	}
+	list := at(s.both, addr)
+	if len(list) == 0 {
+		return "", 0, 0, false
+	}
+	x := &list[len(list)-1]
+	if x.Size > 0 && addr-x.Addr >= x.Size {
+		return "", 0, 0, false
+	}
+	return s.name(x), x.Addr, x.Size, true
 }
 
 // section is the address of a section.
@@ -51,8 +78,8 @@ func (s *elfSymbols) section(name string) (addr uint64, ok bool) {
 }
 
 // at is the symbols with the greatest address that is not above addr.
-func (s *elfSymbols) at(addr uint64) []elf.Symbol {
-	end, _ := slices.BinarySearchFunc(s.all, addr, func(x elf.Symbol, addr uint64) int {
+func at(all []elf.Symbol, addr uint64) []elf.Symbol {
+	end, _ := slices.BinarySearchFunc(all, addr, func(x elf.Symbol, addr uint64) int {
 		if x.Addr <= addr {
 			return -1
 		}
@@ -61,10 +88,10 @@ func (s *elfSymbols) at(addr uint64) []elf.Symbol {
 	if end == 0 {
 		return nil
 	}
-	first, _ := slices.BinarySearchFunc(s.all[:end], s.all[end-1].Addr, func(x elf.Symbol, addr uint64) int {
+	first, _ := slices.BinarySearchFunc(all[:end], all[end-1].Addr, func(x elf.Symbol, addr uint64) int {
 		return cmp.Compare(x.Addr, addr)
 	})
-	return s.all[first:end]
+	return all[first:end]
 }
 
 func (s *elfSymbols) name(x *elf.Symbol) string {
@@ -74,7 +101,7 @@ func (s *elfSymbols) name(x *elf.Symbol) string {
 // llvm is the symbol that LLVM takes: of those that begin last the largest, of
 // equally large ones the last in the table. One with a size ends there.
 func (s *elfSymbols) llvm(addr uint64) (name string, start uint64, ok bool) {
-	list := s.at(addr)
+	list := at(s.all, addr)
 	if len(list) == 0 {
 		return "", 0, false
 	}
@@ -90,7 +117,7 @@ func (s *elfSymbols) llvm(addr uint64) (name string, start uint64, ok bool) {
 // equally large ones the first in the table.
 func (s *elfSymbols) gnu(addr uint64) (name string, ok bool) {
 	var best *elf.Symbol
-	list := s.at(addr)
+	list := at(s.all, addr)
 	for i := range list {
 		if best == nil || better(&list[i], best, addr) {
 			best = &list[i]

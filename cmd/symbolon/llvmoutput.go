@@ -37,6 +37,9 @@ func (t *llvmTool) code(places []place) {
 				t.put("  Function start address: ", p.start, "\n")
 			}
 			t.put("  Line: ", line, "\n  Column: ", column, "\n")
+			if p.mark != 0 {
+				t.put("  Discriminator: ", strconv.FormatUint(uint64(p.mark), 10), "\n")
+			}
 			continue
 		case t.style == "GNU":
 			t.put(known(p.file), ":", line)
@@ -123,7 +126,10 @@ type llvmJSON struct {
 	Symbol     *[]llvmSymbol `json:",omitempty"`
 }
 
-type llvmData struct{ Name, Size, Start string }
+type llvmData struct {
+	Name, Size, Start string
+	start, size       uint64
+}
 
 type llvmError struct{ Message string }
 
@@ -139,11 +145,13 @@ type llvmSymbol struct {
 	StartLine     uint32
 }
 
-func (t *llvmTool) jsonAnswer(q *query, places []place) {
+func (t *llvmTool) jsonAnswer(q *query, d *debugged, places []place) {
 	a := llvmJSON{Address: hex(q.addr), ModuleName: &q.file}
 	switch q.kind {
 	case "DATA":
-		a.Data = &llvmData{"", "0x0", "0x0"}
+		data := t.data(d, q.addr-t.adjust)
+		data.Start, data.Size = hex(data.start), hex(data.size)
+		a.Data = &data
 	case "FRAME":
 		a.Frame = &[]struct{}{}
 	default:
@@ -152,7 +160,7 @@ func (t *llvmTool) jsonAnswer(q *query, places []place) {
 			p := &places[i]
 			list = append(list, llvmSymbol{
 				Column: p.column, FileName: p.file, FunctionName: p.name, Line: p.line,
-				Source: t.source(p), StartAddress: p.start,
+				Source: t.source(p), StartAddress: p.start, Discriminator: p.mark,
 			})
 		}
 		a.Symbol = &list

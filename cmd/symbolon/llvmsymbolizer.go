@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,7 +53,7 @@ USAGE: llvm-symbolizer [options] addresses...
   --output-style=LLVM|GNU|JSON
   --verbose                         print all that is known
   --print-source-context-lines=N    print lines of source
-  --adjust-vma=N                    added to each address
+  --adjust-vma=N                    subtracted from each address
   --relative-address                addresses are relative to the image base
   --default-arch=NAME               of files with several architectures
   --debug-file-directory=DIR, --dsym-hint=DIR, --dwp=FILE, --fallback-debug-path=DIR
@@ -345,12 +346,12 @@ func (t *llvmTool) line(line string) {
 	var places []place
 	switch {
 	case q.kind == "CODE" && d.err == nil:
-		places = t.places(d, q.addr+t.adjust)
+		places = t.places(d, q.addr-t.adjust)
 	case q.kind == "CODE" && t.style != "JSON", q.kind == "CODE" && message != "":
 		places = []place{{}}
 	}
 	if t.style == "JSON" {
-		t.jsonAnswer(&q, places)
+		t.jsonAnswer(&q, d, places)
 		return
 	}
 	if t.addresses {
@@ -358,7 +359,8 @@ func (t *llvmTool) line(line string) {
 	}
 	switch q.kind {
 	case "DATA":
-		t.put("??\n0 0\n")
+		a := t.data(d, q.addr-t.adjust)
+		t.put(cmp.Or(a.Name, "??"), "\n", strconv.FormatUint(a.start, 10), " ", strconv.FormatUint(a.size, 10), "\n")
 	case "FRAME":
 		t.put("??\n")
 	default:
@@ -449,6 +451,21 @@ func (t *llvmTool) symbol(d *debugged, addr uint64, p *place) {
 			p.name, p.start = t.name(name), hex(start)
 		}
 	}
+}
+
+// data is what is known about data at an address.
+func (t *llvmTool) data(d *debugged, addr uint64) (a llvmData) {
+	if d.err != nil || d.symbols() == nil {
+		return a
+	}
+	name, start, size, ok := d.elf.llvmData(addr)
+	if ok {
+		a.Name, a.start, a.size = name, start, size
+		if t.demangle {
+			a.Name = llvmSpelling(demangle.Name(name, demangle.LLVM))
+		}
+	}
+	return a
 }
 
 // name is the name of a function as it is wanted.

@@ -120,9 +120,12 @@ func asTool(ctx context.Context, e *env, f *resolveFlags, args []string) error {
 	if err := f.check(args); err != nil {
 		return err
 	}
+	if f.table {
+		return &usageError{text: "--table goes with --format text, json and jsonl"}
+	}
 	code := 0
 	if f.format == "gnu" {
-		t := addr2lineTool{env: e, program: "addr2line", dirs: f.open.Dirs, rva: f.addr == "rva", out: bufio.NewWriter(e.stdout)}
+		t := addr2lineTool{env: e, program: "addr2line", dirs: f.open.Dirs, arch: f.open.Arch, object: f.open.Object, rva: f.addr == "rva", out: bufio.NewWriter(e.stdout)}
 		call := []string{t.program, "-fi"}
 		if !f.noDemangle {
 			call = append(call, "-C")
@@ -140,7 +143,7 @@ func asTool(ctx context.Context, e *env, f *resolveFlags, args []string) error {
 			call = append(call, "--debug-file-directory="+d)
 		}
 		t := newLLVMTool(e)
-		t.hex = true
+		t.hex, t.lib.object = true, f.open.Object
 		code = t.run(ctx, append(call, args[1:]...))
 	}
 	if code != exitDone {

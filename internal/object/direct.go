@@ -49,8 +49,8 @@ func (g *image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []s
 		if t == nil {
 			return dst
 		}
-		if _, _, ok := g.place(t.addr); !ok {
-			return dst // it starts before the image does
+		if !g.covers(t.addr) {
+			return dst
 		}
 		g.unitsAt(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerLines, true) })
 		if found.unit == nil {

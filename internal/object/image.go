@@ -101,6 +101,13 @@ func (g *image) place(addr uint64) (base uint64, part uint16, ok bool) {
 	return g.bases[i], uint16(i), true
 }
 
+// covers says whether an address of the file is one of the image: a symbol may
+// start before that does.
+func (g *image) covers(addr uint64) bool {
+	_, _, ok := g.place(addr)
+	return ok
+}
+
 // object is the image as an Object.
 func (g *image) object(info Info) *Object {
 	if g.ownUnits() > 0 {

@@ -53,8 +53,8 @@ func (t *Table) row(g *group, b []byte, k uint64) (node, file uint64, line, colu
 	v := le.Uint64(b[at:at+8]) >> (bit % 8)
 	if v&rowSpot == 0 {
 		// A quarter of the numbers is for nodes before the first of the group.
-		node = uint64(le.Uint32(g[4:])) + f[1].of(v) - (f[1].mask+1)/4
-		return node, usualFile, uint32(f[2].of(v)), uint32(f[3].of(v))
+		node := le.Uint32(g[4:]) + uint32(f[1].of(v)) - uint32((f[1].mask+1)/4)
+		return uint64(node), usualFile, uint32(f[2].of(v)), uint32(f[3].of(v))
 	}
 	if v = v & (1<<t.rowBits - 1) >> 1; v == 0 {
 		return noNode, 0, 0, 0

@@ -74,7 +74,7 @@ func (d *Data) die(u *Unit, t *table, off uint64) (attributes, uint16) {
 		return a, 0
 	}
 	a.p, a.spec = p, t.b[e.spec:]
-	if end := int(e.capture) + int(e.caps); end <= len(t.caps) {
+	if end := int(e.capture) + int(e.caps); end <= len(t.caps) && e.flags&isDamaged == 0 {
 		a.caps = t.caps[e.capture:end]
 	}
 	return a, e.tag

@@ -9,7 +9,8 @@ import (
 // Values of the fields of a Symbol.
 const (
 	SymbolNoType, SymbolFunc, SymbolIFunc = 0, 2, 10 // Type: STT_*
-	BindLocal, BindGlobal, BindWeak       = 0, 1, 2  // Bind: STB_*
+	symbolObject, symbolCommon            = 1, 5
+	BindLocal, BindGlobal, BindWeak       = 0, 1, 2 // Bind: STB_*
 
 	SectionAbs   = -1 // Section: the address is absolute
 	SectionOther = -2 // a reserved number, or one that there is no section for
@@ -20,7 +21,7 @@ const (
 	maxSegments   = 256 // that are looked through for one symbol
 )
 
-// Symbol is a symbol of code.
+// Symbol is a symbol of code or data.
 type Symbol struct {
 	Addr    uint64 // in a relocatable file that inside of Section
 	Size    uint64
@@ -130,18 +131,28 @@ func (f *File) sectionOf(t *table, s rawSymbol, i int) int32 {
 // These are all functions that are defined here, and of the symbols without a
 // type those in sections of code, except mapping symbols, local labels and
 // those without a name. Assembly often says no type.
-func (f *File) Symbols(yield func(Symbol) bool) { f.symbols(nil, yield) }
+func (f *File) Symbols(yield func(Symbol) bool) { f.symbols(codeTypes, nil, yield) }
 
 // SymbolsAt gives those of Symbols that have an address, and may give others.
-func (f *File) SymbolsAt(addr uint64, yield func(Symbol) bool) { f.symbols(&addr, yield) }
+func (f *File) SymbolsAt(addr uint64, yield func(Symbol) bool) { f.symbols(codeTypes, &addr, yield) }
 
-func (f *File) symbols(only *uint64, yield func(Symbol) bool) {
+// DataSymbols gives the symbols of data and those without a type, in the same
+// order.
+func (f *File) DataSymbols(yield func(Symbol) bool) { f.symbols(dataTypes, nil, yield) }
+
+// Sets of types of symbols, a bit for each.
+const (
+	codeTypes = 1<<SymbolNoType | 1<<SymbolFunc | 1<<SymbolIFunc
+	dataTypes = 1<<SymbolNoType | 1<<symbolObject | 1<<symbolCommon
+)
+
+func (f *File) symbols(types uint16, only *uint64, yield func(Symbol) bool) {
 	opd := f.descriptors()
 	if opd.section != 0 {
 		only = nil // their addresses are not in the table
 	}
 	for i := range f.tables {
-		if !f.symbolsOf(uint8(i), &opd, only, yield) {
+		if !f.symbolsOf(uint8(i), types, &opd, only, yield) {
 			return
 		}
 	}
@@ -158,7 +169,7 @@ func (f *File) value(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(b[8:])
 }
 
-func (f *File) symbolsOf(number uint8, opd *descriptors, only *uint64, yield func(Symbol) bool) bool {
+func (f *File) symbolsOf(number uint8, types uint16, opd *descriptors, only *uint64, yield func(Symbol) bool) bool {
 	t := &f.tables[number]
 	size, infoAt := int(f.pick(16, 24)), f.pick(12, 4)
 	odd := uint64(0) // the bit that says which instruction set a function has
@@ -169,7 +180,7 @@ func (f *File) symbolsOf(number uint8, opd *descriptors, only *uint64, yield fun
 	for i := 1; (i+1)*size <= len(t.syms); i++ {
 		b := t.syms[i*size : (i+1)*size]
 		kind := b[infoAt] & 15
-		if kind != SymbolFunc && kind != SymbolNoType && kind != SymbolIFunc {
+		if types>>kind&1 == 0 {
 			continue
 		}
 		if only != nil && (f.value(b)^*only)&^odd != 0 {
@@ -181,13 +192,15 @@ func (f *File) symbolsOf(number uint8, opd *descriptors, only *uint64, yield fun
 			continue
 		}
 		s := Symbol{Addr: raw.value, Size: raw.size, NameOff: raw.name, Section: section, Table: number, Bind: raw.info >> 4, Type: kind}
-		if kind == SymbolNoType {
+		switch {
+		case types == dataTypes:
+		case kind == SymbolNoType:
 			code := headless && f.executable(raw.value) ||
 				section > 0 && f.Sections[section].Flags&FlagExec != 0
 			if !code || !isName(t.strs, raw.name) {
 				continue
 			}
-		} else {
+		default:
 			s.Addr &^= odd
 			if !opd.resolve(&s) {
 				continue
