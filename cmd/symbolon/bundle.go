@@ -69,7 +69,7 @@ func manifestOf(info object.Info, name string) bundle.Manifest {
 	for key, value := range map[string]string{
 		"arch": info.Module.Arch.String(), "debug_id": info.Module.DebugID.String(), "code_id": info.Module.CodeID.String(),
 	} {
-		if value != "" {
+		if value != "" && (key != "debug_id" || !info.Module.DebugID.IsZero()) {
 			m.Attributes[key] = value
 		}
 	}

@@ -129,6 +129,8 @@ func (f *finder) run() {
 		switch n.Kind {
 		case object.NeedAlt:
 			f.supply(n, f.altPaths(n))
+		case object.NeedModule:
+			f.supply(n, f.debugPaths(n))
 		case object.NeedObject:
 			f.supply(n, f.objectPaths(n))
 		case object.NeedMap:
@@ -182,8 +184,6 @@ func fits(o *object.Object, n object.Need, own object.Info, src *file) bool {
 		return false
 	case len(n.ID) > 0:
 		return !info.Module.DebugID.IsZero() && info.Module.DebugID == own.Module.DebugID
-	case n.CRC == 0:
-		return info.Kind == own.Kind && info.Module.Arch == own.Module.Arch
 	}
 	sum := crc32.NewIEEE()
 	_, err := io.Copy(sum, io.NewSectionReader(src, 0, src.Size()))

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"symbolon/internal/object"
@@ -105,6 +106,9 @@ func inspectObject(info object.Info, needs []object.Need) inspected {
 		Symbols:     has(object.HasSymbols), Debug: has(object.HasDebug), Unwind: has(object.HasUnwind), Sources: has(object.HasSources),
 		Producer: info.Producer, Functions: info.Counts.Functions, Publics: info.Counts.Publics, Bad: info.BadRecords,
 	}
+	if info.Module.DebugID.IsZero() {
+		x.DebugID, x.BreakpadID = "", ""
+	}
 	for _, n := range needs {
 		name := n.Name
 		if n.Member != "" {
@@ -128,7 +132,9 @@ func (x *inspected) print(e *env) {
 	line("format", x.Format+", "+x.Kind)
 	line("arch", x.Arch)
 	line("debug file", x.DebugFile)
-	line("debug id", x.DebugID+"  (Breakpad: "+x.BreakpadID+")")
+	if x.DebugID != "" {
+		line("debug id", x.DebugID+"  (Breakpad: "+x.BreakpadID+")")
+	}
 	line("code file", x.CodeFile)
 	line("code id", x.CodeID)
 	line("load address", x.LoadAddress)
@@ -143,7 +149,7 @@ func (x *inspected) print(e *env) {
 		}
 	}
 	for _, n := range x.Needs {
-		say(e.stdout, "%-13s %s %s %s\n", "needs", n.Kind, printable(n.Name), n.ID)
+		line("needs", strings.Join(slices.DeleteFunc([]string{n.Kind, n.Name, n.ID}, func(s string) bool { return s == "" }), " "))
 	}
 	if x.Bad > 0 {
 		say(e.stdout, "%-13s %d\n", "bad records", x.Bad)

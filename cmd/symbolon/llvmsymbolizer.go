@@ -15,8 +15,8 @@ import (
 	"symbolon/internal/sym"
 )
 
-// llvmTool is one run in the place of llvm-symbolizer, whose output it writes
-// to the byte.
+// llvmTool is one run in the place of llvm-symbolizer. It writes what that
+// writes, but where a function is declared (--verbose, JSON).
 type llvmTool struct {
 	env  *env
 	file string // if it is the same for all addresses

@@ -97,7 +97,9 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 	if f.format == "json" {
 		r.text("]\n")
 	}
-	err = errors.Join(err, r.out.Flush()) // what is known is told in any case
+	if e := r.out.Flush(); err == nil { // what is known is told in any case
+		err = e
+	}
 	tellDamage(e.stderr, args[0], d.object.Info())
 	return err
 }
@@ -232,7 +234,10 @@ func (r *resolver) all(ctx context.Context, stdin io.Reader, stderr io.Writer, a
 		} else {
 			err = r.one(addr)
 		}
-		return errors.Join(err, r.out.Flush())
+		if e := r.out.Flush(); err == nil {
+			err = e
+		}
+		return err
 	})
 	if err == nil && bad > 0 {
 		err = fmt.Errorf("%d lines were no addresses", bad)

@@ -28,7 +28,8 @@ func symCommand() *command {
 		short: "Write what a debug file says as a Breakpad symbol file",
 		long: `Functions, inlined calls, lines, symbols and unwind information are written.
 The format has no room for columns; a function in several pieces becomes one
-function for each piece.`,
+function for each piece, and a symbol that reaches beyond the function at its
+start begins behind that.`,
 		flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&out, "out", "-", "write to `SYM`; - is standard output")
 			fs.BoolVar(&noDemangle, "no-demangle", false, "leave mangled names as they are")

@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,6 +82,25 @@ type archive struct {
 	members int
 	objects []*Object
 	first   error // of a member that looks like a debug file and is none
+	damage  Damage
+}
+
+// note notes a member that cannot be read. What it costs is told with the
+// objects of the others.
+func (a *archive) note(name string, err error) {
+	if fault.KindOf(err) != fault.Malformed {
+		return
+	}
+	if a.first == nil {
+		a.first = err
+	}
+	place := err.Error()
+	if name != "" {
+		place = fmt.Sprintf("member %q: %s", name, place)
+	}
+	if a.damage.Count++; len(a.damage.Places) < maxPlaces {
+		a.damage.Places = append(a.damage.Places, place)
+	}
 }
 
 func openArchive(k kind, src bin.Source, opt Options) (*File, error) {
@@ -105,6 +126,15 @@ func openArchive(k kind, src bin.Source, opt Options) (*File, error) {
 	case len(a.objects) == 0:
 		return nil, fault.New(fault.Unsupported, kindNames[k], "none of its %d members is a debug file", a.members)
 	}
+	if err != nil {
+		a.note("", err)
+	}
+	for _, o := range a.objects {
+		if a.damage.Kind = "damaged members"; a.damage.Count > 0 {
+			o.info.BadRecords += a.damage.Count
+			o.info.Damage = append(slices.Clip(o.info.Damage), a.damage)
+		}
+	}
 	return &File{kind: kindNames[k], objects: a.objects}, nil
 }
 
@@ -115,9 +145,7 @@ func (a *archive) add(name string, src bin.Source) {
 	}
 	f, err := Open(src, a.opt)
 	if err != nil {
-		if a.first == nil && fault.KindOf(err) == fault.Malformed {
-			a.first = err
-		}
+		a.note(name, err)
 		return
 	}
 	for _, o := range f.objects {
@@ -187,12 +215,16 @@ func (a *archive) readZip(src bin.Source) error {
 			continue
 		}
 		r, err := f.Open()
-		if err == nil {
-			err = a.unpack(f.Name, r)
-			err = errors.Join(err, r.Close())
+		if err != nil {
+			a.note("", fault.New(fault.Malformed, "zip", "member %q: %w", f.Name, err))
+			continue
 		}
-		if err != nil && a.first == nil {
-			a.first = fault.New(fault.Malformed, "zip", "member %q: %w", f.Name, err)
+		err = a.unpack(f.Name, r)
+		if e := r.Close(); err == nil {
+			err = e
+		}
+		if err != nil {
+			a.note("", err)
 		}
 	}
 	return nil

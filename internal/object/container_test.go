@@ -242,6 +242,9 @@ func TestDamageInAnArchiveCostsThatMember(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		wants(t, f.Objects()[0], map[uint64]string{0x108: "b /d/a.c:7 [100+40]"})
+		if d := f.Objects()[0].Info().Damage; len(d) != 1 || d[0].Kind != "damaged members" || !strings.HasPrefix(d[0].Places[0], `member "a`) {
+			t.Errorf("%s: damage %+v", name, d)
+		}
 		if strings.HasPrefix(name, "zip") {
 			continue // which has its table at the end
 		}

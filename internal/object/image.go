@@ -39,6 +39,7 @@ type image struct {
 	cfi          func(yield func([]byte) error) error // writes the unwind information; nil: there is none
 	hidden       *macho.SymbolMap                     // of a binary whose names were hidden
 	buildID      []byte
+	code         []byte // of WebAssembly
 	shared       []byte // the id by which others refer to it as what they share
 	hasSymbols   bool
 	needs        []Need

@@ -1,8 +1,12 @@
 package object_test
 
 import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/fixture"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
@@ -77,7 +81,62 @@ func TestDamagedWasmIsTold(t *testing.T) {
 
 func TestAModuleNamesTheOneWithItsDebugInformation(t *testing.T) {
 	o := open(t, fixture.NewWasm().String("external_debug_info", "https://example.com/a.debug.wasm").Bytes())
-	if n := o.Needs(); len(n) != 1 || n[0].Kind != object.NeedDebug || n[0].Name != "https://example.com/a.debug.wasm" {
+	if n := o.Needs(); len(n) != 1 || n[0].Kind != object.NeedModule || n[0].Name != "https://example.com/a.debug.wasm" {
 		t.Errorf("needs %+v", n)
+	}
+}
+
+// stripped is a module without its debug information and names, which says where
+// they are. Its code begins later by shift.
+func stripped(t *testing.T, module []byte, name string) (out []byte, shift int) {
+	custom := func(name, content string) []byte {
+		body := append([]byte{byte(len(name))}, name...)
+		body = append(append(body, byte(len(content))), content...)
+		return append([]byte{0, byte(len(body))}, body...)
+	}
+	out = append(module[:8:8], custom("external_debug_info", name)...)
+	shift = len(out) - 8
+	for p := 8; p < len(module); {
+		size, n := binary.Uvarint(module[p+1:])
+		end := p + 1 + n + int(size)
+		if module[p] != 0 {
+			out = append(out, module[p:end]...)
+		}
+		p = end
+	}
+	return out, shift
+}
+
+func TestAModuleIsAnsweredFromTheOneWithItsDebugInformation(t *testing.T) {
+	whole, err := os.ReadFile(filepath.Join(corpus, "wasm32.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, shift := stripped(t, whole, "wasm32.wasm")
+	o, other := open(t, small), open(t, whole)
+	var need object.Need
+	for _, n := range o.Needs() {
+		need = n
+	}
+	wrong := open(t, small)
+	foreign := fixture.NewWasm().Bytes()
+	if ok, err := wrong.Supply(need, bin.Bytes(foreign)); ok || err != nil {
+		t.Errorf("another module: %v, %v", ok, err)
+	}
+	if ok, err := o.Supply(need, bin.Bytes(whole)); !ok || err != nil || o.Info().Features&object.HasDebug == 0 || len(o.Needs()) > 0 {
+		t.Fatalf("its module: %v, %v, %+v", ok, err, o.Needs())
+	}
+	answers := 0
+	for at := range uint64(len(whole)) {
+		want := tellFrames(other, other.Lookup(nil, at))
+		if got := brief(o.Lookup(nil, at+uint64(shift)), o.AppendText); got != brief(other.Lookup(nil, at), other.AppendText) {
+			t.Fatalf("at %#x %s, wanted %s", at, got, want)
+		}
+		if want != "" {
+			answers++
+		}
+	}
+	if answers < 100 {
+		t.Errorf("%d answers", answers)
 	}
 }

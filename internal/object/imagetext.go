@@ -81,9 +81,10 @@ func (f *filer) read(g *image, unit int) bool {
 		return false
 	}
 	if f.image != g || f.unit != unit {
-		f.image, f.unit = g, unit
+		f.image = nil                                                   // if the file cannot be read
 		_ = f.program.Read(&g.lineSections, g.dwarf.Unit(unit).LineOff) // has been told when the rows were read
 		f.dir = append(f.dir[:0], g.dwarf.UnitText(unit, dwarf.AttrCompDir)...)
+		f.image, f.unit = g, unit
 	}
 	return true
 }

@@ -15,7 +15,7 @@ type Need struct {
 	Name   string // as the object names it
 	Dir    string // what a relative Name is relative to, if the object says so
 	ID     []byte // build id or id of the unit; nil: none is known
-	CRC    uint32 // of the content, for NeedDebug with a name; 0: it does not say
+	CRC    uint32 // of the content, for NeedDebug with a name
 	Member string // of the archive that Name is, for NeedObject
 	Time   int64  // when a NeedObject that is no member was written last, in seconds since 1970; 0: it does not say
 
@@ -31,10 +31,11 @@ const (
 	NeedSplit                  // the debug information of one unit
 	NeedDSYM                   // all debug information of a Mach-O binary
 	NeedObject                 // the debug information of what was linked from one object file
+	NeedModule                 // all debug information of a module of WebAssembly: another one with the same code
 	NeedMap                    // the names that numbers stand for, since the binary went through Apple's store
 )
 
-var needNames = [...]string{"debug", "alt", "split", "dsym", "object", "symbol map"}
+var needNames = [...]string{"debug", "alt", "split", "dsym", "object", "module", "symbol map"}
 
 func (k NeedKind) String() string { return needNames[k] }
 
@@ -68,6 +69,12 @@ func (o *Object) Supply(n Need, src bin.Source) (bool, error) {
 		return g.supplyMap(src)
 	case ok && n.Kind == NeedObject:
 		return g.supplyObject(n, src)
+	case ok && n.Kind == NeedModule:
+		fits, err := g.supplyModule(src)
+		if fits {
+			o.info.Features |= HasDebug
+		}
+		return fits, err
 	}
 	if !ok || g.dwarf == nil || n.Kind != NeedAlt && n.Kind != NeedSplit {
 		return false, nil

@@ -2,6 +2,7 @@ package object
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -56,6 +57,7 @@ func (g *image) tell(info *Info) {
 	g.problems.mu.Lock()
 	defer g.problems.mu.Unlock()
 	info.Counts = g.counts
+	info.Damage = slices.Clip(info.Damage)
 	for _, d := range g.problems.kinds {
 		info.BadRecords += d.Count
 		d.Places = append([]string(nil), d.Places...)

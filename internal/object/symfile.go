@@ -212,9 +212,9 @@ func (f *symbolFile) tell(info *Info) {
 				d.Lines = append(d.Lines, b.Line)
 			}
 		}
-		info.Damage = append(info.Damage, d)
+		info.Damage = append(slices.Clip(info.Damage), d)
 	}
-	info.BadRecords = sum.Total()
+	info.BadRecords += sum.Total()
 }
 
 func (f *symbolFile) footprint() int64 {

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"symbolon/internal/bin"
@@ -38,6 +39,9 @@ func openWasm(src bin.Source, opt Options) (*Object, error) {
 			g.problems.at("damaged sections", p.Place, p.Off, p.Reason)
 		}
 	}
+	if g.code, err = f.Code(); err != nil {
+		g.problems.add("damaged sections", "code: "+err.Error())
+	}
 	g.limit = func(addr uint64) uint64 { return addr }
 	g.rank = func(*symbol) uint8 { return 0 }
 	for _, p := range f.Problems {
@@ -51,7 +55,7 @@ func openWasm(src bin.Source, opt Options) (*Object, error) {
 		g.buildID = whole
 	}
 	if url := f.ExternalDebugInfo(); len(url) > 0 {
-		g.needs = append(g.needs, Need{Kind: NeedDebug, Name: string(url), ID: g.buildID})
+		g.needs = append(g.needs, Need{Kind: NeedModule, Name: string(url), ID: g.buildID})
 	}
 	f.Functions(func(name []byte, _ uint32, _, _ uint64) bool {
 		if len(name) > 0 {
@@ -63,4 +67,23 @@ func openWasm(src bin.Source, opt Options) (*Object, error) {
 		info.Features |= HasUnwind
 	}
 	return g.object(info), nil
+}
+
+// supplyModule takes the debug information and names of a module with the same
+// code. That may lie elsewhere in the file, which is nothing to them.
+func (g *image) supplyModule(src bin.Source) (bool, error) {
+	f, err := Open(src, g.opt)
+	if err != nil {
+		return false, err
+	}
+	h, ok := f.objects[0].view.(*image)
+	if !ok || h.dwarf == nil || g.dwarf != nil || len(g.code) == 0 || !bytes.Equal(g.code, h.code) {
+		return false, nil
+	}
+	g.dwarf, g.lineSections, g.aranges = h.dwarf, h.lineSections, h.aranges
+	g.eachSymbol, g.names = h.eachSymbol, h.names
+	g.footing += h.footing
+	g.opt.mapped = g.opt.mapped || h.opt.mapped
+	g.needs = nil
+	return true, nil
 }

@@ -218,6 +218,9 @@ func (f *File) CodeOffset() uint64 {
 	return uint64(s.Off)
 }
 
+// Code is the content of the code section, in place; nil if there is none.
+func (f *File) Code() ([]byte, error) { return f.content(f.find(idCode, "")) }
+
 // Arch is wasm64 if the memory has addresses of 64 bits.
 func (f *File) Arch() ident.Arch {
 	if f.wide {
