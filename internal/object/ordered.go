@@ -26,7 +26,7 @@ func inOrder[T any](workers int, start func(*T) bool, work func(*T), deliver fun
 		value *T
 		done  chan error
 	}
-	ahead := 2 * workers
+	ahead := 4 * workers // a large one does not hold up many behind it
 	todo := make(chan item, ahead)
 	var wg sync.WaitGroup
 	for range workers {
