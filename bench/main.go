@@ -74,8 +74,7 @@ type bench struct {
 	origin  string // URL of the symbol source: plain/, gzip/ below it
 	report  *report
 
-	warm  string // a data directory with all tables; made by the first who needs it
-	table string // the table of the largest file; likewise
+	warm string // a data directory with all tables; made by the first who needs it
 }
 
 // groups are measured in this order.

@@ -3,8 +3,10 @@ package main
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"symbolon/internal/format/elf"
+	"symbolon/internal/ident"
 )
 
 // elfSymbols is the symbol table of an ELF file as other tools read it. They
@@ -52,8 +54,8 @@ func inOrder(each func(func(elf.Symbol) bool)) (all []elf.Symbol) {
 func (s *elfSymbols) llvmData(addr uint64) (name string, start, size uint64, ok bool) {
 	if s.both == nil {
 		s.both = inOrder(func(yield func(elf.Symbol) bool) {
-			s.elf.Symbols(func(x elf.Symbol) bool { return x.Type != elf.SymbolFunc || yield(x) })
-			s.elf.DataSymbols(yield)
+			s.elf.Symbols(func(x elf.Symbol) bool { return x.Type == elf.SymbolNoType || yield(x) })
+			s.elf.DataSymbols(func(x elf.Symbol) bool { return !s.isPlace(&x) || yield(x) })
 		})
 	}
 	list := at(s.both, addr)
@@ -65,6 +67,23 @@ func (s *elfSymbols) llvmData(addr uint64) (name string, start, size uint64, ok 
 		return "", 0, 0, false
 	}
 	return s.name(x), x.Addr, x.Size, true
+}
+
+// isPlace says whether LLVM takes a symbol for one of a place: it is in a
+// section, and no mark of the assembler.
+func (s *elfSymbols) isPlace(x *elf.Symbol) bool {
+	name := s.elf.SymbolName(x.Table, x.NameOff)
+	switch s.elf.Arch().Family() {
+	case ident.ArchARM, ident.ArchARM64:
+		if len(name) > 1 && name[0] == '$' && strings.IndexByte("adtx", name[1]) >= 0 {
+			return false
+		}
+	case ident.ArchRISCV32, ident.ArchRISCV64:
+		if len(name) == 0 {
+			return false
+		}
+	}
+	return x.Section > 0
 }
 
 // section is the address of a section.

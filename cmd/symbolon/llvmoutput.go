@@ -128,6 +128,7 @@ type llvmJSON struct {
 
 type llvmData struct {
 	Name, Size, Start string
+	text              string // of the other styles
 	start, size       uint64
 }
 

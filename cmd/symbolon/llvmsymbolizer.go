@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,8 +14,8 @@ import (
 	"symbolon/internal/sym"
 )
 
-// llvmTool is one run in the place of llvm-symbolizer. It writes what that
-// writes, but where a function is declared (--verbose, JSON).
+// llvmTool is one run in the place of llvm-symbolizer. bench/README.md says what
+// of its output differs.
 type llvmTool struct {
 	env  *env
 	file string // if it is the same for all addresses
@@ -360,7 +359,7 @@ func (t *llvmTool) line(line string) {
 	switch q.kind {
 	case "DATA":
 		a := t.data(d, q.addr-t.adjust)
-		t.put(cmp.Or(a.Name, "??"), "\n", strconv.FormatUint(a.start, 10), " ", strconv.FormatUint(a.size, 10), "\n")
+		t.put(a.text, "\n", strconv.FormatUint(a.start, 10), " ", strconv.FormatUint(a.size, 10), "\n")
 	case "FRAME":
 		t.put("??\n")
 	default:
@@ -455,17 +454,17 @@ func (t *llvmTool) symbol(d *debugged, addr uint64, p *place) {
 
 // data is what is known about data at an address.
 func (t *llvmTool) data(d *debugged, addr uint64) (a llvmData) {
-	if d.err != nil || d.symbols() == nil {
+	if a.text = "??"; d.err != nil || d.symbols() == nil {
 		return a
 	}
 	name, start, size, ok := d.elf.llvmData(addr)
-	if ok {
-		a.Name, a.start, a.size = name, start, size
-		if t.demangle {
-			a.Name = llvmSpelling(demangle.Name(name, demangle.LLVM))
-		}
+	if !ok {
+		return a
 	}
-	return a
+	if t.demangle {
+		name = llvmSpelling(demangle.Name(name, demangle.LLVM))
+	}
+	return llvmData{Name: name, text: name, start: start, size: size}
 }
 
 // name is the name of a function as it is wanted.

@@ -125,6 +125,15 @@ func asTool(ctx context.Context, e *env, f *resolveFlags, args []string) error {
 	if f.table {
 		return &usageError{text: "--table goes with --format text, json and jsonl"}
 	}
+	if f.open.Arch != "" || f.open.Object != 0 { // the tools have no words for an object that is not there
+		d, err := openAlone(e, args[0], f.open)
+		if err != nil {
+			return err
+		}
+		if err := d.Close(); err != nil {
+			return err
+		}
+	}
 	code := 0
 	if f.format == "gnu" {
 		t := addr2lineTool{env: e, program: "addr2line", dirs: f.open.Dirs, arch: f.open.Arch, object: f.open.Object, rva: f.addr == "rva", out: bufio.NewWriter(e.stdout)}

@@ -157,7 +157,10 @@ func (a *archive) add(name string, src bin.Source) {
 // readAr reads an archive of object files, with the long names of GNU or BSD.
 func (a *archive) readAr(src bin.Source) error {
 	var long []byte
-	for off := int64(8); off+60 <= src.Size() && a.members < maxMembers; {
+	for off := int64(8); off < src.Size() && a.members < maxMembers; {
+		if off+60 > src.Size() {
+			return fault.New(fault.Malformed, "ar", "it is cut off in the head of a member at offset %#x", off)
+		}
 		head, err := bin.Read(src, off, 60)
 		if err != nil {
 			return readFault(off, err)
@@ -216,7 +219,11 @@ func (a *archive) readZip(src bin.Source) error {
 		}
 		r, err := f.Open()
 		if err != nil {
-			a.note("", fault.New(fault.Malformed, "zip", "member %q: %w", f.Name, err))
+			kind := fault.Malformed
+			if errors.Is(err, zip.ErrAlgorithm) {
+				kind = fault.Unsupported
+			}
+			a.note("", fault.New(kind, "zip", "member %q: %w", f.Name, err))
 			continue
 		}
 		err = a.unpack(f.Name, r)

@@ -227,3 +227,26 @@ func TestDamagedTablesOfUnitsDoNotChangeAnswers(t *testing.T) {
 		}
 	}
 }
+
+// A unit without code, which the table does not know either, is no answer.
+func TestUnitsWithoutCodeHideNothing(t *testing.T) {
+	p := twoUnits()
+	p.Units[0].Funcs, p.Units[0].Ranges, p.Units[0].Sequences = nil, nil, nil
+	table := p.More[0].Data
+	size := int(order(p).(binary.ByteOrder).Uint32(table)) + 4
+	p.More[0].Data = table[size:] // of the second unit alone
+	set := p.More[0].Data
+	for at := 16; at+16 <= len(set); at += 16 {
+		if o := order(p).(binary.ByteOrder); o.Uint64(set[at:]) == 0x1140 {
+			o.PutUint64(set[at+8:], 4)
+		}
+	}
+	offs, _ := unitsAt(p)
+	order(p).(binary.ByteOrder).PutUint32(set[6:], uint32(offs[1]))
+	o := open(t, p.Bytes())
+	for range 20 {
+		if frames := o.Lookup(nil, 0x1148-o.Info().LoadAddress); len(frames) != 1 || str(o, frames[0].Func) != "g" {
+			t.Fatal(tellFrames(o, frames))
+		}
+	}
+}

@@ -221,8 +221,9 @@ func (g *image) unitsAt(addr uint64, yield func(unit int)) {
 				u := g.dwarf.Unit(i)
 				limit := limitOf(u)
 				k := rangeAt(limit, addr)
-				if k >= 0 && limit[k].End > addr || len(limit) == 0 && hasCode(u) {
-					found = true
+				in := k >= 0 && limit[k].End > addr
+				if in || len(limit) == 0 && hasCode(u) {
+					found = found || in
 					yield(i)
 				}
 			}

@@ -69,7 +69,7 @@ func (b *unitBatch) work() {
 	workers.Put(w)
 }
 
-// addSymbols adds the symbols as chunks, but those that lie in one function,
+// addSymbols adds the symbols as chunks, but those that lie in one that is there,
 // which hides them.
 func (g *image) addSymbols(s *sweep) {
 	s.sort()

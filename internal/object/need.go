@@ -70,11 +70,7 @@ func (o *Object) Supply(n Need, src bin.Source) (bool, error) {
 	case ok && n.Kind == NeedObject:
 		return g.supplyObject(n, src)
 	case ok && n.Kind == NeedModule:
-		fits, err := g.supplyModule(src)
-		if fits {
-			o.info.Features |= HasDebug
-		}
-		return fits, err
+		return g.supplyModule(o, src)
 	}
 	if !ok || g.dwarf == nil || n.Kind != NeedAlt && n.Kind != NeedSplit {
 		return false, nil

@@ -69,9 +69,10 @@ func openWasm(src bin.Source, opt Options) (*Object, error) {
 	return g.object(info), nil
 }
 
-// supplyModule takes the debug information and names of a module with the same
-// code. That may lie elsewhere in the file, which is nothing to them.
-func (g *image) supplyModule(src bin.Source) (bool, error) {
+// supplyModule takes the debug information of a module with the same code, and
+// its names if o has none. The code may lie elsewhere in the file, which is
+// nothing to them.
+func (g *image) supplyModule(o *Object, src bin.Source) (bool, error) {
 	f, err := Open(src, g.opt)
 	if err != nil {
 		return false, err
@@ -81,7 +82,10 @@ func (g *image) supplyModule(src bin.Source) (bool, error) {
 		return false, nil
 	}
 	g.dwarf, g.lineSections, g.aranges = h.dwarf, h.lineSections, h.aranges
-	g.eachSymbol, g.names = h.eachSymbol, h.names
+	if o.info.Features&HasSymbols == 0 {
+		g.eachSymbol, g.names = h.eachSymbol, h.names
+	}
+	o.info.Features |= f.objects[0].info.Features & (HasDebug | HasSymbols)
 	g.footing += h.footing
 	g.opt.mapped = g.opt.mapped || h.opt.mapped
 	g.needs = nil
