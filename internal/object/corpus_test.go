@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/format/elf"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
 	"symbolon/internal/symcache"
@@ -113,4 +114,36 @@ func brief(frames []sym.Frame, text func([]byte, sym.Text) []byte) string {
 		parts = append(parts, fmt.Sprintf("%s;%s;%s", name, file, line))
 	}
 	return strings.Join(parts, " < ")
+}
+
+// What is damaged of a file that was supplied is told as well.
+func TestDamageOfASuppliedFileIsTold(t *testing.T) {
+	read := func(name string) []byte {
+		b, err := os.ReadFile(filepath.Join(corpus, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	alt := read("dwz-multi.alt")
+	e, err := elf.Open(bin.Bytes(alt))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := object.Open(bin.Bytes(read("dwz-multi")), object.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := f.Objects()[0]
+	alt[e.Section(".debug_info").Off+4] = 99 // the version of its first unit
+	for _, n := range o.Needs() {
+		if n.Kind == object.NeedAlt {
+			if fits, err := o.Supply(n, bin.Bytes(alt)); !fits || err != nil {
+				t.Fatalf("%v, %v", fits, err)
+			}
+		}
+	}
+	if d := o.Info().Damage; len(d) != 1 || d[0].Kind != "damaged units" {
+		t.Errorf("damage %+v", d)
+	}
 }

@@ -57,8 +57,7 @@ func (g *image) supplyObject(n Need, src bin.Source) (bool, error) {
 		}
 		g.guests = append(g.guests, in)
 		h.number = len(g.guests)
-		g.footing += h.footing
-		g.opt.mapped = g.opt.mapped || h.opt.mapped
+		g.adopt(h)
 		g.needs = slices.DeleteFunc(g.needs, func(x Need) bool { return x.linked == n.linked })
 		return true, nil
 	}

@@ -46,8 +46,9 @@ type image struct {
 	lineless     atomic.Pointer[map[int]bool] // units whose line program too many others have
 	splits       int                          // split files that were supplied
 	guests       []*guest
-	number       int   // of a guest: which one it is, from 1 on
-	footing      int64 // bytes of memory that the sections take
+	supplied     []*image // in other files
+	number       int      // of a guest: which one it is, from 1 on
+	footing      int64    // bytes of memory that the sections take
 
 	once     struct{ symbols, units, cover, nearest sync.Once }
 	syms     *symbols

@@ -100,9 +100,15 @@ func (o *Object) Supply(n Need, src bin.Source) (bool, error) {
 	default:
 		return false, nil
 	}
+	g.adopt(h)
+	return true, nil
+}
+
+// adopt notes that some of what is known comes from h.
+func (g *image) adopt(h *image) {
+	g.supplied = append(g.supplied, h)
 	g.footing += h.footing
 	g.opt.mapped = g.opt.mapped || h.opt.mapped
-	return true, nil
 }
 
 const (

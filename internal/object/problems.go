@@ -63,9 +63,9 @@ func (g *image) tell(info *Info) {
 		d.Places = append([]string(nil), d.Places...)
 		info.Damage = append(info.Damage, d)
 	}
-	for _, in := range g.guests {
+	for _, h := range g.supplied {
 		var own Info
-		in.image.tell(&own)
+		h.tell(&own)
 		info.BadRecords += own.BadRecords
 		info.Damage = append(info.Damage, own.Damage...)
 	}

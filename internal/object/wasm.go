@@ -86,8 +86,7 @@ func (g *image) supplyModule(o *Object, src bin.Source) (bool, error) {
 		g.eachSymbol, g.names = h.eachSymbol, h.names
 	}
 	o.info.Features |= f.objects[0].info.Features & (HasDebug | HasSymbols)
-	g.footing += h.footing
-	g.opt.mapped = g.opt.mapped || h.opt.mapped
+	g.adopt(h)
 	g.needs = nil
 	return true, nil
 }
