@@ -51,22 +51,14 @@ func inOrder(each func(func(elf.Symbol) bool)) (all []elf.Symbol) {
 
 // llvmData is what LLVM takes for the data at an address, which can be a
 // function.
-func (s *elfSymbols) llvmData(addr uint64) (name string, start, size uint64, ok bool) {
+func (s *elfSymbols) llvmData(addr uint64) *elf.Symbol {
 	if s.both == nil {
 		s.both = inOrder(func(yield func(elf.Symbol) bool) {
 			s.elf.Symbols(func(x elf.Symbol) bool { return x.Type == elf.SymbolNoType || yield(x) })
 			s.elf.DataSymbols(func(x elf.Symbol) bool { return !s.isPlace(&x) || yield(x) })
 		})
 	}
-	list := at(s.both, addr)
-	if len(list) == 0 {
-		return "", 0, 0, false
-	}
-	x := &list[len(list)-1]
-	if x.Size > 0 && addr-x.Addr >= x.Size {
-		return "", 0, 0, false
-	}
-	return s.name(x), x.Addr, x.Size, true
+	return llvmChoice(s.both, addr)
 }
 
 // isPlace says whether LLVM takes a symbol for one of a place: it is in a
@@ -117,18 +109,22 @@ func (s *elfSymbols) name(x *elf.Symbol) string {
 	return printable(string(s.elf.SymbolName(x.Table, x.NameOff)))
 }
 
-// llvm is the symbol that LLVM takes: of those that begin last the largest, of
-// equally large ones the last in the table. One with a size ends there.
-func (s *elfSymbols) llvm(addr uint64) (name string, start uint64, ok bool) {
-	list := at(s.all, addr)
+// llvm is what LLVM takes for the function at an address.
+func (s *elfSymbols) llvm(addr uint64) *elf.Symbol { return llvmChoice(s.all, addr) }
+
+// llvmChoice is the symbol that LLVM takes, nil if it takes none: of those that
+// begin last the largest, of equally large ones the last in the table. One with
+// a size ends there.
+func llvmChoice(all []elf.Symbol, addr uint64) *elf.Symbol {
+	list := at(all, addr)
 	if len(list) == 0 {
-		return "", 0, false
+		return nil
 	}
-	x := list[len(list)-1]
+	x := &list[len(list)-1]
 	if x.Size > 0 && addr-x.Addr >= x.Size {
-		return "", 0, false
+		return nil
 	}
-	return s.name(&x), x.Addr, true
+	return x
 }
 
 // gnu is the symbol that binutils take: of those that begin last a function

@@ -126,11 +126,7 @@ type llvmJSON struct {
 	Symbol     *[]llvmSymbol `json:",omitempty"`
 }
 
-type llvmData struct {
-	Name, Size, Start string
-	text              string // of the other styles
-	start, size       uint64
-}
+type llvmData struct{ Name, Size, Start string }
 
 type llvmError struct{ Message string }
 
@@ -150,9 +146,8 @@ func (t *llvmTool) jsonAnswer(q *query, d *debugged, places []place) {
 	a := llvmJSON{Address: hex(q.addr), ModuleName: &q.file}
 	switch q.kind {
 	case "DATA":
-		data := t.data(d, q.addr-t.adjust)
-		data.Start, data.Size = hex(data.start), hex(data.size)
-		a.Data = &data
+		name, start, size, _ := t.data(d, q.addr-t.adjust)
+		a.Data = &llvmData{name, hex(size), hex(start)}
 	case "FRAME":
 		a.Frame = &[]struct{}{}
 	default:

@@ -358,8 +358,11 @@ func (t *llvmTool) line(line string) {
 	}
 	switch q.kind {
 	case "DATA":
-		a := t.data(d, q.addr-t.adjust)
-		t.put(a.text, "\n", strconv.FormatUint(a.start, 10), " ", strconv.FormatUint(a.size, 10), "\n")
+		name, start, size, ok := t.data(d, q.addr-t.adjust)
+		if !ok {
+			name = "??"
+		}
+		t.put(name, "\n", strconv.FormatUint(start, 10), " ", strconv.FormatUint(size, 10), "\n")
 	case "FRAME":
 		t.put("??\n")
 	default:
@@ -446,25 +449,25 @@ func (t *llvmTool) symbol(d *debugged, addr uint64, p *place) {
 			*p = place{} // what only the symbol table knows
 		}
 	default:
-		if name, start, ok := s.llvm(addr); ok {
-			p.name, p.start = t.name(name), hex(start)
+		if x := s.llvm(addr); x != nil {
+			p.name, p.start = t.name(s.name(x)), hex(x.Addr)
 		}
 	}
 }
 
 // data is what is known about data at an address.
-func (t *llvmTool) data(d *debugged, addr uint64) (a llvmData) {
-	if a.text = "??"; d.err != nil || d.symbols() == nil {
-		return a
+func (t *llvmTool) data(d *debugged, addr uint64) (name string, start, size uint64, ok bool) {
+	if d.err != nil || d.symbols() == nil {
+		return "", 0, 0, false
 	}
-	name, start, size, ok := d.elf.llvmData(addr)
-	if !ok {
-		return a
+	x := d.elf.llvmData(addr)
+	if x == nil {
+		return "", 0, 0, false
 	}
-	if t.demangle {
+	if name = d.elf.name(x); t.demangle {
 		name = llvmSpelling(demangle.Name(name, demangle.LLVM))
 	}
-	return llvmData{Name: name, text: name, start: start, size: size}
+	return name, x.Addr, x.Size, true
 }
 
 // name is the name of a function as it is wanted.

@@ -43,6 +43,7 @@ start begins behind that.`,
 				return err
 			}
 			defer src.Close()
+			limitMemory()
 			err = writeFile(e, out, func(w io.Writer) error { return writeSym(ctx, w, obj, !noDemangle) })
 			if err != nil {
 				return err
@@ -57,7 +58,6 @@ start begins behind that.`,
 
 // writeSym writes obj as a Breakpad file.
 func writeSym(ctx context.Context, w io.Writer, obj *object.Object, demangled bool) (err error) {
-	limitMemory()
 	spill := scratch{os.TempDir()}
 	body, err := spill.Create()
 	if err != nil {

@@ -168,6 +168,10 @@ func (d *decoder) uleb() uint64 {
 
 func (d *decoder) long() uint64 {
 	v, n := binary.Uvarint(d.b[d.p:])
+	if n <= 0 { // a scratch file that does not give back what was written
+		d.p = len(d.b)
+		return 0
+	}
 	d.p += n
 	return v
 }

@@ -2,6 +2,7 @@ package object
 
 import (
 	"cmp"
+	"slices"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/ident"
@@ -92,6 +93,7 @@ func (f Features) Names() []string {
 // there is, is told once Blocks has run.
 func (o *Object) Info() Info {
 	info := o.info
+	info.Damage = slices.Clip(info.Damage)
 	o.view.tell(&info)
 	return info
 }

@@ -2,7 +2,6 @@ package object
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 )
 
@@ -57,7 +56,6 @@ func (g *image) tell(info *Info) {
 	g.problems.mu.Lock()
 	defer g.problems.mu.Unlock()
 	info.Counts = g.counts
-	info.Damage = slices.Clip(info.Damage)
 	for _, d := range g.problems.kinds {
 		info.BadRecords += d.Count
 		d.Places = append([]string(nil), d.Places...)

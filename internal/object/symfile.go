@@ -212,7 +212,7 @@ func (f *symbolFile) tell(info *Info) {
 				d.Lines = append(d.Lines, b.Line)
 			}
 		}
-		info.Damage = append(slices.Clip(info.Damage), d)
+		info.Damage = append(info.Damage, d)
 	}
 	info.BadRecords += sum.Total()
 }

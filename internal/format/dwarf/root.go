@@ -48,6 +48,41 @@ func (a *attributes) next() bool {
 	return true
 }
 
+// captured is the attributes of a function or call that count, by slot.
+type captured struct {
+	form  [slots]uint8
+	value [slots]uint64
+}
+
+func (c *captured) attribute(slot int) attribute {
+	return attribute{form: c.form[slot], value: c.value[slot]}
+}
+
+// read captures those of a DIE, and returns the place behind all of them, or
+// -1.
+func (c *captured) read(a *attributes) int {
+	r, b, p := a.r, a.b, a.p
+	c.form = [slots]uint8{}
+	for i := range a.caps {
+		s := &a.caps[i]
+		if p = ahead(b, p, uint64(s.before)); p < 0 || s.form == formNone {
+			return p
+		}
+		form, v := s.form, s.value
+		switch {
+		case s.size > 0 && s.size <= 8:
+			v, p = r.number(b, p, int(s.size))
+		case form == formIndirect:
+			form, p = direct(b, p)
+			v, p = r.value(b, p, form, a.l)
+		case form != formImplicit && form != formFlagPresent:
+			v, p = r.value(b, p, form, a.l)
+		}
+		c.form[s.slot], c.value[s.slot] = form, v
+	}
+	return -1
+}
+
 // die is the attributes of the DIE at off in the section of u, and its tag; 0
 // if there is no DIE.
 func (d *Data) die(u *Unit, t *table, off uint64) (attributes, uint16) {
