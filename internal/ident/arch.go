@@ -83,6 +83,22 @@ var archNames = [...][]string{
 	ArchWasm64:     {"wasm64"},
 }
 
+// MachineArch is the architecture that the header of a PE, or of its PDB, names
+// by a number.
+func MachineArch(machine uint16) Arch {
+	switch machine {
+	case 0x014c:
+		return ArchX86
+	case 0x8664:
+		return ArchX86_64
+	case 0x01c0, 0x01c2, 0x01c4:
+		return ArchARM
+	case 0xaa64, 0xa641, 0xa64e: // the latter two with x86-64 in it
+		return ArchARM64
+	}
+	return ArchUnknown
+}
+
 // ParseArch is the Arch of a name in any case; ArchUnknown for every name that
 // is not known.
 func ParseArch(name string) Arch {

@@ -244,13 +244,16 @@ func decode(b *sym.Block, c *chunk, code []byte) {
 
 // The kinds of sym.Text of an image: those of dwarf.Name below 8, and ours.
 const (
-	kindFile   = 8  // unit << 40 | number of the file in it, plus 1, << 4
-	kindSymbol = 9  // a name in a symbol table: which table is the file
-	kindGoName = 10 // in the function names of a pclntab
-	kindLost   = 15 // something that has no name
-	kindShift  = 20
-	unitShift  = 40
-	maxUnits   = 1 << (64 - unitShift)
+	kindFile     = 8  // unit << 40 | number of the file in it, plus 1, << 4
+	kindSymbol   = 9  // a name in a symbol table: which table is the file
+	kindGoName   = 10 // in the function names of a pclntab
+	kindProc     = 11 // of a procedure of a PDB, with its arguments: where it is in all modules laid behind each other
+	kindBareProc = 12 // of one whose arguments are not known
+	kindItem     = 13 // of an inlined function of a PDB
+	kindLost     = 15 // something that has no name
+	kindShift    = 20
+	unitShift    = 40
+	maxUnits     = 1 << (64 - unitShift)
 )
 
 // fileText is the text of a file, given its number plus 1.

@@ -31,6 +31,7 @@ type worker struct {
 	lines   dwarf.Lines
 	merger  merger
 	body    gopcln.Body
+	pdb     pdbWorker
 	own     []dwarf.Range // of the functions of the unit
 }
 
@@ -55,6 +56,10 @@ func (g *image) digest(w *worker, d *digest, u int, full bool) {
 	*d = digest{unit: u, chunks: d.chunks[:0], code: d.code[:0], full: full}
 	if in, n := g.guestOf(u); in != nil {
 		in.digest(w, d, g, n)
+		return
+	}
+	if g.pdb != nil {
+		g.pdbDigest(w, d, u)
 		return
 	}
 	if u >= g.ownUnits() {

@@ -52,6 +52,12 @@ func (g *image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []s
 		if !g.covers(t.addr) {
 			return dst
 		}
+		if g.unsized {
+			g.unitsAt(t.addr, func(u int) { g.look(&found, u, t.addr-g.bases[part], part*layersOfPart+layerFunc, false) })
+			if found.unit != nil {
+				return dst
+			}
+		}
 		g.unitsAt(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerLines, true) })
 		if found.unit == nil {
 			s := &g.syms.all[t.index]

@@ -10,6 +10,7 @@ import (
 
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/macho"
+	"symbolon/internal/format/pdb"
 	"symbolon/internal/sym"
 )
 
@@ -30,6 +31,7 @@ type image struct {
 	lineSections dwarf.LineSections
 	relocatable  bool // address 0 is an address like any other
 	golang       *golang
+	pdb          *pdb.File // has no other debug information beside it
 	eachSymbol   func(yield func(symbol))
 	symbolsAt    func(addr uint64, yield func(symbol)) // those at an address, and others; nil: there is no quicker way
 	limit        func(addr uint64) uint64              // where a symbol without size ends at the latest
@@ -42,6 +44,7 @@ type image struct {
 	code         []byte // of WebAssembly
 	shared       []byte // the id by which others refer to it as what they share
 	hasSymbols   bool
+	unsized      bool // no symbol has a size: one where a function is ends with that
 	needs        []Need
 	lineless     atomic.Pointer[map[int]bool] // units whose line program too many others have
 	splits       int                          // split files that were supplied
@@ -73,6 +76,9 @@ func (g *image) ownUnits() int {
 func (g *image) numUnits() int {
 	if last := len(g.guests) - 1; last >= 0 {
 		return g.guests[last].first + g.guests[last].image.numUnits()
+	}
+	if g.pdb != nil {
+		return len(g.pdb.Modules)
 	}
 	return g.ownUnits() + g.golang.units()
 }
@@ -135,6 +141,7 @@ func (g *image) cut(addr uint64, part uint16) uint64 {
 type cover struct {
 	spans []unitSpan
 	most  []uint64 // the greatest end of spans up to each
+	order []int32  // of spans by unit, for a PDB
 }
 
 type unitSpan struct {
@@ -155,6 +162,25 @@ func (c *cover) at(addr uint64, yield func(unit int)) {
 			yield(int(c.spans[i].unit))
 		}
 	}
+}
+
+// sortByUnit makes ready for of.
+func (c *cover) sortByUnit() {
+	c.order = make([]int32, len(c.spans))
+	for i := range c.order {
+		c.order[i] = int32(i)
+	}
+	slices.SortStableFunc(c.order, func(a, b int32) int { return cmp.Compare(c.spans[a].unit, c.spans[b].unit) })
+}
+
+// of appends where a unit has code, in order.
+func (c *cover) of(dst []dwarf.Range, unit int32) []dwarf.Range {
+	i, _ := slices.BinarySearchFunc(c.order, unit, func(k, unit int32) int { return cmp.Compare(c.spans[k].unit, unit) })
+	for ; i < len(c.order) && c.spans[c.order[i]].unit == unit; i++ {
+		s := &c.spans[c.order[i]]
+		dst = append(dst, dwarf.Range{Start: s.start, End: s.end})
+	}
+	return joinRanges(dst)
 }
 
 // covered is made when it is first needed. A unit that does not say where its
@@ -190,6 +216,7 @@ func (g *image) covered() *cover {
 			}
 		}
 		c.spans = g.golang.cover(c.spans, g.ownUnits())
+		c.spans = g.pdbCover(c.spans)
 		for _, in := range g.guests {
 			c.spans = in.spans(c.spans)
 		}
@@ -200,6 +227,9 @@ func (g *image) covered() *cover {
 		for _, s := range c.spans {
 			most = max(most, s.end)
 			c.most = append(c.most, most)
+		}
+		if g.pdb != nil {
+			c.sortByUnit()
 		}
 		g.spans = c
 	})
@@ -256,7 +286,7 @@ var workers = sync.Pool{New: func() any { return new(worker) }}
 // information has no linkage name, the mangled one.
 // List are the symbols there, and room is memory.
 func (g *image) rootName(t sym.Text, list []symbol, room []byte) sym.Text {
-	if len(list) == 0 {
+	if len(list) == 0 || g.pdb != nil && uint64(t)&15 != kindBareProc {
 		return t
 	}
 	name := g.appendText(room[:0], t)
@@ -275,7 +305,7 @@ func (g *image) rootName(t sym.Text, list []symbol, room []byte) sym.Text {
 			if !isPart(text[len(name):]) {
 				best = s
 			}
-		case best == t && !mangled && isMangled(text) && mangles(text, name):
+		case best == t && !mangled && isMangled(text) && mangles(text, name), best == t && decorates(text, name):
 			best = s
 		}
 	}

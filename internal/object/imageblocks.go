@@ -84,7 +84,7 @@ func (g *image) addSymbols(s *sweep) {
 		for ; next < functions && s.chunks[next].start <= t.addr-base; next++ {
 			covered = max(covered, s.chunks[next].end)
 		}
-		if g.parts == nil && end-base <= covered {
+		if g.parts == nil && (end-base <= covered || g.unsized && t.addr-base < covered) {
 			continue
 		}
 		s.chunks = append(s.chunks, chunk{

@@ -30,6 +30,8 @@ func (g *image) appendText(dst []byte, t sym.Text) (out []byte) {
 		dst = append(dst, g.names(uint8(t>>4), uint32(t>>kindShift))...)
 	case kind == kindGoName && g.golang != nil:
 		dst = append(dst, g.golang.table.Name(uint32(t>>kindShift))...)
+	case g.pdb != nil:
+		dst = g.appendPDBName(dst, t)
 	case len(g.guests) > 0:
 		dst = g.appendGuestName(dst, t)
 	case g.dwarf != nil:
@@ -92,6 +94,9 @@ func (f *filer) read(g *image, unit int) bool {
 // appendFile appends the path of a file of a unit's line program.
 func (g *image) appendFile(dst []byte, t sym.Text) []byte {
 	unit, file := int(t>>unitShift), uint32(t>>4)-1
+	if g.pdb != nil {
+		return g.appendPDBFile(dst, file)
+	}
 	if in, n := g.guestOf(unit); in != nil {
 		return in.image.appendFile(dst, fileText(n, file+1))
 	}

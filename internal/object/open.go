@@ -8,6 +8,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/format/breakpad"
+	"symbolon/internal/format/pdb"
 )
 
 // Options of Open. The zero value is fine.
@@ -32,6 +33,7 @@ const (
 	kindELF
 	kindMachO
 	kindWasm
+	kindPDB
 	kindBundle
 	kindGzip
 	kindZstd
@@ -41,7 +43,7 @@ const (
 	kindTar
 )
 
-var kindNames = [...]string{"unknown", "breakpad", "elf", "macho", "wasm", "sourcebundle", "gzip", "zstd", "xz", "ar", "zip", "tar"}
+var kindNames = [...]string{"unknown", "breakpad", "elf", "macho", "wasm", "pdb", "sourcebundle", "gzip", "zstd", "xz", "ar", "zip", "tar"}
 
 // headSize is how many bytes tell the format.
 const headSize = 264
@@ -80,6 +82,9 @@ func sniff(head []byte) kind {
 		if bytes.HasPrefix(head, []byte(m.magic)) {
 			return m.kind
 		}
+	}
+	if pdb.IsMagic(head) {
+		return kindPDB
 	}
 	if len(head) >= tarMagicAt+len(tarMagic) && string(head[tarMagicAt:][:len(tarMagic)]) == tarMagic {
 		return kindTar
@@ -181,6 +186,8 @@ func (s *Stream) Finish(src bin.Source, opt Options) (f *File, err error) {
 		return one(openELF(src, opt))
 	case kindWasm:
 		return one(openWasm(src, opt))
+	case kindPDB:
+		return one(openPDB(src, opt))
 	case kindBundle:
 		return one(openBundle(src))
 	case kindGzip, kindZstd, kindXz:

@@ -1,0 +1,131 @@
+package pdb
+
+import (
+	"encoding/binary"
+	"math"
+	"sort"
+)
+
+// Sections are numbered from 1 on. Addresses in the file are a section and an
+// offset in it; those of the binary are relative to its base.
+//
+// A tool that moved code around after it was linked left a map from the old
+// addresses to those of the binary, and one back. Each is a list of {from, to},
+// sorted, and holds up to the next from; a to of 0 is code that is gone.
+const omapSize = 8
+
+// Range is a range of addresses of the binary, and where in the file's own
+// address space it comes from.
+type Range struct {
+	Start, End uint32
+	From       uint32 // how far Start was behind the first address that was asked for, before code was moved
+}
+
+// original is an address before code was moved.
+func (f *File) original(sect uint16, off uint32) (uint32, bool) {
+	if sect == 0 || int(sect) > len(f.sections) {
+		return 0, false
+	}
+	s := f.sections[sect-1]
+	addr := s.addr + off
+	return addr, addr >= s.addr
+}
+
+// Addr is the address of the binary of an offset in a section.
+func (f *File) Addr(sect uint16, off uint32) (uint32, bool) {
+	addr, ok := f.original(sect, off)
+	if !ok || !f.mappedToo {
+		return addr, ok
+	}
+	i := omapAt(f.toBinary, addr)
+	if i < 0 {
+		return 0, false
+	}
+	return omapTo(f.toBinary, i, addr)
+}
+
+// Ranges appends where in the binary the size bytes from an offset in a section
+// on are. If no code was moved, that is one range.
+func (f *File) Ranges(dst []Range, sect uint16, off, size uint32) []Range {
+	addr, ok := f.original(sect, off)
+	if !ok {
+		return dst
+	}
+	return f.moved(dst, addr, size)
+}
+
+// moved appends where the size bytes from an address on were moved to.
+func (f *File) moved(dst []Range, addr, size uint32) []Range {
+	first, end := addr, addr+min(size, math.MaxUint32-addr)
+	if !f.mappedToo {
+		return append(dst, Range{addr, end, 0})
+	}
+	for i := omapAt(f.toBinary, addr); addr < end; i++ {
+		until := end
+		if (i+2)*omapSize <= len(f.toBinary) {
+			until = min(until, omapFrom(f.toBinary, i+1))
+		}
+		if until <= addr {
+			return dst // the map is not sorted
+		}
+		if to, ok := omapTo(f.toBinary, i, addr); ok && i >= 0 {
+			dst = append(dst, Range{to, to + min(until-addr, math.MaxUint32-to), addr - first})
+		}
+		addr = until
+	}
+	return dst
+}
+
+// place is the section and the offset in it of an address of the binary.
+func (f *File) place(addr uint32) (sect uint16, off uint32, ok bool) {
+	if f.mappedToo {
+		i := omapAt(f.toSource, addr)
+		if i < 0 {
+			return 0, 0, false
+		}
+		if addr, ok = omapTo(f.toSource, i, addr); !ok {
+			return 0, 0, false
+		}
+	}
+	for i, s := range f.sections {
+		if addr >= s.addr && addr-s.addr < s.size {
+			return uint16(i + 1), addr - s.addr, true
+		}
+	}
+	return 0, 0, false
+}
+
+// SectionEnd is the end of the section of the binary that an address is in, or
+// the greatest address.
+func (f *File) SectionEnd(addr uint32) uint32 {
+	for _, s := range f.codes {
+		if addr >= s.addr && addr-s.addr < s.size {
+			return s.addr + min(s.size, math.MaxUint32-s.addr)
+		}
+	}
+	return math.MaxUint32
+}
+
+// IsCode says whether a section has code.
+func (f *File) IsCode(sect uint16) bool {
+	return sect > 0 && int(sect) <= len(f.sections) && f.sections[sect-1].flags&(flagCode|flagExecute) != 0
+}
+
+// omapAt is the last entry that begins at or before addr, or -1.
+func omapAt(m []byte, addr uint32) int {
+	return sort.Search(len(m)/omapSize, func(i int) bool { return omapFrom(m, i) > addr }) - 1
+}
+
+func omapFrom(m []byte, i int) uint32 { return binary.LittleEndian.Uint32(m[i*omapSize:]) }
+
+// omapTo is where entry i moves an address. Entry -1 moves nothing.
+func omapTo(m []byte, i int, addr uint32) (uint32, bool) {
+	if i < 0 {
+		return 0, false
+	}
+	to := binary.LittleEndian.Uint32(m[i*omapSize+4:])
+	if to == 0 {
+		return 0, false
+	}
+	return to + (addr - omapFrom(m, i)), true
+}

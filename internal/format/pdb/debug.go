@@ -1,0 +1,209 @@
+package pdb
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"symbolon/internal/bin"
+)
+
+// The places in the list of further streams.
+const (
+	extraFPO = iota
+	extraException
+	extraFixup
+	extraToSource
+	extraFromSource
+	extraSections
+	extraTokens
+	extraXData
+	extraPData
+	extraFrames
+	extraOldSections
+	numExtras
+)
+
+// debugHead is the size of the header of the debug information.
+const debugHead = 64
+
+// Flags of the debug information.
+const flagStripped = 2
+
+// readDebug reads the header of the debug information stream, and of what
+// follows all that is not of one module.
+func (f *File) readDebug() error {
+	s := f.msf.stream(streamDebug)
+	if s.Size() < debugHead {
+		return fmt.Errorf("it has %d bytes", s.Size())
+	}
+	head, err := s.Bytes(0, debugHead, nil)
+	if err != nil {
+		return err
+	}
+	c := bin.NewCursor(head, binary.LittleEndian)
+	if signature := c.U32(); signature != 0xffffffff {
+		return errors.New("it is of a version before 4.1")
+	}
+	c.U32() // the version
+	if age := c.U32(); age != 0 {
+		f.Age = age
+	}
+	c.U32() // the stream of globals, and a version
+	publics, _, symbols, _ := c.U16(), c.U16(), c.U16(), c.U16()
+	var sizes [7]int64
+	for i := range 5 {
+		sizes[i] = int64(c.U32())
+	}
+	c.U32()                                             // the index of MFC's type server
+	sizes[6], sizes[5] = int64(c.U32()), int64(c.U32()) // they stand the other way round
+	f.Stripped = c.U16()&flagStripped != 0
+	f.Machine = c.U16()
+	var parts [len(sizes)][]byte
+	at := int64(debugHead)
+	for i, n := range sizes {
+		if i == 0 || i == 1 || i == 6 {
+			if parts[i], err = s.Bytes(at, int(min(n, max(0, s.Size()-at))), nil); err != nil {
+				return err
+			}
+			if int64(len(parts[i])) < n {
+				f.problem("debug information stream", at, "part %d has %d bytes, of %d", i, len(parts[i]), n)
+			}
+		}
+		at += n
+	}
+	f.symbols = f.msf.stream(int(symbols))
+	f.readExtras(parts[6])
+	f.readModules(parts[0])
+	f.readParts(parts[1])
+	f.readPublics(f.msf.stream(int(publics)))
+	return nil
+}
+
+// readExtras reads the streams for one purpose each: sections, address maps and
+// frames.
+func (f *File) readExtras(list []byte) {
+	extra := func(i int) Stream {
+		if 2*i+2 > len(list) {
+			return Stream{}
+		}
+		n := binary.LittleEndian.Uint16(list[2*i:])
+		if n == noStream {
+			return Stream{}
+		}
+		return f.msf.stream(int(n))
+	}
+	load := func(i int, what string) []byte {
+		data, err := f.read(extra(i))
+		if err != nil {
+			f.problem(what, 0, "%v", err)
+		}
+		return data
+	}
+	f.codes = readSections(load(extraSections, "section headers"))
+	f.sections = f.codes
+	f.toSource, f.toBinary = load(extraToSource, "address map"), load(extraFromSource, "address map")
+	if f.mappedToo = len(f.toBinary) >= omapSize; f.mappedToo {
+		f.sections = readSections(load(extraOldSections, "section headers"))
+	}
+	f.frames = [2]Stream{extra(extraFPO), extra(extraFrames)}
+}
+
+func readSections(data []byte) (list []section) {
+	const size = 40
+	for ; len(data) >= size; data = data[size:] {
+		list = append(list, section{
+			size:  binary.LittleEndian.Uint32(data[8:]),
+			addr:  binary.LittleEndian.Uint32(data[12:]),
+			flags: binary.LittleEndian.Uint32(data[36:]),
+		})
+	}
+	return list
+}
+
+// moduleHead is the size of what stands before the names of a module.
+const moduleHead = 64
+
+func (f *File) readModules(data []byte) {
+	c := bin.NewCursor(data, binary.LittleEndian)
+	base := int64(0)
+	for c.Len() >= moduleHead {
+		at := c.Off()
+		c.Skip(34)
+		m := Module{stream: c.U16(), symbols: int64(c.U32()), lines: int64(c.U32()), sections: int64(c.U32())}
+		c.Skip(16)
+		m.Name = string(c.CString())
+		c.CString() // the object file, or the archive it is in
+		if c.Err() != nil {
+			f.problem("modules", int64(at), "module %d has no end", len(f.Modules))
+			return
+		}
+		c.Skip(min(-c.Off()&3, c.Len()))
+		m.base = base
+		base += m.symbols
+		f.Modules = append(f.Modules, m)
+	}
+}
+
+// readParts finds the contributions to sections.
+func (f *File) readParts(data []byte) {
+	const first, second = 0xeffe0000 + 19970605, 0xeffe0000 + 20140516
+	if len(data) < 4 {
+		return
+	}
+	switch version := binary.LittleEndian.Uint32(data); version {
+	case first:
+		f.partSize = 28
+	case second:
+		f.partSize = 32
+	default:
+		f.problem("section contributions", 0, "a version of %#x", version)
+		return
+	}
+	data = data[4:]
+	f.parts = data[:len(data)/f.partSize*f.partSize]
+}
+
+// Part is a piece of code that a module contributed.
+type Part struct {
+	Range
+	Module int
+}
+
+// Parts yields the pieces of code in the order of the file: by the addresses
+// that they had when they were linked.
+func (f *File) Parts(yield func(p Part) bool) {
+	var room [4]Range
+	for b := f.parts; len(b) > 0; b = b[f.partSize:] {
+		sect, module := binary.LittleEndian.Uint16(b), int(binary.LittleEndian.Uint16(b[16:]))
+		if !f.IsCode(sect) || module >= len(f.Modules) {
+			continue
+		}
+		for _, r := range f.Ranges(room[:0], sect, binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:])) {
+			if !yield(Part{r, module}) {
+				return
+			}
+		}
+	}
+}
+
+// readPublics finds the order of the public symbols by address.
+func (f *File) readPublics(s Stream) {
+	const head = 28
+	if s.Size() < head {
+		return
+	}
+	b, err := s.Bytes(0, head, nil)
+	if err != nil {
+		f.problem("public symbols", 0, "%v", err)
+		return
+	}
+	hash, size := int64(binary.LittleEndian.Uint32(b)), int64(binary.LittleEndian.Uint32(b[4:]))
+	if head+hash+size > s.Size() {
+		f.problem("public symbols", head+hash, "their order has %d bytes in a stream of %d", size, s.Size())
+		return
+	}
+	if f.publics, err = s.Bytes(head+hash, int(size&^3), nil); err != nil {
+		f.problem("public symbols", head+hash, "%v", err)
+	}
+}

@@ -1,0 +1,210 @@
+package pdb
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"symbolon/internal/bin"
+)
+
+// Line says where the code of a stretch of a section comes from.
+type Line struct {
+	Off, End uint32 // in the section
+	File     uint32 // of the source: for AppendString, plus 1; 0: unknown
+	Line     uint32
+	Column   uint16
+}
+
+// The kinds of the parts that follow the symbols of a module.
+const (
+	partLines     = 0xf2
+	partChecksums = 0xf4
+	partInlinees  = 0xf6
+	partImports   = 0xf7
+	partExports   = 0xf8
+	partIgnored   = 0x80000000
+)
+
+// stretch is what one piece of a section says about its lines.
+type stretch struct {
+	section  uint16
+	off, end uint32
+	at       int // of its blocks in the data
+	size     int
+	columns  bool
+	first, n int // of the lines, once they are read; n -1: they are not
+}
+
+// inlinee is where an inlined function is defined.
+type inlinee struct {
+	id, file, line uint32
+}
+
+// readSections finds the parts of a module's line information.
+func (m *Body) readSections(data []byte) error {
+	m.checksums, m.imports = nil, nil
+	m.stretches, m.inlinees = m.stretches[:0], m.inlinees[:0]
+	c := bin.NewCursor(data, binary.LittleEndian)
+	for c.Len() >= 8 {
+		at := c.Off()
+		kind, size := c.U32(), c.U32()
+		part := c.Bytes(int(size))
+		if c.Err() != nil {
+			return fmt.Errorf("line information, offset %#x: a part of %d bytes: %w", at, size, bin.ErrShort)
+		}
+		switch kind {
+		case partLines:
+			m.addStretch(part, at+8)
+		case partChecksums:
+			m.checksums = part
+		case partInlinees:
+			m.addInlinees(part)
+		case partImports:
+			m.imports = part
+		}
+		c.Skip(min(-c.Off()&3, c.Len()))
+	}
+	slices.SortStableFunc(m.stretches, func(a, b stretch) int {
+		return cmp.Or(cmp.Compare(a.section, b.section), cmp.Compare(a.off, b.off))
+	})
+	slices.SortStableFunc(m.inlinees, func(a, b inlinee) int { return cmp.Compare(a.id, b.id) })
+	m.data = data
+	return nil
+}
+
+// stretchHead is the size of the header of lines.
+const stretchHead = 12
+
+func (m *Body) addStretch(part []byte, at int) {
+	const columns = 1
+	if len(part) < stretchHead {
+		return
+	}
+	off, size := binary.LittleEndian.Uint32(part), binary.LittleEndian.Uint32(part[8:])
+	m.stretches = append(m.stretches, stretch{
+		section: binary.LittleEndian.Uint16(part[4:]), off: off, end: max(off, off+size),
+		at: at + stretchHead, size: len(part) - stretchHead,
+		columns: binary.LittleEndian.Uint16(part[6:])&columns != 0, n: -1,
+	})
+}
+
+func (m *Body) addInlinees(part []byte) {
+	const more = 1
+	c := bin.NewCursor(part, binary.LittleEndian)
+	for kind := c.U32(); c.Len() >= 12; {
+		m.inlinees = append(m.inlinees, inlinee{c.U32(), c.U32(), c.U32()})
+		if kind == more {
+			c.Skip(4 * int(c.U32())) // further files, which the annotations name anyhow
+		}
+	}
+}
+
+// file is the name of a source file, plus 1, given where its checksum stands;
+// 0 if there is none.
+func (m *Body) file(at uint32) uint32 {
+	const size, kinds = 6, 4
+	if uint64(at)+size > uint64(len(m.checksums)) || m.checksums[at+5] >= kinds {
+		return 0
+	}
+	return binary.LittleEndian.Uint32(m.checksums[at:]) + 1
+}
+
+// lineSize is that of a line, and of the columns of one.
+const (
+	lineSize   = 8
+	columnSize = 4
+)
+
+// Numbers of lines that are none, but hints for debuggers. The line before goes
+// on there.
+const (
+	neverStepOnto = 0xfeefee
+	neverStepInto = 0xf00f00
+)
+
+// read reads the lines of a stretch: in blocks, one for each file.
+func (m *Body) read(s *stretch) {
+	s.first, s.n = len(m.Lines), 0
+	c := bin.NewCursor(m.data[s.at:][:s.size], binary.LittleEndian)
+	for c.Len() >= 12 {
+		file := m.file(c.U32())
+		count, size := int(c.U32()), int(c.U32())-12
+		if count < 0 || count > c.Len()/lineSize {
+			break
+		}
+		lines := c.Bytes(count * lineSize)
+		size -= len(lines)
+		var columns []byte
+		if s.columns && count <= c.Len()/columnSize {
+			columns = c.Bytes(count * columnSize)
+			size -= len(columns)
+		}
+		for i := range count {
+			off, flags := binary.LittleEndian.Uint32(lines[i*lineSize:]), binary.LittleEndian.Uint32(lines[i*lineSize+4:])
+			l := Line{Off: s.off + off, File: file, Line: flags & 0xffffff}
+			if l.Off < s.off || l.Line == neverStepOnto || l.Line == neverStepInto {
+				continue
+			}
+			if columns != nil {
+				l.Column = binary.LittleEndian.Uint16(columns[i*columnSize:])
+			}
+			m.Lines = append(m.Lines, l)
+		}
+		c.Skip(min(max(size, 0), c.Len()))
+	}
+	own := m.Lines[s.first:]
+	sortLines(own)
+	// Of several at one place the last one counts.
+	n := 0
+	for i := range own {
+		if i+1 < len(own) && own[i+1].Off == own[i].Off {
+			continue
+		}
+		own[n] = own[i]
+		n++
+	}
+	for i := range own[:n] {
+		own[i].End = s.end
+		if i+1 < n {
+			own[i].End = min(own[i+1].Off, s.end)
+		}
+	}
+	m.Lines, s.n = m.Lines[:s.first+n], n
+}
+
+func sortLines(lines []Line) {
+	byOff := func(a, b Line) int { return cmp.Compare(a.Off, b.Off) }
+	if !slices.IsSortedFunc(lines, byOff) {
+		slices.SortStableFunc(lines, byOff)
+	}
+}
+
+// linesOf finds the lines of the code of a procedure: those of the stretch that
+// it begins in, and of those that begin in it.
+func (m *Body) linesOf(p *Proc) {
+	i, found := slices.BinarySearchFunc(m.stretches, p, func(s stretch, p *Proc) int {
+		return cmp.Or(cmp.Compare(s.section, p.Section), cmp.Compare(s.off, p.Off))
+	})
+	if !found && i > 0 && m.stretches[i-1].section == p.Section && m.stretches[i-1].end > p.Off {
+		i--
+	}
+	p.FirstLine, p.NumLines = 0, 0
+	for ; i < len(m.stretches); i++ {
+		s := &m.stretches[i]
+		if s.section != p.Section || s.off >= p.Off+p.Size {
+			return
+		}
+		if s.n < 0 {
+			m.read(s)
+		}
+		switch {
+		case s.n == 0:
+		case p.NumLines == 0:
+			p.FirstLine, p.NumLines = s.first, s.n
+		case p.FirstLine+p.NumLines == s.first:
+			p.NumLines += s.n
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package pdb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/fault"
+)
+
+// Magic is what a PDB begins with.
+const Magic = "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00"
+
+// The beginnings of files that are like a PDB, and are not read.
+const (
+	oldMagic    = "Microsoft C/C++ program database 2.00\r\n\x1aJG"
+	packedMagic = "Microsoft MSFZ Container\r\n\x1aALD\x00\x00"
+)
+
+// IsMagic says whether a file that begins with head is a PDB of some kind.
+func IsMagic(head []byte) bool {
+	for _, m := range [...]string{Magic, oldMagic, packedMagic} {
+		if bytes.HasPrefix(head, []byte(m)) {
+			return true
+		}
+	}
+	return false
+}
+
+// superSize is the size of the superblock.
+const superSize = 56
+
+// maxStreams is more than can be referred to.
+const maxStreams = 1 << 17
+
+// nilStream is the size of a stream that does not exist.
+const nilStream = 0xffffffff
+
+// container is a multi-stream file: blocks of one size, and a directory that
+// says which of them make up each stream.
+type container struct {
+	src       bin.Source
+	whole     []byte // the content, if it is in memory
+	blockSize int64
+	directory []byte
+	streams   []span // of block numbers in the directory
+}
+
+// span is a stream: its size, and where its block numbers stand.
+type span struct {
+	size int64 // -1: it cannot be read
+	at   int
+}
+
+// openContainer reads the superblock and the directory.
+func openContainer(src bin.Source, problem func(place string, off int64, format string, args ...any)) (*container, error) {
+	c := &container{src: src}
+	c.whole, _ = bin.Whole(src)
+	head, err := bin.Read(src, 0, int(min(superSize, src.Size())))
+	if err != nil {
+		return nil, fault.New(fault.Internal, "PDB", "read at offset 0: %w", err)
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte(oldMagic)):
+		return nil, fault.New(fault.Unsupported, "PDB", "it is of version 2, as Visual C++ 6 and older wrote it")
+	case bytes.HasPrefix(head, []byte(packedMagic)):
+		return nil, fault.New(fault.Unsupported, "PDB", "it is compressed (MSFZ)")
+	case len(head) < superSize || !bytes.HasPrefix(head, []byte(Magic)):
+		return nil, fault.New(fault.Malformed, "PDB", "superblock: the file ends in it")
+	}
+	h := bin.NewCursor(head[len(Magic):], binary.LittleEndian)
+	blockSize, _, _, dirSize, _, mapAt := h.U32(), h.U32(), h.U32(), h.U32(), h.U32(), h.U32()
+	if blockSize < 512 || blockSize > 1<<16 || blockSize&(blockSize-1) != 0 {
+		return nil, fault.New(fault.Malformed, "PDB", "superblock, offset %#x: a block size of %d", len(Magic), blockSize)
+	}
+	c.blockSize = int64(blockSize)
+	if c.directory, err = c.readDirectory(int64(dirSize), int64(mapAt)); err != nil {
+		return nil, fault.New(fault.Malformed, "PDB", "stream directory: %w", err)
+	}
+	if err := c.readStreams(problem); err != nil {
+		return nil, fault.New(fault.Malformed, "PDB", "stream directory: %w", err)
+	}
+	return c, nil
+}
+
+// readDirectory reads the directory, whose blocks are listed in blocks of their
+// own from mapAt on.
+func (c *container) readDirectory(size, mapAt int64) ([]byte, error) {
+	blocks := c.blocksOf(size)
+	if size < 4 || blocks > c.fileBlocks() || size > 4*(c.fileBlocks()+maxStreams+1) {
+		return nil, fmt.Errorf("a size of %d in a file of %d", size, c.src.Size())
+	}
+	list, err := bin.Read(c.src, mapAt*c.blockSize, int(blocks)*4)
+	if err != nil {
+		return nil, fmt.Errorf("its list of blocks at block %d: %w", mapAt, err)
+	}
+	s := Stream{c: c, size: size, blocks: list}
+	return s.Bytes(0, int(size), nil)
+}
+
+// blocksOf is how many blocks hold size bytes.
+func (c *container) blocksOf(size int64) int64 { return (size + c.blockSize - 1) / c.blockSize }
+
+// fileBlocks is how many blocks the file has; the last one may be cut.
+func (c *container) fileBlocks() int64 { return c.blocksOf(c.src.Size()) }
+
+// readStreams finds the block numbers of each stream. As no block belongs to
+// two streams, all together have not more than the file: a stream that passes
+// that is left out, or a small file could pretend to hold any amount.
+func (c *container) readStreams(problem func(place string, off int64, format string, args ...any)) error {
+	count := int64(binary.LittleEndian.Uint32(c.directory))
+	at := 4 + 4*count
+	if at > int64(len(c.directory)) {
+		return fmt.Errorf("%d streams in %d bytes", count, len(c.directory))
+	}
+	left := c.fileBlocks()
+	c.streams = make([]span, count)
+	for i := range c.streams {
+		size := binary.LittleEndian.Uint32(c.directory[4+4*i:])
+		s := &c.streams[i]
+		s.size = -1
+		if size == nilStream {
+			continue
+		}
+		n := c.blocksOf(int64(size))
+		switch {
+		case at+4*n > int64(len(c.directory)):
+			problem("stream directory", at, "it ends in the blocks of stream %d", i)
+			return nil
+		case n > left:
+			problem("stream directory", at, "stream %d has %d blocks, and %d are left in the file", i, n, left)
+		default:
+			s.size, s.at = int64(size), int(at)
+			left -= n
+		}
+		at += 4 * n
+	}
+	return nil
+}
+
+// stream is the stream of a number; one that does not exist is empty.
+func (c *container) stream(n int) Stream {
+	if n < 0 || n >= len(c.streams) || c.streams[n].size <= 0 {
+		return Stream{}
+	}
+	s := c.streams[n]
+	return Stream{c: c, size: s.size, blocks: c.directory[s.at:][:4*c.blocksOf(s.size)]}
+}
+
+// Stream is a file in the file. The zero value is an empty one.
+type Stream struct {
+	c      *container
+	size   int64
+	blocks []byte // their numbers
+}
+
+// Size is the number of its bytes.
+func (s Stream) Size() int64 { return s.size }
+
+// run is where the bytes of the stream from off on stand in the file, and how
+// many of them follow each other, up to want.
+func (s Stream) run(off, want int64) (at, n int64) {
+	size := s.c.blockSize
+	block := func(i int64) int64 { return int64(binary.LittleEndian.Uint32(s.blocks[4*i:])) }
+	i := off / size
+	first := block(i)
+	n = size - off%size
+	for k := int64(1); n < want && block(i+k) == first+k; k++ {
+		n += size
+	}
+	return first*size + off%size, min(n, want)
+}
+
+// ReadAt is as in io.ReaderAt.
+func (s Stream) ReadAt(p []byte, off int64) (n int, err error) {
+	if off < 0 || off > s.size {
+		return 0, io.EOF
+	}
+	short := int64(len(p)) > s.size-off
+	p = p[:min(int64(len(p)), s.size-off)]
+	for n < len(p) {
+		at, m := s.run(off+int64(n), int64(len(p)-n))
+		k, err := s.c.src.ReadAt(p[n:n+int(m)], at)
+		n += k
+		if int64(k) < m {
+			if err == nil || err == io.EOF {
+				err = bin.ErrShort // the file has fewer blocks than the stream
+			}
+			return n, err
+		}
+	}
+	if short {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// Bytes is n bytes of the stream from off on: in place if they follow each
+// other in memory, else copied into room, which may be nil.
+func (s Stream) Bytes(off int64, n int, room []byte) ([]byte, error) {
+	if off < 0 || n < 0 || off > s.size || int64(n) > s.size-off {
+		return nil, fmt.Errorf("bytes %d to %d of a stream of %d: %w", off, off+int64(n), s.size, bin.ErrShort)
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	if b := s.inPlace(off, int64(n)); b != nil {
+		return b, nil
+	}
+	if cap(room) < n {
+		room = make([]byte, n)
+	}
+	room = room[:n]
+	if _, err := s.ReadAt(room, off); err != nil {
+		return nil, err
+	}
+	return room, nil
+}
+
+// inPlace is n bytes of the stream, nil if they do not follow each other in
+// memory.
+func (s Stream) inPlace(off, n int64) []byte {
+	if s.c.whole == nil {
+		return nil
+	}
+	at, m := s.run(off, n)
+	if m < n || at+m > int64(len(s.c.whole)) {
+		return nil
+	}
+	return s.c.whole[at : at+m : at+m]
+}

@@ -1,0 +1,201 @@
+package pdb
+
+import "encoding/binary"
+
+// The attributes of pointers.
+const (
+	pointerModeShift = 5
+	pointerModeMask  = 7
+	pointerConst     = 1 << 10
+)
+
+// The modes of pointers.
+const (
+	modePointer = iota
+	modeReference
+	modeMember
+	modeMethod
+	modeRValue
+)
+
+// sigil is what stands for one pointer behind its type.
+type sigil struct {
+	mode      uint32
+	text      string // behind it: const
+	toConst   bool
+	memberOf  uint32 // the class
+	hasMember bool
+}
+
+// pointer writes a pointer and those that it leads to: the type at the end of
+// the way first.
+func (s *speller) pointer(r record, text string) {
+	var way []sigil
+	var number uint32
+	for {
+		to, attributes := binary.LittleEndian.Uint32(r.data), binary.LittleEndian.Uint32(r.data[4:])
+		p := sigil{mode: attributes >> pointerModeShift & pointerModeMask, text: text}
+		if attributes&pointerConst != 0 {
+			p.text = " const"
+		}
+		if p.mode == modeMember && len(r.data) >= 12 {
+			p.memberOf, p.hasMember = binary.LittleEndian.Uint32(r.data[8:]), true
+		}
+		number, text = to, ""
+		next, ok := s.target(number)
+		if ok && next.kind == leafModifier && len(next.data) >= 6 {
+			p.toConst = next.data[4]&modifierConst != 0
+			number = binary.LittleEndian.Uint32(next.data)
+			next, ok = s.target(number)
+		}
+		way = append(way, p)
+		if !ok || next.kind != leafPointer || len(next.data) < 8 {
+			s.pointee(number, next, ok, way)
+			return
+		}
+		r = next
+	}
+}
+
+// target is the record of a type that is not a primitive one.
+func (s *speller) target(number uint32) (record, bool) {
+	if number < s.f.types.begin {
+		return record{}, false
+	}
+	return s.open(s.f.types, number)
+}
+
+// pointee writes what is at the end of a way, and the way.
+func (s *speller) pointee(number uint32, r record, known bool, way []sigil) {
+	t, isRoutine := routine{}, false
+	if known {
+		t, isRoutine = readRoutine(r)
+	}
+	if !isRoutine {
+		s.typ(number)
+		s.way(way, " ")
+		return
+	}
+	s.result(t)
+	s.add("(")
+	if r.kind == leafMemberProc {
+		s.typ(t.class)
+	}
+	s.way(way, "")
+	s.add(")")
+	if r.kind == leafMemberProc {
+		s.arguments(t)
+		return
+	}
+	s.add("(")
+	s.list(t.args, false)
+	s.add(")")
+}
+
+// way writes pointers, the last one first. Blank is what stands before a word
+// at its beginning.
+func (s *speller) way(way []sigil, blank string) {
+	for i := len(way) - 1; i >= 0; i-- {
+		p := &way[i]
+		if p.toConst {
+			s.add(blank + "const")
+			blank = " "
+		}
+		switch p.mode {
+		case modeReference:
+			s.add("&")
+		case modeRValue:
+			s.add("&&")
+		case modeMember:
+			if p.hasMember {
+				s.add(" ")
+				s.typ(p.memberOf)
+			}
+			s.add("::*")
+		case modeMethod:
+			s.add("::*")
+		default:
+			s.add("*")
+		}
+		s.add(p.text)
+		blank = " "
+	}
+}
+
+// primitivePointer are the bits that make a pointer of a primitive type.
+const primitivePointer = 0x700
+
+// primitive is a type that has a number of its own.
+type primitive struct {
+	name string
+	size uint64
+}
+
+var primitives = map[uint32]primitive{
+	0x00: {"<NoType>", 0},
+	0x03: {"void", 0},
+	0x08: {"HRESULT", 4},
+	0x10: {"signed char", 1},
+	0x11: {"short", 2},
+	0x12: {"long", 4},
+	0x13: {"long long", 8},
+	0x14: {"int128_t", 16},
+	0x20: {"unsigned char", 1},
+	0x21: {"unsigned short", 2},
+	0x22: {"unsigned long", 4},
+	0x23: {"unsigned long long", 8},
+	0x24: {"uint128_t", 16},
+	0x30: {"bool", 1},
+	0x31: {"bool16_t", 2},
+	0x32: {"bool32_t", 4},
+	0x33: {"bool64_t", 8},
+	0x40: {"float", 4},
+	0x41: {"double", 8},
+	0x42: {"long double", 10},
+	0x43: {"long double", 16},
+	0x44: {"float48_t", 6},
+	0x45: {"float", 4},
+	0x46: {"float16_t", 2},
+	0x50: {"complex<float>", 8},
+	0x51: {"complex<double>", 16},
+	0x52: {"complex<long double>", 20},
+	0x53: {"complex<long double>", 32},
+	0x68: {"int8_t", 1},
+	0x69: {"uint8_t", 1},
+	0x70: {"char", 1},
+	0x71: {"wchar_t", 2},
+	0x72: {"int16_t", 2},
+	0x73: {"uint16_t", 2},
+	0x74: {"int", 4},
+	0x75: {"unsigned int", 4},
+	0x76: {"int64_t", 8},
+	0x77: {"uint64_t", 8},
+	0x78: {"int128_t", 16},
+	0x79: {"uint128_t", 16},
+	0x7a: {"char16_t", 2},
+	0x7b: {"char32_t", 4},
+	0x7c: {"char8_t", 1},
+}
+
+func (s *speller) primitive(number uint32) {
+	p, ok := primitives[number&0xff]
+	if !ok {
+		p.name = "<NoType>"
+	}
+	s.add(p.name)
+	if number&primitivePointer != 0 {
+		s.add("*")
+	}
+}
+
+// primitiveSize is the size of a primitive type, or of a pointer to one.
+func (s *speller) primitiveSize(number uint32) uint64 {
+	const near64 = 0x600
+	switch number & primitivePointer {
+	case 0:
+		return primitives[number&0xff].size
+	case near64:
+		return 8
+	}
+	return 4
+}

@@ -1,0 +1,246 @@
+package pdb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"iter"
+)
+
+// The kinds of symbol records that are read. Those with ST have names with a
+// length in front instead of a NUL behind, as compilers up to 2002 wrote them.
+const (
+	symEnd          = 0x0006
+	symThunk        = 0x1102
+	symThunkST      = 0x0206
+	symBlock        = 0x1103
+	symBlockST      = 0x0207
+	symWith         = 0x1104
+	symLocalProcST  = 0x100a
+	symGlobalProcST = 0x100b
+	symPublicST     = 0x1009
+	symPublic       = 0x110e
+	symLocalProc    = 0x110f
+	symGlobalProc   = 0x1110
+	symGlobalMan    = 0x112a
+	symLocalMan     = 0x112b
+	symSepCode      = 0x1132
+	symLocalProcID  = 0x1146
+	symGlobalProcID = 0x1147
+	symInlineSite   = 0x114d
+	symInlineEnd    = 0x114e
+	symProcEnd      = 0x114f
+	symLocalDPC     = 0x1155
+	symLocalDPCID   = 0x1156
+	symInlineSite2  = 0x115d
+)
+
+// record is a symbol or a type.
+type record struct {
+	at   int // where it begins
+	kind uint16
+	data []byte // behind the kind
+}
+
+// records are those in data from off on. They end where one is cut.
+func records(data []byte, off int) iter.Seq[record] {
+	return func(yield func(record) bool) {
+		for off+4 <= len(data) {
+			size := int(binary.LittleEndian.Uint16(data[off:]))
+			next := off + 2 + size
+			if size < 2 || next > len(data) {
+				return
+			}
+			if !yield(record{off, binary.LittleEndian.Uint16(data[off+2:]), data[off+4 : next]}) {
+				return
+			}
+			off = next
+		}
+	}
+}
+
+// opens and closes say whether a record begins or ends a scope.
+func opens(kind uint16) bool {
+	switch kind {
+	case symThunk, symThunkST, symBlock, symBlockST, symWith, symLocalProcST, symGlobalProcST, symLocalProc,
+		symGlobalProc, symGlobalMan, symLocalMan, symSepCode, symLocalProcID, symGlobalProcID, symInlineSite,
+		symLocalDPC, symLocalDPCID, symInlineSite2:
+		return true
+	}
+	return false
+}
+
+func closes(kind uint16) bool { return kind == symEnd || kind == symInlineEnd || kind == symProcEnd }
+
+// procedure is what all kinds of them have.
+type procedure struct {
+	off, size uint32
+	section   uint16
+	typ       uint32
+	item      bool // typ is one of the items
+	name      []byte
+}
+
+// procedure reads a procedure or a thunk.
+func (r record) procedure() (p procedure, ok bool) {
+	d := r.data
+	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(d[at:]) }
+	name := 35
+	switch r.kind {
+	case symThunk, symThunkST:
+		const size = 21
+		if len(d) < size {
+			return p, false
+		}
+		p = procedure{off: u32(12), section: binary.LittleEndian.Uint16(d[16:]), size: uint32(binary.LittleEndian.Uint16(d[18:]))}
+		name = size
+	case symGlobalMan, symLocalMan:
+		name = 37
+		if len(d) < name {
+			return p, false
+		}
+		p = procedure{off: u32(28), section: binary.LittleEndian.Uint16(d[32:]), size: u32(12)}
+	case symLocalProcST, symGlobalProcST, symLocalProc, symGlobalProc, symLocalDPC,
+		symLocalProcID, symGlobalProcID, symLocalDPCID:
+		if len(d) < name {
+			return p, false
+		}
+		p = procedure{
+			off: u32(28), section: binary.LittleEndian.Uint16(d[32:]), size: u32(12), typ: u32(24),
+			item: r.kind == symLocalProcID || r.kind == symGlobalProcID || r.kind == symLocalDPCID,
+		}
+	default:
+		return p, false
+	}
+	p.name = nameOf(d[name:], r.kind == symThunkST || r.kind == symLocalProcST || r.kind == symGlobalProcST)
+	return p, true
+}
+
+// nameOf is the name that data begins with.
+func nameOf(data []byte, old bool) []byte {
+	if old {
+		if len(data) == 0 {
+			return nil
+		}
+		return data[1:][:min(int(data[0]), len(data)-1)]
+	}
+	name, _, _ := bytes.Cut(data, []byte{0})
+	return name
+}
+
+// Public is a symbol that was linked by its name.
+type Public struct {
+	Record uint32 // where it is: for PublicName
+	Addr   uint32
+}
+
+// public reads a public symbol that is in a section of code.
+func (f *File) public(at int64, r record) (p Public, ok bool) {
+	const size = 10
+	if r.kind != symPublic && r.kind != symPublicST || len(r.data) < size {
+		return p, false
+	}
+	sect := binary.LittleEndian.Uint16(r.data[8:])
+	if !f.IsCode(sect) {
+		return p, false
+	}
+	p = Public{Record: uint32(at)}
+	p.Addr, ok = f.Addr(sect, binary.LittleEndian.Uint32(r.data[4:]))
+	return p, ok
+}
+
+// publicPiece is how much of the global symbols is read at a time. A record is
+// shorter than 64 KiB.
+const publicPiece = 1 << 20
+
+// Publics yields the public symbols of code in the order of the file.
+func (f *File) Publics(yield func(p Public) bool) error {
+	s := f.symbols
+	var room []byte
+	for off := int64(0); off < s.Size(); {
+		data, err := s.Bytes(off, int(min(publicPiece, s.Size()-off)), room)
+		if err != nil {
+			return fmt.Errorf("global symbols, offset %#x: %w", off, err)
+		}
+		if f.msf.whole == nil {
+			room = data
+		}
+		n := 0
+		for r := range records(data, 0) {
+			n = r.at + 4 + len(r.data)
+			if p, ok := f.public(off+int64(r.at), r); ok && !yield(p) {
+				return nil
+			}
+		}
+		if n == 0 {
+			return fmt.Errorf("global symbols, offset %#x: no record", off)
+		}
+		off += int64(n)
+	}
+	return nil
+}
+
+// publicAt reads the public symbol of a place in the order by address.
+func (f *File) publicAt(i int, room []byte) (p Public, sect uint16, off uint32, ok bool) {
+	const size = 14
+	at := int64(binary.LittleEndian.Uint32(f.publics[4*i:]))
+	b, err := f.symbols.Bytes(at, size, room)
+	if err != nil {
+		return p, 0, 0, false
+	}
+	r := record{0, binary.LittleEndian.Uint16(b[2:]), b[4:]}
+	p, ok = f.public(at, r)
+	return p, binary.LittleEndian.Uint16(b[12:]), binary.LittleEndian.Uint32(b[8:]), ok
+}
+
+// HasOrder says whether PublicsAt knows how to find symbols.
+func (f *File) HasOrder() bool { return len(f.publics) > 0 }
+
+// PublicsAt yields the public symbols of code at an address, or, where there is
+// none, at the greatest one before it in its section. The order by address that
+// the file has makes that a matter of some steps.
+func (f *File) PublicsAt(addr uint32, yield func(p Public)) {
+	sect, off, ok := f.place(addr)
+	if !ok {
+		return
+	}
+	var room [16]byte
+	lo, hi := 0, len(f.publics)/4
+	for lo < hi { // the first that is behind
+		mid := int(uint(lo+hi) / 2)
+		_, s, o, _ := f.publicAt(mid, room[:])
+		if s > sect || s == sect && o > off {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	found := false
+	for i := lo - 1; i >= 0; i-- {
+		p, s, o, ok := f.publicAt(i, room[:])
+		if s != sect || found && o != off {
+			return
+		}
+		if ok {
+			found, off = true, o
+			yield(p)
+		}
+	}
+}
+
+// PublicName is the name of a public symbol.
+func (f *File) PublicName(rec uint32) []byte {
+	const name = 14
+	var room [4]byte
+	head, err := f.symbols.Bytes(int64(rec), 4, room[:])
+	if err != nil {
+		return nil
+	}
+	size := int(binary.LittleEndian.Uint16(head)) + 2
+	old := binary.LittleEndian.Uint16(head[2:]) == symPublicST
+	data, err := f.symbols.Bytes(int64(rec)+name, size-name, nil)
+	if err != nil {
+		return nil
+	}
+	return nameOf(data, old)
+}

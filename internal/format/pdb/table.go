@@ -1,0 +1,197 @@
+package pdb
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+
+	"symbolon/internal/bin"
+)
+
+// table is the stream of types or of items: records with rising numbers.
+type table struct {
+	s          Stream
+	begin, end uint32 // numbers
+	base, size int64  // of the records in the stream
+
+	once  sync.Once
+	steps []byte // pairs of a number and where its record begins, for some of them
+	find  func() []byte
+}
+
+// openTable reads the header of a stream of records.
+func (f *File) openTable(what string, stream int) *table {
+	const least = 56
+	t := &table{s: f.msf.stream(stream)}
+	if t.s.Size() == 0 {
+		return t
+	}
+	head, err := t.s.Bytes(0, int(min(least, t.s.Size())), nil)
+	if err != nil || len(head) < least {
+		f.problem(what, 0, "its header is cut")
+		return t
+	}
+	c := bin.NewCursor(head[4:], binary.LittleEndian)
+	t.base, t.begin, t.end, t.size = int64(c.U32()), c.U32(), c.U32(), int64(c.U32())
+	hash := c.U16()
+	c.Skip(18)
+	at, size := c.U32(), c.U32()
+	if t.base < least || t.size > t.s.Size()-t.base || t.end < t.begin || int64(t.end-t.begin) > t.size/4 {
+		f.problem(what, 4, "numbers %#x to %#x in %d bytes from %d on", t.begin, t.end, t.size, t.base)
+		t.end = t.begin
+		return t
+	}
+	t.find = func() []byte {
+		steps, err := f.msf.stream(int(hash)).Bytes(int64(at), int(size&^7), nil)
+		if err != nil || !t.usable(steps) {
+			return t.scan()
+		}
+		return steps
+	}
+	return t
+}
+
+// stepSize is the size of a step.
+const stepSize = 8
+
+// usable says whether steps begin at the first record and rise.
+func (t *table) usable(steps []byte) bool {
+	for i := 0; i < len(steps); i += stepSize {
+		number, off := binary.LittleEndian.Uint32(steps[i:]), binary.LittleEndian.Uint32(steps[i+4:])
+		switch {
+		case i == 0 && (number != t.begin || off != 0), number >= t.end, int64(off) >= t.size:
+			return false
+		case i > 0 && (number <= binary.LittleEndian.Uint32(steps[i-8:]) || off <= binary.LittleEndian.Uint32(steps[i-4:])):
+			return false
+		}
+	}
+	return len(steps) > 0
+}
+
+// scan makes steps of a table without usable ones.
+func (t *table) scan() (steps []byte) {
+	const every = 64
+	var room [2]byte
+	for number, off := t.begin, int64(0); number < t.end && off+4 <= t.size; number++ {
+		if (number-t.begin)%every == 0 {
+			steps = binary.LittleEndian.AppendUint32(steps, number)
+			steps = binary.LittleEndian.AppendUint32(steps, uint32(off))
+		}
+		size, err := t.s.Bytes(t.base+off, 2, room[:])
+		if err != nil {
+			break
+		}
+		off += 2 + int64(binary.LittleEndian.Uint16(size))
+	}
+	return steps
+}
+
+// record is the record of a number. Its data is valid until room is used again.
+func (t *table) record(number uint32, room *[]byte) (record, error) {
+	missing := fmt.Errorf("no record %#x", number)
+	if number < t.begin || number >= t.end {
+		return record{}, missing
+	}
+	t.once.Do(func() { t.steps = t.find() })
+	n := len(t.steps) / stepSize
+	i := sort.Search(n, func(i int) bool { return binary.LittleEndian.Uint32(t.steps[i*stepSize:]) > number }) - 1
+	if i < 0 {
+		return record{}, missing
+	}
+	at := binary.LittleEndian.Uint32(t.steps[i*stepSize:])
+	off := t.base + int64(binary.LittleEndian.Uint32(t.steps[i*stepSize+4:]))
+	var short [2]byte
+	for ; ; at++ {
+		b, err := t.s.Bytes(off, 2, short[:])
+		if err != nil {
+			return record{}, missing
+		}
+		size := int(binary.LittleEndian.Uint16(b))
+		if at < number {
+			off += 2 + int64(size)
+			continue
+		}
+		data, err := t.s.Bytes(off+2, size, *room)
+		if err != nil || size < 2 {
+			return record{}, missing
+		}
+		if cap(*room) < size && t.s.c.whole == nil {
+			*room = data
+		}
+		return record{0, binary.LittleEndian.Uint16(data), data[2:]}, nil
+	}
+}
+
+// crossModule is set in a number that another module gave.
+const crossModule = 1 << 31
+
+// resolve finds the number of a type or an item of another module, given the
+// imports of the module that speaks of it; 0 if it is not found.
+//
+// Imports are, for each module, the place of its name, how many it lends, and
+// their numbers there. The number says which module and which of these.
+func (f *File) resolve(imports []byte, number uint32) uint32 {
+	module, index := number>>20&0x7ff, number&0xfffff
+	c := bin.NewCursor(imports, binary.LittleEndian)
+	for ; c.Len() >= 8; module-- {
+		name, count := c.U32(), c.U32()
+		lent := c.Bytes(4 * int(count))
+		if module == 0 {
+			if index >= count || lent == nil {
+				return 0
+			}
+			return f.exported(string(f.AppendString(nil, name)), binary.LittleEndian.Uint32(lent[4*index:]))
+		}
+	}
+	return 0
+}
+
+// exported is the number by which a module is known to all for one of its own.
+func (f *File) exported(module string, number uint32) uint32 {
+	e := &f.exports
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.byName == nil {
+		e.byName, e.of = map[string]int{}, map[int]map[uint32]uint32{}
+		for i := range f.Modules {
+			e.byName[strings.ToLower(f.Modules[i].Name)] = i
+		}
+	}
+	i, ok := e.byName[strings.ToLower(module)]
+	if !ok {
+		return 0
+	}
+	if e.of[i] == nil {
+		e.of[i] = f.exportsOf(i)
+	}
+	return e.of[i][number]
+}
+
+// exportsOf reads what a module gives to others.
+func (f *File) exportsOf(module int) map[uint32]uint32 {
+	own := map[uint32]uint32{}
+	for p := bin.NewCursor(f.part(module, partExports), binary.LittleEndian); p.Len() >= 8; {
+		number := p.U32()
+		own[number] = p.U32()
+	}
+	return own
+}
+
+// part is the first part of a kind of a module's line information.
+func (f *File) part(module int, kind uint32) []byte {
+	m := &f.Modules[module]
+	var room []byte
+	data, _ := f.moduleData(m, &room) // what is damaged is told when its code is read
+	c := bin.NewCursor(data[min(m.symbols+m.lines, int64(len(data))):], binary.LittleEndian)
+	for c.Len() >= 8 {
+		k, size := c.U32(), c.U32()
+		part := c.Bytes(int(size))
+		if k == kind {
+			return part
+		}
+		c.Skip(min(-c.Off()&3, c.Len()))
+	}
+	return nil
+}

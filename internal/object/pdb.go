@@ -1,0 +1,189 @@
+package object
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/pdb"
+	"symbolon/internal/ident"
+	"symbolon/internal/sym"
+)
+
+// openPDB opens the debug file of a Windows binary.
+func openPDB(src bin.Source, opt Options) (*Object, error) {
+	f, err := pdb.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	g := &image{opt: opt, bases: []uint64{0}, pdb: f, unsized: true}
+	for _, p := range f.Problems {
+		g.problems.at("damaged headers", p.Place, p.Off, p.Reason)
+	}
+	g.hasSymbols = f.HasPublics()
+	g.names = func(_ uint8, off uint32) []byte { return f.PublicName(off) }
+	g.eachSymbol = func(yield func(symbol)) {
+		err := f.Publics(func(p pdb.Public) bool {
+			yield(symbol{addr: uint64(p.Addr), name: p.Record})
+			return true
+		})
+		if err != nil {
+			g.problems.add("damaged symbols", err.Error())
+		}
+	}
+	if f.HasOrder() {
+		g.symbolsAt = func(addr uint64, yield func(symbol)) {
+			f.PublicsAt(uint32(addr), func(p pdb.Public) { yield(symbol{addr: uint64(p.Addr), name: p.Record}) })
+		}
+	}
+	g.limit = g.pdbLimit
+	g.rank = func(*symbol) uint8 { return 0 }
+	if f.HasFrames() {
+		g.cfi = f.Frames
+	}
+	info := Info{Kind: kindNames[kindPDB], Type: "dbg", Module: ident.Module{
+		Type: ident.TypePE, Arch: ident.MachineArch(f.Machine), DebugID: ident.NewGUID(f.GUID, f.Age),
+	}}
+	if g.hasSymbols {
+		info.Features |= HasSymbols
+	}
+	if f.HasCode() {
+		info.Features |= HasDebug
+	}
+	if g.cfi != nil {
+		info.Features |= HasUnwind
+	}
+	return g.object(info), nil
+}
+
+// pdbLimit is where a symbol ends at the latest: with what its module
+// contributed, or with its section.
+func (g *image) pdbLimit(addr uint64) uint64 {
+	end := uint64(g.pdb.SectionEnd(uint32(addr)))
+	spans := g.covered().spans
+	i, found := slices.BinarySearchFunc(spans, addr, func(s unitSpan, addr uint64) int { return cmp.Compare(s.start, addr) })
+	if !found {
+		i--
+	}
+	if i >= 0 && spans[i].end > addr {
+		end = min(end, spans[i].end)
+	}
+	return end
+}
+
+// pdbCover appends where the modules of a PDB have code: what they contributed
+// to the sections. A module that contributed nothing is read for that.
+func (g *image) pdbCover(spans []unitSpan) []unitSpan {
+	if g.pdb == nil {
+		return spans
+	}
+	has := make([]bool, len(g.pdb.Modules))
+	g.pdb.Parts(func(p pdb.Part) bool {
+		has[p.Module] = true
+		if n := len(spans); n > 0 && spans[n-1].unit == int32(p.Module) && spans[n-1].end == uint64(p.Start) {
+			spans[n-1].end = uint64(p.End)
+		} else if p.End > p.Start {
+			spans = append(spans, unitSpan{uint64(p.Start), uint64(p.End), int32(p.Module)})
+		}
+		return true
+	})
+	w := workers.Get().(*worker)
+	defer workers.Put(w)
+	for u := range has {
+		if has[u] {
+			continue
+		}
+		_ = g.pdb.Body(u, &w.pdb.body) // the damage is told when it is read for its code
+		for i := range w.pdb.body.Procs {
+			p := &w.pdb.body.Procs[i]
+			w.pdb.ranges = g.pdb.Ranges(w.pdb.ranges[:0], p.Section, p.Off, p.Size)
+			for _, r := range w.pdb.ranges {
+				spans = append(spans, unitSpan{uint64(r.Start), uint64(r.End), int32(u)})
+			}
+		}
+	}
+	return spans
+}
+
+// pdbDigest makes what a module says.
+func (g *image) pdbDigest(w *worker, d *digest, u int) {
+	d.full, w.merger.columns = true, g.opt.Columns
+	p := &w.pdb
+	if err := g.pdb.Body(u, &p.body); err != nil {
+		g.problems.at("damaged modules", "module "+g.pdb.Modules[u].Name, int64(u), err.Error())
+	}
+	p.limit = g.covered().of(p.limit[:0], int32(u))
+	// Of functions that the linker made one of the last counts, but of those
+	// without lines the first, if there are no others.
+	for i := len(p.body.Procs) - 1; i >= 0; i-- {
+		if proc := &p.body.Procs[i]; proc.NumLines == 0 {
+			g.pdbProc(w, d, proc)
+		}
+	}
+	for i := range p.body.Procs {
+		if proc := &p.body.Procs[i]; proc.NumLines > 0 {
+			g.pdbProc(w, d, proc)
+		}
+	}
+}
+
+// pdbProc makes the chunks of a procedure.
+func (g *image) pdbProc(w *worker, d *digest, proc *pdb.Proc) {
+	p := &w.pdb
+	p.ranges = g.pdb.Ranges(p.ranges[:0], proc.Section, proc.Off, proc.Size)
+	for _, r := range p.ranges {
+		for _, part := range intersect([]dwarf.Range{{Start: uint64(r.Start), End: uint64(r.End)}}, p.limit) {
+			p.begin(proc, proc.Off+r.From+uint32(part.Start)-r.Start, part)
+			w.merger.procedure(p)
+			g.add(d, part.Start, part.End, layerFunc, &w.merger.code)
+		}
+	}
+}
+
+// appendPDBName appends the name of a procedure or of an inlined function.
+func (g *image) appendPDBName(dst []byte, t sym.Text) []byte {
+	at := int64(t >> kindShift)
+	switch uint64(t) & 15 {
+	case kindProc, kindBareProc:
+		return g.pdb.AppendProc(dst, at)
+	case kindItem:
+		return g.pdb.AppendItem(dst, uint32(at))
+	}
+	return dst
+}
+
+// appendPDBFile appends the path of a source file.
+func (g *image) appendPDBFile(dst []byte, file uint32) []byte {
+	from := len(dst)
+	if g.opt.Written {
+		return validTail(g.pdb.AppendString(dst, file), from)
+	}
+	f := filers.Get().(*filer)
+	defer filers.Put(f)
+	f.path = g.pdb.AppendString(f.path[:0], file)
+	return validTail(appendPath(dst, f.path), from)
+}
+
+// decorates says whether a name as MSVC's linker sees it can be that of a
+// function without arguments: it begins with the last part of its name.
+func decorates(decorated, name []byte) bool {
+	decorated, ok := bytes.CutPrefix(decorated, []byte("?"))
+	if !ok {
+		return false
+	}
+	if i := bytes.IndexByte(name, '<'); i > 0 {
+		name = name[:i]
+	}
+	if i := bytes.LastIndex(name, []byte("::")); i >= 0 {
+		name = name[i+2:]
+	}
+	if special, ok := bytes.CutPrefix(decorated, []byte("?")); ok {
+		if decorated, ok = bytes.CutPrefix(special, []byte("$")); !ok {
+			return true // a constructor or an operator, which has no name
+		}
+	}
+	rest, ok := bytes.CutPrefix(decorated, name)
+	return ok && len(rest) > 0 && rest[0] == '@'
+}
