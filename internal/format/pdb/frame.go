@@ -1,6 +1,7 @@
 package pdb
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"strconv"
@@ -16,6 +17,7 @@ const (
 func (f *File) Frames(yield func(records []byte) error) error {
 	const piece = 64 << 10
 	var dst []byte
+	var last winRecord
 	for i, s := range f.frames {
 		size := int64(fpoSize)
 		if i == 1 {
@@ -29,11 +31,15 @@ func (f *File) Frames(yield func(records []byte) error) error {
 				return fmt.Errorf("frame data, offset %#x: %w", off, err)
 			}
 			for ; len(data) > 0; data = data[size:] {
+				read := frameOf
 				if i == 0 {
-					dst = f.appendFPO(dst, data)
-				} else {
-					dst = f.appendFrame(dst, data)
+					read = fpoOf
 				}
+				w := read(data)
+				if w.key != last.key {
+					dst = f.appendWin(dst, w)
+				}
+				last = w
 			}
 			if err := yield(dst); err != nil {
 				return err
@@ -47,64 +53,66 @@ func (f *File) Frames(yield func(records []byte) error) error {
 
 // winRecord is what both kinds of frames say.
 type winRecord struct {
-	kind, start, size, prolog, params, saved, locals, stack uint32
+	key
+	params, saved, locals, stack uint32
+	program                      uint32 // where its text is; of kind frame
+	base                         byte   // whether it uses the base pointer, of others
 }
 
-// appendWin appends the fields of a record. Where its code was torn apart there
-// is one for each piece of its prologue and of the rest.
-func (f *File) appendWin(dst []byte, w winRecord, rest func(dst []byte) []byte) []byte {
+// key tells frames apart: compilers repeat themselves.
+type key struct{ kind, start, size, prolog uint32 }
+
+// kindFrame is the kind of a frame with a program.
+const kindFrame = 4
+
+// fpoOf reads a frame without frame pointer.
+func fpoOf(b []byte) winRecord {
+	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
+	attributes := binary.LittleEndian.Uint16(b[14:])
+	return winRecord{
+		key:    key{uint32(attributes >> 14), u32(0), u32(4), uint32(attributes & 0xff)},
+		locals: 4 * u32(8), params: 4 * uint32(binary.LittleEndian.Uint16(b[12:])), saved: 4 * uint32(attributes>>8&7),
+		base: byte(attributes >> 12 & 1),
+	}
+}
+
+// frameOf reads a frame with a program.
+func frameOf(b []byte) winRecord {
+	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
+	return winRecord{
+		key:    key{kindFrame, u32(0), u32(4), uint32(binary.LittleEndian.Uint16(b[24:]))},
+		locals: u32(8), params: u32(12), stack: u32(16), program: u32(20), saved: uint32(binary.LittleEndian.Uint16(b[26:])),
+	}
+}
+
+// appendWin appends a record. Where its code was torn apart there is one for
+// each piece of its prologue and of the rest.
+func (f *File) appendWin(dst []byte, w winRecord) []byte {
 	if int32(w.size) < 0 {
 		return dst // no function is that long
 	}
-	write := func(r Range, prolog uint32) {
-		dst = append(dst, "STACK WIN "...)
-		for _, v := range [...]uint32{w.kind, r.Start, r.End - r.Start, prolog, 0, w.params, w.saved, w.locals, w.stack} {
-			dst = append(strconv.AppendUint(dst, uint64(v), 16), ' ')
-		}
-		dst = append(rest(dst), '\n')
-	}
 	all := f.moved(nil, w.start, w.size)
 	if len(all) == 1 && all[0].End-all[0].Start == w.size {
-		write(all[0], w.prolog)
-		return dst
+		return f.appendPiece(dst, w, all[0], w.prolog)
 	}
 	prolog := min(w.prolog, w.size)
 	for _, r := range f.moved(nil, w.start, prolog) {
-		write(r, r.End-r.Start)
+		dst = f.appendPiece(dst, w, r, r.End-r.Start)
 	}
 	for _, r := range f.moved(nil, w.start+prolog, w.size-prolog) {
-		write(r, 0)
+		dst = f.appendPiece(dst, w, r, 0)
 	}
 	return dst
 }
 
-// appendFPO appends the record of a frame without frame pointer.
-func (f *File) appendFPO(dst, b []byte) []byte {
-	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
-	attributes := binary.LittleEndian.Uint16(b[14:])
-	w := winRecord{
-		kind: uint32(attributes >> 14), start: u32(0), size: u32(4), locals: 4 * u32(8), params: 4 * uint32(binary.LittleEndian.Uint16(b[12:])),
-		prolog: uint32(attributes & 0xff), saved: 4 * uint32(attributes>>8&7),
+func (f *File) appendPiece(dst []byte, w winRecord, r Range, prolog uint32) []byte {
+	dst = append(dst, "STACK WIN "...)
+	for _, v := range [...]uint32{w.kind, r.Start, r.End - r.Start, prolog, 0, w.params, w.saved, w.locals, w.stack} {
+		dst = append(strconv.AppendUint(dst, uint64(v), 16), ' ')
 	}
-	return f.appendWin(dst, w, func(dst []byte) []byte {
-		return append(dst, '0', ' ', '0'+byte(attributes>>12&1))
-	})
-}
-
-// appendFrame appends the record of a frame with a program.
-func (f *File) appendFrame(dst, b []byte) []byte {
-	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
-	w := winRecord{
-		kind: 4, start: u32(0), size: u32(4), locals: u32(8), params: u32(12), stack: u32(16),
-		prolog: uint32(binary.LittleEndian.Uint16(b[24:])), saved: uint32(binary.LittleEndian.Uint16(b[26:])),
+	if w.kind != kindFrame {
+		return append(dst, '0', ' ', '0'+w.base, '\n')
 	}
-	return f.appendWin(dst, w, func(dst []byte) []byte {
-		dst = append(dst, '1', ' ')
-		from := len(dst)
-		dst = f.AppendString(dst, u32(20))
-		for len(dst) > from && dst[len(dst)-1] == ' ' {
-			dst = dst[:len(dst)-1]
-		}
-		return dst
-	})
+	dst = f.AppendString(append(dst, '1', ' '), w.program)
+	return append(bytes.TrimRight(dst, " "), '\n')
 }

@@ -43,8 +43,8 @@ type inlinee struct {
 }
 
 // readSections finds the parts of a module's line information.
-func (m *Body) readSections(data []byte) error {
-	m.checksums, m.imports = nil, nil
+func (m *Body) readSections(data []byte) (err error) {
+	m.data, m.checksums, m.imports = data, nil, nil
 	m.stretches, m.inlinees = m.stretches[:0], m.inlinees[:0]
 	c := bin.NewCursor(data, binary.LittleEndian)
 	for c.Len() >= 8 {
@@ -52,7 +52,8 @@ func (m *Body) readSections(data []byte) error {
 		kind, size := c.U32(), c.U32()
 		part := c.Bytes(int(size))
 		if c.Err() != nil {
-			return fmt.Errorf("line information, offset %#x: a part of %d bytes: %w", at, size, bin.ErrShort)
+			err = fmt.Errorf("line information, offset %#x: a part of %d bytes: %w", at, size, bin.ErrShort)
+			break
 		}
 		switch kind {
 		case partLines:
@@ -70,8 +71,7 @@ func (m *Body) readSections(data []byte) error {
 		return cmp.Or(cmp.Compare(a.section, b.section), cmp.Compare(a.off, b.off))
 	})
 	slices.SortStableFunc(m.inlinees, func(a, b inlinee) int { return cmp.Compare(a.id, b.id) })
-	m.data = data
-	return nil
+	return err
 }
 
 // stretchHead is the size of the header of lines.

@@ -19,6 +19,9 @@ type table struct {
 	once  sync.Once
 	steps []byte // pairs of a number and where its record begins, for some of them
 	find  func() []byte
+
+	buckets    uint32
+	loadHashes func() []byte // the bucket of each record: 4 bytes
 }
 
 // openTable reads the header of a stream of records.
@@ -35,16 +38,21 @@ func (f *File) openTable(what string, stream int) *table {
 	}
 	c := bin.NewCursor(head[4:], binary.LittleEndian)
 	t.base, t.begin, t.end, t.size = int64(c.U32()), c.U32(), c.U32(), int64(c.U32())
-	hash := c.U16()
-	c.Skip(18)
-	at, size := c.U32(), c.U32()
+	hash := f.msf.stream(int(c.U16()))
+	c.Skip(6)
+	t.buckets = c.U32()
+	hashes, hashSize, at, size := c.U32(), c.U32(), c.U32(), c.U32()
 	if t.base < least || t.size > t.s.Size()-t.base || t.end < t.begin || int64(t.end-t.begin) > t.size/4 {
 		f.problem(what, 4, "numbers %#x to %#x in %d bytes from %d on", t.begin, t.end, t.size, t.base)
 		t.end = t.begin
 		return t
 	}
+	t.loadHashes = sync.OnceValue(func() []byte {
+		data, _ := hash.Bytes(int64(hashes), int(min(hashSize, 4*(t.end-t.begin))), nil) // without them no size is known
+		return data
+	})
 	t.find = func() []byte {
-		steps, err := f.msf.stream(int(hash)).Bytes(int64(at), int(size&^7), nil)
+		steps, err := hash.Bytes(int64(at), int(size&^7), nil)
 		if err != nil || !t.usable(steps) {
 			return t.scan()
 		}

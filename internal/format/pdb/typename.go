@@ -470,18 +470,12 @@ func (s *speller) size(number uint32) uint64 {
 				return 0
 			}
 			return uint64(binary.LittleEndian.Uint32(r.data[4:]) >> 13 & 0x3f)
-		case leafClass, leafStruct, leafInterface:
-			if len(r.data) < 18 {
-				return 0
+		case leafClass, leafStruct, leafInterface, leafUnion:
+			c, ok := readClass(r)
+			if ok && c.options&classForward != 0 {
+				return s.definedSize(c)
 			}
-			size, _ := numeric(r.data[16:])
-			return size
-		case leafUnion:
-			if len(r.data) < 10 {
-				return 0
-			}
-			size, _ := numeric(r.data[8:])
-			return size
+			return c.size
 		default:
 			return 0
 		}

@@ -1,0 +1,423 @@
+package pdb_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/fixture"
+	"symbolon/internal/format/pdb"
+)
+
+const code = 0x60000020
+
+var (
+	record = fixture.PDBRecord
+	lines  = fixture.PDBLines
+)
+
+// annotations of a call with four lines: two in a row, one of another file, and
+// one apart with a length of its own.
+var annotations = []byte{
+	0x0b, 0x24, // 4 on, line + 1
+	0x03, 0x06, // 6 on
+	0x05, 0x08, 0x06, 0x04, 0x03, 0x02, // the second file, line + 2, 2 on
+	0x04, 0x03, // which is 3 long
+	0x0c, 0x05, 0x10, // one of 5, 16 on
+	0x00,
+}
+
+// program is a PDB with one of everything.
+func program() *fixture.PDB {
+	p := &fixture.PDB{GUID: [16]byte{1, 2, 3, 15: 16}, Age: 7, DebugAge: 3, Machine: 0x8664}
+	one, two := p.String(`c:\src\one.cc`), p.String(`c:\src\two.cc`)
+	p.Types = types()
+	p.Items = [][]byte{
+		record(0x1605, uint32(0), "yard"),                        // 1000
+		record(0x1601, uint32(0x1000), uint32(0x1002), "weigh"),  // 1001
+		record(0x1602, uint32(0x1003), uint32(0x1007), "lift"),   // 1002
+		record(0x1605, uint32(0), "?A0x1a2b3c4d"),                // 1003
+		record(0x1601, uint32(0x1003), uint32(0x1002), "hidden"), // 1004
+		record(0x1601, uint32(0), uint32(0x1002), "outside"),     // 1005
+		record(0x1603, uint32(0)),                                // 1006: no function
+	}
+	p.Sections = []fixture.PDBSection{{0x1000, 0x1000, code}, {0x2000, 0x100, 0x40000040}, {0x3000, 0x200, code}}
+	p.Modules = []fixture.PDBModule{
+		{Name: "First.obj", Symbols: [][]byte{
+			fixture.PDBProc(0x1147, 0x1001, 0x10, 0x80, 1, "yard::weigh"),
+			record(0x114d, uint32(0), uint32(0), uint32(0x1002), annotations),
+			record(0x114d, uint32(0), uint32(0), uint32(0x1004), []byte{0x0b, 0x25, 0x04, 0x02}),
+			record(0x114e), record(0x114e), record(0x114f),
+			record(0x1132, uint32(0), uint32(0), uint32(0x20), uint32(0), uint32(0x40), uint32(0x10), uint16(3), uint16(1)),
+			record(6),
+			record(0x1102, uint32(0), uint32(0), uint32(0), uint32(0x90), uint16(1), uint16(6), uint8(0), "jump"),
+			record(6),
+			fixture.PDBProc(0x1110, 0, 0xa0, 0, 1, "empty"), record(6),
+			fixture.PDBProc(0x1110, 0x1008, 0xb0, 0x10, 1, "other"), record(6),
+		}, Lines: [][]byte{
+			lines(0xf4, one, uint8(0), uint8(0), uint16(0), two, uint8(0), uint8(0), uint16(0)),
+			lines(0xf6, uint32(0), uint32(0x1002), uint32(0), uint32(100), uint32(0x1004), uint32(8), uint32(7)),
+			lines(0xf2, uint32(0x10), uint16(1), uint16(1), uint32(0x80),
+				uint32(0), uint32(3), uint32(12+3*8+3*4), uint32(0), uint32(0x80000005), uint32(4), uint32(6), uint32(4), uint32(0x80feefee),
+				uint16(9), uint16(0), uint16(3), uint16(0), uint16(0), uint16(0),
+				uint32(8), uint32(2), uint32(12+2*8+2*4), uint32(0x20), uint32(30), uint32(0x20), uint32(31), make([]byte, 8)),
+			lines(0xf8, uint32(5), uint32(0x1005)),
+		}},
+		{Name: "second.obj", Symbols: [][]byte{
+			fixture.PDBProc(0x1146, 0x80000000, 0x200, 0x10, 1, "borrowed"),
+			record(0x115d, uint32(0), uint32(0), uint32(0x80000001), uint32(9), []byte{0x0b, 0x25, 0x04, 0x02}),
+			record(0x114e), record(0x114f),
+		}, Lines: [][]byte{lines(0xf7, p.String("FIRST.OBJ"), uint32(2), uint32(5), uint32(5))}},
+	}
+	p.Parts = []fixture.PDBPart{{1, 0, 0xc0, 0}, {1, 0x200, 0x10, 1}, {2, 0, 0x10, 0}, {3, 0x40, 0x20, 0}}
+	p.Publics = [][]byte{
+		record(0x110e, uint32(2), uint32(0x300), uint16(1), "?late@@YAXXZ"),
+		record(0x110e, uint32(2), uint32(0x10), uint16(1), "?weigh@yard@@YAHH@Z"),
+		record(0x110e, uint32(0), uint32(4), uint16(2), "data"),
+		record(0x110e, uint32(2), uint32(0x10), uint16(1), "again"),
+		record(0x110e, uint32(2), uint32(0x40), uint16(3), "apart"),
+	}
+	return p
+}
+
+// types are numbered from 0x1000 on.
+func types() [][]byte {
+	return [][]byte{
+		record(0x1201, uint32(0)),                                                                                           // 1000 ()
+		record(0x1201, uint32(2), uint32(0x74), uint32(0x1004)),                                                             // 1001 (int, char const*)
+		record(0x1008, uint32(0x74), uint8(0), uint8(0), uint16(2), uint32(0x1001)),                                         // 1002
+		record(0x1505, uint16(0), uint16(0), uint32(0), uint32(0), uint32(0), uint16(12), "Crane"),                          // 1003
+		record(0x1002, uint32(0x1005), uint32(0x1000c)),                                                                     // 1004
+		record(0x1001, uint32(0x70), uint16(1)),                                                                             // 1005 const char
+		record(0x1002, uint32(0x1009), uint32(0x1000c)),                                                                     // 1006 Crane const*
+		record(0x1009, uint32(3), uint32(0x1003), uint32(0x1006), uint8(0), uint8(0), uint16(0), uint32(0x1000), uint32(0)), // 1007
+		record(0x1008, uint32(3), uint8(0), uint8(0), uint16(9), uint32(0x100a)),                                            // 1008
+		record(0x1001, uint32(0x1003), uint16(1)),                                                                           // 1009
+		record(0x1201, uint32(12), uint32(0x100b), uint32(0x100c), uint32(0x100d), uint32(0x100e), uint32(0x100f), // 100a
+			uint32(0x1011), uint32(0x1013), uint32(0x1016), uint32(0x670), uint32(0x1019), uint32(0x9999), uint32(0)),
+		record(0x1002, uint32(0x1008+0x12), uint32(0x1000c)),                                                          // 100b pointer to function 101a
+		record(0x1002, uint32(0x1007), uint32(0x1006c), uint32(0x1003), uint16(0)),                                    // 100c pointer to method
+		record(0x1002, uint32(0x74), uint32(0x1004c), uint32(0x1003), uint16(0)),                                      // 100d pointer to member
+		record(0x1002, uint32(0x1010), uint32(0x1008c)),                                                               // 100e Crane const* const&&
+		record(0x1507, uint16(0), uint16(0), uint32(0x74), uint32(0), "Colour"),                                       // 100f
+		record(0x1002, uint32(0x1009), uint32(0x1040c)),                                                               // 1010 Crane const* const
+		record(0x1503, uint32(0x1012), uint32(0x74), uint16(48), ""),                                                  // 1011 int[3][4]
+		record(0x1503, uint32(0x74), uint32(0x74), uint16(16), ""),                                                    // 1012
+		record(0x1503, uint32(0x1014), uint32(0x74), uint16(64), ""),                                                  // 1013 Barge[2]
+		record(0x1504, uint16(0), uint16(0x280), uint32(0), uint32(0), uint32(0), uint16(0), "Barge", ".?AVBarge@@"),  // 1014 declared
+		record(0x1504, uint16(1), uint16(0x200), uint32(0), uint32(0), uint32(0), uint16(32), "Barge", ".?AVBarge@@"), // 1015 defined
+		record(0x1001, uint32(0x1017), uint16(1)),                                                                     // 1016 const Tank
+		record(0x1506, uint16(0), uint16(0), uint32(0), uint16(0x8003), uint32(70000), "Tank"),                        // 1017
+		record(0x1001, uint32(0x670), uint16(1)),                                                                      // 1018
+		record(0x1002, uint32(0x1018), uint32(0x1002c)),                                                               // 1019 char* const&
+		record(0x1008, uint32(0x40), uint8(0), uint8(0), uint16(1), uint32(0x101b)),                                   // 101a float (bool)
+		record(0x1201, uint32(1), uint32(0x30)),                                                                       // 101b
+	}
+}
+
+func open(t *testing.T, p *fixture.PDB) *pdb.File {
+	t.Helper()
+	f, err := pdb.Open(bin.Bytes(p.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Problems) > 0 {
+		t.Fatal(f.Problems)
+	}
+	return f
+}
+
+// text writes what a module says.
+func text(f *pdb.File, module int) string {
+	var b pdb.Body
+	var out strings.Builder
+	if err := f.Body(module, &b); err != nil {
+		fmt.Fprintln(&out, err)
+	}
+	show := func(first, n int) {
+		for _, l := range b.Lines[first : first+n] {
+			name := "?"
+			if l.File > 0 {
+				name = string(f.AppendString(nil, l.File-1))
+			}
+			fmt.Fprintf(&out, " %x-%x %s:%d", l.Off, l.End, name[strings.LastIndexByte(name, '\\')+1:], l.Line)
+			if l.Column > 0 {
+				fmt.Fprintf(&out, ":%d", l.Column)
+			}
+		}
+		out.WriteByte('\n')
+	}
+	for _, p := range b.Procs {
+		fmt.Fprintf(&out, "%d:%x+%x %s", p.Section, p.Off, p.Size, f.AppendProc(nil, p.Record))
+		show(p.FirstLine, p.NumLines)
+		for _, s := range b.Sites[p.FirstSite : p.FirstSite+p.NumSites] {
+			parent := int(s.Parent)
+			if parent >= 0 {
+				parent -= p.FirstSite
+			}
+			fmt.Fprintf(&out, "  in %d %s", parent, f.AppendItem(nil, s.Item))
+			show(s.FirstLine, s.NumLines)
+		}
+	}
+	return out.String()
+}
+
+const wantFirst = `1:10+80 yard::weigh(int, char const*) 10-14 one.cc:5:9 14-30 one.cc:6:3 30-90 two.cc:31
+  in -1 Crane::lift() const 14-1a one.cc:101 1a-1c one.cc:101 1c-1f two.cc:103 2f-34 two.cc:103
+  in 0 ` + "`anonymous namespace'" + `::hidden(int, char const*) 15-17 two.cc:8
+3:40+20 yard::weigh(int, char const*)
+1:90+6 jump
+1:b0+10 other(float (*)(bool), void (Crane::*)(), int Crane::*, Crane const* const&&, Colour, int[3][4], Barge[2], const Tank, char*, char* const&, <missing type 0x9999>, ...)
+`
+
+const wantSecond = `1:200+10 borrowed(int, char const*)
+  in -1 outside(int, char const*) 205-207 ?:0
+`
+
+func TestModulesAreReadHoweverTheBlocksStand(t *testing.T) {
+	for _, scattered := range []bool{false, true} {
+		for _, size := range []int{512, 4096, 32768} {
+			p := program()
+			p.Scattered, p.BlockSize = scattered, size
+			f := open(t, p)
+			if got := text(f, 0); got != wantFirst {
+				t.Errorf("%d bytes, scattered %v:\n%s", size, scattered, got)
+			}
+			if got := text(f, 1); got != wantSecond {
+				t.Errorf("%d bytes, scattered %v:\n%s", size, scattered, got)
+			}
+		}
+	}
+}
+
+// source gives its bytes only by ReadAt, as a file does that is not mapped.
+type source struct {
+	b    []byte
+	read int
+}
+
+func (s *source) Size() int64 { return int64(len(s.b)) }
+func (s *source) ReadAt(p []byte, off int64) (int, error) {
+	if off >= int64(len(s.b)) {
+		return 0, io.EOF
+	}
+	n := copy(p, s.b[off:])
+	s.read += n
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func TestAFileThatIsNotInMemorySaysTheSame(t *testing.T) {
+	p := program()
+	p.Scattered, p.NoSteps = true, true
+	f, err := pdb.Open(&source{b: p.Bytes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// How many there are of a class that is declared only is found by hashes.
+	if got := text(f, 0) + text(f, 1); got != strings.Replace(wantFirst, "Barge[2]", "Barge[]", 1)+wantSecond {
+		t.Error(got)
+	}
+	var names []string
+	if err := f.Publics(func(p pdb.Public) bool {
+		names = append(names, fmt.Sprintf("%x %s", p.Addr, f.PublicName(p.Record)))
+		return true
+	}); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"1300 ?late@@YAXXZ", "1010 ?weigh@yard@@YAHH@Z", "1010 again", "3040 apart"}; !slices.Equal(names, want) {
+		t.Error(names)
+	}
+}
+
+func TestTheAgeIsThatOfTheDebugInformation(t *testing.T) {
+	p := program()
+	f := open(t, p)
+	if f.Age != 3 || f.GUID != p.GUID || f.Machine != 0x8664 || f.Stripped || !f.HasCode() || !f.HasPublics() || f.HasFrames() {
+		t.Errorf("%+v", f)
+	}
+	p.DebugAge, p.Flags = 0, 2
+	if f := open(t, p); f.Age != 7 || !f.Stripped || f.HasCode() {
+		t.Errorf("age %d, stripped %v", f.Age, f.Stripped)
+	}
+}
+
+func TestPublicsAreFoundByAddress(t *testing.T) {
+	for _, old := range []bool{false, true} {
+		p := program()
+		p.OldParts = old
+		f := open(t, p)
+		for addr, want := range map[uint32]string{0x1010: "again ?weigh@yard@@YAHH@Z ", 0x12ff: "again ?weigh@yard@@YAHH@Z ", 0x1300: "?late@@YAXXZ ",
+			0x1fff: "?late@@YAXXZ ", 0x3041: "apart ", 0x3030: "", 0x1000: "", 0x5000: "", 0x2004: ""} {
+			got := ""
+			f.PublicsAt(addr, func(p pdb.Public) { got += string(f.PublicName(p.Record)) + " " })
+			if got != want {
+				t.Errorf("%x: %q, not %q", addr, got, want)
+			}
+		}
+		parts := ""
+		f.Parts(func(p pdb.Part) bool {
+			parts += fmt.Sprintf("%x-%x %d ", p.Start, p.End, p.Module)
+			return true
+		})
+		if parts != "1000-10c0 0 1200-1210 1 3040-3060 0 " {
+			t.Error(parts)
+		}
+	}
+}
+
+func TestCodeThatWasMovedIsFoundWhereItIs(t *testing.T) {
+	p := program()
+	p.OldSections = p.Sections
+	p.Sections = []fixture.PDBSection{{0x1000, 0x2000, code}}
+	p.FromSource = [][2]uint32{{0x1000, 0x2000}, {0x1040, 0x1800}, {0x1060, 0}, {0x1070, 0x2100}}
+	p.ToSource = [][2]uint32{{0x1800, 0x1040}, {0x1820, 0}, {0x2000, 0x1000}, {0x2040, 0}, {0x2100, 0x1070}}
+	f := open(t, p)
+	if addr, ok := f.Addr(1, 0x45); !ok || addr != 0x1805 {
+		t.Errorf("%x %v", addr, ok)
+	}
+	if _, ok := f.Addr(1, 0x65); ok {
+		t.Error("what is gone has an address")
+	}
+	got := fmt.Sprintf("%x", f.Ranges(nil, 1, 0x10, 0x80))
+	if want := "[{2010 2040 0} {1800 1820 30} {2100 2120 60}]"; got != want {
+		t.Error(got)
+	}
+	name := ""
+	f.PublicsAt(0x2010, func(p pdb.Public) { name += string(f.PublicName(p.Record)) })
+	if name != "again?weigh@yard@@YAHH@Z" || f.SectionEnd(0x2010) != 0x3000 {
+		t.Errorf("%s, %x", name, f.SectionEnd(0x2010))
+	}
+}
+
+func TestFramesOfX86(t *testing.T) {
+	p := program()
+	program := p.String("$T0 $ebp = $eip $T0 4 + ^ = ")
+	frame := fixture.Fields(uint32(0x1010), uint32(0x80), uint32(8), uint32(12), uint32(0), program, uint16(3), uint16(4), uint32(4))
+	p.Frames = slices.Concat(frame, frame) // the same again says nothing new
+	p.FPO = fixture.Fields(uint32(0x1090), uint32(6), uint32(2), uint16(3), uint16(0x1205))
+	f := open(t, p)
+	stack := func() (all string) {
+		if err := f.Frames(func(b []byte) error { all += string(b); return nil }); err != nil {
+			t.Error(err)
+		}
+		return all
+	}
+	const fpo = "STACK WIN 0 1090 6 5 0 c 8 8 0 0 1\n"
+	if got := stack(); got != fpo+"STACK WIN 4 1010 80 3 0 c 4 8 0 1 $T0 $ebp = $eip $T0 4 + ^ =\n" {
+		t.Error(got)
+	}
+	p.OldSections = p.Sections
+	p.FromSource = [][2]uint32{{0x1000, 0x2000}, {0x1040, 0x1800}}
+	f = open(t, p)
+	want := strings.Replace(fpo, "1090", "1850", 1) + `STACK WIN 4 2010 3 3 0 c 4 8 0 1 $T0 $ebp = $eip $T0 4 + ^ =
+STACK WIN 4 2013 2d 0 0 c 4 8 0 1 $T0 $ebp = $eip $T0 4 + ^ =
+STACK WIN 4 1800 50 0 0 c 4 8 0 1 $T0 $ebp = $eip $T0 4 + ^ =
+`
+	if got := stack(); got != want {
+		t.Error(got)
+	}
+}
+
+func TestTypesThatHoldThemselvesEndTheArguments(t *testing.T) {
+	p := program()
+	p.Types = [][]byte{
+		record(0x1008, uint32(3), uint8(0), uint8(0), uint16(1), uint32(0x1001)),
+		record(0x1201, uint32(2), uint32(0x1002), uint32(0x1002)),
+		record(0x1002, uint32(0x1000), uint32(0x1000c)), // to the function itself
+	}
+	p.Modules[0].Symbols = [][]byte{fixture.PDBProc(0x1110, 0x1000, 0x10, 0x80, 1, "round"), record(6)}
+	f := open(t, p)
+	if got := text(f, 0); !strings.HasPrefix(got, "1:10+80 round 10-14") {
+		t.Error(got)
+	}
+}
+
+func TestWhatIsNoPDBIsRefused(t *testing.T) {
+	whole := program().Bytes()
+	cut := func(n int) []byte { return whole[:n] }
+	with := func(at int, b ...byte) []byte {
+		return append(append(slices.Clone(whole[:at]), b...), whole[at+len(b):]...)
+	}
+	for want, data := range map[string][]byte{
+		"PDB: malformed: superblock: the file ends in it":                          cut(50),
+		"PDB: malformed: superblock, offset 0x20: a block size of 513":             with(32, 1, 2),
+		"PDB: unsupported: it is compressed (MSFZ)":                                []byte("Microsoft MSFZ Container\r\n\x1aALD\x00\x00"),
+		"PDB: unsupported: it is of version 2, as Visual C++ 6 and older wrote it": []byte("Microsoft C/C++ program database 2.00\r\n\x1aJG"),
+	} {
+		_, err := pdb.Open(bin.Bytes(data))
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, not %s", err, want)
+		}
+	}
+	if _, err := pdb.Open(bin.Bytes(with(44, 0xff, 0xff, 0xff, 0xff))); err == nil || !strings.Contains(err.Error(), "stream directory") {
+		t.Error(err)
+	}
+	for n := range len(whole) / 64 { // a file that ends anywhere is refused or read as far as it goes
+		f, err := pdb.Open(bin.Bytes(cut(n * 64)))
+		if err == nil {
+			text(f, 0)
+		}
+	}
+}
+
+// A stream cannot be read twice by saying that others have its blocks.
+func TestStreamsDoNotShareBlocks(t *testing.T) {
+	p := program()
+	p.BlockSize = 512
+	b := p.Bytes()
+	at := 512 * int(b[52]) // where the directory's blocks are listed
+	dir := 512 * (int(b[at]) + int(b[at+1])<<8)
+	count := int(b[dir])
+	for i := range count {
+		if size := b[dir+4+4*i:]; size[0] != 0 || size[1] != 0 {
+			size[2] = 1 // another 64 KiB
+		}
+	}
+	f, err := pdb.Open(bin.Bytes(b))
+	if err == nil {
+		t.Fatal("it was opened", f.Problems)
+	}
+	if !strings.Contains(err.Error(), "info stream") && !errors.Is(err, bin.ErrShort) {
+		t.Error(err)
+	}
+}
+
+func FuzzPDB(f *testing.F) {
+	for _, scattered := range []bool{false, true} {
+		p := program()
+		p.Scattered = scattered
+		f.Add(p.Bytes())
+		p.OldSections, p.NoOrder, p.NoSteps, p.OldParts = p.Sections, true, true, true
+		p.FromSource = [][2]uint32{{0x1000, 0x2000}, {0x1040, 0x1800}}
+		p.ToSource = [][2]uint32{{0x1800, 0x1040}, {0x2000, 0x1000}}
+		p.Frames = make([]byte, 64)
+		p.FPO = make([]byte, 32)
+		f.Add(p.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := pdb.Open(bin.Bytes(data))
+		if err != nil {
+			return
+		}
+		for i := range min(len(file.Modules), 20) {
+			text(file, i)
+		}
+		n := 0
+		_ = file.Publics(func(p pdb.Public) bool {
+			file.PublicName(p.Record)
+			file.PublicsAt(p.Addr, func(pdb.Public) {})
+			file.SectionEnd(p.Addr)
+			n++
+			return n < 100
+		})
+		file.Parts(func(pdb.Part) bool { return true })
+		_ = file.Frames(func([]byte) error { return nil })
+	})
+}
