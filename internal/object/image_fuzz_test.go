@@ -45,6 +45,7 @@ func imageSeeds(t testing.TB) (all [][]byte) {
 			w.Custom(s.Name, s.Data)
 		}
 	})
+	all = append(all, fixture.SamplePDB().Bytes(), moved().Bytes())
 	all = append(all, m.Bytes(), fixture.MachOFat(false, m, machoImage(fixture.MachOARM64, fixture.MachODylib, uuidB)), wasm)
 	for _, pack := range []func(testing.TB, ...member) []byte{arGNU, arBSD, zipped(zip.Store), zipped(zip.Deflate), tarred} {
 		all = append(all, pack(t, member{"a.o", oneELF("a")}, member{"b", wasm}))

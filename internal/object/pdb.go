@@ -74,14 +74,13 @@ func (g *image) pdbLimit(addr uint64) uint64 {
 }
 
 // pdbCover appends where the modules of a PDB have code: what they contributed
-// to the sections. A module that contributed nothing is read for that.
+// to the sections. Only where nobody is said to have contributed anything they
+// are read for that.
 func (g *image) pdbCover(spans []unitSpan) []unitSpan {
 	if g.pdb == nil {
 		return spans
 	}
-	has := make([]bool, len(g.pdb.Modules))
 	g.pdb.Parts(func(p pdb.Part) bool {
-		has[p.Module] = true
 		if n := len(spans); n > 0 && spans[n-1].unit == int32(p.Module) && spans[n-1].end == uint64(p.Start) {
 			spans[n-1].end = uint64(p.End)
 		} else if p.End > p.Start {
@@ -89,12 +88,12 @@ func (g *image) pdbCover(spans []unitSpan) []unitSpan {
 		}
 		return true
 	})
+	if len(spans) > 0 {
+		return spans
+	}
 	w := workers.Get().(*worker)
 	defer workers.Put(w)
-	for u := range has {
-		if has[u] {
-			continue
-		}
+	for u := range g.pdb.Modules {
 		_ = g.pdb.Body(u, &w.pdb.body) // the damage is told when it is read for its code
 		for i := range w.pdb.body.Procs {
 			p := &w.pdb.body.Procs[i]

@@ -15,109 +15,7 @@ import (
 
 const code = 0x60000020
 
-var (
-	record = fixture.PDBRecord
-	lines  = fixture.PDBLines
-)
-
-// annotations of a call with four lines: two in a row, one of another file, and
-// one apart with a length of its own.
-var annotations = []byte{
-	0x0b, 0x24, // 4 on, line + 1
-	0x03, 0x06, // 6 on
-	0x05, 0x08, 0x06, 0x04, 0x03, 0x02, // the second file, line + 2, 2 on
-	0x04, 0x03, // which is 3 long
-	0x0c, 0x05, 0x10, // one of 5, 16 on
-	0x00,
-}
-
-// program is a PDB with one of everything.
-func program() *fixture.PDB {
-	p := &fixture.PDB{GUID: [16]byte{1, 2, 3, 15: 16}, Age: 7, DebugAge: 3, Machine: 0x8664}
-	one, two := p.String(`c:\src\one.cc`), p.String(`c:\src\two.cc`)
-	p.Types = types()
-	p.Items = [][]byte{
-		record(0x1605, uint32(0), "yard"),                        // 1000
-		record(0x1601, uint32(0x1000), uint32(0x1002), "weigh"),  // 1001
-		record(0x1602, uint32(0x1003), uint32(0x1007), "lift"),   // 1002
-		record(0x1605, uint32(0), "?A0x1a2b3c4d"),                // 1003
-		record(0x1601, uint32(0x1003), uint32(0x1002), "hidden"), // 1004
-		record(0x1601, uint32(0), uint32(0x1002), "outside"),     // 1005
-		record(0x1603, uint32(0)),                                // 1006: no function
-	}
-	p.Sections = []fixture.PDBSection{{0x1000, 0x1000, code}, {0x2000, 0x100, 0x40000040}, {0x3000, 0x200, code}}
-	p.Modules = []fixture.PDBModule{
-		{Name: "First.obj", Symbols: [][]byte{
-			fixture.PDBProc(0x1147, 0x1001, 0x10, 0x80, 1, "yard::weigh"),
-			record(0x114d, uint32(0), uint32(0), uint32(0x1002), annotations),
-			record(0x114d, uint32(0), uint32(0), uint32(0x1004), []byte{0x0b, 0x25, 0x04, 0x02}),
-			record(0x114e), record(0x114e), record(0x114f),
-			record(0x1132, uint32(0), uint32(0), uint32(0x20), uint32(0), uint32(0x40), uint32(0x10), uint16(3), uint16(1)),
-			record(6),
-			record(0x1102, uint32(0), uint32(0), uint32(0), uint32(0x90), uint16(1), uint16(6), uint8(0), "jump"),
-			record(6),
-			fixture.PDBProc(0x1110, 0, 0xa0, 0, 1, "empty"), record(6),
-			fixture.PDBProc(0x1110, 0x1008, 0xb0, 0x10, 1, "other"), record(6),
-		}, Lines: [][]byte{
-			lines(0xf4, one, uint8(0), uint8(0), uint16(0), two, uint8(0), uint8(0), uint16(0)),
-			lines(0xf6, uint32(0), uint32(0x1002), uint32(0), uint32(100), uint32(0x1004), uint32(8), uint32(7)),
-			lines(0xf2, uint32(0x10), uint16(1), uint16(1), uint32(0x80),
-				uint32(0), uint32(3), uint32(12+3*8+3*4), uint32(0), uint32(0x80000005), uint32(4), uint32(6), uint32(4), uint32(0x80feefee),
-				uint16(9), uint16(0), uint16(3), uint16(0), uint16(0), uint16(0),
-				uint32(8), uint32(2), uint32(12+2*8+2*4), uint32(0x20), uint32(30), uint32(0x20), uint32(31), make([]byte, 8)),
-			lines(0xf8, uint32(5), uint32(0x1005)),
-		}},
-		{Name: "second.obj", Symbols: [][]byte{
-			fixture.PDBProc(0x1146, 0x80000000, 0x200, 0x10, 1, "borrowed"),
-			record(0x115d, uint32(0), uint32(0), uint32(0x80000001), uint32(9), []byte{0x0b, 0x25, 0x04, 0x02}),
-			record(0x114e), record(0x114f),
-		}, Lines: [][]byte{lines(0xf7, p.String("FIRST.OBJ"), uint32(2), uint32(5), uint32(5))}},
-	}
-	p.Parts = []fixture.PDBPart{{1, 0, 0xc0, 0}, {1, 0x200, 0x10, 1}, {2, 0, 0x10, 0}, {3, 0x40, 0x20, 0}}
-	p.Publics = [][]byte{
-		record(0x110e, uint32(2), uint32(0x300), uint16(1), "?late@@YAXXZ"),
-		record(0x110e, uint32(2), uint32(0x10), uint16(1), "?weigh@yard@@YAHH@Z"),
-		record(0x110e, uint32(0), uint32(4), uint16(2), "data"),
-		record(0x110e, uint32(2), uint32(0x10), uint16(1), "again"),
-		record(0x110e, uint32(2), uint32(0x40), uint16(3), "apart"),
-	}
-	return p
-}
-
-// types are numbered from 0x1000 on.
-func types() [][]byte {
-	return [][]byte{
-		record(0x1201, uint32(0)),                                                                                           // 1000 ()
-		record(0x1201, uint32(2), uint32(0x74), uint32(0x1004)),                                                             // 1001 (int, char const*)
-		record(0x1008, uint32(0x74), uint8(0), uint8(0), uint16(2), uint32(0x1001)),                                         // 1002
-		record(0x1505, uint16(0), uint16(0), uint32(0), uint32(0), uint32(0), uint16(12), "Crane"),                          // 1003
-		record(0x1002, uint32(0x1005), uint32(0x1000c)),                                                                     // 1004
-		record(0x1001, uint32(0x70), uint16(1)),                                                                             // 1005 const char
-		record(0x1002, uint32(0x1009), uint32(0x1000c)),                                                                     // 1006 Crane const*
-		record(0x1009, uint32(3), uint32(0x1003), uint32(0x1006), uint8(0), uint8(0), uint16(0), uint32(0x1000), uint32(0)), // 1007
-		record(0x1008, uint32(3), uint8(0), uint8(0), uint16(9), uint32(0x100a)),                                            // 1008
-		record(0x1001, uint32(0x1003), uint16(1)),                                                                           // 1009
-		record(0x1201, uint32(12), uint32(0x100b), uint32(0x100c), uint32(0x100d), uint32(0x100e), uint32(0x100f), // 100a
-			uint32(0x1011), uint32(0x1013), uint32(0x1016), uint32(0x670), uint32(0x1019), uint32(0x9999), uint32(0)),
-		record(0x1002, uint32(0x1008+0x12), uint32(0x1000c)),                                                          // 100b pointer to function 101a
-		record(0x1002, uint32(0x1007), uint32(0x1006c), uint32(0x1003), uint16(0)),                                    // 100c pointer to method
-		record(0x1002, uint32(0x74), uint32(0x1004c), uint32(0x1003), uint16(0)),                                      // 100d pointer to member
-		record(0x1002, uint32(0x1010), uint32(0x1008c)),                                                               // 100e Crane const* const&&
-		record(0x1507, uint16(0), uint16(0), uint32(0x74), uint32(0), "Colour"),                                       // 100f
-		record(0x1002, uint32(0x1009), uint32(0x1040c)),                                                               // 1010 Crane const* const
-		record(0x1503, uint32(0x1012), uint32(0x74), uint16(48), ""),                                                  // 1011 int[3][4]
-		record(0x1503, uint32(0x74), uint32(0x74), uint16(16), ""),                                                    // 1012
-		record(0x1503, uint32(0x1014), uint32(0x74), uint16(64), ""),                                                  // 1013 Barge[2]
-		record(0x1504, uint16(0), uint16(0x280), uint32(0), uint32(0), uint32(0), uint16(0), "Barge", ".?AVBarge@@"),  // 1014 declared
-		record(0x1504, uint16(1), uint16(0x200), uint32(0), uint32(0), uint32(0), uint16(32), "Barge", ".?AVBarge@@"), // 1015 defined
-		record(0x1001, uint32(0x1017), uint16(1)),                                                                     // 1016 const Tank
-		record(0x1506, uint16(0), uint16(0), uint32(0), uint16(0x8003), uint32(70000), "Tank"),                        // 1017
-		record(0x1001, uint32(0x670), uint16(1)),                                                                      // 1018
-		record(0x1002, uint32(0x1018), uint32(0x1002c)),                                                               // 1019 char* const&
-		record(0x1008, uint32(0x40), uint8(0), uint8(0), uint16(1), uint32(0x101b)),                                   // 101a float (bool)
-		record(0x1201, uint32(1), uint32(0x30)),                                                                       // 101b
-	}
-}
+var record = fixture.PDBRecord
 
 func open(t *testing.T, p *fixture.PDB) *pdb.File {
 	t.Helper()
@@ -181,7 +79,7 @@ const wantSecond = `1:200+10 borrowed(int, char const*)
 func TestModulesAreReadHoweverTheBlocksStand(t *testing.T) {
 	for _, scattered := range []bool{false, true} {
 		for _, size := range []int{512, 4096, 32768} {
-			p := program()
+			p := fixture.SamplePDB()
 			p.Scattered, p.BlockSize = scattered, size
 			f := open(t, p)
 			if got := text(f, 0); got != wantFirst {
@@ -214,7 +112,7 @@ func (s *source) ReadAt(p []byte, off int64) (int, error) {
 }
 
 func TestAFileThatIsNotInMemorySaysTheSame(t *testing.T) {
-	p := program()
+	p := fixture.SamplePDB()
 	p.Scattered, p.NoSteps = true, true
 	f, err := pdb.Open(&source{b: p.Bytes()})
 	if err != nil {
@@ -237,7 +135,7 @@ func TestAFileThatIsNotInMemorySaysTheSame(t *testing.T) {
 }
 
 func TestTheAgeIsThatOfTheDebugInformation(t *testing.T) {
-	p := program()
+	p := fixture.SamplePDB()
 	f := open(t, p)
 	if f.Age != 3 || f.GUID != p.GUID || f.Machine != 0x8664 || f.Stripped || !f.HasCode() || !f.HasPublics() || f.HasFrames() {
 		t.Errorf("%+v", f)
@@ -250,7 +148,7 @@ func TestTheAgeIsThatOfTheDebugInformation(t *testing.T) {
 
 func TestPublicsAreFoundByAddress(t *testing.T) {
 	for _, old := range []bool{false, true} {
-		p := program()
+		p := fixture.SamplePDB()
 		p.OldParts = old
 		f := open(t, p)
 		for addr, want := range map[uint32]string{0x1010: "again ?weigh@yard@@YAHH@Z ", 0x12ff: "again ?weigh@yard@@YAHH@Z ", 0x1300: "?late@@YAXXZ ",
@@ -273,7 +171,7 @@ func TestPublicsAreFoundByAddress(t *testing.T) {
 }
 
 func TestCodeThatWasMovedIsFoundWhereItIs(t *testing.T) {
-	p := program()
+	p := fixture.SamplePDB()
 	p.OldSections = p.Sections
 	p.Sections = []fixture.PDBSection{{0x1000, 0x2000, code}}
 	p.FromSource = [][2]uint32{{0x1000, 0x2000}, {0x1040, 0x1800}, {0x1060, 0}, {0x1070, 0x2100}}
@@ -297,7 +195,7 @@ func TestCodeThatWasMovedIsFoundWhereItIs(t *testing.T) {
 }
 
 func TestFramesOfX86(t *testing.T) {
-	p := program()
+	p := fixture.SamplePDB()
 	program := p.String("$T0 $ebp = $eip $T0 4 + ^ = ")
 	frame := fixture.Fields(uint32(0x1010), uint32(0x80), uint32(8), uint32(12), uint32(0), program, uint16(3), uint16(4), uint32(4))
 	p.Frames = slices.Concat(frame, frame) // the same again says nothing new
@@ -326,7 +224,7 @@ STACK WIN 4 1800 50 0 0 c 4 8 0 1 $T0 $ebp = $eip $T0 4 + ^ =
 }
 
 func TestTypesThatHoldThemselvesEndTheArguments(t *testing.T) {
-	p := program()
+	p := fixture.SamplePDB()
 	p.Types = [][]byte{
 		record(0x1008, uint32(3), uint8(0), uint8(0), uint16(1), uint32(0x1001)),
 		record(0x1201, uint32(2), uint32(0x1002), uint32(0x1002)),
@@ -340,7 +238,7 @@ func TestTypesThatHoldThemselvesEndTheArguments(t *testing.T) {
 }
 
 func TestWhatIsNoPDBIsRefused(t *testing.T) {
-	whole := program().Bytes()
+	whole := fixture.SamplePDB().Bytes()
 	cut := func(n int) []byte { return whole[:n] }
 	with := func(at int, b ...byte) []byte {
 		return append(append(slices.Clone(whole[:at]), b...), whole[at+len(b):]...)
@@ -369,7 +267,7 @@ func TestWhatIsNoPDBIsRefused(t *testing.T) {
 
 // A stream cannot be read twice by saying that others have its blocks.
 func TestStreamsDoNotShareBlocks(t *testing.T) {
-	p := program()
+	p := fixture.SamplePDB()
 	p.BlockSize = 512
 	b := p.Bytes()
 	at := 512 * int(b[52]) // where the directory's blocks are listed
@@ -391,7 +289,7 @@ func TestStreamsDoNotShareBlocks(t *testing.T) {
 
 func FuzzPDB(f *testing.F) {
 	for _, scattered := range []bool{false, true} {
-		p := program()
+		p := fixture.SamplePDB()
 		p.Scattered = scattered
 		f.Add(p.Bytes())
 		p.OldSections, p.NoOrder, p.NoSteps, p.OldParts = p.Sections, true, true, true

@@ -176,10 +176,21 @@ P
 units w clang --target=wasm32 -gdwarf-4 -O2
 wasm-ld --no-entry --export=start --allow-undefined w-tile.o w-sort.o -o wasm32.wasm
 
+# Windows.
+for arch in x86_64 i686 aarch64; do
+	for u in kiln unload; do
+		clang++ --target=$arch-pc-windows-msvc -ffile-compilation-dir='c:\corpus' $FREE $CXX -gcodeview -g -O2 -c src/$u.cc -o pe-$arch-$u.obj
+	done
+	lld-link /nodefaultlib /entry:start /subsystem:console /debug /opt:ref,noicf /brepro /pdbaltpath:%_PDB% \
+		'/pdbsourcepath:c:\corpus' /out:pe-$arch.exe /pdb:pe-$arch.pdb pe-$arch-kiln.obj pe-$arch-unload.obj
+	keep pe-$arch.exe pe-$arch.exe
+done
+
 for f in clang-dwarf[2-5] gcc-dwarf[2-5] gcc-cc-strict2 clang-cc-dwarf5 gcc-cc-dwarf5 line-tables-only embed-source dwarf64 i386 lto \
 	no-build-id zlib zlib-gnu zstd debug-types4 debug-types5 split4 split4-*.dwo split5 split5-*.dwo dwp4 dwp4.dwp dwp5 dwp5.dwp \
 	split-types split-types-*.dwo dwz dwz-multi dwz-multi.alt dwz-sup dwz-sup.alt object.o object-types.o module.ko debuglink \
-	debuglink.debug minidebuginfo thumb mips-be s390x-be ppc64-elfv1 aarch64 riscv64 macho-*.dylib macho-*.dsym macho.o wasm32.wasm; do
+	debuglink.debug minidebuginfo thumb mips-be s390x-be ppc64-elfv1 aarch64 riscv64 macho-*.dylib macho-*.dsym macho.o wasm32.wasm \
+	pe-*.exe pe-*.pdb; do
 	if strings -a "$f" | grep -qF "$out"; then echo "$f holds a path of this machine" >&2; fi
 	cp "$f" "$here/$f"
 done

@@ -83,11 +83,33 @@ def regions(path):
             at, size = (int(re.search(k + r": (\w+)", s)[1], 0) for k in ("Address", "Size"))
             if size and (at or not code):
                 code.append((at, size))
+    if "COFF" in text.split("Arch:")[0]:
+        base = int(re.search(r"ImageBase: (\w+)", text)[1], 16)
+        m = re.search(r"Name: \.text.*?VirtualSize: (\w+)\s+VirtualAddress: (\w+)", text, re.S)
+        return [(base + int(m[2], 16), int(m[1], 16))], base, 0
     m = re.search(r"Type: PT_LOAD.*?VirtualAddress: (\w+)", text, re.S)
     return code, int(m[1], 16) if m else 0, 0
 
 
+def ask_pdb(path):
+    """A PDB: llvm-symbolizer, which is asked about the binary, has no arguments
+    of inlined functions."""
+    code, base, _ = regions(path[:-4] + ".exe")
+    addrs = [a for at, size in code for a in range(at, at + size)]
+    llvm = gnu(["llvm-symbolizer", "--obj=" + path[:-4] + ".exe", "--output-style=GNU", "-a", "--inlines"], addrs)
+    other = symbolic(path, [a - base for a in addrs])
+    rows, last = [], None
+    plain = lambda frames: [[re.sub(r"\W", "", n.split("(")[0] or n), f.replace("/", "\\"), l] for n, f, l in frames]
+    for a, mine, theirs in zip(addrs, other, llvm):
+        if plain(mine) == plain(theirs) and mine != last:
+            rows.append((a - base, mine, ["llvm-symbolizer", "symbolic"]))
+        last = mine
+    return rows
+
+
 def ask(path):
+    if path.endswith(".pdb"):
+        return thin(ask_pdb(path))
     code, base, shift = regions(path)
     arch = ":x86_64" if "fat" in path else ""
     addrs = [a for at, size in code for a in range(at, at + size)]
@@ -98,7 +120,7 @@ def ask(path):
         "symbolic": symbolic(path, [a - base + shift for a in addrs]),
     }
     answers = {k: v for k, v in answers.items() if v and any(x and x[0][0] for x in v)}
-    rows, used, last = [], {}, None
+    rows, last = [], None
     for i, a in enumerate(addrs):
         votes = {}
         for k, v in answers.items():
@@ -112,6 +134,12 @@ def ask(path):
         if frames != last:
             rows.append((a - base + shift, frames, names))
         last = frames
+    return thin(rows)
+
+
+def thin(rows):
+    """MOST of the rows, and how many each has agreed to"""
+    used = {}
     if len(rows) > MOST:
         rows = [rows[i * len(rows) // MOST] for i in range(MOST)]
     for _, _, names in rows:
@@ -125,7 +153,7 @@ def main():
     ref = sys.argv[1]
     for path in sorted(glob.glob(os.path.join(here, "*"))):
         name = os.path.basename(path)
-        if os.path.isdir(path) or re.search(r"\.(want|py|sh|dwo|dwp|alt|debug)$", name):
+        if os.path.isdir(path) or re.search(r"\.(want|py|sh|dwo|dwp|alt|debug|exe)$", name):
             continue
         other = os.path.join(ref, name)
         rows, used = ask(other if os.path.exists(other) else path)

@@ -1,0 +1,151 @@
+package object_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"symbolon/internal/fixture"
+	"symbolon/internal/object"
+	"symbolon/internal/symcache"
+)
+
+// answersPDB demands answers of a PDB and of its table.
+func answersPDB(t *testing.T, p *fixture.PDB, want map[uint64]string) *object.Object {
+	t.Helper()
+	o := open(t, p.Bytes())
+	table, err := tableOf(o, symcache.Options{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for addr, frames := range want {
+		if got := brief(open(t, p.Bytes()).Lookup(nil, addr), o.AppendText); got != frames {
+			t.Errorf("%#x\n   is %s\nwants %s", addr, got, frames)
+		}
+		if got := brief(table.Lookup(nil, addr), ofTable{table}.AppendText); got != frames {
+			t.Errorf("%#x in the table\n   is %s\nwants %s", addr, got, frames)
+		}
+	}
+	return o
+}
+
+const (
+	weigh = `yard::weigh(int, char const*);c:\src\`
+	lift  = `Crane::lift() const;c:\src\`
+)
+
+func TestCallsOfPDBsAreMadeWhereTheCodeAroundThemIs(t *testing.T) {
+	o := answersPDB(t, fixture.SamplePDB(), map[uint64]string{
+		0x1010: weigh + "one.cc;5",
+		0x1014: lift + "one.cc;101 < " + weigh + "one.cc;6",
+		0x1015: "`anonymous namespace'::hidden(int, char const*);" + `c:\src\two.cc;8 < ` + lift + "one.cc;101 < " + weigh + "one.cc;6",
+		0x1017: lift + "one.cc;101 < " + weigh + "one.cc;6",
+		0x101d: lift + "two.cc;103 < " + weigh + "one.cc;6",
+		0x1020: weigh + "one.cc;6",
+		0x1030: lift + "two.cc;103 < " + weigh + "one.cc;6", // the line of the call began there
+		0x1040: weigh + "two.cc;31",
+		0x1090: "jump;;",
+		0x1096: "", // the last public symbol before it is of a function that has ended
+		0x3045: "yard::weigh(int, char const*);;",
+		0x1204: "borrowed(int, char const*);;",
+		0x1206: "outside(int, char const*);; < borrowed(int, char const*);;", // the function has no lines
+		0x1305: "?late@@YAXXZ;;",
+		0x1400: "?late@@YAXXZ;;",
+		0x2004: "",
+		0x0fff: "",
+	})
+	info := o.Info()
+	if info.Kind != "pdb" || info.Module.DebugID.String() != "00030201-0000-0000-0000-000000000010-3" || info.Module.Arch.String() != "x86_64" ||
+		info.Features != object.HasSymbols|object.HasDebug || info.BadRecords != 0 {
+		t.Errorf("%+v", info)
+	}
+}
+
+func TestOfFunctionsMadeOneTheOwnerOfTheCodeAnswers(t *testing.T) {
+	p := fixture.SamplePDB()
+	proc := func(name string) [][]byte {
+		return [][]byte{fixture.PDBProc(0x1110, 0, 0x10, 0x20, 1, name), fixture.PDBRecord(6)}
+	}
+	p.Modules = []fixture.PDBModule{
+		{Name: "a.obj", Symbols: proc("folded")},
+		{Name: "b.obj", Symbols: append(append(proc("kept"), proc("second")...), proc("third")...)},
+	}
+	p.Parts = []fixture.PDBPart{{1, 0x10, 0x20, 1}}
+	p.Publics = nil
+	// Of those without lines the first counts, of others the last.
+	answersPDB(t, p, map[uint64]string{0x1010: "kept;;", 0x102f: "kept;;", 0x1030: ""})
+	file := p.String("x.c")
+	p.Modules[1].Lines = [][]byte{
+		fixture.PDBLines(0xf4, file, uint32(0)),
+		fixture.PDBLines(0xf2, uint32(0x10), uint32(1), uint32(0x20), uint32(0), uint32(1), uint32(20), uint32(0), uint32(9)),
+	}
+	answersPDB(t, p, map[uint64]string{0x1010: "third;x.c;9"})
+	p.Parts = nil // who owns the code is not known: it is the first that says so
+	answersPDB(t, p, map[uint64]string{0x1010: "folded;;"})
+}
+
+func TestFunctionsWithoutTypeHaveTheNameOfTheirSymbol(t *testing.T) {
+	p := fixture.SamplePDB()
+	p.Modules = []fixture.PDBModule{{Name: "a.obj"}}
+	p.Publics = nil
+	for i, names := range [][2]string{
+		{"ns::f", "?f@ns@@YAXXZ"}, {"g<int>", "??$g@H@@YAXXZ"}, {"operator+", "??H@YAXXZ"},
+		{"h", "?other@@YAXXZ"}, {"plain", "plain"}, {"k", "??$other@H@@YAXXZ"},
+	} {
+		off := uint32(0x10 * i)
+		p.Modules[0].Symbols = append(p.Modules[0].Symbols, fixture.PDBProc(0x1110, 0, off, 0x10, 1, names[0]), fixture.PDBRecord(6))
+		p.Publics = append(p.Publics, fixture.PDBRecord(0x110e, uint32(2), off, uint16(1), names[1]))
+	}
+	p.Parts = []fixture.PDBPart{{1, 0, 0x60, 0}}
+	answersPDB(t, p, map[uint64]string{
+		0x1001: "?f@ns@@YAXXZ;;", 0x1011: "??$g@H@@YAXXZ;;", 0x1021: "??H@YAXXZ;;", 0x1031: "h;;", 0x1041: "plain;;", 0x1051: "k;;",
+	})
+}
+
+// moved is the sample after a tool has torn it apart.
+func moved() *fixture.PDB {
+	p := fixture.SamplePDB()
+	p.OldSections = p.Sections
+	p.Sections = []fixture.PDBSection{{0x1000, 0x4000, 0x60000020}}
+	p.FromSource = [][2]uint32{{0x1000, 0x2000}, {0x1016, 0x1800}, {0x1060, 0}, {0x1070, 0x2100}, {0x3040, 0x4040}}
+	p.ToSource = [][2]uint32{{0x1800, 0x1016}, {0x184a, 0}, {0x2000, 0x1000}, {0x2016, 0}, {0x2100, 0x1070}, {0x4040, 0x3040}}
+	return p
+}
+
+func TestCodeThatWasMovedAnswersWhereItIs(t *testing.T) {
+	answersPDB(t, moved(), map[uint64]string{
+		0x2010: weigh + "one.cc;5",
+		0x2014: lift + "one.cc;101 < " + weigh + "one.cc;6",
+		0x2016: "",
+		0x1800: "`anonymous namespace'::hidden(int, char const*);" + `c:\src\two.cc;8 < ` + lift + "one.cc;101 < " + weigh + "one.cc;6",
+		0x180a: weigh + "one.cc;6",
+		0x1820: weigh + "two.cc;31",
+		0x2105: weigh + "two.cc;31",
+		0x4040: "yard::weigh(int, char const*);;",
+	})
+}
+
+func TestEveryPartOfAPDBAnswersAsItsTable(t *testing.T) {
+	opened := 0
+	for _, p := range []*fixture.PDB{fixture.SamplePDB(), moved()} {
+		whole := p.Bytes()
+		for n := 0; n < len(whole); n += 97 {
+			if harmless(t, whole[:n], fmt.Sprintf("the first %d bytes", n)) {
+				opened++
+			}
+		}
+		r := rand.New(rand.NewPCG(5, 5))
+		for range 400 {
+			at, b := r.IntN(len(whole)), byte(r.Uint32())
+			was := whole[at]
+			whole[at] = b
+			if harmless(t, whole, fmt.Sprintf("byte %d from %d to %d", at, was, b)) {
+				opened++
+			}
+			whole[at] = was
+		}
+	}
+	if opened < 500 {
+		t.Errorf("only %d are files", opened)
+	}
+}
