@@ -56,14 +56,31 @@ const (
 	ELFCode   = "elf_code"
 	ELFDebug  = "elf_debug"
 	MachDebug = "mach_debug"
+	PDB       = "pdb"
+	PE        = "pe"
 )
 
 // Others names the places of files for m that are not Breakpad's: beside where
 // the Breakpad file would be, under the name of the debug file itself; and where
-// build ids and UUIDs lead to.
+// build ids and UUIDs lead to. Files of Windows may be packed into cabinets,
+// whose names end in an underscore.
 func (l Layout) Others(m ident.Module) []Place {
 	var places []Place
 	add := func(kind, path string) { places = append(places, Place{kind, l.cased(path)}) }
+	if m.Type == ident.TypePE || hasSuffixFold(m.DebugFile, ".pdb") {
+		windows := func(kind, name, id string) {
+			path := name + "/" + id + "/" + name
+			add(kind, path)
+			add(kind, path[:len(path)-1]+"_")
+		}
+		if usable(m.DebugFile) && !m.DebugID.IsZero() {
+			windows(PDB, m.DebugFile, m.DebugID.Breakpad())
+		}
+		if id := m.CodeID.String(); usable(m.CodeFile) && identifies(id) {
+			windows(PE, m.CodeFile, id)
+		}
+		return places
+	}
 	if usable(m.DebugFile) && !m.DebugID.IsZero() {
 		path := m.DebugFile + "/" + m.DebugID.Breakpad() + "/" + m.DebugFile
 		add(ELFDebug, path+".debug")
@@ -79,6 +96,28 @@ func (l Layout) Others(m ident.Module) []Place {
 	}
 	return places
 }
+
+func hasSuffixFold(name, suffix string) bool {
+	return len(name) >= len(suffix) && strings.EqualFold(name[len(name)-len(suffix):], suffix)
+}
+
+// TwoTier is a path in a store whose root has a file named Index2: below a
+// folder with the first two letters of the path.
+func TwoTier(path string) string {
+	_, size := utf8.DecodeRuneInString(path)
+	if size < len(path) && path[size] != '/' && path[size] != '.' {
+		_, second := utf8.DecodeRuneInString(path[size:])
+		size += second
+	}
+	return path[:size] + "/" + path
+}
+
+// Index2 says that a store has two tiers.
+const Index2 = "index2.txt"
+
+// Caseless tells whether the names of files of a kind are the same whatever the
+// case of their letters: those of Windows are.
+func Caseless(kind string) bool { return kind == PDB || kind == PE }
 
 // usable tells whether a name can be one segment of a path.
 func usable(name string) bool {

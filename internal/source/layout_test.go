@@ -107,3 +107,23 @@ func FuzzPaths(f *testing.F) {
 		}
 	})
 }
+
+func TestFilesOfWindowsAndTheirCabinets(t *testing.T) {
+	m := ident.Module{DebugFile: "App.pdb", DebugID: debugID(t, "44E4EC8C2F41492B9369D6B9A059577Ca"), CodeFile: "App.exe", CodeID: ident.PECodeID(0x1234, 0x6000)}
+	var got []string
+	for _, p := range (source.Layout{}).Others(m) {
+		got = append(got, p.Kind+" "+p.Path)
+	}
+	want := []string{
+		"pdb App.pdb/44E4EC8C2F41492B9369D6B9A059577Ca/App.pdb", "pdb App.pdb/44E4EC8C2F41492B9369D6B9A059577Ca/App.pd_",
+		"pe App.exe/000012346000/App.exe", "pe App.exe/000012346000/App.ex_",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	for path, want := range map[string]string{"app.pdb/1/app.pdb": "ap/app.pdb/1/app.pdb", "a.pdb/x": "a/a.pdb/x", "q": "q/q", "éü/x": "éü/éü/x"} {
+		if got := source.TwoTier(path); got != want {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}

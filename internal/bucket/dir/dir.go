@@ -40,6 +40,9 @@ const (
 type Bucket struct {
 	root *os.Root
 	tidy sync.Once
+
+	mu  sync.Mutex
+	top listing // of the folder itself
 }
 
 // Open opens the bucket in an existing folder.

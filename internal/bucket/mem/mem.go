@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"strings"
 	"sync"
 
 	"symbolon/internal/bucket"
@@ -39,6 +40,20 @@ func (b *Bucket) Get(ctx context.Context, key string, off, n int64) (io.ReadClos
 	from, length := bucket.Cut(off, n, int64(len(found.data)))
 	r := bytes.NewReader(found.data[from : from+length])
 	return io.NopCloser(bucket.Bound(ctx, r)), found.attrs(), nil
+}
+
+// Spell is the key that differs from key only in the case of letters, "" if there
+// is none.
+func (b *Bucket) Spell(key string) string {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	least := ""
+	for k := range b.blobs {
+		if strings.EqualFold(k, key) && (least == "" || k < least) {
+			least = k
+		}
+	}
+	return least
 }
 
 // Put stores a blob.

@@ -3,13 +3,16 @@
 // A file may be stored as it is, or as gzip or zstd under its plain name or
 // with ".gz" or ".zst" after it; the plain name is looked for first. Names are
 // as case-sensitive as the bucket: that ids are often written in lower case is
-// met by the second, canonical candidate.
+// met by the second, canonical candidate. Files of Windows are found however
+// they are written, and in the two tiers that stores have whose root holds a
+// file index2.txt.
 //
 // A Source is safe for concurrent use. What it decodes is bounded by the limit
 // that it was made with.
 package tree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -52,7 +55,7 @@ func New(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Ti
 }
 
 // Candidates names the places of the files of m.
-func (s *Source) Candidates(_ context.Context, m ident.Module) ([]source.Candidate, error) {
+func (s *Source) Candidates(ctx context.Context, m ident.Module) ([]source.Candidate, error) {
 	var list []source.Candidate
 	add := func(kind, path string) {
 		location := s.location(path)
@@ -64,10 +67,31 @@ func (s *Source) Candidates(_ context.Context, m ident.Module) ([]source.Candida
 	for _, path := range s.cfg.Paths(m) {
 		add(source.Breakpad, path)
 	}
-	for _, place := range s.cfg.Others(m) {
+	others := s.cfg.Others(m)
+	for _, place := range others {
 		add(place.Kind, place.Path)
 	}
+	if len(others) > 0 && source.Caseless(others[0].Kind) && s.written(ctx, source.Index2) != "" {
+		for _, place := range others {
+			add(place.Kind, source.TwoTier(place.Path))
+		}
+	}
 	return list, nil
+}
+
+// speller is a bucket that knows how a key is written, given one that may differ
+// in the case of letters; "" if there is none.
+type speller interface{ Spell(key string) string }
+
+// written is how the name of a file is written in the bucket, "" if there is none.
+func (s *Source) written(ctx context.Context, path string) string {
+	if _, err := s.bucket.Stat(ctx, path); err == nil {
+		return path
+	}
+	if b, ok := s.bucket.(speller); ok {
+		return b.Spell(path)
+	}
+	return ""
 }
 
 func (s *Source) location(path string) string { return s.place + source.EscapePath(path) }
@@ -75,7 +99,11 @@ func (s *Source) location(path string) string { return s.place + source.EscapePa
 // Fetch writes the file of c to w.
 func (s *Source) Fetch(ctx context.Context, c source.Candidate, w io.Writer) (source.Attempt, error) {
 	start := s.now()
-	a, err := s.fetch(ctx, c.Path, w)
+	path := c.Path
+	if source.Caseless(c.Kind) {
+		path = cmp.Or(s.written(ctx, path), path)
+	}
+	a, err := s.fetch(ctx, path, w)
 	a.Time = s.now().Sub(start)
 	source.Count(s.cfg.ID, a, err)
 	return a, err

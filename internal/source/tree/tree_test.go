@@ -146,3 +146,75 @@ func TestWrongConfigurationIsRefused(t *testing.T) {
 		t.Error("a folder without a path was taken")
 	}
 }
+
+// pdb fetches the file of app.pdb.
+func pdb(t *testing.T, s source.Source) string {
+	t.Helper()
+	debugID, err := ident.ParseBreakpadID(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Candidates(t.Context(), ident.Module{DebugFile: "app.pdb", DebugID: debugID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range list {
+		var got bytes.Buffer
+		if _, err := s.Fetch(t.Context(), c, &got); err == nil {
+			return c.Kind + " " + got.String()
+		}
+	}
+	return ""
+}
+
+func TestFilesOfWindowsAreFoundHoweverTheyAreWritten(t *testing.T) {
+	low := strings.ToLower(id)
+	for name, files := range map[string]map[string][]byte{
+		"as asked":         {"app.pdb/" + id + "/app.pdb": []byte("x"), "App.pdb/" + id + "/app.pdb": []byte("y")},
+		"other case":       {"APP.pdb/" + low + "/App.PDB": []byte("x")},
+		"cabinet":          {"App.pdb/" + low + "/App.pd_": []byte("x")},
+		"two tiers":        {"index2.txt": nil, "ap/app.pdb/" + id + "/app.pdb": []byte("x")},
+		"two tiers, as is": {"Index2.TXT": nil, "AP/APP.PDB/" + id + "/app.pd_": []byte("x")},
+		"not in two tiers": {"index2.txt": nil, "app.pdb/" + id + "/app.pdb": []byte("x")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := pdb(t, open(t, folder(t, files), bin.Limit{})); got != "pdb x" {
+				t.Errorf("in a folder %q", got)
+			}
+			b := mem.New()
+			for key, data := range files {
+				if err := b.Put(t.Context(), key, bytes.NewReader(data), bucket.Attrs{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := pdb(t, over(t, t.TempDir(), b, bin.Limit{})); got != "pdb x" {
+				t.Errorf("in memory %q", got)
+			}
+		})
+	}
+}
+
+// The names at the top of a folder are kept, but not beyond a change of it.
+func TestAFileThatAppearsIsFound(t *testing.T) {
+	root := folder(t, map[string][]byte{"other/a": nil})
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(root, old, old); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, root, bin.Limit{})
+	for range 2 {
+		if got := pdb(t, s); got != "" {
+			t.Fatal(got)
+		}
+	}
+	dir := filepath.Join(root, "APP.PDB", id)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "app.pdb"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := pdb(t, s); got != "pdb x" {
+		t.Errorf("%q", got)
+	}
+}
