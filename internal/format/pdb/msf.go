@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math/bits"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
@@ -44,6 +45,7 @@ type container struct {
 	src       bin.Source
 	whole     []byte // the content, if it is in memory
 	blockSize int64
+	shift     int // its logarithm
 	directory []byte
 	streams   []span // of block numbers in the directory
 }
@@ -75,7 +77,7 @@ func openContainer(src bin.Source, problem func(place string, off int64, format 
 	if blockSize < 512 || blockSize > 1<<16 || blockSize&(blockSize-1) != 0 {
 		return nil, fault.New(fault.Malformed, "PDB", "superblock, offset %#x: a block size of %d", len(Magic), blockSize)
 	}
-	c.blockSize = int64(blockSize)
+	c.blockSize, c.shift = int64(blockSize), bits.TrailingZeros32(blockSize)
 	if c.directory, err = c.readDirectory(int64(dirSize), int64(mapAt)); err != nil {
 		return nil, fault.New(fault.Malformed, "PDB", "stream directory: %w", err)
 	}
@@ -217,6 +219,25 @@ func (s Stream) Bytes(off int64, n int, room []byte) ([]byte, error) {
 		return nil, err
 	}
 	return room, nil
+}
+
+// view is n bytes of the stream, as Bytes has them; nil if it does not have them.
+// It is made for few of them.
+func (s Stream) view(off int64, n int, room []byte) []byte {
+	if s.c == nil || off < 0 || int64(n) > s.size-off {
+		return nil
+	}
+	if in := off & (s.c.blockSize - 1); in+int64(n) <= s.c.blockSize && s.c.whole != nil {
+		at := int64(binary.LittleEndian.Uint32(s.blocks[off>>s.c.shift<<2:]))<<s.c.shift + in
+		if at+int64(n) <= int64(len(s.c.whole)) {
+			return s.c.whole[at : at+int64(n) : at+int64(n)]
+		}
+	}
+	b, err := s.Bytes(off, n, room)
+	if err != nil {
+		return nil
+	}
+	return b
 }
 
 // inPlace is n bytes of the stream, nil if they do not follow each other in

@@ -2,10 +2,10 @@ package pdb
 
 import (
 	"encoding/binary"
-	"fmt"
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"symbolon/internal/bin"
 )
@@ -16,12 +16,17 @@ type table struct {
 	begin, end uint32 // numbers
 	base, size int64  // of the records in the stream
 
-	once  sync.Once
-	steps []byte // pairs of a number and where its record begins, for some of them
-	find  func() []byte
+	coarse, fine steps
+	asked        atomic.Int32
+	buckets      uint32
+	loadHashes   func() []byte // the bucket of each record: 4 bytes
+}
 
-	buckets    uint32
-	loadHashes func() []byte // the bucket of each record: 4 bytes
+// steps say where some records begin.
+type steps struct {
+	once  sync.Once
+	pairs []byte   // of a number and a place: those of the file
+	at    []uint32 // or only places, of every so manieth record
 }
 
 // openTable reads the header of a stream of records.
@@ -51,12 +56,9 @@ func (f *File) openTable(what string, stream int) *table {
 		data, _ := hash.Bytes(int64(hashes), int(min(hashSize, 4*(t.end-t.begin))), nil) // without them no size is known
 		return data
 	})
-	t.find = func() []byte {
-		steps, err := hash.Bytes(int64(at), int(size&^7), nil)
-		if err != nil || !t.usable(steps) {
-			return t.scan()
-		}
-		return steps
+	t.coarse.pairs, _ = hash.Bytes(int64(at), int(size&^7), nil) // those that cannot be read are not usable
+	if !t.usable(t.coarse.pairs) {
+		t.coarse.pairs = nil
 	}
 	return t
 }
@@ -78,57 +80,83 @@ func (t *table) usable(steps []byte) bool {
 	return len(steps) > 0
 }
 
-// scan makes steps of a table without usable ones.
-func (t *table) scan() (steps []byte) {
-	const every = 64
+// scan finds where every so manieth record begins.
+func (t *table) scan(every uint32) (at []uint32) {
 	var room [2]byte
 	for number, off := t.begin, int64(0); number < t.end && off+4 <= t.size; number++ {
 		if (number-t.begin)%every == 0 {
-			steps = binary.LittleEndian.AppendUint32(steps, number)
-			steps = binary.LittleEndian.AppendUint32(steps, uint32(off))
+			at = append(at, uint32(off))
 		}
-		size, err := t.s.Bytes(t.base+off, 2, room[:])
-		if err != nil {
+		size := t.s.view(t.base+off, 2, room[:])
+		if size == nil {
 			break
 		}
 		off += 2 + int64(binary.LittleEndian.Uint16(size))
 	}
-	return steps
+	return at
+}
+
+// Where every record is asked for it is worth while to know more places than
+// the file tells.
+const (
+	manyAsked  = 1 << 10
+	everyFine  = 4
+	everyRough = 64
+)
+
+// before is a record that is known to begin at or before a number, and where.
+func (t *table) before(number uint32) (at uint32, off int64, ok bool) {
+	s, every := &t.coarse, uint32(everyRough)
+	if t.asked.Load() >= manyAsked {
+		s, every = &t.fine, everyFine
+	} else {
+		t.asked.Add(1)
+	}
+	if s.pairs == nil {
+		s.once.Do(func() { s.at = t.scan(every) })
+		i := (number - t.begin) / every
+		if int(i) >= len(s.at) {
+			return 0, 0, false
+		}
+		return t.begin + i*every, int64(s.at[i]), true
+	}
+	i := sort.Search(len(s.pairs)/stepSize, func(i int) bool { return binary.LittleEndian.Uint32(s.pairs[i*stepSize:]) > number }) - 1
+	if i < 0 {
+		return 0, 0, false
+	}
+	pair := s.pairs[i*stepSize:]
+	return binary.LittleEndian.Uint32(pair), int64(binary.LittleEndian.Uint32(pair[4:])), true
 }
 
 // record is the record of a number. Its data is valid until room is used again.
-func (t *table) record(number uint32, room *[]byte) (record, error) {
-	missing := fmt.Errorf("no record %#x", number)
+func (t *table) record(number uint32, room *[]byte) (r record, ok bool) {
 	if number < t.begin || number >= t.end {
-		return record{}, missing
+		return r, false
 	}
-	t.once.Do(func() { t.steps = t.find() })
-	n := len(t.steps) / stepSize
-	i := sort.Search(n, func(i int) bool { return binary.LittleEndian.Uint32(t.steps[i*stepSize:]) > number }) - 1
-	if i < 0 {
-		return record{}, missing
+	at, off, ok := t.before(number)
+	if !ok {
+		return r, false
 	}
-	at := binary.LittleEndian.Uint32(t.steps[i*stepSize:])
-	off := t.base + int64(binary.LittleEndian.Uint32(t.steps[i*stepSize+4:]))
+	off += t.base
 	var short [2]byte
 	for ; ; at++ {
-		b, err := t.s.Bytes(off, 2, short[:])
-		if err != nil {
-			return record{}, missing
+		b := t.s.view(off, 2, short[:])
+		if b == nil {
+			return r, false
 		}
 		size := int(binary.LittleEndian.Uint16(b))
 		if at < number {
 			off += 2 + int64(size)
 			continue
 		}
-		data, err := t.s.Bytes(off+2, size, *room)
-		if err != nil || size < 2 {
-			return record{}, missing
+		data := t.s.view(off+2, size, *room)
+		if len(data) < 2 {
+			return r, false
 		}
 		if cap(*room) < size && t.s.c.whole == nil {
 			*room = data
 		}
-		return record{0, binary.LittleEndian.Uint16(data), data[2:]}, nil
+		return record{0, binary.LittleEndian.Uint16(data), data[2:]}, true
 	}
 }
 

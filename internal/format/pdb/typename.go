@@ -64,8 +64,7 @@ func (s *speller) open(t *table, number uint32) (record, bool) {
 		s.bad = true
 		return record{}, false
 	}
-	r, err := t.record(number, &s.rooms[s.depth])
-	return r, err == nil
+	return t.record(number, &s.rooms[s.depth])
 }
 
 func (s *speller) add(text string) { s.out = append(s.out, text...) }
