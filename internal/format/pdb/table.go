@@ -16,17 +16,17 @@ type table struct {
 	begin, end uint32 // numbers
 	base, size int64  // of the records in the stream
 
-	coarse, fine steps
-	asked        atomic.Int32
-	buckets      uint32
-	loadHashes   func() []byte // the bucket of each record: 4 bytes
+	pairs       []byte // where some records begin, as the file says: a number and a place each
+	rough, fine steps
+	asked       atomic.Int32
+	buckets     uint32
+	loadHashes  func() []byte // the bucket of each record: 4 bytes
 }
 
-// steps say where some records begin.
+// steps are where every so manieth record begins, found when first needed.
 type steps struct {
-	once  sync.Once
-	pairs []byte   // of a number and a place: those of the file
-	at    []uint32 // or only places, of every so manieth record
+	once sync.Once
+	at   []uint32
 }
 
 // openTable reads the header of a stream of records.
@@ -56,9 +56,9 @@ func (f *File) openTable(what string, stream int) *table {
 		data, _ := hash.Bytes(int64(hashes), int(min(hashSize, 4*(t.end-t.begin))), nil) // without them no size is known
 		return data
 	})
-	t.coarse.pairs, _ = hash.Bytes(int64(at), int(size&^7), nil) // those that cannot be read are not usable
-	if !t.usable(t.coarse.pairs) {
-		t.coarse.pairs = nil
+	t.pairs, _ = hash.Bytes(int64(at), int(size&^7), nil) // those that cannot be read are not usable
+	if !t.usable(t.pairs) {
+		t.pairs = nil
 	}
 	return t
 }
@@ -80,18 +80,29 @@ func (t *table) usable(steps []byte) bool {
 	return len(steps) > 0
 }
 
-// scan finds where every so manieth record begins.
-func (t *table) scan(every uint32) (at []uint32) {
+// scan finds where every so manieth record begins: what the file says of some
+// counts for those behind them.
+func (t *table) scan(every uint32) []uint32 {
+	at := make([]uint32, 0, (t.end-t.begin)/every+1)
 	var room [2]byte
-	for number, off := t.begin, int64(0); number < t.end && off+4 <= t.size; number++ {
+	pairs, off := t.pairs, int64(0)
+	for number := t.begin; number < t.end; number++ {
+		if len(pairs) > 0 && binary.LittleEndian.Uint32(pairs) == number {
+			off = int64(binary.LittleEndian.Uint32(pairs[4:]))
+			pairs = pairs[stepSize:]
+		}
 		if (number-t.begin)%every == 0 {
-			at = append(at, uint32(off))
+			at = append(at, uint32(min(off, t.size)))
 		}
-		size := t.s.view(t.base+off, 2, room[:])
-		if size == nil {
-			break
+		size := t.head(off, room[:])
+		switch {
+		case size != nil:
+			off += 2 + int64(binary.LittleEndian.Uint16(size))
+		case len(pairs) == 0:
+			return at
+		default:
+			off = t.size
 		}
-		off += 2 + int64(binary.LittleEndian.Uint16(size))
 	}
 	return at
 }
@@ -106,26 +117,35 @@ const (
 
 // before is a record that is known to begin at or before a number, and where.
 func (t *table) before(number uint32) (at uint32, off int64, ok bool) {
-	s, every := &t.coarse, uint32(everyRough)
-	if t.asked.Load() >= manyAsked {
+	if n := len(t.pairs) / stepSize; n > 0 {
+		i := sort.Search(n, func(i int) bool { return binary.LittleEndian.Uint32(t.pairs[i*stepSize:]) > number }) - 1
+		pair := t.pairs[i*stepSize:]
+		at, off, ok = binary.LittleEndian.Uint32(pair), int64(binary.LittleEndian.Uint32(pair[4:])), true
+	}
+	s, every := &t.rough, uint32(everyRough)
+	switch many := t.asked.Load() >= manyAsked; {
+	case many:
 		s, every = &t.fine, everyFine
-	} else {
+	case ok:
+		t.asked.Add(1)
+		return at, off, true
+	default:
 		t.asked.Add(1)
 	}
-	if s.pairs == nil {
-		s.once.Do(func() { s.at = t.scan(every) })
-		i := (number - t.begin) / every
-		if int(i) >= len(s.at) {
-			return 0, 0, false
-		}
-		return t.begin + i*every, int64(s.at[i]), true
+	s.once.Do(func() { s.at = t.scan(every) })
+	i := (number - t.begin) / every
+	if step := t.begin + i*every; int(i) < len(s.at) && (!ok || step > at) {
+		return step, int64(s.at[i]), true
 	}
-	i := sort.Search(len(s.pairs)/stepSize, func(i int) bool { return binary.LittleEndian.Uint32(s.pairs[i*stepSize:]) > number }) - 1
-	if i < 0 {
-		return 0, 0, false
+	return at, off, ok
+}
+
+// head is the size of the record at off, in two bytes; nil if none is there.
+func (t *table) head(off int64, room []byte) []byte {
+	if off >= t.size {
+		return nil
 	}
-	pair := s.pairs[i*stepSize:]
-	return binary.LittleEndian.Uint32(pair), int64(binary.LittleEndian.Uint32(pair[4:])), true
+	return t.s.view(t.base+off, 2, room)
 }
 
 // record is the record of a number. Its data is valid until room is used again.
@@ -137,10 +157,9 @@ func (t *table) record(number uint32, room *[]byte) (r record, ok bool) {
 	if !ok {
 		return r, false
 	}
-	off += t.base
 	var short [2]byte
 	for ; ; at++ {
-		b := t.s.view(off, 2, short[:])
+		b := t.head(off, short[:])
 		if b == nil {
 			return r, false
 		}
@@ -149,7 +168,7 @@ func (t *table) record(number uint32, room *[]byte) (r record, ok bool) {
 			off += 2 + int64(size)
 			continue
 		}
-		data := t.s.view(off+2, size, *room)
+		data := t.s.view(t.base+off+2, size, *room)
 		if len(data) < 2 {
 			return r, false
 		}
