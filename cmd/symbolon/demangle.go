@@ -16,7 +16,7 @@ func demangleCommand() *command {
 		name:  "demangle",
 		args:  "[NAME...]",
 		short: "Turn mangled names into readable ones",
-		long:  "Names are arguments or lines of standard input. Mangled names of C++\n(Itanium), Rust, Swift, OCaml and Go are read; every other one stays as it is.",
+		long:  "Names are arguments or lines of standard input. Mangled names of C++\n(Itanium and MSVC), Rust, Swift, OCaml and Go are read; every other one stays\nas it is.",
 		flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&style, "style", "full", "full, noparams (no parameters) or simple (no template arguments either) as `STYLE`")
 		},

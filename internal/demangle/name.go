@@ -1,13 +1,14 @@
-// Package demangle turns mangled names into readable ones: of C++ (Itanium),
-// Rust (legacy and v0), Swift (4.0 and later), Go and OCaml. Decorated names of
-// C on Windows are undone on request only, since plain names can look so.
-// Objective-C names are readable already. MSVC names stay as they are.
+// Package demangle turns mangled names into readable ones: of C++ (Itanium and
+// MSVC), Rust (legacy and v0), Swift (4.0 and later), Go and OCaml. Decorated
+// names of C on Windows are undone on request only, since plain names can look
+// so. Objective-C names are readable already.
 //
 //	C++     https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling
+//	MSVC    no text of its own; what is read is said in msvc.go
 //	Rust    https://rust-lang.github.io/rfcs/2603-rust-symbol-name-mangling-v0.html
 //	Swift   https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst
 //
-// C++ is read by a library, the rest here. A name is only touched if it has a
+// Itanium names are read by a library, the rest here. A name is only touched if it has a
 // prefix that no plain name has: a bare "f" is never taken for the type float.
 // What cannot be read stays as it is. Where the debug information says the
 // language, only its mangling is tried.
@@ -17,6 +18,11 @@
 // or too few (Windows); C++ names with a hash behind a dollar; MSVC names that
 // were cut and replaced by a hash; legacy Rust names inside of C++ tables.
 //
+// In full, a function of MSVC has the form that Itanium and PDB names have, and
+// that Sentry's server asks for: ns::C::f(int, char const*) const, without result,
+// access and convention. A variable has its type. What something local is in is
+// written whole, as results are all that tells some of it apart.
+//
 // Everything is safe for concurrent use. The work for one name is bounded: by
 // its length, by the length of its text, by depth, and by counts of what makes
 // the work grow faster than the name. A name that passes a bound stays as it
@@ -24,7 +30,6 @@
 package demangle
 
 import (
-	"bytes"
 	"regexp"
 	"strings"
 )
@@ -91,7 +96,7 @@ func Append(dst, name []byte, style Style) []byte {
 // candidate says whether a name may be mangled at all. Most are not.
 func candidate(name string) bool {
 	return len(name) > 2 && len(name) <= maxInput &&
-		(strings.IndexByte("_$@?c", name[0]) >= 0 || strings.IndexByte(name, '%') >= 0)
+		(strings.IndexByte("_$@?c", name[0]) >= 0 || strings.HasPrefix(name, ".?") || strings.IndexByte(name, '%') >= 0)
 }
 
 // reader is a way to read a mangled name. What it returns counts for nothing if
@@ -119,16 +124,6 @@ func appendIn(dst []byte, lang Lang, name []byte, style Style) ([]byte, bool) {
 		}
 	}
 	return dst, false
-}
-
-// appendMSVC cuts a name that the compiler replaced by a hash after the hash.
-// What stands behind it only repeats that. Other names of MSVC are not read.
-func appendMSVC(dst, name []byte, _ Style) ([]byte, bool) {
-	const hashed = len("??@") + 32 + len("@")
-	if len(name) <= hashed || !bytes.HasPrefix(name, []byte("??@")) || name[hashed-1] != '@' || !isHash(name[3:hashed-1]) {
-		return dst, false
-	}
-	return append(dst, name[:hashed]...), true
 }
 
 // escape is the letter that stands at a place as a sign with two digits.

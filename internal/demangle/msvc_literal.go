@@ -1,0 +1,151 @@
+package demangle
+
+const (
+	// msvcWhole is how many letters of a text are in a name at most, msvcOld how
+	// many bytes some compilers had.
+	msvcWhole = 32
+	msvcOld   = 4 * msvcWhole
+)
+
+// literal reads the name of a text: the width of its letters, its length in
+// bytes, a checksum, and the beginning of the text.
+func (m *msvc) literal() ref {
+	n := msvcNode{kind: mLiteral, code: 1}
+	m.want("@_")
+	if m.nextIf('1') {
+		n.code = 2
+	} else {
+		m.want("0")
+	}
+	n.number, n.negative = m.numeral()
+	if n.negative || n.number < uint64(n.code) {
+		return m.fail()
+	}
+	m.plain(false) // the checksum
+	n.from = uint16(m.pos)
+	count := 0
+	for ; !m.failed && m.peek() != '@'; count++ {
+		m.letter()
+	}
+	if count > msvcOld || count%int(n.code) != 0 {
+		return m.fail()
+	}
+	n.to = uint16(m.pos)
+	m.want("@")
+	return m.add(n)
+}
+
+// letter reads one byte of a text: as it is, or as ?$ and two letters from A to
+// P, ? and a digit for what is frequent, ? and a letter with the highest bit.
+func (m *msvc) letter() byte {
+	if m.pos >= m.end {
+		m.fail()
+	}
+	c := m.next()
+	if c != '?' {
+		return c
+	}
+	switch c = m.next(); {
+	case isDigit(c):
+		return ",/\\:. \n\t'-"[c-'0']
+	case isLower(c), isUpper(c):
+		return c | 0x80
+	case c == '$':
+		high, low := m.next()-'A', m.next()-'A'
+		if high < 16 && low < 16 {
+			return high<<4 | low
+		}
+	}
+	m.fail()
+	return 0
+}
+
+// printLiteral writes a text in quotation marks, with dots behind it if it is
+// not all. The zero at the end is not part of it.
+func (m *msvc) printLiteral(node *msvcNode) {
+	var memory [msvcOld]byte
+	text := memory[:0]
+	end := m.pos
+	for m.pos = int(node.from); m.pos < int(node.to); {
+		text = append(text, m.letter())
+	}
+	m.pos = end
+	width := int(node.code)
+	cut := node.number > uint64(len(text))
+	if width == 2 {
+		cut = node.number > 2*msvcWhole
+		m.say("L")
+	} else if width = charWidth(text, node.number); width > 1 {
+		m.say([...]string{2: "u", 4: "U"}[width])
+	}
+	m.say(`"`)
+	letters := len(text) / width
+	if !cut && letters > 0 && (node.code == 1 || uint64(len(text)) == node.number) {
+		letters--
+	}
+	for i := range letters {
+		c := uint32(0)
+		for j := range width {
+			b := uint32(text[i*width+j])
+			if node.code == 2 {
+				c = c<<8 | b // the high byte of a wide letter comes first
+			} else {
+				c |= b << (8 * j)
+			}
+		}
+		m.printLetter(c)
+	}
+	m.say(`"`)
+	if cut {
+		m.say("...")
+	}
+}
+
+// charWidth is how many bytes a letter seems to have, in a text of so many
+// bytes: its name does not say it of char16_t and char32_t. Zeros do, at the end
+// of a short text and everywhere in the beginning of a long one.
+func charWidth(text []byte, length uint64) int {
+	if length%2 == 1 {
+		return 1
+	}
+	zeros, trailing := 0, 0
+	for _, c := range text {
+		if trailing++; c != 0 {
+			trailing = 0
+		} else {
+			zeros++
+		}
+	}
+	two, four := trailing >= 2, trailing >= 4
+	if length >= msvcWhole {
+		two, four = zeros >= len(text)/3, zeros >= 2*len(text)/3
+	}
+	switch {
+	case four && length%4 == 0:
+		return 4
+	case two:
+		return 2
+	}
+	return 1
+}
+
+// printLetter writes a letter as it is written in C.
+func (m *msvc) printLetter(c uint32) {
+	const escaped, letters = "\x00'\"\\\a\b\f\n\r\t\v", "0'\"\\abfnrtv"
+	for i := range escaped {
+		if c == uint32(escaped[i]) {
+			m.out = append(m.out, '\\', letters[i])
+			return
+		}
+	}
+	if c >= ' ' && c < 0x7f {
+		m.out = append(m.out, byte(c))
+		return
+	}
+	m.say("\\x")
+	for shift := 24; shift >= 0; shift -= 8 {
+		if b := byte(c >> shift); c>>shift != 0 {
+			m.out = append(m.out, "0123456789ABCDEF"[b>>4], "0123456789ABCDEF"[b&15])
+		}
+	}
+}
