@@ -111,6 +111,7 @@ var msvcNames = []struct{ name, full, noParams, simple, llvm string }{
 	{`?f@@$$FYAXXZ`, `f()`, `f`, `f`, `void __cdecl f(void)`},
 	{`?f@@$$hYAXXZ`, `f()`, `f`, `f`, `void __cdecl f(void)`},
 	{`?f@@YAXP$AAVString@Platform@@A$CAH@Z`, `f(Platform::String^, int%)`, `f`, `f`, `void __cdecl f(class Platform::String ^, int %)`},
+	{`?ToString@Object@Platform@@UE$AAAPE$AAVString@2@XZ`, `Platform::Object::ToString()`, `Platform::Object::ToString`, `Platform::Object::ToString`, `public: virtual class Platform::String ^ __cdecl Platform::Object::ToString(void)`},
 	{`?f@@YAXXZ.llvm.123`, `f() (.llvm.123)`, `f`, `f`, `void __cdecl f(void)`},
 	{`?f@C@@CAXXZ`, `C::f()`, `C::f`, `C::f`, `private: static void __cdecl C::f(void)`},
 	{`?f@C@@IAEXXZ`, `C::f()`, `C::f`, `C::f`, `protected: void __thiscall C::f(void)`},

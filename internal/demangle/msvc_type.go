@@ -218,6 +218,7 @@ func (m *msvc) function(member bool) ref {
 	n := msvcNode{kind: mFunction}
 	if member {
 		n.quals = m.extended()
+		m.skip("$A") // of an object that is collected
 		if m.nextIf('G') {
 			n.quals |= qLvalue
 		} else if m.nextIf('H') {
