@@ -8,20 +8,23 @@
 //	Rust    https://rust-lang.github.io/rfcs/2603-rust-symbol-name-mangling-v0.html
 //	Swift   https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst
 //
-// Itanium names are read by a library, the rest here. A name is only touched if it has a
-// prefix that no plain name has: a bare "f" is never taken for the type float.
-// What cannot be read stays as it is. Where the debug information says the
-// language, only its mangling is tried.
+// Itanium names are read by a library, the rest here. A name is only touched if
+// it has a prefix that no plain name has: a bare "f" is never taken for the type
+// float. What cannot be read stays as it is. Where the debug information says
+// the language, only its mangling is tried.
+//
+// In full, a function of MSVC has the form of Itanium and PDB names, without
+// result, access and convention: ns::C::f(int, char const*) const. A variable has
+// its type. What something local is in is written with its result, as other
+// tools write it. Integers have the names of <stdint.h>, classes no keyword. As
+// LLVM spells it, a symbol says all that llvm-undname says.
 //
 // Deviations met in the wild: names with clone suffixes (.cold, .isra.0) and
 // LLVM's hashes (.llvm.123); block invocations; an underscore too many (Mach-O)
 // or too few (Windows); C++ names with a hash behind a dollar; MSVC names that
-// were cut and replaced by a hash; legacy Rust names inside of C++ tables.
-//
-// In full, a function of MSVC has the form that Itanium and PDB names have, and
-// that Sentry's server asks for: ns::C::f(int, char const*) const, without result,
-// access and convention. A variable has its type. What something local is in is
-// written whole, as results are all that tells some of it apart.
+// were cut and replaced by a hash, texts in them that miss the zero at the end,
+// unnamed namespaces that clang does not count; legacy Rust names inside of C++
+// tables.
 //
 // Everything is safe for concurrent use. The work for one name is bounded: by
 // its length, by the length of its text, by depth, and by counts of what makes
