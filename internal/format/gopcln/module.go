@@ -10,7 +10,7 @@ const maxTries = 64
 func Find(data []byte) (off int, ok bool) {
 	for off, tries := 0, 0; off+16 <= len(data) && tries < maxTries; off += 4 {
 		d := data[off : off+8 : off+8]
-		if d[4]|d[5] != 0 || d[1]&d[2] != 0xff || d[0]&d[3]&0xf0 != 0xf0 {
+		if d[4]|d[5] != 0 || d[1]&d[2] != 0xff || d[0]&d[3]&0xf0 != 0xf0 || d[7] != 4 && d[7] != 8 {
 			continue
 		}
 		tries++
