@@ -1,0 +1,162 @@
+package pe
+
+import (
+	"bytes"
+
+	"symbolon/internal/bin"
+)
+
+// symbolSize is the size of an entry of the symbols of COFF.
+const symbolSize = 18
+
+// The fields of a symbol.
+const (
+	classExternal = 2
+	classStatic   = 3
+	typeFunction  = 2 // in the second four bits of the type
+)
+
+// Where a Symbol is from.
+const (
+	TableExport = iota
+	TableCOFF
+)
+
+// Symbol is a name of a place in the code.
+type Symbol struct {
+	Addr     uint32
+	Name     []byte // without the decoration of C
+	Table    uint8
+	NameOff  uint32 // of Name, for SymbolName
+	Function bool   // it is said to be one
+}
+
+// exports are the tables of the export directory.
+type exports struct {
+	functions []byte // addresses
+	names     []byte // addresses
+	ordinals  []byte // for each name the number of its function
+}
+
+// readSymbols finds the symbols of COFF and the strings behind them.
+func (f *File) readSymbols(at, count int64) {
+	if at == 0 {
+		return
+	}
+	f.symbols = f.table("symbol table", at, count*symbolSize)
+	at += count * symbolSize
+	if size, _ := f.bytes(at, 4); len(size) == 4 {
+		f.names = f.table("string table", at, int64(le.Uint32(size)))
+	}
+}
+
+func (f *File) readExports() {
+	const place = "export directory"
+	d := f.dirs[dirExport]
+	if d.addr == 0 || d.size == 0 {
+		return
+	}
+	c := bin.NewCursor(f.mapped(place, d.addr, 40), le)
+	c.Skip(20)
+	functions, names := int64(c.U32()), int64(c.U32())
+	functionsAt, namesAt, ordinalsAt := c.U32(), c.U32(), c.U32()
+	if c.Err() == nil && names > 0 {
+		f.exports.functions = f.mapped(place, functionsAt, functions*4)
+		f.exports.names = f.mapped(place, namesAt, names*4)
+		f.exports.ordinals = f.mapped(place, ordinalsAt, names*2)
+	}
+}
+
+// Symbols gives the symbols of code: exports, then those of COFF. Exports
+// without a name, and those that are in another library, are left out. Sizes
+// are not known: a symbol reaches to the next one, or to the next of
+// FunctionStarts.
+func (f *File) Symbols(yield func(Symbol) bool) {
+	if f.eachExport(yield) {
+		f.eachCOFF(yield)
+	}
+}
+
+func (f *File) eachExport(yield func(Symbol) bool) bool {
+	d, e := f.dirs[dirExport], f.exports
+	for i := range min(len(e.names)/4, len(e.ordinals)/2) {
+		n := int(le.Uint16(e.ordinals[2*i:]))
+		if 4*n+4 > len(e.functions) {
+			continue
+		}
+		s := Symbol{Addr: le.Uint32(e.functions[4*n:]), NameOff: le.Uint32(e.names[4*i:]), Function: true}
+		if s.Addr-d.addr < d.size || !f.inCode(s.Addr) {
+			continue
+		}
+		if s.Name = f.SymbolName(TableExport, s.NameOff); len(s.Name) > 0 && !yield(s) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *File) inCode(addr uint32) bool {
+	s := f.At(addr)
+	return s != nil && s.Code()
+}
+
+// eachCOFF gives the functions, and what else is seen from outside: names of
+// sections, labels and the like are not.
+func (f *File) eachCOFF(yield func(Symbol) bool) {
+	for i := 0; (i+1)*symbolSize <= len(f.symbols); {
+		e := f.symbols[i*symbolSize:]
+		value, section, function := le.Uint32(e[8:]), int(int16(le.Uint16(e[12:]))), e[14]>>4&3 == typeFunction
+		s := Symbol{Table: TableCOFF, NameOff: uint32(i), Function: function}
+		class := e[16]
+		i += 1 + int(e[17])
+		if section < 1 || section > len(f.Sections) || class != classExternal && !(class == classStatic && function) {
+			continue
+		}
+		in := &f.Sections[section-1]
+		if !in.Code() || value >= in.Size {
+			continue
+		}
+		s.Addr = in.Addr + value
+		if s.Name = f.SymbolName(TableCOFF, s.NameOff); len(s.Name) > 0 && !yield(s) {
+			return
+		}
+	}
+}
+
+// SymbolName is the name of a symbol without the decoration of C, nil if there
+// is none. It is cut where it is longer than maxName.
+func (f *File) SymbolName(table uint8, off uint32) []byte {
+	if table == TableExport {
+		return f.Plain(untilNUL(f.Mapped(off, maxName)))
+	}
+	at := uint64(off) * symbolSize
+	if at+symbolSize > uint64(len(f.symbols)) {
+		return nil
+	}
+	raw := untilNUL(f.symbols[at : at+8])
+	if len(raw) == 0 {
+		raw = f.text(uint64(le.Uint32(f.symbols[at+4:])))
+	}
+	name := f.Plain(raw)
+	if len(name) == len(raw) && len(name) > 1 && name[0] == '_' && f.Machine == machineX86 {
+		name = name[1:] // that of C, which stands before every name
+	}
+	return name
+}
+
+// Plain takes the decoration of C from a name, in place: of f@@8 everywhere, of
+// _f@8 and @f@8 on 32-bit x86.
+func (f *File) Plain(name []byte) []byte {
+	if len(name) < 2 || name[0] == '?' {
+		return name
+	}
+	if rest := bytes.TrimRight(name, "0123456789"); len(rest) < len(name) && len(rest) > 2 && rest[len(rest)-1] == '@' {
+		switch rest = rest[:len(rest)-1]; {
+		case rest[len(rest)-1] == '@':
+			return rest[:len(rest)-1]
+		case f.Machine == machineX86 && (rest[0] == '_' || rest[0] == '@'):
+			return rest[1:]
+		}
+	}
+	return name
+}
