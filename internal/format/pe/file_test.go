@@ -254,8 +254,8 @@ func TestDamageIsTold(t *testing.T) {
 		p.Sections[i].Data = nil // as in a file of debug information
 	}
 	f := clean(t, p.Bytes())
-	if f.HasPDB || !strings.HasPrefix(symbols(t, f), "1 1040") {
-		t.Errorf("%+v, %s", f.PDB, symbols(t, f))
+	if f.HasUnwind() || f.HasPDB || !strings.HasPrefix(symbols(t, f), "1 1040") {
+		t.Errorf("%v, %+v, %s", f.HasUnwind(), f.PDB, symbols(t, f))
 	}
 }
 
