@@ -38,6 +38,7 @@ type image struct {
 	rank         func(s *symbol) uint8
 	scans        atomic.Int32
 	names        func(table uint8, off uint32) []byte // of symbols
+	plain        func(name []byte) []byte             // takes off what the system adds to names; nil: nothing
 	cfi          func(yield func([]byte) error) error // writes the unwind information; nil: there is none
 	hidden       *macho.SymbolMap                     // of a binary whose names were hidden
 	buildID      []byte

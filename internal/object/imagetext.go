@@ -36,6 +36,9 @@ func (g *image) appendText(dst []byte, t sym.Text) (out []byte) {
 		dst = g.appendGuestName(dst, t)
 	case g.dwarf != nil:
 		dst = g.dwarf.AppendName(dst, dwarf.Name(t))
+		if g.plain != nil {
+			dst = append(dst[:from], g.plain(dst[from:])...)
+		}
 	}
 	return validTail(g.unhide(dst, from), from)
 }

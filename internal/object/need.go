@@ -7,6 +7,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/format/dwarf"
+	"symbolon/internal/ident"
 )
 
 // Need is another file that an object refers to.
@@ -18,6 +19,8 @@ type Need struct {
 	CRC    uint32 // of the content, for NeedDebug with a name
 	Member string // of the archive that Name is, for NeedObject
 	Time   int64  // when a NeedObject that is no member was written last, in seconds since 1970; 0: it does not say
+
+	DebugID ident.DebugID // of NeedPDB
 
 	linked *linked // of NeedObject
 }
@@ -33,9 +36,10 @@ const (
 	NeedObject                 // the debug information of what was linked from one object file
 	NeedModule                 // all debug information of a module of WebAssembly: another one with the same code
 	NeedMap                    // the names that numbers stand for, since the binary went through Apple's store
+	NeedPDB                    // all debug information of a Windows binary
 )
 
-var needNames = [...]string{"debug", "alt", "split", "dsym", "object", "module", "symbol map"}
+var needNames = [...]string{"debug", "alt", "split", "dsym", "object", "module", "symbol map", "pdb"}
 
 func (k NeedKind) String() string { return needNames[k] }
 

@@ -32,6 +32,7 @@ const (
 	kindBreakpad
 	kindELF
 	kindMachO
+	kindPE
 	kindWasm
 	kindPDB
 	kindBundle
@@ -43,7 +44,7 @@ const (
 	kindTar
 )
 
-var kindNames = [...]string{"unknown", "breakpad", "elf", "macho", "wasm", "pdb", "sourcebundle", "gzip", "zstd", "xz", "ar", "zip", "tar"}
+var kindNames = [...]string{"unknown", "breakpad", "elf", "macho", "pe", "wasm", "pdb", "sourcebundle", "gzip", "zstd", "xz", "ar", "zip", "tar"}
 
 // headSize is how many bytes tell the format.
 const headSize = 264
@@ -61,6 +62,7 @@ var magics = [...]struct {
 	{"\xcf\xfa\xed\xfe", kindMachO},
 	{"\xca\xfe\xba\xbe", kindMachO},
 	{"\xca\xfe\xba\xbf", kindMachO},
+	{"MZ", kindPE},
 	{"\x00asm", kindWasm},
 	{"SYSB", kindBundle},
 	{"\x1f\x8b", kindGzip},
@@ -184,6 +186,8 @@ func (s *Stream) Finish(src bin.Source, opt Options) (f *File, err error) {
 		return one(openBreakpad(ix, src))
 	case kindELF:
 		return one(openELF(src, opt))
+	case kindPE:
+		return one(openPE(src, opt))
 	case kindWasm:
 		return one(openWasm(src, opt))
 	case kindPDB:
