@@ -1,8 +1,6 @@
 package pe
 
 import (
-	"bytes"
-
 	"symbolon/internal/bin"
 )
 
@@ -144,13 +142,20 @@ func (f *File) SymbolName(table uint8, off uint32) []byte {
 	return name
 }
 
+// maxDigits is how many digits the size of parameters has at most.
+const maxDigits = 6
+
 // Plain takes the decoration of C from a name, in place: of f@@8 everywhere, of
 // _f@8 and @f@8 on 32-bit x86.
 func (f *File) Plain(name []byte) []byte {
 	if len(name) < 2 || name[0] == '?' {
 		return name
 	}
-	if rest := bytes.TrimRight(name, "0123456789"); len(rest) < len(name) && len(rest) > 2 && rest[len(rest)-1] == '@' {
+	end := len(name)
+	for end > max(2, len(name)-maxDigits) && name[end-1]-'0' < 10 {
+		end--
+	}
+	if rest := name[:end]; end > 2 && end < len(name) && rest[end-1] == '@' {
 		switch rest = rest[:len(rest)-1]; {
 		case rest[len(rest)-1] == '@':
 			return rest[:len(rest)-1]
