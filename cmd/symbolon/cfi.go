@@ -15,7 +15,8 @@ func cfiCommand() *command {
 		args:  "FILE",
 		short: "Print the unwind information of a file as Breakpad's STACK records",
 		long: `Addresses are relative to the image. Read are .eh_frame and .debug_frame, the
-compact unwind information of Apple's systems, and Breakpad files. A rule that
+compact unwind information of Apple's systems, the exception directory of
+Windows programs for x64 and arm64, and Breakpad files. A rule that
 the records cannot say is left out.`,
 		flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&open.Arch, "arch", "", "the object of a file of several that is for `ARCH`; empty is any")

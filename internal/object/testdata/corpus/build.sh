@@ -5,8 +5,8 @@
 #   ./build.sh [REF]    # here; then ./want.py REF writes what is expected
 #
 # Made with gcc 12.2, clang, lld, llvm-dwp, llvm-lipo and dsymutil 14.0.6,
-# binutils 2.40 (also for powerpc64-linux-gnu and s390x-linux-gnu), dwz 0.15 and
-# elfutils 0.188. Files whose name ends in .xz are stored packed: the test opens
+# binutils 2.40 (also for powerpc64-linux-gnu, s390x-linux-gnu and, with gcc,
+# x86_64-w64-mingw32), dwz 0.15 and elfutils 0.188. Files whose name ends in .xz are stored packed: the test opens
 # them as they are.
 set -eu
 cd "$(dirname "$0")"
@@ -172,6 +172,14 @@ for data in slices:
 open(sys.argv[1], "wb").write(head.ljust(0x4000, b"\0") + body)
 P
 
+# PE: the C program for both widths, the C++ one with other tools.
+units pe64 clang --target=x86_64-w64-mingw32 -gdwarf-4 -O2
+ld.lld -m i386pep -e start --subsystem console --no-insert-timestamp pe64-tile.o pe64-sort.o -o pe-x86_64.exe
+units pe32 clang --target=i686-w64-mingw32 -gdwarf-4 -O2
+ld.lld -m i386pe -e _start --subsystem console --no-insert-timestamp pe32-tile.o pe32-sort.o -o pe-i386.exe
+units_cc pecc x86_64-w64-mingw32-g++ -gdwarf-4 -O2
+x86_64-w64-mingw32-ld -e start --no-insert-timestamp pecc-kiln.o pecc-unload.o -o pe-gcc-cc.exe
+
 # wasm.
 units w clang --target=wasm32 -gdwarf-4 -O2
 wasm-ld --no-entry --export=start --allow-undefined w-tile.o w-sort.o -o wasm32.wasm
@@ -179,18 +187,18 @@ wasm-ld --no-entry --export=start --allow-undefined w-tile.o w-sort.o -o wasm32.
 # Windows.
 for arch in x86_64 i686 aarch64; do
 	for u in kiln unload; do
-		clang++ --target=$arch-pc-windows-msvc -ffile-compilation-dir='c:\corpus' $FREE $CXX -gcodeview -g -O2 -c src/$u.cc -o pe-$arch-$u.obj
+		clang++ --target=$arch-pc-windows-msvc -ffile-compilation-dir='c:\corpus' $FREE $CXX -gcodeview -g -O2 -c src/$u.cc -o win-$arch-$u.obj
 	done
 	lld-link /nodefaultlib /entry:start /subsystem:console /debug /opt:ref,noicf /brepro /pdbaltpath:%_PDB% \
-		'/pdbsourcepath:c:\corpus' /out:pe-$arch.exe /pdb:pe-$arch.pdb pe-$arch-kiln.obj pe-$arch-unload.obj
-	keep pe-$arch.exe pe-$arch.exe
+		'/pdbsourcepath:c:\corpus' /out:win-$arch.exe /pdb:win-$arch.pdb win-$arch-kiln.obj win-$arch-unload.obj
+	keep win-$arch.exe win-$arch.exe
 done
 
 for f in clang-dwarf[2-5] gcc-dwarf[2-5] gcc-cc-strict2 clang-cc-dwarf5 gcc-cc-dwarf5 line-tables-only embed-source dwarf64 i386 lto \
 	no-build-id zlib zlib-gnu zstd debug-types4 debug-types5 split4 split4-*.dwo split5 split5-*.dwo dwp4 dwp4.dwp dwp5 dwp5.dwp \
 	split-types split-types-*.dwo dwz dwz-multi dwz-multi.alt dwz-sup dwz-sup.alt object.o object-types.o module.ko debuglink \
-	debuglink.debug minidebuginfo thumb mips-be s390x-be ppc64-elfv1 aarch64 riscv64 macho-*.dylib macho-*.dsym macho.o wasm32.wasm \
-	pe-*.exe pe-*.pdb; do
+	debuglink.debug minidebuginfo thumb mips-be s390x-be ppc64-elfv1 aarch64 riscv64 macho-*.dylib macho-*.dsym macho.o pe-*.exe wasm32.wasm \
+	win-*.exe win-*.pdb; do
 	if strings -a "$f" | grep -qF "$out"; then echo "$f holds a path of this machine" >&2; fi
 	cp "$f" "$here/$f"
 done
