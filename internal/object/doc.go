@@ -40,7 +40,7 @@
 //
 // # Images
 //
-// ELF, Mach-O and WebAssembly files are images: code, symbols and debug
+// ELF, Mach-O, PE and WebAssembly files are images: code, symbols and debug
 // information apart. Their addresses have the image base taken away. The answer
 // to an address is that of
 //
@@ -54,8 +54,8 @@
 //     inside of it, as a call without any range has everywhere.
 //  2. else the symbol whose extent holds it, by the same rule, with the row of
 //     a line program, if a unit that says to have code there has one. A symbol
-//     without size reaches to the next one or to the end of what is loaded with
-//     it; one without size and type inside of another is a label and no symbol.
+//     without size reaches to the next one, to the next function that the file
+//     tells of in other ways, or to the end of what is loaded with it; one without size and type inside of another is a label and no symbol.
 //  3. else nothing: code in a line program alone has no name.
 //
 // A unit answers for the addresses that its root DIE says to have, and what it
