@@ -25,6 +25,8 @@ type openOptions struct {
 	Dirs    []string // where separate files may be
 	Columns bool
 	Written bool // paths are not cleaned
+
+	base uint64 // of the binary that the file is for
 }
 
 // debugFile is an object of a file, with the files beside it that it needs.
@@ -83,7 +85,7 @@ func (d *debugFile) openFile(e *env, name string, opt openOptions) (*object.File
 	d.open = append(d.open, src)
 	room := &space{dir: os.TempDir()}
 	d.spaces = append(d.spaces, room)
-	return object.Open(src.Source, object.Options{Columns: opt.Columns, Written: opt.Written, Space: room})
+	return object.Open(src.Source, object.Options{Columns: opt.Columns, Written: opt.Written, Base: opt.base, Space: room})
 }
 
 // choose picks the object that is asked for.
@@ -118,7 +120,7 @@ type finder struct {
 
 func (f *finder) run() {
 	for _, n := range f.file.object.Needs() {
-		if n.Kind == object.NeedDebug || n.Kind == object.NeedDSYM {
+		if n.Kind == object.NeedDebug || n.Kind == object.NeedDSYM || n.Kind == object.NeedPDB {
 			if f.replace(n) {
 				break
 			}
@@ -159,8 +161,9 @@ func (f *finder) replace(n object.Need) bool {
 		return false
 	}
 	for _, path := range f.debugPaths(n) {
-		opened := &debugFile{}
-		file, err := opened.openFile(f.env, path, f.opt)
+		opened, opt := &debugFile{}, f.opt
+		opt.base = own.LoadAddress
+		file, err := opened.openFile(f.env, path, opt)
 		if err == nil {
 			for _, o := range file.Objects() {
 				if fits(o, n, own, opened.open[0]) {
@@ -182,6 +185,8 @@ func fits(o *object.Object, n object.Need, own object.Info, src *file) bool {
 	switch {
 	case info.Features&object.HasDebug == 0 && own.Features >= info.Features:
 		return false
+	case n.Kind == object.NeedPDB:
+		return info.Kind == "pdb" && info.Module.DebugID == n.DebugID
 	case len(n.ID) > 0:
 		return !info.Module.DebugID.IsZero() && info.Module.DebugID == own.Module.DebugID
 	}
@@ -192,6 +197,9 @@ func fits(o *object.Object, n object.Need, own object.Info, src *file) bool {
 
 func (f *finder) debugPaths(n object.Need) (paths []string) {
 	dir := filepath.Dir(f.name)
+	if n.Kind == object.NeedPDB {
+		return f.others(f.pdbPaths(n))
+	}
 	if n.Kind == object.NeedDSYM {
 		paths = macho.DSYMPaths(f.name)
 		for _, d := range f.opt.Dirs {
@@ -211,6 +219,40 @@ func (f *finder) debugPaths(n object.Need) (paths []string) {
 		}
 	}
 	return f.others(paths)
+}
+
+// pdbPaths are where the PDB of a binary may be: beside it, by the name that the
+// linker gave it or by that of the binary; where the linker put it; and in other
+// folders, which may be laid out as symbol stores are.
+func (f *finder) pdbPaths(n object.Need) (paths []string) {
+	own := filepath.Base(f.name)
+	names := []string{n.Name, strings.TrimSuffix(own, filepath.Ext(own)) + ".pdb"}
+	for i, dir := range append([]string{filepath.Dir(f.name)}, f.opt.Dirs...) {
+		for _, name := range names {
+			paths = append(paths, anyCase(dir, name)...)
+			if i > 0 {
+				for _, store := range anyCase(dir, name) {
+					for _, id := range anyCase(store, n.DebugID.Breakpad()) {
+						paths = append(paths, anyCase(id, name)...)
+						paths = append(paths, anyCase(id, name[:len(name)-1]+"_")...)
+					}
+				}
+			}
+		}
+	}
+	return append(paths, n.Dir+n.Name)
+}
+
+// anyCase are the entries of a folder that have a name, whatever the case of its
+// letters.
+func anyCase(dir, name string) (paths []string) {
+	entries, _ := os.ReadDir(dir) // one that cannot be read has none
+	for _, e := range entries {
+		if strings.EqualFold(e.Name(), name) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths
 }
 
 // buildIDPath is where a tree of debug files keeps that of a build id.

@@ -480,7 +480,11 @@ func (t *llvmTool) name(name string) string {
 	case !t.demangle:
 		return name
 	}
-	return llvmSpelling(demangle.Name(name, demangle.LLVM))
+	readable := demangle.Name(name, demangle.LLVM)
+	if strings.HasPrefix(name, "?") {
+		return readable
+	}
+	return llvmSpelling(readable)
 }
 
 func hex(addr uint64) string { return "0x" + strconv.FormatUint(addr, 16) }

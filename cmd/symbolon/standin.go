@@ -130,7 +130,7 @@ func (d *debugged) text(t sym.Text) string {
 // the mark of a part or a variant.
 func (d *debugged) name(t sym.Text) string {
 	name := d.text(t)
-	if !d.obj.Mangled() {
+	if info := d.obj.Info(); !d.obj.Mangled() || info.Kind == "pdb" {
 		return name
 	}
 	name = variant.ReplaceAllString(name, "")
@@ -144,7 +144,7 @@ func (d *debugged) name(t sym.Text) string {
 var variant = regexp.MustCompile(`(\.(isra|part|constprop|cold|lto_priv|localalias|llvm)(\.[0-9]+)?)+$`)
 
 func isMangled(name string) bool {
-	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R")
+	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || strings.HasPrefix(name, "?")
 }
 
 // lastPart is a name without the scopes before it.

@@ -105,6 +105,8 @@ type msvcKnown struct {
 type msvc struct {
 	cursor
 	style  Style
+	words  bool       // conventions and numbers are written in the compiler's words
+	local  bool       // it is local to a function
 	nodes  []msvcNode // the first one is nothing
 	known  msvcKnown
 	depth  int
@@ -128,14 +130,10 @@ func appendMSVC(dst, name []byte, style Style) ([]byte, bool) {
 	}
 	m := msvcs.Get().(*msvc)
 	defer msvcs.Put(m)
-	*m = msvc{
-		cursor: cursor{text: name, end: len(name)},
-		style:  style,
-		nodes:  append(m.nodes[:0], msvcNode{}),
-		limit:  len(dst) + maxOutput,
-		out:    dst,
+	n := m.read(dst, name, style, style == LLVM)
+	if m.local && style == Full {
+		n = m.read(dst, name, style, true)
 	}
-	n := m.start()
 	if m.failed {
 		m.text, m.out = nil, nil
 		return dst, false
@@ -147,6 +145,20 @@ func appendMSVC(dst, name []byte, style Style) ([]byte, bool) {
 	out, ok := m.out, !m.failed && len(m.out) <= m.limit
 	m.text, m.out = nil, nil
 	return out, ok
+}
+
+// read reads a name. With words the compiler's words for conventions and numbers
+// are written: those who tell of what is local to functions leave them in.
+func (m *msvc) read(dst, name []byte, style Style, words bool) ref {
+	*m = msvc{
+		cursor: cursor{text: name, end: len(name)},
+		style:  style,
+		words:  words,
+		nodes:  append(m.nodes[:0], msvcNode{}),
+		limit:  len(dst) + maxOutput,
+		out:    dst,
+	}
+	return m.start()
 }
 
 // hashedLength is how much of a name the compiler made of a hash because the

@@ -171,6 +171,7 @@ func (m *msvc) scope() ref {
 	case m.nextIf('?'):
 		n, _ := m.numeral()
 		m.want("?")
+		m.local = true
 		return m.add(msvcNode{kind: mLocal, number: n, first: m.symbol()})
 	}
 	return m.plain(true)

@@ -37,15 +37,15 @@ func (m *msvc) gap() {
 	}
 }
 
-// printSymbol writes a symbol. All that it says is written by LLVM and where
-// something is in it; else what symbols are told apart by.
+// printSymbol writes a symbol. All that it says is written where something is in
+// it; else what symbols are told apart by.
 func (m *msvc) printSymbol(n ref, where int) {
 	if !m.may(n) {
 		return
 	}
 	node := &m.nodes[n]
 	nameOnly := where != inArgument && (m.style == NoParams || m.style == Simple)
-	whole := !nameOnly && (m.style == LLVM || where == inScope)
+	whole := !nameOnly && where == inScope
 	switch node.kind {
 	case mLiteral:
 		m.printLiteral(node)
@@ -114,7 +114,7 @@ func (m *msvc) printVcall(node *msvcNode, nameOnly bool) {
 }
 
 func (m *msvc) printConvention(c byte) {
-	if m.style == LLVM {
+	if m.words {
 		m.gap()
 		m.say(msvcConventions[c])
 	}

@@ -85,12 +85,12 @@ func TestMSVCOperators(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"??_GC@@UAEPAXI@Z":   "public: virtual void * __thiscall C::`scalar deleting dtor'(unsigned int)",
-		"??_HC@@QAEXH@Z":     "public: void __thiscall C::`vector ctor iterator'(int)",
-		"??__HC@@QAEXH@Z":    "public: void __thiscall C::`vector vbase copy constructor iterator'(int)",
-		"??_NC@@QAEXH@Z":     "public: void __thiscall C::`eh vector vbase ctor iterator'(int)",
-		"??0C@@QAE@XZ":       "public: __thiscall C::C(void)",
-		"??MC@@QBE_NABV0@@Z": "public: bool __thiscall C::operator<(class C const &) const",
+		"??_GC@@UAEPAXI@Z":   "C::`scalar deleting dtor'(unsigned int)",
+		"??_HC@@QAEXH@Z":     "C::`vector ctor iterator'(int)",
+		"??__HC@@QAEXH@Z":    "C::`vector vbase copy constructor iterator'(int)",
+		"??_NC@@QAEXH@Z":     "C::`eh vector vbase ctor iterator'(int)",
+		"??0C@@QAE@XZ":       "C::C(void)",
+		"??MC@@QBE_NABV0@@Z": "C::operator<(class C const &) const",
 	} {
 		if got := demangle.Name(name, demangle.LLVM); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)

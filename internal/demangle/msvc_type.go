@@ -83,7 +83,7 @@ func (m *msvc) builtin(c byte) ref {
 		return m.fail()
 	}
 	word := table[c-'A']
-	if m.style == LLVM {
+	if m.words {
 		word = microsoft(word)
 	}
 	return m.add(msvcNode{kind: mText, word: word})

@@ -15,9 +15,10 @@
 //
 // In full, a function of MSVC has the form of Itanium and PDB names, without
 // result, access and convention: ns::C::f(int, char const*) const. A variable has
-// its type. What something local is in is written with its result, as other
-// tools write it. Integers have the names of <stdint.h>, classes no keyword. As
-// LLVM spells it, a symbol says all that llvm-undname says.
+// its type. What something local is in is written with its result and in the
+// compiler's words (__cdecl, __int64), as other tools write it; elsewhere integers
+// have the names of <stdint.h>, and classes have no keyword. In the style of LLVM
+// it is as llvm-symbolizer writes it.
 //
 // Deviations met in the wild: names with clone suffixes (.cold, .isra.0) and
 // LLVM's hashes (.llvm.123); block invocations; an underscore too many (Mach-O)

@@ -15,6 +15,7 @@ import (
 type Options struct {
 	Columns bool      // frames tell the column too
 	Written bool      // paths are as they are written in the file, and not cleaned
+	Base    uint64    // the load address of the binary, for a file that does not say it: a PDB
 	Space   bin.Space // takes large sections that are packed; nil: the heap does. It outlives the File
 
 	room   *room // what may still be unpacked; nil: that of the file

@@ -43,7 +43,7 @@ func openPDB(src bin.Source, opt Options) (*Object, error) {
 	if f.HasFrames() {
 		g.cfi = f.Frames
 	}
-	info := Info{Kind: kindNames[kindPDB], Type: "dbg", Module: ident.Module{
+	info := Info{Kind: kindNames[kindPDB], Type: "dbg", LoadAddress: opt.Base, Module: ident.Module{
 		Type: ident.TypePE, Arch: ident.MachineArch(f.Machine), DebugID: ident.NewGUID(f.GUID, f.Age),
 	}}
 	if g.hasSymbols {
