@@ -1,7 +1,7 @@
 // Package demangle turns mangled names into readable ones: of C++ (Itanium and
-// MSVC), Rust (legacy and v0), Swift (4.0 and later), Go and OCaml. Decorated
-// names of C on Windows are undone on request only, since plain names can look
-// so. Objective-C names are readable already.
+// MSVC), Rust (legacy and v0), Swift (4.0 and later), Go and OCaml. Objective-C
+// names are readable already. Decorated names of C on Windows are for who knows
+// that they are such: plain names can look so.
 //
 //	C++     https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling
 //	MSVC    no text of its own; what is read is said in msvc.go
@@ -177,26 +177,4 @@ func appendOCaml(dst, name []byte, _ Style) ([]byte, bool) {
 		}
 	}
 	return dst, true
-}
-
-// decorated is the form of a decorated name: of vectorcall@@16, and of
-// _stdcall@8 and @fastcall@8.
-var decorated = regexp.MustCompile(`^(?:(.+)@|[_@](.+))@[0-9]+$`)
-
-// Undecorated is the C name of a decorated one of Windows: of vectorcall@@16,
-// and where the system puts an underscore before each name (32-bit x86), of
-// _stdcall@8, @fastcall@8 and _cdecl. Other names stay as they are. Ask only for
-// symbols of such files: a plain name can look decorated.
-func Undecorated(name string, underscores bool) string {
-	found := decorated.FindStringSubmatch(name)
-	switch {
-	case strings.HasPrefix(name, "?"): // a mangled name
-	case found != nil && found[1] != "":
-		return found[1]
-	case found != nil && underscores:
-		return found[2]
-	case underscores && len(name) > 1 && name[0] == '_' && Name(name, Full) == name:
-		return name[1:]
-	}
-	return name
 }

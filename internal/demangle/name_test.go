@@ -1,7 +1,6 @@
 package demangle_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -98,33 +97,6 @@ func TestEscapesOfOCaml(t *testing.T) {
 	}
 }
 
-func TestDecoratedNamesAreUndoneOnRequest(t *testing.T) {
-	for _, x := range []struct {
-		name        string
-		underscores bool
-		want        string
-	}{
-		{"_foo@12", true, "foo"},
-		{"@foo@8", true, "foo"},
-		{"foo@@16", true, "foo"},
-		{"foo@@16", false, "foo"},
-		{"_foo", true, "foo"},
-		{"_foo", false, "_foo"},
-		{"_foo@12", false, "_foo@12"},
-		{"foo", true, "foo"},
-		{"_", true, "_"},
-		{"foo@", true, "foo@"},
-		{"@12", true, "@12"},
-		{"_Z3foov", true, "_Z3foov"},
-		{"__Z3foov", true, "__Z3foov"},
-		{"?f@@YAXXZ@4", true, "?f@@YAXXZ@4"},
-	} {
-		if got := demangle.Undecorated(x.name, x.underscores); got != x.want {
-			t.Errorf("%s, %v: got %s, want %s", x.name, x.underscores, got, x.want)
-		}
-	}
-}
-
 // fuzzReader looks at what each name becomes: something, of bounded size, the
 // same in each way to ask, and soon.
 func fuzzReader(f *testing.F) {
@@ -142,7 +114,6 @@ func fuzzReader(f *testing.F) {
 				t.Errorf("%q became %q and %q", name, got, again)
 			}
 		}
-		demangle.Undecorated(name, strings.HasSuffix(name, "1"))
 	})
 }
 

@@ -91,8 +91,10 @@ func MachineArch(machine uint16) Arch {
 		return ArchX86
 	case 0x8664:
 		return ArchX86_64
-	case 0x01c0, 0x01c2, 0x01c4:
+	case 0x01c0, 0x01c2:
 		return ArchARM
+	case 0x01c4:
+		return ArchARMv7
 	case 0xaa64, 0xa641, 0xa64e: // the latter two with x86-64 in it
 		return ArchARM64
 	}

@@ -149,3 +149,20 @@ func TestEveryPartOfAPDBAnswersAsItsTable(t *testing.T) {
 		t.Errorf("only %d are files", opened)
 	}
 }
+
+func TestDecoratedNamesOfC(t *testing.T) {
+	names := [][3]string{ // as linked, on x86, elsewhere
+		{"_foo@12", "foo", "_foo@12"}, {"@foo@8", "foo", "@foo@8"}, {"foo@@16", "foo", "foo"}, {"_foo", "foo", "_foo"}, {"foo", "foo", "foo"},
+		{"_", "_", "_"}, {"foo@", "foo@", "foo@"}, {"@12", "@12", "@12"}, {"__Z3foov", "_Z3foov", "__Z3foov"}, {"?f@@YAXXZ@4", "?f@@YAXXZ@4", "?f@@YAXXZ@4"},
+		{"_foo@1234567", "foo@1234567", "_foo@1234567"},
+	}
+	for i, machine := range []uint16{0x14c, 0x8664} {
+		p := &fixture.PDB{GUID: [16]byte{1}, Machine: machine, Sections: []fixture.PDBSection{{0x1000, 0x1000, 0x60000020}}}
+		want := map[uint64]string{}
+		for k, name := range names {
+			p.Publics = append(p.Publics, fixture.PDBRecord(0x110e, uint32(2), uint32(16*k), uint16(1), name[0]))
+			want[uint64(0x1000+16*k)] = name[1+i] + ";;"
+		}
+		answersPDB(t, p, want)
+	}
+}

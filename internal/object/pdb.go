@@ -23,7 +23,8 @@ func openPDB(src bin.Source, opt Options) (*Object, error) {
 		g.problems.at("damaged headers", p.Place, p.Off, p.Reason)
 	}
 	g.hasSymbols = f.HasPublics()
-	g.names = func(_ uint8, off uint32) []byte { return f.PublicName(off) }
+	x86 := ident.MachineArch(f.Machine) == ident.ArchX86
+	g.names = func(_ uint8, off uint32) []byte { return plainC(f.PublicName(off), x86, true) }
 	g.eachSymbol = func(yield func(symbol)) {
 		err := f.Publics(func(p pdb.Public) bool {
 			yield(symbol{addr: uint64(p.Addr), name: p.Record})

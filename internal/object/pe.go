@@ -77,7 +77,11 @@ func (b *peBinary) findNeeds() {
 
 func (b *peBinary) addSymbols() {
 	g, f := b.image, b.f
-	g.names, g.plain = f.SymbolName, f.Plain
+	x86 := f.Arch() == ident.ArchX86
+	g.names = func(table uint8, off uint32) []byte {
+		return plainC(f.SymbolName(table, off), x86, table != pe.TableExport)
+	}
+	g.plain = func(name []byte) []byte { return plainC(name, x86, false) }
 	g.eachSymbol = func(yield func(symbol)) {
 		f.Symbols(func(s pe.Symbol) bool {
 			x := symbol{addr: f.ImageBase + uint64(s.Addr), name: s.NameOff, table: s.Table}

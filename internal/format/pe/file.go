@@ -135,10 +135,6 @@ func (f *File) optional(at, size int64) {
 
 // The instruction sets. An image for both x64 and arm64 is of the first.
 const (
-	machineX86   = 0x14c
-	machineARM   = 0x1c0
-	machineThumb = 0x1c2
-	machineARMNT = 0x1c4
 	machineX64   = 0x8664
 	machineARM64 = 0xaa64
 	machineEC    = 0xa641
@@ -146,21 +142,7 @@ const (
 )
 
 // Arch is the instruction set.
-func (f *File) Arch() ident.Arch {
-	switch f.Machine {
-	case machineX86:
-		return ident.ArchX86
-	case machineX64:
-		return ident.ArchX86_64
-	case machineARM64, machineEC, machineBoth:
-		return ident.ArchARM64
-	case machineARM, machineThumb:
-		return ident.ArchARM
-	case machineARMNT:
-		return ident.ArchARMv7
-	}
-	return ident.ArchUnknown
-}
+func (f *File) Arch() ident.Arch { return ident.MachineArch(f.Machine) }
 
 // characteristicDLL marks a library.
 const characteristicDLL = 0x2000

@@ -121,11 +121,11 @@ func (f *File) eachCOFF(yield func(Symbol) bool) {
 	}
 }
 
-// SymbolName is the name of a symbol without the decoration of C, nil if there
-// is none. It is cut where it is longer than maxName.
+// SymbolName is the name of a symbol, nil if there is none. It is cut where it is
+// longer than maxName.
 func (f *File) SymbolName(table uint8, off uint32) []byte {
 	if table == TableExport {
-		return f.Plain(untilNUL(f.Mapped(off, maxName)))
+		return untilNUL(f.Mapped(off, maxName))
 	}
 	at := uint64(off) * symbolSize
 	if at+symbolSize > uint64(len(f.symbols)) {
@@ -135,33 +135,5 @@ func (f *File) SymbolName(table uint8, off uint32) []byte {
 	if len(raw) == 0 {
 		raw = f.text(uint64(le.Uint32(f.symbols[at+4:])))
 	}
-	name := f.Plain(raw)
-	if len(name) == len(raw) && len(name) > 1 && name[0] == '_' && f.Machine == machineX86 {
-		name = name[1:] // that of C, which stands before every name
-	}
-	return name
-}
-
-// maxDigits is how many digits the size of parameters has at most.
-const maxDigits = 6
-
-// Plain takes the decoration of C from a name, in place: of f@@8 everywhere, of
-// _f@8 and @f@8 on 32-bit x86.
-func (f *File) Plain(name []byte) []byte {
-	if len(name) < 2 || name[0] == '?' {
-		return name
-	}
-	end := len(name)
-	for end > max(2, len(name)-maxDigits) && name[end-1]-'0' < 10 {
-		end--
-	}
-	if rest := name[:end]; end > 2 && end < len(name) && rest[end-1] == '@' {
-		switch rest = rest[:len(rest)-1]; {
-		case rest[len(rest)-1] == '@':
-			return rest[:len(rest)-1]
-		case f.Machine == machineX86 && (rest[0] == '_' || rest[0] == '@'):
-			return rest[1:]
-		}
-	}
-	return name
+	return raw
 }
