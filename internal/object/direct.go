@@ -45,22 +45,18 @@ func (g *image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []s
 	var found direct
 	g.unitsAt(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerFunc, false) })
 	if found.unit == nil {
-		t, _ := g.symbols().at(place)
-		if t == nil {
-			return dst
-		}
-		if !g.covers(t.addr) {
+		s := g.symbolAt(place)
+		if s == nil || !g.covers(s.addr) {
 			return dst
 		}
 		if g.unsized {
-			g.unitsAt(t.addr, func(u int) { g.look(&found, u, t.addr-g.bases[part], part*layersOfPart+layerFunc, false) })
+			g.unitsAt(s.addr, func(u int) { g.look(&found, u, s.addr-g.bases[part], part*layersOfPart+layerFunc, false) })
 			if found.unit != nil {
 				return dst
 			}
 		}
 		g.unitsAt(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerLines, true) })
 		if found.unit == nil {
-			s := &g.syms.all[t.index]
 			return append(dst, sym.Frame{Func: s.text(), Entry: s.addr - g.bases[part], Size: s.size})
 		}
 	}

@@ -166,3 +166,63 @@ func TestDecoratedNamesOfC(t *testing.T) {
 		answersPDB(t, p, want)
 	}
 }
+
+// holed is a file with zeros between its first bytes and the rest, which gives
+// its bytes by ReadAt alone and counts them.
+type holed struct {
+	b        []byte
+	at, hole int64
+	read     int
+}
+
+func (h *holed) Size() int64 { return int64(len(h.b)) + h.hole }
+
+func (h *holed) ReadAt(p []byte, off int64) (int, error) {
+	h.read += len(p)
+	clear(p)
+	for i, c := range h.b[:h.at] {
+		if at := int64(i) - off; at >= 0 && at < int64(len(p)) {
+			p[at] = c
+		}
+	}
+	for i := range p {
+		if at := off + int64(i) - h.hole; at >= h.at && at < int64(len(h.b)) {
+			p[i] = h.b[at]
+		}
+	}
+	return int(min(int64(len(p)), max(0, h.Size()-off))), nil
+}
+
+// A PDB of more than 4 GiB, with many functions of which one is asked for, is
+// read at few places.
+func TestOneAddressOfAnEndlessPDB(t *testing.T) {
+	p := fixture.SamplePDB()
+	p.BlockSize, p.Hole = 4096, 3<<20
+	const many = 2000
+	p.Sections[0][1] = 64 * (many + 0x100)
+	for i := range uint32(many) {
+		off := 0x1000 + 64*i
+		m := fixture.PDBModule{Name: fmt.Sprintf("module %d", i)}
+		for k := range uint32(8) {
+			m.Symbols = append(m.Symbols, fixture.PDBProc(0x1110, 0x1002, off+4*k, 4, 1, fmt.Sprintf("f%d_%d", i, k)), fixture.PDBRecord(6))
+		}
+		p.Modules = append(p.Modules, m)
+		p.Parts = append(p.Parts, fixture.PDBPart{1, off, 64, uint32(len(p.Modules) - 1)})
+		p.Publics = append(p.Publics, fixture.PDBRecord(0x110e, uint32(2), off+40, uint16(1), fmt.Sprintf("?f%d@@YAXXZ", i)))
+	}
+	b := p.Bytes()
+	src := &holed{b: b, at: 3 * 4096, hole: int64(p.Hole) * 4096}
+	f, err := object.Open(src, object.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := f.Objects()[0]
+	for addr, want := range map[uint64]string{0x2000 + 64*1000 + 5: "f1000_1(int, char const*);;", 0x2000 + 64*1000 + 45: "?f1000@@YAXXZ;;"} {
+		if got := brief(o.Lookup(nil, addr), o.AppendText); got != want {
+			t.Errorf("%#x: %s, not %s", addr, got, want)
+		}
+	}
+	if src.read > len(b)/2 {
+		t.Errorf("%d bytes were read of %d", src.read, len(b))
+	}
+}

@@ -36,7 +36,9 @@ func openPDB(src bin.Source, opt Options) (*Object, error) {
 	}
 	if f.HasOrder() {
 		g.symbolsAt = func(addr uint64, yield func(symbol)) {
-			f.PublicsAt(uint32(addr), func(p pdb.Public) { yield(symbol{addr: uint64(p.Addr), name: p.Record}) })
+			for _, p := range f.PublicsAt(uint32(addr)) {
+				yield(symbol{addr: uint64(p.Addr), name: p.Record})
+			}
 		}
 	}
 	g.limit = g.pdbLimit

@@ -113,6 +113,28 @@ func (l *symbols) at(addr uint64) (t *top, until uint64) {
 	return &l.tops[j], min(until, l.tops[j].end)
 }
 
+// symbolAt is the symbol whose code is at an address of the file, nil if there is
+// none.
+func (g *image) symbolAt(addr uint64) *symbol {
+	if g.pdb != nil && g.symbolsAt != nil && g.scans.Load() < maxScans {
+		// What PDBs know of the order of their symbols makes it a matter of some
+		// reads. The next symbol begins behind addr.
+		g.scans.Add(1)
+		var list []symbol
+		g.symbolsAt(addr, func(s symbol) { list = append(list, s) })
+		list = newSymbols(list, g.limit, g.rank).all
+		if len(list) > 0 && addr < max(g.limit(list[0].addr), list[0].addr+1) {
+			return &list[0]
+		}
+		return nil
+	}
+	t, _ := g.symbols().at(addr)
+	if t == nil {
+		return nil
+	}
+	return &g.syms.all[t.index]
+}
+
 // maxScans is how often all symbols are gone through before they are sorted.
 const maxScans = 4
 

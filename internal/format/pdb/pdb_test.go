@@ -151,10 +151,12 @@ func TestPublicsAreFoundByAddress(t *testing.T) {
 		p := fixture.SamplePDB()
 		p.OldParts = old
 		f := open(t, p)
-		for addr, want := range map[uint32]string{0x1010: "again ?weigh@yard@@YAHH@Z ", 0x12ff: "again ?weigh@yard@@YAHH@Z ", 0x1300: "?late@@YAXXZ ",
+		for addr, want := range map[uint32]string{0x1010: "?weigh@yard@@YAHH@Z again ", 0x12ff: "?weigh@yard@@YAHH@Z again ", 0x1300: "?late@@YAXXZ ",
 			0x1fff: "?late@@YAXXZ ", 0x3041: "apart ", 0x3030: "", 0x1000: "", 0x5000: "", 0x2004: ""} {
 			got := ""
-			f.PublicsAt(addr, func(p pdb.Public) { got += string(f.PublicName(p.Record)) + " " })
+			for _, p := range f.PublicsAt(addr) {
+				got += string(f.PublicName(p.Record)) + " "
+			}
 			if got != want {
 				t.Errorf("%x: %q, not %q", addr, got, want)
 			}
@@ -188,8 +190,10 @@ func TestCodeThatWasMovedIsFoundWhereItIs(t *testing.T) {
 		t.Error(got)
 	}
 	name := ""
-	f.PublicsAt(0x2010, func(p pdb.Public) { name += string(f.PublicName(p.Record)) })
-	if name != "again?weigh@yard@@YAHH@Z" || f.SectionEnd(0x2010) != 0x3000 {
+	for _, p := range f.PublicsAt(0x2010) {
+		name += string(f.PublicName(p.Record))
+	}
+	if name != "?weigh@yard@@YAHH@Zagain" || f.SectionEnd(0x2010) != 0x3000 {
 		t.Errorf("%s, %x", name, f.SectionEnd(0x2010))
 	}
 }
@@ -310,7 +314,7 @@ func FuzzPDB(f *testing.F) {
 		n := 0
 		_ = file.Publics(func(p pdb.Public) bool {
 			file.PublicName(p.Record)
-			file.PublicsAt(p.Addr, func(pdb.Public) {})
+			file.PublicsAt(p.Addr)
 			file.SectionEnd(p.Addr)
 			n++
 			return n < 100

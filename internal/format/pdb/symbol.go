@@ -2,9 +2,11 @@ package pdb
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"slices"
 )
 
 // The kinds of symbol records that are read. Those with ST have names with a
@@ -196,13 +198,13 @@ func (f *File) publicAt(i int, room []byte) (p Public, sect uint16, off uint32, 
 // HasOrder says whether PublicsAt knows how to find symbols.
 func (f *File) HasOrder() bool { return len(f.publics) > 0 }
 
-// PublicsAt yields the public symbols of code at an address, or, where there is
-// none, at the greatest one before it in its section. The order by address that
-// the file has makes that a matter of some steps.
-func (f *File) PublicsAt(addr uint32, yield func(p Public)) {
+// PublicsAt is the public symbols of code at an address, or, where there is none,
+// at the greatest one before it in its section, in the order of the file. The
+// order by address that the file has makes that a matter of some steps.
+func (f *File) PublicsAt(addr uint32) (list []Public) {
 	sect, off, ok := f.place(addr)
 	if !ok {
-		return
+		return nil
 	}
 	var room [16]byte
 	lo, hi := 0, len(f.publics)/4
@@ -215,17 +217,17 @@ func (f *File) PublicsAt(addr uint32, yield func(p Public)) {
 			lo = mid + 1
 		}
 	}
-	found := false
 	for i := lo - 1; i >= 0; i-- {
 		p, s, o, ok := f.publicAt(i, room[:])
-		if s != sect || found && o != off {
-			return
+		if s != sect || len(list) > 0 && o != off {
+			break
 		}
 		if ok {
-			found, off = true, o
-			yield(p)
+			list, off = append(list, p), o
 		}
 	}
+	slices.SortFunc(list, func(a, b Public) int { return cmp.Compare(a.Record, b.Record) })
+	return list
 }
 
 // PublicName is the name of a public symbol.
