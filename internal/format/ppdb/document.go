@@ -1,0 +1,87 @@
+package ppdb
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
+
+// maxPath is how many bytes of a path are put together: each part of a broken
+// one may stand for many.
+const maxPath = 4 << 10
+
+// sourceKind is the GUID of embedded sources,
+// 0E8A571B-6926-466E-B4AD-8AB04611F5FE.
+const sourceKind = "\x1b\x57\x8a\x0e\x26\x69\x6e\x46\xb4\xad\x8a\xb0\x46\x11\xf5\xfe"
+
+// embedded says which document a source is of, and where it is in #Blob.
+type embedded struct{ document, blob uint32 }
+
+// Documents is how many source files are named. They are counted from 1.
+func (f *File) Documents() int { return int(f.tables[tableDocument].count) }
+
+// AppendPath appends the path of a document, as far as it can be read.
+func (f *File) AppendPath(dst []byte, document uint32) []byte {
+	name, _ := f.blobAt(f.tables[tableDocument].cell(document, 0))
+	separator, width := utf8.DecodeRune(name)
+	if width == 0 {
+		return dst
+	}
+	from := len(dst)
+	for rest, first := name[width:], true; len(rest) > 0 && len(dst)-from < maxPath; first = false {
+		at, n := number(rest)
+		if n == 0 {
+			break
+		}
+		rest = rest[n:]
+		if !first && separator != 0 {
+			dst = append(dst, name[:width]...)
+		}
+		part, _ := f.blobAt(at)
+		dst = append(dst, part[:min(len(part), maxPath)]...)
+	}
+	return dst[:min(len(dst), from+maxPath)]
+}
+
+// findEmbedded lists the sources that the file has.
+func (f *File) findEmbedded() {
+	t := &f.tables[tableCustom]
+	for row := uint32(1); row <= t.count; row++ {
+		parent := t.cell(row, 0)
+		if parent&(1<<tagBits-1) != tagDocument || string(f.guid(t.cell(row, 1))) != sourceKind {
+			continue
+		}
+		f.embedded = append(f.embedded, embedded{parent >> tagBits, t.cell(row, 2)})
+	}
+	slices.SortStableFunc(f.embedded, func(a, b embedded) int { return cmp.Compare(a.document, b.document) })
+}
+
+// guid is a GUID by its number.
+func (f *File) guid(number uint32) []byte {
+	if number == 0 || uint64(number)*16 > uint64(len(f.guids)) {
+		return nil
+	}
+	return f.guids[int(number-1)*16:][:16]
+}
+
+// Sources is how many sources are embedded.
+func (f *File) Sources() int { return len(f.embedded) }
+
+// Source is the embedded source of a document, nil if there is none. A size other
+// than zero says that it is a bare DEFLATE stream of so many bytes.
+func (f *File) Source(document uint32) (text []byte, size uint32, err error) {
+	i, found := slices.BinarySearchFunc(f.embedded, document, func(e embedded, d uint32) int { return cmp.Compare(e.document, d) })
+	if !found {
+		return nil, 0, nil
+	}
+	b, whole := f.blobAt(f.embedded[i].blob)
+	if !whole || len(b) < 4 {
+		return nil, 0, fmt.Errorf("embedded source of document %d is cut off in #Blob at offset %#x", document, f.embedded[i].blob)
+	}
+	if size = binary.LittleEndian.Uint32(b); int32(size) < 0 {
+		return nil, 0, fmt.Errorf("embedded source of document %d has the unknown format %#x", document, size)
+	}
+	return b[4:], size, nil
+}
