@@ -46,7 +46,7 @@ func imageSeeds(t testing.TB) (all [][]byte) {
 		}
 	})
 	all = append(all, fixture.SamplePDB().Bytes(), moved().Bytes())
-	all = append(all, m.Bytes(), fixture.MachOFat(false, m, machoImage(fixture.MachOARM64, fixture.MachODylib, uuidB)), wasm)
+	all = append(all, portable(t).Bytes(), m.Bytes(), fixture.MachOFat(false, m, machoImage(fixture.MachOARM64, fixture.MachODylib, uuidB)), wasm)
 	x, program := peProgram(fixture.PEX64, fixture.ProgramFunc{Name: "f"})
 	all = append(all, exported().Bytes(), withDWARF(x, program).Bytes())
 	for _, pack := range []func(testing.TB, ...member) []byte{arGNU, arBSD, zipped(zip.Store), zipped(zip.Deflate), tarred} {

@@ -121,10 +121,13 @@ func (o *Object) Nearest(addr uint64) (sym.Frame, bool) { return o.view.nearest(
 func (o *Object) AppendText(dst []byte, t sym.Text) []byte { return o.view.appendText(dst, t) }
 
 // Source is the content of the file behind a handle, where the debug information
-// has it (DW_LNCT_LLVM_source), else nil.
+// has it (DW_LNCT_LLVM_source, embedded sources of portable PDBs), else nil.
 func (o *Object) Source(file sym.Text) []byte {
-	if g, ok := o.view.(*image); ok {
-		return g.source(file)
+	switch v := o.view.(type) {
+	case *image:
+		return v.source(file)
+	case *portable:
+		return v.source(file)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/format/breakpad"
 	"symbolon/internal/format/pdb"
+	"symbolon/internal/format/ppdb"
 )
 
 // Options of Open. The zero value is fine.
@@ -37,6 +38,7 @@ const (
 	kindWasm
 	kindPDB
 	kindBundle
+	kindPortable
 	kindGzip
 	kindZstd
 	kindXz
@@ -45,7 +47,7 @@ const (
 	kindTar
 )
 
-var kindNames = [...]string{"unknown", "breakpad", "elf", "macho", "pe", "wasm", "pdb", "sourcebundle", "gzip", "zstd", "xz", "ar", "zip", "tar"}
+var kindNames = [...]string{"unknown", "breakpad", "elf", "macho", "pe", "wasm", "pdb", "sourcebundle", "portablepdb", "gzip", "zstd", "xz", "ar", "zip", "tar"}
 
 // headSize is how many bytes tell the format.
 const headSize = 264
@@ -66,6 +68,7 @@ var magics = [...]struct {
 	{"MZ", kindPE},
 	{"\x00asm", kindWasm},
 	{"SYSB", kindBundle},
+	{ppdb.Magic, kindPortable},
 	{"\x1f\x8b", kindGzip},
 	{"\x28\xb5\x2f\xfd", kindZstd},
 	{"\xfd7zXZ\x00", kindXz},
@@ -195,6 +198,8 @@ func (s *Stream) Finish(src bin.Source, opt Options) (f *File, err error) {
 		return one(openPDB(src, opt))
 	case kindBundle:
 		return one(openBundle(src))
+	case kindPortable:
+		return one(openPortable(src, opt))
 	case kindGzip, kindZstd, kindXz:
 		return openPacked(s.kind, src, opt)
 	case kindAr, kindZip, kindTar:

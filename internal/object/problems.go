@@ -56,16 +56,21 @@ func (g *image) tell(info *Info) {
 	g.problems.mu.Lock()
 	defer g.problems.mu.Unlock()
 	info.Counts = g.counts
-	for _, d := range g.problems.kinds {
-		info.BadRecords += d.Count
-		d.Places = append([]string(nil), d.Places...)
-		info.Damage = append(info.Damage, d)
-	}
+	g.problems.tell(info)
 	for _, h := range g.supplied {
 		var own Info
 		h.tell(&own)
 		info.BadRecords += own.BadRecords
 		info.Damage = append(info.Damage, own.Damage...)
+	}
+}
+
+// tell adds the problems. mu is held.
+func (p *problems) tell(info *Info) {
+	for _, d := range p.kinds {
+		info.BadRecords += d.Count
+		d.Places = append([]string(nil), d.Places...)
+		info.Damage = append(info.Damage, d)
 	}
 }
 

@@ -1,0 +1,273 @@
+package object
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/format/flate"
+	"symbolon/internal/format/ppdb"
+	"symbolon/internal/ident"
+	"symbolon/internal/sym"
+)
+
+// portable is an open portable PDB.
+type portable struct {
+	opt  Options
+	file *ppdb.File
+	room int64 // bytes that an embedded source may have
+	held int64 // bytes of the file that are in memory for it
+
+	starts   func() []uint64 // of methods with lines
+	problems problems
+	counts   Counts // guarded by problems.mu
+}
+
+// The texts of a portable PDB: the name that methods do not have, and a path,
+// which has the number of its document above.
+const (
+	textNameless  = 1
+	textDocument  = 2
+	documentShift = 2
+	methodShift   = 32
+	methodsFrom   = ppdb.TokenType << 24 << methodShift
+	methodsTo     = (ppdb.TokenType + 1) << 24 << methodShift
+	methodRow     = 1<<24 - 1
+)
+
+// openPortable opens a portable PDB, alone or out of the binary that it is in.
+func openPortable(src bin.Source, opt Options) (*Object, error) {
+	f, err := ppdb.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	p := &portable{opt: opt, file: f, room: opt.unpackRoom(src).left}
+	if _, ok := bin.Whole(src); !ok {
+		p.held = src.Size()
+	}
+	p.starts = sync.OnceValue(p.findStarts)
+	p.counts.Files = f.Documents()
+	for _, x := range f.Problems {
+		p.problems.at("damaged headers", x.Place, x.Off, x.Reason)
+	}
+	info := Info{
+		Kind: kindNames[kindPortable], Type: "dbg",
+		Module: ident.Module{Type: ident.TypeDotnet, DebugID: ident.NewGUID(f.GUID, f.Stamp)},
+	}
+	if p.nextStart(1) > 0 {
+		info.Features |= HasDebug
+	}
+	if f.Sources() > 0 {
+		info.Features |= HasSources
+	}
+	return &Object{info: info, view: p}, nil
+}
+
+// methods is how many methods can have an address.
+func (p *portable) methods() uint32 { return uint32(min(p.file.Methods(), methodRow)) }
+
+// methodAt is the method that an address is in, zero if it is in none, and the
+// offset there.
+func methodAt(addr uint64) (method, il uint32) {
+	if addr < methodsFrom || addr >= methodsTo {
+		return 0, 0
+	}
+	return uint32(addr>>methodShift) & methodRow, uint32(addr)
+}
+
+// entryOf is where a method starts.
+func entryOf(method uint32) uint64 { return methodsFrom + uint64(method)<<methodShift }
+
+func (p *portable) lookup(dst []sym.Frame, addr uint64) (frames []sym.Frame) {
+	if p.opt.mapped {
+		var err error
+		defer func() {
+			if err != nil {
+				frames = dst
+			}
+		}()
+		defer unfault(&err)()
+	}
+	method, il := methodAt(addr)
+	var found sym.Row
+	known := false
+	for points := p.points(method); points.Next() && points.IL <= il; {
+		if !points.Hidden {
+			found, known = p.row(&points.Point), true
+		}
+	}
+	if !known {
+		return dst
+	}
+	return append(dst, sym.Frame{Func: textNameless, File: found.File, Line: found.Line, Column: found.Column, Entry: entryOf(method)})
+}
+
+// points begins to read a method, of which zero has no points.
+func (p *portable) points(method uint32) ppdb.Points {
+	if method == 0 {
+		return ppdb.Points{}
+	}
+	return p.file.Points(method)
+}
+
+// row is what a point says, without an address.
+func (p *portable) row(x *ppdb.Point) sym.Row {
+	r := sym.Row{Line: x.Line}
+	if x.Document-1 < uint32(p.file.Documents()) {
+		r.File = sym.Text(x.Document)<<documentShift | textDocument
+	}
+	if p.opt.Columns {
+		r.Column = x.Column
+	}
+	return r
+}
+
+// nextStart is the first method from one on that has a line, zero if none has.
+func (p *portable) nextStart(method uint32) uint32 {
+	for ; method <= p.methods(); method++ {
+		for points := p.points(method); points.Next(); {
+			if !points.Hidden {
+				return method
+			}
+		}
+	}
+	return 0
+}
+
+func (p *portable) findStarts() (starts []uint64) {
+	defer unfault(new(error))()
+	for m := p.nextStart(1); m > 0; m = p.nextStart(m + 1) {
+		starts = append(starts, entryOf(m))
+	}
+	return starts
+}
+
+func (p *portable) nearest(addr uint64) (sym.Frame, bool) {
+	starts := p.starts()
+	i, found := slices.BinarySearch(starts, addr)
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return sym.Frame{}, false
+	}
+	return sym.Frame{Func: textNameless, Entry: starts[i]}, true
+}
+
+func (p *portable) appendText(dst []byte, t sym.Text) (out []byte) {
+	if t&(1<<documentShift-1) != textDocument || t>>documentShift > sym.Text(p.file.Documents()) {
+		return dst
+	}
+	if p.opt.mapped {
+		var err error
+		defer func() {
+			if err != nil {
+				out = dst
+			}
+		}()
+		defer unfault(&err)()
+	}
+	var room [512]byte
+	path := p.file.AppendPath(room[:0], uint32(t>>documentShift))
+	from := len(dst)
+	if p.opt.Written {
+		return validTail(append(dst, path...), from)
+	}
+	return validTail(appendPath(dst, path), from)
+}
+
+// source is an embedded source.
+func (p *portable) source(t sym.Text) (text []byte) {
+	if t&(1<<documentShift-1) != textDocument || t>>documentShift > sym.Text(p.file.Documents()) {
+		return nil
+	}
+	defer unfault(new(error))()
+	packed, size, err := p.file.Source(uint32(t >> documentShift))
+	switch {
+	case err != nil:
+	case size == 0:
+		return slices.Clone(packed)
+	default:
+		text, err = p.inflate(packed, size)
+	}
+	if err != nil {
+		p.problems.add("damaged sources", err.Error())
+		return nil
+	}
+	return text
+}
+
+// inflate unpacks a source.
+func (p *portable) inflate(packed []byte, size uint32) ([]byte, error) {
+	if int64(size) > p.room || int64(size) > int64(len(packed))*bestRatio {
+		return nil, fmt.Errorf("an embedded source of %d bytes cannot come out of %d", size, len(packed))
+	}
+	text := make([]byte, size)
+	n, err := flate.Raw(text, packed)
+	if err == nil && n < len(text) {
+		err = fmt.Errorf("an embedded source unpacks to %d bytes instead of %d", n, size)
+	}
+	return text, err
+}
+
+func (p *portable) footprint() int64 { return p.held }
+
+func (p *portable) tell(info *Info) {
+	p.problems.mu.Lock()
+	defer p.problems.mu.Unlock()
+	info.Counts = p.counts
+	p.problems.tell(info)
+}
+
+// blocks makes a block of each method that has lines. A hole stands before the
+// next one, unless that begins where this one must have ended.
+func (p *portable) blocks(_ BlockOptions, yield func(*sym.Block) error) (err error) {
+	if p.opt.mapped {
+		defer unfault(&err)()
+	}
+	var b sym.Block
+	functions, end := 0, uint64(0) // end is where the method before ends
+	for method := uint32(1); method <= p.methods(); method++ {
+		points := p.points(method)
+		if p.rows(&b, method, &points); points.Err() != nil {
+			p.problems.add("damaged methods", fmt.Sprintf("method %#x: %v", entryOf(method)>>methodShift, points.Err()))
+		}
+		if len(b.Rows) == 0 {
+			continue
+		}
+		if end > 0 && end < b.Rows[0].Addr {
+			b.Rows = slices.Insert(b.Rows, 0, sym.Row{Addr: end, Node: sym.Hole})
+		}
+		functions, end = functions+1, entryOf(method+1)
+		if err := yield(&b); err != nil {
+			return err
+		}
+	}
+	p.problems.mu.Lock()
+	p.counts.Functions = functions
+	p.problems.mu.Unlock()
+	if end == 0 {
+		return nil
+	}
+	b.Reset()
+	b.Rows = append(b.Rows, sym.Row{Addr: end, Node: sym.Hole})
+	return yield(&b)
+}
+
+// rows makes the block of a method, without those rows that say what the one
+// before says.
+func (p *portable) rows(b *sym.Block, method uint32, points *ppdb.Points) {
+	b.Reset()
+	var last sym.Row
+	for points.Next() {
+		r := p.row(&points.Point)
+		if points.Hidden || len(b.Rows) > 0 && r == last {
+			continue
+		}
+		last = r
+		r.Addr = entryOf(method) + uint64(points.IL)
+		b.Rows = append(b.Rows, r)
+	}
+	b.Nodes = append(b.Nodes, sym.Node{Parent: -1, Name: textNameless, Entry: entryOf(method)})
+}

@@ -1,0 +1,129 @@
+package object_test
+
+import (
+	"bytes"
+	"compress/flate"
+	"fmt"
+	"strings"
+	"testing"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/fixture"
+	"symbolon/internal/ident"
+	"symbolon/internal/object"
+	"symbolon/internal/sym"
+)
+
+// il is an address in a method of a portable PDB.
+func il(method, off uint64) uint64 { return (0x06000000+method)<<32 | off }
+
+// portable is a portable PDB of five methods, two of which have no lines.
+func portable(t testing.TB) *fixture.PPDB {
+	t.Helper()
+	p := fixture.NewPPDB()
+	p.ID = [20]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 0x78, 0x56, 0x34, 0x12}
+	var packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, flate.BestCompression)
+	if err == nil {
+		_, err = w.Write(bytes.Repeat([]byte("class A {}\n"), 100))
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Document("/src/./x/../a.cs", "/").Document(`C:\src\b.cs`, `\`).Document("gone", "").
+		Method(1, fixture.NewPPDBPoints(0).Hidden(0).Point(2, 10, 5, 10, 20).Hidden(6).Point(9, 11, 7, 11, 9)).
+		Method(1, fixture.NewPPDBPoints(0).Point(0, 20, 1, 20, 2).Document(2).Point(4, 20, 1, 20, 2).Point(7, 20, 3, 20, 4)).
+		Method(1, nil).
+		Method(1, fixture.NewPPDBPoints(0).Hidden(0)).
+		Method(9, fixture.NewPPDBPoints(0).Point(0, 1, 1, 1, 2)).
+		Source(1, 1100, packed.Bytes()).Source(2, 0, []byte("class B {}")).Source(3, 1000, []byte("broken"))
+}
+
+// The address of code in a portable PDB is a token and an offset; code that is
+// hidden belongs to the line before it, and the end of a method is not known.
+func TestPortablePDBsAnswerByMethodAndOffset(t *testing.T) {
+	o := open(t, portable(t).Bytes())
+	at := func(file string, line int, method uint64) string {
+		return show1(fmt.Sprintf(" %s:%d", file, line), il(method, 0), 0)
+	}
+	wants(t, o, map[uint64]string{
+		0: "", 1: "", il(0, 0): "", il(0, 5): "", il(1, 0): "", il(1, 1): "", il(1, 2): at("/src/a.cs", 10, 1), il(1, 8): at("/src/a.cs", 10, 1),
+		il(1, 9): at("/src/a.cs", 11, 1), il(1, 0xffffffff): at("/src/a.cs", 11, 1),
+		il(2, 0): at("/src/a.cs", 20, 2), il(2, 3): at("/src/a.cs", 20, 2), il(2, 4): at(`C:\src\b.cs`, 20, 2),
+		il(3, 0): "", il(4, 7): "", il(5, 7): at("", 1, 5), il(6, 0): "", 0x0700000000000000: "", ^uint64(0): "",
+	})
+	agreeWithTable(t, o, "portable")
+	info := o.Info()
+	if want := (ident.Module{Type: ident.TypeDotnet, DebugID: ident.NewGUID([16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, 0x12345678)}); info.Module != want {
+		t.Errorf("module %+v", info.Module)
+	}
+	if info.Kind != "portablepdb" || info.Type != "dbg" || info.Features != object.HasDebug|object.HasSources || info.Counts.Functions != 3 || info.Counts.Files != 3 {
+		t.Errorf("%+v", info)
+	}
+	if f, ok := o.Nearest(il(4, 1)); !ok || f.Entry != il(2, 0) {
+		t.Errorf("%+v, %v", f, ok)
+	}
+	if n := o.Footprint(); n != 0 {
+		t.Errorf("%d bytes", n)
+	}
+}
+
+func TestPortablePDBsHaveColumnsAndPathsAsTheyAreWritten(t *testing.T) {
+	f, err := object.Open(onDisk{bin.Bytes(portable(t).Bytes())}, object.Options{Columns: true, Written: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := f.Objects()[0]
+	for off, want := range map[uint64]string{4: `C:\src\b.cs:20:1`, 7: `C:\src\b.cs:20:3`, 1: "/src/./x/../a.cs:20:1"} {
+		fr := o.Lookup(nil, il(2, off))[0]
+		if got := fmt.Sprintf("%s:%d:%d", str(o, fr.File), fr.Line, fr.Column); got != want {
+			t.Errorf("%#x: %s, want %s", off, got, want)
+		}
+	}
+	agreeWithTable(t, o, "with columns")
+	if o.Footprint() == 0 {
+		t.Error("it takes no memory")
+	}
+}
+
+func TestEmbeddedSourcesOfPortablePDBsAreGiven(t *testing.T) {
+	p := portable(t).Method(3, fixture.NewPPDBPoints(0).Point(0, 1, 1, 1, 2)).Method(1, fixture.NewPPDBPoints(0).Point(0, 1, 1, 1, 2).Raw(0x80)).
+		Document("huge", "").Document("other", "").Document("none", "").Source(4, 1<<31-1, []byte("packed")).Source(5, 1<<31, []byte("packed")).
+		Method(4, fixture.NewPPDBPoints(0).Point(0, 1, 1, 1, 2)).Method(5, fixture.NewPPDBPoints(0).Point(0, 1, 1, 1, 2)).Method(6, fixture.NewPPDBPoints(0).Point(0, 1, 1, 1, 2))
+	p.Row(fixture.PPDBCustom, "2hh", 6<<5|22, 1, p.Blob([]byte("\x05\x00\x00\x00\x01\x01\x00\xfe\xffa")))
+	o := open(t, p.Bytes())
+	source := func(addr uint64) string { return string(o.Source(o.Lookup(nil, addr)[0].File)) }
+	for addr, want := range map[uint64]string{
+		il(1, 2): strings.Repeat("class A {}\n", 100), il(2, 4): "class B {}", il(5, 0): "", il(6, 0): "", il(8, 0): "", il(9, 0): "", il(10, 0): "",
+	} {
+		if got := source(addr); got != want {
+			t.Errorf("%#x: %q", addr, got)
+		}
+	}
+	if got := o.Source(sym.Text(1)); got != nil {
+		t.Errorf("%q", got)
+	}
+	if err := o.Blocks(object.BlockOptions{}, func(*sym.Block) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprint(o.Info().Damage)
+	for _, want := range []string{"damaged methods", "method 0x6000007: broken", "damaged sources", "2147483647 bytes cannot come out of 6", "unknown format 0x80000000", "to 1 bytes instead of 5"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+}
+
+func TestLookupsInPortablePDBsDoNotAllocate(t *testing.T) {
+	o := open(t, portable(t).Bytes())
+	frames, text := make([]sym.Frame, 0, 4), make([]byte, 0, 64)
+	if n := testing.AllocsPerRun(100, func() {
+		frames = o.Lookup(frames[:0], il(2, 7))
+		text = o.AppendText(text[:0], frames[0].File)
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
