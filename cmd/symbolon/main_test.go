@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"symbolon/internal/fixture"
 )
 
 func TestMain(m *testing.M) {
@@ -28,7 +31,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("CORPUS", corpus) // files of real compilers
 			e.Defer(func() { endServer(e.WorkDir + "/pid") })
-			return os.CopyFS(e.WorkDir+"/demo", os.DirFS("demo"))
+			points := fixture.NewPPDBPoints(0).Point(0x1a, 7, 5, 7, 9)
+			portable := fixture.NewPPDB().Document(`C:\src\a.cs`, `\`).Method(1, points).Bytes()
+			return errors.Join(os.CopyFS(e.WorkDir+"/demo", os.DirFS("demo")), os.WriteFile(e.WorkDir+"/portable.pdb", portable, 0o600))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"fetch": fetch,

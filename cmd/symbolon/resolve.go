@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime"
 	"strconv"
@@ -38,6 +39,8 @@ func resolveCommand() *command {
 		short: "Turn addresses into names, straight from a debug file",
 		long: `Addresses are hexadecimal, with or without 0x, as arguments or one per line
 of standard input; answers come in the same order, each as soon as it is known.
+In a portable PDB they are the token of a method and an offset in its IL, as in
+0x06000001+0x1a.
 Frames are innermost first: inlined calls, then the function they are in.
 
 Formats: text for people; jsonl, one object per address; json, an array of the
@@ -219,7 +222,7 @@ func (r *resolver) text(s string) { _, _ = r.out.WriteString(s) }
 // no address is told, answered with nothing, and does not stop the others.
 func (r *resolver) all(ctx context.Context, stdin io.Reader, stderr io.Writer, args []string) error {
 	for _, a := range args {
-		addr, err := parseAddr(a)
+		addr, err := parseWanted(a)
 		if err != nil {
 			return err
 		}
@@ -235,7 +238,7 @@ func (r *resolver) all(ctx context.Context, stdin io.Reader, stderr io.Writer, a
 		if line = strings.TrimSpace(line); line == "" {
 			return nil
 		}
-		addr, err := parseAddr(line)
+		addr, err := parseWanted(line)
 		if err != nil {
 			bad++
 			say(stderr, "symbolon: %s\n", printable(err.Error()))
@@ -269,8 +272,9 @@ type frame struct {
 	Inlined  bool   `json:"inlined"`
 }
 
-func (r *resolver) one(addr uint64) error {
-	a := answer{Addr: "0x" + strconv.FormatUint(addr, 16), Frames: []frame{}}
+func (r *resolver) one(w wanted) error {
+	addr := w.addr
+	a := answer{Addr: w.String(), Frames: []frame{}}
 	r.frames = r.frames[:0]
 	if addr >= r.base {
 		r.frames = r.answers.Lookup(r.frames, addr-r.base)
@@ -310,6 +314,34 @@ func (r *resolver) name(t sym.Text) string {
 		return demangle.Name(s, demangle.Full)
 	}
 	return s
+}
+
+// wanted is an address as it was asked for: a number, or the token of a method and
+// an offset in its IL, which are its halves.
+type wanted struct {
+	addr   uint64
+	method bool
+}
+
+func (w wanted) String() string {
+	if w.method {
+		return fmt.Sprintf("0x%08x+0x%x", w.addr>>32, uint32(w.addr))
+	}
+	return "0x" + strconv.FormatUint(w.addr, 16)
+}
+
+// parseWanted reads an address, or a token and an offset: 0x06000001+0x1a.
+func parseWanted(s string) (wanted, error) {
+	token, il, method := strings.Cut(s, "+")
+	addr, err := parseAddr(token)
+	if err != nil || !method {
+		return wanted{addr: addr}, err
+	}
+	off, err := parseAddr(il)
+	if err != nil || max(addr, off) > math.MaxUint32 {
+		return wanted{}, fmt.Errorf("%q is no address: a token and an offset have up to 8 hexadecimal digits each", s)
+	}
+	return wanted{addr<<32 | off, true}, nil
 }
 
 // parseAddr reads a hexadecimal address with or without 0x.
