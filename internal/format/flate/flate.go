@@ -63,9 +63,16 @@ func Zlib(dst, src []byte) ([]byte, error) {
 // Raw inflates a bare DEFLATE stream into dst and tells how long it is. A
 // stream that is longer than dst is Malformed.
 func Raw(dst, src []byte) (n int, err error) {
+	return Follow(dst, 0, src)
+}
+
+// Follow is Raw behind the first have bytes of dst, which the stream may refer
+// to. It tells how many bytes of dst are done then, with those.
+func Follow(dst []byte, have int, src []byte) (n int, err error) {
 	d := decoders.Get().(*decoder)
 	defer d.release()
 	d.reset(dst, src, false)
+	d.n = have
 	for d.stage < atEnd && d.err == nil {
 		d.step(len(dst))
 	}

@@ -160,6 +160,34 @@ func dynamic(literals int, then ...int) *bits {
 	return w
 }
 
+// A stream may refer to what stands before it, and to no more.
+func TestAStreamFollowsWhatStandsBeforeIt(t *testing.T) {
+	before := []byte("what stands before it ")
+	text := []byte("it stands before what stands before it")
+	var b bytes.Buffer
+	w, err := stdflate.NewWriterDict(&b, 9, before)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst := append(bytes.Clone(before), make([]byte, len(text)+3)...)
+	n, err := flate.Follow(dst, len(before), b.Bytes())
+	if err != nil || string(dst[:n]) != string(before)+string(text) {
+		t.Errorf("%q, %v", dst[:n], err)
+	}
+	if _, err := flate.Follow(dst, 3, b.Bytes()); err == nil {
+		t.Error("a distance beyond the beginning is taken")
+	}
+	if n, err := flate.Follow(dst[:len(before)+9], len(before), b.Bytes()); err == nil || n > len(before)+9 {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
 func TestCodesAreChecked(t *testing.T) {
 	for name, tc := range map[string]struct {
 		src  *bits
