@@ -1,0 +1,291 @@
+package cab
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The kinds of LZX blocks.
+const (
+	kindVerbatim = 1 + iota
+	kindAligned
+	kindRaw
+)
+
+const (
+	minWindow, maxWindow = 15, 21 // bits
+	literals             = 256
+	numLengths           = 249 // symbols of the code of lengths
+	numAligned           = 8
+	numPre               = 20 // symbols of the code in which lengths of words are told
+	minMatch             = 2
+	longMatch            = 7 // the length is in the code of lengths
+)
+
+// slots is how many distances have a symbol, for each size of window.
+var slots = [maxWindow + 1]int{15: 30, 32, 34, 36, 38, 42, 50}
+
+var (
+	errEarly = errors.New("LZX data ends early")
+	errWord  = errors.New("LZX bits without meaning")
+)
+
+// lzx is the state of an LZX stream. It goes on from frame to frame, which blocks
+// of the cabinet are.
+type lzx struct {
+	window  int
+	buf     []byte // twice the window
+	pos     int    // in buf
+	done    int64  // bytes before this frame
+	symbols int    // of the main code
+	recent  [3]int // distances
+	begun   bool
+	calls   uint32 // the size of the program in which targets of calls are absolute; zero: none are
+	kind    uint8
+	left    int  // bytes of the block
+	odd     bool // a byte is to be passed over behind it
+	err     error
+	bitReader
+
+	mainLengths [maxMain]uint8
+	lengths     [numLengths]uint8
+	main        code
+	length      code
+	aligned     code
+	out         []byte // a frame with its calls
+}
+
+// reset begins a stream with a window of so many bits. It is false if there is no
+// such window.
+func (d *lzx) reset(bits int) bool {
+	if bits < minWindow || bits > maxWindow {
+		return false
+	}
+	d.window, d.symbols = 1<<bits, literals+8*slots[bits]
+	if len(d.buf) < 2*d.window {
+		d.buf = make([]byte, 2*d.window)
+	}
+	d.pos, d.done, d.recent, d.begun, d.left, d.odd, d.err = 0, 0, [3]int{1, 1, 1}, false, 0, false, nil
+	clear(d.mainLengths[:])
+	clear(d.lengths[:])
+	return true
+}
+
+// frame unpacks the n bytes that a block of the cabinet has. They are valid until
+// the next call.
+func (d *lzx) frame(src []byte, n int) ([]byte, error) {
+	d.bitReader = bitReader{src: src}
+	if !d.begun {
+		d.begun, d.calls = true, 0
+		if d.take(1) == 1 {
+			d.calls = d.take(16)<<16 | d.take(16)
+		}
+	}
+	if d.pos+n > 2*d.window {
+		d.pos = copy(d.buf, d.buf[d.pos-d.window:d.pos])
+	}
+	start := d.pos
+	for end := start + n; d.pos < end && d.err == nil; {
+		if d.left == 0 {
+			d.block()
+			continue
+		}
+		stop := min(end, d.pos+d.left)
+		d.left -= stop - d.pos
+		if d.kind == kindRaw {
+			d.raw(stop)
+		} else {
+			d.matches(stop)
+		}
+	}
+	if d.err == nil && d.over() {
+		d.err = errEarly
+	}
+	if d.err != nil {
+		return nil, fmt.Errorf("%w after %d bytes", d.err, d.done+int64(d.pos-start))
+	}
+	out := d.relative(d.buf[start:d.pos])
+	d.done += int64(n)
+	return out, nil
+}
+
+// block reads the head of a block, with its codes.
+func (d *lzx) block() {
+	d.even()
+	d.kind = uint8(d.take(3))
+	size := d.take(16)<<8 | d.take(8)
+	d.left, d.odd = int(size), d.kind == kindRaw && size&1 == 1
+	switch d.kind {
+	case kindRaw:
+		d.align()
+		for i := range d.recent {
+			d.recent[i] = int(d.word())
+		}
+	case kindAligned:
+		var lengths [numAligned]uint8
+		for i := range lengths {
+			lengths[i] = uint8(d.take(3))
+		}
+		d.make(&d.aligned, lengths[:])
+		fallthrough
+	case kindVerbatim:
+		d.readLengths(d.mainLengths[:literals])
+		d.readLengths(d.mainLengths[literals:d.symbols])
+		d.make(&d.main, d.mainLengths[:d.symbols])
+		d.readLengths(d.lengths[:])
+		d.make(&d.length, d.lengths[:])
+	default:
+		d.err = fmt.Errorf("LZX block of the unknown kind %d", d.kind)
+	}
+	if d.over() && d.err == nil {
+		d.err = errEarly
+	}
+}
+
+// even passes over the byte that follows a raw block of odd size, in this frame or
+// in the next one.
+func (d *lzx) even() {
+	if d.odd && len(d.rest()) > 0 {
+		d.advance(1)
+		d.odd = false
+	}
+}
+
+func (d *lzx) make(c *code, lengths []uint8) {
+	if err := c.build(lengths); err != nil && d.err == nil {
+		d.err = err
+	}
+}
+
+// readLengths changes the lengths of words as the stream tells, in a code of its
+// own.
+func (d *lzx) readLengths(lengths []uint8) {
+	var pre [numPre]uint8
+	for i := range pre {
+		pre[i] = uint8(d.take(4))
+	}
+	d.make(&d.length, pre[:]) // which is made anew behind the lengths
+	for i := 0; i < len(lengths) && d.err == nil; {
+		symbol := d.symbol(&d.length)
+		n, value := 1, uint8(0)
+		switch symbol {
+		case 17:
+			n = 4 + int(d.take(4))
+		case 18:
+			n = 20 + int(d.take(5))
+		case 19:
+			n = 4 + int(d.take(1))
+			if symbol = d.symbol(&d.length); symbol > 16 {
+				d.err = errWord
+				return
+			}
+			fallthrough
+		default:
+			value = (lengths[i] + 17 - uint8(symbol)) % 17
+		}
+		if n > len(lengths)-i {
+			d.err = errors.New("more lengths of LZX words than there are symbols")
+			return
+		}
+		for range n {
+			lengths[i] = value
+			i++
+		}
+	}
+}
+
+// symbol reads a word.
+func (d *lzx) symbol(c *code) uint {
+	d.fill()
+	e := c.short[d.peek(rootBits)]
+	if e != 0 {
+		d.drop(uint(e & 15))
+		return uint(e >> 4)
+	}
+	symbol, n := c.long(d.peek(maxWord))
+	if n == 0 && d.err == nil {
+		d.err = errWord
+	}
+	d.drop(n)
+	return symbol
+}
+
+// raw copies bytes of a block that is not packed.
+func (d *lzx) raw(stop int) {
+	n := copy(d.buf[d.pos:stop], d.rest())
+	d.advance(n)
+	if d.pos += n; d.pos < stop {
+		d.err = errEarly
+	} else if d.left == 0 {
+		d.even()
+	}
+}
+
+// matches unpacks up to stop, where a match must end too.
+func (d *lzx) matches(stop int) {
+	for d.pos < stop && d.err == nil {
+		symbol := d.symbol(&d.main)
+		if symbol < literals {
+			d.buf[d.pos] = uint8(symbol)
+			d.pos++
+			continue
+		}
+		symbol -= literals
+		n := int(symbol&7) + minMatch
+		if symbol&7 == longMatch {
+			n += int(d.symbol(&d.length))
+		}
+		distance := d.distance(symbol >> 3)
+		switch {
+		case d.err != nil:
+		case n > stop-d.pos:
+			d.err = errors.New("LZX match beyond the end of its block")
+		case distance < 1 || distance > d.window || distance > d.pos:
+			d.err = fmt.Errorf("LZX distance of %d", distance)
+		default:
+			repeat(d.buf, d.pos, distance, n)
+			d.pos += n
+		}
+	}
+}
+
+// repeat copies n bytes from some way back, which may be less than n.
+func repeat(buf []byte, pos, distance, n int) {
+	from, to := buf[pos-distance:], buf[pos:pos+n]
+	for len(to) > distance {
+		copy(to, from[:distance])
+		to = to[distance:]
+		distance *= 2
+	}
+	copy(to, from)
+}
+
+// distance is that of a slot, which then is the most recent one.
+func (d *lzx) distance(slot uint) int {
+	if slot < 3 {
+		d.recent[0], d.recent[slot] = d.recent[slot], d.recent[0]
+		return d.recent[0]
+	}
+	base, extra := slotOf(slot)
+	d.fill()
+	if extra >= 3 && d.kind == kindAligned {
+		base += int(d.bits(extra-3)) << 3
+		base += int(d.symbol(&d.aligned))
+	} else {
+		base += int(d.bits(extra))
+	}
+	d.recent = [3]int{base, d.recent[0], d.recent[1]}
+	return base
+}
+
+// slotOf is the least distance of a slot, and how many bits tell what is more.
+func slotOf(slot uint) (base int, extra uint) {
+	switch {
+	case slot < 4:
+		return int(slot) - 2, 0
+	case slot < 36:
+		extra = slot/2 - 1
+		return int(2+slot&1)<<extra - 2, extra
+	}
+	return 1<<18 + int(slot-36)<<17 - 2, 17
+}
