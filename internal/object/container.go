@@ -16,6 +16,8 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
+	"symbolon/internal/format/cab"
+	"symbolon/internal/format/flate"
 	"symbolon/internal/format/xz"
 )
 
@@ -115,6 +117,8 @@ func openArchive(k kind, src bin.Source, opt Options) (*File, error) {
 		err = a.readAr(src)
 	case kindZip:
 		err = a.readZip(src)
+	case kindCab:
+		err = a.readCab(src)
 	default:
 		err = a.readTar(src)
 	}
@@ -252,6 +256,54 @@ func (a *archive) readTar(src bin.Source) error {
 			}
 		}
 	}
+	return nil
+}
+
+// readCab reads the members of a cabinet, one after the other. What one of them is
+// packed with, or which other cabinet has it, is told if there is nothing else.
+func (a *archive) readCab(src bin.Source) error {
+	c, err := cab.Open(src, a.opt.room.left)
+	if err != nil {
+		return err
+	}
+	c.Inflate = flate.Follow
+	var closed error
+	for a.members < maxMembers {
+		f, err := c.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err = a.unpackSized(f.Name, f.Size, c); fault.KindOf(err) == fault.Unsupported && closed == nil {
+			closed = fault.New(fault.Unsupported, "cab", "member %q: %w", f.Name, err)
+		} else if err != nil {
+			a.note(f.Name, err)
+		}
+	}
+	return closed
+}
+
+// unpackSized reads a member of a known size to where there is room for it, if it
+// begins as a debug file does.
+func (a *archive) unpackSized(name string, size int64, r io.Reader) error {
+	head := make([]byte, min(headSize, size))
+	if _, err := io.ReadFull(r, head); err != nil {
+		return err
+	}
+	if sniff(head) == kindUnknown {
+		a.members++
+		return nil
+	}
+	if err := a.opt.room.take(uint64(size)); err != nil {
+		return err
+	}
+	all := a.opt.room.memory(int(size))
+	if _, err := io.ReadFull(r, all[copy(all, head):]); err != nil {
+		return err
+	}
+	a.add(name, bin.Bytes(all))
 	return nil
 }
 

@@ -115,6 +115,18 @@ func zipped(method uint16) func(testing.TB, ...member) []byte {
 	}
 }
 
+// cabinet is a cabinet with a folder for each member.
+func cabinet(method uint16) func(testing.TB, ...member) []byte {
+	return func(_ testing.TB, members ...member) []byte {
+		var c fixture.Cab
+		for i, m := range members {
+			c.Folder(method, fixture.CabPacked(method, m.data)...).
+				File(fixture.CabFile{Name: m.name, Size: uint32(len(m.data)), Folder: uint16(i)})
+		}
+		return c.Bytes()
+	}
+}
+
 func tarred(t testing.TB, members ...member) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -141,6 +153,7 @@ var (
 	compressors = map[string]func(testing.TB, []byte) []byte{"gzip": gzipped, "zstd": zstandard, "xz": xzipped}
 	archivers   = map[string]func(testing.TB, ...member) []byte{
 		"ar": arGNU, "ar of BSD": arBSD, "zip": zipped(zip.Store), "zip, deflated": zipped(zip.Deflate), "tar": tarred,
+		"cab": cabinet(fixture.CabStored), "cab, MSZIP": cabinet(fixture.CabMSZIP), "cab, LZX": cabinet(fixture.CabLZX | 21<<8),
 	}
 )
 
@@ -329,6 +342,8 @@ func TestPackedBombsAreBounded(t *testing.T) {
 		"zip":                            {zipped(zip.Deflate)(t, member{"a", bomb}), false},
 		"zip that lies":                  {lies, false},
 		"zip of many":                    {zipped(zip.Deflate)(t, many(small, 6)...), true},
+		"cab":                            {cabinet(fixture.CabMSZIP)(t, member{"a", padded(60 << 20)}), false},
+		"cab of many":                    {cabinet(fixture.CabMSZIP)(t, many(small, 6)...), true},
 		"gzip in gzip":                   {gzipped(t, gzBomb), false},
 		"gzip of a tar of many":          {gzipped(t, tarred(t, many(small, 6)...)), false},
 		"many gzip in ar":                {arGNU(t, many(gz, 40)...), true},
@@ -350,5 +365,57 @@ func TestPackedBombsAreBounded(t *testing.T) {
 			t.Errorf("%s of %d KiB: it took %v and %d MiB", what, len(c.text)>>10, took, peak>>20)
 		}
 		t.Logf("%s of %d KiB: %v and %d MiB", what, len(c.text)>>10, took, peak>>20)
+	}
+}
+
+// What a cabinet is packed with, or that a part of it is elsewhere, is told if it
+// leaves nothing else to open.
+func TestCabinetsThatAreNotReadSayWhy(t *testing.T) {
+	text := oneELF("a")
+	whole := new(fixture.Cab).Folder(fixture.CabStored, fixture.CabPlain(text)...).File(fixture.CabFile{Name: "a", Size: uint32(len(text))})
+	quantum := func(c *fixture.Cab, folder uint16) *fixture.Cab {
+		return c.Folder(fixture.CabQuantum, fixture.CabPlain(text)...).File(fixture.CabFile{Name: `dir\q`, Size: uint32(len(text)), Folder: folder})
+	}
+	part := &fixture.Cab{Next: "second.cab"}
+	part.Folder(fixture.CabStored, fixture.CabPlain(text)...).File(fixture.CabFile{Name: "p", Size: 1 << 20, Folder: fixture.CabToNext})
+	for want, c := range map[string]*fixture.Cab{
+		`member "dir\\q": cab, folder 0, block 0`:                        quantum(new(fixture.Cab), 0),
+		`member "p": cab: unsupported: it ends in second.cab of the set`: part,
+	} {
+		if _, err := object.Open(bin.Bytes(c.Bytes()), object.Options{}); fault.KindOf(err) != fault.Unsupported || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	o := open(t, quantum(whole, 1).Bytes())
+	wants(t, o, map[uint64]string{0x108: "a /d/a.c:7 [100+40]"})
+	if n := o.Info().BadRecords; n != 0 {
+		t.Errorf("%d bad records", n)
+	}
+}
+
+// pages is space that counts what is taken.
+type pages struct{ taken int }
+
+func (p *pages) Take(n int) ([]byte, error) {
+	p.taken += n
+	return make([]byte, n), nil
+}
+
+func (p *pages) Close() error { return nil }
+
+// A large member is unpacked to where there is space for it.
+func TestLargeMembersOfCabinetsGoToTheSpace(t *testing.T) {
+	text := fixture.NewSym("x").Func(0x100, 0x40, "f").Bytes()
+	for len(text) < 50<<20 {
+		text = append(text, "INFO nothing of interest\n"...)
+	}
+	packed := new(fixture.Cab).Folder(fixture.CabStored, fixture.CabPlain(text)...).File(fixture.CabFile{Name: "x.sy_", Size: uint32(len(text))}).Bytes()
+	s := &pages{}
+	f, err := object.Open(bin.Bytes(packed), object.Options{Space: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if frames := f.Objects()[0].Lookup(nil, 0x108); len(frames) != 1 || s.taken != len(text) {
+		t.Errorf("%s, %d bytes of space", show(f.Objects()[0], frames), s.taken)
 	}
 }

@@ -90,8 +90,8 @@
 //
 // # Packed files
 //
-// Files compressed with gzip, zstd and xz, and the members of ar, zip and tar
-// files, are opened like others, one level of each. What is unpacked is bounded
+// Files compressed with gzip, zstd and xz, and the members of ar, zip, tar and
+// cabinet files, are opened like others, one level of each. What is unpacked is bounded
 // by the size of the file.
 //
 // # Concurrency and limits

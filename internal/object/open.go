@@ -8,6 +8,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/format/breakpad"
+	"symbolon/internal/format/cab"
 	"symbolon/internal/format/pdb"
 	"symbolon/internal/format/ppdb"
 )
@@ -45,9 +46,10 @@ const (
 	kindAr
 	kindZip
 	kindTar
+	kindCab
 )
 
-var kindNames = [...]string{"unknown", "breakpad", "elf", "macho", "pe", "wasm", "pdb", "sourcebundle", "portablepdb", "gzip", "zstd", "xz", "ar", "zip", "tar"}
+var kindNames = [...]string{"unknown", "breakpad", "elf", "macho", "pe", "wasm", "pdb", "sourcebundle", "portablepdb", "gzip", "zstd", "xz", "ar", "zip", "tar", "cab"}
 
 // headSize is how many bytes tell the format.
 const headSize = 264
@@ -74,6 +76,7 @@ var magics = [...]struct {
 	{"\xfd7zXZ\x00", kindXz},
 	{"!<arch>\n", kindAr},
 	{"PK\x03\x04", kindZip},
+	{cab.Magic, kindCab},
 }
 
 // tarMagic stands in the middle of the first head of a tar file.
@@ -202,7 +205,7 @@ func (s *Stream) Finish(src bin.Source, opt Options) (f *File, err error) {
 		return one(openPortable(src, opt))
 	case kindGzip, kindZstd, kindXz:
 		return openPacked(s.kind, src, opt)
-	case kindAr, kindZip, kindTar:
+	case kindAr, kindZip, kindTar, kindCab:
 		return openArchive(s.kind, src, opt)
 	case kindMachO:
 		all, err := openMachO(src, opt)
