@@ -92,7 +92,7 @@ func (p *portable) lookup(dst []sym.Frame, addr uint64) (frames []sym.Frame) {
 	method, il := methodAt(addr)
 	var found sym.Row
 	known := false
-	for points := p.points(method); points.Next() && points.IL <= il; {
+	for points := p.file.Points(method); points.Next() && points.IL <= il; {
 		if !points.Hidden {
 			found, known = p.row(&points.Point), true
 		}
@@ -101,14 +101,6 @@ func (p *portable) lookup(dst []sym.Frame, addr uint64) (frames []sym.Frame) {
 		return dst
 	}
 	return append(dst, sym.Frame{Func: textNameless, File: found.File, Line: found.Line, Column: found.Column, Entry: entryOf(method)})
-}
-
-// points begins to read a method, of which zero has no points.
-func (p *portable) points(method uint32) ppdb.Points {
-	if method == 0 {
-		return ppdb.Points{}
-	}
-	return p.file.Points(method)
 }
 
 // row is what a point says, without an address.
@@ -126,7 +118,7 @@ func (p *portable) row(x *ppdb.Point) sym.Row {
 // nextStart is the first method from one on that has a line, zero if none has.
 func (p *portable) nextStart(method uint32) uint32 {
 	for ; method <= p.methods(); method++ {
-		for points := p.points(method); points.Next(); {
+		for points := p.file.Points(method); points.Next(); {
 			if !points.Hidden {
 				return method
 			}
@@ -229,7 +221,7 @@ func (p *portable) blocks(_ BlockOptions, yield func(*sym.Block) error) (err err
 	var b sym.Block
 	functions, end := 0, uint64(0) // end is where the method before ends
 	for method := uint32(1); method <= p.methods(); method++ {
-		points := p.points(method)
+		points := p.file.Points(method)
 		if p.rows(&b, method, &points); points.Err() != nil {
 			p.problems.add("damaged methods", fmt.Sprintf("method %#x: %v", entryOf(method)>>methodShift, points.Err()))
 		}
