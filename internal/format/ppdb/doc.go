@@ -35,7 +35,8 @@
 //
 // # Limits
 //
-// A path is cut at 4 KiB. Open fails only without a usable root, without #Pdb,
+// A path is cut at 4 KiB. Methods whose sequence points are together sixteen times
+// as long as #Blob are left out. Open fails only without a usable root, without #Pdb,
 // which alone has the id, or without tables. Everything else that is broken costs
 // itself, and is told in File.Problems, of which the first 64 are kept, or by
 // Points.Err. A File is not changed after Open and is safe for concurrent use.

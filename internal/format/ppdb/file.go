@@ -67,6 +67,7 @@ func Open(src bin.Source) (*File, error) {
 	if err := f.readTables(rows); err != nil {
 		return nil, err
 	}
+	f.boundMethods()
 	f.findEmbedded()
 	return f, nil
 }

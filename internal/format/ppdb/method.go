@@ -12,6 +12,24 @@ const TokenType = tableMethodDef
 // sequence points.
 func (f *File) Methods() int { return int(f.tables[tableMethod].count) }
 
+// maxShared is how often all of #Blob may be read for the sequence points of all
+// methods. Those of two methods are alike only if they stand in the same place.
+const maxShared = 16
+
+// boundMethods leaves out the methods whose points would be more than the file has
+// room for: a broken one can refer to the same points over and over.
+func (f *File) boundMethods() {
+	t := &f.tables[tableMethod]
+	left := maxShared * len(f.blob)
+	for row := uint32(1); row <= t.count; row++ {
+		b, _ := f.blobAt(t.cell(row, 1))
+		if left -= len(b); left < 0 {
+			f.problem("tables", f.stream("#Blob").off, "methods from %#x on share their sequence points with too many others", row)
+			t.count = row - 1
+		}
+	}
+}
+
 // Point is a sequence point: the code from IL on, up to the next one, comes from
 // there, or, if it is hidden, from no line.
 type Point struct {
