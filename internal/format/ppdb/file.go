@@ -169,9 +169,9 @@ func readRows(c *bin.Cursor, set uint64, rows *[numTables]uint32) {
 	}
 }
 
-// blobAt is a piece of #Blob, and whether it is whole.
+// blobAt is a piece of #Blob, and whether it is whole. The first one is empty.
 func (f *File) blobAt(off uint32) ([]byte, bool) {
-	if uint64(off) >= uint64(len(f.blob)) {
+	if off == 0 || uint64(off) >= uint64(len(f.blob)) {
 		return nil, off == 0
 	}
 	b := f.blob[off:]

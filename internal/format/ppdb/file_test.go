@@ -199,6 +199,20 @@ func TestBrokenPointsEndTheMethod(t *testing.T) {
 	}
 }
 
+// Whatever stands there, the piece at the beginning of #Blob is that of those who
+// have none.
+func TestTheFirstBlobIsEmpty(t *testing.T) {
+	b := fixture.NewPPDB().Document("a", "").Method(1, nil).Bytes()
+	heap := bytes.Index(b, []byte("\x00\x01a"))
+	copy(b[heap:], "\x06\x00\x00\x00\x01\x01\x01")
+	f := open(t, b)
+	for _, method := range []uint32{0, 1, 2} {
+		if got, err := points(f, method); len(got) > 0 || err != nil {
+			t.Errorf("method %d: %q, %v", method, got, err)
+		}
+	}
+}
+
 func TestLongPathsAreCut(t *testing.T) {
 	p := fixture.NewPPDB()
 	part := p.Blob(bytes.Repeat([]byte("p"), 3000))
