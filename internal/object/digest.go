@@ -188,7 +188,7 @@ func (g *image) addArea(w *worker, d *digest, area dwarf.Range, limit []dwarf.Ra
 		if _, part, ok := g.place(pos); ok {
 			until = min(until, g.cut(until, part))
 		}
-		if top != nil && g.covers(top.addr) {
+		if top != nil && g.together(top.addr, pos) {
 			w.merger.symbol(&syms.all[top.index], pos, until)
 			g.add(d, pos, until, layerLines, &w.merger.code)
 		}

@@ -46,7 +46,7 @@ func (g *image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []s
 	g.unitsAt(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerFunc, false) })
 	if found.unit == nil {
 		s := g.symbolAt(place)
-		if s == nil || !g.covers(s.addr) {
+		if s == nil || !g.together(s.addr, place) {
 			return dst
 		}
 		if g.unsized {

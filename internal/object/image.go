@@ -110,11 +110,12 @@ func (g *image) place(addr uint64) (base uint64, part uint16, ok bool) {
 	return g.bases[i], uint16(i), true
 }
 
-// covers says whether an address of the file is one of the image: a symbol may
-// start before that does.
-func (g *image) covers(addr uint64) bool {
-	_, _, ok := g.place(addr)
-	return ok
+// together says whether two addresses of the file are in one part of the image: a
+// symbol may start before that does, or be said to be longer.
+func (g *image) together(a, b uint64) bool {
+	_, part, ok := g.place(a)
+	_, other, also := g.place(b)
+	return ok && also && part == other
 }
 
 // object is the image as an Object.
