@@ -117,6 +117,25 @@ func TestEmbeddedSourcesOfPortablePDBsAreGiven(t *testing.T) {
 	}
 }
 
+// Sources that the file only links to are sources for those who look for them.
+func TestLinksOfPortablePDBsAreSources(t *testing.T) {
+	const some = `{"documents":{"/*":"https://example.com/*"}}`
+	for _, c := range []struct {
+		link string
+		path string
+		want bool
+	}{{some, "/a.cs", true}, {some, "", false}, {`{"documents":{}}`, "/a.cs", false}, {some[1:], "/a.cs", false}} {
+		p := fixture.NewPPDB()
+		p.Row(fixture.PPDBCustom, "2hh", 1<<5|7, p.GUID(fixture.PPDBLink), p.Blob([]byte(c.link)))
+		if c.path != "" {
+			p.Document(c.path, "/")
+		}
+		if has := open(t, p.Bytes()).Info().Features&object.HasSources != 0; has != c.want {
+			t.Errorf("%q, %q: %v", c.link, c.path, has)
+		}
+	}
+}
+
 func TestLookupsInPortablePDBsDoNotAllocate(t *testing.T) {
 	o := open(t, portable(t).Bytes())
 	frames, text := make([]sym.Frame, 0, 4), make([]byte, 0, 64)

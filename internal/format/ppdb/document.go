@@ -3,6 +3,7 @@ package ppdb
 import (
 	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -12,9 +13,12 @@ import (
 // one may stand for many.
 const maxPath = 4 << 10
 
-// sourceKind is the GUID of embedded sources,
-// 0E8A571B-6926-466E-B4AD-8AB04611F5FE.
-const sourceKind = "\x1b\x57\x8a\x0e\x26\x69\x6e\x46\xb4\xad\x8a\xb0\x46\x11\xf5\xfe"
+// The GUIDs of embedded sources, 0E8A571B-6926-466E-B4AD-8AB04611F5FE, and of links
+// to sources, CC110556-A091-4D38-9FEC-25AB9A351A6A.
+const (
+	sourceKind = "\x1b\x57\x8a\x0e\x26\x69\x6e\x46\xb4\xad\x8a\xb0\x46\x11\xf5\xfe"
+	linkKind   = "\x56\x05\x11\xcc\x91\xa0\x38\x4d\x9f\xec\x25\xab\x9a\x35\x1a\x6a"
+)
 
 // embedded says which document a source is of, and where it is in #Blob.
 type embedded struct{ document, blob uint32 }
@@ -45,17 +49,30 @@ func (f *File) AppendPath(dst []byte, document uint32) []byte {
 	return dst[:min(len(dst), from+maxPath)]
 }
 
-// findEmbedded lists the sources that the file has.
+// findEmbedded lists the sources that the file has, or links to.
 func (f *File) findEmbedded() {
 	t := &f.tables[tableCustom]
+	found := false
 	for row := uint32(1); row <= t.count; row++ {
-		parent := t.cell(row, 0)
-		if parent&(1<<tagBits-1) != tagDocument || string(f.guid(t.cell(row, 1))) != sourceKind {
-			continue
+		parent, kind := t.cell(row, 0), f.guid(t.cell(row, 1))
+		switch {
+		case string(kind) == sourceKind && parent&(1<<tagBits-1) == tagDocument:
+			f.embedded = append(f.embedded, embedded{parent >> tagBits, t.cell(row, 2)})
+		case string(kind) == linkKind && parent == theModule && !found: // there is one
+			text, _ := f.blobAt(t.cell(row, 2))
+			f.Linked, found = links(text), true
 		}
-		f.embedded = append(f.embedded, embedded{parent >> tagBits, t.cell(row, 2)})
 	}
 	slices.SortStableFunc(f.embedded, func(a, b embedded) int { return cmp.Compare(a.document, b.document) })
+}
+
+// links says whether a text links to sources: compilers write an empty list where
+// they know of none.
+func links(text []byte) bool {
+	var list struct {
+		Documents map[string]json.RawMessage `json:"documents"`
+	}
+	return json.Unmarshal(text, &list) == nil && len(list.Documents) > 0
 }
 
 // guid is a GUID by its number.

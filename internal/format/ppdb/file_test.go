@@ -30,6 +30,7 @@ func fill(p *fixture.PPDB) *fixture.PPDB {
 		Method(0, fixture.NewPPDBPoints(2).Hidden(0).Point(2, 300, 1, 300, 9).Document(1).Point(0x90, 70000, 9, 70001, 2).Document(2).Point(0x5000, 5, 200, 5, 201)).
 		Row(0x35, "2h", 0, 0).
 		Row(fixture.PPDBCustom, "2hh", 1<<5|22, p.GUID("sixteen bytes of"), p.Blob([]byte("link"))).
+		Row(fixture.PPDBCustom, "2hh", 1<<5|7, p.GUID(fixture.PPDBLink), p.Blob([]byte(`{"documents":{"/*":"https://example.com/*"}}`))).
 		Source(2, 0, []byte("class B {}")).Source(1, 900, []byte("packed"))
 }
 
@@ -84,7 +85,7 @@ func TestColumnsOfEveryWidthAreRead(t *testing.T) {
 		if want := []string{"", "/src/a.cs", `C:\src\b.cs`, "plain", "x→y", ""}; !slices.Equal(paths, want) {
 			t.Errorf("%s: %q", name, paths)
 		}
-		if f.Methods() != 3 || f.Sources() != 2 || len(f.Problems) > 0 {
+		if f.Methods() != 3 || f.Sources() != 2 || !f.Linked || len(f.Problems) > 0 {
 			t.Errorf("%s: %d methods, %d sources, %v", name, f.Methods(), f.Sources(), f.Problems)
 		}
 		for method, want := range [][]string{nil, firstPoints, nil, thirdPoints, nil} {
@@ -239,7 +240,7 @@ func TestSourcesThatCannotBeReadSayWhy(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if f.Sources() != 2 {
+	if f.Sources() != 2 || f.Linked {
 		t.Errorf("%d", f.Sources())
 	}
 }
@@ -283,7 +284,7 @@ func TestDamageIsToldAndTheRestRead(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"rows", more.Bytes(), "3 of 2147483648 rows of table 0x37 are in the file"},
+		{"rows", more.Bytes(), "4 of 2147483648 rows of table 0x37 are in the file"},
 		{"unknown", unknown.Bytes(), "table 0x2d is not known"},
 		{"rows of #Pdb", id, "it ends in the rows of tables"},
 		{"name", name, "3 of 4 streams have a name"},

@@ -68,10 +68,11 @@ var coded = [...]string{
 }
 
 // tagDocument is the tag of a document among what has custom debug information,
-// and tagBits how many bits it has.
+// tagBits how many bits it has, and theModule the only row of the table of modules.
 const (
 	tagDocument = 22
 	tagBits     = 5
+	theModule   = 1<<tagBits | 7
 )
 
 // schema is the columns of each table.
