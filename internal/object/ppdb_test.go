@@ -93,7 +93,7 @@ func TestEmbeddedSourcesOfPortablePDBsAreGiven(t *testing.T) {
 	p := portable(t).Method(3, fixture.NewPPDBPoints(0).Point(0, 1, 1, 1, 2)).Method(1, fixture.NewPPDBPoints(0).Point(0, 1, 1, 1, 2).Raw(0x80)).
 		Document("huge", "").Document("other", "").Document("none", "").Source(4, 1<<31-1, []byte("packed")).Source(5, 1<<31, []byte("packed")).
 		Method(4, fixture.NewPPDBPoints(0).Point(0, 1, 1, 1, 2)).Method(5, fixture.NewPPDBPoints(0).Point(0, 1, 1, 1, 2)).Method(6, fixture.NewPPDBPoints(0).Point(0, 1, 1, 1, 2))
-	p.Row(fixture.PPDBCustom, "2hh", 6<<5|22, 1, p.Blob([]byte("\x05\x00\x00\x00\x01\x01\x00\xfe\xffa")))
+	p.Row(fixture.PPDBCustom, "2hh", 6<<5|22, p.GUID(fixture.PPDBSource), p.Blob([]byte("\x05\x00\x00\x00\x01\x01\x00\xfe\xffa")))
 	o := open(t, p.Bytes())
 	source := func(addr uint64) string { return string(o.Source(o.Lookup(nil, addr)[0].File)) }
 	for addr, want := range map[uint64]string{
