@@ -40,7 +40,7 @@
 //
 // # Images
 //
-// ELF, Mach-O, PE and WebAssembly files are images: code, symbols and debug
+// ELF, Mach-O, PE, PDB and WebAssembly files are images: code, symbols and debug
 // information apart. Their addresses have the image base taken away. The answer
 // to an address is that of
 //
@@ -79,6 +79,18 @@
 // What is damaged costs itself, and is told by Info.
 //
 // Other files that an image needs are told by Needs and given by Supply.
+//
+// A unit of a PDB is a module. It answers where it contributed code, by the
+// procedures that it has there: of those that the linker made one, the last with
+// lines. A stretch of code of a procedure belongs to the innermost of the calls
+// there that have a line for it. Each call is made from the line, of what is
+// around it, that holds where the line of the call begins, or else from the
+// next, or the last; without lines around it, it is not known from where. A
+// public symbol of code reaches to the next one, or to the end of what its module
+// contributed; it ends with the procedure that it names. A procedure without type
+// has the name of a decorated symbol where it is entered, if that can be its own.
+// The first addresses in no procedure are answered by the order of symbols that
+// the file has, which is believed.
 //
 // # Portable PDBs
 //
