@@ -32,6 +32,7 @@ type openOptions struct {
 // debugFile is an object of a file, with the files beside it that it needs.
 type debugFile struct {
 	object *object.Object
+	beside []*object.Object // of the same file
 	open   []*file
 	spaces []*space
 }
@@ -69,7 +70,8 @@ func openAlone(e *env, name string, opt openOptions) (*debugFile, error) {
 	d := &debugFile{}
 	f, err := d.openFile(e, name, opt)
 	if err == nil {
-		d.object, err = choose(f.Objects(), opt)
+		d.beside = f.Objects()
+		d.object, err = choose(d.beside, opt)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), d.Close())
@@ -160,6 +162,12 @@ func (f *finder) replace(n object.Need) bool {
 	if own.Features&object.HasDebug != 0 {
 		return false
 	}
+	for _, o := range f.file.beside {
+		if n.Kind == object.NeedPDB && o != f.file.object && fits(o, n, own, nil) {
+			f.file.object = o
+			return true
+		}
+	}
 	for _, path := range f.debugPaths(n) {
 		opened, opt := &debugFile{}, f.opt
 		opt.base = own.LoadAddress
@@ -186,7 +194,7 @@ func fits(o *object.Object, n object.Need, own object.Info, src *file) bool {
 	case info.Features&object.HasDebug == 0 && own.Features >= info.Features:
 		return false
 	case n.Kind == object.NeedPDB:
-		return info.Kind == "pdb" && info.Module.DebugID == n.DebugID
+		return (info.Kind == "pdb" || info.Kind == "portablepdb") && info.Module.DebugID == n.DebugID
 	case len(n.ID) > 0:
 		return !info.Module.DebugID.IsZero() && info.Module.DebugID == own.Module.DebugID
 	}

@@ -193,8 +193,6 @@ func (s *Stream) Finish(src bin.Source, opt Options) (f *File, err error) {
 		return one(openBreakpad(ix, src))
 	case kindELF:
 		return one(openELF(src, opt))
-	case kindPE:
-		return one(openPE(src, opt))
 	case kindWasm:
 		return one(openWasm(src, opt))
 	case kindPDB:
@@ -207,8 +205,12 @@ func (s *Stream) Finish(src bin.Source, opt Options) (f *File, err error) {
 		return openPacked(s.kind, src, opt)
 	case kindAr, kindZip, kindTar, kindCab:
 		return openArchive(s.kind, src, opt)
-	case kindMachO:
-		all, err := openMachO(src, opt)
+	case kindMachO, kindPE:
+		open := openMachO
+		if s.kind == kindPE {
+			open = openPE
+		}
+		all, err := open(src, opt)
 		if err != nil {
 			return nil, err
 		}

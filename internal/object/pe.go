@@ -25,7 +25,7 @@ type peBinary struct {
 
 // openPE joins what a PE file has. Its DWARF tells addresses as they are when
 // nothing moves the image, all else tells them relative to that.
-func openPE(src bin.Source, opt Options) (*Object, error) {
+func openPE(src bin.Source, opt Options) ([]*Object, error) {
 	f, err := pe.Open(src)
 	if err != nil {
 		return nil, err
@@ -41,8 +41,27 @@ func openPE(src bin.Source, opt Options) (*Object, error) {
 	for _, p := range f.Problems {
 		g.problems.at("damaged headers", p.Place, p.Off, p.Reason)
 	}
+	inner := b.embedded(opt)
 	g.footing = b.room.heap
-	return g.object(b.info()), nil
+	return append([]*Object{g.object(b.info())}, inner...), nil
+}
+
+// embedded is the portable PDB that a .NET assembly has in it, if there is one.
+func (b *peBinary) embedded(opt Options) []*Object {
+	packed, size, ok := b.f.EmbeddedPDB()
+	if !ok {
+		return nil
+	}
+	data, err := b.room.inflate(packed, size)
+	if err == nil {
+		opt.room = b.room
+		var o *Object
+		if o, err = openPortable(bin.Bytes(data), opt); err == nil {
+			return []*Object{o}
+		}
+	}
+	b.image.problems.add("damaged sections", "embedded portable PDB: "+err.Error())
+	return nil
 }
 
 // data is the bytes of a section, unpacked; nil if there is none or it cannot be

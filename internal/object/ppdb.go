@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"symbolon/internal/bin"
-	"symbolon/internal/format/flate"
 	"symbolon/internal/format/ppdb"
 	"symbolon/internal/ident"
 	"symbolon/internal/sym"
@@ -181,26 +180,13 @@ func (p *portable) source(t sym.Text) (text []byte) {
 	case size == 0:
 		return slices.Clone(packed)
 	default:
-		text, err = p.inflate(packed, size)
+		text, err = (&room{left: p.room}).inflate(packed, int(size))
 	}
 	if err != nil {
 		p.problems.add("damaged sources", err.Error())
 		return nil
 	}
 	return text
-}
-
-// inflate unpacks a source.
-func (p *portable) inflate(packed []byte, size uint32) ([]byte, error) {
-	if int64(size) > p.room || int64(size) > int64(len(packed))*bestRatio {
-		return nil, fmt.Errorf("an embedded source of %d bytes cannot come out of %d", size, len(packed))
-	}
-	text := make([]byte, size)
-	n, err := flate.Raw(text, packed)
-	if err == nil && n < len(text) {
-		err = fmt.Errorf("an embedded source unpacks to %d bytes instead of %d", n, size)
-	}
-	return text, err
 }
 
 func (p *portable) footprint() int64 { return p.held }

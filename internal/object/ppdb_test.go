@@ -110,7 +110,7 @@ func TestEmbeddedSourcesOfPortablePDBsAreGiven(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := fmt.Sprint(o.Info().Damage)
-	for _, want := range []string{"damaged methods", "method 0x6000007: broken", "damaged sources", "2147483647 bytes cannot come out of 6", "unknown format 0x80000000", "to 1 bytes instead of 5"} {
+	for _, want := range []string{"damaged methods", "method 0x6000007: broken", "damaged sources", "2147483647 bytes, which is more than we read", "unknown format 0x80000000", "1 bytes came out instead of 5"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}
@@ -144,5 +144,39 @@ func TestLookupsInPortablePDBsDoNotAllocate(t *testing.T) {
 		text = o.AppendText(text[:0], frames[0].File)
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// An assembly may have its portable PDB in it.
+func TestPortablePDBsInAssemblies(t *testing.T) {
+	inner := portable(t).Bytes()
+	var packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, flate.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(inner); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for size, want := range map[int]int{len(inner): 2, len(inner) + 1: 1, 1 << 30: 1} {
+		x := fixture.NewPE(fixture.PEX86)
+		x.Section(fixture.PESection{Name: ".text", Addr: 0x1000, Size: 0x100, Data: make([]byte, 0x100), Flags: fixture.PECode})
+		debug, length := fixture.PEDebug(0x7000, 0, fixture.PEDebugEntry{Kind: 17, Mapped: true, Data: fixture.PEPack("MPDB", uint32(size), packed.Bytes())})
+		x.Table(fixture.PEDirDebug, fixture.PESection{Name: ".debug", Addr: 0x7000, Data: debug})
+		x.Dirs[fixture.PEDirDebug][1] = length
+		f, err := object.Open(bin.Bytes(x.Bytes()), object.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := f.Objects()
+		if len(all) != want || all[0].Info().Kind != "pe" || want == 1 && all[0].Info().BadRecords == 0 {
+			t.Fatalf("%d bytes: %d objects, %+v", size, len(all), all[0].Info())
+		}
+		if want == 2 {
+			wants(t, all[1], map[uint64]string{il(1, 2): show1(" /src/a.cs:10", il(1, 0), 0)})
+		}
 	}
 }

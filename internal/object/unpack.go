@@ -62,6 +62,22 @@ func (r *room) memory(n int) []byte {
 	return make([]byte, n)
 }
 
+// inflate gives exactly size bytes of a bare DEFLATE stream.
+func (r *room) inflate(packed []byte, size int) ([]byte, error) {
+	if err := r.take(uint64(size)); err != nil {
+		return nil, err
+	}
+	if size > len(packed)*bestRatio {
+		return nil, fault.New(fault.Malformed, "deflate", "%d bytes cannot come out of %d", size, len(packed))
+	}
+	out := r.memory(size)
+	n, err := flate.Raw(out, packed)
+	if err == nil && n < size {
+		err = fault.New(fault.Malformed, "deflate", "%d bytes came out instead of %d", n, size)
+	}
+	return out, err
+}
+
 // unpack gives exactly size bytes of packed ones.
 func (r *room) unpack(isZstd bool, packed []byte, size uint64) ([]byte, error) {
 	if err := r.take(size); err != nil {
