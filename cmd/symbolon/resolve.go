@@ -83,7 +83,7 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 		return err
 	}
 	defer d.Close()
-	r := resolver{answers: d.object, demangle: !f.noDemangle, out: bufio.NewWriter(e.stdout), write: write}
+	r := resolver{answers: d.object, origin: d.object.Origin, demangle: !f.noDemangle, out: bufio.NewWriter(e.stdout), write: write}
 	if f.table {
 		if r.answers, err = tableOf(ctx, d.object); err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
@@ -206,6 +206,7 @@ type answers interface {
 // resolver answers addresses one by one.
 type resolver struct {
 	answers  answers
+	origin   func(path string) object.Origin
 	base     uint64
 	demangle bool
 	out      *bufio.Writer
@@ -270,6 +271,9 @@ type frame struct {
 	Column   uint32 `json:"column,omitempty"`
 	Offset   string `json:"offset,omitempty"`
 	Inlined  bool   `json:"inlined"`
+	Link     string `json:"source_link,omitempty"`
+	Path     string `json:"vcs_path,omitempty"`
+	Revision string `json:"vcs_revision,omitempty"`
 }
 
 func (r *resolver) one(w wanted) error {
@@ -283,6 +287,8 @@ func (r *resolver) one(w wanted) error {
 		out := frame{Function: r.name(f.Func), Line: f.Line, Column: f.Column, Inlined: f.Inlined}
 		if f.File != 0 {
 			out.File = r.string(f.File)
+			o := r.origin(out.File)
+			out.Link, out.Path, out.Revision = o.URL, o.Path, o.Revision
 		}
 		if !f.Inlined {
 			out.Offset = "0x" + strconv.FormatUint(addr-r.base-f.Entry, 16)

@@ -61,6 +61,7 @@ type image struct {
 	cache    digests
 	problems problems
 	branches branches
+	origins  origins
 	counts   Counts // once all was read; guarded by problems.mu
 }
 

@@ -97,6 +97,7 @@ func everyQuestion(t *testing.T, o *object.Object, what string, size int) {
 		t.Errorf("%s: unwind information: %v", what, err)
 	}
 	o.Needs()
+	o.Origin(`c:\src\one.cc`)
 	if once, twice := o.Info(), o.Info(); once.BadRecords != twice.BadRecords {
 		t.Errorf("%s: %d problems, then %d", what, once.BadRecords, twice.BadRecords)
 	}

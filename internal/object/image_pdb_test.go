@@ -226,3 +226,45 @@ func TestOneAddressOfAnEndlessPDB(t *testing.T) {
 		t.Errorf("%d bytes were read of %d", src.read, len(b))
 	}
 }
+
+func TestSourcesOfPDBsAreToldWhereTheyAreKept(t *testing.T) {
+	server := `SRCSRV: ini ------------------------------------------------
+VERSION=2
+VERCTRL=%s
+SRCSRV: variables ------------------------------------------
+HOST=https://host/%%var2%%
+SRCSRVTRG=%s
+LOOP=%%loop%%
+SRCSRV: source files ---------------------------------------
+c:\src\one.cc*depot*//depot/src/One.cc*77
+SRCSRV: end ------------------------------------------------
+`
+	link := `{"documents":{"C:\\src\\*":"https://web/tree/*?raw","C:\\src\\two.cc":"https://web/two","c:\\*x":"bad","c:\\none\\*":"no star"}}`
+	for _, x := range []struct {
+		name    string
+		streams [][2]string
+		path    string
+		want    object.Origin
+	}{
+		{"nothing", nil, `c:\src\one.cc`, object.Origin{}},
+		{"link", [][2]string{{"sourcelink", link}}, `c:\SRC\Sub\One.cc`, object.Origin{URL: "https://web/tree/Sub/One.cc?raw"}},
+		{"whole path", [][2]string{{"sourcelink", link}}, `c:\src\two.cc`, object.Origin{URL: "https://web/two"}},
+		{"longer path", [][2]string{{"sourcelink", link}}, `c:\src\two.ccx`, object.Origin{URL: "https://web/tree/two.ccx?raw"}},
+		{"elsewhere", [][2]string{{"sourcelink", link}}, `d:\src\two.cc`, object.Origin{}},
+		{"broken", [][2]string{{"sourcelink", link[1:]}}, `c:\src\two.cc`, object.Origin{}},
+		{"perforce", [][2]string{{"srcsrv", fmt.Sprintf(server, "Perforce", `%targ%\%var2%\%fnbksl%(%var3%)\%fnfile%(%var1%)`)}}, `C:\src\One.cc`,
+			object.Origin{Path: "depot/src/One.cc", Revision: "77"}},
+		{"http", [][2]string{{"srcsrv", fmt.Sprintf(server, "http", `%host%/%fnvar%(VAR4)/%fnfile%(%var1%)`)}}, `c:\src\one.cc`,
+			object.Origin{URL: "https://host/depot/77/one.cc"}},
+		{"of no file", [][2]string{{"srcsrv", fmt.Sprintf(server, "http", "%host%")}}, `c:\src\two.cc`, object.Origin{}},
+		{"both", [][2]string{{"srcsrv", fmt.Sprintf(server, "Perforce", "")}, {"sourcelink", link}}, `c:\src\one.cc`,
+			object.Origin{URL: "https://web/tree/one.cc?raw", Path: "depot/src/One.cc", Revision: "77"}},
+		{"endless", [][2]string{{"srcsrv", fmt.Sprintf(server, "x", "%loop%%loop%%var9%%fnfile%(%")}}, `c:\src\one.cc`, object.Origin{}},
+	} {
+		p := fixture.SamplePDB()
+		p.Named = x.streams
+		if got := open(t, p.Bytes()).Origin(x.path); got != x.want {
+			t.Errorf("%s: %+v", x.name, got)
+		}
+	}
+}

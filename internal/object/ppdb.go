@@ -20,6 +20,7 @@ type portable struct {
 
 	starts   func() []uint64 // of methods with lines
 	problems problems
+	origins  origins
 	counts   Counts // guarded by problems.mu
 }
 
@@ -57,7 +58,7 @@ func openPortable(src bin.Source, opt Options) (*Object, error) {
 	if p.nextStart(1) > 0 {
 		info.Features |= HasDebug
 	}
-	if f.Sources() > 0 || f.Linked && f.Documents() > 0 {
+	if f.Sources() > 0 || links(f.Link) && f.Documents() > 0 {
 		info.Features |= HasSources
 	}
 	return &Object{info: info, view: p}, nil

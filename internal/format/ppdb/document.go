@@ -3,7 +3,6 @@ package ppdb
 import (
 	"cmp"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -52,27 +51,16 @@ func (f *File) AppendPath(dst []byte, document uint32) []byte {
 // findEmbedded lists the sources that the file has, or links to.
 func (f *File) findEmbedded() {
 	t := &f.tables[tableCustom]
-	found := false
 	for row := uint32(1); row <= t.count; row++ {
 		parent, kind := t.cell(row, 0), f.guid(t.cell(row, 1))
 		switch {
 		case string(kind) == sourceKind && parent&(1<<tagBits-1) == tagDocument:
 			f.embedded = append(f.embedded, embedded{parent >> tagBits, t.cell(row, 2)})
-		case string(kind) == linkKind && parent == theModule && !found: // there is one
-			text, _ := f.blobAt(t.cell(row, 2))
-			f.Linked, found = links(text), true
+		case string(kind) == linkKind && parent == theModule && f.Link == nil: // there is one
+			f.Link, _ = f.blobAt(t.cell(row, 2))
 		}
 	}
 	slices.SortStableFunc(f.embedded, func(a, b embedded) int { return cmp.Compare(a.document, b.document) })
-}
-
-// links says whether a text links to sources: compilers write an empty list where
-// they know of none.
-func links(text []byte) bool {
-	var list struct {
-		Documents map[string]json.RawMessage `json:"documents"`
-	}
-	return json.Unmarshal(text, &list) == nil && len(list.Documents) > 0
 }
 
 // guid is a GUID by its number.

@@ -26,7 +26,7 @@ const maxProblems = 64
 type File struct {
 	GUID     [16]byte // its first three fields are little endian
 	Stamp    uint32
-	Linked   bool // it says where on the web sources are
+	Link     []byte // the text that says where on the web sources are; nil: there is none
 	Problems []Problem
 
 	src      bin.Source

@@ -85,7 +85,7 @@ func TestColumnsOfEveryWidthAreRead(t *testing.T) {
 		if want := []string{"", "/src/a.cs", `C:\src\b.cs`, "plain", "x→y", ""}; !slices.Equal(paths, want) {
 			t.Errorf("%s: %q", name, paths)
 		}
-		if f.Methods() != 3 || f.Sources() != 2 || !f.Linked || len(f.Problems) > 0 {
+		if f.Methods() != 3 || f.Sources() != 2 || f.Link == nil || len(f.Problems) > 0 {
 			t.Errorf("%s: %d methods, %d sources, %v", name, f.Methods(), f.Sources(), f.Problems)
 		}
 		for method, want := range [][]string{nil, firstPoints, nil, thirdPoints, nil} {
@@ -240,7 +240,7 @@ func TestSourcesThatCannotBeReadSayWhy(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if f.Sources() != 2 || f.Linked {
+	if f.Sources() != 2 || f.Link != nil {
 		t.Errorf("%d", f.Sources())
 	}
 }

@@ -1,0 +1,146 @@
+package pdb
+
+import (
+	"bytes"
+	"strings"
+)
+
+// SourceServer is what a build has left about where its sources are kept:
+// variables, and for each file a line of fields, the first of which is its path.
+type SourceServer struct {
+	variables map[string]string   // by name in lower case
+	files     map[string][]string // fields by path in lower case
+}
+
+// maxSourceServer bounds the text that is read of it.
+const maxSourceServer = 64 << 20
+
+// SourceServer reads the stream srcsrv; nil if there is none.
+func (f *File) SourceServer() *SourceServer {
+	s := f.Named("srcsrv")
+	text, err := s.Bytes(0, int(min(s.Size(), maxSourceServer)), nil)
+	if err != nil || len(text) == 0 {
+		return nil
+	}
+	out := &SourceServer{map[string]string{}, map[string][]string{}}
+	part := ""
+	for line := range bytes.Lines(text) {
+		l := strings.TrimSpace(string(line))
+		if title, ok := strings.CutPrefix(l, "SRCSRV: "); ok {
+			part = strings.TrimRight(title, "- ")
+			continue
+		}
+		switch part {
+		case "ini", "variables":
+			if name, value, ok := strings.Cut(l, "="); ok {
+				out.variables[strings.ToLower(name)] = value
+			}
+		case "source files":
+			if fields := strings.Split(l, "*"); len(fields) > 1 {
+				out.files[strings.ToLower(fields[0])] = fields
+			}
+		}
+	}
+	return out
+}
+
+// Target is where the file of a path is kept, as the build says: often a URL, or
+// where a command that must be run before would put it.
+func (s *SourceServer) Target(path string) string {
+	fields := s.files[strings.ToLower(path)]
+	if fields == nil {
+		return ""
+	}
+	e := expansion{s, fields, 0}
+	return e.expand(s.variables["srcsrvtrg"])
+}
+
+// Perforce is the path in the depot, and the revision, of a file that Perforce
+// keeps.
+func (s *SourceServer) Perforce(path string) (depot, revision string) {
+	fields := s.files[strings.ToLower(path)]
+	if !strings.EqualFold(s.variables["verctrl"], "perforce") || len(fields) < 3 {
+		return "", ""
+	}
+	if len(fields) > 3 {
+		revision = fields[3]
+	}
+	return strings.TrimLeft(fields[2], "/"), revision
+}
+
+// expansion replaces what stands between percent signs.
+type expansion struct {
+	s      *SourceServer
+	fields []string
+	steps  int
+}
+
+const (
+	// maxExpansions is how many variables one target may need.
+	maxExpansions = 64
+	// maxTarget is how long a target may become.
+	maxTarget = 8 << 10
+)
+
+func (e *expansion) expand(text string) string {
+	var b strings.Builder
+	for b.Len() < maxTarget {
+		before, rest, ok := strings.Cut(text, "%")
+		b.WriteString(before)
+		if !ok {
+			break
+		}
+		name, rest, ok := strings.Cut(rest, "%")
+		e.steps++
+		if !ok || e.steps > maxExpansions {
+			break
+		}
+		name, text = strings.ToLower(name), rest
+		if argument, behind, ok := call(rest); ok && strings.HasPrefix(name, "fn") {
+			b.WriteString(e.apply(name, e.expand(argument)))
+			text = behind
+			continue
+		}
+		b.WriteString(e.value(name))
+	}
+	return b.String()[:min(b.Len(), maxTarget)]
+}
+
+// call is the argument in the parentheses that a text begins with.
+func call(text string) (argument, behind string, ok bool) {
+	depth := 0
+	for i := range len(text) {
+		switch {
+		case i == 0 && text[i] != '(':
+			return "", "", false
+		case text[i] == '(':
+			depth++
+		case text[i] == ')':
+			if depth--; depth == 0 {
+				return text[1:i], text[i+1:], true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// apply is the value of a function.
+func (e *expansion) apply(name, argument string) string {
+	switch name {
+	case "fnvar":
+		return e.value(strings.ToLower(argument))
+	case "fnbksl":
+		return strings.ReplaceAll(argument, "/", `\`)
+	case "fnfile":
+		return argument[strings.LastIndexAny(argument, `/\`)+1:]
+	}
+	return argument
+}
+
+// value is the value of a variable: var1 and so on are the fields of the file.
+func (e *expansion) value(name string) string {
+	if number, ok := strings.CutPrefix(name, "var"); ok && len(number) == 1 && number[0] > '0' && int(number[0]-'0') <= len(e.fields) {
+		return e.fields[number[0]-'1']
+	}
+	return e.expand(e.s.variables[name])
+}
