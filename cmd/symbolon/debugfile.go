@@ -33,6 +33,7 @@ type openOptions struct {
 type debugFile struct {
 	object *object.Object
 	beside []*object.Object // of the same file
+	binary *object.Object   // that the object was found for; nil: it is the one that was asked for
 	open   []*file
 	spaces []*space
 }
@@ -164,7 +165,7 @@ func (f *finder) replace(n object.Need) bool {
 	}
 	for _, o := range f.file.beside {
 		if n.Kind == object.NeedPDB && o != f.file.object && fits(o, n, own, nil) {
-			f.file.object = o
+			f.file.binary, f.file.object = f.file.object, o
 			return true
 		}
 	}
@@ -177,7 +178,7 @@ func (f *finder) replace(n object.Need) bool {
 				if fits(o, n, own, opened.open[0]) {
 					f.file.open = append(f.file.open, opened.open...)
 					f.file.spaces = append(f.file.spaces, opened.spaces...)
-					f.file.object, f.name = o, path
+					f.file.binary, f.file.object, f.name = f.file.object, o, path
 					return true
 				}
 			}

@@ -3,12 +3,14 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"hash/maphash"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -44,7 +46,7 @@ start begins behind that.`,
 			}
 			defer src.Close()
 			limitMemory()
-			err = writeFile(e, out, func(w io.Writer) error { return writeSym(ctx, w, obj, !noDemangle) })
+			err = writeFile(e, out, func(w io.Writer) error { return writeSym(ctx, w, src, filepath.Base(args[0]), !noDemangle) })
 			if err != nil {
 				return err
 			}
@@ -56,15 +58,18 @@ start begins behind that.`,
 	}
 }
 
-// writeSym writes obj as a Breakpad file.
-func writeSym(ctx context.Context, w io.Writer, obj *object.Object, demangled bool) (err error) {
+// writeSym writes a Breakpad file. What a PDB has not, the binary that it was
+// found for has: the code id and unwind information. Name is that of the file,
+// for one that does not say how it is called.
+func writeSym(ctx context.Context, w io.Writer, d *debugFile, name string, demangled bool) (err error) {
+	obj := d.object
 	spill := scratch{os.TempDir()}
 	body, err := spill.Create()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, spill.Remove(body)) }()
-	s := symWriter{obj: obj, demangled: demangled, seed: maphash.MakeSeed(), out: bufio.NewWriterSize(body, 1<<20)}
+	s := symWriter{obj: obj, binary: d.binary, file: name, demangled: demangled, seed: maphash.MakeSeed(), out: bufio.NewWriterSize(body, 1<<20)}
 	s.files.init()
 	s.origins.init()
 	opt := object.BlockOptions{Workers: runtime.GOMAXPROCS(0), Scratch: spill}
@@ -90,6 +95,9 @@ func writeSym(ctx context.Context, w io.Writer, obj *object.Object, demangled bo
 	if _, err := io.Copy(s.out, io.NewSectionReader(body, 0, size)); err != nil {
 		return err
 	}
+	if d.binary != nil && obj.Info().Features&object.HasUnwind == 0 {
+		obj = d.binary
+	}
 	err = obj.CFI(func(records []byte) error {
 		_, err := s.out.Write(records)
 		return errors.Join(err, ctx.Err())
@@ -103,6 +111,8 @@ func writeSym(ctx context.Context, w io.Writer, obj *object.Object, demangled bo
 // symWriter makes the records of a Breakpad file out of blocks.
 type symWriter struct {
 	obj       *object.Object
+	binary    *object.Object // that obj was found for, nil: none
+	file      string         // its name
 	demangled bool
 	seed      maphash.Seed
 	out       *bufio.Writer
@@ -192,10 +202,11 @@ func (s *symWriter) collect(b *sym.Block) {
 func (s *symWriter) header() {
 	info := s.obj.Info()
 	m := info.Module
-	name := m.DebugFile
-	if name == "" {
-		name = m.CodeFile
+	if s.binary != nil && m.CodeID.IsZero() {
+		b := s.binary.Info().Module
+		m.CodeID, m.CodeFile, m.DebugFile = b.CodeID, cmp.Or(b.CodeFile, s.file), cmp.Or(m.DebugFile, b.DebugFile)
 	}
+	name := cmp.Or(m.DebugFile, m.CodeFile, s.file)
 	s.buf = breakpad.AppendModule(s.buf, breakpad.Module{
 		OS: breakpadOS(m.Type), Arch: m.Arch.String(), ID: m.DebugID.Breakpad(), Name: name,
 	})
