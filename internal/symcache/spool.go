@@ -21,11 +21,11 @@ type room struct {
 	mu      sync.Mutex   // of scratch
 }
 
-// full says that what is written goes to the scratch file: a quarter of the room
+// full says that what is written goes to the scratch file: an eighth of the room
 // is for it, and less if others need more.
 func (r *room) full() bool {
 	held := r.held.Load()
-	return r.scratch != nil && (held > r.limit/4 || r.tables+held > r.limit)
+	return r.scratch != nil && (held > r.limit/8 || r.tables+held > r.limit)
 }
 
 // A spool is bytes that are written once, from front to back, and read in the
