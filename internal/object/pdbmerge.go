@@ -83,7 +83,7 @@ func (m *merger) procedure(p *pdbWorker) {
 	if len(p.spans) == 0 || p.spans[0].start > p.off {
 		m.code.row(p.piece.Start, codedRow{})
 	}
-	i := 0
+	i, inCall := 0, false
 	for pos := p.off; ; {
 		for ; i < len(p.spans) && p.spans[i].start <= pos; i++ {
 			p.push(p.spans[i])
@@ -92,10 +92,14 @@ func (m *merger) procedure(p *pdbWorker) {
 			p.open = p.open[:len(p.open)-1]
 		}
 		if len(p.open) == 0 {
+			if at := p.piece.Start + uint64(pos-p.off); inCall && at < p.piece.End {
+				m.code.row(at, codedRow{})
+				inCall = false
+			}
 			if i == len(p.spans) {
 				return
 			}
-			pos = p.spans[i].start // what held before goes on up to there
+			pos = p.spans[i].start // a line of the procedure goes on up to there
 			continue
 		}
 		top := p.open[len(p.open)-1]
@@ -105,6 +109,7 @@ func (m *merger) procedure(p *pdbWorker) {
 			row.colm = uint32(l.Column)
 		}
 		m.code.row(p.piece.Start+uint64(pos-p.off), row)
+		inCall = top.site >= 0
 		pos = top.end
 		if i < len(p.spans) {
 			pos = min(pos, p.spans[i].start)
