@@ -81,6 +81,15 @@ func TestOfFunctionsMadeOneTheOwnerOfTheCodeAnswers(t *testing.T) {
 		fixture.PDBLines(0xf2, uint32(0x10), uint32(1), uint32(0x20), uint32(0), uint32(1), uint32(20), uint32(0), uint32(9)),
 	}
 	answersPDB(t, p, map[uint64]string{0x1010: "third;x.c;9"})
+	// As many as have lines have their own: a call is where its function says.
+	p.Modules[1].Symbols = append(proc("none"), proc("short")...)
+	p.Modules[1].Symbols = append(p.Modules[1].Symbols, fixture.PDBProc(0x1110, 0, 0x10, 0x20, 1, "long"),
+		fixture.PDBRecord(0x114d, uint32(0), uint32(0), uint32(0x1005), []byte{0x0c, 0x04, 0x08}), fixture.PDBRecord(0x114e), fixture.PDBRecord(6))
+	lines := func(pairs ...uint32) []byte {
+		return fixture.PDBLines(0xf2, uint32(0x10), uint32(1), uint32(0x20), uint32(0), uint32(len(pairs)/2), uint32(12+4*len(pairs)), pairs)
+	}
+	p.Modules[1].Lines = [][]byte{p.Modules[1].Lines[0], lines(0, 1, 8, 2, 0x10, 3), lines(0, 70, 0x14, 71)}
+	answersPDB(t, p, map[uint64]string{0x1010: "long;x.c;70", 0x1018: "outside(int, char const*);; < long;x.c;70", 0x1022: "long;x.c;70", 0x1024: "long;x.c;71"})
 	p.Parts = nil // who owns the code is not known: it is the first that says so
 	answersPDB(t, p, map[uint64]string{0x1010: "folded;;"})
 }

@@ -73,6 +73,7 @@ func (f *File) Body(module int, m *Body) error {
 		return fmt.Errorf("symbols of version %d", kind)
 	}
 	m.readSymbols(f, symbols)
+	m.countProcs()
 	for i := range m.Procs {
 		m.linesOf(&m.Procs[i])
 	}

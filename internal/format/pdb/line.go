@@ -35,6 +35,9 @@ type stretch struct {
 	size     int
 	columns  bool
 	first, n int // of the lines, once they are read; n -1: they are not
+	same     int // how many begin where it begins, from it on
+	procs    int // how many procedures begin there, known of the first of the same
+	taken    int // how many of those have their lines
 }
 
 // inlinee is where an inlined function is defined.
@@ -70,6 +73,12 @@ func (m *Body) readSections(data []byte) (err error) {
 	slices.SortStableFunc(m.stretches, func(a, b stretch) int {
 		return cmp.Or(cmp.Compare(a.section, b.section), cmp.Compare(a.off, b.off))
 	})
+	for i := len(m.stretches) - 1; i >= 0; i-- {
+		s := &m.stretches[i]
+		if s.same = 1; i+1 < len(m.stretches) && m.stretches[i+1].section == s.section && m.stretches[i+1].off == s.off {
+			s.same += m.stretches[i+1].same
+		}
+	}
 	slices.SortStableFunc(m.inlinees, func(a, b inlinee) int { return cmp.Compare(a.id, b.id) })
 	return err
 }
@@ -181,17 +190,53 @@ func sortLines(lines []Line) {
 	}
 }
 
+// stretchAt is the first stretch that begins where a procedure does, or else
+// where it would be.
+func (m *Body) stretchAt(p *Proc) (i int, found bool) {
+	return slices.BinarySearchFunc(m.stretches, p, func(s stretch, p *Proc) int {
+		return cmp.Or(cmp.Compare(s.section, p.Section), cmp.Compare(s.off, p.Off))
+	})
+}
+
+// countProcs counts how many procedures begin where stretches do.
+func (m *Body) countProcs() {
+	for i := range m.Procs {
+		if at, found := m.stretchAt(&m.Procs[i]); found {
+			m.stretches[at].procs++
+		}
+	}
+}
+
+// ownStretch is the stretch of the next one of the procedures at one place, which
+// the linker made one. They have theirs in the same order, and if some have none
+// it is taken to be the first ones: the last one counts. A procedure can also
+// have several, of more than one file.
+func (m *Body) ownStretch(first int) (own, after int) {
+	s := &m.stretches[first]
+	after = first + s.same
+	if s.procs < s.same {
+		return first, first + 1
+	}
+	s.taken++
+	if own = after - s.procs + s.taken - 1; own < first {
+		return after, after + 1
+	}
+	return own, after
+}
+
 // linesOf finds the lines of the code of a procedure: those of the stretch that
 // it begins in, and of those that begin in it.
 func (m *Body) linesOf(p *Proc) {
-	i, found := slices.BinarySearchFunc(m.stretches, p, func(s stretch, p *Proc) int {
-		return cmp.Or(cmp.Compare(s.section, p.Section), cmp.Compare(s.off, p.Off))
-	})
+	i, found := m.stretchAt(p)
 	if !found && i > 0 && m.stretches[i-1].section == p.Section && m.stretches[i-1].end > p.Off {
 		i--
 	}
 	p.FirstLine, p.NumLines = 0, 0
-	for ; i < len(m.stretches); i++ {
+	after := i + 1
+	if found {
+		i, after = m.ownStretch(i)
+	}
+	for ; i < len(m.stretches); i, after = after, after+1 {
 		s := &m.stretches[i]
 		if s.section != p.Section || s.off >= p.Off+p.Size {
 			return
