@@ -20,6 +20,7 @@ var sources embed.FS
 // kase is one file to be looked at, and the scripts that make it, if any.
 type kase struct {
 	name, path string
+	image      string // the program whose PDB it is
 	dir        string // where it is made
 	scripts    []string
 }
@@ -56,14 +57,19 @@ func cases(dir string, o options) (list []kase) {
 		list = append(list, made(dir, "rust rustc "+f.name, "rustc "+f.flags+" -o $out $src/harbor.rs"))
 	}
 	for _, f := range formsOf("go") {
-		list = append(list, made(dir, "go go "+f.name, "go build -o $out "+f.flags+" $src/testdata/mill.go"))
+		build := "go build -o $out " + f.flags + " $src/testdata/mill.go"
+		list = append(list, made(dir, "go go "+f.name, build))
+		if f.name != "stripped" { // nobody else reads those
+			list = append(list, made(dir, "go windows "+f.name, "GOOS=windows "+build))
+		}
 	}
+	list = append(list, windows(dir)...)
 	list = append(list, kase{name: "go symbolon", path: o.binary})
 	for _, file := range machine() {
 		list = append(list, kase{name: "machine " + file, path: file})
 	}
 	for _, file := range o.files {
-		list = append(list, kase{name: "given " + file, path: file})
+		list = append(list, given(file))
 	}
 	return slices.DeleteFunc(list, func(k kase) bool {
 		match, err := path.Match(o.only, strings.ReplaceAll(k.name, "/", "_"))
@@ -97,7 +103,7 @@ func native(dir, language, cc string, units ...string) (list []kase) {
 
 func made(dir, name string, scripts ...string) kase {
 	own := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))
-	return kase{name, filepath.Join(own, "sample"), own, scripts}
+	return kase{name: name, path: filepath.Join(own, "sample"), dir: own, scripts: scripts}
 }
 
 // machine lists a few libraries and debug files of this machine.

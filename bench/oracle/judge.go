@@ -83,7 +83,7 @@ func (k *asker) judge(ctx context.Context, c kase) *result {
 		r.left = err.Error()
 		return r
 	}
-	q, err := draw(c)
+	q, err := draw(ctx, c)
 	if err != nil || len(q.addrs) == 0 {
 		r.left = fmt.Sprintf("no addresses: %v", err)
 		return r
@@ -99,7 +99,7 @@ func (k *asker) judge(ctx context.Context, c kase) *result {
 	}
 	theirs := make([][]answer, len(k.peers))
 	for i, p := range k.peers {
-		if p.flat && !q.goes {
+		if p.flat && !q.goes || !slices.Contains(p.kinds, q.kind) {
 			continue
 		}
 		limited, cancel := context.WithTimeout(ctx, patience)

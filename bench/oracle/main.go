@@ -4,14 +4,14 @@
 //
 // It builds symbolon, compiles the programs below src with every compiler that
 // is installed in every form that it knows (versions of DWARF, levels of
-// optimization, split, compressed, relocatable, stripped and so on), adds the
-// machine's own libraries and each FILE, chooses addresses of each, and asks
-// llvm-symbolizer, addr2line, eu-addr2line, "go tool addr2line" and the Python
-// package symbolic, those that are installed. An address is agreed on if one of
-// them gives our answer: no two of them agree everywhere, and each is wrong
-// somewhere. It fails if fewer than -least percent are agreed on, if the way
-// through a table gives another answer than the direct one, or if there is
-// nobody to ask.
+// optimization, split, compressed, relocatable, stripped and so on), those for
+// Windows with PDBs too, adds the machine's own libraries and each FILE, chooses
+// addresses of each, and asks llvm-symbolizer, addr2line, eu-addr2line, "go tool
+// addr2line", the Python package symbolic and what llvm-pdbutil dumps, those that
+// are installed. An address is agreed on if one of them gives our answer: no two
+// of them agree everywhere, and each is wrong somewhere. It fails if fewer than
+// -least percent are agreed on, if the way through a table gives another answer than
+// the direct one, or if there is nobody to ask.
 package main
 
 import (

@@ -8,11 +8,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"symbolon/internal/demangle"
 )
 
 var (
 	cloneMark   = regexp.MustCompile(`\s*\[clone [^\]]*\]`)
 	cloneSuffix = regexp.MustCompile(`\.(abi0|cold|constprop|isra|part|llvm|lto_priv|localalias)(\.\d+)*`)
+	underscores = regexp.MustCompile(`^_*Z([A-Za-z0-9])`) // in PE files some leave one, some take one too many
 	rustHash    = regexp.MustCompile(`::h[0-9a-f]{16}$`)
 	lambda      = regexp.MustCompile(`\{lambda\(.*?\)#\d+\}|'lambda\d*'(\(.*?\))?|\$_\d+|\{\{closure\}\}|\{closure#\d+\}`)
 	trailing    = regexp.MustCompile(`(const|volatile|&|&&|noexcept|\s)+$`)
@@ -66,7 +69,8 @@ func operatorAt(n string) int {
 
 // sameFile is whether two paths may be one: equal, or one the end of the other.
 func sameFile(a, b string) bool {
-	a, b = path.Clean(a), path.Clean(b)
+	clean := func(p string) string { return path.Clean(strings.ReplaceAll(p, `\`, "/")) }
+	a, b = clean(a), clean(b)
 	if len(a) < len(b) {
 		a, b = b, a
 	}
@@ -86,7 +90,13 @@ func (k *asker) demangle(ctx context.Context, lists [][]answer) {
 			}
 		}
 	}
-	each(func(f *frame) { names[f.Function] = f.Function })
+	each(func(f *frame) {
+		f.Function = underscores.ReplaceAllString(f.Function, "_Z$1")
+		names[f.Function] = f.Function
+		if strings.HasPrefix(f.Function, "?") { // few peers read those of MSVC
+			names[f.Function] = demangle.Name(f.Function, demangle.NoParams)
+		}
+	})
 	mangled := slices.DeleteFunc(slices.Collect(maps.Keys(names)), func(n string) bool {
 		return !strings.HasPrefix(strings.TrimLeft(n, "_."), "Z") && !strings.HasPrefix(n, "_R")
 	})

@@ -33,16 +33,27 @@ type question struct {
 	reference string
 	addrs     []uint64
 	base      uint64
-	goes      bool // it is of the Go tools
+	goes      bool   // it is of the Go tools
+	kind      string // of file
+	image     string // the program whose PDB it is
+	dump      *dump  // what llvm-pdbutil says of a PDB
 }
+
+// Kinds of files, that not all peers read.
+const (
+	kindELF = "elf"
+	kindPE  = "pe"
+	kindPDB = "pdb"
+)
 
 // peer is one symbolizer.
 type peer struct {
 	name string
 	// flat is for peers that give one frame: the outer function with the place
 	// of the innermost.
-	flat bool
-	ask  func(ctx context.Context, q question) ([]answer, error)
+	flat  bool
+	kinds []string // of files that it reads
+	ask   func(ctx context.Context, q question) ([]answer, error)
 }
 
 // symbolicScript answers with the Python package in the form of our own lines.
@@ -57,12 +68,12 @@ for line in sys.stdin:
 
 // peers lists who is installed, and tells who is not.
 func peers(ctx context.Context) (list []peer) {
-	add := func(name string, installed bool, read func(out []byte) []answer, command func(q question) []string) {
+	add := func(name string, installed bool, read func(out []byte) []answer, command func(q question) []string, kinds ...string) {
 		if !installed {
 			fmt.Println("not installed, left out:", name)
 			return
 		}
-		list = append(list, peer{name, name == "go addr2line", func(ctx context.Context, q question) ([]answer, error) {
+		list = append(list, peer{name, name == "go addr2line", kinds, func(ctx context.Context, q question) ([]answer, error) {
 			args := command(q)
 			out, err := run(ctx, q, args[0], args[1:]...)
 			return read(out), err
@@ -70,23 +81,38 @@ func peers(ctx context.Context) (list []peer) {
 	}
 	llvm := tool("llvm-symbolizer")
 	add("llvm-symbolizer", llvm != "", gnuAnswers, func(q question) []string {
-		return []string{llvm, "--obj=" + q.reference, "--output-style=GNU", "-a", "--inlines", "--no-demangle", "--functions=linkage"}
-	})
-	for _, name := range []string{"addr2line", "eu-addr2line"} {
+		args := []string{llvm, "--output-style=GNU", "-a", "--inlines", "--no-demangle", "--functions=linkage"}
+		if q.kind == kindPDB {
+			return append(args, "--relative-address", "--obj="+q.image)
+		}
+		return append(args, "--obj="+q.reference)
+	}, kindELF, kindPE, kindPDB)
+	gnu := func(name string, kinds ...string) {
 		add(name, tool(name) != "", gnuAnswers, func(q question) []string {
 			return []string{name, "-e", q.reference, "-a", "-i", "-f"}
-		})
+		}, kinds...)
 	}
+	gnu("addr2line", kindELF, kindPE)
+	gnu("eu-addr2line", kindELF)
 	// The program of "go tool" itself: it is started for each file.
 	goTool, err := exec.CommandContext(ctx, "go", "tool", "-n", "addr2line").Output()
 	add("go addr2line", err == nil, goAnswers, func(q question) []string {
 		return []string{strings.TrimSpace(string(goTool)), q.reference}
-	})
+	}, kindELF, kindPE)
 	err = exec.CommandContext(ctx, "python3", "-c", "import symbolic").Run()
 	add("symbolic", err == nil, jsonAnswers, func(q question) []string {
 		return []string{"python3", "-c", symbolicScript, q.reference, fmt.Sprintf("%x", q.base)}
-	})
-	return list
+	}, kindELF, kindPE, kindPDB)
+	if tool("llvm-pdbutil") == "" {
+		fmt.Println("not installed, left out: llvm-pdbutil")
+		return list
+	}
+	return append(list, peer{"llvm-pdbutil", false, []string{kindPDB}, func(_ context.Context, q question) (list []answer, err error) {
+		for _, addr := range q.addrs {
+			list = append(list, q.dump.answer(addr))
+		}
+		return list, nil
+	}})
 }
 
 // symbolon asks our own binary.
@@ -218,7 +244,7 @@ func difference(ours, theirs answer) string {
 	kinds := make([]string, 4) // the weightiest first
 	for i, f := range ours {
 		switch g := theirs[i]; {
-		case f.Function != g.Function && base(f.Function) != base(g.Function):
+		case f.Function != g.Function && g.Function != unnamed && base(f.Function) != base(g.Function):
 			kinds[0] = "function"
 		case !sameFile(f.File, g.File):
 			kinds[1] = "file"

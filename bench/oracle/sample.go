@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"debug/dwarf"
 	"debug/elf"
 	"maps"
@@ -19,10 +20,21 @@ type borders struct {
 	others    []uint64
 }
 
+func newBorders() *borders { return &borders{random: rand.New(rand.NewSource(1))} }
+
 // draw chooses addresses of a file: borders of functions, of inlined calls and
 // of rows with what is beside them, and gaps.
-func draw(k kase) (q question, err error) {
-	q.file, q.reference = k.path, k.path
+func draw(ctx context.Context, k kase) (q question, err error) {
+	kind, err := kindOf(k.path)
+	switch {
+	case err != nil:
+		return q, err
+	case kind == kindPDB:
+		return drawPDB(ctx, k)
+	case kind == kindPE:
+		return drawPE(k)
+	}
+	q = question{file: k.path, reference: k.path, kind: kindELF}
 	if k.dir != "" {
 		if _, err := os.Stat(filepath.Join(k.dir, "reference")); err == nil {
 			q.reference = filepath.Join(k.dir, "reference")
@@ -39,7 +51,7 @@ func draw(k kase) (q question, err error) {
 			break
 		}
 	}
-	b := &borders{random: rand.New(rand.NewSource(1))}
+	b := newBorders()
 	b.symbols(f)
 	// Of very large files places in functions must do.
 	if info := f.Section(".debug_info"); info != nil && info.Size < 32<<20 {
