@@ -66,6 +66,7 @@ type result struct {
 	with     []score // by peer
 	kinds    map[string]int
 	first    map[string]string // difference of a kind
+	names    []string          // of MSVC
 	troubles []string
 	failed   bool // whatever others say
 }
@@ -88,6 +89,7 @@ func (k *asker) judge(ctx context.Context, c kase) *result {
 		r.left = fmt.Sprintf("no addresses: %v", err)
 		return r
 	}
+	r.names = msvcNames(c, q)
 	out, err := symbolon(ctx, k.binary, q)
 	ours := jsonAnswers(out)
 	if err != nil || len(ours) != len(q.addrs) {
@@ -193,12 +195,13 @@ func (k *asker) vote(r *result, addr uint64, ours answer, their func(peer int) (
 type report struct {
 	*asker
 	files, left, failed int
-	samples             []string // a few files, for other comparisons
+	samples             []string        // a few files, for other comparisons
+	names               map[string]bool // of MSVC
 	sum                 result
 }
 
 func newReport(k *asker) *report {
-	p := &report{asker: k, sum: result{with: make([]score, len(k.peers)), kinds: map[string]int{}}}
+	p := &report{asker: k, names: map[string]bool{}, sum: result{with: make([]score, len(k.peers)), kinds: map[string]int{}}}
 	fmt.Printf("\n%-36s %9s %7s %8s", "agreement in percent with", "addresses", "anybody", "majority")
 	for _, peer := range k.peers {
 		fmt.Printf(" %15s", peer.name)
@@ -224,6 +227,9 @@ func (p *report) add(r *result) {
 	for _, kind := range slices.Sorted(maps.Keys(r.kinds)) {
 		fmt.Printf("    %s, %d times, first %s\n", kind, r.kinds[kind], r.first[kind])
 		p.sum.kinds[kind] += r.kinds[kind]
+	}
+	for _, name := range r.names {
+		p.names[name] = true
 	}
 	p.files++
 	if r.failed {

@@ -10,7 +10,8 @@
 // addr2line", the Python package symbolic and what llvm-pdbutil dumps, those that
 // are installed. An address is agreed on if one of them gives our answer: no two
 // of them agree everywhere, and each is wrong somewhere. It fails if fewer than
-// -least percent are agreed on, if the way through a table gives another answer than
+// -least percent are agreed on, if fewer of the names of MSVC are spelled as
+// llvm-undname spells them, if the way through a table gives another answer than
 // the direct one, or if there is nobody to ask.
 package main
 
@@ -100,7 +101,8 @@ func compare(ctx context.Context, o options) (ok bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	ok = report.end()
+	ok = report.compareNames(ctx)
+	ok = report.end() && ok
 	return standin(ctx, o, report.samples) && ok, nil
 }
 
