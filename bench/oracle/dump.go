@@ -23,8 +23,8 @@ type dump struct {
 	parts   []part // what modules contributed
 }
 
-// unnamed is the name of a call whose function the dump does not name: that of
-// another module. It counts as any name.
+// unnamed is the name of a call whose function the dump does not name, as it is
+// of another module, or not to the end. It counts as any name.
 const unnamed = "?"
 
 // scope is a procedure, or a call that was inlined.
@@ -211,7 +211,9 @@ func (d *dumper) detail(text string) {
 		}
 	case "S_INLINESITE", "S_INLINESITE2":
 		if m := dumpCall.FindStringSubmatch(text); m != nil {
-			d.last.inlinee, d.last.name = m[1], cmp.Or(m[2], unnamed)
+			if d.last.inlinee, d.last.name = m[1], m[2]; m[2] == "" || strings.HasSuffix(m[2], "...") {
+				d.last.name = unnamed
+			}
 		} else {
 			d.last.annotate(dumpStep.FindAllStringSubmatch(text, -1))
 		}
