@@ -122,6 +122,16 @@ func moved() *fixture.PDB {
 	return p
 }
 
+func TestTheTypeOfNullptrIsNoPointerToVoid(t *testing.T) {
+	p := fixture.SamplePDB()
+	first := 0x1000 + uint32(len(p.Types))
+	p.Types = append(p.Types, fixture.PDBRecord(0x1001, uint32(0x103), uint16(1)),
+		fixture.PDBRecord(0x1201, uint32(3), uint32(0x103), first, uint32(0x603)),
+		fixture.PDBRecord(0x1008, uint32(0x74), uint8(0), uint8(0), uint16(3), first+1))
+	p.Modules = []fixture.PDBModule{{Name: "a.obj", Symbols: [][]byte{fixture.PDBProc(0x1110, first+2, 0x10, 0x20, 1, "f"), fixture.PDBRecord(6)}}}
+	answersPDB(t, p, map[uint64]string{0x1010: "f(std::nullptr_t, const std::nullptr_t, void*);;"})
+}
+
 func TestCodeThatWasMovedAnswersWhereItIs(t *testing.T) {
 	answersPDB(t, moved(), map[uint64]string{
 		0x2010: weigh + "one.cc;5",

@@ -122,8 +122,12 @@ func (s *speller) way(way []sigil, blank string) {
 	}
 }
 
-// primitivePointer are the bits that make a pointer of a primitive type.
-const primitivePointer = 0x700
+const (
+	// primitivePointer are the bits that make a pointer of a primitive type.
+	primitivePointer = 0x700
+	// nullptrType would be a pointer of 16 bits to void.
+	nullptrType = 0x103
+)
 
 // primitive is a type that has a number of its own.
 type primitive struct {
@@ -178,6 +182,10 @@ var primitives = map[uint32]primitive{
 }
 
 func (s *speller) primitive(number uint32) {
+	if number == nullptrType {
+		s.add("std::nullptr_t")
+		return
+	}
 	p, ok := primitives[number&0xff]
 	if !ok {
 		p.name = "<NoType>"

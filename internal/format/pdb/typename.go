@@ -404,7 +404,7 @@ func (s *speller) modifier(r record) {
 		return
 	}
 	if number < s.f.types.begin {
-		if number&primitivePointer != 0 {
+		if number&primitivePointer != 0 && number != nullptrType {
 			s.primitive(number)
 			s.add(" const")
 			return
