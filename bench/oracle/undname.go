@@ -47,7 +47,7 @@ func msvcNames(k kase, q question) (list []string) {
 }
 
 // compareNames compares how we spell names as LLVM does with what llvm-undname
-// makes of them, and says whether that is as often the same as is wanted. What
+// makes of them when it is asked as llvm-symbolizer asks, and says whether that is as often the same as is wanted. What
 // llvm-undname does not read does not count.
 func (p *report) compareNames(ctx context.Context) bool {
 	tool, names := tool("llvm-undname"), slices.Sorted(maps.Keys(p.names))
@@ -57,7 +57,7 @@ func (p *report) compareNames(ctx context.Context) bool {
 	if tool == "" || len(names) == 0 {
 		return true
 	}
-	cmd := exec.CommandContext(ctx, tool)
+	cmd := exec.CommandContext(ctx, tool, "--no-access-specifier", "--no-calling-convention", "--no-member-type", "--no-return-type")
 	cmd.Stdin = strings.NewReader(strings.Join(names, "\n") + "\n")
 	out, _ := cmd.Output() // it fails if it does not read all of them
 	var all score
