@@ -238,18 +238,23 @@ func (f *finder) pdbPaths(n object.Need) (paths []string) {
 	names := []string{n.Name, strings.TrimSuffix(own, filepath.Ext(own)) + ".pdb"}
 	for i, dir := range append([]string{filepath.Dir(f.name)}, f.opt.Dirs...) {
 		for _, name := range names {
-			paths = append(paths, anyCase(dir, name)...)
+			paths = append(paths, packedToo(dir, name)...)
 			if i > 0 {
 				for _, store := range anyCase(dir, name) {
 					for _, id := range anyCase(store, n.DebugID.Breakpad()) {
-						paths = append(paths, anyCase(id, name)...)
-						paths = append(paths, anyCase(id, name[:len(name)-1]+"_")...)
+						paths = append(paths, packedToo(id, name)...)
 					}
 				}
 			}
 		}
 	}
 	return append(paths, n.Dir+n.Name)
+}
+
+// packedToo are the files of a folder that have a name, and the cabinets that
+// symbol stores make of such.
+func packedToo(dir, name string) []string {
+	return append(anyCase(dir, name), anyCase(dir, name[:len(name)-1]+"_")...)
 }
 
 // anyCase are the entries of a folder that have a name, whatever the case of its

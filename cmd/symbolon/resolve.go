@@ -83,6 +83,7 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 		return err
 	}
 	defer d.Close()
+	tellMissing(e.stderr, args[0], d.object)
 	r := resolver{answers: d.object, origin: d.object.Origin, demangle: !f.noDemangle, out: bufio.NewWriter(e.stdout), write: write}
 	if f.table {
 		if r.answers, err = tableOf(ctx, d.object); err != nil {
@@ -105,6 +106,18 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 	}
 	tellDamage(e.stderr, args[0], d.object.Info())
 	return err
+}
+
+// tellMissing says that a binary of Windows is answered without its PDB.
+func tellMissing(w io.Writer, name string, o *object.Object) {
+	if o.Info().Features&object.HasDebug != 0 {
+		return
+	}
+	for _, n := range o.Needs() {
+		if n.Kind == object.NeedPDB {
+			say(w, "%s: its PDB, %s with the id %s, is not beside it; --debug-dir names other folders\n", name, n.Name, n.DebugID.Breakpad())
+		}
+	}
 }
 
 func (f *resolveFlags) check(args []string) error {

@@ -3,6 +3,7 @@ package object_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"symbolon/internal/fixture"
@@ -187,6 +188,31 @@ func TestDecoratedNamesOfC(t *testing.T) {
 	}
 }
 
+// An order of symbols that is wrong changes no answer, whichever question comes
+// first.
+func TestSymbolsInAWrongOrderAnswer(t *testing.T) {
+	p := fixture.SamplePDB()
+	b := p.Bytes()
+	order := fixture.Fields(uint32(0), uint32(4*5), make([]byte, 20)) // its header, and what follows
+	at := strings.Index(string(b), string(order[:8]))
+	if at < 0 {
+		t.Fatal("no order")
+	}
+	list := b[at+28:][:20]
+	for i, j := 0, 16; i < j; i, j = i+4, j-4 {
+		for k := range 4 {
+			list[i+k], list[j+k] = list[j+k], list[i+k]
+		}
+	}
+	o := open(t, b)
+	for range 8 {
+		if got := brief(o.Lookup(nil, 0x1305), o.AppendText); got != "?late@@YAXXZ;;" {
+			t.Fatal(got)
+		}
+	}
+	harmless(t, b, "wrong order")
+}
+
 // holed is a file with zeros between its first bytes and the rest, which gives
 // its bytes by ReadAt alone and counts them.
 type holed struct {
@@ -219,6 +245,7 @@ func TestOneAddressOfAnEndlessPDB(t *testing.T) {
 	p := fixture.SamplePDB()
 	p.BlockSize, p.Hole = 4096, 3<<20
 	const many = 2000
+	long := strings.Repeat("long", 600) // so that symbols are not soon read
 	p.Sections[0][1] = 64 * (many + 0x100)
 	for i := range uint32(many) {
 		off := 0x1000 + 64*i
@@ -228,7 +255,7 @@ func TestOneAddressOfAnEndlessPDB(t *testing.T) {
 		}
 		p.Modules = append(p.Modules, m)
 		p.Parts = append(p.Parts, fixture.PDBPart{1, off, 64, uint32(len(p.Modules) - 1)})
-		p.Publics = append(p.Publics, fixture.PDBRecord(0x110e, uint32(2), off+40, uint16(1), fmt.Sprintf("?f%d@@YAXXZ", i)))
+		p.Publics = append(p.Publics, fixture.PDBRecord(0x110e, uint32(2), off+40, uint16(1), fmt.Sprintf("?f%d@%s@@YAXXZ", i, long)))
 	}
 	b := p.Bytes()
 	src := &holed{b: b, at: 3 * 4096, hole: int64(p.Hole) * 4096}
@@ -237,7 +264,7 @@ func TestOneAddressOfAnEndlessPDB(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := f.Objects()[0]
-	for addr, want := range map[uint64]string{0x2000 + 64*1000 + 5: "f1000_1(int, char const*);;", 0x2000 + 64*1000 + 45: "?f1000@@YAXXZ;;"} {
+	for addr, want := range map[uint64]string{0x2000 + 64*1000 + 5: "f1000_1(int, char const*);;", 0x2000 + 64*1000 + 45: "?f1000@" + long + "@@YAXXZ;;"} {
 		if got := brief(o.Lookup(nil, addr), o.AppendText); got != want {
 			t.Errorf("%#x: %s, not %s", addr, got, want)
 		}

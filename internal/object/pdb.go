@@ -92,7 +92,7 @@ func (g *image) pdbCover(spans []unitSpan) []unitSpan {
 		return true
 	})
 	if len(spans) > 0 {
-		return spans
+		return joinSpans(spans)
 	}
 	w := workers.Get().(*worker)
 	defer workers.Put(w)
@@ -106,7 +106,23 @@ func (g *image) pdbCover(spans []unitSpan) []unitSpan {
 			}
 		}
 	}
-	return spans
+	return joinSpans(spans)
+}
+
+// joinSpans makes one of those of a unit that overlap or touch, so that an
+// address is in one of them at most.
+func joinSpans(spans []unitSpan) []unitSpan {
+	slices.SortFunc(spans, func(a, b unitSpan) int { return cmp.Or(cmp.Compare(a.unit, b.unit), cmp.Compare(a.start, b.start)) })
+	n := 0
+	for _, s := range spans {
+		if n > 0 && spans[n-1].unit == s.unit && s.start <= spans[n-1].end {
+			spans[n-1].end = max(spans[n-1].end, s.end)
+			continue
+		}
+		spans[n] = s
+		n++
+	}
+	return spans[:n]
 }
 
 // pdbDigest makes what a module says.
@@ -117,6 +133,7 @@ func (g *image) pdbDigest(w *worker, d *digest, u int) {
 		g.problems.at("damaged modules", "module "+g.pdb.Modules[u].Name, int64(u), err.Error())
 	}
 	p.limit = g.covered().of(p.limit[:0], int32(u))
+	p.work = piecesFree + maxPieces*(len(p.body.Lines)+len(p.body.Procs))
 	// Of functions that the linker made one of the last counts, but of those
 	// without lines the first, if there are no others.
 	for i := len(p.body.Procs) - 1; i >= 0; i-- {
@@ -131,10 +148,21 @@ func (g *image) pdbDigest(w *worker, d *digest, u int) {
 	}
 }
 
+const (
+	// maxPieces is into how many pieces a procedure may be torn, on average.
+	maxPieces = 16
+	// piecesFree may be those of any module, counted with their lines.
+	piecesFree = 1 << 20
+)
+
 // pdbProc makes the chunks of a procedure.
 func (g *image) pdbProc(w *worker, d *digest, proc *pdb.Proc) {
 	p := &w.pdb
 	p.ranges = g.pdb.Ranges(p.ranges[:0], proc.Section, proc.Off, proc.Size)
+	if p.work -= len(p.ranges) * (1 + p.linesOf(proc)); p.work < 0 {
+		g.problems.add("damaged modules", "module "+g.pdb.Modules[d.unit].Name+": its procedures are torn into too many pieces")
+		return
+	}
 	for _, r := range p.ranges {
 		for _, part := range intersect([]dwarf.Range{{Start: uint64(r.Start), End: uint64(r.End)}}, p.limit) {
 			p.begin(proc, proc.Off+r.From+uint32(part.Start)-r.Start, part)

@@ -20,6 +20,7 @@ type pdbWorker struct {
 	body   pdb.Body
 	ranges []pdb.Range
 	limit  []dwarf.Range
+	work   int // that is left for pieces of procedures of the module
 
 	proc   *pdb.Proc
 	off    uint32 // where in the section the piece begins
@@ -38,6 +39,15 @@ type lineSpan struct {
 
 // called is the node of a site, and what it was made for.
 type called struct{ line, parent, node int32 }
+
+// linesOf is how many lines there are for the code of a procedure.
+func (p *pdbWorker) linesOf(proc *pdb.Proc) (n int) {
+	n = proc.NumLines
+	for i := range p.body.Sites[proc.FirstSite:][:proc.NumSites] {
+		n += p.body.Sites[proc.FirstSite+i].NumLines
+	}
+	return n
+}
 
 // begin takes a piece of a procedure that begins at off in its section.
 func (p *pdbWorker) begin(proc *pdb.Proc, off uint32, piece dwarf.Range) {

@@ -54,13 +54,16 @@ func (f *File) Ranges(dst []Range, sect uint16, off, size uint32) []Range {
 	return f.moved(dst, addr, size)
 }
 
+// maxPieces is into how many pieces code may be torn at most.
+const maxPieces = 1 << 10
+
 // moved appends where the size bytes from an address on were moved to.
 func (f *File) moved(dst []Range, addr, size uint32) []Range {
 	first, end := addr, addr+min(size, math.MaxUint32-addr)
 	if !f.mappedToo {
 		return append(dst, Range{addr, end, 0})
 	}
-	for i := omapAt(f.toBinary, addr); addr < end; i++ {
+	for i, n := omapAt(f.toBinary, addr), 0; addr < end && n < maxPieces; i, n = i+1, n+1 {
 		until := end
 		if (i+2)*omapSize <= len(f.toBinary) {
 			until = min(until, omapFrom(f.toBinary, i+1))
@@ -106,8 +109,8 @@ func (f *File) SectionEnd(addr uint32) uint32 {
 	return math.MaxUint32
 }
 
-// IsCode says whether a section has code.
-func (f *File) IsCode(sect uint16) bool {
+// isCode says whether a section has code.
+func (f *File) isCode(sect uint16) bool {
 	return sect > 0 && int(sect) <= len(f.sections) && f.sections[sect-1].flags&(flagCode|flagExecute) != 0
 }
 

@@ -3,6 +3,7 @@ package pdb
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -47,6 +48,13 @@ type scope struct {
 	entry      uint32 // of the procedure
 }
 
+const (
+	// maxShared is how many procedures may have one line, on average.
+	maxShared = 16
+	// manyLines may be of inlined calls in any module, and more in large files.
+	manyLines = 2 << 20
+)
+
 // maxScopes is how deep scopes may nest. What is deeper is passed over.
 const maxScopes = 256
 
@@ -74,8 +82,14 @@ func (f *File) Body(module int, m *Body) error {
 	}
 	m.readSymbols(f, symbols)
 	m.countProcs()
+	all := 0
 	for i := range m.Procs {
-		m.linesOf(&m.Procs[i])
+		p := &m.Procs[i]
+		m.linesOf(p)
+		if all += p.NumLines; all > maxShared*(len(m.Lines)+maxShared) {
+			m.Procs = m.Procs[:i]
+			return cmp.Or(damage, errors.New("its procedures share too many lines"))
+		}
 	}
 	return damage
 }
@@ -180,7 +194,9 @@ func (m *Body) addSite(f *File, r record, in scope) int32 {
 	if i, found := slices.BinarySearchFunc(m.inlinees, id, func(n inlinee, id uint32) int { return cmp.Compare(n.id, id) }); found {
 		def = m.inlinees[i]
 	}
-	m.siteLines(r.data[head:], in.entry, def)
+	if len(m.Lines) < max(manyLines, int(f.msf.src.Size()/64)) {
+		m.siteLines(r.data[head:], in.entry, def)
+	}
 	s.NumLines = len(m.Lines) - s.FirstLine
 	m.Sites = append(m.Sites, s)
 	m.Procs[in.proc].NumSites++

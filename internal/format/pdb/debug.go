@@ -127,6 +127,7 @@ const moduleHead = 64
 func (f *File) readModules(data []byte) {
 	c := bin.NewCursor(data, binary.LittleEndian)
 	base := int64(0)
+	taken := map[uint16]bool{noStream: true}
 	for c.Len() >= moduleHead {
 		at := c.Off()
 		c.Skip(34)
@@ -139,7 +140,11 @@ func (f *File) readModules(data []byte) {
 			return
 		}
 		c.Skip(min(-c.Off()&3, c.Len()))
-		m.base = base
+		if m.stream != noStream && taken[m.stream] {
+			f.problem("modules", int64(at), "module %d has the stream of another one", len(f.Modules))
+			m.stream, m.symbols = noStream, 0
+		}
+		taken[m.stream], m.base = true, base
 		base += m.symbols
 		f.Modules = append(f.Modules, m)
 	}
@@ -174,13 +179,14 @@ type Part struct {
 // that they had when they were linked.
 func (f *File) Parts(yield func(p Part) bool) {
 	var room [4]Range
-	for b := f.parts; len(b) > 0; b = b[f.partSize:] {
+	left := maxPieces + len(f.parts) // each is some bytes
+	for b := f.parts; len(b) > 0 && left > 0; b = b[f.partSize:] {
 		sect, module := binary.LittleEndian.Uint16(b), int(binary.LittleEndian.Uint16(b[16:]))
-		if !f.IsCode(sect) || module >= len(f.Modules) {
+		if !f.isCode(sect) || module >= len(f.Modules) {
 			continue
 		}
 		for _, r := range f.Ranges(room[:0], sect, binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:])) {
-			if !yield(Part{r, module}) {
+			if left--; !yield(Part{r, module}) {
 				return
 			}
 		}

@@ -52,8 +52,10 @@
 //
 // Open fails only without a directory or an identity. Everything else that is
 // broken costs itself, and is told in File.Problems, of which the first 64 are
-// kept, or by what reads it. No block belongs to two streams, so that all
-// streams together are not larger than the file. Scopes nest up to 256 deep,
+// kept, or by what reads it. As no block belongs to two streams, all streams
+// together may not have more blocks than the file, and no two modules one stream.
+// Procedures may share each line 16 times on average; code may be torn into 1024
+// pieces. Scopes nest up to 256 deep,
 // types up to 32; a name takes at most 4096 records and ends soon after 16 KiB.
 // Then the arguments of the function are left out.
 //

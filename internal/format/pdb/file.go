@@ -228,7 +228,9 @@ func (f *File) HasFrames() bool {
 
 // exports are what modules give names to for others, read when first needed.
 type exports struct {
-	mu     sync.Mutex
-	byName map[string]int
-	of     map[int]map[uint32]uint32
+	mu      sync.Mutex
+	byName  map[string]int // in lower case
+	byPlace map[uint32]int // of the name, plus 1; 0: there is no such module
+	of      map[int]map[uint32]uint32
+	imports map[int][]byte // of modules that speak of others
 }

@@ -39,7 +39,13 @@ func (f *File) Frames(yield func(records []byte) error) error {
 				if w.key != last.key {
 					dst = f.appendWin(dst, w)
 				}
-				last = w
+				if last = w; len(dst) < piece {
+					continue
+				}
+				if err := yield(dst); err != nil {
+					return err
+				}
+				dst = dst[:0]
 			}
 			if err := yield(dst); err != nil {
 				return err
@@ -91,18 +97,25 @@ func (f *File) appendWin(dst []byte, w winRecord) []byte {
 	if int32(w.size) < 0 {
 		return dst // no function is that long
 	}
-	all := f.moved(nil, w.start, w.size)
+	all := f.pieces(w.start, w.size)
 	if len(all) == 1 && all[0].End-all[0].Start == w.size {
 		return f.appendPiece(dst, w, all[0], w.prolog)
 	}
 	prolog := min(w.prolog, w.size)
-	for _, r := range f.moved(nil, w.start, prolog) {
+	for _, r := range f.pieces(w.start, prolog) {
 		dst = f.appendPiece(dst, w, r, r.End-r.Start)
 	}
-	for _, r := range f.moved(nil, w.start+prolog, w.size-prolog) {
+	for _, r := range f.pieces(w.start+prolog, w.size-prolog) {
 		dst = f.appendPiece(dst, w, r, 0)
 	}
 	return dst
+}
+
+// pieces are those that code was torn into, as many as a function may have.
+func (f *File) pieces(start, size uint32) []Range {
+	const most = 64
+	all := f.moved(nil, start, size)
+	return all[:min(len(all), most)]
 }
 
 func (f *File) appendPiece(dst []byte, w winRecord, r Range, prolog uint32) []byte {
@@ -113,6 +126,9 @@ func (f *File) appendPiece(dst []byte, w winRecord, r Range, prolog uint32) []by
 	if w.kind != kindFrame {
 		return append(dst, '0', ' ', '0'+w.base, '\n')
 	}
-	dst = f.AppendString(append(dst, '1', ' '), w.program)
-	return append(bytes.TrimRight(dst, " "), '\n')
+	const longest = 1 << 10 // of programs
+	dst = append(dst, '1', ' ')
+	from := len(dst)
+	dst = f.AppendString(dst, w.program)
+	return append(bytes.TrimRight(dst[:min(len(dst), from+longest)], " "), '\n')
 }

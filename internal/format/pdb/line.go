@@ -24,7 +24,6 @@ const (
 	partInlinees  = 0xf6
 	partImports   = 0xf7
 	partExports   = 0xf8
-	partIgnored   = 0x80000000
 )
 
 // stretch is what one piece of a section says about its lines.

@@ -323,3 +323,43 @@ func FuzzPDB(f *testing.F) {
 		_ = file.Frames(func([]byte) error { return nil })
 	})
 }
+
+// What many claim costs no more than it would if one had it.
+func TestWhatIsSharedIsBounded(t *testing.T) {
+	p := fixture.SamplePDB()
+	b := p.Bytes()
+	f := open(t, p)
+	if len(f.Modules) != 2 {
+		t.Fatal(len(f.Modules))
+	}
+	// Two modules of one stream: the number stands behind 34 bytes of each.
+	at := strings.Index(string(b), "First.obj\x00First.obj\x00") - 64 + 34
+	second := strings.Index(string(b), "second.obj\x00second.obj\x00") - 64 + 34
+	if at < 0 || second < 0 {
+		t.Fatal("no modules")
+	}
+	copy(b[second:second+2], b[at:at+2])
+	shared, err := pdb.Open(bin.Bytes(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := text(shared, 0) + text(shared, 1); got != wantFirst || !strings.Contains(fmt.Sprint(shared.Problems), "module 1 has the stream of another one") {
+		t.Errorf("%s%v", got, shared.Problems)
+	}
+
+	// Procedures that all have the same lines.
+	p = fixture.SamplePDB()
+	rows := []any{uint32(0x10), uint16(1), uint16(0), uint32(0x80), uint32(0), uint32(100), uint32(12 + 100*8)}
+	for i := range uint32(100) {
+		rows = append(rows, i, 0x80000000|i)
+	}
+	p.Modules[0].Lines = [][]byte{p.Modules[0].Lines[0], fixture.PDBLines(0xf2, rows...)}
+	p.Modules[0].Symbols = nil
+	for i := range uint32(500) {
+		p.Modules[0].Symbols = append(p.Modules[0].Symbols, fixture.PDBProc(0x1110, 0, 0x11+i%100, 0x40, 1, "f"), record(6))
+	}
+	var body pdb.Body
+	if err := open(t, p).Body(0, &body); err == nil || !strings.Contains(err.Error(), "share too many lines") || len(body.Procs) > 40 {
+		t.Errorf("%d procedures, %v", len(body.Procs), err)
+	}
+}

@@ -143,7 +143,7 @@ func (f *File) public(at int64, r record) (p Public, ok bool) {
 		return p, false
 	}
 	sect := binary.LittleEndian.Uint16(r.data[8:])
-	if !f.IsCode(sect) {
+	if !f.isCode(sect) {
 		return p, false
 	}
 	p = Public{Record: uint32(at)}
@@ -195,8 +195,12 @@ func (f *File) publicAt(i int, room []byte) (p Public, sect uint16, off uint32, 
 	return p, binary.LittleEndian.Uint16(b[12:]), binary.LittleEndian.Uint32(b[8:]), ok
 }
 
-// HasOrder says whether PublicsAt knows how to find symbols.
-func (f *File) HasOrder() bool { return len(f.publics) > 0 }
+// HasOrder says whether PublicsAt is worth while: the order is believed then, and
+// few symbols are soon read.
+func (f *File) HasOrder() bool {
+	const many = 4 << 20
+	return len(f.publics) > 0 && f.symbols.Size() >= many
+}
 
 // PublicsAt is the public symbols of code at an address, or, where there is none,
 // at the greatest one before it in its section, in the order of the file. The

@@ -197,31 +197,54 @@ func (f *File) resolve(imports []byte, number uint32) uint32 {
 			if index >= count || lent == nil {
 				return 0
 			}
-			return f.exported(string(f.AppendString(nil, name)), binary.LittleEndian.Uint32(lent[4*index:]))
+			return f.exported(name, binary.LittleEndian.Uint32(lent[4*index:]))
 		}
 	}
 	return 0
 }
 
-// exported is the number by which a module is known to all for one of its own.
-func (f *File) exported(module string, number uint32) uint32 {
+// exported is the number by which a module is known to all for one of its own,
+// given where the name of the module is.
+func (f *File) exported(name, number uint32) uint32 {
 	e := &f.exports
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.byName == nil {
-		e.byName, e.of = map[string]int{}, map[int]map[uint32]uint32{}
+		e.byName, e.byPlace, e.of = map[string]int{}, map[uint32]int{}, map[int]map[uint32]uint32{}
 		for i := range f.Modules {
 			e.byName[strings.ToLower(f.Modules[i].Name)] = i
 		}
 	}
-	i, ok := e.byName[strings.ToLower(module)]
-	if !ok {
+	i, known := e.byPlace[name]
+	if !known {
+		if at, ok := e.byName[strings.ToLower(string(f.AppendString(nil, name)))]; ok {
+			i = at + 1
+		}
+		e.byPlace[name] = i
+	}
+	if i--; i < 0 {
 		return 0
 	}
 	if e.of[i] == nil {
 		e.of[i] = f.exportsOf(i)
 	}
 	return e.of[i][number]
+}
+
+// importsOf are the imports of a module.
+func (f *File) importsOf(module int) []byte {
+	e := &f.exports
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	imports, ok := e.imports[module]
+	if !ok {
+		if e.imports == nil {
+			e.imports = map[int][]byte{}
+		}
+		imports = f.part(module, partImports)
+		e.imports[module] = imports
+	}
+	return imports
 }
 
 // exportsOf reads what a module gives to others.

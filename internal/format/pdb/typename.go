@@ -107,7 +107,7 @@ func (f *File) appendSigned(dst []byte, module int, p procedure) []byte {
 		return dst
 	}
 	if p.typ&crossModule != 0 {
-		p.typ = f.resolve(f.part(module, partImports), p.typ)
+		p.typ = f.resolve(f.importsOf(module), p.typ)
 	}
 	s := speller{f: f, out: dst, from: from}
 	typ := p.typ

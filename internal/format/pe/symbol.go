@@ -23,7 +23,7 @@ const (
 // Symbol is a name of a place in the code.
 type Symbol struct {
 	Addr     uint32
-	Name     []byte // without the decoration of C
+	Name     []byte // as it stands in the file
 	Table    uint8
 	NameOff  uint32 // of Name, for SymbolName
 	Function bool   // it is said to be one

@@ -12,15 +12,15 @@ const TokenType = tableMethodDef
 // sequence points.
 func (f *File) Methods() int { return int(f.tables[tableMethod].count) }
 
-// maxShared is how often all of #Blob may be read for the sequence points of all
-// methods. Those of two methods are alike only if they stand in the same place.
-const maxShared = 16
+// maxShared is how many bytes the sequence points of all methods may have more
+// than #Blob. Those of two methods are alike only if they stand in the same place.
+const maxShared = 256 << 10
 
 // boundMethods leaves out the methods whose points would be more than the file has
 // room for: a broken one can refer to the same points over and over.
 func (f *File) boundMethods() {
 	t := &f.tables[tableMethod]
-	left := maxShared * len(f.blob)
+	left := maxShared + len(f.blob)
 	for row := uint32(1); row <= t.count; row++ {
 		b, _ := f.blobAt(t.cell(row, 1))
 		if left -= len(b); left < 0 {
