@@ -193,3 +193,18 @@ func TestStrippedGoProgramsOfPE(t *testing.T) {
 	x.Section(fixture.PESection{Name: ".rdata", Addr: 0x80000, Data: table})
 	wants(t, open(t, x.Bytes()), map[uint64]string{0x1000: ""})
 }
+
+// The border of the code of a Go program is no name of what begins there.
+func TestTheBorderOfGoCodeNamesNothing(t *testing.T) {
+	x := fixture.NewPE(fixture.PEX64)
+	x.Section(fixture.PESection{Name: ".text", Addr: 0x1000, Size: 0x100, Data: make([]byte, 0x100), Flags: fixture.PECode})
+	x.Symbols = []fixture.PESymbol{
+		{Name: "runtime.text", Section: 1, Type: 0x20, Class: 2}, {Name: "go:buildid", Section: 1, Type: 0x20, Class: 2},
+	}
+	o := open(t, x.Bytes())
+	for addr, want := range map[uint64]string{0x1000: "go:buildid;;", 0x1010: "go:buildid;;"} {
+		if got := brief(o.Lookup(nil, addr), o.AppendText); got != want {
+			t.Errorf("%#x: %s", addr, got)
+		}
+	}
+}

@@ -132,7 +132,13 @@ func (b *peBinary) addSymbols() {
 		return f.ImageBase + uint64(end)
 	}
 	// An export comes before a symbol of COFF, and that of a function before others.
-	g.rank = func(s *symbol) uint8 { return s.table<<1 | s.kind }
+	g.rank = func(s *symbol) uint8 {
+		const border = 4 // of the code of a Go program
+		if string(g.names(s.table, s.name)) == "runtime.text" {
+			return border
+		}
+		return s.table<<1 | s.kind
+	}
 }
 
 // setCFI has the unwind information written when it is wanted: that of the
