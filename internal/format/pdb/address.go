@@ -34,7 +34,7 @@ func (f *File) original(sect uint16, off uint32) (uint32, bool) {
 // Addr is the address of the binary of an offset in a section.
 func (f *File) Addr(sect uint16, off uint32) (uint32, bool) {
 	addr, ok := f.original(sect, off)
-	if !ok || !f.mappedToo {
+	if !ok || !f.omap {
 		return addr, ok
 	}
 	i := omapAt(f.toBinary, addr)
@@ -60,7 +60,7 @@ const maxPieces = 1 << 10
 // moved appends where the size bytes from an address on were moved to.
 func (f *File) moved(dst []Range, addr, size uint32) []Range {
 	first, end := addr, addr+min(size, math.MaxUint32-addr)
-	if !f.mappedToo {
+	if !f.omap {
 		return append(dst, Range{addr, end, 0})
 	}
 	for i, n := omapAt(f.toBinary, addr), 0; addr < end && n < maxPieces; i, n = i+1, n+1 {
@@ -81,7 +81,7 @@ func (f *File) moved(dst []Range, addr, size uint32) []Range {
 
 // place is the section and the offset in it of an address of the binary.
 func (f *File) place(addr uint32) (sect uint16, off uint32, ok bool) {
-	if f.mappedToo {
+	if f.omap {
 		i := omapAt(f.toSource, addr)
 		if i < 0 {
 			return 0, 0, false

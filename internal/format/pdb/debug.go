@@ -103,7 +103,7 @@ func (f *File) readExtras(list []byte) {
 	f.codes = readSections(load(extraSections, "section headers"))
 	f.sections = f.codes
 	f.toSource, f.toBinary = load(extraToSource, "address map"), load(extraFromSource, "address map")
-	if f.mappedToo = len(f.toBinary) >= omapSize; f.mappedToo {
+	if f.omap = len(f.toBinary) >= omapSize; f.omap {
 		f.sections = readSections(load(extraOldSections, "section headers"))
 	}
 	f.frames = [2]Stream{extra(extraFPO), extra(extraFrames)}

@@ -38,23 +38,22 @@ type File struct {
 	Modules  []Module
 	Problems []Problem
 
-	msf       *container
-	infoAge   uint32
-	named     map[string]uint16
-	names     Stream // of source files and frame programs
-	symbols   Stream // global ones
-	publics   []byte // offsets in symbols, by address
-	parts     []byte // section contributions
-	partSize  int
-	sections  []section // those that the addresses in the file speak of
-	codes     []section // those of the binary
-	toSource  []byte    // OMAP from addresses of the binary
-	frames    [2]Stream // of FPO and frame data
-	types     *table
-	items     *table
-	exports   exports
-	mappedToo bool // there is an OMAP
-	toBinary  []byte
+	msf      *container
+	named    map[string]uint16
+	names    Stream // of source files and frame programs
+	symbols  Stream // global ones
+	publics  []byte // offsets in symbols, by address
+	parts    []byte // section contributions
+	partSize int
+	sections []section // those that the addresses in the file speak of
+	codes    []section // those of the binary
+	omap     bool      // code was moved after it was linked
+	toBinary []byte    // to where, by the addresses in the file
+	toSource []byte    // and from where
+	frames   [2]Stream // of FPO and frame data
+	types    *table
+	items    *table
+	exports  exports
 }
 
 // Module is what was compiled as one.
@@ -122,10 +121,9 @@ func (f *File) readInfo() error {
 	if version < 20000404 { // of Visual Studio 7
 		return fmt.Errorf("a version of %d", version)
 	}
-	c.U32() // when it was made
-	f.infoAge = c.U32()
+	c.U32()         // when it was made
+	f.Age = c.U32() // unless the debug information says another one
 	f.GUID = [16]byte(c.Bytes(16))
-	f.Age = f.infoAge
 	if f.named, err = namedStreams(c); err != nil {
 		f.problem("info stream", int64(c.Off()), "its names of streams: %v", err)
 	}
