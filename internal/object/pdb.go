@@ -22,7 +22,7 @@ func openPDB(src bin.Source, opt Options) (*Object, error) {
 	for _, p := range f.Problems {
 		g.problems.at("damaged headers", p.Place, p.Off, p.Reason)
 	}
-	g.hasSymbols = f.HasPublics()
+	g.footing, g.hasSymbols = f.Footprint(), f.HasPublics()
 	x86 := ident.MachineArch(f.Machine) == ident.ArchX86
 	g.names = func(_ uint8, off uint32) []byte { return plainC(f.PublicName(off), x86, true) }
 	g.eachSymbol = func(yield func(symbol)) {

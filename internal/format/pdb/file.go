@@ -203,6 +203,14 @@ func appendCString(dst []byte, s Stream, off int64) []byte {
 	return dst
 }
 
+// Footprint is about how many bytes of memory the file takes, its source aside,
+// once all of it was asked for.
+func (f *File) Footprint() int64 {
+	const module, perType = 160, 1
+	numbers := int64(f.types.end-f.types.begin) + int64(f.items.end-f.items.begin)
+	return int64(len(f.msf.directory)+len(f.publics)+len(f.parts)+module*len(f.Modules)) + perType*numbers
+}
+
 // HasPublics says whether there are symbols that were linked by name.
 func (f *File) HasPublics() bool { return len(f.publics) > 0 || f.symbols.Size() > 0 }
 
