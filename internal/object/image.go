@@ -145,6 +145,7 @@ type cover struct {
 	spans []unitSpan
 	most  []uint64 // the greatest end of spans up to each
 	order []int32  // of spans by unit, for a PDB
+	first []int32  // where in order those of each unit begin
 }
 
 type unitSpan struct {
@@ -168,20 +169,30 @@ func (c *cover) at(addr uint64, yield func(unit int)) {
 }
 
 // sortByUnit makes ready for of.
-func (c *cover) sortByUnit() {
-	c.order = make([]int32, len(c.spans))
-	for i := range c.order {
-		c.order[i] = int32(i)
+func (c *cover) sortByUnit(units int) {
+	c.first = make([]int32, units+1)
+	for i := range c.spans {
+		c.first[c.spans[i].unit+1]++
 	}
-	slices.SortStableFunc(c.order, func(a, b int32) int { return cmp.Compare(c.spans[a].unit, c.spans[b].unit) })
+	for u := range units {
+		c.first[u+1] += c.first[u]
+	}
+	c.order = make([]int32, len(c.spans))
+	next := slices.Clone(c.first)
+	for i := range c.spans {
+		u := c.spans[i].unit
+		c.order[next[u]] = int32(i)
+		next[u]++
+	}
 }
 
 // of appends where a unit has code, in order.
-func (c *cover) of(dst []dwarf.Range, unit int32) []dwarf.Range {
-	i, _ := slices.BinarySearchFunc(c.order, unit, func(k, unit int32) int { return cmp.Compare(c.spans[k].unit, unit) })
-	for ; i < len(c.order) && c.spans[c.order[i]].unit == unit; i++ {
-		s := &c.spans[c.order[i]]
-		dst = append(dst, dwarf.Range{Start: s.start, End: s.end})
+func (c *cover) of(dst []dwarf.Range, unit int) []dwarf.Range {
+	if unit+1 >= len(c.first) {
+		return dst // if the file cannot be read
+	}
+	for _, i := range c.order[c.first[unit]:c.first[unit+1]] {
+		dst = append(dst, dwarf.Range{Start: c.spans[i].start, End: c.spans[i].end})
 	}
 	return joinRanges(dst)
 }
@@ -232,7 +243,7 @@ func (g *image) covered() *cover {
 			c.most = append(c.most, most)
 		}
 		if g.pdb != nil {
-			c.sortByUnit()
+			c.sortByUnit(len(g.pdb.Modules))
 		}
 		g.spans = c
 	})

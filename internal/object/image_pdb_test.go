@@ -1,6 +1,7 @@
 package object_test
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -189,6 +190,27 @@ func TestDecoratedNamesOfC(t *testing.T) {
 			want[uint64(0x1000+16*k)] = name[1+i] + ";;"
 		}
 		answersPDB(t, p, want)
+	}
+}
+
+// Code in very many pieces, each with all lines, is not followed without end.
+func TestCodeInTooManyPiecesIsTold(t *testing.T) {
+	p := moved()
+	p.FromSource = nil
+	for i := range uint32(1000) {
+		p.FromSource = append(p.FromSource, [2]uint32{0x1000 + 4*i, 0x4000 - 8*i})
+	}
+	p.Modules[0].Symbols = [][]byte{
+		fixture.PDBProc(0x1110, 0, 0, 0xf00, 1, "f"),
+		fixture.PDBRecord(0x114d, uint32(0), uint32(0), uint32(0x1002), bytes.Repeat([]byte{0x0b, 0x01}, 2000)),
+		fixture.PDBRecord(0x114e), fixture.PDBRecord(6),
+	}
+	o := open(t, p.Bytes())
+	if _, err := tableOf(o, symcache.Options{}, 1); err != nil {
+		t.Fatal(err)
+	}
+	if told := fmt.Sprint(o.Info().Damage); !strings.Contains(told, "torn into too many pieces") {
+		t.Error(told)
 	}
 }
 

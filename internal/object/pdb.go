@@ -112,6 +112,13 @@ func (g *image) pdbCover(spans []unitSpan) []unitSpan {
 // joinSpans makes one of those of a unit that overlap or touch, so that an
 // address is in one of them at most.
 func joinSpans(spans []unitSpan) []unitSpan {
+	apart := true // as nearly always
+	for i := 1; i < len(spans) && apart; i++ {
+		apart = spans[i-1].end <= spans[i].start
+	}
+	if apart {
+		return spans
+	}
 	slices.SortFunc(spans, func(a, b unitSpan) int { return cmp.Or(cmp.Compare(a.unit, b.unit), cmp.Compare(a.start, b.start)) })
 	n := 0
 	for _, s := range spans {
@@ -132,7 +139,7 @@ func (g *image) pdbDigest(w *worker, d *digest, u int) {
 	if err := g.pdb.Body(u, &p.body); err != nil {
 		g.problems.at("damaged modules", "module "+g.pdb.Modules[u].Name, int64(u), err.Error())
 	}
-	p.limit = g.covered().of(p.limit[:0], int32(u))
+	p.limit = g.covered().of(p.limit[:0], u)
 	p.work = piecesFree + maxPieces*(len(p.body.Lines)+len(p.body.Procs))
 	// Of functions that the linker made one of the last counts, but of those
 	// without lines the first, if there are no others.
@@ -164,7 +171,8 @@ func (g *image) pdbProc(w *worker, d *digest, proc *pdb.Proc) {
 		return
 	}
 	for _, r := range p.ranges {
-		for _, part := range intersect([]dwarf.Range{{Start: uint64(r.Start), End: uint64(r.End)}}, p.limit) {
+		p.whole = append(p.whole[:0], dwarf.Range{Start: uint64(r.Start), End: uint64(r.End)})
+		for _, part := range intersect(p.whole, p.limit) {
 			p.begin(proc, proc.Off+r.From+uint32(part.Start)-r.Start, part)
 			w.merger.procedure(p)
 			g.add(d, part.Start, part.End, layerFunc, &w.merger.code)

@@ -20,6 +20,7 @@ type pdbWorker struct {
 	body   pdb.Body
 	ranges []pdb.Range
 	limit  []dwarf.Range
+	whole  []dwarf.Range
 	work   int // that is left for pieces of procedures of the module
 
 	proc   *pdb.Proc

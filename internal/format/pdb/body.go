@@ -18,6 +18,7 @@ type Body struct {
 	data      []byte // behind the symbols
 	room      []byte
 	base      int64 // of the module
+	cut       bool  // lines of calls were left out
 	checksums []byte
 	imports   []byte
 	stretches []stretch
@@ -63,7 +64,7 @@ const maxScopes = 256
 func (f *File) Body(module int, m *Body) error {
 	m.Procs, m.Sites, m.Lines = m.Procs[:0], m.Sites[:0], m.Lines[:0]
 	mod := &f.Modules[module]
-	m.base = mod.base
+	m.base, m.cut = mod.base, false
 	if mod.stream == noStream || mod.symbols <= 4 {
 		return nil
 	}
@@ -81,6 +82,9 @@ func (f *File) Body(module int, m *Body) error {
 		return fmt.Errorf("symbols of version %d", kind)
 	}
 	m.readSymbols(f, symbols)
+	if m.cut {
+		damage = cmp.Or(damage, errors.New("its inlined calls have too many lines"))
+	}
 	m.countProcs()
 	all := 0
 	for i := range m.Procs {
@@ -196,6 +200,8 @@ func (m *Body) addSite(f *File, r record, in scope) int32 {
 	}
 	if len(m.Lines) < max(manyLines, int(f.msf.src.Size()/64)) {
 		m.siteLines(r.data[head:], in.entry, def)
+	} else {
+		m.cut = true
 	}
 	s.NumLines = len(m.Lines) - s.FirstLine
 	m.Sites = append(m.Sites, s)

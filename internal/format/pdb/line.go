@@ -48,18 +48,10 @@ type inlinee struct {
 func (m *Body) readSections(data []byte) (err error) {
 	m.data, m.checksums, m.imports = data, nil, nil
 	m.stretches, m.inlinees = m.stretches[:0], m.inlinees[:0]
-	c := bin.NewCursor(data, binary.LittleEndian)
-	for c.Len() >= 8 {
-		at := c.Off()
-		kind, size := c.U32(), c.U32()
-		part := c.Bytes(int(size))
-		if c.Err() != nil {
-			err = fmt.Errorf("line information, offset %#x: a part of %d bytes: %w", at, size, bin.ErrShort)
-			break
-		}
+	err = parts(data, func(kind uint32, at int, part []byte) bool {
 		switch kind {
 		case partLines:
-			m.addStretch(part, at+8)
+			m.addStretch(part, at)
 		case partChecksums:
 			m.checksums = part
 		case partInlinees:
@@ -67,8 +59,8 @@ func (m *Body) readSections(data []byte) (err error) {
 		case partImports:
 			m.imports = part
 		}
-		c.Skip(min(-c.Off()&3, c.Len()))
-	}
+		return true
+	})
 	slices.SortStableFunc(m.stretches, func(a, b stretch) int {
 		return cmp.Or(cmp.Compare(a.section, b.section), cmp.Compare(a.off, b.off))
 	})
@@ -80,6 +72,25 @@ func (m *Body) readSections(data []byte) (err error) {
 	}
 	slices.SortStableFunc(m.inlinees, func(a, b inlinee) int { return cmp.Compare(a.id, b.id) })
 	return err
+}
+
+// parts yields the parts of line information, and where the content of each
+// begins.
+func parts(data []byte, yield func(kind uint32, at int, part []byte) bool) error {
+	c := bin.NewCursor(data, binary.LittleEndian)
+	for c.Len() >= 8 {
+		kind, size := c.U32(), c.U32()
+		at := c.Off()
+		part := c.Bytes(int(size))
+		if c.Err() != nil {
+			return fmt.Errorf("line information, offset %#x: a part of %d bytes: %w", at-8, size, bin.ErrShort)
+		}
+		if !yield(kind, at, part) {
+			return nil
+		}
+		c.Skip(min(-c.Off()&3, c.Len()))
+	}
+	return nil
 }
 
 // stretchHead is the size of the header of lines.

@@ -1,7 +1,6 @@
 package pdb_test
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -269,25 +268,34 @@ func TestWhatIsNoPDBIsRefused(t *testing.T) {
 	}
 }
 
-// A stream cannot be read twice by saying that others have its blocks.
-func TestStreamsDoNotShareBlocks(t *testing.T) {
-	p := fixture.SamplePDB()
-	p.BlockSize = 512
-	b := p.Bytes()
-	at := 512 * int(b[52]) // where the directory's blocks are listed
-	dir := 512 * (int(b[at]) + int(b[at+1])<<8)
-	count := int(b[dir])
-	for i := range count {
-		if size := b[dir+4+4*i:]; size[0] != 0 || size[1] != 0 {
-			size[2] = 1 // another 64 KiB
+// Streams that say to have each other's blocks are left out once there are more
+// than the file has.
+func TestStreamsDoNotHaveMoreThanTheFile(t *testing.T) {
+	const size, streams, info = 512, 20, 3
+	b := make([]byte, 6*size) // superblock, two maps, the info stream, directory, its list
+	copy(b[info*size:], fixture.Fields(uint32(20000404), uint32(7), uint32(1), make([]byte, 16), make([]byte, 28)))
+	directory := fixture.Fields(uint32(streams), uint32(0), uint32(56))
+	for range streams - 2 {
+		directory = append(directory, fixture.Fields(uint32(size))...)
+	}
+	for range streams - 1 {
+		directory = append(directory, fixture.Fields(uint32(info))...)
+	}
+	copy(b[4*size:], directory)
+	copy(b[5*size:], fixture.Fields(uint32(4)))
+	copy(b, fixture.Fields([]byte(pdb.Magic), uint32(size), uint32(1), uint32(6), uint32(len(directory)), uint32(0), uint32(5)))
+	f, err := pdb.Open(bin.Bytes(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for _, p := range f.Problems {
+		if strings.Contains(p.Reason, "has 1 blocks, and 0 are left in the file") {
+			refused++
 		}
 	}
-	f, err := pdb.Open(bin.Bytes(b))
-	if err == nil {
-		t.Fatal("it was opened", f.Problems)
-	}
-	if !strings.Contains(err.Error(), "info stream") && !errors.Is(err, bin.ErrShort) {
-		t.Error(err)
+	if refused != streams-1-6 {
+		t.Errorf("%d of %d streams are left out: %v", refused, streams, f.Problems)
 	}
 }
 
@@ -361,5 +369,64 @@ func TestWhatIsSharedIsBounded(t *testing.T) {
 	var body pdb.Body
 	if err := open(t, p).Body(0, &body); err == nil || !strings.Contains(err.Error(), "share too many lines") || len(body.Procs) > 40 {
 		t.Errorf("%d procedures, %v", len(body.Procs), err)
+	}
+}
+
+// A call of two bytes a line has not more of them than a module may have.
+func TestLinesOfCallsAreBounded(t *testing.T) {
+	p := fixture.SamplePDB()
+	call := record(0x114d, uint32(0), uint32(0), uint32(0x1002), slices.Repeat([]byte{0x0b, 0x01}, 32000))
+	p.Modules[0].Symbols = [][]byte{fixture.PDBProc(0x1110, 0, 0x10, 0x80000, 1, "f")}
+	for range 80 {
+		p.Modules[0].Symbols = append(p.Modules[0].Symbols, call, record(0x114e))
+	}
+	p.BlockSize = 32768
+	var body pdb.Body
+	err := open(t, p).Body(0, &body)
+	if err == nil || !strings.Contains(err.Error(), "too many lines") || len(body.Lines) > 2<<20+32001 || len(body.Sites) != 80 {
+		t.Errorf("%d lines of %d calls, %v", len(body.Lines), len(body.Sites), err)
+	}
+}
+
+// Some compilers name files of calls by places where none is.
+func TestACallWithoutFileHasThatOfItsFunction(t *testing.T) {
+	p := fixture.SamplePDB()
+	p.Modules[0].Symbols = [][]byte{
+		fixture.PDBProc(0x1110, 0, 0x10, 0x80, 1, "f"),
+		record(0x114d, uint32(0), uint32(0), uint32(0x1002), []byte{0x05, 0x80, 0xc8, 0x0b, 0x24, 0x04, 0x02}), record(0x114e), record(6),
+	}
+	if got := text(open(t, p), 0); !strings.Contains(got, "lift() const 14-16 one.cc:101\n") {
+		t.Error(got)
+	}
+}
+
+// torn is the sample in pieces of four bytes.
+func torn() *fixture.PDB {
+	p := fixture.SamplePDB()
+	p.OldSections, p.Sections = p.Sections, []fixture.PDBSection{{0x1000, 0x100000, code}}
+	for i := range uint32(3000) {
+		p.FromSource = append(p.FromSource, [2]uint32{0x1000 + 4*i, 0x80000 - 8*i})
+	}
+	return p
+}
+
+func TestPiecesAndFramesAreBounded(t *testing.T) {
+	p := torn()
+	p.Frames = fixture.Fields(uint32(0x1000), uint32(8000), make([]byte, 12), p.String(strings.Repeat("$eip ", 2000)), uint16(3), uint16(4), uint32(4))
+	f := open(t, p)
+	if n := len(f.Ranges(nil, 1, 0, 12000)); n != 1024 {
+		t.Errorf("%d pieces", n)
+	}
+	records, longest := 0, 0
+	if err := f.Frames(func(b []byte) error {
+		for line := range strings.Lines(string(b)) {
+			records, longest = records+1, max(longest, len(line))
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if records != 64+1 || longest > 1<<10+80 { // of the code, and of the prologue
+		t.Errorf("%d records of up to %d bytes", records, longest)
 	}
 }

@@ -258,18 +258,15 @@ func (f *File) exportsOf(module int) map[uint32]uint32 {
 }
 
 // part is the first part of a kind of a module's line information.
-func (f *File) part(module int, kind uint32) []byte {
+func (f *File) part(module int, kind uint32) (found []byte) {
 	m := &f.Modules[module]
 	var room []byte
 	data, _ := f.moduleData(m, &room) // what is damaged is told when its code is read
-	c := bin.NewCursor(data[min(m.symbols+m.lines, int64(len(data))):], binary.LittleEndian)
-	for c.Len() >= 8 {
-		k, size := c.U32(), c.U32()
-		part := c.Bytes(int(size))
+	_ = parts(data[min(m.symbols+m.lines, int64(len(data))):], func(k uint32, _ int, part []byte) bool {
 		if k == kind {
-			return part
+			found = part
 		}
-		c.Skip(min(-c.Off()&3, c.Len()))
-	}
-	return nil
+		return k != kind
+	})
+	return found
 }

@@ -69,6 +69,15 @@ func (s *speller) open(t *table, number uint32) (record, bool) {
 
 func (s *speller) add(text string) { s.out = append(s.out, text...) }
 
+// kindUnknown is what symbolic calls a record of a kind that names no type.
+const kindUnknown = "unimplemented type kind"
+
+// unknown writes what stands for a type that has no name.
+func (s *speller) unknown(what string, number uint32) {
+	s.add("<" + what + " 0x")
+	s.out = append(strconv.AppendUint(s.out, uint64(number), 16), '>')
+}
+
 // AppendProc appends the name of a procedure, given where its record is among
 // those of all modules, with its arguments if they are known.
 func (f *File) AppendProc(dst []byte, rec int64) []byte {
@@ -141,8 +150,7 @@ func (f *File) AppendItem(dst []byte, item uint32) []byte {
 func (s *speller) function(item uint32) (typ uint32) {
 	r, ok := s.open(s.f.items, item)
 	if !ok || len(r.data) < 4 {
-		s.add("<missing type 0x")
-		s.out = append(strconv.AppendUint(s.out, uint64(item), 16), '>')
+		s.unknown("missing type", item)
 		return 0
 	}
 	s.depth++
@@ -164,8 +172,7 @@ func (s *speller) function(item uint32) (typ uint32) {
 		s.name(r.data[8:], false)
 		return binary.LittleEndian.Uint32(r.data[4:])
 	default:
-		s.add("<unimplemented type kind 0x")
-		s.out = append(strconv.AppendUint(s.out, uint64(r.kind), 16), '>')
+		s.unknown(kindUnknown, uint32(r.kind))
 	}
 	return 0
 }
@@ -301,8 +308,7 @@ func (s *speller) typ(number uint32) {
 	r, ok := s.open(s.f.types, number)
 	if !ok {
 		if !s.bad {
-			s.add("<missing type 0x")
-			s.out = append(strconv.AppendUint(s.out, uint64(number), 16), '>')
+			s.unknown("missing type", number)
 		}
 		return
 	}
@@ -324,8 +330,7 @@ func (s *speller) typ(number uint32) {
 	case (r.kind == leafArray || r.kind == leafArrayST) && len(r.data) >= 10:
 		s.array(r)
 	default:
-		s.add("<unimplemented type kind 0x")
-		s.out = append(strconv.AppendUint(s.out, uint64(r.kind), 16), '>')
+		s.unknown(kindUnknown, uint32(r.kind))
 	}
 }
 
