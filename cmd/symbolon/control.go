@@ -58,14 +58,14 @@ func controlHandler(op operator) http.Handler {
 }
 
 // answerWith serves a question about one module.
-func answerWith[T any](ask func(context.Context, ident.Module) (T, error)) http.HandlerFunc {
+func answerWith[Q, T any](ask func(context.Context, Q) (T, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		var m ident.Module
-		if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
+		var q Q
+		if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		v, err := ask(r.Context(), m)
+		v, err := ask(r.Context(), q)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -92,9 +92,9 @@ func dialControl(ctx context.Context, data string) *remote {
 
 func (r *remote) close() { r.client.CloseIdleConnections() }
 
-func (r *remote) explain(ctx context.Context, m ident.Module) (*explanation, error) {
+func (r *remote) explain(ctx context.Context, q question) (*explanation, error) {
 	x := &explanation{}
-	return x, r.ask(ctx, "explain", m, func(body io.Reader) error { return json.NewDecoder(body).Decode(x) })
+	return x, r.ask(ctx, "explain", q, func(body io.Reader) error { return json.NewDecoder(body).Decode(x) })
 }
 
 func (r *remote) prefetch(ctx context.Context, m ident.Module) (p prefetched, err error) {

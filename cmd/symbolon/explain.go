@@ -17,6 +17,7 @@ import (
 func explainCommand() *command {
 	var conf configFlags
 	var asJSON bool
+	var purpose string
 	return &command{
 		name:  "explain",
 		args:  "DEBUGNAME/DEBUGID | CODENAME/CODEID",
@@ -29,6 +30,7 @@ directory is opened for this question. With --source the sources named are
 asked directly and nothing is remembered.`,
 		flags: func(fs *flag.FlagSet) {
 			conf.add(fs)
+			fs.StringVar(&purpose, "purpose", locate.SymFirst.String(), "what the file is wanted for: `sym-first`, as the Mozilla interfaces ask; debug, symbols, unwind or sources, as Sentry's does")
 			fs.BoolVar(&asJSON, "json", false, "print the trail as JSON")
 		},
 		run: func(ctx context.Context, e *env, args []string) error {
@@ -39,12 +41,17 @@ asked directly and nothing is remembered.`,
 			if err != nil {
 				return &usageError{text: err.Error()}
 			}
+			q := question{Module: m}
+			var known bool
+			if q.Purpose, known = locate.ParsePurpose(purpose); !known {
+				return &usageError{text: fmt.Sprintf("there is no purpose %q", purpose)}
+			}
 			op, err := conf.asker(ctx, e)
 			if err != nil {
 				return err
 			}
 			defer op.close()
-			x, err := op.explain(ctx, m)
+			x, err := op.explain(ctx, q)
 			if err != nil {
 				return err
 			}
@@ -111,7 +118,8 @@ type triedText struct {
 }
 
 // explain makes the explanation of a lookup of m that ended with these.
-func explain(m ident.Module, trail []locate.Tried, err error, now time.Time, sources int) *explanation {
+func explain(q question, trail []locate.Tried, err error, now time.Time, sources int) *explanation {
+	m := q.Module
 	x := &explanation{Found: err == nil, Tried: []triedText{}}
 	full := m.Derive()
 	x.Asked = moduleText{DebugFile: full.DebugFile, CodeFile: full.CodeFile, CodeID: full.CodeID.String()}
@@ -129,8 +137,11 @@ func explain(m ident.Module, trail []locate.Tried, err error, now time.Time, sou
 		}
 	}
 	if err == nil {
-		last := x.Tried[len(x.Tried)-1]
-		x.Verdict = fmt.Sprintf("found in %s; it is the first usable file in the order of the sources", last.Source)
+		for _, t := range x.Tried {
+			if t.Chosen {
+				x.Verdict = fmt.Sprintf("found in %s; %s", t.Source, chosenBecause[q.Purpose])
+			}
+		}
 		return x
 	}
 	f := fault.Of(err)
@@ -150,6 +161,15 @@ func explain(m ident.Module, trail []locate.Tried, err error, now time.Time, sou
 		}
 	}
 	return x
+}
+
+// chosenBecause says how the winner was chosen.
+var chosenBecause = map[locate.Purpose]string{
+	locate.SymFirst: "it is the first usable file in the order of the sources",
+	locate.Debug:    "of the files that have functions it comes first: companions before code before .sym, then in the order of the sources",
+	locate.Symbols:  "of the files that have names it comes first: companions before code before .sym, then in the order of the sources",
+	locate.Unwind:   "of the files that have unwind information it comes first: code before .sym before companions (of 32-bit Windows the PDB first), then in the order of the sources",
+	locate.Sources:  "it is the first file with sources",
 }
 
 // missingAdvice is for a module that no place was asked for.
@@ -178,7 +198,7 @@ func tell(t locate.Tried) triedText {
 	out := triedText{
 		Source: t.Source, Kind: t.Kind, Location: t.Location, Verdict: "usable", Status: t.Attempt.Status,
 		Wire: t.Attempt.Wire, Bytes: t.Attempt.Bytes, Millis: t.Attempt.Time.Milliseconds(), Retries: t.Attempt.Retries,
-		Cached: t.Cached, Features: t.Features, Chosen: t.Chosen,
+		Cached: t.Cached, Features: t.Features.Names(), Chosen: t.Chosen,
 	}
 	if t.Fault != nil {
 		out.Verdict, out.Detail = t.Fault.Kind.String(), t.Fault.Detail
@@ -205,7 +225,10 @@ func (x *explanation) print(w io.Writer) {
 		if t.Chosen {
 			mark = "*"
 		}
-		say(w, "\n%s %d. %s  %s\n     %s\n", mark, i+1, printable(t.Source), t.Kind, printable(t.Location))
+		say(w, "\n%s %d. %s  %s\n", mark, i+1, printable(t.Source), t.Kind)
+		if t.Location != "" {
+			say(w, "     %s\n", printable(t.Location))
+		}
 		say(w, "     %s\n", printable(t.summary()))
 	}
 	say(w, "\n%s\n", printable(x.Verdict))

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"symbolon/internal/ident"
+	"symbolon/internal/locate"
 )
 
 // operator is what the commands for operators need of a data directory: the
 // node itself when no server runs on it, else the way to that server.
 type operator interface {
-	explain(ctx context.Context, m ident.Module) (*explanation, error)
+	explain(ctx context.Context, q question) (*explanation, error)
 	prefetch(ctx context.Context, m ident.Module) (prefetched, error)
 	cache(ctx context.Context, q cacheQuery, w io.Writer) error
 	close()
@@ -35,16 +36,22 @@ type cacheQuery struct {
 	All    bool          `json:"all,omitempty"`
 }
 
-// explain runs the lookup of m and tells how it went.
-func (n *node) explain(ctx context.Context, m ident.Module) (*explanation, error) {
-	found, trail, err := n.locator.Best(ctx, m)
+// question is what explain is asked.
+type question struct {
+	Module  ident.Module   `json:"module"`
+	Purpose locate.Purpose `json:"purpose"`
+}
+
+// explain runs the lookup of a module and tells how it went.
+func (n *node) explain(ctx context.Context, q question) (*explanation, error) {
+	found, trail, err := n.locator.Best(ctx, q.Module, q.Purpose)
 	if err == nil {
 		found.Close()
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return explain(m, trail, err, time.Now(), n.sources), nil
+	return explain(q, trail, err, time.Now(), n.sources), nil
 }
 
 // prefetch brings the table of m into the cache, and waits until it is there.

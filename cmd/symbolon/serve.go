@@ -20,6 +20,7 @@ import (
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/config"
 	"symbolon/internal/ident"
+	"symbolon/internal/locate"
 	"symbolon/internal/source"
 )
 
@@ -146,7 +147,7 @@ func (n *node) front(cfg *config.Config) (*api.Front, error) {
 
 // symbolFile is the .sym of a module, for those who want the file itself.
 func (n *node) symbolFile(ctx context.Context, m ident.Module) (mozilla.File, error) {
-	found, _, err := n.locator.Best(ctx, m)
+	found, _, err := n.locator.Best(ctx, m, locate.SymFirst)
 	if err != nil {
 		return nil, err
 	}

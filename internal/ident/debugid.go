@@ -134,6 +134,12 @@ func (d DebugID) PDB20() (timestamp uint32, ok bool) {
 	return binary.BigEndian.Uint32(d.uuid[:]), d.pdb20
 }
 
+// Swapped is the id with the first fields of its UUID in the other byte order.
+func (d DebugID) Swapped() DebugID {
+	d.uuid = swapFields(d.uuid)
+	return d
+}
+
 // String is the canonical text: lower case with hyphens, the age only if there
 // is one. The timestamp of PDB 2.0 is upper case, and its age always there.
 func (d DebugID) String() string {

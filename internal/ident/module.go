@@ -3,13 +3,14 @@ package ident
 // Module is what an asker knows about a loaded binary: any of its fields may
 // be missing.
 type Module struct {
-	Type        Type
-	Arch        Arch
-	CodeFile    string
-	CodeID      CodeID
-	DebugFile   string
-	DebugID     DebugID
-	DebugIDText string // the debug id as the asker spelled it; empty: canonical
+	Type          Type
+	Arch          Arch
+	CodeFile      string
+	CodeID        CodeID
+	DebugFile     string
+	DebugID       DebugID
+	DebugIDText   string // the debug id as the asker spelled it; empty: canonical
+	DebugChecksum string // of a portable PDB, for servers that want to see it
 }
 
 // Type is the family of a module's native format.

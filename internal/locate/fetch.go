@@ -26,7 +26,7 @@ type fetched struct {
 	spool   cache.Spool
 	space   bin.Space // what the file unpacked
 	file    *object.File
-	of      *Locator // nil: it is a failure
+	of      *desk // nil: it is a failure
 	key     cache.Key
 	refs    atomic.Int32 // the last one is given up under the locator's mu
 	kept    bool         // it came from the originals that are kept
@@ -74,7 +74,7 @@ func (f *fetched) release() {
 
 // fetch brings a candidate into a spool, from the originals that are kept or
 // from its source, and reads it on the way. The result carries one reference.
-func (l *Locator) fetch(ctx context.Context, s source.Source, c source.Candidate, key cache.Key) *fetched {
+func (l *desk) fetch(ctx context.Context, s source.Source, c source.Candidate, key cache.Key) *fetched {
 	f := &fetched{}
 	var err error
 	if l.keep != keepNone {
@@ -96,6 +96,7 @@ func (l *Locator) fetch(ctx context.Context, s source.Source, c source.Candidate
 		return f
 	}
 	f.of, f.key = l, key
+	f.keep.Store(l.keep == keepAll)
 	f.refs.Store(1)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +105,7 @@ func (l *Locator) fetch(ctx context.Context, s source.Source, c source.Candidate
 }
 
 // receive makes the file of what fill writes.
-func (l *Locator) receive(f *fetched, fill func(io.Writer) error) error {
+func (l *desk) receive(f *fetched, fill func(io.Writer) error) error {
 	out := &late{make: l.spool}
 	stream := &timed{w: object.NewStream(), now: l.now}
 	err := fill(io.MultiWriter(out, stream))
@@ -167,7 +168,7 @@ func (t *timed) Write(p []byte) (int, error) {
 
 // original makes f of the kept original of key, if there is one. One that is
 // damaged is thrown away, and then there is none.
-func (l *Locator) original(ctx context.Context, f *fetched, key cache.Key) (bool, error) {
+func (l *desk) original(ctx context.Context, f *fetched, key cache.Key) (bool, error) {
 	blob, err := l.tier.Get(ctx, cache.Objects, key)
 	if err != nil || blob == nil {
 		return false, nil
@@ -190,7 +191,7 @@ func (l *Locator) original(ctx context.Context, f *fetched, key cache.Key) (bool
 }
 
 // keepOriginal puts a file that was fetched into the cache as zstd.
-func (l *Locator) keepOriginal(key cache.Key, src bin.Source) {
+func (l *desk) keepOriginal(key cache.Key, src bin.Source) {
 	blob, err := l.tier.Put(context.Background(), cache.Objects, key, func(w io.Writer) error {
 		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 		if err != nil {

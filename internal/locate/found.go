@@ -22,7 +22,9 @@ import (
 type Meta struct {
 	Module   ident.Module // as the file says
 	Kind     string
-	Features []string
+	Type     string // what the file is for, as object tells it: "dbg", "exe", …
+	Features object.Features
+	VCS      string `json:",omitempty"` // of its source server
 	Size     int64
 	Hash     [32]byte // SHA-256 of the content; zero until a table was made of it
 }
@@ -30,7 +32,7 @@ type Meta struct {
 // pick is the object of a file that m asks for, or else the first one.
 func pick(f *object.File, m ident.Module) *object.Object {
 	for _, o := range f.Objects() {
-		if o.Info().Module.DebugID == m.DebugID {
+		if same(o.Info().Module, o.Info().Kind, m) {
 			return o
 		}
 	}
@@ -39,16 +41,51 @@ func pick(f *object.File, m ident.Module) *object.Object {
 
 func metaOf(o *object.Object, size int64) Meta {
 	info := o.Info()
-	return Meta{Module: info.Module, Kind: info.Kind, Features: info.Features.Names(), Size: size}
+	return Meta{Module: info.Module, Kind: info.Kind, Type: info.Type, Features: info.Features, Size: size}
 }
 
 // check says whether the file is the one that m asks for.
 func (meta *Meta) check(m ident.Module) *fault.Error {
-	if meta.Module.DebugID != m.DebugID {
-		return fault.New(fault.Malformed, "", "%s: asked for %s, the file says %s",
-			fault.Mismatch, m.DebugID.Breakpad(), meta.Module.DebugID.Breakpad())
+	if same(meta.Module, meta.Kind, m) {
+		return nil
 	}
-	return nil
+	return fault.New(fault.Malformed, "", "%s: asked for %s, the file says %s", fault.Mismatch, idText(m), idText(meta.Module))
+}
+
+func idText(m ident.Module) string {
+	if m.DebugID.IsZero() && !m.CodeID.IsZero() {
+		return m.CodeID.String()
+	}
+	return m.DebugID.Breakpad()
+}
+
+// same tells whether a file that says it is the one of has is the one of m. One
+// identifier is enough; the debug id of an ELF file may have been made of its
+// build id by either byte order. What tells nothing of itself may be anything.
+func same(has ident.Module, kind string, m ident.Module) bool {
+	codes := !has.CodeID.IsZero() && !m.CodeID.IsZero()
+	if codes && has.CodeID == m.CodeID {
+		return true
+	}
+	if m.DebugID.IsZero() {
+		return !codes
+	}
+	if has.DebugID.IsZero() {
+		return !codes
+	}
+	if has.DebugID == m.DebugID {
+		return true
+	}
+	uuids := has.DebugID.UUID() == m.DebugID.UUID()
+	switch {
+	case m.Type == ident.TypeDotnet:
+		return uuids
+	case kind == source.PDB: // servers keep the newest of those that differ in the age only
+		return uuids && has.DebugID.Age() >= m.DebugID.Age()
+	case kind == "elf":
+		return has.DebugID.Swapped() == m.DebugID
+	}
+	return false
 }
 
 // A meta is kept as JSON behind a checksum of it and of its key, in eight
@@ -87,7 +124,7 @@ const maxMeta = 1 << 20
 type Found struct {
 	Meta
 
-	l         *Locator
+	l         *desk
 	source    source.Source
 	candidate source.Candidate
 	key       cache.Key

@@ -53,10 +53,17 @@ func (c Config) Validate() error {
 	}
 }
 
-// Locator finds files. It is safe for concurrent use.
+// Locator finds files in certain sources, for a scope. It is safe for
+// concurrent use.
 type Locator struct {
-	keep    string // which originals
+	*desk
 	sources []source.Source
+	scope   string
+}
+
+// desk is what all locators over one cache have in common.
+type desk struct {
+	keep    string // which originals
 	tier    cache.Tier
 	spool   func() (cache.Spool, error)
 	space   func() bin.Space
@@ -82,56 +89,92 @@ type Deps struct {
 
 // New makes a locator.
 func New(cfg Config, d Deps) *Locator {
-	l := &Locator{
-		keep: cfg.Defaults().KeepOriginals, sources: d.Sources, tier: d.Tier, spool: d.Spool, space: d.Space,
+	k := &desk{
+		keep: cfg.Defaults().KeepOriginals, tier: d.Tier, spool: d.Spool, space: d.Space,
 		lives: d.Lives.Defaults(), now: d.Now, log: d.Log,
 		fetches: cache.NewFlight[cache.Key]((*fetched).retain, (*fetched).release),
 		live:    map[cache.Key]*fetched{},
 	}
-	l.fetches.Keep = true // a verdict is worth keeping, also when nobody waits for it any more
-	return l
+	k.fetches.Keep = true // a verdict is worth keeping, also when nobody waits for it any more
+	return &Locator{desk: k, sources: d.Sources}
 }
 
-// Close ends the downloads that run. What was found stays usable.
+// With is a locator that asks other sources, for a scope. What is found in
+// sources that are not public is known to their scope only.
+func (l *Locator) With(scope string, sources []source.Source) *Locator {
+	return &Locator{desk: l.desk, sources: sources, scope: scope}
+}
+
+// Identity tells locators apart that may find different files.
+func (l *Locator) Identity() string {
+	var b strings.Builder
+	b.WriteString(l.scope)
+	for _, s := range l.sources {
+		b.WriteString("\n" + s.Identity())
+	}
+	return b.String()
+}
+
+// Close ends the downloads that run, of all locators over this cache. What was
+// found stays usable.
 func (l *Locator) Close() { l.fetches.Close() }
 
-// Best finds the best file for m: the first usable .sym in the order of the
-// sources, and if there is none, the first usable file of another format. It returns the trail in any case. The error says what is to be told
-// of the module: the worst that happened on the way, a plain miss only when
-// every source said so.
-func (l *Locator) Best(ctx context.Context, m ident.Module) (*Found, []Tried, error) {
-	m = m.Derive()
-	if err := askable(m); err != nil {
-		return nil, nil, err
+// try asks for one candidate: what is remembered of it first, then itself. The
+// error is only that of a caller who left.
+func (l *Locator) try(ctx context.Context, a asked, m ident.Module) (*Found, Tried, error) {
+	if found, tried, known := l.known(ctx, a, m); known {
+		return found, tried, nil
 	}
-	var trail []Tried
-	var others []asked // what is not Breakpad's, for when none of that is there
-	for _, s := range l.sources {
-		candidates, err := s.Candidates(ctx, m)
-		if err != nil {
-			trail = append(trail, Tried{Fault: fault.Of(err)})
-			continue
-		}
-		for _, c := range candidates {
-			if c.Kind != source.Breakpad {
-				others = append(others, asked{s, c})
-				continue
-			}
-			found, tried, err := l.try(ctx, s, c, m)
-			trail = append(trail, tried)
-			if found != nil || err != nil { // found, or the caller's time is over
-				return found, trail, err
-			}
+	return l.ask(ctx, a, m)
+}
+
+// ask asks for a candidate of which nothing is known.
+func (l *Locator) ask(ctx context.Context, a asked, m ident.Module) (*Found, Tried, error) {
+	c, key := a.candidate, l.key(a.candidate, m)
+	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
+	f, used, err := l.get(ctx, a.source, c, key)
+	if err != nil { // the caller left, or its time is over
+		tried.Fault = fault.Of(err)
+		return nil, tried, err
+	}
+	if tried.Cached, tried.Fault = f.kept || used, f.fault; !used {
+		tried.Attempt, tried.Parse = f.attempt, f.parse
+	}
+	if tried.Fault != nil {
+		tried.Expires = l.now().Add(l.life(tried.Fault, c))
+		f.release()
+		return nil, tried, nil
+	}
+	meta := f.metaFor(m)
+	if tried.Fault = meta.check(m); tried.Fault != nil {
+		l.remember(ctx, key, tried.Fault, c)
+		tried.Expires = l.now().Add(l.life(tried.Fault, c))
+		l.tell(c, f.attempt, tried.Fault)
+		f.release()
+		return nil, tried, nil
+	}
+	tried.Features, tried.VCS = meta.Features, meta.VCS
+	found := &Found{Meta: *meta, l: l.desk, source: a.source, candidate: c, key: key, file: f}
+	if !c.Local && !used {
+		if err := found.Record(ctx, meta.Hash); err != nil {
+			l.log.Warn("the meta of a file could not be kept", "error", err)
 		}
 	}
-	for _, o := range others {
-		found, tried, err := l.try(ctx, o.source, o.candidate, m)
-		trail = append(trail, tried)
-		if found != nil || err != nil {
-			return found, trail, err
-		}
+	return found, tried, nil
+}
+
+// known is what is remembered of a candidate, if anything is: then it needs not
+// be asked for.
+func (l *Locator) known(ctx context.Context, a asked, m ident.Module) (found *Found, tried Tried, known bool) {
+	c := a.candidate
+	tried = Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
+	key := l.key(c, m)
+	meta, known := l.remembered(ctx, key, &tried)
+	if meta == nil {
+		return nil, tried, known
 	}
-	return nil, trail, verdict(trail, len(l.sources))
+	tried.Features, tried.VCS = meta.Features, meta.VCS
+	return &Found{Meta: *meta, l: l.desk, source: a.source, candidate: c, key: key, file: l.alive(key)}, tried, true
 }
 
 // asked is a candidate and who is asked for it.
@@ -140,85 +183,21 @@ type asked struct {
 	candidate source.Candidate
 }
 
-// askable refuses a module that no .sym can be asked for.
-func askable(m ident.Module) error {
-	switch {
-	case m.DebugFile == "":
-		return fault.New(fault.NotFound, "", "the module has no debug file name")
-	case m.DebugID.IsZero() && m.DebugIDText != "":
-		return fault.New(fault.NotFound, "", "%q is no debug id that a symbol file could have", m.DebugIDText)
-	case m.DebugID.IsZero():
-		return fault.New(fault.NotFound, "", "the module has no debug id")
+// key names a candidate as it was asked for: by whom, where, and as what.
+func (l *Locator) key(c source.Candidate, m ident.Module) cache.Key {
+	scope, id := l.scope, m.DebugID.String()
+	if c.Public {
+		scope = ""
 	}
-	return nil
-}
-
-// verdict sums a trail without a usable file up.
-func verdict(trail []Tried, sources int) error {
-	if sources == 0 {
-		return fault.New(fault.NotFound, "", "no source is configured; name one with --source")
+	if m.DebugID.IsZero() {
+		id = m.CodeID.String()
 	}
-	worst := fault.New(fault.NotFound, "", "in none of the sources")
-	for _, t := range trail {
-		if t.Fault != nil && rank(t.Fault.Kind) > rank(worst.Kind) {
-			worst = t.Fault
-		}
-	}
-	return worst
-}
-
-// rank orders kinds by how much they tell about a missing module.
-func rank(k fault.Kind) int {
-	return strings.IndexByte(string([]byte{
-		byte(fault.NotFound), byte(fault.Unsupported), byte(fault.Malformed), byte(fault.Denied),
-		byte(fault.Transport), byte(fault.Timeout), byte(fault.Internal)}), byte(k))
-}
-
-// try asks for one candidate: what is remembered of it first, then itself. The
-// error is only that of a caller who left.
-func (l *Locator) try(ctx context.Context, s source.Source, c source.Candidate, m ident.Module) (*Found, Tried, error) {
-	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
-	key := cache.KeyOf("candidate", c.Key)
-	if meta, known := l.remembered(ctx, key, &tried); known {
-		if meta == nil {
-			return nil, tried, nil
-		}
-		if tried.Fault = meta.check(m); tried.Fault != nil {
-			return nil, tried, nil
-		}
-		tried.Features, tried.Chosen = meta.Features, true
-		return &Found{Meta: *meta, l: l, source: s, candidate: c, key: key}, tried, nil
-	}
-	f, used, err := l.get(ctx, s, c, key)
-	if err != nil { // the caller left, or its time is over
-		tried.Fault = fault.Of(err)
-		return nil, tried, err
-	}
-	if tried.Cached, tried.Fault = f.kept || used, f.fault; !used {
-		tried.Attempt, tried.Parse = f.attempt, f.parse
-	}
-	var meta *Meta
-	if tried.Fault == nil {
-		meta = f.metaFor(m)
-		if tried.Fault = meta.check(m); tried.Fault != nil {
-			l.remember(ctx, key, tried.Fault, c)
-			l.tell(c, f.attempt, tried.Fault)
-		}
-	}
-	if tried.Fault != nil {
-		f.release()
-		return nil, tried, nil
-	}
-	tried.Features, tried.Chosen = meta.Features, true
-	if l.keep == keepAll {
-		f.keep.Store(true)
-	}
-	return &Found{Meta: *meta, l: l, source: s, candidate: c, key: key, file: f}, tried, nil
+	return cache.KeyOf("candidate", scope, c.Key, id)
 }
 
 // get is the file of a candidate that somebody uses already, or else one that
 // is fetched for all who ask for it now. It carries a reference.
-func (l *Locator) get(ctx context.Context, s source.Source, c source.Candidate, key cache.Key) (f *fetched, used bool, err error) {
+func (l *desk) get(ctx context.Context, s source.Source, c source.Candidate, key cache.Key) (f *fetched, used bool, err error) {
 	if f := l.alive(key); f != nil {
 		return f, true, nil
 	}
@@ -239,7 +218,7 @@ func (l *Locator) get(ctx context.Context, s source.Source, c source.Candidate, 
 }
 
 // alive is the file of a candidate, if somebody uses it.
-func (l *Locator) alive(key cache.Key) *fetched {
+func (l *desk) alive(key cache.Key) *fetched {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := l.live[key]
@@ -251,7 +230,7 @@ func (l *Locator) alive(key cache.Key) *fetched {
 
 // tell logs a file that could not be had. One that just is not there is nothing
 // to be told.
-func (l *Locator) tell(c source.Candidate, a source.Attempt, f *fault.Error) {
+func (l *desk) tell(c source.Candidate, a source.Attempt, f *fault.Error) {
 	if f.Kind == fault.NotFound {
 		return
 	}
@@ -259,19 +238,24 @@ func (l *Locator) tell(c source.Candidate, a source.Attempt, f *fault.Error) {
 		"reason", f.Detail, "status", a.Status, "tries", 1+a.Retries, "time", a.Time.Round(time.Millisecond))
 }
 
-// remember keeps a verdict on a candidate for as long as its kind allows.
-func (l *Locator) remember(ctx context.Context, key cache.Key, f *fault.Error, c source.Candidate) {
+// life is for how long a verdict on a candidate holds.
+func (l *desk) life(f *fault.Error, c source.Candidate) time.Duration {
 	if c.Local || f.Kind == fault.Internal {
-		return
+		return 0
 	}
-	if life := l.lives.For(f, c.Public); life > 0 {
+	return l.lives.For(f, c.Public)
+}
+
+// remember keeps a verdict on a candidate for as long as its kind allows.
+func (l *desk) remember(ctx context.Context, key cache.Key, f *fault.Error, c source.Candidate) {
+	if life := l.life(f, c); life > 0 {
 		l.tier.Remember(ctx, cache.Meta, key, f, life)
 	}
 }
 
 // remembered looks up what is known of a candidate: a meta, a fault that still
 // holds (then meta is nil), or nothing.
-func (l *Locator) remembered(ctx context.Context, key cache.Key, tried *Tried) (meta *Meta, known bool) {
+func (l *desk) remembered(ctx context.Context, key cache.Key, tried *Tried) (meta *Meta, known bool) {
 	blob, err := l.tier.Get(ctx, cache.Meta, key)
 	if err != nil {
 		tried.Cached, tried.Fault = true, fault.Of(err)

@@ -41,7 +41,7 @@ func symbols(fileID, function string) string {
 	return "MODULE Linux x86_64 " + fileID + " a.so\nFUNC 1000 10 0 " + function + "\n"
 }
 
-// server is a symbol server that counts what it is asked.
+// server is a symbol server of .sym files that counts for which it is asked.
 type server struct {
 	*httptest.Server
 	asked atomic.Int32
@@ -50,6 +50,10 @@ type server struct {
 func serve(t *testing.T, answer http.HandlerFunc) *server {
 	s := &server{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, ".sym") {
+			http.NotFound(w, r)
+			return
+		}
 		s.asked.Add(1)
 		answer(w, r)
 	}))
@@ -112,6 +116,9 @@ func locateWith(t *testing.T, cfg locate.Config, c *clock, sources []source.Sour
 func kinds(trail []locate.Tried) string {
 	var out []string
 	for _, t := range trail {
+		if t.Kind != source.Breakpad {
+			continue
+		}
 		k := "usable"
 		if t.Fault != nil {
 			k = t.Fault.Kind.String()
@@ -134,16 +141,16 @@ func TestTheTrailNamesEveryPlaceAndVerdictsAreRemembered(t *testing.T) {
 	l := locator(t, locate.Config{}, &c, missing, wrong, junk, denied, good)
 	for _, want := range []string{
 		"s1: not found, s2: malformed, s3: malformed, s4: denied, s5: usable",
-		"s1: not found (remembered), s2: malformed (remembered), s3: malformed (remembered), s4: denied (remembered), s5: usable",
+		"s1: not found (remembered), s2: malformed (remembered), s3: malformed (remembered), s4: denied (remembered), s5: usable (remembered)",
 	} {
-		found, trail, err := l.Best(t.Context(), module("a.so"))
+		found, trail, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := kinds(trail); got != want {
 			t.Errorf("trail:\n got %s\nwant %s", got, want)
 		}
-		if !trail[4].Chosen || trail[4].Features == nil {
+		if !trail[4].Chosen || trail[4].Features == 0 {
 			t.Errorf("the winner is not told: %+v", trail[4])
 		}
 		if !strings.HasPrefix(trail[1].Fault.Detail, fault.Mismatch) {
@@ -167,14 +174,14 @@ func TestVerdictsEndWithTheirLifetime(t *testing.T) {
 		asked int32
 	}{{0, 1}, {59 * time.Minute, 1}, {2 * time.Minute, 2}} {
 		c.offset.Add(int64(step.later))
-		_, trail, err := l.Best(t.Context(), module("a.so"))
-		if fault.KindOf(err) != fault.NotFound || len(trail) != 1 {
+		_, trail, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+		if fault.KindOf(err) != fault.NotFound || len(trail) == 0 {
 			t.Fatalf("got %v, trail %v", err, trail)
 		}
 		if n := s.asked.Load(); n != step.asked {
 			t.Errorf("after %v more: asked %d times, want %d", step.later, n, step.asked)
 		}
-		if trail[0].Cached != !trail[0].Expires.IsZero() {
+		if trail[0].Expires.IsZero() {
 			t.Errorf("a remembered fault without its end: %+v", trail[0])
 		}
 	}
@@ -192,7 +199,7 @@ func TestAFileThatIsLaidIntoAFolderIsFoundAtOnce(t *testing.T) {
 	}
 	var c clock
 	l := locateIn(t, locate.Config{}, &c, []source.Source{tr})
-	if _, _, err := l.Best(t.Context(), module("a.so")); fault.KindOf(err) != fault.NotFound {
+	if _, _, err := l.Best(t.Context(), module("a.so"), locate.SymFirst); fault.KindOf(err) != fault.NotFound {
 		t.Fatalf("got %v", err)
 	}
 	place := filepath.Join(folder, "a.so", id)
@@ -202,7 +209,7 @@ func TestAFileThatIsLaidIntoAFolderIsFoundAtOnce(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(place, "a.so.sym"), []byte(symbols(id, "f")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found, _, err := l.Best(t.Context(), module("a.so"))
+	found, _, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +230,7 @@ func TestTheWorstVerdictIsTold(t *testing.T) {
 		{[]*server{missing, broken, denied}, fault.Transport},
 		{nil, fault.NotFound},
 	} {
-		_, _, err := locator(t, locate.Config{}, &c, x.servers...).Best(t.Context(), module("a.so"))
+		_, _, err := locator(t, locate.Config{}, &c, x.servers...).Best(t.Context(), module("a.so"), locate.SymFirst)
 		if fault.KindOf(err) != x.want {
 			t.Errorf("got %v, want kind %v", err, x.want)
 		}
@@ -241,7 +248,7 @@ func TestConcurrentCallersShareOneDownload(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() {
-			found, _, err := l.Best(t.Context(), module("a.so"))
+			found, _, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
 			if err != nil {
 				t.Error(err)
 				return
@@ -271,13 +278,13 @@ func TestACallerWhoLeavesDoesNotSpoilIt(t *testing.T) {
 	l := locator(t, locate.Config{}, &c, s)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, _, err := l.Best(ctx, module("a.so"))
+	_, _, err := l.Best(ctx, module("a.so"), locate.SymFirst)
 	if fault.KindOf(err) != fault.Timeout {
 		t.Fatalf("got %v", err)
 	}
 	close(wait)
 	for range 200 { // the work that goes on leaves a verdict
-		_, trail, _ := l.Best(t.Context(), module("a.so"))
+		_, trail, _ := l.Best(t.Context(), module("a.so"), locate.SymFirst)
 		if trail[0].Cached && trail[0].Fault.Kind == fault.NotFound {
 			return
 		}
@@ -296,7 +303,7 @@ func TestAKeptOriginalIsNotFetchedAgain(t *testing.T) {
 		var c clock
 		l := locator(t, locate.Config{KeepOriginals: x.keep}, &c, s)
 		for i := range 3 {
-			found, trail, err := l.Best(t.Context(), module("a.so"))
+			found, trail, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -307,7 +314,7 @@ func TestAKeptOriginalIsNotFetchedAgain(t *testing.T) {
 			if x.reads {
 				found.Keep()
 			}
-			if trail[0].Cached != (i > 0 && x.asked == 1) {
+			if trail[0].Cached != (i > 0) {
 				t.Errorf("%q: trail %+v", x.keep, trail[0])
 			}
 			found.Close()
@@ -323,7 +330,7 @@ func TestAModuleWithoutIdentityIsNotAskedFor(t *testing.T) {
 	var c clock
 	l := locator(t, locate.Config{}, &c, s)
 	for _, m := range []ident.Module{{}, {DebugFile: "a.so"}, {DebugIDText: id}, {DebugFile: "a.so", DebugIDText: "ABCDE"}} {
-		if _, _, err := l.Best(t.Context(), m); fault.KindOf(err) != fault.NotFound {
+		if _, _, err := l.Best(t.Context(), m, locate.SymFirst); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("%+v: got %v", m, err)
 		}
 	}
@@ -336,11 +343,11 @@ func TestAFileInUseIsNotFetchedAgain(t *testing.T) {
 	s := serve(t, text(symbols(id, "f")))
 	var c clock
 	l := locator(t, locate.Config{KeepOriginals: "none"}, &c, s)
-	first, _, err := l.Best(t.Context(), module("a.so"))
+	first, _, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, trail, err := l.Best(t.Context(), module("a.so"))
+	second, trail, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,9 +359,12 @@ func TestAFileInUseIsNotFetchedAgain(t *testing.T) {
 	if n := s.asked.Load(); n != 1 {
 		t.Errorf("asked %d times", n)
 	}
-	third, _, err := l.Best(t.Context(), module("a.so")) // nobody had it any more
-	if err != nil || s.asked.Load() != 2 {
-		t.Fatalf("asked %d times, %v", s.asked.Load(), err)
+	third, _, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+	if err != nil || s.asked.Load() != 1 {
+		t.Fatalf("asked %d times for what is known, %v", s.asked.Load(), err)
+	}
+	if _, _, err := third.File(t.Context()); err != nil || s.asked.Load() != 2 { // nobody had it any more
+		t.Errorf("asked %d times, %v", s.asked.Load(), err)
 	}
 	third.Close()
 }
@@ -383,7 +393,7 @@ func TestADamagedMetaIsMadeAnew(t *testing.T) {
 	dir := t.TempDir()
 	l := locateWith(t, locate.Config{}, &c, over(t, s), dir, slog.New(slog.DiscardHandler))
 	for i := range 2 {
-		found, trail, err := l.Best(t.Context(), module("a.so"))
+		found, trail, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -404,7 +414,7 @@ func TestADamagedOriginalIsFetchedAnewAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	l := locateWith(t, locate.Config{KeepOriginals: "all"}, &c, over(t, s), dir, slog.New(slog.DiscardHandler))
 	for round := range int32(2) {
-		found, _, err := l.Best(t.Context(), module("a.so"))
+		found, _, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -424,7 +434,7 @@ func TestEachFaultIsLoggedOnce(t *testing.T) {
 	var log bytes.Buffer
 	l := locateWith(t, locate.Config{}, &c, over(t, missing, denied, wrong), t.TempDir(), slog.New(slog.NewTextHandler(&log, nil)))
 	for range 3 {
-		if _, _, err := l.Best(t.Context(), module("a.so")); err == nil {
+		if _, _, err := l.Best(t.Context(), module("a.so"), locate.SymFirst); err == nil {
 			t.Fatal("something was found")
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"symbolon/internal/fault"
+	"symbolon/internal/object"
 	"symbolon/internal/source"
 )
 
@@ -14,11 +15,12 @@ type Tried struct {
 	Source   string
 	Kind     string
 	Location string
-	Attempt  source.Attempt // zero when nothing was asked of the source now
-	Parse    time.Duration  // reading what came
-	Cached   bool           // the verdict was remembered, not fetched
-	Expires  time.Time      // when a remembered fault ends, zero otherwise
-	Fault    *fault.Error   // nil: the file is usable
-	Features []string       // what a usable file really has
+	Attempt  source.Attempt  // zero when nothing was asked of the source now
+	Parse    time.Duration   // reading what came
+	Cached   bool            // the verdict was remembered, not fetched
+	Expires  time.Time       // when a fault that is remembered ends
+	Fault    *fault.Error    // nil: the file is usable
+	Features object.Features // what a usable file really has
+	VCS      string          // of its source server, if it names one
 	Chosen   bool
 }

@@ -31,32 +31,50 @@ type Config struct {
 
 // Layout says how paths are made of identifiers.
 type Layout struct {
-	Type   string `yaml:"type,omitempty" json:"type,omitempty" help:"Name of the layout: native, whose Breakpad paths are those of Mozilla's store."`
+	Type   string `yaml:"type,omitempty" json:"type,omitempty" help:"Name of the layout: native, whose Breakpad paths are those of Mozilla's store; symstore, symstore_index2 (or index2), ssqp, debuginfod, unified or slashsymbols."`
 	Casing string `yaml:"casing,omitempty" json:"casing,omitempty" help:"default leaves the letters of paths as the layout has them, lowercase and uppercase change them."`
 }
 
 // Filters say what a source is asked for; an empty list is no bound.
 type Filters struct {
-	FileTypes    []string `yaml:"filetypes,omitempty" json:"filetypes,omitempty" help:"Kinds of file to ask for, such as breakpad."`
-	PathPatterns []string `yaml:"path_patterns,omitempty" json:"path_patterns,omitempty" help:"Patterns with * and ?, one of which must match the code file or the debug file of a module, whatever the case of letters."`
+	FileTypes        []string `yaml:"filetypes,omitempty" json:"filetypes,omitempty" help:"Kinds of file to ask for, such as breakpad."`
+	RequiresChecksum bool     `yaml:"requires_checksum,omitempty" json:"requires_checksum,omitempty" help:"Ask only for modules that come with a checksum of their debug file, which the server wants to see."`
+	PathPatterns     []string `yaml:"path_patterns,omitempty" json:"path_patterns,omitempty" help:"Patterns with * and ?, one of which must match the code file or the debug file of a module, whatever the case of letters."`
 }
 
-// Breakpad is the Kind of candidates that are Breakpad files.
-const Breakpad = "breakpad"
+// The kinds of file that may be asked for.
+const (
+	PE           = "pe"
+	PDB          = "pdb"
+	PortablePDB  = "portablepdb"
+	MachDebug    = "mach_debug"
+	MachCode     = "mach_code"
+	ELFDebug     = "elf_debug"
+	ELFCode      = "elf_code"
+	WasmDebug    = "wasm_debug"
+	WasmCode     = "wasm_code"
+	Breakpad     = "breakpad"
+	SourceBundle = "sourcebundle"
+	UUIDMap      = "uuidmap"     // a plist that leads from a UUID to a BCSymbolMap
+	BCSymbolMap  = "bcsymbolmap" // what hidden names of Apple's bitcode were
+	IL2CPP       = "il2cpp"      // lines of C# for those of C++
+
+	Beside = "elf_beside" // a companion next to where the Breakpad file would be; filtered as elf_debug
+)
 
 // fileTypes are the kinds of file that a filter may name.
 var fileTypes = [...]string{
-	"pe", "pdb", "portablepdb", "mach_debug", "mach_code", "elf_debug", "elf_code", "wasm_debug", "wasm_code",
-	Breakpad, "sourcebundle", "uuidmap", "bcsymbolmap", "il2cpp", "proguard",
+	PE, PDB, PortablePDB, MachDebug, MachCode, ELFDebug, ELFCode, WasmDebug, WasmCode,
+	Breakpad, SourceBundle, UUIDMap, BCSymbolMap, IL2CPP, "proguard",
 }
-
-// otherLayouts are names of layouts that are known and not served.
-var otherLayouts = [...]string{"symstore", "symstore_index2", "index2", "ssqp", "debuginfod", "unified", "slashsymbols"}
 
 // Defaults returns c with its zero fields filled in.
 func (c Config) Defaults() Config {
-	if c.Layout.Type == "" {
+	switch c.Layout.Type {
+	case "":
 		c.Layout.Type = Native
+	case "index2":
+		c.Layout.Type = TwoTiers
 	}
 	if c.Layout.Casing == "" {
 		c.Layout.Casing = Default
@@ -102,10 +120,8 @@ func (c Config) validPlace() error {
 
 func (l Layout) validate() error {
 	switch {
-	case slices.Contains(otherLayouts[:], l.Type):
-		return fmt.Errorf("layout %q is not supported yet: there is %s", l.Type, Native)
-	case l.Type != Native:
-		return fmt.Errorf("there is no layout %q: there is %s", l.Type, Native)
+	case !slices.ContainsFunc(layouts[:], func(known layout) bool { return known.name == l.Type }):
+		return fmt.Errorf("there is no layout %q: there are %s", l.Type, layoutNames())
 	case l.Casing != Default && l.Casing != Lowercase && l.Casing != Uppercase:
 		return fmt.Errorf("there is no casing %q: there are %s, %s and %s", l.Casing, Default, Lowercase, Uppercase)
 	}
@@ -151,29 +167,25 @@ func notToken(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 }
 
-// Paths names the places of the Breakpad file of m in a source: those of its
-// layout, or none if the filters are against it.
-func (c Config) Paths(m ident.Module) []string {
-	if !c.Filters.admit(Breakpad) || !c.Filters.concern(m) {
+// Paths names the places of the file of a kind for m: those of the layout, or
+// none if the filters are against it.
+func (c Config) Paths(m ident.Module, kind string) []string {
+	if !c.Filters.admit(kind) || !c.Filters.concern(m) {
 		return nil
 	}
-	return c.Layout.Breakpad(m)
-}
-
-// Others names the places of other debug files of m, as Paths does.
-func (c Config) Others(m ident.Module) []Place {
-	if !c.Filters.concern(m) {
-		return nil
-	}
-	return slices.DeleteFunc(c.Layout.Others(m), func(p Place) bool { return !c.Filters.admit(p.Kind) })
+	return c.Layout.Paths(m, kind)
 }
 
 func (f Filters) admit(kind string) bool {
+	if kind == Beside {
+		kind = ELFDebug
+	}
 	return len(f.FileTypes) == 0 || slices.Contains(f.FileTypes, kind)
 }
 
 func (f Filters) concern(m ident.Module) bool {
-	return len(f.PathPatterns) == 0 || f.match(m.CodeFile) || f.match(m.DebugFile)
+	return (!f.RequiresChecksum || m.DebugChecksum != "") &&
+		(len(f.PathPatterns) == 0 || f.match(m.CodeFile) || f.match(m.DebugFile))
 }
 
 func (f Filters) match(file string) bool {

@@ -24,7 +24,6 @@ func TestWrongConfigurationsAreRefused(t *testing.T) {
 		"a path is for":                 func(c *source.Config) { c.Path = "/x" },
 		"url and headers are for":       func(c *source.Config) { c.Type = source.Filesystem },
 		"needs a path":                  func(c *source.Config) { *c = source.Config{ID: "s", Type: source.Filesystem} },
-		"is not supported yet":          func(c *source.Config) { c.Layout.Type = "symstore" },
 		`no layout "breakpad"`:          func(c *source.Config) { c.Layout.Type = "breakpad" },
 		`no casing "UPPER"`:             func(c *source.Config) { c.Layout.Casing = "UPPER" },
 		`no file type "sym"`:            func(c *source.Config) { c.Filters.FileTypes = []string{"sym"} },
@@ -66,7 +65,7 @@ func TestFilters(t *testing.T) {
 	} {
 		config := server()
 		config.Filters = c.filters
-		if got := len(config.Paths(c.module)) > 0; got != c.want {
+		if got := len(config.Paths(c.module, source.Breakpad)) > 0; got != c.want {
 			t.Errorf("%s: asked %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -105,10 +104,8 @@ func TestWrongSpecsAreRefusedInOneLine(t *testing.T) {
 		"u:" + canary + "@host/x":          "is no source",
 		"host/x?key=" + canary:             "is no source",
 		"u:" + canary + "@x://host":        "there are http and https",
-		"mozilla,layout=symstore":          `layout "symstore" is not supported yet: there is native`,
-		"mozilla,layout=index2":            `layout "index2" is not supported yet: there is native`,
-		"mozilla,layout=":                  "needs a name: there is native",
-		"mozilla,layout=x":                 `there is no layout "x": there is native`,
+		"mozilla,layout=":                  "needs a name: there are native, symstore,",
+		"mozilla,layout=x":                 `there is no layout "x": there are native, symstore,`,
 	} {
 		_, err := source.ParseSpec(spec)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), canary) || strings.Contains(err.Error(), "\n") {

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,100 +12,385 @@ import (
 
 // The layouts and casings that a Layout may name.
 const (
-	Native = "native"
+	Native       = "native"
+	Symstore     = "symstore"
+	TwoTiers     = "symstore_index2"
+	SSQP         = "ssqp"
+	Debuginfod   = "debuginfod"
+	Unified      = "unified"
+	SlashSymbols = "slashsymbols"
 
 	Default   = "default"
 	Lowercase = "lowercase"
 	Uppercase = "uppercase"
 )
 
+// layout is the name of a layout, and how it makes paths.
+type layout struct {
+	name  string
+	paths func(m ident.Module, kind string) []string
+}
+
+var layouts = [...]layout{
+	{Native, native},
+	{Symstore, func(m ident.Module, kind string) []string { return list(symstore(m, kind)) }},
+	{TwoTiers, func(m ident.Module, kind string) []string { return list(TwoTier(symstore(m, kind))) }},
+	{SSQP, func(m ident.Module, kind string) []string { return list(ssqp(m, kind)) }},
+	{Debuginfod, func(m ident.Module, kind string) []string { return list(debuginfod(m, kind)) }},
+	{Unified, func(m ident.Module, kind string) []string { return list(unified(m, kind)) }},
+	{SlashSymbols, slashsymbols},
+}
+
+func layoutNames() string {
+	var names []string
+	for _, l := range layouts {
+		names = append(names, l.name)
+	}
+	return strings.Join(names, ", ")
+}
+
 // maxName is the longest name in bytes that becomes a part of a path, as in
 // every file system.
 const maxName = 255
 
-// Breakpad names the places of the Breakpad file of m, in the order in which
-// they should be asked: the one with the debug id as the asker wrote it, then
-// the one with the canonical id. There is none without a debug file and a
-// debug id, or if the name of the debug file cannot be a part of a path.
+// Paths names the places of the file of this kind for m, in the order in which
+// they should be preferred; none if its identifiers or names lead to none.
+// Files of Windows may be packed into cabinets, whose names end in an
+// underscore.
 //
 // The paths are slash-separated and not escaped.
-func (l Layout) Breakpad(m ident.Module) []string {
-	if !usable(m.DebugFile) || m.Type == ident.TypeWasm || m.Type == ident.TypeDotnet {
+func (l Layout) Paths(m ident.Module, kind string) []string {
+	var paths []string
+	name := cmp.Or(l.Type, Native)
+	for _, known := range layouts {
+		if known.name == name {
+			paths = known.paths(m, kind)
+		}
+	}
+	for i, p := range paths {
+		paths[i] = l.cased(p)
+	}
+	paths = slices.Compact(paths)
+	if kind == PE || kind == PDB {
+		for _, p := range paths {
+			paths = append(paths, p[:len(p)-1]+"_")
+		}
+	}
+	return paths
+}
+
+// list is the one path, if there is one.
+func list(path string) []string {
+	if path == "" {
+		return nil
+	}
+	return []string{path}
+}
+
+// native is the layout of the platforms themselves: Breakpad's, that of
+// symbol servers of Windows, build ids and UUIDs in pieces.
+func native(m ident.Module, kind string) []string {
+	switch kind {
+	case ELFCode, WasmCode:
+		return list(strings.TrimSuffix(buildIDPath(m.CodeID), "/"))
+	case ELFDebug, WasmDebug:
+		return list(suffixed(buildIDPath(m.CodeID), ".debug"))
+	case MachDebug:
+		return list(uuidPath(m))
+	case MachCode:
+		return list(suffixed(uuidPath(m), ".app"))
+	case PDB, PortablePDB:
+		return list(pdbPath(m))
+	case PE:
+		return list(pePath(m))
+	case Breakpad:
+		return breakpad(m)
+	case Beside:
+		return beside(m)
+	case SourceBundle:
+		return bundles(m)
+	}
+	return nil
+}
+
+// breakpad names the places of Breakpad files: the one with the debug id as the
+// asker wrote it, then the one with the canonical id.
+func breakpad(m ident.Module) []string {
+	name := segment(m.DebugFile)
+	if name == "" || m.Type == ident.TypeWasm {
 		return nil
 	}
 	ids := make([]string, 0, 2)
 	if identifies(m.DebugIDText) {
 		ids = append(ids, m.DebugIDText)
 	}
-	if !m.DebugID.IsZero() {
+	if !m.DebugID.IsZero() && (len(ids) == 0 || ids[0] != m.DebugID.Breakpad()) {
 		ids = append(ids, m.DebugID.Breakpad())
 	}
-	var paths []string
-	for _, id := range ids {
-		path := l.cased(m.DebugFile + "/" + id + "/" + ident.SymName(m.DebugFile))
-		if len(paths) == 0 || paths[0] != path {
-			paths = append(paths, path)
+	for i, id := range ids {
+		ids[i] = name + "/" + id + "/" + ident.SymName(name)
+	}
+	return ids
+}
+
+// beside names the places of companions next to where the Breakpad file would
+// be.
+func beside(m ident.Module) []string {
+	name := segment(m.DebugFile)
+	if name == "" || m.DebugID.IsZero() {
+		return nil
+	}
+	path := name + "/" + m.DebugID.Breakpad() + "/" + name
+	return []string{path + ".debug", path + ".dbg"}
+}
+
+// bundles names the places of bundles of sources: beside the file that the
+// platform has, and beside the Breakpad file.
+func bundles(m ident.Module) []string {
+	const extension = ".src.zip"
+	var first string
+	switch m.Type {
+	case ident.TypePE, ident.TypeDotnet:
+		first = withoutExtension(pdbPath(m))
+	case ident.TypeMachO:
+		first = uuidPath(m)
+	case ident.TypeELF, ident.TypeWasm:
+		first = buildIDPath(m.CodeID)
+	default:
+		return nil
+	}
+	paths := list(suffixed(first, extension))
+	for _, p := range breakpad(m) {
+		if p = strings.TrimSuffix(p, ".sym") + extension; len(paths) == 0 || paths[0] != p {
+			paths = append(paths, p)
 		}
 	}
 	return paths
 }
 
-// Place is where a file of one kind might be.
-type Place struct{ Kind, Path string }
-
-// The kinds of files that are not Breakpad's.
-const (
-	ELFCode   = "elf_code"
-	ELFDebug  = "elf_debug"
-	MachDebug = "mach_debug"
-	PDB       = "pdb"
-	PE        = "pe"
-)
-
-// Others names the places of files for m that are not Breakpad's: beside where
-// the Breakpad file would be, under the name of the debug file itself; and where
-// build ids and UUIDs lead to. Files of Windows may be packed into cabinets,
-// whose names end in an underscore.
-func (l Layout) Others(m ident.Module) []Place {
-	var places []Place
-	add := func(kind, path string) { places = append(places, Place{kind, l.cased(path)}) }
-	if m.Type == ident.TypePE || hasSuffixFold(m.DebugFile, ".pdb") {
-		windows := func(kind, name, id string) {
-			path := name + "/" + id + "/" + name
-			add(kind, path)
-			add(kind, path[:len(path)-1]+"_")
+// symstore is the layout of symbol servers for Windows, with the keys of other
+// platforms that Microsoft's protocol of queries adds.
+func symstore(m ident.Module, kind string) string {
+	switch kind {
+	case PE:
+		return pePath(m)
+	case PDB, PortablePDB:
+		return pdbPath(m)
+	case ELFCode:
+		return keyed(segment(m.CodeFile), "elf-buildid-", m.CodeID.String())
+	case ELFDebug:
+		return keyed("_.debug", "elf-buildid-sym-", m.CodeID.String())
+	case MachCode:
+		return keyed(segment(m.CodeFile), "mach-uuid-", strings.ToLower(machUUID(m)))
+	case MachDebug:
+		return keyed("_.dwarf", "mach-uuid-sym-", strings.ToLower(machUUID(m)))
+	case SourceBundle:
+		if m.Type == ident.TypePE {
+			return suffixed(withoutExtension(pdbPath(m)), ".src.zip")
 		}
-		if usable(m.DebugFile) && !m.DebugID.IsZero() {
-			windows(PDB, m.DebugFile, m.DebugID.Breakpad())
-		}
-		if id := m.CodeID.String(); usable(m.CodeFile) && identifies(id) {
-			windows(PE, m.CodeFile, id)
-		}
-		return places
 	}
-	if usable(m.DebugFile) && !m.DebugID.IsZero() {
-		path := m.DebugFile + "/" + m.DebugID.Breakpad() + "/" + m.DebugFile
-		add(ELFDebug, path+".debug")
-		add(ELFDebug, path+".dbg")
-		add(ELFCode, path)
-	}
-	if id := m.CodeID.String(); len(id) > 2 && identifies(id) && m.Type != ident.TypeMachO && m.Type != ident.TypePE {
-		add(ELFDebug, id[:2]+"/"+id[2:]+".debug")
-		add(ELFCode, id[:2]+"/"+id[2:])
-	}
-	if u := strings.ToUpper(m.DebugID.Breakpad()); m.DebugID.Age() == 0 && !m.DebugID.IsZero() && (m.Type == ident.TypeMachO || m.Type == ident.TypeUnknown) && len(u) > 32 {
-		add(MachDebug, u[:4]+"/"+u[4:8]+"/"+u[8:12]+"/"+u[12:16]+"/"+u[16:20]+"/"+u[20:32])
-	}
-	return places
+	return ""
 }
 
-func hasSuffixFold(name, suffix string) bool {
-	return len(name) >= len(suffix) && strings.EqualFold(name[len(name)-len(suffix):], suffix)
+// ssqp is symstore in lower case, but for the ages of PDBs.
+func ssqp(m ident.Module, kind string) string {
+	m.CodeFile, m.DebugFile = strings.ToLower(m.CodeFile), strings.ToLower(m.DebugFile)
+	switch kind {
+	case PE:
+		return strings.ToLower(pePath(m))
+	case PDB, PortablePDB, SourceBundle:
+		name, uuid, age := pdbParts(m)
+		if name == "" || kind == SourceBundle && m.Type != ident.TypePE {
+			return ""
+		}
+		path := name + "/" + strings.ToLower(uuid) + strings.ToUpper(age) + "/" + name
+		if kind == SourceBundle {
+			path = withoutExtension(path) + ".src.zip"
+		}
+		return path
+	}
+	return symstore(m, kind)
+}
+
+func debuginfod(m ident.Module, kind string) string {
+	id := m.CodeID.String()
+	switch {
+	case id == "":
+	case kind == ELFCode:
+		return id + "/executable"
+	case kind == ELFDebug:
+		return id + "/debuginfo"
+	}
+	return ""
+}
+
+// unifiedNames are what files are called in the layout that has one folder for
+// each binary.
+var unifiedNames = map[string]string{
+	ELFCode: "executable", MachCode: "executable", PE: "executable", WasmCode: "executable",
+	ELFDebug: "debuginfo", MachDebug: "debuginfo", PDB: "debuginfo", PortablePDB: "debuginfo", WasmDebug: "debuginfo",
+	Breakpad: "breakpad", SourceBundle: "sourcebundle", UUIDMap: "uuidmap", BCSymbolMap: "bcsymbolmap", IL2CPP: "il2cpp",
+}
+
+func unified(m ident.Module, kind string) string {
+	name := unifiedNames[kind]
+	var id string
+	switch kind {
+	case Breakpad, SourceBundle, IL2CPP:
+		id = unifiedID(m, natives[m.Type])
+	default:
+		id = unifiedID(m, kind)
+	}
+	switch {
+	case name == "" || id == "":
+		return ""
+	case len(id) <= 2:
+		return id + "/" + name
+	}
+	return id[:2] + "/" + id[2:] + "/" + name
+}
+
+// natives are the kinds by whose rule the other files of a type are identified.
+var natives = map[ident.Type]string{
+	ident.TypeELF: ELFCode, ident.TypeMachO: MachCode, ident.TypePE: PE, ident.TypeDotnet: PE, ident.TypeWasm: WasmCode,
+}
+
+// unifiedID is what a file of a kind is filed under.
+func unifiedID(m ident.Module, kind string) string {
+	switch kind {
+	case PE, PDB, PortablePDB:
+		if m.DebugID.IsZero() {
+			return ""
+		}
+		return strings.ToLower(m.DebugID.Breakpad())
+	case ELFCode, ELFDebug:
+		return m.CodeID.String()
+	case MachCode, MachDebug, WasmCode, WasmDebug, UUIDMap, BCSymbolMap:
+		if id := m.CodeID.String(); id != "" || m.DebugID.IsZero() {
+			return id
+		}
+		return strings.ToLower(uuidText(m.DebugID))
+	}
+	return ""
+}
+
+// slashsymbols is the layout of PlayStation's tools, which has one file for a
+// binary, whatever its kind.
+func slashsymbols(m ident.Module, kind string) []string {
+	name, id := segment(m.CodeFile), m.CodeID.String()
+	if name == "" || id == "" || kind == Beside {
+		return nil
+	}
+	lower, upper := name+"/"+id+"/symbols", name+"/"+strings.ToUpper(id)+"/symbols"
+	if lower == upper {
+		return []string{lower}
+	}
+	return []string{upper, lower}
+}
+
+// buildIDPath is the folder of the first two digits and the file of the rest.
+func buildIDPath(id ident.CodeID) string {
+	text := id.String()
+	switch {
+	case len(text) < 2 || len(text) > maxName:
+		return ""
+	case len(text) == 2:
+		return text + "/"
+	}
+	return text[:2] + "/" + text[2:]
+}
+
+// uuidPath is the UUID of a Mach-O file in pieces of four digits.
+func uuidPath(m ident.Module) string {
+	u := machUUID(m)
+	if u == "" {
+		return ""
+	}
+	return u[:4] + "/" + u[4:8] + "/" + u[8:12] + "/" + u[12:16] + "/" + u[16:20] + "/" + u[20:]
+}
+
+// machUUID is the UUID of a Mach-O file in upper case: its code id, or if there
+// is none its debug id.
+func machUUID(m ident.Module) string {
+	if !m.CodeID.IsZero() {
+		if _, ok := m.CodeID.UUID(); !ok {
+			return ""
+		}
+		return strings.ToUpper(m.CodeID.String())
+	}
+	if m.DebugID.IsZero() {
+		return ""
+	}
+	return uuidText(m.DebugID)
+}
+
+// uuidText is the UUID of a debug id in upper case.
+func uuidText(id ident.DebugID) string {
+	return ident.NewDebugID(id.UUID(), 0).Breakpad()[:32]
+}
+
+// pdbPath is NAME/UUIDage/NAME, with the UUID in upper and the age in lower
+// case. The age of a portable PDB is no part of its identity.
+func pdbPath(m ident.Module) string {
+	name, uuid, age := pdbParts(m)
+	if name == "" {
+		return ""
+	}
+	return name + "/" + uuid + age + "/" + name
+}
+
+// pdbParts are the name of a PDB, and its UUID in upper and its age in lower
+// case; the name is empty if one of them is missing.
+func pdbParts(m ident.Module) (name, uuid, age string) {
+	if m.DebugID.IsZero() {
+		return "", "", ""
+	}
+	number := m.DebugID.Age()
+	if m.Type == ident.TypeDotnet {
+		number = 0xffffffff
+	}
+	text := ident.NewDebugID(m.DebugID.UUID(), number).Breakpad()
+	return segment(m.DebugFile), text[:32], text[32:]
+}
+
+// pePath is NAME/TIMESTAMPsize/NAME.
+func pePath(m ident.Module) string {
+	name, id := segment(m.CodeFile), m.CodeID.String()
+	if name == "" || len(id) < 9 || len(id) > maxName {
+		return ""
+	}
+	return name + "/" + strings.ToUpper(id[:8]) + id[8:] + "/" + name
+}
+
+func keyed(name, prefix, id string) string {
+	if name == "" || id == "" || len(prefix)+len(id) > maxName {
+		return ""
+	}
+	return name + "/" + prefix + id + "/" + name
+}
+
+// suffixed adds to a path that there is.
+func suffixed(path, suffix string) string {
+	if path == "" {
+		return ""
+	}
+	return path + suffix
+}
+
+// withoutExtension is a path without the last extension of its last name.
+func withoutExtension(path string) string {
+	if i := strings.LastIndexByte(path, '.'); i > strings.LastIndexByte(path, '/')+1 {
+		return path[:i]
+	}
+	return path
 }
 
 // TwoTier is a path in a store whose root has a file named Index2: below a
 // folder with the first two letters of the path.
 func TwoTier(path string) string {
+	if path == "" {
+		return ""
+	}
 	_, size := utf8.DecodeRuneInString(path)
 	if size < len(path) && path[size] != '/' && path[size] != '.' {
 		_, second := utf8.DecodeRuneInString(path[size:])
@@ -119,10 +406,14 @@ const Index2 = "index2.txt"
 // case of their letters: those of Windows are.
 func Caseless(kind string) bool { return kind == PDB || kind == PE }
 
-// usable tells whether a name can be one segment of a path.
-func usable(name string) bool {
-	return name != "" && name != "." && name != ".." && len(name) <= maxName && utf8.ValidString(name) &&
-		!strings.ContainsAny(name, `/\`) && !strings.ContainsFunc(name, unicode.IsControl)
+// segment is the last part of a path of any platform, if it can be one segment
+// of a path; else it is empty.
+func segment(file string) string {
+	name := file[strings.LastIndexAny(file, `/\`)+1:]
+	if name == "." || name == ".." || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return ""
+	}
+	return name
 }
 
 // identifies tells whether an id as somebody wrote it can be one segment of a

@@ -47,7 +47,7 @@ func TestNativePaths(t *testing.T) {
 		{"name that is not UTF-8", ident.Module{DebugFile: "a\xff", DebugID: id}, nil},
 		{"wasm", ident.Module{DebugFile: "a", DebugID: id, Type: ident.TypeWasm}, nil},
 	} {
-		if got := (source.Layout{}).Breakpad(c.module); !slices.Equal(got, c.want) {
+		if got := (source.Layout{}).Paths(c.module, source.Breakpad); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -60,7 +60,7 @@ func TestCasingChangesTheWholePath(t *testing.T) {
 		source.Lowercase: {"größe.pdb/44e4ec8c2f41492b9369d6b9a059577ca/größe.sym"},
 		source.Uppercase: {"GRößE.PDB/44E4EC8C2F41492B9369D6B9A059577CA/GRößE.SYM"},
 	} {
-		if got := (source.Layout{Casing: casing}).Breakpad(m); !slices.Equal(got, want) {
+		if got := (source.Layout{Casing: casing}).Paths(m, source.Breakpad); !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", casing, got, want)
 		}
 	}
@@ -90,9 +90,9 @@ func FuzzPaths(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, id string) {
 		m := ident.Module{DebugFile: name, DebugIDText: id}
 		m.DebugID, _ = ident.ParseDebugID(id)
-		for _, path := range (source.Layout{}).Breakpad(m) {
+		for _, path := range (source.Layout{}).Paths(m, source.Breakpad) {
 			segments := strings.Split(path, "/")
-			if len(segments) != 3 || segments[0] != name {
+			if len(segments) != 3 || !strings.HasSuffix(name, segments[0]) {
 				t.Fatalf("%q", path)
 			}
 			for _, s := range segments {
@@ -111,8 +111,10 @@ func FuzzPaths(f *testing.F) {
 func TestFilesOfWindowsAndTheirCabinets(t *testing.T) {
 	m := ident.Module{DebugFile: "App.pdb", DebugID: debugID(t, "44E4EC8C2F41492B9369D6B9A059577Ca"), CodeFile: "App.exe", CodeID: ident.PECodeID(0x1234, 0x6000)}
 	var got []string
-	for _, p := range (source.Layout{}).Others(m) {
-		got = append(got, p.Kind+" "+p.Path)
+	for _, kind := range []string{source.PDB, source.PE} {
+		for _, path := range (source.Layout{}).Paths(m, kind) {
+			got = append(got, kind+" "+path)
+		}
 	}
 	want := []string{
 		"pdb App.pdb/44E4EC8C2F41492B9369D6B9A059577Ca/App.pdb", "pdb App.pdb/44E4EC8C2F41492B9369D6B9A059577Ca/App.pd_",

@@ -13,13 +13,15 @@ import (
 
 // Candidate is one place where a file for a module might be.
 type Candidate struct {
-	Source   string // id of the source, for people
-	Kind     string // kind of file: "breakpad"
-	Location string // where, for people: never with secrets in it
-	Key      string // identity for cache keys: source (endpoint, credentials id) and location
-	Public   bool   // in a public source, where a miss may be remembered for longer
-	Local    bool   // in a folder of this machine, where a look costs nothing: a miss is not remembered
-	Path     string // how the source finds it again
+	Source    string // id of the source, for people
+	Kind      string // kind of file: "breakpad"
+	Location  string // where, for people: never with secrets in it
+	Key       string // identity for cache keys: that of the source, and the location
+	Public    bool   // in a public source, where a miss may be remembered for longer
+	Local     bool   // in a folder of this machine, where a look costs nothing: a miss is not remembered
+	Path      string // how the source finds it again
+	Checksum  string // of the debug file as the asker knows it, for servers that want to see it
+	Validator string // of the file that is known already; empty: none is
 }
 
 // Attempt is what one Fetch did.
@@ -31,15 +33,23 @@ type Attempt struct {
 	Time      time.Duration
 	Retries   int
 	Redirects int
+	Validator string // tells this state of the file from later ones; empty: the source has no such thing
+	Same      bool   // the file is the one that the validator of the candidate came with, and was not sent again
 }
 
-// Source is one place to ask. Both methods are safe for concurrent use.
+// Source is one place to ask. Its methods are safe for concurrent use.
 //
-// Candidates names the places in the order in which they should be asked; it
-// does not look whether anything is there. Fetch writes the decoded bytes of a
-// candidate to w; when it fails the error is a *fault.Error and w may have
-// received a part.
+// Identity tells apart what may deliver different files for one path: endpoint,
+// credentials, and every circumstance that counts. It holds no secret.
+//
+// Candidates names the places of files of these kinds, kind by kind, in the
+// order in which they should be preferred. It does not look whether anything is
+// there, unless the source knows what it has, from an index or a list. Fetch
+// writes the decoded bytes of a candidate to w; when it fails the error is a
+// *fault.Error and w may have received a part.
 type Source interface {
-	Candidates(ctx context.Context, m ident.Module) ([]Candidate, error)
+	ID() string
+	Identity() string
+	Candidates(ctx context.Context, m ident.Module, kinds []string) ([]Candidate, error)
 	Fetch(ctx context.Context, c Candidate, w io.Writer) (Attempt, error)
 }

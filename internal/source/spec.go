@@ -31,7 +31,7 @@ func Presets() []Preset {
 func ParseSpec(text string) (Config, error) {
 	place, layout, named := cutLayout(text)
 	if named && layout == "" {
-		return Config{}, fmt.Errorf("%s at the end of a source needs a name: there is %s", layoutMark, Native)
+		return Config{}, fmt.Errorf("%s at the end of a source needs a name: there are %s", layoutMark, layoutNames())
 	}
 	c, err := parsePlace(place)
 	if err != nil {

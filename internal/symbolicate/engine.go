@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
 	"symbolon/internal/metric"
 	"symbolon/internal/table"
 )
@@ -64,7 +66,13 @@ func New(cfg Config, tables *table.Tables, now func() time.Time) *Engine {
 	return &Engine{cfg: cfg.Defaults(), tables: tables, now: now}
 }
 
-// Run opens the modules of req. The error is that of a context that ended;
+// With is an engine over other tables.
+func (e *Engine) With(t *table.Tables) *Engine {
+	return &Engine{cfg: e.cfg, tables: t, now: e.now}
+}
+
+// Run opens the modules of req, and turns the addresses of its frames into those
+// that are looked up. The error is that of a context that ended;
 // everything else that goes wrong is told in the result.
 func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 	res := &Result{req: req, cfg: e.cfg, now: e.now, Modules: make([]Module, len(req.Modules)), win: windows.Get().(*window)}
@@ -86,6 +94,7 @@ func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 		res.Release()
 		return nil, err
 	}
+	res.place()
 	return res, nil
 }
 
@@ -96,8 +105,13 @@ func (e *Engine) ready(res *Result) (rest []int) {
 		if !mod.Asked {
 			continue
 		}
-		if h := e.tables.Ready(res.req.Modules[m]); h != nil {
-			mod.opened(h, table.Report{Hit: true})
+		asked := res.req.Modules[m]
+		mod.handle = e.tables.Ready(asked, res.req.Purpose)
+		if mod.handle != nil && res.req.Sources {
+			mod.sources = e.tables.Ready(asked, locate.Sources)
+		}
+		if mod.handle != nil && (mod.sources != nil || !res.req.Sources) {
+			mod.opened(mod.handle, table.Report{Hit: true})
 		} else {
 			rest = append(rest, m)
 		}
@@ -126,8 +140,20 @@ func (e *Engine) open(ctx context.Context, res *Result, modules []int) {
 					mod.missing(table.Report{Fault: fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack())})
 				}
 			}()
-			mod.opened(e.tables.Symbols(ctx, res.req.Modules[m]))
+			e.find(ctx, mod, res.req, res.req.Modules[m])
 		})
+	}
+}
+
+// find opens what a module has.
+func (e *Engine) find(ctx context.Context, mod *Module, req *Request, m ident.Module) {
+	report := table.Report{Hit: true}
+	if mod.handle == nil {
+		mod.handle, report = e.tables.Symbols(ctx, m, req.Purpose)
+	}
+	mod.opened(mod.handle, report)
+	if mod.Found && req.Sources {
+		mod.sources, mod.Sources = e.tables.Symbols(ctx, m, locate.Sources)
 	}
 }
 
@@ -138,7 +164,8 @@ func (mod *Module) opened(h *table.Handle, report table.Report) {
 		return
 	}
 	mod.Found, mod.handle, mod.Report = true, h, report
-	mod.Name = h.Module().CodeFile
+	mod.Facts = h.Facts()
+	mod.Name = mod.Facts.Module.CodeFile
 	metric.Modules.Add(1, "found")
 }
 

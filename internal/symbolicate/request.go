@@ -5,14 +5,17 @@ import (
 
 	"symbolon/internal/demangle"
 	"symbolon/internal/ident"
+	"symbolon/internal/locate"
 	"symbolon/internal/sym"
 	"symbolon/internal/table"
 )
 
 // Frame is a question: which function is at Addr of the module with this
-// index. Addresses are module-relative. A negative Module asks nothing.
+// index. The address is absolute if the request says where the module is
+// loaded, and else relative to the module. A negative Module asks nothing.
 type Frame struct {
 	Module int32
+	Step   Step
 	Addr   uint64
 }
 
@@ -20,20 +23,45 @@ type Frame struct {
 // looked up.
 type Request struct {
 	Modules []ident.Module
+	Bases   []uint64 // where the modules are loaded, zero or nil: nowhere
 	Frames  []Frame
-	Nearest bool // answer with the function or symbol that starts at or next below the address, however far
+	Purpose locate.Purpose // which file answers: SymFirst or Debug
+	Nearest bool           // answer with the function or symbol that starts at or next below the address, however far
+	Sources bool           // find files with source files too
 }
 
 // Module is what became of one module of a request.
 type Module struct {
-	Asked  bool   // a frame named it, so it was looked up
-	Found  bool   // there is something to look addresses up in
-	Name   string // file name of the code, if the debug file tells another than its own
-	Report table.Report
+	Asked   bool         // a frame named it, so it was looked up
+	Found   bool         // there is something to look addresses up in
+	Name    string       // file name of the code, if the debug file tells another than its own
+	Facts   *table.Facts // what is known of the file; nil if there is none
+	Report  table.Report
+	Sources table.Report // of the search for source files, if they were asked for
 
-	handle *table.Handle
-	spent  time.Duration // looking addresses up
+	handle  *table.Handle
+	sources *table.Handle
+	spent   time.Duration // looking addresses up
 }
+
+// Trail is how the file was searched for, now or when it was opened.
+func (m *Module) Trail() []locate.Tried {
+	if m.Facts != nil {
+		return m.Facts.Trail
+	}
+	return m.Report.Tried
+}
+
+// SourcesTrail is how a file with source files was searched for.
+func (m *Module) SourcesTrail() []locate.Tried {
+	if m.sources != nil {
+		return m.sources.Facts().Trail
+	}
+	return m.Sources.Tried
+}
+
+// HasSources says that there is a file with source files.
+func (m *Module) HasSources() bool { return m.sources != nil }
 
 // Result answers a Request, a window of frames at a time, so that its memory
 // does not grow with the request. It keeps tables open: Release it, and use
@@ -87,6 +115,18 @@ func (r *Result) AppendText(dst []byte, m int32, t sym.Text) (out []byte, plain 
 	return dst, plain
 }
 
+// AppendRaw appends the string behind a handle as it is in the file.
+func (r *Result) AppendRaw(dst []byte, m int32, t sym.Text) (out []byte, plain bool) {
+	return r.Modules[m].handle.AppendText(dst, t)
+}
+
+// Addr is the address of frame i after its step, absolute if its module is
+// loaded somewhere; false if it is before the start of the module.
+func (r *Result) Addr(i int) (uint64, bool) {
+	f := &r.req.Frames[i]
+	return f.Addr + r.base(f.Module), f.Step != before
+}
+
 // Release lets go of the tables. It may be called once.
 func (r *Result) Release() {
 	if r.win != nil {
@@ -94,8 +134,10 @@ func (r *Result) Release() {
 		r.win = nil
 	}
 	for i := range r.Modules {
-		if h := r.Modules[i].handle; h != nil {
-			h.Release()
+		for _, h := range []*table.Handle{r.Modules[i].handle, r.Modules[i].sources} {
+			if h != nil {
+				h.Release()
+			}
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 func TestWhatIsThrownCostsItsModule(t *testing.T) {
 	r := &Result{
-		req:     &Request{Frames: []Frame{{0, 1}, {1, 1}}},
+		req:     &Request{Frames: []Frame{{Module: 0, Addr: 1}, {Module: 1, Addr: 1}}},
 		cfg:     Config{}.Defaults(),
 		Modules: []Module{{Asked: true, Found: true}, {Asked: true}}, // without a handle, a lookup throws
 		now:     time.Now, win: &window{size: windowSize},

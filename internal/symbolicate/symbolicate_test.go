@@ -135,7 +135,7 @@ func TestNearestAnswersBeyondTheEnd(t *testing.T) {
 	e := engine(t, symbolicate.Config{})
 	req := &symbolicate.Request{
 		Modules: []ident.Module{module("a.so")}, Nearest: true,
-		Frames: []symbolicate.Frame{{0, 0xfff}, {0, 0x1008}, {0, 0x99999}},
+		Frames: []symbolicate.Frame{{Module: 0, Addr: 0xfff}, {Module: 0, Addr: 0x1008}, {Module: 0, Addr: 0x99999}},
 	}
 	res, err := e.Run(t.Context(), req)
 	if err != nil {
@@ -151,7 +151,7 @@ func TestASlowModuleDoesNotHoldTheOthersBack(t *testing.T) {
 	e := engine(t, symbolicate.Config{Deadline: 200 * time.Millisecond})
 	req := &symbolicate.Request{
 		Modules: []ident.Module{module("slow.so"), module("a.so")},
-		Frames:  []symbolicate.Frame{{0, 0x1000}, {1, 0x1000}},
+		Frames:  []symbolicate.Frame{{Module: 0, Addr: 0x1000}, {Module: 1, Addr: 0x1000}},
 	}
 	res, err := e.Run(t.Context(), req)
 	if err != nil {
@@ -197,7 +197,7 @@ func TestALeavingCallerEndsTheWait(t *testing.T) {
 	defer cancel()
 	_, err := e.Run(ctx, &symbolicate.Request{
 		Modules: []ident.Module{module("slow.so"), module("a.so")},
-		Frames:  []symbolicate.Frame{{0, 0x1000}, {1, 0x1000}},
+		Frames:  []symbolicate.Frame{{Module: 0, Addr: 0x1000}, {Module: 1, Addr: 0x1000}},
 	})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)

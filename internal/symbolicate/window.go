@@ -91,7 +91,7 @@ func (w *window) fill(r *Result, i, count int) bool {
 	w.spans = slices.Grow(w.spans[:0], count)[:count]
 	clear(w.spans)
 	for k, f := range r.req.Frames[i : i+count] {
-		if f.Module >= 0 && r.Modules[f.Module].Found {
+		if f.Module >= 0 && f.Step != before && r.Modules[f.Module].Found {
 			w.order = append(w.order, question{f.Addr, f.Module, uint32(k)})
 		}
 	}

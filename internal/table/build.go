@@ -14,6 +14,7 @@ import (
 	"symbolon/internal/cache/mem"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
+	"symbolon/internal/locate"
 	"symbolon/internal/metric"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
@@ -27,9 +28,9 @@ const maxWaiting = 64
 // Prefetch has the table of m built and kept, and waits for it.
 func (t *Tables) Prefetch(ctx context.Context, m ident.Module) (Report, error) {
 	report := Report{Hit: true}
-	h := t.Ready(m)
+	h := t.Ready(m, locate.SymFirst)
 	if h == nil {
-		if h, report = t.Symbols(ctx, m); h == nil {
+		if h, report = t.Symbols(ctx, m, locate.SymFirst); h == nil {
 			return report, nil
 		}
 	}
@@ -51,7 +52,7 @@ func (t *Tables) Prefetch(ctx context.Context, m ident.Module) (Report, error) {
 
 // behind replaces an entry that answers for itself while nobody waits. It
 // takes the reference over, unless it says that there is nothing to do.
-func (t *Tables) behind(key cache.Key, ref *mem.Ref[*entry]) bool {
+func (t *desk) behind(key cache.Key, ref *mem.Ref[*entry]) bool {
 	e := ref.Value()
 	if e.taken.Swap(true) {
 		return false
@@ -73,7 +74,7 @@ func (t *Tables) behind(key cache.Key, ref *mem.Ref[*entry]) bool {
 
 // replace builds the table of an entry that answers for itself, and puts it in
 // its place. If another node builds it, that one's table is waited for.
-func (t *Tables) replace(key cache.Key, e *entry) error {
+func (t *desk) replace(key cache.Key, e *entry) error {
 	made, size, err := t.inTurn(e)
 	for wait := firstWait; errors.Is(err, errElsewhere); wait = min(2*wait, lastWait) {
 		select {
@@ -84,6 +85,8 @@ func (t *Tables) replace(key cache.Key, e *entry) error {
 	}
 	switch {
 	case err == nil:
+		made.Facts = e.Facts
+		made.until.Store(e.until.Load())
 		t.open.Put(key, made, size, made.close).Release()
 		outcome := "found"
 		if e.fresh {
@@ -93,7 +96,7 @@ func (t *Tables) replace(key cache.Key, e *entry) error {
 	case t.ctx.Err() == nil:
 		metric.Builds.Add(1, "failed")
 		t.log.Warn("a table could not be built; its file goes on answering for itself",
-			"module", e.module.DebugFile, "error", err)
+			"module", e.Module.DebugFile, "error", err)
 	}
 	return err
 }
@@ -108,7 +111,7 @@ const (
 )
 
 // inTurn builds when there are a slot and memory for it.
-func (t *Tables) inTurn(e *entry) (*entry, int64, error) {
+func (t *desk) inTurn(e *entry) (*entry, int64, error) {
 	select {
 	case t.slots <- struct{}{}:
 		defer func() { <-t.slots }()
@@ -126,11 +129,11 @@ func (t *Tables) inTurn(e *entry) (*entry, int64, error) {
 }
 
 // needs is how much memory the build for e takes.
-func (t *Tables) needs(e *entry) int64 { return min(int64(t.cfg.BuildMemory), 16<<20+e.found.Size) }
+func (t *desk) needs(e *entry) int64 { return min(int64(t.cfg.BuildMemory), 16<<20+e.found.Size) }
 
 // buildSafely is build, with a mistake of ours that throws turned into an
 // error: a file that we trip over must not end the server for everybody.
-func (t *Tables) buildSafely(ctx context.Context, e *entry) (_ *entry, _ int64, err error) {
+func (t *desk) buildSafely(ctx context.Context, e *entry) (_ *entry, _ int64, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fault.New(fault.Internal, "table build", "panic: %v\n%s", p, debug.Stack())
@@ -141,7 +144,7 @@ func (t *Tables) buildSafely(ctx context.Context, e *entry) (_ *entry, _ int64, 
 
 // build makes the table of the file that e answers with, keeps it, and opens
 // it.
-func (t *Tables) build(ctx context.Context, e *entry) (*entry, int64, error) {
+func (t *desk) build(ctx context.Context, e *entry) (*entry, int64, error) {
 	start := t.now()
 	obj, src, err := e.found.File(ctx)
 	if err != nil {
@@ -152,14 +155,14 @@ func (t *Tables) build(ctx context.Context, e *entry) (*entry, int64, error) {
 			return nil, 0, err
 		}
 	}
-	made, size := t.stored(ctx, e.hash, e.module)
+	made, size := t.stored(ctx, e.hash, e.Module)
 	if made == nil && t.lease != nil {
-		release, ok := t.lease.Acquire(ctx, tableKey(e.hash, e.module))
+		release, ok := t.lease.Acquire(ctx, tableKey(e.hash, e.Module))
 		if !ok {
 			return nil, 0, errElsewhere
 		}
 		defer release()
-		made, size = t.stored(ctx, e.hash, e.module) // of who had the lease before
+		made, size = t.stored(ctx, e.hash, e.Module) // of who had the lease before
 	}
 	if made == nil {
 		if made, size, err = t.keep(ctx, obj, src.Size(), e.hash); err != nil {
@@ -179,7 +182,7 @@ func (t *Tables) build(ctx context.Context, e *entry) (*entry, int64, error) {
 }
 
 // keep makes the table of obj, keeps it and opens it.
-func (t *Tables) keep(ctx context.Context, obj *object.Object, size int64, hash [32]byte) (*entry, int64, error) {
+func (t *desk) keep(ctx context.Context, obj *object.Object, size int64, hash [32]byte) (*entry, int64, error) {
 	m := obj.Info().Module
 	opt := symcache.Options{Memory: int64(t.cfg.BuildMemory), Scratch: t.scratch, Workers: max(1, runtime.GOMAXPROCS(0)-1)}
 	blob, err := t.tier.Put(ctx, cache.Symcache, tableKey(hash, m), func(w io.Writer) error {

@@ -31,12 +31,12 @@ func (d direct) AppendText(dst []byte, t sym.Text) ([]byte, bool) {
 // Text in its frames are its own.
 type Handle struct {
 	answerer
-	tables *Tables
+	tables *desk
 	key    cache.Key
 	ref    *mem.Ref[*entry]
 }
 
-func (t *Tables) handle(key cache.Key, ref *mem.Ref[*entry]) *Handle {
+func (t *desk) handle(key cache.Key, ref *mem.Ref[*entry]) *Handle {
 	return &Handle{answerer: ref.Value().answerer, tables: t, key: key, ref: ref}
 }
 
@@ -46,8 +46,8 @@ func (h *Handle) Quick() bool { return h.ref.Value().found == nil }
 // Mangled says that names are as linkers see them.
 func (h *Handle) Mangled() bool { return h.ref.Value().mangled }
 
-// Module is what the file says of itself.
-func (h *Handle) Module() ident.Module { return h.ref.Value().module }
+// Facts are what is known of the module.
+func (h *Handle) Facts() *Facts { return &h.ref.Value().Facts }
 
 // Release lets go of the handle. If the file had to answer for itself, this is
 // the moment to have its table made: the answer is out.
@@ -70,8 +70,7 @@ func newEntry(blob cache.Blob, hash [32]byte, m ident.Module) (*entry, error) {
 		return nil, err
 	}
 	tab.Remember(blob.Size() / namesPart)
-	info := tab.Info()
-	return &entry{answerer: tab, mangled: info.Flags&symcache.Mangled != 0, module: info.Module, blob: blob}, nil
+	return &entry{answerer: tab, mangled: tab.Info().Flags&symcache.Mangled != 0, blob: blob}, nil
 }
 
 // namesPart is which part of the size of a table its names may take in memory,

@@ -23,6 +23,7 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
+	"symbolon/internal/object"
 	"symbolon/internal/symcache"
 )
 
@@ -50,12 +51,18 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Tables opens tables. It is safe for concurrent use.
+// Tables opens tables of what a locator finds. It is safe for concurrent use.
 type Tables struct {
+	*desk
+	loc  *locate.Locator
+	view string // which sources are asked, for which scope
+}
+
+// desk is what all Tables over one cache have in common.
+type desk struct {
 	cfg     Config
 	memory  *bin.Budget
 	lease   cache.Lease
-	loc     *locate.Locator
 	tier    cache.Tier
 	scratch bin.Scratch
 	now     func() time.Time
@@ -66,7 +73,7 @@ type Tables struct {
 	slots  chan struct{} // one for each build that may run
 	ctx    context.Context
 	cancel context.CancelFunc
-	builds sync.WaitGroup
+	builds sync.WaitGroup // and what is looked for behind answers
 
 	waiting atomic.Int64 // builds that wait or run
 }
@@ -86,19 +93,24 @@ type Deps struct {
 func New(cfg Config, d Deps) *Tables {
 	cfg = cfg.Defaults()
 	cfg.MaxBytes, cfg.BuildMemory = cmp.Or(cfg.MaxBytes, 256<<20), cmp.Or(cfg.BuildMemory, 256<<20)
-	t := &Tables{
-		cfg: cfg, memory: d.Memory, lease: d.Lease, loc: d.Locator, tier: d.Tier, scratch: d.Scratch, now: d.Now, log: d.Log,
+	t := &desk{
+		cfg: cfg, memory: d.Memory, lease: d.Lease, tier: d.Tier, scratch: d.Scratch, now: d.Now, log: d.Log,
 		open:  mem.New[*entry](int64(cfg.MaxBytes)),
 		slots: make(chan struct{}, cfg.Builds),
 	}
 	t.opens = cache.NewFlight[cache.Key](opened.retain, t.drop)
 	t.opens.Keep = true // what was begun for an answer that did not wait serves the next one
 	t.ctx, t.cancel = context.WithCancel(context.Background())
-	return t
+	return &Tables{desk: t, loc: d.Locator, view: d.Locator.Identity()}
 }
 
-// Close ends the builds that run and closes what is open. No handle may be in
-// use any more.
+// With opens tables of what another locator finds.
+func (t *Tables) With(loc *locate.Locator) *Tables {
+	return &Tables{desk: t.desk, loc: loc, view: loc.Identity()}
+}
+
+// Close ends the builds that run and closes what is open, of all Tables over
+// this cache. No handle may be in use any more.
 func (t *Tables) Close() {
 	t.cancel()
 	t.opens.Close()
@@ -109,15 +121,26 @@ func (t *Tables) Close() {
 // entry is what is open for one module: the table, or the file itself.
 type entry struct {
 	answerer
-	mangled bool // names are as linkers see them
-	module  ident.Module
+	Facts
+	mangled bool          // names are as linkers see them
 	found   *locate.Found // the file that answers for itself; nil for a table
 	blob    cache.Blob    // the table; nil for a file
-	taken   atomic.Bool   // its table is being built, or could not be
+	taken   atomic.Bool   // its table is being built, or could not be, or is not wanted
 	built   chan struct{} // closed when its table is there, or could not be built; nil for a table
 	failed  error         // why it could not; to be read when built is closed
 	hash    [32]byte      // of the file; for who builds
 	fresh   bool          // its table was built here and now; for who builds
+
+	until atomic.Int64 // when a better file may have appeared; zero: never
+}
+
+// Facts are what is known of an open module besides its addresses.
+type Facts struct {
+	Module   ident.Module // as the file says
+	Kind     string       // format of the file
+	Features object.Features
+	VCS      string         // of its source server
+	Trail    []locate.Tried // how the file was found
 }
 
 // opened is an entry with the trail that led to it.
@@ -138,7 +161,7 @@ func (o opened) retain() opened {
 
 // drop lets go of what was opened. When nobody waited for it any more there is
 // no answer after which its table could be built: now is the time.
-func (t *Tables) drop(o opened) {
+func (t *desk) drop(o opened) {
 	switch {
 	case o.ref == nil:
 	case *o.waited:
@@ -149,25 +172,28 @@ func (t *Tables) drop(o opened) {
 }
 
 // Ready is what answers for m if it is open; else nil. It must be released.
-func (t *Tables) Ready(m ident.Module) *Handle {
-	key := moduleKey(m)
+func (t *Tables) Ready(m ident.Module, p locate.Purpose) *Handle {
+	key := t.moduleKey(m, p)
 	ref, ok := t.open.Get(key)
 	if !ok {
 		return nil
+	}
+	if until := ref.Value().until.Load(); until != 0 && until <= t.now().UnixNano() {
+		t.renew(key, ref.Value(), m, p)
 	}
 	return t.handle(key, ref)
 }
 
 // Symbols opens what answers for m, which was not Ready. The handle is nil when
 // there is nothing, and then the report says why; it must be released.
-func (t *Tables) Symbols(ctx context.Context, m ident.Module) (*Handle, Report) {
-	key := moduleKey(m)
+func (t *Tables) Symbols(ctx context.Context, m ident.Module, p locate.Purpose) (*Handle, Report) {
+	key := t.moduleKey(m, p)
 	start := t.now()
 	o, err := t.opens.Do(ctx, key, func(ctx context.Context) (opened, error) {
 		if ref, ok := t.open.Peek(key); ok { // somebody was faster
 			return opened{key: key, ref: ref, waited: new(bool), report: Report{Hit: true}}, nil
 		}
-		return t.find(ctx, key, m), nil
+		return t.find(ctx, key, m, p), nil
 	})
 	if err != nil {
 		late := fault.KindOf(err) == fault.Timeout
@@ -184,14 +210,29 @@ func (t *Tables) Symbols(ctx context.Context, m ident.Module) (*Handle, Report) 
 }
 
 // moduleKey names a module as it was asked for.
-func moduleKey(m ident.Module) cache.Key {
-	return cache.KeyOf("module", m.CodeFile, string(m.CodeID), m.DebugFile, m.DebugID.Breakpad(), m.DebugIDText)
+func (t *Tables) moduleKey(m ident.Module, p locate.Purpose) cache.Key {
+	return cache.KeyOf("module", t.view, p.String(), m.Type.String(), m.CodeFile, string(m.CodeID), m.DebugFile, m.DebugID.Breakpad(), m.DebugIDText, m.DebugChecksum)
 }
 
+// renew looks for a better file than that of e, behind the answer. What is open
+// goes on answering until there is one.
+func (t *Tables) renew(key cache.Key, e *entry, m ident.Module, p locate.Purpose) {
+	e.until.Store(t.now().Add(renewAgain).UnixNano())
+	t.builds.Go(func() {
+		o := t.find(t.ctx, key, m, p)
+		*o.waited = true // nobody does, and its table is built after the next answer
+		t.drop(o)
+	})
+}
+
+// renewAgain is after which time a better file is looked for again, if it cannot
+// be done now.
+const renewAgain = 10 * time.Minute
+
 // find locates the file of m and opens its table, or else the file.
-func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module) opened {
+func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p locate.Purpose) opened {
 	start := t.now()
-	found, tried, err := t.loc.Best(ctx, m)
+	found, tried, err := t.loc.Best(ctx, m, p)
 	o := opened{key: key, waited: new(bool), report: Report{Tried: tried, Lookup: t.now().Sub(start)}}
 	for i := range tried {
 		o.report.Lookup -= tried[i].Attempt.Time
@@ -199,6 +240,7 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module) opened
 			o.report.ParseBad += tried[i].Parse
 		}
 	}
+	o.report.Lookup = max(o.report.Lookup, 0) // several were asked side by side
 	if err != nil {
 		o.report.Fault = fault.Of(err)
 		told := slices.ContainsFunc(tried, func(t locate.Tried) bool { return t.Fault == o.report.Fault })
@@ -207,9 +249,11 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module) opened
 		}
 		return o
 	}
-	if found.Hash != ([32]byte{}) {
+	facts := Facts{Module: found.Module, Kind: found.Kind, Features: found.Features, VCS: found.VCS, Trail: tried}
+	if found.Hash != ([32]byte{}) && p != locate.Sources {
 		if e, size := t.stored(ctx, found.Hash, found.Module); e != nil {
 			found.Close()
+			e.tell(facts, t.now())
 			o.report.Hit, o.report.Lookup = true, t.now().Sub(start)
 			o.ref = t.open.Put(key, e, size, e.close)
 			return o
@@ -225,19 +269,42 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module) opened
 	// The file in its spool counts like the memory, so that files which wait
 	// for their tables, or will never have one, do not pile up on the disk. Not
 	// in full if it is a giant: that must stay open too, to be fetched once.
-	e := &entry{answerer: direct{obj}, mangled: obj.Mangled(), module: found.Module, found: found, built: make(chan struct{})}
+	e := &entry{answerer: direct{obj}, mangled: obj.Mangled(), found: found, built: make(chan struct{})}
+	e.tell(facts, t.now())
+	if p == locate.Sources {
+		e.taken.Store(true)
+		close(e.built)
+	}
 	o.ref = t.open.Put(key, e, obj.Footprint()+min(src.Size(), t.giant()), e.close)
 	return o
 }
 
+// tell notes how e was found, and when the answer may be another one.
+func (e *entry) tell(f Facts, now time.Time) {
+	e.Facts = f
+	var first time.Time
+	for i := range f.Trail {
+		t := &f.Trail[i]
+		if t.Fault != nil && (first.IsZero() || t.Expires.Before(first)) {
+			first = t.Expires
+		}
+	}
+	if !first.IsZero() {
+		if first.Before(now) { // what is not remembered
+			first = now
+		}
+		e.until.Store(max(first.UnixNano(), now.Add(renewAgain).UnixNano()))
+	}
+}
+
 // giant is from how many bytes on a file does not count in full.
-func (t *Tables) giant() int64 {
+func (t *desk) giant() int64 {
 	return max(int64(t.cfg.MaxBytes)/4, 0)
 }
 
 // stored opens the table of an object of the file with this content hash, if
 // there is one. One that is damaged is thrown away, and so made anew.
-func (t *Tables) stored(ctx context.Context, hash [32]byte, m ident.Module) (*entry, int64) {
+func (t *desk) stored(ctx context.Context, hash [32]byte, m ident.Module) (*entry, int64) {
 	key := tableKey(hash, m)
 	blob, err := t.tier.Get(ctx, cache.Symcache, key)
 	if err != nil || blob == nil {

@@ -310,7 +310,7 @@ func TestTheQuestionToTheEngine(t *testing.T) {
 	if !reflect.DeepEqual(modules, want) {
 		t.Errorf("modules are %q, want %q", modules, want)
 	}
-	if got := fmt.Sprint(req.Frames); got != fmt.Sprintf("[{1 7} {0 8} {0 %d} {-1 9} {1 1} {2 2} {0 3} {0 %d}]", uint64(1<<64-1), uint64(1<<64-1)) {
+	if got := fmt.Sprint(req.Frames); got != fmt.Sprintf("[{1 0 7} {0 0 8} {0 0 %d} {-1 0 9} {1 0 1} {2 0 2} {0 0 3} {0 0 %d}]", uint64(1<<64-1), uint64(1<<64-1)) {
 		t.Errorf("frames are %s", got)
 	}
 	if req.Nearest {

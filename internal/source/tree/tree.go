@@ -54,29 +54,43 @@ func New(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Ti
 	}, nil
 }
 
+// ID is the name of the source.
+func (s *Source) ID() string { return s.cfg.ID }
+
+// Identity is the address of the folder.
+func (s *Source) Identity() string { return s.place }
+
 // Candidates names the places of the files of m.
-func (s *Source) Candidates(ctx context.Context, m ident.Module) ([]source.Candidate, error) {
+func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
 	var list []source.Candidate
-	add := func(kind, path string) {
-		location := s.location(path)
-		list = append(list, source.Candidate{
-			Source: s.cfg.ID, Kind: kind, Location: location, Key: location,
-			Public: s.cfg.IsPublic, Local: true, Path: path,
-		})
-	}
-	for _, path := range s.cfg.Paths(m) {
-		add(source.Breakpad, path)
-	}
-	others := s.cfg.Others(m)
-	for _, place := range others {
-		add(place.Kind, place.Path)
-	}
-	if len(others) > 0 && source.Caseless(others[0].Kind) && s.written(ctx, source.Index2) != "" {
-		for _, place := range others {
-			add(place.Kind, source.TwoTier(place.Path))
+	tiers := 0 // not looked for yet
+	for _, kind := range kinds {
+		paths := s.cfg.Paths(m, kind)
+		if s.cfg.Layout.Type == source.Native && source.Caseless(kind) && len(paths) > 0 {
+			if tiers == 0 {
+				tiers = s.tiers(ctx)
+			}
+			for _, path := range paths[:len(paths)*(tiers-1)] {
+				paths = append(paths, source.TwoTier(path))
+			}
+		}
+		for _, path := range paths {
+			location := s.location(path)
+			list = append(list, source.Candidate{
+				Source: s.cfg.ID, Kind: kind, Location: location, Key: location,
+				Public: s.cfg.IsPublic, Local: true, Path: path,
+			})
 		}
 	}
 	return list, nil
+}
+
+// tiers is two if the folder says so, and else one.
+func (s *Source) tiers(ctx context.Context) int {
+	if s.written(ctx, source.Index2) != "" {
+		return 2
+	}
+	return 1
 }
 
 // speller is a bucket that knows how a key is written, given one that may differ

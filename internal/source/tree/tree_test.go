@@ -71,7 +71,7 @@ func get(t *testing.T, s source.Source) (string, source.Attempt, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := s.Candidates(t.Context(), ident.Module{DebugFile: "a.so", DebugID: debugID})
+	list, err := s.Candidates(t.Context(), ident.Module{DebugFile: "a.so", DebugID: debugID}, []string{source.Breakpad})
 	if err != nil || len(list) == 0 || list[0].Kind != source.Breakpad {
 		t.Fatalf("candidates %v, error %v", list, err)
 	}
@@ -154,7 +154,7 @@ func pdb(t *testing.T, s source.Source) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := s.Candidates(t.Context(), ident.Module{DebugFile: "app.pdb", DebugID: debugID})
+	list, err := s.Candidates(t.Context(), ident.Module{DebugFile: "app.pdb", DebugID: debugID}, []string{source.PDB})
 	if err != nil {
 		t.Fatal(err)
 	}

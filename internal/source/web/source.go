@@ -92,14 +92,22 @@ func (s *Source) identity() string {
 	return key
 }
 
+// ID is the name of the source.
+func (s *Source) ID() string { return s.cfg.ID }
+
+// Identity tells the server and how it is asked.
+func (s *Source) Identity() string { return s.key }
+
 // Candidates names the places of the files of m.
-func (s *Source) Candidates(_ context.Context, m ident.Module) ([]source.Candidate, error) {
+func (s *Source) Candidates(_ context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
 	var list []source.Candidate
-	for _, path := range s.cfg.Paths(m) {
-		list = append(list, source.Candidate{
-			Source: s.cfg.ID, Kind: source.Breakpad, Location: s.address(path), Key: s.key + " " + source.EscapePath(path),
-			Public: s.cfg.IsPublic, Path: path,
-		})
+	for _, kind := range kinds {
+		for _, path := range s.cfg.Paths(m, kind) {
+			list = append(list, source.Candidate{
+				Source: s.cfg.ID, Kind: kind, Location: s.address(path), Key: s.key + " " + source.EscapePath(path),
+				Public: s.cfg.IsPublic, Path: path, Checksum: m.DebugChecksum,
+			})
+		}
 	}
 	return list, nil
 }

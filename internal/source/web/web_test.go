@@ -110,7 +110,7 @@ func candidate(t *testing.T, s source.Source, name string) source.Candidate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := s.Candidates(t.Context(), ident.Module{DebugFile: name, DebugID: debugID})
+	list, err := s.Candidates(t.Context(), ident.Module{DebugFile: name, DebugID: debugID}, []string{source.Breakpad})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("candidates %v, error %v", list, err)
 	}

@@ -1,0 +1,121 @@
+package locate
+
+import (
+	"strings"
+
+	"symbolon/internal/ident"
+	"symbolon/internal/object"
+	"symbolon/internal/source"
+)
+
+// Purpose is what a file is wanted for.
+type Purpose uint8
+
+const (
+	SymFirst Purpose = iota // functions and lines: the first .sym in the order of the sources; other formats only if there is none
+	Debug                   // functions and lines; failing them names
+	Symbols                 // names of functions
+	Unwind                  // rules for unwinding stacks
+	Sources                 // source files
+)
+
+var purposes = [...]string{"sym-first", "debug", "symbols", "unwind", "sources"}
+
+func (p Purpose) String() string { return purposes[p] }
+
+// ParsePurpose reads the name of a purpose.
+func ParsePurpose(name string) (Purpose, bool) {
+	for p, known := range purposes {
+		if name == known {
+			return Purpose(p), true
+		}
+	}
+	return 0, false
+}
+
+// everything is what is asked for when the type of a module is not known.
+var everything = []string{
+	source.PDB, source.MachDebug, source.ELFDebug, source.PE, source.MachCode, source.ELFCode, source.WasmCode,
+	source.WasmDebug, source.Breakpad, source.SourceBundle, source.PortablePDB,
+}
+
+// wanted are the kinds of file to ask for, by the type of the module. Programs
+// of one platform may come with companions of another.
+var wanted = map[ident.Type][]string{
+	ident.TypeMachO:   {source.MachCode, source.Breakpad, source.MachDebug, source.PDB, source.ELFDebug},
+	ident.TypePE:      {source.PE, source.Breakpad, source.MachDebug, source.PDB, source.ELFDebug},
+	ident.TypeELF:     {source.ELFCode, source.Breakpad, source.MachDebug, source.PDB, source.ELFDebug},
+	ident.TypeWasm:    {source.WasmCode, source.WasmDebug},
+	ident.TypeDotnet:  {source.PortablePDB, source.PDB},
+	ident.TypeUnknown: everything,
+}
+
+// kinds are the kinds of file to ask for.
+func kinds(m ident.Module, p Purpose) []string {
+	switch {
+	case p == Sources:
+		return []string{source.SourceBundle, source.PortablePDB, source.ELFDebug, source.WasmDebug}
+	case p != SymFirst:
+		return wanted[m.Type]
+	case m.Type == ident.TypePE || len(m.DebugFile) > 4 && strings.EqualFold(m.DebugFile[len(m.DebugFile)-4:], ".pdb"):
+		return []string{source.PDB, source.PE}
+	}
+	return []string{source.Beside, source.PDB, source.ELFDebug, source.ELFCode, source.MachDebug}
+}
+
+// usable are the features of which a file must have one, from the better to the
+// worse.
+var usable = [...][]object.Features{
+	SymFirst: {object.HasDebug, object.HasSymbols},
+	Debug:    {object.HasDebug, object.HasSymbols},
+	Symbols:  {object.HasDebug | object.HasSymbols},
+	Unwind:   {object.HasUnwind},
+	Sources:  {object.HasSources},
+}
+
+// rank says how good a file is for a purpose, zero being the best; false if it
+// is none. First counts what it has, then which of the files of a platform it
+// is.
+func (meta *Meta) rank(p Purpose, m ident.Module) (int, bool) {
+	for i, f := range usable[p] {
+		if meta.Features&f != 0 {
+			return i*10 + meta.precedence(p, m), true
+		}
+	}
+	return 0, false
+}
+
+// precedence orders files that have the same: companions made for debugging,
+// then code, then what was translated from either. Code comes first for
+// unwinding; of PE files for 32 bits only the PDB has the rules.
+func (meta *Meta) precedence(p Purpose, m ident.Module) int {
+	order := []string{companion, code, source.Breakpad}
+	if p == Unwind {
+		order = []string{code, source.Breakpad, companion}
+		if meta.Module.Arch == ident.ArchX86 && (m.Type == ident.TypePE || meta.Kind == source.PE || meta.Kind == source.PDB) {
+			order = []string{companion, source.Breakpad, code}
+		}
+	}
+	for i, class := range order {
+		if class == meta.class() {
+			return i
+		}
+	}
+	return len(order)
+}
+
+// The classes of files of a platform, besides Breakpad's.
+const (
+	companion = "companion"
+	code      = "code"
+)
+
+func (meta *Meta) class() string {
+	switch {
+	case meta.Kind == source.Breakpad:
+		return source.Breakpad
+	case meta.Kind == source.PDB || meta.Kind == source.PortablePDB || meta.Type == "dbg":
+		return companion
+	}
+	return code
+}

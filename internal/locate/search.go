@@ -1,0 +1,190 @@
+package locate
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"sync"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
+)
+
+// maxParallel is how many candidates of one lookup are asked for at one time.
+const maxParallel = 32
+
+// Best finds the best file for m. It returns the trail in any case. The error
+// says what is to be told of the module; a plain miss only if that is all that
+// is known.
+func (l *Locator) Best(ctx context.Context, m ident.Module, p Purpose) (*Found, []Tried, error) {
+	m = m.Derive()
+	if p == SymFirst {
+		return l.symFirst(ctx, m)
+	}
+	found, trail, err := l.ranked(ctx, m, p)
+	if found == nil && err == nil {
+		err = l.verdict(first(trail))
+	}
+	return found, trail, err
+}
+
+// symFirst asks for .sym files one after the other, and for others only if
+// there is none.
+func (l *Locator) symFirst(ctx context.Context, m ident.Module) (*Found, []Tried, error) {
+	if err := askable(m); err != nil {
+		return nil, nil, err
+	}
+	var trail []Tried
+	for _, s := range l.sources {
+		candidates, err := s.Candidates(ctx, m, []string{source.Breakpad})
+		if err != nil {
+			trail = append(trail, Tried{Source: s.ID(), Fault: fault.Of(err)})
+			continue
+		}
+		for _, c := range candidates {
+			found, tried, err := l.try(ctx, asked{s, c}, m)
+			tried.Chosen = found != nil
+			trail = append(trail, tried)
+			if found != nil || err != nil { // found, or the caller's time is over
+				return found, trail, err
+			}
+		}
+	}
+	found, others, err := l.ranked(ctx, m, SymFirst)
+	for _, t := range others {
+		if t.Location != "" || t.Fault.Kind != fault.NotFound {
+			trail = append(trail, t)
+		}
+	}
+	if found == nil && err == nil {
+		err = l.verdict(worst(trail))
+	}
+	return found, trail, err
+}
+
+// askable refuses a module that no .sym can be asked for.
+func askable(m ident.Module) error {
+	switch {
+	case m.DebugFile == "":
+		return fault.New(fault.NotFound, "", "the module has no debug file name")
+	case m.DebugID.IsZero() && m.DebugIDText != "":
+		return fault.New(fault.NotFound, "", "%q is no debug id that a symbol file could have", m.DebugIDText)
+	case m.DebugID.IsZero():
+		return fault.New(fault.NotFound, "", "the module has no debug id")
+	}
+	return nil
+}
+
+// ranked asks for all candidates of all sources side by side, and chooses the
+// best of those that are there: among equals the first in the order of the
+// sources. There may be none, and then found is nil.
+func (l *Locator) ranked(ctx context.Context, m ident.Module, p Purpose) (*Found, []Tried, error) {
+	all, trail := l.candidates(ctx, m, p)
+	finds, errs := make([]*Found, len(all)), make([]error, len(all))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, maxParallel)
+	for i, a := range all {
+		if a.source == nil {
+			continue
+		}
+		if found, tried, known := l.known(ctx, a, m); known {
+			finds[i], trail[i] = found, tried
+			continue
+		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			finds[i], trail[i], errs[i] = l.ask(ctx, a, m)
+		})
+	}
+	wg.Wait()
+	best, bestRank := -1, 0
+	for i, found := range finds {
+		if found == nil {
+			continue
+		}
+		if rank, ok := found.rank(p, m); ok && (best < 0 || rank < bestRank) {
+			best, bestRank = i, rank
+		}
+	}
+	err := cmp.Or(errs...)
+	for i, found := range finds {
+		if found != nil && (i != best || err != nil) {
+			found.Close()
+		}
+	}
+	if err != nil || best < 0 {
+		return nil, trail, err
+	}
+	trail[best].Chosen = true
+	return finds[best], trail, nil
+}
+
+// candidates are those of all sources, and the beginning of a trail beside
+// them. A source that names no place has one without a source, which says so.
+func (l *Locator) candidates(ctx context.Context, m ident.Module, p Purpose) ([]asked, []Tried) {
+	lists, errs := make([][]source.Candidate, len(l.sources)), make([]error, len(l.sources))
+	var wg sync.WaitGroup
+	for i, s := range l.sources {
+		wg.Go(func() { lists[i], errs[i] = s.Candidates(ctx, m, kinds(m, p)) })
+	}
+	wg.Wait()
+	var all []asked
+	var trail []Tried
+	for i, s := range l.sources {
+		why := fault.Of(errs[i])
+		if why == nil && len(lists[i]) == 0 {
+			why = fault.New(fault.NotFound, "", "the source has no place for it")
+		}
+		if why != nil {
+			all, trail = append(all, asked{}), append(trail, Tried{Source: s.ID(), Fault: why})
+			continue
+		}
+		for _, c := range lists[i] {
+			all, trail = append(all, asked{s, c}), append(trail, Tried{})
+		}
+	}
+	return all, trail
+}
+
+// verdict is what is told of a module without a usable file.
+func (l *Locator) verdict(why *fault.Error) error {
+	switch {
+	case len(l.sources) == 0:
+		return fault.New(fault.NotFound, "", "no source is configured; name one with --source")
+	case why == nil:
+		return fault.New(fault.NotFound, "", "in none of the sources")
+	}
+	return why
+}
+
+// first is the first fault of a trail that says more than that something is not
+// there.
+func first(trail []Tried) *fault.Error {
+	for _, t := range trail {
+		if t.Fault != nil && t.Fault.Kind != fault.NotFound {
+			return t.Fault
+		}
+	}
+	return nil
+}
+
+// worst is the fault of a trail that tells most, if one tells more than that
+// something is not there.
+func worst(trail []Tried) *fault.Error {
+	var out *fault.Error
+	for _, t := range trail {
+		if t.Fault != nil && t.Fault.Kind != fault.NotFound && (out == nil || tells(t.Fault.Kind) > tells(out.Kind)) {
+			out = t.Fault
+		}
+	}
+	return out
+}
+
+// tells orders kinds by how much they tell about a missing module.
+func tells(k fault.Kind) int {
+	return strings.IndexByte(string([]byte{
+		byte(fault.NotFound), byte(fault.Unsupported), byte(fault.Malformed), byte(fault.Denied),
+		byte(fault.Transport), byte(fault.Timeout), byte(fault.Internal)}), byte(k))
+}
