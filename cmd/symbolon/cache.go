@@ -150,6 +150,7 @@ func (n *node) cachePurge(q cacheQuery, w io.Writer) error {
 			return true
 		})
 	}
+	n.tables.ForgetMisses()
 	count, bytes := n.store.Purge(f)
 	say(w, "removed %d entries and faults, %s\n", count, bin.Size(bytes))
 	return nil

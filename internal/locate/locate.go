@@ -72,6 +72,8 @@ type desk struct {
 	log     *slog.Logger
 	fetches *cache.Flight[cache.Key, *fetched]
 
+	forgets forgets
+
 	mu   sync.Mutex
 	live map[cache.Key]*fetched // files that somebody uses
 }
@@ -119,9 +121,15 @@ func (l *Locator) Identity() string {
 // found stays usable.
 func (l *Locator) Close() { l.fetches.Close() }
 
+// wish is the module that a lookup is for.
+type wish struct {
+	ident.Module
+	forgotten func() time.Time // since when misses of before count no longer
+}
+
 // try asks for one candidate: what is remembered of it first, then itself. The
 // error is only that of a caller who left.
-func (l *Locator) try(ctx context.Context, a asked, m ident.Module) (*Found, Tried, error) {
+func (l *Locator) try(ctx context.Context, a asked, m *wish) (*Found, Tried, error) {
 	if found, tried, known := l.known(ctx, a, m); known {
 		return found, tried, nil
 	}
@@ -129,8 +137,8 @@ func (l *Locator) try(ctx context.Context, a asked, m ident.Module) (*Found, Tri
 }
 
 // ask asks for a candidate of which nothing is known.
-func (l *Locator) ask(ctx context.Context, a asked, m ident.Module) (*Found, Tried, error) {
-	c, key := a.candidate, l.key(a.candidate, m)
+func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, error) {
+	c, key := a.candidate, l.key(a.candidate, m.Module)
 	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
 	f, used, err := l.get(ctx, a.source, c, key)
 	if err != nil { // the caller left, or its time is over
@@ -145,8 +153,8 @@ func (l *Locator) ask(ctx context.Context, a asked, m ident.Module) (*Found, Tri
 		f.release()
 		return nil, tried, nil
 	}
-	meta := f.metaFor(m)
-	if tried.Fault = meta.check(m); tried.Fault != nil {
+	meta := f.metaFor(m.Module)
+	if tried.Fault = meta.check(m.Module); tried.Fault != nil {
 		l.remember(ctx, key, tried.Fault, c)
 		tried.Expires = l.now().Add(l.life(tried.Fault, c))
 		l.tell(c, f.attempt, tried.Fault)
@@ -165,11 +173,14 @@ func (l *Locator) ask(ctx context.Context, a asked, m ident.Module) (*Found, Tri
 
 // known is what is remembered of a candidate, if anything is: then it needs not
 // be asked for.
-func (l *Locator) known(ctx context.Context, a asked, m ident.Module) (found *Found, tried Tried, known bool) {
+func (l *Locator) known(ctx context.Context, a asked, m *wish) (found *Found, tried Tried, known bool) {
 	c := a.candidate
 	tried = Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
-	key := l.key(c, m)
+	key := l.key(c, m.Module)
 	meta, known := l.remembered(ctx, key, &tried)
+	if known && meta == nil && !m.forgotten().Before(tried.Expires.Add(-l.life(tried.Fault, c))) {
+		return nil, Tried{}, false
+	}
 	if meta == nil {
 		return nil, tried, known
 	}

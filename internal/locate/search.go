@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"time"
 
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
@@ -14,11 +15,12 @@ import (
 // maxParallel is how many candidates of one lookup are asked for at one time.
 const maxParallel = 32
 
-// Best finds the best file for m. It returns the trail in any case. The error
+// Best finds the best file for a module. It returns the trail in any case. The error
 // says what is to be told of the module; a plain miss only if that is all that
 // is known.
-func (l *Locator) Best(ctx context.Context, m ident.Module, p Purpose) (*Found, []Tried, error) {
-	m = m.Derive()
+func (l *Locator) Best(ctx context.Context, module ident.Module, p Purpose) (*Found, []Tried, error) {
+	full := module.Derive()
+	m := &wish{full, sync.OnceValue(func() time.Time { return l.forgotten(ctx, full) })}
 	if p == SymFirst {
 		return l.symFirst(ctx, m)
 	}
@@ -31,13 +33,13 @@ func (l *Locator) Best(ctx context.Context, m ident.Module, p Purpose) (*Found, 
 
 // symFirst asks for .sym files one after the other, and for others only if
 // there is none.
-func (l *Locator) symFirst(ctx context.Context, m ident.Module) (*Found, []Tried, error) {
-	if err := askable(m); err != nil {
+func (l *Locator) symFirst(ctx context.Context, m *wish) (*Found, []Tried, error) {
+	if err := askable(m.Module); err != nil {
 		return nil, nil, err
 	}
 	var trail []Tried
 	for _, s := range l.sources {
-		candidates, err := s.Candidates(ctx, m, []string{source.Breakpad})
+		candidates, err := s.Candidates(ctx, m.Module, []string{source.Breakpad})
 		if err != nil {
 			trail = append(trail, Tried{Source: s.ID(), Fault: fault.Of(err)})
 			continue
@@ -79,8 +81,8 @@ func askable(m ident.Module) error {
 // ranked asks for all candidates of all sources side by side, and chooses the
 // best of those that are there: among equals the first in the order of the
 // sources. There may be none, and then found is nil.
-func (l *Locator) ranked(ctx context.Context, m ident.Module, p Purpose) (*Found, []Tried, error) {
-	all, trail := l.candidates(ctx, m, p)
+func (l *Locator) ranked(ctx context.Context, m *wish, p Purpose) (*Found, []Tried, error) {
+	all, trail := l.candidates(ctx, m.Module, p)
 	finds, errs := make([]*Found, len(all)), make([]error, len(all))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, maxParallel)
@@ -104,7 +106,7 @@ func (l *Locator) ranked(ctx context.Context, m ident.Module, p Purpose) (*Found
 		if found == nil {
 			continue
 		}
-		if rank, ok := found.rank(p, m); ok && (best < 0 || rank < bestRank) {
+		if rank, ok := found.rank(p, m.Module); ok && (best < 0 || rank < bestRank) {
 			best, bestRank = i, rank
 		}
 	}

@@ -106,12 +106,13 @@ func (e *Engine) ready(res *Result) (rest []int) {
 			continue
 		}
 		asked := res.req.Modules[m]
-		mod.handle = e.tables.Ready(asked, res.req.Purpose)
-		if mod.handle != nil && res.req.Sources {
-			mod.sources = e.tables.Ready(asked, locate.Sources)
+		h, report, known := e.tables.Ready(asked, res.req.Purpose)
+		mod.handle, mod.Report = h, report
+		if h != nil && res.req.Sources {
+			mod.sources, mod.Sources, known = e.tables.Ready(asked, locate.Sources)
 		}
-		if mod.handle != nil && (mod.sources != nil || !res.req.Sources) {
-			mod.opened(mod.handle, table.Report{Hit: true})
+		if known {
+			mod.opened(h, report)
 		} else {
 			rest = append(rest, m)
 		}
@@ -152,7 +153,7 @@ func (e *Engine) find(ctx context.Context, mod *Module, req *Request, m ident.Mo
 		mod.handle, report = e.tables.Symbols(ctx, m, req.Purpose)
 	}
 	mod.opened(mod.handle, report)
-	if mod.Found && req.Sources {
+	if mod.Found && req.Sources && mod.sources == nil {
 		mod.sources, mod.Sources = e.tables.Symbols(ctx, m, locate.Sources)
 	}
 }

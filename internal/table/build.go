@@ -28,7 +28,7 @@ const maxWaiting = 64
 // Prefetch has the table of m built and kept, and waits for it.
 func (t *Tables) Prefetch(ctx context.Context, m ident.Module) (Report, error) {
 	report := Report{Hit: true}
-	h := t.Ready(m, locate.SymFirst)
+	h, _, _ := t.Ready(m, locate.SymFirst)
 	if h == nil {
 		if h, report = t.Symbols(ctx, m, locate.SymFirst); h == nil {
 			return report, nil
@@ -85,7 +85,7 @@ func (t *desk) replace(key cache.Key, e *entry) error {
 	}
 	switch {
 	case err == nil:
-		made.Facts = e.Facts
+		made.Facts, made.born = e.Facts, e.born
 		made.until.Store(e.until.Load())
 		t.open.Put(key, made, size, made.close).Release()
 		outcome := "found"

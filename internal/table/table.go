@@ -69,6 +69,7 @@ type desk struct {
 	log     *slog.Logger
 
 	open   *mem.Cache[*entry]
+	misses *mem.Cache[*miss]
 	opens  *cache.Flight[cache.Key, opened]
 	slots  chan struct{} // one for each build that may run
 	ctx    context.Context
@@ -95,7 +96,7 @@ func New(cfg Config, d Deps) *Tables {
 	cfg.MaxBytes, cfg.BuildMemory = cmp.Or(cfg.MaxBytes, 256<<20), cmp.Or(cfg.BuildMemory, 256<<20)
 	t := &desk{
 		cfg: cfg, memory: d.Memory, lease: d.Lease, tier: d.Tier, scratch: d.Scratch, now: d.Now, log: d.Log,
-		open:  mem.New[*entry](int64(cfg.MaxBytes)),
+		open: mem.New[*entry]("open", int64(cfg.MaxBytes)), misses: mem.New[*miss]("missing", missBytes),
 		slots: make(chan struct{}, cfg.Builds),
 	}
 	t.opens = cache.NewFlight[cache.Key](opened.retain, t.drop)
@@ -116,7 +117,11 @@ func (t *Tables) Close() {
 	t.opens.Close()
 	t.builds.Wait()
 	t.open.Close()
+	t.misses.Close()
 }
+
+// ForgetMisses has all modules looked up again that have nothing.
+func (t *Tables) ForgetMisses() { t.misses.Clear() }
 
 // entry is what is open for one module: the table, or the file itself.
 type entry struct {
@@ -131,6 +136,7 @@ type entry struct {
 	hash    [32]byte      // of the file; for who builds
 	fresh   bool          // its table was built here and now; for who builds
 
+	born  time.Time
 	until atomic.Int64 // when a better file may have appeared; zero: never
 }
 
@@ -171,17 +177,26 @@ func (t *desk) drop(o opened) {
 	}
 }
 
-// Ready is what answers for m if it is open; else nil. It must be released.
-func (t *Tables) Ready(m ident.Module, p locate.Purpose) *Handle {
+// Ready is what answers for m if it is open; it must be released. It is nil if
+// that is not so, and known says that there is nothing for it, as the report
+// tells.
+func (t *Tables) Ready(m ident.Module, p locate.Purpose) (h *Handle, report Report, known bool) {
 	key := t.moduleKey(m, p)
 	ref, ok := t.open.Get(key)
 	if !ok {
-		return nil
+		report, known = t.missing(key, m)
+		return nil, report, known
 	}
-	if until := ref.Value().until.Load(); until != 0 && until <= t.now().UnixNano() {
-		t.renew(key, ref.Value(), m, p)
+	if e := ref.Value(); e.stale(t.now()) || t.loc.Forgotten(m, e.born) {
+		t.renew(key, e, m, p)
 	}
-	return t.handle(key, ref)
+	return t.handle(key, ref), Report{Hit: true}, true
+}
+
+// stale says that a better file may have appeared.
+func (e *entry) stale(now time.Time) bool {
+	until := e.until.Load()
+	return until != 0 && until <= now.UnixNano()
 }
 
 // Symbols opens what answers for m, which was not Ready. The handle is nil when
@@ -192,6 +207,9 @@ func (t *Tables) Symbols(ctx context.Context, m ident.Module, p locate.Purpose) 
 	o, err := t.opens.Do(ctx, key, func(ctx context.Context) (opened, error) {
 		if ref, ok := t.open.Peek(key); ok { // somebody was faster
 			return opened{key: key, ref: ref, waited: new(bool), report: Report{Hit: true}}, nil
+		}
+		if report, known := t.missing(key, m); known {
+			return opened{key: key, waited: new(bool), report: report}, nil
 		}
 		return t.find(ctx, key, m, p), nil
 	})
@@ -247,6 +265,7 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 		if o.report.Fault.Kind == fault.Internal && !told { // the locator tells of files
 			t.log.Error("a module could not be looked up", "module", m.DebugFile, "error", err)
 		}
+		t.noteMiss(key, o.report)
 		return o
 	}
 	facts := Facts{Module: found.Module, Kind: found.Kind, Features: found.Features, VCS: found.VCS, Trail: tried}
@@ -281,19 +300,10 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 
 // tell notes how e was found, and when the answer may be another one.
 func (e *entry) tell(f Facts, now time.Time) {
-	e.Facts = f
-	var first time.Time
-	for i := range f.Trail {
-		t := &f.Trail[i]
-		if t.Fault != nil && (first.IsZero() || t.Expires.Before(first)) {
-			first = t.Expires
-		}
-	}
-	if !first.IsZero() {
-		if first.Before(now) { // what is not remembered
-			first = now
-		}
-		e.until.Store(max(first.UnixNano(), now.Add(renewAgain).UnixNano()))
+	f.Trail = remembered(f.Trail)
+	e.Facts, e.born = f, now
+	if slices.ContainsFunc(f.Trail, func(t locate.Tried) bool { return t.Fault != nil }) {
+		e.until.Store(max(firstEnd(f.Trail).UnixNano(), now.Add(renewAgain).UnixNano()))
 	}
 }
 

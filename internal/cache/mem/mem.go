@@ -23,13 +23,11 @@ import (
 // may have a mapping of memory, and a process has only so many of them.
 const maxEntries = 16 << 10
 
-const (
-	tier = "memory"
-	kind = "open"
-)
+const tier = "memory"
 
 // Cache is open values by key. Make it with New.
 type Cache[T any] struct {
+	kind   string // label in the metrics
 	max    int64
 	pinned atomic.Int64
 
@@ -56,10 +54,10 @@ type entry[T any] struct {
 	owner *Cache[T]
 }
 
-// New makes a Cache of values of maxBytes together. A negative number is no
-// bound.
-func New[T any](maxBytes int64) *Cache[T] {
-	return &Cache[T]{max: maxBytes, entries: map[cache.Key]*list.Element{}}
+// New makes a Cache of values of maxBytes together, that counts as this kind. A
+// negative number is no bound.
+func New[T any](kind string, maxBytes int64) *Cache[T] {
+	return &Cache[T]{kind: kind, max: maxBytes, entries: map[cache.Key]*list.Element{}}
 }
 
 // Ref is a reference to an open value.
@@ -106,11 +104,11 @@ func (c *Cache[T]) Get(key cache.Key) (*Ref[T], bool) {
 	at, ok := c.entries[key]
 	if !ok {
 		c.stats.Misses++
-		metric.CacheLookups.Add(1, tier, kind, "miss")
+		metric.CacheLookups.Add(1, tier, c.kind, "miss")
 		return nil, false
 	}
 	c.stats.Hits++
-	metric.CacheLookups.Add(1, tier, kind, "hit")
+	metric.CacheLookups.Add(1, tier, c.kind, "hit")
 	c.order.MoveToFront(at)
 	return at.Value.(*entry[T]).ref(), true
 }
@@ -157,7 +155,7 @@ func (c *Cache[T]) evict() []*entry[T] {
 	for c.stats.Entries > maxEntries || c.max >= 0 && c.stats.Bytes > c.max {
 		gone = append(gone, c.take(c.order.Back()))
 		c.stats.Evictions++
-		metric.CacheEvictions.Add(1, tier, kind)
+		metric.CacheEvictions.Add(1, tier, c.kind)
 	}
 	return gone
 }
@@ -184,11 +182,16 @@ func (c *Cache[T]) count(entries, bytes int64) {
 	metric.CacheBytes.Add(bytes, tier)
 }
 
+// Clear drops all values.
+func (c *Cache[T]) Clear() { c.drop(false) }
+
 // Close drops all values. What is put afterwards is not kept.
-func (c *Cache[T]) Close() {
+func (c *Cache[T]) Close() { c.drop(true) }
+
+func (c *Cache[T]) drop(closed bool) {
 	var gone []*entry[T]
 	c.mu.Lock()
-	c.closed = true
+	c.closed = c.closed || closed
 	for c.order.Len() > 0 {
 		gone = append(gone, c.take(c.order.Front()))
 	}

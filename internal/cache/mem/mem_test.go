@@ -47,7 +47,7 @@ func has(c *mem.Cache[*value], name string) bool {
 }
 
 func TestLeastRecentlyUsedGoesFirst(t *testing.T) {
-	c := mem.New[*value](30)
+	c := mem.New[*value]("open", 30)
 	a, b, d := put(c, "a", 10), put(c, "b", 10), put(c, "d", 10)
 	if !has(c, "a") {
 		t.Fatal("a is gone though everything fits")
@@ -64,7 +64,7 @@ func TestLeastRecentlyUsedGoesFirst(t *testing.T) {
 }
 
 func TestEvictedValueStaysOpenWhileInUse(t *testing.T) {
-	c := mem.New[*value](10)
+	c := mem.New[*value]("open", 10)
 	a := opened("a")
 	first := c.Put(key("a"), a, 10, a.close)
 	second := first.Retain()
@@ -90,7 +90,7 @@ func TestEvictedValueStaysOpenWhileInUse(t *testing.T) {
 }
 
 func TestReplacedValueIsClosedOnce(t *testing.T) {
-	c := mem.New[*value](100)
+	c := mem.New[*value]("open", 100)
 	old := put(c, "k", 60)
 	next := opened("k")
 	ref := c.Put(key("k"), next, 30, next.close)
@@ -109,7 +109,7 @@ func TestReplacedValueIsClosedOnce(t *testing.T) {
 }
 
 func TestValueOverTheBoundIsUsableAndNotKept(t *testing.T) {
-	c := mem.New[*value](10)
+	c := mem.New[*value]("open", 10)
 	small := put(c, "small", 5)
 	big := opened("big")
 	ref := c.Put(key("big"), big, 11, big.close)
@@ -126,7 +126,7 @@ func TestValueOverTheBoundIsUsableAndNotKept(t *testing.T) {
 }
 
 func TestNegativeBoundIsNone(t *testing.T) {
-	c := mem.New[*value](-1)
+	c := mem.New[*value]("open", -1)
 	a := put(c, "a", 1<<40)
 	put(c, "b", 1<<40)
 	if !a.open.Load() || !has(c, "a") {
@@ -135,7 +135,7 @@ func TestNegativeBoundIsNone(t *testing.T) {
 }
 
 func TestNumberOfValuesIsBounded(t *testing.T) {
-	c := mem.New[*value](-1)
+	c := mem.New[*value]("open", -1)
 	first := put(c, "first", 0)
 	for i := range 16 << 10 {
 		put(c, fmt.Sprint(i), 0)
@@ -146,7 +146,7 @@ func TestNumberOfValuesIsBounded(t *testing.T) {
 }
 
 func TestClosedCacheKeepsNothing(t *testing.T) {
-	c := mem.New[*value](10)
+	c := mem.New[*value]("open", 10)
 	a, b := put(c, "a", 1), opened("b")
 	used := c.Put(key("b"), b, 1, b.close)
 	c.Close()
@@ -160,7 +160,7 @@ func TestClosedCacheKeepsNothing(t *testing.T) {
 }
 
 func TestNilFreeIsAllowed(t *testing.T) {
-	c := mem.New[int](10)
+	c := mem.New[int]("open", 10)
 	c.Put(key("a"), 7, 1, nil).Release()
 	c.Close()
 }
@@ -172,7 +172,7 @@ func TestAgainstAModel(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	c := mem.New[*value](bound)
+	c := mem.New[*value]("open", bound)
 	type kept struct {
 		v    *value
 		size int64
@@ -224,7 +224,7 @@ func TestAgainstAModel(t *testing.T) {
 }
 
 func TestConcurrentUseNeverSeesAClosedValue(t *testing.T) {
-	c := mem.New[*value](40)
+	c := mem.New[*value]("open", 40)
 	var all sync.WaitGroup
 	var made sync.Map
 	for g := range 8 {
@@ -266,7 +266,7 @@ func TestConcurrentUseNeverSeesAClosedValue(t *testing.T) {
 }
 
 func BenchmarkGet(b *testing.B) {
-	c := mem.New[int](1000)
+	c := mem.New[int]("open", 1000)
 	k := key("k")
 	c.Put(k, 1, 1, nil).Release()
 	b.ReportAllocs()
