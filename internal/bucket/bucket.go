@@ -3,8 +3,9 @@
 // its children; buckettest holds the tests that every child must pass.
 //
 // A blob is whole or absent: a Put that fails, is cancelled or dies leaves
-// what was there before. A Put of a key that exists replaces its blob, and
-// readers of the old one finish undisturbed; of two Puts at one time, one wins.
+// what was there before. A Put of a key that exists replaces its blob, unless
+// it asks otherwise, and readers of the old one finish undisturbed; of two Puts
+// at one time, one wins.
 // Blobs are stored and returned as they are: Encoding says in which coding,
 // nobody here decodes.
 //
@@ -26,6 +27,7 @@ import (
 type Attrs struct {
 	Size     int64  // of the whole blob; in a Put, zero means that it is not known yet
 	Encoding string // content coding of the stored bytes ("gzip"), empty: none
+	IfAbsent bool   // in a Put: a blob that is there already stays, and that is no failure
 }
 
 // Bucket keeps blobs by key. It is safe for concurrent use.
@@ -34,8 +36,9 @@ type Attrs struct {
 // is cut at the end of the blob, so one that starts there or later is empty.
 // The Attrs are those of the whole blob. ctx also governs the reading.
 //
-// Put stores what r has. A Size in a that is not what r has is refused. Put
-// returns when the Read under way has returned, if ctx ends meanwhile.
+// Put stores what r has. A Size in a that is not what r has is refused, unless
+// IfAbsent spares the reading of r. Put returns when the Read under way has
+// returned, if ctx ends meanwhile.
 type Bucket interface {
 	Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, Attrs, error)
 	Put(ctx context.Context, key string, r io.Reader, a Attrs) error

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +29,8 @@ func Run(t *testing.T, open func(t *testing.T) bucket.Bucket) {
 		{"WhatWasPutIsRead", putGet},
 		{"RangesAreCutAtTheEnd", ranges},
 		{"PutReplaces", replace},
+		{"IfAbsentKeepsWhatIsThere", ifAbsent},
+		{"IfAbsentOfManyOneWins", ifAbsentRace},
 		{"OpenReaderOutlivesReplacement", readerOutlives},
 		{"EncodingIsKeptOrRefused", encoding},
 		{"WrongSizeIsRefused", wrongSize},
@@ -131,6 +134,64 @@ func replace(t *testing.T, b bucket.Bucket) {
 	put(t, b, "k", strings.Repeat("long", 1000))
 	put(t, b, "k", "short")
 	holds(t, b, "k", "short")
+}
+
+func ifAbsent(t *testing.T, b bucket.Bucket) {
+	for _, body := range []string{"first", "second"} {
+		for _, size := range []int64{0, int64(len(body))} {
+			err := b.Put(t.Context(), "a/k", strings.NewReader(body), bucket.Attrs{Size: size, IfAbsent: true})
+			if err != nil {
+				t.Fatalf("Put(%q) of size %d: %v", body, size, err)
+			}
+			holds(t, b, "a/k", "first")
+		}
+	}
+	put(t, b, "a/k", "third")
+	holds(t, b, "a/k", "third")
+	broken := errors.New("the body broke")
+	body := io.MultiReader(strings.NewReader("x"), iotest.ErrReader(broken))
+	if err := b.Put(t.Context(), "new", body, bucket.Attrs{IfAbsent: true}); !errors.Is(err, broken) {
+		t.Fatalf("Put = %v, want the error of the body", err)
+	}
+	absent(t, b, "new")
+}
+
+// ifAbsentRace lets writers of different bodies, small and large, meet. What
+// any of them finds afterwards stays for good.
+func ifAbsentRace(t *testing.T, b bucket.Bucket) {
+	for round, size := range []int{1, 1, 50_000, 50_000, 50_000, 50_000, 6 << 20} {
+		key := fmt.Sprint("k", round)
+		bodies, found := make([]string, 4), make([]string, 4)
+		var all sync.WaitGroup
+		for w := range bodies {
+			bodies[w] = strings.Repeat(string(rune('a'+w)), size+w)
+			all.Go(func() {
+				body := io.MultiReader(strings.NewReader(bodies[w]))
+				if err := b.Put(t.Context(), key, body, bucket.Attrs{IfAbsent: true}); err != nil {
+					t.Errorf("Put: %v", err)
+				}
+				if r, _, err := b.Get(t.Context(), key, 0, -1); err == nil {
+					data, _ := io.ReadAll(r) // a part is none of the bodies
+					r.Close()
+					found[w] = string(data)
+				}
+			})
+		}
+		all.Wait()
+		won, _ := get(t, b, key, 0, -1)
+		if !slices.Contains(bodies, won) {
+			t.Fatalf("%d bytes %.10q: not one of the blobs", len(won), won)
+		}
+		for _, one := range found {
+			if one != won {
+				t.Fatalf("a writer found %d bytes %.10q, then there were %d bytes %.10q", len(one), one, len(won), won)
+			}
+		}
+		if err := b.Put(t.Context(), key, strings.NewReader("late"), bucket.Attrs{IfAbsent: true}); err != nil {
+			t.Fatal(err)
+		}
+		holds(t, b, key, won)
+	}
 }
 
 func readerOutlives(t *testing.T, b bucket.Bucket) {

@@ -112,6 +112,11 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attr
 	case a.Encoding != "":
 		return fault.New(fault.Unsupported, key, "a folder cannot keep the coding %.40q", a.Encoding)
 	}
+	if a.IfAbsent {
+		if _, err := b.Stat(ctx, key); err == nil {
+			return nil // and nothing is read
+		}
+	}
 	f, name, err := b.temp()
 	if err != nil {
 		return failure(key, err)
@@ -132,14 +137,18 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attr
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return failure(key, err)
 	}
-	return b.commit(name, key)
+	return b.commit(name, key, a.IfAbsent)
 }
 
 // commit gives a finished file its name.
-func (b *Bucket) commit(name, key string) error {
+func (b *Bucket) commit(name, key string, ifAbsent bool) error {
 	parent := path.Dir(key)
 	err := b.root.MkdirAll(parent, dirMode)
-	if err == nil {
+	switch {
+	case err != nil:
+	case ifAbsent:
+		err = b.claim(name, key)
+	default:
 		err = b.root.Rename(name, key)
 	}
 	if err != nil {
@@ -154,6 +163,23 @@ func (b *Bucket) commit(name, key string) error {
 		d.Sync()
 		d.Close()
 	}
+	return nil
+}
+
+// claim gives a finished file its name unless there is a file of that name.
+// Where the file system knows no second names, a file that came at the same
+// time is replaced.
+func (b *Bucket) claim(name, key string) error {
+	err := b.root.Link(name, key)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		if b.blocked(key) {
+			return err
+		}
+	case err != nil:
+		return b.root.Rename(name, key)
+	}
+	_ = b.root.Remove(name) // what stays is swept some day
 	return nil
 }
 

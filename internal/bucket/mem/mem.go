@@ -67,6 +67,9 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attr
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if _, there := b.blobs[key]; there && a.IfAbsent {
+		return nil
+	}
 	b.blobs[key] = blob{data.Bytes(), a.Encoding}
 	return nil
 }
