@@ -27,6 +27,7 @@ import (
 type Attrs struct {
 	Size     int64  // of the whole blob; in a Put, zero means that it is not known yet
 	Encoding string // content coding of the stored bytes ("gzip"), empty: none
+	Version  string // tells this blob from others of its key, where the store knows such a thing; ignored in a Put
 	IfAbsent bool   // in a Put: a blob that is there already stays, and that is no failure
 }
 
@@ -124,11 +125,19 @@ func Copy(ctx context.Context, w io.Writer, r io.Reader, a Attrs) (int64, error)
 		r = io.LimitReader(r, a.Size+1)
 	}
 	n, err := io.Copy(w, r)
-	if err == nil && a.Size > 0 && n != a.Size {
-		err = fault.New(fault.Malformed, "", "the body does not have the %d bytes that were promised", a.Size)
+	if err == nil {
+		err = promised(a, n)
 	}
 	if err == nil {
 		err = ended(ctx)
 	}
 	return n, err
+}
+
+// promised refuses a body of n bytes if a promises another size.
+func promised(a Attrs, n int64) error {
+	if a.Size > 0 && n != a.Size {
+		return fault.New(fault.Malformed, "", "the body does not have the %d bytes that were promised", a.Size)
+	}
+	return nil
 }

@@ -170,11 +170,17 @@ func ifAbsentRace(t *testing.T, b bucket.Bucket) {
 				if err := b.Put(t.Context(), key, body, bucket.Attrs{IfAbsent: true}); err != nil {
 					t.Errorf("Put: %v", err)
 				}
-				if r, _, err := b.Get(t.Context(), key, 0, -1); err == nil {
-					data, _ := io.ReadAll(r) // a part is none of the bodies
-					r.Close()
-					found[w] = string(data)
+				r, _, err := b.Get(t.Context(), key, 0, -1)
+				if err != nil {
+					t.Errorf("Get: %v", err)
+					return
 				}
+				defer r.Close()
+				data, err := io.ReadAll(r)
+				if err != nil {
+					t.Errorf("read: %v", err)
+				}
+				found[w] = string(data)
 			})
 		}
 		all.Wait()

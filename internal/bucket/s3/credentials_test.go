@@ -1,0 +1,252 @@
+package s3_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"symbolon/internal/bucket/s3"
+	"symbolon/internal/fault"
+)
+
+// vault hands out credentials, a new set for each request, and is the store
+// that takes the newest of them and those before it that are not revoked.
+type vault struct {
+	t       *testing.T
+	server  *httptest.Server
+	life    time.Duration
+	given   atomic.Int64 // sets handed out
+	revoked atomic.Int64 // sets up to this are not taken any more
+	asked   atomic.Int64 // requests to the store
+	broken  atomic.Bool
+	slow    time.Duration
+}
+
+func newVault(t *testing.T, life time.Duration) *vault {
+	v := &vault{t: t, life: life}
+	v.server = fake(t, v.serve)
+	return v
+}
+
+func (v *vault) serve(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/"+bucketID+"/") {
+		v.store(w, r)
+		return
+	}
+	body, _ := io.ReadAll(r.Body)
+	path := r.Method + " " + r.URL.Path
+	switch {
+	case v.broken.Load():
+		w.WriteHeader(403)
+	case path == "PUT /latest/api/token" && r.Header.Get("X-Aws-Ec2-Metadata-Token-Ttl-Seconds") != "":
+		io.WriteString(w, "session-of-metadata")
+	case path == "GET /latest/meta-data/iam/security-credentials/" && r.Header.Get("X-Aws-Ec2-Metadata-Token") == "session-of-metadata":
+		io.WriteString(w, "the role\nanother")
+	case path == "GET /latest/meta-data/iam/security-credentials/the role" && r.Header.Get("X-Aws-Ec2-Metadata-Token") == "session-of-metadata",
+		path == "GET /v2/credentials/id" && r.Header.Get("Authorization") == "token of the file":
+		n, until := v.next()
+		fmt.Fprintf(w, `{"Code":"Success","AccessKeyId":"key-%d","SecretAccessKey":"s","Token":"token-%d","Expiration":%q}`, n, n, until)
+	case path == "POST /" && string(body) == "Action=AssumeRoleWithWebIdentity&RoleArn=arn%3Aaws%3Aiam%3A%3A1%3Arole%2Fr&RoleSessionName=symbolon&Version=2011-06-15&WebIdentityToken=token+of+the+file":
+		n, until := v.next()
+		fmt.Fprintf(w, `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult>`+
+			`<Credentials><AccessKeyId>key-%d</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>token-%d</SessionToken>`+
+			`<Expiration>%s</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`, n, n, until)
+	default:
+		v.t.Errorf("unexpected %s %q", path, body)
+		w.WriteHeader(403)
+	}
+}
+
+func (v *vault) next() (int64, string) {
+	time.Sleep(v.slow)
+	return v.given.Add(1), time.Now().Add(v.life).UTC().Format(time.RFC3339Nano)
+}
+
+func (v *vault) store(w http.ResponseWriter, r *http.Request) {
+	v.asked.Add(1)
+	var n int64
+	fmt.Sscanf(r.Header.Get("X-Amz-Security-Token"), "token-%d", &n)
+	if !strings.Contains(r.Header.Get("Authorization"), fmt.Sprintf("Credential=key-%d/", n)) || n == 0 || n > v.given.Load() {
+		v.t.Errorf("signed with %q, %q", r.Header.Get("X-Amz-Security-Token"), r.Header.Get("Authorization"))
+	}
+	if n <= v.revoked.Load() {
+		w.WriteHeader(400)
+		io.WriteString(w, xmlError("ExpiredToken", "The provided token has expired."))
+		return
+	}
+	io.WriteString(w, "blob")
+}
+
+// env is an environment in which all providers lead to v.
+func (v *vault) env() map[string]string {
+	file := filepath.Join(v.t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("token of the file\n"), 0o600); err != nil {
+		v.t.Fatal(err)
+	}
+	return map[string]string{
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI":     v.server.URL + "/v2/credentials/id",
+		"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": file,
+		"AWS_EC2_METADATA_SERVICE_ENDPOINT":      v.server.URL,
+		"AWS_ENDPOINT_URL_STS":                   v.server.URL,
+		"AWS_ROLE_ARN":                           "arn:aws:iam::1:role/r",
+		"AWS_WEB_IDENTITY_TOKEN_FILE":            file,
+	}
+}
+
+func (v *vault) open(provider string) *s3.Bucket {
+	env := v.env()
+	cfg := s3.Config{Bucket: bucketID, Endpoint: v.server.URL, Provider: provider}
+	return openWith(v.t, cfg, s3.Deps{Env: func(name string) string { return env[name] }})
+}
+
+func read(ctx context.Context, b *s3.Bucket) error {
+	r, _, err := b.Get(ctx, "k", 0, -1)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if got, err := io.ReadAll(r); err != nil || string(got) != "blob" {
+		return fmt.Errorf("%q, %w", got, err)
+	}
+	return nil
+}
+
+var providers = []string{s3.Container, s3.Instance, s3.WebIdentity}
+
+func TestCredentialsOfTheMachineAreFetchedOnce(t *testing.T) {
+	for _, provider := range providers {
+		t.Run(provider, func(t *testing.T) {
+			v := newVault(t, time.Hour)
+			v.slow = 20 * time.Millisecond
+			b := v.open(provider)
+			if v.given.Load() != 0 {
+				t.Error("asked before they were needed")
+			}
+			var all sync.WaitGroup
+			for range 20 {
+				all.Go(func() {
+					if err := read(t.Context(), b); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			if n := v.given.Load(); n != 1 {
+				t.Errorf("fetched %d times", n)
+			}
+		})
+	}
+}
+
+func TestCredentialsAreRenewedBeforeTheyExpire(t *testing.T) {
+	v := newVault(t, 4*time.Minute) // less than what they are renewed before
+	b := v.open(s3.Container)
+	for range 2 {
+		if err := read(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := v.given.Load(); n != 1 {
+		t.Errorf("fetched %d times at once", n)
+	}
+	var past atomic.Int64
+	env := v.env()
+	b = openWith(t, s3.Config{Bucket: bucketID, Endpoint: v.server.URL, Provider: s3.Container}, s3.Deps{
+		Env: func(name string) string { return env[name] },
+		Now: func() time.Time { return time.Now().Add(time.Duration(past.Load())) },
+	})
+	v.life = time.Hour
+	if err := read(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	before := v.given.Load()
+	past.Store(int64(57 * time.Minute))
+	if err := read(t.Context(), b); err != nil { // nobody waits for the new ones
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(5 * time.Second); v.given.Load() == before; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("not renewed")
+		}
+	}
+}
+
+// What does not work any more is replaced while requests run.
+func TestRotationIsNotNoticed(t *testing.T) {
+	v := newVault(t, time.Hour)
+	b := v.open(s3.WebIdentity)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 25 {
+				if err := read(t.Context(), b); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 5 {
+		time.Sleep(2 * time.Millisecond)
+		v.revoked.Store(v.given.Load())
+	}
+	all.Wait()
+	if v.given.Load() < 2 {
+		t.Error("never rotated")
+	}
+}
+
+func TestMissingCredentialsAreDenied(t *testing.T) {
+	for _, provider := range providers {
+		v := newVault(t, time.Hour)
+		v.broken.Store(true)
+		if err := read(t.Context(), v.open(provider)); fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), "403 Forbidden") {
+			t.Errorf("%s: %v", provider, err)
+		}
+		empty := func(string) string { return "" }
+		if provider == s3.Instance {
+			continue // there it is the address of the metadata service itself
+		}
+		b := openWith(t, s3.Config{Bucket: bucketID, Endpoint: v.server.URL, Provider: provider}, s3.Deps{Env: empty})
+		if err := read(t.Context(), b); fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), " set") {
+			t.Errorf("%s without an environment: %v", provider, err)
+		}
+		if v.asked.Load() > 0 {
+			t.Errorf("%s: the store was asked without credentials", provider)
+		}
+	}
+}
+
+func TestContainerCredentialsComeFromHereOrOverTLS(t *testing.T) {
+	for _, uri := range []string{"http://10.0.0.1/x", "http://evil.example/x", "ftp://localhost/", "http:///x", "https:///x", "http://169.254.170.2.evil.example/"} {
+		env := map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": uri}
+		cfg := s3.Config{Bucket: bucketID, Endpoint: "http://127.0.0.1:1", Provider: s3.Container}
+		b := openWith(t, cfg, s3.Deps{Env: func(name string) string { return env[name] }})
+		if err := read(t.Context(), b); fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), "neither an https address") {
+			t.Errorf("%s: %v", uri, err)
+		}
+	}
+}
+
+func TestWaiterMayLeaveCredentials(t *testing.T) {
+	v := newVault(t, time.Hour)
+	v.slow = 200 * time.Millisecond
+	b := v.open(s3.Container)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := read(ctx, b); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	if err := read(t.Context(), b); err != nil || v.given.Load() != 1 {
+		t.Errorf("%v, fetched %d times", err, v.given.Load())
+	}
+}

@@ -1,0 +1,238 @@
+// Package s3 is a bucket in Amazon S3 or in any store that speaks its protocol.
+// Requests are signed with version 4 signatures.
+//
+// AWS itself is asked by the host name of the bucket, or by path where the name
+// does not fit into one; any other endpoint by path. No redirect is followed,
+// so that nobody else gets to see a signature. Answers that may go away by
+// themselves are waited for, within three tries.
+//
+// A Put keeps one part of 8 MiB in memory. What is larger goes up in parts,
+// which are taken away again if it fails; parts that a crash leaves behind are
+// for a life cycle rule of the bucket. A Put with IfAbsent needs a store that
+// knows If-None-Match, as AWS has since 2024.
+//
+// Failures follow the code in the answer of the store, then its status. On AWS,
+// a missing key is Denied to those who may not list the bucket.
+//
+// # Security
+//
+// The services of a machine that hand out credentials are contacted only if the
+// configuration names them and the caller gives the environment.
+package s3
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/bucket"
+	"symbolon/internal/fault"
+)
+
+// Where credentials come from.
+const (
+	Static      = "static"       // the configuration
+	Container   = "container"    // the agent of the container, in ECS and EKS
+	Instance    = "instance"     // the metadata service of the machine, in EC2
+	WebIdentity = "web_identity" // a token in a file, traded for credentials
+)
+
+// Config says which bucket, and with whose credentials.
+type Config struct {
+	Bucket       string
+	Prefix       string     // before all keys
+	Region       string     // empty: us-east-1
+	Endpoint     string     // empty: AWS
+	Provider     string     // where credentials come from; empty: Static
+	AccessKey    bin.Secret // none: requests are not signed
+	SecretKey    bin.Secret
+	SessionToken bin.Secret
+}
+
+// Deps is what a bucket needs of the world around it.
+type Deps struct {
+	Transport   http.RoundTripper
+	Env         func(name string) string // the environment; nil: credentials of this machine are not for this bucket
+	Now         func() time.Time
+	ReadTimeout time.Duration // in which nothing may come; zero is no bound
+}
+
+// Bucket is a bucket in an object store. Make it with New.
+type Bucket struct {
+	cfg   Config
+	deps  Deps
+	base  url.URL // of the bucket, ends with a slash
+	place string  // s3://bucket/prefix/
+	creds bucket.Renewed[credentials]
+}
+
+// New makes a bucket. It asks nobody.
+func New(cfg Config, deps Deps) (*Bucket, error) {
+	cfg.Region, cfg.Provider = cmp.Or(cfg.Region, "us-east-1"), cmp.Or(cfg.Provider, Static)
+	if cfg.Prefix = strings.Trim(cfg.Prefix, "/"); cfg.Prefix != "" {
+		cfg.Prefix += "/"
+	}
+	base, err := cfg.address()
+	if err != nil {
+		return nil, err
+	}
+	b := &Bucket{cfg: cfg, deps: deps, base: base, place: "s3://" + cfg.Bucket + "/" + cfg.Prefix}
+	b.creds = bucket.Renewed[credentials]{Now: deps.Now, Early: early}
+	if b.creds.Fetch, err = b.provider(); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// address is the address of the bucket.
+func (c Config) address() (url.URL, error) {
+	refuse := func(why string) (url.URL, error) {
+		return url.URL{}, fault.New(fault.Malformed, "s3://"+bucket.Line(c.Bucket), "%s", why)
+	}
+	switch {
+	case c.Bucket == "" || strings.ContainsAny(c.Bucket, "/?#\\") || c.Bucket == "." || c.Bucket == "..":
+		return refuse("this cannot be the name of a bucket")
+	case strings.ContainsFunc(c.Region, func(r rune) bool { return !lower(r) && r != '-' && (r < 'A' || r > 'Z') }):
+		return refuse("this cannot be the name of a region")
+	case c.Endpoint == "":
+		host := "s3." + c.Region + ".amazonaws.com"
+		if strings.HasPrefix(c.Region, "cn-") {
+			host += ".cn"
+		}
+		if c.isLabel() {
+			return url.URL{Scheme: "https", Host: c.Bucket + "." + host, Path: "/"}, nil
+		}
+		return url.URL{Scheme: "https", Host: host, Path: "/" + c.Bucket + "/"}, nil
+	}
+	endpoint := c.Endpoint
+	if !strings.Contains(endpoint, "://") {
+		endpoint = "https://" + endpoint
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return refuse("the endpoint is no http or https address")
+	}
+	if u.User != nil || u.RawQuery != "" {
+		return refuse("the endpoint cannot have user info or a query")
+	}
+	return url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: strings.TrimRight(u.Path, "/") + "/" + c.Bucket + "/"}, nil
+}
+
+// isLabel tells whether the name of the bucket can be the first label of a host
+// name that a certificate of AWS covers.
+func (c Config) isLabel() bool {
+	return len(c.Bucket) >= 3 && len(c.Bucket) <= 63 && c.Bucket[0] != '-' && c.Bucket[len(c.Bucket)-1] != '-' &&
+		!strings.ContainsFunc(c.Bucket, func(r rune) bool { return !lower(r) && r != '-' })
+}
+
+func lower(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
+
+// call is one request about a key.
+type call struct {
+	method string
+	key    string
+	query  string // canonical: sorted and escaped
+	header map[string]string
+	body   []byte
+	accept func(status int) bool // statuses beside 2xx that the caller takes care of
+}
+
+// do asks the store.
+func (b *Bucket) do(ctx context.Context, c call) (*http.Response, error) {
+	var used credentials
+	e := bucket.Exchange{
+		Transport: b.deps.Transport, Place: b.place + c.key, Body: c.body, Idle: b.deps.ReadTimeout,
+		Request: func(ctx context.Context) (*http.Request, error) {
+			var err error
+			if used, err = b.creds.Get(ctx); err != nil {
+				return nil, err
+			}
+			return b.request(c, used), nil
+		},
+		Verdict: func(resp *http.Response, body []byte) (*fault.Error, bool) {
+			if c.accept != nil && c.accept(resp.StatusCode) {
+				return nil, false
+			}
+			return b.verdict(c.key, resp, body, used)
+		},
+	}
+	return e.Do(ctx)
+}
+
+// request is the signed request of c.
+func (b *Bucket) request(c call, creds credentials) *http.Request {
+	path := b.base.Path + b.cfg.Prefix + c.key
+	u := &url.URL{Scheme: b.base.Scheme, Host: b.base.Host, Path: path, RawPath: escape(path), RawQuery: c.query}
+	req := &http.Request{Method: c.method, URL: u, Host: u.Host, Header: http.Header{"Accept-Encoding": {"identity"}}}
+	for name, value := range c.header {
+		req.Header.Set(name, value)
+	}
+	creds.sign(req, c.body, b.cfg.Region, service, b.deps.Now())
+	return req
+}
+
+// Stat is what the store says of a key.
+func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
+	if err := bucket.Begin(ctx, key); err != nil {
+		return bucket.Attrs{}, err
+	}
+	mute := func(status int) bool { return status == http.StatusBadRequest || status == http.StatusForbidden }
+	resp, err := b.do(ctx, call{method: http.MethodHead, key: key, accept: mute})
+	if err != nil {
+		return bucket.Attrs{}, err
+	}
+	resp.Body.Close()
+	if mute(resp.StatusCode) {
+		// An answer to HEAD has no body that could tell why. A byte asked for does.
+		resp, err = b.do(ctx, call{method: http.MethodGet, key: key, header: map[string]string{"Range": "bytes=0-0"}})
+		if err == nil {
+			resp.Body.Close()
+			err = fault.New(fault.Transport, b.place+key, "the store answers a GET and not a HEAD")
+		}
+		return bucket.Attrs{}, err
+	}
+	if resp.ContentLength < 0 {
+		return bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "the store does not tell the size")
+	}
+	return attrs(resp, resp.ContentLength), nil
+}
+
+func attrs(resp *http.Response, size int64) bucket.Attrs {
+	return bucket.Attrs{Size: size, Encoding: resp.Header.Get("Content-Encoding"), Version: resp.Header.Get("ETag")}
+}
+
+// Get reads a range.
+func (b *Bucket) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
+	if err := bucket.Begin(ctx, key); err != nil {
+		return nil, bucket.Attrs{}, err
+	}
+	off = max(off, 0)
+	beyond := func(status int) bool { return status == http.StatusRequestedRangeNotSatisfiable }
+	c := call{method: http.MethodGet, key: key, header: map[string]string{}, accept: beyond}
+	if ask := bucket.RangeHeader(off, n); ask != "" {
+		c.header["Range"] = ask
+	}
+	if n != 0 {
+		resp, err := b.do(ctx, c)
+		if err != nil {
+			return nil, bucket.Attrs{}, err
+		}
+		if !beyond(resp.StatusCode) {
+			r, size, err := bucket.Answer(resp, off, n)
+			if err != nil {
+				return nil, bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "%w", err)
+			}
+			return r, attrs(resp, size), nil
+		}
+	}
+	a, err := b.Stat(ctx, key)
+	if err != nil {
+		return nil, bucket.Attrs{}, err
+	}
+	return http.NoBody, a, nil
+}

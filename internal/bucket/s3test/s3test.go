@@ -1,0 +1,114 @@
+// Package s3test runs a real object store for tests: versitygw over a folder of
+// the test. It is the one of this machine, or built once, which needs the
+// network, and kept in the user's cache.
+package s3test
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// gateway is the version of the object store that the tests run.
+const gateway = "v1.8.0"
+
+// What a Server has and takes.
+const (
+	Bucket    = "symbols" // a bucket, empty at first
+	AccessKey = "a-test-key"
+	SecretKey = "a-test-secret"
+)
+
+// program is the path of versitygw.
+func program(t testing.TB) string {
+	t.Helper()
+	if path, err := exec.LookPath("versitygw"); err == nil {
+		return path
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	folder := filepath.Join(cache, "symbolon-test", "versitygw-"+gateway)
+	path := filepath.Join(folder, "versitygw")
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	build := exec.Command("go", "install", "github.com/versity/versitygw/cmd/versitygw@"+gateway)
+	build.Dir = t.TempDir() // in no module
+	build.Env = append(os.Environ(), "GOBIN="+folder, "GOFLAGS=", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		out = bytes.TrimSpace(out)
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("versitygw is not installed and cannot be built: %v\n%.2000s", err, out)
+		}
+		t.Skipf("versitygw is not installed and cannot be built: %v %.200q", err, out)
+	}
+	return path
+}
+
+// Server is an object store of a test.
+type Server struct {
+	Folder string // the blobs of Bucket, by their keys
+
+	t    testing.TB
+	port int
+	cmd  *exec.Cmd
+}
+
+// Run starts a store, which ends with the test. Where there is none the test
+// ends at once: as skipped, in CI as failed.
+func Run(t testing.TB) *Server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{t: t, Folder: filepath.Join(t.TempDir(), Bucket), port: l.Addr().(*net.TCPAddr).Port}
+	l.Close()
+	if err := os.Mkdir(s.Folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(s.Kill)
+	return s
+}
+
+// Start starts the store, again after a Kill, at the same address.
+func (s *Server) Start() {
+	s.t.Helper()
+	s.cmd = exec.Command(program(s.t), "--port", s.addr(), "--access", AccessKey, "--secret", SecretKey, "--quiet",
+		"posix", filepath.Dir(s.Folder))
+	s.cmd.Dir = filepath.Dir(s.Folder)
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		c, err := net.Dial("tcp", s.addr())
+		if err == nil {
+			c.Close()
+			return
+		}
+		if time.Now().After(end) {
+			s.t.Fatal("the object store does not listen after ten seconds")
+		}
+	}
+}
+
+// Kill ends the store without warning. What it has stored stays.
+func (s *Server) Kill() {
+	if s.cmd.ProcessState == nil {
+		s.cmd.Process.Kill()
+		s.cmd.Wait()
+	}
+}
+
+func (s *Server) addr() string { return "127.0.0.1:" + strconv.Itoa(s.port) }
+
+// Endpoint is the address of the store.
+func (s *Server) Endpoint() string { return "http://" + s.addr() }
