@@ -1,0 +1,211 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"symbolon/internal/fault"
+)
+
+// Piece is how much of a large file is asked for at once.
+const Piece = 8 << 20
+
+const (
+	ahead      = 4 // pieces under way or waiting to be read
+	maxResumes = 5 // of one piece
+	firstPause = 100 * time.Millisecond
+)
+
+// Opener opens n bytes of a file from off on. A failure of the kinds Transport
+// and Timeout may go away, and so may one of the reading that is no fault; all
+// others are final.
+type Opener func(ctx context.Context, off, n int64) (io.ReadCloser, error)
+
+// Ranged is a large file, read from its beginning to its end. The first piece
+// is passed on as it comes; those after it are fetched ahead of the reader, at
+// most four of them in memory, 32 MiB. Where a connection breaks, the rest of the piece
+// is asked for again. It is for one reader at a time.
+type Ranged struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	open   Opener
+	size   int64
+	first  *resumed // nil: has been read
+	next   int64    // where the next piece begins that nobody has asked for
+	queue  []*piece
+	held   []byte // the piece that is being read, nil: none is
+	rest   []byte // what of it is left
+	free   []byte // memory for another piece, if any
+	again  int
+	err    error
+}
+
+// NewRanged makes a reader of a file of this size. It asks for nothing yet.
+func NewRanged(ctx context.Context, size int64, open Opener) *Ranged {
+	r := &Ranged{open: open, size: size}
+	r.ctx, r.cancel = context.WithCancel(ctx)
+	r.next = min(size, Piece)
+	r.first = &resumed{ctx: r.ctx, open: open, end: r.next}
+	return r
+}
+
+// Resumed is how often a piece was asked for again, of those that were read.
+func (r *Ranged) Resumed() int { return r.again }
+
+// Read reads what comes next.
+func (r *Ranged) Read(p []byte) (n int, err error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	r.fetch()
+	if r.first != nil {
+		if n, r.err = r.first.Read(p); r.err != io.EOF {
+			return n, r.err
+		}
+		r.done(r.first)
+		r.first = nil
+	}
+	if len(r.rest) == 0 {
+		if r.err = r.turn(); r.err != nil {
+			return 0, r.err
+		}
+	}
+	n = copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// fetch starts pieces until enough are under way.
+func (r *Ranged) fetch() {
+	under := len(r.queue)
+	if r.first != nil || r.held != nil {
+		under++
+	}
+	for ; under < ahead && r.next < r.size; under++ {
+		n := min(r.size-r.next, Piece)
+		buffer := r.free
+		if r.free = nil; int64(cap(buffer)) < n {
+			buffer = make([]byte, n)
+		}
+		one := &piece{from: resumed{ctx: r.ctx, open: r.open, off: r.next, end: r.next + n}, bytes: buffer[:n], done: make(chan struct{})}
+		go one.fetch()
+		r.queue, r.next = append(r.queue, one), r.next+n
+	}
+}
+
+// turn goes on to the next piece. The one before it has been read, and its
+// memory takes another one.
+func (r *Ranged) turn() error {
+	r.free, r.held = r.held, nil
+	r.fetch()
+	if len(r.queue) == 0 {
+		return io.EOF
+	}
+	one := r.queue[0]
+	r.queue = r.queue[1:]
+	<-one.done // it ends with the context
+	r.done(&one.from)
+	if one.err != nil {
+		return one.err
+	}
+	r.held, r.rest = one.bytes, one.bytes
+	return nil
+}
+
+func (r *Ranged) done(of *resumed) {
+	r.again += of.again
+	of.close()
+}
+
+// Close ends what is under way, and waits for it.
+func (r *Ranged) Close() error {
+	r.cancel()
+	if r.first != nil {
+		r.first.close()
+	}
+	for _, one := range r.queue {
+		<-one.done
+	}
+	r.queue, r.err = nil, io.ErrClosedPipe
+	return nil
+}
+
+// piece is a piece that is fetched into memory.
+type piece struct {
+	from  resumed
+	bytes []byte
+	err   error // to be looked at when done is closed
+	done  chan struct{}
+}
+
+func (p *piece) fetch() {
+	defer close(p.done)
+	_, p.err = io.ReadFull(&p.from, p.bytes)
+	p.from.close()
+}
+
+// resumed reads a part of a file, over several connections if they break.
+type resumed struct {
+	ctx      context.Context
+	open     Opener
+	off, end int64
+	in       io.ReadCloser // nil: to be opened at off
+	again    int
+}
+
+func (r *resumed) Read(p []byte) (int, error) {
+	for {
+		if r.off >= r.end {
+			return 0, io.EOF
+		}
+		n, err := r.step(p)
+		if n > 0 || err == nil {
+			return n, nil
+		}
+		if r.ctx.Err() != nil || !passing(err) || r.again >= maxResumes {
+			return 0, err
+		}
+		select {
+		case <-time.After(rand.N(firstPause<<r.again) + 1):
+		case <-r.ctx.Done():
+			return 0, err
+		}
+		r.again++
+	}
+}
+
+// passing tells whether a failure may go away.
+func passing(err error) bool {
+	var f *fault.Error
+	return !errors.As(err, &f) || f.Kind == fault.Transport || f.Kind == fault.Timeout
+}
+
+// step reads from the connection there is. A failure leaves none.
+func (r *resumed) step(p []byte) (n int, err error) {
+	if r.in == nil {
+		if r.in, err = r.open(r.ctx, r.off, r.end-r.off); err != nil {
+			r.in = nil
+			return 0, err
+		}
+	}
+	n, err = r.in.Read(p[:min(int64(len(p)), r.end-r.off)])
+	r.off += int64(n)
+	if err == nil {
+		return n, nil
+	}
+	r.close()
+	if err == io.EOF && r.off < r.end {
+		err = fault.New(fault.Transport, "", "the connection ended before the file did")
+	}
+	return n, err
+}
+
+func (r *resumed) close() {
+	if r.in != nil {
+		_ = r.in.Close() // what was read counts
+		r.in = nil
+	}
+}
