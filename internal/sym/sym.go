@@ -23,6 +23,7 @@ type Frame struct {
 	Entry   uint64 // where the called function starts; the same on all frames of one address
 	Size    uint64 // bytes of the called function, zero: unknown
 	Inlined bool
+	Lang    Lang // what Func is written in
 }
 
 // Node is a function, or one call that was inlined into a function.
@@ -31,6 +32,7 @@ type Frame struct {
 // index, and says where in its parent it was called.
 type Node struct {
 	Parent     int32
+	Lang       Lang
 	Name       Text
 	CallFile   Text
 	CallLine   uint32
@@ -74,7 +76,7 @@ func (b *Block) Frames(dst []Frame, i int) []Frame {
 	file, line, column := r.File, r.Line, r.Column
 	n := &b.Nodes[r.Node]
 	for {
-		dst = append(dst, Frame{Func: n.Name, File: file, Line: line, Column: column, Inlined: n.Parent >= 0})
+		dst = append(dst, Frame{Func: n.Name, File: file, Line: line, Column: column, Inlined: n.Parent >= 0, Lang: n.Lang})
 		if n.Parent < 0 {
 			break
 		}

@@ -32,9 +32,10 @@ type Builder struct {
 	texts     texts
 	functions set[function]
 	triples   set[triple]
-	origins   aliases // names of functions
-	files     aliases // a file is its number + 1
-	usual     []usual // by number of an origin
+	named     [sym.Langs]*aliases // names of functions in each language; nil: none so far
+	origins   []origin            // those of all languages
+	files     aliases
+	filed     []uint32 // the text of each file, which is its place + 1
 	calls     [recent]struct {
 		triple triple
 		number uint32 // + 1
@@ -71,12 +72,11 @@ type ownNode struct {
 // Names and calls come in clusters.
 const recent = 1 << 10
 
-// aliases number the different names of a sort, and know which one the handles
-// of the input stand for.
+// aliases know the numbers of the names of a sort, and which one the handles of
+// the input stand for.
 type aliases struct {
 	handles set[handle]
 	ids     []uint32 // by number of a handle
-	names   []uint32 // by number: the number of the text
 	numbers []uint32 // by number of the text, + 1; zero: it is of another sort
 	recent  [recent]struct {
 		handle sym.Text
@@ -104,10 +104,13 @@ func (s *sizes) best(limit uint8) (bits uint8) {
 	return bits
 }
 
-// usual is where most of the code of an origin comes from, by majority vote.
-type usual struct {
+// origin is a function as others know it: by its name and its language. File is
+// where most of its code comes from, by majority vote.
+type origin struct {
+	text  uint32
 	file  uint32
 	votes int32
+	lang  sym.Lang
 }
 
 // NewBuilder starts a table. text gives the strings behind the handles of the
@@ -121,10 +124,11 @@ func NewBuilder(opt Options, text func(dst []byte, t sym.Text) []byte) *Builder 
 	b.log.out.room = &b.room
 	// Where things are found differs from build to build, so that no input can
 	// make everything collide.
-	seed := func() uint64 { return maphash.String(maphash.MakeSeed(), "") }
-	b.functions.seed, b.triples.seed, b.origins.handles.seed, b.files.handles.seed = seed(), seed(), seed(), seed()
+	b.functions.seed, b.triples.seed, b.files.handles.seed = seed(), seed(), seed()
 	return b
 }
+
+func seed() uint64 { return maphash.String(maphash.MakeSeed(), "") }
 
 // Add takes the next block. Blocks come in rising address order; a block
 // without rows, which only names functions, may come at any place. blk is not
@@ -198,13 +202,15 @@ func (b *Builder) addNodes(blk *sym.Block) error {
 			return invalid("node %d has parent %d", i, n.Parent)
 		case n.Name == 0:
 			return invalid("node %d has no name", i)
+		case n.Lang >= sym.Langs:
+			return invalid("node %d has language %d", i, n.Lang)
 		case n.Parent >= 0:
 			own.depth = b.own[n.Parent].depth + 1
 		}
 		if own.depth > MaxDepth {
 			return invalid("node %d is inlined more than %d deep", i, MaxDepth)
 		}
-		own.origin = b.origin(n.Name)
+		own.origin = b.origin(n.Name, n.Lang)
 		if n.Parent < 0 {
 			own.id, _ = b.functions.number(function{n.Entry, n.Size, own.origin})
 		}
@@ -220,7 +226,7 @@ func (b *Builder) addRow(blk *sym.Block, r *sym.Row) {
 	}
 	n := b.use(blk, r.Node)
 	file := b.file(r.File)
-	b.usual[b.own[r.Node].origin].vote(file)
+	b.origins[b.own[r.Node].origin].vote(file)
 	b.most.line |= r.Line
 	b.measure(r, n)
 	b.most.column |= r.Column
@@ -280,11 +286,17 @@ func (b *Builder) call(t triple) uint32 {
 	return c.number - 1
 }
 
-// origin is the number of the name of a function.
-func (b *Builder) origin(t sym.Text) uint32 {
-	id := b.alias(&b.origins, t)
-	if int(id) == len(b.usual) {
-		b.usual = append(roomy(b.usual, 1), usual{})
+// origin is the number of a function by its name and language.
+func (b *Builder) origin(t sym.Text, lang sym.Lang) uint32 {
+	a := b.named[lang]
+	if a == nil {
+		a = &aliases{}
+		a.handles.seed = seed()
+		b.named[lang] = a
+	}
+	id, text := b.alias(a, t, len(b.origins))
+	if int(id) == len(b.origins) {
+		b.origins = append(roomy(b.origins, 1), origin{text: text, lang: lang})
 	}
 	return id
 }
@@ -294,35 +306,40 @@ func (b *Builder) file(t sym.Text) uint32 {
 	if t == 0 {
 		return 0
 	}
-	return b.alias(&b.files, t) + 1
+	id, text := b.alias(&b.files, t, len(b.filed))
+	if int(id) == len(b.filed) {
+		b.filed = append(roomy(b.filed, 1), text)
+	}
+	return id + 1
 }
 
-// alias is the number of the name behind a handle.
-func (b *Builder) alias(a *aliases, t sym.Text) uint32 {
+// alias is the number of the name behind a handle. One that is new gets the
+// number next, and its text is told.
+func (b *Builder) alias(a *aliases, t sym.Text, next int) (id, text uint32) {
 	c := &a.recent[handle(t).hash(0)%recent]
 	if c.handle != t {
 		k, fresh := a.handles.number(handle(t))
 		if fresh {
-			a.ids = append(a.ids, a.number(b.texts.number(t)))
+			text = b.texts.number(t)
+			a.ids = append(a.ids, a.number(text, uint32(next)))
 		}
 		c.handle, c.id = t, a.ids[k]
 	}
-	return c.id
+	return c.id, text
 }
 
-// number is the number of a name.
-func (a *aliases) number(name uint32) uint32 {
-	if missing := int(name) + 1 - len(a.numbers); missing > 0 {
-		a.numbers = roomy(a.numbers, missing)[:name+1]
+// number is the number of a text, next if it is new.
+func (a *aliases) number(text, next uint32) uint32 {
+	if missing := int(text) + 1 - len(a.numbers); missing > 0 {
+		a.numbers = roomy(a.numbers, missing)[:text+1]
 	}
-	if a.numbers[name] == 0 {
-		a.names = append(a.names, name)
-		a.numbers[name] = uint32(len(a.names))
+	if a.numbers[text] == 0 {
+		a.numbers[text] = next + 1
 	}
-	return a.numbers[name] - 1
+	return a.numbers[text] - 1
 }
 
-func (u *usual) vote(file uint32) {
+func (u *origin) vote(file uint32) {
 	switch {
 	case u.votes == 0:
 		u.file, u.votes = file, 1
@@ -337,11 +354,17 @@ func (u *usual) vote(file uint32) {
 // Finish needs to bring it in order.
 func (b *Builder) tables() int64 {
 	x := &b.texts
-	n := x.held + held(&x.seen, 16) + int64(cap(x.next.text)+cap(x.work.text)) + held(&b.functions, 24+32) + held(&b.triples, 16) + int64(cap(b.usual))*8
-	for _, a := range []*aliases{&b.origins, &b.files} {
-		n += held(&a.handles, 8) + int64(cap(a.ids)+cap(a.names)+cap(a.numbers))*4
+	n := x.held + held(&x.seen, 16) + int64(cap(x.next.text)+cap(x.work.text)) + held(&b.functions, 24+32) + held(&b.triples, 16) + int64(cap(b.origins))*(16+8) + int64(cap(b.filed))*4 + b.files.held()
+	for _, a := range b.named {
+		if a != nil {
+			n += a.held()
+		}
 	}
 	return n
+}
+
+func (a *aliases) held() int64 {
+	return held(&a.handles, 8) + int64(cap(a.ids)+cap(a.numbers))*4
 }
 
 func held[K key](s *set[K], size int64) int64 {

@@ -301,6 +301,7 @@ func TestInvalidBlocksAreRefused(t *testing.T) {
 		"parent behind its call":    {Nodes: []sym.Node{root, {Parent: 1, Name: name}}},
 		"negative parent":           {Nodes: []sym.Node{{Parent: -2, Name: name}}},
 		"no name":                   {Nodes: []sym.Node{{Parent: -1}}},
+		"no language that there is": {Nodes: []sym.Node{{Parent: -1, Name: name, Lang: sym.Langs}}},
 		"too deep":                  {Nodes: deep},
 	} {
 		b := symcache.NewBuilder(symcache.Options{}, m.appendText)

@@ -23,6 +23,7 @@ const (
 	atSumsCheck = 24
 	atTable     = 120
 	pageBytes   = 16 << 10
+	langsBytes  = 11 // at the end of the head of kernel, before its checksum
 )
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
@@ -172,6 +173,11 @@ func TestForgedRecordsAreFoundAndCostNothing(t *testing.T) {
 	head := func(off int, b ...byte) func([]byte) {
 		return func(file []byte) { copy(file[off:], b) }
 	}
+	langs := func(off int, b byte) func([]byte) {
+		return func(file []byte) {
+			file[int(binary.LittleEndian.Uint32(file[atHeadSize:]))-4-langsBytes+off] = b
+		}
+	}
 	for _, c := range []struct {
 		name string
 		edit func([]byte)
@@ -185,6 +191,10 @@ func TestForgedRecordsAreFoundAndCostNothing(t *testing.T) {
 		{"count", head(atTable+16*rows+5, 1), "rows"},
 		{"fewer records", head(atTable+16*functions, 0), "body"},
 		{"text of the head", head(280, 0xff), "head"},
+		{"more origins of a language than there are", langs(2, 6), "6 origins"},
+		{"origins of no language", langs(2, 1), "1 origins are of no"},
+		{"language that there is not", langs(4, 'x'), "language"},
+		{"languages left over", langs(0, 2), "of no language"},
 		{"head size", head(atHeadSize, 0xff, 0xff, 0xff, 0xff), "size"},
 		{"body size", head(atBodySize+7, 0xff), ""},
 		{"extent at a group that is not there", edit(extents, 1, 0x10), "extent 0"},
@@ -203,7 +213,7 @@ func TestForgedRecordsAreFoundAndCostNothing(t *testing.T) {
 		{"node of no function", edit(nodes, 0, 0xc0), "node 0"},
 		{"node of no triple", edit(nodes, 1, 0x81), "node 1"},
 		{"parent before the first node", edit(nodes, 1, 0x02), "node 1"},
-		{"call in no file", edit(triples, 0, 0xb9), "triple 0"},
+		{"call in no file", edit(triples, 0, 0xba), "triple 0"},
 		{"function of no origin", edit(functions, 4, 0x38), "function 0: origin 7"},
 		{"functions not in order", edit(functions, 2, 0x31), "function 1"},
 		{"strings that are not there", edit(index, 0, 0, 0, 1), "group 0"},

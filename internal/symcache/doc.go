@@ -46,6 +46,8 @@
 //	         record, 5 x u8 bits of its fields, 2 zeros
 //	296      seven texts, each uleb length and bytes: type, arch, code file,
 //	         code id, debug file, debug id as the asker spelled it, producer
+//	         uleb languages; of each a text, empty if it is not known, and uleb
+//	         of how many origins have it
 //	  n   4  checksum of the head
 //
 // Sections lie in the order of the section table. Each is followed by at least
@@ -61,7 +63,7 @@
 //	nodes      way to the parent, number
 //	triples    origin, usual file, call file, call line, call column
 //	functions  entry less base, size, origin, usual file; by entry
-//	origins    string
+//	origins    string; by language
 //	files      string; files are named from one on, zero is no file
 //	index      u32 offset in strings, for sixteen strings each
 //	strings    bytes
@@ -106,6 +108,12 @@
 // in the order in which rows need them, parents before children; a parent that
 // is too far back for the bits of a way is written again. That lets most files
 // do with three bytes.
+//
+// # Languages
+//
+// An origin is a name in a language. Origins of one language stand together, in
+// the order in which the head names the languages, so that no record has to say
+// which one it has.
 //
 // # Strings
 //

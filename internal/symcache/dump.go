@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/sym"
 )
 
 // Dump writes the table for people: every byte that means something, with what
@@ -37,7 +38,7 @@ func (t *Table) Dump(w io.Writer) error {
 		return fmt.Sprintf("function %d: %#x, %d bytes, origin %d, usual file %d", i, t.head.base+entry, size, origin, usual)
 	})
 	d.records(secOrigins, &t.origins, func(i uint64) string {
-		return fmt.Sprintf("origin %d: string %d: %s", i, t.origins.get(i, 0), d.text(t.origins.get(i, 0)))
+		return fmt.Sprintf("origin %d: string %d: %s%s", i, t.origins.get(i, 0), d.text(t.origins.get(i, 0)), inLang(t.lang(i)))
 	})
 	d.records(secFiles, &t.files, func(i uint64) string {
 		return fmt.Sprintf("file %d: string %d: %s", i+1, t.files.get(i, 0), d.text(t.files.get(i, 0)))
@@ -91,7 +92,24 @@ func (d *dumper) head() {
 		c.Skip(int(c.Uleb()))
 		line(c.Off(), "%s %q", f.name, f.text)
 	}
+	c := bin.NewCursor(d.t.raw[at:], binary.LittleEndian)
+	c.Uleb()
+	line(c.Off(), "languages %d", len(h.langs))
+	for _, l := range h.langs {
+		c := bin.NewCursor(d.t.raw[at:], binary.LittleEndian)
+		c.Skip(int(c.Uleb()))
+		c.Uleb()
+		line(c.Off(), "%d origins%s", l.count, inLang(l.lang))
+	}
 	line(4, "checksum of the head")
+}
+
+// inLang is a language behind what is written in it.
+func inLang(l sym.Lang) string {
+	if l == sym.LangNone {
+		return ""
+	}
+	return " in " + l.String()
 }
 
 func (d *dumper) sums() {

@@ -14,7 +14,7 @@ type encoder struct {
 	row       width // of a row
 	rowBits   uint64
 	base      uint64
-	usual     []usual
+	origins   []origin
 	triples   []triple
 	functions []function // in the order of the table
 	rank      []uint32   // where each function of the log is in it; nil: at its number
@@ -71,7 +71,7 @@ func (e *encoder) run() error {
 			if n.origin < 0 {
 				n.origin = int64(e.originOf(n))
 			}
-			s = state{known: true, usual: row.file == e.usual[n.origin].file, node: uint32(n.final), place: row.place}
+			s = state{known: true, usual: row.file == e.origins[n.origin].file, node: uint32(n.final), place: row.place}
 		}
 		e.add(row.addr-e.base, s)
 		e.carry = s

@@ -6,6 +6,8 @@ import (
 	"hash/crc32"
 	"io"
 	"slices"
+
+	"symbolon/internal/sym"
 )
 
 // Finish writes the table. The builder can only be closed then.
@@ -28,6 +30,7 @@ func (b *Builder) Finish(w io.Writer, info Info) error {
 	defer f.close()
 	f.head.info.Flags = b.flags | info.Flags&Mangled
 	f.sortFunctions()
+	f.sortOrigins()
 	f.head.base = b.first
 	if len(f.functions) > 0 && (!b.started || f.functions[0].entry < b.first) {
 		f.head.base = f.functions[0].entry
@@ -42,7 +45,7 @@ func (b *Builder) Finish(w io.Writer, info Info) error {
 // forget drops what only says whether something is new.
 func (b *Builder) forget() {
 	b.functions.slots, b.triples.slots = nil, nil
-	b.origins.handles, b.files.handles = set[handle]{}, set[handle]{}
+	b.named, b.files = [sym.Langs]*aliases{}, aliases{}
 	n := b.texts.names
 	n.slots, n.parts, n.known = nil, set[sum]{}, nil
 	b.texts = texts{names: n, workers: b.texts.workers, held: n.held()}
@@ -70,6 +73,9 @@ type finisher struct {
 
 	functions []function // in the order of the table
 	rank      []uint32   // where each function of the log is in it; nil: at its number
+
+	origins []uint32 // those of the builder in the order of the table
+	moved   []uint32 // where each of them is there
 }
 
 func (f *finisher) close() {
@@ -109,6 +115,28 @@ func (f *finisher) sortFunctions() {
 	}
 }
 
+// sortOrigins puts those of one language together, so that nothing has to say
+// which one each of them has.
+func (f *finisher) sortOrigins() {
+	given := f.b.origins
+	var next [sym.Langs + 1]uint32 // where those of each language begin
+	for i := range given {
+		next[given[i].lang+1]++
+	}
+	for l := range sym.Langs {
+		if n := next[l+1]; n > 0 {
+			f.head.langs = append(f.head.langs, langOrigins{l, uint64(n)})
+		}
+		next[l+1] += next[l]
+	}
+	f.origins, f.moved = make([]uint32, len(given)), make([]uint32, len(given))
+	for i := range given {
+		at := &next[given[i].lang]
+		f.origins[*at], f.moved[i] = uint32(i), *at
+		*at++
+	}
+}
+
 // strings writes the sections of names, and of all that no row changes.
 func (f *finisher) strings() error {
 	b := f.b
@@ -123,14 +151,14 @@ func (f *finisher) strings() error {
 	}
 	f.shape(secIndex, (count+stringGroup-1)/stringGroup, width{32})
 	f.shape(secText, uint64(f.body[secText].size), width{})
-	list := func(section int, names []uint32) {
-		out := f.packer(section, len(names), width{bitsOf(max(count, 1) - 1)})
-		for _, name := range names {
-			out.add(uint64(p.id[n.roots[name]]))
+	list := func(section, size int, text func(i int) uint32) {
+		out := f.packer(section, size, width{bitsOf(max(count, 1) - 1)})
+		for i := range size {
+			out.add(uint64(p.id[n.roots[text(i)]]))
 		}
 	}
-	list(secOrigins, b.origins.names)
-	list(secFiles, b.files.names)
+	list(secOrigins, len(f.origins), func(i int) uint32 { return b.origins[f.origins[i]].text })
+	list(secFiles, len(b.filed), func(i int) uint32 { return b.filed[i] })
 	f.b.texts.names = nil
 	f.packCalls()
 	return nil
@@ -149,7 +177,7 @@ func (f *finisher) rows() error {
 	}
 	e := &encoder{
 		log: logReader{r: newReader(&b.log.out)}, row: row, rowBits: uint64(row.bits()), base: f.head.base,
-		usual: b.usual, triples: b.triples.items, functions: f.functions, rank: f.rank,
+		origins: b.origins, triples: b.triples.items, functions: f.functions, rank: f.rank,
 		distance: 1<<w[0] - 1, idShift: w[0], stride: w.stride(),
 		groups: &f.body[secGroups], rows: &f.body[secRows], nodes: &f.body[secNodes],
 		spots: spool{room: &b.room},
@@ -173,7 +201,7 @@ func (f *finisher) rows() error {
 func (f *finisher) packSpots(e *encoder) error {
 	b, le := f.b, binary.LittleEndian
 	out := f.packer(secSpots, int(e.spotCount), width{
-		bitsOf(uint64(e.next)), bitsOf(uint64(len(b.files.names))), bitsOf(uint64(b.most.line)), bitsOf(uint64(b.most.column)),
+		bitsOf(uint64(e.next)), bitsOf(uint64(len(b.filed))), bitsOf(uint64(b.most.line)), bitsOf(uint64(b.most.column)),
 	})
 	r := newReader(&e.spots)
 	for range e.spotCount {
@@ -212,14 +240,14 @@ func (f *finisher) nodeWidth() width {
 
 func (f *finisher) packCalls() {
 	calls := f.b.triples.items
-	usual := func(origin uint32) uint64 { return uint64(f.b.usual[origin].file) }
+	usual := func(origin uint32) uint64 { return uint64(f.b.origins[origin].file) }
 	f.records(secTriples, len(calls), func(i int) [5]uint64 {
 		t := &calls[i]
-		return [5]uint64{uint64(t.origin), usual(t.origin), uint64(t.file), uint64(t.line), uint64(t.column)}
+		return [5]uint64{uint64(f.moved[t.origin]), usual(t.origin), uint64(t.file), uint64(t.line), uint64(t.column)}
 	})
 	f.records(secFunctions, len(f.functions), func(i int) [5]uint64 {
 		fn := &f.functions[i]
-		return [5]uint64{fn.entry - f.head.base, fn.size, uint64(fn.origin), usual(fn.origin)}
+		return [5]uint64{fn.entry - f.head.base, fn.size, uint64(f.moved[fn.origin]), usual(fn.origin)}
 	})
 }
 

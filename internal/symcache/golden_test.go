@@ -39,7 +39,7 @@ func example() *model {
 }
 
 // kernel is a table with a bit of everything else: columns, addresses up to
-// the end, a gap, a function without rows, a bucket and a group that nothing
+// the end, a gap, a function without rows, languages, a bucket and a group that nothing
 // starts in, names that need escapes and pieces, an unusual file.
 func kernel() *model {
 	const top = 0xffffffff81000000
@@ -50,9 +50,9 @@ func kernel() *model {
 	m.blocks = []*sym.Block{
 		{
 			Nodes: []sym.Node{
-				{Parent: -1, Name: start, Entry: top, Size: 0x1100},
-				{Parent: 0, Name: irq, CallFile: c, CallLine: 10, CallColumn: 3},
-				{Parent: 1, Name: inl, CallFile: h, CallLine: 99},
+				{Parent: -1, Lang: sym.LangCpp, Name: start, Entry: top, Size: 0x1100},
+				{Parent: 0, Lang: sym.LangC, Name: irq, CallFile: c, CallLine: 10, CallColumn: 3},
+				{Parent: 1, Lang: sym.LangC, Name: inl, CallFile: h, CallLine: 99},
 				{Parent: -1, Name: old, Entry: top - 8},
 			},
 			Rows: []sym.Row{

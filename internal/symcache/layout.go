@@ -8,6 +8,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
+	"symbolon/internal/sym"
 )
 
 // Version is the version of the format. A reader reads exactly its own: a
@@ -15,7 +16,8 @@ import (
 //
 //	1  first version
 //	2  rows of one size, behind their offsets, instead of a stream for each bucket
-const Version = 2
+//	3  languages
+const Version = 3
 
 // Numbers of the format. They are on disk and never change within a Version.
 const (
@@ -173,7 +175,15 @@ type head struct {
 	bodySize  uint64
 	sumsCheck uint32 // checksum of the checksums and their padding
 	shapes    [sections]shape
+	langs     []langOrigins
 	size      int // bytes of the head itself
+}
+
+// langOrigins is how many origins are of a language. Those of the first one are
+// the first.
+type langOrigins struct {
+	lang  sym.Lang
+	count uint64
 }
 
 func (h *head) pages() int { return int((h.bodySize + pageSize - 1) >> pageShift) }
@@ -242,6 +252,10 @@ func (h *head) append(b []byte) ([]byte, error) {
 	for _, text := range texts {
 		b = appendText(b, text)
 	}
+	b = binary.AppendUvarint(b, uint64(len(h.langs)))
+	for _, l := range h.langs {
+		b = binary.AppendUvarint(appendText(b, l.lang.String()), l.count)
+	}
 	h.size = len(b) - start + 4
 	le.PutUint32(b[start+12:], uint32(h.size))
 	return le.AppendUint32(b, crc32.Checksum(b[start:], castagnoli)), nil
@@ -285,6 +299,9 @@ func parseHead(b []byte) (*head, error) {
 		return nil, err
 	}
 	h.parseTexts(c)
+	if err := h.parseLangs(c); err != nil {
+		return nil, err
+	}
 	switch kind {
 	case debugIDUUID:
 		h.info.Module.DebugID = ident.NewDebugID(uuid, age)
@@ -297,8 +314,30 @@ func parseHead(b []byte) (*head, error) {
 	return h, nil
 }
 
+// textAt is the text that c is at.
+func textAt(c *bin.Cursor) string { return string(c.Bytes(int(min(c.Uleb(), maxHead)))) }
+
+// parseLangs reads how many origins there are of each language: all of them
+// have one.
+func (h *head) parseLangs(c *bin.Cursor) error {
+	left := h.shapes[secOrigins].count
+	for range min(c.Uleb(), uint64(sym.Langs)) {
+		lang, ok := sym.ParseLang(textAt(c))
+		l := langOrigins{lang, c.Uleb()}
+		if !ok || l.count > left {
+			return malformed("head", "%d origins of language %d, of %d", l.count, lang, left)
+		}
+		left -= l.count
+		h.langs = append(h.langs, l)
+	}
+	if left > 0 {
+		return malformed("head", "%d origins are of no language", left)
+	}
+	return nil
+}
+
 func (h *head) parseTexts(c *bin.Cursor) {
-	text := func() string { return string(c.Bytes(int(min(c.Uleb(), maxHead)))) }
+	text := func() string { return textAt(c) }
 	m := &h.info.Module
 	m.Type, m.Arch = ident.ParseType(text()), ident.ParseArch(text())
 	m.CodeFile, m.CodeID = text(), ident.CodeID(text())

@@ -101,6 +101,7 @@ func (t *Table) appendFrames(dst []sym.Frame, node, file uint64, line, column ui
 		dst = append(dst, sym.Frame{})
 		f := &dst[len(dst)-1]
 		f.Func, f.File, f.Line, f.Column, f.Inlined = funcText(origin), fileText(file), line, column, away != 0
+		f.Lang = t.lang(origin)
 		if away == 0 {
 			for i := first; i < len(dst); i++ {
 				dst[i].Entry, dst[i].Size = t.head.base+a, b
@@ -112,6 +113,16 @@ func (t *Table) appendFrames(dst []sym.Frame, node, file uint64, line, column ui
 	}
 	t.damaged(secNodes, "node %d of %d leads to nothing, or has more than %d calls above it", node, t.nodes.count, MaxDepth)
 	return dst[:first]
+}
+
+// lang is the language of an origin, which must exist.
+func (t *Table) lang(origin uint64) sym.Lang {
+	for i := range t.langs {
+		if l := &t.langs[i]; origin < l.end {
+			return l.lang
+		}
+	}
+	return sym.LangNone
 }
 
 // atOrBefore is the last record of r whose first field is at most v.
@@ -157,5 +168,5 @@ func (t *Table) Nearest(addr uint64) (sym.Frame, bool) {
 	if origin >= t.origins.count {
 		return sym.Frame{}, t.damaged(secFunctions, "function %d: origin %d of %d", i, origin, t.origins.count)
 	}
-	return sym.Frame{Func: funcText(origin), Entry: t.head.base + entry, Size: t.functions.get(i, 1)}, true
+	return sym.Frame{Func: funcText(origin), Entry: t.head.base + entry, Size: t.functions.get(i, 1), Lang: t.lang(origin)}, true
 }

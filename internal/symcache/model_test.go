@@ -54,7 +54,7 @@ func (m *model) nearest(addr uint64) (best sym.Frame, found bool) {
 				continue
 			}
 			if !found || n.Entry > best.Entry || n.Entry == best.Entry && best.Size == 0 && n.Size != 0 {
-				best, found = sym.Frame{Func: n.Name, Entry: n.Entry, Size: n.Size}, true
+				best, found = sym.Frame{Func: n.Name, Entry: n.Entry, Size: n.Size, Lang: n.Lang}, true
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func spell(names texter, frames []sym.Frame) string {
 		if f.File != 0 {
 			fmt.Fprintf(&b, " in %q", named(names, f.File))
 		}
-		fmt.Fprintf(&b, ":%d:%d %#x+%d %t\n", f.Line, f.Column, f.Entry, f.Size, f.Inlined)
+		fmt.Fprintf(&b, ":%d:%d %#x+%d %t %s\n", f.Line, f.Column, f.Entry, f.Size, f.Inlined, f.Lang)
 	}
 	return b.String()
 }
@@ -182,6 +182,7 @@ type maker struct {
 	names   []sym.Text
 	files   []sym.Text
 	columns bool
+	langs   []sym.Lang
 }
 
 func newModel(from rand.Source) (*model, *rand.Rand) {
@@ -192,6 +193,9 @@ func newModel(from rand.Source) (*model, *rand.Rand) {
 	}
 	for range 1 + r.IntN(6) {
 		k.files = append(k.files, k.m.text(k.path()))
+	}
+	for range 1 + r.IntN(3)*r.IntN(3) {
+		k.langs = append(k.langs, sym.Lang(r.IntN(int(sym.Langs))))
 	}
 	starts := []uint64{0, 1, 0x1000, 0x1000 + r.Uint64N(5000), 1<<32 - 300, 1 << 40, 0xffffffff81000000, 1<<64 - 1 - r.Uint64N(1<<16)}
 	addr := starts[r.IntN(len(starts))]
@@ -243,6 +247,8 @@ func (k *maker) path() string {
 	return parts[k.IntN(len(parts))] + fmt.Sprintf("file%d.cc", k.IntN(8))
 }
 
+func (k *maker) lang() sym.Lang { return k.langs[k.IntN(len(k.langs))] }
+
 func (k *maker) file() sym.Text {
 	if k.IntN(8) == 0 {
 		return 0
@@ -277,7 +283,7 @@ func (k *maker) block(addr uint64) uint64 {
 	}
 	for range 1 + k.IntN(3) {
 		b.Nodes = append(b.Nodes, sym.Node{
-			Parent: -1, Name: k.names[k.IntN(len(k.names))], Entry: addr - min(addr, k.Uint64N(3)*8), Size: k.Uint64N(3) * 32,
+			Parent: -1, Lang: k.lang(), Name: k.names[k.IntN(len(k.names))], Entry: addr - min(addr, k.Uint64N(3)*8), Size: k.Uint64N(3) * 32,
 		})
 	}
 	deep := 1 + k.IntN(4)
@@ -285,7 +291,7 @@ func (k *maker) block(addr uint64) uint64 {
 		deep = symcache.MaxDepth
 	}
 	for range k.IntN(20 * deep) {
-		n := sym.Node{Parent: int32(k.IntN(len(b.Nodes))), Name: k.names[k.IntN(len(k.names))]}
+		n := sym.Node{Parent: int32(k.IntN(len(b.Nodes))), Lang: k.lang(), Name: k.names[k.IntN(len(k.names))]}
 		if deep > 2 && k.IntN(2) == 0 {
 			n.Parent = int32(len(b.Nodes) - 1)
 		}

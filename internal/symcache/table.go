@@ -7,6 +7,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
+	"symbolon/internal/sym"
 )
 
 // A Table answers what a file says about an address. It is safe for concurrent
@@ -25,7 +26,14 @@ type Table struct {
 	text                                                                           span
 
 	starts  []extent // what extents holds
+	langs   []langEnd
 	rowBits uint64
+}
+
+// langEnd is the first origin that is not of a language any more, nor of one before.
+type langEnd struct {
+	end  uint64
+	lang sym.Lang
 }
 
 // span is a part of the body.
@@ -153,6 +161,11 @@ func (t *Table) slice() {
 	}
 	t.rowBits = uint64(t.head.shapes[secRows].width.bits())
 	t.text = span{at[secText], t.head.shapes[secText].count}
+	end := uint64(0)
+	for _, l := range t.head.langs {
+		end += l.count
+		t.langs = append(t.langs, langEnd{end, l.lang})
+	}
 }
 
 // readExtents reads and checks the extents.

@@ -1,0 +1,21 @@
+package sym_test
+
+import (
+	"testing"
+
+	"symbolon/internal/sym"
+)
+
+func TestLanguagesAreKnownByTheirNames(t *testing.T) {
+	seen := map[string]bool{}
+	for l := range sym.Langs {
+		name := l.String()
+		if got, ok := sym.ParseLang(name); got != l || !ok || seen[name] {
+			t.Errorf("language %d is %q, which is %d, %t", l, name, got, ok)
+		}
+		seen[name] = true
+	}
+	if _, ok := sym.ParseLang("latin"); ok || sym.Langs.String() != "" {
+		t.Error("a language that there is not has a name")
+	}
+}
