@@ -14,6 +14,7 @@ type chunk struct {
 	off, len   uint32 // in the code of the unit; len 0: off is the index of a symbol
 	unit       int32
 	layer      uint16 // a lower one hides a higher one
+	lang       sym.Lang
 }
 
 // beats says whether c hides d where both are: the lower layer, then the one
@@ -38,8 +39,9 @@ func (c *chunk) beats(d *chunk) bool {
 //
 //	uleb  nodes
 //	      of the root: its name, zigzag of its entry less start, uleb of its size
-//	      of each other node: uleb of how far back its parent is, its name,
-//	      uleb of call file, call line and call column
+//	      of each other node: uleb of (how far back its parent is << 1 | 1 if a
+//	      byte with its language follows, which else is that of the chunk), its
+//	      name, uleb of call file, call line and call column
 //	      of each row, up to the end: a byte with what has changed since the row
 //	      before (of the first: since no node, file and column) and, above
 //	      stepShift, how far its address is from there (of the first: from start);
@@ -59,6 +61,9 @@ const (
 	longStep  = 1<<(8-stepShift) - 1
 )
 
+// otherLang says that the language of a node follows.
+const otherLang = 1
+
 // coder writes the code of one chunk. Rows come before all nodes are known.
 type coder struct {
 	nodes, rows []byte
@@ -67,6 +72,7 @@ type coder struct {
 	addr        uint64 // of the last row
 	last        codedRow
 	any         bool // there is a row
+	lang        sym.Lang
 }
 
 type codedRow struct {
@@ -92,17 +98,24 @@ func appendName(dst []byte, t sym.Text) []byte {
 }
 
 // root is the first node of the chunk.
-func (c *coder) root(name sym.Text, entry, size uint64) {
+func (c *coder) root(name sym.Text, lang sym.Lang, entry, size uint64) {
 	b := appendName(c.nodes, name)
 	b = binary.AppendUvarint(b, zigzag(int64(entry-c.start)))
 	c.nodes = binary.AppendUvarint(b, size)
-	c.numNodes = 1
+	c.numNodes, c.lang = 1, lang
 }
 
 // call adds the node of a call and tells its number.
-func (c *coder) call(parent int32, name sym.Text, at codedRow) int32 {
+func (c *coder) call(parent int32, name sym.Text, lang sym.Lang, at codedRow) int32 {
 	n := int32(c.numNodes)
-	b := binary.AppendUvarint(c.nodes, uint64(n-parent))
+	back := uint64(n-parent) << 1
+	if lang != c.lang {
+		back |= otherLang
+	}
+	b := binary.AppendUvarint(c.nodes, back)
+	if lang != c.lang {
+		b = append(b, byte(lang))
+	}
 	b = appendName(b, name)
 	b = binary.AppendUvarint(b, uint64(at.file))
 	b = binary.AppendUvarint(b, uint64(at.line))
@@ -189,13 +202,18 @@ func (d *decoder) name() sym.Text {
 func decoderOf(c *chunk, code []byte, nodes []sym.Node) (decoder, []sym.Node) {
 	d := decoder{b: code, unit: int(c.unit), row: sym.Row{Addr: c.start}}
 	for i := range int(d.uleb()) {
-		n := sym.Node{Parent: -1}
+		n := sym.Node{Parent: -1, Lang: c.lang}
 		if i == 0 {
 			n.Name = d.name()
 			n.Entry = c.start + uint64(unzigzag(d.uleb()))
 			n.Size = d.uleb()
 		} else {
-			n.Parent = int32(i) - int32(d.uleb())
+			back := d.uleb()
+			n.Parent = int32(i) - int32(back>>1)
+			if back&otherLang != 0 && d.p < len(d.b) {
+				n.Lang = sym.Lang(d.b[d.p])
+				d.p++
+			}
 			n.Name = d.name()
 			n.CallFile = fileText(d.unit, uint32(d.uleb()))
 			n.CallLine = uint32(d.uleb())

@@ -41,7 +41,7 @@ func (g *image) add(d *digest, start, end uint64, kind uint16, code *coder) {
 	if !ok {
 		return
 	}
-	c := chunk{start: start - base, end: end - base, off: uint32(len(d.code)), unit: int32(d.unit), layer: part*layersOfPart + kind}
+	c := chunk{start: start - base, end: end - base, off: uint32(len(d.code)), unit: int32(d.unit), layer: part*layersOfPart + kind, lang: code.lang}
 	if c.end <= c.start {
 		return
 	}

@@ -100,6 +100,13 @@
 // method, which the file does not tell: it is the next token. Functions have no
 // names, which only the assembly knows.
 //
+// # Languages
+//
+// A function, and each inlined call, is in the language of the unit that its name
+// comes from: in DWARF that of the definition, in a PDB what the compiler of the
+// module says of it, in a portable PDB that of the document of its first line.
+// Names of symbol tables and of Breakpad files are in none, also mangled ones.
+//
 // # Packed files
 //
 // Files compressed with gzip, zstd and xz, and the members of ar, zip, tar and

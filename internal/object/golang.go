@@ -73,10 +73,10 @@ func (m *merger) goChunk(b *gopcln.Body, f gopcln.Func, rows []gopcln.Row) {
 	for i, n := range b.Nodes {
 		name := sym.Text(uint64(n.Name)<<kindShift | kindGoName)
 		if i == 0 {
-			m.code.root(name, f.Entry, f.End-f.Entry)
+			m.code.root(name, sym.LangGo, f.Entry, f.End-f.Entry)
 			continue
 		}
-		m.code.call(n.Parent, name, codedRow{file: file(n.CallFile), line: n.CallLine})
+		m.code.call(n.Parent, name, sym.LangGo, codedRow{file: file(n.CallFile), line: n.CallLine})
 	}
 	for _, r := range rows {
 		m.code.row(r.Addr, codedRow{node: r.Node, file: file(r.File), line: r.Line})

@@ -160,7 +160,7 @@ func said(dst []byte, a answerer, frames []sym.Frame, addr uint64) []byte {
 	for _, f := range frames {
 		dst = append(a.AppendText(dst, f.Func), 0)
 		dst = append(a.AppendText(dst, f.File), 0)
-		dst = fmt.Appendf(dst, "%d %d %x %x %v\n", f.Line, f.Column, f.Entry, f.Size, f.Inlined)
+		dst = fmt.Appendf(dst, "%d %d %x %x %v %s\n", f.Line, f.Column, f.Entry, f.Size, f.Inlined, f.Lang)
 	}
 	return dst
 }

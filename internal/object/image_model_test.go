@@ -133,10 +133,14 @@ func (p *modelPiece) tell(m *modelProgram, at, base uint64) string {
 	var b strings.Builder
 	where, _ := m.line(p.unit, at)
 	for i := len(chain) - 1; i >= 0; i-- {
-		fmt.Fprintf(&b, "%s %s < ", m.scoped(p.unit, "", chain[i].Name), where)
+		lang := p.unit.Lang
+		if chain[i].Lang != 0 {
+			lang = chain[i].Lang
+		}
+		fmt.Fprintf(&b, "%s %s %s < ", m.scoped(p.unit, "", chain[i].Name), where, modelLangs[lang])
 		where = m.where(p.unit, chain[i].File, chain[i].Line, chain[i].Column)
 	}
-	fmt.Fprintf(&b, "%s %s [%x+%x]", m.nameOf(p.unit, p.fn, entry), where, entry-base, p.span[1]-p.span[0])
+	fmt.Fprintf(&b, "%s %s %s [%x+%x]", m.nameOf(p.unit, p.fn, entry), where, modelLangs[p.unit.Lang], entry-base, p.span[1]-p.span[0])
 	return b.String()
 }
 
@@ -204,7 +208,9 @@ func (m *modelProgram) where(u *fixture.ProgramUnit, file, line, column int) str
 	return fmt.Sprintf("%s:%d:%d", path, line, column)
 }
 
-const modelC, modelCpp = 0x0c, 0x04 // DW_LANG
+const modelC, modelCpp, modelRust, modelAssembler = 0x0c, 0x04, 0x1c, 0x8001 // DW_LANG
+
+var modelLangs = map[int]string{modelC: "c", modelCpp: "cpp", modelRust: "rust"}
 
 func (m *modelProgram) scoped(u *fixture.ProgramUnit, scope, name string) string {
 	if scope != "" && u.Lang == modelCpp {
@@ -329,7 +335,7 @@ func (m *modelProgram) symbol(at uint64) *modelSymbol { return symbolOf(m.extent
 // symbolAnswers is a symbol with the row of a line program, if there is one.
 func (m *modelProgram) symbolAnswers(s *modelSymbol, at, base uint64) (out []string) {
 	tell := func(where string) {
-		out = append(out, fmt.Sprintf("%s %s [%x+%x]", s.Name, where, s.Value-base, s.Size))
+		out = append(out, fmt.Sprintf("%s %s  [%x+%x]", s.Name, where, s.Value-base, s.Size))
 	}
 	for _, u := range m.Units {
 		if !mayTell(u, at) {
@@ -349,7 +355,7 @@ func (m *modelProgram) symbolAnswers(s *modelSymbol, at, base uint64) (out []str
 func tellFrames(o *object.Object, frames []sym.Frame) string {
 	var b strings.Builder
 	for i, f := range frames {
-		fmt.Fprintf(&b, "%s %s:%d:%d", str(o, f.Func), str(o, f.File), f.Line, f.Column)
+		fmt.Fprintf(&b, "%s %s:%d:%d %s", str(o, f.Func), str(o, f.File), f.Line, f.Column, f.Lang)
 		if f.Inlined != (i+1 < len(frames)) {
 			b.WriteString(" (wrong Inlined)")
 		}

@@ -63,7 +63,7 @@ func (r *programMaker) within(s span, most int) span {
 
 func (r *programMaker) unit() {
 	u := &fixture.ProgramUnit{
-		Version: []int{2, 4, 4, 5, 5}[r.IntN(5)], Wide: r.one(4), Lang: []int{modelC, modelCpp}[r.IntN(2)],
+		Version: []int{2, 4, 4, 5, 5}[r.IntN(5)], Wide: r.one(4), Lang: []int{modelC, modelCpp, modelAssembler}[r.IntN(3)],
 		Dir: "/d" + fmt.Sprint(len(r.Units)), Files: []string{"a.c", "b.h", "c.h"}, NoLines: r.one(8),
 	}
 	for range r.IntN(7) {
@@ -128,6 +128,9 @@ func (r *programMaker) calls(u *fixture.ProgramUnit, in []span, depth int) (out 
 	var taken []span
 	for range r.IntN(4) / depth {
 		c := &fixture.ProgramCall{Name: r.name("i"), File: r.IntN(4), Line: 1 + r.IntN(90), Column: r.IntN(9)}
+		if r.one(5) {
+			c.Lang = []int{modelC, modelCpp, modelRust}[r.IntN(3)]
+		}
 		for range 1 + r.IntN(2) {
 			s := r.within(in[r.IntN(len(in))], 0x20)
 			if r.one(8) {

@@ -104,6 +104,7 @@ func (g *image) symbolBlock(b *sym.Block, c *chunk, from uint64) {
 type root struct {
 	entry, size uint64
 	name        sym.Text
+	lang        sym.Lang
 }
 
 // nearest is the function or symbol that starts last of those that do not
@@ -113,7 +114,7 @@ func (g *image) nearest(addr uint64) (sym.Frame, bool) {
 		_ = g.blocks(BlockOptions{}, func(b *sym.Block) error { // the problems are told elsewhere
 			if len(b.Nodes) > 0 {
 				n := &b.Nodes[0]
-				g.roots = append(g.roots, root{n.Entry, n.Size, n.Name})
+				g.roots = append(g.roots, root{n.Entry, n.Size, n.Name, n.Lang})
 			}
 			return nil
 		})
@@ -134,5 +135,5 @@ func (g *image) nearest(addr uint64) (sym.Frame, bool) {
 		return sym.Frame{}, false
 	}
 	r := g.roots[i]
-	return sym.Frame{Func: r.name, Entry: r.entry, Size: r.size}, true
+	return sym.Frame{Func: r.name, Entry: r.entry, Size: r.size, Lang: r.lang}, true
 }

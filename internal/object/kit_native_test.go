@@ -87,7 +87,7 @@ func borders(t *testing.T, o *object.Object) (addrs []uint64) {
 func spell(frames []sym.Frame, text func([]byte, sym.Text) []byte) string {
 	var b []byte
 	for _, f := range frames {
-		b = fmt.Appendf(b, "%s at %s:%d:%d [%x+%x] %v; ", text(nil, f.Func), text(nil, f.File), f.Line, f.Column, f.Entry, f.Size, f.Inlined)
+		b = fmt.Appendf(b, "%s at %s:%d:%d [%x+%x] %v %s; ", text(nil, f.Func), text(nil, f.File), f.Line, f.Column, f.Entry, f.Size, f.Inlined, f.Lang)
 	}
 	return string(b)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"symbolon/internal/format/dwarf"
+	"symbolon/internal/sym"
 )
 
 // merger makes the chunks of one function: it lays its calls, which are a tree
@@ -67,7 +68,7 @@ func (m *merger) function(d *digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf
 		begin := func() {
 			m.code.begin(r.Start)
 			m.stamp++
-			m.code.root(m.image.nameText(f.Name), entry, r.End-r.Start)
+			m.code.root(m.image.nameText(f.Name), dwarfLang(f.Lang), entry, r.End-r.Start)
 		}
 		begin()
 		if !odd && !m.sweep(calls, r) {
@@ -280,7 +281,7 @@ func (m *merger) node(calls []dwarf.Call, call int32) int32 {
 		if c.File != 0 || c.Line != 0 {
 			at.file = m.file(c.File)
 		}
-		node := m.code.call(m.node(calls, c.Parent), m.image.nameText(c.Name), at)
+		node := m.code.call(m.node(calls, c.Parent), m.image.nameText(c.Name), dwarfLang(c.Lang), at)
 		n.stamp, n.node = m.stamp, node
 	}
 	return n.node
@@ -289,6 +290,6 @@ func (m *merger) node(calls []dwarf.Call, call int32) int32 {
 // symbol makes the code of the part of a symbol that has lines.
 func (m *merger) symbol(s *symbol, pos, until uint64) {
 	m.code.begin(pos)
-	m.code.root(s.text(), s.addr, s.size)
+	m.code.root(s.text(), sym.LangNone, s.addr, s.size)
 	m.lay(0, pos, until)
 }

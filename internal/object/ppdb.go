@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -18,7 +19,7 @@ type portable struct {
 	room int64 // bytes that an embedded source may have
 	held int64 // bytes of the file that are in memory for it
 
-	starts   func() []uint64 // of methods with lines
+	starts   func() []methodStart
 	problems problems
 	origins  origins
 	counts   Counts // guarded by problems.mu
@@ -55,7 +56,7 @@ func openPortable(src bin.Source, opt Options) (*Object, error) {
 		Kind: kindNames[kindPortable], Type: "dbg",
 		Module: ident.Module{Type: ident.TypeDotnet, DebugID: ident.NewGUID(f.GUID, f.Stamp)},
 	}
-	if p.nextStart(1) > 0 {
+	if first, _ := p.nextStart(1); first > 0 {
 		info.Features |= HasDebug
 	}
 	if f.Sources() > 0 || links(f.Link) && f.Documents() > 0 {
@@ -91,17 +92,27 @@ func (p *portable) lookup(dst []sym.Frame, addr uint64) (frames []sym.Frame) {
 	}
 	method, il := methodAt(addr)
 	var found sym.Row
-	known := false
+	lang, known := sym.LangNone, false
 	for points := p.file.Points(method); points.Next() && points.IL <= il; {
-		if !points.Hidden {
-			found, known = p.row(&points.Point), true
+		if points.Hidden {
+			continue
 		}
+		if !known {
+			lang = p.lang(points.Document)
+		}
+		found, known = p.row(&points.Point), true
 	}
 	if !known {
 		return dst
 	}
-	return append(dst, sym.Frame{Func: textNameless, File: found.File, Line: found.Line, Column: found.Column, Entry: entryOf(method)})
+	return append(dst, sym.Frame{
+		Func: textNameless, File: found.File, Line: found.Line, Column: found.Column, Entry: entryOf(method), Lang: lang,
+	})
 }
+
+// lang is the language of a document: that of a method is the one of its first
+// line.
+func (p *portable) lang(document uint32) sym.Lang { return portableLang(p.file.Language(document)) }
 
 // row is what a point says, without an address.
 func (p *portable) row(x *ppdb.Point) sym.Row {
@@ -115,36 +126,43 @@ func (p *portable) row(x *ppdb.Point) sym.Row {
 	return r
 }
 
-// nextStart is the first method from one on that has a line, zero if none has.
-func (p *portable) nextStart(method uint32) uint32 {
+// nextStart is the first method from one on that has a line, zero if none has,
+// and the document of that line.
+func (p *portable) nextStart(method uint32) (first, document uint32) {
 	for ; method <= p.methods(); method++ {
 		for points := p.file.Points(method); points.Next(); {
 			if !points.Hidden {
-				return method
+				return method, points.Document
 			}
 		}
 	}
-	return 0
+	return 0, 0
 }
 
-func (p *portable) findStarts() (starts []uint64) {
+// methodStart is where a method with lines starts.
+type methodStart struct {
+	entry uint64
+	lang  sym.Lang
+}
+
+func (p *portable) findStarts() (starts []methodStart) {
 	defer unfault(new(error))()
-	for m := p.nextStart(1); m > 0; m = p.nextStart(m + 1) {
-		starts = append(starts, entryOf(m))
+	for m, doc := p.nextStart(1); m > 0; m, doc = p.nextStart(m + 1) {
+		starts = append(starts, methodStart{entryOf(m), p.lang(doc)})
 	}
 	return starts
 }
 
 func (p *portable) nearest(addr uint64) (sym.Frame, bool) {
 	starts := p.starts()
-	i, found := slices.BinarySearch(starts, addr)
+	i, found := slices.BinarySearchFunc(starts, addr, func(s methodStart, addr uint64) int { return cmp.Compare(s.entry, addr) })
 	if !found {
 		i--
 	}
 	if i < 0 {
 		return sym.Frame{}, false
 	}
-	return sym.Frame{Func: textNameless, Entry: starts[i]}, true
+	return sym.Frame{Func: textNameless, Entry: starts[i].entry, Lang: starts[i].lang}, true
 }
 
 func (p *portable) appendText(dst []byte, t sym.Text) (out []byte) {
@@ -239,14 +257,18 @@ func (p *portable) blocks(_ BlockOptions, yield func(*sym.Block) error) (err err
 func (p *portable) rows(b *sym.Block, method uint32, points *ppdb.Points) {
 	b.Reset()
 	var last sym.Row
+	lang := sym.LangNone
 	for points.Next() {
 		r := p.row(&points.Point)
 		if points.Hidden || len(b.Rows) > 0 && r == last {
 			continue
 		}
+		if len(b.Rows) == 0 {
+			lang = p.lang(points.Document)
+		}
 		last = r
 		r.Addr = entryOf(method) + uint64(points.IL)
 		b.Rows = append(b.Rows, r)
 	}
-	b.Nodes = append(b.Nodes, sym.Node{Parent: -1, Name: textNameless, Entry: entryOf(method)})
+	b.Nodes = append(b.Nodes, sym.Node{Parent: -1, Lang: lang, Name: textNameless, Entry: entryOf(method)})
 }

@@ -46,10 +46,10 @@ func FamilyOf(lang uint16) Family {
 	return FamilyOther
 }
 
-// langOfName is a DW_LANG for a DW_LNAME, which version 6 has instead; 0 if it
-// has no family.
+// langOfName is a DW_LANG for a DW_LNAME, which version 6 has instead; 0 if
+// nobody asks for it.
 func langOfName(n uint64) uint16 {
-	const names = "\x00\x0d\x00\x02\x04\x00\x00\x13\x00\x00\x16\x00\x00\x00\x00\x00\x00\x10\x11\x1b\x15\x00\x00\x00\x00\x1c\x1e\x00\x00\x31"
+	const names = "\x00\x0d\x00\x02\x04\x00\x00\x13\x00\x00\x16\x00\x00\x00\x00\x00\x00\x10\x11\x1b\x15\x00\x00\x00\x00\x1c\x1e\x00\x00\x31\x32"
 	if n < uint64(len(names)) {
 		return uint16(names[n])
 	}

@@ -27,6 +27,7 @@ type Call struct {
 	Parent             int32 // among the calls of the function, before this one; -1: the function
 	First, N           int32 // ranges; none: those of the calls inside of it
 	File, Line, Column uint32
+	Lang               uint16
 }
 
 const (
@@ -306,9 +307,9 @@ func (w *Walker) take(e *entry, die int) bool {
 		if n == 0 && !w.hollow(e) {
 			return false
 		}
-		name, _ := w.nameOf(die)
+		name, lang := w.nameOf(die)
 		w.tree.Calls = append(w.tree.Calls, Call{
-			Parent: w.now.call, Name: name, First: int32(first), N: n,
+			Parent: w.now.call, Name: name, Lang: lang, First: int32(first), N: n,
 			File: w.count(slotFile), Line: w.count(slotLine), Column: w.count(slotColumn),
 		})
 		if e.flags&hasChildren != 0 {

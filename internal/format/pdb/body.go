@@ -11,9 +11,10 @@ import (
 // Body is what a module says about its code. It is filled by File.Body, and
 // keeps its memory for the next one.
 type Body struct {
-	Procs []Proc
-	Sites []Site // of each procedure together, those around others first
-	Lines []Line
+	Language Language
+	Procs    []Proc
+	Sites    []Site // of each procedure together, those around others first
+	Lines    []Line
 
 	data      []byte // behind the symbols
 	room      []byte
@@ -64,7 +65,7 @@ const maxScopes = 256
 func (f *File) Body(module int, m *Body) error {
 	m.Procs, m.Sites, m.Lines = m.Procs[:0], m.Sites[:0], m.Lines[:0]
 	mod := &f.Modules[module]
-	m.base, m.cut = mod.base, false
+	m.base, m.cut, m.Language = mod.base, false, LanguageUnknown
 	if mod.stream == noStream || mod.symbols <= 4 {
 		return nil
 	}
@@ -134,6 +135,9 @@ func (m *Body) readSymbols(f *File, data []byte) {
 			m.scopes = m.scopes[:max(0, len(m.scopes)-1)]
 			continue
 		case !opens(r.kind):
+			if m.Language == LanguageUnknown {
+				m.readLanguage(r)
+			}
 			continue
 		case len(m.scopes) == maxScopes:
 			deep++

@@ -12,21 +12,25 @@ import (
 // The kinds of symbol records that are read. Those with ST have names with a
 // length in front instead of a NUL behind, as compilers up to 2002 wrote them.
 const (
+	symCompile      = 0x0001
 	symEnd          = 0x0006
 	symThunk        = 0x1102
 	symThunkST      = 0x0206
 	symBlock        = 0x1103
 	symBlockST      = 0x0207
 	symWith         = 0x1104
+	symCompile2ST   = 0x1013
 	symLocalProcST  = 0x100a
 	symGlobalProcST = 0x100b
 	symPublicST     = 0x1009
 	symPublic       = 0x110e
 	symLocalProc    = 0x110f
 	symGlobalProc   = 0x1110
+	symCompile2     = 0x1116
 	symGlobalMan    = 0x112a
 	symLocalMan     = 0x112b
 	symSepCode      = 0x1132
+	symCompile3     = 0x113c
 	symLocalProcID  = 0x1146
 	symGlobalProcID = 0x1147
 	symInlineSite   = 0x114d

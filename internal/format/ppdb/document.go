@@ -48,6 +48,18 @@ func (f *File) AppendPath(dst []byte, document uint32) []byte {
 	return dst[:min(len(dst), from+maxPath)]
 }
 
+// The GUIDs of languages.
+const (
+	CSharp      = "\xf8\x62\x51\x3f\xc6\x07\xd3\x11\x90\x53\x00\xc0\x4f\xa3\x02\xa1" // 3F5162F8-07C6-11D3-9053-00C04FA302A1
+	VisualBasic = "\xb8\xd0\x12\x3a\x6c\xc2\xd0\x11\xb4\x42\x00\xa0\x24\x4a\x1d\xd2" // 3A12D0B8-C26C-11D0-B442-00A0244A1DD2
+	FSharp      = "\xc9\x38\x4f\xab\xe6\xb6\xba\x43\xbe\x3b\x58\x08\x0b\x2c\xcc\xe3" // AB4F38C9-B6E6-43BA-BE3B-58080B2CCCE3
+)
+
+// Language is the GUID of the language of a document, nil if it has none.
+func (f *File) Language(document uint32) []byte {
+	return f.guid(f.tables[tableDocument].cell(document, 3))
+}
+
 // findEmbedded lists the sources that the file has, or links to.
 func (f *File) findEmbedded() {
 	t := &f.tables[tableCustom]
