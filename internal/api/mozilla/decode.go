@@ -75,18 +75,18 @@ const strictJobs = 10
 // decode reads and checks the body of a request. The error is a *refusal or
 // an *api.BodyError.
 func decode(body io.Reader, is dialect) (*payload, error) {
-	s := newScanner(body)
-	defer s.free()
+	s := api.NewScanner(body)
+	defer s.Free()
 	p := document(s, is)
 	var unread *api.BodyError
 	var refused *refusal
 	switch {
-	case s.err == nil:
+	case s.Err == nil:
 		p.ask(is)
 		return p, nil
-	case errors.As(s.err, &unread):
+	case errors.As(s.Err, &unread):
 		return nil, unread
-	case errors.As(s.err, &refused):
+	case errors.As(s.Err, &refused):
 		return nil, refused
 	}
 	return nil, &refusal{http.StatusBadRequest, is.either("Invalid JSON passed in", "Payload is not valid JSON")}
@@ -94,19 +94,19 @@ func decode(body io.Reader, is dialect) (*payload, error) {
 
 // document reads the whole body: the list of jobs in it, or else the job that
 // it is itself. What is wrong with them counts only if the JSON is right.
-func document(s *scanner, is dialect) *payload {
-	if s.peek() != '{' {
-		s.skip()
-		s.finish()
-		s.fail(&refusal{http.StatusBadRequest, is.either("Not a dict", "job 0 is invalid")})
+func document(s *api.Scanner, is dialect) *payload {
+	if s.Peek() != '{' {
+		s.Skip()
+		s.Finish()
+		s.Fail(&refusal{http.StatusBadRequest, is.either("Not a dict", "job 0 is invalid")})
 		return nil
 	}
 	single := newDraft(s, is)
 	var list *draft
 	var debug, extensions, four bool
-	s.enter()
-	for n := 0; s.next(&n); {
-		switch key := string(s.key()); {
+	s.Enter()
+	for n := 0; s.Next(&n); {
+		switch key := string(s.Key()); {
 		case key == "stacks":
 			single.readStacks()
 		case key == "memoryMap":
@@ -115,16 +115,16 @@ func document(s *scanner, is dialect) *payload {
 			list = newDraft(s, is)
 			list.readJobs()
 		case key == "debug" && !is.jobs:
-			debug = s.truthy()
+			debug = s.Truthy()
 		case key == "extensions":
-			extensions = s.truthy()
+			extensions = s.Truthy()
 		case key == "version" && is.tecken:
 			four = isFour(s)
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
-	s.finish()
+	s.Finish()
 	chosen := single
 	if list != nil {
 		chosen = list
@@ -132,19 +132,19 @@ func document(s *scanner, is dialect) *payload {
 		single.endJob(is.tecken && !four)
 	}
 	if refused := chosen.verdict(); refused != nil {
-		s.fail(refused)
+		s.Fail(refused)
 	}
 	chosen.p.debug, chosen.p.extensions = debug, extensions
 	return &chosen.p
 }
 
 // isFour reads a value and says whether it is the number 4.
-func isFour(s *scanner) bool {
-	if c := s.peek(); c < '0' || c > '9' {
-		s.skip()
+func isFour(s *api.Scanner) bool {
+	if c := s.Peek(); c < '0' || c > '9' {
+		s.Skip()
 		return false
 	}
-	lit, _ := s.number()
+	lit, _ := s.Number()
 	v, err := strconv.ParseFloat(string(lit), 64)
 	return err == nil && v == 4
 }
@@ -152,24 +152,24 @@ func isFour(s *scanner) bool {
 // readJobs reads the value of "jobs". Anything that has a length counts as that
 // many jobs, of which only objects can be good ones.
 func (b *draft) readJobs() {
-	switch c := b.peek(); c {
+	switch c := b.Peek(); c {
 	case '[':
-		b.enter()
-		for b.next(&b.count) {
+		b.Enter()
+		for b.Next(&b.count) {
 			b.readJob()
 		}
 		return
 	case '{':
-		b.enter()
-		for b.next(&b.count) {
-			b.key()
-			b.skip()
+		b.Enter()
+		for b.Next(&b.count) {
+			b.Key()
+			b.Skip()
 		}
 	case '"':
-		b.str(true)
-		b.count = utf8.RuneCount(b.text)
+		b.Str(true)
+		b.count = utf8.RuneCount(b.Text)
 	default:
-		b.scalar(c)
+		b.Scalar(c)
 		b.refused = "job 0 is invalid"
 	}
 	if b.count > 0 {
@@ -185,23 +185,23 @@ func (b *draft) readJob() {
 	}
 	switch {
 	case b.refused != "" || b.is.limits.Strict && b.count > strictJobs:
-		b.skip()
+		b.Skip()
 		return
-	case b.peek() != '{':
-		b.skip()
+	case b.Peek() != '{':
+		b.Skip()
 		b.refused = "job " + strconv.Itoa(len(b.p.jobs)) + " is invalid"
 		return
 	}
 	b.beginJob()
-	b.enter()
-	for n := 0; b.next(&n); {
-		switch string(b.key()) {
+	b.Enter()
+	for n := 0; b.Next(&n); {
+		switch string(b.Key()) {
 		case "stacks":
 			b.readStacks()
 		case "memoryMap":
 			b.readMap()
 		default:
-			b.skip()
+			b.Skip()
 		}
 	}
 	b.endJob(false)
@@ -221,7 +221,7 @@ func (b *draft) verdict() *refusal {
 // tooMany ends the reading: a limit of ours is passed.
 func (b *draft) tooMany(what string, most int) {
 	metric.Refused.Add(1, what)
-	b.fail(&refusal{http.StatusRequestEntityTooLarge, limitTitle(what, most)})
+	b.Fail(&refusal{http.StatusRequestEntityTooLarge, limitTitle(what, most)})
 }
 
 func limitTitle(what string, most int) string {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"symbolon/internal/api"
 	"symbolon/internal/symbolicate"
 )
 
@@ -15,7 +16,7 @@ import (
 // the last of several with one name counts, so a job is judged at its end.
 // Until then its frames carry indexes into its own memoryMap.
 type draft struct {
-	*scanner
+	*api.Scanner
 	is      dialect
 	p       payload
 	known   map[string]int32 // index of each module, by file and id with a zero between; nil: they are few
@@ -37,8 +38,8 @@ type member struct {
 	wrong string // the first thing that is wrong in it
 }
 
-func newDraft(s *scanner, is dialect) *draft {
-	return &draft{scanner: s, is: is}
+func newDraft(s *api.Scanner, is dialect) *draft {
+	return &draft{Scanner: s, is: is}
 }
 
 func (b *draft) beginJob() {
@@ -101,15 +102,15 @@ func (b *draft) settle() string {
 func (b *draft) readMap() {
 	b.maps = member{there: true}
 	b.p.maps = b.p.maps[:b.at.maps.from]
-	if b.peek() != '[' {
-		b.skip()
+	if b.Peek() != '[' {
+		b.Skip()
 		b.maps.wrong = "modules must be a list"
 		return
 	}
-	b.enter()
-	for n := 0; b.next(&n); {
+	b.Enter()
+	for n := 0; b.Next(&n); {
 		if b.maps.wrong != "" {
-			b.skip()
+			b.Skip()
 		} else if wrong := b.readModule(); wrong != "" {
 			b.maps.wrong = "module index " + strconv.Itoa(n-1) + wrong
 		}
@@ -118,24 +119,24 @@ func (b *draft) readMap() {
 
 func (b *draft) readModule() (wrong string) {
 	const shape = " does not have a debug_filename and debug_id"
-	if b.peek() != '[' {
-		b.skip()
+	if b.Peek() != '[' {
+		b.Skip()
 		return shape
 	}
 	var isText [2]bool
-	b.enter()
+	b.Enter()
 	n := 0
-	for b.next(&n) {
-		if b.peek() != '"' || n > 2 {
-			b.skip()
+	for b.Next(&n) {
+		if b.Peek() != '"' || n > 2 {
+			b.Skip()
 			continue
 		}
-		b.str(true)
-		isText[n-1] = !b.cut
+		b.Str(true)
+		isText[n-1] = !b.Cut
 		if n == 1 {
-			b.file = append(b.file[:0], b.text...)
+			b.file = append(b.file[:0], b.Text...)
 		} else {
-			b.id = append(b.id[:0], b.text...)
+			b.id = append(b.id[:0], b.Text...)
 		}
 	}
 	switch {
@@ -224,19 +225,19 @@ func (b *draft) readStacks() {
 	b.stacks = member{there: true}
 	b.p.stacks = b.p.stacks[:b.at.stacks.from]
 	b.p.req.Frames, b.p.odd = b.p.req.Frames[:b.frames], b.p.odd[:b.odd]
-	if b.peek() != '[' {
-		b.skip()
+	if b.Peek() != '[' {
+		b.Skip()
 		b.stacks.wrong = "stacks must be a list of lists"
 		return
 	}
-	b.enter()
+	b.Enter()
 	n := 0
-	for b.next(&n) {
+	for b.Next(&n) {
 		switch most := b.is.limits.MaxFrames; {
 		case b.stacks.wrong != "":
-			b.skip()
-		case b.peek() != '[':
-			b.skip()
+			b.Skip()
+		case b.Peek() != '[':
+			b.Skip()
 			b.stacks.wrong = fmt.Sprintf("stack %d is not a list", n-1)
 		case most >= 0 && len(b.p.stacks) >= most:
 			b.tooMany("stacks", most)
@@ -251,10 +252,10 @@ func (b *draft) readStacks() {
 }
 
 func (b *draft) readStack(stack int) {
-	b.enter()
-	for n := 0; b.next(&n); {
+	b.Enter()
+	for n := 0; b.Next(&n); {
 		if b.stacks.wrong != "" {
-			b.skip()
+			b.Skip()
 		} else if wrong := b.readFrame(); wrong != "" {
 			b.stacks.wrong = fmt.Sprintf("stack %d frame %d%s", stack, n-1, wrong)
 		}
@@ -265,23 +266,23 @@ func (b *draft) readStack(stack int) {
 // wrong with its index would come before.
 func (b *draft) readFrame() (wrong string) {
 	const shape = " is not a list of two items"
-	if b.peek() != '[' {
-		b.skip()
+	if b.Peek() != '[' {
+		b.Skip()
 		return shape
 	}
-	b.enter()
+	b.Enter()
 	var f symbolicate.Frame
 	var o odd
 	var indexed, placed bool
 	n := 0
-	for b.next(&n) {
+	for b.Next(&n) {
 		switch n {
 		case 1:
 			f.Module, indexed = b.readIndex()
 		case 2:
 			f.Addr, placed = b.readOffset(&o)
 		default:
-			b.skip()
+			b.Skip()
 		}
 	}
 	switch {
@@ -308,8 +309,8 @@ func (b *draft) readFrame() (wrong string) {
 // readIndex reads an index into the memoryMap. One that cannot be valid is
 // given as one that is not.
 func (b *draft) readIndex() (index int32, ok bool) {
-	c := b.peek()
-	v, ok := b.small()
+	c := b.Peek()
+	v, ok := b.Small()
 	if !ok {
 		lit, kind := b.readNumber(c)
 		if kind != integer {
@@ -340,14 +341,14 @@ const maxDigits = 4300
 // next read.
 func (b *draft) readNumber(c byte) (literal []byte, kind numberKind) {
 	if c != '-' && (c < '0' || c > '9') {
-		b.skip()
+		b.Skip()
 		return nil, noNumber
 	}
-	literal, whole := b.number()
+	literal, whole := b.Number()
 	switch {
 	case !whole:
 		return literal, fraction
-	case digits(bytes.TrimPrefix(literal, []byte("-"))) > maxDigits:
+	case len(bytes.TrimPrefix(literal, []byte("-"))) > maxDigits:
 		return literal, endless
 	}
 	return literal, integer
@@ -359,8 +360,8 @@ const nowhere = math.MaxUint64
 
 // readOffset reads an offset. One that is no address goes to o.
 func (b *draft) readOffset(o *odd) (addr uint64, ok bool) {
-	c := b.peek()
-	if v, ok := b.small(); ok {
+	c := b.Peek()
+	if v, ok := b.Small(); ok {
 		return b.place(v, o)
 	}
 	lit, kind := b.readNumber(c)

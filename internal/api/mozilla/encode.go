@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
-	"unicode/utf8"
 
+	"symbolon/internal/api"
 	"symbolon/internal/sym"
 )
 
@@ -106,16 +106,16 @@ func (e *encoder) keyOf(name string) {
 func (e *encoder) keyOfModule(m module) {
 	e.element()
 	e.buf = append(e.buf, '"')
-	e.buf = appendEscaped(e.buf, m.file)
+	e.buf = api.AppendEscaped(e.buf, m.file)
 	e.buf = append(e.buf, '/')
-	e.buf = appendEscaped(e.buf, m.id)
+	e.buf = api.AppendEscaped(e.buf, m.id)
 	e.buf = append(e.buf, '"', ':')
 }
 
 // text appends a string.
 func (e *encoder) text(s string) {
 	e.buf = append(e.buf, '"')
-	e.buf = appendEscaped(e.buf, s)
+	e.buf = api.AppendEscaped(e.buf, s)
 	e.buf = append(e.buf, '"')
 }
 
@@ -136,7 +136,7 @@ func (e *encoder) inside(m int32, t sym.Text) {
 	out, plain := e.AppendText(e.buf, m, t)
 	if !plain {
 		e.txt = append(e.txt[:0], out[from:]...)
-		out = appendEscaped(out[:from], e.txt)
+		out = api.AppendEscaped(out[:from], e.txt)
 	}
 	e.buf = out
 }
@@ -153,38 +153,3 @@ func (e *encoder) int(v int64) { e.buf = strconv.AppendInt(e.buf, v, 10) }
 func (e *encoder) float(v float64) { e.buf = strconv.AppendFloat(e.buf, v, 'f', -1, 64) }
 
 func (e *encoder) bool(v bool) { e.buf = strconv.AppendBool(e.buf, v) }
-
-// appendEscaped appends s as the inside of a JSON string. Bytes that are not
-// UTF-8 become U+FFFD.
-func appendEscaped[T string | []byte](dst []byte, s T) []byte {
-	const digits = "0123456789abcdef"
-	for i := 0; i < len(s); {
-		from := i
-		for i < len(s) && plain[s[i]] {
-			i++
-		}
-		dst = append(dst, s[from:i]...)
-		if i == len(s) {
-			break
-		}
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-			i++
-		case c == '\n':
-			dst = append(dst, '\\', 'n')
-			i++
-		case c == '\t':
-			dst = append(dst, '\\', 't')
-			i++
-		case c < 0x20:
-			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-			i++
-		default:
-			r, size := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
-			dst = utf8.AppendRune(dst, r)
-			i += size
-		}
-	}
-	return dst
-}

@@ -80,11 +80,3 @@ func Ask(body io.Reader, cfg Config) (*symbolicate.Request, error) {
 	}
 	return &p.req, nil
 }
-
-// Escape is s as the inside of a JSON string.
-func Escape(s string) string {
-	if a, b := appendEscaped(nil, s), appendEscaped(nil, []byte(s)); string(a) != string(b) {
-		panic("a string and its bytes differ")
-	}
-	return string(appendEscaped(nil, s))
-}

@@ -3,6 +3,8 @@ package mozilla
 import (
 	"net/http"
 	"strings"
+
+	"symbolon/internal/api"
 )
 
 // superseded is since when v5 takes the place of v4: the first of January
@@ -95,7 +97,7 @@ func (e *v4Encoder) writeFrame(i int, o *odd) {
 	}
 	if !(o != nil && o.bare) && !(e.tecken && f.Module < 0) {
 		e.raw(" (in ")
-		e.buf = appendEscaped(e.buf, e.name(f.Module))
+		e.buf = api.AppendEscaped(e.buf, e.name(f.Module))
 		e.raw(")")
 	}
 	e.raw(`"`)

@@ -91,7 +91,7 @@ func (e *v5Encoder) writeFrame(n int) {
 	e.raw(e.label(f.Module))
 	e.raw(`","module_offset":"`)
 	if e.odds < len(e.odd) && e.odd[e.odds].frame == e.frame {
-		e.buf = appendEscaped(e.buf, e.odd[e.odds].offset)
+		e.buf = api.AppendEscaped(e.buf, e.odd[e.odds].offset)
 		e.odds++
 		e.raw(`"}`)
 		return
@@ -118,7 +118,7 @@ func (e *v5Encoder) label(m int32) string {
 		e.labels = make([]string, len(e.modules))
 	}
 	if e.labels[m] == "" {
-		e.labels[m] = string(appendEscaped(nil, e.module(m)))
+		e.labels[m] = string(api.AppendEscaped(nil, e.module(m)))
 	}
 	return e.labels[m]
 }

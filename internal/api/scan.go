@@ -1,4 +1,4 @@
-package mozilla
+package api
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// errSyntax says that the input is not JSON.
-var errSyntax = errors.New("not JSON")
+// ErrSyntax says that the input is not JSON.
+var ErrSyntax = errors.New("not JSON")
 
 // Bounds of the scanner. The depth is that of encoding/json.
 const (
@@ -20,27 +20,27 @@ const (
 	maxText    = 4 << 10  // bytes that are kept of a string
 )
 
-// scanner reads one JSON document from a stream, value by value, as the caller
+// Scanner reads one JSON document from a stream, value by value, as the caller
 // asks for it. After the first error every method does nothing, and loops over
-// next end. It allocates nothing but its buffers.
-type scanner struct {
+// Next end. It allocates nothing but its buffers. It belongs to one goroutine.
+type Scanner struct {
 	src      io.Reader
 	buf      []byte
 	pos, end int
 	srcErr   error  // what ended the source: io.EOF, or worse
 	open     []byte // the closing brackets that are still to come
-	text     []byte // the last string
-	cut      bool   // text is only the beginning of it
-	err      error
+	Text     []byte // the last string that was kept, until the next one
+	Cut      bool   // Text is only the beginning of it
+	Err      error  // the first one
 }
 
 // scanners are those that nobody uses, for their memory.
-var scanners = sync.Pool{New: func() any { return &scanner{buf: make([]byte, bufferSize)} }}
+var scanners = sync.Pool{New: func() any { return &Scanner{buf: make([]byte, bufferSize)} }}
 
-// newScanner begins a document. Free the scanner.
-func newScanner(src io.Reader) *scanner {
-	s := scanners.Get().(*scanner)
-	*s = scanner{src: src, buf: s.buf, open: s.open[:0], text: s.text[:0]}
+// NewScanner begins a document. Free the scanner.
+func NewScanner(src io.Reader) *Scanner {
+	s := scanners.Get().(*Scanner)
+	*s = Scanner{src: src, buf: s.buf, open: s.open[:0], Text: s.Text[:0]}
 	s.need(3)
 	if bytes.HasPrefix(s.buf[:s.end], []byte("\ufeff")) {
 		s.pos = 3
@@ -48,14 +48,14 @@ func newScanner(src io.Reader) *scanner {
 	return s
 }
 
-// free gives the memory of the scanner back. Nothing of it may be in use.
-func (s *scanner) free() {
+// Free gives the memory of the scanner back. Nothing of it may be in use.
+func (s *Scanner) Free() {
 	s.src = nil
 	scanners.Put(s)
 }
 
 // fill reads more behind what is not consumed yet; false at the end.
-func (s *scanner) fill() bool {
+func (s *Scanner) fill() bool {
 	if s.srcErr != nil {
 		return false
 	}
@@ -79,30 +79,30 @@ func (s *scanner) fill() bool {
 }
 
 // need makes n bytes visible, or as many as there are.
-func (s *scanner) need(n int) {
+func (s *Scanner) need(n int) {
 	for s.end-s.pos < n && s.fill() {
 	}
 }
 
-// fail keeps the first error.
-func (s *scanner) fail(err error) {
-	if s.err == nil {
-		s.err = err
+// Fail keeps the first error.
+func (s *Scanner) Fail(err error) {
+	if s.Err == nil {
+		s.Err = err
 	}
 }
 
 // bad says that the input is not JSON here, unless it could not be read.
-func (s *scanner) bad() {
+func (s *Scanner) bad() {
 	if s.srcErr != nil && s.srcErr != io.EOF {
-		s.fail(s.srcErr)
+		s.Fail(s.srcErr)
 	}
-	s.fail(errSyntax)
+	s.Fail(ErrSyntax)
 }
 
-// peek skips white space and gives the byte behind it, zero at the end or
+// Peek skips white space and gives the byte behind it, zero at the end or
 // after an error: no value begins with a zero.
-func (s *scanner) peek() byte {
-	if s.err != nil {
+func (s *Scanner) Peek() byte {
+	if s.Err != nil {
 		return 0
 	}
 	for {
@@ -120,30 +120,30 @@ func (s *scanner) peek() byte {
 	}
 }
 
-// finish checks that nothing follows the document.
-func (s *scanner) finish() {
-	s.peek()
-	if s.err == nil && (s.pos < s.end || s.srcErr != io.EOF) {
+// Finish checks that nothing follows the document.
+func (s *Scanner) Finish() {
+	s.Peek()
+	if s.Err == nil && (s.pos < s.end || s.srcErr != io.EOF) {
 		s.bad()
 	}
 }
 
-// enter steps into the array or object that begins here.
-func (s *scanner) enter() {
+// Enter steps into the array or object that begins here.
+func (s *Scanner) Enter() {
 	if len(s.open) >= maxDepth {
-		s.fail(errSyntax)
+		s.Fail(ErrSyntax)
 		return
 	}
 	s.open = append(s.open, s.buf[s.pos]+2) // ']' and '}' are two behind
 	s.pos++
 }
 
-// next steps to the next element of the array or object that was entered;
+// Next steps to the next element of the array or object that was entered;
 // false when there is none, and then it is left. n counts the elements and
 // begins at zero.
-func (s *scanner) next(n *int) bool {
-	c := s.peek()
-	if s.err != nil {
+func (s *Scanner) Next(n *int) bool {
+	c := s.Peek()
+	if s.Err != nil {
 		return false
 	}
 	closing := s.open[len(s.open)-1]
@@ -163,20 +163,20 @@ func (s *scanner) next(n *int) bool {
 	return true
 }
 
-// key reads the name of a member and the colon behind it. The result is valid
+// Key reads the name of a member and the colon behind it. The result is valid
 // until the next string is read.
-func (s *scanner) key() []byte {
-	if s.peek() != '"' {
+func (s *Scanner) Key() []byte {
+	if s.Peek() != '"' {
 		s.bad()
 		return nil
 	}
-	s.str(true)
-	if s.peek() != ':' {
+	s.Str(true)
+	if s.Peek() != ':' {
 		s.bad()
 		return nil
 	}
 	s.pos++
-	return s.text
+	return s.Text
 }
 
 // plain marks the bytes that stand for themselves in a string and are a
@@ -188,12 +188,12 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// str reads the string that begins here. If it is to be kept, it is in text
+// Str reads the string that begins here. If it is to be kept, it is in text
 // afterwards, lone surrogates as U+FFFD.
-func (s *scanner) str(keep bool) {
-	s.text, s.cut = s.text[:0], false
+func (s *Scanner) Str(keep bool) {
+	s.Text, s.Cut = s.Text[:0], false
 	s.pos++
-	for s.err == nil {
+	for s.Err == nil {
 		i := s.pos
 		for i < s.end && plain[s.buf[i]] {
 			i++
@@ -231,15 +231,15 @@ func (s *scanner) str(keep bool) {
 	}
 }
 
-func (s *scanner) keep(b []byte) {
-	if room := maxText - len(s.text); len(b) > room {
-		s.cut = true
+func (s *Scanner) keep(b []byte) {
+	if room := maxText - len(s.Text); len(b) > room {
+		s.Cut = true
 		b = b[:room]
 	}
-	s.text = append(s.text, b...)
+	s.Text = append(s.Text, b...)
 }
 
-func (s *scanner) escape(keep bool) {
+func (s *Scanner) escape(keep bool) {
 	s.need(2)
 	if s.end-s.pos < 2 {
 		s.bad()
@@ -280,7 +280,7 @@ func (s *scanner) escape(keep bool) {
 }
 
 // hex4 is the value of four hex digits at an offset, or negative.
-func (s *scanner) hex4(at int) rune {
+func (s *Scanner) hex4(at int) rune {
 	s.need(at + 4)
 	if s.end-s.pos < at+4 {
 		return -1
@@ -304,7 +304,7 @@ func (s *scanner) hex4(at int) rune {
 
 // pair joins a surrogate with the one that follows, if they belong together;
 // alone it is U+FFFD.
-func (s *scanner) pair(first rune) rune {
+func (s *Scanner) pair(first rune) rune {
 	s.need(6)
 	if s.end-s.pos < 6 || s.buf[s.pos] != '\\' || s.buf[s.pos+1] != 'u' {
 		return utf8.RuneError
@@ -316,9 +316,9 @@ func (s *scanner) pair(first rune) rune {
 	return r
 }
 
-// small reads the integer that begins here if it is a short one and in sight;
+// Small reads the integer that begins here if it is a short one and in sight;
 // if not, nothing is read. Nearly all numbers of a request are small.
-func (s *scanner) small() (v int64, ok bool) {
+func (s *Scanner) Small() (v int64, ok bool) {
 	const most = 18 // digits that fit in any case
 	i := s.pos
 	negative := i < s.end && s.buf[i] == '-'
@@ -340,9 +340,9 @@ func (s *scanner) small() (v int64, ok bool) {
 	return v, true
 }
 
-// number reads the number that begins here. The result is valid until the
-// next read.
-func (s *scanner) number() (literal []byte, integer bool) {
+// Number reads the number that begins here. The result is valid until the
+// Next read.
+func (s *Scanner) Number() (literal []byte, integer bool) {
 	n := 0
 	for {
 		for s.pos+n < s.end && numeric(s.buf[s.pos+n]) {
@@ -404,8 +404,8 @@ func digits(lit []byte) int {
 	return n
 }
 
-// word reads true, false or null.
-func (s *scanner) word() {
+// Word reads true, false or null.
+func (s *Scanner) Word() {
 	for _, w := range [...]string{"true", "false", "null"} {
 		if s.buf[s.pos] == w[0] {
 			s.need(len(w))
@@ -419,34 +419,34 @@ func (s *scanner) word() {
 	s.bad()
 }
 
-// scalar reads a value that is no array or object, and keeps nothing of it.
-func (s *scanner) scalar(c byte) {
+// Scalar reads a value that is no array or object, and keeps nothing of it.
+func (s *Scanner) Scalar(c byte) {
 	switch {
 	case c == '"':
-		s.str(false)
+		s.Str(false)
 	case c == '-' || '0' <= c && c <= '9':
-		s.number()
+		s.Number()
 	case c == 't' || c == 'f' || c == 'n':
-		s.word()
+		s.Word()
 	default:
 		s.bad()
 	}
 }
 
-// skip reads a value of any kind, and checks that it is one. It does not
+// Skip reads a value of any kind, and checks that it is one. It does not
 // recurse.
-func (s *scanner) skip() {
+func (s *Scanner) Skip() {
 	base := len(s.open)
 	counts := 0 // elements before this one in the innermost container, as far as next must know
-	for s.err == nil {
-		if c := s.peek(); c == '{' || c == '[' {
-			s.enter()
+	for s.Err == nil {
+		if c := s.Peek(); c == '{' || c == '[' {
+			s.Enter()
 			counts = 0
 		} else {
-			s.scalar(c)
+			s.Scalar(c)
 		}
-		for len(s.open) > base && !s.next(&counts) {
-			if s.err != nil {
+		for len(s.open) > base && !s.Next(&counts) {
+			if s.Err != nil {
 				return
 			}
 			counts = 1 // the container that was left is an element itself
@@ -455,34 +455,34 @@ func (s *scanner) skip() {
 			return
 		}
 		if s.open[len(s.open)-1] == '}' {
-			s.key()
+			s.Key()
 		}
 	}
 }
 
-// truthy reads a value and says whether it is neither null, false, zero nor
+// Truthy reads a value and says whether it is neither null, false, zero nor
 // empty.
-func (s *scanner) truthy() bool {
-	c := s.peek()
+func (s *Scanner) Truthy() bool {
+	c := s.Peek()
 	switch {
 	case c == '"':
-		s.str(true)
-		return len(s.text) > 0
+		s.Str(true)
+		return len(s.Text) > 0
 	case c == '-' || '0' <= c && c <= '9':
-		lit, _ := s.number()
+		lit, _ := s.Number()
 		mantissa, _, _ := bytes.Cut(bytes.ToLower(lit), []byte("e"))
 		return bytes.ContainsAny(mantissa, "123456789")
 	case c == '{' || c == '[':
-		s.enter()
+		s.Enter()
 		n := 0
-		for s.next(&n) {
+		for s.Next(&n) {
 			if c == '{' {
-				s.key()
+				s.Key()
 			}
-			s.skip()
+			s.Skip()
 		}
 		return n > 0
 	}
-	s.scalar(c)
+	s.Scalar(c)
 	return c == 't'
 }

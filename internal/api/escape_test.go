@@ -1,0 +1,58 @@
+package api_test
+
+import (
+	"encoding/json"
+	"testing"
+	"unicode/utf8"
+
+	"symbolon/internal/api"
+)
+
+// escape is s as the inside of a JSON string.
+func escape(s string) string {
+	a, b := api.AppendEscaped(nil, s), api.AppendEscaped(nil, []byte(s))
+	if string(a) != string(b) {
+		panic("a string and its bytes differ")
+	}
+	return string(a)
+}
+
+func TestStringsAreAlwaysGoodJSON(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                       ``,
+		"plain <T> & more":       `plain <T> & more`,
+		`a"b\c/d`:                `a\"b\\c/d`,
+		"\n\t\r\x00\x1f\x7f":     "\\n\\t\\u000d\\u0000\\u001f\x7f",
+		"\u00fc\u20ac\U0001F600": "\u00fc\u20ac\U0001F600",
+		"\u2028\u2029\ufffd":     "\u2028\u2029\ufffd",
+		"a\xffb":                 "a\ufffdb",
+		"\xc3":                   "\ufffd",
+		"\xe2\x82":               "\ufffd\ufffd",
+		"\xed\xa0\x80":           "\ufffd\ufffd\ufffd",
+		"\xf0\x9f\x98":           "\ufffd\ufffd\ufffd",
+		"\xc0\xaf":               "\ufffd\ufffd",
+	} {
+		if got := escape(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzEscape(f *testing.F) {
+	for _, s := range []string{"", "a\"b\\c", "\xff\x00\u20ac", "\xf0\x9f\x98\x80\xf0"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := `"` + escape(s) + `"`
+		var back string
+		if err := json.Unmarshal([]byte(got), &back); err != nil || !utf8.ValidString(got) {
+			t.Fatalf("%q became %q: %v", s, got, err)
+		}
+		ours, _ := json.Marshal(s)
+		var theirs string
+		_ = json.Unmarshal(ours, &theirs)
+		if back != theirs {
+			t.Fatalf("%q reads as %q, should be %q", s, back, theirs)
+		}
+	})
+}

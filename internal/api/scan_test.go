@@ -1,0 +1,100 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"symbolon/internal/api"
+)
+
+// whole reads a document value by value and writes it again.
+func whole(s *api.Scanner, dst []byte) []byte {
+	switch c := s.Peek(); c {
+	case '{', '[':
+		dst = append(dst, c)
+		s.Enter()
+		for n := 0; s.Next(&n); {
+			if n > 1 {
+				dst = append(dst, ',')
+			}
+			if c == '{' {
+				dst = append(dst, '"')
+				dst = api.AppendEscaped(dst, s.Key())
+				dst = append(dst, '"', ':')
+			}
+			dst = whole(s, dst)
+		}
+		return append(dst, c+2)
+	case '"':
+		s.Str(true)
+		dst = append(dst, '"')
+		dst = api.AppendEscaped(dst, s.Text)
+		return append(dst, '"')
+	case 't', 'f', 'n':
+		s.Word()
+		return append(dst, map[byte]string{'t': "true", 'f': "false", 'n': "null"}[c]...)
+	}
+	literal, _ := s.Number()
+	return append(dst, literal...)
+}
+
+func FuzzScanner(f *testing.F) {
+	for _, s := range []string{
+		`{"a": [1, -2.5e+3, true, false, null, "x\n\ud83d\ude00\ud800"], "b": {}}`, "\ufeff[]", `[1,]`, `{"a" 1}`, `01`, `"\xff"`, `[[[[]]]]`,
+		`{"a":1}x`, ``, `-`, `tru`, `"` + strings.Repeat("long ", 900) + `"`,
+	} {
+		f.Add([]byte(s), true)
+		f.Add([]byte(s), false)
+	}
+	f.Fuzz(func(t *testing.T, body []byte, slow bool) {
+		if bytes.Count(body, []byte("[")) > 1000 || bytes.Count(body, []byte("{")) > 1000 {
+			return // whole recurses
+		}
+		plain := bytes.TrimPrefix(body, []byte("\ufeff"))
+		good := utf8.Valid(plain) && json.Valid(plain)
+		for _, skip := range []bool{true, false} {
+			var src io.Reader = bytes.NewReader(body)
+			if slow {
+				src = iotest.OneByteReader(src)
+			}
+			s := api.NewScanner(src)
+			var got []byte
+			if skip {
+				s.Skip()
+			} else {
+				got = whole(s, nil)
+			}
+			s.Finish()
+			if (s.Err == nil) != good {
+				t.Fatalf("%q: %v, but it is JSON: %v", body, s.Err, good)
+			}
+			if good && !skip && len(body) < 4<<10 && !equal(t, got, plain) {
+				t.Fatalf("%q reads as %q", body, got)
+			}
+			s.Free()
+		}
+	})
+}
+
+// equal compares what two documents say.
+func equal(t *testing.T, a, b []byte) bool {
+	var x, y any
+	for _, d := range []struct {
+		text []byte
+		v    *any
+	}{{a, &x}, {b, &y}} {
+		dec := json.NewDecoder(bytes.NewReader(d.text))
+		dec.UseNumber()
+		if err := dec.Decode(d.v); err != nil {
+			t.Fatalf("%q: %v", d.text, err)
+		}
+	}
+	one, _ := json.Marshal(x)
+	two, _ := json.Marshal(y)
+	return bytes.Equal(one, two)
+}
