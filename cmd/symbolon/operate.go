@@ -51,7 +51,7 @@ func (n *node) explain(ctx context.Context, q question) (*explanation, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return explain(q, trail, err, time.Now(), n.sources), nil
+	return explain(q, trail, err, time.Now(), len(n.configured)), nil
 }
 
 // prefetch brings the table of m into the cache, and waits until it is there.

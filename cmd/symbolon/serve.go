@@ -20,7 +20,6 @@ import (
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/config"
 	"symbolon/internal/ident"
-	"symbolon/internal/locate"
 	"symbolon/internal/source"
 )
 
@@ -147,7 +146,7 @@ func (n *node) front(cfg *config.Config) (*api.Front, error) {
 
 // symbolFile is the .sym of a module, for those who want the file itself.
 func (n *node) symbolFile(ctx context.Context, m ident.Module) (mozilla.File, error) {
-	found, _, err := n.locator.Best(ctx, m, locate.SymFirst)
+	found, _, err := n.locator.Any(ctx, m, source.Breakpad)
 	if err != nil {
 		return nil, err
 	}

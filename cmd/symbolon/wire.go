@@ -35,7 +35,10 @@ type node struct {
 	engine  *symbolicate.Engine
 	memory  shares
 	log     *slog.Logger
-	sources int // how many there are
+	network web.Config
+	// The sources of the configuration, and those that requests named.
+	configured []source.Source
+	guests     guests
 }
 
 // demoSource is a bucket that is built in, with the name of its source.
@@ -46,7 +49,8 @@ type demoSource struct {
 
 // newNode puts a node together. demo may be nil. Close the node.
 func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, err error) {
-	n = &node{log: log}
+	n = &node{log: log, network: cfg.Network}
+	n.guests.node = n
 	defer func() {
 		if err != nil {
 			n.close()
@@ -77,7 +81,7 @@ func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, e
 	if err != nil {
 		return n, err
 	}
-	n.sources = len(sources)
+	n.configured = sources
 	n.locator = locate.New(cfg.Locate, locate.Deps{
 		Sources: sources,
 		Tier:    tier,
@@ -101,7 +105,7 @@ func (n *node) spool() (cache.Spool, error) { return n.store.Temp() }
 func openSources(cfg *config.Config, client *web.Client, demo *demoSource) ([]source.Source, error) {
 	var out []source.Source
 	for _, c := range cfg.Sources {
-		s, err := openSource(c, cfg.Network, client)
+		s, err := openSource(c, cfg.Network, client, false)
 		if err != nil {
 			return nil, fmt.Errorf("source %s: %w", c.ID, err)
 		}
@@ -118,8 +122,13 @@ func openSources(cfg *config.Config, client *web.Client, demo *demoSource) ([]so
 	return out, nil
 }
 
-func openSource(c source.Config, network web.Config, client *web.Client) (source.Source, error) {
+// openSource opens a source. One that a request named is a guest: it reaches
+// public addresses only.
+func openSource(c source.Config, network web.Config, client *web.Client, guest bool) (source.Source, error) {
 	if c.Type == source.HTTP {
+		if guest {
+			return web.NewGuarded(client, c)
+		}
 		return web.New(client, c)
 	}
 	b, err := dir.Open(c.Path)

@@ -19,8 +19,7 @@ const maxParallel = 32
 // says what is to be told of the module; a plain miss only if that is all that
 // is known.
 func (l *Locator) Best(ctx context.Context, module ident.Module, p Purpose) (*Found, []Tried, error) {
-	full := module.Derive()
-	m := &wish{full, sync.OnceValue(func() time.Time { return l.forgotten(ctx, full) })}
+	m := l.wish(ctx, module)
 	if p == SymFirst {
 		return l.symFirst(ctx, m)
 	}
@@ -29,6 +28,20 @@ func (l *Locator) Best(ctx context.Context, module ident.Module, p Purpose) (*Fo
 		err = l.verdict(first(trail))
 	}
 	return found, trail, err
+}
+
+// Any finds the first file of one of these kinds, whatever it has.
+func (l *Locator) Any(ctx context.Context, module ident.Module, kinds ...string) (*Found, []Tried, error) {
+	found, trail, err := l.choose(ctx, l.wish(ctx, module), kinds, func(*Meta) (int, bool) { return 0, true })
+	if found == nil && err == nil {
+		err = l.verdict(first(trail))
+	}
+	return found, trail, err
+}
+
+func (l *Locator) wish(ctx context.Context, m ident.Module) *wish {
+	m = m.Derive()
+	return &wish{m, sync.OnceValue(func() time.Time { return l.forgotten(ctx, m) })}
 }
 
 // symFirst asks for .sym files one after the other, and for others only if
@@ -78,11 +91,16 @@ func askable(m ident.Module) error {
 	return nil
 }
 
-// ranked asks for all candidates of all sources side by side, and chooses the
-// best of those that are there: among equals the first in the order of the
-// sources. There may be none, and then found is nil.
+// ranked chooses the best file for a purpose.
 func (l *Locator) ranked(ctx context.Context, m *wish, p Purpose) (*Found, []Tried, error) {
-	all, trail := l.candidates(ctx, m.Module, p)
+	return l.choose(ctx, m, kinds(m.Module, p), func(meta *Meta) (int, bool) { return meta.rank(p, m.Module) })
+}
+
+// choose asks for all candidates of all sources side by side, and takes the one
+// of the lowest rank of those that are there: among equals the first in the
+// order of the sources. There may be none, and then found is nil.
+func (l *Locator) choose(ctx context.Context, m *wish, kinds []string, rank func(*Meta) (int, bool)) (*Found, []Tried, error) {
+	all, trail := l.candidates(ctx, m.Module, kinds)
 	finds, errs := make([]*Found, len(all)), make([]error, len(all))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, maxParallel)
@@ -106,8 +124,8 @@ func (l *Locator) ranked(ctx context.Context, m *wish, p Purpose) (*Found, []Tri
 		if found == nil {
 			continue
 		}
-		if rank, ok := found.rank(p, m.Module); ok && (best < 0 || rank < bestRank) {
-			best, bestRank = i, rank
+		if n, ok := rank(&found.Meta); ok && (best < 0 || n < bestRank) {
+			best, bestRank = i, n
 		}
 	}
 	err := cmp.Or(errs...)
@@ -125,11 +143,11 @@ func (l *Locator) ranked(ctx context.Context, m *wish, p Purpose) (*Found, []Tri
 
 // candidates are those of all sources, and the beginning of a trail beside
 // them. A source that names no place has one without a source, which says so.
-func (l *Locator) candidates(ctx context.Context, m ident.Module, p Purpose) ([]asked, []Tried) {
+func (l *Locator) candidates(ctx context.Context, m ident.Module, kinds []string) ([]asked, []Tried) {
 	lists, errs := make([][]source.Candidate, len(l.sources)), make([]error, len(l.sources))
 	var wg sync.WaitGroup
 	for i, s := range l.sources {
-		wg.Go(func() { lists[i], errs[i] = s.Candidates(ctx, m, kinds(m, p)) })
+		wg.Go(func() { lists[i], errs[i] = s.Candidates(ctx, m, kinds) })
 	}
 	wg.Wait()
 	var all []asked

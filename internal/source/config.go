@@ -167,6 +167,11 @@ func notToken(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 }
 
+// Asks is what of c decides for what a source is asked, as one text.
+func (c Config) Asks() string {
+	return fmt.Sprintf("%q %v %+v %+v", c.ID, c.IsPublic, c.Layout, c.Filters)
+}
+
 // Paths names the places of the file of a kind for m: those of the layout, or
 // none if the filters are against it.
 func (c Config) Paths(m ident.Module, kind string) []string {

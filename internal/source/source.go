@@ -39,8 +39,8 @@ type Attempt struct {
 
 // Source is one place to ask. Its methods are safe for concurrent use.
 //
-// Identity tells apart what may deliver different files for one path: endpoint,
-// credentials, and every circumstance that counts. It holds no secret.
+// Identity tells apart what may deliver different files for one module:
+// endpoint, credentials, layout, filters. It holds no secret.
 //
 // Candidates names the places of files of these kinds, kind by kind, in the
 // order in which they should be preferred. It does not look whether anything is

@@ -102,12 +102,18 @@ func New(cfg Config, d Deps) *Tables {
 	t.opens = cache.NewFlight[cache.Key](opened.retain, t.drop)
 	t.opens.Keep = true // what was begun for an answer that did not wait serves the next one
 	t.ctx, t.cancel = context.WithCancel(context.Background())
-	return &Tables{desk: t, loc: d.Locator, view: d.Locator.Identity()}
+	return &Tables{desk: t, loc: d.Locator, view: viewOf(d.Locator)}
 }
 
 // With opens tables of what another locator finds.
 func (t *Tables) With(loc *locate.Locator) *Tables {
-	return &Tables{desk: t.desk, loc: loc, view: loc.Identity()}
+	return &Tables{desk: t.desk, loc: loc, view: viewOf(loc)}
+}
+
+// viewOf names what a locator may find.
+func viewOf(l *locate.Locator) string {
+	key := cache.KeyOf(l.Identity())
+	return string(key[:])
 }
 
 // Close ends the builds that run and closes what is open, of all Tables over

@@ -57,8 +57,8 @@ func New(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Ti
 // ID is the name of the source.
 func (s *Source) ID() string { return s.cfg.ID }
 
-// Identity is the address of the folder.
-func (s *Source) Identity() string { return s.place }
+// Identity is the address of the folder, and for what it is asked.
+func (s *Source) Identity() string { return s.place + " " + s.cfg.Asks() }
 
 // Candidates names the places of the files of m.
 func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {

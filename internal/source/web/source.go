@@ -95,8 +95,8 @@ func (s *Source) identity() string {
 // ID is the name of the source.
 func (s *Source) ID() string { return s.cfg.ID }
 
-// Identity tells the server and how it is asked.
-func (s *Source) Identity() string { return s.key }
+// Identity tells the server, how it is asked, and for what.
+func (s *Source) Identity() string { return s.key + " " + s.cfg.Asks() }
 
 // Candidates names the places of the files of m.
 func (s *Source) Candidates(_ context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
