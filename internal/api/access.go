@@ -1,0 +1,121 @@
+package api
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+
+	"symbolon/internal/bin"
+)
+
+// Token lets its holder use what needs one.
+type Token struct {
+	Name           string     `yaml:"name" help:"Name of the holder, for people."`
+	Token          bin.Secret `yaml:"token" help:"The secret; it comes as Authorization: Bearer TOKEN."`
+	Scopes         []string   `yaml:"scopes" help:"Scopes that requests may name, * for any. One that names none has the first."`
+	Sources        []string   `yaml:"sources" help:"Ids of the configured sources that are asked for the holder; none: all."`
+	RequestSources bool       `yaml:"request_sources" help:"Let requests name sources of their own, where sentry.allow_request_sources does."`
+	Admin          bool       `yaml:"admin" help:"Let the holder use /api/forget and /api/explain."`
+}
+
+// AccessConfig says who may use what. The zero value lets everybody
+// symbolicate, and clients of this machine operate.
+type AccessConfig struct {
+	Tokens []Token `yaml:"tokens" help:"Those who may use the interfaces of Sentry, and what they may see. None: everybody, in any scope."`
+}
+
+// shortestToken is how many bytes a token has at least.
+const shortestToken = 16
+
+// Validate says what is wrong with c.
+func (c AccessConfig) Validate() error {
+	seen := map[string]bool{}
+	for i, t := range c.Tokens {
+		text := t.Token.Reveal()
+		switch {
+		case len(text) < shortestToken:
+			return fmt.Errorf("tokens[%d] has a token of %d bytes; wanted are at least %d", i, len(text), shortestToken)
+		case seen[text]:
+			return fmt.Errorf("tokens[%d] has the token of another one", i)
+		case len(t.Scopes) == 0 && !t.Admin:
+			return fmt.Errorf("tokens[%d] has no scopes; \"*\" is any", i)
+		case slices.Contains(t.Scopes, ""):
+			return errors.New("a scope has no name")
+		}
+		seen[text] = true
+	}
+	return nil
+}
+
+// Access knows the holders of tokens. It is safe for concurrent use.
+type Access struct {
+	tokens []*Token
+	hashes [][sha256.Size]byte
+}
+
+// NewAccess makes an Access.
+func NewAccess(cfg AccessConfig) *Access {
+	a := &Access{}
+	for i := range cfg.Tokens {
+		a.tokens = append(a.tokens, &cfg.Tokens[i])
+		a.hashes = append(a.hashes, sha256.Sum256([]byte(cfg.Tokens[i].Token.Reveal())))
+	}
+	return a
+}
+
+// Open says that no tokens are needed.
+func (a *Access) Open() bool { return len(a.tokens) == 0 }
+
+// Holder is the token that a request comes with, nil if it is none of ours. The
+// time it takes does not tell how much of a token was right.
+func (a *Access) Holder(r *http.Request) *Token {
+	kind, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(kind, "Bearer") {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(strings.TrimSpace(text)))
+	var found *Token
+	for i := range a.hashes {
+		if subtle.ConstantTimeCompare(sum[:], a.hashes[i][:]) == 1 {
+			found = a.tokens[i]
+		}
+	}
+	return found
+}
+
+// Operator says whether a request may change what the server knows: with the
+// token of an operator, or if there are no tokens from this machine.
+func (a *Access) Operator(r *http.Request) bool {
+	if !a.Open() {
+		t := a.Holder(r)
+		return t != nil && t.Admin
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback() && forwarded(r) == ""
+}
+
+// forwarded is what a proxy says of a client that is somewhere else.
+func forwarded(r *http.Request) string {
+	return r.Header.Get("X-Forwarded-For") + r.Header.Get("Forwarded") + r.Header.Get("X-Real-Ip")
+}
+
+// Scope is the one that the holder of t works in when it asks for one; false if
+// that is none of its own.
+func (t *Token) Scope(asked string) (string, bool) {
+	switch {
+	case asked == "" && len(t.Scopes) > 0 && t.Scopes[0] != "*":
+		return t.Scopes[0], true
+	case asked == "":
+		return "", slices.Contains(t.Scopes, "*")
+	}
+	return asked, slices.Contains(t.Scopes, asked) || slices.Contains(t.Scopes, "*")
+}

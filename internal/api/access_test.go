@@ -1,0 +1,85 @@
+package api_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"symbolon/internal/api"
+	"symbolon/internal/bin"
+)
+
+const secret = "a-token-of-some-length"
+
+func TestTokensAreBoundToScopes(t *testing.T) {
+	cfg := api.AccessConfig{Tokens: []api.Token{
+		{Name: "one", Token: bin.NewSecret(secret), Scopes: []string{"a", "b"}},
+		{Name: "all", Token: bin.NewSecret(secret + "2"), Scopes: []string{"*"}},
+		{Name: "ops", Token: bin.NewSecret(secret + "3"), Admin: true},
+	}}
+	if err := cfg.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	a := api.NewAccess(cfg)
+	for _, c := range []struct {
+		header, asked, holder, scope string
+		ok                           bool
+	}{
+		{"Bearer " + secret, "", "one", "a", true},
+		{"bearer " + secret, "b", "one", "b", true},
+		{"Bearer " + secret, "c", "one", "c", false},
+		{"Bearer " + secret + "2", "c", "all", "c", true},
+		{"Bearer " + secret + "2", "", "all", "", true},
+		{"Bearer " + secret + "3", "", "ops", "", false},
+		{"Bearer " + secret + "4", "", "", "", false},
+		{"Basic " + secret, "", "", "", false},
+		{"", "", "", "", false},
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/symbolicate", nil)
+		r.Header.Set("Authorization", c.header)
+		h := a.Holder(r)
+		if h == nil {
+			if c.holder != "" {
+				t.Errorf("%q is nobody's", c.header)
+			}
+			continue
+		}
+		if scope, ok := h.Scope(c.asked); h.Name != c.holder || ok != c.ok || ok && scope != c.scope {
+			t.Errorf("%q asks for %q: %s, %q, %v", c.header, c.asked, h.Name, scope, ok)
+		}
+		if a.Operator(r) != (c.holder == "ops") {
+			t.Errorf("%s may operate: %v", h.Name, a.Operator(r))
+		}
+	}
+}
+
+func TestWithoutTokensThisMachineOperates(t *testing.T) {
+	a := api.NewAccess(api.AccessConfig{})
+	for remote, want := range map[string]bool{"127.0.0.1:5": true, "[::1]:5": true, "192.0.2.1:5": false, "x": false} {
+		r := httptest.NewRequest(http.MethodPost, "/api/forget", nil)
+		r.RemoteAddr = remote
+		if a.Operator(r) != want {
+			t.Errorf("%s may operate: %v", remote, !want)
+		}
+		r.Header.Set("X-Forwarded-For", "192.0.2.1")
+		if a.Operator(r) {
+			t.Errorf("%s may operate for somebody else", remote)
+		}
+	}
+}
+
+func TestWrongTokensAreRefused(t *testing.T) {
+	good := api.Token{Token: bin.NewSecret(secret), Scopes: []string{"a"}}
+	for want, list := range map[string][]api.Token{
+		"at least 16":          {{Token: bin.NewSecret("short"), Scopes: []string{"a"}}},
+		"token of another one": {good, good},
+		"has no scopes":        {{Token: bin.NewSecret(secret)}},
+		"has no name":          {{Token: bin.NewSecret(secret), Scopes: []string{""}}},
+	} {
+		err := api.AccessConfig{Tokens: list}.Validate()
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
