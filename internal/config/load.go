@@ -100,6 +100,9 @@ func (l *loader) fill(f *field, v reflect.Value, path string, n *node) error {
 	if err := l.spend(n, 0); err != nil || n.kind == null {
 		return err
 	}
+	if f.lone && n.kind == textNode {
+		n = &node{kind: listNode, items: []*node{n}, place: n.place}
+	}
 	kind := [...]nodeKind{scalar: textNode, list: listNode, dict: mapNode, section: mapNode, sections: listNode}[f.shape]
 	if n.kind != kind {
 		return l.unfit(f, path, n, f.wantedText())

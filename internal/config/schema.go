@@ -27,6 +27,7 @@ type field struct {
 	path   string // from the root; [] stands for any index
 	help   string
 	secret bool
+	lone   bool // of a list: one text stands for a list of it
 	shape  shape
 	typ    reflect.Type // of the value; of one element for list, dict and sections
 	index  int          // where it is in the struct of its section
@@ -70,6 +71,7 @@ func (f *field) addFields(t reflect.Type, depth int) {
 		}
 		sub := &field{key: key, path: join(f.prefix(), key), help: sf.Tag.Get("help"), index: i}
 		sub.secret = f.secret || sf.Tag.Get("secret") == "true"
+		sub.lone = sf.Tag.Get("lone") == "true"
 		sub.setType(sf.Type, depth)
 		f.fields = append(f.fields, sub)
 	}

@@ -14,14 +14,27 @@ import (
 const (
 	HTTP       = "http"
 	Filesystem = "filesystem"
+	S3         = "s3"
+	GCS        = "gcs"
 )
 
 // Config describes one source, with the keys of Symbolicator's source objects.
 type Config struct {
 	ID                 string                `yaml:"id" json:"id" help:"Name of the source, for people and metrics."`
-	Type               string                `yaml:"type" json:"type" help:"What it is: http, a symbol server; or filesystem, a folder."`
-	URL                URL                   `yaml:"url,omitempty" json:"url,omitzero" help:"Address of a symbol server; the paths of the layout follow it. User name and password may stand in it."`
+	Type               string                `yaml:"type" json:"type" help:"What it is: http, a symbol server; filesystem, a folder; s3, a bucket of S3 or of a store that speaks its protocol; gcs, a bucket of Google Cloud Storage."`
+	URL                URL                   `yaml:"url,omitempty" json:"url,omitzero" help:"Address of a symbol server; the paths of the layout follow it. User name and password may stand in it. For type gcs, another address of the service."`
 	Path               string                `yaml:"path,omitempty" json:"path,omitempty" help:"The folder, for type filesystem."`
+	Bucket             string                `yaml:"bucket,omitempty" json:"bucket,omitempty" help:"Name of the bucket, for types s3 and gcs."`
+	Prefix             string                `yaml:"prefix,omitempty" json:"prefix,omitempty" help:"The folder in the bucket; empty: the whole of it."`
+	Region             Region                `yaml:"region,omitempty" json:"region,omitempty" lone:"true" help:"Region of an s3 bucket, or a list of a region and the address of another store than AWS, which is asked by path."`
+	Provider           string                `yaml:"aws_credentials_provider,omitempty" json:"aws_credentials_provider,omitempty" help:"Where the credentials for s3 come from: static, the keys here; container, the agent of the container (ECS, EKS); instance, the metadata service of the machine; web_identity, a token in a file."`
+	AccessKey          bin.Secret            `yaml:"access_key,omitempty" json:"access_key,omitzero" help:"Access key for s3. Without one a bucket is read as anybody may read it."`
+	SecretKey          bin.Secret            `yaml:"secret_key,omitempty" json:"secret_key,omitzero" help:"Secret key for s3."`
+	SessionToken       bin.Secret            `yaml:"session_token,omitempty" json:"session_token,omitzero" help:"Session token that belongs to the keys for s3, if they are temporary."`
+	GoogleProvider     string                `yaml:"gcs_credentials_provider,omitempty" json:"gcs_credentials_provider,omitempty" help:"Where the credentials for gcs come from: static, the keys here; ambient, the file that GOOGLE_APPLICATION_CREDENTIALS names, else the metadata service of the machine."`
+	ClientEmail        string                `yaml:"client_email,omitempty" json:"client_email,omitempty" help:"Service account for gcs. Without one a bucket is read as anybody may read it."`
+	PrivateKey         bin.Secret            `yaml:"private_key,omitempty" json:"private_key,omitzero" help:"Private key of the service account, in PEM."`
+	BearerToken        bin.Secret            `yaml:"bearer_token,omitempty" json:"bearer_token,omitzero" help:"Token for gcs, in place of a service account."`
 	Headers            map[string]bin.Secret `yaml:"headers,omitempty" json:"headers,omitempty" help:"Headers of every request to the server. Never sent to another server that it redirects to."`
 	Layout             Layout                `yaml:"layout,omitempty" json:"layout,omitzero" help:"Where files are below the address or folder."`
 	IsPublic           bool                  `yaml:"is_public,omitempty" json:"is_public,omitempty" help:"Anybody may ask it: files are shared between scopes, and that it lacks a file is remembered for longer."`
@@ -94,28 +107,6 @@ func (c Config) Validate() error {
 		}
 	}
 	return nil
-}
-
-func (c Config) validPlace() error {
-	switch c.Type {
-	case HTTP:
-		if c.Path != "" {
-			return fmt.Errorf("a path is for type %s, not for %s", Filesystem, HTTP)
-		}
-		_, err := c.URL.Parse()
-		return err
-	case Filesystem:
-		switch {
-		case !c.URL.IsZero() || len(c.Headers) > 0:
-			return fmt.Errorf("url and headers are for type %s, not for %s", HTTP, Filesystem)
-		case c.Path == "":
-			return fmt.Errorf("type %s needs a path", Filesystem)
-		}
-		return nil
-	case "":
-		return fmt.Errorf("it has no type: there are %s and %s", HTTP, Filesystem)
-	}
-	return fmt.Errorf("type %q is not supported: there are %s and %s", c.Type, HTTP, Filesystem)
 }
 
 func (l Layout) validate() error {

@@ -1,6 +1,8 @@
 package source_test
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,20 +17,46 @@ func server() source.Config {
 
 func TestWrongConfigurationsAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*source.Config){
-		"has no id":                        func(c *source.Config) { c.ID = "" },
-		"no type: there are http and file": func(c *source.Config) { c.Type = "" },
-		`type "s3" is not supported: there are http and filesystem`: func(c *source.Config) { c.Type = "s3" },
-		"a url is missing":              func(c *source.Config) { c.URL = source.URL{} },
-		"the url must begin with http":  func(c *source.Config) { c.URL = source.NewURL("ftp://host/") },
-		"the url cannot be read":        func(c *source.Config) { c.URL = source.NewURL("http://u:" + canary + "@host/%zz") },
-		"a path is for":                 func(c *source.Config) { c.Path = "/x" },
-		"url and headers are for":       func(c *source.Config) { c.Type = source.Filesystem },
-		"needs a path":                  func(c *source.Config) { *c = source.Config{ID: "s", Type: source.Filesystem} },
-		`no layout "breakpad"`:          func(c *source.Config) { c.Layout.Type = "breakpad" },
-		`no casing "UPPER"`:             func(c *source.Config) { c.Layout.Casing = "UPPER" },
-		`no file type "sym"`:            func(c *source.Config) { c.Filters.FileTypes = []string{"sym"} },
-		`path pattern "[a" cannot`:      func(c *source.Config) { c.Filters.PathPatterns = []string{"[a"} },
-		"cannot be the name of a":       func(c *source.Config) { c.Headers = map[string]bin.Secret{"a b": bin.NewSecret("x")} },
+		"has no id": func(c *source.Config) { c.ID = "" },
+		"no type: there are http, filesystem, s3 and gcs":   func(c *source.Config) { c.Type = "" },
+		`type "ftp" is not supported: there are http, file`: func(c *source.Config) { c.Type = "ftp" },
+		"a url is missing":                                 func(c *source.Config) { c.URL = source.URL{} },
+		"the url must begin with http":                     func(c *source.Config) { c.URL = source.NewURL("ftp://host/") },
+		"the url cannot be read":                           func(c *source.Config) { c.URL = source.NewURL("http://u:" + canary + "@host/%zz") },
+		"path is for type filesystem, not for http":        func(c *source.Config) { c.Path = "/x" },
+		"url is for type http and gcs, not for filesystem": func(c *source.Config) { c.Type = source.Filesystem },
+		"needs a path":                                     func(c *source.Config) { *c = source.Config{ID: "s", Type: source.Filesystem} },
+		`no layout "breakpad"`:                             func(c *source.Config) { c.Layout.Type = "breakpad" },
+		`no casing "UPPER"`:                                func(c *source.Config) { c.Layout.Casing = "UPPER" },
+		`no file type "sym"`:                               func(c *source.Config) { c.Filters.FileTypes = []string{"sym"} },
+		`path pattern "[a" cannot`:                         func(c *source.Config) { c.Filters.PathPatterns = []string{"[a"} },
+		"cannot be the name of a":                          func(c *source.Config) { c.Headers = map[string]bin.Secret{"a b": bin.NewSecret("x")} },
+		"s3 needs a bucket":                                func(c *source.Config) { *c = source.Config{ID: "s", Type: source.S3} },
+		"gcs needs a bucket":                               func(c *source.Config) { *c = source.Config{ID: "s", Type: source.GCS} },
+		"region is a name, or a list": func(c *source.Config) {
+			*c = source.Config{ID: "s", Type: source.S3, Bucket: "b", Region: source.Region{"a", "b", "c"}}
+		},
+		`no aws_credentials_provider "magic"`: func(c *source.Config) {
+			*c = source.Config{ID: "s", Type: source.S3, Bucket: "b", Provider: "magic"}
+		},
+		"access_key and secret_key belong": func(c *source.Config) {
+			*c = source.Config{ID: "s", Type: source.S3, Bucket: "b", AccessKey: bin.NewSecret(canary)}
+		},
+		`no gcs_credentials_provider "magic"`: func(c *source.Config) {
+			*c = source.Config{ID: "s", Type: source.GCS, Bucket: "b", GoogleProvider: "magic"}
+		},
+		"client_email and private_key belong": func(c *source.Config) {
+			*c = source.Config{ID: "s", Type: source.GCS, Bucket: "b", PrivateKey: bin.NewSecret(canary)}
+		},
+		"a service account and a bearer_token": func(c *source.Config) {
+			*c = source.Config{ID: "s", Type: source.GCS, Bucket: "b", ClientEmail: "a", PrivateKey: bin.NewSecret(canary), BearerToken: bin.NewSecret(canary)}
+		},
+		"are for gcs_credentials_provider static": func(c *source.Config) {
+			*c = source.Config{ID: "s", Type: source.GCS, Bucket: "b", GoogleProvider: source.Ambient, BearerToken: bin.NewSecret(canary)}
+		},
+		"bearer_token is for type gcs": func(c *source.Config) {
+			*c = source.Config{ID: "s", Type: source.S3, Bucket: "b", BearerToken: bin.NewSecret(canary)}
+		},
 		"header Host cannot be set":     func(c *source.Config) { c.Headers = map[string]bin.Secret{"Host": bin.NewSecret("x")} },
 		"header X has a line break":     func(c *source.Config) { c.Headers = map[string]bin.Secret{"X": bin.NewSecret(canary + "\n")} },
 		"Accept-Encoding cannot be set": func(c *source.Config) { c.Headers = map[string]bin.Secret{"Accept-Encoding": {}} },
@@ -118,6 +146,26 @@ func TestPresetsAreValid(t *testing.T) {
 	for _, p := range source.Presets() {
 		if c, err := source.ParseSpec(p.Name); err != nil || c.URL.Reveal() != p.URL || p.About == "" {
 			t.Errorf("%+v: %v", p, err)
+		}
+	}
+}
+
+func TestRegionOfARequestIsATextOrAList(t *testing.T) {
+	for text, want := range map[string]source.Region{
+		`"eu-west-1"`: {"eu-west-1"}, `["any", "http://minio:9000"]`: {"any", "http://minio:9000"}, `null`: nil, `[]`: {},
+	} {
+		var c source.Config
+		if err := json.Unmarshal([]byte(`{"region":`+text+`,"bucket":"b","access_key":"`+canary+`"}`), &c); err != nil || !slices.Equal(c.Region, want) {
+			t.Errorf("%s: %q, %v", text, c.Region, err)
+		}
+		if out, err := json.Marshal(c); err != nil || strings.Contains(string(out), canary) {
+			t.Errorf("%s, %v", out, err)
+		}
+	}
+	for _, text := range []string{"1", `{"a":1}`, `[1]`, `[["a"]]`} {
+		var c source.Config
+		if err := json.Unmarshal([]byte(`{"region":`+text+`}`), &c); err == nil {
+			t.Errorf("%s is %q", text, c.Region)
 		}
 	}
 }

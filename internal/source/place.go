@@ -1,0 +1,146 @@
+package source
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Where the credentials of an object store come from.
+const (
+	Static      = "static"
+	Container   = "container"
+	Instance    = "instance"
+	WebIdentity = "web_identity"
+	Ambient     = "ambient"
+)
+
+// Region is a region of S3, or one and the address of the store that it is of.
+type Region []string
+
+// UnmarshalJSON reads a text or a list of texts.
+func (r *Region) UnmarshalJSON(data []byte) error {
+	var name *string
+	if json.Unmarshal(data, &name) == nil {
+		if *r = nil; name != nil {
+			*r = Region{*name}
+		}
+		return nil
+	}
+	var list []string
+	if json.Unmarshal(data, &list) != nil {
+		return errors.New("a region is a text or a list of two texts")
+	}
+	*r = list
+	return nil
+}
+
+// Name is the name of the region, empty if there is none.
+func (r Region) Name() string {
+	if len(r) == 0 {
+		return ""
+	}
+	return r[0]
+}
+
+// Endpoint is the address of the store, empty if it is AWS.
+func (r Region) Endpoint() string {
+	if len(r) < 2 {
+		return ""
+	}
+	return r[1]
+}
+
+// belongs lists the keys that say where a source is, and the types that have
+// them.
+func (c Config) belongs() []keyOf {
+	return []keyOf{
+		{"url", !c.URL.IsZero(), []string{HTTP, GCS}},
+		{"path", c.Path != "", []string{Filesystem}},
+		{"accept_invalid_certs", c.AcceptInvalidCerts, []string{HTTP}},
+		{"headers", len(c.Headers) > 0, []string{HTTP}},
+		{"bucket", c.Bucket != "", []string{S3, GCS}},
+		{"prefix", c.Prefix != "", []string{S3, GCS}},
+		{"region", len(c.Region) > 0, []string{S3}},
+		{"aws_credentials_provider", c.Provider != "", []string{S3}},
+		{"access_key", !c.AccessKey.IsZero(), []string{S3}},
+		{"secret_key", !c.SecretKey.IsZero(), []string{S3}},
+		{"session_token", !c.SessionToken.IsZero(), []string{S3}},
+		{"gcs_credentials_provider", c.GoogleProvider != "", []string{GCS}},
+		{"client_email", c.ClientEmail != "", []string{GCS}},
+		{"private_key", !c.PrivateKey.IsZero(), []string{GCS}},
+		{"bearer_token", !c.BearerToken.IsZero(), []string{GCS}},
+	}
+}
+
+type keyOf struct {
+	key   string
+	set   bool
+	types []string
+}
+
+func (c Config) validPlace() error {
+	const types = HTTP + ", " + Filesystem + ", " + S3 + " and " + GCS
+	valid := map[string]func() error{HTTP: c.validURL, Filesystem: c.validFolder, S3: c.validS3, GCS: c.validGCS}[c.Type]
+	switch {
+	case c.Type == "":
+		return fmt.Errorf("it has no type: there are %s", types)
+	case valid == nil:
+		return fmt.Errorf("type %q is not supported: there are %s", c.Type, types)
+	}
+	for _, k := range c.belongs() {
+		if k.set && !slices.Contains(k.types, c.Type) {
+			return fmt.Errorf("%s is for type %s, not for %s", k.key, strings.Join(k.types, " and "), c.Type)
+		}
+	}
+	return valid()
+}
+
+func (c Config) validURL() error {
+	_, err := c.URL.Parse()
+	return err
+}
+
+func (c Config) validFolder() error {
+	if c.Path == "" {
+		return fmt.Errorf("type %s needs a path", Filesystem)
+	}
+	return nil
+}
+
+func (c Config) validS3() error {
+	keys := !c.AccessKey.IsZero() || !c.SecretKey.IsZero() || !c.SessionToken.IsZero()
+	switch {
+	case c.Bucket == "":
+		return fmt.Errorf("type %s needs a bucket", S3)
+	case len(c.Region) > 2:
+		return errors.New("region is a name, or a list of a name and an address")
+	case !slices.Contains([]string{"", Static, Container, Instance, WebIdentity}, c.Provider):
+		return fmt.Errorf("there is no aws_credentials_provider %q: there are %s, %s, %s and %s", c.Provider, Static, Container, Instance, WebIdentity)
+	case (c.Provider == "" || c.Provider == Static) && keys && (c.AccessKey.IsZero() || c.SecretKey.IsZero()):
+		return errors.New("access_key and secret_key belong together")
+	}
+	return nil
+}
+
+func (c Config) validGCS() error {
+	account, token := c.ClientEmail != "" || !c.PrivateKey.IsZero(), !c.BearerToken.IsZero()
+	switch {
+	case c.Bucket == "":
+		return fmt.Errorf("type %s needs a bucket", GCS)
+	case !slices.Contains([]string{"", Static, Ambient}, c.GoogleProvider):
+		return fmt.Errorf("there is no gcs_credentials_provider %q: there are %s and %s", c.GoogleProvider, Static, Ambient)
+	case c.GoogleProvider == Ambient && (account || token):
+		return fmt.Errorf("client_email, private_key and bearer_token are for gcs_credentials_provider %s, not for %s", Static, Ambient)
+	case account && (c.ClientEmail == "" || c.PrivateKey.IsZero()):
+		return errors.New("client_email and private_key belong together")
+	case account && token:
+		return errors.New("there is a service account and a bearer_token: one of them is enough")
+	}
+	if !c.URL.IsZero() {
+		return c.validURL()
+	}
+	return nil
+}
