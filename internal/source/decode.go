@@ -286,6 +286,10 @@ func (d *Decoder) explain(err error, out Decoded) error {
 	return fault.New(fault.Malformed, "", "%w", err)
 }
 
+// Guest is the label in the metrics of all sources that requests name: their ids
+// are whatever requests say.
+const Guest = "request"
+
 // Count adds one Fetch to the metrics, under a label for its source.
 func Count(label string, a Attempt, err error) {
 	outcome := "ok"

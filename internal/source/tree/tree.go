@@ -1,11 +1,15 @@
 // Package tree is a source that is a laid-out folder of files, in any bucket.
 //
-// A file may be stored as it is, or as gzip or zstd under its plain name or
-// with ".gz" or ".zst" after it; the plain name is looked for first. Names are
-// as case-sensitive as the bucket: that ids are often written in lower case is
-// met by the second, canonical candidate. Files of Windows are found however
-// they are written, and in the two tiers that stores have whose root holds a
-// file index2.txt.
+// A file may be stored as it is, or as gzip or zstd under its plain name. Names
+// are as case-sensitive as the bucket: that ids are often written in lower case
+// is met by the second, canonical candidate.
+//
+// In a folder of this machine, where a look costs nothing, ".gz" or ".zst" may
+// also stand after the plain name, which is looked for first; files of Windows
+// are found however they are written, and in the two tiers that stores have
+// whose root holds a file index2.txt. In an object store a candidate is one
+// question. Large files come from there in ranges, and a file that is known
+// already is not sent again.
 //
 // A Source is safe for concurrent use. What it decodes is bounded by the limit
 // that it was made with.
@@ -36,7 +40,9 @@ type Source struct {
 	bucket  bucket.Bucket
 	decoder *source.Decoder
 	now     func() time.Time
-	place   string // address of the folder, for people and as its identity
+	place   string // address of the folder, for people
+	key     string // identity of the folder; that of a file has its path behind it
+	far     *far   // nil: it is in a folder of this machine
 }
 
 // New makes a source of the bucket that holds what is in cfg.Path.
@@ -48,17 +54,16 @@ func New(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Ti
 	if err != nil {
 		return nil, fault.New(fault.Internal, cfg.Path, "find the folder: %w", err)
 	}
-	return &Source{
-		cfg: cfg.Defaults(), bucket: b, decoder: source.NewDecoder(limit), now: now,
-		place: "file://" + source.EscapePath(filepath.ToSlash(folder)) + "/",
-	}, nil
+	place := "file://" + source.EscapePath(filepath.ToSlash(folder)) + "/"
+	return &Source{cfg: cfg.Defaults(), bucket: b, decoder: source.NewDecoder(limit), now: now, place: place, key: place}, nil
 }
 
 // ID is the name of the source.
 func (s *Source) ID() string { return s.cfg.ID }
 
-// Identity is the address of the folder, and for what it is asked.
-func (s *Source) Identity() string { return s.place + " " + s.cfg.Asks() }
+// Identity is the address of the folder with all that counts beside it, and for
+// what it is asked.
+func (s *Source) Identity() string { return s.key + " " + s.cfg.Asks() }
 
 // Candidates names the places of the files of m.
 func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
@@ -66,7 +71,7 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 	tiers := 0 // not looked for yet
 	for _, kind := range kinds {
 		paths := s.cfg.Paths(m, kind)
-		if s.cfg.Layout.Type == source.Native && source.Caseless(kind) && len(paths) > 0 {
+		if s.far == nil && s.cfg.Layout.Type == source.Native && source.Caseless(kind) && len(paths) > 0 {
 			if tiers == 0 {
 				tiers = s.tiers(ctx)
 			}
@@ -75,10 +80,9 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 			}
 		}
 		for _, path := range paths {
-			location := s.location(path)
 			list = append(list, source.Candidate{
-				Source: s.cfg.ID, Kind: kind, Location: location, Key: location,
-				Public: s.cfg.IsPublic, Local: true, Path: path,
+				Source: s.cfg.ID, Kind: kind, Location: s.location(path), Key: s.key + source.EscapePath(path),
+				Public: s.cfg.IsPublic, Local: s.far == nil, Path: path,
 			})
 		}
 	}
@@ -113,17 +117,31 @@ func (s *Source) location(path string) string { return s.place + source.EscapePa
 // Fetch writes the file of c to w.
 func (s *Source) Fetch(ctx context.Context, c source.Candidate, w io.Writer) (source.Attempt, error) {
 	start := s.now()
+	var a source.Attempt
+	var err error
+	if s.far != nil {
+		a, err = s.fetchFar(ctx, c, w)
+	} else {
+		a, err = s.fetch(ctx, c, w)
+	}
+	a.Time = s.now().Sub(start)
+	source.Count(s.label(), a, err)
+	return a, err
+}
+
+// label is what the metrics call the source.
+func (s *Source) label() string {
+	if s.far != nil && s.far.guarded {
+		return source.Guest
+	}
+	return s.cfg.ID
+}
+
+func (s *Source) fetch(ctx context.Context, c source.Candidate, w io.Writer) (source.Attempt, error) {
 	path := c.Path
 	if source.Caseless(c.Kind) {
 		path = cmp.Or(s.written(ctx, path), path)
 	}
-	a, err := s.fetch(ctx, path, w)
-	a.Time = s.now().Sub(start)
-	source.Count(s.cfg.ID, a, err)
-	return a, err
-}
-
-func (s *Source) fetch(ctx context.Context, path string, w io.Writer) (source.Attempt, error) {
 	a := source.Attempt{URL: s.location(path)}
 	for _, suffix := range siblings {
 		r, attrs, err := s.bucket.Get(ctx, path+suffix, 0, -1)

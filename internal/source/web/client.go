@@ -182,16 +182,28 @@ func (c *Client) transport(guarded, insecure bool) *http.Transport {
 // half is room for half of the downloads.
 func (c *Client) half() chan struct{} { return make(chan struct{}, (c.cfg.MaxConcurrentDownloads+1)/2) }
 
-// acquire waits for a slot of a source. The release it returns is to be called
-// once.
-func (c *Client) acquire(ctx context.Context, s *Source) (release func(), err error) {
+// Transport makes single requests for others, with the connections of the
+// client. With guarded they reach public addresses only, for what a request
+// named.
+func (c *Client) Transport(guarded bool) http.RoundTripper {
+	return c.transports[trust{guarded, false}]
+}
+
+// Line is where the downloads of one source wait for their turn, those of other
+// kinds of source too. The release it returns is to be called once.
+func (c *Client) Line(guarded bool) func(ctx context.Context) (release func(), err error) {
 	if c.slots == nil {
-		return func() {}, nil
+		return func(context.Context) (func(), error) { return func() {}, nil }
 	}
-	queues := []chan struct{}{s.slots, c.slots}
-	if s.guarded {
-		queues = []chan struct{}{s.slots, c.guests, c.slots}
+	queues := []chan struct{}{c.half(), c.slots}
+	if guarded {
+		queues = []chan struct{}{c.half(), c.guests, c.slots}
 	}
+	return func(ctx context.Context) (func(), error) { return wait(ctx, queues) }
+}
+
+// wait waits in all queues, one after the other.
+func wait(ctx context.Context, queues []chan struct{}) (release func(), err error) {
 	var held []chan struct{}
 	release = func() {
 		for _, q := range held {

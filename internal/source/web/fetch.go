@@ -36,7 +36,7 @@ func (s *Source) Fetch(ctx context.Context, c source.Candidate, w io.Writer) (so
 
 	label := s.cfg.ID
 	if s.guarded {
-		label = otherLabel
+		label = source.Guest
 	}
 	source.Count(label, f.attempt, err)
 	s.client.log.LogAttrs(ctx, slog.LevelDebug, "download",
@@ -57,7 +57,7 @@ type fetch struct {
 }
 
 func (f *fetch) run() error {
-	release, err := f.client.acquire(f.caller, f.Source)
+	release, err := f.line(f.caller)
 	if err != nil {
 		return f.client.broken(f.caller, f.caller, f.attempt.URL, err).Error
 	}

@@ -15,10 +15,6 @@ import (
 	"symbolon/internal/source"
 )
 
-// otherLabel is the label in the metrics of all guarded sources: their ids are
-// whatever requests say.
-const otherLabel = "request"
-
 // Source is a symbol server. Make it with New or NewGuarded.
 type Source struct {
 	client  *Client
@@ -29,7 +25,7 @@ type Source struct {
 	headers map[string]bin.Secret // credentials and all others of the configuration
 	key     string                // identity of the server and how it is asked
 	hidden  *regexp.Regexp        // every form of its secrets; nil: there are none
-	slots   chan struct{}         // for its downloads
+	line    func(ctx context.Context) (release func(), err error)
 }
 
 // New makes a source of the configuration.
@@ -53,9 +49,7 @@ func newSource(c *Client, cfg source.Config, guarded bool) (*Source, error) {
 		base:    &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: u.Path, RawPath: u.RawPath},
 		query:   bin.NewSecret(u.RawQuery),
 		headers: map[string]bin.Secret{},
-	}
-	if c.slots != nil {
-		s.slots = c.half()
+		line:    c.Line(guarded),
 	}
 	password, _ := u.User.Password()
 	if u.User != nil {

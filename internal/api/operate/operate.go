@@ -1,0 +1,108 @@
+// Package operate is the door for those who run the server: why a module has no
+// symbols, and that what was missing is there now.
+//
+//	GET  /api/explain/NAME/ID    the whole trail of a lookup, as JSON
+//	POST /api/forget             {"modules": [{"debug_id": …, "code_id": …, "type": …}]}
+package operate
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+
+	"symbolon/internal/api"
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
+)
+
+// maxBody is the size of a list of modules to forget.
+const maxBody = 4 << 20
+
+// Deps are the parts that the door works with.
+type Deps struct {
+	Access *api.Access
+	// Explain looks a module up, given as NAME/ID, and tells how it went, as a
+	// value that encoding/json can write.
+	Explain func(ctx context.Context, module string, p locate.Purpose) (any, error)
+	Forget  func(ctx context.Context, m ident.Module) error
+	Log     *slog.Logger
+}
+
+// Door serves the routes.
+type Door struct{ deps Deps }
+
+// New makes a door.
+func New(deps Deps) *Door { return &Door{deps} }
+
+// Routes are what the door serves.
+func (d *Door) Routes() []api.Route {
+	return []api.Route{
+		{Methods: []string{http.MethodGet}, Pattern: "/api/explain/", Handle: d.guarded(d.explain), Fail: api.FailError},
+		{Methods: []string{http.MethodPost}, Pattern: "/api/forget", Handle: d.guarded(d.forget), MaxBody: maxBody, Fail: api.FailError},
+	}
+}
+
+func (d *Door) guarded(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !d.deps.Access.Operator(r) {
+			api.FailError(w, r, http.StatusForbidden, "this needs a token of access.tokens with admin: true, or without any tokens a client of this machine")
+			return
+		}
+		h(w, r)
+	}
+}
+
+func (d *Door) explain(w http.ResponseWriter, r *http.Request) {
+	p := locate.Debug
+	if name := r.URL.Query().Get("purpose"); name != "" {
+		var known bool
+		if p, known = locate.ParsePurpose(name); !known {
+			api.FailError(w, r, http.StatusBadRequest, "purpose: there are sym-first, debug, symbols, unwind and sources")
+			return
+		}
+	}
+	x, err := d.deps.Explain(r.Context(), r.PathValue("rest"), p)
+	switch {
+	case r.Context().Err() != nil:
+	case err != nil:
+		api.FailError(w, r, http.StatusBadRequest, err.Error())
+	default:
+		api.WriteJSON(w, http.StatusOK, x)
+	}
+}
+
+func (d *Door) forget(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Modules []struct {
+			Type    string `json:"type"`
+			DebugID string `json:"debug_id"`
+			CodeID  string `json:"code_id"`
+		} `json:"modules"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+		api.FailError(w, r, http.StatusBadRequest, "the body is no JSON with modules: "+err.Error())
+		return
+	}
+	var modules []ident.Module
+	for _, a := range asked.Modules {
+		m := ident.Module{Type: ident.ParseType(a.Type), CodeID: ident.ParseCodeID(a.CodeID)}
+		if a.DebugID != "" {
+			id, err := ident.ParseDebugID(a.DebugID)
+			if err != nil {
+				api.FailError(w, r, http.StatusBadRequest, err.Error())
+				return
+			}
+			m.DebugID = id
+		}
+		modules = append(modules, m)
+	}
+	for _, m := range modules {
+		if err := d.deps.Forget(r.Context(), m); err != nil {
+			d.deps.Log.Error("what is remembered could not be forgotten", "request_id", api.RequestID(r.Context()), "error", err)
+			api.FailError(w, r, http.StatusInternalServerError, "")
+			return
+		}
+	}
+	api.WriteJSON(w, http.StatusOK, map[string]int{"forgotten": len(modules)})
+}

@@ -1,0 +1,124 @@
+package tree
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/bucket"
+	"symbolon/internal/fault"
+	"symbolon/internal/source"
+)
+
+// Deps is what a source in an object store needs.
+type Deps struct {
+	Bucket  bucket.Bucket
+	Limit   bin.Limit
+	Timeout time.Duration                                         // for one file with its retries; zero is no bound
+	Line    func(ctx context.Context) (release func(), err error) // where downloads wait for their turn
+	Guarded bool                                                  // a request named it
+	Now     func() time.Time
+}
+
+// far is what a source in an object store has beside the others.
+type far struct {
+	timeout time.Duration
+	line    func(ctx context.Context) (release func(), err error)
+	guarded bool
+}
+
+// Far makes a source of a bucket in an object store, which holds the prefix of
+// cfg as its root.
+func Far(cfg source.Config, d Deps) (*Source, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.Defaults()
+	s := &Source{
+		cfg: cfg, bucket: d.Bucket, decoder: source.NewDecoder(d.Limit), now: d.Now, place: place(cfg),
+		far: &far{timeout: d.Timeout, line: d.Line, guarded: d.Guarded},
+	}
+	s.key = s.identity()
+	return s, nil
+}
+
+// place is the address of the root, for people.
+func place(cfg source.Config) string {
+	scheme := map[string]string{source.S3: "s3://", source.GCS: "gs://"}[cfg.Type]
+	prefix := strings.Trim(cfg.Prefix, "/")
+	if prefix != "" {
+		prefix = source.EscapePath(prefix) + "/"
+	}
+	return scheme + source.EscapePath(cfg.Bucket) + "/" + prefix
+}
+
+// identity names the store, the bucket, the credentials, and whether only a
+// request knows of it: what the configuration can reach is not given to others.
+func (s *Source) identity() string {
+	c := s.cfg
+	key := fmt.Sprintf("%s endpoint=%q region=%q provider=%q", s.place,
+		c.Region.Endpoint()+c.URL.String(), c.Region.Name(), c.Provider+c.GoogleProvider)
+	if id := source.CredentialID(c.AccessKey, c.SecretKey, c.SessionToken, bin.NewSecret(c.ClientEmail), c.PrivateKey, c.BearerToken); id != "" {
+		key += " credentials=" + id
+	}
+	if s.far.guarded {
+		key += " guarded"
+	}
+	return key + " "
+}
+
+// fetchFar asks an object store for the file of c.
+func (s *Source) fetchFar(ctx context.Context, c source.Candidate, w io.Writer) (a source.Attempt, err error) {
+	a.URL = s.location(c.Path)
+	if s.far.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.far.timeout)
+		defer cancel()
+	}
+	if s.far.line != nil {
+		release, err := s.far.line(ctx)
+		if err != nil {
+			return a, at(a.URL, err)
+		}
+		defer release()
+	}
+	first, attrs, err := s.bucket.Get(ctx, c.Path, 0, source.Piece)
+	if err != nil {
+		return a, at(a.URL, err)
+	}
+	a.Validator = attrs.Version
+	if a.Validator != "" && a.Validator == c.Validator {
+		a.Same = true
+		_ = first.Close() // nobody wants the bytes
+		return a, nil
+	}
+	in := source.NewRanged(ctx, attrs.Size, func(ctx context.Context, off, n int64) (io.ReadCloser, error) {
+		if off == 0 && first != nil { // only the reader itself asks for the beginning
+			have := first
+			first = nil
+			return have, nil
+		}
+		r, now, err := s.bucket.Get(ctx, c.Path, off, n)
+		if err == nil && now.Size == attrs.Size && now.Version == attrs.Version {
+			return r, nil
+		}
+		if err == nil {
+			_ = r.Close() // it is of another file
+			err = fault.New(fault.Transport, a.URL, "the file was replaced while it was read")
+		}
+		return nil, err
+	})
+	out, err := s.decoder.Decode(w, in, attrs.Encoding)
+	_ = in.Close() // what was read is whole or has failed by now
+	if first != nil {
+		_ = first.Close() // it is empty
+	}
+	a.Wire, a.Bytes, a.Retries = out.Wire, out.Bytes, in.Resumed()
+	if err != nil {
+		return a, at(a.URL, err)
+	}
+	return a, nil
+}
