@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"symbolon/internal/fault"
 )
@@ -26,6 +27,15 @@ func FailError(w http.ResponseWriter, _ *http.Request, status int, title string)
 	WriteJSON(w, status, struct {
 		Error string `json:"error"`
 	}{titleOf(status, title)})
+}
+
+// FailBare writes no body, for the routes of which nobody reads one. Nor do
+// their clients count OPTIONS among the methods.
+func FailBare(w http.ResponseWriter, _ *http.Request, status int, _ string) {
+	if allow := w.Header().Get("Allow"); allow != "" {
+		w.Header().Set("Allow", strings.TrimSuffix(allow, ", OPTIONS"))
+	}
+	w.WriteHeader(status)
 }
 
 func titleOf(status int, title string) string {

@@ -33,7 +33,7 @@ func (f *Front) fixed() []Route {
 		{Methods: get, Pattern: "/__heartbeat__", Handle: f.heartbeat, Exempt: true},
 		{Methods: get, Pattern: "/__lbheartbeat__", Handle: alive, Exempt: true},
 		{Methods: get, Pattern: "/__broken__", Handle: f.broken},
-		{Methods: probe, Pattern: "/healthcheck", Handle: alive, Exempt: true},
+		{Methods: probe, Pattern: "/healthcheck", Handle: healthy, Exempt: true, Fail: FailBare},
 		{Methods: probe, Pattern: "/healthz", Handle: alive, Exempt: true},
 		{Methods: probe, Pattern: "/live", Handle: alive, Exempt: true},
 		{Methods: probe, Pattern: "/ready", Handle: f.ready, Exempt: true},
@@ -45,6 +45,12 @@ func (f *Front) fixed() []Route {
 func alive(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write([]byte("ok\n"))
+}
+
+// healthy is alive in the words of Symbolicator, without an end of line.
+func healthy(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte("ok"))
 }
 
 func (f *Front) version(w http.ResponseWriter, _ *http.Request) {

@@ -42,8 +42,12 @@ func TestHeartbeatsTellOfChecks(t *testing.T) {
 	ask("/__heartbeat__", 503, `{"status":"error","checks":{"disk":"error","time":"ok"},`+
 		`"details":{"disk":{"status":"error","level":40,"messages":{"disk.failed":"no space"}}}}`)
 	ask("/ready", 503, `{"title":"503 Service Unavailable: a check failed, see /__heartbeat__"}`)
-	for _, path := range []string{"/__lbheartbeat__", "/healthcheck", "/healthz", "/live"} {
+	for _, path := range []string{"/__lbheartbeat__", "/healthz", "/live"} {
 		ask(path, 200, "ok\n")
+	}
+	ask("/healthcheck", 200, "ok")
+	if w := do(f, "POST", "/healthcheck", ""); w.Code != 405 || w.Body.Len() != 0 || w.Header().Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST /healthcheck: got %d %s, %v", w.Code, w.Body, w.Header())
 	}
 	ask("/__version__", 200, `{"version":"v1"}`)
 	if w := do(api.New(api.Config{}, api.Options{Log: opt.Log, Now: opt.Now}), "GET", "/__version__", ""); w.Body.String() != "{}" {

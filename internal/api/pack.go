@@ -142,6 +142,20 @@ func (p *packed) packable() bool {
 	return strings.HasPrefix(kind, "text/") || kind == "application/json" || kind == "image/svg+xml"
 }
 
+// Flush sends what there is of the answer so far. It is http.Flusher.
+func (p *packed) Flush() {
+	if p.status == 0 {
+		p.status = http.StatusOK
+	}
+	if !p.decided && p.decide(true) != nil {
+		return // the client left
+	}
+	if p.enc != nil && p.enc.Flush() != nil {
+		return
+	}
+	_ = p.w.control.Flush() // one that cannot sends all of it at the end
+}
+
 // close ends the answer. A handler that wrote nothing leaves no answer, which
 // is what it does when the client has left.
 func (p *packed) close() {

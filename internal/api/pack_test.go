@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -212,5 +213,44 @@ func TestEarlyHintsPass(t *testing.T) {
 	got := reply(t, c)
 	if !strings.HasPrefix(got, "HTTP/1.1 103 ") || !strings.Contains(got, "HTTP/1.1 202 ") {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestAnswersComeInTheirPieces(t *testing.T) {
+	for kind, coding := range map[string]string{"application/x-ndjson": "", "application/json": "zstd"} {
+		next := make(chan bool)
+		srv := httptest.NewServer(newFront(api.Config{}, get("/lines", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			for range 2 {
+				_, _ = w.Write([]byte("line\n"))
+				w.(http.Flusher).Flush()
+				<-next
+			}
+		})))
+		r := httptest.NewRequest("GET", srv.URL+"/lines", nil)
+		r.RequestURI = ""
+		r.Header.Set("Accept-Encoding", "zstd")
+		answer, err := srv.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := io.Reader(answer.Body)
+		if got := answer.Header.Get("Content-Encoding"); got != coding {
+			t.Errorf("%s is packed as %q", kind, got)
+		}
+		if coding != "" {
+			if body, err = zstd.NewReader(body, zstd.WithDecoderConcurrency(1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 { // each is here before the next one is made
+			line := make([]byte, 5)
+			if _, err := io.ReadFull(body, line); err != nil || string(line) != "line\n" {
+				t.Errorf("%s: got %q, %v", kind, line, err)
+			}
+			next <- true
+		}
+		answer.Body.Close()
+		srv.Close()
 	}
 }

@@ -17,7 +17,7 @@ const (
 	bufferSize = 32 << 10
 	maxDepth   = 10_000
 	maxNumber  = 16 << 10 // bytes of a number
-	maxText    = 4 << 10  // bytes that are kept of a string
+	maxText    = 4 << 10  // bytes that are kept of a string, if nobody wants more
 )
 
 // Scanner reads one JSON document from a stream, value by value, as the caller
@@ -32,6 +32,8 @@ type Scanner struct {
 	Text     []byte // the last string that was kept, until the next one
 	Cut      bool   // Text is only the beginning of it
 	Err      error  // the first one
+	Most     int    // bytes that are kept of a string
+	BOM      bool   // the document begins with a byte order mark
 }
 
 // scanners are those that nobody uses, for their memory.
@@ -40,10 +42,10 @@ var scanners = sync.Pool{New: func() any { return &Scanner{buf: make([]byte, buf
 // NewScanner begins a document. Free the scanner.
 func NewScanner(src io.Reader) *Scanner {
 	s := scanners.Get().(*Scanner)
-	*s = Scanner{src: src, buf: s.buf, open: s.open[:0], Text: s.Text[:0]}
+	*s = Scanner{src: src, buf: s.buf, open: s.open[:0], Text: s.Text[:0], Most: maxText}
 	s.need(3)
 	if bytes.HasPrefix(s.buf[:s.end], []byte("\ufeff")) {
-		s.pos = 3
+		s.pos, s.BOM = 3, true
 	}
 	return s
 }
@@ -51,6 +53,9 @@ func NewScanner(src io.Reader) *Scanner {
 // Free gives the memory of the scanner back. Nothing of it may be in use.
 func (s *Scanner) Free() {
 	s.src = nil
+	if cap(s.Text) > maxText {
+		s.Text = nil
+	}
 	scanners.Put(s)
 }
 
@@ -232,7 +237,7 @@ func (s *Scanner) Str(keep bool) {
 }
 
 func (s *Scanner) keep(b []byte) {
-	if room := maxText - len(s.Text); len(b) > room {
+	if room := s.Most - len(s.Text); len(b) > room {
 		s.Cut = true
 		b = b[:room]
 	}

@@ -98,3 +98,19 @@ func equal(t *testing.T, a, b []byte) bool {
 	two, _ := json.Marshal(y)
 	return bytes.Equal(one, two)
 }
+
+func TestTheScannerSaysWhatItLeftOut(t *testing.T) {
+	s := api.NewScanner(strings.NewReader("\ufeff" + `["` + strings.Repeat("x", 5000) + `", "` + strings.Repeat("x", 5000) + `"]`))
+	defer s.Free()
+	s.Enter()
+	for n := 0; s.Next(&n); s.Most = 6000 {
+		s.Peek()
+		s.Str(true)
+		if s.Cut != (n == 1) || len(s.Text) != 4096 && n == 1 || len(s.Text) != 5000 && n == 2 {
+			t.Errorf("string %d: %d bytes, cut off: %v", n, len(s.Text), s.Cut)
+		}
+	}
+	if s.Finish(); !s.BOM || s.Err != nil {
+		t.Errorf("byte order mark: %v, %v", s.BOM, s.Err)
+	}
+}
