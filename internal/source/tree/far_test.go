@@ -195,7 +195,7 @@ func TestIdentityOfAStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := candidates(t, s)[0]
-		if !strings.HasPrefix(c.Key, s.Identity()) || strings.Contains(c.Key+c.Location, canary) || c.Local {
+		if strings.Contains(c.Key+c.Location+s.Identity(), canary) || c.Local {
 			t.Errorf("%+v", c)
 		}
 		seen[s.Identity()]++
