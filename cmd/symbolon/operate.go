@@ -54,6 +54,18 @@ func (n *node) explain(ctx context.Context, q question) (*explanation, error) {
 	return explain(q, trail, err, time.Now(), len(n.configured)), nil
 }
 
+// explainText explains the lookup of NAME/ID.
+func (n *node) explainText(ctx context.Context, module string, p locate.Purpose) (any, error) {
+	m, err := parseModule(module)
+	if err != nil {
+		return nil, err
+	}
+	return n.explain(ctx, question{m, p})
+}
+
+// forget has what is missing for m looked for again.
+func (n *node) forget(ctx context.Context, m ident.Module) error { return n.locator.Forget(ctx, m) }
+
 // prefetch brings the table of m into the cache, and waits until it is there.
 func (n *node) prefetch(ctx context.Context, m ident.Module) (prefetched, error) {
 	report, err := n.tables.Prefetch(ctx, m)

@@ -76,8 +76,9 @@ func secretKeys(t *testing.T) (keys []config.Key) {
 // what must stand beside it.
 func planted(k config.Key, text string) string {
 	beside := map[string]string{
-		"sources[].url":     "id: a, type: http, ",
-		"sources[].headers": "id: a, type: http, url: 'http://127.0.0.1:1/', ",
+		"sources[].url":         "id: a, type: http, ",
+		"access.tokens[].token": "scopes: [a], ",
+		"sources[].headers":     "id: a, type: http, url: 'http://127.0.0.1:1/', ",
 	}
 	value := text
 	if !strings.ContainsAny(text[:1], "[{&!*") {

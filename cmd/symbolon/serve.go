@@ -16,6 +16,7 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/mozilla"
+	"symbolon/internal/api/operate"
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/config"
@@ -140,8 +141,10 @@ func (n *node) front(cfg *config.Config) (*api.Front, error) {
 		Now:     time.Now,
 		Log:     n.log,
 	})
+	access := api.NewAccess(cfg.Access)
+	desk := operate.New(operate.Deps{Access: access, Explain: n.explainText, Forget: n.forget, Log: n.log})
 	opt := api.Options{Log: n.log, Now: time.Now, Version: version, Memory: n.memory.requests, Checks: []api.Check{{Name: "data_directory", Run: n.writable}}}
-	return api.New(cfg.HTTP, opt, door.Routes()), nil
+	return api.New(cfg.HTTP, opt, door.Routes(), desk.Routes()), nil
 }
 
 // symbolFile is the .sym of a module, for those who want the file itself.

@@ -25,6 +25,7 @@ type Config struct {
 	Memory      bin.Size           `yaml:"memory" help:"Memory for all: half of it for open tables, a quarter for making tables, a quarter for requests. None: a quarter of what the machine or the container has, at most 1GiB."`
 	Log         Log                `yaml:"log" help:"What is logged, to stderr."`
 	HTTP        api.Config         `yaml:"http" help:"The port and what all requests have in common."`
+	Access      api.AccessConfig   `yaml:"access" help:"Who may use what."`
 	Mozilla     mozilla.Config     `yaml:"mozilla" help:"The interfaces of Mozilla's symbolication service."`
 	Sources     []source.Config    `yaml:"sources" help:"Where symbols come from, in the order in which they are asked. The objects are those of Symbolicator."`
 	Network     web.Config         `yaml:"network" help:"Connections to symbol servers."`

@@ -3,6 +3,7 @@ package locate
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -66,7 +67,9 @@ func (l *Locator) symFirst(ctx context.Context, m *wish) (*Found, []Tried, error
 			}
 		}
 	}
-	found, others, err := l.ranked(ctx, m, SymFirst)
+	rest := *l
+	rest.sources = slices.DeleteFunc(slices.Clone(l.sources), func(s source.Source) bool { return down(trail, s.ID()) })
+	found, others, err := rest.ranked(ctx, m, SymFirst)
 	for _, t := range others {
 		if t.Location != "" || t.Fault.Kind != fault.NotFound {
 			trail = append(trail, t)
@@ -76,6 +79,13 @@ func (l *Locator) symFirst(ctx context.Context, m *wish) (*Found, []Tried, error
 		err = l.verdict(worst(trail))
 	}
 	return found, trail, err
+}
+
+// down says that a source does not answer at the moment.
+func down(trail []Tried, id string) bool {
+	return slices.ContainsFunc(trail, func(t Tried) bool {
+		return t.Source == id && t.Fault != nil && (t.Fault.Kind == fault.Transport || t.Fault.Kind == fault.Timeout)
+	})
 }
 
 // askable refuses a module that no .sym can be asked for.
