@@ -76,9 +76,15 @@ func secretKeys(t *testing.T) (keys []config.Key) {
 // what must stand beside it.
 func planted(k config.Key, text string) string {
 	beside := map[string]string{
-		"sources[].url":         "id: a, type: http, ",
 		"access.tokens[].token": "scopes: [a], ",
+		"sources[].url":         "id: a, type: http, ",
 		"sources[].headers":     "id: a, type: http, url: 'http://127.0.0.1:1/', ",
+
+		"sources[].access_key":    "id: a, type: s3, bucket: b, secret_key: x, ",
+		"sources[].secret_key":    "id: a, type: s3, bucket: b, access_key: x, ",
+		"sources[].session_token": "id: a, type: s3, bucket: b, access_key: x, secret_key: x, ",
+		"sources[].private_key":   "id: a, type: gcs, bucket: b, client_email: x, ",
+		"sources[].bearer_token":  "id: a, type: gcs, bucket: b, ",
 	}
 	value := text
 	if !strings.ContainsAny(text[:1], "[{&!*") {

@@ -195,10 +195,10 @@ func TestIdentityOfAStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := candidates(t, s)[0]
-		if strings.Contains(c.Key+c.Location+s.Identity(), canary) || c.Local {
-			t.Errorf("%+v", c)
+		if all := c.Key + c.Location + s.Identity(); strings.Contains(all, canary) || c.Local {
+			t.Errorf("%s, %+v", all, c)
 		}
-		seen[s.Identity()]++
+		seen[c.Key]++
 	}
 	add(base, false)
 	add(base, true)
@@ -234,10 +234,10 @@ func TestIdentityOfAStore(t *testing.T) {
 		t.Errorf("%d identities of 16: %v", len(seen), seen)
 	}
 	again := base
-	again.Prefix = "/"
+	again.ID, again.Prefix = "another name", "/"
 	add(again, false)
 	if len(seen) != 16 {
-		t.Error("how a prefix is written counts")
+		t.Error("the name of a source counts")
 	}
 }
 
