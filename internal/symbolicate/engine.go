@@ -18,6 +18,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/metric"
+	"symbolon/internal/object"
 	"symbolon/internal/table"
 )
 
@@ -109,7 +110,7 @@ func (e *Engine) ready(res *Result) (rest []int) {
 		h, report, known := e.tables.Ready(asked, res.req.Purpose)
 		mod.handle, mod.Report = h, report
 		if h != nil && res.req.Sources {
-			mod.sources, mod.Sources, known = e.tables.Ready(asked, locate.Sources)
+			mod.sources, mod.SourceReport, known = e.tables.Ready(asked, locate.Sources)
 		}
 		if known {
 			mod.opened(h, report)
@@ -154,7 +155,10 @@ func (e *Engine) find(ctx context.Context, mod *Module, req *Request, m ident.Mo
 	}
 	mod.opened(mod.handle, report)
 	if mod.Found && req.Sources && mod.sources == nil {
-		mod.sources, mod.Sources = e.tables.Symbols(ctx, m, locate.Sources)
+		mod.sources, mod.SourceReport = e.tables.Symbols(ctx, m, locate.Sources)
+		if mod.sources != nil {
+			mod.Features |= object.HasSources
+		}
 	}
 }
 
@@ -165,8 +169,12 @@ func (mod *Module) opened(h *table.Handle, report table.Report) {
 		return
 	}
 	mod.Found, mod.handle, mod.Report = true, h, report
-	mod.Facts = h.Facts()
-	mod.Name = mod.Facts.Module.CodeFile
+	facts := h.Facts()
+	mod.Name, mod.Arch, mod.VCS = facts.Module.CodeFile, facts.Module.Arch, facts.VCS
+	mod.Features |= facts.Features
+	if mod.sources != nil {
+		mod.Features |= object.HasSources
+	}
 	metric.Modules.Add(1, "found")
 }
 

@@ -6,6 +6,7 @@ import (
 	"symbolon/internal/demangle"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
+	"symbolon/internal/object"
 	"symbolon/internal/sym"
 	"symbolon/internal/table"
 )
@@ -32,36 +33,33 @@ type Request struct {
 
 // Module is what became of one module of a request.
 type Module struct {
-	Asked   bool         // a frame named it, so it was looked up
-	Found   bool         // there is something to look addresses up in
-	Name    string       // file name of the code, if the debug file tells another than its own
-	Facts   *table.Facts // what is known of the file; nil if there is none
-	Report  table.Report
-	Sources table.Report // of the search for source files, if they were asked for
+	Asked        bool   // a frame named it, so it was looked up
+	Found        bool   // there is something to look addresses up in
+	Name         string // file name of the code, if the debug file tells another than its own
+	Arch         ident.Arch
+	Features     object.Features // of the files that were found for it
+	VCS          string          // of the source server of its debug file
+	Report       table.Report
+	SourceReport table.Report // of the search for source files, if they were asked for
 
 	handle  *table.Handle
 	sources *table.Handle
 	spent   time.Duration // looking addresses up
 }
 
-// Trail is how the file was searched for, now or when it was opened.
-func (m *Module) Trail() []locate.Tried {
-	if m.Facts != nil {
-		return m.Facts.Trail
-	}
-	return m.Report.Tried
-}
+// Trail is every place that was looked at for the module, now or when its file
+// was opened.
+func (m *Module) Trail() []locate.Tried { return trailOf(m.handle, &m.Report) }
 
-// SourcesTrail is how a file with source files was searched for.
-func (m *Module) SourcesTrail() []locate.Tried {
-	if m.sources != nil {
-		return m.sources.Facts().Trail
-	}
-	return m.Sources.Tried
-}
+// SourceTrail is the same of the search for source files.
+func (m *Module) SourceTrail() []locate.Tried { return trailOf(m.sources, &m.SourceReport) }
 
-// HasSources says that there is a file with source files.
-func (m *Module) HasSources() bool { return m.sources != nil }
+func trailOf(h *table.Handle, r *table.Report) []locate.Tried {
+	if h != nil {
+		return h.Facts().Trail
+	}
+	return r.Tried
+}
 
 // Result answers a Request, a window of frames at a time, so that its memory
 // does not grow with the request. It keeps tables open: Release it, and use

@@ -58,10 +58,7 @@ func (r *Result) place() {
 	}
 	steps := make([]grid, len(r.Modules))
 	for i := range r.Modules {
-		steps[i] = grid{1, 1}
-		if f := r.Modules[i].Facts; f != nil {
-			steps[i] = gridOf(f.Module.Arch)
-		}
+		steps[i] = gridOf(r.Modules[i].Arch)
 	}
 	for i := range r.req.Frames {
 		f := &r.req.Frames[i]
