@@ -109,17 +109,22 @@ func (b *elfBinary) setCFI() {
 		w := &cfiWriter{image: b.image, yield: yield}
 		w.text.Registers = dwarf.RegistersOf(b.f.Arch())
 		for _, name := range [...]string{".debug_frame", ".eh_frame"} {
-			s := dwarf.FrameSection{
-				Data: b.data(name), EH: name == ".eh_frame", Relocatable: b.addrs != nil,
-				Order: b.f.Order, AddrSize: b.f.Class / 8, Text: b.addr(".text"), DataBase: b.addr(".got"),
-				Addr: b.addr(name),
-			}
+			s := b.frameSection(name)
 			if err := w.frames(&s, nil); err != nil {
 				return err
 			}
 		}
 		w.flush(0)
 		return w.err
+	}
+}
+
+// frameSection is a section of FDEs of an ELF file.
+func (b *elfBinary) frameSection(name string) dwarf.FrameSection {
+	return dwarf.FrameSection{
+		Data: b.data(name), EH: name == ".eh_frame", Relocatable: b.addrs != nil,
+		Order: b.f.Order, AddrSize: b.f.Class / 8, Text: b.addr(".text"), DataBase: b.addr(".got"),
+		Addr: b.addr(name),
 	}
 }
 
@@ -161,7 +166,7 @@ func (b *machoBinary) setCFI() {
 		for _, p := range problems {
 			b.image.problems.at("damaged unwind entries", p.Place, p.Off, p.Reason)
 		}
-		var want func(f *dwarf.FDE) bool
+		want := func(f *dwarf.FDE) bool { return b.inSection(f.Start) }
 		if entries > 0 {
 			want = func(f *dwarf.FDE) bool { return wanted[f.Start] }
 		}

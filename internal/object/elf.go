@@ -276,14 +276,24 @@ func (b *elfBinary) info() Info {
 		info.Features |= HasSymbols
 	}
 	for _, name := range [...]string{".eh_frame", ".debug_frame"} {
-		if s := f.Section(name); s != nil {
-			if data, err := f.Raw(s); err == nil && len(data) > minFrames {
-				info.Features |= HasUnwind
-			}
+		if b.hasFrames(name) {
+			info.Features |= HasUnwind
 		}
 	}
 	return info
 }
 
-// minFrames is the size of frame information that says nothing.
-const minFrames = 8
+// hasFrames says whether a section of FDEs tells of code. One that is packed is
+// believed to.
+func (b *elfBinary) hasFrames(name string) bool {
+	s := b.f.Section(name)
+	if s == nil {
+		return false
+	}
+	kind, size, _, err := b.f.Packed(s)
+	if err != nil || kind != elf.None {
+		return err == nil && size > 0
+	}
+	frames := b.frameSection(name)
+	return frames.HasFDE(func(addr uint64) bool { return b.limit(addr) > addr })
+}

@@ -121,13 +121,27 @@ func (g *image) together(a, b uint64) bool {
 
 // object is the image as an Object.
 func (g *image) object(info Info) *Object {
-	if g.ownUnits() > 0 {
+	if g.hasCode() {
 		info.Features |= HasDebug
+	}
+	if g.dwarf != nil && g.lineSections.HasSources() {
+		info.Features |= HasSources
 	}
 	if g.golang != nil {
 		info.Features |= HasSymbols
 	}
 	return &Object{info: info, view: g}
+}
+
+// hasCode says whether a unit of DWARF can have code: what several files share has
+// none, and neither have units that were split off.
+func (g *image) hasCode() bool {
+	for u := range g.ownUnits() {
+		if hasCode(g.dwarf.Unit(u)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *image) footprint() int64 { return g.footing + maxDigests + dwarf.MaxSpelled }

@@ -148,6 +148,10 @@ func (b *machoBinary) sectionEnd(addr uint64) uint64 {
 	return math.MaxUint64
 }
 
+// inSection says whether an address is in any section. What a dSYM has copied of
+// __eh_frame is of nowhere.
+func (b *machoBinary) inSection(addr uint64) bool { return b.sectionEnd(addr) != math.MaxUint64 }
+
 func (b *machoBinary) info(s macho.Slice) Info {
 	f := b.f
 	info := Info{
@@ -158,15 +162,20 @@ func (b *machoBinary) info(s macho.Slice) Info {
 		info.Module.DebugID = ident.NewDebugID(f.UUID, 0)
 		info.Module.CodeID = ident.UUIDCodeID(f.UUID)
 	}
-	if f.HasSymtab {
+	if b.image.hasSymbols {
 		info.Features |= HasSymbols
 	}
-	for _, name := range [...]string{"__eh_frame", "__debug_frame", "__unwind_info", "__compact_unwind"} {
-		if s := f.Section("", name); s != nil {
-			if data, err := f.Data(s); err == nil && len(data) > minFrames {
-				info.Features |= HasUnwind
-			}
-		}
+	unwinds := false
+	f.UnwindEntries(func(e macho.Entry) bool {
+		unwinds = e.DWARF || e.Encoding != 0
+		return !unwinds
+	})
+	for _, name := range [...]string{"__eh_frame", "__debug_frame"} {
+		frames := b.frameSection(name)
+		unwinds = unwinds || frames.HasFDE(b.inSection)
+	}
+	if unwinds {
+		info.Features |= HasUnwind
 	}
 	return info
 }

@@ -45,10 +45,13 @@ type Info struct {
 	Type        string // what the file is for: "dbg", "exe", "lib", "rel", …
 	LoadAddress uint64 // what was subtracted from the addresses in the file
 	Features    Features
-	Producer    string // what made the file, if it says so
-	Counts      Counts
-	BadRecords  uint64   // all that were left out
-	Damage      []Damage // the same by kind
+	// SourceServer is the version control system that a PDB was indexed for:
+	// "git", "perforce" or "other".
+	SourceServer string
+	Producer     string // what made the file, if it says so
+	Counts       Counts
+	BadRecords   uint64   // all that were left out
+	Damage       []Damage // the same by kind
 }
 
 // Counts are numbers of usable records.

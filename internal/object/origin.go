@@ -54,10 +54,15 @@ func (g *image) readOrigins(l *origins) {
 			return o
 		}
 	}
+	l.read(g.sourceLink())
+}
+
+// sourceLink is the text of the source link of a PDB, if it has one.
+func (g *image) sourceLink() []byte {
 	const most = 16 << 20
 	link := g.pdb.Named("sourcelink")
 	text, _ := link.Bytes(0, int(min(link.Size(), most)), nil) // without it there are no links
-	l.read(text)
+	return text
 }
 
 // read reads the text of a source link.

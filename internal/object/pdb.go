@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/format/dwarf"
@@ -43,7 +44,7 @@ func openPDB(src bin.Source, opt Options) (*Object, error) {
 	}
 	g.limit = g.pdbLimit
 	g.rank = func(*symbol) uint8 { return 0 }
-	if f.HasFrames() {
+	if x86 && f.HasFrames() {
 		g.cfi = f.Frames
 	}
 	info := Info{Kind: kindNames[kindPDB], Type: "dbg", LoadAddress: opt.Base, Module: ident.Module{
@@ -58,7 +59,25 @@ func openPDB(src bin.Source, opt Options) (*Object, error) {
 	if g.cfi != nil {
 		info.Features |= HasUnwind
 	}
+	if s := f.SourceServerBrief(); s != nil {
+		info.SourceServer = serverName(s.VersionControl())
+		if s.OnWeb() {
+			info.Features |= HasSources
+		}
+	}
+	if links(g.sourceLink()) {
+		info.Features |= HasSources
+	}
 	return g.object(info), nil
+}
+
+// serverName is the name that others know a version control system by.
+func serverName(system string) string {
+	switch low := strings.ToLower(system); low {
+	case "", "git", "perforce":
+		return low
+	}
+	return "other"
 }
 
 // pdbLimit is where a symbol ends at the latest: with what its module

@@ -229,7 +229,7 @@ func (b *peBinary) openGo() {
 }
 
 func (b *peBinary) info() Info {
-	f := b.f
+	f, g := b.f, b.image
 	info := Info{
 		Kind: "pe", Type: f.Kind(), LoadAddress: f.ImageBase,
 		Module: ident.Module{Type: ident.TypePE, Arch: f.Arch(), CodeID: f.CodeID()},
@@ -237,12 +237,13 @@ func (b *peBinary) info() Info {
 	if f.HasPDB {
 		info.Module.DebugID, info.Module.DebugFile = f.PDB.ID, f.PDB.Name()
 	}
-	if b.image.hasSymbols {
+	if g.hasSymbols {
 		info.Features |= HasSymbols
 	}
 	unwinds := f.HasUnwind()
 	for _, name := range [...]string{".eh_frame", ".debug_frame"} {
-		unwinds = unwinds || len(b.data(name)) > minFrames
+		frames := b.frameSection(name)
+		unwinds = unwinds || frames.HasFDE(func(addr uint64) bool { return g.limit(addr) > addr })
 	}
 	if unwinds {
 		info.Features |= HasUnwind

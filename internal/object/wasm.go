@@ -63,7 +63,8 @@ func openWasm(src bin.Source, opt Options) (*Object, error) {
 		}
 		return len(name) == 0
 	})
-	if len(data(".debug_frame")) > minFrames {
+	frames := dwarf.FrameSection{Data: data(".debug_frame"), Order: binary.LittleEndian, AddrSize: 4, Relocatable: true}
+	if frames.HasFDE(func(uint64) bool { return true }) {
 		info.Features |= HasUnwind
 	}
 	return g.object(info), nil

@@ -71,6 +71,23 @@ func (s *FrameSection) Each(yield func(*FDE) bool) []Problem {
 	return s.problems
 }
 
+// HasFDE says whether the section tells of any code that begins where isCode says
+// so. It looks at what stands in front of the first FDE that does: CIEs do, as
+// all linkers write them.
+func (s *FrameSection) HasFDE(isCode func(addr uint64) bool) (has bool) {
+	s.cies, s.problems = map[uint64]*CIE{}, nil
+	var f FDE
+	s.entries(func(e frameEntry) bool {
+		if e.isCIE {
+			s.cies[e.off] = s.readCIE(e)
+		} else {
+			has = s.readFDE(&f, e) && isCode(f.Start)
+		}
+		return !has
+	})
+	return has
+}
+
 func (s *FrameSection) problem(off uint64, format string, args ...any) {
 	if len(s.problems) < maxProblems {
 		s.problems = append(s.problems, Problem{s.name(), off, fmt.Sprintf(format, args...)})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"symbolon/internal/bin"
 )
@@ -155,6 +156,30 @@ func (p *Program) NumFiles() int {
 		n++
 	}
 	return n
+}
+
+// fewPrograms is how many line programs are looked at for sources: compilers
+// embed those of all units or of none, but units of others may stand in front.
+const fewPrograms = 256
+
+// HasSources says whether there are line programs with the texts of files.
+func (s *LineSections) HasSources() bool {
+	var p Program
+	for off, n := uint64(0), 0; off < uint64(len(s.Line)) && n < fewPrograms; off, n = off+p.Size, n+1 {
+		_ = p.Read(s, off) // what is damaged is told when its unit is read
+		if p.Size == 0 {
+			break
+		}
+		if !slices.ContainsFunc(p.files.fields, func(f lineField) bool { return f.kind == lnctSource }) {
+			continue
+		}
+		for i := range p.NumFiles() {
+			if len(p.Source(uint32(i))) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Source is the text of a file that is embedded in the header; nil if it is

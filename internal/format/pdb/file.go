@@ -211,21 +211,53 @@ func (f *File) Footprint() int64 {
 	return int64(len(f.msf.directory)+len(f.publics)+len(f.parts)+module*len(f.Modules)) + perType*numbers
 }
 
-// HasPublics says whether there are symbols that were linked by name.
-func (f *File) HasPublics() bool { return len(f.publics) > 0 || f.symbols.Size() > 0 }
-
-// HasCode says whether modules tell of their code.
-func (f *File) HasCode() bool {
-	if f.Stripped {
-		return false
-	}
-	for i := range f.Modules {
-		if m := &f.Modules[i]; m.stream != noStream && m.symbols > 4 {
+// HasPublics says whether there are symbols of code that were linked by name.
+func (f *File) HasPublics() (has bool) {
+	var room [16]byte
+	for i := range len(f.publics) / 4 {
+		if _, _, _, ok := f.publicAt(i, room[:]); ok {
 			return true
+		}
+	}
+	_ = f.Publics(func(Public) bool { has = true; return false }) // told when they are read
+	return has
+}
+
+// HasCode says whether a module has a procedure, whatever Stripped says. Modules
+// that were stripped keep thunks, and those of objects without debug information the name of the
+// compiler.
+func (f *File) HasCode() bool {
+	var room []byte
+	for i := range f.Modules {
+		m := &f.Modules[i]
+		if m.stream == noStream || m.symbols <= 4 {
+			continue
+		}
+		s := f.msf.stream(int(m.stream))
+		all := min(m.symbols, s.Size())
+		for _, size := range [...]int64{min(all, firstSymbols), all} { // mostly one of the first
+			data, err := s.Bytes(0, int(size), room)
+			if err != nil {
+				break
+			}
+			if f.msf.whole == nil {
+				room = data
+			}
+			for r := range records(data, 4) {
+				if p, ok := r.procedure(); ok && p.size > 0 && r.kind != symThunk && r.kind != symThunkST {
+					return true
+				}
+			}
+			if size == all {
+				break
+			}
 		}
 	}
 	return false
 }
+
+// firstSymbols is how much of a module is looked at first.
+const firstSymbols = 64 << 10
 
 // HasFrames says whether there is unwind information.
 func (f *File) HasFrames() bool {

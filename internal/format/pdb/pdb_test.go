@@ -140,7 +140,7 @@ func TestTheAgeIsThatOfTheDebugInformation(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	p.DebugAge, p.Flags = 0, 2
-	if f := open(t, p); f.Age != 7 || !f.Stripped || f.HasCode() {
+	if f := open(t, p); f.Age != 7 || !f.Stripped || !f.HasCode() {
 		t.Errorf("age %d, stripped %v", f.Age, f.Stripped)
 	}
 }

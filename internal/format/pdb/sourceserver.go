@@ -15,10 +15,18 @@ type SourceServer struct {
 // maxSourceServer bounds the text that is read of it.
 const maxSourceServer = 64 << 20
 
+// maxVariables bounds the text that is read of its variables, which stand first.
+const maxVariables = 64 << 10
+
 // SourceServer reads the stream srcsrv; nil if there is none.
-func (f *File) SourceServer() *SourceServer {
+func (f *File) SourceServer() *SourceServer { return f.readSourceServer(maxSourceServer) }
+
+// SourceServerBrief is SourceServer without most of the files.
+func (f *File) SourceServerBrief() *SourceServer { return f.readSourceServer(maxVariables) }
+
+func (f *File) readSourceServer(most int64) *SourceServer {
 	s := f.Named("srcsrv")
-	text, err := s.Bytes(0, int(min(s.Size(), maxSourceServer)), nil)
+	text, err := s.Bytes(0, int(min(s.Size(), most)), nil)
 	if err != nil || len(text) == 0 {
 		return nil
 	}
@@ -42,6 +50,17 @@ func (f *File) SourceServer() *SourceServer {
 		}
 	}
 	return out
+}
+
+// VersionControl is the system that keeps the files, as the build calls it; "" if
+// it does not.
+func (s *SourceServer) VersionControl() string { return s.variables["verctrl"] }
+
+// OnWeb says whether targets are URLs.
+func (s *SourceServer) OnWeb() bool {
+	e := expansion{s, nil, 0}
+	target := e.expand(s.variables["srcsrvtrg"])
+	return strings.HasPrefix(target, "https://") || strings.HasPrefix(target, "http://")
 }
 
 // Target is where the file of a path is kept, as the build says: often a URL, or

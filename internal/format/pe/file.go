@@ -3,6 +3,7 @@ package pe
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
@@ -147,8 +148,14 @@ func (f *File) Arch() ident.Arch { return ident.MachineArch(f.Machine) }
 // characteristicDLL marks a library.
 const characteristicDLL = 0x2000
 
-// Kind is what sort of file it is: exe or lib.
+// Kind is what sort of file it is: exe or lib, or dbg if there are sections of
+// code and none of them has bytes.
 func (f *File) Kind() string {
+	code := func(s Section) bool { return s.Code() && s.Size > 0 }
+	if slices.ContainsFunc(f.Sections, code) &&
+		!slices.ContainsFunc(f.Sections, func(s Section) bool { return code(s) && s.FileSize > 0 }) {
+		return "dbg"
+	}
 	if f.Characteristics&characteristicDLL != 0 {
 		return "lib"
 	}
