@@ -85,7 +85,7 @@ type exchange struct {
 func (x *exchange) answer() {
 	w, r := x.w, x.r
 	if x.node == nil {
-		Fail(w, r, http.StatusNotFound, "")
+		x.f.mux.wording(r)(w, r, http.StatusNotFound, "")
 		return
 	}
 	x.route = x.node.routes[r.Method]

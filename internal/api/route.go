@@ -185,6 +185,17 @@ func (m *mux) match(r *http.Request) *node {
 	return nil
 }
 
+// wording is how a path is refused that nothing matches: in the words of the
+// prefix that it stands below, if there is one.
+func (m *mux) wording(r *http.Request) FailFunc {
+	for _, n := range m.prefixes {
+		if strings.HasPrefix(r.URL.Path, n.pattern) {
+			return n.fail
+		}
+	}
+	return Fail
+}
+
 func (n *node) fits(segments []string) bool {
 	if len(segments) != len(n.form) {
 		return false

@@ -157,3 +157,16 @@ func TestWrongMethodsAreToldTheRightOnes(t *testing.T) {
 		}
 	}
 }
+
+func TestPathsBelowAPrefixAreRefusedInItsWords(t *testing.T) {
+	below := get("/below/", say("ok"))
+	below.Fail = api.FailBare
+	f := newFront(api.Config{}, below)
+	for path, body := range map[string]string{
+		"/below/": "", "/below/x/": "", "/below": `{"title":"404 Not Found"}`, "/other": `{"title":"404 Not Found"}`,
+	} {
+		if w := do(f, "GET", path, ""); w.Code != 404 || w.Body.String() != body {
+			t.Errorf("%s: got %d %s", path, w.Code, w.Body)
+		}
+	}
+}
