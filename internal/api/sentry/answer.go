@@ -1,0 +1,115 @@
+package sentry
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	mostPlain  = 8 << 20 // what an answer in the making takes before it is packed
+	keptBuffer = 4 << 20 // of buffers that are used again
+)
+
+// answer is the text of an answer. In the making it is an io.Writer; done, it
+// does not change any more.
+type answer struct {
+	plain  []byte
+	packed []byte // as zstd; nil: it is plain
+
+	piece *[]byte // whose memory plain uses
+	enc   *zstd.Encoder
+	out   *bytes.Buffer // of enc
+}
+
+// buffers is memory for answers.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// newAnswer begins an answer.
+func newAnswer() *answer {
+	piece := buffers.Get().(*[]byte)
+	return &answer{piece: piece, plain: (*piece)[:0]}
+}
+
+// brief is an answer of a few words.
+func brief(text string) *answer { return &answer{plain: []byte(text)} }
+
+// Write takes a piece. A large answer is packed as it comes.
+func (a *answer) Write(b []byte) (int, error) {
+	if a.enc == nil {
+		if len(a.plain)+len(b) <= mostPlain {
+			a.plain = append(a.plain, b...)
+			return len(b), nil
+		}
+		a.pack()
+	}
+	return a.enc.Write(b)
+}
+
+func (a *answer) pack() {
+	a.out = &bytes.Buffer{}
+	a.enc, _ = zstd.NewWriter(a.out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1)) // the options are known
+	_, _ = a.enc.Write(a.plain)                                                                                // a buffer takes everything
+	a.plain = nil
+}
+
+// end closes an answer that was packed as it came.
+func (a *answer) end() {
+	if a.enc == nil {
+		return
+	}
+	_ = a.enc.Close() // a buffer takes everything
+	a.packed, a.enc, a.out = a.out.Bytes(), nil, nil
+}
+
+// kept is a done answer in the form in which it is kept.
+func (a *answer) kept() *answer {
+	if a.packed != nil {
+		return &answer{packed: a.packed}
+	}
+	small := &answer{plain: a.plain}
+	small.pack()
+	small.end()
+	return small
+}
+
+// size is the memory that it takes.
+func (a *answer) size() int64 { return int64(len(a.plain) + len(a.packed)) }
+
+// send writes a done answer to its client.
+func (a *answer) send(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	if a.packed == nil {
+		w.Header().Set("Content-Length", strconv.Itoa(len(a.plain)))
+		_, _ = w.Write(a.plain) // a client that left has no use for the error
+		return
+	}
+	sendPacked(w, a.packed)
+}
+
+func sendPacked(w io.Writer, packed []byte) {
+	z, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(mostUnpacked))
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	defer z.Close()
+	if _, err := z.WriteTo(w); err != nil {
+		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+	}
+}
+
+// mostUnpacked is more than any answer takes.
+const mostUnpacked = 64 << 30
+
+// free gives the memory of an answer back that nobody reads any more.
+func (a *answer) free() {
+	if a.piece != nil && a.plain != nil && cap(a.plain) <= keptBuffer {
+		*a.piece = a.plain
+		buffers.Put(a.piece)
+	}
+	a.piece, a.plain = nil, nil
+}

@@ -1,0 +1,264 @@
+package sentry
+
+import (
+	"context"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"symbolon/internal/api"
+	"symbolon/internal/bin"
+	"symbolon/internal/metric"
+	"symbolon/internal/source"
+	"symbolon/internal/symbolicate"
+)
+
+// Deps are the parts that a door works with.
+type Deps struct {
+	// Engine is the one that asks these sources for a scope; without any, those
+	// of the configuration.
+	Engine func(scope string, sources []source.Config) (*symbolicate.Engine, error)
+	// Fetch gets a source file from an address that debug information names.
+	Fetch func(ctx context.Context, url string, headers map[string]bin.Secret, verify bool) ([]byte, error)
+	Store Store // nil: this node is alone
+	Now   func() time.Time
+	Log   *slog.Logger
+}
+
+// run has a question answered by an engine.
+type run func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, lookups, error)
+
+// Door serves the routes. Close it.
+type Door struct {
+	cfg    Config
+	deps   Deps
+	engine func(scope string, sources []source.Config) (run, error)
+	jobs   *jobs
+	ctx    context.Context // of the jobs
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+}
+
+// New makes a door.
+func New(cfg Config, deps Deps) *Door {
+	cfg = cfg.Defaults()
+	d := &Door{cfg: cfg, deps: deps, jobs: newJobs(cfg, deps.Now)}
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	d.engine = func(scope string, sources []source.Config) (run, error) {
+		e, err := deps.Engine(scope, sources)
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, lookups, error) {
+			res, err := e.Run(ctx, req)
+			if err != nil {
+				return nil, nil, err
+			}
+			return res.Modules, res, nil
+		}, nil
+	}
+	return d
+}
+
+// Close ends what runs. The front takes no requests any more.
+func (d *Door) Close() {
+	d.cancel()
+	d.work.Wait()
+}
+
+// Routes are what the door serves.
+func (d *Door) Routes() []api.Route {
+	post, read := []string{http.MethodPost}, []string{http.MethodGet, http.MethodHead}
+	routes := []api.Route{
+		{Methods: post, Pattern: "/symbolicate", Handle: d.symbolicate, MaxBody: int64(d.cfg.MaxBody), Fail: fail},
+		{Methods: read, Pattern: "/requests/", Handle: d.poll, Fail: fail},
+	}
+	for _, path := range []string{"/symbolicate-any", "/symbolicate-js", "/symbolicate-jvm", "/minidump", "/applecrashreport"} {
+		routes = append(routes, api.Route{Methods: post, Pattern: path, Handle: unserved, Fail: fail})
+	}
+	return routes
+}
+
+func unserved(w http.ResponseWriter, r *http.Request) {
+	detail(w, http.StatusNotImplemented, r.URL.Path+" is not served here; /symbolicate is")
+}
+
+// fail words errors. What is wrong with a body is said in plain text, as by
+// the peer, whose web framework says it.
+func fail(w http.ResponseWriter, r *http.Request, status int, title string) {
+	switch status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		api.FailBare(w, r, status, title)
+	case http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		if title == "" {
+			title = http.StatusText(status)
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(title)) // a client that left has no use for the error
+	default:
+		if title == "" {
+			title = http.StatusText(status)
+		}
+		detail(w, status, title)
+	}
+}
+
+func detail(w http.ResponseWriter, status int, text string) {
+	api.WriteJSON(w, status, struct {
+		Detail string `json:"detail"`
+	}{text})
+}
+
+// full says that the client should come back.
+func (d *Door) full(w http.ResponseWriter, _ *http.Request, text string) {
+	w.Header().Set("Retry-After", "1")
+	detail(w, http.StatusServiceUnavailable, text)
+}
+
+// globalScope is that of requests which name none.
+const globalScope = "global"
+
+// longestJob is how long a request may be worked on.
+const longestJob = 15 * time.Minute
+
+// waitOf is how long a client wants to wait. Without a word it waits until the
+// answer is there.
+func waitOf(query url.Values) (wait time.Duration, refused *refusal) {
+	text, said := query["timeout"]
+	if !said {
+		return longestJob, nil
+	}
+	seconds, err := strconv.ParseUint(text[0], 10, 64)
+	if err != nil {
+		return 0, &refusal{http.StatusBadRequest, "timeout: wanted is a number of seconds"}
+	}
+	return time.Duration(min(seconds, uint64(longestJob/time.Second))) * time.Second, nil
+}
+
+func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	wait, refused := waitOf(query)
+	if refused == nil && !isJSON(r.Header.Get("Content-Type")) {
+		refused = &refusal{http.StatusUnsupportedMediaType, "the request must have Content-Type: application/json"}
+	}
+	if refused != nil {
+		fail(w, r, refused.status, refused.detail)
+		return
+	}
+	q, err := decode(r.Body, d.cfg)
+	if err == nil {
+		err = d.admit(q)
+	}
+	if err != nil {
+		status, title := explain(err)
+		fail(w, r, status, title)
+		return
+	}
+	scope := query.Get("scope")
+	if scope == "" {
+		scope = globalScope
+	}
+	engine, err := d.engine(scope, q.sources)
+	if err != nil {
+		d.deps.Log.Error("the sources of a request cannot be used", "request_id", api.RequestID(r.Context()), "error", err)
+		fail(w, r, api.Status(err), "")
+		return
+	}
+	j := d.jobs.begin(scope)
+	if j == nil {
+		metric.Refused.Add(1, "requests")
+		d.full(w, r, "maximum number of concurrent requests reached")
+		return
+	}
+	if wantsLines(r) {
+		d.stream(w, r, j, engine, q)
+		return
+	}
+	d.work.Go(func() { d.answer(j, engine, q, api.RequestID(r.Context())) })
+	d.posted(w, r, j, wait)
+}
+
+func explain(err error) (status int, title string) {
+	switch err := err.(type) {
+	case *api.BodyError:
+		return err.Status, err.Title
+	case *refusal:
+		return err.status, err.detail
+	}
+	return http.StatusInternalServerError, ""
+}
+
+func isJSON(kind string) bool {
+	kind, _, err := mime.ParseMediaType(kind)
+	return err == nil && (kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json"))
+}
+
+// posted waits for the answer to a new request, and tells its id if it is not
+// there in time. An answer that is there has no other reader.
+func (d *Door) posted(w http.ResponseWriter, r *http.Request, j *job, wait time.Duration) {
+	j.wait(r.Context(), wait)
+	if r.Context().Err() != nil {
+		d.jobs.abandon(j)
+		return
+	}
+	first, running := d.jobs.tell(j)
+	if running {
+		d.pending(w, j, first)
+		return
+	}
+	a := d.jobs.deliver(j)
+	a.send(w)
+	a.free()
+}
+
+// poll answers for a request that was sent before.
+func (d *Door) poll(w http.ResponseWriter, r *http.Request) {
+	wait, refused := waitOf(r.URL.Query())
+	if refused != nil {
+		fail(w, r, refused.status, refused.detail)
+		return
+	}
+	id, ok := parseID(r.PathValue("rest"))
+	if !ok {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	j := d.jobs.find(id)
+	if j == nil {
+		d.elsewhere(w, r, id, wait)
+		return
+	}
+	j.wait(r.Context(), wait)
+	if r.Context().Err() != nil {
+		return
+	}
+	if _, running := d.jobs.tell(j); running {
+		d.pending(w, j, false)
+		return
+	}
+	d.jobs.deliver(j).send(w)
+}
+
+// pending tells the id of a job, and at first the other nodes that there is
+// one.
+func (d *Door) pending(w http.ResponseWriter, j *job, first bool) {
+	if first && d.deps.Store != nil {
+		j.writes.Add(1)
+		d.work.Go(func() { d.announce(j) })
+	}
+	pending(w, j.id, d.jobs.retry(j))
+}
+
+func pending(w http.ResponseWriter, id string, retry int) {
+	api.WriteJSON(w, http.StatusOK, struct {
+		Status  string `json:"status"`
+		ID      string `json:"request_id"`
+		RetryIn int    `json:"retry_after"`
+	}{"pending", id, retry})
+}

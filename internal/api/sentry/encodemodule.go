@@ -1,0 +1,237 @@
+package sentry
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
+	"symbolon/internal/object"
+	"symbolon/internal/symbolicate"
+)
+
+// module writes what became of a module, behind its stack traces: until then
+// it may still be lost.
+func (e *encoder) module(m int32) {
+	sent, known := &e.modules[m], &e.known[m]
+	e.raw(`{"debug_status":"`)
+	e.raw(debugStatus(known))
+	e.raw(`","features":`)
+	e.features(known.Features, known.VCS)
+	e.member("arch", archName(known.Arch, sent.kind))
+	e.member("type", sent.kind.String())
+	if !sent.codeID.IsZero() {
+		e.member("code_id", string(sent.codeID))
+	}
+	if sent.codeFile.there {
+		e.member("code_file", sent.codeFile.text)
+	}
+	if sent.hasDebug {
+		e.member("debug_id", sent.debugID.String())
+	}
+	if sent.debugFile.there {
+		e.member("debug_file", sent.debugFile.text)
+	}
+	if sent.checksum.there {
+		e.member("debug_checksum", sent.checksum.text)
+	}
+	e.raw(`,"image_addr":`)
+	e.hex(sent.addr)
+	if sent.hasSize {
+		e.raw(`,"image_size":`)
+		e.buf = strconv.AppendUint(e.buf, sent.size, 10)
+	}
+	if e.listing {
+		e.candidates(m)
+	}
+	e.raw(`}`)
+}
+
+// debugStatus is the kind of failure in the words of the protocol.
+func debugStatus(known *symbolicate.Module) string {
+	switch {
+	case !known.Asked:
+		return "unused"
+	case known.Found:
+		return "found"
+	}
+	switch kindOf(known.Report.Fault) {
+	case fault.NotFound:
+		return "missing"
+	case fault.Malformed:
+		return "malformed"
+	case fault.Denied, fault.Transport:
+		return "fetching_failed"
+	case fault.Timeout:
+		return "timeout"
+	case fault.Unsupported:
+		return "unsupported"
+	}
+	return "other"
+}
+
+// kindOf is the kind of a failure, a plain miss where none is told.
+func kindOf(f *fault.Error) fault.Kind {
+	if f == nil {
+		return fault.NotFound
+	}
+	return f.Kind
+}
+
+func (e *encoder) features(f object.Features, vcs string) {
+	for i, one := range [...]struct {
+		name string
+		has  object.Features
+	}{
+		{"has_debug_info", object.HasDebug}, {"has_unwind_info", object.HasUnwind},
+		{"has_symbols", object.HasSymbols}, {"has_sources", object.HasSources},
+	} {
+		e.raw([]string{`{"`, `,"`}[min(i, 1)])
+		e.raw(one.name)
+		e.raw(`":`)
+		e.buf = strconv.AppendBool(e.buf, f&one.has != 0)
+	}
+	if vcs != "" {
+		e.member("srcsrv_vcs", vcs)
+	}
+	e.raw(`}`)
+}
+
+// archName is the name that the protocol has for an architecture. Code of .NET
+// has none.
+func archName(a ident.Arch, kind ident.Type) string {
+	a = a.Family()
+	if kind == ident.TypeDotnet || a > ident.ArchMIPS64el && a != ident.ArchWasm32 {
+		a = ident.ArchUnknown
+	}
+	return a.String()
+}
+
+// nothingListed stands where a source has no place for any file of a module.
+const nothingListed = "No object files listed on this source"
+
+// linkSource is the source of what came from the address of a source file.
+const linkSource = "sourcelink"
+
+// candidate is a place that was looked at.
+type candidate struct {
+	source, location string
+	fault            *fault.Error
+	features         object.Features
+	vcs              string
+	debug            string // what became of it as the debug file; empty: it was not chosen
+	why              string
+}
+
+// candidates writes the places that were looked at for a module, if there are
+// any, each once.
+func (e *encoder) candidates(m int32) {
+	known := &e.known[m]
+	all := candidatesOf(known.Trail())
+	chosen(all, known)
+	all = append(all, candidatesOf(known.SourceTrail())...)
+	for _, l := range e.excerpts.order {
+		if l.asked && slices.Contains(l.modules, m) {
+			all = append(all, candidate{source: linkSource, location: l.url, fault: l.fault, features: object.HasSources})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.location, b.location))
+	})
+	all = slices.CompactFunc(all, func(a, b candidate) bool { return a.source == b.source && a.location == b.location })
+	for i := range all {
+		e.raw([]string{`,"candidates":[`, `,`}[min(i, 1)])
+		e.candidate(&all[i])
+	}
+	if len(all) > 0 {
+		e.raw(`]`)
+	}
+}
+
+func candidatesOf(tried []locate.Tried) []candidate {
+	out := make([]candidate, 0, len(tried))
+	for i := range tried {
+		t := &tried[i]
+		c := candidate{source: t.Source, location: t.Location, fault: t.Fault, features: t.Features, vcs: t.VCS}
+		if t.Location == "" {
+			c.location, c.fault = nothingListed, fault.New(fault.NotFound, "", nothingListed)
+		}
+		if t.Chosen {
+			c.debug = "ok"
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// chosen says of the file that was to answer what it came to. Where none could
+// be chosen since they are damaged, it is the first of them.
+func chosen(all []candidate, known *symbolicate.Module) {
+	if known.Found || !known.Asked {
+		return
+	}
+	why := known.Report.Fault
+	at := slices.IndexFunc(all, func(c candidate) bool { return c.debug != "" })
+	if at < 0 && kindOf(why) == fault.Malformed {
+		at = slices.IndexFunc(all, func(c candidate) bool { return c.fault != nil && c.fault.Kind == fault.Malformed })
+	}
+	if at < 0 {
+		return
+	}
+	all[at].debug, all[at].why = verdict(why)
+	if all[at].debug == "notfound" || all[at].debug == "noperm" {
+		all[at].debug = "error"
+	}
+}
+
+// verdict is what a failure is called, and what is said about it.
+func verdict(f *fault.Error) (status, details string) {
+	if f == nil {
+		return "ok", ""
+	}
+	switch f.Kind {
+	case fault.NotFound:
+		return "notfound", ""
+	case fault.Malformed:
+		return "malformed", ""
+	case fault.Denied:
+		return "noperm", f.Detail
+	case fault.Timeout:
+		return "error", "download timed out: " + f.Detail
+	case fault.Unsupported:
+		return "error", "unsupported: " + f.Detail
+	case fault.Transport:
+		return "error", "download failed: " + f.Detail
+	}
+	return "error", "internal error"
+}
+
+func (e *encoder) candidate(c *candidate) {
+	e.raw(`{"source":`)
+	e.buf = appendQuoted(e.buf, c.source)
+	e.member("location", c.location)
+	status, details := verdict(c.fault)
+	e.raw(`,"download":{"status":"`)
+	e.raw(status)
+	e.raw(`"`)
+	if details != "" {
+		e.member("details", details)
+	}
+	if c.fault == nil {
+		e.name("features")
+		e.features(c.features, c.vcs)
+	}
+	e.raw(`}`)
+	if c.debug != "" {
+		e.raw(`,"debug":{"status":"`)
+		e.raw(c.debug)
+		e.raw(`"`)
+		if c.why != "" {
+			e.member("details", c.why)
+		}
+		e.raw(`}`)
+	}
+	e.raw(`}`)
+}

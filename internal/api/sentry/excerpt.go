@@ -1,0 +1,220 @@
+package sentry
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"unicode/utf8"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/object"
+	"symbolon/internal/sym"
+	"symbolon/internal/symbolicate"
+)
+
+const (
+	around    = 5 // lines shown before and behind one
+	wholeLine = 150
+	cutLine   = 140 // what is shown of a line that is longer than wholeLine
+
+	mostLinks     = 100      // addresses that are asked for one answer
+	linksAtOnce   = 8        // of them side by side
+	mostText      = 64 << 20 // bytes of sources for one answer
+	mostLinkBytes = 8 << 20  // of what one address gives
+)
+
+// excerpts are the source files that the frames of an answer come from.
+type excerpts struct {
+	files map[fileKey]*file
+	links map[string]*link // by address
+	order []*link          // as they were met
+	size  int              // of all texts
+}
+
+// fileKey is a file of a module, by the handle that frames name it with.
+type fileKey struct {
+	module int32
+	path   sym.Text
+}
+
+// file is a source file.
+type file struct {
+	text   []byte
+	starts []uint32 // of its lines; nil: not looked for yet
+	link   *link    // where it is; nil: there is no such address
+}
+
+// link is an address of a source file.
+type link struct {
+	url     string
+	modules []int32 // that have it
+	asked   bool
+	text    []byte
+	fault   *fault.Error
+}
+
+// gather finds the sources of all frames, and gets those that are elsewhere.
+func (d *Door) gather(ctx context.Context, q *question, req *symbolicate.Request, known []symbolicate.Module, look lookups) *excerpts {
+	x := &excerpts{files: map[fileKey]*file{}, links: map[string]*link{}}
+	if !q.context {
+		return x
+	}
+	for i := range req.Frames {
+		m := req.Frames[i].Module
+		if m < 0 || known[m].Features&object.HasSources == 0 {
+			continue
+		}
+		calls, err := look.Frames(i)
+		if err != nil {
+			break // the encoder meets it too
+		}
+		for c := range calls {
+			if key := (fileKey{m, calls[c].File}); calls[c].File != 0 && x.files[key] == nil {
+				path, _ := look.AppendRaw(nil, m, calls[c].File)
+				x.files[key] = x.open(look, m, string(path))
+			}
+		}
+	}
+	d.fetch(ctx, q, x)
+	for _, f := range x.files {
+		if f.link != nil {
+			f.text = f.link.text
+		}
+	}
+	return x
+}
+
+// open takes what is known of a path.
+func (x *excerpts) open(look lookups, m int32, path string) *file {
+	text, address := look.Source(m, path)
+	f := &file{}
+	if x.size += len(text); x.size <= mostText {
+		f.text = text
+	}
+	if address == "" {
+		return f
+	}
+	l := x.links[address]
+	if l == nil {
+		l = &link{url: address}
+		x.links[address] = l
+		x.order = append(x.order, l)
+	}
+	if n := len(l.modules); n == 0 || l.modules[n-1] != m {
+		l.modules = append(l.modules, m)
+	}
+	f.link = l
+	return f
+}
+
+// fetch asks the addresses that may be asked, some side by side.
+func (d *Door) fetch(ctx context.Context, q *question, x *excerpts) {
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, linksAtOnce)
+	asked := 0
+	for _, l := range x.order {
+		if !q.scraping.allows(l.url) || asked == mostLinks || d.deps.Fetch == nil {
+			continue
+		}
+		asked++
+		l.asked = true
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			l.text, l.fault = d.fetchLink(ctx, q, l.url)
+		})
+	}
+	wg.Wait()
+}
+
+func (d *Door) fetchLink(ctx context.Context, q *question, address string) ([]byte, *fault.Error) {
+	text, err := d.deps.Fetch(ctx, address, q.scraping.headers, q.scraping.verify)
+	switch {
+	case err != nil:
+		return nil, fault.Of(err)
+	case len(text) > mostLinkBytes:
+		return nil, fault.New(fault.Malformed, "", "the source file has more than %d bytes", mostLinkBytes)
+	case !utf8.Valid(text):
+		return nil, fault.New(fault.Malformed, "", "the source file is not UTF-8")
+	}
+	return text, nil
+}
+
+// of is the file that a frame of module m comes from; nil: there is none.
+func (x *excerpts) of(m int32, path sym.Text) *file {
+	if len(x.files) == 0 {
+		return nil
+	}
+	return x.files[fileKey{m, path}]
+}
+
+// line is line n, counted from zero.
+func (f *file) line(n int) []byte {
+	from, to := int(f.starts[n]), len(f.text)
+	if n+1 < len(f.starts) {
+		to = int(f.starts[n+1])
+	}
+	return bytes.TrimSuffix(bytes.TrimSuffix(f.text[from:to], []byte("\n")), []byte("\r"))
+}
+
+// index finds the lines, of which the last one needs no end.
+func (f *file) index() {
+	f.starts = []uint32{}
+	for at := 0; at < len(f.text); {
+		f.starts = append(f.starts, uint32(at))
+		n := bytes.IndexByte(f.text[at:], '\n')
+		if n < 0 {
+			break
+		}
+		at += n + 1
+	}
+}
+
+// excerpt writes a line with those around it. Line 0 counts as the first one.
+func (e *encoder) excerpt(f *file, line uint32) {
+	if f.starts == nil {
+		f.index()
+	}
+	n := max(int(line), 1) - 1
+	if n < len(f.starts) {
+		e.lines(`,"pre_context":[`, f, max(n-around, 0), n)
+		e.raw(`,"context_line":"`)
+		e.line(f.line(n))
+		e.raw(`"`)
+		e.lines(`,"post_context":[`, f, n+1, min(n+1+around, len(f.starts)))
+	}
+	if f.link != nil {
+		e.member("source_link", f.link.url)
+	}
+}
+
+// lines writes the lines from one up to another, if there are any.
+func (e *encoder) lines(key string, f *file, from, to int) {
+	if from >= to {
+		return
+	}
+	e.raw(key)
+	for n := from; n < to; n++ {
+		if n > from {
+			e.raw(`,`)
+		}
+		e.raw(`"`)
+		e.line(f.line(n))
+		e.raw(`"`)
+	}
+	e.raw(`]`)
+}
+
+// line writes the inside of the string of a line, its beginning if it is long.
+func (e *encoder) line(text []byte) {
+	if len(text) <= wholeLine {
+		e.escape(text)
+		return
+	}
+	n := cutLine
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	e.escape(text[:n])
+	e.raw(" {snip}")
+}

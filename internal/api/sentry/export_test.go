@@ -1,0 +1,63 @@
+package sentry
+
+import (
+	"context"
+	"io"
+
+	"symbolon/internal/source"
+	"symbolon/internal/symbolicate"
+)
+
+// Lookups are what a test answers with in the place of an engine.
+type Lookups = lookups
+
+// Run answers in the place of an engine.
+type Run = func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, Lookups, error)
+
+// NewWith makes a door over the engines of a test.
+func NewWith(cfg Config, deps Deps, engine func(scope string, sources []source.Config) (Run, error)) *Door {
+	d := New(cfg, deps)
+	d.engine = func(scope string, sources []source.Config) (run, error) {
+		r, err := engine(scope, sources)
+		return r, err
+	}
+	return d
+}
+
+// Ask decodes a body into the question that the engine would get.
+func Ask(body io.Reader, cfg Config) (*symbolicate.Request, error) {
+	q, err := decode(body, cfg.Defaults())
+	if err != nil {
+		return nil, err
+	}
+	return q.ask(), nil
+}
+
+// Allows says whether an address may be asked with these patterns.
+func Allows(enabled bool, origins []string, address string) bool {
+	return (&scraping{enabled: enabled, origins: origins}).allows(address)
+}
+
+// Encode writes the answer to a request.
+func Encode(body io.Reader, run Run, to io.Writer) error {
+	q, err := decode(body, Config{}.Defaults())
+	if err != nil {
+		return err
+	}
+	req := q.ask()
+	known, look, err := run(context.Background(), req)
+	if err != nil {
+		return err
+	}
+	defer look.Release()
+	e := &encoder{question: q, lookups: look, req: req, known: known, to: to, excerpts: &excerpts{}}
+	e.answer()
+	return e.err
+}
+
+// Held is how many answers are kept, and how many bytes they take.
+func (d *Door) Held() (answers int, bytes int64) {
+	d.jobs.mu.Lock()
+	defer d.jobs.mu.Unlock()
+	return d.jobs.finished.Len(), d.jobs.held
+}

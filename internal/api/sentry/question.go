@@ -1,0 +1,200 @@
+package sentry
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
+)
+
+// question is a request as it came. The frames of all stack traces follow one
+// another, in the order in which they were sent.
+type question struct {
+	signal      uint32
+	hasSignal   bool
+	sources     []source.Config
+	hasSources  bool
+	stacks      []stack
+	frames      []frame
+	extras      []byte // records, see extra
+	modules     []module
+	listing     bool // name every place that was looked at
+	context     bool // with lines of the source
+	callerFirst bool // the frames of a stack trace are sent, and wanted, outermost first
+	scraping    scraping
+}
+
+// stack is a stack trace.
+type stack struct {
+	end        int // of its frames
+	threadID   uint64
+	hasID      bool
+	threadName optional
+	requesting answer3
+	adjusts    bool // a frame says whether its address is to be adjusted
+	registers  []register
+}
+
+// register is one with its value, sorted by name.
+type register struct {
+	name  string
+	value uint64
+}
+
+// frame is a frame as it was sent. Few have more than an address, so the rest
+// is kept apart.
+type frame struct {
+	addr   uint64
+	extra  uint32 // where its record is in question.extras, plus one; zero: it has none
+	rel    int32  // index of the module that the address is relative to; negative: it is absolute
+	adjust answer3
+	trust  trust
+	void   bool // its module is looked up, but not the address: there is none in it
+}
+
+// module is a module as it was sent.
+type module struct {
+	kind      ident.Type
+	codeID    ident.CodeID
+	debugID   ident.DebugID
+	hasDebug  bool
+	codeFile  optional
+	debugFile optional
+	checksum  optional
+	addr      uint64
+	size      uint64
+	hasSize   bool
+}
+
+// optional is a text that may be missing.
+type optional struct {
+	text  string
+	there bool
+}
+
+// answer3 is yes, no, or nothing said.
+type answer3 uint8
+
+const (
+	unsaid answer3 = iota
+	no
+	yes
+)
+
+// trust is how a frame was found by whoever walked the stack.
+type trust uint8
+
+const (
+	trustNone trust = iota
+	trustScan
+)
+
+var trusts = [...]string{"none", "scan", "cfiscan", "fp", "cfi", "prewalked", "context"}
+
+// scraping is what may be done to get sources by their links.
+type scraping struct {
+	enabled bool
+	origins []string
+	headers map[string]bin.Secret
+	verify  bool // certificates
+}
+
+// field is one of the rarer parts of a frame.
+type field uint8
+
+// The fields in the order in which the answer has them.
+const (
+	fieldEnd field = iota
+	fieldPlatform
+	fieldFunctionID
+	fieldPackage
+	fieldLang
+	fieldSymbol
+	fieldSymAddr
+	fieldFunction
+	fieldFilename
+	fieldAbsPath
+	fieldLineno
+	fieldPreContext
+	fieldContextLine
+	fieldPostContext
+	fieldSourceLink
+	fieldInApp
+	fieldVars
+	fieldCount
+
+	// These are no fields of a record.
+	fieldAddr
+	fieldAddrMode
+	fieldAdjust
+	fieldTrust
+)
+
+var fieldNames = [...]string{
+	fieldPlatform: "platform", fieldFunctionID: "function_id", fieldPackage: "package", fieldLang: "lang", fieldSymbol: "symbol",
+	fieldSymAddr: "sym_addr", fieldFunction: "function", fieldFilename: "filename", fieldAbsPath: "abs_path", fieldLineno: "lineno",
+	fieldPreContext: "pre_context", fieldContextLine: "context_line", fieldPostContext: "post_context", fieldSourceLink: "source_link",
+	fieldInApp: "in_app", fieldVars: "vars",
+	fieldAddr: "instruction_addr", fieldAddrMode: "addr_mode", fieldAdjust: "adjust_instruction_addr", fieldTrust: "trust",
+}
+
+// fieldOf is the field with a name, fieldEnd if there is none.
+func fieldOf(name []byte) field {
+	if string(name) == "instruction_addr" {
+		return fieldAddr
+	}
+	for f, n := range fieldNames {
+		if n == string(name) && n != "" {
+			return field(f)
+		}
+	}
+	return fieldEnd
+}
+
+// isText says whether the record has the text itself; of other fields it has
+// the JSON that goes into the answer.
+func (f field) isText() bool {
+	switch f {
+	case fieldPlatform, fieldPackage, fieldLang, fieldSymbol, fieldFunction, fieldFilename, fieldAbsPath, fieldContextLine, fieldSourceLink:
+		return true
+	}
+	return false
+}
+
+// A record in question.extras is fields one after the other, each with its
+// number, the length of its content and the content, and a zero at the end.
+func (q *question) extra(f field, content []byte) {
+	q.extras = append(q.extras, byte(f))
+	q.extras = binary.AppendUvarint(q.extras, uint64(len(content)))
+	q.extras = append(q.extras, content...)
+}
+
+// extras is what a frame has of each field; nil: it was not sent.
+type extras [fieldCount][]byte
+
+// record reads the record of a frame.
+func (q *question) record(f frame, into *extras) {
+	*into = extras{}
+	if f.extra == 0 {
+		return
+	}
+	for rest := q.extras[f.extra-1:]; rest[0] != byte(fieldEnd); {
+		n, size := binary.Uvarint(rest[1:])
+		from := 1 + size
+		to := from + int(n)
+		into[rest[0]] = rest[from:to:to]
+		rest = rest[to:]
+	}
+}
+
+// functionID is the number of the method that a frame is in.
+func (x *extras) functionID() (id uint32, ok bool) {
+	text := x[fieldFunctionID] // "0x…" in quotes
+	if len(text) < 4 {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(string(text[3:len(text)-1]), 16, 32)
+	return uint32(v), err == nil
+}

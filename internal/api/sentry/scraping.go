@@ -1,0 +1,69 @@
+package sentry
+
+import (
+	"net/url"
+	"strings"
+)
+
+// openScraping is what holds where a request says nothing.
+func openScraping() scraping {
+	return scraping{enabled: true, origins: []string{"*"}, verify: true}
+}
+
+// allows says whether an address may be asked: scraping is on, and one of the
+// patterns matches.
+func (s *scraping) allows(address string) bool {
+	if !s.enabled {
+		return false
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return false
+	}
+	for _, pattern := range s.origins {
+		if pattern == "*" || pattern == address || matches(pattern, u) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches compares an address with a pattern: [scheme://]host[:port][/path].
+// The host may begin with "*." for a domain and all below it at any port, or be
+// "*"; a path that ends in * is a beginning. Where a port is missing, it is
+// that of the scheme.
+func matches(pattern string, u *url.URL) bool {
+	scheme, rest, has := strings.Cut(pattern, "://")
+	if !has {
+		scheme, rest = "*", pattern
+	}
+	if scheme != "*" && !strings.EqualFold(scheme, u.Scheme) {
+		return false
+	}
+	host, path, has := strings.Cut(rest, "/")
+	if has && !matchesPath("/"+path, u.Path) {
+		return false
+	}
+	name := strings.ToLower(u.Hostname())
+	if domain, wild := strings.CutPrefix(strings.ToLower(host), "*."); wild {
+		return domain != "" && (name == domain || strings.HasSuffix(name, "."+domain))
+	}
+	ports := map[string]string{"http": "80", "https": "443"}
+	port := ports[u.Scheme]
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
+		host, port = host[:i], host[i+1:]
+	}
+	asked := u.Port()
+	if asked == "" {
+		asked = ports[u.Scheme]
+	}
+	host = strings.Trim(host, "[]")
+	return (host == "*" || strings.EqualFold(host, name)) && port == asked
+}
+
+func matchesPath(pattern, path string) bool {
+	if beginning, open := strings.CutSuffix(pattern, "*"); open {
+		return strings.HasPrefix(path, beginning)
+	}
+	return pattern == path
+}

@@ -1,0 +1,96 @@
+package sentry
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"symbolon/internal/fault"
+)
+
+// Store keeps answers for all nodes, so that a client may ask any of them. An
+// entry is gone when its life is over. Get gives a fault.NotFound for what is
+// not there.
+type Store interface {
+	Put(ctx context.Context, id string, answer []byte, life time.Duration) error
+	Get(ctx context.Context, id string) ([]byte, error)
+}
+
+// An entry of the store begins with what it is. Behind isPending stands when
+// the work began, in seconds; behind isAnswer the packed answer.
+const (
+	isPending = 'p'
+	isAnswer  = 'a'
+)
+
+const (
+	storeTime    = 5 * time.Second        // for one command
+	storeLook    = 500 * time.Millisecond // between two looks of a client that waits
+	announceLife = 60 * time.Second       // a node that dies is missed after that
+	announceEach = 20 * time.Second
+)
+
+// announce tells the other nodes that a job runs here, until it is done.
+func (d *Door) announce(j *job) {
+	defer j.writes.Done()
+	entry := strconv.AppendInt([]byte{isPending}, j.start.Unix(), 10)
+	again := time.NewTicker(announceEach)
+	defer again.Stop()
+	for {
+		d.put(j, entry, announceLife)
+		select {
+		case <-j.done:
+			return
+		case <-again.C:
+		}
+	}
+}
+
+func (d *Door) put(j *job, entry []byte, life time.Duration) (ok bool) {
+	ctx, cancel := context.WithTimeout(d.ctx, storeTime)
+	defer cancel()
+	err := d.deps.Store.Put(ctx, j.id, entry, life)
+	if err != nil {
+		d.deps.Log.Warn("the other nodes do not learn of a request", "id", j.id, "error", err)
+	}
+	return err == nil
+}
+
+// elsewhere answers for a job that is not one of this node.
+func (d *Door) elsewhere(w http.ResponseWriter, r *http.Request, id string, wait time.Duration) {
+	if d.deps.Store == nil {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	until := d.deps.Now().Add(wait)
+	for {
+		ctx, cancel := context.WithTimeout(r.Context(), storeTime)
+		entry, err := d.deps.Store.Get(ctx, id)
+		cancel()
+		switch {
+		case r.Context().Err() != nil:
+			return
+		case err != nil && fault.KindOf(err) == fault.NotFound || err == nil && len(entry) == 0:
+			w.WriteHeader(http.StatusNotFound)
+			return
+		case err != nil:
+			d.deps.Log.Warn("answers of other nodes cannot be had", "error", err)
+			d.full(w, r, "the store of answers does not reply")
+			return
+		case entry[0] == isAnswer:
+			(&answer{packed: entry[1:]}).send(w)
+			return
+		}
+		now := d.deps.Now()
+		if !now.Before(until) {
+			began, _ := strconv.ParseInt(string(entry[1:]), 10, 64) // what we wrote
+			pending(w, id, retryAfter(now.Sub(time.Unix(began, 0))))
+			return
+		}
+		select {
+		case <-r.Context().Done():
+		case <-time.After(min(storeLook, until.Sub(now))):
+		}
+	}
+}
