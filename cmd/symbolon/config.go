@@ -15,11 +15,12 @@ import (
 
 // configFlags are the flags of commands that work with a configuration.
 type configFlags struct {
-	file    string
-	data    string
-	listen  string
-	sources list
-	sets    list
+	file         string
+	symbolicator string // a configuration file of Symbolicator
+	data         string
+	listen       string
+	sources      list
+	sets         list
 }
 
 func (f *configFlags) add(fs *flag.FlagSet) {
@@ -43,6 +44,13 @@ func (f *configFlags) read(e *env) (*config.Config, *config.Loaded, error) {
 			return nil, nil, err
 		}
 		opt.Data = data
+	}
+	if f.symbolicator != "" {
+		data, err := os.ReadFile(f.symbolicator)
+		if err != nil {
+			return nil, nil, err
+		}
+		opt.Symbolicator, opt.SymbolicatorFile = append([]byte{}, data...), f.symbolicator
 	}
 	for key, value := range map[string]string{"data": f.data, "http.listen": f.listen} {
 		if value != "" {

@@ -17,10 +17,12 @@ import (
 	"symbolon/internal/api"
 	"symbolon/internal/api/mozilla"
 	"symbolon/internal/api/operate"
+	"symbolon/internal/api/sentry"
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/config"
 	"symbolon/internal/ident"
+	"symbolon/internal/locate"
 	"symbolon/internal/source"
 )
 
@@ -41,6 +43,7 @@ The first line on standard output, once connections are accepted, is
 "listening on http://HOST:PORT".`,
 		flags: func(fs *flag.FlagSet) {
 			conf.add(fs)
+			fs.StringVar(&conf.symbolicator, "symbolicator-config", "", "read the configuration `FILE` of Symbolicator, as it is; flags win over it, and sentry.allow_request_sources is on")
 			fs.StringVar(&conf.listen, "listen", "", "listen on `HOST:PORT` (default 127.0.0.1:3021)")
 			fs.BoolVar(&demo, "demo", false, "add a tiny symbol store that is built in, and use a temporary data directory unless --data names one")
 		},
@@ -143,13 +146,24 @@ func (n *node) front(cfg *config.Config) (*api.Front, error) {
 	})
 	access := api.NewAccess(cfg.Access)
 	desk := operate.New(operate.Deps{Access: access, Explain: n.explainText, Forget: n.forget, Log: n.log})
+	n.sentry = sentry.New(cfg.Sentry, sentry.Deps{Engine: n.engineFor, Fetch: n.client.Text, File: n.proxied, Now: time.Now, Log: n.log})
 	opt := api.Options{Log: n.log, Now: time.Now, Version: version, Memory: n.memory.requests, Checks: []api.Check{{Name: "data_directory", Run: n.writable}}}
-	return api.New(cfg.HTTP, opt, door.Routes(), desk.Routes()), nil
+	return api.New(cfg.HTTP, opt, door.Routes(), desk.Routes(), n.sentry.Routes()), nil
+}
+
+// proxied is a file of a module, of the configured sources.
+func (n *node) proxied(ctx context.Context, m ident.Module, kind string) (sentry.File, error) {
+	return n.file(ctx, m, kind)
 }
 
 // symbolFile is the .sym of a module, for those who want the file itself.
 func (n *node) symbolFile(ctx context.Context, m ident.Module) (mozilla.File, error) {
-	found, _, err := n.locator.Any(ctx, m, source.Breakpad)
+	return n.file(ctx, m, source.Breakpad)
+}
+
+// file is the first file of a kind that a source has.
+func (n *node) file(ctx context.Context, m ident.Module, kind string) (*foundFile, error) {
+	found, _, err := n.locator.Any(ctx, m, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -159,17 +173,19 @@ func (n *node) symbolFile(ctx context.Context, m ident.Module) (mozilla.File, er
 		return nil, err
 	}
 	found.Keep()
-	return &openSymbols{io.NewSectionReader(src, 0, src.Size()), found.Close}, nil
+	return &foundFile{io.NewSectionReader(src, 0, src.Size()), found}, nil
 }
 
-// openSymbols is a found file while it is read.
-type openSymbols struct {
+// foundFile is a found file while it is read.
+type foundFile struct {
 	*io.SectionReader
-	done func()
+	found *locate.Found
 }
 
-func (o *openSymbols) Close() error {
-	o.done()
+func (o *foundFile) Tag() string { return o.found.Tag() }
+
+func (o *foundFile) Close() error {
+	o.found.Close()
 	return nil
 }
 

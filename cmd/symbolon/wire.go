@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"symbolon/internal/api/sentry"
 	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/dir"
@@ -43,6 +44,7 @@ type node struct {
 	// The sources of the configuration, and those that requests named.
 	configured []source.Source
 	guests     guests
+	sentry     *sentry.Door // nil: no requests are served
 }
 
 // demoSource is a bucket that is built in, with the name of its source.
@@ -171,6 +173,9 @@ func openFar(c source.Config, b bucket.Bucket, network web.Config, client *web.C
 
 // close ends what runs and closes what is open, last made first.
 func (n *node) close() {
+	if n.sentry != nil {
+		n.sentry.Close()
+	}
 	if n.tables != nil {
 		n.tables.Close()
 	}

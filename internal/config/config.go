@@ -7,6 +7,7 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/mozilla"
+	"symbolon/internal/api/sentry"
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
@@ -27,6 +28,7 @@ type Config struct {
 	HTTP        api.Config         `yaml:"http" help:"The port and what all requests have in common."`
 	Access      api.AccessConfig   `yaml:"access" help:"Who may use what."`
 	Mozilla     mozilla.Config     `yaml:"mozilla" help:"The interfaces of Mozilla's symbolication service."`
+	Sentry      sentry.Config      `yaml:"sentry" help:"The interfaces of Sentry's symbolication service."`
 	Sources     []source.Config    `yaml:"sources" help:"Where symbols come from, in the order in which they are asked. The objects are those of Symbolicator."`
 	Network     web.Config         `yaml:"network" help:"Connections to symbol servers."`
 	Cache       Cache              `yaml:"cache" help:"What is kept of files and answers of sources."`

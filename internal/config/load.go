@@ -9,11 +9,13 @@ import (
 
 // Options are where Load takes values from, the weakest first.
 type Options struct {
-	File    string    // name of the file, for messages
-	Data    []byte    // what is in it
-	Foreign []Foreign // variables that were made for another program
-	Environ []string  // NAME=VALUE, as os.Environ has them
-	Sets    []string  // KEY=VALUE, from flags
+	File             string    // name of the file, for messages
+	Data             []byte    // what is in it
+	Symbolicator     []byte    // a configuration of Symbolicator; nil: there is none
+	SymbolicatorFile string    // its name, for messages
+	Foreign          []Foreign // variables that were made for another program
+	Environ          []string  // NAME=VALUE, as os.Environ has them
+	Sets             []string  // KEY=VALUE, from flags
 }
 
 // Foreign is a variable with a name of another program and a value in the way
@@ -40,7 +42,7 @@ func Load(dst any, o Options) (*Loaded, error) {
 	l.Origins = make(map[string]string)
 	work := reflect.New(v.Type()).Elem()
 	work.Set(v)
-	for _, step := range []func(reflect.Value, Options) error{l.file, l.foreign, l.environ, l.sets} {
+	for _, step := range []func(reflect.Value, Options) error{l.file, l.foreignFile, l.foreign, l.environ, l.sets} {
 		if err := step(work, o); err != nil {
 			return nil, err
 		}

@@ -41,7 +41,7 @@ func pick(f *object.File, m ident.Module) *object.Object {
 
 func metaOf(o *object.Object, size int64) Meta {
 	info := o.Info()
-	return Meta{Module: info.Module, Kind: info.Kind, Type: info.Type, Features: info.Features, Size: size}
+	return Meta{Module: info.Module, Kind: info.Kind, Type: info.Type, Features: info.Features, VCS: info.SourceServer, Size: size}
 }
 
 // check says whether the file is the one that m asks for.
@@ -130,6 +130,15 @@ type Found struct {
 	key       cache.Key
 	mu        sync.Mutex
 	file      *fetched // nil until somebody wants the file itself
+}
+
+// Tag tells the file from others that its source may have had or will have.
+func (f *Found) Tag() string {
+	id := f.key
+	if f.Hash != ([32]byte{}) {
+		id = f.Hash
+	}
+	return fmt.Sprintf("%x-%x", id[:8], f.Size)
 }
 
 // Parse is how long the reading of the file took, if it was read just now.

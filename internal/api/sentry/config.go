@@ -12,6 +12,7 @@ import (
 type Config struct {
 	AllowRequestSources   bool          `yaml:"allow_request_sources" help:"Let requests name the sources to ask. Off, a request that does so gets 403: whoever may send requests could make this server connect to places of his choice."`
 	RequestFilesystemRoot string        `yaml:"request_filesystem_root" help:"Folder below which sources of type filesystem may be named in requests. None: nowhere."`
+	DisableProxy          bool          `yaml:"disable_proxy" help:"Serve no files under /proxy/."`
 	MaxBody               bin.Size      `yaml:"max_body" help:"Largest body of a request, as sent and after decoding."`
 	MaxFrames             int           `yaml:"max_frames" help:"Frames a request may have, and stack traces. -1: no bound."`
 	MaxModules            int           `yaml:"max_modules" help:"Modules a request may have. -1: no bound."`

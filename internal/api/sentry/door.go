@@ -13,6 +13,7 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/bin"
+	"symbolon/internal/ident"
 	"symbolon/internal/metric"
 	"symbolon/internal/source"
 	"symbolon/internal/symbolicate"
@@ -25,6 +26,8 @@ type Deps struct {
 	Engine func(scope string, sources []source.Config) (*symbolicate.Engine, error)
 	// Fetch gets a source file from an address that debug information names.
 	Fetch func(ctx context.Context, url string, headers map[string]bin.Secret, verify bool) ([]byte, error)
+	// File is a file of a module of this kind, of the configured sources.
+	File  func(ctx context.Context, m ident.Module, kind string) (File, error)
 	Store Store // nil: this node is alone
 	Now   func() time.Time
 	Log   *slog.Logger
@@ -78,6 +81,7 @@ func (d *Door) Routes() []api.Route {
 		{Methods: post, Pattern: "/symbolicate", Handle: d.symbolicate, MaxBody: int64(d.cfg.MaxBody), Fail: fail},
 		{Methods: read, Pattern: "/requests/", Handle: d.poll, Fail: fail},
 	}
+	routes = append(routes, api.Route{Methods: read, Pattern: "/proxy/", Handle: d.proxy, Fail: fail})
 	for _, path := range []string{"/symbolicate-any", "/symbolicate-js", "/symbolicate-jvm", "/minidump", "/applecrashreport"} {
 		routes = append(routes, api.Route{Methods: post, Pattern: path, Handle: unserved, Fail: fail})
 	}

@@ -21,6 +21,7 @@ type Source struct {
 	cfg     source.Config
 	guarded bool
 	base    *url.URL              // without user info and query
+	whole   *url.URL              // what is asked for whatever the path is; nil: the path below base
 	query   bin.Secret            // of the base, kept on all paths
 	headers map[string]bin.Secret // credentials and all others of the configuration
 	key     string                // identity of the server and how it is asked
@@ -117,6 +118,10 @@ func (s *Source) target(path string) *url.URL {
 }
 
 func (s *Source) join(path string) *url.URL {
+	if s.whole != nil {
+		u := *s.whole
+		return &u
+	}
 	u := *s.base
 	u.RawPath = strings.TrimRight(u.EscapedPath(), "/") + "/" + source.EscapePath(path)
 	u.Path, _ = url.PathUnescape(u.RawPath) // both parts were escaped by us or by net/url

@@ -1,0 +1,111 @@
+package sentry
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"symbolon/internal/api"
+	"symbolon/internal/bin"
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
+)
+
+// File is a debug file, open for reading.
+type File interface {
+	bin.Source
+	Tag() string // tells its content from any other
+	Close() error
+}
+
+// proxy serves the files of the configured sources in the layout of symbol
+// servers, whatever the layout of the source is.
+func (d *Door) proxy(w http.ResponseWriter, r *http.Request) {
+	m, kind := asked(r.PathValue("rest"))
+	if kind == "" || d.cfg.DisableProxy {
+		api.FailBare(w, r, http.StatusNotFound, "")
+		return
+	}
+	f, err := d.deps.File(r.Context(), m, kind)
+	if err != nil {
+		d.refuseFile(w, r, err)
+		return
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("ETag", `"`+f.Tag()+`"`)
+	http.ServeContent(w, r, "", time.Time{}, io.NewSectionReader(f, 0, f.Size()))
+}
+
+// refuseFile says why there is no file. That a source does not answer is not
+// the same as that it has none, and clients of symbol servers know the
+// difference.
+func (d *Door) refuseFile(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return
+	}
+	status := api.Status(err)
+	if status == http.StatusInternalServerError {
+		d.deps.Log.Error("a file could not be opened", "request_id", api.RequestID(r.Context()), "error", err)
+	}
+	api.FailBare(w, r, status, "")
+}
+
+// asked is the module and the kind of file that a path of a symbol server
+// stands for; the kind is empty if it is none.
+//
+//	NAME/KEY/NAME     in any case of letters
+//	NAME/ID/NAME.sym  of Breakpad
+//	NA/NAME/KEY/NAME  in two tiers
+func asked(path string) (ident.Module, string) {
+	parts := strings.Split(path, "/")
+	if len(parts) == 4 && source.TwoTier(strings.Join(parts[1:], "/")) == path {
+		parts = parts[1:]
+	}
+	if len(parts) != 3 || parts[0] == "" || parts[1] == "" {
+		return ident.Module{}, ""
+	}
+	name, key, file := parts[0], parts[1], parts[2]
+	if file == ident.SymName(name) {
+		id, err := ident.ParseBreakpadID(key)
+		if err != nil {
+			return ident.Module{}, ""
+		}
+		return ident.Module{DebugFile: name, DebugID: id, DebugIDText: key}, source.Breakpad
+	}
+	if !strings.EqualFold(name, file) {
+		return ident.Module{}, ""
+	}
+	return byKey(name, key)
+}
+
+// byKey reads the key of a symbol server, whose form depends on the kind of
+// file.
+func byKey(name, key string) (ident.Module, string) {
+	key = strings.ToLower(key)
+	lower := strings.ToLower(name)
+	code := func(t ident.Type, id, kind string) (ident.Module, string) {
+		return ident.Module{Type: t, CodeFile: name, CodeID: ident.ParseCodeID(id)}, kind
+	}
+	if id, ok := strings.CutPrefix(key, "elf-buildid-sym-"); ok && strings.HasSuffix(lower, ".debug") {
+		return code(ident.TypeELF, id, source.ELFDebug)
+	}
+	if id, ok := strings.CutPrefix(key, "elf-buildid-"); ok {
+		return code(ident.TypeELF, id, source.ELFCode)
+	}
+	if id, ok := strings.CutPrefix(key, "mach-uuid-sym-"); ok && strings.HasSuffix(lower, ".dwarf") {
+		return code(ident.TypeMachO, id, source.MachDebug)
+	}
+	if id, ok := strings.CutPrefix(key, "mach-uuid-"); ok {
+		return code(ident.TypeMachO, id, source.MachCode)
+	}
+	if strings.HasSuffix(lower, ".pdb") {
+		id, err := ident.ParseBreakpadID(key)
+		if err != nil {
+			return ident.Module{}, ""
+		}
+		return ident.Module{Type: ident.TypePE, DebugFile: name, DebugID: id}, source.PDB
+	}
+	return code(ident.TypePE, key, source.PE)
+}

@@ -1,0 +1,278 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A configuration of Symbolicator is read as what it means here: each of its
+// keys that has a counterpart is put under that one's name, and then counts like
+// a file of our own. Its other keys are told by name.
+
+// mapping is where the value of a key of Symbolicator goes.
+type mapping struct {
+	keys []string                             // ours; none: it has none
+	turn func(n *node) (text string, ok bool) // ours for its value; nil: the same
+	why  string                               // for a key without a counterpart
+}
+
+// to is a key whose value means the same.
+func to(keys ...string) mapping { return mapping{keys: keys} }
+
+// lasting is a time in the way of people, null being for ever.
+func lasting(keys ...string) mapping {
+	return mapping{keys: keys, turn: func(n *node) (string, bool) {
+		if n.kind == null {
+			return "-1", true
+		}
+		d, ok := humanTime(n.text)
+		return d.String(), ok
+	}}
+}
+
+// counted is a number, null being no bound.
+func counted(keys ...string) mapping {
+	return mapping{keys: keys, turn: func(n *node) (string, bool) {
+		if n.kind == null {
+			return "-1", true
+		}
+		return n.text, n.kind == textNode
+	}}
+}
+
+// off sets a key if Symbolicator's is false.
+func off(key, value string) mapping {
+	return mapping{keys: []string{key}, turn: func(n *node) (string, bool) {
+		return map[string]string{"false": value}[n.text], n.text == "true" || n.text == "false"
+	}}
+}
+
+func none(why string) mapping { return mapping{why: why} }
+
+const (
+	noNeed    = "is not needed"
+	noStatsd  = "is not served: metrics are at /metrics, for Prometheus"
+	noSentry  = "is not served: errors are in the log"
+	laterOn   = "has no counterpart: crash reports are not read yet"
+	otherwise = "has no counterpart: what is unpacked is bounded by network.max_download_ratio and by memory"
+)
+
+var symbolicator = map[string]mapping{
+	"cache_dir":                                   to("data"),
+	"bind":                                        to("http.listen"),
+	"logging.level":                               {keys: []string{"log.level"}, turn: words(map[string]string{"trace": "debug", "off": "error"})},
+	"logging.format":                              {keys: []string{"log.format"}, turn: words(map[string]string{"auto": "text", "pretty": "text", "simplified": "text"})},
+	"logging.enable_backtraces":                   none(noNeed),
+	"metrics":                                     none(noStatsd),
+	"sentry_dsn":                                  none(noSentry),
+	"traces_sample_rate":                          none(noSentry),
+	"transaction_sample_rate":                     none(noSentry),
+	"propagate_traces":                            none(noSentry),
+	"symstore_proxy":                              off("sentry.disable_proxy", "true"),
+	"connect_to_reserved_ips":                     to("network.connect_to_reserved_ips"),
+	"max_concurrent_requests":                     counted("sentry.max_concurrent_requests"),
+	"connect_timeout":                             lasting("network.connect_timeout"),
+	"head_timeout":                                lasting("network.head_timeout"),
+	"max_download_timeout":                        lasting("network.max_download_timeout"),
+	"max_download_size":                           to("network.max_download_size"),
+	"symbolicate_body_max_bytes":                  to("sentry.max_body"),
+	"crash_file_body_max_bytes":                   none(laterOn),
+	"max_unwind_chain_len":                        none(laterOn),
+	"deny_list_enabled":                           off("network.deny_list_threshold", "-1"),
+	"deny_list_time_window":                       lasting("network.deny_list_time_window"),
+	"deny_list_bucket_size":                       none(noNeed),
+	"deny_list_threshold":                         to("network.deny_list_threshold"),
+	"deny_list_block_time":                        lasting("network.deny_list_block_time"),
+	"deny_list_never_block_hosts":                 to("network.deny_list_never_block_hosts"),
+	"enable_cache_cleanup":                        none("is not needed: the cache keeps its bounds by itself"),
+	"cache_cleanup_interval":                      none(noNeed),
+	"object_file_max_decompressed_section_size":   none(otherwise),
+	"object_file_max_decompressed_source_size":    none(otherwise),
+	"caches.downloaded.max_unused_for":            lasting("cache.disk.objects_idle"),
+	"caches.downloaded.retry_misses_after":        lasting("cache.lifetimes.not_found", "cache.lifetimes.denied", "cache.lifetimes.timeout", "cache.lifetimes.transport"),
+	"caches.downloaded.retry_misses_after_public": lasting("cache.lifetimes.not_found_public"),
+	"caches.downloaded.retry_malformed_after":     lasting("cache.lifetimes.malformed", "cache.lifetimes.unsupported"),
+	"caches.downloaded.max_lazy_redownloads":      none(noNeed),
+	"caches.derived.max_unused_for":               lasting("cache.disk.symcache_idle", "cache.disk.cficache_idle", "cache.disk.meta_idle"),
+	"caches.derived":                              none("has no counterpart: tables do not fail by themselves"),
+	"caches.index":                                none("has no counterpart: indexes live as long as the source that is open"),
+	"caches.diagnostics":                          none(noNeed),
+	"caches.in_memory":                            none("has no counterpart: memory is bounded by the key memory"),
+	"shared_cache.filesystem.path":                to("cache.shared.path"),
+	"shared_cache.gcs.bucket":                     to("cache.shared.bucket"),
+	"shared_cache.gcs.service_account_path":       none("has no counterpart: set GOOGLE_APPLICATION_CREDENTIALS and cache.shared.gcs_credentials_provider: ambient"),
+	"shared_cache.max_concurrent_uploads":         none(noNeed),
+	"shared_cache.max_upload_queue_size":          none(noNeed),
+}
+
+// words turns words that are called otherwise here.
+func words(other map[string]string) func(*node) (string, bool) {
+	return func(n *node) (string, bool) {
+		if text, ok := other[strings.ToLower(n.text)]; ok {
+			return text, true
+		}
+		return strings.ToLower(n.text), n.kind == textNode
+	}
+}
+
+// foreignFile reads a configuration of Symbolicator. Whoever uses one lets
+// requests name their sources, as Symbolicator does.
+func (l *loader) foreignFile(v reflect.Value, o Options) error {
+	if o.Symbolicator == nil {
+		return nil
+	}
+	l.doc = &document{name: o.SymbolicatorFile, anchors: make(map[string]*node)}
+	l.expand = true
+	l.origin = func(p place) string { return fmt.Sprintf("file %s:%d", o.SymbolicatorFile, p.line) }
+	n, err := l.doc.parse(o.Symbolicator)
+	if err != nil {
+		return err
+	}
+	if n.kind != mapNode {
+		return l.doc.wrong(n.place, "the file has no keys; wanted is a configuration of Symbolicator")
+	}
+	l.Notices = append(l.Notices, "sentry.allow_request_sources is on, as in Symbolicator: whoever can reach this server can have it ask any public server")
+	l.put(v, "sentry.allow_request_sources", &node{kind: textNode, text: "true"})
+	return l.turn(v, "", n)
+}
+
+// turn puts the keys of n, whose path in Symbolicator's file is given, where
+// they belong.
+func (l *loader) turn(v reflect.Value, path string, n *node) error {
+	for i, k := range n.keys {
+		at, item := join(path, k.text), n.items[i]
+		if at == "sources" {
+			l.dropUnknown(l.root.find("sources"), at, item)
+			if err := l.put(v, at, item); err != nil {
+				return err
+			}
+			continue
+		}
+		c, known := symbolicator[at]
+		switch {
+		case known && len(c.keys) > 0:
+			if err := l.turnKey(v, at, c, item); err != nil {
+				return err
+			}
+		case item.kind == mapNode && symbolicatorSection(at):
+			if err := l.turn(v, at, item); err != nil {
+				return err
+			}
+		case known:
+			l.Notices = append(l.Notices, fmt.Sprintf("%s: %s %s", l.origin(k.place), at, c.why))
+		default:
+			l.Notices = append(l.Notices, fmt.Sprintf("%s: %s is no key of Symbolicator that is known here, and is left out", l.origin(k.place), shownKey(at)))
+		}
+	}
+	return nil
+}
+
+// symbolicatorSection says that there are known keys below a path.
+func symbolicatorSection(path string) bool {
+	for known := range symbolicator {
+		if strings.HasPrefix(known, path+".") {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *loader) turnKey(v reflect.Value, at string, c mapping, n *node) error {
+	if c.turn != nil {
+		text, err := n.text, error(nil)
+		if n.kind == textNode {
+			text, err = expand(n.text, l.variables, l.budget)
+		}
+		turned, ok := c.turn(&node{kind: n.kind, text: text})
+		if err != nil || !ok {
+			return l.doc.wrong(n.place, "%s is %s, which is none of its values", at, n.describe())
+		}
+		if turned == "" {
+			return nil
+		}
+		n = &node{kind: textNode, text: turned, place: n.place}
+	}
+	for _, key := range c.keys {
+		if err := l.put(v, key, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put gives one of our keys a value.
+func (l *loader) put(v reflect.Value, key string, n *node) error {
+	f := l.root
+	for part := range strings.SplitSeq(key, ".") {
+		f = f.find(part)
+		v = v.Field(f.index)
+	}
+	return l.fill(f, v, key, n)
+}
+
+// dropUnknown takes the keys out of a list of sections that ours do not have, as
+// Symbolicator does, and tells them.
+func (l *loader) dropUnknown(f *field, path string, n *node) {
+	for _, item := range n.items {
+		if f.shape == sections {
+			l.dropKeys(f, path, item)
+		}
+	}
+}
+
+func (l *loader) dropKeys(f *field, path string, n *node) {
+	if n.kind != mapNode {
+		return
+	}
+	for i := len(n.keys) - 1; i >= 0; i-- {
+		k := n.keys[i]
+		sub := f.find(k.text)
+		switch {
+		case sub == nil:
+			l.Notices = append(l.Notices, fmt.Sprintf("%s: %s is not known here, and is left out", l.origin(k.place), shownKey(join(path, k.text))))
+			n.keys, n.items = slices.Delete(n.keys, i, i+1), slices.Delete(n.items, i, i+1)
+		case sub.shape == section:
+			l.dropKeys(sub, join(path, k.text), n.items[i])
+		}
+	}
+}
+
+// humanUnits are the units of times in the way of people.
+var humanUnits = map[string]time.Duration{
+	"ns": 1, "nsec": 1, "us": time.Microsecond, "usec": time.Microsecond, "ms": time.Millisecond, "msec": time.Millisecond,
+	"s": time.Second, "sec": time.Second, "second": time.Second,
+	"m": time.Minute, "min": time.Minute, "minute": time.Minute,
+	"h": time.Hour, "hr": time.Hour, "hour": time.Hour,
+	"d": day, "day": day, "w": 7 * day, "week": 7 * day,
+	"month": 2_630_016 * time.Second, "M": 2_630_016 * time.Second, "y": 31_557_600 * time.Second, "year": 31_557_600 * time.Second,
+}
+
+// humanTime reads times such as "1h 30m" and "2 days".
+func humanTime(text string) (total time.Duration, ok bool) {
+	rest := strings.TrimSpace(text)
+	for rest != "" {
+		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+		n, err := strconv.ParseInt(rest[:digits], 10, 32)
+		if err != nil {
+			return 0, false
+		}
+		rest = strings.TrimLeft(rest[digits:], " ")
+		letters := len(rest) - len(strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyzM"))
+		name := rest[:letters]
+		unit, known := humanUnits[name]
+		if !known {
+			unit, known = humanUnits[strings.TrimSuffix(name, "s")]
+		}
+		if !known || unit > 0 && n > int64((1<<62)/unit) {
+			return 0, false
+		}
+		total += time.Duration(n) * unit
+		rest = strings.TrimLeft(rest[letters:], " ")
+		ok = true
+	}
+	return total, ok
+}
