@@ -76,7 +76,7 @@ func secretKeys(t *testing.T) (keys []config.Key) {
 // what must stand beside it.
 func planted(k config.Key, text string) string {
 	beside := map[string]string{
-		"access.tokens[].token": "scopes: [a], ",
+		"access.clients[].token": "scopes: [a], ",
 		"sources[].url":         "id: a, type: http, ",
 		"sources[].headers":     "id: a, type: http, url: 'http://127.0.0.1:1/', ",
 

@@ -13,8 +13,8 @@ import (
 	"symbolon/internal/bin"
 )
 
-// Token lets its holder use what needs one.
-type Token struct {
+// Client is a holder of a token, which lets it use what needs one.
+type Client struct {
 	Name           string     `yaml:"name" help:"Name of the holder, for people."`
 	Token          bin.Secret `yaml:"token" help:"The secret; it comes as Authorization: Bearer TOKEN."`
 	Scopes         []string   `yaml:"scopes" help:"Scopes that requests may name, * for any. One that names none has the first."`
@@ -26,7 +26,7 @@ type Token struct {
 // AccessConfig says who may use what. The zero value lets everybody
 // symbolicate, and clients of this machine operate.
 type AccessConfig struct {
-	Tokens []Token `yaml:"tokens" help:"Those who may use the interfaces of Sentry, and what they may see. None: everybody, in any scope."`
+	Clients []Client `yaml:"clients" help:"Those who may use the interfaces of Sentry, and what they may see. None: everybody, in any scope."`
 }
 
 // shortestToken is how many bytes a token has at least.
@@ -35,15 +35,15 @@ const shortestToken = 16
 // Validate says what is wrong with c.
 func (c AccessConfig) Validate() error {
 	seen := map[string]bool{}
-	for i, t := range c.Tokens {
+	for i, t := range c.Clients {
 		text := t.Token.Reveal()
 		switch {
 		case len(text) < shortestToken:
-			return fmt.Errorf("tokens[%d] has a token of %d bytes; wanted are at least %d", i, len(text), shortestToken)
+			return fmt.Errorf("clients[%d] has a token of %d bytes; wanted are at least %d", i, len(text), shortestToken)
 		case seen[text]:
-			return fmt.Errorf("tokens[%d] has the token of another one", i)
+			return fmt.Errorf("clients[%d] has the token of another one", i)
 		case len(t.Scopes) == 0 && !t.Admin:
-			return fmt.Errorf("tokens[%d] has no scopes; \"*\" is any", i)
+			return fmt.Errorf("clients[%d] has no scopes; \"*\" is any", i)
 		case slices.Contains(t.Scopes, ""):
 			return errors.New("a scope has no name")
 		}
@@ -54,16 +54,16 @@ func (c AccessConfig) Validate() error {
 
 // Access knows the holders of tokens. It is safe for concurrent use.
 type Access struct {
-	tokens []*Token
+	tokens []*Client
 	hashes [][sha256.Size]byte
 }
 
 // NewAccess makes an Access.
 func NewAccess(cfg AccessConfig) *Access {
 	a := &Access{}
-	for i := range cfg.Tokens {
-		a.tokens = append(a.tokens, &cfg.Tokens[i])
-		a.hashes = append(a.hashes, sha256.Sum256([]byte(cfg.Tokens[i].Token.Reveal())))
+	for i := range cfg.Clients {
+		a.tokens = append(a.tokens, &cfg.Clients[i])
+		a.hashes = append(a.hashes, sha256.Sum256([]byte(cfg.Clients[i].Token.Reveal())))
 	}
 	return a
 }
@@ -73,13 +73,13 @@ func (a *Access) Open() bool { return len(a.tokens) == 0 }
 
 // Holder is the token that a request comes with, nil if it is none of ours. The
 // time it takes does not tell how much of a token was right.
-func (a *Access) Holder(r *http.Request) *Token {
+func (a *Access) Holder(r *http.Request) *Client {
 	kind, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(kind, "Bearer") {
 		return nil
 	}
 	sum := sha256.Sum256([]byte(strings.TrimSpace(text)))
-	var found *Token
+	var found *Client
 	for i := range a.hashes {
 		if subtle.ConstantTimeCompare(sum[:], a.hashes[i][:]) == 1 {
 			found = a.tokens[i]
@@ -110,7 +110,7 @@ func forwarded(r *http.Request) string {
 
 // Scope is the one that the holder of t works in when it asks for one; false if
 // that is none of its own.
-func (t *Token) Scope(asked string) (string, bool) {
+func (t *Client) Scope(asked string) (string, bool) {
 	switch {
 	case asked == "" && len(t.Scopes) > 0 && t.Scopes[0] != "*":
 		return t.Scopes[0], true

@@ -13,7 +13,7 @@ import (
 const secret = "a-token-of-some-length"
 
 func TestTokensAreBoundToScopes(t *testing.T) {
-	cfg := api.AccessConfig{Tokens: []api.Token{
+	cfg := api.AccessConfig{Clients: []api.Client{
 		{Name: "one", Token: bin.NewSecret(secret), Scopes: []string{"a", "b"}},
 		{Name: "all", Token: bin.NewSecret(secret + "2"), Scopes: []string{"*"}},
 		{Name: "ops", Token: bin.NewSecret(secret + "3"), Admin: true},
@@ -70,14 +70,14 @@ func TestWithoutTokensThisMachineOperates(t *testing.T) {
 }
 
 func TestWrongTokensAreRefused(t *testing.T) {
-	good := api.Token{Token: bin.NewSecret(secret), Scopes: []string{"a"}}
-	for want, list := range map[string][]api.Token{
+	good := api.Client{Token: bin.NewSecret(secret), Scopes: []string{"a"}}
+	for want, list := range map[string][]api.Client{
 		"at least 16":          {{Token: bin.NewSecret("short"), Scopes: []string{"a"}}},
 		"token of another one": {good, good},
 		"has no scopes":        {{Token: bin.NewSecret(secret)}},
 		"has no name":          {{Token: bin.NewSecret(secret), Scopes: []string{""}}},
 	} {
-		err := api.AccessConfig{Tokens: list}.Validate()
+		err := api.AccessConfig{Clients: list}.Validate()
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
 			t.Errorf("got %v, want %q", err, want)
 		}
