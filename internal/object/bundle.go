@@ -21,14 +21,18 @@ func openBundle(src bin.Source) (*Object, error) {
 		m.DebugID = id
 	}
 	info := Info{Kind: kindNames[kindBundle], Type: "src", Module: m}
-	if len(b.Files()) > 0 {
+	if len(b.Files()) > 0 || len(b.Links) > 0 {
 		info.Features |= HasSources
 	}
-	return &Object{info: info, view: &sources{b}}, nil
+	return &Object{info: info, view: &sources{bundle: b}}, nil
 }
 
 // sources is a bundle as a view: it has no addresses.
-type sources struct{ bundle *bundle.Bundle }
+type sources struct {
+	bundle   *bundle.Bundle
+	origins  origins
+	problems problems
+}
 
 func (s *sources) lookup(dst []sym.Frame, _ uint64) []sym.Frame      { return dst }
 func (s *sources) nearest(uint64) (sym.Frame, bool)                  { return sym.Frame{}, false }
@@ -38,4 +42,7 @@ func (s *sources) footprint() int64                                  { return 0 
 
 func (s *sources) tell(info *Info) {
 	info.Counts.Files = len(s.bundle.Files())
+	s.problems.mu.Lock()
+	defer s.problems.mu.Unlock()
+	s.problems.tell(info)
 }

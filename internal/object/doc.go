@@ -107,6 +107,12 @@
 // module says of it, in a portable PDB that of the document of its first line.
 // Names of symbol tables and of Breakpad files are in none, also mangled ones.
 //
+// # Sources
+//
+// The content of source files is found by path: in a bundle, in line programs of
+// DWARF 5, in portable PDBs; or else a link to it. Of several files of one path
+// the first counts. One may have 64 MiB.
+//
 // # Packed files
 //
 // Files compressed with gzip, zstd and xz, and the members of ar, zip, tar and

@@ -62,6 +62,7 @@ type image struct {
 	problems problems
 	branches branches
 	origins  origins
+	paths    paths
 	counts   Counts // once all was read; guarded by problems.mu
 }
 

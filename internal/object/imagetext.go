@@ -111,10 +111,15 @@ func (g *image) appendFile(dst []byte, t sym.Text) []byte {
 	if !f.read(g, unit) {
 		return dst
 	}
+	return f.appendPath(dst, file)
+}
+
+// appendPath appends the path of a file of the program that was read.
+func (f *filer) appendPath(dst []byte, file uint32) []byte {
 	from := len(dst)
-	if g.opt.Written {
+	if f.image.opt.Written {
 		return validTail(f.program.AppendWritten(dst, file, f.dir), from)
 	}
 	f.path = f.program.AppendPath(f.path[:0], file, f.dir)
-	return validTail(appendPath(dst, g.unhidePath(f.path)), from)
+	return validTail(appendPath(dst, f.image.unhidePath(f.path)), from)
 }

@@ -23,6 +23,8 @@ func (o *Object) Origin(path string) Origin {
 		return v.origins.of(path, v.readOrigins)
 	case *portable:
 		return v.origins.of(path, func(l *origins) { l.read(v.file.Link) })
+	case *sources:
+		return v.origins.of(path, func(l *origins) { l.take(v.bundle.Links) })
 	}
 	return Origin{}
 }
@@ -73,7 +75,12 @@ func (l *origins) read(text []byte) {
 	if json.Unmarshal(text, &list) != nil {
 		return
 	}
-	for path, url := range list.Documents {
+	l.take(list.Documents)
+}
+
+// take takes links by path.
+func (l *origins) take(links map[string]string) {
+	for path, url := range links {
 		prefix, star := strings.CutSuffix(strings.ToLower(path), "*")
 		if strings.Contains(prefix, "*") || star != strings.Contains(url, "*") {
 			continue

@@ -22,6 +22,7 @@ type portable struct {
 	starts   func() []methodStart
 	problems problems
 	origins  origins
+	paths    paths
 	counts   Counts // guarded by problems.mu
 }
 
@@ -199,7 +200,7 @@ func (p *portable) source(t sym.Text) (text []byte) {
 	case size == 0:
 		return slices.Clone(packed)
 	default:
-		text, err = (&room{left: p.room}).inflate(packed, int(size))
+		text, err = (&room{left: min(p.room, maxSource)}).inflate(packed, int(size))
 	}
 	if err != nil {
 		p.problems.add("damaged sources", err.Error())

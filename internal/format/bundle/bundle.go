@@ -133,6 +133,9 @@ func keep(m map[string]string, key, s string) {
 // object reads an object and calls field at each of its keys.
 func object(d *json.Decoder, field func(key string) error) error {
 	t, err := d.Token()
+	if err == nil && t == nil {
+		return nil // null, which some write for what they do not know
+	}
 	if err == nil && t != json.Delim('{') {
 		err = bad("manifest", "no object at offset %#x", d.InputOffset())
 	}
@@ -216,7 +219,7 @@ func (b *Bundle) index(f File) {
 	n := int32(len(b.files))
 	b.files = append(b.files, f)
 	if f.Path != "" {
-		first(b.byPath, normal(f.Path), n)
+		first(b.byPath, Normal(f.Path), n)
 	}
 	if f.URL != "" {
 		first(b.byURL, f.URL, n)
@@ -232,8 +235,8 @@ func first[K comparable](m map[K]int32, key K, n int32) {
 	}
 }
 
-// normal is a path as paths are compared.
-func normal(p string) string { return path.Clean(strings.ReplaceAll(p, `\`, "/")) }
+// Normal is a path as paths are compared: without "." and "..", and with slashes.
+func Normal(p string) string { return path.Clean(strings.ReplaceAll(p, `\`, "/")) }
 
 // Problem is the first thing that is wrong with the bundle, or nil. What Files
 // lists can be had all the same.
@@ -243,7 +246,7 @@ func (b *Bundle) Problem() error { return b.problem }
 func (b *Bundle) Files() []File { return b.files }
 
 // ByPath is the file of a path, in the spelling of Windows or not.
-func (b *Bundle) ByPath(path string) (File, bool) { return at(b, b.byPath, normal(path)) }
+func (b *Bundle) ByPath(path string) (File, bool) { return at(b, b.byPath, Normal(path)) }
 
 // ByURL is the file of an address in the web.
 func (b *Bundle) ByURL(url string) (File, bool) { return at(b, b.byURL, url) }
