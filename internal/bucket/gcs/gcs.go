@@ -1,0 +1,212 @@
+// Package gcs is a bucket in Google Cloud Storage, by its JSON interface.
+//
+// Blobs come as they are stored: those with a content coding are not decoded on
+// the way. No redirect is followed, so that nobody else gets to see a token.
+// Answers that may go away by themselves are waited for, within three tries. A
+// Put keeps 8 MiB in memory; what is larger goes up in pieces, of which an
+// upload that fails leaves nothing to be seen.
+//
+// Credentials that cannot be used fail the requests, as Denied, and not New.
+//
+// # Security
+//
+// The file and the service of a machine that have credentials are asked only if
+// the configuration says so and the caller gives the environment.
+package gcs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/bucket"
+	"symbolon/internal/fault"
+)
+
+// Where credentials come from.
+const (
+	Static  = "static"  // the configuration
+	Ambient = "ambient" // the file that the environment names, else the metadata service
+)
+
+// Config says which bucket, and with whose credentials.
+type Config struct {
+	Bucket      string
+	Prefix      string // before all keys
+	Endpoint    string // empty: Google's
+	TokenURL    string // where a service account gets its tokens; empty: at Google
+	Provider    string // where credentials come from; empty: Static
+	ClientEmail string // of a service account, with its PrivateKey
+	PrivateKey  bin.Secret
+	BearerToken bin.Secret // in place of a service account; with neither, nobody is told who asks
+	Write       bool       // Put will be called
+}
+
+// Deps is what a bucket needs of the world around it.
+type Deps struct {
+	Transport   http.RoundTripper
+	Env         func(name string) string // the environment; nil: credentials of this machine are not for this bucket
+	Now         func() time.Time
+	ReadTimeout time.Duration // in which nothing may come; zero is no bound
+}
+
+// Bucket is a bucket in Google Cloud Storage. Make it with New.
+type Bucket struct {
+	cfg   Config
+	deps  Deps
+	base  url.URL
+	place string // gs://bucket/prefix/
+	token bucket.Renewed[string]
+}
+
+// New makes a bucket. It asks nobody.
+func New(cfg Config, deps Deps) (*Bucket, error) {
+	cfg.Provider, cfg.TokenURL = cmp.Or(cfg.Provider, Static), cmp.Or(cfg.TokenURL, tokenURL)
+	if cfg.Prefix = strings.Trim(cfg.Prefix, "/"); cfg.Prefix != "" {
+		cfg.Prefix += "/"
+	}
+	b := &Bucket{cfg: cfg, deps: deps, place: "gs://" + cfg.Bucket + "/" + cfg.Prefix}
+	u, err := url.Parse(cmp.Or(cfg.Endpoint, "https://storage.googleapis.com"))
+	switch {
+	case cfg.Bucket == "" || strings.ContainsAny(cfg.Bucket, "/?#\\") || cfg.Bucket == "." || cfg.Bucket == "..":
+		return nil, fault.New(fault.Malformed, "gs://"+bucket.Line(cfg.Bucket), "this cannot be the name of a bucket")
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "":
+		return nil, fault.New(fault.Malformed, b.place, "the endpoint is no http or https address without user info and query")
+	}
+	b.base = url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}
+	b.token = bucket.Renewed[string]{Now: deps.Now, Early: early}
+	if b.token.Fetch, err = b.provider(); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// call is one request about a key.
+type call struct {
+	method string
+	key    string
+	url    *url.URL
+	header map[string]string
+	body   []byte
+	accept func(status int) bool // statuses beside 2xx that the caller takes care of
+}
+
+// object is the address of a key.
+func (b *Bucket) object(key, query string) *url.URL {
+	path := b.base.Path + "/storage/v1/b/" + url.PathEscape(b.cfg.Bucket) + "/o/" + url.PathEscape(b.cfg.Prefix+key)
+	plain, _ := url.PathUnescape(path) // which was escaped just now
+	return &url.URL{Scheme: b.base.Scheme, Host: b.base.Host, Path: plain, RawPath: path, RawQuery: query}
+}
+
+// do asks the store.
+func (b *Bucket) do(ctx context.Context, c call) (*http.Response, error) {
+	var used string
+	e := bucket.Exchange{
+		Transport: b.deps.Transport, Place: b.place + c.key, Body: c.body, Idle: b.deps.ReadTimeout,
+		Request: func(ctx context.Context) (*http.Request, error) {
+			var err error
+			if used, err = b.token.Get(ctx); err != nil {
+				return nil, err
+			}
+			req := &http.Request{Method: c.method, URL: c.url, Host: c.url.Host, Header: http.Header{"Accept-Encoding": {"gzip"}}}
+			for name, value := range c.header {
+				req.Header.Set(name, value)
+			}
+			if used != "" {
+				req.Header.Set("Authorization", "Bearer "+used)
+			}
+			return req, nil
+		},
+		Verdict: func(resp *http.Response, body []byte) (*fault.Error, bool) {
+			if c.accept != nil && c.accept(resp.StatusCode) {
+				return nil, false
+			}
+			return b.verdict(c.key, resp.StatusCode, body, used)
+		},
+	}
+	return e.Do(ctx)
+}
+
+// verdict says what a failure means and whether another try may do better.
+func (b *Bucket) verdict(key string, status int, body []byte, used string) (*fault.Error, bool) {
+	var answer struct {
+		Error struct{ Message string }
+	}
+	detail := bucket.Status(status)
+	if json.Unmarshal(body, &answer) == nil && answer.Error.Message != "" {
+		detail += ": " + bucket.Line(bucket.Hide(answer.Error.Message, used))
+	}
+	again := bucket.Busy(status) || status == http.StatusRequestTimeout
+	if status == http.StatusUnauthorized && b.renews() {
+		// It may have been withdrawn earlier than it said.
+		b.token.Drop(func(token string) bool { return token == used })
+		again = true
+	}
+	return fault.New(bucket.KindOf(status), b.place+key, "%s", detail), again
+}
+
+// Stat is what the store says of a key.
+func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
+	if err := bucket.Begin(ctx, key); err != nil {
+		return bucket.Attrs{}, err
+	}
+	resp, err := b.do(ctx, call{
+		method: http.MethodGet, key: key, url: b.object(key, "fields=size,contentEncoding,generation"),
+		header: map[string]string{"Accept-Encoding": "identity"},
+	})
+	if err != nil {
+		return bucket.Attrs{}, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return bucket.Attrs{}, err
+	}
+	var answer struct{ Size, ContentEncoding, Generation string }
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "the answer cannot be read")
+	}
+	size, err := strconv.ParseUint(answer.Size, 10, 63)
+	if err != nil {
+		return bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "the store does not tell the size")
+	}
+	return bucket.Attrs{Size: int64(size), Encoding: answer.ContentEncoding, Version: answer.Generation}, nil
+}
+
+// Get reads a range.
+func (b *Bucket) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
+	if err := bucket.Begin(ctx, key); err != nil {
+		return nil, bucket.Attrs{}, err
+	}
+	off = max(off, 0)
+	beyond := func(status int) bool { return status == http.StatusRequestedRangeNotSatisfiable }
+	c := call{method: http.MethodGet, key: key, url: b.object(key, "alt=media"), header: map[string]string{}, accept: beyond}
+	if ask := bucket.RangeHeader(off, n); ask != "" {
+		c.header["Range"] = ask
+	}
+	if n != 0 {
+		resp, err := b.do(ctx, c)
+		if err != nil {
+			return nil, bucket.Attrs{}, err
+		}
+		if !beyond(resp.StatusCode) {
+			r, size, err := bucket.Answer(resp, off, n)
+			if err != nil {
+				return nil, bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "%w", err)
+			}
+			return r, bucket.Attrs{Size: size, Encoding: resp.Header.Get("Content-Encoding"), Version: resp.Header.Get("X-Goog-Generation")}, nil
+		}
+	}
+	a, err := b.Stat(ctx, key)
+	if err != nil {
+		return nil, bucket.Attrs{}, err
+	}
+	return http.NoBody, a, nil
+}
