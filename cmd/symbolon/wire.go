@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -15,7 +14,6 @@ import (
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/dir"
 	"symbolon/internal/bucket/mem"
-	"symbolon/internal/bucket/s3"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/cache/redis"
@@ -131,25 +129,14 @@ func openSources(cfg *config.Config, client *web.Client, demo *demoSource) ([]so
 // openSource opens a source. One that a request named is a guest: it reaches
 // public addresses only, and uses no credentials of this machine.
 func openSource(c source.Config, network web.Config, client *web.Client, guest bool) (source.Source, error) {
-	network = network.Defaults()
 	switch c.Type {
 	case source.HTTP:
 		if guest {
 			return web.NewGuarded(client, c)
 		}
 		return web.New(client, c)
-	case source.S3:
-		if guest && c.Provider != "" && c.Provider != s3.Static {
-			return nil, errOwnCredentials
-		}
-		b, err := s3.New(s3.Config{
-			Bucket: c.Bucket, Prefix: c.Prefix, Region: c.Region.Name(), Endpoint: c.Region.Endpoint(), Provider: c.Provider,
-			AccessKey: c.AccessKey, SecretKey: c.SecretKey, SessionToken: c.SessionToken,
-		}, s3.Deps{Transport: client.Transport(guest), Env: os.Getenv, Now: time.Now, ReadTimeout: max(network.ReadTimeout, 0)})
-		if err != nil {
-			return nil, err
-		}
-		return openFar(c, b, network, client, guest)
+	case source.S3, source.GCS:
+		return openFar(c, network, client, guest)
 	}
 	b, err := dir.Open(c.Path)
 	if guest && fault.KindOf(err) == fault.NotFound {
@@ -159,16 +146,6 @@ func openSource(c source.Config, network web.Config, client *web.Client, guest b
 		return nil, err
 	}
 	return tree.New(c, b, network.Limit(), time.Now)
-}
-
-// errOwnCredentials keeps requests from using what only the configuration may.
-var errOwnCredentials = errors.New("a source of a request must bring its own credentials")
-
-// openFar opens a source in an object store.
-func openFar(c source.Config, b bucket.Bucket, network web.Config, client *web.Client, guest bool) (source.Source, error) {
-	return tree.Far(c, tree.Deps{
-		Bucket: b, Limit: network.Limit(), Timeout: max(network.MaxDownloadTimeout, 0), Line: client.Line(guest), Guarded: guest, Now: time.Now,
-	})
 }
 
 // close ends what runs and closes what is open, last made first.

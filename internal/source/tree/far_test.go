@@ -14,6 +14,8 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/gcs"
+	"symbolon/internal/bucket/gcstest"
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/bucket/s3"
 	"symbolon/internal/bucket/s3test"
@@ -67,6 +69,25 @@ func TestSourceInS3(t *testing.T) {
 	sourcetest.Run(t, func(t *testing.T, files map[string][]byte) source.Source {
 		number++
 		return s3Source(t, server, fmt.Sprint("t", number), transport(t), files)
+	})
+}
+
+func TestSourceInGCS(t *testing.T) {
+	sourcetest.Run(t, func(t *testing.T, files map[string][]byte) source.Source {
+		server := gcstest.Run(t)
+		cfg := source.Config{ID: "store", Type: source.GCS, Bucket: gcstest.Bucket, Prefix: "p", URL: source.NewURL(server.URL)}
+		b, err := gcs.New(gcs.Config{
+			Bucket: cfg.Bucket, Prefix: cfg.Prefix, Endpoint: server.URL, BearerToken: bin.NewSecret(server.Grant("read_write")),
+		}, gcs.Deps{Transport: transport(t), Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, data := range files {
+			if err := b.Put(t.Context(), key, bytes.NewReader(data), bucket.Attrs{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return store(t, cfg, b)
 	})
 }
 

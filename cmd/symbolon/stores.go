@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"time"
+
+	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/gcs"
+	"symbolon/internal/bucket/s3"
+	"symbolon/internal/source"
+	"symbolon/internal/source/tree"
+	"symbolon/internal/source/web"
+)
+
+// errOwnCredentials keeps requests from using what only the configuration may.
+var errOwnCredentials = errors.New("a source of a request must bring its own credentials")
+
+// openFar opens a source in an object store.
+func openFar(c source.Config, network web.Config, client *web.Client, guest bool) (source.Source, error) {
+	network = network.Defaults()
+	if own := c.Provider + c.GoogleProvider; guest && own != "" && own != source.Static {
+		return nil, errOwnCredentials
+	}
+	b, err := openBucket(c, client.Transport(guest), max(network.ReadTimeout, 0))
+	if err != nil {
+		return nil, err
+	}
+	return tree.Far(c, tree.Deps{
+		Bucket: b, Limit: network.Limit(), Timeout: max(network.MaxDownloadTimeout, 0), Line: client.Line(guest), Guarded: guest, Now: time.Now,
+	})
+}
+
+// openBucket opens the bucket of a source.
+func openBucket(c source.Config, transport http.RoundTripper, patience time.Duration) (bucket.Bucket, error) {
+	if c.Type == source.GCS {
+		return gcs.New(gcs.Config{
+			Bucket: c.Bucket, Prefix: c.Prefix, Endpoint: c.URL.Reveal(), Provider: c.GoogleProvider,
+			ClientEmail: c.ClientEmail, PrivateKey: c.PrivateKey, BearerToken: c.BearerToken,
+		}, gcs.Deps{Transport: transport, Env: os.Getenv, Now: time.Now, ReadTimeout: patience})
+	}
+	return s3.New(s3.Config{
+		Bucket: c.Bucket, Prefix: c.Prefix, Region: c.Region.Name(), Endpoint: c.Region.Endpoint(), Provider: c.Provider,
+		AccessKey: c.AccessKey, SecretKey: c.SecretKey, SessionToken: c.SessionToken,
+	}, s3.Deps{Transport: transport, Env: os.Getenv, Now: time.Now, ReadTimeout: patience})
+}
