@@ -1,0 +1,203 @@
+package bucket_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"symbolon/internal/bucket"
+	"symbolon/internal/fault"
+)
+
+func TestPartsAreTheBody(t *testing.T) {
+	broken := errors.New("the body broke")
+	for _, size := range []int{0, 1, 9, 10, 11, 20, 25} {
+		body := strings.Repeat("0123456789", 3)[:size]
+		p := bucket.NewParts(t.Context(), iotest.OneByteReader(strings.NewReader(body)), bucket.Attrs{Size: int64(size)}, 10)
+		var got []string
+		for last := false; !last; {
+			var part []byte
+			var err error
+			if part, last, err = p.Next(); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, string(part))
+		}
+		if strings.Join(got, "") != body || len(got) != max(1, (size+9)/10) {
+			t.Errorf("%d bytes: %q", size, got)
+		}
+	}
+	for want, c := range map[string]struct {
+		r    io.Reader
+		size int64
+	}{
+		"does not have the 3 bytes":  {strings.NewReader("0123"), 3},
+		"does not have the 30 bytes": {strings.NewReader("0123456789ab"), 30},
+		"does not have the 12 bytes": {strings.NewReader("0123456789ab0123456789ab"), 12},
+		"the body broke":             {io.MultiReader(strings.NewReader("0123456789ab"), iotest.ErrReader(broken)), 0},
+	} {
+		p := bucket.NewParts(t.Context(), c.r, bucket.Attrs{Size: c.size}, 10)
+		var err error
+		for last := false; !last && err == nil; {
+			_, last, err = p.Next()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	p := bucket.NewParts(ctx, strings.NewReader("0123456789ab"), bucket.Attrs{}, 10)
+	if _, _, err := p.Next(); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, _, err := p.Next(); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of the context: %v", err)
+	}
+}
+
+// clock is a time that the test moves.
+type clock struct{ now atomic.Int64 }
+
+func (c *clock) Now() time.Time       { return time.Unix(c.now.Load(), 0) }
+func (c *clock) pass(d time.Duration) { c.now.Add(int64(d / time.Second)) }
+
+func TestRenewalKeepsWhatIsGood(t *testing.T) {
+	var c clock
+	var fetched atomic.Int32
+	var failing atomic.Bool
+	ready := make(chan struct{}, 10)
+	r := bucket.Renewed[int32]{Now: c.Now, Early: 5 * time.Minute, Fetch: func(context.Context) (int32, time.Time, error) {
+		defer func() { ready <- struct{}{} }()
+		n := fetched.Add(1)
+		if failing.Load() {
+			return 0, time.Time{}, fault.New(fault.Denied, "", "no")
+		}
+		return n, c.Now().Add(time.Hour), nil
+	}}
+	want := func(value int32, kind string) {
+		t.Helper()
+		got, err := r.Get(t.Context())
+		if kind == "" && (err != nil || got != value) || kind != "" && (err == nil || !strings.Contains(err.Error(), kind)) {
+			t.Fatalf("%d, %v; want %d %s", got, err, value, kind)
+		}
+	}
+	want(1, "")
+	<-ready
+	c.pass(54 * time.Minute)
+	want(1, "")
+	c.pass(2 * time.Minute)
+	failing.Store(true)
+	want(1, "") // and a renewal fails behind it
+	<-ready
+	for end := time.Now().Add(5 * time.Second); fetched.Load() < 3 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		c.pass(11 * time.Second)
+		want(1, "")
+		if c.now.Load() > 3590 {
+			t.Fatal("a failed renewal is not tried again")
+		}
+	}
+	<-ready
+	c.pass(10 * time.Minute)
+	want(0, "denied: no")
+	<-ready
+	failing.Store(false)
+	n := fetched.Load()
+	want(n+1, "")
+	r.Drop(func(v int32) bool { return v == 1 })
+	want(n+1, "")
+	r.Drop(func(v int32) bool { return v == n+1 })
+	want(n+2, "")
+}
+
+func TestRenewalIsOneFlight(t *testing.T) {
+	var fetched atomic.Int32
+	r := bucket.Renewed[string]{Now: time.Now, Fetch: func(ctx context.Context) (string, time.Time, error) {
+		fetched.Add(1)
+		time.Sleep(30 * time.Millisecond)
+		return "value", time.Now().Add(time.Hour), ctx.Err()
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			if i == 0 {
+				cancel()
+				if _, err := r.Get(ctx); err != nil && !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+			} else if got, err := r.Get(t.Context()); got != "value" || err != nil {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := fetched.Load(); n != 1 {
+		t.Errorf("fetched %d times", n)
+	}
+}
+
+func TestCredentialsThatHaveExpiredAreNone(t *testing.T) {
+	r := bucket.Renewed[int]{Now: time.Now, Fetch: func(context.Context) (int, time.Time, error) { return 1, time.Now(), nil }}
+	if _, err := r.Get(t.Context()); fault.KindOf(err) != fault.Denied {
+		t.Error(err)
+	}
+}
+
+func FuzzAnswer(f *testing.F) {
+	f.Add(206, "bytes 0-9/10", int64(10), int64(0), int64(-1))
+	f.Add(206, "bytes 2-4/9223372036854775807", int64(-1), int64(2), int64(3))
+	f.Add(200, "", int64(10), int64(0), int64(3))
+	f.Fuzz(func(t *testing.T, status int, text string, length, off, n int64) {
+		resp := &http.Response{
+			StatusCode: status, ContentLength: length, Header: http.Header{"Content-Range": {text}},
+			Body: io.NopCloser(bytes.NewReader(make([]byte, 100))),
+		}
+		off = max(off, 0)
+		r, size, err := bucket.Answer(resp, off, n)
+		if err != nil {
+			return
+		}
+		from, want := bucket.Cut(off, n, size)
+		if size < 0 || from != off && want > 0 {
+			t.Fatalf("%d bytes from %d of %d", want, from, size)
+		}
+		if got, err := io.ReadAll(r); err != nil || length >= 0 && length <= 100 && int64(len(got)) > max(want, 100) {
+			t.Fatalf("%d bytes, %v", len(got), err)
+		}
+	})
+}
+
+func TestRangeHeader(t *testing.T) {
+	for _, c := range []struct {
+		off, n int64
+		want   string
+	}{{0, -1, ""}, {0, 4, "bytes=0-3"}, {3, 4, "bytes=3-6"}, {3, -1, "bytes=3-"}, {1, 1<<63 - 1, "bytes=1-"}, {0, 1<<63 - 1, "bytes=0-9223372036854775806"}} {
+		if got := bucket.RangeHeader(c.off, c.n); got != c.want {
+			t.Errorf("%d, %d: %q, want %q", c.off, c.n, got, c.want)
+		}
+	}
+}
+
+func TestTextsOfOthersAreOneShortLine(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\n b\t\x00c": "a b c", "\u2028x\u009b31m": "x 31m", "\xff": "?", strings.Repeat("ä", 200): strings.Repeat("ä", 150) + "...",
+	} {
+		if got := bucket.Line(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	if got := bucket.Hide("a secret b other c", "secret", "", "other"); got != "a [redacted] b [redacted] c" {
+		t.Error(got)
+	}
+}
