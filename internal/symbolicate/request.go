@@ -120,7 +120,12 @@ func (r *Result) AppendRaw(dst []byte, m int32, t sym.Text) (out []byte, plain b
 
 // Source is the text of a source file of module m, or else the http(s) address
 // where it is; neither if it is not known.
-func (r *Result) Source(m int32, path string) (text []byte, link string) { return nil, "" }
+func (r *Result) Source(m int32, path string) (text []byte, link string) {
+	if h := r.Modules[m].sources; h != nil {
+		return h.Source(path)
+	}
+	return nil, ""
+}
 
 // Addr is the address of frame i after its step, absolute if its module is
 // loaded somewhere; false if it is before the start of the module.

@@ -43,6 +43,15 @@ func (t *desk) handle(key cache.Key, ref *mem.Ref[*entry]) *Handle {
 // Quick says that an answer takes no time worth a look at the clock.
 func (h *Handle) Quick() bool { return h.ref.Value().found == nil }
 
+// Source is the text of the source file of a path, or else the address where it
+// is; neither if the file of the module does not tell.
+func (h *Handle) Source(path string) (text []byte, link string) {
+	if d, ok := h.answerer.(direct); ok {
+		text, link, _ = d.SourceByPath(path)
+	}
+	return text, link
+}
+
 // Mangled says that names are as linkers see them.
 func (h *Handle) Mangled() bool { return h.ref.Value().mangled }
 
