@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
@@ -60,6 +61,12 @@ func unpackAll(k kind, src bin.Source, limit int64) ([]byte, error) {
 		z, err := gzip.NewReader(packed)
 		if err != nil {
 			return nil, fault.New(fault.Malformed, "gzip", "%w", err)
+		}
+		plain = z
+	case kindZlib:
+		z, err := zlib.NewReader(packed)
+		if err != nil {
+			return nil, fault.New(fault.Malformed, "zlib", "%w", err)
 		}
 		plain = z
 	default:

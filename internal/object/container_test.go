@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -32,6 +33,20 @@ func gzipped(t testing.TB, data []byte) []byte {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func zlibbed(t testing.TB, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	_, err := w.Write(data)
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -150,7 +165,7 @@ func tarred(t testing.TB, members ...member) []byte {
 }
 
 var (
-	compressors = map[string]func(testing.TB, []byte) []byte{"gzip": gzipped, "zstd": zstandard, "xz": xzipped}
+	compressors = map[string]func(testing.TB, []byte) []byte{"gzip": gzipped, "zlib": zlibbed, "zstd": zstandard, "xz": xzipped}
 	archivers   = map[string]func(testing.TB, ...member) []byte{
 		"ar": arGNU, "ar of BSD": arBSD, "zip": zipped(zip.Store), "zip, deflated": zipped(zip.Deflate), "tar": tarred,
 		"cab": cabinet(fixture.CabStored), "cab, MSZIP": cabinet(fixture.CabMSZIP), "cab, LZX": cabinet(fixture.CabLZX | 21<<8),
@@ -338,6 +353,7 @@ func TestPackedBombsAreBounded(t *testing.T) {
 		opened bool
 	}{
 		"gzip":                           {gzBomb, false},
+		"zlib":                           {zlibbed(t, bomb), false},
 		"zstd":                           {zstandard(t, bomb), false},
 		"zip":                            {zipped(zip.Deflate)(t, member{"a", bomb}), false},
 		"zip that lies":                  {lies, false},

@@ -115,7 +115,7 @@
 //
 // # Packed files
 //
-// Files compressed with gzip, zstd and xz, and the members of ar, zip, tar and
+// Files compressed with gzip, zlib, zstd and xz, and the members of ar, zip, tar and
 // cabinet files, are opened like others, one level of each. What is unpacked is bounded
 // by the size of the file.
 //

@@ -41,6 +41,7 @@ const (
 	kindBundle
 	kindPortable
 	kindGzip
+	kindZlib
 	kindZstd
 	kindXz
 	kindAr
@@ -49,7 +50,7 @@ const (
 	kindCab
 )
 
-var kindNames = [...]string{"unknown", "breakpad", "elf", "macho", "pe", "wasm", "pdb", "sourcebundle", "portablepdb", "gzip", "zstd", "xz", "ar", "zip", "tar", "cab"}
+var kindNames = [...]string{"unknown", "breakpad", "elf", "macho", "pe", "wasm", "pdb", "sourcebundle", "portablepdb", "gzip", "zlib", "zstd", "xz", "ar", "zip", "tar", "cab"}
 
 // headSize is how many bytes tell the format.
 const headSize = 264
@@ -72,6 +73,9 @@ var magics = [...]struct {
 	{"SYSB", kindBundle},
 	{ppdb.Magic, kindPortable},
 	{"\x1f\x8b", kindGzip},
+	{"\x78\x01", kindZlib},
+	{"\x78\x9c", kindZlib},
+	{"\x78\xda", kindZlib},
 	{"\x28\xb5\x2f\xfd", kindZstd},
 	{"\xfd7zXZ\x00", kindXz},
 	{"!<arch>\n", kindAr},
@@ -201,7 +205,7 @@ func (s *Stream) Finish(src bin.Source, opt Options) (f *File, err error) {
 		return one(openBundle(src))
 	case kindPortable:
 		return one(openPortable(src, opt))
-	case kindGzip, kindZstd, kindXz:
+	case kindGzip, kindZlib, kindZstd, kindXz:
 		return openPacked(s.kind, src, opt)
 	case kindAr, kindZip, kindTar, kindCab:
 		return openArchive(s.kind, src, opt)

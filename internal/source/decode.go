@@ -12,6 +12,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
 	"symbolon/internal/bin"
@@ -58,7 +59,7 @@ type Decoded struct {
 }
 
 // Decode copies r to w without the codings that coding lists in the way of
-// the header Content-Encoding. If what comes out is itself gzip or zstd, as
+// the header Content-Encoding. If what comes out is itself gzip, zlib or zstd, as
 // when a store keeps compressed files under their plain names, that goes too.
 //
 // A failure to read is returned as it came; all others are *fault.Error
@@ -124,6 +125,8 @@ func splitCodings(text string) ([]string, error) {
 		case "", "identity", "aws-chunked":
 		case "gzip", "x-gzip":
 			codings = append(codings, "gzip")
+		case "deflate": // as the header has it: with the frame of zlib
+			codings = append(codings, "zlib")
 		case "zstd", "br":
 			codings = append(codings, name)
 		default:
@@ -161,6 +164,13 @@ func (s *stack) push(coding string) error {
 		}
 		s.top = named{z, coding}
 		s.closes = append(s.closes, func() { _ = z.Close() })
+	case "zlib":
+		z, err := zlib.NewReader(below)
+		if err != nil {
+			return labelled(coding, err)
+		}
+		s.top = named{z, coding}
+		s.closes = append(s.closes, func() { _ = z.Close() })
 	case "zstd":
 		z, err := zstd.NewReader(below, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
@@ -192,6 +202,8 @@ func (s *stack) sniff() string {
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b, 8}):
 		return "gzip"
+	case len(magic) > 1 && magic[0] == 0x78 && (magic[1] == 0x01 || magic[1] == 0x9c || magic[1] == 0xda):
+		return "zlib"
 	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		return "zstd"
 	}

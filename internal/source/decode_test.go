@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"bytes"
+	"compress/zlib"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -26,6 +27,22 @@ func brotlied(t testing.TB, data []byte) []byte {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func zlibbed(t testing.TB, data []byte, level int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := zlib.NewWriterLevel(&b, level)
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -56,6 +73,10 @@ func TestCodingsAreTakenOff(t *testing.T) {
 		"brotli":                    {"br", br},
 		"signed upload":             {"gzip, aws-chunked", gz},
 		"nothing but commas":        {" , ", text},
+		"deflate":                   {"deflate", zlibbed(t, text, zlib.DefaultCompression)},
+		"stored zlib":               {"", zlibbed(t, text, zlib.DefaultCompression)},
+		"stored zlib, fast":         {"", zlibbed(t, text, zlib.BestSpeed)},
+		"stored zlib, small":        {"", zlibbed(t, text, zlib.BestCompression)},
 		"two at once":               {"br, gzip", sourcetest.Gzip(br)},
 		"stored gzip":               {"", gz},
 		"stored zstd":               {"", zs},
@@ -79,7 +100,7 @@ func TestCodingsAreTakenOff(t *testing.T) {
 }
 
 func TestUnknownCodingIsUnsupported(t *testing.T) {
-	for _, coding := range []string{"compress", "deflate", "gzip, rot13", "gzip,gzip,gzip,gzip"} {
+	for _, coding := range []string{"compress", "lzma", "gzip, rot13", "gzip,gzip,gzip,gzip"} {
 		_, err := source.NewDecoder(bin.Limit{}).Decode(io.Discard, strings.NewReader("x"), coding)
 		if fault.KindOf(err) != fault.Unsupported {
 			t.Errorf("%s: got %v", coding, err)
@@ -89,7 +110,7 @@ func TestUnknownCodingIsUnsupported(t *testing.T) {
 
 func TestDamageIsMalformed(t *testing.T) {
 	text := bytes.Repeat([]byte("0123456789abcdef"), 10_000)
-	for coding, stored := range map[string][]byte{"gzip": sourcetest.Gzip(text), "zstd": zstded(t, text), "br": brotlied(t, text)} {
+	for coding, stored := range map[string][]byte{"gzip": sourcetest.Gzip(text), "zstd": zstded(t, text), "br": brotlied(t, text), "deflate": zlibbed(t, text, 1)} {
 		for name, data := range map[string][]byte{
 			"cut":          stored[:len(stored)/2],
 			"not the said": text,
@@ -142,6 +163,7 @@ func TestBombsAreStopped(t *testing.T) {
 	}{
 		"gzip by ratio":             {"gzip", &endless{part: sourcetest.Gzip(zeros)}, "unpacks to far more"},
 		"stored gzip by ratio":      {"", &endless{part: sourcetest.Gzip(zeros)}, "unpacks to far more"},
+		"stored zlib by ratio":      {"", bytes.NewReader(zlibbed(t, zeros, 9)), "unpacks to far more"},
 		"zstd by ratio":             {"zstd", &endless{part: zstded(t, zeros)}, "unpacks to far more"},
 		"brotli by ratio":           {"br", bytes.NewReader(brotlied(t, zeros)), "unpacks to far more"},
 		"gzip in gzip":              {"gzip, gzip", bytes.NewReader(sourcetest.Gzip(sourcetest.Gzip(zeros))), "unpacks to far more"},
