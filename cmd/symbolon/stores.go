@@ -28,7 +28,8 @@ func openFar(c source.Config, network web.Config, client *web.Client, guest bool
 		return nil, err
 	}
 	return tree.Far(c, tree.Deps{
-		Bucket: b, Limit: network.Limit(), Timeout: max(network.MaxDownloadTimeout, 0), Line: client.Line(guest), Guarded: guest, Now: time.Now,
+		Bucket: b, Limit: network.Limit(), Timeout: max(network.MaxDownloadTimeout, 0), Line: client.Line(guest),
+		Ahead: client.Ahead(), Guarded: guest, Now: time.Now,
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 const Piece = 8 << 20
 
 const (
-	ahead      = 4 // pieces under way or waiting to be read
+	atOnce     = 4 // pieces of a file under way or waiting to be read
 	maxResumes = 5 // of one piece
 	firstPause = 100 * time.Millisecond
 )
@@ -24,16 +24,45 @@ const (
 // others are final.
 type Opener func(ctx context.Context, off, n int64) (io.ReadCloser, error)
 
+// Ahead is the memory for pieces that are fetched before their turn, of many
+// files together. A nil Ahead has no bound.
+type Ahead struct{ taken chan struct{} }
+
+// NewAhead is memory for this many pieces.
+func NewAhead(pieces int) *Ahead { return &Ahead{make(chan struct{}, pieces)} }
+
+// take takes the memory of a piece if there is some. Nobody waits for it.
+func (a *Ahead) take() bool {
+	if a == nil {
+		return true
+	}
+	select {
+	case a.taken <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (a *Ahead) giveBack() {
+	if a != nil {
+		<-a.taken
+	}
+}
+
 // Ranged is a large file, read from its beginning to its end. The first piece
 // is passed on as it comes; those after it are fetched ahead of the reader, at
-// most four of them in memory, 32 MiB. Where a connection breaks, the rest of the piece
-// is asked for again. It is for one reader at a time.
+// most four of them in memory, 32 MiB. Without memory for that, the next piece
+// is passed on as it comes too. Where a connection breaks, the rest of the piece
+// is asked for again. It is for one reader at a time, and to be closed.
 type Ranged struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	open   Opener
 	size   int64
-	first  *resumed // nil: has been read
+	ahead  *Ahead
+	pieces int      // of its memory that this file has
+	first  *resumed // the piece that is passed on as it comes, nil: there is none now
 	next   int64    // where the next piece begins that nobody has asked for
 	queue  []*piece
 	held   []byte // the piece that is being read, nil: none is
@@ -44,11 +73,9 @@ type Ranged struct {
 }
 
 // NewRanged makes a reader of a file of this size. It asks for nothing yet.
-func NewRanged(ctx context.Context, size int64, open Opener) *Ranged {
-	r := &Ranged{open: open, size: size}
+func NewRanged(ctx context.Context, size int64, ahead *Ahead, open Opener) *Ranged {
+	r := &Ranged{open: open, size: size, ahead: ahead}
 	r.ctx, r.cancel = context.WithCancel(ctx)
-	r.next = min(size, Piece)
-	r.first = &resumed{ctx: r.ctx, open: open, end: r.next}
 	return r
 }
 
@@ -60,54 +87,79 @@ func (r *Ranged) Read(p []byte) (n int, err error) {
 	if r.err != nil {
 		return 0, r.err
 	}
-	r.fetch()
-	if r.first != nil {
-		if n, r.err = r.first.Read(p); r.err != io.EOF {
-			return n, r.err
-		}
-		r.done(r.first)
-		r.first = nil
-	}
-	if len(r.rest) == 0 {
+	for r.first == nil && len(r.rest) == 0 {
 		if r.err = r.turn(); r.err != nil {
 			return 0, r.err
 		}
 	}
-	n = copy(p, r.rest)
-	r.rest = r.rest[n:]
-	return n, nil
+	r.fetch()
+	if r.first == nil {
+		n = copy(p, r.rest)
+		r.rest = r.rest[n:]
+		return n, nil
+	}
+	n, err = r.first.Read(p)
+	switch {
+	case err == io.EOF:
+		r.done(r.first)
+		r.first = nil
+		return r.Read(p)
+	case err != nil:
+		r.err = err
+	}
+	return n, err
 }
 
-// fetch starts pieces until enough are under way.
+// fetch starts pieces until enough are under way, or there is no memory for
+// more.
 func (r *Ranged) fetch() {
 	under := len(r.queue)
 	if r.first != nil || r.held != nil {
 		under++
 	}
-	for ; under < ahead && r.next < r.size; under++ {
-		n := min(r.size-r.next, Piece)
+	for ; under < atOnce && r.next < r.size; under++ {
 		buffer := r.free
-		if r.free = nil; int64(cap(buffer)) < n {
-			buffer = make([]byte, n)
+		if r.free = nil; buffer == nil {
+			if !r.ahead.take() {
+				return
+			}
+			r.pieces++
+			buffer = make([]byte, Piece)
 		}
-		one := &piece{from: resumed{ctx: r.ctx, open: r.open, off: r.next, end: r.next + n}, bytes: buffer[:n], done: make(chan struct{})}
+		one := &piece{from: r.part(), done: make(chan struct{})}
+		one.bytes = buffer[:one.from.end-one.from.off]
 		go one.fetch()
-		r.queue, r.next = append(r.queue, one), r.next+n
+		r.queue = append(r.queue, one)
 	}
+}
+
+// part is the next piece that nobody has asked for.
+func (r *Ranged) part() *resumed {
+	off := r.next
+	r.next = min(r.size, off+Piece)
+	return &resumed{ctx: r.ctx, open: r.open, off: off, end: r.next}
 }
 
 // turn goes on to the next piece. The one before it has been read, and its
 // memory takes another one.
 func (r *Ranged) turn() error {
-	r.free, r.held = r.held, nil
-	r.fetch()
+	if r.held != nil {
+		r.free, r.held = r.held[:Piece], nil
+	}
+	if r.next > 0 {
+		r.fetch()
+	}
 	if len(r.queue) == 0 {
-		return io.EOF
+		if r.next == r.size {
+			return io.EOF
+		}
+		r.first = r.part()
+		return nil
 	}
 	one := r.queue[0]
 	r.queue = r.queue[1:]
 	<-one.done // it ends with the context
-	r.done(&one.from)
+	r.done(one.from)
 	if one.err != nil {
 		return one.err
 	}
@@ -129,13 +181,16 @@ func (r *Ranged) Close() error {
 	for _, one := range r.queue {
 		<-one.done
 	}
-	r.queue, r.err = nil, io.ErrClosedPipe
+	for ; r.pieces > 0; r.pieces-- {
+		r.ahead.giveBack()
+	}
+	r.queue, r.held, r.rest, r.free, r.err = nil, nil, nil, nil, io.ErrClosedPipe
 	return nil
 }
 
 // piece is a piece that is fetched into memory.
 type piece struct {
-	from  resumed
+	from  *resumed
 	bytes []byte
 	err   error // to be looked at when done is closed
 	done  chan struct{}
@@ -143,7 +198,7 @@ type piece struct {
 
 func (p *piece) fetch() {
 	defer close(p.done)
-	_, p.err = io.ReadFull(&p.from, p.bytes)
+	_, p.err = io.ReadFull(p.from, p.bytes)
 	p.from.close()
 }
 

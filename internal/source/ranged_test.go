@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
@@ -82,7 +83,7 @@ func (s *ranges) open(ctx context.Context, off, n int64) (io.ReadCloser, error) 
 func TestRangesComeInOrder(t *testing.T) {
 	for _, size := range []int{0, 1, source.Piece - 1, source.Piece, source.Piece + 1, 6*source.Piece + 12345} {
 		s := serveRanges(t, size)
-		r := source.NewRanged(t.Context(), int64(size), s.open)
+		r := source.NewRanged(t.Context(), int64(size), nil, s.open)
 		got, err := io.ReadAll(r)
 		if err != nil || !bytes.Equal(got, s.data) {
 			t.Errorf("%d bytes: got %d, %v", size, len(got), err)
@@ -99,9 +100,55 @@ func TestRangesComeInOrder(t *testing.T) {
 	}
 }
 
+// Files share the memory for pieces that are fetched ahead; a file that gets none
+// is read all the same.
+func TestRangesShareTheirMemory(t *testing.T) {
+	const size = 5*source.Piece + 1
+	s := serveRanges(t, size)
+	ahead := source.NewAhead(2)
+	var open []*source.Ranged
+	for range 3 {
+		r := source.NewRanged(t.Context(), size, ahead, s.open)
+		open = append(open, r)
+		if _, err := io.ReadFull(r, make([]byte, 10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for end := time.Now().Add(5 * time.Second); s.requests.Load() < 5 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if n := s.requests.Load(); n != 5 { // one of each file, and two ahead
+		t.Errorf("%d requests", n)
+	}
+	var all sync.WaitGroup
+	for _, r := range open {
+		all.Go(func() {
+			got, err := io.ReadAll(r)
+			if err != nil || !bytes.Equal(got, s.data[10:]) {
+				t.Errorf("got %d bytes, %v", len(got), err)
+			}
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	s.requests.Store(0)
+	r := source.NewRanged(t.Context(), size, ahead, s.open)
+	defer r.Close()
+	if _, err := io.ReadFull(r, make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(5 * time.Second); s.requests.Load() < 3; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the memory was not given back")
+		}
+	}
+}
+
 func TestReaderOfRangesKeepsItsContract(t *testing.T) {
 	s := serveRanges(t, source.Piece+5)
-	r := source.NewRanged(t.Context(), int64(len(s.data)), s.open)
+	r := source.NewRanged(t.Context(), int64(len(s.data)), nil, s.open)
 	defer r.Close()
 	if err := iotest.TestReader(r, s.data); err != nil {
 		t.Error(err)
@@ -123,7 +170,7 @@ func TestBrokenRangesAreResumed(t *testing.T) {
 			panic(http.ErrAbortHandler) // before a byte has come
 		}
 	}
-	r := source.NewRanged(t.Context(), size, s.open)
+	r := source.NewRanged(t.Context(), size, nil, s.open)
 	defer r.Close()
 	got, err := io.ReadAll(r)
 	if err != nil || !bytes.Equal(got, s.data) {
@@ -137,7 +184,7 @@ func TestBrokenRangesAreResumed(t *testing.T) {
 func TestRangesThatNeverEndAreGivenUp(t *testing.T) {
 	s := serveRanges(t, 2*source.Piece)
 	s.budget = func(int32) int { return 1 }
-	r := source.NewRanged(t.Context(), 2*source.Piece, s.open)
+	r := source.NewRanged(t.Context(), 2*source.Piece, nil, s.open)
 	defer r.Close()
 	if n, err := io.Copy(io.Discard, r); err == nil || n > 6 {
 		t.Errorf("%d bytes, %v", n, err)
@@ -149,7 +196,7 @@ func TestRangesThatNeverEndAreGivenUp(t *testing.T) {
 
 func TestFinalFailureOfARangeIsNotRepeated(t *testing.T) {
 	var calls atomic.Int32
-	r := source.NewRanged(t.Context(), 3*source.Piece, func(context.Context, int64, int64) (io.ReadCloser, error) {
+	r := source.NewRanged(t.Context(), 3*source.Piece, nil, func(context.Context, int64, int64) (io.ReadCloser, error) {
 		calls.Add(1)
 		return nil, fault.New(fault.Denied, "", "no")
 	})
@@ -165,7 +212,7 @@ func TestRangesEndWithTheContext(t *testing.T) {
 	before := runtime.NumGoroutine()
 	s := serveRanges(t, 4*source.Piece)
 	ctx, cancel := context.WithCancel(t.Context())
-	r := source.NewRanged(ctx, 4*source.Piece, s.open)
+	r := source.NewRanged(ctx, 4*source.Piece, nil, s.open)
 	if _, err := io.ReadFull(r, make([]byte, 1000)); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ type Deps struct {
 	Limit   bin.Limit
 	Timeout time.Duration                                         // for one file with its retries; zero is no bound
 	Line    func(ctx context.Context) (release func(), err error) // where downloads wait for their turn
+	Ahead   *source.Ahead                                         // memory for large files
 	Guarded bool                                                  // a request named it
 	Now     func() time.Time
 }
@@ -27,6 +28,7 @@ type Deps struct {
 type far struct {
 	timeout time.Duration
 	line    func(ctx context.Context) (release func(), err error)
+	ahead   *source.Ahead
 	guarded bool
 }
 
@@ -39,7 +41,7 @@ func Far(cfg source.Config, d Deps) (*Source, error) {
 	cfg = cfg.Defaults()
 	s := &Source{
 		cfg: cfg, bucket: d.Bucket, decoder: source.NewDecoder(d.Limit), now: d.Now, place: place(cfg),
-		far: &far{timeout: d.Timeout, line: d.Line, guarded: d.Guarded},
+		far: &far{timeout: d.Timeout, line: d.Line, ahead: d.Ahead, guarded: d.Guarded},
 	}
 	s.key = s.identity()
 	return s, nil
@@ -95,7 +97,7 @@ func (s *Source) fetchFar(ctx context.Context, c source.Candidate, w io.Writer) 
 		_ = first.Close() // nobody wants the bytes
 		return a, nil
 	}
-	in := source.NewRanged(ctx, attrs.Size, func(ctx context.Context, off, n int64) (io.ReadCloser, error) {
+	in := source.NewRanged(ctx, attrs.Size, s.far.ahead, func(ctx context.Context, off, n int64) (io.ReadCloser, error) {
 		if off == 0 && first != nil { // only the reader itself asks for the beginning
 			have := first
 			first = nil

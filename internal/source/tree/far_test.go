@@ -27,7 +27,7 @@ import (
 )
 
 // store is a source in an object store.
-func store(t *testing.T, cfg source.Config, b bucket.Bucket) source.Source {
+func store(t testing.TB, cfg source.Config, b bucket.Bucket) source.Source {
 	t.Helper()
 	s, err := tree.Far(cfg, tree.Deps{Bucket: b, Now: time.Now})
 	if err != nil {
@@ -37,7 +37,7 @@ func store(t *testing.T, cfg source.Config, b bucket.Bucket) source.Source {
 }
 
 // s3Source is a source in S3 that has these files.
-func s3Source(t *testing.T, server *s3test.Server, prefix string, transport http.RoundTripper, files map[string][]byte) source.Source {
+func s3Source(t testing.TB, server *s3test.Server, prefix string, transport http.RoundTripper, files map[string][]byte) source.Source {
 	t.Helper()
 	cfg := source.Config{
 		ID: "store", Type: source.S3, Bucket: s3test.Bucket, Prefix: prefix, Region: source.Region{"us-east-1", server.Endpoint()},
@@ -57,7 +57,7 @@ func s3Source(t *testing.T, server *s3test.Server, prefix string, transport http
 	return store(t, cfg, b)
 }
 
-func transport(t *testing.T) *http.Transport {
+func transport(t testing.TB) *http.Transport {
 	own := &http.Transport{MaxIdleConnsPerHost: 16}
 	t.Cleanup(own.CloseIdleConnections)
 	return own
@@ -190,7 +190,7 @@ func TestFileThatIsKnownIsNotSentAgain(t *testing.T) {
 	}
 }
 
-func candidates(t *testing.T, s source.Source) []source.Candidate {
+func candidates(t testing.TB, s source.Source) []source.Candidate {
 	t.Helper()
 	debugID, err := ident.ParseBreakpadID(id)
 	if err != nil {

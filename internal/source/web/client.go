@@ -90,6 +90,9 @@ func (c Config) Limit() bin.Limit {
 	return bin.Limit{Bytes: max(int64(c.MaxDownloadSize), 0), Ratio: int64(c.MaxDownloadRatio)}
 }
 
+// piecesAhead is how many pieces of large files are in memory, 64 MiB in all.
+const piecesAhead = 8
+
 // Client does the downloads of all web sources of a process. Make it with
 // NewClient.
 type Client struct {
@@ -103,6 +106,7 @@ type Client struct {
 	deny       map[bool]*denyList // by guarded: requests cannot get a host of the configuration blocked
 	slots      chan struct{}      // nil: no bound
 	guests     chan struct{}      // the slots that guarded sources may take
+	ahead      *source.Ahead
 }
 
 // trust is what requests must have in common to share connections.
@@ -124,6 +128,7 @@ func NewClient(cfg Config, now func() time.Time, log *slog.Logger) (*Client, err
 		refused:    func(a netip.AddrPort) bool { return reserved(a.Addr()) },
 		transports: map[trust]*http.Transport{},
 		deny:       map[bool]*denyList{},
+		ahead:      source.NewAhead(piecesAhead),
 	}
 	for _, guarded := range []bool{false, true} {
 		c.deny[guarded] = &denyList{
@@ -188,6 +193,9 @@ func (c *Client) half() chan struct{} { return make(chan struct{}, (c.cfg.MaxCon
 func (c *Client) Transport(guarded bool) http.RoundTripper {
 	return c.transports[trust{guarded, false}]
 }
+
+// Ahead is the memory for large files of all sources, those of other kinds too.
+func (c *Client) Ahead() *source.Ahead { return c.ahead }
 
 // Line is where the downloads of one source wait for their turn, those of other
 // kinds of source too. The release it returns is to be called once.
