@@ -87,7 +87,7 @@ func (l *desk) fetch(ctx context.Context, s source.Source, c source.Candidate, k
 			return err
 		})
 	}
-	if fault.KindOf(err) == fault.Unsupported {
+	if fault.KindOf(err) == fault.Unsupported && f.attempt.Bytes > 0 {
 		// A page that says sorry with status 200, most often.
 		err = fault.New(fault.Malformed, c.Location, "what came is no %s file: %w", c.Kind, err)
 	}

@@ -25,6 +25,7 @@ type Meta struct {
 	Type     string // what the file is for, as object tells it: "dbg", "exe", …
 	Features object.Features
 	VCS      string `json:",omitempty"` // of its source server
+	Damage   string `json:",omitempty"` // the first that could not be read
 	Size     int64
 	Hash     [32]byte // SHA-256 of the content; zero until a table was made of it
 }
@@ -41,11 +42,21 @@ func pick(f *object.File, m ident.Module) *object.Object {
 
 func metaOf(o *object.Object, size int64) Meta {
 	info := o.Info()
-	return Meta{Module: info.Module, Kind: info.Kind, Type: info.Type, Features: info.Features, VCS: info.SourceServer, Size: size}
+	meta := Meta{Module: info.Module, Kind: info.Kind, Type: info.Type, Features: info.Features, VCS: info.SourceServer, Size: size}
+	if len(info.Damage) > 0 {
+		meta.Damage = info.Damage[0].Kind
+		if len(info.Damage[0].Places) > 0 {
+			meta.Damage += ": " + info.Damage[0].Places[0]
+		}
+	}
+	return meta
 }
 
-// check says whether the file is the one that m asks for.
+// check says whether the file is the one that m asks for, and of use.
 func (meta *Meta) check(m ident.Module) *fault.Error {
+	if meta.Features == 0 && meta.Damage != "" {
+		return fault.New(fault.Malformed, "", "nothing in it can be used: %s", meta.Damage)
+	}
 	if same(meta.Module, meta.Kind, m) {
 		return nil
 	}

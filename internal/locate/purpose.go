@@ -3,6 +3,7 @@ package locate
 import (
 	"strings"
 
+	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/source"
@@ -83,6 +84,14 @@ func (meta *Meta) rank(p Purpose, m ident.Module) (int, bool) {
 		}
 	}
 	return 0, false
+}
+
+// unsuited says why a file does not do for m, though it has what is wanted.
+func (meta *Meta) unsuited(m ident.Module) error {
+	if m.Type == ident.TypeDotnet && meta.Kind == source.PDB {
+		return fault.New(fault.Unsupported, "", "Only portable PDB files can be used for .NET symbolication")
+	}
+	return nil
 }
 
 // precedence orders files that have the same: companions made for debugging,

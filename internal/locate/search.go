@@ -148,6 +148,10 @@ func (l *Locator) choose(ctx context.Context, m *wish, kinds []string, rank func
 		return nil, trail, err
 	}
 	trail[best].Chosen = true
+	if why := finds[best].unsuited(m.Module); why != nil {
+		finds[best].Close()
+		return nil, trail, why
+	}
 	return finds[best], trail, nil
 }
 

@@ -103,9 +103,9 @@
 // # Languages
 //
 // A function, and each inlined call, is in the language of the unit that its name
-// comes from: in DWARF that of the definition, in a PDB what the compiler of the
-// module says of it, in a portable PDB that of the document of its first line.
-// Names of symbol tables and of Breakpad files are in none, also mangled ones.
+// comes from: in DWARF that of the definition, in a portable PDB that of the
+// document of its first line. Names of PDBs, of symbol tables and of Breakpad
+// files are in none, also mangled ones.
 //
 // # Sources
 //

@@ -1,7 +1,6 @@
 package object
 
 import (
-	"symbolon/internal/format/pdb"
 	"symbolon/internal/format/ppdb"
 	"symbolon/internal/sym"
 )
@@ -28,33 +27,6 @@ func dwarfLang(lang uint16) sym.Lang {
 		return sym.LangSwift
 	case 0x32:
 		return sym.LangCSharp
-	}
-	return sym.LangNone
-}
-
-// pdbLang is the language of a module of a PDB, as its compiler gives it.
-func pdbLang(l pdb.Language) sym.Lang {
-	switch l {
-	case pdb.LanguageC:
-		return sym.LangC
-	case pdb.LanguageCpp:
-		return sym.LangCpp
-	case pdb.LanguageCSharp:
-		return sym.LangCSharp
-	case pdb.LanguageBasic:
-		return sym.LangVisualBasic
-	case pdb.LanguageObjC:
-		return sym.LangObjC
-	case pdb.LanguageObjCpp:
-		return sym.LangObjCpp
-	case pdb.LanguageSwift:
-		return sym.LangSwift
-	case pdb.LanguageRust:
-		return sym.LangRust
-	case pdb.LanguageGo:
-		return sym.LangGo
-	case pdb.LanguageD:
-		return sym.LangD
 	}
 	return sym.LangNone
 }

@@ -2,7 +2,6 @@ package object_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"symbolon/internal/fixture"
@@ -46,34 +45,6 @@ func TestSymbolsHaveNoLanguage(t *testing.T) {
 	}
 	if got := languages(o, 0x184); got != `[""]` {
 		t.Errorf("a symbol is in %s", got)
-	}
-}
-
-// What a module of a PDB is written in, its compiler says in a record of one of
-// four forms; what a linker or an assembler made is in no language.
-func TestLanguagesOfPDBsAreThoseOfTheirModules(t *testing.T) {
-	flags := func(l byte) uint32 { return 0xabcd00 | uint32(l) }
-	for lang, want := range map[byte]string{
-		0: "c", 1: "cpp", 3: "", 7: "", 10: "csharp", 11: "visualbasic", 15: "", 17: "objc", 18: "objcpp", 19: "swift", 21: "rust", 22: "go", 'D': "d",
-	} {
-		for _, record := range [][]byte{
-			fixture.PDBRecord(1, byte(0xd0), flags(lang)), fixture.PDBRecord(0x1013, flags(lang), uint16(0xd0)),
-			fixture.PDBRecord(0x1116, flags(lang), uint16(0xd0)), fixture.PDBRecord(0x113c, flags(lang), uint16(0xd0)),
-		} {
-			p := fixture.SamplePDB()
-			m := &p.Modules[0]
-			m.Symbols = slices.Concat([][]byte{record}, m.Symbols, [][]byte{fixture.PDBRecord(0x113c, flags(2), uint16(0xd0))})
-			o := open(t, p.Bytes())
-			if got := languages(o, 0x1015); got != fmt.Sprintf("%q", []string{want, want, want}) {
-				t.Errorf("language %d in record %x: %s", lang, record, got)
-			}
-			agreeWithTable(t, o, "PDB")
-			for at, what := range map[uint64]string{0x1206: "a module that does not say", 0x1305: "a public symbol"} {
-				if f := o.Lookup(nil, at); len(f) == 0 || f[0].Lang != sym.LangNone {
-					t.Errorf("%s: %+v", what, f)
-				}
-			}
-		}
 	}
 }
 

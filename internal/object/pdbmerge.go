@@ -90,7 +90,7 @@ func (m *merger) procedure(p *pdbWorker) {
 	if p.proc.Typed {
 		kind = kindProc
 	}
-	m.code.root(sym.Text(p.proc.Record)<<kindShift|kind, pdbLang(p.body.Language), p.piece.Start, p.piece.End-p.piece.Start)
+	m.code.root(sym.Text(p.proc.Record)<<kindShift|kind, sym.LangNone, p.piece.Start, p.piece.End-p.piece.Start)
 	if len(p.spans) == 0 || p.spans[0].start > p.off {
 		m.code.row(p.piece.Start, codedRow{})
 	}
@@ -170,7 +170,7 @@ func (m *merger) calls(p *pdbWorker, site int32, off uint32) int32 {
 		if !m.columns {
 			at.colm = 0
 		}
-		*c = called{int32(line), parent, m.code.call(parent, sym.Text(s.Item)<<kindShift|kindItem, pdbLang(p.body.Language), at)}
+		*c = called{int32(line), parent, m.code.call(parent, sym.Text(s.Item)<<kindShift|kindItem, sym.LangNone, at)}
 	}
 	return c.node
 }

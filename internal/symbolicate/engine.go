@@ -108,8 +108,8 @@ func (e *Engine) ready(res *Result) (rest []int) {
 		}
 		asked := res.req.Modules[m]
 		h, report, known := e.tables.Ready(asked, res.req.Purpose)
-		mod.handle, mod.Report = h, report
-		if h != nil && res.req.Sources {
+		mod.handle = h
+		if known && res.req.Sources {
 			mod.sources, mod.SourceReport, known = e.tables.Ready(asked, locate.Sources)
 		}
 		if known {
@@ -153,17 +153,17 @@ func (e *Engine) find(ctx context.Context, mod *Module, req *Request, m ident.Mo
 	if mod.handle == nil {
 		mod.handle, report = e.tables.Symbols(ctx, m, req.Purpose)
 	}
-	mod.opened(mod.handle, report)
-	if mod.Found && req.Sources && mod.sources == nil {
+	if req.Sources && mod.sources == nil {
 		mod.sources, mod.SourceReport = e.tables.Symbols(ctx, m, locate.Sources)
-		if mod.sources != nil {
-			mod.Features |= object.HasSources
-		}
 	}
+	mod.opened(mod.handle, report)
 }
 
 // opened takes over what answers for a module; nil is nothing.
 func (mod *Module) opened(h *table.Handle, report table.Report) {
+	if mod.sources != nil {
+		mod.Features |= object.HasSources
+	}
 	if h == nil {
 		mod.missing(report)
 		return
@@ -172,9 +172,6 @@ func (mod *Module) opened(h *table.Handle, report table.Report) {
 	facts := h.Facts()
 	mod.Name, mod.Arch, mod.VCS = facts.Module.CodeFile, facts.Module.Arch, facts.VCS
 	mod.Features |= facts.Features
-	if mod.sources != nil {
-		mod.Features |= object.HasSources
-	}
 	metric.Modules.Add(1, "found")
 }
 

@@ -103,7 +103,7 @@ func (r *Result) AppendText(dst []byte, m int32, t sym.Text) (out []byte, plain 
 	h := r.Modules[m].handle
 	from := len(dst)
 	dst, plain = h.AppendText(dst, t)
-	if !h.Mangled() {
+	if !h.Mangled() && r.req.Purpose == locate.SymFirst { // of Breakpad, whose names are for people
 		return dst, plain
 	}
 	name := string(dst[from:])

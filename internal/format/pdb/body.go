@@ -11,10 +11,9 @@ import (
 // Body is what a module says about its code. It is filled by File.Body, and
 // keeps its memory for the next one.
 type Body struct {
-	Language Language
-	Procs    []Proc
-	Sites    []Site // of each procedure together, those around others first
-	Lines    []Line
+	Procs []Proc
+	Sites []Site // of each procedure together, those around others first
+	Lines []Line
 
 	data      []byte // behind the symbols
 	room      []byte
@@ -65,7 +64,7 @@ const maxScopes = 256
 func (f *File) Body(module int, m *Body) error {
 	m.Procs, m.Sites, m.Lines = m.Procs[:0], m.Sites[:0], m.Lines[:0]
 	mod := &f.Modules[module]
-	m.base, m.cut, m.Language = mod.base, false, LanguageUnknown
+	m.base, m.cut = mod.base, false
 	if mod.stream == noStream || mod.symbols <= 4 {
 		return nil
 	}
@@ -135,9 +134,6 @@ func (m *Body) readSymbols(f *File, data []byte) {
 			m.scopes = m.scopes[:max(0, len(m.scopes)-1)]
 			continue
 		case !opens(r.kind):
-			if m.Language == LanguageUnknown {
-				m.readLanguage(r)
-			}
 			continue
 		case len(m.scopes) == maxScopes:
 			deep++
