@@ -34,20 +34,32 @@ func program(t testing.TB) string {
 	if err != nil {
 		cache = os.TempDir()
 	}
-	folder := filepath.Join(cache, "symbolon-test", "versitygw-"+gateway)
-	path := filepath.Join(folder, "versitygw")
+	folder := filepath.Join(cache, "symbolon-test")
+	path := filepath.Join(folder, "versitygw-"+gateway)
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// Built aside and renamed: tests of other packages may look for it meanwhile.
+	aside, err := os.MkdirTemp(folder, "build-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(aside)
 	build := exec.Command("go", "install", "github.com/versity/versitygw/cmd/versitygw@"+gateway)
 	build.Dir = t.TempDir() // in no module
-	build.Env = append(os.Environ(), "GOBIN="+folder, "GOFLAGS=", "CGO_ENABLED=0")
+	build.Env = append(os.Environ(), "GOBIN="+aside, "GOFLAGS=", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		out = bytes.TrimSpace(out)
 		if os.Getenv("CI") == "true" {
 			t.Fatalf("versitygw is not installed and cannot be built: %v\n%.2000s", err, out)
 		}
 		t.Skipf("versitygw is not installed and cannot be built: %v %.200q", err, out)
+	}
+	if err := os.Rename(filepath.Join(aside, "versitygw"), path); err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
