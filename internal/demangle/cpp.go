@@ -62,11 +62,44 @@ func appendCPP(dst, name []byte, style Style) ([]byte, bool) {
 	case Simple:
 		options = append(options, lib.NoParams, lib.NoEnclosingParams, lib.NoTemplateParams)
 	}
-	text, err := lib.ToString(renumbered(plain), options...)
+	text, err := toString(renumbered(plain), style, options)
 	if err != nil || text == "" || len(text) >= maxOutput || strings.Contains(text, ", void)") {
 		return dst, false // void is no type of a parameter
 	}
 	return appendPacked(append(dst, before...), text), true
+}
+
+func toString(name string, style Style, options []lib.Option) (string, error) {
+	if style != Called {
+		return lib.ToString(name, options...)
+	}
+	tree, err := lib.ToAST(name, options...)
+	if err != nil {
+		return "", err
+	}
+	dropResult(tree)
+	return lib.ASTToString(tree, options...), nil
+}
+
+// dropResult takes the type of the result out of the type of a function.
+func dropResult(tree lib.AST) {
+	for {
+		switch n := tree.(type) {
+		case *lib.Typed:
+			tree = n.Type
+		case *lib.MethodWithQualifiers:
+			tree = n.Method
+		case *lib.Clone:
+			tree = n.Base
+		case *lib.Special:
+			tree = n.Val
+		case *lib.FunctionType:
+			n.Return = nil
+			return
+		default:
+			return
+		}
+	}
 }
 
 // thunks are what a name begins with that stands for another function.

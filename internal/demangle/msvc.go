@@ -122,6 +122,9 @@ var msvcs = sync.Pool{New: func() any { return new(msvc) }}
 // appendMSVC appends the readable form of a name of MSVC, or of the type that
 // a name of run-time type information describes.
 func appendMSVC(dst, name []byte, style Style) ([]byte, bool) {
+	if style == Called {
+		style = Full // has no types of results either
+	}
 	if hashed := hashedLength(name); hashed > 0 {
 		return append(dst, name[:hashed]...), len(name) > hashed
 	}

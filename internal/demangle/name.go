@@ -55,6 +55,7 @@ const (
 	NoParams              // the qualified name: ns::f<int>
 	Simple                // without template and generic arguments too: ns::f
 	LLVM                  // Full, with C++ spelled as LLVM's tools do
+	Called                // how the function is called, without what it gives back: ns::f<int>(int)
 )
 
 // Lang is a source language, as far as it matters for names.

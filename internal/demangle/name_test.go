@@ -8,21 +8,26 @@ import (
 )
 
 func TestNamesInEveryStyle(t *testing.T) {
-	for _, x := range []struct{ name, full, noParams, simple string }{
-		{"_ZN2ns1fEi", "ns::f(int)", "ns::f", "ns::f"},
-		{"__ZN2ns1fEi", "ns::f(int)", "ns::f", "ns::f"},
-		{"_ZN2ns1gIiEEvT_", "void ns::g<int>(int)", "ns::g<int>", "ns::g"},
-		{"_ZNK3PotILi3EE4pourEv", "Pot<3>::pour() const", "Pot<3>::pour", "Pot::pour"},
-		{"_ZTV3Pot", "vtable for Pot", "vtable for Pot", "vtable for Pot"},
-		{"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt", "core::fmt::Write::write_fmt", "core::fmt::Write::write_fmt"},
-		{"_RNvCs1234_7mycrate3foo", "mycrate::foo", "mycrate::foo", "mycrate::foo"},
-		{"_RINvC1a3fooNtC1a1SE", "a::foo::<a::S>", "a::foo::<a::S>", "a::foo"},
-		{"$s4main3FooV3bar1aySi_tF", "main.Foo.bar(a: Swift.Int) -> ()", "Foo.bar", "Foo.bar"},
-		{"$s4main3fooyyxlF", "main.foo<A>(A) -> ()", "foo<A>", "foo"},
-		{"camlStdlib__List__map_123", "Stdlib.List.map", "Stdlib.List.map", "Stdlib.List.map"},
-		{"gopkg.in/yaml%2ev3.Unmarshal", "gopkg.in/yaml.v3.Unmarshal", "gopkg.in/yaml.v3.Unmarshal", "gopkg.in/yaml.v3.Unmarshal"},
+	for _, x := range []struct{ name, full, noParams, simple, called string }{
+		{"_ZN2ns1fEi", "ns::f(int)", "ns::f", "ns::f", "ns::f(int)"},
+		{"__ZN2ns1fEi", "ns::f(int)", "ns::f", "ns::f", "ns::f(int)"},
+		{"_ZN2ns1gIiEEvT_", "void ns::g<int>(int)", "ns::g<int>", "ns::g", "ns::g<int>(int)"},
+		{"_ZNK3PotILi3EE4pourEv", "Pot<3>::pour() const", "Pot<3>::pour", "Pot::pour", "Pot<3>::pour() const"},
+		{"_ZN3foo3barIiEEiT_.cold", "int foo::bar<int>(int) [clone .cold]", "foo::bar<int>", "foo::bar", "foo::bar<int>(int) [clone .cold]"},
+		{"_ZNK1A1fIiEEvT_", "void A::f<int>(int) const", "A::f<int>", "A::f", "A::f<int>(int) const"},
+		{"_ZN1AcvT_IiEEv", "A::operator int<int>()", "A::operator int<int>", "A::operator int", "A::operator int<int>()"},
+		{"?lift@Crane@harbor@@QEAAHH@Z", "harbor::Crane::lift(int)", "harbor::Crane::lift", "harbor::Crane::lift", "harbor::Crane::lift(int)"},
+		{"$s8mangling12GenericUnionO3FooyACyxGSicAEmlF", "mangling.GenericUnion.Foo<A>(mangling.GenericUnion<A>.Type) -> (Swift.Int) -> mangling.GenericUnion<A>", "GenericUnion.Foo<A>", "GenericUnion.Foo", "GenericUnion.Foo<A>(GenericUnion<A>.Type)"},
+		{"_ZTV3Pot", "vtable for Pot", "vtable for Pot", "vtable for Pot", "vtable for Pot"},
+		{"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt", "core::fmt::Write::write_fmt", "core::fmt::Write::write_fmt", "core::fmt::Write::write_fmt"},
+		{"_RNvCs1234_7mycrate3foo", "mycrate::foo", "mycrate::foo", "mycrate::foo", "mycrate::foo"},
+		{"_RINvC1a3fooNtC1a1SE", "a::foo::<a::S>", "a::foo::<a::S>", "a::foo", "a::foo::<a::S>"},
+		{"$s4main3FooV3bar1aySi_tF", "main.Foo.bar(a: Swift.Int) -> ()", "Foo.bar", "Foo.bar", "Foo.bar(a: Int)"},
+		{"$s4main3fooyyxlF", "main.foo<A>(A) -> ()", "foo<A>", "foo", "foo<A>(A)"},
+		{"camlStdlib__List__map_123", "Stdlib.List.map", "Stdlib.List.map", "Stdlib.List.map", "Stdlib.List.map"},
+		{"gopkg.in/yaml%2ev3.Unmarshal", "gopkg.in/yaml.v3.Unmarshal", "gopkg.in/yaml.v3.Unmarshal", "gopkg.in/yaml.v3.Unmarshal", "gopkg.in/yaml.v3.Unmarshal"},
 	} {
-		for style, want := range map[demangle.Style]string{demangle.Full: x.full, demangle.NoParams: x.noParams, demangle.Simple: x.simple} {
+		for style, want := range map[demangle.Style]string{demangle.Full: x.full, demangle.NoParams: x.noParams, demangle.Simple: x.simple, demangle.Called: x.called} {
 			if got := demangle.Name(x.name, style); got != want {
 				t.Errorf("%s, style %d: got %q, want %q", x.name, style, got, want)
 			}
@@ -101,7 +106,7 @@ func TestEscapesOfOCaml(t *testing.T) {
 // same in each way to ask, and soon.
 func fuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
-		for _, style := range []demangle.Style{demangle.Full, demangle.NoParams, demangle.Simple, demangle.LLVM} {
+		for _, style := range []demangle.Style{demangle.Full, demangle.NoParams, demangle.Simple, demangle.LLVM, demangle.Called} {
 			start := time.Now()
 			got := demangle.Name(name, style)
 			if took := time.Since(start); took > 2*time.Second {

@@ -47,6 +47,7 @@ type swift struct {
 	out         []byte
 	limit       int // bytes of out
 	style       Style
+	called      bool // functions have their parameters also in a short style
 	depth       int
 	visits      int
 	labels      ref  // of the parameters that are written next
@@ -68,7 +69,11 @@ func appendSwift(dst, name []byte, style Style) ([]byte, bool) {
 	if start == 0 {
 		return dst, false
 	}
-	if style > Simple {
+	called := style == Called
+	switch {
+	case called:
+		style = NoParams
+	case style > Simple:
 		style = Full
 	}
 	s := swifts.Get().(*swift)
@@ -81,7 +86,7 @@ func appendSwift(dst, name []byte, style Style) ([]byte, bool) {
 	if top == 0 {
 		return dst, false
 	}
-	s.out, s.limit, s.style = dst, len(dst)+maxOutput, style
+	s.out, s.limit, s.style, s.called = dst, len(dst)+maxOutput, style, called
 	s.depth, s.visits, s.labels, s.specialized, s.failed = 0, 0, 0, false, false
 	s.print(top, false)
 	out := s.out

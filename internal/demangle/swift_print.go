@@ -245,6 +245,11 @@ func (s *swift) printType(n ref, d detail, words bool) {
 		case s.kind(t) == kGeneric:
 			s.print(s.kid(t, 0), false)
 		}
+		if s.called && d.typing != asVariable {
+			s.labels = s.kid(n, 2)
+			s.print(s.kid(f, 0), false)
+			s.labels = 0
+		}
 		return
 	}
 	if d.typing == asVariable {
