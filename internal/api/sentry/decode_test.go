@@ -128,7 +128,7 @@ func TestFramesFindTheirPlace(t *testing.T) {
 		`{"frames":[{"instruction_addr":"0x1000"},{"instruction_addr":"0x1000","adjust_instruction_addr":false}]}`:     fmt.Sprint([]symbolicate.Frame{{Module: 1, Step: b, Addr: 0x1000}, {Module: 1, Step: a, Addr: 0x1000}}),
 		`{"frames":[{"instruction_addr":"0x10","addr_mode":"rel:1"},{"instruction_addr":"0x10","addr_mode":"rel:9"}]}`: fmt.Sprint([]symbolicate.Frame{{Module: 1, Step: a, Addr: 0x1010}, {Module: -1}}),
 		`{"frames":[{"instruction_addr":"0x10","addr_mode":"rel:2"},{"instruction_addr":"0x10","addr_mode":"rel:2"}]}`: fmt.Sprint([]symbolicate.Frame{{Module: 2, Step: c, Addr: 0x10}, {Module: 2, Step: c, Addr: 0x10}}),
-		`{"frames":[{"instruction_addr":"0x5","addr_mode":"rel:3","function_id":"0x6"}]}`:                              fmt.Sprint([]symbolicate.Frame{{Module: 3, Step: c, Addr: 6<<32 | 5}}),
+		`{"frames":[{"instruction_addr":"0x5","addr_mode":"rel:3","function_id":"0x6"}]}`:                              fmt.Sprint([]symbolicate.Frame{{Module: 3, Step: c, Addr: 0x06000006<<32 | 5}}),
 		`{"frames":[{"instruction_addr":"0xffffffffffffffff"}]}`:                                                       fmt.Sprint([]symbolicate.Frame{{Module: 4, Step: a, Addr: 1<<64 - 1}}),
 		`{"frames":[{"instruction_addr":"0x1000"}],"registers":{"rip":"0x1000"}}`:                                      fmt.Sprint([]symbolicate.Frame{{Module: 1, Step: a, Addr: 0x1000}}),
 		`{"frames":[{"instruction_addr":"0x1000"}],"registers":{"rip":"0x1001","rsp":1}}`:                              fmt.Sprint([]symbolicate.Frame{{Module: 1, Step: b, Addr: 0x1000}}),

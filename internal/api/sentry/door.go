@@ -42,6 +42,7 @@ type Door struct {
 	deps   Deps
 	engine func(scope string, sources []source.Config) (run, error)
 	jobs   *jobs
+	names  names
 	ctx    context.Context // of the jobs
 	cancel context.CancelFunc
 	work   sync.WaitGroup

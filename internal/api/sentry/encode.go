@@ -3,6 +3,7 @@ package sentry
 import (
 	"io"
 	"strconv"
+	"sync"
 
 	"symbolon/internal/api"
 	"symbolon/internal/sym"
@@ -16,7 +17,6 @@ const pieceSize = 64 << 10
 type lookups interface {
 	Addr(i int) (addr uint64, ok bool)
 	Frames(i int) ([]sym.Frame, error)
-	AppendText(dst []byte, m int32, t sym.Text) (out []byte, plain bool)
 	AppendRaw(dst []byte, m int32, t sym.Text) (out []byte, plain bool)
 	Source(m int32, path string) (text []byte, link string)
 	Release()
@@ -29,6 +29,7 @@ type encoder struct {
 	lookups
 	req      *symbolicate.Request
 	known    []symbolicate.Module
+	names    *names
 	excerpts *excerpts
 	to       io.Writer
 	buf      []byte
@@ -38,8 +39,25 @@ type encoder struct {
 	err      error
 }
 
+// pieces is memory for answers on their way.
+var pieces = sync.Pool{New: func() any { return new([]byte) }}
+
+// begin takes memory, which the function that it returns gives back.
+func (e *encoder) begin() (end func()) {
+	piece := pieces.Get().(*[]byte)
+	e.buf = (*piece)[:0]
+	return func() {
+		if cap(e.buf) <= 4*pieceSize {
+			*piece = e.buf
+			pieces.Put(piece)
+		}
+		e.buf = nil
+	}
+}
+
 // answer writes the whole of a completed answer.
 func (e *encoder) answer() {
+	defer e.begin()()
 	e.raw(`{"status":"completed"`)
 	if e.hasSignal {
 		e.raw(`,"signal":`)

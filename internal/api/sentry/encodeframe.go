@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"symbolon/internal/demangle"
+	"symbolon/internal/api"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/sym"
@@ -100,7 +100,7 @@ func (e *encoder) dropped(s *stack, first, i int, st status) bool {
 // isStart says whether frame k is that of the function _start.
 func (e *encoder) isStart(k int, st status, calls []sym.Frame) bool {
 	if st == symbolicated {
-		e.txt, _ = e.AppendText(e.txt[:0], e.req.Frames[k].Module, calls[len(calls)-1].Func)
+		e.txt, _ = e.AppendRaw(e.txt[:0], e.req.Frames[k].Module, calls[len(calls)-1].Func)
 		return string(e.txt) == "_start"
 	}
 	var sent extras
@@ -191,8 +191,8 @@ func (e *encoder) echo(first, end, i int, st status) {
 	symbol, function := e.sent[fieldSymbol], e.sent[fieldFunction]
 	if (symbol == nil) != (function == nil) {
 		name := string(symbol) + string(function)
-		if readable, ok := readable(name); ok {
-			e.sent[fieldSymbol], e.sent[fieldFunction] = []byte(name), []byte(readable)
+		if text, mangled := e.readable(name); mangled {
+			e.sent[fieldSymbol], e.sent[fieldFunction] = []byte(name), []byte(text)
 		}
 	}
 	for f := fieldLang; f < fieldCount; f++ {
@@ -203,8 +203,8 @@ func (e *encoder) echo(first, end, i int, st status) {
 
 // readable is a mangled name in the form for people. Names of Objective-C are
 // mangled ones that look like that already.
-func readable(name string) (text string, ok bool) {
-	if text := demangle.Name(name, demangle.Full); text != name {
+func (e *encoder) readable(name string) (text string, mangled bool) {
+	if text, mangled := e.names.readable([]byte(name)); mangled {
 		return text, true
 	}
 	method := strings.HasPrefix(name, "-[") || strings.HasPrefix(name, "+[")
@@ -236,7 +236,9 @@ func (e *encoder) calls(first, end, i int, calls []sym.Frame) {
 		call := &calls[at]
 		e.lang(call)
 		e.raw(`,"symbol":"`)
-		e.inside(e.AppendRaw(e.buf, m, call.Func))
+		var plain bool
+		e.txt, plain = e.AppendRaw(e.txt[:0], m, call.Func)
+		e.put(e.txt, plain)
 		if at == len(calls)-1 {
 			e.raw(`","sym_addr":`)
 			e.hex(base + call.Entry)
@@ -244,7 +246,11 @@ func (e *encoder) calls(first, end, i int, calls []sym.Frame) {
 		} else {
 			e.raw(`","function":"`)
 		}
-		e.inside(e.AppendText(e.buf, m, call.Func))
+		if text, mangled := e.names.readable(e.txt); mangled {
+			e.buf = api.AppendEscaped(e.buf, text)
+		} else {
+			e.put(e.txt, plain)
+		}
 		e.raw(`"`)
 		e.place(m, call)
 		e.tail(i)
@@ -274,18 +280,6 @@ func (e *encoder) lang(call *sym.Frame) {
 	}
 }
 
-// inside takes over a string that was appended to the buffer, with escapes if
-// it may need any.
-func (e *encoder) inside(out []byte, plain bool) {
-	from := len(e.buf)
-	e.buf = out
-	if !plain {
-		e.txt = append(e.txt[:0], out[from:]...)
-		e.buf = e.buf[:from]
-		e.escape(e.txt)
-	}
-}
-
 // place writes the file and the line of a call. What the module does not know
 // of the file is as it was sent.
 func (e *encoder) place(m int32, call *sym.Frame) {
@@ -309,6 +303,7 @@ func (e *encoder) place(m int32, call *sym.Frame) {
 	}
 }
 
+// put appends the inside of a string, with escapes if it may need any.
 func (e *encoder) put(text []byte, plain bool) {
 	if plain {
 		e.buf = append(e.buf, text...)

@@ -31,8 +31,7 @@ type library struct {
 	missing  bool
 	frames   map[uint64][]sym.Frame // by relative address
 	texts    []string               // by handle
-	readable map[string]string
-	sources  map[string]string // text by path
+	sources  map[string]string      // text by path
 	links    map[string]string
 }
 
@@ -95,13 +94,6 @@ func (l *lookup) Frames(i int) ([]sym.Frame, error) {
 func (l *lookup) AppendRaw(dst []byte, m int32, t sym.Text) ([]byte, bool) {
 	text := l.libs[m].texts[t]
 	return append(dst, text...), !strings.ContainsAny(text, `"\`)
-}
-
-func (l *lookup) AppendText(dst []byte, m int32, t sym.Text) ([]byte, bool) {
-	if text, ok := l.libs[m].readable[l.libs[m].texts[t]]; ok {
-		return append(dst, text...), false
-	}
-	return l.AppendRaw(dst, m, t)
 }
 
 func (l *lookup) Source(m int32, path string) ([]byte, string) {

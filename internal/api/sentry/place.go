@@ -122,13 +122,20 @@ func (q *question) place(images []int32, i int, step symbolicate.Step) symbolica
 	return out
 }
 
-// method is the address of a .NET frame: the number of the method, and the
+// methodTable is the upper byte of the token of a method, whose other bytes are
+// its number.
+const methodTable = 0x06
+
+// method is the address of a .NET frame: the token of the method, and the
 // offset of the instruction in it.
 func (q *question) method(f *frame) (addr uint64, void bool) {
 	var x extras
 	q.record(*f, &x)
 	id, ok := x.functionID()
-	return uint64(id)<<32 | f.addr&(1<<32-1), !ok || f.addr>>32 != 0
+	if !ok || id>>24 != 0 || f.addr>>32 != 0 {
+		return 0, true
+	}
+	return (methodTable<<24|uint64(id))<<32 | f.addr, false
 }
 
 // The signals that come from the instruction that runs, which makes the first

@@ -171,15 +171,19 @@ func (q *question) extra(f field, content []byte) {
 	q.extras = append(q.extras, content...)
 }
 
-// extras is what a frame has of each field; nil: it was not sent.
+// extras is what a frame has of each field; nil: it was not sent. Read it with
+// question.record, which empties it first.
 type extras [fieldCount][]byte
 
 // record reads the record of a frame.
 func (q *question) record(f frame, into *extras) {
-	*into = extras{}
+	if into[fieldEnd] != nil {
+		*into = extras{}
+	}
 	if f.extra == 0 {
 		return
 	}
+	into[fieldEnd] = q.extras[:0] // it is in use
 	for rest := q.extras[f.extra-1:]; rest[0] != byte(fieldEnd); {
 		n, size := binary.Uvarint(rest[1:])
 		from := 1 + size

@@ -36,7 +36,6 @@ func demo() engine {
 			0x3000: {{Func: 6, File: 3, Line: 0, Entry: 0x3000}},
 			0x4000: {{Func: 2, File: 7, Line: 2, Entry: 0x4000}, {Func: 6, File: 3, Line: 99, Entry: 0x4000}},
 		},
-		readable: map[string]string{"_ZN3pub5innerEv": "pub::inner()", "_ZN3pub5outerEv": "pub::outer()"},
 		sources: map[string]string{
 			"/src/pub/inner.h": "one\ntwo\nthree\r\nfour\n" + strings.Repeat("x", 151) + "\n" + long + "\nseven\n" + strings.Repeat("y", 150) + "\nnine\n\neleven\ntwelve\n13",
 		},
@@ -53,7 +52,7 @@ func demo() engine {
 	}
 	dotnet := &library{
 		texts:  []string{"", "Quay.M1", "/_/src/Quay/Crane.cs"},
-		frames: map[uint64][]sym.Frame{1<<32 | 5: {{Func: 1, File: 2, Line: 5}}},
+		frames: map[uint64][]sym.Frame{0x06000001<<32 | 5: {{Func: 1, File: 2, Line: 5}}},
 	}
 	fail := func(kind fault.Kind, tried ...locate.Tried) *library {
 		return &library{missing: true, report: table.Report{Fault: fault.New(kind, "", "the reason"), Tried: tried}}
