@@ -126,12 +126,12 @@ type candidate struct {
 }
 
 // candidates writes the places that were looked at for a module, if there are
-// any, each once.
+// any, each once: those for the debug file come first.
 func (e *encoder) candidates(m int32) {
 	known := &e.known[m]
-	all := candidatesOf(known.Trail())
+	all := candidatesOf(nil, known.Trail())
 	chosen(all, known)
-	all = append(all, candidatesOf(known.SourceTrail())...)
+	all = candidatesOf(all, known.SourceTrail())
 	for _, l := range e.excerpts.order {
 		if l.asked && slices.Contains(l.modules, m) {
 			all = append(all, candidate{source: linkSource, location: l.url, fault: l.fault, features: object.HasSources})
@@ -150,16 +150,12 @@ func (e *encoder) candidates(m int32) {
 	}
 }
 
-func candidatesOf(tried []locate.Tried) []candidate {
-	out := make([]candidate, 0, len(tried))
+func candidatesOf(out []candidate, tried []locate.Tried) []candidate {
 	for i := range tried {
 		t := &tried[i]
 		c := candidate{source: t.Source, location: t.Location, fault: t.Fault, features: t.Features, vcs: t.VCS}
 		if t.Location == "" {
 			c.location, c.fault = nothingListed, fault.New(fault.NotFound, "", nothingListed)
-		}
-		if t.Chosen {
-			c.debug = "ok"
 		}
 		out = append(out, c)
 	}
@@ -169,11 +165,14 @@ func candidatesOf(tried []locate.Tried) []candidate {
 // chosen says of the file that was to answer what it came to. Where none could
 // be chosen since they are damaged, it is the first of them.
 func chosen(all []candidate, known *symbolicate.Module) {
-	if known.Found || !known.Asked {
+	at := slices.IndexFunc(known.Trail(), func(t locate.Tried) bool { return t.Chosen })
+	if known.Found {
+		if at >= 0 {
+			all[at].debug = "ok"
+		}
 		return
 	}
 	why := known.Report.Fault
-	at := slices.IndexFunc(all, func(c candidate) bool { return c.debug != "" })
 	if at < 0 && kindOf(why) == fault.Malformed {
 		at = slices.IndexFunc(all, func(c candidate) bool { return c.fault != nil && c.fault.Kind == fault.Malformed })
 	}

@@ -25,14 +25,15 @@ var quiet = slog.New(slog.DiscardHandler)
 
 // library is a module that the engine of the tests knows.
 type library struct {
-	arch     ident.Arch
-	features object.Features
-	report   table.Report
-	missing  bool
-	frames   map[uint64][]sym.Frame // by relative address
-	texts    []string               // by handle
-	sources  map[string]string      // text by path
-	links    map[string]string
+	arch         ident.Arch
+	features     object.Features
+	report       table.Report
+	sourceReport table.Report
+	missing      bool
+	frames       map[uint64][]sym.Frame // by relative address
+	texts        []string               // by handle
+	sources      map[string]string      // text by path
+	links        map[string]string
 }
 
 // engine answers from libraries by code id.
@@ -59,7 +60,7 @@ func (e engine) run(_ context.Context, req *symbolicate.Request) ([]symbolicate.
 			known[i].Report.Fault = fault.New(fault.NotFound, "", "nobody has it")
 		default:
 			l.libs[i] = lib
-			known[i].Found, known[i].Arch, known[i].Features, known[i].Report = !lib.missing, lib.arch, lib.features, lib.report
+			known[i].Found, known[i].Arch, known[i].Features, known[i].Report, known[i].SourceReport = !lib.missing, lib.arch, lib.features, lib.report, lib.sourceReport
 		}
 	}
 	return known, l, nil

@@ -40,6 +40,10 @@ func demo() engine {
 			"/src/pub/inner.h": "one\ntwo\nthree\r\nfour\n" + strings.Repeat("x", 151) + "\n" + long + "\nseven\n" + strings.Repeat("y", 150) + "\nnine\n\neleven\ntwelve\n13",
 		},
 		links: map[string]string{"/src/linked.c": "http://example.test/linked.c"},
+		sourceReport: table.Report{Tried: []locate.Tried{
+			{Source: "web", Location: "http://example.test/lib.src.zip", Features: object.HasSources, Chosen: true},
+			{Source: "web", Location: "http://example.test/lib.debug", Features: object.HasDebug | object.HasSymbols},
+		}},
 		report: table.Report{Tried: []locate.Tried{
 			{Source: "web", Location: "http://example.test/lib.debug", Features: object.HasDebug | object.HasSymbols, Chosen: true},
 			{Source: "web", Location: "http://example.test/lib", Fault: fault.New(fault.NotFound, "", "404 Not Found")},
