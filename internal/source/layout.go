@@ -156,7 +156,8 @@ func bundles(m ident.Module) []string {
 		first = uuidPath(m)
 	case ident.TypeELF, ident.TypeWasm:
 		first = buildIDPath(m.CodeID)
-	default:
+	}
+	if first == "" {
 		return nil
 	}
 	paths := list(suffixed(first, extension))

@@ -177,6 +177,11 @@ func (mod *Module) opened(h *table.Handle, report table.Report) {
 
 func (mod *Module) missing(report table.Report) {
 	mod.Report = report
+	for i := range report.Tried {
+		if report.Tried[i].Chosen { // and then turned down
+			mod.Features |= report.Tried[i].Features
+		}
+	}
 	if report.Late {
 		metric.Modules.Add(1, "deadline")
 	} else {

@@ -102,7 +102,9 @@ func (e *encoder) features(f object.Features, vcs string) {
 // archName is the name that the protocol has for an architecture. Code of .NET
 // has none.
 func archName(a ident.Arch, kind ident.Type) string {
-	a = a.Family()
+	if a = a.Family(); a == ident.ArchMIPS64 {
+		a = ident.ArchMIPS // the protocol does not tell them apart
+	}
 	if kind == ident.TypeDotnet || a > ident.ArchMIPS64el && a != ident.ArchWasm32 {
 		a = ident.ArchUnknown
 	}
@@ -202,7 +204,11 @@ func verdict(f *fault.Error) (status, details string) {
 	case fault.Unsupported:
 		return "error", "unsupported: " + f.Detail
 	case fault.Transport:
-		return "error", "download failed: " + f.Detail
+		detail := f.Detail
+		if detail == "connection refused" {
+			detail = "Connection refused (os error 111)" // clients look for it
+		}
+		return "error", "download failed: " + detail
 	}
 	return "error", "internal error"
 }
