@@ -291,3 +291,32 @@ func TestUploadThatIsCutLeavesNothing(t *testing.T) {
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// A store that does not know conditions is asked beforehand.
+func TestStoreWithoutConditionsIsAskedBeforehand(t *testing.T) {
+	blobs := map[string]string{}
+	s := fake(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch blob, there := blobs[r.URL.Path]; {
+		case r.Header.Get("If-None-Match") != "":
+			w.WriteHeader(501)
+			io.WriteString(w, xmlError("NotImplemented", "A header you provided implies functionality that is not implemented"))
+		case r.Method == http.MethodPut:
+			blobs[r.URL.Path] = string(body)
+		case there:
+			w.Header().Set("Content-Encoding", "aws-chunked,gzip")
+			io.WriteString(w, blob)
+		default:
+			w.WriteHeader(404)
+		}
+	})
+	b := open(t, config(s.URL, ""))
+	for _, body := range []string{"first", "second"} {
+		if err := b.Put(t.Context(), "k", strings.NewReader(body), bucket.Attrs{IfAbsent: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, err := b.Stat(t.Context(), "k"); err != nil || a.Encoding != "gzip" || blobs["/symbols/k"] != "first" {
+		t.Errorf("%+v, %v, %q", a, err, blobs)
+	}
+}

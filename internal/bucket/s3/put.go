@@ -53,7 +53,7 @@ func (b *Bucket) finish(ctx context.Context, c call, ifAbsent bool) ([]byte, err
 	if ifAbsent {
 		c.header["If-None-Match"] = "*"
 	}
-	c.accept = there
+	c.accept = func(status int) bool { return there(status) || ifAbsent && status == http.StatusNotImplemented }
 	resp, err := b.do(ctx, c)
 	if err != nil {
 		if ifAbsent && fault.KindOf(err) == fault.Transport {
@@ -66,8 +66,15 @@ func (b *Bucket) finish(ctx context.Context, c call, ifAbsent bool) ([]byte, err
 		return nil, err
 	}
 	defer resp.Body.Close()
-	if there(resp.StatusCode) {
+	switch {
+	case there(resp.StatusCode):
 		return nil, nil
+	case resp.StatusCode == http.StatusNotImplemented:
+		if _, err := b.Stat(ctx, c.key); err == nil {
+			return nil, nil
+		}
+		delete(c.header, "If-None-Match")
+		return b.finish(ctx, c, false)
 	}
 	return io.ReadAll(io.LimitReader(resp.Body, maxSecret))
 }

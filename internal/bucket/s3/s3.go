@@ -8,8 +8,9 @@
 //
 // A Put keeps one part of 8 MiB in memory. What is larger goes up in parts,
 // which are taken away again if it fails; parts that a crash leaves behind are
-// for a life cycle rule of the bucket. A Put with IfAbsent needs a store that
-// knows If-None-Match, as AWS has since 2024.
+// for a life cycle rule of the bucket. A Put with IfAbsent asks a store that
+// does not know If-None-Match beforehand, so that there of two at one time the
+// later one wins.
 //
 // Failures follow the code in the answer of the store, then its status. On AWS,
 // a missing key is Denied to those who may not list the bucket.
@@ -203,7 +204,9 @@ func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
 }
 
 func attrs(resp *http.Response, size int64) bucket.Attrs {
-	return bucket.Attrs{Size: size, Encoding: resp.Header.Get("Content-Encoding"), Version: resp.Header.Get("ETag")}
+	// Some stores keep how an upload was sent as if it were a coding.
+	coding := strings.ReplaceAll(resp.Header.Get("Content-Encoding"), "aws-chunked", "")
+	return bucket.Attrs{Size: size, Encoding: strings.Trim(coding, ", "), Version: resp.Header.Get("ETag")}
 }
 
 // Get reads a range.
