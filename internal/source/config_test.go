@@ -42,6 +42,12 @@ func TestWrongConfigurationsAreRefused(t *testing.T) {
 		"access_key and secret_key belong": func(c *source.Config) {
 			*c = source.Config{ID: "s", Type: source.S3, Bucket: "b", AccessKey: bin.NewSecret(canary)}
 		},
+		"the second part of region: the url must begin": func(c *source.Config) {
+			*c = source.Config{ID: "s", Type: source.S3, Bucket: "b", Region: source.Region{"r", "ftp://" + canary}}
+		},
+		"the address in region cannot have user info": func(c *source.Config) {
+			*c = source.Config{ID: "s", Type: source.S3, Bucket: "b", Region: source.Region{"r", "http://" + canary + "@h"}}
+		},
 		`no gcs_credentials_provider "magic"`: func(c *source.Config) {
 			*c = source.Config{ID: "s", Type: source.GCS, Bucket: "b", GoogleProvider: "magic"}
 		},

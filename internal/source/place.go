@@ -121,6 +121,24 @@ func (c Config) validS3() error {
 		return fmt.Errorf("there is no aws_credentials_provider %q: there are %s, %s, %s and %s", c.Provider, Static, Container, Instance, WebIdentity)
 	case (c.Provider == "" || c.Provider == Static) && keys && (c.AccessKey.IsZero() || c.SecretKey.IsZero()):
 		return errors.New("access_key and secret_key belong together")
+	case c.Region.Endpoint() != "":
+		return validEndpoint(c.Region.Endpoint())
+	}
+	return nil
+}
+
+// validEndpoint refuses what is not the address of a store. It does not repeat
+// the text, which may hold a secret where nobody expects one.
+func validEndpoint(text string) error {
+	if !strings.Contains(text, "://") {
+		text = "https://" + text
+	}
+	u, err := NewURL(text).Parse()
+	switch {
+	case err != nil:
+		return fmt.Errorf("the second part of region: %w", err)
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return errors.New("the address in region cannot have user info, a query or a fragment")
 	}
 	return nil
 }

@@ -72,14 +72,24 @@ func (s *Source) identity() string {
 	return key + " "
 }
 
-// fetchFar asks an object store for the file of c.
-func (s *Source) fetchFar(ctx context.Context, c source.Candidate, w io.Writer) (a source.Attempt, err error) {
-	a.URL = s.location(c.Path)
+// fetchFar gets the file of c from an object store, within its time.
+func (s *Source) fetchFar(caller context.Context, c source.Candidate, w io.Writer) (source.Attempt, error) {
+	ctx := caller
 	if s.far.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.far.timeout)
+		ctx, cancel = context.WithTimeout(caller, s.far.timeout)
 		defer cancel()
 	}
+	a, err := s.ask(ctx, c, w)
+	if err != nil && ctx.Err() != nil && caller.Err() == nil {
+		err = fault.New(fault.Timeout, a.URL, "not finished within %v", s.far.timeout)
+	}
+	return a, err
+}
+
+// ask asks an object store for the file of c.
+func (s *Source) ask(ctx context.Context, c source.Candidate, w io.Writer) (a source.Attempt, err error) {
+	a.URL = s.location(c.Path)
 	if s.far.line != nil {
 		release, err := s.far.line(ctx)
 		if err != nil {

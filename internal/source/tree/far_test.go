@@ -295,7 +295,7 @@ func TestDownloadsFromAStoreAreBounded(t *testing.T) {
 	if got, _, err := get(t, s); got != "x" || err != nil || turns != 10 {
 		t.Errorf("%q, %v, %d", got, err, turns)
 	}
-	if _, _, err := get(t, s); fault.KindOf(err) != fault.Timeout {
+	if _, _, err := get(t, s); fault.KindOf(err) != fault.Timeout || !strings.Contains(err.Error(), "not finished within 20ms") {
 		t.Errorf("nobody left: %v", err)
 	}
 }
