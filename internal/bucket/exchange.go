@@ -48,33 +48,43 @@ func Busy(status int) bool {
 	return status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented
 }
 
+// miss is a try that failed.
+type miss struct {
+	error
+	again bool          // another one may do better
+	after time.Duration // not before, as the store says
+}
+
 // Do asks. The body of the answer fails with a *fault.Error, and ends with ctx.
 func (e *Exchange) Do(ctx context.Context) (*http.Response, error) {
 	for try := 1; ; try++ {
-		resp, failed, again, after := e.try(ctx)
+		resp, failed := e.try(ctx)
 		if failed == nil {
 			return resp, nil
 		}
-		if !again || try == maxTries || after > mostAsked {
-			return nil, failed
+		if !failed.again || try == maxTries || failed.after > mostAsked {
+			return nil, failed.error
 		}
-		if after == 0 {
-			after = rand.N(firstWait<<(try-1)) + 1
+		wait := failed.after
+		if wait == 0 {
+			wait = rand.N(firstWait<<(try-1)) + 1
 		}
 		select {
-		case <-time.After(after):
+		case <-time.After(wait):
 		case <-ctx.Done():
 			return nil, fault.New(fault.KindOf(ctx.Err()), e.Place, "%w", ctx.Err())
 		}
 	}
 }
 
-func (e *Exchange) try(ctx context.Context) (resp *http.Response, failed error, again bool, after time.Duration) {
+// try asks once.
+func (e *Exchange) try(ctx context.Context) (resp *http.Response, failed *miss) {
 	if err := ended(ctx); err != nil {
-		return nil, err, false, 0
+		return nil, &miss{error: err}
 	}
 	own, cancel := context.WithCancelCause(ctx)
-	b := &body{caller: ctx, own: own, cancel: cancel, place: e.Place, idle: e.Idle, timer: time.AfterFunc(time.Hour, func() { cancel(errIdle) })}
+	b := &body{caller: ctx, own: own, cancel: cancel, place: e.Place, idle: e.Idle}
+	b.timer = time.AfterFunc(time.Hour, func() { cancel(errIdle) })
 	b.timer.Stop()
 	defer func() {
 		if failed != nil {
@@ -83,34 +93,34 @@ func (e *Exchange) try(ctx context.Context) (resp *http.Response, failed error, 
 	}()
 	req, err := e.Request(own)
 	if err != nil {
-		return nil, err, false, 0
+		return nil, &miss{error: err}
 	}
 	req.Body, req.ContentLength = http.NoBody, int64(len(e.Body))
+	up := &upload{r: bytes.NewReader(e.Body), b: b}
 	if len(e.Body) > 0 {
-		up := &upload{r: bytes.NewReader(e.Body), b: b}
-		defer up.Close()
 		req.Body = up
 	}
 	b.await()
 	resp, err = e.Transport.RoundTrip(req.WithContext(own))
+	up.Close() // before the timer is stopped, which it may start
 	b.timer.Stop()
 	if err != nil {
-		return nil, b.broken(err), true, 0
+		return nil, &miss{error: b.broken(err), again: true}
 	}
 	b.in, resp.Body = resp.Body, b
 	if resp.StatusCode < 300 {
-		return resp, nil, false, 0
+		return resp, nil
 	}
 	text, err := io.ReadAll(io.LimitReader(b, maxAnswer))
 	b.Close()
 	if err != nil && ctx.Err() != nil {
-		return nil, err, false, 0
+		return nil, &miss{error: err}
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(text))
 	if f, again := e.Verdict(resp, text); f != nil {
-		return nil, f, again, retryAfter(resp)
+		return nil, &miss{f, again, retryAfter(resp)}
 	}
-	return resp, nil, false, 0
+	return resp, nil
 }
 
 // retryAfter reads the header of that name: seconds, or a date as measured by
