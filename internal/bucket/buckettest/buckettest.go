@@ -29,6 +29,7 @@ func Run(t *testing.T, open func(t *testing.T) bucket.Bucket) {
 		{"WhatWasPutIsRead", putGet},
 		{"RangesAreCutAtTheEnd", ranges},
 		{"PutReplaces", replace},
+		{"VersionsTellBlobsApart", versions},
 		{"IfAbsentKeepsWhatIsThere", ifAbsent},
 		{"IfAbsentOfManyOneWins", ifAbsentRace},
 		{"OpenReaderOutlivesReplacement", readerOutlives},
@@ -134,6 +135,27 @@ func replace(t *testing.T, b bucket.Bucket) {
 	put(t, b, "k", strings.Repeat("long", 1000))
 	put(t, b, "k", "short")
 	holds(t, b, "k", "short")
+}
+
+// versions holds for buckets that tell any.
+func versions(t *testing.T, b bucket.Bucket) {
+	seen := map[string]bool{}
+	for i, body := range []string{"first body", "another one"} {
+		put(t, b, "k", body)
+		stat, err := b.Stat(t.Context(), "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, whole := get(t, b, "k", 0, -1)
+		_, part := get(t, b, "k", 2, 3)
+		_, none := get(t, b, "k", 2, 0)
+		if whole.Version != stat.Version || part.Version != stat.Version || none.Version != stat.Version {
+			t.Errorf("versions of one blob: %q, %q, %q, %q", stat.Version, whole.Version, part.Version, none.Version)
+		}
+		if seen[stat.Version] = true; stat.Version != "" && len(seen) != i+1 {
+			t.Errorf("two blobs of one version: %v", seen)
+		}
+	}
 }
 
 func ifAbsent(t *testing.T, b bucket.Bucket) {
