@@ -49,14 +49,15 @@ func (g *image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []s
 		if s == nil || !g.together(s.addr, place) {
 			return dst
 		}
-		if g.unsized {
-			g.unitsAt(s.addr, func(u int) { g.look(&found, u, s.addr-g.bases[part], part*layersOfPart+layerFunc, false) })
-			if found.unit != nil {
-				return dst
-			}
-		}
 		g.unitsAt(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerLines, true) })
 		if found.unit == nil {
+			var named direct
+			if g.unsized {
+				g.unitsAt(s.addr, func(u int) { g.look(&named, u, s.addr-g.bases[part], part*layersOfPart+layerFunc, false) })
+			}
+			if named.unit != nil {
+				return dst
+			}
 			return append(dst, sym.Frame{Func: s.text(), Entry: s.addr - g.bases[part], Size: s.size})
 		}
 	}

@@ -56,6 +56,8 @@
 //     a line program, if a unit that says to have code there has one. A symbol
 //     without size reaches to the next one, to the next function that the file
 //     tells of in other ways, or to the end of what is loaded with it; one without size and type inside of another is a label and no symbol.
+//     In Mach-O no symbol has a size: one that starts in a function ends with it, if no row of a line
+//     program is there.
 //  3. else nothing: code in a line program alone has no name.
 //
 // A unit answers for the addresses that its root DIE says to have, and what it

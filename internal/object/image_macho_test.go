@@ -75,6 +75,26 @@ func TestEachImageOfAFatFileHasItsIdentityAndAnswers(t *testing.T) {
 	}
 }
 
+// Symbols of Mach-O have no size. Where the debug information says how long the
+// function is, what lies behind it has no name, unless a line program has it.
+func TestASymbolOfMachOEndsWithItsFunction(t *testing.T) {
+	p := oneFunction(modelC, fixture.ProgramFunc{Name: "f"})
+	for end, want := range map[uint64]map[uint64]string{
+		0x1140: {0x13f: "f /d/a.c:7 [100+40]", 0x140: "", 0x17f: "", 0x180: "next :0 [180+0]"},
+		0x1150: {0x13f: "f /d/a.c:7 [100+40]", 0x140: "global /d/a.c:7 [100+0]", 0x150: "", 0x180: "next :0 [180+0]"},
+	} {
+		p.Units[0].Sequences[0].End = end
+		image := machoImage(fixture.MachOX64, fixture.MachODSYM, uuidA, machoDebug(p)...).Bytes()
+		o := open(t, image)
+		wants(t, o, want)
+		agreeWithTable(t, o, "Mach-O")
+		for addr := range want { // the first question to a file is answered in another way
+			o := open(t, image)
+			wants(t, o, map[uint64]string{addr: want[addr]})
+		}
+	}
+}
+
 func TestADamagedImageCostsItself(t *testing.T) {
 	good := machoImage(fixture.MachOX64, fixture.MachODylib, uuidA)
 	bad := machoImage(fixture.MachOARM64, fixture.MachODylib, uuidB)
