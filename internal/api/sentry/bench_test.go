@@ -6,10 +6,12 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"symbolon/internal/api/sentry"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
+	"symbolon/internal/source"
 	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
 )
@@ -87,4 +89,26 @@ func BenchmarkRequest(b *testing.B) {
 		}
 	}
 	b.ReportMetric(5000*float64(b.N)/b.Elapsed().Seconds(), "frames/s")
+}
+
+// A small request through the front, as it is met most: 30 frames, and the
+// sources that it names.
+func BenchmarkSmall(b *testing.B) {
+	body := strings.NewReplacer(`"stacktraces":[`, `"sources":[{"id":"x","type":"http","url":"http://127.0.0.1:1/","layout":{"type":"symstore"}}],"stacktraces":[`).
+		Replace(stacks50())
+	head, rest, _ := strings.Cut(body, `{"frames":[`)
+	stack, _, _ := strings.Cut(rest, `]}`)
+	frames := strings.Split(stack, "},")[:30]
+	_, modules, _ := strings.Cut(body, `,"modules"`)
+	small := head + `{"frames":[` + strings.Join(frames, "},") + `}]}],"modules"` + modules
+	d := sentry.NewWith(sentry.Config{AllowRequestSources: true}, sentry.Deps{Now: time.Now, Log: quiet},
+		func(string, []source.Config) (sentry.Run, error) { return constantRun, nil })
+	defer d.Close()
+	f := front(d)
+	b.ReportAllocs()
+	for b.Loop() {
+		if w := do(f, "POST", "/symbolicate", small); w.Code != 200 || w.Body.Len() < 9000 {
+			b.Fatal(w.Code, w.Body)
+		}
+	}
 }
