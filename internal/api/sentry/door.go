@@ -185,7 +185,14 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 		d.stream(w, r, j, engine, q)
 		return
 	}
-	d.work.Go(func() { d.answer(j, engine, q, api.RequestID(r.Context())) })
+	work := func() { d.answer(j, engine, q, api.RequestID(r.Context())) }
+	if wait < longestJob {
+		d.work.Go(work)
+	} else {
+		d.work.Add(1) // nobody waits beside it: it needs no goroutine of its own
+		work()
+		d.work.Done()
+	}
 	d.posted(w, r, j, wait)
 }
 

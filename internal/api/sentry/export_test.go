@@ -63,3 +63,10 @@ func (d *Door) Held() (answers int, bytes int64) {
 	defer d.jobs.mu.Unlock()
 	return d.jobs.finished.Len(), d.jobs.held
 }
+
+// Running is how many jobs have a place.
+func (d *Door) Running() int {
+	d.jobs.mu.Lock()
+	defer d.jobs.mu.Unlock()
+	return d.jobs.running
+}

@@ -249,27 +249,38 @@ func TestHowJobsEnd(t *testing.T) {
 }
 
 func TestALeavingClientEndsNothing(t *testing.T) {
-	gate, ended := make(chan struct{}), make(chan error, 1)
+	gate, ended := make(chan struct{}), make(chan error, 10)
 	f, d := door(t, sentry.Config{MaxConcurrentRequests: 1}, sentry.Deps{}, func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
 		known, look, err := gated(gate)(ctx, req)
 		ended <- err
 		return known, look, err
 	})
-	ctx, leave := context.WithCancel(t.Context())
-	r := httptest.NewRequestWithContext(ctx, "POST", "/symbolicate", strings.NewReader(`{}`))
-	r.Header.Set("Content-Type", "application/json")
-	time.AfterFunc(20*time.Millisecond, leave)
-	func() {
-		defer func() { _ = recover() }() // as a server does when there is nobody to answer
-		f.ServeHTTP(httptest.NewRecorder(), r)
-	}()
-	if w := do(f, "POST", "/symbolicate", `{}`); w.Code != 503 {
-		t.Errorf("the work has ended: %d", w.Code)
+	for _, query := range []string{"", "?timeout=60"} {
+		ctx, leave := context.WithCancel(t.Context())
+		r := httptest.NewRequestWithContext(ctx, "POST", "/symbolicate"+query, strings.NewReader(`{}`))
+		r.Header.Set("Content-Type", "application/json")
+		time.AfterFunc(20*time.Millisecond, leave)
+		left := make(chan struct{})
+		go func() {
+			defer close(left)
+			defer func() { _ = recover() }() // as a server does when there is nobody to answer
+			f.ServeHTTP(httptest.NewRecorder(), r)
+		}()
+		<-ctx.Done()
+		if query != "" {
+			<-left
+		}
+		if w := do(f, "POST", "/symbolicate", `{}`); w.Code != 503 {
+			t.Errorf("%q: the work has ended: %d", query, w.Code)
+		}
+		gate <- struct{}{}
+		if err := <-ended; err != nil {
+			t.Errorf("%q: the work was cancelled: %v", query, err)
+		}
+		<-left
+		await(t, "its place", func() bool { return d.Running() == 0 })
 	}
 	close(gate)
-	if err := <-ended; err != nil {
-		t.Errorf("the work was cancelled: %v", err)
-	}
 	await(t, "its place", func() bool { return do(f, "POST", "/symbolicate", `{}`).Code == 200 })
 	if answers, _ := d.Held(); answers != 0 {
 		t.Errorf("%d answers are kept for nobody", answers)
