@@ -77,8 +77,8 @@ func secretKeys(t *testing.T) (keys []config.Key) {
 func planted(k config.Key, text string) string {
 	beside := map[string]string{
 		"access.clients[].token": "scopes: [a], ",
-		"sources[].url":         "id: a, type: http, ",
-		"sources[].headers":     "id: a, type: http, url: 'http://127.0.0.1:1/', ",
+		"sources[].url":          "id: a, type: http, ",
+		"sources[].headers":      "id: a, type: http, url: 'http://127.0.0.1:1/', ",
 
 		"sources[].access_key":    "id: a, type: s3, bucket: b, secret_key: x, ",
 		"sources[].secret_key":    "id: a, type: s3, bucket: b, access_key: x, ",

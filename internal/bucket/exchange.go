@@ -218,7 +218,7 @@ func (b *body) broken(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fault.New(fault.Transport, b.place, "the connection ended before the blob did: %w", io.ErrUnexpectedEOF)
 	}
-	return fault.New(fault.Transport, b.place, "connection failed: %s", innermost(err))
+	return fault.New(fault.Transport, b.place, "%s", innermost(err))
 }
 
 // Bytes asks for an answer that is short.

@@ -27,10 +27,12 @@ type Deps struct {
 	// Fetch gets a source file from an address that debug information names.
 	Fetch func(ctx context.Context, url string, headers map[string]bin.Secret, verify bool) ([]byte, error)
 	// File is a file of a module of this kind, of the configured sources.
-	File  func(ctx context.Context, m ident.Module, kind string) (File, error)
-	Store Store // nil: this node is alone
-	Now   func() time.Time
-	Log   *slog.Logger
+	File func(ctx context.Context, m ident.Module, kind string) (File, error)
+	// Patience is how long a download may take.
+	Patience time.Duration
+	Store    Store // nil: this node is alone
+	Now      func() time.Time
+	Log      *slog.Logger
 }
 
 // run has a question answered by an engine.

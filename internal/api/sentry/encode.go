@@ -4,6 +4,7 @@ import (
 	"io"
 	"strconv"
 	"sync"
+	"time"
 
 	"symbolon/internal/api"
 	"symbolon/internal/sym"
@@ -31,6 +32,7 @@ type encoder struct {
 	known    []symbolicate.Module
 	names    *names
 	excerpts *excerpts
+	patience time.Duration // how long a download may take
 	to       io.Writer
 	buf      []byte
 	txt      []byte // a string on its way

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"time"
 
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
@@ -132,7 +133,7 @@ type candidate struct {
 func (e *encoder) candidates(m int32) {
 	known := &e.known[m]
 	all := candidatesOf(nil, known.Trail())
-	chosen(all, known)
+	e.chosen(all, known)
 	all = candidatesOf(all, known.SourceTrail())
 	for _, l := range e.excerpts.order {
 		if l.asked && slices.Contains(l.modules, m) {
@@ -166,7 +167,7 @@ func candidatesOf(out []candidate, tried []locate.Tried) []candidate {
 
 // chosen says of the file that was to answer what it came to. Where none could
 // be chosen since they are damaged, it is the first of them.
-func chosen(all []candidate, known *symbolicate.Module) {
+func (e *encoder) chosen(all []candidate, known *symbolicate.Module) {
 	at := slices.IndexFunc(known.Trail(), func(t locate.Tried) bool { return t.Chosen })
 	if known.Found {
 		if at >= 0 {
@@ -181,14 +182,15 @@ func chosen(all []candidate, known *symbolicate.Module) {
 	if at < 0 {
 		return
 	}
-	all[at].debug, all[at].why = verdict(why)
+	all[at].debug, all[at].why = e.verdict(why)
 	if all[at].debug == "notfound" || all[at].debug == "noperm" {
 		all[at].debug = "error"
 	}
 }
 
-// verdict is what a failure is called, and what is said about it.
-func verdict(f *fault.Error) (status, details string) {
+// verdict is what a failure is called, and what is said about it. Of what took
+// too long clients are told how long a download may take.
+func (e *encoder) verdict(f *fault.Error) (status, details string) {
 	if f == nil {
 		return "ok", ""
 	}
@@ -200,7 +202,7 @@ func verdict(f *fault.Error) (status, details string) {
 	case fault.Denied:
 		return "noperm", f.Detail
 	case fault.Timeout:
-		return "error", "download timed out: " + f.Detail
+		return "error", "download timed out after " + shortTime(e.patience)
 	case fault.Unsupported:
 		return "error", "unsupported: " + f.Detail
 	case fault.Transport:
@@ -213,11 +215,26 @@ func verdict(f *fault.Error) (status, details string) {
 	return "error", "internal error"
 }
 
+// shortTime writes a time in the unit that it has at least one of, without
+// minutes: 300s, 1.5s, 200ms.
+func shortTime(d time.Duration) string {
+	unit, name := time.Second, "s"
+	switch {
+	case d < time.Microsecond:
+		unit, name = time.Nanosecond, "ns"
+	case d < time.Millisecond:
+		unit, name = time.Microsecond, "µs"
+	case d < time.Second:
+		unit, name = time.Millisecond, "ms"
+	}
+	return strconv.FormatFloat(float64(d)/float64(unit), 'f', -1, 64) + name
+}
+
 func (e *encoder) candidate(c *candidate) {
 	e.raw(`{"source":`)
 	e.buf = appendQuoted(e.buf, c.source)
 	e.member("location", c.location)
-	status, details := verdict(c.fault)
+	status, details := e.verdict(c.fault)
 	e.raw(`,"download":{"status":"`)
 	e.raw(status)
 	e.raw(`"`)

@@ -3,6 +3,7 @@ package sentry
 import (
 	"context"
 	"io"
+	"time"
 
 	"symbolon/internal/source"
 	"symbolon/internal/symbolicate"
@@ -52,7 +53,7 @@ func Encode(body io.Reader, run Run, to io.Writer) error {
 		return err
 	}
 	defer look.Release()
-	e := &encoder{question: q, lookups: look, req: req, known: known, names: &testNames, to: to, excerpts: &excerpts{}}
+	e := &encoder{question: q, lookups: look, req: req, known: known, names: &testNames, to: to, excerpts: &excerpts{}, patience: 5 * time.Minute}
 	e.answer()
 	return e.err
 }

@@ -105,6 +105,7 @@ func (l *lookup) Release() {}
 
 // door is a door over an engine, behind a front.
 func door(t *testing.T, cfg sentry.Config, deps sentry.Deps, run sentry.Run) (*api.Front, *sentry.Door) {
+	deps.Patience = 90 * time.Second
 	t.Helper()
 	deps.Now, deps.Log = time.Now, quiet
 	d := sentry.NewWith(cfg, deps, func(string, []source.Config) (sentry.Run, error) { return run, nil })

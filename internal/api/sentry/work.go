@@ -55,7 +55,7 @@ func (d *Door) encode(ctx context.Context, j *job, engine run, q *question, requ
 		return brief(`{"status":"internal_error"}`), look // which nobody reads
 	}
 	a = newAnswer()
-	e := &encoder{question: q, lookups: look, req: req, known: known, names: &d.names, to: &timed{ctx, a}}
+	e := &encoder{question: q, lookups: look, req: req, known: known, names: &d.names, to: &timed{ctx, a}, patience: d.deps.Patience}
 	e.excerpts = d.gather(ctx, q, req, known, look)
 	e.answer()
 	a.end()
@@ -123,7 +123,7 @@ func (d *Door) stream(w http.ResponseWriter, r *http.Request, j *job, engine run
 	ctx, cancel := context.WithTimeout(r.Context(), longestJob)
 	defer cancel()
 	w.Header().Set("Content-Type", linesType)
-	e := &encoder{question: q, req: q.ask(), names: &d.names, to: &timed{ctx, w}}
+	e := &encoder{question: q, req: q.ask(), names: &d.names, to: &timed{ctx, w}, patience: d.deps.Patience}
 	err := d.writeLines(ctx, w, engine, e)
 	if r.Context().Err() != nil {
 		return
