@@ -1,11 +1,16 @@
 package main
 
 import (
+	"slices"
 	"sync"
 
+	"symbolon/internal/api/sentry"
 	"symbolon/internal/source"
 	"symbolon/internal/symbolicate"
 )
+
+// globalScope is the scope of requests that name none, in the words of Sentry.
+const globalScope = "global"
 
 // maxGuests is how many sources that requests named are kept open. They are
 // small; what they share is with the client.
@@ -18,19 +23,26 @@ type guests struct {
 	open map[string]source.Source // by their configuration
 }
 
-// engine is an engine for a scope: over the sources that a request names, or if
-// it names none over those of the configuration.
-func (n *node) engineFor(scope string, named []source.Config) (*symbolicate.Engine, error) {
+// engineFor is an engine over the sources that a request names, or if it names
+// none over those of the configuration.
+func (n *node) engineFor(a sentry.Asking) (*symbolicate.Engine, error) {
 	sources := n.configured
-	if named != nil {
-		sources = make([]source.Source, 0, len(named))
-		for _, c := range named {
+	if a.Only != nil {
+		sources = slices.DeleteFunc(slices.Clone(sources), func(s source.Source) bool { return !slices.Contains(a.Only, s.ID()) })
+	}
+	if a.Named != nil {
+		sources = make([]source.Source, 0, len(a.Named))
+		for _, c := range a.Named {
 			s, err := n.guests.source(c)
 			if err != nil {
 				return nil, err
 			}
 			sources = append(sources, s)
 		}
+	}
+	scope := a.Scope
+	if scope == globalScope {
+		scope = "" // that of all who name none
 	}
 	return n.engine.With(n.tables.With(n.locator.With(scope, sources))), nil
 }

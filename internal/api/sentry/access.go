@@ -13,13 +13,16 @@ import (
 
 // admit says whether the sources that a request names may be used. The folders
 // among them are replaced by those that they lead to.
-func (d *Door) admit(q *question) error {
+func (d *Door) admit(q *question, who client) error {
 	if !q.hasSources {
 		return nil
 	}
 	if !d.cfg.AllowRequestSources {
 		return &refusal{http.StatusForbidden,
 			"this server takes no sources from requests: leave them out, or have sentry.allow_request_sources set in its configuration"}
+	}
+	if !who.mayName() {
+		return &refusal{http.StatusForbidden, "the requests of this token may name no sources"}
 	}
 	for i := range q.sources {
 		s := &q.sources[i]

@@ -15,7 +15,6 @@ import (
 	"symbolon/internal/api/sentry"
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
-	"symbolon/internal/source"
 	"symbolon/internal/sym"
 )
 
@@ -47,8 +46,8 @@ func TestFoldersOfRequestsAreBelowTheRoot(t *testing.T) {
 	var opened string
 	for _, root := range []string{root, filepath.Join(dir, "alias"), ""} {
 		d := sentry.NewWith(sentry.Config{AllowRequestSources: true, RequestFilesystemRoot: root}, sentry.Deps{Now: time.Now, Log: quiet},
-			func(_ string, sources []source.Config) (sentry.Run, error) {
-				opened = sources[0].Path
+			func(a sentry.Asking) (sentry.Run, error) {
+				opened = a.Named[0].Path
 				return demo().run, nil
 			})
 		f := front(d)
@@ -78,12 +77,12 @@ func TestFoldersOfRequestsAreBelowTheRoot(t *testing.T) {
 func TestSourcesAndScopesReachTheEngine(t *testing.T) {
 	var got string
 	d := sentry.NewWith(sentry.Config{AllowRequestSources: true}, sentry.Deps{Now: time.Now, Log: quiet},
-		func(scope string, sources []source.Config) (sentry.Run, error) {
-			got = fmt.Sprintf("%s %d %v", scope, len(sources), sources == nil)
-			for _, s := range sources {
+		func(a sentry.Asking) (sentry.Run, error) {
+			got = fmt.Sprintf("%s %d %v", a.Scope, len(a.Named), a.Named == nil)
+			for _, s := range a.Named {
 				got += " " + s.ID + " " + s.Headers["a"].Reveal() + " " + fmt.Sprint(len(s.Headers))
 			}
-			if scope == "broken" {
+			if a.Scope == "broken" {
 				return nil, fault.New(fault.Internal, "", "odd")
 			}
 			return demo().run, nil

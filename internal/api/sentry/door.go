@@ -21,9 +21,9 @@ import (
 
 // Deps are the parts that a door works with.
 type Deps struct {
-	// Engine is the one that asks these sources for a scope; without any, those
-	// of the configuration.
-	Engine func(scope string, sources []source.Config) (*symbolicate.Engine, error)
+	Access *api.Access // who may use the door; nil: everybody
+	// Engine is the one that asks sources for a scope.
+	Engine func(Asking) (*symbolicate.Engine, error)
 	// Fetch gets a source file from an address that debug information names.
 	Fetch func(ctx context.Context, url string, headers map[string]bin.Secret, verify bool) ([]byte, error)
 	// File is a file of a module of this kind, of the configured sources.
@@ -35,6 +35,13 @@ type Deps struct {
 	Log      *slog.Logger
 }
 
+// Asking says which sources are asked, for whom.
+type Asking struct {
+	Scope string
+	Named []source.Config // those that the request names; nil: those of the configuration
+	Only  []string        // ids of those of the configuration; nil: all
+}
+
 // run has a question answered by an engine.
 type run func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, lookups, error)
 
@@ -42,7 +49,7 @@ type run func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Modu
 type Door struct {
 	cfg    Config
 	deps   Deps
-	engine func(scope string, sources []source.Config) (run, error)
+	engine func(Asking) (run, error)
 	jobs   *jobs
 	names  names
 	ctx    context.Context // of the jobs
@@ -55,8 +62,8 @@ func New(cfg Config, deps Deps) *Door {
 	cfg = cfg.Defaults()
 	d := &Door{cfg: cfg, deps: deps, jobs: newJobs(cfg, deps.Now)}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
-	d.engine = func(scope string, sources []source.Config) (run, error) {
-		e, err := deps.Engine(scope, sources)
+	d.engine = func(a Asking) (run, error) {
+		e, err := deps.Engine(a)
 		if err != nil {
 			return nil, err
 		}
@@ -149,6 +156,10 @@ func waitOf(query url.Values) (wait time.Duration, refused *refusal) {
 }
 
 func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
+	who, ok := d.known(w, r)
+	if !ok {
+		return
+	}
 	query := r.URL.Query()
 	wait, refused := waitOf(query)
 	if refused == nil && !isJSON(r.Header.Get("Content-Type")) {
@@ -158,20 +169,24 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, refused.status, refused.detail)
 		return
 	}
-	q, err := decode(r.Body, d.cfg)
+	scope, err := who.scope(query.Get("scope"))
+	var q *question
 	if err == nil {
-		err = d.admit(q)
+		q, err = decode(r.Body, d.cfg)
+	}
+	if err == nil {
+		err = d.admit(q, who)
 	}
 	if err != nil {
 		status, title := explain(err)
 		fail(w, r, status, title)
 		return
 	}
-	scope := query.Get("scope")
-	if scope == "" {
-		scope = globalScope
+	asking := Asking{Scope: scope, Only: who.sources()}
+	if q.hasSources {
+		asking.Named = append([]source.Config{}, q.sources...)
 	}
-	engine, err := d.engine(scope, q.sources)
+	engine, err := d.engine(asking)
 	if err != nil {
 		d.deps.Log.Error("the sources of a request cannot be used", "request_id", api.RequestID(r.Context()), "error", err)
 		fail(w, r, api.Status(err), "")
@@ -233,6 +248,10 @@ func (d *Door) posted(w http.ResponseWriter, r *http.Request, j *job, wait time.
 
 // poll answers for a request that was sent before.
 func (d *Door) poll(w http.ResponseWriter, r *http.Request) {
+	who, ok := d.known(w, r)
+	if !ok {
+		return
+	}
 	wait, refused := waitOf(r.URL.Query())
 	if refused != nil {
 		fail(w, r, refused.status, refused.detail)
@@ -244,8 +263,12 @@ func (d *Door) poll(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	j := d.jobs.find(id)
-	if j == nil {
-		d.elsewhere(w, r, id, wait)
+	switch {
+	case j == nil:
+		d.elsewhere(w, r, who, id, wait)
+		return
+	case !who.sees(j.scope):
+		w.WriteHeader(http.StatusNotFound)
 		return
 	}
 	j.wait(r.Context(), wait)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"time"
 
-	"symbolon/internal/source"
 	"symbolon/internal/symbolicate"
 )
 
@@ -16,10 +15,10 @@ type Lookups = lookups
 type Run = func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, Lookups, error)
 
 // NewWith makes a door over the engines of a test.
-func NewWith(cfg Config, deps Deps, engine func(scope string, sources []source.Config) (Run, error)) *Door {
+func NewWith(cfg Config, deps Deps, engine func(Asking) (Run, error)) *Door {
 	d := New(cfg, deps)
-	d.engine = func(scope string, sources []source.Config) (run, error) {
-		r, err := engine(scope, sources)
+	d.engine = func(a Asking) (run, error) {
+		r, err := engine(a)
 		return r, err
 	}
 	return d

@@ -15,7 +15,6 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
-	"symbolon/internal/source"
 	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
 	"symbolon/internal/table"
@@ -105,10 +104,9 @@ func (l *lookup) Release() {}
 
 // door is a door over an engine, behind a front.
 func door(t *testing.T, cfg sentry.Config, deps sentry.Deps, run sentry.Run) (*api.Front, *sentry.Door) {
-	deps.Patience = 90 * time.Second
 	t.Helper()
-	deps.Now, deps.Log = time.Now, quiet
-	d := sentry.NewWith(cfg, deps, func(string, []source.Config) (sentry.Run, error) { return run, nil })
+	deps.Now, deps.Log, deps.Patience = time.Now, quiet, 90*time.Second
+	d := sentry.NewWith(cfg, deps, func(sentry.Asking) (sentry.Run, error) { return run, nil })
 	t.Cleanup(d.Close)
 	return front(d), d
 }

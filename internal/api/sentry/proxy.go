@@ -22,6 +22,9 @@ type File interface {
 // proxy serves the files of the configured sources in the layout of symbol
 // servers, whatever the layout of the source is.
 func (d *Door) proxy(w http.ResponseWriter, r *http.Request) {
+	if _, ok := d.known(w, r); !ok {
+		return
+	}
 	m, kind := asked(r.PathValue("rest"))
 	if kind == "" || d.cfg.DisableProxy {
 		api.FailBare(w, r, http.StatusNotFound, "")

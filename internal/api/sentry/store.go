@@ -1,6 +1,7 @@
 package sentry
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"strconv"
@@ -17,8 +18,9 @@ type Store interface {
 	Get(ctx context.Context, id string) ([]byte, error)
 }
 
-// An entry of the store begins with what it is. Behind isPending stands when
-// the work began, in seconds; behind isAnswer the packed answer.
+// An entry of the store begins with its scope and a line break, and then with
+// what it is. Behind isPending stands when the work began, in seconds; behind
+// isAnswer the packed answer.
 const (
 	isPending = 'p'
 	isAnswer  = 'a'
@@ -50,15 +52,26 @@ func (d *Door) announce(j *job) {
 func (d *Door) put(j *job, entry []byte, life time.Duration) (ok bool) {
 	ctx, cancel := context.WithTimeout(d.ctx, storeTime)
 	defer cancel()
-	err := d.deps.Store.Put(ctx, j.id, entry, life)
+	err := d.deps.Store.Put(ctx, j.id, append([]byte(strconv.Quote(j.scope)+"\n"), entry...), life)
 	if err != nil {
 		d.deps.Log.Warn("the other nodes do not learn of a request", "id", j.id, "error", err)
 	}
 	return err == nil
 }
 
+// entryFor is what an entry has behind its scope; nothing if that is none of the
+// client's.
+func entryFor(who client, entry []byte) []byte {
+	line, rest, _ := bytes.Cut(entry, []byte("\n"))
+	scope, err := strconv.Unquote(string(line))
+	if err != nil || !who.sees(scope) {
+		return nil
+	}
+	return rest
+}
+
 // elsewhere answers for a job that is not one of this node.
-func (d *Door) elsewhere(w http.ResponseWriter, r *http.Request, id string, wait time.Duration) {
+func (d *Door) elsewhere(w http.ResponseWriter, r *http.Request, who client, id string, wait time.Duration) {
 	if d.deps.Store == nil {
 		w.WriteHeader(http.StatusNotFound)
 		return
@@ -68,6 +81,7 @@ func (d *Door) elsewhere(w http.ResponseWriter, r *http.Request, id string, wait
 		ctx, cancel := context.WithTimeout(r.Context(), storeTime)
 		entry, err := d.deps.Store.Get(ctx, id)
 		cancel()
+		entry = entryFor(who, entry)
 		switch {
 		case r.Context().Err() != nil:
 			return
