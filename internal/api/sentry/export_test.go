@@ -70,3 +70,22 @@ func (d *Door) Running() int {
 	defer d.jobs.mu.Unlock()
 	return d.jobs.running
 }
+
+// Readable is what a fresh memory of names says to each of some, and how much
+// of them it holds.
+func Readable(raw []string) (texts []string, held int) {
+	n := &names{}
+	for _, r := range raw {
+		text, mangled := n.readable([]byte(r))
+		if !mangled {
+			text = "="
+		}
+		texts = append(texts, text)
+	}
+	for _, m := range []map[string]string{n.now, n.old} {
+		for raw, text := range m {
+			held += len(raw) + len(text) + nameCost
+		}
+	}
+	return texts, held
+}

@@ -301,9 +301,13 @@ type shelf struct {
 	mu      sync.Mutex
 	entries map[string][]byte
 	broken  bool
+	slow    time.Duration // for what is pending
 }
 
 func (s *shelf) Put(_ context.Context, id string, b []byte, _ time.Duration) error {
+	if b[0] == 'p' {
+		time.Sleep(s.slow)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.broken {
@@ -463,4 +467,18 @@ func (s *slow) Addr(i int) (uint64, bool) {
 		<-s.gate
 	}
 	return s.Lookups.Addr(i)
+}
+
+// A store that is slow to take what is pending must have the answer in the end.
+func TestTheLastWordIsTheAnswer(t *testing.T) {
+	gate := make(chan struct{})
+	store := &shelf{entries: map[string][]byte{}, slow: 200 * time.Millisecond}
+	f, d := door(t, sentry.Config{}, sentry.Deps{Store: store}, gated(gate))
+	id := submit(t, f, "").ID
+	close(gate)
+	await(t, "the answer", func() bool { answers, _ := d.Held(); return answers == 1 })
+	time.Sleep(300 * time.Millisecond)
+	if entry, err := store.Get(t.Context(), id); err != nil || entry[0] != 'a' {
+		t.Errorf("the store has %q, %v", entry, err)
+	}
 }

@@ -1,0 +1,33 @@
+package sentry_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"symbolon/internal/api/sentry"
+)
+
+func TestNamesAreMadeReadableOnce(t *testing.T) {
+	long := "_ZN1a" + strings.Repeat("3abc", 2000) + "Ev"
+	got, held := sentry.Readable([]string{"_ZN1a1fEi", "main", "", "_ZN1a1fEi", "_ZN1a1gIiEEiT_", "?pub@harbor@@YAHH@Z", long, "main"})
+	want := []string{"a::f(int)", "=", "=", "a::f(int)", "a::g<int>(int)", "harbor::pub(int)", got[6], "="}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if held < 5*64 || held > 1000 { // five names, and not the long one
+		t.Errorf("it holds %d bytes", held)
+	}
+}
+
+func TestTheMemoryOfNamesHasABound(t *testing.T) {
+	var raw []string
+	for i := range 200_000 {
+		raw = append(raw, fmt.Sprintf("_ZN3foo%dbar%07dEi", 10, i))
+	}
+	got, held := sentry.Readable(raw)
+	if held < 5<<20 || held > 11<<20 || got[199_999] != "foo::bar0199999(int)" {
+		t.Errorf("it holds %d bytes; the last name is %s", held, got[199_999])
+	}
+}
