@@ -30,6 +30,7 @@ func commands() []*command {
 	list := []*command{
 		serveCommand(), resolveCommand(), inspectCommand(), tableCommand(), symCommand(), cfiCommand(), bundleCommand(), demangleCommand(),
 		explainCommand(), prefetchCommand(), cacheCommand(), configCommand(), versionCommand(),
+		runCommand(), cleanupCommand(), healthcheckCommand(),
 	}
 	return append(list, completionCommand(list))
 }

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"symbolon/internal/cache"
+	"symbolon/internal/cache/disk"
+)
+
+// The commands that Symbolicator has, for those who come from there.
+
+// peerFlags are the flags of Symbolicator's commands.
+func peerFlags(conf *configFlags, fs *flag.FlagSet) {
+	fs.StringVar(&conf.symbolicator, "config", "", "read the configuration `FILE` of Symbolicator")
+	fs.StringVar(&conf.symbolicator, "c", "", "the same as --config `FILE`")
+	fs.StringVar(&conf.data, "data", "", "data directory `DIR` (default: cache_dir of the file, else symbolon in the user's cache directory)")
+	fs.Var(&conf.sets, "set", "set a key of the configuration, `KEY=VALUE`; may be given several times")
+}
+
+func runCommand() *command {
+	var conf configFlags
+	return &command{
+		name:  "run",
+		short: "Serve with a configuration of Symbolicator",
+		long: `As "symbolon serve --symbolicator-config FILE": what the keys of that file mean
+here is told at the start for those that mean something else or nothing.`,
+		flags: func(fs *flag.FlagSet) { peerFlags(&conf, fs) },
+		run: func(ctx context.Context, e *env, args []string) error {
+			if len(args) > 0 {
+				return &usageError{text: fmt.Sprintf("unexpected argument %q", args[0])}
+			}
+			return serve(ctx, e, &conf, false)
+		},
+	}
+}
+
+// repeat is the value of --repeat, which may be left out.
+type repeat struct{ every time.Duration }
+
+func (r *repeat) IsBoolFlag() bool { return true }
+
+func (r *repeat) String() string { return "" }
+
+func (r *repeat) Set(text string) error {
+	if text == "true" {
+		r.every = time.Hour
+		return nil
+	}
+	every, err := time.ParseDuration(text)
+	if err != nil || every < time.Second {
+		return errors.New("wanted is a duration of at least 1s, such as 15m")
+	}
+	r.every = every
+	return nil
+}
+
+func cleanupCommand() *command {
+	var conf configFlags
+	var dry bool
+	var again repeat
+	return &command{
+		name:  "cleanup",
+		short: "Remove what is too old from the cache",
+		long: `A server does this by itself, all the time, and keeps the cache within its bytes
+too. The command is for caches that no server uses at the moment.`,
+		flags: func(fs *flag.FlagSet) {
+			peerFlags(&conf, fs)
+			fs.BoolVar(&dry, "dry-run", false, "only tell what would be removed")
+			fs.Var(&again, "repeat", "do it again and again, every hour or every `DURATION`: --repeat=15m")
+		},
+		run: func(ctx context.Context, e *env, _ []string) error {
+			for {
+				if err := cleanup(ctx, e, &conf, dry); err != nil || again.every == 0 {
+					return err
+				}
+				select {
+				case <-time.After(again.every):
+				case <-ctx.Done():
+					return nil
+				}
+			}
+		},
+	}
+}
+
+// cleanup removes what nobody has used for the time that its kind is kept.
+func cleanup(ctx context.Context, e *env, conf *configFlags, dry bool) error {
+	cfg, log, err := conf.load(e)
+	if err != nil {
+		return err
+	}
+	data, err := dataDir(cfg.Data)
+	if err != nil {
+		return err
+	}
+	if r := dialControl(ctx, data); r != nil {
+		r.close()
+		say(e.stdout, "a server runs on %s and keeps it clean\n", data)
+		return nil
+	}
+	open := cfg.Cache.Disk
+	if dry { // opening removes what is too old
+		open.ObjectsIdle, open.MetaIdle, open.SymcacheIdle, open.CficacheIdle = -1, -1, -1, -1
+	}
+	store, err := disk.Open(open, data, time.Now, log)
+	if err != nil {
+		return err
+	}
+	limits := cfg.Cache.Disk.Defaults()
+	count, bytes := int64(0), int64(0)
+	for kind, idle := range map[cache.Kind]time.Duration{
+		cache.Objects: limits.ObjectsIdle, cache.Meta: limits.MetaIdle, cache.Symcache: limits.SymcacheIdle, cache.Cficache: limits.CficacheIdle,
+	} {
+		switch {
+		case idle < 0:
+		case dry:
+			store.List(func(x disk.Entry) bool {
+				if x.Kind == kind && x.Fault == nil && time.Since(x.Used) >= idle {
+					count, bytes = count+1, bytes+x.Size
+				}
+				return true
+			})
+		default:
+			n, size := store.Purge(disk.Filter{Kind: kind, Idle: idle})
+			count, bytes = count+n, bytes+size
+		}
+	}
+	words := "removed"
+	if dry {
+		words = "would remove"
+	}
+	say(e.stdout, "%s %d entries, %d bytes\n", words, count, bytes)
+	return store.Close()
+}
+
+func healthcheckCommand() *command {
+	var conf configFlags
+	var addr string
+	var seconds int
+	return &command{
+		name:  "healthcheck",
+		short: "Ask a running server whether it is well",
+		long:  `Prints OK, or prints ERROR with the reason and ends with status 1.`,
+		flags: func(fs *flag.FlagSet) {
+			peerFlags(&conf, fs)
+			fs.StringVar(&addr, "addr", "", "`HOST:PORT` of the server (default: that of the configuration)")
+			fs.StringVar(&addr, "a", "", "the same as --addr `HOST:PORT`")
+			fs.IntVar(&seconds, "timeout", 30, "`SECONDS` to wait")
+		},
+		run: func(ctx context.Context, e *env, _ []string) error {
+			if addr == "" {
+				cfg, _, err := conf.read(e)
+				if err != nil {
+					return err
+				}
+				addr = cfg.HTTP.Defaults().Listen
+			}
+			ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
+			defer cancel()
+			if err := wellAt(ctx, addr); err != nil {
+				say(e.stdout, "ERROR\n")
+				return err
+			}
+			say(e.stdout, "OK\n")
+			return nil
+		},
+	}
+}
+
+// wellAt asks the server at an address, where an address for all of the machine
+// is this machine.
+func wellAt(ctx context.Context, addr string) error {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("%s is no HOST:PORT", strconv.Quote(addr))
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/healthcheck", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	_, _ = io.CopyN(io.Discard, resp.Body, 1<<10) // only the status counts
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the server answers %s", resp.Status)
+	}
+	return nil
+}
