@@ -98,6 +98,7 @@ func everyQuestion(t *testing.T, o *object.Object, what string, size int) {
 	}
 	o.Needs()
 	o.Origin(`c:\src\one.cc`)
+	o.SourceByPath("/d/a.c")
 	if once, twice := o.Info(), o.Info(); once.BadRecords != twice.BadRecords {
 		t.Errorf("%s: %d problems, then %d", what, once.BadRecords, twice.BadRecords)
 	}

@@ -41,7 +41,9 @@ func FuzzFrame(f *testing.F) {
 		var m dwarf.FrameMachine
 		var dst []byte
 		rows := 0
+		has, found := s.HasFDE(func(uint64) bool { return true }), false
 		s.Each(func(f *dwarf.FDE) bool {
+			found = true
 			at := f.Start
 			err := f.Rows(&m, func(r *dwarf.FrameRow) bool {
 				if rows++; r.Start != at || r.End <= at || r.End > f.Start+f.Size || len(r.Regs) > 192 {
@@ -71,6 +73,9 @@ func FuzzFrame(f *testing.F) {
 		})
 		if rows > len(b) {
 			t.Fatalf("%d rows of %d bytes", rows, len(b))
+		}
+		if has && !found {
+			t.Fatal("there is none of the FDEs that there are")
 		}
 	})
 }

@@ -32,6 +32,7 @@ func FuzzLine(f *testing.F) {
 		opt := dwarf.RunOptions{Columns: flags&1 != 0, Relocatable: flags&2 != 0}
 		var p dwarf.Program
 		var out dwarf.Lines
+		s.HasSources()
 		for off := uint64(0); off < uint64(len(b)); off += p.Size {
 			out.Reset()
 			_ = p.Read(s, off)
