@@ -1,0 +1,127 @@
+package config
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// Every key of ours that one of Symbolicator's leads to is there.
+func TestKeysOfSymbolicatorLeadSomewhere(t *testing.T) {
+	known := map[string]bool{}
+	for _, k := range Keys(Config{}) {
+		known[k.Path] = true
+	}
+	for theirs, m := range symbolicator {
+		if len(m.keys) == 0 && m.why == "" {
+			t.Errorf("%s leads nowhere and does not say why", theirs)
+		}
+		for _, ours := range m.keys {
+			if !known[ours] {
+				t.Errorf("%s leads to %s, which is no key", theirs, ours)
+			}
+		}
+	}
+}
+
+const theirs = `
+bind: "127.0.0.1:3022"
+cache_dir: /var/cache/x
+logging: {level: trace, format: simplified, enable_backtraces: true}
+metrics: {statsd: "127.0.0.1:8125"}
+sentry_dsn: ${DSN}
+symstore_proxy: false
+connect_to_reserved_ips: true
+max_concurrent_requests: null
+max_download_timeout: 1h 30m
+max_download_size: 40000
+deny_list_enabled: false
+symbolicate_body_max_bytes: 10240
+caches:
+  downloaded: {max_unused_for: 2 days, retry_misses_after: 5min, retry_misses_after_public: null}
+  derived: {max_unused_for: 1w, retry_misses_after: 1h}
+  in_memory: {object_meta_capacity: 5}
+sources:
+  - id: a
+    type: http
+    url: https://${HOST}/x
+    oddity: 1
+    layout: {type: symstore, casing: uppercase}
+    filters: {filetypes: [pdb, pe], new_filter: 3}
+    is_public: true
+brand_new: {key: 1}
+`
+
+func TestAConfigurationOfSymbolicatorIsReadAsItIs(t *testing.T) {
+	c, loaded, err := Read(Options{
+		Symbolicator: []byte(theirs), SymbolicatorFile: "theirs.yml", Environ: []string{"HOST=symbols.test", "DSN=x"},
+		Sets: []string{"data=/elsewhere"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ok := range map[string]bool{
+		"bind":                 c.HTTP.Listen == "127.0.0.1:3022",
+		"a flag wins":          c.Data == "/elsewhere",
+		"level":                c.Log.Level == "debug" && c.Log.Format == "text",
+		"proxy":                c.Sentry.DisableProxy,
+		"reserved":             c.Network.ConnectToReservedIPs,
+		"no bound":             c.Sentry.MaxConcurrentRequests == -1,
+		"download":             c.Network.MaxDownloadTimeout == 90*time.Minute && c.Network.MaxDownloadSize == 40000,
+		"no deny list":         c.Network.DenyListThreshold == -1,
+		"body":                 c.Sentry.MaxBody == 10240,
+		"objects":              c.Cache.Disk.ObjectsIdle == 48*time.Hour,
+		"tables":               c.Cache.Disk.SymcacheIdle == 7*24*time.Hour && c.Cache.Disk.MetaIdle == 7*24*time.Hour,
+		"misses":               c.Cache.Lifetimes.NotFound == 5*time.Minute && c.Cache.Lifetimes.Denied == 5*time.Minute,
+		"public misses":        c.Cache.Lifetimes.NotFoundPublic == -1,
+		"sources from clients": c.Sentry.AllowRequestSources,
+		"the source": len(c.Sources) == 1 && c.Sources[0].URL.Reveal() == "https://symbols.test/x" && c.Sources[0].Layout.Type == "symstore" &&
+			len(c.Sources[0].Filters.FileTypes) == 2 && c.Sources[0].IsPublic,
+	} {
+		if !ok {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+	all := strings.Join(loaded.Notices, "\n")
+	for _, want := range []string{
+		"allow_request_sources is on", "logging.enable_backtraces is not needed", "metrics is not served", "sentry_dsn is not served",
+		"caches.derived.retry_misses_after", "caches.in_memory has no counterpart", "sources.oddity is not known here",
+		"sources.filters.new_filter is not known here", "brand_new is no key of Symbolicator", "theirs.yml:",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("the notices do not say %q:\n%s", want, all)
+		}
+	}
+}
+
+func TestWrongConfigurationsOfSymbolicator(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                              "has no keys",
+		"- a":                           "has no keys",
+		"connect_timeout: soon":         `connect_timeout is "soon", which is none of its values`,
+		"symstore_proxy: maybe":         "none of its values",
+		"max_download_size: x":          "network.max_download_size",
+		"sources: [{id: a, type: ftp}]": `"ftp"`,
+	} {
+		_, _, err := Read(Options{Symbolicator: []byte(text), SymbolicatorFile: "f"})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestTimesOfPeople(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"1h": time.Hour, "500ms": 500 * time.Millisecond, "1h 30m": 90 * time.Minute, "2days": 48 * time.Hour, "1week 1 sec": 7*24*time.Hour + time.Second,
+		"15min": 15 * time.Minute, "1d12h": 36 * time.Hour,
+	} {
+		if got, ok := humanTime(text); !ok || got != want {
+			t.Errorf("%q is %v, %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{"", "h", "5", "5 parsecs", "-1h", "99999999999h", "1.5h", "2147483647y"} {
+		if got, ok := humanTime(text); ok && text != "2147483647y" || got < 0 {
+			t.Errorf("%q is %v", text, got)
+		}
+	}
+}
