@@ -6,13 +6,15 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
 )
 
 const (
-	mostPlain  = 8 << 20 // what an answer in the making takes before it is packed
-	keptBuffer = 4 << 20 // of buffers that are used again
+	mostPlain  = 8 << 20  // what an answer in the making takes before it is packed
+	allPlain   = 64 << 20 // what all of them take before each is packed
+	keptBuffer = 4 << 20  // of buffers that are used again
 )
 
 // answer is the text of an answer. In the making it is an io.Writer; done, it
@@ -21,7 +23,8 @@ type answer struct {
 	plain  []byte
 	packed []byte // as zstd; nil: it is plain
 
-	piece *[]byte // whose memory plain uses
+	piece *[]byte       // whose memory plain uses
+	total *atomic.Int64 // bytes of plain of all answers
 	enc   *zstd.Encoder
 	out   *bytes.Buffer // of enc
 }
@@ -29,10 +32,11 @@ type answer struct {
 // buffers is memory for answers.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// newAnswer begins an answer.
-func newAnswer() *answer {
+// newAnswer begins an answer, whose plain bytes are counted until it is freed
+// or released.
+func newAnswer(total *atomic.Int64) *answer {
 	piece := buffers.Get().(*[]byte)
-	return &answer{piece: piece, plain: (*piece)[:0]}
+	return &answer{piece: piece, plain: (*piece)[:0], total: total}
 }
 
 // brief is an answer of a few words.
@@ -41,7 +45,7 @@ func brief(text string) *answer { return &answer{plain: []byte(text)} }
 // Write takes a piece. A large answer is packed as it comes.
 func (a *answer) Write(b []byte) (int, error) {
 	if a.enc == nil {
-		if len(a.plain)+len(b) <= mostPlain {
+		if a.room(len(b)) {
 			a.plain = append(a.plain, b...)
 			return len(b), nil
 		}
@@ -50,11 +54,23 @@ func (a *answer) Write(b []byte) (int, error) {
 	return a.enc.Write(b)
 }
 
+// room says whether so many more bytes may be plain, and counts them.
+func (a *answer) room(n int) bool {
+	if len(a.plain)+n > mostPlain {
+		return false
+	}
+	if a.total.Add(int64(n)) > allPlain {
+		a.total.Add(-int64(n))
+		return false
+	}
+	return true
+}
+
 func (a *answer) pack() {
 	a.out = &bytes.Buffer{}
 	a.enc, _ = zstd.NewWriter(a.out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1)) // the options are known
 	_, _ = a.enc.Write(a.plain)                                                                                // a buffer takes everything
-	a.plain = nil
+	a.free()
 }
 
 // end closes an answer that was packed as it came.
@@ -105,8 +121,18 @@ func sendPacked(w io.Writer, packed []byte) {
 // mostUnpacked is more than any answer takes.
 const mostUnpacked = 64 << 30
 
+// release stops counting what an answer takes, though somebody may still read
+// it.
+func (a *answer) release() {
+	if a.total != nil {
+		a.total.Add(-int64(len(a.plain)))
+		a.total = nil
+	}
+}
+
 // free gives the memory of an answer back that nobody reads any more.
 func (a *answer) free() {
+	a.release()
 	if a.piece != nil && a.plain != nil && cap(a.plain) <= keptBuffer {
 		*a.piece = a.plain
 		buffers.Put(a.piece)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"symbolon/internal/api"
@@ -52,6 +53,7 @@ type Door struct {
 	engine func(Asking) (run, error)
 	jobs   *jobs
 	names  names
+	plain  atomic.Int64    // bytes of answers that are not packed
 	ctx    context.Context // of the jobs
 	cancel context.CancelFunc
 	work   sync.WaitGroup
@@ -192,7 +194,7 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, api.Status(err), "")
 		return
 	}
-	j := d.jobs.begin(scope)
+	j := d.jobs.begin(scope, q.footprint())
 	if j == nil {
 		metric.Refused.Add(1, "requests")
 		d.full(w, r, "maximum number of concurrent requests reached")

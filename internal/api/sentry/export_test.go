@@ -89,3 +89,6 @@ func Readable(raw []string) (texts []string, held int) {
 	}
 	return texts, held
 }
+
+// Plain is how many bytes of answers are not packed.
+func (d *Door) Plain() int64 { return d.plain.Load() }

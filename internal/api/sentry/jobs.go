@@ -15,6 +15,7 @@ type job struct {
 	id     string
 	scope  string
 	start  time.Time
+	weight int64 // bytes that its request takes
 	done   chan struct{}
 	writes sync.WaitGroup // to the store, that it is pending
 
@@ -35,6 +36,7 @@ type jobs struct {
 
 	mu       sync.Mutex
 	running  int
+	weight   int64           // bytes that their requests take
 	scopes   map[string]int  // how many of them run for each
 	told     map[string]*job // by id
 	finished *list.List      // of those in told, the oldest first
@@ -45,17 +47,26 @@ func newJobs(cfg Config, now func() time.Time) *jobs {
 	return &jobs{cfg: cfg, now: now, scopes: map[string]int{}, told: map[string]*job{}, finished: list.New()}
 }
 
+// mostWeight is how many bytes the requests at work may take. A client that does
+// not wait leaves its request behind, so the bounds of the front do not count
+// it. One that is alone may take more.
+const mostWeight = 256 << 20
+
 // begin takes a place for a job; nil: there is none. One scope may not have
 // them all.
-func (s *jobs) begin(scope string) *job {
+func (s *jobs) begin(scope string, weight int64) *job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if most := s.cfg.MaxConcurrentRequests; most >= 0 && (s.running >= most || s.scopes[scope] >= share(most)) {
 		return nil
 	}
+	if s.running > 0 && s.weight+weight > mostWeight {
+		return nil
+	}
 	s.running++
+	s.weight += weight
 	s.scopes[scope]++
-	return &job{id: newID(), scope: scope, start: s.now(), done: make(chan struct{})}
+	return &job{id: newID(), scope: scope, weight: weight, start: s.now(), done: make(chan struct{})}
 }
 
 // share is how many of the places one scope may have: all but an eighth, which
@@ -70,6 +81,7 @@ func share(places int) int {
 // leave gives the place of a job back.
 func (s *jobs) leave(j *job) {
 	s.running--
+	s.weight -= j.weight
 	if s.scopes[j.scope]--; s.scopes[j.scope] == 0 {
 		delete(s.scopes, j.scope)
 	}
@@ -82,14 +94,15 @@ func (s *jobs) drop(j *job) {
 	s.leave(j)
 }
 
-// finish ends a job with its answer. It is false if nobody knows its id.
-func (s *jobs) finish(j *job, a *answer) (told bool) {
+// finish ends a job with its answer. It says whether a client knows its id, or
+// the client is gone.
+func (s *jobs) finish(j *job, a *answer) (told, left bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leave(j)
 	j.answer = a
 	close(j.done)
-	return j.told
+	return j.told, j.left
 }
 
 // tell notes that the id of a job is going to be told, unless it is finished.
@@ -110,6 +123,9 @@ func (s *jobs) abandon(j *job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j.left = true
+	if j.answer != nil {
+		j.answer.free()
+	}
 }
 
 // encodes notes that the answer of a job is being written. It is false if

@@ -482,3 +482,49 @@ func TestTheLastWordIsTheAnswer(t *testing.T) {
 		t.Errorf("the store has %q, %v", entry, err)
 	}
 }
+
+func TestRequestsAtWorkHaveAWeight(t *testing.T) {
+	var body strings.Builder
+	body.WriteString(`{"stacktraces":[{"frames":[`)
+	for i := range 400_000 {
+		body.WriteString(strings.Repeat(",", min(i, 1)) + `{"instruction_addr":1}`)
+	}
+	body.WriteString(`]}]}`)
+	gate := make(chan struct{})
+	f, d := door(t, sentry.Config{}, sentry.Deps{}, gated(gate))
+	n := 0
+	for n < 50 && do(f, "POST", "/symbolicate?timeout=0", body.String()).Code == 200 {
+		n++
+	}
+	if n < 10 || n > 20 {
+		t.Errorf("%d requests of 8 MB are at work", n)
+	}
+	if w := do(f, "POST", "/symbolicate?timeout=0", `{}`); w.Code != 200 {
+		t.Errorf("a small one: %d", w.Code)
+	}
+	close(gate)
+	await(t, "an end", func() bool { return d.Running() == 0 })
+	if w := do(f, "POST", "/symbolicate", body.String()); w.Code != 200 {
+		t.Errorf("behind them: %d", w.Code)
+	}
+	if plain := d.Plain(); plain != 0 {
+		t.Errorf("%d bytes of answers are still counted", plain)
+	}
+}
+
+func TestAnswersAreCountedUntilTheyAreGone(t *testing.T) {
+	f, d := door(t, sentry.Config{}, sentry.Deps{}, constantRun)
+	for range 3 {
+		do(f, "POST", "/symbolicate", stacks50())
+		do(f, "POST", "/symbolicate?timeout=0", stacks50())
+		ctx, leave := context.WithCancel(t.Context())
+		leave()
+		r := httptest.NewRequestWithContext(ctx, "POST", "/symbolicate?timeout=5", strings.NewReader(stacks50()))
+		r.Header.Set("Content-Type", "application/json")
+		func() {
+			defer func() { _ = recover() }()
+			f.ServeHTTP(httptest.NewRecorder(), r)
+		}()
+	}
+	await(t, "nothing", func() bool { return d.Running() == 0 && d.Plain() == 0 })
+}

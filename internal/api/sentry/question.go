@@ -171,6 +171,23 @@ func (q *question) extra(f field, content []byte) {
 	q.extras = append(q.extras, content...)
 }
 
+// footprint is about how many bytes the request takes while it is worked on.
+func (q *question) footprint() int64 {
+	n := int64(len(q.frames))*frameCost + int64(len(q.extras)) + int64(len(q.stacks))*stackCost + int64(len(q.modules))*moduleCost
+	for i := range q.stacks {
+		n += int64(len(q.stacks[i].registers)) * registerCost
+	}
+	return n
+}
+
+// What the parts of a request take, with the question to the engine.
+const (
+	frameCost    = 48
+	stackCost    = 96
+	moduleCost   = 600
+	registerCost = 32
+)
+
 // extras is what a frame has of each field; nil: it was not sent. Read it with
 // question.record, which empties it first.
 type extras [fieldCount][]byte

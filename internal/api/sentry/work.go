@@ -19,8 +19,11 @@ func (d *Door) answer(j *job, engine run, q *question, requestID string) {
 	ctx, cancel := context.WithTimeout(d.ctx, longestJob)
 	defer cancel()
 	a, look := d.encode(ctx, j, engine, q, requestID)
-	if d.jobs.finish(j, a) {
+	switch told, left := d.jobs.finish(j, a); {
+	case told:
 		d.keep(j, a)
+	case left:
+		a.free()
 	}
 	if look != nil {
 		look.Release() // the answer is out
@@ -30,6 +33,7 @@ func (d *Door) answer(j *job, engine run, q *question, requestID string) {
 // keep keeps an answer that a client knows of, here and for the other nodes.
 func (d *Door) keep(j *job, a *answer) {
 	kept := a.kept()
+	a.release()
 	stored := false
 	if d.deps.Store != nil {
 		j.writes.Wait() // what is pending must not be written over the answer
@@ -43,6 +47,9 @@ func (d *Door) encode(ctx context.Context, j *job, engine run, q *question, requ
 	defer func() {
 		if p := recover(); p != nil {
 			d.deps.Log.Error("a request panicked", "request_id", requestID, "panic", p, "stack", string(debug.Stack()))
+			if a != nil {
+				a.release()
+			}
 			a = brief(`{"status":"internal_error"}`)
 		}
 	}()
@@ -54,7 +61,7 @@ func (d *Door) encode(ctx context.Context, j *job, engine run, q *question, requ
 	if !d.jobs.encodes(j) {
 		return brief(`{"status":"internal_error"}`), look // which nobody reads
 	}
-	a = newAnswer()
+	a = newAnswer(&d.plain)
 	e := &encoder{question: q, lookups: look, req: req, known: known, names: &d.names, to: &timed{ctx, a}, patience: d.deps.Patience}
 	e.excerpts = d.gather(ctx, q, req, known, look)
 	e.answer()
