@@ -305,7 +305,7 @@ type shelf struct {
 }
 
 func (s *shelf) Put(_ context.Context, id string, b []byte, _ time.Duration) error {
-	if b[0] == 'p' {
+	if !bytes.Contains(b, []byte("\x28\xb5\x2f\xfd")) {
 		time.Sleep(s.slow)
 	}
 	s.mu.Lock()
@@ -474,12 +474,13 @@ func TestTheLastWordIsTheAnswer(t *testing.T) {
 	gate := make(chan struct{})
 	store := &shelf{entries: map[string][]byte{}, slow: 200 * time.Millisecond}
 	f, d := door(t, sentry.Config{}, sentry.Deps{Store: store}, gated(gate))
+	other, _ := door(t, sentry.Config{}, sentry.Deps{Store: store}, gated(gate))
 	id := submit(t, f, "").ID
 	close(gate)
 	await(t, "the answer", func() bool { answers, _ := d.Held(); return answers == 1 })
 	time.Sleep(300 * time.Millisecond)
-	if entry, err := store.Get(t.Context(), id); err != nil || entry[0] != 'a' {
-		t.Errorf("the store has %q, %v", entry, err)
+	if w := do(other, "GET", "/requests/"+id+"?timeout=0", ""); w.Body.String() != empty {
+		t.Errorf("the store has %s", w.Body)
 	}
 }
 
