@@ -20,8 +20,8 @@ const (
 )
 
 // Opener opens n bytes of a file from off on. A failure of the kinds Transport
-// and Timeout may go away, and so may one of the reading that is no fault; all
-// others are final.
+// and Timeout may go away if it is not Final, and so may one of the reading that
+// is no fault; all others are final.
 type Opener func(ctx context.Context, off, n int64) (io.ReadCloser, error)
 
 // Ahead is the memory for pieces that are fetched before their turn, of many
@@ -76,6 +76,14 @@ type Ranged struct {
 func NewRanged(ctx context.Context, size int64, ahead *Ahead, open Opener) *Ranged {
 	r := &Ranged{open: open, size: size, ahead: ahead}
 	r.ctx, r.cancel = context.WithCancel(ctx)
+	return r
+}
+
+// NewResumed makes a reader of a file of this size that reads it over one
+// connection at a time, and keeps none of it in memory.
+func NewResumed(ctx context.Context, size int64, open Opener) *Ranged {
+	r := NewRanged(ctx, size, nil, open)
+	r.next, r.first = size, &resumed{ctx: r.ctx, open: open, end: size}
 	return r
 }
 
@@ -232,8 +240,20 @@ func (r *resumed) Read(p []byte) (int, error) {
 	}
 }
 
+// Final is a failure after which nothing more is asked for, whatever its kind.
+type Final struct{ Err error }
+
+func (f Final) Error() string { return f.Err.Error() }
+
+// Unwrap is the failure itself.
+func (f Final) Unwrap() error { return f.Err }
+
 // passing tells whether a failure may go away.
 func passing(err error) bool {
+	var final Final
+	if errors.As(err, &final) {
+		return false
+	}
 	var f *fault.Error
 	return !errors.As(err, &f) || f.Kind == fault.Transport || f.Kind == fault.Timeout
 }

@@ -107,6 +107,7 @@ type Client struct {
 	slots      chan struct{}      // nil: no bound
 	guests     chan struct{}      // the slots that guarded sources may take
 	ahead      *source.Ahead
+	wide       chan struct{} // room for downloads in ranges side by side
 }
 
 // trust is what requests must have in common to share connections.
@@ -129,6 +130,7 @@ func NewClient(cfg Config, now func() time.Time, log *slog.Logger) (*Client, err
 		transports: map[trust]*http.Transport{},
 		deny:       map[bool]*denyList{},
 		ahead:      source.NewAhead(piecesAhead),
+		wide:       make(chan struct{}, maxWide),
 	}
 	for _, guarded := range []bool{false, true} {
 		c.deny[guarded] = &denyList{

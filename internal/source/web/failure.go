@@ -20,6 +20,7 @@ type failure struct {
 	*fault.Error
 	again bool          // another try may do better
 	after time.Duration // not before, as the server says
+	late  bool          // nothing came for a long time, and another try may cost as much
 	down  bool          // the host is to blame
 }
 
@@ -29,11 +30,13 @@ type proxyError int
 
 func (e proxyError) Error() string { return statusText(int(e)) }
 
-// The causes with which a try is cancelled by us.
-var (
-	errIdle  = errors.New("idle")
-	errTotal = errors.New("total")
-)
+// The causes with which a try is cancelled by us: nothing comes any more, and
+// the time for all of it is over.
+var errIdle = errors.New("idle")
+
+type overdue time.Duration
+
+func (o overdue) Error() string { return "not finished within " + time.Duration(o).String() }
 
 // verdict is what a status without a file means, nil if the file follows.
 func verdict(place string, status int) *failure {
@@ -86,15 +89,18 @@ func (c *Client) broken(caller, try context.Context, place string, err error) *f
 	late := func(format string, limit time.Duration, again bool) *failure {
 		return &failure{Error: fault.New(fault.Timeout, place, format, limit), again: again, down: true}
 	}
+	var over overdue
 	switch cause := context.Cause(try); {
-	case cause == errTotal:
-		return late("not finished within %v", c.cfg.MaxDownloadTimeout, false)
+	case errors.As(cause, &over):
+		return &failure{Error: fault.New(fault.Timeout, place, "%s", over.Error()), down: true}
 	case cause == errIdle:
 		return late("nothing came for %v", c.cfg.ReadTimeout, false)
 	case errors.Is(err, errRestricted):
 		return &failure{Error: fault.New(fault.Transport, place, "%w", errRestricted)}
 	case isTimeout(err) && strings.Contains(err.Error(), "awaiting response headers"):
-		return late("no answer within %v", c.cfg.HeadTimeout, false)
+		failed := late("no answer within %v", c.cfg.HeadTimeout, true)
+		failed.late = true
+		return failed
 	case isTimeout(err) && c.cfg.ConnectTimeout > 0 && connecting(err):
 		return late("no connection within %v", c.cfg.ConnectTimeout, true)
 	case isTimeout(err):

@@ -2,35 +2,35 @@ package web
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
-	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/source"
 )
 
 const (
-	firstWait     = 100 * time.Millisecond // at most, before the second try; doubled for each one after it
-	mostWait      = 5 * time.Second
-	mostAsked     = 10 * time.Second // that a server may ask us to wait
-	drainBytes    = 32 << 10         // of an answer without a file, to keep its connection
-	drainPatience = 300 * time.Millisecond
-	maxCoding     = 40 // bytes of the header Content-Encoding
+	firstWait = 100 * time.Millisecond // at most, before the second try; doubled for each one after it
+	mostWait  = 5 * time.Second
+	mostAsked = 10 * time.Second // that a server may ask us to wait
 )
 
 // Fetch writes the file of c to w.
 func (s *Source) Fetch(ctx context.Context, c source.Candidate, w io.Writer) (source.Attempt, error) {
+	f := &fetch{Source: s, caller: ctx, target: s.target(c.Path), extra: asking(c), known: c.Validator, w: w}
+	return s.do(ctx, f)
+}
+
+// do runs a fetch and tells what came of it.
+func (s *Source) do(ctx context.Context, f *fetch) (source.Attempt, error) {
 	start := s.client.now()
-	f := &fetch{Source: s, caller: ctx, path: c.Path, w: w}
-	f.attempt.URL = s.address(c.Path)
+	f.attempt.URL = source.CleanURL(f.target.String())
 	err := f.run()
 	f.attempt.Time = s.client.now().Sub(start)
 
@@ -50,10 +50,21 @@ func (s *Source) Fetch(ctx context.Context, c source.Candidate, w io.Writer) (so
 type fetch struct {
 	*Source
 	caller  context.Context
-	path    string
+	target  *url.URL
+	extra   http.Header // of every request
+	known   string      // validator of the file that need not be sent again
 	w       io.Writer
 	attempt source.Attempt
-	host    string // the one asked last
+	host    string   // the one asked last
+	links   []string // the headers Link of the file
+}
+
+// way is how an answer came to us.
+type way struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	at     *url.URL
+	home   bool // it is the origin that the headers of the source are for
 }
 
 func (f *fetch) run() error {
@@ -65,7 +76,7 @@ func (f *fetch) run() error {
 	total := f.caller
 	if limit := f.client.cfg.MaxDownloadTimeout; limit > 0 {
 		var cancel context.CancelFunc
-		total, cancel = context.WithTimeoutCause(total, limit, errTotal)
+		total, cancel = context.WithTimeoutCause(total, limit, overdue(limit))
 		defer cancel()
 	}
 	for try := 1; ; try++ {
@@ -90,7 +101,11 @@ func (f *fetch) run() error {
 // until then: a random part of a bound that doubles, so that many clients of a
 // server that comes back do not all come at once, or what the server asks for.
 func (f *fetch) wait(total context.Context, failed *failure, try int) (time.Duration, bool) {
-	if !failed.again || try >= f.client.cfg.MaxTries || f.attempt.Bytes > 0 {
+	tries := f.client.cfg.MaxTries
+	if failed.late { // who let us wait in vain once is asked once more
+		tries = min(tries, 2)
+	}
+	if !failed.again || try >= tries || f.attempt.Bytes > 0 {
 		return 0, false
 	}
 	wait := failed.after
@@ -122,7 +137,7 @@ func (f *fetch) give(failed *failure) error {
 func (f *fetch) try(total context.Context) *failure {
 	ctx, cancel := context.WithCancelCause(total)
 	defer cancel(nil)
-	at, home := f.target(f.path), true // home: this is the origin that the headers are for
+	at, home := f.target, true
 	for hops := 0; ; hops++ {
 		f.attempt.URL, f.host = source.CleanURL(at.String()), at.Host
 		if hops > 0 { // others have made it
@@ -131,23 +146,19 @@ func (f *fetch) try(total context.Context) *failure {
 		if why := f.client.deny[f.guarded].blocked(f.host); why != "" {
 			return &failure{Error: fault.New(fault.Transport, f.attempt.URL, "%s", why)}
 		}
-		resp, err := f.send(ctx, at, home)
+		resp, err := f.send(ctx, at, home, f.extra)
 		if err != nil {
 			return f.client.broken(f.caller, ctx, f.attempt.URL, err)
 		}
 		f.attempt.Status = resp.StatusCode
 		location := resp.Header.Get("Location")
 		if !redirects(resp.StatusCode) || location == "" {
-			failed := f.receive(ctx, cancel, resp)
-			if err := ctx.Err(); err != nil {
-				// A server that learns that we leave may still get a regular
-				// end through, so that a part looks like the whole, or some
-				// other answer that says nothing about the file.
-				return f.client.broken(f.caller, ctx, f.attempt.URL, err)
-			}
-			return failed
+			return f.receive(total, way{ctx, cancel, at, home}, resp)
 		}
 		discard(resp)
+		if resp.StatusCode == http.StatusFound && at.Hostname() == loginHost {
+			return &failure{Error: fault.New(fault.Denied, f.attempt.URL, "Potential login page detected")}
+		}
 		next, failed := f.follow(at, location, hops)
 		if failed != nil {
 			return failed
@@ -158,7 +169,11 @@ func (f *fetch) try(total context.Context) *failure {
 	}
 }
 
-func (f *fetch) send(ctx context.Context, at *url.URL, home bool) (*http.Response, error) {
+// loginHost sends those whom it does not let in to a page that asks for a
+// password, as if that were the file.
+const loginHost = "dev.azure.com"
+
+func (f *fetch) send(ctx context.Context, at *url.URL, home bool, extra http.Header) (*http.Response, error) {
 	req := &http.Request{
 		Method: http.MethodGet, URL: at, Host: at.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{
@@ -171,6 +186,7 @@ func (f *fetch) send(ctx context.Context, at *url.URL, home bool) (*http.Respons
 			req.Header[name] = []string{value.Reveal()}
 		}
 	}
+	maps.Copy(req.Header, extra)
 	// Not through an http.Client: it would repeat addresses with their secrets
 	// in its errors, and follow redirects its own way.
 	return f.client.transports[trust{f.guarded, f.cfg.AcceptInvalidCerts}].RoundTrip(req.WithContext(ctx))
@@ -212,87 +228,4 @@ func origin(u *url.URL) string {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	return u.Scheme + " " + u.Hostname() + " " + port
-}
-
-// receive takes the answer of a request that was not redirected.
-func (f *fetch) receive(ctx context.Context, cancel context.CancelCauseFunc, resp *http.Response) *failure {
-	if failed := verdict(f.attempt.URL, resp.StatusCode); failed != nil {
-		failed.after = f.retryAfter(resp.Header.Get("Retry-After"))
-		discard(resp)
-		return failed
-	}
-	defer resp.Body.Close()
-	if most := f.client.cfg.MaxDownloadSize; most > 0 && resp.ContentLength > int64(most) {
-		return &failure{Error: fault.New(fault.Malformed, f.attempt.URL, "larger than the limit of %v: %w", most, bin.ErrLimit)}
-	}
-	coding := strings.Join(resp.Header.Values("Content-Encoding"), ",")
-	if strings.Trim(strings.ToLower(coding), "abcdefghijklmnopqrstuvwxyz0123456789-, ") != "" || len(coding) > maxCoding {
-		return &failure{Error: fault.New(fault.Unsupported, f.attempt.URL, "content encoding that is no list of names")}
-	}
-	body := newPatient(resp.Body, f.client.cfg.ReadTimeout, cancel)
-	out, err := f.client.decoder.Decode(f.w, body, coding)
-	f.attempt.Wire += out.Wire
-	f.attempt.Bytes = out.Bytes
-	if err == nil {
-		return nil
-	}
-	var known *fault.Error
-	if !errors.As(err, &known) {
-		return f.client.broken(f.caller, ctx, f.attempt.URL, err)
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) && endsWhereItEnds(resp) {
-		return f.client.broken(f.caller, ctx, f.attempt.URL, io.ErrUnexpectedEOF)
-	}
-	return &failure{Error: &fault.Error{Kind: known.Kind, Place: f.attempt.URL, Detail: known.Detail, Cause: known.Cause}}
-}
-
-// endsWhereItEnds tells whether only the end of the connection says where the
-// body ends, so that a cut cannot be told from the end.
-func endsWhereItEnds(resp *http.Response) bool {
-	return resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && resp.ProtoMajor == 1
-}
-
-// retryAfter reads the header of that name: seconds or a date.
-func (f *fetch) retryAfter(text string) time.Duration {
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	if date, err := http.ParseTime(text); err == nil {
-		return max(date.Sub(f.client.now()), 0)
-	}
-	return 0
-}
-
-// discard reads the short body of an answer that holds no file, so that the
-// connection can be used again, and gives up soon if there is no end to it.
-func discard(resp *http.Response) {
-	defer resp.Body.Close()
-	if resp.ContentLength > drainBytes {
-		return
-	}
-	timer := time.AfterFunc(drainPatience, func() { resp.Body.Close() })
-	defer timer.Stop()
-	_, _ = io.CopyN(io.Discard, resp.Body, drainBytes) // only the connection is at stake
-}
-
-// patient is a body that cancels its request when nothing comes for too long.
-type patient struct {
-	r     io.Reader
-	limit time.Duration
-	timer *time.Timer
-}
-
-func newPatient(r io.Reader, limit time.Duration, cancel context.CancelCauseFunc) io.Reader {
-	if limit <= 0 {
-		return r
-	}
-	p := &patient{r: r, limit: limit, timer: time.AfterFunc(limit, func() { cancel(errIdle) })}
-	p.timer.Stop()
-	return p
-}
-
-func (p *patient) Read(b []byte) (int, error) {
-	p.timer.Reset(p.limit)
-	defer p.timer.Stop()
-	return p.r.Read(b)
 }

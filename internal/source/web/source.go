@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -96,10 +97,14 @@ func (s *Source) Identity() string { return s.key + " " + s.cfg.Asks() }
 // Candidates names the places of the files of m.
 func (s *Source) Candidates(_ context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
 	var list []source.Candidate
+	key := s.key
+	if m.DebugChecksum != "" { // the server may answer by it
+		key += fmt.Sprintf(" checksum=%q", m.DebugChecksum)
+	}
 	for _, kind := range kinds {
 		for _, path := range s.cfg.Paths(m, kind) {
 			list = append(list, source.Candidate{
-				Source: s.cfg.ID, Kind: kind, Location: s.address(path), Key: s.key + " " + source.EscapePath(path),
+				Source: s.cfg.ID, Kind: kind, Location: s.address(path), Key: key + " " + source.EscapePath(path),
 				Public: s.cfg.IsPublic, Path: path, Checksum: m.DebugChecksum,
 			})
 		}

@@ -58,7 +58,7 @@ func illnesses() []ill {
 	half := func(b []byte) []byte { return b[:len(b)/2] }
 	return []ill{
 		{name: "hangs before the head", does: whole(func(b []byte) http.Handler { return trial.Hang(b, -1) }),
-			kind: "Timeout", reason: "no answer within 2s", asked: 1},
+			kind: "Timeout", reason: "no answer within 2s|not finished within 4s", asked: 2},
 		{name: "hangs in the body", does: whole(func(b []byte) http.Handler { return trial.Hang(b, 1000) }),
 			kind: "Timeout", reason: "nothing came for 2s", status: 200, asked: 1},
 		{name: "drips", does: whole(func(b []byte) http.Handler { return trial.Drip(b, 100*time.Millisecond) }),

@@ -1,0 +1,271 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/source"
+)
+
+// maxWide is how many downloads of a client may be in ranges side by side. Each
+// holds up to 32 MiB of what it reads ahead.
+const maxWide = 8
+
+// maxTag is the length up to which the name that a server has for a state of a
+// file is taken.
+const maxTag = 200
+
+// whole is a file that is received, and whose end may be asked for again. What
+// it is was said by the first answer; an answer that says something else is of
+// another file.
+type whole struct {
+	*fetch
+	by    way
+	size  int64
+	tag   string // ETag
+	since string // Last-Modified
+	cond  string // If-Range
+	codes string // Content-Encoding
+
+	mu    sync.Mutex
+	first io.ReadCloser // body of the first answer, until it is opened
+	next  io.ReadCloser // body of the second piece, if the server has shown that it knows ranges
+	broke *failure      // how the last connection broke
+}
+
+// body is what is read of an answer: as it comes if that is all that can be
+// had, else from where a connection breaks over another one, and if it is long
+// over several side by side, provided that the server has shown that it can do
+// that. done ends the reading and is how often something was asked for again.
+func (f *fetch) body(total context.Context, by way, resp *http.Response) (in io.Reader, done func() int) {
+	first := f.reads(by.ctx, by.cancel, resp)
+	w := &whole{
+		fetch: f, by: by, size: resp.ContentLength, first: first, codes: codings(resp.Header),
+		tag: tag(resp.Header), since: since(resp.Header),
+	}
+	w.cond = w.since
+	if w.tag != "" && !strings.HasPrefix(w.tag, "W/") {
+		w.cond = w.tag
+	}
+	if w.size <= 0 || w.cond == "" || strings.EqualFold(resp.Header.Get("Accept-Ranges"), "none") {
+		return first, func() int { _ = first.Close(); return 0 }
+	}
+	ranged, wide := source.NewResumed(total, w.size, w.open), false
+	if w.size > source.Piece {
+		if wide = w.widen(total); wide {
+			ranged = source.NewRanged(total, w.size, w.client.ahead, w.open)
+		}
+	}
+	return ranged, func() int {
+		_ = ranged.Close() // what was read counts
+		for _, b := range []io.Closer{w.first, w.next} {
+			if b != nil {
+				_ = b.Close()
+			}
+		}
+		if wide {
+			<-f.client.wide
+		}
+		return ranged.Resumed()
+	}
+}
+
+// widen asks for the second piece if there is room for another download in
+// ranges, and tells whether the server gives it.
+func (w *whole) widen(ctx context.Context) bool {
+	select {
+	case w.client.wide <- struct{}{}:
+	default:
+		return false
+	}
+	next, err := w.part(ctx, source.Piece, min(source.Piece, w.size-source.Piece))
+	if err != nil {
+		<-w.client.wide
+		return false
+	}
+	w.next = next
+	return true
+}
+
+// open opens a part of the file.
+func (w *whole) open(ctx context.Context, off, n int64) (io.ReadCloser, error) {
+	w.mu.Lock()
+	have := io.ReadCloser(nil)
+	switch {
+	case off == 0 && w.first != nil:
+		have, w.first = w.first, nil
+	case off == source.Piece && w.next != nil:
+		have, w.next = w.next, nil
+	}
+	w.mu.Unlock()
+	if have == nil {
+		var err error
+		if have, err = w.part(ctx, off, n); err != nil {
+			return nil, err
+		}
+	}
+	return &watched{have, w}, nil
+}
+
+// watched is a part that tells the file how it broke.
+type watched struct {
+	io.ReadCloser
+	of *whole
+}
+
+func (p *watched) Read(b []byte) (int, error) {
+	n, err := p.ReadCloser.Read(b)
+	if broke, ok := err.(lost); ok {
+		p.of.mu.Lock()
+		p.of.broke = broke.failure
+		p.of.mu.Unlock()
+	}
+	return n, err
+}
+
+// part asks for n bytes from off on, of the file in the state that the first
+// answer was of.
+func (w *whole) part(parent context.Context, off, n int64) (io.ReadCloser, error) {
+	if why := w.client.deny[w.guarded].blocked(w.host); why != "" {
+		return nil, source.Final{Err: w.lost(why)}
+	}
+	ctx, cancel := context.WithCancelCause(parent)
+	header := w.extra.Clone()
+	header.Del("If-None-Match")
+	header.Del("If-Modified-Since")
+	header.Set("Range", fmt.Sprintf("bytes=%d-%d", off, off+n-1))
+	header.Set("If-Range", w.cond)
+	resp, err := w.send(ctx, w.by.at, w.by.home, header)
+	if err != nil {
+		defer cancel(nil)
+		failed := w.client.broken(w.caller, ctx, w.attempt.URL, err)
+		if !failed.again {
+			return nil, source.Final{Err: lost{failed}}
+		}
+		return nil, lost{failed}
+	}
+	if failed := verdict(w.attempt.URL, resp.StatusCode); failed != nil && resp.StatusCode != http.StatusPartialContent {
+		defer cancel(nil)
+		discard(resp)
+		if failed.again {
+			return nil, lost{failed}
+		}
+		return nil, w.refused("the rest of the file is not given: " + failed.Detail)
+	}
+	length, ok := w.covers(resp, off, n)
+	if !ok {
+		defer cancel(nil)
+		_ = resp.Body.Close() // it may be the whole of a large file
+		return nil, w.refused("the file was replaced while it was read")
+	}
+	b := w.reads(ctx, cancel, resp)
+	return &bounded{io.LimitReader(b, length), b}, nil
+}
+
+// covers tells whether an answer is a part of the file from off on, and how
+// much of the n bytes that were asked for it has: it may be less.
+func (w *whole) covers(resp *http.Response, off, n int64) (length int64, ok bool) {
+	from, to, size, ok := contentRange(resp.Header.Get("Content-Range"))
+	switch {
+	case resp.StatusCode != http.StatusPartialContent || !ok:
+		return 0, false
+	case from != off || to >= off+n || size != w.size:
+		return 0, false
+	case resp.ContentLength >= 0 && resp.ContentLength != to-from+1, codings(resp.Header) != w.codes:
+		return 0, false
+	}
+	again, when := tag(resp.Header), since(resp.Header)
+	return to - from + 1, cmp.Or(again, w.tag) == w.tag && cmp.Or(when, w.since) == w.since
+}
+
+// refused is why a part cannot be had for good: it is what broke the
+// connection before, if one has.
+func (w *whole) refused(why string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.broke != nil {
+		return source.Final{Err: lost{w.broke}}
+	}
+	return source.Final{Err: w.lost(why)}
+}
+
+func (w *whole) lost(why string) error {
+	return lost{&failure{Error: fault.New(fault.Transport, w.attempt.URL, "%s", why), again: true}}
+}
+
+// bounded is a body that ends where it should.
+type bounded struct {
+	io.Reader
+	io.Closer
+}
+
+// contentRange reads the header of that name: "bytes 0-99/200".
+func contentRange(text string) (from, to, size int64, ok bool) {
+	text, ok = strings.CutPrefix(text, "bytes ")
+	span, total, cut := strings.Cut(text, "/")
+	first, last, dash := strings.Cut(span, "-")
+	if !ok || !cut || !dash {
+		return 0, 0, 0, false
+	}
+	var list [3]int64
+	for i, number := range []string{first, last, total} {
+		n, err := strconv.ParseUint(number, 10, 63)
+		if err != nil {
+			return 0, 0, 0, false
+		}
+		list[i] = int64(n)
+	}
+	return list[0], list[1], list[2], list[0] <= list[1] && list[1] < list[2]
+}
+
+// tag is the header ETag, if it is one.
+func tag(h http.Header) string {
+	text := h.Get("ETag")
+	if opaque := strings.TrimPrefix(text, "W/"); len(opaque) < 2 || len(text) > maxTag || !validHeader(text) ||
+		opaque[0] != '"' || strings.IndexByte(opaque[1:], '"') != len(opaque)-2 {
+		return ""
+	}
+	return text
+}
+
+// since is the header Last-Modified, if it is a date.
+func since(h http.Header) string {
+	text := h.Get("Last-Modified")
+	if _, err := http.ParseTime(text); err != nil || len(text) > maxTag {
+		return ""
+	}
+	return text
+}
+
+// validator names the state of a file. What a secret of the source stands in is
+// none.
+func (f *fetch) validator(h http.Header) string {
+	text := cmp.Or(tag(h), since(h))
+	if f.scrub(text) != text {
+		return ""
+	}
+	return text
+}
+
+// asking are the headers that a candidate adds to its requests.
+func asking(c source.Candidate) http.Header {
+	h := http.Header{}
+	if sum := c.Checksum; sum != "" && len(sum) <= maxTag && validHeader(sum) {
+		h.Set("SymbolChecksum", sum)
+	}
+	switch v := c.Validator; {
+	case v == "":
+	case tag(http.Header{"Etag": {v}}) != "":
+		h.Set("If-None-Match", v)
+	case since(http.Header{"Last-Modified": {v}}) != "":
+		h.Set("If-Modified-Since", v)
+	}
+	return h
+}

@@ -1,0 +1,101 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/fault"
+)
+
+const (
+	drainBytes    = 32 << 10 // of an answer without a file, to keep its connection
+	drainPatience = 300 * time.Millisecond
+	maxCoding     = 40 // bytes of the header Content-Encoding
+)
+
+// receive takes the answer of a request that was not redirected.
+func (f *fetch) receive(total context.Context, by way, resp *http.Response) *failure {
+	if resp.StatusCode == http.StatusNotModified && f.known != "" {
+		discard(resp)
+		f.attempt.Same, f.attempt.Validator = true, f.known
+		return nil
+	}
+	if failed := verdict(f.attempt.URL, resp.StatusCode); failed != nil {
+		failed.after = f.retryAfter(resp.Header.Get("Retry-After"))
+		discard(resp)
+		if err := by.ctx.Err(); err != nil {
+			// A server that learns that we leave may still get an answer
+			// through that says nothing about the file.
+			return f.client.broken(f.caller, by.ctx, f.attempt.URL, err)
+		}
+		return failed
+	}
+	defer resp.Body.Close()
+	if f.attempt.Validator = f.validator(resp.Header); f.known != "" && f.attempt.Validator == f.known {
+		f.attempt.Same = true // the server does not know how to say so
+		return nil
+	}
+	if most := f.client.cfg.MaxDownloadSize; most > 0 && resp.ContentLength > int64(most) {
+		return &failure{Error: fault.New(fault.Malformed, f.attempt.URL, "larger than the limit of %v: %w", most, bin.ErrLimit)}
+	}
+	coding := codings(resp.Header)
+	if strings.Trim(strings.ToLower(coding), "abcdefghijklmnopqrstuvwxyz0123456789-, ") != "" || len(coding) > maxCoding {
+		return &failure{Error: fault.New(fault.Unsupported, f.attempt.URL, "content encoding that is no list of names")}
+	}
+	f.links = resp.Header.Values("Link")
+	in, done := f.body(total, by, resp)
+	out, err := f.client.decoder.Decode(f.w, in, coding)
+	f.attempt.Retries += done()
+	f.attempt.Wire += out.Wire
+	f.attempt.Bytes = out.Bytes
+	if err == nil {
+		return nil
+	}
+	var broke lost
+	if errors.As(err, &broke) {
+		return broke.failure
+	}
+	known := fault.Of(err)
+	if errors.Is(err, io.ErrUnexpectedEOF) && endsWhereItEnds(resp) {
+		return f.client.broken(f.caller, by.ctx, f.attempt.URL, io.ErrUnexpectedEOF)
+	}
+	return &failure{Error: &fault.Error{Kind: known.Kind, Place: f.attempt.URL, Detail: known.Detail, Cause: known.Cause}}
+}
+
+// codings are those that the body of an answer is wrapped in.
+func codings(h http.Header) string { return strings.Join(h.Values("Content-Encoding"), ",") }
+
+// endsWhereItEnds tells whether only the end of the connection says where the
+// body ends, so that a cut cannot be told from the end.
+func endsWhereItEnds(resp *http.Response) bool {
+	return resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && resp.ProtoMajor == 1
+}
+
+// retryAfter reads the header of that name: seconds or a date.
+func (f *fetch) retryAfter(text string) time.Duration {
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if date, err := http.ParseTime(text); err == nil {
+		return max(date.Sub(f.client.now()), 0)
+	}
+	return 0
+}
+
+// discard reads the short body of an answer that holds no file, so that the
+// connection can be used again, and gives up soon if there is no end to it.
+func discard(resp *http.Response) {
+	defer resp.Body.Close()
+	if resp.ContentLength > drainBytes {
+		return
+	}
+	timer := time.AfterFunc(drainPatience, func() { resp.Body.Close() })
+	defer timer.Stop()
+	_, _ = io.CopyN(io.Discard, resp.Body, drainBytes) // only the connection is at stake
+}
