@@ -29,7 +29,7 @@ func openFar(c source.Config, network web.Config, client *web.Client, guest bool
 	}
 	return tree.Far(c, tree.Deps{
 		Bucket: b, Limit: network.Limit(), Timeout: max(network.MaxDownloadTimeout, 0), Line: client.Line(guest),
-		Ahead: client.Ahead(), Guarded: guest, Now: time.Now,
+		Ahead: client.Ahead(), Shelf: client.Shelf(guest), Guarded: guest, Now: time.Now,
 	})
 }
 

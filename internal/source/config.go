@@ -37,6 +37,7 @@ type Config struct {
 	BearerToken        bin.Secret            `yaml:"bearer_token,omitempty" json:"bearer_token,omitzero" help:"Token for gcs, in place of a service account."`
 	Headers            map[string]bin.Secret `yaml:"headers,omitempty" json:"headers,omitempty" help:"Headers of every request to the server. Never sent to another server that it redirects to."`
 	Layout             Layout                `yaml:"layout,omitempty" json:"layout,omitzero" help:"Where files are below the address or folder."`
+	HasIndex           bool                  `yaml:"has_index,omitempty" json:"has_index,omitempty" help:"A store of layout symstore lists its files in the folder 000Admin, and is asked for none but those. Other layouts have no index."`
 	IsPublic           bool                  `yaml:"is_public,omitempty" json:"is_public,omitempty" help:"Anybody may ask it: files are shared between scopes, and that it lacks a file is remembered for longer."`
 	AcceptInvalidCerts bool                  `yaml:"accept_invalid_certs,omitempty" json:"accept_invalid_certs,omitempty" help:"Accept any certificate of the server. Whoever is on the way there can then send wrong files."`
 	Filters            Filters               `yaml:"filters,omitempty" json:"filters,omitzero" help:"Which modules the source is asked for."`
@@ -160,8 +161,15 @@ func notToken(r rune) bool {
 
 // Asks is what of c decides for what a source is asked, as one text.
 func (c Config) Asks() string {
-	return fmt.Sprintf("%q %v %+v %+v", c.ID, c.IsPublic, c.Layout, c.Filters)
+	text := fmt.Sprintf("%q %v %+v %+v", c.ID, c.IsPublic, c.Layout, c.Filters)
+	if c.indexed() {
+		text += " indexed"
+	}
+	return text
 }
+
+// indexed tells whether the source is asked only for what its index lists.
+func (c Config) indexed() bool { return c.HasIndex && c.Layout.Type == Symstore }
 
 // Paths names the places of the file of a kind for m: those of the layout, or
 // none if the filters are against it.

@@ -20,6 +20,7 @@ type Deps struct {
 	Timeout time.Duration                                         // for one file with its retries; zero is no bound
 	Line    func(ctx context.Context) (release func(), err error) // where downloads wait for their turn
 	Ahead   *source.Ahead                                         // memory for large files
+	Shelf   *source.Shelf                                         // keeps the index, for those that have one
 	Guarded bool                                                  // a request named it
 	Now     func() time.Time
 }
@@ -44,6 +45,7 @@ func Far(cfg source.Config, d Deps) (*Source, error) {
 		far: &far{timeout: d.Timeout, line: d.Line, ahead: d.Ahead, guarded: d.Guarded},
 	}
 	s.key = s.identity()
+	s.index = source.NewIndex(cfg, d.Shelf, s.read)
 	return s, nil
 }
 

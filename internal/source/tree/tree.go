@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"path/filepath"
 	"time"
 
@@ -34,15 +35,19 @@ import (
 // which they are looked for.
 var siblings = [...]string{"", ".gz", ".zst"}
 
+// indexRoom bounds the memory for the index of one folder of this machine.
+const indexRoom = 64 << 20
+
 // Source is a laid-out folder. Make it with New.
 type Source struct {
 	cfg     source.Config
 	bucket  bucket.Bucket
 	decoder *source.Decoder
 	now     func() time.Time
-	place   string // address of the folder, for people
-	key     string // identity of the folder; that of a file has its path behind it
-	far     *far   // nil: it is in a folder of this machine
+	place   string        // address of the folder, for people
+	key     string        // identity of the folder; that of a file has its path behind it
+	index   *source.Index // nil: it has none
+	far     *far          // nil: it is in a folder of this machine
 }
 
 // New makes a source of the bucket that holds what is in cfg.Path.
@@ -55,7 +60,15 @@ func New(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Ti
 		return nil, fault.New(fault.Internal, cfg.Path, "find the folder: %w", err)
 	}
 	place := "file://" + source.EscapePath(filepath.ToSlash(folder)) + "/"
-	return &Source{cfg: cfg.Defaults(), bucket: b, decoder: source.NewDecoder(limit), now: now, place: place, key: place}, nil
+	s := &Source{cfg: cfg.Defaults(), bucket: b, decoder: source.NewDecoder(limit), now: now, place: place, key: place}
+	s.index = source.NewIndex(s.cfg, source.NewShelf(indexRoom, now, slog.New(slog.DiscardHandler)), s.read)
+	return s, nil
+}
+
+// read writes a file that belongs to no module.
+func (s *Source) read(ctx context.Context, path string, w io.Writer) error {
+	_, err := s.Fetch(ctx, source.Candidate{Path: path}, w)
+	return err
 }
 
 // ID is the name of the source.
@@ -86,7 +99,7 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 			})
 		}
 	}
-	return list, nil
+	return s.index.Only(ctx, list)
 }
 
 // tiers is two if the folder says so, and else one.

@@ -103,9 +103,10 @@ type Client struct {
 	resolver   *net.Resolver
 	refused    func(netip.AddrPort) bool // addresses that guarded sources may not reach
 	transports map[trust]*http.Transport
-	deny       map[bool]*denyList // by guarded: requests cannot get a host of the configuration blocked
-	slots      chan struct{}      // nil: no bound
-	guests     chan struct{}      // the slots that guarded sources may take
+	deny       map[bool]*denyList     // by guarded: requests cannot get a host of the configuration blocked
+	slots      chan struct{}          // nil: no bound
+	guests     chan struct{}          // the slots that guarded sources may take
+	shelves    map[bool]*source.Shelf // by guarded, for the same reason
 	ahead      *source.Ahead
 	wide       chan struct{} // room for downloads in ranges side by side
 }
@@ -130,9 +131,11 @@ func NewClient(cfg Config, now func() time.Time, log *slog.Logger) (*Client, err
 		transports: map[trust]*http.Transport{},
 		deny:       map[bool]*denyList{},
 		ahead:      source.NewAhead(piecesAhead),
+		shelves:    map[bool]*source.Shelf{},
 		wide:       make(chan struct{}, maxWide),
 	}
 	for _, guarded := range []bool{false, true} {
+		c.shelves[guarded] = source.NewShelf(shelfRoom, now, log)
 		c.deny[guarded] = &denyList{
 			threshold: cfg.DenyListThreshold, window: cfg.DenyListTimeWindow, block: cfg.DenyListBlockTime,
 			now: now, hosts: map[string]*health{},
@@ -198,6 +201,13 @@ func (c *Client) Transport(guarded bool) http.RoundTripper {
 
 // Ahead is the memory for large files of all sources, those of other kinds too.
 func (c *Client) Ahead() *source.Ahead { return c.ahead }
+
+// shelfRoom bounds the memory for what sources say of themselves: half of it is
+// for those that requests name.
+const shelfRoom = 128 << 20
+
+// Shelf keeps what sources say of themselves, those of other kinds too.
+func (c *Client) Shelf(guarded bool) *source.Shelf { return c.shelves[guarded] }
 
 // Line is where the downloads of one source wait for their turn, those of other
 // kinds of source too. The release it returns is to be called once.

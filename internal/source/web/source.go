@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -27,6 +28,7 @@ type Source struct {
 	headers map[string]bin.Secret // credentials and all others of the configuration
 	key     string                // identity of the server and how it is asked
 	hidden  *regexp.Regexp        // every form of its secrets; nil: there are none
+	index   *source.Index         // nil: it has none
 	line    func(ctx context.Context) (release func(), err error)
 }
 
@@ -63,6 +65,7 @@ func newSource(c *Client, cfg source.Config, guarded bool) (*Source, error) {
 	}
 	s.key = s.identity()
 	s.hidden = s.hide(password)
+	s.index = source.NewIndex(cfg, c.Shelf(guarded), s.read)
 	return s, nil
 }
 
@@ -94,8 +97,14 @@ func (s *Source) ID() string { return s.cfg.ID }
 // Identity tells the server, how it is asked, and for what.
 func (s *Source) Identity() string { return s.key + " " + s.cfg.Asks() }
 
+// read writes a file of the server that belongs to no module.
+func (s *Source) read(ctx context.Context, path string, w io.Writer) error {
+	_, err := s.Fetch(ctx, source.Candidate{Path: path}, w)
+	return err
+}
+
 // Candidates names the places of the files of m.
-func (s *Source) Candidates(_ context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
+func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
 	var list []source.Candidate
 	key := s.key
 	if m.DebugChecksum != "" { // the server may answer by it
@@ -109,7 +118,7 @@ func (s *Source) Candidates(_ context.Context, m ident.Module, kinds []string) (
 			})
 		}
 	}
-	return list, nil
+	return s.index.Only(ctx, list)
 }
 
 // address is the place of a path, without secrets.

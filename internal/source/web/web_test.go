@@ -578,3 +578,55 @@ func mustParse(t *testing.T, text string) *url.URL {
 	}
 	return u
 }
+
+func TestServerWithAnIndexIsAskedForWhatItLists(t *testing.T) {
+	var requests asked
+	files := map[string]string{
+		"/s/000Admin/lastid.txt": "0000000001", "/s/000Admin/0000000001": `"a.pdb\` + id + `","x"`,
+		"/s/a.pdb/" + id + "/a.pdb": "text",
+	}
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		requests.count(r)
+		if text, ok := files[r.URL.Path]; ok {
+			fmt.Fprint(w, text)
+			return
+		}
+		http.NotFound(w, r)
+	})
+	client := newClient(t, web.Config{})
+	debugID, err := ident.ParseBreakpadID(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	candidates := func(s source.Source, name string) []source.Candidate {
+		t.Helper()
+		list, err := s.Candidates(t.Context(), ident.Module{Type: ident.TypePE, DebugFile: name, DebugID: debugID}, []string{source.PDB})
+		if err != nil && fault.KindOf(err) != fault.NotFound {
+			t.Errorf("%s: %v", name, err)
+		}
+		return list
+	}
+	for path, want := range map[string]int{"/s": 1, "/elsewhere": 0} {
+		cfg := config(server.URL + path)
+		cfg.HasIndex, cfg.Layout.Type = true, source.Symstore
+		s := newSource(t, client, cfg)
+		if list := candidates(s, "a.pdb"); len(list) != want {
+			t.Errorf("%s: %d candidates, want %d: %v", path, len(list), want, list)
+		}
+		if list := candidates(s, "b.pdb"); len(list) != 0 {
+			t.Errorf("%s: candidates that are not listed: %v", path, list)
+		}
+		if n := requests.n[path+"/000Admin/lastid.txt"]; n != 1 {
+			t.Errorf("%s: the index was read %d times", path, n)
+		}
+		cfg.HasIndex = false
+		if plain := newSource(t, client, cfg); plain.Identity() == s.Identity() || len(candidates(plain, "b.pdb")) != 2 {
+			t.Errorf("%s: without an index it is %s", path, plain.Identity())
+		}
+	}
+	cfg := config(server.URL + "/s")
+	cfg.HasIndex, cfg.Layout.Type = true, source.Symstore
+	if list := candidates(newGuarded(t, client, cfg), "a.pdb"); len(list) != 0 {
+		t.Errorf("a guarded source got what another one had read: %v", list)
+	}
+}

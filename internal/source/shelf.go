@@ -1,0 +1,172 @@
+package source
+
+import (
+	recent "container/list"
+	"context"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"symbolon/internal/fault"
+)
+
+// leastRoom is what anything on a shelf takes, in bytes, with what holds it.
+const leastRoom = 512
+
+// Shelf keeps what sources say of themselves: indexes and lists. What is on it
+// is made once for all who ask at one time and holds for a while; where it
+// cannot be made anew, what was there before goes on holding. Of all of it no
+// more is kept than there is room for: what was used longest ago goes first. A
+// Shelf is safe for concurrent use.
+type Shelf struct {
+	room  int64
+	now   func() time.Time
+	log   *slog.Logger
+	heavy chan struct{} // room for makers that need much memory
+
+	mu    sync.Mutex
+	used  int64
+	items map[slot]*item
+	order recent.List // of *item, what was used last is in front
+}
+
+// slot names a thing on a shelf: whose, and which.
+type slot struct {
+	owner any
+	name  string
+}
+
+type item struct {
+	slot
+	value  any   // nil: there is none
+	err    error // why there is none
+	bytes  int64
+	until  time.Time // then it is made anew
+	flight *flight   // nil: nobody makes it
+	place  *recent.Element
+}
+
+// flight is a thing that is being made.
+type flight struct {
+	done  chan struct{}
+	value any
+	err   error
+}
+
+// NewShelf makes a shelf with room for this many bytes.
+func NewShelf(room int64, now func() time.Time, log *slog.Logger) *Shelf {
+	return &Shelf{room: room, now: now, log: log, heavy: make(chan struct{}, 4), items: map[slot]*item{}}
+}
+
+// wish says what is wanted from a shelf, and how it is made.
+type wish[T any] struct {
+	owner  any // a pointer: things of different owners have nothing to do with each other
+	source string
+	name   string
+	life   func(T) time.Duration // how long it holds
+	retry  time.Duration         // after a failure
+	limit  time.Duration         // in which it must be made
+	stale  bool                  // what was there before is good enough while it is made anew
+	make   func(ctx context.Context) (value T, bytes int64, err error)
+}
+
+// keep gives what is on the shelf, or makes it. Who leaves cancels nothing.
+func keep[T any](ctx context.Context, s *Shelf, w wish[T]) (T, error) {
+	f := s.look(ctx, slot{w.owner, w.name}, w.stale, func(ctx context.Context, it *item, f *flight) {
+		ctx, cancel := context.WithTimeout(ctx, w.limit)
+		defer cancel()
+		value, bytes, err := safely(ctx, w.make)
+		life := w.retry
+		if err == nil {
+			life, f.value = w.life(value), value
+		} else {
+			f.err = err
+			s.log.Warn("a source does not say what it has", "source", w.source, "what", w.name, "retry", life, "error", err)
+		}
+		s.put(it, f, bytes+int64(len(w.name)), life)
+	})
+	var none T
+	select {
+	case <-f.done:
+	case <-ctx.Done():
+		return none, fault.New(fault.KindOf(ctx.Err()), "", "given up by the asker: %w", ctx.Err())
+	}
+	if f.err != nil {
+		return none, f.err
+	}
+	return f.value.(T), nil // it is what make made
+}
+
+func safely[T any](ctx context.Context, do func(context.Context) (T, int64, error)) (value T, bytes int64, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return do(ctx)
+}
+
+// look finds a flight that has what is in a slot, or will have.
+func (s *Shelf) look(ctx context.Context, at slot, stale bool, fill func(context.Context, *item, *flight)) *flight {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	it := s.items[at]
+	if it == nil {
+		it = &item{slot: at}
+		s.items[at] = it
+	}
+	if it.place != nil {
+		s.order.MoveToFront(it.place)
+	}
+	if fresh := it.place != nil && it.until.After(s.now()); fresh {
+		return landed(it)
+	}
+	if it.flight == nil {
+		it.flight = &flight{done: make(chan struct{})}
+		go fill(context.WithoutCancel(ctx), it, it.flight)
+	}
+	if stale && it.value != nil {
+		return landed(it)
+	}
+	return it.flight
+}
+
+// landed is what is there as a flight that is over.
+func landed(it *item) *flight {
+	f := &flight{done: make(chan struct{}), value: it.value, err: it.err}
+	close(f.done)
+	return f
+}
+
+// put puts on the shelf what a flight has made. A failure leaves what was there
+// before.
+func (s *Shelf) put(it *item, f *flight, bytes int64, life time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer close(f.done)
+	it.flight, it.until = nil, s.now().Add(life)
+	if f.err != nil && it.value != nil {
+		f.value, f.err = it.value, nil
+		return
+	}
+	if it.value, it.err = f.value, f.err; it.place == nil {
+		it.place = s.order.PushFront(it)
+	}
+	s.used -= it.bytes
+	it.bytes = leastRoom + bytes
+	s.used += it.bytes
+	for last := s.order.Back(); last != nil && s.used > s.room; last = s.order.Back() {
+		s.drop(last.Value.(*item)) // nothing else is in the list
+	}
+}
+
+// drop takes a thing off the shelf. One that is being made anew comes back.
+func (s *Shelf) drop(it *item) {
+	s.order.Remove(it.place)
+	s.used -= it.bytes
+	it.place, it.value, it.err, it.bytes = nil, nil, nil, 0
+	if it.flight == nil {
+		delete(s.items, it.slot)
+	}
+}
