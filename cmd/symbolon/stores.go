@@ -28,7 +28,7 @@ func openFar(c source.Config, network web.Config, client *web.Client, guest bool
 		return nil, err
 	}
 	return tree.Far(c, tree.Deps{
-		Bucket: b, Limit: network.Limit(), Timeout: max(network.MaxDownloadTimeout, 0), Line: client.Line(guest),
+		Bucket: b, Limit: network.Limit(), Timeout: c.Patience(network.MaxDownloadTimeout), Line: client.Line(guest),
 		Ahead: client.Ahead(), Shelf: client.Shelf(guest), Guarded: guest, Now: time.Now,
 	})
 }

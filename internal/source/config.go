@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/ident"
@@ -38,6 +39,7 @@ type Config struct {
 	Headers            map[string]bin.Secret `yaml:"headers,omitempty" json:"headers,omitempty" help:"Headers of every request to the server. Never sent to another server that it redirects to."`
 	Layout             Layout                `yaml:"layout,omitempty" json:"layout,omitzero" help:"Where files are below the address or folder."`
 	HasIndex           bool                  `yaml:"has_index,omitempty" json:"has_index,omitempty" help:"A store of layout symstore lists its files in the folder 000Admin, and is asked for none but those. Other layouts have no index."`
+	Timeout            time.Duration         `yaml:"timeout,omitempty" json:"-" help:"Time for a whole download from this source, with its retries, such as 30m for giants; -1 is no bound. Else network.max_download_timeout counts. Not for folders."`
 	IsPublic           bool                  `yaml:"is_public,omitempty" json:"is_public,omitempty" help:"Anybody may ask it: files are shared between scopes, and that it lacks a file is remembered for longer."`
 	AcceptInvalidCerts bool                  `yaml:"accept_invalid_certs,omitempty" json:"accept_invalid_certs,omitempty" help:"Accept any certificate of the server. Whoever is on the way there can then send wrong files."`
 	Filters            Filters               `yaml:"filters,omitempty" json:"filters,omitzero" help:"Which modules the source is asked for."`
@@ -157,6 +159,15 @@ func (c Config) validHeaders() error {
 
 func notToken(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+}
+
+// Patience is the time for a whole download, zero if there is no bound, where
+// that of a source that says nothing is limit.
+func (c Config) Patience(limit time.Duration) time.Duration {
+	if c.Timeout != 0 {
+		limit = c.Timeout
+	}
+	return max(limit, 0)
 }
 
 // Asks is what of c decides for what a source is asked, as one text.

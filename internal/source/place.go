@@ -60,6 +60,7 @@ func (c Config) belongs() []keyOf {
 		{"url", !c.URL.IsZero(), []string{HTTP, GCS}},
 		{"path", c.Path != "", []string{Filesystem}},
 		{"accept_invalid_certs", c.AcceptInvalidCerts, []string{HTTP}},
+		{"timeout", c.Timeout != 0, []string{HTTP, S3, GCS}},
 		{"headers", len(c.Headers) > 0, []string{HTTP}},
 		{"bucket", c.Bucket != "", []string{S3, GCS}},
 		{"prefix", c.Prefix != "", []string{S3, GCS}},

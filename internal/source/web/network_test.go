@@ -317,3 +317,27 @@ func TestLimitsOfSize(t *testing.T) {
 }
 
 var _ source.Source = (*web.Source)(nil)
+
+func TestASourceMayHaveATimeOfItsOwn(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		for range 6 {
+			fmt.Fprint(w, "x")
+			w.(http.Flusher).Flush()
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
+	client := newClient(t, web.Config{MaxDownloadTimeout: 100 * time.Millisecond})
+	for _, patient := range []time.Duration{10 * time.Second, -1} {
+		cfg := config(server.URL)
+		cfg.Timeout = patient
+		if got, _, err := get(t, newSource(t, client, cfg)); got != "xxxxxx" || err != nil {
+			t.Errorf("%v: %q, error %v", patient, got, err)
+		}
+	}
+	cfg := config(server.URL)
+	cfg.Timeout = 20 * time.Millisecond
+	_, _, err := get(t, newSource(t, client, cfg))
+	wantError(t, err, fault.Timeout, "not finished within 20ms")
+	_, _, err = get(t, newSource(t, client, config(server.URL)))
+	wantError(t, err, fault.Timeout, "not finished within 100ms")
+}
