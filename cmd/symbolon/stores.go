@@ -10,6 +10,7 @@ import (
 	"symbolon/internal/bucket/gcs"
 	"symbolon/internal/bucket/s3"
 	"symbolon/internal/source"
+	project "symbolon/internal/source/sentry"
 	"symbolon/internal/source/tree"
 	"symbolon/internal/source/web"
 )
@@ -45,4 +46,17 @@ func openBucket(c source.Config, transport http.RoundTripper, patience time.Dura
 		Bucket: c.Bucket, Prefix: c.Prefix, Region: c.Region.Name(), Endpoint: c.Region.Endpoint(), Provider: c.Provider,
 		AccessKey: c.AccessKey, SecretKey: c.SecretKey, SessionToken: c.SessionToken,
 	}, s3.Deps{Transport: transport, Env: os.Getenv, Now: time.Now, ReadTimeout: patience})
+}
+
+// openProject opens a source that is a project of Sentry.
+func openProject(c source.Config, network web.Config, client *web.Client, guest bool) (source.Source, error) {
+	open := web.New
+	if guest {
+		open = web.NewGuarded
+	}
+	server, err := open(client, c)
+	if err != nil {
+		return nil, err
+	}
+	return project.New(c, project.Server{Ask: server.Ask, Key: server.Key(), Shelf: client.Shelf(guest), Life: max(network.SentryIndexTTL, 0)})
 }

@@ -135,6 +135,8 @@ func openSource(c source.Config, network web.Config, client *web.Client, guest b
 			return web.NewGuarded(client, c)
 		}
 		return web.New(client, c)
+	case source.Sentry:
+		return openProject(c, network, client, guest)
 	case source.S3, source.GCS:
 		return openFar(c, network, client, guest)
 	}

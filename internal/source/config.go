@@ -17,13 +17,14 @@ const (
 	Filesystem = "filesystem"
 	S3         = "s3"
 	GCS        = "gcs"
+	Sentry     = "sentry"
 )
 
 // Config describes one source, with the keys of Symbolicator's source objects.
 type Config struct {
 	ID                 string                `yaml:"id" json:"id" help:"Name of the source, for people and metrics."`
-	Type               string                `yaml:"type" json:"type" help:"What it is: http, a symbol server; filesystem, a folder; s3, a bucket of S3 or of a store that speaks its protocol; gcs, a bucket of Google Cloud Storage."`
-	URL                URL                   `yaml:"url,omitempty" json:"url,omitzero" help:"Address of a symbol server; the paths of the layout follow it. User name and password may stand in it. For type gcs, another address of the service."`
+	Type               string                `yaml:"type" json:"type" help:"What it is: http, a symbol server; filesystem, a folder; s3, a bucket of S3 or of a store that speaks its protocol; gcs, a bucket of Google Cloud Storage; sentry, the debug files of a project of Sentry."`
+	URL                URL                   `yaml:"url,omitempty" json:"url,omitzero" help:"Address of a symbol server; the paths of the layout follow it. User name and password may stand in it. For type gcs, another address of the service; for type sentry, that of the debug files of the project."`
 	Path               string                `yaml:"path,omitempty" json:"path,omitempty" help:"The folder, for type filesystem."`
 	Bucket             string                `yaml:"bucket,omitempty" json:"bucket,omitempty" help:"Name of the bucket, for types s3 and gcs."`
 	Prefix             string                `yaml:"prefix,omitempty" json:"prefix,omitempty" help:"The folder in the bucket; empty: the whole of it."`
@@ -36,6 +37,8 @@ type Config struct {
 	ClientEmail        string                `yaml:"client_email,omitempty" json:"client_email,omitempty" help:"Service account for gcs. Without one a bucket is read as anybody may read it."`
 	PrivateKey         bin.Secret            `yaml:"private_key,omitempty" json:"private_key,omitzero" help:"Private key of the service account, in PEM."`
 	BearerToken        bin.Secret            `yaml:"bearer_token,omitempty" json:"bearer_token,omitzero" help:"Token for gcs, in place of a service account."`
+	Token              bin.Secret            `yaml:"token,omitempty" json:"token,omitzero" help:"Token for a project of Sentry."`
+	Cookies            bin.Secret            `yaml:"cookies,omitempty" json:"cookies,omitzero" help:"Cookies for a project of Sentry, as the header of that name has them, in place of a token."`
 	Headers            map[string]bin.Secret `yaml:"headers,omitempty" json:"headers,omitempty" help:"Headers of every request to the server. Never sent to another server that it redirects to."`
 	Layout             Layout                `yaml:"layout,omitempty" json:"layout,omitzero" help:"Where files are below the address or folder."`
 	HasIndex           bool                  `yaml:"has_index,omitempty" json:"has_index,omitempty" help:"A store of layout symstore lists its files in the folder 000Admin, and is asked for none but those. Other layouts have no index."`
@@ -144,6 +147,11 @@ var connectionHeaders = [...]string{
 }
 
 func (c Config) validHeaders() error {
+	for name, value := range map[string]bin.Secret{"token": c.Token, "cookies": c.Cookies} {
+		if strings.ContainsFunc(value.Reveal(), func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return fmt.Errorf("%s has a control character", name)
+		}
+	}
 	for name, value := range c.Headers {
 		switch {
 		case name == "" || strings.ContainsFunc(name, notToken):
@@ -185,10 +193,15 @@ func (c Config) indexed() bool { return c.HasIndex && c.Layout.Type == Symstore 
 // Paths names the places of the file of a kind for m: those of the layout, or
 // none if the filters are against it.
 func (c Config) Paths(m ident.Module, kind string) []string {
-	if !c.Filters.admit(kind) || !c.Filters.concern(m) {
+	if !c.Wants(m, kind) {
 		return nil
 	}
 	return c.Layout.Paths(m, kind)
+}
+
+// Wants tells whether the filters let a kind of file be asked for.
+func (c Config) Wants(m ident.Module, kind string) bool {
+	return c.Filters.admit(kind) && c.Filters.concern(m)
 }
 
 func (f Filters) admit(kind string) bool {

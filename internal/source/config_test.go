@@ -18,13 +18,13 @@ func server() source.Config {
 func TestWrongConfigurationsAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*source.Config){
 		"has no id": func(c *source.Config) { c.ID = "" },
-		"no type: there are http, filesystem, s3 and gcs":   func(c *source.Config) { c.Type = "" },
+		"no type: there are http, filesystem, s3, gcs and sentry":   func(c *source.Config) { c.Type = "" },
 		`type "ftp" is not supported: there are http, file`: func(c *source.Config) { c.Type = "ftp" },
 		"a url is missing":                                 func(c *source.Config) { c.URL = source.URL{} },
 		"the url must begin with http":                     func(c *source.Config) { c.URL = source.NewURL("ftp://host/") },
 		"the url cannot be read":                           func(c *source.Config) { c.URL = source.NewURL("http://u:" + canary + "@host/%zz") },
 		"path is for type filesystem, not for http":        func(c *source.Config) { c.Path = "/x" },
-		"url is for type http and gcs, not for filesystem": func(c *source.Config) { c.Type = source.Filesystem },
+		"url is for type http, gcs and sentry, not for filesystem": func(c *source.Config) { c.Type = source.Filesystem },
 		"needs a path":                                     func(c *source.Config) { *c = source.Config{ID: "s", Type: source.Filesystem} },
 		`no layout "breakpad"`:                             func(c *source.Config) { c.Layout.Type = "breakpad" },
 		`no casing "UPPER"`:                                func(c *source.Config) { c.Layout.Casing = "UPPER" },

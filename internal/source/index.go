@@ -52,9 +52,9 @@ func (x *Index) Only(ctx context.Context, list []Candidate) ([]Candidate, error)
 	if x == nil || len(list) == 0 {
 		return list, nil
 	}
-	known, err := keep(ctx, x.shelf, wish[*listing]{
-		owner: x, source: x.source, name: "index", life: func(*listing) time.Duration { return indexLife },
-		retry: indexRetry, limit: indexTime, stale: true, make: x.load,
+	known, err := Keep(ctx, x.shelf, Wish[*listing]{
+		Owner: x, Source: x.source, Name: "index", Life: func(*listing) time.Duration { return indexLife },
+		Retry: indexRetry, Limit: indexTime, Stale: true, Make: x.load,
 	})
 	if ctx.Err() != nil && err != nil {
 		return nil, err

@@ -57,11 +57,13 @@ func (r Region) Endpoint() string {
 // them.
 func (c Config) belongs() []keyOf {
 	return []keyOf{
-		{"url", !c.URL.IsZero(), []string{HTTP, GCS}},
+		{"url", !c.URL.IsZero(), []string{HTTP, GCS, Sentry}},
 		{"path", c.Path != "", []string{Filesystem}},
 		{"accept_invalid_certs", c.AcceptInvalidCerts, []string{HTTP}},
-		{"timeout", c.Timeout != 0, []string{HTTP, S3, GCS}},
+		{"timeout", c.Timeout != 0, []string{HTTP, S3, GCS, Sentry}},
 		{"headers", len(c.Headers) > 0, []string{HTTP}},
+		{"token", !c.Token.IsZero(), []string{Sentry}},
+		{"cookies", !c.Cookies.IsZero(), []string{Sentry}},
 		{"bucket", c.Bucket != "", []string{S3, GCS}},
 		{"prefix", c.Prefix != "", []string{S3, GCS}},
 		{"region", len(c.Region) > 0, []string{S3}},
@@ -83,8 +85,8 @@ type keyOf struct {
 }
 
 func (c Config) validPlace() error {
-	const types = HTTP + ", " + Filesystem + ", " + S3 + " and " + GCS
-	valid := map[string]func() error{HTTP: c.validURL, Filesystem: c.validFolder, S3: c.validS3, GCS: c.validGCS}[c.Type]
+	const types = HTTP + ", " + Filesystem + ", " + S3 + ", " + GCS + " and " + Sentry
+	valid := map[string]func() error{HTTP: c.validURL, Filesystem: c.validFolder, S3: c.validS3, GCS: c.validGCS, Sentry: c.validSentry}[c.Type]
 	switch {
 	case c.Type == "":
 		return fmt.Errorf("it has no type: there are %s", types)
@@ -93,15 +95,31 @@ func (c Config) validPlace() error {
 	}
 	for _, k := range c.belongs() {
 		if k.set && !slices.Contains(k.types, c.Type) {
-			return fmt.Errorf("%s is for type %s, not for %s", k.key, strings.Join(k.types, " and "), c.Type)
+			return fmt.Errorf("%s is for type %s, not for %s", k.key, enumerated(k.types), c.Type)
 		}
 	}
 	return valid()
 }
 
+// enumerated is a list as people say it.
+func enumerated(list []string) string {
+	last := len(list) - 1
+	if last < 1 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:last], ", ") + " and " + list[last]
+}
+
 func (c Config) validURL() error {
 	_, err := c.URL.Parse()
 	return err
+}
+
+func (c Config) validSentry() error {
+	if !c.Token.IsZero() && !c.Cookies.IsZero() {
+		return errors.New("there is a token and cookies: one of them is enough")
+	}
+	return c.validURL()
 }
 
 func (c Config) validFolder() error {

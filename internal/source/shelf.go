@@ -59,32 +59,32 @@ func NewShelf(room int64, now func() time.Time, log *slog.Logger) *Shelf {
 	return &Shelf{room: room, now: now, log: log, heavy: make(chan struct{}, 4), items: map[slot]*item{}}
 }
 
-// wish says what is wanted from a shelf, and how it is made.
-type wish[T any] struct {
-	owner  any // a pointer: things of different owners have nothing to do with each other
-	source string
-	name   string
-	life   func(T) time.Duration // how long it holds
-	retry  time.Duration         // after a failure
-	limit  time.Duration         // in which it must be made
-	stale  bool                  // what was there before is good enough while it is made anew
-	make   func(ctx context.Context) (value T, bytes int64, err error)
+// Wish says what is wanted from a shelf, and how it is made.
+type Wish[T any] struct {
+	Owner  any // a pointer: things of different owners have nothing to do with each other
+	Source string
+	Name   string
+	Life   func(T) time.Duration // how long it holds
+	Retry  time.Duration         // after a failure
+	Limit  time.Duration         // in which it must be made
+	Stale  bool                  // what was there before is good enough while it is made anew
+	Make   func(ctx context.Context) (value T, bytes int64, err error)
 }
 
-// keep gives what is on the shelf, or makes it. Who leaves cancels nothing.
-func keep[T any](ctx context.Context, s *Shelf, w wish[T]) (T, error) {
-	f := s.look(ctx, slot{w.owner, w.name}, w.stale, func(ctx context.Context, it *item, f *flight) {
-		ctx, cancel := context.WithTimeout(ctx, w.limit)
+// Keep gives what is on the shelf, or makes it. Who leaves cancels nothing.
+func Keep[T any](ctx context.Context, s *Shelf, w Wish[T]) (T, error) {
+	f := s.look(ctx, slot{w.Owner, w.Name}, w.Stale, func(ctx context.Context, it *item, f *flight) {
+		ctx, cancel := context.WithTimeout(ctx, w.Limit)
 		defer cancel()
-		value, bytes, err := safely(ctx, w.make)
-		life := w.retry
+		value, bytes, err := safely(ctx, w.Make)
+		life := w.Retry
 		if err == nil {
-			life, f.value = w.life(value), value
+			life, f.value = w.Life(value), value
 		} else {
 			f.err = err
-			s.log.Warn("a source does not say what it has", "source", w.source, "what", w.name, "retry", life, "error", err)
+			s.log.Warn("a source does not say what it has", "source", w.Source, "what", w.Name, "retry", life, "error", err)
 		}
-		s.put(it, f, bytes+int64(len(w.name)), life)
+		s.put(it, f, bytes+int64(len(w.Name)), life)
 	})
 	var none T
 	select {

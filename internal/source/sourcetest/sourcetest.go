@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -19,7 +20,8 @@ import (
 )
 
 // Make makes a source that has these files, by their path in the native
-// layout. The bytes are stored as they are.
+// layout. The bytes are stored as they are. A source that does not go by paths
+// knows each by the id in it, which no other has.
 type Make func(t *testing.T, files map[string][]byte) source.Source
 
 const (
@@ -30,25 +32,37 @@ const (
 // text is compressible and long enough for a decoder to have work.
 var text = bytes.Repeat([]byte("FUNC 1000 10 0 a_function(int, char**)\n1000 10 7 1\n"), 4000)
 
-// Run runs the tests.
+// Run runs the tests for sources that go by paths.
 func Run(t *testing.T, newSource Make) {
-	for name, test := range map[string]func(*testing.T, Make){
+	run(t, newSource, map[string]func(*testing.T, Make){
+		"CanonicalIDIsAskedSecond": secondID,
+		"OddNamesAreFound":         oddNames,
+		"UnusableNamesAreNotAsked": unusableNames,
+	})
+	Files(t, newSource)
+}
+
+// Files runs those of the tests that are about files, whatever they are known
+// by. A file that is not there may be named all the same.
+func Files(t *testing.T, newSource Make) {
+	run(t, newSource, map[string]func(*testing.T, Make){
 		"FileIsDelivered":            delivered,
 		"MissIsNotFound":             missing,
 		"StoredGzipIsDecoded":        func(t *testing.T, m Make) { decoded(t, m, Gzip(text)) },
 		"StoredZstdIsDecoded":        func(t *testing.T, m Make) { decoded(t, m, Zstd(text)) },
 		"DamagedGzipIsMalformed":     damaged,
 		"EmptyFileIsDelivered":       empty,
-		"CanonicalIDIsAskedSecond":   secondID,
-		"OddNamesAreFound":           oddNames,
-		"UnusableNamesAreNotAsked":   unusableNames,
 		"CancelledBeforeItBegins":    cancelledBefore,
 		"CancelledOnTheWay":          cancelledMidway,
 		"BigFileComesInLargePieces":  big,
 		"ManyAtOnce":                 concurrent,
 		"FailureOfTheWriterIsOurs":   brokenWriter,
 		"FaultOfTheWriterIsRetained": faultyWriter,
-	} {
+	})
+}
+
+func run(t *testing.T, newSource Make, tests map[string]func(*testing.T, Make)) {
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) { test(t, newSource) })
 	}
 }
@@ -91,6 +105,13 @@ func module(name, id string) ident.Module {
 		m.DebugID = parsed
 	}
 	return m
+}
+
+// idOf is the id of a file of its own.
+func idOf(name string) string {
+	h := fnv.New128a()
+	_, _ = h.Write([]byte(name)) // it never fails
+	return fmt.Sprintf("%Xa", h.Sum(nil))
 }
 
 func path(name, id string) string { return name + "/" + id + "/" + ident.SymName(name) }
@@ -158,17 +179,17 @@ func wantFault(t *testing.T, err error, kind fault.Kind) *fault.Error {
 }
 
 func delivered(t *testing.T, newSource Make) {
-	s := newSource(t, map[string][]byte{path("a.so", upperID): text})
-	a := fetch(t, s, first(t, s, module("a.so", upperID)), text)
+	s := newSource(t, map[string][]byte{path("a.so", idOf("a.so")): text})
+	a := fetch(t, s, first(t, s, module("a.so", idOf("a.so"))), text)
 	if a.Wire != int64(len(text)) {
 		t.Errorf("%d bytes received, want %d", a.Wire, len(text))
 	}
 }
 
 func missing(t *testing.T, newSource Make) {
-	s := newSource(t, map[string][]byte{path("a.so", upperID): text})
+	s := newSource(t, map[string][]byte{path("a.so", idOf("a.so")): text})
 	var got bytes.Buffer
-	_, err := s.Fetch(t.Context(), first(t, s, module("b.so", upperID)), &got)
+	_, err := s.Fetch(t.Context(), first(t, s, module("b.so", idOf("b.so"))), &got)
 	wantFault(t, err, fault.NotFound)
 	if got.Len() > 0 {
 		t.Errorf("%d bytes of a file that is not there", got.Len())
@@ -176,8 +197,8 @@ func missing(t *testing.T, newSource Make) {
 }
 
 func decoded(t *testing.T, newSource Make, stored []byte) {
-	s := newSource(t, map[string][]byte{path("a.so", upperID): stored})
-	a := fetch(t, s, first(t, s, module("a.so", upperID)), text)
+	s := newSource(t, map[string][]byte{path("a.so", idOf("a.so")): stored})
+	a := fetch(t, s, first(t, s, module("a.so", idOf("a.so"))), text)
 	if a.Wire != int64(len(stored)) {
 		t.Errorf("%d bytes received, want %d", a.Wire, len(stored))
 	}
@@ -188,18 +209,18 @@ func damaged(t *testing.T, newSource Make) {
 	flipped[len(flipped)-5] ^= 1 // in the checksum
 	cut := Gzip(text)
 	s := newSource(t, map[string][]byte{
-		path("flipped.so", upperID): flipped,
-		path("cut.so", upperID):     cut[:len(cut)/2],
+		path("flipped.so", idOf("flipped.so")): flipped,
+		path("cut.so", idOf("cut.so")):         cut[:len(cut)/2],
 	})
 	for _, name := range []string{"flipped.so", "cut.so"} {
-		_, err := s.Fetch(t.Context(), first(t, s, module(name, upperID)), &bytes.Buffer{})
+		_, err := s.Fetch(t.Context(), first(t, s, module(name, idOf(name))), &bytes.Buffer{})
 		wantFault(t, err, fault.Malformed)
 	}
 }
 
 func empty(t *testing.T, newSource Make) {
-	s := newSource(t, map[string][]byte{path("a.so", upperID): {}})
-	fetch(t, s, first(t, s, module("a.so", upperID)), nil)
+	s := newSource(t, map[string][]byte{path("a.so", idOf("a.so")): {}})
+	fetch(t, s, first(t, s, module("a.so", idOf("a.so"))), nil)
 }
 
 func secondID(t *testing.T, newSource Make) {
@@ -244,10 +265,10 @@ func unusableNames(t *testing.T, newSource Make) {
 }
 
 func cancelledBefore(t *testing.T, newSource Make) {
-	s := newSource(t, map[string][]byte{path("a.so", upperID): text})
+	s := newSource(t, map[string][]byte{path("a.so", idOf("a.so")): text})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := s.Fetch(ctx, first(t, s, module("a.so", upperID)), &bytes.Buffer{})
+	_, err := s.Fetch(ctx, first(t, s, module("a.so", idOf("a.so"))), &bytes.Buffer{})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want one that is context.Canceled", err)
 	}
@@ -267,11 +288,11 @@ type writer func(p []byte) (int, error)
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
 func cancelledMidway(t *testing.T, newSource Make) {
-	s := newSource(t, map[string][]byte{path("a.so", upperID): noise(6 << 20)})
+	s := newSource(t, map[string][]byte{path("a.so", idOf("a.so")): noise(6 << 20)})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	start := time.Now()
-	_, err := s.Fetch(ctx, first(t, s, module("a.so", upperID)), writer(func(p []byte) (int, error) {
+	_, err := s.Fetch(ctx, first(t, s, module("a.so", idOf("a.so"))), writer(func(p []byte) (int, error) {
 		cancel()
 		return len(p), nil
 	}))
@@ -286,11 +307,11 @@ func cancelledMidway(t *testing.T, newSource Make) {
 func big(t *testing.T, newSource Make) {
 	const least = 256 << 10 // bytes in a write, but the last
 	data := noise(3<<20 + 7)
-	s := newSource(t, map[string][]byte{path("a.so", upperID): data, path("z.so", upperID): Zstd(data)})
+	s := newSource(t, map[string][]byte{path("a.so", idOf("a.so")): data, path("z.so", idOf("z.so")): Zstd(data)})
 	for _, name := range []string{"a.so", "z.so"} {
 		var got bytes.Buffer
 		writes := 0
-		_, err := s.Fetch(t.Context(), first(t, s, module(name, upperID)), writer(func(p []byte) (int, error) {
+		_, err := s.Fetch(t.Context(), first(t, s, module(name, idOf(name))), writer(func(p []byte) (int, error) {
 			writes++
 			return got.Write(p)
 		}))
@@ -307,12 +328,12 @@ func concurrent(t *testing.T, newSource Make) {
 	files := map[string][]byte{}
 	name := func(i int) string { return fmt.Sprintf("lib%d.so", i) }
 	for i := range 8 {
-		files[path(name(i), upperID)] = Gzip(bytes.Repeat([]byte(name(i)), 20_000))
+		files[path(name(i), idOf(name(i)))] = Gzip(bytes.Repeat([]byte(name(i)), 20_000))
 	}
 	s := newSource(t, files)
 	var group sync.WaitGroup
 	for i := range 24 {
-		c := first(t, s, module(name(i%8), upperID))
+		c := first(t, s, module(name(i%8), idOf(name(i%8))))
 		group.Go(func() {
 			var got bytes.Buffer
 			if _, err := s.Fetch(t.Context(), c, &got); err != nil || !bytes.Equal(got.Bytes(), bytes.Repeat([]byte(name(i%8)), 20_000)) {
@@ -324,9 +345,9 @@ func concurrent(t *testing.T, newSource Make) {
 }
 
 func brokenWriter(t *testing.T, newSource Make) {
-	s := newSource(t, map[string][]byte{path("a.so", upperID): text})
+	s := newSource(t, map[string][]byte{path("a.so", idOf("a.so")): text})
 	full := errors.New("no space left")
-	_, err := s.Fetch(t.Context(), first(t, s, module("a.so", upperID)), writer(func([]byte) (int, error) { return 0, full }))
+	_, err := s.Fetch(t.Context(), first(t, s, module("a.so", idOf("a.so"))), writer(func([]byte) (int, error) { return 0, full }))
 	wantFault(t, err, fault.Internal)
 	if !errors.Is(err, full) {
 		t.Errorf("got %v, which is not the failure of the writer", err)
@@ -334,8 +355,8 @@ func brokenWriter(t *testing.T, newSource Make) {
 }
 
 func faultyWriter(t *testing.T, newSource Make) {
-	s := newSource(t, map[string][]byte{path("a.so", upperID): text})
-	_, err := s.Fetch(t.Context(), first(t, s, module("a.so", upperID)), writer(func([]byte) (int, error) {
+	s := newSource(t, map[string][]byte{path("a.so", idOf("a.so")): text})
+	_, err := s.Fetch(t.Context(), first(t, s, module("a.so", idOf("a.so"))), writer(func([]byte) (int, error) {
 		return 0, fault.New(fault.Malformed, "", "no symbol file")
 	}))
 	if f := wantFault(t, err, fault.Malformed); f.Detail != "no symbol file" {

@@ -31,6 +31,7 @@ type Config struct {
 	DenyListThreshold      int           `yaml:"deny_list_threshold" help:"Failures within deny_list_time_window after which a host is left alone; -1 never does."`
 	DenyListTimeWindow     time.Duration `yaml:"deny_list_time_window" help:"Time over which the failures of a host are counted."`
 	DenyListBlockTime      time.Duration `yaml:"deny_list_block_time" help:"Time for which a host is left alone."`
+	SentryIndexTTL         time.Duration `yaml:"sentry_index_ttl" help:"Time for which the list of the files that a project of Sentry has for a module holds; an empty one holds for 10 minutes at most."`
 	ConnectToReservedIPs   bool          `yaml:"connect_to_reserved_ips" help:"Let sources named by requests reach addresses that are not of the public internet."`
 	UserAgent              string        `yaml:"user_agent" help:"User-Agent of all requests to symbol servers."`
 }
@@ -49,6 +50,7 @@ func (c Config) Defaults() Config {
 	def(&c.DenyListThreshold, 20)
 	def(&c.DenyListTimeWindow, time.Minute)
 	def(&c.DenyListBlockTime, time.Minute)
+	def(&c.SentryIndexTTL, time.Hour)
 	def(&c.UserAgent, "symbolon")
 	return c
 }

@@ -26,6 +26,10 @@ func (s *Source) hide(password string) *regexp.Regexp {
 		whole := value.Reveal()
 		_, token, _ := strings.Cut(whole, " ") // of "Bearer TOKEN"
 		secrets = append(secrets, whole, token)
+		for pair := range strings.SplitSeq(whole, ";") { // of cookies
+			_, value, _ := strings.Cut(pair, "=")
+			secrets = append(secrets, value)
+		}
 	}
 	var forms []string
 	for _, secret := range secrets {

@@ -17,7 +17,7 @@ import (
 	"symbolon/internal/source"
 )
 
-// Source is a symbol server. Make it with New or NewGuarded.
+// Source is a symbol server, or an address that answers to queries. Make it with New or NewGuarded.
 type Source struct {
 	client  *Client
 	cfg     source.Config
@@ -63,6 +63,12 @@ func newSource(c *Client, cfg source.Config, guarded bool) (*Source, error) {
 	for name, value := range cfg.Headers {
 		s.headers[http.CanonicalHeaderKey(name)] = value
 	}
+	if !cfg.Token.IsZero() {
+		s.headers["Authorization"] = bin.NewSecret("Bearer " + cfg.Token.Reveal())
+	}
+	if !cfg.Cookies.IsZero() {
+		s.headers["Cookie"] = cfg.Cookies
+	}
 	s.key = s.identity()
 	s.hidden = s.hide(password)
 	s.index = source.NewIndex(cfg, c.Shelf(guarded), s.read)
@@ -75,6 +81,9 @@ func newSource(c *Client, cfg source.Config, guarded bool) (*Source, error) {
 // and what only the configuration can reach is not given to a request.
 func (s *Source) identity() string {
 	key := s.address("")
+	if s.cfg.Type == source.Sentry {
+		key = "sentry " + s.base.String() // a slash at its end matters
+	}
 	secrets := []bin.Secret{s.query}
 	for _, name := range slices.Sorted(maps.Keys(s.headers)) {
 		secrets = append(secrets, bin.NewSecret(name), s.headers[name])
@@ -119,6 +128,22 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 		}
 	}
 	return s.index.Only(ctx, list)
+}
+
+// Key tells the server and the credentials, but not for what it is asked.
+func (s *Source) Key() string { return s.key }
+
+// Ask writes what the address of the source itself answers to a query. The
+// candidate is only to know a state of the file. links are the headers Link.
+func (s *Source) Ask(ctx context.Context, query string, c source.Candidate, w io.Writer) (a source.Attempt, links []string, err error) {
+	u := *s.base
+	u.RawQuery = query
+	if own := s.query.Reveal(); own != "" {
+		u.RawQuery = own + "&" + query
+	}
+	f := &fetch{Source: s, caller: ctx, target: &u, extra: asking(c), known: c.Validator, w: w}
+	a, err = s.do(ctx, f)
+	return a, f.links, err
 }
 
 // address is the place of a path, without secrets.

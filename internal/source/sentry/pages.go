@@ -1,0 +1,117 @@
+package sentry
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/source"
+)
+
+const (
+	fileSize = 48      // bytes in memory, beside the id
+	maxPage  = 8 << 20 // bytes
+	maxPages = 50      // of one list
+	maxFiles = 2000    // of one list
+	maxID    = 100     // bytes
+)
+
+// file is what a list says of a file, as far as it is of use.
+type file struct{ id, symbolType string }
+
+// pages asks for a list and all that follows it. The address of the next page
+// is ours: of that which the server names only the cursor is taken.
+func (s *Source) pages(ctx context.Context, query string) ([]file, error) {
+	var files []file
+	var seen []string
+	for cursor := ""; len(seen) < maxPages && len(files) < maxFiles; {
+		at := query
+		if cursor != "" {
+			at += "&cursor=" + url.QueryEscape(cursor)
+		}
+		page := &page{}
+		_, links, err := s.server.Ask(ctx, at, source.Candidate{}, page)
+		if err != nil {
+			return nil, err
+		}
+		if files, err = page.read(files); err != nil {
+			return nil, err
+		}
+		seen = append(seen, cursor)
+		if cursor = next(links); cursor == "" || slices.Contains(seen, cursor) {
+			break
+		}
+	}
+	return files[:min(len(files), maxFiles)], nil
+}
+
+// page is the text of one page.
+type page struct{ text []byte }
+
+func (p *page) Write(b []byte) (int, error) {
+	if len(p.text)+len(b) > maxPage {
+		return 0, fault.New(fault.Malformed, "", "a page of a list with more than %d bytes", maxPage)
+	}
+	p.text = append(p.text, b...)
+	return len(b), nil
+}
+
+// read appends the files of a page. What is not a file that we know the type of
+// is left out.
+func (p *page) read(files []file) ([]file, error) {
+	var entries []struct {
+		ID   any `json:"id"`
+		Type any `json:"symbolType"`
+	}
+	if json.Unmarshal(p.text, &entries) != nil {
+		return nil, fault.New(fault.Malformed, "", "a list of files that is none")
+	}
+	for _, e := range entries {
+		id, _ := e.ID.(string)
+		kind, _ := e.Type.(string)
+		if i := slices.Index(knownTypes, kind); i >= 0 && id != "" && len(id) <= maxID && !strings.ContainsFunc(id, control) {
+			files = append(files, file{strings.Clone(id), knownTypes[i]})
+		}
+	}
+	return files, nil
+}
+
+func control(r rune) bool { return r < ' ' || r == 0x7f }
+
+// knownTypes are the types of file that are of use.
+var knownTypes = func() (list []string) {
+	for _, name := range symbolTypes {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}()
+
+var (
+	link  = regexp.MustCompile(`<([^<>]*)>((?:\s*;\s*\w+="[^"]*")*)`)
+	param = regexp.MustCompile(`(\w+)="([^"]*)"`)
+)
+
+// next is the cursor of the page behind this one, empty if there is none.
+func next(links []string) string {
+	for _, l := range link.FindAllStringSubmatch(strings.Join(links, ", "), 100) {
+		params := map[string]string{}
+		for _, p := range param.FindAllStringSubmatch(l[2], 10) {
+			params[p[1]] = p[2]
+		}
+		if params["rel"] != "next" || params["results"] != "true" {
+			continue
+		}
+		if params["cursor"] != "" {
+			return params["cursor"]
+		}
+		if u, err := url.Parse(l[1]); err == nil {
+			return u.Query().Get("cursor")
+		}
+	}
+	return ""
+}
