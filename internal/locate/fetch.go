@@ -1,6 +1,7 @@
 package locate
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"errors"
@@ -121,7 +122,7 @@ func (l *desk) receive(f *fetched, fill func(io.Writer) error) error {
 		f.file, err = stream.w.Finish(out.spool, object.Options{Space: f.space})
 		f.parse = stream.spent + l.now().Sub(start)
 		if err == nil {
-			err = tooMuch(out.spool, f.file)
+			err = tooMuch(out.spool)
 		}
 	}
 	if err != nil {
@@ -137,15 +138,17 @@ func (l *desk) receive(f *fetched, fill func(io.Writer) error) error {
 
 // tooMuch says that what came is not one file: a source delivers one, and takes
 // one packing off.
-func tooMuch(src bin.Source, f *object.File) error {
+func tooMuch(src bin.Source) error {
 	head, err := bin.Read(src, 0, int(min(src.Size(), 4)))
 	switch {
 	case err != nil:
 		return err
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")), bytes.Equal(head, []byte("\x28\xb5\x2f\xfd")):
 		return fault.New(fault.Malformed, "", "packed more than once")
-	case bytes.Equal(head, []byte("PK\x03\x04")) && len(f.Objects()) > 1:
-		return fault.New(fault.Malformed, "", "ZipArchive contains more than one symbol file")
+	case bytes.Equal(head, []byte("PK\x03\x04")):
+		if z, err := zip.NewReader(src, src.Size()); err == nil && len(z.File) > 1 {
+			return fault.New(fault.Malformed, "", "ZipArchive contains more than one symbol file")
+		}
 	}
 	return nil
 }

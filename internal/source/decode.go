@@ -130,11 +130,11 @@ func splitCodings(text string) ([]string, error) {
 		case "zstd", "br":
 			codings = append(codings, name)
 		default:
-			return nil, fault.New(fault.Unsupported, "", "content encoding %.40q", name)
+			return nil, fault.New(fault.Transport, "", "Unsupported content encoding") // Sentry's clients know these words
 		}
 	}
 	if len(codings) > maxCodings {
-		return nil, fault.New(fault.Unsupported, "", "%d content encodings at once", len(codings))
+		return nil, fault.New(fault.Transport, "", "Multiple content encodings not supported")
 	}
 	return codings, nil
 }

@@ -99,10 +99,10 @@ func TestCodingsAreTakenOff(t *testing.T) {
 	}
 }
 
-func TestUnknownCodingIsUnsupported(t *testing.T) {
+func TestUnknownCodingsAreAFaultOfTheWay(t *testing.T) {
 	for _, coding := range []string{"compress", "lzma", "gzip, rot13", "gzip,gzip,gzip,gzip"} {
 		_, err := source.NewDecoder(bin.Limit{}).Decode(io.Discard, strings.NewReader("x"), coding)
-		if fault.KindOf(err) != fault.Unsupported {
+		if fault.KindOf(err) != fault.Transport {
 			t.Errorf("%s: got %v", coding, err)
 		}
 	}
@@ -235,7 +235,7 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("counted %+v, wrote %d of %d bytes read", out, written, len(data))
 		}
 		switch kind := fault.KindOf(err); {
-		case err == nil, kind == fault.Malformed, kind == fault.Unsupported:
+		case err == nil, kind == fault.Malformed, kind == fault.Unsupported, kind == fault.Transport:
 		default:
 			t.Errorf("got %v", err)
 		}

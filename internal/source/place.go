@@ -119,6 +119,9 @@ func (c Config) validSentry() error {
 	if !c.Token.IsZero() && !c.Cookies.IsZero() {
 		return errors.New("there is a token and cookies: one of them is enough")
 	}
+	if c.Token.IsZero() && c.Cookies.IsZero() {
+		return errors.New("type sentry needs a token or cookies")
+	}
 	return c.validURL()
 }
 

@@ -122,7 +122,7 @@ func TestDamagedBodiesAreMalformed(t *testing.T) {
 func TestUnknownEncodingIsUnsupported(t *testing.T) {
 	server := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Encoding", "rot13") })
 	_, _, err := get(t, newSource(t, newClient(t, web.Config{}), config(server.URL)))
-	wantError(t, err, fault.Unsupported, `content encoding "rot13"`)
+	wantError(t, err, fault.Transport, "Unsupported content encoding")
 }
 
 func TestCertificatesAreChecked(t *testing.T) {
