@@ -34,10 +34,12 @@ func serveCommand() *command {
 		short: "Serve all doors on one port",
 		long: `Symbolication as Mozilla's services do it: POST /symbolicate/v5 and v4, and the
 symbol store of all sources for reading. No source is contacted unless one is
-named. SPEC is a preset (` + presetNames() + `), an http(s) URL, or a directory of
-symbol files laid out as NAME/ID/NAME.sym; ",layout=native" may follow it.
-Sources are asked in the order in which they are named.
+named. SPEC is a preset, an http(s) URL, or a directory of symbol files laid out
+as NAME/ID/NAME.sym; ",layout=native" may follow it. Sources are asked in the
+order in which they are named.
 
+Presets:
+` + presets() + `
 Without --config and --source nothing can be found; try --demo.
 The first line on standard output, once connections are accepted, is
 "listening on http://HOST:PORT".`,
@@ -56,12 +58,13 @@ The first line on standard output, once connections are accepted, is
 	}
 }
 
-func presetNames() string {
-	var names []string
+// presets lists the presets, a line for each.
+func presets() string {
+	var b strings.Builder
 	for _, p := range source.Presets() {
-		names = append(names, p.Name)
+		fmt.Fprintf(&b, "  %-11s %s\n", p.Name, p.About)
 	}
-	return strings.Join(names, ", ")
+	return b.String()
 }
 
 func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {

@@ -130,7 +130,7 @@ func TestSpecs(t *testing.T) {
 
 func TestWrongSpecsAreRefusedInOneLine(t *testing.T) {
 	for spec, want := range map[string]string{
-		"mozila":                           `"mozila" is no source: it is neither a preset (mozilla) nor`,
+		"mozila":                           `"mozila" is no source: it is neither a preset (mozilla, microsoft,`,
 		"":                                 `"" is no source`,
 		"ftp://host/":                      `URL of scheme "ftp": there are http and https`,
 		"http://":                          "must begin with http://",
@@ -149,10 +149,54 @@ func TestWrongSpecsAreRefusedInOneLine(t *testing.T) {
 }
 
 func TestPresetsAreValid(t *testing.T) {
+	seen := map[string]bool{}
 	for _, p := range source.Presets() {
-		if c, err := source.ParseSpec(p.Name); err != nil || c.URL.Reveal() != p.URL || p.About == "" {
-			t.Errorf("%+v: %v", p, err)
+		c, err := source.ParseSpec(p.Name)
+		if err != nil || c.URL.Reveal() != p.URL || c.ID != p.Name || !c.IsPublic || p.About == "" || seen[p.Name] {
+			t.Errorf("%+v: %+v, %v", p, c, err)
 		}
+		seen[p.Name] = true
+	}
+}
+
+// What the presets ask for, one path of each.
+func TestPresetsAskForWhatTheirServersHave(t *testing.T) {
+	pdb := ident.Module{Type: ident.TypePE, DebugFile: "electron.pdb", DebugChecksum: "SHA256:x", CodeFile: "electron.exe", CodeID: "5ab380779000"}
+	pdb.DebugID, _ = ident.ParseDebugID("3249d99d-0c40-4931-8610-f4e4fb0b6936-1")
+	elf := ident.Module{Type: ident.TypeELF, CodeFile: "libm.so", DebugFile: "libm.so", CodeID: "dfb85de42daffd09640c8fe377d572de3e168920"}
+	const path = "electron.pdb/3249D99D0C4049318610F4E4FB0B69361/electron.pdb"
+	for _, c := range []struct {
+		preset, kind string
+		m            ident.Module
+		want         string // the first path, none if it is not asked for
+	}{
+		{"microsoft", source.PDB, pdb, path}, {"microsoft", source.PE, pdb, "electron.exe/5AB380779000/electron.exe"}, {"microsoft", source.ELFDebug, elf, ""},
+		{"nuget", source.PortablePDB, pdb, path}, {"nuget", source.PDB, pdb, ""}, {"nuget", source.PortablePDB, ident.Module{DebugFile: "a.pdb", DebugID: pdb.DebugID}, ""},
+		{"citrix", source.PDB, pdb, path}, {"intel", source.PDB, pdb, path}, {"amd", source.PDB, pdb, path}, {"nvidia", source.PDB, pdb, path},
+		{"chromium", source.PDB, pdb, path}, {"unity", source.PDB, pdb, path}, {"autodesk", source.PDB, pdb, path}, {"autodesk", source.ELFCode, elf, "libm.so/elf-buildid-dfb85de42daffd09640c8fe377d572de3e168920/libm.so"},
+		{"mozilla", source.PDB, pdb, path}, {"mozilla", source.Breakpad, pdb, "electron.pdb/3249D99D0C4049318610F4E4FB0B69361/electron.sym"}, {"mozilla", source.SourceBundle, pdb, ""},
+		{"electron", source.PDB, pdb, path}, {"electron", source.PDB, ident.Module{Type: ident.TypePE, DebugFile: "other.pdb", DebugID: pdb.DebugID}, ""}, {"electron", source.PE, pdb, ""},
+		{"ubuntu", source.ELFDebug, elf, "dfb85de42daffd09640c8fe377d572de3e168920/debuginfo"}, {"debuginfod", source.ELFCode, elf, "dfb85de42daffd09640c8fe377d572de3e168920/executable"}, {"debuginfod", source.PDB, pdb, ""},
+	} {
+		cfg, err := source.ParseSpec(c.preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if paths := cfg.Paths(c.m, c.kind); len(paths) > 0 {
+			got = paths[0]
+		}
+		if got != c.want {
+			t.Errorf("%s, %s: %q, want %q", c.preset, c.kind, got, c.want)
+		}
+	}
+	intel, err := source.ParseSpec("intel")
+	agent := intel.Headers["User-Agent"]
+	if err != nil || !intel.HasIndex || !strings.HasPrefix(agent.Reveal(), "curl/") {
+		t.Errorf("intel: %+v, %v", intel, err)
+	}
+	if c, err := source.ParseSpec("microsoft,layout=ssqp"); err != nil || c.Layout.Type != source.SSQP {
+		t.Errorf("microsoft in another layout: %+v, %v", c, err)
 	}
 }
 

@@ -9,22 +9,6 @@ import (
 	"symbolon/internal/bin"
 )
 
-// Preset is a source that can be named by one word.
-type Preset struct {
-	Name  string
-	URL   string
-	About string
-}
-
-// Presets lists the sources that have a name of their own.
-func Presets() []Preset {
-	return []Preset{{
-		Name:  "mozilla",
-		URL:   "https://symbols.mozilla.org/try/",
-		About: "Mozilla's public symbol store: release and nightly builds, then try builds",
-	}}
-}
-
 // ParseSpec reads a source from a command line: the name of a preset, an
 // http(s) URL, or an existing folder, any of them followed by ",layout=NAME".
 // The errors name no secret of a URL.
@@ -37,7 +21,9 @@ func ParseSpec(text string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	c.Layout.Type = layout
+	if named {
+		c.Layout.Type = layout
+	}
 	if err := c.Validate(); err != nil {
 		return Config{}, err
 	}
@@ -55,10 +41,10 @@ func cutLayout(text string) (place, layout string, named bool) {
 }
 
 func parsePlace(place string) (Config, error) {
-	names := make([]string, 0, 1)
+	var names []string
 	for _, p := range Presets() {
 		if p.Name == place {
-			return Config{ID: p.Name, Type: HTTP, URL: NewURL(p.URL), IsPublic: true}, nil
+			return p.config(), nil
 		}
 		names = append(names, p.Name)
 	}
