@@ -28,9 +28,10 @@ type Config struct {
 	MaxConcurrentDownloads int           `yaml:"max_concurrent_downloads" help:"Downloads at one time. One source gets half of them, so that one that hangs does not keep the others waiting, and so do all that requests name; -1 is no bound."`
 	MaxRedirects           int           `yaml:"max_redirects" help:"Redirects to follow for one file; -1 follows none."`
 	MaxTries               int           `yaml:"max_tries" help:"Tries for one file, the first one included."`
-	DenyListThreshold      int           `yaml:"deny_list_threshold" help:"Failures within deny_list_time_window after which a host is left alone; -1 never does."`
+	DenyListThreshold      int           `yaml:"deny_list_threshold" help:"Failures within deny_list_time_window, less the good answers since, after which a host is left alone; -1 never does."`
 	DenyListTimeWindow     time.Duration `yaml:"deny_list_time_window" help:"Time over which the failures of a host are counted."`
 	DenyListBlockTime      time.Duration `yaml:"deny_list_block_time" help:"Time for which a host is left alone."`
+	DenyListNeverBlock     []string      `yaml:"deny_list_never_block_hosts" help:"Hosts that are asked however often they fail, as name or name:port."`
 	SentryIndexTTL         time.Duration `yaml:"sentry_index_ttl" help:"Time for which the list of the files that a project of Sentry has for a module holds; an empty one holds for 10 minutes at most."`
 	ConnectToReservedIPs   bool          `yaml:"connect_to_reserved_ips" help:"Let sources named by requests reach addresses that are not of the public internet."`
 	UserAgent              string        `yaml:"user_agent" help:"User-Agent of all requests to symbol servers."`
@@ -140,7 +141,7 @@ func NewClient(cfg Config, now func() time.Time, log *slog.Logger) (*Client, err
 		c.shelves[guarded] = source.NewShelf(shelfRoom, now, log)
 		c.deny[guarded] = &denyList{
 			threshold: cfg.DenyListThreshold, window: cfg.DenyListTimeWindow, block: cfg.DenyListBlockTime,
-			now: now, hosts: map[string]*health{},
+			now: now, hosts: map[string]*health{}, never: cfg.DenyListNeverBlock,
 		}
 		for _, insecure := range []bool{false, true} {
 			c.transports[trust{guarded, insecure}] = c.transport(guarded, insecure)

@@ -2,6 +2,9 @@ package web
 
 import (
 	"fmt"
+	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -11,12 +14,14 @@ const (
 	maxHosts   = 10_000          // that are kept in mind
 )
 
-// denyList keeps hosts that fail again and again from being asked. It is safe
-// for concurrent use.
+// denyList keeps hosts that fail again and again from being asked. A good answer
+// makes up for one failure, so that a host which fails only for some files goes
+// on being asked for the others. It is safe for concurrent use.
 type denyList struct {
 	threshold int // no list when negative
 	window    time.Duration
 	block     time.Duration
+	never     []string // hosts that are always asked
 	now       func() time.Time
 
 	mu    sync.Mutex
@@ -49,7 +54,7 @@ func (d *denyList) blocked(host string) string {
 
 // failed counts a failure of host and tells whether the host is blocked by it.
 func (d *denyList) failed(host, why string) bool {
-	if d.threshold < 0 {
+	if d.threshold < 0 || d.exempt(host) {
 		return false
 	}
 	d.mu.Lock()
@@ -71,6 +76,26 @@ func (d *denyList) failed(host, why string) bool {
 	}
 	*h = health{until: now.Add(d.block), why: why}
 	return true
+}
+
+// exempt tells whether a host is never left alone.
+func (d *denyList) exempt(host string) bool {
+	name := (&url.URL{Host: host}).Hostname()
+	return slices.ContainsFunc(d.never, func(n string) bool { return strings.EqualFold(n, name) || strings.EqualFold(n, host) })
+}
+
+// answered takes a failure of host back, the last one.
+func (d *denyList) answered(host string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	h := d.hosts[host]
+	if h == nil || len(h.failures) == 0 {
+		return
+	}
+	last := len(h.failures) - 1
+	if h.failures[last].n--; h.failures[last].n == 0 {
+		h.failures = h.failures[:last]
+	}
 }
 
 // count adds a failure and is the number of those within the window.

@@ -81,6 +81,41 @@ func TestFailingHostIsLeftAlone(t *testing.T) {
 	ask(500, fault.Transport, "500") // it begins anew
 }
 
+func TestHostThatFailsForSomeFilesIsAskedForOthers(t *testing.T) {
+	var status atomic.Int64
+	server := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(int(status.Load())) })
+	client, _ := newLoggedClient(t, web.Config{MaxTries: 1, DenyListThreshold: 3}, newClock().now)
+	s := newSource(t, client, config(server.URL))
+	for i := range 30 {
+		status.Store([]int64{500, 404, 500, 200, 500, 403}[i%6])
+		if _, _, err := get(t, s); err != nil && strings.Contains(err.Error(), "is not asked before") {
+			t.Fatalf("request %d: %v", i, err)
+		}
+	}
+	status.Store(500)
+	for range 3 {
+		_, _, _ = get(t, s)
+	}
+	_, _, err := get(t, s)
+	wantError(t, err, fault.Transport, "is not asked before")
+}
+
+func TestSomeHostsAreAlwaysAsked(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+	for never, blocked := range map[string]bool{
+		"127.0.0.1": false, strings.TrimPrefix(server.URL, "http://"): false, "127.0.0.1:1": true, "127.0.0": true,
+	} {
+		s := newSource(t, newClient(t, web.Config{MaxTries: 1, DenyListThreshold: 2, DenyListNeverBlock: []string{"other", never}}), config(server.URL))
+		var err error
+		for range 4 {
+			_, _, err = get(t, s)
+		}
+		if strings.Contains(err.Error(), "is not asked before") != blocked {
+			t.Errorf("never %s: %v", never, err)
+		}
+	}
+}
+
 func TestBlockHoldsForRedirectsToTheHost(t *testing.T) {
 	broken := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 	front := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -82,6 +82,7 @@ func (f *fetch) run() error {
 	for try := 1; ; try++ {
 		failed := f.try(total)
 		if failed == nil {
+			f.client.deny[f.guarded].answered(f.host)
 			return nil
 		}
 		wait, again := f.wait(total, failed, try)
@@ -126,6 +127,9 @@ func (f *fetch) wait(total context.Context, failed *failure, try int) (time.Dura
 // give ends the fetch with a failure, for which the host may have to answer.
 func (f *fetch) give(failed *failure) error {
 	failed.Detail = brief(f.scrub(failed.Detail))
+	if failed.Kind == fault.NotFound || failed.Kind == fault.Denied {
+		f.client.deny[f.guarded].answered(f.host)
+	}
 	if failed.down && f.client.deny[f.guarded].failed(f.host, failed.Error.Error()) {
 		f.client.log.Warn("a host of symbols fails and is left alone for a while",
 			"host", f.host, "for", f.client.cfg.DenyListBlockTime, "error", failed.Error)
