@@ -1,0 +1,124 @@
+package shared
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/cache"
+	"symbolon/internal/fault"
+)
+
+const (
+	magic    = "symbolon"
+	version  = 1
+	headSize = 80
+	kindSize = 8
+)
+
+// The forms of an object.
+const (
+	entry = 1 + iota
+	failed
+	nothing
+)
+
+// errBad is what every object comes to that is not what was written for its key.
+var errBad = errors.New("it is not what was written")
+
+func bad(why string, args ...any) error {
+	return fmt.Errorf("%w: %s", errBad, fmt.Sprintf(why, args...))
+}
+
+// id is a kind and a key.
+type id struct {
+	kind cache.Kind
+	key  cache.Key
+}
+
+// head is the beginning of an object.
+type head struct {
+	form uint32
+	size int64     // of the content
+	end  time.Time // of a fault
+	sum  uint32    // of the content
+}
+
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+
+// bytes is h as it stands in the object of the entry of.
+func (h head) bytes(of id) []byte {
+	order := binary.LittleEndian
+	b := make([]byte, 0, headSize)
+	b = append(b, magic...)
+	b = order.AppendUint32(b, version)
+	b = order.AppendUint32(b, h.form)
+	b = append(b, kindField(of.kind)...)
+	b = append(b, of.key[:]...)
+	b = order.AppendUint64(b, uint64(h.size))
+	end := int64(0)
+	if h.form == failed {
+		end = h.end.UnixMilli()
+	}
+	b = order.AppendUint64(b, uint64(end))
+	b = order.AppendUint32(b, h.sum)
+	return order.AppendUint32(b, crc32.Checksum(b, castagnoli()))
+}
+
+func kindField(kind cache.Kind) []byte {
+	var field [kindSize]byte
+	copy(field[:], kind)
+	return field[:]
+}
+
+// readHead reads the head of the object of the entry of.
+func readHead(b []byte, of id) (head, error) {
+	var h head
+	c := bin.NewCursor(b, binary.LittleEndian)
+	if len(b) != headSize || string(c.Bytes(len(magic))) != magic {
+		return h, bad("it does not begin as an entry does")
+	}
+	if v := c.U32(); v != version {
+		return h, bad("it is of version %d, read is %d", v, version)
+	}
+	if crc32.Checksum(b[:headSize-4], castagnoli()) != binary.LittleEndian.Uint32(b[headSize-4:]) {
+		return h, bad("the checksum of the head is wrong")
+	}
+	h.form = c.U32()
+	if string(c.Bytes(kindSize)) != string(kindField(of.kind)) || cache.Key(c.Bytes(len(of.key))) != of.key {
+		return h, bad("it is the entry of another key")
+	}
+	h.size, h.end, h.sum = int64(c.U64()), time.UnixMilli(int64(c.U64())), c.U32()
+	if h.form < entry || h.form > nothing || h.size < 0 || h.form == failed && h.size > maxFault {
+		return h, bad("the head says what cannot be")
+	}
+	return h, nil
+}
+
+// maxFault is the size of the longest fault.
+const maxFault = 1 + 2*(2+cache.MaxText)
+
+// faultText is the content of a fault.
+func faultText(f *fault.Error) []byte {
+	b := []byte{byte(f.Kind)}
+	for _, text := range []string{cache.Clip(f.Place), cache.Clip(f.Detail)} {
+		b = binary.LittleEndian.AppendUint16(b, uint16(len(text)))
+		b = append(b, text...)
+	}
+	return b
+}
+
+// readFault reads what faultText writes.
+func readFault(b []byte) (*fault.Error, error) {
+	c := bin.NewCursor(b, binary.LittleEndian)
+	f := &fault.Error{Kind: fault.Kind(c.U8())}
+	f.Place = cache.Clip(string(c.Bytes(int(c.U16()))))
+	f.Detail = cache.Clip(string(c.Bytes(int(c.U16()))))
+	if c.Err() != nil || c.Len() != 0 || f.Kind == fault.Internal || f.Kind > fault.Unsupported {
+		return nil, bad("the fault in it cannot be read")
+	}
+	return f, nil
+}

@@ -1,0 +1,270 @@
+package shared_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/mem"
+	"symbolon/internal/bucket/s3test"
+	"symbolon/internal/cache"
+	"symbolon/internal/cache/shared"
+	"symbolon/internal/fault"
+	"symbolon/internal/metric"
+)
+
+const (
+	left  = "the shared bucket cannot be used"
+	again = "the shared bucket answers and is used again"
+)
+
+// TestAStoreThatIsKilledAndComesBack kills a real one while two nodes use it.
+func TestAStoreThatIsKilledAndComesBack(t *testing.T) {
+	s := s3test.Run(t)
+	var nodes []*node
+	var tiers []*cache.Layer
+	for range 2 {
+		n := open(t, shared.Config{Timeout: 2 * time.Second}, far(t, s.Endpoint(), "x"))
+		l := cache.Over(n.disk, n, time.Now)
+		defer l.Close()
+		nodes, tiers = append(nodes, n), append(tiers, l)
+	}
+	body := func(i int) []byte { return noise(200<<10+i, byte(i)) }
+	var all sync.WaitGroup
+	for w, l := range tiers {
+		all.Go(func() {
+			for i := range 60 {
+				kind := []cache.Kind{cache.Symcache, cache.Meta}[i%2]
+				key := cache.KeyOf(fmt.Sprint(i / 2))
+				if got := get(t, l, kind, key); got == nil {
+					put(t, l, kind, key, body(i/2))
+				} else if !bytes.Equal(got, body(i/2)) {
+					t.Errorf("node %d: something else is served", w)
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+		})
+	}
+	time.Sleep(100 * time.Millisecond)
+	s.Kill()
+	all.Wait()
+	for _, n := range nodes {
+		eventually(t, "it is left alone", func() bool {
+			get(t, n, cache.Symcache, cache.KeyOf("nobody's"))
+			return n.log.count(left) == 1
+		})
+		start := time.Now()
+		for range 100 {
+			if get(t, n, cache.Symcache, keyA) != nil {
+				t.Error("an entry came from nowhere")
+			}
+		}
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("100 misses cost %v", took)
+		}
+	}
+	s.Start()
+	for _, n := range nodes {
+		eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
+	}
+	put(t, nodes[0], cache.Symcache, keyA, body(99))
+	if !bytes.Equal(get(t, nodes[1], cache.Symcache, keyA), body(99)) {
+		t.Error("after that nothing is shared")
+	}
+}
+
+// hung is a bucket that, once it hangs, does not even mind its context, as
+// folders of a network can.
+type hung struct {
+	*mem.Bucket
+	hangs atomic.Bool
+	end   chan struct{}
+}
+
+func (h *hung) wait() {
+	if h.hangs.Load() {
+		<-h.end
+	}
+}
+
+func (h *hung) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
+	h.wait()
+	return h.Bucket.Get(ctx, key, off, n)
+}
+
+func (h *hung) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) error {
+	h.wait()
+	return h.Bucket.Put(ctx, key, r, a)
+}
+
+func (h *hung) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
+	h.wait()
+	return h.Bucket.Stat(ctx, key)
+}
+
+func TestABucketThatHangsCostsItsTimeoutsAndThenNothing(t *testing.T) {
+	h := &hung{Bucket: mem.New(), end: make(chan struct{})}
+	n := open(t, shared.Config{Timeout: 50 * time.Millisecond, FetchTimeout: 100 * time.Millisecond}, h)
+	body := noise(300<<10, 1)
+	put(t, n, cache.Symcache, keyA, body)
+	h.hangs.Store(true)
+	off := metric.CacheLookups.Value("shared", "symcache", "off")
+	start := time.Now()
+	for range 1000 {
+		if get(t, n, cache.Symcache, keyA) != nil {
+			t.Fatal("an entry came from nowhere")
+		}
+	}
+	put(t, n, cache.Symcache, keyB, body)
+	n.Remember(t.Context(), cache.Meta, keyA, fault.New(fault.Denied, "", ""), time.Hour)
+	n.Forget(t.Context(), cache.Symcache, keyA)
+	if took := time.Since(start); took < 100*time.Millisecond || took > 2*time.Second {
+		t.Errorf("it costs %v", took)
+	}
+	if n := metric.CacheLookups.Value("shared", "symcache", "off") - off; n < 990 {
+		t.Errorf("only %d of 1000 lookups cost nothing", n)
+	}
+	eventually(t, "that is told", func() bool { return n.log.count(left) == 1 })
+	h.hangs.Store(false)
+	close(h.end)
+	eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
+	if !bytes.Equal(get(t, n, cache.Symcache, keyA), body) {
+		t.Error("the entry is gone")
+	}
+}
+
+func TestAnUploadThatHangsEnds(t *testing.T) {
+	h := &hung{Bucket: mem.New(), end: make(chan struct{})}
+	n := open(t, shared.Config{Timeout: 50 * time.Millisecond, FetchTimeout: 100 * time.Millisecond}, h)
+	h.hangs.Store(true)
+	start := time.Now()
+	put(t, n, cache.Symcache, keyA, noise(300<<10, 1)) // closes what is being written
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	close(h.end)
+	h.hangs.Store(false)
+	time.Sleep(20 * time.Millisecond)
+	if object(t, h, cache.Symcache, keyA) != nil {
+		t.Error("a part was written")
+	}
+}
+
+// TestAServerThatSaysNothingIsLeftAlone has one that takes connections, and one
+// that begins an entry and does not go on.
+func TestAServerThatSaysNothingIsLeftAlone(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	n := open(t, shared.Config{Timeout: 30 * time.Millisecond}, far(t, "http://"+l.Addr().String(), ""))
+	start := time.Now()
+	for range 1000 {
+		if get(t, n, cache.Symcache, keyA) != nil {
+			t.Fatal("an entry came from nowhere")
+		}
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("it costs %v", took)
+	}
+
+	b := mem.New()
+	good := open(t, patient(), b)
+	put(t, good, cache.Symcache, keyA, noise(1<<20, 1))
+	text := object(t, b, cache.Symcache, keyA)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Length", fmt.Sprint(len(text)))
+		_, _ = w.Write(text[:len(text)/2])
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	n = open(t, shared.Config{Timeout: 300 * time.Millisecond, FetchTimeout: 600 * time.Millisecond}, far(t, server.URL, ""))
+	start = time.Now()
+	if get(t, n, cache.Symcache, keyA) != nil {
+		t.Error("a half is served")
+	}
+	if took := time.Since(start); took < 500*time.Millisecond || took > 3*time.Second {
+		t.Errorf("half an entry costs %v", took)
+	}
+}
+
+// TestABucketThatTakesNothingIsStillRead is over a real store, behind a server
+// that refuses to write.
+func TestABucketThatTakesNothingIsStillRead(t *testing.T) {
+	s := s3test.Run(t)
+	target, err := url.Parse(s.Endpoint())
+	if err != nil {
+		t.Fatal(err)
+	}
+	through := httputil.NewSingleHostReverseProxy(target)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		through.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	put(t, open(t, patient(), far(t, s.Endpoint(), "")), cache.Symcache, keyA, []byte("a table"))
+	n := open(t, patient(), far(t, server.URL, ""))
+	for range 5 {
+		put(t, n, cache.Symcache, keyB, []byte("another"))
+	}
+	if got := get(t, n, cache.Symcache, keyA); string(got) != "a table" {
+		t.Errorf("got %q", got)
+	}
+	if n.log.count("refuses what is written") != 1 || n.log.count("level=WARN") != 1 {
+		t.Error("that is not told once")
+	}
+}
+
+func TestARefusedReaderIsToldOnce(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer server.Close()
+	n := open(t, patient(), far(t, server.URL, ""))
+	eventually(t, "that is told", func() bool { return n.log.count(left) == 1 })
+	if get(t, n, cache.Symcache, keyA) != nil || n.log.count("level=WARN") != 1 || n.log.count("level=WARN msg=\""+left) != 1 {
+		t.Error("it is not told once")
+	}
+	if n.log.count(s3test.SecretKey) != 0 {
+		t.Error("the log has the secret")
+	}
+}
+
+func TestACallerWhoLeavesSaysNothingAboutTheBucket(t *testing.T) {
+	h := &hung{Bucket: mem.New(), end: make(chan struct{})}
+	n := open(t, patient(), h)
+	h.hangs.Store(true)
+	for range 10 {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		if b, err := n.Get(ctx, cache.Symcache, keyA); b != nil || err != nil {
+			t.Errorf("%v, %v", b, err)
+		}
+		cancel()
+	}
+	close(h.end)
+	h.hangs.Store(false)
+	put(t, n, cache.Symcache, keyA, []byte("a table"))
+	if get(t, n, cache.Symcache, keyA) == nil || n.log.count(left) != 0 {
+		t.Error("the bucket is left alone")
+	}
+}

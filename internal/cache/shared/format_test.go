@@ -1,0 +1,190 @@
+package shared
+
+// These tests are about bytes that only the package sees.
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/cache"
+	"symbolon/internal/fault"
+)
+
+var of = id{cache.Symcache, cache.KeyOf("a")}
+
+// written is the object of an entry with this content.
+func written(t testing.TB, h head, content []byte) []byte {
+	t.Helper()
+	h.size, h.sum = int64(len(content)), crc32.Checksum(content, castagnoli())
+	return packedAs(t, h, content)
+}
+
+// packedAs is an object whose head need not be true.
+func packedAs(t testing.TB, h head, content []byte) []byte {
+	t.Helper()
+	p, err := pack(h.bytes(of), bin.Bytes(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// read is the content of an object.
+func read(text []byte) ([]byte, error) {
+	h, err := readHead(text[:min(len(text), headSize)], of)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = unpack(&out, bytes.NewReader(text[headSize:]), h)
+	return out.Bytes(), err
+}
+
+func TestObjectsComeBack(t *testing.T) {
+	for _, size := range []int{0, 1, piece - 1, piece, piece + 1, 3 << 20} {
+		content := bytes.Repeat([]byte("content "), size/8+1)[:size]
+		got, err := read(written(t, head{form: entry}, content))
+		if err != nil || !bytes.Equal(got, content) {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
+func TestFaultsComeBackAndAreCut(t *testing.T) {
+	end := time.UnixMilli(1_800_000_000_123)
+	long := fault.New(fault.Unsupported, strings.Repeat("ä", 1<<20), "%s", strings.Repeat("x", 1<<20))
+	for _, f := range []*fault.Error{fault.New(fault.NotFound, "", ""), fault.New(fault.Denied, "a place", "why “not”"), long} {
+		text := written(t, head{form: failed, end: end}, faultText(f))
+		h, err := readHead(text[:headSize], of)
+		if err != nil || !h.end.Equal(end) {
+			t.Fatal(h, err)
+		}
+		content, err := read(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := readFault(content)
+		if err != nil || got.Kind != f.Kind || got.Place != cache.Clip(f.Place) || got.Detail != cache.Clip(f.Detail) {
+			t.Errorf("%v came back as %v, %v", f.Kind, got, err)
+		}
+	}
+	for _, wrong := range [][]byte{{}, {0, 0, 0, 0, 0}, {99, 0, 0, 0, 0}, {1, 9, 0, 0, 0}, {1, 0, 0, 0, 0, 0}} {
+		if f, err := readFault(wrong); !errors.Is(err, errBad) {
+			t.Errorf("%v is %v", wrong, f)
+		}
+	}
+}
+
+func TestABombIsNotUnpacked(t *testing.T) {
+	bomb := make([]byte, 256<<20)
+	text := packedAs(t, head{form: entry, size: 1 << 10, sum: 7}, bomb)
+	bomb = nil
+	if len(text) > 1<<20 {
+		t.Fatalf("%d bytes are no bomb", len(text))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := read(text)
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, errBad) || len(got) > 1<<10 {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
+		t.Errorf("it took %d bytes of memory", used)
+	}
+	// A head may promise anything; memory is for what is there.
+	for _, size := range []int64{1 << 40, 1<<63 - 1} {
+		if _, err := read(packedAs(t, head{form: entry, size: size}, []byte("little"))); !errors.Is(err, errBad) {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
+func TestErrorsAreKeptApart(t *testing.T) {
+	content := bytes.Repeat([]byte("a b c d"), 1<<15)
+	text := written(t, head{form: entry}, content)
+	h, err := readHead(text[:headSize], of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := errors.New("gone")
+	torn := io.MultiReader(bytes.NewReader(text[headSize:len(text)-1]), failing{gone})
+	if err := unpack(io.Discard, torn, h); err != (broken{gone}) {
+		t.Errorf("a bucket that breaks: %v", err)
+	}
+	if err := unpack(failing{gone}, bytes.NewReader(text[headSize:]), h); err != gone {
+		t.Errorf("a spool that breaks: %v", err)
+	}
+	p, err := pack(nil, failing{gone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(p); !errors.Is(err, gone) || !p.failed() {
+		t.Errorf("an entry that cannot be read: %v", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error)          { return 0, f.err }
+func (f failing) ReadAt([]byte, int64) (int, error) { return 0, f.err }
+func (f failing) Write([]byte) (int, error)         { return 0, f.err }
+func (f failing) Size() int64                       { return 100 }
+
+// FuzzObject reads a head with the right checksum, and a stream behind it.
+func FuzzObject(f *testing.F) {
+	for _, content := range [][]byte{nil, []byte("a table"), bytes.Repeat([]byte("abc"), 1000)} {
+		text := written(f, head{form: entry}, content)
+		f.Add(text[:headSize], text[headSize:])
+		text = written(f, head{form: failed, end: time.UnixMilli(9)}, faultText(fault.New(fault.Denied, "p", "%s", content)))
+		f.Add(text[:headSize], text[headSize:])
+	}
+	f.Add(head{form: nothing}.bytes(of), []byte{})
+	f.Fuzz(func(t *testing.T, first, stream []byte) {
+		if len(first) == headSize {
+			binary.LittleEndian.PutUint32(first[headSize-4:], crc32.Checksum(first[:headSize-4], castagnoli()))
+		}
+		h, err := readHead(first, of)
+		if err != nil {
+			if !errors.Is(err, errBad) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if again, err := readHead(h.bytes(of), of); err != nil || again.form != h.form || again.size != h.size || again.sum != h.sum {
+			t.Fatalf("%+v is written as %+v, %v", h, again, err)
+		}
+		var out bytes.Buffer
+		err = unpack(&out, bytes.NewReader(stream), h)
+		if int64(out.Len()) > h.size {
+			t.Fatalf("%d bytes of %d", out.Len(), h.size)
+		}
+		if err != nil {
+			if !errors.Is(err, errBad) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if int64(out.Len()) != h.size || crc32.Checksum(out.Bytes(), castagnoli()) != h.sum {
+			t.Fatal("something else was unpacked")
+		}
+		if got, err := readFault(out.Bytes()); err == nil && (got.Kind == fault.Internal || !bytes.Equal(faultText(got), out.Bytes()) && len(out.Bytes()) <= maxFault) {
+			// Text that is not UTF-8 is cut, so it need not come back.
+			if bytes.Equal(bytes.ToValidUTF8(out.Bytes(), nil), out.Bytes()) {
+				t.Fatalf("%q is the fault %+v", out.Bytes(), got)
+			}
+		}
+	})
+}

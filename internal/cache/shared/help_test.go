@@ -1,0 +1,178 @@
+package shared_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/s3"
+	"symbolon/internal/bucket/s3test"
+	"symbolon/internal/cache"
+	"symbolon/internal/cache/disk"
+	"symbolon/internal/cache/shared"
+)
+
+var (
+	keyA = cache.KeyOf("a")
+	keyB = cache.KeyOf("b")
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// journal is a log.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journal) count(text string) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return strings.Count(j.text.String(), text)
+}
+
+// node is a store with the disk that its spools are on.
+type node struct {
+	*shared.Store
+	disk *disk.Store
+	log  *journal
+}
+
+// patient is a configuration for machines that are busy with other tests.
+func patient() shared.Config {
+	return shared.Config{Timeout: 5 * time.Second, Negatives: 2 * time.Hour}
+}
+
+func open(t testing.TB, cfg shared.Config, b bucket.Bucket) *node {
+	t.Helper()
+	n := &node{log: &journal{}}
+	log := slog.New(slog.NewTextHandler(n.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	var err error
+	if n.disk, err = disk.Open(disk.Config{}, t.TempDir(), time.Now, log); err != nil {
+		t.Fatal(err)
+	}
+	n.Store = shared.New(cfg, shared.Deps{
+		Bucket: b, Spool: func() (cache.Spool, error) { return n.disk.Temp() }, Now: time.Now, Log: log,
+	})
+	t.Cleanup(func() {
+		n.Store.Close()
+		eventually(t, "no bytes of spools are left", func() bool { return n.disk.Stat().Held == 0 })
+		if err := n.disk.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return n
+}
+
+// far is a folder in the bucket of an object store.
+func far(t testing.TB, endpoint, prefix string) bucket.Bucket {
+	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 16}
+	t.Cleanup(transport.CloseIdleConnections)
+	b, err := s3.New(s3.Config{
+		Bucket: s3test.Bucket, Prefix: prefix, Endpoint: endpoint,
+		AccessKey: bin.NewSecret(s3test.AccessKey), SecretKey: bin.NewSecret(s3test.SecretKey),
+	}, s3.Deps{Transport: transport, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// place is the key in the bucket.
+func place(kind cache.Kind, key cache.Key) string {
+	return "v1/" + string(kind) + "/" + key.String()[:2] + "/" + key.String()
+}
+
+// object is what a bucket has, or nil.
+func object(t testing.TB, b bucket.Bucket, kind cache.Kind, key cache.Key) []byte {
+	t.Helper()
+	r, _, err := b.Get(context.Background(), place(kind, key), 0, -1)
+	if err != nil {
+		return nil
+	}
+	defer r.Close()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// plant puts an object into a bucket by hand.
+func plant(t testing.TB, b bucket.Bucket, kind cache.Kind, key cache.Key, text []byte) {
+	t.Helper()
+	if err := b.Put(context.Background(), place(kind, key), bytes.NewReader(text), bucket.Attrs{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func put(t testing.TB, c cache.Tier, kind cache.Kind, key cache.Key, body []byte) {
+	t.Helper()
+	b, err := c.Put(context.Background(), kind, key, func(w io.Writer) error {
+		_, err := w.Write(body)
+		return err
+	})
+	if err != nil {
+		t.Fatalf("Put: %v", err)
+	}
+	if got := content(t, b); !bytes.Equal(got, body) {
+		t.Fatalf("Put opened %d other bytes", len(got))
+	}
+}
+
+// get is what c has, or nil.
+func get(t testing.TB, c cache.Tier, kind cache.Kind, key cache.Key) []byte {
+	t.Helper()
+	b, err := c.Get(context.Background(), kind, key)
+	if err != nil {
+		t.Fatalf("Get: %v", err)
+	}
+	if b == nil {
+		return nil
+	}
+	return content(t, b)
+}
+
+func content(t testing.TB, b cache.Blob) []byte {
+	t.Helper()
+	got := make([]byte, b.Size())
+	if n, err := b.ReadAt(got, 0); n != len(got) || err != nil && err != io.EOF {
+		t.Fatalf("read %d of %d bytes: %v", n, len(got), err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func eventually(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !is(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not in ten seconds: %s", what)
+		}
+	}
+}
+
+// noise cannot be packed.
+func noise(n int, seed byte) []byte {
+	b := make([]byte, n)
+	rand.NewChaCha8([32]byte{seed}).Read(b)
+	return b
+}
