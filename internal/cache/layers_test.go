@@ -1,0 +1,98 @@
+package cache_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"symbolon/internal/cache"
+	"symbolon/internal/fault"
+)
+
+// last is the last one of three tiers. Its leases are those of the layer before
+// it.
+type last struct {
+	*shared
+	lease cache.Lease
+}
+
+func (l *last) Acquire(ctx context.Context, key cache.Key) (func(), bool) {
+	return l.lease.Acquire(ctx, key)
+}
+
+// layers is a disk over one shared tier over another.
+func layers(t *testing.T, mid, end *shared) (*cache.Layer, cache.Tier) {
+	first, near := layer(t, mid)
+	all := cache.Over(first, &last{end, first}, time.Now)
+	t.Cleanup(all.Close)
+	return all, near
+}
+
+func TestALeaseIsGivenBackBehindAllTiers(t *testing.T) {
+	for _, slow := range []string{"middle", "end"} {
+		mid, end := &shared{Store: store(t)}, &shared{Store: store(t)}
+		late := map[string]*shared{"middle": mid, "end": end}[slow]
+		late.began, late.gate = make(chan struct{}), make(chan struct{})
+		all, _ := layers(t, mid, end)
+		release, ok := all.Acquire(t.Context(), key)
+		if !ok {
+			t.Fatal("a free lease was not given")
+		}
+		put(t, all, cache.Symcache, key, "table")
+		<-late.began
+		release()
+		quick := map[*shared]*shared{mid: end, end: mid}[late]
+		eventually(t, "the quick one has it", func() bool { return get(t, quick, cache.Symcache, key) != "" })
+		time.Sleep(20 * time.Millisecond)
+		if _, held := mid.seen(); !held {
+			t.Errorf("the lease was given back before the %s had the table", slow)
+		}
+		close(late.gate)
+		eventually(t, "the lease is given back", func() bool {
+			_, held := mid.seen()
+			return !held
+		})
+		if get(t, late, cache.Symcache, key) != "table" {
+			t.Errorf("the %s has no table", slow)
+		}
+	}
+}
+
+func TestWhatOnlyTheLastTierKnowsComesIntoAll(t *testing.T) {
+	mid, end := &shared{Store: store(t)}, &shared{Store: store(t)}
+	all, near := layers(t, mid, end)
+	put(t, end, cache.Symcache, key, "table")
+	other := cache.KeyOf("other")
+	end.Remember(t.Context(), cache.Meta, other, fault.New(fault.Denied, "p", "d"), time.Hour)
+	if got := get(t, all, cache.Symcache, key); got != "table" {
+		t.Errorf("got %q", got)
+	}
+	if _, err := all.Get(t.Context(), cache.Meta, other); fault.KindOf(err) != fault.Denied {
+		t.Errorf("got %v", err)
+	}
+	eventually(t, "it is in all of them", func() bool {
+		_, err := mid.Get(t.Context(), cache.Meta, other)
+		return get(t, near, cache.Symcache, key) != "" && get(t, mid, cache.Symcache, key) != "" && fault.KindOf(err) == fault.Denied
+	})
+	all.Forget(t.Context(), cache.Symcache, key)
+	for name, c := range map[string]cache.Tier{"near": near, "middle": mid, "end": end} {
+		if get(t, c, cache.Symcache, key) != "" {
+			t.Errorf("%s has not forgotten", name)
+		}
+	}
+}
+
+// TestLayersEnd closes three tiers, the last one first, while they are busy.
+func TestLayersEnd(t *testing.T) {
+	mid, end := &shared{Store: store(t)}, &shared{Store: store(t), began: make(chan struct{}), gate: make(chan struct{})}
+	all, _ := layers(t, mid, end)
+	release, _ := all.Acquire(t.Context(), key)
+	put(t, all, cache.Symcache, key, "table")
+	<-end.began
+	release()
+	all.Close()
+	eventually(t, "the lease is given back", func() bool {
+		_, held := mid.seen()
+		return !held
+	})
+}
