@@ -66,7 +66,8 @@
 // name, each entered where it starts. The name is that of the debug information,
 // unless a symbol where the function is entered says more: the same with a
 // suffix (a clone), or, where the debug information has no linkage name, the
-// mangled one. Of symbols at one address the one that its format ranks best
+// mangled one. In WebAssembly the name section comes first, by which every reader
+// of a module goes. Of symbols at one address the one that its format ranks best
 // counts, then the first.
 //
 // In a relocatable file every section of code starts at 0: the first section,

@@ -46,6 +46,7 @@ type image struct {
 	shared       []byte // the id by which others refer to it as what they share
 	hasSymbols   bool
 	unsized      bool // no symbol has a size: one where a function is ends with that
+	renamed      bool // functions have the names of their symbols
 	needs        []Need
 	lineless     atomic.Pointer[map[int]bool] // units whose line program too many others have
 	splits       int                          // split files that were supplied
@@ -312,11 +313,15 @@ var workers = sync.Pool{New: func() any { return new(worker) }}
 
 // rootName is the name of a function: that of the debug information, unless a
 // symbol at its entry says more: which copy it is, or, where the debug
-// information has no linkage name, the mangled one.
+// information has no linkage name, the mangled one. In WebAssembly it is that of
+// the name section.
 // List are the symbols there, and room is memory.
 func (g *image) rootName(t sym.Text, list []symbol, room []byte) sym.Text {
 	if len(list) == 0 || g.pdb != nil && uint64(t)&15 != kindBareProc {
 		return t
+	}
+	if g.renamed {
+		return list[0].text()
 	}
 	name := g.appendText(room[:0], t)
 	if len(name) == 0 {

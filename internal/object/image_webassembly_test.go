@@ -28,6 +28,31 @@ func wasmFile(before int, more func(*fixture.Wasm)) (text []byte, code uint64) {
 	return w.Bytes(), code
 }
 
+// The name section comes before the debug information, and is of no use where a
+// name is empty.
+func TestFunctionsOfWasmHaveTheNamesOfTheSection(t *testing.T) {
+	p := &fixture.Program{Units: []*fixture.ProgramUnit{{
+		Version: 4, Lang: modelC, Dir: "/d", Files: []string{"a.c"},
+		Funcs: []fixture.ProgramFunc{
+			{Name: "_Z1fi", Ranges: []span{{2, 18}}},
+			{Name: "g", Ranges: []span{{19, 51}}},
+			{Name: "h", Ranges: []span{{52, 60}}},
+		},
+		Sequences: []fixture.ProgramLines{{Rows: []fixture.ProgramRow{{Addr: 2, File: 1, Line: 7}}, End: 60}},
+	}}}
+	text, code := wasmFile(3, func(w *fixture.Wasm) {
+		w.Names(fixture.WasmName{Index: 1, Name: "int f<0>(int)"}, fixture.WasmName{Index: 2, Name: ""}) // 0 is the import
+		for _, s := range p.Sections() {
+			w.Custom(s.Name, s.Data)
+		}
+	})
+	o := open(t, text)
+	wants(t, o, map[uint64]string{
+		code + 2: show1("int f<0>(int) /d/a.c:7", code+2, 16), code + 19: show1("g /d/a.c:7", code+19, 32), code + 52: show1("h /d/a.c:7", code+52, 8),
+	})
+	agreeWithTable(t, o, "wasm")
+}
+
 // The addresses of a module are offsets in the file; those of its DWARF count
 // from the content of the code section.
 func TestAddressesOfWasmAreOffsetsInTheFile(t *testing.T) {
@@ -46,7 +71,7 @@ func TestAddressesOfWasmAreOffsetsInTheFile(t *testing.T) {
 		})
 		o := open(t, text)
 		wants(t, o, map[uint64]string{
-			code + 1: "", code + 2: show1("f /d/a.c:7", code+2, 16), code + 17: show1("f /d/a.c:8", code+2, 16), code + 18: "",
+			code + 1: "", code + 2: show1("first /d/a.c:7", code+2, 16), code + 17: show1("first /d/a.c:8", code+2, 16), code + 18: "",
 			code + 19: show1("second /d/a.c:8", code+19, 32), code + 42: show1("second :0", code+19, 32), code + 52: "", 0: "", 2: "", 1 << 40: "",
 		})
 		id := ident.NewBuildID([]byte("\x10abcdefghijklmnop"))

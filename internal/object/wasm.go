@@ -17,7 +17,7 @@ func openWasm(src bin.Source, opt Options) (*Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &image{opt: opt, bases: []uint64{-f.CodeOffset()}, lifted: f.CodeOffset() > 0}
+	g := &image{opt: opt, bases: []uint64{-f.CodeOffset()}, lifted: f.CodeOffset() > 0, renamed: true}
 	data := func(name string) []byte {
 		b, err := f.Data(name)
 		if err != nil {
@@ -29,8 +29,8 @@ func openWasm(src bin.Source, opt Options) (*Object, error) {
 	g.openDWARF(&s, func(name string) []byte { return data(".debug_" + name) })
 	g.names = func(_ uint8, off uint32) []byte { return f.Name(off) }
 	g.eachSymbol = func(yield func(symbol)) {
-		problems := f.Functions(func(_ []byte, off uint32, start, end uint64) bool {
-			if off != 0 {
+		problems := f.Functions(func(name []byte, off uint32, start, end uint64) bool {
+			if len(name) > 0 {
 				yield(symbol{addr: start - f.CodeOffset(), size: end - start, name: off})
 			}
 			return true
