@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"symbolon/internal/fixture"
+	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/symcache"
 	"symbolon/internal/trial"
@@ -228,4 +229,33 @@ func TestHostileImagesAreBounded(t *testing.T) {
 			t.Errorf("%s of %d KiB: %v and %d MiB", name, len(text)>>10, took, peak>>20)
 		}
 	}
+}
+
+// A library of which half is missing, the section headers with it, answers from
+// the symbols that the loader would find.
+func TestHalfALibraryAnswersFromWhatIsIntact(t *testing.T) {
+	e := &fixture.ELF{Wide: true, Type: 3, Machine: 62}
+	names := 0x1000 + e.Next()
+	symbols := e.Symtab(".dynsym", 11, fixture.ELFSymbol{Name: "f", Kind: 2, Bind: 1, Section: 1, Value: 0x1100, Size: 0x40})
+	hash := 0x1000 + e.Next()
+	e.Add(fixture.ELFSection{Name: ".hash", Type: 5, Link: uint32(symbols), Data: e.Pack(uint32(1), uint32(2), make([]byte, 12))})
+	var tags []byte
+	for _, v := range []uint64{4, hash, 5, names, 6, names + 8, 10, 3, 0, 0} {
+		tags = append(tags, e.Pack(v)...)
+	}
+	id := e.Note("GNU", 3, []byte("0123456789abcdef"), 4)
+	e.Segment(fixture.ELFSegment{Type: 1, Flags: 5, Vaddr: 0x1000, Filesz: 0x1000, Memsz: 0x1000})
+	e.Segment(fixture.ELFSegment{Type: 2, Off: e.Next(), Vaddr: 0x1000 + e.Next(), Filesz: uint64(len(tags))})
+	e.Add(fixture.ELFSection{Name: ".dynamic", Type: 6, Data: tags})
+	e.Segment(fixture.ELFSegment{Type: 4, Off: e.Next(), Vaddr: 0x1000 + e.Next(), Filesz: uint64(len(id))})
+	e.Add(fixture.ELFSection{Name: ".note.gnu.build-id", Type: 7, Data: id})
+	e.Add(fixture.ELFSection{Name: ".rest", Type: 1, Data: make([]byte, 0x1000)})
+	text := e.Bytes()
+	o := open(t, text[:len(text)/2])
+	wants(t, o, map[uint64]string{0x100: "f :0 [100+40]", 0x13f: "f :0 [100+40]", 0x140: ""})
+	told(t, o, "half", "damaged headers", "section headers", 1)
+	if code := o.Info().Module.CodeID; code != ident.NewBuildID([]byte("0123456789abcdef")).CodeID() {
+		t.Errorf("code id %s", code)
+	}
+	agreeWithTable(t, o, "half")
 }

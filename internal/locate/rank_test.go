@@ -1,0 +1,155 @@
+package locate_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/bucket/dir"
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
+	"symbolon/internal/object"
+	"symbolon/internal/source"
+	"symbolon/internal/source/tree"
+)
+
+// The programs of the corpus that are used here: one that has everything, and
+// the companion that was split off it.
+const (
+	unstripped = "gcc-dwarf5"
+	companion  = "debuglink.debug"
+	caeeab     = "caeeab3dac563879c0a40e7bbc2a2ad961b2aa8d"
+)
+
+func corpus(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../object/testdata/corpus", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// folder is a source of files by their paths.
+func folder(t *testing.T, id string, files map[string][]byte) source.Source {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bucket, err := dir.Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := tree.New(source.Config{ID: id, Type: source.Filesystem, Path: root}, bucket, bin.Limit{}, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// kiln is the module of the programs.
+func kiln(t *testing.T) ident.Module {
+	t.Helper()
+	code, err := ident.ParseBuildID(caeeab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ident.Module{Type: ident.TypeELF, DebugFile: "kiln", CodeFile: "kiln", CodeID: code.CodeID(), DebugID: code.DebugID(false)}
+}
+
+// best is the file that is chosen of sources.
+func best(t *testing.T, p locate.Purpose, m ident.Module, sources ...source.Source) (*locate.Found, string) {
+	t.Helper()
+	var c clock
+	found, trail, err := locateIn(t, locate.Config{}, &c, sources).Best(t.Context(), m, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(found.Close)
+	for _, tried := range trail {
+		if tried.Chosen {
+			return found, tried.Source + " " + tried.Kind
+		}
+	}
+	t.Fatal("none is said to be chosen")
+	return nil, ""
+}
+
+// Debug information is looked for in what was made for it first, whatever the
+// order of the sources; the rules for unwinding are in the code.
+func TestACompanionComesBeforeUnstrippedCode(t *testing.T) {
+	code := folder(t, "code", map[string][]byte{"ca/" + caeeab[2:]: corpus(t, unstripped)})
+	debug := folder(t, "debug", map[string][]byte{"ca/" + caeeab[2:] + ".debug": corpus(t, companion)})
+	for _, c := range []struct {
+		purpose locate.Purpose
+		want    string
+	}{
+		{locate.Debug, "debug elf_debug"}, {locate.Symbols, "debug elf_debug"}, {locate.Unwind, "code elf_code"},
+	} {
+		for _, sources := range [][]source.Source{{code, debug}, {debug, code}} {
+			if _, got := best(t, c.purpose, kiln(t), sources...); got != c.want {
+				t.Errorf("%s: %s is chosen, wanted is %s", c.purpose, got, c.want)
+			}
+		}
+	}
+	if _, got := best(t, locate.Debug, kiln(t), code); got != "code elf_code" {
+		t.Errorf("alone: %s is chosen", got)
+	}
+}
+
+// A .sym file knows less than the debug information that it was made of: what is
+// answered is what a file with the debug information says.
+func TestDebugInformationComesBeforeASymFile(t *testing.T) {
+	for _, c := range []struct{ name, kind string }{
+		{companion, source.ELFDebug}, {unstripped, source.ELFCode}, {"win-aarch64.pdb", source.PDB}, {"macho-arm64.dsym", source.MachDebug},
+	} {
+		whole, err := object.Open(bin.Bytes(corpus(t, c.name)), object.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := whole.Objects()[0]
+		m := want.Info().Module
+		m.DebugFile, m.CodeFile = c.name, c.name
+		places := source.Layout{}
+		text := "MODULE x y " + m.DebugID.Breakpad() + " a\nFILE 0 a.c\nFUNC 1000 1000 0 f\n1000 1000 1 0\n"
+		sym := map[string][]byte{places.Paths(m, source.Breakpad)[0]: []byte(text)}
+		if _, got := best(t, locate.Debug, m, folder(t, "sym", sym)); got != "sym breakpad" {
+			t.Fatalf("%s: alone, %s is chosen", c.name, got)
+		}
+		full := map[string][]byte{places.Paths(m, c.kind)[0]: corpus(t, c.name)}
+		both := maps.Clone(full)
+		maps.Copy(both, sym)
+		for _, sources := range [][]source.Source{{folder(t, "one", both)}, {folder(t, "sym", sym), folder(t, "one", full)}} {
+			found, chosen := best(t, locate.Debug, m, sources...)
+			if chosen != "one "+c.kind {
+				t.Errorf("%s: %s is chosen", c.name, chosen)
+			}
+			o, _, err := found.File(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers := 0
+			for addr := range uint64(0x4000) {
+				frames := o.Lookup(nil, addr)
+				if !reflect.DeepEqual(frames, want.Lookup(nil, addr)) {
+					t.Fatalf("%s: at %#x %+v, wanted is %+v", c.name, addr, frames, want.Lookup(nil, addr))
+				}
+				answers += min(1, len(frames))
+			}
+			if answers < 100 {
+				t.Errorf("%s: %d answers", c.name, answers)
+			}
+		}
+	}
+}
