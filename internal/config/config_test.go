@@ -203,7 +203,7 @@ func TestWrongSettingsNameTheirKey(t *testing.T) {
 		"cache: {disk: {max_byte: 1}}": "c.yaml:1:16: malformed: unknown key cache.disk.max_byte; did you mean cache.disk.max_bytes?",
 		"listen: 1":                    "c.yaml:1:1: malformed: unknown key listen; did you mean http.listen?",
 		"sources: [{id: a, type: filesystem, path: /a}, {id: a, type: filesystem, path: /b}]": `file c.yaml:1: malformed: sources[1] has the id of sources[0], "a"; wanted is one of its own`,
-		"sources: [{id: a}]": `file c.yaml:1: malformed: sources[0]: source "a": it has no type: there are http, filesystem, s3 and gcs`,
+		"sources: [{id: a}]": `file c.yaml:1: malformed: sources[0]: source "a": it has no type: there are http, filesystem, s3, gcs and sentry`,
 	} {
 		_, _, err := config.Read(config.Options{File: "c.yaml", Data: []byte(text)})
 		if err == nil || err.Error() != want {

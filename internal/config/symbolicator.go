@@ -86,6 +86,7 @@ var symbolicator = map[string]mapping{
 	"deny_list_time_window":                       lasting("network.deny_list_time_window"),
 	"deny_list_bucket_size":                       none(noNeed),
 	"deny_list_threshold":                         to("network.deny_list_threshold"),
+	"deny_list_never_block_hosts":                 to("network.deny_list_never_block_hosts"),
 	"deny_list_block_time":                        lasting("network.deny_list_block_time"),
 	"enable_cache_cleanup":                        none("is not needed: the cache keeps its bounds by itself"),
 	"cache_cleanup_interval":                      none(noNeed),

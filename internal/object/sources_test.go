@@ -64,14 +64,16 @@ func sourced(t *testing.T, o *object.Object, want map[string]string) {
 
 func TestSourcesOfABundleAreFoundByTheirPaths(t *testing.T) {
 	o := open(t, bundleOf(t, `{"files":{
-		"files/a": {"type":"source","path":"/src/lib/../a.c","url":null,"headers":null},
+		"files/a": {"type":"source","path":"/src/a.c","url":null,"headers":null},
 		"files/b": {"type":"source","path":"C:\\src\\b.cc"},
+		"files/c": {"type":"source","path":"/src/lib/../c.c"},
 		"files/empty": {"type":"source","path":"/src/empty.h"}},
 		"source_links": {"/gone/*": "https://host/*"}, "other": null, "arch": "x86_64", "object_name": null,
 		"debug_id": "dd247e48-0d04-823d-3fa4-4664a0e46575", "code_id": "487E24dd040d"}`,
-		map[string]string{"files/a": "int a;", "files/b": "int b;", "files/empty": ""}))
+		map[string]string{"files/a": "int a;", "files/b": "int b;", "files/c": "int c;", "files/empty": ""}))
 	sourced(t, o, map[string]string{
 		"/src/a.c": "int a;", "/src/x/../a.c": "int a;", "/src//a.c": "int a;", "/src/A.c": "nothing", "src/a.c": "nothing",
+		"/src/c.c": "nothing", "/src/lib/../c.c": "int c;", // as it was written, and only so
 		`C:\src\b.cc`: "int b;", "C:/src/./b.cc": "int b;", "/src/empty.h": "", "/gone/x.c": "->https://host/x.c", "": "nothing",
 	})
 	info := o.Info()

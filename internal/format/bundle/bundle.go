@@ -219,7 +219,7 @@ func (b *Bundle) index(f File) {
 	n := int32(len(b.files))
 	b.files = append(b.files, f)
 	if f.Path != "" {
-		first(b.byPath, Normal(f.Path), n)
+		first(b.byPath, slashed(f.Path), n)
 	}
 	if f.URL != "" {
 		first(b.byURL, f.URL, n)
@@ -236,7 +236,9 @@ func first[K comparable](m map[K]int32, key K, n int32) {
 }
 
 // Normal is a path as paths are compared: without "." and "..", and with slashes.
-func Normal(p string) string { return path.Clean(strings.ReplaceAll(p, `\`, "/")) }
+func Normal(p string) string { return path.Clean(slashed(p)) }
+
+func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
 // Problem is the first thing that is wrong with the bundle, or nil. What Files
 // lists can be had all the same.
@@ -245,8 +247,15 @@ func (b *Bundle) Problem() error { return b.problem }
 // Files lists the files, in the order of the manifest.
 func (b *Bundle) Files() []File { return b.files }
 
-// ByPath is the file of a path, in the spelling of Windows or not.
-func (b *Bundle) ByPath(path string) (File, bool) { return at(b, b.byPath, Normal(path)) }
+// ByPath is the file of a path, in the spelling of Windows or not: of the path
+// as it is, or else without "." and "..". Writers clean the paths of a manifest;
+// one that they did not is found only as it is there, as symbolic has it.
+func (b *Bundle) ByPath(path string) (File, bool) {
+	if f, ok := at(b, b.byPath, slashed(path)); ok {
+		return f, true
+	}
+	return at(b, b.byPath, Normal(path))
+}
 
 // ByURL is the file of an address in the web.
 func (b *Bundle) ByURL(url string) (File, bool) { return at(b, b.byURL, url) }

@@ -91,6 +91,9 @@ func describe(f File) map[string]any {
 	said := map[string]any{"type": cmp.Or(f.Type, Source)}
 	if f.Path != "" {
 		said["path"] = f.Path
+		if clean := Normal(f.Path); clean != slashed(f.Path) {
+			said["path"] = clean
+		}
 	}
 	if f.URL != "" {
 		said["url"] = f.URL

@@ -97,6 +97,9 @@ func open(t *testing.T, address string, o options) *sentry.Source {
 	t.Helper()
 	cfg := o.cfg
 	cfg.ID, cfg.Type, cfg.URL = "project", source.Sentry, source.NewURL(address)
+	if cfg.Token.IsZero() && cfg.Cookies.IsZero() {
+		cfg.Token = bin.NewSecret("any")
+	}
 	if o.log == nil {
 		o.log = slog.New(slog.DiscardHandler)
 	}
@@ -327,7 +330,7 @@ func offline(answers func() (string, error)) sentry.Server {
 func TestListsHoldForATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text, failure, n := "[]", error(nil), 0
-		cfg := source.Config{ID: "project", Type: source.Sentry, URL: source.NewURL("http://h/")}
+		cfg := source.Config{ID: "project", Type: source.Sentry, URL: source.NewURL("http://h/"), Token: bin.NewSecret("any")}
 		s := must(sentry.New(cfg, offline(func() (string, error) { n++; return text, failure })))
 		step := func(wait time.Duration, want string, times int) {
 			t.Helper()
@@ -353,7 +356,7 @@ func TestListsHoldForATime(t *testing.T) {
 func TestBadProjectsAreRefused(t *testing.T) {
 	for _, c := range []source.Config{
 		{URL: source.NewURL("http://h/"), Token: bin.NewSecret("a"), Cookies: bin.NewSecret("b")},
-		{URL: source.NewURL("ftp://h/")}, {}, {URL: source.NewURL("http://h/"), Token: bin.NewSecret("a\nb")},
+		{URL: source.NewURL("ftp://h/"), Token: bin.NewSecret("a")}, {}, {URL: source.NewURL("http://h/")}, {URL: source.NewURL("http://h/"), Token: bin.NewSecret("a\nb")},
 		{URL: source.NewURL("http://h/"), Bucket: "b"},
 	} {
 		c.ID, c.Type = "s", source.Sentry
