@@ -85,6 +85,8 @@ func planted(k config.Key, text string) string {
 		"sources[].session_token": "id: a, type: s3, bucket: b, access_key: x, secret_key: x, ",
 		"sources[].private_key":   "id: a, type: gcs, bucket: b, client_email: x, ",
 		"sources[].bearer_token":  "id: a, type: gcs, bucket: b, ",
+		"sources[].token":         "id: a, type: sentry, url: 'http://127.0.0.1:1/', ",
+		"sources[].cookies":       "id: a, type: sentry, url: 'http://127.0.0.1:1/', ",
 	}
 	value := text
 	if !strings.ContainsAny(text[:1], "[{&!*") {
