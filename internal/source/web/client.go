@@ -111,7 +111,6 @@ type Client struct {
 	guests     chan struct{}          // the slots that guarded sources may take
 	shelves    map[bool]*source.Shelf // by guarded, for the same reason
 	ahead      *source.Ahead
-	wide       chan struct{} // room for downloads in ranges side by side
 }
 
 // trust is what requests must have in common to share connections.
@@ -135,7 +134,6 @@ func NewClient(cfg Config, now func() time.Time, log *slog.Logger) (*Client, err
 		deny:       map[bool]*denyList{},
 		ahead:      source.NewAhead(piecesAhead),
 		shelves:    map[bool]*source.Shelf{},
-		wide:       make(chan struct{}, maxWide),
 	}
 	for _, guarded := range []bool{false, true} {
 		c.shelves[guarded] = source.NewShelf(shelfRoom, now, log)

@@ -14,10 +14,6 @@ import (
 	"symbolon/internal/source"
 )
 
-// maxWide is how many downloads of a client may be in ranges side by side. Each
-// holds up to 32 MiB of what it reads ahead.
-const maxWide = 8
-
 // maxTag is the length up to which the name that a server has for a state of a
 // file is taken.
 const maxTag = 200
@@ -57,11 +53,9 @@ func (f *fetch) body(total context.Context, by way, resp *http.Response) (in io.
 	if w.size <= 0 || w.cond == "" || strings.EqualFold(resp.Header.Get("Accept-Ranges"), "none") {
 		return first, func() int { _ = first.Close(); return 0 }
 	}
-	ranged, wide := source.NewResumed(total, w.size, w.open), false
-	if w.size > source.Piece {
-		if wide = w.widen(total); wide {
-			ranged = source.NewRanged(total, w.size, w.client.ahead, w.open)
-		}
+	ranged := source.NewResumed(total, w.size, w.open)
+	if w.size > source.Piece && w.widen(total) {
+		ranged = source.NewRanged(total, w.size, w.client.ahead, w.open)
 	}
 	return ranged, func() int {
 		_ = ranged.Close() // what was read counts
@@ -70,28 +64,17 @@ func (f *fetch) body(total context.Context, by way, resp *http.Response) (in io.
 				_ = b.Close()
 			}
 		}
-		if wide {
-			<-f.client.wide
-		}
 		return ranged.Resumed()
 	}
 }
 
-// widen asks for the second piece if there is room for another download in
-// ranges, and tells whether the server gives it.
+// widen asks for the second piece, and tells whether the server gives it.
 func (w *whole) widen(ctx context.Context) bool {
-	select {
-	case w.client.wide <- struct{}{}:
-	default:
-		return false
-	}
 	next, err := w.part(ctx, source.Piece, min(source.Piece, w.size-source.Piece))
-	if err != nil {
-		<-w.client.wide
-		return false
+	if err == nil {
+		w.next = next
 	}
-	w.next = next
-	return true
+	return err == nil
 }
 
 // open opens a part of the file.

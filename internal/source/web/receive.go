@@ -46,7 +46,7 @@ func (f *fetch) receive(total context.Context, by way, resp *http.Response) *fai
 	}
 	coding := codings(resp.Header)
 	if strings.Trim(strings.ToLower(coding), "abcdefghijklmnopqrstuvwxyz0123456789-, ") != "" || len(coding) > maxCoding {
-		return &failure{Error: fault.New(fault.Unsupported, f.attempt.URL, "content encoding that is no list of names")}
+		return &failure{Error: fault.New(fault.Transport, f.attempt.URL, "Unsupported content encoding")}
 	}
 	f.links = resp.Header.Values("Link")
 	in, done := f.body(total, by, resp)
