@@ -142,10 +142,12 @@ func (n *node) cacheList(ctx context.Context, q cacheQuery, w io.Writer) error {
 
 func (n *node) cachePurge(q cacheQuery, w io.Writer) error {
 	f := disk.Filter{Kind: cache.Kind(q.Kind), Idle: q.Older, Faults: q.Faults}
-	if n.shared != nil && q.Faults { // or the other nodes' cache would bring them back
+	if len(n.far.faults) > 0 && q.Faults { // or the other nodes' cache would bring them back
 		n.store.List(func(x disk.Entry) bool {
 			if x.Fault != nil && (q.Kind == "" || string(x.Kind) == q.Kind) {
-				n.redis.Forget(context.Background(), x.Kind, x.Key)
+				for _, tier := range n.far.faults {
+					tier.Forget(context.Background(), x.Kind, x.Key)
+				}
 			}
 			return true
 		})

@@ -80,13 +80,18 @@ func planted(k config.Key, text string) string {
 		"sources[].url":          "id: a, type: http, ",
 		"sources[].headers":      "id: a, type: http, url: 'http://127.0.0.1:1/', ",
 
-		"sources[].access_key":    "id: a, type: s3, bucket: b, secret_key: x, ",
-		"sources[].secret_key":    "id: a, type: s3, bucket: b, access_key: x, ",
-		"sources[].session_token": "id: a, type: s3, bucket: b, access_key: x, secret_key: x, ",
-		"sources[].private_key":   "id: a, type: gcs, bucket: b, client_email: x, ",
-		"sources[].bearer_token":  "id: a, type: gcs, bucket: b, ",
-		"sources[].token":         "id: a, type: sentry, url: 'http://127.0.0.1:1/', ",
-		"sources[].cookies":       "id: a, type: sentry, url: 'http://127.0.0.1:1/', ",
+		"sources[].access_key":       "id: a, type: s3, bucket: b, secret_key: x, ",
+		"sources[].secret_key":       "id: a, type: s3, bucket: b, access_key: x, ",
+		"sources[].session_token":    "id: a, type: s3, bucket: b, access_key: x, secret_key: x, ",
+		"sources[].private_key":      "id: a, type: gcs, bucket: b, client_email: x, ",
+		"sources[].bearer_token":     "id: a, type: gcs, bucket: b, ",
+		"sources[].token":            "id: a, type: sentry, url: 'http://127.0.0.1:1/', ",
+		"sources[].cookies":          "id: a, type: sentry, url: 'http://127.0.0.1:1/', ",
+		"cache.shared.access_key":    "type: s3, bucket: b, secret_key: x, ",
+		"cache.shared.secret_key":    "type: s3, bucket: b, access_key: x, ",
+		"cache.shared.session_token": "type: s3, bucket: b, access_key: x, secret_key: x, ",
+		"cache.shared.private_key":   "type: gcs, bucket: b, client_email: x, ",
+		"cache.shared.bearer_token":  "type: gcs, bucket: b, ",
 	}
 	value := text
 	if !strings.ContainsAny(text[:1], "[{&!*") {
@@ -293,12 +298,28 @@ func failing(t *testing.T) (text string, ids []string) {
 			fmt.Fprintf(&b, "  headers: {X-Key: %s, Authorization: 'Bearer ${TOKEN}'}\n", next())
 		}
 	}
-	for _, k := range secretKeys(t) { // of other parts than the sources
-		if !strings.HasPrefix(k.Path, "sources[]") {
+	for _, k := range secretKeys(t) { // of other parts than these
+		if !strings.HasPrefix(k.Path, "sources[]") && !strings.HasPrefix(k.Path, "cache.") {
 			b.WriteString(accept(t, b.String(), k, next))
 		}
 	}
+	fmt.Fprintf(&b, "cache:\n  redis: {url: 'redis://u:%s@127.0.0.1:1/0'}\n  shared: {type: s3, bucket: b, endpoint: '%s', access_key: %s, secret_key: %s, session_token: %s}\n",
+		next(), teller(t), next(), next(), next())
 	return b.String(), ids
+}
+
+// teller is an object store that refuses everything and says what it was sent.
+func teller(t *testing.T) string {
+	up := trial.NewUpstream(t)
+	up.Do("", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent := echo(r) + r.Header.Get("X-Amz-Security-Token")
+		if strings.Count(sent, canary) < 2 {
+			t.Errorf("the secrets of the shared cache did not arrive: %s", sent)
+		}
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprintf(w, "<Error><Code>AccessDenied</Code><Message>%s</Message></Error>", sent)
+	}))
+	return up.URL
 }
 
 // accept plants a secret in a key outside of the sources: the first form that
@@ -380,6 +401,9 @@ func TestRunningServerTellsNoSecret(t *testing.T) {
 		if !strings.Contains(told["running: explain "+module], id) || !strings.Contains(told["log"], "source="+quoted(id)) {
 			t.Errorf("source %s was not asked", id)
 		}
+	}
+	if !strings.Contains(told["log"], "the shared bucket cannot be used") {
+		t.Error("the shared bucket was not asked")
 	}
 	if !strings.Contains(told["ended: explain "+module], "; remembered") || proxy.Count("") == 0 {
 		t.Error("the commands did not see what the server has remembered, or the proxy was not asked")

@@ -150,8 +150,8 @@ func (n *node) front(cfg *config.Config) (*api.Front, error) {
 	access := api.NewAccess(cfg.Access)
 	desk := operate.New(operate.Deps{Access: access, Explain: n.explainText, Forget: n.forget, Log: n.log})
 	var answers sentry.Store // nil: this node is alone
-	if n.redis != nil {
-		answers = n.redis.Answers()
+	if n.far.redis != nil {
+		answers = n.far.redis.Answers()
 	}
 	n.sentry = sentry.New(cfg.Sentry, sentry.Deps{Store: answers, Access: access, Engine: n.engineFor, Fetch: n.client.Text, File: n.proxied, Patience: cfg.Network.Defaults().MaxDownloadTimeout, Now: time.Now, Log: n.log})
 	opt := api.Options{Log: n.log, Now: time.Now, Version: version, Memory: n.memory.requests, Checks: []api.Check{{Name: "data_directory", Run: n.writable}}}

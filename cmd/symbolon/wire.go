@@ -16,7 +16,6 @@ import (
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
-	"symbolon/internal/cache/redis"
 	"symbolon/internal/config"
 	"symbolon/internal/fault"
 	"symbolon/internal/locate"
@@ -30,8 +29,7 @@ import (
 // node is everything below the doors, put together in the order of the ranks.
 type node struct {
 	store   *disk.Store
-	redis   *redis.Store // nil: this node has no others beside it
-	shared  *cache.Layer // the store over what redis has; nil as redis
+	far     tiers
 	client  *web.Client
 	locator *locate.Locator
 	tables  *table.Tables
@@ -69,16 +67,11 @@ func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, e
 	if n.store, err = disk.Open(cfg.Cache.Disk, data, time.Now, log); err != nil {
 		return n, err
 	}
-	var tier cache.Tier = n.store
-	var lease cache.Lease
-	if !cfg.Cache.Redis.URL.IsZero() {
-		if n.redis, err = redis.Open(cfg.Cache.Redis, n.spool, time.Now, log); err != nil {
-			return n, err
-		}
-		n.shared = cache.Over(n.store, n.redis, time.Now)
-		tier, lease = n.shared, n.shared
-	}
 	if n.client, err = web.NewClient(cfg.Network, time.Now, log); err != nil {
+		return n, err
+	}
+	tier, lease, err := n.openTiers(cfg)
+	if err != nil {
 		return n, err
 	}
 	sources, err := openSources(cfg, n.client, demo)
@@ -161,12 +154,7 @@ func (n *node) close() {
 	if n.locator != nil {
 		n.locator.Close()
 	}
-	if n.shared != nil {
-		n.shared.Close()
-	}
-	if n.redis != nil {
-		n.redis.Close()
-	}
+	n.far.close()
 	if n.client != nil {
 		n.client.Close()
 	}

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -12,6 +14,7 @@ import (
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/cache/redis"
+	"symbolon/internal/cache/shared"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	"symbolon/internal/source/web"
@@ -45,9 +48,44 @@ type Log struct {
 
 // Cache is all that the caches need.
 type Cache struct {
-	Lifetimes cache.Config `yaml:"lifetimes" help:"How long failures are remembered."`
-	Disk      disk.Config  `yaml:"disk" help:"The cache in the data folder."`
-	Redis     redis.Config `yaml:"redis" help:"A cache that several nodes share."`
+	Lifetimes cache.Config  `yaml:"lifetimes" help:"How long failures are remembered."`
+	Disk      disk.Config   `yaml:"disk" help:"The cache in the data folder."`
+	Redis     redis.Config  `yaml:"redis" help:"A cache that several nodes share."`
+	Shared    shared.Config `yaml:"shared" help:"A bucket or a folder that several nodes share: what Redis is for, larger and slower. With both, it stands behind Redis."`
+}
+
+// Bucket is where c.Shared is, as a source would be there.
+func (c Cache) Bucket() source.Config {
+	s := c.Shared
+	out := source.Config{
+		ID: "cache.shared", Type: s.Type, Path: s.Path, Bucket: s.Bucket, Prefix: s.Prefix,
+		Provider: s.Provider, AccessKey: s.AccessKey, SecretKey: s.SecretKey, SessionToken: s.SessionToken,
+		GoogleProvider: s.GoogleProvider, ClientEmail: s.ClientEmail, PrivateKey: s.PrivateKey, BearerToken: s.BearerToken,
+	}
+	switch {
+	case s.Path != "" && s.Type == "":
+		out.Type = source.Filesystem
+	case s.Type == source.GCS:
+		out.URL = source.NewURL(s.Endpoint)
+	case s.Endpoint != "":
+		out.Region = source.Region{s.Region, s.Endpoint}
+	}
+	if s.Region != "" && out.Region == nil {
+		out.Region = source.Region{s.Region}
+	}
+	return out
+}
+
+// Validate says what is wrong with the place of the shared cache.
+func (c Cache) Validate() error {
+	place := c.Bucket()
+	if reflect.DeepEqual(place, source.Config{ID: place.ID}) {
+		return nil // it is off
+	}
+	if err := place.Validate(); err != nil {
+		return fmt.Errorf("shared: %w", errors.Unwrap(err))
+	}
+	return nil
 }
 
 var (

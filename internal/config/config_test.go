@@ -212,6 +212,37 @@ func TestWrongSettingsNameTheirKey(t *testing.T) {
 	}
 }
 
+func TestWrongPlacesOfTheSharedCache(t *testing.T) {
+	for text, want := range map[string]string{
+		"":            "",
+		"timeout: 1s": "",
+		"path: /a":    "",
+		"{type: s3, bucket: b, endpoint: 'http://h', region: r}":                       "",
+		"{type: gcs, bucket: b, endpoint: 'http://h', bearer_token: t, negatives: 1m}": "",
+		"{type: s3, bucket: b, path: /a}":                                              "path is for type filesystem",
+		"{path: /a, access_key: a}":                                                    "access_key is for type s3, not for filesystem",
+		"{type: s3, bucket: b, access_key: a}":                                         "access_key and secret_key belong together",
+		"{type: s3}":                                                                   "type s3 needs a bucket",
+		"bucket: b":                                                                    "it has no type",
+		"access_key: a":                                                                "it has no type",
+		"{type: http, bucket: b}":                                                      `type is "http"; there are s3 and gcs`,
+		"{type: gcs, bucket: b, endpoint: 'ftp'}":                                      "the url must begin with http:// or https://",
+		"{type: s3, bucket: b, aws_credentials_provider: x}":                           `there is no aws_credentials_provider "x"`,
+		"{path: /a, timeout: 10us}":                                                    "cache.shared.timeout is 10µs",
+		"{path: /a, fetch_timeout: 10ms}":                                              "cache.shared.fetch_timeout is 10ms",
+		"{path: /a, negatives: -1}":                                                    "cache.shared.negatives is",
+		"{type: s3, bucket: b, prefix: a//b}":                                          "cache.shared.prefix: ",
+	} {
+		if text != "" && text[0] != '{' {
+			text = "{" + text + "}"
+		}
+		_, _, err := config.Read(config.Options{File: "c.yaml", Data: []byte("cache: {shared: " + text + "}")})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "cache.shared")) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
 func TestEliotsVariables(t *testing.T) {
 	environ := []string{
 		"ELIOT_SYMBOLS_URLS=https://u:canary@a.example/x, http://b.example/", "ELIOT_SYMBOLS_CACHE_DIR=/var/cache/eliot",

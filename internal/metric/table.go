@@ -38,9 +38,9 @@ var (
 	CacheUp = declared.gauge("cache_up",
 		"Whether a shared cache tier is in use: 1, or 0 while it is left alone because it does not answer.", "tier")
 	CacheFailures = declared.counter("cache_failures_total",
-		"Commands that a shared cache tier did not answer in time (silent) or refused (refused).", "tier", "reason")
+		"What a shared cache tier was asked and did not answer in time (silent) or refused (refused).", "tier", "reason")
 	CacheDropped = declared.counter("cache_dropped_total",
-		"Entries that were not copied to the shared cache tier because too many waited.", "kind")
+		"Entries that were not copied to a shared cache tier because too many waited.", "kind")
 
 	Builds = declared.counter("table_builds_total",
 		"Lookup tables that were to be built from debug files: built, found (made meanwhile for another name or by another node) or failed.", "outcome")

@@ -55,6 +55,8 @@ func (c Config) Validate() error {
 	c = c.Defaults()
 	prefix := strings.Trim(c.Prefix, "/")
 	switch {
+	case c.Type != "" && c.Type != "s3" && c.Type != "gcs":
+		return fmt.Errorf("type is %.40q; there are s3 and gcs", c.Type)
 	case c.Timeout < time.Millisecond:
 		return fmt.Errorf("timeout is %v; wanted is at least 1ms", c.Timeout)
 	case c.FetchTimeout < c.Timeout:
