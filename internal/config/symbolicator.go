@@ -17,6 +17,7 @@ import (
 type mapping struct {
 	keys []string                             // ours; none: it has none
 	turn func(n *node) (text string, ok bool) // ours for its value; nil: the same
+	also map[string]string                    // what goes with it: keys of ours and their values
 	why  string                               // for a key without a counterpart
 }
 
@@ -102,7 +103,9 @@ var symbolicator = map[string]mapping{
 	"caches.index":                                none("has no counterpart: indexes live as long as the source that is open"),
 	"caches.diagnostics":                          none(noNeed),
 	"caches.in_memory":                            none("has no counterpart: memory is bounded by the key memory"),
-	"shared_cache.gcs.service_account_path":       none("has no counterpart: set GOOGLE_APPLICATION_CREDENTIALS and cache.shared.gcs_credentials_provider: ambient"),
+	"shared_cache.filesystem.path":                to("cache.shared.path"),
+	"shared_cache.gcs.bucket":                     {keys: []string{"cache.shared.bucket"}, also: map[string]string{"cache.shared.type": "gcs", "cache.shared.gcs_credentials_provider": "ambient"}},
+	"shared_cache.gcs.service_account_path":       none("has no counterpart: name the file in GOOGLE_APPLICATION_CREDENTIALS"),
 	"shared_cache.max_concurrent_uploads":         none(noNeed),
 	"shared_cache.max_upload_queue_size":          none(noNeed),
 }
@@ -196,6 +199,11 @@ func (l *loader) turnKey(v reflect.Value, at string, c mapping, n *node) error {
 	}
 	for _, key := range c.keys {
 		if err := l.put(v, key, n); err != nil {
+			return err
+		}
+	}
+	for key, text := range c.also {
+		if err := l.put(v, key, &node{kind: textNode, text: text, place: n.place}); err != nil {
 			return err
 		}
 	}

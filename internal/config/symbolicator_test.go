@@ -1,9 +1,13 @@
 package config
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"symbolon/internal/cache/shared"
 )
 
 // Every key of ours that one of Symbolicator's leads to is there.
@@ -16,7 +20,7 @@ func TestKeysOfSymbolicatorLeadSomewhere(t *testing.T) {
 		if len(m.keys) == 0 && m.why == "" {
 			t.Errorf("%s leads nowhere and does not say why", theirs)
 		}
-		for _, ours := range m.keys {
+		for _, ours := range append(slices.Collect(maps.Keys(m.also)), m.keys...) {
 			if !known[ours] {
 				t.Errorf("%s leads to %s, which is no key", theirs, ours)
 			}
@@ -90,6 +94,20 @@ func TestAConfigurationOfSymbolicatorIsReadAsItIs(t *testing.T) {
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("the notices do not say %q:\n%s", want, all)
+		}
+	}
+}
+
+func TestTheSharedCacheOfSymbolicatorIsOurs(t *testing.T) {
+	for text, want := range map[string]shared.Config{
+		"shared_cache: {filesystem: {path: /x}, max_upload_queue_size: 400}": {Path: "/x"},
+		"shared_cache: {gcs: {bucket: b, service_account_path: /a.json}}":    {Type: "gcs", Bucket: "b", GoogleProvider: "ambient"},
+	} {
+		c, _, err := Read(Options{Symbolicator: []byte(text), SymbolicatorFile: "f"})
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if c.Cache.Shared != want.Defaults() {
+			t.Errorf("%s: %+v", text, c.Cache.Shared)
 		}
 	}
 }
