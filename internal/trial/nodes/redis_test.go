@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package nodes_test runs two servers over one Redis.
+// Package nodes_test runs two servers over one Redis, one bucket, or both.
 package nodes_test
 
 import (
