@@ -2,14 +2,19 @@ package locate_test
 
 import (
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/bucket/dir"
+	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/object"
@@ -150,6 +155,53 @@ func TestDebugInformationComesBeforeASymFile(t *testing.T) {
 			if answers < 100 {
 				t.Errorf("%s: %d answers", c.name, answers)
 			}
+		}
+	}
+}
+
+// A file of another program is not the one that was asked for, wherever it lies.
+func TestAnotherFileIsNotTakenForTheOneAskedFor(t *testing.T) {
+	var c clock
+	for _, name := range []string{"dwarf64", "aarch64", "macho-arm64.dylib"} {
+		other := folder(t, "other", map[string][]byte{"ca/" + caeeab[2:] + ".debug": corpus(t, name)})
+		_, trail, err := locateIn(t, locate.Config{}, &c, []source.Source{other}).Best(t.Context(), kiln(t), locate.Debug)
+		if fault.KindOf(err) != fault.Malformed || !strings.Contains(err.Error(), fault.Mismatch) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if slices.ContainsFunc(trail, func(tried locate.Tried) bool { return tried.Chosen }) {
+			t.Errorf("%s: it is chosen", name)
+		}
+		right := folder(t, "right", map[string][]byte{"ca/" + caeeab[2:]: corpus(t, unstripped)})
+		if _, got := best(t, locate.Debug, kiln(t), other, right); got != "right elf_code" {
+			t.Errorf("%s: beside it, %s is chosen", name, got)
+		}
+	}
+}
+
+// Of a module without a file the first source that had trouble is told, whatever
+// others do not have.
+func TestAMissHidesNoTrouble(t *testing.T) {
+	status := func(code int) *server {
+		s := &server{Server: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }))}
+		t.Cleanup(s.Close)
+		return s
+	}
+	missing, denied, broken, crowded := status(404), status(403), status(500), status(429)
+	var c clock
+	for _, x := range []struct {
+		servers []*server
+		want    fault.Kind
+	}{
+		{[]*server{missing}, fault.NotFound},
+		{[]*server{missing, denied}, fault.Denied},
+		{[]*server{denied, missing}, fault.Denied},
+		{[]*server{missing, broken, denied}, fault.Transport},
+		{[]*server{missing, denied, broken}, fault.Denied},
+		{[]*server{crowded, missing}, fault.Transport},
+	} {
+		_, _, err := locator(t, locate.Config{}, &c, x.servers...).Best(t.Context(), kiln(t), locate.Debug)
+		if fault.KindOf(err) != x.want {
+			t.Errorf("got %v, want kind %v", err, x.want)
 		}
 	}
 }
