@@ -59,6 +59,7 @@ const (
 	noStatsd  = "is not served: metrics are at /metrics, for Prometheus"
 	noSentry  = "is not served: errors are in the log"
 	laterOn   = "has no counterpart: crash reports are not read yet"
+	inMemory  = "has no counterpart: memory is bounded by the key memory"
 	otherwise = "has no counterpart: what is unpacked is bounded by network.max_download_ratio and by memory"
 )
 
@@ -102,7 +103,14 @@ var symbolicator = map[string]mapping{
 	"caches.derived":                              none("has no counterpart: tables do not fail by themselves"),
 	"caches.index":                                none("has no counterpart: indexes live as long as the source that is open"),
 	"caches.diagnostics":                          none(noNeed),
-	"caches.in_memory":                            none("has no counterpart: memory is bounded by the key memory"),
+	"caches.in_memory.sentry_index_ttl":           lasting("network.sentry_index_ttl"),
+	"caches.in_memory.sentry_index_capacity":      none(inMemory),
+	"caches.in_memory.gcs_token_capacity":         none(inMemory),
+	"caches.in_memory.s3_client_capacity":         none(inMemory),
+	"caches.in_memory.object_meta_capacity":       none(inMemory),
+	"caches.in_memory.cficaches_capacity":         none(inMemory),
+	"caches.in_memory.fileinbundle_capacity":      none(inMemory),
+	"caches.in_memory.source_index_capacity":      none(inMemory),
 	"shared_cache.filesystem.path":                to("cache.shared.path"),
 	"shared_cache.gcs.bucket":                     {keys: []string{"cache.shared.bucket"}, also: map[string]string{"cache.shared.type": "gcs", "cache.shared.gcs_credentials_provider": "ambient"}},
 	"shared_cache.gcs.service_account_path":       none("has no counterpart: name the file in GOOGLE_APPLICATION_CREDENTIALS"),

@@ -40,11 +40,12 @@ max_concurrent_requests: null
 max_download_timeout: 1h 30m
 max_download_size: 40000
 deny_list_enabled: false
+deny_list_never_block_hosts: [proxy.test, "other.test:8080"]
 symbolicate_body_max_bytes: 10240
 caches:
   downloaded: {max_unused_for: 2 days, retry_misses_after: 5min, retry_misses_after_public: null}
   derived: {max_unused_for: 1w, retry_misses_after: 1h}
-  in_memory: {object_meta_capacity: 5}
+  in_memory: {object_meta_capacity: 5, sentry_index_ttl: 5m}
 sources:
   - id: a
     type: http
@@ -73,6 +74,8 @@ func TestAConfigurationOfSymbolicatorIsReadAsItIs(t *testing.T) {
 		"no bound":             c.Sentry.MaxConcurrentRequests == -1,
 		"download":             c.Network.MaxDownloadTimeout == 90*time.Minute && c.Network.MaxDownloadSize == 40000,
 		"no deny list":         c.Network.DenyListThreshold == -1,
+		"always asked":         len(c.Network.DenyListNeverBlock) == 2 && c.Network.DenyListNeverBlock[1] == "other.test:8080",
+		"lists":                c.Network.SentryIndexTTL == 5*time.Minute,
 		"body":                 c.Sentry.MaxBody == 10240,
 		"objects":              c.Cache.Disk.ObjectsIdle == 48*time.Hour,
 		"tables":               c.Cache.Disk.SymcacheIdle == 7*24*time.Hour && c.Cache.Disk.MetaIdle == 7*24*time.Hour,
@@ -89,7 +92,7 @@ func TestAConfigurationOfSymbolicatorIsReadAsItIs(t *testing.T) {
 	all := strings.Join(loaded.Notices, "\n")
 	for _, want := range []string{
 		"allow_request_sources is on", "logging.enable_backtraces is not needed", "metrics is not served", "sentry_dsn is not served",
-		"caches.derived.retry_misses_after", "caches.in_memory has no counterpart", "sources.oddity is not known here",
+		"caches.derived.retry_misses_after", "caches.in_memory.object_meta_capacity has no counterpart", "sources.oddity is not known here",
 		"sources.filters.new_filter is not known here", "brand_new is no key of Symbolicator", "theirs.yml:",
 	} {
 		if !strings.Contains(all, want) {
