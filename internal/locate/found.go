@@ -52,9 +52,10 @@ func metaOf(o *object.Object, size int64) Meta {
 	return meta
 }
 
-// check says whether the file is the one that m asks for, and of use.
+// check says whether the file is the one that m asks for, and of use. What a .sym
+// file must have was judged when it was opened.
 func (meta *Meta) check(m ident.Module) *fault.Error {
-	if meta.Features == 0 && meta.Damage != "" {
+	if meta.Features == 0 && meta.Damage != "" && meta.Kind != source.Breakpad {
 		return fault.New(fault.Malformed, "", "nothing in it can be used: %s", meta.Damage)
 	}
 	if same(meta.Module, meta.Kind, m) {

@@ -205,3 +205,19 @@ func TestAMissHidesNoTrouble(t *testing.T) {
 		}
 	}
 }
+
+// Lines that are no records do not make a .sym file another one than was asked
+// for; an image of which nothing can be read is of no use.
+func TestDamageThatLeavesNothing(t *testing.T) {
+	var c clock
+	s := serve(t, text("MODULE Linux x86_64 "+id+" a.so\nFIL"))
+	found, _, err := locator(t, locate.Config{}, &c, s).Best(t.Context(), module("a.so"), locate.SymFirst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found.Close()
+	cut := folder(t, "cut", map[string][]byte{"ca/" + caeeab[2:]: corpus(t, unstripped)[:64]})
+	if _, _, err := locateIn(t, locate.Config{}, &c, []source.Source{cut}).Best(t.Context(), kiln(t), locate.Debug); fault.KindOf(err) != fault.Malformed || !strings.Contains(err.Error(), "nothing in it can be used") {
+		t.Errorf("an image: %v", err)
+	}
+}
