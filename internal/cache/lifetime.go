@@ -6,9 +6,10 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Config is how long faults are remembered. The zero value is the default;
+// Config is how long faults are remembered, and files taken as they were found. The zero value is the default;
 // a negative time means that faults of that kind are not remembered at all.
 type Config struct {
+	Found          time.Duration `yaml:"found" help:"How long a file is taken as it was found, before its source is asked whether it is still the same, if the source can tell; -1: for ever."`
 	NotFound       time.Duration `yaml:"not_found" help:"How long a file that a source does not have is not asked for again; -1: not remembered."`
 	NotFoundPublic time.Duration `yaml:"not_found_public" help:"The same for public sources, whose contents change rarely; -1: not remembered."`
 	Denied         time.Duration `yaml:"denied" help:"How long a source that refused us a file is not asked for it again; -1: not remembered."`
@@ -24,6 +25,7 @@ func (c Config) Defaults() Config {
 		field *time.Duration
 		life  time.Duration
 	}{
+		{&c.Found, 24 * time.Hour},
 		{&c.NotFound, time.Hour},
 		{&c.NotFoundPublic, 24 * time.Hour},
 		{&c.Denied, 10 * time.Minute},

@@ -24,6 +24,7 @@ import (
 type fetched struct {
 	attempt source.Attempt
 	fault   *fault.Error
+	same    bool // the file that was known is still there: it did not come again
 	parse   time.Duration
 	spool   cache.Spool
 	space   bin.Space // what the file unpacked
@@ -74,20 +75,31 @@ func (f *fetched) release() {
 	_ = f.spool.Close() // its bytes are not wanted any more
 }
 
+// errSame ends the receiving of a file that does not come.
+var errSame = errors.New("the file is the one that was known")
+
 // fetch brings a candidate into a spool, from the originals that are kept or
-// from its source, and reads it on the way. The result carries one reference.
+// from its source, and reads it on the way. The result carries one reference. A
+// candidate with a validator is asked for itself.
 func (l *desk) fetch(ctx context.Context, s source.Source, c source.Candidate, key cache.Key) *fetched {
 	f := &fetched{}
 	var err error
-	if l.keep != keepNone {
+	if l.keep != keepNone && c.Validator == "" {
 		f.kept, err = l.original(ctx, f, key)
 	}
 	if !f.kept && err == nil {
 		err = l.receive(f, func(w io.Writer) error {
 			var err error
 			f.attempt, err = s.Fetch(ctx, c, w)
+			if err == nil && f.attempt.Same {
+				err = errSame
+			}
 			return err
 		})
+	}
+	if err == errSame {
+		f.same = true
+		return f
 	}
 	if fault.KindOf(err) == fault.Unsupported && f.attempt.Bytes > 0 {
 		// A page that says sorry with status 200, most often.

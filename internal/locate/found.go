@@ -27,7 +27,11 @@ type Meta struct {
 	VCS      string `json:",omitempty"` // of its source server
 	Damage   string `json:",omitempty"` // the first that could not be read
 	Size     int64
-	Hash     [32]byte // SHA-256 of the content; zero until a table was made of it
+	// Validator tells this state of the file from later ones, if the source has
+	// such a thing, and Checked is when the source last said that it holds.
+	Validator string    `json:",omitempty"`
+	Checked   time.Time `json:",omitzero"`
+	Hash      [32]byte  // SHA-256 of the content; zero until a table was made of it
 }
 
 // pick is the object of a file that m asks for, or else the first one.

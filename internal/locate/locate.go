@@ -130,7 +130,7 @@ type wish struct {
 // try asks for one candidate: what is remembered of it first, then itself. The
 // error is only that of a caller who left.
 func (l *Locator) try(ctx context.Context, a asked, m *wish) (*Found, Tried, error) {
-	if found, tried, known := l.known(ctx, a, m); known {
+	if found, tried, known := l.known(ctx, &a, m); known {
 		return found, tried, nil
 	}
 	return l.ask(ctx, a, m)
@@ -138,6 +138,9 @@ func (l *Locator) try(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 
 // ask asks for a candidate of which nothing is known.
 func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, error) {
+	if a.old != nil {
+		return l.renew(ctx, a, m)
+	}
 	c, key := a.candidate, l.key(a.candidate, m.Module)
 	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
 	f, used, err := l.get(ctx, a.source, c, key)
@@ -154,6 +157,7 @@ func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 		return nil, tried, nil
 	}
 	meta := f.metaFor(m.Module)
+	meta.Validator, meta.Checked = f.attempt.Validator, l.now()
 	if tried.Fault = meta.check(m.Module); tried.Fault != nil {
 		l.remember(ctx, key, tried.Fault, c)
 		tried.Expires = l.now().Add(l.life(tried.Fault, c))
@@ -172,8 +176,8 @@ func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 }
 
 // known is what is remembered of a candidate, if anything is: then it needs not
-// be asked for.
-func (l *Locator) known(ctx context.Context, a asked, m *wish) (found *Found, tried Tried, known bool) {
+// be asked for. A file that may have changed meanwhile is noted in a.
+func (l *Locator) known(ctx context.Context, a *asked, m *wish) (found *Found, tried Tried, known bool) {
 	c := a.candidate
 	tried = Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
 	key := l.key(c, m.Module)
@@ -184,6 +188,10 @@ func (l *Locator) known(ctx context.Context, a asked, m *wish) (found *Found, tr
 	if meta == nil {
 		return nil, tried, known
 	}
+	if l.stale(meta) {
+		a.old = meta
+		return nil, Tried{}, false
+	}
 	tried.Features, tried.VCS = meta.Features, meta.VCS
 	return &Found{Meta: *meta, l: l.desk, source: a.source, candidate: c, key: key, file: l.alive(key)}, tried, true
 }
@@ -192,6 +200,7 @@ func (l *Locator) known(ctx context.Context, a asked, m *wish) (found *Found, tr
 type asked struct {
 	source    source.Source
 	candidate source.Candidate
+	old       *Meta // what was known of the file that is there, if it is to be renewed
 }
 
 // key names a candidate as it was asked for: by whom, where, and as what.

@@ -59,7 +59,7 @@ func (l *Locator) symFirst(ctx context.Context, m *wish) (*Found, []Tried, error
 			continue
 		}
 		for _, c := range candidates {
-			found, tried, err := l.try(ctx, asked{s, c}, m)
+			found, tried, err := l.try(ctx, asked{source: s, candidate: c}, m)
 			tried.Chosen = found != nil
 			trail = append(trail, tried)
 			if found != nil || err != nil { // found, or the caller's time is over
@@ -118,7 +118,7 @@ func (l *Locator) choose(ctx context.Context, m *wish, kinds []string, rank func
 		if a.source == nil {
 			continue
 		}
-		if found, tried, known := l.known(ctx, a, m); known {
+		if found, tried, known := l.known(ctx, &a, m); known {
 			finds[i], trail[i] = found, tried
 			continue
 		}
@@ -176,7 +176,7 @@ func (l *Locator) candidates(ctx context.Context, m ident.Module, kinds []string
 			continue
 		}
 		for _, c := range lists[i] {
-			all, trail = append(all, asked{s, c}), append(trail, Tried{})
+			all, trail = append(all, asked{source: s, candidate: c}), append(trail, Tried{})
 		}
 	}
 	return all, trail

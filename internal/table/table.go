@@ -277,8 +277,8 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 	facts := Facts{Module: found.Module, Kind: found.Kind, Features: found.Features, VCS: found.VCS, Trail: tried}
 	if found.Hash != ([32]byte{}) && p != locate.Sources {
 		if e, size := t.stored(ctx, found.Hash, found.Module); e != nil {
+			e.tell(facts, found.Until(), t.now())
 			found.Close()
-			e.tell(facts, t.now())
 			o.report.Hit, o.report.Lookup = true, t.now().Sub(start)
 			o.ref = t.open.Put(key, e, size, e.close)
 			return o
@@ -295,7 +295,7 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 	// for their tables, or will never have one, do not pile up on the disk. Not
 	// in full if it is a giant: that must stay open too, to be fetched once.
 	e := &entry{answerer: direct{obj}, mangled: obj.Mangled(), found: found, built: make(chan struct{})}
-	e.tell(facts, t.now())
+	e.tell(facts, found.Until(), t.now())
 	if p == locate.Sources {
 		e.taken.Store(true)
 		close(e.built)
@@ -305,12 +305,25 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 }
 
 // tell notes how e was found, and when the answer may be another one.
-func (e *entry) tell(f Facts, now time.Time) {
+func (e *entry) tell(f Facts, until, now time.Time) {
 	f.Trail = remembered(f.Trail)
 	e.Facts, e.born = f, now
 	if slices.ContainsFunc(f.Trail, func(t locate.Tried) bool { return t.Fault != nil }) {
-		e.until.Store(max(firstEnd(f.Trail).UnixNano(), now.Add(renewAgain).UnixNano()))
+		if end := firstEnd(f.Trail); until.IsZero() || end.Before(until) {
+			until = end
+		}
+		until = later(until, now.Add(renewAgain))
 	}
+	if !until.IsZero() {
+		e.until.Store(until.UnixNano())
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // giant is from how many bytes on a file does not count in full.

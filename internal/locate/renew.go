@@ -1,0 +1,70 @@
+package locate
+
+import (
+	"context"
+	"time"
+
+	"symbolon/internal/cache"
+	"symbolon/internal/fault"
+)
+
+// renewLater is after which time a source is asked again that could not say
+// whether a file is still the same.
+const renewLater = 10 * time.Minute
+
+// stale says that a file may have changed since its source was asked.
+func (l *desk) stale(meta *Meta) bool {
+	return meta.Validator != "" && l.lives.Found > 0 && l.now().Sub(meta.Checked) >= l.lives.Found
+}
+
+// Until is when the source should be asked whether the file is still the same;
+// zero if it cannot tell.
+func (f *Found) Until() time.Time {
+	if f.Validator == "" || f.l.lives.Found <= 0 {
+		return time.Time{}
+	}
+	return f.Checked.Add(f.l.lives.Found)
+}
+
+// renew asks whether the file that was known is still the same. What was known
+// holds on if the source does not answer.
+func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, error) {
+	c, key := a.candidate, l.key(a.candidate, m.Module)
+	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location, Features: a.old.Features, VCS: a.old.VCS}
+	c.Validator = a.old.Validator
+	f, err := l.fetches.Do(ctx, cache.KeyOf("renew", string(key[:])), func(ctx context.Context) (*fetched, error) {
+		return l.fetch(ctx, a.source, c, key), nil
+	})
+	if err != nil { // the caller left, or its time is over
+		tried.Fault = fault.Of(err)
+		return nil, tried, err
+	}
+	tried.Attempt = f.attempt
+	found := &Found{Meta: *a.old, l: l.desk, source: a.source, candidate: a.candidate, key: key}
+	switch {
+	case f.same:
+		found.Checked = l.now()
+	case f.fault != nil:
+		l.tell(c, f.attempt, f.fault)
+		found.Checked = l.now().Add(renewLater - l.lives.Found)
+	default:
+		meta := f.metaFor(m.Module)
+		if why := meta.check(m.Module); why != nil { // not what it was, and not what is wanted
+			l.tell(c, f.attempt, why)
+			f.release()
+			found.Checked = l.now().Add(renewLater - l.lives.Found)
+			break
+		}
+		l.tier.Forget(ctx, cache.Objects, key)
+		meta.Validator, meta.Checked = f.attempt.Validator, l.now()
+		found.Meta, found.file = *meta, f
+		tried.Features, tried.VCS, tried.Parse = meta.Features, meta.VCS, f.parse
+	}
+	if found.file == nil {
+		found.file, tried.Cached = l.alive(key), true
+	}
+	if err := found.Record(ctx, found.Hash); err != nil {
+		l.log.Warn("the meta of a file could not be kept", "error", err)
+	}
+	return found, tried, nil
+}

@@ -1,0 +1,66 @@
+package locate_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"symbolon/internal/locate"
+)
+
+// After a day a source is asked whether a file is still the same. Meanwhile, and
+// if it does not answer, what is known holds.
+func TestFilesThatChangeAreNoticed(t *testing.T) {
+	tag, status, sent := "one", 200, 0
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"`+tag+`"`)
+		switch {
+		case status != 200:
+			w.WriteHeader(status)
+		case r.Header.Get("If-None-Match") == `"`+tag+`"`:
+			w.WriteHeader(http.StatusNotModified)
+		default:
+			sent++
+			fmt.Fprint(w, symbols(id, tag))
+		}
+	})
+	var c clock
+	l := locator(t, locate.Config{KeepOriginals: "all"}, &c, s)
+	for _, step := range []struct {
+		what   string
+		later  time.Duration
+		change func()
+		asked  int32
+		sent   int
+		name   string
+	}{
+		{"the first time", 0, func() {}, 1, 1, "one"},
+		{"soon", 23 * time.Hour, func() { tag = "two" }, 1, 1, "one"},
+		{"the same", 2 * time.Hour, func() { tag = "one" }, 2, 1, "one"},
+		{"another one", 25 * time.Hour, func() { tag = "two" }, 3, 2, "two"},
+		{"and soon", time.Hour, func() {}, 3, 2, "two"},
+		{"no answer", 25 * time.Hour, func() { status = 403 }, 4, 2, "two"},
+		{"not at once again", time.Minute, func() {}, 4, 2, "two"},
+		{"but soon", 10 * time.Minute, func() { status, tag = 200, "three" }, 5, 3, "three"},
+	} {
+		c.offset.Add(int64(step.later))
+		step.change()
+		found, trail, err := l.Best(t.Context(), module("a.so"), locate.Debug)
+		if err != nil {
+			t.Fatalf("%s: %v", step.what, err)
+		}
+		obj, _, err := found.File(t.Context())
+		if err != nil {
+			t.Fatalf("%s: %v", step.what, err)
+		}
+		name := ""
+		if f := obj.Lookup(nil, 0x1000); len(f) == 1 {
+			name = string(obj.AppendText(nil, f[0].Func))
+		}
+		if name != step.name || s.asked.Load() != step.asked || sent != step.sent {
+			t.Errorf("%s: %q, asked %d times, sent %d; want %q, %d, %d: %+v", step.what, name, s.asked.Load(), sent, step.name, step.asked, step.sent, trail)
+		}
+		found.Close()
+	}
+}
