@@ -157,7 +157,7 @@ func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 		return nil, tried, nil
 	}
 	meta := f.metaFor(m.Module)
-	meta.Validator, meta.Checked = f.attempt.Validator, l.now()
+	l.vouch(meta, f.attempt.Validator)
 	if tried.Fault = meta.check(m.Module); tried.Fault != nil {
 		l.remember(ctx, key, tried.Fault, c)
 		tried.Expires = l.now().Add(l.life(tried.Fault, c))

@@ -12,6 +12,13 @@ import (
 // whether a file is still the same.
 const renewLater = 10 * time.Minute
 
+// vouch notes what the source says of this state of the file, now.
+func (l *desk) vouch(meta *Meta, validator string) {
+	if meta.Validator = validator; validator != "" {
+		meta.Checked = l.now()
+	}
+}
+
 // stale says that a file may have changed since its source was asked.
 func (l *desk) stale(meta *Meta) bool {
 	return meta.Validator != "" && l.lives.Found > 0 && l.now().Sub(meta.Checked) >= l.lives.Found
@@ -56,7 +63,7 @@ func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, e
 			break
 		}
 		l.tier.Forget(ctx, cache.Objects, key)
-		meta.Validator, meta.Checked = f.attempt.Validator, l.now()
+		l.vouch(meta, f.attempt.Validator)
 		found.Meta, found.file = *meta, f
 		tried.Features, tried.VCS, tried.Parse = meta.Features, meta.VCS, f.parse
 	}

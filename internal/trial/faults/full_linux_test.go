@@ -67,6 +67,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	right(syms[3])
 	trial.Await(t, "what is new is kept", func() bool { return len(cached(t, s, "meta")) == meta+1 })
+	built(t, s, 4)
 	if s.Terminate() != 0 {
 		t.Error("the server does not end well")
 	}

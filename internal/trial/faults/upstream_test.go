@@ -168,10 +168,10 @@ func TestIllSymbolServers(t *testing.T) {
 		} else {
 			address = c.address(t, p.only, p.both)
 		}
-		fmt.Fprintf(&config, "- {id: %s, type: http, url: %q, filters: {path_patterns: [%q, %q]}}\n", p.id, secretly(t, address), p.only.File, p.both.File)
+		fmt.Fprintf(&config, "- {id: %s, type: http, url: %q, filters: {filetypes: [breakpad], path_patterns: [%q, %q]}}\n", p.id, secretly(t, address), p.only.File, p.both.File)
 		patients = append(patients, p)
 	}
-	fmt.Fprintf(&config, "- {id: healthy, type: http, url: %q}\n", healthy.URL)
+	fmt.Fprintf(&config, "- {id: healthy, type: http, url: %q, filters: {filetypes: [breakpad]}}\n", healthy.URL)
 	s := trial.Start(t, trial.Options{Config: config.String(), Set: network, Env: []string{"NO_PROXY=*", "no_proxy=*"}})
 	if wrong := s.Ask(well, 1); wrong != "" {
 		t.Fatal(wrong)
