@@ -43,7 +43,8 @@
 // # Bounds
 //
 // A caller waits for the first bytes at most Config.Timeout, and for a whole
-// entry Config.FetchTimeout. A bucket that fails three times in a row is left
+// entry Config.FetchTimeout. Writing what is small, which no answer waits for,
+// has ten times the timeout. A bucket that fails three times in a row is left
 // alone: everything is a miss at once, until a question asked in the background
 // is answered in time. The pauses between the questions grow from a tenth of a
 // second to a minute. What does not come back at all, as folders of a network
@@ -55,6 +56,7 @@
 //
 // # Caveats
 //
-// When a fault ends is told by the clocks of the nodes. An object that is being
-// written while it is forgotten may come back.
+// When a fault ends is told by the clocks of the nodes. A table that is being
+// written while it is forgotten, or a request that timed out, may still be
+// carried out by the store, and then the entry is back.
 package shared

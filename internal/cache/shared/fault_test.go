@@ -88,8 +88,9 @@ func TestAStoreThatIsKilledAndComesBack(t *testing.T) {
 // folders of a network can.
 type hung struct {
 	*mem.Bucket
-	hangs atomic.Bool
-	end   chan struct{}
+	hangs  atomic.Bool
+	middle atomic.Bool // in the middle of an answer
+	end    chan struct{}
 }
 
 func (h *hung) wait() {
@@ -100,17 +101,30 @@ func (h *hung) wait() {
 
 func (h *hung) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
 	h.wait()
-	return h.Bucket.Get(ctx, key, off, n)
+	r, a, err := h.Bucket.Get(context.WithoutCancel(ctx), key, off, n)
+	if err == nil && h.middle.Load() {
+		begin, _ := io.ReadAll(io.LimitReader(r, 80))
+		return io.NopCloser(io.MultiReader(bytes.NewReader(begin), late{h}, r)), a, nil
+	}
+	return r, a, err
+}
+
+// late is nothing, which comes at the end.
+type late struct{ *hung }
+
+func (l late) Read([]byte) (int, error) {
+	<-l.end
+	return 0, io.EOF
 }
 
 func (h *hung) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) error {
 	h.wait()
-	return h.Bucket.Put(ctx, key, r, a)
+	return h.Bucket.Put(context.WithoutCancel(ctx), key, r, a)
 }
 
 func (h *hung) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
 	h.wait()
-	return h.Bucket.Stat(ctx, key)
+	return h.Bucket.Stat(context.WithoutCancel(ctx), key)
 }
 
 func TestABucketThatHangsCostsItsTimeoutsAndThenNothing(t *testing.T) {
@@ -139,9 +153,19 @@ func TestABucketThatHangsCostsItsTimeoutsAndThenNothing(t *testing.T) {
 	h.hangs.Store(false)
 	close(h.end)
 	eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
-	if !bytes.Equal(get(t, n, cache.Symcache, keyA), body) {
-		t.Error("the entry is gone")
+	eventually(t, "the entry is found", func() bool { return bytes.Equal(get(t, n, cache.Symcache, keyA), body) })
+}
+
+func TestAnEntryThatComesTooLateLeavesNothing(t *testing.T) {
+	h := &hung{Bucket: mem.New(), end: make(chan struct{})}
+	n := open(t, shared.Config{Timeout: time.Second, FetchTimeout: time.Second}, h)
+	put(t, n, cache.Symcache, keyA, noise(300<<10, 1))
+	h.middle.Store(true)
+	if get(t, n, cache.Symcache, keyA) != nil {
+		t.Error("it came")
 	}
+	close(h.end)
+	time.Sleep(100 * time.Millisecond) // then open looks for spools that are left
 }
 
 func TestAnUploadThatHangsEnds(t *testing.T) {

@@ -112,6 +112,12 @@ func TestABombIsNotUnpacked(t *testing.T) {
 	}
 }
 
+func TestAnotherContentIsNotTaken(t *testing.T) {
+	if got, err := read(packedAs(t, head{form: entry, size: 7, sum: 7}, []byte("a table"))); !errors.Is(err, errBad) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 func TestErrorsAreKeptApart(t *testing.T) {
 	content := bytes.Repeat([]byte("a b c d"), 1<<15)
 	text := written(t, head{form: entry}, content)

@@ -16,7 +16,7 @@ import (
 const (
 	places      = 64 // calls at a time
 	maxFailures = 3  // in a row, until the bucket is left alone
-	slack       = 10 // times the timeout, for the question that may have to connect first
+	slack       = 10 // times the timeout, for what no answer waits for
 	firstPause  = 100 * time.Millisecond
 	lastPause   = time.Minute
 )
@@ -45,8 +45,8 @@ type link struct {
 }
 
 // bounds are the times that a call may take: until it says that the answer
-// begins, and until it returns.
-type bounds struct{ first, whole time.Duration }
+// begins, until it has it all, and then until it has stopped.
+type bounds struct{ first, whole, end time.Duration }
 
 // call asks the bucket. It calls begun when the answer begins. Its error is that
 // of the bucket. What it returns is closed if nobody waits for it any more.
@@ -122,7 +122,7 @@ func (l *link) keep() {
 // ask tells whether the bucket answers in time once it is connected.
 func (l *link) ask() error {
 	for _, wait := range []time.Duration{slack * l.timeout, l.timeout} {
-		_, err := l.await(l.ctx, bounds{wait, wait}, func(ctx context.Context, _ func()) (found, error) {
+		_, err := l.await(l.ctx, bounds{first: wait, whole: wait}, func(ctx context.Context, _ func()) (found, error) {
 			_, err := l.bucket.Stat(ctx, l.probe)
 			return found{}, err
 		})
@@ -151,9 +151,12 @@ func (l *link) await(ctx context.Context, b bounds, do call) (found, error) {
 		found
 		err error
 	}
-	answer := make(chan result)
+	answer, returned := make(chan result), make(chan struct{})
 	go func() {
-		defer func() { <-l.places }()
+		defer func() {
+			close(returned)
+			<-l.places
+		}()
 		f, err := do(ctx, func() { late.Stop() })
 		select {
 		case answer <- result{f, err}:
@@ -170,6 +173,10 @@ func (l *link) await(ctx context.Context, b bounds, do call) (found, error) {
 		}
 		return r.found, r.err
 	case <-ctx.Done():
+		select {
+		case <-returned:
+		case <-time.After(b.end):
+		}
 		return found{}, context.Cause(ctx)
 	}
 }

@@ -4,16 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"hash"
-	"hash/crc32"
 	"io"
 	"log/slog"
 	"time"
 
-	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
 	"symbolon/internal/cache"
-	"symbolon/internal/fault"
 	"symbolon/internal/metric"
 )
 
@@ -75,7 +71,7 @@ func (s *Store) Acquire(ctx context.Context, key cache.Key) (release func(), ok 
 // Get opens an entry, or returns its fault.
 func (s *Store) Get(ctx context.Context, kind cache.Kind, key cache.Key) (cache.Blob, error) {
 	of := id{kind, key}
-	f, err := s.link.read(ctx, bounds{s.cfg.Timeout, s.cfg.FetchTimeout}, func(ctx context.Context, begun func()) (found, error) {
+	f, err := s.link.read(ctx, bounds{first: s.cfg.Timeout, whole: s.cfg.FetchTimeout}, func(ctx context.Context, begun func()) (found, error) {
 		return s.fetch(ctx, of, begun)
 	})
 	outcome := "miss"
@@ -132,11 +128,14 @@ func (s *Store) fetch(ctx context.Context, of id, begun func()) (found, error) {
 		s.marks.add(of)
 		return s.fault(r, h)
 	}
-	return s.content(r, h)
+	return s.content(ctx, r, h)
 }
 
 // content is the entry in r. The error of a spool is no fault of the bucket.
-func (s *Store) content(r io.Reader, h head) (found, error) {
+func (s *Store) content(ctx context.Context, r io.Reader, h head) (found, error) {
+	if err := ctx.Err(); err != nil { // nobody waits for it
+		return found{}, err
+	}
 	out, err := s.deps.Spool()
 	if err != nil {
 		return found{bad: err}, nil
@@ -176,120 +175,4 @@ func unpacked(err error) (found, error) {
 		return found{}, b.error
 	}
 	return found{bad: err}, nil
-}
-
-// Put makes an entry of what fill writes. It opens the entry also when the bucket
-// does not take it.
-func (s *Store) Put(ctx context.Context, kind cache.Kind, key cache.Key, fill func(io.Writer) error) (cache.Blob, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fault.Of(err)
-	}
-	out, err := s.deps.Spool()
-	if err != nil {
-		return nil, err
-	}
-	kept := false
-	defer func() {
-		if !kept {
-			_ = out.Close() // what it holds is of no use
-		}
-	}()
-	w := &filler{ctx: ctx, out: out, sum: crc32.New(castagnoli())}
-	if err := fill(w); err != nil {
-		return nil, err
-	}
-	if w.err != nil { // fill has not minded it
-		return nil, w.err
-	}
-	of := id{kind, key}
-	h := head{form: entry, size: out.Size(), sum: w.sum.Sum32()}
-	if err := s.send(ctx, of, h, out); err != nil && err != errOff {
-		s.deps.Log.Debug("an entry is not shared", "kind", kind, "key", key, "error", err)
-	}
-	kept = true
-	return out, nil
-}
-
-// send writes an object with what src has. One that came first stays, unless it
-// is Meta or no entry.
-func (s *Store) send(ctx context.Context, of id, h head, src bin.Source) error {
-	if h.size > int64(s.cfg.MaxEntry) {
-		return errTooBig
-	}
-	p, err := pack(h.bytes(of), src)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	first := h.form == entry && (of.kind == cache.Symcache || of.kind == cache.Cficache) && !s.marks.has(of)
-	err = s.link.write(ctx, s.whole(), func(ctx context.Context, _ func()) (found, error) {
-		err := s.deps.Bucket.Put(ctx, name(of), p, bucket.Attrs{IfAbsent: first})
-		if err != nil && p.failed() {
-			err = errSource
-		}
-		return found{}, err
-	})
-	switch {
-	case err != nil:
-	case h.form == entry:
-		s.marks.drop(of)
-	default:
-		s.marks.add(of)
-	}
-	return err
-}
-
-func (s *Store) whole() bounds { return bounds{s.cfg.FetchTimeout, s.cfg.FetchTimeout} }
-
-// filler is what the fill of a Put writes to.
-type filler struct {
-	ctx context.Context
-	out io.Writer
-	sum hash.Hash32
-	err error
-}
-
-func (f *filler) Write(p []byte) (n int, err error) {
-	if f.err == nil {
-		f.err = f.ctx.Err()
-	}
-	if f.err == nil {
-		n, f.err = f.out.Write(p)
-		f.sum.Write(p[:n])
-	}
-	return n, f.err
-}
-
-// Remember shares a fault, if that is wanted; else the key has nothing any more.
-func (s *Store) Remember(ctx context.Context, kind cache.Kind, key cache.Key, f *fault.Error, life time.Duration) {
-	if f == nil || f.Kind == fault.Internal || life <= 0 {
-		return
-	}
-	of := id{kind, key}
-	if s.cfg.Negatives <= 0 {
-		s.bury(ctx, of, s.whole())
-		return
-	}
-	text := faultText(f)
-	h := head{form: failed, size: int64(len(text)), end: s.deps.Now().Add(min(life, s.cfg.Negatives)), sum: crc32.Checksum(text, castagnoli())}
-	_ = s.send(ctx, of, h, bin.Bytes(text)) // then the others ask for themselves
-}
-
-// Forget drops what the key has.
-func (s *Store) Forget(ctx context.Context, kind cache.Kind, key cache.Key) {
-	s.bury(context.WithoutCancel(ctx), id{kind, key}, bounds{2 * s.cfg.Timeout, 2 * s.cfg.Timeout})
-}
-
-// bury writes over what the key has, if it has anything. Buckets delete nothing.
-func (s *Store) bury(ctx context.Context, of id, b bounds) {
-	err := s.link.write(ctx, b, func(ctx context.Context, _ func()) (found, error) {
-		if _, err := s.deps.Bucket.Stat(ctx, name(of)); err != nil {
-			return found{}, err
-		}
-		text := head{form: nothing}.bytes(of)
-		return found{}, s.deps.Bucket.Put(ctx, name(of), bytes.NewReader(text), bucket.Attrs{Size: int64(len(text))})
-	})
-	if err == nil {
-		s.marks.add(of)
-	}
 }
