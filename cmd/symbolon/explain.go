@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -17,10 +18,10 @@ import (
 func explainCommand() *command {
 	var conf configFlags
 	var asJSON bool
-	var purpose string
+	var purpose, kind string
 	return &command{
 		name:  "explain",
-		args:  "DEBUGNAME/DEBUGID | CODENAME/CODEID",
+		args:  "DEBUGNAME/DEBUGID | CODENAME/CODEID | DEBUGNAME/DEBUGID CODENAME/CODEID",
 		short: "Tell what happens when the symbols of one module are looked up, and why",
 		long: `Every place that is asked, what it answered, what is remembered and until
 when, why the chosen file was chosen, and what to do when there is none.
@@ -31,13 +32,11 @@ asked directly and nothing is remembered.`,
 		flags: func(fs *flag.FlagSet) {
 			conf.add(fs)
 			fs.StringVar(&purpose, "purpose", locate.SymFirst.String(), "what the file is wanted for: `sym-first`, as the Mozilla interfaces ask; debug, symbols, unwind or sources, as Sentry's does")
+			fs.StringVar(&kind, "type", "", "what the module is: `elf`, macho, pe, pe_dotnet or wasm; one of Mozilla's interfaces has none")
 			fs.BoolVar(&asJSON, "json", false, "print the trail as JSON")
 		},
 		run: func(ctx context.Context, e *env, args []string) error {
-			if len(args) != 1 {
-				return &usageError{text: "name one module, as in xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2"}
-			}
-			m, err := parseModule(args[0])
+			m, err := namedModule(args, kind)
 			if err != nil {
 				return &usageError{text: err.Error()}
 			}
@@ -67,14 +66,49 @@ asked directly and nothing is remembered.`,
 	}
 }
 
-// parseModule reads NAME/ID. An id that can be a debug id is one.
-func parseModule(text string) (ident.Module, error) {
+// namedModule is the module that a command line names, by one of its files or
+// by both.
+func namedModule(args []string, kind string) (m ident.Module, err error) {
+	if len(args) != 1 && len(args) != 2 {
+		return m, errors.New("name one module, as in xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2")
+	}
+	if m, err = parseModule(args[0]); err != nil {
+		return m, err
+	}
+	if len(args) == 2 {
+		name, id, cut := cutLast(args[1])
+		if m.CodeID = ident.ParseCodeID(id); !cut || m.CodeID.IsZero() || m.DebugID.IsZero() {
+			return m, fmt.Errorf("of two the first is DEBUGNAME/DEBUGID, the second CODENAME/CODEID: %q, %q", args[0], args[1])
+		}
+		m.CodeFile = name
+	}
+	if m.Type = ident.ParseType(kind); kind != "" && m.Type == ident.TypeUnknown {
+		return m, fmt.Errorf("there is no type %q", kind)
+	}
+	return m, nil
+}
+
+// cutLast is what stands before and behind the last slash.
+func cutLast(text string) (name, id string, cut bool) {
 	i := strings.LastIndexByte(text, '/')
 	if i <= 0 || i == len(text)-1 {
+		return "", "", false
+	}
+	return text[:i], text[i+1:], true
+}
+
+// buildIDDigits is how long most build ids are. A debug id would be as long with
+// an age of eight digits, which nobody has.
+const buildIDDigits = 40
+
+// parseModule reads NAME/ID. An id that can be a debug id is one.
+func parseModule(text string) (ident.Module, error) {
+	name, id, cut := cutLast(text)
+	if !cut {
 		return ident.Module{}, fmt.Errorf("%q is not NAME/ID", text)
 	}
-	name, id := text[:i], text[i+1:]
-	if d, err := ident.ParseDebugID(id); err == nil && len(strings.ReplaceAll(id, "-", "")) >= 32 {
+	digits := len(strings.ReplaceAll(id, "-", ""))
+	if d, err := ident.ParseDebugID(id); err == nil && digits >= 32 && digits < buildIDDigits {
 		return ident.Module{DebugFile: name, DebugID: d, DebugIDText: id}, nil
 	}
 	if strings.Trim(id, "0123456789abcdefABCDEF") != "" {
