@@ -313,7 +313,7 @@ func TestTheOrderOfArrivalDecidesNothing(t *testing.T) {
 				}
 			}
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond)
+				time.Sleep(time.Duration(rand.IntN(15)) * time.Millisecond)
 				if text := have[r.URL.Path]; text != nil {
 					_, _ = w.Write(text)
 					return
@@ -325,7 +325,7 @@ func TestTheOrderOfArrivalDecidesNothing(t *testing.T) {
 		}
 		for _, purpose := range []string{"debug", "symbols", "unwind", "sources", "sym-first"} {
 			first, _ := p.chosen(t, purpose, urls...)
-			for range 4 {
+			for range 2 {
 				if again, _ := p.chosen(t, purpose, urls...); again != first {
 					t.Errorf("%s of %s: %q is chosen, and then %q", purpose, p.module.Type, first, again)
 				}
