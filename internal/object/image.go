@@ -123,7 +123,7 @@ func (g *image) together(a, b uint64) bool {
 
 // object is the image as an Object.
 func (g *image) object(info Info) *Object {
-	if g.hasCode() {
+	if g.hasUnits() {
 		info.Features |= HasDebug
 	}
 	if g.dwarf != nil && g.lineSections.HasSources() {
@@ -135,13 +135,11 @@ func (g *image) object(info Info) *Object {
 	return &Object{info: info, view: g}
 }
 
-// hasCode says whether a unit of DWARF can have code: what several files share has
-// none, and neither have units that were split off.
-func (g *image) hasCode() bool {
-	for u := range g.ownUnits() {
-		if hasCode(g.dwarf.Unit(u)) {
-			return true
-		}
+// hasUnits says whether there is debug information, be it what several files
+// share.
+func (g *image) hasUnits() bool {
+	for range g.ownUnits() {
+		return true
 	}
 	return false
 }
