@@ -40,6 +40,14 @@ func (s *space) Take(n int) ([]byte, error) {
 	return b, err
 }
 
+// Relax gives the pages back that are in memory. They come back when they are
+// read again.
+func (s *space) Relax() {
+	for _, b := range s.pieces {
+		_ = syscall.Madvise(b, syscall.MADV_DONTNEED) // the content is in the file
+	}
+}
+
 func (s *space) Close() (err error) {
 	for _, b := range s.pieces {
 		err = errors.Join(err, syscall.Munmap(b))

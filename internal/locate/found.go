@@ -190,6 +190,19 @@ func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 	return pick(f.file.file, f.Module), f.file.spool, nil
 }
 
+// Relax gives memory back through which the file was read, if it is mapped. Who
+// reads a large file from its beginning to its end calls it now and then.
+func (f *Found) Relax() {
+	if f.file == nil {
+		return
+	}
+	for _, part := range []any{f.file.spool, f.file.space} {
+		if r, ok := part.(interface{ Relax() }); ok {
+			r.Relax()
+		}
+	}
+}
+
 // Keep has the file itself kept once nobody uses it any more, unless the
 // configuration forbids it. It is called while the file is open.
 func (f *Found) Keep() {

@@ -165,7 +165,7 @@ func (t *desk) build(ctx context.Context, e *entry) (*entry, int64, error) {
 		made, size = t.stored(ctx, e.hash, e.Module) // of who had the lease before
 	}
 	if made == nil {
-		if made, size, err = t.keep(ctx, obj, src.Size(), e.hash); err != nil {
+		if made, size, err = t.keep(ctx, e, obj, src.Size()); err != nil {
 			return nil, 0, err
 		}
 		e.fresh = true
@@ -181,23 +181,24 @@ func (t *desk) build(ctx context.Context, e *entry) (*entry, int64, error) {
 	return made, size, nil
 }
 
-// keep makes the table of obj, keeps it and opens it.
-func (t *desk) keep(ctx context.Context, obj *object.Object, size int64, hash [32]byte) (*entry, int64, error) {
+// keep makes the table of obj, which is that of e, keeps it and opens it.
+func (t *desk) keep(ctx context.Context, e *entry, obj *object.Object, size int64) (*entry, int64, error) {
 	m := obj.Info().Module
 	opt := symcache.Options{Memory: int64(t.cfg.BuildMemory), Scratch: t.scratch, Workers: max(1, runtime.GOMAXPROCS(0)-1)}
-	blob, err := t.tier.Put(ctx, cache.Symcache, tableKey(hash, m), func(w io.Writer) error {
-		return Build(ctx, w, obj, opt, size, hash)
+	blob, err := t.tier.Put(ctx, cache.Symcache, tableKey(e.hash, m), func(w io.Writer) error {
+		return Build(ctx, w, obj, opt, size, e.hash, e.found.Relax)
 	})
 	if err != nil {
 		return nil, 0, err
 	}
 	size = cost(blob.Size())
-	made, err := newEntry(blob, hash, m)
+	made, err := newEntry(blob, e.hash, m)
 	return made, size, err
 }
 
-// Build writes the table of obj, whose file has this size and content hash.
-func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Options, size int64, hash [32]byte) error {
+// Build writes the table of obj, whose file has this size and content hash. It
+// calls relax, if there is one, now and then.
+func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Options, size int64, hash [32]byte, relax func()) error {
 	b := symcache.NewBuilder(opt, obj.AppendText)
 	defer b.Close()
 	blocks := 0
@@ -207,6 +208,9 @@ func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Op
 				return err
 			}
 			runtime.Gosched() // answers go first, also where calm does nothing
+			if relax != nil {
+				relax()
+			}
 		}
 		return b.Add(blk)
 	})

@@ -26,6 +26,14 @@ func (p *spool) Map() ([]byte, error) {
 	return b, err
 }
 
+// Relax gives the pages back that were read in place. They come back when they
+// are read again.
+func (p *spool) Relax() {
+	if p.mapped != nil {
+		_ = unix.Madvise(p.mapped, unix.MADV_DONTNEED) // the content is in the file
+	}
+}
+
 func (p *spool) unmap() {
 	if p.mapped != nil {
 		_ = unix.Munmap(p.mapped) // of what Map made
