@@ -140,7 +140,7 @@ func build(args []string) error {
 		opt := symcache.Options{
 			Memory: 256 << 20, Scratch: scratch{}, Workers: runtime.GOMAXPROCS(0),
 		}
-		err := table.Build(context.Background(), w, obj, opt, st.Size(), [32]byte(h.Sum(nil)), nil)
+		err := table.Build(context.Background(), w, obj, opt, table.Input{Size: st.Size(), Hash: [32]byte(h.Sum(nil))})
 		return errors.Join(err, w.Flush())
 	})
 	if err := errors.Join(err, out.Close()); err != nil {

@@ -87,7 +87,7 @@ func work(phase, name, addrs string) error {
 func build(o *object.Object, workers int, w io.Writer) (int64, error) {
 	count := &counter{w: w}
 	opt := symcache.Options{Workers: workers, Scratch: scratch{}}
-	err := table.Build(context.Background(), count, o, opt, 0, [32]byte{}, nil)
+	err := table.Build(context.Background(), count, o, opt, table.Input{})
 	return count.n, err
 }
 

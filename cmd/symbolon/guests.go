@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"symbolon/internal/api/sentry"
+	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	"symbolon/internal/symbolicate"
 )
@@ -23,9 +24,18 @@ type guests struct {
 	open map[string]source.Source // by their configuration
 }
 
-// engineFor is an engine over the sources that a request names, or if it names
-// none over those of the configuration.
+// engineFor is an engine over the sources that are asked for a request.
 func (n *node) engineFor(a sentry.Asking) (*symbolicate.Engine, error) {
+	l, err := n.locatorFor(a)
+	if err != nil {
+		return nil, err
+	}
+	return n.engine.With(n.tables.With(l)).Patient(), nil
+}
+
+// locatorFor finds files in the sources that a request names, or if it names
+// none in those of the configuration.
+func (n *node) locatorFor(a sentry.Asking) (*locate.Locator, error) {
 	sources := n.configured
 	if a.Only != nil {
 		sources = slices.DeleteFunc(slices.Clone(sources), func(s source.Source) bool { return !slices.Contains(a.Only, s.ID()) })
@@ -44,7 +54,7 @@ func (n *node) engineFor(a sentry.Asking) (*symbolicate.Engine, error) {
 	if scope == globalScope {
 		scope = "" // that of all who name none
 	}
-	return n.engine.With(n.tables.With(n.locator.With(scope, sources))), nil
+	return n.locator.With(scope, sources), nil
 }
 
 // source opens a source, or finds it open.

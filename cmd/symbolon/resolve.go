@@ -185,7 +185,7 @@ var errTold = errors.New("")
 // tableOf makes the table of an object in memory.
 func tableOf(ctx context.Context, o *object.Object) (answers, error) {
 	var b bytes.Buffer
-	if err := table.Build(ctx, &b, o, symcache.Options{Workers: runtime.GOMAXPROCS(0)}, 0, [32]byte{}, nil); err != nil {
+	if err := table.Build(ctx, &b, o, symcache.Options{Workers: runtime.GOMAXPROCS(0)}, table.Input{}); err != nil {
 		return nil, err
 	}
 	t, err := symcache.Open(bin.Bytes(b.Bytes()))

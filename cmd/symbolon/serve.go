@@ -142,13 +142,17 @@ func (n *node) front(cfg *config.Config) (*api.Front, error) {
 	if err != nil {
 		return nil, err
 	}
+	access := api.NewAccess(cfg.Access)
+	n.open = n.locator
+	if !access.Open() { // who has no token sees what is public
+		n.open = n.locator.With("", n.public)
+	}
 	door := mozilla.New(cfg.Mozilla, mozilla.Deps{
-		Run:     n.engine.Run,
+		Run:     n.engine.With(n.tables.With(n.open)).Run,
 		Symbols: n.symbolFile,
 		Now:     time.Now,
 		Log:     n.log,
 	})
-	access := api.NewAccess(cfg.Access)
 	desk := operate.New(operate.Deps{Access: access, Explain: n.explainText, Forget: n.forget, Log: n.log})
 	var answers sentry.Store // nil: this node is alone
 	if n.far.redis != nil {
@@ -160,18 +164,22 @@ func (n *node) front(cfg *config.Config) (*api.Front, error) {
 }
 
 // proxied is a file of a module, of the configured sources.
-func (n *node) proxied(ctx context.Context, m ident.Module, kind string) (sentry.File, error) {
-	return n.file(ctx, m, kind)
+func (n *node) proxied(ctx context.Context, a sentry.Asking, m ident.Module, kind string) (sentry.File, error) {
+	l, err := n.locatorFor(a)
+	if err != nil {
+		return nil, err
+	}
+	return fileOf(ctx, l, m, kind)
 }
 
 // symbolFile is the .sym of a module, for those who want the file itself.
 func (n *node) symbolFile(ctx context.Context, m ident.Module) (mozilla.File, error) {
-	return n.file(ctx, m, source.Breakpad)
+	return fileOf(ctx, n.open, m, source.Breakpad)
 }
 
-// file is the first file of a kind that a source has.
-func (n *node) file(ctx context.Context, m ident.Module, kind string) (*foundFile, error) {
-	found, _, err := n.locator.Any(ctx, m, kind)
+// fileOf is the first file of a kind that a source has.
+func fileOf(ctx context.Context, l *locate.Locator, m ident.Module, kind string) (*foundFile, error) {
+	found, _, err := l.Any(ctx, m, kind)
 	if err != nil {
 		return nil, err
 	}

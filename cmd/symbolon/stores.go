@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"net/http"
 	"os"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/gcs"
 	"symbolon/internal/bucket/s3"
+	"symbolon/internal/fault"
 	"symbolon/internal/source"
 	project "symbolon/internal/source/sentry"
 	"symbolon/internal/source/tree"
@@ -16,7 +16,7 @@ import (
 )
 
 // errOwnCredentials keeps requests from using what only the configuration may.
-var errOwnCredentials = errors.New("a source of a request must bring its own credentials")
+var errOwnCredentials = fault.New(fault.Denied, "", "a source of a request must bring its own credentials")
 
 // openFar opens a source in an object store.
 func openFar(c source.Config, network web.Config, client *web.Client, guest bool) (source.Source, error) {

@@ -81,11 +81,11 @@ func TestStoresOfTheConfigurationAreOpened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources, err := openSources(cfg, storeClient(t, cfg.Network), nil)
-	if err != nil {
+	n := &node{client: storeClient(t, cfg.Network)}
+	if err := n.openSources(cfg, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range sources {
+	for _, s := range n.configured {
 		if got, err := fetchFirst(t, s); got != "of "+s.ID() || err != nil {
 			t.Errorf("%s: %q, %v", s.ID(), got, err)
 		}

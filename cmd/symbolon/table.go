@@ -64,7 +64,7 @@ func buildTable(ctx context.Context, e *env, name, out string) error {
 	err = writeFile(e, out, func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<20)
 		opt := symcache.Options{Scratch: scratch{os.TempDir()}, Workers: runtime.GOMAXPROCS(0)}
-		if err := table.Build(ctx, b, obj, opt, src.Size(), [32]byte(h.Sum(nil)), nil); err != nil {
+		if err := table.Build(ctx, b, obj, opt, table.Input{Size: src.Size(), Hash: [32]byte(h.Sum(nil))}); err != nil {
 			return err
 		}
 		return b.Flush()

@@ -39,8 +39,10 @@ type node struct {
 	network web.Config
 	// The sources of the configuration, and those that requests named.
 	configured []source.Source
+	public     []source.Source // those of the configuration that are for everybody
 	guests     guests
-	sentry     *sentry.Door // nil: no requests are served
+	open       *locate.Locator // for those who need no token
+	sentry     *sentry.Door    // nil: no requests are served
 }
 
 // demoSource is a bucket that is built in, with the name of its source.
@@ -74,13 +76,11 @@ func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, e
 	if err != nil {
 		return n, err
 	}
-	sources, err := openSources(cfg, n.client, demo)
-	if err != nil {
+	if err := n.openSources(cfg, demo); err != nil {
 		return n, err
 	}
-	n.configured = sources
 	n.locator = locate.New(cfg.Locate, locate.Deps{
-		Sources: sources,
+		Sources: n.configured,
 		Tier:    tier,
 		Spool:   n.spool,
 		Space:   func() bin.Space { return &space{dir: filepath.Join(data, "tmp")} },
@@ -99,24 +99,29 @@ func (n *node) spool() (cache.Spool, error) { return n.store.Temp() }
 
 // openSources opens what the configuration names, in its order, and the demo
 // after it.
-func openSources(cfg *config.Config, client *web.Client, demo *demoSource) ([]source.Source, error) {
-	var out []source.Source
-	for _, c := range cfg.Sources {
-		s, err := openSource(c, cfg.Network, client, false)
-		if err != nil {
-			return nil, fmt.Errorf("source %s: %w", c.ID, err)
+func (n *node) openSources(cfg *config.Config, demo *demoSource) error {
+	add := func(s source.Source, public bool) {
+		n.configured = append(n.configured, s)
+		if public {
+			n.public = append(n.public, s)
 		}
-		out = append(out, s)
+	}
+	for _, c := range cfg.Sources {
+		s, err := openSource(c, cfg.Network, n.client, false)
+		if err != nil {
+			return fmt.Errorf("source %s: %w", c.ID, err)
+		}
+		add(s, c.IsPublic)
 	}
 	if demo != nil {
 		c := source.Config{ID: demo.name, Type: source.Filesystem, Path: "/built-in"}
 		s, err := tree.New(c, demo.bucket, cfg.Network.Limit(), time.Now)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out = append(out, s)
+		add(s, true)
 	}
-	return out, nil
+	return nil
 }
 
 // openSource opens a source. One that a request named is a guest: it reaches

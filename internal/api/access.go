@@ -103,9 +103,14 @@ func (a *Access) Operator(r *http.Request) bool {
 	return ip != nil && ip.IsLoopback() && forwarded(r) == ""
 }
 
-// forwarded is what a proxy says of a client that is somewhere else.
+// forwarded is what a request says of somebody else who is behind it: a client
+// of a proxy, or the page that a browser shows.
 func forwarded(r *http.Request) string {
-	return r.Header.Get("X-Forwarded-For") + r.Header.Get("Forwarded") + r.Header.Get("X-Real-Ip")
+	var all string
+	for _, name := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Origin", "Sec-Fetch-Site"} {
+		all += r.Header.Get(name)
+	}
+	return all
 }
 
 // Scope is the one that the holder of t works in when it asks for one; false if

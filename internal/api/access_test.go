@@ -62,9 +62,11 @@ func TestWithoutTokensThisMachineOperates(t *testing.T) {
 		if a.Operator(r) != want {
 			t.Errorf("%s may operate: %v", remote, !want)
 		}
-		r.Header.Set("X-Forwarded-For", "192.0.2.1")
-		if a.Operator(r) {
-			t.Errorf("%s may operate for somebody else", remote)
+		for name, value := range map[string]string{"X-Forwarded-For": "192.0.2.1", "Origin": "https://evil.test", "Sec-Fetch-Site": "cross-site"} {
+			r.Header = http.Header{name: {value}}
+			if a.Operator(r) {
+				t.Errorf("%s may operate for somebody else, by %s", remote, name)
+			}
 		}
 	}
 }

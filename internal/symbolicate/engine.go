@@ -72,6 +72,13 @@ func (e *Engine) With(t *table.Tables) *Engine {
 	return &Engine{cfg: e.cfg, tables: t, now: e.now}
 }
 
+// Patient is an engine that waits for modules as long as its callers do.
+func (e *Engine) Patient() *Engine {
+	cfg := e.cfg
+	cfg.Deadline = -1
+	return &Engine{cfg: cfg, tables: e.tables, now: e.now}
+}
+
 // Run opens the modules of req, and turns the addresses of its frames into those
 // that are looked up. The error is that of a context that ended;
 // everything else that goes wrong is told in the result.

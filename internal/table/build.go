@@ -186,7 +186,7 @@ func (t *desk) keep(ctx context.Context, e *entry, obj *object.Object, size int6
 	m := obj.Info().Module
 	opt := symcache.Options{Memory: int64(t.cfg.BuildMemory), Scratch: t.scratch, Workers: max(1, runtime.GOMAXPROCS(0)-1)}
 	blob, err := t.tier.Put(ctx, cache.Symcache, tableKey(e.hash, m), func(w io.Writer) error {
-		return Build(ctx, w, obj, opt, size, e.hash, e.found.Relax)
+		return Build(ctx, w, obj, opt, Input{size, e.hash, e.found.Relax})
 	})
 	if err != nil {
 		return nil, 0, err
@@ -196,9 +196,15 @@ func (t *desk) keep(ctx context.Context, e *entry, obj *object.Object, size int6
 	return made, size, err
 }
 
-// Build writes the table of obj, whose file has this size and content hash. It
-// calls relax, if there is one, now and then.
-func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Options, size int64, hash [32]byte, relax func()) error {
+// Input is the file that a table is made of.
+type Input struct {
+	Size  int64
+	Hash  [32]byte // of its content
+	Relax func()   // called now and then, to give pages of it back; may be nil
+}
+
+// Build writes the table of obj, which is of this file.
+func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Options, in Input) error {
 	b := symcache.NewBuilder(opt, obj.AppendText)
 	defer b.Close()
 	blocks := 0
@@ -208,8 +214,8 @@ func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Op
 				return err
 			}
 			runtime.Gosched() // answers go first, also where calm does nothing
-			if relax != nil {
-				relax()
+			if in.Relax != nil {
+				in.Relax()
 			}
 		}
 		return b.Add(blk)
@@ -219,7 +225,7 @@ func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Op
 	}
 	info := obj.Info()
 	head := symcache.Info{
-		Module: info.Module, Producer: info.Producer, InputSize: size, InputHash: hash, BadRecords: info.BadRecords,
+		Module: info.Module, Producer: info.Producer, InputSize: in.Size, InputHash: in.Hash, BadRecords: info.BadRecords,
 	}
 	if obj.Mangled() {
 		head.Flags = symcache.Mangled

@@ -201,7 +201,7 @@ func ofOtherFile(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := table.Build(t.Context(), &out, f.Objects()[0], symcache.Options{}, int64(len(text)), [32]byte{1}, nil); err != nil {
+	if err := table.Build(t.Context(), &out, f.Objects()[0], symcache.Options{}, table.Input{Size: int64(len(text)), Hash: [32]byte{1}}); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

@@ -14,6 +14,7 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/bin"
+	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/metric"
 	"symbolon/internal/source"
@@ -28,7 +29,7 @@ type Deps struct {
 	// Fetch gets a source file from an address that debug information names.
 	Fetch func(ctx context.Context, url string, headers map[string]bin.Secret, verify bool) ([]byte, error)
 	// File is a file of a module of this kind, of the configured sources.
-	File func(ctx context.Context, m ident.Module, kind string) (File, error)
+	File func(ctx context.Context, a Asking, m ident.Module, kind string) (File, error)
 	// Patience is how long a download may take.
 	Patience time.Duration
 	Store    Store // nil: this node is alone
@@ -190,8 +191,7 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 	}
 	engine, err := d.engine(asking)
 	if err != nil {
-		d.deps.Log.Error("the sources of a request cannot be used", "request_id", api.RequestID(r.Context()), "error", err)
-		fail(w, r, api.Status(err), "")
+		d.refuseSources(w, r, err)
 		return
 	}
 	j := d.jobs.begin(scope, q.footprint())
@@ -213,6 +213,17 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 		d.work.Done()
 	}
 	d.posted(w, r, j, wait)
+}
+
+// refuseSources says why the sources of a request cannot be used.
+func (d *Door) refuseSources(w http.ResponseWriter, r *http.Request, err error) {
+	title := ""
+	if status := api.Status(err); status == http.StatusInternalServerError {
+		d.deps.Log.Error("the sources of a request cannot be used", "request_id", api.RequestID(r.Context()), "error", err)
+	} else {
+		title = fault.Of(err).Detail
+	}
+	fail(w, r, api.Status(err), title)
 }
 
 func explain(err error) (status int, title string) {

@@ -22,7 +22,14 @@ type File interface {
 // proxy serves the files of the configured sources in the layout of symbol
 // servers, whatever the layout of the source is.
 func (d *Door) proxy(w http.ResponseWriter, r *http.Request) {
-	if _, ok := d.known(w, r); !ok {
+	who, ok := d.known(w, r)
+	if !ok {
+		return
+	}
+	scope, err := who.scope("")
+	if err != nil {
+		status, title := explain(err)
+		fail(w, r, status, title)
 		return
 	}
 	m, kind := asked(r.PathValue("rest"))
@@ -30,7 +37,7 @@ func (d *Door) proxy(w http.ResponseWriter, r *http.Request) {
 		api.FailBare(w, r, http.StatusNotFound, "")
 		return
 	}
-	f, err := d.deps.File(r.Context(), m, kind)
+	f, err := d.deps.File(r.Context(), Asking{Scope: scope, Only: who.sources()}, m, kind)
 	if err != nil {
 		d.refuseFile(w, r, err)
 		return

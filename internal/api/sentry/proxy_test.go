@@ -27,7 +27,7 @@ func (content) Close() error { return nil }
 // asked for last.
 func files(t *testing.T, cfg sentry.Config, asked *ident.Module, kind *string) *api.Front {
 	t.Helper()
-	f, _ := door(t, cfg, sentry.Deps{File: func(_ context.Context, m ident.Module, k string) (sentry.File, error) {
+	f, _ := door(t, cfg, sentry.Deps{File: func(_ context.Context, _ sentry.Asking, m ident.Module, k string) (sentry.File, error) {
 		*asked, *kind = m, k
 		if m.CodeFile == "gone.dll" {
 			return nil, fault.New(fault.NotFound, "", "nobody has it")

@@ -107,8 +107,8 @@ func TestNothingIsChangedByHTTP(t *testing.T) {
 		"/debug/pprof/", "/debug/pprof/heap", "/debug/vars", sym.Path(), "/", "/metrics", "/healthz", "/symbolicate/v5", "/symbolicate/v4", "/__broken__",
 	} {
 		for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "MKCOL", "MOVE", "PROPFIND", "CONNECT", "TRACE"} {
-			if method == "POST" && strings.HasPrefix(path, "/symbolicate/") {
-				continue // a question
+			if method == "POST" && (strings.HasPrefix(path, "/symbolicate/") || path == "/api/forget") {
+				continue // a question, and what has a test of its own
 			}
 			r, err := http.NewRequest(method, s.URL+path, strings.NewReader(`{"Verb":"purge","All":true}`))
 			if err != nil {
