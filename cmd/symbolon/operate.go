@@ -8,6 +8,7 @@ import (
 
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
+	project "symbolon/internal/source/sentry"
 )
 
 // operator is what the commands for operators need of a data directory: the
@@ -63,8 +64,15 @@ func (n *node) explainText(ctx context.Context, module string, p locate.Purpose)
 	return n.explain(ctx, question{m, p})
 }
 
-// forget has what is missing for m looked for again.
-func (n *node) forget(ctx context.Context, m ident.Module) error { return n.locator.Forget(ctx, m) }
+// forget has what is missing for m looked for again, in the lists of projects
+// too.
+func (n *node) forget(ctx context.Context, m ident.Module) error {
+	full := m.Derive()
+	for _, guarded := range []bool{false, true} {
+		n.client.Shelf(guarded).Forget(func(name string) bool { return project.Lists(name, full) })
+	}
+	return n.locator.Forget(ctx, m)
+}
 
 // prefetch brings the table of m into the cache, and waits until it is there.
 func (n *node) prefetch(ctx context.Context, m ident.Module) (prefetched, error) {

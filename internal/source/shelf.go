@@ -44,6 +44,7 @@ type item struct {
 	bytes  int64
 	until  time.Time // then it is made anew
 	flight *flight   // nil: nobody makes it
+	forgot bool      // what the flight makes counts no longer
 	place  *recent.Element
 }
 
@@ -145,7 +146,9 @@ func (s *Shelf) put(it *item, f *flight, bytes int64, life time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer close(f.done)
-	it.flight, it.until = nil, s.now().Add(life)
+	if it.flight, it.until = nil, s.now().Add(life); it.forgot {
+		it.until, it.forgot = time.Time{}, false
+	}
 	if f.err != nil && it.value != nil {
 		f.value, f.err = it.value, nil
 		return
@@ -158,6 +161,18 @@ func (s *Shelf) put(it *item, f *flight, bytes int64, life time.Duration) {
 	s.used += it.bytes
 	for last := s.order.Back(); last != nil && s.used > s.room; last = s.order.Back() {
 		s.drop(last.Value.(*item)) // nothing else is in the list
+	}
+}
+
+// Forget has the things with names of this kind made anew when they are wanted
+// next.
+func (s *Shelf) Forget(kind func(name string) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for at, it := range s.items {
+		if kind(at.name) {
+			it.until, it.forgot = time.Time{}, it.flight != nil
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"symbolon/internal/fault"
@@ -95,6 +96,13 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 		}
 	}
 	return out, nil
+}
+
+// Lists tells, by its name on the shelf, whether a list is of the files for one of
+// the identifiers of m.
+func Lists(name string, m ident.Module) bool {
+	return !m.DebugID.IsZero() && strings.Contains(name, "debug_id="+m.DebugID.String()) ||
+		!m.CodeID.IsZero() && strings.Contains(name, "code_id="+m.CodeID.String())
 }
 
 // list is the files that the project has for a query.
