@@ -1,0 +1,148 @@
+package table_test
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"symbolon/internal/cache"
+	"symbolon/internal/cache/disk"
+	"symbolon/internal/fixture"
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
+	"symbolon/internal/object"
+	"symbolon/internal/source"
+	"symbolon/internal/source/web"
+	"symbolon/internal/table"
+)
+
+// clock is the time of a test, which goes on when the test wants it.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) now() time.Time        { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) goOn(by time.Duration) { c.ahead.Add(int64(by)) }
+
+// kilnID is of a program of the corpus.
+const kilnID = "caeeab3dac563879c0a40e7bbc2a2ad961b2aa8d"
+
+// symbolsOnly is the program without its debug information.
+func symbolsOnly() []byte {
+	id := []byte("\xca\xee\xab\x3d\xac\x56\x38\x79\xc0\xa4\x0e\x7b\xbc\x2a\x2a\xd9\x61\xb2\xaa\x8d")
+	e := &fixture.ELF{Wide: true, Type: 2, Machine: 62}
+	e.Segment(fixture.ELFSegment{Type: 1, Flags: 5, Vaddr: 0x400000, Memsz: 0x10000})
+	text := e.Add(fixture.ELFSection{Name: ".text", Type: 1, Flags: 6, Addr: 0x401000, Data: make([]byte, 0x1000)})
+	e.Add(fixture.ELFSection{Name: ".note.gnu.build-id", Type: 7, Flags: 2, Align: 4, Data: e.Note("GNU", 3, id, 4)})
+	e.Symtab(".symtab", 2, fixture.ELFSymbol{Name: "some_code", Value: 0x401000, Size: 0x1000, Kind: 2, Bind: 1, Section: text})
+	return e.Bytes()
+}
+
+// TestABetterFileReplacesTheTable finds a program with symbols, beside which
+// debug information appears later. What answers goes on answering until there is
+// something better, however long that takes.
+func TestABetterFileReplacesTheTable(t *testing.T) {
+	full, err := os.ReadFile(filepath.Join("../object/testdata/corpus", "debuglink.debug"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var requests atomic.Int32
+	var there atomic.Bool // the debug information, which comes slowly
+	arrived := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		path := strings.TrimPrefix(r.URL.Path, "/ca/"+kilnID[2:])
+		switch {
+		case path == "":
+			_, _ = w.Write(symbolsOnly())
+		case path == ".debug" && there.Load():
+			<-arrived
+			_, _ = w.Write(full)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	c := &clock{}
+	log := slog.New(slog.DiscardHandler)
+	store, err := disk.Open(disk.Config{}, t.TempDir(), c.now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	client, err := web.NewClient(web.Config{MaxTries: 1}, c.now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	web, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(server.URL)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loc := locate.New(locate.Config{}, locate.Deps{
+		Sources: []source.Source{web}, Tier: store, Spool: func() (cache.Spool, error) { return store.Temp() }, Now: c.now, Log: log,
+	})
+	defer loc.Close()
+	tables := table.New(table.Config{}, table.Deps{Locator: loc, Tier: store, Now: c.now, Log: log})
+	defer tables.Close()
+
+	id, err := ident.ParseBuildID(kilnID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := ident.Module{Type: ident.TypeELF, CodeFile: "kiln", CodeID: id.CodeID(), DebugFile: "kiln", DebugID: id.DebugID(false)}
+	if h, report := tables.Symbols(t.Context(), m, locate.Debug); h == nil {
+		t.Fatal(report.Fault)
+	} else {
+		h.Release()
+	}
+	// best is what answers: the features of its file. It is always there.
+	best := func(when string) object.Features {
+		t.Helper()
+		h, _, known := tables.Ready(m, locate.Debug)
+		if h == nil {
+			t.Fatalf("%s nothing is open; known %v", when, known)
+		}
+		defer h.Release()
+		frames := h.Lookup(nil, 0x1100)
+		if len(frames) == 0 {
+			t.Errorf("%s there is no answer", when)
+		}
+		return h.Facts().Features
+	}
+	first := requests.Load()
+	there.Store(true)
+	for _, later := range []time.Duration{0, 9 * time.Minute, 30 * time.Minute, 15 * time.Minute} {
+		c.goOn(later)
+		if f := best("within its time"); f != object.HasSymbols || requests.Load() != first {
+			t.Errorf("the miss holds for an hour: %v, %d requests", f.Names(), requests.Load()-first)
+		}
+	}
+	c.goOn(10 * time.Minute)
+	for end := time.Now().Add(10 * time.Second); requests.Load() == first; time.Sleep(5 * time.Millisecond) {
+		if f := best("while nobody asks yet"); f != object.HasSymbols || time.Now().After(end) {
+			t.Fatalf("the miss is over: %v", f.Names())
+		}
+	}
+	for range 50 {
+		if f := best("while the better file comes"); f != object.HasSymbols {
+			t.Fatalf("nothing has come yet: %v", f.Names())
+		}
+		time.Sleep(time.Millisecond)
+	}
+	close(arrived)
+	for end := time.Now().Add(10 * time.Second); best("at last") != object.HasSymbols|object.HasDebug; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the better file never answers")
+		}
+	}
+	asked := requests.Load()
+	best("again")
+	if n := requests.Load(); n != asked {
+		t.Errorf("%d requests more", n-asked)
+	}
+}
