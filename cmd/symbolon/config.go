@@ -25,6 +25,7 @@ type configFlags struct {
 
 func (f *configFlags) add(fs *flag.FlagSet) {
 	f.addBase(fs)
+	fs.StringVar(&f.symbolicator, "symbolicator-config", "", "read the configuration `FILE` of Symbolicator, as it is; all else wins over it, and sentry.allow_request_sources is on")
 	fs.Var(&f.sources, "source", "ask the symbol source `SPEC`: a preset, a URL or a directory; may be given several times, and replaces the sources of the configuration")
 }
 

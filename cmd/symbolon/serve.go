@@ -46,7 +46,6 @@ The first line on standard output, once connections are accepted, is
 "listening on http://HOST:PORT".`,
 		flags: func(fs *flag.FlagSet) {
 			conf.add(fs)
-			fs.StringVar(&conf.symbolicator, "symbolicator-config", "", "read the configuration `FILE` of Symbolicator, as it is; flags win over it, and sentry.allow_request_sources is on")
 			fs.StringVar(&conf.listen, "listen", "", "listen on `HOST:PORT` (default 127.0.0.1:3021)")
 			fs.BoolVar(&demo, "demo", false, "add a tiny symbol store that is built in, and use a temporary data directory unless --data names one")
 		},
@@ -207,7 +206,7 @@ func (o *foundFile) Close() error {
 
 // startText says on stderr what a person wants to know next.
 func startText(w io.Writer, cfg *config.Config, base string, demo bool) {
-	if len(cfg.Sources) == 0 && !demo {
+	if len(cfg.Sources) == 0 && !demo && !cfg.Sentry.AllowRequestSources {
 		say(w, "No symbol source is named, so every module will be missing. Name one with\n--source mozilla, --source https://symbols.example.com/ or --source DIRECTORY.\n")
 	}
 	for _, s := range cfg.Sources {

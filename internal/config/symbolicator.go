@@ -101,7 +101,7 @@ var symbolicator = map[string]mapping{
 	"caches.downloaded.max_lazy_redownloads":      none(noNeed),
 	"caches.derived.max_unused_for":               lasting("cache.disk.symcache_idle", "cache.disk.cficache_idle", "cache.disk.meta_idle"),
 	"caches.derived":                              none("has no counterpart: tables do not fail by themselves"),
-	"caches.index":                                none("has no counterpart: indexes live as long as the source that is open"),
+	"caches.index":                                none("has no counterpart: an index is read anew after a day"),
 	"caches.diagnostics":                          none(noNeed),
 	"caches.in_memory.sentry_index_ttl":           lasting("network.sentry_index_ttl"),
 	"caches.in_memory.sentry_index_capacity":      none(inMemory),
