@@ -11,6 +11,10 @@ import (
 // symbolUnit is the unit of chunks that are symbols.
 const symbolUnit = math.MaxInt32
 
+// relaxEach is after how many units pages are given back, some megabytes of debug
+// information.
+const relaxEach = 16
+
 // blocks makes the digests of all units, puts their chunks in order, and hands
 // on what they say.
 func (g *image) blocks(opt BlockOptions, yield func(*sym.Block) error) (err error) {
@@ -35,6 +39,9 @@ func (g *image) blocks(opt BlockOptions, yield func(*sym.Block) error) (err erro
 			return b.err
 		}
 		s.chunks = append(s.chunks, b.chunks...)
+		if opt.Relax != nil && b.unit%relaxEach == 0 {
+			opt.Relax()
+		}
 		return st.add(b.code)
 	}
 	if err := inOrder(opt.Workers, start, (*unitBatch).work, deliver, func() *unitBatch { return &unitBatch{image: g} }); err != nil {

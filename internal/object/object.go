@@ -140,6 +140,7 @@ type BlockOptions struct {
 	Workers int         // goroutines that parse; the blocks do not depend on it
 	Scratch bin.Scratch // takes what does not fit into memory; nil: all fits
 	Memory  int64       // bytes to keep if there is a Scratch; zero: 48 MiB
+	Relax   func()      // called now and then, to give pages of the file back; may be nil
 }
 
 func (o *BlockOptions) memory() int64 { return cmp.Or(o.Memory, 48<<20) }

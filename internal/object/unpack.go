@@ -75,7 +75,16 @@ func (r *room) inflate(packed []byte, size int) ([]byte, error) {
 	if err == nil && n < size {
 		err = fault.New(fault.Malformed, "deflate", "%d bytes came out instead of %d", n, size)
 	}
+	r.relax()
 	return out, err
+}
+
+// relax has the space give back what is in memory of it, if it can: most of what
+// was unpacked is not read for a while.
+func (r *room) relax() {
+	if space, ok := r.space.(interface{ Relax() }); ok {
+		space.Relax()
+	}
 }
 
 // unpack gives exactly size bytes of packed ones.
@@ -87,6 +96,7 @@ func (r *room) unpack(isZstd bool, packed []byte, size uint64) ([]byte, error) {
 		if size > uint64(len(packed))*bestRatio {
 			return nil, fault.New(fault.Malformed, "zlib", "%d bytes cannot come out of %d", size, len(packed))
 		}
+		defer r.relax()
 		return flate.Zlib(r.memory(int(size)), packed)
 	}
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(max(size, 1<<20)))

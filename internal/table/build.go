@@ -208,7 +208,7 @@ func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Op
 	b := symcache.NewBuilder(opt, obj.AppendText)
 	defer b.Close()
 	blocks := 0
-	err := obj.Blocks(object.BlockOptions{Workers: opt.Workers, Scratch: opt.Scratch, Memory: opt.Memory / 4}, func(blk *sym.Block) error {
+	err := obj.Blocks(object.BlockOptions{Workers: opt.Workers, Scratch: opt.Scratch, Memory: opt.Memory / 4, Relax: in.Relax}, func(blk *sym.Block) error {
 		if blocks++; blocks%256 == 0 {
 			if err := context.Cause(ctx); err != nil {
 				return err
