@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
@@ -21,7 +22,7 @@ const maxGuests = 1000
 type guests struct {
 	node *node
 	mu   sync.Mutex
-	open map[string]source.Source // by their configuration
+	open map[string]source.Source // by their scope and their configuration
 }
 
 // engineFor is an engine over the sources that are asked for a request.
@@ -40,26 +41,30 @@ func (n *node) locatorFor(a sentry.Asking) (*locate.Locator, error) {
 	if a.Only != nil {
 		sources = slices.DeleteFunc(slices.Clone(sources), func(s source.Source) bool { return !slices.Contains(a.Only, s.ID()) })
 	}
+	scope := a.Scope
+	if scope == globalScope {
+		scope = "" // that of all who name none
+	}
 	if a.Named != nil {
 		sources = make([]source.Source, 0, len(a.Named))
 		for _, c := range a.Named {
-			s, err := n.guests.source(c)
+			s, err := n.guests.source(scope, c)
 			if err != nil {
 				return nil, err
 			}
 			sources = append(sources, s)
 		}
 	}
-	scope := a.Scope
-	if scope == globalScope {
-		scope = "" // that of all who name none
-	}
 	return n.locator.With(scope, sources), nil
 }
 
-// source opens a source, or finds it open.
-func (g *guests) source(c source.Config) (source.Source, error) {
+// source opens a source, or finds it open. What it remembers of lists and indexes
+// is for one scope, unless it is public.
+func (g *guests) source(scope string, c source.Config) (source.Source, error) {
 	key := c.Fingerprint()
+	if !c.IsPublic {
+		key = fmt.Sprintf("%q %s", scope, key)
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if s := g.open[key]; s != nil {
