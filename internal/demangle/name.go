@@ -79,7 +79,7 @@ func Name(name string, style Style) string { return NameIn(AnyLang, name, style)
 // as they are, so that a function that was called like a mangled name in C
 // keeps its name.
 func NameIn(lang Lang, name string, style Style) string {
-	if !candidate(name) {
+	if !Candidate(name) {
 		return name
 	}
 	var buffer [512]byte
@@ -98,10 +98,25 @@ func Append(dst, name []byte, style Style) []byte {
 	return append(dst, name...)
 }
 
-// candidate says whether a name may be mangled at all. Most are not.
-func candidate(name string) bool {
-	return len(name) > 2 && len(name) <= maxInput &&
-		(strings.IndexByte("_$@?c", name[0]) >= 0 || strings.HasPrefix(name, ".?") || strings.IndexByte(name, '%') >= 0)
+// Candidate says whether a name may be mangled at all, at first sight. Most are
+// not.
+func Candidate[T string | []byte](name T) bool {
+	if len(name) < 3 || len(name) > maxInput {
+		return false
+	}
+	switch name[0] {
+	case '_', '$', '@', '?':
+		return true
+	case 'c':
+		if string(name[:3]) == "cam" {
+			return true
+		}
+	case '.':
+		if name[1] == '?' {
+			return true
+		}
+	}
+	return strings.IndexByte(string(name), '%') >= 0
 }
 
 // reader is a way to read a mangled name. What it returns counts for nothing if

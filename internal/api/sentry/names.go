@@ -23,6 +23,9 @@ type names struct {
 // readable is a name in the form for people: with parameters, and without the
 // type of the result. It is raw itself if it is not mangled.
 func (n *names) readable(raw []byte) (text string, mangled bool) {
+	if !demangle.Candidate(raw) {
+		return "", false
+	}
 	n.mu.RLock()
 	text, known := n.now[string(raw)]
 	n.mu.RUnlock()
