@@ -116,7 +116,7 @@ func (r reply) module() replyModule {
 // its braces; more is added to the request.
 func (s *station) symbolicate(t *testing.T, query, module, more string) reply {
 	t.Helper()
-	body := fmt.Sprintf(`{"stacktraces":[{"frames":[{"instruction_addr":"0x1008","addr_mode":"rel:0"}]}],
+	body := fmt.Sprintf(`{"stacktraces":[{"frames":[{"instruction_addr":"0x1018","addr_mode":"rel:0"}]}],
 "modules":[{%s,"image_addr":0,"image_size":65536}],"options":{"dif_candidates":true}%s}`, module, more)
 	return sendTo(t, http.MethodPost, s.url+"/symbolicate"+query, body, "")
 }
