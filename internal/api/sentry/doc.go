@@ -9,7 +9,7 @@
 //
 // As an addition, a request with Accept: application/x-ndjson is answered in
 // lines, {"type":"stacktrace"|"module","index":N,…} and a last one of type
-// "status", each sent when it is there.
+// "status": the first ones while the rest is made.
 //
 // Where the door differs from Symbolicator: the end of an image is not in it,
 // except for return addresses; nothing is fetched for a request that switches
