@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash"
-	"hash/crc32"
 	"io"
 	"log/slog"
 	"strings"
@@ -202,33 +200,16 @@ func (s *Store) content(ctx context.Context, name string, r *record) (_ cache.Bl
 // Put makes an entry of what fill writes. It opens the entry also when Redis
 // does not take it.
 func (s *Store) Put(ctx context.Context, kind cache.Kind, key cache.Key, fill func(io.Writer) error) (cache.Blob, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fault.Of(err)
-	}
-	out, err := s.spool()
+	out, sum, err := cache.Spooled(ctx, s.spool, fill)
 	if err != nil {
 		return nil, err
 	}
-	kept := false
-	defer func() {
-		if !kept {
-			_ = out.Close() // what it holds is of no use
-		}
-	}()
-	w := &filler{ctx: ctx, out: out, sum: crc32.New(castagnoli())}
-	if err := fill(w); err != nil {
-		return nil, err
-	}
-	if w.err != nil { // fill has not minded it
-		return nil, w.err
-	}
-	if err := s.send(ctx, s.name(kind, key), out, w.sum.Sum32()); err != nil {
+	if err := s.send(ctx, s.name(kind, key), out, sum); err != nil {
 		if err != errDown {
 			s.log.Debug("an entry is not shared", "kind", kind, "key", key, "error", err)
 		}
 		s.Forget(ctx, kind, key) // what was there is not this
 	}
-	kept = true
 	return out, nil
 }
 
@@ -255,25 +236,6 @@ func (s *Store) send(ctx context.Context, name string, out cache.Spool, sum uint
 		return err
 	}
 	return s.set(ctx, name, (&record{form: chunked, size: out.Size(), sum: sum, chunks: n}).text(name), 0)
-}
-
-// filler is what the fill of a Put writes to.
-type filler struct {
-	ctx context.Context
-	out io.Writer
-	sum hash.Hash32
-	err error
-}
-
-func (f *filler) Write(p []byte) (n int, err error) {
-	if f.err == nil {
-		f.err = f.ctx.Err()
-	}
-	if f.err == nil {
-		n, f.err = f.out.Write(p)
-		f.sum.Write(p[:n])
-	}
-	return n, f.err
 }
 
 // Remember keeps a fault.

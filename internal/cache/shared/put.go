@@ -3,7 +3,6 @@ package shared
 import (
 	"bytes"
 	"context"
-	"hash"
 	"hash/crc32"
 	"io"
 	"time"
@@ -17,32 +16,15 @@ import (
 // Put makes an entry of what fill writes. It opens the entry also when the bucket
 // does not take it.
 func (s *Store) Put(ctx context.Context, kind cache.Kind, key cache.Key, fill func(io.Writer) error) (cache.Blob, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fault.Of(err)
-	}
-	out, err := s.deps.Spool()
+	out, sum, err := cache.Spooled(ctx, s.deps.Spool, fill)
 	if err != nil {
 		return nil, err
 	}
-	kept := false
-	defer func() {
-		if !kept {
-			_ = out.Close() // what it holds is of no use
-		}
-	}()
-	w := &filler{ctx: ctx, out: out, sum: crc32.New(castagnoli())}
-	if err := fill(w); err != nil {
-		return nil, err
-	}
-	if w.err != nil { // fill has not minded it
-		return nil, w.err
-	}
 	of := id{kind, key}
-	h := head{form: entry, size: out.Size(), sum: w.sum.Sum32()}
+	h := head{form: entry, size: out.Size(), sum: sum}
 	if err := s.send(ctx, of, h, out); err != nil && err != errOff {
 		s.deps.Log.Debug("an entry is not shared", "kind", kind, "key", key, "error", err)
 	}
-	kept = true
 	return out, nil
 }
 
@@ -82,25 +64,6 @@ func (s *Store) send(ctx context.Context, of id, h head, src bin.Source) error {
 // brief are the bounds of what is small: some times the timeout.
 func (s *Store) brief(times time.Duration) bounds {
 	return bounds{times * s.cfg.Timeout, times * s.cfg.Timeout, s.cfg.Timeout}
-}
-
-// filler is what the fill of a Put writes to.
-type filler struct {
-	ctx context.Context
-	out io.Writer
-	sum hash.Hash32
-	err error
-}
-
-func (f *filler) Write(p []byte) (n int, err error) {
-	if f.err == nil {
-		f.err = f.ctx.Err()
-	}
-	if f.err == nil {
-		n, f.err = f.out.Write(p)
-		f.sum.Write(p[:n])
-	}
-	return n, f.err
 }
 
 // Remember shares a fault, if that is wanted; else the key has nothing any more.

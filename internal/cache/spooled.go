@@ -1,0 +1,56 @@
+package cache
+
+import (
+	"context"
+	"hash"
+	"hash/crc32"
+	"io"
+
+	"symbolon/internal/fault"
+)
+
+// Spooled receives what fill writes in a spool, for a tier that keeps it
+// elsewhere, and gives the CRC-32C of it. When ctx ends, the next Write of fill
+// fails; the error of fill is returned as it came.
+func Spooled(ctx context.Context, spool func() (Spool, error), fill func(io.Writer) error) (out Spool, sum uint32, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, fault.Of(err)
+	}
+	if out, err = spool(); err != nil {
+		return nil, 0, err
+	}
+	w := &filler{ctx: ctx, out: out, sum: crc32.New(crc32.MakeTable(crc32.Castagnoli))}
+	kept := false
+	defer func() {
+		if !kept { // also when fill throws
+			_ = w.out.Close() // what it holds is of no use
+		}
+	}()
+	if err = fill(w); err == nil {
+		err = w.err // which fill has not minded
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	kept = true
+	return out, w.sum.Sum32(), nil
+}
+
+// filler is what fill writes to.
+type filler struct {
+	ctx context.Context
+	out Spool
+	sum hash.Hash32
+	err error
+}
+
+func (f *filler) Write(p []byte) (n int, err error) {
+	if f.err == nil {
+		f.err = f.ctx.Err()
+	}
+	if f.err == nil {
+		n, f.err = f.out.Write(p)
+		f.sum.Write(p[:n])
+	}
+	return n, f.err
+}
