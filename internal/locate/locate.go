@@ -144,9 +144,9 @@ func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 	c, key := a.candidate, l.key(a.candidate, m.Module)
 	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
 	f, used, err := l.get(ctx, a.source, c, key)
-	if err != nil { // the caller left, or its time is over
+	if err != nil { // the caller left, or its time is over, or it is a mistake of ours
 		tried.Fault = fault.Of(err)
-		return nil, tried, err
+		return nil, tried, context.Cause(ctx)
 	}
 	if tried.Cached, tried.Fault = f.kept || used, f.fault; !used {
 		tried.Attempt, tried.Parse = f.attempt, f.parse
@@ -168,7 +168,7 @@ func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 	tried.Features, tried.VCS = meta.Features, meta.VCS
 	found := &Found{Meta: *meta, l: l.desk, source: a.source, candidate: c, key: key, file: f}
 	if !c.Local && !used {
-		if err := found.Record(ctx, meta.Hash); err != nil {
+		if err := found.Record(context.WithoutCancel(ctx), meta.Hash); err != nil {
 			l.log.Warn("the meta of a file could not be kept", "error", err)
 		}
 	}

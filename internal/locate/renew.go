@@ -42,9 +42,9 @@ func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, e
 	f, err := l.fetches.Do(ctx, cache.KeyOf("renew", string(key[:])), func(ctx context.Context) (*fetched, error) {
 		return l.fetch(ctx, a.source, c, key), nil
 	})
-	if err != nil { // the caller left, or its time is over
+	if err != nil { // the caller left, or its time is over, or it is a mistake of ours
 		tried.Fault = fault.Of(err)
-		return nil, tried, err
+		return nil, tried, context.Cause(ctx)
 	}
 	tried.Attempt = f.attempt
 	found := &Found{Meta: *a.old, l: l.desk, source: a.source, candidate: a.candidate, key: key}
@@ -70,7 +70,7 @@ func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, e
 	if found.file == nil {
 		found.file, tried.Cached = l.alive(key), true
 	}
-	if err := found.Record(ctx, found.Hash); err != nil {
+	if err := found.Record(context.WithoutCancel(ctx), found.Hash); err != nil {
 		l.log.Warn("the meta of a file could not be kept", "error", err)
 	}
 	return found, tried, nil

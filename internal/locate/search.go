@@ -3,6 +3,7 @@ package locate
 import (
 	"cmp"
 	"context"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -125,6 +126,11 @@ func (l *Locator) choose(ctx context.Context, m *wish, kinds []string, rank func
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
+			defer func() {
+				if p := recover(); p != nil { // a file that we trip over is nobody else's trouble
+					trail[i] = Tried{Source: a.candidate.Source, Kind: a.candidate.Kind, Location: a.candidate.Location, Fault: panicked(p)}
+				}
+			}()
 			finds[i], trail[i], errs[i] = l.ask(ctx, a, m)
 		})
 	}
@@ -161,7 +167,14 @@ func (l *Locator) candidates(ctx context.Context, m ident.Module, kinds []string
 	lists, errs := make([][]source.Candidate, len(l.sources)), make([]error, len(l.sources))
 	var wg sync.WaitGroup
 	for i, s := range l.sources {
-		wg.Go(func() { lists[i], errs[i] = s.Candidates(ctx, m, kinds) })
+		wg.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					errs[i] = panicked(p)
+				}
+			}()
+			lists[i], errs[i] = s.Candidates(ctx, m, kinds)
+		})
 	}
 	wg.Wait()
 	var all []asked
@@ -180,6 +193,11 @@ func (l *Locator) candidates(ctx context.Context, m ident.Module, kinds []string
 		}
 	}
 	return all, trail
+}
+
+// panicked is a mistake of ours as a fault.
+func panicked(p any) *fault.Error {
+	return fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack())
 }
 
 // verdict is what is told of a module without a usable file.

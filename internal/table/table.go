@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -243,6 +244,11 @@ func (t *Tables) moduleKey(m ident.Module, p locate.Purpose) cache.Key {
 func (t *Tables) renew(key cache.Key, e *entry, m ident.Module, p locate.Purpose) {
 	e.until.Store(t.now().Add(renewAgain).UnixNano())
 	t.builds.Go(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				t.log.Error("a better file could not be looked for", "module", m.DebugFile, "panic", p, "stack", string(debug.Stack()))
+			}
+		}()
 		o := t.find(t.ctx, key, m, p)
 		*o.waited = true // nobody does, and its table is built after the next answer
 		t.drop(o)

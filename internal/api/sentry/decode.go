@@ -3,6 +3,7 @@ package sentry
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 
@@ -14,6 +15,7 @@ import (
 const (
 	longestText = 1 << 20   // of one string
 	mostSources = 256 << 10 // bytes of the sources of a request
+	maxSources  = 200
 )
 
 // decode reads and checks the body of a request. The error is a *refusal or
@@ -104,6 +106,10 @@ func (d *decoder) sources() {
 		} else {
 			d.wrong("sources", "an array of source objects") // the text of the error may repeat a secret
 		}
+		return
+	}
+	if len(d.q.sources) > maxSources {
+		d.Fail(&refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("a request may name %d sources", maxSources)})
 		return
 	}
 	for i := range d.q.sources {
