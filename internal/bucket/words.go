@@ -12,7 +12,8 @@ import (
 )
 
 // innermost is the root of an error, which tells what happened without the
-// addresses that the layers above add.
+// addresses that the layers above add, and without what the other side has sent,
+// which net/http repeats: it may be what it was sent by us.
 func innermost(err error) string {
 	var lookup *net.DNSError
 	if errors.As(err, &lookup) {
@@ -21,7 +22,11 @@ func innermost(err error) string {
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
 		err = next
 	}
-	return Line(err.Error())
+	text, _, _ := strings.Cut(err.Error(), `"`)
+	if strings.Contains(text, "malformed") {
+		return "the store does not speak HTTP"
+	}
+	return Line(text)
 }
 
 // Line is a text of others as the detail of a failure: one line, not too long.
