@@ -4,9 +4,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -15,6 +17,7 @@ import (
 )
 
 func main() {
+	log.SetOutput(unquoted{os.Stderr})
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-ctx.Done()
@@ -33,6 +36,21 @@ func main() {
 	}
 	stop()
 	os.Exit(code)
+}
+
+// unquoted passes on what libraries print by themselves, but not what they repeat
+// of others, in quotes: a server that was sent a secret may have said it.
+type unquoted struct{ w io.Writer }
+
+func (u unquoted) Write(p []byte) (int, error) {
+	text, _, quote := bytes.Cut(p, []byte{'"'})
+	if quote {
+		text = append(bytes.Clone(text), '\n')
+	}
+	if _, err := u.w.Write(text); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // env is the world around a command.

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"symbolon/internal/api"
+	"symbolon/internal/api/sentry"
 	"symbolon/internal/bin"
 	"symbolon/internal/config"
 	"symbolon/internal/fault"
@@ -456,6 +457,11 @@ func ask(t *testing.T, method, address, body string) string {
 	r.Header.Set("Cookie", "session="+canary+"0")
 	r.Header.Set("Debug", "1")
 	r.SetBasicAuth("user", canary+"0")
+	return wholeAnswer(t, r)
+}
+
+func wholeAnswer(t *testing.T, r *http.Request) string {
+	t.Helper()
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Error(err)
@@ -482,7 +488,7 @@ func TestNoPanicTellsASecret(t *testing.T) {
 	}
 	told := string(marshalled)
 	for _, thrown := range []any{
-		*cfg, cfg, cfg.Sources, cfg.Sources[0], cfg.Sources[0].URL, cfg.Sources[0].Headers, &cfg.Sources[0].URL, cfg.Cache,
+		*cfg, cfg, cfg.Access, sentry.Asking{Scope: "s", Named: cfg.Sources}, cfg.Sources, cfg.Sources[0], cfg.Sources[0].URL, cfg.Sources[0].Headers, &cfg.Sources[0].URL, cfg.Cache,
 		fmt.Errorf("open: %w", errors.Join(fault.New(fault.Internal, cfg.Sources[0].URL.String(), "%v %+v", cfg.Sources, cfg))),
 	} {
 		told += fmt.Sprintf("%v %+v %#v %s %q %x\n", thrown, thrown, thrown, thrown, thrown, thrown)
