@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +35,9 @@ type fetched struct {
 	refs    atomic.Int32 // the last one is given up under the locator's mu
 	kept    bool         // it came from the originals that are kept
 	keep    atomic.Bool  // it becomes one of them
+	once    sync.Once    // for complete
+	hidden  bool         // names were hidden in it
+	names   [32]byte     // SHA-256 of the names of these names; zero: none are known
 }
 
 func (f *fetched) closeSpace() {
@@ -42,9 +46,11 @@ func (f *fetched) closeSpace() {
 	}
 }
 
-// metaFor is what the file says of the object that m asks for.
-func (f *fetched) metaFor(m ident.Module) *Meta {
+// metaFor is what a file says of the object that m asks for.
+func (l *Locator) metaFor(ctx context.Context, f *fetched, m ident.Module) *Meta {
+	l.complete(ctx, f, m)
 	meta := metaOf(pick(f.file, m), f.spool.Size())
+	meta.Hidden, meta.Names = f.hidden, f.names
 	return &meta
 }
 

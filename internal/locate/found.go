@@ -24,8 +24,10 @@ type Meta struct {
 	Kind     string
 	Type     string // what the file is for, as object tells it: "dbg", "exe", …
 	Features object.Features
-	VCS      string `json:",omitempty"` // of its source server
-	Damage   string `json:",omitempty"` // the first that could not be read
+	VCS      string   `json:",omitempty"` // of its source server
+	Damage   string   `json:",omitempty"` // the first that could not be read
+	Hidden   bool     `json:",omitempty"` // names were hidden in it
+	Names    [32]byte `json:",omitzero"`  // SHA-256 of the names that were hidden; zero: they are not known
 	Size     int64
 	// Validator tells this state of the file from later ones, if the source has
 	// such a thing, and Checked is when the source last said that it holds.
@@ -140,7 +142,7 @@ const maxMeta = 1 << 20
 type Found struct {
 	Meta
 
-	l         *desk
+	l         *Locator
 	source    source.Source
 	candidate source.Candidate
 	key       cache.Key
@@ -179,12 +181,13 @@ func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 		// its table may still answer. But another file is not this one.
 		why := file.fault
 		if why == nil {
-			why = file.metaFor(f.Module).check(f.Module)
+			why = f.l.metaFor(ctx, file, f.Module).check(f.Module)
 		}
 		if why != nil {
 			file.release()
 			return nil, nil, why
 		}
+		f.Names = file.names
 		f.file = file
 	}
 	return pick(f.file.file, f.Module), f.file.spool, nil

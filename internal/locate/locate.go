@@ -156,7 +156,7 @@ func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 		f.release()
 		return nil, tried, nil
 	}
-	meta := f.metaFor(m.Module)
+	meta := l.metaFor(ctx, f, m.Module)
 	l.vouch(meta, f.attempt.Validator)
 	if tried.Fault = meta.check(m.Module); tried.Fault != nil {
 		l.remember(ctx, key, tried.Fault, c)
@@ -166,7 +166,7 @@ func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 		return nil, tried, nil
 	}
 	tried.Features, tried.VCS = meta.Features, meta.VCS
-	found := &Found{Meta: *meta, l: l.desk, source: a.source, candidate: c, key: key, file: f}
+	found := &Found{Meta: *meta, l: l, source: a.source, candidate: c, key: key, file: f}
 	if !c.Local && !used {
 		if err := found.Record(context.WithoutCancel(ctx), meta.Hash); err != nil {
 			l.log.Warn("the meta of a file could not be kept", "error", err)
@@ -188,12 +188,15 @@ func (l *Locator) known(ctx context.Context, a *asked, m *wish) (found *Found, t
 	if meta == nil {
 		return nil, tried, known
 	}
+	if meta.Hidden && meta.Names == ([32]byte{}) && l.names(ctx, meta.Module.DebugID.UUID()) != nil {
+		return nil, Tried{}, false // they are there by now
+	}
 	if l.stale(meta) {
 		a.old = meta
 		return nil, Tried{}, false
 	}
 	tried.Features, tried.VCS = meta.Features, meta.VCS
-	return &Found{Meta: *meta, l: l.desk, source: a.source, candidate: c, key: key, file: l.alive(key)}, tried, true
+	return &Found{Meta: *meta, l: l, source: a.source, candidate: c, key: key, file: l.alive(key)}, tried, true
 }
 
 // asked is a candidate and who is asked for it.

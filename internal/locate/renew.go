@@ -47,7 +47,7 @@ func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, e
 		return nil, tried, context.Cause(ctx)
 	}
 	tried.Attempt = f.attempt
-	found := &Found{Meta: *a.old, l: l.desk, source: a.source, candidate: a.candidate, key: key}
+	found := &Found{Meta: *a.old, l: l, source: a.source, candidate: a.candidate, key: key}
 	switch {
 	case f.same:
 		found.Checked = l.now()
@@ -55,7 +55,7 @@ func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, e
 		l.tell(c, f.attempt, f.fault)
 		found.Checked = l.now().Add(renewLater - l.lives.Found)
 	default:
-		meta := f.metaFor(m.Module)
+		meta := l.metaFor(ctx, f, m.Module)
 		if why := meta.check(m.Module); why != nil { // not what it was, and not what is wanted
 			l.tell(c, f.attempt, why)
 			f.release()

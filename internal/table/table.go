@@ -282,7 +282,7 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 	}
 	facts := Facts{Module: found.Module, Kind: found.Kind, Features: found.Features, VCS: found.VCS, Trail: tried}
 	if found.Hash != ([32]byte{}) && p != locate.Sources {
-		if e, size := t.stored(ctx, found.Hash, found.Module); e != nil {
+		if e, size := t.stored(ctx, found.Hash, found.Names, found.Module); e != nil {
 			e.tell(facts, found.Until(), t.now())
 			found.Close()
 			o.report.Hit, o.report.Lookup = true, t.now().Sub(start)
@@ -339,8 +339,8 @@ func (t *desk) giant() int64 {
 
 // stored opens the table of an object of the file with this content hash, if
 // there is one. One that is damaged is thrown away, and so made anew.
-func (t *desk) stored(ctx context.Context, hash [32]byte, m ident.Module) (*entry, int64) {
-	key := tableKey(hash, m)
+func (t *desk) stored(ctx context.Context, hash, names [32]byte, m ident.Module) (*entry, int64) {
+	key := tableKey(hash, names, m)
 	blob, err := t.tier.Get(ctx, cache.Symcache, key)
 	if err != nil || blob == nil {
 		return nil, 0
@@ -354,8 +354,13 @@ func (t *desk) stored(ctx context.Context, hash [32]byte, m ident.Module) (*entr
 	return e, cost(blob.Size())
 }
 
-// tableKey names the table of an object by the content of its file, and by its
-// id, as a file may have several objects.
-func tableKey(hash [32]byte, m ident.Module) cache.Key {
-	return cache.KeyOf("symcache", fmt.Sprint(symcache.Version), string(hash[:]), m.DebugID.String())
+// tableKey names the table of an object by the content of its file and of the
+// names that were hidden in it, and by its id, as a file may have several
+// objects.
+func tableKey(hash, names [32]byte, m ident.Module) cache.Key {
+	parts := []string{"symcache", fmt.Sprint(symcache.Version), string(hash[:]), m.DebugID.String()}
+	if names != ([32]byte{}) {
+		parts = append(parts, string(names[:]))
+	}
+	return cache.KeyOf(parts...)
 }

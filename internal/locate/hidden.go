@@ -1,0 +1,125 @@
+package locate
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"io"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/cache"
+	"symbolon/internal/fault"
+	"symbolon/internal/format/macho"
+	"symbolon/internal/ident"
+	"symbolon/internal/object"
+	"symbolon/internal/source"
+)
+
+// maxNames is the size of the largest list of hidden names.
+const maxNames = 64 << 20
+
+// hidden is what an object needs whose names were hidden when it went through
+// Apple's store; it is not ok if none are.
+func hidden(o *object.Object) (n object.Need, ok bool) {
+	for _, n := range o.Needs() {
+		if n.Kind == object.NeedMap && len(n.ID) == 16 {
+			return n, true
+		}
+	}
+	return n, false
+}
+
+// complete gives a file the names that were hidden, if the sources have them. It
+// comes before the first question to the file, and counts for all who ask: so
+// one who leaves does not end it.
+func (l *Locator) complete(ctx context.Context, f *fetched, m ident.Module) {
+	ctx = context.WithoutCancel(ctx)
+	f.once.Do(func() {
+		o := pick(f.file, m)
+		n, ok := hidden(o)
+		if f.hidden = ok; !ok {
+			return
+		}
+		names := l.names(ctx, [16]byte(n.ID))
+		if names == nil {
+			return
+		}
+		if ok, err := o.Supply(n, bin.Bytes(names)); ok && err == nil {
+			f.names = sha256.Sum256(names)
+		}
+	})
+}
+
+// names are those that were hidden in a binary; nil if no source has them. They
+// are filed under the UUID that it had before, which a property list may tell.
+func (l *Locator) names(ctx context.Context, uuid [16]byte) []byte {
+	at := func(uuid [16]byte) ident.Module {
+		return ident.Module{Type: ident.TypeMachO, DebugID: ident.NewDebugID(uuid, 0)}
+	}
+	if list := l.text(ctx, at(uuid), source.UUIDMap); list != nil {
+		if original, err := macho.ReadUUIDMap(list); err == nil {
+			uuid = original
+		}
+	}
+	return l.text(ctx, at(uuid), source.BCSymbolMap)
+}
+
+// text is the first file of a kind that is there, whole. Misses are remembered
+// like those of other files.
+func (l *Locator) text(ctx context.Context, m ident.Module, kind string) []byte {
+	for _, s := range l.sources {
+		candidates, err := s.Candidates(ctx, m, []string{kind})
+		if err != nil {
+			continue
+		}
+		for _, c := range candidates {
+			if text := l.oneText(ctx, s, c, l.key(c, m)); text != nil {
+				return text
+			}
+		}
+	}
+	return nil
+}
+
+func (l *Locator) oneText(ctx context.Context, s source.Source, c source.Candidate, key cache.Key) []byte {
+	if _, err := l.tier.Get(ctx, cache.Meta, key); err != nil {
+		return nil
+	}
+	if blob, err := l.tier.Get(ctx, cache.Objects, key); err == nil && blob != nil {
+		defer blob.Close()
+		text, err := io.ReadAll(io.NewSectionReader(blob, 0, min(blob.Size(), maxNames)))
+		if err == nil {
+			return text
+		}
+	}
+	var text bytes.Buffer
+	a, err := s.Fetch(ctx, c, &bounded{to: &text})
+	if err != nil {
+		f := fault.Of(err)
+		l.remember(ctx, key, f, c)
+		if ctx.Err() == nil {
+			l.tell(c, a, f)
+		}
+		return nil
+	}
+	if !c.Local {
+		blob, err := l.tier.Put(context.WithoutCancel(ctx), cache.Objects, key, func(w io.Writer) error {
+			_, err := w.Write(text.Bytes())
+			return err
+		})
+		if err == nil {
+			_ = blob.Close() // it was only written
+		}
+	}
+	return text.Bytes()
+}
+
+// bounded takes no more than a list of names may have.
+type bounded struct{ to *bytes.Buffer }
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.to.Len()+len(p) > maxNames {
+		return 0, fault.New(fault.Malformed, "", "larger than %v", bin.Size(maxNames))
+	}
+	return b.to.Write(p)
+}
