@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"symbolon/internal/fixture"
@@ -108,13 +109,13 @@ func TestRequestsUseNoCredentialsOfThisMachine(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	u := trial.NewUpstream(t)
-	signed := 0
+	var signed atomic.Int32
 	u.Do("", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if all := fmt.Sprint(r.URL, r.Header); leaks(all) != nil {
 			t.Errorf("it is sent %s", all)
 		}
 		if r.Header.Get("Authorization") != "" {
-			signed++
+			signed.Add(1)
 		}
 		http.NotFound(w, r)
 	}))
@@ -132,7 +133,7 @@ func TestRequestsUseNoCredentialsOfThisMachine(t *testing.T) {
 	if r := s.symbolicate(t, "", module, scraping); r.frame() != "symbolicated" || u.Count("") == before {
 		t.Errorf("a link: %d requests, %s", u.Count("")-before, r.Text)
 	}
-	if signed == 0 {
+	if signed.Load() == 0 {
 		t.Error("the credentials of requests are not used")
 	}
 	for _, provider := range []string{
