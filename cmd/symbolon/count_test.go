@@ -180,6 +180,23 @@ func TestAnIndexSparesRequests(t *testing.T) {
 	}
 }
 
+// TestAPublicIndexIsReadOnce has two scopes name the same source: what it lists is
+// known to both if it is public.
+func TestAPublicIndexIsReadOnce(t *testing.T) {
+	t.Parallel()
+	for public, want := range map[string]int{"true": 1, "false": 2} {
+		u := trial.NewUpstream(t)
+		u.Do("/000Admin/lastid.txt", trial.File([]byte("0")))
+		s := open(t, t.TempDir(), "sentry: {allow_request_sources: true}\nnetwork: {connect_to_reserved_ips: true}\n")
+		for _, scope := range []string{"a", "b", "a"} {
+			s.symbolicate(t, "?scope="+scope, craneIDs, `,"sources":[{"id":"x","type":"http","url":"`+u.URL+`","has_index":true,"layout":{"type":"symstore"},"is_public":`+public+`}]`)
+		}
+		if n := u.Count(""); n != want {
+			t.Errorf("public %s: %d requests, wanted are %d", public, n, want)
+		}
+	}
+}
+
 // TestManyAtOnceAskOnce sends the same request many times over, while the server
 // takes its time.
 func TestManyAtOnceAskOnce(t *testing.T) {

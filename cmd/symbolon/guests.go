@@ -8,6 +8,7 @@ import (
 	"symbolon/internal/api/sentry"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
+	"symbolon/internal/source/web"
 	"symbolon/internal/symbolicate"
 )
 
@@ -23,6 +24,7 @@ type guests struct {
 	node *node
 	mu   sync.Mutex
 	open map[string]source.Source // by their scope and their configuration
+	room map[string]web.Share     // of the downloads, by scope
 }
 
 // engineFor is an engine over the sources that are asked for a request.
@@ -58,19 +60,16 @@ func (n *node) locatorFor(a sentry.Asking) (*locate.Locator, error) {
 	return n.locator.With(scope, sources), nil
 }
 
-// source opens a source, or finds it open. What it remembers of lists and indexes
-// is for one scope, unless it is public.
+// source opens a source for a scope, or finds it open. What it knows of lists
+// and indexes is for that scope, unless it is public.
 func (g *guests) source(scope string, c source.Config) (source.Source, error) {
-	key := c.Fingerprint()
-	if !c.IsPublic {
-		key = fmt.Sprintf("%q %s", scope, key)
-	}
+	key := fmt.Sprintf("%q %s", scope, c.Fingerprint())
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if s := g.open[key]; s != nil {
 		return s, nil
 	}
-	s, err := openSource(c, g.node.network, g.node.client, true)
+	s, err := openSource(c, g.node.network, g.node.client, &guest{g.share(scope)})
 	if err != nil {
 		return nil, err
 	}
@@ -79,4 +78,16 @@ func (g *guests) source(scope string, c source.Config) (source.Source, error) {
 	}
 	g.open[key] = s
 	return s, nil
+}
+
+// share is the room that a scope has for downloads.
+func (g *guests) share(scope string) web.Share {
+	share, there := g.room[scope]
+	if !there {
+		if share = g.node.client.Share(); g.room == nil || len(g.room) >= maxGuests {
+			g.room = map[string]web.Share{}
+		}
+		g.room[scope] = share
+	}
+	return share
 }

@@ -19,18 +19,22 @@ import (
 var errOwnCredentials = fault.New(fault.Denied, "", "a source of a request must bring its own credentials")
 
 // openFar opens a source in an object store.
-func openFar(c source.Config, network web.Config, client *web.Client, guest bool) (source.Source, error) {
+func openFar(c source.Config, network web.Config, client *web.Client, g *guest) (source.Source, error) {
 	network = network.Defaults()
-	if own := c.Provider + c.GoogleProvider; guest && own != "" && own != source.Static {
+	guarded, line := g != nil, client.Line()
+	if guarded {
+		line = client.GuestLine(g.share)
+	}
+	if own := c.Provider + c.GoogleProvider; guarded && own != "" && own != source.Static {
 		return nil, errOwnCredentials
 	}
-	b, err := openBucket(c, client.Transport(guest), max(network.ReadTimeout, 0))
+	b, err := openBucket(c, client.Transport(guarded), max(network.ReadTimeout, 0))
 	if err != nil {
 		return nil, err
 	}
 	return tree.Far(c, tree.Deps{
-		Bucket: b, Limit: network.Limit(), Timeout: c.Patience(network.MaxDownloadTimeout), Line: client.Line(guest),
-		Ahead: client.Ahead(), Shelf: client.Shelf(guest), Guarded: guest, Now: time.Now,
+		Bucket: b, Limit: network.Limit(), Timeout: c.Patience(network.MaxDownloadTimeout), Line: line,
+		Ahead: client.Ahead(), Shelf: client.Shelf(guarded), Guarded: guarded, Now: time.Now,
 	})
 }
 
@@ -48,15 +52,19 @@ func openBucket(c source.Config, transport http.RoundTripper, patience time.Dura
 	}, s3.Deps{Transport: transport, Env: os.Getenv, Now: time.Now, ReadTimeout: patience})
 }
 
-// openProject opens a source that is a project of Sentry.
-func openProject(c source.Config, network web.Config, client *web.Client, guest bool) (source.Source, error) {
-	open := web.New
-	if guest {
-		open = web.NewGuarded
+// openWeb opens a source that is a web server.
+func openWeb(c source.Config, client *web.Client, g *guest) (*web.Source, error) {
+	if g != nil {
+		return web.NewGuarded(client, c, g.share)
 	}
-	server, err := open(client, c)
+	return web.New(client, c)
+}
+
+// openProject opens a source that is a project of Sentry.
+func openProject(c source.Config, network web.Config, client *web.Client, g *guest) (source.Source, error) {
+	server, err := openWeb(c, client, g)
 	if err != nil {
 		return nil, err
 	}
-	return project.New(c, project.Server{Ask: server.Ask, Key: server.Key(), Shelf: client.Shelf(guest), Life: max(network.SentryIndexTTL, 0)})
+	return project.New(c, project.Server{Ask: server.Ask, Key: server.Key(), Shelf: client.Shelf(g != nil), Life: max(network.SentryIndexTTL, 0)})
 }

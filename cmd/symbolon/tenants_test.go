@@ -3,13 +3,16 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"symbolon/internal/trial"
 )
@@ -222,7 +225,7 @@ func TestTenantsKnowNothingOfEachOther(t *testing.T) {
 					words[word]++
 				}
 			}
-			for _, word := range []string{"notfound", "noperm", "malformed", "ok/ok", "symbolicated", "missing"} {
+			for _, word := range []string{"notfound", "noperm", "ok/ok", "symbolicated", "missing"} {
 				if words[word] == 0 {
 					t.Errorf("seed %d: of %q there were %d in %v", seed, word, words[word], words)
 				}
@@ -268,5 +271,49 @@ func TestATenantHasItsShare(t *testing.T) {
 	}
 	if r := ask("?scope=a", kettle, two); r.Code != http.StatusForbidden {
 		t.Errorf("in the scope of the other: %d %s", r.Code, r.Text)
+	}
+}
+
+// TestATenantHasItsShareOfDownloads has one tenant name servers that take
+// connections and never say anything. Another one, and the configuration, find
+// room for theirs; so does the same tenant if only one of its servers is dead.
+func TestATenantHasItsShareOfDownloads(t *testing.T) {
+	t.Parallel()
+	up := trial.NewUpstream(t)
+	up.Do("", trial.File([]byte(kettleSym)))
+	named := func(at string) string {
+		return fmt.Sprintf(`{"id":"named","type":"http","url":"http://%s/","filters":{"filetypes":["breakpad"]}}`, at)
+	}
+	dead := func() string {
+		return named(trial.NewListener(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }))
+	}
+	good := named(strings.TrimSuffix(strings.TrimPrefix(up.URL, "http://"), "/"))
+	for _, servers := range []int{1, 3} {
+		s := open(t, t.TempDir(), sourcesOf(", filters: {filetypes: [breakpad]}", up)+
+			"network: {head_timeout: 3s, max_tries: 1, connect_to_reserved_ips: true}\nsentry: {allow_request_sources: true}\n")
+		for range servers {
+			at := dead()
+			for i := range 50 {
+				r := s.symbolicate(t, "?timeout=0&scope=a", strings.ReplaceAll(kettle, "kettle", fmt.Sprint("slow", i)), `,"sources":[`+at+`]`)
+				if r.Status != "pending" {
+					t.Fatal(r.Text)
+				}
+			}
+		}
+		for what, sources := range map[string]string{"?scope=b": `,"sources":[` + good + `]`, "?scope=a": ``} {
+			start := time.Now()
+			r := s.symbolicate(t, what, kettle, sources)
+			if took := time.Since(start); r.frame() != "symbolicated" || took > time.Second {
+				t.Errorf("%d dead servers, %s: after %v %s", servers, what+sources, took, r.Text)
+			}
+		}
+		if servers > 1 {
+			continue
+		}
+		start := time.Now()
+		r := s.symbolicate(t, "?scope=a", strings.ReplaceAll(kettle, "kettle", "other"), `,"sources":[`+good+`]`)
+		if took := time.Since(start); r.frame() != "symbolicated" || took > time.Second {
+			t.Errorf("the same tenant: after %v %s", took, r.Text)
+		}
 	}
 }

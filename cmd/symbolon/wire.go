@@ -107,7 +107,7 @@ func (n *node) openSources(cfg *config.Config, demo *demoSource) error {
 		}
 	}
 	for _, c := range cfg.Sources {
-		s, err := openSource(c, cfg.Network, n.client, false)
+		s, err := openSource(c, cfg.Network, n.client, nil)
 		if err != nil {
 			return fmt.Errorf("source %s: %w", c.ID, err)
 		}
@@ -124,22 +124,22 @@ func (n *node) openSources(cfg *config.Config, demo *demoSource) error {
 	return nil
 }
 
-// openSource opens a source. One that a request named is a guest: it reaches
+// guest is for whom a source is open that a request named.
+type guest struct{ share web.Share }
+
+// openSource opens a source. One that a request named is for a guest: it reaches
 // public addresses only, and uses no credentials of this machine.
-func openSource(c source.Config, network web.Config, client *web.Client, guest bool) (source.Source, error) {
+func openSource(c source.Config, network web.Config, client *web.Client, g *guest) (source.Source, error) {
 	switch c.Type {
 	case source.HTTP:
-		if guest {
-			return web.NewGuarded(client, c)
-		}
-		return web.New(client, c)
+		return openWeb(c, client, g)
 	case source.Sentry:
-		return openProject(c, network, client, guest)
+		return openProject(c, network, client, g)
 	case source.S3, source.GCS:
-		return openFar(c, network, client, guest)
+		return openFar(c, network, client, g)
 	}
 	b, err := dir.Open(c.Path)
-	if guest && fault.KindOf(err) == fault.NotFound {
+	if g != nil && fault.KindOf(err) == fault.NotFound {
 		return tree.New(c, mem.New(), network.Limit(), time.Now) // for this request, as if it were empty
 	}
 	if err != nil {

@@ -33,6 +33,7 @@ type Read func(ctx context.Context, path string, w io.Writer) error
 // read has nothing until it can. It is safe for concurrent use.
 type Index struct {
 	shelf  *Shelf
+	owner  any
 	source string
 	read   Read
 }
@@ -43,7 +44,11 @@ func NewIndex(c Config, shelf *Shelf, read Read) *Index {
 	if !c.indexed() {
 		return nil
 	}
-	return &Index{shelf: shelf, source: c.ID, read: read}
+	x := &Index{shelf: shelf, source: c.ID, read: read}
+	if x.owner = x; c.IsPublic { // others that are the same have the same list
+		x.owner = c.Fingerprint()
+	}
+	return x
 }
 
 // Only leaves those candidates that the index lists. Without an index these are
@@ -53,7 +58,7 @@ func (x *Index) Only(ctx context.Context, list []Candidate) ([]Candidate, error)
 		return list, nil
 	}
 	known, err := Keep(ctx, x.shelf, Wish[*listing]{
-		Owner: x, Source: x.source, Name: "index", Life: func(*listing) time.Duration { return indexLife },
+		Owner: x.owner, Source: x.source, Name: "index", Life: func(*listing) time.Duration { return indexLife },
 		Retry: indexRetry, Limit: indexTime, Stale: true, Make: x.load,
 	})
 	if ctx.Err() != nil && err != nil {

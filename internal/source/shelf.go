@@ -62,7 +62,7 @@ func NewShelf(room int64, now func() time.Time, log *slog.Logger) *Shelf {
 
 // Wish says what is wanted from a shelf, and how it is made.
 type Wish[T any] struct {
-	Owner  any // a pointer: things of different owners have nothing to do with each other
+	Owner  any // a pointer or a text: things of different owners have nothing to do with each other
 	Source string
 	Name   string
 	Life   func(T) time.Duration // how long it holds

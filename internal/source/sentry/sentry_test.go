@@ -108,11 +108,10 @@ func open(t *testing.T, address string, o options) *sentry.Source {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	make := web.New
+	server, err := web.New(client, cfg)
 	if o.guarded {
-		make = web.NewGuarded
+		server, err = web.NewGuarded(client, cfg, nil)
 	}
-	server, err := make(client, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

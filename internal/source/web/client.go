@@ -25,7 +25,7 @@ type Config struct {
 	MaxDownloadTimeout     time.Duration `yaml:"max_download_timeout" help:"Time for a whole download with its retries; -1 is no bound."`
 	MaxDownloadSize        bin.Size      `yaml:"max_download_size" help:"Size of a file, as received and as decoded; -1 is no bound."`
 	MaxDownloadRatio       int           `yaml:"max_download_ratio" help:"Decoded bytes for each received one, past the first 64 MiB; -1 is no bound."`
-	MaxConcurrentDownloads int           `yaml:"max_concurrent_downloads" help:"Downloads at one time. One source gets half of them, so that one that hangs does not keep the others waiting, and so do all that requests name; -1 is no bound."`
+	MaxConcurrentDownloads int           `yaml:"max_concurrent_downloads" help:"Downloads at one time. One source gets half of them, so that one that hangs does not keep the others waiting, and so do all that requests name; of that half one source gets a half and one scope three quarters. -1 is no bound."`
 	MaxRedirects           int           `yaml:"max_redirects" help:"Redirects to follow for one file; -1 follows none."`
 	MaxTries               int           `yaml:"max_tries" help:"Tries for one file, the first one included."`
 	DenyListThreshold      int           `yaml:"deny_list_threshold" help:"Failures within deny_list_time_window, less the good answers since, after which a host is left alone; -1 never does."`
@@ -146,7 +146,7 @@ func NewClient(cfg Config, now func() time.Time, log *slog.Logger) (*Client, err
 		}
 	}
 	if n := cfg.MaxConcurrentDownloads; n > 0 {
-		c.slots, c.guests = make(chan struct{}, n), c.half()
+		c.slots, c.guests = make(chan struct{}, n), make(chan struct{}, (n+1)/2)
 	}
 	return c, nil
 }
@@ -190,9 +190,6 @@ func (c *Client) transport(guarded, insecure bool) *http.Transport {
 	return t
 }
 
-// half is room for half of the downloads.
-func (c *Client) half() chan struct{} { return make(chan struct{}, (c.cfg.MaxConcurrentDownloads+1)/2) }
-
 // Transport makes single requests for others, with the connections of the
 // client. With guarded they reach public addresses only, for what a request
 // named.
@@ -210,18 +207,42 @@ const shelfRoom = 128 << 20
 // Shelf keeps what sources say of themselves, those of other kinds too.
 func (c *Client) Shelf(guarded bool) *source.Shelf { return c.shelves[guarded] }
 
+// Share is room for the downloads of one scope from sources that requests name.
+type Share chan struct{}
+
+// Share is a new one; nil where there is no bound.
+func (c *Client) Share() Share {
+	if c.slots == nil {
+		return nil
+	}
+	return make(Share, (3*cap(c.guests)+3)/4)
+}
+
 // Line is where the downloads of one source wait for their turn, those of other
 // kinds of source too. The release it returns is to be called once.
-func (c *Client) Line(guarded bool) func(ctx context.Context) (release func(), err error) {
+func (c *Client) Line() line {
 	if c.slots == nil {
-		return func(context.Context) (func(), error) { return func() {}, nil }
+		return free
 	}
-	queues := []chan struct{}{c.half(), c.slots}
-	if guarded {
-		queues = []chan struct{}{c.half(), c.guests, c.slots}
+	own := make(chan struct{}, (cap(c.slots)+1)/2)
+	return func(ctx context.Context) (func(), error) { return wait(ctx, []chan struct{}{own, c.slots}) }
+}
+
+// GuestLine is that of a source that a request named, for whom this share is; nil:
+// it has none.
+func (c *Client) GuestLine(share Share) line {
+	if c.slots == nil {
+		return free
 	}
+	queues := []chan struct{}{make(chan struct{}, (cap(c.guests)+1)/2)}
+	if share != nil {
+		queues = append(queues, share)
+	}
+	queues = append(queues, c.guests, c.slots)
 	return func(ctx context.Context) (func(), error) { return wait(ctx, queues) }
 }
+
+func free(context.Context) (release func(), err error) { return func() {}, nil }
 
 // wait waits in all queues, one after the other.
 func wait(ctx context.Context, queues []chan struct{}) (release func(), err error) {

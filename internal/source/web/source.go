@@ -29,17 +29,22 @@ type Source struct {
 	key     string                // identity of the server and how it is asked
 	hidden  *regexp.Regexp        // every form of its secrets; nil: there are none
 	index   *source.Index         // nil: it has none
-	line    func(ctx context.Context) (release func(), err error)
+	line    line
 }
 
+// line is where a download waits for its turn.
+type line = func(context.Context) (release func(), err error)
+
 // New makes a source of the configuration.
-func New(c *Client, cfg source.Config) (*Source, error) { return newSource(c, cfg, false) }
+func New(c *Client, cfg source.Config) (*Source, error) { return newSource(c, cfg, false, c.Line()) }
 
-// NewGuarded makes a source that a request named: it reaches public addresses
-// only.
-func NewGuarded(c *Client, cfg source.Config) (*Source, error) { return newSource(c, cfg, true) }
+// NewGuarded makes a source that a request named, for whom this share of the
+// downloads is: it reaches public addresses only.
+func NewGuarded(c *Client, cfg source.Config, share Share) (*Source, error) {
+	return newSource(c, cfg, true, c.GuestLine(share))
+}
 
-func newSource(c *Client, cfg source.Config, guarded bool) (*Source, error) {
+func newSource(c *Client, cfg source.Config, guarded bool, line line) (*Source, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -53,7 +58,7 @@ func newSource(c *Client, cfg source.Config, guarded bool) (*Source, error) {
 		base:    &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: u.Path, RawPath: u.RawPath},
 		query:   bin.NewSecret(u.RawQuery),
 		headers: map[string]bin.Secret{},
-		line:    c.Line(guarded),
+		line:    line,
 	}
 	password, _ := u.User.Password()
 	if u.User != nil {

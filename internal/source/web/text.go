@@ -18,7 +18,7 @@ const maxText = 16 << 20
 // and to no other one. Unless verify is set any certificate will do.
 func (c *Client) Text(ctx context.Context, address string, headers map[string]bin.Secret, verify bool) ([]byte, error) {
 	cfg := source.Config{ID: "sourcelink", Type: source.HTTP, URL: source.NewURL(address), Headers: headers, AcceptInvalidCerts: !verify}
-	s, err := NewGuarded(c, cfg)
+	s, err := NewGuarded(c, cfg, nil)
 	if err != nil {
 		return nil, fault.New(fault.Unsupported, source.CleanURL(address), "%w", err)
 	}
