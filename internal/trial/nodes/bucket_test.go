@@ -55,8 +55,11 @@ func burst(t *testing.T, sym trial.Sym, a, b *trial.Server) (built float64) {
 		})
 	}
 	wg.Wait()
-	trial.Await(t, "both have the table", func() bool { return settled(a)() && settled(b)() })
-	return a.Metric("table_builds_total", `outcome="built"`) + b.Metric("table_builds_total", `outcome="built"`)
+	trial.Await(t, "both have the table, and one says that it built it", func() bool {
+		built = a.Metric("table_builds_total", `outcome="built"`) + b.Metric("table_builds_total", `outcome="built"`)
+		return settled(a)() && settled(b)() && built > 0
+	})
+	return built
 }
 
 // later starts a node on which nothing is known, which needs neither the source
