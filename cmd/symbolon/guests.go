@@ -24,7 +24,7 @@ type guests struct {
 	node *node
 	mu   sync.Mutex
 	open map[string]source.Source // by their scope and their configuration
-	room map[string]web.Share     // of the downloads, by scope
+	room map[string]*web.Share    // by scope
 }
 
 // engineFor is an engine over the sources that are asked for a request.
@@ -80,12 +80,12 @@ func (g *guests) source(scope string, c source.Config) (source.Source, error) {
 	return s, nil
 }
 
-// share is the room that a scope has for downloads.
-func (g *guests) share(scope string) web.Share {
+// share is what a scope has of the client.
+func (g *guests) share(scope string) *web.Share {
 	share, there := g.room[scope]
 	if !there {
 		if share = g.node.client.Share(); g.room == nil || len(g.room) >= maxGuests {
-			g.room = map[string]web.Share{}
+			g.room = map[string]*web.Share{}
 		}
 		g.room[scope] = share
 	}

@@ -107,7 +107,7 @@ func TestStoresOfRequestsAreGuests(t *testing.T) {
 		{ID: "a", Type: source.S3, Bucket: "b", Region: source.Region{"", "http://" + at}, AccessKey: bin.NewSecret("k"), SecretKey: bin.NewSecret("s")},
 		{ID: "a", Type: source.GCS, Bucket: "b", URL: source.NewURL("http://" + at)},
 	} {
-		s, err := openSource(c, web.Config{}, client, &guest{})
+		s, err := openSource(c, web.Config{}, client, &guest{client.Share()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestStoresOfRequestsAreGuests(t *testing.T) {
 		{ID: "a", Type: source.S3, Bucket: "b", Provider: source.WebIdentity},
 		{ID: "a", Type: source.GCS, Bucket: "b", GoogleProvider: source.Ambient},
 	} {
-		if _, err := openSource(c, web.Config{}, client, &guest{}); err == nil || !strings.Contains(err.Error(), "must bring its own credentials") {
+		if _, err := openSource(c, web.Config{}, client, &guest{client.Share()}); err == nil || !strings.Contains(err.Error(), "must bring its own credentials") {
 			t.Errorf("%+v: %v", c, err)
 		}
 		if _, err := openSource(c, web.Config{}, client, nil); err != nil {

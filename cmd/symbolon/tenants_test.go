@@ -317,3 +317,29 @@ func TestATenantHasItsShareOfDownloads(t *testing.T) {
 		}
 	}
 }
+
+// TestATenantGetsNoHostBlockedForOthers has one tenant ask a server for what it
+// fails to send, so often that it is left alone. The others go on asking it for
+// what they name; and of what the configuration names they hear that it fails,
+// but not what it was asked for.
+func TestATenantGetsNoHostBlockedForOthers(t *testing.T) {
+	t.Parallel()
+	up := trial.NewUpstream(t)
+	up.Do("", trial.Status(http.StatusInternalServerError))
+	up.Do(kettlePath, trial.File([]byte(kettleSym)))
+	named := `,"sources":[{"id":"named","type":"http","url":"` + up.URL + `","filters":{"filetypes":["breakpad"]}}]`
+	const quiet = "network: {max_tries: 1, connect_to_reserved_ips: true}\nsentry: {allow_request_sources: true}\n"
+	for _, sources := range []string{named, ""} {
+		s := open(t, t.TempDir(), sourcesOf(", filters: {filetypes: [breakpad]}", up)+quiet)
+		for i := range 25 {
+			s.symbolicate(t, "?scope=a", strings.ReplaceAll(kettle, "kettle", fmt.Sprint("private", i)), sources)
+		}
+		if r := s.symbolicate(t, "?scope=a", kettle, sources); !strings.Contains(r.Text, "is not asked before") {
+			t.Errorf("the host is not left alone: %s", r.Text)
+		}
+		r := s.symbolicate(t, "?scope=b", kettle, sources)
+		if (r.frame() == "symbolicated") != (sources == named) || strings.Contains(r.Text, "private") {
+			t.Errorf("the other tenant, sources %q: %s", sources, r.Text)
+		}
+	}
+}

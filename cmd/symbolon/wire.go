@@ -125,7 +125,7 @@ func (n *node) openSources(cfg *config.Config, demo *demoSource) error {
 }
 
 // guest is for whom a source is open that a request named.
-type guest struct{ share web.Share }
+type guest struct{ share *web.Share }
 
 // openSource opens a source. One that a request named is for a guest: it reaches
 // public addresses only, and uses no credentials of this machine.

@@ -110,7 +110,7 @@ func open(t *testing.T, address string, o options) *sentry.Source {
 	t.Cleanup(client.Close)
 	server, err := web.New(client, cfg)
 	if o.guarded {
-		server, err = web.NewGuarded(client, cfg, nil)
+		server, err = web.NewGuarded(client, cfg, client.Share())
 	}
 	if err != nil {
 		t.Fatal(err)

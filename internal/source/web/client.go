@@ -106,10 +106,11 @@ type Client struct {
 	resolver   *net.Resolver
 	refused    func(netip.AddrPort) bool // addresses that guarded sources may not reach
 	transports map[trust]*http.Transport
-	deny       map[bool]*denyList     // by guarded: requests cannot get a host of the configuration blocked
+	deny       *denyList              // of the sources of the configuration: requests cannot get a host of theirs blocked
+	links      *Share                 // of what debug information leads to
 	slots      chan struct{}          // nil: no bound
 	guests     chan struct{}          // the slots that guarded sources may take
-	shelves    map[bool]*source.Shelf // by guarded, for the same reason
+	shelves    map[bool]*source.Shelf // by guarded, so that requests cannot take the room of the configuration
 	ahead      *source.Ahead
 }
 
@@ -131,16 +132,11 @@ func NewClient(cfg Config, now func() time.Time, log *slog.Logger) (*Client, err
 		resolver:   net.DefaultResolver,
 		refused:    func(a netip.AddrPort) bool { return reserved(a.Addr()) },
 		transports: map[trust]*http.Transport{},
-		deny:       map[bool]*denyList{},
 		ahead:      source.NewAhead(piecesAhead),
 		shelves:    map[bool]*source.Shelf{},
 	}
 	for _, guarded := range []bool{false, true} {
 		c.shelves[guarded] = source.NewShelf(shelfRoom, now, log)
-		c.deny[guarded] = &denyList{
-			threshold: cfg.DenyListThreshold, window: cfg.DenyListTimeWindow, block: cfg.DenyListBlockTime,
-			now: now, hosts: map[string]*health{}, never: cfg.DenyListNeverBlock,
-		}
 		for _, insecure := range []bool{false, true} {
 			c.transports[trust{guarded, insecure}] = c.transport(guarded, insecure)
 		}
@@ -148,7 +144,15 @@ func NewClient(cfg Config, now func() time.Time, log *slog.Logger) (*Client, err
 	if n := cfg.MaxConcurrentDownloads; n > 0 {
 		c.slots, c.guests = make(chan struct{}, n), make(chan struct{}, (n+1)/2)
 	}
+	c.deny, c.links = c.newDenyList(), c.Share()
 	return c, nil
+}
+
+func (c *Client) newDenyList() *denyList {
+	return &denyList{
+		threshold: c.cfg.DenyListThreshold, window: c.cfg.DenyListTimeWindow, block: c.cfg.DenyListBlockTime,
+		now: c.now, hosts: map[string]*health{}, never: c.cfg.DenyListNeverBlock,
+	}
 }
 
 // Close drops the connections that nobody uses at the moment.
@@ -207,15 +211,20 @@ const shelfRoom = 128 << 20
 // Shelf keeps what sources say of themselves, those of other kinds too.
 func (c *Client) Shelf(guarded bool) *source.Shelf { return c.shelves[guarded] }
 
-// Share is room for the downloads of one scope from sources that requests name.
-type Share chan struct{}
+// Share is what one scope has of a client for the sources that its requests
+// name: room for downloads, and its own experience with hosts.
+type Share struct {
+	room chan struct{} // nil: no bound
+	deny *denyList
+}
 
-// Share is a new one; nil where there is no bound.
-func (c *Client) Share() Share {
-	if c.slots == nil {
-		return nil
+// Share is a new one.
+func (c *Client) Share() *Share {
+	s := &Share{deny: c.newDenyList()}
+	if c.slots != nil {
+		s.room = make(chan struct{}, (3*cap(c.guests)+3)/4)
 	}
-	return make(Share, (3*cap(c.guests)+3)/4)
+	return s
 }
 
 // Line is where the downloads of one source wait for their turn, those of other
@@ -228,17 +237,12 @@ func (c *Client) Line() line {
 	return func(ctx context.Context) (func(), error) { return wait(ctx, []chan struct{}{own, c.slots}) }
 }
 
-// GuestLine is that of a source that a request named, for whom this share is; nil:
-// it has none.
-func (c *Client) GuestLine(share Share) line {
+// GuestLine is that of a source that a request named, for whom this share is.
+func (c *Client) GuestLine(share *Share) line {
 	if c.slots == nil {
 		return free
 	}
-	queues := []chan struct{}{make(chan struct{}, (cap(c.guests)+1)/2)}
-	if share != nil {
-		queues = append(queues, share)
-	}
-	queues = append(queues, c.guests, c.slots)
+	queues := []chan struct{}{make(chan struct{}, (cap(c.guests)+1)/2), share.room, c.guests, c.slots}
 	return func(ctx context.Context) (func(), error) { return wait(ctx, queues) }
 }
 

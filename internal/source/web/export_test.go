@@ -24,4 +24,4 @@ func (c *Client) Proxied(guarded bool) bool {
 }
 
 // Fail counts a failure of a host.
-func (c *Client) Fail(host string) (blocked bool) { return c.deny[false].failed(host, "because") }
+func (c *Client) Fail(host string) (blocked bool) { return c.deny.failed(host, "because") }

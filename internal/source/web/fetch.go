@@ -82,7 +82,7 @@ func (f *fetch) run() error {
 	for try := 1; ; try++ {
 		failed := f.try(total)
 		if failed == nil {
-			f.client.deny[f.guarded].answered(f.host)
+			f.deny.answered(f.host)
 			return nil
 		}
 		wait, again := f.wait(total, failed, try)
@@ -128,9 +128,9 @@ func (f *fetch) wait(total context.Context, failed *failure, try int) (time.Dura
 func (f *fetch) give(failed *failure) error {
 	failed.Detail = brief(f.scrub(failed.Detail))
 	if failed.Kind == fault.NotFound || failed.Kind == fault.Denied {
-		f.client.deny[f.guarded].answered(f.host)
+		f.deny.answered(f.host)
 	}
-	if failed.down && f.client.deny[f.guarded].failed(f.host, failed.Error.Error()) {
+	if failed.down && f.deny.failed(f.host, failed.Kind.String()+": "+failed.Detail) {
 		f.client.log.Warn("a host of symbols fails and is left alone for a while",
 			"host", f.host, "for", f.client.cfg.DenyListBlockTime, "error", failed.Error)
 	}
@@ -147,7 +147,7 @@ func (f *fetch) try(total context.Context) *failure {
 		if hops > 0 { // others have made it
 			f.attempt.URL, f.host = f.scrub(f.attempt.URL), f.scrub(f.host)
 		}
-		if why := f.client.deny[f.guarded].blocked(f.host); why != "" {
+		if why := f.deny.blocked(f.host); why != "" {
 			return &failure{Error: fault.New(fault.Transport, f.attempt.URL, "%s", why)}
 		}
 		resp, err := f.send(ctx, at, home, f.extra)

@@ -77,7 +77,7 @@ func fromStore(t *testing.T, c *web.Client, cfg source.Config, b bucket.Bucket, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := tree.Far(cfg, tree.Deps{Bucket: b, Line: c.GuestLine(nil), Ahead: c.Ahead(), Shelf: c.Shelf(true), Guarded: true, Now: time.Now})
+	s, err := tree.Far(cfg, tree.Deps{Bucket: b, Line: c.GuestLine(c.Share()), Ahead: c.Ahead(), Shelf: c.Shelf(true), Guarded: true, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func fromStore(t *testing.T, c *web.Client, cfg source.Config, b bucket.Bucket, 
 func project(t *testing.T, c *web.Client, at string) source.Source {
 	t.Helper()
 	cfg := source.Config{ID: "s", Type: source.Sentry, URL: source.NewURL(at), Token: bin.NewSecret("k")}
-	server, err := web.NewGuarded(c, cfg, nil)
+	server, err := web.NewGuarded(c, cfg, c.Share())
 	if err != nil {
 		t.Fatal(err)
 	}

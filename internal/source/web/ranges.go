@@ -116,7 +116,7 @@ func (p *watched) Read(b []byte) (int, error) {
 // part asks for n bytes from off on, of the file in the state that the first
 // answer was of.
 func (w *whole) part(parent context.Context, off, n int64) (io.ReadCloser, error) {
-	if why := w.client.deny[w.guarded].blocked(w.host); why != "" {
+	if why := w.deny.blocked(w.host); why != "" {
 		return nil, source.Final{Err: w.lost(why)}
 	}
 	ctx, cancel := context.WithCancelCause(parent)

@@ -177,7 +177,7 @@ func TestSpellingsOfAddressesDoNotGetIn(t *testing.T) {
 				target := "http://" + at + ":" + port + "/x"
 				next.Store(target)
 				for way, first := range map[string]string{"literal": target, "redirect": outside.URL} {
-					s, err := web.NewGuarded(client, config(first), nil)
+					s, err := web.NewGuarded(client, config(first), client.Share())
 					if err != nil {
 						continue // it is no URL at all
 					}

@@ -30,21 +30,26 @@ type Source struct {
 	hidden  *regexp.Regexp        // every form of its secrets; nil: there are none
 	index   *source.Index         // nil: it has none
 	line    line
+	deny    *denyList
 }
 
 // line is where a download waits for its turn.
 type line = func(context.Context) (release func(), err error)
 
 // New makes a source of the configuration.
-func New(c *Client, cfg source.Config) (*Source, error) { return newSource(c, cfg, false, c.Line()) }
+func New(c *Client, cfg source.Config) (*Source, error) { return newSource(c, cfg, nil) }
 
-// NewGuarded makes a source that a request named, for whom this share of the
-// downloads is: it reaches public addresses only.
-func NewGuarded(c *Client, cfg source.Config, share Share) (*Source, error) {
-	return newSource(c, cfg, true, c.GuestLine(share))
+// NewGuarded makes a source that a request named, for whom this share is (nil: it
+// is for nobody in particular). It reaches public addresses only.
+func NewGuarded(c *Client, cfg source.Config, share *Share) (*Source, error) {
+	if share == nil {
+		share = c.links
+	}
+	return newSource(c, cfg, share)
 }
 
-func newSource(c *Client, cfg source.Config, guarded bool, line line) (*Source, error) {
+// newSource makes a source, of the configuration if there is no share.
+func newSource(c *Client, cfg source.Config, share *Share) (*Source, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -54,11 +59,14 @@ func newSource(c *Client, cfg source.Config, guarded bool, line line) (*Source, 
 		return nil, err
 	}
 	s := &Source{
-		client: c, cfg: cfg, guarded: guarded,
+		client: c, cfg: cfg, guarded: share != nil,
 		base:    &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: u.Path, RawPath: u.RawPath},
 		query:   bin.NewSecret(u.RawQuery),
 		headers: map[string]bin.Secret{},
-		line:    line,
+		line:    c.Line(), deny: c.deny,
+	}
+	if share != nil {
+		s.line, s.deny = c.GuestLine(share), share.deny
 	}
 	password, _ := u.User.Password()
 	if u.User != nil {
@@ -76,7 +84,7 @@ func newSource(c *Client, cfg source.Config, guarded bool, line line) (*Source, 
 	}
 	s.key = s.identity()
 	s.hidden = s.hide(password)
-	s.index = source.NewIndex(cfg, c.Shelf(guarded), s.read)
+	s.index = source.NewIndex(cfg, c.Shelf(s.guarded), s.read)
 	return s, nil
 }
 

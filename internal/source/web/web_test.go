@@ -77,7 +77,7 @@ func newSource(t *testing.T, c *web.Client, cfg source.Config) source.Source {
 
 func newGuarded(t *testing.T, c *web.Client, cfg source.Config) source.Source {
 	t.Helper()
-	s, err := web.NewGuarded(c, cfg, nil)
+	s, err := web.NewGuarded(c, cfg, c.Share())
 	if err != nil {
 		t.Fatal(err)
 	}
