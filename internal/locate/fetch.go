@@ -67,14 +67,15 @@ func (f *fetched) release() {
 	}
 	f.of.mu.Lock()
 	last := f.refs.Add(-1) == 0
-	if last && f.of.live[f.key] == f {
+	current := f.of.live[f.key] == f // else the source has another one by now
+	if last && current {
 		delete(f.of.live, f.key)
 	}
 	f.of.mu.Unlock()
 	if !last {
 		return
 	}
-	if f.keep.Load() && !f.kept {
+	if current && f.keep.Load() && !f.kept {
 		f.of.keepOriginal(f.key, f.spool)
 	}
 	f.closeSpace()

@@ -150,11 +150,17 @@ type Found struct {
 	file      *fetched // nil until somebody wants the file itself
 }
 
-// Tag tells the file from others that its source may have had or will have.
+// Tag tells the file from others that its source may have had or will have; it
+// is empty if nothing does.
 func (f *Found) Tag() string {
-	id := f.key
-	if f.Hash != ([32]byte{}) {
+	var id [32]byte
+	switch {
+	case f.Validator != "":
+		id = cache.KeyOf("tag", string(f.key[:]), f.Validator)
+	case f.Hash != id:
 		id = f.Hash
+	default:
+		return ""
 	}
 	return fmt.Sprintf("%x-%x", id[:8], f.Size)
 }
@@ -173,7 +179,7 @@ func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.file == nil {
-		file, _, err := f.l.get(ctx, f.source, f.candidate, f.key)
+		file, _, err := f.l.get(ctx, f.source, f.candidate, f.key, false)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -143,7 +143,7 @@ func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 	}
 	c, key := a.candidate, l.key(a.candidate, m.Module)
 	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
-	f, used, err := l.get(ctx, a.source, c, key)
+	f, used, err := l.get(ctx, a.source, c, key, true)
 	if err != nil { // the caller left, or its time is over, or it is a mistake of ours
 		tried.Fault = fault.Of(err)
 		return nil, tried, context.Cause(ctx)
@@ -219,8 +219,9 @@ func (l *Locator) key(c source.Candidate, m ident.Module) cache.Key {
 }
 
 // get is the file of a candidate that somebody uses already, or else one that
-// is fetched for all who ask for it now. It carries a reference.
-func (l *desk) get(ctx context.Context, s source.Source, c source.Candidate, key cache.Key) (f *fetched, used bool, err error) {
+// is fetched for all who ask for it now. It carries a reference. A verdict that
+// there is none takes the place of what was known, where first says so.
+func (l *desk) get(ctx context.Context, s source.Source, c source.Candidate, key cache.Key, first bool) (f *fetched, used bool, err error) {
 	if f := l.alive(key); f != nil {
 		return f, true, nil
 	}
@@ -230,7 +231,9 @@ func (l *desk) get(ctx context.Context, s source.Source, c source.Candidate, key
 		}
 		f := l.fetch(ctx, s, c, key)
 		if f.fault != nil {
-			l.remember(ctx, key, f.fault, c)
+			if first {
+				l.remember(ctx, key, f.fault, c)
+			}
 			if ctx.Err() == nil { // else it is us who gave it up
 				l.tell(c, f.attempt, f.fault)
 			}

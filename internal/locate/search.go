@@ -61,6 +61,11 @@ func (l *Locator) symFirst(ctx context.Context, m *wish) (*Found, []Tried, error
 		}
 		for _, c := range candidates {
 			found, tried, err := l.try(ctx, asked{source: s, candidate: c}, m)
+			if found != nil && found.Kind != source.Breakpad && found.Features == 0 {
+				tried.Fault = fault.New(fault.Malformed, "", "it is a file of kind %s with nothing in it", found.Kind)
+				found.Close()
+				found = nil
+			}
 			tried.Chosen = found != nil
 			trail = append(trail, tried)
 			if found != nil || err != nil { // found, or the caller's time is over
@@ -188,7 +193,10 @@ func (l *Locator) candidates(ctx context.Context, m ident.Module, kinds []string
 			all, trail = append(all, asked{}), append(trail, Tried{Source: s.ID(), Fault: why})
 			continue
 		}
-		for _, c := range lists[i] {
+		for at, c := range lists[i] {
+			if slices.ContainsFunc(lists[i][:at], func(o source.Candidate) bool { return o.Key == c.Key }) {
+				continue // several kinds lie in one place
+			}
 			all, trail = append(all, asked{source: s, candidate: c}), append(trail, Tried{})
 		}
 	}

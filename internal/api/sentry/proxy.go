@@ -44,7 +44,9 @@ func (d *Door) proxy(w http.ResponseWriter, r *http.Request) {
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("ETag", `"`+f.Tag()+`"`)
+	if tag := f.Tag(); tag != "" {
+		w.Header().Set("ETag", `"`+tag+`"`)
+	}
 	http.ServeContent(w, r, "", time.Time{}, io.NewSectionReader(f, 0, f.Size()))
 }
 
