@@ -199,6 +199,11 @@ func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 	return pick(f.file.file, f.Module), f.file.spool, nil
 }
 
+// Expires is until when a failure to get the file itself holds, from now on.
+func (f *Found) Expires(why *fault.Error) time.Time {
+	return f.l.now().Add(f.l.life(why, f.candidate))
+}
+
 // Relax gives memory back through which the file was read, if it is mapped. Who
 // reads a large file from its beginning to its end calls it now and then.
 func (f *Found) Relax() {

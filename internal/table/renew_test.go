@@ -42,6 +42,37 @@ func symbolsOnly() []byte {
 	return e.Bytes()
 }
 
+// over is tables of what a server has, and the program as a module.
+func over(t *testing.T, c *clock, url string) (*locate.Locator, *table.Tables, ident.Module) {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	store, err := disk.Open(disk.Config{}, t.TempDir(), c.now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	client, err := web.NewClient(web.Config{MaxTries: 1}, c.now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	web, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(url)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loc := locate.New(locate.Config{}, locate.Deps{
+		Sources: []source.Source{web}, Tier: store, Spool: func() (cache.Spool, error) { return store.Temp() }, Now: c.now, Log: log,
+	})
+	t.Cleanup(loc.Close)
+	tables := table.New(table.Config{}, table.Deps{Locator: loc, Tier: store, Now: c.now, Log: log})
+	t.Cleanup(tables.Close)
+	id, err := ident.ParseBuildID(kilnID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loc, tables, ident.Module{Type: ident.TypeELF, CodeFile: "kiln", CodeID: id.CodeID(), DebugFile: "kiln", DebugID: id.DebugID(false)}
+}
+
 // TestABetterFileReplacesTheTable finds a program with symbols, beside which
 // debug information appears later. What answers goes on answering until there is
 // something better, however long that takes.
@@ -68,33 +99,7 @@ func TestABetterFileReplacesTheTable(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	c := &clock{}
-	log := slog.New(slog.DiscardHandler)
-	store, err := disk.Open(disk.Config{}, t.TempDir(), c.now, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	client, err := web.NewClient(web.Config{MaxTries: 1}, c.now, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	web, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(server.URL)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	loc := locate.New(locate.Config{}, locate.Deps{
-		Sources: []source.Source{web}, Tier: store, Spool: func() (cache.Spool, error) { return store.Temp() }, Now: c.now, Log: log,
-	})
-	defer loc.Close()
-	tables := table.New(table.Config{}, table.Deps{Locator: loc, Tier: store, Now: c.now, Log: log})
-	defer tables.Close()
-
-	id, err := ident.ParseBuildID(kilnID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := ident.Module{Type: ident.TypeELF, CodeFile: "kiln", CodeID: id.CodeID(), DebugFile: "kiln", DebugID: id.DebugID(false)}
+	_, tables, m := over(t, c, server.URL)
 	if h, report := tables.Symbols(t.Context(), m, locate.Debug); h == nil {
 		t.Fatal(report.Fault)
 	} else {
@@ -145,4 +150,47 @@ func TestABetterFileReplacesTheTable(t *testing.T) {
 	if n := requests.Load(); n != asked {
 		t.Errorf("%d requests more", n-asked)
 	}
+}
+
+// A file that is known and has no table yet is asked for once while its source
+// is down, and no longer than that is remembered.
+func TestAKnownFileThatDoesNotCome(t *testing.T) {
+	var requests atomic.Int32
+	var down atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		switch {
+		case down.Load():
+			w.WriteHeader(http.StatusInternalServerError)
+		case strings.TrimPrefix(r.URL.Path, "/ca/"+kilnID[2:]) == "":
+			_, _ = w.Write(symbolsOnly())
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	c := &clock{}
+	loc, tables, m := over(t, c, server.URL)
+	found, _, err := loc.Best(t.Context(), m, locate.Debug)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found.Close()
+	down.Store(true)
+	before := requests.Load()
+	for range 3 {
+		if h, _ := tables.Symbols(t.Context(), m, locate.Debug); h != nil {
+			t.Fatal("it was found")
+		}
+	}
+	if n := requests.Load() - before; n != 1 {
+		t.Errorf("a source that is down was asked %d times", n)
+	}
+	down.Store(false)
+	c.goOn(30 * time.Minute)
+	h, report := tables.Symbols(t.Context(), m, locate.Debug)
+	if h == nil {
+		t.Fatal(report.Fault)
+	}
+	h.Release()
 }

@@ -292,8 +292,14 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 	}
 	obj, src, err := found.File(ctx)
 	if err != nil {
-		found.Close()
 		o.report.Fault = fault.Of(err)
+		for i := range tried {
+			if t := &tried[i]; t.Chosen {
+				t.Chosen, t.Fault, t.Expires = false, o.report.Fault, found.Expires(o.report.Fault)
+			}
+		}
+		found.Close()
+		t.noteMiss(key, o.report)
 		return o
 	}
 	o.report.Parse = found.Parse()

@@ -307,6 +307,7 @@ func TestAnotherFileIsNotServedInPlaceOfTheOneThatWasKnown(t *testing.T) {
 		t.Fatalf("report: %+v", report)
 	}
 	b.answer = serve(file)
+	tables.ForgetMisses()
 	if h, report = tables.Symbols(t.Context(), module(), locate.SymFirst); h == nil {
 		t.Fatalf("what was known is lost: %+v", report)
 	}
