@@ -97,6 +97,16 @@ func TestAddressesComeInManyForms(t *testing.T) {
 	}
 }
 
+func TestIndexesOfModulesAreToldAsTheyWereSent(t *testing.T) {
+	f, _ := door(t, sentry.Config{}, sentry.Deps{}, engine{}.run)
+	for _, index := range []string{"7", "2147483648", "4294967296", "18446744073709551615"} {
+		w := do(f, "POST", "/symbolicate", inFrame(`,"addr_mode":"rel:`+index+`"`))
+		if !strings.Contains(w.Body.String(), `"addr_mode":"rel:`+index+`"`) {
+			t.Errorf("rel:%s: got %d %s", index, w.Code, w.Body)
+		}
+	}
+}
+
 func TestContentTypes(t *testing.T) {
 	f, _ := door(t, sentry.Config{}, sentry.Deps{}, engine{}.run)
 	for kind, want := range map[string]int{

@@ -117,17 +117,17 @@ func (e *encoder) index(first, end, i int) int {
 }
 
 // head writes the beginning of a frame, up to the name of its module, with the
-// address that is shown.
-func (e *encoder) head(index, i int, st status, addr uint64, rel int32) {
+// address that is shown, which is relative to a module or absolute.
+func (e *encoder) head(index, i int, st status, addr, rel uint64, relative bool) {
 	f := &e.frames[i]
 	e.raw(`{"status":"`)
 	e.raw(statusNames[st])
 	e.raw(`","original_index":`)
 	e.buf = strconv.AppendInt(e.buf, int64(index), 10)
 	e.field(fieldPlatform)
-	if rel >= 0 {
+	if relative {
 		e.raw(`,"addr_mode":"rel:`)
-		e.buf = strconv.AppendInt(e.buf, int64(rel), 10)
+		e.buf = strconv.AppendUint(e.buf, rel, 10)
 		e.raw(`"`)
 	}
 	e.raw(`,"instruction_addr":`)
@@ -187,7 +187,7 @@ func (e *encoder) field(f field) {
 // name in it is made readable.
 func (e *encoder) echo(first, end, i int, st status) {
 	f := &e.frames[i]
-	e.head(e.index(first, end, i), i, st, f.addr, f.rel)
+	e.head(e.index(first, end, i), i, st, f.addr, f.rel, f.relative)
 	symbol, function := e.sent[fieldSymbol], e.sent[fieldFunction]
 	if (symbol == nil) != (function == nil) {
 		name := string(symbol) + string(function)
@@ -217,12 +217,8 @@ func (e *encoder) calls(first, end, i int, calls []sym.Frame) {
 	m := e.req.Frames[i].Module
 	base := e.req.Bases[m]
 	addr, _ := e.Addr(i)
-	rel := int32(-1)
-	if base == 0 {
-		rel = m
-	}
 	from := len(e.buf)
-	e.head(e.index(first, end, i), i, symbolicated, addr, rel)
+	e.head(e.index(first, end, i), i, symbolicated, addr, uint64(m), base == 0)
 	to := len(e.buf)
 	for k := range calls {
 		if k > 0 {
@@ -261,7 +257,7 @@ func (e *encoder) calls(first, end, i int, calls []sym.Frame) {
 // rest is what was sent.
 func (e *encoder) method(first, end, i int, call *sym.Frame) {
 	m := e.req.Frames[i].Module
-	e.head(e.index(first, end, i), i, symbolicated, e.frames[i].addr, m)
+	e.head(e.index(first, end, i), i, symbolicated, e.frames[i].addr, uint64(m), true)
 	e.lang(call)
 	e.field(fieldSymbol)
 	e.field(fieldSymAddr)

@@ -3,7 +3,6 @@ package sentry
 import (
 	"bytes"
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 
@@ -93,7 +92,7 @@ func (d *decoder) frame() {
 	if !d.begin("a frame", '{') {
 		return
 	}
-	f := frame{rel: -1}
+	var f frame
 	var seen uint32
 	at := len(d.q.extras)
 	for n := 0; d.Next(&n); {
@@ -108,7 +107,7 @@ func (d *decoder) frame() {
 		case fieldAddr:
 			f.addr = d.address(name)
 		case fieldAddrMode:
-			f.rel = d.addrMode(name)
+			f.rel, f.relative = d.addrMode(name)
 		case fieldAdjust:
 			f.adjust = d.answer(name)
 		case fieldTrust:
@@ -127,22 +126,19 @@ func (d *decoder) frame() {
 	d.q.frames = append(d.q.frames, f)
 }
 
-// addrMode is the index of the module that an address is relative to, or -1.
-// An index that no module can have stays one.
-func (d *decoder) addrMode(name string) int32 {
-	if !d.text(name) {
-		return -1
-	}
-	if string(d.Text) == "abs" {
-		return -1
+// addrMode is the index of the module that an address is relative to, if it is
+// relative. There need not be such a module.
+func (d *decoder) addrMode(name string) (index uint64, relative bool) {
+	if !d.text(name) || string(d.Text) == "abs" {
+		return 0, false
 	}
 	digits, relative := bytes.CutPrefix(d.Text, []byte("rel:"))
 	v, err := strconv.ParseUint(string(digits), 10, 64)
 	if !relative || err != nil {
 		d.wrong(name, `"abs" or "rel:" with the index of a module`)
-		return -1
+		return 0, false
 	}
-	return int32(min(v, math.MaxInt32))
+	return v, true
 }
 
 func (d *decoder) trust(name string) trust {

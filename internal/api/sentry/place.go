@@ -96,10 +96,10 @@ func (q *question) place(images []int32, i int, step symbolicate.Step) symbolica
 	f := &q.frames[i]
 	var m int32
 	switch {
-	case f.rel < 0:
+	case !f.relative:
 		m = q.find(images, f.addr, step)
-	case int(f.rel) < len(q.modules):
-		m = f.rel
+	case f.rel < uint64(len(q.modules)):
+		m = int32(f.rel)
 	default:
 		m = -1
 	}
@@ -112,8 +112,8 @@ func (q *question) place(images []int32, i int, step symbolicate.Step) symbolica
 	case mod.kind == ident.TypeDotnet:
 		out.Addr, f.void = q.method(f)
 	case mod.addr == 0:
-		f.void = f.rel < 0
-	case f.rel >= 0:
+		f.void = !f.relative
+	case f.relative:
 		addr, carry := bits.Add64(mod.addr, f.addr, 0)
 		out.Step, out.Addr, f.void = step, addr, carry != 0
 	default:

@@ -46,12 +46,13 @@ type register struct {
 // frame is a frame as it was sent. Few have more than an address, so the rest
 // is kept apart.
 type frame struct {
-	addr   uint64
-	extra  uint32 // where its record is in question.extras, plus one; zero: it has none
-	rel    int32  // index of the module that the address is relative to; negative: it is absolute
-	adjust answer3
-	trust  trust
-	void   bool // its module is looked up, but not the address: there is none in it
+	addr     uint64
+	rel      uint64 // index of the module that the address is relative to, which may be one that is not there
+	extra    uint32 // where its record is in question.extras, plus one; zero: it has none
+	adjust   answer3
+	trust    trust
+	relative bool
+	void     bool // its module is looked up, but not the address: there is none in it
 }
 
 // module is a module as it was sent.
