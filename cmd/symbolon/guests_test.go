@@ -146,4 +146,12 @@ func TestRequestsUseNoCredentialsOfThisMachine(t *testing.T) {
 			t.Errorf("%s: %d %s", provider, r.Code, r.Text)
 		}
 	}
+	for _, bucket := range []string{"../b", "bucket with space/..", "a/b?c#d"} {
+		for _, kind := range []string{"s3", "gcs"} {
+			r := s.symbolicate(t, "", kettle, `,"sources":[{"id":"x","type":"`+kind+`","bucket":"`+bucket+`"}]`)
+			if r.Code != http.StatusBadRequest || !strings.Contains(r.Text, "name of a bucket") {
+				t.Errorf("%s %s: %d %s", kind, bucket, r.Code, r.Text)
+			}
+		}
+	}
 }

@@ -122,6 +122,30 @@ func TestSecretsOfSourcesAreNotRepeated(t *testing.T) {
 	}
 }
 
+func TestSourcesThatAreNoneAreTheMistakeOfTheClient(t *testing.T) {
+	var err error
+	d := sentry.NewWith(sentry.Config{AllowRequestSources: true}, sentry.Deps{Now: time.Now, Log: quiet},
+		func(sentry.Asking) (sentry.Run, error) { return nil, err })
+	defer d.Close()
+	f := front(d)
+	for kind, want := range map[fault.Kind]int{fault.Malformed: 400, fault.Unsupported: 400, fault.Denied: 403, fault.Internal: 500} {
+		err = fault.New(kind, "", "why")
+		w := do(f, "POST", "/symbolicate", `{"sources":[{"id":"x","type":"http","url":"http://a.test/"}]}`)
+		if w.Code != want || strings.Contains(w.Body.String(), "sources: why") != (want != 500) {
+			t.Errorf("%v: got %d %s", kind, w.Code, w.Body)
+		}
+	}
+	for source, want := range map[string]string{
+		`{"url":5}`: "sources.url: wanted is a URL, as a string", `{"id":5}`: "sources.id: wanted is a string", `{"access_key":5}`: "sources.access_key: wanted is a string",
+		`{"headers":5}`: "sources.headers: wanted is an object", `{"is_public":5}`: "sources.is_public: wanted is true or false",
+		`{"filters":{"filetypes":5}}`: "sources.filters.filetypes: wanted is an array", `{"layout":5}`: "sources.layout: wanted is an object", `5`: "sources: wanted is an object",
+	} {
+		if w := do(f, "POST", "/symbolicate", `{"sources":[`+source+`]}`); w.Code != 422 || w.Body.String() != want {
+			t.Errorf("%s: got %d %s", source, w.Code, w.Body)
+		}
+	}
+}
+
 func TestOrigins(t *testing.T) {
 	for _, c := range []struct {
 		pattern, address string

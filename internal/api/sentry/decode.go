@@ -1,11 +1,14 @@
 package sentry
 
 import (
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
+	"strings"
 
 	"symbolon/internal/api"
 	"symbolon/internal/bin"
@@ -102,7 +105,7 @@ func (d *decoder) sources() {
 	if err := json.Unmarshal(text, &d.q.sources); err != nil {
 		var kind *json.UnmarshalTypeError
 		if errors.As(err, &kind) {
-			d.wrong("sources."+kind.Field, kind.Type.String())
+			d.wrong(strings.TrimSuffix("sources."+kind.Field, "."), jsonOf(kind.Type))
 		} else {
 			d.wrong("sources", "an array of source objects") // the text of the error may repeat a secret
 		}
@@ -118,6 +121,22 @@ func (d *decoder) sources() {
 			return
 		}
 	}
+}
+
+// jsonOf says what a value of a type is in JSON, for people.
+func jsonOf(t reflect.Type) string {
+	kind := t.Kind()
+	switch {
+	case t == reflect.TypeFor[source.URL]():
+		return "a URL, as a string"
+	case kind == reflect.String, reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
+		return "a string"
+	case kind == reflect.Bool:
+		return "true or false"
+	case kind == reflect.Slice:
+		return "an array"
+	}
+	return "an object"
 }
 
 // valid says what is wrong with a source. Headers that cannot be sent are left

@@ -215,15 +215,18 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 	d.posted(w, r, j, wait)
 }
 
-// refuseSources says why the sources of a request cannot be used.
+// refuseSources says why the sources of a request cannot be used. One that is
+// not what it should be is the mistake of the client, who wrote it.
 func (d *Door) refuseSources(w http.ResponseWriter, r *http.Request, err error) {
-	title := ""
-	if status := api.Status(err); status == http.StatusInternalServerError {
+	status, title := api.Status(err), "sources: "+fault.Of(err).Detail
+	switch kind := fault.KindOf(err); {
+	case kind == fault.Malformed, kind == fault.Unsupported:
+		status = http.StatusBadRequest
+	case status == http.StatusInternalServerError:
 		d.deps.Log.Error("the sources of a request cannot be used", "request_id", api.RequestID(r.Context()), "error", err)
-	} else {
-		title = fault.Of(err).Detail
+		title = ""
 	}
-	fail(w, r, api.Status(err), title)
+	fail(w, r, status, title)
 }
 
 func explain(err error) (status int, title string) {
