@@ -162,6 +162,11 @@ func TestOrigins(t *testing.T) {
 		{"a.test/x*", "http://a.test/xyz", true}, {"a.test/x*", "http://a.test/yx", false}, {"a.test/x", "http://a.test/x", true}, {"a.test/x", "http://a.test/xy", false},
 		{"https://a.test/*", "https://a.test/deep/er", true}, {"*/x", "http://b.test/x", true},
 		{"[::1]:99", "http://[::1]:99/x", true}, {"[::1]", "http://[::1]/x", true}, {"[::1]", "http://[::2]/x", false},
+		{"a.test/", "http://a.test", true}, {"a.test/", "http://a.test/", true}, {"a.test/*", "http://a.test", true}, {"a.test/x", "http://a.test", false},
+		{"a.test/a/*", "http://a.test/a/../x", false}, {"a.test/a/*", "http://a.test/a/b/..", false}, {"a.test/a/*", "http://a.test/a/./x", false},
+		{"a.test/a/*", "http://a.test/a/%2e%2E/x", false}, {"a.test/a/*", "http://a.test/a/.%2e%2fx", false}, {"a.test/a/*", "http://a.test/a/%252e%252e/x", false},
+		{"a.test/a/*", `http://a.test/a/..\x`, false}, {"a.test/a/*", "http://a.test/a/..%5cx", false}, {"a.test/a/*", "http://a.test/a/..;y/x", false},
+		{"a.test/a/*", "http://a.test/a/..x/...", true}, {"a.test/a/*", "http://a.test/a/100%25/.x", true}, {"a.test", "http://a.test/a/../x", true},
 		{"", "http://a.test/x", false}, {"a.test", "http://a.test@evil.test/x", false}, {"http://a.test", "http://a.test@evil.test/x", false},
 	} {
 		if got := sentry.Allows(true, []string{"other.test", c.pattern}, c.address); got != c.want {

@@ -1,6 +1,7 @@
 package sentry
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 )
@@ -31,7 +32,7 @@ func (s *scraping) allows(address string) bool {
 // matches compares an address with a pattern: [scheme://]host[:port][/path].
 // The host may begin with "*." for a domain and all below it at any port, or be
 // "*"; a path that ends in * is a beginning. Where a port is missing, it is
-// that of the scheme.
+// that of the scheme. An address with dot segments matches no path.
 func matches(pattern string, u *url.URL) bool {
 	scheme, rest, has := strings.Cut(pattern, "://")
 	if !has {
@@ -41,7 +42,7 @@ func matches(pattern string, u *url.URL) bool {
 		return false
 	}
 	host, path, has := strings.Cut(rest, "/")
-	if has && !matchesPath("/"+path, u.Path) {
+	if has && (climbs(u.Path) || !matchesPath("/"+path, cmp.Or(u.Path, "/"))) {
 		return false
 	}
 	name := strings.ToLower(u.Hostname())
@@ -59,6 +60,27 @@ func matches(pattern string, u *url.URL) bool {
 	}
 	host = strings.Trim(host, "[]")
 	return (host == "*" || strings.EqualFold(host, name)) && port == asked
+}
+
+// mostDecoded is how often a server may decode a path once more.
+const mostDecoded = 2
+
+// climbs says whether a server could read a path as one with "." or ".." in it,
+// which then leads elsewhere than it begins. Some servers decode a path twice,
+// take backslashes for slashes, and let parameters follow a name.
+func climbs(path string) bool {
+	for range mostDecoded {
+		if plain, err := url.PathUnescape(path); err == nil {
+			path = plain
+		}
+	}
+	for name := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
+		name, _, _ = strings.Cut(name, ";")
+		if name == "." || name == ".." {
+			return true
+		}
+	}
+	return false
 }
 
 func matchesPath(pattern, path string) bool {
