@@ -178,9 +178,11 @@ func (c Config) Patience(limit time.Duration) time.Duration {
 	return max(limit, 0)
 }
 
-// Asks is what of c decides for what a source is asked, as one text.
+// Asks is what of c decides for what a source is asked, as one text. No two
+// lists have the same one.
 func (c Config) Asks() string {
-	text := fmt.Sprintf("%q %v %+v %+v", c.ID, c.IsPublic, c.Layout, c.Filters)
+	f := c.Filters
+	text := fmt.Sprintf("%q %v %q %q %v %q", c.ID, c.IsPublic, c.Layout, f.FileTypes, f.RequiresChecksum, f.PathPatterns)
 	if c.indexed() {
 		text += " indexed"
 	}

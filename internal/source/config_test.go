@@ -105,6 +105,23 @@ func TestFilters(t *testing.T) {
 	}
 }
 
+func TestWhatASourceIsAskedHasOneText(t *testing.T) {
+	seen := map[string]int{}
+	for i, f := range []source.Filters{
+		{}, {FileTypes: []string{"pe"}}, {PathPatterns: []string{"pe"}}, {RequiresChecksum: true},
+		{PathPatterns: []string{"*harbor* *nothing*"}}, {PathPatterns: []string{"*harbor*", "*nothing*"}},
+		{PathPatterns: []string{`*harbor*" "*nothing*`}}, {PathPatterns: []string{"*harbor*] false [*nothing*"}},
+		{FileTypes: []string{"pe pdb"}}, {FileTypes: []string{"pe", "pdb"}},
+	} {
+		c := server()
+		c.Filters = f
+		if other, there := seen[c.Asks()]; there {
+			t.Errorf("filters %d and %d have one text: %s", other, i, c.Asks())
+		}
+		seen[c.Asks()] = i
+	}
+}
+
 func TestSpecs(t *testing.T) {
 	folder := t.TempDir()
 	for spec, want := range map[string]source.Config{
