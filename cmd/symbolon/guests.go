@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"symbolon/internal/api/sentry"
+	"symbolon/internal/bucket/mem"
+	"symbolon/internal/fault"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
+	"symbolon/internal/source/tree"
 	"symbolon/internal/source/web"
 	"symbolon/internal/symbolicate"
 )
@@ -70,6 +74,10 @@ func (g *guests) source(scope string, c source.Config) (source.Source, error) {
 		return s, nil
 	}
 	s, err := openSource(c, g.node.network, g.node.client, &guest{g.share(scope)})
+	if c.Type == source.Filesystem && fault.KindOf(err) == fault.NotFound {
+		// As if the folder were empty; the next request looks again.
+		return tree.New(c, mem.New(), g.node.network.Limit(), time.Now)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -95,6 +95,31 @@ func restricted(t *testing.T, at string) {
 	}
 }
 
+// TestAFolderOfARequestMayComeLater names a folder before it is there.
+func TestAFolderOfARequestMayComeLater(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "other"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, t.TempDir(), fmt.Sprintf("sentry: {allow_request_sources: true, request_filesystem_root: %q}\n", root))
+	late := filepath.Join(root, "late")
+	named := fmt.Sprintf(`,"sources":[{"id":"late","type":"filesystem","path":%q}]`, late)
+	if r := s.symbolicate(t, "", kettle, named); r.module().Status != "missing" {
+		t.Fatal(r.Text)
+	}
+	file := filepath.Join(late, filepath.FromSlash(kettlePath))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(kettleSym), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.symbolicate(t, "", kettle, named); r.module().Status != "found" {
+		t.Errorf("when the folder is there: %s", r.Text)
+	}
+}
+
 // TestRequestsUseNoCredentialsOfThisMachine lets requests name sources in this
 // network, and looks at what arrives there.
 func TestRequestsUseNoCredentialsOfThisMachine(t *testing.T) {

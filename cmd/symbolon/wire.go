@@ -13,11 +13,9 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/dir"
-	"symbolon/internal/bucket/mem"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/config"
-	"symbolon/internal/fault"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	"symbolon/internal/source/tree"
@@ -139,9 +137,6 @@ func openSource(c source.Config, network web.Config, client *web.Client, g *gues
 		return openFar(c, network, client, g)
 	}
 	b, err := dir.Open(c.Path)
-	if g != nil && fault.KindOf(err) == fault.NotFound {
-		return tree.New(c, mem.New(), network.Limit(), time.Now) // for this request, as if it were empty
-	}
 	if err != nil {
 		return nil, err
 	}
