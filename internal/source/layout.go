@@ -387,7 +387,8 @@ func withoutExtension(path string) string {
 }
 
 // TwoTier is a path in a store whose root has a file named Index2: below a
-// folder with the first two letters of the path.
+// folder with the first two letters of the path. Where these are dots and would
+// lead elsewhere there is none.
 func TwoTier(path string) string {
 	if path == "" {
 		return ""
@@ -396,6 +397,9 @@ func TwoTier(path string) string {
 	if size < len(path) && path[size] != '/' && path[size] != '.' {
 		_, second := utf8.DecodeRuneInString(path[size:])
 		size += second
+	}
+	if first := path[:size]; first == "." || first == ".." {
+		return ""
 	}
 	return path[:size] + "/" + path
 }

@@ -123,7 +123,12 @@ func TestFilesOfWindowsAndTheirCabinets(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	for path, want := range map[string]string{"app.pdb/1/app.pdb": "ap/app.pdb/1/app.pdb", "a.pdb/x": "a/a.pdb/x", "q": "q/q", "éü/x": "éü/éü/x"} {
+	m.DebugFile = "..."
+	if got := (source.Layout{Type: source.TwoTiers}).Paths(m, source.PDB); len(got) > 0 {
+		t.Errorf("a name of dots is at %q", got)
+	}
+	for path, want := range map[string]string{"app.pdb/1/app.pdb": "ap/app.pdb/1/app.pdb", "a.pdb/x": "a/a.pdb/x", "q": "q/q", "éü/x": "éü/éü/x",
+		".../1/...": "", "..a/x": "", "./x": "", ".": "", "": "", ".a.pdb/x": ".a/.a.pdb/x"} {
 		if got := source.TwoTier(path); got != want {
 			t.Errorf("%s: %s", path, got)
 		}

@@ -89,7 +89,9 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 				tiers = s.tiers(ctx)
 			}
 			for _, path := range paths[:len(paths)*(tiers-1)] {
-				paths = append(paths, source.TwoTier(path))
+				if below := source.TwoTier(path); below != "" {
+					paths = append(paths, below)
+				}
 			}
 		}
 		for _, path := range paths {

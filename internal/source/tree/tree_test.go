@@ -194,6 +194,18 @@ func TestFilesOfWindowsAreFoundHoweverTheyAreWritten(t *testing.T) {
 	}
 }
 
+func TestANameOfDotsHasOneTier(t *testing.T) {
+	s := open(t, folder(t, map[string][]byte{"index2.txt": nil}), bin.Limit{})
+	debug, err := ident.ParseDebugID(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Candidates(t.Context(), ident.Module{DebugFile: "...", DebugID: debug}, []string{source.PDB})
+	if err != nil || len(list) != 2 {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
 // The names at the top of a folder are kept, but not beyond a change of it.
 func TestAFileThatAppearsIsFound(t *testing.T) {
 	root := folder(t, map[string][]byte{"other/a": nil})
