@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"symbolon/internal/trial"
 )
@@ -64,6 +65,38 @@ func TestALateFileIsFoundOnceItsMissIsForgotten(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestEachForgetCountsOnOtherNodes forgets on one node what another one misses,
+// twice: what the second one knows of the first time does not hide the next.
+func TestEachForgetCountsOnOtherNodes(t *testing.T) {
+	t.Parallel()
+	u := trial.NewUpstream(t)
+	config := sourcesOf("", u) + "cache: {shared: {path: '" + t.TempDir() + "'}}\n"
+	a, data := open(t, t.TempDir(), config), t.TempDir()
+	b := open(t, data, config)
+	// again asks the second node, without what it has in memory, until it is so.
+	again := func(what string, is func(reply) bool) {
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+			b.stop()
+			b = open(t, data, config)
+			r := b.symbolicate(t, "", kettle, "")
+			if is(r) {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%s: %s", what, r.Text)
+			}
+		}
+	}
+	again("there is no file", func(r reply) bool { return r.module().Status == "missing" })
+	asked := u.Count(kettlePath)
+	a.forget(t, kettle)
+	again("it is looked for again", func(r reply) bool { return u.Count(kettlePath) > asked })
+	u.Do(kettlePath, trial.File([]byte(kettleSym)))
+	a.forget(t, kettle)
+	again("it is there", func(r reply) bool { return r.module().Status == "found" })
 }
 
 // projectOf is a project of Sentry that lists these files, by id, for whatever it is

@@ -99,6 +99,22 @@ func (l *Layer) Get(ctx context.Context, kind Kind, key Key) (Blob, error) {
 	return blob, nil
 }
 
+// Every shows what each of the tiers in t has for a key. For what is replaced
+// under its key: there the near tier may have an old one, or the only new one.
+func Every(ctx context.Context, t Tier, kind Kind, key Key, look func(Blob)) {
+	if l, layered := t.(*Layer); layered {
+		Every(ctx, l.near, kind, key, look)
+		if isShared(kind) {
+			Every(ctx, l.far, kind, key, look)
+		}
+		return
+	}
+	if blob, err := t.Get(ctx, kind, key); err == nil && blob != nil {
+		look(blob)
+		_ = blob.Close() // it was only read
+	}
+}
+
 // copyOf fills an entry with what src has.
 func copyOf(src bin.Source) func(io.Writer) error {
 	return func(w io.Writer) error {

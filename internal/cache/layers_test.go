@@ -2,9 +2,11 @@ package cache_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/fault"
 )
@@ -79,6 +81,29 @@ func TestWhatOnlyTheLastTierKnowsComesIntoAll(t *testing.T) {
 		if get(t, c, cache.Symcache, key) != "" {
 			t.Errorf("%s has not forgotten", name)
 		}
+	}
+}
+
+func TestEveryTierIsLookedInto(t *testing.T) {
+	mid, end := &shared{Store: store(t)}, &shared{Store: store(t)}
+	all, near := layers(t, mid, end)
+	put(t, near, cache.Meta, key, "1")
+	put(t, end, cache.Meta, key, "3")
+	var seen []string
+	look := func(b cache.Blob) {
+		text, err := bin.Read(b, 0, int(b.Size()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = append(seen, string(text))
+	}
+	cache.Every(t.Context(), all, cache.Meta, key, look)
+	put(t, mid, cache.Meta, key, "2")
+	cache.Every(t.Context(), all, cache.Meta, key, look)
+	put(t, end, cache.Objects, key, "no kind that is shared")
+	cache.Every(t.Context(), all, cache.Objects, key, look)
+	if got := strings.Join(seen, ""); got != "13123" || get(t, near, cache.Meta, key) != "1" {
+		t.Errorf("saw %s", got)
 	}
 }
 

@@ -80,15 +80,12 @@ func (l *Locator) forgotten(ctx context.Context, m ident.Module) (last time.Time
 	}
 	l.forgets.mu.Unlock()
 	for _, id := range ids(m) {
-		blob, err := l.tier.Get(ctx, cache.Meta, forgetKey(id))
-		if err != nil || blob == nil {
-			continue
-		}
-		var at time.Time
-		if text, err := bin.Read(blob, 0, int(min(blob.Size(), 64))); err == nil && at.UnmarshalBinary(text) == nil {
-			last = later(last, at)
-		}
-		_ = blob.Close()
+		cache.Every(ctx, l.tier, cache.Meta, forgetKey(id), func(blob cache.Blob) {
+			var at time.Time
+			if text, err := bin.Read(blob, 0, int(min(blob.Size(), 64))); err == nil && at.UnmarshalBinary(text) == nil {
+				last = later(last, at)
+			}
+		})
 	}
 	return last
 }
