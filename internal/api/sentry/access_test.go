@@ -234,6 +234,16 @@ func TestSourceLinksHaveBounds(t *testing.T) {
 	if n := strings.Count(w.Body.String(), `"source":"sourcelink"`); n != 100 {
 		t.Errorf("%d candidates are told", n)
 	}
+	do(f, "POST", "/symbolicate", `{`+body)
+	for url, times := range asked {
+		if times != 1 {
+			t.Errorf("%s is asked %d times for two answers", url, times)
+		}
+	}
+	clear(asked)
+	if do(f, "POST", "/symbolicate?scope=other", `{`+body); len(asked) != 100 {
+		t.Errorf("another scope is answered with what this one got: %d asked", len(asked))
+	}
 	clear(asked)
 	for _, rules := range []string{`{"enabled":false,"allowed_origins":["*"],"headers":{}}`, `{"enabled":true,"allowed_origins":["other.test"],"headers":{}}`} {
 		if do(f, "POST", "/symbolicate", `{"scraping":`+rules+`,`+body); len(asked) != 0 {

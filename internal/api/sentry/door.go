@@ -14,6 +14,7 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/bin"
+	"symbolon/internal/cache/mem"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/metric"
@@ -54,8 +55,9 @@ type Door struct {
 	engine func(Asking) (run, error)
 	jobs   *jobs
 	names  names
-	plain  atomic.Int64    // bytes of answers that are not packed
-	ctx    context.Context // of the jobs
+	texts  *mem.Cache[*text] // of source links
+	plain  atomic.Int64      // bytes of answers that are not packed
+	ctx    context.Context   // of the jobs
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 }
@@ -63,7 +65,7 @@ type Door struct {
 // New makes a door.
 func New(cfg Config, deps Deps) *Door {
 	cfg = cfg.Defaults()
-	d := &Door{cfg: cfg, deps: deps, jobs: newJobs(cfg, deps.Now)}
+	d := &Door{cfg: cfg, deps: deps, jobs: newJobs(cfg, deps.Now), texts: mem.New[*text]("texts", textsBytes)}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	d.engine = func(a Asking) (run, error) {
 		e, err := deps.Engine(a)
@@ -85,6 +87,7 @@ func New(cfg Config, deps Deps) *Door {
 func (d *Door) Close() {
 	d.cancel()
 	d.work.Wait()
+	d.texts.Close()
 }
 
 // Routes are what the door serves.
@@ -185,6 +188,7 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, status, title)
 		return
 	}
+	q.scope = scope
 	asking := Asking{Scope: scope, Only: who.sources()}
 	if q.hasSources {
 		asking.Named = append([]source.Config{}, q.sources...)

@@ -127,19 +127,6 @@ func (d *Door) fetch(ctx context.Context, q *question, x *excerpts) {
 	wg.Wait()
 }
 
-func (d *Door) fetchLink(ctx context.Context, q *question, address string) ([]byte, *fault.Error) {
-	text, err := d.deps.Fetch(ctx, address, q.scraping.headers, q.scraping.verify)
-	switch {
-	case err != nil:
-		return nil, fault.Of(err)
-	case len(text) > mostLinkBytes:
-		return nil, fault.New(fault.Malformed, "", "the source file has more than %d bytes", mostLinkBytes)
-	case !utf8.Valid(text):
-		return nil, fault.New(fault.Malformed, "", "the source file is not UTF-8")
-	}
-	return text, nil
-}
-
 // of is the file that a frame of module m comes from; nil: there is none.
 func (x *excerpts) of(m int32, path sym.Text) *file {
 	if len(x.files) == 0 {

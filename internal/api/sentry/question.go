@@ -12,6 +12,7 @@ import (
 // question is a request as it came. The frames of all stack traces follow one
 // another, in the order in which they were sent.
 type question struct {
+	scope       string
 	signal      uint32
 	hasSignal   bool
 	sources     []source.Config

@@ -1,0 +1,70 @@
+package sentry
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"symbolon/internal/cache"
+	"symbolon/internal/fault"
+)
+
+// Source files that links led to are remembered for a while, as the same ones
+// are asked for in each report of one crash.
+const (
+	textsBytes = 32 << 20
+	textLife   = 10 * time.Minute
+	faultLife  = time.Minute
+	textSize   = 256 // of one, beside its bytes
+)
+
+// text is what came from an address.
+type text struct {
+	text  []byte
+	fault *fault.Error
+	until time.Time
+}
+
+// fetchLink gets the source file at an address, or what is remembered of it: by
+// this scope, with these headers.
+func (d *Door) fetchLink(ctx context.Context, q *question, address string) ([]byte, *fault.Error) {
+	parts := []string{"text", q.scope, address, strconv.FormatBool(q.scraping.verify)}
+	for _, name := range slices.Sorted(maps.Keys(q.scraping.headers)) {
+		parts = append(parts, name, q.scraping.headers[name].Reveal())
+	}
+	key := cache.KeyOf(parts...)
+	if ref, ok := d.texts.Get(key); ok {
+		defer ref.Release()
+		if t := ref.Value(); t.until.After(d.deps.Now()) {
+			return t.text, t.fault
+		}
+	}
+	t := &text{}
+	t.text, t.fault = d.receive(ctx, q, address)
+	if ctx.Err() != nil { // it is us who gave it up
+		return t.text, t.fault
+	}
+	life := textLife
+	if t.fault != nil {
+		life = faultLife
+	}
+	t.until = d.deps.Now().Add(life)
+	d.texts.Put(key, t, textSize+int64(len(t.text)), nil).Release()
+	return t.text, t.fault
+}
+
+func (d *Door) receive(ctx context.Context, q *question, address string) ([]byte, *fault.Error) {
+	text, err := d.deps.Fetch(ctx, address, q.scraping.headers, q.scraping.verify)
+	switch {
+	case err != nil:
+		return nil, fault.Of(err)
+	case len(text) > mostLinkBytes:
+		return nil, fault.New(fault.Malformed, "", "the source file has more than %d bytes", mostLinkBytes)
+	case !utf8.Valid(text):
+		return nil, fault.New(fault.Malformed, "", "the source file is not UTF-8")
+	}
+	return text, nil
+}
