@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"symbolon/internal/cache"
@@ -34,32 +36,65 @@ func runCommand() *command {
 here is told at the start for those that mean something else or nothing.`,
 		flags: func(fs *flag.FlagSet) { peerFlags(&conf, fs) },
 		run: func(ctx context.Context, e *env, args []string) error {
-			if len(args) > 0 {
-				return &usageError{text: fmt.Sprintf("unexpected argument %q", args[0])}
+			if err := noArguments(args); err != nil {
+				return err
 			}
 			return serve(ctx, e, &conf, false)
 		},
 	}
 }
 
+// noArguments refuses arguments of a command that has none.
+func noArguments(args []string) error {
+	if len(args) > 0 {
+		return &usageError{text: fmt.Sprintf("unexpected argument %q", args[0])}
+	}
+	return nil
+}
+
 // repeat is the value of --repeat, which may be left out.
-type repeat struct{ every time.Duration }
+type repeat struct {
+	every time.Duration
+	bare  bool // the value is left out, or the argument that follows
+}
 
 func (r *repeat) IsBoolFlag() bool { return true }
 
 func (r *repeat) String() string { return "" }
 
 func (r *repeat) Set(text string) error {
-	if text == "true" {
+	if r.bare = text == "true"; r.bare {
 		r.every = time.Hour
 		return nil
 	}
-	every, err := time.ParseDuration(text)
-	if err != nil || every < time.Second {
-		return errors.New("wanted is a duration of at least 1s, such as 15m")
+	days, rest := time.Duration(0), text
+	if head, tail, found := strings.Cut(text, "d"); found {
+		n, err := strconv.ParseUint(head, 10, 16)
+		if err != nil {
+			return errRepeat
+		}
+		days, rest = time.Duration(n)*24*time.Hour, cmp.Or(tail, "0")
+	}
+	every, err := time.ParseDuration(rest)
+	if every += days; err != nil || every < time.Second {
+		return errRepeat
 	}
 	r.every = every
 	return nil
+}
+
+var errRepeat = errors.New("wanted is a duration of at least 1s, such as 15m or 1d")
+
+// take takes the value of --repeat from the arguments, as Symbolicator does, and
+// returns the others.
+func (r *repeat) take(args []string) ([]string, error) {
+	if !r.bare || len(args) == 0 {
+		return args, nil
+	}
+	if err := r.Set(args[0]); err != nil {
+		return nil, &usageError{text: fmt.Sprintf("invalid value %q for flag --repeat: %v", args[0], err)}
+	}
+	return args[1:], nil
 }
 
 func cleanupCommand() *command {
@@ -74,9 +109,16 @@ too. The command is for caches that no server uses at the moment.`,
 		flags: func(fs *flag.FlagSet) {
 			peerFlags(&conf, fs)
 			fs.BoolVar(&dry, "dry-run", false, "only tell what would be removed")
-			fs.Var(&again, "repeat", "do it again and again, every hour or every `DURATION`: --repeat=15m")
+			fs.Var(&again, "repeat", "do it again and again, every hour or every `DURATION`: --repeat 15m")
 		},
-		run: func(ctx context.Context, e *env, _ []string) error {
+		run: func(ctx context.Context, e *env, args []string) error {
+			args, err := again.take(args)
+			if err == nil {
+				err = noArguments(args)
+			}
+			if err != nil {
+				return err
+			}
 			for {
 				if err := cleanup(ctx, e, &conf, dry); err != nil || again.every == 0 {
 					return err
@@ -155,7 +197,10 @@ func healthcheckCommand() *command {
 			fs.StringVar(&addr, "a", "", "the same as --addr `HOST:PORT`")
 			fs.IntVar(&seconds, "timeout", 30, "`SECONDS` to wait")
 		},
-		run: func(ctx context.Context, e *env, _ []string) error {
+		run: func(ctx context.Context, e *env, args []string) error {
+			if err := noArguments(args); err != nil {
+				return err
+			}
 			if addr == "" {
 				cfg, _, err := conf.read(e)
 				if err != nil {
