@@ -72,6 +72,8 @@ func (d *Door) explain(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+const forgetForm = `wanted is {"modules": [{"debug_id": ID, "code_id": ID, "type": TYPE}]}, where each module has one of the ids or both`
+
 func (d *Door) forget(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
 		Modules []struct {
@@ -84,6 +86,10 @@ func (d *Door) forget(w http.ResponseWriter, r *http.Request) {
 		api.FailError(w, r, http.StatusBadRequest, "the body is no JSON with modules: "+err.Error())
 		return
 	}
+	if asked.Modules == nil {
+		api.FailError(w, r, http.StatusBadRequest, forgetForm)
+		return
+	}
 	var modules []ident.Module
 	for _, a := range asked.Modules {
 		m := ident.Module{Type: ident.ParseType(a.Type), CodeID: ident.ParseCodeID(a.CodeID)}
@@ -94,6 +100,10 @@ func (d *Door) forget(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 			m.DebugID = id
+		}
+		if m.DebugID.IsZero() && m.CodeID.IsZero() {
+			api.FailError(w, r, http.StatusBadRequest, forgetForm)
+			return
 		}
 		modules = append(modules, m)
 	}
