@@ -90,6 +90,7 @@ type body struct {
 	sent    *patient
 	decoded io.Reader
 	opened  io.Closer // the decoder
+	given   int64     // bytes that the handler got
 	err     error
 }
 
@@ -98,6 +99,7 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, b.err
 	}
 	n, err := b.decoded.Read(p)
+	b.given += int64(n)
 	if err != nil && err != io.EOF {
 		err = b.explain(err)
 	}
@@ -160,8 +162,11 @@ func (b *body) explain(err error) *BodyError {
 
 func (b *body) tooLarge(cause error) *BodyError {
 	metric.Refused.Add(1, "body")
-	return &BodyError{http.StatusRequestEntityTooLarge,
-		fmt.Sprintf("413 Request Entity Too Large: the limit of a body is %s", bin.Size(b.most)), cause}
+	why := fmt.Sprintf("the limit of a body is %s", bin.Size(b.most))
+	if cause != nil && b.given < b.most && b.sent.n <= b.most { // neither end has reached the limit
+		why = fmt.Sprintf("a packed body may unpack to %d times what was sent, beyond %s", bodyRatio, bin.Size(bodyFree))
+	}
+	return &BodyError{http.StatusRequestEntityTooLarge, "413 Request Entity Too Large: " + why, cause}
 }
 
 // lazy opens a decoder when the first byte is wanted, as opening reads too.

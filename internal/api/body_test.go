@@ -102,12 +102,12 @@ func TestBombsAreRefusedEarly(t *testing.T) {
 		if err == nil || n > 16<<20 {
 			t.Errorf("%d bytes came out, then %v", n, err)
 		}
-		api.Fail(w, r, err.(*api.BodyError).Status, "")
+		api.Fail(w, r, err.(*api.BodyError).Status, err.Error())
 	}))
 	bomb := make([]byte, 60<<20)
 	for coding, sent := range map[string][]byte{"gzip": gzipped(bomb), "zstd": zstdPacked(bomb)} {
-		if w := do(f, "POST", "/count", string(sent), "Content-Encoding", coding); w.Code != 413 {
-			t.Errorf("%s: got %d, want 413", coding, w.Code)
+		if w := do(f, "POST", "/count", string(sent), "Content-Encoding", coding); w.Code != 413 || !strings.Contains(w.Body.String(), "200 times what was sent") {
+			t.Errorf("%s: got %d %s, want 413", coding, w.Code, w.Body)
 		}
 	}
 }
