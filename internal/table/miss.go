@@ -18,6 +18,10 @@ const (
 	triedSize = 512
 )
 
+// sharedMiss is how long a miss counts unasked where other nodes share the
+// cache: what one of them forgets is seen that much later.
+const sharedMiss = 30 * time.Second
+
 // miss is a module that has nothing, for as long as all its sources are known
 // to have nothing.
 type miss struct {
@@ -42,6 +46,9 @@ func (t *Tables) missing(key cache.Key, m ident.Module) (Report, bool) {
 func (t *Tables) noteMiss(key cache.Key, r Report) {
 	now := t.now()
 	until := firstEnd(r.Tried)
+	if _, layered := t.tier.(*cache.Layer); layered && until.After(now.Add(sharedMiss)) {
+		until = now.Add(sharedMiss)
+	}
 	if until.After(now) && r.Fault.Kind != fault.Internal {
 		known := &miss{Report{Fault: r.Fault, Tried: remembered(r.Tried)}, now, until}
 		t.misses.Put(key, known, missSize+triedSize*int64(len(r.Tried)), nil).Release()

@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -189,6 +190,71 @@ func TestAKnownFileThatDoesNotCome(t *testing.T) {
 	down.Store(false)
 	c.goOn(30 * time.Minute)
 	h, report := tables.Symbols(t.Context(), m, locate.Debug)
+	if h == nil {
+		t.Fatal(report.Fault)
+	}
+	h.Release()
+}
+
+// lone is a shared tier that gives its leases to everybody.
+type lone struct{ *disk.Store }
+
+func (lone) Acquire(context.Context, cache.Key) (func(), bool) { return func() {}, true }
+
+// TestAMissIsLookedUpAgainWhereNodesShare forgets a miss on another node, whose
+// memory this one does not see.
+func TestAMissIsLookedUpAgainWhereNodesShare(t *testing.T) {
+	b, c, log := newBench(t, http.NotFound), &clock{}, slog.New(slog.DiscardHandler)
+	var stores [2]*disk.Store
+	for i := range stores {
+		s, err := disk.Open(disk.Config{}, t.TempDir(), c.now, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		stores[i] = s
+	}
+	layer := cache.Over(stores[0], lone{stores[1]}, c.now)
+	defer layer.Close()
+	client, err := web.NewClient(web.Config{MaxTries: 1}, c.now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	web, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(b.url)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	locator := func(tier cache.Tier) *locate.Locator {
+		loc := locate.New(locate.Config{}, locate.Deps{
+			Sources: []source.Source{web}, Tier: tier, Spool: func() (cache.Spool, error) { return stores[0].Temp() }, Now: c.now, Log: log,
+		})
+		t.Cleanup(loc.Close)
+		return loc
+	}
+	tables := table.New(table.Config{}, table.Deps{Locator: locator(layer), Tier: layer, Now: c.now, Log: log})
+	defer tables.Close()
+	if h, _ := tables.Symbols(t.Context(), module(), locate.SymFirst); h != nil {
+		t.Fatal("there is no file yet")
+	}
+	asked := b.asked.Load()
+	c.goOn(25 * time.Second)
+	if _, _, known := tables.Ready(module(), locate.SymFirst); !known {
+		t.Fatal("the miss is not remembered in memory")
+	}
+	c.goOn(10 * time.Second)
+	if h, _ := tables.Symbols(t.Context(), module(), locate.SymFirst); h != nil || b.asked.Load() != asked {
+		t.Fatalf("nothing was forgotten, and it is asked for %d times", b.asked.Load()-asked)
+	}
+	b.answer = serve(file)
+	if err := locator(stores[1]).Forget(t.Context(), module()); err != nil {
+		t.Fatal(err)
+	}
+	c.goOn(35 * time.Second)
+	if _, _, known := tables.Ready(module(), locate.SymFirst); known {
+		t.Fatal("a miss that another node has forgotten still counts")
+	}
+	h, report := tables.Symbols(t.Context(), module(), locate.SymFirst)
 	if h == nil {
 		t.Fatal(report.Fault)
 	}
