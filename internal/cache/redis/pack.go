@@ -8,6 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/cache"
 )
 
 const (
@@ -78,13 +79,13 @@ func unpack(w io.Writer, r *record, get func(n int) ([]byte, error)) error {
 	}
 	defer z.Close()
 	sum := crc32.New(castagnoli())
-	out := &destination{w: io.MultiWriter(w, sum)}
+	out := &cache.Sink{W: io.MultiWriter(w, sum)}
 	n, err := io.Copy(out, io.LimitReader(z, r.size))
 	switch {
 	case in.err != nil:
 		return in.err
-	case out.err != nil:
-		return out.err
+	case out.Err != nil:
+		return out.Err
 	case err != nil || n != r.size || sum.Sum32() != r.sum:
 		return errDamaged
 	}
@@ -117,16 +118,4 @@ func (j *joiner) Read(p []byte) (int, error) {
 	n := copy(p, j.part)
 	j.part = j.part[n:]
 	return n, nil
-}
-
-// destination keeps the error of writing, which is not one of what is read.
-type destination struct {
-	w   io.Writer
-	err error
-}
-
-func (d *destination) Write(p []byte) (int, error) {
-	var n int
-	n, d.err = d.w.Write(p)
-	return n, d.err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/cache"
 )
 
 const (
@@ -87,13 +88,13 @@ func unpack(w io.Writer, r io.Reader, h head) error {
 	}
 	defer z.Close()
 	sum := crc32.New(castagnoli())
-	out := &destination{w: w}
+	out := &cache.Sink{W: w}
 	n, err := io.Copy(io.MultiWriter(out, sum), io.LimitReader(z, h.size))
 	switch {
 	case in.err != nil:
 		return broken{in.err}
-	case out.err != nil:
-		return out.err
+	case out.Err != nil:
+		return out.Err
 	case err != nil:
 		return bad("%v", err)
 	case n != h.size:
@@ -125,16 +126,4 @@ func (o *origin) Read(p []byte) (int, error) {
 		o.err = err
 	}
 	return n, err
-}
-
-// destination keeps the error of writing, likewise.
-type destination struct {
-	w   io.Writer
-	err error
-}
-
-func (d *destination) Write(p []byte) (int, error) {
-	var n int
-	n, d.err = d.w.Write(p)
-	return n, d.err
 }
