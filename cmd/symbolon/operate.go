@@ -69,6 +69,7 @@ func (n *node) explainText(ctx context.Context, module string, p locate.Purpose)
 func (n *node) forget(ctx context.Context, m ident.Module) error {
 	full := m.Derive()
 	for _, guarded := range []bool{false, true} {
+		n.client.Shelf(guarded).ForgetIndexes()
 		n.client.Shelf(guarded).Forget(func(name string) bool { return project.Lists(name, full) })
 	}
 	return n.locator.Forget(ctx, m)

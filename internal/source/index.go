@@ -15,8 +15,9 @@ import (
 )
 
 const (
+	indexName   = "index" // on the shelf
 	indexLife   = 24 * time.Hour
-	indexRetry  = 10 * time.Minute
+	indexRetry  = 10 * time.Minute // after a failure, and the least between two readings
 	indexTime   = 30 * time.Minute // to read one
 	maxSegments = 10_000
 	maxLastID   = 20        // bytes of lastid.txt
@@ -58,7 +59,7 @@ func (x *Index) Only(ctx context.Context, list []Candidate) ([]Candidate, error)
 		return list, nil
 	}
 	known, err := Keep(ctx, x.shelf, Wish[*listing]{
-		Owner: x.owner, Source: x.source, Name: "index", Life: func(*listing) time.Duration { return indexLife },
+		Owner: x.owner, Source: x.source, Name: indexName, Life: func(*listing) time.Duration { return indexLife },
 		Retry: indexRetry, Limit: indexTime, Stale: true, Make: x.load,
 	})
 	if ctx.Err() != nil && err != nil {

@@ -173,6 +173,45 @@ func TestGoodIndexOutlivesAFailure(t *testing.T) {
 	})
 }
 
+func TestAForgottenIndexIsReadAgainAfterAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := store()
+		shelf := source.NewShelf(1<<20, time.Now, slog.New(slog.DiscardHandler))
+		x := source.NewIndex(source.Config{ID: "s", HasIndex: true, Layout: source.Layout{Type: source.Symstore}}, shelf, a.read)
+		const less, more = "a.pdb/A1/a.pdb", wholeStore
+		listed := a.files["000Admin/0000000002"]
+		a.set("0000000002", "")
+		step := func(wait time.Duration, want string, times int) {
+			t.Helper()
+			time.Sleep(wait)
+			wantListed(t, x, want, "")
+			synctest.Wait()
+			if n := a.count("lastid.txt"); n != times {
+				t.Errorf("read %d times, want %d", n, times)
+			}
+		}
+		step(0, less, 1)
+		a.set("0000000002", listed)
+		step(time.Minute, less, 1)
+		shelf.ForgetIndexes()
+		step(8*time.Minute, less, 1)
+		step(2*time.Minute, less, 2) // behind this answer
+		step(0, more, 2)
+		step(12*time.Hour, more, 2)
+		shelf.ForgetIndexes()
+		step(0, more, 3)
+
+		a.slow = time.Minute // one that is being read is read again too
+		step(11*time.Minute, more, 3)
+		shelf.ForgetIndexes()
+		step(0, more, 3)
+		shelf.ForgetIndexes()
+		step(8*time.Minute, more, 4)
+		step(7*time.Minute, more, 4)
+		step(4*time.Minute, more, 5)
+	})
+}
+
 func TestIndexIsReadOnceForAllWhoAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := store()

@@ -42,9 +42,11 @@ type item struct {
 	value  any   // nil: there is none
 	err    error // why there is none
 	bytes  int64
+	made   time.Time // when it was put here
 	until  time.Time // then it is made anew
 	flight *flight   // nil: nobody makes it
-	forgot bool      // what the flight makes counts no longer
+	forgot bool      // what the flight makes holds for no longer than rest
+	rest   time.Duration
 	place  *recent.Element
 }
 
@@ -146,9 +148,11 @@ func (s *Shelf) put(it *item, f *flight, bytes int64, life time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer close(f.done)
-	if it.flight, it.until = nil, s.now().Add(life); it.forgot {
-		it.until, it.forgot = time.Time{}, false
+	it.flight, it.made = nil, s.now()
+	if it.forgot {
+		life, it.forgot = min(life, it.rest), false
 	}
+	it.until = it.made.Add(life)
 	if f.err != nil && it.value != nil {
 		f.value, f.err = it.value, nil
 		return
@@ -166,12 +170,25 @@ func (s *Shelf) put(it *item, f *flight, bytes int64, life time.Duration) {
 
 // Forget has the things with names of this kind made anew when they are wanted
 // next.
-func (s *Shelf) Forget(kind func(name string) bool) {
+func (s *Shelf) Forget(kind func(name string) bool) { s.forget(kind, 0) }
+
+// ForgetIndexes has indexes read anew when they are wanted next, each when the
+// last reading of it was a while ago. Until then the old one holds.
+func (s *Shelf) ForgetIndexes() {
+	s.forget(func(name string) bool { return name == indexName }, indexRetry)
+}
+
+// forget lets things hold for no longer than rest after they were made.
+func (s *Shelf) forget(kind func(name string) bool, rest time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for at, it := range s.items {
-		if kind(at.name) {
-			it.until, it.forgot = time.Time{}, it.flight != nil
+		if !kind(at.name) {
+			continue
+		}
+		it.forgot, it.rest = it.flight != nil, rest
+		if end := it.made.Add(rest); it.until.After(end) {
+			it.until = end
 		}
 	}
 }
