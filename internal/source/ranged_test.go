@@ -160,7 +160,7 @@ func TestBrokenRangesAreResumed(t *testing.T) {
 	const size = 4*source.Piece + 99
 	s := serveRanges(t, size)
 	s.budget = func(request int32) int {
-		if request%3 == 0 {
+		if request > 3 { // even if one part had all those that break
 			return -1
 		}
 		return int(request) * 100_000
