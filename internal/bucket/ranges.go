@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,31 +9,62 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"symbolon/internal/fault"
 )
 
-// RangeHeader asks for what off and n of a Get stand for, empty if that is the
-// whole blob.
-func RangeHeader(off, n int64) string {
+// Part is a Get of a store that answers HTTP.
+type Part struct {
+	Key, Place string // of the blob; Place is for people
+	// Ask sends the request with these headers, and returns answers with a status
+	// that accept takes, too.
+	Ask   func(header map[string]string, accept func(status int) bool) (*http.Response, error)
+	Attrs func(resp *http.Response, size int64) Attrs
+	Stat  func(ctx context.Context, key string) (Attrs, error)
+}
+
+// Get reads n bytes at off. It checks that the store has sent what was asked for.
+func (p Part) Get(ctx context.Context, off, n int64) (io.ReadCloser, Attrs, error) {
+	if err := Begin(ctx, p.Key); err != nil {
+		return nil, Attrs{}, err
+	}
+	off = max(off, 0)
+	if n != 0 {
+		resp, err := p.Ask(rangeHeader(off, n), beyond)
+		if err != nil {
+			return nil, Attrs{}, err
+		}
+		if !beyond(resp.StatusCode) {
+			r, size, err := answer(resp, off, n)
+			if err != nil {
+				resp.Body.Close()
+				return nil, Attrs{}, fault.New(fault.Transport, p.Place, "%w", err)
+			}
+			return r, p.Attrs(resp, size), nil
+		}
+	}
+	a, err := p.Stat(ctx, p.Key)
+	if err != nil {
+		return nil, Attrs{}, err
+	}
+	return http.NoBody, a, nil
+}
+
+func beyond(status int) bool { return status == http.StatusRequestedRangeNotSatisfiable }
+
+// rangeHeader asks for what off and n of a Get stand for.
+func rangeHeader(off, n int64) map[string]string {
 	switch {
 	case n >= 0 && n <= math.MaxInt64-off:
-		return fmt.Sprintf("bytes=%d-%d", off, off+n-1)
+		return map[string]string{"Range": fmt.Sprintf("bytes=%d-%d", off, off+n-1)}
 	case off > 0:
-		return fmt.Sprintf("bytes=%d-", off)
+		return map[string]string{"Range": fmt.Sprintf("bytes=%d-", off)}
 	}
-	return ""
+	return map[string]string{}
 }
 
-// Answer is the body of the answer to a Get that asked for RangeHeader, and the
-// size of the whole blob. It checks that the store has sent what was asked for,
-// and closes the body if not.
-func Answer(resp *http.Response, off, n int64) (io.ReadCloser, int64, error) {
-	r, size, err := answer(resp, off, n)
-	if err != nil {
-		resp.Body.Close()
-	}
-	return r, size, err
-}
-
+// answer is the body of the answer to a Get that asked for a range, and the size
+// of the whole blob.
 func answer(resp *http.Response, off, n int64) (io.ReadCloser, int64, error) {
 	if resp.StatusCode == http.StatusPartialContent {
 		first, last, size, ok := contentRange(resp.Header.Get("Content-Range"))

@@ -164,10 +164,16 @@ func FuzzAnswer(f *testing.F) {
 			Body: io.NopCloser(bytes.NewReader(make([]byte, 100))),
 		}
 		off = max(off, 0)
-		r, size, err := bucket.Answer(resp, off, n)
+		part := bucket.Part{
+			Key: "k", Attrs: func(_ *http.Response, size int64) bucket.Attrs { return bucket.Attrs{Size: size} },
+			Ask:  func(map[string]string, func(int) bool) (*http.Response, error) { return resp, nil },
+			Stat: func(context.Context, string) (bucket.Attrs, error) { return bucket.Attrs{}, errors.New("asked") },
+		}
+		r, a, err := part.Get(t.Context(), off, n)
 		if err != nil {
 			return
 		}
+		size := a.Size
 		from, want := bucket.Cut(off, n, size)
 		if size < 0 || from != off && want > 0 {
 			t.Fatalf("%d bytes from %d of %d", want, from, size)
@@ -183,8 +189,15 @@ func TestRangeHeader(t *testing.T) {
 		off, n int64
 		want   string
 	}{{0, -1, ""}, {0, 4, "bytes=0-3"}, {3, 4, "bytes=3-6"}, {3, -1, "bytes=3-"}, {1, 1<<63 - 1, "bytes=1-"}, {0, 1<<63 - 1, "bytes=0-9223372036854775806"}} {
-		if got := bucket.RangeHeader(c.off, c.n); got != c.want {
-			t.Errorf("%d, %d: %q, want %q", c.off, c.n, got, c.want)
+		done := errors.New("asked")
+		part := bucket.Part{Key: "k", Ask: func(header map[string]string, _ func(int) bool) (*http.Response, error) {
+			if got := header["Range"]; got != c.want {
+				t.Errorf("%d, %d: %q, want %q", c.off, c.n, got, c.want)
+			}
+			return nil, done
+		}}
+		if _, _, err := part.Get(t.Context(), c.off, c.n); err != done {
+			t.Error(err)
 		}
 	}
 }

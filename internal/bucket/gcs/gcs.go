@@ -182,31 +182,12 @@ func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
 
 // Get reads a range.
 func (b *Bucket) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
-	if err := bucket.Begin(ctx, key); err != nil {
-		return nil, bucket.Attrs{}, err
-	}
-	off = max(off, 0)
-	beyond := func(status int) bool { return status == http.StatusRequestedRangeNotSatisfiable }
-	c := call{method: http.MethodGet, key: key, url: b.object(key, "alt=media"), header: map[string]string{}, accept: beyond}
-	if ask := bucket.RangeHeader(off, n); ask != "" {
-		c.header["Range"] = ask
-	}
-	if n != 0 {
-		resp, err := b.do(ctx, c)
-		if err != nil {
-			return nil, bucket.Attrs{}, err
-		}
-		if !beyond(resp.StatusCode) {
-			r, size, err := bucket.Answer(resp, off, n)
-			if err != nil {
-				return nil, bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "%w", err)
-			}
-			return r, bucket.Attrs{Size: size, Encoding: resp.Header.Get("Content-Encoding"), Version: resp.Header.Get("X-Goog-Generation")}, nil
-		}
-	}
-	a, err := b.Stat(ctx, key)
-	if err != nil {
-		return nil, bucket.Attrs{}, err
-	}
-	return http.NoBody, a, nil
+	return bucket.Part{
+		Key: key, Place: b.place + key, Attrs: func(resp *http.Response, size int64) bucket.Attrs {
+			return bucket.Attrs{Size: size, Encoding: resp.Header.Get("Content-Encoding"), Version: resp.Header.Get("X-Goog-Generation")}
+		}, Stat: b.Stat,
+		Ask: func(header map[string]string, accept func(status int) bool) (*http.Response, error) {
+			return b.do(ctx, call{method: http.MethodGet, key: key, url: b.object(key, "alt=media"), header: header, accept: accept})
+		},
+	}.Get(ctx, off, n)
 }

@@ -211,31 +211,10 @@ func attrs(resp *http.Response, size int64) bucket.Attrs {
 
 // Get reads a range.
 func (b *Bucket) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
-	if err := bucket.Begin(ctx, key); err != nil {
-		return nil, bucket.Attrs{}, err
-	}
-	off = max(off, 0)
-	beyond := func(status int) bool { return status == http.StatusRequestedRangeNotSatisfiable }
-	c := call{method: http.MethodGet, key: key, header: map[string]string{}, accept: beyond}
-	if ask := bucket.RangeHeader(off, n); ask != "" {
-		c.header["Range"] = ask
-	}
-	if n != 0 {
-		resp, err := b.do(ctx, c)
-		if err != nil {
-			return nil, bucket.Attrs{}, err
-		}
-		if !beyond(resp.StatusCode) {
-			r, size, err := bucket.Answer(resp, off, n)
-			if err != nil {
-				return nil, bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "%w", err)
-			}
-			return r, attrs(resp, size), nil
-		}
-	}
-	a, err := b.Stat(ctx, key)
-	if err != nil {
-		return nil, bucket.Attrs{}, err
-	}
-	return http.NoBody, a, nil
+	return bucket.Part{
+		Key: key, Place: b.place + key, Attrs: attrs, Stat: b.Stat,
+		Ask: func(header map[string]string, accept func(status int) bool) (*http.Response, error) {
+			return b.do(ctx, call{method: http.MethodGet, key: key, header: header, accept: accept})
+		},
+	}.Get(ctx, off, n)
 }
