@@ -1,7 +1,6 @@
 package locate
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"io"
@@ -92,8 +91,8 @@ func (l *Locator) oneText(ctx context.Context, s source.Source, c source.Candida
 			return text
 		}
 	}
-	var text bytes.Buffer
-	a, err := s.Fetch(ctx, c, &bounded{to: &text})
+	text := &source.Text{Max: maxNames}
+	a, err := s.Fetch(ctx, c, text)
 	if err != nil {
 		f := fault.Of(err)
 		l.remember(ctx, key, f, c)
@@ -104,22 +103,12 @@ func (l *Locator) oneText(ctx context.Context, s source.Source, c source.Candida
 	}
 	if !c.Local {
 		blob, err := l.tier.Put(context.WithoutCancel(ctx), cache.Objects, key, func(w io.Writer) error {
-			_, err := w.Write(text.Bytes())
+			_, err := w.Write(text.Bytes)
 			return err
 		})
 		if err == nil {
 			_ = blob.Close() // it was only written
 		}
 	}
-	return text.Bytes()
-}
-
-// bounded takes no more than a list of names may have.
-type bounded struct{ to *bytes.Buffer }
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.to.Len()+len(p) > maxNames {
-		return 0, fault.New(fault.Malformed, "", "larger than %v", bin.Size(maxNames))
-	}
-	return b.to.Write(p)
+	return text.Bytes
 }

@@ -110,11 +110,11 @@ func (x *Index) load(ctx context.Context) (*listing, int64, error) {
 // segments is how many parts the list has.
 func (x *Index) segments(ctx context.Context) (int, error) {
 	const place = "000Admin/lastid.txt"
-	text := &shortText{}
+	text := &Text{Max: maxLastID}
 	if err := x.read(ctx, place, text); err != nil {
 		return 0, err
 	}
-	n, err := strconv.ParseUint(strings.TrimSpace(string(text.bytes)), 10, 32)
+	n, err := strconv.ParseUint(strings.TrimSpace(string(text.Bytes)), 10, 32)
 	if err != nil {
 		return 0, fault.New(fault.Malformed, place, "it is not a number")
 	}
@@ -122,17 +122,6 @@ func (x *Index) segments(ctx context.Context) (int, error) {
 		return 0, fault.New(fault.Malformed, place, "an index of more than %d parts", maxSegments)
 	}
 	return int(n), nil
-}
-
-// shortText is a text of a few bytes.
-type shortText struct{ bytes []byte }
-
-func (t *shortText) Write(p []byte) (int, error) {
-	if len(t.bytes)+len(p) > maxLastID {
-		return 0, fault.New(fault.Malformed, "", "more than %d bytes for a number", maxLastID)
-	}
-	t.bytes = append(t.bytes, p...)
-	return len(p), nil
 }
 
 // indexReader takes files out of the lines of segments. What is no such line is

@@ -17,10 +17,9 @@ const (
 	wholeLine = 150
 	cutLine   = 140 // what is shown of a line that is longer than wholeLine
 
-	mostLinks     = 100      // addresses that are asked for one answer
-	linksAtOnce   = 8        // of them side by side
-	mostText      = 64 << 20 // bytes of sources for one answer
-	mostLinkBytes = 8 << 20  // of what one address gives
+	mostLinks   = 100      // addresses that are asked for one answer
+	linksAtOnce = 8        // of them side by side
+	mostText    = 64 << 20 // bytes of sources for one answer
 )
 
 // excerpts are the source files that the frames of an answer come from.

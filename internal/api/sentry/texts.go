@@ -61,8 +61,6 @@ func (d *Door) receive(ctx context.Context, q *question, address string) ([]byte
 	switch {
 	case err != nil:
 		return nil, fault.Of(err)
-	case len(text) > mostLinkBytes:
-		return nil, fault.New(fault.Malformed, "", "the source file has more than %d bytes", mostLinkBytes)
 	case !utf8.Valid(text):
 		return nil, fault.New(fault.Malformed, "", "the source file is not UTF-8")
 	}

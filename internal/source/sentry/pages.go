@@ -33,12 +33,12 @@ func (s *Source) pages(ctx context.Context, query string) ([]file, error) {
 		if cursor != "" {
 			at += "&cursor=" + url.QueryEscape(cursor)
 		}
-		page := &page{}
+		page := &source.Text{Max: maxPage}
 		_, links, err := s.server.Ask(ctx, at, source.Candidate{}, page)
 		if err != nil {
 			return nil, err
 		}
-		if files, err = page.read(files); err != nil {
+		if files, err = appendFiles(files, page.Bytes); err != nil {
 			return nil, err
 		}
 		seen = append(seen, cursor)
@@ -49,25 +49,14 @@ func (s *Source) pages(ctx context.Context, query string) ([]file, error) {
 	return files[:min(len(files), maxFiles)], nil
 }
 
-// page is the text of one page.
-type page struct{ text []byte }
-
-func (p *page) Write(b []byte) (int, error) {
-	if len(p.text)+len(b) > maxPage {
-		return 0, fault.New(fault.Malformed, "", "a page of a list with more than %d bytes", maxPage)
-	}
-	p.text = append(p.text, b...)
-	return len(b), nil
-}
-
-// read appends the files of a page. What is not a file that we know the type of
+// appendFiles appends the files of a page. What is not a file that we know the type of
 // is left out.
-func (p *page) read(files []file) ([]file, error) {
+func appendFiles(files []file, page []byte) ([]file, error) {
 	var entries []struct {
 		ID   any `json:"id"`
 		Type any `json:"symbolType"`
 	}
-	if json.Unmarshal(p.text, &entries) != nil {
+	if json.Unmarshal(page, &entries) != nil {
 		return nil, fault.New(fault.Malformed, "", "a list of files that is none")
 	}
 	for _, e := range entries {

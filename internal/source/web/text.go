@@ -1,9 +1,7 @@
 package web
 
 import (
-	"bytes"
 	"context"
-	"unicode/utf8"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
@@ -11,7 +9,7 @@ import (
 )
 
 // maxText is the size of the largest text.
-const maxText = 16 << 20
+const maxText = 8 << 20
 
 // Text gets the text at an address that somebody else names, a debug file for
 // example, so it reaches public addresses only. The headers go to that origin
@@ -23,22 +21,9 @@ func (c *Client) Text(ctx context.Context, address string, headers map[string]bi
 		return nil, fault.New(fault.Unsupported, source.CleanURL(address), "%w", err)
 	}
 	s.whole = s.base
-	var text bytes.Buffer
-	if _, err := s.Fetch(ctx, source.Candidate{}, &atMost{&text}); err != nil {
+	text := &source.Text{Max: maxText}
+	if _, err := s.Fetch(ctx, source.Candidate{}, text); err != nil {
 		return nil, err
 	}
-	if !utf8.Valid(text.Bytes()) {
-		return nil, fault.New(fault.Malformed, source.CleanURL(address), "it is no text")
-	}
-	return text.Bytes(), nil
-}
-
-// atMost takes no more than a text may have.
-type atMost struct{ *bytes.Buffer }
-
-func (b *atMost) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > maxText {
-		return 0, fault.New(fault.Malformed, "", "larger than %v", bin.Size(maxText))
-	}
-	return b.Buffer.Write(p)
+	return text.Bytes, nil
 }
