@@ -123,12 +123,12 @@ func (d *Door) ask(w http.ResponseWriter, r *http.Request, is dialect, fail api.
 // finish sends the rest of an answer. One that cannot be completed is refused,
 // or, when some of it is out, broken off, which is all that tells the client so.
 func (d *Door) finish(r *http.Request, e *encoder, fail api.FailFunc) {
-	if !errors.Is(e.err, symbolicate.ErrTooManyFrames) {
+	if !errors.Is(e.Err, symbolicate.ErrTooManyFrames) {
 		e.end()
 		return
 	}
-	d.log.Warn("an answer has too many frames", "request_id", api.RequestID(r.Context()), "begun", e.sent)
-	if e.sent {
+	d.log.Warn("an answer has too many frames", "request_id", api.RequestID(r.Context()), "begun", e.Sent)
+	if e.Sent {
 		panic(http.ErrAbortHandler)
 	}
 	fail(e.to, r, http.StatusRequestEntityTooLarge, "the answer has too many frames; ask for fewer addresses in a single request")
@@ -159,7 +159,7 @@ func (a *answer) module(m int32) string {
 // looked up.
 func (e *encoder) found(m int32) {
 	if !e.looked(m) {
-		e.raw("null")
+		e.Raw("null")
 		return
 	}
 	e.bool(e.known[m].Found)

@@ -54,8 +54,8 @@ func Decode(body io.Reader, jobs, tecken bool, cfg Config) (*Decoded, error) {
 			for ; frame < int(end); frame++ {
 				f := p.req.Frames[frame]
 				e := encoder{}
-				e.hex(f.Addr)
-				d := DecodedFrame{Offset: string(e.buf)}
+				e.Hex(f.Addr)
+				d := DecodedFrame{Offset: string(e.Buf)}
 				if f.Module >= 0 {
 					d.Module = p.modules[f.Module].key()
 				}

@@ -39,7 +39,7 @@ func (d *Door) v4(w http.ResponseWriter, r *http.Request) {
 		} else {
 			e.found(m)
 		}
-		e.spill()
+		e.Spill()
 	}
 	e.shut(']')
 	if a.debug || e.tecken && teckenDebug(r) {
@@ -71,7 +71,7 @@ func (e *v4Encoder) writeStacks() {
 	for _, end := range e.stacks {
 		e.element()
 		e.open('[')
-		for ; frame < int(end) && e.spill(); frame++ {
+		for ; frame < int(end) && e.Spill(); frame++ {
 			e.element()
 			var o *odd
 			if odds < len(e.odd) && e.odd[odds].frame == frame {
@@ -88,26 +88,26 @@ func (e *v4Encoder) writeStacks() {
 // writeFrame writes "FUNCTION (in MODULE)", or with what there is instead.
 func (e *v4Encoder) writeFrame(i int, o *odd) {
 	f := e.req.Frames[i]
-	e.raw(`"`)
+	e.Raw(`"`)
 	switch {
 	case o != nil:
-		e.raw(o.offset)
+		e.Raw(o.offset)
 	case f.Module < 0 || !e.function(i, f.Module):
-		e.hex(f.Addr)
+		e.Hex(f.Addr)
 	}
 	if !(o != nil && o.bare) && !(e.tecken && f.Module < 0) {
-		e.raw(" (in ")
-		e.buf = api.AppendEscaped(e.buf, e.name(f.Module))
-		e.raw(")")
+		e.Raw(" (in ")
+		e.Buf = api.AppendEscaped(e.Buf, e.name(f.Module))
+		e.Raw(")")
 	}
-	e.raw(`"`)
+	e.Raw(`"`)
 }
 
 // function writes the name of the function that was really called at frame i.
 func (e *v4Encoder) function(i int, m int32) bool {
 	calls, err := e.Frames(i)
 	if err != nil {
-		e.err = err
+		e.Err = err
 	}
 	if len(calls) == 0 {
 		return false

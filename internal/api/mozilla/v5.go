@@ -54,7 +54,7 @@ func (e *v5Encoder) result(job job, number int, seen []int) {
 	for _, end := range e.stacks[job.stacks.from:job.stacks.to] {
 		e.element()
 		e.open('[')
-		for first := e.frame; e.frame < int(end) && e.spill(); e.frame++ {
+		for first := e.frame; e.frame < int(end) && e.Spill(); e.frame++ {
 			e.element()
 			e.writeFrame(e.frame - first)
 		}
@@ -72,7 +72,7 @@ func (e *v5Encoder) result(job job, number int, seen []int) {
 	e.key("found_modules")
 	e.open('{')
 	for _, m := range distinct {
-		e.spill()
+		e.Spill()
 		e.keyOfModule(e.modules[m])
 		e.found(m)
 	}
@@ -85,28 +85,28 @@ func (e *v5Encoder) result(job job, number int, seen []int) {
 
 func (e *v5Encoder) writeFrame(n int) {
 	f := e.req.Frames[e.frame]
-	e.raw(`{"frame":`)
-	e.int(int64(n))
-	e.raw(`,"module":"`)
-	e.raw(e.label(f.Module))
-	e.raw(`","module_offset":"`)
+	e.Raw(`{"frame":`)
+	e.Int(n)
+	e.Raw(`,"module":"`)
+	e.Raw(e.label(f.Module))
+	e.Raw(`","module_offset":"`)
 	if e.odds < len(e.odd) && e.odd[e.odds].frame == e.frame {
-		e.buf = api.AppendEscaped(e.buf, e.odd[e.odds].offset)
+		e.Buf = api.AppendEscaped(e.Buf, e.odd[e.odds].offset)
 		e.odds++
-		e.raw(`"}`)
+		e.Raw(`"}`)
 		return
 	}
-	e.hex(f.Addr)
-	e.raw(`"`)
+	e.Hex(f.Addr)
+	e.Raw(`"`)
 	if f.Module >= 0 {
 		calls, err := e.Frames(e.frame)
 		if err != nil {
-			e.err = err
+			e.Err = err
 			return
 		}
 		e.function(f, calls)
 	}
-	e.raw(`}`)
+	e.Raw(`}`)
 }
 
 // label is the name of a module as it stands in the answer.
@@ -131,31 +131,31 @@ func (e *v5Encoder) function(f symbolicate.Frame, calls []sym.Frame) {
 		return
 	}
 	outer, inlines := &calls[len(calls)-1], calls[:len(calls)-1]
-	e.raw(`,"function":`)
+	e.Raw(`,"function":`)
 	e.string(f.Module, outer.Func)
-	e.raw(`,"function_offset":"`)
-	e.hex(f.Addr - outer.Entry)
-	e.raw(`"`)
+	e.Raw(`,"function_offset":"`)
+	e.Hex(f.Addr - outer.Entry)
+	e.Raw(`"`)
 	if e.more && outer.Size > 0 {
-		e.raw(`,"function_size":"`)
-		e.hex(outer.Size)
-		e.raw(`"`)
+		e.Raw(`,"function_size":"`)
+		e.Hex(outer.Size)
+		e.Raw(`"`)
 	}
 	e.place(f.Module, outer)
 	if len(inlines) == 0 {
 		return
 	}
-	e.raw(`,"inlines":[`)
+	e.Raw(`,"inlines":[`)
 	for i := range inlines {
 		if i > 0 {
-			e.raw(`,`)
+			e.Raw(`,`)
 		}
-		e.raw(`{"function":`)
+		e.Raw(`{"function":`)
 		e.string(f.Module, inlines[i].Func)
 		e.place(f.Module, &inlines[i])
-		e.raw(`}`)
+		e.Raw(`}`)
 	}
-	e.raw(`]`)
+	e.Raw(`]`)
 }
 
 // place writes file and line. A line without a file says nothing.
@@ -163,15 +163,15 @@ func (e *v5Encoder) place(m int32, f *sym.Frame) {
 	if f.File == 0 {
 		return
 	}
-	before := len(e.buf)
-	e.raw(`,"file":`)
+	before := len(e.Buf)
+	e.Raw(`,"file":`)
 	if !e.string(m, f.File) {
-		e.buf = e.buf[:before]
+		e.Buf = e.Buf[:before]
 		return
 	}
 	if f.Line > 0 {
-		e.raw(`,"line":`)
-		e.int(int64(f.Line))
+		e.Raw(`,"line":`)
+		e.Int(int(f.Line))
 	}
 }
 

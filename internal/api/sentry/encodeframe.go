@@ -32,7 +32,7 @@ func (e *encoder) status(i int) (status, []sym.Frame) {
 	}
 	var calls []sym.Frame
 	if e.known[m].Found {
-		if calls, e.err = e.Frames(i); e.err != nil {
+		if calls, e.Err = e.Frames(i); e.Err != nil {
 			return missing, nil
 		}
 	}
@@ -55,11 +55,11 @@ func (e *encoder) status(i int) (status, []sym.Frame) {
 // the frame is left out.
 func (e *encoder) frame(s *stack, first, i int, comma bool) bool {
 	st, calls := e.status(i)
-	if e.err != nil || e.dropped(s, first, i, st) {
+	if e.Err != nil || e.dropped(s, first, i, st) {
 		return false
 	}
 	if comma {
-		e.raw(`,`)
+		e.Raw(`,`)
 	}
 	e.record(e.frames[i], &e.sent)
 	if st != symbolicated {
@@ -87,7 +87,7 @@ func (e *encoder) dropped(s *stack, first, i int, st status) bool {
 	}
 	for k := i + inward; k >= first && k < s.end; k += inward {
 		before, calls := e.status(k)
-		if e.err != nil {
+		if e.Err != nil {
 			return false
 		}
 		if e.frames[k].trust != trustScan || before != missingSymbol && before != unknownImage {
@@ -120,25 +120,25 @@ func (e *encoder) index(first, end, i int) int {
 // address that is shown, which is relative to a module or absolute.
 func (e *encoder) head(index, i int, st status, addr, rel uint64, relative bool) {
 	f := &e.frames[i]
-	e.raw(`{"status":"`)
-	e.raw(statusNames[st])
-	e.raw(`","original_index":`)
-	e.buf = strconv.AppendInt(e.buf, int64(index), 10)
+	e.Raw(`{"status":"`)
+	e.Raw(statusNames[st])
+	e.Raw(`","original_index":`)
+	e.Buf = strconv.AppendInt(e.Buf, int64(index), 10)
 	e.field(fieldPlatform)
 	if relative {
-		e.raw(`,"addr_mode":"rel:`)
-		e.buf = strconv.AppendUint(e.buf, rel, 10)
-		e.raw(`"`)
+		e.Raw(`,"addr_mode":"rel:`)
+		e.Buf = strconv.AppendUint(e.Buf, rel, 10)
+		e.Raw(`"`)
 	}
-	e.raw(`,"instruction_addr":`)
+	e.Raw(`,"instruction_addr":`)
 	e.hex(addr)
 	if f.adjust != unsaid {
-		e.raw(`,"adjust_instruction_addr":`)
-		e.buf = strconv.AppendBool(e.buf, f.adjust == yes)
+		e.Raw(`,"adjust_instruction_addr":`)
+		e.Buf = strconv.AppendBool(e.Buf, f.adjust == yes)
 	}
 	e.field(fieldFunctionID)
 	if m := e.req.Frames[i].Module; m >= 0 {
-		e.raw(e.label(m))
+		e.Raw(e.label(m))
 	} else {
 		e.field(fieldPackage)
 	}
@@ -162,11 +162,11 @@ func (e *encoder) label(m int32) string {
 // tail writes the end of a frame.
 func (e *encoder) tail(i int) {
 	if t := e.frames[i].trust; t != trustNone {
-		e.raw(`,"trust":"`)
-		e.raw(trusts[t])
-		e.raw(`"`)
+		e.Raw(`,"trust":"`)
+		e.Raw(trusts[t])
+		e.Raw(`"`)
 	}
-	e.raw(`}`)
+	e.Raw(`}`)
 }
 
 // field writes what was sent for a field, if it was.
@@ -177,10 +177,10 @@ func (e *encoder) field(f field) {
 	}
 	e.name(fieldNames[f])
 	if f.isText() {
-		e.buf = appendQuoted(e.buf, content)
+		e.Buf = appendQuoted(e.Buf, content)
 		return
 	}
-	e.buf = append(e.buf, content...)
+	e.Buf = append(e.Buf, content...)
 }
 
 // echo writes a frame of which nothing more is known than was sent. A mangled
@@ -217,13 +217,13 @@ func (e *encoder) calls(first, end, i int, calls []sym.Frame) {
 	m := e.req.Frames[i].Module
 	base := e.req.Bases[m]
 	addr, _ := e.Addr(i)
-	from := len(e.buf)
+	from := len(e.Buf)
 	e.head(e.index(first, end, i), i, symbolicated, addr, uint64(m), base == 0)
-	to := len(e.buf)
+	to := len(e.Buf)
 	for k := range calls {
 		if k > 0 {
-			e.raw(`,`)
-			e.buf = append(e.buf, e.buf[from:to]...)
+			e.Raw(`,`)
+			e.Buf = append(e.Buf, e.Buf[from:to]...)
 		}
 		at := k
 		if e.callerFirst {
@@ -231,23 +231,23 @@ func (e *encoder) calls(first, end, i int, calls []sym.Frame) {
 		}
 		call := &calls[at]
 		e.lang(call)
-		e.raw(`,"symbol":"`)
+		e.Raw(`,"symbol":"`)
 		var plain bool
 		e.txt, plain = e.AppendRaw(e.txt[:0], m, call.Func)
 		e.put(e.txt, plain)
 		if at == len(calls)-1 {
-			e.raw(`","sym_addr":`)
+			e.Raw(`","sym_addr":`)
 			e.hex(base + call.Entry)
-			e.raw(`,"function":"`)
+			e.Raw(`,"function":"`)
 		} else {
-			e.raw(`","function":"`)
+			e.Raw(`","function":"`)
 		}
 		if text, mangled := e.names.readable(e.txt); mangled {
-			e.buf = api.AppendEscaped(e.buf, text)
+			e.Buf = api.AppendEscaped(e.Buf, text)
 		} else {
 			e.put(e.txt, plain)
 		}
-		e.raw(`"`)
+		e.Raw(`"`)
 		e.place(m, call)
 		e.tail(i)
 	}
@@ -270,9 +270,9 @@ func (e *encoder) method(first, end, i int, call *sym.Frame) {
 
 func (e *encoder) lang(call *sym.Frame) {
 	if name := call.Lang.String(); name != "" {
-		e.raw(`,"lang":"`)
-		e.raw(name)
-		e.raw(`"`)
+		e.Raw(`,"lang":"`)
+		e.Raw(name)
+		e.Raw(`"`)
 	}
 }
 
@@ -288,11 +288,11 @@ func (e *encoder) place(m int32, call *sym.Frame) {
 	var plain bool
 	e.txt, plain = e.AppendRaw(e.txt[:0], m, call.File)
 	name := e.txt[bytes.LastIndexAny(e.txt, `/\`)+1:]
-	e.raw(`,"filename":"`)
+	e.Raw(`,"filename":"`)
 	e.put(name, plain)
-	e.raw(`","abs_path":"`)
+	e.Raw(`","abs_path":"`)
 	e.put(e.txt, plain)
-	e.raw(`"`)
+	e.Raw(`"`)
 	e.lineno(call.Line)
 	if f := e.excerpts.of(m, call.File); f != nil {
 		e.excerpt(f, call.Line)
@@ -302,13 +302,13 @@ func (e *encoder) place(m int32, call *sym.Frame) {
 // put appends the inside of a string, with escapes if it may need any.
 func (e *encoder) put(text []byte, plain bool) {
 	if plain {
-		e.buf = append(e.buf, text...)
+		e.Buf = append(e.Buf, text...)
 	} else {
 		e.escape(text)
 	}
 }
 
 func (e *encoder) lineno(line uint32) {
-	e.raw(`,"lineno":`)
-	e.buf = strconv.AppendUint(e.buf, uint64(line), 10)
+	e.Raw(`,"lineno":`)
+	e.Buf = strconv.AppendUint(e.Buf, uint64(line), 10)
 }

@@ -17,9 +17,9 @@ import (
 // it may still be lost.
 func (e *encoder) module(m int32) {
 	sent, known := &e.modules[m], &e.known[m]
-	e.raw(`{"debug_status":"`)
-	e.raw(debugStatus(known))
-	e.raw(`","features":`)
+	e.Raw(`{"debug_status":"`)
+	e.Raw(debugStatus(known))
+	e.Raw(`","features":`)
 	e.features(known.Features, known.VCS)
 	e.member("arch", archName(known.Arch, sent.kind))
 	e.member("type", sent.kind.String())
@@ -38,16 +38,16 @@ func (e *encoder) module(m int32) {
 	if sent.checksum.there {
 		e.member("debug_checksum", sent.checksum.text)
 	}
-	e.raw(`,"image_addr":`)
+	e.Raw(`,"image_addr":`)
 	e.hex(sent.addr)
 	if sent.hasSize {
-		e.raw(`,"image_size":`)
-		e.buf = strconv.AppendUint(e.buf, sent.size, 10)
+		e.Raw(`,"image_size":`)
+		e.Buf = strconv.AppendUint(e.Buf, sent.size, 10)
 	}
 	if e.listing {
 		e.candidates(m)
 	}
-	e.raw(`}`)
+	e.Raw(`}`)
 }
 
 // debugStatus is the kind of failure in the words of the protocol.
@@ -89,15 +89,15 @@ func (e *encoder) features(f object.Features, vcs string) {
 		{"has_debug_info", object.HasDebug}, {"has_unwind_info", object.HasUnwind},
 		{"has_symbols", object.HasSymbols}, {"has_sources", object.HasSources},
 	} {
-		e.raw([]string{`{"`, `,"`}[min(i, 1)])
-		e.raw(one.name)
-		e.raw(`":`)
-		e.buf = strconv.AppendBool(e.buf, f&one.has != 0)
+		e.Raw([]string{`{"`, `,"`}[min(i, 1)])
+		e.Raw(one.name)
+		e.Raw(`":`)
+		e.Buf = strconv.AppendBool(e.Buf, f&one.has != 0)
 	}
 	if vcs != "" {
 		e.member("srcsrv_vcs", vcs)
 	}
-	e.raw(`}`)
+	e.Raw(`}`)
 }
 
 // archName is the name that the protocol has for an architecture. Code of .NET
@@ -145,11 +145,11 @@ func (e *encoder) candidates(m int32) {
 	})
 	all = slices.CompactFunc(all, func(a, b candidate) bool { return a.source == b.source && a.location == b.location })
 	for i := range all {
-		e.raw([]string{`,"candidates":[`, `,`}[min(i, 1)])
+		e.Raw([]string{`,"candidates":[`, `,`}[min(i, 1)])
 		e.candidate(&all[i])
 	}
 	if len(all) > 0 {
-		e.raw(`]`)
+		e.Raw(`]`)
 	}
 }
 
@@ -231,13 +231,13 @@ func shortTime(d time.Duration) string {
 }
 
 func (e *encoder) candidate(c *candidate) {
-	e.raw(`{"source":`)
-	e.buf = appendQuoted(e.buf, c.source)
+	e.Raw(`{"source":`)
+	e.Buf = appendQuoted(e.Buf, c.source)
 	e.member("location", c.location)
 	status, details := e.verdict(c.fault)
-	e.raw(`,"download":{"status":"`)
-	e.raw(status)
-	e.raw(`"`)
+	e.Raw(`,"download":{"status":"`)
+	e.Raw(status)
+	e.Raw(`"`)
 	if details != "" {
 		e.member("details", details)
 	}
@@ -245,15 +245,15 @@ func (e *encoder) candidate(c *candidate) {
 		e.name("features")
 		e.features(c.features, c.vcs)
 	}
-	e.raw(`}`)
+	e.Raw(`}`)
 	if c.debug != "" {
-		e.raw(`,"debug":{"status":"`)
-		e.raw(c.debug)
-		e.raw(`"`)
+		e.Raw(`,"debug":{"status":"`)
+		e.Raw(c.debug)
+		e.Raw(`"`)
 		if c.why != "" {
 			e.member("details", c.why)
 		}
-		e.raw(`}`)
+		e.Raw(`}`)
 	}
-	e.raw(`}`)
+	e.Raw(`}`)
 }

@@ -164,9 +164,9 @@ func (e *encoder) excerpt(f *file, line uint32) {
 	n := max(int(line), 1) - 1
 	if n < len(f.starts) {
 		e.lines(`,"pre_context":[`, f, max(n-around, 0), n)
-		e.raw(`,"context_line":"`)
+		e.Raw(`,"context_line":"`)
 		e.line(f.line(n))
-		e.raw(`"`)
+		e.Raw(`"`)
 		e.lines(`,"post_context":[`, f, n+1, min(n+1+around, len(f.starts)))
 	}
 	if f.link != nil {
@@ -179,16 +179,16 @@ func (e *encoder) lines(key string, f *file, from, to int) {
 	if from >= to {
 		return
 	}
-	e.raw(key)
+	e.Raw(key)
 	for n := from; n < to; n++ {
 		if n > from {
-			e.raw(`,`)
+			e.Raw(`,`)
 		}
-		e.raw(`"`)
+		e.Raw(`"`)
 		e.line(f.line(n))
-		e.raw(`"`)
+		e.Raw(`"`)
 	}
-	e.raw(`]`)
+	e.Raw(`]`)
 }
 
 // line writes the inside of the string of a line, its beginning if it is long.
@@ -202,5 +202,5 @@ func (e *encoder) line(text []byte) {
 		n--
 	}
 	e.escape(text[:n])
-	e.raw(" {snip}")
+	e.Raw(" {snip}")
 }

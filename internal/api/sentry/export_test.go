@@ -54,7 +54,7 @@ func Encode(body io.Reader, run Run, to io.Writer) error {
 	defer look.Release()
 	e := &encoder{question: q, lookups: look, req: req, known: known, names: &testNames, to: to, excerpts: &excerpts{}, patience: 5 * time.Minute}
 	e.answer()
-	return e.err
+	return e.Err
 }
 
 // Held is how many answers are kept, and how many bytes they take.

@@ -66,9 +66,9 @@ func (d *Door) encode(ctx context.Context, j *job, engine run, q *question, requ
 	e.excerpts = d.gather(ctx, q, req, known, look)
 	e.answer()
 	a.end()
-	if e.err != nil {
+	if e.Err != nil {
 		a.free()
-		return d.failed(e.err, requestID), look
+		return d.failed(e.Err, requestID), look
 	}
 	return a, look
 }
@@ -165,31 +165,32 @@ func (d *Door) writeLines(ctx context.Context, w http.ResponseWriter, engine run
 	}
 	defer look.Release()
 	e.known, e.lookups = known, look
-	defer e.begin()()
+	e.Begin(e.to)
+	defer e.Free()
 	e.excerpts = d.gather(ctx, e.question, e.req, known, look)
 	last := d.deps.Now()
 	flush := func() {
-		e.flush()
+		e.Flush()
 		if f, ok := w.(http.Flusher); ok {
 			f.Flush()
 		}
 		last = d.deps.Now()
 	}
 	line := func(kind string, index int, write func()) {
-		e.raw(`{"type":"` + kind + `","index":`)
-		e.int(index)
-		e.raw(`,"` + kind + `":`)
+		e.Raw(`{"type":"` + kind + `","index":`)
+		e.Int(index)
+		e.Raw(`,"` + kind + `":`)
 		write()
-		e.raw("}\n")
-		if len(e.buf) >= lineBytes || d.deps.Now().Sub(last) >= lineTime {
+		e.Raw("}\n")
+		if len(e.Buf) >= lineBytes || d.deps.Now().Sub(last) >= lineTime {
 			flush()
 		}
 	}
 	first := 0
 	for i := range e.stacks {
 		line("stacktrace", i, func() { e.stack(&e.stacks[i], first) })
-		if e.err != nil {
-			return e.err
+		if e.Err != nil {
+			return e.Err
 		}
 		first = e.stacks[i].end
 	}
@@ -197,5 +198,5 @@ func (d *Door) writeLines(ctx context.Context, w http.ResponseWriter, engine run
 		line("module", m, func() { e.module(int32(m)) })
 	}
 	flush()
-	return e.err
+	return e.Err
 }
