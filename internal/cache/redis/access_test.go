@@ -22,6 +22,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
+	"symbolon/internal/cache/cachetest"
 	"symbolon/internal/cache/redis"
 	"symbolon/internal/fault"
 )
@@ -74,8 +75,8 @@ func certify(dir string) {
 func works(t *testing.T, n *node) {
 	t.Helper()
 	body := text(1<<20, 1)
-	put(t, n, cache.Symcache, keyA, body)
-	if !bytes.Equal(get(t, n, cache.Symcache, keyA), body) {
+	cachetest.Put(t, n, cache.Symcache, keyA, body)
+	if !bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) {
 		t.Errorf("the entry is not there; the log is\n%v", n.log)
 	}
 	n.Remember(t.Context(), cache.Meta, keyA, fault.New(fault.Denied, "", "no"), time.Hour)
@@ -115,7 +116,7 @@ func TestAUserWithFewRights(t *testing.T) {
 	cfg.URL = bin.NewSecret("redis://symbolon:canary@" + s.addr())
 	wrong := openAnyway(t, cfg)
 	wrong.says(t, "WRONGPASS")
-	if get(t, wrong, cache.Symcache, keyA) != nil || wrong.log.count("canary") != 0 {
+	if cachetest.Get(t, wrong, cache.Symcache, keyA) != nil || wrong.log.count("canary") != 0 {
 		t.Errorf("the log is\n%v", wrong.log)
 	}
 	cfg.URL, cfg.Prefix = bin.NewSecret("redis://symbolon:s3cret%2F%40@"+s.addr()), "theirs:"
@@ -128,12 +129,12 @@ func TestAnotherDatabaseAndPrefix(t *testing.T) {
 	cfg := patient(s)
 	works(t, open(t, cfg))
 	cfg.URL = bin.NewSecret(cfg.URL.Reveal() + "/7")
-	if n := open(t, cfg); get(t, n, cache.Symcache, keyA) != nil {
+	if n := open(t, cfg); cachetest.Get(t, n, cache.Symcache, keyA) != nil {
 		t.Error("a database has what is in another one")
 	}
 	cfg = patient(s)
 	cfg.Prefix = "theirs:"
-	if n := open(t, cfg); get(t, n, cache.Symcache, keyA) != nil {
+	if n := open(t, cfg); cachetest.Get(t, n, cache.Symcache, keyA) != nil {
 		t.Error("a prefix has what is under another one")
 	}
 }
@@ -179,8 +180,8 @@ func TestSentinelsLeadToTheNewMaster(t *testing.T) {
 	})
 	s.kill()
 	eventually(t, "the replica is used", func() bool {
-		put(t, n, cache.Meta, keyB, []byte("x"))
-		return get(t, n, cache.Meta, keyB) != nil
+		cachetest.Put(t, n, cache.Meta, keyB, []byte("x"))
+		return cachetest.Get(t, n, cache.Meta, keyB) != nil
 	})
 }
 

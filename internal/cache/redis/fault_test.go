@@ -13,6 +13,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
+	"symbolon/internal/cache/cachetest"
 	"symbolon/internal/cache/redis"
 	"symbolon/internal/fault"
 	"symbolon/internal/trial"
@@ -45,27 +46,27 @@ func TestAServerThatIsKilledAndComesBackEmpty(t *testing.T) {
 	s := start(t)
 	n := open(t, patient(s))
 	body := text(1<<20, 1)
-	put(t, n, cache.Symcache, keyA, body)
+	cachetest.Put(t, n, cache.Symcache, keyA, body)
 	s.kill()
 	eventually(t, "it is left alone", func() bool {
-		if get(t, n, cache.Symcache, keyA) != nil {
+		if cachetest.Get(t, n, cache.Symcache, keyA) != nil {
 			t.Fatal("an entry came from nowhere")
 		}
 		return n.log.count(left) == 1
 	})
-	if d := best(func() { get(t, n, cache.Symcache, keyA) }); d > time.Millisecond {
+	if d := best(func() { cachetest.Get(t, n, cache.Symcache, keyA) }); d > time.Millisecond {
 		t.Errorf("a miss costs %v", d)
 	}
-	put(t, n, cache.Symcache, keyA, body)
+	cachetest.Put(t, n, cache.Symcache, keyA, body)
 	n.Remember(t.Context(), cache.Meta, keyA, fault.New(fault.NotFound, "", "not"), time.Hour)
 	n.Forget(t.Context(), cache.Meta, keyA)
 	s.start()
 	eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
-	if get(t, n, cache.Symcache, keyA) != nil {
+	if cachetest.Get(t, n, cache.Symcache, keyA) != nil {
 		t.Error("an entry came from nowhere")
 	}
-	put(t, n, cache.Symcache, keyA, body)
-	if !bytes.Equal(get(t, n, cache.Symcache, keyA), body) {
+	cachetest.Put(t, n, cache.Symcache, keyA, body)
+	if !bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) {
 		t.Error("the entry is not there")
 	}
 	if n.log.count("level=WARN") != 1 || n.log.count("level=") != 2 {
@@ -79,22 +80,22 @@ func TestAServerThatIsKilledInTheMiddle(t *testing.T) {
 	n := open(t, patient(s))
 	body := noise(3<<20, 2)
 	right := func(key cache.Key) {
-		if got := get(t, n, cache.Symcache, key); got != nil && !bytes.Equal(got, body) {
+		if got := cachetest.Get(t, n, cache.Symcache, key); got != nil && !bytes.Equal(got, body) {
 			t.Error("something else came back")
 		}
 	}
 	for _, after := range []time.Duration{time.Millisecond, 5 * time.Millisecond, 30 * time.Millisecond} {
-		put(t, n, cache.Symcache, keyA, body)
+		cachetest.Put(t, n, cache.Symcache, keyA, body)
 		var all sync.WaitGroup
 		all.Go(func() { right(keyA) })
-		all.Go(func() { put(t, n, cache.Symcache, keyB, body) })
+		all.Go(func() { cachetest.Put(t, n, cache.Symcache, keyB, body) })
 		time.Sleep(after)
 		s.kill()
 		all.Wait()
 		s.start()
 		eventually(t, "it is used again", func() bool {
-			put(t, n, cache.Meta, keyA, []byte("x"))
-			return get(t, n, cache.Meta, keyA) != nil
+			cachetest.Put(t, n, cache.Meta, keyA, []byte("x"))
+			return cachetest.Get(t, n, cache.Meta, keyA) != nil
 		})
 		right(keyB)
 	}
@@ -119,8 +120,8 @@ func TestAFlushInTheMiddleLosesEntriesAndNothingElse(t *testing.T) {
 	})
 	misses := 0
 	for range 25 {
-		put(t, n, cache.Symcache, keyA, body)
-		switch got := get(t, n, cache.Symcache, keyA); {
+		cachetest.Put(t, n, cache.Symcache, keyA, body)
+		switch got := cachetest.Get(t, n, cache.Symcache, keyA); {
 		case got == nil:
 			misses++
 		case !bytes.Equal(got, body):
@@ -132,8 +133,8 @@ func TestAFlushInTheMiddleLosesEntriesAndNothingElse(t *testing.T) {
 	if misses == 0 {
 		t.Error("no flush fell between")
 	}
-	put(t, n, cache.Symcache, keyA, body)
-	if !bytes.Equal(get(t, n, cache.Symcache, keyA), body) {
+	cachetest.Put(t, n, cache.Symcache, keyA, body)
+	if !bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) {
 		t.Error("the entry is not there when nobody flushes")
 	}
 }
@@ -144,13 +145,13 @@ func TestAServerThatHangsCostsTheTimeoutAndThenNothing(t *testing.T) {
 	const timeout = 100 * time.Millisecond
 	n := open(t, redis.Config{URL: bin.NewSecret(s.url()), Timeout: timeout})
 	body := text(100_000, 4)
-	put(t, n, cache.Symcache, keyA, body)
-	get(t, n, cache.Symcache, keyA)
+	cachetest.Put(t, n, cache.Symcache, keyA, body)
+	cachetest.Get(t, n, cache.Symcache, keyA)
 	s.stop()
 	var all sync.WaitGroup
 	for range 100 {
 		all.Go(func() {
-			if d := took(func() { get(t, n, cache.Symcache, keyA) }); d > 3*timeout {
+			if d := took(func() { cachetest.Get(t, n, cache.Symcache, keyA) }); d > 3*timeout {
 				t.Errorf("a lookup took %v", d)
 			}
 		})
@@ -158,7 +159,7 @@ func TestAServerThatHangsCostsTheTimeoutAndThenNothing(t *testing.T) {
 	all.Wait()
 	eventually(t, "it is left alone", func() bool { return n.log.count(left) == 1 })
 	if d := best(func() {
-		get(t, n, cache.Symcache, keyA)
+		cachetest.Get(t, n, cache.Symcache, keyA)
 		n.Remember(t.Context(), cache.Meta, keyA, fault.New(fault.NotFound, "", "not"), time.Hour)
 		n.Forget(t.Context(), cache.Meta, keyA)
 	}); d > time.Millisecond {
@@ -166,7 +167,7 @@ func TestAServerThatHangsCostsTheTimeoutAndThenNothing(t *testing.T) {
 	}
 	s.cont()
 	eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
-	if !bytes.Equal(get(t, n, cache.Symcache, keyA), body) {
+	if !bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) {
 		t.Error("the entry is not there")
 	}
 }
@@ -211,10 +212,10 @@ func TestASlowServerIsLeftAloneUntilItIsQuick(t *testing.T) {
 		return delay
 	})
 	n := open(t, redis.Config{URL: bin.NewSecret(url), Timeout: 100 * time.Millisecond})
-	put(t, n, cache.Meta, keyA, []byte("x"))
+	cachetest.Put(t, n, cache.Meta, keyA, []byte("x"))
 	set(150 * time.Millisecond)
 	for range 3 {
-		if get(t, n, cache.Meta, keyA) != nil {
+		if cachetest.Get(t, n, cache.Meta, keyA) != nil {
 			t.Fatal("an answer came before its time")
 		}
 	}
@@ -222,11 +223,11 @@ func TestASlowServerIsLeftAloneUntilItIsQuick(t *testing.T) {
 	if n.log.count(left) != 1 || n.log.count(again) != 0 {
 		t.Errorf("the log is\n%v", n.log)
 	}
-	if d := best(func() { get(t, n, cache.Meta, keyA) }); d > time.Millisecond {
+	if d := best(func() { cachetest.Get(t, n, cache.Meta, keyA) }); d > time.Millisecond {
 		t.Errorf("a slow server costs %v", d)
 	}
 	set(0)
-	eventually(t, "it is used again", func() bool { return get(t, n, cache.Meta, keyA) != nil })
+	eventually(t, "it is used again", func() bool { return cachetest.Get(t, n, cache.Meta, keyA) != nil })
 }
 
 func TestAServerThatIsAlwaysALittleLateIsLeftAlone(t *testing.T) {
@@ -240,17 +241,17 @@ func TestAServerThatIsAlwaysALittleLateIsLeftAlone(t *testing.T) {
 		return 0
 	})
 	n := open(t, redis.Config{URL: bin.NewSecret(url), Timeout: 200 * time.Millisecond}) // in time, but for a fourth of it
-	put(t, n, cache.Meta, keyA, []byte("x"))
+	cachetest.Put(t, n, cache.Meta, keyA, []byte("x"))
 	late.Store(true)
 	for range 8 {
-		get(t, n, cache.Meta, keyA)
+		cachetest.Get(t, n, cache.Meta, keyA)
 	}
-	if d := best(func() { get(t, n, cache.Meta, keyA) }); d > time.Millisecond {
+	if d := best(func() { cachetest.Get(t, n, cache.Meta, keyA) }); d > time.Millisecond {
 		t.Errorf("it still costs %v", d)
 	}
 	eventually(t, "the log tells", func() bool { return n.log.count(left) == 1 })
 	late.Store(false)
-	eventually(t, "it is used again", func() bool { return get(t, n, cache.Meta, keyA) != nil })
+	eventually(t, "it is used again", func() bool { return cachetest.Get(t, n, cache.Meta, keyA) != nil })
 }
 
 func TestAServerThatIsDownAtFirst(t *testing.T) {
@@ -261,15 +262,15 @@ func TestAServerThatIsDownAtFirst(t *testing.T) {
 	if d := took(func() { n = openAnyway(t, patient(s)) }); d > time.Second {
 		t.Errorf("the start took %v", d)
 	}
-	put(t, n, cache.Meta, keyA, []byte("x"))
+	cachetest.Put(t, n, cache.Meta, keyA, []byte("x"))
 	n.says(t, left)
-	if get(t, n, cache.Meta, keyA) != nil {
+	if cachetest.Get(t, n, cache.Meta, keyA) != nil {
 		t.Error("an entry came from nowhere")
 	}
 	s.start()
 	eventually(t, "it is used", func() bool {
-		put(t, n, cache.Meta, keyA, []byte("x"))
-		return get(t, n, cache.Meta, keyA) != nil
+		cachetest.Put(t, n, cache.Meta, keyA, []byte("x"))
+		return cachetest.Get(t, n, cache.Meta, keyA) != nil
 	})
 }
 
@@ -306,18 +307,18 @@ func TestAFullServerThatEvictsNothingIsToldOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--maxmemory", "2mb", "--maxmemory-policy", "noeviction")
 	n := open(t, patient(s))
-	put(t, n, cache.Meta, keyA, []byte("x"))
+	cachetest.Put(t, n, cache.Meta, keyA, []byte("x"))
 	for i := range 6 {
 		key := cache.KeyOf(itoa(i))
-		put(t, n, cache.Symcache, key, noise(600_000, i))
-		if got := get(t, n, cache.Symcache, key); got != nil && !bytes.Equal(got, noise(600_000, i)) {
+		cachetest.Put(t, n, cache.Symcache, key, noise(600_000, i))
+		if got := cachetest.Get(t, n, cache.Symcache, key); got != nil && !bytes.Equal(got, noise(600_000, i)) {
 			t.Error("something else came back")
 		}
 	}
 	if n.log.count("redis refuses a command") != 1 || n.log.count("OOM") != 1 || n.log.count(left) != 0 {
 		t.Errorf("the log is\n%v", n.log)
 	}
-	if get(t, n, cache.Meta, keyA) == nil {
+	if cachetest.Get(t, n, cache.Meta, keyA) == nil {
 		t.Error("what is there cannot be read")
 	}
 }

@@ -5,7 +5,6 @@ package redis_test
 import (
 	"bytes"
 	"context"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -230,45 +229,6 @@ func openAnyway(t testing.TB, cfg redis.Config) *node {
 // may be busy with other tests.
 func patient(s *server) redis.Config {
 	return redis.Config{URL: bin.NewSecret(s.url()), Timeout: 500 * time.Millisecond}
-}
-
-func put(t testing.TB, c cache.Tier, kind cache.Kind, key cache.Key, body []byte) {
-	t.Helper()
-	b, err := c.Put(context.Background(), kind, key, func(w io.Writer) error {
-		_, err := w.Write(body)
-		return err
-	})
-	if err != nil {
-		t.Fatalf("Put: %v", err)
-	}
-	if got := content(t, b); !bytes.Equal(got, body) {
-		t.Fatalf("Put opened %d other bytes", len(got))
-	}
-}
-
-// get is what c has, or nil.
-func get(t testing.TB, c cache.Tier, kind cache.Kind, key cache.Key) []byte {
-	t.Helper()
-	b, err := c.Get(context.Background(), kind, key)
-	if err != nil {
-		t.Fatalf("Get: %v", err)
-	}
-	if b == nil {
-		return nil
-	}
-	return content(t, b)
-}
-
-func content(t testing.TB, b cache.Blob) []byte {
-	t.Helper()
-	got := make([]byte, b.Size())
-	if n, err := b.ReadAt(got, 0); n != len(got) || err != nil && err != io.EOF {
-		t.Fatalf("read %d of %d bytes: %v", n, len(got), err)
-	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return got
 }
 
 // noise is n bytes that do not compress.

@@ -53,18 +53,18 @@ func TestWhatOneNodePutTheOtherFinds(t *testing.T) {
 	defer near.Close()
 	defer other.Close()
 	table := text(1<<20, 1)
-	put(t, near, cache.Symcache, keyA, table)
-	put(t, near, cache.Objects, keyA, []byte("stays here"))
+	cachetest.Put(t, near, cache.Symcache, keyA, table)
+	cachetest.Put(t, near, cache.Objects, keyA, []byte("stays here"))
 	near.Remember(t.Context(), cache.Meta, keyB, fault.New(fault.NotFound, "there", "not"), time.Hour)
-	eventually(t, "the other node has it", func() bool { return bytes.Equal(get(t, other, cache.Symcache, keyA), table) })
+	eventually(t, "the other node has it", func() bool { return bytes.Equal(cachetest.Get(t, other, cache.Symcache, keyA), table) })
 	eventually(t, "the other node has the fault", func() bool {
 		_, err := other.Get(t.Context(), cache.Meta, keyB)
 		return fault.KindOf(err) == fault.NotFound && time.Until(cache.Expires(err)) > 59*time.Minute
 	})
-	if get(t, other, cache.Objects, keyA) != nil {
+	if cachetest.Get(t, other, cache.Objects, keyA) != nil {
 		t.Error("a fetched file was shared")
 	}
-	if got := get(t, b.disk, cache.Symcache, keyA); !bytes.Equal(got, table) {
+	if got := cachetest.Get(t, b.disk, cache.Symcache, keyA); !bytes.Equal(got, table) {
 		t.Error("the table was not copied into the near tier")
 	}
 	_, err := b.disk.Get(t.Context(), cache.Meta, keyB)
@@ -72,7 +72,7 @@ func TestWhatOneNodePutTheOtherFinds(t *testing.T) {
 		t.Errorf("the near tier remembers the fault for %v", rest)
 	}
 	near.Forget(t.Context(), cache.Symcache, keyA)
-	if get(t, a, cache.Symcache, keyA) != nil || get(t, a.disk, cache.Symcache, keyA) != nil {
+	if cachetest.Get(t, a, cache.Symcache, keyA) != nil || cachetest.Get(t, a.disk, cache.Symcache, keyA) != nil {
 		t.Error("a tier has not forgotten")
 	}
 }
@@ -82,9 +82,9 @@ func TestLargeEntriesAreManySmallKeys(t *testing.T) {
 	s := start(t)
 	n := open(t, patient(s))
 	body := text(1<<20, 2)
-	put(t, n, cache.Symcache, keyA, body)
-	put(t, n, cache.Meta, keyB, body[:4<<10])
-	if !bytes.Equal(get(t, n, cache.Symcache, keyA), body) || !bytes.Equal(get(t, n, cache.Meta, keyB), body[:4<<10]) {
+	cachetest.Put(t, n, cache.Symcache, keyA, body)
+	cachetest.Put(t, n, cache.Meta, keyB, body[:4<<10])
+	if !bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) || !bytes.Equal(cachetest.Get(t, n, cache.Meta, keyB), body[:4<<10]) {
 		t.Fatal("something else came back")
 	}
 	total := 0
@@ -113,16 +113,16 @@ func TestWhatIsTooLargeIsNotShared(t *testing.T) {
 	n := open(t, cfg)
 	n.Remember(t.Context(), cache.Symcache, keyA, fault.New(fault.Malformed, "", "old"), time.Hour)
 	for _, size := range []int{1 << 20, 5 << 20} {
-		put(t, n, cache.Symcache, keyA, text(size, 3))
-		if get(t, n, cache.Symcache, keyA) != nil {
+		cachetest.Put(t, n, cache.Symcache, keyA, text(size, 3))
+		if cachetest.Get(t, n, cache.Symcache, keyA) != nil {
 			t.Errorf("%d bytes came back", size)
 		}
 		if len(s.keys("*:"+keyA.String())) != 0 {
 			t.Errorf("%d bytes have a record", size)
 		}
 	}
-	put(t, open(t, patient(s)), cache.Symcache, keyA, text(1<<20, 3))
-	if get(t, n, cache.Symcache, keyA) != nil {
+	cachetest.Put(t, open(t, patient(s)), cache.Symcache, keyA, text(1<<20, 3))
+	if cachetest.Get(t, n, cache.Symcache, keyA) != nil {
 		t.Error("what another node shares is larger than may be read")
 	}
 }
@@ -159,21 +159,21 @@ func TestDamageIsAMiss(t *testing.T) {
 		"a chunk is of no known type": func() { key := chunks()[0]; s.ask("DEL", key); s.ask("SADD", key, "a") },
 	} {
 		s.ask("FLUSHALL")
-		put(t, n, cache.Symcache, keyB, other)
-		put(t, n, cache.Symcache, keyA, body)
+		cachetest.Put(t, n, cache.Symcache, keyB, other)
+		cachetest.Put(t, n, cache.Symcache, keyA, body)
 		if len(chunks()) < 2 {
 			t.Fatalf("too few chunks: %q", chunks())
 		}
 		do()
-		if got := get(t, n, cache.Symcache, keyA); got != nil {
+		if got := cachetest.Get(t, n, cache.Symcache, keyA); got != nil {
 			t.Errorf("%s: %d bytes came back, right: %v", name, len(got), bytes.Equal(got, body))
 		}
 		if !strings.Contains(name, "type") && len(s.keys(head)) != 0 {
 			t.Errorf("%s: the record is still there", name)
 		}
 		s.ask("DEL", head)
-		put(t, n, cache.Symcache, keyA, body)
-		if !bytes.Equal(get(t, n, cache.Symcache, keyA), body) && !strings.Contains(name, "type") {
+		cachetest.Put(t, n, cache.Symcache, keyA, body)
+		if !bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) && !strings.Contains(name, "type") {
 			t.Errorf("%s: it does not come back when it is put again", name)
 		}
 	}
@@ -182,10 +182,10 @@ func TestDamageIsAMiss(t *testing.T) {
 func TestEvictedChunksAreCounted(t *testing.T) {
 	s := start(t)
 	n := open(t, patient(s))
-	put(t, n, cache.Cficache, keyA, text(1<<20, 6))
+	cachetest.Put(t, n, cache.Cficache, keyA, text(1<<20, 6))
 	before := metric.CacheEvictions.Value("redis", "cficache")
 	s.ask("DEL", s.keys("*:0")[0])
-	if get(t, n, cache.Cficache, keyA) != nil || metric.CacheEvictions.Value("redis", "cficache") != before+1 {
+	if cachetest.Get(t, n, cache.Cficache, keyA) != nil || metric.CacheEvictions.Value("redis", "cficache") != before+1 {
 		t.Error("an evicted chunk was not counted")
 	}
 }
@@ -197,8 +197,8 @@ func TestAFullServerEvictsAndGoesOn(t *testing.T) {
 	right := 0
 	for i := range 20 {
 		key, body := cache.KeyOf(itoa(i)), noise(300_000, i)
-		put(t, n, cache.Symcache, key, body)
-		if got := get(t, n, cache.Symcache, key); bytes.Equal(got, body) {
+		cachetest.Put(t, n, cache.Symcache, key, body)
+		if got := cachetest.Get(t, n, cache.Symcache, key); bytes.Equal(got, body) {
 			right++
 		} else if got != nil {
 			t.Fatal("something else came back")
@@ -208,7 +208,7 @@ func TestAFullServerEvictsAndGoesOn(t *testing.T) {
 		t.Errorf("only %d of 20 were there after they were put", right)
 	}
 	for i := range 20 {
-		if got := get(t, n, cache.Symcache, cache.KeyOf(itoa(i))); got != nil && !bytes.Equal(got, noise(300_000, i)) {
+		if got := cachetest.Get(t, n, cache.Symcache, cache.KeyOf(itoa(i))); got != nil && !bytes.Equal(got, noise(300_000, i)) {
 			t.Fatal("something else came back")
 		}
 	}
@@ -234,7 +234,7 @@ func TestAFaultEndsWhenRedisSaysSo(t *testing.T) {
 func TestASpoolThatFailsIsAMiss(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	put(t, open(t, patient(s)), cache.Symcache, keyA, text(1<<20, 7))
+	cachetest.Put(t, open(t, patient(s)), cache.Symcache, keyA, text(1<<20, 7))
 	full := fault.New(fault.Internal, "disk", "full")
 	n, err := redis.Open(patient(s), func() (cache.Spool, error) { return nil, full }, time.Now, quiet)
 	if err != nil {

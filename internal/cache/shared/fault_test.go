@@ -19,6 +19,7 @@ import (
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/bucket/s3test"
 	"symbolon/internal/cache"
+	"symbolon/internal/cache/cachetest"
 	"symbolon/internal/cache/shared"
 	"symbolon/internal/fault"
 	"symbolon/internal/metric"
@@ -47,8 +48,8 @@ func TestAStoreThatIsKilledAndComesBack(t *testing.T) {
 			for i := range 60 {
 				kind := []cache.Kind{cache.Symcache, cache.Meta}[i%2]
 				key := cache.KeyOf(fmt.Sprint(i / 2))
-				if got := get(t, l, kind, key); got == nil {
-					put(t, l, kind, key, body(i/2))
+				if got := cachetest.Get(t, l, kind, key); got == nil {
+					cachetest.Put(t, l, kind, key, body(i/2))
 				} else if !bytes.Equal(got, body(i/2)) {
 					t.Errorf("node %d: something else is served", w)
 				}
@@ -61,12 +62,12 @@ func TestAStoreThatIsKilledAndComesBack(t *testing.T) {
 	all.Wait()
 	for _, n := range nodes {
 		eventually(t, "it is left alone", func() bool {
-			get(t, n, cache.Symcache, cache.KeyOf("nobody's"))
+			cachetest.Get(t, n, cache.Symcache, cache.KeyOf("nobody's"))
 			return n.log.count(left) == 1
 		})
 		start := time.Now()
 		for range 100 {
-			if get(t, n, cache.Symcache, keyA) != nil {
+			if cachetest.Get(t, n, cache.Symcache, keyA) != nil {
 				t.Error("an entry came from nowhere")
 			}
 		}
@@ -78,8 +79,8 @@ func TestAStoreThatIsKilledAndComesBack(t *testing.T) {
 	for _, n := range nodes {
 		eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
 	}
-	put(t, nodes[0], cache.Symcache, keyA, body(99))
-	if !bytes.Equal(get(t, nodes[1], cache.Symcache, keyA), body(99)) {
+	cachetest.Put(t, nodes[0], cache.Symcache, keyA, body(99))
+	if !bytes.Equal(cachetest.Get(t, nodes[1], cache.Symcache, keyA), body(99)) {
 		t.Error("after that nothing is shared")
 	}
 }
@@ -131,16 +132,16 @@ func TestABucketThatHangsCostsItsTimeoutsAndThenNothing(t *testing.T) {
 	h := &hung{Bucket: mem.New(), end: make(chan struct{})}
 	n := open(t, shared.Config{Timeout: 50 * time.Millisecond, FetchTimeout: 100 * time.Millisecond}, h)
 	body := noise(300<<10, 1)
-	put(t, n, cache.Symcache, keyA, body)
+	cachetest.Put(t, n, cache.Symcache, keyA, body)
 	h.hangs.Store(true)
 	off := metric.CacheLookups.Value("shared", "symcache", "off")
 	start := time.Now()
 	for range 1000 {
-		if get(t, n, cache.Symcache, keyA) != nil {
+		if cachetest.Get(t, n, cache.Symcache, keyA) != nil {
 			t.Fatal("an entry came from nowhere")
 		}
 	}
-	put(t, n, cache.Symcache, keyB, body)
+	cachetest.Put(t, n, cache.Symcache, keyB, body)
 	n.Remember(t.Context(), cache.Meta, keyA, fault.New(fault.Denied, "", ""), time.Hour)
 	n.Forget(t.Context(), cache.Symcache, keyA)
 	if took := time.Since(start); took < 100*time.Millisecond || took > 2*time.Second {
@@ -153,15 +154,15 @@ func TestABucketThatHangsCostsItsTimeoutsAndThenNothing(t *testing.T) {
 	h.hangs.Store(false)
 	close(h.end)
 	eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
-	eventually(t, "the entry is found", func() bool { return bytes.Equal(get(t, n, cache.Symcache, keyA), body) })
+	eventually(t, "the entry is found", func() bool { return bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) })
 }
 
 func TestAnEntryThatComesTooLateLeavesNothing(t *testing.T) {
 	h := &hung{Bucket: mem.New(), end: make(chan struct{})}
 	n := open(t, shared.Config{Timeout: time.Second, FetchTimeout: time.Second}, h)
-	put(t, n, cache.Symcache, keyA, noise(300<<10, 1))
+	cachetest.Put(t, n, cache.Symcache, keyA, noise(300<<10, 1))
 	h.middle.Store(true)
-	if get(t, n, cache.Symcache, keyA) != nil {
+	if cachetest.Get(t, n, cache.Symcache, keyA) != nil {
 		t.Error("it came")
 	}
 	close(h.end)
@@ -173,7 +174,7 @@ func TestAnUploadThatHangsEnds(t *testing.T) {
 	n := open(t, shared.Config{Timeout: 50 * time.Millisecond, FetchTimeout: 100 * time.Millisecond}, h)
 	h.hangs.Store(true)
 	start := time.Now()
-	put(t, n, cache.Symcache, keyA, noise(300<<10, 1)) // closes what is being written
+	cachetest.Put(t, n, cache.Symcache, keyA, noise(300<<10, 1)) // closes what is being written
 	if took := time.Since(start); took > 2*time.Second {
 		t.Errorf("it took %v", took)
 	}
@@ -196,7 +197,7 @@ func TestAServerThatSaysNothingIsLeftAlone(t *testing.T) {
 	n := open(t, shared.Config{Timeout: 30 * time.Millisecond}, far(t, "http://"+l.Addr().String(), ""))
 	start := time.Now()
 	for range 1000 {
-		if get(t, n, cache.Symcache, keyA) != nil {
+		if cachetest.Get(t, n, cache.Symcache, keyA) != nil {
 			t.Fatal("an entry came from nowhere")
 		}
 	}
@@ -206,7 +207,7 @@ func TestAServerThatSaysNothingIsLeftAlone(t *testing.T) {
 
 	b := mem.New()
 	good := open(t, patient(), b)
-	put(t, good, cache.Symcache, keyA, noise(1<<20, 1))
+	cachetest.Put(t, good, cache.Symcache, keyA, noise(1<<20, 1))
 	text := object(t, b, cache.Symcache, keyA)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {
@@ -221,7 +222,7 @@ func TestAServerThatSaysNothingIsLeftAlone(t *testing.T) {
 	defer server.Close()
 	n = open(t, shared.Config{Timeout: 300 * time.Millisecond, FetchTimeout: 600 * time.Millisecond}, far(t, server.URL, ""))
 	start = time.Now()
-	if get(t, n, cache.Symcache, keyA) != nil {
+	if cachetest.Get(t, n, cache.Symcache, keyA) != nil {
 		t.Error("a half is served")
 	}
 	if took := time.Since(start); took < 500*time.Millisecond || took > 3*time.Second {
@@ -246,12 +247,12 @@ func TestABucketThatTakesNothingIsStillRead(t *testing.T) {
 		through.ServeHTTP(w, r)
 	}))
 	defer server.Close()
-	put(t, open(t, patient(), far(t, s.Endpoint(), "")), cache.Symcache, keyA, []byte("a table"))
+	cachetest.Put(t, open(t, patient(), far(t, s.Endpoint(), "")), cache.Symcache, keyA, []byte("a table"))
 	n := open(t, patient(), far(t, server.URL, ""))
 	for range 5 {
-		put(t, n, cache.Symcache, keyB, []byte("another"))
+		cachetest.Put(t, n, cache.Symcache, keyB, []byte("another"))
 	}
-	if got := get(t, n, cache.Symcache, keyA); string(got) != "a table" {
+	if got := cachetest.Get(t, n, cache.Symcache, keyA); string(got) != "a table" {
 		t.Errorf("got %q", got)
 	}
 	if n.log.count("refuses what is written") != 1 || n.log.count("level=WARN") != 1 {
@@ -266,7 +267,7 @@ func TestARefusedReaderIsToldOnce(t *testing.T) {
 	defer server.Close()
 	n := open(t, patient(), far(t, server.URL, ""))
 	eventually(t, "that is told", func() bool { return n.log.count(left) == 1 })
-	if get(t, n, cache.Symcache, keyA) != nil || n.log.count("level=WARN") != 1 || n.log.count("level=WARN msg=\""+left) != 1 {
+	if cachetest.Get(t, n, cache.Symcache, keyA) != nil || n.log.count("level=WARN") != 1 || n.log.count("level=WARN msg=\""+left) != 1 {
 		t.Error("it is not told once")
 	}
 	if n.log.count(s3test.SecretKey) != 0 {
@@ -287,8 +288,8 @@ func TestACallerWhoLeavesSaysNothingAboutTheBucket(t *testing.T) {
 	}
 	close(h.end)
 	h.hangs.Store(false)
-	put(t, n, cache.Symcache, keyA, []byte("a table"))
-	if get(t, n, cache.Symcache, keyA) == nil || n.log.count(left) != 0 {
+	cachetest.Put(t, n, cache.Symcache, keyA, []byte("a table"))
+	if cachetest.Get(t, n, cache.Symcache, keyA) == nil || n.log.count(left) != 0 {
 		t.Error("the bucket is left alone")
 	}
 }

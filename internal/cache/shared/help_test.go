@@ -122,45 +122,6 @@ func plant(t testing.TB, b bucket.Bucket, kind cache.Kind, key cache.Key, text [
 	}
 }
 
-func put(t testing.TB, c cache.Tier, kind cache.Kind, key cache.Key, body []byte) {
-	t.Helper()
-	b, err := c.Put(context.Background(), kind, key, func(w io.Writer) error {
-		_, err := w.Write(body)
-		return err
-	})
-	if err != nil {
-		t.Fatalf("Put: %v", err)
-	}
-	if got := content(t, b); !bytes.Equal(got, body) {
-		t.Fatalf("Put opened %d other bytes", len(got))
-	}
-}
-
-// get is what c has, or nil.
-func get(t testing.TB, c cache.Tier, kind cache.Kind, key cache.Key) []byte {
-	t.Helper()
-	b, err := c.Get(context.Background(), kind, key)
-	if err != nil {
-		t.Fatalf("Get: %v", err)
-	}
-	if b == nil {
-		return nil
-	}
-	return content(t, b)
-}
-
-func content(t testing.TB, b cache.Blob) []byte {
-	t.Helper()
-	got := make([]byte, b.Size())
-	if n, err := b.ReadAt(got, 0); n != len(got) || err != nil && err != io.EOF {
-		t.Fatalf("read %d of %d bytes: %v", n, len(got), err)
-	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return got
-}
-
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); !is(); time.Sleep(2 * time.Millisecond) {

@@ -66,22 +66,22 @@ func TestWhatOneNodePutTheOtherFinds(t *testing.T) {
 	defer near.Close()
 	defer other.Close()
 	table := noise(20<<20, 1) // several parts of an upload
-	put(t, near, cache.Symcache, keyA, table)
-	put(t, near, cache.Objects, keyA, []byte("stays here"))
-	put(t, near, cache.Meta, keyA, []byte("meta"))
-	eventually(t, "the other node has it", func() bool { return string(get(t, other, cache.Meta, keyA)) == "meta" })
-	if !bytes.Equal(get(t, other, cache.Symcache, keyA), table) || !bytes.Equal(get(t, b.disk, cache.Symcache, keyA), table) {
+	cachetest.Put(t, near, cache.Symcache, keyA, table)
+	cachetest.Put(t, near, cache.Objects, keyA, []byte("stays here"))
+	cachetest.Put(t, near, cache.Meta, keyA, []byte("meta"))
+	eventually(t, "the other node has it", func() bool { return string(cachetest.Get(t, other, cache.Meta, keyA)) == "meta" })
+	if !bytes.Equal(cachetest.Get(t, other, cache.Symcache, keyA), table) || !bytes.Equal(cachetest.Get(t, b.disk, cache.Symcache, keyA), table) {
 		t.Error("the table has not come, or not into the near tier")
 	}
-	if get(t, other, cache.Objects, keyA) != nil {
+	if cachetest.Get(t, other, cache.Objects, keyA) != nil {
 		t.Error("a fetched file was shared")
 	}
 	near.Forget(t.Context(), cache.Symcache, keyA)
-	if get(t, a, cache.Symcache, keyA) != nil || get(t, b, cache.Symcache, keyA) != nil {
+	if cachetest.Get(t, a, cache.Symcache, keyA) != nil || cachetest.Get(t, b, cache.Symcache, keyA) != nil {
 		t.Error("what is forgotten is still shared")
 	}
-	put(t, b, cache.Symcache, keyA, table)
-	if !bytes.Equal(get(t, a, cache.Symcache, keyA), table) {
+	cachetest.Put(t, b, cache.Symcache, keyA, table)
+	if !bytes.Equal(cachetest.Get(t, a, cache.Symcache, keyA), table) {
 		t.Error("what was forgotten cannot be shared again")
 	}
 }
@@ -90,13 +90,13 @@ func TestTheFirstTableStaysAndTheLastMeta(t *testing.T) {
 	b := mem.New()
 	first, second := open(t, patient(), b), open(t, patient(), b)
 	for _, kind := range []cache.Kind{cache.Symcache, cache.Cficache, cache.Meta} {
-		put(t, first, kind, keyA, []byte("one"))
-		put(t, second, kind, keyA, []byte("two"))
+		cachetest.Put(t, first, kind, keyA, []byte("one"))
+		cachetest.Put(t, second, kind, keyA, []byte("two"))
 		want := "one"
 		if kind == cache.Meta {
 			want = "two"
 		}
-		if got := get(t, first, kind, keyA); string(got) != want {
+		if got := cachetest.Get(t, first, kind, keyA); string(got) != want {
 			t.Errorf("%s is %q", kind, got)
 		}
 	}
@@ -106,7 +106,7 @@ func TestDamageIsAMissAndIsMended(t *testing.T) {
 	b := mem.New()
 	n := open(t, patient(), b)
 	body := []byte("a table, a table, a table, a table, a table, a table")
-	put(t, n, cache.Symcache, keyA, body)
+	cachetest.Put(t, n, cache.Symcache, keyA, body)
 	good := object(t, b, cache.Symcache, keyA)
 	harmed := map[string][]byte{"empty": {}, "of others": []byte("<html>no such page</html>"), "longer": append(slices.Clone(good), 0)}
 	for i := range good {
@@ -120,12 +120,12 @@ func TestDamageIsAMissAndIsMended(t *testing.T) {
 	told, harmless := 0, 0
 	for how, text := range harmed {
 		plant(t, b, cache.Symcache, keyA, text)
-		if bytes.Equal(get(t, n, cache.Symcache, keyA), body) {
+		if bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) {
 			harmless++ // a bit of zstd's header that says nothing about the content
 			continue
 		}
 		for range 3 {
-			if got := get(t, n, cache.Symcache, keyA); got != nil {
+			if got := cachetest.Get(t, n, cache.Symcache, keyA); got != nil {
 				t.Errorf("%s: %q is served", how, got)
 			}
 		}
@@ -133,8 +133,8 @@ func TestDamageIsAMissAndIsMended(t *testing.T) {
 		if lines := n.log.count("level=WARN"); lines != told {
 			t.Fatalf("%s: %d lines in the log after %d kinds of damage", how, lines, told)
 		}
-		put(t, n, cache.Symcache, keyA, body)
-		if got := get(t, n, cache.Symcache, keyA); !bytes.Equal(got, body) {
+		cachetest.Put(t, n, cache.Symcache, keyA, body)
+		if got := cachetest.Get(t, n, cache.Symcache, keyA); !bytes.Equal(got, body) {
 			t.Errorf("%s: not mended: %q", how, got)
 		}
 	}
@@ -143,7 +143,7 @@ func TestDamageIsAMissAndIsMended(t *testing.T) {
 	}
 	plant(t, b, cache.Symcache, keyB, good)
 	plant(t, b, cache.Cficache, keyA, good)
-	if get(t, n, cache.Symcache, keyB) != nil || get(t, n, cache.Cficache, keyA) != nil {
+	if cachetest.Get(t, n, cache.Symcache, keyB) != nil || cachetest.Get(t, n, cache.Cficache, keyA) != nil {
 		t.Error("the entry of another key is served")
 	}
 }
@@ -155,18 +155,18 @@ func TestForgottenEntriesAreNotServed(t *testing.T) {
 	if object(t, b, cache.Symcache, keyB) != nil {
 		t.Error("something was written over nothing")
 	}
-	put(t, a, cache.Symcache, keyA, []byte("old"))
+	cachetest.Put(t, a, cache.Symcache, keyA, []byte("old"))
 	a.Forget(t.Context(), cache.Symcache, keyA)
-	if get(t, other, cache.Symcache, keyA) != nil {
+	if cachetest.Get(t, other, cache.Symcache, keyA) != nil {
 		t.Error("it is still served")
 	}
-	put(t, late, cache.Symcache, keyA, []byte("first")) // has not looked
-	if get(t, a, cache.Symcache, keyA) != nil {
+	cachetest.Put(t, late, cache.Symcache, keyA, []byte("first")) // has not looked
+	if cachetest.Get(t, a, cache.Symcache, keyA) != nil {
 		t.Error("who has not looked has replaced it")
 	}
-	put(t, other, cache.Symcache, keyA, []byte("new"))
+	cachetest.Put(t, other, cache.Symcache, keyA, []byte("new"))
 	for _, n := range []*node{a, other, late} {
-		if got := get(t, n, cache.Symcache, keyA); string(got) != "new" {
+		if got := cachetest.Get(t, n, cache.Symcache, keyA); string(got) != "new" {
 			t.Errorf("got %q", got)
 		}
 		if n.log.count("level=WARN") != 0 {
@@ -192,13 +192,13 @@ func TestFaultsAreSharedIfWantedAndNotForLong(t *testing.T) {
 	if rest(other) != 2*time.Hour || rest(brief) != time.Minute {
 		t.Errorf("it holds for %v and %v", rest(other), rest(brief))
 	}
-	if get(t, mute, cache.Meta, keyA) != nil {
+	if cachetest.Get(t, mute, cache.Meta, keyA) != nil {
 		t.Error("a fault is an entry")
 	}
-	put(t, a, cache.Meta, keyA, []byte("meta"))
+	cachetest.Put(t, a, cache.Meta, keyA, []byte("meta"))
 	mute.Remember(t.Context(), cache.Meta, keyA, f, 24*time.Hour)
 	mute.Remember(t.Context(), cache.Meta, keyB, f, 24*time.Hour)
-	if get(t, a, cache.Meta, keyA) != nil || object(t, b, cache.Meta, keyB) != nil {
+	if cachetest.Get(t, a, cache.Meta, keyA) != nil || object(t, b, cache.Meta, keyB) != nil {
 		t.Error("the entry before is still served, or the fault is shared")
 	}
 }
@@ -210,16 +210,16 @@ func TestWhatIsTooLargeIsNotShared(t *testing.T) {
 	cfg.MaxEntry = 1 << 20
 	small := open(t, cfg, b)
 	body := bytes.Repeat([]byte("a"), 1<<20+1)
-	put(t, small, cache.Symcache, keyA, body)
+	cachetest.Put(t, small, cache.Symcache, keyA, body)
 	if object(t, b, cache.Symcache, keyA) != nil {
 		t.Error("it was written")
 	}
-	put(t, large, cache.Symcache, keyA, body)
-	if get(t, small, cache.Symcache, keyA) != nil {
+	cachetest.Put(t, large, cache.Symcache, keyA, body)
+	if cachetest.Get(t, small, cache.Symcache, keyA) != nil {
 		t.Error("it was read")
 	}
-	put(t, small, cache.Symcache, keyB, body[1:])
-	if !bytes.Equal(get(t, small, cache.Symcache, keyB), body[1:]) || small.log.count("level=WARN") != 0 {
+	cachetest.Put(t, small, cache.Symcache, keyB, body[1:])
+	if !bytes.Equal(cachetest.Get(t, small, cache.Symcache, keyB), body[1:]) || small.log.count("level=WARN") != 0 {
 		t.Error("what just fits is not shared, or one has warned of what is too large")
 	}
 }
