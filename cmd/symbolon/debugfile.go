@@ -88,7 +88,7 @@ func (d *debugFile) openFile(e *env, name string, opt openOptions) (*object.File
 	d.open = append(d.open, src)
 	room := &space{dir: os.TempDir()}
 	d.spaces = append(d.spaces, room)
-	return object.Open(src.Source, object.Options{Columns: opt.Columns, Written: opt.Written, Base: opt.base, Space: room})
+	return object.Open(src.Source, object.Options{Columns: opt.Columns, Written: opt.Written, Base: opt.base, Space: room, Relax: room.Relax})
 }
 
 // choose picks the object that is asked for.

@@ -138,7 +138,7 @@ func (l *desk) receive(f *fetched, fill func(io.Writer) error) error {
 		if l.space != nil {
 			f.space = l.space()
 		}
-		f.file, err = stream.w.Finish(out.spool, object.Options{Space: f.space})
+		f.file, err = stream.w.Finish(out.spool, object.Options{Space: f.space, Relax: func() { relax(out.spool, f.space) }})
 		f.parse = stream.spent + l.now().Sub(start)
 		if err == nil {
 			err = tooMuch(out.spool)
@@ -153,6 +153,15 @@ func (l *desk) receive(f *fetched, fill func(io.Writer) error) error {
 	}
 	f.spool = out.spool
 	return nil
+}
+
+// relax gives memory back through which a file is read, as far as it is mapped.
+func relax(parts ...any) {
+	for _, part := range parts {
+		if r, ok := part.(interface{ Relax() }); ok {
+			r.Relax()
+		}
+	}
 }
 
 // tooMuch says that what came is not one file: a source delivers one, and takes

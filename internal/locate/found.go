@@ -204,19 +204,6 @@ func (f *Found) Expires(why *fault.Error) time.Time {
 	return f.l.now().Add(f.l.life(why, f.candidate))
 }
 
-// Relax gives memory back through which the file was read, if it is mapped. Who
-// reads a large file from its beginning to its end calls it now and then.
-func (f *Found) Relax() {
-	if f.file == nil {
-		return
-	}
-	for _, part := range []any{f.file.spool, f.file.space} {
-		if r, ok := part.(interface{ Relax() }); ok {
-			r.Relax()
-		}
-	}
-}
-
 // Keep has the file itself kept once nobody uses it any more, unless the
 // configuration forbids it. It is called while the file is open.
 func (f *Found) Keep() {

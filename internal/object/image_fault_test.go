@@ -10,9 +10,11 @@ import (
 	"syscall"
 	"testing"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/fixture"
 	"symbolon/internal/object"
+	"symbolon/internal/sym"
 )
 
 // mapped is a file that can be had as memory, which faults where the file has
@@ -183,5 +185,35 @@ func TestAFaultOfASuppliedFile(t *testing.T) {
 	}
 	if fits, err := open(t, skeleton(id)).Supply(need, src); fits || fault.KindOf(err) != fault.Internal {
 		t.Errorf("fits %v, %v", fits, err)
+	}
+}
+
+// Of a mapped file most pages are read once. They are given back while the
+// headers of units are read, their roots, and all that they hold.
+func TestPagesAreGivenBackWhileAFileIsRead(t *testing.T) {
+	relaxed := 0
+	f, err := object.Open(bin.Bytes(manyUnits()), object.Options{Relax: func() { relaxed++ }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, last := f.Objects()[0], 0
+	told := func(when string) {
+		t.Helper()
+		if relaxed < last+10 {
+			t.Errorf("given back %d times %s", relaxed-last, when)
+		}
+		last = relaxed
+	}
+	told("at first")
+	for i := range 20 { // .debug_aranges tells the units of the first
+		o.Lookup(nil, uint64(i))
+	}
+	told("for an address")
+	if err := o.Blocks(object.BlockOptions{}, func(*sym.Block) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	told("for all")
+	if o.Relax(); relaxed != last+1 {
+		t.Error("not given back when told to")
 	}
 }

@@ -39,8 +39,8 @@ func (g *image) blocks(opt BlockOptions, yield func(*sym.Block) error) (err erro
 			return b.err
 		}
 		s.chunks = append(s.chunks, b.chunks...)
-		if opt.Relax != nil && b.unit%relaxEach == 0 {
-			opt.Relax()
+		if b.unit%relaxEach == 0 {
+			g.opt.relax()
 		}
 		return st.add(b.code)
 	}

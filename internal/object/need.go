@@ -135,6 +135,7 @@ func (g *image) openDWARF(s *dwarf.Sections, data func(name string) []byte) {
 	}
 	g.relocatable, g.aranges = s.Relocatable, data("aranges")
 	g.lineSections = dwarf.LineSections{Line: s.Line, LineStr: s.LineStr, Str: s.Str, Order: s.Order}
+	s.Relax = g.opt.relax
 	g.dwarf = dwarf.Open(*s, g.opt.index)
 	g.tellUnits()
 }

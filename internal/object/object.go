@@ -123,6 +123,14 @@ func (o *Object) Nearest(addr uint64) (sym.Frame, bool) { return o.view.nearest(
 // AppendText appends the string behind a handle to dst.
 func (o *Object) AppendText(dst []byte, t sym.Text) []byte { return o.view.appendText(dst, t) }
 
+// Relax gives pages of the file back. Who calls AppendText for all of it does
+// that now and then.
+func (o *Object) Relax() {
+	if g, ok := o.view.(*image); ok {
+		g.opt.relax()
+	}
+}
+
 // Source is the content of the file behind a handle, where the debug information
 // has it (DW_LNCT_LLVM_source, embedded sources of portable PDBs), else nil.
 func (o *Object) Source(file sym.Text) []byte {
@@ -140,7 +148,6 @@ type BlockOptions struct {
 	Workers int         // goroutines that parse; the blocks do not depend on it
 	Scratch bin.Scratch // takes what does not fit into memory; nil: all fits
 	Memory  int64       // bytes to keep if there is a Scratch; zero: 48 MiB
-	Relax   func()      // called now and then, to give pages of the file back; may be nil
 }
 
 func (o *BlockOptions) memory() int64 { return cmp.Or(o.Memory, 48<<20) }

@@ -19,6 +19,7 @@ type Options struct {
 	Written bool      // paths are as they are written in the file, and not cleaned
 	Base    uint64    // the load address of the binary, for a file that does not say it: a PDB
 	Space   bin.Space // takes large sections that are packed; nil: the heap does. It outlives the File
+	Relax   func()    // gives pages of the file and of Space back; called now and then while much is read; may be nil
 
 	room   *room // what may still be unpacked; nil: that of the file
 	mapped bool  // reading the source may fault

@@ -24,7 +24,8 @@ const (
 type room struct {
 	left  int64
 	space bin.Space
-	heap  int64 // bytes that were unpacked to the heap
+	relax func() // what is unpacked is not read for a while, most often
+	heap  int64  // bytes that were unpacked to the heap
 }
 
 // unpackRoom is the room of an archive that src is in, or that of src.
@@ -32,7 +33,14 @@ func (opt *Options) unpackRoom(src bin.Source) *room {
 	if opt.room != nil {
 		return opt.room
 	}
-	return &room{left: unpackLimit(src.Size()), space: opt.Space}
+	return &room{left: unpackLimit(src.Size()), space: opt.Space, relax: opt.relax}
+}
+
+// relax gives pages back, if there is a way.
+func (opt *Options) relax() {
+	if opt.Relax != nil {
+		opt.Relax()
+	}
 }
 
 // unpackLimit is how many bytes may come out of a file.
@@ -71,20 +79,11 @@ func (r *room) inflate(packed []byte, size int) ([]byte, error) {
 		return nil, fault.New(fault.Malformed, "deflate", "%d bytes cannot come out of %d", size, len(packed))
 	}
 	out := r.memory(size)
-	n, err := flate.Raw(out, packed)
+	n, err := flate.Raw(out, packed, r.relax)
 	if err == nil && n < size {
 		err = fault.New(fault.Malformed, "deflate", "%d bytes came out instead of %d", n, size)
 	}
-	r.relax()
 	return out, err
-}
-
-// relax has the space give back what is in memory of it, if it can: most of what
-// was unpacked is not read for a while.
-func (r *room) relax() {
-	if space, ok := r.space.(interface{ Relax() }); ok {
-		space.Relax()
-	}
 }
 
 // unpack gives exactly size bytes of packed ones.
@@ -96,8 +95,7 @@ func (r *room) unpack(isZstd bool, packed []byte, size uint64) ([]byte, error) {
 		if size > uint64(len(packed))*bestRatio {
 			return nil, fault.New(fault.Malformed, "zlib", "%d bytes cannot come out of %d", size, len(packed))
 		}
-		defer r.relax()
-		return flate.Zlib(r.memory(int(size)), packed)
+		return flate.Zlib(r.memory(int(size)), packed, r.relax)
 	}
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(max(size, 1<<20)))
 	if err != nil {

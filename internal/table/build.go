@@ -186,7 +186,7 @@ func (t *desk) keep(ctx context.Context, e *entry, obj *object.Object, size int6
 	m := obj.Info().Module
 	opt := symcache.Options{Memory: int64(t.cfg.BuildMemory), Scratch: t.scratch, Workers: max(1, runtime.GOMAXPROCS(0)-1)}
 	blob, err := t.tier.Put(ctx, cache.Symcache, tableKey(e.hash, e.found.Names, m), func(w io.Writer) error {
-		return Build(ctx, w, obj, opt, Input{size, e.hash, e.found.Relax})
+		return Build(ctx, w, obj, opt, Input{size, e.hash})
 	})
 	if err != nil {
 		return nil, 0, err
@@ -198,9 +198,8 @@ func (t *desk) keep(ctx context.Context, e *entry, obj *object.Object, size int6
 
 // Input is the file that a table is made of.
 type Input struct {
-	Size  int64
-	Hash  [32]byte // of its content
-	Relax func()   // called now and then, to give pages of it back; may be nil
+	Size int64
+	Hash [32]byte // of its content
 }
 
 // Build writes the table of obj, which is of this file.
@@ -208,15 +207,13 @@ func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Op
 	b := symcache.NewBuilder(opt, obj.AppendText)
 	defer b.Close()
 	blocks := 0
-	err := obj.Blocks(object.BlockOptions{Workers: opt.Workers, Scratch: opt.Scratch, Memory: opt.Memory / 4, Relax: in.Relax}, func(blk *sym.Block) error {
-		if blocks++; blocks%256 == 0 {
+	err := obj.Blocks(object.BlockOptions{Workers: opt.Workers, Scratch: opt.Scratch, Memory: opt.Memory / 4}, func(blk *sym.Block) error {
+		if blocks++; blocks%32 == 0 {
 			if err := context.Cause(ctx); err != nil {
 				return err
 			}
 			runtime.Gosched() // answers go first, also where calm does nothing
-			if in.Relax != nil {
-				in.Relax()
-			}
+			obj.Relax()
 		}
 		return b.Add(blk)
 	})

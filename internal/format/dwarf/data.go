@@ -18,6 +18,8 @@ type Sections struct {
 	Order       binary.ByteOrder
 	Split       bool // of a .dwo or .dwp
 	Relocatable bool // address 0 is an address like any other, and not that of code thrown away
+
+	Relax func() // called now and then while something of each unit is read; may be nil
 }
 
 // Data is the debug information of one file. It does not change after the
@@ -135,6 +137,16 @@ func Open(s Sections, index int) *Data {
 	d.outline = make([]atomic.Pointer[outline], len(d.units))
 	d.built = make([]uint8, len(d.units))
 	return d
+}
+
+// relaxEach is after how many units Relax is called: of a file that is mapped
+// the system brings up to 2 MiB into memory for the header of each.
+const relaxEach = 16
+
+func (s *Sections) relax(unit int) {
+	if unit%relaxEach == relaxEach-1 && s.Relax != nil {
+		s.Relax()
+	}
 }
 
 // NumUnits is how many units there are.

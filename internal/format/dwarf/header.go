@@ -28,6 +28,7 @@ func (d *Data) scan(b []byte, typed bool) {
 			d.units = append(d.units, u)
 		}
 		off = int(u.End)
+		d.s.relax(len(d.units))
 	}
 }
 

@@ -164,6 +164,7 @@ type rootValues struct{ low, high, ranges attribute }
 func (d *Data) Units() []Unit {
 	for i := range d.units {
 		d.Unit(i)
+		d.s.relax(i)
 	}
 	return d.units
 }

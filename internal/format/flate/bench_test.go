@@ -19,7 +19,7 @@ func BenchmarkZlib(b *testing.B) {
 		b.SetBytes(int64(len(want)))
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := flate.Zlib(dst, src); err != nil {
+			if _, err := flate.Zlib(dst, src, nil); err != nil {
 				b.Fatal(err)
 			}
 		}

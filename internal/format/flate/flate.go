@@ -45,15 +45,13 @@ var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 // Zlib inflates a zlib stream into the whole of dst. A stream that has fewer
 // bytes or more is Malformed, and so is a wrong checksum. With an error it
-// gives what was inflated until then.
-func Zlib(dst, src []byte) ([]byte, error) {
+// gives what was inflated until then. Each time when some megabytes more are
+// done it calls tick, which may be nil.
+func Zlib(dst, src []byte, tick func()) ([]byte, error) {
 	d := decoders.Get().(*decoder)
 	defer d.release()
 	d.reset(dst, src, true)
-	for d.stage < atEnd && d.err == nil {
-		d.step(min(len(dst), d.n+sumEvery))
-		d.addSum()
-	}
+	d.run(tick)
 	if d.err == nil {
 		d.finish()
 	}
@@ -61,22 +59,41 @@ func Zlib(dst, src []byte) ([]byte, error) {
 }
 
 // Raw inflates a bare DEFLATE stream into dst and tells how long it is. A
-// stream that is longer than dst is Malformed.
-func Raw(dst, src []byte) (n int, err error) {
-	return Follow(dst, 0, src)
+// stream that is longer than dst is Malformed. Tick is as for Zlib.
+func Raw(dst, src []byte, tick func()) (n int, err error) {
+	return follow(dst, 0, src, tick)
 }
 
 // Follow is Raw behind the first have bytes of dst, which the stream may refer
 // to. It tells how many bytes of dst are done then, with those.
 func Follow(dst []byte, have int, src []byte) (n int, err error) {
+	return follow(dst, have, src, nil)
+}
+
+func follow(dst []byte, have int, src []byte, tick func()) (n int, err error) {
 	d := decoders.Get().(*decoder)
 	defer d.release()
 	d.reset(dst, src, false)
 	d.n = have
-	for d.stage < atEnd && d.err == nil {
-		d.step(len(dst))
-	}
+	d.run(tick)
 	return d.n, d.err
+}
+
+// tickEvery is after how many bytes of output tick is called.
+const tickEvery = 16 << 20
+
+// run inflates all blocks.
+func (d *decoder) run(tick func()) {
+	for next := d.n + tickEvery; d.stage < atEnd && d.err == nil; {
+		d.step(min(len(d.dst), d.n+sumEvery))
+		if d.zlib {
+			d.addSum()
+		}
+		if d.n >= next && tick != nil {
+			tick()
+			next = d.n + tickEvery
+		}
+	}
 }
 
 func (d *decoder) release() {

@@ -53,16 +53,30 @@ func samples() map[string][]byte {
 	}
 }
 
+// Who unpacks to pages of a file gives them back on the way.
+func TestWhatIsUnpackedIsToldOnTheWay(t *testing.T) {
+	src := deflate(t, make([]byte, 40<<20), zlib.BestSpeed)
+	dst := make([]byte, 40<<20)
+	ticks := 0
+	tick := func() { ticks++ }
+	if _, err := flate.Zlib(dst, src, tick); err != nil || ticks != 2 {
+		t.Errorf("told %d times, %v", ticks, err)
+	}
+	if _, err := flate.Raw(dst, src[2:], tick); err != nil || ticks != 4 {
+		t.Errorf("told %d times, %v", ticks, err)
+	}
+}
+
 func TestEveryLevelIsInflated(t *testing.T) {
 	for name, want := range samples() {
 		for level := zlib.HuffmanOnly; level <= zlib.BestCompression; level++ {
 			src := deflate(t, want, level)
-			got, err := flate.Zlib(make([]byte, len(want)), src)
+			got, err := flate.Zlib(make([]byte, len(want)), src, nil)
 			if err != nil || !bytes.Equal(got, want) {
 				t.Errorf("%s, level %d: %d of %d bytes, %v", name, level, len(got), len(want), err)
 			}
 			dst := make([]byte, len(want)+5)
-			n, err := flate.Raw(dst, src[2:])
+			n, err := flate.Raw(dst, src[2:], nil)
 			if err != nil || !bytes.Equal(dst[:n], want) {
 				t.Errorf("%s, level %d, raw: %d of %d bytes, %v", name, level, n, len(want), err)
 			}
@@ -99,7 +113,7 @@ func TestEveryDamageIsReported(t *testing.T) {
 		"stored short": {[]byte{0x78, 0x9c, 1, 2, 0, 0xfd, 0xff, 9}, 2, fault.Malformed, "ends in a stored block"},
 		"far":          {[]byte{0x78, 0x9c, 0x4b, 0x04, 0x12, 0}, 9, fault.Malformed, "distance"},
 	} {
-		got, err := flate.Zlib(make([]byte, tc.n), tc.src)
+		got, err := flate.Zlib(make([]byte, tc.n), tc.src, nil)
 		if err == nil || fault.KindOf(err) != tc.kind || !strings.Contains(err.Error(), tc.text) {
 			t.Errorf("%s: %v, want %q", name, err, tc.text)
 		}
@@ -122,7 +136,7 @@ func TestADistanceEndsAtTheStartOfTheOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := flate.Raw(make([]byte, 9000), b.Bytes()); n != 0 || err == nil || !strings.Contains(err.Error(), "distance of") {
+	if n, err := flate.Raw(make([]byte, 9000), b.Bytes(), nil); n != 0 || err == nil || !strings.Contains(err.Error(), "distance of") {
 		t.Errorf("%d bytes, %v", n, err)
 	}
 }
@@ -205,7 +219,7 @@ func TestCodesAreChecked(t *testing.T) {
 		"none to repeat": {new(bits).put(1, 1).put(2, 2).put(0, 14).put(1, 3).put(0, 3).put(1, 3).put(0, 3).put(0, 40), "none before"},
 		"no lengths":     {new(bits).put(5, 3).put(0, 14).put(0, 80), "code length without meaning"},
 	} {
-		_, err := flate.Raw(make([]byte, 9), tc.src.b)
+		_, err := flate.Raw(make([]byte, 9), tc.src.b, nil)
 		_, errStd := io.ReadAll(stdflate.NewReader(bytes.NewReader(tc.src.b)))
 		if (err == nil) != (errStd == nil) || (err == nil) != (tc.text == "") || err != nil && !strings.Contains(err.Error(), tc.text) {
 			t.Errorf("%s: %v, the standard library: %v; want %q", name, err, errStd, tc.text)
@@ -217,7 +231,7 @@ func TestWhatIsBeforeADamageIsKept(t *testing.T) {
 	want := samples()["records"]
 	src := deflate(t, want, 6)
 	for cut := 2; cut < len(src); cut += 3001 {
-		got, err := flate.Zlib(make([]byte, len(want)), src[:cut])
+		got, err := flate.Zlib(make([]byte, len(want)), src[:cut], nil)
 		if err == nil || len(got) < cut-1000 || !bytes.Equal(got, want[:len(got)]) {
 			t.Fatalf("of %d bytes %d were inflated, %v", cut, len(got), err)
 		}
@@ -228,7 +242,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	want := samples()["records"]
 	src, dst := deflate(t, want, 6), make([]byte, len(want))
 	if n := testing.AllocsPerRun(20, func() {
-		if _, err := flate.Zlib(dst, src); err != nil {
+		if _, err := flate.Zlib(dst, src, nil); err != nil {
 			t.Error(err)
 		}
 	}); n > 0.5 { // a collection may empty the pool
@@ -260,7 +274,7 @@ func FuzzRaw(f *testing.F) {
 		}
 		for _, size := range []int{len(want), most, len(want) / 2} {
 			dst := append(make([]byte, size), room...)
-			n, err := flate.Raw(dst[:size], src)
+			n, err := flate.Raw(dst[:size], src, nil)
 			if common := min(n, len(want)); !bytes.Equal(dst[:common], want[:common]) {
 				t.Fatal("other output")
 			}
@@ -274,7 +288,7 @@ func FuzzRaw(f *testing.F) {
 			if errStd == nil {
 				_, errStd = io.ReadFull(r, dst[:size])
 			}
-			if got, err := flate.Zlib(dst[:size], src); err == nil && (errStd != nil || len(got) != size) {
+			if got, err := flate.Zlib(dst[:size], src, nil); err == nil && (errStd != nil || len(got) != size) {
 				t.Fatalf("%d of %d bytes of zlib without an error; the standard library: %v", len(got), size, errStd)
 			}
 			if !bytes.Equal(dst[size:], room) {
@@ -310,11 +324,11 @@ func FuzzZlib(f *testing.F) {
 	f.Fuzz(func(t *testing.T, want []byte, level, flip uint8) {
 		src := deflate(t, want, int(level%12)-2)
 		dst := append(make([]byte, len(want)), room...)
-		if _, err := flate.Zlib(dst[:len(want)], src); err != nil || !bytes.Equal(dst[:len(want)], want) || !bytes.Equal(dst[len(want):], room) {
+		if _, err := flate.Zlib(dst[:len(want)], src, nil); err != nil || !bytes.Equal(dst[:len(want)], want) || !bytes.Equal(dst[len(want):], room) {
 			t.Fatal(err)
 		}
 		src[len(src)-1-int(flip)%4] ^= 1
-		if _, err := flate.Zlib(dst[:len(want)], src); err == nil {
+		if _, err := flate.Zlib(dst[:len(want)], src, nil); err == nil {
 			t.Fatal("a wrong checksum is not seen")
 		}
 	})
