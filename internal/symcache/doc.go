@@ -120,7 +120,8 @@
 // Names are kept by a grammar. What is inside of brackets <> () [] {}, each
 // argument in there, and the scopes before the last ::, / or \ become strings
 // of their own where that saves bytes; a name refers to them, and they to
-// others. Sixteen strings stand behind sixteen bytes with their sizes. In a
+// others. In a mangled Itanium name the brackets are letters, and the scopes are
+// those of a nested name. Sixteen strings stand behind sixteen bytes with their sizes. In a
 // string
 //
 //	00..7f         stand for themselves

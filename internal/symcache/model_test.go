@@ -210,8 +210,22 @@ func newModel(from rand.Source) (*model, *rand.Rand) {
 var words = strings.Fields("std boost vector<int> map<std::string,std::vector<char>> detail operator< operator() " +
 	"foo(int,unsigned_long) _ZN3fooEv unsigned_long_long basic_string<char,std::char_traits<char>> lambda(auto:1)#2 x ->*")
 
+// letters are what mangled names are made of.
+var letters = strings.Fields("N I E E E Z X L F J Ul E0_ 3foo 10longer_one 6vector St S_ S1a_ T_ Sa C1 D2 Lb1E Li10E i v PK RN A5_c L_Z .isra.0 99x 0 é")
+
+func (k *maker) mangled() string {
+	b := strings.Builder{}
+	b.WriteString("_Z")
+	for range k.IntN(40) {
+		b.WriteString(letters[k.IntN(len(letters))])
+	}
+	return b.String()
+}
+
 func (k *maker) name(depth int) string {
-	switch k.IntN(12) {
+	switch k.IntN(13) {
+	case 12:
+		return k.mangled()
 	case 0:
 		return ""
 	case 1:

@@ -38,6 +38,7 @@ type names struct {
 	out   []byte // the text at work
 	pairs []pair // its brackets, in the order in which they open
 	open  []int  // of pairs, while they are looked for
+	marks []mark // of a mangled name
 	stack []bracket
 	over  int // brackets that are open and not in stack, as it is full
 }
@@ -89,6 +90,9 @@ func (n *names) add(text []byte) { n.roots = append(roomy(n.roots, 1), n.root(te
 func (n *names) root(text []byte) uint32 {
 	n.out = n.out[:0]
 	n.stack, n.over = append(n.stack[:0], bracket{part: -1}), 0
+	if isMangled(text) {
+		return n.asRoot(n.mangled(text))
+	}
 	n.findPairs(text)
 	pairs := 0
 	for i := 0; i < len(text); i++ {
@@ -125,7 +129,10 @@ func (n *names) root(text []byte) uint32 {
 	if len(n.stack) == 1 {
 		n.fold(&top, top.piece)
 	}
-	id := n.whole(top.level)
+	return n.asRoot(n.whole(top.level))
+}
+
+func (n *names) asRoot(id uint32) uint32 {
 	n.entries[id].root = true
 	return id
 }
@@ -263,9 +270,13 @@ func (n *names) closeBracket(c byte, arrow bool) {
 	for k > 0 && n.stack[k].close != c {
 		k--
 	}
-	if k == 0 {
-		return
+	if k > 0 {
+		n.closeAt(k)
 	}
+}
+
+// closeAt makes entries of what a bracket of the stack has inside.
+func (n *names) closeAt(k int) {
 	b := n.stack[k]
 	for _, inner := range n.stack[k+1:] {
 		b.level = max(b.level, inner.level)

@@ -83,6 +83,9 @@ func TestNamesOfEveryShapeComeBack(t *testing.T) {
 		strings.Repeat("std::vector<", 200) + "unsigned long" + strings.Repeat(">", 200), strings.Repeat("(longer),", 500),
 		strings.Repeat("x", 254), strings.Repeat("x", 255), strings.Repeat("x", 256), strings.Repeat("é", 64), strings.Repeat("é", 4000),
 		strings.Repeat("0123456789", symcache.MaxText/10+1)[:symcache.MaxText],
+		"_Z", "_ZN", "_ZNNNNNNNNNEE", "_ZEEEEEEEEE", "_Z99999999999foo", "_ZN3fooéN3barEE", "_ZN4\xfe\xff\xfe\xff3barI6vectorEE", "_ZS", "_ZT", "_ZL", "_ZA5", "_ZC1", "_ZN1aE.cold",
+		"_Z" + strings.Repeat("N", 5000), "_Z" + strings.Repeat("N8abcdefghI", 63) + strings.Repeat("E", 126), "_Z" + strings.Repeat("I8abcdefgh", 64) + strings.Repeat("E", 64),
+		"_Z" + strings.Repeat("N8abcdefghE", 9000), "_Z" + strings.Repeat("9", 300),
 	}
 	for c := range 256 {
 		names = append(names, strings.Repeat(string([]byte{byte(c), 'a'}), 30), string([]byte{byte(c)}))
@@ -107,6 +110,40 @@ func TestNamesOfEveryShapeComeBack(t *testing.T) {
 	}
 	if err := table.Verify(); err != nil {
 		t.Error(err)
+	}
+}
+
+// What mangled names have in common is kept once, whatever stands around it.
+func TestMangledNamesShareWhatTheyHaveInCommon(t *testing.T) {
+	size := func(form string) int {
+		m := &model{}
+		b := &sym.Block{}
+		for i := range 200 {
+			b.Nodes = append(b.Nodes, sym.Node{Parent: -1, Name: m.text(fmt.Sprintf(form, 100+i)), Entry: uint64(i)})
+		}
+		m.blocks = append(m.blocks, b)
+		file := m.build(t, symcache.Options{})
+		table := open(t, file)
+		for i := range b.Nodes {
+			f, _ := table.Nearest(uint64(i))
+			if got := textOf(table, f.Func); got != m.texts[i] {
+				t.Fatalf("name %d is %q", i, got)
+			}
+		}
+		return len(file)
+	}
+	plain := size("_Z5f_%dv")
+	for what, form := range map[string]string{
+		"the scope":                           "_ZN7company7project9subsystem5Class5f_%dEv",
+		"a class with a template's arguments": "_ZN7company6HolderINS_3mapIiS0_vEELi10ELb0EE5f_%dEv",
+		"an argument":                         "_Z5f_%dN7company7project9subsystem5ClassE",
+		"the arguments of a template":         "_Z5f_%dI3mapIiNSt6vectorIjSaIjEEELN3one4enumE3EEEvT_",
+		"the function around a lambda":        "_ZZN7company7project9subsystem3runEiENKUliE12_4f%dEv",
+		"the type of a function":              "_Z5f_%dPFvN7company7project9subsystemEdfE",
+	} {
+		if got := size(form); got > plain+200*12+200 {
+			t.Errorf("%s takes %d bytes of each name", what, (got-plain)/200)
+		}
 	}
 }
 
