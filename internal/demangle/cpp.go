@@ -59,6 +59,8 @@ func appendCPP(dst, name []byte, style Style) ([]byte, bool) {
 		options = append(options, lib.LLVMStyle)
 	case NoParams:
 		options = append(options, lib.NoParams, lib.NoEnclosingParams)
+	case Bare:
+		options = append(options, lib.NoTemplateParams)
 	case Simple:
 		options = append(options, lib.NoParams, lib.NoEnclosingParams, lib.NoTemplateParams)
 	}

@@ -54,12 +54,13 @@ func (m *msvc) printPiece(n, class ref) {
 // operator converts to behind them.
 func (m *msvc) printTemplate(node *msvcNode, class ref) {
 	piece := &m.nodes[node.first]
-	if piece.kind == mConversion && m.style != Simple {
+	short := m.style == Simple || m.style == Bare
+	if piece.kind == mConversion && !short {
 		m.say("operator")
 	} else {
 		m.printPiece(node.first, class)
 	}
-	if m.style == Simple {
+	if short {
 		return
 	}
 	m.say("<")

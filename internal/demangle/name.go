@@ -56,6 +56,7 @@ const (
 	Simple                // without template and generic arguments too: ns::f
 	LLVM                  // Full, with C++ spelled as LLVM's tools do
 	Called                // how the function is called, without what it gives back: ns::f<int>(int)
+	Bare                  // Full without the arguments of templates: void ns::f(int)
 )
 
 // Lang is a source language, as far as it matters for names.

@@ -38,6 +38,23 @@ func TestNamesInEveryStyle(t *testing.T) {
 	}
 }
 
+func TestBareNamesHaveNoArgumentsOfTemplates(t *testing.T) {
+	for name, want := range map[string]string{
+		"_ZNK1A1fIiEEvT_":                  "void A::f(int) const",
+		"_ZN3geoltI3BoxEEbRKNS_4AreaIT_EE": "bool geo::operator<(geo::Area const&)",
+		"_ZNSt6vectorIiSaIiEEixEm":         "std::vector::operator[](unsigned long)",
+		"_ZZN1a1bIiEEvvENKUliE_clEi":       "a::b()::{lambda(int)#1}::operator()(int) const",
+		"?f@?$A@H@@QEAAXXZ":                "A::f()",
+		"_RINvC1a3fooNtC1a1SE":             "a::foo::<a::S>",
+		"main.Map[go.shape.int]":           "main.Map[go.shape.int]",
+		"plain<int>":                       "plain<int>",
+	} {
+		if got := demangle.Name(name, demangle.Bare); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestOtherNamesStayAsTheyAre(t *testing.T) {
 	for _, name := range []string{
 		"", "_", "f", "i", "main", "_start", "_Z", "_Zzz", "_ZN", "_R", "__R_", "_ZN3fooE\x00", "std::vector<int>",
@@ -106,7 +123,7 @@ func TestEscapesOfOCaml(t *testing.T) {
 // same in each way to ask, and soon.
 func fuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
-		for _, style := range []demangle.Style{demangle.Full, demangle.NoParams, demangle.Simple, demangle.LLVM, demangle.Called} {
+		for _, style := range []demangle.Style{demangle.Full, demangle.NoParams, demangle.Simple, demangle.LLVM, demangle.Called, demangle.Bare} {
 			start := time.Now()
 			got := demangle.Name(name, style)
 			if took := time.Since(start); took > 2*time.Second {
