@@ -26,6 +26,8 @@ func openELF(src bin.Source, opt Options) (*Object, error) {
 	g.buildID, g.shared = f.BuildID(), f.SharedID()
 	if f.Type == elf.TypeRel {
 		b.lay()
+	} else {
+		g.codeAt = f.Code
 	}
 	b.openDWARF()
 	b.openGo()

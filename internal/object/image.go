@@ -42,8 +42,9 @@ type image struct {
 	cfi          func(yield func([]byte) error) error // writes the unwind information; nil: there is none
 	hidden       *macho.SymbolMap                     // of a binary whose names were hidden
 	buildID      []byte
-	code         []byte // of WebAssembly
-	shared       []byte // the id by which others refer to it as what they share
+	code         []byte                          // of WebAssembly
+	codeAt       func(vaddr, size uint64) []byte // nil: it cannot be told
+	shared       []byte                          // the id by which others refer to it as what they share
 	hasSymbols   bool
 	unsized      bool // no symbol has a size: one where a function is ends with that
 	renamed      bool // functions have the names of their symbols

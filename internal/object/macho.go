@@ -50,7 +50,7 @@ func openMachOSlice(src bin.Source, s macho.Slice, opt Options, room *room) (*Ob
 	if err != nil {
 		return nil, err
 	}
-	g := &image{opt: opt, bases: []uint64{f.LoadAddress()}, unsized: true}
+	g := &image{opt: opt, bases: []uint64{f.LoadAddress()}, unsized: true, codeAt: f.Code}
 	b := machoBinary{f, g, room}
 	if f.HasUUID {
 		g.buildID = f.UUID[:]

@@ -31,6 +31,7 @@ func openPE(src bin.Source, opt Options) ([]*Object, error) {
 		return nil, err
 	}
 	g := &image{opt: opt, bases: []uint64{f.ImageBase}}
+	g.codeAt = func(vaddr, size uint64) []byte { return f.Code(vaddr-f.ImageBase, size) }
 	b := peBinary{f, g, opt.unpackRoom(src)}
 	s := dwarf.Sections{Order: binary.LittleEndian, Info: b.data(".debug_info")}
 	g.openDWARF(&s, func(name string) []byte { return b.data(".debug_" + name) })

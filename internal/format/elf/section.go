@@ -105,6 +105,18 @@ func (f *File) LoadAddress() uint64 {
 	return 0
 }
 
+// Code is what the file has of size bytes of code at an address.
+func (f *File) Code(vaddr, size uint64) []byte {
+	for i := range f.Segments {
+		s := &f.Segments[i]
+		if s.Type == SegmentLoad && s.Flags&segmentExec != 0 && vaddr >= s.Vaddr && vaddr-s.Vaddr < s.Filesz {
+			in := vaddr - s.Vaddr
+			return f.bytes(s.Off+in, min(size, s.Filesz-in))
+		}
+	}
+	return nil
+}
+
 // at is what the file has at an address and behind it in the same segment.
 func (f *File) at(vaddr uint64) []byte {
 	for i := range f.Segments {

@@ -43,6 +43,19 @@ func (f *File) Section(segment, name string) *Section {
 	return nil
 }
 
+// Code is what the file has of size bytes of code at an address.
+func (f *File) Code(vaddr, size uint64) []byte {
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		if vaddr >= s.Addr && vaddr-s.Addr < s.Size && s.code() && s.Off != 0 && !f.unreadable(s) {
+			in := vaddr - s.Addr
+			b, _ := f.bytes(s.Off+int64(in), int64(min(size, s.Size-in, 1<<62))) // what there is
+			return b
+		}
+	}
+	return nil
+}
+
 // Data is the bytes of a section as they are in the file, cut where that ends:
 // nil if it has none, as most sections of a dSYM, or if they are encrypted.
 func (f *File) Data(s *Section) ([]byte, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"math"
 	"strconv"
 	"strings"
 
@@ -115,6 +116,17 @@ func (f *File) At(addr uint32) *Section {
 
 // Code says whether functions are in the section.
 func (s *Section) Code() bool { return s.Flags&sectionCode != 0 }
+
+// Code is what the file has of size bytes of code at an address.
+func (f *File) Code(addr, size uint64) []byte {
+	if addr > math.MaxUint32 {
+		return nil
+	}
+	if s := f.At(uint32(addr)); s != nil && s.Code() {
+		return f.Mapped(uint32(addr), int64(min(size, math.MaxInt64)))
+	}
+	return nil
+}
 
 // Data is the bytes of a section as they are in the file, cut where that ends.
 func (f *File) Data(s *Section) ([]byte, error) {
