@@ -1,0 +1,314 @@
+package symbfile
+
+import (
+	"math"
+	"unicode/utf8"
+)
+
+// table is the strings that refs refer to.
+type table struct {
+	b  []byte
+	at []uint32 // of b: where the length of each string is
+}
+
+// text is a string of a record as it is written there.
+type text struct {
+	there bool
+	byRef bool
+	ref   uint32
+	b     []byte
+}
+
+// address is a VA as it is written.
+type address struct {
+	there bool
+	delta bool
+	v     uint64
+}
+
+// decode reads the body of the present message. What is no record gives none.
+func (r *Reader) decode() (Record, error) {
+	var err error
+	switch r.kind {
+	case typeHeader:
+		f := fields{b: r.body}
+		for f.next() {
+		}
+		return Record{}, f.err
+	case typeTable:
+		return Record{}, r.decodeTable()
+	case typeRange:
+		if err = r.decodeRange(); err == nil {
+			return Record{Range: &r.rng}, nil
+		}
+	case typePad:
+		if err = r.decodePad(); err == nil {
+			return Record{Pad: &r.pad}, nil
+		}
+	}
+	return Record{}, err
+}
+
+func (r *Reader) decodeTable() error {
+	t := &r.table
+	t.at = t.at[:0]
+	f := fields{b: t.b}
+	for f.next() {
+		switch {
+		case f.key == 1<<3|wireBytes:
+			if !utf8.Valid(f.data) {
+				return errUTF8
+			}
+			t.at = append(t.at, uint32(f.from)+uint32(uvarintSize(uint64(f.key))))
+			if f.b[f.from] >= 0x80 { // a key that is longer than it needs to be
+				_, at := uvarint(f.b, f.from)
+				t.at[len(t.at)-1] = uint32(at)
+			}
+		case f.key>>3 == 1:
+			return errWire
+		}
+	}
+	return f.err
+}
+
+// get is a string of the table.
+func (t *table) get(ref uint32) ([]byte, error) {
+	if uint64(ref) >= uint64(len(t.at)) {
+		return nil, errRef
+	}
+	n, at := uvarint(t.b, int(t.at[ref]))
+	end := at + int(n)
+	return t.b[at:end:end], nil
+}
+
+// resolve is a string of a record, nil if it is not there.
+func (r *Reader) resolve(t *text) ([]byte, error) {
+	if t.byRef {
+		return r.table.get(t.ref)
+	}
+	return t.b, nil
+}
+
+func (r *Reader) decodeRange() error {
+	x := &r.rng
+	*x = Range{Lines: x.Lines[:0]}
+	r.cols[0], r.cols[1] = r.cols[0][:0], r.cols[1][:0]
+	var va address
+	var fn, file, call text
+	f := fields{b: r.body}
+	for f.next() {
+		switch f.key {
+		case 1<<3 | wireVarint:
+			va = address{there: true, delta: true, v: f.val}
+		case 12<<3 | wireVarint:
+			va = address{there: true, v: f.val}
+		case 2<<3 | wireVarint:
+			x.Length = f.val
+		case 3<<3 | wireBytes:
+			fn = f.inline()
+		case 9<<3 | wireVarint:
+			fn = f.ref()
+		case 4<<3 | wireBytes:
+			file = f.inline()
+		case 10<<3 | wireVarint:
+			file = f.ref()
+		case 5<<3 | wireVarint:
+			x.CallLine = uint32(f.val)
+		case 6<<3 | wireBytes:
+			call = f.inline()
+		case 11<<3 | wireVarint:
+			call = f.ref()
+		case 7<<3 | wireVarint:
+			x.Depth = uint32(f.val)
+		case 8<<3 | wireBytes:
+			if err := r.decodeLines(f.data); err != nil {
+				return err
+			}
+		default:
+			if f.key>>3 <= 12 {
+				return errWire
+			}
+		}
+	}
+	switch {
+	case f.err != nil:
+		return f.err
+	case !fn.there:
+		return errNoFunc
+	}
+	if err := r.rangeText(&fn, &file, &call); err != nil {
+		return err
+	}
+	if err := r.rangeLines(); err != nil {
+		return err
+	}
+	v, err := r.absolute(va)
+	if err != nil {
+		return err
+	}
+	if x.VA = v; r.Strict {
+		if err := x.strict(); err != nil {
+			return err
+		}
+	}
+	r.prev, r.has = v, true
+	return nil
+}
+
+// inline is the present field as a string that stands where it is used.
+func (f *fields) inline() text {
+	if !utf8.Valid(f.data) {
+		f.err = errUTF8
+	}
+	return text{there: true, b: f.data}
+}
+
+// ref is the present field as a string in the table.
+func (f *fields) ref() text { return text{there: true, byRef: true, ref: uint32(f.val)} }
+
+func (r *Reader) rangeText(fn, file, call *text) (err error) {
+	x := &r.rng
+	if x.Func, err = r.resolve(fn); err != nil {
+		return err
+	}
+	if x.File, err = r.resolve(file); err != nil {
+		return err
+	}
+	x.CallFile, err = r.resolve(call)
+	return err
+}
+
+// decodeLines adds a line table to the columns of the range.
+func (r *Reader) decodeLines(b []byte) error {
+	limit := maxLines
+	if r.Strict {
+		limit = strictLines
+	}
+	f := fields{b: b}
+	for f.next() {
+		switch f.key {
+		case 1<<3 | wireVarint, 1<<3 | wireBytes:
+			r.cols[0] = f.column(r.cols[0], limit)
+		case 2<<3 | wireVarint, 2<<3 | wireBytes:
+			r.cols[1] = f.column(r.cols[1], limit)
+		default:
+			if f.key>>3 <= 2 {
+				return errWire
+			}
+		}
+	}
+	return f.err
+}
+
+// rangeLines makes lines of the columns.
+func (r *Reader) rangeLines() error {
+	x := &r.rng
+	offs, lines := r.cols[0], r.cols[1]
+	if len(offs) != len(lines) {
+		return errColumns
+	}
+	x.Lines = grown(x.Lines, len(offs))
+	var off uint64
+	for i := range x.Lines {
+		off += uint64(offs[i])
+		x.Lines[i] = Line{Offset: off, Line: lines[i]}
+	}
+	return nil
+}
+
+// strict looks for what strangers may not send.
+func (x *Range) strict() error {
+	switch n := len(x.Lines); {
+	case x.Length > math.MaxUint32:
+		return errLength
+	case x.Length > 0 && x.Length-1 > math.MaxUint64-x.VA:
+		return errEnd
+	case x.Depth > strictDepth:
+		return errDepth
+	case n > 0 && x.Lines[n-1].Offset > math.MaxUint32:
+		return errOffset
+	case len(x.Func)+len(x.File)+len(x.CallFile) > strictText:
+		return errText
+	}
+	return nil
+}
+
+// absolute is the VA that is meant.
+func (r *Reader) absolute(a address) (uint64, error) {
+	switch {
+	case !a.there:
+		return 0, errNoVA
+	case !a.delta:
+		return a.v, nil
+	case !r.has:
+		return 0, errNoPrev
+	}
+	return r.prev + uint64(unzigzag(a.v)), nil
+}
+
+func (r *Reader) decodePad() error {
+	limit := maxFrames
+	if r.Strict {
+		limit = strictFrames
+	}
+	var va address
+	cols := &r.cols
+	for i := range cols {
+		cols[i] = cols[i][:0]
+	}
+	f := fields{b: r.body}
+	for f.next() {
+		switch f.key {
+		case 1<<3 | wireVarint:
+			va = address{there: true, delta: true, v: f.val}
+		case 5<<3 | wireVarint:
+			va = address{there: true, v: f.val}
+		case 2<<3 | wireVarint, 2<<3 | wireBytes, 3<<3 | wireVarint, 3<<3 | wireBytes, 4<<3 | wireVarint, 4<<3 | wireBytes:
+			col := &cols[f.key>>3-2]
+			*col = f.column(*col, limit)
+		default:
+			if f.key>>3 <= 5 {
+				return errWire
+			}
+		}
+	}
+	switch {
+	case f.err != nil:
+		return f.err
+	case len(cols[0]) != len(cols[1]) || len(cols[0]) != len(cols[2]):
+		return errColumns
+	}
+	if err := r.padFrames(); err != nil {
+		return err
+	}
+	v, err := r.absolute(va)
+	if err != nil {
+		return err
+	}
+	r.pad.VA, r.prev, r.has = v, v, true
+	return nil
+}
+
+// padFrames makes frames of the columns.
+func (r *Reader) padFrames() (err error) {
+	x := &r.pad
+	x.Frames = grown(x.Frames, len(r.cols[0]))
+	bytes := 0
+	for i := range x.Frames {
+		f := &x.Frames[i]
+		if f.Func, err = r.table.get(r.cols[0][i]); err != nil {
+			return err
+		}
+		if f.File, err = r.table.get(r.cols[1][i]); err != nil {
+			return err
+		}
+		if len(f.File) == 0 {
+			f.File = nil
+		}
+		f.Line = r.cols[2][i]
+		if bytes += len(f.Func) + len(f.File); r.Strict && bytes > strictText {
+			return errText
+		}
+	}
+	return nil
+}

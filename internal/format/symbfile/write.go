@@ -1,0 +1,284 @@
+package symbfile
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"unicode/utf8"
+
+	"symbolon/internal/fault"
+)
+
+const (
+	maxText    = 16<<20 - 64<<10 // of the strings of a batch, as they are in a table
+	maxRecords = 16 << 20        // of its records, as they are held
+	stringHead = 5               // in front of a string in a table, at most
+	recordHead = 64              // a record has more than its strings and rows
+)
+
+// Writer writes a file. The same records give the same bytes.
+type Writer struct {
+	out   *bufio.Writer
+	begun bool
+	err   error // of what is written to
+
+	batch batch
+	msg   []byte
+	cols  [3][]byte
+	prev  uint64 // VA
+	has   bool   // there is one
+}
+
+// NewWriter is a Writer of a file to w.
+func NewWriter(w io.Writer) *Writer {
+	return &Writer{out: bufio.NewWriterSize(w, bufSize), batch: newBatch()}
+}
+
+// Range adds a range. One that the format cannot hold is refused, and the file goes
+// on without it.
+func (w *Writer) Range(x *Range) error {
+	if w.err != nil {
+		return w.err
+	}
+	var last uint64
+	for i := range x.Lines {
+		off := x.Lines[i].Offset
+		switch {
+		case off < last:
+			return refused("range", x.VA, errOrder)
+		case off-last > math.MaxUint32:
+			return refused("range", x.VA, errOffset)
+		}
+		last = off
+	}
+	if len(x.Lines) > maxLines {
+		return refused("range", x.VA, errRows)
+	}
+	if !utf8.Valid(x.Func) || !utf8.Valid(x.File) || !utf8.Valid(x.CallFile) {
+		return refused("range", x.VA, errUTF8)
+	}
+	bytes := len(x.Func) + len(x.File) + len(x.CallFile) + 3*stringHead
+	alone, err := w.room(bytes, 10*len(x.Lines))
+	if err != nil {
+		return err
+	}
+	w.batch.addRange(x)
+	return w.added(alone, "range", x.VA)
+}
+
+// Pad adds a return pad, as Range adds a range.
+func (w *Writer) Pad(x *Pad) error {
+	if w.err != nil {
+		return w.err
+	}
+	if len(x.Frames) > maxFrames {
+		return refused("return pad", x.VA, errRows)
+	}
+	bytes := 0
+	for i := range x.Frames {
+		f := &x.Frames[i]
+		if !utf8.Valid(f.Func) || !utf8.Valid(f.File) {
+			return refused("return pad", x.VA, errUTF8)
+		}
+		bytes = min(bytes+len(f.Func)+len(f.File)+2*stringHead, math.MaxInt32)
+	}
+	alone, err := w.room(bytes, 0)
+	if err != nil {
+		return err
+	}
+	w.batch.addPad(x)
+	return w.added(alone, "return pad", x.VA)
+}
+
+// Close writes what is held. It does not close what is written to.
+func (w *Writer) Close() error {
+	if w.err != nil {
+		return w.err
+	}
+	if w.batch.count > 0 || !w.begun {
+		w.err = w.flush()
+	}
+	if w.err == nil {
+		w.err = w.out.Flush()
+	}
+	if w.err != nil {
+		return w.err
+	}
+	w.err = fault.New(fault.Internal, "symbfile", "it is closed")
+	return nil
+}
+
+// refused is the error of a record that cannot be written.
+func refused(kind string, va uint64, err error) error {
+	return fault.New(fault.Malformed, fmt.Sprintf("symbfile, %s of %#x", kind, va), "%w", err)
+}
+
+// room makes room for a record with so many bytes of text and of rows. One that may
+// be too large for a message has a batch alone.
+func (w *Writer) room(text, rows int) (alone bool, err error) {
+	alone = text+rows+recordHead > maxText
+	if w.batch.count > 0 && (alone || w.batch.cost+text > maxText) {
+		w.err = w.flush()
+	}
+	return alone, w.err
+}
+
+// added looks at the batch to which a record was added.
+func (w *Writer) added(alone bool, kind string, va uint64) error {
+	if alone {
+		size := w.batch.index()
+		if size <= maxMessage {
+			w.record(w.batch.records, 0)
+			size = len(w.msg)
+		}
+		if size > maxMessage {
+			w.batch.reset()
+			return refused(kind, va, errSize)
+		}
+	}
+	if alone || len(w.batch.records) >= maxRecords {
+		w.err = w.flush()
+	}
+	return w.err
+}
+
+// flush writes the batch.
+func (w *Writer) flush() error {
+	if !w.begun {
+		w.out.WriteString(magic)
+		w.head(typeHeader, 0)
+		w.begun = true
+	}
+	b := &w.batch
+	w.head(typeTable, b.index())
+	for i := range b.entries {
+		if e := &b.entries[i]; e.uses > 0 {
+			w.msg = appendText(w.msg[:0], 1, b.get(e))
+			w.out.Write(w.msg)
+		}
+	}
+	for at := 0; at < len(b.records); {
+		kind := uint64(b.records[at])
+		var va uint64
+		va, at = w.record(b.records, at)
+		w.prev, w.has = va, true
+		w.head(kind, len(w.msg))
+		if _, err := w.out.Write(w.msg); err != nil {
+			return err
+		}
+	}
+	b.reset()
+	_, err := w.out.Write(nil) // the first error stays
+	return err
+}
+
+// head writes the head of a message.
+func (w *Writer) head(kind uint64, size int) {
+	var b [headSize]byte
+	w.out.Write(binary.AppendUvarint(binary.AppendUvarint(b[:0], uint64(size)), kind))
+}
+
+// record makes the message of the record that is held at the place at, and gives
+// its VA and the place behind it.
+func (w *Writer) record(b []byte, at int) (va uint64, next int) {
+	kind := b[at]
+	va = binary.LittleEndian.Uint64(b[at+1:])
+	at += 9
+	w.msg = w.msg[:0]
+	switch d := va - w.prev; {
+	case w.has && (va >= w.prev && d <= math.MaxInt64 || va < w.prev && -d <= 1<<63):
+		w.number(1, zigzag(int64(d)))
+	case kind == typeRange:
+		w.number(12, va)
+	default:
+		w.number(5, va)
+	}
+	if kind == typePad {
+		return va, w.padColumns(b, at)
+	}
+	length, at := uvarint(b, at)
+	fn, at := uvarint(b, at)
+	file, at := uvarint(b, at)
+	callLine, at := uvarint(b, at)
+	callFile, at := uvarint(b, at)
+	depth, at := uvarint(b, at)
+	w.some(2, length)
+	w.text(3, 9, fn)
+	w.text(4, 10, file)
+	w.some(5, callLine)
+	w.text(6, 11, callFile)
+	w.some(7, depth)
+	return va, w.lines(b, at)
+}
+
+// number adds a field.
+func (w *Writer) number(field, v uint64) {
+	w.msg = binary.AppendUvarint(append(w.msg, byte(field<<3|wireVarint)), v)
+}
+
+// some adds a field that is not zero.
+func (w *Writer) some(field, v uint64) {
+	if v != 0 {
+		w.number(field, v)
+	}
+}
+
+// text adds a string, the number of which is id-1, as one field or the other.
+func (w *Writer) text(inline, ref, id uint64) {
+	if id == 0 {
+		return
+	}
+	e := &w.batch.entries[id-1]
+	if e.uses > 0 {
+		w.number(ref, uint64(e.ref))
+		return
+	}
+	w.msg = appendText(w.msg, byte(inline), w.batch.get(e))
+}
+
+func appendText(dst []byte, field byte, s []byte) []byte {
+	dst = binary.AppendUvarint(append(dst, field<<3|wireBytes), uint64(len(s)))
+	return append(dst, s...)
+}
+
+// lines adds the line table that is held at the place at.
+func (w *Writer) lines(b []byte, at int) int {
+	offs, at := uvarint(b, at)
+	if offs == 0 {
+		return at
+	}
+	lines, at := uvarint(b, at)
+	mid, end := at+int(offs), at+int(offs+lines)
+	size := 2 + uvarintSize(offs) + uvarintSize(lines) + int(offs+lines)
+	w.msg = binary.AppendUvarint(append(w.msg, 8<<3|wireBytes), uint64(size))
+	w.msg = appendText(w.msg, 1, b[at:mid])
+	w.msg = appendText(w.msg, 2, b[mid:end])
+	return end
+}
+
+// padColumns adds the columns of the frames that are held at the place at.
+func (w *Writer) padColumns(b []byte, at int) int {
+	n, at := uvarint(b, at)
+	if n == 0 {
+		return at
+	}
+	cols := &w.cols
+	for i := range cols {
+		cols[i] = cols[i][:0]
+	}
+	var v uint64
+	for range n {
+		for i := range cols {
+			if v, at = uvarint(b, at); i < 2 {
+				v = uint64(w.batch.entries[v].ref)
+			}
+			cols[i] = binary.AppendUvarint(cols[i], v)
+		}
+	}
+	for i := range cols {
+		w.msg = appendText(w.msg, byte(2+i), cols[i])
+	}
+	return at
+}
