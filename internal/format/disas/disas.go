@@ -1,0 +1,87 @@
+package disas
+
+import "math"
+
+// Arch is an instruction set whose calls are known.
+type Arch uint8
+
+const (
+	X8664   Arch = iota + 1 // x86 in 64-bit mode
+	X86                     // x86 in 32-bit mode
+	ARM64                   // A64
+	ARM                     // A32
+	Thumb                   // T32
+	RISCV64                 // RV64 with compressed instructions
+)
+
+// Call is one call instruction.
+type Call struct {
+	At  uint32 // offset of its first byte in the code
+	Len uint8
+}
+
+// Calls appends the calls in code, which begins with an instruction. Starts, in
+// ascending order, are further offsets in code where instructions are known to
+// begin, such as rows of a line table and symbols. Where a byte cannot be decoded,
+// or an instruction runs over such a start, it goes on from the next start;
+// without one it stops. No call lies behind the first 4 GiB of code.
+func Calls(dst []Call, a Arch, code []byte, starts []uint32) []Call {
+	if uint64(len(code)) > math.MaxUint32 {
+		code = code[:math.MaxUint32&math.MaxInt]
+	}
+	for at := 0; at < len(code); {
+		for len(starts) > 0 && int64(starts[0]) <= int64(at) {
+			starts = starts[1:]
+		}
+		end := len(code)
+		if len(starts) > 0 {
+			end = int(min(int64(end), int64(starts[0])))
+		}
+		// An instruction that runs over the end is cut off there.
+		if a == ARM64 {
+			dst = wordCalls(dst, code[:end], at)
+		} else {
+			dst = sweep(dst, a, code[:end], at)
+		}
+		at = end
+	}
+	return dst
+}
+
+// sweep appends the calls in code from at on, up to what cannot be decoded.
+func sweep(dst []Call, a Arch, code []byte, at int) []Call {
+	for at < len(code) {
+		n, call := Length(a, code[at:])
+		if n == 0 {
+			break
+		}
+		if call {
+			dst = append(dst, Call{At: uint32(at), Len: uint8(n)})
+		}
+		at += n
+	}
+	return dst
+}
+
+// Length is how many bytes the instruction at the front of code has, and whether
+// it is a call; 0 if it cannot be decoded or is cut off.
+func Length(a Arch, code []byte) (n int, call bool) {
+	switch a {
+	case X8664:
+		n, call = x86Length(code, true)
+	case X86:
+		n, call = x86Length(code, false)
+	case ARM64:
+		n, call = arm64Length(code)
+	case ARM:
+		n, call = armLength(code)
+	case Thumb:
+		n, call = thumbLength(code)
+	case RISCV64:
+		n, call = riscvLength(code)
+	}
+	if n > len(code) {
+		return 0, false
+	}
+	return n, call
+}
