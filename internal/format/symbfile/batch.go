@@ -17,6 +17,7 @@ type batch struct {
 	strings []byte
 	entries []entry
 	slots   []uint32 // by hash: an entry and one, or 0
+	order   []uint32 // by index: the entries of the table
 	cost    int      // the size of a table with all strings, at most
 	records []byte
 	count   int
@@ -24,11 +25,15 @@ type batch struct {
 
 // entry is a string of a batch.
 type entry struct {
-	at, size uint32
+	at, size uint32 // in strings
 	hash     uint32
-	uses     uint32 // 2 or more: it is in the table; by index: else none
+	uses     uint32
 	ref      uint32 // by index
+	byPad    bool
 }
+
+// inTable tells whether a string is in the table.
+func (e *entry) inTable() bool { return e.byPad || e.uses > 1 }
 
 func newBatch() batch { return batch{seed: maphash.MakeSeed(), slots: make([]uint32, 1<<10)} }
 
@@ -40,21 +45,22 @@ func (b *batch) reset() {
 
 func (b *batch) get(e *entry) []byte { return b.strings[e.at : e.at+e.size] }
 
-// intern is the number of the entry of s, which is used so many times more.
-func (b *batch) intern(s []byte, uses uint32) uint64 {
+// intern is the number of the entry of s, which is used once more.
+func (b *batch) intern(s []byte, byPad bool) uint64 {
 	hash := uint32(maphash.Bytes(b.seed, s))
 	mask := uint32(len(b.slots) - 1)
 	i := hash & mask
 	for ; b.slots[i] != 0; i = (i + 1) & mask {
 		id := b.slots[i] - 1
 		if e := &b.entries[id]; e.hash == hash && bytes.Equal(b.get(e), s) {
-			e.uses += uses
+			e.uses++
+			e.byPad = e.byPad || byPad
 			return uint64(id)
 		}
 	}
 	id := len(b.entries)
 	b.slots[i] = uint32(id) + 1
-	b.entries = append(b.entries, entry{at: uint32(len(b.strings)), size: uint32(len(s)), hash: hash, uses: uses})
+	b.entries = append(b.entries, entry{at: uint32(len(b.strings)), size: uint32(len(s)), hash: hash, uses: 1, byPad: byPad})
 	b.strings = append(b.strings, s...)
 	b.cost += len(s) + stringHead
 	if 2*len(b.entries) > len(b.slots) {
@@ -75,20 +81,74 @@ func (b *batch) rehash() {
 	}
 }
 
-// index settles which strings are in the table, and tells its size.
+// index settles which strings are in the table, and in which order, and tells the
+// size of the table.
 func (b *batch) index() (size int) {
-	ref := uint32(0)
+	var hist [maxCounted + 1]int
+	total := 0
+	for i := range b.entries {
+		if e := &b.entries[i]; e.inTable() {
+			hist[min(e.uses, maxCounted)]++
+			total++
+			size += 1 + uvarintSize(uint64(e.size)) + int(e.size)
+		}
+	}
+	b.order = grown(b.order, total)
+	one, two := most(&hist, refsOfOne), most(&hist, refsOfTwo)
+	next := [3]int{0, min(refsOfOne, total), min(refsOfTwo, total)}
 	for i := range b.entries {
 		e := &b.entries[i]
-		if e.uses < 2 {
-			e.uses = 0
+		if !e.inTable() {
 			continue
 		}
-		e.ref = ref
-		ref++
-		size += 1 + uvarintSize(uint64(e.size)) + int(e.size)
+		uses := min(e.uses, maxCounted)
+		class := 2
+		if two.has(uses) {
+			class = 1
+		}
+		if one.has(uses) {
+			class = 0
+		}
+		e.ref = uint32(next[class])
+		b.order[next[class]] = uint32(i)
+		next[class]++
 	}
 	return size
+}
+
+// The refs of strings that are used often should take few bytes: so many refs take
+// one, and so many at most two. Among strings with as long refs the order is that of
+// first use. Uses are counted up to a number.
+const (
+	refsOfOne  = 1 << 7
+	refsOfTwo  = 1 << 14
+	maxCounted = 1 << 12
+)
+
+// top is some strings that are used most: all that are used more often than a number
+// tells, and so many of those that are used as often.
+type top struct {
+	uses uint32
+	left int
+}
+
+func most(hist *[maxCounted + 1]int, n int) top {
+	for uses := len(hist) - 1; uses > 0; uses-- {
+		if hist[uses] >= n {
+			return top{uses: uint32(uses), left: n}
+		}
+		n -= hist[uses]
+	}
+	return top{}
+}
+
+// has tells whether the next string belongs to them.
+func (t *top) has(uses uint32) bool {
+	if uses != t.uses {
+		return uses > t.uses
+	}
+	t.left--
+	return t.left >= 0
 }
 
 func (b *batch) begin(kind byte, va uint64) {
@@ -104,13 +164,13 @@ func (b *batch) optional(s []byte) {
 		b.number(0)
 		return
 	}
-	b.number(b.intern(s, 1) + 1)
+	b.number(b.intern(s, false) + 1)
 }
 
 func (b *batch) addRange(x *Range) {
 	b.begin(typeRange, x.VA)
 	b.number(x.Length)
-	b.number(b.intern(x.Func, 1) + 1)
+	b.number(b.intern(x.Func, false) + 1)
 	b.optional(x.File)
 	b.number(uint64(x.CallLine))
 	b.optional(x.CallFile)
@@ -138,15 +198,14 @@ func (b *batch) addRange(x *Range) {
 	}
 }
 
-// addPad adds a pad, each string of which counts as used twice, so that it is in
-// the table.
+// addPad adds a pad, the strings of which are in the table.
 func (b *batch) addPad(x *Pad) {
 	b.begin(typePad, x.VA)
 	b.number(uint64(len(x.Frames)))
 	for i := range x.Frames {
 		f := &x.Frames[i]
-		b.number(b.intern(f.Func, 2))
-		b.number(b.intern(f.File, 2))
+		b.number(b.intern(f.Func, true))
+		b.number(b.intern(f.File, true))
 		b.number(uint64(f.Line))
 	}
 }

@@ -58,7 +58,8 @@
 //   - Excess bits in the tenth byte of a length or type are lost there and here; in
 //     a field they are an error there and here.
 //   - Its tables are in an order that differs from run to run. The Writer's are in
-//     that of first use.
+//     that of first use, with the 128 strings that are used most before the others,
+//     and so on, for shorter refs.
 //   - Lengths of 0, ranges that overlap at one depth, children before parents, pads
 //     without frames and several of one address are met, and are read.
 //

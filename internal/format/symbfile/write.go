@@ -153,11 +153,9 @@ func (w *Writer) flush() error {
 	}
 	b := &w.batch
 	w.head(typeTable, b.index())
-	for i := range b.entries {
-		if e := &b.entries[i]; e.uses > 0 {
-			w.msg = appendText(w.msg[:0], 1, b.get(e))
-			w.out.Write(w.msg)
-		}
+	for _, id := range b.order {
+		w.msg = appendText(w.msg[:0], 1, b.get(&b.entries[id]))
+		w.out.Write(w.msg)
 	}
 	for at := 0; at < len(b.records); {
 		kind := uint64(b.records[at])
@@ -231,7 +229,7 @@ func (w *Writer) text(inline, ref, id uint64) {
 		return
 	}
 	e := &w.batch.entries[id-1]
-	if e.uses > 0 {
+	if e.inTable() {
 		w.number(ref, uint64(e.ref))
 		return
 	}
