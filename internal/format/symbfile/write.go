@@ -25,7 +25,8 @@ type Writer struct {
 	err   error // of what is written to
 
 	batch batch
-	msg   []byte
+	start []byte // of a message
+	msg   []byte // what follows
 	cols  [3][]byte
 	prev  uint64 // VA
 	has   bool   // there is one
@@ -174,8 +175,8 @@ func (w *Writer) flush() error {
 
 // head writes the head of a message.
 func (w *Writer) head(kind uint64, size int) {
-	var b [headSize]byte
-	w.out.Write(binary.AppendUvarint(binary.AppendUvarint(b[:0], uint64(size)), kind))
+	w.start = binary.AppendUvarint(binary.AppendUvarint(w.start[:0], uint64(size)), kind)
+	w.out.Write(w.start)
 }
 
 // record makes the message of the record that is held at the place at, and gives
