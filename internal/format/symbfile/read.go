@@ -169,6 +169,7 @@ func (r *Reader) read(dst []byte, n int) ([]byte, bool) {
 			return dst, false
 		}
 		have := min(n, r.end-r.at)
+		dst = slices.Grow(dst, min(n, max(have, len(dst))))
 		dst = append(dst, r.buf[r.at:r.at+have]...)
 		r.take(have)
 		n -= have

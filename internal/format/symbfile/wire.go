@@ -84,7 +84,10 @@ func (f *fields) next() bool {
 	if f.at >= len(f.b) || f.err != nil {
 		return false
 	}
-	key, at := uvarint(f.b, f.at)
+	key, at := uint64(f.b[f.at]), f.at+1
+	if key >= 0x80 {
+		key, at = longUvarint(f.b, f.at)
+	}
 	if at < 0 || key>>32 != 0 || key>>3 == 0 {
 		return f.fail(at, errNumber)
 	}
@@ -211,7 +214,10 @@ func (f *fields) column(col []uint32, limit int) []uint32 {
 		return append(col, uint32(f.val))
 	}
 	for at := 0; at < len(f.data); {
-		v, next := uvarint(f.data, at)
+		v, next := uint64(f.data[at]), at+1
+		if v >= 0x80 {
+			v, next = longUvarint(f.data, at)
+		}
 		if next < 0 {
 			f.fail(next, nil)
 			return col
