@@ -105,9 +105,11 @@ func (o *Object) Info() Info {
 // aside.
 func (o *Object) Footprint() int64 { return o.view.footprint() }
 
-// Mangled says that the names are as linkers see them. Breakpad files have
-// those that people read.
-func (o *Object) Mangled() bool { return o.info.Kind != kindNames[kindBreakpad] }
+// Mangled says that the names are as linkers see them. Breakpad files and
+// symbfiles have those that people read.
+func (o *Object) Mangled() bool {
+	return o.info.Kind != kindNames[kindBreakpad] && o.info.Kind != kindNames[kindSymbfile]
+}
 
 // Lookup appends the frames of an address to dst, innermost first; none where
 // nothing is known.

@@ -41,6 +41,7 @@ const (
 	kindPDB
 	kindBundle
 	kindPortable
+	kindSymbfile
 	kindGzip
 	kindZlib
 	kindZstd
@@ -51,7 +52,7 @@ const (
 	kindCab
 )
 
-var kindNames = [...]string{"unknown", "breakpad", "elf", "macho", "pe", "wasm", "pdb", "sourcebundle", "portablepdb", "gzip", "zlib", "zstd", "xz", "ar", "zip", "tar", "cab"}
+var kindNames = [...]string{"unknown", "breakpad", "elf", "macho", "pe", "wasm", "pdb", "sourcebundle", "portablepdb", "symbfile", "gzip", "zlib", "zstd", "xz", "ar", "zip", "tar", "cab"}
 
 // headSize is how many bytes tell the format.
 const headSize = 264
@@ -73,6 +74,7 @@ var magics = [...]struct {
 	{"\x00asm", kindWasm},
 	{"SYSB", kindBundle},
 	{ppdb.Magic, kindPortable},
+	{"symbfile", kindSymbfile},
 	{"\x1f\x8b", kindGzip},
 	{"\x78\x01", kindZlib},
 	{"\x78\x9c", kindZlib},
@@ -206,6 +208,8 @@ func (s *Stream) Finish(src bin.Source, opt Options) (f *File, err error) {
 		return one(openBundle(src))
 	case kindPortable:
 		return one(openPortable(src, opt))
+	case kindSymbfile:
+		return one(openSymbfile(src))
 	case kindGzip, kindZlib, kindZstd, kindXz:
 		return openPacked(s.kind, src, opt)
 	case kindAr, kindZip, kindTar, kindCab:
