@@ -1,0 +1,159 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/format/symbfile"
+	"symbolon/internal/object"
+	"symbolon/internal/sym"
+)
+
+// Input is what symbfiles are made of, and where they go.
+type Input struct {
+	Debug  *object.Object   // says what there is
+	Code   *object.Object   // the file that runs, which tells the addresses; may be Debug
+	Ranges *symbfile.Writer // nil: they are not wanted
+	Pads   *symbfile.Writer // the same
+
+	Workers int         // goroutines that read the debug information
+	Scratch bin.Scratch // takes what does not fit into memory; nil: all fits
+}
+
+// Extract writes the symbfiles. It does not close them.
+func Extract(ctx context.Context, in Input) error {
+	x := &extractor{in: in, names: newTexts(in.Debug), base: in.Code.Info().LoadAddress}
+	if in.Debug.Info().Kind == "symbfile" {
+		x.base = 0 // its addresses are those that the code was linked for
+	}
+	if in.Pads != nil {
+		x.pads = &padder{code: in.Code, info: in.Code.Info(), base: x.base, w: in.Pads, names: x.names}
+	}
+	blocks := 0
+	err := in.Debug.Blocks(object.BlockOptions{Workers: in.Workers, Scratch: in.Scratch}, func(b *sym.Block) error {
+		if blocks++; blocks%32 == 0 {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			in.Debug.Relax()
+		}
+		return x.block(b)
+	})
+	if err == nil && len(x.open) > 0 {
+		err = x.flush(math.MaxUint64)
+	}
+	return err
+}
+
+// extractor makes trees of blocks.
+type extractor struct {
+	tree
+	in    Input
+	names *texts
+	pads  *padder
+	base  uint64 // what file addresses have more
+	nodes []int32
+	chain []int32
+	out   symbfile.Range
+}
+
+// block takes the rows of a block. What was open before ends with the first of
+// them.
+func (x *extractor) block(b *sym.Block) error {
+	if len(b.Rows) == 0 {
+		return nil
+	}
+	if len(x.open) > 0 {
+		if err := x.flush(b.Rows[0].Addr); err != nil {
+			return err
+		}
+	}
+	for i := range b.Rows {
+		if err := x.row(b, &b.Rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// row goes over to the place of a row.
+func (x *extractor) row(b *sym.Block, r *sym.Row) error {
+	if r.Node < 0 {
+		return x.end(r.Addr)
+	}
+	file, line := x.follow(b, r)
+	same := x.common()
+	if same > 0 && same == len(x.chain) && !x.records[x.open[same-1]].fits(file, line) {
+		same-- // it becomes another range
+	}
+	if same == 0 || max(len(x.records), len(x.rows)) >= maxRecords || r.Addr-x.records[0].start > maxSize/2 {
+		if err := x.end(r.Addr); err != nil {
+			return err
+		}
+		same = 0
+	}
+	x.pop(same, r.Addr)
+	x.nodes = x.nodes[:same]
+	for _, node := range x.chain[same:] {
+		n := &b.Nodes[node]
+		x.push(record{start: r.Addr, name: x.names.name(n.Name), callFile: x.names.path(n.CallFile), callLine: n.CallLine})
+		x.nodes = append(x.nodes, node)
+	}
+	x.starts = append(x.starts, r.Addr)
+	x.say(r.Addr, file, line)
+	return nil
+}
+
+// follow finds out which calls a row is in, outermost first, and its place.
+func (x *extractor) follow(b *sym.Block, r *sym.Row) (file, line uint32) {
+	place, line := r.File, r.Line
+	x.chain = x.chain[:0]
+	for n := r.Node; n >= 0; n = b.Nodes[n].Parent {
+		x.chain = append(x.chain, n)
+	}
+	for len(x.chain) > maxDepth {
+		n := &b.Nodes[x.chain[0]]
+		place, line = n.CallFile, n.CallLine
+		x.chain = x.chain[1:]
+	}
+	slices.Reverse(x.chain)
+	return x.names.path(place), line
+}
+
+// common is how many of the open records are also around the next row.
+func (x *extractor) common() int {
+	n := 0
+	for n < len(x.nodes) && n < len(x.chain) && x.nodes[n] == x.chain[n] {
+		n++
+	}
+	return n
+}
+
+func (x *extractor) end(addr uint64) error {
+	if len(x.open) == 0 {
+		return nil
+	}
+	return x.flush(addr)
+}
+
+// flush ends the tree at an address, and writes it.
+func (x *extractor) flush(addr uint64) error {
+	x.pop(0, min(addr, x.records[0].start+maxSize))
+	x.nodes = x.nodes[:0]
+	x.sortRows()
+	var err error
+	if x.in.Ranges != nil {
+		err = x.write(x.in.Ranges, x.base, x.names, &x.out)
+	}
+	if x.pads != nil {
+		err = errors.Join(err, x.pads.tree(&x.tree))
+	}
+	x.reset()
+	if x.names.full() {
+		x.names.forget()
+	}
+	return err
+}

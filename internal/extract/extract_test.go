@@ -1,0 +1,298 @@
+package extract_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/demangle"
+	"symbolon/internal/extract"
+	"symbolon/internal/fixture"
+	"symbolon/internal/format/symbfile"
+	"symbolon/internal/object"
+	"symbolon/internal/sym"
+)
+
+func open(t testing.TB, file []byte) *object.Object {
+	t.Helper()
+	f, err := object.Open(bin.Bytes(file), object.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Objects()[0]
+}
+
+// make2 is the ranges and the pads of debug and code.
+func make2(t testing.TB, debug, code *object.Object) (ranges, pads []byte) {
+	t.Helper()
+	var r, p bytes.Buffer
+	in := extract.Input{Debug: debug, Code: code, Ranges: symbfile.NewWriter(&r), Pads: symbfile.NewWriter(&p), Workers: 2}
+	if err := extract.Extract(context.Background(), in); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Ranges.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Pads.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return r.Bytes(), p.Bytes()
+}
+
+// shown is what an object says of an address.
+func shown(o *object.Object, addr uint64) string {
+	var out strings.Builder
+	for _, f := range o.Lookup(nil, addr) {
+		name := string(o.AppendText(nil, f.Func))
+		if o.Mangled() {
+			name = demangle.Name(extract.WithoutClone(name), demangle.Bare)
+		}
+		fmt.Fprintf(&out, "%s %s:%d; ", name, o.AppendText(nil, f.File), f.Line)
+	}
+	return out.String()
+}
+
+// same says whether two answers are the same, but for the file of a place whose
+// line is not known: a range has one file.
+func same(want, got string) bool {
+	a, b := strings.Split(want, "; "), strings.Split(got, "; ")
+	for i := range a {
+		if len(a) != len(b) {
+			return false
+		}
+		if name, ok := strings.CutSuffix(a[i], " :0"); a[i] != b[i] && !(ok && strings.HasPrefix(b[i], name+" ") && strings.HasSuffix(b[i], ":0")) {
+			return false
+		}
+	}
+	return true
+}
+
+// Every address of every compiled program has the same answer from the symbfile
+// as from the program itself.
+func TestRangesAnswerAsTheProgramDoes(t *testing.T) {
+	files, err := filepath.Glob("../object/testdata/corpus/*.want")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	tried, asked := 0, 0
+	for _, want := range files {
+		file, err := os.ReadFile(strings.TrimSuffix(want, ".want"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := object.Open(bin.Bytes(file), object.Options{})
+		if err != nil || len(f.Objects()) == 0 {
+			continue
+		}
+		o := f.Objects()[0]
+		base := o.Info().LoadAddress
+		ranges, _ := make2(t, o, o)
+		s := open(t, ranges)
+		tried++
+		if err := o.Blocks(object.BlockOptions{}, func(b *sym.Block) error {
+			for _, r := range b.Rows {
+				for _, at := range []uint64{r.Addr, r.Addr + 1, r.Addr - 1} {
+					asked++
+					if want, got := shown(o, at), shown(s, at+base); !same(want, got) {
+						t.Errorf("%s, %#x: %s, wanted is %s", filepath.Base(want), at, got, want)
+						return fmt.Errorf("enough")
+					}
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	if tried < 40 || asked < 5000 {
+		t.Errorf("%d files, %d addresses", tried, asked)
+	}
+}
+
+// dump is the records of a symbfile, a line each.
+func dump(t testing.TB, file []byte) string {
+	t.Helper()
+	var out strings.Builder
+	r := symbfile.NewReader(bytes.NewReader(file))
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			return out.String()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := rec.Pad; p != nil {
+			fmt.Fprintf(&out, "%#x", p.VA)
+			for _, f := range p.Frames {
+				fmt.Fprintf(&out, " %s %s:%d", f.Func, f.File, f.Line)
+			}
+			out.WriteByte('\n')
+			continue
+		}
+		x := rec.Range
+		if x.CallFile == nil {
+			x.CallFile = []byte("-") // that of the range around it
+		}
+		fmt.Fprintf(&out, "%#x+%#x %*s%s file=%s call=%s:%d", x.VA, x.Length, x.Depth, "", x.Func, x.File, x.CallFile, x.CallLine)
+		for _, l := range x.Lines {
+			fmt.Fprintf(&out, " +%#x=%d", l.Offset, l.Line)
+		}
+		out.WriteByte('\n')
+	}
+}
+
+// program is a program at 0x400000 with code for an architecture from 0x1000 on.
+func program(machine uint16, code []byte) []byte {
+	e := &fixture.ELF{Wide: true, Type: 2, Machine: machine}
+	at := e.Next()
+	e.Add(fixture.ELFSection{Name: ".text", Type: 1, Flags: 6, Addr: 0x401000, Data: code, Align: 1})
+	e.Segment(fixture.ELFSegment{Type: 1, Flags: 4, Vaddr: 0x400000, Filesz: 0x100, Memsz: 0x100})
+	e.Segment(fixture.ELFSegment{Type: 1, Flags: 5, Off: at, Vaddr: 0x401000, Filesz: uint64(len(code)), Memsz: uint64(len(code))})
+	return e.Bytes()
+}
+
+// x86 is two calls, the second behind bytes that are no instruction, in 0x20
+// bytes of nop.
+func x86() []byte {
+	code := bytes.Repeat([]byte{0x90}, 0x30)
+	copy(code[4:], "\xe8\x00\x00\x00\x00")
+	code[0x10] = 0x06 // nothing in 64 bits
+	copy(code[0x18:], "\xff\xd0")
+	return code
+}
+
+func TestPadsTellTheFramesAtTheFirstByteOfACall(t *testing.T) {
+	debug := fixture.NewSym("x").File(0, "/a.c").File(1, "/b.h").Origin(0, "in").
+		Func(0x1000, 0x20, "f").Inline(0, 7, 0, 0, 0x1004, 5).
+		Line(0x1000, 4, 6, 0).Line(0x1004, 5, 70, 1).Line(0x1009, 8, 8, 0).Line(0x1014, 12, 9, 0)
+	_, pads := make2(t, open(t, debug.Bytes()), open(t, program(62, x86())))
+	want := "0x401008 f /a.c:7 in /b.h:70\n0x401019 f /a.c:9\n"
+	if got := dump(t, pads); got != want {
+		t.Errorf("pads\n%swanted are\n%s", got, want)
+	}
+	arm := bytes.Repeat([]byte{0x1f, 0x20, 0x03, 0xd5}, 8)
+	copy(arm[8:], "\x01\x00\x00\x94") // bl
+	debug = fixture.NewSym("x").File(0, "/a.c").Func(0x1000, 0x20, "f").Line(0x1000, 8, 6, 0).Line(0x1008, 0x18, 8, 0)
+	_, pads = make2(t, open(t, debug.Bytes()), open(t, program(183, arm)))
+	if got, want := dump(t, pads), "0x40100b f /a.c:8\n"; got != want {
+		t.Errorf("pads %s, wanted are %s", got, want)
+	}
+	if _, pads = make2(t, open(t, debug.Bytes()), open(t, program(8, arm))); dump(t, pads) != "" { // MIPS
+		t.Errorf("pads %s", dump(t, pads))
+	}
+}
+
+// A goroutine returns to the second instruction of goexit, which nobody called.
+func TestGoexitHasAPadBehindItsFirstInstruction(t *testing.T) {
+	debug := fixture.NewSym("x").File(0, "/asm.s").Func(0x1000, 0x20, "runtime.goexit").Line(0x1000, 0x20, 6, 0)
+	_, pads := make2(t, open(t, debug.Bytes()), open(t, program(62, x86())))
+	if got, want := dump(t, pads), "0x401000 runtime.goexit /asm.s:0\n"; got != want {
+		t.Errorf("pads %s, wanted are %s", got, want)
+	}
+}
+
+// A range has one file, lines from some place on, and ends with the one around
+// it.
+func TestRangesAreCutWhereTheyCannotGoOn(t *testing.T) {
+	for what, c := range map[string]struct {
+		debug *fixture.Sym
+		want  string
+	}{
+		"another file in a function": {
+			fixture.NewSym("x").File(0, "/a").File(1, "/b").Func(0x10, 0x30, "f").Line(0x10, 0x10, 1, 0).Line(0x20, 0x10, 2, 1).Line(0x30, 0x10, 3, 1),
+			"0x10+0x10 f file=/a call=-:0 +0x0=1\n0x20+0x20 f file=/b call=-:0 +0x0=2 +0x10=3\n",
+		},
+		"another file in a call": {
+			fixture.NewSym("x").File(0, "/a").File(1, "/b").Origin(0, "in").Func(0x10, 0x30, "f").Inline(0, 7, 0, 0, 0x18, 0x18).
+				Line(0x10, 8, 1, 0).Line(0x18, 8, 2, 1).Line(0x20, 0x10, 3, 0).Line(0x30, 0x10, 4, 0),
+			"0x10+0x30 f file=/a call=-:0 +0x0=1 +0x20=4\n0x18+0x8  in file=/b call=/a:7 +0x0=2\n0x20+0x10  in file=/a call=/a:7 +0x0=3\n",
+		},
+		"the function goes on in another file behind a call": {
+			fixture.NewSym("x").File(0, "/a").File(1, "/b").Origin(0, "in").Func(0x10, 0x30, "f").Inline(0, 7, 0, 0, 0x18, 8).
+				Line(0x10, 8, 1, 0).Line(0x18, 8, 2, 1).Line(0x20, 0x20, 3, 1),
+			"0x10+0x10 f file=/a call=-:0 +0x0=1\n0x18+0x8  in file=/b call=/a:7 +0x0=2\n0x20+0x20 f file=/b call=-:0 +0x0=3\n",
+		},
+		"no lines any more": {
+			fixture.NewSym("x").File(0, "/a").Func(0x10, 0x30, "f").Line(0x10, 8, 1, 0).Line(0x18, 0x28, 0, 0),
+			"0x10+0x8 f file=/a call=-:0 +0x0=1\n0x18+0x28 f file=/a call=-:0\n",
+		},
+		"no lines yet, and the same line again": {
+			fixture.NewSym("x").File(0, "/a").Origin(0, "in").Func(0x10, 0x30, "f").Inline(0, 0, 9, 0, 0x28, 8).
+				Line(0x20, 8, 1, 0).Line(0x28, 8, 5, 0).Line(0x30, 0x10, 1, 0),
+			"0x10+0x30 f file=/a call=-:0 +0x10=1\n0x28+0x8  in file=/a call=:0 +0x0=5\n",
+		},
+	} {
+		o := open(t, c.debug.Bytes())
+		ranges, _ := make2(t, o, o)
+		if got := dump(t, ranges); got != c.want {
+			t.Errorf("%s:\n%swanted is\n%s", what, got, c.want)
+		}
+	}
+}
+
+// What an extractor is told in which order of work changes nothing.
+func TestTheSameBytesComeOutEachTime(t *testing.T) {
+	file, err := os.ReadFile("../object/testdata/corpus/gcc-cc-dwarf5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranges, pads := make2(t, open(t, file), open(t, file))
+	for range 5 {
+		r, p := make2(t, open(t, file), open(t, file))
+		if !bytes.Equal(r, ranges) || !bytes.Equal(p, pads) || len(p) < 20 {
+			t.Fatal("other bytes")
+		}
+	}
+}
+
+// Pads that are made of ranges which were written before are the same.
+func TestPadsComeOutOfRanges(t *testing.T) {
+	file, err := os.ReadFile("../object/testdata/corpus/gcc-cc-dwarf5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := open(t, file)
+	ranges, pads := make2(t, o, o)
+	if _, again := make2(t, open(t, ranges), o); dump(t, again) != dump(t, pads) {
+		t.Errorf("%s\nwanted are\n%s", dump(t, again), dump(t, pads))
+	}
+}
+
+func TestDepthAndNumberOfRangesAreBounded(t *testing.T) {
+	s := fixture.NewSym("x").File(0, "/a").Origin(0, "in").Func(0, 1000, "f")
+	for depth := range 256 { // as deep as readers take it
+		s.Inline(depth, 1, 0, 0, uint64(depth), 1000-uint64(depth))
+	}
+	o := open(t, s.Line(0, 1000, 5, 0).Bytes())
+	ranges, _ := make2(t, o, o)
+	deepest, r := uint32(0), symbfile.NewReader(bytes.NewReader(ranges))
+	for {
+		rec, err := r.Next()
+		if err != nil {
+			break
+		}
+		deepest = max(deepest, rec.Range.Depth)
+	}
+	if deepest != 255 {
+		t.Errorf("the deepest range is at %d", deepest)
+	}
+	big := fixture.NewSym("x").File(0, "/a").Func(0, 200_000, "f")
+	for i := range uint64(100_000) {
+		big.Line(i*2, 2, int(i%7)+1, 0)
+	}
+	o = open(t, big.Bytes())
+	ranges, _ = make2(t, o, o)
+	if n := strings.Count(dump(t, ranges), "\n"); n != 2 {
+		t.Errorf("100,000 lines are in %d ranges", n)
+	}
+	if got := shown(open(t, ranges), 199_999); got != "f /a:5; " {
+		t.Error(got)
+	}
+}

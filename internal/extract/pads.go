@@ -1,0 +1,95 @@
+package extract
+
+import (
+	"bytes"
+
+	"symbolon/internal/format/disas"
+	"symbolon/internal/format/symbfile"
+	"symbolon/internal/ident"
+	"symbolon/internal/object"
+)
+
+// goexit is the function that Go has all goroutines return to: to its second
+// instruction, though nothing was called there.
+var goexit = []byte("runtime.goexit")
+
+// padder makes the return pads of trees.
+type padder struct {
+	code   *object.Object
+	info   object.Info // of code
+	base   uint64      // what file addresses have more than those of trees
+	w      *symbfile.Writer
+	names  *texts
+	bytes  []byte
+	starts []uint32
+	calls  []disas.Call
+	around []int32 // the records around a call, by depth
+	pad    symbfile.Pad
+}
+
+// arches are the instruction sets whose calls are found.
+var arches = map[ident.Arch]disas.Arch{ident.ArchX86_64: disas.X8664, ident.ArchX86_64h: disas.X8664, ident.ArchARM64: disas.ARM64, ident.ArchARM64v8: disas.ARM64, ident.ArchARM64e: disas.ARM64}
+
+// tree writes the pads of the calls in a piece of a function.
+func (p *padder) tree(t *tree) (err error) {
+	root, arch := &t.records[0], arches[p.info.Module.Arch]
+	if arch == 0 {
+		return nil
+	}
+	at := p.base + root.start - p.info.LoadAddress
+	if p.bytes, err = p.code.AppendCode(p.bytes[:0], at, root.end-root.start); err != nil || len(p.bytes) == 0 {
+		return err
+	}
+	if bytes.Equal(p.names.text(root.name), goexit) {
+		return p.exit(t, arch)
+	}
+	p.starts = p.starts[:0]
+	for _, at := range t.starts {
+		p.starts = append(p.starts, uint32(at-root.start))
+	}
+	p.calls = disas.Calls(p.calls[:0], arch, p.bytes, p.starts)
+	next := 0
+	p.around = p.around[:0]
+	for _, c := range p.calls {
+		at := root.start + uint64(c.At)
+		for ; next < len(t.records) && t.records[next].start <= at; next++ {
+			p.around = append(p.around[:t.records[next].depth], int32(next))
+		}
+		for n := len(p.around); n > 0 && t.records[p.around[n-1]].end <= at; n-- {
+			p.around = p.around[:n-1]
+		}
+		if err := p.write(t, at, at+uint64(c.Len)-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exit writes the only pad of goexit.
+func (p *padder) exit(t *tree, arch disas.Arch) error {
+	n, _ := disas.Length(arch, p.bytes)
+	if n == 0 {
+		return nil
+	}
+	root := &t.records[0]
+	p.pad.VA = p.base + root.start + uint64(n) - 1
+	p.pad.Frames = append(p.pad.Frames[:0], symbfile.PadFrame{Func: goexit, File: p.names.text(root.file)})
+	return p.w.Pad(&p.pad)
+}
+
+// write writes the pad of the call at an address, whose last byte is at another.
+func (p *padder) write(t *tree, at, last uint64) error {
+	p.pad.VA, p.pad.Frames = p.base+last, p.pad.Frames[:0]
+	for i, number := range p.around {
+		r := &t.records[number]
+		f := symbfile.PadFrame{Func: p.names.text(r.name)}
+		if i+1 < len(p.around) {
+			inner := &t.records[p.around[i+1]]
+			f.File, f.Line = p.names.text(inner.callFile), inner.callLine
+		} else {
+			f.File, f.Line = p.names.text(r.file), t.lineAt(r, at)
+		}
+		p.pad.Frames = append(p.pad.Frames, f)
+	}
+	return p.w.Pad(&p.pad)
+}
