@@ -88,7 +88,11 @@ func (d *debugFile) openFile(e *env, name string, opt openOptions) (*object.File
 	d.open = append(d.open, src)
 	room := &space{dir: os.TempDir()}
 	d.spaces = append(d.spaces, room)
-	return object.Open(src.Source, object.Options{Columns: opt.Columns, Written: opt.Written, Base: opt.base, Space: room, Relax: room.Relax})
+	relax := room.Relax
+	if m, ok := src.Source.(*mapped); ok {
+		relax = func() { room.Relax(); m.relax() }
+	}
+	return object.Open(src.Source, object.Options{Columns: opt.Columns, Written: opt.Written, Base: opt.base, Space: room, Relax: relax})
 }
 
 // choose picks the object that is asked for.
@@ -388,6 +392,7 @@ func (f *finder) supply(n object.Need, paths []string) bool {
 // mapped is a file of which all bytes are in the address space.
 type mapped struct {
 	all   []byte
+	relax func() // gives the pages back
 	unmap func() error
 }
 

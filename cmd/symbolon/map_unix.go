@@ -17,5 +17,6 @@ func mapFile(f *os.File, size int64) (*mapped, bool) {
 		return nil, false
 	}
 	f.Close()
-	return &mapped{all, func() error { return syscall.Munmap(all) }}, true
+	relax := func() { _ = syscall.Madvise(all, syscall.MADV_DONTNEED) } // the content is in the file
+	return &mapped{all, relax, func() error { return syscall.Munmap(all) }}, true
 }

@@ -57,14 +57,14 @@ func buildTable(ctx context.Context, e *env, name, out string) error {
 	defer d.Close()
 	limitMemory()
 	src := d.open[len(d.open)-1]
-	h := sha256.New()
-	if _, err := io.Copy(h, io.NewSectionReader(src, 0, src.Size())); err != nil {
+	hash, err := hashOf(src)
+	if err != nil {
 		return err
 	}
 	err = writeFile(e, out, func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<20)
 		opt := symcache.Options{Scratch: scratch{os.TempDir()}, Workers: runtime.GOMAXPROCS(0)}
-		if err := table.Build(ctx, b, obj, opt, table.Input{Size: src.Size(), Hash: [32]byte(h.Sum(nil))}); err != nil {
+		if err := table.Build(ctx, b, obj, opt, table.Input{Size: src.Size(), Hash: hash}); err != nil {
 			return err
 		}
 		return b.Flush()
@@ -73,6 +73,21 @@ func buildTable(ctx context.Context, e *env, name, out string) error {
 		say(e.stderr, "%s: %d damaged records were left out; \"symbolon inspect\" lists them\n", name, obj.Info().BadRecords)
 	}
 	return err
+}
+
+// hashOf is the SHA-256 of a file, of which little is kept in memory.
+func hashOf(src *file) (sum [32]byte, err error) {
+	const piece = 16 << 20
+	h := sha256.New()
+	for off := int64(0); off < src.Size(); off += piece {
+		if _, err := io.Copy(h, io.NewSectionReader(src, off, min(piece, src.Size()-off))); err != nil {
+			return sum, err
+		}
+		if m, ok := src.Source.(*mapped); ok {
+			m.relax()
+		}
+	}
+	return [32]byte(h.Sum(nil)), nil
 }
 
 func tableDumpCommand() *command {
