@@ -149,6 +149,7 @@ func TestWords(t *testing.T) {
 		{"e7820200", true},          // JALR T0, T0
 		{"8297", true},              // C.JALR A5
 		{"8287", false},             // C.JR A5
+		{"0000", false},             // C.UNIMP
 		{"0290", false},             // C.EBREAK
 		{"be97", false},             // C.ADD A5, A5
 		{"73000000", true},          // ECALL
@@ -156,7 +157,7 @@ func TestWords(t *testing.T) {
 		{"1f0000000000", false},     // 48 bits
 		{"3f00000000000000", false}, // 64 bits
 	})
-	invalid(t, disas.RISCV64, "0000", "7f00", "ff0f")
+	invalid(t, disas.RISCV64, "7f00", "ff0f")
 }
 
 // FuzzCalls demands that calls are found within the code, in order, the same ones

@@ -73,8 +73,6 @@ func riscvLength(code []byte) (n int, call bool) {
 		return 0, false
 	}
 	switch w := binary.LittleEndian.Uint16(code); {
-	case w == 0:
-		return 0, false
 	case w&3 != 3:
 		return 2, w&0xf07f == 0x9002 && w&0x0f80 != 0 // C.JALR; without a register C.EBREAK
 	case w&0x1f != 0x1f:
