@@ -296,3 +296,42 @@ func TestDepthAndNumberOfRangesAreBounded(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What a program leaves to files beside it is in its ranges too.
+func TestRangesHaveWhatSplitFilesSay(t *testing.T) {
+	file, err := os.ReadFile("../object/testdata/corpus/dwp5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := os.ReadFile("../object/testdata/corpus/dwp5.dwp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := open(t, file)
+	alone, _ := make2(t, o, o)
+	o = open(t, file)
+	if ok, err := o.Supply(o.Needs()[0], bin.Bytes(packed)); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	whole, _ := make2(t, o, o)
+	if a, b := strings.Count(dump(t, alone), "call=/"), strings.Count(dump(t, whole), "call=/"); a > 0 || b < 5 {
+		t.Errorf("%d calls without the file, %d with it", a, b)
+	}
+}
+
+// A symbol without size lasts to what comes next, as in every other answer.
+func TestSymbolsWithoutSizeHaveRanges(t *testing.T) {
+	code := bytes.Repeat([]byte{0x90}, 0x40)
+	e := &fixture.ELF{Wide: true, Type: 2, Machine: 62}
+	at := e.Next()
+	text := e.Add(fixture.ELFSection{Name: ".text", Type: 1, Flags: 6, Addr: 0x401000, Data: code, Align: 1})
+	e.Segment(fixture.ELFSegment{Type: 1, Flags: 5, Off: at, Vaddr: 0x401000, Filesz: 0x40, Memsz: 0x40})
+	e.Symtab(".symtab", 2, fixture.ELFSymbol{Name: "first", Value: 0x401000, Kind: 2, Section: text},
+		fixture.ELFSymbol{Name: "sized", Value: 0x401010, Size: 8, Kind: 2, Section: text}, fixture.ELFSymbol{Name: "last", Value: 0x401020, Kind: 2, Section: text})
+	o := open(t, e.Bytes())
+	ranges, _ := make2(t, o, o)
+	want := "0x401000+0x10 first file= call=-:0\n0x401010+0x8 sized file= call=-:0\n0x401020+0x20 last file= call=-:0\n"
+	if got := dump(t, ranges); got != want {
+		t.Errorf("ranges\n%swanted are\n%s", got, want)
+	}
+}

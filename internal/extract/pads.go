@@ -27,8 +27,12 @@ type padder struct {
 	pad    symbfile.Pad
 }
 
-// arches are the instruction sets whose calls are found.
-var arches = map[ident.Arch]disas.Arch{ident.ArchX86_64: disas.X8664, ident.ArchX86_64h: disas.X8664, ident.ArchARM64: disas.ARM64, ident.ArchARM64v8: disas.ARM64, ident.ArchARM64e: disas.ARM64}
+// arches are the instruction sets whose calls are found. Code of 32-bit ARM is of
+// two sets, and does not say where which one is.
+var arches = map[ident.Arch]disas.Arch{
+	ident.ArchX86: disas.X86, ident.ArchX86_64: disas.X8664, ident.ArchX86_64h: disas.X8664, ident.ArchRISCV64: disas.RISCV64,
+	ident.ArchARM64: disas.ARM64, ident.ArchARM64v8: disas.ARM64, ident.ArchARM64e: disas.ARM64,
+}
 
 // tree writes the pads of the calls in a piece of a function.
 func (p *padder) tree(t *tree) (err error) {

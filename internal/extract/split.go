@@ -1,0 +1,96 @@
+package extract
+
+import (
+	"errors"
+	"io"
+
+	"symbolon/internal/format/symbfile"
+)
+
+// Split writes the records of a symbfile as several, each of which can be read
+// alone and has about as many bytes as are wanted. A function stays together
+// with what is inlined into it. Create gives the writer of a part, which is
+// closed.
+func Split(r io.Reader, size int, create func(part int) (io.WriteCloser, error)) (parts int, err error) {
+	s := splitter{create: create, seen: map[string]bool{}}
+	defer func() { err = errors.Join(err, s.end()) }()
+	in := symbfile.NewReader(r)
+	for {
+		rec, err := in.Next()
+		switch {
+		case errors.Is(err, io.EOF) && s.parts == 0:
+			return 1, s.begin()
+		case errors.Is(err, io.EOF):
+			return s.parts, nil
+		case err != nil:
+			return s.parts, err
+		}
+		first := rec.Pad != nil || rec.Range.Depth == 0
+		if s.w == nil || first && s.size >= size {
+			if err := errors.Join(s.end(), s.begin()); err != nil {
+				return s.parts, err
+			}
+		}
+		if err := s.add(rec); err != nil {
+			return s.parts, err
+		}
+	}
+}
+
+// splitter is at work on a part.
+type splitter struct {
+	create func(part int) (io.WriteCloser, error)
+	out    io.WriteCloser
+	w      *symbfile.Writer
+	parts  int
+	size   int // about how many bytes the part has
+	seen   map[string]bool
+}
+
+func (s *splitter) begin() (err error) {
+	if s.out, err = s.create(s.parts); err != nil {
+		s.out = nil
+		return err
+	}
+	s.w = symbfile.NewWriter(s.out)
+	s.parts++
+	s.size = 0
+	clear(s.seen)
+	return nil
+}
+
+func (s *splitter) end() error {
+	if s.out == nil {
+		return nil
+	}
+	err := errors.Join(s.w.Close(), s.out.Close())
+	s.w, s.out = nil, nil
+	return err
+}
+
+func (s *splitter) add(rec symbfile.Record) error {
+	if p := rec.Pad; p != nil {
+		s.size += 6
+		for i := range p.Frames {
+			s.text(p.Frames[i].Func)
+			s.text(p.Frames[i].File)
+			s.size += 2
+		}
+		return s.w.Pad(p)
+	}
+	x := rec.Range
+	s.text(x.Func)
+	s.text(x.File)
+	s.text(x.CallFile)
+	s.size += 10 + 3*len(x.Lines)
+	return s.w.Range(x)
+}
+
+// text counts a string, which stands in a part once.
+func (s *splitter) text(text []byte) {
+	if s.size += 3; s.seen[string(text)] {
+		return
+	}
+	s.seen[string(text)] = true
+	s.size += len(text)
+}
