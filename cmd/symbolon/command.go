@@ -28,7 +28,7 @@ type command struct {
 // commands makes all commands anew: their flags hold the values of one run.
 func commands() []*command {
 	list := []*command{
-		serveCommand(), resolveCommand(), inspectCommand(), tableCommand(), symCommand(), cfiCommand(), bundleCommand(), demangleCommand(),
+		serveCommand(), resolveCommand(), inspectCommand(), tableCommand(), symbfileCommand(), fileidCommand(), symCommand(), cfiCommand(), bundleCommand(), demangleCommand(),
 		explainCommand(), prefetchCommand(), cacheCommand(), configCommand(), versionCommand(),
 		runCommand(), cleanupCommand(), healthcheckCommand(),
 	}

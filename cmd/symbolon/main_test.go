@@ -1,6 +1,7 @@
 package main
 
 import (
+	hexpkg "encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
@@ -33,7 +34,12 @@ func TestScripts(t *testing.T) {
 			e.Defer(func() { endServer(e.WorkDir + "/pid") })
 			points := fixture.NewPPDBPoints(0).Point(0x1a, 7, 5, 7, 9)
 			portable := fixture.NewPPDB().Document(`C:\src\a.cs`, `\`).Method(1, points).Bytes()
-			return errors.Join(os.CopyFS(e.WorkDir+"/demo", os.DirFS("demo")), os.WriteFile(e.WorkDir+"/portable.pdb", portable, 0o600))
+			example, _ := hexpkg.DecodeString(symbfileExample)
+			return errors.Join(
+				os.CopyFS(e.WorkDir+"/demo", os.DirFS("demo")), os.WriteFile(e.WorkDir+"/portable.pdb", portable, 0o600),
+				os.WriteFile(e.WorkDir+"/example", example, 0o600), os.WriteFile(e.WorkDir+"/cut", example[:50], 0o600),
+				os.WriteFile(e.WorkDir+"/abc", []byte("abc"), 0o600),
+			)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"fetch": fetch,
@@ -41,6 +47,12 @@ func TestScripts(t *testing.T) {
 		},
 	})
 }
+
+// symbfileExample is three ranges: main in main.c, and two calls that are inlined
+// into it and into one another.
+const symbfileExample = "73796d6266696c65000108040a066d61696e2e63190260802010401a046d61696e5000420a0a0300082812030a0b0d" +
+	"1f02082010201a096f757465725f696e6c280c58003801500042060a01001201032402081010101a086c6561665f696e6c22066c6561662e68" +
+	"2804380242080a02000412024647"
 
 // endServer ends the server that a script has left, if it has.
 func endServer(file string) {

@@ -1,0 +1,301 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/extract"
+	"symbolon/internal/format/symbfile"
+)
+
+func symbfileCommand() *command {
+	return &command{
+		name:  "symbfile",
+		short: "Make, print, check or ask the symbol files of Elastic's profiler",
+		subs: []*command{
+			symbExtractCommand(), symbRetpadsCommand(), symbLookupCommand(), symbDumpCommand(), symbVerifyCommand(), symbSplitCommand(), symbMergeCommand(),
+		},
+	}
+}
+
+func symbExtractCommand() *command {
+	var binary, debug, ranges, pads string
+	return &command{
+		name:  "extract",
+		short: "Write the ranges and return pads of a binary",
+		long: `Ranges say which function, inlined calls and lines the code belongs to; return
+pads say it of the return address of each call. What is missing in the binary
+is taken from its separate debug file, if that is found or named.`,
+		flags: func(fs *flag.FlagSet) {
+			fs.StringVar(&binary, "e", "", "the binary that runs, `FILE`")
+			fs.StringVar(&debug, "d", "", "its debug file, `DEBUGFILE`; empty is itself, or what is found for it")
+			fs.StringVar(&ranges, "ranges", "", "write the ranges to `OUT`; - is standard output")
+			fs.StringVar(&pads, "retpads", "", "write the return pads to `OUT`; - is standard output")
+		},
+		run: func(ctx context.Context, e *env, args []string) error {
+			if len(args) > 0 || binary == "" || ranges == "" && pads == "" {
+				return &usageError{text: "name the binary with -e, and --ranges or --retpads"}
+			}
+			if ranges == pads {
+				return &usageError{text: "ranges and return pads go to two files"}
+			}
+			return extractSymbfiles(ctx, e, binary, debug, ranges, pads)
+		},
+	}
+}
+
+func extractSymbfiles(ctx context.Context, e *env, binary, debug, ranges, pads string) error {
+	code, err := openAlone(e, binary, openOptions{})
+	if err != nil {
+		return err
+	}
+	defer code.Close()
+	if debug == "" {
+		debug = binary
+	}
+	d, err := openDebug(e, debug, openOptions{})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	limitMemory()
+	in := extract.Input{Debug: d.object, Code: code.object, Workers: runtime.GOMAXPROCS(0), Scratch: scratch{os.TempDir()}}
+	err = writeSymbfile(e, ranges, &in.Ranges, func() error {
+		return writeSymbfile(e, pads, &in.Pads, func() error { return extract.Extract(ctx, in) })
+	})
+	if err == nil {
+		tellDamage(e.stderr, debug, d.object.Info())
+	}
+	return err
+}
+
+// writeSymbfile has work write a symbfile to a file, or none if it has no name.
+func writeSymbfile(e *env, name string, to **symbfile.Writer, work func() error) error {
+	if name == "" {
+		return work()
+	}
+	return writeFile(e, name, func(w io.Writer) error {
+		b := bufio.NewWriterSize(w, 1<<16)
+		*to = symbfile.NewWriter(b)
+		if err := errors.Join(work(), (*to).Close()); err != nil {
+			return err
+		}
+		return b.Flush()
+	})
+}
+
+func symbRetpadsCommand() *command {
+	var binary, ranges, out string
+	return &command{
+		name:  "retpads",
+		short: "Write the return pads of a binary whose ranges were extracted",
+		flags: func(fs *flag.FlagSet) {
+			fs.StringVar(&binary, "e", "", "the binary that runs, `FILE`")
+			fs.StringVar(&ranges, "ranges", "", "its ranges, `FILE`")
+			fs.StringVar(&out, "out", "-", "write the return pads to `OUT`; - is standard output")
+		},
+		run: func(ctx context.Context, e *env, args []string) error {
+			if len(args) > 0 || binary == "" || ranges == "" {
+				return &usageError{text: "name the binary with -e, and its --ranges"}
+			}
+			code, err := openAlone(e, binary, openOptions{})
+			if err != nil {
+				return err
+			}
+			defer code.Close()
+			d, err := openSymb(e, ranges)
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			in := extract.Input{Debug: d.object, Code: code.object}
+			return writeSymbfile(e, out, &in.Pads, func() error { return extract.Extract(ctx, in) })
+		},
+	}
+}
+
+// openSymb opens a symbfile, and nothing else.
+func openSymb(e *env, name string) (*debugFile, error) {
+	d, err := openAlone(e, name, openOptions{})
+	if err == nil && d.object.Info().Kind != "symbfile" {
+		err = errors.Join(fmt.Errorf("%s: it is no symbfile but of the kind %q", name, d.object.Info().Kind), d.Close())
+	}
+	return d, err
+}
+
+func symbLookupCommand() *command {
+	return &command{
+		name:  "lookup",
+		args:  "FILE",
+		short: "Answer addresses from a symbfile",
+		long: `Addresses are read from standard input, one on each line, as they stand in the
+file: those of the binary before it is loaded. Each answer is a line of JSON,
+with the innermost frame first.`,
+		run: func(ctx context.Context, e *env, args []string) error {
+			if len(args) != 1 {
+				return &usageError{text: "name one FILE"}
+			}
+			d, err := openSymb(e, args[0])
+			if err != nil {
+				return err
+			}
+			if err := d.Close(); err != nil {
+				return err
+			}
+			return resolve(ctx, e, &resolveFlags{format: "jsonl", noDemangle: true}, args)
+		},
+	}
+}
+
+func symbDumpCommand() *command {
+	var lines bool
+	return &command{
+		name:  "dump",
+		args:  "FILE",
+		short: "Print the bytes of a symbfile with what they mean",
+		flags: func(fs *flag.FlagSet) {
+			fs.BoolVar(&lines, "jsonl", false, "print each record as a line of JSON instead")
+		},
+		run: func(ctx context.Context, e *env, args []string) error {
+			return withSymbfile(e, args, func(name string, r io.Reader) error {
+				out := bufio.NewWriter(e.stdout)
+				print := symbfile.Dump
+				if lines {
+					print = dumpRecords
+				}
+				if err := errors.Join(print(out, r), out.Flush()); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				return ctx.Err()
+			})
+		},
+	}
+}
+
+func symbVerifyCommand() *command {
+	return &command{
+		name:  "verify",
+		args:  "FILE",
+		short: "Check every record of a symbfile",
+		run: func(_ context.Context, e *env, args []string) error {
+			return withSymbfile(e, args, func(name string, r io.Reader) error {
+				ranges, pads := 0, 0
+				err := eachRecord(r, func(rec symbfile.Record) error {
+					if rec.Range != nil {
+						ranges++
+					} else {
+						pads++
+					}
+					return nil
+				})
+				if err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				say(e.stdout, "%s: good; %d ranges and %d return pads\n", name, ranges, pads)
+				return nil
+			})
+		},
+	}
+}
+
+func symbSplitCommand() *command {
+	var out string
+	size := bin.Size(8 << 20)
+	return &command{
+		name:  "split",
+		args:  "FILE",
+		short: "Write a symbfile as parts that can be read alone",
+		long:  "A function stays together with what is inlined into it.",
+		flags: func(fs *flag.FlagSet) {
+			fs.StringVar(&out, "out", "", "write to `OUT`.0, OUT.1 and so on (default FILE)")
+			fs.Func("part-size", "about how much a part has, a `SIZE` like 8MiB, which is the default", func(text string) error { return size.UnmarshalText([]byte(text)) })
+		},
+		run: func(ctx context.Context, e *env, args []string) error {
+			return withSymbfile(e, args, func(name string, r io.Reader) error {
+				parts, err := extract.Split(r, int(size), func(part int) (io.WriteCloser, error) {
+					return os.Create(fmt.Sprintf("%s.%d", cmp.Or(out, name), part))
+				})
+				if err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				say(e.stdout, "%d parts\n", parts)
+				return ctx.Err()
+			})
+		},
+	}
+}
+
+func symbMergeCommand() *command {
+	var out string
+	return &command{
+		name:  "merge",
+		args:  "FILE...",
+		short: "Write the records of several symbfiles as one",
+		flags: func(fs *flag.FlagSet) {
+			fs.StringVar(&out, "out", "-", "write to `OUT`; - is standard output")
+		},
+		run: func(ctx context.Context, e *env, args []string) error {
+			if len(args) == 0 {
+				return &usageError{text: "name one FILE or more"}
+			}
+			var w *symbfile.Writer
+			return writeSymbfile(e, out, &w, func() error {
+				for _, name := range args {
+					err := withSymbfile(e, []string{name}, func(name string, r io.Reader) error {
+						if err := eachRecord(r, func(rec symbfile.Record) error { return errors.Join(writeRecord(w, rec), ctx.Err()) }); err != nil {
+							return fmt.Errorf("%s: %w", name, err)
+						}
+						return nil
+					})
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+}
+
+func writeRecord(w *symbfile.Writer, rec symbfile.Record) error {
+	if rec.Range != nil {
+		return w.Range(rec.Range)
+	}
+	return w.Pad(rec.Pad)
+}
+
+func withSymbfile(e *env, args []string, use func(name string, r io.Reader) error) error {
+	if len(args) != 1 {
+		return &usageError{text: "name one FILE"}
+	}
+	f, err := openFile(e, args[0])
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return use(args[0], io.NewSectionReader(f.Source, 0, f.Source.Size()))
+}
+
+func eachRecord(r io.Reader, use func(symbfile.Record) error) error {
+	in := symbfile.NewReader(r)
+	for {
+		rec, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = use(rec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
