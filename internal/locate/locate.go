@@ -73,6 +73,7 @@ type desk struct {
 	fetches *cache.Flight[cache.Key, *fetched]
 
 	forgets forgets
+	told    told
 
 	mu   sync.Mutex
 	live map[cache.Key]*fetched // files that somebody uses
@@ -260,8 +261,12 @@ func (l *desk) tell(c source.Candidate, a source.Attempt, f *fault.Error) {
 	if f.Kind == fault.NotFound {
 		return
 	}
+	more, ok := l.told.line(c.Source, f.Kind, l.now())
+	if !ok {
+		return
+	}
 	l.log.Warn("a file could not be had", "source", c.Source, "location", c.Location, "kind", f.Kind.String(),
-		"reason", f.Detail, "status", a.Status, "tries", 1+a.Retries, "time", a.Time.Round(time.Millisecond))
+		"reason", f.Detail, "status", a.Status, "tries", 1+a.Retries, "time", a.Time.Round(time.Millisecond), "more", more)
 }
 
 // life is for how long a verdict on a candidate holds.
