@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"sync"
@@ -27,8 +28,8 @@ const maxGuests = 1000
 type guests struct {
 	node *node
 	mu   sync.Mutex
-	open map[string]source.Source // by their scope and their configuration
-	room map[string]*web.Share    // by scope
+	open map[[32]byte]source.Source // by the SHA-256 of their scope and their configuration
+	room map[string]*web.Share      // by scope
 }
 
 // engineFor is an engine over the sources that are asked for a request.
@@ -67,7 +68,7 @@ func (n *node) locatorFor(a sentry.Asking) (*locate.Locator, error) {
 // source opens a source for a scope, or finds it open. What it knows of lists
 // and indexes is for that scope, unless it is public.
 func (g *guests) source(scope string, c source.Config) (source.Source, error) {
-	key := fmt.Sprintf("%q %s", scope, c.Fingerprint())
+	key := sha256.Sum256(fmt.Appendf(nil, "%q %s", scope, c.Fingerprint()))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if s := g.open[key]; s != nil {
@@ -76,13 +77,13 @@ func (g *guests) source(scope string, c source.Config) (source.Source, error) {
 	s, err := openSource(c, g.node.network, g.node.client, &guest{g.share(scope)})
 	if c.Type == source.Filesystem && fault.KindOf(err) == fault.NotFound {
 		// As if the folder were empty; the next request looks again.
-		return tree.New(c, mem.New(), g.node.network.Limit(), time.Now)
+		return tree.NewGuarded(c, mem.New(), g.node.network.Limit(), time.Now)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if g.open == nil || len(g.open) >= maxGuests {
-		g.open = map[string]source.Source{}
+		g.open = map[[32]byte]source.Source{}
 	}
 	g.open[key] = s
 	return s, nil

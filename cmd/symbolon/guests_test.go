@@ -120,6 +120,24 @@ func TestAFolderOfARequestMayComeLater(t *testing.T) {
 	}
 }
 
+// TestTheMetricsTellNoSourcesOfRequests names sources of all types, whose ids are
+// whatever requests say, and maybe secret.
+func TestTheMetricsTellNoSourcesOfRequests(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	s := open(t, t.TempDir(), fmt.Sprintf("sentry: {allow_request_sources: true, request_filesystem_root: %q}\nnetwork: {connect_to_reserved_ips: true}\n", root))
+	u := trial.NewUpstream(t)
+	for _, named := range append(namedSources(strings.Trim(strings.TrimPrefix(u.URL, "http://"), "/")),
+		fmt.Sprintf(`{"id":"named","type":"filesystem","path":%q}`, root), fmt.Sprintf(`{"id":"named","type":"filesystem","path":%q}`, filepath.Join(root, "none"))) {
+		named = strings.ReplaceAll(named, `"named"`, `"id-of-a-request"`)
+		s.symbolicate(t, "", kettle, `,"sources":[`+named+`]`)
+	}
+	text := sendTo(t, http.MethodGet, s.url+"/metrics", "", "").Text
+	if strings.Contains(text, "id-of-a-request") || !strings.Contains(text, `source="request"`) {
+		t.Error("the metrics tell ids of sources that requests name")
+	}
+}
+
 // TestRequestsUseNoCredentialsOfThisMachine lets requests name sources in this
 // network, and looks at what arrives there.
 func TestRequestsUseNoCredentialsOfThisMachine(t *testing.T) {

@@ -157,7 +157,7 @@ func (n *node) front(cfg *config.Config) (*api.Front, error) {
 	if n.far.redis != nil {
 		answers = n.far.redis.Answers()
 	}
-	n.sentry = sentry.New(cfg.Sentry, sentry.Deps{Store: answers, Access: access, Engine: n.engineFor, Fetch: n.client.Text, File: n.proxied, Patience: cfg.Network.Defaults().MaxDownloadTimeout, Now: time.Now, Log: n.log})
+	n.sentry = sentry.New(cfg.Sentry, sentry.Deps{Store: answers, Access: access, Engine: n.engineFor, Fetch: n.client.Text, File: n.proxied, Sources: len(n.configured), Patience: cfg.Network.Defaults().MaxDownloadTimeout, Now: time.Now, Log: n.log})
 	opt := api.Options{Log: n.log, Now: time.Now, Version: version, Memory: n.memory.requests, Checks: []api.Check{{Name: "data_directory", Run: n.writable}}}
 	return api.New(cfg.HTTP, opt, door.Routes(), desk.Routes(), n.sentry.Routes()), nil
 }

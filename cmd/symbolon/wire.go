@@ -140,6 +140,9 @@ func openSource(c source.Config, network web.Config, client *web.Client, g *gues
 	if err != nil {
 		return nil, err
 	}
+	if g != nil {
+		return tree.NewGuarded(c, b, network.Limit(), time.Now)
+	}
 	return tree.New(c, b, network.Limit(), time.Now)
 }
 

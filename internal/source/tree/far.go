@@ -41,8 +41,11 @@ func Far(cfg source.Config, d Deps) (*Source, error) {
 	}
 	cfg = cfg.Defaults()
 	s := &Source{
-		cfg: cfg, bucket: d.Bucket, decoder: source.NewDecoder(d.Limit), now: d.Now, place: place(cfg),
+		cfg: cfg, bucket: d.Bucket, decoder: source.NewDecoder(d.Limit), now: d.Now, label: cfg.ID, place: place(cfg),
 		far: &far{timeout: d.Timeout, line: d.Line, ahead: d.Ahead, guarded: d.Guarded},
+	}
+	if d.Guarded {
+		s.label = source.Guest
 	}
 	s.key = s.identity()
 	s.index = source.NewIndex(cfg, d.Shelf, s.read)

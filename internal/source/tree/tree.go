@@ -44,6 +44,7 @@ type Source struct {
 	bucket  bucket.Bucket
 	decoder *source.Decoder
 	now     func() time.Time
+	label   string        // what the metrics call it
 	place   string        // address of the folder, for people
 	key     string        // identity of the folder; that of a file has its path behind it
 	index   *source.Index // nil: it has none
@@ -60,9 +61,18 @@ func New(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Ti
 		return nil, fault.New(fault.Internal, cfg.Path, "find the folder: %w", err)
 	}
 	place := "file://" + source.EscapePath(filepath.ToSlash(folder)) + "/"
-	s := &Source{cfg: cfg.Defaults(), bucket: b, decoder: source.NewDecoder(limit), now: now, place: place, key: place}
+	s := &Source{cfg: cfg.Defaults(), bucket: b, decoder: source.NewDecoder(limit), now: now, label: cfg.ID, place: place, key: place}
 	s.index = source.NewIndex(s.cfg, source.NewShelf(indexRoom, now, slog.New(slog.DiscardHandler)), s.read)
 	return s, nil
+}
+
+// NewGuarded is New for a folder that a request names.
+func NewGuarded(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Time) (*Source, error) {
+	s, err := New(cfg, b, limit, now)
+	if err == nil {
+		s.label = source.Guest
+	}
+	return s, err
 }
 
 // read writes a file that belongs to no module.
@@ -140,16 +150,8 @@ func (s *Source) Fetch(ctx context.Context, c source.Candidate, w io.Writer) (so
 		a, err = s.fetch(ctx, c, w)
 	}
 	a.Time = s.now().Sub(start)
-	source.Count(s.label(), a, err)
+	source.Count(s.label, a, err)
 	return a, err
-}
-
-// label is what the metrics call the source.
-func (s *Source) label() string {
-	if s.far != nil && s.far.guarded {
-		return source.Guest
-	}
-	return s.cfg.ID
 }
 
 func (s *Source) fetch(ctx context.Context, c source.Candidate, w io.Writer) (source.Attempt, error) {
