@@ -107,10 +107,42 @@ func (c Config) Validate() error {
 	if c.ID == "" {
 		return fmt.Errorf("a source has no id")
 	}
-	for _, err := range []error{c.validPlace(), c.Layout.validate(), c.Filters.validate(), c.validHeaders()} {
+	if len(c.ID) > maxID {
+		return fmt.Errorf("source %q…: its id has more than %d bytes", c.ID[:20], maxID)
+	}
+	for _, err := range []error{c.validLengths(), c.validPlace(), c.Layout.validate(), c.Filters.validate(), c.validHeaders()} {
 		if err != nil {
 			return fmt.Errorf("source %q: %w", c.ID, err)
 		}
+	}
+	return nil
+}
+
+// How long parts of a source may be. An address stands in all that is known of
+// each file that was looked for.
+const (
+	maxID     = 256
+	maxPlace  = 4 << 10
+	maxConfig = 64 << 10 // all of it
+)
+
+func (c Config) validLengths() error {
+	for key, value := range map[string]string{
+		"url": c.URL.Reveal(), "path": c.Path, "bucket": c.Bucket, "prefix": c.Prefix, "region": c.Region.Endpoint() + c.Region.Name(),
+	} {
+		if len(value) > maxPlace {
+			return fmt.Errorf("%s has more than %d bytes", key, maxPlace)
+		}
+	}
+	all := len(c.PrivateKey.Reveal())
+	for name, value := range c.Headers {
+		all += len(name) + len(value.Reveal())
+	}
+	for _, text := range slices.Concat(c.Filters.PathPatterns, c.Filters.FileTypes) {
+		all += len(text)
+	}
+	if all > maxConfig {
+		return fmt.Errorf("its keys, headers and filters have more than %d bytes", maxConfig)
 	}
 	return nil
 }

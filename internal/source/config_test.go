@@ -25,14 +25,23 @@ func TestWrongConfigurationsAreRefused(t *testing.T) {
 		"the url cannot be read":                                   func(c *source.Config) { c.URL = source.NewURL("http://u:" + canary + "@host/%zz") },
 		"path is for type filesystem, not for http":                func(c *source.Config) { c.Path = "/x" },
 		"url is for type http, gcs and sentry, not for filesystem": func(c *source.Config) { c.Type = source.Filesystem },
-		"needs a path":                                             func(c *source.Config) { *c = source.Config{ID: "s", Type: source.Filesystem} },
-		`no layout "breakpad"`:                                     func(c *source.Config) { c.Layout.Type = "breakpad" },
-		`no casing "UPPER"`:                                        func(c *source.Config) { c.Layout.Casing = "UPPER" },
-		`no file type "sym"`:                                       func(c *source.Config) { c.Filters.FileTypes = []string{"sym"} },
-		`path pattern "[a" cannot`:                                 func(c *source.Config) { c.Filters.PathPatterns = []string{"[a"} },
-		"cannot be the name of a":                                  func(c *source.Config) { c.Headers = map[string]bin.Secret{"a b": bin.NewSecret("x")} },
-		"s3 needs a bucket":                                        func(c *source.Config) { *c = source.Config{ID: "s", Type: source.S3} },
-		"gcs needs a bucket":                                       func(c *source.Config) { *c = source.Config{ID: "s", Type: source.GCS} },
+		"its id has more than 256 bytes":                           func(c *source.Config) { c.ID = strings.Repeat("i", 257) },
+		"url has more than 4096 bytes":                             func(c *source.Config) { c.URL = source.NewURL("https://host/" + strings.Repeat("p", 4096)) },
+		"prefix has more than 4096 bytes": func(c *source.Config) {
+			*c = source.Config{ID: "s", Type: source.S3, Bucket: "b", Prefix: strings.Repeat("p", 4097)}
+		},
+		"headers and filters have more than 65536 bytes": func(c *source.Config) {
+			c.Headers = map[string]bin.Secret{"a": bin.NewSecret(strings.Repeat("v", 40_000))}
+			c.Filters.PathPatterns = []string{strings.Repeat("p", 30_000)}
+		},
+		"needs a path":             func(c *source.Config) { *c = source.Config{ID: "s", Type: source.Filesystem} },
+		`no layout "breakpad"`:     func(c *source.Config) { c.Layout.Type = "breakpad" },
+		`no casing "UPPER"`:        func(c *source.Config) { c.Layout.Casing = "UPPER" },
+		`no file type "sym"`:       func(c *source.Config) { c.Filters.FileTypes = []string{"sym"} },
+		`path pattern "[a" cannot`: func(c *source.Config) { c.Filters.PathPatterns = []string{"[a"} },
+		"cannot be the name of a":  func(c *source.Config) { c.Headers = map[string]bin.Secret{"a b": bin.NewSecret("x")} },
+		"s3 needs a bucket":        func(c *source.Config) { *c = source.Config{ID: "s", Type: source.S3} },
+		"gcs needs a bucket":       func(c *source.Config) { *c = source.Config{ID: "s", Type: source.GCS} },
 		"region is a name, or a list": func(c *source.Config) {
 			*c = source.Config{ID: "s", Type: source.S3, Bucket: "b", Region: source.Region{"a", "b", "c"}}
 		},
