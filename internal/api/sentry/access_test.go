@@ -105,6 +105,49 @@ func TestSourcesAndScopesReachTheEngine(t *testing.T) {
 	}
 }
 
+// Each module is looked for in each source, and something is known of each place
+// in the end.
+func TestModulesTimesSourcesAreBounded(t *testing.T) {
+	engine := func(sentry.Asking) (sentry.Run, error) { return demo().run, nil }
+	body := func(kind string, modules, frames, sources, long int) string {
+		var b strings.Builder
+		b.WriteString(`{"modules":[`)
+		for i := range modules {
+			fmt.Fprintf(&b, `%s{"type":%q,"image_addr":%d}`, ","[:min(i, 1)], kind, i)
+		}
+		b.WriteString(`],"stacktraces":[{"frames":[`)
+		for i := range frames {
+			fmt.Fprintf(&b, `%s{"instruction_addr":%d}`, ","[:min(i, 1)], i)
+		}
+		b.WriteString(`]}]`)
+		for i := range sources {
+			fmt.Fprintf(&b, `%s{"id":"s%d","type":"http","url":"http://a.test/%s"}`, [2]string{`,"sources":[`, ","}[min(i, 1)], i, strings.Repeat("p", long))
+		}
+		b.WriteString("]}"[min(1, 1-min(sources, 1)):])
+		return b.String()
+	}
+	for what, c := range map[string]struct {
+		body       string
+		configured int
+		status     int
+	}{
+		"a crash of a browser":              {body("pe", 1000, 5000, 30, 40), 0, 200},
+		"of no known type":                  {body("", 1000, 5000, 40, 40), 0, 413},
+		"far too many sources":              {body("elf", 1000, 5000, 100, 0), 0, 413},
+		"long addresses":                    {body("elf", 1000, 5000, 30, 2000), 0, 413},
+		"most modules are in no frame":      {body("elf", 10_000, 50, 100, 0), 0, 200},
+		"configured sources":                {body("elf", 5000, 5000, 0, 0), 10, 200},
+		"too many modules for those":        {body("elf", 5000, 5000, 0, 0), 30, 413},
+		"no sources, and very many modules": {body("", 50_000, 50_000, 0, 0), 0, 200},
+	} {
+		d := sentry.NewWith(sentry.Config{AllowRequestSources: true}, sentry.Deps{Now: time.Now, Log: quiet, Sources: c.configured}, engine)
+		if w := do(front(d), "POST", "/symbolicate", c.body); w.Code != c.status {
+			t.Errorf("%s: %d %.200s", what, w.Code, w.Body)
+		}
+		d.Close()
+	}
+}
+
 func TestSecretsOfSourcesAreNotRepeated(t *testing.T) {
 	f, _ := door(t, sentry.Config{AllowRequestSources: true}, sentry.Deps{}, demo().run)
 	for _, body := range []string{

@@ -30,7 +30,8 @@ type Deps struct {
 	// Fetch gets a source file from an address that debug information names.
 	Fetch func(ctx context.Context, url string, headers map[string]bin.Secret, verify bool) ([]byte, error)
 	// File is a file of a module of this kind, of the configured sources.
-	File func(ctx context.Context, a Asking, m ident.Module, kind string) (File, error)
+	File    func(ctx context.Context, a Asking, m ident.Module, kind string) (File, error)
+	Sources int // how many are configured
 	// Patience is how long a download may take.
 	Patience time.Duration
 	Store    Store // nil: this node is alone
@@ -188,6 +189,11 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, status, title)
 		return
 	}
+	cost := q.asking(d.deps.Sources)
+	if cost > mostWeight {
+		fail(w, r, http.StatusRequestEntityTooLarge, "so many modules cannot be looked for in so many sources; ask for fewer in a single request")
+		return
+	}
 	q.scope = scope
 	asking := Asking{Scope: scope, Only: who.sources()}
 	if q.hasSources {
@@ -198,7 +204,7 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 		d.refuseSources(w, r, err)
 		return
 	}
-	j := d.jobs.begin(scope, q.footprint())
+	j := d.jobs.begin(scope, q.footprint()+cost)
 	if j == nil {
 		metric.Refused.Add(1, "requests")
 		d.full(w, r, "maximum number of concurrent requests reached")

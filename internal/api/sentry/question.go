@@ -182,6 +182,40 @@ func (q *question) footprint() int64 {
 	return n
 }
 
+// asking is about how many bytes it takes at most to ask sources for the
+// modules: each is a number of places with an address, and something is known of
+// each in the end. Configured is how many sources there are for who names none.
+func (q *question) asking(configured int) int64 {
+	sources, long := int64(configured), int64(0)
+	if q.hasSources {
+		sources = int64(len(q.sources))
+		for i := range q.sources {
+			s := &q.sources[i]
+			long += int64(len(s.ID) + len(s.URL.Reveal()) + len(s.Path) + len(s.Bucket) + len(s.Prefix))
+		}
+	}
+	places := int64(0)
+	for i := range q.modules {
+		if q.modules[i].kind == ident.TypeUnknown {
+			places += allPlaces
+		} else {
+			places += usualPlaces
+		}
+	}
+	if n := len(q.modules); n > len(q.frames) { // modules that no frame is in are not looked for
+		places = places * int64(len(q.frames)) / int64(n)
+	}
+	return places * (sources*placeCost + long)
+}
+
+// How many places a source has for a module, of which the kind is known and of
+// which it is not, and what one of them takes beside its address.
+const (
+	usualPlaces = 8
+	allPlaces   = 32
+	placeCost   = 400
+)
+
 // What the parts of a request take, with the question to the engine.
 const (
 	frameCost    = 48
