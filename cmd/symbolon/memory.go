@@ -74,6 +74,9 @@ func share(memory bin.Size, tables *table.Config) shares {
 const commandMemory = 224 << 20
 
 func limitMemory() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbage)
+	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(commandMemory)
 	}
