@@ -7,6 +7,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fixture"
+	"symbolon/internal/format/symbfile"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
 )
@@ -16,6 +17,11 @@ import (
 // by address and as blocks.
 func FuzzOpen(f *testing.F) {
 	f.Add(sample().Bytes(), uint64(0x1010))
+	f.Add(symb(f,
+		symbfile.Range{VA: 0x10, Length: 0x40, Func: []byte("f"), File: []byte("/f"), Lines: []symbfile.Line{{Offset: 0, Line: 1}, {Offset: 9, Line: 2}}},
+		symbfile.Range{VA: 0x18, Length: 8, Depth: 1, Func: []byte("in"), CallLine: 4}, symbfile.Range{VA: 0x14, Length: 0x50, Func: []byte("over")},
+		symbfile.Pad{VA: 0x70, Frames: []symbfile.PadFrame{{Func: []byte("f"), Line: 1}, {Func: []byte("in"), File: []byte("/f")}}},
+	), uint64(0x19))
 	f.Add(fixture.NewSym("x").Func(0x10, 0x40, "a").Func(0x20, 0x10, "b").Inline(0, 1, 0, 0, 0x20, 0x40).
 		Line(0x20, 8, 1, 0).Public(0x28, "p").Public(0x50, "q").Bytes(), uint64(0x29))
 	f.Add(fixture.NewSym("x").Raw("FUNC m ffffffffffffffff 1 0").Raw("PUBLIC ffffffffffffffff 0").Raw("INLINE 0 0 0 0 1 ffffffffffffffff").Bytes(), ^uint64(0))

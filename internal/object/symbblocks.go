@@ -31,6 +31,7 @@ type flattener struct {
 	nodes  []int32 // of the block, for the ranges of the last chain
 	last   []int32
 	pad    bool // the last row is that of a pad
+	room   int  // how many more nodes may be made; one for each range is what a sound file needs
 }
 
 // endHeap is where ranges end, the first on top.
@@ -122,6 +123,10 @@ func (f *flattener) write(from, to uint64) error {
 		if len(f.active[d]) == 0 {
 			break
 		}
+		if d > 0 && f.room <= 0 {
+			f.damaged.add("ranges left out", "those of calls, as ranges overlap too often")
+			break
+		}
 		f.chain = append(f.chain, f.best(f.active[d]))
 	}
 	same := 0
@@ -139,6 +144,7 @@ func (f *flattener) write(from, to uint64) error {
 	}
 	for d := same; d < len(f.chain); d++ {
 		f.nodes = append(f.nodes, f.node(d))
+		f.room--
 	}
 	r := &f.ranges[f.chain[len(f.chain)-1]]
 	node := f.nodes[len(f.nodes)-1]

@@ -221,7 +221,7 @@ func (v *symbfiles) nearest(addr uint64) (sym.Frame, bool) {
 }
 
 func (v *symbfiles) blocks(_ BlockOptions, yield func(*sym.Block) error) error {
-	f := flattener{symbfiles: v, yield: yield}
+	f := flattener{symbfiles: v, yield: yield, room: 8*len(v.ranges) + 1<<16}
 	return f.run()
 }
 

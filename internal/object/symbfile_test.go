@@ -217,3 +217,23 @@ func TestManyRangesOfOneDepthAreToldAsDamage(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Each time another range of a function counts, all that is inlined there is of
+// another function.
+func TestOverlapsCostNoMoreThanTheirFile(t *testing.T) {
+	var records []any
+	for depth := range uint32(257) {
+		records = append(records, symbfile.Range{VA: 0, Length: 100_000, Depth: depth, Func: []byte("f")})
+	}
+	for i := range uint64(6000) {
+		records = append(records, symbfile.Range{VA: 8 * i, Length: 4, Func: []byte("g")})
+	}
+	o := open(t, symb(t, records...))
+	nodes := 0
+	if err := o.Blocks(object.BlockOptions{}, func(b *sym.Block) error {
+		nodes += len(b.Nodes)
+		return nil
+	}); err != nil || nodes > 200_000 || o.Info().BadRecords == 0 {
+		t.Errorf("%d nodes, %d damaged, %v", nodes, o.Info().BadRecords, err)
+	}
+}
