@@ -38,6 +38,14 @@ func symb(t testing.TB, records ...any) []byte {
 	return b.Bytes()
 }
 
+// lines are lines of a range, out of pairs of an offset and a line.
+func lines(pairs ...uint64) (l []symbfile.Line) {
+	for i := 0; i < len(pairs); i += 2 {
+		l = append(l, symbfile.Line{Offset: pairs[i], Line: uint32(pairs[i+1])})
+	}
+	return l
+}
+
 // trace is an answer, outermost first, and the size of the function.
 func trace(o *object.Object, addr uint64) string {
 	var out []string
@@ -51,9 +59,9 @@ func trace(o *object.Object, addr uint64) string {
 // The example of the format's description.
 func TestSymbfilesAnswerAsTheirFormatSays(t *testing.T) {
 	o := open(t, symb(t,
-		symbfile.Range{VA: 0x1000, Length: 0x40, Func: []byte("main"), File: []byte("main.c"), Lines: []symbfile.Line{{0, 10}, {8, 11}, {0x30, 13}}},
-		symbfile.Range{VA: 0x1010, Length: 0x20, Func: []byte("outer_inl"), File: []byte("main.c"), CallFile: []byte("main.c"), CallLine: 12, Depth: 1, Lines: []symbfile.Line{{0, 3}}},
-		symbfile.Range{VA: 0x1018, Length: 0x10, Func: []byte("leaf_inl"), File: []byte("leaf.h"), CallLine: 4, Depth: 2, Lines: []symbfile.Line{{0, 70}, {4, 71}}},
+		symbfile.Range{VA: 0x1000, Length: 0x40, Func: []byte("main"), File: []byte("main.c"), Lines: lines(0, 10, 8, 11, 0x30, 13)},
+		symbfile.Range{VA: 0x1010, Length: 0x20, Func: []byte("outer_inl"), File: []byte("main.c"), CallFile: []byte("main.c"), CallLine: 12, Depth: 1, Lines: lines(0, 3)},
+		symbfile.Range{VA: 0x1018, Length: 0x10, Func: []byte("leaf_inl"), File: []byte("leaf.h"), CallLine: 4, Depth: 2, Lines: lines(0, 70, 4, 71)},
 	))
 	for addr, want := range map[uint64]string{
 		0xfff: "", 0x1040: "", 0x1000: "main main.c:10", 0x1008: "main main.c:11", 0x100f: "main main.c:11",
