@@ -47,6 +47,7 @@ type symbfiles struct {
 	taken   uint32   // ranges of the file
 	damaged problems
 	flat    func() *sym.Block
+	roots   func() []sym.Node
 }
 
 // maxSymbDepth is how deep ranges are nested in what is read. Those that are
@@ -59,7 +60,7 @@ const maxSymbMessage = 16 << 20
 // openSymbfile reads a symbfile.
 func openSymbfile(src bin.Source) (*Object, error) {
 	v := &symbfiles{ends: []uint32{0}}
-	v.flat = sync.OnceValue(v.flatten)
+	v.flat, v.roots = sync.OnceValue(v.flatten), sync.OnceValue(v.findRoots)
 	if err := v.read(src); err != nil {
 		return nil, err
 	}
@@ -211,13 +212,24 @@ func (v *symbfiles) lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 }
 
 func (v *symbfiles) nearest(addr uint64) (sym.Frame, bool) {
-	i := sort.Search(len(v.ranges), func(i int) bool { return v.ranges[i].va > addr })
-	for i--; i >= 0; i-- {
-		if r := &v.ranges[i]; r.depth == 0 {
-			return sym.Frame{Func: sym.Text(r.name), Entry: r.entry, Size: r.size}, true
+	roots := v.roots()
+	i := sort.Search(len(roots), func(i int) bool { return roots[i].Entry > addr })
+	if i == 0 {
+		return sym.Frame{}, false
+	}
+	n := &roots[i-1]
+	return sym.Frame{Func: n.Name, Entry: n.Entry, Size: n.Size}, true
+}
+
+// findRoots finds the functions, in the order of their starts.
+func (v *symbfiles) findRoots() (roots []sym.Node) {
+	for _, n := range v.flat().Nodes {
+		if n.Parent < 0 {
+			roots = append(roots, n)
 		}
 	}
-	return sym.Frame{}, false
+	slices.SortStableFunc(roots, func(a, b sym.Node) int { return cmp.Compare(a.Entry, b.Entry) })
+	return roots
 }
 
 func (v *symbfiles) blocks(_ BlockOptions, yield func(*sym.Block) error) error {
