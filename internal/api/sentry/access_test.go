@@ -131,12 +131,12 @@ func TestModulesTimesSourcesAreBounded(t *testing.T) {
 		configured int
 		status     int
 	}{
-		"a crash of a browser":              {body("pe", 1000, 5000, 30, 40), 0, 200},
+		"a crash of a browser":              {body("pe", 1000, 5000, 25, 40), 0, 200},
 		"of no known type":                  {body("", 1000, 5000, 40, 40), 0, 413},
 		"far too many sources":              {body("elf", 1000, 5000, 100, 0), 0, 413},
 		"long addresses":                    {body("elf", 1000, 5000, 30, 2000), 0, 413},
 		"most modules are in no frame":      {body("elf", 10_000, 50, 100, 0), 0, 200},
-		"configured sources":                {body("elf", 5000, 5000, 0, 0), 10, 200},
+		"configured sources":                {body("elf", 5000, 5000, 0, 0), 6, 200},
 		"too many modules for those":        {body("elf", 5000, 5000, 0, 0), 30, 413},
 		"no sources, and very many modules": {body("", 50_000, 50_000, 0, 0), 0, 200},
 	} {

@@ -213,7 +213,7 @@ func (q *question) asking(configured int) int64 {
 const (
 	usualPlaces = 8
 	allPlaces   = 32
-	placeCost   = 400
+	placeCost   = 1000
 )
 
 // What the parts of a request take, with the question to the engine.
