@@ -28,6 +28,7 @@ func symbfileCommand() *command {
 
 func symbExtractCommand() *command {
 	var binary, debug, ranges, pads string
+	var open openOptions
 	return &command{
 		name:  "extract",
 		short: "Write the ranges and return pads of a binary",
@@ -37,6 +38,7 @@ is taken from its separate debug file, if that is found or named.`,
 		flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&binary, "e", "", "the binary that runs, `FILE`")
 			fs.StringVar(&debug, "d", "", "its debug file, `DEBUGFILE`; empty is itself, or what is found for it")
+			fs.StringVar(&open.Arch, "arch", "", "the object of a file of several that is for `ARCH`; empty is any")
 			fs.StringVar(&ranges, "ranges", "", "write the ranges to `OUT`; - is standard output")
 			fs.StringVar(&pads, "retpads", "", "write the return pads to `OUT`; - is standard output")
 		},
@@ -47,34 +49,31 @@ is taken from its separate debug file, if that is found or named.`,
 			if ranges == pads {
 				return &usageError{text: "ranges and return pads go to two files"}
 			}
-			return extractSymbfiles(ctx, e, binary, debug, ranges, pads)
+			code, err := openAlone(e, binary, open)
+			if err != nil {
+				return err
+			}
+			defer code.Close()
+			d, err := openDebug(e, cmp.Or(debug, binary), open)
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			if err := extractSymbfiles(ctx, e, extract.Input{Debug: d.object, Code: code.object}, ranges, pads); err != nil {
+				return err
+			}
+			tellDamage(e.stderr, cmp.Or(debug, binary), d.object.Info())
+			return nil
 		},
 	}
 }
 
-func extractSymbfiles(ctx context.Context, e *env, binary, debug, ranges, pads string) error {
-	code, err := openAlone(e, binary, openOptions{})
-	if err != nil {
-		return err
-	}
-	defer code.Close()
-	if debug == "" {
-		debug = binary
-	}
-	d, err := openDebug(e, debug, openOptions{})
-	if err != nil {
-		return err
-	}
-	defer d.Close()
+func extractSymbfiles(ctx context.Context, e *env, in extract.Input, ranges, pads string) error {
 	limitMemory()
-	in := extract.Input{Debug: d.object, Code: code.object, Workers: runtime.GOMAXPROCS(0), Scratch: scratch{os.TempDir()}}
-	err = writeSymbfile(e, ranges, &in.Ranges, func() error {
+	in.Workers, in.Scratch = runtime.GOMAXPROCS(0), scratch{os.TempDir()}
+	return writeSymbfile(e, ranges, &in.Ranges, func() error {
 		return writeSymbfile(e, pads, &in.Pads, func() error { return extract.Extract(ctx, in) })
 	})
-	if err == nil {
-		tellDamage(e.stderr, debug, d.object.Info())
-	}
-	return err
 }
 
 // writeSymbfile has work write a symbfile to a file, or none if it has no name.
@@ -116,8 +115,7 @@ func symbRetpadsCommand() *command {
 				return err
 			}
 			defer d.Close()
-			in := extract.Input{Debug: d.object, Code: code.object}
-			return writeSymbfile(e, out, &in.Pads, func() error { return extract.Extract(ctx, in) })
+			return extractSymbfiles(ctx, e, extract.Input{Debug: d.object, Code: code.object}, "", out)
 		},
 	}
 }
