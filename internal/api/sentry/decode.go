@@ -116,7 +116,8 @@ func (d *decoder) sources() {
 		return
 	}
 	for i := range d.q.sources {
-		if err := valid(&d.q.sources[i]); err != nil {
+		d.q.sources[i], _ = d.q.sources[i].Lenient() // as the peer is
+		if err := d.q.sources[i].Validate(); err != nil {
 			d.Fail(&refusal{http.StatusUnprocessableEntity, "sources: " + err.Error()})
 			return
 		}
@@ -137,22 +138,6 @@ func jsonOf(t reflect.Type) string {
 		return "an array"
 	}
 	return "an object"
-}
-
-// valid says what is wrong with a source. Headers that cannot be sent are left
-// out, as the peer does.
-func valid(s *source.Config) error {
-	if s.Validate() == nil {
-		return nil
-	}
-	for name, value := range s.Headers {
-		alone := *s
-		alone.Headers = map[string]bin.Secret{name: value}
-		if alone.Validate() != nil {
-			delete(s.Headers, name)
-		}
-	}
-	return s.Validate()
 }
 
 func (d *decoder) options() {

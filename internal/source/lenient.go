@@ -1,0 +1,72 @@
+package source
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"symbolon/internal/bin"
+)
+
+// Lenient is c without what Validate refuses and Symbolicator passes over: keys
+// of other types, headers that cannot be sent, and credentials that are half or
+// one too many. left says for people what that is; it shows no secret.
+func (c Config) Lenient() (lenient Config, left []string) {
+	out := func(key, format string, args ...any) {
+		if c.clear(key) {
+			left = append(left, key+" "+fmt.Sprintf(format, args...))
+		}
+	}
+	for _, k := range c.belongs() {
+		if c.Type != "" && !slices.Contains(k.types, c.Type) {
+			out(k.key, "is for type %s, not for %s", enumerated(k.types), c.Type)
+		}
+	}
+	for _, key := range c.surplus() {
+		out(key, "does not count beside the credentials that are whole")
+	}
+	if c.Type == S3 && c.AccessKey.IsZero() != c.SecretKey.IsZero() && (c.Provider == "" || c.Provider == Static) {
+		for _, key := range []string{"access_key", "secret_key", "session_token"} {
+			out(key, "is half of the credentials: the bucket is read as anybody may read it")
+		}
+	}
+	headers := maps.Clone(c.Headers)
+	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
+		alone := Config{Headers: map[string]bin.Secret{name: c.Headers[name]}}
+		if alone.validHeaders() != nil {
+			delete(headers, name)
+			left = append(left, fmt.Sprintf("header %.60q cannot be sent", name))
+		}
+	}
+	c.Headers = headers
+	return c, left
+}
+
+// surplus are the keys of credentials that others of c are better than: a whole
+// service account is better than a token, and a token than half an account.
+func (c Config) surplus() []string {
+	switch {
+	case c.Type == Sentry && !c.Token.IsZero():
+		return []string{"cookies"}
+	case c.Type != GCS || c.BearerToken.IsZero():
+		return nil
+	case c.ClientEmail != "" && !c.PrivateKey.IsZero():
+		return []string{"bearer_token"}
+	}
+	return []string{"client_email", "private_key"}
+}
+
+// clear takes the value of a key, and says whether it had one.
+func (c *Config) clear(key string) bool {
+	v := reflect.ValueOf(c).Elem()
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		if name == key && !v.Field(i).IsZero() {
+			v.Field(i).SetZero()
+			return true
+		}
+	}
+	return false
+}
