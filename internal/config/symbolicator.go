@@ -155,8 +155,7 @@ func (l *loader) turn(v reflect.Value, path string, n *node) error {
 	for i, k := range n.keys {
 		at, item := join(path, k.text), n.items[i]
 		if at == "sources" {
-			l.dropUnknown(l.root.find("sources"), at, item)
-			if err := l.put(v, at, item); err != nil {
+			if err := l.theirSources(v, item); err != nil {
 				return err
 			}
 			continue

@@ -115,6 +115,40 @@ func TestTheSharedCacheOfSymbolicatorIsOurs(t *testing.T) {
 	}
 }
 
+// What Symbolicator passes over does not keep the server from starting.
+func TestSourcesOfSymbolicatorAreReadAsTheyAre(t *testing.T) {
+	c, loaded, err := Read(Options{SymbolicatorFile: "theirs.yml", Environ: []string{"KEY=canary"}, Symbolicator: []byte(`sources:
+- {id: a, type: http, url: https://a.test/, headers: {"Bad Header": "${KEY}", good: "${KEY}"}, path: /x}
+- {id: a, type: filesystem, path: /nonexistent}
+- {id: a-2, type: gcs, bucket: b, client_email: a@b, bearer_token: "${KEY}"}
+- {id: a, type: s3, bucket: b, region: r, access_key: "${KEY}"}
+`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := c.Sources; len(s) != 4 || s[0].ID != "a" || s[1].ID != "a-3" || s[2].ID != "a-2" || s[3].ID != "a-4" ||
+		len(s[0].Headers) != 1 || s[0].Headers["good"].Reveal() != "canary" || s[0].Path != "" || s[1].Path != "/nonexistent" ||
+		s[2].ClientEmail != "" || s[2].BearerToken.Reveal() != "canary" || !s[3].AccessKey.IsZero() {
+		t.Errorf("%+v", s)
+	}
+	all := strings.Join(loaded.Notices, "\n")
+	for _, want := range []string{
+		`theirs.yml:2: sources[0]: header "Bad Header" cannot be sent, and is left out`,
+		`theirs.yml:2: sources[0]: path is for type filesystem, not for http, and is left out`,
+		`theirs.yml:3: sources[1]: it has the id of an earlier one, "a", and is called "a-3" here`,
+		`theirs.yml:4: sources[2]: client_email does not count beside`,
+		`theirs.yml:5: sources[3]: access_key is half of the credentials`,
+		`theirs.yml:5: sources[3]: it has the id of an earlier one, "a", and is called "a-4" here`,
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("the notices do not say %q:\n%s", want, all)
+		}
+	}
+	if strings.Contains(all, "canary") {
+		t.Errorf("the notices show a secret:\n%s", all)
+	}
+}
+
 func TestWrongConfigurationsOfSymbolicator(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                              "has no keys",
@@ -123,6 +157,9 @@ func TestWrongConfigurationsOfSymbolicator(t *testing.T) {
 		"symstore_proxy: maybe":         "none of its values",
 		"max_download_size: x":          "network.max_download_size",
 		"sources: [{id: a, type: ftp}]": `"ftp"`,
+		"sources: [{type: http, url: 'http://a.test'}, {type: http, url: 'http://a.test'}]": "a source has no id",
+		"sources: [{id: a, type: gcs, bucket: b, client_email: x}]":                         "belong together",
+		"sources: 5": "sources is",
 	} {
 		_, _, err := Read(Options{Symbolicator: []byte(text), SymbolicatorFile: "f"})
 		if err == nil || !strings.Contains(err.Error(), want) {
