@@ -19,6 +19,7 @@ type mapping struct {
 	turn func(n *node) (text string, ok bool) // ours for its value; nil: the same
 	also map[string]string                    // what goes with it: keys of ours and their values
 	why  string                               // for a key without a counterpart
+	part bool                                 // that key is a section: null is as if it were not there
 }
 
 // to is a key whose value means the same.
@@ -54,12 +55,17 @@ func off(key, value string) mapping {
 
 func none(why string) mapping { return mapping{why: why} }
 
+// without is a section without a counterpart.
+func without(why string) mapping { return mapping{why: why, part: true} }
+
 const (
 	noNeed    = "is not needed"
 	noStatsd  = "is not served: metrics are at /metrics, for Prometheus"
 	noSentry  = "is not served: errors are in the log"
 	laterOn   = "has no counterpart: crash reports are not read yet"
 	inMemory  = "has no counterpart: memory is bounded by the key memory"
+	renewed   = "is not needed: tables of other versions are never read, and made again one at a time"
+	tableless = "has no counterpart: a table does not fail by itself, what is remembered is remembered of the file"
 	otherwise = "has no counterpart: what is unpacked is bounded by network.max_download_ratio and by memory"
 )
 
@@ -69,7 +75,7 @@ var symbolicator = map[string]mapping{
 	"logging.level":                               {keys: []string{"log.level"}, turn: words(map[string]string{"trace": "debug", "off": "error"})},
 	"logging.format":                              {keys: []string{"log.format"}, turn: words(map[string]string{"auto": "text", "pretty": "text", "simplified": "text"})},
 	"logging.enable_backtraces":                   none(noNeed),
-	"metrics":                                     none(noStatsd),
+	"metrics":                                     without(noStatsd),
 	"sentry_dsn":                                  none(noSentry),
 	"traces_sample_rate":                          none(noSentry),
 	"transaction_sample_rate":                     none(noSentry),
@@ -90,6 +96,7 @@ var symbolicator = map[string]mapping{
 	"deny_list_threshold":                         to("network.deny_list_threshold"),
 	"deny_list_never_block_hosts":                 to("network.deny_list_never_block_hosts"),
 	"deny_list_block_time":                        lasting("network.deny_list_block_time"),
+	"_crash_db":                                   none(noNeed),
 	"enable_cache_cleanup":                        none("is not needed: the cache keeps its bounds by itself"),
 	"cache_cleanup_interval":                      none(noNeed),
 	"object_file_max_decompressed_section_size":   none(otherwise),
@@ -98,11 +105,14 @@ var symbolicator = map[string]mapping{
 	"caches.downloaded.retry_misses_after":        lasting("cache.lifetimes.not_found", "cache.lifetimes.denied", "cache.lifetimes.timeout", "cache.lifetimes.transport"),
 	"caches.downloaded.retry_misses_after_public": lasting("cache.lifetimes.not_found_public"),
 	"caches.downloaded.retry_malformed_after":     lasting("cache.lifetimes.malformed", "cache.lifetimes.unsupported"),
-	"caches.downloaded.max_lazy_redownloads":      none(noNeed),
+	"caches.downloaded.max_lazy_redownloads":      none(renewed),
 	"caches.derived.max_unused_for":               lasting("cache.disk.symcache_idle", "cache.disk.cficache_idle", "cache.disk.meta_idle"),
-	"caches.derived":                              none("has no counterpart: tables do not fail by themselves"),
-	"caches.index":                                none("has no counterpart: an index is read anew after a day"),
-	"caches.diagnostics":                          none(noNeed),
+	"caches.derived.retry_misses_after":           none(tableless),
+	"caches.derived.retry_misses_after_public":    none(tableless),
+	"caches.derived.retry_malformed_after":        none(tableless),
+	"caches.derived.max_lazy_recomputations":      none(renewed),
+	"caches.index":                                without("has no counterpart: an index is read anew after a day"),
+	"caches.diagnostics":                          without(laterOn),
 	"caches.in_memory.sentry_index_ttl":           lasting("network.sentry_index_ttl"),
 	"caches.in_memory.sentry_index_capacity":      none(inMemory),
 	"caches.in_memory.gcs_token_capacity":         none(inMemory),
@@ -161,12 +171,16 @@ func (l *loader) turn(v reflect.Value, path string, n *node) error {
 			continue
 		}
 		c, known := symbolicator[at]
+		section := c.part || symbolicatorSection(at)
 		switch {
+		case section && item.kind == null: // the defaults
 		case known && len(c.keys) > 0:
 			if err := l.turnKey(v, at, c, item); err != nil {
 				return err
 			}
-		case item.kind == mapNode && symbolicatorSection(at):
+		case section && item.kind != mapNode:
+			return l.doc.wrong(item.place, "%s is %s; wanted is a section", at, item.describe())
+		case section && !known:
 			if err := l.turn(v, at, item); err != nil {
 				return err
 			}

@@ -44,7 +44,8 @@ deny_list_never_block_hosts: [proxy.test, "other.test:8080"]
 symbolicate_body_max_bytes: 10240
 caches:
   downloaded: {max_unused_for: 2 days, retry_misses_after: 5min, retry_misses_after_public: null}
-  derived: {max_unused_for: 1w, retry_misses_after: 1h}
+  derived: {max_unused_for: 1w, retry_misses_after: 1h, retry_misses_after_public: 1h, retry_malformed_after: null, max_lazy_recomputations: 20}
+  index: {retry_misses_after: 10m}
   in_memory: {object_meta_capacity: 5, sentry_index_ttl: 5m}
 sources:
   - id: a
@@ -92,11 +93,38 @@ func TestAConfigurationOfSymbolicatorIsReadAsItIs(t *testing.T) {
 	all := strings.Join(loaded.Notices, "\n")
 	for _, want := range []string{
 		"allow_request_sources is on", "logging.enable_backtraces is not needed", "metrics is not served", "sentry_dsn is not served",
-		"caches.derived.retry_misses_after", "caches.in_memory.object_meta_capacity has no counterpart", "sources.oddity is not known here",
+		"caches.derived.retry_misses_after has no counterpart: a table does not fail", "caches.derived.retry_misses_after_public has no counterpart",
+		"caches.derived.retry_malformed_after has no counterpart", "caches.derived.max_lazy_recomputations is not needed", "caches.index has no counterpart",
+		"caches.in_memory.object_meta_capacity has no counterpart", "sources.oddity is not known here",
 		"sources.filters.new_filter is not known here", "brand_new is no key of Symbolicator", "theirs.yml:",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("the notices do not say %q:\n%s", want, all)
+		}
+	}
+}
+
+// Only brand_new is a key that nobody knows.
+func TestKeysOfSymbolicatorAreKnown(t *testing.T) {
+	_, loaded, err := Read(Options{Symbolicator: []byte(theirs), SymbolicatorFile: "theirs.yml", Environ: []string{"HOST=symbols.test", "DSN=x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range loaded.Notices {
+		if strings.Contains(n, "is no key of Symbolicator") && !strings.Contains(n, "brand_new") {
+			t.Error(n)
+		}
+	}
+}
+
+func TestEmptySectionsOfSymbolicatorAreDefaults(t *testing.T) {
+	const text = "logging: null\nmetrics:\nsources:\nshared_cache: null\ncaches: {downloaded: null, derived: , index: null, diagnostics: null, in_memory: null}\n"
+	for _, text := range []string{text, "caches: null\nbind: null\n", "shared_cache: {gcs: null, filesystem: }"} {
+		c, loaded, err := Read(Options{Symbolicator: []byte(text), SymbolicatorFile: "theirs.yml"})
+		if err != nil || c.HTTP.Listen == "" || c.Log.Level != "info" {
+			t.Errorf("%s: %+v, %v", text, c, err)
+		} else if len(loaded.Notices) != 1 { // that on sources of requests
+			t.Errorf("%s: %q", text, loaded.Notices)
 		}
 	}
 }
@@ -159,7 +187,9 @@ func TestWrongConfigurationsOfSymbolicator(t *testing.T) {
 		"sources: [{id: a, type: ftp}]": `"ftp"`,
 		"sources: [{type: http, url: 'http://a.test'}, {type: http, url: 'http://a.test'}]": "a source has no id",
 		"sources: [{id: a, type: gcs, bucket: b, client_email: x}]":                         "belong together",
-		"sources: 5": "sources is",
+		"caches: [x]":    "caches is a list; wanted is a section",
+		"logging: debug": `logging is "debug"; wanted is a section`,
+		"sources: 5":     "sources is",
 	} {
 		_, _, err := Read(Options{Symbolicator: []byte(text), SymbolicatorFile: "f"})
 		if err == nil || !strings.Contains(err.Error(), want) {
