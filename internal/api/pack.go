@@ -200,8 +200,23 @@ func negotiate(accepted []string) string {
 	return best
 }
 
-// quality reads the weight of a coding; one that cannot be read counts as a
-// refusal.
+// Weight is how much a client wants answers of a media type, by the lists in its
+// headers Accept: 0 to 1, and 0 where none of them names the type. What stands
+// for all types does not count.
+func Weight(accepted []string, mediaType string) (weight float64) {
+	for _, line := range accepted {
+		for item := range strings.SplitSeq(line, ",") {
+			name, params, _ := strings.Cut(item, ";")
+			if strings.EqualFold(strings.TrimSpace(name), mediaType) {
+				weight = quality(params)
+			}
+		}
+	}
+	return weight
+}
+
+// quality reads the weight of a coding or media type; one that cannot be read
+// counts as a refusal.
 func quality(params string) float64 {
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(param, "=")

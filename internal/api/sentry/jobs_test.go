@@ -423,6 +423,38 @@ func TestAnswersInLines(t *testing.T) {
 	}
 }
 
+func TestLinesAreForThoseWhoNameThem(t *testing.T) {
+	f, _ := door(t, sentry.Config{}, sentry.Deps{}, demo().run)
+	const lines, whole = "application/x-ndjson", "application/json"
+	for accept, want := range map[string]string{
+		"application/x-ndjson":                          lines,
+		"Application/X-NDJSON ; Q=0.5 , */*;q=0.1":      lines,
+		"application/json;q=0.9, application/x-ndjson":  lines,
+		"application/json\napplication/x-ndjson":        lines, // in two headers
+		"application/x-ndjson;charset=utf-8;q=1":        lines,
+		"application/x-ndjson;q=0, application/json":    whole,
+		"application/x-ndjson;q=0.000":                  whole,
+		"application/x-ndjson;q=none":                   whole,
+		"application/x-ndjson;q=0.1, application/json":  whole,
+		"application/x-ndjson-foo":                      whole,
+		"text/application/x-ndjson":                     whole,
+		"application/json;profile=application/x-ndjson": whole,
+		"*/*": whole,
+		"":    whole,
+	} {
+		r := httptest.NewRequest("POST", "/symbolicate", strings.NewReader(`{"stacktraces":[],"modules":[]}`))
+		r.Header.Set("Content-Type", "application/json")
+		for line := range strings.SplitSeq(accept, "\n") {
+			r.Header.Add("Accept", line)
+		}
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, r)
+		if got := w.Header().Get("Content-Type"); w.Code != 200 || got != want {
+			t.Errorf("%q: %d %s, want %s", accept, w.Code, got, want)
+		}
+	}
+}
+
 func TestTheFirstLinesComeBeforeTheLast(t *testing.T) {
 	gate := make(chan struct{})
 	f, _ := door(t, sentry.Config{}, sentry.Deps{}, func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {

@@ -7,9 +7,9 @@ import (
 	"io"
 	"net/http"
 	"runtime/debug"
-	"strings"
 	"time"
 
+	"symbolon/internal/api"
 	"symbolon/internal/symbolicate"
 )
 
@@ -113,8 +113,11 @@ func (t *timed) Write(b []byte) (int, error) {
 // linesType is the content type of an answer in lines.
 const linesType = "application/x-ndjson"
 
+// wantsLines says that a client names lines and does not like JSON better.
 func wantsLines(r *http.Request) bool {
-	return strings.Contains(strings.ToLower(r.Header.Get("Accept")), linesType)
+	accepted := r.Header.Values("Accept")
+	weight := api.Weight(accepted, linesType)
+	return weight > 0 && weight >= api.Weight(accepted, "application/json")
 }
 
 const (
