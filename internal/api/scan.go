@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"unicode/utf16"
@@ -11,6 +12,10 @@ import (
 
 // ErrSyntax says that the input is not JSON.
 var ErrSyntax = errors.New("not JSON")
+
+// ErrDepth says that the input has more arrays and objects in one another than
+// anybody reads.
+var ErrDepth = fmt.Errorf("nested deeper than %d levels", maxDepth)
 
 // Bounds of the scanner. The depth is that of encoding/json.
 const (
@@ -136,7 +141,7 @@ func (s *Scanner) Finish() {
 // Enter steps into the array or object that begins here.
 func (s *Scanner) Enter() {
 	if len(s.open) >= maxDepth {
-		s.Fail(ErrSyntax)
+		s.Fail(ErrDepth)
 		return
 	}
 	s.open = append(s.open, s.buf[s.pos]+2) // ']' and '}' are two behind

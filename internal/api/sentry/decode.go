@@ -41,6 +41,8 @@ func decode(body io.Reader, cfg Config) (*question, error) {
 		return nil, unread
 	case errors.As(s.Err, &refused):
 		return nil, refused
+	case errors.Is(s.Err, api.ErrDepth):
+		return nil, &refusal{http.StatusBadRequest, "the body is " + s.Err.Error()}
 	}
 	return nil, &refusal{http.StatusBadRequest, "the body is not JSON"}
 }

@@ -80,6 +80,25 @@ func TestWhatRequestsMayBe(t *testing.T) {
 	}
 }
 
+func TestDepthIsToldAsDepth(t *testing.T) {
+	nested := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+	for body, want := range map[string]string{
+		`{"x":` + nested(9_999) + `}`:                                   "",
+		`{"x":` + nested(10_000) + `}`:                                  "nested deeper than 10000 levels",
+		`{"x":` + strings.Repeat(`{"a":`, 100_000):                      "nested deeper than 10000 levels",
+		`{"x":` + nested(9_999) + `]}`:                                  "the body is not JSON",
+		inFrame(`,"vars":{"a":` + nested(65) + `}`):                     "at most 64 levels",
+		`{"sources":[{"id":"x","type":"http","a":` + nested(65) + `}]}`: "at most 64 levels",
+	} {
+		switch _, err := sentry.Ask(strings.NewReader(body), sentry.Config{}); {
+		case want == "" && err != nil:
+			t.Errorf("%.60q: %v", body, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%.60q: %v, want %q", body, err, want)
+		}
+	}
+}
+
 func TestAddressesComeInManyForms(t *testing.T) {
 	for text, want := range map[string]uint64{
 		`0`: 0, `16`: 16, `18446744073709551615`: 1<<64 - 1, `-1`: 1<<64 - 1, `-9223372036854775808`: 1 << 63, `9999999999999999999`: 9999999999999999999,

@@ -204,7 +204,7 @@ func (d *decoder) value(dst []byte, depth int) []byte {
 	c := d.Peek()
 	switch {
 	case depth > maxNesting:
-		d.wrong("a value", "one that is less deep")
+		d.wrong("a value", fmt.Sprintf("one of at most %d levels", maxNesting))
 	case c == '{' || c == '[':
 		dst = append(dst, c)
 		d.Enter()
