@@ -17,6 +17,7 @@ import (
 //	1  first version
 //	2  rows of one size, behind their offsets, instead of a stream for each bucket
 //	3  languages
+//	4  mangled names keep what they have in common once
 const Version = 4
 
 // Numbers of the format. They are on disk and never change within a Version.
