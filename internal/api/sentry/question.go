@@ -194,17 +194,15 @@ func (q *question) asking(configured int) int64 {
 			long += int64(len(s.ID) + len(s.URL.Reveal()) + len(s.Path) + len(s.Bucket) + len(s.Prefix))
 		}
 	}
-	places := int64(0)
+	unknown := 0
 	for i := range q.modules {
 		if q.modules[i].kind == ident.TypeUnknown {
-			places += allPlaces
-		} else {
-			places += usualPlaces
+			unknown++
 		}
 	}
-	if n := len(q.modules); n > len(q.frames) { // modules that no frame is in are not looked for
-		places = places * int64(len(q.frames)) / int64(n)
-	}
+	asked := min(len(q.modules), len(q.frames)) // those that no frame is in are not looked for
+	unknown = min(unknown, asked)
+	places := int64(unknown)*allPlaces + int64(asked-unknown)*usualPlaces
 	return places * (sources*placeCost + long)
 }
 
