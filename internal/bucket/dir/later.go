@@ -21,12 +21,18 @@ func NewLater(folder string) *Later { return &Later{folder: folder} }
 
 func (l *Later) open() (*Bucket, error) {
 	l.mu.Lock()
+	b := l.there
+	l.mu.Unlock()
+	if b != nil {
+		return b, nil
+	}
+	b, err := Open(l.folder) // which may take long; nobody else waits for it
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.there == nil {
-		b, err := Open(l.folder)
-		if err != nil {
-			return nil, err
-		}
 		l.there = b
 	}
 	return l.there, nil
