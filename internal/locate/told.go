@@ -1,6 +1,7 @@
 package locate
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -40,13 +41,20 @@ type toldLately struct {
 func (t *told) line(source string, kind fault.Kind, now time.Time) (more int, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.known == nil {
+		t.known = map[toldOf]*toldLately{}
+	}
 	of := toldOf{source, kind}
+	if t.known[of] == nil && len(t.known) >= maxTold {
+		maps.DeleteFunc(t.known, func(_ toldOf, l *toldLately) bool { return now.Sub(l.since) >= toldEvery })
+		if len(t.known) >= maxTold {
+			of = toldOf{"", kind} // that of all for whom there is no place
+		}
+	}
 	last := t.known[of]
 	if last == nil || now.Sub(last.since) >= toldEvery {
 		if last != nil {
 			more = last.more
-		} else if t.known == nil || len(t.known) >= maxTold {
-			t.known = map[toldOf]*toldLately{}
 		}
 		t.known[of] = &toldLately{since: now, lines: 1}
 		return more, true

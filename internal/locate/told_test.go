@@ -39,10 +39,16 @@ func TestTheLogIsToldOfASourceNowAndThen(t *testing.T) {
 			t.Errorf("%+v: %d lines, %d more", c, n, more)
 		}
 	}
+	told := 0
 	for i := range 5 * maxTold { // ids of sources are whatever requests say
-		l.line(fmt.Sprint(i), fault.Transport, start)
+		if _, ok := l.line(fmt.Sprint(i), fault.Transport, start.Add(30*time.Second)); ok {
+			told++
+		}
 	}
-	if len(l.known) > maxTold {
-		t.Errorf("%d sources are known", len(l.known))
+	if len(l.known) > maxTold+1 || told > maxTold+toldLines {
+		t.Errorf("%d sources are known, %d lines", len(l.known), told)
+	}
+	if _, ok := l.line("later", fault.Transport, start.Add(time.Minute)); !ok || len(l.known) > 2 {
+		t.Errorf("what was long ago is known: %d", len(l.known))
 	}
 }
