@@ -45,6 +45,19 @@ func (b *batch) reset() {
 
 func (b *batch) get(e *entry) []byte { return b.strings[e.at : e.at+e.size] }
 
+// fresh is how many bytes of text s adds to the batch: none if it is there, so that
+// a record only refers to it.
+func (b *batch) fresh(s []byte) int {
+	hash := uint32(maphash.Bytes(b.seed, s))
+	mask := uint32(len(b.slots) - 1)
+	for i := hash & mask; b.slots[i] != 0; i = (i + 1) & mask {
+		if e := &b.entries[b.slots[i]-1]; e.hash == hash && bytes.Equal(b.get(e), s) {
+			return 0
+		}
+	}
+	return len(s) + stringHead
+}
+
 // intern is the number of the entry of s, which is used once more.
 func (b *batch) intern(s []byte, byPad bool) uint64 {
 	hash := uint32(maphash.Bytes(b.seed, s))

@@ -61,7 +61,7 @@ func (w *Writer) Range(x *Range) error {
 		return refused("range", x.VA, errUTF8)
 	}
 	bytes := len(x.Func) + len(x.File) + len(x.CallFile) + 3*stringHead
-	alone, err := w.room(bytes, 10*len(x.Lines))
+	alone, err := w.room(bytes, 10*len(x.Lines), func() int { return w.batch.fresh(x.Func) + w.batch.fresh(x.File) + w.batch.fresh(x.CallFile) })
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,12 @@ func (w *Writer) Pad(x *Pad) error {
 		}
 		bytes = min(bytes+len(f.Func)+len(f.File)+2*stringHead, math.MaxInt32)
 	}
-	alone, err := w.room(bytes, 0)
+	alone, err := w.room(bytes, 0, func() (n int) {
+		for i := range x.Frames {
+			n = min(n+w.batch.fresh(x.Frames[i].Func)+w.batch.fresh(x.Frames[i].File), math.MaxInt32)
+		}
+		return n
+	})
 	if err != nil {
 		return err
 	}
@@ -116,14 +121,17 @@ func refused(kind string, va uint64, err error) error {
 	return fault.New(fault.Malformed, fmt.Sprintf("symbfile, %s of %#x", kind, va), "%w", err)
 }
 
-// room makes room for a record with so many bytes of text and of rows. One that may
-// be too large for a message has a batch alone.
-func (w *Writer) room(text, rows int) (alone bool, err error) {
-	alone = text+rows+recordHead > maxText
-	if w.batch.count > 0 && (alone || w.batch.cost+text > maxText) {
+// room makes room for a record with so many bytes of text and of rows, of which
+// fresh tells how much text is not in the batch yet. One that may be too large for a
+// message has a batch alone.
+func (w *Writer) room(text, rows int, fresh func() int) (alone bool, err error) {
+	if w.batch.count > 0 && w.batch.cost+text+rows+recordHead > maxText {
+		if n := fresh(); n+rows+recordHead <= maxText && w.batch.cost+n <= maxText {
+			return false, nil // what it refers to is there
+		}
 		w.err = w.flush()
 	}
-	return alone, w.err
+	return text+rows+recordHead > maxText, w.err
 }
 
 // added looks at the batch to which a record was added.

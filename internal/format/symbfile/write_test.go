@@ -358,3 +358,36 @@ func TestRecordsCostNoAllocation(t *testing.T) {
 		t.Errorf("%.0f allocations to write 200,000 records", n)
 	}
 }
+
+// A name that hardly fits into a message is written once, however many records
+// refer to it.
+func TestLongNamesAreWrittenOnce(t *testing.T) {
+	var b bytes.Buffer
+	w := symbfile.NewWriter(&b)
+	name := bytes.Repeat([]byte("n"), 15<<20)
+	for i := range uint64(100) {
+		if err := w.Range(&symbfile.Range{VA: i, Length: 1, Func: name}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Pad(&symbfile.Pad{VA: i, Frames: []symbfile.PadFrame{{Func: name, File: name}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil || b.Len() > 32<<20 {
+		t.Fatalf("%d bytes, %v", b.Len(), err)
+	}
+	r := symbfile.NewReader(&b)
+	n := 0
+	for ; ; n++ {
+		rec, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil || rec.Range != nil && len(rec.Range.Func) != len(name) || rec.Pad != nil && len(rec.Pad.Frames[0].File) != len(name) {
+			t.Fatal(n, err)
+		}
+	}
+	if n != 200 {
+		t.Errorf("%d records", n)
+	}
+}
