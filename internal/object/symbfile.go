@@ -54,8 +54,13 @@ type symbfiles struct {
 // deeper are left out.
 const maxSymbDepth = 256
 
-// maxSymbMessage is how much one record adds at most.
-const maxSymbMessage = 16 << 20
+const (
+	// maxSymbMessage is how many strings, frames or lines one message adds at most.
+	maxSymbMessage = 16 << 20
+	// maxSymbText is where names are cut off. A string stands in a file once, and
+	// is looked at each time when it is used.
+	maxSymbText = 16 << 10
+)
 
 // openSymbfile reads a symbfile.
 func openSymbfile(src bin.Source) (*Object, error) {
@@ -84,6 +89,7 @@ func (v *symbfiles) read(src bin.Source) error {
 		if text == nil {
 			return 0
 		}
+		text = text[:min(len(text), maxSymbText)]
 		id, ok := known[string(text)]
 		if !ok {
 			v.text = append(v.text, text...)
@@ -101,13 +107,18 @@ func (v *symbfiles) read(src bin.Source) error {
 			return nil
 		case err != nil:
 			return err
-		case max(len(v.text), len(v.lines), len(v.frames), len(v.ranges)) > math.MaxUint32-maxSymbMessage:
+		case uint64(max(len(v.text), len(v.lines), len(v.frames), len(v.ranges))) > math.MaxUint32-maxSymbMessage:
 			return fault.New(fault.Unsupported, "symbfile", "more than 4 GiB of text, or as many records")
 		case rec.Range != nil:
 			v.addRange(rec.Range, number)
 		case len(rec.Pad.Frames) > 0:
-			v.pads = append(v.pads, symbPad{rec.Pad.VA, uint32(len(v.frames)), uint32(len(rec.Pad.Frames))})
-			for _, f := range rec.Pad.Frames {
+			frames := rec.Pad.Frames
+			if len(frames) > maxSymbDepth {
+				v.damaged.add("return pads cut off", fmt.Sprintf("return pad at %#x: it has more than %d frames", rec.Pad.VA, maxSymbDepth))
+				frames = frames[:maxSymbDepth]
+			}
+			v.pads = append(v.pads, symbPad{rec.Pad.VA, uint32(len(v.frames)), uint32(len(frames))})
+			for _, f := range frames {
 				v.frames = append(v.frames, symbFrame{number(f.Func), number(file(f.File)), f.Line})
 			}
 		}
@@ -249,5 +260,7 @@ func (v *symbfiles) tell(info *Info) {
 }
 
 func (v *symbfiles) footprint() int64 {
-	return int64(len(v.ranges))*56 + int64(len(v.lines))*16 + int64(len(v.pads))*16 + int64(len(v.frames))*12 + int64(len(v.text)) + int64(len(v.ends))*4
+	// A range is 64 bytes, and becomes a node, two rows and maybe a function.
+	flat := int64(len(v.ranges))*(64+48+2*32+48) + int64(len(v.lines))*(16+32)
+	return flat + int64(len(v.pads))*(16+2*32) + int64(len(v.frames))*(12+48) + int64(len(v.text)) + int64(len(v.ends))*4
 }

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/fixture"
 	"symbolon/internal/format/symbfile"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
@@ -243,5 +245,22 @@ func TestOverlapsCostNoMoreThanTheirFile(t *testing.T) {
 		return nil
 	}); err != nil || nodes > 200_000 || o.Info().BadRecords == 0 {
 		t.Errorf("%d nodes, %d damaged, %v", nodes, o.Info().BadRecords, err)
+	}
+}
+
+// What is longer than any name is cut off, and what is deeper than any chain of
+// calls: else one lookup costs as much as the file has.
+func TestHostileSymbfilesCostLittle(t *testing.T) {
+	zeros := make([]uint64, 100_000)
+	pad := fixture.Proto{}.Num(5, 0x50).Packed(2, zeros...).Packed(3, zeros...).Packed(4, zeros...)
+	file := fixture.NewSymbfile().Table(strings.Repeat("n", 8<<20)).Message(fixture.SymbfilePad, pad).Message(fixture.SymbfilePad, pad).Bytes()
+	start := time.Now()
+	o := open(t, file)
+	frames := o.Lookup(nil, 0x50)
+	if took := time.Since(start); len(frames) != 256 || o.Info().BadRecords != 1 || took > 5*time.Second {
+		t.Errorf("%d frames, %d damaged, %v", len(frames), o.Info().BadRecords, took)
+	}
+	if got := len(o.AppendText(nil, frames[0].Func)); got != 16<<10 {
+		t.Errorf("a name of %d bytes", got)
 	}
 }
