@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -34,10 +35,10 @@ type padEntry struct {
 }
 
 // dumpRecords prints each record as a line of JSON.
-func dumpRecords(w io.Writer, r io.Reader) error {
+func dumpRecords(ctx context.Context, w io.Writer, r io.Reader) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return eachRecord(r, func(rec symbfile.Record) error {
+	return eachRecord(ctx, r, func(rec symbfile.Record) error {
 		if p := rec.Pad; p != nil {
 			line := padLine{"returnpad", fmt.Sprintf("%#x", p.VA), []padEntry{}}
 			for _, f := range p.Frames {

@@ -8,12 +8,15 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/extract"
 	"symbolon/internal/format/symbfile"
+	"symbolon/internal/ident"
 )
 
 func symbfileCommand() *command {
@@ -46,7 +49,7 @@ is taken from its separate debug file, if that is found or named.`,
 			if len(args) > 0 || binary == "" || ranges == "" && pads == "" {
 				return &usageError{text: "name the binary with -e, and --ranges or --retpads"}
 			}
-			if ranges == pads {
+			if ranges != "" && sameFile(ranges, pads) {
 				return &usageError{text: "ranges and return pads go to two files"}
 			}
 			code, err := openAlone(e, binary, open)
@@ -59,6 +62,9 @@ is taken from its separate debug file, if that is found or named.`,
 				return err
 			}
 			defer d.Close()
+			if err := ofOneBuild(code.object.Info().Module, d.object.Info().Module); err != nil {
+				return fmt.Errorf("%s, %s: %w", binary, debug, err)
+			}
 			if err := extractSymbfiles(ctx, e, extract.Input{Debug: d.object, Code: code.object}, ranges, pads); err != nil {
 				return err
 			}
@@ -66,6 +72,27 @@ is taken from its separate debug file, if that is found or named.`,
 			return nil
 		},
 	}
+}
+
+// sameFile says whether two names are of one file.
+func sameFile(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && x.Mode().IsRegular() && os.SameFile(x, y)
+}
+
+// ofOneBuild says whether a debug file is of a binary, as far as both tell.
+func ofOneBuild(code, debug ident.Module) error {
+	switch {
+	case !code.CodeID.IsZero() && !debug.CodeID.IsZero() && code.CodeID != debug.CodeID:
+		return fmt.Errorf("the debug file is of another build: %s, and the binary is %s", debug.CodeID, code.CodeID)
+	case code.Arch != debug.Arch && code.Arch != ident.ArchUnknown && debug.Arch != ident.ArchUnknown:
+		return fmt.Errorf("the debug file is for %s, and the binary for %s", debug.Arch, code.Arch)
+	}
+	return nil
 }
 
 func extractSymbfiles(ctx context.Context, e *env, in extract.Input, ranges, pads string) error {
@@ -93,19 +120,21 @@ func writeSymbfile(e *env, name string, to **symbfile.Writer, work func() error)
 
 func symbRetpadsCommand() *command {
 	var binary, ranges, out string
+	var open openOptions
 	return &command{
 		name:  "retpads",
 		short: "Write the return pads of a binary whose ranges were extracted",
 		flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&binary, "e", "", "the binary that runs, `FILE`")
 			fs.StringVar(&ranges, "ranges", "", "its ranges, `FILE`")
+			fs.StringVar(&open.Arch, "arch", "", "the object of a file of several that is for `ARCH`; empty is any")
 			fs.StringVar(&out, "out", "-", "write the return pads to `OUT`; - is standard output")
 		},
 		run: func(ctx context.Context, e *env, args []string) error {
 			if len(args) > 0 || binary == "" || ranges == "" {
 				return &usageError{text: "name the binary with -e, and its --ranges"}
 			}
-			code, err := openAlone(e, binary, openOptions{})
+			code, err := openAlone(e, binary, open)
 			if err != nil {
 				return err
 			}
@@ -167,7 +196,7 @@ func symbDumpCommand() *command {
 				out := bufio.NewWriter(e.stdout)
 				print := symbfile.Dump
 				if lines {
-					print = dumpRecords
+					print = func(w io.Writer, r io.Reader) error { return dumpRecords(ctx, w, r) }
 				}
 				if err := errors.Join(print(out, r), out.Flush()); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
@@ -183,10 +212,10 @@ func symbVerifyCommand() *command {
 		name:  "verify",
 		args:  "FILE",
 		short: "Check every record of a symbfile",
-		run: func(_ context.Context, e *env, args []string) error {
+		run: func(ctx context.Context, e *env, args []string) error {
 			return withSymbfile(e, args, func(name string, r io.Reader) error {
 				ranges, pads := 0, 0
-				err := eachRecord(r, func(rec symbfile.Record) error {
+				err := eachRecord(ctx, r, func(rec symbfile.Record) error {
 					if rec.Range != nil {
 						ranges++
 					} else {
@@ -218,17 +247,55 @@ func symbSplitCommand() *command {
 		},
 		run: func(ctx context.Context, e *env, args []string) error {
 			return withSymbfile(e, args, func(name string, r io.Reader) error {
-				parts, err := extract.Split(r, int(size), func(part int) (io.WriteCloser, error) {
-					return os.Create(fmt.Sprintf("%s.%d", cmp.Or(out, name), part))
-				})
-				if err != nil {
+				if size < 1 {
+					return &usageError{text: "a part has 1 byte or more"}
+				}
+				s := partFiles{base: cmp.Or(out, name)}
+				parts, err := extract.Split(ctx, r, int(min(size, math.MaxInt32)), s.create)
+				if err := s.end(err); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 				say(e.stdout, "%d parts\n", parts)
-				return ctx.Err()
+				if next := fmt.Sprintf("%s.%d", s.base, parts); exists(next) {
+					say(e.stderr, "%s and those behind it are of an earlier split\n", next)
+				}
+				return nil
 			})
 		},
 	}
+}
+
+// partFiles are parts that get their names when all of them are there.
+type partFiles struct {
+	base  string
+	names []string // that they have until then
+}
+
+func (s *partFiles) create(int) (io.WriteCloser, error) {
+	f, err := os.CreateTemp(filepath.Dir(s.base), ".symbolon-*")
+	if err == nil {
+		s.names = append(s.names, f.Name())
+		err = f.Chmod(0o644)
+	}
+	return f, err
+}
+
+// end names the parts, or removes them if they are not whole.
+func (s *partFiles) end(err error) error {
+	for i, name := range s.names {
+		if err == nil {
+			err = os.Rename(name, fmt.Sprintf("%s.%d", s.base, i))
+		}
+		if err != nil {
+			err = errors.Join(err, os.Remove(name))
+		}
+	}
+	return err
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 func symbMergeCommand() *command {
@@ -248,7 +315,7 @@ func symbMergeCommand() *command {
 			return writeSymbfile(e, out, &w, func() error {
 				for _, name := range args {
 					err := withSymbfile(e, []string{name}, func(name string, r io.Reader) error {
-						if err := eachRecord(r, func(rec symbfile.Record) error { return errors.Join(writeRecord(w, rec), ctx.Err()) }); err != nil {
+						if err := eachRecord(ctx, r, func(rec symbfile.Record) error { return writeRecord(w, rec) }); err != nil {
 							return fmt.Errorf("%s: %w", name, err)
 						}
 						return nil
@@ -282,9 +349,12 @@ func withSymbfile(e *env, args []string, use func(name string, r io.Reader) erro
 	return use(args[0], io.NewSectionReader(f.Source, 0, f.Source.Size()))
 }
 
-func eachRecord(r io.Reader, use func(symbfile.Record) error) error {
+func eachRecord(ctx context.Context, r io.Reader, use func(symbfile.Record) error) error {
 	in := symbfile.NewReader(r)
-	for {
+	for n := 1; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		rec, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			return nil

@@ -10,5 +10,6 @@
 // itself, and a file can be cut there.
 //
 // A pad tells the frames at the first byte of a call, under the address of its
-// last byte, which is what profilers ask for: the return address less one.
+// last byte, which is what profilers ask for: the return address less one. Go's
+// goexit has one more, as all goroutines return to its second instruction.
 package extract

@@ -1,4 +1,13 @@
 package extract
 
+import "testing"
+
 // WithoutClone is withoutClone.
 func WithoutClone(name string) string { return string(withoutClone([]byte(name))) }
+
+// SetTexts sets from when on texts are forgotten, for a test.
+func SetTexts(t *testing.T, texts, bytes int) {
+	before := [2]int{maxTexts, maxBytes}
+	maxTexts, maxBytes = texts, bytes
+	t.Cleanup(func() { maxTexts, maxBytes = before[0], before[1] })
+}

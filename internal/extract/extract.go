@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/fault"
 	"symbolon/internal/format/symbfile"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
@@ -29,21 +30,24 @@ func Extract(ctx context.Context, in Input) error {
 	if in.Debug.Info().Kind == "symbfile" {
 		x.base = 0 // its addresses are those that the code was linked for
 	}
+	if arch := in.Code.Info().Module.Arch; in.Pads != nil && arches[arch] == 0 {
+		return fault.New(fault.Unsupported, "binary", "calls are not found in code for %s: there are no return pads of it", arch)
+	}
 	if in.Pads != nil {
 		x.pads = &padder{code: in.Code, info: in.Code.Info(), base: x.base, w: in.Pads, names: x.names}
 	}
 	blocks := 0
 	err := in.Debug.Blocks(object.BlockOptions{Workers: in.Workers, Scratch: in.Scratch}, func(b *sym.Block) error {
 		if blocks++; blocks%32 == 0 {
-			if err := context.Cause(ctx); err != nil {
-				return err
-			}
 			in.Debug.Relax()
 		}
-		return x.block(b)
+		return x.block(ctx, b)
 	})
-	if err == nil && len(x.open) > 0 {
-		err = x.flush(math.MaxUint64)
+	if err == nil {
+		err = x.end(math.MaxUint64)
+	}
+	if err == nil && x.pads != nil && x.functions > 0 && !x.pads.seen {
+		err = fault.New(fault.Unsupported, "binary", "it has no code for any function: return pads are made of the file that runs")
 	}
 	return err
 }
@@ -58,20 +62,26 @@ type extractor struct {
 	nodes []int32
 	chain []int32
 	out   symbfile.Range
+
+	functions int // trees that were written
 }
 
 // block takes the rows of a block. What was open before ends with the first of
 // them.
-func (x *extractor) block(b *sym.Block) error {
+func (x *extractor) block(ctx context.Context, b *sym.Block) error {
 	if len(b.Rows) == 0 {
 		return nil
 	}
-	if len(x.open) > 0 {
-		if err := x.flush(b.Rows[0].Addr); err != nil {
-			return err
-		}
+	if err := x.end(b.Rows[0].Addr); err != nil {
+		return err
+	}
+	if x.names.full() { // no tree is open, and no number is in use
+		x.names.forget()
 	}
 	for i := range b.Rows {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if err := x.row(b, &b.Rows[i]); err != nil {
 			return err
 		}
@@ -99,7 +109,7 @@ func (x *extractor) row(b *sym.Block, r *sym.Row) error {
 	x.nodes = x.nodes[:same]
 	for _, node := range x.chain[same:] {
 		n := &b.Nodes[node]
-		x.push(record{start: r.Addr, name: x.names.name(n.Name), callFile: x.names.path(n.CallFile), callLine: n.CallLine})
+		x.push(record{start: r.Addr, begins: n.Parent < 0 && n.Entry == r.Addr, name: x.names.name(n.Name), callFile: x.names.path(n.CallFile), callLine: n.CallLine})
 		x.nodes = append(x.nodes, node)
 	}
 	x.starts = append(x.starts, r.Addr)
@@ -114,12 +124,12 @@ func (x *extractor) follow(b *sym.Block, r *sym.Row) (file, line uint32) {
 	for n := r.Node; n >= 0; n = b.Nodes[n].Parent {
 		x.chain = append(x.chain, n)
 	}
-	for len(x.chain) > maxDepth {
-		n := &b.Nodes[x.chain[0]]
-		place, line = n.CallFile, n.CallLine
-		x.chain = x.chain[1:]
-	}
 	slices.Reverse(x.chain)
+	if len(x.chain) > maxDepth {
+		n := &b.Nodes[x.chain[maxDepth]]
+		place, line = n.CallFile, n.CallLine
+		x.chain = x.chain[:maxDepth]
+	}
 	return x.names.path(place), line
 }
 
@@ -132,17 +142,17 @@ func (x *extractor) common() int {
 	return n
 }
 
+// end ends the tree at an address, if one is open, and writes it.
 func (x *extractor) end(addr uint64) error {
 	if len(x.open) == 0 {
 		return nil
 	}
-	return x.flush(addr)
-}
-
-// flush ends the tree at an address, and writes it.
-func (x *extractor) flush(addr uint64) error {
-	x.pop(0, min(addr, x.records[0].start+maxSize))
+	if start := x.records[0].start; addr-start > maxSize {
+		addr = start + maxSize
+	}
+	x.pop(0, addr)
 	x.nodes = x.nodes[:0]
+	x.functions++
 	x.sortRows()
 	var err error
 	if x.in.Ranges != nil {
@@ -152,8 +162,5 @@ func (x *extractor) flush(addr uint64) error {
 		err = errors.Join(err, x.pads.tree(&x.tree))
 	}
 	x.reset()
-	if x.names.full() {
-		x.names.forget()
-	}
 	return err
 }

@@ -45,6 +45,20 @@ func make2(t testing.TB, debug, code *object.Object) (ranges, pads []byte) {
 	return r.Bytes(), p.Bytes()
 }
 
+// rangesOf is the ranges of debug alone.
+func rangesOf(t testing.TB, debug *object.Object) []byte {
+	t.Helper()
+	var r bytes.Buffer
+	in := extract.Input{Debug: debug, Code: debug, Ranges: symbfile.NewWriter(&r), Workers: 2}
+	if err := extract.Extract(context.Background(), in); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Ranges.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return r.Bytes()
+}
+
 // shown is what an object says of an address.
 func shown(o *object.Object, addr uint64) string {
 	var out strings.Builder
@@ -92,7 +106,7 @@ func TestRangesAnswerAsTheProgramDoes(t *testing.T) {
 		}
 		o := f.Objects()[0]
 		base := o.Info().LoadAddress
-		ranges, _ := make2(t, o, o)
+		ranges := rangesOf(t, o)
 		s := open(t, ranges)
 		tried++
 		if err := o.Blocks(object.BlockOptions{}, func(b *sym.Block) error {
@@ -184,16 +198,73 @@ func TestPadsTellTheFramesAtTheFirstByteOfACall(t *testing.T) {
 	if got, want := dump(t, pads), "0x40100b f /a.c:8\n"; got != want {
 		t.Errorf("pads %s, wanted are %s", got, want)
 	}
-	if _, pads = make2(t, open(t, debug.Bytes()), open(t, program(8, arm))); dump(t, pads) != "" { // MIPS
-		t.Errorf("pads %s", dump(t, pads))
+}
+
+// What cannot have pads is told, and not an empty file.
+func TestPadsNeedCode(t *testing.T) {
+	debug := open(t, fixture.NewSym("x").Func(0x1000, 0x20, "f").Bytes())
+	for want, code := range map[string][]byte{
+		"not found in code for mips": program(8, x86()),
+		"made of the file that runs": program(62, nil),
+	} {
+		in := extract.Input{Debug: debug, Code: open(t, code), Pads: symbfile.NewWriter(io.Discard)}
+		if err := extract.Extract(context.Background(), in); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, wanted is %q", err, want)
+		}
+	}
+}
+
+// A kernel stands at the end of the address space.
+func TestPadsOfAKernel(t *testing.T) {
+	const base = 0xffffffff81000000
+	e := &fixture.ELF{Wide: true, Type: 2, Machine: 62}
+	at := e.Next()
+	e.Add(fixture.ELFSection{Name: ".text", Type: 1, Flags: 6, Addr: base + 0x1000, Data: x86(), Align: 1})
+	e.Segment(fixture.ELFSegment{Type: 1, Flags: 5, Off: at, Vaddr: base + 0x1000, Filesz: 0x30, Memsz: 0x30})
+	var b bytes.Buffer
+	w := symbfile.NewWriter(&b)
+	for _, r := range []symbfile.Range{{VA: base + 0x1000, Length: 0x10, Func: []byte("f")}, {VA: base + 0x1010, Length: 0x20, Func: []byte("g"), Lines: []symbfile.Line{{Offset: 8, Line: 3}}}} {
+		if err := w.Range(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ranges, pads := make2(t, open(t, b.Bytes()), open(t, e.Bytes()))
+	if got, want := dump(t, pads), "0xffffffff81001008 f :0\n0xffffffff81001019 g :3\n"; got != want {
+		t.Errorf("pads\n%swanted are\n%s", got, want)
+	}
+	if got := dump(t, ranges); got != dump(t, b.Bytes()) {
+		t.Errorf("ranges\n%s", got)
+	}
+}
+
+// Texts are forgotten when there are too many.
+func TestForgottenTextsChangeNothing(t *testing.T) {
+	files, err := filepath.Glob("../object/testdata/corpus/gcc-*.want")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, want := range files {
+		file, err := os.ReadFile(strings.TrimSuffix(want, ".want"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := rangesOf(t, open(t, file))
+		extract.SetTexts(t, 3, 50)
+		if few := rangesOf(t, open(t, file)); dump(t, few) != dump(t, all) {
+			t.Errorf("%s: other ranges", want)
+		}
+		extract.SetTexts(t, 1<<20, 1<<20)
 	}
 }
 
 // A goroutine returns to the second instruction of goexit, which nobody called.
 func TestGoexitHasAPadBehindItsFirstInstruction(t *testing.T) {
-	debug := fixture.NewSym("x").File(0, "/asm.s").Func(0x1000, 0x20, "runtime.goexit").Line(0x1000, 0x20, 6, 0)
+	debug := fixture.NewSym("x").File(0, "/asm.s").Func(0x1000, 0x10, "runtime.goexit.abi0").Line(0x1000, 0x10, 6, 0)
 	_, pads := make2(t, open(t, debug.Bytes()), open(t, program(62, x86())))
-	if got, want := dump(t, pads), "0x401000 runtime.goexit /asm.s:0\n"; got != want {
+	if got, want := dump(t, pads), "0x401000 runtime.goexit.abi0 /asm.s:6\n0x401008 runtime.goexit.abi0 /asm.s:6\n"; got != want {
 		t.Errorf("pads %s, wanted are %s", got, want)
 	}
 }
@@ -230,7 +301,7 @@ func TestRangesAreCutWhereTheyCannotGoOn(t *testing.T) {
 		},
 	} {
 		o := open(t, c.debug.Bytes())
-		ranges, _ := make2(t, o, o)
+		ranges := rangesOf(t, o)
 		if got := dump(t, ranges); got != c.want {
 			t.Errorf("%s:\n%swanted is\n%s", what, got, c.want)
 		}
@@ -271,12 +342,15 @@ func TestDepthAndNumberOfRangesAreBounded(t *testing.T) {
 		s.Inline(depth, 1, 0, 0, uint64(depth), 1000-uint64(depth))
 	}
 	o := open(t, s.Line(0, 1000, 5, 0).Bytes())
-	ranges, _ := make2(t, o, o)
+	ranges := rangesOf(t, o)
 	deepest, r := uint32(0), symbfile.NewReader(bytes.NewReader(ranges))
 	for {
 		rec, err := r.Next()
-		if err != nil {
+		if err == io.EOF {
 			break
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 		deepest = max(deepest, rec.Range.Depth)
 	}
@@ -288,7 +362,7 @@ func TestDepthAndNumberOfRangesAreBounded(t *testing.T) {
 		big.Line(i*2, 2, int(i%7)+1, 0)
 	}
 	o = open(t, big.Bytes())
-	ranges, _ = make2(t, o, o)
+	ranges = rangesOf(t, o)
 	if n := strings.Count(dump(t, ranges), "\n"); n != 2 {
 		t.Errorf("100,000 lines are in %d ranges", n)
 	}
@@ -308,12 +382,12 @@ func TestRangesHaveWhatSplitFilesSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := open(t, file)
-	alone, _ := make2(t, o, o)
+	alone := rangesOf(t, o)
 	o = open(t, file)
 	if ok, err := o.Supply(o.Needs()[0], bin.Bytes(packed)); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	whole, _ := make2(t, o, o)
+	whole := rangesOf(t, o)
 	if a, b := strings.Count(dump(t, alone), "call=/"), strings.Count(dump(t, whole), "call=/"); a > 0 || b < 5 {
 		t.Errorf("%d calls without the file, %d with it", a, b)
 	}
@@ -329,7 +403,7 @@ func TestSymbolsWithoutSizeHaveRanges(t *testing.T) {
 	e.Symtab(".symtab", 2, fixture.ELFSymbol{Name: "first", Value: 0x401000, Kind: 2, Section: text},
 		fixture.ELFSymbol{Name: "sized", Value: 0x401010, Size: 8, Kind: 2, Section: text}, fixture.ELFSymbol{Name: "last", Value: 0x401020, Kind: 2, Section: text})
 	o := open(t, e.Bytes())
-	ranges, _ := make2(t, o, o)
+	ranges := rangesOf(t, o)
 	want := "0x401000+0x10 first file= call=-:0\n0x401010+0x8 sized file= call=-:0\n0x401020+0x20 last file= call=-:0\n"
 	if got := dump(t, ranges); got != want {
 		t.Errorf("ranges\n%swanted are\n%s", got, want)

@@ -20,6 +20,7 @@ type padder struct {
 	base   uint64      // what file addresses have more than those of trees
 	w      *symbfile.Writer
 	names  *texts
+	seen   bool // code of some function
 	bytes  []byte
 	starts []uint32
 	calls  []disas.Call
@@ -37,15 +38,15 @@ var arches = map[ident.Arch]disas.Arch{
 // tree writes the pads of the calls in a piece of a function.
 func (p *padder) tree(t *tree) (err error) {
 	root, arch := &t.records[0], arches[p.info.Module.Arch]
-	if arch == 0 {
-		return nil
-	}
 	at := p.base + root.start - p.info.LoadAddress
 	if p.bytes, err = p.code.AppendCode(p.bytes[:0], at, root.end-root.start); err != nil || len(p.bytes) == 0 {
 		return err
 	}
-	if bytes.Equal(p.names.text(root.name), goexit) {
-		return p.exit(t, arch)
+	p.seen = true
+	if root.begins && bytes.Equal(bytes.TrimSuffix(p.names.text(root.name), []byte(".abi0")), goexit) {
+		if err := p.exit(t, arch); err != nil {
+			return err
+		}
 	}
 	p.starts = p.starts[:0]
 	for _, at := range t.starts {
@@ -69,7 +70,7 @@ func (p *padder) tree(t *tree) (err error) {
 	return nil
 }
 
-// exit writes the only pad of goexit.
+// exit writes the pad of goexit that no call has.
 func (p *padder) exit(t *tree, arch disas.Arch) error {
 	n, _ := disas.Length(arch, p.bytes)
 	if n == 0 {
@@ -77,12 +78,15 @@ func (p *padder) exit(t *tree, arch disas.Arch) error {
 	}
 	root := &t.records[0]
 	p.pad.VA = p.base + root.start + uint64(n) - 1
-	p.pad.Frames = append(p.pad.Frames[:0], symbfile.PadFrame{Func: goexit, File: p.names.text(root.file)})
+	p.pad.Frames = append(p.pad.Frames[:0], symbfile.PadFrame{Func: p.names.text(root.name), File: p.names.text(root.file), Line: t.lineAt(root, root.start)})
 	return p.w.Pad(&p.pad)
 }
 
 // write writes the pad of the call at an address, whose last byte is at another.
 func (p *padder) write(t *tree, at, last uint64) error {
+	if len(p.around) == 0 {
+		return nil
+	}
 	p.pad.VA, p.pad.Frames = p.base+last, p.pad.Frames[:0]
 	for i, number := range p.around {
 		r := &t.records[number]

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"context"
 	"errors"
 	"io"
 
@@ -10,12 +11,15 @@ import (
 // Split writes the records of a symbfile as several, each of which can be read
 // alone and has about as many bytes as are wanted. A function stays together
 // with what is inlined into it. Create gives the writer of a part, which is
-// closed.
-func Split(r io.Reader, size int, create func(part int) (io.WriteCloser, error)) (parts int, err error) {
+// closed. After an error the parts are of no use.
+func Split(ctx context.Context, r io.Reader, size int, create func(part int) (io.WriteCloser, error)) (parts int, err error) {
 	s := splitter{create: create, seen: map[string]bool{}}
 	defer func() { err = errors.Join(err, s.end()) }()
 	in := symbfile.NewReader(r)
-	for {
+	for n := 1; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return s.parts, context.Cause(ctx)
+		}
 		rec, err := in.Next()
 		switch {
 		case errors.Is(err, io.EOF) && s.parts == 0:

@@ -2,6 +2,7 @@ package extract_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ func (p *part) Close() error {
 
 func split(t testing.TB, file []byte, size int) (parts []*part) {
 	t.Helper()
-	n, err := extract.Split(bytes.NewReader(file), size, func(number int) (io.WriteCloser, error) {
+	n, err := extract.Split(context.Background(), bytes.NewReader(file), size, func(number int) (io.WriteCloser, error) {
 		if number != len(parts) {
 			t.Errorf("part %d comes as number %d", len(parts), number)
 		}
@@ -87,12 +88,12 @@ func TestPartsHaveAllRecordsAndWholeFunctions(t *testing.T) {
 
 func TestWhatFailsEndsASplit(t *testing.T) {
 	bad := errors.New("bad")
-	_, err := extract.Split(strings.NewReader("symbfile\x00\x01"), 1, func(int) (io.WriteCloser, error) { return nil, bad })
+	_, err := extract.Split(context.Background(), strings.NewReader("symbfile\x00\x01"), 1, func(int) (io.WriteCloser, error) { return nil, bad })
 	if !errors.Is(err, bad) {
 		t.Error(err)
 	}
 	p := &part{}
-	if _, err := extract.Split(strings.NewReader("symbfile\x00\x01\x01"), 1, func(int) (io.WriteCloser, error) { return p, nil }); err == nil {
+	if _, err := extract.Split(context.Background(), strings.NewReader("symbfile\x00\x01\x01"), 1, func(int) (io.WriteCloser, error) { return p, nil }); err == nil {
 		t.Error("a cut file was split")
 	}
 }

@@ -8,8 +8,12 @@ import (
 	"symbolon/internal/sym"
 )
 
-// maxTexts is how many handles are remembered.
-const maxTexts = 1 << 20
+// From so many handles, or bytes of texts, on all are forgotten when a block
+// begins.
+var (
+	maxTexts = 1 << 20
+	maxBytes = 64 << 20
+)
 
 // texts are the names and files of the trees, by number. No text is number
 // zero.
@@ -19,6 +23,7 @@ type texts struct {
 	files map[sym.Text]uint32
 	known map[string]uint32
 	all   [][]byte
+	size  int // bytes in all
 	buf   []byte
 	plain []byte
 }
@@ -32,11 +37,11 @@ func newTexts(obj *object.Object) *texts {
 // forget drops all texts. No tree may be open.
 func (t *texts) forget() {
 	t.names, t.files, t.known = map[sym.Text]uint32{}, map[sym.Text]uint32{}, map[string]uint32{}
-	t.all = append(t.all[:0], nil)
+	t.all, t.size = append(t.all[:0], nil), 0
 }
 
 // full says whether it is time to forget.
-func (t *texts) full() bool { return len(t.names)+len(t.files) > maxTexts }
+func (t *texts) full() bool { return len(t.names)+len(t.files) > maxTexts || t.size > maxBytes }
 
 // name is the number of a function's name as people read it.
 func (t *texts) name(text sym.Text) uint32 {
@@ -78,6 +83,7 @@ func (t *texts) number(text []byte) uint32 {
 	id := uint32(len(t.all))
 	t.all = append(t.all, bytes.Clone(text))
 	t.known[string(text)] = id
+	t.size += len(text)
 	return id
 }
 

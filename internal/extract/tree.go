@@ -26,6 +26,7 @@ type record struct {
 	callFile     uint32
 	callLine     uint32
 	depth        uint32
+	begins       bool   // a function begins with it
 	first, count int    // of rows, once they are sorted
 	last         uint32 // line; 0: none yet
 }
