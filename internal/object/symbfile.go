@@ -57,9 +57,13 @@ const maxSymbDepth = 256
 const (
 	// maxSymbMessage is how many strings, frames or lines one message adds at most.
 	maxSymbMessage = 16 << 20
-	// maxSymbText is where names are cut off. A string stands in a file once, and
-	// is looked at each time when it is used.
-	maxSymbText = 16 << 10
+	// maxSymbText is where names are cut off.
+	maxSymbText = 1 << 20
+	// maxSymbPad is how many frames of a return pad are read.
+	maxSymbPad = 4096
+	// maxSymbUse bounds the text of all names, each time when one is used, by the
+	// bytes of the file: in a file a string stands once.
+	maxSymbUse = 256
 )
 
 // openSymbfile reads a symbfile.
@@ -84,12 +88,15 @@ func openSymbfile(src bin.Source) (*Object, error) {
 
 // read takes all records.
 func (v *symbfiles) read(src bin.Source) error {
-	known := map[string]uint32{}
+	known, used, most := map[string]uint32{}, int64(0), maxSymbUse*src.Size()+1<<28
 	number := func(text []byte) uint32 {
 		if text == nil {
 			return 0
 		}
 		text = text[:min(len(text), maxSymbText)]
+		if used += int64(len(text)); used > most {
+			return 0 // the file is refused
+		}
 		id, ok := known[string(text)]
 		if !ok {
 			v.text = append(v.text, text...)
@@ -103,19 +110,21 @@ func (v *symbfiles) read(src bin.Source) error {
 	for {
 		rec, err := r.Next()
 		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
+		case err != nil && !errors.Is(err, io.EOF):
 			return err
+		case used > most:
+			return fault.New(fault.Unsupported, "symbfile", "its names are too long for how often they are used")
+		case err != nil:
+			return nil
 		case uint64(max(len(v.text), len(v.lines), len(v.frames), len(v.ranges))) > math.MaxUint32-maxSymbMessage:
 			return fault.New(fault.Unsupported, "symbfile", "more than 4 GiB of text, or as many records")
 		case rec.Range != nil:
 			v.addRange(rec.Range, number)
 		case len(rec.Pad.Frames) > 0:
 			frames := rec.Pad.Frames
-			if len(frames) > maxSymbDepth {
-				v.damaged.add("return pads cut off", fmt.Sprintf("return pad at %#x: it has more than %d frames", rec.Pad.VA, maxSymbDepth))
-				frames = frames[:maxSymbDepth]
+			if len(frames) > maxSymbPad {
+				v.damaged.add("return pads cut off", fmt.Sprintf("return pad at %#x: it has more than %d frames", rec.Pad.VA, maxSymbPad))
+				frames = frames[:maxSymbPad]
 			}
 			v.pads = append(v.pads, symbPad{rec.Pad.VA, uint32(len(v.frames)), uint32(len(frames))})
 			for _, f := range frames {
