@@ -33,9 +33,9 @@ func (s *thrower) Fetch(ctx context.Context, c source.Candidate, w io.Writer) (s
 
 // A mistake of ours with one source ends neither the server nor the lookup.
 func TestThrowingSourcesCostThemselves(t *testing.T) {
-	good := serve(t, text(symbols(id, "good")))
+	good := func() *server { return serve(t, text(symbols(id, "good"))) } // each at a place of its own
 	var c clock
-	list := over(t, good, good, good)
+	list := over(t, good(), good(), good())
 	sources := []source.Source{&thrower{Source: list[0], places: true}, &thrower{Source: list[1], fetch: true}}
 	for _, p := range []locate.Purpose{locate.Debug, locate.SymFirst} {
 		if p == locate.SymFirst {
