@@ -9,8 +9,6 @@ const (
 	X8664   Arch = iota + 1 // x86 in 64-bit mode
 	X86                     // x86 in 32-bit mode
 	ARM64                   // A64
-	ARM                     // A32
-	Thumb                   // T32
 	RISCV64                 // RV64 with compressed instructions
 )
 
@@ -73,10 +71,6 @@ func Length(a Arch, code []byte) (n int, call bool) {
 		n, call = x86Length(code, false)
 	case ARM64:
 		n, call = arm64Length(code)
-	case ARM:
-		n, call = armLength(code)
-	case Thumb:
-		n, call = thumbLength(code)
 	case RISCV64:
 		n, call = riscvLength(code)
 	}

@@ -113,33 +113,6 @@ func TestWords(t *testing.T) {
 		{"1f081fd6", false}, // BRAAZ
 		{"00000000", false}, {"ffffffff", false},
 	})
-	lengths(t, disas.ARM, []vector{
-		{"000000eb", true},  // BL
-		{"0000001b", true},  // BLNE
-		{"000000ea", false}, // B
-		{"000000fa", true},  // BLX to Thumb
-		{"000000fb", true},  // the same, two bytes on
-		{"33ff2fe1", true},  // BLX R3
-		{"13ff2fe1", false}, // BX R3
-		{"000000ef", true},  // SVC
-		{"000000ff", false},
-	})
-	lengths(t, disas.Thumb, []vector{
-		{"00f000f8", true},  // BL
-		{"fff7fed7", true},  // BL
-		{"fff7feff", true},  // BL
-		{"fff7feef", true},  // BLX
-		{"fff7ffef", false}, // BLX to half a word
-		{"00f000b8", false}, // B.W
-		{"9847", true},      // BLX R3
-		{"9c47", true},      // BLXNS R3
-		{"1847", false},     // BX R3
-		{"00df", true},      // SVC
-		{"00de", false},     // UDF
-		{"4ff00000", false}, // MOV.W
-		{"bde8f087", false}, // POP.W
-		{"00e0", false},     // B
-	})
 	lengths(t, disas.RISCV64, []vector{
 		{"ef000000", true},          // JAL RA
 		{"ef020000", true},          // JAL T0
@@ -167,8 +140,6 @@ func FuzzCalls(f *testing.F) {
 	f.Add(uint8(disas.X8664), code(f, "c5 fc 77 62 f1 fd 48 28 45 00 66 66 48 e8 00 00 00 00 d5 08 ff d0"), uint32(3), uint32(10))
 	f.Add(uint8(disas.X86), code(f, "9a 00 00 00 00 00 00 c5 00 67 8b 06 00 00 ce"), uint32(7), uint32(8))
 	f.Add(uint8(disas.ARM64), code(f, "00003fd6 8d040094"), uint32(4), uint32(6))
-	f.Add(uint8(disas.ARM), code(f, "000000eb 33ff2fe1"), uint32(4), uint32(6))
-	f.Add(uint8(disas.Thumb), code(f, "9847 fff7feff"), uint32(2), uint32(4))
 	f.Add(uint8(disas.RISCV64), code(f, "8297 ef000000"), uint32(2), uint32(4))
 	f.Fuzz(func(t *testing.T, arch uint8, code []byte, first, second uint32) {
 		a, starts := disas.Arch(arch), []uint32{min(first, second), max(first, second)}

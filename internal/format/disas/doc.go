@@ -11,8 +11,6 @@
 //	x86      E8 (near), FF /2 and /3 (indirect), 0F 05 (SYSCALL), CD (INT); in
 //	         32-bit mode also 9A (far) and CE (INTO)
 //	ARM64    BL, BLR, BLRAA, BLRAB, BLRAAZ, BLRABZ, SVC
-//	ARM      BL, BLX, SVC, with any condition
-//	Thumb    BL, BLX, BLXNS, SVC
 //	RISCV64  JAL and JALR that link in x1 or x5, C.JALR, ECALL
 //
 // No calls are jumps, though they may end a function in place of one, INT3, INT1,

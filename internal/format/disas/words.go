@@ -35,37 +35,6 @@ func arm64Length(code []byte) (n int, call bool) {
 	return 4, arm64Call(binary.LittleEndian.Uint32(code))
 }
 
-// armLength decodes A32. Nothing of it is invalid.
-func armLength(code []byte) (n int, call bool) {
-	if len(code) < 4 {
-		return 0, false
-	}
-	w := binary.LittleEndian.Uint32(code)
-	if w>>28 == 0xf {
-		return 4, w>>25 == 0xfa>>1 // BLX to an address
-	}
-	return 4, w>>24&0xf == 0xb || // BL
-		w>>24&0xf == 0xf || // SVC
-		w&0x0ffffff0 == 0x012fff30 // BLX to a register
-}
-
-// thumbLength decodes T32. Nothing of it is invalid.
-func thumbLength(code []byte) (n int, call bool) {
-	if len(code) < 2 {
-		return 0, false
-	}
-	w := binary.LittleEndian.Uint16(code)
-	if w>>11 < 0x1d {
-		return 2, w&0xff83 == 0x4780 || // BLX and BLXNS to a register
-			w>>8 == 0xdf // SVC
-	}
-	if len(code) < 4 {
-		return 0, false
-	}
-	next := binary.LittleEndian.Uint16(code[2:])
-	return 4, w>>11 == 0x1e && (next&0xd000 == 0xd000 || next&0xd001 == 0xc000) // BL, BLX
-}
-
 // riscvLength decodes RV64. A call is a jump that keeps its return address in x1,
 // or in x5 as the helpers that save registers do.
 func riscvLength(code []byte) (n int, call bool) {
