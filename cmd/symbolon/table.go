@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -57,7 +56,11 @@ func buildTable(ctx context.Context, e *env, name, out string) error {
 	defer d.Close()
 	limitMemory()
 	src := d.open[len(d.open)-1]
-	hash, err := hashOf(src)
+	var relax func()
+	if m, ok := src.Source.(*mapped); ok {
+		relax = m.relax
+	}
+	hash, err := table.HashOf(src, relax)
 	if err != nil {
 		return err
 	}
@@ -73,21 +76,6 @@ func buildTable(ctx context.Context, e *env, name, out string) error {
 		say(e.stderr, "%s: %d damaged records were left out; \"symbolon inspect\" lists them\n", name, obj.Info().BadRecords)
 	}
 	return err
-}
-
-// hashOf is the SHA-256 of a file, of which little is kept in memory.
-func hashOf(src *file) (sum [32]byte, err error) {
-	const piece = 16 << 20
-	h := sha256.New()
-	for off := int64(0); off < src.Size(); off += piece {
-		if _, err := io.Copy(h, io.NewSectionReader(src, off, min(piece, src.Size()-off))); err != nil {
-			return sum, err
-		}
-		if m, ok := src.Source.(*mapped); ok {
-			m.relax()
-		}
-	}
-	return [32]byte(h.Sum(nil)), nil
 }
 
 func tableDumpCommand() *command {

@@ -151,7 +151,7 @@ func (t *desk) build(ctx context.Context, e *entry) (*entry, int64, error) {
 		return nil, 0, err
 	}
 	if e.hash == ([32]byte{}) {
-		if e.hash, err = hashOf(src); err != nil {
+		if e.hash, err = HashOf(src, nil); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -230,10 +230,18 @@ func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Op
 	return b.Finish(w, head)
 }
 
-func hashOf(src bin.Source) (sum [32]byte, err error) {
+// HashOf is the SHA-256 of a file. Each time when some megabytes more are read it
+// calls relax, which may be nil.
+func HashOf(src bin.Source, relax func()) (sum [32]byte, err error) {
+	const piece = 16 << 20
 	h := sha256.New()
-	if _, err = io.Copy(h, io.NewSectionReader(src, 0, src.Size())); err == nil {
-		h.Sum(sum[:0])
+	for off := int64(0); off < src.Size(); off += piece {
+		if _, err := io.Copy(h, io.NewSectionReader(src, off, min(piece, src.Size()-off))); err != nil {
+			return sum, err
+		}
+		if relax != nil {
+			relax()
+		}
 	}
-	return sum, err
+	return [32]byte(h.Sum(nil)), nil
 }
