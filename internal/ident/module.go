@@ -11,6 +11,7 @@ type Module struct {
 	DebugID       DebugID
 	DebugIDText   string // the debug id as the asker spelled it; empty: canonical
 	DebugChecksum string // of a portable PDB, for servers that want to see it
+	FileID        FileID // of the binary that runs; addresses are those of the file then, not relative ones
 }
 
 // Type is the family of a module's native format.

@@ -50,7 +50,7 @@ type Config struct {
 
 // Layout says how paths are made of identifiers.
 type Layout struct {
-	Type   string `yaml:"type,omitempty" json:"type,omitempty" help:"Name of the layout: native, whose Breakpad paths are those of Mozilla's store; symstore, symstore_index2 (or index2), ssqp, debuginfod, unified or slashsymbols."`
+	Type   string `yaml:"type,omitempty" json:"type,omitempty" help:"Name of the layout: native, whose Breakpad paths are those of Mozilla's store; symstore, symstore_index2 (or index2), ssqp, debuginfod, unified, slashsymbols, or elastic, whose files are known by file ids."`
 	Casing string `yaml:"casing,omitempty" json:"casing,omitempty" help:"default leaves the letters of paths as the layout has them, lowercase and uppercase change them."`
 }
 
@@ -77,6 +77,8 @@ const (
 	UUIDMap      = "uuidmap"     // a plist that leads from a UUID to a BCSymbolMap
 	BCSymbolMap  = "bcsymbolmap" // what hidden names of Apple's bitcode were
 	IL2CPP       = "il2cpp"      // lines of C# for those of C++
+	Symbfile     = "symbfile"    // functions and lines, as Elastic's profilers have them
+	ReturnPads   = "returnpads"  // frames of return addresses, the same
 
 	Beside = "elf_beside" // a companion next to where the Breakpad file would be; filtered as elf_debug
 )
@@ -84,7 +86,7 @@ const (
 // fileTypes are the kinds of file that a filter may name.
 var fileTypes = [...]string{
 	PE, PDB, PortablePDB, MachDebug, MachCode, ELFDebug, ELFCode, WasmDebug, WasmCode,
-	Breakpad, SourceBundle, UUIDMap, BCSymbolMap, IL2CPP, "proguard",
+	Breakpad, SourceBundle, UUIDMap, BCSymbolMap, IL2CPP, "proguard", Symbfile, ReturnPads,
 }
 
 // Defaults returns c with its zero fields filled in.

@@ -19,6 +19,7 @@ const (
 	Debuginfod   = "debuginfod"
 	Unified      = "unified"
 	SlashSymbols = "slashsymbols"
+	Elastic      = "elastic"
 
 	Default   = "default"
 	Lowercase = "lowercase"
@@ -39,6 +40,7 @@ var layouts = [...]layout{
 	{Debuginfod, func(m ident.Module, kind string) []string { return list(debuginfod(m, kind)) }},
 	{Unified, func(m ident.Module, kind string) []string { return list(unified(m, kind)) }},
 	{SlashSymbols, slashsymbols},
+	{Elastic, func(m ident.Module, kind string) []string { return list(elastic(m, kind)) }},
 }
 
 func layoutNames() string {

@@ -53,6 +53,27 @@ func TestNativePaths(t *testing.T) {
 	}
 }
 
+func TestElasticPaths(t *testing.T) {
+	file, err := ident.ParseFileID("mBd-LB_f9KGc-4a6vRFoGw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := ident.Module{DebugFile: "a.so", DebugID: debugID(t, "44E4EC8C2F41492B9369D6B9A059577Ca"), FileID: file}
+	l := source.Layout{Type: source.Elastic}
+	for kind, want := range map[string][]string{
+		source.Symbfile: {"mB/d-/mBd-LB_f9KGc-4a6vRFoGw/ranges"}, source.ReturnPads: {"mB/d-/mBd-LB_f9KGc-4a6vRFoGw/returnpads"},
+		source.Breakpad: nil, source.ELFDebug: nil,
+	} {
+		if got := l.Paths(m, kind); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", kind, got, want)
+		}
+	}
+	m.FileID = ident.FileID{}
+	if got := l.Paths(m, source.Symbfile); got != nil {
+		t.Errorf("without a file id: got %q", got)
+	}
+}
+
 func TestCasingChangesTheWholePath(t *testing.T) {
 	m := ident.Module{DebugFile: "Größe.pdb", DebugID: debugID(t, "44E4EC8C2F41492B9369D6B9A059577Ca"), DebugIDText: "44e4ec8c2f41492b9369d6b9a059577ca"}
 	for casing, want := range map[string][]string{
