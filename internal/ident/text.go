@@ -17,6 +17,23 @@ func (d *DebugID) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
+// MarshalText gives the text that Base64 gives, and nothing for no id.
+func (f FileID) MarshalText() ([]byte, error) {
+	if f.IsZero() {
+		return nil, nil
+	}
+	return []byte(f.Base64()), nil
+}
+
+// UnmarshalText reads any text of a file id.
+func (f *FileID) UnmarshalText(text []byte) (err error) {
+	*f = FileID{}
+	if len(text) > 0 {
+		*f, err = ParseFileID(string(text))
+	}
+	return err
+}
+
 // MarshalText gives the name of the architecture.
 func (a Arch) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 

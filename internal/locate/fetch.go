@@ -4,7 +4,9 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -82,6 +84,18 @@ func (f *fetched) release() {
 	_ = f.spool.Close() // its bytes are not wanted any more
 }
 
+// rebase makes the addresses of a file relative that does not tell what they
+// count from. Its tables are others then than those of the file as it is.
+func (f *fetched) rebase(base uint64) {
+	if base == 0 {
+		return
+	}
+	for _, o := range f.file.Objects() {
+		o.Rebase(base)
+	}
+	f.names = sha256.Sum256(fmt.Appendf(nil, "addresses from %#x", base))
+}
+
 // errSame ends the receiving of a file that does not come.
 var errSame = errors.New("the file is the one that was known")
 
@@ -116,6 +130,7 @@ func (l *desk) fetch(ctx context.Context, s source.Source, c source.Candidate, k
 		f.fault = fault.Of(err)
 		return f
 	}
+	f.rebase(c.Base)
 	f.of, f.key = l, key
 	f.keep.Store(l.keep == keepAll)
 	f.refs.Store(1)

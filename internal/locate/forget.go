@@ -106,6 +106,9 @@ func ids(m ident.Module) []string {
 	if !m.CodeID.IsZero() {
 		list = append(list, m.CodeID.String())
 	}
+	if !m.FileID.IsZero() {
+		list = append(list, m.FileID.Hex())
+	}
 	return list
 }
 

@@ -18,9 +18,10 @@ const (
 	Symbols                 // names of functions
 	Unwind                  // rules for unwinding stacks
 	Sources                 // source files
+	Pads                    // frames of return addresses
 )
 
-var purposes = [...]string{"sym-first", "debug", "symbols", "unwind", "sources"}
+var purposes = [...]string{"sym-first", "debug", "symbols", "unwind", "sources", "returnpads"}
 
 func (p Purpose) String() string { return purposes[p] }
 
@@ -37,7 +38,7 @@ func ParsePurpose(name string) (Purpose, bool) {
 // everything is what is asked for when the type of a module is not known.
 var everything = []string{
 	source.PDB, source.MachDebug, source.ELFDebug, source.PE, source.MachCode, source.ELFCode, source.WasmCode,
-	source.WasmDebug, source.Breakpad, source.SourceBundle, source.PortablePDB,
+	source.WasmDebug, source.Breakpad, source.SourceBundle, source.PortablePDB, source.Symbfile,
 }
 
 // wanted are the kinds of file to ask for, by the type of the module. Programs
@@ -45,7 +46,7 @@ var everything = []string{
 var wanted = map[ident.Type][]string{
 	ident.TypeMachO:   {source.MachCode, source.Breakpad, source.MachDebug, source.PDB, source.ELFDebug},
 	ident.TypePE:      {source.PE, source.Breakpad, source.MachDebug, source.PDB, source.ELFDebug},
-	ident.TypeELF:     {source.ELFCode, source.Breakpad, source.MachDebug, source.PDB, source.ELFDebug},
+	ident.TypeELF:     {source.ELFCode, source.Breakpad, source.MachDebug, source.PDB, source.ELFDebug, source.Symbfile},
 	ident.TypeWasm:    {source.WasmCode, source.WasmDebug},
 	ident.TypeDotnet:  {source.PortablePDB, source.PDB},
 	ident.TypeUnknown: everything,
@@ -54,6 +55,8 @@ var wanted = map[ident.Type][]string{
 // kinds are the kinds of file to ask for.
 func kinds(m ident.Module, p Purpose) []string {
 	switch {
+	case p == Pads:
+		return []string{source.ReturnPads}
 	case p == Sources:
 		return []string{source.SourceBundle, source.PortablePDB, source.ELFDebug, source.WasmDebug}
 	case p != SymFirst:
@@ -61,7 +64,7 @@ func kinds(m ident.Module, p Purpose) []string {
 	case m.Type == ident.TypePE || len(m.DebugFile) > 4 && strings.EqualFold(m.DebugFile[len(m.DebugFile)-4:], ".pdb"):
 		return []string{source.PDB, source.PE}
 	}
-	return []string{source.Beside, source.PDB, source.ELFDebug, source.ELFCode, source.MachDebug}
+	return []string{source.Beside, source.PDB, source.ELFDebug, source.ELFCode, source.MachDebug, source.Symbfile}
 }
 
 // usable are the features of which a file must have one, from the better to the
@@ -72,6 +75,7 @@ var usable = [...][]object.Features{
 	Symbols:  {object.HasDebug | object.HasSymbols},
 	Unwind:   {object.HasUnwind},
 	Sources:  {object.HasSources},
+	Pads:     {object.HasDebug},
 }
 
 // rank says how good a file is for a purpose, zero being the best; false if it
@@ -121,8 +125,8 @@ const (
 
 func (meta *Meta) class() string {
 	switch {
-	case meta.Kind == source.Breakpad:
-		return source.Breakpad
+	case meta.Kind == source.Breakpad, meta.Kind == source.Symbfile:
+		return meta.Kind
 	case meta.Kind == source.PDB || meta.Kind == source.PortablePDB || meta.Type == "dbg":
 		return companion
 	}

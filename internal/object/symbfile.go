@@ -193,6 +193,27 @@ func (r *symbRange) place(around *symbRange) uint32 {
 	return around.file
 }
 
+// Rebase makes addresses relative to base in a file that does not know what its
+// addresses count from. It must come before the first question.
+func (o *Object) Rebase(base uint64) {
+	v, ok := o.view.(*symbfiles)
+	if !ok {
+		return
+	}
+	o.info.LoadAddress = base
+	v.ranges = slices.DeleteFunc(v.ranges, func(r symbRange) bool { return r.va < base })
+	v.pads = slices.DeleteFunc(v.pads, func(p symbPad) bool { return p.va < base })
+	for i := range v.ranges {
+		r := &v.ranges[i]
+		if r.va, r.end = r.va-base, r.end-base; r.depth == 0 {
+			r.entry -= base
+		}
+	}
+	for i := range v.pads {
+		v.pads[i].va -= base
+	}
+}
+
 func (v *symbfiles) appendText(dst []byte, t sym.Text) []byte {
 	if t == 0 || int(t) >= len(v.ends) {
 		return dst

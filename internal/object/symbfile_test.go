@@ -133,6 +133,28 @@ func TestPiecesOfAFunctionAreJoined(t *testing.T) {
 
 // Whatever ranges there are, each address has those around it, one of each depth
 // up to the first that is missing.
+func TestSymbfilesAreRebased(t *testing.T) {
+	o := open(t, symb(t,
+		symbfile.Range{VA: 0x100, Length: 0x10, Func: []byte("below")},
+		symbfile.Range{VA: 0x400100, Length: 0x10, Func: []byte("f"), File: []byte("f.c"), Lines: lines(0, 1, 4, 2)},
+		symbfile.Range{VA: 0x400104, Length: 4, Func: []byte("g"), CallLine: 7, Depth: 1},
+		symbfile.Pad{VA: 0x400120, Frames: []symbfile.PadFrame{{Func: []byte("h"), Line: 9}}},
+		symbfile.Pad{VA: 0x3fffff, Frames: []symbfile.PadFrame{{Func: []byte("below too"), Line: 9}}},
+	))
+	o.Rebase(0x400000)
+	if o.Info().LoadAddress != 0x400000 {
+		t.Errorf("the load address is %#x", o.Info().LoadAddress)
+	}
+	for addr, want := range map[uint64]string{0x100: "f f.c:1", 0x104: "f f.c:7; g :0", 0x120: "h :9", 0x400100: "", 0x3fffff: ""} {
+		if got := trace(o, addr); got != want {
+			t.Errorf("%#x: %q, want %q", addr, got, want)
+		}
+	}
+	if f, ok := o.Nearest(0x110); !ok || f.Entry != 0x100 || f.Size != 0x10 {
+		t.Errorf("nearest is %+v, %v", f, ok)
+	}
+}
+
 func TestSymbfilesAnswerAsAPlainSearchDoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for range 300 {

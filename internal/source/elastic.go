@@ -1,6 +1,10 @@
 package source
 
-import "symbolon/internal/ident"
+import (
+	"strings"
+
+	"symbolon/internal/ident"
+)
 
 // The files of a binary in the layout elastic, that of the mirrors which
 // Elastic's profilers read.
@@ -26,4 +30,26 @@ func elastic(m ident.Module, kind string) string {
 		return ElasticPath(m.FileID, PadsFile)
 	}
 	return ""
+}
+
+// Alias is what a folder of this layout may say of another identity of a
+// binary: which file it is, and what the addresses in its symbols count from.
+type Alias struct {
+	FileID ident.FileID `json:"fileid"`
+	Base   uint64       `json:"base"`
+}
+
+// AliasPaths are where aliases of a module lie, by its build id and by its debug
+// id. One that is too short has none.
+func AliasPaths(m ident.Module) (paths []string) {
+	ids := []string{m.CodeID.String()}
+	if !m.DebugID.IsZero() {
+		ids = append(ids, strings.ToLower(m.DebugID.Breakpad()))
+	}
+	for _, id := range ids {
+		if len(id) > 2 && len(id) <= maxName {
+			paths = append(paths, "known/"+id[:2]+"/"+id[2:])
+		}
+	}
+	return paths
 }

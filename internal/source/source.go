@@ -22,6 +22,7 @@ type Candidate struct {
 	Path      string // how the source finds it again
 	Checksum  string // of the debug file as the asker knows it, for servers that want to see it
 	Validator string // of the file that is known already; empty: none is
+	Base      uint64 // what its addresses count from, if the file does not tell it: they become relative
 }
 
 // Attempt is what one Fetch did.

@@ -236,7 +236,7 @@ func (t *Tables) Symbols(ctx context.Context, m ident.Module, p locate.Purpose) 
 
 // moduleKey names a module as it was asked for.
 func (t *Tables) moduleKey(m ident.Module, p locate.Purpose) cache.Key {
-	return cache.KeyOf("module", t.view, p.String(), m.Type.String(), m.CodeFile, string(m.CodeID), m.DebugFile, m.DebugID.Breakpad(), m.DebugIDText, m.DebugChecksum)
+	return cache.KeyOf("module", t.view, p.String(), m.Type.String(), m.CodeFile, string(m.CodeID), m.DebugFile, m.DebugID.Breakpad(), m.DebugIDText, m.DebugChecksum, m.FileID.Hex())
 }
 
 // renew looks for a better file than that of e, behind the answer. What is open

@@ -58,7 +58,7 @@ func (d *Door) explain(w http.ResponseWriter, r *http.Request) {
 	if name := r.URL.Query().Get("purpose"); name != "" {
 		var known bool
 		if p, known = locate.ParsePurpose(name); !known {
-			api.FailError(w, r, http.StatusBadRequest, "purpose: there are sym-first, debug, symbols, unwind and sources")
+			api.FailError(w, r, http.StatusBadRequest, "purpose: there are sym-first, debug, symbols, unwind, sources and returnpads")
 			return
 		}
 	}

@@ -18,7 +18,9 @@ package tree
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"path/filepath"
@@ -34,6 +36,9 @@ import (
 // siblings are what may follow the name of a stored file, in the order in
 // which they are looked for.
 var siblings = [...]string{"", ".gz", ".zst"}
+
+// maxAlias is more bytes than an alias has.
+const maxAlias = 4 << 10
 
 // indexRoom bounds the memory for the index of one folder of this machine.
 const indexRoom = 64 << 20
@@ -91,6 +96,10 @@ func (s *Source) Identity() string { return s.key + " " + s.cfg.Asks() }
 // Candidates names the places of the files of m.
 func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
 	var list []source.Candidate
+	var base uint64
+	if s.cfg.Layout.Type == source.Elastic && m.FileID.IsZero() {
+		m.FileID, base = s.alias(ctx, m)
+	}
 	tiers := 0 // not looked for yet
 	for _, kind := range kinds {
 		paths := s.cfg.Paths(m, kind)
@@ -105,13 +114,34 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 			}
 		}
 		for _, path := range paths {
-			list = append(list, source.Candidate{
+			c := source.Candidate{
 				Source: s.cfg.ID, Kind: kind, Location: s.location(path), Key: s.key + source.EscapePath(path),
 				Public: s.cfg.IsPublic, Local: s.far == nil, Path: path,
-			})
+			}
+			if base != 0 {
+				c.Base, c.Key = base, c.Key+fmt.Sprintf(" from %#x", base)
+			}
+			list = append(list, c)
 		}
 	}
 	return s.index.Only(ctx, list)
+}
+
+// alias finds the file that a module without a file id is known to be.
+func (s *Source) alias(ctx context.Context, m ident.Module) (ident.FileID, uint64) {
+	for _, path := range source.AliasPaths(m) {
+		r, _, err := s.bucket.Get(ctx, path, 0, maxAlias)
+		if err != nil {
+			continue // most files are nowhere
+		}
+		var a source.Alias
+		err = json.NewDecoder(r).Decode(&a)
+		_ = r.Close() // it is read
+		if err == nil {
+			return a.FileID, a.Base
+		}
+	}
+	return ident.FileID{}, 0
 }
 
 // tiers is two if the folder says so, and else one.
