@@ -125,7 +125,7 @@ func (x *exchange) answer() {
 func (x *exchange) enter(b *body) (leave func(), refused *BodyError) {
 	b.sent.begin()
 	release := func() {}
-	if need := b.need(); need > 0 {
+	if need := b.need(); need > 0 && !x.route.Streams {
 		start := x.f.opt.Now()
 		if release, refused = x.f.holds.take(x.r, need); refused != nil {
 			return nil, refused

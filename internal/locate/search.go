@@ -3,6 +3,7 @@ package locate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func (l *Locator) Best(ctx context.Context, module ident.Module, p Purpose) (*Fo
 	}
 	found, trail, err := l.ranked(ctx, m, p)
 	if found == nil && err == nil {
-		err = l.verdict(first(trail))
+		err = verdict(trail, first(trail))
 	}
 	return found, trail, err
 }
@@ -36,7 +37,7 @@ func (l *Locator) Best(ctx context.Context, module ident.Module, p Purpose) (*Fo
 func (l *Locator) Any(ctx context.Context, module ident.Module, kinds ...string) (*Found, []Tried, error) {
 	found, trail, err := l.choose(ctx, l.wish(ctx, module), kinds, func(*Meta) (int, bool) { return 0, true })
 	if found == nil && err == nil {
-		err = l.verdict(first(trail))
+		err = verdict(trail, first(trail))
 	}
 	return found, trail, err
 }
@@ -55,6 +56,9 @@ func (l *Locator) symFirst(ctx context.Context, m *wish) (*Found, []Tried, error
 	var trail []Tried
 	for _, s := range l.sources {
 		candidates, err := s.Candidates(ctx, m.Module, []string{source.Breakpad})
+		if errors.Is(err, source.ErrNothing) {
+			continue
+		}
 		if err != nil {
 			trail = append(trail, Tried{Source: s.ID(), Fault: fault.Of(err)})
 			continue
@@ -82,7 +86,7 @@ func (l *Locator) symFirst(ctx context.Context, m *wish) (*Found, []Tried, error
 		}
 	}
 	if found == nil && err == nil {
-		err = l.verdict(worst(trail))
+		err = verdict(trail, worst(trail))
 	}
 	return found, trail, err
 }
@@ -185,6 +189,9 @@ func (l *Locator) candidates(ctx context.Context, m ident.Module, kinds []string
 	var all []asked
 	var trail []Tried
 	for i, s := range l.sources {
+		if errors.Is(errs[i], source.ErrNothing) {
+			continue
+		}
 		why := fault.Of(errs[i])
 		if why == nil && len(lists[i]) == 0 {
 			why = fault.New(fault.NotFound, "", "the source has no place for it")
@@ -209,9 +216,9 @@ func panicked(p any) *fault.Error {
 }
 
 // verdict is what is told of a module without a usable file.
-func (l *Locator) verdict(why *fault.Error) error {
+func verdict(trail []Tried, why *fault.Error) error {
 	switch {
-	case len(l.sources) == 0:
+	case len(trail) == 0:
 		return fault.New(fault.NotFound, "", "no source is configured; name one with --source")
 	case why == nil:
 		return fault.New(fault.NotFound, "", "in none of the sources")

@@ -71,6 +71,7 @@ type Wish[T any] struct {
 	Retry  time.Duration         // after a failure
 	Limit  time.Duration         // in which it must be made
 	Stale  bool                  // what was there before is good enough while it is made anew
+	Quiet  bool                  // nobody is told of a failure
 	Make   func(ctx context.Context) (value T, bytes int64, err error)
 }
 
@@ -83,8 +84,7 @@ func Keep[T any](ctx context.Context, s *Shelf, w Wish[T]) (T, error) {
 		life := w.Retry
 		if err == nil {
 			life, f.value = w.Life(value), value
-		} else {
-			f.err = err
+		} else if f.err = err; !w.Quiet {
 			s.log.Warn("a source does not say what it has", "source", w.Source, "what", w.Name, "retry", life, "error", err)
 		}
 		s.put(it, f, bytes+int64(len(w.Name)), life)

@@ -5,6 +5,7 @@ package source
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -37,6 +38,10 @@ type Attempt struct {
 	Validator string // tells this state of the file from later ones; empty: the source has no such thing
 	Same      bool   // the file is the one that the validator of the candidate came with, and was not sent again
 }
+
+// ErrNothing is what Candidates may give in place of no candidates: then nobody
+// is told of the source.
+var ErrNothing = errors.New("the source has no place for it")
 
 // Source is one place to ask. Its methods are safe for concurrent use.
 //

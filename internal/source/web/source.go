@@ -129,6 +129,9 @@ func (s *Source) read(ctx context.Context, path string, w io.Writer) error {
 func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
 	var list []source.Candidate
 	key := s.key
+	if s.cfg.Layout.Type == source.Elastic && !m.FileID.IsZero() {
+		m.FileID = s.symbolsOf(ctx, m.FileID)
+	}
 	if m.DebugChecksum != "" { // the server may answer by it
 		key += fmt.Sprintf(" checksum=%q", m.DebugChecksum)
 	}
