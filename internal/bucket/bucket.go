@@ -40,10 +40,13 @@ type Attrs struct {
 // Put stores what r has. A Size in a that is not what r has is refused, unless
 // IfAbsent spares the reading of r. Put returns when the Read under way has
 // returned, if ctx ends meanwhile.
+//
+// Delete takes a blob away; that there is none is no failure.
 type Bucket interface {
 	Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, Attrs, error)
 	Put(ctx context.Context, key string, r io.Reader, a Attrs) error
 	Stat(ctx context.Context, key string) (Attrs, error)
+	Delete(ctx context.Context, key string) error
 }
 
 // MaxKey is the length in bytes up to which every object store takes a key.

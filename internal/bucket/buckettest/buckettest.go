@@ -33,6 +33,9 @@ func Run(t *testing.T, open func(t *testing.T) bucket.Bucket) {
 		{"IfAbsentKeepsWhatIsThere", ifAbsent},
 		{"IfAbsentOfManyOneWins", ifAbsentRace},
 		{"OpenReaderOutlivesReplacement", readerOutlives},
+		{"DeletedBlobIsAbsent", deleted},
+		{"OpenReaderOutlivesDelete", readerOutlivesDelete},
+		{"DeleteOfOneLetsOthersBePut", deleteBeside},
 		{"EncodingIsKeptOrRefused", encoding},
 		{"WrongSizeIsRefused", wrongSize},
 		{"FailedBodyLeavesWhatWasThere", failedBody},
@@ -237,6 +240,70 @@ func readerOutlives(t *testing.T, b bucket.Bucket) {
 	}
 }
 
+func remove(t *testing.T, b bucket.Bucket, key string) {
+	t.Helper()
+	if err := b.Delete(t.Context(), key); err != nil {
+		t.Fatalf("Delete(%q): %v", key, err)
+	}
+}
+
+func deleted(t *testing.T, b bucket.Bucket) {
+	remove(t, b, "no/such/key")
+	put(t, b, "some/key/below", "x")
+	put(t, b, "some/other", "y")
+	for _, key := range []string{"some", "some/key", "some/other/below", "some/key/below/it"} {
+		remove(t, b, key)
+	}
+	holds(t, b, "some/key/below", "x")
+	remove(t, b, "some/key/below")
+	absent(t, b, "some/key/below")
+	remove(t, b, "some/key/below")
+	holds(t, b, "some/other", "y")
+	err := b.Put(t.Context(), "some/key/below", strings.NewReader("again"), bucket.Attrs{IfAbsent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, b, "some/key/below", "again")
+}
+
+func readerOutlivesDelete(t *testing.T, b bucket.Bucket) {
+	old := strings.Repeat("old", 100_000)
+	put(t, b, "a/k", old)
+	r, _, err := b.Get(t.Context(), "a/k", 0, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	remove(t, b, "a/k")
+	got, err := io.ReadAll(r)
+	if err != nil || string(got) != old {
+		t.Fatalf("read %d bytes %.20q, %v; want the deleted blob", len(got), got, err)
+	}
+}
+
+// deleteBeside puts blobs and takes away their neighbours: a folder that becomes
+// empty is in nobody's way.
+func deleteBeside(t *testing.T, b bucket.Bucket) {
+	var all sync.WaitGroup
+	for w := range 4 {
+		all.Go(func() {
+			key := fmt.Sprint("deep/er/", w)
+			for i := range 50 {
+				if err := b.Put(t.Context(), key, strings.NewReader("x"), bucket.Attrs{IfAbsent: i%2 == 0}); err != nil {
+					t.Errorf("Put: %v", err)
+				}
+				if _, err := b.Stat(t.Context(), key); err != nil {
+					t.Errorf("Stat: %v", err)
+				}
+				if err := b.Delete(t.Context(), key); err != nil {
+					t.Errorf("Delete: %v", err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
 func encoding(t *testing.T, b bucket.Bucket) {
 	err := b.Put(t.Context(), "k", strings.NewReader("coded"), bucket.Attrs{Encoding: "gzip"})
 	if err != nil {
@@ -293,6 +360,8 @@ func invalidKeys(t *testing.T, b bucket.Bucket) {
 		refused(t, fmt.Sprintf("Get(%q)", key), err, fault.Malformed)
 		err = b.Put(t.Context(), key, strings.NewReader("x"), bucket.Attrs{})
 		refused(t, fmt.Sprintf("Put(%q)", key), err, fault.Malformed)
+		err = b.Delete(t.Context(), key)
+		refused(t, fmt.Sprintf("Delete(%q)", key), err, fault.Malformed)
 	}
 }
 
@@ -320,6 +389,9 @@ func endedContext(t *testing.T, b bucket.Bucket) {
 	}
 	if err := b.Put(ctx, "k", strings.NewReader("y"), bucket.Attrs{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Put: %v", err)
+	}
+	if err := b.Delete(ctx, "k"); !errors.Is(err, context.Canceled) {
+		t.Errorf("Delete: %v", err)
 	}
 	holds(t, b, "k", "x")
 }

@@ -32,6 +32,7 @@ import (
 const (
 	temps    = ".tmp"
 	stale    = 24 * time.Hour // after this a file in temps belongs to nobody
+	maxTries = 100            // to make a folder that others remove
 	fileMode = 0o600
 	dirMode  = 0o700
 )
@@ -143,13 +144,9 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attr
 // commit gives a finished file its name.
 func (b *Bucket) commit(name, key string, ifAbsent bool) error {
 	parent := path.Dir(key)
-	err := b.root.MkdirAll(parent, dirMode)
-	switch {
-	case err != nil:
-	case ifAbsent:
-		err = b.claim(name, key)
-	default:
-		err = b.root.Rename(name, key)
+	err := b.place(name, key, ifAbsent)
+	for try := 1; try < maxTries && errors.Is(err, fs.ErrNotExist); try++ {
+		err = b.place(name, key, ifAbsent) // somebody has removed the folder, which was empty
 	}
 	if err != nil {
 		if b.blocked(key) {
@@ -164,6 +161,17 @@ func (b *Bucket) commit(name, key string, ifAbsent bool) error {
 		d.Close()
 	}
 	return nil
+}
+
+// place makes the folder of key, and in it the finished file of that name.
+func (b *Bucket) place(name, key string, ifAbsent bool) error {
+	if err := b.root.MkdirAll(path.Dir(key), dirMode); err != nil {
+		return err
+	}
+	if ifAbsent {
+		return b.claim(name, key)
+	}
+	return b.root.Rename(name, key)
 }
 
 // claim gives a finished file its name unless there is a file of that name.

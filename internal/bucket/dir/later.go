@@ -65,6 +65,15 @@ func (l *Later) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs
 	return b.Put(ctx, key, r, a)
 }
 
+// Delete removes a file.
+func (l *Later) Delete(ctx context.Context, key string) error {
+	b, err := l.begin(ctx, key)
+	if err != nil {
+		return err
+	}
+	return b.Delete(ctx, key)
+}
+
 func (l *Later) begin(ctx context.Context, key string) (*Bucket, error) {
 	if err := bucket.Begin(ctx, key); err != nil {
 		return nil, err

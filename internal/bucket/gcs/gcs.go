@@ -46,7 +46,7 @@ type Config struct {
 	ClientEmail string // of a service account, with its PrivateKey
 	PrivateKey  bin.Secret
 	BearerToken bin.Secret // in place of a service account; with neither, nobody is told who asks
-	Write       bool       // Put will be called
+	Write       bool       // Put or Delete will be called
 }
 
 // Deps is what a bucket needs of the world around it.

@@ -40,6 +40,21 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attr
 	return b.resumable(ctx, c, first, parts, a.IfAbsent)
 }
 
+// Delete takes a blob away.
+func (b *Bucket) Delete(ctx context.Context, key string) error {
+	if err := bucket.Begin(ctx, key); err != nil {
+		return err
+	}
+	resp, err := b.do(ctx, call{method: http.MethodDelete, key: key, url: b.object(key, "")})
+	switch {
+	case err == nil:
+		resp.Body.Close()
+	case fault.KindOf(err) == fault.NotFound:
+		return nil
+	}
+	return err
+}
+
 // target is the address for an upload, at once or in parts.
 func (b *Bucket) target(key string, a bucket.Attrs, whole bool) *url.URL {
 	query := url.Values{"name": {b.cfg.Prefix + key}, "uploadType": {"resumable"}, "fields": {"size"}}

@@ -79,6 +79,7 @@ func Run(t testing.TB) *Server {
 	mux.HandleFunc("POST /oauth2/v4/token", s.trade)
 	mux.HandleFunc("GET /computeMetadata/v1/instance/service-accounts/default/token", s.metadata)
 	mux.HandleFunc("GET /storage/v1/b/"+Bucket+"/o/{name}", s.read)
+	mux.HandleFunc("DELETE /storage/v1/b/"+Bucket+"/o/{name}", s.remove)
 	mux.HandleFunc("POST /upload/storage/v1/b/"+Bucket+"/o", s.begin)
 	mux.HandleFunc("PUT /upload/storage/v1/b/"+Bucket+"/o", s.resume)
 	server := httptest.NewServer(mux)
@@ -247,6 +248,21 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusPartialContent)
 	}
 	_, _ = w.Write(b.data[first:end]) // the client may have gone
+}
+
+func (s *Server) remove(w http.ResponseWriter, r *http.Request) {
+	if !s.admit(w, r) {
+		return
+	}
+	name := r.PathValue("name")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.blobs[name]; !ok {
+		fail(w, http.StatusNotFound, "No such object: "+Bucket+"/"+name)
+		return
+	}
+	delete(s.blobs, name)
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // span reads a Range.

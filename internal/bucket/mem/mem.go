@@ -83,6 +83,17 @@ func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
 	return found.attrs(), nil
 }
 
+// Delete takes a blob away.
+func (b *Bucket) Delete(ctx context.Context, key string) error {
+	if err := bucket.Begin(ctx, key); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.blobs, key)
+	return nil
+}
+
 func (b *Bucket) find(ctx context.Context, key string) (blob, error) {
 	if err := bucket.Begin(ctx, key); err != nil {
 		return blob{}, err

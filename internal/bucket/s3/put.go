@@ -46,6 +46,21 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attr
 	return b.multipart(ctx, call{method: http.MethodPost, key: key, query: "uploads=", header: header}, first, parts, a.IfAbsent)
 }
 
+// Delete takes a blob away.
+func (b *Bucket) Delete(ctx context.Context, key string) error {
+	if err := bucket.Begin(ctx, key); err != nil {
+		return err
+	}
+	resp, err := b.do(ctx, call{method: http.MethodDelete, key: key})
+	switch {
+	case err == nil:
+		resp.Body.Close()
+	case fault.KindOf(err) == fault.NotFound:
+		return nil
+	}
+	return err
+}
+
 // finish does the request that makes a blob appear, and gives the answer. With
 // ifAbsent, a blob that is there already is no failure.
 func (b *Bucket) finish(ctx context.Context, c call, ifAbsent bool) ([]byte, error) {
