@@ -71,6 +71,19 @@ func (r *Reader) Next() (Record, error) {
 	return Record{}, r.err
 }
 
+// Begin reads the magic and the header, and gives where the messages behind them
+// begin. It may be called before the first Next.
+func (r *Reader) Begin() (int64, error) {
+	if !r.begun && r.err == nil {
+		if r.err = r.message(); r.err == nil {
+			if _, err := r.decode(); err != nil {
+				r.err = r.wrong(err)
+			}
+		}
+	}
+	return r.off, r.err
+}
+
 // message reads the next message. At the end of the file it gives io.EOF.
 func (r *Reader) message() error {
 	if !r.begun {
@@ -208,7 +221,7 @@ func (r *Reader) cut() error {
 	if r.ended != nil && r.ended != io.EOF {
 		return fmt.Errorf("read symbfile at %#x: %w", r.off, r.ended)
 	}
-	return r.wrong(errCut)
+	return r.wrong(ErrCut)
 }
 
 // badHead is the error of a head that has no number.

@@ -61,10 +61,12 @@ type PadFrame struct {
 	Line       uint32 // 0: unknown
 }
 
-// What may be wrong with a file.
+// ErrCut says that a file ends inside of a message.
+var ErrCut = errors.New("the file ends inside of it")
+
+// What else may be wrong with a file.
 var (
 	errMagic    = errors.New("it does not begin as a symbfile")
-	errCut      = errors.New("the file ends inside of it")
 	errVarint   = errors.New("a number of more than 10 bytes")
 	errSize     = errors.New("it has more than 16 MiB")
 	errType     = errors.New("there is no such type")
