@@ -41,7 +41,7 @@ func TestEveryDeclaredMetricIsWritten(t *testing.T) {
 		"symbolon_cache_bytes", "symbolon_cache_entries", "symbolon_cache_evictions_total",
 		"symbolon_cache_up", "symbolon_cache_failures_total", "symbolon_cache_dropped_total",
 		"symbolon_table_builds_total", "symbolon_table_build_seconds", "symbolon_table_build_input_bytes_total",
-		"symbolon_bad_records_total",
+		"symbolon_bad_records_total", "symbolon_upload_parts_total", "symbolon_uploads_published_total",
 	} {
 		if !seen[want] {
 			t.Errorf("%s is not declared", want)

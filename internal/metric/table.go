@@ -50,6 +50,11 @@ var (
 		"Bytes of the files that lookup tables were built from.")
 	BadRecords = declared.counter("bad_records_total",
 		"Records of debug files that were skipped because they are damaged.", "format")
+
+	UploadParts = declared.counter("upload_parts_total",
+		"Parts of uploaded symbols: taken, or why not (malformed, wrong kind, conflict, too large, truncated; failed is our own trouble).", "kind", "outcome")
+	UploadsPublished = declared.counter("uploads_published_total",
+		"Files of uploaded symbols that were published.", "kind")
 )
 
 // bounds are the upper bounds of the buckets of all histograms, in seconds.

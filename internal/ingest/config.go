@@ -1,0 +1,44 @@
+package ingest
+
+import (
+	"fmt"
+	"time"
+
+	"symbolon/internal/bin"
+)
+
+// Config bounds uploads. The zero value is good.
+type Config struct {
+	MaxPart bin.Size      `yaml:"max_part" help:"Decoded bytes of one part of an upload, at most."`
+	MaxFile bin.Size      `yaml:"max_file" help:"Decoded bytes of all parts of a file together, at most."`
+	Expiry  time.Duration `yaml:"expiry" help:"How long parts wait for the others of their file."`
+	Mixed   bool          `yaml:"mixed" help:"Take parts that also have records of the other kind: return pads among ranges, ranges among return pads."`
+}
+
+// Defaults returns c with its zero fields filled in.
+func (c Config) Defaults() Config {
+	if c.MaxPart == 0 {
+		c.MaxPart = 256 << 20
+	}
+	if c.MaxFile == 0 {
+		c.MaxFile = 8 << 30
+	}
+	if c.Expiry == 0 {
+		c.Expiry = 24 * time.Hour
+	}
+	return c
+}
+
+// Validate says what is wrong with c.
+func (c Config) Validate() error {
+	c = c.Defaults()
+	switch {
+	case c.MaxPart < 0:
+		return fmt.Errorf("max_part is %v; wanted is a size", c.MaxPart)
+	case c.MaxFile < c.MaxPart:
+		return fmt.Errorf("max_file is %v; wanted is at least max_part, %v", c.MaxFile, c.MaxPart)
+	case c.Expiry < 2*quiet:
+		return fmt.Errorf("expiry is %v; wanted is at least %v", c.Expiry, 2*quiet)
+	}
+	return nil
+}

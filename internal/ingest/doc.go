@@ -1,0 +1,69 @@
+// Package ingest is the store of uploaded symbols: it takes symbfiles in parts,
+// verifies each while it comes in, and publishes a file once all of its parts are
+// there.
+//
+// # Blobs
+//
+//	AB/CD/ID/ranges, AB/CD/ID/returnpads      what is published (source.ElasticPath)
+//	incoming/ID/KIND/N/UPLOAD/K               part K of N that waits for the others
+//	incoming/ID/KIND/N/UPLOAD/contested       when uploads met there that are not one
+//	known/2 CHARACTERS/REST                   which file another identity belongs to
+//
+// A published blob is a stream of zstd frames, one for each part and as it came, the
+// decoded bytes of which are one valid symbfile: the magic and the header of all parts
+// but the first are left out. Behind them is a skippable frame with an Info:
+//
+//	u32 0x184D2A50, u32 size; JSON; u32 size of the JSON     little endian
+//
+// A part that waits is a line of JSON (when it came, its sum, size and counts) and
+// its frame. UPLOAD is "~" for those that do not tell. A known identity is a build id,
+// or the debug id that belongs to it as Breakpad writes it, in lower case; the blob
+// is {"fileid": base64, "base": number}.
+//
+// # Parts
+//
+// A part that begins with the magic is verified by itself. One behind the first that
+// does not is a raw continuation, and a first part that ends inside of a message has
+// some: they are verified when all are there, as the one file that they are. What does
+// not pass is removed then.
+//
+// Parts come in any order, to any process over the bucket, and repeatedly. Whoever
+// stores the last one publishes, with one Put: old or new, never half. Two that
+// publish at one time publish the same bytes. A part whose answer was lost may be sent
+// again behind that: it is known from the Info.
+//
+// # Uploads that meet
+//
+// Parts belong together if file, kind, number of parts and upload are the same. Of
+// uploads that tell who they are, one publishes whole, then the other one does. Those
+// that do not tell cannot be told apart until two parts for one place differ. Then
+// all of them are refused, and what is held is void, until nothing has come for a
+// minute. Hence:
+//
+//   - Nothing is published from parts that were seen to differ.
+//   - Uploads that each send their parts in order, however they interleave, and
+//     whether or not they mind refusals, are never mixed: both begin with part 0.
+//   - Uploads in other orders are mixed if, by chance, they fill all places before
+//     the first two parts meet. No place tells such a file from a good one.
+//   - An upload that does not tell, has as many parts as one that was published less
+//     than a minute ago, and begins with a part that both have in common, is taken
+//     for a repetition: that part has to be sent again later.
+//
+// A part that expired, is void, or was left by a process that died after it had
+// published, counts as absent, and is replaced. If two processes replace one at the
+// same moment by parts that differ, the later one stays.
+//
+// # Limits
+//
+// A part has Config.MaxPart, a file Config.MaxFile decoded bytes; the limits of a
+// strict symbfile.Reader hold, and what is decoded has at most 200 times the size of
+// what was sent, past 64 MiB. While a part is received it is in a spool, compressed.
+// Memory is that of a compressor, a Reader, and 64 KiB, whatever the size. A file has
+// MaxParts parts; publishing reads each one's line, then its bytes.
+//
+// Parts that wait in vain are removed by nobody here: by dir.Bucket.Sweep of the
+// prefix Incoming in a folder, by a life cycle rule in an object store, both later
+// than Config.Expiry.
+//
+// A Store is safe for concurrent use.
+package ingest

@@ -1,0 +1,159 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"time"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
+)
+
+const (
+	skippable = 0x184D2A50
+	sumPart   = 8        // bytes of the sum of a part in an Info
+	firstTail = 16 << 10 // what is read of the end of a blob, at first
+	maxTail   = 1 << 20  // and at most: the sums of MaxParts parts fit
+	maxTries  = 10
+)
+
+// Sum is a SHA-256, in texts as hex.
+type Sum [sha256.Size]byte
+
+func (s Sum) String() string { return hex.EncodeToString(s[:]) }
+
+func (s Sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+func (s *Sum) UnmarshalText(text []byte) error {
+	if len(text) != hex.EncodedLen(len(s)) {
+		return hex.ErrLength
+	}
+	_, err := hex.Decode(s[:], text)
+	return err
+}
+
+// Info describes what is published.
+type Info struct {
+	Content   Sum           `json:"content"` // over the sums of the parts as they came, in order
+	Parts     int           `json:"parts"`
+	PartSums  []byte        `json:"part_sums"` // the first 8 bytes of each of them
+	Records   int64         `json:"records"`   // ranges and pads
+	Size      int64         `json:"size"`      // decoded
+	Published time.Time     `json:"published"` // when the last part came
+	BuildID   ident.BuildID `json:"build_id,omitempty"`
+	Base      uint64        `json:"image_base,omitempty"`
+	Upload    string        `json:"upload,omitempty"`
+}
+
+// has tells whether sum is that of the part k.
+func (i *Info) has(k int, sum Sum) bool {
+	return (k+1)*sumPart <= len(i.PartSums) && bytes.Equal(i.PartSums[k*sumPart:(k+1)*sumPart], sum[:sumPart])
+}
+
+// describe is the Info of a file that has these parts.
+func (g generation) describe(heads []head) *Info {
+	i := &Info{Parts: len(heads), Upload: g.upload}
+	content := sha256.New()
+	last := int64(0)
+	for k := range heads {
+		h := &heads[k]
+		content.Write(h.Sum[:])
+		i.PartSums = append(i.PartSums, h.Sum[:sumPart]...)
+		i.Records += h.Ranges + h.Pads
+		i.Size += h.Size - h.Cut
+		last = max(last, h.Received)
+		if i.BuildID == "" {
+			i.BuildID = h.BuildID
+		}
+		if i.Base == 0 {
+			i.Base = h.Base
+		}
+	}
+	i.Published = time.UnixMilli(last).UTC()
+	content.Sum(i.Content[:0])
+	return i
+}
+
+// frame is i as it stands behind the frames of a blob.
+func (i *Info) frame() ([]byte, error) {
+	text, err := json.Marshal(i)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "", "%w", err)
+	}
+	b := binary.LittleEndian.AppendUint32(nil, skippable)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(text)+4))
+	b = append(b, text...)
+	return binary.LittleEndian.AppendUint32(b, uint32(len(text))), nil
+}
+
+// Info says what is published. A blob that nothing of ours has published is
+// Malformed.
+func (s *Store) Info(ctx context.Context, f ident.FileID, k Kind) (*Info, error) {
+	key := source.ElasticPath(f, k.String())
+	want := int64(firstTail)
+	for range maxTries {
+		a, err := s.deps.Bucket.Stat(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		tail, size, err := s.tail(ctx, key, a.Size, want)
+		switch {
+		case err != nil:
+			return nil, err
+		case size != a.Size || int64(len(tail)) != min(want, size):
+			continue // it was replaced meanwhile
+		}
+		i, need, err := parseTail(tail)
+		switch {
+		case err != nil:
+			return nil, fault.New(fault.Malformed, key, "%w", err)
+		case i != nil:
+			return i, nil
+		case need > min(size, maxTail):
+			return nil, fault.New(fault.Malformed, key, "nothing describes it")
+		}
+		want = need
+	}
+	return nil, fault.New(fault.Transport, key, "it is replaced all the time")
+}
+
+// tail reads the last bytes of a blob of this size, and how large it really is.
+func (s *Store) tail(ctx context.Context, key string, size, n int64) ([]byte, int64, error) {
+	off := max(size-n, 0)
+	r, a, err := s.deps.Bucket.Get(ctx, key, off, size-off)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer r.Close()
+	tail, err := io.ReadAll(r)
+	return tail, a.Size, err
+}
+
+// parseTail reads the Info at the end of tail, or tells how many bytes it needs.
+func parseTail(tail []byte) (i *Info, need int64, err error) {
+	const around = 4 + 4 + 4
+	n := int64(len(tail))
+	if n < around {
+		return nil, around, nil
+	}
+	order := binary.LittleEndian
+	size := int64(order.Uint32(tail[n-4:]))
+	if need = size + around; need > n {
+		return nil, need, nil
+	}
+	frame := tail[n-need:]
+	if order.Uint32(frame) != skippable || int64(order.Uint32(frame[4:])) != size+4 {
+		return nil, 0, fault.New(fault.Malformed, "", "nothing describes it")
+	}
+	i = &Info{}
+	if err := json.Unmarshal(frame[8:8+size], i); err != nil {
+		return nil, 0, err
+	}
+	return i, need, nil
+}

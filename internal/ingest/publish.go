@@ -1,0 +1,301 @@
+package ingest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"symbolon/internal/bucket"
+	"symbolon/internal/fault"
+	"symbolon/internal/format/symbfile"
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
+)
+
+const (
+	workers   = 8           // that look at parts or remove them, for one file
+	cleanTime = time.Minute // for removing parts, whoever waits
+)
+
+// errChanged says that a part is not there any more, or is another one.
+var errChanged = errors.New("it has changed")
+
+// alone publishes a file of one part.
+func (g generation) alone(ctx context.Context, d *draft) (bool, error) {
+	if d.head.Size > int64(g.cfg.MaxFile) {
+		return false, g.tooLarge()
+	}
+	i, err := g.Info(ctx, g.file, g.kind)
+	if kind := fault.KindOf(err); err != nil && kind != fault.NotFound && kind != fault.Malformed {
+		return false, err
+	}
+	h := &d.head
+	if i != nil && i.Parts == 1 && i.has(0, h.Sum) && (h.BuildID == "" || i.BuildID == h.BuildID) && (h.Base == 0 || i.Base == h.Base) {
+		return false, g.alias(ctx, h.BuildID, h.Base)
+	}
+	h.Received = g.deps.Now().UnixMilli()
+	return true, g.store(ctx, g.describe([]head{*h}), io.NewSectionReader(d.spool, 0, d.spool.Size()))
+}
+
+func (g generation) tooLarge() error {
+	return refuse(TooLarge, g.file.Base64(), "its parts together have more than %v", g.cfg.MaxFile)
+}
+
+// publish publishes the file if all parts are there.
+func (g generation) publish(ctx context.Context) (bool, error) {
+	unlock, err := g.lock(ctx, g.folder())
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	s, err := g.state(ctx)
+	if err != nil {
+		return false, err
+	}
+	if s.refused() {
+		return false, g.contest(ctx, g.count-1)
+	}
+	heads, missing, err := g.gather(ctx, s)
+	if err != nil || missing < g.count { // somebody was faster, or a part expired
+		g.seen.set(g.folder(), missing)
+		return false, err
+	}
+	if err := g.verify(ctx, heads); err != nil {
+		var refused *Refusal
+		if errors.As(err, &refused) {
+			g.clean(ctx, heads)
+		}
+		return false, err
+	}
+	i := g.describe(heads)
+	parts := &parts{ctx: ctx, g: g, heads: heads}
+	defer parts.close()
+	switch err := g.store(ctx, i, parts); {
+	case errors.Is(err, errChanged):
+		if now, err := g.Info(ctx, g.file, g.kind); err == nil && now.Content == i.Content {
+			return false, nil
+		}
+		return false, refuse(Conflict, g.file.Base64(), "a part of it was replaced while it was published")
+	case err != nil:
+		return false, err
+	}
+	g.clean(ctx, heads)
+	return true, nil
+}
+
+// gather reads the heads of all parts, and tells which one is missing: g.count if
+// none is.
+func (g generation) gather(ctx context.Context, s *state) ([]head, int, error) {
+	heads := make([]head, g.count)
+	var missing atomic.Int64
+	missing.Store(int64(g.count))
+	err := each(g.count, func(k int) error {
+		h, err := g.look(ctx, k)
+		if err != nil {
+			return err
+		}
+		if s.counts(k, h) {
+			heads[k] = *h
+			return nil
+		}
+		for m := missing.Load(); int64(k) < m && !missing.CompareAndSwap(m, int64(k)); m = missing.Load() {
+		}
+		return nil
+	})
+	return heads, int(missing.Load()), err
+}
+
+// each does something for all numbers below n, some at a time. It ends at the first
+// error.
+func each(n int, do func(k int) error) error {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	errs := make([]error, min(workers, n))
+	for w := range errs {
+		all.Go(func() {
+			for k := int(next.Add(1)) - 1; k < n && errs[w] == nil; k = int(next.Add(1)) - 1 {
+				errs[w] = do(k)
+			}
+			if errs[w] != nil {
+				next.Store(int64(n))
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// verify checks what could not be checked of each part by itself.
+func (g generation) verify(ctx context.Context, heads []head) error {
+	size, raw := int64(0), false
+	for k := range heads {
+		size += heads[k].Size
+		raw = raw || heads[k].Raw
+	}
+	if size > int64(g.cfg.MaxFile) {
+		return g.tooLarge()
+	}
+	if !raw {
+		return nil
+	}
+	parts := &parts{ctx: ctx, g: g, heads: heads}
+	defer parts.close()
+	z, err := zstd.NewReader(parts, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return fault.New(fault.Internal, "", "%w", err)
+	}
+	defer z.Close()
+	r := symbfile.NewReader(z)
+	r.Strict = true
+	var sum head
+	err = g.records(r, g.kind, &sum)
+	var refused *Refusal
+	switch {
+	case errors.Is(parts.err, errChanged):
+		return refuse(Conflict, g.file.Base64(), "a part of it was replaced while it was published")
+	case parts.err != nil:
+		return parts.err
+	case errors.As(err, &refused):
+		return err
+	case err != nil:
+		return &Refusal{Malformed, fault.Of(err)}
+	}
+	for k := range heads { // what was counted in each is wrong
+		heads[k].Ranges, heads[k].Pads = 0, 0
+	}
+	heads[0].Ranges, heads[0].Pads = sum.Ranges, sum.Pads
+	return nil
+}
+
+// store publishes what body has, and writes the names.
+func (g generation) store(ctx context.Context, i *Info, body io.Reader) error {
+	tail, err := i.frame()
+	if err != nil {
+		return err
+	}
+	key := source.ElasticPath(g.file, g.kind.String())
+	if err := g.deps.Bucket.Put(ctx, key, io.MultiReader(body, bytes.NewReader(tail)), bucket.Attrs{}); err != nil {
+		return err
+	}
+	g.deps.Log.Info("symbols are published", "file", g.file.Base64(), "kind", g.kind, "parts", i.Parts, "records", i.Records, "size", i.Size)
+	return g.alias(ctx, i.BuildID, i.Base)
+}
+
+// alias writes to which file a build id belongs, and the debug id made of it.
+func (g generation) alias(ctx context.Context, id ident.BuildID, base uint64) error {
+	const least = 4 // digits, so that there is a rest
+	if len(id) < least {
+		return nil
+	}
+	text, err := json.Marshal(struct {
+		FileID string `json:"fileid"`
+		Base   uint64 `json:"base"`
+	}{g.file.Base64(), base})
+	if err != nil {
+		return fault.New(fault.Internal, "", "%w", err)
+	}
+	for _, name := range []string{string(id), strings.ToLower(id.DebugID(false).Breakpad())} {
+		err := g.deps.Bucket.Put(ctx, "known/"+name[:2]+"/"+name[2:], bytes.NewReader(text), bucket.Attrs{Size: int64(len(text))})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clean removes the parts, also if nobody waits any more: of those that are left,
+// another upload that does not tell who it is might take one for its own.
+func (g generation) clean(ctx context.Context, heads []head) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
+	defer cancel()
+	g.seen.drop(g.folder())
+	err := each(len(heads), func(k int) error { return g.take(ctx, k, &heads[k]) })
+	if err == nil {
+		s, failed := g.state(ctx)
+		if err = failed; err == nil && !s.contested.IsZero() && !s.refused() {
+			err = g.deps.Bucket.Delete(ctx, g.folder()+contests)
+		}
+	}
+	if err != nil {
+		g.deps.Log.Warn("parts of a file are left behind", "file", g.file.Base64(), "kind", g.kind, "error", err)
+	}
+}
+
+// parts is the frames of the parts one behind the other, as long as the parts are
+// those that were gathered.
+type parts struct {
+	ctx   context.Context
+	g     generation
+	heads []head
+	next  int
+	r     io.Reader // what is left of a part
+	end   io.Closer
+	err   error
+}
+
+func (p *parts) Read(b []byte) (int, error) {
+	for p.err == nil {
+		if p.r == nil {
+			if p.next == len(p.heads) {
+				return 0, io.EOF
+			}
+			if p.err = p.open(); p.err != nil {
+				break
+			}
+		}
+		n, err := p.r.Read(b)
+		if err == io.EOF {
+			p.close()
+			err = nil
+		}
+		if p.err = err; n > 0 {
+			return n, nil
+		}
+	}
+	return 0, p.err
+}
+
+// open opens the next part.
+func (p *parts) open() error {
+	k := p.next
+	p.next++
+	key := p.g.part(k)
+	r, _, err := p.g.deps.Bucket.Get(p.ctx, key, 0, -1)
+	switch {
+	case err != nil && fault.KindOf(err) == fault.NotFound:
+		return fmt.Errorf("part %d: %w", k, errChanged)
+	case err != nil:
+		return err
+	}
+	in := bufio.NewReaderSize(r, 4*maxHead)
+	p.r, p.end = in, r
+	line, err := in.ReadSlice('\n')
+	if err != nil {
+		return fault.New(fault.Transport, key, "%w", err)
+	}
+	h, err := parseHead(line, key)
+	if err != nil {
+		return err
+	}
+	if want := &p.heads[k]; h.Sum != want.Sum || h.Received != want.Received || h.Cut != want.Cut {
+		return fmt.Errorf("part %d: %w", k, errChanged)
+	}
+	return nil
+}
+
+func (p *parts) close() {
+	if p.end != nil {
+		p.end.Close()
+	}
+	p.r, p.end = nil, nil
+}

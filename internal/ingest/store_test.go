@@ -1,0 +1,590 @@
+package ingest_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/dir"
+	"symbolon/internal/cache"
+	"symbolon/internal/fault"
+	"symbolon/internal/format/symbfile"
+	"symbolon/internal/ident"
+	"symbolon/internal/ingest"
+	"symbolon/internal/source"
+)
+
+var fileID = ident.FileID{0xef, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+
+// node is a store over a bucket, with a clock of its own.
+type node struct {
+	*ingest.Store
+	t      testing.TB
+	bucket bucket.Bucket
+	clock  *clock
+	spools *atomic.Int64
+}
+
+type clock struct{ at atomic.Int64 }
+
+func (c *clock) now() time.Time       { return time.Unix(0, c.at.Load()) }
+func (c *clock) pass(d time.Duration) { c.at.Add(int64(d)) }
+
+// spool is a file without a name.
+type spool struct {
+	*os.File
+	n    int64
+	open *atomic.Int64
+}
+
+func (s *spool) Write(p []byte) (int, error) {
+	n, err := s.File.Write(p)
+	s.n += int64(n)
+	return n, err
+}
+
+func (s *spool) Size() int64 { return s.n }
+
+func (s *spool) Close() error {
+	s.open.Add(-1)
+	return s.File.Close()
+}
+
+func folder(t testing.TB) *dir.Bucket {
+	t.Helper()
+	b, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+func open(t testing.TB, b bucket.Bucket, cfg ingest.Config) *node {
+	t.Helper()
+	c := &clock{}
+	c.at.Store(time.Now().UnixNano())
+	return beside(t, b, cfg, c)
+}
+
+// beside is another store, as that of another process.
+func beside(t testing.TB, b bucket.Bucket, cfg ingest.Config, c *clock) *node {
+	temp, spools := os.TempDir(), &atomic.Int64{}
+	n := &node{t: t, bucket: b, clock: c, spools: spools}
+	n.Store = ingest.New(cfg, ingest.Deps{Bucket: b, Now: c.now, Log: slog.New(slog.DiscardHandler), Spool: func() (cache.Spool, error) {
+		f, err := os.CreateTemp(temp, "ingest-")
+		if err != nil {
+			return nil, err
+		}
+		os.Remove(f.Name())
+		spools.Add(1)
+		return &spool{File: f, open: spools}, nil
+	}})
+	t.Cleanup(func() {
+		if left := spools.Load(); left != 0 {
+			t.Errorf("%d spools are left open", left)
+		}
+	})
+	return n
+}
+
+// part is the part k of n.
+func part(k, n int) ingest.Part { return ingest.Part{File: fileID, Index: k, Count: n} }
+
+func of(upload string, k, n int) ingest.Part {
+	p := part(k, n)
+	p.Upload = upload
+	return p
+}
+
+func (n *node) take(p ingest.Part, body []byte) (bool, error) {
+	return n.Take(context.Background(), p, bytes.NewReader(body))
+}
+
+// sent demands that a part is taken, and whether that publishes.
+func (n *node) sent(p ingest.Part, body []byte, publishes bool) {
+	n.t.Helper()
+	if published, err := n.take(p, body); err != nil || published != publishes {
+		n.t.Fatalf("part %d of %d: %v, %v; want %v", p.Index, p.Count, published, err, publishes)
+	}
+}
+
+func (n *node) refused(p ingest.Part, body []byte, why ingest.Reason) *ingest.Refusal {
+	n.t.Helper()
+	_, err := n.take(p, body)
+	return refusal(n.t, err, why)
+}
+
+func refusal(t testing.TB, err error, why ingest.Reason) *ingest.Refusal {
+	t.Helper()
+	var r *ingest.Refusal
+	var f *fault.Error
+	if !errors.As(err, &r) || r.Why != why || !errors.As(r.Err, &f) {
+		t.Fatalf("%v, want a refusal: %v", err, why)
+	}
+	return r
+}
+
+// published is the symbfile that is published, nil if there is none.
+func (n *node) published(k ingest.Kind) []byte {
+	n.t.Helper()
+	r, _, err := n.Open(context.Background(), fileID, k, 0, -1)
+	if fault.KindOf(err) == fault.NotFound && err != nil {
+		return nil
+	}
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer r.Close()
+	z, err := zstd.NewReader(r)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer z.Close()
+	b, err := io.ReadAll(z)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return b
+}
+
+// records are the records of a file as texts, each of which is whole.
+func records(b []byte) ([]string, error) {
+	r := symbfile.NewReader(bytes.NewReader(b))
+	r.Strict = true
+	var list []string
+	for {
+		switch rec, err := r.Next(); {
+		case err == io.EOF:
+			return list, nil
+		case err != nil:
+			return nil, err
+		case rec.Range != nil:
+			x := rec.Range
+			list = append(list, fmt.Sprintf("%x+%x %q %q %q:%d %d %v", x.VA, x.Length, x.Func, x.File, x.CallFile, x.CallLine, x.Depth, x.Lines))
+		default:
+			text := fmt.Sprintf("%x", rec.Pad.VA)
+			for _, f := range rec.Pad.Frames {
+				text += fmt.Sprintf(" %q %q:%d", f.Func, f.File, f.Line)
+			}
+			list = append(list, text)
+		}
+	}
+}
+
+func must(t testing.TB, b []byte) []string {
+	t.Helper()
+	list, err := records(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// holds demands that what is published has the records of these parts.
+func (n *node) holds(parts ...[]byte) {
+	n.t.Helper()
+	var want []string
+	for _, p := range parts {
+		want = append(want, must(n.t, p)...)
+	}
+	got := n.published(ingest.Ranges)
+	if got == nil {
+		n.t.Fatal("nothing is published")
+	}
+	if list := must(n.t, got); !slices.Equal(list, want) {
+		n.t.Fatalf("published are %d records %.300q, want %d %.300q", len(list), list, len(want), want)
+	}
+}
+
+// ranges is a file of count ranges, the names of which have text in them.
+func ranges(text string, first, count int) []byte {
+	var out bytes.Buffer
+	w := symbfile.NewWriter(&out)
+	for i := first; i < first+count; i++ {
+		fn, file := fmt.Appendf(nil, "%s::function%d(int)", text, i), fmt.Appendf(nil, "/src/%s/%d.cpp", text, i/10)
+		err := w.Range(&symbfile.Range{VA: 0x1000 + uint64(i)*64, Length: 60, Func: fn, File: file,
+			Lines: []symbfile.Line{{Offset: 0, Line: uint32(i)}, {Offset: 9, Line: uint32(i + 1)}}})
+		if err != nil {
+			panic(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return out.Bytes()
+}
+
+func pads(count int) []byte {
+	var out bytes.Buffer
+	w := symbfile.NewWriter(&out)
+	for i := range count {
+		if err := w.Pad(&symbfile.Pad{VA: uint64(i) * 5, Frames: []symbfile.PadFrame{{Func: []byte("main"), File: []byte("main.c"), Line: uint32(i)}}}); err != nil {
+			panic(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return out.Bytes()
+}
+
+// split is an upload in stand-alone parts.
+func split(text string, n int) [][]byte {
+	var parts [][]byte
+	for k := range n {
+		parts = append(parts, ranges(text, k*20, 20))
+	}
+	return parts
+}
+
+// cut cuts a file into raw pieces.
+func cut(file []byte, at ...int) [][]byte {
+	var parts [][]byte
+	last := 0
+	for _, n := range append(at, len(file)) {
+		parts = append(parts, file[last:n])
+		last = n
+	}
+	return parts
+}
+
+// waiting are the parts that wait below the folder of the file, of n.
+func (n *node) waiting(upload string, count int) (held []int) {
+	n.t.Helper()
+	for k := range count {
+		_, err := n.bucket.Stat(n.t.Context(), fmt.Sprintf("incoming/%s/ranges/%d/%s/%d", fileID.Base64(), count, upload, k))
+		if err == nil {
+			held = append(held, k)
+		} else if fault.KindOf(err) != fault.NotFound {
+			n.t.Fatal(err)
+		}
+	}
+	return held
+}
+
+func TestAFileOfOnePartIsPublished(t *testing.T) {
+	n := open(t, folder(t), ingest.Config{})
+	for _, text := range []string{"first", "second"} {
+		body := ranges(text, 0, 100)
+		n.sent(part(0, 1), body, true)
+		if got := n.published(ingest.Ranges); !bytes.Equal(got, body) {
+			t.Fatalf("published are %d bytes, want %d", len(got), len(body))
+		}
+		n.sent(part(0, 1), body, false)
+	}
+	p := part(0, 1)
+	p.Kind = ingest.ReturnPads
+	n.sent(p, pads(7), true)
+	if got := n.published(ingest.ReturnPads); !bytes.Equal(got, pads(7)) {
+		t.Fatalf("published are %d bytes", len(got))
+	}
+	n.holds(ranges("second", 0, 100))
+}
+
+// scenarios are what holds over every bucket.
+var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
+	"PartsComeInAnyOrder": func(t *testing.T, b bucket.Bucket) {
+		n := open(t, b, ingest.Config{})
+		for round := range 8 {
+			parts := split(fmt.Sprint("order", round), 5)
+			order := rand.New(rand.NewPCG(uint64(round), 1)).Perm(5)
+			for i, k := range order {
+				n.sent(of(fmt.Sprint("u", round), k, 5), parts[k], i == 4)
+			}
+			n.holds(parts...)
+			if left := n.waiting(fmt.Sprint("u", round), 5); left != nil {
+				t.Fatalf("parts are left: %v", left)
+			}
+		}
+	},
+	"PartsComeAtOnceToTwoProcesses": func(t *testing.T, b bucket.Bucket) {
+		one := open(t, b, ingest.Config{})
+		nodes := []*node{one, beside(t, b, ingest.Config{}, one.clock)}
+		for round := range 3 {
+			parts := split(fmt.Sprint("at once", round), 12)
+			var all sync.WaitGroup
+			var published atomic.Int64
+			for k := range parts {
+				for twice := range 2 {
+					all.Go(func() {
+						done, err := nodes[(k+twice)%2].take(of(fmt.Sprint("u", round), k, 12), parts[k])
+						if err != nil {
+							t.Errorf("part %d: %v", k, err)
+						}
+						if done {
+							published.Add(1)
+						}
+					})
+				}
+			}
+			all.Wait()
+			if published.Load() == 0 {
+				t.Error("nobody has published")
+			}
+			one.holds(parts...)
+		}
+	},
+	"ARepeatedPartIsTheSame": func(t *testing.T, b bucket.Bucket) {
+		n := open(t, b, ingest.Config{})
+		parts := split("repeated", 3)
+		for _, upload := range []string{"", "u"} {
+			for _, k := range []int{0, 0, 2, 0, 2} {
+				n.sent(of(upload, k, 3), parts[k], false)
+			}
+			n.sent(of(upload, 1, 3), parts[1], true)
+			n.sent(of(upload, 1, 3), parts[1], false) // the answer was lost
+			n.sent(of(upload, 0, 3), parts[0], false)
+			name := upload
+			if name == "" {
+				name = "~"
+			}
+			if left := n.waiting(name, 3); left != nil {
+				t.Fatalf("a repetition of what is published is held: %v", left)
+			}
+			n.holds(parts...)
+			n.clock.pass(2 * time.Minute)
+		}
+	},
+	"AnotherNumberIsAnotherGeneration": func(t *testing.T, b bucket.Bucket) {
+		n := open(t, b, ingest.Config{})
+		three, two := split("three", 3), split("two", 2)
+		n.sent(part(0, 3), three[0], false)
+		n.sent(part(0, 2), two[0], false)
+		n.sent(part(2, 3), three[2], false)
+		n.sent(part(1, 2), two[1], true)
+		n.holds(two...)
+		n.sent(part(1, 3), three[1], true)
+		n.holds(three...)
+	},
+	"RawContinuationsAreJoined": func(t *testing.T, b bucket.Bucket) {
+		n := open(t, b, ingest.Config{})
+		file := ranges("raw", 0, 40)
+		for i, at := range [][]int{{10, 11}, {100, 1000}, {len(file) / 2, len(file)/2 + 1}, {11, len(file) - 1}} {
+			parts := cut(file, at...)
+			name := fmt.Sprint("raw", i)
+			n.sent(of(name, 2, 3), parts[2], false)
+			n.sent(of(name, 0, 3), parts[0], false)
+			n.sent(of(name, 1, 3), parts[1], true)
+			if got := n.published(ingest.Ranges); !bytes.Equal(got, file) {
+				t.Fatalf("cut at %v: published are %d bytes, want %d", at, len(got), len(file))
+			}
+			i, err := n.Info(t.Context(), fileID, ingest.Ranges)
+			if err != nil || i.Records != 40 || i.Size != int64(len(file)) {
+				t.Fatalf("%+v, %v", i, err)
+			}
+		}
+	},
+	"ABadContinuationVoidsTheUpload": func(t *testing.T, b bucket.Bucket) {
+		n := open(t, b, ingest.Config{})
+		good := ranges("good", 0, 40)
+		n.sent(part(0, 1), good, true)
+		bad := append([]byte(nil), good...)
+		bad[len(bad)-40] ^= 0x80
+		parts := cut(bad[:len(bad)-3], 300)
+		n.sent(part(0, 2), parts[0], false)
+		r := n.refused(part(1, 2), parts[1], ingest.Malformed)
+		if !strings.Contains(r.Error(), "at 0x") {
+			t.Errorf("no offset: %v", r)
+		}
+		if left := n.waiting("~", 2); left != nil {
+			t.Errorf("parts are left: %v", left)
+		}
+		n.holds(good)
+		whole := cut(ranges("again", 0, 40), 300)
+		n.sent(part(1, 2), whole[1], false)
+		n.sent(part(0, 2), whole[0], true)
+		n.holds(ranges("again", 0, 40))
+	},
+	"UploadsThatTellAreNeverMixed": func(t *testing.T, b bucket.Bucket) {
+		one := open(t, b, ingest.Config{})
+		nodes := []*node{one, beside(t, b, ingest.Config{}, one.clock)}
+		uploads := [][][]byte{split("alpha", 6), split("beta", 6)}
+		var all sync.WaitGroup
+		for u, parts := range uploads {
+			for k := range parts {
+				all.Go(func() {
+					if _, err := nodes[(u+k)%2].take(of([]string{"A", "b"}[u], k, 6), parts[k]); err != nil {
+						t.Errorf("part %d: %v", k, err)
+					}
+				})
+			}
+		}
+		all.Wait()
+		got := must(t, one.published(ingest.Ranges))
+		for _, parts := range uploads {
+			if slices.Equal(got, must(t, slices.Concat(parts[0], parts[1][10:], parts[2][10:], parts[3][10:], parts[4][10:], parts[5][10:]))) {
+				return
+			}
+		}
+		t.Fatalf("it is neither: %.300q", got)
+	},
+	"NamesAreWritten": func(t *testing.T, b bucket.Bucket) {
+		n := open(t, b, ingest.Config{})
+		parts := split("names", 2)
+		p := part(0, 2)
+		p.BuildID, p.Base = "b5381a457906d279073822a5ceb24c4bfef94ddb", 1<<63
+		n.sent(p, parts[0], false)
+		n.sent(part(1, 2), parts[1], true)
+		for _, key := range []string{"b5/381a457906d279073822a5ceb24c4bfef94ddb", "45/1a38b5067979d2073822a5ceb24c4b0"} {
+			r, _, err := b.Get(t.Context(), "known/"+key, 0, -1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, _ := io.ReadAll(r)
+			r.Close()
+			if want := `{"fileid":"` + fileID.Base64() + `","base":9223372036854775808}`; string(text) != want {
+				t.Errorf("%s has %s, want %s", key, text, want)
+			}
+		}
+	},
+}
+
+func TestStoreOverAFolder(t *testing.T) {
+	for name, test := range scenarios {
+		t.Run(name, func(t *testing.T) { test(t, folder(t)) })
+	}
+}
+
+func TestInfoTellsWhatIsPublished(t *testing.T) {
+	n := open(t, folder(t), ingest.Config{})
+	if _, err := n.Info(t.Context(), fileID, ingest.Ranges); fault.KindOf(err) != fault.NotFound {
+		t.Fatalf("Info of nothing: %v", err)
+	}
+	parts := split("info", 3)
+	for k, body := range parts {
+		n.clock.pass(time.Second)
+		p := of("up", k, 3)
+		if k == 2 {
+			p.BuildID, p.Base = "abcd", 0x400000
+		}
+		n.sent(p, body, k == 2)
+	}
+	i, err := n.Info(t.Context(), fileID, ingest.Ranges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int64(len(n.published(ingest.Ranges)))
+	if i.Content != contentOf(parts) || i.Parts != 3 || len(i.PartSums) != 24 || i.Records != 60 || i.Size != size || i.Upload != "up" ||
+		i.BuildID != "abcd" || i.Base != 0x400000 || !i.Published.Equal(n.clock.now().Truncate(time.Millisecond)) {
+		t.Fatalf("%+v; %d bytes, content %v", i, size, contentOf(parts))
+	}
+	if size != int64(len(parts[0])+len(parts[1])+len(parts[2])-2*10) {
+		t.Fatalf("%d bytes are published: more than the heads is cut off", size)
+	}
+}
+
+func TestInfoOfManyPartsIsRead(t *testing.T) {
+	n := open(t, folder(t), ingest.Config{})
+	body := ranges("x", 0, 1)
+	const count = 2500 // so that the sums are more than is read at first
+	for k := range count {
+		n.sent(part(k, count), body, k == count-1)
+	}
+	i, err := n.Info(t.Context(), fileID, ingest.Ranges)
+	if err != nil || i.Parts != count || i.Records != count {
+		t.Fatalf("%+v, %v", i, err)
+	}
+}
+
+func TestABlobOfOthersIsReplaced(t *testing.T) {
+	n := open(t, folder(t), ingest.Config{})
+	for _, text := range []string{"", "x", "not ours", strings.Repeat("\xff", 100_000), strings.Repeat("\x00", 100_000)} {
+		if err := n.bucket.Put(t.Context(), source.ElasticPath(fileID, "ranges"), strings.NewReader(text), bucket.Attrs{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.Info(t.Context(), fileID, ingest.Ranges); fault.KindOf(err) != fault.Malformed {
+			t.Errorf("Info of %.10q: %v", text, err)
+		}
+	}
+	n.sent(part(0, 1), ranges("ours", 0, 1), true)
+}
+
+func TestKindsAreKeptApart(t *testing.T) {
+	mixed := slices.Concat(ranges("x", 0, 3), pads(3)[10:])
+	n := open(t, folder(t), ingest.Config{})
+	for _, body := range [][]byte{pads(3), mixed} {
+		r := n.refused(part(0, 1), body, ingest.WrongKind)
+		if !strings.Contains(r.Error(), "at 0x") {
+			t.Errorf("no offset: %v", r)
+		}
+	}
+	raw := cut(mixed, len(mixed)-10)
+	n.sent(part(1, 2), raw[1], false)
+	n.refused(part(0, 2), raw[0], ingest.WrongKind)
+	if n.published(ingest.Ranges) != nil {
+		t.Error("something is published")
+	}
+	n = open(t, folder(t), ingest.Config{Mixed: true})
+	n.sent(part(0, 1), mixed, true)
+	if i, err := n.Info(t.Context(), fileID, ingest.Ranges); err != nil || i.Records != 6 {
+		t.Errorf("%+v, %v", i, err)
+	}
+}
+
+func TestAFileWithoutRecordsIsPublished(t *testing.T) {
+	n := open(t, folder(t), ingest.Config{})
+	for _, body := range []string{"symbfile\x00\x01", "symbfile\x00\x01\x00\x04"} {
+		n.sent(part(0, 1), []byte(body), true)
+		if got := n.published(ingest.Ranges); string(got) != body {
+			t.Errorf("%q is published", got)
+		}
+	}
+	n.sent(part(0, 2), []byte("symbfile\x00\x01"), false)
+	n.sent(part(1, 2), []byte("symbfile\x00\x01"), true)
+	if got := n.published(ingest.Ranges); string(got) != "symbfile\x00\x01" {
+		t.Errorf("%q is published", got)
+	}
+}
+
+func TestCompressedBodiesAreTheSame(t *testing.T) {
+	n := open(t, folder(t), ingest.Config{})
+	parts := split("packed", 2)
+	z, _ := zstd.NewWriter(nil)
+	packed := z.EncodeAll(parts[0], nil)
+	n.sent(part(0, 2), packed, false)
+	n.sent(part(0, 2), parts[0], false)
+	n.sent(part(1, 2), z.EncodeAll(parts[1], nil), true)
+	n.holds(parts...)
+	n.refused(part(0, 1), packed[:len(packed)-9], ingest.Truncated)
+	packed[len(packed)-20] ^= 1
+	n.refused(part(0, 1), packed, ingest.Malformed)
+}
+
+func contentOf(parts [][]byte) (s ingest.Sum) {
+	all := sha256.New()
+	for _, p := range parts {
+		one := sha256.New()
+		one.Write(p)
+		all.Write(one.Sum(nil))
+	}
+	all.Sum(s[:0])
+	return s
+}
+
+func TestPartsThatCannotBeAreRefused(t *testing.T) {
+	n := open(t, folder(t), ingest.Config{})
+	long := strings.Repeat("u", 65)
+	for _, p := range []ingest.Part{
+		part(1, 1), part(-1, 1), part(0, 0), part(0, ingest.MaxParts+1), of("a/b", 0, 2), of("~", 0, 2), of("..", 0, 2), of("ä", 0, 2), of(long, 0, 2),
+		{File: fileID, Kind: 2, Count: 1}, {File: fileID, Count: 1, BuildID: "../.."}, {File: fileID, Count: 1, BuildID: "abc"},
+	} {
+		n.refused(p, ranges("x", 0, 1), ingest.Malformed)
+	}
+	n.sent(of(long[:64], 0, 2), ranges("x", 0, 1), false)
+}
