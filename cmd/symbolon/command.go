@@ -29,7 +29,7 @@ type command struct {
 func commands() []*command {
 	list := []*command{
 		serveCommand(), resolveCommand(), inspectCommand(), tableCommand(), symbfileCommand(), fileidCommand(), symCommand(), cfiCommand(), bundleCommand(), demangleCommand(),
-		explainCommand(), prefetchCommand(), cacheCommand(), configCommand(), versionCommand(),
+		explainCommand(), prefetchCommand(), keyCommand(), cacheCommand(), configCommand(), versionCommand(),
 		runCommand(), cleanupCommand(), healthcheckCommand(),
 	}
 	return append(list, completionCommand(list))

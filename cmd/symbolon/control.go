@@ -44,17 +44,24 @@ func controlHandler(op operator) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /explain", answerWith(op.explain))
 	mux.HandleFunc("POST /prefetch", answerWith(op.prefetch))
-	mux.HandleFunc("POST /cache", func(w http.ResponseWriter, r *http.Request) {
-		var q cacheQuery
+	mux.HandleFunc("POST /frames", answerWith(op.frames))
+	mux.HandleFunc("POST /cache", printWith(op.cache))
+	mux.HandleFunc("POST /key", printWith(op.key))
+	return mux
+}
+
+// printWith serves a command that prints.
+func printWith[Q any](do func(context.Context, Q, io.Writer) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var q Q
 		if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		if err := op.cache(r.Context(), q, w); err != nil {
+		if err := do(r.Context(), q, w); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		}
-	})
-	return mux
+	}
 }
 
 // answerWith serves a question about one module.
@@ -101,11 +108,23 @@ func (r *remote) prefetch(ctx context.Context, m ident.Module) (p prefetched, er
 	return p, r.ask(ctx, "prefetch", m, func(body io.Reader) error { return json.NewDecoder(body).Decode(&p) })
 }
 
+func (r *remote) frames(ctx context.Context, q fileQuery) (a []answer, err error) {
+	return a, r.ask(ctx, "frames", q, func(body io.Reader) error { return json.NewDecoder(body).Decode(&a) })
+}
+
 func (r *remote) cache(ctx context.Context, q cacheQuery, w io.Writer) error {
-	return r.ask(ctx, "cache", q, func(body io.Reader) error {
+	return r.ask(ctx, "cache", q, copyTo(w))
+}
+
+func (r *remote) key(ctx context.Context, q keyQuery, w io.Writer) error {
+	return r.ask(ctx, "key", q, copyTo(w))
+}
+
+func copyTo(w io.Writer) func(io.Reader) error {
+	return func(body io.Reader) error {
 		_, err := io.Copy(w, body)
 		return err
-	})
+	}
 }
 
 func (r *remote) ask(ctx context.Context, what string, question any, use func(io.Reader) error) error {

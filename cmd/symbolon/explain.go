@@ -21,7 +21,7 @@ func explainCommand() *command {
 	var purpose, kind string
 	return &command{
 		name:  "explain",
-		args:  "DEBUGNAME/DEBUGID | CODENAME/CODEID | DEBUGNAME/DEBUGID CODENAME/CODEID",
+		args:  "DEBUGNAME/DEBUGID | CODENAME/CODEID | DEBUGNAME/DEBUGID CODENAME/CODEID | FILEID",
 		short: "Tell what happens when the symbols of one module are looked up, and why",
 		long: `Every place that is asked, what it answered, what is remembered and until
 when, why the chosen file was chosen, and what to do when there is none.
@@ -31,7 +31,7 @@ directory is opened for this question. With --source the sources named are
 asked directly and nothing is remembered.`,
 		flags: func(fs *flag.FlagSet) {
 			conf.add(fs)
-			fs.StringVar(&purpose, "purpose", locate.SymFirst.String(), "what the file is wanted for: `sym-first`, as the Mozilla interfaces ask; debug, symbols, unwind or sources, as Sentry's does")
+			fs.StringVar(&purpose, "purpose", locate.SymFirst.String(), "what the file is wanted for: `sym-first`, as the Mozilla interfaces ask; debug, symbols, unwind or sources, as Sentry's does; debug or returnpads, as Elastic's does for a FILEID")
 			fs.StringVar(&kind, "type", "", "what the module is: `elf`, macho, pe, pe_dotnet or wasm; one of Mozilla's interfaces has none")
 			fs.BoolVar(&asJSON, "json", false, "print the trail as JSON")
 		},
@@ -44,6 +44,9 @@ asked directly and nothing is remembered.`,
 			var known bool
 			if q.Purpose, known = locate.ParsePurpose(purpose); !known {
 				return &usageError{text: fmt.Sprintf("there is no purpose %q", purpose)}
+			}
+			if q.Purpose == locate.SymFirst && !m.FileID.IsZero() {
+				q.Purpose = locate.Debug
 			}
 			op, err := conf.asker(ctx, e)
 			if err != nil {
@@ -101,8 +104,11 @@ func cutLast(text string) (name, id string, cut bool) {
 // an age of eight digits, which nobody has.
 const buildIDDigits = 40
 
-// parseModule reads NAME/ID. An id that can be a debug id is one.
+// parseModule reads NAME/ID, or a file id. An id that can be a debug id is one.
 func parseModule(text string) (ident.Module, error) {
+	if file, err := ident.ParseFileID(text); err == nil {
+		return ident.Module{FileID: file}, nil
+	}
 	name, id, cut := cutLast(text)
 	if !cut {
 		return ident.Module{}, fmt.Errorf("%q is not NAME/ID", text)
@@ -131,6 +137,7 @@ type moduleText struct {
 	DebugID   string `json:"debug_id,omitempty"`
 	CodeFile  string `json:"code_file,omitempty"`
 	CodeID    string `json:"code_id,omitempty"`
+	FileID    string `json:"file_id,omitempty"`
 	Derived   string `json:"derived,omitempty"`
 }
 
@@ -159,6 +166,9 @@ func explain(q question, trail []locate.Tried, err error, now time.Time, sources
 	x.Asked = moduleText{DebugFile: full.DebugFile, CodeFile: full.CodeFile, CodeID: full.CodeID.String()}
 	if !full.DebugID.IsZero() {
 		x.Asked.DebugID = full.DebugID.Breakpad()
+	}
+	if !full.FileID.IsZero() {
+		x.Asked.FileID = full.FileID.Base64()
 	}
 	if m.DebugID.IsZero() && !full.DebugID.IsZero() {
 		x.Asked.Derived = "the debug id was computed from the code id"
@@ -204,6 +214,7 @@ var chosenBecause = map[locate.Purpose]string{
 	locate.Symbols:  "of the files that have names it comes first: companions before code before .sym, then in the order of the sources",
 	locate.Unwind:   "of the files that have unwind information it comes first: code before .sym before companions (of 32-bit Windows the PDB first), then in the order of the sources",
 	locate.Sources:  "it is the first file with sources",
+	locate.Pads:     "it is the first file with return pads",
 }
 
 // missingAdvice is for a module that no place was asked for.
@@ -253,6 +264,7 @@ func (x *explanation) print(w io.Writer) {
 	line("debug id", x.Asked.DebugID)
 	line("code file", x.Asked.CodeFile)
 	line("code id", x.Asked.CodeID)
+	line("file id", x.Asked.FileID)
 	line("derived", x.Asked.Derived)
 	for i, t := range x.Tried {
 		mark := " "

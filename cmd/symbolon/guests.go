@@ -44,7 +44,7 @@ func (n *node) engineFor(a sentry.Asking) (*symbolicate.Engine, error) {
 // locatorFor finds files in the sources that a request names, or if it names
 // none in those of the configuration.
 func (n *node) locatorFor(a sentry.Asking) (*locate.Locator, error) {
-	sources := n.configured
+	sources := n.sources()
 	if a.Only != nil {
 		sources = slices.DeleteFunc(slices.Clone(sources), func(s source.Source) bool { return !slices.Contains(a.Only, s.ID()) })
 	}

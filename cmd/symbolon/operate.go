@@ -8,6 +8,7 @@ import (
 
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
+	"symbolon/internal/source"
 	project "symbolon/internal/source/sentry"
 )
 
@@ -17,6 +18,8 @@ type operator interface {
 	explain(ctx context.Context, q question) (*explanation, error)
 	prefetch(ctx context.Context, m ident.Module) (prefetched, error)
 	cache(ctx context.Context, q cacheQuery, w io.Writer) error
+	key(ctx context.Context, q keyQuery, w io.Writer) error
+	frames(ctx context.Context, q fileQuery) ([]answer, error)
 	close()
 }
 
@@ -70,7 +73,9 @@ func (n *node) forget(ctx context.Context, m ident.Module) error {
 	full := m.Derive()
 	for _, guarded := range []bool{false, true} {
 		n.client.Shelf(guarded).ForgetIndexes()
-		n.client.Shelf(guarded).Forget(func(name string) bool { return project.Lists(name, full) })
+		n.client.Shelf(guarded).Forget(func(name string) bool {
+			return project.Lists(name, full) || !full.FileID.IsZero() && name == source.ElasticPath(full.FileID, source.MetadataFile)
+		})
 	}
 	return n.locator.Forget(ctx, m)
 }

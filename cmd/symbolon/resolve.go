@@ -24,6 +24,8 @@ import (
 )
 
 type resolveFlags struct {
+	conf       configFlags
+	file       string
 	open       openOptions
 	format     string
 	addr       string
@@ -35,7 +37,7 @@ func resolveCommand() *command {
 	var f resolveFlags
 	return &command{
 		name:  "resolve",
-		args:  "FILE [ADDR...]",
+		args:  "FILE | --fileid ID [ADDR...]",
 		short: "Turn addresses into names, straight from a debug file",
 		long: `Addresses are hexadecimal, with or without 0x, as arguments or one per line
 of standard input; answers come in the same order, each as soon as it is known.
@@ -45,8 +47,13 @@ Frames are innermost first: inlined calls, then the function they are in.
 
 Formats: text for people; jsonl, one object per address; json, an array of the
 same objects; gnu and llvm, what addr2line -fi and llvm-symbolizer print.
-An address about which nothing is known is an answer, not a failure.`,
+An address about which nothing is known is an answer, not a failure.
+
+With --fileid the addresses are those of a binary whose symbols were uploaded to
+the server of the data directory: as linked, and of return addresses one less.`,
 		flags: func(fs *flag.FlagSet) {
+			f.conf.addBase(fs)
+			fs.StringVar(&f.file, "fileid", "", "in place of a FILE, ask the server for the binary with this `ID`")
 			fs.StringVar(&f.format, "format", "text", "text, json, jsonl, gnu or llvm as `FORMAT`")
 			fs.StringVar(&f.addr, "addr", "", "`KIND` of the addresses: rva (relative to the image, the default of text and json) or vaddr (as linked, the default of gnu and llvm)")
 			fs.StringVar(&f.open.Arch, "arch", "", "the object of a file of several that is for `ARCH`; empty is any")
@@ -63,6 +70,9 @@ An address about which nothing is known is an answer, not a failure.`,
 }
 
 func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error {
+	if f.file != "" {
+		return resolveUploaded(ctx, e, f, args)
+	}
 	switch f.format {
 	case "gnu", "llvm":
 		return asTool(ctx, e, f, args)
@@ -219,6 +229,7 @@ type answers interface {
 // resolver answers addresses one by one.
 type resolver struct {
 	answers  answers
+	asked    func(addr uint64) ([]frame, error) // in place of answers
 	origin   func(path string) object.Origin
 	base     uint64
 	demangle bool
@@ -292,6 +303,13 @@ type frame struct {
 func (r *resolver) one(w wanted) error {
 	addr := w.addr
 	a := answer{Addr: w.String(), Frames: []frame{}}
+	if r.asked != nil {
+		var err error
+		if a.Frames, err = r.asked(addr); err != nil {
+			return err
+		}
+		return r.put(&a)
+	}
 	r.frames = r.frames[:0]
 	if addr >= r.base {
 		r.frames = r.answers.Lookup(r.frames, addr-r.base)

@@ -39,6 +39,7 @@ type node struct {
 	configured []source.Source
 	public     []source.Source // those of the configuration that are for everybody
 	guests     guests
+	uploads    uploads
 	open       *locate.Locator // for those who need no token
 	sentry     *sentry.Door    // nil: no requests are served
 }
@@ -77,8 +78,11 @@ func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, e
 	if err := n.openSources(cfg, demo); err != nil {
 		return n, err
 	}
+	if err := n.openUploads(cfg, data); err != nil {
+		return n, err
+	}
 	n.locator = locate.New(cfg.Locate, locate.Deps{
-		Sources: n.configured,
+		Sources: n.sources(),
 		Tier:    tier,
 		Spool:   n.spool,
 		Space:   func() bin.Space { return &space{dir: filepath.Join(data, "tmp")} },
@@ -160,6 +164,9 @@ func (n *node) close() {
 	}
 	if n.locator != nil {
 		n.locator.Close()
+	}
+	if n.uploads.stop != nil {
+		n.uploads.stop()
 	}
 	n.far.close()
 	if n.client != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"symbolon/internal/api"
+	"symbolon/internal/api/elastic"
 	"symbolon/internal/api/mozilla"
 	"symbolon/internal/api/sentry"
 	"symbolon/internal/bin"
@@ -32,6 +33,7 @@ type Config struct {
 	Access      api.AccessConfig   `yaml:"access" help:"Who may use what."`
 	Mozilla     mozilla.Config     `yaml:"mozilla" help:"The interfaces of Mozilla's symbolication service."`
 	Sentry      sentry.Config      `yaml:"sentry" help:"The interfaces of Sentry's symbolication service."`
+	Elastic     elastic.Config     `yaml:"elastic" help:"The interfaces of Elastic's profilers."`
 	Sources     []source.Config    `yaml:"sources" help:"Where symbols come from, in the order in which they are asked. The objects are those of Symbolicator."`
 	Network     web.Config         `yaml:"network" help:"Connections to symbol servers."`
 	Cache       Cache              `yaml:"cache" help:"What is kept of files and answers of sources."`
@@ -127,6 +129,23 @@ func (c Config) Validate() error {
 			return fmt.Errorf("sources[%d] has the id of sources[%d], %s; wanted is one of its own", i, j, shortQuote(s.ID))
 		}
 		first[s.ID] = i
+	}
+	return c.validStore(first)
+}
+
+// validStore says whether uploads can go where they are to go.
+func (c Config) validStore(sources map[string]int) error {
+	id := c.Elastic.Store
+	if id == "" {
+		return nil
+	}
+	i, ok := sources[id]
+	if !ok {
+		return fmt.Errorf("elastic.store is %s, and no source has this id", shortQuote(id))
+	}
+	s := c.Sources[i].Defaults()
+	if s.Layout.Type != source.Elastic || s.Type != source.Filesystem && s.Type != source.S3 && s.Type != source.GCS {
+		return fmt.Errorf("elastic.store is sources[%d], which is no folder or bucket of the layout %s", i, source.Elastic)
 	}
 	return nil
 }

@@ -1,0 +1,419 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"symbolon/internal/config"
+	"symbolon/internal/format/symbfile"
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
+)
+
+// depot is a server, and the node behind it.
+type depot struct {
+	t    *testing.T
+	node *node
+	data string
+	url  string
+	key  string
+}
+
+// startDepot starts a server with this configuration, and makes a key.
+func startDepot(t *testing.T, text, data string) *depot {
+	t.Helper()
+	cfg, _, err := readText(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startWith(t, cfg, data)
+}
+
+func startWith(t *testing.T, cfg *config.Config, data string) *depot {
+	t.Helper()
+	cfg.Data = data
+	n, err := newNode(cfg, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	front, err := n.front(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(front)
+	t.Cleanup(func() {
+		server.Close()
+		n.close()
+	})
+	var key bytes.Buffer
+	if err := n.key(t.Context(), keyQuery{Verb: "add", Name: "test", Right: "upload"}, &key); err != nil {
+		t.Fatal(err)
+	}
+	return &depot{t, n, data, server.URL, strings.TrimSpace(key.String())}
+}
+
+// do asks, with header lines such as "FileID: x".
+func (s *depot) do(method, path string, body []byte, headers ...string) (int, string, http.Header) {
+	s.t.Helper()
+	req, err := http.NewRequest(method, s.url+path, bytes.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return resp.StatusCode, string(text), resp.Header
+}
+
+// upload uploads a part of a file.
+func (s *depot) upload(kind string, id ident.FileID, part, parts int, body []byte, more ...string) {
+	s.t.Helper()
+	headers := append([]string{"Authorization: ApiKey " + s.key, "FileID: " + id.Base64(), fmt.Sprint("FilePart: ", part), fmt.Sprint("FileParts: ", parts)}, more...)
+	if status, text, _ := s.do(http.MethodPost, "/api/symbols-"+kind, body, headers...); status != http.StatusOK || text != `{"success":true,"status":200}` {
+		s.t.Fatalf("part %d of %d: %d %s", part, parts, status, text)
+	}
+}
+
+// binary is a compiled program and its symbfiles.
+type binary struct {
+	path         string
+	id           ident.FileID
+	module       ident.Module
+	base         uint64
+	ranges, pads []byte
+}
+
+func extractBinary(t *testing.T, name string) *binary {
+	t.Helper()
+	b := &binary{path: filepath.Join("../../internal/object/testdata/corpus", name)}
+	dir := t.TempDir()
+	doing(t, "symbfile", "extract", "-e", b.path, "--ranges", filepath.Join(dir, "ranges"), "--retpads", filepath.Join(dir, "pads"))
+	text, err := os.ReadFile(b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.id, err = ident.NewFileID(bytes.NewReader(text), int64(len(text))); err != nil {
+		t.Fatal(err)
+	}
+	for file, to := range map[string]*[]byte{"ranges": &b.ranges, "pads": &b.pads} {
+		if *to, err = os.ReadFile(filepath.Join(dir, file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := openDebug(&env{stderr: io.Discard}, b.path, openOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	b.module, b.base = d.object.Info().Module, d.object.Info().LoadAddress
+	return b
+}
+
+// run runs a command that must succeed, and gives what it prints.
+func doing(t *testing.T, args ...string) string {
+	t.Helper()
+	return doingWith(t, "", args...)
+}
+
+func doingWith(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	e := &env{stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs}
+	if code := run(t.Context(), args, e); code != exitDone {
+		t.Fatalf("%v: exit %d, %s", args, code, errs.String())
+	}
+	return out.String()
+}
+
+// addressesOf are addresses at the borders of the ranges of a symbfile, and
+// within them.
+func addressesOf(t *testing.T, ranges []byte) (list []uint64) {
+	t.Helper()
+	r := symbfile.NewReader(bytes.NewReader(ranges))
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			slices.Sort(list)
+			return slices.Compact(list)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, size := rec.Range.VA, rec.Range.Length
+		list = append(list, from, from+size/2, from+size-1, from+size)
+	}
+}
+
+type shown struct {
+	Function string `json:"function"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Inlined  bool   `json:"inlined"`
+}
+
+// lookup asks for addresses through the interface of profilers.
+func (s *depot) lookup(id ident.FileID, addrs []uint64) (out [][]shown) {
+	s.t.Helper()
+	body, err := json.Marshal(map[string]any{"lookups": []any{map[string]any{"fileid": id.Base64(), "addrs": addrs}}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	status, text, _ := s.do(http.MethodPost, "/api/symbols/lookup", body)
+	var a struct {
+		Lookups []struct {
+			Results []struct {
+				Addr   string  `json:"addr"`
+				Frames []shown `json:"frames"`
+			} `json:"results"`
+		} `json:"lookups"`
+	}
+	if err := json.Unmarshal([]byte(text), &a); err != nil || status != http.StatusOK || len(a.Lookups) != 1 || len(a.Lookups[0].Results) != len(addrs) {
+		s.t.Fatalf("%d %.300s, %v", status, text, err)
+	}
+	for i, r := range a.Lookups[0].Results {
+		if r.Addr != fmt.Sprintf("%#x", addrs[i]) {
+			s.t.Fatalf("answer %d is about %s, not %#x", i, r.Addr, addrs[i])
+		}
+		out = append(out, r.Frames)
+	}
+	return out
+}
+
+// v5 asks for addresses relative to the module through the interface of Mozilla.
+func (s *depot) v5(m ident.Module, addrs []uint64) (out []string) {
+	s.t.Helper()
+	var stack []any
+	for _, a := range addrs {
+		stack = append(stack, []any{0, a})
+	}
+	body, err := json.Marshal(map[string]any{"memoryMap": []any{[]any{"a.out", m.DebugID.Breakpad()}}, "stacks": []any{stack}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	status, text, _ := s.do(http.MethodPost, "/symbolicate/v5", body)
+	var a struct {
+		Results []struct {
+			Stacks [][]struct {
+				Function string  `json:"function"`
+				Inlines  []shown `json:"inlines"`
+			} `json:"stacks"`
+		} `json:"results"`
+	}
+	if err := json.Unmarshal([]byte(text), &a); err != nil || status != http.StatusOK {
+		s.t.Fatalf("%d %.300s, %v", status, text, err)
+	}
+	for _, f := range a.Results[0].Stacks[0] {
+		names := ""
+		for _, i := range f.Inlines {
+			names += i.Function + ";"
+		}
+		out = append(out, names+f.Function)
+	}
+	return out
+}
+
+func chain(frames []shown) string {
+	var list []string
+	for _, f := range frames {
+		list = append(list, f.Function)
+	}
+	return strings.Join(list, ";")
+}
+
+// What was uploaded answers all interfaces and the command line alike, also in
+// parts, and through a server that has the first as a mirror.
+func TestUploadsAnswerEverywhere(t *testing.T) {
+	for _, name := range []string{"gcc-cc-dwarf5", "clang-dwarf4", "no-build-id", "aarch64"} {
+		t.Run(name, func(t *testing.T) {
+			b := extractBinary(t, name)
+			s := startDepot(t, "", t.TempDir())
+			known := []string{"Symbolon-Build-ID: " + b.module.CodeID.String(), fmt.Sprintf("Symbolon-Image-Base: %#x", b.base)}
+			if b.module.CodeID.IsZero() {
+				known = nil
+			}
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "ranges"), b.ranges, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			doing(t, "symbfile", "split", "--part-size", "1000B", "--out", filepath.Join(dir, "part"), filepath.Join(dir, "ranges"))
+			parts, err := filepath.Glob(filepath.Join(dir, "part.*"))
+			if err != nil || len(parts) < 2 {
+				t.Fatal(parts, err)
+			}
+			before := s.lookup(b.id, []uint64{b.base + 0x1000})
+			if len(before[0]) != 0 {
+				t.Fatalf("before the upload: %v", before)
+			}
+			for i := range parts {
+				i = len(parts) - 1 - i
+				text, err := os.ReadFile(fmt.Sprintf("%s/part.%d", dir, i))
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.upload("ranges", b.id, i, len(parts), text, known...)
+			}
+			addrs := addressesOf(t, b.ranges)
+			plain := s.lookup(b.id, addrs)
+			var relative []uint64
+			var asked strings.Builder
+			for _, a := range addrs {
+				relative = append(relative, a-b.base)
+				fmt.Fprintf(&asked, "%#x\n", a)
+			}
+			local := strings.Split(strings.TrimSpace(doingWith(t, asked.String(), "symbfile", "lookup", filepath.Join(dir, "ranges"))), "\n")
+			found := 0
+			for i, line := range local {
+				var a struct{ Frames []shown }
+				if err := json.Unmarshal([]byte(line), &a); err != nil {
+					t.Fatal(err)
+				}
+				if chain(a.Frames) != chain(plain[i]) {
+					t.Errorf("%#x: the file says %s, the server %s", addrs[i], chain(a.Frames), chain(plain[i]))
+				}
+				found += len(a.Frames)
+			}
+			if found == 0 {
+				t.Fatal("nothing is known at all")
+			}
+			if !b.module.CodeID.IsZero() {
+				for i, got := range s.v5(b.module, relative) {
+					if got != chain(plain[i]) {
+						t.Errorf("%#x: v5 says %s, the interface of profilers %s", addrs[i], got, chain(plain[i]))
+					}
+				}
+			}
+			mirror := startDepot(t, fmt.Sprintf(`sources: [{id: mirror, type: http, url: "%s/", layout: {type: elastic}}]`, s.url), t.TempDir())
+			for i, got := range mirror.lookup(b.id, addrs) {
+				if chain(got) != chain(plain[i]) {
+					t.Errorf("%#x: behind a mirror %s, without %s", addrs[i], chain(got), chain(plain[i]))
+				}
+			}
+			s.upload("returnpads", b.id, 0, 1, b.pads)
+			answers, err := s.node.frames(t.Context(), fileQuery{b.id, addrs})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, got := range s.lookup(b.id, addrs) {
+				var text []string
+				for _, f := range answers[i].Frames {
+					text = append(text, f.Function)
+				}
+				if strings.Join(text, ";") != chain(got) {
+					t.Errorf("%#x: the command line says %s, the server %s", addrs[i], text, chain(got))
+				}
+			}
+		})
+	}
+}
+
+func TestMirrorsAreServed(t *testing.T) {
+	b := extractBinary(t, "gcc-cc-dwarf5")
+	s := startDepot(t, "", t.TempDir())
+	path := "/" + source.ElasticPath(b.id, "")
+	if status, _, _ := s.do(http.MethodGet, path+"metadata.json", nil); status != http.StatusNotFound {
+		t.Errorf("metadata of nothing: %d", status)
+	}
+	s.upload("ranges", b.id, 0, 1, b.ranges)
+	status, text, h := s.do(http.MethodGet, path+"metadata.json", nil)
+	if want := fmt.Sprintf(`{"version":1,"symbolFileReferences":{"dwarfFileID":%q}}`, b.id.Base64()); status != http.StatusOK || text != want || h.Get("ETag") == "" {
+		t.Errorf("metadata: %d %s %v", status, text, h)
+	}
+	status, whole, h := s.do(http.MethodGet, path+"ranges", nil)
+	if status != http.StatusOK || !strings.HasPrefix(whole, "\x28\xb5\x2f\xfd") {
+		t.Fatalf("ranges: %d %.20q", status, whole)
+	}
+	if status, _, _ := s.do(http.MethodGet, path+"ranges", nil, "If-None-Match: "+h.Get("ETag")); status != http.StatusNotModified {
+		t.Errorf("with the tag: %d", status)
+	}
+	if status, part, _ := s.do(http.MethodGet, path+"ranges", nil, "Range: bytes=10-29"); status != http.StatusPartialContent || part != whole[10:30] {
+		t.Errorf("a range: %d %q", status, part)
+	}
+	if status, _, _ := s.do(http.MethodGet, path+"returnpads", nil); status != http.StatusNotFound {
+		t.Errorf("pads that were not uploaded: %d", status)
+	}
+	for _, bad := range []string{"/zz/zz/" + b.id.Base64() + "/ranges", path[:7] + b.id.Hex() + "/ranges", "/..%2f/%2e%2e/..%2f..%2fetc%2fpasswd/ranges"} {
+		if status, _, _ := s.do(http.MethodGet, bad, nil); status != http.StatusNotFound {
+			t.Errorf("%s: %d", bad, status)
+		}
+	}
+}
+
+func TestKeysOfProfilers(t *testing.T) {
+	b := extractBinary(t, "gcc-cc-dwarf5")
+	s := startDepot(t, "", t.TempDir())
+	lines := func(verb string, id ...string) string {
+		var out bytes.Buffer
+		q := keyQuery{Verb: verb, Right: "read"}
+		if len(id) > 0 {
+			q.ID = id[0]
+		}
+		if err := s.node.key(context.Background(), q, &out); err != nil {
+			t.Fatal(verb, err)
+		}
+		return strings.TrimSpace(out.String())
+	}
+	ask := func(path, key string) int {
+		method, headers := http.MethodGet, []string{}
+		if path == "" {
+			method, path, headers = http.MethodPut, "/api/symbols-ranges", []string{"FileID: " + b.id.Base64()}
+		}
+		if key != "" {
+			headers = append(headers, "Authorization: "+key)
+		}
+		status, _, _ := s.do(method, path, b.ranges, headers...)
+		return status
+	}
+	info := "/api/symbols/" + b.id.Base64()
+	want := func(what string, got, wanted int) {
+		t.Helper()
+		if got != wanted {
+			t.Errorf("%s: %d, wanted is %d", what, got, wanted)
+		}
+	}
+	want("an upload without a key", ask("", ""), 401)
+	want("with nonsense", ask("", "ApiKey nonsense"), 401)
+	want("with a key in another scheme", ask("", "Basic "+s.key), 401)
+	want("with a key", ask("", "apikey "+s.key), 200)
+	want("as a bearer", ask("", "Bearer "+s.key), 200)
+	want("reading that is open", ask(info, ""), 200)
+	reader := lines("add")
+	want("an upload with a key for reading", ask("", "ApiKey "+reader), 403)
+	want("reading without a key where there is one", ask(info, ""), 401)
+	want("reading with it", ask(info, "ApiKey "+reader), 200)
+	want("reading with a key for uploads", ask(info, "ApiKey "+s.key), 200)
+	for line := range strings.Lines(lines("ls")) {
+		if strings.Contains(line, reader) || strings.Contains(line, s.key) {
+			t.Errorf("a key is listed: %s", line)
+		}
+		if id, rest, _ := strings.Cut(line, " "); strings.Contains(rest, "upload") {
+			lines("rm", id)
+		}
+	}
+	want("a key that was removed", ask("", "ApiKey "+s.key), 401)
+	stored, err := os.ReadFile(filepath.Join(s.data, "store", "keys.json"))
+	if err != nil || bytes.Contains(stored, []byte(reader)) {
+		t.Errorf("what is stored: %s, %v", stored, err)
+	}
+}

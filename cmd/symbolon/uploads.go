@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"symbolon/internal/api/elastic"
+	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/dir"
+	"symbolon/internal/config"
+	"symbolon/internal/ident"
+	"symbolon/internal/ingest"
+	"symbolon/internal/locate"
+	"symbolon/internal/source"
+	"symbolon/internal/source/tree"
+	"symbolon/internal/symbolicate"
+)
+
+// uploads is what was uploaded here, or to a node that has the same store.
+type uploads struct {
+	store  *ingest.Store
+	keys   *elastic.Ring
+	source source.Source // nil: the store is one of the configured sources
+	stop   func()
+}
+
+// ownStore is the id of the source of uploads in the data directory.
+const ownStore = "uploads"
+
+// openUploads opens the store that the configuration names.
+func (n *node) openUploads(cfg *config.Config, data string) error {
+	place := source.Config{ID: ownStore, Type: source.Filesystem, Path: filepath.Join(data, "store"), Layout: source.Layout{Type: source.Elastic}}
+	if id := cfg.Elastic.Store; id != "" {
+		i := slices.IndexFunc(cfg.Sources, func(c source.Config) bool { return c.ID == id })
+		place = cfg.Sources[i] // the configuration was checked
+	}
+	b, err := n.uploadBucket(place, cfg)
+	if err != nil {
+		return fmt.Errorf("elastic.store: %w", err)
+	}
+	if cfg.Elastic.Store == "" {
+		t, err := tree.New(place, b, cfg.Network.Limit(), time.Now)
+		if err != nil {
+			return err
+		}
+		n.uploads.source = silent{t}
+	}
+	n.uploads.keys = elastic.NewRing(cfg.Elastic, b, time.Now, n.log)
+	n.uploads.store = ingest.New(cfg.Elastic.Uploads, ingest.Deps{Bucket: b, Spool: n.spool, Now: time.Now, Log: n.log})
+	if folder, ok := b.(*dir.Bucket); ok {
+		n.uploads.stop = n.sweep(folder, cfg.Elastic.Uploads.Defaults().Expiry)
+	}
+	return nil
+}
+
+func (n *node) uploadBucket(place source.Config, cfg *config.Config) (bucket.Bucket, error) {
+	if place.Type != source.Filesystem {
+		return openBucket(place, n.client.Transport(false), max(cfg.Network.Defaults().ReadTimeout, 0))
+	}
+	if err := os.MkdirAll(place.Path, 0o700); err != nil {
+		return nil, err
+	}
+	return dir.Open(place.Path)
+}
+
+// sweep removes parts from time to time whose others did not come.
+func (n *node) sweep(folder *dir.Bucket, expiry time.Duration) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			if err := folder.Sweep(ctx, ingest.Incoming, time.Now().Add(-expiry)); err != nil && ctx.Err() == nil {
+				n.log.Warn("parts of uploads that are too old could not be removed", "error", err)
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(time.Hour):
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// silent is a source of which nobody is told that has no place for a module.
+type silent struct{ source.Source }
+
+func (s silent) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
+	list, err := s.Source.Candidates(ctx, m, kinds)
+	if err == nil && len(list) == 0 {
+		err = source.ErrNothing
+	}
+	return list, err
+}
+
+// sources are those of the configuration, and what was uploaded here.
+func (n *node) sources() []source.Source {
+	if n.uploads.source == nil {
+		return n.configured
+	}
+	return append(slices.Clip(n.configured), n.uploads.source)
+}
+
+// resolveUploaded answers with what was uploaded of a binary.
+func resolveUploaded(ctx context.Context, e *env, f *resolveFlags, args []string) error {
+	file, err := ident.ParseFileID(f.file)
+	if err != nil {
+		return &usageError{text: "--fileid: " + err.Error()}
+	}
+	write, ok := formats[f.format]
+	if !ok || f.table || f.addr == "rva" || f.open.Arch != "" || f.open.Object != 0 || len(f.open.Dirs) > 0 {
+		return &usageError{text: "with --fileid there are --format text, json and jsonl, and --data or --config"}
+	}
+	op, err := f.conf.operator(ctx, e)
+	if err != nil {
+		return err
+	}
+	defer op.close()
+	r := resolver{out: bufio.NewWriter(e.stdout), write: write}
+	r.asked = func(addr uint64) ([]frame, error) {
+		list, err := op.frames(ctx, fileQuery{file, []uint64{addr}})
+		if err != nil || len(list) != 1 {
+			return nil, err
+		}
+		return list[0].Frames, nil
+	}
+	if f.format == "json" {
+		r.text("[")
+		r.sep = ",\n "
+	}
+	err = r.all(ctx, e.stdin, e.stderr, args)
+	if f.format == "json" {
+		r.text("]\n")
+	}
+	return errors.Join(err, r.out.Flush())
+}
+
+// fileQuery is addresses of a binary that is known by its file id.
+type fileQuery struct {
+	FileID ident.FileID `json:"fileid"`
+	Addrs  []uint64     `json:"addrs"`
+}
+
+// frames looks addresses up in what was uploaded: as return addresses, else in
+// the ranges.
+func (n *node) frames(ctx context.Context, q fileQuery) ([]answer, error) {
+	out := make([]answer, len(q.Addrs))
+	req := symbolicate.Request{Modules: []ident.Module{{FileID: q.FileID}}}
+	for i, addr := range q.Addrs {
+		req.Frames = append(req.Frames, symbolicate.Frame{Addr: addr})
+		out[i] = answer{Addr: fmt.Sprintf("%#x", addr), Frames: []frame{}}
+	}
+	found := false
+	for _, req.Purpose = range []locate.Purpose{locate.Pads, locate.Debug} {
+		one := req
+		res, err := n.engine.Run(ctx, &one)
+		if err != nil {
+			return nil, err
+		}
+		defer res.Release()
+		found = found || len(q.Addrs) > 0 && res.Modules[0].Found
+		for i := range out {
+			if len(out[i].Frames) > 0 {
+				continue
+			}
+			if out[i].Frames, err = framesOf(res, i, q.Addrs[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if !found && len(q.Addrs) > 0 {
+		return nil, fmt.Errorf("no symbols of the file %s were uploaded here", q.FileID.Base64())
+	}
+	return out, nil
+}
+
+func framesOf(res *symbolicate.Result, i int, addr uint64) ([]frame, error) {
+	list, err := res.Frames(i)
+	out := []frame{}
+	for _, f := range list {
+		text := func(b []byte, _ bool) string { return string(b) }
+		x := frame{Function: text(res.AppendRaw(nil, 0, f.Func)), File: text(res.AppendRaw(nil, 0, f.File)), Line: f.Line, Inlined: f.Inlined}
+		if !f.Inlined {
+			x.Offset = fmt.Sprintf("%#x", addr-f.Entry)
+		}
+		out = append(out, x)
+	}
+	return out, err
+}

@@ -1,0 +1,40 @@
+package elastic
+
+import (
+	"fmt"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/ingest"
+)
+
+// Config of the door. The zero value is the default.
+type Config struct {
+	APIKeys      []bin.Secret  `yaml:"api_keys" help:"Keys that may upload, each the base64 of ID:SECRET, besides those that symbolon key added. None of either: every upload is refused."`
+	ReadKeys     []bin.Secret  `yaml:"read_keys" help:"Keys that may only read, in the same form. None: everybody may read."`
+	Store        string        `yaml:"store" help:"Id of the source into which uploads go, a folder or a bucket of the layout elastic, which several nodes may have in common. None: the folder store in the data folder."`
+	MaxAddresses int           `yaml:"max_addresses" help:"Addresses that one request may look up. -1: no bound."`
+	Uploads      ingest.Config `yaml:"uploads" help:"What is taken."`
+}
+
+// Defaults returns c with its zero fields filled in.
+func (c Config) Defaults() Config {
+	if c.MaxAddresses == 0 {
+		c.MaxAddresses = 2_000_000
+	}
+	return c
+}
+
+// Validate says what is wrong with c.
+func (c Config) Validate() error {
+	if c.MaxAddresses < -1 {
+		return fmt.Errorf("max_addresses is %d; wanted is a positive number, or -1", c.MaxAddresses)
+	}
+	for name, list := range map[string][]bin.Secret{"api_keys": c.APIKeys, "read_keys": c.ReadKeys} {
+		for i, k := range list {
+			if _, ok := decodeKey(k.Reveal()); !ok {
+				return fmt.Errorf("%s[%d] is no key; wanted is the base64 of ID:SECRET", name, i)
+			}
+		}
+	}
+	return nil
+}

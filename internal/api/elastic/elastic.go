@@ -1,0 +1,58 @@
+// Package elastic is the door of Elastic's profilers: it takes symbfiles, looks
+// addresses up in them, and gives them out as a mirror does.
+//
+//	POST, PUT /api/symbols-ranges             a part of the ranges of a binary
+//	POST, PUT /api/symbols-returnpads         a part of its return pads
+//	GET  /api/symbols/FILEID                  what there is of a binary; with addr=, its frames at addresses
+//	POST /api/symbols/lookup                  frames of many binaries
+//	GET  /AB/CD/FILEID/metadata.json          what a mirror says of a binary
+//	GET  /AB/CD/FILEID/ranges, /returnpads    its symbfiles, packed with zstd
+//
+// Uploads need a key, reading needs one only where there are keys for that. The
+// door is safe for concurrent use; a body is checked while it arrives and never
+// held in memory as a whole.
+package elastic
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"symbolon/internal/api"
+	"symbolon/internal/ident"
+	"symbolon/internal/ingest"
+	"symbolon/internal/symbolicate"
+)
+
+// Deps are the parts that the door works with.
+type Deps struct {
+	Store  *ingest.Store
+	Keys   *Ring
+	Run    func(ctx context.Context, req *symbolicate.Request) (*symbolicate.Result, error)
+	Forget func(ctx context.Context, m ident.Module) error // what was missing may be there now
+	Log    *slog.Logger
+}
+
+// Door serves the routes.
+type Door struct {
+	cfg Config
+	Deps
+}
+
+// New makes a door.
+func New(cfg Config, deps Deps) *Door { return &Door{cfg.Defaults(), deps} }
+
+// Routes are what the door serves.
+func (d *Door) Routes() []api.Route {
+	upload, read := []string{http.MethodPost, http.MethodPut}, []string{http.MethodGet, http.MethodHead}
+	most := int64(d.cfg.Uploads.Defaults().MaxPart)
+	return []api.Route{
+		{Methods: upload, Pattern: "/api/symbols-ranges", Handle: d.taking(ingest.Ranges), MaxBody: most, Streams: true, Fail: d.fail},
+		{Methods: upload, Pattern: "/api/symbols-returnpads", Handle: d.taking(ingest.ReturnPads), MaxBody: most, Streams: true, Fail: d.fail},
+		{Methods: read, Pattern: "/api/symbols/", Handle: d.reading(d.one), Fail: api.FailError},
+		{Methods: []string{http.MethodPost}, Pattern: "/api/symbols/lookup", Handle: d.reading(d.many), Fail: api.FailError},
+		{Methods: read, Pattern: "/{a}/{b}/{id}/metadata.json", Handle: d.reading(d.metadata), Fail: api.FailError},
+		{Methods: read, Pattern: "/{a}/{b}/{id}/ranges", Handle: d.reading(d.mirror(ingest.Ranges)), Fail: api.FailError},
+		{Methods: read, Pattern: "/{a}/{b}/{id}/returnpads", Handle: d.reading(d.mirror(ingest.ReturnPads)), Fail: api.FailError},
+	}
+}

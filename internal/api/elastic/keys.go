@@ -1,0 +1,220 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/bucket"
+	"symbolon/internal/fault"
+)
+
+// Right is what the holder of a key may do.
+type Right string
+
+// The rights. Who may upload may read too.
+const (
+	Upload Right = "upload"
+	Read   Right = "read"
+)
+
+// Key is what is kept of a key. Who reads it cannot use the key.
+type Key struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name,omitempty"` // for people
+	Right   Right     `json:"right"`
+	Created time.Time `json:"created"`
+	Hash    []byte    `json:"hash"` // SHA-256 of id:secret
+}
+
+// Ring is the keys of a store: those of the configuration, and those that were
+// added. It is safe for concurrent use; several processes may have a ring over
+// one bucket, and one sees within ringLife what another one did.
+type Ring struct {
+	fixed  []Key
+	bucket bucket.Bucket
+	now    func() time.Time
+	log    *slog.Logger
+
+	mu    sync.Mutex
+	added []Key
+	read  time.Time // when added was read; zero: never
+}
+
+const (
+	ringKey  = "keys.json" // in the bucket
+	ringLife = 5 * time.Second
+	maxRing  = 1 << 20
+)
+
+// NewRing makes a ring over the bucket of a store.
+func NewRing(cfg Config, b bucket.Bucket, now func() time.Time, log *slog.Logger) *Ring {
+	r := &Ring{bucket: b, now: now, log: log}
+	for right, list := range map[Right][]bin.Secret{Upload: cfg.APIKeys, Read: cfg.ReadKeys} {
+		for _, k := range list {
+			if text, ok := decodeKey(k.Reveal()); ok {
+				sum := sha256.Sum256(text)
+				r.fixed = append(r.fixed, Key{Right: right, Hash: sum[:]})
+			}
+		}
+	}
+	return r
+}
+
+// Add makes a key, and gives it in the form that clients send: it cannot be had
+// again.
+func (r *Ring) Add(ctx context.Context, name string, right Right) (encoded string, k Key, err error) {
+	k = Key{ID: rand.Text()[:20], Name: name, Right: right, Created: r.now().UTC().Truncate(time.Second)}
+	text := []byte(k.ID + ":" + rand.Text())
+	sum := sha256.Sum256(text)
+	k.Hash = sum[:]
+	err = r.change(ctx, func(all []Key) ([]Key, error) { return append(all, k), nil })
+	return base64.StdEncoding.EncodeToString(text), k, err
+}
+
+// Remove forgets a key by its id.
+func (r *Ring) Remove(ctx context.Context, id string) error {
+	return r.change(ctx, func(all []Key) ([]Key, error) {
+		left := slices.DeleteFunc(slices.Clone(all), func(k Key) bool { return k.ID == id })
+		if len(left) == len(all) {
+			return nil, fmt.Errorf("there is no key %q", id)
+		}
+		return left, nil
+	})
+}
+
+// List is the keys that were added.
+func (r *Ring) List(ctx context.Context) ([]Key, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.load(ctx); err != nil {
+		return nil, err
+	}
+	return slices.Clone(r.added), nil
+}
+
+// change replaces the keys that were added. Of two processes that do so at one
+// time, one may undo what the other one did.
+func (r *Ring) change(ctx context.Context, do func([]Key) ([]Key, error)) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.load(ctx); err != nil {
+		return err
+	}
+	all, err := do(r.added)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	if err := r.bucket.Put(ctx, ringKey, bytes.NewReader(text), bucket.Attrs{Size: int64(len(text))}); err != nil {
+		return err
+	}
+	r.added = all
+	return nil
+}
+
+// load reads the keys anew. Who calls it holds mu.
+func (r *Ring) load(ctx context.Context) error {
+	body, _, err := r.bucket.Get(ctx, ringKey, 0, maxRing)
+	var all []Key
+	switch {
+	case fault.KindOf(err) == fault.NotFound:
+	case err != nil:
+		return err
+	default:
+		err = json.NewDecoder(body).Decode(&all)
+		_ = body.Close() // it is read
+		if err != nil {
+			return fault.New(fault.Malformed, ringKey, "read the keys: %w", err)
+		}
+	}
+	r.added, r.read = all, r.now()
+	return nil
+}
+
+// all is the keys that count now. Those that were read last count on while they
+// cannot be read.
+func (r *Ring) all(ctx context.Context) ([]Key, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.read.IsZero() || r.now().Sub(r.read) >= ringLife {
+		if err := r.load(ctx); err != nil {
+			if r.read.IsZero() {
+				return nil, err
+			}
+			r.log.Warn("the keys could not be read again; those of before count", "error", err)
+			r.read = r.now()
+		}
+	}
+	return slices.Concat(r.fixed, r.added), nil
+}
+
+// The answers of allows, besides failures of the store.
+var (
+	errNoKey    = errors.New(`the request has no key that is known here; it comes as "Authorization: ApiKey BASE64", and "symbolon key add" makes one`)
+	errNoRight  = errors.New("the key lets its holder read, not upload")
+	errNoSecret = errors.New(`what stands in Authorization is no key: wanted is "ApiKey" and the base64 of ID:SECRET`)
+)
+
+// allows says whether a request may do what needs a right. Reading is open
+// while there is no key that is for reading alone. The time it takes does not
+// tell how much of a key was right.
+func (r *Ring) allows(req *http.Request, right Right) error {
+	keys, err := r.all(req.Context())
+	if err != nil {
+		return err
+	}
+	if right == Read && !slices.ContainsFunc(keys, func(k Key) bool { return k.Right == Read }) {
+		return nil
+	}
+	header := req.Header.Get("Authorization")
+	if header == "" {
+		return errNoKey
+	}
+	kind, encoded, _ := strings.Cut(header, " ")
+	text, ok := decodeKey(strings.TrimSpace(encoded))
+	if !ok || !strings.EqualFold(kind, "ApiKey") && !strings.EqualFold(kind, "Bearer") {
+		return errNoSecret
+	}
+	sum := sha256.Sum256(text)
+	found := Right("")
+	for _, k := range keys {
+		if subtle.ConstantTimeCompare(sum[:], k.Hash) == 1 {
+			found = k.Right
+		}
+	}
+	switch {
+	case found == "":
+		return errNoKey
+	case right == Upload && found != Upload:
+		return errNoRight
+	}
+	return nil
+}
+
+// decodeKey reads the base64 of ID:SECRET, in either alphabet, padded or not.
+func decodeKey(encoded string) ([]byte, bool) {
+	encoded = strings.TrimRight(encoded, "=")
+	for _, alphabet := range [...]*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		if text, err := alphabet.DecodeString(encoded); err == nil && bytes.IndexByte(text, ':') > 0 {
+			return text, true
+		}
+	}
+	return nil, false
+}

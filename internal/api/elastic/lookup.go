@@ -1,0 +1,220 @@
+package elastic
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+
+	"symbolon/internal/api"
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
+	"symbolon/internal/symbolicate"
+)
+
+const linesType = "application/x-ndjson"
+
+// question is addresses of binaries. Those of a file are in one piece of frames.
+type question struct {
+	files  []ident.Module
+	frames []symbolicate.Frame
+	asked  []asked
+}
+
+// asked is addresses that were asked for together.
+type asked struct {
+	file int32
+	end  int // in the frames
+}
+
+// few looks up addresses of one binary that stand in the address of a request.
+func (d *Door) few(w http.ResponseWriter, r *http.Request, file ident.FileID, addrs []string) {
+	q := question{files: []ident.Module{{FileID: file}}}
+	for _, text := range addrs {
+		addr, err := strconv.ParseUint(text, 0, 64)
+		if err != nil {
+			api.FailError(w, r, http.StatusBadRequest, fmt.Sprintf("addr is %.40q; wanted is an address such as 0x1234", text))
+			return
+		}
+		q.frames = append(q.frames, symbolicate.Frame{Addr: addr})
+	}
+	q.asked = []asked{{0, len(q.frames)}}
+	d.answer(w, r, &q, (*encoder).object)
+}
+
+// many looks up addresses of many binaries.
+func (d *Door) many(w http.ResponseWriter, r *http.Request) {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	q, err := d.decode(r.Body, kind == linesType)
+	var body *api.BodyError
+	var own *refusal
+	switch {
+	case r.Context().Err() != nil: // nobody is there to be told
+	case errors.As(err, &body):
+		api.FailError(w, r, body.Status, body.Title)
+	case errors.As(err, &own):
+		api.FailError(w, r, own.status, own.text)
+	case err != nil:
+		api.FailError(w, r, http.StatusBadRequest, `the body is no JSON of the form {"lookups": [{"fileid": ID, "addrs": [ADDRESS, …]}, …]}, or with Content-Type `+linesType+` lines of {"fileid": ID, "addrs": […]}`)
+	case api.Weight(r.Header.Values("Accept"), linesType) > 0:
+		d.answer(w, r, q, (*encoder).lines)
+	default:
+		d.answer(w, r, q, (*encoder).list)
+	}
+}
+
+// decode reads what is asked: a list in a document, or a line for each.
+func (d *Door) decode(body io.Reader, lines bool) (*question, error) {
+	s := api.NewScanner(body)
+	defer s.Free()
+	in := &decoder{Scanner: s, most: d.cfg.MaxAddresses, known: map[ident.FileID]int32{}}
+	if lines {
+		for s.Peek() == '{' {
+			in.lookup()
+		}
+	} else {
+		in.document()
+	}
+	s.Finish()
+	return &in.question, s.Err
+}
+
+// decoder reads a question.
+type decoder struct {
+	*api.Scanner
+	question
+	most  int
+	known map[ident.FileID]int32
+}
+
+var errForm = errors.New("another form than that of a lookup")
+
+func (d *decoder) document() {
+	if d.Peek() != '{' {
+		d.Fail(errForm)
+		return
+	}
+	found := false
+	d.Enter()
+	for n := 0; d.Next(&n); {
+		if string(d.Key()) != "lookups" || d.Peek() != '[' {
+			d.Skip()
+			continue
+		}
+		found = true
+		d.Enter()
+		for n := 0; d.Next(&n); {
+			d.lookup()
+		}
+	}
+	if !found {
+		d.Fail(errForm)
+	}
+}
+
+// lookup reads addresses of one binary.
+func (d *decoder) lookup() {
+	if d.Peek() != '{' {
+		d.Fail(errForm)
+		return
+	}
+	var file ident.FileID
+	from := len(d.frames)
+	d.Enter()
+	for n := 0; d.Next(&n); {
+		switch key := string(d.Key()); {
+		case key == "fileid" && d.Peek() == '"':
+			d.Str(true)
+			var err error
+			if file, err = ident.ParseFileID(string(d.Text)); err != nil && d.Err == nil {
+				d.Fail(&refusal{http.StatusBadRequest, "", err.Error()})
+			}
+		case key == "addr":
+			d.addr()
+		case key == "addrs" && d.Peek() == '[':
+			d.Enter()
+			for n := 0; d.Next(&n); {
+				d.addr()
+			}
+		default:
+			d.Skip()
+		}
+	}
+	if file.IsZero() {
+		d.Fail(errForm)
+	}
+	if d.Err != nil {
+		return
+	}
+	at, ok := d.known[file]
+	if !ok {
+		at = int32(len(d.files))
+		d.known[file], d.files = at, append(d.files, ident.Module{FileID: file})
+	}
+	for i := range d.frames[from:] {
+		d.frames[from+i].Module = at
+	}
+	d.asked = append(d.asked, asked{at, len(d.frames)})
+	if d.most > 0 && len(d.asked) > d.most {
+		d.tooMany()
+	}
+}
+
+// addr reads an address: a number, or a text with one.
+func (d *decoder) addr() {
+	var addr uint64
+	var err error
+	switch c := d.Peek(); {
+	case c == '"':
+		d.Str(true)
+		addr, err = strconv.ParseUint(string(d.Text), 0, 64)
+	default:
+		v, ok := d.Small()
+		if addr = uint64(v); !ok || v < 0 {
+			literal, _ := d.Number()
+			addr, err = strconv.ParseUint(string(literal), 10, 64)
+		}
+	}
+	if err != nil {
+		d.Fail(&refusal{http.StatusBadRequest, "", "an address is neither a number nor a text such as \"0x1234\""})
+	}
+	if d.frames = append(d.frames, symbolicate.Frame{Addr: addr}); d.most > 0 && len(d.frames) > d.most {
+		d.tooMany()
+	}
+}
+
+func (d *decoder) tooMany() {
+	d.Fail(&refusal{http.StatusRequestEntityTooLarge, "", fmt.Sprintf("more than %d addresses", d.most)})
+}
+
+// answer looks addresses up, as return addresses and in ranges, and has the
+// answer written.
+func (d *Door) answer(w http.ResponseWriter, r *http.Request, q *question, write func(*encoder)) {
+	e := &encoder{question: q}
+	for i, p := range [...]locate.Purpose{locate.Pads, locate.Debug} {
+		res, err := d.Run(r.Context(), &symbolicate.Request{Modules: q.files, Frames: q.frames, Purpose: p})
+		if err != nil {
+			if r.Context().Err() == nil {
+				d.missing(w, r, err)
+			}
+			return
+		}
+		defer res.Release()
+		e.results[i] = res
+	}
+	w.Header().Set("Content-Type", "application/json")
+	e.Begin(w)
+	defer e.Free()
+	write(e)
+	if e.over && !e.Sent {
+		w.Header().Del("Content-Type")
+		api.FailError(w, r, http.StatusRequestEntityTooLarge, symbolicate.ErrTooManyFrames.Error())
+		return
+	}
+	if e.over { // only a broken connection tells the client now
+		panic(http.ErrAbortHandler)
+	}
+	e.Flush()
+}

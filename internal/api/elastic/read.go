@@ -1,0 +1,206 @@
+package elastic
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"symbolon/internal/api"
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/ingest"
+)
+
+// reading serves those who may read.
+func (d *Door) reading(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		err := d.Keys.allows(r, Read)
+		switch {
+		case err == nil:
+			h(w, r)
+		case errors.Is(err, errNoKey), errors.Is(err, errNoSecret):
+			w.Header().Set("WWW-Authenticate", "ApiKey")
+			api.FailError(w, r, http.StatusUnauthorized, err.Error())
+		default:
+			d.missing(w, r, err)
+		}
+	}
+}
+
+// missing says that there is nothing, or that we cannot know.
+func (d *Door) missing(w http.ResponseWriter, r *http.Request, err error) {
+	switch status := api.Status(err); {
+	case r.Context().Err() != nil: // nobody is there to be told
+	case status == http.StatusNotFound:
+		api.FailError(w, r, status, "no symbols of this file were uploaded here, or not all parts of them")
+	default:
+		d.Log.Error("the store of symbfiles cannot be read", "request_id", api.RequestID(r.Context()), "error", err)
+		api.FailError(w, r, status, "")
+	}
+}
+
+// held is what there is of one kind for a binary.
+type held struct {
+	Content   string    `json:"content"`
+	Parts     int       `json:"parts"`
+	Records   int64     `json:"records"`
+	Size      int64     `json:"size"`
+	Published time.Time `json:"published"`
+}
+
+// one tells what there is of a binary, or its frames at addresses.
+func (d *Door) one(w http.ResponseWriter, r *http.Request) {
+	file, err := ident.ParseFileID(r.PathValue("rest"))
+	if err != nil {
+		api.FailError(w, r, http.StatusBadRequest, err.Error())
+		return
+	}
+	if addrs := r.URL.Query()["addr"]; len(addrs) > 0 {
+		d.few(w, r, file, addrs)
+		return
+	}
+	answer := struct {
+		FileID     ident.FileID  `json:"fileid"`
+		BuildID    ident.BuildID `json:"build_id,omitempty"`
+		Base       string        `json:"image_base,omitempty"`
+		Ranges     *held         `json:"ranges"`
+		ReturnPads *held         `json:"returnpads"`
+	}{FileID: file}
+	for kind, to := range map[ingest.Kind]**held{ingest.Ranges: &answer.Ranges, ingest.ReturnPads: &answer.ReturnPads} {
+		info, err := d.Store.Info(r.Context(), file, kind)
+		switch {
+		case fault.KindOf(err) == fault.NotFound:
+			continue
+		case err != nil:
+			d.missing(w, r, err)
+			return
+		}
+		*to = &held{hex.EncodeToString(info.Content[:]), info.Parts, info.Records, info.Size, info.Published}
+		if !info.BuildID.IsZero() {
+			answer.BuildID, answer.Base = info.BuildID, fmt.Sprintf("%#x", info.Base)
+		}
+	}
+	if answer.Ranges == nil && answer.ReturnPads == nil {
+		d.missing(w, r, fault.New(fault.NotFound, "", "nothing"))
+		return
+	}
+	api.WriteJSON(w, http.StatusOK, answer)
+}
+
+// mirrored is the file that the path of a mirror names.
+func mirrored(r *http.Request) (ident.FileID, bool) {
+	a, b, text := r.PathValue("a"), r.PathValue("b"), r.PathValue("id")
+	id, err := ident.ParseFileID(text)
+	return id, err == nil && id.Base64() == text && strings.HasPrefix(text, a+b) && len(a) == 2 && len(b) == 2
+}
+
+// metadata is the answer of a mirror, which may have symbols under the id of
+// another file. Ours are under that of the binary itself.
+func (d *Door) metadata(w http.ResponseWriter, r *http.Request) {
+	id, ok := mirrored(r)
+	if !ok {
+		api.FailError(w, r, http.StatusNotFound, "")
+		return
+	}
+	info, err := d.Store.Info(r.Context(), id, ingest.Ranges)
+	if err != nil {
+		d.missing(w, r, err)
+		return
+	}
+	text := fmt.Sprintf(`{"version":1,"symbolFileReferences":{"dwarfFileID":%q}}`, id.Base64())
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", tag(info))
+	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(text))
+}
+
+// tag tells a state of a file from others.
+func tag(info *ingest.Info) string { return fmt.Sprintf("\"%x\"", info.Content[:12]) }
+
+// mirror gives out symbfiles as they are kept.
+func (d *Door) mirror(kind ingest.Kind) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		id, ok := mirrored(r)
+		if !ok {
+			api.FailError(w, r, http.StatusNotFound, "")
+			return
+		}
+		info, err := d.Store.Info(r.Context(), id, kind)
+		if err != nil {
+			d.missing(w, r, err)
+			return
+		}
+		b := &blob{ctx: r.Context(), store: d.Store, file: id, kind: kind}
+		defer b.close()
+		if err := b.open(); err != nil {
+			d.missing(w, r, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set("ETag", tag(info))
+		http.ServeContent(w, r, "", time.Time{}, b)
+	}
+}
+
+// blob reads a symbfile as it is kept, from any place on.
+type blob struct {
+	ctx   context.Context
+	store *ingest.Store
+	file  ident.FileID
+	kind  ingest.Kind
+	size  int64
+	off   int64
+	src   io.ReadCloser // at off; nil: nobody has read there yet
+}
+
+func (b *blob) open() error {
+	src, attrs, err := b.store.Open(b.ctx, b.file, b.kind, b.off, -1)
+	switch {
+	case err != nil:
+		return err
+	case b.size != 0 && attrs.Size != b.size:
+		_ = src.Close() // it is another file
+		return fault.New(fault.Transport, "", "the file was replaced while it was read")
+	}
+	b.src, b.size = src, attrs.Size
+	return nil
+}
+
+func (b *blob) close() {
+	if b.src != nil {
+		_ = b.src.Close() // it was only read
+		b.src = nil
+	}
+}
+
+func (b *blob) Read(p []byte) (int, error) {
+	if b.src == nil {
+		if err := b.open(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := b.src.Read(p)
+	b.off += int64(n)
+	return n, err
+}
+
+func (b *blob) Seek(off int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		off += b.off
+	case io.SeekEnd:
+		off += b.size
+	}
+	if off < 0 {
+		return b.off, errors.New("a place before the beginning")
+	}
+	if off != b.off {
+		b.close()
+		b.off = off
+	}
+	return off, nil
+}

@@ -1,0 +1,217 @@
+package elastic
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"symbolon/internal/api"
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/ingest"
+)
+
+// The codes of failures. Only the first is one of Elastic's that is known.
+const (
+	codeInternal  = "1000"
+	codeFileID    = "1001"
+	codePart      = "1002"
+	codeMalformed = "1003"
+	codeKind      = "1004"
+	codeConflict  = "1005"
+	codeTooLarge  = "1006"
+	codeCut       = "1007"
+	codeNoKey     = "1008"
+	codeNoRight   = "1009"
+	codeBusy      = "1010"
+	codeCoding    = "1011"
+	codeRequest   = "1012" // anything else that is wrong with a request
+)
+
+// refusal is why a part is not taken.
+type refusal struct {
+	status int
+	code   string
+	text   string
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// maxParts is how many parts a file may have, as Elastic counts them.
+const maxParts = 1<<15 - 1
+
+// maxUpload is the longest name of an upload.
+const maxUpload = 64
+
+// taking takes parts of one kind.
+func (d *Door) taking(kind ingest.Kind) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		part, err := d.part(r, kind)
+		published := false
+		if err == nil {
+			published, err = d.Store.Take(r.Context(), part, r.Body)
+		}
+		if err == nil && published {
+			err = d.forget(r, part)
+		}
+		if err != nil {
+			d.refuse(w, r, err)
+			return
+		}
+		api.WriteJSON(w, http.StatusOK, struct {
+			Success bool `json:"success"`
+			Status  int  `json:"status"`
+		}{true, http.StatusOK})
+	}
+}
+
+// forget has modules looked up again that had no symbols, or older ones.
+func (d *Door) forget(r *http.Request, p ingest.Part) error {
+	m := ident.Module{FileID: p.File}
+	if !p.BuildID.IsZero() {
+		m.Type, m.CodeID = ident.TypeELF, p.BuildID.CodeID()
+	}
+	return d.Forget(r.Context(), m)
+}
+
+// part is what the headers say of a body. The key is judged first.
+func (d *Door) part(r *http.Request, kind ingest.Kind) (p ingest.Part, err error) {
+	if err := d.Keys.allows(r, Upload); err != nil {
+		return p, err
+	}
+	p.Kind = kind
+	if p.File, err = ident.ParseFileID(r.Header.Get("FileID")); err != nil {
+		return p, &refusal{http.StatusBadRequest, codeFileID, "the header FileID is not the base64 of 16 bytes: " + err.Error()}
+	}
+	if p.Index, err = number(r.Header, "FilePart", 0, 0, maxParts-1); err != nil {
+		return p, err
+	}
+	if p.Count, err = number(r.Header, "FileParts", 1, 1, maxParts); err != nil {
+		return p, err
+	}
+	if p.Index >= p.Count {
+		return p, &refusal{http.StatusBadRequest, codePart, fmt.Sprintf("FilePart is %d of %d FileParts, and the first is 0", p.Index, p.Count)}
+	}
+	if p.Upload = r.Header.Get("Symbolon-Upload"); !isName(p.Upload) {
+		return p, &refusal{http.StatusBadRequest, codeRequest, fmt.Sprintf("the header Symbolon-Upload has other characters than letters, digits, - and _, or more than %d", maxUpload)}
+	}
+	if text := r.Header.Get("Symbolon-Build-ID"); text != "" {
+		if p.BuildID, err = ident.ParseBuildID(text); err != nil {
+			return p, &refusal{http.StatusBadRequest, codeRequest, "the header Symbolon-Build-ID: " + err.Error()}
+		}
+	}
+	if text := r.Header.Get("Symbolon-Image-Base"); text != "" {
+		if p.Base, err = strconv.ParseUint(text, 0, 64); err != nil {
+			return p, &refusal{http.StatusBadRequest, codeRequest, "the header Symbolon-Image-Base is not an address such as 0x400000"}
+		}
+	}
+	return p, nil
+}
+
+func number(h http.Header, name string, absent, least, most int) (int, error) {
+	text := h.Get(name)
+	if text == "" && h.Values(name) == nil {
+		return absent, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		return 0, &refusal{http.StatusBadRequest, codePart, fmt.Sprintf("the header %s is %.40q; wanted is a number from %d to %d", name, text, least, most)}
+	}
+	return n, nil
+}
+
+func isName(text string) bool {
+	return len(text) <= maxUpload && strings.IndexFunc(text, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_'
+	}) < 0
+}
+
+// refuse tells a client why its part is not taken.
+func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	var own *refusal
+	var body *api.BodyError
+	var stored *ingest.Refusal
+	switch {
+	case r.Context().Err() != nil: // nobody is there to be told
+	case errors.As(err, &own):
+		d.say(w, r, own.status, own.code, own.text)
+	case errors.As(err, &body):
+		d.fail(w, r, body.Status, body.Title)
+	case errors.As(err, &stored):
+		why := reasons[stored.Why]
+		d.say(w, r, why.status, why.code, stored.Error())
+	case errors.Is(err, errNoRight):
+		d.say(w, r, http.StatusForbidden, codeNoRight, err.Error())
+	case errors.Is(err, errNoKey), errors.Is(err, errNoSecret):
+		w.Header().Set("WWW-Authenticate", "ApiKey")
+		d.say(w, r, http.StatusUnauthorized, codeNoKey, err.Error())
+	default:
+		d.Log.Error("a part of a symbfile could not be stored", "request_id", api.RequestID(r.Context()), "error", err)
+		if kind := fault.KindOf(err); kind == fault.Timeout || kind == fault.Transport {
+			w.Header().Set("Retry-After", "5")
+			d.say(w, r, http.StatusServiceUnavailable, codeBusy, "the store does not answer; try again")
+			return
+		}
+		d.say(w, r, http.StatusInternalServerError, codeInternal, "Something went wrong on our side.")
+	}
+}
+
+// reasons are how refusals of the store are told.
+var reasons = map[ingest.Reason]struct {
+	status int
+	code   string
+}{
+	ingest.Malformed: {http.StatusBadRequest, codeMalformed},
+	ingest.WrongKind: {http.StatusBadRequest, codeKind},
+	ingest.Conflict:  {http.StatusConflict, codeConflict},
+	ingest.TooLarge:  {http.StatusRequestEntityTooLarge, codeTooLarge},
+	ingest.Truncated: {http.StatusBadRequest, codeCut},
+}
+
+// fail words what the front finds.
+func (d *Door) fail(w http.ResponseWriter, r *http.Request, status int, title string) {
+	code := codeRequest
+	switch status {
+	case http.StatusRequestEntityTooLarge:
+		code = codeTooLarge
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		code = codeBusy
+	case http.StatusUnsupportedMediaType:
+		code = codeCoding
+	case http.StatusInternalServerError:
+		code = codeInternal
+	case http.StatusRequestTimeout, http.StatusBadRequest:
+		code = codeCut
+	}
+	if title == "" {
+		title = strconv.Itoa(status) + " " + http.StatusText(status)
+	}
+	d.say(w, r, status, code, title)
+}
+
+// say writes a failure, and logs it under the id that the client is told.
+func (d *Door) say(w http.ResponseWriter, r *http.Request, status int, code, text string) {
+	type failure struct {
+		Code string `json:"Code"`
+		Text string `json:"Text"`
+	}
+	id := newUUID()
+	d.Log.Info("an upload was refused", "uuid", id, "request_id", api.RequestID(r.Context()), "status", status, "code", code, "reason", text)
+	api.WriteJSON(w, status, struct {
+		Success bool    `json:"success"`
+		UUID    string  `json:"uuid"`
+		Error   failure `json:"error"`
+		Status  int     `json:"status"`
+	}{false, id, failure{code, text}, status})
+}
+
+// newUUID makes a random UUID, of version 4.
+func newUUID() string {
+	var u [16]byte
+	_, _ = rand.Read(u[:]) // never fails
+	u[6], u[8] = u[6]&0x0f|0x40, u[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+}
