@@ -29,7 +29,7 @@ type command struct {
 func commands() []*command {
 	list := []*command{
 		serveCommand(), resolveCommand(), inspectCommand(), tableCommand(), symbfileCommand(), fileidCommand(), symCommand(), cfiCommand(), bundleCommand(), demangleCommand(),
-		explainCommand(), prefetchCommand(), keyCommand(), cacheCommand(), configCommand(), versionCommand(),
+		explainCommand(), prefetchCommand(), pushCommand(), pushSymbolsCommand(), keyCommand(), cacheCommand(), configCommand(), versionCommand(),
 		runCommand(), cleanupCommand(), healthcheckCommand(),
 	}
 	return append(list, completionCommand(list))
@@ -170,7 +170,7 @@ func help(w io.Writer, list []*command, args []string) error {
 func overview(w io.Writer, list []*command) {
 	say(w, "Symbolon turns addresses into names.\n\nUsage: symbolon <command> [flags] [arguments]\n\n")
 	for _, c := range list {
-		say(w, "  %-11s %s\n", c.name, c.short)
+		say(w, "  %-12s %s\n", c.name, c.short)
 	}
 	say(w, "\n\"symbolon help <command>\" tells more. Results go to stdout, everything else to stderr.\nExit status: 0 done, 1 the input or the operation failed, 2 wrong usage.\n")
 }

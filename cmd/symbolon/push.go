@@ -1,0 +1,277 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/ident"
+)
+
+// pushFlags is what the command line says.
+type pushFlags struct {
+	binaries   list
+	packages   list
+	debug      string
+	url, key   string
+	debuginfod list
+	partSize   bin.Size
+	parallel   int
+	dryRun     bool
+	out        string
+	force      bool
+	asJSON     bool
+
+	pause time.Duration // before what failed is tried again
+}
+
+const pushLong = `What is sent are the functions, inlined calls and lines of a program or a shared
+object, under the file id of the file that runs: it must not be stripped or
+changed afterwards. What is missing in it is taken from its separate debug file:
+the one that is named, that beside it or below /usr/lib/debug, or that of a
+debuginfod server. What the server has is not sent again, nor what it took of a
+push that was interrupted within the last day.`
+
+func newPushFlags() *pushFlags {
+	return &pushFlags{partSize: 8 << 20, parallel: 4, pause: time.Second}
+}
+
+func pushCommand() *command {
+	f := newPushFlags()
+	return &command{
+		name:  "push",
+		args:  "[FILE...]",
+		short: "Send the symbols of programs to a server of Elastic's profiler",
+		long: pushLong + `
+
+FILE is a program, a shared object, a folder in which all of them are sent, or a
+pattern of such. Links in folders are not followed.`,
+		flags: func(fs *flag.FlagSet) { f.binary(fs); f.pack(fs); f.common(fs) },
+		run:   f.run,
+	}
+}
+
+// pushSymbolsCommand has the spelling of Elastic's own client.
+func pushSymbolsCommand() *command {
+	exe, pkg := newPushFlags(), newPushFlags()
+	return &command{
+		name:  "push-symbols",
+		short: "Send symbols, as the client of Elastic's profiler spells it",
+		subs: []*command{
+			{
+				name: "executable", args: "[FILE...]", short: "Send the symbols of programs: push -e", long: pushLong,
+				flags: func(fs *flag.FlagSet) { exe.binary(fs); exe.common(fs) },
+				run:   exe.run,
+			},
+			{
+				name: "package", short: "Send the symbols of installed packages: push -p", long: pushLong,
+				flags: func(fs *flag.FlagSet) { pkg.pack(fs); pkg.common(fs) },
+				run:   pkg.run,
+			},
+		},
+	}
+}
+
+func (f *pushFlags) binary(fs *flag.FlagSet) {
+	for _, name := range []string{"e", "executable"} {
+		fs.Var(&f.binaries, name, "the `FILE` that runs; may be repeated")
+	}
+	for _, name := range []string{"d", "debug-file"} {
+		fs.StringVar(&f.debug, name, "", "its debug file, `DEBUGFILE`; empty is itself, or what is found for it")
+	}
+}
+
+func (f *pushFlags) pack(fs *flag.FlagSet) {
+	for _, name := range []string{"p", "package"} {
+		fs.Var(&f.packages, name, "all files of the installed package `NAME`, of dpkg, rpm or apk, that have debug information; may be repeated")
+	}
+}
+
+func (f *pushFlags) common(fs *flag.FlagSet) {
+	for _, name := range []string{"u", "url"} {
+		fs.StringVar(&f.url, name, "", "`URL` of the server; empty is the variable SYMBOLON_PUSH_URL")
+	}
+	for _, name := range []string{"t", "api-key"} {
+		fs.StringVar(&f.key, name, "", "`KEY` for it; empty is the variable SYMBOLON_PUSH_KEY, which other users of the machine cannot see")
+	}
+	fs.Var(&f.debuginfod, "debuginfod", "`URL` of a server of debug files, before those of the variable DEBUGINFOD_URLS; may be repeated")
+	fs.Func("part-size", "about how much is sent in one piece, a `SIZE` like 8MiB, which is the default", func(text string) error { return f.partSize.UnmarshalText([]byte(text)) })
+	fs.IntVar(&f.parallel, "parallel", f.parallel, "pieces `N` sent at the same time")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "do everything but send")
+	fs.StringVar(&f.out, "out", "", "keep the pieces too, as `DIR`/FILEID/KIND.PIECEofPIECES.symbfile")
+	fs.BoolVar(&f.force, "force", false, "send what the server has, too")
+	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object per file")
+}
+
+// check completes the flags and says what is wrong with them.
+func (f *pushFlags) check(e *env, args []string) error {
+	if f.url == "" {
+		f.url = environment(e, "SYMBOLON_PUSH_URL")
+	}
+	if f.key == "" {
+		f.key = environment(e, "SYMBOLON_PUSH_KEY")
+	}
+	f.key = strings.TrimSpace(f.key)
+	files := len(f.binaries) + len(args)
+	switch {
+	case files+len(f.packages) == 0:
+		return &usageError{text: "name what to send: a file with -e, or an installed package with -p"}
+	case f.debug != "" && (files != 1 || len(f.packages) > 0):
+		return &usageError{text: "a debug file, -d, is of one FILE"}
+	case f.partSize < 1 || f.parallel < 1:
+		return &usageError{text: "--part-size and --parallel are 1 or more"}
+	case f.url == "" && !f.dryRun:
+		return &usageError{text: "name the server with --url"}
+	case f.key == "" && !f.dryRun:
+		return &usageError{text: "there is no key: name it with --api-key, or in the variable SYMBOLON_PUSH_KEY"}
+	case strings.ContainsFunc(f.key, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return &usageError{text: "the key has characters that no key has"}
+	}
+	return nil
+}
+
+func (f *pushFlags) run(ctx context.Context, e *env, args []string) error {
+	if err := f.check(e, args); err != nil {
+		return err
+	}
+	s, err := f.sender(e)
+	if err != nil {
+		return err
+	}
+	p := &push{flags: f, env: e, sender: s, fetch: newDebuginfods(e, f.debuginfod, s.warn), done: map[ident.FileID]string{}}
+	targets := targets{ctx: ctx, fail: p.fail}
+	for _, name := range append(append([]string(nil), f.binaries...), args...) {
+		targets.add(name)
+	}
+	for _, name := range f.packages {
+		targets.pack(name)
+	}
+	limitMemory()
+	for _, t := range targets.list {
+		t.debug = f.debug
+		if err := p.file(ctx, t); err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			p.fail(t.name, err)
+			if errors.Is(err, errKey) { // with which no other file is taken either
+				break
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if p.failed == 0 && len(p.done) == 0 {
+		return errors.New("nothing was sent: there is no file with symbols")
+	}
+	if p.failed > 0 {
+		return errTold
+	}
+	return nil
+}
+
+// push sends files, one after the other.
+type push struct {
+	flags  *pushFlags
+	env    *env
+	sender *sender
+	fetch  *debuginfods
+	done   map[ident.FileID]string // where each of them was found first
+	failed int
+}
+
+// pushed is what became of a file.
+type pushed struct {
+	File    string     `json:"file"`
+	Status  string     `json:"status"` // sent, known, kept, same, skipped or failed
+	FileID  string     `json:"fileid,omitempty"`
+	BuildID string     `json:"build_id,omitempty"`
+	Ranges  *pushedSet `json:"ranges,omitempty"`
+	Pads    *pushedSet `json:"returnpads,omitempty"`
+	Sent    int64      `json:"sent"`
+	Detail  string     `json:"detail,omitempty"`
+}
+
+// pushedSet is what became of the ranges or the pads of a file.
+type pushedSet struct {
+	Content string `json:"content"`
+	Records int64  `json:"records"`
+	Parts   int    `json:"parts"`
+	Size    int64  `json:"size"`
+	Known   bool   `json:"known"` // the server had it
+}
+
+// fail tells that a file failed. What servers say may repeat the key.
+func (p *push) fail(name string, err error) {
+	p.failed++
+	p.sender.bar.clear()
+	text := p.sender.redact(err.Error())
+	if !strings.HasPrefix(text, name+":") {
+		text = name + ": " + text
+	}
+	say(p.env.stderr, "symbolon: %s\n", printable(text))
+	if p.flags.asJSON {
+		p.tell(&pushed{File: name, Status: "failed", Detail: text})
+	}
+}
+
+// skip tells that a file is left out, which is no failure.
+func (p *push) skip(name, why string) {
+	p.sender.bar.clear()
+	say(p.env.stderr, "%s\n", printable(why))
+	if p.flags.asJSON {
+		p.tell(&pushed{File: name, Status: "skipped", Detail: why})
+	}
+}
+
+// tell prints what became of a file.
+func (p *push) tell(r *pushed) {
+	p.sender.bar.clear()
+	if p.flags.asJSON {
+		enc := json.NewEncoder(p.env.stdout)
+		enc.SetEscapeHTML(false)
+		_ = enc.Encode(r) // that a terminal went away is nobody's concern
+		return
+	}
+	text := r.Detail
+	if r.Ranges != nil {
+		end := map[string]string{"sent": bytesText(r.Sent) + " sent", "kept": bytesText(r.Sent) + " not sent", "known": "the server has it already"}
+		text = r.Ranges.text("range") + ", " + r.Pads.text("pad") + ", " + end[r.Status]
+	}
+	say(p.env.stdout, "%s %s: %s\n", printable(r.File), r.FileID, text)
+}
+
+func (s *pushedSet) text(what string) string {
+	return counted(s.Records, what) + " in " + counted(int64(s.Parts), "part")
+}
+
+// counted is a number of things, for people.
+func counted(n int64, what string) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	if n != 1 {
+		what += "s"
+	}
+	return text + " " + what
+}
+
+// bytesText is a number of bytes, for people.
+func bytesText(n int64) string {
+	size, units := float64(n), []string{"bytes", "KB", "MB", "GB", "TB"}
+	for size >= 1000 && len(units) > 1 {
+		size, units = size/1000, units[1:]
+	}
+	if n < 1000 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.1f %s", size, units[0])
+}

@@ -1,0 +1,390 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	pushTries    = 5
+	pushPauseMax = 30 * time.Second
+	pushAfterMax = 2 * time.Minute // that a server may have us wait
+	pushStall    = 5 * time.Minute // without a byte, or an answer
+	answerMax    = 64 << 10
+)
+
+// errKey is that the server does not know the key, or that it is for something
+// else.
+var errKey = errors.New("the server does not take this key")
+
+// sender sends the parts of files to a server.
+type sender struct {
+	client  *http.Client
+	url     string // without a slash at its end; empty: there is no server
+	key     string // as it is sent
+	secrets []string
+	flags   *pushFlags
+	journal string // folder
+	bar     *pushBar
+	warn    func(text string)
+}
+
+func (f *pushFlags) sender(e *env) (*sender, error) {
+	bar := &pushBar{bar: progress{w: io.Discard}}
+	if e.tty {
+		bar.bar.w = e.stderr
+	}
+	s := &sender{flags: f, key: f.key, secrets: []string{f.key}, bar: bar, warn: func(text string) {
+		bar.clear()
+		say(e.stderr, "symbolon: %s\n", printable(text))
+	}}
+	if strings.Contains(s.key, ":") { // an id and a secret as they are
+		s.key = base64.StdEncoding.EncodeToString([]byte(s.key))
+	}
+	s.secrets = append(s.secrets, s.key, url.QueryEscape(s.key))
+	if pair, err := base64.StdEncoding.DecodeString(s.key); err == nil {
+		if _, secret, ok := strings.Cut(string(pair), ":"); ok && len(secret) > 3 {
+			s.secrets = append(s.secrets, string(pair), secret)
+		}
+	}
+	if f.url == "" {
+		return s, nil
+	}
+	u, err := url.Parse(f.url)
+	switch {
+	case !strings.Contains(f.url, "://") && !strings.Contains(f.url, "@"): // behind a password
+		return nil, &usageError{text: s.redact(fmt.Sprintf("--url %s has no scheme; did you mean https://%s?", f.url, f.url))}
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return nil, &usageError{text: "--url is none of http or https"}
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return nil, &usageError{text: "--url is of a server, perhaps with a path: a password is named with --api-key, and there is nothing behind the path"}
+	}
+	s.url = strings.TrimRight(f.url, "/")
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = f.parallel
+	s.client = &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the key is for this server
+	}
+	if !f.dryRun {
+		s.journal = journalDir(time.Now())
+	}
+	return s, nil
+}
+
+// redact leaves the key out of a text.
+func (s *sender) redact(text string) string {
+	for _, secret := range s.secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "[key]")
+		}
+	}
+	return text
+}
+
+// image sends what the server has not of a file.
+func (s *sender) image(ctx context.Context, x *image) (*pushed, error) {
+	r := &pushed{File: x.name, Status: "sent", FileID: x.id.Base64(), BuildID: x.build.String()}
+	had, ours, err := s.ask(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	known := func(set *partSet) bool { return !s.flags.force && had[set.kind] == set.sum() }
+	r.Ranges, r.Pads = x.sets[0].pushed(known(x.sets[0])), x.sets[1].pushed(known(x.sets[1]))
+	for _, set := range x.sets {
+		if !known(set) {
+			s.bar.expect(set.size)
+		}
+	}
+	for _, set := range x.sets {
+		switch {
+		case known(set):
+		case s.flags.dryRun:
+			r.Sent += set.size
+		default:
+			sent, resumed, err := s.set(ctx, x, set, s.flags.force)
+			if err == nil && resumed && ours {
+				sent, err = s.confirm(ctx, x, set, sent)
+			}
+			r.Sent += sent
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	switch {
+	case r.Ranges.Known && r.Pads.Known:
+		r.Status = "known"
+	case s.flags.dryRun:
+		r.Status = "kept"
+	}
+	return r, nil
+}
+
+// confirm sends all of a set if the server has not got it, of which an earlier
+// push had sent some: it may have forgotten that.
+func (s *sender) confirm(ctx context.Context, x *image, set *partSet, sent int64) (int64, error) {
+	has, ours, err := s.ask(ctx, x)
+	if err != nil || !ours || has[set.kind] == set.sum() {
+		return sent, err
+	}
+	s.bar.expect(set.size)
+	more, _, err := s.set(ctx, x, set, true)
+	return sent + more, err
+}
+
+// ask asks what the server has of a file: the contents by kind. It is not ours
+// if it does not say that.
+func (s *sender) ask(ctx context.Context, x *image) (has map[string]string, ours bool, err error) {
+	if s.url == "" {
+		return nil, false, nil
+	}
+	within, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(within, http.MethodGet, s.url+"/api/symbols/"+x.id.Base64(), nil)
+	if err != nil {
+		return nil, false, err
+	}
+	s.sign(req)
+	r, err := s.client.Do(req)
+	if err != nil { // sending tells what is wrong
+		return nil, false, context.Cause(ctx)
+	}
+	defer r.Body.Close()
+	var a struct {
+		Error  json.RawMessage           `json:"error"`
+		File   string                    `json:"fileid"`
+		Ranges *struct{ Content string } `json:"ranges"`
+		Pads   *struct{ Content string } `json:"returnpads"`
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, answerMax))
+	if err != nil || json.Unmarshal(body, &a) != nil {
+		return nil, false, context.Cause(ctx)
+	}
+	if r.StatusCode == http.StatusNotFound {
+		return nil, a.Error != nil, nil
+	}
+	if r.StatusCode != http.StatusOK || a.File != x.id.Base64() {
+		return nil, false, nil
+	}
+	has = map[string]string{}
+	if a.Ranges != nil {
+		has["ranges"] = a.Ranges.Content
+	}
+	if a.Pads != nil {
+		has["returnpads"] = a.Pads.Content
+	}
+	return has, true, nil
+}
+
+func (s *sender) sign(req *http.Request) {
+	req.Header.Set("User-Agent", "symbolon")
+	if s.key != "" {
+		req.Header.Set("Authorization", "ApiKey "+s.key)
+	}
+}
+
+// set sends the parts of a set that were not sent before. It is resumed if there
+// were such.
+func (s *sender) set(ctx context.Context, x *image, set *partSet, fresh bool) (sent int64, resumed bool, err error) {
+	j := openJournal(s.journal, len(set.parts), time.Now(), fresh, s.url, s.key, x.id.Hex(), set.kind, set.sum())
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	var (
+		mu     sync.Mutex
+		wg     sync.WaitGroup
+		slots  = make(chan struct{}, s.flags.parallel)
+		upload = j.upload(set.content[:])
+	)
+	for n := range set.parts {
+		if j.has(n) {
+			resumed = true
+			s.bar.add(set.parts[n].size)
+			continue
+		}
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if err := s.part(ctx, x, set, n, upload); err != nil {
+				fail(fmt.Errorf("%s, part %d of %d: %w", set.kind, n, len(set.parts), err))
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			sent += set.parts[n].size
+			s.bar.add(set.parts[n].size)
+			if err := j.add(n, time.Now()); err != nil {
+				s.warn(fmt.Sprintf("what was sent is not noted: %v", err))
+				j.path = ""
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return sent, resumed, context.Cause(ctx)
+	}
+	return sent, resumed, j.end()
+}
+
+// part sends a part, again if that may help.
+func (s *sender) part(ctx context.Context, x *image, set *partSet, n int, upload string) error {
+	pause := s.flags.pause
+	for try := 1; ; try++ {
+		err := s.try(ctx, x, set, n, upload)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		var no *refusal
+		wait := time.Duration(float64(pause) * (0.5 + rand.Float64()))
+		if errors.As(err, &no) {
+			if !no.passing() {
+				return err
+			}
+			wait = max(wait, min(no.after, pushAfterMax))
+		}
+		if try == pushTries {
+			return fmt.Errorf("tried %d times: %w", try, err)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(wait):
+		}
+		pause = min(2*pause, pushPauseMax)
+	}
+}
+
+// try sends a part once.
+func (s *sender) try(ctx context.Context, x *image, set *partSet, n int, upload string) error {
+	ctx, alive, stop := watched(ctx)
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/"+set.door, watchedReader{set.body(n), alive})
+	if err != nil {
+		return err
+	}
+	req.ContentLength = set.parts[n].size
+	s.sign(req)
+	for name, value := range map[string]string{
+		"Content-Type": "application/octet-stream",
+		"FileID":       x.id.Base64(), "FilePart": strconv.Itoa(n), "FileParts": strconv.Itoa(len(set.parts)),
+		"Symbolon-Upload": upload, "Symbolon-Build-ID": x.build.String(), "Symbolon-Image-Base": fmt.Sprintf("%#x", x.base),
+	} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	r, err := s.client.Do(req)
+	if err != nil {
+		return stalled(ctx, err)
+	}
+	defer r.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(r.Body, answerMax))
+	if err != nil {
+		return stalled(ctx, err)
+	}
+	if no := refusedBy(r, body); no != nil {
+		return no
+	}
+	return nil
+}
+
+// refusal is an answer that is no success.
+type refusal struct {
+	status     int
+	code, text string
+	uuid       string
+	location   string
+	after      time.Duration
+}
+
+// refusedBy gives the refusal that an answer is, if it is one.
+func refusedBy(r *http.Response, body []byte) *refusal {
+	var a struct {
+		Success *bool                       `json:"success"`
+		UUID    string                      `json:"uuid"`
+		Error   struct{ Code, Text string } `json:"error"`
+		Status  int                         `json:"status"`
+	}
+	known := json.Unmarshal(body, &a) == nil
+	if r.StatusCode/100 == 2 && (!known || a.Success == nil || *a.Success) {
+		return nil
+	}
+	no := &refusal{status: r.StatusCode, location: inLine(r.Header.Get("Location")), after: retryAfter(r.Header.Get("Retry-After"), time.Now())}
+	if known {
+		no.code, no.text, no.uuid = inLine(a.Error.Code), inLine(a.Error.Text), inLine(a.UUID)
+		if no.status/100 == 2 {
+			no.status = cmp.Or(a.Status, http.StatusInternalServerError)
+		}
+	}
+	return no
+}
+
+// inLine is what others said, as a part of a line.
+func inLine(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > 500 {
+		text = strings.ToValidUTF8(text[:500], "") + "…"
+	}
+	return text
+}
+
+// passing says whether the same may be taken later.
+func (r *refusal) passing() bool {
+	return r.status == http.StatusRequestTimeout || r.status == http.StatusTooManyRequests || r.status >= 500
+}
+
+func (r *refusal) Unwrap() error {
+	if r.status == http.StatusUnauthorized || r.status == http.StatusForbidden {
+		return errKey
+	}
+	return nil
+}
+
+func (r *refusal) Error() string {
+	text := fmt.Sprintf("the server answers %d %s", r.status, http.StatusText(r.status))
+	if r.Unwrap() != nil {
+		text = errKey.Error() + ": " + text
+	}
+	if r.code != "" {
+		text += ", code " + r.code
+	}
+	if r.text != "" {
+		text += ": " + r.text
+	}
+	if r.uuid != "" {
+		text += " (uuid " + r.uuid + ")"
+	}
+	if r.status/100 == 3 && r.location != "" {
+		text += ", and names " + r.location + ": if that is right, name it with --url"
+	}
+	return text
+}
+
+// retryAfter reads a header: seconds, or a date.
+func retryAfter(text string, now time.Time) time.Duration {
+	if n, err := strconv.Atoi(text); err == nil {
+		return time.Duration(min(max(n, 0), 86400)) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(at.Sub(now), 0)
+	}
+	return 0
+}
