@@ -42,8 +42,9 @@ func newPushFlags() *pushFlags {
 	return &pushFlags{partSize: 8 << 20, parallel: 4, pause: time.Second}
 }
 
-func pushCommand() *command {
-	f := newPushFlags()
+func pushCommand() *command { return newPushFlags().command() }
+
+func (f *pushFlags) command() *command {
 	return &command{
 		name:  "push",
 		args:  "[FILE...]",
