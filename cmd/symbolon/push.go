@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,8 @@ changed afterwards. What is missing in it is taken from its separate debug file:
 the one that is named, that beside it or below /usr/lib/debug, or that of a
 debuginfod server. What the server has is not sent again, nor what it took of a
 push that was interrupted within the last day.`
+
+const oneDebug = "a debug file, -d, is of one FILE"
 
 func newPushFlags() *pushFlags {
 	return &pushFlags{partSize: 8 << 20, parallel: 4, pause: time.Second}
@@ -124,7 +127,7 @@ func (f *pushFlags) check(e *env, args []string) error {
 	case files+len(f.packages) == 0:
 		return &usageError{text: "name what to send: a file with -e, or an installed package with -p"}
 	case f.debug != "" && (files != 1 || len(f.packages) > 0):
-		return &usageError{text: "a debug file, -d, is of one FILE"}
+		return &usageError{text: oneDebug}
 	case f.partSize < 1 || f.parallel < 1:
 		return &usageError{text: "--part-size and --parallel are 1 or more"}
 	case f.url == "" && !f.dryRun:
@@ -152,6 +155,9 @@ func (f *pushFlags) run(ctx context.Context, e *env, args []string) error {
 	}
 	for _, name := range f.packages {
 		targets.pack(name)
+	}
+	if f.debug != "" && (len(targets.list) > 1 || len(targets.list) == 1 && !targets.list[0].named) {
+		return &usageError{text: oneDebug}
 	}
 	limitMemory()
 	for _, t := range targets.list {
@@ -191,12 +197,12 @@ type push struct {
 // pushed is what became of a file.
 type pushed struct {
 	File    string     `json:"file"`
-	Status  string     `json:"status"` // sent, known, kept, same, skipped or failed
+	Status  string     `json:"status"` // sent, dry-run, known, same, skipped or failed
 	FileID  string     `json:"fileid,omitempty"`
 	BuildID string     `json:"build_id,omitempty"`
 	Ranges  *pushedSet `json:"ranges,omitempty"`
 	Pads    *pushedSet `json:"returnpads,omitempty"`
-	Sent    int64      `json:"sent"`
+	Bytes   int64      `json:"bytes"` // that were sent, or would have been
 	Detail  string     `json:"detail,omitempty"`
 }
 
@@ -213,6 +219,10 @@ type pushedSet struct {
 func (p *push) fail(name string, err error) {
 	p.failed++
 	p.sender.bar.clear()
+	var place *fs.PathError
+	if errors.As(err, &place) && place.Path == name {
+		err = place.Err
+	}
 	text := p.sender.redact(err.Error())
 	if !strings.HasPrefix(text, name+":") {
 		text = name + ": " + text
@@ -243,7 +253,7 @@ func (p *push) tell(r *pushed) {
 	}
 	text := r.Detail
 	if r.Ranges != nil {
-		end := map[string]string{"sent": bytesText(r.Sent) + " sent", "kept": bytesText(r.Sent) + " not sent", "known": "the server has it already"}
+		end := map[string]string{"sent": bytesText(r.Bytes) + " sent", "dry-run": bytesText(r.Bytes) + " not sent", "known": "the server has it already"}
 		text = r.Ranges.text("range") + ", " + r.Pads.text("pad") + ", " + end[r.Status]
 	}
 	say(p.env.stdout, "%s %s: %s\n", printable(r.File), r.FileID, text)

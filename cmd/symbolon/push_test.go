@@ -330,7 +330,7 @@ func TestWhatTheServerHasIsNotPushedAgain(t *testing.T) {
 	}
 	out, _, code = s.push(file, "--json")
 	var r pushed
-	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 || r.Status != "sent" || !r.Ranges.Known || r.Pads.Known || r.Sent != r.Pads.Size || r.Pads.Content == "" {
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 || r.Status != "sent" || !r.Ranges.Known || r.Pads.Known || r.Bytes != r.Pads.Size || r.Pads.Content == "" {
 		t.Errorf("%v: %s", err, out)
 	}
 	if sent := s.taken(); len(sent) != 1 || !strings.HasPrefix(sent[0], "returnpads 0 ") {
@@ -400,6 +400,7 @@ func TestAWrongPushIsRefused(t *testing.T) {
 	}{
 		{"name what to send", nil},
 		{"of one FILE", []string{"-e", file, "-d", file, file}},
+		{"of one FILE", []string{corpusPath("gcc-dwarf*"), "-d", file}},
 		{"of one FILE", []string{"-p", "x", "-d", file}},
 		{"did you mean https://symbolizer.example:8240?", []string{file, "-u", "symbolizer.example:8240"}},
 		{"did you mean https://symbolizer?", []string{file, "--url", "symbolizer"}},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -21,8 +22,8 @@ type pushBar struct {
 func (b *pushBar) begin(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.name, b.done, b.total = name, 0, 0
-	b.bar.show("%s: reading", printable(name))
+	b.name, b.done, b.total = printable(filepath.Base(name)), 0, 0
+	b.bar.show("%s: reading", b.name)
 }
 
 // expect says that so many bytes more are sent.
@@ -37,7 +38,7 @@ func (b *pushBar) add(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.done += n
-	b.bar.show("%s: %s of %s", printable(b.name), bytesText(b.done), bytesText(b.total))
+	b.bar.show("%s: %s of %s", b.name, bytesText(b.done), bytesText(b.total))
 }
 
 func (b *pushBar) clear() {

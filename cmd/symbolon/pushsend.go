@@ -112,13 +112,13 @@ func (s *sender) image(ctx context.Context, x *image) (*pushed, error) {
 		switch {
 		case known(set):
 		case s.flags.dryRun:
-			r.Sent += set.size
+			r.Bytes += set.size
 		default:
 			sent, resumed, err := s.set(ctx, x, set, s.flags.force)
 			if err == nil && resumed && ours {
 				sent, err = s.confirm(ctx, x, set, sent)
 			}
-			r.Sent += sent
+			r.Bytes += sent
 			if err != nil {
 				return nil, err
 			}
@@ -128,7 +128,7 @@ func (s *sender) image(ctx context.Context, x *image) (*pushed, error) {
 	case r.Ranges.Known && r.Pads.Known:
 		r.Status = "known"
 	case s.flags.dryRun:
-		r.Status = "kept"
+		r.Status = "dry-run"
 	}
 	return r, nil
 }
@@ -238,7 +238,8 @@ func (s *sender) set(ctx context.Context, x *image, set *partSet, fresh bool) (s
 	if ctx.Err() != nil {
 		return sent, resumed, context.Cause(ctx)
 	}
-	return sent, resumed, j.end()
+	j.end()
+	return sent, resumed, nil
 }
 
 // part sends a part, again if that may help.
