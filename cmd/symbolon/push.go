@@ -83,27 +83,22 @@ func pushSymbolsCommand() *command {
 }
 
 func (f *pushFlags) binary(fs *flag.FlagSet) {
-	for _, name := range []string{"e", "executable"} {
-		fs.Var(&f.binaries, name, "the `FILE` that runs; may be repeated")
-	}
-	for _, name := range []string{"d", "debug-file"} {
-		fs.StringVar(&f.debug, name, "", "its debug file, `DEBUGFILE`; empty is itself, or what is found for it")
-	}
+	fs.Var(&f.binaries, "executable", "the `FILE` that runs; may be repeated")
+	fs.Var(&f.binaries, "e", "short for --executable `FILE`")
+	fs.StringVar(&f.debug, "debug-file", "", "its debug file, `DEBUGFILE`; empty is itself, or what is found for it")
+	fs.StringVar(&f.debug, "d", "", "short for --debug-file `DEBUGFILE`")
 }
 
 func (f *pushFlags) pack(fs *flag.FlagSet) {
-	for _, name := range []string{"p", "package"} {
-		fs.Var(&f.packages, name, "all files of the installed package `NAME`, of dpkg, rpm or apk, that have debug information; may be repeated")
-	}
+	fs.Var(&f.packages, "package", "all files of the installed package `NAME`, of dpkg, rpm or apk, that have debug information; may be repeated")
+	fs.Var(&f.packages, "p", "short for --package `NAME`")
 }
 
 func (f *pushFlags) common(fs *flag.FlagSet) {
-	for _, name := range []string{"u", "url"} {
-		fs.StringVar(&f.url, name, "", "`URL` of the server; empty is the variable SYMBOLON_PUSH_URL")
-	}
-	for _, name := range []string{"t", "api-key"} {
-		fs.StringVar(&f.key, name, "", "`KEY` for it; empty is the variable SYMBOLON_PUSH_KEY, which other users of the machine cannot see")
-	}
+	fs.StringVar(&f.url, "url", "", "`URL` of the server; empty is the variable SYMBOLON_PUSH_URL")
+	fs.StringVar(&f.url, "u", "", "short for --url `URL`")
+	fs.StringVar(&f.key, "api-key", "", "`KEY` for it, or ID:KEY; empty is the variable SYMBOLON_PUSH_KEY, which other users of the machine cannot see")
+	fs.StringVar(&f.key, "t", "", "short for --api-key `KEY`")
 	fs.Var(&f.debuginfod, "debuginfod", "`URL` of a server of debug files, before those of the variable DEBUGINFOD_URLS; may be repeated")
 	fs.Func("part-size", "about how much is sent in one piece, a `SIZE` like 8MiB, which is the default", func(text string) error { return f.partSize.UnmarshalText([]byte(text)) })
 	fs.IntVar(&f.parallel, "parallel", f.parallel, "pieces `N` sent at the same time")
