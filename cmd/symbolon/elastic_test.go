@@ -96,8 +96,8 @@ func (s *depot) upload(kind string, id ident.FileID, part, parts int, body []byt
 	}
 }
 
-// binary is a compiled program and its symbfiles.
-type binary struct {
+// compiled is a compiled program and its symbfiles.
+type compiled struct {
 	path         string
 	id           ident.FileID
 	module       ident.Module
@@ -105,9 +105,9 @@ type binary struct {
 	ranges, pads []byte
 }
 
-func extractBinary(t *testing.T, name string) *binary {
+func extractBinary(t *testing.T, name string) *compiled {
 	t.Helper()
-	b := &binary{path: filepath.Join("../../internal/object/testdata/corpus", name)}
+	b := &compiled{path: filepath.Join("../../internal/object/testdata/corpus", name)}
 	dir := t.TempDir()
 	doing(t, "symbfile", "extract", "-e", b.path, "--ranges", filepath.Join(dir, "ranges"), "--retpads", filepath.Join(dir, "pads"))
 	text, err := os.ReadFile(b.path)
