@@ -1,0 +1,281 @@
+package elastic_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"symbolon/internal/api"
+	"symbolon/internal/api/elastic"
+	"symbolon/internal/bin"
+	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/mem"
+	"symbolon/internal/cache"
+	"symbolon/internal/fault"
+	"symbolon/internal/format/symbfile"
+	"symbolon/internal/ident"
+	"symbolon/internal/ingest"
+	"symbolon/internal/symbolicate"
+)
+
+const (
+	key    = "aWQ6c2VjcmV0" // id:secret
+	fileID = "mBd-LB_f9KGc-4a6vRFoGw"
+)
+
+// spool is a file that is there while it is open.
+type spool struct{ *os.File }
+
+func (s spool) Size() int64 {
+	info, err := s.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// stalled is a bucket that does not answer.
+type stalled struct{ bucket.Bucket }
+
+func (stalled) Put(context.Context, string, io.Reader, bucket.Attrs) error {
+	return fault.New(fault.Timeout, "bucket", "no answer")
+}
+
+// door is a server with the interface of profilers alone.
+func door(t *testing.T, cfg elastic.Config, b bucket.Bucket) (http.Handler, *bytes.Buffer, *[]ident.Module) {
+	t.Helper()
+	cfg.APIKeys = []bin.Secret{bin.NewSecret(key)}
+	log, forgotten := &bytes.Buffer{}, &[]ident.Module{}
+	logger := slog.New(slog.NewTextHandler(log, nil))
+	store := ingest.New(cfg.Uploads, ingest.Deps{Bucket: b, Now: time.Now, Log: logger, Spool: func() (cache.Spool, error) {
+		f, err := os.CreateTemp(t.TempDir(), "")
+		return spool{f}, err
+	}})
+	d := elastic.New(cfg, elastic.Deps{
+		Store: store, Keys: elastic.NewRing(cfg, b, time.Now, logger), Log: logger,
+		Run: func(context.Context, *symbolicate.Request) (*symbolicate.Result, error) { return nil, errors.New("no engine") },
+		Forget: func(_ context.Context, m ident.Module) error {
+			*forgotten = append(*forgotten, m)
+			return nil
+		},
+	})
+	return api.New(api.Config{}, api.Options{Log: slog.New(slog.DiscardHandler), Now: time.Now}, d.Routes()), log, forgotten
+}
+
+// ask sends a part; of each pair of more the first is a header. No header is
+// sent whose value is "none".
+func ask(h http.Handler, body []byte, more ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, "/api/symbols-ranges", bytes.NewReader(body))
+	headers := append([]string{"Authorization", "ApiKey " + key, "FileID", fileID, "FilePart", "0", "FileParts", "1"}, more...)
+	for i := 0; i < len(headers); i += 2 {
+		if r.Header.Set(headers[i], headers[i+1]); headers[i+1] == "none" {
+			r.Header.Del(headers[i])
+		}
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// ranges is a symbfile with one function, pads one with a return pad.
+func ranges(t testing.TB, name string) []byte {
+	return symb(t, func(w *symbfile.Writer) error {
+		return w.Range(&symbfile.Range{VA: 0x1000, Length: 16, Func: []byte(name)})
+	})
+}
+
+func pads(t testing.TB) []byte {
+	return symb(t, func(w *symbfile.Writer) error {
+		return w.Pad(&symbfile.Pad{VA: 0x1000, Frames: []symbfile.PadFrame{{Func: []byte("f")}}})
+	})
+}
+
+func symb(t testing.TB, write func(*symbfile.Writer) error) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := symbfile.NewWriter(&b)
+	if err := errors.Join(write(w), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestRefusalsAreTold(t *testing.T) {
+	good := ranges(t, "f")
+	for name, c := range map[string]struct {
+		body   []byte
+		more   []string
+		status int
+		code   string
+	}{
+		"no key":                 {good, []string{"Authorization", "none"}, 401, "1008"},
+		"another key":            {good, []string{"Authorization", "ApiKey aWQ6c2VjcmV1"}, 401, "1008"},
+		"no file id":             {good, []string{"FileID", "none"}, 400, "1001"},
+		"no such part":           {good, []string{"FilePart", "1"}, 400, "1002"},
+		"no number":              {good, []string{"FileParts", "1e3"}, 400, "1002"},
+		"too many parts":         {good, []string{"FileParts", "32768"}, 400, "1002"},
+		"an empty number":        {good, []string{"FileParts", ""}, 400, "1002"},
+		"an upload with a space": {good, []string{"Symbolon-Upload", "a b"}, 400, "1012"},
+		"a long upload":          {good, []string{"Symbolon-Upload", strings.Repeat("a", 65)}, 400, "1012"},
+		"a bad build id":         {good, []string{"Symbolon-Build-ID", "xyz"}, 400, "1012"},
+		"a bad base":             {good, []string{"Symbolon-Image-Base", "here"}, 400, "1012"},
+		"no symbfile":            {[]byte("\x7fELF"), nil, 400, "1003"},
+		"nothing":                {nil, nil, 400, "1003"},
+		"cut":                    {good[:len(good)-1], nil, 400, "1003"},
+		"return pads":            {pads(t), nil, 400, "1004"},
+		"too large":              {bytes.Repeat(good, 100), nil, 413, "1006"},
+		"another coding":         {good, []string{"Content-Encoding", "br"}, 415, "1011"},
+		"no gzip":                {good, []string{"Content-Encoding", "gzip"}, 400, "1007"},
+	} {
+		h, log, forgotten := door(t, elastic.Config{Uploads: ingest.Config{MaxPart: 1 << 10}}, mem.New())
+		w := ask(h, c.body, c.more...)
+		var got struct {
+			Success *bool
+			UUID    string
+			Status  int
+			Error   struct{ Code, Text string }
+		}
+		d := json.NewDecoder(w.Body)
+		d.DisallowUnknownFields()
+		if err := d.Decode(&got); err != nil || got.Success == nil || *got.Success || got.Status != w.Code || got.Error.Text == "" {
+			t.Errorf("%s: %d %+v, %v", name, w.Code, got, err)
+		}
+		if w.Code != c.status || got.Error.Code != c.code {
+			t.Errorf("%s: %d %+v, wanted are %d and %s", name, w.Code, got, c.status, c.code)
+		}
+		if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(got.UUID) || !strings.Contains(log.String(), got.UUID) {
+			t.Errorf("%s: the uuid %s is none, or is not in the log: %s", name, got.UUID, log)
+		}
+		if (w.Code == 401) != (w.Header().Get("WWW-Authenticate") == "ApiKey") || len(*forgotten) != 0 {
+			t.Errorf("%s: %v, %v", name, w.Header(), *forgotten)
+		}
+	}
+}
+
+func TestPublishedFilesAreLookedUpAgain(t *testing.T) {
+	h, _, forgotten := door(t, elastic.Config{}, mem.New())
+	id, err := ident.ParseFileID(fileID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{0, 1, 1} {
+		w := ask(h, ranges(t, fmt.Sprint("f", i%2)), "FilePart", fmt.Sprint(i%2), "FileParts", "2", "Symbolon-Build-ID", "0123456789abcdef0123", "Symbolon-Image-Base", "0x400000")
+		if w.Code != http.StatusOK || w.Body.String() != `{"success":true,"status":200}` || len(*forgotten) != want {
+			t.Fatalf("part %d: %d %s, %v", i, w.Code, w.Body, *forgotten)
+		}
+	}
+	if m := (*forgotten)[0]; m.FileID != id || m.CodeID != "0123456789abcdef0123" || m.Type != ident.TypeELF {
+		t.Errorf("%+v", m)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/symbols/"+id.Hex(), nil))
+	want := regexp.MustCompile(`^{"fileid":"mBd-LB_f9KGc-4a6vRFoGw","build_id":"0123456789abcdef0123","image_base":"0x400000","ranges":{"content":"[0-9a-f]{64}","parts":2,"records":2,"size":\d+,"published":"[^"]+"},"returnpads":null}$`)
+	if w.Code != http.StatusOK || !want.MatchString(w.Body.String()) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+func TestABusyStoreIsTold(t *testing.T) {
+	h, _, _ := door(t, elastic.Config{}, stalled{mem.New()})
+	if w := ask(h, ranges(t, "f")); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), `"Code":"1010"`) {
+		t.Errorf("%d %s %v", w.Code, w.Body, w.Header())
+	}
+}
+
+func TestQuestionsThatAreNone(t *testing.T) {
+	h, _, _ := door(t, elastic.Config{MaxAddresses: 3}, mem.New())
+	lookup := `{"fileid":"` + fileID + `","addrs":[`
+	for body, want := range map[string]int{
+		``: 400, `[]`: 400, `{}`: 400, `{"lookups":{}}`: 400, `{"lookups":[1]}`: 400, `{"lookups":[{}]}`: 400,
+		`{"lookups":[{"fileid":"x","addrs":[1]}]}`:          400,
+		`{"lookups":[` + lookup + `"zz"]}]}`:                400,
+		`{"lookups":[` + lookup + `-1]}]}`:                  400,
+		`{"lookups":[` + lookup + `1.5]}]}`:                 400,
+		`{"lookups":[` + lookup + `1]}]} x`:                 400,
+		`{"lookups":[` + lookup + `1,2,3,4]}]}`:             413,
+		`{"lookups":[` + lookup + `18446744073709551616]}]`: 400,
+		`{"lookups":[` + lookup + `1,"0x2","3"]}]}`:         500, // there is no engine
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/api/symbols/lookup", strings.NewReader(body)))
+		if w.Code != want {
+			t.Errorf("%s: %d %s, wanted is %d", body, w.Code, w.Body, want)
+		}
+	}
+	for path, want := range map[string]int{"x": 400, fileID + "?addr=x": 400, fileID: 404, fileID + "?addr=0x1": 500} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/symbols/"+path, nil))
+		if w.Code != want {
+			t.Errorf("%s: %d %s, wanted is %d", path, w.Code, w.Body, want)
+		}
+	}
+}
+
+// FuzzQuestion compares with encoding/json what is taken for a question.
+func FuzzQuestion(f *testing.F) {
+	for _, seed := range []string{
+		`{"lookups":[{"fileid":"` + fileID + `","addrs":["0x1",2]},{"addr":7,"fileid":"` + fileID + `"}]}`,
+		`{"x":[{"y":null}],"lookups":[]}`, `{"lookups":[{"fileid":1}]}`,
+	} {
+		f.Add([]byte(seed), false)
+		f.Add([]byte(`{"fileid":"`+fileID+`","addr":"0x10"}`+"\n"+seed), true)
+	}
+	d := elastic.New(elastic.Config{MaxAddresses: 100}, elastic.Deps{})
+	f.Fuzz(func(t *testing.T, body []byte, lines bool) {
+		addrs, files, err := d.Decode(bytes.NewReader(body), lines)
+		if addrs > 101 || files > 101 {
+			t.Fatalf("%d addresses of %d files", addrs, files)
+		}
+		if err != nil || lines {
+			return
+		}
+		var plain struct {
+			Lookups []struct {
+				FileID string `json:"fileid"`
+			}
+		}
+		if err := json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &plain); err != nil && !strings.Contains(err.Error(), "exceeded max depth") {
+			var wrong *json.UnmarshalTypeError
+			if !errors.As(err, &wrong) {
+				t.Fatalf("it is taken, and is no JSON: %v", err)
+			}
+		}
+	})
+}
+
+func TestKeysAreForAllNodesOfAStore(t *testing.T) {
+	b, now := mem.New(), time.Now()
+	clock := func() time.Time { return now }
+	one := elastic.NewRing(elastic.Config{}, b, clock, slog.New(slog.DiscardHandler))
+	h, _, _ := door(t, elastic.Config{}, b)
+	text, k, err := one.Add(t.Context(), "for tests", elastic.Upload)
+	if err != nil || k.ID == "" || bytes.Contains(k.Hash, []byte(k.ID)) {
+		t.Fatal(k, err)
+	}
+	if w := ask(h, ranges(t, "f"), "Authorization", "Bearer "+text); w.Code != http.StatusOK {
+		t.Errorf("a key of another node: %d %s", w.Code, w.Body)
+	}
+	if err := one.Remove(t.Context(), "nobody's"); err == nil {
+		t.Error("a key was removed that is not there")
+	}
+	if list, err := one.List(t.Context()); err != nil || len(list) != 1 || list[0].Name != "for tests" {
+		t.Error(list, err)
+	}
+	if err := one.Remove(t.Context(), k.ID); err != nil {
+		t.Error(err)
+	}
+	if list, err := one.List(t.Context()); err != nil || len(list) != 0 {
+		t.Error(list, err)
+	}
+}
