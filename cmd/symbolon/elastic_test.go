@@ -400,6 +400,10 @@ func TestKeysOfProfilers(t *testing.T) {
 	want("reading that is open", ask(info, ""), 200)
 	reader := lines("add")
 	want("an upload with a key for reading", ask("", "ApiKey "+reader), 403)
+	s.upload("ranges", b.id, 0, 1, b.ranges, "Symbolon-Build-ID: "+b.module.CodeID.String(), fmt.Sprintf("Symbolon-Image-Base: %#x", b.base))
+	if got := s.v5(b.module, []uint64{addressesOf(t, b.ranges)[0] - b.base}); got[0] != "" {
+		t.Errorf("another interface needs no key to read %q", got)
+	}
 	want("reading without a key where there is one", ask(info, ""), 401)
 	want("reading with it", ask(info, "ApiKey "+reader), 200)
 	want("reading with a key for uploads", ask(info, "ApiKey "+s.key), 200)
@@ -415,5 +419,46 @@ func TestKeysOfProfilers(t *testing.T) {
 	stored, err := os.ReadFile(filepath.Join(s.data, "store", "keys.json"))
 	if err != nil || bytes.Contains(stored, []byte(reader)) {
 		t.Errorf("what is stored: %s, %v", stored, err)
+	}
+}
+
+// Parts that went to different nodes of one store are one file, for all of them.
+func TestNodesShareAStore(t *testing.T) {
+	b := extractBinary(t, "gcc-cc-dwarf5")
+	conf := fmt.Sprintf("sources: [{id: ours, type: filesystem, path: %q, layout: {type: elastic}}]\nelastic: {store: ours}\n", t.TempDir())
+	one, two := startDepot(t, conf, t.TempDir()), startDepot(t, conf, t.TempDir())
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "ranges"), b.ranges, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var parts int
+	out := doing(t, "symbfile", "split", "--part-size", "1000B", "--out", filepath.Join(dir, "part"), filepath.Join(dir, "ranges"))
+	if _, err := fmt.Sscanf(out, "%d parts", &parts); err != nil || parts < 2 {
+		t.Fatal(out, err)
+	}
+	addrs := addressesOf(t, b.ranges)
+	for i := range parts {
+		text, err := os.ReadFile(fmt.Sprintf("%s/part.%d", dir, i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range []*depot{one, two} {
+			if got := d.lookup(b.id, addrs[:1]); len(got[0]) != 0 {
+				t.Fatalf("before part %d of %d: %v", i, parts, got)
+			}
+		}
+		node := []*depot{one, two}[i%2]
+		node.upload("ranges", b.id, i, parts, text)
+	}
+	first := (parts - 1) % 2 // who published knows at once, the other one was told to forget when it is asked
+	answers := []*depot{one, two}[first].lookup(b.id, addrs)
+	other := []*depot{one, two}[1-first]
+	if err := other.node.forget(t.Context(), ident.Module{FileID: b.id}); err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range other.lookup(b.id, addrs) {
+		if chain(got) != chain(answers[i]) {
+			t.Errorf("%#x: %s at one node, %s at the other", addrs[i], chain(answers[i]), chain(got))
+		}
 	}
 }

@@ -44,14 +44,15 @@ func (n *node) openUploads(cfg *config.Config, data string) error {
 	if err != nil {
 		return fmt.Errorf("elastic.store: %w", err)
 	}
+	keys := elastic.NewRing(cfg.Elastic, b, time.Now, n.log)
+	n.uploads.keys = keys
 	if cfg.Elastic.Store == "" {
 		t, err := tree.New(place, b, cfg.Network.Limit(), time.Now)
 		if err != nil {
 			return err
 		}
-		n.uploads.source = silent{t}
+		n.uploads.source = silent{t, keys}
 	}
-	n.uploads.keys = elastic.NewRing(cfg.Elastic, b, time.Now, n.log)
 	n.uploads.store = ingest.New(cfg.Elastic.Uploads, ingest.Deps{Bucket: b, Spool: n.spool, Now: time.Now, Log: n.log})
 	if folder, ok := b.(*dir.Bucket); ok {
 		n.uploads.stop = n.sweep(folder, cfg.Elastic.Uploads.Defaults().Expiry)
@@ -93,9 +94,17 @@ func (n *node) sweep(folder *dir.Bucket, expiry time.Duration) (stop func()) {
 }
 
 // silent is a source of which nobody is told that has no place for a module.
-type silent struct{ source.Source }
+// Where reading needs a key, modules have none that are asked for by other ids
+// than those of profilers, whose interface looks at keys.
+type silent struct {
+	source.Source
+	keys *elastic.Ring
+}
 
 func (s silent) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
+	if m.FileID.IsZero() && !s.keys.Open(ctx) {
+		return nil, source.ErrNothing
+	}
 	list, err := s.Source.Candidates(ctx, m, kinds)
 	if err == nil && len(list) == 0 {
 		err = source.ErrNothing

@@ -180,7 +180,7 @@ func (r *Ring) allows(req *http.Request, right Right) error {
 	if err != nil {
 		return err
 	}
-	if right == Read && !slices.ContainsFunc(keys, func(k Key) bool { return k.Right == Read }) {
+	if right == Read && !closed(keys) {
 		return nil
 	}
 	header := req.Header.Get("Authorization")
@@ -206,6 +206,17 @@ func (r *Ring) allows(req *http.Request, right Right) error {
 		return errNoRight
 	}
 	return nil
+}
+
+// closed says that reading needs a key.
+func closed(keys []Key) bool {
+	return slices.ContainsFunc(keys, func(k Key) bool { return k.Right == Read })
+}
+
+// Open says whether everybody may read. Nobody may while that is not known.
+func (r *Ring) Open(ctx context.Context) bool {
+	keys, err := r.all(ctx)
+	return err == nil && !closed(keys)
 }
 
 // decodeKey reads the base64 of ID:SECRET, in either alphabet, padded or not.
