@@ -1,0 +1,147 @@
+package il2cpp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/format/il2cpp"
+)
+
+const player = `{"__debug-id__":"00112233-4455-6677-8899-aabbccddeeff-0",
+ "/out/A.cpp":{"/game/Player.cs":{"120":14,"131":15,"9":1},"/game/Enemy.cs":{"125":7}},
+ "/out/\u0042.cpp":{"/game/Player.cs":{"+04":4294967295}},
+ "/out/C.cpp":{}, "/out/D.cpp":null, "/out/E.cpp":{"/game/Player.cs":[1,{"a":-1.5e3}], "x":"\n"}}`
+
+func TestLinesTakeTheLastOneAtOrAbove(t *testing.T) {
+	m, err := il2cpp.Read([]byte(player))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path string
+		line uint32
+		want string
+	}{
+		{"/out/A.cpp", 0, "-"}, {"/out/A.cpp", 8, "-"}, {"/out/A.cpp", 9, "/game/Player.cs:1"}, {"/out/A.cpp", 119, "/game/Player.cs:1"},
+		{"/out/A.cpp", 120, "/game/Player.cs:14"}, {"/out/A.cpp", 125, "/game/Enemy.cs:7"}, {"/out/A.cpp", 130, "/game/Enemy.cs:7"},
+		{"/out/A.cpp", 1 << 30, "/game/Player.cs:15"}, {"/out/B.cpp", 3, "-"}, {"/out/B.cpp", 4, "/game/Player.cs:4294967295"},
+		{"/out/C.cpp", 1, "-"}, {"/out/D.cpp", 1, "-"}, {"/out/E.cpp", 1, "-"}, {"__debug-id__", 1, "-"}, {"/out/a.cpp", 120, "-"},
+	} {
+		got := "-"
+		if file, line, ok := m.Of([]byte(c.path)).At(c.line); ok {
+			got = fmt.Sprintf("%s:%d", m.File(file), line)
+		}
+		if got != c.want {
+			t.Errorf("%s:%d is %s, wanted is %s", c.path, c.line, got, c.want)
+		}
+	}
+	if m.File(99) != "" || m.Footprint() < 100 {
+		t.Errorf("%q, %d bytes", m.File(99), m.Footprint())
+	}
+}
+
+func TestOfWhatIsThereTwiceTheLaterCounts(t *testing.T) {
+	m, err := il2cpp.Read([]byte(`{"a":{"x":{"1":1}},"b":{"x":{"1":1,"1":2},"y":{"1":3}},"a":{"y":{"2":9}},"c":{"x":{"1":1}},"c":{}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, ok := m.Of([]byte("a")).At(1); ok {
+		t.Error("the first a counts")
+	}
+	if _, line, _ := m.Of([]byte("b")).At(1); line != 3 {
+		t.Errorf("line %d", line)
+	}
+	if m.Of([]byte("c")) != nil {
+		t.Error("c has lines")
+	}
+}
+
+func TestWhatIsNoMappingIsRefused(t *testing.T) {
+	deep := strings.Repeat("[", 1000) + strings.Repeat("]", 1000)
+	for _, text := range []string{
+		"", "{", `{"a"`, `{"a":`, `{"a":{}`, `{"a":{}}x`, `{"a":{"b":{"c":1}}}`, `{"a":{"b":{"-1":1}}}`, `{"a":{"b":{"4294967296":1}}}`,
+		`{"a":{"b":{"1":-1}}}`, `{"a":{"b":{"1":1.0}}}`, `{"a":{"b":{"1":01}}}`, `{"a":{"b":{"1":4294967296}}}`, `{"a":{"b":{"1":"1"}}}`,
+		`{"a":{"b":{"1":}}}`, `{"a":{"b":{"":1}}}`, `{"a":{"b":{"1":1,}}}`, `{"a":{},}`, `{a:{}}`, `{"a" {}}`, `{"a":nul}`, `{"a":[1,]}`,
+		`{"a":[1 2]}`, `{"a":1e}`, "{\"a\nb\":1}", "{\"\xff\":1}", `{"\x":1}`, `{"\`, `{"a\"`, "\xef\xbb\xbf{}", "{\"a\":\x00}", deep, `{"a":` + deep + `}`,
+	} {
+		if m, err := il2cpp.Read([]byte(text)); m != nil || fault.KindOf(err) != fault.Malformed {
+			t.Errorf("%.40q: %v", text, err)
+		}
+	}
+	for _, text := range []string{"{}", " [] ", "null", `"x"`, "1", `{"a":[[],{},true,false]}`, `{"__debug-id__":7}`} {
+		if _, err := il2cpp.Read([]byte(text)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// oracle reads a mapping with the standard library; nil if it is refused.
+func oracle(text []byte) map[string]map[string]map[uint32]uint32 {
+	var files map[string]json.RawMessage
+	if !json.Valid(text) {
+		return nil
+	}
+	out := map[string]map[string]map[uint32]uint32{}
+	_ = json.Unmarshal(text, &files)
+	for cpp, rest := range files {
+		var inner map[string]json.RawMessage
+		if cpp == "__debug-id__" || json.Unmarshal(rest, &inner) != nil {
+			continue
+		}
+		out[cpp] = map[string]map[uint32]uint32{}
+		for cs, rest := range inner {
+			var lines map[string]json.RawMessage
+			if json.Unmarshal(rest, &lines) != nil {
+				continue
+			}
+			out[cpp][cs] = map[uint32]uint32{}
+			for from, to := range lines {
+				a, err := strconv.ParseUint(strings.TrimPrefix(from, "+"), 10, 32)
+				b, err2 := strconv.ParseUint(strings.TrimSpace(string(to)), 10, 32)
+				if err != nil || err2 != nil {
+					return nil
+				}
+				out[cpp][cs][uint32(a)] = uint32(b)
+			}
+		}
+	}
+	return out
+}
+
+// FuzzRead reads mappings, and what is in one as the standard library does, as
+// far as it can be told there: it knows of two keys of one name the last, and
+// not which of two lines with one number comes later.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(player))
+	f.Add([]byte(`{"a":{"b":{"1":2,"1":3}},"a":[],"c":{"b":{"07":0}}}`))
+	f.Add([]byte(`{"a":{"b":{"1":x}}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := il2cpp.Read(text)
+		if err != nil {
+			if fault.KindOf(err) != fault.Malformed {
+				t.Fatal(err)
+			}
+			return
+		}
+		if m.Footprint() > int64(len(text))*64+1024 {
+			t.Fatalf("%d bytes of memory for %d", m.Footprint(), len(text))
+		}
+		want := oracle(text)
+		if want == nil {
+			t.Fatal("the standard library refuses it")
+		}
+		for cpp, files := range want {
+			for cs, lines := range files {
+				for line := range lines {
+					if file, _, ok := m.Of([]byte(cpp)).At(line); !ok || m.File(file) != cs && len(files) == 1 {
+						t.Fatalf("%q:%d is in %q, %v; wanted is %q", cpp, line, m.File(file), ok, cs)
+					}
+				}
+			}
+		}
+	})
+}
