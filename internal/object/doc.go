@@ -81,7 +81,9 @@
 // A Go program without debug information is answered from its function table.
 // What is damaged costs itself, and is told by Info.
 //
-// Other files that an image needs are told by Needs and given by Supply.
+// Other files that an image needs are told by Needs and given by Supply. Lines of
+// C# are put in the place of those of C++ by Mapped, on the way out: the answers
+// of Lookup and Blocks are mapped alike.
 //
 // A unit of a PDB is a module. It answers where it contributed code, by the
 // procedures that it has there: of those that the linker made one, the last with

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/format/il2cpp"
 	"symbolon/internal/ident"
 	"symbolon/internal/sym"
 )
@@ -23,8 +24,9 @@ func (f *File) Objects() []*Object { return f.objects }
 
 // Object is what a file says about one binary.
 type Object struct {
-	info Info
-	view view
+	info    Info
+	view    view
+	mapping *il2cpp.Map // nil: places are as the file has them
 }
 
 // view is what the readers of formats have in common.
@@ -103,7 +105,13 @@ func (o *Object) Info() Info {
 
 // Footprint is about how many bytes of memory the object takes, its source
 // aside.
-func (o *Object) Footprint() int64 { return o.view.footprint() }
+func (o *Object) Footprint() int64 {
+	n := o.view.footprint()
+	if o.mapping != nil {
+		n += o.mapping.Footprint()
+	}
+	return n
+}
 
 // Mangled says that the names are as linkers see them. Breakpad files and
 // symbfiles have those that people read.
@@ -114,7 +122,12 @@ func (o *Object) Mangled() bool {
 // Lookup appends the frames of an address to dst, innermost first; none where
 // nothing is known.
 func (o *Object) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
-	return o.view.lookup(dst, addr)
+	from := len(dst)
+	dst = o.view.lookup(dst, addr)
+	if o.mapping != nil {
+		o.mapFrames(dst[from:])
+	}
+	return dst
 }
 
 // Nearest is the function or symbol with the greatest start that is not above
@@ -123,7 +136,12 @@ func (o *Object) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 func (o *Object) Nearest(addr uint64) (sym.Frame, bool) { return o.view.nearest(addr) }
 
 // AppendText appends the string behind a handle to dst.
-func (o *Object) AppendText(dst []byte, t sym.Text) []byte { return o.view.appendText(dst, t) }
+func (o *Object) AppendText(dst []byte, t sym.Text) []byte {
+	if o.mapping != nil && t&15 == kindMapped {
+		return appendPath(dst, []byte(o.mapping.File(uint32(t>>4))))
+	}
+	return o.view.appendText(dst, t)
+}
 
 // Relax gives pages of the file back. Who calls AppendText for all of it does
 // that now and then.
@@ -159,5 +177,8 @@ func (o *BlockOptions) memory() int64 { return cmp.Or(o.Memory, 48<<20) }
 // Roots that no row leads to are functions and symbols that Nearest finds and
 // Lookup does not; the first block may hold nothing else.
 func (o *Object) Blocks(opt BlockOptions, yield func(*sym.Block) error) error {
+	if o.mapping != nil {
+		yield = o.mapBlocks(yield)
+	}
 	return o.view.blocks(opt, yield)
 }

@@ -17,6 +17,7 @@ const (
 	textPublic
 	textOrigin
 	textFile
+	_        // of kindMapped
 	textBits = 3
 )
 

@@ -1,0 +1,70 @@
+package object
+
+import (
+	"symbolon/internal/format/il2cpp"
+	"symbolon/internal/sym"
+)
+
+// maxSpelled is how many files are remembered that were looked for in a mapping.
+const maxSpelled = 64 << 10
+
+// Mapped is the object with places in C# in the stead of those in the C++ that
+// was made of it, in frames and in the calls that were inlined, where m has
+// them. Functions keep their names; columns are of C++, and go. The object itself
+// stays as it is. What has no lines of a compiler for machines is not changed.
+func (o *Object) Mapped(m *il2cpp.Map) *Object {
+	switch o.view.(type) {
+	case *image, *symbolFile:
+		mapped := *o
+		mapped.mapping = m
+		return &mapped
+	}
+	return o
+}
+
+// mapFrames replaces the places of frames.
+func (o *Object) mapFrames(frames []sym.Frame) {
+	var room [512]byte
+	for i := range frames {
+		f := &frames[i]
+		if f.File != 0 {
+			o.mapPlace(o.mapping.Of(o.view.appendText(room[:0], f.File)), &f.File, &f.Line, &f.Column)
+		}
+	}
+}
+
+// mapPlace replaces one place in a file of these lines.
+func (o *Object) mapPlace(lines il2cpp.Lines, file *sym.Text, line, column *uint32) {
+	if n, cs, ok := lines.At(*line); ok {
+		*file, *line, *column = sym.Text(n)<<4|kindMapped, cs, 0
+	}
+}
+
+// mapBlocks replaces the places of blocks on their way to yield.
+func (o *Object) mapBlocks(yield func(*sym.Block) error) func(*sym.Block) error {
+	known := map[sym.Text]il2cpp.Lines{}
+	var path []byte
+	of := func(file sym.Text) il2cpp.Lines {
+		lines, ok := known[file]
+		if !ok && file != 0 {
+			if len(known) == maxSpelled {
+				clear(known)
+			}
+			path = o.view.appendText(path[:0], file)
+			lines = o.mapping.Of(path)
+			known[file] = lines
+		}
+		return lines
+	}
+	return func(b *sym.Block) error {
+		for i := range b.Rows {
+			r := &b.Rows[i]
+			o.mapPlace(of(r.File), &r.File, &r.Line, &r.Column)
+		}
+		for i := range b.Nodes {
+			n := &b.Nodes[i]
+			o.mapPlace(of(n.CallFile), &n.CallFile, &n.CallLine, &n.CallColumn)
+		}
+		return yield(b)
+	}
+}
