@@ -146,6 +146,7 @@ type Found struct {
 	source    source.Source
 	candidate source.Candidate
 	key       cache.Key
+	lines     mapping
 	mu        sync.Mutex
 	file      *fetched // nil until somebody wants the file itself
 }
@@ -196,7 +197,23 @@ func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 		f.Names = file.names
 		f.file = file
 	}
-	return pick(f.file.file, f.Module), f.file.spool, nil
+	obj := pick(f.file.file, f.Module)
+	if f.l.openMapping(ctx, &f.lines); f.lines.read != nil {
+		obj = obj.Mapped(f.lines.read)
+	}
+	return obj, f.file.spool, nil
+}
+
+// Aux tells apart what else than the file answers are made of: the names that
+// were hidden in it, and the mapping of its lines. It is zero if there is
+// nothing. Once the file is open it does not change.
+func (f *Found) Aux() [32]byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lines.hash == ([32]byte{}) {
+		return f.Names
+	}
+	return cache.KeyOf("il2cpp", string(f.Names[:]), string(f.lines.hash[:]))
 }
 
 // Expires is until when a failure to get the file itself holds, from now on.

@@ -14,7 +14,8 @@ import (
 	"symbolon/internal/source"
 )
 
-// maxNames is the size of the largest list of hidden names.
+// maxNames is the size of the largest list of hidden names, and of the largest
+// mapping.
 const maxNames = 64 << 20
 
 // hidden is what an object needs whose names were hidden when it went through
@@ -84,15 +85,10 @@ func (l *Locator) oneText(ctx context.Context, s source.Source, c source.Candida
 	if _, err := l.tier.Get(ctx, cache.Meta, key); err != nil {
 		return nil
 	}
-	if blob, err := l.tier.Get(ctx, cache.Objects, key); err == nil && blob != nil {
-		defer blob.Close()
-		text, err := io.ReadAll(io.NewSectionReader(blob, 0, min(blob.Size(), maxNames)))
-		if err == nil {
-			return text
-		}
+	if text := l.keptText(ctx, key); text != nil {
+		return text
 	}
-	text := &source.Text{Max: maxNames}
-	a, err := s.Fetch(ctx, c, text)
+	text, a, err := l.fetchText(ctx, s, c)
 	if err != nil {
 		f := fault.Of(err)
 		l.remember(ctx, key, f, c)
@@ -102,13 +98,39 @@ func (l *Locator) oneText(ctx context.Context, s source.Source, c source.Candida
 		return nil
 	}
 	if !c.Local {
-		blob, err := l.tier.Put(context.WithoutCancel(ctx), cache.Objects, key, func(w io.Writer) error {
-			_, err := w.Write(text.Bytes)
-			return err
-		})
-		if err == nil {
-			_ = blob.Close() // it was only written
-		}
+		l.keepText(ctx, cache.Objects, key, text)
 	}
-	return text.Bytes
+	return text
+}
+
+// keptText is the whole of a file that was kept; nil if it is not there.
+func (l *desk) keptText(ctx context.Context, key cache.Key) []byte {
+	blob, err := l.tier.Get(ctx, cache.Objects, key)
+	if err != nil || blob == nil {
+		return nil
+	}
+	defer blob.Close()
+	text, err := io.ReadAll(io.NewSectionReader(blob, 0, min(blob.Size(), maxNames)))
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// fetchText gets a whole file from its source.
+func (l *desk) fetchText(ctx context.Context, s source.Source, c source.Candidate) ([]byte, source.Attempt, error) {
+	text := &source.Text{Max: maxNames}
+	a, err := s.Fetch(ctx, c, text)
+	return text.Bytes, a, err
+}
+
+// keepText keeps what came of a candidate.
+func (l *desk) keepText(ctx context.Context, kind cache.Kind, key cache.Key, text []byte) {
+	blob, err := l.tier.Put(context.WithoutCancel(ctx), kind, key, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+	if err == nil {
+		_ = blob.Close() // it was only written
+	}
 }

@@ -24,13 +24,17 @@ func (l *desk) stale(meta *Meta) bool {
 	return meta.Validator != "" && l.lives.Found > 0 && l.now().Sub(meta.Checked) >= l.lives.Found
 }
 
-// Until is when the source should be asked whether the file is still the same;
-// zero if it cannot tell.
+// Until is when the source should be asked whether the file is still the same, or
+// whether there is a mapping of its lines by now; zero if neither can be told.
 func (f *Found) Until() time.Time {
 	if f.Validator == "" || f.l.lives.Found <= 0 {
-		return time.Time{}
+		return f.lines.again
 	}
-	return f.Checked.Add(f.l.lives.Found)
+	end := f.Checked.Add(f.l.lives.Found)
+	if again := f.lines.again; !again.IsZero() && again.Before(end) {
+		return again
+	}
+	return end
 }
 
 // renew asks whether the file that was known is still the same. What was known

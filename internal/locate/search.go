@@ -30,6 +30,12 @@ func (l *Locator) Best(ctx context.Context, module ident.Module, p Purpose) (*Fo
 	if found == nil && err == nil {
 		err = verdict(trail, first(trail))
 	}
+	if found != nil && p == Debug {
+		if err = l.findMapping(ctx, found, m, trail); err != nil {
+			found.Close()
+			found = nil
+		}
+	}
 	return found, trail, err
 }
 

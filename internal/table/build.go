@@ -155,14 +155,14 @@ func (t *desk) build(ctx context.Context, e *entry) (*entry, int64, error) {
 			return nil, 0, err
 		}
 	}
-	made, size := t.stored(ctx, e.hash, e.found.Names, e.Module)
+	made, size := t.stored(ctx, e.hash, e.found.Aux(), e.Module)
 	if made == nil && t.lease != nil {
-		release, ok := t.lease.Acquire(ctx, tableKey(e.hash, e.found.Names, e.Module))
+		release, ok := t.lease.Acquire(ctx, tableKey(e.hash, e.found.Aux(), e.Module))
 		if !ok {
 			return nil, 0, errElsewhere
 		}
 		defer release()
-		made, size = t.stored(ctx, e.hash, e.found.Names, e.Module) // of who had the lease before
+		made, size = t.stored(ctx, e.hash, e.found.Aux(), e.Module) // of who had the lease before
 	}
 	if made == nil {
 		if made, size, err = t.keep(ctx, e, obj, src.Size()); err != nil {
@@ -185,7 +185,7 @@ func (t *desk) build(ctx context.Context, e *entry) (*entry, int64, error) {
 func (t *desk) keep(ctx context.Context, e *entry, obj *object.Object, size int64) (*entry, int64, error) {
 	m := obj.Info().Module
 	opt := symcache.Options{Memory: int64(t.cfg.BuildMemory), Scratch: t.scratch, Workers: max(1, runtime.GOMAXPROCS(0)-1)}
-	blob, err := t.tier.Put(ctx, cache.Symcache, tableKey(e.hash, e.found.Names, m), func(w io.Writer) error {
+	blob, err := t.tier.Put(ctx, cache.Symcache, tableKey(e.hash, e.found.Aux(), m), func(w io.Writer) error {
 		return Build(ctx, w, obj, opt, Input{size, e.hash})
 	})
 	if err != nil {

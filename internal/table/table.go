@@ -145,6 +145,7 @@ type entry struct {
 
 	born  time.Time
 	until atomic.Int64 // when a better file may have appeared; zero: never
+	again atomic.Bool  // it is being looked for
 }
 
 // Facts are what is known of an open module besides its addresses.
@@ -242,8 +243,12 @@ func (t *Tables) moduleKey(m ident.Module, p locate.Purpose) cache.Key {
 // renew looks for a better file than that of e, behind the answer. What is open
 // goes on answering until there is one.
 func (t *Tables) renew(key cache.Key, e *entry, m ident.Module, p locate.Purpose) {
+	if e.again.Swap(true) {
+		return
+	}
 	e.until.Store(t.now().Add(renewAgain).UnixNano())
 	t.builds.Go(func() {
+		defer e.again.Store(false)
 		defer func() {
 			if p := recover(); p != nil {
 				t.log.Error("a better file could not be looked for", "module", m.DebugFile, "panic", p, "stack", string(debug.Stack()))
@@ -282,7 +287,7 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 	}
 	facts := Facts{Module: found.Module, Kind: found.Kind, Features: found.Features, VCS: found.VCS, Trail: tried}
 	if found.Hash != ([32]byte{}) && p != locate.Sources {
-		if e, size := t.stored(ctx, found.Hash, found.Names, found.Module); e != nil {
+		if e, size := t.stored(ctx, found.Hash, found.Aux(), found.Module); e != nil {
 			e.tell(facts, found.Until(), t.now())
 			found.Close()
 			o.report.Hit, o.report.Lookup = true, t.now().Sub(start)
@@ -345,8 +350,8 @@ func (t *desk) giant() int64 {
 
 // stored opens the table of an object of the file with this content hash, if
 // there is one. One that is damaged is thrown away, and so made anew.
-func (t *desk) stored(ctx context.Context, hash, names [32]byte, m ident.Module) (*entry, int64) {
-	key := tableKey(hash, names, m)
+func (t *desk) stored(ctx context.Context, hash, aux [32]byte, m ident.Module) (*entry, int64) {
+	key := tableKey(hash, aux, m)
 	blob, err := t.tier.Get(ctx, cache.Symcache, key)
 	if err != nil || blob == nil {
 		return nil, 0
@@ -360,13 +365,12 @@ func (t *desk) stored(ctx context.Context, hash, names [32]byte, m ident.Module)
 	return e, cost(blob.Size())
 }
 
-// tableKey names the table of an object by the content of its file and of the
-// names that were hidden in it, and by its id, as a file may have several
-// objects.
-func tableKey(hash, names [32]byte, m ident.Module) cache.Key {
+// tableKey names the table of an object by the content of its file and of what
+// else it is made of, and by its id, as a file may have several objects.
+func tableKey(hash, aux [32]byte, m ident.Module) cache.Key {
 	parts := []string{"symcache", fmt.Sprint(symcache.Version), string(hash[:]), m.DebugID.String()}
-	if names != ([32]byte{}) {
-		parts = append(parts, string(names[:]))
+	if aux != ([32]byte{}) {
+		parts = append(parts, string(aux[:]))
 	}
 	return cache.KeyOf(parts...)
 }
