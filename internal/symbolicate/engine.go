@@ -1,7 +1,8 @@
 // Package symbolicate is the engine: questions about addresses in, frames out.
 // It opens every module once, several side by side; one that takes too long is
 // left behind and its work goes on into the cache. Addresses are looked up
-// while the answer is read, some thousands at a time, in rising order.
+// while the answer is read, some thousands at a time, in rising order. Who does
+// not want to wait for the slowest module takes them as they are decided.
 //
 // What is not known is data, not an error: a Module without Found says why in
 // its Report. Doors turn all of it into their own words.
@@ -83,6 +84,17 @@ func (e *Engine) Patient() *Engine {
 // that are looked up. The error is that of a context that ended;
 // everything else that goes wrong is told in the result.
 func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
+	res := e.Begin(ctx, req)
+	if err := res.All(ctx); err != nil {
+		res.Release()
+		return nil, err
+	}
+	return res, nil
+}
+
+// Begin begins to open the modules of req. Of the result no frame can be had
+// before All, or Open for some of them.
+func (e *Engine) Begin(ctx context.Context, req *Request) *Result {
 	res := &Result{req: req, cfg: e.cfg, now: e.now, Modules: make([]Module, len(req.Modules)), win: windows.Get().(*window)}
 	for _, f := range req.Frames {
 		if f.Module >= 0 {
@@ -90,20 +102,22 @@ func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 		}
 	}
 	if rest := e.ready(res); len(rest) > 0 {
-		work := ctx
-		if e.cfg.Deadline > 0 {
-			var cancel context.CancelFunc
-			work, cancel = context.WithTimeout(ctx, e.cfg.Deadline)
-			defer cancel()
-		}
-		e.open(work, res, rest)
+		work, stop := e.within(ctx)
+		res.stop, res.decided = stop, make(chan int32, len(rest))
+		go func() {
+			defer close(res.decided)
+			e.open(work, res, rest)
+		}()
 	}
-	if err := context.Cause(ctx); err != nil {
-		res.Release()
-		return nil, err
+	return res
+}
+
+// within is the time that modules have.
+func (e *Engine) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if e.cfg.Deadline > 0 {
+		return context.WithTimeout(ctx, e.cfg.Deadline)
 	}
-	res.place()
-	return res, nil
+	return context.WithCancel(ctx)
 }
 
 // ready takes the modules that are open already, and tells which are not.
@@ -122,13 +136,14 @@ func (e *Engine) ready(res *Result) (rest []int) {
 		if known {
 			mod.opened(h, report)
 		} else {
+			mod.pending = true
 			rest = append(rest, m)
 		}
 	}
 	return rest
 }
 
-// open opens modules, side by side.
+// open opens modules, side by side, and says of each when it is decided.
 func (e *Engine) open(ctx context.Context, res *Result, modules []int) {
 	slots := make(chan struct{}, e.cfg.Parallel)
 	var wg sync.WaitGroup
@@ -140,10 +155,12 @@ func (e *Engine) open(ctx context.Context, res *Result, modules []int) {
 		case <-ctx.Done():
 			mod.missing(table.Report{Late: true, Fault: fault.New(fault.Timeout, "",
 				"not begun within %v, as other modules of the request took so long", e.cfg.Deadline)})
+			res.decided <- int32(m)
 			continue
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
+			defer func() { res.decided <- int32(m) }()
 			defer func() {
 				if p := recover(); p != nil {
 					mod.missing(table.Report{Fault: fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack())})

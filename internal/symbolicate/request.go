@@ -1,6 +1,7 @@
 package symbolicate
 
 import (
+	"context"
 	"time"
 
 	"symbolon/internal/demangle"
@@ -42,6 +43,7 @@ type Module struct {
 	Report       table.Report
 	SourceReport table.Report // of the search for source files, if they were asked for
 
+	pending bool // it was not open at first: decided tells when it is known what becomes of it
 	handle  *table.Handle
 	sources *table.Handle
 	spent   time.Duration // looking addresses up
@@ -71,11 +73,78 @@ func trailOf(h *table.Handle, r *table.Report) []locate.Tried {
 type Result struct {
 	Modules []Module
 
-	req    *Request
-	cfg    Config
-	now    func() time.Time
-	frames int // answered so far, inlined ones counted
-	win    *window
+	req     *Request
+	cfg     Config
+	now     func() time.Time
+	frames  int // answered so far, inlined ones counted
+	win     *window
+	end     int                // of the frames that can be had
+	told    bool               // the modules that were open at first
+	decided chan int32         // the others, one after the other; nil: there are none
+	stop    context.CancelFunc // of the work on them
+}
+
+// Next are the modules of which it has become known what they have, those that no
+// frame names included; it waits for one. They are none when all were told.
+// Nothing may be read of a module before.
+func (r *Result) Next() (modules []int32) {
+	if !r.told {
+		r.told = true
+		for m := range r.Modules {
+			if !r.Modules[m].pending {
+				modules = append(modules, int32(m))
+			}
+		}
+	}
+	for r.decided != nil {
+		var m int32
+		var more bool
+		if len(modules) == 0 {
+			m, more = <-r.decided
+		} else {
+			select {
+			case m, more = <-r.decided:
+			default:
+				return modules
+			}
+		}
+		if !more {
+			r.decided = nil
+			break
+		}
+		modules = append(modules, m)
+	}
+	return modules
+}
+
+// Open has the frames from one up to another answered next. Their modules are
+// decided, and they were not opened before.
+func (r *Result) Open(from, to int) {
+	r.place(from, to)
+	r.end = to
+}
+
+// All waits for all modules and opens all frames. The error is that of a context
+// that ended. It takes the place of Next and Open.
+func (r *Result) All(ctx context.Context) error {
+	r.settle()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	r.Open(0, len(r.req.Frames))
+	return nil
+}
+
+// settle waits until nobody works on modules any more.
+func (r *Result) settle() {
+	if r.decided != nil {
+		for range r.decided {
+		}
+		r.decided = nil
+	}
+	if r.stop != nil {
+		r.stop()
+	}
 }
 
 // Frames is the answer to frame i of the request, innermost first; empty when
@@ -134,8 +203,13 @@ func (r *Result) Addr(i int) (uint64, bool) {
 	return f.Addr + r.base(f.Module), f.Step != before
 }
 
-// Release lets go of the tables. It may be called once.
+// Release lets go of the tables, and of modules that are not decided yet. It may
+// be called once.
 func (r *Result) Release() {
+	if r.stop != nil {
+		r.stop()
+	}
+	r.settle()
 	if r.win != nil {
 		r.win.free()
 		r.win = nil

@@ -50,23 +50,20 @@ func (r *Result) base(m int32) uint64 {
 	return r.req.Bases[m]
 }
 
-// place makes the addresses of loaded modules relative, after their step, which
-// depends on what the file of the module says of its architecture.
-func (r *Result) place() {
+// place makes the addresses of loaded modules relative, from one frame up to
+// another, after their step, which depends on what the file of the module says
+// of its architecture.
+func (r *Result) place(from, to int) {
 	if r.req.Bases == nil {
 		return
 	}
-	steps := make([]grid, len(r.Modules))
-	for i := range r.Modules {
-		steps[i] = gridOf(r.Modules[i].Arch)
-	}
-	for i := range r.req.Frames {
+	for i := from; i < to; i++ {
 		f := &r.req.Frames[i]
 		base := r.base(f.Module)
 		if base == 0 || !r.Modules[f.Module].Found {
 			continue
 		}
-		if addr := steps[f.Module].step(f.Addr, f.Step); addr >= base && addr <= f.Addr {
+		if addr := gridOf(r.Modules[f.Module].Arch).step(f.Addr, f.Step); addr >= base && addr <= f.Addr {
 			f.Addr, f.Step = addr-base, Exact
 		} else {
 			f.Addr, f.Step = addr-base, before

@@ -12,7 +12,7 @@ func TestWhatIsThrownCostsItsModule(t *testing.T) {
 		req:     &Request{Frames: []Frame{{Module: 0, Addr: 1}, {Module: 1, Addr: 1}}},
 		cfg:     Config{}.Defaults(),
 		Modules: []Module{{Asked: true, Found: true}, {Asked: true}}, // without a handle, a lookup throws
-		now:     time.Now, win: &window{size: windowSize},
+		now:     time.Now, win: &window{size: windowSize}, end: 2,
 	}
 	for i := range r.req.Frames {
 		if f, err := r.Frames(i); len(f) > 0 || err != nil {

@@ -58,7 +58,7 @@ func (w *window) free() {
 
 // load answers the frames of r from i on.
 func (w *window) load(r *Result, i int) error {
-	count := min(len(r.req.Frames)-i, w.size)
+	count := min(r.end-i, w.size)
 	for !w.fill(r, i, count) {
 		count = (count + 1) / 2
 		w.size = count

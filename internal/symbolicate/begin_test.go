@@ -1,0 +1,93 @@
+package symbolicate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"symbolon/internal/ident"
+	"symbolon/internal/symbolicate"
+)
+
+// TestASlowModuleHoldsNobodyBack takes the modules as they are decided, and the
+// frames of those that are, while another one never is.
+func TestASlowModuleHoldsNobodyBack(t *testing.T) {
+	e := engine(t, symbolicate.Config{Deadline: -1})
+	req := &symbolicate.Request{
+		Modules: []ident.Module{module("slow.so"), module("a.so"), module("unasked.so"), module("gone.so"), module("b.so")},
+		Bases:   []uint64{0, 0x10000, 0, 0, 0},
+		Frames: []symbolicate.Frame{
+			{Module: 0, Addr: 0x1000}, {Module: 1, Addr: 0x11000}, {Module: 1, Addr: 0x11011, Step: symbolicate.Before},
+			{Module: 0, Addr: 0x1000}, {Module: 4, Addr: 0x1000}, {Module: 3, Addr: 0x1000},
+		},
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	res := e.Begin(ctx, req)
+	var told []int32
+	for len(told) < 4 {
+		next := res.Next()
+		if len(next) == 0 {
+			t.Fatalf("no more than %v", told)
+		}
+		told = append(told, next...)
+	}
+	if told[0] != 2 || slices.Contains(told, 0) {
+		t.Errorf("told are %v", told)
+	}
+	name := func(i int) string {
+		calls, err := res.Frames(i)
+		if err != nil || len(calls) != 1 {
+			return fmt.Sprint(calls, err)
+		}
+		text, _ := res.AppendText(nil, req.Frames[i].Module, calls[0].Func)
+		return string(text)
+	}
+	res.Open(4, 6)
+	if got := name(4); got != "one_b.so" {
+		t.Errorf("b.so: %s", got)
+	}
+	if calls, err := res.Frames(5); len(calls) > 0 || err != nil {
+		t.Errorf("gone.so: %v, %v", calls, err)
+	}
+	res.Open(1, 3) // before those that were answered
+	if a, b := name(1), name(2); a != "one_a.so" || b != "two_a.so" {
+		t.Errorf("a.so: %s, %s", a, b)
+	}
+	begun := time.Now()
+	leave()
+	if next := res.Next(); len(next) != 1 || next[0] != 0 || res.Modules[0].Found || len(res.Next()) > 0 {
+		t.Errorf("told in the end: %v", next)
+	}
+	res.Release()
+	if spent := time.Since(begun); spent > 5*time.Second {
+		t.Errorf("a caller who left waited %v", spent)
+	}
+}
+
+// TestWhoReleasesWaitsForNothing gives a result back while modules are looked for.
+func TestWhoReleasesWaitsForNothing(t *testing.T) {
+	e := engine(t, symbolicate.Config{})
+	req := &symbolicate.Request{Modules: []ident.Module{module("slow.so"), module("a.so")}, Frames: []symbolicate.Frame{{Module: 0}, {Module: 1, Addr: 0x1000}}}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e.Begin(t.Context(), req).Release()
+		e.Begin(t.Context(), &symbolicate.Request{}).Release()
+		ctx, leave := context.WithCancelCause(t.Context())
+		leave(errors.New("left"))
+		res := e.Begin(ctx, req)
+		if err := res.All(ctx); err == nil || err.Error() != "left" {
+			t.Errorf("all: %v", err)
+		}
+		res.Release()
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("they wait")
+	}
+}
