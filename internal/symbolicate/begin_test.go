@@ -29,8 +29,8 @@ func TestASlowModuleHoldsNobodyBack(t *testing.T) {
 	res := e.Begin(ctx, req)
 	var told []int32
 	for len(told) < 4 {
-		next := res.Next()
-		if len(next) == 0 {
+		next, more := res.Next()
+		if !more {
 			t.Fatalf("no more than %v", told)
 		}
 		told = append(told, next...)
@@ -59,8 +59,11 @@ func TestASlowModuleHoldsNobodyBack(t *testing.T) {
 	}
 	begun := time.Now()
 	leave()
-	if next := res.Next(); len(next) != 1 || next[0] != 0 || res.Modules[0].Found || len(res.Next()) > 0 {
+	if next, _ := res.Next(); len(next) != 1 || next[0] != 0 || res.Modules[0].Found {
 		t.Errorf("told in the end: %v", next)
+	}
+	if next, more := res.Next(); len(next) > 0 || more {
+		t.Errorf("told afterwards: %v", next)
 	}
 	res.Release()
 	if spent := time.Since(begun); spent > 5*time.Second {

@@ -84,10 +84,10 @@ type Result struct {
 	stop    context.CancelFunc // of the work on them
 }
 
-// Next are the modules of which it has become known what they have, those that no
-// frame names included; it waits for one. They are none when all were told.
-// Nothing may be read of a module before.
-func (r *Result) Next() (modules []int32) {
+// Next are modules of which it has become known what they have, and whether there
+// are more. At first they are those that need no work, maybe none; after that
+// it waits for one. Nothing may be read of a module before.
+func (r *Result) Next() (modules []int32, more bool) {
 	if !r.told {
 		r.told = true
 		for m := range r.Modules {
@@ -95,26 +95,22 @@ func (r *Result) Next() (modules []int32) {
 				modules = append(modules, int32(m))
 			}
 		}
+		return modules, r.decided != nil
 	}
-	for r.decided != nil {
-		var m int32
-		var more bool
-		if len(modules) == 0 {
-			m, more = <-r.decided
-		} else {
-			select {
-			case m, more = <-r.decided:
-			default:
-				return modules
-			}
-		}
-		if !more {
-			r.decided = nil
-			break
-		}
+	if r.decided == nil {
+		return nil, false
+	}
+	m, more := <-r.decided
+	for more {
 		modules = append(modules, m)
+		select {
+		case m, more = <-r.decided:
+		default:
+			return modules, true
+		}
 	}
-	return modules
+	r.decided = nil
+	return modules, false
 }
 
 // Open has the frames from one up to another answered next. Their modules are

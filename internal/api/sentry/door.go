@@ -46,8 +46,8 @@ type Asking struct {
 	Only  []string        // ids of those of the configuration; nil: all
 }
 
-// run has a question answered by an engine.
-type run func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, lookups, error)
+// run begins to have a question answered by an engine.
+type run func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, begun, error)
 
 // Door serves the routes. Close it.
 type Door struct {
@@ -73,11 +73,8 @@ func New(cfg Config, deps Deps) *Door {
 		if err != nil {
 			return nil, err
 		}
-		return func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, lookups, error) {
-			res, err := e.Run(ctx, req)
-			if err != nil {
-				return nil, nil, err
-			}
+		return func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, begun, error) {
+			res := e.Begin(ctx, req)
 			return res.Modules, res, nil
 		}, nil
 	}

@@ -1,6 +1,7 @@
 package sentry
 
 import (
+	"context"
 	"io"
 	"strconv"
 	"time"
@@ -17,6 +18,15 @@ type lookups interface {
 	AppendRaw(dst []byte, m int32, t sym.Text) (out []byte, plain bool)
 	Source(m int32, path string) (text []byte, link string)
 	Release()
+}
+
+// begun are those of which the modules are still being opened: see
+// symbolicate.Result.
+type begun interface {
+	lookups
+	Next() (modules []int32, more bool)
+	Open(from, to int)
+	All(ctx context.Context) error
 }
 
 // encoder writes an answer as JSON, in pieces. After the first error it writes

@@ -13,8 +13,8 @@ import (
 	"symbolon/internal/symbolicate"
 )
 
-// module writes what became of a module, behind its stack traces: until then
-// it may still be lost.
+// module writes what became of a module. Until all of its stack traces are
+// written it may still be lost.
 func (e *encoder) module(m int32) {
 	sent, known := &e.modules[m], &e.known[m]
 	e.Raw(`{"debug_status":"`)

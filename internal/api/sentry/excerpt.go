@@ -9,7 +9,6 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
-	"symbolon/internal/symbolicate"
 )
 
 const (
@@ -28,6 +27,13 @@ type excerpts struct {
 	links map[string]*link // by address
 	order []*link          // as they were met
 	size  int              // of all texts
+	asked int              // of the links
+	seen  int              // of order: whether they are asked is decided
+	fresh []*file          // those with a link whose text they do not have yet
+}
+
+func newExcerpts() *excerpts {
+	return &excerpts{files: map[fileKey]*file{}, links: map[string]*link{}}
 }
 
 // fileKey is a file of a module, by the handle that frames name it with.
@@ -52,35 +58,34 @@ type link struct {
 	fault   *fault.Error
 }
 
-// gather finds the sources of all frames, and gets those that are elsewhere.
-func (d *Door) gather(ctx context.Context, q *question, req *symbolicate.Request, known []symbolicate.Module, look lookups) *excerpts {
-	x := &excerpts{files: map[fileKey]*file{}, links: map[string]*link{}}
-	if !q.context {
-		return x
+// gather finds the sources of the frames from one up to another, and gets those
+// that are elsewhere.
+func (d *Door) gather(ctx context.Context, e *encoder, from, to int) {
+	if !e.context {
+		return
 	}
-	for i := range req.Frames {
-		m := req.Frames[i].Module
-		if m < 0 || known[m].Features&object.HasSources == 0 {
+	x := e.excerpts
+	for i := from; i < to; i++ {
+		m := e.req.Frames[i].Module
+		if m < 0 || e.known[m].Features&object.HasSources == 0 {
 			continue
 		}
-		calls, err := look.Frames(i)
+		calls, err := e.Frames(i)
 		if err != nil {
 			break // the encoder meets it too
 		}
 		for c := range calls {
 			if key := (fileKey{m, calls[c].File}); calls[c].File != 0 && x.files[key] == nil {
-				path, _ := look.AppendRaw(nil, m, calls[c].File)
-				x.files[key] = x.open(look, m, string(path))
+				path, _ := e.AppendRaw(nil, m, calls[c].File)
+				x.files[key] = x.open(e.lookups, m, string(path))
 			}
 		}
 	}
-	d.fetch(ctx, q, x)
-	for _, f := range x.files {
-		if f.link != nil {
-			f.text = f.link.text
-		}
+	d.fetch(ctx, e.question, x)
+	for _, f := range x.fresh {
+		f.text = f.link.text
 	}
-	return x
+	x.fresh = x.fresh[:0]
 }
 
 // open takes what is known of a path.
@@ -103,6 +108,7 @@ func (x *excerpts) open(look lookups, m int32, path string) *file {
 		l.modules = append(l.modules, m)
 	}
 	f.link = l
+	x.fresh = append(x.fresh, f)
 	return f
 }
 
@@ -110,12 +116,13 @@ func (x *excerpts) open(look lookups, m int32, path string) *file {
 func (d *Door) fetch(ctx context.Context, q *question, x *excerpts) {
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, linksAtOnce)
-	asked := 0
-	for _, l := range x.order {
-		if !q.scraping.allows(l.url) || asked == mostLinks || d.deps.Fetch == nil {
+	rest := x.order[x.seen:]
+	x.seen = len(x.order)
+	for _, l := range rest {
+		if !q.scraping.allows(l.url) || x.asked == mostLinks || d.deps.Fetch == nil {
 			continue
 		}
-		asked++
+		x.asked++
 		l.asked = true
 		slots <- struct{}{}
 		wg.Go(func() {

@@ -19,10 +19,46 @@ func NewWith(cfg Config, deps Deps, engine func(Asking) (Run, error)) *Door {
 	d := New(cfg, deps)
 	d.engine = func(a Asking) (run, error) {
 		r, err := engine(a)
-		return r, err
+		return func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, begun, error) {
+			known, look, err := r(ctx, req)
+			if s, ok := look.(Stages); ok {
+				return known, &staged{whole{look, len(known)}, s}, err
+			}
+			return known, &whole{lookups: look, modules: len(known)}, err
+		}, err
 	}
 	return d
 }
+
+// Stages are answers whose modules are decided by and by.
+type Stages interface {
+	Lookups
+	Next() (modules []int32, more bool)
+}
+
+type staged struct {
+	whole
+	stages Stages
+}
+
+func (s *staged) Next() ([]int32, bool) { return s.stages.Next() }
+
+// whole are answers of which all modules are there.
+type whole struct {
+	lookups
+	modules int
+}
+
+func (w *whole) Next() (modules []int32, more bool) {
+	for m := range w.modules {
+		modules = append(modules, int32(m))
+	}
+	return modules, false
+}
+
+func (w *whole) Open(int, int) {}
+
+func (w *whole) All(context.Context) error { return nil }
 
 // Ask decodes a body into the question that the engine would get.
 func Ask(body io.Reader, cfg Config) (*symbolicate.Request, error) {

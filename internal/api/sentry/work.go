@@ -2,14 +2,10 @@ package sentry
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"runtime/debug"
-	"time"
 
-	"symbolon/internal/api"
 	"symbolon/internal/symbolicate"
 )
 
@@ -54,16 +50,22 @@ func (d *Door) encode(ctx context.Context, j *job, engine run, q *question, requ
 		}
 	}()
 	req := q.ask()
-	known, look, err := engine(ctx, req)
+	known, modules, err := engine(ctx, req)
+	if err == nil {
+		if err = modules.All(ctx); err != nil {
+			modules.Release()
+		}
+	}
 	if err != nil {
 		return d.failed(err, requestID), nil
 	}
+	look = modules
 	if !d.jobs.encodes(j) {
 		return brief(`{"status":"internal_error"}`), look // which nobody reads
 	}
 	a = newAnswer(&d.plain)
-	e := &encoder{question: q, lookups: look, req: req, known: known, names: &d.names, to: &timed{ctx, a}, patience: d.deps.Patience}
-	e.excerpts = d.gather(ctx, q, req, known, look)
+	e := &encoder{question: q, lookups: look, req: req, known: known, names: &d.names, to: &timed{ctx, a}, patience: d.deps.Patience, excerpts: newExcerpts()}
+	d.gather(ctx, e, 0, len(req.Frames))
 	e.answer()
 	a.end()
 	if e.Err != nil {
@@ -108,98 +110,4 @@ func (t *timed) Write(b []byte) (int, error) {
 		return 0, err
 	}
 	return t.to.Write(b)
-}
-
-// linesType is the content type of an answer in lines.
-const linesType = "application/x-ndjson"
-
-// wantsLines says that a client names lines and does not like JSON better.
-func wantsLines(r *http.Request) bool {
-	accepted := r.Header.Values("Accept")
-	weight := api.Weight(accepted, linesType)
-	return weight > 0 && weight >= api.Weight(accepted, "application/json")
-}
-
-const (
-	lineBytes = 16 << 10               // lines are sent when they have so many bytes
-	lineTime  = 100 * time.Millisecond // or the last ones are so old
-)
-
-// stream answers in lines, each of which is sent as soon as it is there: one
-// for each stack trace, one for each module, and the status. A client that
-// leaves ends the work, as nobody else could have the answer.
-func (d *Door) stream(w http.ResponseWriter, r *http.Request, j *job, engine run, q *question) {
-	defer d.jobs.drop(j)
-	ctx, cancel := context.WithTimeout(r.Context(), longestJob)
-	defer cancel()
-	w.Header().Set("Content-Type", linesType)
-	e := &encoder{question: q, req: q.ask(), names: &d.names, to: &timed{ctx, w}, patience: d.deps.Patience}
-	err := d.writeLines(ctx, w, engine, e)
-	if r.Context().Err() != nil {
-		return
-	}
-	status, message := "completed", ""
-	if err != nil {
-		status, message = outcome(err)
-	}
-	if status == "internal_error" {
-		d.deps.Log.Error("the engine could not answer", "error", err)
-	}
-	_ = json.NewEncoder(w).Encode(struct {
-		Type    string `json:"type"`
-		Status  string `json:"status"`
-		Message string `json:"message,omitempty"`
-		Signal  any    `json:"signal,omitempty"`
-	}{"status", status, message, e.signalOf()}) // a client that left has no use for the error
-}
-
-// signalOf is the signal as it was sent; nil: there was none.
-func (q *question) signalOf() any {
-	if !q.hasSignal {
-		return nil
-	}
-	return q.signal
-}
-
-func (d *Door) writeLines(ctx context.Context, w http.ResponseWriter, engine run, e *encoder) error {
-	known, look, err := engine(ctx, e.req)
-	if err != nil {
-		return err
-	}
-	defer look.Release()
-	e.known, e.lookups = known, look
-	e.Begin(e.to)
-	defer e.Free()
-	e.excerpts = d.gather(ctx, e.question, e.req, known, look)
-	last := d.deps.Now()
-	flush := func() {
-		e.Flush()
-		if f, ok := w.(http.Flusher); ok {
-			f.Flush()
-		}
-		last = d.deps.Now()
-	}
-	line := func(kind string, index int, write func()) {
-		e.Raw(`{"type":"` + kind + `","index":`)
-		e.Int(index)
-		e.Raw(`,"` + kind + `":`)
-		write()
-		e.Raw("}\n")
-		if len(e.Buf) >= lineBytes || d.deps.Now().Sub(last) >= lineTime {
-			flush()
-		}
-	}
-	first := 0
-	for i := range e.stacks {
-		line("stacktrace", i, func() { e.stack(&e.stacks[i], first) })
-		if e.Err != nil {
-			return e.Err
-		}
-		first = e.stacks[i].end
-	}
-	for m := range e.modules {
-		line("module", m, func() { e.module(int32(m)) })
-	}
-	flush()
-	return e.Err
 }

@@ -1,0 +1,107 @@
+package sentry_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"symbolon/internal/api/sentry"
+	"symbolon/internal/fault"
+	"symbolon/internal/sym"
+	"symbolon/internal/symbolicate"
+)
+
+// staged are the answers of the demo whose modules are decided in this order. At
+// the last stage the first of them is lost.
+type staged struct {
+	sentry.Lookups
+	known  []symbolicate.Module
+	stages [][]int32
+	losing int // a frame
+}
+
+func (s *staged) Next() (modules []int32, more bool) {
+	modules, s.stages = s.stages[0], s.stages[1:]
+	return slices.Clone(modules), len(s.stages) > 0
+}
+
+func (s *staged) Frames(i int) ([]sym.Frame, error) {
+	if i == s.losing {
+		s.known[0].Found, s.known[0].Report.Fault = false, fault.New(fault.Timeout, "", "it is lost")
+		return nil, nil
+	}
+	return s.Lookups.Frames(i)
+}
+
+// linesOf are the lines of an answer, in short.
+func linesOf(t *testing.T, f http.Handler, body string) []string {
+	t.Helper()
+	r := httptest.NewRequest("POST", "/symbolicate", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/x-ndjson")
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, r)
+	var out []string
+	for lines := bufio.NewScanner(w.Body); lines.Scan(); {
+		out = append(out, short(t, lines.Bytes()))
+	}
+	return out
+}
+
+func short(t *testing.T, text []byte) string {
+	t.Helper()
+	var line struct {
+		Type, Status string
+		Index        int
+		Stacktrace   struct{ Frames []struct{ Status string } }
+		Module       struct {
+			Status string `json:"debug_status"`
+		}
+	}
+	if err := json.Unmarshal(text, &line); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	switch line.Type {
+	case "stacktrace":
+		return fmt.Sprint("stack ", line.Index, " ", line.Stacktrace.Frames)
+	case "module":
+		return fmt.Sprint("module ", line.Index, " ", line.Module.Status)
+	}
+	return line.Status
+}
+
+// TestLinesFollowTheModules has modules that are decided one after the other. A
+// stack trace comes with the last of its modules, and one that is lost behind
+// its line has another.
+func TestLinesFollowTheModules(t *testing.T) {
+	const body = `{"stacktraces":[{"frames":[{"instruction_addr":"0x11000"}]},{"frames":[{"instruction_addr":"0x11000"},{"instruction_addr":"0x50000"}]},{"frames":[]},
+{"frames":[{"instruction_addr":"0x30000"}]},{"frames":[{"instruction_addr":"0x11000"}]}],
+"modules":[{"type":"elf","code_id":"aa01","image_addr":"0x10000","image_size":65536},{"type":"pe","image_addr":"0x50000","image_size":65536},{"type":"pe"}]}`
+	const quick = "{symbolicated}"
+	for _, c := range []struct {
+		stages [][]int32
+		losing int
+		want   []string
+	}{
+		{[][]int32{{0, 1, 2}}, -1, []string{"stack 0 [" + quick + "]", "stack 1 [" + quick + " {missing}]", "stack 2 []", "stack 3 [{unknown_image}]",
+			"stack 4 [" + quick + "]", "module 0 found", "module 1 missing", "module 2 unused", "completed"}},
+		{[][]int32{nil, {0}, {1, 2}}, -1, []string{"stack 2 []", "stack 3 [{unknown_image}]", "stack 0 [" + quick + "]", "stack 4 [" + quick + "]",
+			"module 0 found", "stack 1 [" + quick + " {missing}]", "module 1 missing", "module 2 unused", "completed"}},
+		{[][]int32{{2}, {0}, {1}, nil}, 1, []string{"stack 2 []", "stack 3 [{unknown_image}]", "module 2 unused", "stack 0 [" + quick + "]", "stack 4 [" + quick + "]",
+			"module 0 found", "stack 1 [{missing} {missing}]", "module 1 missing", "module 0 timeout", "completed"}},
+	} {
+		f, _ := door(t, sentry.Config{}, sentry.Deps{}, func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
+			known, look, err := demo().run(ctx, req)
+			return known, &staged{look, known, c.stages, c.losing}, err
+		})
+		if got := linesOf(t, f, body); !slices.Equal(got, c.want) {
+			t.Errorf("%v\ngot  %q\nwant %q", c.stages, got, c.want)
+		}
+	}
+}
