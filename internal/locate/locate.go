@@ -71,6 +71,7 @@ type desk struct {
 	now     func() time.Time
 	log     *slog.Logger
 	fetches *cache.Flight[cache.Key, *fetched]
+	reads   *cache.Flight[cache.Key, reading]
 
 	forgets forgets
 	told    told
@@ -96,9 +97,10 @@ func New(cfg Config, d Deps) *Locator {
 		keep: cfg.Defaults().KeepOriginals, tier: d.Tier, spool: d.Spool, space: d.Space,
 		lives: d.Lives.Defaults(), now: d.Now, log: d.Log,
 		fetches: cache.NewFlight[cache.Key]((*fetched).retain, (*fetched).release),
+		reads:   cache.NewFlight[cache.Key, reading](nil, nil),
 		live:    map[cache.Key]*fetched{},
 	}
-	k.fetches.Keep = true // a verdict is worth keeping, also when nobody waits for it any more
+	k.fetches.Keep, k.reads.Keep = true, true // a verdict is worth keeping, also when nobody waits for it any more
 	return &Locator{desk: k, sources: d.Sources}
 }
 
@@ -120,7 +122,10 @@ func (l *Locator) Identity() string {
 
 // Close ends the downloads that run, of all locators over this cache. What was
 // found stays usable.
-func (l *Locator) Close() { l.fetches.Close() }
+func (l *Locator) Close() {
+	l.fetches.Close()
+	l.reads.Close()
+}
 
 // wish is the module that a lookup is for.
 type wish struct {

@@ -95,26 +95,41 @@ func (l *Locator) askMapping(ctx context.Context, n *mapping, m *wish) time.Time
 	return l.now().Add(max(l.life(f, n.at), time.Minute))
 }
 
-// fetchMapping gets the text of a mapping and reads it.
+// reading is a mapping that came, or the fault that came instead of it.
+type reading struct {
+	read  *il2cpp.Map
+	hash  [32]byte
+	fault *fault.Error
+}
+
+// fetchMapping gets the text of a mapping and reads it, for all who ask for it now.
 func (l *Locator) fetchMapping(ctx context.Context, n *mapping) *fault.Error {
-	text, attempt, err := l.fetchText(ctx, n.source, n.at)
+	r, err := l.reads.Do(ctx, n.key, func(ctx context.Context) (reading, error) { return l.readMapping(ctx, n.source, n.at, n.key), nil })
+	if err != nil { // the caller left, or it is a mistake of ours
+		return fault.Of(err)
+	}
+	n.read, n.hash = r.read, r.hash
+	return r.fault
+}
+
+func (l *desk) readMapping(ctx context.Context, s source.Source, c source.Candidate, key cache.Key) (r reading) {
+	text, attempt, err := l.fetchText(ctx, s, c)
 	if err == nil {
-		n.read, err = il2cpp.Read(text)
+		r.read, err = il2cpp.Read(text)
 	}
 	if err != nil {
-		f := fault.Of(err)
-		if ctx.Err() == nil {
-			l.remember(ctx, n.key, f, n.at)
-			l.tell(n.at, attempt, f)
+		if r.fault = fault.Of(err); ctx.Err() == nil {
+			l.remember(ctx, key, r.fault, c)
+			l.tell(c, attempt, r.fault)
 		}
-		return f
+		return r
 	}
-	n.hash = sha256.Sum256(text)
-	if !n.at.Local {
-		l.keepText(ctx, cache.Objects, n.key, text)
-		l.keepText(ctx, cache.Meta, n.key, sumText(n.key, n.hash))
+	r.hash = sha256.Sum256(text)
+	if !c.Local {
+		l.keepText(ctx, cache.Objects, key, text)
+		l.keepText(ctx, cache.Meta, key, sumText(key, r.hash))
 	}
-	return nil
+	return r
 }
 
 // openMapping reads a mapping that is there, or was.
