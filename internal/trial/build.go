@@ -2,12 +2,14 @@ package trial
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -22,6 +24,9 @@ func folder() string {
 var binary = sync.OnceValues(func() (string, error) {
 	if path := os.Getenv("SYMBOLON_TRIAL_BINARY"); path != "" {
 		return path, nil
+	}
+	if err := look(); err != nil {
+		return "", err
 	}
 	path := filepath.Join(folder(), "symbolon")
 	args := []string{"build", "-o", path}
@@ -45,4 +50,20 @@ func Race() bool {
 func Main(m *testing.M) int {
 	defer os.RemoveAll(folder())
 	return m.Run()
+}
+
+// look looks at all that the binary is made of: only then go test does not take
+// a result that it remembers for that of another binary.
+func look() error {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return fmt.Errorf("find the module: %w", err)
+	}
+	root := strings.TrimSpace(string(out))
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && (filepath.Ext(path) == ".go" || d.Name() == "go.mod") {
+			_, err = os.Stat(path)
+		}
+		return err
+	})
 }

@@ -26,8 +26,8 @@ func TestAServerIsStartedAskedAndEnded(t *testing.T) {
 	if x := s.Explain(sym.Module); !x.Found || len(x.Tried) != 1 || !x.Tried[0].Chosen {
 		t.Errorf("explain: %+v", x)
 	}
-	if n := s.Metric("downloads_total", `outcome="ok"`); n != 1 || up.Count(sym.Path()) != 1 || up.Count("") != 2 {
-		t.Errorf("%v downloads, %d requests", n, up.Count(""))
+	if n := s.Metric("downloads_total", `outcome="ok"`); n != 1 || up.Count(sym.Path()) != 1 || up.Count(none.Path()) != 1 {
+		t.Errorf("%v downloads, %d and %d requests", n, up.Count(sym.Path()), up.Count(none.Path()))
 	}
 	if len(s.Lines("msg=request", "/symbolicate/v5")) != 1 {
 		t.Errorf("log: %s", s.Log())
