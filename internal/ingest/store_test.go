@@ -21,6 +21,7 @@ import (
 
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/dir"
+	"symbolon/internal/bucket/mem"
 	"symbolon/internal/cache"
 	"symbolon/internal/fault"
 	"symbolon/internal/format/symbfile"
@@ -490,7 +491,7 @@ func TestInfoTellsWhatIsPublished(t *testing.T) {
 }
 
 func TestInfoOfManyPartsIsRead(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, mem.New(), ingest.Config{})
 	body := ranges("x", 0, 1)
 	const count = 2500 // so that the sums are more than is read at first
 	for k := range count {
