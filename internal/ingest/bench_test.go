@@ -54,6 +54,18 @@ func BenchmarkTake(b *testing.B) {
 			}
 		})
 	}
+	b.Run("pads", func(b *testing.B) {
+		n := open(b, mem.New(), ingest.Config{})
+		body := pads(400_000)
+		b.SetBytes(int64(len(body)))
+		for i := 0; b.Loop(); i++ {
+			p := part(0, 1)
+			p.Kind, p.File[0], p.File[1] = ingest.ReturnPads, byte(i), byte(i>>8)
+			if _, err := n.take(p, body); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 	b.Run("parts", func(b *testing.B) {
 		n := open(b, mem.New(), ingest.Config{})
 		b.SetBytes(8 * int64(len(body)))

@@ -34,7 +34,8 @@ func (k *keeping) Delete(ctx context.Context, key string) error {
 	return k.Bucket.Delete(ctx, key)
 }
 
-// swapping is a bucket in which a part is replaced when its bytes are read.
+// swapping is a bucket in which a part is replaced when its bytes are read, or
+// removed.
 type swapping struct {
 	bucket.Bucket
 	key  string
@@ -42,7 +43,11 @@ type swapping struct {
 }
 
 func (s *swapping) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
-	if key == s.key && n < 0 {
+	if key == s.key && n < 0 && s.with == nil {
+		if err := s.Delete(ctx, key); err != nil {
+			return nil, bucket.Attrs{}, err
+		}
+	} else if key == s.key && n < 0 {
 		if err := s.Bucket.Put(ctx, key, bytes.NewReader(s.with), bucket.Attrs{}); err != nil {
 			return nil, bucket.Attrs{}, err
 		}
@@ -72,6 +77,26 @@ func TestAPartThatIsReplacedWhilePublishingIsFound(t *testing.T) {
 			t.Errorf("with %.20q: %v, %v", with, published, err)
 		}
 		n.holds(ranges("before", 0, 5))
+	}
+}
+
+// TestAPartThatGoesWhilePublishing has one that another process has published.
+func TestAPartThatGoesWhilePublishing(t *testing.T) {
+	b := &swapping{Bucket: mem.New()}
+	n := open(t, b, ingest.Config{})
+	one := split("one", 3)
+	for _, parts := range [][][]byte{one, cut(joined(one), 700, 1500)} {
+		b.key = ""
+		n.sent(part(0, 1), ranges("before", 0, 5), true)
+		n.sent(of("u", 0, 3), parts[0], false)
+		n.sent(of("u", 1, 3), parts[1], false)
+		b.key = "incoming/" + fileID.Base64() + "/ranges/3/u/1"
+		n.sent(of("u", 2, 3), parts[2], false)
+		n.holds(ranges("before", 0, 5))
+		b.key = ""
+		n.sent(of("u", 1, 3), parts[1], true)
+		n.holds(one...)
+		n.sent(part(0, 1), ranges("after", 0, 5), true)
 	}
 }
 

@@ -29,8 +29,9 @@
 //
 // Parts come in any order, to any process over the bucket, and repeatedly. Whoever
 // stores the last one publishes, with one Put: old or new, never half. Two that
-// publish at one time publish the same bytes. A part whose answer was lost may be sent
-// again behind that: it is known from the Info.
+// publish at one time publish the same bytes; of two files, the one whose Put ends
+// last stays. A part whose answer was lost may be sent again behind that: it is known
+// from the Info.
 //
 // # Uploads that meet
 //
@@ -48,6 +49,7 @@
 //   - An upload that does not tell, has as many parts as one that was published less
 //     than a minute ago, and begins with a part that both have in common, is taken
 //     for a repetition: that part has to be sent again later.
+//   - A repetition that comes in the middle of another such upload, is a part of that.
 //
 // A part that expired, is void, or was left by a process that died after it had
 // published, counts as absent, and is replaced. If two processes replace one at the
@@ -58,8 +60,9 @@
 // A part has Config.MaxPart, a file Config.MaxFile decoded bytes; the limits of a
 // strict symbfile.Reader hold, and what is decoded has at most 200 times the size of
 // what was sent, past 64 MiB. While a part is received it is in a spool, compressed.
-// Memory is that of a compressor, a Reader, and 64 KiB, whatever the size. A file has
-// MaxParts parts; publishing reads each one's line, then its bytes.
+// Memory is that of a compressor and a Reader, which holds a message or two, whatever
+// the size. A file has MaxParts parts; publishing reads each one's line, then its
+// bytes, and holds a hundred bytes of each.
 //
 // Parts that wait in vain are removed by nobody here: by dir.Bucket.Sweep of the
 // prefix Incoming in a folder, by a life cycle rule in an object store, both later

@@ -27,8 +27,11 @@ const (
 	cleanTime = time.Minute // for removing parts, whoever waits
 )
 
-// errChanged says that a part is not there any more, or is another one.
-var errChanged = errors.New("it has changed")
+// What becomes of parts while they are read.
+var (
+	errGone    = errors.New("it is not there any more") // as somebody else has published it
+	errChanged = errors.New("it is another one")
+)
 
 // alone publishes a file of one part.
 func (g generation) alone(ctx context.Context, d *draft) (bool, error) {
@@ -44,7 +47,8 @@ func (g generation) alone(ctx context.Context, d *draft) (bool, error) {
 		return false, g.alias(ctx, h.BuildID, h.Base)
 	}
 	h.Received = g.deps.Now().UnixMilli()
-	return true, g.store(ctx, g.describe([]head{*h}), io.NewSectionReader(d.spool, 0, d.spool.Size()))
+	err = g.store(ctx, g.describe([]head{*h}), io.NewSectionReader(d.spool, 0, d.spool.Size()))
+	return err == nil, err
 }
 
 func (g generation) tooLarge() error {
@@ -70,21 +74,21 @@ func (g generation) publish(ctx context.Context) (bool, error) {
 		g.seen.set(g.folder(), missing)
 		return false, err
 	}
-	if err := g.verify(ctx, heads); err != nil {
-		var refused *Refusal
-		if errors.As(err, &refused) {
-			g.clean(ctx, heads)
-		}
-		return false, err
+	err = g.verify(ctx, heads)
+	var refused *Refusal
+	if errors.As(err, &refused) {
+		g.clean(ctx, heads)
 	}
-	i := g.describe(heads)
-	parts := &parts{ctx: ctx, g: g, heads: heads}
-	defer parts.close()
-	switch err := g.store(ctx, i, parts); {
+	if err == nil {
+		parts := &parts{ctx: ctx, g: g, heads: heads}
+		defer parts.close()
+		err = g.store(ctx, g.describe(heads), parts)
+	}
+	switch {
+	case errors.Is(err, errGone):
+		g.seen.drop(g.folder())
+		return false, nil
 	case errors.Is(err, errChanged):
-		if now, err := g.Info(ctx, g.file, g.kind); err == nil && now.Content == i.Content {
-			return false, nil
-		}
 		return false, refuse(Conflict, g.file.Base64(), "a part of it was replaced while it was published")
 	case err != nil:
 		return false, err
@@ -161,8 +165,6 @@ func (g generation) verify(ctx context.Context, heads []head) error {
 	err = g.records(r, g.kind, &sum)
 	var refused *Refusal
 	switch {
-	case errors.Is(parts.err, errChanged):
-		return refuse(Conflict, g.file.Base64(), "a part of it was replaced while it was published")
 	case parts.err != nil:
 		return parts.err
 	case errors.As(err, &refused):
@@ -273,7 +275,7 @@ func (p *parts) open() error {
 	r, _, err := p.g.deps.Bucket.Get(p.ctx, key, 0, -1)
 	switch {
 	case err != nil && fault.KindOf(err) == fault.NotFound:
-		return fmt.Errorf("part %d: %w", k, errChanged)
+		return fmt.Errorf("part %d: %w", k, errGone)
 	case err != nil:
 		return err
 	}
