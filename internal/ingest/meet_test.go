@@ -228,6 +228,19 @@ func TestANewUploadMayHavePartsOfTheOldOne(t *testing.T) {
 	}
 }
 
+func TestANewUploadRightBehindAnotherMayShareItsLastParts(t *testing.T) {
+	n := open(t, mem.New(), ingest.Config{})
+	old := split("old", 3)
+	fresh := [][]byte{ranges("new", 0, 20), old[1], old[2]}
+	for _, parts := range [][][]byte{old, fresh} {
+		for k, body := range parts {
+			n.clock.pass(time.Second)
+			n.sent(part(k, 3), body, k == 2)
+		}
+		n.holds(parts...)
+	}
+}
+
 // TestWhatAProcessLeftThatDiedIsNoUpload has a process that has published and not
 // removed the parts.
 func TestWhatAProcessLeftThatDiedIsNoUpload(t *testing.T) {
