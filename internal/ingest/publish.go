@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -195,20 +194,16 @@ func (g generation) store(ctx context.Context, i *Info, body io.Reader) error {
 
 // alias writes to which file a build id belongs, and the debug id made of it.
 func (g generation) alias(ctx context.Context, id ident.BuildID, base uint64) error {
-	const least = 4 // digits, so that there is a rest
-	if len(id) < least {
+	if id.IsZero() {
 		return nil
 	}
-	text, err := json.Marshal(struct {
-		FileID string `json:"fileid"`
-		Base   uint64 `json:"base"`
-	}{g.file.Base64(), base})
+	text, err := json.Marshal(source.Alias{FileID: g.file, Base: base})
 	if err != nil {
 		return fault.New(fault.Internal, "", "%w", err)
 	}
-	for _, name := range []string{string(id), strings.ToLower(id.DebugID(false).Breakpad())} {
-		err := g.deps.Bucket.Put(ctx, "known/"+name[:2]+"/"+name[2:], bytes.NewReader(text), bucket.Attrs{Size: int64(len(text))})
-		if err != nil {
+	m := ident.Module{Type: ident.TypeELF, CodeID: id.CodeID()}
+	for _, path := range source.AliasPaths(m.Derive()) {
+		if err := g.deps.Bucket.Put(ctx, path, bytes.NewReader(text), bucket.Attrs{Size: int64(len(text))}); err != nil {
 			return err
 		}
 	}

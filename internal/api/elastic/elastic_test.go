@@ -64,7 +64,9 @@ func door(t *testing.T, cfg elastic.Config, b bucket.Bucket) (http.Handler, *byt
 	}})
 	d := elastic.New(cfg, elastic.Deps{
 		Store: store, Keys: elastic.NewRing(cfg, b, time.Now, logger), Log: logger,
-		Run: func(context.Context, *symbolicate.Request) (*symbolicate.Result, error) { return nil, errors.New("no engine") },
+		Run: func(context.Context, *symbolicate.Request) (*symbolicate.Result, error) {
+			return nil, errors.New("no engine")
+		},
 		Forget: func(_ context.Context, m ident.Module) error {
 			*forgotten = append(*forgotten, m)
 			return nil
