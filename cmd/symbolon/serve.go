@@ -35,7 +35,8 @@ func serveCommand() *command {
 		short: "Serve all doors on one port",
 		long: `Symbolication as Mozilla's services do it, POST /symbolicate/v5 and v4 and the
 symbol store of all sources for reading, and as Sentry's Symbolicator does it,
-POST /symbolicate, GET /requests/ID and /proxy/. No source is contacted unless
+POST /symbolicate, GET /requests/ID and /proxy/; uploads and lookups of Elastic's
+profiler, for which "symbolon key add" makes keys. No source is contacted unless
 one is named. SPEC is a preset, an http(s) URL, or a directory of symbol files
 laid out as NAME/ID/NAME.sym; ",layout=NAME" may follow it for other layouts.
 Among equals the source that is named first counts.

@@ -41,7 +41,7 @@ func (d *Door) few(w http.ResponseWriter, r *http.Request, file ident.FileID, ad
 		q.frames = append(q.frames, symbolicate.Frame{Addr: addr})
 	}
 	q.asked = []asked{{0, len(q.frames)}}
-	d.answer(w, r, &q, (*encoder).object)
+	d.answer(w, r, &q, "application/json", (*encoder).object)
 }
 
 // many looks up addresses of many binaries.
@@ -59,9 +59,9 @@ func (d *Door) many(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		api.FailError(w, r, http.StatusBadRequest, `the body is no JSON of the form {"lookups": [{"fileid": ID, "addrs": [ADDRESS, …]}, …]}, or with Content-Type `+linesType+` lines of {"fileid": ID, "addrs": […]}`)
 	case api.Weight(r.Header.Values("Accept"), linesType) > 0:
-		d.answer(w, r, q, (*encoder).lines)
+		d.answer(w, r, q, linesType, (*encoder).lines)
 	default:
-		d.answer(w, r, q, (*encoder).list)
+		d.answer(w, r, q, "application/json", (*encoder).list)
 	}
 }
 
@@ -191,7 +191,7 @@ func (d *decoder) tooMany() {
 
 // answer looks addresses up, as return addresses and in ranges, and has the
 // answer written.
-func (d *Door) answer(w http.ResponseWriter, r *http.Request, q *question, write func(*encoder)) {
+func (d *Door) answer(w http.ResponseWriter, r *http.Request, q *question, mediaType string, write func(*encoder)) {
 	e := &encoder{question: q}
 	for i, p := range [...]locate.Purpose{locate.Pads, locate.Debug} {
 		res, err := d.Run(r.Context(), &symbolicate.Request{Modules: q.files, Frames: q.frames, Purpose: p})
@@ -204,7 +204,7 @@ func (d *Door) answer(w http.ResponseWriter, r *http.Request, q *question, write
 		defer res.Release()
 		e.results[i] = res
 	}
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", mediaType)
 	e.Begin(w)
 	defer e.Free()
 	write(e)
