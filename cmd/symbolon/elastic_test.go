@@ -234,6 +234,35 @@ func (s *depot) v5(m ident.Module, addrs []uint64) (out []string) {
 	return out
 }
 
+// sentry asks for addresses relative to the module through the interface of
+// Sentry, each in a stack of its own.
+func (s *depot) sentry(m ident.Module, addrs []uint64) (out []string) {
+	s.t.Helper()
+	const at = 0x10000000
+	var stacks []any
+	for _, a := range addrs {
+		stacks = append(stacks, map[string]any{"frames": []any{map[string]any{"instruction_addr": fmt.Sprintf("%#x", at+a)}}})
+	}
+	body, err := json.Marshal(map[string]any{
+		"modules":     []any{map[string]any{"type": "elf", "code_id": m.CodeID.String(), "image_addr": fmt.Sprintf("%#x", at)}},
+		"stacktraces": stacks,
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	status, text, _ := s.do(http.MethodPost, "/symbolicate", body, "Content-Type: application/json")
+	var a struct {
+		Stacktraces []struct{ Frames []shown }
+	}
+	if err := json.Unmarshal([]byte(text), &a); err != nil || status != http.StatusOK || len(a.Stacktraces) != len(addrs) {
+		s.t.Fatalf("%d %.300s, %v", status, text, err)
+	}
+	for _, stack := range a.Stacktraces {
+		out = append(out, chain(stack.Frames))
+	}
+	return out
+}
+
 func chain(frames []shown) string {
 	var list []string
 	for _, f := range frames {
@@ -301,6 +330,11 @@ func TestUploadsAnswerEverywhere(t *testing.T) {
 				for i, got := range s.v5(b.module, relative) {
 					if got != chain(plain[i]) {
 						t.Errorf("%#x: v5 says %s, the interface of profilers %s", addrs[i], got, chain(plain[i]))
+					}
+				}
+				for i, got := range s.sentry(b.module, relative) {
+					if got != chain(plain[i]) {
+						t.Errorf("%#x: Sentry's interface says %s, that of profilers %s", addrs[i], got, chain(plain[i]))
 					}
 				}
 			}
