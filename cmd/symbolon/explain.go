@@ -194,7 +194,10 @@ func explain(q question, trail []locate.Tried, err error, now time.Time, sources
 		x.Advice = append(x.Advice, missingAdvice(full, sources)...)
 	}
 	for _, k := range fault.Kinds() {
-		if worst[k] {
+		switch {
+		case worst[k] && k == fault.NotFound && !full.FileID.IsZero():
+			x.Advice = append(x.Advice, notUploaded)
+		case worst[k]:
 			x.Advice = append(x.Advice, advice[k])
 		}
 	}
@@ -227,6 +230,8 @@ func missingAdvice(m ident.Module, sources int) []string {
 	}
 	return []string{"No source was asked: the name or the id cannot be that of a symbol file, or the filters of the sources leave it out."}
 }
+
+const notUploaded = `Nothing was uploaded for a file with this id: send it with "symbolon push -e FILE". "symbolon fileid FILE" prints the id of the file that runs; stripping or signing changes it.`
 
 // advice says what to do about each kind of failure.
 var advice = map[fault.Kind]string{
