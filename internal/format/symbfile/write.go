@@ -13,7 +13,7 @@ import (
 
 const (
 	maxText    = 16<<20 - 64<<10 // of the strings of a batch, as they are in a table
-	maxRecords = 16 << 20        // of its records, as they are held
+	maxRecords = 2 << 20         // of its records, as they are held
 	stringHead = 5               // in front of a string in a table, at most
 	recordHead = 64              // a record has more than its strings and rows
 )
