@@ -24,6 +24,9 @@ func openELF(src bin.Source, opt Options) (*Object, error) {
 	}
 	b := elfBinary{f: f, image: g, room: room}
 	g.buildID, g.shared = f.BuildID(), f.SharedID()
+	if f.Arch() == ident.ArchARM {
+		g.odd = 1
+	}
 	if f.Type == elf.TypeRel {
 		b.lay()
 	} else {

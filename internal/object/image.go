@@ -23,7 +23,8 @@ type image struct {
 	// relocatable file, where parts says from where to where it is laid.
 	bases  []uint64
 	parts  []dwarf.Range
-	lifted bool // those of the object are the greater ones: the base is negative
+	lifted bool   // those of the object are the greater ones: the base is negative
+	odd    uint64 // the bit in addresses of functions that says which instruction set they are of
 
 	dwarf        *dwarf.Data
 	aranges      []byte // .debug_aranges

@@ -92,6 +92,18 @@ func TestCompressedSectionsAreRelocated(t *testing.T) {
 	wants(t, open(t, p.Bytes()), map[uint64]string{0x1108: "f /d/a.c:7 [1100+40]", 0x108: ""})
 }
 
+// Assemblers leave the bit in the addresses of functions that says Thumb.
+func TestFunctionsOfThumbBeginAtEvenAddresses(t *testing.T) {
+	p := oneFunction(modelC, fixture.ProgramFunc{Name: "f", Entry: 0x1101})
+	p.Wide, p.Units[0].Funcs[0].Ranges = false, []span{{0x1101, 0x1141}}
+	file := p.Bytes()
+	wants(t, open(t, file), map[uint64]string{0x101: "f /d/a.c:7 [101+40]", 0x140: "f /d/a.c:7 [101+40]"})
+	file[18] = 40 // ARM
+	o := open(t, file)
+	wants(t, o, map[uint64]string{0xff: "", 0x100: "f /d/a.c:7 [100+40]", 0x13f: "f /d/a.c:7 [100+40]", 0x140: ""})
+	agreeWithTable(t, o, "thumb")
+}
+
 func TestCompressedSectionsOfAnotherSizeAreDamaged(t *testing.T) {
 	for _, more := range []int{-1, 1, 1000} {
 		for name, pack := range packings(t, &fixture.ELF{Wide: true}, more) {

@@ -43,7 +43,12 @@ type callNode struct {
 
 // function appends the chunks of f to d, one for each of its ranges.
 func (m *merger) function(d *digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf.Range) {
-	m.ranges = joinRanges(append(m.ranges[:0], t.Ranges[f.First:f.First+f.N]...))
+	m.ranges = append(m.ranges[:0], t.Ranges[f.First:f.First+f.N]...)
+	for i := range m.ranges {
+		m.ranges[i].Start &^= m.image.odd
+		m.ranges[i].End &^= m.image.odd
+	}
+	m.ranges = joinRanges(m.ranges)
 	if len(limit) > 0 {
 		m.ranges = intersect(m.ranges, limit)
 	}
@@ -62,8 +67,8 @@ func (m *merger) function(d *digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf
 		}
 		r.End = m.image.cut(r.End, part)
 		entry := r.Start
-		if f.Entry >= r.Start && f.Entry < r.End {
-			entry = f.Entry
+		if at := f.Entry &^ m.image.odd; at >= r.Start && at < r.End {
+			entry = at
 		}
 		begin := func() {
 			m.code.begin(r.Start)
