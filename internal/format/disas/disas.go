@@ -10,6 +10,8 @@ const (
 	X86                     // x86 in 32-bit mode
 	ARM64                   // A64
 	RISCV64                 // RV64 with compressed instructions
+	A32                     // 32-bit ARM in its first state
+	T32                     // Thumb
 )
 
 // Call is one call instruction.
@@ -73,6 +75,10 @@ func Length(a Arch, code []byte) (n int, call bool) {
 		n, call = arm64Length(code)
 	case RISCV64:
 		n, call = riscvLength(code)
+	case A32:
+		n, call = a32Length(code)
+	case T32:
+		n, call = t32Length(code)
 	}
 	if n > len(code) {
 		return 0, false

@@ -133,6 +133,71 @@ func TestWords(t *testing.T) {
 	invalid(t, disas.RISCV64, "7f00", "ff0f")
 }
 
+func TestA32(t *testing.T) {
+	lengths(t, disas.A32, []vector{
+		{"feffffeb", true},  // BL
+		{"0000000b", true},  // BLEQ
+		{"ffff7fdb", true},  // BLLE
+		{"fefffffa", true},  // BLX to Thumb
+		{"000000fb", true},  // BLX to Thumb, two bytes further
+		{"33ff2fe1", true},  // BLX R3
+		{"3eff2f11", true},  // BLXNE LR
+		{"000000ef", true},  // SVC 0
+		{"ffffff0f", true},  // SVCEQ
+		{"feffffea", false}, // B
+		{"1eff2fe1", false}, // BX LR
+		{"23ff2fe1", false}, // BXJ R3
+		{"33ff2ff1", false}, // nothing: BLX R3 has a condition
+		{"70002fe1", false}, // BKPT
+		{"0ff0a0e1", false}, // MOV PC, PC
+		{"0fe0a0e1", false}, // MOV LR, PC
+		{"000000ff", false}, // nothing: SVC has a condition
+		{"1ff0d0f5", false}, // PLD
+		{"00000000", false}, {"ffffffff", false},
+	})
+}
+
+func TestT32(t *testing.T) {
+	lengths(t, disas.T32, []vector{
+		{"fff7feff", true},  // BL
+		{"00f000f8", true},  // BL further on
+		{"00f400d0", true},  // BL with J1 and J2 0
+		{"fff7feef", true},  // BLX to A32
+		{"00f000e8", true},  // BLX further on
+		{"00f001e8", false}, // BFCSEL: the distance of BLX is even
+		{"9847", true},      // BLX R3
+		{"f047", true},      // BLX LR
+		{"00df", true},      // SVC 0
+		{"ffdf", true},      // SVC 255
+		{"00de", false},     // UDF
+		{"00be", false},     // BKPT
+		{"7047", false},     // BX LR
+		{"1847", false},     // BX R3
+		{"fee7", false},     // B
+		{"fed0", false},     // BEQ
+		{"00bf", false},     // NOP
+		{"fff7febf", false}, // B.W
+		{"3ff4feaf", false}, // BEQ.W
+		{"aff30080", false}, // NOP.W
+		{"bff35f8f", false}, // DMB SY
+		{"f7f700a0", false}, // UDF.W
+		{"2de9f041", false}, // PUSH.W
+		{"d0f800c0", false}, // LDR.W
+		{"dfe810f0", false}, // TBH
+		{"10ee100a", false}, // VMOV
+		{"c0ef5000", false}, // VMOV
+		{"ffffffff", false},
+		{"0000", false},
+	})
+	code := code(t, "00bf fff7feff 9847 00f0")
+	if got := disas.Calls(nil, disas.T32, code, nil); !slices.Equal(got, []disas.Call{{At: 2, Len: 4}, {At: 6, Len: 2}}) {
+		t.Errorf("%v", got)
+	}
+	if got := disas.Calls(nil, disas.T32, code, []uint32{4, 6}); !slices.Equal(got, []disas.Call{{At: 6, Len: 2}}) {
+		t.Errorf("with a start in a call: %v", got)
+	}
+}
+
 // FuzzCalls demands that calls are found within the code, in order, the same ones
 // that a walk by lengths finds.
 func FuzzCalls(f *testing.F) {
@@ -141,6 +206,8 @@ func FuzzCalls(f *testing.F) {
 	f.Add(uint8(disas.X86), code(f, "9a 00 00 00 00 00 00 c5 00 67 8b 06 00 00 ce"), uint32(7), uint32(8))
 	f.Add(uint8(disas.ARM64), code(f, "00003fd6 8d040094"), uint32(4), uint32(6))
 	f.Add(uint8(disas.RISCV64), code(f, "8297 ef000000"), uint32(2), uint32(4))
+	f.Add(uint8(disas.A32), code(f, "33ff2fe1 fefffffa 000000ef 1eff2fe1 ffffff0b"), uint32(4), uint32(14))
+	f.Add(uint8(disas.T32), code(f, "00bf fff7feff 9847 00f000e8 00df 3ff4feaf 00f0"), uint32(4), uint32(8))
 	f.Fuzz(func(t *testing.T, arch uint8, code []byte, first, second uint32) {
 		a, starts := disas.Arch(arch), []uint32{min(first, second), max(first, second)}
 		var want []disas.Call

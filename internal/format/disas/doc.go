@@ -12,6 +12,8 @@
 //	         32-bit mode also 9A (far) and CE (INTO)
 //	ARM64    BL, BLR, BLRAA, BLRAB, BLRAAZ, BLRABZ, SVC
 //	RISCV64  JAL and JALR that link in x1 or x5, C.JALR, ECALL
+//	A32      BL, BLX (of both kinds), SVC, with any condition
+//	T32      the same
 //
 // No calls are jumps, though they may end a function in place of one, INT3, INT1,
 // SYSENTER, and what enters another machine (VMCALL, HVC, SMC).
@@ -25,6 +27,14 @@
 // more than 15 bytes, or with an opcode that has no meaning, cannot be decoded. That
 // is not said of each combination of opcode, prefixes and operands without one: how
 // long those would be is plain, and only data has them.
+//
+// # 32-bit ARM
+//
+// Code is little endian, as it is in programs of both orders since version 6 of
+// the architecture. BL and BLX of Thumb are decoded as one instruction of four
+// bytes also where a processor takes them as two: before Thumb-2 they had the same
+// bits. What calls without such an instruction, as MOV LR, PC before a jump did, is
+// no call.
 //
 // # Limits
 //

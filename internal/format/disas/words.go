@@ -60,3 +60,36 @@ func riscvLength(code []byte) (n int, call bool) {
 	return 4, link && (w&0x7f == 0x6f || w&0x707f == 0x67) || // JAL, JALR
 		w == 0x73 // ECALL
 }
+
+// a32Length decodes A32, in which all instructions have four bytes. The condition
+// that is never true marks other instructions, of which BLX with a distance is one.
+func a32Length(code []byte) (n int, call bool) {
+	if len(code) < 4 {
+		return 0, false
+	}
+	w := binary.LittleEndian.Uint32(code)
+	if w>>28 == 0xf {
+		return 4, w>>25 == 0xfa>>1 // BLX
+	}
+	return 4, w>>24&0xf == 0xb || // BL
+		w&0x0ffffff0 == 0x012fff30 || // BLX
+		w>>24&0xf == 0xf // SVC
+}
+
+// t32Length decodes T32.
+func t32Length(code []byte) (n int, call bool) {
+	if len(code) < 2 {
+		return 0, false
+	}
+	w := binary.LittleEndian.Uint16(code)
+	if w>>11 < 0x1d {
+		return 2, w&0xff87 == 0x4780 || // BLX
+			w>>8 == 0xdf // SVC
+	}
+	if len(code) < 4 {
+		return 0, false
+	}
+	next := binary.LittleEndian.Uint16(code[2:])
+	return 4, w>>11 == 0x1e && (next&0xd000 == 0xd000 || // BL
+		next&0xd001 == 0xc000) // BLX
+}
