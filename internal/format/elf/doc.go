@@ -28,7 +28,9 @@
 //   - The name of a debug link is padded wrongly; its checksum is always last.
 //   - Thumb and MIPS16 functions have bit 0 of their address set.
 //   - Mapping symbols ($a, $d, $t, $x) and local labels (.L) look like code.
-//     RISC-V writes instruction sets behind $x.
+//     RISC-V writes instruction sets behind $x. Those of 32-bit ARM say where
+//     code is A32 or Thumb, and where data stands in it; they are stripped with
+//     all of .symtab, and bit 0 of the dynamic symbols is left.
 //   - In the first ABI of 64 bit PowerPC a function symbol is the address of a
 //     descriptor in .opd. lld links such files and marks them as of the second.
 //   - Relocations of little endian MIPS64 have fields in an order of their own,

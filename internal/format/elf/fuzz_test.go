@@ -1,7 +1,9 @@
 package elf_test
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"testing"
 
 	"symbolon/internal/bin"
@@ -22,7 +24,7 @@ func seeds() (all [][]byte) {
 			e.Add(fixture.ELFSection{Name: ".gnu_debugaltlink", Type: 1, Data: e.Pack("app.dwz", uint32(7))})
 			e.Add(fixture.ELFSection{Name: ".debug_line", Type: 1, Flags: 0x800, Data: e.Compressed(2, 30, []byte("zstd"))})
 			e.Add(fixture.ELFSection{Name: ".zdebug_info", Type: 1, Data: []byte("ZLIB\x00\x00\x00\x00\x00\x00\x00\x09packed")})
-			e.Symtab(".symtab", 2, fixture.ELFSymbol{Name: "alpha", Kind: 2, Section: 1, Value: 0x1001}, fixture.ELFSymbol{Name: "$x.1", Section: 1}, fixture.ELFSymbol{Name: "far", Kind: 10, Section: 0xff08})
+			e.Symtab(".symtab", 2, fixture.ELFSymbol{Name: "alpha", Kind: 2, Section: 1, Value: 0x1001}, fixture.ELFSymbol{Name: "$x.1", Section: 1}, fixture.ELFSymbol{Name: "$t.1", Section: 1}, fixture.ELFSymbol{Name: "far", Kind: 10, Section: 0xff08})
 			all = append(all, e.Bytes())
 			e.Crowded = true
 			all = append(all, e.Bytes())
@@ -77,6 +79,10 @@ func FuzzFile(f *testing.F) {
 			t.Fatalf("an id of %d bytes", len(id))
 		}
 		file.GoBuildID()
+		marks, _ := file.Marks()
+		if len(marks) > len(b)/16+len(file.Sections) || !slices.IsSortedFunc(marks, func(a, b elf.Mark) int { return cmp.Compare(a.Addr, b.Addr) }) {
+			t.Fatalf("%d marks of %d bytes", len(marks), len(b))
+		}
 		n := 0
 		file.Symbols(func(s elf.Symbol) bool {
 			n++
