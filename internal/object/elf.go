@@ -23,6 +23,7 @@ func openELF(src bin.Source, opt Options) (*Object, error) {
 		return room.unpack(kind == elf.Zstd, packed, size)
 	}
 	b := elfBinary{f: f, image: g, room: room}
+	g.stretches = b.stretches
 	g.buildID, g.shared = f.BuildID(), f.SharedID()
 	if f.Arch() == ident.ArchARM {
 		g.odd = 1

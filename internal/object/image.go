@@ -45,6 +45,7 @@ type image struct {
 	buildID      []byte
 	code         []byte                          // of WebAssembly
 	codeAt       func(vaddr, size uint64) []byte // nil: it cannot be told
+	stretches    func() ([]Stretch, bool, error) // of code for 32-bit ARM; nil: they cannot be told
 	shared       []byte                          // the id by which others refer to it as what they share
 	hasSymbols   bool
 	unsized      bool // no symbol has a size: one where a function is ends with that

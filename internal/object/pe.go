@@ -33,6 +33,7 @@ func openPE(src bin.Source, opt Options) ([]*Object, error) {
 	g := &image{opt: opt, bases: []uint64{f.ImageBase}}
 	g.codeAt = func(vaddr, size uint64) []byte { return f.Code(vaddr-f.ImageBase, size) }
 	b := peBinary{f, g, opt.unpackRoom(src)}
+	g.stretches = b.stretches
 	s := dwarf.Sections{Order: binary.LittleEndian, Info: b.data(".debug_info")}
 	g.openDWARF(&s, func(name string) []byte { return b.data(".debug_" + name) })
 	b.openGo()
