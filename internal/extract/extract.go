@@ -30,11 +30,12 @@ func Extract(ctx context.Context, in Input) error {
 	if in.Debug.Info().Kind == "symbfile" {
 		x.base = 0 // its addresses are those that the code was linked for
 	}
-	if arch := in.Code.Info().Module.Arch; in.Pads != nil && arches[arch] == 0 {
-		return fault.New(fault.Unsupported, "binary", "calls are not found in code for %s: there are no return pads of it", arch)
-	}
 	if in.Pads != nil {
-		x.pads = &padder{code: in.Code, info: in.Code.Info(), base: x.base, w: in.Pads, names: x.names}
+		sets, err := newSets(in.Debug, in.Code)
+		if err != nil {
+			return err
+		}
+		x.pads = &padder{code: in.Code, info: in.Code.Info(), sets: sets, base: x.base, w: in.Pads, names: x.names}
 	}
 	blocks := 0
 	err := in.Debug.Blocks(object.BlockOptions{Workers: in.Workers, Scratch: in.Scratch}, func(b *sym.Block) error {

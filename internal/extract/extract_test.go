@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,6 +128,74 @@ func TestRangesAnswerAsTheProgramDoes(t *testing.T) {
 	if tried < 40 || asked < 5000 {
 		t.Errorf("%d files, %d addresses", tried, asked)
 	}
+}
+
+// The frames of each pad of every compiled program are those that its ranges have
+// for the same address.
+func TestPadsAnswerAsRangesDo(t *testing.T) {
+	files, err := filepath.Glob("../object/testdata/corpus/*.want")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	padded, asked := map[string]bool{}, 0
+	for _, want := range files {
+		name := strings.TrimSuffix(want, ".want")
+		debug := objectOf(t, name)
+		code := debug
+		for _, other := range [][2]string{{".dsym", ".dylib"}, {".pdb", ".exe"}} {
+			if base, ok := strings.CutSuffix(name, other[0]); ok && exists(base+other[1]) {
+				code = objectOf(t, base+other[1])
+			}
+		}
+		if exists(name + ".debug") {
+			debug = objectOf(t, name+".debug")
+		}
+		if debug == nil || code == nil || extract.HasPads(code) != nil || code.Info().Type == "rel" || code.Info().Type == "dbg" {
+			continue
+		}
+		ranges, pads := make2(t, debug, code)
+		s, p := open(t, ranges), symbfile.NewReader(bytes.NewReader(pads))
+		for {
+			rec, err := p.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got strings.Builder
+			for _, f := range slices.Backward(rec.Pad.Frames) {
+				fmt.Fprintf(&got, "%s %s:%d; ", f.Func, f.File, f.Line)
+			}
+			padded[filepath.Base(name)] = true
+			asked++
+			if want := shown(s, rec.Pad.VA); want != got.String() {
+				t.Errorf("%s, %#x: the pad has %s, the ranges %s", name, rec.Pad.VA, got.String(), want)
+			}
+		}
+	}
+	if len(padded) < 45 || asked < 450 || !padded["thumb"] || !padded["aarch64"] {
+		t.Errorf("%d pads of %v", asked, padded)
+	}
+}
+
+// objectOf is the first object of a file, nil if there is none.
+func objectOf(t *testing.T, name string) *object.Object {
+	t.Helper()
+	file, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := object.Open(bin.Bytes(file), object.Options{})
+	if err != nil || len(f.Objects()) == 0 {
+		return nil
+	}
+	return f.Objects()[0]
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 // dump is the records of a symbfile, a line each.

@@ -5,7 +5,6 @@ import (
 
 	"symbolon/internal/format/disas"
 	"symbolon/internal/format/symbfile"
-	"symbolon/internal/ident"
 	"symbolon/internal/object"
 )
 
@@ -17,7 +16,8 @@ var goexit = []byte("runtime.goexit")
 type padder struct {
 	code   *object.Object
 	info   object.Info // of code
-	base   uint64      // what file addresses have more than those of trees
+	sets   sets
+	base   uint64 // what file addresses have more than those of trees
 	w      *symbfile.Writer
 	names  *texts
 	seen   bool // code of some function
@@ -28,31 +28,21 @@ type padder struct {
 	pad    symbfile.Pad
 }
 
-// arches are the instruction sets whose calls are found. Code of 32-bit ARM is of
-// two sets, and does not say where which one is.
-var arches = map[ident.Arch]disas.Arch{
-	ident.ArchX86: disas.X86, ident.ArchX86_64: disas.X8664, ident.ArchX86_64h: disas.X8664, ident.ArchRISCV64: disas.RISCV64,
-	ident.ArchARM64: disas.ARM64, ident.ArchARM64v8: disas.ARM64, ident.ArchARM64e: disas.ARM64,
-}
-
 // tree writes the pads of the calls in a piece of a function.
 func (p *padder) tree(t *tree) (err error) {
-	root, arch := &t.records[0], arches[p.info.Module.Arch]
+	root := &t.records[0]
 	at := p.base + root.start - p.info.LoadAddress
 	if p.bytes, err = p.code.AppendCode(p.bytes[:0], at, root.end-root.start); err != nil || len(p.bytes) == 0 {
 		return err
 	}
 	p.seen = true
 	if root.begins && bytes.Equal(bytes.TrimSuffix(p.names.text(root.name), []byte(".abi0")), goexit) {
+		arch, _ := p.sets.at(at, betweenWords(t.starts))
 		if err := p.exit(t, arch); err != nil {
 			return err
 		}
 	}
-	p.starts = p.starts[:0]
-	for _, at := range t.starts {
-		p.starts = append(p.starts, uint32(at-root.start))
-	}
-	p.calls = disas.Calls(p.calls[:0], arch, p.bytes, p.starts)
+	p.find(t, at)
 	next := 0
 	p.around = p.around[:0]
 	for _, c := range p.calls {
@@ -68,6 +58,27 @@ func (p *padder) tree(t *tree) (err error) {
 		}
 	}
 	return nil
+}
+
+// find finds the calls in a piece of a function, which begins at an address of the
+// module.
+func (p *padder) find(t *tree, at uint64) {
+	p.calls = p.calls[:0]
+	starts, start, thumb := t.starts, t.records[0].start, betweenWords(t.starts)
+	for from, size := uint64(0), uint64(len(p.bytes)); from < size; {
+		arch, n := p.sets.at(at+from, thumb)
+		end := from + min(n, size-from)
+		p.starts = p.starts[:0]
+		for ; len(starts) > 0 && starts[0]-start < end; starts = starts[1:] {
+			p.starts = append(p.starts, uint32(starts[0]-start-from))
+		}
+		known := len(p.calls)
+		p.calls = disas.Calls(p.calls, arch, p.bytes[from:end], p.starts)
+		for i := known; i < len(p.calls); i++ {
+			p.calls[i].At += uint32(from)
+		}
+		from = end
+	}
 }
 
 // exit writes the pad of goexit that no call has.
