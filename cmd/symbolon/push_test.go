@@ -312,6 +312,41 @@ func TestPushedPartsAreTheExtraction(t *testing.T) {
 	}
 }
 
+// Where calls are not known there are ranges, and no pads.
+func TestAProgramWithoutPadsIsPushed(t *testing.T) {
+	s := newReceiver(t)
+	for name, arch := range map[string]string{"mips-be": "mips", "ppc64-elfv1": "ppc64", "s390x-be": "s390x"} {
+		path := corpusPath(name)
+		out, errs, code := s.push(path)
+		if want := "symbolon: " + path + ": ranges only: binary: unsupported: calls are not found in code for " + arch + ": there are no return pads of it\n"; code != 0 || strings.Count(errs, want) != 1 || strings.Count(errs, "symbolon: ") != 1 || !strings.Contains(out, ", 0 pads in 1 part, ") {
+			t.Errorf("%s: %d: %s%s", name, code, out, errs)
+		}
+		if sent := s.taken(); len(sent) != 2 || !strings.HasPrefix(sent[0], "ranges 0 ") || !strings.HasPrefix(sent[1], "returnpads 0 ") {
+			t.Errorf("%s: %v", name, sent)
+		}
+		file := corpusFile(t, name)
+		id, err := ident.NewFileID(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := recordsOf(t, s.published[id.Base64()+" ranges"]...); strings.Count(got, "\n") < 5 {
+			t.Errorf("%s: ranges %s", name, got)
+		}
+		if pads := s.published[id.Base64()+" returnpads"]; len(pads) != 1 || recordsOf(t, pads...) != "" {
+			t.Errorf("%s: pads %x", name, pads)
+		}
+		if out, _, code := s.push(path); code != 0 || len(s.taken()) != 0 || !strings.HasSuffix(out, ", the server has it already\n") {
+			t.Errorf("%s, again: %d: %s", name, code, out)
+		}
+	}
+	d := startDepot(t, "", t.TempDir())
+	for _, want := range []string{" sent\n", ", the server has it already\n"} {
+		if out := doing(t, "push", corpusPath("s390x-be"), "--url", d.url, "--api-key", d.key); !strings.HasSuffix(out, want) {
+			t.Errorf("to a server of ours: %s", out)
+		}
+	}
+}
+
 func TestWhatTheServerHasIsNotPushedAgain(t *testing.T) {
 	s := newReceiver(t)
 	file := corpusPath("gcc-cc-dwarf5")

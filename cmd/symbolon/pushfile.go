@@ -15,6 +15,7 @@ import (
 	"runtime"
 
 	"symbolon/internal/extract"
+	"symbolon/internal/fault"
 	"symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
@@ -131,7 +132,11 @@ func (p *push) cut(ctx context.Context, x *image, t target, code *object.Object,
 		p.skip(t.name, "no debug information found for "+t.name+", skipping")
 		return false, nil
 	}
-	raw, err := extractRaw(ctx, extract.Input{Debug: d.object, Code: code, Scratch: scratch{dir}}, dir)
+	padless := extract.HasPads(code)
+	if padless != nil && fault.KindOf(padless) != fault.Unsupported {
+		return false, padless
+	}
+	raw, err := extractRaw(ctx, extract.Input{Debug: d.object, Code: code, Scratch: scratch{dir}}, dir, padless == nil)
 	defer func() {
 		for _, f := range raw {
 			f.Close()
@@ -152,11 +157,15 @@ func (p *push) cut(ctx context.Context, x *image, t target, code *object.Object,
 		p.skip(t.name, "no symbols found for "+t.name+", skipping")
 		return false, x.close()
 	}
+	if padless != nil {
+		p.sender.warn(fmt.Sprintf("%s: ranges only: %v", t.name, padless))
+	}
 	return true, nil
 }
 
-// extractRaw writes the ranges and the pads of a file, each as one symbfile.
-func extractRaw(ctx context.Context, in extract.Input, dir string) (raw [2]*os.File, err error) {
+// extractRaw writes the ranges and the pads of a file, each as one symbfile. That of
+// the pads is empty if there are none.
+func extractRaw(ctx context.Context, in extract.Input, dir string, padded bool) (raw [2]*os.File, err error) {
 	var w [2]*symbfile.Writer
 	for i := range raw {
 		if raw[i], err = os.CreateTemp(dir, "raw-*"); err != nil {
@@ -164,7 +173,10 @@ func extractRaw(ctx context.Context, in extract.Input, dir string) (raw [2]*os.F
 		}
 		w[i] = symbfile.NewWriter(raw[i])
 	}
-	in.Ranges, in.Pads, in.Workers = w[0], w[1], runtime.GOMAXPROCS(0)
+	in.Ranges, in.Workers = w[0], runtime.GOMAXPROCS(0)
+	if padded {
+		in.Pads = w[1]
+	}
 	err = extract.Extract(ctx, in)
 	return raw, errors.Join(err, w[0].Close(), w[1].Close())
 }
