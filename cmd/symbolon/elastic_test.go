@@ -109,7 +109,12 @@ func extractBinary(t *testing.T, name string) *compiled {
 	t.Helper()
 	b := &compiled{path: filepath.Join("../../internal/object/testdata/corpus", name)}
 	dir := t.TempDir()
-	doing(t, "symbfile", "extract", "-e", b.path, "--ranges", filepath.Join(dir, "ranges"), "--retpads", filepath.Join(dir, "pads"))
+	outs := map[string]*[]byte{"ranges": &b.ranges}
+	doing(t, "symbfile", "extract", "-e", b.path, "--ranges", filepath.Join(dir, "ranges"))
+	if !strings.HasPrefix(name, "s390x") { // of which there are none
+		doing(t, "symbfile", "retpads", "-e", b.path, "--ranges", filepath.Join(dir, "ranges"), "--out", filepath.Join(dir, "pads"))
+		outs["pads"] = &b.pads
+	}
 	text, err := os.ReadFile(b.path)
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +122,7 @@ func extractBinary(t *testing.T, name string) *compiled {
 	if b.id, err = ident.NewFileID(bytes.NewReader(text), int64(len(text))); err != nil {
 		t.Fatal(err)
 	}
-	for file, to := range map[string]*[]byte{"ranges": &b.ranges, "pads": &b.pads} {
+	for file, to := range outs {
 		if *to, err = os.ReadFile(filepath.Join(dir, file)); err != nil {
 			t.Fatal(err)
 		}
@@ -274,7 +279,7 @@ func chain(frames []shown) string {
 // What was uploaded answers all interfaces and the command line alike, also in
 // parts, and through a server that has the first as a mirror.
 func TestUploadsAnswerEverywhere(t *testing.T) {
-	for _, name := range []string{"gcc-cc-dwarf5", "clang-dwarf4", "no-build-id", "aarch64"} {
+	for _, name := range []string{"gcc-cc-dwarf5", "clang-dwarf4", "no-build-id", "aarch64", "s390x-be", "thumb"} {
 		t.Run(name, func(t *testing.T) {
 			b := extractBinary(t, name)
 			s := startDepot(t, "", t.TempDir())
@@ -344,7 +349,9 @@ func TestUploadsAnswerEverywhere(t *testing.T) {
 					t.Errorf("%#x: behind a mirror %s, without %s", addrs[i], chain(got), chain(plain[i]))
 				}
 			}
-			s.upload("returnpads", b.id, 0, 1, b.pads)
+			if b.pads != nil {
+				s.upload("returnpads", b.id, 0, 1, b.pads)
+			}
 			answers, err := s.node.frames(t.Context(), fileQuery{b.id, addrs})
 			if err != nil {
 				t.Fatal(err)

@@ -17,8 +17,8 @@
 //
 // A part that waits is a line of JSON (when it came, its sum, size and counts) and
 // its frame. UPLOAD is "~" for those that do not tell. A known identity is a build id,
-// or the debug id that belongs to it as Breakpad writes it, in lower case; the blob
-// is {"fileid": base64, "base": number}.
+// or the debug id that belongs to it in either order of bytes, as Breakpad writes it,
+// in lower case; the blob is {"fileid": base64, "base": number}.
 //
 // # Parts
 //

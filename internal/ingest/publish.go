@@ -201,8 +201,9 @@ func (g generation) alias(ctx context.Context, id ident.BuildID, base uint64) er
 	if err != nil {
 		return fault.New(fault.Internal, "", "%w", err)
 	}
-	m := ident.Module{Type: ident.TypeELF, CodeID: id.CodeID()}
-	for _, path := range source.AliasPaths(m.Derive()) {
+	paths := source.AliasPaths(ident.Module{CodeID: id.CodeID(), DebugID: id.DebugID(false)})
+	paths = append(paths, source.AliasPaths(ident.Module{DebugID: id.DebugID(true)})...) // whichever order its bytes have
+	for _, path := range paths {
 		if err := g.deps.Bucket.Put(ctx, path, bytes.NewReader(text), bucket.Attrs{Size: int64(len(text))}); err != nil {
 			return err
 		}
