@@ -145,8 +145,8 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attr
 func (b *Bucket) commit(name, key string, ifAbsent bool) error {
 	parent := path.Dir(key)
 	err := b.place(name, key, ifAbsent)
-	for try := 1; try < maxTries && errors.Is(err, fs.ErrNotExist); try++ {
-		err = b.place(name, key, ifAbsent) // somebody has removed the folder, which was empty
+	for try := 1; try < maxTries && b.taken(err, key); try++ {
+		err = b.place(name, key, ifAbsent)
 	}
 	if err != nil {
 		if b.blocked(key) {
@@ -161,6 +161,12 @@ func (b *Bucket) commit(name, key string, ifAbsent bool) error {
 		d.Close()
 	}
 	return nil
+}
+
+// taken says whether a failure may be that somebody has removed a folder which
+// was empty, after it was made or while it was.
+func (b *Bucket) taken(err error, key string) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) && !b.blocked(key)
 }
 
 // place makes the folder of key, and in it the finished file of that name.
