@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"symbolon/internal/config"
 	"symbolon/internal/format/symbfile"
@@ -500,6 +501,37 @@ func TestNodesShareAStore(t *testing.T) {
 	for i, got := range other.lookup(b.id, addrs) {
 		if chain(got) != chain(answers[i]) {
 			t.Errorf("%#x: %s at one node, %s at the other", addrs[i], chain(answers[i]), chain(got))
+		}
+	}
+}
+
+// A file that is uploaded again takes the place of the one before, in what is
+// open too.
+func TestAnotherUploadTakesOver(t *testing.T) {
+	s := startDepot(t, "", t.TempDir())
+	id := ident.FileID{1, 2, 3}
+	known := []string{"Symbolon-Build-ID: 0123456789abcdef0123456789abcdef01234567", "Symbolon-Image-Base: 0x400000"}
+	m := ident.Module{Type: ident.TypeELF, CodeID: "0123456789abcdef0123456789abcdef01234567"}.Derive()
+	for i := range 4 {
+		name := fmt.Sprint("f", i)
+		var b bytes.Buffer
+		w := symbfile.NewWriter(&b)
+		if err := errors.Join(w.Range(&symbfile.Range{VA: 0x401000, Length: 16, Func: []byte(name)}), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		s.upload("ranges", id, 0, 1, b.Bytes(), known...)
+		for what, ask := range map[string]func() string{
+			"profilers": func() string { return chain(s.lookup(id, []uint64{0x401000})[0]) },
+			"Mozilla's": func() string { return s.v5(m, []uint64{0x1000})[0] },
+			"Sentry's":  func() string { return s.sentry(m, []uint64{0x1000})[0] },
+		} {
+			got := ask()
+			for end := time.Now().Add(10 * time.Second); got != name && time.Now().Before(end); got = ask() {
+				time.Sleep(10 * time.Millisecond)
+			}
+			if got != name {
+				t.Fatalf("upload %d: the interface of %s still says %q", i, what, got)
+			}
 		}
 	}
 }

@@ -33,6 +33,7 @@ type fetched struct {
 	space   bin.Space // what the file unpacked
 	file    *object.File
 	of      *desk // nil: it is a failure
+	born    time.Time
 	key     cache.Key
 	refs    atomic.Int32 // the last one is given up under the locator's mu
 	kept    bool         // it came from the originals that are kept
@@ -103,7 +104,7 @@ var errSame = errors.New("the file is the one that was known")
 // from its source, and reads it on the way. The result carries one reference. A
 // candidate with a validator is asked for itself.
 func (l *desk) fetch(ctx context.Context, s source.Source, c source.Candidate, key cache.Key) *fetched {
-	f := &fetched{}
+	f := &fetched{born: l.now()}
 	var err error
 	if l.keep != keepNone && c.Validator == "" {
 		f.kept, err = l.original(ctx, f, key)

@@ -24,8 +24,8 @@ type forgets struct {
 const maxForgets = 100_000
 
 // Forget drops what is remembered of files that are missing for modules with
-// one of these identifiers: they are looked for again. Files that were found
-// stay known, and are compared with what is there now.
+// one of these identifiers: they are looked for again. Files that were found are
+// compared with what is there now, or fetched anew where nobody can tell.
 func (l *Locator) Forget(ctx context.Context, m ident.Module) error {
 	now := l.now()
 	for _, id := range ids(m.Derive()) {

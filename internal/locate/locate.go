@@ -149,6 +149,7 @@ func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 	}
 	c, key := a.candidate, l.key(a.candidate, m.Module)
 	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
+	l.outdate(key, m.forgotten())
 	f, used, err := l.get(ctx, a.source, c, key, true)
 	if err != nil { // the caller left, or its time is over, or it is a mistake of ours
 		tried.Fault = fault.Of(err)
@@ -197,8 +198,11 @@ func (l *Locator) known(ctx context.Context, a *asked, m *wish) (found *Found, t
 	if meta.Hidden && meta.Names == ([32]byte{}) && l.names(ctx, meta.Module.DebugID.UUID()) != nil {
 		return nil, Tried{}, false // they are there by now
 	}
-	if l.stale(meta) {
-		a.old = meta
+	forgotten := meta.Checked.Before(m.forgotten())
+	if forgotten || l.stale(meta) {
+		if meta.Validator != "" {
+			a.old = meta
+		}
 		return nil, Tried{}, false
 	}
 	tried.Features, tried.VCS = meta.Features, meta.VCS
@@ -258,6 +262,16 @@ func (l *desk) alive(key cache.Key) *fetched {
 		return nil
 	}
 	return f.retain()
+}
+
+// outdate has a candidate fetched anew whose file came before this time. Those
+// who use the file keep it.
+func (l *desk) outdate(key cache.Key, since time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if f := l.live[key]; f != nil && !f.born.After(since) {
+		delete(l.live, key)
+	}
 }
 
 // tell logs a file that could not be had. One that just is not there is nothing

@@ -14,9 +14,7 @@ const renewLater = 10 * time.Minute
 
 // vouch notes what the source says of this state of the file, now.
 func (l *desk) vouch(meta *Meta, validator string) {
-	if meta.Validator = validator; validator != "" {
-		meta.Checked = l.now()
-	}
+	meta.Validator, meta.Checked = validator, l.now()
 }
 
 // stale says that a file may have changed since its source was asked.

@@ -16,6 +16,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -73,7 +74,7 @@ func (b *Bucket) Get(ctx context.Context, key string, off, n int64) (io.ReadClos
 		f.Close()
 		return nil, bucket.Attrs{}, failure(key, err)
 	}
-	a.Size = info.Size()
+	a = attrs(info)
 	from, length := bucket.Cut(off, n, a.Size)
 	r := bucket.Bound(ctx, io.NewSectionReader(f, from, length))
 	return &reader{r, f}, a, nil
@@ -99,7 +100,13 @@ func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
 	case !info.Mode().IsRegular():
 		return bucket.Attrs{}, fault.New(fault.NotFound, key, "not a file")
 	}
-	return bucket.Attrs{Size: info.Size()}, nil
+	return attrs(info), nil
+}
+
+// attrs are what is known of a file; its version is when it was written last and
+// how large it is.
+func attrs(info fs.FileInfo) bucket.Attrs {
+	return bucket.Attrs{Size: info.Size(), Version: fmt.Sprintf("%x-%x", info.ModTime().UnixNano(), info.Size())}
 }
 
 // Put writes a file.

@@ -199,6 +199,13 @@ func (s *Source) fetch(ctx context.Context, c source.Candidate, w io.Writer) (so
 		if err != nil {
 			return a, at(a.URL, err)
 		}
+		if attrs.Version != "" {
+			a.Validator = attrs.Version + suffix
+		}
+		if a.Same = a.Validator != "" && a.Validator == c.Validator; a.Same {
+			_ = r.Close() // nobody wants the bytes
+			return a, nil
+		}
 		out, err := s.decoder.Decode(w, r, attrs.Encoding)
 		a.Wire, a.Bytes = out.Wire, out.Bytes
 		_ = r.Close() // what was read is whole or has failed by now

@@ -230,3 +230,25 @@ func TestAFileThatAppearsIsFound(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestFilesThatAreKnownAreNotReadAgain(t *testing.T) {
+	root := folder(t, map[string][]byte{path: []byte("one")})
+	s := open(t, root, bin.Limit{})
+	c := source.Candidate{Path: path}
+	var b bytes.Buffer
+	first, err := s.Fetch(t.Context(), c, &b)
+	if err != nil || b.String() != "one" || first.Validator == "" {
+		t.Fatalf("%q, %+v, %v", b.String(), first, err)
+	}
+	c.Validator = first.Validator
+	b.Reset()
+	if again, err := s.Fetch(t.Context(), c, &b); err != nil || !again.Same || b.Len() > 0 {
+		t.Errorf("the same file: %q, %+v, %v", b.String(), again, err)
+	}
+	if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(path)), []byte("another"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if other, err := s.Fetch(t.Context(), c, &b); err != nil || other.Same || b.String() != "another" || other.Validator == first.Validator {
+		t.Errorf("another file: %q, %+v, %v", b.String(), other, err)
+	}
+}

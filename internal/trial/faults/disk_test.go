@@ -1,6 +1,7 @@
 package faults_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -152,28 +153,30 @@ func TestNoFlippedBitOfAMetaChangesAnAnswer(t *testing.T) {
 	}
 	kept(t, s, func() {}, "meta")
 	path := cached(t, s, "meta")[0]
-	var whole []byte
-	trial.Await(t, "the meta knows the content", func() (ok bool) {
-		var err error
-		whole, err = os.ReadFile(path)
-		return err == nil && !strings.Contains(string(whole), `"Hash":[0,0,0,0,0,0,0,0`)
-	})
-	for at := range whole {
-		trial.Await(t, "the meta is there", func() bool {
-			b, err := os.ReadFile(path)
-			return err == nil && string(b) == string(whole)
+	var whole, broken []byte
+	there := func() {
+		trial.Await(t, "the meta is there, and knows the content", func() bool {
+			var err error
+			whole, err = os.ReadFile(path)
+			return err == nil && !bytes.Equal(whole, broken) && !bytes.Contains(whole, []byte(`"Hash":[0,0,0,0,0,0,0,0`))
 		})
+	}
+	there()
+	for at := 0; at < len(whole); at++ {
 		if err := flip(path, whole, at); err != nil {
 			t.Fatal(err)
 		}
+		broken = bytes.Clone(whole)
+		broken[at] ^= 4
 		if wrong := s.Ask(sym, at%10); wrong != "" {
 			t.Errorf("a bit of byte %d, behind %s: %s", at, whole[max(0, at-20):at], wrong)
 		}
-		if b, err := os.ReadFile(path); err == nil && string(b) != string(whole) { // it was not noticed
+		if b, err := os.ReadFile(path); err == nil && bytes.Equal(b, broken) { // it was not noticed
 			if err := os.WriteFile(path, whole, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
+		there()
 	}
 }
 
