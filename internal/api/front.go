@@ -125,7 +125,11 @@ func (x *exchange) answer() {
 func (x *exchange) enter(b *body) (leave func(), refused *BodyError) {
 	b.sent.begin()
 	release := func() {}
-	if need := b.need(); need > 0 && !x.route.Streams {
+	need := b.need()
+	if most := x.route.MaxHeld; most > 0 {
+		need = min(need, most)
+	}
+	if need > 0 {
 		start := x.f.opt.Now()
 		if release, refused = x.f.holds.take(x.r, need); refused != nil {
 			return nil, refused

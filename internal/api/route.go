@@ -21,7 +21,7 @@ type Route struct {
 	Pattern string
 	Handle  http.HandlerFunc
 	MaxBody int64    // bytes of a body, as sent and decoded; zero: the configured bound
-	Streams bool     // a body is never held as a whole, so it needs no memory
+	MaxHeld int64    // memory that a request needs at most, whatever its body; zero: it may be held as a whole
 	Exempt  bool     // answered even when the server is full, and logged only for debugging
 	Fail    FailFunc // words the errors that the front finds; nil: Fail
 }
