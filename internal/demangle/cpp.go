@@ -28,7 +28,8 @@ const (
 	maxDeep = 256
 )
 
-// appendCPP appends the readable form of a C++ name, or says that it is none.
+// appendCPP appends the readable form of a C++ name, or says that it is none. The
+// library is asked for what is too rare to be read here.
 // The prefix may have more underscores, which some systems put before, and
 // blocks have.
 func appendCPP(dst, name []byte, style Style) ([]byte, bool) {
@@ -36,13 +37,18 @@ func appendCPP(dst, name []byte, style Style) ([]byte, bool) {
 	if z < 1 || z > 4 || len(name) < z+2 || strings.Trim(string(name[:z]), "_") != "" {
 		return dst, false
 	}
-	plain := string(name[z-1:])
 	if z >= 3 {
-		plain = string(name[z-3:]) // the library knows blocks by three underscores
+		name = name[z-3:] // the library knows blocks by three underscores
+	} else {
+		name = name[z-1:]
 	}
-	if i := len(plain) - 33; i > 0 && plain[i] == '$' && isHash([]byte(plain[i+1:])) {
-		plain = plain[:i]
+	if i := len(name) - 33; i > 0 && name[i] == '$' && isHash(name[i+1:]) {
+		name = name[:i]
 	}
+	if out, taken, ok := appendItanium(dst, name, style); taken {
+		return out, ok
+	}
+	plain := string(name)
 	if explodes(plain) {
 		return dst, false
 	}

@@ -8,10 +8,11 @@
 //	Rust    https://rust-lang.github.io/rfcs/2603-rust-symbol-name-mangling-v0.html
 //	Swift   https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst
 //
-// Itanium names are read by a library, the rest here. A name is only touched if
-// it has a prefix that no plain name has: a bare "f" is never taken for the type
-// float. What cannot be read stays as it is. Where the debug information says
-// the language, only its mangling is tried.
+// All is read here, but for what is rare in Itanium names: these a library reads,
+// and no name is written in another way for not being left to it. A name is only
+// touched if it has a prefix that no plain name has: a bare "f" is never taken
+// for the type float. What cannot be read stays as it is. Where the debug
+// information says the language, only its mangling is tried.
 //
 // In full, a function of MSVC has the form of Itanium and PDB names, without
 // result, access and convention: ns::C::f(int, char const*) const. A variable has
@@ -30,7 +31,7 @@
 // Everything is safe for concurrent use. The work for one name is bounded: by
 // its length, by the length of its text, by depth, and by counts of what makes
 // the work grow faster than the name. A name that passes a bound stays as it
-// is, which of 162,490 symbols of large libraries happens to 74.
+// is, which of 1,081,875 C++ names of large libraries happens to 575.
 package demangle
 
 import (
