@@ -39,7 +39,7 @@ func Extract(ctx context.Context, in Input) error {
 	}
 	blocks := 0
 	err := in.Debug.Blocks(object.BlockOptions{Workers: in.Workers, Scratch: in.Scratch}, func(b *sym.Block) error {
-		if blocks++; blocks%32 == 0 {
+		if blocks++; blocks%8 == 0 {
 			in.Debug.Relax()
 		}
 		return x.block(ctx, b)

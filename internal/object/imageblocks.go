@@ -13,7 +13,7 @@ const symbolUnit = math.MaxInt32
 
 // relaxEach is after how many units pages are given back, some megabytes of debug
 // information.
-const relaxEach = 16
+const relaxEach = 4
 
 // blocks makes the digests of all units, puts their chunks in order, and hands
 // on what they say.

@@ -141,7 +141,7 @@ func Open(s Sections, index int) *Data {
 
 // relaxEach is after how many units Relax is called: of a file that is mapped
 // the system brings up to 2 MiB into memory for the header of each.
-const relaxEach = 16
+const relaxEach = 4
 
 func (s *Sections) relax(unit int) {
 	if unit%relaxEach == relaxEach-1 && s.Relax != nil {
