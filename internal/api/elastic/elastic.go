@@ -44,7 +44,7 @@ func New(cfg Config, deps Deps) *Door { return &Door{cfg.Defaults(), deps} }
 
 // maxHeld is what a part takes while it is received: its longest message, as it
 // is and as it is read, and the memory of an encoder.
-const maxHeld = 24 << 20
+const maxHeld = 48 << 20
 
 // Routes are what the door serves.
 func (d *Door) Routes() []api.Route {

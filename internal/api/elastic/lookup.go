@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"symbolon/internal/api"
 	"symbolon/internal/ident"
@@ -15,6 +16,10 @@ import (
 )
 
 const linesType = "application/x-ndjson"
+
+// maxFiles is how many files one request may name: each is looked for in all
+// sources that may have it.
+const maxFiles = 5000
 
 // question is addresses of binaries. Those of a file are in one piece of frames.
 type question struct {
@@ -33,7 +38,7 @@ type asked struct {
 func (d *Door) few(w http.ResponseWriter, r *http.Request, file ident.FileID, addrs []string) {
 	q := question{files: []ident.Module{{FileID: file}}}
 	for _, text := range addrs {
-		addr, err := strconv.ParseUint(text, 0, 64)
+		addr, err := parseAddr(text)
 		if err != nil {
 			api.FailError(w, r, http.StatusBadRequest, fmt.Sprintf("addr is %.40q; wanted is an address such as 0x1234", text))
 			return
@@ -150,7 +155,10 @@ func (d *decoder) lookup() {
 	}
 	at, ok := d.known[file]
 	if !ok {
-		at = int32(len(d.files))
+		if at = int32(len(d.files)); at == maxFiles {
+			d.Fail(&refusal{http.StatusRequestEntityTooLarge, "", fmt.Sprintf("addresses of more than %d files", maxFiles)})
+			return
+		}
 		d.known[file], d.files = at, append(d.files, ident.Module{FileID: file})
 	}
 	for i := range d.frames[from:] {
@@ -169,7 +177,7 @@ func (d *decoder) addr() {
 	switch c := d.Peek(); {
 	case c == '"':
 		d.Str(true)
-		addr, err = strconv.ParseUint(string(d.Text), 0, 64)
+		addr, err = parseAddr(string(d.Text))
 	default:
 		v, ok := d.Small()
 		if addr = uint64(v); !ok || v < 0 {
@@ -183,6 +191,14 @@ func (d *decoder) addr() {
 	if d.frames = append(d.frames, symbolicate.Frame{Addr: addr}); d.most > 0 && len(d.frames) > d.most {
 		d.tooMany()
 	}
+}
+
+// parseAddr reads hexadecimal digits behind 0x, or decimal ones.
+func parseAddr(text string) (uint64, error) {
+	if digits, ok := strings.CutPrefix(strings.ToLower(text), "0x"); ok {
+		return strconv.ParseUint(digits, 16, 64)
+	}
+	return strconv.ParseUint(text, 10, 64)
 }
 
 func (d *decoder) tooMany() {

@@ -118,8 +118,11 @@ func (d *Door) metadata(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(text))
 }
 
-// tag tells a state of a file from others.
-func tag(info *ingest.Info) string { return fmt.Sprintf("\"%x\"", info.Content[:12]) }
+// tag tells a state of a file from others, also from one of the same content of
+// which something else is told.
+func tag(info *ingest.Info) string {
+	return fmt.Sprintf("\"%x-%x\"", info.Content[:10], info.Published.UnixNano())
+}
 
 // mirror gives out symbfiles as they are kept.
 func (d *Door) mirror(kind ingest.Kind) http.HandlerFunc {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"symbolon/internal/api"
 	"symbolon/internal/fault"
@@ -39,12 +38,6 @@ type refusal struct {
 }
 
 func (r *refusal) Error() string { return r.text }
-
-// maxParts is how many parts a file may have, as Elastic counts them.
-const maxParts = 1<<15 - 1
-
-// maxUpload is the longest name of an upload.
-const maxUpload = 64
 
 // taking takes parts of one kind.
 func (d *Door) taking(kind ingest.Kind) http.HandlerFunc {
@@ -86,18 +79,16 @@ func (d *Door) part(r *http.Request, kind ingest.Kind) (p ingest.Part, err error
 	if p.File, err = ident.ParseFileID(r.Header.Get("FileID")); err != nil {
 		return p, &refusal{http.StatusBadRequest, codeFileID, "the header FileID is not the base64 of 16 bytes: " + err.Error()}
 	}
-	if p.Index, err = number(r.Header, "FilePart", 0, 0, maxParts-1); err != nil {
+	if p.Index, err = number(r.Header, "FilePart", 0, 0, ingest.MaxParts-1); err != nil {
 		return p, err
 	}
-	if p.Count, err = number(r.Header, "FileParts", 1, 1, maxParts); err != nil {
+	if p.Count, err = number(r.Header, "FileParts", 1, 1, ingest.MaxParts); err != nil {
 		return p, err
 	}
 	if p.Index >= p.Count {
 		return p, &refusal{http.StatusBadRequest, codePart, fmt.Sprintf("FilePart is %d of %d FileParts, and the first is 0", p.Index, p.Count)}
 	}
-	if p.Upload = r.Header.Get("Symbolon-Upload"); !isName(p.Upload) {
-		return p, &refusal{http.StatusBadRequest, codeRequest, fmt.Sprintf("the header Symbolon-Upload has other characters than letters, digits, - and _, or more than %d", maxUpload)}
-	}
+	p.Upload = r.Header.Get("Symbolon-Upload") // the store says what it may be
 	if text := r.Header.Get("Symbolon-Build-ID"); text != "" {
 		if p.BuildID, err = ident.ParseBuildID(text); err != nil {
 			return p, &refusal{http.StatusBadRequest, codeRequest, "the header Symbolon-Build-ID: " + err.Error()}
@@ -123,23 +114,17 @@ func number(h http.Header, name string, absent, least, most int) (int, error) {
 	return n, nil
 }
 
-func isName(text string) bool {
-	return len(text) <= maxUpload && strings.IndexFunc(text, func(c rune) bool {
-		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_'
-	}) < 0
-}
-
 // refuse tells a client why its part is not taken.
 func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var own *refusal
 	var body *api.BodyError
 	var stored *ingest.Refusal
 	switch {
-	case r.Context().Err() != nil: // nobody is there to be told
 	case errors.As(err, &own):
 		d.say(w, r, own.status, own.code, own.text)
-	case errors.As(err, &body):
+	case errors.As(err, &body): // the client may still read
 		d.fail(w, r, body.Status, body.Title)
+	case r.Context().Err() != nil: // nobody is there to be told
 	case errors.As(err, &stored):
 		why := reasons[stored.Why]
 		d.say(w, r, why.status, why.code, stored.Error())

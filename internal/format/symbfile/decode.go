@@ -59,6 +59,9 @@ func (r *Reader) decodeTable() error {
 			if !utf8.Valid(f.data) {
 				return errUTF8
 			}
+			if r.Strict && len(t.at) == strictStrings {
+				return errStrings
+			}
 			t.at = append(t.at, uint32(f.from)+uint32(uvarintSize(uint64(f.key))))
 			if f.b[f.from] >= 0x80 { // a key that is longer than it needs to be
 				_, at := uvarint(f.b, f.from)

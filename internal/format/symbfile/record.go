@@ -24,6 +24,8 @@ const (
 	strictLines  = 1 << 20
 	strictDepth  = 1024
 	strictText   = 4 << 20 // of a record
+
+	strictStrings = 1 << 20 // of a table
 )
 
 // Record is a Range or a Pad; the other one is nil.
@@ -70,6 +72,7 @@ var (
 	errVarint   = errors.New("a number of more than 10 bytes")
 	errSize     = errors.New("it has more than 16 MiB")
 	errType     = errors.New("there is no such type")
+	errStrings  = errors.New("a table of more than a million strings")
 	errHeader   = errors.New("the first message is not the header")
 	errSecond   = errors.New("there is a header already")
 	errField    = errors.New("a field ends behind its message")
