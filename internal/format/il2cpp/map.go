@@ -13,6 +13,9 @@ const (
 	maxDepth = 128
 )
 
+// reach is for how many lines below it a listed line stands.
+const reach = 50
+
 // sentinel is a key that is no file: which binary the mapping was made for.
 const sentinel = "__debug-id__"
 
@@ -32,13 +35,13 @@ type entry struct{ cpp, cs, file uint32 }
 func (m *Map) Of(path []byte) Lines { return m.lines[string(path)] }
 
 // At is the place that a line comes from: the number of a file, and a line in
-// it. It is false above the first line that is listed.
+// it. It is false where no line is listed at or close above.
 func (l Lines) At(line uint32) (file, cs uint32, ok bool) {
 	i, found := slices.BinarySearchFunc(l, line, func(e entry, line uint32) int { return cmp.Compare(e.cpp, line) })
 	if !found {
 		i--
 	}
-	if i < 0 {
+	if i < 0 || line-l[i].cpp > reach {
 		return 0, 0, false
 	}
 	return l[i].file, l[i].cs, true
@@ -76,7 +79,7 @@ func Read(text []byte) (*Map, error) {
 		if count += len(lines); err == nil && count > maxLines {
 			return r.wrong("more than %d lines", maxLines)
 		}
-		lines = settle(lines)
+		lines = m.settle(lines)
 		m.size += int64(cap(lines)) * entrySize
 		switch {
 		case len(lines) == 0:
@@ -128,8 +131,10 @@ func (r *reader) file(m *Map, numbers map[string]uint32) (lines Lines, err error
 }
 
 // settle sorts lines, and keeps the last of those with one number.
-func settle(lines Lines) Lines {
-	slices.SortStableFunc(lines, func(a, b entry) int { return cmp.Compare(a.cpp, b.cpp) })
+func (m *Map) settle(lines Lines) Lines {
+	slices.SortStableFunc(lines, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.cpp, b.cpp), cmp.Compare(m.files[a.file], m.files[b.file]))
+	})
 	kept := lines[:0]
 	for i, e := range lines {
 		if i+1 < len(lines) && lines[i+1].cpp == e.cpp {

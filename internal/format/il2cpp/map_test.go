@@ -16,7 +16,7 @@ const player = `{"__debug-id__":"00112233-4455-6677-8899-aabbccddeeff-0",
  "/out/\u0042.cpp":{"/game/Player.cs":{"+04":4294967295}},
  "/out/C.cpp":{}, "/out/D.cpp":null, "/out/E.cpp":{"/game/Player.cs":[1,{"a":-1.5e3}], "x":"\n"}}`
 
-func TestLinesTakeTheLastOneAtOrAbove(t *testing.T) {
+func TestLinesTakeTheLastOneCloseAbove(t *testing.T) {
 	m, err := il2cpp.Read([]byte(player))
 	if err != nil {
 		t.Fatal(err)
@@ -26,9 +26,10 @@ func TestLinesTakeTheLastOneAtOrAbove(t *testing.T) {
 		line uint32
 		want string
 	}{
-		{"/out/A.cpp", 0, "-"}, {"/out/A.cpp", 8, "-"}, {"/out/A.cpp", 9, "/game/Player.cs:1"}, {"/out/A.cpp", 119, "/game/Player.cs:1"},
+		{"/out/A.cpp", 0, "-"}, {"/out/A.cpp", 8, "-"}, {"/out/A.cpp", 9, "/game/Player.cs:1"}, {"/out/A.cpp", 59, "/game/Player.cs:1"},
+		{"/out/A.cpp", 60, "-"}, {"/out/A.cpp", 119, "-"}, {"/out/A.cpp", 181, "/game/Player.cs:15"}, {"/out/A.cpp", 182, "-"},
 		{"/out/A.cpp", 120, "/game/Player.cs:14"}, {"/out/A.cpp", 125, "/game/Enemy.cs:7"}, {"/out/A.cpp", 130, "/game/Enemy.cs:7"},
-		{"/out/A.cpp", 1 << 30, "/game/Player.cs:15"}, {"/out/B.cpp", 3, "-"}, {"/out/B.cpp", 4, "/game/Player.cs:4294967295"},
+		{"/out/A.cpp", 1<<32 - 1, "-"}, {"/out/B.cpp", 3, "-"}, {"/out/B.cpp", 4, "/game/Player.cs:4294967295"},
 		{"/out/C.cpp", 1, "-"}, {"/out/D.cpp", 1, "-"}, {"/out/E.cpp", 1, "-"}, {"__debug-id__", 1, "-"}, {"/out/a.cpp", 120, "-"},
 	} {
 		got := "-"
@@ -45,7 +46,7 @@ func TestLinesTakeTheLastOneAtOrAbove(t *testing.T) {
 }
 
 func TestOfWhatIsThereTwiceTheLaterCounts(t *testing.T) {
-	m, err := il2cpp.Read([]byte(`{"a":{"x":{"1":1}},"b":{"x":{"1":1,"1":2},"y":{"1":3}},"a":{"y":{"2":9}},"c":{"x":{"1":1}},"c":{}}`))
+	m, err := il2cpp.Read([]byte(`{"a":{"x":{"1":1}},"b":{"x":{"1":1,"1":2},"y":{"1":3},"c":{"1":4}},"a":{"y":{"2":9}},"c":{"x":{"1":1}},"c":{}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
