@@ -1,10 +1,12 @@
 package sentry
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"hash/maphash"
+	"io"
 	"net/http"
 	"slices"
 	"time"
@@ -35,11 +37,16 @@ func (d *Door) stream(w http.ResponseWriter, r *http.Request, j *job, engine run
 	ctx, cancel := context.WithTimeout(r.Context(), longestJob)
 	defer cancel()
 	w.Header().Set("Content-Type", linesType)
-	e := &encoder{question: q, req: q.ask(), names: &d.names, to: &timed{ctx, w}, patience: d.deps.Patience, excerpts: newExcerpts()}
+	out := &lineOut{to: w}
+	e := &encoder{question: q, req: q.ask(), names: &d.names, to: &timed{ctx, out}, patience: d.deps.Patience, excerpts: newExcerpts()}
 	err := d.writeLines(ctx, w, engine, e)
 	if r.Context().Err() != nil {
 		return
 	}
+	if err != nil {
+		out.end(e.Buf)
+	}
+	e.Free()
 	status, message := "completed", ""
 	if err != nil {
 		status, message = outcome(err)
@@ -47,12 +54,36 @@ func (d *Door) stream(w http.ResponseWriter, r *http.Request, j *job, engine run
 	if status == "internal_error" {
 		d.deps.Log.Error("the engine could not answer", "error", err)
 	}
+	if out.open {
+		d.deps.Log.Warn("an answer ends in the middle of a line", "request_id", api.RequestID(r.Context()), "status", status)
+		panic(http.ErrAbortHandler)
+	}
 	_ = json.NewEncoder(w).Encode(struct {
 		Type    string `json:"type"`
 		Status  string `json:"status"`
 		Message string `json:"message,omitempty"`
 		Signal  any    `json:"signal,omitempty"`
 	}{"status", status, message, e.signalOf()}) // a client that left has no use for the error
+}
+
+// lineOut is where lines go to. It knows whether a part of one is out.
+type lineOut struct {
+	to   io.Writer
+	open bool
+}
+
+func (w *lineOut) Write(b []byte) (int, error) {
+	if len(b) > 0 {
+		w.open = b[len(b)-1] != '\n'
+	}
+	return w.to.Write(b)
+}
+
+// end passes on of what could not be completed the lines that are.
+func (w *lineOut) end(rest []byte) {
+	if n := bytes.LastIndexByte(rest, '\n') + 1; n > 0 {
+		_, _ = w.Write(rest[:n]) // a client that left has no use for the error
+	}
 }
 
 // signalOf is the signal as it was sent; nil: there was none.
@@ -85,14 +116,13 @@ type early struct {
 }
 
 func (d *Door) writeLines(ctx context.Context, w http.ResponseWriter, engine run, e *encoder) error {
+	e.Begin(e.to)
 	known, look, err := engine(ctx, e.req)
 	if err != nil {
 		return err
 	}
 	defer look.Release()
 	e.known, e.lookups = known, look
-	e.Begin(e.to)
-	defer e.Free()
 	l := &lines{encoder: e, door: d, ctx: ctx, w: w, look: look, last: d.deps.Now(), seed: maphash.MakeSeed()}
 	ready := l.link()
 	for more := true; more; ready = nil {

@@ -54,6 +54,51 @@ func linesOf(t *testing.T, f http.Handler, body string) []string {
 	return out
 }
 
+// endless are the answers of the demo up to a frame that is one too many.
+type endless struct {
+	sentry.Lookups
+	last int
+	why  error
+}
+
+func (l *endless) Frames(i int) ([]sym.Frame, error) {
+	if i >= l.last {
+		return nil, l.why
+	}
+	return l.Lookups.Frames(i)
+}
+
+// TestLinesAreWholeOrTheAnswerIsBroken has an answer end in the middle of a line: it
+// is cut off, and the status told; if a part of it is out, the connection ends.
+func TestLinesAreWholeOrTheAnswerIsBroken(t *testing.T) {
+	for _, c := range []struct {
+		frames, last int
+		why          error
+		want         []string
+	}{
+		{10, 5, symbolicate.ErrTooManyFrames, []string{"stack 0 [{symbolicated}]", "failed"}},
+		{10, 5, context.DeadlineExceeded, []string{"stack 0 [{symbolicated}]", "timeout"}},
+		{3000, 2990, symbolicate.ErrTooManyFrames, nil},
+		{3000, 2990, context.DeadlineExceeded, nil},
+	} {
+		f, _ := door(t, sentry.Config{}, sentry.Deps{}, func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
+			known, look, err := demo().run(ctx, req)
+			return known, &endless{look, c.last, c.why}, err
+		})
+		frames := strings.Repeat(`{"instruction_addr":"0x11000"},`, c.frames)
+		body := `{"stacktraces":[{"frames":[{"instruction_addr":"0x11000"}]},{"frames":[` + frames[:len(frames)-1] + `]}],
+"modules":[{"type":"elf","code_id":"aa01","image_addr":"0x10000","image_size":65536}]}`
+		got, broken := []string(nil), any(nil)
+		func() {
+			defer func() { broken = recover() }()
+			got = linesOf(t, f, body)
+		}()
+		if !slices.Equal(got, c.want) || (broken == http.ErrAbortHandler) != (c.want == nil) {
+			t.Errorf("%d of %d frames, %v: %v, got %q, want %q", c.last, c.frames, c.why, broken, got, c.want)
+		}
+	}
+}
+
 func short(t *testing.T, text []byte) string {
 	t.Helper()
 	var line struct {
