@@ -30,6 +30,7 @@ type excerpts struct {
 	asked int              // of the links
 	seen  int              // of order: whether they are asked is decided
 	fresh []*file          // those with a link whose text they do not have yet
+	waits func()           // called before links are waited for; nil: nothing is to be done
 }
 
 func newExcerpts() *excerpts {
@@ -118,12 +119,17 @@ func (d *Door) fetch(ctx context.Context, q *question, x *excerpts) {
 	slots := make(chan struct{}, linksAtOnce)
 	rest := x.order[x.seen:]
 	x.seen = len(x.order)
+	waits := x.waits
 	for _, l := range rest {
 		if !q.scraping.allows(l.url) || x.asked == mostLinks || d.deps.Fetch == nil {
 			continue
 		}
 		x.asked++
 		l.asked = true
+		if waits != nil {
+			waits()
+			waits = nil
+		}
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()

@@ -124,6 +124,7 @@ func (d *Door) writeLines(ctx context.Context, w http.ResponseWriter, engine run
 	defer look.Release()
 	e.known, e.lookups = known, look
 	l := &lines{encoder: e, door: d, ctx: ctx, w: w, look: look, last: d.deps.Now(), seed: maphash.MakeSeed()}
+	e.excerpts.waits = l.flush
 	ready := l.link()
 	for more := true; more; ready = nil {
 		var modules []int32

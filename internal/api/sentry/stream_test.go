@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"symbolon/internal/api/sentry"
+	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
@@ -96,6 +98,47 @@ func TestLinesAreWholeOrTheAnswerIsBroken(t *testing.T) {
 		if !slices.Equal(got, c.want) || (broken == http.ErrAbortHandler) != (c.want == nil) {
 			t.Errorf("%d of %d frames, %v: %v, got %q, want %q", c.last, c.frames, c.why, broken, got, c.want)
 		}
+	}
+}
+
+// TestLinesDoNotWaitForLinks has a server of source files that answers when the
+// client has the line before.
+func TestLinesDoNotWaitForLinks(t *testing.T) {
+	read := make(chan struct{})
+	deps := sentry.Deps{Fetch: func(context.Context, string, map[string]bin.Secret, bool) ([]byte, error) {
+		select {
+		case <-read:
+			return []byte("one\ntwo\n"), nil
+		case <-time.After(10 * time.Second):
+			return nil, fault.New(fault.Timeout, "", "nobody has read the line before")
+		}
+	}}
+	f, _ := door(t, sentry.Config{}, deps, func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
+		known, look, err := demo().run(ctx, req)
+		return known, &staged{look, known, [][]int32{{0}, {1}}, -1}, err
+	})
+	server := httptest.NewServer(f)
+	defer server.Close()
+	const body = `{"stacktraces":[{"frames":[{"instruction_addr":"0x11000"}]},{"frames":[{"instruction_addr":"0x50000"}]},{"frames":[{"instruction_addr":"0x14000"}]}],
+"modules":[{"type":"elf","code_id":"aa01","image_addr":"0x10000","image_size":65536},{"type":"pe","image_addr":"0x50000","image_size":65536}]}`
+	r, err := http.NewRequest("POST", server.URL+"/symbolicate", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/x-ndjson")
+	answer, err := server.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	if !lines.Scan() || short(t, lines.Bytes()) != "stack 0 [{symbolicated}]" {
+		t.Fatalf("the first line is %s", lines.Text())
+	}
+	close(read)
+	if !lines.Scan() || !strings.Contains(lines.Text(), `"context_line":"two"`) {
+		t.Errorf("the second line is %s", lines.Text())
 	}
 }
 
