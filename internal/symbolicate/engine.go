@@ -27,7 +27,7 @@ import (
 type Config struct {
 	Parallel  int           `yaml:"parallel" help:"Modules of one request that are looked up at the same time."`
 	MaxFrames int           `yaml:"max_frames" help:"Frames of one answer, inlined ones counted; an answer that has more is refused, or cut off where a part of it is out."`
-	Deadline  time.Duration `yaml:"module_deadline" help:"How long an answer waits for its modules; one that is not ready then counts as missing in this answer, and its work goes on into the cache. -1: as long as it takes."`
+	Deadline  time.Duration `yaml:"module_deadline" help:"How long an answer waits for its modules, one of Sentry's excepted, which waits as long as downloads may take; one that is not ready then counts as missing in this answer, and its work goes on into the cache. So long may addresses be looked up in a file without a table, in any answer. -1: as long as it takes."`
 }
 
 // Defaults returns c with its zero fields filled in.
@@ -58,9 +58,10 @@ func (c Config) Validate() error {
 
 // Engine answers requests. It is safe for concurrent use.
 type Engine struct {
-	cfg    Config
-	tables *table.Tables
-	now    func() time.Time
+	cfg     Config
+	tables  *table.Tables
+	now     func() time.Time
+	patient bool
 }
 
 // New makes an engine over tables.
@@ -70,14 +71,13 @@ func New(cfg Config, tables *table.Tables, now func() time.Time) *Engine {
 
 // With is an engine over other tables.
 func (e *Engine) With(t *table.Tables) *Engine {
-	return &Engine{cfg: e.cfg, tables: t, now: e.now}
+	return &Engine{cfg: e.cfg, tables: t, now: e.now, patient: e.patient}
 }
 
-// Patient is an engine that waits for modules as long as its callers do.
+// Patient is an engine that waits for modules as long as its callers do. What
+// looking addresses up in one may take is the same.
 func (e *Engine) Patient() *Engine {
-	cfg := e.cfg
-	cfg.Deadline = -1
-	return &Engine{cfg: cfg, tables: e.tables, now: e.now}
+	return &Engine{cfg: e.cfg, tables: e.tables, now: e.now, patient: true}
 }
 
 // Run opens the modules of req, and turns the addresses of its frames into those
@@ -114,7 +114,7 @@ func (e *Engine) Begin(ctx context.Context, req *Request) *Result {
 
 // within is the time that modules have.
 func (e *Engine) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	if e.cfg.Deadline > 0 {
+	if e.cfg.Deadline > 0 && !e.patient {
 		return context.WithTimeout(ctx, e.cfg.Deadline)
 	}
 	return context.WithCancel(ctx)

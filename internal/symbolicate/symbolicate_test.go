@@ -191,6 +191,29 @@ func TestManySlowModulesCostOneDeadline(t *testing.T) {
 	}
 }
 
+// TestPatienceIsForModules has a deadline that is over at once: a patient engine opens
+// the module all the same, but does not look addresses up in it for longer.
+func TestPatienceIsForModules(t *testing.T) {
+	e := engine(t, symbolicate.Config{Deadline: time.Nanosecond}).Patient()
+	for frames, found := range map[int]bool{3: true, 300: false} {
+		req := &symbolicate.Request{Modules: []ident.Module{module("deep.so")}}
+		for i := range frames {
+			req.Frames = append(req.Frames, symbolicate.Frame{Addr: 0x1000 + uint64(i)})
+		}
+		res, err := e.Run(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Release()
+		if calls, err := res.Frames(0); err != nil || len(calls) > 0 != found {
+			t.Errorf("%d frames: %d calls, %v", frames, len(calls), err)
+		}
+		if r := res.Modules[0].Report; r.Late == found || found != (r.Fault == nil) {
+			t.Errorf("%d frames: %+v", frames, r)
+		}
+	}
+}
+
 func TestALeavingCallerEndsTheWait(t *testing.T) {
 	e := engine(t, symbolicate.Config{Deadline: -1, Parallel: 1})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
