@@ -115,7 +115,7 @@ func (l *Locator) fetchMapping(ctx context.Context, n *mapping) *fault.Error {
 func (l *desk) readMapping(ctx context.Context, s source.Source, c source.Candidate, key cache.Key) (r reading) {
 	text, attempt, err := l.fetchText(ctx, s, c)
 	if err == nil {
-		r.read, err = il2cpp.Read(text)
+		r.read, err = il2cpp.Read(text, nil)
 	}
 	if err != nil {
 		if r.fault = fault.Of(err); ctx.Err() == nil {
@@ -138,7 +138,7 @@ func (l *Locator) openMapping(ctx context.Context, n *mapping) {
 		return
 	}
 	if text := l.keptText(ctx, n.key); text != nil {
-		if read, err := il2cpp.Read(text); err == nil {
+		if read, err := il2cpp.Read(text, nil); err == nil {
 			n.read, n.hash = read, sha256.Sum256(text)
 			return
 		}

@@ -22,8 +22,10 @@ func (o *Object) Mapped(m *il2cpp.Map) *Object {
 	return o
 }
 
-// mapFrames replaces the places of frames.
-func (o *Object) mapFrames(frames []sym.Frame) {
+// mapFrames replaces the places of frames. It is false if their disk does not give
+// them back.
+func (o *Object) mapFrames(frames []sym.Frame) (ok bool) {
+	defer unfault(new(error))()
 	var room [512]byte
 	for i := range frames {
 		f := &frames[i]
@@ -31,6 +33,7 @@ func (o *Object) mapFrames(frames []sym.Frame) {
 			o.mapPlace(o.mapping.Of(o.view.appendText(room[:0], f.File)), &f.File, &f.Line, &f.Column)
 		}
 	}
+	return true
 }
 
 // mapPlace replaces one place in a file of these lines.
@@ -56,7 +59,8 @@ func (o *Object) mapBlocks(yield func(*sym.Block) error) func(*sym.Block) error 
 		}
 		return lines
 	}
-	return func(b *sym.Block) error {
+	replace := func(b *sym.Block) (err error) {
+		defer unfault(&err)()
 		for i := range b.Rows {
 			r := &b.Rows[i]
 			o.mapPlace(of(r.File), &r.File, &r.Line, &r.Column)
@@ -64,6 +68,12 @@ func (o *Object) mapBlocks(yield func(*sym.Block) error) func(*sym.Block) error 
 		for i := range b.Nodes {
 			n := &b.Nodes[i]
 			o.mapPlace(of(n.CallFile), &n.CallFile, &n.CallLine, &n.CallColumn)
+		}
+		return nil
+	}
+	return func(b *sym.Block) error {
+		if err := replace(b); err != nil {
+			return err
 		}
 		return yield(b)
 	}

@@ -12,7 +12,7 @@ import (
 // mapping is one of /d/a.c, which oneFunction makes, and of a file beside it.
 func mapping(t testing.TB, text string) *il2cpp.Map {
 	t.Helper()
-	m, err := il2cpp.Read([]byte(text))
+	m, err := il2cpp.Read([]byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func FuzzMapped(f *testing.F) {
 	f.Add([]byte(places))
 	f.Add([]byte(`{"/d/b.c":{"":{"0":0}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := il2cpp.Read(text)
+		m, err := il2cpp.Read(text, nil)
 		if err != nil {
 			return
 		}

@@ -124,8 +124,8 @@ func (o *Object) Mangled() bool {
 func (o *Object) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	from := len(dst)
 	dst = o.view.lookup(dst, addr)
-	if o.mapping != nil {
-		o.mapFrames(dst[from:])
+	if o.mapping != nil && !o.mapFrames(dst[from:]) {
+		return dst[:from]
 	}
 	return dst
 }
@@ -148,6 +148,9 @@ func (o *Object) AppendText(dst []byte, t sym.Text) []byte {
 func (o *Object) Relax() {
 	if g, ok := o.view.(*image); ok {
 		g.opt.relax()
+	}
+	if o.mapping != nil {
+		o.mapping.Relax()
 	}
 }
 

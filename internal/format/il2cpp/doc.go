@@ -2,7 +2,7 @@
 // Unity (LineNumberMapping.json): which line of C# a line of the C++ comes from
 // that Unity's compiler makes of it.
 //
-//	{"__debug-id__": "…",
+//	{"__debug-id__": {"…": {}},
 //	 "/out/Assembly-CSharp.cpp": {
 //	   "/game/Assets/Player.cs": {"120": 14, "131": 15}}}
 //
@@ -14,6 +14,11 @@
 // object and is none maps nothing; a line that is no number of 32 bits makes the
 // whole mapping unusable.
 //
-// Limits: 8 million lines, a million files of either language, and 128 levels of
-// JSON. Bytes are bounded by who reads them.
+// A text in the stead of the object of debug ids is one as well. A mapping without
+// lines is none, nor is one with half a character in a string.
+//
+// Limits: 5 million lines, a million of one file, 16 MiB for the names of files,
+// 64 KiB for a string, and 128 levels of JSON: some 64 MiB while it is read, and 80
+// then, most of them in the space that the caller gives. Bytes of text are bounded
+// by who reads them; they are not kept.
 package il2cpp

@@ -2,6 +2,7 @@ package il2cpp_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,13 +12,13 @@ import (
 	"symbolon/internal/format/il2cpp"
 )
 
-const player = `{"__debug-id__":"00112233-4455-6677-8899-aabbccddeeff-0",
+const player = `{"__debug-id__":{"00112233-4455-6677-8899-aabbccddeeff":{}},
  "/out/A.cpp":{"/game/Player.cs":{"120":14,"131":15,"9":1},"/game/Enemy.cs":{"125":7}},
  "/out/\u0042.cpp":{"/game/Player.cs":{"+04":4294967295}},
  "/out/C.cpp":{}, "/out/D.cpp":null, "/out/E.cpp":{"/game/Player.cs":[1,{"a":-1.5e3}], "x":"\n"}}`
 
 func TestLinesTakeTheLastOneCloseAbove(t *testing.T) {
-	m, err := il2cpp.Read([]byte(player))
+	m, err := il2cpp.Read([]byte(player), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func TestLinesTakeTheLastOneCloseAbove(t *testing.T) {
 }
 
 func TestOfWhatIsThereTwiceTheLaterCounts(t *testing.T) {
-	m, err := il2cpp.Read([]byte(`{"a":{"x":{"1":1}},"b":{"x":{"1":1,"1":2},"y":{"1":3},"c":{"1":4}},"a":{"y":{"2":9}},"c":{"x":{"1":1}},"c":{}}`))
+	m, err := il2cpp.Read([]byte(`{"a":{"x":{"1":1}},"b":{"x":{"1":1,"1":2},"y":{"1":3},"c":{"1":4}},"a":{"y":{"2":9}},"c":{"x":{"1":1}},"c":{}}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,13 +70,99 @@ func TestWhatIsNoMappingIsRefused(t *testing.T) {
 		`{"a":{"b":{"1":}}}`, `{"a":{"b":{"":1}}}`, `{"a":{"b":{"1":1,}}}`, `{"a":{},}`, `{a:{}}`, `{"a" {}}`, `{"a":nul}`, `{"a":[1,]}`,
 		`{"a":[1 2]}`, `{"a":1e}`, "{\"a\nb\":1}", "{\"\xff\":1}", `{"\x":1}`, `{"\`, `{"a\"`, "\xef\xbb\xbf{}", "{\"a\":\x00}", deep, `{"a":` + deep + `}`,
 	} {
-		if m, err := il2cpp.Read([]byte(text)); m != nil || fault.KindOf(err) != fault.Malformed {
+		if m, err := il2cpp.Read([]byte(text), nil); m != nil || fault.KindOf(err) != fault.Malformed {
 			t.Errorf("%.40q: %v", text, err)
 		}
 	}
-	for _, text := range []string{"{}", " [] ", "null", `"x"`, "1", `{"a":[[],{},true,false]}`, `{"__debug-id__":7}`} {
-		if _, err := il2cpp.Read([]byte(text)); err != nil {
+	for _, text := range []string{"{}", " [] ", "null", `"x"`, "1", `{"a":[[],{},true,false]}`, `{"__debug-id__":7}`, `{"a":{"b":{}}}`} {
+		if m, err := il2cpp.Read([]byte(text), nil); m != nil || fault.KindOf(err) != fault.Malformed || !strings.Contains(err.Error(), "no lines") {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for text, ok := range map[string]bool{
+		`\ud83d\ude00`: true, `\u0041\\ud83d`: true, `\ud83d`: false, `\ude00`: false, `\ud83dx`: false, `\ud83d\ud83d\ude00`: false, `\ud83d\n`: false, `\\\ude00`: false,
+	} {
+		if _, err := il2cpp.Read([]byte(`{"`+text+`":{"b":{"1":1}}}`), nil); (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestAMappingSaysWhatItIsFor(t *testing.T) {
+	for ids, want := range map[string]string{
+		`{"00112233-4455-6677-8899-aabbccddeeff":{},"x":{"y":[]}}`: "00112233-4455-6677-8899-aabbccddeeff x", `"00112233445566778899aabbccddeeff0"`: "00112233445566778899aabbccddeeff0",
+		"{}": "", "7": "", "null": "", `["x"]`: "",
+	} {
+		m, err := il2cpp.Read([]byte(`{"a":{"b":{"1":1}},"__debug-id__":`+ids+`}`), nil)
+		if err != nil {
+			t.Fatal(ids, err)
+		}
+		if got := strings.Join(m.IDs(), " "); got != want {
+			t.Errorf("%s is for %q", ids, got)
+		}
+	}
+}
+
+// TestAMappingHasLimits reads mappings that are as large as may be, and larger by
+// one.
+func TestAMappingHasLimits(t *testing.T) {
+	const text = `{"__debug-id__":"1234","aa":{"x":{"1":1,"2":1,"3":1}},"b":{"x":{"1":1,"2":1}},"c":[[[]]]}`
+	names := 4*96 + len("1234aaxb")
+	whole := il2cpp.Limits{Lines: 5, InFile: 3, Names: names, Text: len(`"__debug-id__"`), Depth: 4}
+	if _, err := il2cpp.ReadWithin([]byte(text), whole); err != nil {
+		t.Fatal(err)
+	}
+	for what, change := range map[string]func(*il2cpp.Limits){
+		"lines, or": func(l *il2cpp.Limits) { l.Lines-- }, "of one file": func(l *il2cpp.Limits) { l.InFile-- }, "names": func(l *il2cpp.Limits) { l.Names-- },
+		"a string of more": func(l *il2cpp.Limits) { l.Text-- }, "levels": func(l *il2cpp.Limits) { l.Depth-- },
+	} {
+		l := whole
+		change(&l)
+		if m, err := il2cpp.ReadWithin([]byte(text), l); m != nil || fault.KindOf(err) != fault.Malformed || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// room is a space that counts what is taken, and has some.
+type room struct{ left, taken int }
+
+func (r *room) Take(n int) ([]byte, error) {
+	if r.left -= n; r.left < 0 {
+		return nil, errors.New("it is full")
+	}
+	r.taken += n
+	return make([]byte, n), nil
+}
+
+func (r *room) Close() error { return nil }
+
+// TestLinesAreInTheSpace has a space for some of the lines; the others are read all
+// the same.
+func TestLinesAreInTheSpace(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("{")
+	for f := range 40 {
+		fmt.Fprintf(&text, `"%d":{"x":{"0":1`, f)
+		for line := 1; line < 10_000; line++ {
+			fmt.Fprintf(&text, `,"%d":%d`, line, f+line)
+		}
+		text.WriteString("}},")
+	}
+	text.WriteString(`"__debug-id__":{}}`)
+	for _, left := range []int{0, 3 << 20, 64 << 20} {
+		space := &room{left: left}
+		m, err := il2cpp.Read([]byte(text.String()), space)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for f := range 40 {
+			if _, line, ok := m.Of(fmt.Append(nil, f)).At(9999); !ok || int(line) != f+9999 {
+				t.Fatalf("file %d: line %d, %v", f, line, ok)
+			}
+		}
+		if n := m.Footprint(); n < 40*10_000*12 || n > 5<<20 || space.taken > max(left, 6<<20) || left > 8<<20 && space.taken < 40*10_000*12 {
+			t.Errorf("%d bytes, %d of the space", n, space.taken)
 		}
 	}
 }
@@ -121,7 +208,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"a":{"b":{"1":2,"1":3}},"a":[],"c":{"b":{"07":0}}}`))
 	f.Add([]byte(`{"a":{"b":{"1":x}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := il2cpp.Read(text)
+		m, err := il2cpp.Read(text, nil)
 		if err != nil {
 			if fault.KindOf(err) != fault.Malformed {
 				t.Fatal(err)

@@ -14,6 +14,14 @@ import (
 type reader struct {
 	text []byte
 	at   int
+	most limits
+
+	m       *Map
+	numbers map[string]uint32 // of files of C#
+	entries []entry           // of one file of C++
+	lines   int               // of all
+	names   int               // what they take
+	room    []byte            // for lines, taken already
 }
 
 func (r *reader) wrong(format string, args ...any) error {
@@ -89,6 +97,9 @@ func (r *reader) string() ([]byte, error) {
 		case c == '"':
 			whole := r.text[from-1 : r.at+1]
 			r.at++
+			if len(whole) > r.most.text {
+				return nil, r.wrong("a string of more than %d bytes", r.most.text)
+			}
 			if !utf8.Valid(whole) {
 				return nil, r.wrong("a string is no UTF-8")
 			}
@@ -96,7 +107,7 @@ func (r *reader) string() ([]byte, error) {
 				return whole[1 : len(whole)-1], nil
 			}
 			var s string
-			if json.Unmarshal(whole, &s) != nil {
+			if json.Unmarshal(whole, &s) != nil || halves(whole) {
 				return nil, r.wrong("a string has a wrong escape")
 			}
 			return []byte(s), nil
@@ -108,6 +119,26 @@ func (r *reader) string() ([]byte, error) {
 		}
 	}
 	return nil, r.wrong("a string has no end")
+}
+
+// halves says whether a string has an escape that is half of a character. It is
+// known to be a string.
+func halves(s []byte) bool {
+	high := false // the escape before is a first half
+	for i := 0; i < len(s); i++ {
+		code := uint64(0)
+		if s[i] == '\\' {
+			if i++; s[i] == 'u' {
+				code, _ = strconv.ParseUint(string(s[i+1:i+5]), 16, 16)
+				i += 4
+			}
+		}
+		if low := code >= 0xdc00 && code < 0xe000; low != high {
+			return true
+		}
+		high = code >= 0xd800 && code < 0xdc00
+	}
+	return false
 }
 
 // number takes the digits and signs of a number.
@@ -132,8 +163,8 @@ func (r *reader) line() (uint32, error) {
 
 // skip reads a value that says nothing.
 func (r *reader) skip(depth int) error {
-	if depth == maxDepth {
-		return r.wrong("more than %d levels", maxDepth)
+	if depth == r.most.depth {
+		return r.wrong("more than %d levels", r.most.depth)
 	}
 	switch c := r.peek(); {
 	case c == '{':

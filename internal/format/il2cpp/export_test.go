@@ -1,0 +1,9 @@
+package il2cpp
+
+// Limits are those of one mapping.
+type Limits = struct{ Lines, InFile, Names, Text, Depth int }
+
+// ReadWithin is Read with limits that are small enough for a test.
+func ReadWithin(text []byte, l Limits) (*Map, error) {
+	return read(text, nil, limits{l.Lines, l.InFile, l.Names, l.Text, l.Depth})
+}
