@@ -23,6 +23,7 @@ const (
 // shares is who may use how much memory.
 type shares struct {
 	builds   *bin.Budget // tables being made
+	mappings *bin.Budget // mappings of lines being read
 	requests int64       // bodies, and what is made of them
 	spare    bin.Size    // in place of a disk that is full
 	ballast  []byte
@@ -39,6 +40,9 @@ const garbage = 50
 
 // leastBuild is what the table of a file of a hundred megabytes takes.
 const leastBuild = 64 << 20
+
+// leastMapping is what reading a mapping of two megabytes takes.
+const leastMapping = 16 << 20
 
 // base is what the runtime and everything that has no share of its own need.
 const base = 64 << 20
@@ -65,7 +69,8 @@ func share(memory bin.Size, tables *table.Config) shares {
 		debug.SetMemoryLimit(all/2 + max(int64(tables.MaxBytes), 0)/3 + base + ballast)
 	}
 	return shares{
-		builds: bin.NewBudget(max(all/4, leastBuild)), requests: all / 4, spare: bin.Size(all / 4), ballast: make([]byte, ballast),
+		builds: bin.NewBudget(max(all/4, leastBuild)), mappings: bin.NewBudget(max(all/8, leastMapping)), requests: all / 4,
+		spare: bin.Size(all / 4), ballast: make([]byte, ballast),
 	}
 }
 

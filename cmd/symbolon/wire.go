@@ -86,6 +86,7 @@ func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, e
 		Tier:    tier,
 		Spool:   n.spool,
 		Space:   func() bin.Space { return &space{dir: filepath.Join(data, "tmp")} },
+		Memory:  n.memory.mappings,
 		Lives:   cfg.Cache.Lifetimes,
 		Now:     time.Now,
 		Log:     log,

@@ -32,7 +32,8 @@ type fetched struct {
 	spool   cache.Spool
 	space   bin.Space // what the file unpacked
 	file    *object.File
-	of      *desk // nil: it is a failure
+	mapping *mapping // in the stead of file; then spool is nil if it is not to be kept
+	of      *desk    // nil: it is a failure
 	born    time.Time
 	key     cache.Key
 	refs    atomic.Int32 // the last one is given up under the locator's mu
@@ -51,6 +52,9 @@ func (f *fetched) closeSpace() {
 
 // metaFor is what a file says of the object that m asks for.
 func (l *Locator) metaFor(ctx context.Context, f *fetched, m ident.Module) *Meta {
+	if f.mapping != nil {
+		return f.mapping.meta(m)
+	}
 	l.complete(ctx, f, m)
 	meta := metaOf(pick(f.file, m), f.spool.Size())
 	meta.Hidden, meta.Names = f.hidden, f.names
@@ -82,13 +86,15 @@ func (f *fetched) release() {
 		f.of.keepOriginal(f.key, f.spool)
 	}
 	f.closeSpace()
-	_ = f.spool.Close() // its bytes are not wanted any more
+	if f.spool != nil {
+		_ = f.spool.Close() // its bytes are not wanted any more
+	}
 }
 
 // rebase makes the addresses of a file relative that does not tell what they
 // count from. Its tables are others then than those of the file as it is.
 func (f *fetched) rebase(base uint64) {
-	if base == 0 {
+	if base == 0 || f.file == nil {
 		return
 	}
 	for _, o := range f.file.Objects() {
@@ -102,17 +108,19 @@ var errSame = errors.New("the file is the one that was known")
 
 // fetch brings a candidate into a spool, from the originals that are kept or
 // from its source, and reads it on the way. The result carries one reference. A
-// candidate with a validator is asked for itself.
-func (l *desk) fetch(ctx context.Context, s source.Source, c source.Candidate, key cache.Key) *fetched {
-	f := &fetched{born: l.now()}
+// candidate that is known is asked whether it is still the same.
+func (l *desk) fetch(ctx context.Context, a asked, key cache.Key) *fetched {
+	f, c := &fetched{born: l.now()}, a.candidate
 	var err error
-	if l.keep != keepNone && c.Validator == "" {
-		f.kept, err = l.original(ctx, f, key)
+	if a.old != nil {
+		c.Validator = a.old.Validator
+	} else if l.keep != keepNone {
+		f.kept, err = l.original(ctx, f, c.Kind, key)
 	}
 	if !f.kept && err == nil {
-		err = l.receive(f, func(w io.Writer) error {
+		err = l.receive(ctx, f, c.Kind, func(w io.Writer) error {
 			var err error
-			f.attempt, err = s.Fetch(ctx, c, w)
+			f.attempt, err = a.source.Fetch(ctx, c, w)
 			if err == nil && f.attempt.Same {
 				err = errSame
 			}
@@ -141,24 +149,28 @@ func (l *desk) fetch(ctx context.Context, s source.Source, c source.Candidate, k
 	return f
 }
 
-// receive makes the file of what fill writes.
-func (l *desk) receive(f *fetched, fill func(io.Writer) error) error {
+// incoming is what becomes of a file on its way into a spool, and of the spool.
+type incoming interface {
+	io.Writer
+	finish(ctx context.Context, l *desk, f *fetched, spool cache.Spool) error
+}
+
+// receive makes the file of what fill writes, which is of this kind.
+func (l *desk) receive(ctx context.Context, f *fetched, kind string, fill func(io.Writer) error) error {
 	out := &late{make: l.spool}
-	stream := &timed{w: object.NewStream(), now: l.now}
-	err := fill(io.MultiWriter(out, stream))
+	var in incoming = &timed{w: object.NewStream(), now: l.now}
+	if kind == source.IL2CPP {
+		in = newText()
+	}
+	err := fill(io.MultiWriter(out, in))
 	if err == nil {
 		err = out.open()
 	}
 	if err == nil {
-		start := l.now()
 		if l.space != nil {
 			f.space = l.space()
 		}
-		f.file, err = stream.w.Finish(out.spool, object.Options{Space: f.space, Relax: func() { relax(out.spool, f.space) }})
-		f.parse = stream.spent + l.now().Sub(start)
-		if err == nil {
-			err = tooMuch(out.spool)
-		}
+		err = in.finish(ctx, l, f, out.spool)
 	}
 	if err != nil {
 		f.closeSpace()
@@ -166,6 +178,10 @@ func (l *desk) receive(f *fetched, fill func(io.Writer) error) error {
 			_ = out.spool.Close()
 		}
 		return err
+	}
+	if f.mapping != nil && l.keep != keepAll {
+		_ = out.spool.Close() // nobody reads it again
+		return nil
 	}
 	f.spool = out.spool
 	return nil
@@ -232,9 +248,19 @@ func (t *timed) Write(p []byte) (int, error) {
 	return n, err
 }
 
+func (t *timed) finish(_ context.Context, l *desk, f *fetched, spool cache.Spool) (err error) {
+	start := l.now()
+	f.file, err = t.w.Finish(spool, object.Options{Space: f.space, Relax: func() { relax(spool, f.space) }})
+	f.parse = t.spent + l.now().Sub(start)
+	if err != nil {
+		return err
+	}
+	return tooMuch(spool)
+}
+
 // original makes f of the kept original of key, if there is one. One that is
 // damaged is thrown away, and then there is none.
-func (l *desk) original(ctx context.Context, f *fetched, key cache.Key) (bool, error) {
+func (l *desk) original(ctx context.Context, f *fetched, kind string, key cache.Key) (bool, error) {
 	blob, err := l.tier.Get(ctx, cache.Objects, key)
 	if err != nil || blob == nil {
 		return false, nil
@@ -243,7 +269,7 @@ func (l *desk) original(ctx context.Context, f *fetched, key cache.Key) (bool, e
 	z, err := zstd.NewReader(io.NewSectionReader(blob, 0, blob.Size()), zstd.WithDecoderConcurrency(1))
 	if err == nil {
 		defer z.Close()
-		err = l.receive(f, func(w io.Writer) error {
+		err = l.receive(ctx, f, kind, func(w io.Writer) error {
 			_, err := z.WriteTo(w)
 			return err
 		})

@@ -103,6 +103,8 @@ func same(has ident.Module, kind string, m ident.Module) bool {
 		return uuids && has.DebugID.Age() >= m.DebugID.Age()
 	case kind == "elf":
 		return has.DebugID.Swapped() == m.DebugID
+	case kind == source.IL2CPP:
+		return uuids || has.DebugID.Swapped().UUID() == m.DebugID.UUID()
 	}
 	return false
 }
@@ -147,9 +149,11 @@ type Found struct {
 	source    source.Source
 	candidate source.Candidate
 	key       cache.Key
-	lines     mapping
 	mu        sync.Mutex
-	file      *fetched // nil until somebody wants the file itself
+	file      *fetched  // nil until somebody wants the file itself
+	lines     *Found    // the mapping of its lines; nil: there is none
+	asked     []Tried   // where one was looked for
+	again     time.Time // when there may be another one; zero: that cannot be told
 }
 
 // Tag tells the file from others that its source may have had or will have; it
@@ -180,29 +184,54 @@ func (f *Found) Parse() time.Duration {
 func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.file == nil {
-		file, _, err := f.l.get(ctx, f.source, f.candidate, f.key, false)
-		if err != nil {
-			return nil, nil, err
-		}
-		// What is known of the file stays known when it cannot be fetched now:
-		// its table may still answer. But another file is not this one.
-		why := file.fault
-		if why == nil {
-			why = f.l.metaFor(ctx, file, f.Module).check(f.Module)
-		}
-		if why != nil {
-			file.release()
-			return nil, nil, why
-		}
-		f.Names = file.names
-		f.file = file
+	if err := f.open(ctx); err != nil {
+		return nil, nil, err
 	}
 	obj := pick(f.file.file, f.Module)
-	if f.l.openMapping(ctx, &f.lines); f.lines.read != nil {
-		obj = obj.Mapped(f.lines.read)
+	if f.lines == nil {
+		return obj, f.file.spool, nil
 	}
-	return obj, f.file.spool, nil
+	if err := f.lines.open(ctx); err != nil { // the file answers without it
+		if ctx.Err() != nil {
+			return nil, nil, err
+		}
+		f.lines.Close()
+		f.lines, f.again = nil, f.l.now().Add(renewLater)
+		return obj, f.file.spool, nil
+	}
+	return obj.Mapped(f.lines.file.mapping.Map), f.file.spool, nil
+}
+
+// open has the file itself there.
+func (f *Found) open(ctx context.Context) error {
+	if f.file != nil {
+		return nil
+	}
+	file, _, err := f.l.get(ctx, f.source, f.candidate, f.key, false)
+	if err != nil {
+		return err
+	}
+	// What is known of the file stays known when it cannot be fetched now:
+	// its table may still answer. But another file is not this one.
+	why := file.fault
+	var meta *Meta
+	if why == nil {
+		meta = f.l.metaFor(ctx, file, f.Module)
+		why = meta.check(f.Module)
+	}
+	if why != nil {
+		file.release()
+		return why
+	}
+	f.Names, f.file = file.names, file
+	if file.mapping != nil && meta.Hash != f.Hash { // another one, which will do
+		f.l.vouch(meta, file.attempt.Validator)
+		f.Meta = *meta
+		if err := f.Record(context.WithoutCancel(ctx), f.Hash); err != nil {
+			f.l.log.Warn("the meta of a file could not be kept", "error", err)
+		}
+	}
+	return nil
 }
 
 // Aux tells apart what else than the file answers are made of: the names that
@@ -211,10 +240,10 @@ func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 func (f *Found) Aux() [32]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.lines.hash == ([32]byte{}) {
+	if f.lines == nil {
 		return f.Names
 	}
-	return cache.KeyOf("il2cpp", string(f.Names[:]), string(f.lines.hash[:]))
+	return cache.KeyOf("il2cpp", string(f.Names[:]), string(f.lines.Hash[:]))
 }
 
 // Expires is until when a failure to get the file itself holds, from now on.
@@ -247,5 +276,8 @@ func (f *Found) Record(ctx context.Context, hash [32]byte) error {
 func (f *Found) Close() {
 	if f.file != nil {
 		f.file.release()
+	}
+	if f.lines != nil {
+		f.lines.Close()
 	}
 }

@@ -14,8 +14,7 @@ import (
 	"symbolon/internal/source"
 )
 
-// maxNames is the size of the largest list of hidden names, and of the largest
-// mapping.
+// maxNames is the size of the largest list of hidden names.
 const maxNames = 64 << 20
 
 // hidden is what an object needs whose names were hidden when it went through

@@ -70,8 +70,8 @@ type desk struct {
 	lives   cache.Config
 	now     func() time.Time
 	log     *slog.Logger
+	memory  *bin.Budget
 	fetches *cache.Flight[cache.Key, *fetched]
-	reads   *cache.Flight[cache.Key, reading]
 
 	forgets forgets
 	told    told
@@ -86,6 +86,7 @@ type Deps struct {
 	Tier    cache.Tier                  // keeps verdicts and originals
 	Spool   func() (cache.Spool, error) // holds a file while it is used
 	Space   func() bin.Space            // holds what is unpacked of it; nil: the heap does
+	Memory  *bin.Budget                 // for reading mappings
 	Lives   cache.Config                // how long verdicts hold
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -95,12 +96,11 @@ type Deps struct {
 func New(cfg Config, d Deps) *Locator {
 	k := &desk{
 		keep: cfg.Defaults().KeepOriginals, tier: d.Tier, spool: d.Spool, space: d.Space,
-		lives: d.Lives.Defaults(), now: d.Now, log: d.Log,
+		lives: d.Lives.Defaults(), now: d.Now, log: d.Log, memory: d.Memory,
 		fetches: cache.NewFlight[cache.Key]((*fetched).retain, (*fetched).release),
-		reads:   cache.NewFlight[cache.Key, reading](nil, nil),
 		live:    map[cache.Key]*fetched{},
 	}
-	k.fetches.Keep, k.reads.Keep = true, true // a verdict is worth keeping, also when nobody waits for it any more
+	k.fetches.Keep = true // a verdict is worth keeping, also when nobody waits for it any more
 	return &Locator{desk: k, sources: d.Sources}
 }
 
@@ -124,7 +124,6 @@ func (l *Locator) Identity() string {
 // found stays usable.
 func (l *Locator) Close() {
 	l.fetches.Close()
-	l.reads.Close()
 }
 
 // wish is the module that a lookup is for.
@@ -198,11 +197,8 @@ func (l *Locator) known(ctx context.Context, a *asked, m *wish) (found *Found, t
 	if meta.Hidden && meta.Names == ([32]byte{}) && l.names(ctx, meta.Module.DebugID.UUID()) != nil {
 		return nil, Tried{}, false // they are there by now
 	}
-	forgotten := meta.Checked.Before(m.forgotten())
-	if forgotten || l.stale(meta) {
-		if meta.Validator != "" {
-			a.old = meta
-		}
+	if l.stale(meta) || meta.Checked.Before(m.forgotten()) {
+		a.old = meta
 		return nil, Tried{}, false
 	}
 	tried.Features, tried.VCS = meta.Features, meta.VCS
@@ -239,7 +235,7 @@ func (l *desk) get(ctx context.Context, s source.Source, c source.Candidate, key
 		if f := l.alive(key); f != nil { // somebody was faster
 			return f, nil
 		}
-		f := l.fetch(ctx, s, c, key)
+		f := l.fetch(ctx, asked{source: s, candidate: c}, key)
 		if f.fault != nil {
 			if first {
 				l.remember(ctx, key, f.fault, c)

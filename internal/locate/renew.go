@@ -6,6 +6,7 @@ import (
 
 	"symbolon/internal/cache"
 	"symbolon/internal/fault"
+	"symbolon/internal/source"
 )
 
 // renewLater is after which time a source is asked again that could not say
@@ -22,15 +23,15 @@ func (l *desk) stale(meta *Meta) bool {
 	return meta.Validator != "" && l.lives.Found > 0 && l.now().Sub(meta.Checked) >= l.lives.Found
 }
 
-// Until is when the source should be asked whether the file is still the same, or
-// whether there is a mapping of its lines by now; zero if neither can be told.
+// Until is when a source should be asked whether the file and its mapping are still
+// the same, or whether there is a mapping by now; zero if neither can be told.
 func (f *Found) Until() time.Time {
 	if f.Validator == "" || f.l.lives.Found <= 0 {
-		return f.lines.again
+		return f.again
 	}
 	end := f.Checked.Add(f.l.lives.Found)
-	if again := f.lines.again; !again.IsZero() && again.Before(end) {
-		return again
+	if !f.again.IsZero() && f.again.Before(end) {
+		return f.again
 	}
 	return end
 }
@@ -40,9 +41,8 @@ func (f *Found) Until() time.Time {
 func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, error) {
 	c, key := a.candidate, l.key(a.candidate, m.Module)
 	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location, Features: a.old.Features, VCS: a.old.VCS}
-	c.Validator = a.old.Validator
 	f, err := l.fetches.Do(ctx, cache.KeyOf("renew", string(key[:])), func(ctx context.Context) (*fetched, error) {
-		return l.fetch(ctx, a.source, c, key), nil
+		return l.fetch(ctx, a, key), nil
 	})
 	if err != nil { // the caller left, or its time is over, or it is a mistake of ours
 		tried.Fault = fault.Of(err)
