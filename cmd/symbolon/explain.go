@@ -210,6 +210,17 @@ func explain(q question, trail []locate.Tried, err error, now time.Time, sources
 	return x
 }
 
+// mapped adds what came of the question for a mapping of the lines of the file that
+// was chosen.
+func (x *explanation) mapped(trail []locate.Tried) {
+	for _, t := range trail {
+		x.Tried = append(x.Tried, tell(t))
+		if t.Chosen {
+			x.Verdict += "; lines of C# are told by the mapping in " + t.Source
+		}
+	}
+}
+
 // chosenBecause says how the winner was chosen.
 var chosenBecause = map[locate.Purpose]string{
 	locate.SymFirst: "it is the first usable file in the order of the sources",

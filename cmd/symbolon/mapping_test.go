@@ -2,12 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"symbolon/internal/fixture"
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
 	"symbolon/internal/trial"
 )
 
@@ -174,6 +177,41 @@ func TestAProjectIsNotAskedForAMappingThatItDoesNotList(t *testing.T) {
 		}
 		if r := s.symbolicate(t, "", unity, ""); r.places(t) != want || u.Count("") != asked {
 			t.Errorf("listed %t: %d requests, %s", listed, u.Count(""), r.Text)
+		}
+	}
+}
+
+// TestExplainTellsOfMappings has a mapping in the second of three sources, and a damaged
+// one in the first.
+func TestExplainTellsOfMappings(t *testing.T) {
+	t.Parallel()
+	a, b, other := trial.NewUpstream(t), trial.NewUpstream(t), trial.NewUpstream(t)
+	a.Do(unityPath+"debuginfo", trial.File(unityFile()))
+	a.Do(unityPath+"il2cpp", trial.File([]byte("{}")))
+	b.Do(unityPath+"il2cpp", trial.File([]byte(unityMap)))
+	s := open(t, t.TempDir(), sourcesOf(", layout: {type: unified}", a, b, other))
+	id, err := ident.ParseDebugID("33221100-5544-7766-8899-aabbccddeeff")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := ident.Module{Type: ident.TypeELF, DebugID: id, CodeID: ident.ParseCodeID("00112233445566778899aabbccddeeff00112233")}
+	for _, p := range []locate.Purpose{locate.Debug, locate.Symbols} {
+		x, err := s.explain(t.Context(), question{m, p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told []string
+		for _, tried := range x.Tried {
+			if tried.Kind == "il2cpp" {
+				told = append(told, fmt.Sprint(tried.Source, " ", tried.Verdict, " ", tried.Chosen))
+			}
+		}
+		want, verdict := "a malformed false, b usable true, c not found false", "mapping in b"
+		if p != locate.Debug {
+			want, verdict = "", "found in a"
+		}
+		if got := strings.Join(told, ", "); got != want || !strings.Contains(x.Verdict, verdict) || !strings.HasPrefix(x.Verdict, "found in a") {
+			t.Errorf("%v: %s; %s", p, got, x.Verdict)
 		}
 	}
 }

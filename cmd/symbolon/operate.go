@@ -49,13 +49,17 @@ type question struct {
 // explain runs the lookup of a module and tells how it went.
 func (n *node) explain(ctx context.Context, q question) (*explanation, error) {
 	found, trail, err := n.locator.Best(ctx, q.Module, q.Purpose)
+	var mapping []locate.Tried
 	if err == nil {
+		mapping = found.Mapping()
 		found.Close()
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return explain(q, trail, err, time.Now(), len(n.configured)), nil
+	x := explain(q, trail, err, time.Now(), len(n.configured))
+	x.mapped(mapping)
+	return x, nil
 }
 
 // explainText explains the lookup of NAME/ID.
