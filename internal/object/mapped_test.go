@@ -1,12 +1,15 @@
 package object_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fixture"
 	"symbolon/internal/format/il2cpp"
 	"symbolon/internal/object"
+	"symbolon/internal/symcache"
 )
 
 // mapping is one of /d/a.c, which oneFunction makes, and of a file beside it.
@@ -72,6 +75,35 @@ func TestBreakpadFilesAreMapped(t *testing.T) {
 		0x200: "p :0 [200+0]",
 	})
 	agreeWithTable(t, m, "mapped")
+}
+
+// TestMoreFilesAreMappedThanAreRemembered has more files than the way to a table
+// remembers, and comes back to the first ones.
+func TestMoreFilesAreMappedThanAreRemembered(t *testing.T) {
+	const files, again = 66_000, 100
+	var sym, text strings.Builder
+	sym.WriteString(module)
+	text.WriteString("{")
+	for i := range files {
+		fmt.Fprintf(&sym, "FILE %d /d/%d.c\n", i, i)
+		fmt.Fprintf(&text, `"/d/%d.c":{"%d.cs":{"1":%d}},`, i, i%7, i)
+	}
+	fmt.Fprintf(&sym, "FUNC 1000 %x 0 f\n", files+again)
+	for i := range files + again {
+		fmt.Fprintf(&sym, "%x 1 %d %d\n", 0x1000+i, 1+i/files, i%files)
+	}
+	o := open(t, []byte(sym.String())).Mapped(mapping(t, text.String()[:text.Len()-1]+"}"))
+	table, err := tableOf(o, symcache.Options{}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range []uint64{0, 1, files - 1, files, files + again - 1} {
+		want := fmt.Sprintf("f %d.cs:%d ", i%files%7, i%files)
+		if got := show(o, o.Lookup(nil, 0x1000+i)); !strings.HasPrefix(got, want) {
+			t.Errorf("%d: it is %s, wanted is %s", i, got, want)
+		}
+		agree(t, o, table, []uint64{0x1000 + i}, "many files")
+	}
 }
 
 func TestFilesWithoutCppAreNotMapped(t *testing.T) {
