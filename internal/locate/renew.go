@@ -6,7 +6,6 @@ import (
 
 	"symbolon/internal/cache"
 	"symbolon/internal/fault"
-	"symbolon/internal/source"
 )
 
 // renewLater is after which time a source is asked again that could not say
