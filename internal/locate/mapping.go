@@ -42,8 +42,13 @@ func (l *Locator) findMapping(ctx context.Context, f *Found, m *wish, trail []Tr
 		return nil
 	}
 	rest := *l
-	rest.sources = slices.DeleteFunc(slices.Clone(l.sources), func(s source.Source) bool { return down(trail, s.ID()) })
-	lines, asked, err := rest.choose(ctx, m, []string{source.IL2CPP}, func(*Meta) (int, bool) { return 0, true })
+	rest.sources = nil
+	for _, s := range l.sources {
+		if !down(trail, s.ID()) {
+			rest.sources = append(rest.sources, elsewhere{s, trail})
+		}
+	}
+	lines, asked, err := rest.choose(ctx, m, []string{source.IL2CPP}, func(meta *Meta) (int, bool) { return 0, meta.Kind == source.IL2CPP })
 	if err != nil {
 		return err
 	}
@@ -59,6 +64,20 @@ func (l *Locator) findMapping(ctx context.Context, f *Found, m *wish, trail []Tr
 		}
 	}
 	return nil
+}
+
+// elsewhere is a source without the places that were asked for the file: some
+// layouts have one place for a binary, whatever is wanted of it.
+type elsewhere struct {
+	source.Source
+	asked []Tried
+}
+
+func (s elsewhere) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
+	all, err := s.Source.Candidates(ctx, m, kinds)
+	return slices.DeleteFunc(slices.Clone(all), func(c source.Candidate) bool {
+		return slices.ContainsFunc(s.asked, func(t Tried) bool { return t.Source == c.Source && t.Location == c.Location })
+	}), err
 }
 
 // Mapping is every place that was asked for the mapping of the file's lines; the

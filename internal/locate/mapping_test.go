@@ -358,6 +358,42 @@ func TestMappingsAreReadWhenThereIsMemory(t *testing.T) {
 	}
 }
 
+// TestAFileIsNotAskedForItsOwnMapping has a layout with one place for a binary, whatever
+// is wanted of it.
+func TestAFileIsNotAskedForItsOwnMapping(t *testing.T) {
+	asked := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked++; strings.HasSuffix(r.URL.Path, "/CAFE/symbols") {
+			fmt.Fprint(w, symbols(id, "f"))
+		} else {
+			http.NotFound(w, r)
+		}
+	}))
+	defer s.Close()
+	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	w, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(s.URL), Layout: source.Layout{Type: source.SlashSymbols}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := locateIn(t, locate.Config{}, &clock{}, []source.Source{w})
+	m := game()
+	m.CodeFile, m.CodeID = "a", ident.ParseCodeID("cafe")
+	for range 2 {
+		found, trail, err := l.Best(t.Context(), m, locate.Debug)
+		if err != nil {
+			t.Fatal(err, trail)
+		}
+		if _, _, err := found.File(t.Context()); err != nil || asked > 6 || len(found.Mapping()) > 0 {
+			t.Errorf("%v, asked %d times, %+v", err, asked, found.Mapping())
+		}
+		found.Close()
+	}
+}
+
 // clumsy is a source that throws when it is asked for a mapping.
 type clumsy struct {
 	source.Source
