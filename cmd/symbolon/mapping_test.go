@@ -111,12 +111,18 @@ func TestLinesOfUnityAreThoseOfCSharp(t *testing.T) {
 }
 
 // TestALateMappingMakesAnotherTable has the mapping appear when there is a table
-// without it, or a damaged one: the miss is remembered until it is forgotten.
+// without it, or a damaged one, or another one: that is remembered until it is
+// forgotten.
 func TestALateMappingMakesAnotherTable(t *testing.T) {
 	t.Parallel()
 	for what, before := range map[string]http.Handler{
 		"missing": trial.Status(http.StatusNotFound), "damaged": trial.File([]byte(`{"/out/Game.cpp":{"a":{"b":1}}}`)), "refused": trial.Status(http.StatusForbidden),
+		"of another program": trial.File([]byte(strings.ReplaceAll(unityMap, "33221100", "00000000"))), "another one": trial.File([]byte(`{"/out/Game.cpp":{"/game/Old.cs":{"12":1,"31":2}}}`)),
 	} {
+		first := inCpp
+		if what == "another one" {
+			first = "Door_Open /game/Old.cs:1, Player_Walk /game/Old.cs:2"
+		}
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			u := trial.NewUpstream(t)
@@ -125,13 +131,13 @@ func TestALateMappingMakesAnotherTable(t *testing.T) {
 			data := t.TempDir()
 			s := open(t, data, sourcesOf(", layout: {type: unified}", u))
 			for range 2 {
-				if r := s.symbolicate(t, "", unity, ""); r.places(t) != inCpp {
+				if r := s.symbolicate(t, "", unity, ""); r.places(t) != first {
 					t.Fatal(r.Text)
 				}
 			}
 			built(t, data, 1)
 			u.Do(unityPath+"il2cpp", trial.File([]byte(unityMap)))
-			if r := s.symbolicate(t, "", unity, ""); r.places(t) != inCpp || u.Count(unityPath+"il2cpp") != 1 {
+			if r := s.symbolicate(t, "", unity, ""); r.places(t) != first || u.Count(unityPath+"il2cpp") != 1 {
 				t.Fatalf("%d requests for the mapping: %s", u.Count(unityPath+"il2cpp"), r.Text)
 			}
 			s.forget(t, unity)
