@@ -58,7 +58,13 @@ func TestAPushThatKeepsFailingEnds(t *testing.T) {
 		"conflict":  {func(w http.ResponseWriter) { refuse(w, 409, "1005", "conflict") }, 1, "409 Conflict, code 1005: conflict"},
 		"no page":   {func(w http.ResponseWriter) { w.WriteHeader(404); say(w, "<html>") }, 1, "the server answers 404 Not Found\n"},
 		"no key":    {func(w http.ResponseWriter) { refuse(w, 401, "1008", "no key "+pushKey) }, 1, "the server does not take this key: "},
-		"a lie":     {func(w http.ResponseWriter) { say(w, `{"success":false,"status":503,"error":{"Code":"1010"}}`) }, 5, "503 Service Unavailable, code 1010"},
+		"a page":    {func(w http.ResponseWriter) { say(w, "<html>welcome") }, 1, "the server's answer is none of this protocol"},
+		"nothing":   {func(w http.ResponseWriter) { w.WriteHeader(204) }, 1, "the server's answer is none of this protocol"},
+		"a number": {func(w http.ResponseWriter) {
+			w.WriteHeader(400)
+			say(w, `{"success":false,"uuid":"u1","error":{"Code":1003,"Text":"bad"},"status":400}`)
+		}, 1, "400 Bad Request, code 1003: bad (uuid u1)"},
+		"a lie": {func(w http.ResponseWriter) { say(w, `{"success":false,"status":503,"error":{"Code":"1010"}}`) }, 5, "503 Service Unavailable, code 1010"},
 	} {
 		s.taken()
 		s.misbehave(func(w http.ResponseWriter, _ *http.Request, _ int) bool { c.do(w); return true })

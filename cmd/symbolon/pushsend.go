@@ -314,26 +314,34 @@ type refusal struct {
 	uuid       string
 	location   string
 	after      time.Duration
+	strange    bool // it says neither success nor failure
 }
 
 // refusedBy gives the refusal that an answer is, if it is one.
 func refusedBy(r *http.Response, body []byte) *refusal {
 	var a struct {
-		Success *bool                       `json:"success"`
-		UUID    string                      `json:"uuid"`
-		Error   struct{ Code, Text string } `json:"error"`
-		Status  int                         `json:"status"`
+		Success bool   `json:"success"`
+		UUID    string `json:"uuid"`
+		Error   struct {
+			Code any // a text, or with some a number
+			Text string
+		} `json:"error"`
+		Status int `json:"status"`
 	}
 	known := json.Unmarshal(body, &a) == nil
-	if r.StatusCode/100 == 2 && (!known || a.Success == nil || *a.Success) {
+	if r.StatusCode/100 == 2 && known && a.Success {
 		return nil
 	}
 	no := &refusal{status: r.StatusCode, location: inLine(r.Header.Get("Location")), after: retryAfter(r.Header.Get("Retry-After"), time.Now())}
 	if known {
-		no.code, no.text, no.uuid = inLine(a.Error.Code), inLine(a.Error.Text), inLine(a.UUID)
-		if no.status/100 == 2 {
-			no.status = cmp.Or(a.Status, http.StatusInternalServerError)
+		no.text, no.uuid = inLine(a.Error.Text), inLine(a.UUID)
+		if a.Error.Code != nil {
+			no.code = inLine(fmt.Sprint(a.Error.Code))
 		}
+	}
+	if no.status/100 == 2 {
+		no.strange = no.code == "" && no.text == ""
+		no.status = cmp.Or(a.Status, http.StatusInternalServerError)
 	}
 	return no
 }
@@ -349,7 +357,7 @@ func inLine(text string) string {
 
 // passing says whether the same may be taken later.
 func (r *refusal) passing() bool {
-	return r.status == http.StatusRequestTimeout || r.status == http.StatusTooManyRequests || r.status >= 500
+	return !r.strange && (r.status == http.StatusRequestTimeout || r.status == http.StatusTooManyRequests || r.status >= 500)
 }
 
 func (r *refusal) Unwrap() error {
@@ -360,6 +368,9 @@ func (r *refusal) Unwrap() error {
 }
 
 func (r *refusal) Error() string {
+	if r.strange {
+		return "the server's answer is none of this protocol: is the address right?"
+	}
 	text := fmt.Sprintf("the server answers %d %s", r.status, http.StatusText(r.status))
 	if r.Unwrap() != nil {
 		text = errKey.Error() + ": " + text
