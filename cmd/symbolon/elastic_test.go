@@ -403,8 +403,23 @@ func TestMirrorsAreServed(t *testing.T) {
 }
 
 func TestKeysOfProfilers(t *testing.T) {
+	ours := t.TempDir()
+	for name, conf := range map[string]string{
+		"of the data folder": "",
+		"of a source":        fmt.Sprintf("sources: [{id: ours, type: filesystem, path: %q, layout: {type: elastic}, is_public: true}]\nelastic: {store: ours}\n", ours),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, folder := startDepot(t, conf, t.TempDir()), ours
+			if conf == "" {
+				folder = filepath.Join(s.data, "store")
+			}
+			testKeys(t, s, folder)
+		})
+	}
+}
+
+func testKeys(t *testing.T, s *depot, folder string) {
 	b := extractBinary(t, "gcc-cc-dwarf5")
-	s := startDepot(t, "", t.TempDir())
 	lines := func(verb string, id ...string) string {
 		var out bytes.Buffer
 		q := keyQuery{Verb: verb, Right: "read"}
@@ -440,10 +455,14 @@ func TestKeysOfProfilers(t *testing.T) {
 	want("with a key", ask("", "apikey "+s.key), 200)
 	want("as a bearer", ask("", "Bearer "+s.key), 200)
 	want("reading that is open", ask(info, ""), 200)
+	s.upload("ranges", b.id, 0, 1, b.ranges, "Symbolon-Build-ID: "+b.module.CodeID.String(), fmt.Sprintf("Symbolon-Image-Base: %#x", b.base))
+	at := []uint64{addressesOf(t, b.ranges)[0] - b.base}
+	if got := s.v5(b.module, at); got[0] == "" {
+		t.Error("another interface does not know what was uploaded")
+	}
 	reader := lines("add")
 	want("an upload with a key for reading", ask("", "ApiKey "+reader), 403)
-	s.upload("ranges", b.id, 0, 1, b.ranges, "Symbolon-Build-ID: "+b.module.CodeID.String(), fmt.Sprintf("Symbolon-Image-Base: %#x", b.base))
-	if got := s.v5(b.module, []uint64{addressesOf(t, b.ranges)[0] - b.base}); got[0] != "" {
+	if got := s.v5(b.module, at); got[0] != "" {
 		t.Errorf("another interface needs no key to read %q", got)
 	}
 	want("reading without a key where there is one", ask(info, ""), 401)
@@ -458,7 +477,7 @@ func TestKeysOfProfilers(t *testing.T) {
 		}
 	}
 	want("a key that was removed", ask("", "ApiKey "+s.key), 401)
-	stored, err := os.ReadFile(filepath.Join(s.data, "store", "keys.json"))
+	stored, err := os.ReadFile(filepath.Join(folder, "keys.json"))
 	if err != nil || bytes.Contains(stored, []byte(reader)) {
 		t.Errorf("what is stored: %s, %v", stored, err)
 	}

@@ -45,13 +45,21 @@ func (n *node) openUploads(cfg *config.Config, data string) error {
 		return fmt.Errorf("elastic.store: %w", err)
 	}
 	keys := elastic.NewRing(cfg.Elastic, b, time.Now, n.log)
+	keys.Closed = func() { n.tables.Clear() } // what is open would answer on
 	n.uploads.keys = keys
 	if cfg.Elastic.Store == "" {
 		t, err := tree.New(place, b, cfg.Network.Limit(), time.Now)
 		if err != nil {
 			return err
 		}
-		n.uploads.source = silent{t, keys}
+		n.uploads.source = silent{guarded{t, keys}}
+	}
+	for _, list := range [][]source.Source{n.configured, n.public} {
+		for i, s := range list {
+			if s.ID() == cfg.Elastic.Store {
+				list[i] = guarded{s, keys}
+			}
+		}
 	}
 	n.uploads.store = ingest.New(cfg.Elastic.Uploads, ingest.Deps{Bucket: b, Spool: n.spool, Now: time.Now, Log: n.log})
 	if folder, ok := b.(*dir.Bucket); ok {
@@ -93,18 +101,25 @@ func (n *node) sweep(folder *dir.Bucket, expiry time.Duration) (stop func()) {
 	}
 }
 
-// silent is a source of which nobody is told that has no place for a module.
-// Where reading needs a key, modules have none that are asked for by other ids
-// than those of profilers, whose interface looks at keys.
-type silent struct {
+// guarded is a source with uploads. Where reading them needs a key, it has
+// nothing for modules that are asked for by other ids than those of profilers,
+// whose interface looks at keys.
+type guarded struct {
 	source.Source
 	keys *elastic.Ring
 }
 
-func (s silent) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
+func (s guarded) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
 	if m.FileID.IsZero() && !s.keys.Open(ctx) {
-		return nil, source.ErrNothing
+		return nil, nil
 	}
+	return s.Source.Candidates(ctx, m, kinds)
+}
+
+// silent is a source of which nobody is told that has no place for a module.
+type silent struct{ source.Source }
+
+func (s silent) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
 	list, err := s.Source.Candidates(ctx, m, kinds)
 	if err == nil && len(list) == 0 {
 		err = source.ErrNothing

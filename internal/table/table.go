@@ -127,6 +127,9 @@ func (t *Tables) Close() {
 	t.misses.Close()
 }
 
+// Clear lets go of all modules that are open: they are looked up again.
+func (t *Tables) Clear() { t.open.Clear() }
+
 // ForgetMisses has all modules looked up again that have nothing.
 func (t *Tables) ForgetMisses() { t.misses.Clear() }
 

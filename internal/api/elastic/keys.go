@@ -44,6 +44,10 @@ type Key struct {
 // added. It is safe for concurrent use; several processes may have a ring over
 // one bucket, and one sees within ringLife what another one did.
 type Ring struct {
+	// Closed is called when reading begins to need a key. It is set before the
+	// ring is used; nil is nothing.
+	Closed func()
+
 	fixed  []Key
 	bucket bucket.Bucket
 	now    func() time.Time
@@ -128,8 +132,17 @@ func (r *Ring) change(ctx context.Context, do func([]Key) ([]Key, error)) error 
 	if err := r.bucket.Put(ctx, ringKey, bytes.NewReader(text), bucket.Attrs{Size: int64(len(text))}); err != nil {
 		return err
 	}
-	r.added = all
+	r.note(all)
 	return nil
+}
+
+// note takes the keys that were added by now.
+func (r *Ring) note(all []Key) {
+	before := closed(r.fixed) || closed(r.added)
+	r.added, r.read = all, r.now()
+	if !before && closed(all) && r.Closed != nil {
+		r.Closed()
+	}
 }
 
 // load reads the keys anew. Who calls it holds mu.
@@ -147,7 +160,7 @@ func (r *Ring) load(ctx context.Context) error {
 			return fault.New(fault.Malformed, ringKey, "read the keys: %w", err)
 		}
 	}
-	r.added, r.read = all, r.now()
+	r.note(all)
 	return nil
 }
 
