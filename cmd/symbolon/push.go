@@ -251,7 +251,8 @@ func (p *push) tell(r *pushed) {
 		end := map[string]string{"sent": bytesText(r.Bytes) + " sent", "dry-run": bytesText(r.Bytes) + " not sent", "known": "the server has it already"}
 		text = r.Ranges.text("range") + ", " + r.Pads.text("pad") + ", " + end[r.Status]
 	}
-	say(p.env.stdout, "%s %s: %s\n", printable(r.File), r.FileID, text)
+	name := strings.ReplaceAll(printable(r.File), "\n", "\uFFFD") // a line is of one file
+	say(p.env.stdout, "%s %s: %s\n", name, r.FileID, text)
 }
 
 func (s *pushedSet) text(what string) string {

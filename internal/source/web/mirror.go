@@ -17,8 +17,9 @@ const (
 )
 
 // symbolsOf is under which id a mirror has the symbols of a binary, which may
-// be that of a separate debug file. It is that of the binary where the mirror
-// does not say.
+// be that of a separate debug file; none if the mirror knows the binary and says
+// that it has no symbols. Where the mirror does not answer so, it is that of the
+// binary.
 func (s *Source) symbolsOf(ctx context.Context, file ident.FileID) ident.FileID {
 	path := source.ElasticPath(file, source.MetadataFile)
 	id, err := source.Keep(ctx, s.client.Shelf(s.guarded), source.Wish[ident.FileID]{
@@ -40,7 +41,7 @@ func (s *Source) symbolsOf(ctx context.Context, file ident.FileID) ident.FileID 
 			return known.References.Dwarf, 0, nil
 		},
 	})
-	if err != nil || id.IsZero() {
+	if err != nil {
 		return file
 	}
 	return id

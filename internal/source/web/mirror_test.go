@@ -30,7 +30,7 @@ func TestMirrorsSayUnderWhichFileTheSymbolsAre(t *testing.T) {
 	s := newSource(t, newClient(t, web.Config{}), cfg)
 	for id, want := range map[string]string{
 		"mBd-LB_f9KGc-4a6vRFoGw": "mB/4H/mB4He5nM_uqcxjBTICjL2A/ranges",
-		"ZqNYYqxp2141cU-vbwPnGg": "Zq/NY/ZqNYYqxp2141cU-vbwPnGg/ranges",
+		"ZqNYYqxp2141cU-vbwPnGg": "",
 		"pCdZ0tVhcD0ZLScnho7N2A": "pC/dZ/pCdZ0tVhcD0ZLScnho7N2A/ranges",
 		"8Ms59RQ2gVENOoPEdKX0DA": "8M/s5/8Ms59RQ2gVENOoPEdKX0DA/ranges",
 	} {
@@ -40,7 +40,9 @@ func TestMirrorsSayUnderWhichFileTheSymbolsAre(t *testing.T) {
 		}
 		for range 2 {
 			list, err := s.Candidates(t.Context(), ident.Module{FileID: file}, []string{source.Symbfile})
-			if err != nil || len(list) != 1 || list[0].Path != want {
+			switch {
+			case want == "" && len(list) == 0 && err == nil:
+			case err != nil || len(list) != 1 || list[0].Path != want:
 				t.Errorf("%s: %+v, %v", id, list, err)
 			}
 		}
