@@ -17,6 +17,5 @@ func mapFile(f *os.File, size int64) (*mapped, bool) {
 		return nil, false
 	}
 	f.Close()
-	relax := func() { _ = syscall.Madvise(all, syscall.MADV_DONTNEED) } // the content is in the file
-	return &mapped{all, relax, func() error { return syscall.Munmap(all) }}, true
+	return &mapped{all, func() { relax(all) }, func() error { return syscall.Munmap(all) }}, true
 }

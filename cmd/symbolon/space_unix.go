@@ -44,7 +44,7 @@ func (s *space) Take(n int) ([]byte, error) {
 // read again.
 func (s *space) Relax() {
 	for _, b := range s.pieces {
-		_ = syscall.Madvise(b, syscall.MADV_DONTNEED) // the content is in the file
+		relax(b)
 	}
 }
 
