@@ -18,6 +18,7 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
+	"symbolon/internal/ingest"
 	"symbolon/internal/object"
 )
 
@@ -58,10 +59,6 @@ func (s *partSet) sum() string { return fmt.Sprintf("%x", s.content) }
 func (s *partSet) pushed(known bool) *pushedSet {
 	return &pushedSet{Content: s.sum(), Records: s.records, Parts: len(s.parts), Size: s.size, Known: known}
 }
-
-// maxParts is how many parts the protocol has room for: Elastic keeps their
-// number in 16 bits with a sign.
-const maxParts = math.MaxInt16
 
 // file pushes one file. All that is made on the way is in a folder that goes.
 func (p *push) file(ctx context.Context, t target) (err error) {
@@ -192,8 +189,8 @@ func (s *partSet) fill(ctx context.Context, raw *os.File, name string, size int)
 	}
 	out := bufio.NewWriterSize(s.file, 1<<16)
 	_, err = extract.Split(ctx, whole(), size, func(n int) (io.WriteCloser, error) {
-		if n >= maxParts {
-			return nil, fmt.Errorf("there are more than %d parts; --part-size makes them larger", maxParts)
+		if n >= ingest.MaxParts {
+			return nil, fmt.Errorf("there are more than %d parts; --part-size makes them larger", ingest.MaxParts)
 		}
 		return &partWriter{set: s, out: out, sum: sha256.New()}, nil
 	})

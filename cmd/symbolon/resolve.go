@@ -103,17 +103,7 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 	if f.addr == "vaddr" {
 		r.base = d.object.Info().LoadAddress
 	}
-	if f.format == "json" {
-		r.text("[")
-		r.sep = ",\n "
-	}
-	err = r.all(ctx, e.stdin, e.stderr, args[1:])
-	if f.format == "json" {
-		r.text("]\n")
-	}
-	if e := r.out.Flush(); err == nil { // what is known is told in any case
-		err = e
-	}
+	err = r.answer(ctx, e, f.format, args[1:])
 	tellDamage(e.stderr, args[0], d.object.Info())
 	return err
 }
@@ -242,6 +232,22 @@ type resolver struct {
 }
 
 func (r *resolver) text(s string) { _, _ = r.out.WriteString(s) }
+
+// answer answers args, or the lines of standard input, in a format.
+func (r *resolver) answer(ctx context.Context, e *env, format string, args []string) error {
+	if format == "json" {
+		r.text("[")
+		r.sep = ",\n "
+	}
+	err := r.all(ctx, e.stdin, e.stderr, args)
+	if format == "json" {
+		r.text("]\n")
+	}
+	if e := r.out.Flush(); err == nil { // what is known is told in any case
+		err = e
+	}
+	return err
+}
 
 // all answers args, or the lines of stdin when there are none. A line that is
 // no address is told, answered with nothing, and does not stop the others.

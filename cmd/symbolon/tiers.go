@@ -12,6 +12,7 @@ import (
 	"symbolon/internal/cache/shared"
 	"symbolon/internal/config"
 	"symbolon/internal/source"
+	"symbolon/internal/source/web"
 )
 
 // tiers are what nodes share behind their disks: nothing, Redis, a bucket, or
@@ -40,7 +41,7 @@ func (n *node) openTiers(cfg *config.Config) (tier cache.Tier, lease cache.Lease
 	if !cfg.Cache.Shared.On() {
 		return tier, lease, nil
 	}
-	b, err := n.sharedBucket(cfg)
+	b, err := n.ownBucket(cfg.Cache.Bucket(), cfg.Network)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cache.shared: %w", err)
 	}
@@ -56,11 +57,11 @@ func (n *node) openTiers(cfg *config.Config) (tier cache.Tier, lease cache.Lease
 	return layer, lease, nil
 }
 
-// sharedBucket opens the bucket that nodes share.
-func (n *node) sharedBucket(cfg *config.Config) (bucket.Bucket, error) {
-	place := cfg.Cache.Bucket()
+// ownBucket opens a bucket or a folder that is written to, which is made if it
+// is not there.
+func (n *node) ownBucket(place source.Config, network web.Config) (bucket.Bucket, error) {
 	if place.Type != source.Filesystem {
-		return openBucket(place, n.client.Transport(false), max(cfg.Network.Defaults().ReadTimeout, 0))
+		return openBucket(place, n.client.Transport(false), max(network.Defaults().ReadTimeout, 0))
 	}
 	if err := os.MkdirAll(place.Path, 0o700); err != nil {
 		return nil, err

@@ -3,22 +3,19 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"symbolon/internal/api/elastic"
-	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/dir"
 	"symbolon/internal/config"
 	"symbolon/internal/ident"
 	"symbolon/internal/ingest"
-	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	"symbolon/internal/source/tree"
+	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
 )
 
@@ -27,7 +24,8 @@ type uploads struct {
 	store  *ingest.Store
 	keys   *elastic.Ring
 	source source.Source // nil: the store is one of the configured sources
-	stop   func()
+	folder *dir.Bucket   // nil: the store is no folder
+	stop   func()        // nil: nothing is swept
 }
 
 // ownStore is the id of the source of uploads in the data directory.
@@ -40,7 +38,7 @@ func (n *node) openUploads(cfg *config.Config, data string) error {
 		i := slices.IndexFunc(cfg.Sources, func(c source.Config) bool { return c.ID == id })
 		place = cfg.Sources[i] // the configuration was checked
 	}
-	b, err := n.uploadBucket(place, cfg)
+	b, err := n.ownBucket(place, cfg.Network)
 	if err != nil {
 		return fmt.Errorf("elastic.store: %w", err)
 	}
@@ -62,24 +60,17 @@ func (n *node) openUploads(cfg *config.Config, data string) error {
 		}
 	}
 	n.uploads.store = ingest.New(cfg.Elastic.Uploads, ingest.Deps{Bucket: b, Spool: n.spool, Now: time.Now, Log: n.log})
-	if folder, ok := b.(*dir.Bucket); ok {
-		n.uploads.stop = n.sweep(folder, cfg.Elastic.Uploads.Defaults().Expiry)
-	}
+	n.uploads.folder, _ = b.(*dir.Bucket)
 	return nil
 }
 
-func (n *node) uploadBucket(place source.Config, cfg *config.Config) (bucket.Bucket, error) {
-	if place.Type != source.Filesystem {
-		return openBucket(place, n.client.Transport(false), max(cfg.Network.Defaults().ReadTimeout, 0))
+// sweep removes parts from time to time whose others did not come, where nobody
+// else does.
+func (n *node) sweep(expiry time.Duration) {
+	folder := n.uploads.folder
+	if folder == nil {
+		return
 	}
-	if err := os.MkdirAll(place.Path, 0o700); err != nil {
-		return nil, err
-	}
-	return dir.Open(place.Path)
-}
-
-// sweep removes parts from time to time whose others did not come.
-func (n *node) sweep(folder *dir.Bucket, expiry time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -95,7 +86,7 @@ func (n *node) sweep(folder *dir.Bucket, expiry time.Duration) (stop func()) {
 			}
 		}
 	}()
-	return func() {
+	n.uploads.stop = func() {
 		cancel()
 		<-done
 	}
@@ -158,15 +149,7 @@ func resolveUploaded(ctx context.Context, e *env, f *resolveFlags, args []string
 		}
 		return list[0].Frames, nil
 	}
-	if f.format == "json" {
-		r.text("[")
-		r.sep = ",\n "
-	}
-	err = r.all(ctx, e.stdin, e.stderr, args)
-	if f.format == "json" {
-		r.text("]\n")
-	}
-	return errors.Join(err, r.out.Flush())
+	return r.answer(ctx, e, f.format, args)
 }
 
 // fileQuery is addresses of a binary that is known by its file id.
@@ -175,49 +158,38 @@ type fileQuery struct {
 	Addrs  []uint64     `json:"addrs"`
 }
 
-// frames looks addresses up in what was uploaded: as return addresses, else in
-// the ranges.
+// frames looks addresses up in what was uploaded.
 func (n *node) frames(ctx context.Context, q fileQuery) ([]answer, error) {
-	out := make([]answer, len(q.Addrs))
-	req := symbolicate.Request{Modules: []ident.Module{{FileID: q.FileID}}}
+	asked := make([]symbolicate.Frame, len(q.Addrs))
 	for i, addr := range q.Addrs {
-		req.Frames = append(req.Frames, symbolicate.Frame{Addr: addr})
-		out[i] = answer{Addr: fmt.Sprintf("%#x", addr), Frames: []frame{}}
+		asked[i].Addr = addr
 	}
-	found := false
-	for _, req.Purpose = range []locate.Purpose{locate.Pads, locate.Debug} {
-		one := req
-		res, err := n.engine.Run(ctx, &one)
+	l, err := elastic.Look(ctx, n.engine.Run, []ident.Module{{FileID: q.FileID}}, asked)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Release()
+	if why := l.Missing(0); why != nil {
+		return nil, fmt.Errorf("no symbols of the file %s: %w", q.FileID.Base64(), why)
+	}
+	out := make([]answer, len(q.Addrs))
+	for i, addr := range q.Addrs {
+		out[i] = answer{Addr: fmt.Sprintf("%#x", addr), Frames: []frame{}}
+		found, err := l.At(i)
 		if err != nil {
 			return nil, err
 		}
-		defer res.Release()
-		found = found || len(q.Addrs) > 0 && res.Modules[0].Found
-		for i := range out {
-			if len(out[i].Frames) > 0 {
-				continue
+		for _, f := range found.Frames {
+			text := func(t sym.Text) string {
+				b, _ := found.Result.AppendRaw(nil, 0, t)
+				return string(b)
 			}
-			if out[i].Frames, err = framesOf(res, i, q.Addrs[i]); err != nil {
-				return nil, err
+			x := frame{Function: text(f.Func), File: text(f.File), Line: f.Line, Inlined: f.Inlined}
+			if off, ok := found.Offset(&f); ok {
+				x.Offset = fmt.Sprintf("%#x", off)
 			}
+			out[i].Frames = append(out[i].Frames, x)
 		}
-	}
-	if !found && len(q.Addrs) > 0 {
-		return nil, fmt.Errorf("no symbols of the file %s were uploaded here", q.FileID.Base64())
 	}
 	return out, nil
-}
-
-func framesOf(res *symbolicate.Result, i int, addr uint64) ([]frame, error) {
-	list, err := res.Frames(i)
-	out := []frame{}
-	for _, f := range list {
-		text := func(b []byte, _ bool) string { return string(b) }
-		x := frame{Function: text(res.AppendRaw(nil, 0, f.Func)), File: text(res.AppendRaw(nil, 0, f.File)), Line: f.Line, Inlined: f.Inlined}
-		if !f.Inlined {
-			x.Offset = fmt.Sprintf("%#x", addr-f.Entry)
-		}
-		out = append(out, x)
-	}
-	return out, err
 }

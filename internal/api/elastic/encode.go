@@ -10,13 +10,10 @@ import (
 type encoder struct {
 	api.Pieces
 	*question
-	results [2]*symbolicate.Result // of return pads, then of ranges
-	text    []byte                 // on its way
-	over    bool                   // the answer would have too many frames
+	look *Lookup
+	text []byte // on its way
+	over bool   // the answer would have too many frames
 }
-
-// from says where an answer comes from.
-var from = [...]string{"returnpads", "ranges"}
 
 // object is the answer to a question about one binary.
 func (e *encoder) object() { e.lookup(0, e.asked[0]) }
@@ -78,62 +75,50 @@ func (e *encoder) lookup(at int, a asked) {
 // file begins an object with the binary, and says what is missing of it.
 func (e *encoder) file(a asked) {
 	e.Raw(`{"fileid":"` + e.files[a.file].FileID.Base64() + `"`)
-	mod := &e.results[1].Modules[a.file]
-	if mod.Found || e.results[0].Modules[a.file].Found || !mod.Asked {
-		return
-	}
-	e.Raw(`,"missing":"`)
-	if why := mod.Report.Fault; why != nil {
+	if why := e.look.Missing(a.file); why != nil {
+		e.Raw(`,"missing":"`)
 		e.Buf = api.AppendEscaped(e.Buf, why.Error())
+		e.Raw(`"`)
 	}
-	e.Raw(`"`)
 }
 
-// address is what is known of an address: a return pad if there is one, else
-// what the ranges say.
+// address is what is known of an address.
 func (e *encoder) address(i int) {
 	e.Raw(`"addr":"`)
 	e.Hex(e.frames[i].Addr)
 	e.Raw(`"`)
-	for k, res := range e.results {
-		frames, err := res.Frames(i)
-		if err != nil {
-			e.over = true
-			return
-		}
-		if len(frames) == 0 && k == 0 {
-			continue
-		}
-		if len(frames) > 0 {
-			e.Raw(`,"from":"` + from[k] + `"`)
-		}
-		e.Raw(`,"frames":[`)
-		for n := range frames {
-			if n > 0 {
-				e.Raw(",")
-			}
-			e.frame(res, i, &frames[n])
-		}
-		e.Raw("]")
+	found, err := e.look.At(i)
+	if err != nil {
+		e.over = true
 		return
 	}
+	if len(found.Frames) > 0 {
+		e.Raw(`,"from":"` + from[found.which] + `"`)
+	}
+	e.Raw(`,"frames":[`)
+	for n := range found.Frames {
+		if n > 0 {
+			e.Raw(",")
+		}
+		e.frame(&found, e.frames[i].Module, &found.Frames[n])
+	}
+	e.Raw("]")
 }
 
-func (e *encoder) frame(res *symbolicate.Result, i int, f *sym.Frame) {
-	m := e.frames[i].Module
+func (e *encoder) frame(a *Answer, m int32, f *sym.Frame) {
 	e.Raw(`{"function":`)
-	e.string(res, m, f.Func)
+	e.string(a.Result, m, f.Func)
 	if f.File != 0 {
 		e.Raw(`,"file":`)
-		e.string(res, m, f.File)
+		e.string(a.Result, m, f.File)
 	}
 	if f.Line != 0 {
 		e.Raw(`,"line":`)
 		e.Int(int(f.Line))
 	}
-	if addr := e.frames[i].Addr; !f.Inlined && f.Size > 0 && addr >= f.Entry && res == e.results[1] {
+	if off, ok := a.Offset(f); ok {
 		e.Raw(`,"offset":"`)
-		e.Hex(addr - f.Entry)
+		e.Hex(off)
 		e.Raw(`"`)
 	}
 	if f.Inlined {

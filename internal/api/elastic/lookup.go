@@ -11,7 +11,6 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/ident"
-	"symbolon/internal/locate"
 	"symbolon/internal/symbolicate"
 )
 
@@ -205,21 +204,17 @@ func (d *decoder) tooMany() {
 	d.Fail(&refusal{http.StatusRequestEntityTooLarge, "", fmt.Sprintf("more than %d addresses", d.most)})
 }
 
-// answer looks addresses up, as return addresses and in ranges, and has the
-// answer written.
+// answer looks addresses up, and has the answer written.
 func (d *Door) answer(w http.ResponseWriter, r *http.Request, q *question, mediaType string, write func(*encoder)) {
-	e := &encoder{question: q}
-	for i, p := range [...]locate.Purpose{locate.Pads, locate.Debug} {
-		res, err := d.Run(r.Context(), &symbolicate.Request{Modules: q.files, Frames: q.frames, Purpose: p})
-		if err != nil {
-			if r.Context().Err() == nil {
-				d.missing(w, r, err)
-			}
-			return
+	look, err := Look(r.Context(), d.Run, q.files, q.frames)
+	if err != nil {
+		if r.Context().Err() == nil {
+			d.missing(w, r, err)
 		}
-		defer res.Release()
-		e.results[i] = res
+		return
 	}
+	defer look.Release()
+	e := &encoder{question: q, look: look}
 	w.Header().Set("Content-Type", mediaType)
 	e.Begin(w)
 	defer e.Free()

@@ -26,7 +26,7 @@ func wantsLines(r *http.Request) bool {
 
 const (
 	lineBytes = 16 << 10               // lines are sent when they have so many bytes
-	lineTime  = 100 * time.Millisecond // or the last ones are so old, or nothing follows for now
+	lineTime  = 100 * time.Millisecond // or the last ones are so old, or nothing follows yet
 )
 
 // stream answers in lines: one for each stack trace as soon as all of its modules
