@@ -148,7 +148,9 @@ func busy(t *testing.T) (base string, release func()) {
 	}}
 	opt := options(io.Discard)
 	opt.Memory = 2 << 20
-	base = serve(t, api.Config{}, opt, block, counts)
+	flow := counts
+	flow.Pattern, flow.MaxHeld = "/flow", 64<<10
+	base = serve(t, api.Config{}, opt, block, counts, flow)
 	go upload(t, base+"/block", 400_000)
 	<-begun
 	return base, release
@@ -212,6 +214,9 @@ func TestLargeBodiesWaitForMemory(t *testing.T) {
 	large := make(chan string, 1)
 	if got := upload(t, base+"/count", 20); got != "20 <nil>" { // what fits does not wait
 		t.Errorf("a small body: %s", got)
+	}
+	if got := upload(t, base+"/flow", 400_000); got != "400000 <nil>" { // it needs little, whatever it has
+		t.Errorf("a large body that is not held: %s", got)
 	}
 	go func() { large <- upload(t, base+"/count", 400_000) }()
 	select {

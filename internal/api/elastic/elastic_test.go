@@ -224,6 +224,19 @@ func TestQuestionsThatAreNone(t *testing.T) {
 	}
 }
 
+func TestAQuestionNamesSoManyFiles(t *testing.T) {
+	d := elastic.New(elastic.Config{}, elastic.Deps{})
+	for n, want := range map[int]bool{5000: true, 5001: false} {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `{"fileid":"%032x","addr":1}`, i+1)
+		}
+		if _, files, err := d.Decode(strings.NewReader(b.String()), true); (err == nil) != want || files != 5000 {
+			t.Errorf("%d files: %d, %v", n, files, err)
+		}
+	}
+}
+
 // FuzzQuestion compares with encoding/json what is taken for a question.
 func FuzzQuestion(f *testing.F) {
 	for _, seed := range []string{
@@ -254,6 +267,48 @@ func FuzzQuestion(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestOneKeyTwiceMayUpload(t *testing.T) {
+	both := []bin.Secret{bin.NewSecret(key)}
+	for range 20 {
+		h, _, _ := door(t, elastic.Config{ReadKeys: both}, mem.New())
+		if w := ask(h, ranges(t, "f")); w.Code != http.StatusOK {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+}
+
+func TestKeysStayReadable(t *testing.T) {
+	r := elastic.NewRing(elastic.Config{}, mem.New(), time.Now, slog.New(slog.DiscardHandler))
+	var last error
+	made := 0
+	for ; last == nil && made < 20; made++ {
+		_, _, last = r.Add(t.Context(), strings.Repeat("n", 200_000), elastic.Upload)
+	}
+	list, err := r.List(t.Context())
+	if last == nil || err != nil || len(list) != made-1 || len(list) == 0 {
+		t.Fatalf("%d keys, %v, %v", len(list), err, last)
+	}
+	if err := r.Remove(t.Context(), list[0].ID); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTagsTellStatesApart(t *testing.T) {
+	h, _, _ := door(t, elastic.Config{}, mem.New())
+	tag := func() string {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/mB/d-/"+fileID+"/ranges", nil))
+		return w.Header().Get("ETag") + " of " + fmt.Sprint(w.Body.Len())
+	}
+	ask(h, ranges(t, "f"))
+	before := tag()
+	time.Sleep(2 * time.Millisecond)
+	ask(h, ranges(t, "f"), "Symbolon-Build-ID", "0123456789abcdef0123")
+	if after := tag(); strings.Split(before, " ")[0] == strings.Split(after, " ")[0] || before == after {
+		t.Errorf("%s, then %s", before, after)
+	}
 }
 
 func TestKeysAreForAllNodesOfAStore(t *testing.T) {
