@@ -1,12 +1,19 @@
 package locate_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"symbolon/internal/bin"
+	dirbucket "symbolon/internal/bucket/dir"
 	"symbolon/internal/locate"
+	"symbolon/internal/source"
+	"symbolon/internal/source/tree"
 )
 
 // After a day a source is asked whether a file is still the same. Meanwhile, and
@@ -62,5 +69,59 @@ func TestFilesThatChangeAreNoticed(t *testing.T) {
 			t.Errorf("%s: %q, asked %d times, sent %d; want %q, %d, %d: %+v", step.what, name, s.asked.Load(), sent, step.name, step.asked, step.sent, trail)
 		}
 		found.Close()
+	}
+}
+
+// A forget counts for a file that somebody uses, too: who asks then gets the one
+// that is there now, and who uses the other keeps it.
+func TestAFileInUseIsForgotten(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.so", id, "a.so.sym")
+	write := func(name string) {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(symbols(id, name)), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := dirbucket.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	folder, err := tree.New(source.Config{ID: "folder", Type: source.Filesystem, Path: dir}, b, bin.Limit{}, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := locateIn(t, locate.Config{}, &clock{}, []source.Source{folder})
+	best := func() (*locate.Found, string) {
+		found, trail, err := l.Best(t.Context(), module("a.so"), locate.Debug)
+		if err != nil {
+			t.Fatal(err, trail)
+		}
+		obj, _, err := found.File(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := obj.Lookup(nil, 0x1000)
+		if len(f) != 1 {
+			t.Fatal(f)
+		}
+		return found, string(obj.AppendText(nil, f[0].Func))
+	}
+	write("one")
+	first, name := best()
+	defer first.Close()
+	write("another")
+	if again, same := best(); same != name {
+		t.Errorf("%q is in use, and %q was given", name, same)
+	} else {
+		again.Close()
+	}
+	if err := l.Forget(t.Context(), module("a.so")); err != nil {
+		t.Fatal(err)
+	}
+	other, now := best()
+	defer other.Close()
+	if now != "another" {
+		t.Errorf("after a forget %q was given", now)
 	}
 }
