@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -77,7 +78,8 @@ type desk struct {
 	cancel context.CancelFunc
 	builds sync.WaitGroup // and what is looked for behind answers
 
-	waiting atomic.Int64 // builds that wait or run
+	waiting atomic.Int64  // builds that wait or run
+	cleared atomic.Uint64 // how often; part of the keys, so that what was begun before is not found after it
 }
 
 // Deps are the parts that tables work with.
@@ -127,8 +129,12 @@ func (t *Tables) Close() {
 	t.misses.Close()
 }
 
-// Clear lets go of all modules that are open: they are looked up again.
-func (t *Tables) Clear() { t.open.Clear() }
+// Clear lets go of all modules that are open, or are about to be: they are
+// looked up again.
+func (t *Tables) Clear() {
+	t.cleared.Add(1)
+	t.open.Clear()
+}
 
 // ForgetMisses has all modules looked up again that have nothing.
 func (t *Tables) ForgetMisses() { t.misses.Clear() }
@@ -240,7 +246,7 @@ func (t *Tables) Symbols(ctx context.Context, m ident.Module, p locate.Purpose) 
 
 // moduleKey names a module as it was asked for.
 func (t *Tables) moduleKey(m ident.Module, p locate.Purpose) cache.Key {
-	return cache.KeyOf("module", t.view, p.String(), m.Type.String(), m.CodeFile, string(m.CodeID), m.DebugFile, m.DebugID.Breakpad(), m.DebugIDText, m.DebugChecksum, m.FileID.Hex())
+	return cache.KeyOf("module", t.view, strconv.FormatUint(t.cleared.Load(), 10), p.String(), m.Type.String(), m.CodeFile, string(m.CodeID), m.DebugFile, m.DebugID.Breakpad(), m.DebugIDText, m.DebugChecksum, m.FileID.Hex())
 }
 
 // renew looks for a better file than that of e, behind the answer. What is open

@@ -375,3 +375,41 @@ func TestNothingFoundSaysWhy(t *testing.T) {
 		t.Errorf("report: %+v", report)
 	}
 }
+
+func TestWhatWasBegunBeforeClearIsNotFoundAfterIt(t *testing.T) {
+	asked, served := make(chan struct{}), make(chan struct{})
+	b := newBench(t, func(w http.ResponseWriter, _ *http.Request) {
+		close(asked)
+		<-served
+		fmt.Fprint(w, file)
+	})
+	tables, stop := b.start(t)
+	defer stop()
+	begun := make(chan *table.Handle)
+	go func() {
+		h, _ := tables.Symbols(context.Background(), module(), locate.SymFirst)
+		begun <- h
+	}()
+	<-asked
+	tables.Clear()
+	close(served)
+	h := <-begun
+	if h == nil {
+		t.Fatal("no answer for who asked before")
+	}
+	known := func(what string) {
+		t.Helper()
+		if again, _, _ := tables.Ready(module(), locate.SymFirst); again != nil {
+			again.Release()
+			t.Error("open after Clear:", what)
+		}
+	}
+	known("a file that was being fetched")
+	tables.Clear()
+	h.Release() // has its table built
+	for entries(t, b.dir, "symcache") == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(100 * time.Millisecond)
+	known("a table that was being built")
+}
