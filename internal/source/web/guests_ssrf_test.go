@@ -117,7 +117,7 @@ func fewer() map[string]string {
 func TestNoGuestReachesASpecialAddress(t *testing.T) {
 	var mu sync.Mutex
 	names := map[string]string{}
-	client := newClient(t, web.Config{ConnectTimeout: 200 * time.Millisecond, MaxTries: 1, DenyListThreshold: -1})
+	client := newClient(t, web.Config{ConnectTimeout: 10 * time.Second, MaxTries: 1, DenyListThreshold: -1})
 	client.UseResolver(resolver(nameServer(t, func(name string) []string {
 		mu.Lock()
 		defer mu.Unlock()

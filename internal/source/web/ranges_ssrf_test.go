@@ -100,7 +100,7 @@ func TestNoWayLeadsToASpecialAddress(t *testing.T) {
 	outside := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, next.Load().(string), http.StatusFound)
 	})
-	client := newClient(t, web.Config{ConnectTimeout: 200 * time.Millisecond, MaxTries: 1, DenyListThreshold: -1})
+	client := newClient(t, web.Config{ConnectTimeout: 10 * time.Second, MaxTries: 1, DenyListThreshold: -1})
 	client.Permit(netip.MustParseAddrPort(mustParse(t, outside.URL).Host))
 	client.UseResolver(resolver(nameServer(t, func(string) []string { return []string{answer.Load().(string)} })))
 	names := 0
@@ -164,7 +164,7 @@ func TestSpellingsOfAddressesDoNotGetIn(t *testing.T) {
 	})
 	port := mustParse(t, inside.URL).Port()
 	for _, helpful := range []bool{false, true} {
-		client := newClient(t, web.Config{ConnectTimeout: 200 * time.Millisecond, MaxTries: 1, DenyListThreshold: -1})
+		client := newClient(t, web.Config{ConnectTimeout: 10 * time.Second, MaxTries: 1, DenyListThreshold: -1})
 		client.Permit(netip.MustParseAddrPort(mustParse(t, outside.URL).Host))
 		client.UseResolver(resolver(nameServer(t, func(string) []string {
 			if helpful {
