@@ -50,12 +50,13 @@ func (f *fetched) closeSpace() {
 	}
 }
 
-// metaFor is what a file says of the object that m asks for.
-func (l *Locator) metaFor(ctx context.Context, f *fetched, m ident.Module) *Meta {
+// metaFor is what a file says of the object that m asks for. A public file is one
+// for all scopes.
+func (l *Locator) metaFor(ctx context.Context, f *fetched, m ident.Module, public bool) *Meta {
 	if f.mapping != nil {
 		return f.mapping.meta(m)
 	}
-	l.complete(ctx, f, m)
+	l.complete(ctx, f, m, public)
 	meta := metaOf(pick(f.file, m), f.spool.Size())
 	meta.Hidden, meta.Names = f.hidden, f.names
 	return &meta

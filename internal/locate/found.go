@@ -216,7 +216,7 @@ func (f *Found) open(ctx context.Context) error {
 	why := file.fault
 	var meta *Meta
 	if why == nil {
-		meta = f.l.metaFor(ctx, file, f.Module)
+		meta = f.l.metaFor(ctx, file, f.Module, f.candidate.Public)
 		why = meta.check(f.Module)
 	}
 	if why != nil {

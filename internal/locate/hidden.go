@@ -31,7 +31,7 @@ func hidden(o *object.Object) (n object.Need, ok bool) {
 // complete gives a file the names that were hidden, if the sources have them. It
 // comes before the first question to the file, and counts for all who ask: so
 // one who leaves does not end it.
-func (l *Locator) complete(ctx context.Context, f *fetched, m ident.Module) {
+func (l *Locator) complete(ctx context.Context, f *fetched, m ident.Module, public bool) {
 	ctx = context.WithoutCancel(ctx)
 	f.once.Do(func() {
 		o := pick(f.file, m)
@@ -39,7 +39,7 @@ func (l *Locator) complete(ctx context.Context, f *fetched, m ident.Module) {
 		if f.hidden = ok; !ok {
 			return
 		}
-		names := l.names(ctx, [16]byte(n.ID))
+		names := l.names(ctx, [16]byte(n.ID), public)
 		if names == nil {
 			return
 		}
@@ -50,28 +50,33 @@ func (l *Locator) complete(ctx context.Context, f *fetched, m ident.Module) {
 }
 
 // names are those that were hidden in a binary; nil if no source has them. They
-// are filed under the UUID that it had before, which a property list may tell.
-func (l *Locator) names(ctx context.Context, uuid [16]byte) []byte {
+// are filed under the UUID that it had before, which a property list may tell. For
+// a public file, which all scopes share, they are public too: others would learn
+// what is private to this scope.
+func (l *Locator) names(ctx context.Context, uuid [16]byte, public bool) []byte {
 	at := func(uuid [16]byte) ident.Module {
 		return ident.Module{Type: ident.TypeMachO, DebugID: ident.NewDebugID(uuid, 0)}
 	}
-	if list := l.text(ctx, at(uuid), source.UUIDMap); list != nil {
+	if list := l.text(ctx, at(uuid), source.UUIDMap, public); list != nil {
 		if original, err := macho.ReadUUIDMap(list); err == nil {
 			uuid = original
 		}
 	}
-	return l.text(ctx, at(uuid), source.BCSymbolMap)
+	return l.text(ctx, at(uuid), source.BCSymbolMap, public)
 }
 
-// text is the first file of a kind that is there, whole. Misses are remembered
-// like those of other files.
-func (l *Locator) text(ctx context.Context, m ident.Module, kind string) []byte {
+// text is the first file of a kind that is there, whole; only public ones count
+// if that is wanted. Misses are remembered like those of other files.
+func (l *Locator) text(ctx context.Context, m ident.Module, kind string, public bool) []byte {
 	for _, s := range l.sources {
 		candidates, err := s.Candidates(ctx, m, []string{kind})
 		if err != nil {
 			continue
 		}
 		for _, c := range candidates {
+			if public && !c.Public {
+				continue
+			}
 			if text := l.oneText(ctx, s, c, l.key(c, m)); text != nil {
 				return text
 			}

@@ -16,13 +16,40 @@ import (
 	"symbolon/internal/source/web"
 )
 
+var (
+	hidingUUID   = [16]byte([]byte("0123456789abcdef"))
+	hidingModule = ident.Module{Type: ident.TypeMachO, DebugID: ident.NewDebugID(hidingUUID, 0), DebugFile: "App"}
+)
+
+// hiding is a file with a hidden name.
+func hiding() []byte {
+	return fixture.NewMachO(fixture.MachOARM64, 0, fixture.MachODSYM).UUID(hidingUUID).
+		Segment("__TEXT", 0x1000, 0x1000, fixture.MachOSection{Name: "__text", Addr: 0x1100, Size: 0x100, Flags: fixture.MachOCode}).
+		Symbol("__hidden#1_", 0x0f, 1, 0, 0x1100).Symtab().Bytes()
+}
+
+// hiddenName is what the hidden name is found to be, and whether names were found.
+func hiddenName(t *testing.T, l *locate.Locator) (name string, names bool) {
+	t.Helper()
+	found, trail, err := l.Best(t.Context(), hidingModule, locate.Debug)
+	if err != nil {
+		t.Fatal(err, trail)
+	}
+	defer found.Close()
+	obj, _, err := found.File(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := obj.Lookup(nil, 0x100); len(f) == 1 {
+		name = string(obj.AppendText(nil, f[0].Func))
+	}
+	return name, found.Names != [32]byte{}
+}
+
 // Names that Apple's store has hidden come from the sources, under the UUID that
 // a property list tells, and change what is made of the file. They may come late.
 func TestHiddenNamesComeFromTheSources(t *testing.T) {
-	uuid := [16]byte([]byte("0123456789abcdef"))
-	file := fixture.NewMachO(fixture.MachOARM64, 0, fixture.MachODSYM).UUID(uuid).
-		Segment("__TEXT", 0x1000, 0x1000, fixture.MachOSection{Name: "__text", Addr: 0x1100, Size: 0x100, Flags: fixture.MachOCode}).
-		Symbol("__hidden#1_", 0x0f, 1, 0, 0x1100).Symtab().Bytes()
+	file := hiding()
 	const original = "44444444555566667777888888888888"
 	var mu sync.Mutex
 	asked, there := map[string]int{}, false
@@ -53,22 +80,9 @@ func TestHiddenNamesComeFromTheSources(t *testing.T) {
 	}
 	var c clock
 	l := locateIn(t, locate.Config{}, &c, []source.Source{s})
-	m := ident.Module{Type: ident.TypeMachO, DebugID: ident.NewDebugID(uuid, 0), DebugFile: "App"}
 	find := func() (name string, names bool) {
 		t.Helper()
-		found, trail, err := l.Best(t.Context(), m, locate.Debug)
-		if err != nil {
-			t.Fatal(err, trail)
-		}
-		defer found.Close()
-		obj, _, err := found.File(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f := obj.Lookup(nil, 0x100); len(f) == 1 {
-			name = string(obj.AppendText(nil, f[0].Func))
-		}
-		return name, found.Names != [32]byte{}
+		return hiddenName(t, l)
 	}
 	for range 2 {
 		if name, names := find(); name != "__hidden#1_" && name != "_hidden#1_" || names {
@@ -87,6 +101,48 @@ func TestHiddenNamesComeFromTheSources(t *testing.T) {
 	for range 2 {
 		if name, names := find(); name != "symbol" || !names {
 			t.Errorf("with the names it is %q, %v", name, names)
+		}
+	}
+}
+
+// A public file is one for all scopes: names that only one of them may see are
+// not for it.
+func TestPrivateNamesStayOutOfPublicFiles(t *testing.T) {
+	over := func(client *web.Client, id, suffix string, text []byte, public bool) source.Source {
+		up := serve(t, nil)
+		up.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasSuffix(r.URL.Path, suffix) {
+				http.NotFound(w, r)
+				return
+			}
+			w.Write(text)
+		})
+		s, err := web.New(client, source.Config{ID: id, Type: source.HTTP, URL: source.NewURL(up.URL), IsPublic: public, Layout: source.Layout{Type: source.Unified}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for _, public := range [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} { // the file, the names
+		var c clock
+		sources := []source.Source{
+			over(client, "file", "/debuginfo", hiding(), public[0]),
+			over(client, "names", "/bcsymbolmap", []byte("BCSymbolMap Version: 2.0\nzero\n_symbol\n"), public[1]),
+		}
+		l := locateIn(t, locate.Config{}, &c, nil)
+		for range 2 { // then from what is remembered
+			want := public[1] || !public[0]
+			if name, names := hiddenName(t, l.With("one", sources)); names != want || (name == "symbol") != want {
+				t.Errorf("file and names public %v: %q, %v", public, name, names)
+			}
+			if name, names := hiddenName(t, l.With("another", sources[:1])); names && !public[1] {
+				t.Errorf("file and names public %v: a scope without the names sees %q", public, name)
+			}
 		}
 	}
 }

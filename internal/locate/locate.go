@@ -162,7 +162,7 @@ func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 		f.release()
 		return nil, tried, nil
 	}
-	meta := l.metaFor(ctx, f, m.Module)
+	meta := l.metaFor(ctx, f, m.Module, c.Public)
 	l.vouch(meta, f.attempt.Validator)
 	if tried.Fault = meta.check(m.Module); tried.Fault != nil {
 		l.remember(ctx, key, tried.Fault, c)
@@ -194,7 +194,7 @@ func (l *Locator) known(ctx context.Context, a *asked, m *wish) (found *Found, t
 	if meta == nil {
 		return nil, tried, known
 	}
-	if meta.Hidden && meta.Names == ([32]byte{}) && l.names(ctx, meta.Module.DebugID.UUID()) != nil {
+	if meta.Hidden && meta.Names == ([32]byte{}) && l.names(ctx, meta.Module.DebugID.UUID(), c.Public) != nil {
 		return nil, Tried{}, false // they are there by now
 	}
 	if l.stale(meta) || meta.Checked.Before(m.forgotten()) {

@@ -56,7 +56,7 @@ func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, e
 		l.tell(c, f.attempt, f.fault)
 		found.Checked = l.now().Add(renewLater - l.lives.Found)
 	default:
-		meta := l.metaFor(ctx, f, m.Module)
+		meta := l.metaFor(ctx, f, m.Module, c.Public)
 		if why := meta.check(m.Module); why != nil { // not what it was, and not what is wanted
 			l.tell(c, f.attempt, why)
 			f.release()
