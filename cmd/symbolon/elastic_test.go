@@ -524,6 +524,29 @@ func TestNodesShareAStore(t *testing.T) {
 	}
 }
 
+// What a node has open answers no more when another one has closed reading, even
+// if nobody asks it about keys.
+func TestNodesLearnOfKeys(t *testing.T) {
+	t.Parallel()
+	b := extractBinary(t, "gcc-cc-dwarf5")
+	conf := fmt.Sprintf("sources: [{id: ours, type: filesystem, path: %q, layout: {type: elastic}}]\nelastic: {store: ours}\n", t.TempDir())
+	one, two := startDepot(t, conf, t.TempDir()), startDepot(t, conf, t.TempDir())
+	one.upload("ranges", b.id, 0, 1, b.ranges, "Symbolon-Build-ID: "+b.module.CodeID.String(), fmt.Sprintf("Symbolon-Image-Base: %#x", b.base))
+	at := []uint64{addressesOf(t, b.ranges)[0] - b.base}
+	if two.v5(b.module, at)[0] == "" {
+		t.Fatal("the other node does not know what was uploaded")
+	}
+	if err := one.node.key(t.Context(), keyQuery{Verb: "add", Right: "read"}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(2 * keysEvery); two.v5(b.module, at)[0] != ""; {
+		if time.Now().After(end) {
+			t.Fatal("the other node answers on")
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
 // A file that is uploaded again takes the place of the one before, in what is
 // open too.
 func TestAnotherUploadTakesOver(t *testing.T) {

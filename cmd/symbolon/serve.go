@@ -161,7 +161,7 @@ func (n *node) front(cfg *config.Config) (*api.Front, error) {
 	}
 	n.sentry = sentry.New(cfg.Sentry, sentry.Deps{Store: answers, Access: access, Engine: n.engineFor, Fetch: n.client.Text, File: n.proxied, Sources: len(n.configured), Patience: cfg.Network.Defaults().MaxDownloadTimeout, Now: time.Now, Log: n.log})
 	profilers := elastic.New(cfg.Elastic, elastic.Deps{Store: n.uploads.store, Keys: n.uploads.keys, Run: n.engine.Run, Forget: n.forget, Log: n.log})
-	n.sweep(cfg.Elastic.Uploads.Defaults().Expiry)
+	n.attend(cfg.Elastic.Uploads.Defaults().Expiry)
 	opt := api.Options{Log: n.log, Now: time.Now, Version: version, Memory: n.memory.requests, Checks: []api.Check{{Name: "data_directory", Run: n.writable}}}
 	return api.New(cfg.HTTP, opt, door.Routes(), desk.Routes(), n.sentry.Routes(), profilers.Routes()), nil
 }

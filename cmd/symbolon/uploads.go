@@ -25,7 +25,7 @@ type uploads struct {
 	keys   *elastic.Ring
 	source source.Source // nil: the store is one of the configured sources
 	folder *dir.Bucket   // nil: the store is no folder
-	stop   func()        // nil: nothing is swept
+	stop   func()        // nil: nobody attends to them
 }
 
 // ownStore is the id of the source of uploads in the data directory.
@@ -64,31 +64,43 @@ func (n *node) openUploads(cfg *config.Config, data string) error {
 	return nil
 }
 
-// sweep removes parts from time to time whose others did not come, where nobody
-// else does.
-func (n *node) sweep(expiry time.Duration) {
-	folder := n.uploads.folder
-	if folder == nil {
-		return
-	}
+// keysEvery is how often keys are looked at that nobody asks about: another node
+// may have closed reading, and then what is open here must not answer on.
+const keysEvery = 10 * time.Second
+
+// attend looks after what was uploaded while the node serves: keys, and in a
+// folder parts whose others did not come, which nobody else removes there.
+func (n *node) attend(expiry time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for {
-			if err := folder.Sweep(ctx, ingest.Incoming, time.Now().Add(-expiry)); err != nil && ctx.Err() == nil {
-				n.log.Warn("parts of uploads that are too old could not be removed", "error", err)
-			}
+		keys, parts := time.NewTicker(keysEvery), time.NewTicker(time.Hour)
+		defer keys.Stop()
+		defer parts.Stop()
+		for n.sweep(ctx, expiry); ; {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(time.Hour):
+			case <-keys.C:
+				n.uploads.keys.Open(ctx)
+			case <-parts.C:
+				n.sweep(ctx, expiry)
 			}
 		}
 	}()
 	n.uploads.stop = func() {
 		cancel()
 		<-done
+	}
+}
+
+func (n *node) sweep(ctx context.Context, expiry time.Duration) {
+	if n.uploads.folder == nil {
+		return
+	}
+	if err := n.uploads.folder.Sweep(ctx, ingest.Incoming, time.Now().Add(-expiry)); err != nil && ctx.Err() == nil {
+		n.log.Warn("parts of uploads that are too old could not be removed", "error", err)
 	}
 }
 
