@@ -85,9 +85,7 @@ func (t *desk) replace(key cache.Key, e *entry) error {
 	}
 	switch {
 	case err == nil:
-		made.Facts, made.born = e.Facts, e.born
-		made.until.Store(e.until.Load())
-		t.open.Put(key, made, size, made.close).Release()
+		t.takeOver(key, e, made, size)
 		outcome := "found"
 		if e.fresh {
 			outcome = "built"
@@ -99,6 +97,22 @@ func (t *desk) replace(key cache.Key, e *entry) error {
 			"module", e.Module.DebugFile, "error", err)
 	}
 	return err
+}
+
+// takeOver has made answer in the stead of e, unless a newer file does already.
+func (t *desk) takeOver(key cache.Key, e, made *entry, size int64) {
+	if now, ok := t.open.Peek(key); ok {
+		newer := now.Value() != e
+		now.Release()
+		if newer {
+			made.close()
+			return
+		}
+	}
+	made.Facts = e.Facts
+	made.looked.Store(e.looked.Load())
+	made.until.Store(e.until.Load())
+	t.open.Put(key, made, size, made.close).Release()
 }
 
 // errElsewhere says that another node builds the table.

@@ -46,8 +46,13 @@ func symbolsOnly() []byte {
 // over is tables of what a server has, and the program as a module.
 func over(t *testing.T, c *clock, url string) (*locate.Locator, *table.Tables, ident.Module) {
 	t.Helper()
+	return overIn(t, c, url, t.TempDir())
+}
+
+func overIn(t *testing.T, c *clock, url, dir string) (*locate.Locator, *table.Tables, ident.Module) {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	store, err := disk.Open(disk.Config{}, t.TempDir(), c.now, log)
+	store, err := disk.Open(disk.Config{}, dir, c.now, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,6 +155,78 @@ func TestABetterFileReplacesTheTable(t *testing.T) {
 	best("again")
 	if n := requests.Load(); n != asked {
 		t.Errorf("%d requests more", n-asked)
+	}
+}
+
+// After a forget the next answer is of what is there now, and of what is open
+// where nothing can be had.
+func TestTheAnswerBehindAForgetIsNew(t *testing.T) {
+	full, err := os.ReadFile(filepath.Join("../object/testdata/corpus", "debuglink.debug"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{"": symbolsOnly()} // by what stands behind the id
+	down := false
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		file := files[strings.TrimPrefix(r.URL.Path, "/ca/"+kilnID[2:])]
+		switch {
+		case down:
+			w.WriteHeader(http.StatusInternalServerError)
+		case file == nil:
+			http.NotFound(w, r)
+		default:
+			_, _ = w.Write(file)
+		}
+	}))
+	t.Cleanup(server.Close)
+	c := &clock{}
+	dir := t.TempDir()
+	loc, tables, m := overIn(t, c, server.URL, dir)
+	answer := func(want object.Features) {
+		t.Helper()
+		h, report, _ := tables.Ready(m, locate.Debug)
+		if h == nil {
+			h, report = tables.Symbols(t.Context(), m, locate.Debug)
+		}
+		if h == nil {
+			t.Fatal(report.Fault)
+		}
+		defer h.Release()
+		if got := h.Facts().Features; got != want {
+			t.Errorf("the answer is of a file with %v, wanted is %v", got.Names(), want.Names())
+		}
+	}
+	forget := func() {
+		if err := loc.Forget(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const best = object.HasSymbols | object.HasDebug
+	answer(object.HasSymbols)
+	files[".debug"] = full
+	answer(object.HasSymbols)
+	forget()
+	answer(best)
+	forget()
+	down = true
+	answer(best)
+	for quick := false; !quick; time.Sleep(time.Millisecond) { // until its table is there
+		if h, _, _ := tables.Ready(m, locate.Debug); h != nil {
+			quick = h.Quick()
+			h.Release()
+		}
+	}
+	clear(files)
+	if err := os.Rename(filepath.Join(dir, "cache"), filepath.Join(dir, "gone")); err != nil { // nothing is remembered either
+		t.Fatal(err)
+	}
+	forget()
+	down = false
+	answer(best)
+	if h, _, _ := tables.Ready(m, locate.Debug); h == nil {
+		t.Error("each answer looks for a file that is gone")
+	} else {
+		h.Release()
 	}
 }
 

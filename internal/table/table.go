@@ -152,9 +152,9 @@ type entry struct {
 	hash    [32]byte      // of the file; for who builds
 	fresh   bool          // its table was built here and now; for who builds
 
-	born  time.Time
-	until atomic.Int64 // when a better file may have appeared; zero: never
-	again atomic.Bool  // it is being looked for
+	looked atomic.Int64 // when its file was looked for
+	until  atomic.Int64 // when a better file may have appeared; zero: never
+	again  atomic.Bool  // it is being looked for
 }
 
 // Facts are what is known of an open module besides its addresses.
@@ -204,10 +204,21 @@ func (t *Tables) Ready(m ident.Module, p locate.Purpose) (h *Handle, report Repo
 		report, known = t.missing(key, m)
 		return nil, report, known
 	}
-	if e := ref.Value(); e.stale(t.now()) || t.loc.Forgotten(m, e.born) {
+	e := ref.Value()
+	if t.forgotten(e, m) {
+		ref.Release()
+		return nil, Report{}, false
+	}
+	if e.stale(t.now()) {
 		t.renew(key, e, m, p)
 	}
 	return t.handle(key, ref), Report{Hit: true}, true
+}
+
+// forgotten says that it was told meanwhile that there is another file: who asks
+// next waits for it.
+func (t *Tables) forgotten(e *entry, m ident.Module) bool {
+	return t.loc.Forgotten(m, time.Unix(0, e.looked.Load()))
 }
 
 // stale says that a better file may have appeared.
@@ -222,8 +233,12 @@ func (t *Tables) Symbols(ctx context.Context, m ident.Module, p locate.Purpose) 
 	key := t.moduleKey(m, p)
 	start := t.now()
 	o, err := t.opens.Do(ctx, key, func(ctx context.Context) (opened, error) {
-		if ref, ok := t.open.Peek(key); ok { // somebody was faster
+		ref, ok := t.open.Peek(key)
+		if ok && !t.forgotten(ref.Value(), m) { // somebody was faster
 			return opened{key: key, ref: ref, waited: new(bool), report: Report{Hit: true}}, nil
+		}
+		if ok {
+			return t.again(ctx, key, ref, m, p), nil
 		}
 		if report, known := t.missing(key, m); known {
 			return opened{key: key, waited: new(bool), report: report}, nil
@@ -247,6 +262,19 @@ func (t *Tables) Symbols(ctx context.Context, m ident.Module, p locate.Purpose) 
 // moduleKey names a module as it was asked for.
 func (t *Tables) moduleKey(m ident.Module, p locate.Purpose) cache.Key {
 	return cache.KeyOf("module", t.view, strconv.FormatUint(t.cleared.Load(), 10), p.String(), m.Type.String(), m.CodeFile, string(m.CodeID), m.DebugFile, m.DebugID.Breakpad(), m.DebugIDText, m.DebugChecksum, m.FileID.Hex())
+}
+
+// again finds what was forgotten. What is open answers on if nothing is found.
+func (t *Tables) again(ctx context.Context, key cache.Key, ref *mem.Ref[*entry], m ident.Module, p locate.Purpose) opened {
+	looked := t.now()
+	o := t.find(ctx, key, m, p)
+	if o.ref != nil || ctx.Err() != nil {
+		ref.Release()
+		return o
+	}
+	ref.Value().looked.Store(looked.UnixNano())
+	o.ref, o.report = ref, Report{Hit: true, Tried: o.report.Tried}
+	return o
 }
 
 // renew looks for a better file than that of e, behind the answer. What is open
@@ -297,7 +325,7 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 	facts := Facts{Module: found.Module, Kind: found.Kind, Features: found.Features, VCS: found.VCS, Trail: tried}
 	if found.Hash != ([32]byte{}) && p != locate.Sources {
 		if e, size := t.stored(ctx, found.Hash, found.Aux(), found.Module); e != nil {
-			e.tell(facts, found.Until(), t.now())
+			e.tell(facts, found.Until(), start)
 			found.Close()
 			o.report.Hit, o.report.Lookup = true, t.now().Sub(start)
 			o.ref = t.open.Put(key, e, size, e.close)
@@ -321,7 +349,7 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 	// for their tables, or will never have one, do not pile up on the disk. Not
 	// in full if it is a giant: that must stay open too, to be fetched once.
 	e := &entry{answerer: direct{obj}, mangled: obj.Mangled(), found: found, built: make(chan struct{})}
-	e.tell(facts, found.Until(), t.now())
+	e.tell(facts, found.Until(), start)
 	if p == locate.Sources {
 		e.taken.Store(true)
 		close(e.built)
@@ -333,7 +361,8 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 // tell notes how e was found, and when the answer may be another one.
 func (e *entry) tell(f Facts, until, now time.Time) {
 	f.Trail = remembered(f.Trail)
-	e.Facts, e.born = f, now
+	e.Facts = f
+	e.looked.Store(now.UnixNano())
 	if slices.ContainsFunc(f.Trail, func(t locate.Tried) bool { return t.Fault != nil }) {
 		if end := firstEnd(f.Trail); until.IsZero() || end.Before(until) {
 			until = end
