@@ -524,6 +524,35 @@ func TestNodesShareAStore(t *testing.T) {
 	}
 }
 
+// What "verify --strict" says of a file is what a server says of it.
+func TestVerifyIsAsStrictAsAServer(t *testing.T) {
+	s := startDepot(t, "", t.TempDir())
+	for what, r := range map[string]*symbfile.Range{
+		"good":            {VA: 0x1000, Length: 16, Func: []byte("f")},
+		"deep":            {VA: 0x1000, Length: 16, Func: []byte("f"), Depth: 1 << 20},
+		"beyond the end":  {VA: 1<<64 - 8, Length: 16, Func: []byte("f")},
+		"long beyond all": {VA: 0x1000, Length: 1 << 40, Func: []byte("f")},
+	} {
+		var b bytes.Buffer
+		w := symbfile.NewWriter(&b)
+		if err := errors.Join(w.Range(r), w.Close()); err != nil {
+			t.Fatal(what, err)
+		}
+		name := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out := doing(t, "symbfile", "verify", name); !strings.Contains(out, "good; 1 ranges") {
+			t.Errorf("%s: %s", what, out)
+		}
+		_, code := runHere(t, nil, "symbfile", "verify", "--strict", name)
+		status, answer, _ := s.do(http.MethodPost, "/api/symbols-ranges", b.Bytes(), "FileID: "+ident.FileID{1, byte(len(what))}.Base64(), "Authorization: ApiKey "+s.key)
+		if good := what == "good"; (code == exitDone) != good || (status == http.StatusOK) != good {
+			t.Errorf("%s: exit %d, but the server says %d %s", what, code, status, answer)
+		}
+	}
+}
+
 // What a node has open answers no more when another one has closed reading, even
 // if nobody asks it about keys.
 func TestNodesLearnOfKeys(t *testing.T) {

@@ -181,7 +181,7 @@ func extractRaw(ctx context.Context, in extract.Input, dir string, padded bool) 
 // fill makes the parts of a symbfile, in the file of this name.
 func (s *partSet) fill(ctx context.Context, raw *os.File, name string, size int) (err error) {
 	whole := func() io.Reader { return bufio.NewReaderSize(io.NewSectionReader(raw, 0, math.MaxInt64), 1<<16) }
-	if err := eachRecord(ctx, whole(), func(symbfile.Record) error { s.records++; return nil }); err != nil {
+	if err := eachRecord(ctx, symbfile.NewReader(whole()), func(symbfile.Record) error { s.records++; return nil }); err != nil {
 		return err
 	}
 	if s.file, err = os.Create(name); err != nil {

@@ -38,7 +38,7 @@ type padEntry struct {
 func dumpRecords(ctx context.Context, w io.Writer, r io.Reader) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return eachRecord(ctx, r, func(rec symbfile.Record) error {
+	return eachRecord(ctx, symbfile.NewReader(r), func(rec symbfile.Record) error {
 		if p := rec.Pad; p != nil {
 			line := padLine{"returnpad", fmt.Sprintf("%#x", p.VA), []padEntry{}}
 			for _, f := range p.Frames {

@@ -208,14 +208,20 @@ func symbDumpCommand() *command {
 }
 
 func symbVerifyCommand() *command {
+	var strict bool
 	return &command{
 		name:  "verify",
 		args:  "FILE",
 		short: "Check every record of a symbfile",
+		flags: func(fs *flag.FlagSet) {
+			fs.BoolVar(&strict, "strict", false, "with the limits that a server has for what is uploaded")
+		},
 		run: func(ctx context.Context, e *env, args []string) error {
 			return withSymbfile(e, args, func(name string, r io.Reader) error {
 				ranges, pads := 0, 0
-				err := eachRecord(ctx, r, func(rec symbfile.Record) error {
+				in := symbfile.NewReader(r)
+				in.Strict = strict
+				err := eachRecord(ctx, in, func(rec symbfile.Record) error {
 					if rec.Range != nil {
 						ranges++
 					} else {
@@ -315,7 +321,7 @@ func symbMergeCommand() *command {
 			return writeSymbfile(e, out, &w, func() error {
 				for _, name := range args {
 					err := withSymbfile(e, []string{name}, func(name string, r io.Reader) error {
-						if err := eachRecord(ctx, r, func(rec symbfile.Record) error { return writeRecord(w, rec) }); err != nil {
+						if err := eachRecord(ctx, symbfile.NewReader(r), func(rec symbfile.Record) error { return writeRecord(w, rec) }); err != nil {
 							return fmt.Errorf("%s: %w", name, err)
 						}
 						return nil
@@ -349,8 +355,7 @@ func withSymbfile(e *env, args []string, use func(name string, r io.Reader) erro
 	return use(args[0], io.NewSectionReader(f.Source, 0, f.Source.Size()))
 }
 
-func eachRecord(ctx context.Context, r io.Reader, use func(symbfile.Record) error) error {
-	in := symbfile.NewReader(r)
+func eachRecord(ctx context.Context, in *symbfile.Reader, use func(symbfile.Record) error) error {
 	for n := 1; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
