@@ -222,8 +222,8 @@ func (s *depot) v5(m ident.Module, addrs []uint64) (out []string) {
 	var a struct {
 		Results []struct {
 			Stacks [][]struct {
-				Function string  `json:"function"`
-				Inlines  []shown `json:"inlines"`
+				shown
+				Inlines []shown `json:"inlines"`
 			} `json:"stacks"`
 		} `json:"results"`
 	}
@@ -231,11 +231,7 @@ func (s *depot) v5(m ident.Module, addrs []uint64) (out []string) {
 		s.t.Fatalf("%d %.300s, %v", status, text, err)
 	}
 	for _, f := range a.Results[0].Stacks[0] {
-		names := ""
-		for _, i := range f.Inlines {
-			names += i.Function + ";"
-		}
-		out = append(out, names+f.Function)
+		out = append(out, chain(append(f.Inlines, f.shown)))
 	}
 	return out
 }
@@ -258,21 +254,36 @@ func (s *depot) sentry(m ident.Module, addrs []uint64) (out []string) {
 	}
 	status, text, _ := s.do(http.MethodPost, "/symbolicate", body, "Content-Type: application/json")
 	var a struct {
-		Stacktraces []struct{ Frames []shown }
+		Stacktraces []struct {
+			Frames []struct {
+				Function string `json:"function"`
+				Path     string `json:"abs_path"`
+				Line     int    `json:"lineno"`
+			}
+		}
 	}
 	if err := json.Unmarshal([]byte(text), &a); err != nil || status != http.StatusOK || len(a.Stacktraces) != len(addrs) {
 		s.t.Fatalf("%d %.300s, %v", status, text, err)
 	}
 	for _, stack := range a.Stacktraces {
-		out = append(out, chain(stack.Frames))
+		var frames []shown
+		for _, f := range stack.Frames {
+			frames = append(frames, shown{Function: f.Function, File: f.Path, Line: f.Line})
+		}
+		out = append(out, chain(frames))
 	}
 	return out
 }
 
+// chain is frames as one text, with the places that are known.
 func chain(frames []shown) string {
 	var list []string
 	for _, f := range frames {
-		list = append(list, f.Function)
+		text := f.Function
+		if f.File != "" {
+			text += fmt.Sprintf(" %s:%d", f.File, f.Line)
+		}
+		list = append(list, text)
 	}
 	return strings.Join(list, ";")
 }
@@ -358,12 +369,12 @@ func TestUploadsAnswerEverywhere(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, got := range s.lookup(b.id, addrs) {
-				var text []string
+				var frames []shown
 				for _, f := range answers[i].Frames {
-					text = append(text, f.Function)
+					frames = append(frames, shown{Function: f.Function, File: f.File, Line: int(f.Line)})
 				}
-				if strings.Join(text, ";") != chain(got) {
-					t.Errorf("%#x: the command line says %s, the server %s", addrs[i], text, chain(got))
+				if chain(frames) != chain(got) {
+					t.Errorf("%#x: the command line says %s, the server %s", addrs[i], chain(frames), chain(got))
 				}
 			}
 		})
