@@ -488,9 +488,14 @@ func testKeys(t *testing.T, s *depot, folder string) {
 		}
 	}
 	want("a key that was removed", ask("", "ApiKey "+s.key), 401)
-	stored, err := os.ReadFile(filepath.Join(folder, "keys.json"))
-	if err != nil || bytes.Contains(stored, []byte(reader)) {
-		t.Errorf("what is stored: %s, %v", stored, err)
+	stored, err := filepath.Glob(filepath.Join(folder, "keys", "*"))
+	if err != nil || len(stored) != 3 { // added twice, removed once
+		t.Errorf("what is stored: %v, %v", stored, err)
+	}
+	for _, name := range stored {
+		if text, err := os.ReadFile(name); err != nil || bytes.Contains(text, []byte(reader)) {
+			t.Errorf("what is stored: %s, %v", text, err)
+		}
 	}
 }
 

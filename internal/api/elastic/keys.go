@@ -10,9 +10,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -43,6 +45,11 @@ type Key struct {
 // Ring is the keys of a store: those of the configuration, and those that were
 // added. It is safe for concurrent use; several processes may have a ring over
 // one bucket, and one sees within ringLife what another one did.
+//
+// In the bucket every change is a blob of its own, keys/1, keys/2 and so on, with
+// all keys that count from then on. A blob is written only where none is, so of
+// those who make a change at one time one is first, and the others make theirs on
+// top of it: nothing is lost and nothing comes back. The last blob counts.
 type Ring struct {
 	// Closed is called when reading begins to need a key. It is set before the
 	// ring is used; nil is nothing.
@@ -53,16 +60,21 @@ type Ring struct {
 	now    func() time.Time
 	log    *slog.Logger
 
-	mu    sync.Mutex
-	added []Key
-	read  time.Time // when added was read; zero: never
+	mu      sync.Mutex
+	added   []Key
+	last    int       // number of the blob that has them; zero: there is none
+	version string    // of this blob
+	read    time.Time // when added was read; zero: never
 }
 
 const (
-	ringKey  = "keys.json" // in the bucket
 	ringLife = 5 * time.Second
 	maxRing  = 1 << 20
+	maxTurns = 100 // of a change that others are faster than
 )
+
+// ringKey is the name of a blob with keys in the bucket.
+func ringKey(n int) string { return "keys/" + strconv.Itoa(n) }
 
 // NewRing makes a ring over the bucket of a store.
 func NewRing(cfg Config, b bucket.Bucket, now func() time.Time, log *slog.Logger) *Ring {
@@ -110,30 +122,38 @@ func (r *Ring) List(ctx context.Context) ([]Key, error) {
 	return slices.Clone(r.added), nil
 }
 
-// change replaces the keys that were added. Of two processes that do so at one
-// time, one may undo what the other one did.
+// change makes a change to the keys that were added, on top of those of others.
 func (r *Ring) change(ctx context.Context, do func([]Key) ([]Key, error)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.load(ctx); err != nil {
-		return err
+	for range maxTurns {
+		if err := r.load(ctx); err != nil {
+			return err
+		}
+		all, err := do(r.added)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(all)
+		switch {
+		case err != nil:
+			return err
+		case len(text) > maxRing && len(all) > len(r.added):
+			return fmt.Errorf("there are too many keys, or their names are too long: all of them have more than %d bytes", maxRing)
+		}
+		next := ringKey(r.last + 1)
+		if err := r.bucket.Put(ctx, next, bytes.NewReader(text), bucket.Attrs{Size: int64(len(text)), IfAbsent: true}); err != nil {
+			return err
+		}
+		there, _, err := r.blob(ctx, next)
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(there, text) {
+			return r.load(ctx)
+		}
 	}
-	all, err := do(r.added)
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(all)
-	switch {
-	case err != nil:
-		return err
-	case len(text) > maxRing && len(all) > len(r.added):
-		return fmt.Errorf("there are too many keys, or their names are too long: all of them have more than %d bytes", maxRing)
-	}
-	if err := r.bucket.Put(ctx, ringKey, bytes.NewReader(text), bucket.Attrs{Size: int64(len(text))}); err != nil {
-		return err
-	}
-	r.note(all)
-	return nil
+	return fault.New(fault.Transport, ringKey(r.last), "others change the keys all the time; try again")
 }
 
 // note takes the keys that were added by now.
@@ -145,23 +165,73 @@ func (r *Ring) note(all []Key) {
 	}
 }
 
-// load reads the keys anew. Who calls it holds mu.
+// load reads the keys anew if there is another blob with keys, or none any more.
+// Who calls it holds mu.
 func (r *Ring) load(ctx context.Context) error {
-	body, _, err := r.bucket.Get(ctx, ringKey, 0, maxRing)
-	var all []Key
-	switch {
-	case fault.KindOf(err) == fault.NotFound:
-	case err != nil:
-		return err
-	default:
-		err = json.NewDecoder(body).Decode(&all)
-		_ = body.Close() // it is read
-		if err != nil {
-			return fault.New(fault.Malformed, ringKey, "read the keys: %w", err)
+	last, version := r.last, r.version
+	if last > 0 {
+		switch a, err := r.bucket.Stat(ctx, ringKey(last)); {
+		case fault.KindOf(err) == fault.NotFound, err == nil && a.Version != version:
+			last, version = 0, "" // the store is another one
+		case err != nil:
+			return err
 		}
 	}
+	newest, err := r.newest(ctx, last)
+	switch {
+	case err != nil:
+		return err
+	case newest == r.last && version == r.version:
+		r.read = r.now()
+		return nil
+	}
+	var all []Key
+	if newest > 0 {
+		var text []byte
+		if text, version, err = r.blob(ctx, ringKey(newest)); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(text, &all); err != nil {
+			return fault.New(fault.Malformed, ringKey(newest), "read the keys: %w", err)
+		}
+	}
+	r.last, r.version = newest, version
 	r.note(all)
 	return nil
+}
+
+// newest is the number of the last blob with keys, if there is none missing below
+// known. It takes as many requests as the number of blobs behind that has digits.
+func (r *Ring) newest(ctx context.Context, known int) (int, error) {
+	var failed error
+	there := func(n int) bool {
+		_, err := r.bucket.Stat(ctx, ringKey(n))
+		if err != nil && fault.KindOf(err) != fault.NotFound {
+			failed = err
+		}
+		return err == nil
+	}
+	step := 1
+	for there(known + step) {
+		known, step = known+step, 2*step
+	}
+	for step > 1 && failed == nil {
+		if step /= 2; there(known + step) {
+			known += step
+		}
+	}
+	return known, failed
+}
+
+// blob reads a blob, and tells its version.
+func (r *Ring) blob(ctx context.Context, key string) ([]byte, string, error) {
+	body, a, err := r.bucket.Get(ctx, key, 0, maxRing)
+	if err != nil {
+		return nil, "", err
+	}
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	return text, a.Version, err
 }
 
 // all is the keys that count now. Those that were read last count on while they

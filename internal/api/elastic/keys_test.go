@@ -1,0 +1,91 @@
+package elastic_test
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"symbolon/internal/api/elastic"
+	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/dir"
+	"symbolon/internal/bucket/mem"
+)
+
+// Nodes that change the keys of one store at one time lose none of them, and what
+// was removed stays so.
+func TestNodesThatChangeKeysAtOneTimeLoseNone(t *testing.T) {
+	folder, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	for name, b := range map[string]bucket.Bucket{"memory": mem.New(), "a folder": folder} {
+		ring := func() *elastic.Ring {
+			return elastic.NewRing(elastic.Config{}, b, time.Now, slog.New(slog.DiscardHandler))
+		}
+		const nodes, each = 4, 6
+		var all sync.WaitGroup
+		for n := range nodes {
+			all.Go(func() {
+				r := ring()
+				for i := range each {
+					_, _, err := r.Add(t.Context(), fmt.Sprintf("stays %d.%d", n, i), elastic.Upload)
+					if err != nil {
+						t.Error(name, err)
+					}
+					_, k, err := r.Add(t.Context(), "goes", elastic.Upload)
+					if err == nil {
+						err = r.Remove(t.Context(), k.ID)
+					}
+					if err != nil {
+						t.Error(name, err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		list, err := ring().List(t.Context())
+		found := map[string]bool{}
+		for _, k := range list {
+			found[k.Name] = true
+		}
+		if err != nil || len(list) != nodes*each || len(found) != nodes*each || found["goes"] {
+			t.Errorf("%s: %d keys of %d: %v, %v", name, len(list), nodes*each, found, err)
+		}
+	}
+}
+
+// A ring notices that its store was emptied, or that there is another one in its
+// place.
+func TestKeysOfAnotherStoreCount(t *testing.T) {
+	at := t.TempDir()
+	folder, err := dir.Open(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	node, other := elastic.NewRing(elastic.Config{}, folder, time.Now, slog.New(slog.DiscardHandler)), elastic.NewRing(elastic.Config{}, folder, time.Now, slog.New(slog.DiscardHandler))
+	for i := range 5 {
+		if _, _, err := node.Add(t.Context(), fmt.Sprint("old ", i), elastic.Upload); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 6 {
+		if err := folder.Delete(t.Context(), fmt.Sprint("keys/", i+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, err := node.List(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("of an empty store: %v, %v", list, err)
+	}
+	for i := range 5 {
+		if _, _, err := other.Add(t.Context(), fmt.Sprint("newer ", i), elastic.Upload); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, err := node.List(t.Context()); err != nil || len(list) != 5 || list[0].Name != "newer 0" {
+		t.Errorf("of another store: %v, %v", list, err)
+	}
+}
