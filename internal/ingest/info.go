@@ -10,6 +10,7 @@ import (
 	"io"
 	"time"
 
+	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
@@ -49,6 +50,8 @@ type Info struct {
 	BuildID   ident.BuildID `json:"build_id,omitempty"`
 	Base      uint64        `json:"image_base,omitempty"`
 	Upload    string        `json:"upload,omitempty"`
+
+	Version string `json:"-"` // of the blob that it was read from, where the bucket tells that
 }
 
 // has tells whether sum is that of the part k.
@@ -102,7 +105,8 @@ func (s *Store) Info(ctx context.Context, f ident.FileID, k Kind) (*Info, error)
 		if err != nil {
 			return nil, err
 		}
-		tail, size, err := s.tail(ctx, key, a.Size, want)
+		tail, now, err := s.tail(ctx, key, a.Size, want)
+		size := now.Size
 		switch {
 		case err != nil:
 			return nil, err
@@ -114,6 +118,7 @@ func (s *Store) Info(ctx context.Context, f ident.FileID, k Kind) (*Info, error)
 		case err != nil:
 			return nil, fault.New(fault.Malformed, key, "%w", err)
 		case i != nil:
+			i.Version = now.Version
 			return i, nil
 		case need > min(size, maxTail):
 			return nil, fault.New(fault.Malformed, key, "nothing describes it")
@@ -123,16 +128,16 @@ func (s *Store) Info(ctx context.Context, f ident.FileID, k Kind) (*Info, error)
 	return nil, fault.New(fault.Transport, key, "it is replaced all the time")
 }
 
-// tail reads the last bytes of a blob of this size, and how large it really is.
-func (s *Store) tail(ctx context.Context, key string, size, n int64) ([]byte, int64, error) {
+// tail reads the last bytes of a blob of this size, and tells what it really is.
+func (s *Store) tail(ctx context.Context, key string, size, n int64) ([]byte, bucket.Attrs, error) {
 	off := max(size-n, 0)
 	r, a, err := s.deps.Bucket.Get(ctx, key, off, size-off)
 	if err != nil {
-		return nil, 0, err
+		return nil, a, err
 	}
 	defer r.Close()
 	tail, err := io.ReadAll(r)
-	return tail, a.Size, err
+	return tail, a, err
 }
 
 // parseTail reads the Info at the end of tail, or tells how many bytes it needs.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"symbolon/internal/api"
+	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/ingest"
@@ -124,7 +125,8 @@ func tag(info *ingest.Info) string {
 	return fmt.Sprintf("\"%x-%x\"", info.Content[:10], info.Published.UnixNano())
 }
 
-// mirror gives out symbfiles as they are kept.
+// mirror gives out symbfiles as they are kept. What is sent is of one state of a
+// file, and its tag of the same, or the answer fails.
 func (d *Door) mirror(kind ingest.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, ok := mirrored(r)
@@ -132,44 +134,72 @@ func (d *Door) mirror(kind ingest.Kind) http.HandlerFunc {
 			api.FailError(w, r, http.StatusNotFound, "")
 			return
 		}
-		info, err := d.Store.Info(r.Context(), id, kind)
-		if err != nil {
-			d.missing(w, r, err)
-			return
-		}
 		b := &blob{ctx: r.Context(), store: d.Store, file: id, kind: kind}
 		defer b.close()
-		if err := b.open(); err != nil {
+		info, err := b.begin()
+		if err != nil {
 			d.missing(w, r, err)
 			return
 		}
 		w.Header().Set("Content-Type", "application/octet-stream")
 		w.Header().Set("ETag", tag(info))
 		http.ServeContent(w, r, "", time.Time{}, b)
+		if b.err != nil { // only a broken connection tells the client now
+			if r.Context().Err() == nil {
+				d.Log.Warn("a symbfile was not sent as a whole", "request_id", api.RequestID(r.Context()), "error", b.err)
+			}
+			panic(http.ErrAbortHandler)
+		}
 	}
 }
 
-// blob reads a symbfile as it is kept, from any place on.
+// blob reads a symbfile as it is kept, from any place on. It is open from its
+// beginning to its end, so that a new file does not touch it.
 type blob struct {
 	ctx   context.Context
 	store *ingest.Store
 	file  ident.FileID
 	kind  ingest.Kind
-	size  int64
-	off   int64
-	src   io.ReadCloser // at off; nil: nobody has read there yet
+	attrs bucket.Attrs  // of the file as it was when it was opened first
+	off   int64         // where the next Read is
+	src   io.ReadCloser // nil: it has to be opened
+	at    int64         // where src is
+	err   error
 }
 
+// maxOpens is how often a file is opened that is replaced all the time.
+const maxOpens = 10
+
+// begin opens the file, and tells what is in just this state of it.
+func (b *blob) begin() (*ingest.Info, error) {
+	for range maxOpens {
+		info, err := b.store.Info(b.ctx, b.file, b.kind)
+		if err != nil {
+			return nil, err
+		}
+		b.close()
+		if b.src, b.attrs, err = b.store.Open(b.ctx, b.file, b.kind, 0, -1); err != nil {
+			return nil, err
+		}
+		if b.attrs.Version == info.Version {
+			return info, nil
+		}
+	}
+	return nil, fault.New(fault.Transport, b.file.Base64(), "the file is replaced all the time")
+}
+
+// open opens the file at off, if it is still the same.
 func (b *blob) open() error {
+	b.close()
 	src, attrs, err := b.store.Open(b.ctx, b.file, b.kind, b.off, -1)
 	switch {
 	case err != nil:
 		return err
-	case b.size != 0 && attrs.Size != b.size:
+	case attrs.Version != b.attrs.Version || attrs.Size != b.attrs.Size:
 		_ = src.Close() // it is another file
-		return fault.New(fault.Transport, "", "the file was replaced while it was read")
+		return fault.New(fault.Transport, b.file.Base64(), "the file was replaced while it was sent")
 	}
-	b.src, b.size = src, attrs.Size
+	b.src, b.at = src, b.off
 	return nil
 }
 
@@ -181,29 +211,36 @@ func (b *blob) close() {
 }
 
 func (b *blob) Read(p []byte) (int, error) {
-	if b.src == nil {
-		if err := b.open(); err != nil {
-			return 0, err
-		}
+	if b.err == nil && (b.src == nil || b.at != b.off) {
+		b.err = b.open()
+	}
+	if b.err != nil {
+		return 0, b.err
 	}
 	n, err := b.src.Read(p)
-	b.off += int64(n)
+	b.off, b.at = b.off+int64(n), b.at+int64(n)
+	switch {
+	case err == nil:
+	case err != io.EOF:
+		b.err = err
+	case b.off < b.attrs.Size:
+		b.err = fault.New(fault.Transport, b.file.Base64(), "the store has sent less than it said")
+		err = b.err
+	}
 	return n, err
 }
 
+// Seek says where to read next.
 func (b *blob) Seek(off int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
 		off += b.off
 	case io.SeekEnd:
-		off += b.size
+		off += b.attrs.Size
 	}
 	if off < 0 {
 		return b.off, errors.New("a place before the beginning")
 	}
-	if off != b.off {
-		b.close()
-		b.off = off
-	}
+	b.off = off
 	return off, nil
 }

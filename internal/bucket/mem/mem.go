@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -17,15 +18,17 @@ import (
 type Bucket struct {
 	mu    sync.RWMutex
 	blobs map[string]blob
+	puts  int
 }
 
 type blob struct {
 	data     []byte
 	encoding string
+	number   int // of the Put that stored it
 }
 
 func (b blob) attrs() bucket.Attrs {
-	return bucket.Attrs{Size: int64(len(b.data)), Encoding: b.encoding}
+	return bucket.Attrs{Size: int64(len(b.data)), Encoding: b.encoding, Version: strconv.Itoa(b.number)}
 }
 
 // New makes an empty bucket.
@@ -70,7 +73,8 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attr
 	if _, there := b.blobs[key]; there && a.IfAbsent {
 		return nil
 	}
-	b.blobs[key] = blob{data.Bytes(), a.Encoding}
+	b.puts++
+	b.blobs[key] = blob{data.Bytes(), a.Encoding, b.puts}
 	return nil
 }
 
