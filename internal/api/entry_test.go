@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"fmt"
@@ -282,4 +283,44 @@ func upload(t *testing.T, url string, n int) string {
 		t.Error(err)
 	}
 	return string(body)
+}
+
+// Who is not admitted hears so before a byte of the body, and the connection ends;
+// who is admitted notices nothing.
+func TestWhoIsNotAdmittedIsToldBeforeTheBody(t *testing.T) {
+	guarded := counts
+	guarded.Pattern, guarded.Admit = "/guarded", func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Header.Get("Authorization") == "good" {
+			return true
+		}
+		api.Fail(w, r, http.StatusUnauthorized, "")
+		return false
+	}
+	base := serve(t, api.Config{}, options(io.Discard), guarded)
+	for _, more := range []string{"Content-Length: 1000000", "Content-Length: 100000", "Content-Length: 100000\r\nExpect: 100-continue", "Transfer-Encoding: chunked", "Content-Length: 0"} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+		start := time.Now()
+		fmt.Fprintf(conn, "POST /guarded HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", more)
+		in := bufio.NewReader(conn)
+		res, err := http.ReadResponse(in, nil)
+		if err != nil || res.StatusCode != http.StatusUnauthorized || time.Since(start) > 500*time.Millisecond {
+			t.Errorf("%q: %v, %v after %v", more, res, err, time.Since(start))
+		} else if _, _ = io.Copy(io.Discard, res.Body); more != "Content-Length: 0" {
+			if _, err := in.ReadByte(); err != io.EOF {
+				t.Errorf("%q: the connection goes on: %v", more, err)
+			}
+		}
+		conn.Close()
+	}
+	r, _ := http.NewRequest("POST", base+"/guarded", strings.NewReader("12345"))
+	r.Header.Set("Authorization", "good")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil || res.StatusCode != http.StatusOK || res.Close {
+		t.Fatalf("who is admitted: %v, %v", res, err)
+	}
+	res.Body.Close()
 }

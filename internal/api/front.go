@@ -99,6 +99,9 @@ func (x *exchange) answer() {
 		x.node.fail(w, r, http.StatusMethodNotAllowed, "")
 		return
 	}
+	if x.route.Admit != nil && !x.admit() {
+		return
+	}
 	b, refused := x.f.openBody(w, r, x.route)
 	if refused != nil {
 		x.node.fail(w, r, refused.Status, refused.Title)
@@ -117,6 +120,27 @@ func (x *exchange) answer() {
 	packed := x.f.pack(w, r)
 	x.route.Handle(packed, r)
 	packed.close()
+}
+
+// leftoverTime is how long the body of a client that was refused before it is still
+// taken in: who sends all of it before it reads is to find the answer.
+const leftoverTime = time.Second
+
+// admit has the route judge the request. To a refused one of which the body is still
+// to come, the answer goes out at once, and the connection ends.
+func (x *exchange) admit() bool {
+	bodyless := x.r.ContentLength == 0
+	if !bodyless {
+		x.w.Header().Set("Connection", "close")
+	}
+	if x.route.Admit(x.w, x.r) {
+		x.w.Header().Del("Connection")
+		return true
+	}
+	if !bodyless {
+		_ = x.w.control.SetReadDeadline(x.f.opt.Now().Add(leftoverTime)) // what is no connection cannot stall
+	}
+	return false
 }
 
 // enter waits for the beginning of the body, and then gets a place for the

@@ -16,10 +16,14 @@ import (
 // hex digits and the third ends in .sym; the handler finds them as path values.
 // What the first segment of any path, prefix or shape says literally, no shape
 // takes for a name.
+//
+// Admit judges a request before anything of its body is read, and answers those that
+// it does not admit. Where it is nil, all are admitted.
 type Route struct {
 	Methods []string // OPTIONS is answered by the front
 	Pattern string
 	Handle  http.HandlerFunc
+	Admit   func(w http.ResponseWriter, r *http.Request) bool
 	MaxBody int64    // bytes of a body, as sent and decoded; zero: the configured bound
 	MaxHeld int64    // memory that a request needs at most, whatever its body; zero: it may be held as a whole
 	Exempt  bool     // answered even when the server is full, and logged only for debugging

@@ -51,10 +51,10 @@ func (d *Door) Routes() []api.Route {
 	upload, read := []string{http.MethodPost, http.MethodPut}, []string{http.MethodGet, http.MethodHead}
 	most := int64(d.cfg.Uploads.Defaults().MaxPart)
 	return []api.Route{
-		{Methods: upload, Pattern: "/api/symbols-ranges", Handle: d.taking(ingest.Ranges), MaxBody: most, MaxHeld: maxHeld, Fail: d.fail},
-		{Methods: upload, Pattern: "/api/symbols-returnpads", Handle: d.taking(ingest.ReturnPads), MaxBody: most, MaxHeld: maxHeld, Fail: d.fail},
+		{Methods: upload, Pattern: "/api/symbols-ranges", Handle: d.taking(ingest.Ranges), Admit: d.mayUpload, MaxBody: most, MaxHeld: maxHeld, Fail: d.fail},
+		{Methods: upload, Pattern: "/api/symbols-returnpads", Handle: d.taking(ingest.ReturnPads), Admit: d.mayUpload, MaxBody: most, MaxHeld: maxHeld, Fail: d.fail},
 		{Methods: read, Pattern: "/api/symbols/", Handle: d.reading(d.one), Fail: api.FailError},
-		{Methods: []string{http.MethodPost}, Pattern: "/api/symbols/lookup", Handle: d.reading(d.many), Fail: api.FailError},
+		{Methods: []string{http.MethodPost}, Pattern: "/api/symbols/lookup", Handle: d.many, Admit: d.mayRead, Fail: api.FailError},
 		{Methods: read, Pattern: "/{a}/{b}/{id}/metadata.json", Handle: d.reading(d.metadata), Fail: api.FailError},
 		{Methods: read, Pattern: "/{a}/{b}/{id}/ranges", Handle: d.reading(d.mirror(ingest.Ranges)), Fail: api.FailError},
 		{Methods: read, Pattern: "/{a}/{b}/{id}/returnpads", Handle: d.reading(d.mirror(ingest.ReturnPads)), Fail: api.FailError},

@@ -1,6 +1,7 @@
 package elastic_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -334,5 +336,24 @@ func TestKeysAreForAllNodesOfAStore(t *testing.T) {
 	}
 	if list, err := one.List(t.Context()); err != nil || len(list) != 0 {
 		t.Error(list, err)
+	}
+}
+
+func TestKeysAreJudgedBeforeBodies(t *testing.T) {
+	h, _, _ := door(t, elastic.Config{ReadKeys: []bin.Secret{bin.NewSecret("cjpy")}}, mem.New())
+	srv := httptest.NewServer(h)
+	defer srv.Close()
+	for _, path := range []string{"/api/symbols-ranges", "/api/symbols-returnpads", "/api/symbols/lookup"} {
+		conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: ApiKey YTpi\r\nExpect: 100-continue\r\nContent-Length: 1000000\r\n\r\n", path)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil || res.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%s: %v, %v", path, res, err)
+		}
+		conn.Close()
 	}
 }

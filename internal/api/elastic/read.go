@@ -20,17 +20,24 @@ import (
 // reading serves those who may read.
 func (d *Door) reading(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		err := d.Keys.allows(r, Read)
-		switch {
-		case err == nil:
+		if d.mayRead(w, r) {
 			h(w, r)
-		case errors.Is(err, errNoKey), errors.Is(err, errNoSecret):
-			w.Header().Set("WWW-Authenticate", "ApiKey")
-			api.FailError(w, r, http.StatusUnauthorized, err.Error())
-		default:
-			d.missing(w, r, err)
 		}
 	}
+}
+
+// mayRead refuses who may not read.
+func (d *Door) mayRead(w http.ResponseWriter, r *http.Request) bool {
+	err := d.Keys.allows(r, Read)
+	switch {
+	case err == nil:
+	case errors.Is(err, errNoKey), errors.Is(err, errNoSecret):
+		w.Header().Set("WWW-Authenticate", "ApiKey")
+		api.FailError(w, r, http.StatusUnauthorized, err.Error())
+	default:
+		d.missing(w, r, err)
+	}
+	return err == nil
 }
 
 // missing says that there is nothing, or that we cannot know.

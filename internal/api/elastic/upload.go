@@ -39,10 +39,19 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
+// mayUpload refuses who may not upload.
+func (d *Door) mayUpload(w http.ResponseWriter, r *http.Request) bool {
+	err := d.Keys.allows(r, Upload)
+	if err != nil {
+		d.refuse(w, r, err)
+	}
+	return err == nil
+}
+
 // taking takes parts of one kind.
 func (d *Door) taking(kind ingest.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		part, err := d.part(r, kind)
+		part, err := partOf(r.Header, kind)
 		published := false
 		if err == nil {
 			published, err = d.Store.Take(r.Context(), part, r.Body)
@@ -70,31 +79,28 @@ func (d *Door) forget(r *http.Request, p ingest.Part) error {
 	return d.Forget(r.Context(), m)
 }
 
-// part is what the headers say of a body. The key is judged first.
-func (d *Door) part(r *http.Request, kind ingest.Kind) (p ingest.Part, err error) {
-	if err := d.Keys.allows(r, Upload); err != nil {
-		return p, err
-	}
+// partOf is what headers say of a body.
+func partOf(h http.Header, kind ingest.Kind) (p ingest.Part, err error) {
 	p.Kind = kind
-	if p.File, err = ident.ParseFileID(r.Header.Get("FileID")); err != nil {
+	if p.File, err = ident.ParseFileID(h.Get("FileID")); err != nil {
 		return p, &refusal{http.StatusBadRequest, codeFileID, "the header FileID is not the base64 of 16 bytes: " + err.Error()}
 	}
-	if p.Index, err = number(r.Header, "FilePart", 0, 0, ingest.MaxParts-1); err != nil {
+	if p.Index, err = number(h, "FilePart", 0, 0, ingest.MaxParts-1); err != nil {
 		return p, err
 	}
-	if p.Count, err = number(r.Header, "FileParts", 1, 1, ingest.MaxParts); err != nil {
+	if p.Count, err = number(h, "FileParts", 1, 1, ingest.MaxParts); err != nil {
 		return p, err
 	}
 	if p.Index >= p.Count {
 		return p, &refusal{http.StatusBadRequest, codePart, fmt.Sprintf("FilePart is %d of %d FileParts, and the first is 0", p.Index, p.Count)}
 	}
-	p.Upload = r.Header.Get("Symbolon-Upload") // the store says what it may be
-	if text := r.Header.Get("Symbolon-Build-ID"); text != "" {
+	p.Upload = h.Get("Symbolon-Upload") // the store says what it may be
+	if text := h.Get("Symbolon-Build-ID"); text != "" {
 		if p.BuildID, err = ident.ParseBuildID(text); err != nil {
 			return p, &refusal{http.StatusBadRequest, codeRequest, "the header Symbolon-Build-ID: " + err.Error()}
 		}
 	}
-	if text := r.Header.Get("Symbolon-Image-Base"); text != "" {
+	if text := h.Get("Symbolon-Image-Base"); text != "" {
 		if p.Base, err = strconv.ParseUint(text, 0, 64); err != nil {
 			return p, &refusal{http.StatusBadRequest, codeRequest, "the header Symbolon-Image-Base is not an address such as 0x400000"}
 		}
