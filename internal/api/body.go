@@ -91,6 +91,7 @@ type body struct {
 	decoded io.Reader
 	opened  io.Closer // the decoder
 	given   int64     // bytes that the handler got
+	memory  memory
 	err     error
 }
 
@@ -117,7 +118,16 @@ const (
 	mostLookup = 12 << 20 // but no more than this
 	needMost   = 64 << 20
 	smallBody  = 128 << 10 // needs no claim
+	needZstd   = 9 << 20   // of a decoder with the largest window
 )
+
+// decoding is what unpacking the body takes.
+func (b *body) decoding() int64 {
+	if b.coding == "zstd" {
+		return needZstd
+	}
+	return 0
+}
 
 // need is how much memory the request will claim; none if it is small.
 func (b *body) need() int64 {

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -323,4 +324,41 @@ func TestWhoIsNotAdmittedIsToldBeforeTheBody(t *testing.T) {
 		t.Fatalf("who is admitted: %v, %v", res, err)
 	}
 	res.Body.Close()
+}
+
+// Requests that hold memory and claim more of it get it one after the other, and do
+// not wait for each other.
+func TestClaimsAreMetInTurn(t *testing.T) {
+	var all, inside sync.WaitGroup
+	var now, most atomic.Int32
+	inside.Add(2)
+	greedy := post("/greedy", func(w http.ResponseWriter, r *http.Request) {
+		inside.Done()
+		inside.Wait()
+		if err := api.Claim(r, 900_000); err != nil {
+			t.Error(err)
+			return
+		}
+		most.Store(max(most.Load(), now.Add(1)))
+		time.Sleep(50 * time.Millisecond)
+		now.Add(-1)
+		n, err := io.Copy(io.Discard, r.Body)
+		fmt.Fprint(w, n, " ", err)
+	})
+	greedy.MaxHeld = 400_000
+	opt := options(io.Discard)
+	opt.Memory = 2 << 20 // of which half is for large requests
+	base := serve(t, api.Config{}, opt, greedy)
+	start := time.Now()
+	for range 2 {
+		all.Go(func() {
+			if got := upload(t, base+"/greedy", 200_000); got != "200000 <nil>" {
+				t.Error(got)
+			}
+		})
+	}
+	all.Wait()
+	if most.Load() != 1 || time.Since(start) > 10*time.Second {
+		t.Errorf("%d at a time, after %v", most.Load(), time.Since(start))
+	}
 }

@@ -148,21 +148,19 @@ func (x *exchange) admit() bool {
 // Small ones take what they need: their number is bounded.
 func (x *exchange) enter(b *body) (leave func(), refused *BodyError) {
 	b.sent.begin()
-	release := func() {}
+	b.memory = memory{of: &x.f.holds, release: func() {}}
 	need := b.need()
 	if most := x.route.MaxHeld; most > 0 {
-		need = min(need, most)
+		need = min(need, most+b.decoding())
 	}
 	if need > 0 {
-		start := x.f.opt.Now()
-		if release, refused = x.f.holds.take(x.r, need); refused != nil {
+		if refused = b.claim(x.r, need); refused != nil {
 			return nil, refused
 		}
-		b.sent.start = b.sent.start.Add(x.f.opt.Now().Sub(start)) // the client did not make us wait
 	}
 	out, refused := x.f.door.enter(x.r.RemoteAddr)
 	if refused != nil {
-		release()
+		b.memory.release()
 		x.f.holds.full()
 		return nil, refused
 	}
@@ -171,7 +169,7 @@ func (x *exchange) enter(b *body) (leave func(), refused *BodyError) {
 	return func() {
 		x.f.holds.leave(mine)
 		out()
-		release()
+		b.memory.release()
 	}, nil
 }
 

@@ -92,6 +92,46 @@ func (h *holds) take(r *http.Request, n int64) (release func(), refused *BodyErr
 	return release, nil
 }
 
+// memory is what a request has of a budget.
+type memory struct {
+	of      *holds
+	n       int64
+	release func()
+}
+
+// Claim has a request hold n bytes from now on, besides what unpacks its body, if it
+// holds less: a handler calls it that finds out while it reads. It waits for them if
+// it must. The error is a *BodyError.
+func Claim(r *http.Request, n int64) error {
+	b, ok := r.Body.(*body)
+	if !ok || b.memory.of == nil { // an exempt route
+		return nil
+	}
+	if n += b.decoding(); n <= b.memory.n {
+		return nil
+	}
+	if refused := b.claim(r, n); refused != nil {
+		return refused
+	}
+	return nil
+}
+
+// claim gets n bytes in place of what the request holds. While it waits it holds
+// nothing, or two would wait for each other.
+func (b *body) claim(r *http.Request, n int64) *BodyError {
+	m := &b.memory
+	m.release()
+	m.n, m.release = 0, func() {}
+	start := m.of.now()
+	release, refused := m.of.take(r, n)
+	if refused != nil {
+		return refused
+	}
+	m.n, m.release = n, release
+	b.sent.start = b.sent.start.Add(m.of.now().Sub(start)) // the client did not make us wait
+	return nil
+}
+
 // full says that somebody was turned away.
 func (h *holds) full() {
 	h.mu.Lock()

@@ -25,7 +25,7 @@ type Route struct {
 	Handle  http.HandlerFunc
 	Admit   func(w http.ResponseWriter, r *http.Request) bool
 	MaxBody int64    // bytes of a body, as sent and decoded; zero: the configured bound
-	MaxHeld int64    // memory that a request needs at most, whatever its body; zero: it may be held as a whole
+	MaxHeld int64    // memory that a request needs at most, whatever its body, unless its handler claims more; zero: it may be held as a whole
 	Exempt  bool     // answered even when the server is full, and logged only for debugging
 	Fail    FailFunc // words the errors that the front finds; nil: Fail
 }

@@ -42,17 +42,13 @@ type Door struct {
 // New makes a door.
 func New(cfg Config, deps Deps) *Door { return &Door{cfg.Defaults(), deps} }
 
-// maxHeld is what a part takes while it is received: its longest message, as it
-// is and as it is read, and the memory of an encoder.
-const maxHeld = 48 << 20
-
 // Routes are what the door serves.
 func (d *Door) Routes() []api.Route {
 	upload, read := []string{http.MethodPost, http.MethodPut}, []string{http.MethodGet, http.MethodHead}
 	most := int64(d.cfg.Uploads.Defaults().MaxPart)
 	return []api.Route{
-		{Methods: upload, Pattern: "/api/symbols-ranges", Handle: d.taking(ingest.Ranges), Admit: d.mayUpload, MaxBody: most, MaxHeld: maxHeld, Fail: d.fail},
-		{Methods: upload, Pattern: "/api/symbols-returnpads", Handle: d.taking(ingest.ReturnPads), Admit: d.mayUpload, MaxBody: most, MaxHeld: maxHeld, Fail: d.fail},
+		{Methods: upload, Pattern: "/api/symbols-ranges", Handle: d.taking(ingest.Ranges), Admit: d.mayUpload, MaxBody: most, MaxHeld: leastHeld, Fail: d.fail},
+		{Methods: upload, Pattern: "/api/symbols-returnpads", Handle: d.taking(ingest.ReturnPads), Admit: d.mayUpload, MaxBody: most, MaxHeld: leastHeld, Fail: d.fail},
 		{Methods: read, Pattern: "/api/symbols/", Handle: d.reading(d.one), Fail: api.FailError},
 		{Methods: []string{http.MethodPost}, Pattern: "/api/symbols/lookup", Handle: d.many, Admit: d.mayRead, Fail: api.FailError},
 		{Methods: read, Pattern: "/{a}/{b}/{id}/metadata.json", Handle: d.reading(d.metadata), Fail: api.FailError},

@@ -57,6 +57,12 @@ func (stalled) Put(context.Context, string, io.Reader, bucket.Attrs) error {
 // door is a server with the interface of profilers alone.
 func door(t *testing.T, cfg elastic.Config, b bucket.Bucket) (http.Handler, *bytes.Buffer, *[]ident.Module) {
 	t.Helper()
+	routes, log, forgotten := routes(t, cfg, b)
+	return api.New(api.Config{}, api.Options{Log: slog.New(slog.DiscardHandler), Now: time.Now}, routes), log, forgotten
+}
+
+func routes(t *testing.T, cfg elastic.Config, b bucket.Bucket) ([]api.Route, *bytes.Buffer, *[]ident.Module) {
+	t.Helper()
 	cfg.APIKeys = []bin.Secret{bin.NewSecret(key)}
 	log, forgotten := &bytes.Buffer{}, &[]ident.Module{}
 	logger := slog.New(slog.NewTextHandler(log, nil))
@@ -74,7 +80,7 @@ func door(t *testing.T, cfg elastic.Config, b bucket.Bucket) (http.Handler, *byt
 			return nil
 		},
 	})
-	return api.New(api.Config{}, api.Options{Log: slog.New(slog.DiscardHandler), Now: time.Now}, d.Routes()), log, forgotten
+	return d.Routes(), log, forgotten
 }
 
 // ask sends a part; of each pair of more the first is a header. No header is

@@ -54,7 +54,8 @@ func (d *Door) taking(kind ingest.Kind) http.HandlerFunc {
 		part, err := partOf(r.Header, kind)
 		published := false
 		if err == nil {
-			published, err = d.Store.Take(r.Context(), part, r.Body)
+			claim := func(n int64) error { return api.Claim(r, n) }
+			published, err = d.Store.Take(r.Context(), part, newScale(r.Body, part.Count > 1, claim))
 		}
 		if err == nil && published {
 			err = d.forget(r, part)
@@ -129,6 +130,9 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &own):
 		d.say(w, r, own.status, own.code, own.text)
 	case errors.As(err, &body): // the client may still read
+		if body.Status == http.StatusServiceUnavailable {
+			w.Header().Set("Retry-After", "1")
+		}
 		d.fail(w, r, body.Status, body.Title)
 	case r.Context().Err() != nil: // nobody is there to be told
 	case errors.As(err, &stored):
