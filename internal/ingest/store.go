@@ -61,12 +61,17 @@ func (p Part) check() error {
 		return refuse(Malformed, place, "there is no kind %d", p.Kind)
 	case p.Count < 1 || p.Count > MaxParts || p.Index < 0 || p.Index >= p.Count:
 		return refuse(Malformed, place, "there is no part %d of %d", p.Index, p.Count)
-	case len(p.Upload) > MaxUpload || strings.ContainsFunc(p.Upload, notInName):
+	case !IsUpload(p.Upload):
 		return refuse(Malformed, place, "this cannot be the name of an upload: %.80q", p.Upload)
 	case p.BuildID != "" && badID != nil:
 		return refuse(Malformed, place, "%w", badID)
 	}
 	return nil
+}
+
+// IsUpload says whether text can be the name of an upload. None is one too.
+func IsUpload(text string) bool {
+	return len(text) <= MaxUpload && !strings.ContainsFunc(text, notInName)
 }
 
 func notInName(r rune) bool {

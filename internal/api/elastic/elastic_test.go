@@ -132,12 +132,16 @@ func TestRefusalsAreTold(t *testing.T) {
 		"no key":                 {good, []string{"Authorization", "none"}, 401, "1008"},
 		"another key":            {good, []string{"Authorization", "ApiKey aWQ6c2VjcmV1"}, 401, "1008"},
 		"no file id":             {good, []string{"FileID", "none"}, 400, "1001"},
+		"the id of zeros":        {good, []string{"FileID", strings.Repeat("A", 22)}, 400, "1001"},
+		"an octal base":          {good, []string{"Symbolon-Image-Base", "0o17"}, 400, "1012"},
+		"a binary base":          {good, []string{"Symbolon-Image-Base", "0b11"}, 400, "1012"},
+		"a base with a line":     {good, []string{"Symbolon-Image-Base", "1_000"}, 400, "1012"},
 		"no such part":           {good, []string{"FilePart", "1"}, 400, "1002"},
 		"no number":              {good, []string{"FileParts", "1e3"}, 400, "1002"},
 		"too many parts":         {good, []string{"FileParts", "32768"}, 400, "1002"},
 		"an empty number":        {good, []string{"FileParts", ""}, 400, "1002"},
-		"an upload with a space": {good, []string{"Symbolon-Upload", "a b"}, 400, "1003"},
-		"a long upload":          {good, []string{"Symbolon-Upload", strings.Repeat("a", 65)}, 400, "1003"},
+		"an upload with a space": {good, []string{"Symbolon-Upload", "a b"}, 400, "1012"},
+		"a long upload":          {good, []string{"Symbolon-Upload", strings.Repeat("a", 65)}, 400, "1012"},
 		"a bad build id":         {good, []string{"Symbolon-Build-ID", "xyz"}, 400, "1012"},
 		"a bad base":             {good, []string{"Symbolon-Image-Base", "here"}, 400, "1012"},
 		"no symbfile":            {[]byte("\x7fELF"), nil, 400, "1003"},
@@ -208,14 +212,15 @@ func TestQuestionsThatAreNone(t *testing.T) {
 	lookup := `{"fileid":"` + fileID + `","addrs":[`
 	for body, want := range map[string]int{
 		``: 400, `[]`: 400, `{}`: 400, `{"lookups":{}}`: 400, `{"lookups":[1]}`: 400, `{"lookups":[{}]}`: 400,
-		`{"lookups":[{"fileid":"x","addrs":[1]}]}`:          400,
-		`{"lookups":[` + lookup + `"zz"]}]}`:                400,
-		`{"lookups":[` + lookup + `-1]}]}`:                  400,
-		`{"lookups":[` + lookup + `1.5]}]}`:                 400,
-		`{"lookups":[` + lookup + `1]}]} x`:                 400,
-		`{"lookups":[` + lookup + `1,2,3,4]}]}`:             413,
-		`{"lookups":[` + lookup + `18446744073709551616]}]`: 400,
-		`{"lookups":[` + lookup + `1,"0x2","3"]}]}`:         500, // there is no engine
+		`{"lookups":[{"fileid":"` + strings.Repeat("0", 32) + `","addrs":[1]}]}`: 400,
+		`{"lookups":[{"fileid":"x","addrs":[1]}]}`:                               400,
+		`{"lookups":[` + lookup + `"zz"]}]}`:                                     400,
+		`{"lookups":[` + lookup + `-1]}]}`:                                       400,
+		`{"lookups":[` + lookup + `1.5]}]}`:                                      400,
+		`{"lookups":[` + lookup + `1]}]} x`:                                      400,
+		`{"lookups":[` + lookup + `1,2,3,4]}]}`:                                  413,
+		`{"lookups":[` + lookup + `18446744073709551616]}]`:                      400,
+		`{"lookups":[` + lookup + `1,"0x2","3"]}]}`:                              500, // there is no engine
 	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/api/symbols/lookup", strings.NewReader(body)))
@@ -223,7 +228,7 @@ func TestQuestionsThatAreNone(t *testing.T) {
 			t.Errorf("%s: %d %s, wanted is %d", body, w.Code, w.Body, want)
 		}
 	}
-	for path, want := range map[string]int{"x": 400, fileID + "?addr=x": 400, fileID: 404, fileID + "?addr=0x1": 500} {
+	for path, want := range map[string]int{"x": 400, strings.Repeat("A", 22): 400, fileID + "?addr=x": 400, fileID: 404, fileID + "?addr=0x1": 500} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/symbols/"+path, nil))
 		if w.Code != want {
@@ -361,5 +366,19 @@ func TestKeysAreJudgedBeforeBodies(t *testing.T) {
 			t.Errorf("%s: %v, %v", path, res, err)
 		}
 		conn.Close()
+	}
+}
+
+func TestBasesAreDecimalOrHexadecimal(t *testing.T) {
+	for text, want := range map[string]string{"0400000": "0x61a80", "4194304": "0x400000", "0x400000": "0x400000", "0X4A": "0x4a"} {
+		h, _, _ := door(t, elastic.Config{}, mem.New())
+		if w := ask(h, ranges(t, "f"), "Symbolon-Build-ID", "0123456789abcdef0123", "Symbolon-Image-Base", text); w.Code != http.StatusOK {
+			t.Fatal(w.Code, w.Body)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/symbols/"+fileID, nil))
+		if !strings.Contains(w.Body.String(), `"image_base":"`+want+`"`) {
+			t.Errorf("%s is not %s: %s", text, want, w.Body)
+		}
 	}
 }

@@ -132,7 +132,7 @@ func (d *decoder) lookup() {
 		case key == "fileid" && d.Peek() == '"':
 			d.Str(true)
 			var err error
-			if file, err = ident.ParseFileID(string(d.Text)); err != nil && d.Err == nil {
+			if file, err = parseFile(string(d.Text)); err != nil && d.Err == nil {
 				d.Fail(&refusal{http.StatusBadRequest, "", err.Error()})
 			}
 		case key == "addr":

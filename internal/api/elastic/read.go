@@ -63,7 +63,7 @@ type held struct {
 
 // one tells what there is of a binary, or its frames at addresses.
 func (d *Door) one(w http.ResponseWriter, r *http.Request) {
-	file, err := ident.ParseFileID(r.PathValue("rest"))
+	file, err := parseFile(r.PathValue("rest"))
 	if err != nil {
 		api.FailError(w, r, http.StatusBadRequest, err.Error())
 		return
@@ -103,7 +103,7 @@ func (d *Door) one(w http.ResponseWriter, r *http.Request) {
 // mirrored is the file that the path of a mirror names.
 func mirrored(r *http.Request) (ident.FileID, bool) {
 	a, b, text := r.PathValue("a"), r.PathValue("b"), r.PathValue("id")
-	id, err := ident.ParseFileID(text)
+	id, err := parseFile(text)
 	return id, err == nil && id.Base64() == text && strings.HasPrefix(text, a+b) && len(a) == 2 && len(b) == 2
 }
 

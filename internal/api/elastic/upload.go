@@ -83,7 +83,7 @@ func (d *Door) forget(r *http.Request, p ingest.Part) error {
 // partOf is what headers say of a body.
 func partOf(h http.Header, kind ingest.Kind) (p ingest.Part, err error) {
 	p.Kind = kind
-	if p.File, err = ident.ParseFileID(h.Get("FileID")); err != nil {
+	if p.File, err = parseFile(h.Get("FileID")); err != nil {
 		return p, &refusal{http.StatusBadRequest, codeFileID, "the header FileID is not the base64 of 16 bytes: " + err.Error()}
 	}
 	if p.Index, err = number(h, "FilePart", 0, 0, ingest.MaxParts-1); err != nil {
@@ -95,18 +95,29 @@ func partOf(h http.Header, kind ingest.Kind) (p ingest.Part, err error) {
 	if p.Index >= p.Count {
 		return p, &refusal{http.StatusBadRequest, codePart, fmt.Sprintf("FilePart is %d of %d FileParts, and the first is 0", p.Index, p.Count)}
 	}
-	p.Upload = h.Get("Symbolon-Upload") // the store says what it may be
+	if p.Upload = h.Get("Symbolon-Upload"); !ingest.IsUpload(p.Upload) {
+		return p, &refusal{http.StatusBadRequest, codeRequest, fmt.Sprintf("the header Symbolon-Upload is %.80q; wanted are at most %d letters, digits, - and _", p.Upload, ingest.MaxUpload)}
+	}
 	if text := h.Get("Symbolon-Build-ID"); text != "" {
 		if p.BuildID, err = ident.ParseBuildID(text); err != nil {
 			return p, &refusal{http.StatusBadRequest, codeRequest, "the header Symbolon-Build-ID: " + err.Error()}
 		}
 	}
 	if text := h.Get("Symbolon-Image-Base"); text != "" {
-		if p.Base, err = strconv.ParseUint(text, 0, 64); err != nil {
+		if p.Base, err = parseAddr(text); err != nil {
 			return p, &refusal{http.StatusBadRequest, codeRequest, "the header Symbolon-Image-Base is not an address such as 0x400000"}
 		}
 	}
 	return p, nil
+}
+
+// parseFile reads a file id. That of zeros stands for none everywhere else.
+func parseFile(text string) (ident.FileID, error) {
+	id, err := ident.ParseFileID(text)
+	if err == nil && id.IsZero() {
+		err = errors.New("the id of zeros is that of no file")
+	}
+	return id, err
 }
 
 func number(h http.Header, name string, absent, least, most int) (int, error) {
