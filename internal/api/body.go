@@ -23,6 +23,7 @@ import (
 type BodyError struct {
 	Status int
 	Title  string
+	Cut    bool // it ended before it was whole
 	cause  error
 }
 
@@ -163,11 +164,13 @@ func (b *body) explain(err error) *BodyError {
 		return b.tooLarge(err)
 	case errors.Is(b.sent.err, os.ErrDeadlineExceeded):
 		metric.Refused.Add(1, "slow")
-		return &BodyError{http.StatusRequestTimeout, "408 Request Timeout: the body came too slowly", err}
+		return &BodyError{Status: http.StatusRequestTimeout, Title: "408 Request Timeout: the body came too slowly", Cut: true, cause: err}
 	case b.sent.err != nil && b.sent.err != io.EOF:
-		return &BodyError{http.StatusBadRequest, "400 Bad Request: the body ended early", err}
+		return &BodyError{Status: http.StatusBadRequest, Title: "400 Bad Request: the body ended early", Cut: true, cause: err}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return &BodyError{Status: http.StatusBadRequest, Title: "400 Bad Request: the body is not " + b.coding + ": it ends too early", Cut: true, cause: err}
 	}
-	return &BodyError{http.StatusBadRequest, "400 Bad Request: the body is not " + b.coding, err}
+	return &BodyError{Status: http.StatusBadRequest, Title: "400 Bad Request: the body is not " + b.coding, cause: err}
 }
 
 func (b *body) tooLarge(cause error) *BodyError {
@@ -176,7 +179,7 @@ func (b *body) tooLarge(cause error) *BodyError {
 	if cause != nil && b.given < b.most && b.sent.n <= b.most { // neither end has reached the limit
 		why = fmt.Sprintf("a packed body may unpack to %d times what was sent, beyond %s", bodyRatio, bin.Size(bodyFree))
 	}
-	return &BodyError{http.StatusRequestEntityTooLarge, "413 Request Entity Too Large: " + why, cause}
+	return &BodyError{Status: http.StatusRequestEntityTooLarge, Title: "413 Request Entity Too Large: " + why, cause: cause}
 }
 
 // lazy opens a decoder when the first byte is wanted, as opening reads too.

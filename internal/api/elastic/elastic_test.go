@@ -3,6 +3,7 @@ package elastic_test
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/elastic"
@@ -121,8 +124,25 @@ func symb(t testing.TB, write func(*symbfile.Writer) error) []byte {
 	return b.Bytes()
 }
 
+// pack is b as gzip and as zstd.
+func pack(t *testing.T, b []byte) (packed, squeezed []byte) {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	if _, err := z.Write(b); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	e, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes(), e.EncodeAll(b, nil)
+}
+
 func TestRefusalsAreTold(t *testing.T) {
 	good := ranges(t, "f")
+	packed, squeezed := pack(t, good)
+	damaged := bytes.Clone(packed)
+	damaged[len(damaged)-6] ^= 1 // of the sum
 	for name, c := range map[string]struct {
 		body   []byte
 		more   []string
@@ -150,7 +170,11 @@ func TestRefusalsAreTold(t *testing.T) {
 		"return pads":            {pads(t), nil, 400, "1004"},
 		"too large":              {bytes.Repeat(good, 100), nil, 413, "1006"},
 		"another coding":         {good, []string{"Content-Encoding", "br"}, 415, "1011"},
-		"no gzip":                {good, []string{"Content-Encoding", "gzip"}, 400, "1007"},
+		"no gzip":                {good, []string{"Content-Encoding", "GZIP"}, 400, "1003"},
+		"no zstd":                {good, []string{"Content-Encoding", "zstd"}, 400, "1003"},
+		"damaged gzip":           {damaged, []string{"Content-Encoding", "gzip"}, 400, "1003"},
+		"gzip that is cut":       {packed[:len(packed)-9], []string{"Content-Encoding", "gzip"}, 400, "1007"},
+		"zstd that is cut":       {squeezed[:len(squeezed)-1], []string{"Content-Encoding", "zstd"}, 400, "1007"},
 	} {
 		h, log, forgotten := door(t, elastic.Config{Uploads: ingest.Config{MaxPart: 1 << 10}}, mem.New())
 		w := ask(h, c.body, c.more...)

@@ -140,6 +140,8 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.As(err, &own):
 		d.say(w, r, own.status, own.code, own.text)
+	case errors.As(err, &body) && body.Status == http.StatusBadRequest && !body.Cut:
+		d.say(w, r, body.Status, codeMalformed, body.Title)
 	case errors.As(err, &body): // the client may still read
 		if body.Status == http.StatusServiceUnavailable {
 			w.Header().Set("Retry-After", "1")
