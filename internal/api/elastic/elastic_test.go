@@ -251,6 +251,10 @@ func TestQuestionsThatAreNone(t *testing.T) {
 		if w.Code != want {
 			t.Errorf("%s: %d %s, wanted is %d", body, w.Code, w.Body, want)
 		}
+		number := strings.Contains(body, "-1") || strings.Contains(body, "1.5") || strings.Contains(body, "zz") || strings.Contains(body, "18446744073709551616")
+		if number != strings.Contains(w.Body.String(), "an address is neither") {
+			t.Errorf("%s: %s", body, w.Body)
+		}
 	}
 	for path, want := range map[string]int{"x": 400, strings.Repeat("A", 22): 400, fileID + "?addr=x": 400, fileID: 404, fileID + "?addr=0x1": 500} {
 		w := httptest.NewRecorder()
@@ -403,6 +407,24 @@ func TestBasesAreDecimalOrHexadecimal(t *testing.T) {
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/symbols/"+fileID, nil))
 		if !strings.Contains(w.Body.String(), `"image_base":"`+want+`"`) {
 			t.Errorf("%s is not %s: %s", text, want, w.Body)
+		}
+	}
+}
+
+// What came with the ranges is told, also if something else came with the return pads.
+func TestBuildIDsOfRangesComeFirst(t *testing.T) {
+	h, _, _ := door(t, elastic.Config{}, mem.New())
+	ask(h, ranges(t, "f"), "Symbolon-Build-ID", "0123456789abcdef0123", "Symbolon-Image-Base", "0x400000")
+	r := httptest.NewRequest(http.MethodPost, "/api/symbols-returnpads", bytes.NewReader(pads(t)))
+	for name, text := range map[string]string{"Authorization": "ApiKey " + key, "FileID": fileID, "Symbolon-Build-ID": "ffff456789abcdef0123", "Symbolon-Image-Base": "0x10000"} {
+		r.Header.Set(name, text)
+	}
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	for range 20 {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/symbols/"+fileID, nil))
+		if body := w.Body.String(); !strings.Contains(body, `"build_id":"0123456789abcdef0123","image_base":"0x400000"`) || strings.Contains(body, "null") {
+			t.Fatal(body)
 		}
 	}
 }

@@ -179,9 +179,11 @@ func (d *decoder) addr() {
 		addr, err = parseAddr(string(d.Text))
 	default:
 		v, ok := d.Small()
-		if addr = uint64(v); !ok || v < 0 {
+		if addr = uint64(v); !ok {
 			literal, _ := d.Number()
 			addr, err = strconv.ParseUint(string(literal), 10, 64)
+		} else if v < 0 {
+			err = strconv.ErrRange
 		}
 	}
 	if err != nil {
