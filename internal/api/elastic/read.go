@@ -79,7 +79,7 @@ func (d *Door) one(w http.ResponseWriter, r *http.Request) {
 		Ranges     *held         `json:"ranges"`
 		ReturnPads *held         `json:"returnpads"`
 	}{FileID: file}
-	for kind, to := range map[ingest.Kind]**held{ingest.Ranges: &answer.Ranges, ingest.ReturnPads: &answer.ReturnPads} {
+	for _, kind := range [...]ingest.Kind{ingest.Ranges, ingest.ReturnPads} {
 		info, err := d.Store.Info(r.Context(), file, kind)
 		switch {
 		case fault.KindOf(err) == fault.NotFound:
@@ -88,8 +88,13 @@ func (d *Door) one(w http.ResponseWriter, r *http.Request) {
 			d.missing(w, r, err)
 			return
 		}
-		*to = &held{hex.EncodeToString(info.Content[:]), info.Parts, info.Records, info.Size, info.Published}
-		if !info.BuildID.IsZero() {
+		has := &held{hex.EncodeToString(info.Content[:]), info.Parts, info.Records, info.Size, info.Published}
+		if kind == ingest.Ranges {
+			answer.Ranges = has
+		} else {
+			answer.ReturnPads = has
+		}
+		if answer.BuildID.IsZero() && !info.BuildID.IsZero() { // what came with the ranges counts
 			answer.BuildID, answer.Base = info.BuildID, fmt.Sprintf("%#x", info.Base)
 		}
 	}
