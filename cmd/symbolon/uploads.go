@@ -182,7 +182,7 @@ func (n *node) frames(ctx context.Context, q fileQuery) ([]answer, error) {
 	}
 	defer l.Release()
 	if why := l.Missing(0); why != nil {
-		return nil, fmt.Errorf("no symbols of the file %s: %w", q.FileID.Base64(), why)
+		return nil, fmt.Errorf("no symbols of the file %s: %w", q.FileID.Base64(), why.Fault)
 	}
 	out := make([]answer, len(q.Addrs))
 	for i, addr := range q.Addrs {

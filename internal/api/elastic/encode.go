@@ -77,7 +77,7 @@ func (e *encoder) file(a asked) {
 	e.Raw(`{"fileid":"` + e.files[a.file].FileID.Base64() + `"`)
 	if why := e.look.Missing(a.file); why != nil {
 		e.Raw(`,"missing":"`)
-		e.Buf = api.AppendEscaped(e.Buf, why.Error())
+		e.Buf = api.AppendEscaped(e.Buf, why.outside())
 		e.Raw(`"`)
 	}
 }

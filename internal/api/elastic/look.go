@@ -52,16 +52,42 @@ func (l *Lookup) Release() {
 	}
 }
 
-// Missing is why there is nothing for a file of which something was asked.
-func (l *Lookup) Missing(file int32) error {
-	mod := &l.results[1].Modules[file]
-	switch {
-	case mod.Found || l.results[0].Modules[file].Found || !mod.Asked:
-		return nil
-	case mod.Report.Fault == nil:
-		return fault.New(fault.NotFound, "", "nothing was uploaded")
+// Missing is why there is nothing for a file of which something was asked. If some of
+// it is there and cannot be read, that is why.
+func (l *Lookup) Missing(file int32) *Absence {
+	var why *Absence
+	for i := len(from) - 1; i >= 0; i-- {
+		switch mod := &l.results[i].Modules[file]; {
+		case mod.Found || !mod.Asked:
+			return nil
+		case mod.Report.Fault != nil && (why == nil || why.Fault.Kind == fault.NotFound):
+			why = &Absence{mod.Report.Fault, from[i]}
+		}
 	}
-	return mod.Report.Fault
+	if why == nil {
+		why = &Absence{fault.New(fault.NotFound, "", "nothing was uploaded"), from[1]}
+	}
+	return why
+}
+
+// Absence is why there is nothing for a file.
+type Absence struct {
+	Fault *fault.Error
+	what  string // of the file
+}
+
+// outside is what strangers are told: what failed, and not where.
+func (a *Absence) outside() string {
+	kind := a.Fault.Kind
+	switch kind {
+	case fault.NotFound:
+		return kind.String() + ": no symbols of this file were uploaded here, or not all parts of them"
+	case fault.Malformed:
+		return kind.String() + ": the " + a.what + " of this file are damaged; send them again"
+	case fault.Unsupported:
+		return kind.String() + ": the " + a.what + " of this file are larger or other than what can be looked up"
+	}
+	return kind.String() + ": the " + a.what + " of this file could not be read; try again"
 }
 
 // At answers an address. Asking in rising order is what it is made for.
