@@ -68,7 +68,7 @@ func hostile() map[string][]byte {
 		"cut":                          good[:len(good)-1],
 		"bad at the end":               append(append([]byte{}, good...), 2, 2, 0x60, 0),
 		"no UTF-8":                     fixture.NewSymbfile().Table("\xff").Bytes(),
-		"a depth of 1025":              fixture.NewSymbfile().Message(2, fn(1).Num(7, 1025)).Bytes(),
+		"a depth of 257":               fixture.NewSymbfile().Message(2, fn(1).Num(7, 257)).Bytes(),
 		"end behind the last address":  fixture.NewSymbfile().Message(2, fn(1<<64-4)).Bytes(),
 		"too many rows":                fixture.NewSymbfile().Message(2, fn(1).Sub(8, fixture.Proto{}.Packed(1, columns...).Packed(2, columns...))).Bytes(),
 		"too many frames":              fixture.NewSymbfile().Table("").Message(3, fixture.Proto{}.Num(5, 1).Packed(2, columns[:1025]...).Packed(3, columns[:1025]...).Packed(4, columns[:1025]...)).Bytes(),
@@ -116,7 +116,7 @@ func TestStrangePartsAreTaken(t *testing.T) {
 		"10,000 tables":               tables.Message(2, fn(1)).Bytes(),
 		"a message of unknown type":   append(message("0209dead"[:0]+"0209dead"), ranges("x", 0, 3)[10:]...),
 		"an unknown one of 16 MiB":    fixture.NewSymbfile().Message(99, make(fixture.Proto, 16<<20)).Message(2, fn(1)).Bytes(),
-		"a depth of 1024":             fixture.NewSymbfile().Message(2, fn(1).Num(7, 1024)).Bytes(),
+		"a depth of 256":              fixture.NewSymbfile().Message(2, fn(1).Num(7, 256)).Bytes(),
 		"a table of a million":        fixture.NewSymbfile().Message(4, bytes.Repeat(fixture.Proto{0x0a, 0}, 1<<20)).Message(2, fn(1)).Bytes(),
 		"a header that has something": append([]byte("symbfile"), (&fixture.Symbfile{}).Message(1, fixture.Proto{}.Text(9, "later")).Message(2, fn(1)).Bytes()...),
 	} {

@@ -67,8 +67,8 @@
 //
 // A message has 16 MiB at most, a pad 1<<20 frames, a range 1<<22 rows. Memory is
 // bounded by that and grows with what was read, not with what was announced. A
-// Strict Reader is for files of strangers: it takes as its limits 1,024 for depths
-// and for frames, 1<<20 rows, 4 MiB for the text of a record, 32 bits for lengths
+// Strict Reader is for files of strangers: it takes as its limits 256 for depths,
+// 1,024 for frames, 1<<20 rows, 4 MiB for the text of a record, 32 bits for lengths
 // and sums of offsets, and 64 bits for the end of a range.
 //
 // The Writer holds records until their strings come near 16 MiB or they themselves

@@ -335,7 +335,7 @@ func TestStrangersHaveLimits(t *testing.T) {
 	}{
 		"length": {rng(fixture.Proto{}.Num(12, 1).Num(2, math.MaxUint32).Text(3, "f")), rng(fixture.Proto{}.Num(12, 1).Num(2, 1<<32).Text(3, "f"))},
 		"end":    {rng(va(math.MaxUint64-7).Text(3, "f")), rng(va(math.MaxUint64-6).Text(3, "f"))},
-		"depth":  {rng(va(1).Text(3, "f").Num(7, 1024)), rng(va(1).Text(3, "f").Num(7, 1025))},
+		"depth":  {rng(va(1).Text(3, "f").Num(7, 256)), rng(va(1).Text(3, "f").Num(7, 257))},
 		"frames": {frames(1024), frames(1025)},
 		"rows":   {rows(1 << 20), rows(1<<20 + 1)},
 		"offset": {rng(va(1).Text(3, "f").Sub(8, fixture.Proto{}.Packed(1, math.MaxUint32, 0).Packed(2, 1, 1))), rng(va(1).Text(3, "f").Sub(8, fixture.Proto{}.Packed(1, math.MaxUint32, 1).Packed(2, 1, 1)))},

@@ -22,7 +22,7 @@ const (
 
 	strictFrames = 1024
 	strictLines  = 1 << 20
-	strictDepth  = 1024
+	strictDepth  = 256     // more are not shown
 	strictText   = 4 << 20 // of a record
 
 	strictStrings = 1 << 20 // of a table
