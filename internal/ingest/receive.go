@@ -103,13 +103,12 @@ func place(p Part) string { return fmt.Sprintf("part %d of %d", p.Index, p.Count
 // read reads a part through t, and notes in d what it is.
 func (s *Store) read(d *draft, p Part, t *tee) error {
 	begin, err := t.in.Peek(len(magic))
-	if p.Index > 0 && string(begin) != magic {
-		switch {
-		case len(begin) == 0 && err == io.EOF:
-			return refuse(Malformed, place(p), "it is empty")
-		case err != nil && err != io.EOF:
-			return err
-		}
+	switch {
+	case len(begin) == 0 && err == io.EOF:
+		return refuse(Malformed, place(p), "it is empty")
+	case p.Index > 0 && err != nil && err != io.EOF:
+		return err
+	case p.Index > 0 && string(begin) != magic:
 		d.head.Raw = true
 		_, err := io.Copy(io.Discard, t)
 		return err
@@ -118,16 +117,13 @@ func (s *Store) read(d *draft, p Part, t *tee) error {
 	r.Strict = true
 	t.keep = p.Index > 0
 	from, err := r.Begin()
-	if err != nil {
-		return err
-	}
-	if t.keep {
+	if err == nil && t.keep {
 		d.head.Cut = from
-		if err := t.release(from); err != nil {
-			return err
-		}
+		err = t.release(from)
 	}
-	err = s.records(r, p.Kind, &d.head)
+	if err == nil {
+		err = s.records(r, p.Kind, &d.head)
+	}
 	if p.Index == 0 && p.Count > 1 && errors.Is(err, symbfile.ErrCut) {
 		d.head.Raw = true // so the others must continue it
 		return nil

@@ -119,7 +119,7 @@ var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
 	"RawContinuationsAreJoined": func(t *testing.T, b bucket.Bucket) {
 		n := open(t, b, ingest.Config{})
 		file := ranges("raw", 0, 40)
-		for i, at := range [][]int{{10, 11}, {100, 1000}, {len(file) / 2, len(file)/2 + 1}, {11, len(file) - 1}} {
+		for i, at := range [][]int{{1, 2}, {4, 8}, {7, 9}, {9, 10}, {10, 11}, {100, 1000}, {len(file) / 2, len(file)/2 + 1}, {11, len(file) - 1}} {
 			parts := cut(file, at...)
 			name := fmt.Sprint("raw", i)
 			n.sent(of(name, 2, 3), parts[2], false)
