@@ -7,6 +7,8 @@
 //	AB/CD/ID/ranges, AB/CD/ID/returnpads      what is published (source.ElasticPath)
 //	incoming/ID/KIND/N/UPLOAD/K               part K of N that waits for the others
 //	incoming/ID/KIND/N/UPLOAD/contested       when uploads met there that are not one
+//	incoming/ID/KIND/N/UPLOAD/repeated        when a part came that is published already
+//	incoming/ID/KIND/N/UPLOAD/anew            when such parts began to be held
 //	known/2 CHARACTERS/REST                   which file another identity belongs to
 //
 // A published blob is a stream of zstd frames, one for each part and as it came, the
@@ -16,9 +18,11 @@
 //	u32 0x184D2A50, u32 size; JSON; u32 size of the JSON     little endian
 //
 // A part that waits is a line of JSON (when it came, its sum, size and counts) and
-// its frame. UPLOAD is "~" for those that do not tell. A known identity is a build id,
-// or the debug id that belongs to it in either order of bytes, as Breakpad writes it,
-// in lower case; the blob is {"fileid": base64, "base": number}.
+// its frame. A mark is {"last": when, in milliseconds}. UPLOAD is "~" for those that
+// do not tell, with the beginning of the SHA-256 of the client if that is known. A
+// known identity is a build id, or the debug id that belongs to it in either order of
+// bytes, as Breakpad writes it, in lower case; the blob is {"fileid": base64,
+// "base": number}.
 //
 // # Parts
 //
@@ -37,19 +41,39 @@
 //
 // Parts belong together if file, kind, number of parts and upload are the same. Of
 // uploads that tell who they are, one publishes whole, then the other one does. Those
-// that do not tell cannot be told apart until two parts for one place differ. Then
-// all of them are refused, and what is held is void, until nothing has come for a
-// minute. Hence:
+// that do not tell are told apart by their clients. Those of one client, or of one
+// name, cannot be told apart until two parts for one place differ. Then all of them
+// are refused, and what is held is void, until nothing has come for a minute. From
+// then on parts are taken in order only, until a file is published or Config.Expiry
+// has passed. Hence:
 //
 //   - Nothing is published from parts that were seen to differ.
-//   - Uploads that each send their parts in order, however they interleave, and
-//     whether or not they mind refusals, are never mixed: both begin with part 0.
+//   - Uploads that each send their parts in order, within Config.Expiry, and begin
+//     anew when one is refused, however they interleave, are never mixed, unless one
+//     goes on that was not told that its parts are not held any more: since uploads
+//     met, and a minute of silence passed; since they were published with another
+//     upload that has them in common; or as they were taken for repetitions. Its next
+//     part is taken if the upload that began meanwhile has come to the same place, or
+//     is published. Then it waits, as one of those below.
 //   - Uploads in other orders are mixed if, by chance, they fill all places before
 //     the first two parts meet. No place tells such a file from a good one.
-//   - An upload that does not tell, has as many parts as one that was published less
-//     than a minute ago, and begins with a part that both have in common, is taken
-//     for a repetition: that part has to be sent again later.
-//   - A repetition that comes in the middle of another such upload, is a part of that.
+//   - A part of an upload is also one of another that is under way, if they have it
+//     in common and cannot be told apart. When one is published, the other one waits
+//     for it.
+//
+// # Repetitions
+//
+// A part that is published in its place already is a repetition, if its upload has
+// the name of the published one, or neither has a name, their client is the same, and
+// that was less than a minute ago; and if no other part is held close to it, nor have
+// uploads met. Later than that it is held, and waits. Or it is one that a new upload
+// has in common with the old one. So that is marked, and the first part that is to be
+// held then is refused: all have to come again, and all are held. Hence, if nobody
+// else uploads under its name, an upload all parts of which were taken is published.
+// There is one exception, so that a repetition does not trouble the next upload: a
+// part 0 that begins to come a minute behind the mark, or later, is not refused. An
+// upload that has other parts in common, and sends them that long before part 0,
+// waits for them.
 //
 // A part that expired, is void, or was left by a process that died after it had
 // published, counts as absent, and is replaced. If two processes replace one at the

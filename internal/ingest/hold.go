@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"symbolon/internal/bucket"
@@ -15,11 +16,8 @@ import (
 )
 
 const (
-	quiet    = time.Minute // after which uploads that met are over, and an answer is not asked for again
-	nobody   = "~"         // an upload that does not tell
-	maxHead  = 1 << 10
-	maxNear  = 64 // places that are looked at for other parts
-	contests = "contested"
+	quiet   = time.Minute // after which uploads that met are over, and an answer is not asked for again
+	maxHead = 1 << 10
 )
 
 // generation is the parts that belong together, as far as can be told.
@@ -28,17 +26,16 @@ type generation struct {
 	file   ident.FileID
 	kind   Kind
 	count  int
-	upload string
+	upload string // see Part.upload
 }
 
 // folder is the prefix of its keys.
 func (g generation) folder() string {
-	upload := g.upload
-	if upload == "" {
-		upload = nobody
-	}
-	return fmt.Sprintf("%s/%s/%s/%d/%s/", Incoming, g.file.Base64(), g.kind, g.count, upload)
+	return fmt.Sprintf("%s/%s/%s/%d/%s/", Incoming, g.file.Base64(), g.kind, g.count, g.upload)
 }
+
+// named tells whether its parts say of which upload they are.
+func (g generation) named() bool { return !strings.HasPrefix(g.upload, nobody) }
 
 func (g generation) part(k int) string { return g.folder() + strconv.Itoa(k) }
 
@@ -46,23 +43,16 @@ func (g generation) part(k int) string { return g.folder() + strconv.Itoa(k) }
 type state struct {
 	g         generation
 	now       time.Time
-	contested time.Time // zero: never
+	contested time.Time // when uploads met last; zero: never, as far as is known
 	info      *Info     // nil: nothing is published
 }
 
 func (g generation) state(ctx context.Context) (*state, error) {
-	s := &state{g: g, now: g.deps.Now()}
-	var last struct {
-		Last int64 `json:"last"`
-	}
-	text, err := g.line(ctx, g.folder()+contests)
-	switch {
-	case fault.KindOf(err) == fault.NotFound && err != nil:
-	case err != nil:
+	contest, err := g.marked(ctx, contested)
+	if err != nil {
 		return nil, err
-	case json.Unmarshal(text, &last) == nil:
-		s.contested = time.UnixMilli(last.Last)
 	}
+	s := &state{g: g, now: g.deps.Now(), contested: contest}
 	s.info, err = g.Info(ctx, g.file, g.kind)
 	if kind := fault.KindOf(err); err != nil && kind != fault.NotFound && kind != fault.Malformed {
 		return nil, err
@@ -126,70 +116,56 @@ func (s *state) counts(k int, h *head) bool {
 	return true
 }
 
-// again tells whether the part k with this sum is one of what is published, the
-// answer to which was lost.
-func (s *state) again(ctx context.Context, k int, sum Sum) (bool, error) {
-	i, g := s.info, s.g
-	switch {
-	case i == nil || i.Parts != g.count || i.Upload != g.upload || !i.has(k, sum):
-		return false, nil
-	case g.upload != "":
-		return true, nil
-	case s.now.Sub(i.Published) >= quiet:
-		return false, nil
+// stamp is when a part came that comes now. Clocks differ; it is behind what is
+// published anyway.
+func (s *state) stamp() time.Time {
+	at := s.now.Truncate(time.Millisecond) // as it is written
+	if i := s.info; i != nil && !at.After(i.Published) {
+		return i.Published.Add(time.Millisecond)
 	}
-	// It may be the first part of a new upload, and is not if others are there.
-	first := max(0, min(k-maxNear/2, g.count-maxNear))
-	for j := first; j < min(first+maxNear, g.count); j++ {
-		if j == k {
-			continue
-		}
-		h, err := g.look(ctx, j)
-		if err != nil || s.counts(j, h) {
-			return false, err
-		}
-	}
-	return true, nil
+	return at
 }
 
-// hold puts a part where it waits for the others. It gives the state in which it is
-// held, nil if it is published already.
-func (g generation) hold(ctx context.Context, k int, d *draft) (*state, error) {
+// hold puts a part where it waits for the others, and gives the state in which that
+// was done. It is not held if it is published already.
+func (g generation) hold(ctx context.Context, k int, d *draft) (s *state, held bool, err error) {
 	for range maxTries {
-		s, err := g.state(ctx)
-		if err != nil {
-			return nil, err
+		if s, err = g.state(ctx); err != nil {
+			return nil, false, err
 		}
 		if s.refused() {
-			return nil, g.contest(ctx, k)
+			return nil, false, g.contest(ctx, k)
 		}
-		if again, err := s.again(ctx, k, d.head.Sum); err != nil || again {
-			return nil, err
+		if again, err := s.again(ctx, k, &d.head); err != nil || again {
+			return s, false, err
 		}
-		if err := g.put(ctx, k, d); err != nil {
-			return nil, err
+		if err := s.inOrder(ctx, k); err != nil {
+			return nil, false, err
+		}
+		if err := g.put(ctx, k, d, s.stamp()); err != nil {
+			return nil, false, err
 		}
 		h, err := g.look(ctx, k)
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, false, err
 		case h == nil: // published and removed, just now
 		case !s.counts(k, h):
 			if err := g.clear(ctx, k); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		case h.Sum != d.head.Sum:
-			return nil, g.contest(ctx, k)
+			return nil, false, g.contest(ctx, k)
 		default:
-			return g.held(ctx, k, h)
+			return g.held(ctx, k, h, d.began)
 		}
 	}
-	return nil, fault.New(fault.Transport, g.part(k), "it changes all the time")
+	return nil, false, fault.New(fault.Transport, g.part(k), "it changes all the time")
 }
 
 // put stores a part, unless there is one.
-func (g generation) put(ctx context.Context, k int, d *draft) error {
-	d.head.Received = g.deps.Now().UnixMilli()
+func (g generation) put(ctx context.Context, k int, d *draft, at time.Time) error {
+	d.head.Received = at.UnixMilli()
 	line, err := json.Marshal(&d.head)
 	if err != nil {
 		return fault.New(fault.Internal, g.part(k), "%w", err)
@@ -201,15 +177,19 @@ func (g generation) put(ctx context.Context, k int, d *draft) error {
 
 // held looks whether the part k, which is held now, was published meanwhile, when
 // it was sent twice at one time. Then it is not left to be met by another upload.
-func (g generation) held(ctx context.Context, k int, h *head) (*state, error) {
+func (g generation) held(ctx context.Context, k int, h *head, began time.Time) (*state, bool, error) {
 	s, err := g.state(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if again, err := s.again(ctx, k, h.Sum); err != nil || !again {
-		return s, err
+	again, err := s.again(ctx, k, h)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case again:
+		return s, false, g.take(ctx, k, h)
 	}
-	return nil, g.take(ctx, k, h)
+	return s, true, s.begins(ctx, k, h, began)
 }
 
 // clear removes a part that does not count.
@@ -237,17 +217,6 @@ func (g generation) take(ctx context.Context, k int, h *head) error {
 		return err
 	}
 	return g.deps.Bucket.Delete(ctx, g.part(k))
-}
-
-// contest notes that uploads have met, and is the refusal of the part that shows it.
-func (g generation) contest(ctx context.Context, k int) error {
-	text := fmt.Appendf(nil, `{"last":%d}`+"\n", g.deps.Now().UnixMilli())
-	err := g.deps.Bucket.Put(ctx, g.folder()+contests, bytes.NewReader(text), bucket.Attrs{Size: int64(len(text))})
-	if err != nil {
-		return err
-	}
-	return refuse(Conflict, fmt.Sprintf("part %d of %d", k, g.count),
-		"another upload of the same file, with other contents, is under way; begin anew when it was quiet for %v", quiet)
 }
 
 // whole tells whether all parts are there, behind the part k. Over all parts of an

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -96,6 +97,127 @@ func TestUploadsInOrderAreNeverMixed(t *testing.T) {
 			}
 			m.holds(m.uploads[1]...)
 		}
+	}
+}
+
+// sender is a client that sends one upload after the other, in order, and begins
+// anew when a part is refused.
+type sender struct {
+	parts [][]byte
+	next  int
+	stale bool // what it has sent is void, and it was not told
+
+	dropped bool // a part was taken for a repetition
+}
+
+// TestClientsThatBeginAnewAreNeverMixed has clients that take their time, and do not
+// go on where another one began anew behind a minute of silence: see the package's
+// comment.
+func TestClientsThatBeginAnewAreNeverMixed(t *testing.T) {
+	published, met, late := 0, 0, 0
+	for seed := range uint64(150) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		n := open(t, mem.New(), ingest.Config{})
+		count := 2 + rng.IntN(3)
+		clients := make([]sender, 2+rng.IntN(2))
+		made, begun := 0, false
+		var done [][]byte
+		for range 60 {
+			c := &clients[rng.IntN(len(clients))]
+			if c.stale && begun {
+				c.next, c.stale = 0, false
+			}
+			if c.next == 0 && c.parts == nil {
+				c.parts = split(fmt.Sprint("upload", made), count)
+				made++
+			}
+			is, err := n.take(part(c.next, count), c.parts[c.next])
+			var r *ingest.Refusal
+			switch {
+			case errors.As(err, &r) && r.Why == ingest.Conflict && strings.Contains(err.Error(), "under way"):
+				met++
+				for i := range clients {
+					clients[i].stale = clients[i].next > 0
+				}
+				c.next, c.stale, begun = 0, false, false
+			case errors.As(err, &r) && r.Why == ingest.Conflict:
+				late++
+				c.next, c.stale = 0, false
+			case err != nil:
+				t.Fatal(err)
+			default:
+				begun = begun || c.next == 0
+				c.next++
+			}
+			if is != (c.next == count) {
+				t.Fatalf("seed %d: behind part %d of %d: published is %v", seed, c.next-1, count, is)
+			}
+			if is {
+				done = append(done, joined(c.parts))
+				*c = sender{}
+				published++
+				if got := n.published(ingest.Ranges); !bytes.Equal(got, done[len(done)-1]) {
+					t.Fatalf("seed %d: a mixture is published", seed)
+				}
+			}
+			n.clock.pass([]time.Duration{time.Second, 20 * time.Second, 62 * time.Second, 3 * time.Minute}[rng.IntN(4)])
+		}
+	}
+	t.Logf("%d published, %d refused where uploads met, %d later", published, met, late)
+	if published == 0 || met == 0 || late == 0 {
+		t.Error("that is no test")
+	}
+}
+
+func TestAPartOfAnUploadThatWasVoidedIsRefused(t *testing.T) {
+	n := open(t, folder(t), ingest.Config{})
+	one, two := split("one", 3), split("two", 3)
+	n.sent(part(0, 3), one[0], false)
+	n.refused(part(0, 3), two[0], ingest.Conflict)
+	n.clock.pass(62 * time.Second)
+	n.refused(part(1, 3), one[1], ingest.Conflict)
+	n.sent(part(0, 3), two[0], false) // that was no contest
+	n.refused(part(2, 3), one[2], ingest.Conflict)
+	n.sent(part(1, 3), two[1], false)
+	n.sent(part(0, 3), two[0], false)
+	n.sent(part(2, 3), two[2], true)
+	n.holds(two...)
+	for _, k := range []int{2, 0, 1} { // the mark is gone
+		n.sent(part(k, 3), one[k], k == 1)
+	}
+	n.holds(one...)
+}
+
+func TestAContestExpires(t *testing.T) {
+	n := open(t, mem.New(), ingest.Config{Expiry: time.Hour})
+	one, two := split("one", 2), split("two", 2)
+	n.sent(part(0, 2), one[0], false)
+	n.refused(part(0, 2), two[0], ingest.Conflict)
+	n.clock.pass(61 * time.Minute)
+	n.sent(part(1, 2), two[1], false)
+	n.sent(part(0, 2), two[0], true)
+	n.holds(two...)
+}
+
+func TestClientsThatDoNotTellNeverMeet(t *testing.T) {
+	n := open(t, folder(t), ingest.Config{})
+	from := func(client string, k int) ingest.Part {
+		p := part(k, 3)
+		p.Client = client
+		return p
+	}
+	uploads := map[string][][]byte{"": split("nobody", 3), "a": split("a", 3), "b/../ä": split("b", 3)}
+	uploads["b/../ä"][0] = uploads["a"][0]
+	for k := range 3 {
+		for client, parts := range uploads {
+			n.sent(from(client, k), parts[k], k == 2)
+			if k == 2 {
+				n.holds(parts...)
+			}
+		}
+	}
+	if left := n.waiting("~", 3); left != nil {
+		t.Errorf("parts are left: %v", left)
 	}
 }
 
@@ -209,38 +331,6 @@ func TestPartsExpire(t *testing.T) {
 	n.holds(fresh...)
 }
 
-func TestANewUploadMayHavePartsOfTheOldOne(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
-	old := split("old", 3)
-	fresh := [][]byte{old[0], ranges("new", 20, 20), old[2]}
-	for i, parts := range [][][]byte{old, fresh, old} {
-		for k, body := range parts {
-			n.sent(of(fmt.Sprint(i), k, 3), body, k == 2)
-		}
-		n.holds(parts...)
-	}
-	for _, parts := range [][][]byte{old, fresh, old} { // that do not tell
-		for k, body := range parts {
-			n.sent(part(k, 3), body, k == 2)
-		}
-		n.holds(parts...)
-		n.clock.pass(2 * time.Minute)
-	}
-}
-
-func TestANewUploadRightBehindAnotherMayShareItsLastParts(t *testing.T) {
-	n := open(t, mem.New(), ingest.Config{})
-	old := split("old", 3)
-	fresh := [][]byte{ranges("new", 0, 20), old[1], old[2]}
-	for _, parts := range [][][]byte{old, fresh} {
-		for k, body := range parts {
-			n.clock.pass(time.Second)
-			n.sent(part(k, 3), body, k == 2)
-		}
-		n.holds(parts...)
-	}
-}
-
 // TestWhatAProcessLeftThatDiedIsNoUpload has a process that has published and not
 // removed the parts.
 func TestWhatAProcessLeftThatDiedIsNoUpload(t *testing.T) {
@@ -255,6 +345,7 @@ func TestWhatAProcessLeftThatDiedIsNoUpload(t *testing.T) {
 		t.Fatalf("left are %v", left)
 	}
 	n.sent(part(1, 2), old[1], false)
+	n.refused(part(0, 2), fresh[0], ingest.Conflict) // as that might be one of its parts
 	n.sent(part(0, 2), fresh[0], false)
 	n.holds(old...)
 	n.sent(part(1, 2), fresh[1], true)

@@ -79,6 +79,9 @@ func (g generation) publish(ctx context.Context) (bool, error) {
 		g.clean(ctx, heads)
 	}
 	if err == nil {
+		err = g.unmark(ctx, heads)
+	}
+	if err == nil {
 		parts := &parts{ctx: ctx, g: g, heads: heads}
 		defer parts.close()
 		err = g.store(ctx, g.describe(heads), parts)
@@ -217,14 +220,7 @@ func (g generation) clean(ctx context.Context, heads []head) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
 	defer cancel()
 	g.seen.drop(g.folder())
-	err := each(len(heads), func(k int) error { return g.take(ctx, k, &heads[k]) })
-	if err == nil {
-		s, failed := g.state(ctx)
-		if err = failed; err == nil && !s.contested.IsZero() && !s.refused() {
-			err = g.deps.Bucket.Delete(ctx, g.folder()+contests)
-		}
-	}
-	if err != nil {
+	if err := each(len(heads), func(k int) error { return g.take(ctx, k, &heads[k]) }); err != nil {
 		g.deps.Log.Warn("parts of a file are left behind", "file", g.file.Base64(), "kind", g.kind, "error", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -42,6 +43,7 @@ type head struct {
 // draft is a part that was received.
 type draft struct {
 	head  head
+	began time.Time   // to come
 	spool cache.Spool // a zstd frame, or nothing for a part without messages
 }
 
@@ -51,7 +53,7 @@ func (s *Store) receive(ctx context.Context, p Part, body io.Reader) (*draft, er
 	if err != nil {
 		return nil, err
 	}
-	d := &draft{head: head{BuildID: p.BuildID, Base: p.Base}, spool: spool}
+	d := &draft{head: head{BuildID: p.BuildID, Base: p.Base}, began: s.deps.Now(), spool: spool}
 	if err := s.fill(d, p, &inlet{r: bucket.Bound(ctx, body)}); err != nil {
 		spool.Close()
 		return nil, err

@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"hash/maphash"
 	"io"
@@ -25,6 +27,8 @@ const (
 	MaxUpload = 64
 	// Incoming is the prefix of the keys of parts that wait.
 	Incoming = "incoming"
+
+	nobody = "~" // begins the names of uploads that have none
 )
 
 // Kind is what a file has.
@@ -49,6 +53,7 @@ type Part struct {
 	Kind         Kind
 	Index, Count int
 	Upload       string        // parts of different uploads never meet; "" of those that do not say
+	Client       string        // what is known of who sends; of those that do not say, parts of different clients never meet
 	BuildID      ident.BuildID // zero: not told
 	Base         uint64        // address of the first segment
 }
@@ -76,6 +81,18 @@ func IsUpload(text string) bool {
 
 func notInName(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+}
+
+// upload is what tells the parts that belong together from others.
+func (p Part) upload() string {
+	switch {
+	case p.Upload != "":
+		return p.Upload
+	case p.Client == "":
+		return nobody
+	}
+	sum := sha256.Sum256([]byte(p.Client))
+	return nobody + hex.EncodeToString(sum[:8])
 }
 
 // Deps is what a Store needs of the world around it.
@@ -119,14 +136,14 @@ func (s *Store) Take(ctx context.Context, p Part, body io.Reader) (published boo
 		return false, err
 	}
 	defer d.spool.Close()
-	g := generation{Store: s, file: p.File, kind: p.Kind, count: p.Count, upload: p.Upload}
+	g := generation{Store: s, file: p.File, kind: p.Kind, count: p.Count, upload: p.upload()}
 	if p.Count == 1 {
 		return g.alone(ctx, d)
 	}
-	switch state, err := g.hold(ctx, p.Index, d); {
+	switch state, held, err := g.hold(ctx, p.Index, d); {
 	case err != nil:
 		return false, err
-	case state == nil: // it is published already
+	case !held: // it is published already
 		return false, g.alias(ctx, d.head.BuildID, d.head.Base)
 	default:
 		if whole, err := g.whole(ctx, state, p.Index); err != nil || !whole {

@@ -269,14 +269,9 @@ func (r *Ring) allows(req *http.Request, right Right) error {
 	if right == Read && !closed(keys) {
 		return nil
 	}
-	header := req.Header.Get("Authorization")
-	if header == "" {
-		return errNoKey
-	}
-	kind, encoded, _ := strings.Cut(header, " ")
-	text, ok := decodeKey(strings.TrimSpace(encoded))
-	if !ok || !strings.EqualFold(kind, "ApiKey") && !strings.EqualFold(kind, "Bearer") {
-		return errNoSecret
+	text, err := sentKey(req.Header)
+	if err != nil {
+		return err
 	}
 	sum := sha256.Sum256(text)
 	found := Right("")
@@ -292,6 +287,20 @@ func (r *Ring) allows(req *http.Request, right Right) error {
 		return errNoRight
 	}
 	return nil
+}
+
+// sentKey is the ID:SECRET that a client sends.
+func sentKey(h http.Header) ([]byte, error) {
+	header := h.Get("Authorization")
+	if header == "" {
+		return nil, errNoKey
+	}
+	kind, encoded, _ := strings.Cut(header, " ")
+	text, ok := decodeKey(strings.TrimSpace(encoded))
+	if !ok || !strings.EqualFold(kind, "ApiKey") && !strings.EqualFold(kind, "Bearer") {
+		return nil, errNoSecret
+	}
+	return text, nil
 }
 
 // closed says that reading needs a key.

@@ -1,6 +1,7 @@
 package elastic
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -98,6 +99,9 @@ func partOf(h http.Header, kind ingest.Kind) (p ingest.Part, err error) {
 	if p.Upload = h.Get("Symbolon-Upload"); !ingest.IsUpload(p.Upload) {
 		return p, &refusal{http.StatusBadRequest, codeRequest, fmt.Sprintf("the header Symbolon-Upload is %.80q; wanted are at most %d letters, digits, - and _", p.Upload, ingest.MaxUpload)}
 	}
+	key, _ := sentKey(h) // it was admitted
+	id, _, _ := bytes.Cut(key, []byte{':'})
+	p.Client = string(id)
 	if text := h.Get("Symbolon-Build-ID"); text != "" {
 		if p.BuildID, err = ident.ParseBuildID(text); err != nil {
 			return p, &refusal{http.StatusBadRequest, codeRequest, "the header Symbolon-Build-ID: " + err.Error()}

@@ -1,0 +1,38 @@
+package elastic_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"testing"
+	"time"
+
+	"symbolon/internal/api/elastic"
+	"symbolon/internal/bucket/mem"
+)
+
+func TestUploadsOfDifferentKeysDoNotMeet(t *testing.T) {
+	b := mem.New()
+	other, _, err := elastic.NewRing(elastic.Config{}, b, time.Now, slog.New(slog.DiscardHandler)).Add(t.Context(), "other", elastic.Upload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, _, forgotten := door(t, elastic.Config{}, b)
+	for k := range 2 {
+		for i, header := range []string{"ApiKey " + key, "Bearer " + other} {
+			w := ask(h, ranges(t, fmt.Sprint("f", k, i)), "FilePart", fmt.Sprint(k), "FileParts", "2", "Authorization", header)
+			if w.Code != http.StatusOK {
+				t.Errorf("part %d of key %d: %d %s", k, i, w.Code, w.Body)
+			}
+		}
+	}
+	if len(*forgotten) != 2 {
+		t.Errorf("%d files are published", len(*forgotten))
+	}
+	if w := ask(h, ranges(t, "g"), "FileParts", "2", "Authorization", "apikey "+key); w.Code != http.StatusOK {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := ask(h, ranges(t, "h"), "FileParts", "2", "Authorization", "Bearer  "+key+"="); w.Code != http.StatusConflict {
+		t.Errorf("the same key, written otherwise: %d %s", w.Code, w.Body)
+	}
+}
