@@ -37,6 +37,10 @@
 // last stays. A part whose answer was lost may be sent again behind that: it is known
 // from the Info.
 //
+// What the parts tell of the binary, its build id and its base, is in the Info, and
+// so are the aliases. What they do not tell stays as it was told before, of either
+// kind; the base only if the build id stays.
+//
 // # Uploads that meet
 //
 // Parts belong together if file, kind, number of parts and upload are the same. Of

@@ -71,16 +71,53 @@ func (g generation) describe(heads []head) *Info {
 		i.Records += h.Ranges + h.Pads
 		i.Size += h.Size - h.Cut
 		last = max(last, h.Received)
-		if i.BuildID == "" {
-			i.BuildID = h.BuildID
-		}
-		if i.Base == 0 {
-			i.Base = h.Base
-		}
 	}
 	i.Published = time.UnixMilli(last).UTC()
 	content.Sum(i.Content[:0])
 	return i
+}
+
+// agrees tells whether h says nothing else of the binary than i.
+func (i *Info) agrees(h *head) bool {
+	return (h.BuildID.IsZero() || h.BuildID == i.BuildID) && (h.Base == nil || *h.Base == i.Base)
+}
+
+// names notes in i what the parts tell of the binary; the first one that tells
+// counts. What none tells is as it was told with what is published, if that has no
+// other build id. It gives the build id that was told now.
+func (g generation) names(ctx context.Context, i *Info, heads []head) (told ident.BuildID, err error) {
+	var base *uint64
+	for k := range heads {
+		if told.IsZero() {
+			told = heads[k].BuildID
+		}
+		if base == nil {
+			base = heads[k].Base
+		}
+	}
+	i.BuildID = told
+	for _, kind := range [...]Kind{g.kind, Ranges + ReturnPads - g.kind} {
+		if !i.BuildID.IsZero() && base != nil {
+			break
+		}
+		old, err := g.Info(ctx, g.file, kind)
+		if kind := fault.KindOf(err); err != nil && kind != fault.NotFound && kind != fault.Malformed {
+			return "", err
+		}
+		if err != nil || old.BuildID.IsZero() {
+			continue
+		}
+		if i.BuildID.IsZero() {
+			i.BuildID = old.BuildID
+		}
+		if base == nil && i.BuildID == old.BuildID {
+			base = &old.Base
+		}
+	}
+	if base != nil {
+		i.Base = *base
+	}
+	return told, nil
 }
 
 // frame is i as it stands behind the frames of a blob.

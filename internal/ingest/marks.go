@@ -106,7 +106,7 @@ func (s *state) inOrder(ctx context.Context, k int) error {
 func (s *state) again(ctx context.Context, k int, h *head) (bool, error) {
 	i, g := s.info, s.g
 	switch {
-	case i == nil || i.Parts != g.count || i.Upload != g.upload || !i.has(k, h.Sum):
+	case i == nil || i.Parts != g.count || i.Upload != g.upload || !i.has(k, h.Sum) || !i.agrees(h):
 		return false, nil
 	case !s.contested.IsZero(), !g.named() && s.now.Sub(i.Published) >= quiet:
 		return false, nil

@@ -108,7 +108,8 @@ func of(upload string, k, n int) ingest.Part {
 }
 
 func (n *node) take(p ingest.Part, body []byte) (bool, error) {
-	return n.Take(context.Background(), p, bytes.NewReader(body))
+	i, err := n.Take(context.Background(), p, bytes.NewReader(body))
+	return i != nil, err
 }
 
 // sent demands that a part is taken, and whether that publishes.

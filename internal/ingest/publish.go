@@ -33,21 +33,20 @@ var (
 )
 
 // alone publishes a file of one part.
-func (g generation) alone(ctx context.Context, d *draft) (bool, error) {
+func (g generation) alone(ctx context.Context, d *draft) (*Info, error) {
 	if d.head.Size > int64(g.cfg.MaxFile) {
-		return false, g.tooLarge()
+		return nil, g.tooLarge()
 	}
 	i, err := g.Info(ctx, g.file, g.kind)
 	if kind := fault.KindOf(err); err != nil && kind != fault.NotFound && kind != fault.Malformed {
-		return false, err
+		return nil, err
 	}
 	h := &d.head
-	if i != nil && i.Parts == 1 && i.has(0, h.Sum) && (h.BuildID == "" || i.BuildID == h.BuildID) && (h.Base == 0 || i.Base == h.Base) {
-		return false, g.alias(ctx, h.BuildID, h.Base)
+	if i != nil && i.Parts == 1 && i.has(0, h.Sum) && i.agrees(h) {
+		return nil, g.alias(ctx, h.BuildID, i.Base)
 	}
 	h.Received = g.deps.Now().UnixMilli()
-	err = g.store(ctx, g.describe([]head{*h}), io.NewSectionReader(d.spool, 0, d.spool.Size()))
-	return err == nil, err
+	return g.store(ctx, []head{*h}, io.NewSectionReader(d.spool, 0, d.spool.Size()))
 }
 
 func (g generation) tooLarge() error {
@@ -55,23 +54,23 @@ func (g generation) tooLarge() error {
 }
 
 // publish publishes the file if all parts are there.
-func (g generation) publish(ctx context.Context) (bool, error) {
+func (g generation) publish(ctx context.Context) (*Info, error) {
 	unlock, err := g.lock(ctx, g.folder())
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer unlock()
 	s, err := g.state(ctx)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	if s.refused() {
-		return false, g.contest(ctx, g.count-1)
+		return nil, g.contest(ctx, g.count-1)
 	}
 	heads, missing, err := g.gather(ctx, s)
 	if err != nil || missing < g.count { // somebody was faster, or a part expired
 		g.seen.set(g.folder(), missing)
-		return false, err
+		return nil, err
 	}
 	err = g.verify(ctx, heads)
 	var refused *Refusal
@@ -81,22 +80,23 @@ func (g generation) publish(ctx context.Context) (bool, error) {
 	if err == nil {
 		err = g.unmark(ctx, heads)
 	}
+	var i *Info
 	if err == nil {
 		parts := &parts{ctx: ctx, g: g, heads: heads}
 		defer parts.close()
-		err = g.store(ctx, g.describe(heads), parts)
+		i, err = g.store(ctx, heads, parts)
 	}
 	switch {
 	case errors.Is(err, errGone):
 		g.seen.drop(g.folder())
-		return false, nil
+		return nil, nil
 	case errors.Is(err, errChanged):
-		return false, refuse(Conflict, g.file.Base64(), "a part of it was replaced while it was published")
+		return nil, refuse(Conflict, g.file.Base64(), "a part of it was replaced while it was published")
 	case err != nil:
-		return false, err
+		return nil, err
 	}
 	g.clean(ctx, heads)
-	return true, nil
+	return i, nil
 }
 
 // gather reads the heads of all parts, and tells which one is missing: g.count if
@@ -181,18 +181,26 @@ func (g generation) verify(ctx context.Context, heads []head) error {
 	return nil
 }
 
-// store publishes what body has, and writes the names.
-func (g generation) store(ctx context.Context, i *Info, body io.Reader) error {
+// store publishes what body has, and writes the names that the parts tell.
+func (g generation) store(ctx context.Context, heads []head, body io.Reader) (*Info, error) {
+	i := g.describe(heads)
+	told, err := g.names(ctx, i, heads)
+	if err != nil {
+		return nil, err
+	}
 	tail, err := i.frame()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	key := source.ElasticPath(g.file, g.kind.String())
 	if err := g.deps.Bucket.Put(ctx, key, io.MultiReader(body, bytes.NewReader(tail)), bucket.Attrs{}); err != nil {
-		return err
+		return nil, err
 	}
 	g.deps.Log.Info("symbols are published", "file", g.file.Base64(), "kind", g.kind, "parts", i.Parts, "records", i.Records, "size", i.Size)
-	return g.alias(ctx, i.BuildID, i.Base)
+	if err := g.alias(ctx, told, i.Base); err != nil {
+		return nil, err
+	}
+	return i, nil
 }
 
 // alias writes to which file a build id belongs, and the debug id made of it.

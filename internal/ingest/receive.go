@@ -37,7 +37,7 @@ type head struct {
 	Pads     int64         `json:"pads"`
 	Raw      bool          `json:"raw,omitempty"` // it can only be verified with the others
 	BuildID  ident.BuildID `json:"build_id,omitempty"`
-	Base     uint64        `json:"base,omitempty"`
+	Base     *uint64       `json:"base,omitempty"`
 }
 
 // draft is a part that was received.

@@ -55,7 +55,7 @@ type Part struct {
 	Upload       string        // parts of different uploads never meet; "" of those that do not say
 	Client       string        // what is known of who sends; of those that do not say, parts of different clients never meet
 	BuildID      ident.BuildID // zero: not told
-	Base         uint64        // address of the first segment
+	Base         *uint64       // address of the first segment; nil: not told
 }
 
 func (p Part) check() error {
@@ -122,18 +122,18 @@ func New(cfg Config, d Deps) *Store {
 	return s
 }
 
-// Take receives a part, and tells whether that has published the file. What is wrong
-// with the part is a *Refusal. A failure of body that is not its end comes as it is,
-// wrapped. After any other failure the part may or may not be held; to send it again
-// is right.
-func (s *Store) Take(ctx context.Context, p Part, body io.Reader) (published bool, err error) {
-	defer func() { s.count(p, published, err) }()
+// Take receives a part. If that has published the file, it gives what is published
+// now, else nil. What is wrong with the part is a *Refusal. A failure of body that is
+// not its end comes as it is, wrapped. After any other failure the part may or may
+// not be held; to send it again is right.
+func (s *Store) Take(ctx context.Context, p Part, body io.Reader) (published *Info, err error) {
+	defer func() { s.count(p, published != nil, err) }()
 	if err := p.check(); err != nil {
-		return false, err
+		return nil, err
 	}
 	d, err := s.receive(ctx, p, body)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer d.spool.Close()
 	g := generation{Store: s, file: p.File, kind: p.Kind, count: p.Count, upload: p.upload()}
@@ -142,12 +142,12 @@ func (s *Store) Take(ctx context.Context, p Part, body io.Reader) (published boo
 	}
 	switch state, held, err := g.hold(ctx, p.Index, d); {
 	case err != nil:
-		return false, err
+		return nil, err
 	case !held: // it is published already
-		return false, g.alias(ctx, d.head.BuildID, d.head.Base)
+		return nil, g.alias(ctx, d.head.BuildID, state.info.Base)
 	default:
 		if whole, err := g.whole(ctx, state, p.Index); err != nil || !whole {
-			return false, err
+			return nil, err
 		}
 	}
 	return g.publish(ctx)

@@ -182,7 +182,7 @@ var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
 		n := open(t, b, ingest.Config{})
 		parts := split("names", 2)
 		p := part(0, 2)
-		p.BuildID, p.Base = "b5381a457906d279073822a5ceb24c4bfef94ddb", 1<<63
+		p.BuildID, p.Base = "b5381a457906d279073822a5ceb24c4bfef94ddb", new(uint64(1<<63))
 		n.sent(p, parts[0], false)
 		n.sent(part(1, 2), parts[1], true)
 		for _, key := range []string{"b5/381a457906d279073822a5ceb24c4bfef94ddb", "45/1a38b5067979d2073822a5ceb24c4b0", "b5/381a457906d279073822a5ceb24c4b0"} {
@@ -215,7 +215,7 @@ func TestInfoTellsWhatIsPublished(t *testing.T) {
 		n.clock.pass(time.Second)
 		p := of("up", k, 3)
 		if k == 2 {
-			p.BuildID, p.Base = "abcd", 0x400000
+			p.BuildID, p.Base = "abcd", new(uint64(0x400000))
 		}
 		n.sent(p, body, k == 2)
 	}

@@ -53,13 +53,13 @@ func (d *Door) mayUpload(w http.ResponseWriter, r *http.Request) bool {
 func (d *Door) taking(kind ingest.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		part, err := partOf(r.Header, kind)
-		published := false
+		var published *ingest.Info
 		if err == nil {
 			claim := func(n int64) error { return api.Claim(r, n) }
 			published, err = d.Store.Take(r.Context(), part, newScale(r.Body, part.Count > 1, claim))
 		}
-		if err == nil && published {
-			err = d.forget(r, part)
+		if published != nil && err == nil {
+			err = d.forget(r, part.File, published.BuildID)
 		}
 		if err != nil {
 			d.refuse(w, r, err)
@@ -73,10 +73,10 @@ func (d *Door) taking(kind ingest.Kind) http.HandlerFunc {
 }
 
 // forget has modules looked up again that had no symbols, or older ones.
-func (d *Door) forget(r *http.Request, p ingest.Part) error {
-	m := ident.Module{FileID: p.File}
-	if !p.BuildID.IsZero() {
-		m.Type, m.CodeID = ident.TypeELF, p.BuildID.CodeID()
+func (d *Door) forget(r *http.Request, file ident.FileID, build ident.BuildID) error {
+	m := ident.Module{FileID: file}
+	if !build.IsZero() {
+		m.Type, m.CodeID = ident.TypeELF, build.CodeID()
 	}
 	return d.Forget(r.Context(), m)
 }
@@ -108,7 +108,8 @@ func partOf(h http.Header, kind ingest.Kind) (p ingest.Part, err error) {
 		}
 	}
 	if text := h.Get("Symbolon-Image-Base"); text != "" {
-		if p.Base, err = parseAddr(text); err != nil {
+		base, err := parseAddr(text)
+		if p.Base = &base; err != nil {
 			return p, &refusal{http.StatusBadRequest, codeRequest, "the header Symbolon-Image-Base is not an address such as 0x400000"}
 		}
 	}

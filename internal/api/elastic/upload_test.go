@@ -11,6 +11,20 @@ import (
 	"symbolon/internal/bucket/mem"
 )
 
+// TestWhatIsKnownUnderAnIdIsLookedUpAgain has a file published again without telling
+// the build id under which it is known.
+func TestWhatIsKnownUnderAnIdIsLookedUpAgain(t *testing.T) {
+	h, _, forgotten := door(t, elastic.Config{}, mem.New())
+	for i, more := range [][]string{{"Symbolon-Build-ID", "0123456789abcdef0123"}, nil} {
+		if w := ask(h, ranges(t, fmt.Sprint("f", i)), more...); w.Code != http.StatusOK {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		if m := (*forgotten)[i]; m.CodeID != "0123456789abcdef0123" {
+			t.Errorf("upload %d: %+v", i, m)
+		}
+	}
+}
+
 func TestUploadsOfDifferentKeysDoNotMeet(t *testing.T) {
 	b := mem.New()
 	other, _, err := elastic.NewRing(elastic.Config{}, b, time.Now, slog.New(slog.DiscardHandler)).Add(t.Context(), "other", elastic.Upload)
