@@ -75,7 +75,7 @@ func openAlone(e *env, name string, opt openOptions) (*debugFile, error) {
 		d.object, err = choose(d.beside, opt)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), d.Close())
+		return nil, errors.Join(verdict(fmt.Errorf("%s: %w", name, err), d), d.Close())
 	}
 	return d, nil
 }

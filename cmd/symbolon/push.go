@@ -157,7 +157,7 @@ func (f *pushFlags) run(ctx context.Context, e *env, args []string) error {
 	limitMemory()
 	for _, t := range targets.list {
 		t.debug = f.debug
-		if err := p.file(ctx, t); err != nil {
+		if err := unfaulted(func() error { return p.file(ctx, t) }); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}

@@ -90,7 +90,7 @@ func (p *push) file(ctx context.Context, t target) (err error) {
 	}
 	p.sender.bar.begin(t.name)
 	defer p.sender.bar.clear()
-	done, err := p.cut(ctx, x, t, code.object, dir)
+	done, err := p.cut(ctx, x, t, code, dir)
 	if err != nil || !done {
 		return err
 	}
@@ -110,36 +110,41 @@ func (p *push) file(ctx context.Context, t target) (err error) {
 
 // cut extracts what is to be sent and makes parts of it. It is false if the file
 // is left out.
-func (p *push) cut(ctx context.Context, x *image, t target, code *object.Object, dir string) (done bool, err error) {
+func (p *push) cut(ctx context.Context, x *image, t target, code *debugFile, dir string) (done bool, err error) {
 	d, err := openDebug(p.env, cmp.Or(t.debug, t.name), openOptions{})
 	if err != nil {
 		return false, err
 	}
-	defer func() { d.Close() }() // whichever it is then
+	defer func() { // whichever it is then
+		if err != nil {
+			err = verdict(err, code, d)
+		}
+		d.Close()
+	}()
 	if t.debug == "" {
 		if d, err = p.fetch.complete(ctx, p.env, d, dir); err != nil {
 			return false, err
 		}
 	}
 	info := d.object.Info()
-	if err := ofOneBuild(code.Info().Module, info.Module); err != nil {
+	if err := ofOneBuild(code.object.Info().Module, info.Module); err != nil {
 		return false, err
 	}
 	if t.whole && info.Features&object.HasDebug == 0 {
 		p.skip(t.name, "no debug information found for "+t.name+", skipping")
 		return false, nil
 	}
-	padless := extract.HasPads(code)
+	padless := extract.HasPads(code.object)
 	if padless != nil && fault.KindOf(padless) != fault.Unsupported {
 		return false, padless
 	}
-	raw, err := extractRaw(ctx, extract.Input{Debug: d.object, Code: code, Scratch: scratch{dir}}, dir, padless == nil)
+	raw, err := extractRaw(ctx, extract.Input{Debug: d.object, Code: code.object, Scratch: scratch{dir}}, dir, padless == nil)
 	defer func() {
 		for _, f := range raw {
 			f.Close()
 		}
 	}()
-	if err != nil {
+	if err = verdict(err, code, d); err != nil {
 		return false, err
 	}
 	p.sender.bar.clear()

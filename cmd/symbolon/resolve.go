@@ -445,6 +445,7 @@ func appendJSON(dst []byte, a *answer) []byte {
 type file struct {
 	bin.Source
 	io.Closer
+	watch watch
 }
 
 // onDisk is a file of the file system.
@@ -460,7 +461,7 @@ func (f onDisk) Size() int64 { return f.size }
 func openFile(e *env, name string) (*file, error) {
 	if name == "-" {
 		all, err := io.ReadAll(e.stdin)
-		return &file{bin.Bytes(all), io.NopCloser(nil)}, err
+		return &file{Source: bin.Bytes(all), Closer: io.NopCloser(nil)}, err
 	}
 	st, err := os.Stat(name) // before opening, which waits for the other end of a pipe
 	if err != nil {
@@ -473,10 +474,11 @@ func openFile(e *env, name string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
+	w := watch{name, st}
 	if m, ok := mapFile(f, st.Size()); ok {
-		return &file{m, m}, nil
+		return &file{m, m, w}, nil
 	}
-	return &file{onDisk{f, st.Size()}, f}, nil
+	return &file{onDisk{f, st.Size()}, f, w}, nil
 }
 
 // openObject opens the only object of a debug file.

@@ -65,7 +65,7 @@ is taken from its separate debug file, if that is found or named.`,
 			if err := ofOneBuild(code.object.Info().Module, d.object.Info().Module); err != nil {
 				return fmt.Errorf("%s, %s: %w", binary, debug, err)
 			}
-			if err := extractSymbfiles(ctx, e, extract.Input{Debug: d.object, Code: code.object}, ranges, pads); err != nil {
+			if err := extractSymbfiles(ctx, e, code, d, ranges, pads); err != nil {
 				return err
 			}
 			tellDamage(e.stderr, cmp.Or(debug, binary), d.object.Info())
@@ -95,11 +95,13 @@ func ofOneBuild(code, debug ident.Module) error {
 	return nil
 }
 
-func extractSymbfiles(ctx context.Context, e *env, in extract.Input, ranges, pads string) error {
+func extractSymbfiles(ctx context.Context, e *env, code, d *debugFile, ranges, pads string) error {
 	limitMemory()
-	in.Workers, in.Scratch = runtime.GOMAXPROCS(0), scratch{os.TempDir()}
+	in := extract.Input{Debug: d.object, Code: code.object, Workers: runtime.GOMAXPROCS(0), Scratch: scratch{os.TempDir()}}
 	return writeSymbfile(e, ranges, &in.Ranges, func() error {
-		return writeSymbfile(e, pads, &in.Pads, func() error { return extract.Extract(ctx, in) })
+		return writeSymbfile(e, pads, &in.Pads, func() error {
+			return verdict(unfaulted(func() error { return extract.Extract(ctx, in) }), code, d)
+		})
 	})
 }
 
@@ -144,7 +146,7 @@ func symbRetpadsCommand() *command {
 				return err
 			}
 			defer d.Close()
-			return extractSymbfiles(ctx, e, extract.Input{Debug: d.object, Code: code.object}, "", out)
+			return extractSymbfiles(ctx, e, code, d, "", out)
 		},
 	}
 }
