@@ -83,7 +83,7 @@ func (a *Absence) outside() string {
 	case fault.NotFound:
 		return kind.String() + ": no symbols of this file were uploaded here, or not all parts of them"
 	case fault.Malformed:
-		return kind.String() + ": the " + a.what + " of this file are damaged; send them again"
+		return kind.String() + ": the " + a.what + " of this file are damaged, or unpack to far more than was sent"
 	case fault.Unsupported:
 		return kind.String() + ": the " + a.what + " of this file are larger or other than what can be looked up"
 	}
