@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"symbolon/internal/api/elastic"
@@ -23,15 +24,15 @@ const mirrorPath = "/mB/d-/" + fileID + "/ranges"
 // of looks at it.
 type restless struct {
 	bucket.Bucket
-	after   int
 	instead func()
+	after   atomic.Int32
 }
 
 func (b *restless) look(key string) {
 	if !strings.HasSuffix(key, "/ranges") {
 		return
 	}
-	if b.after--; b.after == 0 {
+	if b.after.Add(-1) == 0 {
 		b.instead()
 	}
 }
@@ -95,14 +96,15 @@ func TestAMirroredFileIsOfOneState(t *testing.T) {
 		known[tag] = body
 		return tag
 	}
+	store.instead = put
 	put()
 	fine, cut := 0, 0
 	for _, span := range []string{"", "bytes=100-5000", "bytes=5000-", "bytes=0-99,6000-6100"} {
 		for after := 1; after < 9; after++ {
 			before := whole()
-			store.instead, store.after = put, after
+			store.after.Store(int32(after))
 			tag, status, body, err := read(t, srv.URL, "Range", span, "If-Range", before)
-			store.after = 0
+			store.after.Store(0)
 			after := whole()
 			if err != nil {
 				cut++
