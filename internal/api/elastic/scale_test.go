@@ -29,7 +29,7 @@ func TestPartsAreWeighedBeforeTheyAreRead(t *testing.T) {
 		small.Table("a string of which there is one in each table")
 	}
 	large.Table(string(make([]byte, mib-100)))
-	giant := fixture.NewSymbfile().Table("a").Table(string(make([]byte, 15*mib)))
+	giant := fixture.NewSymbfile().Table("a").Table(string(make([]byte, 6*mib)))
 	endless := append([]byte("symbfile"), bytes.Repeat([]byte{0xff}, 30)...)
 	for name, c := range map[string]struct {
 		part    []byte
