@@ -209,7 +209,7 @@ func (s *Stream) Finish(src bin.Source, opt Options) (f *File, err error) {
 	case kindPortable:
 		return one(openPortable(src, opt))
 	case kindSymbfile:
-		return one(openSymbfile(src))
+		return one(openSymbfile(src, opt))
 	case kindGzip, kindZlib, kindZstd, kindXz:
 		return openPacked(s.kind, src, opt)
 	case kindAr, kindZip, kindTar, kindCab:

@@ -1,13 +1,11 @@
 package object
 
 import (
-	"cmp"
 	"container/heap"
-	"fmt"
 	"math"
 	"slices"
-	"sort"
 
+	"symbolon/internal/format/symbfile"
 	"symbolon/internal/sym"
 )
 
@@ -15,8 +13,12 @@ const (
 	// maxRivals is how many ranges of one depth are held at one address. One is
 	// all that a sound file has.
 	maxRivals = 8
-	// maxSymbRows is from how many rows on a block ends where a function does.
-	maxSymbRows = 4096
+	// maxSymbRows is from how many rows or nodes on a block ends where a function
+	// does, and fullSymbRows where it ends at any row.
+	maxSymbRows  = 4096
+	fullSymbRows = 64 << 10
+	// relaxYields is after how many blocks pages of the file are given back.
+	relaxYields = 64
 )
 
 // flattener makes blocks of ranges that may overlap and stand in any order, and
@@ -25,13 +27,37 @@ type flattener struct {
 	*symbfiles
 	yield  func(*sym.Block) error
 	block  sym.Block
-	active [maxSymbDepth + 1][]int32 // ranges around the address, by depth
+	active [maxSymbDepth + 1][]uint32 // ranges around the address, by depth
 	ends   endHeap
-	chain  []int32 // the ranges that count, by depth
-	nodes  []int32 // of the block, for the ranges of the last chain
-	last   []int32
+	chain  []uint32 // the ranges that count, by depth
+	nodes  []int32  // of the block, for the ranges of the last chain
+	last   []uint32
+	rows   map[uint32]*symbRows // of ranges around the address, as far as they were read
+	spare  []*symbRows
+	frames []symbFrame
 	pad    bool // the last row is that of a pad
 	room   int  // how many more nodes may be made; one for each range is what a sound file needs
+	yields int
+}
+
+// symbRows is the lines of a range that were not passed so far.
+type symbRows struct {
+	lines symbfile.Lines
+	ahead symbfile.Line
+	more  bool   // there is ahead
+	line  uint32 // in front of it
+}
+
+// to passes the lines up to an offset.
+func (r *symbRows) to(off uint64) {
+	for r.more && r.ahead.Offset <= off {
+		r.step()
+	}
+}
+
+func (r *symbRows) step() {
+	r.line = r.ahead.Line
+	r.ahead, r.more = r.lines.Next()
 }
 
 // endHeap is where ranges end, the first on top.
@@ -39,7 +65,7 @@ type endHeap []rangeEnd
 
 type rangeEnd struct {
 	at    uint64
-	index int32
+	index uint32
 }
 
 func (h endHeap) Len() int           { return len(h) }
@@ -53,6 +79,15 @@ func (h *endHeap) Pop() any {
 	return x
 }
 
+func (v *symbfiles) blocks(_ BlockOptions, yield func(*sym.Block) error) (err error) {
+	if v.opt.mapped {
+		defer unfault(&err)()
+	}
+	v.joined()
+	f := flattener{symbfiles: v, yield: yield, rows: map[uint32]*symbRows{}, room: 8*len(v.ranges) + 1<<16}
+	return f.run()
+}
+
 func (f *flattener) run() error {
 	next, pad := 0, 0
 	for next < len(f.ranges) || len(f.ends) > 0 || pad < len(f.pads) || f.pad {
@@ -62,16 +97,17 @@ func (f *flattener) run() error {
 		}
 		for len(f.ends) > 0 && f.ends[0].at <= at {
 			e := heap.Pop(&f.ends).(rangeEnd)
-			d := f.ranges[e.index].depth
-			f.active[d] = slices.DeleteFunc(f.active[d], func(i int32) bool { return i == e.index })
+			f.end(e.index)
 		}
 		for ; next < len(f.ranges) && f.ranges[next].va == at; next++ {
-			f.add(int32(next))
+			f.add(uint32(next))
 		}
 		if pad < len(f.pads) && f.pads[pad].va == at {
 			pad++
 			if len(f.active[0]) == 0 { // what ranges say comes first
-				f.writePad(&f.pads[pad-1])
+				if err := f.writePad(&f.pads[pad-1]); err != nil {
+					return err
+				}
 				continue
 			}
 		}
@@ -79,7 +115,7 @@ func (f *flattener) run() error {
 			return err
 		}
 	}
-	return f.finish()
+	return f.give()
 }
 
 // boundary is the next address at which something begins or ends.
@@ -98,22 +134,41 @@ func (f *flattener) boundary(next, pad int) uint64 {
 }
 
 // add takes a range that begins.
-func (f *flattener) add(i int32) {
+func (f *flattener) add(i uint32) {
 	r := &f.ranges[i]
 	if len(f.active[r.depth]) == maxRivals {
-		f.damaged.add("ranges left out", fmt.Sprintf("range %d, at %#x: more than %d of one depth are around the address", r.order, r.va, maxRivals))
+		f.crowded(i)
 		return
 	}
 	f.active[r.depth] = append(f.active[r.depth], i)
 	heap.Push(&f.ends, rangeEnd{r.end, i})
 }
 
-// best is the range that counts among rivals: the shortest, then the first.
-func (f *flattener) best(rivals []int32) int32 {
-	return slices.MinFunc(rivals, func(a, b int32) int {
-		x, y := &f.ranges[a], &f.ranges[b]
-		return cmp.Or(cmp.Compare(x.end-x.va, y.end-y.va), cmp.Compare(x.order, y.order))
-	})
+// end forgets a range that ends.
+func (f *flattener) end(i uint32) {
+	d := f.ranges[i].depth
+	f.active[d] = slices.DeleteFunc(f.active[d], func(k uint32) bool { return k == i })
+	if rows := f.rows[i]; rows != nil {
+		f.spare = append(f.spare, rows)
+		delete(f.rows, i)
+	}
+}
+
+// rowsOf is the lines of a range that were not passed so far.
+func (f *flattener) rowsOf(i uint32) *symbRows {
+	rows := f.rows[i]
+	if rows != nil {
+		return rows
+	}
+	if n := len(f.spare); n > 0 {
+		rows, f.spare = f.spare[n-1], f.spare[:n-1]
+	} else {
+		rows = &symbRows{}
+	}
+	*rows = symbRows{lines: symbfile.LinesAt(f.file, int64(f.ranges[i].at))}
+	rows.ahead, rows.more = rows.lines.Next()
+	f.rows[i] = rows
+	return rows
 }
 
 // write writes what counts between two addresses.
@@ -133,7 +188,7 @@ func (f *flattener) write(from, to uint64) error {
 	for same < len(f.last) && same < len(f.chain) && f.last[same] == f.chain[same] {
 		same++
 	}
-	if same == 0 && len(f.block.Rows) >= maxSymbRows || len(f.chain) == 0 {
+	if len(f.chain) == 0 || same == 0 && f.large(maxSymbRows) {
 		if err := f.flush(from, len(f.chain) == 0); err != nil {
 			return err
 		}
@@ -142,24 +197,46 @@ func (f *flattener) write(from, to uint64) error {
 	if len(f.chain) == 0 {
 		return nil
 	}
-	for d := same; d < len(f.chain); d++ {
+	f.room -= len(f.chain) - same
+	f.addNodes()
+	inner := f.chain[len(f.chain)-1]
+	r, rows := &f.ranges[inner], f.rowsOf(inner)
+	rows.to(from - r.va)
+	for at := from; ; {
+		if err := f.lineRow(at, r.file, rows.line); err != nil {
+			return err
+		}
+		if !rows.more || rows.ahead.Offset >= to-r.va {
+			return nil
+		}
+		at = r.va + rows.ahead.Offset
+		rows.step()
+	}
+}
+
+// addNodes makes the nodes of the chain that are missing.
+func (f *flattener) addNodes() {
+	for d := len(f.nodes); d < len(f.chain); d++ {
 		f.nodes = append(f.nodes, f.node(d))
-		f.room--
 	}
-	r := &f.ranges[f.chain[len(f.chain)-1]]
-	node := f.nodes[len(f.nodes)-1]
-	lines := f.lines[r.lines:r.endLine]
-	k := sort.Search(len(lines), func(i int) bool { return lines[i].Offset > from-r.va })
-	line := uint32(0)
-	if k > 0 {
-		line = lines[k-1].Line
+}
+
+// lineRow writes a row of the last range of the chain. If the block is full it
+// goes into the next one, with nodes of its own.
+func (f *flattener) lineRow(at uint64, file, line uint32) error {
+	if n := len(f.block.Rows); n > 0 && f.block.Rows[n-1].Addr < at && f.large(fullSymbRows) {
+		if err := f.give(); err != nil {
+			return err
+		}
+		f.last = append(f.last[:0], f.chain...)
+		f.addNodes()
 	}
-	f.row(sym.Row{Addr: from, Node: node, File: sym.Text(r.file), Line: line})
-	for ; k < len(lines) && lines[k].Offset < to-r.va; k++ {
-		f.row(sym.Row{Addr: r.va + lines[k].Offset, Node: node, File: sym.Text(r.file), Line: lines[k].Line})
-	}
+	f.row(sym.Row{Addr: at, Node: f.nodes[len(f.nodes)-1], File: sym.Text(file), Line: line})
 	return nil
 }
+
+// large says that the block has as many rows or nodes.
+func (f *flattener) large(n int) bool { return max(len(f.block.Rows), len(f.block.Nodes)) >= n }
 
 // node makes the node of a range of the chain.
 func (f *flattener) node(depth int) int32 {
@@ -169,7 +246,7 @@ func (f *flattener) node(depth int) int32 {
 		n.Parent = f.nodes[depth-1]
 		n.CallFile, n.CallLine = sym.Text(r.place(&f.ranges[f.chain[depth-1]])), r.callLine
 	} else {
-		n.Entry, n.Size = r.entry, r.size
+		n.Entry, n.Size = f.function(f.chain[0])
 	}
 	f.block.Nodes = append(f.block.Nodes, n)
 	return int32(len(f.block.Nodes) - 1)
@@ -191,9 +268,14 @@ func (f *flattener) row(r sym.Row) {
 }
 
 // writePad writes what a pad says of its address.
-func (f *flattener) writePad(p *symbPad) {
-	frames := f.frames[p.from : p.from+p.frames]
-	parent := int32(-1)
+func (f *flattener) writePad(p *symbPad) error {
+	if f.large(maxSymbRows) {
+		if err := f.give(); err != nil {
+			return err
+		}
+	}
+	f.frames = f.symbfiles.frames(f.frames[:0], p)
+	frames, parent := f.frames, int32(-1)
 	for i := range frames {
 		n := sym.Node{Parent: parent, Name: sym.Text(frames[i].name)}
 		if i > 0 {
@@ -208,31 +290,34 @@ func (f *flattener) writePad(p *symbPad) {
 	f.row(sym.Row{Addr: p.va, Node: parent, File: sym.Text(inner.file), Line: inner.line})
 	f.pad = p.va < math.MaxUint64 // it ends with the next address
 	f.last, f.nodes = f.last[:0], f.nodes[:0]
+	return nil
 }
 
 // flush yields the block, which ends at an address, maybe with a hole.
 func (f *flattener) flush(at uint64, hole bool) error {
-	n := len(f.block.Rows)
-	if n == 0 {
+	if len(f.block.Rows) == 0 {
 		return nil
 	}
 	if hole {
 		f.row(sym.Row{Addr: at, Node: sym.Hole})
-		if len(f.block.Rows) < maxSymbRows {
+		if !f.large(maxSymbRows) {
 			return nil // what comes next goes into the same block
 		}
+	}
+	return f.give()
+}
+
+// give yields the block, and begins the next one. The last one ends with a hole, or
+// lasts to the end of the address space.
+func (f *flattener) give() error {
+	if len(f.block.Rows) == 0 {
+		return nil
 	}
 	err := f.yield(&f.block)
 	f.block.Reset()
 	f.last, f.nodes = f.last[:0], f.nodes[:0]
-	return err
-}
-
-// finish yields what is left. The last row is a hole, or lasts to the end of
-// the address space.
-func (f *flattener) finish() error {
-	if len(f.block.Rows) == 0 {
-		return nil
+	if f.yields++; f.yields%relaxYields == 0 {
+		f.opt.relax()
 	}
-	return f.yield(&f.block)
+	return err
 }

@@ -1,14 +1,15 @@
 package object
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"sort"
 	"sync"
+	"unsafe"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
@@ -16,38 +17,40 @@ import (
 	"symbolon/internal/sym"
 )
 
-// symbRange is a range of a symbfile. Texts are handles.
+// symbRange is a range of a symbfile. Texts are where they stand in the file; 0 is
+// none.
 type symbRange struct {
-	va, end        uint64
-	entry, size    uint64 // of the function, if depth is 0
-	name, file     uint32
-	callFile       uint32
-	callLine       uint32
-	depth          uint16
-	own            bool // callFile is written; else it is the caller's file
-	order          uint32
-	lines, endLine uint32 // of the lines
+	va, end    uint64
+	name, file uint32
+	callFile   uint32
+	callLine   uint32
+	at         uint32 // where it stands in the file
+	piece      uint32 // of ranges: for the first piece of a function the last, for others the first
+	depth      uint16
+	own        bool // callFile is written; else it is the caller's file
 }
 
+// symbPad is a return pad.
 type symbPad struct {
-	va           uint64
-	from, frames uint32
+	va        uint64
+	at, table uint32 // where it stands in the file, and the table with its strings
 }
 
+// symbFrame is a frame of a pad.
 type symbFrame struct{ name, file, line uint32 }
 
-// symbfiles is an open symbfile.
+// symbfiles is an open symbfile. Lines, frames and texts stay in the file.
 type symbfiles struct {
-	ranges  []symbRange
-	lines   []symbfile.Line // from the start of the range
-	pads    []symbPad
-	frames  []symbFrame
-	text    []byte
-	ends    []uint32 // of each text
-	taken   uint32   // ranges of the file
+	opt     Options
+	file    []byte
+	ranges  []symbRange // by address, depth and place
+	pads    []symbPad   // by address, one at each
+	tables  symbfile.Tables
+	used    int64 // text of all names
+	held    int64 // bytes of the heap
 	damaged problems
-	flat    func() *sym.Block
-	roots   func() []sym.Node
+	joined  func()
+	stops   func() []symbStop
 }
 
 // maxSymbDepth is how deep ranges are nested in what is read. Those that are
@@ -55,8 +58,10 @@ type symbfiles struct {
 const maxSymbDepth = 256
 
 const (
-	// maxSymbMessage is how many strings, frames or lines one message adds at most.
-	maxSymbMessage = 16 << 20
+	// maxSymbFile is how large a file may be: places in it have 32 bits.
+	maxSymbFile = int64(min(math.MaxUint32, math.MaxInt))
+	// maxSymbRecords bounds the index, which takes 48 bytes for a record.
+	maxSymbRecords = 32 << 20
 	// maxSymbText is where names are cut off.
 	maxSymbText = 1 << 20
 	// maxSymbPad is how many frames of a return pad are read.
@@ -64,20 +69,27 @@ const (
 	// maxSymbUse bounds the text of all names, each time when one is used, by the
 	// bytes of the file: in a file a string stands once.
 	maxSymbUse = 256
+	// relaxAfter is after how many bytes of the file its pages are given back.
+	relaxAfter = 16 << 20
 )
 
-// openSymbfile reads a symbfile.
-func openSymbfile(src bin.Source) (*Object, error) {
-	v := &symbfiles{ends: []uint32{0}}
-	v.flat, v.roots = sync.OnceValue(v.flatten), sync.OnceValue(v.findRoots)
-	if err := v.read(src); err != nil {
+// openSymbfile makes an index of a symbfile.
+func openSymbfile(src bin.Source, opt Options) (*Object, error) {
+	v := &symbfiles{opt: opt}
+	v.joined, v.stops = sync.OnceFunc(v.joinPieces), sync.OnceValue(v.findStops)
+	room := opt.unpackRoom(src)
+	before := room.heap
+	if err := v.load(src, room); err != nil {
 		return nil, err
 	}
+	if err := v.read(room); err != nil {
+		return nil, err
+	}
+	v.held = room.heap - before
 	slices.SortFunc(v.ranges, func(a, b symbRange) int {
-		return cmp.Or(cmp.Compare(a.va, b.va), cmp.Compare(a.depth, b.depth), cmp.Compare(a.order, b.order))
+		return cmp.Or(cmp.Compare(a.va, b.va), cmp.Compare(a.depth, b.depth), cmp.Compare(a.at, b.at))
 	})
-	v.joinPieces()
-	slices.SortStableFunc(v.pads, func(a, b symbPad) int { return cmp.Compare(a.va, b.va) })
+	slices.SortFunc(v.pads, func(a, b symbPad) int { return cmp.Or(cmp.Compare(a.va, b.va), cmp.Compare(a.at, b.at)) })
 	v.pads = slices.CompactFunc(v.pads, func(a, b symbPad) bool { return a.va == b.va })
 	info := Info{Kind: kindNames[kindSymbfile], Type: "dbg"}
 	if len(v.ranges)+len(v.pads) > 0 {
@@ -86,103 +98,167 @@ func openSymbfile(src bin.Source) (*Object, error) {
 	return &Object{info: info, view: v}, nil
 }
 
-// read takes all records.
-func (v *symbfiles) read(src bin.Source) error {
-	known, used, most := map[string]uint32{}, int64(0), maxSymbUse*src.Size()+1<<28
-	number := func(text []byte) uint32 {
-		if text == nil {
-			return 0
-		}
-		text = text[:min(len(text), maxSymbText)]
-		if used += int64(len(text)); used > most {
-			return 0 // the file is refused
-		}
-		id, ok := known[string(text)]
-		if !ok {
-			v.text = append(v.text, text...)
-			v.ends = append(v.ends, uint32(len(v.text)))
-			id = uint32(len(v.ends) - 1)
-			known[string(text)] = id
-		}
-		return id
+// load has the file in memory.
+func (v *symbfiles) load(src bin.Source, room *room) error {
+	size := src.Size()
+	if size > maxSymbFile {
+		return fault.New(fault.Unsupported, "symbfile", "it has %v, which is more than the %v that are read", bin.Size(size), bin.Size(maxSymbFile))
 	}
-	r := symbfile.NewReader(io.NewSectionReader(src, 0, src.Size()))
-	for {
-		rec, err := r.Next()
-		switch {
-		case err != nil && !errors.Is(err, io.EOF):
-			return err
-		case used > most:
-			return fault.New(fault.Unsupported, "symbfile", "its names are too long for how often they are used")
-		case err != nil:
-			return nil
-		case uint64(max(len(v.text), len(v.lines), len(v.frames), len(v.ranges))) > math.MaxUint32-maxSymbMessage:
-			return fault.New(fault.Unsupported, "symbfile", "more than 4 GiB of text, or as many records")
-		case rec.Range != nil:
-			v.addRange(rec.Range, number)
-		case len(rec.Pad.Frames) > 0:
-			frames := rec.Pad.Frames
-			if len(frames) > maxSymbPad {
-				v.damaged.add("return pads cut off", fmt.Sprintf("return pad at %#x: it has more than %d frames", rec.Pad.VA, maxSymbPad))
-				frames = frames[:maxSymbPad]
-			}
-			v.pads = append(v.pads, symbPad{rec.Pad.VA, uint32(len(v.frames)), uint32(len(frames))})
-			for _, f := range frames {
-				v.frames = append(v.frames, symbFrame{number(f.Func), number(file(f.File)), f.Line})
-			}
-		}
-	}
-}
-
-// file is nil for the empty name, which stands for no file.
-func file(name []byte) []byte {
-	if len(name) == 0 {
+	if whole, ok := bin.Whole(src); ok {
+		v.file = whole
 		return nil
 	}
-	return name
+	v.file = room.memory(int(size))
+	if n, err := src.ReadAt(v.file, 0); n < len(v.file) {
+		return readFault(int64(n), err)
+	}
+	return nil
 }
 
-func (v *symbfiles) addRange(r *symbfile.Range, number func([]byte) uint32) {
-	v.taken++
-	if r.Length == 0 || r.Depth > maxSymbDepth {
-		v.damaged.add("ranges left out", fmt.Sprintf("range %d, at %#x: it is empty, or deeper than %d", v.taken-1, r.VA, maxSymbDepth))
+// arrayOf is an empty array with memory for n of what has no pointers.
+func arrayOf[T any](r *room, n int) []T {
+	if n == 0 {
+		return nil
+	}
+	b := r.memory(n * int(unsafe.Sizeof(*new(T))))
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n)[:0]
+}
+
+// makeIndex makes the index as long as it will be.
+func (v *symbfiles) makeIndex(room *room) error {
+	ranges, pads := 0, 0
+	for at := 0; at < len(v.file); {
+		r, p, next := symbfile.Count(v.file, at, at+relaxAfter)
+		ranges, pads, at = ranges+r, pads+p, next
+		v.opt.relax()
+	}
+	if ranges+pads > maxSymbRecords {
+		return fault.New(fault.Unsupported, "symbfile", "it has %d ranges and return pads, which is more than the %d that are read", ranges+pads, maxSymbRecords)
+	}
+	v.ranges, v.pads = arrayOf[symbRange](room, ranges), arrayOf[symbPad](room, pads)
+	return nil
+}
+
+// read goes through all records, and notes where they are.
+func (v *symbfiles) read(room *room) error {
+	if err := v.makeIndex(room); err != nil {
+		return err
+	}
+	most, relaxed := maxSymbUse*int64(len(v.file))+1<<28, int64(0)
+	r := symbfile.NewReader(bytes.NewReader(v.file))
+	for taken := 0; ; taken++ {
+		rec, err := r.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err == nil && rec.Range != nil:
+			v.addRange(r, rec.Range, taken)
+		case err == nil:
+			err = v.addPad(r, rec.Pad)
+		}
+		switch {
+		case err != nil:
+			return err
+		case v.used > most:
+			return fault.New(fault.Unsupported, "symbfile", "its names are too long for how often they are used")
+		}
+		if r.Offset()-relaxed > relaxAfter {
+			relaxed = r.Offset()
+			v.opt.relax()
+		}
+	}
+}
+
+// use is the place of a text that a record has.
+func (v *symbfiles) use(text []byte, at int64) uint32 {
+	v.used += int64(min(len(text), maxSymbText))
+	return uint32(at)
+}
+
+// useFile is the same for a file, of which the empty name stands for none.
+func (v *symbfiles) useFile(name []byte, at int64) uint32 {
+	if len(name) == 0 {
+		return 0
+	}
+	return v.use(name, at)
+}
+
+func (v *symbfiles) addRange(r *symbfile.Reader, x *symbfile.Range, number int) {
+	if x.Length == 0 || x.Depth > maxSymbDepth {
+		v.damaged.add("ranges left out", fmt.Sprintf("record %d, at %#x: it is empty, or deeper than %d", number, x.VA, maxSymbDepth))
 		return
 	}
+	at := r.Texts()
 	s := symbRange{
-		va: r.VA, end: r.VA + r.Length, name: number(r.Func), file: number(file(r.File)), callFile: number(file(r.CallFile)), callLine: r.CallLine,
-		depth: uint16(r.Depth), own: r.CallFile != nil, order: v.taken - 1, lines: uint32(len(v.lines)),
+		va: x.VA, end: x.VA + x.Length, name: v.use(x.Func, at.Func), file: v.useFile(x.File, at.File),
+		callFile: v.useFile(x.CallFile, at.CallFile), callLine: x.CallLine,
+		at: uint32(r.Offset()), depth: uint16(x.Depth), own: x.CallFile != nil,
 	}
 	if s.end < s.va {
 		s.end = math.MaxUint64
 	}
-	v.lines = append(v.lines, r.Lines...)
-	s.endLine = uint32(len(v.lines))
 	v.ranges = append(v.ranges, s)
+}
+
+func (v *symbfiles) addPad(r *symbfile.Reader, x *symbfile.Pad) error {
+	frames := x.Frames
+	if len(frames) == 0 {
+		return nil
+	}
+	if len(frames) > maxSymbPad {
+		v.damaged.add("return pads cut off", fmt.Sprintf("return pad at %#x: it has more than %d frames", x.VA, maxSymbPad))
+		frames = frames[:maxSymbPad]
+	}
+	for _, f := range frames {
+		v.used += int64(min(len(f.Func), maxSymbText) + min(len(f.File), maxSymbText))
+	}
+	table, err := v.tables.Add(r)
+	v.pads = append(v.pads, symbPad{va: x.VA, at: uint32(r.Offset()), table: table})
+	return err
+}
+
+// frames appends the frames of a pad to dst, outermost first.
+func (v *symbfiles) frames(dst []symbFrame, p *symbPad) []symbFrame {
+	list := symbfile.FramesAt(v.file, int64(p.at))
+	for range maxSymbPad {
+		name, file, line, ok := list.Next()
+		if !ok {
+			break
+		}
+		f := symbFrame{name: uint32(v.tables.Place(v.file, p.table, name)), line: line}
+		if at := v.tables.Place(v.file, p.table, file); len(symbfile.Text(v.file, at)) > 0 {
+			f.file = uint32(at)
+		}
+		dst = append(dst, f)
+	}
+	return dst
 }
 
 // joinPieces finds the functions that were written in several ranges, one behind
 // the other.
 func (v *symbfiles) joinPieces() {
 	first, last := -1, -1 // of the function
-	end := func() {
-		for i := first; i >= 0 && i <= last; i++ {
-			if r := &v.ranges[i]; r.depth == 0 {
-				r.entry, r.size = v.ranges[first].va, v.ranges[last].end-v.ranges[first].va
-			}
-		}
-	}
 	for i := range v.ranges {
 		r := &v.ranges[i]
-		switch {
-		case r.depth > 0:
+		if r.depth > 0 {
 			continue
-		case first < 0 || v.ranges[last].end != r.va || v.ranges[last].name != r.name:
-			end()
+		}
+		if first < 0 || v.ranges[last].end != r.va || !v.sameName(v.ranges[last].name, r.name) {
 			first = i
 		}
 		last = i
+		r.piece, v.ranges[first].piece = uint32(first), uint32(last)
 	}
-	end()
+}
+
+func (v *symbfiles) sameName(a, b uint32) bool {
+	return a == b || bytes.Equal(v.text(sym.Text(a)), v.text(sym.Text(b)))
+}
+
+// function is where the function of a range of depth 0 begins, and its size.
+func (v *symbfiles) function(i uint32) (entry, size uint64) {
+	first := &v.ranges[min(i, v.ranges[i].piece)]
+	return first.va, v.ranges[first.piece].end - first.va
 }
 
 // place is the file of a call, seen from the range around it.
@@ -204,78 +280,34 @@ func (o *Object) Rebase(base uint64) {
 	v.ranges = slices.DeleteFunc(v.ranges, func(r symbRange) bool { return r.va < base })
 	v.pads = slices.DeleteFunc(v.pads, func(p symbPad) bool { return p.va < base })
 	for i := range v.ranges {
-		r := &v.ranges[i]
-		if r.va, r.end = r.va-base, r.end-base; r.depth == 0 {
-			r.entry -= base
-		}
+		v.ranges[i].va -= base
+		v.ranges[i].end -= base
 	}
 	for i := range v.pads {
 		v.pads[i].va -= base
 	}
 }
 
-func (v *symbfiles) appendText(dst []byte, t sym.Text) []byte {
-	if t == 0 || int(t) >= len(v.ends) {
-		return dst
-	}
-	return append(dst, v.text[v.ends[t-1]:v.ends[t]]...)
-}
-
-// flatten is all blocks in one.
-func (v *symbfiles) flatten() *sym.Block {
-	all := &sym.Block{}
-	_ = v.blocks(BlockOptions{}, func(b *sym.Block) error { // never fails
-		shift := int32(len(all.Nodes))
-		for _, n := range b.Nodes {
-			if n.Parent >= 0 {
-				n.Parent += shift
-			}
-			all.Nodes = append(all.Nodes, n)
-		}
-		for _, r := range b.Rows {
-			if r.Node >= 0 {
-				r.Node += shift
-			}
-			all.Rows = append(all.Rows, r)
-		}
+// text is a text without what is cut off.
+func (v *symbfiles) text(t sym.Text) []byte {
+	if t == 0 || t >= sym.Text(len(v.file)) {
 		return nil
-	})
-	return all
-}
-
-func (v *symbfiles) lookup(dst []sym.Frame, addr uint64) []sym.Frame {
-	all := v.flat()
-	i := sort.Search(len(all.Rows), func(i int) bool { return all.Rows[i].Addr > addr })
-	if i == 0 {
-		return dst
 	}
-	return all.Frames(dst, i-1)
+	text := symbfile.Text(v.file, int64(t))
+	return text[:min(len(text), maxSymbText)]
 }
 
-func (v *symbfiles) nearest(addr uint64) (sym.Frame, bool) {
-	roots := v.roots()
-	i := sort.Search(len(roots), func(i int) bool { return roots[i].Entry > addr })
-	if i == 0 {
-		return sym.Frame{}, false
+func (v *symbfiles) appendText(dst []byte, t sym.Text) (out []byte) {
+	if v.opt.mapped {
+		var err error
+		defer func() {
+			if err != nil {
+				out = dst
+			}
+		}()
+		defer unfault(&err)()
 	}
-	n := &roots[i-1]
-	return sym.Frame{Func: n.Name, Entry: n.Entry, Size: n.Size}, true
-}
-
-// findRoots finds the functions, in the order of their starts.
-func (v *symbfiles) findRoots() (roots []sym.Node) {
-	for _, n := range v.flat().Nodes {
-		if n.Parent < 0 {
-			roots = append(roots, n)
-		}
-	}
-	slices.SortStableFunc(roots, func(a, b sym.Node) int { return cmp.Compare(a.Entry, b.Entry) })
-	return roots
-}
-
-func (v *symbfiles) blocks(_ BlockOptions, yield func(*sym.Block) error) error {
-	f := flattener{symbfiles: v, yield: yield, room: 8*len(v.ranges) + 1<<16}
-	return f.run()
+	return append(dst, v.text(t)...)
 }
 
 func (v *symbfiles) tell(info *Info) {
@@ -289,8 +321,7 @@ func (v *symbfiles) tell(info *Info) {
 	}
 }
 
+// footprint counts the stops too, of which there are not more than this.
 func (v *symbfiles) footprint() int64 {
-	// A range is 64 bytes, and becomes a node, two rows and maybe a function.
-	flat := int64(len(v.ranges))*(64+48+2*32+48) + int64(len(v.lines))*(16+32)
-	return flat + int64(len(v.pads))*(16+2*32) + int64(len(v.frames))*(12+48) + int64(len(v.text)) + int64(len(v.ends))*4
+	return v.held + v.tables.Footprint() + int64(len(v.ranges))
 }

@@ -7,8 +7,9 @@ import (
 
 // table is the strings that refs refer to.
 type table struct {
-	b  []byte
-	at []uint32 // of b: where the length of each string is
+	start int64 // of b, in the file
+	b     []byte
+	at    []uint32 // of b: where the length of each string is
 }
 
 // text is a string of a record as it is written there.
@@ -17,6 +18,7 @@ type text struct {
 	byRef bool
 	ref   uint32
 	b     []byte
+	at    int // of the body: where its length is
 }
 
 // address is a VA as it is written.
@@ -62,11 +64,7 @@ func (r *Reader) decodeTable() error {
 			if r.Strict && len(t.at) == strictStrings {
 				return errStrings
 			}
-			t.at = append(t.at, uint32(f.from)+uint32(uvarintSize(uint64(f.key))))
-			if f.b[f.from] >= 0x80 { // a key that is longer than it needs to be
-				_, at := uvarint(f.b, f.from)
-				t.at[len(t.at)-1] = uint32(at)
-			}
+			t.at = append(t.at, uint32(f.head))
 		case f.key>>3 == 1:
 			return errWire
 		}
@@ -84,12 +82,19 @@ func (t *table) get(ref uint32) ([]byte, error) {
 	return t.b[at:end:end], nil
 }
 
-// resolve is a string of a record, nil if it is not there.
-func (r *Reader) resolve(t *text) ([]byte, error) {
-	if t.byRef {
-		return r.table.get(t.ref)
+// resolve is a string of a record, nil if it is not there, and where in the file
+// its length is.
+func (r *Reader) resolve(t *text) (b []byte, at int64, err error) {
+	switch {
+	case t.byRef:
+		if b, err = r.table.get(t.ref); err == nil {
+			at = r.table.start + int64(r.table.at[t.ref])
+		}
+		return b, at, err
+	case t.there:
+		at = r.start + int64(r.heads) + int64(t.at)
 	}
-	return t.b, nil
+	return t.b, at, nil
 }
 
 func (r *Reader) decodeRange() error {
@@ -163,21 +168,21 @@ func (f *fields) inline() text {
 	if !utf8.Valid(f.data) {
 		f.err = errUTF8
 	}
-	return text{there: true, b: f.data}
+	return text{there: true, b: f.data, at: f.head}
 }
 
 // ref is the present field as a string in the table.
 func (f *fields) ref() text { return text{there: true, byRef: true, ref: uint32(f.val)} }
 
 func (r *Reader) rangeText(fn, file, call *text) (err error) {
-	x := &r.rng
-	if x.Func, err = r.resolve(fn); err != nil {
+	x, at := &r.rng, &r.texts
+	if x.Func, at.Func, err = r.resolve(fn); err != nil {
 		return err
 	}
-	if x.File, err = r.resolve(file); err != nil {
+	if x.File, at.File, err = r.resolve(file); err != nil {
 		return err
 	}
-	x.CallFile, err = r.resolve(call)
+	x.CallFile, at.CallFile, err = r.resolve(call)
 	return err
 }
 

@@ -44,6 +44,7 @@ type Reader struct {
 	rng   Range
 	pad   Pad
 	cols  [3][]uint32
+	texts Texts
 }
 
 // NewReader is a Reader of the file that r gives.
@@ -143,6 +144,7 @@ func (r *Reader) payload() error {
 		return r.skip(n)
 	case r.kind == typeTable:
 		ok := false
+		r.table.start = r.off
 		r.table.b, ok = r.read(r.table.b[:0], n)
 		if r.body = r.table.b; !ok {
 			return r.cut()

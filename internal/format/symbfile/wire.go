@@ -71,6 +71,7 @@ func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 type fields struct {
 	b    []byte
 	from int    // where the present field begins
+	head int    // where its value begins, or the length of that
 	at   int    // where it ends
 	key  uint32 // its number and its wire type
 	val  uint64 // wireVarint
@@ -91,7 +92,7 @@ func (f *fields) next() bool {
 	if at < 0 || key>>32 != 0 || key>>3 == 0 {
 		return f.fail(at, errNumber)
 	}
-	f.from, f.key = f.at, uint32(key)
+	f.from, f.head, f.key = f.at, at, uint32(key)
 	switch key & 7 {
 	case wireVarint:
 		f.val, at = uvarint(f.b, at)
