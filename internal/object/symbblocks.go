@@ -165,7 +165,7 @@ func (f *flattener) rowsOf(i uint32) *symbRows {
 	} else {
 		rows = &symbRows{}
 	}
-	*rows = symbRows{lines: symbfile.LinesAt(f.file, int64(f.ranges[i].at))}
+	*rows = symbRows{lines: symbfile.LinesAt(f.file, f.ranges[i].at.off())}
 	rows.ahead, rows.more = rows.lines.Next()
 	f.rows[i] = rows
 	return rows
@@ -203,7 +203,7 @@ func (f *flattener) write(from, to uint64) error {
 	r, rows := &f.ranges[inner], f.rowsOf(inner)
 	rows.to(from - r.va)
 	for at := from; ; {
-		if err := f.lineRow(at, r.file, rows.line); err != nil {
+		if err := f.lineRow(at, r.file.text(), rows.line); err != nil {
 			return err
 		}
 		if !rows.more || rows.ahead.Offset >= to-r.va {
@@ -223,7 +223,7 @@ func (f *flattener) addNodes() {
 
 // lineRow writes a row of the last range of the chain. If the block is full it
 // goes into the next one, with nodes of its own.
-func (f *flattener) lineRow(at uint64, file, line uint32) error {
+func (f *flattener) lineRow(at uint64, file sym.Text, line uint32) error {
 	if n := len(f.block.Rows); n > 0 && f.block.Rows[n-1].Addr < at && f.large(fullSymbRows) {
 		if err := f.give(); err != nil {
 			return err
@@ -231,7 +231,7 @@ func (f *flattener) lineRow(at uint64, file, line uint32) error {
 		f.last = append(f.last[:0], f.chain...)
 		f.addNodes()
 	}
-	f.row(sym.Row{Addr: at, Node: f.nodes[len(f.nodes)-1], File: sym.Text(file), Line: line})
+	f.row(sym.Row{Addr: at, Node: f.nodes[len(f.nodes)-1], File: file, Line: line})
 	return nil
 }
 
@@ -241,10 +241,10 @@ func (f *flattener) large(n int) bool { return max(len(f.block.Rows), len(f.bloc
 // node makes the node of a range of the chain.
 func (f *flattener) node(depth int) int32 {
 	r := &f.ranges[f.chain[depth]]
-	n := sym.Node{Parent: -1, Name: sym.Text(r.name)}
+	n := sym.Node{Parent: -1, Name: r.name.text()}
 	if depth > 0 {
 		n.Parent = f.nodes[depth-1]
-		n.CallFile, n.CallLine = sym.Text(r.place(&f.ranges[f.chain[depth-1]])), r.callLine
+		n.CallFile, n.CallLine = r.place(&f.ranges[f.chain[depth-1]]), r.callLine
 	} else {
 		n.Entry, n.Size = f.function(f.chain[0])
 	}
@@ -277,9 +277,9 @@ func (f *flattener) writePad(p *symbPad) error {
 	f.frames = f.symbfiles.frames(f.frames[:0], p)
 	frames, parent := f.frames, int32(-1)
 	for i := range frames {
-		n := sym.Node{Parent: parent, Name: sym.Text(frames[i].name)}
+		n := sym.Node{Parent: parent, Name: frames[i].name}
 		if i > 0 {
-			n.CallFile, n.CallLine = sym.Text(frames[i-1].file), frames[i-1].line
+			n.CallFile, n.CallLine = frames[i-1].file, frames[i-1].line
 		} else {
 			n.Entry, n.Size = p.va, 1
 		}
@@ -287,7 +287,7 @@ func (f *flattener) writePad(p *symbPad) error {
 		f.block.Nodes = append(f.block.Nodes, n)
 	}
 	inner := frames[len(frames)-1]
-	f.row(sym.Row{Addr: p.va, Node: parent, File: sym.Text(inner.file), Line: inner.line})
+	f.row(sym.Row{Addr: p.va, Node: parent, File: inner.file, Line: inner.line})
 	f.pad = p.va < math.MaxUint64 // it ends with the next address
 	f.last, f.nodes = f.last[:0], f.nodes[:0]
 	return nil

@@ -17,27 +17,45 @@ import (
 	"symbolon/internal/sym"
 )
 
-// symbRange is a range of a symbfile. Texts are where they stand in the file; 0 is
-// none.
+// symbPlace is an offset in a symbfile, in little endian.
+type symbPlace [5]byte
+
+func placeOf(at int64) symbPlace {
+	return symbPlace{byte(at), byte(at >> 8), byte(at >> 16), byte(at >> 24), byte(at >> 32)}
+}
+
+func (p *symbPlace) off() int64 {
+	return int64(p[0]) | int64(p[1])<<8 | int64(p[2])<<16 | int64(p[3])<<24 | int64(p[4])<<32
+}
+
+// text is the handle of the text that stands there; 0 is none.
+func (p *symbPlace) text() sym.Text { return sym.Text(p.off()) }
+
+// symbRange is a range of a symbfile.
 type symbRange struct {
-	va, end    uint64
-	name, file uint32
-	callFile   uint32
-	callLine   uint32
-	at         uint32 // where it stands in the file
-	piece      uint32 // of ranges: for the first piece of a function the last, for others the first
-	depth      uint16
-	own        bool // callFile is written; else it is the caller's file
+	va, end  uint64
+	callLine uint32
+	piece    uint32 // of ranges: for the first piece of a function the last, for others the first
+	at       symbPlace
+	name     symbPlace
+	file     symbPlace
+	callFile symbPlace
+	own      bool // callFile is written; else it is the caller's file
+	depth    uint16
 }
 
 // symbPad is a return pad.
 type symbPad struct {
-	va        uint64
-	at, table uint32 // where it stands in the file, and the table with its strings
+	va    uint64
+	table uint32 // that has its strings
+	at    symbPlace
 }
 
 // symbFrame is a frame of a pad.
-type symbFrame struct{ name, file, line uint32 }
+type symbFrame struct {
+	name, file sym.Text
+	line       uint32
+}
 
 // symbfiles is an open symbfile. Lines, frames and texts stay in the file.
 type symbfiles struct {
@@ -58,9 +76,10 @@ type symbfiles struct {
 const maxSymbDepth = 256
 
 const (
-	// maxSymbFile is how large a file may be: places in it have 32 bits.
-	maxSymbFile = int64(min(math.MaxUint32, math.MaxInt))
-	// maxSymbRecords bounds the index, which takes 48 bytes for a record.
+	// maxSymbFile is how large a file may be: places in it have 40 bits.
+	maxSymbFile = int64(min(1<<40-1, math.MaxInt))
+	// maxSymbRecords bounds the index, which takes 48 bytes for a range and 24 for
+	// a pad.
 	maxSymbRecords = 32 << 20
 	// maxSymbText is where names are cut off.
 	maxSymbText = 1 << 20
@@ -87,9 +106,9 @@ func openSymbfile(src bin.Source, opt Options) (*Object, error) {
 	}
 	v.held = room.heap - before
 	slices.SortFunc(v.ranges, func(a, b symbRange) int {
-		return cmp.Or(cmp.Compare(a.va, b.va), cmp.Compare(a.depth, b.depth), cmp.Compare(a.at, b.at))
+		return cmp.Or(cmp.Compare(a.va, b.va), cmp.Compare(a.depth, b.depth), cmp.Compare(a.at.off(), b.at.off()))
 	})
-	slices.SortFunc(v.pads, func(a, b symbPad) int { return cmp.Or(cmp.Compare(a.va, b.va), cmp.Compare(a.at, b.at)) })
+	slices.SortFunc(v.pads, func(a, b symbPad) int { return cmp.Or(cmp.Compare(a.va, b.va), cmp.Compare(a.at.off(), b.at.off())) })
 	v.pads = slices.CompactFunc(v.pads, func(a, b symbPad) bool { return a.va == b.va })
 	info := Info{Kind: kindNames[kindSymbfile], Type: "dbg"}
 	if len(v.ranges)+len(v.pads) > 0 {
@@ -170,15 +189,15 @@ func (v *symbfiles) read(room *room) error {
 }
 
 // use is the place of a text that a record has.
-func (v *symbfiles) use(text []byte, at int64) uint32 {
+func (v *symbfiles) use(text []byte, at int64) symbPlace {
 	v.used += int64(min(len(text), maxSymbText))
-	return uint32(at)
+	return placeOf(at)
 }
 
 // useFile is the same for a file, of which the empty name stands for none.
-func (v *symbfiles) useFile(name []byte, at int64) uint32 {
+func (v *symbfiles) useFile(name []byte, at int64) symbPlace {
 	if len(name) == 0 {
-		return 0
+		return symbPlace{}
 	}
 	return v.use(name, at)
 }
@@ -192,7 +211,7 @@ func (v *symbfiles) addRange(r *symbfile.Reader, x *symbfile.Range, number int) 
 	s := symbRange{
 		va: x.VA, end: x.VA + x.Length, name: v.use(x.Func, at.Func), file: v.useFile(x.File, at.File),
 		callFile: v.useFile(x.CallFile, at.CallFile), callLine: x.CallLine,
-		at: uint32(r.Offset()), depth: uint16(x.Depth), own: x.CallFile != nil,
+		at: placeOf(r.Offset()), depth: uint16(x.Depth), own: x.CallFile != nil,
 	}
 	if s.end < s.va {
 		s.end = math.MaxUint64
@@ -213,21 +232,21 @@ func (v *symbfiles) addPad(r *symbfile.Reader, x *symbfile.Pad) error {
 		v.used += int64(min(len(f.Func), maxSymbText) + min(len(f.File), maxSymbText))
 	}
 	table, err := v.tables.Add(r)
-	v.pads = append(v.pads, symbPad{va: x.VA, at: uint32(r.Offset()), table: table})
+	v.pads = append(v.pads, symbPad{va: x.VA, at: placeOf(r.Offset()), table: table})
 	return err
 }
 
 // frames appends the frames of a pad to dst, outermost first.
 func (v *symbfiles) frames(dst []symbFrame, p *symbPad) []symbFrame {
-	list := symbfile.FramesAt(v.file, int64(p.at))
+	list := symbfile.FramesAt(v.file, p.at.off())
 	for range maxSymbPad {
 		name, file, line, ok := list.Next()
 		if !ok {
 			break
 		}
-		f := symbFrame{name: uint32(v.tables.Place(v.file, p.table, name)), line: line}
+		f := symbFrame{name: sym.Text(v.tables.Place(v.file, p.table, name)), line: line}
 		if at := v.tables.Place(v.file, p.table, file); len(symbfile.Text(v.file, at)) > 0 {
-			f.file = uint32(at)
+			f.file = sym.Text(at)
 		}
 		dst = append(dst, f)
 	}
@@ -243,7 +262,7 @@ func (v *symbfiles) joinPieces() {
 		if r.depth > 0 {
 			continue
 		}
-		if first < 0 || v.ranges[last].end != r.va || !v.sameName(v.ranges[last].name, r.name) {
+		if first < 0 || v.ranges[last].end != r.va || !v.sameName(v.ranges[last].name.text(), r.name.text()) {
 			first = i
 		}
 		last = i
@@ -251,8 +270,8 @@ func (v *symbfiles) joinPieces() {
 	}
 }
 
-func (v *symbfiles) sameName(a, b uint32) bool {
-	return a == b || bytes.Equal(v.text(sym.Text(a)), v.text(sym.Text(b)))
+func (v *symbfiles) sameName(a, b sym.Text) bool {
+	return a == b || bytes.Equal(v.text(a), v.text(b))
 }
 
 // function is where the function of a range of depth 0 begins, and its size.
@@ -262,11 +281,11 @@ func (v *symbfiles) function(i uint32) (entry, size uint64) {
 }
 
 // place is the file of a call, seen from the range around it.
-func (r *symbRange) place(around *symbRange) uint32 {
+func (r *symbRange) place(around *symbRange) sym.Text {
 	if r.own {
-		return r.callFile
+		return r.callFile.text()
 	}
-	return around.file
+	return around.file.text()
 }
 
 // Rebase makes addresses relative to base in a file that does not know what its

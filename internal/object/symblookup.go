@@ -69,13 +69,13 @@ func (v *symbfiles) better(a, b uint32) bool {
 	if n, m := x.end-x.va, y.end-y.va; n != m {
 		return n < m
 	}
-	return x.at < y.at
+	return x.at.off() < y.at.off()
 }
 
 // crowded notes a range that is left out.
 func (v *symbfiles) crowded(i uint32) {
 	r := &v.ranges[i]
-	v.damaged.add("ranges left out", fmt.Sprintf("range at %#x of the file, of %#x: more than %d of one depth are around the address", r.at, r.va, maxRivals))
+	v.damaged.add("ranges left out", fmt.Sprintf("range at %#x of the file, of %#x: more than %d of one depth are around the address", r.at.off(), r.va, maxRivals))
 }
 
 // findStops finds the stops. In all they note few ranges, however deep those are.
@@ -166,10 +166,10 @@ func (v *symbfiles) lookup(dst []sym.Frame, addr uint64) (frames []sym.Frame) {
 	}
 	entry, size := v.function(chain[0])
 	r := &v.ranges[chain[len(chain)-1]]
-	file, line := r.file, v.lineAt(r, addr-r.va)
+	file, line := r.file.text(), v.lineAt(r, addr-r.va)
 	for d := len(chain) - 1; d >= 0; d-- {
 		r := &v.ranges[chain[d]]
-		dst = append(dst, sym.Frame{Func: sym.Text(r.name), File: sym.Text(file), Line: line, Entry: entry, Size: size, Inlined: d > 0})
+		dst = append(dst, sym.Frame{Func: r.name.text(), File: file, Line: line, Entry: entry, Size: size, Inlined: d > 0})
 		if d > 0 {
 			file, line = r.place(&v.ranges[chain[d-1]]), r.callLine
 		}
@@ -179,7 +179,7 @@ func (v *symbfiles) lookup(dst []sym.Frame, addr uint64) (frames []sym.Frame) {
 
 // lineAt is the line of a range at an offset.
 func (v *symbfiles) lineAt(r *symbRange, off uint64) (line uint32) {
-	for lines := symbfile.LinesAt(v.file, int64(r.at)); ; {
+	for lines := symbfile.LinesAt(v.file, r.at.off()); ; {
 		l, ok := lines.Next()
 		if !ok || l.Offset > off {
 			return line
@@ -202,7 +202,7 @@ func (v *symbfiles) padFrames(dst []sym.Frame, p *symbPad) []sym.Frame {
 	frames := v.frames(room[:0], p)
 	for i := len(frames) - 1; i >= 0; i-- {
 		f := &frames[i]
-		dst = append(dst, sym.Frame{Func: sym.Text(f.name), File: sym.Text(f.file), Line: f.line, Entry: p.va, Size: 1, Inlined: i > 0})
+		dst = append(dst, sym.Frame{Func: f.name, File: f.file, Line: f.line, Entry: p.va, Size: 1, Inlined: i > 0})
 	}
 	return dst
 }
@@ -219,7 +219,7 @@ func (v *symbfiles) nearest(addr uint64) (found sym.Frame, ok bool) {
 			i = v.rootAt(entry)
 		}
 		entry, size := v.function(uint32(i))
-		found, ok = sym.Frame{Func: sym.Text(v.ranges[i].name), Entry: entry, Size: size}, true
+		found, ok = sym.Frame{Func: v.ranges[i].name.text(), Entry: entry, Size: size}, true
 	}
 	p := v.padBefore(addr)
 	if p == nil || ok && p.va <= found.Entry {
@@ -231,7 +231,7 @@ func (v *symbfiles) nearest(addr uint64) (found sym.Frame, ok bool) {
 		return found, ok
 	}
 	var frames [16]symbFrame
-	return sym.Frame{Func: sym.Text(v.frames(frames[:0], p)[0].name), Entry: p.va, Size: 1}, true
+	return sym.Frame{Func: v.frames(frames[:0], p)[0].name, Entry: p.va, Size: 1}, true
 }
 
 // rootBefore is the last range of depth 0 that begins at an address or before it,

@@ -154,12 +154,15 @@ type Tables struct {
 }
 
 // mark is a string whose place is known.
-type mark struct{ at, ref uint32 }
+type mark struct {
+	at  int64
+	ref uint32
+}
 
 const (
 	markStep = 64      // as many strings share a mark
 	markGap  = 64      // bytes in front of a string that are no strings, with which it has its own
-	maxMarks = 4 << 20 // of a file
+	maxMarks = 2 << 20 // of a file
 )
 
 // Add is the number of the table to which the record that Next gave refers.
@@ -175,7 +178,7 @@ func (t *Tables) Add(r *Reader) (number uint32, err error) {
 			if len(t.marks) == maxMarks {
 				return 0, fault.New(fault.Unsupported, "symbfile", "its string tables are so large that more than %d marks in them are needed", maxMarks)
 			}
-			t.marks = append(t.marks, mark{at: uint32(r.table.start + int64(at)), ref: uint32(ref)})
+			t.marks = append(t.marks, mark{at: r.table.start + int64(at), ref: uint32(ref)})
 			last = ref
 		}
 		n, next := uvarint(r.table.b, int(at))
@@ -194,7 +197,7 @@ func (t *Tables) Place(file []byte, number, ref uint32) int64 {
 	if i == 0 {
 		return 0
 	}
-	m, place := marks[i-1], int64(marks[i-1].at)
+	m, place := marks[i-1], marks[i-1].at
 	n, from := uvarint(file, int(place))
 	f := fields{b: file, at: from + int(n)}
 	for m.ref < ref && f.next() {
@@ -207,4 +210,4 @@ func (t *Tables) Place(file []byte, number, ref uint32) int64 {
 }
 
 // Footprint is how many bytes of memory the tables take.
-func (t *Tables) Footprint() int64 { return int64(cap(t.marks))*8 + int64(cap(t.first))*4 }
+func (t *Tables) Footprint() int64 { return int64(cap(t.marks))*16 + int64(cap(t.first))*4 }
