@@ -159,7 +159,7 @@ type incoming interface {
 // receive makes the file of what fill writes, which is of this kind.
 func (l *desk) receive(ctx context.Context, f *fetched, kind string, fill func(io.Writer) error) error {
 	out := &late{make: l.spool}
-	var in incoming = &timed{w: object.NewStream(), now: l.now}
+	var in incoming = &timed{w: object.NewStream(), now: l.now, kind: kind}
 	if kind == source.IL2CPP {
 		in = newText()
 	}
@@ -239,6 +239,7 @@ func (o *late) Write(p []byte) (int, error) {
 type timed struct {
 	w     *object.Stream
 	now   func() time.Time
+	kind  string // of the candidate
 	spent time.Duration
 }
 
@@ -253,8 +254,12 @@ func (t *timed) finish(_ context.Context, l *desk, f *fetched, spool cache.Spool
 	start := l.now()
 	f.file, err = t.w.Finish(spool, object.Options{Space: f.space, Relax: func() { relax(spool, f.space) }})
 	f.parse = t.spent + l.now().Sub(start)
-	if err != nil {
+	switch profiler := t.kind == source.Symbfile || t.kind == source.ReturnPads; {
+	case err != nil:
 		return err
+	case profiler && f.file.Kind() != source.Symbfile:
+		// Another file would answer by its own addresses, which profilers do not mean.
+		return fault.New(fault.Unsupported, "debug file", "it is of the format %s", f.file.Kind())
 	}
 	return tooMuch(spool)
 }

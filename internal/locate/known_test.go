@@ -2,12 +2,19 @@ package locate_test
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
+	"path"
+	"strings"
 	"testing"
 	"time"
 
+	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
+	"symbolon/internal/source"
+	"symbolon/internal/source/web"
 )
 
 // opened finds the file of a.so; name is what its function is called.
@@ -111,5 +118,41 @@ func TestOnePlaceIsAskedOnce(t *testing.T) {
 	}
 	if err == nil || len(trail) == 0 {
 		t.Error(err, trail)
+	}
+}
+
+// A mirror of profilers has symbfiles. Another file that lies there would answer by
+// addresses that are not meant.
+func TestWhatIsNoSymbfileIsRefusedFromAMirror(t *testing.T) {
+	mirror := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Base(r.URL.Path) == source.MetadataFile {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprint(w, symbols(id, "f"))
+	}))
+	defer mirror.Close()
+	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	from, err := web.New(client, source.Config{ID: "m", Type: source.HTTP, URL: source.NewURL(mirror.URL), Layout: source.Layout{Type: source.Elastic}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c clock
+	l := locateIn(t, locate.Config{}, &c, []source.Source{from})
+	m := module("a.so")
+	m.Type, m.FileID = ident.TypeELF, ident.FileID{1}
+	for _, p := range []locate.Purpose{locate.SymFirst, locate.Pads} {
+		_, trail, err := l.Best(t.Context(), m, p)
+		if len(trail) == 0 {
+			t.Fatal(p, err)
+		}
+		last := trail[len(trail)-1]
+		if last.Fault == nil || last.Fault.Kind != fault.Malformed || !strings.Contains(last.Fault.Error(), "what came is no "+last.Kind+" file") {
+			t.Errorf("%v: %v", p, last.Fault)
+		}
 	}
 }
