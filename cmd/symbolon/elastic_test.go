@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"symbolon/internal/config"
+	"symbolon/internal/fixture"
 	"symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
@@ -615,6 +616,23 @@ func TestAnotherUploadTakesOver(t *testing.T) {
 			if got := ask(); got != name {
 				t.Fatalf("upload %d: the interface of %s still says %q", i, what, got)
 			}
+		}
+	}
+}
+
+// What was taken is given out again, however well it is packed in the store.
+func TestRepetitiveUploadsAnswer(t *testing.T) {
+	file := fixture.NewSymbfile()
+	for range 10 {
+		file.Table(strings.Repeat("x", 8<<20))
+	}
+	file.Message(fixture.SymbfileRange, fixture.Proto{}.Num(12, 0x401000).Num(2, 16).Text(3, "f"))
+	for _, store := range []string{"", "elastic: {store: mine}\nsources: [{id: mine, type: filesystem, path: " + t.TempDir() + ", layout: {type: elastic}}]"} {
+		s := startDepot(t, store, t.TempDir())
+		id := ident.FileID{4, 5, 6}
+		s.upload("ranges", id, 0, 1, file.Bytes())
+		if got := chain(s.lookup(id, []uint64{0x401000})[0]); got != "f" {
+			t.Errorf("with %q the function is %q", store, got)
 		}
 	}
 }

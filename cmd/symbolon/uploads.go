@@ -15,6 +15,7 @@ import (
 	"symbolon/internal/ingest"
 	"symbolon/internal/source"
 	"symbolon/internal/source/tree"
+	"symbolon/internal/source/web"
 	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
 )
@@ -46,7 +47,7 @@ func (n *node) openUploads(cfg *config.Config, data string) error {
 	keys.Closed = func() { n.tables.Clear() } // what is open would answer on
 	n.uploads.keys = keys
 	if cfg.Elastic.Store == "" {
-		t, err := tree.New(place, b, cfg.Network.Limit(), time.Now)
+		t, err := tree.New(place, b, uploadNetwork(cfg).Limit(), time.Now)
 		if err != nil {
 			return err
 		}
@@ -62,6 +63,18 @@ func (n *node) openUploads(cfg *config.Config, data string) error {
 	n.uploads.store = ingest.New(cfg.Elastic.Uploads, ingest.Deps{Bucket: b, Spool: n.spool, Now: time.Now, Log: n.log})
 	n.uploads.folder, _ = b.(*dir.Bucket)
 	return nil
+}
+
+// uploadNetwork is the configuration of the network for the source with uploads.
+// What was taken comes out again: its size was judged when it came, and it may have
+// come as it is and be kept at any ratio.
+func uploadNetwork(cfg *config.Config) web.Config {
+	network := cfg.Network.Defaults()
+	network.MaxDownloadRatio = -1
+	if network.MaxDownloadSize > 0 {
+		network.MaxDownloadSize = max(network.MaxDownloadSize, cfg.Elastic.Uploads.Defaults().MaxFile)
+	}
+	return network
 }
 
 // keysEvery is how often keys are looked at that nobody asks about: another node

@@ -110,10 +110,14 @@ func (n *node) openSources(cfg *config.Config, demo *demoSource) error {
 		}
 	}
 	for _, c := range cfg.Sources {
-		s, err := openSource(c, cfg.Network, n.client, nil)
+		network := cfg.Network
+		if c.ID == cfg.Elastic.Store {
+			network = uploadNetwork(cfg)
+		}
+		s, err := openSource(c, network, n.client, nil)
 		if err != nil && c.Type == source.Filesystem {
 			n.log.Warn("the folder of a source cannot be opened; it is looked for whenever a file is", "source", c.ID, "path", c.Path, "reason", err)
-			s, err = tree.New(c, dir.NewLater(c.Path), cfg.Network.Limit(), time.Now)
+			s, err = tree.New(c, dir.NewLater(c.Path), network.Limit(), time.Now)
 		}
 		if err != nil {
 			return fmt.Errorf("source %s: %w", c.ID, err)
