@@ -136,4 +136,11 @@
 // in any case. Lookup keeps what it parsed last, so that addresses in rising order
 // cost one parse for each FUNC; in the steady state it does not allocate. If
 // the source fails while an address is looked up, nothing is known about it.
+//
+// Of a symbfile an index is kept: 48 bytes for a range and 24 for a pad, on the heap
+// or, beyond 48 MiB, in Options.Space, for 32 million of them at most. Lines, frames
+// and texts are read in place when they are asked for; of a source that is neither in
+// memory nor mapped there is a copy. A block has some 70,000 rows or nodes at most. A
+// pad has up to 4096 frames, with 4 MiB of names; at one address eight ranges of one
+// depth count, down to 256 deep.
 package object

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"symbolon/internal/format/symbfile"
 	"symbolon/internal/sym"
 )
 
@@ -38,26 +37,6 @@ type flattener struct {
 	pad    bool // the last row is that of a pad
 	room   int  // how many more nodes may be made; one for each range is what a sound file needs
 	yields int
-}
-
-// symbRows is the lines of a range that were not passed so far.
-type symbRows struct {
-	lines symbfile.Lines
-	ahead symbfile.Line
-	more  bool   // there is ahead
-	line  uint32 // in front of it
-}
-
-// to passes the lines up to an offset.
-func (r *symbRows) to(off uint64) {
-	for r.more && r.ahead.Offset <= off {
-		r.step()
-	}
-}
-
-func (r *symbRows) step() {
-	r.line = r.ahead.Line
-	r.ahead, r.more = r.lines.Next()
 }
 
 // endHeap is where ranges end, the first on top.
@@ -165,8 +144,7 @@ func (f *flattener) rowsOf(i uint32) *symbRows {
 	} else {
 		rows = &symbRows{}
 	}
-	*rows = symbRows{lines: symbfile.LinesAt(f.file, f.ranges[i].at.off())}
-	rows.ahead, rows.more = rows.lines.Next()
+	*rows = f.begin(i)
 	f.rows[i] = rows
 	return rows
 }
@@ -201,7 +179,7 @@ func (f *flattener) write(from, to uint64) error {
 	f.addNodes()
 	inner := f.chain[len(f.chain)-1]
 	r, rows := &f.ranges[inner], f.rowsOf(inner)
-	rows.to(from - r.va)
+	rows.to(from-r.va, math.MaxInt)
 	for at := from; ; {
 		if err := f.lineRow(at, r.file.text(), rows.line); err != nil {
 			return err

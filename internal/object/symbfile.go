@@ -64,9 +64,10 @@ type symbfiles struct {
 	ranges  []symbRange // by address, depth and place
 	pads    []symbPad   // by address, one at each
 	tables  symbfile.Tables
-	used    int64 // text of all names
+	used    int64 // text of all names of ranges
 	held    int64 // bytes of the heap
 	damaged problems
+	long    symbLong
 	joined  func()
 	stops   func() []symbStop
 }
@@ -85,9 +86,11 @@ const (
 	maxSymbText = 1 << 20
 	// maxSymbPad is how many frames of a return pad are read.
 	maxSymbPad = 4096
-	// maxSymbUse bounds the text of all names, each time when one is used, by the
-	// bytes of the file: in a file a string stands once.
+	// maxSymbUse bounds the text of all names of ranges, each time when one is used,
+	// by the bytes of the file: in a file a string stands once.
 	maxSymbUse = 256
+	// maxPadText bounds the text of one pad, likewise.
+	maxPadText = 4 << 20
 	// relaxAfter is after how many bytes of the file its pages are given back.
 	relaxAfter = 16 << 20
 )
@@ -163,8 +166,8 @@ func (v *symbfiles) read(room *room) error {
 	if err := v.makeIndex(room); err != nil {
 		return err
 	}
-	most, relaxed := maxSymbUse*int64(len(v.file))+1<<28, int64(0)
-	r := symbfile.NewReader(bytes.NewReader(v.file))
+	most := maxSymbUse*int64(len(v.file)) + 1<<28
+	r := symbfile.NewReader(&relaxing{Reader: bytes.NewReader(v.file), opt: &v.opt})
 	for taken := 0; ; taken++ {
 		rec, err := r.Next()
 		switch {
@@ -181,11 +184,24 @@ func (v *symbfiles) read(room *room) error {
 		case v.used > most:
 			return fault.New(fault.Unsupported, "symbfile", "its names are too long for how often they are used")
 		}
-		if r.Offset()-relaxed > relaxAfter {
-			relaxed = r.Offset()
-			v.opt.relax()
-		}
 	}
+}
+
+// relaxing gives pages back while it is read.
+type relaxing struct {
+	*bytes.Reader
+	opt *Options
+	n   int
+}
+
+func (r *relaxing) Read(p []byte) (n int, err error) {
+	if r.n > relaxAfter {
+		r.n = 0
+		r.opt.relax()
+	}
+	n, err = r.Reader.Read(p)
+	r.n += n
+	return n, err
 }
 
 // use is the place of a text that a record has.
@@ -228,8 +244,12 @@ func (v *symbfiles) addPad(r *symbfile.Reader, x *symbfile.Pad) error {
 		v.damaged.add("return pads cut off", fmt.Sprintf("return pad at %#x: it has more than %d frames", x.VA, maxSymbPad))
 		frames = frames[:maxSymbPad]
 	}
+	text := 0
 	for _, f := range frames {
-		v.used += int64(min(len(f.Func), maxSymbText) + min(len(f.File), maxSymbText))
+		text += len(f.Func) + len(f.File)
+	}
+	if text > maxPadText {
+		return fault.New(fault.Unsupported, "symbfile", "the names in the return pad at %#x are longer than %v", x.VA, bin.Size(maxPadText))
 	}
 	table, err := v.tables.Add(r)
 	v.pads = append(v.pads, symbPad{va: x.VA, at: placeOf(r.Offset()), table: table})

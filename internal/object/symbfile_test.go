@@ -277,7 +277,14 @@ func TestHostileSymbfilesCostLittle(t *testing.T) {
 	pad := fixture.Proto{}.Num(5, 0x50).Packed(2, zeros...).Packed(3, zeros...).Packed(4, zeros...)
 	file := fixture.NewSymbfile().Table(strings.Repeat("n", 8<<20)).Message(fixture.SymbfilePad, pad).Message(fixture.SymbfilePad, pad).Bytes()
 	start := time.Now()
-	if _, err := object.Open(bin.Bytes(file), object.Options{}); err == nil || !strings.Contains(err.Error(), "too long for how often") {
+	if _, err := object.Open(bin.Bytes(file), object.Options{}); err == nil || !strings.Contains(err.Error(), "the names in the return pad at 0x50 are longer than 4MiB") {
+		t.Error(err)
+	}
+	ranges := fixture.NewSymbfile().Table(strings.Repeat("n", 1<<20))
+	for range 600 {
+		ranges.Message(fixture.SymbfileRange, fixture.Proto{}.Num(12, 0x10).Num(2, 4).Num(9, 0))
+	}
+	if _, err := object.Open(bin.Bytes(ranges.Bytes()), object.Options{}); err == nil || !strings.Contains(err.Error(), "too long for how often") {
 		t.Error(err)
 	}
 	file = fixture.NewSymbfile().Table(strings.Repeat("n", 2<<20)).Message(fixture.SymbfileRange, fixture.Proto{}.Num(12, 0x10).Num(2, 4).Num(9, 0)).Bytes()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sort"
 
-	"symbolon/internal/format/symbfile"
 	"symbolon/internal/sym"
 )
 
@@ -165,8 +164,9 @@ func (v *symbfiles) lookup(dst []sym.Frame, addr uint64) (frames []sym.Frame) {
 		return dst
 	}
 	entry, size := v.function(chain[0])
-	r := &v.ranges[chain[len(chain)-1]]
-	file, line := r.file.text(), v.lineAt(r, addr-r.va)
+	inner := chain[len(chain)-1]
+	r := &v.ranges[inner]
+	file, line := r.file.text(), v.lineAt(inner, addr-r.va)
 	for d := len(chain) - 1; d >= 0; d-- {
 		r := &v.ranges[chain[d]]
 		dst = append(dst, sym.Frame{Func: r.name.text(), File: file, Line: line, Entry: entry, Size: size, Inlined: d > 0})
@@ -175,17 +175,6 @@ func (v *symbfiles) lookup(dst []sym.Frame, addr uint64) (frames []sym.Frame) {
 		}
 	}
 	return dst
-}
-
-// lineAt is the line of a range at an offset.
-func (v *symbfiles) lineAt(r *symbRange, off uint64) (line uint32) {
-	for lines := symbfile.LinesAt(v.file, r.at.off()); ; {
-		l, ok := lines.Next()
-		if !ok || l.Offset > off {
-			return line
-		}
-		line = l.Line
-	}
 }
 
 // padBefore is the last pad that is not behind an address.

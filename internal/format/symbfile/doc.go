@@ -76,4 +76,9 @@
 // are used twice or by a pad. It refuses what the Reader would refuse, and goes on
 // behind it. Neither allocates for each record. Readers and Writers belong to one
 // goroutine.
+//
+// Of a file in memory that a Reader went through, LinesAt, FramesAt and Text read single
+// records and strings again, without the state of the Reader. Which string a ref of a
+// pad means is found by Tables, which marks every 64th string, for half a million marks
+// at most.
 package symbfile

@@ -26,8 +26,8 @@ func seeds(f *testing.F) {
 }
 
 // FuzzReader demands that whatever the bytes are, the reader ends, gives no more than
-// bytes can tell, gives the same from elsewhere than memory, takes no more if it is
-// strict, and agrees with the dump.
+// bytes can tell, gives the same from elsewhere than memory and by the places of its
+// records, takes no more if it is strict, and agrees with the dump.
 func FuzzReader(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -56,6 +56,7 @@ func FuzzReader(f *testing.F) {
 		if less, strict := strictly(b); len(less) > len(list) || strict == nil && whole != nil {
 			t.Fatalf("%v, strictly %v", whole, strict)
 		}
+		checkPlaces(t, "by places", b)
 		var s strings.Builder
 		if dump := symbfile.Dump(&s, bytes.NewReader(b)); (dump == nil) != (whole == nil) {
 			t.Fatalf("%v, in the dump %v", whole, dump)

@@ -160,9 +160,9 @@ type mark struct {
 }
 
 const (
-	markStep = 64      // as many strings share a mark
-	markGap  = 64      // bytes in front of a string that are no strings, with which it has its own
-	maxMarks = 2 << 20 // of a file
+	markStep = 64        // as many strings share a mark
+	markGap  = 64        // bytes in front of a string that are no strings, with which it has its own
+	maxMarks = 512 << 10 // of a file
 )
 
 // Add is the number of the table to which the record that Next gave refers.
