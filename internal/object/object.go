@@ -146,8 +146,11 @@ func (o *Object) AppendText(dst []byte, t sym.Text) []byte {
 // Relax gives pages of the file back. Who calls AppendText for all of it does
 // that now and then.
 func (o *Object) Relax() {
-	if g, ok := o.view.(*image); ok {
-		g.opt.relax()
+	switch v := o.view.(type) {
+	case *image:
+		v.opt.relax()
+	case *symbfiles:
+		v.opt.relax()
 	}
 	if o.mapping != nil {
 		o.mapping.Relax()

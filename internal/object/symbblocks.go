@@ -16,8 +16,6 @@ const (
 	// does, and fullSymbRows where it ends at any row.
 	maxSymbRows  = 4096
 	fullSymbRows = 64 << 10
-	// relaxYields is after how many blocks pages of the file are given back.
-	relaxYields = 64
 )
 
 // flattener makes blocks of ranges that may overlap and stand in any order, and
@@ -36,7 +34,6 @@ type flattener struct {
 	frames []symbFrame
 	pad    bool // the last row is that of a pad
 	room   int  // how many more nodes may be made; one for each range is what a sound file needs
-	yields int
 }
 
 // endHeap is where ranges end, the first on top.
@@ -294,8 +291,5 @@ func (f *flattener) give() error {
 	err := f.yield(&f.block)
 	f.block.Reset()
 	f.last, f.nodes = f.last[:0], f.nodes[:0]
-	if f.yields++; f.yields%relaxYields == 0 {
-		f.opt.relax()
-	}
 	return err
 }
