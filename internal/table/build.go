@@ -197,9 +197,15 @@ func (t *desk) build(ctx context.Context, e *entry) (*entry, int64, error) {
 
 // keep makes the table of obj, which is that of e, keeps it and opens it.
 func (t *desk) keep(ctx context.Context, e *entry, obj *object.Object, size int64) (*entry, int64, error) {
-	m := obj.Info().Module
+	info := obj.Info()
+	m := info.Module
 	opt := symcache.Options{Memory: int64(t.cfg.BuildMemory), Scratch: t.scratch, Workers: max(1, runtime.GOMAXPROCS(0)-1)}
 	blob, err := t.tier.Put(ctx, cache.Symcache, tableKey(e.hash, e.found.Aux(), m), func(w io.Writer) error {
+		if info.Kind == "symbfile" && t.cfg.MaxBytes > 0 {
+			// Its table may be a thousand times as large as what was sent, and it answers
+			// for itself as well.
+			w = &bounded{w: w, left: int64(t.cfg.MaxBytes)}
+		}
 		return Build(ctx, w, obj, opt, Input{size, e.hash})
 	})
 	if err != nil {
@@ -208,6 +214,19 @@ func (t *desk) keep(ctx context.Context, e *entry, obj *object.Object, size int6
 	size = cost(blob.Size())
 	made, err := newEntry(blob, e.hash, m)
 	return made, size, err
+}
+
+// bounded is where a table is written that has to have room among those that are open.
+type bounded struct {
+	w    io.Writer
+	left int64
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.left -= cost(int64(len(p))); b.left < 0 {
+		return 0, fault.New(fault.Unsupported, "table build", "the table would not fit into table.max_bytes")
+	}
+	return b.w.Write(p)
 }
 
 // Input is the file that a table is made of.

@@ -1,0 +1,74 @@
+package table_test
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/bucket/dir"
+	"symbolon/internal/cache"
+	"symbolon/internal/cache/disk"
+	"symbolon/internal/fixture"
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
+	"symbolon/internal/source"
+	"symbolon/internal/source/tree"
+	"symbolon/internal/table"
+)
+
+// A symbfile of a few bytes unpacks to lines whose table is larger than the memory for
+// all tables. It answers without one.
+func TestASymbfileWithATableThatIsTooLargeAnswersForItself(t *testing.T) {
+	const length = 400_000
+	offs, lines := make([]uint64, length), make([]uint64, length)
+	for i := range offs {
+		offs[i], lines[i] = 1, uint64(i%100+1)
+	}
+	text := fixture.NewSymbfile().Message(fixture.SymbfileRange, fixture.Proto{}.Num(12, 0x1000).Num(2, length).Text(3, "f").
+		Sub(8, fixture.Proto{}.Packed(1, offs...).Packed(2, lines...))).Bytes()
+	m := module()
+	m.Type, m.FileID = ident.TypeELF, ident.FileID{7}
+	folder := t.TempDir()
+	path := filepath.Join(folder, source.ElasticPath(m.FileID, source.RangesFile))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b, err := dir.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := tree.New(source.Config{ID: "f", Type: source.Filesystem, Path: folder, Layout: source.Layout{Type: source.Elastic}}, b, bin.Limit{}, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	store, err := disk.Open(disk.Config{}, t.TempDir(), time.Now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	loc := locate.New(locate.Config{}, locate.Deps{
+		Sources: []source.Source{from}, Tier: store, Spool: func() (cache.Spool, error) { return store.Temp() }, Now: time.Now, Log: log,
+	})
+	defer loc.Close()
+	tables := table.New(table.Config{MaxBytes: 1 << 20}, table.Deps{Locator: loc, Tier: store, Now: time.Now, Log: log})
+	defer tables.Close()
+	if _, err := tables.Prefetch(t.Context(), m); err == nil || !strings.Contains(err.Error(), "would not fit into table.max_bytes") {
+		t.Error(err)
+	}
+	h, report := tables.Symbols(t.Context(), m, locate.SymFirst)
+	if h == nil {
+		t.Fatal(report)
+	}
+	defer h.Release()
+	if frames := h.Lookup(nil, 0x1000+300_007); len(frames) != 1 || frames[0].Line != 7 {
+		t.Errorf("%+v", frames)
+	}
+}
