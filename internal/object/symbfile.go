@@ -117,6 +117,7 @@ func openSymbfile(src bin.Source, opt Options) (*Object, error) {
 	if len(v.ranges)+len(v.pads) > 0 {
 		info.Features |= HasDebug
 	}
+	opt.relax()
 	return &Object{info: info, view: v}, nil
 }
 

@@ -97,6 +97,7 @@ func (v *symbfiles) findStops() []symbStop {
 			v.crowded(uint32(i))
 		}
 	}
+	v.opt.relax()
 	return stops
 }
 
