@@ -225,7 +225,7 @@ func (f *Found) open(ctx context.Context) error {
 	}
 	f.Names, f.file = file.names, file
 	if file.mapping != nil && meta.Hash != f.Hash { // another one, which will do
-		f.l.vouch(meta, file.attempt.Validator)
+		file.vouch(meta)
 		f.Meta = *meta
 		if err := f.Record(context.WithoutCancel(ctx), f.Hash); err != nil {
 			f.l.log.Warn("the meta of a file could not be kept", "error", err)

@@ -92,10 +92,11 @@ func (l *Locator) oneText(ctx context.Context, s source.Source, c source.Candida
 	if text := l.keptText(ctx, key); text != nil {
 		return text
 	}
+	asked := l.now()
 	text, a, err := l.fetchText(ctx, s, c)
 	if err != nil {
 		f := fault.Of(err)
-		l.remember(ctx, key, f, c)
+		l.remember(ctx, key, f, c, asked)
 		if ctx.Err() == nil {
 			l.tell(c, a, f)
 		}

@@ -150,6 +150,11 @@ func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
 	l.outdate(key, m.forgotten())
 	f, used, err := l.get(ctx, a.source, c, key, true)
+	for try := 0; try < 3 && err == nil && f.born.Before(m.forgotten()); try++ { // it was on its way when that was told
+		f.release()
+		l.outdate(key, m.forgotten())
+		f, used, err = l.get(ctx, a.source, c, key, true)
+	}
 	if err != nil { // the caller left, or its time is over, or it is a mistake of ours
 		tried.Fault = fault.Of(err)
 		return nil, tried, context.Cause(ctx)
@@ -163,9 +168,9 @@ func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 		return nil, tried, nil
 	}
 	meta := l.metaFor(ctx, f, m.Module, c.Public)
-	l.vouch(meta, f.attempt.Validator)
+	f.vouch(meta)
 	if tried.Fault = meta.check(m.Module); tried.Fault != nil {
-		l.remember(ctx, key, tried.Fault, c)
+		l.remember(ctx, key, tried.Fault, c, f.born)
 		tried.Expires = l.now().Add(l.life(tried.Fault, c))
 		l.tell(c, f.attempt, tried.Fault)
 		f.release()
@@ -202,6 +207,7 @@ func (l *Locator) known(ctx context.Context, a *asked, m *wish) (found *Found, t
 		return nil, Tried{}, false
 	}
 	tried.Features, tried.VCS = meta.Features, meta.VCS
+	l.outdate(key, m.forgotten())
 	return &Found{Meta: *meta, l: l, source: a.source, candidate: c, key: key, file: l.alive(key)}, tried, true
 }
 
@@ -238,7 +244,7 @@ func (l *desk) get(ctx context.Context, s source.Source, c source.Candidate, key
 		f := l.fetch(ctx, asked{source: s, candidate: c}, key)
 		if f.fault != nil {
 			if first {
-				l.remember(ctx, key, f.fault, c)
+				l.remember(ctx, key, f.fault, c, f.born)
 			}
 			if ctx.Err() == nil { // else it is us who gave it up
 				l.tell(c, f.attempt, f.fault)
@@ -293,8 +299,8 @@ func (l *desk) life(f *fault.Error, c source.Candidate) time.Duration {
 }
 
 // remember keeps a verdict on a candidate for as long as its kind allows.
-func (l *desk) remember(ctx context.Context, key cache.Key, f *fault.Error, c source.Candidate) {
-	if life := l.life(f, c); life > 0 {
+func (l *desk) remember(ctx context.Context, key cache.Key, f *fault.Error, c source.Candidate, asked time.Time) {
+	if life := l.life(f, c) - l.now().Sub(asked); life > 0 {
 		l.tier.Remember(ctx, cache.Meta, key, f, life)
 	}
 }

@@ -12,9 +12,10 @@ import (
 // whether a file is still the same.
 const renewLater = 10 * time.Minute
 
-// vouch notes what the source says of this state of the file, now.
-func (l *desk) vouch(meta *Meta, validator string) {
-	meta.Validator, meta.Checked = validator, l.now()
+// vouch notes what the source has said of this state of the file, and when it was
+// asked: what is told later is not known yet.
+func (f *fetched) vouch(meta *Meta) {
+	meta.Validator, meta.Checked = f.attempt.Validator, f.born
 }
 
 // stale says that a file may have changed since its source was asked.
@@ -40,7 +41,7 @@ func (f *Found) Until() time.Time {
 func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, error) {
 	c, key := a.candidate, l.key(a.candidate, m.Module)
 	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location, Features: a.old.Features, VCS: a.old.VCS}
-	f, err := l.fetches.Do(ctx, cache.KeyOf("renew", string(key[:])), func(ctx context.Context) (*fetched, error) {
+	f, err := l.fetches.Do(ctx, cache.KeyOf("renew", string(key[:]), m.forgotten().String()), func(ctx context.Context) (*fetched, error) {
 		return l.fetch(ctx, a, key), nil
 	})
 	if err != nil { // the caller left, or its time is over, or it is a mistake of ours
@@ -51,7 +52,7 @@ func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, e
 	found := &Found{Meta: *a.old, l: l, source: a.source, candidate: a.candidate, key: key}
 	switch {
 	case f.same:
-		found.Checked = l.now()
+		found.Checked = f.born
 	case f.fault != nil:
 		l.tell(c, f.attempt, f.fault)
 		found.Checked = l.now().Add(renewLater - l.lives.Found)
@@ -64,7 +65,7 @@ func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, e
 			break
 		}
 		l.tier.Forget(ctx, cache.Objects, key)
-		l.vouch(meta, f.attempt.Validator)
+		f.vouch(meta)
 		found.Meta, found.file = *meta, f
 		tried.Features, tried.VCS, tried.Parse = meta.Features, meta.VCS, f.parse
 	}

@@ -43,14 +43,14 @@ func (t *Tables) missing(key cache.Key, m ident.Module) (Report, bool) {
 
 // noteMiss keeps a report of a module that has nothing until the first of its
 // verdicts ends. What is not remembered of a candidate is not remembered here.
-func (t *Tables) noteMiss(key cache.Key, r Report) {
+func (t *Tables) noteMiss(key cache.Key, r Report, asked time.Time) {
 	now := t.now()
 	until := firstEnd(r.Tried)
 	if _, layered := t.tier.(*cache.Layer); layered && until.After(now.Add(sharedMiss)) {
 		until = now.Add(sharedMiss)
 	}
 	if until.After(now) && r.Fault.Kind != fault.Internal {
-		known := &miss{Report{Fault: r.Fault, Tried: remembered(r.Tried)}, now, until}
+		known := &miss{Report{Fault: r.Fault, Tried: remembered(r.Tried)}, asked, until}
 		t.misses.Put(key, known, missSize+triedSize*int64(len(r.Tried)), nil).Release()
 	}
 }

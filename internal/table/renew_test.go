@@ -230,6 +230,68 @@ func TestTheAnswerBehindAForgetIsNew(t *testing.T) {
 	}
 }
 
+// What is on its way when something is forgotten is not what is there then: who
+// asks behind the forget gets that, although others wait for the same.
+func TestWhatIsOnItsWayAtAForgetIsOld(t *testing.T) {
+	full, err := os.ReadFile(filepath.Join("../object/testdata/corpus", "debuglink.debug"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var there, held atomic.Bool
+	held.Store(true)
+	asked, served := make(chan struct{}), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch strings.TrimPrefix(r.URL.Path, "/ca/"+kilnID[2:]) {
+		case "":
+			if held.Swap(false) {
+				close(asked)
+				<-served
+			}
+			_, _ = w.Write(symbolsOnly())
+		case ".debug":
+			if there.Load() {
+				_, _ = w.Write(full)
+				return
+			}
+			http.NotFound(w, r)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	c := &clock{}
+	loc, tables, m := over(t, c, server.URL)
+	answers := make(chan object.Features, 2)
+	ask := func() {
+		h, report := tables.Symbols(context.Background(), m, locate.Debug)
+		if h == nil {
+			t.Error(report.Fault)
+			answers <- 0
+			return
+		}
+		defer h.Release()
+		answers <- h.Facts().Features
+	}
+	go ask()
+	<-asked
+	time.Sleep(20 * time.Millisecond) // the other file is missing by now
+	there.Store(true)
+	if err := loc.Forget(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	go ask()
+	time.Sleep(20 * time.Millisecond) // it waits for the same
+	close(served)
+	const best = object.HasSymbols | object.HasDebug
+	if a, b := <-answers, <-answers; a != best && b != best {
+		t.Errorf("the answers are of files with %v and %v", a.Names(), b.Names())
+	}
+	ask()
+	if got := <-answers; got != best {
+		t.Errorf("the next answer is of a file with %v", got.Names())
+	}
+}
+
 // A file that is known and has no table yet is asked for once while its source
 // is down, and no longer than that is remembered.
 func TestAKnownFileThatDoesNotCome(t *testing.T) {

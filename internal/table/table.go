@@ -171,7 +171,8 @@ type opened struct {
 	key    cache.Key
 	ref    *mem.Ref[*entry]
 	report Report
-	waited *bool // somebody got it
+	looked time.Time // when it was looked for
+	waited *bool     // somebody got it
 }
 
 func (o opened) retain() opened {
@@ -232,19 +233,11 @@ func (e *entry) stale(now time.Time) bool {
 func (t *Tables) Symbols(ctx context.Context, m ident.Module, p locate.Purpose) (*Handle, Report) {
 	key := t.moduleKey(m, p)
 	start := t.now()
-	o, err := t.opens.Do(ctx, key, func(ctx context.Context) (opened, error) {
-		ref, ok := t.open.Peek(key)
-		if ok && !t.forgotten(ref.Value(), m) { // somebody was faster
-			return opened{key: key, ref: ref, waited: new(bool), report: Report{Hit: true}}, nil
-		}
-		if ok {
-			return t.again(ctx, key, ref, m, p), nil
-		}
-		if report, known := t.missing(key, m); known {
-			return opened{key: key, waited: new(bool), report: report}, nil
-		}
-		return t.find(ctx, key, m, p), nil
-	})
+	o, err := t.opened(ctx, key, m, p)
+	if err == nil && t.loc.Forgotten(m, o.looked) { // it was on its way when that was told
+		t.drop(o)
+		o, err = t.opened(ctx, key, m, p)
+	}
 	if err != nil {
 		late := fault.KindOf(err) == fault.Timeout
 		o.report.Fault, o.report.Late = fault.Of(err), late
@@ -259,6 +252,23 @@ func (t *Tables) Symbols(ctx context.Context, m ident.Module, p locate.Purpose) 
 	return t.handle(key, o.ref), o.report
 }
 
+// opened opens what answers for m, once for all who ask now.
+func (t *Tables) opened(ctx context.Context, key cache.Key, m ident.Module, p locate.Purpose) (opened, error) {
+	return t.opens.Do(ctx, key, func(ctx context.Context) (opened, error) {
+		ref, ok := t.open.Peek(key)
+		if ok && !t.forgotten(ref.Value(), m) { // somebody was faster
+			return opened{key: key, ref: ref, looked: t.now(), waited: new(bool), report: Report{Hit: true}}, nil
+		}
+		if ok {
+			return t.again(ctx, key, ref, m, p), nil
+		}
+		if report, known := t.missing(key, m); known {
+			return opened{key: key, looked: t.now(), waited: new(bool), report: report}, nil
+		}
+		return t.find(ctx, key, m, p), nil
+	})
+}
+
 // moduleKey names a module as it was asked for.
 func (t *Tables) moduleKey(m ident.Module, p locate.Purpose) cache.Key {
 	return cache.KeyOf("module", t.view, strconv.FormatUint(t.cleared.Load(), 10), p.String(), m.Type.String(), m.CodeFile, string(m.CodeID), m.DebugFile, m.DebugID.Breakpad(), m.DebugIDText, m.DebugChecksum, m.FileID.Hex())
@@ -266,13 +276,12 @@ func (t *Tables) moduleKey(m ident.Module, p locate.Purpose) cache.Key {
 
 // again finds what was forgotten. What is open answers on if nothing is found.
 func (t *Tables) again(ctx context.Context, key cache.Key, ref *mem.Ref[*entry], m ident.Module, p locate.Purpose) opened {
-	looked := t.now()
 	o := t.find(ctx, key, m, p)
 	if o.ref != nil || ctx.Err() != nil {
 		ref.Release()
 		return o
 	}
-	ref.Value().looked.Store(looked.UnixNano())
+	ref.Value().looked.Store(o.looked.UnixNano())
 	o.ref, o.report = ref, Report{Hit: true, Tried: o.report.Tried}
 	return o
 }
@@ -305,7 +314,7 @@ const renewAgain = 10 * time.Minute
 func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p locate.Purpose) opened {
 	start := t.now()
 	found, tried, err := t.loc.Best(ctx, m, p)
-	o := opened{key: key, waited: new(bool), report: Report{Tried: tried, Lookup: t.now().Sub(start)}}
+	o := opened{key: key, looked: start, waited: new(bool), report: Report{Tried: tried, Lookup: t.now().Sub(start)}}
 	for i := range tried {
 		o.report.Lookup -= tried[i].Attempt.Time
 		if tried[i].Fault != nil {
@@ -319,7 +328,7 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 		if o.report.Fault.Kind == fault.Internal && !told { // the locator tells of files
 			t.log.Error("a module could not be looked up", "module", m.DebugFile, "error", err)
 		}
-		t.noteMiss(key, o.report)
+		t.noteMiss(key, o.report, start)
 		return o
 	}
 	facts := Facts{Module: found.Module, Kind: found.Kind, Features: found.Features, VCS: found.VCS, Trail: tried}
@@ -341,7 +350,7 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 			}
 		}
 		found.Close()
-		t.noteMiss(key, o.report)
+		t.noteMiss(key, o.report, start)
 		return o
 	}
 	o.report.Parse = found.Parse()
