@@ -42,7 +42,9 @@ func (l *Locator) Forget(ctx context.Context, m ident.Module) error {
 		_ = blob.Close()
 		l.forgets.note(id, now)
 	}
-	l.forgets.last.Store(now.UnixNano())
+	for last := l.forgets.last.Load(); last < now.UnixNano() && !l.forgets.last.CompareAndSwap(last, now.UnixNano()); {
+		last = l.forgets.last.Load() // others forget too
+	}
 	return nil
 }
 
@@ -52,7 +54,7 @@ func (f *forgets) note(id string, at time.Time) {
 	if f.at == nil || len(f.at) >= maxForgets { // those in the cache still count
 		f.at = map[string]time.Time{}
 	}
-	f.at[id] = at
+	f.at[id] = later(f.at[id], at)
 }
 
 // Forgotten tells whether what was found out about m at this time was forgotten
