@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -328,6 +329,43 @@ func TestWhoIsNotAdmittedIsToldBeforeTheBody(t *testing.T) {
 
 // Requests that hold memory and claim more of it get it one after the other, and do
 // not wait for each other.
+// Who has claimed memory, and may have taken it up, waits for more alone: others are
+// refused, or what all have would pass the budget.
+func TestOneAtATimeClaimsMore(t *testing.T) {
+	var all, inside sync.WaitGroup
+	var met, refused atomic.Int32
+	inside.Add(2)
+	growing := post("/growing", func(w http.ResponseWriter, r *http.Request) {
+		if err := api.Claim(r, 500_000); err != nil {
+			t.Error(err)
+		}
+		inside.Done()
+		inside.Wait()
+		var busy *api.BodyError
+		switch err := api.Claim(r, 900_000); {
+		case err == nil:
+			met.Add(1)
+		case errors.As(err, &busy) && busy.Status == http.StatusServiceUnavailable:
+			refused.Add(1)
+		default:
+			t.Error(err)
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+	})
+	growing.MaxHeld = 100_000
+	opt := options(io.Discard)
+	opt.Memory = 2 << 20 // of which half is for large requests
+	base := serve(t, api.Config{}, opt, growing)
+	start := time.Now()
+	for range 2 {
+		all.Go(func() { upload(t, base+"/growing", 200_000) })
+	}
+	all.Wait()
+	if met.Load() != 1 || refused.Load() != 1 || time.Since(start) > 10*time.Second {
+		t.Errorf("%d have more, %d are refused, after %v", met.Load(), refused.Load(), time.Since(start))
+	}
+}
+
 func TestClaimsAreMetInTurn(t *testing.T) {
 	var all, inside sync.WaitGroup
 	var now, most atomic.Int32

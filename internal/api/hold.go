@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"symbolon/internal/bin"
@@ -29,6 +30,7 @@ type holds struct {
 	medium, large *bin.Budget
 	border        int64 // the largest need that is a medium one
 	now           func() time.Time
+	growing       atomic.Bool // a request waits for more than it has claimed before
 
 	mu    sync.Mutex
 	all   map[*hold]struct{}
@@ -86,8 +88,7 @@ func (h *holds) take(r *http.Request, n int64) (release func(), refused *BodyErr
 	}
 	release, err := memory.Acquire(ctx, n)
 	if err != nil {
-		metric.Refused.Add(1, "memory")
-		return nil, &BodyError{Status: http.StatusServiceUnavailable, Title: "503 Service Unavailable: too many large requests at the same time"}
+		return nil, errTooMany()
 	}
 	return release, nil
 }
@@ -96,6 +97,7 @@ func (h *holds) take(r *http.Request, n int64) (release func(), refused *BodyErr
 type memory struct {
 	of      *holds
 	n       int64
+	claimed bool // it may be taken up by now
 	release func()
 }
 
@@ -110,10 +112,24 @@ func Claim(r *http.Request, n int64) error {
 	if n += b.decoding(); n <= b.memory.n {
 		return nil
 	}
+	if b.memory.claimed {
+		// While it waits it is not counted that it has what was claimed before, so one
+		// at a time may.
+		if !b.memory.of.growing.CompareAndSwap(false, true) {
+			return errTooMany()
+		}
+		defer b.memory.of.growing.Store(false)
+	}
 	if refused := b.claim(r, n); refused != nil {
 		return refused
 	}
+	b.memory.claimed = true
 	return nil
+}
+
+func errTooMany() *BodyError {
+	metric.Refused.Add(1, "memory")
+	return &BodyError{Status: http.StatusServiceUnavailable, Title: "503 Service Unavailable: too many large requests at the same time"}
 }
 
 // claim gets n bytes in place of what the request holds. While it waits it holds

@@ -7,8 +7,8 @@ import (
 )
 
 // What a part takes while it is received: whatever its size, an encoder and messages
-// of at most smallMessage; with larger ones perMessage times the largest of them, for
-// a table of strings and a range with its lines, as they came and as they are read.
+// of at most smallMessage; with larger ones perMessage times the largest of them, rounded
+// up to a power of two, for a table of strings and a range with its lines, as they came and as they are read.
 // The bounds of the store end that at maxHeld, a decoder included.
 const (
 	leastHeld    = 4 << 20
