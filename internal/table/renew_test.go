@@ -269,8 +269,9 @@ func TestWhatIsOnItsWayAtAForgetIsOld(t *testing.T) {
 			answers <- 0
 			return
 		}
-		defer h.Release()
-		answers <- h.Facts().Features
+		got := h.Facts().Features
+		h.Release()
+		answers <- got
 	}
 	go ask()
 	<-asked
