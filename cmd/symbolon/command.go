@@ -17,7 +17,7 @@ import (
 // whose subs are not empty; they run none themselves.
 type command struct {
 	name  string
-	args  string // what follows the flags, for the usage line
+	args  string // what follows the flags, for the usage line; empty: no arguments are taken
 	short string // one line
 	long  string // what a person wants to know before using it
 	flags func(*flag.FlagSet)
@@ -86,12 +86,21 @@ func dispatch(ctx context.Context, args []string, e *env) error {
 	if err != nil {
 		return err
 	}
+	if c.args == "" && len(rest) > 0 {
+		return unexpected(c, rest[0])
+	}
 	err = c.run(ctx, e, rest)
 	var u *usageError
 	if errors.As(err, &u) && u.cmd == nil {
 		u.cmd = c
 	}
 	return err
+}
+
+// unexpected refuses an argument that a command does not take. To ignore it
+// would do something else than was meant.
+func unexpected(c *command, arg string) error {
+	return &usageError{c, fmt.Sprintf("unexpected argument %q", arg)}
 }
 
 func isHelp(arg string) bool { return arg == "--help" || arg == "-h" || arg == "-help" }
@@ -156,12 +165,16 @@ func help(w io.Writer, list []*command, args []string) error {
 	if c == nil {
 		return &usageError{text: fmt.Sprintf("no help for %q%s", args[0], suggestion(list, args[0]))}
 	}
-	if len(args) > 1 {
-		if sub := find(c.subs, args[1]); sub != nil {
+	args = args[1:]
+	if len(args) > 0 {
+		if sub := find(c.subs, args[0]); sub != nil {
 			full := *sub
 			full.name = c.name + " " + sub.name
-			c = &full
+			c, args = &full, args[1:]
 		}
+	}
+	if len(args) > 0 {
+		return unexpected(nil, args[0])
 	}
 	usage(w, c)
 	return nil

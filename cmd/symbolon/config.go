@@ -160,8 +160,17 @@ func configCommand() *command {
 func configCheckCommand() *command {
 	var conf configFlags
 	return &command{
-		name: "check", short: "Say whether the configuration is right", flags: conf.add,
-		run: func(_ context.Context, e *env, _ []string) error {
+		name: "check", args: "[FILE]", short: "Say whether the configuration is right", flags: conf.add,
+		long: "FILE is the configuration file, as with --config.",
+		run: func(_ context.Context, e *env, args []string) error {
+			switch {
+			case len(args) > 1:
+				return unexpected(nil, args[1])
+			case len(args) == 1 && conf.file != "":
+				return &usageError{text: "name the file once: as FILE or with --config"}
+			case len(args) == 1:
+				conf.file = args[0]
+			}
 			_, loaded, err := conf.read(e)
 			if err != nil {
 				return err

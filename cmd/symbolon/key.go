@@ -52,10 +52,7 @@ of it is kept, so it cannot be printed again.`,
 			fs.BoolVar(&read, "read", false, "a key that lets read and not upload; when there is one, nobody reads without a key")
 			fs.BoolVar(&q.JSON, "json", false, "print JSON")
 		},
-		run: func(ctx context.Context, e *env, args []string) error {
-			if len(args) > 0 {
-				return &usageError{text: fmt.Sprintf("unexpected argument %q", args[0])}
-			}
+		run: func(ctx context.Context, e *env, _ []string) error {
 			if q.Right = elastic.Upload; read {
 				q.Right = elastic.Read
 			}
@@ -74,10 +71,7 @@ func keyListCommand() *command {
 			conf.addBase(fs)
 			fs.BoolVar(&q.JSON, "json", false, "print one JSON object per line")
 		},
-		run: func(ctx context.Context, e *env, args []string) error {
-			if len(args) > 0 {
-				return &usageError{text: fmt.Sprintf("unexpected argument %q", args[0])}
-			}
+		run: func(ctx context.Context, e *env, _ []string) error {
 			return runKey(ctx, e, &conf, q)
 		},
 	}

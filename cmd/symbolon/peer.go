@@ -35,21 +35,10 @@ func runCommand() *command {
 		long: `As "symbolon serve --symbolicator-config FILE": what the keys of that file mean
 here is told at the start for those that mean something else or nothing.`,
 		flags: func(fs *flag.FlagSet) { peerFlags(&conf, fs) },
-		run: func(ctx context.Context, e *env, args []string) error {
-			if err := noArguments(args); err != nil {
-				return err
-			}
+		run: func(ctx context.Context, e *env, _ []string) error {
 			return serve(ctx, e, &conf, false)
 		},
 	}
-}
-
-// noArguments refuses arguments of a command that has none.
-func noArguments(args []string) error {
-	if len(args) > 0 {
-		return &usageError{text: fmt.Sprintf("unexpected argument %q", args[0])}
-	}
-	return nil
 }
 
 // repeat is the value of --repeat, which may be left out.
@@ -103,21 +92,22 @@ func cleanupCommand() *command {
 	var again repeat
 	return &command{
 		name:  "cleanup",
+		args:  "[DURATION]",
 		short: "Remove what is too old from the cache",
 		long: `A server does this by itself, all the time, and keeps the cache within its bytes
 too. The command is for caches that no server uses at the moment.`,
 		flags: func(fs *flag.FlagSet) {
 			peerFlags(&conf, fs)
 			fs.BoolVar(&dry, "dry-run", false, "only tell what would be removed")
-			fs.Var(&again, "repeat", "do it again and again, every hour or every `DURATION`: --repeat 15m")
+			fs.Var(&again, "repeat", "do it again and again, every hour or every `DURATION`, which may be the next argument: --repeat 15m")
 		},
 		run: func(ctx context.Context, e *env, args []string) error {
 			args, err := again.take(args)
-			if err == nil {
-				err = noArguments(args)
-			}
 			if err != nil {
 				return err
+			}
+			if len(args) > 0 {
+				return unexpected(nil, args[0])
 			}
 			for {
 				if err := cleanup(ctx, e, &conf, dry); err != nil || again.every == 0 {
@@ -197,10 +187,7 @@ func healthcheckCommand() *command {
 			fs.StringVar(&addr, "a", "", "the same as --addr `HOST:PORT`")
 			fs.IntVar(&seconds, "timeout", 30, "`SECONDS` to wait")
 		},
-		run: func(ctx context.Context, e *env, args []string) error {
-			if err := noArguments(args); err != nil {
-				return err
-			}
+		run: func(ctx context.Context, e *env, _ []string) error {
 			if addr == "" {
 				cfg, _, err := conf.read(e)
 				if err != nil {

@@ -51,10 +51,7 @@ The first line on standard output, once connections are accepted, is
 			fs.StringVar(&conf.listen, "listen", "", "listen on `HOST:PORT` (default 127.0.0.1:3021)")
 			fs.BoolVar(&demo, "demo", false, "add a tiny symbol store that is built in, and use a temporary data directory unless --data names one")
 		},
-		run: func(ctx context.Context, e *env, args []string) error {
-			if len(args) > 0 {
-				return &usageError{text: fmt.Sprintf("unexpected argument %q", args[0])}
-			}
+		run: func(ctx context.Context, e *env, _ []string) error {
 			return serve(ctx, e, &conf, demo)
 		},
 	}

@@ -45,8 +45,8 @@ is taken from its separate debug file, if that is found or named.`,
 			fs.StringVar(&ranges, "ranges", "", "write the ranges to `OUT`; - is standard output")
 			fs.StringVar(&pads, "retpads", "", "write the return pads to `OUT`; - is standard output")
 		},
-		run: func(ctx context.Context, e *env, args []string) error {
-			if len(args) > 0 || binary == "" || ranges == "" && pads == "" {
+		run: func(ctx context.Context, e *env, _ []string) error {
+			if binary == "" || ranges == "" && pads == "" {
 				return &usageError{text: "name the binary with -e, and --ranges or --retpads"}
 			}
 			if ranges != "" && sameFile(ranges, pads) {
@@ -132,8 +132,8 @@ func symbRetpadsCommand() *command {
 			fs.StringVar(&open.Arch, "arch", "", "the object of a file of several that is for `ARCH`; empty is any")
 			fs.StringVar(&out, "out", "-", "write the return pads to `OUT`; - is standard output")
 		},
-		run: func(ctx context.Context, e *env, args []string) error {
-			if len(args) > 0 || binary == "" || ranges == "" {
+		run: func(ctx context.Context, e *env, _ []string) error {
+			if binary == "" || ranges == "" {
 				return &usageError{text: "name the binary with -e, and its --ranges"}
 			}
 			code, err := openAlone(e, binary, open)

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// TestNoCommandIgnoresAnArgument gives each command more arguments than it
+// takes. A command that took them would do something else than was meant:
+// "cache purge --all ./other" emptied the default cache.
+func TestNoCommandIgnoresAnArgument(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	for _, c := range commands() {
+		subs := c.subs
+		if len(subs) == 0 {
+			subs = []*command{c}
+		}
+		for _, s := range subs {
+			if strings.Contains(s.args, "...") || strings.Contains(s.args, "ADDR") {
+				continue // which take any number
+			}
+			line := []string{c.name}
+			if s != c {
+				line = append(line, s.name)
+			}
+			refuses(t, append(line, "a", "b", "c")...)
+		}
+	}
+	for _, line := range []string{"config check a b", "cache purge --all ./other", "config check --config a.yaml a.yaml",
+		"push-symbols package -p a --dry-run ./b", "help serve more", "help table build more", "--version more"} {
+		refuses(t, strings.Fields(line)...)
+	}
+}
+
+func refuses(t *testing.T, line ...string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code := run(t.Context(), line, &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs})
+	if code != exitUsage {
+		t.Errorf("symbolon %s: exit %d, want %d: %s%s", strings.Join(line, " "), code, exitUsage, &out, &errs)
+	}
+}
