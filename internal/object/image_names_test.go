@@ -132,6 +132,24 @@ func TestFramesWithoutFileHaveNone(t *testing.T) {
 	}
 }
 
+// A compiler that knows no line of a call, as that of a thunk to its function,
+// writes file 0 and line 0: in DWARF 5 that is the first file of the unit.
+func TestACallWithoutLineHasItsFile(t *testing.T) {
+	call := &fixture.ProgramCall{Name: "i", Ranges: []span{{0x1110, 0x1120}}}
+	p := oneFunction(modelC, fixture.ProgramFunc{Name: "f", Calls: []*fixture.ProgramCall{call}})
+	for _, c := range []struct {
+		version, file int
+		want          string
+	}{{5, 0, "/d/a.c"}, {5, -1, ""}, {4, 0, ""}} {
+		p.Units[0].Version, call.File = c.version, c.file
+		o := open(t, p.Bytes())
+		if f := o.Lookup(nil, 0x112); len(f) != 2 || str(o, f[1].File) != c.want || f[1].Line != 0 {
+			t.Errorf("DWARF %d, file %d: %s; want %q, line 0", c.version, c.file, show(o, f), c.want)
+		}
+		agreeWithTable(t, o, "call without line")
+	}
+}
+
 // What lies in front of the image has no address in it; a function that is
 // entered there is entered where its pieces start.
 func TestNothingIsInFrontOfTheImage(t *testing.T) {

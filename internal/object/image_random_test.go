@@ -127,7 +127,10 @@ func (r *programMaker) function(u *fixture.ProgramUnit) fixture.ProgramFunc {
 func (r *programMaker) calls(u *fixture.ProgramUnit, in []span, depth int) (out []*fixture.ProgramCall) {
 	var taken []span
 	for range r.IntN(4) / depth {
-		c := &fixture.ProgramCall{Name: r.name("i"), File: r.IntN(4), Line: 1 + r.IntN(90), Column: r.IntN(9)}
+		c := &fixture.ProgramCall{Name: r.name("i"), File: r.IntN(5) - 1, Line: r.IntN(4) * r.IntN(90), Column: r.IntN(9)}
+		if c.File < 0 {
+			c.Line, c.Column = 0, 0
+		}
 		if r.one(5) {
 			c.Lang = []int{modelC, modelCpp, modelRust}[r.IntN(3)]
 		}

@@ -265,7 +265,7 @@ func (m *merger) coded(node int32, row *dwarf.LineRow) codedRow {
 
 // file is a file number plus 1, or 0.
 func (m *merger) file(n uint32) uint32 {
-	if n == 0 && m.noZero || m.noFiles || n == ^uint32(0) {
+	if n == 0 && m.noZero || m.noFiles || n == dwarf.NoFile {
 		return 0
 	}
 	return n + 1
@@ -279,12 +279,9 @@ func (m *merger) node(calls []dwarf.Call, call int32) int32 {
 	n := &m.nodes[call]
 	if n.stamp != m.stamp {
 		c := &calls[call]
-		at := codedRow{line: c.Line}
+		at := codedRow{file: m.file(c.File), line: c.Line}
 		if m.columns {
 			at.colm = c.Column
-		}
-		if c.File != 0 || c.Line != 0 {
-			at.file = m.file(c.File)
 		}
 		node := m.code.call(m.node(calls, c.Parent), m.image.nameText(c.Name), dwarfLang(c.Lang), at)
 		n.stamp, n.node = m.stamp, node

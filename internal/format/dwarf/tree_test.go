@@ -102,7 +102,7 @@ func show(t *testing.T, d *dwarf.Data) string {
 				for p := c.Parent; p >= 0; p = calls[p].Parent {
 					deep++
 				}
-				fmt.Fprintf(&s, "%s%s%s at %d:%d:%d\n", strings.Repeat(" ", deep), d.AppendName(nil, c.Name), spans(tree, c.First, c.N), c.File, c.Line, c.Column)
+				fmt.Fprintf(&s, "%s%s%s at %d:%d:%d\n", strings.Repeat(" ", deep), d.AppendName(nil, c.Name), spans(tree, c.First, c.N), int32(c.File), c.Line, c.Column)
 			}
 		}
 	}
@@ -167,7 +167,7 @@ const mixed = `
 	  leaf 1014-1018 at 3:2:7
 	  leaf 1018-101c at 3:3:7
 	 _Z3midv 1020-1028 at 3:4:7
-	 _Z3midv at 0:0:0
+	 _Z3midv at -1:0:0
 	  leaf 1030-1034 at 3:5:7
 	 leaf 1040-1044 at 3:7:7
 	inner 2000-2010

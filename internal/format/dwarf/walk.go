@@ -20,8 +20,12 @@ type Func struct {
 	Lang            uint16
 }
 
-// Call is an inlined call. File, Line and Column are where it was called; 0:
-// unknown.
+// NoFile is the File of a Call without DW_AT_call_file.
+const NoFile = ^uint32(0)
+
+// Call is an inlined call. File, Line and Column are where it was called; a Line
+// or Column of 0 is unknown. File is numbered as in the line program: 0 is a file
+// from DWARF 5 on.
 type Call struct {
 	Name               Name
 	Parent             int32 // among the calls of the function, before this one; -1: the function
@@ -310,7 +314,7 @@ func (w *Walker) take(e *entry, die int) bool {
 		name, lang := w.nameOf(die)
 		w.tree.Calls = append(w.tree.Calls, Call{
 			Parent: w.now.call, Name: name, Lang: lang, First: int32(first), N: n,
-			File: w.count(slotFile), Line: w.count(slotLine), Column: w.count(slotColumn),
+			File: w.callFile(), Line: w.count(slotLine), Column: w.count(slotColumn),
 		})
 		if e.flags&hasChildren != 0 {
 			w.frames = append(w.frames, frame{before: w.now})
@@ -343,6 +347,15 @@ func (w *Walker) take(e *entry, die int) bool {
 // inside of it.
 func (w *Walker) hollow(e *entry) bool {
 	return w.now.fn >= 0 && e.flags&hasChildren != 0 && w.form[slotLow] == formNone && w.form[slotRanges] == formNone
+}
+
+// callFile is the file of the captured call. In DWARF 5 number 0 is a file. It also
+// stands without a line: in thunks, for example, where the compiler knows none.
+func (w *Walker) callFile() uint32 {
+	if w.form[slotFile] == formNone && w.count(slotLine) == 0 {
+		return NoFile
+	}
+	return w.count(slotFile)
 }
 
 // count is a captured number of 32 bits.
