@@ -97,7 +97,7 @@ func same(has ident.Module, kind string, m ident.Module) bool {
 	}
 	uuids := has.DebugID.UUID() == m.DebugID.UUID()
 	switch {
-	case m.Type == ident.TypeDotnet:
+	case m.Type == ident.TypeDotnet, kind == source.PortablePDB: // servers keep them below the age ffffffff
 		return uuids
 	case kind == source.PDB: // servers keep the newest of those that differ in the age only
 		return uuids && has.DebugID.Age() >= m.DebugID.Age()
