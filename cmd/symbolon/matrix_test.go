@@ -28,7 +28,7 @@ func faults(sym []byte) []faultOf {
 		{"503", trial.Status(503), "missing", "fetching_failed", "error", "download failed: 503 Service Unavailable", 3},
 		{"429", trial.Status(429), "missing", "fetching_failed", "error", "download failed: 429 Too Many Requests", 3},
 		{"501", trial.Status(501), "missing", "fetching_failed", "error", "download failed: 501 Not Implemented", 1},
-		{"408", trial.Status(408), "missing", "timeout", "error", "download timed out after 20s", 1},
+		{"408", trial.Status(408), "missing", "timeout", "error", "download failed: 408 Request Timeout", 1},
 		{"no answer", trial.Hang(sym, -1), "missing", "timeout", "error", "download timed out after 20s", 2},
 		{"half an answer", trial.Hang(sym, 40), "missing", "timeout", "error", "download timed out after 20s", 1},
 		{"404", trial.Status(404), "missing", "missing", "notfound", "", 1},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"symbolon/internal/fault"
@@ -188,8 +189,9 @@ func (e *encoder) chosen(all []candidate, known *symbolicate.Module) {
 	}
 }
 
-// verdict is what a failure is called, and what is said about it. Of what took
-// too long clients are told how long a download may take.
+// verdict names a failure as the peer does, and adds its detail. A download
+// that reached a limit of ours is reported with the limit of all its tries, as
+// the peer has it; one that the server ended with 408 is not.
 func (e *encoder) verdict(f *fault.Error) (status, details string) {
 	if f == nil {
 		return "ok", ""
@@ -202,6 +204,9 @@ func (e *encoder) verdict(f *fault.Error) (status, details string) {
 	case fault.Denied:
 		return "noperm", f.Detail
 	case fault.Timeout:
+		if strings.HasPrefix(f.Detail, "408 ") {
+			return "error", "download failed: " + f.Detail
+		}
 		return "error", "download timed out after " + shortTime(e.patience)
 	case fault.Unsupported:
 		return "error", "unsupported: " + f.Detail
