@@ -65,7 +65,7 @@ func TestWhatRequestsMayBe(t *testing.T) {
 		inFrame(`,"pre_context":null`):                                       422, inFrame(`,"pre_context":[1]`): 422, inFrame(`,"vars":[]`): 422,
 		inFrame(`,"addr_mode":"abs"`): 200, inFrame(`,"addr_mode":"rel:18446744073709551615"`): 200,
 		inFrame(`,"addr_mode":"rel"`): 422, inFrame(`,"addr_mode":"rel:"`): 422, inFrame(`,"addr_mode":"rel:x"`): 422,
-		inFrame(`,"addr_mode":"rel:-1"`): 422, inFrame(`,"addr_mode":"REL:0"`): 422, inFrame(`,"addr_mode":null`): 422,
+		inFrame(`,"addr_mode":"rel:+1"`): 200, inFrame(`,"addr_mode":"rel:++1"`): 422, inFrame(`,"addr_mode":"rel:-1"`): 422, inFrame(`,"addr_mode":"REL:0"`): 422, inFrame(`,"addr_mode":null`): 422,
 		inFrame(`,"function":"` + strings.Repeat("x", 1<<20+1) + `"`): 422,
 
 		inModule(``): 200, `{"modules":[{}]}`: 422, `{"modules":[{"type":null}]}`: 422, `{"modules":[{"type":"new"}]}`: 200,
@@ -102,7 +102,7 @@ func TestDepthIsToldAsDepth(t *testing.T) {
 func TestAddressesComeInManyForms(t *testing.T) {
 	for text, want := range map[string]uint64{
 		`0`: 0, `16`: 16, `18446744073709551615`: 1<<64 - 1, `-1`: 1<<64 - 1, `-9223372036854775808`: 1 << 63, `9999999999999999999`: 9999999999999999999,
-		`"0x10"`: 16, `"0X1F"`: 31, `"0xffffffffffffffff"`: 1<<64 - 1, `"0x000000000000000000010"`: 16, `"31"`: 31, `"\u0030x1f"`: 31,
+		`"0x10"`: 16, `"0X1F"`: 31, `"0xffffffffffffffff"`: 1<<64 - 1, `"0x000000000000000000010"`: 16, `"31"`: 31, `"\u0030x1f"`: 31, `"+31"`: 31, `"0x+1f"`: 31,
 	} {
 		body := `{"stacktraces":[{"frames":[{"instruction_addr":` + text + `,"addr_mode":"rel:0"}]}],"modules":[{"type":"elf"}]}`
 		req, err := sentry.Ask(strings.NewReader(body), sentry.Config{})
@@ -112,6 +112,7 @@ func TestAddressesComeInManyForms(t *testing.T) {
 	}
 	for _, text := range []string{
 		`""`, `"0x"`, `"main"`, `"7f3a"`, `"0xzz"`, `"0x1ffffffffffffffff"`, `18446744073709551616`, `-9223372036854775809`, `12.0`, `1e3`, `null`, `true`, `[]`, `"-1"`,
+		`"+"`, `"++1"`, `"0x+"`, `"0x++1"`, `"+0x1"`,
 	} {
 		if _, err := sentry.Ask(strings.NewReader(`{"stacktraces":[{"frames":[{"instruction_addr":`+text+`}]}]}`), sentry.Config{}); err == nil {
 			t.Errorf("%s is taken for an address", text)

@@ -126,14 +126,14 @@ func (d *decoder) frame() {
 	d.q.frames = append(d.q.frames, f)
 }
 
-// addrMode is the index of the module that an address is relative to, if it is
-// relative. There need not be such a module.
+// addrMode reads the index of the module that an address is relative to, if it
+// is relative. There need not be such a module.
 func (d *decoder) addrMode(name string) (index uint64, relative bool) {
 	if !d.text(name) || string(d.Text) == "abs" {
 		return 0, false
 	}
 	digits, relative := bytes.CutPrefix(d.Text, []byte("rel:"))
-	v, err := strconv.ParseUint(string(digits), 10, 64)
+	v, err := strconv.ParseUint(string(afterPlus(digits)), 10, 64)
 	if !relative || err != nil {
 		d.wrong(name, `"abs" or "rel:" with the index of a module`)
 		return 0, false

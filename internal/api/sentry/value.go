@@ -1,6 +1,7 @@
 package sentry
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -174,12 +175,19 @@ func (d *decoder) address(name string) uint64 {
 	return v
 }
 
+// afterPlus drops the plus sign of a number, which the peer takes.
+func afterPlus(digits []byte) []byte { return bytes.TrimPrefix(digits, []byte("+")) }
+
 func parseAddress(text []byte) (v uint64, ok bool) {
 	if len(text) < 3 || text[0] != '0' || text[1]|0x20 != 'x' {
-		v, err := strconv.ParseUint(string(text), 10, 64)
+		v, err := strconv.ParseUint(string(afterPlus(text)), 10, 64)
 		return v, err == nil
 	}
-	for _, c := range text[2:] {
+	digits := afterPlus(text[2:])
+	if len(digits) == 0 {
+		return 0, false
+	}
+	for _, c := range digits {
 		switch {
 		case '0' <= c && c <= '9':
 			c -= '0'
