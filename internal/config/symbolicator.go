@@ -36,6 +36,21 @@ func lasting(keys ...string) mapping {
 	}}
 }
 
+// remembered is how long something is remembered: 0 is not at all, null for
+// ever.
+func remembered(keys ...string) mapping {
+	return mapping{keys: keys, turn: func(n *node) (string, bool) {
+		if n.kind == null {
+			return "36500d", true // longer than any disk
+		}
+		d, ok := humanTime(n.text)
+		if d == 0 {
+			return "-1", ok // 0 would be the default here
+		}
+		return d.String(), ok
+	}}
+}
+
 // counted is a number, null being no bound.
 func counted(keys ...string) mapping {
 	return mapping{keys: keys, turn: func(n *node) (string, bool) {
@@ -102,9 +117,9 @@ var symbolicator = map[string]mapping{
 	"object_file_max_decompressed_section_size":   none(otherwise),
 	"object_file_max_decompressed_source_size":    none(otherwise),
 	"caches.downloaded.max_unused_for":            lasting("cache.disk.objects_idle"),
-	"caches.downloaded.retry_misses_after":        lasting("cache.lifetimes.not_found", "cache.lifetimes.denied", "cache.lifetimes.timeout", "cache.lifetimes.transport"),
-	"caches.downloaded.retry_misses_after_public": lasting("cache.lifetimes.not_found_public"),
-	"caches.downloaded.retry_malformed_after":     lasting("cache.lifetimes.malformed", "cache.lifetimes.unsupported"),
+	"caches.downloaded.retry_misses_after":        remembered("cache.lifetimes.not_found", "cache.lifetimes.denied", "cache.lifetimes.timeout", "cache.lifetimes.transport"),
+	"caches.downloaded.retry_misses_after_public": remembered("cache.lifetimes.not_found_public"),
+	"caches.downloaded.retry_malformed_after":     remembered("cache.lifetimes.malformed", "cache.lifetimes.unsupported"),
 	"caches.downloaded.max_lazy_redownloads":      none(renewed),
 	"caches.derived.max_unused_for":               lasting("cache.disk.symcache_idle", "cache.disk.cficache_idle", "cache.disk.meta_idle"),
 	"caches.derived.retry_misses_after":           none(tableless),
@@ -113,7 +128,7 @@ var symbolicator = map[string]mapping{
 	"caches.derived.max_lazy_recomputations":      none(renewed),
 	"caches.index":                                without("has no counterpart: an index is read anew after a day"),
 	"caches.diagnostics":                          without(laterOn),
-	"caches.in_memory.sentry_index_ttl":           lasting("network.sentry_index_ttl"),
+	"caches.in_memory.sentry_index_ttl":           remembered("network.sentry_index_ttl"),
 	"caches.in_memory.sentry_index_capacity":      none(inMemory),
 	"caches.in_memory.gcs_token_capacity":         none(inMemory),
 	"caches.in_memory.s3_client_capacity":         none(inMemory),

@@ -81,7 +81,7 @@ func TestAConfigurationOfSymbolicatorIsReadAsItIs(t *testing.T) {
 		"objects":              c.Cache.Disk.ObjectsIdle == 48*time.Hour,
 		"tables":               c.Cache.Disk.SymcacheIdle == 7*24*time.Hour && c.Cache.Disk.MetaIdle == 7*24*time.Hour,
 		"misses":               c.Cache.Lifetimes.NotFound == 5*time.Minute && c.Cache.Lifetimes.Denied == 5*time.Minute,
-		"public misses":        c.Cache.Lifetimes.NotFoundPublic == -1,
+		"public misses":        c.Cache.Lifetimes.NotFoundPublic == 36500*24*time.Hour,
 		"sources from clients": c.Sentry.AllowRequestSources,
 		"the source": len(c.Sources) == 1 && c.Sources[0].URL.Reveal() == "https://symbols.test/x" && c.Sources[0].Layout.Type == "symstore" &&
 			len(c.Sources[0].Filters.FileTypes) == 2 && c.Sources[0].IsPublic,
@@ -114,6 +114,30 @@ func TestKeysOfSymbolicatorAreKnown(t *testing.T) {
 		if strings.Contains(n, "is no key of Symbolicator") && !strings.Contains(n, "brand_new") {
 			t.Error(n)
 		}
+	}
+}
+
+// A time of 0 stands for the default in a file of ours.
+func TestATimeOfZeroOfSymbolicatorIsNotRemembered(t *testing.T) {
+	c, loaded, err := Read(Options{SymbolicatorFile: "theirs.yml", Symbolicator: []byte(`caches:
+  downloaded: {retry_misses_after: 0s, retry_misses_after_public: 0h 0m, retry_malformed_after: 0s}
+  in_memory: {sentry_index_ttl: 0s}
+`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lives := c.Cache.Lifetimes
+	for key, got := range map[string]time.Duration{
+		"not_found": lives.NotFound, "denied": lives.Denied, "timeout": lives.Timeout, "transport": lives.Transport,
+		"not_found_public": lives.NotFoundPublic, "malformed": lives.Malformed, "unsupported": lives.Unsupported,
+		"sentry_index_ttl": c.Network.SentryIndexTTL,
+	} {
+		if got != -1 {
+			t.Errorf("%s is %v, want -1", key, got)
+		}
+	}
+	if len(loaded.Notices) != 1 { // that on sources of requests
+		t.Errorf("got notices %q, want one", loaded.Notices)
 	}
 }
 
@@ -190,6 +214,9 @@ func TestWrongConfigurationsOfSymbolicator(t *testing.T) {
 		"caches: [x]":    "caches is a list; wanted is a section",
 		"logging: debug": `logging is "debug"; wanted is a section`,
 		"sources: 5":     "sources is",
+		"sources: [{id: a, type: s3, bucket: b, region: }]":                 "f:1:40: malformed: invalid sources[0].region: must be a name, or a list of a name and an address",
+		"sources: [{id: a, type: s3, bucket: b, region: [honk]}]":           "invalid sources[0].region: must be",
+		"sources: [{id: a, type: s3, bucket: b, region: [a, 'b.test', c]}]": "invalid sources[0].region: must be",
 	} {
 		_, _, err := Read(Options{Symbolicator: []byte(text), SymbolicatorFile: "f"})
 		if err == nil || !strings.Contains(err.Error(), want) {
