@@ -104,13 +104,17 @@ func down(trail []Tried, id string) bool {
 	})
 }
 
-// askable refuses a module that no .sym can be asked for.
+// askable refuses a module whose .sym file cannot be asked for.
 func askable(m ident.Module) error {
-	switch {
-	case m.DebugFile == "":
+	if m.DebugFile == "" {
 		return fault.New(fault.NotFound, "", "the module has no debug file name")
+	}
+	if err := ident.CheckFileName(m.DebugFile); err != nil {
+		return fault.New(fault.NotFound, "", "%w", err)
+	}
+	switch {
 	case m.DebugID.IsZero() && m.DebugIDText != "":
-		return fault.New(fault.NotFound, "", "%q is no debug id that a symbol file could have", m.DebugIDText)
+		return fault.New(fault.NotFound, "", "invalid debug id %.64q: must be 32 hexadecimal digits, not all zero, and an age", m.DebugIDText)
 	case m.DebugID.IsZero():
 		return fault.New(fault.NotFound, "", "the module has no debug id")
 	}

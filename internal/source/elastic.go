@@ -47,7 +47,7 @@ func AliasPaths(m ident.Module) (paths []string) {
 		ids = append(ids, strings.ToLower(m.DebugID.Breakpad()))
 	}
 	for _, id := range ids {
-		if len(id) > 2 && len(id) <= maxName {
+		if len(id) > 2 && len(id) <= ident.MaxFileName {
 			paths = append(paths, "known/"+id[:2]+"/"+id[2:])
 		}
 	}

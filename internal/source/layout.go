@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"symbolon/internal/ident"
@@ -50,10 +49,6 @@ func layoutNames() string {
 	}
 	return strings.Join(names, ", ")
 }
-
-// maxName is the longest name in bytes that becomes a part of a path, as in
-// every file system.
-const maxName = 255
 
 // Paths names the places of the file of this kind for m, in the order in which
 // they should be preferred; none if its identifiers or names lead to none.
@@ -295,7 +290,7 @@ func slashsymbols(m ident.Module, kind string) []string {
 func buildIDPath(id ident.CodeID) string {
 	text := id.String()
 	switch {
-	case len(text) < 2 || len(text) > maxName:
+	case len(text) < 2 || len(text) > ident.MaxFileName:
 		return ""
 	case len(text) == 2:
 		return text + "/"
@@ -359,14 +354,14 @@ func pdbParts(m ident.Module) (name, uuid, age string) {
 // pePath is NAME/TIMESTAMPsize/NAME.
 func pePath(m ident.Module) string {
 	name, id := segment(m.CodeFile), m.CodeID.String()
-	if name == "" || len(id) < 9 || len(id) > maxName {
+	if name == "" || len(id) < 9 || len(id) > ident.MaxFileName {
 		return ""
 	}
 	return name + "/" + strings.ToUpper(id[:8]) + id[8:] + "/" + name
 }
 
 func keyed(name, prefix, id string) string {
-	if name == "" || id == "" || len(prefix)+len(id) > maxName {
+	if name == "" || id == "" || len(prefix)+len(id) > ident.MaxFileName {
 		return ""
 	}
 	return name + "/" + prefix + id + "/" + name
@@ -417,7 +412,7 @@ func Caseless(kind string) bool { return kind == PDB || kind == PE }
 // of a path; else it is empty.
 func segment(file string) string {
 	name := file[strings.LastIndexAny(file, `/\`)+1:]
-	if name == "." || name == ".." || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+	if ident.CheckFileName(name) != nil {
 		return ""
 	}
 	return name
@@ -427,7 +422,7 @@ func segment(file string) string {
 // path: hexadecimal digits, and not only zeros, which all modules without an
 // identifier share.
 func identifies(id string) bool {
-	return len(id) <= maxName && strings.Trim(id, "0") != "" && strings.Trim(id, "0123456789abcdefABCDEF") == ""
+	return len(id) <= ident.MaxFileName && strings.Trim(id, "0") != "" && strings.Trim(id, "0123456789abcdefABCDEF") == ""
 }
 
 // cased maps the letters of ASCII as the layout says.

@@ -61,6 +61,9 @@ type dialect struct {
 	limits Config
 }
 
+// strict says that names and ids may have only the characters that Eliot allows.
+func (is dialect) strict() bool { return is.limits.Strict && !is.tecken }
+
 // either is the text of the predecessor, or that of Eliot.
 func (is dialect) either(tecken, eliot string) string {
 	if is.tecken {

@@ -19,7 +19,7 @@ type draft struct {
 	*api.Scanner
 	is      dialect
 	p       payload
-	known   map[string]int32 // index of each module, by file and id with a zero between; nil: they are few
+	known   map[module]int32 // index of each module; nil: they are few
 	count   int              // elements of "jobs"
 	refused string           // what is wrong with the first bad job
 
@@ -29,7 +29,6 @@ type draft struct {
 	stacks   member
 	maps     member
 	file, id []byte // of the module that is being read
-	name     []byte // both, as in known
 }
 
 // member is what is known of a member of the present job.
@@ -142,9 +141,9 @@ func (b *draft) readModule() (wrong string) {
 	switch {
 	case n != 2:
 		return shape
-	case !isText[0] || !b.is.tecken && !every(b.file, &fileNames):
+	case !isText[0] || b.is.strict() && !every(b.file, &fileNames):
 		return " has an invalid debug_filename"
-	case !isText[1] || !b.is.tecken && !every(b.id, &hexDigits):
+	case !isText[1] || b.is.strict() && !every(b.id, &hexDigits):
 		return " has an invalid debug_id"
 	case b.is.tecken && utf8.RuneCount(b.file) > 1024:
 		return ": module name too long"
@@ -164,10 +163,10 @@ func (b *draft) addModule() {
 			return
 		}
 		i = int32(len(b.p.modules))
-		name := string(b.name)
-		b.p.modules = append(b.p.modules, module{name[:len(b.file)], name[len(b.file)+1:]})
+		m := module{string(b.file), string(b.id)}
+		b.p.modules = append(b.p.modules, m)
 		if b.known != nil {
-			b.known[name] = i
+			b.known[m] = i
 		}
 	}
 	b.p.maps = append(b.p.maps, i)
@@ -178,7 +177,6 @@ const few = 16
 
 // find is the index of the module that was read, if it has one.
 func (b *draft) find() (i int32, known bool) {
-	b.name = append(append(append(b.name[:0], b.file...), 0), b.id...)
 	if len(b.p.modules) <= few {
 		for i, m := range b.p.modules {
 			if m.file == string(b.file) && m.id == string(b.id) {
@@ -188,17 +186,17 @@ func (b *draft) find() (i int32, known bool) {
 		return 0, false
 	}
 	if b.known == nil {
-		b.known = map[string]int32{}
+		b.known = map[module]int32{}
 		for i, m := range b.p.modules {
-			b.known[m.file+"\x00"+m.id] = int32(i)
+			b.known[m] = int32(i)
 		}
 	}
-	i, known = b.known[string(b.name)]
+	i, known = b.known[module{string(b.file), string(b.id)}]
 	return i, known
 }
 
-// fileNames and hexDigits are the bytes that a debug file name and a debug id
-// may have.
+// fileNames and hexDigits are the bytes that Eliot allows in a debug file name
+// and a debug id.
 var (
 	fileNames = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+{}@<> ~-")
 	hexDigits = set("0123456789abcdefABCDEF")

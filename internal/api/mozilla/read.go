@@ -18,7 +18,7 @@ func (d *Door) read(w http.ResponseWriter, r *http.Request) {
 	file, sym := r.PathValue("file"), r.PathValue("sym")
 	text := strings.ToUpper(r.PathValue("id"))
 	id, err := ident.ParseDebugID(text)
-	if err != nil || id.IsZero() || len(text) < shortestID || !storable(file) || !names(sym, file) {
+	if err != nil || id.IsZero() || len(text) < shortestID || !d.readable(file) || !names(sym, file) {
 		api.FailError(w, r, http.StatusNotFound, symbolNotFound)
 		return
 	}
@@ -59,7 +59,15 @@ func names(sym, file string) bool {
 	return cut >= 0 && stem == file[:cut] && strings.EqualFold(file[cut:], ".pdb")
 }
 
-// storable says whether a symbol store would have a file of this name: no
+// readable says whether a source is asked for files of this name.
+func (d *Door) readable(file string) bool {
+	if d.cfg.Strict {
+		return storable(file)
+	}
+	return ident.CheckFileName(file) == nil
+}
+
+// storable says whether Mozilla's symbol store takes a file of this name: no
 // control characters, none of Latin-1's upper half, nothing that paths and
 // URLs use for themselves.
 func storable(file string) bool {

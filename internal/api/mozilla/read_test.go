@@ -30,7 +30,7 @@ var symText = "MODULE Linux x86_64 " + libID + " a.so\n" + strings.Repeat("PUBLI
 func TestSymbolFilesAreServed(t *testing.T) {
 	var asked ident.Module
 	closed := 0
-	d := mozilla.New(mozilla.Config{}, mozilla.Deps{Now: now, Log: quiet, Symbols: func(_ context.Context, m ident.Module) (mozilla.File, error) {
+	deps := mozilla.Deps{Now: now, Log: quiet, Symbols: func(_ context.Context, m ident.Module) (mozilla.File, error) {
 		asked = m
 		switch {
 		case strings.HasPrefix(m.DebugFile, "denied"):
@@ -43,8 +43,8 @@ func TestSymbolFilesAreServed(t *testing.T) {
 			return nil, fault.New(fault.NotFound, "", "no")
 		}
 		return openFile{bin.Bytes([]byte(symText)), &closed}, nil
-	}})
-	h := front(d)
+	}}
+	h := front(mozilla.New(mozilla.Config{}, deps))
 	id := strings.ToLower(libID)
 	for path, want := range map[string]int{
 		"/a.so/" + libID + "/a.so.sym":                      200,
@@ -66,7 +66,8 @@ func TestSymbolFilesAreServed(t *testing.T) {
 		"/a.so/ABCDE/a.so.sym":                              404,
 		"/a.so/xyz/a.so.sym":                                404,
 		"/../" + id + "/...sym":                             404,
-		"/x%C3%BC/" + id + "/x%C3%BC.sym":                   404,
+		"/x%C3%BC/" + id + "/x%C3%BC.sym":                   200,
+		"/%5Bkernel%5D/" + id + "/%5Bkernel%5D.sym":         200,
 		"/x%00/" + id + "/x%00.sym":                         404,
 		"/x%5Cy/" + id + "/x%5Cy.sym":                       404,
 		"/x%FFy/" + id + "/x%FFy.sym":                       404,
@@ -88,8 +89,16 @@ func TestSymbolFilesAreServed(t *testing.T) {
 			t.Errorf("%s: the refusal is %s", path, w.Header().Get("Content-Type"))
 		}
 	}
-	if closed != 10 {
+	if closed != 12 {
 		t.Errorf("%d files were closed", closed)
+	}
+	strict := front(mozilla.New(mozilla.Config{Strict: true}, deps))
+	for path, want := range map[string]int{
+		"/%E5%90%8D.so/" + id + "/%E5%90%8D.so.sym": 200, "/x%C3%BC/" + id + "/x%C3%BC.sym": 404, "/%5Bkernel%5D/" + id + "/%5Bkernel%5D.sym": 404,
+	} {
+		if w := do(strict, "GET", path, ""); w.Code != want {
+			t.Errorf("strict: %s: got %d, want %d", path, w.Code, want)
+		}
 	}
 	if w := do(h, "GET", "/gone.so/"+id+"/gone.so.sym", ""); w.Body.String() != `{"error":"Symbol Not Found"}` {
 		t.Errorf("a missing file is %s", w.Body)

@@ -89,14 +89,9 @@ var refusals = [][2]string{
 	{`{"memoryMap": [["a"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 does not have a debug_filename and debug_id"},
 	{`{"memoryMap": [["/", "zz", "x"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 does not have a debug_filename and debug_id"},
 	{`{"memoryMap": [{"a": "b"}], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 does not have a debug_filename and debug_id"},
-	{`{"memoryMap": [["a/b", "zz"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
-	{`{"memoryMap": [["a\n", "AB"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
-	{`{"memoryMap": [["\ud800", "AB"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
-	{`{"memoryMap": [["\udc00\ud800", "AB"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
 	{`{"memoryMap": [[null, "AB"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
 	{`{"memoryMap": [[true, 5]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
 	{`{"memoryMap": [["` + strings.Repeat("a", 70_000) + `", "AB"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
-	{`{"memoryMap": [["a", "AB"], ["a", "AB\n"], ["/", ""]], "stacks": [[]]}`, "job 0 has invalid modules: module index 1 has an invalid debug_id"},
 	{`{"memoryMap": [["a", []]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_id"},
 	{`{"memoryMap": [["a", "` + strings.Repeat("a", 70_000) + `"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_id"},
 
@@ -126,9 +121,20 @@ var refusals = [][2]string{
 	{`{"memoryMap": [], "stacks": [[[-1, true]]]}`, "job 0 has invalid stacks: stack 0 frame 0 has an invalid module_offset"},
 	{`{"memoryMap": [], "stacks": [[[-1, {"a": [1]}]]]}`, "job 0 has invalid stacks: stack 0 frame 0 has an invalid module_offset"},
 	{`{"memoryMap": [], "stacks": [[[-1, ` + strings.Repeat("9", 4301) + `]]]}`, "job 0 has invalid stacks: stack 0 frame 0 has an invalid module_offset"},
-	{`{"jobs": [{"memoryMap": [], "stacks": [[[7, 1]]]}, {"memoryMap": [["/", "AB"]], "stacks": [[]]}]}`, "job 0 has invalid stacks: stack 0 frame 0 has a module_index that isn't in modules"},
+	{`{"jobs": [{"memoryMap": [], "stacks": [[[7, 1]]]}, {"memoryMap": [["/", 5]], "stacks": [[]]}]}`, "job 0 has invalid stacks: stack 0 frame 0 has a module_index that isn't in modules"},
 	{`{"memoryMap": [["a", "A"]], "memoryMap": 3, "stacks": [[]]}`, "job 0 has invalid modules: modules must be a list"},
 	{`{"memoryMap": [["a", "A"]], "memoryMap": [], "stacks": [[[0, 1]]]}`, "job 0 has invalid stacks: stack 0 frame 0 has a module_index that isn't in modules"},
+}
+
+// strictRefusals are bodies that only mozilla.strict refuses.
+var strictRefusals = [][2]string{
+	{`{"memoryMap": [["a/b", "zz"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
+	{`{"memoryMap": [["a\n", "AB"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
+	{`{"memoryMap": [["\ud800", "AB"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
+	{`{"memoryMap": [["\udc00\ud800", "AB"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
+	{`{"memoryMap": [["a", "AB"], ["a", "AB\n"], ["/", ""]], "stacks": [[]]}`, "job 0 has invalid modules: module index 1 has an invalid debug_id"},
+	{`{"memoryMap": [["[vdso]", "AB"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
+	{`{"memoryMap": [["a", "0F1E2D3C-4B5A-6978-8796-A5B4C3D2E1F0"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_id"},
 }
 
 func titled(title string) string {
@@ -136,12 +142,22 @@ func titled(title string) string {
 }
 
 func TestRefusalsHaveTheWordsOfEliot(t *testing.T) {
-	h := door(mozilla.Config{}, demo)
-	for _, r := range refusals {
+	h, strict := door(mozilla.Config{}, demo), door(mozilla.Config{Strict: true}, demo)
+	refused := func(h http.Handler, r [2]string) {
 		w := do(h, "POST", "/symbolicate/v5", r[0])
 		var got struct{ Title string }
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 400 || got.Title != r[1] {
 			t.Errorf("%.150s\ngot  %d %s\nwant %s", r[0], w.Code, w.Body, r[1])
+		}
+	}
+	for _, r := range refusals {
+		refused(h, r)
+		refused(strict, r)
+	}
+	for _, r := range strictRefusals {
+		refused(strict, r)
+		if w := do(h, "POST", "/symbolicate/v5", r[0]); w.Code != 200 {
+			t.Errorf("not strict: %.150s\ngot  %d %s", r[0], w.Code, w.Body)
 		}
 	}
 }

@@ -239,6 +239,7 @@ func oddNames(t *testing.T, newSource Make) {
 	names := []string{
 		"two words.pdb", "a+b.so", "50%.so", "%41.so", "hash#tag.so", "what?.so", "größe_名前.so", "a&b=c;d.so",
 		"{11aa22bb}.xpi", "<unknown>", "~", "-dash.so", "a@b.so", "a:b.so", "...", "'\"`.so", "[vdso]", "x,y!$*().so",
+		"[kernel.kallsyms]", "Chrome Helper (Renderer)", "\ufffd",
 	}
 	files := map[string][]byte{}
 	for _, name := range names {
