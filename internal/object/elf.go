@@ -34,6 +34,7 @@ func openELF(src bin.Source, opt Options) (*Object, error) {
 		g.codeAt = f.Code
 	}
 	b.openDWARF()
+	b.attachOwn()
 	b.openGo()
 	b.addSymbols()
 	b.setCFI()
@@ -143,9 +144,11 @@ func (b *elfBinary) sectionData(s *elf.Section, name string) []byte {
 
 func (b *elfBinary) openDWARF() {
 	s := dwarf.Sections{Order: b.f.Order, Relocatable: b.addrs != nil}
-	split := ""
-	s.Info = b.joined(".debug_info")
-	if s.Info == nil && b.f.Section(".debug_info.dwo") != nil {
+	split, dwo := "", b.f.Section(".debug_info.dwo") != nil
+	if !dwo || !b.image.opt.split {
+		s.Info = b.joined(".debug_info")
+	}
+	if s.Info == nil && dwo {
 		split = ".dwo"
 		s.Split = true
 		s.Info = b.joined(".debug_info.dwo")
@@ -170,6 +173,21 @@ func (b *elfBinary) openDWARF() {
 		b.image.needs = append(b.image.needs, Need{Kind: NeedDebug, Name: name, CRC: crc, ID: b.image.buildID})
 	} else if id := b.image.buildID; id != nil && b.image.dwarf == nil {
 		b.image.needs = append(b.image.needs, Need{Kind: NeedDebug, ID: id})
+	}
+}
+
+// attachOwn gives the skeletons of an object file of clang -gsplit-dwarf=single
+// their units, which are in the same file.
+func (b *elfBinary) attachOwn() {
+	g := b.image
+	if g.opt.split || g.dwarf == nil || b.f.Section(".debug_info.dwo") == nil {
+		return
+	}
+	own := elfBinary{f: b.f, image: &image{opt: g.opt}, room: b.room, addrs: b.addrs}
+	own.image.opt.split, own.image.opt.index = true, firstSplit
+	if own.openDWARF(); own.image.dwarf != nil && g.dwarf.Attach(own.image.dwarf) > 0 {
+		g.splits++
+		g.adopt(own.image)
 	}
 }
 

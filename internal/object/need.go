@@ -82,7 +82,7 @@ func (o *Object) Supply(n Need, src bin.Source) (bool, error) {
 	opt := g.opt
 	opt.index = 1
 	if n.Kind == NeedSplit {
-		opt.index = firstSplit + g.splits
+		opt.index, opt.split = firstSplit+g.splits, true
 	}
 	if opt.index > maxSecond {
 		return false, fault.New(fault.Unsupported, "debug file", "it has more than %d files beside it", maxSecond)

@@ -24,8 +24,9 @@ type Options struct {
 	room   *room // what may still be unpacked; nil: that of the file
 	mapped bool  // reading the source may fault
 
-	depth int // how often the file was packed
-	index int // of the file among those that belong together
+	depth int  // how often the file was packed
+	index int  // of the file among those that belong together
+	split bool // units of a .dwo file are wanted, also of a file that has skeletons too
 }
 
 // kind is a format.

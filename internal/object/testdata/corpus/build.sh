@@ -86,6 +86,13 @@ for v in 4 5; do
 		clang++ -ffile-prefix-map=$out/in-dwp$v=/corpus -fdebug-compilation-dir=/corpus $FREE $CXX -gdwarf-$v -gsplit-dwarf -O2 -c src/$u.cc -o dwp$v-$u.o
 	done && link dwp$v-kiln.o dwp$v-unload.o -o ../dwp$v && llvm-dwp dwp$v-kiln.dwo dwp$v-unload.dwo -o ../dwp$v.dwp)
 done
+# Split, with the sections of the .dwo in the object file.
+for v in 4 5; do
+	mkdir in-single$v
+	(cd in-single$v && cp -r ../src . && for u in kiln unload; do
+		clang++ -ffile-prefix-map=$out/in-single$v=/corpus -fdebug-compilation-dir=/corpus $FREE $CXX -gdwarf-$v -gsplit-dwarf=single -O2 -c src/$u.cc -o single$v-$u.o
+	done && link single$v-kiln.o single$v-unload.o -o ../single$v && mv single$v-*.o ..)
+done
 # A .dwo of DWARF 5 with type units has several sections of one name.
 mkdir in-types
 (cd in-types && cp -r ../src . && for u in tile sort; do
@@ -100,6 +107,9 @@ for v in 4 5; do
 	done && link kiln.o unload.o -o ../whole$v)
 	keep whole$v split$v
 	keep whole$v dwp$v
+	keep whole$v single$v
+	keep in-ref$v/kiln.o single$v-kiln.o
+	keep in-ref$v/unload.o single$v-unload.o
 done
 keep gcc-dwarf5 split-types
 
@@ -196,6 +206,7 @@ done
 
 for f in clang-dwarf[2-5] gcc-dwarf[2-5] gcc-cc-strict2 clang-cc-dwarf5 gcc-cc-dwarf5 line-tables-only embed-source dwarf64 i386 lto \
 	no-build-id zlib zlib-gnu zstd debug-types4 debug-types5 split4 split4-*.dwo split5 split5-*.dwo dwp4 dwp4.dwp dwp5 dwp5.dwp \
+	single4 single4-*.o single5 single5-*.o \
 	split-types split-types-*.dwo dwz dwz-multi dwz-multi.alt dwz-sup dwz-sup.alt object.o object-types.o module.ko debuglink \
 	debuglink.debug minidebuginfo thumb mips-be s390x-be ppc64-elfv1 aarch64 riscv64 macho-*.dylib macho-*.dsym macho.o pe-*.exe wasm32.wasm \
 	win-*.exe win-*.pdb; do
