@@ -3,12 +3,34 @@ package demangle
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
 // maxPunycode bounds the letters of one encoded name: putting them in their
 // places takes time with the square of it.
 const maxPunycode = 1 << 10
+
+// Hostname decodes the labels of a host name that are in the ASCII form of
+// international names, which begins with xn--. A label that is not valid stays
+// as it is.
+func Hostname(name string) string {
+	labels := strings.Split(name, ".")
+	for i, label := range labels {
+		code, ok := strings.CutPrefix(label, "xn--")
+		if !ok || strings.Contains(code, "_") {
+			continue
+		}
+		rust := []byte(code)
+		if at := strings.LastIndexByte(code, '-'); at >= 0 {
+			rust[at] = '_' // where Rust ends the plain letters
+		}
+		if text, ok := appendPunycode(nil, rust, false); ok {
+			labels[i] = string(text)
+		}
+	}
+	return strings.Join(labels, ".")
+}
 
 // appendPunycode appends a name that is encoded as RFC 3492 says: plain
 // letters up to the last underscore, and after it where which other letters go.

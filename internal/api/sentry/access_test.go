@@ -211,6 +211,9 @@ func TestOrigins(t *testing.T) {
 		{"a.test/a/*", `http://a.test/a/..\x`, false}, {"a.test/a/*", "http://a.test/a/..%5cx", false}, {"a.test/a/*", "http://a.test/a/..;y/x", false},
 		{"a.test/a/*", "http://a.test/a/..x/...", true}, {"a.test/a/*", "http://a.test/a/100%25/.x", true}, {"a.test", "http://a.test/a/../x", true},
 		{"", "http://a.test/x", false}, {"a.test", "http://a.test@evil.test/x", false}, {"http://a.test", "http://a.test@evil.test/x", false},
+		{"*.løcalhost", "http://xn--lcalhost-54a/x", true}, {"*.xn--lcalhost-54a", "http://løcalhost/x", true}, {"LØCALHOST:99", "http://a.xn--LCALHOST-54A:99/x", false},
+		{"LØCALHOST:99", "http://xn--LCALHOST-54A:99/x", true}, {"xn--lcalhost-54a:99", "http://l%C3%B8calhost:99/x", true}, {"*.bücher.test/x", "http://a.xn--bcher-kva.test/x", true},
+		{"xn--lcalhost-54b", "http://løcalhost/x", false}, {"localhost", "http://xn--lcalhost-54a/x", false}, {"xn--a_b", "http://xn--a_b/x", true},
 	} {
 		if got := sentry.Allows(true, []string{"other.test", c.pattern}, c.address); got != c.want {
 			t.Errorf("%q, %q: got %v", c.pattern, c.address, got)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/url"
 	"strings"
+
+	"symbolon/internal/demangle"
 )
 
 // openScraping is what holds where a request says nothing.
@@ -45,8 +47,9 @@ func matches(pattern string, u *url.URL) bool {
 	if has && (climbs(u.Path) || !matchesPath("/"+path, cmp.Or(u.Path, "/"))) {
 		return false
 	}
-	name := strings.ToLower(u.Hostname())
-	if domain, wild := strings.CutPrefix(strings.ToLower(host), "*."); wild {
+	name := spelledOut(u.Hostname())
+	if domain, wild := strings.CutPrefix(host, "*."); wild {
+		domain = spelledOut(domain)
 		return domain != "" && (name == domain || strings.HasSuffix(name, "."+domain))
 	}
 	ports := map[string]string{"http": "80", "https": "443"}
@@ -58,9 +61,13 @@ func matches(pattern string, u *url.URL) bool {
 	if asked == "" {
 		asked = ports[u.Scheme]
 	}
-	host = strings.Trim(host, "[]")
-	return (host == "*" || strings.EqualFold(host, name)) && port == asked
+	host = spelledOut(strings.Trim(host, "[]"))
+	return (host == "*" || host == name) && port == asked
 }
+
+// spelledOut returns the one spelling in which hosts are compared: in lower
+// case, with international names as people read them.
+func spelledOut(host string) string { return demangle.Hostname(strings.ToLower(host)) }
 
 // mostDecoded is how often a server may decode a path once more.
 const mostDecoded = 2
