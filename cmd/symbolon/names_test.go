@@ -2,10 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,6 +16,7 @@ import (
 	"testing"
 
 	"symbolon/internal/ident"
+	"symbolon/internal/trial"
 )
 
 const nameID = "0123456789ABCDEF0123456789ABCDEF0"
@@ -175,6 +179,48 @@ func TestExplainSaysTheSameOfOddNames(t *testing.T) {
 		}
 		if name == "../a" && len(asked()) != before {
 			t.Errorf("%s was asked for at %s", name, asked())
+		}
+	}
+}
+
+// TestACodeIDLeadsToFilesOfBuildIDs sends the code id of a module as its third
+// element: debuginfod and folders of build ids have no other key.
+func TestACodeIDLeadsToFilesOfBuildIDs(t *testing.T) {
+	t.Parallel()
+	file := corpusFile(t, "debuglink.debug")
+	m := identified(t, file, ident.TypeELF, "kiln", "kiln")
+	build := m.CodeID.String()
+	u := trial.NewUpstream(t)
+	u.Do("/buildid/"+build+"/debuginfo", trial.File(file))
+	folder := t.TempDir()
+	if err := errors.Join(os.MkdirAll(filepath.Join(folder, build[:2]), 0o700),
+		os.WriteFile(filepath.Join(folder, build[:2], build[2:]+".debug"), file, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	type row struct{ modules, found, why string }
+	module := func(more string) string { return `["kiln","` + m.DebugID.Breakpad() + `"` + more + `]` }
+	without := []row{{module(""), "false", ""}, {module(`,""`), "false", ""}}
+	for layout, config := range map[string]string{
+		"debuginfod": "type: http, url: '" + u.URL + "buildid/', layout: {type: debuginfod}", "folder": "type: filesystem, path: '" + filepath.ToSlash(folder) + "'",
+	} {
+		s := open(t, t.TempDir(), "sources:\n- {id: a, "+config+"}\n")
+		rows := []row{
+			{module(`,"` + build + `"`), "true", ""},
+			{module(`,"` + strings.ToUpper(build) + `"`), "true", ""},
+			{module("") + "," + module(`,"`+build+`"`), "true", ""},
+			{module(`,"`+build+`"`) + "," + module(`,"0011"`), "true", ""},
+			{module(`,"../` + build + `"`), "false", "invalid code id"},
+			{module(`,"` + strings.Repeat("ab", 65) + `"`), "false", "invalid code id"},
+		}
+		if layout == "debuginfod" {
+			rows = append(without, rows...)
+		}
+		for _, c := range rows {
+			status, text := s.call(t, "POST", "/symbolicate/v5", `{"extensions":true,"memoryMap":[`+c.modules+`],"stacks":[[[0,4400]]]}`)
+			want := `"found_modules":{"kiln/` + m.DebugID.Breakpad() + `":` + c.found + `}`
+			if status != http.StatusOK || !strings.Contains(text, want) || !strings.Contains(text, c.why) {
+				t.Errorf("%s: %s: %d %s", layout, c.modules, status, text)
+			}
 		}
 	}
 }

@@ -11,7 +11,7 @@ const (
 // Config of the door. The zero value is the default.
 type Config struct {
 	V4Profile  string `yaml:"v4_profile" help:"Whose v4 is served: default (Eliot's) or tecken (the older service's: nearest symbol below, its error texts, POST /)."`
-	Strict     bool   `yaml:"strict" help:"Refuse what Eliot refuses, in its words: more than 10 jobs a request, and other characters in names and ids of modules than it allows."`
+	Strict     bool   `yaml:"strict" help:"Refuse what Eliot refuses, in its words: more than 10 jobs a request, code ids of modules, and other characters in their names and ids than it allows."`
 	Extensions bool   `yaml:"extensions" help:"Give function_size and module_errors in every v5 answer, not only where the request has \"extensions\": true."`
 	MaxJobs    int    `yaml:"max_jobs" help:"Jobs a request may have, where strict is off. -1: no bound."`
 	MaxFrames  int    `yaml:"max_frames" help:"Frames a request may have, and stacks. -1: no bound."`

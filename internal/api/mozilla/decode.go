@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"symbolon/internal/api"
+	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/metric"
 	"symbolon/internal/symbolicate"
@@ -39,10 +40,23 @@ type job struct{ stacks, maps span }
 
 type span struct{ from, to int }
 
-// module is a file and an id as they were sent.
-type module struct{ file, id string }
+// module is a file and its ids as they were sent. The code id is empty where
+// there is none; it does not tell modules apart.
+type module struct{ file, id, code string }
 
 func (m module) key() string { return m.file + "/" + m.id }
+
+// maxCodeID is the number of hex digits of the longest build id that is read.
+const maxCodeID = 128
+
+// codeID reads the code id.
+func (m module) codeID() (ident.CodeID, error) {
+	id := ident.ParseCodeID(m.code)
+	if len(id) != len(m.code) || len(id) > maxCodeID {
+		return "", fault.New(fault.NotFound, "", "invalid code id %.64q: must be at most %d hexadecimal digits", m.code, maxCodeID)
+	}
+	return id, nil
+}
 
 // named is false for the modules that are never looked up.
 func (m module) named() bool { return m.file != "" && m.id != "" }
@@ -241,10 +255,14 @@ func (p *payload) ask(is dialect) {
 	p.req.Nearest = is.tecken
 	p.req.Modules = make([]ident.Module, len(p.modules))
 	for i, m := range p.modules {
+		code, err := m.codeID()
+		if err != nil {
+			continue // the empty module is in no source; Door.ask says why
+		}
 		id, err := ident.ParseDebugID(m.id)
 		if err != nil || len(m.id) < shortestID {
 			id = ident.DebugID{} // the engine says so, in its report
 		}
-		p.req.Modules[i] = ident.Module{DebugFile: m.file, DebugID: id, DebugIDText: m.id}
+		p.req.Modules[i] = ident.Module{DebugFile: m.file, DebugID: id, DebugIDText: m.id, CodeID: code}
 	}
 }

@@ -104,7 +104,7 @@ func referenceModules(v any, strict bool) (out [][2]string, wrong string) {
 	}
 	for i, m := range list {
 		pair, ok := m.([]any)
-		if !ok || len(pair) != 2 {
+		if !ok || len(pair) != 2 && (len(pair) != 3 || strict) {
 			return nil, fmt.Sprintf("module index %d does not have a debug_filename and debug_id", i)
 		}
 		file, ok := pair[0].(string)
@@ -114,6 +114,11 @@ func referenceModules(v any, strict bool) (out [][2]string, wrong string) {
 		id, ok := pair[1].(string)
 		if !ok || strict && !hexID.MatchString(id) {
 			return nil, fmt.Sprintf("module index %d has an invalid debug_id", i)
+		}
+		if len(pair) == 3 {
+			if _, ok := pair[2].(string); !ok {
+				return nil, fmt.Sprintf("module index %d has an invalid code_id", i)
+			}
 		}
 		out = append(out, [2]string{file, id})
 	}
@@ -195,6 +200,8 @@ func bodies(t testing.TB) (out []string) {
 		`{"jobs": [{"memoryMap": [["x/y","AB"]], "memoryMap": [], "stacks": 5, "stacks": [[]]}]}`,
 		`{"jobs": 5, "jobs": [{"memoryMap": [], "stacks": [[[-1, -0]]]}], "stacks": [[["x"]]], "memoryMap": 1}`,
 		`{"memoryMap": [["[kernel.kallsyms]", "zz"], ["a\u0000b", "c"], ["a", "b\u0000c"], ["Helper (Renderer)", "../x"], ["\ud800", "\udc00\ud800"]], "stacks": [[[0, 1], [1, 1], [2, 1], [4, 1]]]}`,
+		`{"memoryMap": [["a", "A", "0f"], ["a", "A"], ["b", "B", ""], ["c", "C", "0f", 5]], "stacks": [[[0, 1]]]}`,
+		`{"memoryMap": [["a", "A", "0f"], ["a", "A", "\u0000"], ["b", "B", ""]], "stacks": [[[0, 1], [1, 1], [2, 1]]]}`,
 		`{"memoryMap": [["a", "A"]], "stacks": [[[0, 18446744073709551615], [0, 18446744073709551616], [-1, `+strings.Repeat("9", 4300)+`], [-0, -1]]]}`,
 		`{"memoryMap": [["a", ""], ["", "A"], ["a", ""]], "stacks": [[[2, 1], [1, 1], [0, 0]], [], [[-1, -1]]], "x": "\ud83d\ude00\ud83d\"\\\/\b\f\n\r\t\u0000\u20ac"}`,
 		`{"x": [[[{}, {"a": {"b": [1, 2.5e-3, true, false, null, "\u00fc", "`+"\u00fc\u20ac\U0001F600"+`"]}}]]], "extensions": [0], "jobs": [], "debug": {"": 0}}`,
@@ -358,7 +365,7 @@ func (c chance) frame() string {
 
 func (c chance) module() string {
 	return c.or(func() string {
-		return `["` + c.one("a.so", "b.so", "", `c\u002eso`, "x/y", "\u00fc") + `", "` + c.one("AB", "ab", "", "0123456789ABCDEF", "xyz") + `"]`
+		return `["` + c.one("a.so", "b.so", "", `c\u002eso`, "x/y", "\u00fc") + `", "` + c.one("AB", "ab", "", "0123456789ABCDEF", "xyz") + `"` + c.one("", "", "", `, "0f"`, `, 5`) + `]`
 	})
 }
 

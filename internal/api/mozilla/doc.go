@@ -5,8 +5,8 @@
 // The contract is that of Eliot, Mozilla's present service: values, key sets,
 // error texts and their order. It is widened only where nobody who relies on
 // Eliot can see it: more than 10 jobs, addresses of 64 bits, any name and id of a
-// module, and function_size and module_errors for those who ask for
-// "extensions". Config.Strict takes back what a request can be refused for. With the v4 profile
+// module, its code id as a third element, and function_size and module_errors for
+// those who ask for "extensions". Config.Strict takes back what a request can be refused for. With the v4 profile
 // "tecken", v4 is that of its predecessor instead.
 //
 // A body is decoded as it arrives, into flat lists, and checked afterwards, as

@@ -10,6 +10,7 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/bin"
+	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
@@ -111,6 +112,11 @@ func (d *Door) ask(w http.ResponseWriter, r *http.Request, is dialect, fail api.
 	known, found, err := d.run(r.Context(), &p.req)
 	switch {
 	case err == nil:
+		for i, m := range p.modules {
+			if _, err := m.codeID(); err != nil {
+				known[i].Report.Fault = fault.Of(err)
+			}
+		}
 		return &answer{p, known, found, d.now().Sub(start)}
 	case r.Context().Err() != nil:
 		return nil

@@ -19,16 +19,16 @@ type draft struct {
 	*api.Scanner
 	is      dialect
 	p       payload
-	known   map[module]int32 // index of each module; nil: they are few
-	count   int              // elements of "jobs"
-	refused string           // what is wrong with the first bad job
+	known   map[[2]string]int32 // index of each module, by file and id; nil: they are few
+	count   int                 // elements of "jobs"
+	refused string              // what is wrong with the first bad job
 
-	at       job // where the present job begins
-	frames   int
-	odd      int
-	stacks   member
-	maps     member
-	file, id []byte // of the module that is being read
+	at     job // where the present job begins
+	frames int
+	odd    int
+	stacks member
+	maps   member
+	texts  [3][]byte // file, id and code id of the module that is being read
 }
 
 // member is what is known of a member of the present job.
@@ -122,39 +122,40 @@ func (b *draft) readModule() (wrong string) {
 		b.Skip()
 		return shape
 	}
-	var isText [2]bool
+	var isText [3]bool
+	b.texts[2] = b.texts[2][:0]
 	b.Enter()
 	n := 0
 	for b.Next(&n) {
-		if b.Peek() != '"' || n > 2 {
+		if b.Peek() != '"' || n > len(b.texts) {
 			b.Skip()
 			continue
 		}
 		b.Str(true)
 		isText[n-1] = !b.Cut
-		if n == 1 {
-			b.file = append(b.file[:0], b.Text...)
-		} else {
-			b.id = append(b.id[:0], b.Text...)
-		}
+		b.texts[n-1] = append(b.texts[n-1][:0], b.Text...)
 	}
+	file, id := b.texts[0], b.texts[1]
 	switch {
-	case n != 2:
+	case n != 2 && (n != 3 || b.is.tecken || b.is.limits.Strict):
 		return shape
-	case !isText[0] || b.is.strict() && !every(b.file, &fileNames):
+	case !isText[0] || b.is.strict() && !every(file, &fileNames):
 		return " has an invalid debug_filename"
-	case !isText[1] || b.is.strict() && !every(b.id, &hexDigits):
+	case !isText[1] || b.is.strict() && !every(id, &hexDigits):
 		return " has an invalid debug_id"
-	case b.is.tecken && utf8.RuneCount(b.file) > 1024:
+	case n == 3 && !isText[2]:
+		return " has an invalid code_id"
+	case b.is.tecken && utf8.RuneCount(file) > 1024:
 		return ": module name too long"
-	case b.is.tecken && bytes.IndexByte(b.file, 0) >= 0:
+	case b.is.tecken && bytes.IndexByte(file, 0) >= 0:
 		return ": module_name contains null-byte"
 	}
 	b.addModule()
 	return ""
 }
 
-// addModule appends the module that was read to the memoryMap.
+// addModule appends the module that was read to the memoryMap. Of several with
+// one name and id the first code id counts.
 func (b *draft) addModule() {
 	i, known := b.find()
 	if !known {
@@ -163,11 +164,14 @@ func (b *draft) addModule() {
 			return
 		}
 		i = int32(len(b.p.modules))
-		m := module{string(b.file), string(b.id)}
+		m := module{file: string(b.texts[0]), id: string(b.texts[1])}
 		b.p.modules = append(b.p.modules, m)
 		if b.known != nil {
-			b.known[m] = i
+			b.known[[2]string{m.file, m.id}] = i
 		}
+	}
+	if m := &b.p.modules[i]; m.code == "" {
+		m.code = string(b.texts[2])
 	}
 	b.p.maps = append(b.p.maps, i)
 }
@@ -179,19 +183,19 @@ const few = 16
 func (b *draft) find() (i int32, known bool) {
 	if len(b.p.modules) <= few {
 		for i, m := range b.p.modules {
-			if m.file == string(b.file) && m.id == string(b.id) {
+			if m.file == string(b.texts[0]) && m.id == string(b.texts[1]) {
 				return int32(i), true
 			}
 		}
 		return 0, false
 	}
 	if b.known == nil {
-		b.known = map[module]int32{}
+		b.known = map[[2]string]int32{}
 		for i, m := range b.p.modules {
-			b.known[m] = int32(i)
+			b.known[[2]string{m.file, m.id}] = int32(i)
 		}
 	}
-	i, known = b.known[module{string(b.file), string(b.id)}]
+	i, known = b.known[[2]string{string(b.texts[0]), string(b.texts[1])}]
 	return i, known
 }
 

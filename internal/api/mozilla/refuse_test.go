@@ -87,7 +87,7 @@ var refusals = [][2]string{
 	{`{"stacks": [[[9, 9]]], "memoryMap": [["a", "b"], 1]}`, "job 0 has invalid modules: module index 1 does not have a debug_filename and debug_id"},
 	{`{"memoryMap": [[]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 does not have a debug_filename and debug_id"},
 	{`{"memoryMap": [["a"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 does not have a debug_filename and debug_id"},
-	{`{"memoryMap": [["/", "zz", "x"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 does not have a debug_filename and debug_id"},
+	{`{"memoryMap": [["/", "zz", "x", "y"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 does not have a debug_filename and debug_id"},
 	{`{"memoryMap": [{"a": "b"}], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 does not have a debug_filename and debug_id"},
 	{`{"memoryMap": [[null, "AB"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
 	{`{"memoryMap": [[true, 5]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
@@ -128,6 +128,8 @@ var refusals = [][2]string{
 
 // strictRefusals are bodies that only mozilla.strict refuses.
 var strictRefusals = [][2]string{
+	{`{"memoryMap": [["/", "zz", "x"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 does not have a debug_filename and debug_id"},
+	{`{"memoryMap": [["a", "AB", "0f"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 does not have a debug_filename and debug_id"},
 	{`{"memoryMap": [["a/b", "zz"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
 	{`{"memoryMap": [["a\n", "AB"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
 	{`{"memoryMap": [["\ud800", "AB"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
@@ -160,6 +162,15 @@ func TestRefusalsHaveTheWordsOfEliot(t *testing.T) {
 			t.Errorf("not strict: %.150s\ngot  %d %s", r[0], w.Code, w.Body)
 		}
 	}
+}
+
+func TestACodeIDIsAString(t *testing.T) {
+	for _, v := range []string{"5", "null", "[]", `"` + strings.Repeat("a", 5000) + `"`} {
+		body := `{"memoryMap": [["a", "AB", ` + v + `]], "stacks": [[]]}`
+		expect(t, door(mozilla.Config{}, demo), "/symbolicate/v5", body, 400, titled("job 0 has invalid modules: module index 0 has an invalid code_id"))
+	}
+	body := `{"memoryMap": [["a", "AB", "0f"]], "stacks": [[]], "version": 4}`
+	expect(t, door(mozilla.Config{V4Profile: "tecken"}, demo), "/", body, 400, `{"error":"module index 0 does not have a debug_filename and debug_id"}`)
 }
 
 // Where reads end must not matter.
