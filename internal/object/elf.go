@@ -286,15 +286,7 @@ func (b *elfBinary) info() Info {
 	f := b.f
 	info := Info{
 		Kind: "elf", Type: f.Kind(), LoadAddress: f.LoadAddress(),
-		Module: ident.Module{Type: ident.TypeELF, Arch: f.Arch()},
-	}
-	raw := b.image.buildID
-	if len(raw) > 0 {
-		id := ident.NewBuildID(raw)
-		info.Module.CodeID = id.CodeID()
-		info.Module.DebugID = id.DebugID(info.Module.Arch.BigEndian())
-	} else if text, ok := f.TextID(); ok {
-		info.Module.DebugID = ident.NewBuildID(text[:]).DebugID(info.Module.Arch.BigEndian())
+		Module: elfModule(f),
 	}
 	if b.image.hasSymbols {
 		info.Features |= HasSymbols

@@ -10,7 +10,6 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/macho"
-	"symbolon/internal/ident"
 )
 
 // openMachO opens all images of a Mach-O file. One that cannot be opened costs
@@ -156,11 +155,7 @@ func (b *machoBinary) info(s macho.Slice) Info {
 	f := b.f
 	info := Info{
 		Kind: "macho", Type: f.Kind(), LoadAddress: f.LoadAddress(), Name: s.Name,
-		Module: ident.Module{Type: ident.TypeMachO, Arch: f.Arch()},
-	}
-	if f.HasUUID {
-		info.Module.DebugID = ident.NewDebugID(f.UUID, 0)
-		info.Module.CodeID = ident.UUIDCodeID(f.UUID)
+		Module: machoModule(f),
 	}
 	if b.image.hasSymbols {
 		info.Features |= HasSymbols

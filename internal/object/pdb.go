@@ -47,9 +47,7 @@ func openPDB(src bin.Source, opt Options) (*Object, error) {
 	if x86 && f.HasFrames() {
 		g.cfi = f.Frames
 	}
-	info := Info{Kind: kindNames[kindPDB], Type: "dbg", LoadAddress: opt.Base, Module: ident.Module{
-		Type: ident.TypePE, Arch: ident.MachineArch(f.Machine), DebugID: ident.NewGUID(f.GUID, f.Age),
-	}}
+	info := Info{Kind: kindNames[kindPDB], Type: "dbg", LoadAddress: opt.Base, Module: pdbModule(f)}
 	if g.hasSymbols {
 		info.Features |= HasSymbols
 	}

@@ -234,10 +234,7 @@ func (b *peBinary) info() Info {
 	f, g := b.f, b.image
 	info := Info{
 		Kind: "pe", Type: f.Kind(), LoadAddress: f.ImageBase,
-		Module: ident.Module{Type: ident.TypePE, Arch: f.Arch(), CodeID: f.CodeID()},
-	}
-	if f.HasPDB {
-		info.Module.DebugID, info.Module.DebugFile = f.PDB.ID, f.PDB.Name()
+		Module: peModule(f),
 	}
 	if g.hasSymbols {
 		info.Features |= HasSymbols

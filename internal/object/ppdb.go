@@ -8,7 +8,6 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/format/ppdb"
-	"symbolon/internal/ident"
 	"symbolon/internal/sym"
 )
 
@@ -53,10 +52,7 @@ func openPortable(src bin.Source, opt Options) (*Object, error) {
 	for _, x := range f.Problems {
 		p.problems.at("damaged headers", x.Place, x.Off, x.Reason)
 	}
-	info := Info{
-		Kind: kindNames[kindPortable], Type: "dbg",
-		Module: ident.Module{Type: ident.TypeDotnet, DebugID: ident.NewGUID(f.GUID, f.Stamp)},
-	}
+	info := Info{Kind: kindNames[kindPortable], Type: "dbg", Module: portableModule(f)}
 	if first, _ := p.nextStart(1); first > 0 {
 		info.Features |= HasDebug
 	}

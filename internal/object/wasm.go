@@ -7,7 +7,6 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/wasm"
-	"symbolon/internal/ident"
 )
 
 // openWasm joins what a WebAssembly module has. Its addresses are offsets in
@@ -47,11 +46,8 @@ func openWasm(src bin.Source, opt Options) (*Object, error) {
 	for _, p := range f.Problems {
 		g.problems.at("damaged sections", p.Place, p.Off, p.Reason)
 	}
-	info := Info{Kind: "wasm", Type: f.Kind(), Module: ident.Module{Type: ident.TypeWasm, Arch: f.Arch()}}
+	info := Info{Kind: "wasm", Type: f.Kind(), Module: wasmModule(f)}
 	if whole, _ := f.BuildID(); len(whole) > 0 {
-		id := ident.NewBuildID(whole)
-		info.Module.CodeID = id.CodeID()
-		info.Module.DebugID = id.DebugID(true) // the bytes as they stand
 		g.buildID = whole
 	}
 	if url := f.ExternalDebugInfo(); len(url) > 0 {

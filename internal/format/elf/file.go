@@ -84,6 +84,16 @@ type Problem struct {
 // Open reads the headers and the names of the sections. Only a file without a
 // usable header is an error.
 func Open(src bin.Source) (*File, error) {
+	f, err := OpenHeaders(src)
+	if err == nil {
+		f.findTables()
+	}
+	return f, err
+}
+
+// OpenHeaders is Open for who wants identifiers only: the File has no symbols,
+// and their tables are not read.
+func OpenHeaders(src bin.Source) (*File, error) {
 	f := &File{src: src}
 	head, err := bin.Read(src, 0, int(min(src.Size(), 64)))
 	if err != nil {
@@ -117,7 +127,6 @@ func Open(src bin.Source) (*File, error) {
 	f.readSections(sections, &names, &segments.count)
 	f.readSegments(segments)
 	f.readNames(names)
-	f.findTables()
 	return f, nil
 }
 
