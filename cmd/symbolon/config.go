@@ -171,9 +171,20 @@ func configCheckCommand() *command {
 			case len(args) == 1:
 				conf.file = args[0]
 			}
-			_, loaded, err := conf.read(e)
+			cfg, loaded, err := conf.read(e)
 			if err != nil {
 				return err
+			}
+			data, err := dataDir(cfg.Data)
+			if err != nil {
+				return err
+			}
+			state, err := stateOf(cfg, data)
+			if err != nil {
+				return err
+			}
+			if state.note != "" {
+				loaded.Notices = append(loaded.Notices, state.note)
 			}
 			for _, n := range loaded.Notices {
 				say(e.stderr, "%s\n", n)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	hexpkg "encoding/hex"
 	"errors"
 	"os"
@@ -31,12 +32,18 @@ func TestScripts(t *testing.T) {
 			e.Setenv("XDG_CACHE_HOME", e.WorkDir+"/cachehome")
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("CORPUS", corpus) // files of real compilers
+			release, err := zip.OpenReader("testdata/release/data.zip")
+			if err != nil {
+				return err
+			}
+			defer release.Close()
 			e.Defer(func() { endServer(e.WorkDir + "/pid") })
 			points := fixture.NewPPDBPoints(0).Point(0x1a, 7, 5, 7, 9)
 			portable := fixture.NewPPDB().Document(`C:\src\a.cs`, `\`).Method(1, points).Bytes()
 			example, _ := hexpkg.DecodeString(symbfileExample)
 			return errors.Join(
-				os.CopyFS(e.WorkDir+"/demo", os.DirFS("demo")), os.WriteFile(e.WorkDir+"/portable.pdb", portable, 0o600),
+				os.CopyFS(e.WorkDir+"/demo", os.DirFS("demo")), os.CopyFS(e.WorkDir+"/release", release),
+				os.WriteFile(e.WorkDir+"/portable.pdb", portable, 0o600),
 				os.WriteFile(e.WorkDir+"/example", example, 0o600), os.WriteFile(e.WorkDir+"/cut", example[:50], 0o600),
 				os.WriteFile(e.WorkDir+"/abc", []byte("abc"), 0o600),
 			)

@@ -88,6 +88,9 @@ func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
 		return err
 	}
 	defer n.close()
+	if n.uploads.note != "" {
+		log.Warn(n.uploads.note)
+	}
 	data, err := dataDir(cfg.Data)
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -26,28 +25,26 @@ type uploads struct {
 	keys   *elastic.Ring
 	source source.Source // nil: the store is one of the configured sources
 	folder *dir.Bucket   // nil: the store is no folder
+	note   string        // for the operator, about uploads elsewhere
 	stop   func()        // nil: nobody attends to them
 }
 
-// ownStore is the id of the source of uploads in the data directory.
-const ownStore = "uploads"
-
 // openUploads opens the store that the configuration names.
 func (n *node) openUploads(cfg *config.Config, data string) error {
-	place := source.Config{ID: ownStore, Type: source.Filesystem, Path: filepath.Join(data, "store"), Layout: source.Layout{Type: source.Elastic}}
-	if id := cfg.Elastic.Store; id != "" {
-		i := slices.IndexFunc(cfg.Sources, func(c source.Config) bool { return c.ID == id })
-		place = cfg.Sources[i] // the configuration was checked
-	}
-	b, err := n.ownBucket(place, cfg.Network)
+	state, err := stateOf(cfg, data)
 	if err != nil {
-		return fmt.Errorf("elastic.store: %w", err)
+		return err
 	}
+	b, err := n.ownBucket(state.place, cfg.Network)
+	if err != nil {
+		return fmt.Errorf("open the store of uploads: %w", err)
+	}
+	n.uploads.note = state.note
 	keys := elastic.NewRing(cfg.Elastic, b, time.Now, n.log)
 	keys.Closed = func() { n.tables.Clear() } // what is open would answer on
 	n.uploads.keys = keys
-	if cfg.Elastic.Store == "" {
-		t, err := tree.New(place, b, uploadNetwork(cfg).Limit(), time.Now)
+	if state.own {
+		t, err := tree.New(state.place, b, uploadNetwork(cfg).Limit(), time.Now)
 		if err != nil {
 			return err
 		}
@@ -55,7 +52,7 @@ func (n *node) openUploads(cfg *config.Config, data string) error {
 	}
 	for _, list := range [][]source.Source{n.configured, n.public} {
 		for i, s := range list {
-			if s.ID() == cfg.Elastic.Store {
+			if !state.own && s.ID() == state.place.ID {
 				list[i] = guarded{s, keys}
 			}
 		}

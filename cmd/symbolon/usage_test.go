@@ -11,6 +11,7 @@ import (
 // "cache purge --all ./other" emptied the default cache.
 func TestNoCommandIgnoresAnArgument(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for _, c := range commands() {
 		subs := c.subs
 		if len(subs) == 0 {

@@ -111,7 +111,7 @@ func (n *node) openSources(cfg *config.Config, demo *demoSource) error {
 	}
 	for _, c := range cfg.Sources {
 		network := cfg.Network
-		if c.ID == cfg.Elastic.Store {
+		if c.ID == cfg.State {
 			network = uploadNetwork(cfg)
 		}
 		s, err := openSource(c, network, n.client, nil)

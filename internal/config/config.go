@@ -26,7 +26,8 @@ import (
 // Config is the whole configuration. The zero value, with its defaults, is a
 // server that asks no source.
 type Config struct {
-	Data        string             `yaml:"data" help:"Folder of the cache and of everything else that is kept; none: symbolon in the cache folder of the user."`
+	Data        string             `yaml:"data" help:"Folder of the cache; none: symbolon in the cache folder of the user."`
+	State       string             `yaml:"state" help:"Where uploads and their keys are kept, which nothing removes: a folder, or the id of a source of the layout elastic, a folder or a bucket, which several nodes may share. None: store in the folder of data where that is set, else symbolon/store in the folder of the user for state."`
 	Memory      bin.Size           `yaml:"memory" help:"Memory for all: half of it for open tables, a quarter for making tables, a quarter for requests. None: a quarter of what the machine or the container has, at most 1GiB."`
 	Log         Log                `yaml:"log" help:"What is logged, to stderr."`
 	HTTP        api.Config         `yaml:"http" help:"The port and what all requests have in common."`
@@ -130,22 +131,40 @@ func (c Config) Validate() error {
 		}
 		first[s.ID] = i
 	}
-	return c.validStore(first)
+	return c.validState()
 }
 
-// validStore says whether uploads can go where they are to go.
-func (c Config) validStore(sources map[string]int) error {
-	id := c.Elastic.Store
-	if id == "" {
+// Defaults returns c with its zero fields filled in.
+func (c Config) Defaults() Config {
+	if c.State == "" {
+		c.State = c.Elastic.Store
+	}
+	return c
+}
+
+// StateSource returns the index of the source that State names, or -1.
+func (c Config) StateSource() int {
+	return slices.IndexFunc(c.Sources, func(s source.Config) bool { return c.State != "" && s.ID == c.State })
+}
+
+// validState says whether uploads can be kept where State says.
+func (c Config) validState() error {
+	if c = c.Defaults(); c.State == "" {
 		return nil
 	}
-	i, ok := sources[id]
-	if !ok {
-		return fmt.Errorf("elastic.store is %s, and no source has this id", shortQuote(id))
+	if c.Elastic.Store != "" && c.Elastic.Store != c.State {
+		return errors.New("state and elastic.store, its old name, differ: leave elastic.store out")
+	}
+	i := c.StateSource()
+	if i < 0 {
+		if !strings.ContainsAny(c.State, `/\`) {
+			return fmt.Errorf("state is %s: must be the id of a source, or a folder such as ./uploads", shortQuote(c.State))
+		}
+		return nil
 	}
 	s := c.Sources[i].Defaults()
 	if s.Layout.Type != source.Elastic || s.Type != source.Filesystem && s.Type != source.S3 && s.Type != source.GCS {
-		return fmt.Errorf("elastic.store is sources[%d], which is no folder or bucket of the layout %s", i, source.Elastic)
+		return fmt.Errorf("state is sources[%d]: must be a folder or a bucket of the layout %s", i, source.Elastic)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 type Config struct {
 	APIKeys      []bin.Secret  `yaml:"api_keys" help:"Keys that may upload, each the base64 of ID:SECRET, besides those that symbolon key added. None of either: every upload is refused."`
 	ReadKeys     []bin.Secret  `yaml:"read_keys" help:"Keys that may only read, in the same form. None: everybody may read."`
-	Store        string        `yaml:"store" help:"Id of the source into which uploads go, a folder or a bucket of the layout elastic, which several nodes may have in common. None: the folder store in the data folder."`
+	Store        string        `yaml:"store" help:"The old name of the key state."`
 	MaxAddresses int           `yaml:"max_addresses" help:"Addresses that one request may look up. -1: no bound."`
 	Uploads      ingest.Config `yaml:"uploads" help:"What is taken."`
 }
