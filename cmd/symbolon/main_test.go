@@ -41,7 +41,12 @@ func TestScripts(t *testing.T) {
 			points := fixture.NewPPDBPoints(0).Point(0x1a, 7, 5, 7, 9)
 			portable := fixture.NewPPDB().Document(`C:\src\a.cs`, `\`).Method(1, points).Bytes()
 			example, _ := hexpkg.DecodeString(symbfileExample)
+			readme, err := os.ReadFile("../../README.md")
+			if err != nil {
+				return err
+			}
 			return errors.Join(
+				os.WriteFile(e.WorkDir+"/README.md", readme, 0o600),
 				os.CopyFS(e.WorkDir+"/demo", os.DirFS("demo")), os.CopyFS(e.WorkDir+"/release", release),
 				os.WriteFile(e.WorkDir+"/portable.pdb", portable, 0o600),
 				os.WriteFile(e.WorkDir+"/example", example, 0o600), os.WriteFile(e.WorkDir+"/cut", example[:50], 0o600),

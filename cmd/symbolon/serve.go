@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"embed"
+	"encoding/base64"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,6 +21,7 @@ import (
 	"symbolon/internal/api/mozilla"
 	"symbolon/internal/api/operate"
 	"symbolon/internal/api/sentry"
+	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/config"
@@ -72,10 +75,13 @@ func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
 		return err
 	}
 	var built *demoSource
+	var key string // of the demo
 	if demo {
 		if built, err = demoStore(ctx); err != nil {
 			return err
 		}
+		key = base64.StdEncoding.EncodeToString([]byte("demo:" + rand.Text()))
+		cfg.Elastic.APIKeys = append(cfg.Elastic.APIKeys, bin.NewSecret(key))
 		if cfg.Data == "" {
 			if cfg.Data, err = os.MkdirTemp("", "symbolon-demo-*"); err != nil {
 				return err
@@ -116,7 +122,7 @@ func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
 	if _, err := fmt.Fprintf(e.stdout, "listening on %s\n", base); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	startText(e.stderr, cfg, base, demo)
+	startText(e.stderr, cfg, base, key)
 	return front.Serve(ctx, l)
 }
 
@@ -208,18 +214,21 @@ func (o *foundFile) Close() error {
 	return nil
 }
 
-// startText says on stderr what a person wants to know next.
-func startText(w io.Writer, cfg *config.Config, base string, demo bool) {
-	if len(cfg.Sources) == 0 && !demo && !cfg.Sentry.AllowRequestSources {
+// startText says on stderr what a person wants to know next. The key is that of
+// the demo; without one it is no demo.
+func startText(w io.Writer, cfg *config.Config, base, key string) {
+	if len(cfg.Sources) == 0 && key == "" && !cfg.Sentry.AllowRequestSources {
 		say(w, "No symbol source is named, so every module will be missing. Name one with\n--source mozilla, --source https://symbols.example.com/ or --source DIRECTORY.\n")
 	}
 	for _, s := range cfg.Sources {
 		say(w, "source %s\n", s.ID)
 	}
-	if demo {
+	if key != "" {
 		say(w, "\nSymbolicate with the built-in store (v5, then the older v4), and read one of its files:\n\n"+
-			"curl -s %[1]s/symbolicate/v5 -d '%[2]s'\n\ncurl -s %[1]s/symbolicate/v4 -d '%[3]s'\n\ncurl -s %[1]s/%[4]s\n\n",
-			base, demoV5, demoV4, demoFile)
+			"curl -s %[1]s/symbolicate/v5 -d '%[2]s'\n\ncurl -s %[1]s/symbolicate/v4 -d '%[3]s'\n\ncurl -s %[1]s/%[4]s\n\n"+
+			"Send it the symbols of a program. The key is good until this demo ends:\n\n"+
+			"export SYMBOLON_PUSH_KEY=%[5]s\nsymbolon push -e FILE -u %[1]s\n\n",
+			base, demoV5, demoV4, demoFile, key)
 	}
 }
 
