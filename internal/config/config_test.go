@@ -179,8 +179,11 @@ sources:
 	if s.Headers["Authorization"].Reveal() != "Bearer canary" || s.Layout.Casing != "lowercase" || s.Filters.PathPatterns[0] != "*xul*" || !s.IsPublic {
 		t.Errorf("got %+v", s)
 	}
-	if c.Sources[1].Layout.Type != "native" {
-		t.Errorf("a source without its defaults: %+v", c.Sources[1])
+	if c.Sources[2].Layout.Type != "native" {
+		t.Errorf("a source without its defaults: %+v", c.Sources[2])
+	}
+	if c.Sources[1].Layout.Type != "" {
+		t.Errorf("a folder that does not show its layout itself: %+v", c.Sources[1])
 	}
 	if r := c.Sources[2].Region; r.Name() != "eu-west-1" || r.Endpoint() != "" || c.Sources[2].SecretKey.Reveal() != "canary" {
 		t.Errorf("got %+v", c.Sources[2])

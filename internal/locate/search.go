@@ -67,7 +67,6 @@ func (l *Locator) symFirst(ctx context.Context, m *wish) (*Found, []Tried, error
 		}
 		if err != nil {
 			trail = append(trail, Tried{Source: s.ID(), Fault: fault.Of(err)})
-			continue
 		}
 		for _, c := range candidates {
 			found, tried, err := l.try(ctx, asked{source: s, candidate: c}, m)
@@ -87,7 +86,10 @@ func (l *Locator) symFirst(ctx context.Context, m *wish) (*Found, []Tried, error
 	rest.sources = slices.DeleteFunc(slices.Clone(l.sources), func(s source.Source) bool { return down(trail, s.ID()) })
 	found, others, err := rest.ranked(ctx, m, SymFirst)
 	for _, t := range others {
-		if t.Location != "" || t.Fault.Kind != fault.NotFound {
+		twice := t.Location == "" && slices.ContainsFunc(trail, func(o Tried) bool {
+			return o.Source == t.Source && o.Location == "" && o.Fault.Kind == t.Fault.Kind
+		})
+		if !twice && (t.Location != "" || t.Fault.Kind != fault.NotFound) {
 			trail = append(trail, t)
 		}
 	}
@@ -100,7 +102,7 @@ func (l *Locator) symFirst(ctx context.Context, m *wish) (*Found, []Tried, error
 // down says that a source does not answer at the moment.
 func down(trail []Tried, id string) bool {
 	return slices.ContainsFunc(trail, func(t Tried) bool {
-		return t.Source == id && t.Fault != nil && (t.Fault.Kind == fault.Transport || t.Fault.Kind == fault.Timeout)
+		return t.Source == id && t.Location != "" && t.Fault != nil && (t.Fault.Kind == fault.Transport || t.Fault.Kind == fault.Timeout)
 	})
 }
 
@@ -181,7 +183,8 @@ func (l *Locator) choose(ctx context.Context, m *wish, kinds []string, rank func
 }
 
 // candidates are those of all sources, and the beginning of a trail beside
-// them. A source that names no place has one without a source, which says so.
+// them. A source that names no place, or perhaps not all, has one without a
+// source, which says so.
 func (l *Locator) candidates(ctx context.Context, m ident.Module, kinds []string) ([]asked, []Tried) {
 	lists, errs := make([][]source.Candidate, len(l.sources)), make([]error, len(l.sources))
 	var wg sync.WaitGroup
@@ -208,7 +211,6 @@ func (l *Locator) candidates(ctx context.Context, m ident.Module, kinds []string
 		}
 		if why != nil {
 			all, trail = append(all, asked{}), append(trail, Tried{Source: s.ID(), Fault: why})
-			continue
 		}
 		for at, c := range lists[i] {
 			if slices.ContainsFunc(lists[i][:at], func(o source.Candidate) bool { return o.Key == c.Key }) {

@@ -50,7 +50,7 @@ type Config struct {
 
 // Layout says how paths are made of identifiers.
 type Layout struct {
-	Type   string `yaml:"type,omitempty" json:"type,omitempty" help:"Name of the layout: native, whose Breakpad paths are those of Mozilla's store; symstore, symstore_index2 (or index2), ssqp, debuginfod, unified, slashsymbols, or elastic, whose files are known by file ids."`
+	Type   string `yaml:"type,omitempty" json:"type,omitempty" help:"Name of the layout: native, whose Breakpad paths are those of Mozilla's store; symstore, symstore_index2 (or index2), ssqp, debuginfod, unified, slashsymbols, or elastic, whose files are known by file ids. Without one it is native, and in a folder also what the folder itself shows: .build-id, symstore, unified, or debug files side by side."`
 	Casing string `yaml:"casing,omitempty" json:"casing,omitempty" help:"default leaves the letters of paths as the layout has them, lowercase and uppercase change them."`
 }
 
@@ -91,10 +91,10 @@ var fileTypes = [...]string{
 
 // Defaults returns c with its zero fields filled in.
 func (c Config) Defaults() Config {
-	switch c.Layout.Type {
-	case "":
+	switch {
+	case c.Layout.Type == "" && c.Type != Filesystem: // a folder shows what it has
 		c.Layout.Type = Native
-	case "index2":
+	case c.Layout.Type == "index2":
 		c.Layout.Type = TwoTiers
 	}
 	if c.Layout.Casing == "" {
@@ -151,7 +151,7 @@ func (c Config) validLengths() error {
 
 func (l Layout) validate() error {
 	switch {
-	case !slices.ContainsFunc(layouts[:], func(known layout) bool { return known.name == l.Type }):
+	case l.Type != "" && !slices.ContainsFunc(layouts[:], func(known layout) bool { return known.name == l.Type }):
 		return fmt.Errorf("there is no layout %q: there are %s", l.Type, layoutNames())
 	case l.Casing != Default && l.Casing != Lowercase && l.Casing != Uppercase:
 		return fmt.Errorf("there is no casing %q: there are %s, %s and %s", l.Casing, Default, Lowercase, Uppercase)

@@ -50,7 +50,8 @@ var ErrNothing = errors.New("the source has no place for it")
 //
 // Candidates names the places of files of these kinds, kind by kind, in the
 // order in which they should be preferred. It does not look whether anything is
-// there, unless the source knows what it has, from an index or a list. Fetch
+// there, unless the source knows what it has, from an index or a list. An error
+// beside candidates says why there may be more of them. Fetch
 // writes the decoded bytes of a candidate to w; when it fails the error is a
 // *fault.Error and w may have received a part.
 type Source interface {

@@ -11,6 +11,10 @@
 // question. Large files come from there in ranges, and a file that is known
 // already is not sent again.
 //
+// A folder of our own configuration that has no layout is native, and shows by
+// its top two levels what else it has: a folder .build-id, the layouts symstore
+// and unified, and files of the top level, which are found by the ids in them.
+//
 // A Source is safe for concurrent use. What it decodes is bounded by the limit
 // that it was made with.
 package tree
@@ -24,6 +28,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"symbolon/internal/bin"
@@ -54,10 +59,27 @@ type Source struct {
 	key     string        // identity of the folder; that of a file has its path behind it
 	index   *source.Index // nil: it has none
 	far     *far          // nil: it is in a folder of this machine
+
+	// Of a folder that shows its layout itself:
+	lister   lister // nil: it does not
+	shelf    *source.Shelf
+	patience time.Duration
+	began    atomic.Int64 // when the reading that runs began, in nanoseconds; zero: none runs
+	last     atomic.Pointer[folder]
 }
 
-// New makes a source of the bucket that holds what is in cfg.Path.
+// New makes a source of the bucket that holds what is in cfg.Path. Without a
+// layout in cfg the folder shows it itself, if the bucket can be listed.
 func New(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Time) (*Source, error) {
+	s, err := local(cfg, b, limit, now)
+	if err == nil && cfg.Layout.Type == "" {
+		s.lister, _ = b.(lister)
+	}
+	return s, err
+}
+
+// local makes a source of a folder of this machine.
+func local(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Time) (*Source, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -66,14 +88,18 @@ func New(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Ti
 		return nil, fault.New(fault.Internal, cfg.Path, "find the folder: %w", err)
 	}
 	place := "file://" + source.EscapePath(filepath.ToSlash(folder)) + "/"
-	s := &Source{cfg: cfg.Defaults(), bucket: b, decoder: source.NewDecoder(limit), now: now, label: cfg.ID, place: place, key: place}
-	s.index = source.NewIndex(s.cfg, source.NewShelf(indexRoom, now, slog.New(slog.DiscardHandler)), s.read)
+	s := &Source{
+		cfg: cfg.Defaults(), bucket: b, decoder: source.NewDecoder(limit), now: now, label: cfg.ID, place: place, key: place,
+		shelf: source.NewShelf(indexRoom, now, slog.New(slog.DiscardHandler)), patience: indexWait,
+	}
+	s.cfg.Layout.Type = cmp.Or(s.cfg.Layout.Type, source.Native)
+	s.index = source.NewIndex(s.cfg, s.shelf, s.read)
 	return s, nil
 }
 
 // NewGuarded is New for a folder that a request names.
 func NewGuarded(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Time) (*Source, error) {
-	s, err := New(cfg, b, limit, now)
+	s, err := local(cfg, b, limit, now)
 	if err == nil {
 		s.label = source.Guest
 	}
@@ -91,18 +117,33 @@ func (s *Source) ID() string { return s.cfg.ID }
 
 // Identity is the address of the folder with all that counts beside it, and for
 // what it is asked.
-func (s *Source) Identity() string { return s.key + " " + s.cfg.Asks() }
+func (s *Source) Identity() string {
+	text := s.key + " " + s.cfg.Asks()
+	if s.lister != nil {
+		text += " recognised"
+	}
+	return text
+}
 
 // Candidates names the places of the files of m.
 func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
 	var list []source.Candidate
 	var base uint64
+	in, partly := &folder{}, error(nil)
+	if s.lister != nil {
+		if in, partly = s.contents(ctx); in == nil {
+			return nil, partly
+		}
+	}
 	if s.cfg.Layout.Type == source.Elastic && m.FileID.IsZero() {
 		m.FileID, base = s.alias(ctx, m)
 	}
 	tiers := 0 // not looked for yet
 	for _, kind := range kinds {
 		paths := s.cfg.Paths(m, kind)
+		if s.cfg.Wants(m, kind) {
+			paths = in.add(paths, m, kind)
+		}
 		if s.far == nil && s.cfg.Layout.Type == source.Native && source.Caseless(kind) && len(paths) > 0 {
 			if tiers == 0 {
 				tiers = s.tiers(ctx)
@@ -114,17 +155,22 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 			}
 		}
 		for _, path := range paths {
-			c := source.Candidate{
-				Source: s.cfg.ID, Kind: kind, Location: s.location(path), Key: s.key + source.EscapePath(path),
-				Public: s.cfg.IsPublic, Local: s.far == nil, Path: path,
-			}
+			c := s.candidate(kind, path)
 			if base != 0 {
 				c.Base, c.Key = base, c.Key+fmt.Sprintf(" from %#x", base)
 			}
 			list = append(list, c)
 		}
 	}
-	return s.index.Only(ctx, list)
+	list, err := s.index.Only(ctx, append(list, s.named(in, m, kinds)...))
+	return list, cmp.Or(err, partly)
+}
+
+func (s *Source) candidate(kind, path string) source.Candidate {
+	return source.Candidate{
+		Source: s.cfg.ID, Kind: kind, Location: s.location(path), Key: s.key + source.EscapePath(path),
+		Public: s.cfg.IsPublic, Local: s.far == nil, Path: path,
+	}
 }
 
 // alias finds the file that a module without a file id is known to be.

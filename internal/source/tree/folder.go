@@ -1,0 +1,272 @@
+package tree
+
+import (
+	"context"
+	"encoding/hex"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"symbolon/internal/bucket"
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/object"
+	"symbolon/internal/source"
+)
+
+const (
+	maxIndexed  = 100_000          // files of one folder
+	maxSampled  = 256              // folders, and names in each, that tell the layout
+	indexWait   = 10 * time.Second // how long questions wait, from the beginning of the reading on
+	indexTime   = time.Hour        // to read all files once
+	indexFactor = 20               // a folder is read again after this times as long as that takes
+	buildIDs    = ".build-id"
+)
+
+// lister is a bucket that can tell what is in its folders.
+type lister interface {
+	List(folder string, yield func(name string, isFolder bool) bool) error
+}
+
+// folder is what a source without a layout has, by its top two levels.
+type folder struct {
+	sites []site              // where files are, beside those of the native layout
+	files map[string]file     // of the top level, by name
+	byID  map[string][]string // their names, by the ids in them
+	more  bool                // there are more files than are indexed
+	took  time.Duration       // to read it
+}
+
+// site is a layout that a folder has, perhaps in a folder below.
+type site struct {
+	below  string
+	layout source.Layout
+	kinds  []string // empty: all
+}
+
+// file is a file of the top level.
+type file struct {
+	version string
+	kind    string // format; empty: nothing that has ids
+	modules []ident.Module
+}
+
+// contents reads what the folder has. The folder is read again when a question comes, but never
+// for more than a part of the time; a file that did not change is not opened
+// again. An error beside a folder says why there may be more in it.
+func (s *Source) contents(ctx context.Context) (*folder, error) {
+	wait := s.patience
+	if began := s.began.Load(); began != 0 {
+		wait -= s.now().Sub(time.Unix(0, began))
+	}
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	f, err := source.Keep(waiting, s.shelf, source.Wish[*folder]{
+		Owner: s, Source: s.cfg.ID, Name: "folder", Retry: time.Second, Limit: indexTime,
+		Life: func(f *folder) time.Duration { return indexFactor * f.took },
+		Make: s.readFolder,
+	})
+	switch {
+	case err == nil && f.more:
+		return f, fault.New(fault.NotFound, s.place, "the folder has more than %d files: the others are not found by their ids", maxIndexed)
+	case err == nil:
+		return f, nil
+	case ctx.Err() != nil || waiting.Err() == nil:
+		return nil, err
+	}
+	return &folder{}, fault.New(fault.Timeout, s.place, "the files of the folder are still being indexed: ask again")
+}
+
+// readFolder reads the top two levels of the folder, and the ids of its files. A
+// folder that cannot be read has nothing.
+func (s *Source) readFolder(ctx context.Context) (*folder, int64, error) {
+	start := s.now()
+	s.began.Store(start.UnixNano())
+	defer s.began.Store(0)
+	f := &folder{files: map[string]file{}, byID: map[string][]string{}}
+	var folders []string
+	size := int64(0)
+	_ = s.lister.List("", func(name string, isFolder bool) bool {
+		switch {
+		case isFolder && len(folders) < maxSampled:
+			folders = append(folders, name)
+		case isFolder:
+		case len(f.files) == maxIndexed:
+			f.more = true
+		default:
+			size += s.addFile(ctx, f, name)
+		}
+		return ctx.Err() == nil
+	})
+	f.sites = s.recognise(f, folders)
+	f.took = s.now().Sub(start)
+	s.last.Store(f)
+	return f, size, ctx.Err()
+}
+
+// addFile adds a file of the top level, and returns about how much memory that
+// takes.
+func (s *Source) addFile(ctx context.Context, f *folder, name string) int64 {
+	attrs, err := s.bucket.Stat(ctx, name)
+	if err != nil {
+		return 0 // it went away, or it is a link to elsewhere
+	}
+	x := file{version: attrs.Version}
+	if old := s.last.Load(); old != nil && old.files[name].version == x.version {
+		x = old.files[name]
+	} else {
+		x.kind, x.modules, err = object.Identify(&blob{ctx: ctx, bucket: s.bucket, key: name, size: attrs.Size})
+		if err != nil {
+			x.kind, x.modules = "", nil // most files are no debug files
+		}
+	}
+	f.files[name] = x
+	for _, m := range x.modules {
+		for _, id := range idsOf(m) {
+			if !slices.Contains(f.byID[id], name) {
+				f.byID[id] = append(f.byID[id], name)
+			}
+		}
+	}
+	return int64(len(name) + 256)
+}
+
+// idsOf are the ids of a module that files are looked up by. Whether byte order
+// and age fit is judged when the file is read.
+func idsOf(m ident.Module) (list []string) {
+	if !m.DebugID.IsZero() {
+		uuid := m.DebugID.UUID()
+		list = append(list, hex.EncodeToString(uuid[:]))
+	}
+	if !m.CodeID.IsZero() {
+		list = append(list, "code "+m.CodeID.String())
+	}
+	return list
+}
+
+// recognise finds the layouts that a folder has, by the names in it and in those
+// of its folders.
+func (s *Source) recognise(f *folder, folders []string) (list []site) {
+	if s.lister.List(buildIDs, func(string, bool) bool { return false }) == nil {
+		list = append(list, site{below: buildIDs + "/", layout: s.as(source.Native), kinds: []string{source.ELFDebug, source.ELFCode}})
+	}
+	store, unified := false, false
+	for _, top := range folders {
+		names := 0
+		_ = s.lister.List(top, func(name string, isFolder bool) bool {
+			store = store || isFolder && (strings.HasPrefix(name, "elf-buildid-") || strings.HasPrefix(name, "mach-uuid-"))
+			unified = unified || isFolder && len(top) == 2 && len(name) > 2 && hexadecimal(top) && hexadecimal(name)
+			names++
+			return names < maxSampled
+		})
+	}
+	if _, tiers := f.files[source.Index2]; tiers {
+		list = append(list, site{layout: s.as(source.TwoTiers)})
+	} else if store {
+		list = append(list, site{layout: s.as(source.Symstore)})
+	}
+	if unified {
+		list = append(list, site{layout: s.as(source.Unified)})
+	}
+	return list
+}
+
+// as is a layout with the casing of the source.
+func (s *Source) as(layout string) source.Layout {
+	return source.Layout{Type: layout, Casing: s.cfg.Layout.Casing}
+}
+
+func hexadecimal(text string) bool { return strings.Trim(text, "0123456789abcdefABCDEF") == "" }
+
+// add adds the places of the files of a kind for m to those of the native
+// layout.
+func (f *folder) add(list []string, m ident.Module, kind string) []string {
+	for _, p := range f.sites {
+		if len(p.kinds) > 0 && !slices.Contains(p.kinds, kind) {
+			continue
+		}
+		for _, path := range p.layout.Paths(m, kind) {
+			if path = p.below + path; !slices.Contains(list, path) {
+				list = append(list, path)
+			}
+		}
+	}
+	return list
+}
+
+// kindsOf are the kinds of file that a format may be asked for as, in the order
+// in which they are preferred.
+var kindsOf = map[string][]string{
+	"breakpad": {source.Breakpad}, "elf": {source.ELFDebug, source.ELFCode}, "macho": {source.MachDebug, source.MachCode},
+	"pe": {source.PE}, "pdb": {source.PDB}, "portablepdb": {source.PortablePDB}, "wasm": {source.WasmDebug, source.WasmCode},
+}
+
+// named are the files of the top level that have an id of m, with the kind among
+// these that each is asked for as.
+func (s *Source) named(f *folder, m ident.Module, kinds []string) (list []source.Candidate) {
+	other := m
+	other.DebugID, other.CodeID = m.DebugID.Swapped(), ""
+	seen := map[string]bool{}
+	for _, id := range slices.Concat(idsOf(m), idsOf(other)) {
+		for _, name := range f.byID[id] {
+			i := slices.IndexFunc(kindsOf[f.files[name].kind], func(kind string) bool {
+				return slices.Contains(kinds, kind) && s.cfg.Wants(m, kind)
+			})
+			if i < 0 || seen[name] {
+				continue
+			}
+			seen[name] = true
+			list = append(list, s.candidate(kindsOf[f.files[name].kind][i], name))
+		}
+	}
+	return list
+}
+
+// window is how much of a file is read at least: what identifies it lies close
+// together, and each reading opens the file again.
+const window = 16 << 10
+
+// blob is a file of a bucket as bytes with random access, for one goroutine.
+type blob struct {
+	ctx    context.Context
+	bucket bucket.Bucket
+	key    string
+	size   int64
+
+	at   int64 // of near
+	near []byte
+}
+
+func (b *blob) Size() int64 { return b.size }
+
+func (b *blob) ReadAt(p []byte, off int64) (int, error) {
+	if off < 0 || off > b.size || int64(len(p)) > b.size-off {
+		return 0, io.EOF // nobody asks for what the file does not have
+	}
+	if len(p) > window {
+		return b.get(p, off)
+	}
+	if off < b.at || off+int64(len(p)) > b.at+int64(len(b.near)) {
+		if b.near == nil {
+			b.near = make([]byte, 0, 2*window)
+		}
+		b.at = off - off%window
+		n, err := b.get(b.near[:min(int64(2*window), b.size-b.at)], b.at)
+		if b.near = b.near[:n]; err != nil {
+			return 0, err
+		}
+	}
+	return copy(p, b.near[off-b.at:]), nil
+}
+
+// get reads bytes that the file has, if it did not become shorter.
+func (b *blob) get(p []byte, off int64) (int, error) {
+	r, _, err := b.bucket.Get(b.ctx, b.key, off, int64(len(p)))
+	if err != nil {
+		return 0, err
+	}
+	n, err := io.ReadFull(r, p)
+	_ = r.Close() // it was only read
+	return n, err
+}

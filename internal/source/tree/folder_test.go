@@ -1,0 +1,207 @@
+package tree_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/dir"
+	"symbolon/internal/bucket/mem"
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
+	"symbolon/internal/source/tree"
+)
+
+// buildID is that of the programs of the corpus.
+const buildID = "caeeab3dac563879c0a40e7bbc2a2ad961b2aa8d"
+
+func corpus(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../object/testdata/corpus", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// byDebugID is the module of the programs, known by its debug id alone.
+func byDebugID() ident.Module {
+	return ident.Module{DebugFile: "kiln", DebugID: ident.BuildID(buildID).DebugID(false)}
+}
+
+// byCodeID is the module of the programs, known by its build id.
+func byCodeID() ident.Module {
+	m := byDebugID()
+	m.Type, m.CodeFile, m.CodeID = ident.TypeELF, "kiln", buildID
+	return m
+}
+
+// local is a source of a folder, with a clock that stands still.
+func local(t *testing.T, c source.Config, b bucket.Bucket) *tree.Source {
+	t.Helper()
+	c.ID, c.Type = "disk", source.Filesystem
+	now := time.Now()
+	s, err := tree.New(c, b, bin.Limit{}, func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func bucketOf(t *testing.T, root string) *dir.Bucket {
+	t.Helper()
+	b, err := dir.Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+var allKinds = []string{source.Breakpad, source.Beside, source.PDB, source.ELFDebug, source.ELFCode, source.MachDebug}
+
+// there are the files for m that a source names and that it has.
+func there(t *testing.T, s source.Source, m ident.Module) (list []string) {
+	t.Helper()
+	all, err := s.Candidates(t.Context(), m, allKinds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		if _, err := s.Fetch(t.Context(), c, io.Discard); err == nil && !slices.Contains(list, c.Path) {
+			list = append(list, c.Path)
+		}
+	}
+	return list
+}
+
+func TestFolderWithoutALayoutIsRecognised(t *testing.T) {
+	rest := buildID[2:]
+	for _, c := range []struct {
+		name  string
+		files map[string][]byte
+		m     ident.Module
+		want  string
+	}{
+		{"build ids below", map[string][]byte{".build-id/ca/" + rest + ".debug": nil, "usr/bin/x.debug": nil}, byCodeID(), ".build-id/ca/" + rest + ".debug"},
+		{"code by build id", map[string][]byte{".build-id/ca/" + rest: nil}, byCodeID(), ".build-id/ca/" + rest},
+		{"build ids", map[string][]byte{"ca/" + rest + ".debug": nil}, byCodeID(), "ca/" + rest + ".debug"},
+		{"symstore", map[string][]byte{"_.debug/elf-buildid-sym-" + buildID + "/_.debug": nil}, byCodeID(), "_.debug/elf-buildid-sym-" + buildID + "/_.debug"},
+		{"symstore of two tiers", map[string][]byte{"index2.txt": nil, "_/_.debug/elf-buildid-sym-" + buildID + "/_.debug": nil}, byCodeID(), "_/_.debug/elf-buildid-sym-" + buildID + "/_.debug"},
+		{"unified", map[string][]byte{"ca/" + rest + "/debuginfo": nil}, byCodeID(), "ca/" + rest + "/debuginfo"},
+		{"name and id", map[string][]byte{"kiln/3DABEECA56AC7938C0A40E7BBC2A2AD90/kiln": nil}, byDebugID(), "kiln/3DABEECA56AC7938C0A40E7BBC2A2AD90/kiln"},
+		{"program by debug id", map[string][]byte{"a.out": corpus(t, "gcc-dwarf5"), "notes.txt": []byte("-")}, byDebugID(), "a.out"},
+		{"companion by code id", map[string][]byte{"b.debug": corpus(t, "debuglink.debug")}, ident.Module{CodeID: buildID}, "b.debug"},
+		{".sym by debug id", map[string][]byte{"x.sym": []byte("MODULE Linux x86_64 3DABEECA56AC7938C0A40E7BBC2A2AD90 kiln\nFUNC 10 10 0 f\n")}, byDebugID(), "x.sym"},
+	} {
+		root := folder(t, c.files)
+		if got := there(t, local(t, source.Config{Path: root}, bucketOf(t, root)), c.m); len(got) != 1 || got[0] != c.want {
+			t.Errorf("%s: found %q, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// flat is a folder with a program in it.
+func flat(t *testing.T) string {
+	return folder(t, map[string][]byte{"a.out": corpus(t, "gcc-dwarf5"), ".build-id/ca/" + buildID[2:] + ".debug": nil})
+}
+
+func TestLayoutThatIsSetIsAllThatAFolderHas(t *testing.T) {
+	root := flat(t)
+	s := local(t, source.Config{Path: root, Layout: source.Layout{Type: source.Native}}, bucketOf(t, root))
+	if got := there(t, s, byCodeID()); len(got) > 0 {
+		t.Errorf("found %q", got)
+	}
+}
+
+func TestFolderOfARequestIsNotRecognised(t *testing.T) {
+	root := flat(t)
+	s, err := tree.NewGuarded(source.Config{ID: "s", Type: source.Filesystem, Path: root}, bucketOf(t, root), bin.Limit{}, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := there(t, s, byCodeID()); len(got) > 0 {
+		t.Errorf("found %q", got)
+	}
+}
+
+func TestFolderIsIndexedAgainWhenItChanges(t *testing.T) {
+	root := folder(t, map[string][]byte{"a.out": []byte("not yet linked")})
+	s := local(t, source.Config{Path: root}, bucketOf(t, root))
+	if got := there(t, s, byDebugID()); len(got) > 0 {
+		t.Fatalf("found %q", got)
+	}
+	write := func(name, from string) {
+		if err := os.WriteFile(filepath.Join(root, name), corpus(t, from), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.out", "gcc-dwarf5") // in place, which does not change the folder
+	if got := there(t, s, byDebugID()); len(got) != 1 {
+		t.Errorf("after the file changed: found %q", got)
+	}
+	write("b.debug", "debuglink.debug")
+	if got := there(t, s, byDebugID()); len(got) != 2 {
+		t.Errorf("after a file was added: found %q", got)
+	}
+	if err := os.Remove(filepath.Join(root, "a.out")); err != nil {
+		t.Fatal(err)
+	}
+	if got := there(t, s, byDebugID()); len(got) != 1 || got[0] != "b.debug" {
+		t.Errorf("after a file was removed: found %q", got)
+	}
+}
+
+// held is a folder whose files cannot be read until it is let go.
+type held struct {
+	*dir.Bucket
+	letGo chan struct{}
+}
+
+func (b held) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
+	<-b.letGo
+	return b.Bucket.Get(ctx, key, off, n)
+}
+
+func TestQuestionGoesOnWithoutAnIndexThatTakesLong(t *testing.T) {
+	root := flat(t)
+	b := held{bucketOf(t, root), make(chan struct{})}
+	s := local(t, source.Config{Path: root}, b)
+	tree.SetPatience(s, time.Millisecond)
+	list, err := s.Candidates(t.Context(), byCodeID(), allKinds)
+	if len(list) == 0 || fault.KindOf(err) != fault.Timeout || !strings.Contains(err.Error(), "still being indexed: ask again") {
+		t.Fatalf("%d candidates, error %v", len(list), err)
+	}
+	tree.SetPatience(s, time.Minute)
+	close(b.letGo)
+	if got := there(t, s, byDebugID()); len(got) != 1 || got[0] != "a.out" {
+		t.Errorf("with the index: found %q", got)
+	}
+}
+
+// crowd is a folder of very many files.
+type crowd struct{ *mem.Bucket }
+
+func (crowd) List(at string, yield func(string, bool) bool) error {
+	for i := 0; at == "" && i <= 100_000 && yield(fmt.Sprint(i), false); i++ {
+	}
+	return nil
+}
+
+func (crowd) Stat(context.Context, string) (bucket.Attrs, error) { return bucket.Attrs{}, nil }
+
+func TestFilesBeyondTheBoundAreSaidToBeLeftOut(t *testing.T) {
+	_, err := local(t, source.Config{Path: "/crowd"}, crowd{mem.New()}).Candidates(t.Context(), byDebugID(), allKinds)
+	if fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), "more than 100000 files") {
+		t.Errorf("error %v", err)
+	}
+}
