@@ -119,10 +119,10 @@ func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	startText(e.stderr, cfg, base, key) // before the line that scripts wait for
 	if _, err := fmt.Fprintf(e.stdout, "listening on %s\n", base); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	startText(e.stderr, cfg, base, key)
 	return front.Serve(ctx, l)
 }
 
