@@ -201,7 +201,7 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 		d.refuseSources(w, r, err)
 		return
 	}
-	j := d.jobs.begin(scope, q.footprint()+cost)
+	j := d.jobs.begin(d.ctx, scope, q.footprint()+cost)
 	if j == nil {
 		metric.Refused.Add(1, "requests")
 		d.full(w, r, "maximum number of concurrent requests reached")
@@ -215,8 +215,10 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 	if wait < longestJob {
 		d.work.Go(work)
 	} else {
-		d.work.Add(1) // nobody waits beside it: it needs no goroutine of its own
+		d.work.Add(1) // the client waits for all of it: it needs no goroutine of its own
+		stop := context.AfterFunc(r.Context(), j.end)
 		work()
+		stop()
 		d.work.Done()
 	}
 	d.posted(w, r, j, wait)

@@ -17,6 +17,8 @@ type job struct {
 	start  time.Time
 	weight int64 // bytes that its request takes
 	done   chan struct{}
+	ctx    context.Context // of its work
+	end    context.CancelFunc
 	writes sync.WaitGroup // to the store, that it is pending
 
 	// The rest is guarded by jobs.mu.
@@ -52,9 +54,9 @@ func newJobs(cfg Config, now func() time.Time) *jobs {
 // it. One that is alone may take more.
 const mostWeight = 256 << 20
 
-// begin takes a place for a job; nil: there is none. One scope may not have
-// them all.
-func (s *jobs) begin(scope string, weight int64) *job {
+// begin takes a place for a job, whose work ends with ctx; nil: there is none.
+// One scope may not have them all.
+func (s *jobs) begin(ctx context.Context, scope string, weight int64) *job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if most := s.cfg.MaxConcurrentRequests; most >= 0 && (s.running >= most || s.scopes[scope] >= share(most)) {
@@ -66,7 +68,9 @@ func (s *jobs) begin(scope string, weight int64) *job {
 	s.running++
 	s.weight += weight
 	s.scopes[scope]++
-	return &job{id: newID(), scope: scope, weight: weight, start: s.now(), done: make(chan struct{})}
+	j := &job{id: newID(), scope: scope, weight: weight, start: s.now(), done: make(chan struct{})}
+	j.ctx, j.end = context.WithTimeout(ctx, longestJob)
+	return j
 }
 
 // share is how many of the places one scope may have: all but an eighth, which
@@ -78,8 +82,9 @@ func share(places int) int {
 	return places - (places+7)/8
 }
 
-// leave gives the place of a job back.
+// leave ends the work on a job and frees its place.
 func (s *jobs) leave(j *job) {
+	j.end()
 	s.running--
 	s.weight -= j.weight
 	if s.scopes[j.scope]--; s.scopes[j.scope] == 0 {
@@ -118,8 +123,9 @@ func (s *jobs) tell(j *job) (first, running bool) {
 	return first, true
 }
 
-// abandon notes that nobody will ask for the answer of a job.
+// abandon ends the work on a job whose client left without its id.
 func (s *jobs) abandon(j *job) {
+	j.end()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j.left = true
@@ -128,13 +134,11 @@ func (s *jobs) abandon(j *job) {
 	}
 }
 
-// encodes notes that the answer of a job is being written. It is false if
-// nobody wants it.
-func (s *jobs) encodes(j *job) bool {
+// encodes notes that the answer of a job is being written.
+func (s *jobs) encodes(j *job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j.encoding = true
-	return !j.left
 }
 
 // keep keeps the answer of a finished job whose id is known, for its time or

@@ -248,42 +248,56 @@ func TestHowJobsEnd(t *testing.T) {
 	}
 }
 
-func TestALeavingClientEndsNothing(t *testing.T) {
-	gate, ended := make(chan struct{}), make(chan error, 10)
+// A client that left has no use for the answer, and nobody else knows its id.
+func TestARequestEndsWhenItsClientLeavesWithoutTheID(t *testing.T) {
+	begun, ended := make(chan struct{}), make(chan error)
 	f, d := door(t, sentry.Config{MaxConcurrentRequests: 1}, sentry.Deps{}, func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
-		known, look, err := gated(gate)(ctx, req)
+		begun <- struct{}{}
+		known, look, err := gated(nil)(ctx, req)
 		ended <- err
 		return known, look, err
 	})
+	server := httptest.NewServer(f)
+	defer server.Close()
 	for _, query := range []string{"", "?timeout=60"} {
 		ctx, leave := context.WithCancel(t.Context())
-		r := httptest.NewRequestWithContext(ctx, "POST", "/symbolicate"+query, strings.NewReader(`{}`))
-		r.Header.Set("Content-Type", "application/json")
-		time.AfterFunc(20*time.Millisecond, leave)
-		left := make(chan struct{})
+		left := make(chan error)
 		go func() {
-			defer close(left)
-			defer func() { _ = recover() }() // as a server does when there is nobody to answer
-			f.ServeHTTP(httptest.NewRecorder(), r)
+			r, err := http.NewRequestWithContext(ctx, "POST", server.URL+"/symbolicate"+query, strings.NewReader(`{}`))
+			if err == nil {
+				r.Header.Set("Content-Type", "application/json")
+				_, err = http.DefaultClient.Do(r)
+			}
+			left <- err
 		}()
-		<-ctx.Done()
-		if query != "" {
-			<-left
+		<-begun
+		leave()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("%q: the work ended with %v", query, err)
 		}
-		if w := do(f, "POST", "/symbolicate", `{}`); w.Code != 503 {
-			t.Errorf("%q: the work has ended: %d", query, w.Code)
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Errorf("%q: the client got %v", query, err)
 		}
-		gate <- struct{}{}
-		if err := <-ended; err != nil {
-			t.Errorf("%q: the work was cancelled: %v", query, err)
-		}
-		<-left
 		await(t, "its place", func() bool { return d.Running() == 0 })
 	}
-	close(gate)
-	await(t, "its place", func() bool { return do(f, "POST", "/symbolicate", `{}`).Code == 200 })
 	if answers, _ := d.Held(); answers != 0 {
 		t.Errorf("%d answers are kept for nobody", answers)
+	}
+}
+
+func TestARequestWhoseIDIsKnownGoesOnWithoutItsClient(t *testing.T) {
+	gate := make(chan struct{})
+	f, _ := door(t, sentry.Config{}, sentry.Deps{}, gated(gate))
+	id := submit(t, f, "").ID
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	func() {
+		defer func() { _ = recover() }() // as a server does when there is nobody to answer
+		f.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/requests/"+id, nil))
+	}()
+	close(gate)
+	if w := do(f, "GET", "/requests/"+id, ""); w.Body.String() != empty {
+		t.Errorf("got %s, want %s", w.Body, empty)
 	}
 }
 

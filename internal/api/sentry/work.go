@@ -9,12 +9,10 @@ import (
 	"symbolon/internal/symbolicate"
 )
 
-// answer works on a job until it has an answer, whatever becomes of its
-// client. What the request leaves behind in the caches is of use in any case.
+// answer works on a job until it has an answer, or until its client left without
+// its id. Downloads and tables that others wait for go on.
 func (d *Door) answer(j *job, engine run, q *question, requestID string) {
-	ctx, cancel := context.WithTimeout(d.ctx, longestJob)
-	defer cancel()
-	a, look := d.encode(ctx, j, engine, q, requestID)
+	a, look := d.encode(j, engine, q, requestID)
 	switch told, left := d.jobs.finish(j, a); {
 	case told:
 		d.keep(j, a)
@@ -39,7 +37,7 @@ func (d *Door) keep(j *job, a *answer) {
 }
 
 // encode makes the answer to a question. It always has one.
-func (d *Door) encode(ctx context.Context, j *job, engine run, q *question, requestID string) (a *answer, look lookups) {
+func (d *Door) encode(j *job, engine run, q *question, requestID string) (a *answer, look lookups) {
 	defer func() {
 		if p := recover(); p != nil {
 			d.deps.Log.Error("a request panicked", "request_id", requestID, "panic", p, "stack", string(debug.Stack()))
@@ -49,7 +47,7 @@ func (d *Door) encode(ctx context.Context, j *job, engine run, q *question, requ
 			a = brief(`{"status":"internal_error"}`)
 		}
 	}()
-	req := q.ask()
+	ctx, req := j.ctx, q.ask()
 	known, modules, err := engine(ctx, req)
 	if err == nil {
 		if err = modules.All(ctx); err != nil {
@@ -60,9 +58,7 @@ func (d *Door) encode(ctx context.Context, j *job, engine run, q *question, requ
 		return d.failed(err, requestID), nil
 	}
 	look = modules
-	if !d.jobs.encodes(j) {
-		return brief(`{"status":"internal_error"}`), look // which nobody reads
-	}
+	d.jobs.encodes(j)
 	a = newAnswer(&d.plain)
 	e := &encoder{question: q, lookups: look, req: req, known: known, names: &d.names, to: &timed{ctx, a}, patience: d.deps.Patience, excerpts: newExcerpts()}
 	d.gather(ctx, e, 0, len(req.Frames))
@@ -79,7 +75,9 @@ func (d *Door) encode(ctx context.Context, j *job, engine run, q *question, requ
 func (d *Door) failed(err error, requestID string) *answer {
 	switch status, message := outcome(err); status {
 	case "internal_error":
-		d.deps.Log.Error("the engine could not answer", "request_id", requestID, "error", err)
+		if !errors.Is(err, context.Canceled) { // then the client left, or the server ends
+			d.deps.Log.Error("the engine could not answer", "request_id", requestID, "error", err)
+		}
 		return brief(`{"status":"internal_error"}`)
 	case "failed":
 		return brief(`{"status":"failed","message":"` + message + `"}`)
