@@ -45,7 +45,9 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
+			cert, key := fixture.Certificate("localhost")
 			return errors.Join(
+				os.WriteFile(e.WorkDir+"/cert.pem", cert, 0o600), os.WriteFile(e.WorkDir+"/key.pem", key, 0o600),
 				os.WriteFile(e.WorkDir+"/README.md", readme, 0o600),
 				os.CopyFS(e.WorkDir+"/demo", os.DirFS("demo")), os.CopyFS(e.WorkDir+"/release", release),
 				os.WriteFile(e.WorkDir+"/portable.pdb", portable, 0o600),

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -188,16 +189,18 @@ func healthcheckCommand() *command {
 			fs.IntVar(&seconds, "timeout", 30, "`SECONDS` to wait")
 		},
 		run: func(ctx context.Context, e *env, _ []string) error {
-			if addr == "" {
-				cfg, _, err := conf.read(e)
-				if err != nil {
-					return err
-				}
-				addr = cfg.HTTP.Defaults().Listen
+			cfg, _, err := conf.read(e)
+			if err != nil {
+				return err
 			}
+			at := cfg.HTTP.Defaults()
+			if addr == "" {
+				addr = at.Listen
+			}
+			secure := at.TLS.On() && (at.TLS.Address == "" || at.TLS.Address == addr)
 			ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
 			defer cancel()
-			if err := wellAt(ctx, addr); err != nil {
+			if err := wellAt(ctx, addr, secure); err != nil {
 				say(e.stdout, "ERROR\n")
 				return err
 			}
@@ -208,8 +211,9 @@ func healthcheckCommand() *command {
 }
 
 // wellAt asks the server at an address, where an address for all of the machine
-// is this machine.
-func wellAt(ctx context.Context, addr string) error {
+// is this machine. Its certificate need not name this address: nothing is sent
+// that could be read.
+func wellAt(ctx context.Context, addr string, secure bool) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return fmt.Errorf("%s is no HOST:PORT", strconv.Quote(addr))
@@ -217,11 +221,17 @@ func wellAt(ctx context.Context, addr string) error {
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/healthcheck", nil)
+	scheme := "http"
+	if secure {
+		scheme = "https"
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+net.JoinHostPort(host, port)+"/healthcheck", nil)
 	if err != nil {
 		return err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	client := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	defer client.CloseIdleConnections()
+	resp, err := client.Do(req)
 	if err != nil {
 		return err
 	}

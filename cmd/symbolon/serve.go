@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"net"
 	"os"
 	"strings"
 	"time"
@@ -48,7 +47,8 @@ Presets:
 ` + presets() + `
 Without --config and --source nothing can be found; try --demo.
 The first line on standard output, once connections are accepted, is
-"listening on http://HOST:PORT".`,
+"listening on http://HOST:PORT", with TLS "listening on https://HOST:PORT"; a
+port for plain HTTP beside it has the second line.`,
 		flags: func(fs *flag.FlagSet) {
 			conf.add(fs)
 			fs.StringVar(&conf.listen, "listen", "", "listen on `HOST:PORT` (default 127.0.0.1:3021)")
@@ -111,36 +111,17 @@ func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", cfg.HTTP.Defaults().Listen)
+	ports, bases, err := listen(cfg.HTTP.Defaults(), log)
 	if err != nil {
 		return err
 	}
-	base, err := address(cfg.HTTP.Defaults().Listen, l.Addr())
-	if err != nil {
-		return errors.Join(err, l.Close())
+	startText(e.stderr, cfg, bases[0], key) // before the lines that scripts wait for
+	for _, base := range bases {
+		if _, err := fmt.Fprintf(e.stdout, "listening on %s\n", base); err != nil {
+			return errors.Join(err, closeAll(ports))
+		}
 	}
-	startText(e.stderr, cfg, base, key) // before the line that scripts wait for
-	if _, err := fmt.Fprintf(e.stdout, "listening on %s\n", base); err != nil {
-		return errors.Join(err, l.Close())
-	}
-	return front.Serve(ctx, l)
-}
-
-// address is where the server is reached: the host as it was configured, with
-// the port that was found.
-func address(configured string, bound net.Addr) (string, error) {
-	host, _, err := net.SplitHostPort(configured)
-	if err != nil {
-		return "", err
-	}
-	_, port, err := net.SplitHostPort(bound.String())
-	if err != nil {
-		return "", err
-	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	return "http://" + net.JoinHostPort(host, port), nil
+	return front.Serve(ctx, ports...)
 }
 
 // front puts the doors of the node together.

@@ -11,6 +11,7 @@ import (
 // Config of the front. The zero value is the default.
 type Config struct {
 	Listen          string        `yaml:"listen" help:"Address and port to listen on."`
+	TLS             TLSConfig     `yaml:"tls" help:"The certificate of the server, for HTTPS. The server looks at the files for each new connection and needs no restart when they change."`
 	MaxInFlight     int           `yaml:"max_in_flight" help:"Requests worked on at the same time, counted from when the body has begun to arrive; those beyond get 503 with Retry-After. -1: no bound."`
 	MaxPerClient    int           `yaml:"max_in_flight_per_client" help:"The same for one client address; those beyond get 429 with Retry-After. -1: no bound. Behind a proxy all clients have its address."`
 	MaxBody         bin.Size      `yaml:"max_body" help:"Largest request body, as sent and after decoding, where a route has no bound of its own."`

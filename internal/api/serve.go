@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -11,10 +12,10 @@ import (
 // maxHeader bounds the headers of a request.
 const maxHeader = 64 << 10
 
-// Serve answers requests that arrive at ln until ctx ends. Then it takes no
-// new ones, says so at /readyz, and gives those that run the configured time
-// to end. It closes ln.
-func (f *Front) Serve(ctx context.Context, ln net.Listener) error {
+// Serve answers requests that arrive at the listeners until ctx ends or one of
+// them fails. Then it takes no new ones, says so at /readyz, and gives those
+// that run the configured time to end. It closes the listeners.
+func (f *Front) Serve(ctx context.Context, listeners ...net.Listener) error {
 	srv := &http.Server{
 		Handler:           f,
 		ReadHeaderTimeout: f.cfg.HeaderTimeout,
@@ -22,11 +23,14 @@ func (f *Front) Serve(ctx context.Context, ln net.Listener) error {
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(f.opt.Log.Handler(), slog.LevelWarn),
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(ln) }()
+	ended := make(chan error, len(listeners))
+	for _, ln := range listeners {
+		go func() { ended <- srv.Serve(ln) }()
+	}
+	var failed error
 	select {
-	case err := <-ended:
-		return err
+	case failed = <-ended:
+		ended <- failed
 	case <-ctx.Done():
 	}
 	f.draining.Store(true)
@@ -37,6 +41,8 @@ func (f *Front) Serve(ctx context.Context, ln net.Listener) error {
 		f.opt.Log.Warn("some requests did not end in time and are cut off", "after", f.cfg.ShutdownTimeout)
 		err = srv.Close()
 	}
-	<-ended
-	return err
+	for range listeners {
+		<-ended
+	}
+	return cmp.Or(failed, err)
 }

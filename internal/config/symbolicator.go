@@ -87,6 +87,9 @@ const (
 var symbolicator = map[string]mapping{
 	"cache_dir":                                   to("data"),
 	"bind":                                        to("http.listen"),
+	"bind_https":                                  to("http.tls.address"),
+	"server_config.https.certificate_path":        to("http.tls.certificate"),
+	"server_config.https.key_path":                to("http.tls.key"),
 	"logging.level":                               {keys: []string{"log.level"}, turn: words(map[string]string{"trace": "debug", "off": "error"})},
 	"logging.format":                              {keys: []string{"log.format"}, turn: words(map[string]string{"auto": "text", "pretty": "text", "simplified": "text"})},
 	"logging.enable_backtraces":                   none(noNeed),

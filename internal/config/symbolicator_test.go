@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"symbolon/internal/api"
 	"symbolon/internal/cache/shared"
 )
 
@@ -238,5 +239,19 @@ func TestTimesOfPeople(t *testing.T) {
 		if got, ok := humanTime(text); ok && text != "2147483647y" || got < 0 {
 			t.Errorf("%q is %v", text, got)
 		}
+	}
+}
+
+func TestHTTPSOfSymbolicatorIsTLS(t *testing.T) {
+	c, loaded, err := Read(Options{SymbolicatorFile: "theirs.yml", Symbolicator: []byte(
+		"bind: 127.0.0.1:80\nbind_https: 127.0.0.1:443\nserver_config: {https: {certificate_path: a.pem, key_path: b.pem}}\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (api.TLSConfig{Address: "127.0.0.1:443", Certificate: "a.pem", Key: "b.pem"}); c.HTTP.TLS != want || c.HTTP.Listen != "127.0.0.1:80" {
+		t.Errorf("got %+v", c.HTTP)
+	}
+	if len(loaded.Notices) != 1 { // that on sources of requests
+		t.Errorf("notices: %q", loaded.Notices)
 	}
 }

@@ -4,15 +4,7 @@ package redis_test
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
-	"math/big"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +17,7 @@ import (
 	"symbolon/internal/cache/cachetest"
 	"symbolon/internal/cache/redis"
 	"symbolon/internal/fault"
+	"symbolon/internal/fixture"
 )
 
 // TestMain makes a certificate that this process trusts.
@@ -45,27 +38,9 @@ func TestMain(m *testing.M) {
 var certificates string // the folder of cert.pem and key.pem
 
 func certify(dir string) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		panic(err)
-	}
-	about := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "redis of a test"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-	}
-	cert, err := x509.CreateCertificate(rand.Reader, about, about, key.Public(), key)
-	if err != nil {
-		panic(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		panic(err)
-	}
-	for name, block := range map[string]*pem.Block{
-		"cert.pem": {Type: "CERTIFICATE", Bytes: cert}, "key.pem": {Type: "PRIVATE KEY", Bytes: secret},
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+	cert, key := fixture.Certificate("redis of a test")
+	for name, text := range map[string][]byte{"cert.pem": cert, "key.pem": key} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			panic(err)
 		}
 	}

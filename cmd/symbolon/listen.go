@@ -1,0 +1,70 @@
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+
+	"symbolon/internal/api"
+)
+
+// listen opens the ports of the server, the one with TLS first, and returns
+// their addresses as URLs.
+func listen(cfg api.Config, log *slog.Logger) (ports []net.Listener, bases []string, err error) {
+	plain, secure := cfg.Listen, ""
+	var with *tls.Config
+	if cfg.TLS.On() {
+		if with, err = api.OpenTLS(cfg.TLS, log); err != nil {
+			return nil, nil, err
+		}
+		if secure = cfg.TLS.Address; secure == "" {
+			plain, secure = "", plain
+		}
+	}
+	for i, addr := range []string{secure, plain} {
+		if addr == "" {
+			continue
+		}
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			return nil, nil, errors.Join(err, closeAll(ports))
+		}
+		scheme := "http"
+		if i == 0 {
+			scheme, l = "https", tls.NewListener(l, with)
+		}
+		ports = append(ports, l)
+		base, err := address(scheme, addr, l.Addr())
+		if err != nil {
+			return nil, nil, errors.Join(err, closeAll(ports))
+		}
+		bases = append(bases, base)
+	}
+	return ports, bases, nil
+}
+
+func closeAll(ports []net.Listener) error {
+	var err error
+	for _, l := range ports {
+		err = errors.Join(err, l.Close())
+	}
+	return err
+}
+
+// address is the URL at which a port is reached: the host as it was configured,
+// with the port that was found.
+func address(scheme, configured string, bound net.Addr) (string, error) {
+	host, _, err := net.SplitHostPort(configured)
+	if err != nil {
+		return "", err
+	}
+	_, port, err := net.SplitHostPort(bound.String())
+	if err != nil {
+		return "", err
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port), nil
+}
