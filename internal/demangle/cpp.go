@@ -2,6 +2,7 @@ package demangle
 
 import (
 	"bytes"
+	"math/bits"
 	"regexp"
 	"sort"
 	"strconv"
@@ -11,17 +12,11 @@ import (
 )
 
 const (
-	// maxReferences bounds the references to earlier parts in a name with
-	// template parameters, which the library resolves by copying: two of them
-	// can double the work.
-	maxReferences = 24
-	// maxPacks and maxPackInput bound names with pack expansions, whose work
-	// grows with the square of the pack and with each expansion.
-	maxPacks     = 8
-	maxPackInput = 2 << 10
-	// maxUnresolved and maxCounted bound the work to make up for a mistake of
-	// the library: for how many places, and how many references before them.
+	// maxUnresolved, maxRaised and maxCounted bound the work to make up for a
+	// mistake of the library: for how many places, in names of which length, and
+	// how many references before them.
 	maxUnresolved = 4
+	maxRaised     = 2 << 10
 	maxCounted    = 64
 	// maxDeep bounds how deep a name is nested, roughly counted. The time grows
 	// with the square.
@@ -32,7 +27,7 @@ const (
 // library is asked for what is too rare to be read here.
 // The prefix may have more underscores, which some systems put before, and
 // blocks have.
-func appendCPP(dst, name []byte, style Style) ([]byte, bool) {
+func appendCPP(dst, name []byte, style Style, left *int) ([]byte, bool) {
 	z := bytes.IndexByte(name, 'Z')
 	if z < 1 || z > 4 || len(name) < z+2 || strings.Trim(string(name[:z]), "_") != "" {
 		return dst, false
@@ -45,11 +40,13 @@ func appendCPP(dst, name []byte, style Style) ([]byte, bool) {
 	if i := len(name) - 33; i > 0 && name[i] == '$' && isHash(name[i+1:]) {
 		name = name[:i]
 	}
-	if out, taken, ok := appendItanium(dst, name, style); taken {
+	if out, taken, ok := appendItanium(dst, name, style, left); taken {
 		return out, ok
 	}
 	plain := string(name)
-	if explodes(plain) {
+	// The text may have two letters for each step, rounded up.
+	room := min(bits.Len(uint(2*max(*left, 1))), maxOutputBits)
+	if !affordable(plain, room, left) {
 		return dst, false
 	}
 	before := ""
@@ -59,7 +56,7 @@ func appendCPP(dst, name []byte, style Style) ([]byte, bool) {
 			before, plain = phrase, "_Z"+to
 		}
 	}
-	options := []lib.Option{lib.MaxLength(maxOutputBits), lib.NoRust}
+	options := []lib.Option{lib.MaxLength(room), lib.NoRust}
 	switch style {
 	case LLVM:
 		options = append(options, lib.LLVMStyle)
@@ -71,7 +68,8 @@ func appendCPP(dst, name []byte, style Style) ([]byte, bool) {
 		options = append(options, lib.NoParams, lib.NoEnclosingParams, lib.NoTemplateParams)
 	}
 	text, err := toString(renumbered(plain), style, options)
-	if err != nil || text == "" || len(text) >= maxOutput || strings.Contains(text, ", void)") {
+	*left -= len(text) / 8
+	if err != nil || text == "" || len(text) >= 1<<room || strings.Contains(text, ", void)") {
 		return dst, false // void is no type of a parameter
 	}
 	return appendPacked(append(dst, before...), text), true
@@ -140,51 +138,81 @@ func appendPacked(dst []byte, text string) []byte {
 	}
 }
 
-// explodes says whether the library might work on a name for very long.
-func explodes(name string) bool {
-	if n := strings.Count(name, "Dp"); n > maxPacks || n > 0 && len(name) > maxPackInput {
-		return true
-	}
-	if len(name) <= 2*maxReferences {
+// affordable says whether the library may be asked about a name. It counts no
+// steps, so they are estimated, and taken from those that are left.
+func affordable(name string, room int, left *int) bool {
+	x := measured(name)
+	// The library goes through what a reference stands for, half of the name at a
+	// guess, and through a whole pack for each of its arguments.
+	if *left -= x.parts + x.parts*x.references/2 + x.expansions*x.pack*x.pack; *left < 0 || x.depth > maxDeep {
 		return false
 	}
-	flat, parameters, references, depth := flattened(name)
-	if parameters == 0 || references <= maxReferences || depth > maxDeep {
-		return depth > maxDeep
+	// With template parameters what is referred to is copied: two references
+	// can double the work.
+	if x.parameters == 0 || x.references < 24 && x.parts<<(x.references/2) <= *left {
+		return true
 	}
 	// A reference costs as much as the text that it stands for, so the text of
 	// the name without parameters, where nothing is copied, tells the work.
-	text, err := lib.ToString(flat, lib.MaxLength(maxOutputBits))
-	return err != nil || len(text) >= maxOutput
+	text, err := lib.ToString(x.flat, lib.MaxLength(room))
+	*left -= len(text) / 2
+	return err == nil && len(text) < 1<<room && *left >= 0
 }
 
-// flattened is a name with another type for each template parameter, how many
-// of them and of references there are, and how deep it is nested: what is open,
-// and what stands before a type without an end of its own.
-func flattened(name string) (flat string, parameters, references, depth int) {
+// measures of a name.
+type measures struct {
+	flat       string // the name with a type or number for each template parameter
+	parts      int
+	parameters int
+	references int
+	expansions int // of packs
+	pack       int // parts of the longest pack
+	depth      int // of what is open, and of what stands before a type without an end of its own
+}
+
+func measured(name string) (x measures) {
 	var out strings.Builder
-	open, run := 0, 0
+	var open []int // where packs begin; -1: something else
+	before, run := byte(0), 0
 	eachPart(name, func(part string, sort byte) {
-		switch c := part[0]; {
+		c := part[0]
+		x.parts++
+		switch {
 		case sort == 'S':
-			references++
+			x.references++
 			run = 0
 		case sort == 'T':
-			parameters++
-			part, run = "u1T", 0
+			x.parameters++
+			if part, run = "u1T", 0; before == 'X' {
+				part = "Li0E"
+			}
 		case len(part) > 1:
 			run = 0
 		case strings.IndexByte("FIJLNXZ", c) >= 0:
-			open++
+			at := -1
+			if c == 'J' || c == 'I' && (before == 'I' || before == 'J' || before == 'E') {
+				at = x.parts
+			}
+			open = append(open, at)
 		case c == 'E':
-			open, run = max(open-1, 0), 0
+			if last := len(open) - 1; last >= 0 {
+				if open[last] >= 0 {
+					x.pack = max(x.pack, x.parts-open[last])
+				}
+				open = open[:last]
+			}
+			run = 0
+		case c == 'p' && (before == 'D' || before == 's'):
+			x.expansions++
 		default:
 			run++ // of one letter: a qualifier, a unary operator, a plain type
 		}
-		depth = max(depth, open+run)
+		before = c
+		x.depth = max(x.depth, len(open)+run)
 		out.WriteString(part)
 	})
-	return out.String(), parameters, references, depth
+	x.flat = out.String()
+	return x
 }
 
 // eachPart goes through a name: names with their lengths (sort 0), references
@@ -222,7 +250,7 @@ func renumbered(name string) string {
 	at := 0
 	for range maxUnresolved {
 		i := strings.Index(name[at:], "sr")
-		if i < 0 || len(name) > maxPackInput {
+		if i < 0 || len(name) > maxRaised {
 			return name
 		}
 		at += i + 2

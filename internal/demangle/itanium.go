@@ -8,11 +8,10 @@ import (
 
 const (
 	// maxItaniumDepth bounds how deep types, arguments and local names are
-	// nested in the text, maxPrintDepth how deep they are when references are
-	// followed, and maxVisits what is visited to print them.
+	// nested in the text, and maxPrintDepth how deep they are when references
+	// are followed.
 	maxItaniumDepth = 128
 	maxPrintDepth   = 1 << 10
-	maxVisits       = 4 * maxOutput
 	// maxCopies bounds the nodes for each letter when references copy.
 	maxCopies = 4
 )
@@ -111,15 +110,15 @@ type itanium struct {
 	bottom int   // where they begin
 	pack   ref   // the pack that is being expanded
 	which  int   // and for which argument of it
-	visits int
-	long   bool // the text passes maxOutput
+	left   int   // nodes that may be visited
+	long   bool  // the text passes maxOutput
 }
 
 var itaniums = sync.Pool{New: func() any { return new(itanium) }}
 
 // appendItanium appends the readable form of a C++ name, if it takes it. Then ok
 // says whether there is one: it can be too long.
-func appendItanium(dst, name []byte, style Style) (out []byte, taken, ok bool) {
+func appendItanium(dst, name []byte, style Style, left *int) (out []byte, taken, ok bool) {
 	if len(name) < 4 || string(name[:2]) != "_Z" || isUnresolved(name) {
 		return dst, false, false
 	}
@@ -139,6 +138,7 @@ func appendItanium(dst, name []byte, style Style) (out []byte, taken, ok bool) {
 		inner:    f.inner[:0],
 		out:      dst,
 		start:    len(dst),
+		left:     *left,
 	}
 	top := f.whole(short)
 	if !f.failed {
@@ -146,6 +146,7 @@ func appendItanium(dst, name []byte, style Style) (out []byte, taken, ok bool) {
 	}
 	out, text := f.out, f.out[f.start:]
 	failed, long := f.failed, f.long
+	*left = f.left
 	f.text, f.out = nil, nil
 	switch {
 	case failed:

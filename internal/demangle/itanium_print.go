@@ -59,9 +59,9 @@ func (f *itanium) print(n ref) {
 	n = f.resolved(n)
 	node := &f.nodes[n]
 	f.long = len(f.out)-f.start >= maxOutput
-	f.visits++
+	f.left--
 	f.depth++
-	if n == 0 || node.busy > 1 || f.visits > maxVisits || f.depth > maxPrintDepth {
+	if n == 0 || node.busy > 1 || f.left < 0 || f.depth > maxPrintDepth {
 		f.failed = true
 	}
 	if !f.failed && !f.long {
@@ -207,12 +207,12 @@ func (f *itanium) printList(list []ref, parameters, empty bool) {
 
 // isEmpty says whether a node is nothing but empty packs.
 func (f *itanium) isEmpty(n ref) bool {
-	f.visits++
+	f.left--
 	node := &f.nodes[f.resolved(n)]
 	switch {
 	case node.kind == cppExpansion:
 		return node.b != 0 && f.nodes[node.b].n == 0
-	case node.kind != cppPack || f.visits > maxVisits:
+	case node.kind != cppPack || f.left < 0:
 		return false
 	}
 	for _, x := range f.list(node) {

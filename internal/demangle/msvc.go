@@ -26,10 +26,8 @@ import (
 
 const (
 	// msvcMaxDepth bounds how deep types and names are nested when they are
-	// read, msvcMaxVisits how many nodes are written: earlier parts can be
-	// referred to, so a short name can stand for a very long text.
-	msvcMaxDepth  = 128
-	msvcMaxVisits = 2 * maxOutput
+	// read.
+	msvcMaxDepth = 128
 )
 
 // msvcKind is what a node is. The comments say what its parts are.
@@ -110,7 +108,7 @@ type msvc struct {
 	nodes  []msvcNode // the first one is nothing
 	known  msvcKnown
 	depth  int
-	visits int
+	left   int // nodes that may be written
 	failed bool
 	limit  int
 	out    []byte
@@ -121,7 +119,7 @@ var msvcs = sync.Pool{New: func() any { return new(msvc) }}
 
 // appendMSVC appends the readable form of a name of MSVC, or of the type that
 // a name of run-time type information describes.
-func appendMSVC(dst, name []byte, style Style) ([]byte, bool) {
+func appendMSVC(dst, name []byte, style Style, left *int) ([]byte, bool) {
 	if style == Called {
 		style = Full // has no types of results either
 	}
@@ -141,7 +139,9 @@ func appendMSVC(dst, name []byte, style Style) ([]byte, bool) {
 		m.text, m.out = nil, nil
 		return dst, false
 	}
+	m.left = *left
 	m.printSymbol(n, atTop)
+	*left = m.left
 	if style == Full && m.pos < m.end {
 		m.out = append(append(append(m.out, " ("...), name[m.pos:]...), ')')
 	}

@@ -13,8 +13,8 @@ func (m *msvc) say(text string) { m.out = append(m.out, text...) }
 
 // may says whether there is room and time to write a node.
 func (m *msvc) may(n ref) bool {
-	m.visits++
-	if n == 0 || m.visits > msvcMaxVisits || m.depth > 4*msvcMaxDepth || len(m.out) > m.limit {
+	m.left--
+	if n == 0 || m.left < 0 || m.depth > 4*msvcMaxDepth || len(m.out) > m.limit {
 		m.failed = true
 	}
 	return !m.failed

@@ -10,9 +10,6 @@ import (
 const (
 	// rustMaxDepth bounds how deep a name may be nested.
 	rustMaxDepth = 200
-	// rustMaxVisits bounds the parts that are read, counting again those that
-	// are referred to.
-	rustMaxVisits = 1 << 15
 	// rustMaxBound bounds the lifetimes that one type brings.
 	rustMaxBound = 64
 )
@@ -27,7 +24,7 @@ type rust struct {
 	limit  int
 	quiet  int // parts that are only read
 	depth  int
-	visits int
+	left   int    // bytes that references may lead back to
 	bound  uint64 // lifetimes in scope
 	simple bool
 	failed bool
@@ -37,7 +34,7 @@ var rusts = sync.Pool{New: func() any { return new(rust) }}
 
 // appendRust appends the readable form of a Rust v0 name, or says that it is
 // none.
-func appendRust(dst, name []byte, style Style) ([]byte, bool) {
+func appendRust(dst, name []byte, style Style, left *int) ([]byte, bool) {
 	body, ok := bytes.CutPrefix(name, []byte("_R"))
 	if !ok {
 		body, ok = bytes.CutPrefix(name, []byte("__R"))
@@ -52,12 +49,13 @@ func appendRust(dst, name []byte, style Style) ([]byte, bool) {
 	}
 	r := rusts.Get().(*rust)
 	defer rusts.Put(r)
-	*r = rust{cursor: cursor{text: body, end: len(body)}, out: dst, limit: len(dst) + maxOutput, simple: style == Simple}
+	*r = rust{cursor: cursor{text: body, end: len(body)}, out: dst, limit: len(dst) + maxOutput, left: *left, simple: style == Simple}
 	r.path(true)
 	if isUpper(r.peek()) {
 		r.quiet++ // the crate that made the instance
 		r.path(false)
 	}
+	*left = r.left
 	out := r.out
 	ok = !r.failed && r.pos == r.end && len(out) > len(dst)
 	*r = rust{}
@@ -85,9 +83,7 @@ func (r *rust) say(text string) {
 
 // part reads a part that may hold others.
 func (r *rust) part(read func()) {
-	r.depth++
-	r.visits++
-	if r.depth > rustMaxDepth || r.visits > rustMaxVisits {
+	if r.depth++; r.depth > rustMaxDepth {
 		r.failed = true
 	}
 	if !r.failed {
@@ -159,6 +155,9 @@ func (r *rust) backref(read func()) {
 	saved := r.pos
 	r.pos = int(to)
 	r.part(read)
+	if r.left -= r.pos - int(to); r.left < 0 {
+		r.failed = true
+	}
 	r.pos = saved
 }
 

@@ -24,7 +24,7 @@ var (
 // appendLegacy appends the readable form of a name of the older Rust mangling,
 // without its hash, or says that it is none. It looks like one of C++ but for
 // the hash.
-func appendLegacy(dst, name []byte, style Style) ([]byte, bool) {
+func appendLegacy(dst, name []byte, style Style, _ *int) ([]byte, bool) {
 	start := bytes.Index(name, []byte("_ZN"))
 	if start < 0 || start > 1 || name[0] != '_' {
 		return dst, false

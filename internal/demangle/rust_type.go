@@ -10,10 +10,14 @@ import (
 )
 
 // rustBasic are the types of one letter.
-const rustBasic = "ai8 bbool cchar df64 estr ff32 hu8 iisize jusize li32 mu32 ni128 ou128 si16 tu16 u() v... xi64 yu64 z! p_ "
+var rustBasic = [...]string{
+	'a': "i8", 'b': "bool", 'c': "char", 'd': "f64", 'e': "str", 'f': "f32", 'h': "u8", 'i': "isize", 'j': "usize", 'l': "i32", 'm': "u32",
+	'n': "i128", 'o': "u128", 'p': "_", 's': "i16", 't': "u16", 'u': "()", 'v': "...", 'x': "i64", 'y': "u64", 'z': "!",
+}
 
 func (r *rust) typ() {
-	if word := entry(rustBasic, string(r.peek())); word != "" && r.pos < r.end {
+	if c := r.peek(); isLower(c) && rustBasic[c] != "" {
+		word := rustBasic[c]
 		r.next()
 		r.say(word)
 		return

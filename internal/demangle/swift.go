@@ -5,12 +5,8 @@ import (
 	"sync"
 )
 
-// Bounds of the work for one Swift name. Real names stay far below them.
-const (
-	swiftMaxNodes  = 1 << 15
-	swiftMaxDepth  = 256
-	swiftMaxVisits = 1 << 15
-)
+// swiftMaxDepth bounds how deep a name may be nested when it is written.
+const swiftMaxDepth = 256
 
 // swiftPrefixes are what Swift names begin with. Those with _T0 (Swift 4.0)
 // have the labels of parameters inside of the types.
@@ -43,13 +39,13 @@ type swift struct {
 	stack  []ref
 	subs   []ref
 	words  []span
+	left   int // steps: nodes, references and letters of words that are repeated, visits
 
 	out         []byte
 	limit       int // bytes of out
 	style       Style
 	called      bool // functions have their parameters also in a short style
 	depth       int
-	visits      int
 	labels      ref  // of the parameters that are written next
 	specialized bool // "specialized" is written once for a name
 	failed      bool
@@ -59,7 +55,7 @@ var swifts = sync.Pool{New: func() any { return new(swift) }}
 
 // appendSwift appends the readable form of a Swift name, or says that it is
 // none.
-func appendSwift(dst, name []byte, style Style) ([]byte, bool) {
+func appendSwift(dst, name []byte, style Style, left *int) ([]byte, bool) {
 	start := 0
 	for _, prefix := range swiftPrefixes {
 		if len(name) > len(prefix) && string(name[:len(prefix)]) == prefix {
@@ -82,12 +78,14 @@ func appendSwift(dst, name []byte, style Style) ([]byte, bool) {
 	s.pos, s.end, s.old = start, len(name), bytes.HasPrefix(name, []byte("_T0"))
 	s.nodes = append(s.nodes[:0], swiftNode{})
 	s.kids, s.stack, s.subs, s.words = s.kids[:0], s.stack[:0], s.subs[:0], s.words[:0]
+	s.left = *left
+	defer func() { *left = s.left }()
 	top := s.global()
 	if top == 0 {
 		return dst, false
 	}
 	s.out, s.limit, s.style, s.called = dst, len(dst)+maxOutput, style, called
-	s.depth, s.visits, s.labels, s.specialized, s.failed = 0, 0, 0, false, false
+	s.depth, s.labels, s.specialized, s.failed = 0, 0, false, false
 	s.print(top, false)
 	out := s.out
 	s.out = nil
@@ -100,7 +98,7 @@ func appendSwift(dst, name []byte, style Style) ([]byte, bool) {
 func (s *swift) global() ref {
 	for s.pos < s.end {
 		n := s.operator()
-		if n == 0 || len(s.stack) >= swiftMaxNodes {
+		if n == 0 || !s.take(1) {
 			return 0
 		}
 		s.stack = append(s.stack, n)
@@ -117,9 +115,18 @@ func (s *swift) global() ref {
 	return s.some(kAll, 0, got...)
 }
 
+// take says whether there are so many steps left, and takes them.
+func (s *swift) take(steps int) bool {
+	if steps > s.left {
+		return false
+	}
+	s.left -= steps
+	return true
+}
+
 // node adds a node to the tree.
 func (s *swift) node(n swiftNode) ref {
-	if len(s.nodes) >= swiftMaxNodes || len(s.text) > 32*maxInput {
+	if !s.take(1) {
 		return 0
 	}
 	s.nodes = append(s.nodes, n)

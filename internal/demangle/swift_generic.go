@@ -142,6 +142,9 @@ func (s *swift) signature(counted bool) ref {
 				}
 			}
 		}
+		if !s.take(min(count, maxParameters) * (1 + len(markers))) {
+			return 0
+		}
 		var names []string
 		for i := range min(count, maxParameters) {
 			names = append(names, s.marks(markers, depth<<16|i)+parameterName(depth, i))

@@ -89,6 +89,8 @@ func (s *swift) implValue(list *[]ref, before, table string) bool {
 	}
 	for more := true; more; {
 		switch {
+		case !s.take(len(word)):
+			return false
 		case s.nextIf('w'):
 			word += " @noDerivative"
 		case table == implParameters && s.nextIf('T'):

@@ -14,8 +14,7 @@ func (s *swift) say(text string) { s.out = append(s.out, text...) }
 // it; then that is returned if something still comes after the declaration.
 func (s *swift) print(n ref, prefix bool) (after ref) {
 	s.depth++
-	s.visits++
-	if n == 0 || s.depth > swiftMaxDepth || s.visits > swiftMaxVisits || len(s.out) > s.limit {
+	if n == 0 || s.depth > swiftMaxDepth || !s.take(1) || len(s.out) > s.limit {
 		s.failed = true
 	}
 	if !s.failed {
@@ -284,7 +283,7 @@ func (s *swift) printArguments(args ref) {
 // argument always is.
 func (s *swift) printNested(n ref) {
 	if s.depth < 8 {
-		if out, ok := appendSwift(s.out, s.name(n), Full); ok {
+		if out, ok := appendSwift(s.out, s.name(n), Full, &s.left); ok {
 			s.out = out
 			return
 		}

@@ -104,7 +104,7 @@ func (s *swift) substitution() ref {
 			return 0
 		}
 		i := int(c|0x20) - 'a'
-		if i >= len(s.subs) || repeat > swiftMaxNodes-len(s.stack) {
+		if i >= len(s.subs) || !s.take(max(repeat, 1)) {
 			return 0
 		}
 		for range max(repeat, 1) {
@@ -144,7 +144,7 @@ func (s *swift) identifier() ref {
 			c := s.next()
 			words = isLower(c)
 			i := int(c|0x20) - 'a'
-			if i >= len(s.words) {
+			if i >= len(s.words) || !s.take(len(s.slice(s.words[i]))) {
 				return 0
 			}
 			s.text = append(s.text, s.slice(s.words[i])...)
@@ -153,7 +153,7 @@ func (s *swift) identifier() ref {
 			break
 		}
 		x := s.piece(false)
-		if x.at == x.end || len(s.text)-at > maxInput {
+		if x.at == x.end {
 			return 0
 		}
 		s.text = append(s.text, s.slice(x)...)

@@ -193,7 +193,7 @@ func (s *swift) argument(args *[]ref, which string) bool {
 		text = s.constant()
 	default:
 		text = entry(argumentKinds, string(c))
-		for strings.IndexByte("degox", c) >= 0 && strings.IndexByte("DGOX", s.peek()) >= 0 && s.peek() != 0 {
+		for strings.IndexByte("degox", c) >= 0 && strings.IndexByte("DGOX", s.peek()) >= 0 && s.peek() != 0 && s.take(len(text)) {
 			c = s.next() | 0x20
 			text += " and " + entry(argumentKinds, string(c))
 		}

@@ -44,9 +44,12 @@ const builtinTypes = "bBridgeObject BUnsafeValueBuffer cRawUnsafeContinuation DD
 // entry is what a table, of words that begin with their key and end with a
 // blank, has for a key.
 func entry(table, key string) string {
-	if i := strings.Index(" "+table, " "+key); i >= 0 && key != "" {
-		word, _, _ := strings.Cut(table[i+len(key):], " ")
-		return word
+	for key != "" && table != "" {
+		word, rest, _ := strings.Cut(table, " ")
+		if strings.HasPrefix(word, key) {
+			return word[len(key):]
+		}
+		table = rest
 	}
 	return ""
 }
@@ -80,7 +83,7 @@ func (s *swift) standard() ref {
 		table = concurrencyTypes
 	}
 	word := s.letter(table)
-	if word == "" || repeat > swiftMaxNodes-len(s.stack) {
+	if word == "" || !s.take(max(repeat, 1)) {
 		return 0
 	}
 	n := s.wrap(s.library(map[byte]swiftKind{'V': kStruct, 'P': kProtocol, 'O': kEnum, 'C': kClass}[word[0]], word[1:]))

@@ -78,6 +78,7 @@ type Result struct {
 	now     func() time.Time
 	frames  int // answered so far, inlined ones counted
 	win     *window
+	names   demangle.Work
 	end     int                // of the frames that can be had
 	told    bool               // the modules that were open at first
 	decided chan int32         // the others, one after the other; nil: there are none
@@ -163,7 +164,8 @@ func (r *Result) Frames(i int) ([]sym.Frame, error) {
 
 // AppendText appends the string behind a handle that a frame of module m
 // carries, readable if it is a mangled name. It is plain if it needs no escapes
-// in JSON, as far as is known.
+// in JSON, as far as is known. When the names of an answer cost far more work
+// than real ones do, those that follow stay mangled.
 func (r *Result) AppendText(dst []byte, m int32, t sym.Text) (out []byte, plain bool) {
 	h := r.Modules[m].handle
 	from := len(dst)
@@ -172,7 +174,7 @@ func (r *Result) AppendText(dst []byte, m int32, t sym.Text) (out []byte, plain 
 		return dst, plain
 	}
 	name := string(dst[from:])
-	if readable := demangle.Name(name, demangle.Full); readable != name {
+	if readable, _ := r.names.Name(name, demangle.Full); readable != name {
 		return append(dst[:from], readable...), false
 	}
 	return dst, plain

@@ -49,6 +49,8 @@ func engine(t *testing.T, cfg symbolicate.Config) *symbolicate.Engine {
 				fmt.Fprintf(w, "INLINE %d 1 0 0 1000 10000\n", depth)
 			}
 			fmt.Fprint(w, "1000 10000 7 0\n")
+		case "costly.so":
+			fmt.Fprintf(w, "MODULE Linux x86_64 %s costly.so\nFUNC 1000 10 0 %s\nFUNC 1010 10 0 %s\n", id, costly, ordinary)
 		case "slow.so":
 			<-done
 		default:
@@ -82,6 +84,12 @@ func engine(t *testing.T, cfg symbolicate.Config) *symbolicate.Engine {
 	})
 	return symbolicate.New(cfg, tables, time.Now)
 }
+
+// costly is a name of which each part has the part before it twice.
+const (
+	costly   = "_RINvC1a1bTuuETB7_B7_ETBb_Bb_ETBj_Bj_ETBr_Br_ETBz_Bz_ETBH_BH_ETBP_BP_ETBX_BX_ETB15_B15_ETB1f_B1f_EE"
+	ordinary = "_RINvNtC3std3mem8align_ofNtNtC3std3mem12DiscriminantE"
+)
 
 func names(res *symbolicate.Result, req *symbolicate.Request) string {
 	var out []string
@@ -128,6 +136,27 @@ func TestAnswersKeepTheOrderOfTheQuestions(t *testing.T) {
 			t.Errorf("a missing module: %v", m[2].Report.Fault)
 		}
 		res.Release()
+	}
+}
+
+func TestWorkOnTheNamesOfAnAnswerIsBounded(t *testing.T) {
+	e := engine(t, symbolicate.Config{})
+	req := &symbolicate.Request{
+		Modules: []ident.Module{module("costly.so")}, Purpose: locate.Debug,
+		Frames: []symbolicate.Frame{{Addr: 0x1000}, {Addr: 0x1010}},
+	}
+	res, err := e.Run(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Release()
+	if got := names(res, req); got != costly+" std::mem::align_of::<std::mem::Discriminant>" {
+		t.Fatalf("at first: %s", got)
+	}
+	for n := 0; names(res, req) != costly+" "+ordinary; n++ {
+		if n > 20_000 {
+			t.Fatal("20,000 costly names are not too many")
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"symbolon/internal/api"
+	"symbolon/internal/demangle"
 	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
 )
@@ -38,6 +39,7 @@ type encoder struct {
 	req      *symbolicate.Request
 	known    []symbolicate.Module
 	names    *names
+	work     demangle.Work // on names of this answer
 	excerpts *excerpts
 	patience time.Duration // how long a download may take
 	to       io.Writer

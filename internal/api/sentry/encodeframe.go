@@ -204,7 +204,7 @@ func (e *encoder) echo(first, end, i int, st status) {
 // readable is a mangled name in the form for people. Names of Objective-C are
 // mangled ones that look like that already.
 func (e *encoder) readable(name string) (text string, mangled bool) {
-	if text, mangled := e.names.readable([]byte(name)); mangled {
+	if text, mangled := e.names.readable([]byte(name), &e.work); mangled {
 		return text, true
 	}
 	method := strings.HasPrefix(name, "-[") || strings.HasPrefix(name, "+[")
@@ -242,7 +242,7 @@ func (e *encoder) calls(first, end, i int, calls []sym.Frame) {
 		} else {
 			e.Raw(`","function":"`)
 		}
-		if text, mangled := e.names.readable(e.txt); mangled {
+		if text, mangled := e.names.readable(e.txt, &e.work); mangled {
 			e.Buf = api.AppendEscaped(e.Buf, text)
 		} else {
 			e.put(e.txt, plain)

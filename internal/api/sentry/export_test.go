@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"symbolon/internal/demangle"
 	"symbolon/internal/symbolicate"
 )
 
@@ -110,9 +111,9 @@ func (d *Door) Running() int {
 // Readable is what a fresh memory of names says to each of some, and how much
 // of them it holds.
 func Readable(raw []string) (texts []string, held int) {
-	n := &names{}
+	n, work := &names{}, &demangle.Work{}
 	for _, r := range raw {
-		text, mangled := n.readable([]byte(r))
+		text, mangled := n.readable([]byte(r), work)
 		if !mangled {
 			text = "="
 		}

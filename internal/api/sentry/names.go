@@ -21,8 +21,8 @@ type names struct {
 }
 
 // readable is a name in the form for people: with parameters, and without the
-// type of the result. It is raw itself if it is not mangled.
-func (n *names) readable(raw []byte) (text string, mangled bool) {
+// type of the result. Without any work left it stays mangled.
+func (n *names) readable(raw []byte, work *demangle.Work) (text string, mangled bool) {
 	if !demangle.Candidate(raw) {
 		return "", false
 	}
@@ -30,17 +30,19 @@ func (n *names) readable(raw []byte) (text string, mangled bool) {
 	text, known := n.now[string(raw)]
 	n.mu.RUnlock()
 	if !known {
-		text = n.learn(string(raw))
+		text = n.learn(string(raw), work)
 	}
 	return text, text != ""
 }
 
-func (n *names) learn(raw string) (text string) {
+func (n *names) learn(raw string, work *demangle.Work) (text string) {
 	n.mu.RLock()
 	text, known := n.old[raw]
 	n.mu.RUnlock()
 	if !known {
-		if text = demangle.Name(raw, demangle.Called); text == raw {
+		if text, known = work.Name(raw, demangle.Called); !known {
+			return ""
+		} else if text == raw {
 			text = ""
 		}
 	}

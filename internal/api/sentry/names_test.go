@@ -21,6 +21,20 @@ func TestNamesAreMadeReadableOnce(t *testing.T) {
 	}
 }
 
+func TestWorkOnTheNamesOfAnAnswerIsBounded(t *testing.T) {
+	var raw []string
+	for i := range 20_000 { // each part of these has the part before it twice
+		raw = append(raw, fmt.Sprintf("_RINvC1a1bTuuETB7_B7_ETBb_Bb_ETBj_Bj_ETBr_Br_ETBz_Bz_ETBH_BH_ETBP_BP_ETBX_BX_ETB15_B15_ETB1f_B1f_EE.%d", i))
+	}
+	got, held := sentry.Readable(append(raw, "_ZN1a1fEi"))
+	if last := got[len(got)-1]; last != "=" {
+		t.Errorf("the last name became %s", last)
+	}
+	if len(got[0]) > 1 || held > 2<<20 {
+		t.Errorf("%d bytes of names are remembered, the first is %s", held, got[0])
+	}
+}
+
 func TestTheMemoryOfNamesHasABound(t *testing.T) {
 	var raw []string
 	for i := range 200_000 {
