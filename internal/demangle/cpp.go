@@ -76,15 +76,34 @@ func appendCPP(dst, name []byte, style Style, left *int) ([]byte, bool) {
 }
 
 func toString(name string, style Style, options []lib.Option) (string, error) {
-	if style != Called {
-		return lib.ToString(name, options...)
-	}
 	tree, err := lib.ToAST(name, options...)
 	if err != nil {
 		return "", err
 	}
-	dropResult(tree)
+	if style == Called {
+		dropResult(tree)
+	}
+	if style != LLVM && strings.Contains(name, "adL") {
+		keepParameters(tree)
+	}
 	return lib.ASTToString(tree, options...), nil
+}
+
+// keepParameters has functions whose address is an argument of a template
+// written with their parameters, which the library leaves out.
+func keepParameters(tree lib.AST) {
+	seen := map[lib.AST]bool{}
+	tree.Traverse(func(n lib.AST) bool {
+		if u, ok := n.(*lib.Unary); ok && !seen[n] {
+			op, _ := u.Op.(*lib.Operator)
+			if to, ok := u.Expr.(*lib.Typed); ok && op != nil && op.Name == "&" {
+				u.Op, u.Expr = &lib.Special{Prefix: "&", Val: to}, &lib.Name{}
+			}
+		}
+		first := !seen[n]
+		seen[n] = true
+		return first
+	})
 }
 
 // dropResult takes the type of the result out of the type of a function.

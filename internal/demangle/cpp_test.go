@@ -53,6 +53,33 @@ func TestCPPAsLLVMSpellsIt(t *testing.T) {
 	}
 }
 
+func TestFunctionsInTemplateArgumentsHaveTheirParameters(t *testing.T) {
+	for name, want := range map[string]string{
+		"_Z5applyIXadL_Z4highiEEEvv":                    "void apply<&high(int)>()",
+		"_Z5applyIXadL_Z4highiEEXadL_Z4highvEEEvv":      "void apply<&high(int), &high()>()",
+		"_Z5applyIXadL_ZN1AIiE1fEiEEEvv":                "void apply<&A<int>::f(int)>()",
+		"_Z5applyIXadL_ZNK1A1fEiEEEvv":                  "void apply<&A::f(int) const>()",
+		"_Z5applyIXadL_Z4highIiEvT_EEEvv":               "void apply<&void high<int>(int)>()",
+		"_Z5applyIXadL_Z1xEEEvv":                        "void apply<&x>()",
+		"_ZZN1BIXadL_Z4highiEEE1fEvENKUlvE_clEv":        "B<&high(int)>::f()::{lambda()#1}::operator()() const",
+		"_Z5applyIXcvPFviEadL_Z4highiEEEvv":             "void apply<(void (*)(int))(&high(int))>()", // of the library, as those that follow
+		"_Z5applyIXadL_Z4highiEEXadL_Z4highvEEEvU3abci": "void apply<&high(int), &high()>(int abc)",
+		"_Z5applyIXadL_ZNK1A1fEiEEEvU3abci":             "void apply<&A::f(int) const>(int abc)",
+		"_Z5applyIXadL_Z1xEEEvU3abci":                   "void apply<&x>(int abc)",
+	} {
+		if got := demangle.Name(name, demangle.Full); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+	const name, short, called = "_Z5applyIXadL_Z4highiEEEvv", "apply<&high(int)>", "apply<&high(int)>()"
+	if got := demangle.Name(name, demangle.NoParams); got != short {
+		t.Errorf("without parameters of its own: got %s, want %s", got, short)
+	}
+	if got := demangle.Name(name, demangle.Called); got != called {
+		t.Errorf("as it is called: got %s, want %s", got, called)
+	}
+}
+
 func TestThunksHaveNoParametersInShortStyles(t *testing.T) {
 	for name, want := range map[string]string{
 		"_ZThn16_N1A1fEi":   "non-virtual thunk to A::f",

@@ -83,7 +83,8 @@ type cppReferred struct{ node, template ref }
 
 // itanium reads a C++ name and writes it, if it has nothing rare in it. What it
 // makes of a name is what the library makes of it, byte by byte, mistakes
-// included; what it does not know or is not sure of, it leaves to the library.
+// included but for those that appendCPP corrects; what it does not know or is
+// not sure of, it leaves to the library.
 //
 // A name is read in one pass into nodes, which say what the text says; a
 // reference is the number of a node, never a copy. Parameters of templates are

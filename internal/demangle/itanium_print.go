@@ -136,12 +136,11 @@ func (f *itanium) printNode(id ref, n *cppNode) {
 			f.last = last
 		}
 	case cppAddress:
-		of := n.a // of a function only the name is written
-		if t := &f.nodes[of]; t.kind == cppTyped && f.kind(t.b) == cppFunction && f.style != LLVM {
-			of = t.a
+		if f.write("&"); f.kind(n.a) == cppTyped { // functions can have the same name
+			f.print(n.a)
+		} else {
+			f.printOperand(n.a)
 		}
-		f.write("&")
-		f.printOperand(of)
 	case cppLiteral:
 		f.printLiteral(n)
 	case cppPack:

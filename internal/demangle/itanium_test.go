@@ -37,6 +37,9 @@ func asLibrary(t *testing.T, name string) (readable bool) {
 		if thunks.MatchString(name) && (style == demangle.NoParams || style == demangle.Simple) {
 			continue
 		}
+		if style != demangle.LLVM && strings.Contains(name, "adL") {
+			continue // see TestFunctionsInTemplateArgumentsHaveTheirParameters
+		}
 		want, err := lib.ToString(name, append([]lib.Option{lib.MaxLength(14), lib.NoRust}, options...)...)
 		switch {
 		case err != nil || len(want) >= 1<<14 || want == "" || strings.Contains(want, ", void)"):
