@@ -13,7 +13,8 @@ type Config struct {
 	Listen          string        `yaml:"listen" help:"Address and port to listen on."`
 	TLS             TLSConfig     `yaml:"tls" help:"The certificate of the server, for HTTPS. The server looks at the files for each new connection and needs no restart when they change."`
 	MaxInFlight     int           `yaml:"max_in_flight" help:"Requests worked on at the same time, counted from when the body has begun to arrive; those beyond get 503 with Retry-After. -1: no bound."`
-	MaxPerClient    int           `yaml:"max_in_flight_per_client" help:"The same for one client address; those beyond get 429 with Retry-After. -1: no bound. Behind a proxy all clients have its address."`
+	MaxPerClient    int           `yaml:"max_in_flight_per_client" help:"The same for one client address; those beyond get 429 with Retry-After. -1: no bound. Behind a proxy that http.trusted_proxies does not name all clients have its address."`
+	TrustedProxies  []string      `yaml:"trusted_proxies" help:"Addresses and networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed: the client is its right-most address that is not one of them. None: the client is the other end of the connection."`
 	MaxBody         bin.Size      `yaml:"max_body" help:"Largest request body, as sent and after decoding, where a route has no bound of its own."`
 	HeaderTimeout   time.Duration `yaml:"header_timeout" help:"How long the headers of a request may take."`
 	BodyTimeout     time.Duration `yaml:"body_timeout" help:"How long the body of a request may take; each 4 KiB received add a second."`
@@ -65,6 +66,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxPerClient < -1 {
 		return fmt.Errorf("max_in_flight_per_client is %d; wanted is a positive number, or -1", c.MaxPerClient)
+	}
+	if _, err := parseProxies(c.TrustedProxies); err != nil {
+		return err
 	}
 	if c.MaxBody < 0 {
 		return fmt.Errorf("max_body is %s; wanted is a positive size", c.MaxBody)

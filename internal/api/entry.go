@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net"
 	"net/http"
 	"sync"
 
@@ -18,15 +17,10 @@ type door struct {
 	clients map[string]int // by address; none if each is not below max
 }
 
-// enter lets a request in, or says why not. A client is an address without its
-// port.
-func (d *door) enter(remote string) (leave func(), refused *BodyError) {
-	client := ""
-	if d.each > 0 && (d.max < 0 || d.each < d.max) {
-		var err error
-		if client, _, err = net.SplitHostPort(remote); err != nil {
-			client = remote
-		}
+// enter lets a request of a client in, or says why not.
+func (d *door) enter(client string) (leave func(), refused *BodyError) {
+	if d.each < 0 || d.max > 0 && d.each >= d.max {
+		client = "" // no bound of its own
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

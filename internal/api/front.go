@@ -29,6 +29,7 @@ type Front struct {
 	opt      Options
 	mux      *mux
 	packers  map[string]*packer
+	proxies  proxies
 	door     door
 	holds    holds
 	draining atomic.Bool
@@ -41,6 +42,7 @@ func New(cfg Config, opt Options, doors ...[]Route) *Front {
 		opt.Version = []byte("{}")
 	}
 	f := &Front{cfg: cfg, opt: opt, packers: newPackers()}
+	f.proxies, _ = parseProxies(cfg.TrustedProxies) // Validate has looked at them
 	f.holds.now = opt.Now
 	if opt.Memory > 0 {
 		f.holds.medium, f.holds.large = bin.NewBudget(opt.Memory/2), bin.NewBudget(opt.Memory/2)
@@ -66,7 +68,7 @@ func (f *Front) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	allowOrigin(h, r)
 
 	n := f.mux.match(r)
-	x := &exchange{f: f, w: w, r: r, node: n, start: f.opt.Now()}
+	x := &exchange{f: f, w: w, r: r, node: n, client: f.proxies.client(r), start: f.opt.Now()}
 	metric.InFlight.Add(1)
 	defer x.end()
 	x.answer()
@@ -74,12 +76,13 @@ func (f *Front) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 
 // exchange is one request and what becomes of it.
 type exchange struct {
-	f     *Front
-	w     *writer
-	r     *http.Request
-	node  *node  // nil: no such path
-	route *Route // nil: no such method
-	start time.Time
+	f      *Front
+	w      *writer
+	r      *http.Request
+	node   *node  // nil: no such path
+	route  *Route // nil: no such method
+	client string // its address
+	start  time.Time
 }
 
 func (x *exchange) answer() {
@@ -158,7 +161,7 @@ func (x *exchange) enter(b *body) (leave func(), refused *BodyError) {
 			return nil, refused
 		}
 	}
-	out, refused := x.f.door.enter(x.r.RemoteAddr)
+	out, refused := x.f.door.enter(x.client)
 	if refused != nil {
 		b.memory.release()
 		x.f.holds.full()
@@ -224,6 +227,7 @@ func (x *exchange) account() {
 		slog.Int64("bytes", x.w.bytes),
 		slog.Duration("duration", took),
 		slog.String("request_id", RequestID(ctx)),
+		slog.String("client", x.client),
 		slog.String("user_agent", x.r.UserAgent()))
 }
 

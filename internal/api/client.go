@@ -1,0 +1,68 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// proxies are the networks of proxies whose X-Forwarded-For is believed.
+type proxies []netip.Prefix
+
+// parseProxies reads addresses and networks.
+func parseProxies(texts []string) (proxies, error) {
+	var all proxies
+	for i, text := range texts {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			one, err := netip.ParseAddr(text)
+			if err != nil {
+				return nil, fmt.Errorf("trusted_proxies[%d] is %q: must be an address, or a network such as 10.0.0.0/8", i, text)
+			}
+			network = netip.PrefixFrom(one, one.BitLen())
+		}
+		all = append(all, network)
+	}
+	return all, nil
+}
+
+func (p proxies) trust(a netip.Addr) bool {
+	return slices.ContainsFunc(p, func(n netip.Prefix) bool { return n.Contains(a) })
+}
+
+// client returns the address of the client of a request, without a port: that
+// of the connection, or behind trusted proxies the right-most address of
+// X-Forwarded-For that is not of one of them. Entries further left are whatever
+// a client wrote.
+func (p proxies) client(r *http.Request) string {
+	addr, ok := parseClient(r.RemoteAddr)
+	if !ok {
+		return r.RemoteAddr
+	}
+	rest := strings.Join(r.Header.Values("X-Forwarded-For"), ",")
+	for p.trust(addr) {
+		cut := strings.LastIndexByte(rest, ',')
+		next, ok := parseClient(strings.TrimSpace(rest[cut+1:]))
+		if !ok {
+			break
+		}
+		addr, rest = next, rest[:max(cut, 0)]
+	}
+	return addr.String()
+}
+
+// parseClient reads an address with or without a port, in the one form in which
+// addresses are compared. The zone of an address is dropped: it may be any text.
+func parseClient(text string) (netip.Addr, bool) {
+	addr, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
+	if err != nil {
+		with, err := netip.ParseAddrPort(text)
+		if err != nil {
+			return netip.Addr{}, false
+		}
+		addr = with.Addr()
+	}
+	return addr.Unmap().WithZone(""), true
+}
