@@ -78,7 +78,7 @@ func TestEachForgetCountsOnOtherNodes(t *testing.T) {
 	// again asks the second node, without what it has in memory, until it is so.
 	again := func(what string, is func(reply) bool) {
 		t.Helper()
-		for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 			b.stop()
 			b = open(t, data, config)
 			r := b.symbolicate(t, "", kettle, "")

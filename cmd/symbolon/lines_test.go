@@ -74,7 +74,7 @@ func (l *lineReader) next(n int) []string {
 				return append(out, "the end")
 			}
 			text = line
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			l.t.Fatalf("nothing comes behind %q", out)
 		}
 		var line struct {
@@ -158,7 +158,7 @@ func TestAClientThatLeavesItsLinesEndsTheWork(t *testing.T) {
 	l.leave()
 	l.next(1)
 	second := s.lines(t, held)
-	for end := time.Now().Add(20 * time.Second); ; second = s.lines(t, held) { // 503 until the place is free
+	for end := time.Now().Add(time.Minute); ; second = s.lines(t, held) { // 503 until the place is free
 		line := <-second.lines
 		if strings.Contains(line, `"type"`) {
 			break

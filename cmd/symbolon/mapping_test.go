@@ -66,7 +66,7 @@ const (
 // built waits until there are so many tables.
 func built(t *testing.T, data string, n int) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); stored(t, data, "symcache") < n; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); stored(t, data, "symcache") < n; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("there are %d tables", stored(t, data, "symcache"))
 		}

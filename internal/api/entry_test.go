@@ -304,12 +304,12 @@ func TestWhoIsNotAdmittedIsToldBeforeTheBody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+		_ = conn.SetDeadline(time.Now().Add(time.Minute))
 		start := time.Now()
 		fmt.Fprintf(conn, "POST /guarded HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", more)
 		in := bufio.NewReader(conn)
 		res, err := http.ReadResponse(in, nil)
-		if err != nil || res.StatusCode != http.StatusUnauthorized || time.Since(start) > 500*time.Millisecond {
+		if err != nil || res.StatusCode != http.StatusUnauthorized || time.Since(start) > 5*time.Second {
 			t.Errorf("%q: %v, %v after %v", more, res, err, time.Since(start))
 		} else if _, _ = io.Copy(io.Discard, res.Body); more != "Content-Length: 0" {
 			if _, err := in.ReadByte(); err != io.EOF {

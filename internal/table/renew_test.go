@@ -134,7 +134,7 @@ func TestABetterFileReplacesTheTable(t *testing.T) {
 		}
 	}
 	c.goOn(10 * time.Minute)
-	for end := time.Now().Add(10 * time.Second); requests.Load() == first; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); requests.Load() == first; time.Sleep(5 * time.Millisecond) {
 		if f := best("while nobody asks yet"); f != object.HasSymbols || time.Now().After(end) {
 			t.Fatalf("the miss is over: %v", f.Names())
 		}
@@ -146,7 +146,7 @@ func TestABetterFileReplacesTheTable(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	close(arrived)
-	for end := time.Now().Add(10 * time.Second); best("at last") != object.HasSymbols|object.HasDebug; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); best("at last") != object.HasSymbols|object.HasDebug; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the better file never answers")
 		}

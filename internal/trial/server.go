@@ -17,7 +17,7 @@ import (
 
 // patience is how long a server may take to begin or to end, and a condition
 // to come true.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // Options say how a server is started.
 type Options struct {

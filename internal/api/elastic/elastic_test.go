@@ -387,7 +387,7 @@ func TestKeysAreJudgedBeforeBodies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+		_ = conn.SetDeadline(time.Now().Add(time.Minute))
 		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: ApiKey YTpi\r\nExpect: 100-continue\r\nContent-Length: 1000000\r\n\r\n", path)
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil || res.StatusCode != http.StatusUnauthorized {

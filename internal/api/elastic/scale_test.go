@@ -94,7 +94,7 @@ func TestSlowUploadsLeaveRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+		_ = conn.SetDeadline(time.Now().Add(time.Minute))
 		fmt.Fprintf(conn, "POST /api/symbols-ranges HTTP/1.1\r\nHost: x\r\nAuthorization: ApiKey %s\r\nFileID: %032x\r\nContent-Length: %d\r\n\r\n%s", key, i+1, len(part), part[:begin])
 		conns = append(conns, conn)
 	}

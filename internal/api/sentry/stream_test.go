@@ -109,7 +109,7 @@ func TestLinesDoNotWaitForLinks(t *testing.T) {
 		select {
 		case <-read:
 			return []byte("one\ntwo\n"), nil
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			return nil, fault.New(fault.Timeout, "", "nobody has read the line before")
 		}
 	}}

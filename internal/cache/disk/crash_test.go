@@ -81,7 +81,7 @@ func TestKilledProcessLeavesWholeEntries(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for end := time.Now().Add(30 * time.Second); os.Remove(filepath.Join(w.dir, begun)) != nil; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(time.Minute); os.Remove(filepath.Join(w.dir, begun)) != nil; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("the victim does not begin: %s", out.String())
 			}

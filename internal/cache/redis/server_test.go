@@ -138,9 +138,9 @@ func (s *server) keys(glob string) []string {
 
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("not in ten seconds: %s", what)
+			t.Fatalf("not in a minute: %s", what)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func eventually(t testing.TB, what string, is func() bool) {
 // says waits for a line in the log of n.
 func (n *node) says(t testing.TB, text string) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); n.log.count(text) == 0; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); n.log.count(text) == 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("nothing about %q in the log\n%v", text, n.log)
 		}
