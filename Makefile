@@ -1,4 +1,4 @@
-.PHONY: build test lint bench fuzz oracle workload
+.PHONY: build test lint bench fuzz oracle workload clients
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o symbolon ./cmd/symbolon
@@ -21,3 +21,6 @@ oracle:
 
 workload:
 	go run ./bench --symbols $(or $(SYMBOLS),bench/symbols)
+
+clients:
+	bench/clients/profiler.py $(PROFILER) $(RECORD)
