@@ -7,12 +7,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
+	"symbolon/internal/source"
 )
 
 func explainCommand() *command {
@@ -190,11 +192,17 @@ func explain(q question, trail []locate.Tried, err error, now time.Time, sources
 	}
 	f := fault.Of(err)
 	x.Verdict = f.Kind.String() + ": " + f.Detail
-	if len(trail) == 0 {
+	needsBuildID := slices.ContainsFunc(trail, func(t locate.Tried) bool { return t.Fault != nil && errors.Is(t.Fault, source.ErrNoBuildID) })
+	placed := slices.ContainsFunc(trail, func(t locate.Tried) bool { return t.Location != "" })
+	switch {
+	case needsBuildID:
+		x.Advice = append(x.Advice, fmt.Sprintf(buildIDAdvice, full.DebugFile, x.Asked.DebugID))
+	case !placed:
 		x.Advice = append(x.Advice, missingAdvice(full, sources)...)
 	}
 	for _, k := range fault.Kinds() {
 		switch {
+		case k == fault.NotFound && !placed:
 		case worst[k] && k == fault.NotFound && !full.FileID.IsZero():
 			x.Advice = append(x.Advice, notUploaded)
 		case worst[k]:
@@ -241,6 +249,8 @@ func missingAdvice(m ident.Module, sources int) []string {
 	}
 	return []string{"No source was asked: the name or the id cannot be that of a symbol file, or the filters of the sources leave it out."}
 }
+
+const buildIDAdvice = `Name the build id too: symbolon explain %s/%s NAME/BUILDID. Requests to /symbolicate/v5 tell it as the third element of a module.`
 
 const notUploaded = `Nothing was uploaded for a file with this id: send it with "symbolon push -e FILE". "symbolon fileid FILE" prints the id of the file that runs; stripping or signing changes it.`
 
@@ -295,7 +305,7 @@ func (x *explanation) print(w io.Writer) {
 	}
 	say(w, "\n%s\n", printable(x.Verdict))
 	for _, a := range x.Advice {
-		say(w, "- %s\n", a)
+		say(w, "- %s\n", printable(a))
 	}
 }
 

@@ -86,10 +86,10 @@ func (l *Locator) symFirst(ctx context.Context, m *wish) (*Found, []Tried, error
 	rest.sources = slices.DeleteFunc(slices.Clone(l.sources), func(s source.Source) bool { return down(trail, s.ID()) })
 	found, others, err := rest.ranked(ctx, m, SymFirst)
 	for _, t := range others {
-		twice := t.Location == "" && slices.ContainsFunc(trail, func(o Tried) bool {
-			return o.Source == t.Source && o.Location == "" && o.Fault.Kind == t.Fault.Kind
-		})
-		if !twice && (t.Location != "" || t.Fault.Kind != fault.NotFound) {
+		told := func(o Tried) bool { // of this source, when it was asked for .sym
+			return o.Source == t.Source && (t.Fault.Kind == fault.NotFound || o.Location == "" && o.Fault.Kind == t.Fault.Kind)
+		}
+		if t.Location != "" || !slices.ContainsFunc(trail, told) {
 			trail = append(trail, t)
 		}
 	}
@@ -230,12 +230,14 @@ func panicked(p any) *fault.Error {
 // verdict is what is told of a module without a usable file.
 func verdict(trail []Tried, why *fault.Error) error {
 	switch {
+	case why != nil:
+		return why
 	case len(trail) == 0:
 		return fault.New(fault.NotFound, "", "no source is configured; name one with --source")
-	case why == nil:
-		return fault.New(fault.NotFound, "", "in none of the sources")
+	case !slices.ContainsFunc(trail, func(t Tried) bool { return t.Location != "" }): // no source could be asked
+		return trail[0].Fault
 	}
-	return why
+	return fault.New(fault.NotFound, "", "in none of the sources")
 }
 
 // first is the first fault of a trail that says more than that something is not

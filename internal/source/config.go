@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 )
 
@@ -233,6 +235,25 @@ func (c Config) Paths(m ident.Module, kind string) []string {
 		return nil
 	}
 	return c.Layout.Paths(m, kind)
+}
+
+// ErrNoBuildID is why a source has no place for a module that it could have one
+// for.
+var ErrNoBuildID = errors.New("files of this source are found by build id, and the module has a debug id only, " +
+	"which lacks the last 4 of the 20 bytes of most build ids")
+
+// Unasked returns ErrNoBuildID as a fault if all that m lacks for a place in the
+// source is its build id, else nil.
+func (c Config) Unasked(m ident.Module, kinds []string) error {
+	elf := m.Type == ident.TypeUnknown || m.Type == ident.TypeELF
+	if !elf || !m.CodeID.IsZero() || m.DebugID.IsZero() || m.DebugID.Age() != 0 {
+		return nil
+	}
+	m.CodeID = "0000000000000000000000000000000000000000"
+	if !slices.ContainsFunc(kinds, func(kind string) bool { return len(c.Paths(m, kind)) > 0 }) {
+		return nil
+	}
+	return fault.New(fault.NotFound, "", "%w", ErrNoBuildID)
 }
 
 // Wants tells whether the filters let a kind of file be asked for.

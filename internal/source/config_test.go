@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -246,6 +247,33 @@ func TestRegionOfARequestIsATextOrAList(t *testing.T) {
 		var c source.Config
 		if err := json.Unmarshal([]byte(`{"region":`+text+`}`), &c); err == nil {
 			t.Errorf("%s is %q", text, c.Region)
+		}
+	}
+}
+
+func TestSourceThatNeedsABuildIDSaysSo(t *testing.T) {
+	id := ident.BuildID("caeeab3dac563879c0a40e7bbc2a2ad961b2aa8d")
+	debug := ident.Module{DebugFile: "kiln", DebugID: id.DebugID(false)}
+	both, pdb, typed := debug, debug, debug
+	both.CodeID = id.CodeID()
+	pdb.DebugID = ident.NewDebugID(debug.DebugID.UUID(), 1)
+	typed.Type = ident.TypePE
+	for _, c := range []struct {
+		name   string
+		layout string
+		m      ident.Module
+		kinds  []string
+		want   bool
+	}{
+		{"a debug id alone", source.Debuginfod, debug, []string{source.Breakpad, source.ELFDebug}, true},
+		{"no ELF file is wanted", source.Debuginfod, debug, []string{source.Breakpad, source.PDB}, false},
+		{"a build id is there", source.Debuginfod, both, []string{source.ELFDebug}, false},
+		{"the id of a PDB", source.Debuginfod, pdb, []string{source.ELFDebug}, false},
+		{"a module of Windows", source.Debuginfod, typed, []string{source.ELFDebug}, false},
+	} {
+		cfg := source.Config{ID: "s", Type: source.HTTP, Layout: source.Layout{Type: c.layout}}
+		if err := cfg.Unasked(c.m, c.kinds); errors.Is(err, source.ErrNoBuildID) != c.want {
+			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }

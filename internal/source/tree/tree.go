@@ -162,7 +162,10 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 			list = append(list, c)
 		}
 	}
-	list, err := s.index.Only(ctx, append(list, s.named(in, m, kinds)...))
+	if list = append(list, s.named(in, m, kinds)...); len(list) == 0 {
+		return nil, cmp.Or(partly, s.cfg.Unasked(m, kinds))
+	}
+	list, err := s.index.Only(ctx, list)
 	return list, cmp.Or(err, partly)
 }
 

@@ -143,6 +143,9 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 			})
 		}
 	}
+	if len(list) == 0 {
+		return nil, s.cfg.Unasked(m, kinds)
+	}
 	return s.index.Only(ctx, list)
 }
 
