@@ -121,6 +121,17 @@ func (n *node) key(ctx context.Context, q keyQuery, w io.Writer) error {
 	return fmt.Errorf("unknown key command %q", q.Verb)
 }
 
+// rereadKeys has the keys that were added count at once, also those of other
+// nodes.
+func (n *node) rereadKeys(ctx context.Context) {
+	list, err := n.uploads.keys.List(ctx)
+	if err != nil {
+		n.log.Error("cannot read the keys of uploads again; the old ones stay in use", "error", err)
+		return
+	}
+	n.log.Info("read the keys of uploads again", "keys", len(list))
+}
+
 func (n *node) listKeys(ctx context.Context, q keyQuery, w io.Writer) error {
 	list, err := n.uploads.keys.List(ctx)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"io"
 	"log"
 	"os"
-	"os/signal"
 	"syscall"
 
 	"golang.org/x/term"
@@ -18,23 +17,22 @@ import (
 
 func main() {
 	log.SetOutput(unquoted{os.Stderr})
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-ctx.Done()
-		stop() // a second signal ends the process at once
-	}()
 	e := &env{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		environ: os.Environ(),
 		tty:     term.IsTerminal(int(os.Stderr.Fd())),
 	}
+	ctx := e.signals.watch()
 	var code int
 	if do := standIn(os.Args[0]); do != nil {
 		code = do(ctx, e, os.Args)
 	} else {
 		code = run(ctx, os.Args[1:], e)
 	}
-	stop()
+	var cause stopped
+	if code != exitDone && errors.As(context.Cause(ctx), &cause) {
+		code = cause.status()
+	}
 	os.Exit(code)
 }
 
@@ -59,9 +57,11 @@ type env struct {
 	stdout, stderr io.Writer
 	environ        []string
 	tty            bool // stderr is a terminal
+	signals        signals
 }
 
-// Exit codes, the same for all commands.
+// Exit codes, the same for all commands. One that a signal ended has 128 and the
+// number of the signal.
 const (
 	exitDone   = 0
 	exitFailed = 1 // the input or the operation failed
@@ -77,9 +77,10 @@ type usageError struct {
 func (e *usageError) Error() string { return e.text }
 
 // sticky is a writer that remembers its first failure, so that a full disk
-// behind stdout is told at the end, whoever wrote.
+// behind stdout is told at the end. The failure ends the command.
 type sticky struct {
 	w   io.Writer
+	end context.CancelFunc
 	err error
 }
 
@@ -87,16 +88,19 @@ func (s *sticky) Write(p []byte) (int, error) {
 	n, err := s.w.Write(p)
 	if err != nil && s.err == nil {
 		s.err = err
+		s.end()
 	}
 	return n, err
 }
 
 // run runs one command line and returns the exit code.
 func run(ctx context.Context, args []string, e *env) int {
-	out := &sticky{w: e.stdout}
+	inner, end := context.WithCancel(ctx)
+	defer end()
+	out := &sticky{w: e.stdout, end: end}
 	e.stdout = out
-	err := dispatch(ctx, args, e)
-	if err == nil {
+	err := dispatch(inner, args, e)
+	if out.err != nil { // what came after it came of it
 		err = out.err
 	}
 	var usage *usageError

@@ -51,7 +51,7 @@ func metricsPage(w io.Writer) error {
 }
 
 func commandsPage(w io.Writer) error {
-	say(w, "# Commands\n\nResults go to stdout, everything else to stderr. Exit status: 0 done, 1 the input or the operation failed, 2 wrong usage.\n")
+	say(w, "# Commands\n\nResults go to stdout, everything else to stderr. Exit status: 0 done, 1 the input or the operation failed, 2 wrong usage, 130 interrupted.\n")
 	for _, c := range commands() {
 		list := c.subs
 		if len(list) == 0 {

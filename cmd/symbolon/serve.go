@@ -111,6 +111,7 @@ func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
 	if err != nil {
 		return err
 	}
+	e.signals.onHangup(func() { n.rereadKeys(ctx) })
 	ports, bases, err := listen(cfg.HTTP.Defaults(), log)
 	if err != nil {
 		return err
