@@ -24,7 +24,7 @@ type openOptions struct {
 	Object  int      // which one of those, from 0 on
 	Dirs    []string // where separate files may be
 	Columns bool
-	Written bool // paths are not cleaned
+	Written bool // names are as they are in the file: see object.Options
 
 	base uint64 // of the binary that the file is for
 }

@@ -65,8 +65,8 @@
 // functions and rows. A function in several pieces is several functions of one
 // name, each entered where it starts. The name is that of the debug information,
 // unless a symbol where the function is entered says more: the same with a
-// suffix (a clone), or, where the debug information has no linkage name, the
-// mangled one. In WebAssembly the name section comes first, by which every reader
+// suffix (a clone), unless that is a number alone (helper.3), or, where the debug
+// information has no linkage name, the mangled one. In WebAssembly the name section comes first, by which every reader
 // of a module goes. Of symbols at one address the one that its format ranks best
 // counts, then the first.
 //

@@ -313,7 +313,7 @@ func hasCode(u *dwarf.Unit) bool { return u.Kind == dwarf.UnitCompile || u.Kind 
 var workers = sync.Pool{New: func() any { return new(worker) }}
 
 // rootName is the name of a function: that of the debug information, unless a
-// symbol at its entry says more: which copy it is, or, where the debug
+// symbol at its entry says more: what kind of copy it is, or, where the debug
 // information has no linkage name, the mangled one. In WebAssembly it is that of
 // the name section.
 // List are the symbols there, and room is memory.
@@ -337,7 +337,7 @@ func (g *image) rootName(t sym.Text, list []symbol, room []byte) sym.Text {
 		case string(text) == string(name):
 			return t
 		case len(text) > len(name) && text[len(name)] == '.' && string(text[:len(name)]) == string(name):
-			if !isPart(text[len(name):]) {
+			if suffix := text[len(name):]; !isPart(suffix) && (g.opt.Written || !isNumber(suffix)) {
 				best = s
 			}
 		case best == t && !mangled && isMangled(text) && mangles(text, name), best == t && decorates(text, name):
@@ -362,6 +362,12 @@ func isMangled(name []byte) bool {
 // (of clang), or of how it is called (of Go), and not of a copy.
 func isPart(suffix []byte) bool {
 	return bytes.HasPrefix(suffix, []byte(".__part.")) || bytes.HasPrefix(suffix, []byte(".abi"))
+}
+
+// isNumber says whether a suffix is a number alone. Compilers add one to make
+// names differ that the source does not tell apart.
+func isNumber(suffix []byte) bool {
+	return len(bytes.Trim(suffix, ".0123456789")) == 0
 }
 
 // mangles says whether a mangled name can be that of a plain one: it holds its

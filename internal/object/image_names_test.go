@@ -1,6 +1,7 @@
 package object_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"testing"
 
@@ -47,6 +48,12 @@ func TestNamesOfFunctions(t *testing.T) {
 		"symbol with the same name and a suffix":          {modelC, fn{Name: "f"}, []symbol{{Name: "f.isra.0"}}, "f.isra.0"},
 		"the same, and one without":                       {modelC, fn{Name: "f"}, []symbol{{Name: "f.isra.0"}, {Name: "f"}}, "f"},
 		"suffix of a linkage name":                        {modelCpp, fn{Name: "f", Linkage: "_Z1fv"}, []symbol{{Name: "_Z1fv.cold"}}, "_Z1fv.cold"},
+		"suffix of digits alone":                          {modelC, fn{Name: "f"}, []symbol{{Name: "f.3"}}, "f"},
+		"suffix of several numbers":                       {modelC, fn{Name: "f"}, []symbol{{Name: "f.3.85"}}, "f"},
+		"suffix of digits alone of a linkage name":        {modelCpp, fn{Name: "f", Linkage: "_Z1fv"}, []symbol{{Name: "_Z1fv.85"}}, "_Z1fv"},
+		"suffix of digits alone, and one of a clone":      {modelC, fn{Name: "f"}, []symbol{{Name: "f.3"}, {Name: "f.constprop.0"}}, "f.constprop.0"},
+		"number of a clone":                               {modelC, fn{Name: "f"}, []symbol{{Name: "f.isra.0.3"}}, "f.isra.0.3"},
+		"suffix of digits alone, and no other name":       {modelC, fn{}, []symbol{{Name: "f.3"}}, "f.3"},
 		"suffix of another way to call it":                {modelC, fn{Name: "f"}, []symbol{{Name: "f.abi0"}}, "f"},
 		"suffix of a part":                                {modelC, fn{Name: "f"}, []symbol{{Name: "f.__part.1"}}, "f"},
 		"suffix without a dot":                            {modelC, fn{Name: "f"}, []symbol{{Name: "f2"}}, "f"},
@@ -70,6 +77,19 @@ func TestNamesOfFunctions(t *testing.T) {
 			t.Errorf("%s: %s; want %q", what, show(o, frames), c.want)
 		}
 		agreeWithTable(t, o, what)
+	}
+}
+
+// The stand-ins for other tools show names as the linker has them.
+func TestWrittenNamesKeepTheNumberOfACopy(t *testing.T) {
+	p := oneFunction(modelC, fixture.ProgramFunc{Name: "helper"}, fixture.ELFSymbol{Name: "helper.3"})
+	f, err := object.Open(bytes.NewReader(p.Bytes()), object.Options{Written: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := f.Objects()[0]
+	if frames := o.Lookup(nil, 0x120); len(frames) != 1 || str(o, frames[0].Func) != "helper.3" {
+		t.Errorf("got %s", show(o, frames))
 	}
 }
 
