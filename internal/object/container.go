@@ -70,7 +70,7 @@ func unpackAll(k kind, src bin.Source, limit int64) ([]byte, error) {
 		}
 		plain = z
 	default:
-		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, fault.New(fault.Malformed, "zstd", "%w", err)
 		}
@@ -130,6 +130,8 @@ func openArchive(k kind, src bin.Source, opt Options) (*File, error) {
 		err = a.readTar(src)
 	}
 	switch {
+	case a.opt.room.failed != nil:
+		return nil, a.opt.room.failed
 	case err != nil && len(a.objects) == 0:
 		return nil, err
 	case len(a.objects) == 0 && a.first != nil:
@@ -306,7 +308,10 @@ func (a *archive) unpackSized(name string, size int64, r io.Reader) error {
 	if err := a.opt.room.take(uint64(size)); err != nil {
 		return err
 	}
-	all := a.opt.room.memory(int(size))
+	all, err := a.opt.room.memory(int(size))
+	if err != nil {
+		return err
+	}
 	if _, err := io.ReadFull(r, all[copy(all, head):]); err != nil {
 		return err
 	}

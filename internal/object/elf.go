@@ -3,6 +3,7 @@ package object
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/format/dwarf"
@@ -22,7 +23,9 @@ func openELF(src bin.Source, opt Options) (*Object, error) {
 	f.Unpack = func(kind elf.Compression, packed []byte, size uint64) ([]byte, error) {
 		return room.unpack(kind == elf.Zstd, packed, size)
 	}
+	f.Clone = room.clone
 	b := elfBinary{f: f, image: g, room: room}
+	room.ahead = b.packed()
 	g.stretches = b.stretches
 	g.buildID, g.shared = f.BuildID(), f.SharedID()
 	if f.Arch() == ident.ArchARM {
@@ -40,6 +43,9 @@ func openELF(src bin.Source, opt Options) (*Object, error) {
 	b.setCFI()
 	for _, p := range f.Problems {
 		g.problems.at("damaged headers", p.Place, p.Off, p.Reason)
+	}
+	if room.failed != nil {
+		return nil, room.failed
 	}
 	g.footing = room.heap
 	return g.object(b.info()), nil
@@ -84,6 +90,23 @@ const (
 	layGap = 1 << 12
 )
 
+// packed is how many bytes the packed sections of debug information will take.
+func (b *elfBinary) packed() (total int64) {
+	for i := range b.f.Sections {
+		s := &b.f.Sections[i]
+		name := strings.TrimPrefix(strings.TrimPrefix(s.Name, ".z"), ".")
+		switch strings.TrimSuffix(name, ".dwo") {
+		case "debug_info", "debug_types", "debug_abbrev", "debug_line", "debug_line_str", "debug_str",
+			"debug_str_offsets", "debug_addr", "debug_ranges", "debug_rnglists", "debug_aranges":
+			kind, size, _, err := b.f.Packed(s)
+			if err == nil && kind != elf.None && size <= uint64(b.room.left-total) {
+				total += aligned(int64(size))
+			}
+		}
+	}
+	return total
+}
+
 // data is the bytes of a section, unpacked and relocated; nil if there is none
 // or it cannot be read, which is a problem.
 func (b *elfBinary) data(name string) []byte {
@@ -118,9 +141,16 @@ func (b *elfBinary) joined(name string) []byte {
 	if len(sections) < 2 {
 		return b.data(name)
 	}
-	var all []byte
+	var parts [][]byte
+	size := 0
 	for _, s := range sections {
-		all = append(all, b.sectionData(s, name)...)
+		parts = append(parts, b.sectionData(s, name))
+		size += len(parts[len(parts)-1])
+	}
+	all, _ := b.room.memory(size) // an error is kept in room.failed
+	done := 0
+	for _, part := range parts {
+		done += copy(all[done:], part)
 	}
 	return all
 }

@@ -31,6 +31,9 @@ func openMachO(src bin.Source, opt Options) ([]*Object, error) {
 		}
 		all = append(all, o)
 	}
+	if room.failed != nil {
+		err, all = room.failed, nil
+	}
 	if len(all) == 0 {
 		return nil, err
 	}
@@ -50,6 +53,7 @@ func openMachOSlice(src bin.Source, s macho.Slice, opt Options, room *room) (*Ob
 		return nil, err
 	}
 	g := &image{opt: opt, bases: []uint64{f.LoadAddress()}, unsized: true, codeAt: f.Code}
+	f.Clone = room.clone
 	b := machoBinary{f, g, room}
 	if f.HasUUID {
 		g.buildID = f.UUID[:]

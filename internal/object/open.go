@@ -18,7 +18,7 @@ type Options struct {
 	Columns bool      // frames tell the column too
 	Written bool      // names are as they are written in the file: paths are not cleaned, functions keep the number of a copy
 	Base    uint64    // the load address of the binary, for a file that does not say it: a PDB
-	Space   bin.Space // takes large sections that are packed; nil: the heap does. It outlives the File
+	Space   bin.Space // takes what is unpacked, if that is much: without room there a file cannot be opened; nil: the heap does. It outlives the File
 	Relax   func()    // gives pages of the file and of Space back; called now and then while much is read; may be nil
 
 	room   *room // what may still be unpacked; nil: that of the file

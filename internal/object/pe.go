@@ -44,6 +44,9 @@ func openPE(src bin.Source, opt Options) ([]*Object, error) {
 		g.problems.at("damaged headers", p.Place, p.Off, p.Reason)
 	}
 	inner := b.embedded(opt)
+	if b.room.failed != nil {
+		return nil, b.room.failed
+	}
 	g.footing = b.room.heap
 	return append([]*Object{g.object(b.info())}, inner...), nil
 }

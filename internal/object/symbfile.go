@@ -131,7 +131,10 @@ func (v *symbfiles) load(src bin.Source, room *room) error {
 		v.file = whole
 		return nil
 	}
-	v.file = room.memory(int(size))
+	var err error
+	if v.file, err = room.memory(int(size)); err != nil {
+		return err
+	}
 	if n, err := src.ReadAt(v.file, 0); n < len(v.file) {
 		return readFault(int64(n), err)
 	}
@@ -139,12 +142,15 @@ func (v *symbfiles) load(src bin.Source, room *room) error {
 }
 
 // arrayOf is an empty array with memory for n of what has no pointers.
-func arrayOf[T any](r *room, n int) []T {
+func arrayOf[T any](r *room, n int) ([]T, error) {
 	if n == 0 {
-		return nil
+		return nil, nil
 	}
-	b := r.memory(n * int(unsafe.Sizeof(*new(T))))
-	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n)[:0]
+	b, err := r.memory(n * int(unsafe.Sizeof(*new(T))))
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n)[:0], nil
 }
 
 // makeIndex makes the index as long as it will be.
@@ -158,8 +164,11 @@ func (v *symbfiles) makeIndex(room *room) error {
 	if ranges+pads > maxSymbRecords {
 		return fault.New(fault.Unsupported, "symbfile", "it has %d ranges and return pads, which is more than the %d that are read", ranges+pads, maxSymbRecords)
 	}
-	v.ranges, v.pads = arrayOf[symbRange](room, ranges), arrayOf[symbPad](room, pads)
-	return nil
+	var err error
+	if v.ranges, err = arrayOf[symbRange](room, ranges); err == nil {
+		v.pads, err = arrayOf[symbPad](room, pads)
+	}
+	return err
 }
 
 // read goes through all records, and notes where they are.

@@ -1,6 +1,11 @@
 package object
 
 import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+
 	"github.com/klauspost/compress/zstd"
 
 	"symbolon/internal/bin"
@@ -14,8 +19,10 @@ const (
 	// maxRatio is how many more may come out of each byte of a file. Debug
 	// information has less than 50.
 	maxRatio = 200
-	// bestRatio is what zlib packs at best.
+	// bestRatio is what zlib packs at best, and bestZstd what zstd does: a block
+	// of 128 KiB in 4 bytes.
 	bestRatio = 1100
+	bestZstd  = 32 << 10
 	// maxUnpacked bounds all sections of a file.
 	maxUnpacked = 4 << 30
 )
@@ -26,6 +33,10 @@ type room struct {
 	space bin.Space
 	relax func() // what is unpacked is not read for a while, most often
 	heap  int64  // bytes that were unpacked to the heap
+
+	ahead  int64  // bytes that are about to be unpacked: they are taken from the space in one piece
+	piece  []byte // what is left of such a piece
+	failed error  // of the space; then the file cannot be opened, though nothing is wrong with it
 }
 
 // unpackRoom is the room of an archive that src is in, or that of src.
@@ -55,20 +66,43 @@ func (r *room) take(n uint64) error {
 	return nil
 }
 
-// maxHeap is how many bytes of sections are unpacked to the heap if there is
-// space elsewhere.
+// maxHeap is how many bytes are unpacked to the heap if there is space elsewhere.
 const maxHeap = 48 << 20
 
-// memory is n bytes to unpack to.
-func (r *room) memory(n int) []byte {
-	if r.space != nil && r.heap+int64(n) > maxHeap {
-		if b, err := r.space.Take(n); err == nil {
-			return b
+// memory returns n bytes to unpack to.
+func (r *room) memory(n int) ([]byte, error) {
+	if r.failed != nil {
+		return nil, r.failed
+	}
+	if n > len(r.piece) {
+		want := max(int64(n), r.ahead)
+		if r.ahead = 0; r.space == nil || r.heap+want <= maxHeap {
+			r.heap += int64(n)
+			return make([]byte, n), nil
+		}
+		var err error
+		if r.piece, err = r.space.Take(int(want)); err != nil {
+			r.failed = fault.New(fault.Internal, "debug file", "find space for %v of unpacked data: %w", bin.Size(want), err)
+			return nil, r.failed
 		}
 	}
-	r.heap += int64(n)
-	return make([]byte, n)
+	b := r.piece[:n:n]
+	r.piece = r.piece[min(aligned(int64(n)), int64(len(r.piece))):]
+	return b, nil
 }
+
+// clone is a copy of data; nil if there is no space for it.
+func (r *room) clone(data []byte) []byte {
+	b, err := r.memory(len(data))
+	if err != nil {
+		return nil // and r.failed tells it
+	}
+	copy(b, data)
+	return b
+}
+
+// aligned is n with the bytes behind it that keep what follows aligned.
+func aligned(n int64) int64 { return (n + 15) &^ 15 }
 
 // inflate gives exactly size bytes of a bare DEFLATE stream.
 func (r *room) inflate(packed []byte, size int) ([]byte, error) {
@@ -78,7 +112,10 @@ func (r *room) inflate(packed []byte, size int) ([]byte, error) {
 	if size > len(packed)*bestRatio {
 		return nil, fault.New(fault.Malformed, "deflate", "%d bytes cannot come out of %d", size, len(packed))
 	}
-	out := r.memory(size)
+	out, err := r.memory(size)
+	if err != nil {
+		return nil, err
+	}
 	n, err := flate.Raw(out, packed, r.relax)
 	if err == nil && n < size {
 		err = fault.New(fault.Malformed, "deflate", "%d bytes came out instead of %d", n, size)
@@ -91,24 +128,50 @@ func (r *room) unpack(isZstd bool, packed []byte, size uint64) ([]byte, error) {
 	if err := r.take(size); err != nil {
 		return nil, err
 	}
-	if !isZstd {
-		if size > uint64(len(packed))*bestRatio {
-			return nil, fault.New(fault.Malformed, "zlib", "%d bytes cannot come out of %d", size, len(packed))
-		}
-		return flate.Zlib(r.memory(int(size)), packed, r.relax)
+	name, ratio := "zlib", uint64(bestRatio)
+	if isZstd {
+		name, ratio = "zstd", bestZstd
 	}
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(max(size, 1<<20)))
+	if size > uint64(len(packed))*ratio {
+		return nil, fault.New(fault.Malformed, name, "%d bytes cannot come out of %d", size, len(packed))
+	}
+	out, err := r.memory(int(size))
 	if err != nil {
-		return nil, fault.New(fault.Internal, "zstd", "%w", err)
+		return nil, err
+	}
+	if isZstd {
+		return out, r.unzstd(out, packed)
+	}
+	return flate.Zlib(out, packed, r.relax)
+}
+
+// maxWindow is how far back a zstd stream may refer.
+const maxWindow = 128 << 20
+
+// unzstd unpacks exactly the bytes of out.
+func (r *room) unzstd(out, packed []byte) error {
+	d, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecodeBuffersBelow(0)) // which would unpack to the heap
+	if err != nil {
+		return fault.New(fault.Malformed, "zstd", "%w", err)
 	}
 	defer d.Close()
-	out, err := d.DecodeAll(packed, make([]byte, 0, min(size, uint64(len(packed))*8)))
-	if err != nil {
-		return nil, fault.New(fault.Malformed, "zstd", "%w", err)
+	done := 0
+	for err == nil && done < len(out) {
+		var n int
+		n, err = io.ReadFull(d, out[done:min(done+relaxAfter, len(out))])
+		done += n
+		r.relax()
 	}
-	if uint64(len(out)) != size {
-		return nil, fault.New(fault.Malformed, "zstd", "%d bytes came out instead of %d", len(out), size)
+	switch {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return fault.New(fault.Malformed, "zstd", "%d bytes came out instead of %d", done, len(out))
+	case err == nil:
+		var more [1]byte
+		if _, err = io.ReadFull(d, more[:]); err == io.EOF {
+			return nil
+		}
+		err = cmp.Or(err, errors.New("more came out than was announced"))
 	}
-	r.heap += int64(len(out))
-	return out, nil
+	return fault.New(fault.Malformed, "zstd", "%w", err)
 }

@@ -50,6 +50,8 @@ type File struct {
 	// Without it compressed sections cannot be read. It is set before the File
 	// is shared.
 	Unpack func(kind Compression, packed []byte, size uint64) ([]byte, error)
+	// Clone copies a section before relocations are applied to it; nil: to the heap.
+	Clone func([]byte) []byte
 
 	src    bin.Source
 	big    bool

@@ -99,10 +99,14 @@ func (f *File) Relocate(s *Section, data []byte, addrs []uint64) ([]byte, []Prob
 	if uint64(s.Index) < uint64(len(addrs)) {
 		m.base = addrs[s.Index]
 	}
+	clone := f.Clone
+	if clone == nil {
+		clone = slices.Clone[[]byte]
+	}
 	count, failed, first := 0, 0, reloc{}
 	f.relocations(s, func(r reloc) {
 		if count++; count == 1 {
-			m.data = slices.Clone(data)
+			m.data = clone(data)
 		}
 		if !m.apply(r) {
 			if failed++; failed == 1 {

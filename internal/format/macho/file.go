@@ -30,6 +30,9 @@ type File struct {
 	Sections                     []Section
 	Problems                     []Problem
 
+	// Clone copies a section before relocations are applied to it; nil: to the heap.
+	Clone func([]byte) []byte
+
 	src             bin.Source
 	base, size      int64 // of the slice
 	cmdsAt          int64

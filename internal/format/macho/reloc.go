@@ -16,6 +16,10 @@ func (f *File) Relocate(s *Section, data []byte) []byte {
 	if f.FileType != fileTypeObject || f.Order != binary.LittleEndian {
 		return data
 	}
+	clone := f.Clone
+	if clone == nil {
+		clone = bytes.Clone
+	}
 	table, _ := f.bytes(int64(s.Reloff), int64(s.Nreloc)*8)
 	copied := false
 	for ; len(table) >= 8; table = table[8:] {
@@ -26,7 +30,9 @@ func (f *File) Relocate(s *Section, data []byte) []byte {
 			continue
 		}
 		if !copied {
-			data, copied = bytes.Clone(data), true
+			if data, copied = clone(data), true; data == nil {
+				return nil
+			}
 		}
 		if b := data[at:]; width == 4 {
 			f.Order.PutUint32(b, f.Order.Uint32(b)+uint32(value))
