@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 	"symbolon/internal/config"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
+	"symbolon/internal/metric"
 	"symbolon/internal/source"
 )
 
@@ -70,6 +72,8 @@ func presets() string {
 }
 
 func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
+	metric.BuildInfo.Set(1, version(), runtime.Version())
+	metric.ProcessStart.Set(time.Now().Unix())
 	cfg, log, err := conf.load(e)
 	if err != nil {
 		return err

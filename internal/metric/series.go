@@ -32,7 +32,10 @@ func (f *family[T]) init(name, help string, labels []string) {
 	if len(labels) > maxLabels {
 		panic("metric " + name + " has too many labels")
 	}
-	f.name, f.help, f.labels = prefix+name, help, labels
+	if !strings.HasPrefix(name, "process_") {
+		name = prefix + name
+	}
+	f.name, f.help, f.labels = name, help, labels
 	empty := map[key]*T{}
 	if len(labels) == 0 {
 		empty[key{}] = new(T)
