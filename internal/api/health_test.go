@@ -8,8 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +106,29 @@ func TestThePageSaysWhatThisIs(t *testing.T) {
 	}
 	if strings.Contains(body, "<script") || strings.Contains(body, "style=") {
 		t.Error("the page has what its policy does not allow")
+	}
+}
+
+// A proxy may have put the server below a path.
+func TestLinksOfThePageWorkBelowASubPath(t *testing.T) {
+	f := newFront(api.Config{})
+	base, err := url.Parse("http://symbols.test/below/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(do(f, "GET", "/", "").Body.String(), -1)
+	if len(links) == 0 {
+		t.Fatal("the page has no links")
+	}
+	for _, link := range links {
+		to, err := base.Parse(link[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, below := strings.CutPrefix(to.Path, "/below")
+		if !below || do(f, "GET", path, "").Code != 200 {
+			t.Errorf("the link %s leads to %s", link[1], to)
+		}
 	}
 }
 
