@@ -11,14 +11,18 @@ import (
 	"symbolon/internal/sym"
 )
 
-// Version is the version of the format. A reader reads exactly its own: a
-// table costs little to make anew, so none is ever converted.
+// Version is the version of the format, and of the answers in it: it also rises
+// when the same file gets other frames, so that an old table never contradicts
+// the file. A reader reads exactly its own: a table is cheap to build again, so
+// none is ever converted.
 //
 //	1  first version
 //	2  rows of one size, behind their offsets, instead of a stream for each bucket
 //	3  languages
 //	4  mangled names keep what they have in common once
-const Version = 4
+//	5  the format of 4; names without the numbers of copies, files of inlined
+//	   calls without a line, inlined calls of split units in object files
+const Version = 5
 
 // Numbers of the format. They are on disk and never change within a Version.
 const (
