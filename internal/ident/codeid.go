@@ -100,6 +100,12 @@ func (b BuildID) DebugID(bigEndian bool) DebugID {
 	return NewDebugID(u, 0)
 }
 
+// Fits tells whether the debug id of a binary with this build id is d, in either
+// byte order.
+func (b BuildID) Fits(d DebugID) bool {
+	return !b.IsZero() && (b.DebugID(false) == d || b.DebugID(true) == d)
+}
+
 // SymName is the name of the Breakpad file for a debug file: a trailing ".pdb"
 // in lower case becomes ".sym", to everything else ".sym" is added.
 func SymName(debugFile string) string {

@@ -151,3 +151,17 @@ func sorted(d ident.DebugID) []byte {
 	}
 	return u[:]
 }
+
+func TestDebugIDHasTheStartOfItsBuildID(t *testing.T) {
+	for _, id := range []ident.BuildID{"caeeab3dac563879c0a40e7bbc2a2ad961b2aa8d", "0123456789abcdef0123456789abcdef"} {
+		for _, big := range []bool{false, true} {
+			d := id.DebugID(big)
+			if start := d.BuildIDStart(big); start != id[:32] || !id.Fits(d) || !start.Fits(d) {
+				t.Errorf("%s, big endian %v: begins %s", id, big, start)
+			}
+		}
+	}
+	if ident.BuildID("").Fits(ident.DebugID{}) || ident.BuildID("caee").Fits(ident.BuildID("caef").DebugID(false)) {
+		t.Error("a build id fits that is none, or another one")
+	}
+}

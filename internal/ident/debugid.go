@@ -140,6 +140,15 @@ func (d DebugID) Swapped() DebugID {
 	return d
 }
 
+// BuildIDStart returns the first sixteen bytes of the build id that d was made
+// of, in the byte order of the binary. Of a shorter one zeros follow.
+func (d DebugID) BuildIDStart(bigEndian bool) BuildID {
+	if !bigEndian {
+		d = d.Swapped()
+	}
+	return NewBuildID(d.uuid[:])
+}
+
 // String is the canonical text: lower case with hyphens, the age only if there
 // is one. The timestamp of PDB 2.0 is upper case, and its age always there.
 func (d DebugID) String() string {

@@ -65,6 +65,13 @@ func (m Module) Derive() Module {
 	return m
 }
 
+// LacksBuildID tells whether m may be a binary with a build id of which the debug
+// id alone is known.
+func (m Module) LacksBuildID() bool {
+	return (m.Type == TypeUnknown || m.Type == TypeELF || m.Type == TypeWasm) &&
+		m.CodeID.IsZero() && !m.DebugID.IsZero() && !m.DebugID.pdb20 && m.DebugID.age == 0
+}
+
 func (m Module) debugIDOfCode() DebugID {
 	switch m.Type {
 	case TypeMachO:

@@ -245,8 +245,7 @@ var ErrNoBuildID = errors.New("files of this source are found by build id, and t
 // Unasked returns ErrNoBuildID as a fault if all that m lacks for a place in the
 // source is its build id, else nil.
 func (c Config) Unasked(m ident.Module, kinds []string) error {
-	elf := m.Type == ident.TypeUnknown || m.Type == ident.TypeELF
-	if !elf || !m.CodeID.IsZero() || m.DebugID.IsZero() || m.DebugID.Age() != 0 {
+	if !m.LacksBuildID() {
 		return nil
 	}
 	m.CodeID = "0000000000000000000000000000000000000000"

@@ -183,7 +183,7 @@ func TestQuestionGoesOnWithoutAnIndexThatTakesLong(t *testing.T) {
 	}
 	tree.SetPatience(s, time.Minute)
 	close(b.letGo)
-	if got := there(t, s, byDebugID()); len(got) != 1 || got[0] != "a.out" {
+	if got := there(t, s, byDebugID()); !slices.Contains(got, "a.out") {
 		t.Errorf("with the index: found %q", got)
 	}
 }

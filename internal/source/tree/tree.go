@@ -60,8 +60,9 @@ type Source struct {
 	index   *source.Index // nil: it has none
 	far     *far          // nil: it is in a folder of this machine
 
-	// Of a folder that shows its layout itself:
-	lister   lister // nil: it does not
+	// Of a folder of our own configuration:
+	lister   lister // nil: it cannot be listed
+	shown    bool   // it shows its layout itself
 	shelf    *source.Shelf
 	patience time.Duration
 	began    atomic.Int64 // when the reading that runs began, in nanoseconds; zero: none runs
@@ -72,8 +73,9 @@ type Source struct {
 // layout in cfg the folder shows it itself, if the bucket can be listed.
 func New(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Time) (*Source, error) {
 	s, err := local(cfg, b, limit, now)
-	if err == nil && cfg.Layout.Type == "" {
+	if err == nil {
 		s.lister, _ = b.(lister)
+		s.shown = s.lister != nil && cfg.Layout.Type == ""
 	}
 	return s, err
 }
@@ -119,7 +121,7 @@ func (s *Source) ID() string { return s.cfg.ID }
 // what it is asked.
 func (s *Source) Identity() string {
 	text := s.key + " " + s.cfg.Asks()
-	if s.lister != nil {
+	if s.shown {
 		text += " recognised"
 	}
 	return text
@@ -130,11 +132,12 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 	var list []source.Candidate
 	var base uint64
 	in, partly := &folder{}, error(nil)
-	if s.lister != nil {
+	if s.shown {
 		if in, partly = s.contents(ctx); in == nil {
 			return nil, partly
 		}
 	}
+	m = s.complete(m, in)
 	if s.cfg.Layout.Type == source.Elastic && m.FileID.IsZero() {
 		m.FileID, base = s.alias(ctx, m)
 	}
