@@ -38,7 +38,7 @@ func (f *configFlags) addBase(fs *flag.FlagSet) {
 
 // read reads the configuration of the file, the environment and the flags.
 func (f *configFlags) read(e *env) (*config.Config, *config.Loaded, error) {
-	opt := config.Options{File: f.file, Environ: e.environ, Sets: f.sets}
+	opt := config.Options{File: f.file, Environ: e.environ, Others: []string{pushURLName, pushKeyName}, Sets: f.sets}
 	if f.file != "" {
 		data, err := os.ReadFile(f.file)
 		if err != nil {

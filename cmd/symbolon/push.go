@@ -39,6 +39,12 @@ the one that is named, that beside it or below /usr/lib/debug, or that of a
 debuginfod server. What the server has is not sent again, nor what it took of a
 push that was interrupted within the last day.`
 
+// The variables of push.
+const (
+	pushURLName = "SYMBOLON_PUSH_URL"
+	pushKeyName = "SYMBOLON_PUSH_KEY"
+)
+
 const oneDebug = "a debug file, -d, is of one FILE"
 
 func newPushFlags() *pushFlags {
@@ -95,9 +101,9 @@ func (f *pushFlags) pack(fs *flag.FlagSet) {
 }
 
 func (f *pushFlags) common(fs *flag.FlagSet) {
-	fs.StringVar(&f.url, "url", "", "`URL` of the server; empty is the variable SYMBOLON_PUSH_URL")
+	fs.StringVar(&f.url, "url", "", "`URL` of the server; empty is the variable "+pushURLName)
 	fs.StringVar(&f.url, "u", "", "short for --url `URL`")
-	fs.StringVar(&f.key, "api-key", "", "`KEY` for it, or ID:KEY; empty is the variable SYMBOLON_PUSH_KEY, which other users of the machine cannot see")
+	fs.StringVar(&f.key, "api-key", "", "`KEY` for it, or ID:KEY; empty is the variable "+pushKeyName+", which other users of the machine cannot see")
 	fs.StringVar(&f.key, "t", "", "short for --api-key `KEY`")
 	fs.Var(&f.debuginfod, "debuginfod", "`URL` of a server of debug files, before those of the variable DEBUGINFOD_URLS; may be repeated")
 	fs.Func("part-size", "about how much is sent in one piece, a `SIZE` like 8MiB, which is the default", func(text string) error { return f.partSize.UnmarshalText([]byte(text)) })
@@ -111,10 +117,10 @@ func (f *pushFlags) common(fs *flag.FlagSet) {
 // check completes the flags and says what is wrong with them.
 func (f *pushFlags) check(e *env, args []string) error {
 	if f.url == "" {
-		f.url = environment(e, "SYMBOLON_PUSH_URL")
+		f.url = environment(e, pushURLName)
 	}
 	if f.key == "" {
-		f.key = environment(e, "SYMBOLON_PUSH_KEY")
+		f.key = environment(e, pushKeyName)
 	}
 	f.key = strings.TrimSpace(f.key)
 	files := len(f.binaries) + len(args)
@@ -128,7 +134,7 @@ func (f *pushFlags) check(e *env, args []string) error {
 	case f.url == "" && !f.dryRun:
 		return &usageError{text: "name the server with --url"}
 	case f.key == "" && !f.dryRun:
-		return &usageError{text: "there is no key: name it with --api-key, or in the variable SYMBOLON_PUSH_KEY"}
+		return &usageError{text: "there is no key: name it with --api-key, or in the variable " + pushKeyName}
 	case strings.ContainsFunc(f.key, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return &usageError{text: "the key has characters that no key has"}
 	}

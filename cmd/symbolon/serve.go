@@ -213,8 +213,8 @@ func startText(w io.Writer, cfg *config.Config, base, key string) {
 		say(w, "\nSymbolicate with the built-in store (v5, then the older v4), and read one of its files:\n\n"+
 			"curl -s %[1]s/symbolicate/v5 -d '%[2]s'\n\ncurl -s %[1]s/symbolicate/v4 -d '%[3]s'\n\ncurl -s %[1]s/%[4]s\n\n"+
 			"Send it the symbols of a program. The key is good until this demo ends:\n\n"+
-			"export SYMBOLON_PUSH_KEY=%[5]s\nsymbolon push -e FILE -u %[1]s\n\n",
-			base, demoV5, demoV4, demoFile, key)
+			"export %[6]s=%[5]s\nsymbolon push -e FILE -u %[1]s\n\n",
+			base, demoV5, demoV4, demoFile, key, pushKeyName)
 	}
 }
 

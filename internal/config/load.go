@@ -15,6 +15,7 @@ type Options struct {
 	SymbolicatorFile string    // its name, for messages
 	Foreign          []Foreign // variables that were made for another program
 	Environ          []string  // NAME=VALUE, as os.Environ has them
+	Others           []string  // our variables that set no key
 	Sets             []string  // KEY=VALUE, from flags
 }
 

@@ -298,11 +298,13 @@ func TestExpansion(t *testing.T) {
 func TestUnknownVariablesAreNotices(t *testing.T) {
 	_, loaded := load(t, config.Options{Environ: []string{
 		"SYMBOLON_DISK_MAX_BYTE=1", "SYMBOLON_ZZZZZZ=secret", "SYMBOLON_DISK=x", "SYMBOLON_GONE=", "OTHER=1", "SYMBOLON_NAMES=a",
-	}})
+		"SYMBOLON_PUSH=a", "SYMBOLON_PUSH_KYE=a",
+	}, Others: []string{"SYMBOLON_PUSH", "SYMBOLON_PUSH_KEY"}})
 	want := []string{
 		"unknown variable SYMBOLON_DISK",
 		"unknown variable SYMBOLON_DISK_MAX_BYTE; did you mean SYMBOLON_DISK_MAX_BYTES?",
 		"unknown variable SYMBOLON_NAMES; did you mean SYMBOLON_NAME?",
+		"unknown variable SYMBOLON_PUSH_KYE; did you mean SYMBOLON_PUSH_KEY?",
 		"unknown variable SYMBOLON_ZZZZZZ",
 	}
 	if !reflect.DeepEqual(loaded.Notices, want) {

@@ -34,8 +34,8 @@ func (l *loader) foreign(v reflect.Value, o Options) error {
 }
 
 // environ applies our own variables.
-func (l *loader) environ(v reflect.Value, _ Options) error {
-	var known []string
+func (l *loader) environ(v reflect.Value, o Options) error {
+	known := slices.Clone(o.Others)
 	var err error
 	l.root.walk(func(f *field) {
 		name := f.variable()
