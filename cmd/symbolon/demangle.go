@@ -5,6 +5,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"symbolon/internal/demangle"
 )
@@ -16,7 +18,7 @@ func demangleCommand() *command {
 		name:  "demangle",
 		args:  "[NAME...]",
 		short: "Turn mangled names into readable ones",
-		long:  "Names are arguments or lines of standard input. Mangled names of C++\n(Itanium and MSVC), Rust, Swift, OCaml and Go are read; every other one stays\nas it is.",
+		long:  "Names are arguments, or stand in the text on standard input. Mangled names of\nC++ (Itanium and MSVC), Rust, Swift, OCaml and Go are read; everything else\nstays as it is. Names of Go are found only where they are a whole line.",
 		flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&style, "style", "full", "full, noparams (no parameters) or simple (no template arguments either) as `STYLE`")
 		},
@@ -33,9 +35,53 @@ func demangleCommand() *command {
 				return out.Flush()
 			}
 			return eachLine(ctx, e.stdin, func(line string) error {
-				say(out, "%s\n", demangle.Name(line, st))
+				say(out, "%s\n", readable(line, st))
 				return out.Flush()
 			})
 		},
 	}
+}
+
+// readable makes the mangled names in a line readable.
+func readable(line string, style demangle.Style) string {
+	if text := demangle.Name(line, style); text != line && !strings.Contains(line, " ") {
+		return text
+	}
+	var out strings.Builder
+	for len(line) > 0 {
+		n := wordLength(line)
+		word := line[:max(n, 1)]
+		text := demangle.Name(word, style)
+		if text == word { // the end of a sentence, or of a name in brackets
+			bare := strings.TrimRight(word, ".>?")
+			text = demangle.Name(bare, style) + word[len(bare):]
+		}
+		out.WriteString(text)
+		line = line[len(word):]
+	}
+	return out.String()
+}
+
+// wordLength is the length of the word that a text begins with, 0 if it begins
+// with none. Names of MSVC have more letters than others.
+func wordLength(text string) int {
+	const more = "?@<>"
+	start := strings.TrimPrefix(text, ".")
+	msvc := strings.HasPrefix(start, "?")
+	n := 0
+	if strings.HasPrefix(text, "@__swiftmacro_") {
+		n = 1
+	}
+	for n < len(text) {
+		c := text[n]
+		switch {
+		case c == '_', c == '$', c == '.', c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= utf8.RuneSelf:
+		case strings.IndexByte(more, c) >= 0 && (msvc || c == '?' && n > 0):
+			msvc = true // a question mark within a word begins no name
+		default:
+			return n
+		}
+		n++
+	}
+	return n
 }
