@@ -3,6 +3,7 @@ package locate
 import (
 	"context"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,9 +43,6 @@ func (l *Locator) Forget(ctx context.Context, m ident.Module) error {
 		_ = blob.Close()
 		l.forgets.note(id, now)
 	}
-	for last := l.forgets.last.Load(); last < now.UnixNano() && !l.forgets.last.CompareAndSwap(last, now.UnixNano()); {
-		last = l.forgets.last.Load() // others forget too
-	}
 	return nil
 }
 
@@ -55,22 +53,22 @@ func (f *forgets) note(id string, at time.Time) {
 		f.at = map[string]time.Time{}
 	}
 	f.at[id] = later(f.at[id], at)
+	f.last.Store(max(f.last.Load(), at.UnixNano()))
 }
 
 // Forgotten tells whether what was found out about m at this time was forgotten
-// since by this process.
+// since by this process, or the build id that it lacks was learned.
 func (l *Locator) Forgotten(m ident.Module, born time.Time) bool {
 	if l.forgets.last.Load() < born.UnixNano() {
 		return false
 	}
 	l.forgets.mu.Lock()
 	defer l.forgets.mu.Unlock()
-	for _, id := range ids(m.Derive()) {
-		if !l.forgets.at[id].Before(born) {
-			return true
-		}
+	list := ids(m.Derive())
+	if m.LacksBuildID() {
+		list = append(list, learnedID(m.DebugID))
 	}
-	return false
+	return slices.ContainsFunc(list, func(id string) bool { return !l.forgets.at[id].Before(born) })
 }
 
 // forgotten is when what was known of m was forgotten last, by this process or

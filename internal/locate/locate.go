@@ -130,6 +130,7 @@ func (l *Locator) Close() {
 type wish struct {
 	ident.Module
 	forgotten func() time.Time // since when misses of before count no longer
+	stated    ident.BuildID    // by a file that was found; empty: none did
 }
 
 // try asks for one candidate: what is remembered of it first, then itself. The
@@ -176,6 +177,7 @@ func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 		f.release()
 		return nil, tried, nil
 	}
+	l.learn(ctx, m.Module, meta, c.Public)
 	tried.Features, tried.VCS = meta.Features, meta.VCS
 	found := &Found{Meta: *meta, l: l, source: a.source, candidate: c, key: key, file: f}
 	if !c.Local && !used {

@@ -50,7 +50,7 @@ func (l *Locator) Any(ctx context.Context, module ident.Module, kinds ...string)
 
 func (l *Locator) wish(ctx context.Context, m ident.Module) *wish {
 	m = m.Derive()
-	return &wish{m, sync.OnceValue(func() time.Time { return l.forgotten(ctx, m) })}
+	return &wish{Module: m, forgotten: sync.OnceValue(func() time.Time { return l.forgotten(ctx, m) })}
 }
 
 // symFirst asks for .sym files one after the other, and for others only if
@@ -123,8 +123,30 @@ func askable(m ident.Module) error {
 	return nil
 }
 
-// ranked chooses the best file for a purpose.
+// ranked chooses the best file for a purpose. If m lacks its build id, that of
+// files that were seen counts. If only a file that is found now states it, all
+// sources are asked again, so that the result is the same the next time.
 func (l *Locator) ranked(ctx context.Context, m *wish, p Purpose) (*Found, []Tried, error) {
+	if !m.LacksBuildID() {
+		return l.chooseFor(ctx, m, p)
+	}
+	full := *m
+	if full.CodeID = l.learned(ctx, m.DebugID).CodeID(); !full.CodeID.IsZero() {
+		return l.chooseFor(ctx, &full, p)
+	}
+	found, trail, err := l.chooseFor(ctx, m, p)
+	if m.stated.IsZero() || ctx.Err() != nil {
+		return found, trail, err
+	}
+	full.CodeID = m.stated.CodeID()
+	better, again, err := l.chooseFor(ctx, &full, p)
+	if found != nil {
+		found.Close() // not before: it is not fetched a second time
+	}
+	return better, merged(trail, again), err
+}
+
+func (l *Locator) chooseFor(ctx context.Context, m *wish, p Purpose) (*Found, []Tried, error) {
 	return l.choose(ctx, m, kinds(m.Module, p), func(meta *Meta) (int, bool) { return meta.rank(p, m.Module) })
 }
 
@@ -160,6 +182,9 @@ func (l *Locator) choose(ctx context.Context, m *wish, kinds []string, rank func
 	for i, found := range finds {
 		if found == nil {
 			continue
+		}
+		if id := found.buildID(); m.stated.IsZero() && id.Fits(m.DebugID) {
+			m.stated = id
 		}
 		if n, ok := rank(&found.Meta); ok && (best < 0 || n < bestRank) {
 			best, bestRank = i, n

@@ -1,0 +1,177 @@
+package locate_test
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
+	"symbolon/internal/source"
+	"symbolon/internal/source/web"
+)
+
+// debuginfod is a server that has the companion, by its build id alone, and that
+// counts the requests for it.
+func debuginfod(t *testing.T, public bool) (source.Source, *atomic.Int32) {
+	t.Helper()
+	var asked atomic.Int32
+	text := corpus(t, companion)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/buildid/"+caeeab+"/debuginfo" {
+			http.NotFound(w, r)
+			return
+		}
+		asked.Add(1)
+		_, _ = w.Write(text) // the client may leave
+	}))
+	t.Cleanup(s.Close)
+	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	w, err := web.New(client, source.Config{
+		ID: "debuginfod", Type: source.HTTP, URL: source.NewURL(s.URL + "/buildid/"), IsPublic: public,
+		Layout: source.Layout{Type: source.Debuginfod},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, &asked
+}
+
+// byDebugID is the module of the programs as the interface of Mozilla names it.
+func byDebugID(t *testing.T) ident.Module {
+	return ident.Module{DebugFile: "kiln", DebugID: kiln(t).DebugID}
+}
+
+// outcome is the source of the file that is chosen, or why there is none.
+func outcome(t *testing.T, l *locate.Locator, m ident.Module) string {
+	t.Helper()
+	found, trail, err := l.Best(t.Context(), m, locate.SymFirst)
+	switch {
+	case errors.Is(err, source.ErrNoBuildID):
+		return "no build id"
+	case err != nil:
+		return err.Error()
+	}
+	found.Close()
+	for _, tried := range trail {
+		if tried.Chosen {
+			return tried.Source + " " + tried.Kind
+		}
+	}
+	return "none is said to be chosen"
+}
+
+// TestAStrippedProgramLeadsToItsCompanion has the program by its debug id in one
+// source, and the companion by its build id in another one.
+func TestAStrippedProgramLeadsToItsCompanion(t *testing.T) {
+	server, asked := debuginfod(t, false)
+	store := folder(t, "store", map[string][]byte{"kiln/3DABEECA56AC7938C0A40E7BBC2A2AD90/kiln": corpus(t, "debuglink")})
+	for _, sources := range [][]source.Source{{store, server}, {server, store}} {
+		var c clock
+		asked.Store(0)
+		l := locateIn(t, locate.Config{}, &c, sources)
+		for try := range 2 {
+			if got := outcome(t, l, byDebugID(t)); got != "debuginfod elf_debug" {
+				t.Errorf("try %d, %s first: %s", try, sources[0].ID(), got)
+			}
+		}
+		if n := asked.Load(); n > 2 { // the file itself is not kept: nobody used it
+			t.Errorf("%s first: the companion was asked for %d times", sources[0].ID(), n)
+		}
+	}
+}
+
+func TestTheTrailOfTwoRoundsHasEachPlaceOnce(t *testing.T) {
+	server, _ := debuginfod(t, false)
+	store := folder(t, "store", map[string][]byte{"kiln/3DABEECA56AC7938C0A40E7BBC2A2AD90/kiln": corpus(t, "debuglink")})
+	var c clock
+	found, trail, err := locateIn(t, locate.Config{}, &c, []source.Source{store, server}).Best(t.Context(), byDebugID(t), locate.SymFirst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found.Close()
+	seen := map[string]bool{}
+	for _, tried := range trail {
+		place := tried.Source + " " + tried.Kind + " " + tried.Location
+		if seen[place] {
+			t.Errorf("%s is on the trail twice", place)
+		}
+		seen[place] = true
+	}
+}
+
+func TestTheBuildIDOfAFileIsLearned(t *testing.T) {
+	server, _ := debuginfod(t, false)
+	var c clock
+	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	l := locateWith(t, locate.Config{}, &c, []source.Source{server}, dir, log)
+	if got := outcome(t, l, byDebugID(t)); got != "no build id" {
+		t.Fatalf("before any file was seen: %s", got)
+	}
+	if l.Forgotten(byDebugID(t), time.Now()) {
+		t.Error("a build id is said to be learned that was not")
+	}
+	born := c.now()
+	if got := outcome(t, l, kiln(t)); got != "debuginfod elf_debug" {
+		t.Fatalf("with the build id: %s", got)
+	}
+	if got := outcome(t, l, byDebugID(t)); got != "debuginfod elf_debug" {
+		t.Errorf("after the file was seen: %s", got)
+	}
+	if !l.Forgotten(byDebugID(t), born) {
+		t.Error("a module that had nothing before is not looked up again")
+	}
+	if l.Forgotten(kiln(t), born) {
+		t.Error("a module with its build id is looked up again")
+	}
+}
+
+// TestLearnedBuildIDsAreOfTheirScope has scopes over one cache.
+func TestLearnedBuildIDsAreOfTheirScope(t *testing.T) {
+	for _, public := range []bool{false, true} {
+		server, _ := debuginfod(t, public)
+		var c clock
+		l := locateIn(t, locate.Config{}, &c, nil)
+		a, b := l.With("a", []source.Source{server}), l.With("b", []source.Source{server})
+		if got := outcome(t, a, kiln(t)); got != "debuginfod elf_debug" {
+			t.Fatal(got)
+		}
+		want := map[bool]string{false: "no build id", true: "debuginfod elf_debug"}[public]
+		if got := outcome(t, b, byDebugID(t)); got != want {
+			t.Errorf("public %v, in another scope: %s, want %s", public, got, want)
+		}
+	}
+}
+
+// TestABuildIDThatItsDebugIDDoesNotFollowFromIsNotLearned has a .sym file that
+// states another one.
+func TestABuildIDThatItsDebugIDDoesNotFollowFromIsNotLearned(t *testing.T) {
+	server, asked := debuginfod(t, false)
+	other := "0F1E2D3C4B5A69788796A5B4C3D2E1F00"
+	sym := folder(t, "sym", map[string][]byte{"kiln/" + other + "/kiln.sym": []byte(
+		"MODULE Linux x86_64 " + other + " kiln\nINFO CODE_ID " + caeeab + " kiln\nFUNC 10 10 0 f\n")})
+	id, err := ident.ParseDebugID(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c clock
+	l := locateIn(t, locate.Config{}, &c, []source.Source{sym, server})
+	for _, p := range []locate.Purpose{locate.SymFirst, locate.Debug, locate.Debug} {
+		found, _, err := l.Best(t.Context(), ident.Module{DebugFile: "kiln", DebugID: id}, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found.Close()
+	}
+	if asked.Load() != 0 {
+		t.Error("the server was asked for a build id that is not that of the module")
+	}
+}
