@@ -1,4 +1,4 @@
-.PHONY: build test lint bench fuzz oracle workload clients
+.PHONY: build test lint bench fuzz oracle workload clients container
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o symbolon ./cmd/symbolon
@@ -24,3 +24,7 @@ workload:
 
 clients:
 	bench/clients/profiler.py $(PROFILER) $(RECORD)
+
+container:
+	tool=$$(command -v podman || command -v buildah || command -v docker) && \
+	$$tool build -f docs/operate/container/Containerfile -t symbolon .
