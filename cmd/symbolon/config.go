@@ -175,16 +175,12 @@ func configCheckCommand() *command {
 			if err != nil {
 				return err
 			}
-			data, err := dataDir(cfg.Data)
+			note, err := settle(cfg)
 			if err != nil {
 				return err
 			}
-			state, err := stateOf(cfg, data)
-			if err != nil {
-				return err
-			}
-			if state.note != "" {
-				loaded.Notices = append(loaded.Notices, state.note)
+			if note != "" {
+				loaded.Notices = append(loaded.Notices, note)
 			}
 			for _, n := range loaded.Notices {
 				say(e.stderr, "%s\n", n)
@@ -199,10 +195,14 @@ func configPrintCommand() *command {
 	var conf configFlags
 	return &command{
 		name: "print", short: "Print the configuration in effect, and where each value comes from", flags: conf.add,
-		long: "The output is a configuration file. Secrets are not shown.",
+		long: `The output is a configuration file. Secrets are not shown. Folders and memory
+that nobody configured are those of this user and this machine.`,
 		run: func(_ context.Context, e *env, _ []string) error {
 			cfg, loaded, err := conf.read(e)
 			if err != nil {
+				return err
+			}
+			if _, err := settle(cfg); err != nil {
 				return err
 			}
 			return config.Print(e.stdout, cfg, loaded.Origins)

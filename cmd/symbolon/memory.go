@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"os"
 	"path"
@@ -10,7 +11,7 @@ import (
 	"strings"
 
 	"symbolon/internal/bin"
-	"symbolon/internal/table"
+	"symbolon/internal/config"
 )
 
 // The memory that is used when none is configured: a quarter of what there is,
@@ -25,7 +26,6 @@ type shares struct {
 	builds   *bin.Budget // tables being made
 	mappings *bin.Budget // mappings of lines being read
 	requests int64       // bodies, and what is made of them
-	spare    bin.Size    // in place of a disk that is full
 	ballast  []byte
 }
 
@@ -47,30 +47,31 @@ const leastMapping = 16 << 20
 // base is what the runtime and everything that has no share of its own need.
 const base = 64 << 20
 
-// share divides memory: half of it for open tables, unless something else is
-// configured for them, a quarter for building tables, a quarter for requests.
-// The heap is held below what these and the names of open tables add up to,
-// unless GOMEMLIMIT and GOGC say otherwise.
-func share(memory bin.Size, tables *table.Config) shares {
-	all := int64(memory)
-	if all == 0 {
-		all = min(max(machineMemory()/4, leastMemory), mostMemory)
+// settleMemory divides the memory: half of it for open tables, a quarter for
+// building tables, a quarter for requests, unless something else is configured.
+func settleMemory(cfg *config.Config) {
+	if cfg.Memory == 0 {
+		cfg.Memory = bin.Size(min(max(machineMemory()/4, leastMemory), mostMemory))
 	}
-	if tables.MaxBytes == 0 {
-		tables.MaxBytes = bin.Size(all / 2)
-	}
-	if tables.BuildMemory == 0 {
-		tables.BuildMemory = bin.Size(max(all/4, leastBuild))
-	}
+	cfg.Table.MaxBytes = cmp.Or(cfg.Table.MaxBytes, cfg.Memory/2)
+	cfg.Table.BuildMemory = cmp.Or(cfg.Table.BuildMemory, max(cfg.Memory/4, leastBuild))
+	cfg.Cache.Disk.SpareMemory = cmp.Or(cfg.Cache.Disk.SpareMemory, cfg.Memory/4)
+}
+
+// share is the memory of a configuration that is settled. The heap is held below
+// what tables, the names of open tables and requests add up to, unless
+// GOMEMLIMIT and GOGC say otherwise.
+func share(cfg *config.Config) shares {
+	all := int64(cfg.Memory)
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(all/2 + max(int64(tables.MaxBytes), 0)/3 + base + ballast)
+		debug.SetMemoryLimit(all/2 + max(int64(cfg.Table.MaxBytes), 0)/3 + base + ballast)
 	}
 	return shares{
 		builds: bin.NewBudget(max(all/4, leastBuild)), mappings: bin.NewBudget(max(all/8, leastMapping)), requests: all / 4,
-		spare: bin.Size(all / 4), ballast: make([]byte, ballast),
+		ballast: make([]byte, ballast),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/config"
 	"symbolon/internal/table"
 )
 
@@ -37,16 +38,15 @@ func TestTheSmallestLimitOfAContainerCounts(t *testing.T) {
 }
 
 func TestMemoryIsShared(t *testing.T) {
-	t.Setenv("GOMEMLIMIT", "off") // this process keeps its own
 	for _, c := range []struct{ memory, tables, least, most bin.Size }{
 		{512 << 20, 0, 256 << 20, 256 << 20},
 		{512 << 20, 64 << 20, 64 << 20, 64 << 20},
 		{0, 0, leastMemory / 2, mostMemory / 2},
 		{0, -1, -1, -1},
 	} {
-		tables := table.Config{MaxBytes: c.tables}
-		if share(c.memory, &tables); tables.MaxBytes < c.least || tables.MaxBytes > c.most {
-			t.Errorf("%v: tables get %v", c, tables.MaxBytes)
+		cfg := &config.Config{Memory: c.memory, Table: table.Config{MaxBytes: c.tables}}
+		if settleMemory(cfg); cfg.Table.MaxBytes < c.least || cfg.Table.MaxBytes > c.most {
+			t.Errorf("%v: tables get %v", c, cfg.Table.MaxBytes)
 		}
 	}
 }

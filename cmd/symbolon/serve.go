@@ -93,19 +93,19 @@ func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
 			defer os.RemoveAll(cfg.Data)
 		}
 	}
+	note, err := settle(cfg)
+	if err != nil {
+		return err
+	}
+	if note != "" {
+		log.Warn(note)
+	}
 	n, err := newNode(cfg, built, log)
 	if err != nil {
 		return err
 	}
 	defer n.close()
-	if n.uploads.note != "" {
-		log.Warn(n.uploads.note)
-	}
-	data, err := dataDir(cfg.Data)
-	if err != nil {
-		return err
-	}
-	stop, err := listenControl(data, n)
+	stop, err := listenControl(cfg.Data, n)
 	if err != nil {
 		log.Warn("the commands explain, cache and prefetch cannot reach this server", "error", err)
 	} else {

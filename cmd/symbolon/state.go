@@ -9,48 +9,49 @@ import (
 	"strings"
 
 	"symbolon/internal/config"
-	"symbolon/internal/source"
 )
 
-// ownStore is the id of the source of uploads that are in a folder of their own.
-const ownStore = "uploads"
-
-// state is where uploads and their keys are kept.
-type state struct {
-	place source.Config
-	own   bool   // place is not one of the configured sources
-	note  string // for the operator; empty: all uploads are in place
+// settle fills in what of a configuration depends on this machine: folders and
+// memory. note, if there is one, tells the operator of uploads in an old place.
+// To settle a configuration twice changes nothing.
+func settle(cfg *config.Config) (note string, err error) {
+	data, err := dataDir(cfg.Data)
+	if err != nil {
+		return "", err
+	}
+	if cfg.StateSource() < 0 {
+		if note, err = settleState(cfg, data); err != nil {
+			return "", err
+		}
+	}
+	cfg.Data = data
+	settleMemory(cfg)
+	return note, nil
 }
 
-// stateOf decides where the state is, with the data directory being data. Uploads
-// that an earlier release left in the data directory stay in use there until
-// they are moved, since nobody could make them again.
-func stateOf(cfg *config.Config, data string) (state, error) {
-	if i := cfg.StateSource(); i >= 0 {
-		return state{place: cfg.Sources[i]}, nil
-	}
+// settleState decides which folder has the state. Uploads that an earlier release
+// left in the data directory stay in use there until they are moved, since
+// nobody could make them again.
+func settleState(cfg *config.Config, data string) (note string, err error) {
 	old := filepath.Join(data, "store")
 	dir, err := stateDir(cfg, old)
 	if err != nil {
-		return state{}, err
+		return "", err
 	}
 	for _, sub := range []string{"cache", "tmp"} {
 		if inside(dir, filepath.Join(data, sub)) {
-			return state{}, fmt.Errorf("invalid state %q: must not be in the cache", dir)
+			return "", fmt.Errorf("invalid state %q: must not be in the cache", dir)
 		}
 	}
-	s := state{own: true, place: source.Config{
-		ID: ownStore, Type: source.Filesystem, Path: dir, Layout: source.Layout{Type: source.Elastic},
-	}}
+	cfg.State = dir
 	switch {
 	case dir == old || !hasFiles(old):
+		return "", nil
 	case hasFiles(dir):
-		s.note = fmt.Sprintf("uploads in %s are not in use, because there are others in %s; move or remove them", old, dir)
-	default:
-		s.place.Path = old
-		s.note = fmt.Sprintf("uploads are in %s and stay in use there; to move them, stop the server and move all files of that folder to %s", old, dir)
+		return fmt.Sprintf("uploads in %s are not in use, because there are others in %s; move or remove them", old, dir), nil
 	}
-	return s, nil
+	cfg.State = old
+	return fmt.Sprintf("uploads are in %s and stay in use there; to move them, stop the server and move all files of that folder to %s", old, dir), nil
 }
 
 // stateDir is the folder for the state. A data directory that is named holds it;

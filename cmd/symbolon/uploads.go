@@ -25,26 +25,28 @@ type uploads struct {
 	keys   *elastic.Ring
 	source source.Source // nil: the store is one of the configured sources
 	folder *dir.Bucket   // nil: the store is no folder
-	note   string        // for the operator, about uploads elsewhere
 	stop   func()        // nil: nobody attends to them
 }
 
+// ownStore is the id of the source of uploads that are in a folder of their own.
+const ownStore = "uploads"
+
 // openUploads opens the store that the configuration names.
-func (n *node) openUploads(cfg *config.Config, data string) error {
-	state, err := stateOf(cfg, data)
-	if err != nil {
-		return err
+func (n *node) openUploads(cfg *config.Config) error {
+	place := source.Config{ID: ownStore, Type: source.Filesystem, Path: cfg.State, Layout: source.Layout{Type: source.Elastic}}
+	configured := cfg.StateSource()
+	if configured >= 0 {
+		place = cfg.Sources[configured]
 	}
-	b, err := n.ownBucket(state.place, cfg.Network)
+	b, err := n.ownBucket(place, cfg.Network)
 	if err != nil {
 		return fmt.Errorf("open the store of uploads: %w", err)
 	}
-	n.uploads.note = state.note
 	keys := elastic.NewRing(cfg.Elastic, b, time.Now, n.log)
 	keys.Closed = func() { n.tables.Clear() } // what is open would answer on
 	n.uploads.keys = keys
-	if state.own {
-		t, err := tree.New(state.place, b, uploadNetwork(cfg).Limit(), time.Now)
+	if configured < 0 {
+		t, err := tree.New(place, b, uploadNetwork(cfg).Limit(), time.Now)
 		if err != nil {
 			return err
 		}
@@ -52,7 +54,7 @@ func (n *node) openUploads(cfg *config.Config, data string) error {
 	}
 	for _, list := range [][]source.Source{n.configured, n.public} {
 		for i, s := range list {
-			if !state.own && s.ID() == state.place.ID {
+			if configured >= 0 && s.ID() == place.ID {
 				list[i] = guarded{s, keys}
 			}
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -53,19 +52,19 @@ type demoSource struct {
 // newNode puts a node together. demo may be nil. Close the node.
 func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, err error) {
 	n = &node{log: log, network: cfg.Network}
+	settled := *cfg
+	cfg = &settled
 	n.guests.node = n
 	defer func() {
 		if err != nil {
 			n.close()
 		}
 	}()
-	n.memory = share(cfg.Memory, &cfg.Table)
-	cfg.Cache.Disk.SpareMemory = cmp.Or(cfg.Cache.Disk.SpareMemory, n.memory.spare)
-	data, err := dataDir(cfg.Data)
-	if err != nil {
+	if _, err := settle(cfg); err != nil {
 		return n, err
 	}
-	if n.store, err = disk.Open(cfg.Cache.Disk, data, time.Now, log); err != nil {
+	n.memory = share(cfg)
+	if n.store, err = disk.Open(cfg.Cache.Disk, cfg.Data, time.Now, log); err != nil {
 		return n, err
 	}
 	if n.client, err = web.NewClient(cfg.Network, time.Now, log); err != nil {
@@ -78,14 +77,14 @@ func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, e
 	if err := n.openSources(cfg, demo); err != nil {
 		return n, err
 	}
-	if err := n.openUploads(cfg, data); err != nil {
+	if err := n.openUploads(cfg); err != nil {
 		return n, err
 	}
 	n.locator = locate.New(cfg.Locate, locate.Deps{
 		Sources: n.sources(),
 		Tier:    tier,
 		Spool:   n.spool,
-		Space:   func() bin.Space { return &space{dir: filepath.Join(data, "tmp")} },
+		Space:   func() bin.Space { return &space{dir: filepath.Join(cfg.Data, "tmp")} },
 		Memory:  n.memory.mappings,
 		Lives:   cfg.Cache.Lifetimes,
 		Now:     time.Now,

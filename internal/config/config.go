@@ -134,10 +134,11 @@ func (c Config) Validate() error {
 	return c.validState()
 }
 
-// Defaults returns c with its zero fields filled in.
+// Defaults returns c with its zero fields filled in, and with what an old name
+// of a key has under its name.
 func (c Config) Defaults() Config {
-	if c.State == "" {
-		c.State = c.Elastic.Store
+	if c.State == "" || c.State == c.Elastic.Store {
+		c.State, c.Elastic.Store = c.Elastic.Store, ""
 	}
 	return c
 }
@@ -152,7 +153,7 @@ func (c Config) validState() error {
 	if c = c.Defaults(); c.State == "" {
 		return nil
 	}
-	if c.Elastic.Store != "" && c.Elastic.Store != c.State {
+	if c.Elastic.Store != "" {
 		return errors.New("state and elastic.store, its old name, differ: leave elastic.store out")
 	}
 	i := c.StateSource()
@@ -183,5 +184,9 @@ func Read(o Options) (*Config, *Loaded, error) {
 		return nil, nil, err
 	}
 	loaded.Notices = append(notices, loaded.Notices...)
+	if from := loaded.Origins["elastic.store"]; from != "" {
+		loaded.Origins["state"] = from
+		delete(loaded.Origins, "elastic.store")
+	}
 	return &c, loaded, nil
 }
