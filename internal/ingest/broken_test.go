@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/iotest"
 
@@ -20,78 +18,34 @@ import (
 	"symbolon/internal/ingest"
 )
 
-// keeping is a bucket that does not remove what it is told to, as if its process
-// were not there any more.
-type keeping struct {
+// losing is a bucket that loses a part when its bytes are read.
+type losing struct {
 	bucket.Bucket
-	keeps atomic.Bool
+	key string
 }
 
-func (k *keeping) Delete(ctx context.Context, key string) error {
-	if k.keeps.Load() {
-		return fault.New(fault.Transport, key, "it died")
-	}
-	return k.Bucket.Delete(ctx, key)
-}
-
-// swapping is a bucket in which a part is replaced when its bytes are read, or
-// removed.
-type swapping struct {
-	bucket.Bucket
-	key  string
-	with []byte
-}
-
-func (s *swapping) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
-	if key == s.key && n < 0 && s.with == nil {
-		if err := s.Delete(ctx, key); err != nil {
-			return nil, bucket.Attrs{}, err
-		}
-	} else if key == s.key && n < 0 {
-		if err := s.Bucket.Put(ctx, key, bytes.NewReader(s.with), bucket.Attrs{}); err != nil {
+func (l *losing) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
+	if key == l.key && n < 0 {
+		if err := l.Delete(ctx, key); err != nil {
 			return nil, bucket.Attrs{}, err
 		}
 	}
-	return s.Bucket.Get(ctx, key, off, n)
+	return l.Bucket.Get(ctx, key, off, n)
 }
 
-func TestAPartThatIsReplacedWhilePublishingIsFound(t *testing.T) {
-	b := &swapping{Bucket: mem.New()}
-	n := open(t, b, ingest.Config{})
-	one, two := split("one", 3), split("two", 3)
-	n.sent(part(0, 1), ranges("before", 0, 5), true)
-	key := func(upload string) string { return "incoming/" + fileID.Base64() + "/ranges/3/" + upload + "/1" }
-	n.sent(of("other", 1, 3), two[1], false)
-	r, _, err := b.Bucket.Get(t.Context(), key("other"), 0, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, _ := io.ReadAll(r)
-	r.Close()
-	for i, with := range [][]byte{other, []byte("{}\n"), []byte("no line"), []byte("no json\n")} {
-		u := fmt.Sprint("u", i)
-		n.sent(of(u, 0, 3), one[0], false)
-		n.sent(of(u, 1, 3), one[1], false)
-		b.key, b.with = key(u), with
-		if published, err := n.take(of(u, 2, 3), one[2]); err == nil || published {
-			t.Errorf("with %.20q: %v, %v", with, published, err)
-		}
-		n.holds(ranges("before", 0, 5))
-	}
-}
-
-// TestAPartThatGoesWhilePublishing has one that another process has published.
-func TestAPartThatGoesWhilePublishing(t *testing.T) {
-	b := &swapping{Bucket: mem.New()}
+// TestAPartThatIsSweptWhilePublishing has its upload published when it came again.
+func TestAPartThatIsSweptWhilePublishing(t *testing.T) {
+	b := &losing{Bucket: mem.New()}
 	n := open(t, b, ingest.Config{})
 	one := split("one", 3)
 	for _, parts := range [][][]byte{one, cut(joined(one), 700, 1500)} {
-		b.key = ""
 		n.sent(part(0, 1), ranges("before", 0, 5), true)
 		n.sent(of("u", 0, 3), parts[0], false)
 		n.sent(of("u", 1, 3), parts[1], false)
-		b.key = "incoming/" + fileID.Base64() + "/ranges/3/u/1"
-		n.sent(of("u", 2, 3), parts[2], false)
+		b.key = n.keyOf("u", 1, 3)
+		if _, err := n.take(of("u", 2, 3), parts[2]); err == nil || fault.KindOf(err) != fault.Transport {
+			t.Fatalf("%v", err)
+		}
 		n.holds(ranges("before", 0, 5))
 		b.key = ""
 		n.sent(of("u", 1, 3), parts[1], true)
@@ -122,7 +76,7 @@ func TestABodyThatBreaksLeavesNothing(t *testing.T) {
 			}
 		}
 	}
-	if n.published(ingest.Ranges) != nil || n.waiting("~", 2) != nil {
+	if n.published(ingest.Ranges) != nil || n.waiting("", 2) != nil {
 		t.Error("something is left")
 	}
 }
@@ -146,7 +100,7 @@ func TestLimitsHold(t *testing.T) {
 	n.refused(part(1, 2), append([]byte("raw"), large...), ingest.TooLarge)
 	n.sent(part(0, 2), small, false)
 	n.refused(part(1, 2), small, ingest.TooLarge)
-	if left := n.waiting("~", 2); left != nil {
+	if left := n.waiting("", 2); left != nil {
 		t.Errorf("parts are left: %v", left)
 	}
 	n.holds(small)

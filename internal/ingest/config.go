@@ -34,11 +34,11 @@ func (c Config) Validate() error {
 	c = c.Defaults()
 	switch {
 	case c.MaxPart < 0:
-		return fmt.Errorf("max_part is %v; wanted is a size", c.MaxPart)
+		return fmt.Errorf("invalid max_part %v: must be a size", c.MaxPart)
 	case c.MaxFile < c.MaxPart:
-		return fmt.Errorf("max_file is %v; wanted is at least max_part, %v", c.MaxFile, c.MaxPart)
-	case c.Expiry < 2*quiet:
-		return fmt.Errorf("expiry is %v; wanted is at least %v", c.Expiry, 2*quiet)
+		return fmt.Errorf("invalid max_file %v: must be at least max_part, %v", c.MaxFile, c.MaxPart)
+	case c.Expiry < 2*patience:
+		return fmt.Errorf("invalid expiry %v: must be at least %v", c.Expiry, 2*patience)
 	}
 	return nil
 }

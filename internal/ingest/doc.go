@@ -5,10 +5,10 @@
 // # Blobs
 //
 //	AB/CD/ID/ranges, AB/CD/ID/returnpads      what is published (source.ElasticPath)
-//	incoming/ID/KIND/N/UPLOAD/K               part K of N that waits for the others
-//	incoming/ID/KIND/N/UPLOAD/contested       when uploads met there that are not one
-//	incoming/ID/KIND/N/UPLOAD/repeated        when a part came that is published already
-//	incoming/ID/KIND/N/UPLOAD/anew            when such parts began to be held
+//	incoming/ID/KIND/N/UPLOAD/round           a round of this upload to begin the search at
+//	incoming/ID/KIND/N/UPLOAD/ROUND/K         part K of N that waits for the others
+//	incoming/ID/KIND/N/UPLOAD/ROUND/over      the round has ended, and when
+//	incoming/ID/KIND/N/UPLOAD/ROUND/sums      8 bytes of the sum of each part that was published
 //	known/2 CHARACTERS/REST                   which file another identity belongs to
 //
 // A published blob is a stream of zstd frames, one for each part and as it came, the
@@ -18,70 +18,52 @@
 //	u32 0x184D2A50, u32 size; JSON; u32 size of the JSON     little endian
 //
 // A part that waits is a line of JSON (when it came, its sum, size and counts) and
-// its frame. A mark is {"last": when, in milliseconds}. UPLOAD is "~" for those that
-// do not tell, with the beginning of the SHA-256 of the client if that is known. A
-// known identity is a build id, or the debug id that belongs to it in either order of
-// bytes, as Breakpad writes it, in lower case; the blob is {"fileid": base64,
-// "base": number}.
+// its frame. UPLOAD is the name of the upload, "~", and the beginning of the SHA-256
+// of the client if that is known. A known identity is a build id, or the debug id that
+// belongs to it in either order of bytes, as Breakpad writes it, in lower case; the
+// blob is {"fileid": base64, "base": number}.
 //
 // # Parts
 //
 // A part that begins with the magic is verified by itself. One behind the first that
 // does not is a raw continuation, and a first part that ends inside of a message has
-// some: they are verified when all are there, as the one file that they are. What does
-// not pass is removed then.
+// some: they are verified when all are there, as the one file that they are. If that
+// fails they are removed.
 //
-// Parts come in any order, to any process over the bucket, and repeatedly. Whoever
-// stores the last one publishes, with one Put: old or new, never half. Two that
-// publish at one time publish the same bytes; of two files, the one whose Put ends
-// last stays. A part whose answer was lost may be sent again behind that: it is known
-// from the Info.
+// Parts come in any order, to any process over the bucket, and repeatedly. The process
+// that stores the last one publishes, with one Put: old or new, never half. Two that
+// publish at one time publish the same parts; of two files, the one whose Put ends
+// last stays.
 //
 // What the parts tell of the binary, its build id and its base, is in the Info, and
 // so are the aliases. What they do not tell stays as it was told before, of either
 // kind; the base only if the build id stays.
 //
-// # Uploads that meet
+// # Uploads
 //
-// Parts belong together if file, kind, number of parts and upload are the same. Of
-// uploads that tell who they are, one publishes whole, then the other one does. Those
-// that do not tell are told apart by their clients. Those of one client, or of one
-// name, cannot be told apart until two parts for one place differ. Then all of them
-// are refused, and what is held is void, until nothing has come for a minute. From
-// then on parts are taken in order only, until a file is published or Config.Expiry
-// has passed. Hence:
+// Parts belong to one upload if client, name, file, kind and number of parts are the
+// same. A part equal to the one held in its place is taken again. One that differs is
+// refused and changes nothing, unless no part came for ten minutes: then it begins a
+// new upload, and the old one is forgotten. Where uploads have no names, part 0 does
+// so then also if it is equal. A complete upload is published and holds nothing.
 //
-//   - Nothing is published from parts that were seen to differ.
-//   - Uploads that each send their parts in order, within Config.Expiry, and begin
-//     anew when one is refused, however they interleave, are never mixed, unless one
-//     goes on that was not told that its parts are not held any more: since uploads
-//     met, and a minute of silence passed; since they were published with another
-//     upload that has them in common; or as they were taken for repetitions. Its next
-//     part is taken if the upload that began meanwhile has come to the same place, or
-//     is published. Then it waits, as one of those below.
-//   - Uploads in other orders are mixed if, by chance, they fill all places before
-//     the first two parts meet. No place tells such a file from a good one.
-//   - A part of an upload is also one of another that is under way, if they have it
-//     in common and cannot be told apart. When one is published, the other one waits
-//     for it.
+// An upload is stored in a round. A place of a round takes one part, by a Put with
+// IfAbsent, and keeps it. A round that was published or gave way gets the blob "over",
+// and never opens again. A process that has stored a part looks for "over" before it
+// answers: either the part is one of what is published, or it goes to the next round.
+// So no process removes what another one has taken.
 //
-// # Repetitions
+// A part that was published in the last round is a repetition while part 0 of the next
+// upload is not held, or if it began to come before the round ended. Where uploads have
+// no names, parts that may be of two uploads are refused for ten minutes behind that:
+// any other part while part 0 is not held, as it may be the rest of an upload that
+// shared its first parts with the published one; and one that was published in its
+// place, while another part 0 is held.
 //
-// A part that is published in its place already is a repetition, if its upload has
-// the name of the published one, or neither has a name, their client is the same, and
-// that was less than a minute ago; and if no other part is held close to it, nor have
-// uploads met. Later than that it is held, and waits. Or it is one that a new upload
-// has in common with the old one. So that is marked, and the first part that is to be
-// held then is refused: all have to come again, and all are held. Hence, if nobody
-// else uploads under its name, an upload all parts of which were taken is published.
-// There is one exception, so that a repetition does not trouble the next upload: a
-// part 0 that begins to come a minute behind the mark, or later, is not refused. An
-// upload that has other parts in common, and sends them that long before part 0,
-// waits for them.
-//
-// A part that expired, is void, or was left by a process that died after it had
-// published, counts as absent, and is replaced. If two processes replace one at the
-// same moment by parts that differ, the later one stays.
+// Hence clients that send part 0 first, pause for less than ten minutes, and stop when
+// a part is refused are never mixed, if their parts 0 differ; and if all parts of one
+// are taken, it is published. Uploads with names of their own need nothing of this:
+// they never meet, and send their parts in any order within Config.Expiry.
 //
 // # Limits
 //
@@ -92,9 +74,10 @@
 // the size. A file has MaxParts parts; publishing reads each one's line, then its
 // bytes, and holds a hundred bytes of each.
 //
-// Parts that wait in vain are removed by nobody here: by dir.Bucket.Sweep of the
-// prefix Incoming in a folder, by a life cycle rule in an object store, both later
-// than Config.Expiry.
+// What waits in vain, and the marks of rounds, are removed by nobody here: by
+// dir.Bucket.Sweep of the prefix Incoming in a folder, by a life cycle rule in an
+// object store, both later than Config.Expiry. The clocks of the processes over a
+// bucket may differ by seconds.
 //
 // A Store is safe for concurrent use.
 package ingest

@@ -4,87 +4,166 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
-	"symbolon/internal/ident"
 )
 
 const (
-	quiet   = time.Minute // after which uploads that met are over, and an answer is not asked for again
-	maxHead = 1 << 10
+	patience = 10 * time.Minute // an upload of which no part came for so long gives way
+	maxHead  = 1 << 10
+	maxTries = 10
 )
 
-// generation is the parts that belong together, as far as can be told.
-type generation struct {
-	*Store
-	file   ident.FileID
-	kind   Kind
-	count  int
-	upload string // see Part.upload
+// hold stores a part in the current round and returns that round. It returns false
+// if the part repeats one of the upload that was published last.
+func (u upload) hold(ctx context.Context, k int, d *draft) (round, bool, error) {
+	for range maxTries {
+		r, err := u.current(ctx)
+		if err != nil {
+			return r, false, err
+		}
+		if repeated, err := r.repeats(ctx, k, d); err != nil || repeated {
+			return r, false, err
+		}
+		if err := r.begin(ctx); err != nil {
+			return r, false, err
+		}
+		if kept, err := r.keep(ctx, k, d); err != nil {
+			return r, false, err
+		} else if !kept {
+			continue
+		}
+		// The round may have ended before the part was stored. If it ends later, it
+		// ends with this part.
+		if over, err := r.over(ctx); err != nil || over == nil {
+			return r, true, err
+		}
+	}
+	return round{}, false, fault.New(fault.Transport, u.folder(), "uploads ended %d times while a part was stored", maxTries)
 }
 
-// folder is the prefix of its keys.
-func (g generation) folder() string {
-	return fmt.Sprintf("%s/%s/%s/%d/%s/", Incoming, g.file.Base64(), g.kind, g.count, g.upload)
+// keep stores a part unless another one is held in its place. It returns false if
+// the round ended meanwhile, or did so to make room.
+func (r round) keep(ctx context.Context, k int, d *draft) (bool, error) {
+	d.head.Received = r.deps.Now().UnixMilli()
+	if err := r.put(ctx, k, d, true); err != nil {
+		return false, err
+	}
+	h, err := r.look(ctx, k)
+	if err != nil || h == nil {
+		return false, err
+	}
+	same := h.Sum == d.head.Sum
+	if !same || k == 0 && !r.named() {
+		if gone, err := r.giveWay(ctx, k); err != nil || gone {
+			return false, err
+		}
+	}
+	switch {
+	case !same:
+		return false, refuse(Conflict, r.place(k), "another upload of this file is under way, and has a different part in this place; try again when it is done, or when no part came for %v", patience)
+	case h.Received != d.head.Received: // it came again, which keeps the upload alive
+		err = r.put(ctx, k, d, false)
+	}
+	return err == nil, err
 }
 
-// named tells whether its parts say of which upload they are.
-func (g generation) named() bool { return !strings.HasPrefix(g.upload, nobody) }
-
-func (g generation) part(k int) string { return g.folder() + strconv.Itoa(k) }
-
-// state is what decides whether a part counts.
-type state struct {
-	g         generation
-	now       time.Time
-	contested time.Time // when uploads met last; zero: never, as far as is known
-	info      *Info     // nil: nothing is published
-}
-
-func (g generation) state(ctx context.Context) (*state, error) {
-	contest, err := g.marked(ctx, contested)
+// repeats tells whether a part is one of the upload that was published last, sent
+// twice or again because its answer was lost.
+//
+// Where uploads have no names, a part is refused for a while if it may be of two: of
+// one that shared its first parts with the published one, which are not held any more;
+// or one of the published that is sent again when the next upload has begun.
+func (r round) repeats(ctx context.Context, k int, d *draft) (bool, error) {
+	last := round{upload: r.upload, number: r.number - 1}
+	over, err := last.over(ctx)
+	if err != nil || over == nil || !over.Published {
+		return false, err
+	}
+	same, err := last.had(ctx, k, &d.head)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	s := &state{g: g, now: g.deps.Now(), contested: contest}
-	s.info, err = g.Info(ctx, g.file, g.kind)
-	if kind := fault.KindOf(err); err != nil && kind != fault.NotFound && kind != fault.Malformed {
-		return nil, err
+	zero := &d.head
+	if k > 0 {
+		if zero, err = r.look(ctx, 0); err != nil {
+			return false, err
+		}
 	}
-	return s, nil
+	switch recent := r.deps.Now().Sub(over.At) < patience; {
+	case same && (zero == nil || d.began.Before(over.At)):
+		return true, nil
+	case r.named() || !recent || zero != nil && !same:
+		return false, nil
+	case zero != nil:
+		if alike, err := last.had(ctx, 0, zero); err != nil || alike {
+			return false, err
+		}
+	}
+	return false, refuse(Conflict, r.place(k), "an upload of this file was published less than %v ago, and this part may be of that or of another one; try again later, with part 0 first", patience)
 }
 
-// line reads a blob up to the end of its first line.
-func (g generation) line(ctx context.Context, key string) ([]byte, error) {
-	r, _, err := g.deps.Bucket.Get(ctx, key, 0, maxHead)
-	if err != nil {
-		return nil, err
+// had tells whether a part was published in its place.
+func (r round) had(ctx context.Context, k int, h *head) (bool, error) {
+	sum, err := r.read(ctx, r.key(sumsBlob), int64(k)*sumPart, sumPart)
+	if err != nil && fault.KindOf(err) == fault.NotFound {
+		return false, nil // it was swept
 	}
-	defer r.Close()
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
+	return err == nil && bytes.Equal(sum, h.Sum[:sumPart]), err
+}
+
+// giveWay ends the round if no part came for long. A complete one is published
+// first: the process that was to do that may have died. It returns false if the
+// round goes on.
+func (r round) giveWay(ctx context.Context, k int) (bool, error) {
+	now := r.deps.Now()
+	heads, fresh, err := r.scan(ctx, k, func(h *head) bool {
+		return h != nil && now.Sub(time.UnixMilli(h.Received)) < patience
+	})
+	if err != nil || fresh {
+		return false, err
 	}
-	line, _, _ := bytes.Cut(text, []byte{'\n'})
-	return line, nil
+	for _, h := range heads {
+		if h == nil {
+			return true, r.end(ctx, nil)
+		}
+	}
+	_, err = r.publish(ctx, heads)
+	var refused *Refusal
+	if errors.As(err, &refused) { // that was the other upload, which ended
+		err = nil
+	}
+	return true, err
+}
+
+// put stores a part.
+func (r round) put(ctx context.Context, k int, d *draft, ifAbsent bool) error {
+	line, err := json.Marshal(&d.head)
+	if err != nil {
+		return fault.New(fault.Internal, r.part(k), "%w", err)
+	}
+	line = append(line, '\n')
+	body := io.MultiReader(bytes.NewReader(line), io.NewSectionReader(d.spool, 0, d.spool.Size()))
+	return r.deps.Bucket.Put(ctx, r.part(k), body, bucket.Attrs{Size: int64(len(line)) + d.spool.Size(), IfAbsent: ifAbsent})
 }
 
 // look reads the head of the part k, nil if there is none.
-func (g generation) look(ctx context.Context, k int) (*head, error) {
-	text, err := g.line(ctx, g.part(k))
+func (r round) look(ctx context.Context, k int) (*head, error) {
+	text, err := r.read(ctx, r.part(k), 0, maxHead)
 	switch {
 	case err != nil && fault.KindOf(err) == fault.NotFound:
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	return parseHead(text, g.part(k))
+	line, _, _ := bytes.Cut(text, []byte{'\n'})
+	return parseHead(line, r.part(k))
 }
 
 func parseHead(text []byte, key string) (*head, error) {
@@ -95,147 +174,34 @@ func parseHead(text []byte, key string) (*head, error) {
 	return h, nil
 }
 
-// refused tells whether uploads have met, and it was not quiet since.
-func (s *state) refused() bool { return s.now.Sub(s.contested) < quiet }
+// errEnough ends a scan.
+var errEnough = errors.New("enough was seen")
 
-// counts tells whether the part k, which has the head h, counts. It does not if it
-// expired, if it came before uploads met, or if it is what is published already.
-func (s *state) counts(k int, h *head) bool {
-	if h == nil {
-		return false
-	}
-	received := time.UnixMilli(h.Received)
-	switch i := s.info; {
-	case s.now.Sub(received) > s.g.cfg.Expiry:
-		return false
-	case received.Before(s.contested.Add(quiet / 2)): // clocks differ; others came later than quiet
-		return false
-	case i != nil && i.Parts == s.g.count && i.Upload == s.g.upload && i.has(k, h.Sum) && !received.After(i.Published):
-		return false
-	}
-	return true
-}
-
-// stamp is when a part came that comes now. Clocks differ; it is behind what is
-// published anyway.
-func (s *state) stamp() time.Time {
-	at := s.now.Truncate(time.Millisecond) // as it is written
-	if i := s.info; i != nil && !at.After(i.Published) {
-		return i.Published.Add(time.Millisecond)
-	}
-	return at
-}
-
-// hold puts a part where it waits for the others, and gives the state in which that
-// was done. It is not held if it is published already.
-func (g generation) hold(ctx context.Context, k int, d *draft) (s *state, held bool, err error) {
-	for range maxTries {
-		if s, err = g.state(ctx); err != nil {
-			return nil, false, err
+// scan looks at the parts, those next to the place k first, until one is enough,
+// and tells whether one was. Senders go up, down, or side by side: a part that is
+// missing is most often close to the one that came.
+func (r round) scan(ctx context.Context, k int, enough func(*head) bool) (heads []*head, found bool, err error) {
+	heads = make([]*head, r.count)
+	err = each(r.count, func(i int) error {
+		at := k - i/2
+		if i%2 == 1 {
+			at = k + (i+1)/2
 		}
-		if s.refused() {
-			return nil, false, g.contest(ctx, k)
+		at = (at + r.count) % r.count
+		h, err := r.look(ctx, at)
+		if err == nil && enough(h) {
+			err = errEnough
 		}
-		if again, err := s.again(ctx, k, &d.head); err != nil || again {
-			return s, false, err
-		}
-		if err := s.inOrder(ctx, k); err != nil {
-			return nil, false, err
-		}
-		if err := g.put(ctx, k, d, s.stamp()); err != nil {
-			return nil, false, err
-		}
-		h, err := g.look(ctx, k)
-		switch {
-		case err != nil:
-			return nil, false, err
-		case h == nil: // published and removed, just now
-		case !s.counts(k, h):
-			if err := g.clear(ctx, k); err != nil {
-				return nil, false, err
-			}
-		case h.Sum != d.head.Sum:
-			return nil, false, g.contest(ctx, k)
-		default:
-			return g.held(ctx, k, h, d.began)
-		}
-	}
-	return nil, false, fault.New(fault.Transport, g.part(k), "it changes all the time")
-}
-
-// put stores a part, unless there is one.
-func (g generation) put(ctx context.Context, k int, d *draft, at time.Time) error {
-	d.head.Received = at.UnixMilli()
-	line, err := json.Marshal(&d.head)
-	if err != nil {
-		return fault.New(fault.Internal, g.part(k), "%w", err)
-	}
-	line = append(line, '\n')
-	body := io.MultiReader(bytes.NewReader(line), io.NewSectionReader(d.spool, 0, d.spool.Size()))
-	return g.deps.Bucket.Put(ctx, g.part(k), body, bucket.Attrs{Size: int64(len(line)) + d.spool.Size(), IfAbsent: true})
-}
-
-// held looks whether the part k, which is held now, was published meanwhile, when
-// it was sent twice at one time. Then it is not left to be met by another upload.
-func (g generation) held(ctx context.Context, k int, h *head, began time.Time) (*state, bool, error) {
-	s, err := g.state(ctx)
-	if err != nil {
-		return nil, false, err
-	}
-	again, err := s.again(ctx, k, h)
-	switch {
-	case err != nil:
-		return nil, false, err
-	case again:
-		return s, false, g.take(ctx, k, h)
-	}
-	return s, true, s.begins(ctx, k, h, began)
-}
-
-// clear removes a part that does not count.
-func (g generation) clear(ctx context.Context, k int) error {
-	unlock, err := g.lock(ctx, g.folder())
-	if err != nil {
+		heads[at] = h
 		return err
+	})
+	if errors.Is(err, errEnough) {
+		return nil, true, nil
 	}
-	defer unlock()
-	s, err := g.state(ctx)
-	if err != nil {
-		return err
-	}
-	h, err := g.look(ctx, k)
-	if err != nil || h == nil || s.counts(k, h) {
-		return err
-	}
-	return g.deps.Bucket.Delete(ctx, g.part(k))
+	return heads, false, err
 }
 
-// take removes the part k if it is the one with the head h.
-func (g generation) take(ctx context.Context, k int, h *head) error {
-	now, err := g.look(ctx, k)
-	if err != nil || now == nil || now.Sum != h.Sum || now.Received != h.Received {
-		return err
-	}
-	return g.deps.Bucket.Delete(ctx, g.part(k))
-}
-
-// whole tells whether all parts are there, behind the part k. Over all parts of an
-// upload it looks at each once or twice.
-func (g generation) whole(ctx context.Context, s *state, k int) (bool, error) {
-	name := g.folder()
-	next := g.seen.get(name)
-	for ; next < g.count; next++ {
-		if next == k {
-			continue
-		}
-		h, err := g.look(ctx, next)
-		if err != nil {
-			return false, err
-		}
-		if !s.counts(next, h) {
-			break
-		}
-	}
-	g.seen.set(name, next)
-	return next == g.count, nil
+// place names a part in a refusal.
+func (r round) place(k int) string {
+	return "part " + strconv.Itoa(k) + " of " + fmt.Sprint(r.count)
 }

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -18,10 +17,8 @@ import (
 
 const (
 	skippable = 0x184D2A50
-	sumPart   = 8        // bytes of the sum of a part in an Info
 	firstTail = 16 << 10 // what is read of the end of a blob, at first
-	maxTail   = 1 << 20  // and at most: the sums of MaxParts parts fit
-	maxTries  = 10
+	maxTail   = 1 << 20  // and at most: older versions wrote a sum of each part
 )
 
 // Sum is a SHA-256, in texts as hex.
@@ -43,31 +40,22 @@ func (s *Sum) UnmarshalText(text []byte) error {
 type Info struct {
 	Content   Sum           `json:"content"` // over the sums of the parts as they came, in order
 	Parts     int           `json:"parts"`
-	PartSums  []byte        `json:"part_sums"` // the first 8 bytes of each of them
 	Records   int64         `json:"records"`   // ranges and pads
 	Size      int64         `json:"size"`      // decoded
 	Published time.Time     `json:"published"` // when the last part came
 	BuildID   ident.BuildID `json:"build_id,omitempty"`
 	Base      uint64        `json:"image_base,omitempty"`
-	Upload    string        `json:"upload,omitempty"`
 
 	Version string `json:"-"` // of the blob that it was read from, where the bucket tells that
 }
 
-// has tells whether sum is that of the part k.
-func (i *Info) has(k int, sum Sum) bool {
-	return (k+1)*sumPart <= len(i.PartSums) && bytes.Equal(i.PartSums[k*sumPart:(k+1)*sumPart], sum[:sumPart])
-}
-
-// describe is the Info of a file that has these parts.
-func (g generation) describe(heads []head) *Info {
-	i := &Info{Parts: len(heads), Upload: g.upload}
+// describe returns the Info of a file that has these parts.
+func describe(heads []*head) *Info {
+	i := &Info{Parts: len(heads)}
 	content := sha256.New()
 	last := int64(0)
-	for k := range heads {
-		h := &heads[k]
+	for _, h := range heads {
 		content.Write(h.Sum[:])
-		i.PartSums = append(i.PartSums, h.Sum[:sumPart]...)
 		i.Records += h.Ranges + h.Pads
 		i.Size += h.Size - h.Cut
 		last = max(last, h.Received)
@@ -85,7 +73,7 @@ func (i *Info) agrees(h *head) bool {
 // names notes in i what the parts tell of the binary; the first one that tells
 // counts. What none tells is as it was told with what is published, if that has no
 // other build id. It gives the build id that was told now.
-func (g generation) names(ctx context.Context, i *Info, heads []head) (told ident.BuildID, err error) {
+func (u upload) names(ctx context.Context, i *Info, heads []*head) (told ident.BuildID, err error) {
 	var base *uint64
 	for k := range heads {
 		if told.IsZero() {
@@ -96,11 +84,11 @@ func (g generation) names(ctx context.Context, i *Info, heads []head) (told iden
 		}
 	}
 	i.BuildID = told
-	for _, kind := range [...]Kind{g.kind, Ranges + ReturnPads - g.kind} {
+	for _, kind := range [...]Kind{u.kind, Ranges + ReturnPads - u.kind} {
 		if !i.BuildID.IsZero() && base != nil {
 			break
 		}
-		old, err := g.Info(ctx, g.file, kind)
+		old, err := u.Info(ctx, u.file, kind)
 		if kind := fault.KindOf(err); err != nil && kind != fault.NotFound && kind != fault.Malformed {
 			return "", err
 		}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,330 +22,348 @@ func joined(parts [][]byte) []byte {
 	return all
 }
 
-// step is that one of two uploads sends its next part.
-type step int
-
-// interleavings are all ways in which two uploads of n steps can meet.
-func interleavings(a, b int) [][]step {
-	if a == 0 && b == 0 {
-		return [][]step{nil}
-	}
-	var all [][]step
-	if a > 0 {
-		for _, rest := range interleavings(a-1, b) {
-			all = append(all, append([]step{0}, rest...))
-		}
-	}
-	if b > 0 {
-		for _, rest := range interleavings(a, b-1) {
-			all = append(all, append([]step{1}, rest...))
-		}
-	}
-	return all
-}
-
-// meeting is two uploads that do not tell who they are and do not mind refusals.
-type meeting struct {
-	*node
-	uploads [2][][]byte
-	met     bool // a part was refused
-}
-
-// send sends the part k of an upload, and checks that nothing is published behind
-// a refusal.
-func (m *meeting) send(upload, k int) {
-	m.t.Helper()
-	parts := m.uploads[upload]
-	published, err := m.take(part(k, len(parts)), parts[k])
+func conflict(err error) bool {
 	var r *ingest.Refusal
-	switch {
-	case errors.As(err, &r) && r.Why == ingest.Conflict:
-		m.met = true
-	case err != nil:
-		m.t.Fatal(err)
-	case published && m.met:
-		m.t.Fatal("what was seen to be of two uploads is published")
-	}
+	return errors.As(err, &r) && r.Why == ingest.Conflict
 }
 
-// whole demands that what is published, if anything is, is one of the uploads.
-func (m *meeting) whole(what any) {
-	m.t.Helper()
-	got := m.published(ingest.Ranges)
-	if got != nil && !bytes.Equal(got, joined(m.uploads[0])) && !bytes.Equal(got, joined(m.uploads[1])) {
-		m.t.Fatalf("%v: a mixture is published", what)
-	}
-}
-
-func TestUploadsInOrderAreNeverMixed(t *testing.T) {
-	for _, n := range []int{2, 3} {
-		for _, steps := range interleavings(n, n) {
-			m := &meeting{node: open(t, mem.New(), ingest.Config{}), uploads: [2][][]byte{split("one", n), split("two", n)}}
-			var next [2]int
-			for _, s := range steps {
-				m.send(int(s), next[s])
-				next[s]++
-				m.clock.pass(7 * time.Second)
-				m.whole(steps)
-			}
-			// Whatever came of that, when it was quiet an upload succeeds.
-			m.clock.pass(2 * time.Minute)
-			for k, body := range m.uploads[1] {
-				m.sent(part(k, n), body, k == n-1)
-			}
-			m.holds(m.uploads[1]...)
-		}
-	}
-}
-
-// sender is a client that sends one upload after the other, in order, and begins
-// anew when a part is refused.
-type sender struct {
-	parts [][]byte
-	next  int
-	stale bool // what it has sent is void, and it was not told
-
-	dropped bool // a part was taken for a repetition
-}
-
-// TestClientsThatBeginAnewAreNeverMixed has clients that take their time, and do not
-// go on where another one began anew behind a minute of silence: see the package's
-// comment.
-func TestClientsThatBeginAnewAreNeverMixed(t *testing.T) {
-	published, met, late := 0, 0, 0
-	for seed := range uint64(150) {
-		rng := rand.New(rand.NewPCG(seed, 3))
-		n := open(t, mem.New(), ingest.Config{})
-		count := 2 + rng.IntN(3)
-		clients := make([]sender, 2+rng.IntN(2))
-		made, begun := 0, false
-		var done [][]byte
-		for range 60 {
-			c := &clients[rng.IntN(len(clients))]
-			if c.stale && begun {
-				c.next, c.stale = 0, false
-			}
-			if c.next == 0 && c.parts == nil {
-				c.parts = split(fmt.Sprint("upload", made), count)
-				made++
-			}
-			is, err := n.take(part(c.next, count), c.parts[c.next])
-			var r *ingest.Refusal
-			switch {
-			case errors.As(err, &r) && r.Why == ingest.Conflict && strings.Contains(err.Error(), "under way"):
-				met++
-				for i := range clients {
-					clients[i].stale = clients[i].next > 0
-				}
-				c.next, c.stale, begun = 0, false, false
-			case errors.As(err, &r) && r.Why == ingest.Conflict:
-				late++
-				c.next, c.stale = 0, false
-			case err != nil:
-				t.Fatal(err)
-			default:
-				begun = begun || c.next == 0
-				c.next++
-			}
-			if is != (c.next == count) {
-				t.Fatalf("seed %d: behind part %d of %d: published is %v", seed, c.next-1, count, is)
-			}
-			if is {
-				done = append(done, joined(c.parts))
-				*c = sender{}
-				published++
-				if got := n.published(ingest.Ranges); !bytes.Equal(got, done[len(done)-1]) {
-					t.Fatalf("seed %d: a mixture is published", seed)
-				}
-			}
-			n.clock.pass([]time.Duration{time.Second, 20 * time.Second, 62 * time.Second, 3 * time.Minute}[rng.IntN(4)])
-		}
-	}
-	t.Logf("%d published, %d refused where uploads met, %d later", published, met, late)
-	if published == 0 || met == 0 || late == 0 {
-		t.Error("that is no test")
-	}
-}
-
-func TestAPartOfAnUploadThatWasVoidedIsRefused(t *testing.T) {
+func TestAnotherPartInAPlaceIsRefusedAndChangesNothing(t *testing.T) {
 	n := open(t, folder(t), ingest.Config{})
 	one, two := split("one", 3), split("two", 3)
 	n.sent(part(0, 3), one[0], false)
-	n.refused(part(0, 3), two[0], ingest.Conflict)
-	n.clock.pass(62 * time.Second)
-	n.refused(part(1, 3), one[1], ingest.Conflict)
-	n.sent(part(0, 3), two[0], false) // that was no contest
-	n.refused(part(2, 3), one[2], ingest.Conflict)
-	n.sent(part(1, 3), two[1], false)
-	n.sent(part(0, 3), two[0], false)
-	n.sent(part(2, 3), two[2], true)
-	n.holds(two...)
-	for _, k := range []int{2, 0, 1} { // the mark is gone
-		n.sent(part(k, 3), one[k], k == 1)
+	n.sent(part(2, 3), one[2], false)
+	for range 3 {
+		n.refused(part(0, 3), two[0], ingest.Conflict)
+		n.refused(part(2, 3), two[2], ingest.Conflict)
+		n.sent(part(0, 3), one[0], false)
 	}
+	n.sent(part(1, 3), one[1], true)
 	n.holds(one...)
 }
 
-func TestAContestExpires(t *testing.T) {
-	n := open(t, mem.New(), ingest.Config{Expiry: time.Hour})
-	one, two := split("one", 2), split("two", 2)
-	n.sent(part(0, 2), one[0], false)
-	n.refused(part(0, 2), two[0], ingest.Conflict)
-	n.clock.pass(61 * time.Minute)
-	n.sent(part(1, 2), two[1], false)
-	n.sent(part(0, 2), two[0], true)
+func TestAnUploadGivesWayWhenNoPartCameForTenMinutes(t *testing.T) {
+	for _, k := range []int{0, 1} {
+		n := open(t, folder(t), ingest.Config{})
+		one, two := split("one", 3), split("two", 3)
+		n.sent(part(0, 3), one[0], false)
+		n.clock.pass(9 * time.Minute)
+		n.sent(part(1, 3), one[1], false)
+		n.clock.pass(9 * time.Minute)
+		n.sent(part(1, 3), one[1], false) // which is a part that came
+		n.clock.pass(9*time.Minute + 59*time.Second)
+		n.refused(part(k, 3), two[k], ingest.Conflict)
+		n.clock.pass(time.Second)
+		n.sent(part(k, 3), two[k], false)
+		n.refused(part(k, 3), one[k], ingest.Conflict)
+		for i, k := range []int{k, 1 - k, 2} {
+			n.sent(part(k, 3), two[k], i == 2)
+		}
+		n.holds(two...)
+	}
+}
+
+func TestASlowUploadThatNobodyMeetsIsPublished(t *testing.T) {
+	n := open(t, folder(t), ingest.Config{})
+	parts := split("slow", 4)
+	for i, k := range []int{2, 0, 3, 1} {
+		n.sent(part(k, 4), parts[k], i == 3)
+		n.clock.pass(5 * time.Hour)
+	}
+	n.holds(parts...)
+}
+
+// TestAnUploadThatSharesPart0BeginsAfterTenMinutes has one that was given up: its
+// part 0 must not stand for that of the next upload, which goes on with another part.
+func TestAnUploadThatSharesPart0BeginsAfterTenMinutes(t *testing.T) {
+	n := open(t, folder(t), ingest.Config{})
+	one, two := split("one", 3), split("two", 3)
+	two[0] = one[0]
+	n.sent(part(0, 3), one[0], false)
+	n.sent(part(1, 3), one[1], false)
+	n.sent(part(0, 3), two[0], false)
+	n.refused(part(1, 3), two[1], ingest.Conflict)
+	n.clock.pass(10 * time.Minute)
+	for k := range two {
+		n.sent(part(k, 3), two[k], k == 2)
+	}
 	n.holds(two...)
 }
 
-func TestClientsThatDoNotTellNeverMeet(t *testing.T) {
+func TestANamedUploadGoesOnAfterHours(t *testing.T) {
 	n := open(t, folder(t), ingest.Config{})
-	from := func(client string, k int) ingest.Part {
-		p := part(k, 3)
-		p.Client = client
-		return p
+	parts := split("named", 3)
+	n.sent(of("u", 1, 3), parts[1], false)
+	n.sent(of("u", 0, 3), parts[0], false)
+	n.clock.pass(20 * time.Hour)
+	n.sent(of("u", 0, 3), parts[0], false) // the answer was lost
+	n.sent(of("u", 2, 3), parts[2], true)
+	n.holds(parts...)
+}
+
+func TestKeysAndNamesKeepUploadsApart(t *testing.T) {
+	n := open(t, folder(t), ingest.Config{})
+	type sender struct{ client, name string }
+	uploads := map[sender][][]byte{}
+	for _, s := range []sender{{"", ""}, {"a", ""}, {"b/../ä", ""}, {"a", "ci"}, {"b", "ci"}, {"", "ci"}} {
+		uploads[s] = split(fmt.Sprint(len(uploads)), 3)
 	}
-	uploads := map[string][][]byte{"": split("nobody", 3), "a": split("a", 3), "b/../ä": split("b", 3)}
-	uploads["b/../ä"][0] = uploads["a"][0]
 	for k := range 3 {
-		for client, parts := range uploads {
-			n.sent(from(client, k), parts[k], k == 2)
+		for s, parts := range uploads {
+			p := of(s.name, k, 3)
+			p.Client = s.client
+			n.sent(p, parts[k], k == 2)
 			if k == 2 {
 				n.holds(parts...)
 			}
 		}
 	}
-	if left := n.waiting("~", 3); left != nil {
-		t.Errorf("parts are left: %v", left)
-	}
 }
 
-// TestUploadsInAnyOrder shows what holds for those that can be mixed: that behind the
-// first refusal nothing is published, that what is published is whole, and that it
-// has in each place what somebody has sent for it.
-func TestUploadsInAnyOrder(t *testing.T) {
-	mixtures, refusals := 0, 0
-	for _, n := range []int{2, 3} {
-		for _, steps := range interleavings(n, n) {
-			for seed := range uint64(6) {
-				rng := rand.New(rand.NewPCG(seed, uint64(n)))
-				m := &meeting{node: open(t, mem.New(), ingest.Config{}), uploads: [2][][]byte{split("one", n), split("two", n)}}
-				order := [2][]int{rng.Perm(n), rng.Perm(n)}
-				for _, s := range steps {
-					m.send(int(s), order[s][0])
-					order[s] = order[s][1:]
+// TestAPublishedUploadAnswersForItsParts has the rest of an upload come that shared
+// its first parts with one that was published meanwhile.
+func TestAPublishedUploadAnswersForItsParts(t *testing.T) {
+	n := open(t, folder(t), ingest.Config{})
+	one, two := split("one", 3), split("two", 3)
+	two[0] = one[0]
+	n.sent(part(0, 3), one[0], false)
+	n.sent(part(0, 3), two[0], false)
+	n.sent(part(1, 3), one[1], false)
+	n.sent(part(2, 3), one[2], true)
+	n.sent(part(2, 3), one[2], false)
+	n.refused(part(1, 3), two[1], ingest.Conflict)
+	n.holds(one...)
+	for k := range two {
+		n.sent(part(k, 3), two[k], k == 2)
+	}
+	n.holds(two...)
+}
+
+// TestALateRepetitionIsNoPartOfTheNextUpload has it come when that has begun.
+func TestALateRepetitionIsNoPartOfTheNextUpload(t *testing.T) {
+	n := open(t, folder(t), ingest.Config{})
+	one, two := split("one", 3), split("two", 3)
+	for k := range one {
+		n.sent(part(k, 3), one[k], k == 2)
+	}
+	n.clock.pass(time.Second)
+	n.sent(part(0, 3), two[0], false)
+	n.refused(part(2, 3), one[2], ingest.Conflict)
+	n.sent(part(1, 3), two[1], false)
+	n.sent(part(2, 3), two[2], true)
+	n.holds(two...)
+}
+
+// TestANewUploadMayHavePartsOfTheOldOne has each choice of them, at once if part 0 is
+// one of them, else when ten minutes have passed.
+func TestANewUploadMayHavePartsOfTheOldOne(t *testing.T) {
+	for shared := range 8 {
+		for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}} {
+			n := open(t, mem.New(), ingest.Config{})
+			old, fresh := split("old", 3), split("new", 3)
+			for k := range 3 {
+				if shared>>k&1 == 1 {
+					fresh[k] = old[k]
 				}
-				if m.met {
-					refusals++
+			}
+			for _, parts := range [][][]byte{old, fresh, old} {
+				for i, k := range order {
+					n.sent(part(k, 3), parts[k], i == 2)
 				}
-				got := m.published(ingest.Ranges)
-				if got == nil {
-					continue
-				}
-				mixed := true
-				choice := make([][]byte, n)
-				found := false
-				for bits := range 1 << n {
-					for k := range n {
-						choice[k] = m.uploads[bits>>k&1][k]
-					}
-					if bytes.Equal(got, joined(choice)) {
-						found, mixed = true, bits != 0 && bits != 1<<n-1
-					}
-				}
-				if !found {
-					t.Fatal("something else is published than was sent")
-				}
-				if mixed {
-					mixtures++
+				n.holds(parts...)
+				n.clock.pass(time.Second)
+				if shared&1 == 0 {
+					n.clock.pass(10 * time.Minute)
 				}
 			}
 		}
 	}
-	t.Logf("%d mixtures that could not be told, %d meetings that were", mixtures, refusals)
-	if refusals == 0 {
-		t.Error("no uploads have met")
-	}
 }
 
-func TestAllAreRefusedUntilItWasQuiet(t *testing.T) {
+func TestWhatWasRefusedWhenItWasCompleteIsForgotten(t *testing.T) {
 	n := open(t, folder(t), ingest.Config{})
-	one, two := split("one", 3), split("two", 3)
-	n.sent(part(0, 3), one[0], false)
-	n.refused(part(0, 3), two[0], ingest.Conflict)
-	for range 5 {
-		n.clock.pass(50 * time.Second)
-		n.refused(part(1, 3), one[1], ingest.Conflict)
-		n.refused(part(0, 3), one[0], ingest.Conflict)
-	}
-	n.sent(of("told", 0, 3), one[0], false) // is none of theirs
-	n.sent(part(0, 2), one[0], false)
-	n.clock.pass(61 * time.Second)
-	other := beside(t, n.bucket, ingest.Config{}, n.clock)
-	for k, body := range two {
-		[]*node{n, other}[k%2].sent(part(k, 3), body, k == 2)
-	}
-	n.holds(two...)
-	if left := n.waiting("~", 3); left != nil {
-		t.Errorf("parts are left: %v", left)
-	}
-	if _, err := n.bucket.Stat(t.Context(), "incoming/"+fileID.Base64()+"/ranges/3/~/contested"); err == nil {
-		t.Error("the mark is left")
-	}
+	file := ranges("whole", 0, 40)
+	bad := cut(file[:len(file)-1], 300)
+	n.sent(part(1, 2), bad[1], false)
+	n.refused(part(0, 2), bad[0], ingest.Malformed)
+	good := cut(file, 300)
+	n.sent(part(1, 2), good[1], false)
+	n.sent(part(0, 2), good[0], true)
+	n.holds(file)
 }
 
-func TestUploadsThatMeetAtOnceAreNeverMixed(t *testing.T) {
-	for round := range 20 {
-		b := folder(t)
-		one := open(t, b, ingest.Config{})
-		nodes := []*node{one, beside(t, b, ingest.Config{}, one.clock)}
-		m := &meeting{node: one, uploads: [2][][]byte{split("one", 4), split("two", 4)}}
-		var all sync.WaitGroup
-		for u, parts := range m.uploads {
-			all.Go(func() {
-				for k := range parts { // in order
-					_, err := nodes[u].take(part(k, 4), parts[k])
-					var r *ingest.Refusal
-					if err != nil && (!errors.As(err, &r) || r.Why != ingest.Conflict) {
-						t.Errorf("part %d: %v", k, err)
+// client sends its parts one after the other, part 0 first, and stops when one is
+// refused.
+type client struct {
+	parts  [][]byte
+	order  []int
+	next   int
+	last   time.Time // when it sent a part
+	failed bool
+}
+
+func (c *client) done() bool { return c.failed || c.next == len(c.order) }
+
+// step sends the next part, some of them twice.
+func (c *client) step(n *node, twice bool) error {
+	k := c.order[c.next]
+	for range 2 {
+		_, err := n.take(part(k, len(c.parts)), c.parts[k])
+		if c.failed = conflict(err); err != nil && !c.failed {
+			return err
+		}
+		if c.failed || !twice {
+			break
+		}
+	}
+	c.next++
+	c.last = n.clock.now()
+	return nil
+}
+
+// orders are those in which a client may send n parts: part 0 first, or each behind
+// the one before.
+func orders(n int, inOrder bool) (all [][]int) {
+	var extend func(order []int)
+	extend = func(order []int) {
+		if len(order) == n {
+			all = append(all, slices.Clone(order))
+			return
+		}
+		for k := range n {
+			if !slices.Contains(order, k) && (!inOrder || k == len(order)) {
+				extend(append(order, k))
+			}
+		}
+	}
+	extend([]int{0})
+	return all
+}
+
+// interleavings are all ways in which two clients can take a and b steps.
+func interleavings(a, b int) [][]int {
+	if a == 0 && b == 0 {
+		return [][]int{nil}
+	}
+	var all [][]int
+	if a > 0 {
+		for _, rest := range interleavings(a-1, b) {
+			all = append(all, append([]int{0}, rest...))
+		}
+	}
+	if b > 0 {
+		for _, rest := range interleavings(a, b-1) {
+			all = append(all, append([]int{1}, rest...))
+		}
+	}
+	return all
+}
+
+// TestTwoClientsAreNeverMixed has every interleaving of two clients that have the
+// same parts in some places, and a third one behind them. They send part 0 first, and
+// the others in any order; in this one if part 0 is the same. A client all of whose
+// parts were taken finds them published.
+func TestTwoClientsAreNeverMixed(t *testing.T) {
+	const count = 3
+	published, refused := 0, 0
+	for shared := range 1 << count {
+		one, two, third := split("one", count), split("two", count), split("third", count)
+		for k := range count {
+			if shared>>k&1 == 1 {
+				two[k] = one[k]
+			}
+		}
+		for _, first := range orders(count, shared&1 == 1) {
+			for _, second := range orders(count, shared&1 == 1) {
+				for _, steps := range interleavings(count, count) {
+					n := open(t, mem.New(), ingest.Config{})
+					clients := []*client{{parts: one, order: first}, {parts: two, order: second}}
+					var seen [][]byte
+					for _, i := range append(steps, 2, 2, 2) {
+						if i == 2 && len(clients) == 2 {
+							clients = append(clients, &client{parts: third, order: first})
+						}
+						if clients[i].done() {
+							continue
+						}
+						n.clock.pass(time.Second)
+						if err := clients[i].step(n, false); err != nil {
+							t.Fatal(err)
+						}
+						if got := n.published(ingest.Ranges); got != nil {
+							seen = append(seen, got)
+						}
+					}
+					for _, got := range seen {
+						if !slices.ContainsFunc([][][]byte{one, two, third}, func(p [][]byte) bool { return bytes.Equal(got, joined(p)) }) {
+							t.Fatalf("shared %03b, orders %v and %v, %v: a mixture is published", shared, first, second, steps)
+						}
+					}
+					for i, c := range clients {
+						if c.failed {
+							refused++
+						} else if published++; !slices.ContainsFunc(seen, func(b []byte) bool { return bytes.Equal(b, joined(c.parts)) }) {
+							t.Fatalf("shared %03b, orders %v and %v, %v: all parts of %d were taken, and it was not published", shared, first, second, steps, i)
+						}
 					}
 				}
-			})
+			}
 		}
-		all.Wait()
-		m.whole(round)
+	}
+	if published == 0 || refused == 0 {
+		t.Errorf("%d published and %d refused show nothing", published, refused)
 	}
 }
 
-func TestPartsExpire(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{Expiry: time.Hour})
-	old, fresh := split("old", 3), split("fresh", 3)
-	n.sent(part(0, 3), old[0], false)
-	n.sent(part(1, 3), old[1], false)
-	n.clock.pass(61 * time.Minute)
-	n.sent(part(2, 3), fresh[2], false)
-	n.sent(part(1, 3), fresh[1], false)
-	n.clock.pass(30 * time.Minute)
-	n.sent(part(0, 3), fresh[0], true)
-	n.holds(fresh...)
-}
-
-// TestWhatAProcessLeftThatDiedIsNoUpload has a process that has published and not
-// removed the parts.
-func TestWhatAProcessLeftThatDiedIsNoUpload(t *testing.T) {
-	b := &keeping{Bucket: folder(t)}
-	n := open(t, b, ingest.Config{})
-	old, fresh := split("old", 2), split("new", 2)
-	b.keeps.Store(true)
-	n.sent(part(0, 2), old[0], false)
-	n.sent(part(1, 2), old[1], true)
-	b.keeps.Store(false)
-	if left := n.waiting("~", 2); len(left) != 2 {
-		t.Fatalf("left are %v", left)
+// TestClientsThatBeginAgainAreNeverMixed has several clients that begin again with
+// part 0 when they were refused, send some parts twice, give up, and pause, each for
+// less than ten minutes. Other parts than the first may be those of earlier uploads.
+func TestClientsThatBeginAgainAreNeverMixed(t *testing.T) {
+	published, refused := 0, 0
+	for seed := range uint64(100) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		n := open(t, mem.New(), ingest.Config{})
+		count := 2 + rng.IntN(3)
+		choice := orders(count, false)
+		whole := map[string]bool{}
+		clients := make([]*client, 1+rng.IntN(3))
+		last := split("last", count)
+		for step := range 60 {
+			i := rng.IntN(len(clients))
+			c := clients[i]
+			if c != nil && (c.done() || rng.IntN(20) == 0 || n.clock.now().Sub(c.last) >= 10*time.Minute) {
+				c = nil
+			}
+			if c == nil {
+				c = &client{parts: split(fmt.Sprint("seed", seed, "step", step), count), order: choice[rng.IntN(len(choice))], last: n.clock.now()}
+				for k := 1; k < count; k++ {
+					if rng.IntN(3) == 0 {
+						c.parts[k] = last[k]
+					}
+				}
+				clients[i] = c
+			}
+			if err := c.step(n, rng.IntN(5) == 0); err != nil {
+				t.Fatal(err)
+			}
+			got := n.published(ingest.Ranges)
+			switch {
+			case c.failed:
+				refused++
+			case c.done():
+				published++
+				last = c.parts
+				whole[string(joined(c.parts))] = true
+				if !bytes.Equal(got, joined(c.parts)) {
+					t.Fatalf("seed %d, step %d: all parts were taken, and something else is published", seed, step)
+				}
+			}
+			if got != nil && !whole[string(got)] {
+				t.Fatalf("seed %d, step %d: a mixture is published", seed, step)
+			}
+			n.clock.pass([]time.Duration{time.Second, time.Minute, 4 * time.Minute, 11 * time.Minute}[rng.IntN(16)/5])
+		}
 	}
-	n.sent(part(1, 2), old[1], false)
-	n.refused(part(0, 2), fresh[0], ingest.Conflict) // as that might be one of its parts
-	n.sent(part(0, 2), fresh[0], false)
-	n.holds(old...)
-	n.sent(part(1, 2), fresh[1], true)
-	n.holds(fresh...)
+	if published == 0 || refused == 0 {
+		t.Errorf("%d published and %d refused show nothing", published, refused)
+	}
 }

@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -35,9 +36,18 @@ type node struct {
 	spools *atomic.Int64
 }
 
-type clock struct{ at atomic.Int64 }
+type clock struct {
+	at   atomic.Int64
+	goes bool // it tells the real time
+}
 
-func (c *clock) now() time.Time       { return time.Unix(0, c.at.Load()) }
+func (c *clock) now() time.Time {
+	if c.goes {
+		return time.Now()
+	}
+	return time.Unix(0, c.at.Load())
+}
+
 func (c *clock) pass(d time.Duration) { c.at.Add(int64(d)) }
 
 // spool is a file without a name.
@@ -147,7 +157,7 @@ func (n *node) published(k ingest.Kind) []byte {
 		n.t.Fatal(err)
 	}
 	defer r.Close()
-	z, err := zstd.NewReader(r)
+	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -260,11 +270,44 @@ func cut(file []byte, at ...int) [][]byte {
 	return parts
 }
 
-// waiting are the parts that wait below the folder of the file, of n.
+// round is the number of the round of an upload that was current last, 0 if there
+// was none.
+func (n *node) round(upload string, count int) (number int64) {
+	n.t.Helper()
+	r, _, err := n.bucket.Get(n.t.Context(), folderOf(upload, count)+"round", 0, -1)
+	if fault.KindOf(err) == fault.NotFound && err != nil {
+		return 0
+	}
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer r.Close()
+	var mark struct{ Round int64 }
+	if err := json.NewDecoder(r).Decode(&mark); err != nil {
+		n.t.Fatal(err)
+	}
+	for {
+		if _, err := n.bucket.Stat(n.t.Context(), fmt.Sprint(folderOf(upload, count), mark.Round, "/over")); err != nil {
+			return mark.Round
+		}
+		mark.Round++
+	}
+}
+
+func folderOf(upload string, count int) string {
+	return fmt.Sprintf("incoming/%s/ranges/%d/%s~/", fileID.Base64(), count, upload)
+}
+
+// keyOf is where the part k of the current round waits.
+func (n *node) keyOf(upload string, k, count int) string {
+	return fmt.Sprint(folderOf(upload, count), n.round(upload, count), "/", k)
+}
+
+// waiting are the places of the current round that have a part.
 func (n *node) waiting(upload string, count int) (held []int) {
 	n.t.Helper()
 	for k := range count {
-		_, err := n.bucket.Stat(n.t.Context(), fmt.Sprintf("incoming/%s/ranges/%d/%s/%d", fileID.Base64(), count, upload, k))
+		_, err := n.bucket.Stat(n.t.Context(), n.keyOf(upload, k, count))
 		if err == nil {
 			held = append(held, k)
 		} else if fault.KindOf(err) != fault.NotFound {

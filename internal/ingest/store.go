@@ -28,7 +28,7 @@ const (
 	// Incoming is the prefix of the keys of parts that wait.
 	Incoming = "incoming"
 
-	nobody = "~" // begins the names of uploads that have none
+	apart = "~" // between the name of an upload and its client
 )
 
 // Kind is what a file has.
@@ -52,8 +52,8 @@ type Part struct {
 	File         ident.FileID
 	Kind         Kind
 	Index, Count int
-	Upload       string        // parts of different uploads never meet; "" of those that do not say
-	Client       string        // what is known of who sends; of those that do not say, parts of different clients never meet
+	Upload       string        // the name of the upload, "" if it has none
+	Client       string        // what is known of the sender; parts of different clients never meet
 	BuildID      ident.BuildID // zero: not told
 	Base         *uint64       // address of the first segment; nil: not told
 }
@@ -83,16 +83,14 @@ func notInName(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 }
 
-// upload is what tells the parts that belong together from others.
+// upload tells the parts that belong together from others: by the name that they
+// have, and by the client.
 func (p Part) upload() string {
-	switch {
-	case p.Upload != "":
-		return p.Upload
-	case p.Client == "":
-		return nobody
+	if p.Client == "" {
+		return p.Upload + apart
 	}
 	sum := sha256.Sum256([]byte(p.Client))
-	return nobody + hex.EncodeToString(sum[:8])
+	return p.Upload + apart + hex.EncodeToString(sum[:8])
 }
 
 // Deps is what a Store needs of the world around it.
@@ -108,7 +106,6 @@ type Store struct {
 	cfg   Config
 	deps  Deps
 	packs sync.Pool // of *zstd.Encoder
-	seen  seen
 	seed  maphash.Seed
 	locks [64]chan struct{} // of files
 }
@@ -136,21 +133,19 @@ func (s *Store) Take(ctx context.Context, p Part, body io.Reader) (published *In
 		return nil, err
 	}
 	defer d.spool.Close()
-	g := generation{Store: s, file: p.File, kind: p.Kind, count: p.Count, upload: p.upload()}
+	u := upload{Store: s, file: p.File, kind: p.Kind, count: p.Count, name: p.upload()}
 	if p.Count == 1 {
-		return g.alone(ctx, d)
+		return u.alone(ctx, d)
 	}
-	switch state, held, err := g.hold(ctx, p.Index, d); {
-	case err != nil:
+	r, held, err := u.hold(ctx, p.Index, d)
+	if err != nil || !held {
 		return nil, err
-	case !held: // it is published already
-		return nil, g.alias(ctx, d.head.BuildID, state.info.Base)
-	default:
-		if whole, err := g.whole(ctx, state, p.Index); err != nil || !whole {
-			return nil, err
-		}
 	}
-	return g.publish(ctx)
+	heads, missing, err := r.scan(ctx, p.Index, func(h *head) bool { return h == nil })
+	if err != nil || missing {
+		return nil, err
+	}
+	return r.publish(ctx, heads)
 }
 
 // count counts what has become of a part.

@@ -3,6 +3,8 @@ package ingest_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -93,16 +95,11 @@ var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
 			}
 			n.sent(of(upload, 1, 3), parts[1], true)
 			n.sent(of(upload, 1, 3), parts[1], false) // the answer was lost
-			n.sent(of(upload, 0, 3), parts[0], false)
-			name := upload
-			if name == "" {
-				name = "~"
-			}
-			if left := n.waiting(name, 3); left != nil {
+			n.sent(of(upload, 2, 3), parts[2], false)
+			if left := n.waiting(upload, 3); left != nil {
 				t.Fatalf("a repetition of what is published is held: %v", left)
 			}
 			n.holds(parts...)
-			n.clock.pass(2 * time.Minute)
 		}
 	},
 	"AnotherNumberIsAnotherGeneration": func(t *testing.T, b bucket.Bucket) {
@@ -146,7 +143,7 @@ var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
 		if !strings.Contains(r.Error(), "at 0x") {
 			t.Errorf("no offset: %v", r)
 		}
-		if left := n.waiting("~", 2); left != nil {
+		if left := n.waiting("", 2); left != nil {
 			t.Errorf("parts are left: %v", left)
 		}
 		n.holds(good)
@@ -224,7 +221,7 @@ func TestInfoTellsWhatIsPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	size := int64(len(n.published(ingest.Ranges)))
-	if i.Content != contentOf(parts) || i.Parts != 3 || len(i.PartSums) != 24 || i.Records != 60 || i.Size != size || i.Upload != "up" ||
+	if i.Content != contentOf(parts) || i.Parts != 3 || i.Records != 60 || i.Size != size ||
 		i.BuildID != "abcd" || i.Base != 0x400000 || !i.Published.Equal(n.clock.now().Truncate(time.Millisecond)) {
 		t.Fatalf("%+v; %d bytes, content %v", i, size, contentOf(parts))
 	}
@@ -233,15 +230,33 @@ func TestInfoTellsWhatIsPublished(t *testing.T) {
 	}
 }
 
-func TestInfoOfManyPartsIsRead(t *testing.T) {
+func TestAFileOfManyPartsIsPublished(t *testing.T) {
 	n := open(t, mem.New(), ingest.Config{})
 	body := ranges("x", 0, 1)
-	const count = 2500 // so that the sums are more than is read at first
+	const count = 2500
 	for k := range count {
 		n.sent(part(k, count), body, k == count-1)
 	}
 	i, err := n.Info(t.Context(), fileID, ingest.Ranges)
 	if err != nil || i.Parts != count || i.Records != count {
+		t.Fatalf("%+v, %v", i, err)
+	}
+}
+
+// TestInfoOfOlderVersionsIsRead has one with a sum of each part, which is more than
+// is read at first.
+func TestInfoOfOlderVersionsIsRead(t *testing.T) {
+	n := open(t, mem.New(), ingest.Config{})
+	text := fmt.Sprintf(`{"content":"%064x","parts":2500,"part_sums":%q,"records":7,"size":9,"published":"2026-01-02T03:04:05Z","upload":"u"}`,
+		1, base64.StdEncoding.EncodeToString(make([]byte, 20_000)))
+	b := binary.LittleEndian.AppendUint32([]byte("frames"), 0x184D2A50)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(text)+4))
+	b = binary.LittleEndian.AppendUint32(append(b, text...), uint32(len(text)))
+	if err := n.bucket.Put(t.Context(), source.ElasticPath(fileID, "ranges"), bytes.NewReader(b), bucket.Attrs{}); err != nil {
+		t.Fatal(err)
+	}
+	i, err := n.Info(t.Context(), fileID, ingest.Ranges)
+	if err != nil || i.Parts != 2500 || i.Records != 7 {
 		t.Fatalf("%+v, %v", i, err)
 	}
 }
