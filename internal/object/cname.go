@@ -1,27 +1,64 @@
 package object
 
-// plainC takes the decoration of C on Windows from a name, in place: of f@@8
-// everywhere, of _f@8 and @f@8 on 32-bit x86, where also an underscore stands
-// before each name that the linker sees.
-func plainC(name []byte, x86, linked bool) []byte {
-	const maxDigits = 6 // of the size of parameters
+import "bytes"
+
+// plainC takes the decoration of C on Windows from a name that the linker sees, in
+// place: of f@@8 everywhere, of _f@8 and @f@8 on 32-bit x86, where also an
+// underscore stands before each other name; not before exported ones. MinGW
+// exports f@8 too.
+func plainC(name []byte, x86, exported bool) []byte {
+	switch rest, at := withoutSize(name); {
+	case at == 2:
+		return rest
+	case at == 1 && x86 && (rest[0] == '_' || rest[0] == '@'):
+		return rest[1:]
+	case at == 1 && x86 && exported:
+		return rest
+	}
+	if x86 && !exported && len(name) > 1 && name[0] == '_' {
+		return name[1:]
+	}
+	return name
+}
+
+// withoutSize takes the size of parameters from a name, and says how many at
+// signs stand before it; 0: it has none.
+func withoutSize(name []byte) (rest []byte, at int) {
+	const maxDigits = 6
 	if len(name) < 2 || name[0] == '?' {
-		return name
+		return name, 0
 	}
 	end := len(name)
 	for end > max(2, len(name)-maxDigits) && name[end-1]-'0' < 10 {
 		end--
 	}
-	if rest := name[:end]; end > 2 && end < len(name) && rest[end-1] == '@' {
-		switch rest = rest[:len(rest)-1]; {
-		case rest[len(rest)-1] == '@':
-			return rest[:len(rest)-1]
-		case x86 && (rest[0] == '_' || rest[0] == '@'):
-			return rest[1:]
-		}
+	switch {
+	case end <= 2 || end == len(name) || name[end-1] != '@':
+		return name, 0
+	case name[end-2] == '@':
+		return name[:end-2], 2
 	}
-	if x86 && linked && name[0] == '_' {
-		return name[1:]
+	return name[:end-1], 1
+}
+
+// isDecoratedC says whether a linkage name in debug information is a name of C
+// with its decoration. GCC writes it without the underscore before each name,
+// Clang with it, so the decoration cannot be taken off without a doubt. Mangled
+// names of C++ can have a size too.
+func isDecoratedC(linkage []byte, x86 bool) bool {
+	rest, at := withoutSize(linkage)
+	return (at == 2 || at == 1 && x86) && !isMangled(rest)
+}
+
+// plainCPP takes the decoration of C from a mangled name of C++ in debug
+// information, in place.
+func plainCPP(name []byte, x86 bool) []byte {
+	rest, at := withoutSize(name)
+	if at == 0 || at == 1 && !x86 || !isMangled(rest) {
+		return name
 	}
-	return name
+	if bytes.HasPrefix(rest, []byte("__Z")) {
+		rest = rest[1:]
+	}
+	return rest
 }

@@ -55,19 +55,48 @@ func TestDWARFInPE(t *testing.T) {
 }
 
 // Where the system puts something around the names of C, it is taken off, from
-// symbols as from debug information.
+// symbols as from debug information. GCC and Clang differ in what they put into
+// the latter.
 func TestNamesOfWindowsAreThoseOfC(t *testing.T) {
-	for linkage, want := range map[string]string{"_std@8": "std", "@fast@8": "fast", "vector@@16": "vector", "_Z1fv": "_Z1fv", "_underscored": "_underscored"} {
-		x, p := peProgram(fixture.PEX86, fixture.ProgramFunc{Name: "f", Linkage: linkage})
-		x.Symbols = []fixture.PESymbol{function("_"+strings.TrimLeft(linkage, "_"), 0x180), function("__Z1gv", 0x200)}
-		o := open(t, withDWARF(x, p).Bytes())
-		if got := str(o, o.Lookup(nil, 0x1100)[0].Func); got != want {
-			t.Errorf("%s is %s, not %s", linkage, got, want)
+	for _, c := range []struct{ name, gcc, clang, symbol, want string }{
+		{"std", "std@8", "_std@8", "_std@8", "std"},
+		{"_std", "_std@8", "__std@8", "__std@8", "_std"},
+		{"__std", "__std@12", "___std@12", "___std@12", "__std"},
+		{"fast", "@fast@8", "@fast@8", "@fast@8", "fast"},
+		{"_fast", "@_fast@8", "@_fast@8", "@_fast@8", "_fast"},
+		{"_vector", "_vector@@16", "_vector@@16", "_vector@@16", "_vector"},
+		{"f", "_Z1fi", "_Z1fi", "__Z1fi", "_Z1fi"},
+		{"f", "_Z1fi@4", "__Z1fi@4", "__Z1fi@4", "_Z1fi"},
+		{"_underscored", "", "", "__underscored", "_underscored"},
+	} {
+		for _, linkage := range []string{c.gcc, c.clang} {
+			x, p := peProgram(fixture.PEX86, fixture.ProgramFunc{Name: c.name, Linkage: linkage})
+			x.Symbols = []fixture.PESymbol{function(c.symbol, 0x100), function(c.symbol, 0x180)}
+			o := open(t, withDWARF(x, p).Bytes())
+			if got := str(o, o.Lookup(nil, 0x1100)[0].Func); got != c.want {
+				t.Errorf("%s with linkage name %q is %s, want %s", c.name, linkage, got, c.want)
+			}
+			if got := str(o, o.Lookup(nil, 0x1180)[0].Func); got != c.want {
+				t.Errorf("symbol %s is %s, want %s", c.symbol, got, c.want)
+			}
+			agreeWithTable(t, o, linkage)
 		}
-		if got := str(o, o.Lookup(nil, 0x1200)[0].Func); got != "_Z1gv" {
-			t.Errorf("a symbol of C++ is %s", got)
+	}
+}
+
+// MinGW exports names of C without the first underscore. Others do not, so a
+// symbol of COFF knows better.
+func TestExportedNamesOfWindowsAreThoseOfC(t *testing.T) {
+	x, _ := peProgram(fixture.PEX86, fixture.ProgramFunc{})
+	x.Table(fixture.PEDirExport, fixture.PESection{Name: ".edata", Addr: 0x3000, Data: fixture.PEExports(0x3000,
+		fixture.PEExport{Name: "_std@8", Addr: 0x1100}, fixture.PEExport{Name: "std@8", Addr: 0x1120},
+		fixture.PEExport{Name: "_other@8", Addr: 0x1140}, fixture.PEExport{Name: "@fast@8", Addr: 0x1160})})
+	x.Symbols = []fixture.PESymbol{function("__std@8", 0x100), function("_std@8", 0x120)}
+	o := open(t, x.Bytes())
+	for addr, want := range map[uint64]string{0x1100: "_std", 0x1120: "std", 0x1140: "other", 0x1160: "fast"} {
+		if got := str(o, o.Lookup(nil, addr)[0].Func); got != want {
+			t.Errorf("%#x is %s, want %s", addr, got, want)
 		}
-		agreeWithTable(t, o, linkage)
 	}
 }
 

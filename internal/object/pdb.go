@@ -25,7 +25,7 @@ func openPDB(src bin.Source, opt Options) (*Object, error) {
 	}
 	g.footing, g.hasSymbols = f.Footprint(), f.HasPublics()
 	x86 := ident.MachineArch(f.Machine) == ident.ArchX86
-	g.names = func(_ uint8, off uint32) []byte { return plainC(f.PublicName(off), x86, true) }
+	g.names = func(_ uint8, off uint32) []byte { return plainC(f.PublicName(off), x86, false) }
 	g.eachSymbol = func(yield func(symbol)) {
 		err := f.Publics(func(p pdb.Public) bool {
 			yield(symbol{addr: uint64(p.Addr), name: p.Record})

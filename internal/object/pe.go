@@ -34,7 +34,9 @@ func openPE(src bin.Source, opt Options) ([]*Object, error) {
 	g.codeAt = func(vaddr, size uint64) []byte { return f.Code(vaddr-f.ImageBase, size) }
 	b := peBinary{f, g, opt.unpackRoom(src)}
 	g.stretches = b.stretches
+	x86 := f.Arch() == ident.ArchX86
 	s := dwarf.Sections{Order: binary.LittleEndian, Info: b.data(".debug_info")}
+	s.Decorated = func(linkage []byte) bool { return isDecoratedC(linkage, x86) }
 	g.openDWARF(&s, func(name string) []byte { return b.data(".debug_" + name) })
 	b.openGo()
 	b.addSymbols()
@@ -103,9 +105,9 @@ func (b *peBinary) addSymbols() {
 	g, f := b.image, b.f
 	x86 := f.Arch() == ident.ArchX86
 	g.names = func(table uint8, off uint32) []byte {
-		return plainC(f.SymbolName(table, off), x86, table != pe.TableExport)
+		return plainC(f.SymbolName(table, off), x86, table == pe.TableExport)
 	}
-	g.plain = func(name []byte) []byte { return plainC(name, x86, false) }
+	g.plain = func(name []byte) []byte { return plainCPP(name, x86) }
 	g.eachSymbol = func(yield func(symbol)) {
 		f.Symbols(func(s pe.Symbol) bool {
 			x := symbol{addr: f.ImageBase + uint64(s.Addr), name: s.NameOff, table: s.Table}
@@ -137,10 +139,17 @@ func (b *peBinary) addSymbols() {
 		return f.ImageBase + uint64(end)
 	}
 	// An export comes before a symbol of COFF, and that of a function before others.
+	// MinGW exports names of C with their size but without the first underscore,
+	// and others with it, so there a symbol of COFF knows better.
 	g.rank = func(s *symbol) uint8 {
 		const border = 4 // of the code of a Go program
 		if string(g.names(s.table, s.name)) == "runtime.text" {
 			return border
+		}
+		if x86 && s.table == pe.TableExport {
+			if _, at := withoutSize(f.SymbolName(s.table, s.name)); at > 0 {
+				return (pe.TableCOFF+1)<<1 | s.kind
+			}
 		}
 		return s.table<<1 | s.kind
 	}

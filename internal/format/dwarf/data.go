@@ -20,6 +20,9 @@ type Sections struct {
 	Relocatable bool // address 0 is an address like any other, and not that of code thrown away
 
 	Relax func() // called now and then while something of each unit is read; may be nil
+	// Decorated says whether a linkage name is only the name with what the system
+	// adds to names of C. The name counts then. Nil: no linkage name is.
+	Decorated func(linkage []byte) bool
 }
 
 // Data is the debug information of one file. It does not change after the

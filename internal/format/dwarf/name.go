@@ -108,6 +108,15 @@ func (d *Data) file(i int) *Data {
 	return nil
 }
 
+// linkageName is the Name of a linkage name, 0 if there is none that counts.
+func (d *Data) linkageName(u *Unit, form uint8, value uint64) Name {
+	n := d.stringName(u, form, value)
+	if n != 0 && d.s.Decorated != nil && d.s.Decorated(d.string(n)) {
+		return 0
+	}
+	return n
+}
+
 // place is a DIE in one of the files.
 type place struct {
 	d    *Data
@@ -221,7 +230,7 @@ func (n *near) chain(p place) (o origin) {
 			o.lang = u.Lang
 		}
 		o.end = p
-		if s := p.d.stringName(u, l.linkage.form, l.linkage.value); s != 0 {
+		if s := p.d.linkageName(u, l.linkage.form, l.linkage.value); s != 0 {
 			o.name, o.linkage = s, true
 			return o
 		}

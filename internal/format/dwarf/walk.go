@@ -439,7 +439,7 @@ func (w *Walker) closeFunc(inner bool) {
 func (w *Walker) nameOf(die int) (Name, uint16) {
 	d, u := w.view.d, w.u
 	if f := w.form[slotLinkage]; f != formNone {
-		if n := d.stringName(u, f, w.value[slotLinkage]); n != 0 {
+		if n := d.linkageName(u, f, w.value[slotLinkage]); n != 0 {
 			return n, w.lang(0)
 		}
 	}
