@@ -56,7 +56,7 @@ not text, are left out.`,
 				return err
 			})
 			if err == nil {
-				say(e.stderr, "%d of %d sources\n", written, len(paths))
+				say(e.stderr, "%d of %s\n", written, counted(len(paths), "source"))
 			}
 			return err
 		},

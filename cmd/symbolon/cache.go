@@ -154,6 +154,6 @@ func (n *node) cachePurge(q cacheQuery, w io.Writer) error {
 	}
 	n.tables.ForgetMisses()
 	count, bytes := n.store.Purge(f)
-	say(w, "removed %d entries and faults, %s\n", count, bin.Size(bytes))
+	say(w, "removed %s, %s\n", counted(count, "entry"), bin.Size(bytes))
 	return nil
 }

@@ -233,6 +233,21 @@ func (l *list) Set(s string) error { *l = append(*l, s); return nil }
 // say writes for people; that a terminal went away is nobody's concern.
 func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
 
+// counted writes a number of things, for people; "entry" becomes "entries".
+func counted[N int | int64 | uint64](n N, what string) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	if stem, ok := strings.CutSuffix(what, "ry"); ok && n != 1 {
+		return text + " " + stem + "ries"
+	}
+	if n != 1 {
+		what += "s"
+	}
+	return text + " " + what
+}
+
 // eachLine calls do for the lines of in until it fails or ctx ends: reading
 // from a terminal cannot be interrupted, but it need not be waited for.
 func eachLine(ctx context.Context, in io.Reader, do func(line string) error) error {

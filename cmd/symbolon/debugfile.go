@@ -114,7 +114,7 @@ func choose(all []*object.Object, opt openOptions) (*object.Object, error) {
 	if opt.Arch != "" && n == 0 {
 		return nil, fmt.Errorf("no object is for %s; there are: %s", opt.Arch, strings.Join(have, ", "))
 	}
-	return nil, fmt.Errorf("there is no object %d; there are %d, counted from 0", opt.Object, n)
+	return nil, fmt.Errorf("there is no object %d; the file has %s, counted from 0", opt.Object, counted(n, "object"))
 }
 
 // finder looks for the files that an object needs.

@@ -326,7 +326,7 @@ func (t *triedText) summary() string {
 		fmt.Fprintf(&b, "; HTTP %d", t.Status)
 	}
 	if t.Wire > 0 {
-		fmt.Fprintf(&b, "; %d bytes received", t.Wire)
+		fmt.Fprintf(&b, "; %s received", counted(t.Wire, "byte"))
 	}
 	if t.Bytes > 0 && t.Bytes != t.Wire {
 		fmt.Fprintf(&b, ", %d decoded", t.Bytes)
@@ -335,7 +335,7 @@ func (t *triedText) summary() string {
 		fmt.Fprintf(&b, "; %d ms", t.Millis)
 	}
 	if t.Retries > 0 {
-		fmt.Fprintf(&b, "; %d retries", t.Retries)
+		fmt.Fprintf(&b, "; %s", counted(t.Retries, "retry"))
 	}
 	if len(t.Features) > 0 {
 		b.WriteString("; has " + strings.Join(t.Features, ", "))

@@ -139,7 +139,7 @@ func (x *inspected) print(e *env) {
 	line("code id", x.CodeID)
 	line("load address", x.LoadAddress)
 	line("producer", x.Producer)
-	say(e.stdout, "%-13s %d functions, %d public symbols\n", "has", x.Functions, x.Publics)
+	say(e.stdout, "%-13s %s, %s\n", "has", counted(x.Functions, "function"), counted(x.Publics, "public symbol"))
 	for _, f := range []struct {
 		has  bool
 		what string
@@ -155,10 +155,10 @@ func (x *inspected) print(e *env) {
 		say(e.stdout, "%-13s %d\n", "bad records", x.Bad)
 		for _, b := range x.BadList {
 			if len(b.Lines) > 0 {
-				say(e.stdout, "%-13s %d %s, the first in lines %s\n", "", b.Count, b.Kind, strings.Trim(fmt.Sprint(b.Lines), "[]"))
+				say(e.stdout, "%-13s %s: %d, the first in lines %s\n", "", b.Kind, b.Count, strings.Trim(fmt.Sprint(b.Lines), "[]"))
 				continue
 			}
-			say(e.stdout, "%-13s %d %s\n", "", b.Count, b.Kind)
+			say(e.stdout, "%-13s %s: %d\n", "", b.Kind, b.Count)
 			for _, p := range b.Places {
 				say(e.stdout, "%-13s   %s\n", "", printable(p))
 			}

@@ -170,7 +170,7 @@ func cleanup(ctx context.Context, e *env, conf *configFlags, dry bool) error {
 	if dry {
 		words = "would remove"
 	}
-	say(e.stdout, "%s %d entries, %d bytes\n", words, count, bytes)
+	say(e.stdout, "%s %s, %s\n", words, counted(count, "entry"), counted(bytes, "byte"))
 	return store.Close()
 }
 

@@ -83,7 +83,7 @@ func prefetchAll(ctx context.Context, e *env, op operator, modules []ident.Modul
 		slots          = make(chan struct{}, parallel)
 		bar            = progress{w: io.Discard}
 		total          = len(modules)
-		reportProgress = func() { bar.show("%d of %d modules, %d missing", done, total, missing) }
+		reportProgress = func() { bar.show("%d of %s, %d missing", done, counted(total, "module"), missing) }
 	)
 	if e.tty {
 		bar.w = e.stderr
@@ -119,9 +119,9 @@ func prefetchAll(ctx context.Context, e *env, op operator, modules []ident.Modul
 	if failure != nil {
 		return failure
 	}
-	say(e.stderr, "%d modules in the cache, %d missing, %d bytes fetched\n", done-missing, missing, bytes)
+	say(e.stderr, "%s in the cache, %d missing, %s fetched\n", counted(done-missing, "module"), missing, counted(bytes, "byte"))
 	if missing > 0 {
-		return fmt.Errorf("%d of %d modules are missing", missing, total)
+		return fmt.Errorf("%d of %s missing", missing, counted(total, "module"))
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"strconv"
 	"strings"
 	"time"
 
@@ -265,18 +264,6 @@ func (s *pushedSet) text(what string) string {
 	return counted(s.Records, what) + " in " + counted(int64(s.Parts), "part")
 }
 
-// counted is a number of things, for people.
-func counted(n int64, what string) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	if n != 1 {
-		what += "s"
-	}
-	return text + " " + what
-}
-
 // bytesText is a number of bytes, for people.
 func bytesText(n int64) string {
 	size, units := float64(n), []string{"bytes", "KB", "MB", "GB", "TB"}
@@ -284,7 +271,7 @@ func bytesText(n int64) string {
 		size, units = size/1000, units[1:]
 	}
 	if n < 1000 {
-		return fmt.Sprintf("%d bytes", n)
+		return counted(n, "byte")
 	}
 	return fmt.Sprintf("%.1f %s", size, units[0])
 }

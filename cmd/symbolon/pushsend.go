@@ -262,7 +262,7 @@ func (s *sender) part(ctx context.Context, x *image, set *partSet, n int, upload
 			wait = max(wait, min(no.after, pushAfterMax))
 		}
 		if try == pushTries {
-			return fmt.Errorf("tried %d times: %w", try, err)
+			return fmt.Errorf("tried %s: %w", counted(try, "time"), err)
 		}
 		select {
 		case <-ctx.Done():

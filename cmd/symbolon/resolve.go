@@ -203,7 +203,7 @@ func (t inTable) AppendText(dst []byte, x sym.Text) []byte {
 // tellDamage says what of a file could not be read.
 func tellDamage(stderr io.Writer, name string, info object.Info) {
 	for _, d := range info.Damage {
-		say(stderr, "symbolon: %s: %d %s were left out\n", printable(name), d.Count, d.Kind)
+		say(stderr, "symbolon: %s: not read in full: %s (%d)\n", printable(name), d.Kind, d.Count)
 		for _, p := range d.Places {
 			say(stderr, "symbolon: %s: %s\n", printable(name), printable(p))
 		}
@@ -283,7 +283,7 @@ func (r *resolver) all(ctx context.Context, stdin io.Reader, stderr io.Writer, a
 		return err
 	})
 	if err == nil && bad > 0 {
-		err = fmt.Errorf("%d lines were no addresses", bad)
+		err = fmt.Errorf("%s without an address", counted(bad, "line"))
 	}
 	return err
 }

@@ -51,7 +51,7 @@ start begins behind that.`,
 				return err
 			}
 			if n := obj.Info().BadRecords; n > 0 {
-				say(e.stderr, "%s: %d damaged records were left out; \"symbolon inspect\" lists them\n", args[0], n)
+				say(e.stderr, "%s: left out %s; see \"symbolon inspect\"\n", args[0], counted(n, "damaged record"))
 			}
 			return nil
 		},

@@ -234,7 +234,7 @@ func symbVerifyCommand() *command {
 				if err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
-				say(e.stdout, "%s: good; %d ranges and %d return pads\n", name, ranges, pads)
+				say(e.stdout, "%s: good; %s and %s\n", name, counted(ranges, "range"), counted(pads, "return pad"))
 				return nil
 			})
 		},
@@ -263,7 +263,7 @@ func symbSplitCommand() *command {
 				if err := s.end(err); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
-				say(e.stdout, "%d parts\n", parts)
+				say(e.stdout, "%s\n", counted(parts, "part"))
 				if next := fmt.Sprintf("%s.%d", s.base, parts); exists(next) {
 					say(e.stderr, "%s and those behind it are of an earlier split\n", next)
 				}

@@ -73,7 +73,7 @@ func buildTable(ctx context.Context, e *env, name, out string) error {
 		return b.Flush()
 	})
 	if err == nil && obj.Info().BadRecords > 0 {
-		say(e.stderr, "%s: %d damaged records were left out; \"symbolon inspect\" lists them\n", name, obj.Info().BadRecords)
+		say(e.stderr, "%s: left out %s; see \"symbolon inspect\"\n", name, counted(obj.Info().BadRecords, "damaged record"))
 	}
 	return err
 }
@@ -106,7 +106,7 @@ func tableVerifyCommand() *command {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 				info := t.Info()
-				say(e.stdout, "%s: good; %s %s, made of %d bytes\n", name, printable(info.Module.DebugFile), info.Module.DebugID, info.InputSize)
+				say(e.stdout, "%s: good; %s %s, made of %s\n", name, printable(info.Module.DebugFile), info.Module.DebugID, counted(info.InputSize, "byte"))
 				return nil
 			})
 		},
