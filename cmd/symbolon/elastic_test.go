@@ -559,7 +559,7 @@ func TestVerifyIsAsStrictAsAServer(t *testing.T) {
 		if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if out := doing(t, "symbfile", "verify", name); !strings.Contains(out, "good; 1 ranges") {
+		if out := doing(t, "symbfile", "verify", name); !strings.Contains(out, "good; 1 range and") {
 			t.Errorf("%s: %s", what, out)
 		}
 		_, code := runHere(t, nil, "symbfile", "verify", "--strict", name)
