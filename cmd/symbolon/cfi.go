@@ -3,13 +3,16 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
+	"io"
 
 	"symbolon/internal/object"
 )
 
 func cfiCommand() *command {
 	var open openOptions
+	var to string
 	return &command{
 		name:  "cfi",
 		args:  "FILE",
@@ -19,6 +22,7 @@ compact unwind information of Apple's systems, the exception directory of
 Windows programs for x64 and arm64, and Breakpad files. A rule that
 the records cannot say is left out.`,
 		flags: func(fs *flag.FlagSet) {
+			fs.StringVar(&to, "out", "-", "write to `FILE`; - is standard output")
 			fs.StringVar(&open.Arch, "arch", "", "the object of a file of several that is for `ARCH`; empty is any")
 			fs.IntVar(&open.Object, "object", 0, "the `N`th object of those, counted from 0")
 		},
@@ -31,16 +35,19 @@ the records cannot say is left out.`,
 				return err
 			}
 			defer d.Close()
-			out := bufio.NewWriter(e.stdout)
-			err = writeCFI(ctx, d.object, func(records []byte) error {
-				_, err := out.Write(records)
-				return err
+			err = writeFile(e, to, func(w io.Writer) error {
+				out := bufio.NewWriter(w)
+				err := writeCFI(ctx, d.object, func(records []byte) error {
+					_, err := out.Write(records)
+					return err
+				})
+				return errors.Join(err, out.Flush())
 			})
 			if err != nil {
 				return err
 			}
 			tellDamage(e.stderr, args[0], d.object.Info())
-			return out.Flush()
+			return nil
 		},
 	}
 }

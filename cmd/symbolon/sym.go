@@ -23,7 +23,7 @@ import (
 
 func symCommand() *command {
 	var out string
-	var noDemangle bool
+	var opt symOptions
 	return &command{
 		name:  "sym",
 		args:  "FILE",
@@ -34,11 +34,17 @@ function for each piece, and a symbol that reaches beyond the function at its
 start begins behind that.`,
 		flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&out, "out", "-", "write to `SYM`; - is standard output")
-			fs.BoolVar(&noDemangle, "no-demangle", false, "leave mangled names as they are")
+			fs.StringVar(&opt.module, "module", "", "call the module `NAME`, where the file does not say its name, as in a separate debug file (default: what the file says, else its own name)")
+			fs.BoolVar(&opt.mangled, "no-demangle", false, "leave mangled names as they are")
 		},
 		run: func(ctx context.Context, e *env, args []string) error {
 			if len(args) != 1 {
 				return &usageError{text: "name one FILE"}
+			}
+			if opt.module != "" {
+				if err := ident.CheckFileName(opt.module); err != nil {
+					return &usageError{text: "--module: " + err.Error()}
+				}
 			}
 			obj, src, err := openObject(e, args[0])
 			if err != nil {
@@ -46,7 +52,8 @@ start begins behind that.`,
 			}
 			defer src.Close()
 			limitMemory()
-			err = writeFile(e, out, func(w io.Writer) error { return writeSym(ctx, w, src, filepath.Base(args[0]), !noDemangle) })
+			opt.file = filepath.Base(args[0])
+			err = writeFile(e, out, func(w io.Writer) error { return writeSym(ctx, w, src, opt) })
 			if err != nil {
 				return err
 			}
@@ -58,10 +65,16 @@ start begins behind that.`,
 	}
 }
 
-// writeSym writes a Breakpad file. What a PDB has not, the binary that it was
-// found for has: the code id and unwind information. Name is that of the file,
-// for one that does not say how it is called.
-func writeSym(ctx context.Context, w io.Writer, d *debugFile, name string, demangled bool) (err error) {
+// symOptions say how a Breakpad file is written.
+type symOptions struct {
+	module  string // its name; empty: what the file says
+	file    string // name of the file, for one that does not say its module's
+	mangled bool   // leave mangled names as they are
+}
+
+// writeSym writes a Breakpad file. The code id and unwind information that a PDB
+// lacks come from the binary that it was found for.
+func writeSym(ctx context.Context, w io.Writer, d *debugFile, opt symOptions) (err error) {
 	obj := d.object
 	spill := scratch{os.TempDir()}
 	body, err := spill.Create()
@@ -69,11 +82,10 @@ func writeSym(ctx context.Context, w io.Writer, d *debugFile, name string, deman
 		return err
 	}
 	defer func() { err = errors.Join(err, spill.Remove(body)) }()
-	s := symWriter{obj: obj, binary: d.binary, file: name, demangled: demangled, seed: maphash.MakeSeed(), out: bufio.NewWriterSize(body, 1<<20)}
+	s := symWriter{obj: obj, binary: d.binary, symOptions: opt, seed: maphash.MakeSeed(), out: bufio.NewWriterSize(body, 1<<20)}
 	s.files.init()
 	s.origins.init()
-	opt := object.BlockOptions{Workers: runtime.GOMAXPROCS(0), Scratch: spill}
-	err = obj.Blocks(opt, func(b *sym.Block) error {
+	err = obj.Blocks(object.BlockOptions{Workers: runtime.GOMAXPROCS(0), Scratch: spill}, func(b *sym.Block) error {
 		s.collect(b)
 		s.block(b)
 		return errors.Join(s.flush(), ctx.Err())
@@ -110,19 +122,18 @@ func writeSym(ctx context.Context, w io.Writer, d *debugFile, name string, deman
 
 // symWriter makes the records of a Breakpad file out of blocks.
 type symWriter struct {
-	obj       *object.Object
-	binary    *object.Object // that obj was found for, nil: none
-	file      string         // its name
-	demangled bool
-	seed      maphash.Seed
-	out       *bufio.Writer
-	size      int64  // bytes given to out
-	buf       []byte // records that wait to be written
-	text      []byte
-	plain     []byte
-	files     numbers
-	origins   numbers
-	run       symRun
+	symOptions
+	obj     *object.Object
+	binary  *object.Object // that obj was found for, nil: none
+	seed    maphash.Seed
+	out     *bufio.Writer
+	size    int64  // bytes given to out
+	buf     []byte // records that wait to be written
+	text    []byte
+	plain   []byte
+	files   numbers
+	origins numbers
+	run     symRun
 }
 
 func (s *symWriter) flush() error {
@@ -206,7 +217,7 @@ func (s *symWriter) header() {
 		b := s.binary.Info().Module
 		m.CodeID, m.CodeFile, m.DebugFile = b.CodeID, cmp.Or(b.CodeFile, s.file), cmp.Or(m.DebugFile, b.DebugFile)
 	}
-	name := cmp.Or(m.DebugFile, m.CodeFile, s.file)
+	name := cmp.Or(s.module, m.DebugFile, m.CodeFile, s.file)
 	s.buf = breakpad.AppendModule(s.buf, breakpad.Module{
 		OS: breakpadOS(m.Type), Arch: m.Arch.String(), ID: m.DebugID.Breakpad(), Name: name,
 	})
@@ -240,7 +251,7 @@ func breakpadOS(t ident.Type) string {
 // name is a name as it is written, good until the next one.
 func (s *symWriter) name(t sym.Text) []byte {
 	s.text = s.obj.AppendText(s.text[:0], t)
-	if !s.demangled {
+	if s.mangled {
 		return s.text
 	}
 	s.plain = demangle.Append(s.plain[:0], s.text, demangle.Full)
