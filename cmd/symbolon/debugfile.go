@@ -86,7 +86,7 @@ func (d *debugFile) openFile(e *env, name string, opt openOptions) (*object.File
 		return nil, err
 	}
 	d.open = append(d.open, src)
-	room := &space{dir: os.TempDir(), heap: true}
+	room := &space{dir: os.TempDir()}
 	d.spaces = append(d.spaces, room)
 	relax := room.Relax
 	if m, ok := src.Source.(*mapped); ok {

@@ -2,12 +2,25 @@
 
 package main
 
-// space is memory on the heap.
-type space struct {
-	dir  string
-	heap bool
+import (
+	"context"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/fault"
+)
+
+// lodge takes size bytes of the memory for builds, as all of it is on the heap.
+func (n *node) lodge(ctx context.Context, size int64, do func() error) (release func(), err error) {
+	if most := n.memory.spare; size > int64(most) {
+		return nil, fault.New(fault.Internal, "memory", "%v are more than the %v for one file; raise memory", bin.Size(size), most)
+	}
+	release, err = n.memory.builds.Acquire(ctx, size)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "memory", "no room for %v: %w", bin.Size(size), err)
+	}
+	return release, do()
 }
 
-func (s *space) Take(n int) ([]byte, error) { return make([]byte, n), nil }
-func (s *space) Relax()                     {}
-func (s *space) Close() error               { return nil }
+func (s *space) piece(n int) ([]byte, error) { return make([]byte, n), nil }
+func (s *space) Relax()                      {}
+func (s *space) unmap() error                { return nil }

@@ -3,29 +3,20 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"syscall"
 )
 
-// space is memory in files of a folder, which have no names.
-type space struct {
-	dir    string
-	heap   bool // serves where the disk does not: a command has the memory of its user
-	pieces [][]byte
+// lodge counts size bytes that do puts on the disk of the cache.
+func (n *node) lodge(ctx context.Context, size int64, do func() error) (release func(), err error) {
+	return n.store.Lodge(ctx, size, do)
 }
 
-func (s *space) Take(n int) ([]byte, error) {
-	b, err := s.onDisk(n)
-	if err != nil && s.heap {
-		return make([]byte, n), nil
-	}
-	return b, err
-}
-
-// onDisk makes a file of n bytes and maps it.
-func (s *space) onDisk(n int) ([]byte, error) {
+// piece makes a file of n bytes without a name, and maps it.
+func (s *space) piece(n int) ([]byte, error) {
 	f, err := os.CreateTemp(s.dir, "space-*")
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(s.dir, 0o700); err == nil {
@@ -58,7 +49,7 @@ func (s *space) Relax() {
 	}
 }
 
-func (s *space) Close() (err error) {
+func (s *space) unmap() (err error) {
 	for _, b := range s.pieces {
 		err = errors.Join(err, syscall.Munmap(b))
 	}

@@ -84,7 +84,7 @@ func newNode(cfg *config.Config, demo *demoSource, log *slog.Logger) (n *node, e
 		Sources: n.sources(),
 		Tier:    tier,
 		Spool:   n.spool,
-		Space:   func() bin.Space { return &space{dir: filepath.Join(cfg.Data, "tmp")} },
+		Space:   n.space(filepath.Join(cfg.Data, "tmp")),
 		Memory:  n.memory.mappings,
 		Lives:   cfg.Cache.Lifetimes,
 		Now:     time.Now,

@@ -169,7 +169,7 @@ func (l *desk) receive(ctx context.Context, f *fetched, kind string, fill func(i
 	}
 	if err == nil {
 		if l.space != nil {
-			f.space = l.space()
+			f.space = l.space(ctx)
 		}
 		err = in.finish(ctx, l, f, out.spool)
 	}

@@ -66,7 +66,7 @@ type desk struct {
 	keep    string // which originals
 	tier    cache.Tier
 	spool   func() (cache.Spool, error)
-	space   func() bin.Space
+	space   func(context.Context) bin.Space
 	lives   cache.Config
 	now     func() time.Time
 	log     *slog.Logger
@@ -85,11 +85,12 @@ type Deps struct {
 	Sources []source.Source             // in the order in which they are asked
 	Tier    cache.Tier                  // keeps verdicts and originals
 	Spool   func() (cache.Spool, error) // holds a file while it is used
-	Space   func() bin.Space            // holds what is unpacked of it; nil: the heap does
-	Memory  *bin.Budget                 // for reading mappings
-	Lives   cache.Config                // how long verdicts hold
-	Now     func() time.Time
-	Log     *slog.Logger
+	// Space holds what is unpacked of a file; taking it may wait until the context ends. nil: the heap does.
+	Space  func(context.Context) bin.Space
+	Memory *bin.Budget  // for reading mappings
+	Lives  cache.Config // how long verdicts hold
+	Now    func() time.Time
+	Log    *slog.Logger
 }
 
 // New makes a locator.

@@ -10,7 +10,7 @@ import (
 
 // Config of the disk cache. The zero value is the default.
 type Config struct {
-	MaxBytes     bin.Size      `yaml:"max_bytes" help:"Bytes on disk of all entries and of downloads under way; what was not used for longest is removed beyond that. -1: no bound."`
+	MaxBytes     bin.Size      `yaml:"max_bytes" help:"Bytes on disk of all entries, of downloads under way and of what open files unpack to; what was not used for longest is removed beyond that. -1: no bound."`
 	MaxFiles     int64         `yaml:"max_files" help:"Number of entries on disk; each also costs about 200 bytes of memory. -1: no bound."`
 	SpareMemory  bin.Size      `yaml:"spare_memory" help:"Memory that stands in for a disk that takes nothing more. None: a quarter of the memory for all."`
 	ObjectsIdle  time.Duration `yaml:"objects_idle" help:"How long a fetched file that nobody uses is kept. -1: until its space is needed."`

@@ -173,7 +173,7 @@ func (d *draft) place(of id) error {
 	}
 	now := s.clock()
 	s.book.add(&entry{id: of, size: d.size, created: now, used: now})
-	s.held -= d.size
+	s.unhold(d.size)
 	d.name, d.size = "", 0
 	s.trim()
 	return nil

@@ -1,8 +1,11 @@
 package disk
 
 import (
+	"context"
 	"os"
+	"sync"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/fault"
 )
@@ -34,6 +37,45 @@ func (p *spool) Close() error {
 	p.unmap()
 	p.discard()
 	return nil
+}
+
+// Lodge counts the n bytes that do puts on the disk of the store, until release
+// is called. If others hold too much it waits in line until they do not, or ctx
+// ends. If the disk is full it evicts entries and calls do once more.
+func (s *Store) Lodge(ctx context.Context, n int64, do func() error) (release func(), err error) {
+	select {
+	case s.line <- struct{}{}:
+		defer func() { <-s.line }()
+	case <-ctx.Done():
+		return nil, s.crowded(ctx, n)
+	}
+	for {
+		s.mu.Lock()
+		freed := s.freed
+		s.mu.Unlock()
+		if err = s.reserve(n); err == nil {
+			break
+		}
+		if n > int64(s.cfg.MaxBytes) {
+			return nil, err
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return nil, s.crowded(ctx, n)
+		}
+	}
+	if err = s.roomy("make room", n, do); err != nil {
+		s.release(n)
+		return nil, err
+	}
+	return sync.OnceFunc(func() { s.release(n) }), nil
+}
+
+// crowded is the failure of a lodger whose turn did not come.
+func (s *Store) crowded(ctx context.Context, n int64) error {
+	return fault.New(fault.Internal, place, "no room for %v below the %v of max_bytes while other files are in use: %w",
+		bin.Size(n), s.cfg.MaxBytes, context.Cause(ctx))
 }
 
 // Writable tells why the folder takes no new files, if it does not.

@@ -53,9 +53,12 @@ type Store struct {
 
 	mu     sync.Mutex
 	book   book
-	held   int64 // bytes of spools and of unfinished entries
+	held   int64         // bytes of spools, of unfinished entries and of lodgers
+	freed  chan struct{} // closed when held becomes less
 	closed bool
 	told   map[string]time.Time // when the log was told of what happens again and again
+
+	line chan struct{} // taken by the one who is first in line to lodge
 
 	lent    atomic.Int64 // bytes of memory in the place of the disk
 	maxLent int64
@@ -66,6 +69,7 @@ type Store struct {
 func Open(cfg Config, dir string, now func() time.Time, log *slog.Logger) (*Store, error) {
 	s := &Store{
 		dir: dir, cfg: cfg.Defaults(), now: now, log: log, write: (*os.File).Write, book: newBook(), maxLent: cmp.Or(int64(cfg.SpareMemory), maxLent), told: map[string]time.Time{},
+		freed: make(chan struct{}), line: make(chan struct{}, 1),
 		hurry: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	if err := os.MkdirAll(s.temps(), 0o700); err != nil {
@@ -273,8 +277,15 @@ func (s *Store) reserve(n int64) error {
 func (s *Store) release(n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held -= n
+	s.unhold(n)
 	s.publish()
+}
+
+// unhold counts n bytes less as held, and wakes who waits to lodge. mu is held.
+func (s *Store) unhold(n int64) {
+	s.held -= n
+	close(s.freed)
+	s.freed = make(chan struct{})
 }
 
 // trim evicts files down to nine tenths of a bound that is passed. mu is held,
