@@ -175,6 +175,9 @@ func (f *pushFlags) run(ctx context.Context, e *env, args []string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	for _, name := range p.packages {
+		say(e.stderr, "for the debug information that is missing, install %s, or name a debuginfod server with --debuginfod URL\n", printable(name))
+	}
 	if p.failed == 0 && len(p.done) == 0 {
 		return errors.New("nothing was sent: there is no file with symbols")
 	}
@@ -192,6 +195,8 @@ type push struct {
 	fetch  *debuginfods
 	done   map[ident.FileID]string // where each of them was found first
 	failed int
+
+	packages []string // that would have the debug information of files that were left out
 }
 
 // pushed is what became of a file.

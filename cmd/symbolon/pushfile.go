@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"symbolon/internal/extract"
 	"symbolon/internal/fault"
@@ -130,7 +131,10 @@ func (p *push) cut(ctx context.Context, x *image, t target, code *debugFile, dir
 	if err := ofOneBuild(code.object.Info().Module, info.Module); err != nil {
 		return false, err
 	}
-	if t.whole && info.Features&object.HasDebug == 0 {
+	if t.debugPackage != "" && info.Features&object.HasDebug == 0 {
+		if !slices.Contains(p.packages, t.debugPackage) {
+			p.packages = append(p.packages, t.debugPackage)
+		}
 		p.skip(t.name, "no debug information found for "+t.name+", skipping")
 		return false, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +20,9 @@ type target struct {
 	name  string
 	debug string // its debug file; empty: what is found
 	named bool   // on the command line: it is to be pushed
-	whole bool   // it is left out if there is no debug information of it
+	// The package that would have the debug information of a file of a package,
+	// which is left out without it; empty: the file is of no package.
+	debugPackage string
 }
 
 // targets finds the files to push.
@@ -99,41 +102,53 @@ func (t *targets) pack(name string) {
 		t.fail(name, errors.New("no package has this name"))
 		return
 	}
-	files, err := packageFiles(t.ctx, name)
+	files, debug, err := packageFiles(t.ctx, name)
 	if err != nil {
 		t.fail(name, err)
 	}
 	for _, f := range files {
 		if st, err := os.Lstat(f); err == nil && st.Mode().IsRegular() { // one that is listed need not be installed
-			t.file(target{name: f, whole: true})
+			t.file(target{name: f, debugPackage: debug})
 		}
 	}
 }
 
-// packageTools are the tools of package databases that list the files of a
-// package.
-var packageTools = [...][]string{{"dpkg", "-L"}, {"rpm", "-ql"}, {"apk", "info", "-L"}}
+// packageTools are the commands of package databases that list the files of a
+// package, and how the name of the package with its debug information ends.
+var packageTools = [...]struct {
+	list  []string
+	debug string
+}{
+	{[]string{"dpkg", "-L"}, "-dbgsym"},
+	{[]string{"rpm", "-ql"}, "-debuginfo"},
+	{[]string{"apk", "info", "-L"}, "-dbg"},
+}
 
-// packageFiles asks the databases of this machine for the files of a package.
-func packageFiles(ctx context.Context, name string) ([]string, error) {
+// packageFiles asks the databases of this machine for the files of a package. It
+// also returns the package that has their debug information.
+func packageFiles(ctx context.Context, name string) (files []string, debug string, err error) {
+	base, arch, hasArch := strings.Cut(name, ":")
+	if hasArch {
+		arch = ":" + arch
+	}
 	said := ""
 	for _, tool := range packageTools {
-		path, err := exec.LookPath(tool[0])
+		path, err := exec.LookPath(tool.list[0])
 		if err != nil {
 			continue
 		}
-		cmd := exec.CommandContext(ctx, path, append(tool[1:len(tool):len(tool)], name)...)
+		cmd := exec.CommandContext(ctx, path, append(slices.Clone(tool.list[1:]), name)...)
 		cmd.Env = append(os.Environ(), "LC_ALL=C")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return nil, "", context.Cause(ctx)
 		}
 		var files []string
 		for line := range strings.Lines(string(out)) {
 			line = strings.TrimSuffix(line, "\n")
-			if tool[0] == "apk" && line != "" && !strings.HasSuffix(line, " contains:") {
+			if tool.list[0] == "apk" && line != "" && !strings.HasSuffix(line, " contains:") {
 				line = "/" + line
 			}
 			if filepath.IsAbs(line) {
@@ -141,13 +156,13 @@ func packageFiles(ctx context.Context, name string) ([]string, error) {
 			}
 		}
 		if err == nil && len(files) > 0 {
-			return files, nil
+			return files, base + tool.debug + arch, nil
 		}
 		if first, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n"); first != "" {
 			said += "; " + first
 		}
 	}
-	return nil, fmt.Errorf("no package of this name is known to dpkg, rpm or apk of this machine%s", said)
+	return nil, "", fmt.Errorf("no package of this name is known to dpkg, rpm or apk of this machine%s", said)
 }
 
 // runs says whether a file is an ELF program or shared object.

@@ -44,6 +44,7 @@ func TestAPackageIsPushed(t *testing.T) {
 	if _, errs, code := s.push("-p", "kiln"); code != exitFailed || !strings.Contains(errs, "no package of this name is known") {
 		t.Error(errs)
 	}
+	debug := map[string]string{"dpkg": "kiln-dbgsym", "rpm": "kiln-debuginfo", "apk": "kiln-dbg"}
 	for tool, script := range map[string]string{
 		"dpkg": `[ "$1 $2 $3" = "-L kiln " ] || exit 9; printf '` + files + `\npackage diverts others to: /x\n'`,
 		"rpm":  `[ "$1 $2 $3" = "-ql kiln " ] || exit 9; printf '` + files + `\n'`,
@@ -55,12 +56,22 @@ func TestAPackageIsPushed(t *testing.T) {
 		if code != 0 || strings.Count(out, " sent\n") != 2 || !strings.Contains(errs, "no debug information found for "+bare+", skipping\n") {
 			t.Errorf("%s: %d, %s%s", tool, code, out, errs)
 		}
+		if hint := "install " + debug[tool] + ", or name a debuginfod server with --debuginfod URL\n"; strings.Count(errs, hint) != 1 {
+			t.Errorf("%s: no hint %q in %s", tool, hint, errs)
+		}
 		standInTool(t, tools, tool, "echo "+tool+" has no such thing >&2; exit 1")
 		if _, errs, code := s.push("-p", "kiln"); code != exitFailed || !strings.Contains(errs, "; "+tool+" has no such thing") {
 			t.Errorf("%s: %s", tool, errs)
 		}
 	}
+	standInTool(t, tools, "dpkg", "printf '"+dir+`/gcc-dwarf5\n'`)
+	if _, errs, code := s.push("-p", "kiln"); code != 0 || strings.Contains(errs, "--debuginfod") {
+		t.Errorf("a package with debug information: %s", errs)
+	}
 	standInTool(t, tools, "dpkg", "printf '"+bare+`\n'`)
+	if _, errs, _ := s.push("-p", "kiln:arm64"); !strings.Contains(errs, "install kiln-dbgsym:arm64, or") {
+		t.Errorf("a package of another architecture: %s", errs)
+	}
 	if _, errs, code := s.push("--package", "kiln"); code != exitFailed || !strings.Contains(errs, "nothing was sent") {
 		t.Error(errs)
 	}
@@ -75,7 +86,7 @@ func TestAPackageIsPushed(t *testing.T) {
 
 // TestAPushedPackageOfThisMachineIsListed asks the real dpkg, where there is one.
 func TestAPushedPackageOfThisMachineIsListed(t *testing.T) {
-	files, err := packageFiles(t.Context(), "dpkg")
+	files, _, err := packageFiles(t.Context(), "dpkg")
 	if _, none := exec.LookPath("dpkg"); none != nil {
 		if err == nil {
 			t.Error(files)
