@@ -61,6 +61,7 @@ func (n *node) locatorFor(a sentry.Asking) (*locate.Locator, error) {
 			}
 			sources = append(sources, s)
 		}
+		return n.locator.WithGuests(scope, sources), nil
 	}
 	return n.locator.With(scope, sources), nil
 }

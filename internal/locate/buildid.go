@@ -29,7 +29,7 @@ func (meta *Meta) buildID() ident.BuildID {
 // known by their debug id alone.
 func (l *Locator) learn(ctx context.Context, m ident.Module, meta *Meta, public bool) {
 	id, debugID := meta.buildID(), meta.Module.DebugID
-	if id.IsZero() {
+	if id.IsZero() || l.guests {
 		return
 	}
 	key := l.buildIDKey(debugID, public)
@@ -54,6 +54,9 @@ func (l *Locator) learn(ctx context.Context, m ident.Module, meta *Meta, public 
 // learned returns the build id of the files that were seen with a debug id, "" if
 // none was.
 func (l *Locator) learned(ctx context.Context, d ident.DebugID) ident.BuildID {
+	if l.guests {
+		return ""
+	}
 	if id := l.keptBuildID(ctx, l.buildIDKey(d, false), d); !id.IsZero() {
 		return id
 	}

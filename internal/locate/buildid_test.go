@@ -151,6 +151,27 @@ func TestLearnedBuildIDsAreOfTheirScope(t *testing.T) {
 	}
 }
 
+// TestSourcesOfRequestsNeitherTeachNorLearnBuildIDs has a public source, once as a
+// request names it and once as the configuration does.
+func TestSourcesOfRequestsNeitherTeachNorLearnBuildIDs(t *testing.T) {
+	server, _ := debuginfod(t, true)
+	sources := []source.Source{server}
+	for _, guestsFirst := range []bool{true, false} {
+		var c clock
+		l := locateIn(t, locate.Config{}, &c, sources)
+		first, second := l, l.WithGuests("", sources)
+		if guestsFirst {
+			first, second = second, first
+		}
+		if got := outcome(t, first, kiln(t)); got != "debuginfod elf_debug" {
+			t.Fatal(got)
+		}
+		if got := outcome(t, second, byDebugID(t)); got != "no build id" {
+			t.Errorf("guests first %v: %s", guestsFirst, got)
+		}
+	}
+}
+
 // TestABuildIDThatItsDebugIDDoesNotFollowFromIsNotLearned has a .sym file that
 // states another one.
 func TestABuildIDThatItsDebugIDDoesNotFollowFromIsNotLearned(t *testing.T) {

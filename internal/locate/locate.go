@@ -59,6 +59,7 @@ type Locator struct {
 	*desk
 	sources []source.Source
 	scope   string
+	guests  bool // a request named the sources
 }
 
 // desk is what all locators over one cache have in common.
@@ -109,6 +110,12 @@ func New(cfg Config, d Deps) *Locator {
 // sources that are not public is known to their scope only.
 func (l *Locator) With(scope string, sources []source.Source) *Locator {
 	return &Locator{desk: l.desk, sources: sources, scope: scope}
+}
+
+// WithGuests is With for sources that a request names. What files of theirs state
+// is believed for that request only, and they learn nothing from other files.
+func (l *Locator) WithGuests(scope string, sources []source.Source) *Locator {
+	return &Locator{desk: l.desk, sources: sources, scope: scope, guests: true}
 }
 
 // Identity tells locators apart that may find different files.
