@@ -1,8 +1,11 @@
 package redis
 
 import (
+	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -59,6 +62,21 @@ func (c Config) options() (rueidis.ClientOption, error) {
 	o, err := rueidis.ParseURL(c.URL.Reveal())
 	if err != nil {
 		return o, errors.New("url cannot be read; wanted is redis://user:password@host:6379/0, or the same with rediss://")
+	}
+	next := o.DialCtxFn // set for unix sockets
+	o.DialCtxFn = func(ctx context.Context, addr string, d *net.Dialer, config *tls.Config) (conn net.Conn, err error) {
+		switch {
+		case next != nil:
+			conn, err = next(ctx, addr, d, config)
+		case config != nil:
+			conn, err = (&tls.Dialer{NetDialer: d, Config: config}).DialContext(ctx, "tcp", addr)
+		default:
+			conn, err = d.DialContext(ctx, "tcp", addr)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &checked{Conn: conn}, nil
 	}
 	o.Dialer.Timeout = dialTimeout
 	o.Dialer.KeepAlive = 15 * time.Second

@@ -1,0 +1,99 @@
+package redis
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+)
+
+const (
+	maxAnswer   = 4 << 20 // bytes of one; the slots of a large Cluster are some hundred KB
+	maxElements = 64 << 10
+	maxDepth    = 8
+	maxHeader   = 16 // bytes of type, number and line end
+)
+
+var errHeader = errors.New("not RESP, or larger than any answer to Symbolon")
+
+// checked is a connection that fails at the first header that is out of
+// bounds. The client library allocates what a header announces, which can end
+// the process, so headers are checked before it sees them.
+type checked struct {
+	net.Conn
+	line     []byte // of the header that is being read; only the type if text follows
+	rest     int    // bytes to come of a string, with its line end
+	open     []int  // elements to come of each array around
+	size     int    // bytes of this answer
+	elements int    // of this answer
+	err      error
+}
+
+func (c *checked) Read(p []byte) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	n, err := c.Conn.Read(p)
+	for b := p[:n]; len(b) > 0; {
+		used := max(1, min(c.rest, len(b)))
+		if c.size += used; c.rest == 0 {
+			c.err = c.header(b[0])
+		} else if c.rest -= used; c.rest == 0 {
+			c.end()
+		}
+		if c.err != nil || c.size > maxAnswer {
+			c.err = fmt.Errorf("read answer at %q: %w", c.line, errHeader)
+			return 0, c.err
+		}
+		b = b[used:]
+	}
+	return n, err
+}
+
+// header takes one byte of a header or of a line of text.
+func (c *checked) header(b byte) error {
+	if len(c.line) == 0 || strings.IndexByte("+-:,(", c.line[0]) < 0 {
+		c.line = append(c.line, b)
+	} else if b == '\n' {
+		c.end()
+		return nil
+	}
+	if b != '\n' && len(c.line) < maxHeader {
+		return nil
+	}
+	kind, line := c.line[0], string(c.line)
+	switch line {
+	case "_\r\n", "#t\r\n", "#f\r\n", "$-1\r\n", "*-1\r\n", "*0\r\n", "%0\r\n", "~0\r\n":
+		c.end()
+		return nil
+	}
+	n, err := strconv.ParseUint(strings.TrimSuffix(line[1:], "\r\n"), 10, 31)
+	switch {
+	case err != nil || n > maxAnswer:
+		return errHeader
+	case strings.IndexByte("$!=", kind) >= 0:
+		c.line, c.rest = c.line[:0], int(n)+len("\r\n")
+		return nil
+	case kind == '%':
+		n *= 2
+	}
+	c.elements += int(n)
+	if strings.IndexByte("*%~>", kind) < 0 || n == 0 || c.elements > maxElements || len(c.open) == maxDepth {
+		return errHeader
+	}
+	c.line, c.open = c.line[:0], append(c.open, int(n))
+	return nil
+}
+
+// end is the end of a value, and of the arrays that it completes.
+func (c *checked) end() {
+	c.line = c.line[:0]
+	for last := len(c.open) - 1; last >= 0; last-- {
+		if c.open[last]--; c.open[last] > 0 {
+			return
+		}
+		c.open = c.open[:last]
+	}
+	c.size, c.elements = 0, 0
+}
