@@ -26,17 +26,21 @@ func (s *symbol) text() sym.Text {
 type symbols struct {
 	all  []symbol // by address, the best first
 	tops []top    // one for each address
+	cuts []cut    // by address
+	open []int32  // the tops that have not ended, while cuts are made
+}
+
+// cut is where the code of another top begins: the last of those that have it.
+type cut struct {
+	addr uint64
+	top  int32 // of tops; -1: there is none
 }
 
 // top is the symbol that counts of those at its address.
 type top struct {
 	addr, end uint64
 	index     int32 // of all
-	outer     int32 // the top that it lies in, -1: none
 }
-
-// maxOuter is how many symbols around one another are looked at.
-const maxOuter = 64
 
 // newSymbols sorts symbols that come in the order of their tables, which
 // decides between equals. A symbol without size reaches to the next one, or to
@@ -44,7 +48,7 @@ const maxOuter = 64
 func newSymbols(all []symbol, limit func(addr uint64) uint64, rank func(s *symbol) uint8) *symbols {
 	var order byStart[symbol]
 	order.sort(all, func(s *symbol) uint64 { return s.addr })
-	l := &symbols{all: all, tops: make([]top, 0, len(all))}
+	l := &symbols{all: all, tops: make([]top, 0, len(all)), cuts: make([]cut, 0, len(all))}
 	for i := 0; i < len(all); {
 		next := i + 1
 		for next < len(all) && all[next].addr == all[i].addr {
@@ -63,54 +67,80 @@ func newSymbols(all []symbol, limit func(addr uint64) uint64, rank func(s *symbo
 		l.add(int32(i), border, limit)
 		i = next
 	}
+	l.close(math.MaxUint64)
+	l.open = nil
 	return l
 }
 
 // add adds the symbol at i; the next one starts at border.
 func (l *symbols) add(i int32, border uint64, limit func(addr uint64) uint64) {
 	s := &l.all[i]
-	t := top{addr: s.addr, end: s.addr + s.size, index: i, outer: l.around(len(l.tops)-1, s.addr)}
+	outer := l.close(s.addr)
+	t := top{addr: s.addr, end: s.addr + s.size, index: i}
 	switch {
 	case s.size > 0 && t.end < t.addr:
 		t.end = math.MaxUint64
 	case s.size > 0:
-	case t.outer >= 0 && s.label:
+	case outer >= 0 && s.label:
 		return
-	case t.outer >= 0:
-		t.end = min(border, l.tops[t.outer].end)
+	case outer >= 0:
+		t.end = min(border, l.tops[outer].end)
 	default:
 		t.end = min(border, max(limit(s.addr), s.addr+1))
 	}
+	l.open = append(l.open, int32(len(l.tops)))
+	l.cut(t.addr, int32(len(l.tops)))
 	l.tops = append(l.tops, t)
 }
 
-// around is the nearest of the tops up to i that reaches beyond addr, or -1.
-func (l *symbols) around(i int, addr uint64) int32 {
-	for n := 0; i >= 0 && n < maxOuter; n++ {
-		if l.tops[i].end > addr {
-			return int32(i)
+// close closes the tops that end at or before addr, and returns the one that has it,
+// or -1.
+func (l *symbols) close(addr uint64) int32 {
+	for {
+		inner := l.inner()
+		if inner < 0 || l.tops[inner].end > addr {
+			return inner
 		}
-		i = int(l.tops[i].outer)
+		end := l.tops[inner].end
+		for inner >= 0 && l.tops[inner].end <= end {
+			l.open = l.open[:len(l.open)-1]
+			inner = l.inner()
+		}
+		l.cut(end, inner)
 	}
-	return -1
+}
+
+// inner is the open top that starts last, or -1.
+func (l *symbols) inner() int32 {
+	if len(l.open) == 0 {
+		return -1
+	}
+	return l.open[len(l.open)-1]
+}
+
+// cut begins the code of a top, or of none.
+func (l *symbols) cut(addr uint64, top int32) {
+	if n := len(l.cuts); n > 0 && l.cuts[n-1].addr == addr {
+		l.cuts = l.cuts[:n-1]
+	}
+	l.cuts = append(l.cuts, cut{addr, top})
 }
 
 // at is the symbol whose code is at addr, nil if there is none, and up to
 // where that is so.
 func (l *symbols) at(addr uint64) (t *top, until uint64) {
-	i, found := slices.BinarySearchFunc(l.tops, addr, func(t top, addr uint64) int { return cmp.Compare(t.addr, addr) })
+	i, found := slices.BinarySearchFunc(l.cuts, addr, func(c cut, addr uint64) int { return cmp.Compare(c.addr, addr) })
 	if !found {
 		i--
 	}
 	until = math.MaxUint64
-	if i+1 < len(l.tops) {
-		until = l.tops[i+1].addr
+	if i+1 < len(l.cuts) {
+		until = l.cuts[i+1].addr
 	}
-	j := l.around(i, addr)
-	if j < 0 {
+	if i < 0 || l.cuts[i].top < 0 {
 		return nil, until
 	}
-	return &l.tops[j], min(until, l.tops[j].end)
+	return &l.tops[l.cuts[i].top], until
 }
 
 // symbolAt is the symbol whose code is at an address of the file, nil if there is
