@@ -116,7 +116,7 @@ func (n *node) openSources(cfg *config.Config, demo *demoSource) error {
 		s, err := openSource(c, network, n.client, nil)
 		if err != nil && c.Type == source.Filesystem {
 			n.log.Warn("the folder of a source cannot be opened; it is looked for whenever a file is", "source", c.ID, "path", c.Path, "reason", err)
-			s, err = tree.New(c, dir.NewLater(c.Path), network.Limit(), time.Now)
+			s, err = tree.New(c, dir.NewLater(c.Path, opener(c)), network.Limit(), time.Now)
 		}
 		if err != nil {
 			return fmt.Errorf("source %s: %w", c.ID, err)
@@ -148,14 +148,26 @@ func openSource(c source.Config, network web.Config, client *web.Client, g *gues
 	case source.S3, source.GCS:
 		return openFar(c, network, client, g)
 	}
-	b, err := dir.Open(c.Path)
+	if g != nil {
+		b, err := dir.Open(c.Path)
+		if err != nil {
+			return nil, err
+		}
+		return tree.NewGuarded(c, b, network.Limit(), time.Now)
+	}
+	b, err := opener(c)(c.Path)
 	if err != nil {
 		return nil, err
 	}
-	if g != nil {
-		return tree.NewGuarded(c, b, network.Limit(), time.Now)
-	}
 	return tree.New(c, b, network.Limit(), time.Now)
+}
+
+// opener opens the folder of a source of the configuration.
+func opener(c source.Config) func(folder string) (*dir.Bucket, error) {
+	if c.FollowSymlinks {
+		return dir.OpenFollowing
+	}
+	return dir.Open
 }
 
 // close ends what runs and closes what is open, last made first.

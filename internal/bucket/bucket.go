@@ -16,6 +16,7 @@ package bucket
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -48,6 +49,9 @@ type Bucket interface {
 	Stat(ctx context.Context, key string) (Attrs, error)
 	Delete(ctx context.Context, key string) error
 }
+
+// ErrLink is why a file is denied that is a symbolic link to elsewhere.
+var ErrLink = errors.New("a symbolic link leads out of the folder")
 
 // MaxKey is the length in bytes up to which every object store takes a key.
 const MaxKey = 1024

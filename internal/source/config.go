@@ -45,6 +45,7 @@ type Config struct {
 	Layout             Layout                `yaml:"layout,omitempty" json:"layout,omitzero" help:"Where files are below the address or folder."`
 	HasIndex           bool                  `yaml:"has_index,omitempty" json:"has_index,omitempty" help:"A store of layout symstore lists its files in the folder 000Admin, and is asked for none but those. Other layouts have no index."`
 	Timeout            time.Duration         `yaml:"timeout,omitempty" json:"-" help:"Time for a whole download from this source, with its retries, such as 30m for giants; -1 is no bound. Else network.max_download_timeout counts. Not for folders."`
+	FollowSymlinks     bool                  `yaml:"follow_symlinks,omitempty" json:"-" help:"Follow symbolic links that lead out of the folder, for type filesystem. Then everybody who may write there can have any file of this machine read that is a debug file. Links within the folder are always followed."`
 	IsPublic           bool                  `yaml:"is_public,omitempty" json:"is_public,omitempty" help:"Anybody may ask it: files are shared between scopes, and that it lacks a file is remembered for longer."`
 	AcceptInvalidCerts bool                  `yaml:"accept_invalid_certs,omitempty" json:"accept_invalid_certs,omitempty" help:"Accept any certificate of the server. Whoever is on the way there can then send wrong files."`
 	Filters            Filters               `yaml:"filters,omitempty" json:"filters,omitzero" help:"Which modules the source is asked for."`
@@ -221,6 +222,9 @@ func (c Config) Asks() string {
 	text := fmt.Sprintf("%q %v %q %q %v %q", c.ID, c.IsPublic, c.Layout, f.FileTypes, f.RequiresChecksum, f.PathPatterns)
 	if c.indexed() {
 		text += " indexed"
+	}
+	if c.FollowSymlinks {
+		text += " symlinks"
 	}
 	return text
 }

@@ -277,3 +277,10 @@ func TestSourceThatNeedsABuildIDSaysSo(t *testing.T) {
 		}
 	}
 }
+
+func TestRequestsCannotHaveSymlinksFollowed(t *testing.T) {
+	var c source.Config
+	if err := json.Unmarshal([]byte(`{"id":"s","type":"filesystem","path":"/x","follow_symlinks":true}`), &c); err != nil || c.FollowSymlinks {
+		t.Errorf("follow_symlinks is %v, error %v", c.FollowSymlinks, err)
+	}
+}

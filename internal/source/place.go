@@ -60,6 +60,7 @@ func (c Config) belongs() []keyOf {
 		{"url", !c.URL.IsZero(), []string{HTTP, GCS, Sentry}},
 		{"path", c.Path != "", []string{Filesystem}},
 		{"accept_invalid_certs", c.AcceptInvalidCerts, []string{HTTP}},
+		{"follow_symlinks", c.FollowSymlinks, []string{Filesystem}},
 		{"timeout", c.Timeout != 0, []string{HTTP, S3, GCS, Sentry}},
 		{"headers", len(c.Headers) > 0, []string{HTTP}},
 		{"token", !c.Token.IsZero(), []string{Sentry}},

@@ -1,8 +1,8 @@
 // Package dir is a bucket in a folder: a key is the path of a plain file. It
 // reads folders that other programs have laid out, and writes such folders.
 //
-// Nothing outside of the folder can be reached, neither by a key nor by a
-// symbolic link. A file is written under .tmp in the folder, synced and then
+// Nothing outside of the folder can be reached, neither by a key nor, unless
+// OpenFollowing allows it, by a symbolic link. A file is written under .tmp in the folder, synced and then
 // renamed, so it is whole or absent after a crash too. What a crash leaves in
 // .tmp is removed a day later, by the first Put of a process; keys that start
 // with that segment do not exist.
@@ -21,6 +21,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -40,8 +41,9 @@ const (
 
 // Bucket is a bucket in a folder. Make it with Open.
 type Bucket struct {
-	root *os.Root
-	tidy sync.Once
+	root   *os.Root
+	follow string // the folder, if links out of it are followed when reading; else empty
+	tidy   sync.Once
 
 	mu  sync.Mutex
 	top listing // of the folder itself
@@ -56,6 +58,46 @@ func Open(folder string) (*Bucket, error) {
 	return &Bucket{root: root}, nil
 }
 
+// OpenFollowing is Open for a folder whose symbolic links may lead anywhere:
+// they are followed when files are read, not when files are written.
+func OpenFollowing(folder string) (*Bucket, error) {
+	b, err := Open(folder)
+	if err == nil {
+		b.follow, err = filepath.Abs(folder)
+	}
+	return b, err
+}
+
+// stat is what there is at a place in the folder.
+func (b *Bucket) stat(at string) (fs.FileInfo, error) {
+	info, err := b.root.Stat(at)
+	if b.leaves(at, err) {
+		return os.Stat(filepath.Join(b.follow, filepath.FromSlash(at)))
+	}
+	return info, err
+}
+
+// open opens what there is at a place in the folder.
+func (b *Bucket) open(at string) (*os.File, error) {
+	f, err := b.root.Open(at)
+	if b.leaves(at, err) {
+		return os.Open(filepath.Join(b.follow, filepath.FromSlash(at)))
+	}
+	return f, err
+}
+
+// leaves says whether err is the refusal of a link that may be followed.
+func (b *Bucket) leaves(at string, err error) bool {
+	return b.follow != "" && refused(err) && filepath.IsLocal(filepath.FromSlash(at))
+}
+
+// refused says whether err is not an answer of the system, but a refusal of
+// os.Root: a link leads out of the folder.
+func refused(err error) bool {
+	var number syscall.Errno
+	return err != nil && !errors.As(err, &number) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrClosed)
+}
+
 // Close lets go of the folder. Readers that are open stay so.
 func (b *Bucket) Close() error { return b.root.Close() }
 
@@ -65,7 +107,7 @@ func (b *Bucket) Get(ctx context.Context, key string, off, n int64) (io.ReadClos
 	if err != nil {
 		return nil, a, err
 	}
-	f, err := b.root.Open(key)
+	f, err := b.open(key)
 	if err != nil {
 		return nil, bucket.Attrs{}, failure(key, err)
 	}
@@ -93,7 +135,7 @@ func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
 	if reserved(key) {
 		return bucket.Attrs{}, fault.New(fault.NotFound, key, "no such key")
 	}
-	info, err := b.root.Stat(key)
+	info, err := b.stat(key)
 	switch {
 	case err != nil:
 		return bucket.Attrs{}, failure(key, err)
@@ -261,16 +303,13 @@ func reserved(key string) bool {
 // failure is what an error of the file system means.
 func failure(place string, err error) error {
 	kind := fault.Internal
-	var number syscall.Errno
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENAMETOOLONG):
 		kind = fault.NotFound
 	case errors.Is(err, fs.ErrPermission):
 		kind = fault.Denied
-	case !errors.As(err, &number) && !errors.Is(err, fs.ErrClosed):
-		// Not an answer of the system, so a refusal of os.Root: a link
-		// that leads out of the folder.
-		kind = fault.Denied
+	case refused(err):
+		return fault.New(fault.Denied, place, "%w", bucket.ErrLink)
 	}
 	return fault.New(kind, place, "%w", err)
 }

@@ -203,3 +203,42 @@ func TestClosedBucketIsInternal(t *testing.T) {
 		t.Fatalf("Stat: %v", err)
 	}
 }
+
+func TestLinksOutOfTheFolderAreFollowedWhereThatIsAllowed(t *testing.T) {
+	outside, folder := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "k"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"file": filepath.Join(outside, "k"), "folder": outside, "gone": filepath.Join(outside, "none")} {
+		if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := dir.OpenFollowing(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	for _, key := range []string{"file", "folder/k"} {
+		r, a, err := b.Get(t.Context(), key, 0, -1)
+		if err != nil || a.Size != 1 {
+			t.Errorf("Get(%q): %+v, %v", key, a, err)
+			continue
+		}
+		r.Close()
+	}
+	if b.Spell("FOLDER/K") != "folder/k" {
+		t.Errorf("Spell: %q", b.Spell("FOLDER/K"))
+	}
+	for _, key := range []string{"gone", "folder/none"} {
+		if _, err := b.Stat(t.Context(), key); kind(err) != fault.NotFound {
+			t.Errorf("Stat(%q): %v", key, err)
+		}
+	}
+	if _, err := b.Stat(t.Context(), "folder/../../k"); kind(err) != fault.Malformed {
+		t.Errorf("a key that leads out by itself: %v", err)
+	}
+	if err := b.Put(t.Context(), "folder/new", strings.NewReader("x"), bucket.Attrs{}); !errors.Is(err, bucket.ErrLink) {
+		t.Errorf("Put: %v", err)
+	}
+}

@@ -12,12 +12,16 @@ import (
 // method fails as Open does. Make it with NewLater.
 type Later struct {
 	folder string
+	opener func(folder string) (*Bucket, error)
 	mu     sync.Mutex
 	there  *Bucket
 }
 
-// NewLater is the bucket in a folder that may appear later.
-func NewLater(folder string) *Later { return &Later{folder: folder} }
+// NewLater is the bucket in a folder that may appear later, which is then opened
+// by Open or OpenFollowing.
+func NewLater(folder string, open func(folder string) (*Bucket, error)) *Later {
+	return &Later{folder: folder, opener: open}
+}
 
 func (l *Later) open() (*Bucket, error) {
 	l.mu.Lock()
@@ -26,7 +30,7 @@ func (l *Later) open() (*Bucket, error) {
 	if b != nil {
 		return b, nil
 	}
-	b, err := Open(l.folder) // which may take long; nobody else waits for it
+	b, err := l.opener(l.folder) // which may take long; nobody else waits for it
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +44,7 @@ func (l *Later) open() (*Bucket, error) {
 
 // Get reads a range of a file.
 func (l *Later) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
-	b, err := l.begin(ctx, key)
+	b, err := l.ready(ctx, key)
 	if err != nil {
 		return nil, bucket.Attrs{}, err
 	}
@@ -49,7 +53,7 @@ func (l *Later) Get(ctx context.Context, key string, off, n int64) (io.ReadClose
 
 // Stat is the size of a file.
 func (l *Later) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
-	b, err := l.begin(ctx, key)
+	b, err := l.ready(ctx, key)
 	if err != nil {
 		return bucket.Attrs{}, err
 	}
@@ -58,7 +62,7 @@ func (l *Later) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
 
 // Put writes a file; it does not make the folder.
 func (l *Later) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) error {
-	b, err := l.begin(ctx, key)
+	b, err := l.ready(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -67,14 +71,14 @@ func (l *Later) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs
 
 // Delete removes a file.
 func (l *Later) Delete(ctx context.Context, key string) error {
-	b, err := l.begin(ctx, key)
+	b, err := l.ready(ctx, key)
 	if err != nil {
 		return err
 	}
 	return b.Delete(ctx, key)
 }
 
-func (l *Later) begin(ctx context.Context, key string) (*Bucket, error) {
+func (l *Later) ready(ctx context.Context, key string) (*Bucket, error) {
 	if err := bucket.Begin(ctx, key); err != nil {
 		return nil, err
 	}

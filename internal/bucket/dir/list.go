@@ -13,14 +13,14 @@ import (
 // file.
 func (b *Bucket) List(folder string, yield func(name string, isFolder bool) bool) error {
 	at := path.Join(".", folder)
-	info, err := b.root.Stat(at) // before opening: to open a pipe is to wait for its writer
+	info, err := b.stat(at) // before opening: to open a pipe is to wait for its writer
 	switch {
 	case err != nil:
 		return failure(folder, err)
 	case !info.IsDir():
 		return fault.New(fault.NotFound, folder, "not a folder")
 	}
-	f, err := b.root.Open(at)
+	f, err := b.open(at)
 	if err != nil {
 		return failure(folder, err)
 	}

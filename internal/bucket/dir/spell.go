@@ -28,7 +28,7 @@ func (b *Bucket) Spell(key string) string {
 	}
 	at := ""
 	for segment := range strings.SplitSeq(key, "/") {
-		if _, err := b.root.Stat(path.Join(at, segment)); err != nil {
+		if _, err := b.stat(path.Join(at, segment)); err != nil {
 			if segment = b.list(at)[strings.ToLower(segment)]; segment == "" {
 				return ""
 			}
@@ -42,7 +42,7 @@ func (b *Bucket) Spell(key string) string {
 // stores have very many.
 func (b *Bucket) list(folder string) map[string]string {
 	top := folder == ""
-	f, err := b.root.Open(path.Join(".", folder))
+	f, err := b.open(path.Join(".", folder))
 	if err != nil {
 		return nil
 	}

@@ -248,6 +248,9 @@ func (s *Source) fetch(ctx context.Context, c source.Candidate, w io.Writer) (so
 			continue
 		}
 		a.URL = s.location(path + suffix)
+		if errors.Is(err, bucket.ErrLink) && s.label != source.Guest {
+			return a, fault.New(fault.Denied, a.URL, "%w; follow_symlinks of the source would allow that", bucket.ErrLink)
+		}
 		if err != nil {
 			return a, at(a.URL, err)
 		}

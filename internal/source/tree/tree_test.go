@@ -136,8 +136,30 @@ func TestLinkOutOfTheFolderIsDenied(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(root, path)); err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := get(t, open(t, root, bin.Limit{})); fault.KindOf(err) != fault.Denied || got != "" {
+	const why = "a symbolic link leads out of the folder"
+	got, _, err := get(t, open(t, root, bin.Limit{}))
+	if fault.KindOf(err) != fault.Denied || got != "" || !strings.HasSuffix(err.Error(), why+"; follow_symlinks of the source would allow that") {
 		t.Errorf("got %q, error %v", got, err)
+	}
+	guest, err := tree.NewGuarded(source.Config{ID: "s", Type: source.Filesystem, Path: root}, bucketOf(t, root), bin.Limit{}, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := get(t, guest); fault.KindOf(err) != fault.Denied || got != "" || !strings.HasSuffix(err.Error(), why) {
+		t.Errorf("of a request: got %q, error %v", got, err)
+	}
+}
+
+// TestLinksOfBuildIDsWithinTheFolderAreFollowed has /usr/lib/debug as some systems
+// lay it out.
+func TestLinksOfBuildIDsWithinTheFolderAreFollowed(t *testing.T) {
+	root := folder(t, map[string][]byte{"usr/bin/kiln.debug": nil, ".build-id/ca/README": nil})
+	if err := os.Symlink("../../usr/bin/kiln.debug", filepath.Join(root, ".build-id/ca", buildID[2:]+".debug")); err != nil {
+		t.Fatal(err)
+	}
+	s := local(t, source.Config{Path: root}, bucketOf(t, root))
+	if got := there(t, s, byDebugID()); len(got) != 1 {
+		t.Errorf("found %q", got)
 	}
 }
 
