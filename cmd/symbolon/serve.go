@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	stdlog "log"
 	"log/slog"
 	"os"
 	"runtime"
@@ -74,59 +75,114 @@ func presets() string {
 func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
 	metric.BuildInfo.Set(1, version(), runtime.Version())
 	metric.ProcessStart.Set(time.Now().Unix())
-	cfg, log, err := conf.load(e)
+	cfg, loaded, err := conf.read(e)
 	if err != nil {
 		return err
 	}
-	var built *demoSource
-	var key string // of the demo
+	log, err := logger(cfg.Log, e.stderr)
+	if err != nil {
+		return err
+	}
+	stdlog.SetFlags(0)
+	stdlog.SetOutput(unquoted{slog.NewLogLogger(log.Handler(), slog.LevelWarn).Writer()})
+	s := server{env: e, cfg: cfg, log: log, notices: loaded.Notices}
 	if demo {
+		s.key = base64.StdEncoding.EncodeToString([]byte("demo:" + rand.Text()))
+	}
+	err = s.run(ctx)
+	if err != nil && cfg.Log.Format == jsonLog {
+		log.Error("the server ends", "error", err)
+		return errTold
+	}
+	return err
+}
+
+// server is what serve works with.
+type server struct {
+	env     *env
+	cfg     *config.Config
+	log     *slog.Logger
+	notices []string
+	key     string // for uploads to the demo; empty: this is no demo
+}
+
+func (s *server) run(ctx context.Context) error {
+	var built *demoSource
+	var err error
+	if s.key != "" {
 		if built, err = demoStore(ctx); err != nil {
 			return err
 		}
-		key = base64.StdEncoding.EncodeToString([]byte("demo:" + rand.Text()))
-		cfg.Elastic.APIKeys = append(cfg.Elastic.APIKeys, bin.NewSecret(key))
-		if cfg.Data == "" {
-			if cfg.Data, err = os.MkdirTemp("", "symbolon-demo-*"); err != nil {
+		s.cfg.Elastic.APIKeys = append(s.cfg.Elastic.APIKeys, bin.NewSecret(s.key))
+		if s.cfg.Data == "" {
+			if s.cfg.Data, err = os.MkdirTemp("", "symbolon-demo-*"); err != nil {
 				return err
 			}
-			defer os.RemoveAll(cfg.Data)
+			defer os.RemoveAll(s.cfg.Data)
 		}
 	}
-	note, err := settle(cfg)
+	note, err := settle(s.cfg)
 	if err != nil {
 		return err
 	}
-	if note != "" {
-		log.Warn(note)
-	}
-	n, err := newNode(cfg, built, log)
+	s.begin(note)
+	n, err := newNode(s.cfg, built, s.log)
 	if err != nil {
 		return err
 	}
 	defer n.close()
-	stop, err := listenControl(cfg.Data, n)
+	stop, err := listenControl(s.cfg.Data, n)
 	if err != nil {
-		log.Warn("the commands explain, cache and prefetch cannot reach this server", "error", err)
+		s.log.Warn("the commands explain, cache and prefetch cannot reach this server", "error", err)
 	} else {
 		defer stop()
 	}
-	front, err := n.front(cfg)
+	front, err := n.front(s.cfg)
 	if err != nil {
 		return err
 	}
-	e.signals.onHangup(func() { n.rereadKeys(ctx) })
-	ports, bases, err := listen(cfg.HTTP.Defaults(), log)
+	s.env.signals.onHangup(func() { n.rereadKeys(ctx) })
+	ports, bases, err := listen(s.cfg.HTTP.Defaults(), s.log)
 	if err != nil {
 		return err
 	}
-	startText(e.stderr, cfg, bases[0], key) // before the lines that scripts wait for
+	s.tellDemo(bases[0]) // before the lines that scripts wait for
 	for _, base := range bases {
-		if _, err := fmt.Fprintf(e.stdout, "listening on %s\n", base); err != nil {
+		if _, err := fmt.Fprintf(s.env.stdout, "listening on %s\n", base); err != nil {
 			return errors.Join(err, closeAll(ports))
 		}
 	}
 	return front.Serve(ctx, ports...)
+}
+
+// begin logs the first lines. The configuration is settled.
+func (s *server) begin(note string) {
+	sources := make([]string, 0, len(s.cfg.Sources))
+	for _, c := range s.cfg.Sources {
+		sources = append(sources, c.ID)
+	}
+	if s.key != "" {
+		sources = append(sources, demoName)
+	}
+	s.log.Info("symbolon starts", "version", version(), "data", s.cfg.Data, "state", s.cfg.State,
+		"memory", s.cfg.Memory.String(), "sources", sources)
+	for _, n := range s.notices {
+		s.log.Warn(n)
+	}
+	if note != "" {
+		s.log.Warn(note)
+	}
+	if noSymbols(s.cfg) && s.key == "" {
+		s.log.Warn(noSymbolsText)
+	}
+}
+
+const noSymbolsText = "no symbol source is named, so every module will be missing; name one with --source mozilla, --source https://symbols.example.com/ or --source DIRECTORY"
+
+// noSymbols reports whether a server with this configuration, which is settled,
+// could not find any symbols.
+func noSymbols(cfg *config.Config) bool {
+	return len(cfg.Sources) == 0 && !cfg.Sentry.AllowRequestSources && !hasFiles(cfg.State)
 }
 
 // front puts the doors of the node together.
@@ -200,22 +256,21 @@ func (o *foundFile) Close() error {
 	return nil
 }
 
-// startText says on stderr what a person wants to know next. The key is that of
-// the demo; without one it is no demo.
-func startText(w io.Writer, cfg *config.Config, base, key string) {
-	if len(cfg.Sources) == 0 && key == "" && !cfg.Sentry.AllowRequestSources {
-		say(w, "No symbol source is named, so every module will be missing. Name one with\n--source mozilla, --source https://symbols.example.com/ or --source DIRECTORY.\n")
+// tellDemo tells a person what to try.
+func (s *server) tellDemo(base string) {
+	if s.key == "" {
+		return
 	}
-	for _, s := range cfg.Sources {
-		say(w, "source %s\n", s.ID)
+	text := fmt.Sprintf("Symbolicate with the built-in store (v5, then the older v4), and read one of its files:\n\n"+
+		"curl -s %[1]s/symbolicate/v5 -d '%[2]s'\n\ncurl -s %[1]s/symbolicate/v4 -d '%[3]s'\n\ncurl -s %[1]s/%[4]s\n\n"+
+		"Send it the symbols of a program. The key is good until this demo ends:\n\n"+
+		"export %[6]s=%[5]s\nsymbolon push -e FILE -u %[1]s\n",
+		base, demoV5, demoV4, demoFile, s.key, pushKeyName)
+	if s.cfg.Log.Format == jsonLog {
+		s.log.Info(text)
+		return
 	}
-	if key != "" {
-		say(w, "\nSymbolicate with the built-in store (v5, then the older v4), and read one of its files:\n\n"+
-			"curl -s %[1]s/symbolicate/v5 -d '%[2]s'\n\ncurl -s %[1]s/symbolicate/v4 -d '%[3]s'\n\ncurl -s %[1]s/%[4]s\n\n"+
-			"Send it the symbols of a program. The key is good until this demo ends:\n\n"+
-			"export %[6]s=%[5]s\nsymbolon push -e FILE -u %[1]s\n\n",
-			base, demoV5, demoV4, demoFile, key, pushKeyName)
-	}
+	say(s.env.stderr, "\n%s\n", text)
 }
 
 // The requests that serve --demo prints.
@@ -224,6 +279,9 @@ const (
 	demoV4   = `{"memoryMap":[["teapot.pdb","6D1F0A5C3B2E4F718C9D0E1F2A3B4C5D1"]],"stacks":[[[0,4136],[0,4304]]],"version":4}`
 	demoFile = "libkettle.so/0F1E2D3C4B5A69788796A5B4C3D2E1F00/libkettle.so.sym"
 )
+
+// demoName is the id of the built-in source.
+const demoName = "demo"
 
 //go:embed demo
 var demoFiles embed.FS
@@ -242,8 +300,11 @@ func demoStore(ctx context.Context) (*demoSource, error) {
 		defer f.Close()
 		return b.Put(ctx, strings.TrimPrefix(path, "demo/"), f, bucket.Attrs{Size: -1})
 	})
-	return &demoSource{"demo", b}, err
+	return &demoSource{demoName, b}, err
 }
+
+// jsonLog is the format of a log for machines.
+const jsonLog = "json"
 
 // logger writes the log to w as the configuration says.
 func logger(cfg config.Log, w io.Writer) (*slog.Logger, error) {
@@ -253,7 +314,7 @@ func logger(cfg config.Log, w io.Writer) (*slog.Logger, error) {
 		return nil, err
 	}
 	opt := &slog.HandlerOptions{Level: level}
-	if cfg.Format == "json" {
+	if cfg.Format == jsonLog {
 		return slog.New(slog.NewJSONHandler(w, opt)), nil
 	}
 	return slog.New(slog.NewTextHandler(w, opt)), nil
