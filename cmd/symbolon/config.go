@@ -2,15 +2,19 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
 	"maps"
 	"os"
 	"strings"
+	"time"
 
+	"symbolon/internal/api"
 	"symbolon/internal/config"
 	"symbolon/internal/source"
+	"symbolon/internal/source/web"
 )
 
 // configFlags are the flags of commands that work with a configuration.
@@ -161,7 +165,9 @@ func configCheckCommand() *command {
 	var conf configFlags
 	return &command{
 		name: "check", args: "[FILE]", short: "Say whether the configuration is right", flags: conf.add,
-		long: "FILE is the configuration file, as with --config.",
+		long: `FILE is the configuration file, as with --config. All mistakes are listed, and
+what serve would warn of is logged as serve does. Nothing is asked over the
+network.`,
 		run: func(_ context.Context, e *env, args []string) error {
 			switch {
 			case len(args) > 1:
@@ -175,20 +181,39 @@ func configCheckCommand() *command {
 			if err != nil {
 				return err
 			}
-			note, err := settle(cfg)
-			if err != nil {
+			if err := check(e, cfg, loaded.Notices); err != nil {
 				return err
-			}
-			if note != "" {
-				loaded.Notices = append(loaded.Notices, note)
-			}
-			for _, n := range loaded.Notices {
-				say(e.stderr, "%s\n", n)
 			}
 			say(e.stdout, "the configuration is good\n")
 			return nil
 		},
 	}
+}
+
+// check opens what a server opens at its start, but for what it would make or
+// ask over the network, and logs what the server would warn of.
+func check(e *env, cfg *config.Config, notices []string) error {
+	log, err := logger(config.Log{Level: "warn", Format: cfg.Log.Format}, e.stderr)
+	if err != nil {
+		return err
+	}
+	note, err := settle(cfg)
+	if err != nil {
+		return err
+	}
+	s := server{env: e, cfg: cfg, log: log, notices: notices}
+	s.warn(note)
+	n := &node{log: log, network: cfg.Network}
+	defer n.close()
+	if n.client, err = web.NewClient(cfg.Network, time.Now, log); err == nil {
+		err = n.openSources(cfg, nil)
+	}
+	_, versionErr := api.ReadVersion(cfg.HTTP.VersionFile)
+	var tlsErr error
+	if cfg.HTTP.TLS.On() {
+		_, tlsErr = api.OpenTLS(cfg.HTTP.TLS, log)
+	}
+	return errors.Join(err, versionErr, tlsErr)
 }
 
 func configPrintCommand() *command {

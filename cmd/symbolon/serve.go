@@ -125,7 +125,8 @@ func (s *server) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.begin(note)
+	s.logStart()
+	s.warn(note)
 	n, err := newNode(s.cfg, built, s.log)
 	if err != nil {
 		return err
@@ -155,8 +156,8 @@ func (s *server) run(ctx context.Context) error {
 	return front.Serve(ctx, ports...)
 }
 
-// begin logs the first lines. The configuration is settled.
-func (s *server) begin(note string) {
+// logStart logs the first line. The configuration is settled.
+func (s *server) logStart() {
 	sources := make([]string, 0, len(s.cfg.Sources))
 	for _, c := range s.cfg.Sources {
 		sources = append(sources, c.ID)
@@ -166,6 +167,10 @@ func (s *server) begin(note string) {
 	}
 	s.log.Info("symbolon starts", "version", version(), "data", s.cfg.Data, "state", s.cfg.State,
 		"memory", s.cfg.Memory.String(), "sources", sources)
+}
+
+// warn logs what is odd about a configuration that is settled.
+func (s *server) warn(note string) {
 	for _, n := range s.notices {
 		s.log.Warn(n)
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"symbolon/internal/fault"
@@ -68,10 +69,11 @@ func (f *field) applyDefaults(v reflect.Value) {
 func Validate(v any) error {
 	at := reflect.Indirect(reflect.ValueOf(v))
 	l := &loader{root: schemaOf(at.Type())}
-	return l.validate(l.root, at, "")
+	return l.all(l.validate(l.root, at, ""))
 }
 
-// validate asks the innermost sections first: they know best.
+// validate asks the innermost sections first: they know best. It does not ask
+// those that have a mistake already, which may have led to others.
 func (l *loader) validate(f *field, v reflect.Value, path string) error {
 	for _, sub := range f.fields {
 		at, subPath := v.Field(sub.index), join(path, sub.key)
@@ -88,12 +90,20 @@ func (l *loader) validate(f *field, v reflect.Value, path string) error {
 			}
 		}
 	}
-	if checked, ok := v.Interface().(interface{ Validate() error }); ok {
-		if err := checked.Validate(); err != nil {
-			return l.invalid(f, path, err)
-		}
+	checked, ok := v.Interface().(interface{ Validate() error })
+	if !ok || slices.ContainsFunc(l.failed, func(at string) bool { return below(at, path) }) {
+		return nil
+	}
+	if err := checked.Validate(); err != nil {
+		return l.mistake(path, l.invalid(f, path, err))
 	}
 	return nil
+}
+
+// below says whether a path is that of a section or of a key in it.
+func below(path, section string) bool {
+	rest, inside := strings.CutPrefix(path, section)
+	return inside && (section == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // invalid adds to err, which the section f at path has, the key that it is

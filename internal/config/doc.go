@@ -14,7 +14,8 @@
 //
 // The file is read strictly. An unknown key, a value of the wrong type, a tag,
 // a second document is a *fault.Error whose place is file, line and column and
-// whose detail names the key by its path. In the texts of the file ${NAME} is
+// whose detail names the key by its path. Reading goes on behind a mistake, so
+// that all are told at one time; sections with one are not validated. In the texts of the file ${NAME} is
 // the value of a variable, which must exist, ${NAME:-text} has a text for when
 // it does not or is empty, and $${ is the text ${ itself. A null is as if the
 // key were not there. Anchors, aliases and merge keys work.

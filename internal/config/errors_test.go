@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,5 +134,36 @@ func TestErrorTexts(t *testing.T) {
 		if strings.Contains(err.Error(), "canary") {
 			t.Errorf("%q: the error tells what may be a secret: %v", c.file, err)
 		}
+	}
+}
+
+// TestAllMistakesAreTold has mistakes in the file, in a variable and in a flag,
+// and one that only a check of values finds. Sections with a mistake are not
+// checked: what is wrong with their values may come of it.
+func TestAllMistakesAreTold(t *testing.T) {
+	var c config.Config
+	_, err := config.Load(&c, config.Options{
+		File: "x.yaml",
+		Data: []byte("memroy: 1GiB\ncache: {disk: {max_bytes: much, max_flies: 1}}\nhttp: {listen: here}\n" +
+			"sources:\n- {id: a, type: http, url: 'https://example.org/'}\n- {id: a, typ: http}\nlog: {level: loud}\n"),
+		Environ: []string{"SYMBOLON_TABLE_BUILDS=two"},
+		Sets:    []string{"sentry", "mozilla.jobs=1"},
+	})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	want := []string{
+		"x.yaml:1:1: malformed: unknown key memroy; did you mean memory?",
+		`x.yaml:2:27: malformed: cache.disk.max_bytes is "much"; wanted is a size such as 64MiB`,
+		"x.yaml:2:33: malformed: unknown key cache.disk.max_flies; did you mean cache.disk.max_files?",
+		"x.yaml:6:11: malformed: unknown key sources[1].typ; did you mean sources[].type?",
+		`SYMBOLON_TABLE_BUILDS: malformed: table.builds is "two"; wanted is a whole number`,
+		"--set sentry: malformed: wanted is KEY=VALUE",
+		"--set mozilla.jobs: malformed: unknown key mozilla.jobs",
+		"file x.yaml:7: malformed: log.level is \"loud\"; there are debug, info, warn, error",
+		`file x.yaml:3: malformed: http.listen is "here"; wanted is HOST:PORT`,
+	}
+	if got := strings.Split(err.Error(), "\n"); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", err, strings.Join(want, "\n"))
 	}
 }

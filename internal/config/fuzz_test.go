@@ -35,8 +35,10 @@ func FuzzLoad(f *testing.F) {
 		var a all
 		loaded, err := config.Load(&a, o)
 		if err != nil {
-			if text := err.Error(); len(text) > 2000 || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
-				t.Errorf("error text %q", text)
+			for text := range strings.SplitSeq(err.Error(), "\n") {
+				if len(text) > 2000 || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
+					t.Errorf("error text %q", text)
+				}
 			}
 			return
 		}

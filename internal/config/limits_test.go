@@ -62,8 +62,14 @@ func TestBombsCostLittle(t *testing.T) {
 			if err == nil {
 				t.Fatal("no error")
 			}
-			if len(err.Error()) > 400 {
-				t.Errorf("an error of %d bytes", len(err.Error()))
+			lines := strings.Split(err.Error(), "\n")
+			if len(lines) > 31 {
+				t.Errorf("%d mistakes are told", len(lines))
+			}
+			for _, line := range lines {
+				if len(line) > 400 {
+					t.Errorf("a mistake of %d bytes", len(line))
+				}
 			}
 			if spent := time.Since(start); spent > 5*time.Second {
 				t.Errorf("took %v", spent)

@@ -35,7 +35,8 @@ type Loaded struct {
 
 // Load fills the configuration struct that dst points to, with defaults and
 // validated. Values that it has already count as defaults. Unless the error is
-// nil, dst is left alone. Errors are *fault.Error.
+// nil, dst is left alone. The error is a *fault.Error, or has one for each
+// mistake, joined.
 func Load(dst any, o Options) (*Loaded, error) {
 	v := reflect.ValueOf(dst).Elem()
 	root := schemaOf(v.Type())
@@ -45,11 +46,11 @@ func Load(dst any, o Options) (*Loaded, error) {
 	work.Set(v)
 	for _, step := range []func(reflect.Value, Options) error{l.file, l.foreignFile, l.foreign, l.environ, l.sets} {
 		if err := step(work, o); err != nil {
-			return nil, err
+			return nil, l.all(err)
 		}
 	}
 	l.fillDefaults(work)
-	if err := l.validate(l.root, work, ""); err != nil {
+	if err := l.all(l.validate(l.root, work, "")); err != nil {
 		return nil, err
 	}
 	v.Set(work)
@@ -65,15 +66,43 @@ const (
 
 var errBlownUp = errors.New("aliases and variables make the file too large")
 
+// maxMistakes bounds how many mistakes are told. Who has more of them has begun
+// with the wrong file.
+const maxMistakes = 30
+
 type loader struct {
 	Loaded
 	root      *field
 	variables map[string]string
 	budget    int
+	mistakes  []error
+	failed    []string // paths of the keys of mistakes
 
 	doc    *document
 	expand bool               // ${NAME} in texts
 	origin func(place) string // of values of doc
+}
+
+// mistake notes that err is wrong with the key at path, and returns it if
+// reading cannot go on behind it.
+func (l *loader) mistake(path string, err error) error {
+	if err == nil || errors.Is(err, errBlownUp) || len(l.mistakes) == maxMistakes {
+		return err
+	}
+	l.mistakes = append(l.mistakes, err)
+	l.failed = append(l.failed, path)
+	return nil
+}
+
+// all is all mistakes, and the error that ended reading.
+func (l *loader) all(last error) error {
+	if last != nil {
+		l.mistakes = append(l.mistakes, last)
+	}
+	if len(l.mistakes) == 1 {
+		return l.mistakes[0]
+	}
+	return errors.Join(l.mistakes...)
 }
 
 func (l *loader) file(v reflect.Value, o Options) error {
@@ -127,7 +156,8 @@ func (l *loader) fill(f *field, v reflect.Value, path string, n *node) error {
 	}
 	s := reflect.MakeSlice(v.Type(), len(n.items), len(n.items))
 	for i, item := range n.items {
-		if err := l.element(f, s.Index(i), fmt.Sprintf("%s[%d]", path, i), item); err != nil {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if err := l.mistake(at, l.element(f, s.Index(i), at, item)); err != nil {
 			return err
 		}
 	}
@@ -151,11 +181,13 @@ func (l *loader) element(f *field, v reflect.Value, path string, n *node) error 
 
 func (l *loader) section(f *field, v reflect.Value, path string, n *node) error {
 	for i, k := range n.keys {
-		sub := f.find(k.text)
-		if sub == nil {
-			return l.doc.wrong(k.place, "%s", l.unknown(f, path, k.text))
+		at, err := join(path, k.text), error(nil)
+		if sub := f.find(k.text); sub == nil {
+			err = l.doc.wrong(k.place, "%s", l.unknown(f, path, k.text))
+		} else {
+			err = l.fill(sub, v.Field(sub.index), at, n.items[i])
 		}
-		if err := l.fill(sub, v.Field(sub.index), join(path, k.text), n.items[i]); err != nil {
+		if err := l.mistake(at, err); err != nil {
 			return err
 		}
 	}
@@ -173,7 +205,7 @@ func (l *loader) dict(f *field, v reflect.Value, path string, n *node) error {
 		if err := l.spend(n.items[i], 0); err != nil {
 			return err
 		}
-		if err := l.scalar(f, item, at, n.items[i]); err != nil {
+		if err := l.mistake(at, l.scalar(f, item, at, n.items[i])); err != nil {
 			return err
 		}
 		l.Origins[at] = l.origin(n.items[i].place)
@@ -191,7 +223,7 @@ func (l *loader) scalar(f *field, v reflect.Value, path string, n *node) error {
 	if l.expand {
 		var err error
 		if text, err = expand(text, l.variables, l.budget); err != nil {
-			return l.doc.wrong(n.place, "%s: %v", shownKey(path), err)
+			return l.doc.wrong(n.place, "%s: %w", shownKey(path), err)
 		}
 	}
 	if err := l.spend(n, len(text)); err != nil {

@@ -26,7 +26,7 @@ func variables(environ []string) map[string]string {
 func (l *loader) foreign(v reflect.Value, o Options) error {
 	for _, given := range o.Foreign {
 		l.begin(given.Name, "environment "+given.Name)
-		if err := l.set(v, given.Key, given.Value); err != nil {
+		if err := l.mistake(given.Key, l.set(v, given.Key, given.Value)); err != nil {
 			return err
 		}
 	}
@@ -45,7 +45,7 @@ func (l *loader) environ(v reflect.Value, o Options) error {
 		known = append(known, name)
 		if value := l.variables[name]; value != "" && err == nil {
 			l.begin(name, "environment "+name)
-			err = l.set(v, f.path, value)
+			err = l.mistake(f.path, l.set(v, f.path, value))
 		}
 	})
 	if err != nil {
@@ -81,10 +81,11 @@ func (l *loader) sets(v reflect.Value, o Options) error {
 	for _, s := range o.Sets {
 		path, value, ok := strings.Cut(s, "=")
 		l.begin("--set "+shownKey(path), "flag")
-		if !ok {
-			return fault.New(fault.Malformed, l.doc.name, "wanted is KEY=VALUE")
+		err := error(fault.New(fault.Malformed, l.doc.name, "wanted is KEY=VALUE"))
+		if ok {
+			err = l.set(v, path, value)
 		}
-		if err := l.set(v, path, value); err != nil {
+		if err := l.mistake(path, err); err != nil {
 			return err
 		}
 	}

@@ -183,7 +183,7 @@ func (l *loader) turn(v reflect.Value, path string, n *node) error {
 	for i, k := range n.keys {
 		at, item := join(path, k.text), n.items[i]
 		if at == "sources" {
-			if err := l.theirSources(v, item); err != nil {
+			if err := l.mistake(at, l.theirSources(v, item)); err != nil {
 				return err
 			}
 			continue
@@ -193,11 +193,13 @@ func (l *loader) turn(v reflect.Value, path string, n *node) error {
 		switch {
 		case section && item.kind == null: // the defaults
 		case known && len(c.keys) > 0:
-			if err := l.turnKey(v, at, c, item); err != nil {
+			if err := l.mistake(at, l.turnKey(v, at, c, item)); err != nil {
 				return err
 			}
 		case section && item.kind != mapNode:
-			return l.doc.wrong(item.place, "%s is %s; wanted is a section", at, item.describe())
+			if err := l.mistake(at, l.doc.wrong(item.place, "%s is %s; wanted is a section", at, item.describe())); err != nil {
+				return err
+			}
 		case section && !known:
 			if err := l.turn(v, at, item); err != nil {
 				return err
