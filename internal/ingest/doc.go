@@ -53,8 +53,9 @@
 // answers: either the part is one of what is published, or it goes to the next round.
 // So no process removes what another one has taken.
 //
-// A part that was published in the last round is a repetition while part 0 of the next
-// upload is not held, or if it began to come before the round ended. Where uploads have
+// A part that was published in the last round, or in one that ended less than ten
+// minutes ago, is a repetition while part 0 of the next upload is not held, or if it
+// began to come before that round ended. Where uploads have
 // no names, parts that may be of two uploads are refused for ten minutes behind that:
 // any other part while part 0 is not held, as it may be the rest of an upload that
 // shared its first parts with the published one; and one that was published in its

@@ -74,39 +74,52 @@ func (r round) keep(ctx context.Context, k int, d *draft) (bool, error) {
 	return err == nil, err
 }
 
-// repeats tells whether a part is one of the upload that was published last, sent
-// twice or again because its answer was lost.
+// repeats tells whether a part is one of an upload that was published, sent twice or
+// again because its answer was lost: one of the last upload, or of those that were
+// published a short time ago.
 //
 // Where uploads have no names, a part is refused for a while if it may be of two: of
-// one that shared its first parts with the published one, which are not held any more;
+// one that shared its first parts with a published one, which are not held any more;
 // or one of the published that is sent again when the next upload has begun.
 func (r round) repeats(ctx context.Context, k int, d *draft) (bool, error) {
-	last := round{upload: r.upload, number: r.number - 1}
-	over, err := last.over(ctx)
-	if err != nil || over == nil || !over.Published {
-		return false, err
-	}
-	same, err := last.had(ctx, k, &d.head)
-	if err != nil {
-		return false, err
-	}
-	zero := &d.head
-	if k > 0 {
-		if zero, err = r.look(ctx, 0); err != nil {
+	zero, doubt := &d.head, false
+	for old := (round{upload: r.upload, number: r.number - 1}); ; old.number-- {
+		over, err := old.over(ctx)
+		if err != nil {
 			return false, err
 		}
-	}
-	switch recent := r.deps.Now().Sub(over.At) < patience; {
-	case same && (zero == nil || d.began.Before(over.At)):
-		return true, nil
-	case r.named() || !recent || zero != nil && !same:
-		return false, nil
-	case zero != nil:
-		if alike, err := last.had(ctx, 0, zero); err != nil || alike {
+		recent := over != nil && r.deps.Now().Sub(over.At) < patience
+		if over == nil || !recent && old.number < r.number-1 {
+			break
+		}
+		if k > 0 && zero == &d.head {
+			if zero, err = r.look(ctx, 0); err != nil {
+				return false, err
+			}
+		}
+		same, err := old.had(ctx, k, &d.head)
+		if err != nil {
 			return false, err
 		}
+		if same && (zero == nil || d.began.Before(over.At)) {
+			return true, nil
+		}
+		switch {
+		case r.named() || !recent || !over.Published:
+		case zero == nil:
+			doubt = true
+		case same:
+			alike, err := old.had(ctx, 0, zero)
+			if err != nil {
+				return false, err
+			}
+			doubt = doubt || !alike
+		}
 	}
-	return false, refuse(Conflict, r.place(k), "an upload of this file was published less than %v ago, and this part may be of that or of another one; try again later, with part 0 first", patience)
+	if doubt {
+		return false, refuse(Conflict, r.place(k), "an upload of this file was published less than %v ago, and this part may be of that or of another one; try again later, with part 0 first", patience)
+	}
+	return false, nil
 }
 
 // had tells whether a part was published in its place.

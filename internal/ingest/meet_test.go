@@ -138,19 +138,26 @@ func TestAPublishedUploadAnswersForItsParts(t *testing.T) {
 	n.holds(two...)
 }
 
-// TestALateRepetitionIsNoPartOfTheNextUpload has it come when that has begun.
+// TestALateRepetitionIsNoPartOfTheNextUpload has it come when that has begun, also
+// behind another one.
 func TestALateRepetitionIsNoPartOfTheNextUpload(t *testing.T) {
 	n := open(t, folder(t), ingest.Config{})
-	one, two := split("one", 3), split("two", 3)
-	for k := range one {
-		n.sent(part(k, 3), one[k], k == 2)
+	first := split("first", 3)
+	for round := range 3 {
+		parts := split(fmt.Sprint("round", round), 3)
+		if round == 0 {
+			parts = first
+		}
+		n.sent(part(0, 3), parts[0], false)
+		if round > 0 {
+			n.refused(part(2, 3), first[2], ingest.Conflict)
+		}
+		n.sent(part(1, 3), parts[1], false)
+		n.sent(part(2, 3), parts[2], true)
+		n.holds(parts...)
+		n.sent(part(2, 3), first[2], false)
+		n.clock.pass(time.Minute)
 	}
-	n.clock.pass(time.Second)
-	n.sent(part(0, 3), two[0], false)
-	n.refused(part(2, 3), one[2], ingest.Conflict)
-	n.sent(part(1, 3), two[1], false)
-	n.sent(part(2, 3), two[2], true)
-	n.holds(two...)
 }
 
 // TestANewUploadMayHavePartsOfTheOldOne has each choice of them, at once if part 0 is
