@@ -37,6 +37,9 @@ func appendCPP(dst, name []byte, style Style, left *int) ([]byte, bool) {
 	} else {
 		name = name[z-1:]
 	}
+	if i := bytes.LastIndex(name, []byte(llvmMark)); i > 0 && len(name) > i+len(llvmMark) && isHash(name[i+len(llvmMark):]) {
+		return appendCopy(dst, name[:i], name[i:], style, left)
+	}
 	if i := len(name) - 33; i > 0 && name[i] == '$' && isHash(name[i+1:]) {
 		name = name[:i]
 	}
@@ -75,6 +78,22 @@ func appendCPP(dst, name []byte, style Style, left *int) ([]byte, bool) {
 	return appendPacked(append(dst, before...), text), true
 }
 
+// llvmMark is what LLVM puts before the hash of the module behind a name that
+// others can see now.
+const llvmMark = ".llvm."
+
+// appendCopy appends the readable form of a name with such a mark behind it.
+func appendCopy(dst, name, mark []byte, style Style, left *int) ([]byte, bool) {
+	out, ok := appendCPP(dst, name, style, left)
+	switch {
+	case !ok, style == NoParams, style == Simple:
+		return out, ok
+	case style == LLVM:
+		return append(append(append(out, " ("...), mark...), ')'), true
+	}
+	return append(append(append(out, " [clone "...), mark...), ']'), true
+}
+
 func toString(name string, style Style, options []lib.Option) (string, error) {
 	tree, err := lib.ToAST(name, options...)
 	if err != nil {
@@ -83,26 +102,32 @@ func toString(name string, style Style, options []lib.Option) (string, error) {
 	if style == Called {
 		dropResult(tree)
 	}
-	if style != LLVM && strings.Contains(name, "adL") {
-		keepParameters(tree)
-	}
+	correct(tree, style)
 	return lib.ASTToString(tree, options...), nil
 }
 
-// keepParameters has functions whose address is an argument of a template
-// written with their parameters, which the library leaves out.
-func keepParameters(tree lib.AST) {
+// correct has functions whose address is an argument of a template written with
+// their parameters, which the library leaves out, and blocks with the word behind
+// their type, which it writes inside.
+func correct(tree lib.AST, style Style) {
 	seen := map[lib.AST]bool{}
 	tree.Traverse(func(n lib.AST) bool {
-		if u, ok := n.(*lib.Unary); ok && !seen[n] {
-			op, _ := u.Op.(*lib.Operator)
-			if to, ok := u.Expr.(*lib.Typed); ok && op != nil && op.Name == "&" {
-				u.Op, u.Expr = &lib.Special{Prefix: "&", Val: to}, &lib.Name{}
+		if seen[n] {
+			return false
+		}
+		seen[n] = true
+		switch n := n.(type) {
+		case *lib.Unary:
+			op, _ := n.Op.(*lib.Operator)
+			if to, ok := n.Expr.(*lib.Typed); ok && style != LLVM && op != nil && op.Name == "&" {
+				n.Op, n.Expr = &lib.Special{Prefix: "&", Val: to}, &lib.Name{}
+			}
+		case *lib.VendorQualifier:
+			if of, ok := n.Type.(*lib.FunctionType); ok {
+				n.Type = &lib.Typed{Name: &lib.Name{}, Type: of}
 			}
 		}
-		first := !seen[n]
-		seen[n] = true
-		return first
+		return true
 	})
 }
 

@@ -80,6 +80,42 @@ func TestFunctionsInTemplateArgumentsHaveTheirParameters(t *testing.T) {
 	}
 }
 
+func TestBlocksAreTypes(t *testing.T) {
+	for name, want := range map[string]string{
+		"_Z3fooU13block_pointerFviE":                       "foo(void (int) block_pointer)",
+		"_Z3fooPU13block_pointerFviES_S0_S1_":              "foo(void (int) block_pointer*, void (int), void (int) block_pointer, void (int) block_pointer*)",
+		"_Z3fooRKU13block_pointerFPU13block_pointerFvvEiE": "foo(void () block_pointer* (int) block_pointer const&)",
+		"_Z3fooIiEvU13block_pointerFvT_E":                  "void foo<int>(void (int) block_pointer)",
+		"_ZN1AcvU13block_pointerFvvEEv":                    "A::operator void () block_pointer()",
+		"_Z3fooU13block_pointerFviEU3abci":                 "foo(void (int) block_pointer, int abc)", // of the library, as those that follow
+		"_Z3fooPU13block_pointerFviEU3abci":                "foo(void (int) block_pointer*, int abc)",
+	} {
+		if got := demangle.Name(name, demangle.Full); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestHashesOfLLVMAreHexadecimal(t *testing.T) {
+	for name, want := range map[string][3]string{ // Full, LLVM, NoParams
+		"_ZN3fooE.llvm.9D1C9369":                    {"foo [clone .llvm.9D1C9369]", "foo (.llvm.9D1C9369)", "foo"},
+		"_Z3foov.cold.llvm.9D1C9369":                {"foo() [clone .cold] [clone .llvm.9D1C9369]", "foo() (.cold) (.llvm.9D1C9369)", "foo"},
+		"__Z3foov.llvm.0123456789abcdefABCD":        {"foo() [clone .llvm.0123456789abcdefABCD]", "foo() (.llvm.0123456789abcdefABCD)", "foo"},
+		"_Z3fooU3abci.llvm.9D1C9369":                {"foo(int abc) [clone .llvm.9D1C9369]", "foo(int abc) (.llvm.9D1C9369)", "foo"}, // of the library
+		"_ZN3foo17h0123456789abcdefE.llvm.9D1C9369": {"foo", "foo", "foo"},
+		"_RNvC1a1b.llvm.9D1C9369":                   {"a::b", "a::b", "a::b"},
+		"_Z3foov.llvm.9D1C936X":                     {"_Z3foov.llvm.9D1C936X", "_Z3foov.llvm.9D1C936X", "foo"},
+		"_Z3foov.llvm.":                             {"_Z3foov.llvm.", "_Z3foov.llvm.", "foo"},
+		"_Z3foov.llvm.123456":                       {"foo() [clone .llvm.123456]", "foo() (.llvm.123456)", "foo"},
+	} {
+		for i, style := range [...]demangle.Style{demangle.Full, demangle.LLVM, demangle.NoParams} {
+			if got := demangle.Name(name, style); got != want[i] {
+				t.Errorf("%s, style %d: got %s, want %s", name, style, got, want[i])
+			}
+		}
+	}
+}
+
 func TestThunksHaveNoParametersInShortStyles(t *testing.T) {
 	for name, want := range map[string]string{
 		"_ZThn16_N1A1fEi":   "non-virtual thunk to A::f",

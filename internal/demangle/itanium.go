@@ -46,6 +46,7 @@ const (
 	cppMember      // a pointer to the member b of a
 	cppBuiltin     // at: place in cppBuiltins
 	cppParameter   // num of a template: stands for a
+	cppBlock       // the function type a with the text behind it
 	cppAuto        // of a generic lambda; num: which one
 	cppAddress     // of a
 	cppLiteral     // of type a, text; num: 1 if negative

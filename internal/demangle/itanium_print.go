@@ -128,6 +128,13 @@ func (f *itanium) printNode(id ref, n *cppNode) {
 		} else {
 			f.write(text)
 		}
+	case cppBlock:
+		bottom, top := f.bottom, len(f.inner)
+		f.bottom = top
+		f.print(n.a)
+		f.inner, f.bottom = f.inner[:top], bottom
+		f.writeByte(' ')
+		f.writeText(n)
 	case cppAuto:
 		if last := f.last; f.style == LLVM {
 			f.write("auto")

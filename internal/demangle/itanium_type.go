@@ -230,11 +230,25 @@ func (f *itanium) unqualifiedType(c byte) (n ref, candidate bool) {
 		case 't':
 			return f.unnamed(), false
 		}
+		f.pos--
+		return f.block(), true
 	case 'D':
 		f.pos++
 		return f.otherType(f.next())
 	}
 	return f.fail(), false
+}
+
+// block reads the type of a block of Objective-C: a function with a qualifier of
+// its own.
+func (f *itanium) block() ref {
+	n := f.source()
+	if f.failed || f.kind(n) != cppName || f.peek() != 'F' {
+		return f.fail()
+	}
+	word := f.nodes[n]
+	of := f.typ()
+	return f.add(cppNode{kind: cppBlock, a: of, at: word.at, n: word.n}, of)
 }
 
 // standardType reads a type that begins with an S: a reference, or a name in std.
