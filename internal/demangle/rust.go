@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"sync"
+	"unicode/utf8"
 )
 
 const (
@@ -44,7 +45,7 @@ func appendRust(dst, name []byte, style Style, left *int) ([]byte, bool) {
 		end = len(body)
 	}
 	after, fine := rustSuffix(body[end:])
-	if body = body[:end]; !ok || !fine || len(body) == 0 || !isUpper(body[0]) || !printable(body) {
+	if body = body[:end]; !ok || !fine || len(body) == 0 || !isUpper(body[0]) || !areWords(body) {
 		return dst, false
 	}
 	r := rusts.Get().(*rust)
@@ -65,10 +66,20 @@ func appendRust(dst, name []byte, style Style, left *int) ([]byte, bool) {
 	return append(out, after...), true
 }
 
+// areWords says whether a text has nothing but letters of words in ASCII.
+func areWords(text []byte) bool {
+	for _, c := range text {
+		if !isWord(c) || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // rustSuffix is what of the text behind a name is written: not what LLVM added
 // to tell copies apart.
 func rustSuffix(after []byte) ([]byte, bool) {
-	if i := bytes.Index(after, []byte(".llvm.")); i >= 0 && isHash(after[i+len(".llvm."):]) {
+	if i := bytes.Index(after, []byte(llvmMark)); i >= 0 && isHash(after[i+len(llvmMark):]) {
 		after = after[:i]
 	}
 	return after, printable(after) && (len(after) == 0 || after[0] == '.')

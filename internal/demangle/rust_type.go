@@ -83,6 +83,7 @@ func (r *rust) function() {
 	if r.nextIf('K') {
 		abi := "C"
 		if !r.nextIf('C') {
+			r.failed = r.failed || r.peek() == 'u' // no name of one is encoded
 			abi = strings.ReplaceAll(string(r.identifier()), "_", "-")
 		}
 		r.say(`extern "` + abi + `" `)
@@ -155,7 +156,7 @@ func (r *rust) value(inside bool) {
 		if strings.IndexByte("aslxni", c) >= 0 && r.nextIf('n') {
 			r.say("-")
 		}
-		digits := r.nibbles()
+		digits := r.number()
 		if n, err := strconv.ParseUint("0"+digits, 16, 64); err == nil {
 			digits = strconv.FormatUint(n, 10)
 		} else {
@@ -163,7 +164,7 @@ func (r *rust) value(inside bool) {
 		}
 		r.say(digits)
 	case 'b', 'c':
-		n, err := strconv.ParseUint("0"+r.nibbles(), 16, 31)
+		n, err := strconv.ParseUint("0"+r.number(), 16, 31)
 		r.failed = r.failed || err != nil || c == 'b' && n > 1 || !utf8.ValidRune(rune(n))
 		if c == 'b' {
 			r.say(strconv.FormatBool(n == 1))
@@ -236,6 +237,12 @@ func (r *rust) nibbles() string {
 		r.failed = true
 	}
 	return strings.TrimLeft(digits, "0")
+}
+
+// number reads the digits of a number, of which there is at least one.
+func (r *rust) number() string {
+	r.failed = r.failed || hexDigit(r.peek()) < 0
+	return r.nibbles()
 }
 
 // literal reads a string, which is there as the digits of its bytes.
