@@ -95,22 +95,37 @@ func (a *Access) Operator(r *http.Request) bool {
 		t := a.Holder(r)
 		return t != nil && t.Admin
 	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	remote, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return false
 	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback() && forwarded(r) == ""
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil { // it has no port
+		host = strings.Trim(r.Host, "[]")
+	}
+	// A page may have its own name resolve to this machine, and is then of the
+	// same origin; but the name stays in Host.
+	return loopback(remote) && (loopback(host) || strings.EqualFold(host, "localhost")) && !forwarded(r)
 }
 
-// forwarded is what a request says of somebody else who is behind it: a client
-// of a proxy, or the page that a browser shows.
-func forwarded(r *http.Request) string {
-	var all string
-	for _, name := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Origin", "Sec-Fetch-Site"} {
-		all += r.Header.Get(name)
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// forwarded says whether a request has a header of a proxy or of a browser, be
+// it empty: proxies clear what they do not want to pass on.
+func forwarded(r *http.Request) bool {
+	for name := range r.Header {
+		switch name {
+		case "Forwarded", "Via", "X-Real-Ip", "Origin", "Sec-Fetch-Site":
+			return true
+		}
+		if strings.HasPrefix(name, "X-Forwarded-") {
+			return true
+		}
 	}
-	return all
+	return false
 }
 
 // Scope is the one that the holder of t works in when it asks for one; false if

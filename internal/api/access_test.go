@@ -57,16 +57,32 @@ func TestTokensAreBoundToScopes(t *testing.T) {
 func TestWithoutTokensThisMachineOperates(t *testing.T) {
 	a := api.NewAccess(api.AccessConfig{})
 	for remote, want := range map[string]bool{"127.0.0.1:5": true, "[::1]:5": true, "192.0.2.1:5": false, "x": false} {
-		r := httptest.NewRequest(http.MethodPost, "/api/forget", nil)
+		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/api/forget", nil)
 		r.RemoteAddr = remote
 		if a.Operator(r) != want {
 			t.Errorf("%s may operate: %v", remote, !want)
 		}
-		for name, value := range map[string]string{"X-Forwarded-For": "192.0.2.1", "Origin": "https://evil.test", "Sec-Fetch-Site": "cross-site"} {
-			r.Header = http.Header{name: {value}}
-			if a.Operator(r) {
-				t.Errorf("%s may operate for somebody else, by %s", remote, name)
+		for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "Via", "X-Real-Ip", "Origin", "Sec-Fetch-Site"} {
+			for _, value := range []string{"192.0.2.1", ""} {
+				r.Header = http.Header{name: {value}}
+				if a.Operator(r) {
+					t.Errorf("%s may operate for somebody else, by %s: %q", remote, name, value)
+				}
 			}
+		}
+	}
+}
+
+func TestWithoutTokensOperatorsAskThisMachineByItsOwnName(t *testing.T) {
+	a := api.NewAccess(api.AccessConfig{})
+	for host, want := range map[string]bool{
+		"localhost": true, "localhost:3021": true, "LocalHost:1": true, "127.0.0.1": true, "127.0.0.2:3021": true, "[::1]": true, "[::1]:3021": true,
+		"": false, "evil.test": false, "evil.test:3021": false, "localhost.evil.test:1": false, "127.0.0.1.evil.test": false, "192.0.2.1:1": false,
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/api/forget", nil)
+		r.RemoteAddr, r.Host = "127.0.0.1:5", host
+		if a.Operator(r) != want {
+			t.Errorf("a request to %q may operate: %v", host, !want)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestOnlyModulesWithIDsAreForgotten(t *testing.T) {
 		`{` + id + `}`: -1, `{}`: -1, `null`: -1, `{"modules":null}`: -1, `{"modules":[{}]}`: -1, `{"modules":[{` + id + `},{"type":"elf"}]}`: -1,
 	} {
 		forgotten = 0
-		r := httptest.NewRequest("POST", "/api/forget", strings.NewReader(body))
+		r := httptest.NewRequest("POST", "http://localhost/api/forget", strings.NewReader(body))
 		r.RemoteAddr = "127.0.0.1:1"
 		w := httptest.NewRecorder()
 		f.ServeHTTP(w, r)
