@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ func (e *BodyError) Unwrap() error { return e.cause }
 const (
 	slowest   = 4 << 10 // bytes a second that keep a body alive
 	bodyRatio = 200     // decoded bytes for each sent one, past bodyFree
-	bodyFree  = 1 << 20
+	bodyFree  = 1 << 20 // also: bytes that a packed body may be larger than what it unpacks to
 	maxWindow = 8 << 20 // of zstd, as RFC 9659 has it for HTTP
 
 	// beginning is how much of a body must have arrived before the request
@@ -61,7 +62,7 @@ func (f *Front) openBody(w *writer, r *http.Request, route *Route) (*body, *Body
 		b.decoded = limited
 	case "gzip", "x-gzip", "zstd":
 		b.coding = coding
-		b.decoded = bin.Meter(&lazy{open: func() (io.ReadCloser, error) { return decoder(coding, limited) }, body: b},
+		b.decoded = bin.Meter(&lazy{open: func() (io.ReadCloser, error) { return decoder(coding, &dense{limited, b}) }, body: b},
 			counted, bin.Limit{Bytes: most, Ratio: bodyRatio, Free: bodyFree})
 		r.Header.Del("Content-Encoding")
 		r.ContentLength = -1
@@ -77,7 +78,8 @@ func decoder(coding string, src io.Reader) (io.ReadCloser, error) {
 	if coding != "zstd" {
 		return gzip.NewReader(src)
 	}
-	z, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	// It reads headers a few bytes at a time, and each read of a body sets a deadline.
+	z, err := zstd.NewReader(bufio.NewReader(src), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return nil, err
 	}
@@ -86,14 +88,15 @@ func decoder(coding string, src io.Reader) (io.ReadCloser, error) {
 
 // body is what a handler reads.
 type body struct {
-	most    int64
-	coding  string
-	sent    *patient
-	decoded io.Reader
-	opened  io.Closer // the decoder
-	given   int64     // bytes that the handler got
-	memory  memory
-	err     error
+	most     int64
+	coding   string
+	sent     *patient
+	decoded  io.Reader
+	opened   io.Closer // the decoder
+	given    int64     // bytes that the handler got
+	unpacked int64     // bytes that the decoder gave
+	memory   memory
+	err      error
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -160,7 +163,7 @@ func (b *body) release() {
 
 func (b *body) explain(err error) *BodyError {
 	switch {
-	case errors.Is(err, bin.ErrLimit):
+	case errors.Is(err, bin.ErrLimit), errors.Is(err, errSparse):
 		return b.tooLarge(err)
 	case errors.Is(b.sent.err, os.ErrDeadlineExceeded):
 		metric.Refused.Add(1, "slow")
@@ -176,7 +179,9 @@ func (b *body) explain(err error) *BodyError {
 func (b *body) tooLarge(cause error) *BodyError {
 	metric.Refused.Add(1, "body")
 	why := fmt.Sprintf("the limit of a body is %s", bin.Size(b.most))
-	if cause != nil && b.given < b.most && b.sent.n <= b.most { // neither end has reached the limit
+	if errors.Is(cause, errSparse) {
+		why = fmt.Sprintf("a packed body may be at most %s larger than what it unpacks to", bin.Size(bodyFree))
+	} else if cause != nil && b.given < b.most && b.sent.n <= b.most { // neither end has reached the limit
 		why = fmt.Sprintf("a packed body may unpack to %d times what was sent, beyond %s", bodyRatio, bin.Size(bodyFree))
 	}
 	return &BodyError{Status: http.StatusRequestEntityTooLarge, Title: "413 Request Entity Too Large: " + why, cause: cause}
@@ -200,7 +205,26 @@ func (l *lazy) Read(p []byte) (int, error) {
 		}
 		l.src, l.body.opened = src, src
 	}
-	return l.src.Read(p)
+	n, err := l.src.Read(p[:min(len(p), beginning)]) // so that unpacked is counted often
+	l.body.unpacked += int64(n)
+	return n, err
+}
+
+// errSparse says that a packed body is much larger than what it unpacks to.
+var errSparse = errors.New("the packed body is larger than what it unpacks to")
+
+// dense is what a decoder reads of a body. Empty frames and members are work,
+// but come to no output that a meter could count.
+type dense struct {
+	src  io.Reader
+	body *body
+}
+
+func (d *dense) Read(p []byte) (int, error) {
+	if d.body.sent.n-int64(len(d.body.sent.held)) > d.body.unpacked+bodyFree {
+		return 0, errSparse
+	}
+	return d.src.Read(p)
 }
 
 // patient reads the body off the connection. The client has a grace to begin

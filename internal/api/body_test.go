@@ -96,6 +96,39 @@ func TestEmptyMembersOfABodyCountToo(t *testing.T) {
 	}
 }
 
+func TestBodiesOfEmptyFramesAreRefusedEarly(t *testing.T) {
+	f := newFront(api.Config{}, post("/echo", echo))
+	frame := "\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00"
+	skipped := "\x50\x2a\x4d\x18\x00\x00\x00\x00"
+	for name, c := range map[string]struct{ coding, part string }{
+		"empty frames of zstd":     {"zstd", frame},
+		"skippable frames of zstd": {"zstd", frame + skipped},
+		"empty members of gzip":    {"gzip", string(gzipped(nil))},
+	} {
+		sent := strings.NewReader(strings.Repeat(c.part, 16<<20/len(c.part)))
+		r, _ := http.NewRequest("POST", "/echo", sent)
+		r.Header.Set("Content-Encoding", c.coding)
+		w := record(f, r)
+		if w.Code != 413 || !strings.Contains(w.Body.String(), "larger than what it unpacks to") {
+			t.Errorf("%s: got %d %s, want 413", name, w.Code, w.Body)
+		}
+		if read := sent.Size() - int64(sent.Len()); read > 2<<20 {
+			t.Errorf("%s: %d bytes were read", name, read)
+		}
+	}
+}
+
+func TestLargeBodiesThatDoNotCompressAreDecoded(t *testing.T) {
+	f := newFront(api.Config{}, post("/echo", echo))
+	body := random(12 << 20)
+	for coding, sent := range map[string][]byte{"gzip": gzipped(body), "zstd": zstdPacked(body)} {
+		w := do(f, "POST", "/echo", string(sent), "Content-Encoding", coding)
+		if w.Code != 200 || !bytes.Equal(w.Body.Bytes(), body) {
+			t.Errorf("%s: got %d and %d bytes", coding, w.Code, w.Body.Len())
+		}
+	}
+}
+
 func TestBombsAreRefusedEarly(t *testing.T) {
 	f := newFront(api.Config{}, post("/count", func(w http.ResponseWriter, r *http.Request) {
 		n, err := io.Copy(io.Discard, r.Body)
