@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	selector = regexp.MustCompile(`(symbolon_[a-z_]+)(?:\{([^}]*)\})?`)
+	selector = regexp.MustCompile(`((?:symbolon|process)_[a-z_]+)(?:\{([^}]*)\})?`)
 	matcher  = regexp.MustCompile(`([a-z_]+)\s*[=!]`)
 	grouping = regexp.MustCompile(`by \(([^)]*)\)`)
 )
@@ -32,7 +32,7 @@ func TestDashboardAndRulesNameMetricsThatExist(t *testing.T) {
 			labels[m.Name+"_bucket"], labels[m.Name+"_sum"], labels[m.Name+"_count"] = m.Labels, m.Labels, m.Labels
 		}
 	}
-	for name, least := range map[string]int{"symbolon-rules.yml": 8, "symbolon-dashboard.json": 12} {
+	for name, least := range map[string]int{"symbolon-rules.yml": 9, "symbolon-dashboard.json": 14} {
 		text, err := os.ReadFile(filepath.Join("../../docs/guides", name))
 		if err != nil {
 			t.Fatal(err)
