@@ -90,7 +90,7 @@ func (t *addr2lineTool) run(ctx context.Context, args []string) int {
 		}
 		return exitFailed
 	}
-	lib := library{env: e, dirs: t.dirs, object: t.object}
+	lib := library{env: e, opt: openOptions{Dirs: t.dirs, Object: t.object}}
 	defer lib.shut()
 	if text := t.open(&lib); text != "" {
 		if text != quiet {

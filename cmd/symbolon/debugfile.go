@@ -25,6 +25,11 @@ type openOptions struct {
 	Dirs    []string // where separate files may be
 	Columns bool
 	Written bool // names are as they are in the file: see object.Options
+	Short   bool // paths are without the folder of their unit
+
+	Package string   // the .dwp file; empty: one beside the file
+	Bundles []string // .dSYM folders where debug files may be
+	Only    bool     // Arch counts for files with several objects only
 
 	base uint64 // of the binary that the file is for
 }
@@ -92,7 +97,7 @@ func (d *debugFile) openFile(e *env, name string, opt openOptions) (*object.File
 	if m, ok := src.Source.(*mapped); ok {
 		relax = func() { room.Relax(); m.relax() }
 	}
-	return object.Open(src.Source, object.Options{Columns: opt.Columns, Written: opt.Written, Base: opt.base, Space: room, Relax: relax})
+	return object.Open(src.Source, object.Options{Columns: opt.Columns, Written: opt.Written, Short: opt.Short, Base: opt.base, Space: room, Relax: relax})
 }
 
 // choose picks the object that is asked for.
@@ -103,7 +108,7 @@ func choose(all []*object.Object, opt openOptions) (*object.Object, error) {
 		arch := o.Info().Module.Arch
 		have = append(have, arch.String())
 		want := ident.ParseArch(opt.Arch)
-		if opt.Arch != "" && arch != want && arch.Family() != want && arch != ident.ArchUnknown && want != ident.ArchUnknown {
+		if opt.Arch != "" && !(opt.Only && len(all) == 1) && arch != want && arch.Family() != want && arch != ident.ArchUnknown && want != ident.ArchUnknown {
 			continue
 		}
 		if n == opt.Object {
@@ -217,6 +222,9 @@ func (f *finder) debugPaths(n object.Need) (paths []string) {
 		paths = macho.DSYMPaths(f.name)
 		for _, d := range f.opt.Dirs {
 			paths = append(paths, macho.DSYMPaths(filepath.Join(d, filepath.Base(f.name)))...)
+		}
+		for _, b := range f.opt.Bundles {
+			paths = append(paths, filepath.Join(b, "Contents", "Resources", "DWARF", filepath.Base(f.name)))
 		}
 		return paths
 	}
@@ -350,6 +358,9 @@ func (f *finder) objectPaths(n object.Need) []string {
 }
 
 func (f *finder) packages() (paths []string) {
+	if f.opt.Package != "" {
+		return []string{f.opt.Package}
+	}
 	paths = append(paths, f.name+".dwp", strings.TrimSuffix(f.name, filepath.Ext(f.name))+".dwp")
 	for _, d := range f.opt.Dirs {
 		paths = append(paths, filepath.Join(d, filepath.Base(f.name)+".dwp"))

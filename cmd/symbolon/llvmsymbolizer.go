@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -18,14 +19,13 @@ import (
 // of its output differs.
 type llvmTool struct {
 	env  *env
-	file string // if it is the same for all addresses
-	arch string // of files with several
-	dirs []string
+	file string   // if it is the same for all addresses
+	arch string   // of files with several
 	call []string // addresses on the command line
 
 	functions string // none, short or linkage
 	style     string // LLVM, GNU or JSON
-	paths     string // "", basename or relative
+	basenames bool   // paths without folders
 
 	inlines, demangle, pretty, addresses, verbose, relative bool
 
@@ -47,7 +47,8 @@ USAGE: llvm-symbolizer [options] addresses...
   --inlines, -i, --inlining, --no-inlines
   --demangle, -C, --no-demangle
   --pretty-print, -p                print each place on one line
-  --basenames, -s, --relativenames
+  --basenames, -s                   print file names without folders
+  --relativenames                   print paths without the folder of the unit
   --addresses, -a, --print-address
   --output-style=LLVM|GNU|JSON
   --verbose                         print all that is known
@@ -55,7 +56,9 @@ USAGE: llvm-symbolizer [options] addresses...
   --adjust-vma=N                    subtracted from each address
   --relative-address                addresses are relative to the image base
   --default-arch=NAME               of files with several architectures
-  --debug-file-directory=DIR, --dsym-hint=DIR, --dwp=FILE, --fallback-debug-path=DIR
+  --debug-file-directory=DIR, --fallback-debug-path=DIR
+  --dsym-hint=DIR                   a .dSYM folder with the debug file
+  --dwp=FILE                        the package of split debug information
   --help, --version
   @FILE                             read arguments from FILE
 
@@ -70,7 +73,7 @@ func llvmSymbolizer(ctx context.Context, e *env, args []string) int {
 func newLLVMTool(e *env) *llvmTool {
 	return &llvmTool{
 		env: e, functions: "linkage", style: "LLVM", inlines: true, demangle: true,
-		lib: library{env: e}, out: bufio.NewWriter(e.stdout),
+		lib: library{env: e, opt: openOptions{Only: true}}, out: bufio.NewWriter(e.stdout),
 	}
 }
 
@@ -85,7 +88,6 @@ func (t *llvmTool) run(ctx context.Context, args []string) int {
 	case done:
 		return exitDone
 	}
-	t.lib.dirs = t.dirs
 	for _, line := range t.call {
 		t.line(line)
 	}
@@ -144,7 +146,7 @@ func (t *llvmTool) options(args []string) (done bool, bad string) {
 }
 
 // llvmValues are the options with a value.
-const llvmValues = " --obj --exe --functions --output-style --adjust-vma --print-source-context-lines --default-arch --debug-file-directory --dsym-hint --dwp --fallback-debug-path --inlining "
+const llvmValues = " --obj --exe --functions --output-style --adjust-vma --print-source-context-lines --default-arch --debug-file-directory --dsym-hint --dwp --fallback-debug-path --inlining --use-symbol-table "
 
 // long takes an option with a name.
 func (t *llvmTool) long(a string, args []string) (rest []string, bad string) {
@@ -155,7 +157,7 @@ func (t *llvmTool) long(a string, args []string) (rest []string, bad string) {
 		}
 		return args, t.value(name, value)
 	}
-	if name == "--functions" || name == "--inlining" || !strings.Contains(llvmValues, " "+name+" ") {
+	if name == "--functions" || name == "--inlining" || name == "--use-symbol-table" || !strings.Contains(llvmValues, " "+name+" ") {
 		return args, t.flag(name)
 	}
 	if len(args) == 0 {
@@ -208,9 +210,9 @@ func (t *llvmTool) flag(name string) (bad string) {
 	case "--pretty-print":
 		t.pretty = true
 	case "--basenames":
-		t.paths = "basename"
+		t.basenames, t.lib.opt.Short = true, false
 	case "--relativenames":
-		t.paths = "relative"
+		t.basenames, t.lib.opt.Short = false, true
 	case "--verbose":
 		t.verbose = true
 	case "--relative-address":
@@ -262,8 +264,20 @@ func (t *llvmTool) value(name, value string) (bad string) {
 		return number(&t.context)
 	case "--default-arch":
 		t.arch = value
-	case "--debug-file-directory", "--dsym-hint", "--fallback-debug-path":
-		t.dirs = append(t.dirs, value)
+	case "--debug-file-directory", "--fallback-debug-path":
+		t.lib.opt.Dirs = append(t.lib.opt.Dirs, value)
+	case "--dsym-hint":
+		if filepath.Ext(value) != ".dSYM" {
+			say(t.env.stderr, "Warning: invalid dSYM hint: %q (must have the '.dSYM' extension).\n", value)
+			return ""
+		}
+		t.lib.opt.Bundles = append(t.lib.opt.Bundles, value)
+	case "--dwp":
+		t.lib.opt.Package = value
+	case "--use-symbol-table":
+		if value != "true" {
+			return "error: unknown argument '--use-symbol-table=" + value + "'\n"
+		}
 	}
 	return ""
 }
@@ -420,7 +434,7 @@ func (t *llvmTool) places(d *debugged, addr uint64) []place {
 		p := place{name: t.name(d.name(f.Func)), line: f.Line, column: f.Column}
 		if f.File != 0 {
 			p.file = d.text(f.File)
-			if t.paths == "basename" {
+			if t.basenames {
 				p.file = baseName(p.file)
 			}
 		}

@@ -170,7 +170,7 @@ func asTool(ctx context.Context, e *env, f *resolveFlags, args []string) error {
 			call = append(call, "--debug-file-directory="+d)
 		}
 		t := newLLVMTool(e)
-		t.hex, t.lib.object = true, f.open.Object
+		t.hex, t.lib.opt.Object = true, f.open.Object
 		code = t.run(ctx, append(call, args[1:]...))
 	}
 	if code != exitDone {

@@ -45,12 +45,10 @@ const maxOpen = 64
 
 // library is the files that were asked for, each opened once.
 type library struct {
-	env  *env
-	dirs []string
-	// object is which object of a file is meant.
-	object int
-	files  map[fileKey]*debugged
-	order  []fileKey // the one used last is the last
+	env   *env
+	opt   openOptions // but for the architecture
+	files map[fileKey]*debugged
+	order []fileKey // the one used last is the last
 }
 
 // fileKey is a file, and which object of it.
@@ -83,7 +81,9 @@ func (l *library) open(name, arch string) *debugged {
 		l.order = slices.Delete(l.order, 0, 1)
 	}
 	d := &debugged{env: l.env, path: name}
-	d.file, d.err = openDebug(l.env, name, openOptions{Arch: arch, Object: l.object, Dirs: l.dirs, Columns: true, Written: true})
+	opt := l.opt
+	opt.Arch, opt.Columns, opt.Written = arch, true, true
+	d.file, d.err = openDebug(l.env, name, opt)
 	if d.err == nil {
 		d.obj = d.file.Object()
 	}

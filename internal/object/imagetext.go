@@ -117,6 +117,9 @@ func (g *image) appendFile(dst []byte, t sym.Text) []byte {
 // appendPath appends the path of a file of the program that was read.
 func (f *filer) appendPath(dst []byte, file uint32) []byte {
 	from := len(dst)
+	if f.image.opt.Short {
+		return validTail(f.program.AppendRelative(dst, file), from)
+	}
 	if f.image.opt.Written {
 		return validTail(f.program.AppendWritten(dst, file, f.dir), from)
 	}

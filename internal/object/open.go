@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Columns bool      // frames tell the column too
 	Written bool      // names are as they are written in the file: paths are not cleaned, functions keep the number of a copy
+	Short   bool      // paths of DWARF are as they are written, without the folder of the unit
 	Base    uint64    // the load address of the binary, for a file that does not say it: a PDB
 	Space   bin.Space // takes what is unpacked, if that is much: without room there a file cannot be opened; nil: the heap does. It outlives the File
 	Relax   func()    // gives pages of the file and of Space back; called now and then while much is read; may be nil

@@ -6,17 +6,31 @@ import "bytes"
 // compDir as far as they do not begin at a root. Nothing is appended for a
 // number that no file has.
 func (p *Program) AppendPath(dst []byte, file uint32, compDir []byte) []byte {
-	return p.appendPath(dst, file, compDir, false)
+	return p.appendPath(dst, file, compDir, mended)
 }
 
 // AppendWritten is AppendPath without any mending: what GNU's and LLVM's tools
 // print. Directory 0 of version 5, which is compDir again, stands twice if it is
 // relative.
 func (p *Program) AppendWritten(dst []byte, file uint32, compDir []byte) []byte {
-	return p.appendPath(dst, file, compDir, true)
+	return p.appendPath(dst, file, compDir, written)
 }
 
-func (p *Program) appendPath(dst []byte, file uint32, compDir []byte, written bool) []byte {
+// AppendRelative is AppendWritten without the directory of the unit.
+func (p *Program) AppendRelative(dst []byte, file uint32) []byte {
+	return p.appendPath(dst, file, nil, relative)
+}
+
+// pathStyle is how a path is put together.
+type pathStyle uint8
+
+const (
+	mended pathStyle = iota
+	written
+	relative
+)
+
+func (p *Program) appendPath(dst []byte, file uint32, compDir []byte, style pathStyle) []byte {
 	e := p.entry(file)
 	if len(e.name) == 0 {
 		return dst
@@ -27,14 +41,15 @@ func (p *Program) appendPath(dst []byte, file uint32, compDir []byte, written bo
 		dir = p.readEntry(&p.dirs, int(e.dir-1)).name
 	case p.Version >= 5 && e.dir < uint64(len(p.dirs.places)):
 		dir = p.readEntry(&p.dirs, int(e.dir)).name
-		if !written && e.dir == 0 && len(compDir) > 0 && !isRooted(dir) {
-			dir = nil // directory 0 is compDir itself
+		// Directory 0 is compDir itself.
+		if e.dir == 0 && (style == relative || style == mended && len(compDir) > 0 && !isRooted(dir)) {
+			dir = nil
 		}
 	}
 	from := len(dst)
 	dst = append(dst, compDir...)
-	dst = joinPath(dst, from, dir, written)
-	return joinPath(dst, from, e.name, written)
+	dst = joinPath(dst, from, dir, style != mended)
+	return joinPath(dst, from, e.name, style != mended)
 }
 
 // joinPath appends part to the path that begins at dst[from].

@@ -69,6 +69,21 @@ func TestDirectoryZeroIsThatOfTheUnit(t *testing.T) {
 	}
 }
 
+func TestRelativePathsLeaveTheDirectoryOfTheUnitOut(t *testing.T) {
+	for _, version := range []uint16{4, 5} {
+		l := fixture.NewLine(version)
+		l.Dirs = []string{"/build", "src", "/usr/include"}[5-version:]
+		l.Files = []fixture.LineFile{{Name: "a.c"}, {Name: "b.c", Dir: 1}, {Name: "c.h", Dir: 2}, {Name: "/d.h"}}
+		p, _ := runLine(t, l, dwarf.RunOptions{})
+		for i, want := range []string{"a.c", "src/b.c", "/usr/include/c.h", "/d.h"} {
+			number := uint32(i) + uint32(5-version)
+			if got := string(p.AppendRelative(nil, number)); got != want {
+				t.Errorf("version %d, file %d: %q, want %q", version, number, got, want)
+			}
+		}
+	}
+}
+
 func TestFilesAreNumberedAsTheVersionSays(t *testing.T) {
 	for _, c := range []struct {
 		version uint16
