@@ -141,6 +141,6 @@
 // or, beyond 48 MiB, in Options.Space, for 32 million of them at most. Lines, frames
 // and texts are read in place when they are asked for; of a source that is neither in
 // memory nor mapped there is a copy. A block has some 70,000 rows or nodes at most. A
-// pad has up to 4096 frames, with 4 MiB of names; at one address eight ranges of one
-// depth count, down to 256 deep.
+// pad has up to 4096 frames, the innermost ones, with 4 MiB of names; at one address
+// eight ranges of one depth count, down to 256 deep.
 package object

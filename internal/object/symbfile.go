@@ -61,8 +61,9 @@ type symbFrame struct {
 type symbfiles struct {
 	opt     Options
 	file    []byte
-	ranges  []symbRange // by address, depth and place
-	pads    []symbPad   // by address, one at each
+	ranges  []symbRange                   // by address, depth and place
+	pads    []symbPad                     // by address, one at each
+	deep    map[symbPlace]symbfile.Frames // of pads with too many frames: those that count
 	tables  symbfile.Tables
 	used    int64 // text of all names of ranges
 	held    int64 // bytes of the heap
@@ -84,7 +85,7 @@ const (
 	maxSymbRecords = 32 << 20
 	// maxSymbText is where names are cut off.
 	maxSymbText = 1 << 20
-	// maxSymbPad is how many frames of a return pad are read.
+	// maxSymbPad is how many frames of a return pad are read, the innermost ones.
 	maxSymbPad = 4096
 	// maxSymbUse bounds the text of all names of ranges, each time when one is used,
 	// by the bytes of the file: in a file a string stands once.
@@ -250,9 +251,10 @@ func (v *symbfiles) addPad(r *symbfile.Reader, x *symbfile.Pad) error {
 	if len(frames) == 0 {
 		return nil
 	}
-	if len(frames) > maxSymbPad {
-		v.damaged.add("return pads cut off", fmt.Sprintf("return pad at %#x: it has more than %d frames", x.VA, maxSymbPad))
-		frames = frames[:maxSymbPad]
+	if left := len(frames) - maxSymbPad; left > 0 {
+		v.damaged.add("return pads cut off", fmt.Sprintf("return pad at %#x: its %d outermost frames are left out, as %d are read", x.VA, left, maxSymbPad))
+		frames = frames[left:]
+		v.leaveOut(placeOf(r.Offset()), left)
 	}
 	text := 0
 	for _, f := range frames {
@@ -266,9 +268,24 @@ func (v *symbfiles) addPad(r *symbfile.Reader, x *symbfile.Pad) error {
 	return err
 }
 
+// leaveOut leaves the first frames of the pad at a place out.
+func (v *symbfiles) leaveOut(at symbPlace, frames int) {
+	list := symbfile.FramesAt(v.file, at.off())
+	for range frames {
+		list.Next()
+	}
+	if v.deep == nil {
+		v.deep = map[symbPlace]symbfile.Frames{}
+	}
+	v.deep[at] = list
+}
+
 // frames appends the frames of a pad to dst, outermost first.
 func (v *symbfiles) frames(dst []symbFrame, p *symbPad) []symbFrame {
-	list := symbfile.FramesAt(v.file, p.at.off())
+	list, deep := v.deep[p.at]
+	if !deep {
+		list = symbfile.FramesAt(v.file, p.at.off())
+	}
 	for range maxSymbPad {
 		name, file, line, ok := list.Next()
 		if !ok {

@@ -272,6 +272,33 @@ func TestOverlapsCostNoMoreThanTheirFile(t *testing.T) {
 
 // What is longer than any name is cut off, and what is deeper than any chain of
 // calls: else one lookup costs as much as the file has.
+// Of a stack that is too deep the innermost frames, where the code is, are kept.
+func TestLongReturnPadsKeepTheInnermostFrames(t *testing.T) {
+	const all, kept = 5000, 4096
+	var names []string
+	var numbers []uint64
+	for i := range uint64(all) {
+		names, numbers = append(names, fmt.Sprint("f", i)), append(numbers, i)
+	}
+	pad := fixture.Proto{}.Num(5, 0x50).Packed(2, numbers...).Packed(3, numbers...).Packed(4, numbers...)
+	o := open(t, fixture.NewSymbfile().Table(names...).Message(fixture.SymbfilePad, pad).Bytes())
+	frames := o.Lookup(nil, 0x50)
+	if len(frames) != kept {
+		t.Fatalf("%d frames, want %d", len(frames), kept)
+	}
+	for i, f := range map[string]sym.Frame{"f4999": frames[0], "f904": frames[kept-1]} {
+		if got := str(o, f.Func); got != i {
+			t.Errorf("%s instead of %s", got, i)
+		}
+	}
+	if f := frames[0]; f.Line != 4999 || str(o, f.File) != "f4999" {
+		t.Errorf("the innermost frame is at %s:%d", str(o, f.File), f.Line)
+	}
+	if d := o.Info().Damage; len(d) != 1 || len(d[0].Places) != 1 || !strings.Contains(d[0].Places[0], "its 904 outermost frames are left out") {
+		t.Errorf("damage %+v", d)
+	}
+}
+
 func TestHostileSymbfilesCostLittle(t *testing.T) {
 	zeros := make([]uint64, 100_000)
 	pad := fixture.Proto{}.Num(5, 0x50).Packed(2, zeros...).Packed(3, zeros...).Packed(4, zeros...)
