@@ -93,11 +93,20 @@ func (l *Locator) symFirst(ctx context.Context, m *wish) (*Found, []Tried, error
 			trail = append(trail, t)
 		}
 	}
+	if slices.ContainsFunc(trail, placed) { // then sources without a place explain nothing
+		trail = slices.DeleteFunc(trail, func(t Tried) bool { return t.Fault != nil && errors.Is(t.Fault, errNoPlace) })
+	}
 	if found == nil && err == nil {
 		err = verdict(trail, worst(trail))
 	}
 	return found, trail, err
 }
+
+// errNoPlace is why a source was not asked for a module.
+var errNoPlace = errors.New("the source has no place for it")
+
+// placed reports whether a source was asked.
+func placed(t Tried) bool { return t.Location != "" }
 
 // down says that a source does not answer at the moment.
 func down(trail []Tried, id string) bool {
@@ -232,7 +241,7 @@ func (l *Locator) candidates(ctx context.Context, m ident.Module, kinds []string
 		}
 		why := fault.Of(errs[i])
 		if why == nil && len(lists[i]) == 0 {
-			why = fault.New(fault.NotFound, "", "the source has no place for it")
+			why = fault.New(fault.NotFound, "", "%w", errNoPlace)
 		}
 		if why != nil {
 			all, trail = append(all, asked{}), append(trail, Tried{Source: s.ID(), Fault: why})
@@ -259,7 +268,7 @@ func verdict(trail []Tried, why *fault.Error) error {
 		return why
 	case len(trail) == 0:
 		return fault.New(fault.NotFound, "", "no source is configured; name one with --source")
-	case !slices.ContainsFunc(trail, func(t Tried) bool { return t.Location != "" }): // no source could be asked
+	case !slices.ContainsFunc(trail, placed): // no source could be asked
 		return trail[0].Fault
 	}
 	return fault.New(fault.NotFound, "", "in none of the sources")
