@@ -11,17 +11,17 @@ import (
 // can map them.
 type space struct {
 	dir    string
-	lodge  lodge // nil: nothing is counted, and the heap serves where the disk does not
+	hold   hold // nil: nothing is counted, and the heap serves where the disk does not
 	pieces [][]byte
 	leave  []func()
-	err    error // of lodge, which is not asked again
+	err    error // of hold, which is not asked again
 }
 
-// lodge counts n bytes that do takes, until release is called.
-type lodge func(n int64, do func() error) (release func(), err error)
+// hold counts n bytes that do takes, until release is called.
+type hold func(n int64, do func() error) (release func(), err error)
 
 func (s *space) Take(n int) (b []byte, err error) {
-	if s.lodge == nil {
+	if s.hold == nil {
 		if b, err = s.piece(n); err != nil {
 			return make([]byte, n), nil // a command has the memory of its user
 		}
@@ -30,7 +30,7 @@ func (s *space) Take(n int) (b []byte, err error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	release, err := s.lodge(int64(n), func() (err error) {
+	release, err := s.hold(int64(n), func() (err error) {
 		b, err = s.piece(n)
 		return err
 	})
@@ -50,18 +50,18 @@ func (s *space) Close() error {
 	return err
 }
 
-// lodgeWait is how long a file waits for others to let go of what they unpacked. A
+// holdWait is how long a file waits for others to let go of what they unpacked. A
 // request may hold one file while it waits for another one.
-const lodgeWait = 30 * time.Second
+const holdWait = 30 * time.Second
 
 // space makes space in a folder of the data directory, within the bounds of the
 // disk cache.
 func (n *node) space(dir string) func(context.Context) bin.Space {
 	return func(ctx context.Context) bin.Space {
-		return &space{dir: dir, lodge: func(size int64, do func() error) (func(), error) {
-			ctx, cancel := context.WithTimeout(ctx, lodgeWait)
+		return &space{dir: dir, hold: func(size int64, do func() error) (func(), error) {
+			ctx, cancel := context.WithTimeout(ctx, holdWait)
 			defer cancel()
-			return n.lodge(ctx, size, do)
+			return n.hold(ctx, size, do)
 		}}
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"symbolon/internal/fault"
 )
 
-// lodge takes size bytes of the memory for builds, as all of it is on the heap.
-func (n *node) lodge(ctx context.Context, size int64, do func() error) (release func(), err error) {
-	if most := n.memory.spare; size > int64(most) {
-		return nil, fault.New(fault.Internal, "memory", "%v are more than the %v for one file; raise memory", bin.Size(size), most)
+// hold takes size bytes of the memory for builds, as all of it is on the heap.
+func (n *node) hold(ctx context.Context, size int64, do func() error) (release func(), err error) {
+	if most := n.memory.builds.Max(); size > most {
+		return nil, fault.New(fault.Internal, "memory", "%v are more than the %v for one file; raise memory", bin.Size(size), bin.Size(most))
 	}
 	release, err = n.memory.builds.Acquire(ctx, size)
 	if err != nil {

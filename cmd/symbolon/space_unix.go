@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// lodge counts size bytes that do puts on the disk of the cache.
-func (n *node) lodge(ctx context.Context, size int64, do func() error) (release func(), err error) {
-	return n.store.Lodge(ctx, size, do)
+// hold counts size bytes that do puts on the disk of the cache.
+func (n *node) hold(ctx context.Context, size int64, do func() error) (release func(), err error) {
+	return n.store.Hold(ctx, size, do)
 }
 
 // piece makes a file of n bytes without a name, and maps it.

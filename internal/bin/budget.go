@@ -53,6 +53,9 @@ func (b *Budget) Acquire(ctx context.Context, n int64) (release func(), err erro
 	return nil, context.Cause(ctx)
 }
 
+// Max returns the bytes of the whole budget.
+func (b *Budget) Max() int64 { return b.max }
+
 // Wanted tells whether somebody waits.
 func (b *Budget) Wanted() bool {
 	if b == nil {

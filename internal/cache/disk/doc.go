@@ -31,7 +31,7 @@
 // # Bounds
 //
 // The bytes of entries, in whole blocks of 4 KiB, of unfinished entries, of
-// spools and of what others lodge together stay within Config.MaxBytes, and the number of entries within
+// spools and of what others hold together stay within Config.MaxBytes, and the number of entries within
 // Config.MaxFiles. Who passes a bound evicts what was not used for longest,
 // down to nine tenths of it. Space of an evicted entry that is still open is
 // free for the system only when it is closed; it is not counted. Entries that

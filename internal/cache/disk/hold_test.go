@@ -15,11 +15,11 @@ import (
 
 func nothing() error { return nil }
 
-func TestLodgersCountWithinTheBound(t *testing.T) {
+func TestHeldBytesCountWithinTheBound(t *testing.T) {
 	w := newWorld(t, disk.Config{MaxBytes: 10 * blockSize})
 	s := w.open()
 	put(t, s, cache.Meta, "entry", 5*blockSize)
-	release, err := s.Lodge(t.Context(), 8*blockSize, nothing)
+	release, err := s.Hold(t.Context(), 8*blockSize, nothing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,15 +31,15 @@ func TestLodgersCountWithinTheBound(t *testing.T) {
 	if st := s.Stat(); st.Held != 0 {
 		t.Errorf("%d bytes are held after the release", st.Held)
 	}
-	if _, err := s.Lodge(context.Background(), 11*blockSize, nothing); fault.KindOf(err) != fault.Internal || !strings.Contains(err.Error(), "max_bytes") {
+	if _, err := s.Hold(context.Background(), 11*blockSize, nothing); fault.KindOf(err) != fault.Internal || !strings.Contains(err.Error(), "max_bytes") {
 		t.Errorf("more than the bound: %v", err)
 	}
 }
 
-func TestLodgersWaitUntilOthersLeave(t *testing.T) {
+func TestHoldWaitsForARelease(t *testing.T) {
 	w := newWorld(t, disk.Config{MaxBytes: 10 * blockSize})
 	s := w.open()
-	first, err := s.Lodge(t.Context(), 8*blockSize, nothing)
+	first, err := s.Hold(t.Context(), 8*blockSize, nothing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,9 +47,9 @@ func TestLodgersWaitUntilOthersLeave(t *testing.T) {
 	done := make(chan error)
 	for range 3 { // one after the other, as two do not fit either
 		go func() {
-			release, err := s.Lodge(context.Background(), 6*blockSize, func() error {
+			release, err := s.Hold(context.Background(), 6*blockSize, func() error {
 				if !left.Load() {
-					t.Error("a lodger did not wait")
+					t.Error("Hold did not wait")
 				}
 				return nil
 			})
@@ -68,17 +68,17 @@ func TestLodgersWaitUntilOthersLeave(t *testing.T) {
 	}
 }
 
-func TestLodgersDoNotWaitForEver(t *testing.T) {
+func TestHoldGivesUpWithItsContext(t *testing.T) {
 	w := newWorld(t, disk.Config{MaxBytes: 10 * blockSize})
 	s := w.open()
-	release, err := s.Lodge(t.Context(), 8*blockSize, nothing)
+	release, err := s.Hold(t.Context(), 8*blockSize, nothing)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	if _, err := s.Lodge(ctx, 6*blockSize, nothing); fault.KindOf(err) != fault.Internal || !strings.Contains(err.Error(), "other files are in use") {
+	if _, err := s.Hold(ctx, 6*blockSize, nothing); fault.KindOf(err) != fault.Internal || !strings.Contains(err.Error(), "other files are in use") {
 		t.Errorf("%v; want that others are in the way", err)
 	}
 	if st := s.Stat(); st.Held != 8*blockSize {
@@ -86,7 +86,7 @@ func TestLodgersDoNotWaitForEver(t *testing.T) {
 	}
 }
 
-func TestLodgersEvictWhenTheDiskIsFull(t *testing.T) {
+func TestHoldEvictsWhenTheDiskIsFull(t *testing.T) {
 	w := newWorld(t, disk.Config{})
 	s := w.open()
 	put(t, s, cache.Meta, "entry", blockSize)
@@ -97,10 +97,10 @@ func TestLodgersEvictWhenTheDiskIsFull(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := s.Lodge(t.Context(), blockSize, full); err != nil || tries != 2 || s.Stat().Files != 0 {
+	if _, err := s.Hold(t.Context(), blockSize, full); err != nil || tries != 2 || s.Stat().Files != 0 {
 		t.Errorf("%v after %d tries, %+v", err, tries, s.Stat())
 	}
-	_, err := s.Lodge(t.Context(), blockSize, func() error { return syscall.ENOSPC })
+	_, err := s.Hold(t.Context(), blockSize, func() error { return syscall.ENOSPC })
 	if fault.KindOf(err) != fault.Internal || s.Stat().Held != blockSize {
 		t.Errorf("%v, %d bytes held", err, s.Stat().Held)
 	}

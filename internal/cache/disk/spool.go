@@ -39,10 +39,10 @@ func (p *spool) Close() error {
 	return nil
 }
 
-// Lodge counts the n bytes that do puts on the disk of the store, until release
+// Hold counts the n bytes that do puts on the disk of the store, until release
 // is called. If others hold too much it waits in line until they do not, or ctx
 // ends. If the disk is full it evicts entries and calls do once more.
-func (s *Store) Lodge(ctx context.Context, n int64, do func() error) (release func(), err error) {
+func (s *Store) Hold(ctx context.Context, n int64, do func() error) (release func(), err error) {
 	select {
 	case s.line <- struct{}{}:
 		defer func() { <-s.line }()
@@ -72,7 +72,7 @@ func (s *Store) Lodge(ctx context.Context, n int64, do func() error) (release fu
 	return sync.OnceFunc(func() { s.release(n) }), nil
 }
 
-// crowded is the failure of a lodger whose turn did not come.
+// crowded is the failure of a Hold that got no room in time.
 func (s *Store) crowded(ctx context.Context, n int64) error {
 	return fault.New(fault.Internal, place, "no room for %v below the %v of max_bytes while other files are in use: %w",
 		bin.Size(n), s.cfg.MaxBytes, context.Cause(ctx))

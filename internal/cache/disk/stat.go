@@ -13,7 +13,7 @@ import (
 type Stats struct {
 	Files    int64 // entries
 	Bytes    int64 // their space on disk
-	Held     int64 // bytes of spools, of unfinished entries and of lodgers, not in Bytes
+	Held     int64 // bytes of spools, of unfinished entries and of Hold, not in Bytes
 	Faults   int64 // remembered
 	MaxFiles int64 // the bound of Files, negative: none
 	MaxBytes int64 // the bound of Bytes and Held, negative: none

@@ -53,12 +53,12 @@ type Store struct {
 
 	mu     sync.Mutex
 	book   book
-	held   int64         // bytes of spools, of unfinished entries and of lodgers
+	held   int64         // bytes of spools, of unfinished entries and of Hold
 	freed  chan struct{} // closed when held becomes less
 	closed bool
 	told   map[string]time.Time // when the log was told of what happens again and again
 
-	line chan struct{} // taken by the one who is first in line to lodge
+	line chan struct{} // taken by the first in line in Hold
 
 	lent    atomic.Int64 // bytes of memory in the place of the disk
 	maxLent int64
@@ -281,7 +281,7 @@ func (s *Store) release(n int64) {
 	s.publish()
 }
 
-// unhold counts n bytes less as held, and wakes who waits to lodge. mu is held.
+// unhold counts n bytes less as held, and wakes the first in line. mu is held.
 func (s *Store) unhold(n int64) {
 	s.held -= n
 	close(s.freed)
