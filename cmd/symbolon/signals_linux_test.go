@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -58,6 +59,9 @@ func (w *printed) wait(t *testing.T, text string) {
 // newProcess is a process that is not started, with folders of its own.
 func newProcess(t *testing.T, args ...string) *process {
 	t.Helper()
+	// Tests that run below nohup ignore SIGHUP, and so would the process. A signal
+	// that is caught has its default there.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	p := &process{t: t, cmd: exec.Command(args[0], args[1:]...), stderr: &printed{}}
 	dir := t.TempDir()
 	p.cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CACHE_HOME="+dir+"/cache", "XDG_STATE_HOME="+dir+"/state", "TMPDIR="+dir)
