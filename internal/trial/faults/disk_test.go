@@ -132,7 +132,9 @@ func TestHarmedCacheFilesChangeNoAnswer(t *testing.T) {
 				}
 				before := len(warnings(s))
 				right(fmt.Sprintf("%s %s, restart %v", kind, name, restart))
-				if lines := warnings(s)[before:]; len(lines) > 1 {
+				// An answer and a build that began before the harm may read the same file at one time.
+				same := func(a, b string) bool { return strings.SplitN(a, " ", 2)[1] == strings.SplitN(b, " ", 2)[1] }
+				if lines := slices.CompactFunc(warnings(s)[before:], same); len(lines) > 1 {
 					t.Errorf("%s %s, restart %v: the log has %d lines: %q", kind, name, restart, len(lines), lines)
 				}
 			}
