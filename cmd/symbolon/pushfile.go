@@ -152,7 +152,7 @@ func (p *push) cut(ctx context.Context, x *image, t target, code *debugFile, dir
 		return false, err
 	}
 	p.sender.bar.clear()
-	tellDamage(p.env.stderr, cmp.Or(t.debug, t.name), info)
+	tellDamage(p.env.stderr, cmp.Or(t.debug, t.name), d.object.Info())
 	for i, s := range []*partSet{{kind: "ranges", door: "symbols-ranges"}, {kind: "returnpads", door: "symbols-returnpads"}} {
 		if err := s.fill(ctx, raw[i], filepath.Join(dir, s.kind), int(min(p.flags.partSize, math.MaxInt32))); err != nil {
 			return false, errors.Join(err, x.close())

@@ -182,11 +182,13 @@ func asTool(ctx context.Context, e *env, f *resolveFlags, args []string) error {
 // errTold is a failure that has been told.
 var errTold = errors.New("")
 
-// tableOf makes the table of an object in memory.
+// tableOf makes the table of an object in memory. What a server would refuse is
+// refused here too, and as soon.
 func tableOf(ctx context.Context, o *object.Object) (answers, error) {
 	var b bytes.Buffer
-	if err := table.Build(ctx, &b, o, symcache.Options{Workers: runtime.GOMAXPROCS(0)}, table.Input{}); err != nil {
-		return nil, err
+	opt := symcache.Options{Scratch: scratch{os.TempDir()}, Workers: runtime.GOMAXPROCS(0)}
+	if err := table.Build(ctx, &b, o, opt, table.Input{}); err != nil {
+		return nil, fmt.Errorf("build its table: %w", err)
 	}
 	t, err := symcache.Open(bin.Bytes(b.Bytes()))
 	return inTable{t}, err

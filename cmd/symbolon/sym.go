@@ -57,9 +57,7 @@ start begins behind that.`,
 			if err != nil {
 				return err
 			}
-			if n := obj.Info().BadRecords; n > 0 {
-				say(e.stderr, "%s: left out %s; see \"symbolon inspect\"\n", args[0], counted(n, "damaged record"))
-			}
+			tellDamage(e.stderr, args[0], obj.Info())
 			return nil
 		},
 	}
@@ -82,7 +80,7 @@ func writeSym(ctx context.Context, w io.Writer, d *debugFile, opt symOptions) (e
 		return err
 	}
 	defer func() { err = errors.Join(err, spill.Remove(body)) }()
-	s := symWriter{obj: obj, binary: d.binary, symOptions: opt, seed: maphash.MakeSeed(), out: bufio.NewWriterSize(body, 1<<20)}
+	s := symWriter{obj: obj, names: obj.Names(), binary: d.binary, symOptions: opt, seed: maphash.MakeSeed(), out: bufio.NewWriterSize(body, 1<<20)}
 	s.files.init()
 	s.origins.init()
 	err = obj.Blocks(object.BlockOptions{Workers: runtime.GOMAXPROCS(0), Scratch: spill}, func(b *sym.Block) error {
@@ -124,6 +122,7 @@ func writeSym(ctx context.Context, w io.Writer, d *debugFile, opt symOptions) (e
 type symWriter struct {
 	symOptions
 	obj     *object.Object
+	names   *object.Names
 	binary  *object.Object // that obj was found for, nil: none
 	seed    maphash.Seed
 	out     *bufio.Writer
@@ -167,7 +166,7 @@ func (s *symWriter) add(n *numbers, t sym.Text) {
 	if _, ok := n.byText[t]; ok || t == 0 {
 		return
 	}
-	s.text = s.obj.AppendText(s.text[:0], t)
+	s.text = s.names.AppendText(s.text[:0], t)
 	sum := maphash.Bytes(s.seed, s.text)
 	id, ok := n.byHash[sum]
 	if ok && !s.is(n.first[id], s.text) {
@@ -183,7 +182,7 @@ func (s *symWriter) add(n *numbers, t sym.Text) {
 
 func (s *symWriter) is(t sym.Text, text []byte) bool {
 	n := len(s.text)
-	s.text = s.obj.AppendText(s.text, t)
+	s.text = s.names.AppendText(s.text, t)
 	same := bytes.Equal(s.text[n:], text[:n])
 	s.text = s.text[:n]
 	return same
@@ -227,7 +226,7 @@ func (s *symWriter) header() {
 	}
 	s.buf = breakpad.AppendInfo(s.buf, "GENERATOR", "symbolon "+version())
 	for id, t := range s.files.first {
-		s.text = s.obj.AppendText(s.text[:0], t)
+		s.text = s.names.AppendText(s.text[:0], t)
 		s.buf = breakpad.AppendFile(s.buf, uint64(id), s.text)
 	}
 	for id, t := range s.origins.first {
@@ -250,7 +249,7 @@ func breakpadOS(t ident.Type) string {
 
 // name is a name as it is written, good until the next one.
 func (s *symWriter) name(t sym.Text) []byte {
-	s.text = s.obj.AppendText(s.text[:0], t)
+	s.text = s.names.AppendText(s.text[:0], t)
 	if s.mangled {
 		return s.text
 	}

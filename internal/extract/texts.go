@@ -19,6 +19,7 @@ var (
 // zero.
 type texts struct {
 	obj   *object.Object
+	read  *object.Names
 	names map[sym.Text]uint32
 	files map[sym.Text]uint32
 	known map[string]uint32
@@ -29,7 +30,7 @@ type texts struct {
 }
 
 func newTexts(obj *object.Object) *texts {
-	t := &texts{obj: obj}
+	t := &texts{obj: obj, read: obj.Names()}
 	t.forget()
 	return t
 }
@@ -48,7 +49,7 @@ func (t *texts) name(text sym.Text) uint32 {
 	if id, ok := t.names[text]; ok {
 		return id
 	}
-	t.buf = t.obj.AppendText(t.buf[:0], text)
+	t.buf = t.read.AppendText(t.buf[:0], text)
 	plain := t.buf
 	if t.obj.Mangled() {
 		t.plain = demangle.Append(t.plain[:0], withoutClone(t.buf), demangle.Bare)
@@ -67,7 +68,7 @@ func (t *texts) path(text sym.Text) uint32 {
 	if id, ok := t.files[text]; ok {
 		return id
 	}
-	t.buf = t.obj.AppendText(t.buf[:0], text)
+	t.buf = t.read.AppendText(t.buf[:0], text)
 	id := uint32(0)
 	if len(t.buf) > 0 {
 		id = t.number(t.buf)

@@ -15,9 +15,7 @@ const maxSpelled = 64 << 10
 func (o *Object) Mapped(m *il2cpp.Map) *Object {
 	switch o.view.(type) {
 	case *image, *symbolFile:
-		mapped := *o
-		mapped.mapping = m
-		return &mapped
+		return &Object{info: o.info, view: o.view, mapping: m, size: o.size}
 	}
 	return o
 }

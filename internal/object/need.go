@@ -66,7 +66,12 @@ func (o *Object) Needs() []Need {
 
 // Supply gives the object a file that it needs, and says whether it fits. The
 // object keeps src. It must come before the first question.
-func (o *Object) Supply(n Need, src bin.Source) (bool, error) {
+func (o *Object) Supply(n Need, src bin.Source) (used bool, err error) {
+	defer func() {
+		if used {
+			o.size += src.Size()
+		}
+	}()
 	g, ok := o.view.(*image)
 	switch {
 	case ok && n.Kind == NeedMap:

@@ -3,6 +3,7 @@ package object
 import (
 	"cmp"
 	"slices"
+	"sync/atomic"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/format/il2cpp"
@@ -27,6 +28,8 @@ type Object struct {
 	info    Info
 	view    view
 	mapping *il2cpp.Map // nil: places are as the file has them
+	size    int64       // of the file, and of those supplied
+	leftOut atomic.Uint64
 }
 
 // view is what the readers of formats have in common.
@@ -100,6 +103,10 @@ func (o *Object) Info() Info {
 	info := o.info
 	info.Damage = slices.Clip(info.Damage)
 	o.view.tell(&info)
+	if n := o.leftOut.Load(); n > 0 {
+		info.BadRecords += n
+		info.Damage = append(info.Damage, Damage{Kind: "names that are too long together", Count: n})
+	}
 	return info
 }
 

@@ -176,7 +176,18 @@ func (s *Stream) pass(p []byte) {
 
 // Finish opens the file whose bytes have passed by, and which are now in src.
 // Nothing is scanned again. The File keeps src.
-func (s *Stream) Finish(src bin.Source, opt Options) (f *File, err error) {
+func (s *Stream) Finish(src bin.Source, opt Options) (*File, error) {
+	f, err := s.finish(src, opt)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range f.objects {
+		o.size = max(o.size, src.Size()) // it may have been packed
+	}
+	return f, nil
+}
+
+func (s *Stream) finish(src bin.Source, opt Options) (f *File, err error) {
 	defer unfault(&err)()
 	file := &File{kind: kindNames[s.kind]}
 	one := func(o *Object, err error) (*File, error) {

@@ -237,7 +237,8 @@ type Input struct {
 
 // Build writes the table of obj, which is of this file.
 func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Options, in Input) error {
-	b := symcache.NewBuilder(opt, obj.AppendText)
+	names := obj.Names()
+	b := symcache.NewBuilder(opt, names.AppendText)
 	defer b.Close()
 	blocks := 0
 	err := obj.Blocks(object.BlockOptions{Workers: opt.Workers, Scratch: opt.Scratch, Memory: opt.Memory / 4}, func(blk *sym.Block) error {
@@ -248,7 +249,13 @@ func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Op
 			runtime.Gosched() // answers go first, also where calm does nothing
 			obj.Relax()
 		}
-		return b.Add(blk)
+		if err := b.Add(blk); err != nil {
+			return err
+		}
+		if n := names.LeftOut(); n > 0 { // and answers from the file have them
+			return fault.New(fault.Unsupported, "table build", "the names of its functions and files are too long: together they are many times as long as the file")
+		}
+		return nil
 	})
 	if err != nil {
 		return err
