@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"compress/zlib"
 	"errors"
@@ -32,10 +33,11 @@ func openPacked(k kind, src bin.Source, opt Options) (*File, error) {
 		return nil, fault.New(fault.Unsupported, kindNames[k], "what it holds is compressed again")
 	}
 	opt.room = opt.unpackRoom(src)
-	all, err := unpackAll(k, src, opt.room.left)
-	if err == nil {
-		err = opt.room.take(uint64(len(all)))
+	unpack := opt.room.unpackStream
+	if k == kindXz {
+		unpack = opt.room.unpackXz
 	}
+	all, err := unpack(k, src)
 	if err != nil {
 		return nil, err
 	}
@@ -46,42 +48,105 @@ func openPacked(k kind, src bin.Source, opt Options) (*File, error) {
 // are compressed, or the other way round.
 const maxNested = 2
 
-// unpackAll unpacks a compressed file.
-func unpackAll(k kind, src bin.Source, limit int64) ([]byte, error) {
-	packed := bin.NewCount(io.NewSectionReader(src, 0, src.Size()))
-	var plain io.Reader
-	switch k {
-	case kindXz:
-		raw, err := bin.Read(src, 0, int(src.Size()))
-		if err != nil {
-			return nil, readFault(0, err)
-		}
-		return xz.Unpack(raw, limit)
-	case kindGzip:
-		z, err := gzip.NewReader(packed)
-		if err != nil {
-			return nil, fault.New(fault.Malformed, "gzip", "%w", err)
-		}
-		plain = z
-	case kindZlib:
-		z, err := zlib.NewReader(packed)
-		if err != nil {
-			return nil, fault.New(fault.Malformed, "zlib", "%w", err)
-		}
-		plain = z
-	default:
-		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, fault.New(fault.Malformed, "zstd", "%w", err)
-		}
-		defer z.Close()
-		plain = z
+// unpackXz unpacks a file packed with xz.
+func (r *room) unpackXz(_ kind, src bin.Source) ([]byte, error) {
+	packed, err := bin.Read(src, 0, int(src.Size()))
+	if err != nil {
+		return nil, readFault(0, err)
 	}
-	all, err := io.ReadAll(bin.Meter(plain, packed, bin.Limit{Bytes: limit}))
+	if r.space == nil {
+		all, err := xz.Unpack(packed, r.left)
+		if err == nil {
+			err = r.take(uint64(len(all)))
+		}
+		return all, err
+	}
+	size, err := xz.Size(packed)
+	if err == nil {
+		err = r.take(uint64(size))
+	}
+	if err != nil {
+		return nil, err
+	}
+	all, err := r.memory(int(size))
+	if err == nil {
+		err = xz.Into(all, packed)
+	}
+	return all, err
+}
+
+// unpackStream unpacks a file packed in a way that does not tell its size. What
+// passes the bound of the heap is counted first, and then unpacked once more.
+func (r *room) unpackStream(k kind, src bin.Source) ([]byte, error) {
+	plain, err := plainOf(k, src, r.left)
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Close()
+	most := r.left
+	if r.space != nil {
+		most = max(0, min(most, maxHeap-r.heap))
+	}
+	all, err := io.ReadAll(io.LimitReader(plain, most+1))
+	size := int64(len(all))
+	if err == nil && size > most {
+		all = nil
+		var rest int64
+		rest, err = io.Copy(io.Discard, plain)
+		size += rest
+	}
 	if err != nil {
 		return nil, fault.New(fault.Malformed, kindNames[k], "%w", err)
 	}
+	if err := r.take(uint64(size)); err != nil {
+		return nil, err
+	}
+	if all != nil || size == 0 {
+		r.heap += size
+		return all, nil
+	}
+	if all, err = r.memory(int(size)); err != nil {
+		return nil, err
+	}
+	again, err := plainOf(k, src, size)
+	if err != nil {
+		return nil, err
+	}
+	defer again.Close()
+	for done := 0; done < len(all); {
+		n, err := io.ReadFull(again, all[done:min(done+relaxAfter, len(all))])
+		if err != nil {
+			return nil, fault.New(fault.Malformed, kindNames[k], "%w", err)
+		}
+		done += n
+		r.relax()
+	}
 	return all, nil
+}
+
+// plainOf reads what is in a packed file, of which limit bytes may come.
+func plainOf(k kind, src bin.Source, limit int64) (io.ReadCloser, error) {
+	packed := bin.NewCount(io.NewSectionReader(src, 0, src.Size()))
+	var z io.ReadCloser
+	var err error
+	switch k {
+	case kindGzip:
+		z, err = gzip.NewReader(packed)
+	case kindZlib:
+		z, err = zlib.NewReader(packed)
+	default:
+		var d *zstd.Decoder
+		if d, err = zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)); err == nil {
+			z = d.IOReadCloser()
+		}
+	}
+	if err != nil {
+		return nil, fault.New(fault.Malformed, kindNames[k], "%w", err)
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{bin.Meter(z, packed, bin.Limit{Bytes: limit}), z}, nil
 }
 
 // archive collects the objects of the members of an archive.
@@ -239,7 +304,7 @@ func (a *archive) readZip(src bin.Source) error {
 			a.note("", fault.New(kind, "zip", "member %q: %w", f.Name, err))
 			continue
 		}
-		err = a.unpack(f.Name, r)
+		err = a.unpack(f.Name, int64(f.UncompressedSize64), r)
 		if e := r.Close(); err == nil {
 			err = e
 		}
@@ -260,7 +325,7 @@ func (a *archive) readTar(src bin.Source) error {
 			return fault.New(fault.Malformed, "tar", "%w", err)
 		}
 		if h.Typeflag == tar.TypeReg {
-			if err := a.unpack(h.Name, t); err != nil {
+			if err := a.unpack(h.Name, h.Size, t); err != nil {
 				return err
 			}
 		}
@@ -285,7 +350,7 @@ func (a *archive) readCab(src bin.Source) error {
 		if err != nil {
 			return err
 		}
-		if err = a.unpackSized(f.Name, f.Size, c); fault.KindOf(err) == fault.Unsupported && closed == nil {
+		if err = a.unpack(f.Name, f.Size, c); fault.KindOf(err) == fault.Unsupported && closed == nil {
 			closed = fault.New(fault.Unsupported, "cab", "member %q: %w", f.Name, err)
 		} else if err != nil {
 			a.note(f.Name, err)
@@ -294,12 +359,12 @@ func (a *archive) readCab(src bin.Source) error {
 	return closed
 }
 
-// unpackSized reads a member of a known size to where there is room for it, if it
+// unpack reads a member of a known size to where there is room for it, if it
 // begins as a debug file does.
-func (a *archive) unpackSized(name string, size int64, r io.Reader) error {
-	head := make([]byte, min(headSize, size))
+func (a *archive) unpack(name string, size int64, r io.Reader) error {
+	head := make([]byte, max(0, min(headSize, size)))
 	if _, err := io.ReadFull(r, head); err != nil {
-		return err
+		return a.damaged(name, err)
 	}
 	if sniff(head) == kindUnknown {
 		a.members++
@@ -313,30 +378,20 @@ func (a *archive) unpackSized(name string, size int64, r io.Reader) error {
 		return err
 	}
 	if _, err := io.ReadFull(r, all[copy(all, head):]); err != nil {
-		return err
+		return a.damaged(name, err)
+	}
+	if _, err := io.ReadFull(r, head[:1]); err != io.EOF { // which is when a checksum is compared
+		return a.damaged(name, cmp.Or(err, errors.New("it is longer than it says")))
 	}
 	a.add(name, bin.Bytes(all))
 	return nil
 }
 
-// unpack reads a member into memory if it begins as a debug file does.
-func (a *archive) unpack(name string, r io.Reader) error {
-	head := make([]byte, headSize)
-	n, err := io.ReadFull(r, head)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
-		return fault.New(fault.Malformed, kindNames[a.kind], "member %q: %w", name, err)
-	}
-	if sniff(head[:n]) == kindUnknown {
-		a.members++
-		return nil
-	}
-	all, err := io.ReadAll(io.LimitReader(io.MultiReader(bytes.NewReader(head[:n]), r), a.opt.room.left+1))
-	if err != nil {
-		return fault.New(fault.Malformed, kindNames[a.kind], "member %q: %w", name, err)
-	}
-	if err := a.opt.room.take(uint64(len(all))); err != nil {
+// damaged is what is told of a member that cannot be read, unless its reader says
+// more.
+func (a *archive) damaged(name string, err error) error {
+	if fault.KindOf(err) == fault.Unsupported || fault.KindOf(err) == fault.Malformed {
 		return err
 	}
-	a.add(name, bin.Bytes(all))
-	return nil
+	return fault.New(fault.Malformed, kindNames[a.kind], "member %q: %w", name, err)
 }

@@ -122,7 +122,7 @@
 //
 // Files compressed with gzip, zlib, zstd and xz, and the members of ar, zip, tar and
 // cabinet files, are opened like others, one level of each. What is unpacked is bounded
-// by the size of the file.
+// by the size of the file, and is in Options.Space beyond 48 MiB.
 //
 // # Concurrency and limits
 //

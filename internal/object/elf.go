@@ -8,7 +8,6 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/elf"
-	"symbolon/internal/format/xz"
 	"symbolon/internal/ident"
 )
 
@@ -259,10 +258,7 @@ func (b *elfBinary) addSymbols() {
 const innerTable = 2
 
 func (b *elfBinary) unpackInner(raw []byte) {
-	all, err := xz.Unpack(raw, min(b.room.left, unpackLimit(int64(len(raw)))))
-	if err == nil {
-		err = b.room.take(uint64(len(all)))
-	}
+	all, err := b.room.unpackXz(kindXz, bin.Bytes(raw))
 	if err == nil {
 		b.inner, err = elf.Open(bin.Bytes(all))
 	}

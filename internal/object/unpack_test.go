@@ -1,7 +1,9 @@
 package object_test
 
 import (
+	"archive/zip"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -55,6 +57,41 @@ func TestSectionsThatFindNoSpaceCostNoMemory(t *testing.T) {
 		}
 		if peak > 12<<20 && !trial.Race() {
 			t.Errorf("%s: it took %d MiB", name, peak>>20)
+		}
+	}
+}
+
+// Whatever way a file is packed in, what the heap may not have is in the space.
+func TestLargePackedFilesAreUnpackedToTheSpace(t *testing.T) {
+	text := fixture.NewSym("x").Func(0x100, 0x40, "f").Bytes()
+	for i := 0; len(text) < 50<<20; i++ {
+		text = fmt.Appendf(text, "INFO nothing of interest, for the %dth time\n", i)
+	}
+	mini := symbolsOf(11)
+	inner := symbolsOf(2, fixture.ELFSymbol{Name: "f", Value: 0x1100, Size: 0x40, Kind: 2, Bind: 1, Section: 1})
+	inner.Add(fixture.ELFSection{Name: ".comment", Type: 1, Data: make([]byte, 50<<20)})
+	debugdata := inner.Bytes()
+	mini.Add(fixture.ELFSection{Name: ".gnu_debugdata", Type: 1, Data: xzipped(t, debugdata)})
+	for name, c := range map[string]struct {
+		packed []byte
+		size   int
+	}{
+		"gzip": {gzipped(t, text), len(text)}, "zlib": {zlibbed(t, text), len(text)}, "zstd": {zstandard(t, text), len(text)}, "xz": {xzipped(t, text), len(text)},
+		"zip": {zipped(zip.Deflate)(t, member{"x.sym", text}), len(text)}, "tar": {tarred(t, member{"x.sym", text}), len(text)},
+		".gnu_debugdata": {mini.Bytes(), len(debugdata)},
+	} {
+		space := &pages{}
+		f, err := object.Open(bin.Bytes(c.packed), object.Options{Space: space})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		o := f.Objects()[0]
+		if frames := o.Lookup(nil, 0x108); len(frames) != 1 || str(o, frames[0].Func) != "f" || space.taken != c.size {
+			t.Errorf("%s: %s, %d bytes of space, want %d", name, show(o, frames), space.taken, c.size)
+		}
+		if _, err := object.Open(bin.Bytes(c.packed), object.Options{Space: &noSpace{}}); err == nil || fault.KindOf(err) != fault.Internal {
+			t.Errorf("%s without space: %v; want an internal fault", name, err)
 		}
 	}
 }

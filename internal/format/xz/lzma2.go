@@ -58,6 +58,10 @@ func (u *unpacker) copyChunk() error {
 	if err == nil {
 		p, err = u.take(int(binary.BigEndian.Uint16(p)) + 1)
 	}
+	if err == nil && u.dry {
+		u.size += len(p)
+		return nil
+	}
 	if err == nil {
 		err = u.grow(len(p))
 	}
@@ -93,6 +97,10 @@ func (u *unpacker) lzmaChunk(control byte, needProps bool) error {
 	start := u.pos
 	if p, err = u.take(packed); err != nil {
 		return err
+	}
+	if u.dry {
+		u.size += unpacked
+		return nil
 	}
 	l := &u.lzma
 	if !l.start(p) {

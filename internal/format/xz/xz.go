@@ -31,6 +31,9 @@ type unpacker struct {
 	limit  int
 	blocks []record // of the present stream
 	lzma   lzma
+
+	dry  bool // nothing is unpacked; chunks are only counted
+	size int  // of what was counted
 }
 
 // Unpack gives the whole content of src, which is at most limit bytes. With an
@@ -38,15 +41,38 @@ type unpacker struct {
 // not have been made.
 func Unpack(src []byte, limit int64) ([]byte, error) {
 	u := &unpacker{src: src, limit: int(max(0, min(limit, 1<<62-1)))}
-	for first := true; first || u.pos < len(src); first = false {
+	err := u.run()
+	return u.out, err
+}
+
+// Size is how many bytes Unpack gives, if nothing below the headers of chunks is
+// damaged.
+func Size(src []byte) (int64, error) {
+	u := &unpacker{src: src, dry: true}
+	err := u.run()
+	return int64(u.size), err
+}
+
+// Into is Unpack into dst, for which Size has told the length.
+func Into(dst, src []byte) error {
+	u := &unpacker{src: src, out: dst[:0], limit: len(dst)}
+	if err := u.run(); err != nil || len(u.out) == len(dst) {
+		return err
+	}
+	return u.bad("data", "%d bytes instead of %d", len(u.out), len(dst))
+}
+
+// run reads all streams.
+func (u *unpacker) run() error {
+	for first := true; first || u.pos < len(u.src); first = false {
 		if err := u.stream(); err != nil {
-			return u.out, err
+			return err
 		}
 		if err := u.padding(); err != nil {
-			return u.out, err
+			return err
 		}
 	}
-	return u.out, nil
+	return nil
 }
 
 func (u *unpacker) bad(place, format string, args ...any) error {
@@ -116,16 +142,19 @@ func (u *unpacker) block(check byte) error {
 		return err
 	}
 	u.pos += size
-	first := len(u.out)
+	first, counted := len(u.out), u.size
 	if err := u.data(); err != nil {
 		return err
 	}
-	got := record{uint64(u.pos - start - size), uint64(len(u.out) - first)}
+	got := record{uint64(u.pos - start - size), uint64(len(u.out) - first + u.size - counted)}
 	if packed != unknown && packed != got.packed || unpacked != unknown && unpacked != got.unpacked {
 		return u.bad("block", "its size is not what its header says")
 	}
 	pad := -(u.pos - start) & 3
-	sum := appendCheck(nil, check, u.out[first:])
+	var sum []byte
+	if !u.dry {
+		sum = appendCheck(nil, check, u.out[first:])
+	}
 	rest := u.src[u.pos:]
 	switch {
 	case len(rest) < pad+checkSize(check):

@@ -116,6 +116,40 @@ func TestOutputStopsAtTheLimit(t *testing.T) {
 	}
 }
 
+func TestSizesAreKnownBeforeUnpacking(t *testing.T) {
+	names, err := filepath.Glob("testdata/*.xz")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := xz.Unpack(src, 1<<20)
+		if fault.KindOf(err) == fault.Unsupported {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		size, err := xz.Size(src)
+		if err != nil || size != int64(len(whole)) {
+			t.Errorf("%s: a size of %d, %v; want %d", name, size, err, len(whole))
+		}
+		dst := make([]byte, len(whole))
+		if err := xz.Into(dst, src); err != nil || !bytes.Equal(dst, whole) {
+			t.Errorf("%s: %v, or another content", name, err)
+		}
+		if err := xz.Into(make([]byte, len(whole)+1), src); err == nil {
+			t.Errorf("%s: a byte too few is taken for all", name)
+		}
+		if err := xz.Into(dst[:len(whole)-1], src); !errors.Is(err, bin.ErrLimit) {
+			t.Errorf("%s: a byte too many: %v", name, err)
+		}
+	}
+}
+
 func TestRoomGrowsWithTheOutput(t *testing.T) {
 	// One chunk that promises 2 MiB and begins well.
 	chunk := append([]byte{0xff, 0xff, 0xff, 0, 9, 0x5d, 0}, make([]byte, 9)...)
@@ -217,6 +251,12 @@ func FuzzUnpack(f *testing.F) {
 		got, err := xz.Unpack(src, 1<<20)
 		if len(got) > 1<<20 {
 			t.Fatalf("%d bytes", len(got))
+		}
+		if size, errSize := xz.Size(src); err == nil && (errSize != nil || size != int64(len(got))) {
+			t.Fatalf("a size of %d, %v; want %d", size, errSize, len(got))
+		}
+		if into := make([]byte, len(got)); err == nil && (xz.Into(into, src) != nil || !bytes.Equal(into, got)) {
+			t.Fatal("another content into memory of the right size")
 		}
 		less, errLess := xz.Unpack(src, int64(len(got)/2))
 		if len(got) > 0 && errLess == nil || !bytes.HasPrefix(got, less) {
