@@ -90,6 +90,12 @@ func (d *debugFile) openFile(e *env, name string, opt openOptions) (*object.File
 	if err != nil {
 		return nil, err
 	}
+	return object.Open(src.Source, d.keep(src, opt))
+}
+
+// keep has src closed with d. It returns the options to open it with, which
+// keep little of a large file in memory.
+func (d *debugFile) keep(src *file, opt openOptions) object.Options {
 	d.open = append(d.open, src)
 	room := &space{dir: os.TempDir()}
 	d.spaces = append(d.spaces, room)
@@ -97,7 +103,7 @@ func (d *debugFile) openFile(e *env, name string, opt openOptions) (*object.File
 	if m, ok := src.Source.(*mapped); ok {
 		relax = func() { room.Relax(); m.relax() }
 	}
-	return object.Open(src.Source, object.Options{Columns: opt.Columns, Written: opt.Written, Short: opt.Short, Base: opt.base, Space: room, Relax: relax})
+	return object.Options{Columns: opt.Columns, Written: opt.Written, Short: opt.Short, Base: opt.base, Space: room, Relax: relax}
 }
 
 // choose picks the object that is asked for.

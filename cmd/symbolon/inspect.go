@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -30,15 +31,23 @@ func inspectCommand() *command {
 			if err != nil {
 				return err
 			}
-			defer src.Close()
-			f, err := object.Open(src.Source, object.Options{})
+			d := &debugFile{}
+			defer d.Close()
+			f, err := object.Open(src.Source, d.keep(src, openOptions{}))
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			var all []inspected
 			for _, o := range f.Objects() {
 				// What is wrong inside of functions is known once all are read.
-				if err := o.Blocks(object.BlockOptions{Workers: runtime.GOMAXPROCS(0)}, func(*sym.Block) error { return ctx.Err() }); err != nil {
+				blocks := 0
+				err := o.Blocks(object.BlockOptions{Workers: runtime.GOMAXPROCS(0), Scratch: scratch{os.TempDir()}}, func(*sym.Block) error {
+					if blocks++; blocks%32 == 0 {
+						o.Relax()
+					}
+					return ctx.Err()
+				})
+				if err != nil {
 					return fmt.Errorf("%s: %w", args[0], err)
 				}
 				all = append(all, inspectObject(o.Info(), o.Needs()))

@@ -41,6 +41,7 @@ func Extract(ctx context.Context, in Input) error {
 	err := in.Debug.Blocks(object.BlockOptions{Workers: in.Workers, Scratch: in.Scratch}, func(b *sym.Block) error {
 		if blocks++; blocks%8 == 0 {
 			in.Debug.Relax()
+			in.Code.Relax()
 		}
 		return x.block(ctx, b)
 	})

@@ -478,3 +478,20 @@ func TestSymbolsWithoutSizeHaveRanges(t *testing.T) {
 		t.Errorf("ranges\n%swanted are\n%s", got, want)
 	}
 }
+
+func TestPagesOfTheCodeAreReleasedWhilePadsAreMade(t *testing.T) {
+	debug := fixture.NewSym("x").File(0, "/a.c")
+	for i := uint64(0); i < 32; i++ {
+		debug.Func(0x1000+i, 1, "f").Line(0x1000+i, 1, 6, 0)
+	}
+	relaxed := 0
+	code, err := object.Open(bin.Bytes(program(62, x86())), object.Options{Relax: func() { relaxed++ }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := relaxed
+	make2(t, open(t, debug.Bytes()), code.Objects()[0])
+	if relaxed == before {
+		t.Error("pages of the code were not released")
+	}
+}

@@ -158,6 +158,8 @@ func (o *Object) Relax() {
 		v.opt.relax()
 	case *symbfiles:
 		v.opt.relax()
+	case *symbolFile:
+		v.opt.relax()
 	}
 	if o.mapping != nil {
 		o.mapping.Relax()

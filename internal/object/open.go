@@ -110,11 +110,19 @@ func sniff(head []byte) kind {
 	return kindUnknown
 }
 
+// relaxScan is after how many bytes of a Breakpad file pages are released.
+const relaxScan = 8 << 20
+
 // Open opens the file in src, which the File keeps.
 func Open(src bin.Source, opt Options) (*File, error) {
 	s := NewStream()
 	if all, ok := bin.Whole(src); ok {
-		s.feed(all)
+		for len(all) > 0 && (s.kind == kindBreakpad || len(s.head) < headSize) {
+			n := min(len(all), relaxScan)
+			s.feed(all[:n])
+			all = all[n:]
+			opt.relax()
+		}
 		return s.Finish(src, opt)
 	}
 	buf := make([]byte, min(max(src.Size(), 1), 1<<20))
@@ -210,7 +218,7 @@ func (s *Stream) finish(src bin.Source, opt Options) (f *File, err error) {
 		if err != nil {
 			return nil, err
 		}
-		return one(openBreakpad(ix, src))
+		return one(openBreakpad(ix, src, opt))
 	case kindELF:
 		return one(openELF(src, opt))
 	case kindWasm:

@@ -22,6 +22,7 @@ const (
 // symbolFile is an open Breakpad file.
 type symbolFile struct {
 	src     bin.Source
+	opt     Options
 	whole   []byte // the content, if it is in memory
 	ix      *breakpad.Index
 	funcs   []breakpad.Span    // with size, by address, then place
@@ -36,12 +37,12 @@ type symbolFile struct {
 	inside *breakpad.Report // what a complete run of blocks found in the functions
 }
 
-func openBreakpad(ix *breakpad.Index, src bin.Source) (*Object, error) {
+func openBreakpad(ix *breakpad.Index, src bin.Source, opt Options) (*Object, error) {
 	id, err := parseID(ix.Module.ID)
 	if err != nil {
 		return nil, fault.New(fault.Malformed, "breakpad file, line 1", "no usable MODULE record: %w", err)
 	}
-	f := &symbolFile{src: src, ix: ix}
+	f := &symbolFile{src: src, opt: opt, ix: ix}
 	f.whole, _ = bin.Whole(src)
 	f.sortFuncs()
 	f.publics, ix.Publics = sortSymbols(ix.Publics), nil

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// peakMemory runs a command and returns the most memory it was seen to use, in
+// KB.
+func peakMemory(t *testing.T, args ...string) int {
+	t.Helper()
+	p := newProcess(t, args...)
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- p.cmd.Wait() }()
+	for most := 0; ; {
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid)) // gone: it has ended
+		if _, line, ok := strings.Cut(string(status), "VmHWM:"); ok {
+			n, err := strconv.Atoi(strings.Fields(line)[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			most = max(most, n)
+		}
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("%s: %v: %s", args, err, p.stderr)
+			}
+			return most
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+func TestLargeFilesOfTextDoNotFillMemory(t *testing.T) {
+	var text bytes.Buffer
+	text.WriteString("MODULE Linux x86_64 000102030405060708090A0B0C0D0E0F0 a.so\nFILE 0 a.c\n")
+	for i := range 30_000 {
+		fmt.Fprintf(&text, "FUNC %x 1000 0 f%d\n", i<<12, i)
+		for k := range 256 {
+			fmt.Fprintf(&text, "%x 10 %d 0\n", i<<12+k<<4, k)
+		}
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.sym")
+	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string][]string{
+		"inspect":          {"symbolon", "inspect", file},
+		"resolve":          {"symbolon", "resolve", file, "0x1000"},
+		"symbfile extract": {"symbolon", "symbfile", "extract", "-e", file, "--ranges", filepath.Join(dir, "ranges")},
+	} {
+		if most := peakMemory(t, args...); most > text.Len()>>10*3/4 {
+			t.Errorf("%s took %d KB for a file of %d KB", name, most, text.Len()>>10)
+		}
+	}
+}
