@@ -185,11 +185,7 @@ func (m *msvc) unnamed() ref {
 	if length < 0 {
 		return m.fail()
 	}
-	word := "(anonymous namespace)"
-	if m.style == LLVM {
-		word = "`anonymous namespace'"
-	}
-	n := m.add(msvcNode{kind: mText, code: instead, word: word, from: uint16(m.pos - 1), to: uint16(m.pos + length)})
+	n := m.add(msvcNode{kind: mText, code: instead, word: "`anonymous namespace'", from: uint16(m.pos - 1), to: uint16(m.pos + length)})
 	key := m.text[m.pos : m.pos+length]
 	m.pos += length + 1
 	if !bytes.ContainsAny(key, "ABCDEF") {

@@ -199,33 +199,14 @@ func (g *image) pdbProc(w *worker, d *digest, proc *pdb.Proc) {
 
 // appendPDBName appends the name of a procedure or of an inlined function.
 func (g *image) appendPDBName(dst []byte, t sym.Text) []byte {
-	from := len(dst)
 	at := int64(t >> kindShift)
 	switch uint64(t) & 15 {
 	case kindProc, kindBareProc:
-		dst = g.pdb.AppendProc(dst, at)
+		return g.pdb.AppendProc(dst, at)
 	case kindItem:
-		dst = g.pdb.AppendItem(dst, uint32(at))
-	}
-	if !g.opt.Written {
-		nameAnonymous(dst[from:])
+		return g.pdb.AppendItem(dst, uint32(at))
 	}
 	return dst
-}
-
-// nameAnonymous has the anonymous namespace in a name of MSVC spelled as in
-// mangled names that are made readable, in place.
-func nameAnonymous(name []byte) {
-	const ours = "(anonymous namespace)"
-	for _, theirs := range [...]string{"`anonymous namespace'", "`anonymous-namespace'"} {
-		for rest := name; ; {
-			i := bytes.Index(rest, []byte(theirs))
-			if i < 0 {
-				break
-			}
-			rest = rest[i+copy(rest[i:], ours):]
-		}
-	}
 }
 
 // appendPDBFile appends the path of a source file.
