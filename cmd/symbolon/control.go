@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -27,17 +28,42 @@ func listenControl(data string, op operator) (func(), error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	l, err := net.Listen("unix", path)
+	l, err := listenPrivate(data)
 	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		l.Close()
 		return nil, err
 	}
 	srv := &http.Server{Handler: controlHandler(op)}
 	go srv.Serve(l) //nolint:errcheck // it ends by Close
-	return func() { srv.Close() }, nil
+	return func() {
+		srv.Close()
+		l.Close()
+		os.Remove(path)
+	}, nil
+}
+
+// listenPrivate listens on the control socket. It makes the socket in a folder
+// that is closed to others, and moves it to its place when its own mode is set:
+// a new socket has the mode that the umask leaves.
+func listenPrivate(data string) (net.Listener, error) {
+	if runtime.GOOS == "windows" { // modes mean nothing there
+		return net.Listen("unix", controlSocket(data))
+	}
+	dir := filepath.Join(data, ".new")
+	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700)); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // the name may be of the next one by then
+	if err := errors.Join(os.Chmod(path, 0o600), os.Rename(path, controlSocket(data))); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
 }
 
 func controlHandler(op operator) http.Handler {
