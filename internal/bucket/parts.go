@@ -40,7 +40,12 @@ func (p *Parts) Next() (part []byte, last bool, err error) {
 	if p.more {
 		p.part.Write(p.next[:])
 	}
-	if _, err = io.CopyN(&p.part, p.from, p.size-int64(p.part.Len())); err == nil {
+	// A body that is larger than this gets the memory of a whole part at once.
+	if err = p.fill(min(p.size, 256<<10)); err == nil {
+		p.part.Grow(int(p.size) - p.part.Len() + bytes.MinRead)
+		err = p.fill(p.size)
+	}
+	if err == nil {
 		_, err = io.ReadFull(p.from, p.next[:])
 		p.more = err == nil
 	}
@@ -48,6 +53,12 @@ func (p *Parts) Next() (part []byte, last bool, err error) {
 		return p.part.Bytes(), true, p.end()
 	}
 	return p.part.Bytes(), false, err
+}
+
+// fill reads until the part has size bytes.
+func (p *Parts) fill(size int64) error {
+	_, err := io.CopyN(&p.part, p.from, size-int64(p.part.Len()))
+	return err
 }
 
 type counter struct {

@@ -20,7 +20,7 @@ const (
 // sign signs a request whose path and query are escaped the way that escape
 // does: all of its x-amz headers, its host and its body.
 func (c credentials) sign(req *http.Request, body []byte, region, service string, now time.Time) {
-	hash := hexSum(string(body))
+	hash := hexSum(body)
 	stamp := now.UTC().Format("20060102T150405Z")
 	if c.access == "" {
 		return
@@ -51,7 +51,7 @@ func (c credentials) sign(req *http.Request, body []byte, region, service string
 	for _, part := range [...]string{day, region, service, "aws4_request"} {
 		key = mac(key, part)
 	}
-	signature := mac(key, algorithm+"\n"+stamp+"\n"+scope+"\n"+hexSum(canonical.String()))
+	signature := mac(key, algorithm+"\n"+stamp+"\n"+scope+"\n"+hexSum([]byte(canonical.String())))
 	req.Header.Set("Authorization", fmt.Sprintf("%s Credential=%s/%s,SignedHeaders=%s,Signature=%x", algorithm, c.access, scope, list, signature))
 }
 
@@ -61,8 +61,8 @@ func mac(key []byte, text string) []byte {
 	return h.Sum(nil)
 }
 
-func hexSum(text string) string {
-	sum := sha256.Sum256([]byte(text))
+func hexSum(text []byte) string {
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
