@@ -5,15 +5,16 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
-	"compress/gzip"
-	"compress/zlib"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
 	"symbolon/internal/bin"
@@ -304,7 +305,11 @@ func (a *archive) readZip(src bin.Source) error {
 			a.note("", fault.New(kind, "zip", "member %q: %w", f.Name, err))
 			continue
 		}
-		err = a.unpack(f.Name, int64(f.UncompressedSize64), r)
+		if f.Method == zip.Deflate {
+			err = a.inflate(f, src, r)
+		} else {
+			err = a.unpack(f.Name, int64(f.UncompressedSize64), r)
+		}
 		if e := r.Close(); err == nil {
 			err = e
 		}
@@ -312,6 +317,36 @@ func (a *archive) readZip(src bin.Source) error {
 			a.note("", err)
 		}
 	}
+	return nil
+}
+
+// inflate unpacks a member at once, if it begins as a debug file does, which
+// head tells.
+func (a *archive) inflate(f *zip.File, src bin.Source, head io.Reader) error {
+	begin := make([]byte, min(headSize, f.UncompressedSize64))
+	if _, err := io.ReadFull(head, begin); err != nil {
+		return fault.New(fault.Malformed, "zip", "member %q: %w", f.Name, err)
+	}
+	if sniff(begin) == kindUnknown {
+		a.members++
+		return nil
+	}
+	off, err := f.DataOffset()
+	if err != nil || f.CompressedSize64 > uint64(max(0, src.Size()-off)) {
+		return fault.New(fault.Malformed, "zip", "member %q: %d bytes at offset %#x of %#x", f.Name, f.CompressedSize64, off, src.Size())
+	}
+	packed, err := bin.Read(src, off, int(f.CompressedSize64))
+	if err != nil {
+		return readFault(off, err)
+	}
+	all, err := a.opt.room.inflate(packed, int(f.UncompressedSize64))
+	if err != nil {
+		return fault.New(fault.KindOf(err), "zip", "member %q: %w", f.Name, err)
+	}
+	if sum := crc32.ChecksumIEEE(all); sum != f.CRC32 {
+		return fault.New(fault.Malformed, "zip", "member %q: checksum %08x instead of %08x", f.Name, sum, f.CRC32)
+	}
+	a.add(f.Name, bin.Bytes(all))
 	return nil
 }
 
