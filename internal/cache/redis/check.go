@@ -17,17 +17,28 @@ const (
 
 var errHeader = errors.New("not RESP, or larger than any answer to Symbolon")
 
-// checked is a connection that fails at the first header that is out of
-// bounds. The client library allocates what a header announces, which can end
-// the process, so headers are checked before it sees them.
+// checked is a connection that fails at the first header that is out of bounds,
+// at a push that nothing asked for, and at an answer without a command. The
+// client library allocates what a header announces, and panics in a goroutine of
+// its own when answers do not fit commands. Both can end the process, so answers
+// are checked before it sees them.
 type checked struct {
 	net.Conn
+	pushes   bool   // may come: Sentinels send them
 	line     []byte // of the header that is being read; only the type if text follows
 	rest     int    // bytes to come of a string, with its line end
 	open     []int  // elements to come of each array around
 	size     int    // bytes of this answer
 	elements int    // of this answer
+	answers  int64  // so far
+	sent     commands
 	err      error
+}
+
+// Write counts commands before they are sent, so that no answer is too early.
+func (c *checked) Write(p []byte) (int, error) {
+	c.sent.add(p)
+	return c.Conn.Write(p)
 }
 
 func (c *checked) Read(p []byte) (int, error) {
@@ -38,7 +49,9 @@ func (c *checked) Read(p []byte) (int, error) {
 	for b := p[:n]; len(b) > 0; {
 		used := max(1, min(c.rest, len(b)))
 		if c.size += used; c.rest == 0 {
-			c.err = c.header(b[0])
+			if err := c.header(b[0]); err != nil {
+				c.err = err
+			}
 		} else if c.rest -= used; c.rest == 0 {
 			c.end()
 		}
@@ -79,7 +92,12 @@ func (c *checked) header(b byte) error {
 		n *= 2
 	}
 	c.elements += int(n)
-	if strings.IndexByte("*%~>", kind) < 0 || n == 0 || c.elements > maxElements || len(c.open) == maxDepth {
+	if kind == '>' && c.pushes && len(c.open) == 0 {
+		c.answers-- // it is none
+	} else if strings.IndexByte("*%~", kind) < 0 {
+		return errHeader
+	}
+	if n == 0 || c.elements > maxElements || len(c.open) == maxDepth {
 		return errHeader
 	}
 	c.line, c.open = c.line[:0], append(c.open, int(n))
@@ -96,4 +114,7 @@ func (c *checked) end() {
 		c.open = c.open[:last]
 	}
 	c.size, c.elements = 0, 0
+	if c.answers++; c.answers > c.sent.number.Load() {
+		c.err = errHeader
+	}
 }

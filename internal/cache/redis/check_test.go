@@ -32,6 +32,8 @@ var garbage = map[string]string{
 	"a null that hides a count": "_xx*2147483647\r\n",
 	"a string without a length": "$?\r\n;2147483647\r\n",
 	"an attribute":              "|1000000000\r\n",
+	"answers to no command":     strings.Repeat("+OK\r\n", 100),
+	"a push":                    ">3\r\n+unsubscribe\r\n+x\r\n:0\r\n",
 }
 
 func TestGarbageInPlaceOfTheFirstAnswerIsAnError(t *testing.T) {

@@ -76,7 +76,7 @@ func (c Config) options() (rueidis.ClientOption, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &checked{Conn: conn}, nil
+		return &checked{Conn: conn, pushes: o.Sentinel.MasterSet != ""}, nil
 	}
 	o.Dialer.Timeout = dialTimeout
 	o.Dialer.KeepAlive = 15 * time.Second
