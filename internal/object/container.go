@@ -137,7 +137,7 @@ func plainOf(k kind, src bin.Source, limit int64) (io.ReadCloser, error) {
 		z, err = zlib.NewReader(packed)
 	default:
 		var d *zstd.Decoder
-		if d, err = zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)); err == nil {
+		if d, err = zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow)); err == nil {
 			z = d.IOReadCloser()
 		}
 	}

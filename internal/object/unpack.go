@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
@@ -145,13 +146,42 @@ func (r *room) unpack(isZstd bool, packed []byte, size uint64) ([]byte, error) {
 	return flate.Zlib(out, packed, r.relax)
 }
 
-// maxWindow is how far back a zstd stream may refer.
-const maxWindow = 128 << 20
+const (
+	// maxWindow is how far back the zstd stream of a whole file may refer.
+	maxWindow = 128 << 20
+	// streamWindow is the same for a section that is unpacked as a stream: its
+	// window is on the heap, and nothing counts it. With a larger window the
+	// section itself is the window.
+	streamWindow = 8 << 20
+)
 
 // unzstd unpacks exactly the bytes of out.
 func (r *room) unzstd(out, packed []byte) error {
-	d, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1),
-		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecodeBuffersBelow(0)) // which would unpack to the heap
+	err := r.streamZstd(out, packed)
+	if !errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		return err
+	}
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecodeAllCapLimit(true))
+	if err != nil {
+		return fault.New(fault.Malformed, "zstd", "%w", err)
+	}
+	defer d.Close()
+	all, err := d.DecodeAll(packed, out[:0:len(out)])
+	if err == nil && len(all) < len(out) {
+		err = fmt.Errorf("%d bytes came out instead of %d", len(all), len(out))
+	}
+	r.relax()
+	if err != nil {
+		return fault.New(fault.Malformed, "zstd", "%w", err)
+	}
+	return nil
+}
+
+// streamZstd is unzstd with little memory, for streams with a small window.
+func (r *room) streamZstd(out, packed []byte) error {
+	d, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(streamWindow), zstd.WithDecodeBuffersBelow(0)) // which would unpack to the heap
 	if err != nil {
 		return fault.New(fault.Malformed, "zstd", "%w", err)
 	}

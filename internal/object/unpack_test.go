@@ -4,8 +4,11 @@ import (
 	"archive/zip"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
@@ -108,5 +111,38 @@ func TestLargeSectionsAreUnpackedToTheSpace(t *testing.T) {
 		if most := uint64(80+48) << 20; peak > most && !trial.Race() {
 			t.Errorf("%s: it took %d MiB beside the space", name, peak>>20-80)
 		}
+	}
+}
+
+// The window of a zstd stream is not counted, so a section with a large one is
+// unpacked without.
+func TestLargeWindowsOfSectionsTakeNoMemory(t *testing.T) {
+	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(64<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size = 60 << 20
+	packed := w.EncodeAll(make([]byte, size), nil)
+	var head zstd.Header
+	if err := head.Decode(packed); err != nil || head.FrameContentSize != size || !head.SingleSegment {
+		t.Fatalf("the stream has no large window: %+v, %v", head, err)
+	}
+	e := symbolsOf(2, fixture.ELFSymbol{Name: "s", Value: 0x1100, Size: 0x40, Kind: 2, Section: 1})
+	e.Add(fixture.ELFSection{Name: ".comment", Type: 1, Data: make([]byte, 1<<20)}) // so that so much may come out
+	e.Add(fixture.ELFSection{Name: ".debug_info", Type: 1, Flags: 0x800, Data: (&fixture.ELF{Wide: true}).Compressed(2, size, packed)})
+	e.Add(fixture.ELFSection{Name: ".debug_abbrev", Type: 1, Data: []byte{0}})
+	text := e.Bytes()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	space := &pages{}
+	if _, err := object.Open(bin.Bytes(text), object.Options{Space: space}); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if space.taken != size {
+		t.Errorf("%d bytes of space were taken, want %d", space.taken, size)
+	}
+	if took := int64(after.TotalAlloc-before.TotalAlloc) - size; took > 16<<20 {
+		t.Errorf("%d MiB were allocated beside the space", took>>20)
 	}
 }
