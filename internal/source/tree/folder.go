@@ -17,6 +17,7 @@ import (
 
 const (
 	maxIndexed  = 100_000          // files of one folder
+	maxSameID   = 64               // files that have one id
 	maxSampled  = 256              // folders, and names in each, that tell the layout
 	indexWait   = 10 * time.Second // how long questions wait, from the beginning of the reading on
 	indexTime   = time.Hour        // to read all files once
@@ -35,6 +36,7 @@ type folder struct {
 	files map[string]file     // of the top level, by name
 	byID  map[string][]string // their names, by the ids in them
 	more  bool                // there are more files than are indexed
+	same  bool                // there are more files of one id than are indexed
 	took  time.Duration       // to read it
 }
 
@@ -70,10 +72,15 @@ func (s *Source) contents(ctx context.Context) (*folder, error) {
 	switch {
 	case err == nil && f.more:
 		return f, fault.New(fault.NotFound, s.place, "the folder has more than %d files: the others are not found by their ids", maxIndexed)
+	case err == nil && f.same:
+		return f, fault.New(fault.NotFound, s.place, "the folder has more than %d files with one id: the others are not looked at", maxSameID)
 	case err == nil:
 		return f, nil
 	case ctx.Err() != nil || waiting.Err() == nil:
 		return nil, err
+	}
+	if old := s.last.Load(); old != nil {
+		return old, nil // until it is read again
 	}
 	return &folder{}, fault.New(fault.Timeout, s.place, "the files of the folder are still being indexed: ask again")
 }
@@ -124,7 +131,11 @@ func (s *Source) addFile(ctx context.Context, f *folder, name string) int64 {
 	f.files[name] = x
 	for _, m := range x.modules {
 		for _, id := range idsOf(m) {
-			if !slices.Contains(f.byID[id], name) {
+			switch {
+			case slices.Contains(f.byID[id], name):
+			case len(f.byID[id]) == maxSameID:
+				f.same = true
+			default:
 				f.byID[id] = append(f.byID[id], name)
 			}
 		}

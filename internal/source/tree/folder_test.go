@@ -188,6 +188,27 @@ func TestQuestionGoesOnWithoutAnIndexThatTakesLong(t *testing.T) {
 	}
 }
 
+// Many files that say to be one are not all opened.
+func TestFilesWithOneIDAreBounded(t *testing.T) {
+	root := flat(t)
+	text, err := os.ReadFile(filepath.Join(root, "a.out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 200 {
+		if err := os.WriteFile(filepath.Join(root, fmt.Sprint("copy", i)), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := local(t, source.Config{Path: root}, bucketOf(t, root)).Candidates(t.Context(), byCodeID(), allKinds)
+	if len(list) > 64+20 {
+		t.Errorf("there are %d candidates", len(list))
+	}
+	if fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), "more than 64 files with one id") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // crowd is a folder of very many files.
 type crowd struct{ *mem.Bucket }
 
