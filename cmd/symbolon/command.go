@@ -248,13 +248,17 @@ func counted[N int | int64 | uint64](n N, what string) string {
 	return text + " " + what
 }
 
+// maxLine is how long a line of standard input may be: a line of text may be a
+// whole file.
+const maxLine = 256 << 20
+
 // eachLine calls do for the lines of in until it fails or ctx ends: reading
 // from a terminal cannot be interrupted, but it need not be waited for.
 func eachLine(ctx context.Context, in io.Reader, do func(line string) error) error {
 	lines, failed := make(chan string, 256), make(chan error, 1)
 	go func() {
 		scan := bufio.NewScanner(in)
-		scan.Buffer(nil, 1<<20)
+		scan.Buffer(nil, maxLine)
 		for scan.Scan() {
 			select {
 			case lines <- scan.Text():

@@ -42,3 +42,12 @@ func refuses(t *testing.T, line ...string) {
 		t.Errorf("symbolon %s: exit %d, want %d: %s%s", strings.Join(line, " "), code, exitUsage, &out, &errs)
 	}
 }
+
+func TestDemangleReadsLongLines(t *testing.T) {
+	line := strings.Repeat("a ", 2<<20) + "_Z1fv\n"
+	var out, errs bytes.Buffer
+	code := run(t.Context(), []string{"demangle"}, &env{stdin: strings.NewReader(line), stdout: &out, stderr: &errs})
+	if want := strings.Replace(line, "_Z1fv", "f()", 1); code != exitDone || out.String() != want {
+		t.Errorf("exit %d, %d bytes, want %d: %s", code, out.Len(), len(want), &errs)
+	}
+}
