@@ -14,8 +14,8 @@ type signals struct {
 	reload   atomic.Pointer[func()]
 }
 
-// onHangup sets what a SIGHUP does where there is no terminal that could have
-// gone away.
+// onHangup has reload called at each SIGHUP, if the process was not started on a
+// terminal.
 func (s *signals) onHangup(reload func()) { s.reload.Store(&reload) }
 
 // stopped is the cause of a context that a signal ended.

@@ -66,8 +66,8 @@ const (
 
 var errBlownUp = errors.New("aliases and variables make the file too large")
 
-// maxMistakes bounds how many mistakes are told. Who has more of them has begun
-// with the wrong file.
+// maxMistakes bounds how many mistakes are reported. A file with more of them is
+// hardly a configuration.
 const maxMistakes = 30
 
 type loader struct {

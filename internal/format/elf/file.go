@@ -93,7 +93,7 @@ func Open(src bin.Source) (*File, error) {
 	return f, err
 }
 
-// OpenHeaders is Open for who wants identifiers only: the File has no symbols,
+// OpenHeaders opens a file for its identifiers only: the File has no symbols,
 // and their tables are not read.
 func OpenHeaders(src bin.Source) (*File, error) {
 	f := &File{src: src}
