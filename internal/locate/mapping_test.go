@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -361,9 +362,9 @@ func TestMappingsAreReadWhenThereIsMemory(t *testing.T) {
 // TestAFileIsNotAskedForItsOwnMapping has a layout with one place for a binary, whatever
 // is wanted of it.
 func TestAFileIsNotAskedForItsOwnMapping(t *testing.T) {
-	asked := 0
+	var asked atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if asked++; strings.HasSuffix(r.URL.Path, "/CAFE/symbols") {
+		if asked.Add(1); strings.HasSuffix(r.URL.Path, "/CAFE/symbols") {
 			fmt.Fprint(w, symbols(id, "f"))
 		} else {
 			http.NotFound(w, r)
@@ -387,8 +388,8 @@ func TestAFileIsNotAskedForItsOwnMapping(t *testing.T) {
 		if err != nil {
 			t.Fatal(err, trail)
 		}
-		if _, _, err := found.File(t.Context()); err != nil || asked > 6 || len(found.Mapping()) > 0 {
-			t.Errorf("%v, asked %d times, %+v", err, asked, found.Mapping())
+		if _, _, err := found.File(t.Context()); err != nil || asked.Load() > 6 || len(found.Mapping()) > 0 {
+			t.Errorf("%v, asked %d times, %+v", err, asked.Load(), found.Mapping())
 		}
 		found.Close()
 	}
