@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"symbolon/internal/trial"
 )
 
 // peakMemory runs a command and returns the most memory it was seen to use, in
@@ -42,6 +44,9 @@ func peakMemory(t *testing.T, args ...string) int {
 }
 
 func TestLargeFilesOfTextDoNotFillMemory(t *testing.T) {
+	if trial.Race() {
+		t.Skip("the race detector takes memory of its own")
+	}
 	var text bytes.Buffer
 	text.WriteString("MODULE Linux x86_64 000102030405060708090A0B0C0D0E0F0 a.so\nFILE 0 a.c\n")
 	for i := range 30_000 {
