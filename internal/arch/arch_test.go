@@ -99,6 +99,16 @@ func TestEveryBreachIsFound(t *testing.T) {
 			row: "bucket/dir: bucket", with: "bucket/dir: bucket\nbucket/mem: bucket/dir",
 			want: "internal/arch/rooms.txt:12: rank: bucket/mem on rank 2 imports bucket/dir, which is not below it",
 		},
+		"an edge between packages of one step": {
+			file: "internal/table/table.go", text: "// Package table keeps tables.\npackage table\n\nimport \"house/internal/object\"\n\nvar X = object.X\n",
+			row: "object: format/elf", with: "rank 2a\nobject: format/elf\ntable: object",
+			want: "internal/arch/rooms.txt:11: rank: table on rank 2a imports object, which is not below it",
+		},
+		"an edge to a higher step": {
+			file: "internal/table/table.go", text: "// Package table keeps tables.\npackage table\n\nimport \"house/internal/object\"\n\nvar X = object.X\n",
+			row: "object: format/elf", with: "rank 2a\ntable: object\nrank 2b\nobject: format/elf",
+			want: "internal/arch/rooms.txt:10: rank: table on rank 2a imports object, which is not below it",
+		},
 		"an edge that leads up": {
 			file: "internal/object/other.go", text: "package object\n\nimport \"house/internal/source\"\n\nvar Y = source.F\n",
 			row: "object: format/elf", with: "object: format/elf source",
@@ -119,7 +129,7 @@ func TestEveryBreachIsFound(t *testing.T) {
 		},
 		"an edge to nowhere": {
 			row: "source: object", with: "source: object moon",
-			want: "internal/arch/rooms.txt:13: import: source imports moon, which is no room",
+			want: "internal/arch/rooms.txt:13: import: source imports moon, which is not in the table",
 		},
 		"a package that is not in the table": {
 			file: "internal/cellar/c.go", text: "// Package cellar is new.\npackage cellar\n",
@@ -281,10 +291,21 @@ func TestWhatLooksLikeABreachAndIsNone(t *testing.T) {
 	}
 }
 
+func TestPackagesMayImportLowerStepsOfTheirRank(t *testing.T) {
+	files := house()
+	files["internal/table/table.go"] = "// Package table keeps tables.\npackage table\n\nimport \"house/internal/object\"\n\nvar X = object.X\n"
+	files["internal/arch/rooms.txt"] = strings.Replace(rooms, "object: format/elf\n", "rank 2a\nobject: format/elf\nrank 2b\ntable: object\n", 1)
+	for _, b := range check(t, files) {
+		t.Error(b)
+	}
+}
+
 func TestABadTableIsAnError(t *testing.T) {
 	for name, table := range map[string]string{
 		"no rank":        "bin:\n",
 		"a broken rank":  "rank two\nbin:\n",
+		"two steps":      "rank 2ab\nbin:\n",
+		"a step alone":   "rank a\nbin:\n",
 		"a broken line":  "rank 0\nbin ident\n",
 		"no name":        "rank 0\n: ident\n",
 		"the same twice": "rank 0\nbin:\nident:\nbin:\n",

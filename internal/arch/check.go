@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// tablePath is where the table stands in a tree.
+// tablePath is the path of the table in a tree.
 const tablePath = "internal/arch/rooms.txt"
 
 // Breach is one place where a rule is broken.
@@ -24,9 +24,9 @@ type Breach struct {
 
 func (b Breach) String() string { return fmt.Sprintf("%s:%d: %s: %s", b.File, b.Line, b.Rule, b.Text) }
 
-// Check reads the module at the top of files and its table of rooms, and says
-// where they break the rules, sorted by file and line. The error is about a
-// tree or a table that cannot be read.
+// Check reads the module at the top of files and its table, and returns the
+// breaches of the rules, sorted by file and line. It fails if the tree or the
+// table cannot be read.
 func Check(files fs.FS) ([]Breach, error) {
 	text, err := fs.ReadFile(files, tablePath)
 	if err != nil {
@@ -66,13 +66,13 @@ func (c *checker) tableBreach(line int, rule, format string, args ...any) {
 	c.found = append(c.found, Breach{tablePath, line, rule, fmt.Sprintf(format, args...)})
 }
 
-// pkg looks at one package.
+// pkg checks one package.
 func (c *checker) pkg(p *pkg) {
 	at := p.files[0].ast.Package
 	r := c.rooms[p.path]
 	if r == nil {
 		c.breach(at, "room", "%s is not in %s", p.path, tablePath)
-		r = &room{path: p.path, rank: beside, all: true}
+		r = &room{path: p.path, level: level{rank: beside}, all: true}
 	}
 	if strings.Count(p.path, "/") > 1 {
 		c.breach(at, "depth", "%s is deeper than family/child", p.path)
@@ -81,7 +81,7 @@ func (c *checker) pkg(p *pkg) {
 		for _, spec := range f.ast.Imports {
 			c.imported(r, spec)
 		}
-		if r.pure() {
+		if r.isPure() {
 			c.clock(f)
 		}
 		c.sizes(f)
@@ -92,15 +92,15 @@ func (c *checker) pkg(p *pkg) {
 	}
 }
 
-// imported looks at one import of a package and marks the edge as used.
+// imported checks one import of a package and marks the edge as used.
 func (c *checker) imported(r *room, spec *ast.ImportSpec) {
 	name, _ := strconv.Unquote(spec.Path.Value)
 	if own, ok := c.tree.own(name); ok {
 		c.ownImport(r, own, spec.Pos())
 		return
 	}
-	if r.pure() && impure(name) {
-		c.breach(spec.Pos(), "purity", "%s is on rank %d and must not import %s", r.path, r.rank, name)
+	if r.isPure() && impure(name) {
+		c.breach(spec.Pos(), "purity", "%s is on rank %s and must not import %s", r.path, r.level, name)
 	}
 	if !foreign(name) {
 		return
@@ -116,7 +116,7 @@ func (c *checker) imported(r *room, spec *ast.ImportSpec) {
 
 func (c *checker) ownImport(r *room, own string, at token.Pos) {
 	to := c.rooms[own]
-	if to != nil && to.testing() && !r.testing() {
+	if to != nil && to.isTestOnly() && !r.isTestOnly() {
 		c.breach(at, "test import", "%s is for tests only", own)
 	}
 	if _, listed := r.imports[own]; listed {
@@ -128,8 +128,8 @@ func (c *checker) ownImport(r *room, own string, at token.Pos) {
 	}
 }
 
-// table looks at what is in the table: at edges that lead up or sideways, and
-// at everything that the tree did not use.
+// table checks the table itself: edges that lead up or sideways, and entries
+// that the tree does not use.
 func (c *checker) table() {
 	exists := map[string]bool{}
 	for _, p := range c.tree.pkgs {
@@ -144,11 +144,11 @@ func (c *checker) table() {
 			to := c.rooms[name]
 			switch {
 			case to == nil:
-				c.tableBreach(r.line, "import", "%s imports %s, which is no room", r.path, name)
+				c.tableBreach(r.line, "import", "%s imports %s, which is not in the table", r.path, name)
 			case !used:
 				c.tableBreach(r.line, "unused import", "%s does not import %s", r.path, name)
-			case r.rank != beside && !r.under(name) && !below(to, r):
-				c.tableBreach(r.line, "rank", "%s on rank %d imports %s, which is not below it", r.path, r.rank, name)
+			case r.rank != beside && !r.isChildOf(name) && !to.isBelow(r.level):
+				c.tableBreach(r.line, "rank", "%s on rank %s imports %s, which is not below it", r.path, r.level, name)
 			}
 		}
 		for name, used := range r.modules {
@@ -159,16 +159,7 @@ func (c *checker) table() {
 	}
 }
 
-// below says whether r may stand on to. Within the ground, Go itself sees to it
-// that there is an order.
-func below(to, r *room) bool {
-	if r.rank == ground {
-		return to.rank == ground
-	}
-	return to.rank != beside && to.rank < r.rank
-}
-
-// impure says whether a package of the standard library reaches outside.
+// impure reports whether a package of the standard library uses the network, files or the system.
 func impure(name string) bool {
 	switch name {
 	case "net", "os", "log", "log/slog", "syscall":
@@ -177,7 +168,7 @@ func impure(name string) bool {
 	return strings.HasPrefix(name, "net/") && name != "net/url" || strings.HasPrefix(name, "os/")
 }
 
-// clock finds what reads the clock or waits for it.
+// clock finds calls that read the clock or wait for it.
 func (c *checker) clock(f source) {
 	name := importName(f.ast, "time")
 	if name == "" {
@@ -198,8 +189,7 @@ func (c *checker) clock(f source) {
 	})
 }
 
-// importName is the name under which f imports a package of one element, empty
-// if it does not.
+// importName returns the name under which f imports the package, or "".
 func importName(f *ast.File, path string) string {
 	for _, spec := range f.Imports {
 		if spec.Path.Value == strconv.Quote(path) {

@@ -1,9 +1,10 @@
-// Package arch keeps the house in order. rooms.txt says which packages there
-// are, on which rank each stands and what it may import; Check compares that
-// with a tree of source files, in both directions, and looks at the rules that
-// a machine can decide: purity of the lower ranks, sizes, names, state.
+// Package arch checks the layout of the module. rooms.txt lists the packages,
+// the rank and step of each, and the imports it may have; Check compares the
+// list with a tree of source files in both directions. It also checks rules
+// that a machine can decide: purity of the lower ranks, sizes, names, mutable
+// state, and the wording of comments and messages.
 //
-// The package is used by its own test and has no place in the binary. Check
-// keeps nothing and reads only the tree that it is given. Test files are free
-// in what they import and how long they are.
+// Only the test of this package uses it; it is not linked into the binary.
+// Check keeps no state and reads only the tree it is given. Test files may
+// import any package and may be of any length.
 package arch

@@ -7,24 +7,45 @@ import (
 )
 
 const (
-	ground = 0  // the rank that everybody may stand on
+	ground = 0  // the rank that every higher rank may import
 	beside = -1 // the rank of packages outside of the stair
 )
 
+// level is a place on the stair: a rank and, where the rank has steps, the
+// letter of one.
+type level struct {
+	rank int
+	step string // empty, or one letter
+}
+
+func (l level) String() string { return strconv.Itoa(l.rank) + l.step }
+
+// isBelow reports whether a package on level to may import one on level l.
+// Imports within rank 0 are free: Go itself refuses cycles.
+func (l level) isBelow(to level) bool {
+	switch {
+	case l.rank == beside:
+		return false
+	case l.rank == ground && to.rank == ground:
+		return true
+	}
+	return l.rank < to.rank || l.rank == to.rank && l.step < to.step
+}
+
 // room is one package as the table has it.
 type room struct {
+	level
 	path    string
 	line    int
-	rank    int
-	imports map[string]bool // used so far, by path
-	modules map[string]bool // used so far, by module
-	all     bool            // may import anything of ours
+	imports map[string]bool // whether the import is used, by path
+	modules map[string]bool // whether the module is used, by path
+	all     bool            // may import any package of ours
 }
 
 // parseTable reads the text of rooms.txt.
 func parseTable(text string) (map[string]*room, error) {
 	rooms := map[string]*room{}
-	rank, ranked := beside, false
+	at, ranked := level{rank: beside}, false
 	for i, line := range strings.Split(text, "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		line = strings.TrimSpace(line)
@@ -33,14 +54,14 @@ func parseTable(text string) (map[string]*room, error) {
 		case line == "":
 			continue
 		case line == "beside":
-			rank, ranked = beside, true
+			at, ranked = level{rank: beside}, true
 			continue
 		case isRank:
-			n, err := strconv.Atoi(number)
-			if err != nil || n < 0 {
-				return nil, fmt.Errorf("line %d: %q is not a rank", i+1, number)
+			var err error
+			if at, err = parseLevel(number); err != nil {
+				return nil, fmt.Errorf("line %d: %w", i+1, err)
 			}
-			rank, ranked = n, true
+			ranked = true
 			continue
 		}
 		r, err := parseRoom(line)
@@ -48,20 +69,30 @@ func parseTable(text string) (map[string]*room, error) {
 		case err != nil:
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		case !ranked:
-			return nil, fmt.Errorf("line %d: %s stands on no rank", i+1, r.path)
+			return nil, fmt.Errorf("line %d: package %s has no rank", i+1, r.path)
 		case rooms[r.path] != nil:
-			return nil, fmt.Errorf("line %d: %s is there twice", i+1, r.path)
+			return nil, fmt.Errorf("line %d: duplicate package %s", i+1, r.path)
 		}
-		r.line, r.rank = i+1, rank
+		r.line, r.level = i+1, at
 		rooms[r.path] = r
 	}
 	return rooms, nil
 }
 
+// parseLevel parses a rank with or without a step: 2, 2a.
+func parseLevel(text string) (level, error) {
+	number := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 || len(text) > len(number)+1 {
+		return level{}, fmt.Errorf("invalid rank %q: must be a number and at most one letter", text)
+	}
+	return level{n, text[len(number):]}, nil
+}
+
 func parseRoom(line string) (*room, error) {
 	path, rest, ok := strings.Cut(line, ":")
 	if !ok || path == "" || strings.ContainsAny(path, " \t|") {
-		return nil, fmt.Errorf("%q is not \"package: imports | modules\"", line)
+		return nil, fmt.Errorf("invalid line %q: must be \"package: imports | modules\"", line)
 	}
 	imports, modules, _ := strings.Cut(rest, "|")
 	r := &room{path: path, imports: map[string]bool{}, modules: map[string]bool{}}
@@ -78,17 +109,17 @@ func parseRoom(line string) (*room, error) {
 	return r, nil
 }
 
-// testing says whether the package exists for tests only: it builds their
-// data, or is the suite of a family.
-func (r *room) testing() bool { return r.path == "fixture" || strings.HasSuffix(r.path, "test") }
+// isTestOnly reports whether the package builds test data or is the conformance
+// suite of a family.
+func (r *room) isTestOnly() bool { return r.path == "fixture" || strings.HasSuffix(r.path, "test") }
 
-// under says whether r is a child of the family of root.
-func (r *room) under(root string) bool { return strings.HasPrefix(r.path, root+"/") }
+// isChildOf reports whether r belongs to the family of root.
+func (r *room) isChildOf(root string) bool { return strings.HasPrefix(r.path, root+"/") }
 
-// pure says whether the package must not know the world outside.
-func (r *room) pure() bool {
+// isPure reports whether the package must not use the network, files or clocks.
+func (r *room) isPure() bool {
 	if r.rank == beside || r.rank > 2 {
 		return false
 	}
-	return r.path != "metric" && r.path != "bucket" && !r.under("bucket")
+	return r.path != "metric" && r.path != "bucket" && !r.isChildOf("bucket")
 }
