@@ -28,6 +28,9 @@ func explainCommand() *command {
 		long: `Every place that is asked, what it answered, what is remembered and until
 when, why the chosen file was chosen, and what to do when there is none.
 
+A CODEID of 40 digits is taken as the build id of an ELF file; a shorter build
+id needs --type elf.
+
 A running server of the data directory is asked what it sees. Without one the
 directory is opened for this question. With --source the sources named are
 asked directly and nothing is remembered.`,
@@ -87,8 +90,13 @@ func namedModule(args []string, kind string) (m ident.Module, err error) {
 		}
 		m.CodeFile = name
 	}
-	if m.Type = ident.ParseType(kind); kind != "" && m.Type == ident.TypeUnknown {
-		return m, fmt.Errorf("there is no type %q", kind)
+	if kind != "" {
+		if m.Type = ident.ParseType(kind); m.Type == ident.TypeUnknown {
+			return m, fmt.Errorf("there is no type %q", kind)
+		}
+	}
+	if m.Type == ident.TypeELF && m.DebugFile == "" {
+		m.DebugFile = m.CodeFile
 	}
 	return m, nil
 }
@@ -102,11 +110,12 @@ func cutLast(text string) (name, id string, cut bool) {
 	return text[:i], text[i+1:], true
 }
 
-// buildIDDigits is how long most build ids are. A debug id would be as long with
-// an age of eight digits, which nobody has.
+// buildIDDigits is the length of most build ids of ELF files. A debug id is as
+// long only if its age has eight digits, which does not happen.
 const buildIDDigits = 40
 
-// parseModule reads NAME/ID, or a file id. An id that can be a debug id is one.
+// parseModule reads NAME/ID, or a file id. An ID is a debug id if it can be one,
+// else a code id: of an ELF file if it is as long as a build id.
 func parseModule(text string) (ident.Module, error) {
 	if file, err := ident.ParseFileID(text); err == nil {
 		return ident.Module{FileID: file}, nil
@@ -122,7 +131,11 @@ func parseModule(text string) (ident.Module, error) {
 	if strings.Trim(id, "0123456789abcdefABCDEF") != "" {
 		return ident.Module{}, fmt.Errorf("%q is neither a debug id (32 hexadecimal digits and an age) nor a code id", id)
 	}
-	return ident.Module{CodeFile: name, CodeID: ident.ParseCodeID(id)}, nil
+	m := ident.Module{CodeFile: name, CodeID: ident.ParseCodeID(id)}
+	if len(m.CodeID) == buildIDDigits {
+		m.Type, m.DebugFile = ident.TypeELF, name
+	}
+	return m, nil
 }
 
 // explanation is the whole trail of one module, ready to be printed or sent.
@@ -244,8 +257,8 @@ func missingAdvice(m ident.Module, sources int) []string {
 	switch {
 	case sources == 0:
 		return []string{"Name a source: --source mozilla, --source https://symbols.example.com/, or --source DIRECTORY."}
-	case m.DebugFile == "" && m.CodeFile != "":
-		return []string{"Symbol files are found by debug file name and debug id; a code id of a PE file does not lead to them. Look both up in the crash report or with a debugger."}
+	case m.DebugID.IsZero() && m.CodeFile != "":
+		return []string{"Symbol files are found by debug file name and debug id; a code id of a PE file does not lead to them. Look both up in the crash report or with a debugger. If the id is the build id of an ELF file, add --type elf."}
 	}
 	return []string{"No source was asked: the name or the id cannot be that of a symbol file, or the filters of the sources leave it out."}
 }

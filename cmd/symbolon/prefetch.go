@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -19,9 +20,10 @@ func prefetchCommand() *command {
 		name:  "prefetch",
 		args:  "LIST",
 		short: "Bring the symbols of many modules into the cache",
-		long: `LIST has one module a line, as DEBUGNAME/DEBUGID; - is standard input, empty
-lines and lines that begin with # are passed over. The exit status is 1 when a
-module was not found.`,
+		long: `LIST has one module a line, as DEBUGNAME/DEBUGID or, of ELF files, as
+NAME/BUILDID with a build id of 40 digits; - is standard input. Empty lines and
+lines that begin with # are skipped. The exit status is 1 when a module was not
+found.`,
 		flags: func(fs *flag.FlagSet) {
 			conf.add(fs)
 			fs.IntVar(&parallel, "parallel", 4, "modules `N` fetched at the same time")
@@ -105,7 +107,7 @@ func prefetchAll(ctx context.Context, e *env, op operator, modules []ident.Modul
 			case !p.Found:
 				missing++
 				bar.clear()
-				say(e.stdout, "%s/%s: %s\n", printable(m.DebugFile), m.DebugIDText, printable(p.Detail))
+				say(e.stdout, "%s/%s: %s\n", printable(cmp.Or(m.DebugFile, m.CodeFile)), cmp.Or(m.DebugIDText, m.CodeID.String()), printable(p.Detail))
 			}
 			bytes += p.Bytes
 			reportProgress()
