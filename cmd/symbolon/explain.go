@@ -124,6 +124,11 @@ func parseModule(text string) (ident.Module, error) {
 	if !cut {
 		return ident.Module{}, fmt.Errorf("%q is not NAME/ID", text)
 	}
+	_, behind, _ := strings.Cut(name, "/")
+	first, _, two := strings.Cut(behind, " ")
+	if _, err := ident.ParseDebugID(first); two && err == nil {
+		return ident.Module{}, fmt.Errorf("%q names two files: quote each NAME/ID by itself", text)
+	}
 	digits := len(strings.ReplaceAll(id, "-", ""))
 	if d, err := ident.ParseDebugID(id); err == nil && digits >= 32 && digits < buildIDDigits {
 		return ident.Module{DebugFile: name, DebugID: d, DebugIDText: id}, nil

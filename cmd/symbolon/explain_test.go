@@ -57,3 +57,15 @@ func TestExplainSaysHowToNameAShortBuildID(t *testing.T) {
 		t.Errorf("with --type elf no place of its build id was asked: %s %v", x.Verdict, x.Tried)
 	}
 }
+
+func TestExplainRefusesTwoFilesInOneArgument(t *testing.T) {
+	const both = "kiln/3DABEECA56AC7938C0A40E7BBC2A2AD90 kiln/" + kilnBuildID
+	var out, errs bytes.Buffer
+	code := run(t.Context(), []string{"explain", "--source", t.TempDir(), both}, &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs})
+	if code != exitUsage || !strings.Contains(errs.String(), "quote each NAME/ID by itself") {
+		t.Errorf("exit %d, want %d: %s%s", code, exitUsage, &out, &errs)
+	}
+	if x := explained(t, strings.Fields(both)...); !x.Found {
+		t.Errorf("as two arguments: %s", x.Verdict)
+	}
+}
