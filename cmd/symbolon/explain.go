@@ -315,7 +315,8 @@ func (x *explanation) print(w io.Writer) {
 		if t.Chosen {
 			mark = "*"
 		}
-		say(w, "\n%s %d. %s  %s\n", mark, i+1, printable(t.Source), t.Kind)
+		head := fmt.Sprintf("%s %d. %s  %s", mark, i+1, printable(t.Source), t.Kind)
+		say(w, "\n%s\n", strings.TrimRight(head, " ")) // a source that was not asked has no kind
 		if t.Location != "" {
 			say(w, "     %s\n", printable(t.Location))
 		}

@@ -69,3 +69,12 @@ func TestExplainRefusesTwoFilesInOneArgument(t *testing.T) {
 		t.Errorf("as two arguments: %s", x.Verdict)
 	}
 }
+
+func TestExplainPrintsNoTrailingBlanks(t *testing.T) {
+	args := []string{"explain", "--source", t.TempDir() + ",layout=debuginfod", "kiln/3DABEECA56AC7938C0A40E7BBC2A2AD90"}
+	var out, errs bytes.Buffer
+	run(t.Context(), args, &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs})
+	if !strings.Contains(out.String(), "1. ") || strings.Contains(out.String(), " \n") {
+		t.Errorf("%q%s", &out, &errs)
+	}
+}
