@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"math"
 	"os"
-	"path"
 	"runtime/debug"
-	"strconv"
-	"strings"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/config"
@@ -19,6 +17,8 @@ import (
 const (
 	leastMemory = 64 << 20
 	mostMemory  = 1 << 30
+
+	unknownMemory = 2 << 30 // of a machine that does not say how much it has
 )
 
 // shares is who may use how much memory.
@@ -88,62 +88,17 @@ func limitMemory() {
 	}
 }
 
-// machineMemory is the memory of the container, or else of the machine.
+// machineMemory returns the memory that this process may use at most: what the
+// machine has, or less if a control group of the process or one around it sets
+// a limit.
 func machineMemory() int64 {
-	least := int64(math.MaxInt64)
-	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
-		least = min(least, meminfo(text))
+	machine, err := memlimit.FromSystem()
+	if err != nil {
+		machine = unknownMemory
 	}
-	groups, _ := os.ReadFile("/proc/self/cgroup") // none: no container
-	for _, file := range cgroupFiles(string(groups)) {
-		if text, err := os.ReadFile(file); err == nil {
-			least = min(least, number(strings.TrimSpace(string(text))))
-		}
+	group, err := memlimit.FromCgroup()
+	if err != nil { // not in a group, or in one without a limit
+		group = machine
 	}
-	if least == math.MaxInt64 {
-		return 2 << 30 // unknown
-	}
-	return least
-}
-
-// meminfo reads MemTotal.
-func meminfo(text []byte) int64 {
-	for line := range bytes.Lines(text) {
-		if f := strings.Fields(string(line)); len(f) == 3 && f[0] == "MemTotal:" {
-			if n := number(f[1]); n < math.MaxInt64>>10 {
-				return n << 10
-			}
-		}
-	}
-	return math.MaxInt64
-}
-
-// cgroupFiles are the files that may hold a limit: of the group itself and of
-// those around it, in the second and the first version of control groups.
-func cgroupFiles(groups string) []string {
-	files := []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
-	for line := range strings.Lines(groups) {
-		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(f) != 3 {
-			continue
-		}
-		for dir := path.Clean("/" + f[2]); dir != "/"; dir = path.Dir(dir) {
-			switch {
-			case f[0] == "0" && f[1] == "":
-				files = append(files, path.Join("/sys/fs/cgroup", dir, "memory.max"))
-			case strings.Contains(","+f[1]+",", ",memory,"):
-				files = append(files, path.Join("/sys/fs/cgroup/memory", dir, "memory.limit_in_bytes"))
-			}
-		}
-	}
-	return files
-}
-
-// number reads a limit; what is none, such as "max", is no bound.
-func number(text string) int64 {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n <= 0 {
-		return math.MaxInt64
-	}
-	return n
+	return int64(min(machine, group, math.MaxInt64))
 }
