@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"io"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 )
 
@@ -19,7 +20,7 @@ func Spooled(ctx context.Context, spool func() (Spool, error), fill func(io.Writ
 	if out, err = spool(); err != nil {
 		return nil, 0, err
 	}
-	w := &filler{ctx: ctx, out: out, sum: crc32.New(crc32.MakeTable(crc32.Castagnoli))}
+	w := &filler{ctx: ctx, out: out, sum: crc32.New(bin.Castagnoli)}
 	kept := false
 	defer func() {
 		if !kept { // also when fill throws

@@ -114,8 +114,7 @@ func same(has ident.Module, kind string, m ident.Module) bool {
 const sumSize = 8
 
 func checksum(key cache.Key, text []byte) string {
-	table := crc32.MakeTable(crc32.Castagnoli)
-	return fmt.Sprintf("%08x", crc32.Update(crc32.Checksum(key[:], table), table, text))
+	return fmt.Sprintf("%08x", crc32.Update(crc32.Checksum(key[:], bin.Castagnoli), bin.Castagnoli, text))
 }
 
 func (meta *Meta) write(w io.Writer, key cache.Key) error {

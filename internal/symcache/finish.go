@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/sym"
 )
 
@@ -311,7 +312,7 @@ func (f *finisher) write(w io.Writer) error {
 		return err
 	}
 	padded := append(sums.finish(), make([]byte, h.bodyAt()-h.size-4*h.pages())...)
-	h.sumsCheck = crc32.Checksum(padded, castagnoli)
+	h.sumsCheck = crc32.Checksum(padded, bin.Castagnoli)
 	if head, err = h.append(head[:0]); err != nil {
 		return err
 	}
@@ -347,7 +348,7 @@ func (p *pageSums) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
 		k := min(len(b), pageSize-p.fill)
-		p.sum = crc32.Update(p.sum, castagnoli, b[:k])
+		p.sum = crc32.Update(p.sum, bin.Castagnoli, b[:k])
 		if p.fill += k; p.fill == pageSize {
 			p.end()
 		}

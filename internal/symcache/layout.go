@@ -97,9 +97,6 @@ const (
 	rowColumns = 8  // bits of a column, if a table has any
 )
 
-// castagnoli is the polynomial that processors have an instruction for.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // Flags say what a table has. The builder sets them, but for Mangled.
 type Flags uint32
 
@@ -263,7 +260,7 @@ func (h *head) append(b []byte) ([]byte, error) {
 	}
 	h.size = len(b) - start + 4
 	le.PutUint32(b[start+12:], uint32(h.size))
-	return le.AppendUint32(b, crc32.Checksum(b[start:], castagnoli)), nil
+	return le.AppendUint32(b, crc32.Checksum(b[start:], bin.Castagnoli)), nil
 }
 
 func malformed(place, format string, args ...any) *fault.Error {
@@ -284,7 +281,7 @@ func parseHead(b []byte) (*head, error) {
 		return nil, malformed("head", "size %d", size)
 	}
 	b = b[:size]
-	if crc32.Checksum(b[:size-4], castagnoli) != le.Uint32(b[size-4:]) {
+	if crc32.Checksum(b[:size-4], bin.Castagnoli) != le.Uint32(b[size-4:]) {
 		return nil, malformed("head", "checksum does not match")
 	}
 	h := &head{size: int(size)}

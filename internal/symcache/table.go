@@ -129,14 +129,14 @@ func Open(src bin.Source) (*Table, error) {
 		return nil, malformed("head", "%d bytes, wanted are %d and %d", size, at, h.bodySize)
 	}
 	sums := b[h.size:at]
-	if crc32.Checksum(sums, castagnoli) != h.sumsCheck {
+	if crc32.Checksum(sums, bin.Castagnoli) != h.sumsCheck {
 		return nil, malformed("checksums", "checksum does not match")
 	}
 	t := &Table{head: h, raw: b[:h.size], size: size, body: b[at:], sums: sums}
 	for page := range uint64(h.pages()) {
 		from := page << pageShift
 		b := t.body[from:min(from+pageSize, uint64(len(t.body)))]
-		if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(sums[page*4:]) {
+		if crc32.Checksum(b, bin.Castagnoli) != binary.LittleEndian.Uint32(sums[page*4:]) {
 			return nil, malformed("body", "page %d, at %#x: checksum does not match", page, uint64(at)+from)
 		}
 	}

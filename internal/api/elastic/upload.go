@@ -2,7 +2,6 @@ package elastic
 
 import (
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -211,7 +210,7 @@ func (d *Door) say(w http.ResponseWriter, r *http.Request, status int, code, tex
 		Code string `json:"Code"`
 		Text string `json:"Text"`
 	}
-	id := newUUID()
+	id := ident.NewUUID()
 	d.Log.Info("an upload was refused", "uuid", id, "request_id", api.RequestID(r.Context()), "status", status, "code", code, "reason", text)
 	api.WriteJSON(w, status, struct {
 		Success bool    `json:"success"`
@@ -219,12 +218,4 @@ func (d *Door) say(w http.ResponseWriter, r *http.Request, status int, code, tex
 		Error   failure `json:"error"`
 		Status  int     `json:"status"`
 	}{false, id, failure{code, text}, status})
-}
-
-// newUUID makes a random UUID, of version 4.
-func newUUID() string {
-	var u [16]byte
-	_, _ = rand.Read(u[:]) // never fails
-	u[6], u[8] = u[6]&0x0f|0x40, u[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
 }

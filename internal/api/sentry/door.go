@@ -282,7 +282,7 @@ func (d *Door) poll(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, refused.status, refused.detail)
 		return
 	}
-	id, ok := parseID(r.PathValue("rest"))
+	id, ok := ident.ParseUUID(r.PathValue("rest"))
 	if !ok {
 		w.WriteHeader(http.StatusNotFound)
 		return

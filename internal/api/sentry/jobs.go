@@ -3,11 +3,10 @@ package sentry
 import (
 	"container/list"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"strings"
 	"sync"
 	"time"
+
+	"symbolon/internal/ident"
 )
 
 // job is one request at work, or its answer.
@@ -68,7 +67,7 @@ func (s *jobs) begin(ctx context.Context, scope string, weight int64) *job {
 	s.running++
 	s.weight += weight
 	s.scopes[scope]++
-	j := &job{id: newID(), scope: scope, weight: weight, start: s.now(), done: make(chan struct{})}
+	j := &job{id: ident.NewUUID(), scope: scope, weight: weight, start: s.now(), done: make(chan struct{})}
 	j.ctx, j.end = context.WithTimeout(ctx, longestJob)
 	return j
 }
@@ -216,25 +215,4 @@ func (j *job) wait(ctx context.Context, long time.Duration) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-}
-
-// newID is a random id, a UUID of version 4.
-func newID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // it never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return spell(hex.EncodeToString(b[:]))
-}
-
-// parseID is an id in the way in which we spell it.
-func parseID(text string) (id string, ok bool) {
-	digits := strings.ToLower(strings.ReplaceAll(text, "-", ""))
-	if _, err := hex.DecodeString(digits); err != nil || len(digits) != 32 {
-		return "", false
-	}
-	return spell(digits), true
-}
-
-func spell(digits string) string {
-	return strings.Join([]string{digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]}, "-")
 }

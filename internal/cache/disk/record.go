@@ -23,10 +23,9 @@ import (
 const recordVersion = 1
 
 func checksum(of id, body []byte) uint32 {
-	table := crc32.MakeTable(crc32.Castagnoli)
-	sum := crc32.Checksum([]byte(kinds[of.kind]), table)
-	sum = crc32.Update(sum, table, of.key[:])
-	return crc32.Update(sum, table, body)
+	sum := crc32.Checksum([]byte(kinds[of.kind]), bin.Castagnoli)
+	sum = crc32.Update(sum, bin.Castagnoli, of.key[:])
+	return crc32.Update(sum, bin.Castagnoli, body)
 }
 
 func (e *entry) record() []byte {

@@ -65,7 +65,7 @@ func packed(t testing.TB, b []byte) (*record, [][]byte) {
 	if err != nil || n != len(chunks) {
 		t.Fatalf("%d chunks for %d: %v", n, len(chunks), err)
 	}
-	return &record{form: chunked, size: int64(len(b)), sum: crc32.Checksum(b, castagnoli()), chunks: n}, chunks
+	return &record{form: chunked, size: int64(len(b)), sum: crc32.Checksum(b, bin.Castagnoli), chunks: n}, chunks
 }
 
 func from(chunks [][]byte) func(int) ([]byte, error) {
@@ -176,7 +176,7 @@ func FuzzEntry(f *testing.F) {
 		}
 		r.chunks = min(r.chunks, 4)
 		size := (len(stream) + r.chunks - 1) / r.chunks
-		sum := crc32.New(castagnoli())
+		sum := crc32.New(bin.Castagnoli)
 		n := &counter{w: sum}
 		err := unpack(n, r, func(i int) ([]byte, error) {
 			return stream[min(i*size, len(stream)):min((i+1)*size, len(stream))], nil

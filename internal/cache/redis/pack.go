@@ -78,7 +78,7 @@ func unpack(w io.Writer, r *record, get func(n int) ([]byte, error)) error {
 		return errors.Join(errDamaged, err)
 	}
 	defer z.Close()
-	sum := crc32.New(castagnoli())
+	sum := crc32.New(bin.Castagnoli)
 	out := &cache.Sink{W: io.MultiWriter(w, sum)}
 	n, err := io.Copy(out, io.LimitReader(z, r.size))
 	switch {

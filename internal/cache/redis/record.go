@@ -33,10 +33,8 @@ const (
 	failed
 )
 
-func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
-
 func checksum(name string, body []byte) uint32 {
-	return crc32.Update(crc32.Checksum([]byte(name), castagnoli()), castagnoli(), body)
+	return crc32.Update(crc32.Checksum([]byte(name), bin.Castagnoli), bin.Castagnoli, body)
 }
 
 // text is the record as it stands under the main key name.

@@ -47,8 +47,6 @@ type head struct {
 	sum  uint32    // of the content
 }
 
-func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
-
 // bytes is h as it stands in the object of the entry of.
 func (h head) bytes(of id) []byte {
 	order := binary.LittleEndian
@@ -65,7 +63,7 @@ func (h head) bytes(of id) []byte {
 	}
 	b = order.AppendUint64(b, uint64(end))
 	b = order.AppendUint32(b, h.sum)
-	return order.AppendUint32(b, crc32.Checksum(b, castagnoli()))
+	return order.AppendUint32(b, crc32.Checksum(b, bin.Castagnoli))
 }
 
 func kindField(kind cache.Kind) []byte {
@@ -84,7 +82,7 @@ func readHead(b []byte, of id) (head, error) {
 	if v := c.U32(); v != version {
 		return h, bad("it is of version %d, read is %d", v, version)
 	}
-	if crc32.Checksum(b[:headSize-4], castagnoli()) != binary.LittleEndian.Uint32(b[headSize-4:]) {
+	if crc32.Checksum(b[:headSize-4], bin.Castagnoli) != binary.LittleEndian.Uint32(b[headSize-4:]) {
 		return h, bad("the checksum of the head is wrong")
 	}
 	h.form = c.U32()

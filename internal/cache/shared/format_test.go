@@ -23,7 +23,7 @@ var of = id{cache.Symcache, cache.KeyOf("a")}
 // written is the object of an entry with this content.
 func written(t testing.TB, h head, content []byte) []byte {
 	t.Helper()
-	h.size, h.sum = int64(len(content)), crc32.Checksum(content, castagnoli())
+	h.size, h.sum = int64(len(content)), crc32.Checksum(content, bin.Castagnoli)
 	return packedAs(t, h, content)
 }
 
@@ -160,7 +160,7 @@ func FuzzObject(f *testing.F) {
 	f.Add(head{form: nothing}.bytes(of), []byte{})
 	f.Fuzz(func(t *testing.T, first, stream []byte) {
 		if len(first) == headSize {
-			binary.LittleEndian.PutUint32(first[headSize-4:], crc32.Checksum(first[:headSize-4], castagnoli()))
+			binary.LittleEndian.PutUint32(first[headSize-4:], crc32.Checksum(first[:headSize-4], bin.Castagnoli))
 		}
 		h, err := readHead(first, of)
 		if err != nil {
@@ -183,7 +183,7 @@ func FuzzObject(f *testing.F) {
 			}
 			return
 		}
-		if int64(out.Len()) != h.size || crc32.Checksum(out.Bytes(), castagnoli()) != h.sum {
+		if int64(out.Len()) != h.size || crc32.Checksum(out.Bytes(), bin.Castagnoli) != h.sum {
 			t.Fatal("something else was unpacked")
 		}
 		if got, err := readFault(out.Bytes()); err == nil && (got.Kind == fault.Internal || !bytes.Equal(faultText(got), out.Bytes()) && len(out.Bytes()) <= maxFault) {

@@ -87,7 +87,7 @@ func unpack(w io.Writer, r io.Reader, h head) error {
 		return bad("%v", err)
 	}
 	defer z.Close()
-	sum := crc32.New(castagnoli())
+	sum := crc32.New(bin.Castagnoli)
 	out := &cache.Sink{W: w}
 	n, err := io.Copy(io.MultiWriter(out, sum), io.LimitReader(z, h.size))
 	switch {
