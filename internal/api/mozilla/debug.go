@@ -45,25 +45,25 @@ func costOf(m *symbolicate.Module) (c cost) {
 
 // perModule is a number for each of some modules, and their sum.
 type perModule struct {
-	keys   []string
-	values []float64
-	sum    float64
+	modules []int32
+	values  []float64
+	sum     float64
 }
 
-func (p *perModule) add(key string, v float64) {
-	p.keys, p.values = append(p.keys, key), append(p.values, v)
+func (p *perModule) add(m int32, v float64) {
+	p.modules, p.values = append(p.modules, m), append(p.values, v)
 	p.sum += v
 }
 
 // write writes the numbers under a name, if there are any.
 func (p *perModule) write(e *encoder, name string) {
-	if len(p.keys) == 0 {
+	if len(p.modules) == 0 {
 		return
 	}
 	e.key(name)
 	e.open('{')
-	for i, key := range p.keys {
-		e.keyOf(key)
+	for i, m := range p.modules {
+		e.keyOfModule(m)
 		e.float(p.values[i])
 		e.Spill()
 	}
@@ -80,10 +80,11 @@ type costs struct {
 
 func (a *answer) costs() (all costs) {
 	for i := range a.known {
-		if !a.looked(int32(i)) {
+		key := int32(i)
+		if !a.looked(key) {
 			continue
 		}
-		m, key := &a.known[i], a.modules[i].key()
+		m := &a.known[i]
 		all.lookups++
 		all.lookupTime += m.Report.Lookup
 		if m.Report.Hit {
@@ -178,7 +179,7 @@ func (e *encoder) modulesBlock(a *answer, count int, numbers []int) {
 	var per perModule
 	for m, n := range numbers {
 		if n > 0 {
-			per.add(a.modules[m].key(), float64(n))
+			per.add(int32(m), float64(n))
 		}
 	}
 	e.key("modules")
@@ -226,7 +227,7 @@ func (e *encoder) debugV4(a *answer) {
 	e.key("downloads")
 	e.open('{')
 	e.key("count")
-	e.Int(len(all.size.keys))
+	e.Int(len(all.size.modules))
 	e.key("time")
 	e.float(all.time.sum)
 	e.key("size")

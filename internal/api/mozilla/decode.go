@@ -46,16 +46,29 @@ type module struct{ file, id, code string }
 
 func (m module) key() string { return m.file + "/" + m.id }
 
-// maxCodeID is the number of hex digits of the longest build id that is read.
-const maxCodeID = 128
+// Bounds of what is looked up. The name of a file has that of ident.CheckFileName.
+const (
+	maxCodeID = 128     // hex digits of the longest build id that is read
+	maxText   = 4 << 10 // bytes of a name or id that the engine gets, and of a name in frames
+)
 
-// codeID reads the code id.
-func (m module) codeID() (ident.CodeID, error) {
-	id := ident.ParseCodeID(m.code)
-	if len(id) != len(m.code) || len(id) > maxCodeID {
-		return "", fault.New(fault.NotFound, "", "invalid code id %.64q: must be at most %d hexadecimal digits", m.code, maxCodeID)
+// ask makes the question to the engine. The error is why the module cannot be
+// looked up; what the engine finds wrong is in its report.
+func (m module) ask() (ident.Module, error) {
+	code := ident.ParseCodeID(m.code)
+	switch {
+	case len(m.file) > maxText:
+		return ident.Module{}, fault.New(fault.NotFound, "", "%w", ident.CheckFileName(m.file))
+	case len(m.id) > maxText:
+		return ident.Module{}, fault.New(fault.NotFound, "", "invalid debug id %.64q: must be at most %d bytes", m.id, maxText)
+	case len(code) != len(m.code) || len(code) > maxCodeID:
+		return ident.Module{}, fault.New(fault.NotFound, "", "invalid code id %.64q: must be at most %d hexadecimal digits", m.code, maxCodeID)
 	}
-	return id, nil
+	id, err := ident.ParseDebugID(m.id)
+	if err != nil || len(m.id) < shortestID {
+		id = ident.DebugID{}
+	}
+	return ident.Module{DebugFile: m.file, DebugID: id, DebugIDText: m.id, CodeID: code}, nil
 }
 
 // named is false for the modules that are never looked up.
@@ -255,14 +268,6 @@ func (p *payload) ask(is dialect) {
 	p.req.Nearest = is.tecken
 	p.req.Modules = make([]ident.Module, len(p.modules))
 	for i, m := range p.modules {
-		code, err := m.codeID()
-		if err != nil {
-			continue // the empty module is in no source; Door.ask says why
-		}
-		id, err := ident.ParseDebugID(m.id)
-		if err != nil || len(m.id) < shortestID {
-			id = ident.DebugID{} // the engine says so, in its report
-		}
-		p.req.Modules[i] = ident.Module{DebugFile: m.file, DebugID: id, DebugIDText: m.id, CodeID: code}
+		p.req.Modules[i], _ = m.ask() // the empty module is in no source; Door.ask says why
 	}
 }

@@ -113,7 +113,7 @@ func (d *Door) ask(w http.ResponseWriter, r *http.Request, is dialect, fail api.
 	switch {
 	case err == nil:
 		for i, m := range p.modules {
-			if _, err := m.codeID(); err != nil {
+			if _, err := m.ask(); err != nil {
 				known[i].Report.Fault = fault.Of(err)
 			}
 		}
@@ -150,7 +150,7 @@ func explain(err error) (status int, title string) {
 
 // module is the name that a frame is shown with: that of the code where it is
 // known, else that of the debug file. As with Eliot, a name with a blank in it
-// is not taken.
+// is not taken. A long name is cut, as each frame repeats it.
 func (a *answer) module(m int32) string {
 	switch {
 	case m < 0 || a.modules[m].file == "":
@@ -158,7 +158,10 @@ func (a *answer) module(m int32) string {
 	case a.known[m].Found && a.known[m].Name != "" && !strings.Contains(a.known[m].Name, " "):
 		return a.known[m].Name
 	}
-	return a.modules[m].file
+	if name := a.modules[m].file; len(name) <= maxText {
+		return name
+	}
+	return strings.ToValidUTF8(a.modules[m].file[:maxText], "")
 }
 
 // found writes whether there are symbols for a module, null if that was not

@@ -124,6 +124,8 @@ func (b *draft) readModule() (wrong string) {
 	}
 	var isText [3]bool
 	b.texts[2] = b.texts[2][:0]
+	usual := b.Most
+	defer func() { b.Most = usual }()
 	b.Enter()
 	n := 0
 	for b.Next(&n) {
@@ -131,9 +133,12 @@ func (b *draft) readModule() (wrong string) {
 			b.Skip()
 			continue
 		}
+		if b.Most = usual; n <= 2 && !b.is.strict() {
+			b.Most = math.MaxInt // the answer repeats it
+		}
 		b.Str(true)
-		isText[n-1] = !b.Cut
-		b.texts[n-1] = append(b.texts[n-1][:0], b.Text...)
+		isText[n-1] = !b.Cut || n == 3 // the beginning of a code id shows that it is too long
+		b.texts[n-1], b.Text = b.Text, b.texts[n-1]
 	}
 	file, id := b.texts[0], b.texts[1]
 	switch {

@@ -3,6 +3,7 @@ package mozilla
 import (
 	"net/http"
 	"strconv"
+	"unicode/utf8"
 
 	"symbolon/internal/api"
 	"symbolon/internal/sym"
@@ -61,20 +62,22 @@ func (e *encoder) key(name string) {
 	e.Buf = append(e.Buf, '"', ':')
 }
 
-// keyOf is key for a name from outside.
-func (e *encoder) keyOf(name string) {
-	e.element()
-	e.text(name)
-	e.Buf = append(e.Buf, ':')
-}
-
-// keyOfModule is key for a module as it was sent.
-func (e *encoder) keyOfModule(m module) {
+// keyOfModule is key for a module as it was sent. A long name goes out in pieces.
+func (e *encoder) keyOfModule(m int32) {
 	e.element()
 	e.Buf = append(e.Buf, '"')
-	e.Buf = api.AppendEscaped(e.Buf, m.file)
-	e.Buf = append(e.Buf, '/')
-	e.Buf = api.AppendEscaped(e.Buf, m.id)
+	for _, text := range [...]string{e.modules[m].file, "/", e.modules[m].id} {
+		for len(text) > maxText {
+			n := maxText
+			for n > 0 && !utf8.RuneStart(text[n]) {
+				n--
+			}
+			e.Buf = api.AppendEscaped(e.Buf, text[:n])
+			e.Spill()
+			text = text[n:]
+		}
+		e.Buf = api.AppendEscaped(e.Buf, text)
+	}
 	e.Buf = append(e.Buf, '"', ':')
 }
 

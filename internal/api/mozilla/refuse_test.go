@@ -91,9 +91,7 @@ var refusals = [][2]string{
 	{`{"memoryMap": [{"a": "b"}], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 does not have a debug_filename and debug_id"},
 	{`{"memoryMap": [[null, "AB"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
 	{`{"memoryMap": [[true, 5]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
-	{`{"memoryMap": [["` + strings.Repeat("a", 70_000) + `", "AB"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
 	{`{"memoryMap": [["a", []]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_id"},
-	{`{"memoryMap": [["a", "` + strings.Repeat("a", 70_000) + `"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_id"},
 
 	{`{"memoryMap": [], "stacks": {}}`, "job 0 has invalid stacks: stacks must be a list of lists"},
 	{`{"memoryMap": [], "stacks": null}`, "job 0 has invalid stacks: stacks must be a list of lists"},
@@ -128,6 +126,8 @@ var refusals = [][2]string{
 
 // strictRefusals are bodies that only mozilla.strict refuses.
 var strictRefusals = [][2]string{
+	{`{"memoryMap": [["` + strings.Repeat("a", 70_000) + `", "AB"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
+	{`{"memoryMap": [["a", "` + strings.Repeat("a", 70_000) + `"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_id"},
 	{`{"memoryMap": [["/", "zz", "x"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 does not have a debug_filename and debug_id"},
 	{`{"memoryMap": [["a", "AB", "0f"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 does not have a debug_filename and debug_id"},
 	{`{"memoryMap": [["a/b", "zz"]], "stacks": [[]]}`, "job 0 has invalid modules: module index 0 has an invalid debug_filename"},
@@ -165,7 +165,7 @@ func TestRefusalsHaveTheWordsOfEliot(t *testing.T) {
 }
 
 func TestACodeIDIsAString(t *testing.T) {
-	for _, v := range []string{"5", "null", "[]", `"` + strings.Repeat("a", 5000) + `"`} {
+	for _, v := range []string{"5", "null", "[]"} {
 		body := `{"memoryMap": [["a", "AB", ` + v + `]], "stacks": [[]]}`
 		expect(t, door(mozilla.Config{}, demo), "/symbolicate/v5", body, 400, titled("job 0 has invalid modules: module index 0 has an invalid code_id"))
 	}

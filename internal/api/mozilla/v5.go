@@ -73,7 +73,7 @@ func (e *v5Encoder) result(job job, number int, seen []int) {
 	e.open('{')
 	for _, m := range distinct {
 		e.Spill()
-		e.keyOfModule(e.modules[m])
+		e.keyOfModule(m)
 		e.found(m)
 	}
 	e.shut('}')
@@ -118,7 +118,11 @@ func (e *v5Encoder) label(m int32) string {
 		e.labels = make([]string, len(e.modules))
 	}
 	if e.labels[m] == "" {
-		e.labels[m] = string(api.AppendEscaped(nil, e.module(m)))
+		name := e.module(m)
+		if e.txt = api.AppendEscaped(e.txt[:0], name); string(e.txt) != name {
+			name = string(e.txt)
+		}
+		e.labels[m] = name
 	}
 	return e.labels[m]
 }
@@ -195,7 +199,7 @@ func (e *v5Encoder) moduleErrors(modules []int32) {
 			e.key("module_errors")
 			e.open('{')
 		}
-		e.keyOfModule(e.modules[m])
+		e.keyOfModule(m)
 		e.open('[')
 		told := false
 		for i := range k.Report.Tried {
