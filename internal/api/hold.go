@@ -158,7 +158,7 @@ func (h *holds) full() {
 
 // wanted tells whether somebody wants what is held.
 func (h *holds) wanted(now time.Time) bool {
-	if h.medium.Wanted() || h.large.Wanted() {
+	if h.medium.HasWaiters() || h.large.HasWaiters() {
 		return true
 	}
 	h.mu.Lock()

@@ -5,50 +5,50 @@ import (
 	"sync"
 )
 
-// Budget is memory that work of one sort may use at a time. Who wants some
-// waits in line until it is there; what is more than all of it gets all of it.
-// A nil Budget has no bound. It is safe for concurrent use.
+// A Budget limits the memory that concurrent work may use. Acquire waits in
+// order of arrival until enough is free; a request for more than the budget is
+// cut to the budget. A nil Budget has no limit. It is safe for concurrent use.
 //
-// Nobody may wait for a Budget who holds a part of it, or two would wait for
-// each other.
+// A goroutine that holds a part of a Budget must not acquire more of it: two
+// such goroutines would wait for each other.
 type Budget struct {
-	max  int64
-	mu   sync.Mutex
-	free int64
-	line []*claim // first come, first served
+	max   int64
+	mu    sync.Mutex
+	free  int64
+	queue []*claim // first come, first served
 }
 
 type claim struct {
 	n     int64
-	ready chan struct{} // closed when the claim is met
+	ready chan struct{} // closed when the memory has been granted
 }
 
-// NewBudget is a Budget of max bytes.
+// NewBudget returns a Budget of max bytes.
 func NewBudget(max int64) *Budget { return &Budget{max: max, free: max} }
 
-// Acquire waits for n bytes. The function that it returns gives them back; only
-// its first call counts. The error is that of a ctx that ended before.
+// Acquire waits for n bytes and returns the function that releases them; only
+// its first call has an effect. If ctx ends first, the error is its cause.
 func (b *Budget) Acquire(ctx context.Context, n int64) (release func(), err error) {
 	if b == nil || n <= 0 {
 		return func() {}, nil
 	}
 	n = min(n, b.max)
 	b.mu.Lock()
-	if len(b.line) == 0 && b.free >= n {
+	if len(b.queue) == 0 && b.free >= n {
 		b.free -= n
 		b.mu.Unlock()
-		return b.back(n), nil
+		return b.releaser(n), nil
 	}
 	mine := &claim{n: n, ready: make(chan struct{})}
-	b.line = append(b.line, mine)
+	b.queue = append(b.queue, mine)
 	b.mu.Unlock()
 	select {
 	case <-mine.ready:
-		return b.back(n), nil
+		return b.releaser(n), nil
 	case <-ctx.Done():
 	}
-	if !b.leave(mine) {
-		b.back(n)()
+	if !b.cancel(mine) {
+		b.releaser(n)()
 	}
 	return nil, context.Cause(ctx)
 }
@@ -56,46 +56,47 @@ func (b *Budget) Acquire(ctx context.Context, n int64) (release func(), err erro
 // Max returns the bytes of the whole budget.
 func (b *Budget) Max() int64 { return b.max }
 
-// Wanted tells whether somebody waits.
-func (b *Budget) Wanted() bool {
+// HasWaiters reports whether a call of Acquire is waiting.
+func (b *Budget) HasWaiters() bool {
 	if b == nil {
 		return false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.line) > 0
+	return len(b.queue) > 0
 }
 
-// back is what gives n bytes back.
-func (b *Budget) back(n int64) func() {
+// releaser returns a function that releases n bytes once.
+func (b *Budget) releaser(n int64) func() {
 	var once sync.Once
 	return func() {
 		once.Do(func() {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.free += n
-			b.serve()
+			b.grant()
 		})
 	}
 }
 
-// serve meets the claims that are first in the line. mu is held.
-func (b *Budget) serve() {
-	for len(b.line) > 0 && b.line[0].n <= b.free {
-		b.free -= b.line[0].n
-		close(b.line[0].ready)
-		b.line = b.line[1:]
+// grant grants the first claims of the queue while they fit. mu is held.
+func (b *Budget) grant() {
+	for len(b.queue) > 0 && b.queue[0].n <= b.free {
+		b.free -= b.queue[0].n
+		close(b.queue[0].ready)
+		b.queue = b.queue[1:]
 	}
 }
 
-// leave takes a claim out of the line. It is false if it was met meanwhile.
-func (b *Budget) leave(mine *claim) bool {
+// cancel removes a claim from the queue. It returns false if the claim was
+// granted meanwhile.
+func (b *Budget) cancel(mine *claim) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for i, c := range b.line {
+	for i, c := range b.queue {
 		if c == mine {
-			b.line = append(b.line[:i:i], b.line[i+1:]...)
-			b.serve() // who stood behind a large claim may be served now
+			b.queue = append(b.queue[:i:i], b.queue[i+1:]...)
+			b.grant() // a large claim may have blocked smaller ones
 			return true
 		}
 	}

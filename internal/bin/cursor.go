@@ -8,15 +8,15 @@ import (
 )
 
 var (
-	// ErrShort says that the data ends before what was asked for.
+	// ErrShort means that the data ends before the requested bytes.
 	ErrShort = errors.New("data ends early")
-	// ErrOverflow says that a variable-length number has more than 64 bits.
+	// ErrOverflow means that a variable-length number has more than 64 bits.
 	ErrOverflow = errors.New("number has more than 64 bits")
 )
 
-// Cursor reads numbers and strings from the front of a slice of bytes. Its
-// errors stick: after the first one every read gives zero and nothing is left,
-// so that a parser may read a whole record and ask once.
+// A Cursor reads numbers and strings from the front of a byte slice. Its errors
+// are sticky: after the first one every read returns zero and Len returns 0, so
+// a parser can read a whole record and check Err once.
 type Cursor struct {
 	b   []byte
 	off int
@@ -24,23 +24,24 @@ type Cursor struct {
 	err error
 }
 
-// NewCursor is a Cursor at the start of b. Anything but big endian is little
-// endian.
+// NewCursor returns a Cursor at the start of b. Any order other than
+// binary.BigEndian is little endian.
 func NewCursor(b []byte, order binary.ByteOrder) *Cursor {
 	return &Cursor{b: b, big: order == binary.BigEndian}
 }
 
-// Off is how many bytes have been read, or where the first read failed.
+// Off returns the number of bytes read so far, or the offset of the first read
+// that failed.
 func (c *Cursor) Off() int { return c.off }
 
-// Len is how many bytes are left: none after an error.
+// Len returns the number of bytes left, 0 after an error.
 func (c *Cursor) Len() int { return len(c.b) - c.off }
 
-// Err is the first error, ErrShort or ErrOverflow.
+// Err returns the first error, ErrShort or ErrOverflow.
 func (c *Cursor) Err() error { return c.err }
 
-// fail keeps err and takes away the rest, so that later reads and loops over
-// Len end without asking for the error.
+// fail records err and drops the remaining bytes, so that later reads fail and
+// loops over Len end without a check of Err.
 func (c *Cursor) fail(err error) {
 	if c.err == nil {
 		c.err = err
@@ -48,7 +49,7 @@ func (c *Cursor) fail(err error) {
 	c.b = c.b[:c.off:c.off]
 }
 
-// Bytes is the next n bytes, in place.
+// Bytes returns the next n bytes without copying them.
 func (c *Cursor) Bytes(n int) []byte {
 	if uint(n) > uint(len(c.b)-c.off) {
 		c.fail(ErrShort)
@@ -59,7 +60,7 @@ func (c *Cursor) Bytes(n int) []byte {
 	return p
 }
 
-// Skip passes over n bytes.
+// Skip skips n bytes.
 func (c *Cursor) Skip(n int) {
 	if uint(n) > uint(len(c.b)-c.off) {
 		c.fail(ErrShort)
@@ -114,8 +115,8 @@ func (c *Cursor) U64() uint64 {
 	return v
 }
 
-// Uleb is an unsigned LEB128 number. Padding with zero bits is accepted, as
-// assemblers write it.
+// Uleb reads an unsigned LEB128 number. Redundant zero padding, which some
+// assemblers write, is accepted.
 func (c *Cursor) Uleb() uint64 {
 	if c.off < len(c.b) && c.b[c.off] < 0x80 {
 		v := uint64(c.b[c.off])
@@ -141,7 +142,8 @@ func (c *Cursor) Uleb() uint64 {
 	return 0
 }
 
-// Sleb is a signed LEB128 number. Padding with copies of the sign is accepted.
+// Sleb reads a signed LEB128 number. Padding with copies of the sign is
+// accepted.
 func (c *Cursor) Sleb() int64 {
 	var v int64
 	for shift, i := uint(0), c.off; i < len(c.b); i++ {
@@ -170,8 +172,8 @@ func (c *Cursor) Sleb() int64 {
 	return 0
 }
 
-// CString is the bytes up to the next NUL, in place; the NUL is passed over.
-// Without a NUL it fails with ErrShort.
+// CString returns the bytes up to the next NUL without copying them, and skips
+// the NUL. Without a NUL, it fails with ErrShort.
 func (c *Cursor) CString() []byte {
 	n := bytes.IndexByte(c.b[c.off:], 0)
 	if n < 0 {

@@ -40,7 +40,7 @@ func TestCursorReadsBothByteOrders(t *testing.T) {
 	}
 }
 
-func TestCursorErrorsStick(t *testing.T) {
+func TestCursorErrorsAreSticky(t *testing.T) {
 	reads := map[string]func(c *bin.Cursor) bool{ // true: the read gave nothing
 		"U8":      func(c *bin.Cursor) bool { return c.U8() == 0 },
 		"U16":     func(c *bin.Cursor) bool { return c.U16() == 0 },
@@ -63,14 +63,14 @@ func TestCursorErrorsStick(t *testing.T) {
 		}
 		off := c.Off()
 		if !read(c) {
-			t.Errorf("%s beyond the end gave something", name)
+			t.Errorf("%s beyond the end returned data", name)
 		}
 		if !errors.Is(c.Err(), bin.ErrShort) || c.Off() != off || c.Len() != 0 {
 			t.Errorf("%s beyond the end: Err %v, Off %d (want %d), Len %d", name, c.Err(), c.Off(), off, c.Len())
 		}
 		for after, read := range reads {
 			if !read(c) || c.Off() != off {
-				t.Errorf("%s after a failed %s gave something", after, name)
+				t.Errorf("%s after a failed %s returned data", after, name)
 			}
 		}
 	}
@@ -176,7 +176,8 @@ func TestCursorDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// FuzzCursor runs reads that the input names against their slow definitions.
+// FuzzCursor compares a sequence of reads, chosen by the input, with simple
+// implementations.
 func FuzzCursor(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7}, []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 12, 0x80, 1})
 	f.Add([]byte{4, 5, 4}, bytes.Repeat([]byte{0x80}, 20))

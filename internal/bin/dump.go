@@ -9,8 +9,8 @@ import (
 
 const dumpWidth = 16
 
-// Dump writes bytes together with what they mean, for golden files and for
-// people. Its errors stick.
+// A Dump writes bytes with their meaning, for golden files and for people. Its
+// errors are sticky.
 type Dump struct {
 	w   io.Writer
 	err error
@@ -21,9 +21,9 @@ func NewDump(w io.Writer) *Dump { return &Dump{w: w} }
 // Section starts a new part under a heading.
 func (d *Dump) Section(name string) { d.printf("\n== %s\n", name) }
 
-// Line is b, which stands at off, with a note. Bytes that do not fit go to
-// further lines. Line breaks in the note become blanks, so that the note of
-// data out of a hostile file stays on its line.
+// Line writes b, which is at off, with a note. Bytes beyond 16 go to further
+// lines. Control characters of the note become spaces, so that a note taken
+// from a hostile file stays on one line.
 func (d *Dump) Line(off int64, b []byte, note string) {
 	note = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -43,7 +43,7 @@ func (d *Dump) Line(off int64, b []byte, note string) {
 	}
 }
 
-// Err is the first error of the writer.
+// Err returns the first error of the writer.
 func (d *Dump) Err() error { return d.err }
 
 func (d *Dump) printf(format string, args ...any) {

@@ -32,7 +32,7 @@ func TestDumpIsAnnotated(t *testing.T) {
 	}
 }
 
-func TestDumpErrorsStick(t *testing.T) {
+func TestDumpErrorsAreSticky(t *testing.T) {
 	full := errors.New("full")
 	w := &failingWriter{full, 0}
 	d := bin.NewDump(w)

@@ -6,23 +6,23 @@ import (
 	"sync/atomic"
 )
 
-// ErrLimit says that more was decoded than a Limit allows.
+// ErrLimit means that more was decoded than a Limit allows.
 var ErrLimit = errors.New("decoded data exceeds its limit")
 
-// The bounds of a Limit that states none.
+// The values of a Limit whose fields are zero.
 const (
 	defaultRatio = 200
 	defaultFree  = 64 << 20
 )
 
-// Limit bounds what may come out of a decoder.
+// A Limit bounds the output of a decoder.
 type Limit struct {
-	Bytes int64 // decoded bytes at most; zero: no bound of its own
-	Ratio int64 // decoded bytes for each encoded one, past Free; zero: 200, negative: no bound
-	Free  int64 // decoded bytes before Ratio is looked at; zero: 64 MiB, negative: none
+	Bytes int64 // most decoded bytes; zero: no absolute limit
+	Ratio int64 // most decoded bytes for each encoded byte, after Free; zero: 200, negative: no limit
+	Free  int64 // decoded bytes that Ratio does not apply to; zero: 64 MiB, negative: none
 }
 
-// Count counts what is read through it.
+// A Count counts the bytes that are read through it.
 type Count struct {
 	r io.Reader
 	n atomic.Int64
@@ -36,13 +36,13 @@ func (c *Count) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// N is how many bytes have been read. Decoders read ahead, so it may run in
-// front of what they have given out.
+// N returns the number of bytes read. Decoders read ahead, so it may exceed the
+// input of the output so far.
 func (c *Count) N() int64 { return c.n.Load() }
 
-// Meter reads from decoded and fails with ErrLimit as soon as that has given
-// more than l allows; what is within the absolute limit is still handed out.
-// Encoded counts the input of the decoder; with a nil one there is no ratio.
+// Meter returns a reader of decoded that fails with ErrLimit as soon as decoded
+// exceeds l; the bytes up to the absolute limit are still returned. Encoded
+// counts the input of the decoder; if it is nil, the ratio is not checked.
 func Meter(decoded io.Reader, encoded *Count, l Limit) io.Reader {
 	if l.Ratio == 0 {
 		l.Ratio = defaultRatio

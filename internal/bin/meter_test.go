@@ -12,7 +12,7 @@ import (
 	"symbolon/internal/bin"
 )
 
-// packed is the gzip of b.
+// packed returns b compressed by gzip.
 func packed(t *testing.T, b io.Reader) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -30,7 +30,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// drain decodes in under a limit and counts what comes out.
+// drain decodes in under a limit and returns the number of decoded bytes.
 func drain(t *testing.T, in []byte, l bin.Limit) (int64, error) {
 	t.Helper()
 	encoded := bin.NewCount(bytes.NewReader(in))
@@ -45,7 +45,7 @@ func drain(t *testing.T, in []byte, l bin.Limit) (int64, error) {
 	return n, err
 }
 
-func TestBombIsStopped(t *testing.T) {
+func TestMeterStopsBomb(t *testing.T) {
 	const size = 5 << 20
 	bomb := packed(t, io.LimitReader(zeros{}, size))
 	for name, tc := range map[string]struct {
@@ -68,10 +68,10 @@ func TestBombIsStopped(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if n > tc.most || !tc.stop && n != size {
-			t.Errorf("%s: %d bytes came out", name, n)
+			t.Errorf("%s: %d bytes decoded", name, n)
 		}
 		if tc.stop && tc.limit.Bytes > 0 && n != tc.limit.Bytes {
-			t.Errorf("%s: %d bytes came out, want all that are allowed", name, n)
+			t.Errorf("%s: %d bytes decoded, want all up to the limit", name, n)
 		}
 	}
 }
@@ -83,11 +83,11 @@ func TestLimitHasDefaults(t *testing.T) {
 	}
 	n, err := io.Copy(io.Discard, bin.Meter(zeros{}, encoded, bin.Limit{}))
 	if !errors.Is(err, bin.ErrLimit) || n < 64<<20 || n > 64<<20+64<<10 {
-		t.Errorf("%d bytes came out, %v", n, err)
+		t.Errorf("%d bytes decoded, %v", n, err)
 	}
 }
 
-func TestHonestDataPasses(t *testing.T) {
+func TestMeterPassesDataWithinLimit(t *testing.T) {
 	data := make([]byte, 1<<20)
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range data {
@@ -98,18 +98,18 @@ func TestHonestDataPasses(t *testing.T) {
 	}
 }
 
-func TestLimitSticks(t *testing.T) {
+func TestMeterErrorIsSticky(t *testing.T) {
 	m := bin.Meter(strings.NewReader("abcdef"), nil, bin.Limit{Bytes: 4})
 	b, err := io.ReadAll(m)
 	if string(b) != "abcd" || !errors.Is(err, bin.ErrLimit) {
 		t.Errorf("%q, %v", b, err)
 	}
 	if n, err := m.Read(make([]byte, 1)); n != 0 || !errors.Is(err, bin.ErrLimit) {
-		t.Errorf("afterwards: %d, %v", n, err)
+		t.Errorf("next read: %d, %v", n, err)
 	}
 }
 
-func TestMeterPassesErrorsOn(t *testing.T) {
+func TestMeterReturnsErrorsOfReader(t *testing.T) {
 	broken := errors.New("cut")
 	r := io.MultiReader(strings.NewReader("abc"), failingReader{broken})
 	if b, err := io.ReadAll(bin.Meter(r, nil, bin.Limit{Bytes: 10})); string(b) != "abc" || !errors.Is(err, broken) {

@@ -2,15 +2,15 @@ package bin
 
 import "io"
 
-// Scratch is where work puts what does not fit into its memory. Create makes
-// an empty file that is written from front to back and then read; Remove
-// closes and deletes it. Both are called by one goroutine at a time.
+// Scratch stores data that does not fit into memory. Create creates an empty
+// file, which is written from front to back and then read; Remove closes and
+// deletes it. Both are called by one goroutine at a time.
 type Scratch interface {
 	Create() (ScratchFile, error)
 	Remove(ScratchFile) error
 }
 
-// ScratchFile is a temporary file. An *os.File is one.
+// ScratchFile is a temporary file. An *os.File implements it.
 type ScratchFile interface {
 	io.Writer
 	io.ReaderAt

@@ -5,16 +5,16 @@ import (
 	"io"
 )
 
-// Redacted stands where a secret is.
+// Redacted replaces a secret in all output.
 const Redacted = "[redacted]"
 
-// Secret is a text that no output ever shows: formatting, marshalling and
-// logging all give a stand-in. Only Reveal has the text. The text is behind
-// a pointer because fmt prints the fields of foreign structs without asking
+// Secret is a text that is never printed: formatting, marshalling and logging
+// print Redacted. Only Reveal returns the text. The text is kept through a
+// pointer because fmt prints unexported fields of other structs without calling
 // their methods.
 type Secret struct{ text *string }
 
-// NewSecret makes a secret of text.
+// NewSecret returns a Secret of text.
 func NewSecret(text string) Secret {
 	if text == "" {
 		return Secret{}
@@ -22,7 +22,7 @@ func NewSecret(text string) Secret {
 	return Secret{&text}
 }
 
-// Reveal is the text itself, to be sent to those it was made for.
+// Reveal returns the text, for use as a credential.
 func (s Secret) Reveal() string {
 	if s.text == nil {
 		return ""
@@ -30,10 +30,10 @@ func (s Secret) Reveal() string {
 	return *s.text
 }
 
-// IsZero tells whether there is no secret at all.
+// IsZero reports whether the text is empty.
 func (s Secret) IsZero() bool { return s.Reveal() == "" }
 
-// String is the stand-in, or nothing if there is no secret.
+// String returns Redacted, or "" if the text is empty.
 func (s Secret) String() string {
 	if s.IsZero() {
 		return ""
@@ -41,16 +41,16 @@ func (s Secret) String() string {
 	return Redacted
 }
 
-// Format writes the stand-in whatever the verb.
-func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) } // fmt has no way to take an error
+// Format writes Redacted, whatever the verb.
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) } // fmt.Formatter cannot return an error
 
-// MarshalText gives the stand-in.
+// MarshalText returns Redacted.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// MarshalYAML gives the stand-in.
+// MarshalYAML returns Redacted.
 func (s Secret) MarshalYAML() (any, error) { return s.String(), nil }
 
-// UnmarshalText reads the secret as it is.
+// UnmarshalText sets the secret to text.
 func (s *Secret) UnmarshalText(text []byte) error {
 	*s = NewSecret(string(text))
 	return nil

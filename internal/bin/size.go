@@ -8,13 +8,13 @@ import (
 )
 
 // Size is a number of bytes. Its text is a whole number and a unit: KiB, MiB,
-// GiB, TiB are powers of 1024, KB, MB, GB, TB are powers of 1000, none or B is
-// bytes. Case does not matter, digits may be grouped by "_". -1 is the one
-// negative text; what it means says the setting that has it.
+// GiB, TiB are powers of 1024; KB, MB, GB, TB are powers of 1000; B or no unit
+// is bytes. Case does not matter, digits may be grouped by "_". The only
+// negative text is -1; each setting that accepts it documents its meaning.
 type Size int64
 
-// units is in the order in which String prefers them among texts of one
-// length.
+// units lists the units in the order of preference of String among texts of the
+// same length.
 var units = [...]struct {
 	name  string
 	bytes int64
@@ -23,7 +23,7 @@ var units = [...]struct {
 	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1},
 }
 
-// ParseSize reads the text of a Size.
+// ParseSize parses the text of a Size.
 func ParseSize(text string) (Size, error) {
 	if text == "-1" {
 		return -1, nil
@@ -41,16 +41,16 @@ func ParseSize(text string) (Size, error) {
 	}
 	n, ok := parseDigits(digits)
 	if !ok || unit == 0 {
-		return 0, fmt.Errorf("%q is not a size such as 64MiB or 10GB", text)
+		return 0, fmt.Errorf("invalid size %q: must be a number and a unit, such as 64MiB or 10GB", text)
 	}
 	if n > math.MaxInt64/uint64(unit) {
-		return 0, fmt.Errorf("size %q is too large", text)
+		return 0, fmt.Errorf("invalid size %q: must be less than 8 EiB", text)
 	}
 	return Size(int64(n) * unit), nil
 }
 
-// parseDigits reads digits grouped by single underscores. What does not fit is
-// the greatest number, which is too large with any unit.
+// parseDigits parses digits grouped by single underscores. A number that does
+// not fit becomes MaxUint64, which is too large with any unit.
 func parseDigits(text string) (uint64, bool) {
 	var n uint64
 	if text == "" {
@@ -76,7 +76,7 @@ func parseDigits(text string) (uint64, bool) {
 	return n, true
 }
 
-// String is the shortest text that ParseSize reads as the same Size.
+// String returns the shortest text that ParseSize parses as s.
 func (s Size) String() string {
 	best := strconv.FormatInt(int64(s), 10)
 	if s <= 0 {

@@ -8,7 +8,7 @@ import (
 	"symbolon/internal/bin"
 )
 
-func TestSizeParses(t *testing.T) {
+func TestParseSize(t *testing.T) {
 	for text, want := range map[string]bin.Size{
 		"0": 0, "123": 123, "-1": -1, "1_000_000": 1e6,
 		"1B": 1, "1KB": 1000, "1kib": 1024, "64MiB": 64 << 20, "64 MiB": 64 << 20, "1GiB": 1 << 30, "2tib": 2 << 40,
@@ -22,7 +22,7 @@ func TestSizeParses(t *testing.T) {
 	}
 }
 
-func TestSizeRefuses(t *testing.T) {
+func TestParseSizeRejects(t *testing.T) {
 	for _, text := range []string{
 		"", "-", "-2", "-1KB", "+1", "KiB", "1.5GiB", "1,000", "1e6", "0x10", " 1", "1 ", "1Mi", "1M", "12MBB",
 		"_1", "1_", "1__0", "1_KB", "1KB2", "9223372036854775808", "8388608TiB", "99999999999999999999", "18446744073709551617KB", "１KB",
@@ -33,7 +33,7 @@ func TestSizeRefuses(t *testing.T) {
 	}
 }
 
-func TestSizePrintsTheShortestText(t *testing.T) {
+func TestSizeStringIsShortest(t *testing.T) {
 	for size, want := range map[bin.Size]string{
 		0: "0", -1: "-1", 1: "1", 999: "999", 1000: "1KB", 1023: "1023", 1024: "1KiB", 1025: "1025", 1536: "1536",
 		64 << 20: "64MiB", 1 << 30: "1GiB", 1e10: "10GB", 1_500_000: "1500KB", 3 << 40: "3TiB", 2048000: "2048KB", 100 << 10: "100KiB",
@@ -45,7 +45,7 @@ func TestSizePrintsTheShortestText(t *testing.T) {
 	}
 }
 
-func TestSizeGoesThroughText(t *testing.T) {
+func TestSizeTextRoundTrip(t *testing.T) {
 	type config struct{ Max bin.Size }
 	var c config
 	if err := json.Unmarshal([]byte(`{"Max":"64MiB"}`), &c); err != nil || c.Max != 64<<20 {
@@ -55,7 +55,7 @@ func TestSizeGoesThroughText(t *testing.T) {
 		t.Errorf("%s, %v", out, err)
 	}
 	if err := json.Unmarshal([]byte(`{"Max":"much"}`), &c); err == nil || c.Max != 64<<20 {
-		t.Errorf("a bad text left %d, %v", c.Max, err)
+		t.Errorf("after an invalid text: %d, %v", c.Max, err)
 	}
 }
 

@@ -5,13 +5,13 @@ import (
 	"io"
 )
 
-// Source is bytes with random access and a known size.
+// Source is random access to bytes of a known size.
 type Source interface {
 	io.ReaderAt
 	Size() int64
 }
 
-// Bytes is a Source over memory.
+// Bytes returns a Source that reads b.
 func Bytes(b []byte) Source { return memory(b) }
 
 type memory []byte
@@ -33,8 +33,8 @@ func (m memory) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// Whole is the content of s, if s has it in memory or mapped, which it tells
-// by a method Bytes() []byte. The bytes are valid as long as s is open.
+// Whole returns the content of s if it is in memory or mapped, as reported by a
+// method Bytes() []byte. The bytes are valid while s is open.
 func Whole(s Source) ([]byte, bool) {
 	w, ok := s.(interface{ Bytes() []byte })
 	if !ok {
@@ -44,9 +44,10 @@ func Whole(s Source) ([]byte, bool) {
 	return b, int64(len(b)) == s.Size()
 }
 
-// InPlace is s with its content in memory, if that costs no copy: as it is, or
-// mapped by a method Map() ([]byte, error), whose bytes are valid as long as s
-// is open. Mapped says that reading them may fault.
+// InPlace returns a Source with the content of s in memory, if that needs no
+// copy: s itself, or its mapping by a method Map() ([]byte, error), whose bytes
+// are valid while s is open. Otherwise it returns s. Mapped reports whether
+// reading the bytes may fault.
 func InPlace(s Source) (in Source, mapped bool) {
 	if _, ok := Whole(s); ok {
 		return s, false
@@ -62,9 +63,9 @@ func InPlace(s Source) (in Source, mapped bool) {
 	return Bytes(b), true
 }
 
-// Read returns n bytes of s from off on. A range that s does not have is
-// ErrShort, and is found before anything is allocated. If s is Whole the
-// result is a part of it.
+// Read returns n bytes of s from off on. It fails with ErrShort, before any
+// allocation, if s does not have that range. If s is Whole, the result aliases
+// it.
 func Read(s Source, off int64, n int) ([]byte, error) {
 	size := s.Size()
 	if off < 0 || n < 0 || off > size || int64(n) > size-off {
@@ -84,7 +85,7 @@ func Read(s Source, off int64, n int) ([]byte, error) {
 	return nil, fmt.Errorf("%d bytes at offset %d of %d: %w", n, off, size, err)
 }
 
-// Section is the n bytes of s from off on, as far as s has them. It is Whole if
+// Section returns up to n bytes of s from off on as a Source, which is Whole if
 // s is.
 func Section(s Source, off, n int64) Source {
 	off = min(max(off, 0), s.Size())

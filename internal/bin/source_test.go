@@ -13,7 +13,7 @@ import (
 )
 
 // remote is a Source whose content is not in memory, and may be shorter than
-// it says.
+// its Size.
 type remote struct {
 	r    io.ReaderAt
 	size int64
@@ -32,21 +32,21 @@ func TestBytesIsAReaderAt(t *testing.T) {
 		t.Errorf("at -1: %d, %v", n, err)
 	}
 	if n, err := bin.Bytes(data).ReadAt(p[:], math.MaxInt64); n != 0 || err != io.EOF {
-		t.Errorf("far behind the end: %d, %v", n, err)
+		t.Errorf("far beyond the end: %d, %v", n, err)
 	}
 }
 
-func TestWholeIsInPlace(t *testing.T) {
+func TestWholeDoesNotCopy(t *testing.T) {
 	data := []byte("abc")
 	b, ok := bin.Whole(bin.Bytes(data))
 	if !ok || &b[0] != &data[0] || len(b) != 3 {
 		t.Errorf("Whole = %q, %v", b, ok)
 	}
 	if _, ok := bin.Whole(remote{strings.NewReader("abc"), 3}); ok {
-		t.Error("Whole of what is not in memory")
+		t.Error("Whole of a source that is not in memory returned true")
 	}
 	if b, ok := bin.Whole(bin.Bytes(nil)); !ok || len(b) != 0 {
-		t.Errorf("Whole of nothing = %q, %v", b, ok)
+		t.Errorf("Whole of an empty source = %q, %v", b, ok)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestReadChecksItsRange(t *testing.T) {
 	}
 }
 
-func TestReadSlicesInPlace(t *testing.T) {
+func TestReadDoesNotCopy(t *testing.T) {
 	data := []byte("0123456789")
 	b, err := bin.Read(bin.Bytes(data), 2, 3)
 	if err != nil || &b[0] != &data[2] || cap(b) != 3 {
@@ -85,9 +85,9 @@ func TestReadSlicesInPlace(t *testing.T) {
 	}
 }
 
-func TestReadOfASourceThatLies(t *testing.T) {
+func TestReadOfTruncatedSource(t *testing.T) {
 	if _, err := bin.Read(remote{strings.NewReader("abc"), 8}, 0, 8); !errors.Is(err, bin.ErrShort) {
-		t.Errorf("shorter than it says: %v", err)
+		t.Errorf("shorter than its size: %v", err)
 	}
 	broken := errors.New("disk on fire")
 	if _, err := bin.Read(remote{failing{broken}, 8}, 0, 8); !errors.Is(err, broken) {

@@ -1,8 +1,7 @@
 package bin
 
-// Space gives memory that is not on the heap: pages of a file, which the system
-// may write out. What it gave is valid until Close, and nothing may use it
-// then. It belongs to one goroutine.
+// Space allocates memory outside the heap: pages of a file, which the system
+// may write out. The memory is valid until Close. It belongs to one goroutine.
 type Space interface {
 	Take(n int) ([]byte, error)
 	Close() error
