@@ -69,8 +69,8 @@ func TestAnOddModuleNameCostsOnlyItself(t *testing.T) {
 	t.Parallel()
 	good := []string{"a.so", "[vdso]", "Chrome Helper (Renderer)", "größe,'&!.so", "%2e%2e"}
 	bad := map[string]string{
-		"../a.so": "it has a slash or a backslash", `C:\a.so`: "it has a slash or a backslash", "..": "it leads to another folder",
-		"a\x00.so": "it has a control character", strings.Repeat("x", 300): "it is longer than 255 bytes",
+		"../a.so": "must not contain a slash or a backslash", `C:\a.so`: "must not contain a slash or a backslash", "..": "must not be a relative path",
+		"a\x00.so": "must not contain control characters", strings.Repeat("x", 300): "must have at most 255 bytes",
 	}
 	upstream, asked := symServer(t, good...)
 	s := open(t, t.TempDir(), "sources:\n- {id: up, type: http, url: '"+upstream+"', filters: {filetypes: [breakpad]}}\n")
@@ -170,7 +170,7 @@ func TestExplainSaysTheSameOfOddNames(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"[vdso]": "found in up; it is the first usable file in the order of the sources",
-		"../a":   `not found: invalid file name "../a": it has a slash or a backslash`,
+		"../a":   `not found: invalid file name "../a": must not contain a slash or a backslash`,
 	} {
 		before := len(asked())
 		x, err := s.explain(t.Context(), question{Module: ident.Module{DebugFile: name, DebugID: id, DebugIDText: nameID}})

@@ -43,7 +43,7 @@ const (
 	ArchWasm64
 )
 
-// archNames holds the names of each Arch, the canonical one first. The others
+// archNames lists the names of each Arch, the canonical one first. The others
 // are those of Breakpad, GNU, LLVM, Debian, Go, Microsoft and uname.
 var archNames = [...][]string{
 	ArchUnknown:    {"unknown"},
@@ -83,8 +83,8 @@ var archNames = [...][]string{
 	ArchWasm64:     {"wasm64"},
 }
 
-// MachineArch is the architecture that the header of a PE, or of its PDB, names
-// by a number.
+// MachineArch returns the architecture of the machine number in the header of a
+// PE file or a PDB.
 func MachineArch(machine uint16) Arch {
 	switch machine {
 	case 0x014c:
@@ -95,14 +95,14 @@ func MachineArch(machine uint16) Arch {
 		return ArchARM
 	case 0x01c4:
 		return ArchARMv7
-	case 0xaa64, 0xa641, 0xa64e: // the latter two with x86-64 in it
+	case 0xaa64, 0xa641, 0xa64e: // the latter two may contain x86-64 code
 		return ArchARM64
 	}
 	return ArchUnknown
 }
 
-// ParseArch is the Arch of a name in any case; ArchUnknown for every name that
-// is not known.
+// ParseArch returns the Arch of a name in any case, ArchUnknown for an unknown
+// name.
 func ParseArch(name string) Arch {
 	for a, names := range archNames {
 		for _, n := range names {
@@ -114,7 +114,7 @@ func ParseArch(name string) Arch {
 	return ArchUnknown
 }
 
-// String is the canonical name.
+// String returns the canonical name.
 func (a Arch) String() string {
 	if int(a) < len(archNames) {
 		return archNames[a][0]
@@ -122,8 +122,8 @@ func (a Arch) String() string {
 	return quoteUint("arch", uint8(a))
 }
 
-// Family is the Arch under the name that leaves the byte order open, for peers
-// that have only that one name: ppc64 for ppc64le.
+// Family returns the Arch whose name does not state the byte order, for peers
+// that have only that name: ppc64 for ppc64le.
 func (a Arch) Family() Arch {
 	switch a {
 	case ArchPPC64le:
@@ -136,8 +136,8 @@ func (a Arch) Family() Arch {
 	return a
 }
 
-// BigEndian tells the byte order. An unknown Arch is little endian, as nearly
-// everything is that sends us addresses.
+// BigEndian reports whether a is big endian. An unknown Arch is little endian,
+// as nearly all clients are.
 func (a Arch) BigEndian() bool {
 	switch a {
 	case ArchPPC, ArchPPC64, ArchMIPS, ArchMIPS64, ArchS390, ArchS390x, ArchSPARC, ArchSPARC64:

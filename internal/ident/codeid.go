@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// CodeID identifies a binary: hex digits in lower case, empty where there is
-// no id. The number of digits may be odd.
+// CodeID identifies a binary: hex digits in lower case, empty if the file
+// has none. The number of digits may be odd.
 type CodeID string
 
-// ParseCodeID keeps the hex digits of text and drops everything else, as the
-// peers do.
+// ParseCodeID keeps the hex digits of text and ignores all other characters, as
+// the peers do.
 func ParseCodeID(text string) CodeID {
 	clean := make([]byte, 0, len(text))
 	for i := range len(text) {
@@ -21,13 +21,13 @@ func ParseCodeID(text string) CodeID {
 	return CodeID(clean)
 }
 
-// PECodeID makes the id of a PE file from the timestamp of its COFF header and
+// PECodeID returns the id of a PE file: the timestamp of its COFF header and
 // the size of its image.
 func PECodeID(timestamp, imageSize uint32) CodeID {
 	return CodeID(fmt.Sprintf("%08x%x", timestamp, imageSize))
 }
 
-// UUIDCodeID makes the id of a Mach-O file.
+// UUIDCodeID returns the id of a Mach-O file.
 func UUIDCodeID(uuid [16]byte) CodeID {
 	return CodeID(appendHex(nil, uuid[:], lowerHex))
 }
@@ -36,8 +36,8 @@ func (c CodeID) IsZero() bool { return c == "" }
 
 func (c CodeID) String() string { return string(c) }
 
-// PE is the id as timestamp and image size; ok is false for what cannot be the
-// id of a PE file.
+// PE returns the timestamp and the image size of the id of a PE file. ok is
+// false if c cannot be such an id.
 func (c CodeID) PE() (timestamp, imageSize uint32, ok bool) {
 	if len(c) < 9 {
 		return 0, 0, false
@@ -47,24 +47,24 @@ func (c CodeID) PE() (timestamp, imageSize uint32, ok bool) {
 	return timestamp, imageSize, ok && okSize
 }
 
-// UUID is the id as a UUID; ok is false for what has another length.
+// UUID returns the id as a UUID. ok is false if its length differs.
 func (c CodeID) UUID() (uuid [16]byte, ok bool) {
 	ok = hexBytes(uuid[:], string(c))
 	return uuid, ok
 }
 
 // BuildID is the GNU build id of an ELF file: pairs of hex digits in lower
-// case, empty where there is none.
+// case, empty if the file has no id.
 type BuildID string
 
-// maxBuildID bounds the bytes of a build id. Linkers write 8 to 20; users may
-// set any.
+// maxBuildID limits the bytes of a build id. Linkers write 8 to 20; users may
+// set any value.
 const maxBuildID = 64
 
-// NewBuildID makes an id of the bytes in a file's note.
+// NewBuildID returns the id of the bytes in a file's note.
 func NewBuildID(raw []byte) BuildID { return BuildID(appendHex(nil, raw, lowerHex)) }
 
-// ParseBuildID reads whole bytes in hex digits of any case, and nothing else.
+// ParseBuildID parses 1 to 64 bytes in hex digits of any case.
 func ParseBuildID(text string) (BuildID, error) {
 	if text == "" || len(text)%2 != 0 || len(text) > 2*maxBuildID {
 		return "", badBuildID(text)
@@ -77,19 +77,19 @@ func ParseBuildID(text string) (BuildID, error) {
 }
 
 func badBuildID(text string) error {
-	return fmt.Errorf("%s is not a build id", excerpt(text))
+	return fmt.Errorf("invalid build id %s: must be pairs of hex digits, at most %d", excerpt(text), maxBuildID)
 }
 
 func (b BuildID) String() string { return string(b) }
 
 func (b BuildID) IsZero() bool { return b == "" }
 
-// CodeID is the same id under its other name.
+// CodeID returns the id as a CodeID.
 func (b BuildID) CodeID() CodeID { return CodeID(b) }
 
-// DebugID is the debug id that belongs to the build id: its first sixteen
+// DebugID returns the debug id that belongs to the build id: its first sixteen
 // bytes, padded with zeros, and read as a struct in the byte order of the
-// binary. There is no way back.
+// binary. The build id cannot be computed from it.
 func (b BuildID) DebugID(bigEndian bool) DebugID {
 	var u [16]byte
 	text := string(b[:min(len(b), 32)])
@@ -100,14 +100,14 @@ func (b BuildID) DebugID(bigEndian bool) DebugID {
 	return NewDebugID(u, 0)
 }
 
-// Fits tells whether the debug id of a binary with this build id is d, in either
-// byte order.
+// Fits reports whether d is the debug id of a binary with this build id, in
+// either byte order.
 func (b BuildID) Fits(d DebugID) bool {
 	return !b.IsZero() && (b.DebugID(false) == d || b.DebugID(true) == d)
 }
 
-// SymName is the name of the Breakpad file for a debug file: a trailing ".pdb"
-// in lower case becomes ".sym", to everything else ".sym" is added.
+// SymName returns the name of the Breakpad file for a debug file: ".sym"
+// replaces a trailing ".pdb" in lower case, and is appended to all other names.
 func SymName(debugFile string) string {
 	const ext = ".pdb"
 	if n := len(debugFile) - len(ext); n >= 0 && debugFile[n:] == ext {
@@ -116,7 +116,7 @@ func SymName(debugFile string) string {
 	return debugFile + ".sym"
 }
 
-// quoteUint is used by texts of numbers that are not known by a name.
+// quoteUint returns the text of a number without a name.
 func quoteUint(kind string, v uint8) string {
 	return kind + " " + strconv.Itoa(int(v))
 }

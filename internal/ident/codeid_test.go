@@ -8,7 +8,7 @@ import (
 	"symbolon/internal/ident"
 )
 
-func TestCodeIDIsCleaned(t *testing.T) {
+func TestParseCodeIDKeepsHexDigits(t *testing.T) {
 	for text, want := range map[string]ident.CodeID{
 		"5AB380779000": "5ab380779000", "5ab38077-a9000": "5ab38077a9000", "67E9247C-814E-392B-A027-DBDE6748FCBF": "67e9247c814e392ba027dbde6748fcbf",
 		"": "", "xyz": "", "0xAB": "0ab", " f ": "f", "abcdé": "abcd",
@@ -36,7 +36,7 @@ func TestPECodeID(t *testing.T) {
 	}
 	for _, id := range []ident.CodeID{"", "5ab38077", "5ab38077123456789", "5ab38077x", "xab380779000", "4f6a0c1d2e3f5061728394a5b6c7d8e9fa0b1c2d"} {
 		if _, _, ok := id.PE(); ok {
-			t.Errorf("%q is taken for the id of a PE file", id)
+			t.Errorf("%q is accepted as the id of a PE file", id)
 		}
 	}
 }
@@ -51,12 +51,12 @@ func TestUUIDCodeID(t *testing.T) {
 	}
 	for _, id := range []ident.CodeID{"", id[:31], id + "0", "x" + id[1:]} {
 		if _, ok := id.UUID(); ok {
-			t.Errorf("%q is taken for a UUID", id)
+			t.Errorf("%q is accepted as a UUID", id)
 		}
 	}
 }
 
-func TestBuildIDParses(t *testing.T) {
+func TestParseBuildID(t *testing.T) {
 	for text, want := range map[string]ident.BuildID{
 		"ab": "ab", "DFB85DE42DAFFD09640C8FE377D572DE3E168920": "dfb85de42daffd09640c8fe377d572de3e168920",
 		strings.Repeat("0f", 64): ident.BuildID(strings.Repeat("0f", 64)),
@@ -76,7 +76,7 @@ func TestBuildIDParses(t *testing.T) {
 	}
 }
 
-func TestBuildIDGivesADebugID(t *testing.T) {
+func TestBuildIDDebugID(t *testing.T) {
 	for _, tc := range []struct{ build, little, big string }{
 		{"dfb85de42daffd09640c8fe377d572de3e168920", "e45db8df-af2d-09fd-640c-8fe377d572de", "dfb85de4-2daf-fd09-640c-8fe377d572de"},
 		{"00112233445566778899aabbccddeeff", "33221100-5544-7766-8899-aabbccddeeff", "00112233-4455-6677-8899-aabbccddeeff"},
@@ -112,7 +112,7 @@ func FuzzCodeID(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		id := ident.ParseCodeID(text)
 		if ident.ParseCodeID(string(id)) != id {
-			t.Fatalf("%q is not clean after cleaning", id)
+			t.Fatalf("%q has other characters than hex digits", id)
 		}
 		if stamp, size, ok := id.PE(); ok && !strings.HasPrefix(string(ident.PECodeID(stamp, size)), string(id[:8])) {
 			t.Fatalf("%q has timestamp %#x", id, stamp)
@@ -123,7 +123,7 @@ func FuzzCodeID(f *testing.F) {
 			}
 			for _, big := range []bool{false, true} {
 				if !bytes.Equal(sorted(build.DebugID(big)), sorted(build.DebugID(!big))) {
-					t.Fatalf("%q: the two byte orders do not have the same bytes", build)
+					t.Fatalf("%q: the two byte orders differ in more than the order", build)
 				}
 			}
 		}
@@ -136,8 +136,7 @@ func FuzzCodeID(f *testing.F) {
 	})
 }
 
-// sorted is the bytes of the fields that a byte order changes, in a fixed
-// order.
+// sorted sorts the bytes of the fields that depend on the byte order.
 func sorted(d ident.DebugID) []byte {
 	u := d.UUID()
 	for _, field := range [][]byte{u[:4], u[4:6], u[6:8]} {
@@ -152,16 +151,16 @@ func sorted(d ident.DebugID) []byte {
 	return u[:]
 }
 
-func TestDebugIDHasTheStartOfItsBuildID(t *testing.T) {
+func TestBuildIDStart(t *testing.T) {
 	for _, id := range []ident.BuildID{"caeeab3dac563879c0a40e7bbc2a2ad961b2aa8d", "0123456789abcdef0123456789abcdef"} {
 		for _, big := range []bool{false, true} {
 			d := id.DebugID(big)
 			if start := d.BuildIDStart(big); start != id[:32] || !id.Fits(d) || !start.Fits(d) {
-				t.Errorf("%s, big endian %v: begins %s", id, big, start)
+				t.Errorf("%s, big endian %v: start %s", id, big, start)
 			}
 		}
 	}
 	if ident.BuildID("").Fits(ident.DebugID{}) || ident.BuildID("caee").Fits(ident.BuildID("caef").DebugID(false)) {
-		t.Error("a build id fits that is none, or another one")
+		t.Error("an empty or a different build id fits")
 	}
 }

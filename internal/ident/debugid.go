@@ -7,31 +7,31 @@ import (
 )
 
 // DebugID identifies a debug file and the binary that it belongs to. The zero
-// value is no id.
+// value is the absence of an id.
 type DebugID struct {
 	uuid  [16]byte // PDB 2.0: the timestamp in the first four bytes, big endian
 	age   uint32
 	pdb20 bool
 }
 
-// NewDebugID makes an id of a UUID in network order and an age.
+// NewDebugID returns the id of a UUID in network order and an age.
 func NewDebugID(uuid [16]byte, age uint32) DebugID { return DebugID{uuid: uuid, age: age} }
 
-// NewGUID makes an id of a Microsoft GUID, whose first three fields are little
-// endian, and an age.
+// NewGUID returns the id of a Microsoft GUID, whose first three fields are
+// little endian, and an age.
 func NewGUID(guid [16]byte, age uint32) DebugID { return DebugID{uuid: swapFields(guid), age: age} }
 
-// NewPDB20 makes the id of a PDB 2.0 file.
+// NewPDB20 returns the id of a PDB 2.0 file.
 func NewPDB20(timestamp, age uint32) DebugID {
 	d := DebugID{age: age, pdb20: true}
 	binary.BigEndian.PutUint32(d.uuid[:], timestamp)
 	return d
 }
 
-// ParseDebugID reads an id in any spelling that is in use: with hyphens or
-// without, with an age or without, in any case, of PDB 2.0 too. The age is
-// behind a hyphen if and only if the UUID has hyphens, and what follows its
-// eighth digit is ignored.
+// ParseDebugID parses an id in any spelling in use: with or without hyphens,
+// with or without an age, in any case, and of PDB 2.0. A hyphen precedes the
+// age if and only if the UUID has hyphens. Text after the eighth digit of the
+// age is ignored.
 func ParseDebugID(text string) (DebugID, error) {
 	if d, ok := parsePDB20(text); ok {
 		return d, nil
@@ -66,8 +66,8 @@ func ParseDebugID(text string) (DebugID, error) {
 	return NewDebugID(u, age), nil
 }
 
-// ParseBreakpadID reads the one spelling of Breakpad: no hyphens, the age
-// always there, nothing behind it. Case does not matter.
+// ParseBreakpadID parses the spelling of Breakpad: no hyphens, always an age,
+// nothing after it. Case does not matter.
 func ParseBreakpadID(text string) (DebugID, error) {
 	var u [16]byte
 	if len(text) > 32 && hexBytes(u[:], text[:32]) {
@@ -83,7 +83,7 @@ func ParseBreakpadID(text string) (DebugID, error) {
 	return DebugID{}, badDebugID(text)
 }
 
-// parsePDB20 reads eight digits of a timestamp, perhaps a hyphen, and one to
+// parsePDB20 parses eight digits of a timestamp, an optional hyphen, and one to
 // eight digits of an age.
 func parsePDB20(text string) (DebugID, bool) {
 	if len(text) < 9 {
@@ -99,10 +99,10 @@ func parsePDB20(text string) (DebugID, bool) {
 }
 
 func badDebugID(text string) error {
-	return fmt.Errorf("%s is not a debug id", excerpt(text))
+	return fmt.Errorf("invalid debug id %s: must be a UUID and an age in hex digits", excerpt(text))
 }
 
-// excerpt quotes a text that may be of any length.
+// excerpt quotes the first 64 bytes of text.
 func excerpt(text string) string {
 	const most = 64
 	if len(text) > most {
@@ -120,28 +120,30 @@ func ascii(text string) bool {
 	return true
 }
 
-// IsZero says that there is no id: neither UUID nor age.
+// IsZero reports whether d is the zero value.
 func (d DebugID) IsZero() bool { return d.uuid == [16]byte{} && d.age == 0 }
 
-// UUID is the UUID in network order. Of a PDB 2.0 id it is the timestamp,
+// UUID returns the UUID in network order. For a PDB 2.0 id it is the timestamp,
 // padded with zeros.
 func (d DebugID) UUID() [16]byte { return d.uuid }
 
 func (d DebugID) Age() uint32 { return d.age }
 
-// PDB20 tells an id of PDB 2.0, and its timestamp.
+// PDB20 returns the timestamp of a PDB 2.0 id. ok is false for all other ids.
 func (d DebugID) PDB20() (timestamp uint32, ok bool) {
 	return binary.BigEndian.Uint32(d.uuid[:]), d.pdb20
 }
 
-// Swapped is the id with the first fields of its UUID in the other byte order.
+// Swapped returns the id with the first fields of its UUID in the other byte
+// order.
 func (d DebugID) Swapped() DebugID {
 	d.uuid = swapFields(d.uuid)
 	return d
 }
 
 // BuildIDStart returns the first sixteen bytes of the build id that d was made
-// of, in the byte order of the binary. Of a shorter one zeros follow.
+// from, in the byte order of the binary. A shorter build id is padded with
+// zeros.
 func (d DebugID) BuildIDStart(bigEndian bool) BuildID {
 	if !bigEndian {
 		d = d.Swapped()
@@ -149,8 +151,9 @@ func (d DebugID) BuildIDStart(bigEndian bool) BuildID {
 	return NewBuildID(d.uuid[:])
 }
 
-// String is the canonical text: lower case with hyphens, the age only if there
-// is one. The timestamp of PDB 2.0 is upper case, and its age always there.
+// String returns the canonical text: lower case with hyphens, the age only if
+// it is not zero. For PDB 2.0 the timestamp is in upper case and the age is
+// always present.
 func (d DebugID) String() string {
 	buf := make([]byte, 0, 45)
 	if d.pdb20 {
@@ -164,8 +167,8 @@ func (d DebugID) String() string {
 	return string(buf)
 }
 
-// Breakpad is the text in Breakpad's files and paths: upper case without
-// hyphens, and the age in lower case, always.
+// Breakpad returns the text in Breakpad's files and paths: upper case without
+// hyphens, followed by the age in lower case.
 func (d DebugID) Breakpad() string {
 	id := d.uuid[:]
 	if d.pdb20 {

@@ -10,7 +10,7 @@ import (
 // uuid1 is dfb8e43a-f242-3d73-a453-aeb6a777ef75.
 var uuid1 = [16]byte{0xdf, 0xb8, 0xe4, 0x3a, 0xf2, 0x42, 0x3d, 0x73, 0xa4, 0x53, 0xae, 0xb6, 0xa7, 0x77, 0xef, 0x75}
 
-func TestDebugIDIsReadInEverySpelling(t *testing.T) {
+func TestParseDebugIDInEverySpelling(t *testing.T) {
 	for text, want := range map[string]ident.DebugID{
 		"dfb8e43a-f242-3d73-a453-aeb6a777ef75":                    ident.NewDebugID(uuid1, 0),
 		"DFB8E43A-F242-3D73-A453-AEB6A777EF75":                    ident.NewDebugID(uuid1, 0),
@@ -36,7 +36,7 @@ func TestDebugIDIsReadInEverySpelling(t *testing.T) {
 	}
 }
 
-// notIDs are no debug ids in any spelling.
+// notIDs are invalid as debug ids in every spelling.
 var notIDs = []string{
 	"", "-", "0", "418E89C3", "418E89C3-", "418E89C3x1", "418E89C3-fffffffff", "418E89C3fffffffff", "418E89C3--1", "x18E89C3-1",
 	"dfb8e43af2423d73a453aeb6a777ef7", "dfb8e43af2423d73a453aeb6a777ef75-", "dfb8e43af2423d73a453aeb6a777ef75-a",
@@ -46,7 +46,7 @@ var notIDs = []string{
 	"gfb8e43af2423d73a453aeb6a777ef750", "dfb8e43af2423d73a453aeb6a777ef75x", "dfb8e43áf2423d73a453aeb6a777ef7", "418E89Cé1",
 }
 
-func TestWhatIsNoDebugIDIsRefused(t *testing.T) {
+func TestParseDebugIDRejects(t *testing.T) {
 	for _, text := range notIDs {
 		if got, err := ident.ParseDebugID(text); err == nil {
 			t.Errorf("%q = %v", text, got)
@@ -57,13 +57,13 @@ func TestWhatIsNoDebugIDIsRefused(t *testing.T) {
 	}
 }
 
-func TestLongTextsAreNotRepeatedInErrors(t *testing.T) {
+func TestErrorsTruncateLongTexts(t *testing.T) {
 	if _, err := ident.ParseDebugID(strings.Repeat("x", 1<<20)); err == nil || len(err.Error()) > 200 {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestBreakpadIDHasOneSpelling(t *testing.T) {
+func TestParseBreakpadID(t *testing.T) {
 	for text, want := range map[string]ident.DebugID{
 		"DFB8E43AF2423D73A453AEB6A777EF75a":        ident.NewDebugID(uuid1, 10),
 		"dfb8e43af2423d73a453aeb6a777ef750":        ident.NewDebugID(uuid1, 0),
@@ -85,7 +85,7 @@ func TestBreakpadIDHasOneSpelling(t *testing.T) {
 	}
 }
 
-func TestDebugIDPrints(t *testing.T) {
+func TestDebugIDString(t *testing.T) {
 	for _, tc := range []struct {
 		id               ident.DebugID
 		canon, breakpad  string
@@ -117,7 +117,7 @@ func TestDebugIDPrints(t *testing.T) {
 	}
 }
 
-func TestGUIDIsTurnedAround(t *testing.T) {
+func TestGUIDIsByteSwapped(t *testing.T) {
 	guid := [16]byte{0x3a, 0xe4, 0xb8, 0xdf, 0x42, 0xf2, 0x73, 0x3d, 0xa4, 0x53, 0xae, 0xb6, 0xa7, 0x77, 0xef, 0x75}
 	if got := ident.NewGUID(guid, 3); got != ident.NewDebugID(uuid1, 3) {
 		t.Errorf("%v", got)

@@ -10,16 +10,17 @@ import (
 	"strings"
 )
 
-// FileID identifies a file to Elastic's profilers. It is a hash over the size
-// of the file, its beginning and its end; a file that was stripped or signed
-// has another one.
+// FileID identifies a file to Elastic's profilers. It is a hash of the size of
+// the file, its beginning and its end, so it changes when a file is stripped or
+// signed.
 type FileID [16]byte
 
-// fileIDPart is how much of each end of a file is hashed. Of a small file the
-// two parts overlap, and of one below this size both are the whole file.
+// fileIDPart is the number of bytes that are hashed at each end of a file. In a
+// small file the two parts overlap, and below this size both are the whole
+// file.
 const fileIDPart = 4096
 
-// NewFileID computes the id of a file of this size.
+// NewFileID computes the id of a file of the given size.
 func NewFileID(r io.ReaderAt, size int64) (FileID, error) {
 	if size < 0 {
 		return FileID{}, fmt.Errorf("file of %d bytes", size)
@@ -39,17 +40,18 @@ func NewFileID(r io.ReaderAt, size int64) (FileID, error) {
 	return FileID(h.Sum(nil)[:16]), nil
 }
 
-// KernelFileID is the id of a Linux kernel or module, which profilers cannot
-// read as a file: a hash over the lower-case text of its build id.
+// KernelFileID returns the id of a Linux kernel or module, which profilers
+// cannot read as a file: a hash of the lower-case text of its build id.
 func KernelFileID(buildID BuildID) FileID {
 	h := fnv.New128a()
 	io.WriteString(h, string(buildID))
 	return FileID(h.Sum(nil))
 }
 
-// ParseFileID reads 32 hex digits of any case, perhaps behind 0x and with
+// ParseFileID parses 32 hex digits of any case, with an optional 0x and with
 // hyphens anywhere, or base64 in either alphabet with or without padding.
-// Stray bits in the last character of base64 are refused: one id has one text.
+// Unused bits in the last character of base64 must be zero, so that an id has
+// one text.
 func ParseFileID(text string) (FileID, error) {
 	var id FileID
 	switch len(text) {
@@ -57,7 +59,7 @@ func ParseFileID(text string) (FileID, error) {
 		text = strings.TrimRight(text, "=")
 		for _, alphabet := range [...]*base64.Encoding{base64.RawURLEncoding, base64.RawStdEncoding} {
 			raw, err := alphabet.Strict().DecodeString(text)
-			// The decoder passes over line breaks.
+			// The decoder skips line breaks.
 			if err == nil && len(raw) == len(id) && len(text) == 22 {
 				return FileID(raw), nil
 			}
@@ -71,22 +73,22 @@ func ParseFileID(text string) (FileID, error) {
 			return id, nil
 		}
 	}
-	return FileID{}, fmt.Errorf("%s is not a file id", excerpt(text))
+	return FileID{}, fmt.Errorf("invalid file id %s: must be 32 hex digits or 22 characters of base64", excerpt(text))
 }
 
-// Hex is 32 digits in lower case.
+// Hex returns 32 digits in lower case.
 func (f FileID) Hex() string { return string(appendHex(nil, f[:], lowerHex)) }
 
 func (f FileID) String() string { return f.Hex() }
 
-// Base64 is 22 characters of the URL alphabet.
+// Base64 returns 22 characters of the URL alphabet.
 func (f FileID) Base64() string { return base64.RawURLEncoding.EncodeToString(f[:]) }
 
-// UUID is the form 8-4-4-4-12.
+// UUID returns the form 8-4-4-4-12.
 func (f FileID) UUID() string { return string(appendUUID(nil, (*[16]byte)(&f))) }
 
-// Swapped has its halves exchanged: the id of the debug file that belongs to a
-// kernel.
+// Swapped returns f with its halves exchanged: the id of the debug file that
+// belongs to a kernel.
 func (f FileID) Swapped() FileID {
 	return FileID(append(f[8:16:16], f[:8]...))
 }

@@ -10,7 +10,7 @@ import (
 	"symbolon/internal/ident"
 )
 
-// pattern is n bytes of which byte i is i mod 251.
+// pattern returns n bytes; byte i is i mod 251.
 func pattern(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -19,7 +19,7 @@ func pattern(n int) []byte {
 	return b
 }
 
-func TestFileIDOfFiles(t *testing.T) {
+func TestNewFileID(t *testing.T) {
 	for _, tc := range []struct {
 		data        []byte
 		hex, base64 string
@@ -40,9 +40,9 @@ func TestFileIDOfFiles(t *testing.T) {
 	}
 }
 
-func TestFileIDNeedsTheWholeFile(t *testing.T) {
+func TestNewFileIDOfTruncatedFile(t *testing.T) {
 	if _, err := ident.NewFileID(strings.NewReader("abc"), 4); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("shorter than it says: %v", err)
+		t.Errorf("shorter than its size: %v", err)
 	}
 	if _, err := ident.NewFileID(strings.NewReader("abc"), -1); err == nil {
 		t.Error("a negative size is accepted")
@@ -73,14 +73,14 @@ func TestFileIDForms(t *testing.T) {
 	}
 }
 
-func TestFileIDOfKernel(t *testing.T) {
+func TestKernelFileID(t *testing.T) {
 	id := ident.KernelFileID("f8e1cf0f60558098edaec164ac7749df")
 	if id.Hex() != "026a2d6a60ee6b4eb8ec85adf2e76f4d" || id.Swapped().Hex() != "b8ec85adf2e76f4d026a2d6a60ee6b4e" {
 		t.Errorf("%s, of the debug file %s", id, id.Swapped())
 	}
 }
 
-func TestFileIDParses(t *testing.T) {
+func TestParseFileID(t *testing.T) {
 	const want = "c34f3585fca1b579fb458e827851a599"
 	for _, text := range []string{
 		want, strings.ToUpper(want), "0x" + want, "c34f3585-fca1-b579-fb45-8e827851a599", "0xC34F3585-FCA1-B579-FB45-8E827851A599",
@@ -100,7 +100,7 @@ func TestFileIDParses(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFileIDIsRefused(t *testing.T) {
+func TestParseFileIDRejects(t *testing.T) {
 	for _, text := range []string{
 		"", "1", "c34f3585fca1b579", "c34f3585fca1b579fb458e827851a59", "c34f3585fca1b579fb458e827851a5990", "g34f3585fca1b579fb458e827851a599",
 		"+34f3585fca1b579fb458e827851a599", "0Xc34f3585fca1b579fb458e827851a599", "{c34f3585-fca1-b579-fb45-8e827851a599}", " c34f3585fca1b579fb458e827851a599",

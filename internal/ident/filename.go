@@ -7,28 +7,28 @@ import (
 	"unicode/utf8"
 )
 
-// MaxFileName is the length in bytes of the longest name that file systems take.
+// MaxFileName is the length in bytes of the longest name that file systems
+// accept.
 const MaxFileName = 255
 
-// CheckFileName says why name cannot be one segment of a path. It is nil for a
-// name that can.
+// CheckFileName returns an error if name cannot be one segment of a path.
 func CheckFileName(name string) error {
-	why := ""
+	var reason string
 	switch {
 	case name == "":
-		why = "it is empty"
+		reason = "must not be empty"
 	case name == "." || name == "..":
-		why = "it leads to another folder"
+		reason = "must not be a relative path"
 	case strings.ContainsAny(name, `/\`):
-		why = "it has a slash or a backslash"
+		reason = "must not contain a slash or a backslash"
 	case len(name) > MaxFileName:
-		why = fmt.Sprintf("it is longer than %d bytes", MaxFileName)
+		reason = fmt.Sprintf("must have at most %d bytes", MaxFileName)
 	case !utf8.ValidString(name):
-		why = "it is not UTF-8"
+		reason = "must be UTF-8"
 	case strings.ContainsFunc(name, unicode.IsControl):
-		why = "it has a control character"
+		reason = "must not contain control characters"
 	default:
 		return nil
 	}
-	return fmt.Errorf("invalid file name %s: %s", excerpt(name), why)
+	return fmt.Errorf("invalid file name %s: %s", excerpt(name), reason)
 }

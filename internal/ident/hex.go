@@ -1,6 +1,6 @@
 package ident
 
-// nibble is the value of a hex digit, or more than 15.
+// nibble returns the value of a hex digit, or 0xff for any other character.
 func nibble(c byte) byte {
 	switch {
 	case '0' <= c && c <= '9':
@@ -28,7 +28,7 @@ func hexBytes(dst []byte, text string) bool {
 	return true
 }
 
-// hex32 reads one to eight hex digits.
+// hex32 parses one to eight hex digits.
 func hex32(text string) (uint32, bool) {
 	if len(text) == 0 || len(text) > 8 {
 		return 0, false
@@ -44,7 +44,7 @@ func hex32(text string) (uint32, bool) {
 	return v, true
 }
 
-// hexUUID reads the form 8-4-4-4-12.
+// hexUUID parses the form 8-4-4-4-12.
 func hexUUID(dst *[16]byte, text string) bool {
 	if len(text) != 36 || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
 		return false
@@ -74,8 +74,8 @@ func appendUUID(dst []byte, u *[16]byte) []byte {
 	return dst
 }
 
-// swapFields turns the first three fields of a UUID around, which is the
-// difference between network order and that of a little-endian struct.
+// swapFields reverses the bytes of the first three fields of a UUID, the
+// difference between network order and a little-endian struct.
 func swapFields(u [16]byte) [16]byte {
 	u[0], u[1], u[2], u[3] = u[3], u[2], u[1], u[0]
 	u[4], u[5] = u[5], u[4]

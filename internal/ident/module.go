@@ -1,7 +1,6 @@
 package ident
 
-// Module is what an asker knows about a loaded binary: any of its fields may
-// be missing.
+// Module is what a client knows about a loaded binary. Any field may be empty.
 type Module struct {
 	Type          Type
 	Arch          Arch
@@ -9,12 +8,12 @@ type Module struct {
 	CodeID        CodeID
 	DebugFile     string
 	DebugID       DebugID
-	DebugIDText   string // the debug id as the asker spelled it; empty: canonical
-	DebugChecksum string // of a portable PDB, for servers that want to see it
-	FileID        FileID // of the binary that runs; addresses are those of the file then, not relative ones
+	DebugIDText   string // the debug id as the client spelled it; empty: canonical
+	DebugChecksum string // of a portable PDB, for servers that require it
+	FileID        FileID // of the running binary; its addresses are addresses of the file then, not relative ones
 }
 
-// Type is the family of a module's native format.
+// Type is the native format of a module.
 type Type uint8
 
 const (
@@ -28,8 +27,8 @@ const (
 
 var typeNames = [...]string{"unknown", "elf", "macho", "pe", "pe_dotnet", "wasm"}
 
-// ParseType is the Type of a name as Sentry spells it; TypeUnknown for every
-// other text.
+// ParseType returns the Type of a name in Sentry's spelling, TypeUnknown for
+// all other texts.
 func ParseType(name string) Type {
 	for t, n := range typeNames {
 		if n == name {
@@ -46,15 +45,14 @@ func (t Type) String() string {
 	return quoteUint("type", uint8(t))
 }
 
-// Derive is the module with the identifiers that follow from those it has. An
-// identifier that is there stays as it is, and nothing is guessed: without a
-// Type, and for PE, whose two identifiers have nothing to do with each other,
-// nothing follows.
+// Derive returns m with the identifiers that follow from its other ones. It
+// overwrites none and guesses none: nothing follows without a Type, nor for PE,
+// whose two identifiers are independent.
 //
 //	Mach-O  code id and debug id are the same UUID
-//	ELF     the debug id is the beginning of the build id, turned around for
-//	        little-endian machines; there is no way back
-//	wasm    the debug id is the beginning of the build id as it stands
+//	ELF     the debug id is the start of the build id, byte-swapped on
+//	        little-endian machines; the reverse is not possible
+//	wasm    the debug id is the start of the build id, not swapped
 func (m Module) Derive() Module {
 	switch {
 	case m.DebugID.IsZero():
@@ -65,8 +63,8 @@ func (m Module) Derive() Module {
 	return m
 }
 
-// LacksBuildID tells whether m may be a binary with a build id of which the debug
-// id alone is known.
+// LacksBuildID reports whether m may be a binary with a build id, but has only
+// the debug id.
 func (m Module) LacksBuildID() bool {
 	return (m.Type == TypeUnknown || m.Type == TypeELF || m.Type == TypeWasm) &&
 		m.CodeID.IsZero() && !m.DebugID.IsZero() && !m.DebugID.pdb20 && m.DebugID.age == 0
@@ -79,12 +77,12 @@ func (m Module) debugIDOfCode() DebugID {
 			return NewDebugID(uuid, 0)
 		}
 	case TypeELF:
-		// Half a byte is not what a build id ends in.
+		// A build id has an even number of digits.
 		if len(m.CodeID)%2 == 0 {
 			return BuildID(m.CodeID).DebugID(m.Arch.BigEndian())
 		}
 	case TypeWasm:
-		// Only the beginning is used, so digits behind it may be anything.
+		// Only the start is used, so any digits may follow.
 		if len(m.CodeID) >= 32 {
 			uuid, _ := m.CodeID[:32].UUID()
 			return NewDebugID(uuid, 0)

@@ -19,7 +19,7 @@ func mustDebugID(t *testing.T, text string) ident.DebugID {
 	return d
 }
 
-func TestDeriveComputesWhatFollows(t *testing.T) {
+func TestDerive(t *testing.T) {
 	const (
 		elf  = "dfb85de42daffd09640c8fe377d572de3e168920"
 		uuid = "67e9247c-814e-392b-a027-dbde6748fcbf"
@@ -73,7 +73,7 @@ func TestTypeNames(t *testing.T) {
 		}
 	}
 	if ident.ParseType("minix") != ident.TypeUnknown || ident.ParseType("elf") != ident.TypeELF || ident.ParseType("ELF") != ident.TypeUnknown {
-		t.Error("a type is not what its name says")
+		t.Error("the name of a type is parsed as another type")
 	}
 	if got := ident.Type(99).String(); got != "type 99" {
 		t.Errorf("%s", got)
@@ -96,7 +96,7 @@ func TestArchNames(t *testing.T) {
 	}
 }
 
-func TestArchPrintsTheNamesOfThePeers(t *testing.T) {
+func TestArchString(t *testing.T) {
 	names := "unknown x86 x86_64 x86_64h arm armv5 armv6 armv6m armv7 armv7f armv7s armv7k armv7m armv7em " +
 		"arm64 arm64v8 arm64e arm64_32 arm64_32_v8 ppc ppc64 mips mips64 wasm32"
 	for name := range strings.FieldsSeq(names) {
@@ -121,10 +121,10 @@ func TestArchByteOrder(t *testing.T) {
 			t.Errorf("%s: big endian %v", a, got)
 		}
 		if f := a.Family(); f != a && (f.BigEndian() == a.BigEndian() || !strings.HasPrefix(a.String(), f.String())) {
-			t.Errorf("%s is said to be a %s", a, f)
+			t.Errorf("%s has the family %s", a, f)
 		}
 	}
 	if ident.ArchPPC64le.Family() != ident.ArchPPC64 || ident.ArchMIPSel.Family() != ident.ArchMIPS || ident.ArchMIPS64el.Family() != ident.ArchMIPS64 {
-		t.Error("a little-endian arch has no family")
+		t.Error("Family of a little-endian architecture is wrong")
 	}
 }

@@ -1,6 +1,6 @@
 package ident
 
-// MarshalText gives the text that String gives, and nothing for no id.
+// MarshalText returns the text of String, and nothing for the zero id.
 func (d DebugID) MarshalText() ([]byte, error) {
 	if d.IsZero() {
 		return nil, nil
@@ -8,7 +8,7 @@ func (d DebugID) MarshalText() ([]byte, error) {
 	return []byte(d.String()), nil
 }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText parses the text of MarshalText.
 func (d *DebugID) UnmarshalText(text []byte) (err error) {
 	*d = DebugID{}
 	if len(text) > 0 {
@@ -17,7 +17,7 @@ func (d *DebugID) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// MarshalText gives the text that Base64 gives, and nothing for no id.
+// MarshalText returns the text of Base64, and nothing for the zero id.
 func (f FileID) MarshalText() ([]byte, error) {
 	if f.IsZero() {
 		return nil, nil
@@ -25,7 +25,7 @@ func (f FileID) MarshalText() ([]byte, error) {
 	return []byte(f.Base64()), nil
 }
 
-// UnmarshalText reads any text of a file id.
+// UnmarshalText parses any text that ParseFileID accepts.
 func (f *FileID) UnmarshalText(text []byte) (err error) {
 	*f = FileID{}
 	if len(text) > 0 {
@@ -34,19 +34,19 @@ func (f *FileID) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// MarshalText gives the name of the architecture.
+// MarshalText returns the name of the architecture.
 func (a Arch) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText reads a name; one that is not known is no error.
+// UnmarshalText parses a name. An unknown name becomes ArchUnknown.
 func (a *Arch) UnmarshalText(text []byte) error {
 	*a = ParseArch(string(text))
 	return nil
 }
 
-// MarshalText gives the name of the type.
+// MarshalText returns the name of the type.
 func (t Type) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// UnmarshalText reads a name; one that is not known is no error.
+// UnmarshalText parses a name. An unknown name becomes TypeUnknown.
 func (t *Type) UnmarshalText(text []byte) error {
 	*t = ParseType(string(text))
 	return nil

@@ -7,7 +7,7 @@ import (
 	"symbolon/internal/ident"
 )
 
-func TestModuleGoesThroughJSON(t *testing.T) {
+func TestModuleJSONRoundTrip(t *testing.T) {
 	for _, m := range []ident.Module{
 		{},
 		{Type: ident.TypeELF, Arch: ident.ArchARM64, CodeFile: "c", CodeID: "abcd", DebugFile: "d", DebugID: ident.NewDebugID(uuid1, 10), DebugIDText: "x"},
@@ -26,7 +26,7 @@ func TestModuleGoesThroughJSON(t *testing.T) {
 	}
 }
 
-func TestTextThatIsNoID(t *testing.T) {
+func TestUnmarshalInvalidText(t *testing.T) {
 	d := ident.NewDebugID(uuid1, 1)
 	if err := d.UnmarshalText([]byte("nonsense")); err == nil || !d.IsZero() {
 		t.Errorf("%v, %v", d, err)
@@ -38,6 +38,6 @@ func TestTextThatIsNoID(t *testing.T) {
 	var a ident.Arch
 	var typ ident.Type
 	if a.UnmarshalText([]byte("vax")) != nil || a != ident.ArchUnknown || typ.UnmarshalText([]byte("minix")) != nil || typ != ident.TypeUnknown {
-		t.Errorf("unknown names become %v and %v", a, typ)
+		t.Errorf("unknown names unmarshal as %v and %v", a, typ)
 	}
 }
