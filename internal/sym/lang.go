@@ -1,10 +1,10 @@
 package sym
 
-// Lang is the language that a function is written in.
+// Lang is the source language of a function.
 type Lang uint8
 
 const (
-	LangNone Lang = iota // not known
+	LangNone Lang = iota // unknown
 	LangC
 	LangCpp
 	LangD
@@ -16,13 +16,13 @@ const (
 	LangCSharp
 	LangVisualBasic
 	LangFSharp
-	Langs // how many there are
+	Langs // the number of languages
 )
 
 var langNames = [Langs]string{"", "c", "cpp", "d", "go", "objc", "objcpp", "rust", "swift", "csharp", "visualbasic", "fsharp"}
 
-// String is the name of the language, as Sentry's protocol has it; "" if it is
-// not known.
+// String returns the name of the language in Sentry's protocol, "" if it is
+// unknown.
 func (l Lang) String() string {
 	if l >= Langs {
 		return ""
@@ -30,8 +30,9 @@ func (l Lang) String() string {
 	return langNames[l]
 }
 
-// ParseLang is the language of a name. It is false for one that is none.
-func ParseLang(name string) (Lang, bool) {
+// ParseLang returns the language of a name. It returns false for an unknown
+// name.
+func ParseLang(name string) (lang Lang, ok bool) {
 	for l, n := range langNames {
 		if n == name {
 			return Lang(l), true

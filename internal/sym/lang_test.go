@@ -6,7 +6,7 @@ import (
 	"symbolon/internal/sym"
 )
 
-func TestLanguagesAreKnownByTheirNames(t *testing.T) {
+func TestParseLang(t *testing.T) {
 	seen := map[string]bool{}
 	for l := range sym.Langs {
 		name := l.String()
@@ -16,6 +16,6 @@ func TestLanguagesAreKnownByTheirNames(t *testing.T) {
 		seen[name] = true
 	}
 	if _, ok := sym.ParseLang("latin"); ok || sym.Langs.String() != "" {
-		t.Error("a language that there is not has a name")
+		t.Error("an unknown language has a name")
 	}
 }

@@ -1,35 +1,35 @@
-// Package sym is the vocabulary that debug files are translated into: what a
-// file knows about an address space, and what a lookup answers. It is data
-// only. The rooms of format produce their own words; object translates them
-// into these; symcache stores these; symbolicate and the doors read them.
+// Package sym defines the common model of debug files: the symbols of an
+// address space, and the frames of a lookup. It has data only. Packages object
+// and demangle translate the types of the format packages into it, symcache
+// stores it, and symbolicate and the api packages read it. A value belongs to
+// one goroutine while it is changed.
 //
-// Addresses are module-relative everywhere (see docs/decisions, address
+// All addresses are relative to the module (see docs/decisions, address
 // conventions).
 package sym
 
-// A Text names a string without being one: which string, only the Resolver or
-// Blocks that handed it out can tell. Zero is no string at all, which is not
-// the empty string.
+// A Text refers to a string. Only the Resolver or Blocks that returned it can
+// convert it. Zero is the absence of a string, not the empty string.
 type Text uint64
 
-// Frame is one level of an answer. Frames of one address are given innermost
-// first; the last one is the function that was really called, those before it
+// Frame is one level of an answer. The frames of an address are ordered
+// innermost first: the last one is the function that was called, the others
 // were inlined into the one that follows.
 type Frame struct {
 	Func    Text   // name; never zero in an answer
 	File    Text   // zero: unknown
 	Line    uint32 // zero: unknown
 	Column  uint32 // zero: unknown
-	Entry   uint64 // where the called function starts; the same on all frames of one address
+	Entry   uint64 // start of the called function; the same on all frames of one address
 	Size    uint64 // bytes of the called function, zero: unknown
 	Inlined bool
-	Lang    Lang // what Func is written in
+	Lang    Lang // language of Func
 }
 
-// Node is a function, or one call that was inlined into a function.
+// Node is a function, or a call that was inlined into a function.
 //
 // A root has Parent -1, Entry and Size. A call has a Parent with a smaller
-// index, and says where in its parent it was called.
+// index, and the position of the call in its parent.
 type Node struct {
 	Parent     int32
 	Lang       Lang
@@ -41,10 +41,10 @@ type Node struct {
 	Size       uint64
 }
 
-// Hole is the Node of a Row that says: nothing is known from here on.
+// Hole is the Node of a Row from which on nothing is known.
 const Hole = -1
 
-// Row says that from Addr on, up to the next row, the code belongs to Node and
+// Row means that the code from Addr up to the next row belongs to Node and
 // comes from Line of File.
 type Row struct {
 	Addr   uint64
@@ -54,10 +54,10 @@ type Row struct {
 	Column uint32
 }
 
-// Block is a stretch of address space that can be understood by itself. Rows
-// are sorted by strictly rising address. The last row of a block lasts until
-// the first row of the next block, and that of the last block to the end of
-// the address space, unless it is a Hole.
+// Block is a range of the address space that is complete in itself. Rows are
+// sorted by strictly increasing address. The last row of a block extends to the
+// first row of the next block, and that of the last block to the end of the
+// address space, unless it is a Hole.
 type Block struct {
 	Nodes []Node
 	Rows  []Row
@@ -66,7 +66,8 @@ type Block struct {
 // Reset empties b and keeps its memory.
 func (b *Block) Reset() { b.Nodes, b.Rows = b.Nodes[:0], b.Rows[:0] }
 
-// Frames appends the frames of row i to dst, innermost first; none for a hole.
+// Frames appends the frames of row i to dst, innermost first, or nothing for a
+// hole.
 func (b *Block) Frames(dst []Frame, i int) []Frame {
 	r := &b.Rows[i]
 	if r.Node < 0 {
