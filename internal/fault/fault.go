@@ -1,6 +1,7 @@
-// Package fault is the closed set of ways in which something can fail. The
-// same set is returned, remembered by the caches, counted by the metrics and
-// shown to people; only the doors turn it into status codes and wire words.
+// Package fault defines the closed set of failures. The same set is returned,
+// stored by the caches, counted by the metrics and shown to people; only the
+// api packages translate it into status codes and texts of their protocols. Its
+// values are immutable and safe for concurrent use.
 package fault
 
 import (
@@ -9,18 +10,18 @@ import (
 	"fmt"
 )
 
-// Kind says what sort of failure it is. The numbers are stored by the disk
-// cache and never change their meaning.
+// Kind is the kind of a failure. The numbers are stored by the disk cache and
+// never change their meaning.
 type Kind uint8
 
 const (
-	Internal    Kind = iota // our own mistake, or a resource of ours is exhausted; never remembered
-	NotFound                // nobody has it
-	Denied                  // somebody may have it and does not give it to us
-	Timeout                 // it took too long
-	Transport               // the way there is broken: connection, TLS, 5xx, 429
-	Malformed               // it came and is not what it should be
-	Unsupported             // it came, is fine, and is nothing that we read
+	Internal    Kind = iota // a defect of Symbolon, or one of its resources is exhausted; never cached
+	NotFound                // no source has it
+	Denied                  // access was refused
+	Timeout                 // a deadline passed
+	Transport               // the connection or the server failed: network, TLS, 5xx, 429
+	Malformed               // the data is damaged, or not the requested data
+	Unsupported             // the data is valid, in a format or variant that is not supported
 )
 
 var kindNames = [...]string{"internal", "not found", "denied", "timeout", "transport", "malformed", "unsupported"}
@@ -32,21 +33,21 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
-// Kinds lists all kinds in the order of their numbers.
+// Kinds returns all kinds in the order of their numbers.
 func Kinds() []Kind {
 	return []Kind{Internal, NotFound, Denied, Timeout, Transport, Malformed, Unsupported}
 }
 
-// Error is a failure with its kind, its place and its reason.
+// Error is a failure with its kind, place and reason.
 type Error struct {
 	Kind   Kind
-	Place  string // where: a URL without secrets, or "file kind, section, offset"
-	Detail string // why, in a few words
-	Cause  error  // may be nil; not kept when the error is remembered
+	Place  string // a URL without secrets, or "file kind, section, offset"
+	Detail string // the reason, in a few words
+	Cause  error  // may be nil; not stored when the error is cached
 }
 
-// New makes an Error. If one of the args is an error wrapped by %w, it is the
-// cause.
+// New returns an Error whose detail is formatted by fmt.Errorf. If %w wraps an
+// error, that is its cause.
 func New(k Kind, place, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	return &Error{Kind: k, Place: place, Detail: err.Error(), Cause: errors.Unwrap(err)}
@@ -61,11 +62,10 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Mismatch is the detail of a Malformed file that is another file than the
-// one that was asked for.
+// Mismatch is the detail of a Malformed file that is not the requested one.
 const Mismatch = "identity mismatch"
 
-// KindOf is the kind of err: of the outermost Error in its chain, or Timeout
+// KindOf returns the kind of the outermost Error in the chain of err, Timeout
 // for a deadline, or Internal.
 func KindOf(err error) Kind {
 	var e *Error
@@ -78,8 +78,8 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// Of is err as an *Error: itself if it is one, else wrapped with its KindOf.
-// Of(nil) is nil.
+// Of returns err as an *Error: the outermost one in its chain, or else err
+// wrapped with its KindOf. Of(nil) is nil.
 func Of(err error) *Error {
 	if err == nil {
 		return nil
