@@ -118,7 +118,7 @@ func Clip(text string) string {
 
 // Remembered is f as a tier returns it: with the end of its time as its cause.
 func Remembered(f *fault.Error, until time.Time) *fault.Error {
-	return &fault.Error{Kind: f.Kind, Place: f.Place, Detail: f.Detail, Cause: &memory{until}}
+	return &fault.Error{Kind: f.Kind, Place: f.Place, Detail: f.Detail, Status: f.Status, Cause: &memory{until}}
 }
 
 type memory struct{ until time.Time }

@@ -43,6 +43,7 @@ type Error struct {
 	Kind   Kind
 	Place  string // a URL without secrets, or "file kind, section, offset"
 	Detail string // the reason, in a few words
+	Status int    // HTTP status of the response that reports a Timeout, otherwise 0
 	Cause  error  // may be nil; not stored when the error is cached
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"symbolon/internal/fault"
@@ -191,7 +190,7 @@ func (e *encoder) chosen(all []candidate, known *symbolicate.Module) {
 
 // verdict names a failure as the peer does, and adds its detail. A download
 // that reached a limit of ours is reported with the limit of all its tries, as
-// the peer has it; one that the server ended with 408 is not.
+// the peer has it; one that the server ended with a status of its own is not.
 func (e *encoder) verdict(f *fault.Error) (status, details string) {
 	if f == nil {
 		return "ok", ""
@@ -204,7 +203,7 @@ func (e *encoder) verdict(f *fault.Error) (status, details string) {
 	case fault.Denied:
 		return "noperm", f.Detail
 	case fault.Timeout:
-		if strings.HasPrefix(f.Detail, "408 ") {
+		if f.Status != 0 {
 			return "error", "download failed: " + f.Detail
 		}
 		return "error", "download timed out after " + shortTime(e.patience)

@@ -149,7 +149,11 @@ func (b *Bucket) verdict(key string, status int, body []byte, used string) (*fau
 		b.token.Drop(func(token string) bool { return token == used })
 		again = true
 	}
-	return fault.New(bucket.KindOf(status), b.place+key, "%s", detail), again
+	f := fault.New(bucket.KindOf(status), b.place+key, "%s", detail)
+	if f.Kind == fault.Timeout {
+		f.Status = status
+	}
+	return f, again
 }
 
 // Stat is what the store says of a key.

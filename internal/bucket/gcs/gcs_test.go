@@ -254,5 +254,8 @@ func TestStatusOfAFailure(t *testing.T) {
 		if fault.KindOf(err) != want.kind || tries != want.tries || !strings.Contains(err.Error(), ": of Bearer [redacted]") || !strings.HasPrefix(err.Error(), "gs://b/k: ") {
 			t.Errorf("%d: %v after %d tries, want %v after %d", status, err, tries, want.kind, want.tries)
 		}
+		if f := fault.Of(err); (f.Kind == fault.Timeout) != (f.Status == status) {
+			t.Errorf("%d: %v has the status %d", status, f, f.Status)
+		}
 	}
 }

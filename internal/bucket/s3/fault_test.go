@@ -51,6 +51,7 @@ func TestCodeDecidesBeforeStatus(t *testing.T) {
 		{401, "", fault.Denied, "401 Unauthorized", 1},
 		{403, "<html>no</html>", fault.Denied, "403 Forbidden", 1},
 		{404, "<Error><Code>NoSuchKey</Code>" + strings.Repeat(" ", 70<<10) + "</Error>", fault.NotFound, "404 Not Found", 1},
+		{408, "", fault.Timeout, "408 Request Timeout", 1},
 		{429, "", fault.Transport, "429 Too Many Requests", 3},
 		{500, "", fault.Transport, "500 Internal Server Error", 3},
 		{501, xmlError("NotImplemented", "x"), fault.Transport, "NotImplemented: x", 1},
@@ -66,6 +67,9 @@ func TestCodeDecidesBeforeStatus(t *testing.T) {
 		_, _, err := open(t, config(s.URL, "")).Get(t.Context(), "k", 0, -1)
 		if f := fault.Of(err); f == nil || f.Kind != c.kind || f.Detail != c.detail || f.Place != "s3://symbols/k" || tries.Load() != c.tries {
 			t.Errorf("%d %.60q: %v after %d tries; want %v: %s after %d", c.status, c.body, err, tries.Load(), c.kind, c.detail, c.tries)
+		}
+		if f := fault.Of(err); (c.kind == fault.Timeout) != (f.Status == c.status) {
+			t.Errorf("%d %.60q: %v has the status %d", c.status, c.body, err, f.Status)
 		}
 	}
 }

@@ -65,5 +65,9 @@ func (b *Bucket) verdict(key string, resp *http.Response, body []byte, used cred
 		b.creds.Drop(func(c credentials) bool { return c == used })
 		again = b.cfg.Provider != Static
 	}
-	return fault.New(kind, b.place+key, "%s", detail), again
+	f := fault.New(kind, b.place+key, "%s", detail)
+	if kind == fault.Timeout {
+		f.Status = resp.StatusCode
+	}
+	return f, again
 }

@@ -231,6 +231,9 @@ func remember(t *testing.T, c cache.Tier) {
 	for _, kind := range fault.Kinds()[1:] {
 		key := cache.KeyOf(kind.String())
 		f := &fault.Error{Kind: kind, Place: "https://symbols.example/" + kind.String(), Detail: "why “not”", Cause: cause}
+		if kind == fault.Timeout {
+			f.Status = 408
+		}
 		before := time.Now()
 		c.Remember(t.Context(), cache.Meta, key, f, time.Hour)
 		b, err := c.Get(t.Context(), cache.Meta, key)
@@ -238,7 +241,7 @@ func remember(t *testing.T, c cache.Tier) {
 		if b != nil || !errors.As(err, &got) {
 			t.Fatalf("%v: %v, %v", kind, b, err)
 		}
-		if got.Kind != f.Kind || got.Place != f.Place || got.Detail != f.Detail || errors.Is(err, cause) {
+		if got.Kind != f.Kind || got.Place != f.Place || got.Detail != f.Detail || got.Status != f.Status || errors.Is(err, cause) {
 			t.Errorf("%v came back as %+v", f, got)
 		}
 		end := cache.Expires(err)

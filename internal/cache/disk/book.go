@@ -47,9 +47,13 @@ type entry struct {
 
 // verdict is a fault to be remembered.
 type verdict struct {
-	kind          fault.Kind
-	place, detail string
-	until         int64
+	fault.Error
+	until int64
+}
+
+// newVerdict is what is kept of f until then.
+func newVerdict(f *fault.Error, until int64) *verdict {
+	return &verdict{fault.Error{Kind: f.Kind, Place: cache.Clip(f.Place), Detail: cache.Clip(f.Detail), Status: f.Status}, until}
 }
 
 // holds tells whether a fault is still remembered. One from the future is not,
@@ -58,8 +62,7 @@ func (e *entry) holds(now int64) bool { return e.created <= now && now < e.fault
 
 // remembered is the fault of e as others see it.
 func (e *entry) remembered() *fault.Error {
-	f := &fault.Error{Kind: e.fault.kind, Place: e.fault.place, Detail: e.fault.detail}
-	return cache.Remembered(f, time.Unix(0, e.fault.until))
+	return cache.Remembered(&e.fault.Error, time.Unix(0, e.fault.until))
 }
 
 // onDisk is the space that a file of size bytes takes.

@@ -39,6 +39,6 @@ func FileRecord(kind int, key cache.Key, size int64, created, used time.Time) []
 // FaultRecord is the record of a fault.
 func FaultRecord(kind int, key cache.Key, f *fault.Error, created, until time.Time) []byte {
 	e := &entry{id: id{uint8(kind), key}, created: created.UnixNano(), used: created.UnixNano()}
-	e.fault = &verdict{kind: f.Kind, place: cache.Clip(f.Place), detail: cache.Clip(f.Detail), until: until.UnixNano()}
+	e.fault = newVerdict(f, until.UnixNano())
 	return e.record()
 }

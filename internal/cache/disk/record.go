@@ -5,7 +5,7 @@ import (
 	"hash/crc32"
 
 	"symbolon/internal/bin"
-	"symbolon/internal/fault"
+	"symbolon/internal/cache"
 )
 
 // A record is the value of an entry in index.db, little endian:
@@ -15,7 +15,7 @@ import (
 //	2   u64  size of the file, or the end of the fault
 //	10  u64  created
 //	18  u64  last used
-//	26       of a fault: u8 kind, and place and detail as u16 length and bytes
+//	26       the fault, as cache.AppendFault writes it
 //	end u32  CRC-32C of the kind's name, the key and everything before
 //
 // Readers drop a record of another version: its file is adopted like one
@@ -39,11 +39,7 @@ func (e *entry) record() []byte {
 		b = order.AppendUint64(b, uint64(v))
 	}
 	if f := e.fault; f != nil {
-		b = append(b, byte(f.kind))
-		for _, text := range []string{f.place, f.detail} {
-			b = order.AppendUint16(b, uint16(len(text)))
-			b = append(b, text...)
-		}
+		b = cache.AppendFault(b, &f.Error)
 	}
 	return order.AppendUint32(b, checksum(e.id, b))
 }
@@ -59,13 +55,11 @@ func readRecord(of id, b []byte) (*entry, bool) {
 	number := int64(c.U64())
 	e := &entry{id: of, created: int64(c.U64()), used: int64(c.U64())}
 	if isFault == 1 {
-		f := &verdict{kind: fault.Kind(c.U8()), until: number}
-		f.place = string(c.Bytes(int(c.U16())))
-		f.detail = string(c.Bytes(int(c.U16())))
-		if f.kind == fault.Internal || f.kind > fault.Unsupported {
+		f, ok := cache.ReadFault(c)
+		if !ok {
 			return nil, false
 		}
-		e.fault = f
+		e.fault = &verdict{*f, number}
 	} else {
 		e.size = number
 	}

@@ -216,9 +216,7 @@ func (s *Store) Remember(_ context.Context, kind cache.Kind, key cache.Key, f *f
 		return
 	}
 	now := s.clock()
-	e := &entry{id: id{number, key}, created: now, used: now, fault: &verdict{
-		kind: f.Kind, place: cache.Clip(f.Place), detail: cache.Clip(f.Detail), until: now + int64(life),
-	}}
+	e := &entry{id: id{number, key}, created: now, used: now, fault: newVerdict(f, now+int64(life))}
 	s.drop(s.book.entries[e.id])
 	s.book.add(e)
 	if s.book.faults.count > maxFaults {

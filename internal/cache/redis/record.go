@@ -14,7 +14,7 @@ import (
 //	0    u8   form
 //	1         small    the content
 //	          chunked  u64 size and u32 checksum of the content, u32 number of chunks
-//	          failed   u8 kind of the fault, place and detail as u16 length and bytes
+//	          failed   the fault, as cache.AppendFault writes it
 //	end  u32  checksum of the main key and everything before
 //
 // Checksums are CRC-32C. The zstd stream has one more.
@@ -49,11 +49,7 @@ func (r *record) text(name string) string {
 		b = order.AppendUint32(b, r.sum)
 		b = order.AppendUint32(b, uint32(r.chunks))
 	case failed:
-		b = append(b, byte(r.fault.Kind))
-		for _, text := range []string{cache.Clip(r.fault.Place), cache.Clip(r.fault.Detail)} {
-			b = order.AppendUint16(b, uint16(len(text)))
-			b = append(b, text...)
-		}
+		b = cache.AppendFault(b, r.fault)
 	}
 	return string(order.AppendUint32(b, checksum(name, b)))
 }
@@ -72,10 +68,8 @@ func readRecord(name string, b []byte) (*record, bool) {
 	case chunked:
 		r.size, r.sum, r.chunks = int64(c.U64()), c.U32(), int(c.U32())
 	case failed:
-		r.fault = &fault.Error{Kind: fault.Kind(c.U8())}
-		r.fault.Place = string(c.Bytes(int(c.U16())))
-		r.fault.Detail = string(c.Bytes(int(c.U16())))
-		if r.fault.Kind == fault.Internal || r.fault.Kind > fault.Unsupported {
+		var ok bool
+		if r.fault, ok = cache.ReadFault(c); !ok {
 			return nil, false
 		}
 	}

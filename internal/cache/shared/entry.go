@@ -90,32 +90,16 @@ func readHead(b []byte, of id) (head, error) {
 		return h, bad("it is the entry of another key")
 	}
 	h.size, h.end, h.sum = int64(c.U64()), time.UnixMilli(int64(c.U64())), c.U32()
-	if h.form < entry || h.form > nothing || h.size < 0 || h.form == failed && h.size > maxFault {
+	if h.form < entry || h.form > nothing || h.size < 0 || h.form == failed && h.size > cache.MaxFault {
 		return h, bad("the head says what cannot be")
 	}
 	return h, nil
 }
 
-// maxFault is the size of the longest fault.
-const maxFault = 1 + 2*(2+cache.MaxText)
-
-// faultText is the content of a fault.
-func faultText(f *fault.Error) []byte {
-	b := []byte{byte(f.Kind)}
-	for _, text := range []string{cache.Clip(f.Place), cache.Clip(f.Detail)} {
-		b = binary.LittleEndian.AppendUint16(b, uint16(len(text)))
-		b = append(b, text...)
-	}
-	return b
-}
-
-// readFault reads what faultText writes.
+// readFault reads the content of a fault.
 func readFault(b []byte) (*fault.Error, error) {
-	c := bin.NewCursor(b, binary.LittleEndian)
-	f := &fault.Error{Kind: fault.Kind(c.U8())}
-	f.Place = cache.Clip(string(c.Bytes(int(c.U16()))))
-	f.Detail = cache.Clip(string(c.Bytes(int(c.U16()))))
-	if c.Err() != nil || c.Len() != 0 || f.Kind == fault.Internal || f.Kind > fault.Unsupported {
+	f, ok := cache.ReadFault(bin.NewCursor(b, binary.LittleEndian))
+	if !ok {
 		return nil, bad("the fault in it cannot be read")
 	}
 	return f, nil

@@ -66,7 +66,7 @@ func TestFaultsComeBackAndAreCut(t *testing.T) {
 	end := time.UnixMilli(1_800_000_000_123)
 	long := fault.New(fault.Unsupported, strings.Repeat("ä", 1<<20), "%s", strings.Repeat("x", 1<<20))
 	for _, f := range []*fault.Error{fault.New(fault.NotFound, "", ""), fault.New(fault.Denied, "a place", "why “not”"), long} {
-		text := written(t, head{form: failed, end: end}, faultText(f))
+		text := written(t, head{form: failed, end: end}, cache.AppendFault(nil, f))
 		h, err := readHead(text[:headSize], of)
 		if err != nil || !h.end.Equal(end) {
 			t.Fatal(h, err)
@@ -154,7 +154,7 @@ func FuzzObject(f *testing.F) {
 	for _, content := range [][]byte{nil, []byte("a table"), bytes.Repeat([]byte("abc"), 1000)} {
 		text := written(f, head{form: entry}, content)
 		f.Add(text[:headSize], text[headSize:])
-		text = written(f, head{form: failed, end: time.UnixMilli(9)}, faultText(fault.New(fault.Denied, "p", "%s", content)))
+		text = written(f, head{form: failed, end: time.UnixMilli(9)}, cache.AppendFault(nil, fault.New(fault.Denied, "p", "%s", content)))
 		f.Add(text[:headSize], text[headSize:])
 	}
 	f.Add(head{form: nothing}.bytes(of), []byte{})
@@ -186,7 +186,7 @@ func FuzzObject(f *testing.F) {
 		if int64(out.Len()) != h.size || crc32.Checksum(out.Bytes(), bin.Castagnoli) != h.sum {
 			t.Fatal("something else was unpacked")
 		}
-		if got, err := readFault(out.Bytes()); err == nil && (got.Kind == fault.Internal || !bytes.Equal(faultText(got), out.Bytes()) && len(out.Bytes()) <= maxFault) {
+		if got, err := readFault(out.Bytes()); err == nil && (got.Kind == fault.Internal || !bytes.Equal(cache.AppendFault(nil, got), out.Bytes()) && len(out.Bytes()) <= cache.MaxFault) {
 			// Text that is not UTF-8 is cut, so it need not come back.
 			if bytes.Equal(bytes.ToValidUTF8(out.Bytes(), nil), out.Bytes()) {
 				t.Fatalf("%q is the fault %+v", out.Bytes(), got)

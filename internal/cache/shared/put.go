@@ -76,7 +76,7 @@ func (s *Store) Remember(ctx context.Context, kind cache.Kind, key cache.Key, f 
 		s.bury(ctx, of, s.brief(slack))
 		return
 	}
-	text := faultText(f)
+	text := cache.AppendFault(nil, f)
 	h := head{form: failed, size: int64(len(text)), end: s.deps.Now().Add(min(life, s.cfg.Negatives)), sum: crc32.Checksum(text, bin.Castagnoli)}
 	_ = s.send(ctx, of, h, bin.Bytes(text)) // then the others ask for themselves
 }

@@ -278,7 +278,7 @@ func at(place string, err error) error {
 	var f *fault.Error
 	switch {
 	case errors.As(err, &f):
-		return &fault.Error{Kind: f.Kind, Place: place, Detail: f.Detail, Cause: f.Cause}
+		return &fault.Error{Kind: f.Kind, Place: place, Detail: f.Detail, Status: f.Status, Cause: f.Cause}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fault.New(fault.KindOf(err), place, "%w", err)
 	}

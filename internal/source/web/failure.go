@@ -56,7 +56,9 @@ func verdict(place string, status int) *failure {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return f(fault.Denied, text)
 	case status == http.StatusRequestTimeout:
-		return f(fault.Timeout, text)
+		late := f(fault.Timeout, text)
+		late.Status = status
+		return late
 	case status == http.StatusProxyAuthRequired:
 		return f(fault.Transport, text)
 	case status == http.StatusTooManyRequests || status >= 500:

@@ -65,7 +65,7 @@ func (f *fetch) receive(total context.Context, by way, resp *http.Response) *fai
 	if errors.Is(err, io.ErrUnexpectedEOF) && endsWhereItEnds(resp) {
 		return f.client.broken(f.caller, by.ctx, f.attempt.URL, io.ErrUnexpectedEOF)
 	}
-	return &failure{Error: &fault.Error{Kind: known.Kind, Place: f.attempt.URL, Detail: known.Detail, Cause: known.Cause}}
+	return &failure{Error: &fault.Error{Kind: known.Kind, Place: f.attempt.URL, Detail: known.Detail, Status: known.Status, Cause: known.Cause}}
 }
 
 // codings are those that the body of an answer is wrapped in.

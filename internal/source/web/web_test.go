@@ -206,6 +206,9 @@ func TestStatuses(t *testing.T) {
 		if a.Status != status || got != "" || !strings.HasPrefix(err.Error(), server.URL) {
 			t.Errorf("%d: %+v, %q, %v", status, a, got, err)
 		}
+		if f := fault.Of(err); (f.Kind == fault.Timeout) != (f.Status == status) {
+			t.Errorf("%d: %v has the status %d", status, f, f.Status)
+		}
 	}
 	for _, status := range []int{200, 203} {
 		if got, a, err := get(t, newSource(t, client, config(fmt.Sprint(server.URL, "/", status)))); got != "text" || a.Status != status || err != nil {
