@@ -11,25 +11,18 @@ import (
 // places takes time with the square of it.
 const maxPunycode = 1 << 10
 
-// Hostname decodes the labels of a host name that are in the ASCII form of
-// international names, which begins with xn--. A label that is not valid stays
-// as it is.
-func Hostname(name string) string {
-	labels := strings.Split(name, ".")
-	for i, label := range labels {
-		code, ok := strings.CutPrefix(label, "xn--")
-		if !ok || strings.Contains(code, "_") {
-			continue
-		}
-		rust := []byte(code)
-		if at := strings.LastIndexByte(code, '-'); at >= 0 {
-			rust[at] = '_' // where Rust ends the plain letters
-		}
-		if text, ok := appendPunycode(nil, rust, false); ok {
-			labels[i] = string(text)
-		}
+// DecodePunycode decodes a name that is encoded as RFC 3492 says, with plain
+// letters up to the last hyphen. ok is false if it is not valid.
+func DecodePunycode(name string) (text string, ok bool) {
+	if strings.Contains(name, "_") {
+		return "", false
 	}
-	return strings.Join(labels, ".")
+	rust := []byte(name)
+	if at := strings.LastIndexByte(name, '-'); at >= 0 {
+		rust[at] = '_' // where Rust ends the plain letters
+	}
+	out, ok := appendPunycode(nil, rust, false)
+	return string(out), ok
 }
 
 // appendPunycode appends a name that is encoded as RFC 3492 says: plain

@@ -66,8 +66,19 @@ func matches(pattern string, u *url.URL) bool {
 }
 
 // spelledOut returns the one spelling in which hosts are compared: in lower
-// case, with international names as people read them.
-func spelledOut(host string) string { return demangle.Hostname(strings.ToLower(host)) }
+// case, with international names as people read them. A label that is not valid
+// stays as it is.
+func spelledOut(host string) string {
+	labels := strings.Split(strings.ToLower(host), ".")
+	for i, label := range labels {
+		if code, ok := strings.CutPrefix(label, "xn--"); ok {
+			if text, ok := demangle.DecodePunycode(code); ok {
+				labels[i] = text
+			}
+		}
+	}
+	return strings.Join(labels, ".")
+}
 
 // mostDecoded is how often a server may decode a path once more.
 const mostDecoded = 2
