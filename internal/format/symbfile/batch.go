@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/maphash"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // batch holds records until it is known which of their strings are in the table.
@@ -103,7 +105,7 @@ func (b *batch) index() (size int) {
 		if e := &b.entries[i]; e.inTable() {
 			hist[min(e.uses, maxCounted)]++
 			total++
-			size += 1 + uvarintSize(uint64(e.size)) + int(e.size)
+			size += 1 + protowire.SizeVarint(uint64(e.size)) + int(e.size)
 		}
 	}
 	b.order = grown(b.order, total)
@@ -192,8 +194,8 @@ func (b *batch) addRange(x *Range) {
 	var offs, lines int
 	for i := range x.Lines {
 		l := &x.Lines[i]
-		offs += uvarintSize(l.Offset - last)
-		lines += uvarintSize(uint64(l.Line))
+		offs += protowire.SizeVarint(l.Offset - last)
+		lines += protowire.SizeVarint(uint64(l.Line))
 		last = l.Offset
 	}
 	b.number(uint64(offs))

@@ -3,6 +3,8 @@ package symbfile
 import (
 	"math"
 	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // table is the strings that refs refer to.
@@ -251,7 +253,7 @@ func (r *Reader) absolute(a address) (uint64, error) {
 	case !r.has:
 		return 0, errNoPrev
 	}
-	return r.prev + uint64(unzigzag(a.v)), nil
+	return r.prev + uint64(protowire.DecodeZigZag(a.v)), nil
 }
 
 func (r *Reader) decodePad() error {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"symbolon/internal/bin"
 )
 
@@ -143,7 +145,7 @@ func (d *dumper) value(f *fields, name string) string {
 	case f.key&7 != wireVarint:
 		return "of another type"
 	case name == "VA" && f.key>>3 == 1:
-		return fmt.Sprintf("%+d", unzigzag(f.val))
+		return fmt.Sprintf("%+d", protowire.DecodeZigZag(f.val))
 	case name == "VA":
 		return fmt.Sprintf("%#x", f.val)
 	case name == "func" || name == "file" || name == "callFile":

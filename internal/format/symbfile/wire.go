@@ -1,27 +1,28 @@
 package symbfile
 
-import "math/bits"
+import (
+	"cmp"
+	"io"
 
-// The wire types of protobuf.
-const (
-	wireVarint = 0
-	wire64     = 1
-	wireBytes  = 2
-	wireStart  = 3
-	wireEnd    = 4
-	wire32     = 5
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// maxGroups is how deep groups may be.
+// The wire types of protobuf as they stand in keys.
+const (
+	wireVarint = uint32(protowire.VarintType)
+	wireBytes  = uint32(protowire.BytesType)
+)
+
+// maxGroups is how deep groups may be nested.
 const maxGroups = 100
 
-// What uvarint gives instead of a place.
+// Offsets that stand for a number that cannot be read.
 const (
-	short = -1
-	long  = -2
+	short = -1 // its end is missing
+	long  = -2 // it has more than 64 bits
 )
 
-// uvarint is the number at b[at:], and the place behind it.
+// uvarint reads the number at b[at:] and returns the offset behind it.
 func uvarint(b []byte, at int) (v uint64, next int) {
 	if at < len(b) && b[at] < 0x80 {
 		return uint64(b[at]), at + 1
@@ -29,22 +30,26 @@ func uvarint(b []byte, at int) (v uint64, next int) {
 	return longUvarint(b, at)
 }
 
+// longUvarint is uvarint for numbers of more than one byte: two functions, so
+// that uvarint is inlined.
 func longUvarint(b []byte, at int) (v uint64, next int) {
-	for i := at; i < len(b); i++ {
-		x := b[i]
-		if i-at == 9 && x > 1 {
-			return 0, long
-		}
-		v |= uint64(x&0x7f) << (7 * (i - at))
-		if x < 0x80 {
-			return v, i + 1
-		}
+	v, n := protowire.ConsumeVarint(b[at:])
+	if n < 0 {
+		return 0, unread(n)
 	}
-	return 0, short
+	return v, at + n
 }
 
-// headUvarint is the same for a number in front of a message, where what does not
-// fit into 64 bits is lost.
+// unread returns short or long for an error code of protowire.
+func unread(code int) int {
+	if protowire.ParseError(code) == io.ErrUnexpectedEOF {
+		return short
+	}
+	return long
+}
+
+// headUvarint reads a number in front of a message: bits beyond 64 are dropped,
+// as other readers do.
 func headUvarint(b []byte, at int) (v uint64, next int) {
 	for i := at; i < len(b); i++ {
 		if i-at == 10 {
@@ -61,151 +66,119 @@ func headUvarint(b []byte, at int) (v uint64, next int) {
 	return 0, short
 }
 
-// uvarintSize is how many bytes v takes.
-func uvarintSize(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
-
-func zigzag(v int64) uint64   { return uint64(v)<<1 ^ uint64(v>>63) }
-func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
-
-// fields goes through the fields of a message.
+// fields iterates over the fields of a message.
 type fields struct {
 	b    []byte
-	from int    // where the present field begins
-	head int    // where its value begins, or the length of that
-	at   int    // where it ends
+	from int    // start of the field
+	head int    // start of its value, or of the length of that
+	at   int    // end of the field
 	key  uint32 // its number and its wire type
-	val  uint64 // wireVarint
-	data []byte // wireBytes
+	val  uint64 // of a number
+	data []byte // of bytes
 	err  error
 }
 
-// next goes to the next field. At the end of the message, or if something is
-// wrong, it is false.
+// next reads the next field. It returns false at the end of the message and
+// after an error.
 func (f *fields) next() bool {
 	if f.at >= len(f.b) || f.err != nil {
 		return false
 	}
-	key, at := uint64(f.b[f.at]), f.at+1
+	key, n := uint64(f.b[f.at]), 1
 	if key >= 0x80 {
-		key, at = longUvarint(f.b, f.at)
+		key, n = protowire.ConsumeVarint(f.b[f.at:])
 	}
-	if at < 0 || key>>32 != 0 || key>>3 == 0 {
-		return f.fail(at, errNumber)
+	if n < 0 || key>>32 != 0 || key>>3 == 0 {
+		return f.fail(n, errNumber)
 	}
+	at := f.at + n
 	f.from, f.head, f.key = f.at, at, uint32(key)
-	switch key & 7 {
-	case wireVarint:
-		f.val, at = uvarint(f.b, at)
-	case wireBytes:
-		var n uint64
-		if n, at = uvarint(f.b, at); at < 0 {
+	switch f.key & 7 {
+	case wireVarint, wireBytes:
+		v, n := uint64(0x80), 1
+		if at < len(f.b) {
+			v = uint64(f.b[at])
+		}
+		if v >= 0x80 {
+			if v, n = protowire.ConsumeVarint(f.b[at:]); n < 0 {
+				return f.fail(n, nil)
+			}
+		}
+		at += n
+		f.val = v
+		if f.key&7 == wireVarint {
 			break
 		}
-		if n > uint64(len(f.b)-at) {
-			at = short
-			break
+		if v > uint64(len(f.b)-at) {
+			f.err = errField
+			return false
 		}
-		f.data = f.b[at : at+int(n) : at+int(n)]
-		at += int(n)
+		f.data = f.b[at : at+int(v) : at+int(v)]
+		at += int(v)
 	default:
-		at = f.pass(at)
-	}
-	if at < 0 || at > len(f.b) {
-		return f.fail(at, errField)
+		if at = f.skip(f.key, at, maxGroups); f.err != nil {
+			return false
+		}
 	}
 	f.at = at
 	return true
 }
 
-// fail keeps what is wrong: with the number of which at is the place, or err.
-func (f *fields) fail(at int, err error) bool {
+// fail keeps the error of a number for which protowire returned n, or else err.
+// It returns false.
+func (f *fields) fail(n int, err error) bool {
 	switch {
-	case f.err != nil:
-	case at == short:
-		f.err = errField
-	case at == long:
-		f.err = errOverflow
-	default:
+	case n >= 0:
 		f.err = err
+	case protowire.ParseError(n) == io.ErrUnexpectedEOF:
+		f.err = errField
+	default:
+		f.err = errOverflow
 	}
 	return false
 }
 
-// pass passes over the value at the place at, the key of which is f.key, if it is
-// of a wire type that no known field has.
-func (f *fields) pass(at int) int {
-	switch f.key & 7 {
-	case wire64:
-		return at + 8
-	case wire32:
-		return at + 4
-	case wireStart:
-		return f.group(at)
-	case wireEnd:
+// skip returns the offset behind the value at the offset at, or sets err.
+// Groups may be nested depth times.
+func (f *fields) skip(key uint32, at, depth int) int {
+	number, kind := protowire.DecodeTag(uint64(key))
+	switch kind {
+	case protowire.StartGroupType:
+		if depth > 0 {
+			return f.skipGroup(number, at, depth)
+		}
+		f.err = errNested
+	case protowire.EndGroupType:
 		f.err = errGroup
+	case protowire.VarintType, protowire.BytesType, protowire.Fixed32Type, protowire.Fixed64Type:
+		n := protowire.ConsumeFieldValue(number, kind, f.b[at:])
+		f.fail(n, nil)
+		return at + n
 	default:
 		f.err = errWire
-	}
-	return short
-}
-
-// group passes over a group and those in it.
-func (f *fields) group(at int) int {
-	var open [maxGroups]uint32
-	open[0] = f.key >> 3
-	for depth := 1; depth > 0; {
-		if at >= len(f.b) {
-			f.err = errGroup
-			return short
-		}
-		key, next := uvarint(f.b, at)
-		if next < 0 {
-			return next
-		}
-		if at = next; key>>32 != 0 || key>>3 == 0 {
-			f.err = errNumber
-			return short
-		}
-		switch key & 7 {
-		case wireVarint:
-			_, at = uvarint(f.b, at)
-		case wire64:
-			at += 8
-		case wire32:
-			at += 4
-		case wireBytes:
-			n, next := uvarint(f.b, at)
-			if next >= 0 && n > uint64(len(f.b)-next) {
-				next = short
-			}
-			if at = next; at >= 0 {
-				at += int(n)
-			}
-		case wireStart:
-			if depth == maxGroups {
-				f.err = errNested
-				return short
-			}
-			open[depth] = uint32(key >> 3)
-			depth++
-		case wireEnd:
-			if depth--; open[depth] != uint32(key>>3) {
-				f.err = errGroup
-				return short
-			}
-		default:
-			f.err = errWire
-			return short
-		}
-		if at < 0 {
-			return at
-		}
 	}
 	return at
 }
 
-// column appends the numbers of 32 bits in the present field, packed or not, to
-// col, which may have limit of them.
+// skipGroup returns the offset behind the group of this number, or sets err.
+func (f *fields) skipGroup(number protowire.Number, at, depth int) int {
+	for at < len(f.b) && f.err == nil {
+		key, n := protowire.ConsumeVarint(f.b[at:])
+		if n < 0 || key>>32 != 0 || key>>3 == 0 {
+			f.fail(n, errNumber)
+			return at
+		}
+		if at += n; key == protowire.EncodeTag(number, protowire.EndGroupType) {
+			return at
+		}
+		at = f.skip(uint32(key), at, depth-1)
+	}
+	f.err = cmp.Or(f.err, errGroup)
+	return at
+}
+
+// column appends the numbers of 32 bits in the field, packed or not, to col,
+// which may have limit of them.
 func (f *fields) column(col []uint32, limit int) []uint32 {
 	if f.key&7 == wireVarint {
 		if len(col) == limit {
@@ -215,20 +188,19 @@ func (f *fields) column(col []uint32, limit int) []uint32 {
 		return append(col, uint32(f.val))
 	}
 	for at := 0; at < len(f.data); {
-		v, next := uint64(f.data[at]), at+1
+		v, n := uint64(f.data[at]), 1
 		if v >= 0x80 {
-			v, next = longUvarint(f.data, at)
-		}
-		if next < 0 {
-			f.fail(next, nil)
-			return col
+			if v, n = protowire.ConsumeVarint(f.data[at:]); n < 0 {
+				f.fail(n, nil)
+				return col
+			}
 		}
 		if len(col) == limit {
 			f.err = errRows
 			return col
 		}
 		col = append(col, uint32(v))
-		at = next
+		at += n
 	}
 	return col
 }

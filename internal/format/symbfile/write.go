@@ -8,6 +8,8 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"symbolon/internal/fault"
 )
 
@@ -196,7 +198,7 @@ func (w *Writer) record(b []byte, at int) (va uint64, next int) {
 	w.msg = w.msg[:0]
 	switch d := va - w.prev; {
 	case w.has && (va >= w.prev && d <= math.MaxInt64 || va < w.prev && -d <= 1<<63):
-		w.number(1, zigzag(int64(d)))
+		w.number(1, protowire.EncodeZigZag(int64(d)))
 	case kind == typeRange:
 		w.number(12, va)
 	default:
@@ -222,7 +224,7 @@ func (w *Writer) record(b []byte, at int) (va uint64, next int) {
 
 // number adds a field.
 func (w *Writer) number(field, v uint64) {
-	w.msg = binary.AppendUvarint(append(w.msg, byte(field<<3|wireVarint)), v)
+	w.msg = binary.AppendUvarint(append(w.msg, byte(field<<3)|byte(wireVarint)), v)
 }
 
 // some adds a field that is not zero.
@@ -246,7 +248,7 @@ func (w *Writer) text(inline, ref, id uint64) {
 }
 
 func appendText(dst []byte, field byte, s []byte) []byte {
-	dst = binary.AppendUvarint(append(dst, field<<3|wireBytes), uint64(len(s)))
+	dst = binary.AppendUvarint(append(dst, field<<3|byte(wireBytes)), uint64(len(s)))
 	return append(dst, s...)
 }
 
@@ -258,8 +260,8 @@ func (w *Writer) lines(b []byte, at int) int {
 	}
 	lines, at := uvarint(b, at)
 	mid, end := at+int(offs), at+int(offs+lines)
-	size := 2 + uvarintSize(offs) + uvarintSize(lines) + int(offs+lines)
-	w.msg = binary.AppendUvarint(append(w.msg, 8<<3|wireBytes), uint64(size))
+	size := 2 + protowire.SizeVarint(offs) + protowire.SizeVarint(lines) + int(offs+lines)
+	w.msg = binary.AppendUvarint(append(w.msg, 8<<3|byte(wireBytes)), uint64(size))
 	w.msg = appendText(w.msg, 1, b[at:mid])
 	w.msg = appendText(w.msg, 2, b[mid:end])
 	return end
