@@ -7,7 +7,7 @@ import (
 	"symbolon/internal/format/breakpad"
 )
 
-// library has about as much of each record as a large library.
+// library returns a file with the mix of records of a large library.
 func library() []byte {
 	s := fixture.NewSym("library.so")
 	const name = "project::component::Container<std::pair<unsigned long, std::basic_string<char>>>::method(int, char const*) const"

@@ -3,15 +3,14 @@ package breakpad
 import "bytes"
 
 const (
-	// MaxLine is how long a line may be.
+	// MaxLine is the largest length of a line.
 	MaxLine = 1 << 20
-	// MaxName is how long a name may be, and how far into its line its fields
-	// may reach. It is cut there.
+	// MaxName is the largest length of a name, and the limit within its line of
+	// its fields. The name is truncated there.
 	MaxName = 64 << 10
 )
 
-// digit is the value of each hexadecimal digit, and more than 15 of every
-// other byte.
+// digit maps a hexadecimal digit to its value, and every other byte to 0xff.
 var digit = func() (t [256]uint8) {
 	for i := range t {
 		t[i] = 0xff
@@ -27,7 +26,7 @@ var digit = func() (t [256]uint8) {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// trimEnd takes blanks and the rest of a line end away.
+// trimEnd trims blanks and line ends from the end of b.
 func trimEnd(b []byte) []byte {
 	for len(b) > 0 {
 		switch b[len(b)-1] {
@@ -47,8 +46,8 @@ func skipBlanks(b []byte) []byte {
 	return b
 }
 
-// hexField reads a hexadecimal number and the blanks behind it. It must be
-// there, fit in 64 bits, and end at a blank or at the end.
+// hexField reads a hexadecimal number and the blanks after it. The number must
+// fit in 64 bits, and end at a blank or at the end of b.
 func hexField(b []byte) (v uint64, rest []byte, ok bool) {
 	i := 0
 	for ; i < len(b); i++ {
@@ -67,7 +66,7 @@ func hexField(b []byte) (v uint64, rest []byte, ok bool) {
 	return v, skipBlanks(b[i:]), true
 }
 
-// decField reads a decimal number as hexField does a hexadecimal one.
+// decField reads a decimal number under the same conditions as hexField.
 func decField(b []byte) (v uint64, rest []byte, ok bool) {
 	i := 0
 	for ; i < len(b); i++ {
@@ -86,8 +85,8 @@ func decField(b []byte) (v uint64, rest []byte, ok bool) {
 	return v, skipBlanks(b[i:]), true
 }
 
-// lineField is decField for line numbers: below zero is zero, and what does
-// not fit in 32 bits wraps.
+// lineField reads a line number like decField. A negative number becomes zero,
+// and a number beyond 32 bits wraps around.
 func lineField(b []byte) (v uint32, rest []byte, ok bool) {
 	if len(b) > 0 && b[0] == '-' {
 		_, rest, ok = decField(b[1:])
@@ -97,7 +96,7 @@ func lineField(b []byte) (v uint32, rest []byte, ok bool) {
 	return uint32(wide), rest, ok
 }
 
-// word cuts the first word off.
+// word returns the first word of b and the text after it.
 func word(b []byte) (w, rest []byte) {
 	i := 0
 	for i < len(b) && !isBlank(b[i]) {
@@ -106,19 +105,19 @@ func word(b []byte) (w, rest []byte) {
 	return b[:i], skipBlanks(b[i:])
 }
 
-// body is what follows the keyword of a record.
+// body returns the text after the keyword of a record.
 func body(line []byte, keyword string) []byte {
 	return skipBlanks(line[len(keyword):])
 }
 
-// hasWord tells whether a line begins with this keyword and a space. A tab
-// does not count, to no reader of this format.
+// hasWord reports whether a line begins with this keyword and a space. All
+// readers of the format require a space there, not a tab.
 func hasWord(line []byte, keyword string) bool {
 	return len(line) > len(keyword) && line[len(keyword)] == ' ' && string(line[:len(keyword)]) == keyword
 }
 
-// isRow tells whether a line looks like a line record: behind blanks it begins
-// with a decimal digit, or with a word of hexadecimal digits.
+// isRow reports whether a line looks like a line record: its first word begins
+// with a decimal digit, or consists of hexadecimal digits.
 func isRow(line []byte) bool {
 	line = skipBlanks(line)
 	if len(line) > 0 && line[0]-'0' <= 9 {
@@ -132,8 +131,8 @@ func isRow(line []byte) bool {
 	return len(line) > 0
 }
 
-// firstLine is text up to the end of its first line, as far as a name may
-// reach.
+// firstLine returns text up to the end of its first line, at most MaxName
+// bytes.
 func firstLine(text []byte) []byte {
 	text = text[:min(len(text), MaxName)]
 	if i := bytes.IndexByte(text, '\n'); i >= 0 {

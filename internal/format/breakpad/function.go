@@ -2,7 +2,7 @@ package breakpad
 
 import "bytes"
 
-// Func is a FUNC record with its INLINE and line records.
+// A Func is a FUNC record with its INLINE and line records.
 type Func struct {
 	Addr, Size, Params uint64
 	Multiple           bool // other names have the same address
@@ -11,7 +11,7 @@ type Func struct {
 	Lines              []Line
 }
 
-// Inline is an INLINE record. In the older dialect it has no CallFile.
+// Inline is an INLINE record. In the older dialect it lacks CallFile.
 type Inline struct {
 	Depth    uint32
 	CallLine uint32
@@ -20,7 +20,7 @@ type Inline struct {
 	First, N int // its Ranges
 }
 
-// Range is a part of the code of an Inline.
+// Range is an address range of an Inline.
 type Range struct{ Addr, Size uint64 }
 
 // Line is a line record.
@@ -36,9 +36,9 @@ type Public struct {
 	Multiple     bool
 }
 
-// ParseFunc reads the text of a FUNC, which is what its Span says, into f,
-// whose memory is used again. A damaged record is left out, and counted in bad
-// if that is not nil. It is false if the FUNC itself is damaged.
+// ParseFunc parses the text of s, a FUNC with its records, into f, whose memory
+// is reused. Damaged records are skipped, and counted in bad unless that is
+// nil. It returns false if the FUNC line itself is damaged.
 func (x *Index) ParseFunc(s Span, text []byte, f *Func, bad *Report) bool {
 	f.Inlines, f.Ranges, f.Lines = f.Inlines[:0], f.Ranges[:0], f.Lines[:0]
 	head, rest := cutLine(text)
@@ -47,7 +47,7 @@ func (x *Index) ParseFunc(s Span, text []byte, f *Func, bad *Report) bool {
 	}
 	for line := s.Line; len(rest) > 0; {
 		line++
-		if n := f.quick(rest, x.Old); n > 0 {
+		if n := f.parseFast(rest, x.Old); n > 0 {
 			rest = rest[n:]
 			continue
 		}
@@ -66,8 +66,8 @@ func cutLine(text []byte) (line, rest []byte) {
 	return text, nil
 }
 
-// member reads one line below a FUNC. What does not belong to it has been
-// judged by the Scanner.
+// member parses a line below a FUNC. The Scanner has already counted lines of
+// other kinds.
 func (f *Func) member(line []byte, old bool) (Kind, bool) {
 	if len(line) > MaxLine {
 		return TooLong, !isRow(line) && !hasWord(line, "INLINE")
@@ -81,7 +81,7 @@ func (f *Func) member(line []byte, old bool) (Kind, bool) {
 	return BadRow, f.row(line) || !isRow(line)
 }
 
-// header reads the FUNC line, whose end is trimmed.
+// header parses the FUNC line, whose end is trimmed.
 func (f *Func) header(line []byte) bool {
 	if !hasWord(line, "FUNC") {
 		return false
@@ -101,7 +101,7 @@ func (f *Func) header(line []byte) bool {
 	return ok
 }
 
-// flag reads the m that may stand before an address.
+// flag parses the optional m before an address.
 func flag(b []byte) (rest []byte, multiple, ok bool) {
 	if len(b) == 0 || b[0] != 'm' {
 		return b, false, true
@@ -130,7 +130,7 @@ func (f *Func) row(line []byte) bool {
 	return true
 }
 
-// inline reads an INLINE line, whose end is trimmed.
+// inline parses an INLINE line, whose end is trimmed.
 func (f *Func) inline(line []byte, old bool) bool {
 	b := body(line, "INLINE")
 	var v [4]uint64
@@ -156,7 +156,7 @@ func (f *Func) inline(line []byte, old bool) bool {
 	return true
 }
 
-// ranges reads one range or more. When one is damaged, none is kept.
+// ranges parses one range or more. If one is damaged, none is kept.
 func (f *Func) ranges(b []byte) bool {
 	first := len(f.Ranges)
 	for {
@@ -176,7 +176,7 @@ func (f *Func) ranges(b []byte) bool {
 	}
 }
 
-// ParsePublic reads a PUBLIC line.
+// ParsePublic parses a PUBLIC line.
 func ParsePublic(line []byte) (p Public, ok bool) {
 	line = trimEnd(line)
 	if !hasWord(line, "PUBLIC") {

@@ -9,7 +9,7 @@ import (
 	"symbolon/internal/format/breakpad"
 )
 
-func TestFuncHasItsRecords(t *testing.T) {
+func TestParseFunc(t *testing.T) {
 	text := "FUNC m 1000 40 8 name\r\n" +
 		"INLINE 1 5 2 3 1000 10 1020 8\n" + "INLINE  2  99999999999  0  7  A  ffffffffffffffff \n" +
 		"INLINE_ORIGIN 1 x\nXYZ\n\n \n" +
@@ -35,7 +35,7 @@ func TestFuncHasItsRecords(t *testing.T) {
 	}
 }
 
-func TestDamagedRecordsAreLeftOut(t *testing.T) {
+func TestParseFuncSkipsDamagedRecords(t *testing.T) {
 	for line, kind := range map[string]breakpad.Kind{
 		"1000 q 1 0": breakpad.BadRow, "1000 8": breakpad.BadRow, "1000 8 1": breakpad.BadRow, "1000 8 1 0 0": breakpad.BadRow,
 		"0x1000 8 1 0": breakpad.BadRow, "1000 8 +1 0": breakpad.BadRow, "1000 8 1 0x": breakpad.BadRow, "1000 8 -": breakpad.BadRow,
@@ -59,7 +59,7 @@ func TestDamagedRecordsAreLeftOut(t *testing.T) {
 	for _, head := range []string{"", "FUNC", "FUNC 1", "FUNC 1 2", "FUNC m1 2 3 f", "FUNC m", "FUNC 1 2 x f", "FUNC\t1 2 3 f", "PUBLIC 1 2 3"} {
 		var f breakpad.Func
 		if new(breakpad.Index).ParseFunc(breakpad.Span{}, []byte(head+"\n1 1 1 1\n"), &f, nil) {
-			t.Errorf("%q is a FUNC: %+v", head, f)
+			t.Errorf("%q is accepted as a FUNC: %+v", head, f)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func TestDialectIsThatOfMostInlines(t *testing.T) {
 	}
 }
 
-func TestPublic(t *testing.T) {
+func TestParsePublic(t *testing.T) {
 	for line, want := range map[string]breakpad.Public{
 		"PUBLIC 10 4 name": {Addr: 0x10, Params: 4}, "PUBLIC m FF 0": {Addr: 255, Multiple: true}, "PUBLIC  00000000ABCDF8  0 x\r": {Addr: 0xABCDF8},
 	} {
@@ -135,13 +135,13 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestRefsFindTheDefinitionInForce(t *testing.T) {
+func TestRefsFind(t *testing.T) {
 	x := index(t, fixture.NewSym("x").File(2, "two").File(0, "a").File(1, "one").File(0, "b").Func(1, 1, "f").File(0, "c").File(9, "late").Bytes())
 	fn := x.Funcs[0].Off
 	for _, c := range []struct {
 		id     uint64
 		before int64
-		want   int // index in x.Files, -1: none
+		want   int // index in x.Files, -1 for a missing one
 	}{
 		{0, fn, 1}, {0, 1 << 40, 2}, {0, 0, 0}, {1, fn, 3}, {1, 0, 3}, {2, fn, 4}, {9, fn, 5}, {9, 1 << 40, 5}, {3, fn, -1}, {10, fn, -1}, {1<<64 - 1, fn, -1},
 	} {
@@ -152,7 +152,7 @@ func TestRefsFindTheDefinitionInForce(t *testing.T) {
 	}
 	twice := breakpad.Refs{{ID: 1, Off: 5}, {ID: 1, Off: 9}}
 	if got, ok := twice.Find(1, 7); !ok || got != twice[0] {
-		t.Errorf("of two it is %+v", got)
+		t.Errorf("of two definitions Find returns %+v", got)
 	}
 	dense := breakpad.Refs{{ID: 0, Off: 5}, {ID: 1, Off: 6}, {ID: 2, Off: 7}}
 	for i, want := range dense {
@@ -162,7 +162,7 @@ func TestRefsFindTheDefinitionInForce(t *testing.T) {
 	}
 }
 
-func TestParsingDoesNotAllocate(t *testing.T) {
+func TestParseDoesNotAllocate(t *testing.T) {
 	s := fixture.NewSym("x").Func(0, 4096, "f")
 	for i := range uint64(200) {
 		s.Inline(0, 1, 0, 0, 16*i, 8, 16*i+10, 2).Line(16*i, 8, 1, 0)

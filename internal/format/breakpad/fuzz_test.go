@@ -8,8 +8,8 @@ import (
 	"symbolon/internal/format/breakpad"
 )
 
-// FuzzScan demands that the index does not depend on the chunks, and that
-// everything it points to can be read and is what the index says.
+// FuzzScan checks that the index does not depend on the chunks, and that
+// every record of the index can be parsed and agrees with it.
 func FuzzScan(f *testing.F) {
 	f.Add(everything().Bytes(), uint16(7))
 	f.Add([]byte("MODULE a b c d\r\nFUNC 1 1 1\r\n1 1 1 1\rFILE 0 ..\nINLINE 0 0 0 1 1\nSTACK CFI INIT 1 1\nSTACK CFI 1"), uint16(1))
@@ -24,7 +24,7 @@ func FuzzScan(f *testing.F) {
 			return
 		}
 		if x.Footprint() > 12*int64(len(text))+8192 {
-			t.Fatalf("%d bytes of text take %d", len(text), x.Footprint())
+			t.Fatalf("%d bytes of text have an index of %d", len(text), x.Footprint())
 		}
 		walk(x, text)
 		for _, s := range x.Funcs {
@@ -49,7 +49,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// FuzzFunc demands that what was parsed fits together.
+// FuzzFunc checks that a parsed Func is consistent.
 func FuzzFunc(f *testing.F) {
 	f.Add([]byte("FUNC m 1000 40 8 name\r\nINLINE 1 5 2 3 1000 10 1020 8\nINLINE 0 6 4 1000 10\n1000 10 1 0\n"), false)
 	f.Add([]byte("FUNC 0 0 0\nINLINE 4294967296 1 1 1 1 1\nfff f -1 1\n\x00\n1 1 1 1 1"), false)
@@ -72,7 +72,7 @@ func FuzzFunc(f *testing.F) {
 			t.Fatalf("%d ranges, %d lines of %d bytes", len(fn.Ranges), len(fn.Lines), len(text))
 		}
 		if x.ParseFunc(breakpad.Span{}, text, &again, nil); len(again.Lines) != len(fn.Lines) || len(again.Ranges) != len(fn.Ranges) {
-			t.Fatal("a report makes a difference")
+			t.Fatal("the result depends on the report")
 		}
 	})
 }

@@ -9,12 +9,13 @@ import (
 type Span struct {
 	Addr uint64
 	Size uint64
-	Off  int64  // where its line begins
+	Off  int64  // offset of its line
 	Len  uint32 // bytes up to the end of the last record that belongs to it
 	Line uint32 // number of its line, counted from 1
 }
 
-// End is the first address behind the span, or the last one there is.
+// End returns the first address after the span, or the last address on
+// overflow.
 func (s Span) End() uint64 {
 	if end := s.Addr + s.Size; end >= s.Addr {
 		return end
@@ -22,25 +23,25 @@ func (s Span) End() uint64 {
 	return 1<<64 - 1
 }
 
-// Symbol is the place of a PUBLIC.
+// Symbol is the position of a PUBLIC.
 type Symbol struct {
 	Addr uint64
 	Off  int64
 }
 
-// Ref is the place of a FILE or INLINE_ORIGIN.
+// Ref is the position of a FILE or INLINE_ORIGIN.
 type Ref struct {
 	ID  uint64
 	Off int64
 }
 
-// Refs are sorted by id and place.
+// Refs are sorted by id and offset.
 type Refs []Ref
 
-// Find is the record that an id means to a record at the offset before: the
-// last one above it that defines the id, else the first one below.
+// Find returns the definition of id for a record at offset before: the last one
+// above it, or else the first one below.
 func (r Refs) Find(id uint64, before int64) (Ref, bool) {
-	// Most files number without gaps, and define before they use.
+	// Most files use consecutive ids, and define before they use.
 	if id < uint64(len(r)) && r[id].ID == id && (id+1 == uint64(len(r)) || r[id+1].ID != id) &&
 		(id == 0 || r[id-1].ID != id) {
 		return r[id], true
@@ -63,17 +64,17 @@ func compareRef(a, b Ref) int {
 type Info struct {
 	Scope  string // CODE_ID, GENERATOR, URL, ...
 	Text   string // the rest of the line
-	Header bool   // it stands above the first FILE, FUNC and PUBLIC
+	Header bool   // it precedes the first FILE, FUNC and PUBLIC
 }
 
 // Module is the MODULE record.
 type Module struct {
 	OS, Arch, ID string
-	Name         string // Unknown where there is none
+	Name         string // Unknown if the record has none
 }
 
-// Index is where things are in a file. Funcs, Publics, CFI and Win are in the
-// order of the file.
+// Index has the positions of the records of a file. Funcs, Publics, CFI and Win
+// are in the order of the file.
 type Index struct {
 	Size    int64 // bytes of the file
 	Module  Module
@@ -82,21 +83,21 @@ type Index struct {
 	Publics []Symbol
 	Files   Refs
 	Origins Refs
-	Vague   []int64 // FILE records, by offset, whose path may be nothing: it ends in no name
+	Vague   []int64 // offsets of FILE records whose path does not end in a name, in ascending order
 	CFI     []Span  // STACK CFI INIT
 	Win     []Span  // STACK WIN
-	Unwind  int     // how many of both there are
+	Unwind  int     // number of records of CFI and Win
 	Old     bool    // the older dialect, in which an INLINE_ORIGIN has a file
 	Bad     Report
 }
 
-// Footprint is about how many bytes of memory the index takes.
+// Footprint estimates the memory of the index in bytes.
 func (x *Index) Footprint() int64 {
 	return int64(cap(x.Funcs)+cap(x.CFI)+cap(x.Win))*32 +
 		int64(cap(x.Publics)+cap(x.Files)+cap(x.Origins))*16 + 4096
 }
 
-// usable tells whether the file says anything.
+// usable reports whether the file has any symbol or unwinding record.
 func (x *Index) usable() bool {
 	return len(x.Funcs)+len(x.Publics)+x.Unwind > 0
 }

@@ -1,31 +1,31 @@
 package breakpad
 
-// nameless is the name of an INLINE_ORIGIN without one, as writers of today
-// would spell it.
+// nameless is the name of an INLINE_ORIGIN without one, in the spelling of
+// current writers.
 const nameless = "<name omitted>"
 
-// FuncName is the name in the FUNC record that text begins with. Like all
-// names it is bytes in place, not always UTF-8, and ends where text does.
+// FuncName returns the name in the FUNC record at the start of text. Like all
+// names it aliases text, may not be valid UTF-8, and ends where text does.
 func FuncName(text []byte) []byte {
 	line := firstLine(text)
 	if !hasWord(line, "FUNC") {
 		return nil
 	}
 	b, _, _ := flag(body(line, "FUNC"))
-	return named(skipFields(b, 3), unknownName)
+	return orDefault(skipFields(b, 3), unknownName)
 }
 
-// PublicName is the name in a PUBLIC record.
+// PublicName returns the name in a PUBLIC record.
 func PublicName(text []byte) []byte {
 	line := firstLine(text)
 	if !hasWord(line, "PUBLIC") {
 		return nil
 	}
 	b, _, _ := flag(body(line, "PUBLIC"))
-	return named(skipFields(b, 2), unknownName)
+	return orDefault(skipFields(b, 2), unknownName)
 }
 
-// OriginName is the name in an INLINE_ORIGIN record; old is Index.Old.
+// OriginName returns the name in an INLINE_ORIGIN record; old is Index.Old.
 func OriginName(text []byte, old bool) []byte {
 	line := firstLine(text)
 	if !hasWord(line, "INLINE_ORIGIN") {
@@ -37,10 +37,10 @@ func OriginName(text []byte, old bool) []byte {
 			b = rest
 		}
 	}
-	return named(b, nameless)
+	return orDefault(b, nameless)
 }
 
-// FileName is the path in a FILE record, empty where there is none.
+// FileName returns the path in a FILE record, empty if it has none.
 func FileName(text []byte) []byte {
 	line := firstLine(text)
 	if !hasWord(line, "FILE") {
@@ -56,9 +56,9 @@ func skipFields(b []byte, n int) []byte {
 	return b
 }
 
-func named(name []byte, otherwise string) []byte {
+func orDefault(name []byte, def string) []byte {
 	if len(name) == 0 {
-		return []byte(otherwise)
+		return []byte(def)
 	}
 	return name
 }

@@ -1,26 +1,27 @@
 package breakpad
 
-// roomy is more than a record takes that quick reads.
-const roomy = 160
+// fastSize exceeds the size of a record that parseFast reads, so that it needs
+// no bounds checks of its own.
+const fastSize = 160
 
-// quick reads the record that text begins with, if it is a line or INLINE
-// record written as all writers do: one blank between fields, no more digits
-// than code and files need, and a newline. It returns how long the record is,
-// and zero, with f as it was, for all that must be looked at more closely.
-func (f *Func) quick(text []byte, old bool) int {
-	if len(text) < roomy {
+// parseFast parses the record at the start of text if it is a line or INLINE
+// record in the common form: one blank between fields, no more digits than code
+// and files need, and a newline. It returns the length of the record, or zero,
+// with f unchanged, if the record needs the general parser.
+func (f *Func) parseFast(text []byte, old bool) int {
+	if len(text) < fastSize {
 		return 0
 	}
 	if text[0] == 'I' {
 		if old || len(f.Ranges) > maxRanges || string(text[:7]) != "INLINE " {
 			return 0
 		}
-		return f.quickInline(text)
+		return f.parseFastInline(text)
 	}
-	addr, i := quickHex(text, 0)
-	size, i := quickHex(text, i)
-	line, i := quickDec(text, i, ' ')
-	file, i := quickDec(text, i, '\n')
+	addr, i := fastHex(text, 0)
+	size, i := fastHex(text, i)
+	line, i := fastDec(text, i, ' ')
+	file, i := fastDec(text, i, '\n')
 	if i == 0 {
 		return 0
 	}
@@ -28,15 +29,15 @@ func (f *Func) quick(text []byte, old bool) int {
 	return i
 }
 
-func (f *Func) quickInline(text []byte) int {
+func (f *Func) parseFastInline(text []byte) int {
 	in := Inline{First: len(f.Ranges)}
-	depth, i := quickDec(text, len("INLINE "), ' ')
-	line, i := quickDec(text, i, ' ')
-	file, i := quickDec(text, i, ' ')
-	origin, i := quickDec(text, i, ' ')
+	depth, i := fastDec(text, len("INLINE "), ' ')
+	line, i := fastDec(text, i, ' ')
+	file, i := fastDec(text, i, ' ')
+	origin, i := fastDec(text, i, ' ')
 	for i > 0 && i+40 < len(text) {
 		var r Range
-		r.Addr, i = quickHex(text, i)
+		r.Addr, i = fastHex(text, i)
 		from := i
 		for i > 0 && digit[text[i]] <= 15 {
 			r.Size = r.Size<<4 | uint64(digit[text[i]])
@@ -62,10 +63,10 @@ func (f *Func) quickInline(text []byte) int {
 	return 0
 }
 
-// quickHex reads a number and the blank behind it, from i on, and returns where
-// it ends. That is zero when there is something else, or when i is zero but at
-// the beginning. There must be twenty bytes more.
-func quickHex(text []byte, i int) (v uint64, end int) {
+// fastHex parses a number and the blank after it, from i on, and returns the
+// offset after them, or zero if they are not there. A zero i is the start of
+// the text. Twenty bytes must follow.
+func fastHex(text []byte, i int) (v uint64, end int) {
 	from := i
 	for ; i < from+16; i++ {
 		d := digit[text[i]]
@@ -80,8 +81,9 @@ func quickHex(text []byte, i int) (v uint64, end int) {
 	return v, i + 1
 }
 
-// quickDec reads a decimal number of up to nine digits, and the byte behind it.
-func quickDec(text []byte, i int, behind byte) (v uint64, end int) {
+// fastDec parses a decimal number of up to nine digits and the byte after it,
+// which must be delim. If i is zero, an earlier field was invalid.
+func fastDec(text []byte, i int, delim byte) (v uint64, end int) {
 	if i == 0 {
 		return 0, 0
 	}
@@ -93,7 +95,7 @@ func quickDec(text []byte, i int, behind byte) (v uint64, end int) {
 		}
 		v = v*10 + uint64(d)
 	}
-	if n := i - from; n == 0 || n > 9 || text[i] != behind {
+	if n := i - from; n == 0 || n > 9 || text[i] != delim {
 		return 0, 0
 	}
 	return v, i + 1

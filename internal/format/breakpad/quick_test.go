@@ -9,9 +9,9 @@ import (
 	"symbolon/internal/format/breakpad"
 )
 
-// TestQuickReadingIsOnlyQuicker reads records at the very end of the text,
-// where all is looked at closely, and with enough behind them, where it is not.
-func TestQuickReadingIsOnlyQuicker(t *testing.T) {
+// TestParseFastEqualsGeneralParser parses records at the very end of the text,
+// where the general parser reads them, and with enough text after them.
+func TestParseFastEqualsGeneralParser(t *testing.T) {
 	numbers := []string{"0", "7", "1f", "FFFFFFFFFFFFFFFF", "10000000000000000", "00000000000000000001", "999999999", "1000000000",
 		"4294967296", "18446744073709551615", "-3", "", "x", "12g", " 5", "123456789abcdef", "1234567890abcdef"}
 	seps := []string{" ", " ", " ", " ", " ", " ", "  ", "\t", "", "\r"}
@@ -45,12 +45,12 @@ func TestQuickReadingIsOnlyQuicker(t *testing.T) {
 			x.ParseFunc(breakpad.Span{}, []byte(head+line), &close, &closeBad)
 			x.ParseFunc(breakpad.Span{}, []byte(head+line+"\n"+strings.Repeat(" ", 200)), &quick, &quickBad)
 			if fmt.Sprint(close, closeBad) != fmt.Sprint(quick, quickBad) {
-				t.Fatalf("%q, old %v:\nclosely %+v %+v\nquickly %+v %+v", line, old, close, closeBad, quick, quickBad)
+				t.Fatalf("%q, old %v:\ngeneral %+v %+v\nfast %+v %+v", line, old, close, closeBad, quick, quickBad)
 			}
 			records += len(quick.Lines) + len(quick.Inlines)
 		}
 	}
 	if records < 10_000 {
-		t.Errorf("only %d records were good", records)
+		t.Errorf("only %d records are valid", records)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Kind says what is wrong with a record.
+// Kind is the kind of a damaged record.
 type Kind uint8
 
 const (
@@ -18,11 +18,11 @@ const (
 	BadRow                // line record
 	BadPublic             // PUBLIC
 	BadStack              // STACK
-	TooLong               // more than MaxLine, or too much for one FUNC
-	TooDeep               // a FUNC inside of too many others, an INLINE inside of too many others
-	Orphan                // INLINE, line or STACK CFI record that belongs to nothing
-	Unknown               // no record that we know
-	kinds                 // how many there are
+	TooLong               // longer than MaxLine, or too much for one FUNC
+	TooDeep               // a FUNC inside too many others, an INLINE inside too many others
+	Orphan                // an INLINE, line or STACK CFI record without a parent
+	Unknown               // an unknown record
+	kinds                 // the number of kinds
 )
 
 var kindNames = [kinds]string{
@@ -32,7 +32,7 @@ var kindNames = [kinds]string{
 
 func (k Kind) String() string { return kindNames[k] }
 
-// maxBad is how many bad records a Report keeps with their lines.
+// maxBad limits the bad records that a Report lists with their lines.
 const maxBad = 100
 
 // Bad is a bad record.
@@ -47,7 +47,7 @@ type Report struct {
 	First  []Bad // the first ones of the file, by line
 }
 
-// Add counts one.
+// Add counts a record.
 func (r *Report) Add(k Kind, line uint32) {
 	r.Counts[k]++
 	if len(r.First) < maxBad || line < r.First[len(r.First)-1].Line {
@@ -67,7 +67,7 @@ func compareBad(a, b Bad) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind))
 }
 
-// Merge adds what other counted. The result does not depend on the order in
+// Merge adds the counts of other. The result does not depend on the order in
 // which reports are merged.
 func (r *Report) Merge(other *Report) {
 	for k, n := range other.Counts {
@@ -80,7 +80,7 @@ func (r *Report) Merge(other *Report) {
 	}
 }
 
-// Total is how many there are.
+// Total returns the number of bad records.
 func (r *Report) Total() (n uint64) {
 	for _, c := range r.Counts {
 		n += c
@@ -88,7 +88,7 @@ func (r *Report) Total() (n uint64) {
 	return n
 }
 
-// damaged tells whether a record was broken, as opposed to foreign.
+// damaged reports whether a record was damaged, not just unknown or an orphan.
 func (r *Report) damaged() bool {
 	return r.Total() > r.Counts[Orphan]+r.Counts[Unknown]
 }

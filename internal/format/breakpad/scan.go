@@ -9,44 +9,44 @@ import (
 )
 
 const (
-	// maxFunc is how many bytes of text belong to one FUNC.
+	// maxFunc limits the bytes of text of one FUNC.
 	maxFunc = 4 << 20
-	// maxRanges is how many ranges the INLINE records of one FUNC have.
+	// maxRanges limits the ranges of the INLINE records of one FUNC.
 	maxRanges = 1 << 18
-	// maxInfos is how many INFO records are kept.
+	// maxInfos limits the INFO records that are kept.
 	maxInfos = 64
 )
 
-// Magic is what every file begins with.
+// Magic is the start of every file.
 const Magic = "MODULE "
 
-// unknownName is the name of what has none.
+// unknownName replaces a missing name.
 const unknownName = "<unknown>"
 
-// Scanner makes the Index of a file that is written to it. The zero value is
+// A Scanner builds the Index of a file that is written to it. The zero value is
 // ready to use.
 type Scanner struct {
-	// Brief leaves CFI and Win out of the Index, and only counts them. It is set
-	// before the first Write.
+	// Brief omits CFI and Win from the Index, and only counts them. It must be
+	// set before the first Write.
 	Brief bool
 
 	ix   Index
-	off  int64  // of the line that is being read
-	line uint32 // its number
-	held []byte // its beginning, when it came in an earlier chunk
-	more int64  // bytes of it that are not in held, because it is long
+	off  int64  // offset of the current line
+	line uint32 // number of the current line
+	held []byte // start of the current line, if it came in an earlier chunk
+	more int64  // bytes of the current line beyond held, if it is long
 
-	open  *Span // FUNC or STACK CFI INIT that records belong to
+	open  *Span // the FUNC or STACK CFI INIT of the following records
 	spare Span  // a STACK CFI INIT that is only counted
-	end   int64 // where the last record that belongs to it ends
-	limit int64 // where the text of an open FUNC ends at the latest, else -1
+	end   int64 // end of the last record that belongs to open
+	limit int64 // largest end of the text of an open FUNC, else -1
 	body  bool  // the first FILE, FUNC or PUBLIC has been seen
-	dead  bool  // nothing more is read
+	dead  bool  // the rest is ignored
 
-	ballots, votes int // how many INLINE records told a dialect; for the older one
+	ballots, votes int // INLINE records that were examined for the dialect; balance of those of the older one
 }
 
-// Write takes the next bytes of the file. It never fails.
+// Write scans the next bytes of the file. It never fails.
 func (s *Scanner) Write(p []byte) (int, error) {
 	n := len(p)
 	s.ix.Size += int64(n)
@@ -60,7 +60,7 @@ func (s *Scanner) Write(p []byte) (int, error) {
 			s.hold(p[:i])
 			s.flush()
 		case p[0]-'0' <= 9 && end <= s.limit && i > 0:
-			// A line record, as are most lines.
+			// A line record, the most frequent line.
 			s.line++
 			s.off, s.end = end, end
 		default:
@@ -73,14 +73,14 @@ func (s *Scanner) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// hold keeps a part of a line until the rest of it comes.
+// hold stores the start of a line whose end comes in a later chunk.
 func (s *Scanner) hold(p []byte) {
 	keep := min(len(p), MaxName-len(s.held))
 	s.held = append(s.held, p[:keep]...)
 	s.more += int64(len(p) - keep)
 }
 
-// flush reads the line that is held.
+// flush scans the stored line.
 func (s *Scanner) flush() {
 	n := int64(len(s.held)) + s.more
 	s.record(s.held, n)
@@ -88,7 +88,7 @@ func (s *Scanner) flush() {
 	s.held, s.more = s.held[:0], 0
 }
 
-// Finish ends the file. The Scanner cannot be used any more.
+// Finish returns the Index. The Scanner must not be used afterwards.
 func (s *Scanner) Finish() (*Index, error) {
 	if len(s.held) > 0 && !s.dead {
 		s.flush()
@@ -100,7 +100,7 @@ func (s *Scanner) Finish() (*Index, error) {
 		return nil, fault.New(fault.Malformed, "breakpad file, line 1", "no usable MODULE record")
 	}
 	if !x.usable() && x.Bad.damaged() {
-		return nil, fault.New(fault.Malformed, "breakpad file", "no usable record, and %d bad ones, the first in line %d",
+		return nil, fault.New(fault.Malformed, "breakpad file", "no usable record: %d damaged, the first in line %d",
 			x.Bad.Total(), x.Bad.First[0].Line)
 	}
 	for _, refs := range []Refs{x.Files, x.Origins} {
@@ -111,8 +111,8 @@ func (s *Scanner) Finish() (*Index, error) {
 	return x, nil
 }
 
-// record reads one line. Of a long one only the beginning is there; n is its
-// true length.
+// record scans one line. Of a long line it gets the first MaxName bytes; n is
+// the full length.
 func (s *Scanner) record(line []byte, n int64) {
 	s.line++
 	switch {
@@ -156,7 +156,7 @@ func (s *Scanner) record(line []byte, n int64) {
 	}
 }
 
-// judge counts a record that is not usable.
+// judge counts an invalid record.
 func (s *Scanner) judge(ok bool, n int64, k Kind) {
 	switch {
 	case n > MaxLine:
@@ -166,7 +166,7 @@ func (s *Scanner) judge(ok bool, n int64, k Kind) {
 	}
 }
 
-// first reads the first line, which says what the file is.
+// first scans the first line, the MODULE record.
 func (s *Scanner) first(line []byte, n int64) {
 	m, ok := parseModule(line)
 	if !ok || n > MaxLine {
@@ -176,7 +176,7 @@ func (s *Scanner) first(line []byte, n int64) {
 	s.ix.Module, s.limit = m, -1
 }
 
-// same tells whether a second MODULE means the same module.
+// same reports whether a second MODULE has the id of the first.
 func (s *Scanner) same(line []byte) bool {
 	m, ok := parseModule(line)
 	return !ok || strings.EqualFold(m.ID, s.ix.Module.ID)
@@ -224,7 +224,7 @@ func (s *Scanner) file(line []byte, n int64) bool {
 	return true
 }
 
-// vague tells whether the last part of a path is no name.
+// vague reports whether the last part of a path is not a name.
 func vague(path []byte) bool {
 	path = bytes.TrimRight(path, `/\`)
 	last := path[bytes.LastIndexAny(path, `/\`)+1:]
@@ -260,8 +260,8 @@ func (s *Scanner) funcRecord(line []byte, n int64) bool {
 	return true
 }
 
-// inline takes note of an INLINE record. The number of fields tells the
-// dialect; the first records of a file vote, for one of them may be damaged.
+// inline scans an INLINE record. The number of its fields tells the dialect;
+// the first 16 records vote, since one of them may be damaged.
 func (s *Scanner) inline(line []byte, n int64) {
 	if s.ballots < 16 && n <= MaxName {
 		s.ballots++
@@ -275,8 +275,7 @@ func (s *Scanner) inline(line []byte, n int64) {
 	s.member(n)
 }
 
-// member takes note of a record that belongs to the FUNC above it. ParseFunc
-// will judge it.
+// member extends the open FUNC by a record. ParseFunc validates the record.
 func (s *Scanner) member(n int64) {
 	end := s.off + n
 	switch {
@@ -289,7 +288,7 @@ func (s *Scanner) member(n int64) {
 	}
 }
 
-// close ends the record that others belong to.
+// close ends the open record.
 func (s *Scanner) close() {
 	if s.open != nil {
 		s.open.Len = uint32(s.end - s.open.Off)

@@ -14,13 +14,13 @@ import (
 	"symbolon/internal/format/breakpad"
 )
 
-// scan makes the index of a text that is written in chunks.
+// scan returns the index of a text that is written in chunks.
 func scan(text []byte, chunk int) (*breakpad.Index, error) {
 	var s breakpad.Scanner
 	for len(text) > 0 {
 		n := min(chunk, len(text))
 		if got, err := s.Write(text[:n]); got != n || err != nil {
-			return nil, fmt.Errorf("write of %d gives %d, %v", n, got, err)
+			return nil, fmt.Errorf("Write of %d bytes = %d, %v", n, got, err)
 		}
 		text = text[n:]
 	}
@@ -36,7 +36,7 @@ func index(t testing.TB, text []byte) *breakpad.Index {
 	return x
 }
 
-// everything has every record, good and bad.
+// everything has every record, valid and damaged.
 func everything() *fixture.Sym {
 	return fixture.NewSym("lib every thing.so").
 		Info("CODE_ID", "0A0B0C").Info("GENERATOR", "by hand").Raw("INFO").
@@ -58,7 +58,7 @@ func TestIndexHasEveryRecord(t *testing.T) {
 	at := func(line string) int64 {
 		i := strings.Index("\n"+text, "\n"+line)
 		if i < 0 {
-			t.Fatalf("no line %q", line)
+			t.Fatalf("line %q is missing", line)
 		}
 		return int64(i)
 	}
@@ -69,7 +69,7 @@ func TestIndexHasEveryRecord(t *testing.T) {
 		for _, s := range list {
 			out = append(out, span(s))
 			if line := 1 + strings.Count(text[:s.Off], "\n"); int(s.Line) != line {
-				t.Errorf("%s is in line %d, not %d", span(s), line, s.Line)
+				t.Errorf("%s is in line %d, index has %d", span(s), line, s.Line)
 			}
 		}
 		return out
@@ -111,7 +111,7 @@ func TestIndexHasEveryRecord(t *testing.T) {
 		}
 	}
 	if x.Footprint() < 100 {
-		t.Error("it takes no memory")
+		t.Error("Footprint is 0")
 	}
 }
 
@@ -125,7 +125,7 @@ func badKinds(r *breakpad.Report) string {
 	return strings.Join(parts, ", ")
 }
 
-func TestSizeOfChunksDoesNotMatter(t *testing.T) {
+func TestIndexDoesNotDependOnChunks(t *testing.T) {
 	long := everything().Func(0x7000, 8, strings.Repeat("long", 40_000)).Line(0x7000, 8, 1, 1).
 		Raw("FUNC" + strings.Repeat(" ", 70_000) + "1 1 0 far").Raw("INLINE 0 " + strings.Repeat("1", 70_000))
 	for name, text := range map[string]string{
@@ -147,7 +147,7 @@ func TestSizeOfChunksDoesNotMatter(t *testing.T) {
 	}
 }
 
-func TestLongLinesCostThemselves(t *testing.T) {
+func TestLongLinesAreSkipped(t *testing.T) {
 	var s breakpad.Scanner
 	write := func(text string) { _, _ = s.Write([]byte(text)) }
 	write(fixture.NewSym("x").Func(0x10, 0x10, "f").String())
@@ -169,7 +169,7 @@ func TestLongLinesCostThemselves(t *testing.T) {
 	}
 }
 
-func TestTextOfOneFunctionIsBounded(t *testing.T) {
+func TestTextOfFuncIsLimited(t *testing.T) {
 	s := fixture.NewSym("x").Func(0x10, 0x10, "f")
 	for range 10 {
 		s.Raw("INLINE 0 1 0 0" + strings.Repeat(" 1 2", 200_000))
@@ -189,7 +189,7 @@ func TestTextOfOneFunctionIsBounded(t *testing.T) {
 	}
 }
 
-func TestInfosAreBounded(t *testing.T) {
+func TestInfosAreLimited(t *testing.T) {
 	s := fixture.NewSym("x")
 	for range 1000 {
 		s.Info("A", "b")
@@ -199,7 +199,7 @@ func TestInfosAreBounded(t *testing.T) {
 	}
 }
 
-func TestUnknownRecordsAreNoReasonToRefuse(t *testing.T) {
+func TestUnknownRecordsAreAccepted(t *testing.T) {
 	tabs := fixture.NewSym("x").Raw("FILE\t0\t/t.c").Raw("FUNC\t1000\t10\t0\ttabbed").Raw("1000\t10\t5\t0").Bytes()
 	if got := badKinds(&index(t, tabs).Bad); got != "orphan 1, unknown 2" {
 		t.Error(got)
@@ -217,7 +217,7 @@ func TestUnknownRecordsAreNoReasonToRefuse(t *testing.T) {
 	}
 }
 
-func TestAnotherModuleIsAnotherFile(t *testing.T) {
+func TestSecondModuleEndsFile(t *testing.T) {
 	other := "MODULE Linux x86_64 111111111111111111111111111111111 other"
 	x := index(t, fixture.NewSym("x").Func(0x10, 4, "f").Raw(other).Line(0x10, 4, 1, 0).Func(0x20, 4, "g").Bytes())
 	if len(x.Funcs) != 1 || x.Funcs[0].Len != uint32(len("FUNC 10 4 0 f")) || badKinds(&x.Bad) != "MODULE 1" {
@@ -231,7 +231,7 @@ func TestAnotherModuleIsAnotherFile(t *testing.T) {
 	}
 }
 
-func TestReportKeepsTheFirstOfTheFile(t *testing.T) {
+func TestReportKeepsFirstRecords(t *testing.T) {
 	lines := rand.Perm(500)
 	var one, left, right breakpad.Report
 	for i, l := range lines {
@@ -251,7 +251,7 @@ func TestReportKeepsTheFirstOfTheFile(t *testing.T) {
 	}
 }
 
-func TestEveryTruncationIsHarmless(t *testing.T) {
+func TestTruncatedFiles(t *testing.T) {
 	text := everything().Bytes()
 	for n := range text {
 		x, err := scan(text[:n], n+1)
@@ -261,7 +261,7 @@ func TestEveryTruncationIsHarmless(t *testing.T) {
 	}
 }
 
-// walk reads everything that an index points to.
+// walk parses every record of an index.
 func walk(x *breakpad.Index, text []byte) (f breakpad.Func, bad breakpad.Report) {
 	for _, s := range x.Funcs {
 		x.ParseFunc(s, text[s.Off:s.Off+int64(s.Len)], &f, &bad)
@@ -287,7 +287,7 @@ func walk(x *breakpad.Index, text []byte) (f breakpad.Func, bad breakpad.Report)
 	return f, bad
 }
 
-func TestScanDoesNotAllocateByLine(t *testing.T) {
+func TestScanDoesNotAllocatePerLine(t *testing.T) {
 	s := fixture.NewSym("x").File(0, "a.c")
 	for i := range uint64(5000) {
 		s.Func(16*i, 16, "f").Inline(0, 1, 0, 0, 16*i, 8).Line(16*i, 8, 1, 0).Line(16*i+8, 8, 2, 0)

@@ -1,6 +1,6 @@
 package breakpad
 
-// stack reads a STACK record.
+// stack scans a STACK record.
 func (s *Scanner) stack(line []byte, n int64) bool {
 	if n > MaxLine {
 		s.close()
@@ -59,11 +59,11 @@ func (s *Scanner) win(line []byte, n int64) bool {
 // CFI is a STACK CFI INIT record with the STACK CFI records that belong to it.
 type CFI struct {
 	Addr, Size uint64
-	Rules      []byte // in force from Addr on
+	Rules      []byte // valid from Addr on
 	rest       []byte
 }
 
-// ParseCFI reads the text of a Span of Index.CFI.
+// ParseCFI parses the text of a Span of Index.CFI.
 func ParseCFI(text []byte) (c CFI, ok bool) {
 	line, rest := cutLine(text)
 	b, ok := cfiBody(line)
@@ -80,8 +80,8 @@ func ParseCFI(text []byte) (c CFI, ok bool) {
 	return c, true
 }
 
-// Next is the next STACK CFI record: rules that take the place of those for
-// the same registers, from addr on. Damaged ones are passed over.
+// Next returns the next STACK CFI record: rules that replace those of the same
+// registers from addr on. Damaged records are skipped.
 func (c *CFI) Next() (addr uint64, rules []byte, ok bool) {
 	for len(c.rest) > 0 {
 		var line []byte
@@ -95,7 +95,7 @@ func (c *CFI) Next() (addr uint64, rules []byte, ok bool) {
 	return 0, nil, false
 }
 
-// cfiBody is what follows STACK CFI.
+// cfiBody returns the text after STACK CFI.
 func cfiBody(line []byte) ([]byte, bool) {
 	line = trimEnd(line)
 	if !hasWord(line, "STACK") {
@@ -114,8 +114,8 @@ const (
 	WinFrameData = 4
 )
 
-// Win is a STACK WIN record. It has a Program, or it says whether the function
-// allocates the base pointer.
+// Win is a STACK WIN record. Its last field is a Program if ProgramGiven, else
+// AllocatesBasePointer.
 type Win struct {
 	Type                               uint32
 	Addr, Size                         uint64
@@ -125,7 +125,7 @@ type Win struct {
 	AllocatesBasePointer, ProgramGiven bool
 }
 
-// ParseWin reads the text of a Span of Index.Win.
+// ParseWin parses the text of a Span of Index.Win.
 func ParseWin(text []byte) (w Win, ok bool) {
 	line := firstLine(text)
 	if !hasWord(line, "STACK") || !hasWord(body(line, "STACK"), "WIN") {

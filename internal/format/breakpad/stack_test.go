@@ -9,7 +9,7 @@ import (
 	"symbolon/internal/format/breakpad"
 )
 
-func TestCFIHasItsDeltas(t *testing.T) {
+func TestParseCFI(t *testing.T) {
 	text := fixture.NewSym("x").CFIInit(0x10, 0x20, ".cfa: $rsp 8 + .ra: .cfa -8 + ^").CFI(0x14, ".cfa: $rsp 16 +").
 		Raw("STACK CFI zz").Raw("unknown").Raw("STACK CFI 18").CFI(0x1c, "$rbx: x\r").CFIInit(0x30, 8, "y").Bytes()
 	x := index(t, text)
@@ -38,7 +38,7 @@ func TestCFIHasItsDeltas(t *testing.T) {
 	}
 }
 
-func TestWin(t *testing.T) {
+func TestParseWin(t *testing.T) {
 	for line, want := range map[string]breakpad.Win{
 		"STACK WIN 4 1000 20 1 2 8 4 10 30 1 $T0 .raSearch = \r": {
 			Type: breakpad.WinFrameData, Addr: 0x1000, Size: 0x20, Prolog: 1, Epilog: 2, Params: 8, SavedRegs: 4, Locals: 16,
@@ -60,7 +60,7 @@ func TestWin(t *testing.T) {
 	}
 }
 
-func TestStackRecordsEndWhatTheyMust(t *testing.T) {
+func TestStackRecordsEndFunc(t *testing.T) {
 	x := index(t, fixture.NewSym("x").Func(0x10, 8, "f").CFIInit(0x10, 8, "a").Line(0x10, 8, 1, 0).Func(0x20, 8, "g").
 		CFI(0x14, "b").CFIInit(0x20, 8, "c").Win(0x20, 8, "d").CFI(0x24, "e").CFIInit(0x30, 8, "f").Raw("STACK CFI "+strings.Repeat("x", 1<<20)).CFI(0x34, "g").Bytes())
 	if got := badKinds(&x.Bad); got != "too long 1, orphan 4" {
@@ -76,7 +76,7 @@ func TestStackRecordsEndWhatTheyMust(t *testing.T) {
 	}
 }
 
-func TestABriefIndexOnlyCountsUnwindRecords(t *testing.T) {
+func TestBriefIndexCountsUnwindRecords(t *testing.T) {
 	text := fixture.NewSym("x").Func(0x10, 8, "f").Line(0x10, 8, 1, 0).CFIInit(0x10, 8, "a").CFI(0x14, "b").CFIInit(0x20, 8, "c").
 		Win(0x20, 8, "d").Raw("STACK CFI INIT x").CFI(0x24, "e").Bytes()
 	whole := index(t, text)
@@ -87,10 +87,10 @@ func TestABriefIndexOnlyCountsUnwindRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	if brief.Unwind != 3 || whole.Unwind != len(whole.CFI)+len(whole.Win) || brief.CFI != nil || brief.Win != nil {
-		t.Errorf("brief %+v, whole %+v", brief, whole)
+		t.Errorf("brief %+v, full %+v", brief, whole)
 	}
 	whole.CFI, whole.Win, whole.Unwind = nil, nil, brief.Unwind
 	if !reflect.DeepEqual(brief, whole) {
-		t.Errorf("brief %+v, whole %+v", brief, whole)
+		t.Errorf("brief %+v, full %+v", brief, whole)
 	}
 }

@@ -69,7 +69,7 @@ func AppendPublic(dst []byte, p Public, name []byte) []byte {
 
 func appendHex(dst []byte, v uint64) []byte { return strconv.AppendUint(dst, v, 16) }
 
-// appendWord appends a field, which must have no blanks and be there.
+// appendWord appends a field without blanks, "unknown" if word is empty.
 func appendWord(dst []byte, word string) []byte {
 	if word == "" {
 		word = "unknown"
@@ -84,12 +84,13 @@ func appendWord(dst []byte, word string) []byte {
 	return dst
 }
 
-// appendName appends the last field and ends the line. What would end the line
-// too early becomes a blank; a name that is longer than readers take is cut.
-func appendName(dst, name []byte, otherwise string) []byte {
+// appendName appends the last field and ends the line. Control characters,
+// which could end the line early, become blanks; a long name is truncated to a
+// length that readers accept.
+func appendName(dst, name []byte, def string) []byte {
 	name = trimEnd(skipBlanks(name))
 	if len(name) == 0 {
-		name = []byte(otherwise)
+		name = []byte(def)
 	}
 	for _, c := range name[:min(len(name), MaxName/2)] {
 		if c < ' ' {

@@ -20,7 +20,7 @@ func scanAll(t *testing.T, text []byte) *breakpad.Index {
 	return ix
 }
 
-func TestWhatIsWrittenIsReadBack(t *testing.T) {
+func TestWriteRoundTrip(t *testing.T) {
 	f := breakpad.Func{
 		Addr: 0x1000, Size: 0x40, Params: 8, Multiple: true,
 		Inlines: []breakpad.Inline{
@@ -63,7 +63,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	}
 }
 
-func TestNamesCannotBreakTheirLine(t *testing.T) {
+func TestControlCharactersInNamesAreReplaced(t *testing.T) {
 	evil := []byte("a\nFUNC 5000 10 0 b\r\x00c")
 	b := breakpad.AppendModule(nil, breakpad.Module{ID: "0F1E2D3C4B5A69788796A5B4C3D2E1F00", OS: "Li nux", Name: string(evil)})
 	b = breakpad.AppendFile(b, 0, evil)
@@ -82,7 +82,7 @@ func TestNamesCannotBreakTheirLine(t *testing.T) {
 	}
 }
 
-func TestALongNameIsCut(t *testing.T) {
+func TestLongNameIsTruncated(t *testing.T) {
 	b := breakpad.AppendModule(nil, breakpad.Module{ID: "0F1E2D3C4B5A69788796A5B4C3D2E1F00"})
 	b = breakpad.AppendFunc(b, &breakpad.Func{Addr: 0x1000, Size: 1}, []byte(strings.Repeat("x", 1<<20)))
 	ix := scanAll(t, b)
