@@ -12,7 +12,7 @@ import (
 	"symbolon/internal/ident"
 )
 
-// Magic is how a bundle begins.
+// Magic is the start of a bundle.
 const Magic = "SYSB"
 
 const (
@@ -20,11 +20,11 @@ const (
 	headerSize   = 8
 	manifestName = "manifest.json"
 	maxManifest  = 128 << 20
-	maxRatio     = 200     // of a manifest to its packed size, beyond a first MiB
-	maxValues    = 1 << 14 // attributes and links
+	maxRatio     = 200     // of a manifest to its packed size, after the first MiB
+	maxValues    = 1 << 14 // limit of attributes, and of links
 )
 
-// The types of files.
+// Types of files.
 const (
 	Source         = "source"
 	MinifiedSource = "minified_source"
@@ -32,33 +32,33 @@ const (
 	RAMBundle      = "indexed_ram_bundle"
 )
 
-// File is what the manifest says of a file.
+// File is an entry of the manifest.
 type File struct {
 	Type      string
 	Path      string
 	URL       string
-	DebugID   ident.DebugID // zero: none
-	SourceMap string        // where the source map of a minified source is
+	DebugID   ident.DebugID // zero if the file has none
+	SourceMap string        // path or URL of the source map of a minified source
 
 	entry int
 }
 
-// Manifest is what a bundle says of itself.
+// Manifest is the description of a bundle.
 type Manifest struct {
 	// Attributes are "arch", "debug_id", "code_id", "object_name" and others.
 	Attributes map[string]string
-	// Links lead from paths to addresses in the web. A key may end in a star,
-	// which stands in both for the same rest.
+	// Links map paths to URLs. A key may end in a star, matching the
+	// same suffix in both.
 	Links map[string]string
 }
 
-// fileID is a debug id together with a type.
+// fileID is a debug id with a type of file.
 type fileID struct {
 	id   ident.DebugID
 	kind string
 }
 
-// Bundle is a bundle that is open.
+// A Bundle is an open source bundle.
 type Bundle struct {
 	Manifest
 
@@ -75,7 +75,7 @@ type Bundle struct {
 func Open(src bin.Source) (*Bundle, error) {
 	head, err := bin.Read(src, 0, headerSize)
 	if err != nil || string(head[:4]) != Magic {
-		return nil, bad("header", "no source bundle")
+		return nil, malformed("header", "invalid magic")
 	}
 	if v := binary.LittleEndian.Uint32(head[4:]); v > version {
 		return nil, fault.New(fault.Unsupported, "source bundle, header", "version %d", v)
@@ -91,7 +91,7 @@ func Open(src bin.Source) (*Bundle, error) {
 		if b.problem != nil {
 			return nil, b.problem
 		}
-		return nil, bad("manifest", "there is none")
+		return nil, malformed("manifest", "manifest.json is missing")
 	}
 	text, err := b.entries[at].read(src, min(maxManifest, 1<<20+maxRatio*b.entries[at].size))
 	if err != nil {
@@ -103,7 +103,7 @@ func Open(src bin.Source) (*Bundle, error) {
 	return b, nil
 }
 
-// readManifest reads the manifest, one file at a time.
+// readManifest reads the manifest as a stream, one file at a time.
 func (b *Bundle) readManifest(text []byte, names map[string]int) error {
 	b.Attributes, b.Links = map[string]string{}, map[string]string{}
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -114,47 +114,47 @@ func (b *Bundle) readManifest(text []byte, names map[string]int) error {
 		case "source_links":
 			return object(d, func(from string) error {
 				to, err := value(d)
-				keep(b.Links, from, to)
+				setValue(b.Links, from, to)
 				return err
 			})
 		}
 		s, err := value(d)
-		keep(b.Attributes, key, s)
+		setValue(b.Attributes, key, s)
 		return err
 	})
 }
 
-func keep(m map[string]string, key, s string) {
+func setValue(m map[string]string, key, s string) {
 	if s != "" && len(m) < maxValues {
 		m[key] = s
 	}
 }
 
-// object reads an object and calls field at each of its keys.
+// object reads a JSON object and calls field for each of its keys.
 func object(d *json.Decoder, field func(key string) error) error {
 	t, err := d.Token()
 	if err == nil && t == nil {
-		return nil // null, which some write for what they do not know
+		return nil // null: some writers use it for unknown values
 	}
 	if err == nil && t != json.Delim('{') {
-		err = bad("manifest", "no object at offset %#x", d.InputOffset())
+		err = malformed("manifest", "invalid value at offset %#x: must be an object", d.InputOffset())
 	}
 	for err == nil && d.More() {
 		if t, err = d.Token(); err == nil {
-			err = field(t.(string)) // the decoder lets nothing else be a key
+			err = field(t.(string)) // the decoder accepts only strings as keys
 		}
 	}
 	if err == nil {
 		_, err = d.Token()
 	}
-	return broken(d, err)
+	return wrapError(d, err)
 }
 
-// value reads a value, which counts if it is a string.
+// value reads a value. It returns "" unless the value is a string.
 func value(d *json.Decoder) (string, error) {
 	var raw json.RawMessage
 	if err := d.Decode(&raw); err != nil {
-		return "", broken(d, err)
+		return "", wrapError(d, err)
 	}
 	var s string
 	if raw[0] == '"' && json.Unmarshal(raw, &s) != nil {
@@ -163,15 +163,15 @@ func value(d *json.Decoder) (string, error) {
 	return s, nil
 }
 
-func broken(d *json.Decoder, err error) error {
+func wrapError(d *json.Decoder, err error) error {
 	if _, ok := err.(*fault.Error); err == nil || ok {
 		return err
 	}
-	return bad("manifest", "%w at offset %#x", err, d.InputOffset())
+	return malformed("manifest", "%w at offset %#x", err, d.InputOffset())
 }
 
-// readFile reads what the manifest says of the entry with a name. An entry is
-// one file: what names it again is passed over.
+// readFile reads the manifest's description of the entry with a name. Each
+// entry is one file; a second description of it is ignored.
 func (b *Bundle) readFile(d *json.Decoder, name string, names map[string]int) error {
 	var f File
 	err := object(d, func(key string) error {
@@ -204,7 +204,7 @@ func (b *Bundle) readFile(d *json.Decoder, name string, names map[string]int) er
 	at, ok := names[name]
 	if !ok {
 		if b.problem == nil {
-			b.problem = bad("manifest", "file %q is not in the archive, or listed twice", name)
+			b.problem = malformed("manifest", "file %q is missing from the archive, or listed twice", name)
 		}
 		return nil
 	}
@@ -214,53 +214,55 @@ func (b *Bundle) readFile(d *json.Decoder, name string, names map[string]int) er
 	return nil
 }
 
-// index adds a file. The first of several with the same name counts.
+// index adds a file. The first file of a path, URL or id wins.
 func (b *Bundle) index(f File) {
 	n := int32(len(b.files))
 	b.files = append(b.files, f)
 	if f.Path != "" {
-		first(b.byPath, slashed(f.Path), n)
+		setFirst(b.byPath, toSlash(f.Path), n)
 	}
 	if f.URL != "" {
-		first(b.byURL, f.URL, n)
+		setFirst(b.byURL, f.URL, n)
 	}
 	if !f.DebugID.IsZero() {
-		first(b.byID, fileID{f.DebugID, f.Type}, n)
+		setFirst(b.byID, fileID{f.DebugID, f.Type}, n)
 	}
 }
 
-func first[K comparable](m map[K]int32, key K, n int32) {
+func setFirst[K comparable](m map[K]int32, key K, n int32) {
 	if _, ok := m[key]; !ok {
 		m[key] = n
 	}
 }
 
-// Normal is a path as paths are compared: without "." and "..", and with slashes.
-func Normal(p string) string { return path.Clean(slashed(p)) }
+// Normal returns a path in the form in which paths are compared: with slashes,
+// and without "." and "..".
+func Normal(p string) string { return path.Clean(toSlash(p)) }
 
-func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
+func toSlash(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
-// Problem is the first thing that is wrong with the bundle, or nil. What Files
-// lists can be had all the same.
+// Problem returns the first damage of the bundle, or nil. Files lists only
+// files that are not affected.
 func (b *Bundle) Problem() error { return b.problem }
 
-// Files lists the files, in the order of the manifest.
+// Files lists the files in the order of the manifest.
 func (b *Bundle) Files() []File { return b.files }
 
-// ByPath is the file of a path, in the spelling of Windows or not: of the path
-// as it is, or else without "." and "..". Writers clean the paths of a manifest;
-// one that they did not is found only as it is there, as symbolic has it.
+// ByPath returns the file of a path, with slashes or backslashes: of the exact
+// path, or else of the path without "." and "..". Writers clean the paths of a
+// manifest; a path that is not clean is found only in its exact form, as by
+// symbolic.
 func (b *Bundle) ByPath(path string) (File, bool) {
-	if f, ok := at(b, b.byPath, slashed(path)); ok {
+	if f, ok := at(b, b.byPath, toSlash(path)); ok {
 		return f, true
 	}
 	return at(b, b.byPath, Normal(path))
 }
 
-// ByURL is the file of an address in the web.
+// ByURL returns the file of a URL.
 func (b *Bundle) ByURL(url string) (File, bool) { return at(b, b.byURL, url) }
 
-// ByDebugID is the file of a type that has a debug id.
+// ByDebugID returns the file of a type with a debug id.
 func (b *Bundle) ByDebugID(id ident.DebugID, kind string) (File, bool) {
 	return at(b, b.byID, fileID{id, kind})
 }
@@ -273,8 +275,8 @@ func at[K comparable](b *Bundle, m map[K]int32, key K) (File, bool) {
 	return b.files[n], true
 }
 
-// Text is the content of a file of this bundle. More than limit bytes are an
-// error.
+// Text returns the content of a file of this bundle. It fails if that exceeds
+// limit bytes.
 func (b *Bundle) Text(f File, limit int64) ([]byte, error) {
 	return b.entries[f.entry].read(b.src, limit)
 }

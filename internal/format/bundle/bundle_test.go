@@ -35,7 +35,7 @@ var manifest = bundle.Manifest{
 	Links:      map[string]string{`C:\src\*`: "https://example.org/src/*"},
 }
 
-// sources is what write writes.
+// sources returns the files that write writes.
 func sources(t testing.TB) iter.Seq2[bundle.File, []byte] {
 	long := []byte(strings.Repeat("int x;\n", 500))
 	return func(yield func(bundle.File, []byte) bool) {
@@ -59,10 +59,10 @@ func write(t testing.TB) []byte {
 	return b.Bytes()
 }
 
-func TestWhatIsWrittenIsRead(t *testing.T) {
+func TestWriteRoundTrip(t *testing.T) {
 	data := write(t)
 	if !bytes.Equal(data, write(t)) {
-		t.Error("the same files make other bytes")
+		t.Error("the same files result in other bytes")
 	}
 	b, err := bundle.Open(bin.Bytes(data))
 	if err != nil || b.Problem() != nil || len(b.Files()) != 6 {
@@ -98,13 +98,13 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		t.Errorf("%+v, %+v", byURL, byID)
 	}
 	if _, ok := b.ByDebugID(id(t, debugID), bundle.Source); ok {
-		t.Error("found with another type")
+		t.Error("file found with another type")
 	}
 }
 
-func TestTheStandardLibraryReadsIt(t *testing.T) {
+func TestStandardLibraryReadsBundle(t *testing.T) {
 	data := write(t)
-	for _, part := range [][]byte{data, data[8:]} { // both spellings of offsets
+	for _, part := range [][]byte{data, data[8:]} { // both bases of offsets
 		z, err := zip.NewReader(bytes.NewReader(part), int64(len(part)))
 		if err != nil {
 			t.Fatal(err)
@@ -120,8 +120,8 @@ func TestTheStandardLibraryReadsIt(t *testing.T) {
 	}
 }
 
-// pack is a bundle with this manifest and entries, whose offsets count from
-// base.
+// pack returns a bundle with this manifest and entries, whose offsets count
+// from base.
 func pack(t testing.TB, base int64, manifest string, entries int) []byte {
 	t.Helper()
 	b := bytes.NewBufferString("SYSB\x02\x00\x00\x00")
@@ -155,7 +155,7 @@ func pack(t testing.TB, base int64, manifest string, entries int) []byte {
 	return b.Bytes()
 }
 
-func TestMoreFilesThanAZipKnows(t *testing.T) {
+func TestZip64(t *testing.T) {
 	const n = 66_000
 	var m strings.Builder
 	m.WriteString(`{"files":{`)
@@ -167,7 +167,7 @@ func TestMoreFilesThanAZipKnows(t *testing.T) {
 	if err != nil || len(b.Files()) != n {
 		t.Fatalf("%v", err)
 	}
-	if b.Problem() == nil || !strings.Contains(b.Problem().Error(), `file "files/x" is not in the archive`) {
+	if b.Problem() == nil || !strings.Contains(b.Problem().Error(), `file "files/x" is missing from the archive`) {
 		t.Errorf("%v", b.Problem())
 	}
 	f, ok := b.ByPath("/65999")
@@ -180,7 +180,7 @@ func TestMoreFilesThanAZipKnows(t *testing.T) {
 }
 
 // wide moves the numbers of an entry into a zip64 field.
-func wide(t testing.TB, data []byte, name string, size, unpacked, off uint64) []byte {
+func findZip64(t testing.TB, data []byte, name string, size, unpacked, off uint64) []byte {
 	t.Helper()
 	le := binary.LittleEndian
 	at := bytes.LastIndex(data, []byte(name)) - 46
@@ -197,11 +197,11 @@ func wide(t testing.TB, data []byte, name string, size, unpacked, off uint64) []
 	return append(p, rest...)
 }
 
-func TestOffsetsOfEveryKindAreRead(t *testing.T) {
+func TestOffsetsOfEveryBase(t *testing.T) {
 	data := pack(t, 8, `{"files":{"files/0":{"path":"/0"}}}`, 1)
 	at := bytes.LastIndex(data, []byte("files/0")) - 46
 	off := uint64(binary.LittleEndian.Uint32(data[at+42:]))
-	b, err := bundle.Open(bin.Bytes(wide(t, data, "files/0", 1, 1, off)))
+	b, err := bundle.Open(bin.Bytes(findZip64(t, data, "files/0", 1, 1, off)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,11 +209,11 @@ func TestOffsetsOfEveryKindAreRead(t *testing.T) {
 	if text, err := b.Text(f, 10); !ok || err != nil || len(text) != 1 {
 		t.Errorf("%q, %v", text, err)
 	}
-	for _, base := range []int64{0, 8, 77} { // what offsets count from
+	for _, base := range []int64{0, 8, 77} { // bases of offsets
 		b, err := bundle.Open(bin.Bytes(pack(t, base, `{"files":{"files/0":{"path":"/0"}}}`, 1)))
 		if base == 77 {
 			if fault.KindOf(err) != fault.Malformed {
-				t.Errorf("offsets that lead nowhere: %v", err)
+				t.Errorf("offsets beyond the end: %v", err)
 			}
 			continue
 		}
@@ -225,21 +225,21 @@ func TestOffsetsOfEveryKindAreRead(t *testing.T) {
 		}
 	}
 	for _, huge := range [][3]uint64{{1 << 63, 1, off}, {1, 1, 1 << 63}, {1 << 40, 1, off}, {1, 1, 1 << 40}} {
-		_, err := bundle.Open(bin.Bytes(wide(t, data, "files/0", huge[0], huge[1], huge[2])))
+		_, err := bundle.Open(bin.Bytes(findZip64(t, data, "files/0", huge[0], huge[1], huge[2])))
 		if fault.KindOf(err) != fault.Malformed {
 			t.Errorf("%x: %v", huge, err)
 		}
 	}
-	b, err = bundle.Open(bin.Bytes(wide(t, data, "files/0", 1, 1<<63, off)))
+	b, err = bundle.Open(bin.Bytes(findZip64(t, data, "files/0", 1, 1<<63, off)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if text, err := b.Text(b.Files()[0], 10); err != nil || len(text) != 1 || cap(text) > 4096 {
-		t.Errorf("a size that is not true: %d bytes in %d, %v", len(text), cap(text), err)
+		t.Errorf("a wrong size: %d bytes in %d, %v", len(text), cap(text), err)
 	}
 }
 
-func TestTextKeepsToItsLimit(t *testing.T) {
+func TestTextHasLimit(t *testing.T) {
 	b, err := bundle.Open(bin.Bytes(write(t)))
 	if err != nil {
 		t.Fatal(err)
@@ -261,7 +261,7 @@ func TestTextKeepsToItsLimit(t *testing.T) {
 	}
 }
 
-func TestDamageIsReported(t *testing.T) {
+func TestDamagedBundles(t *testing.T) {
 	good := pack(t, 8, `{"files":{"files/0":{"path":"/0","x":[1]}},"arch":7,"source_links":{"a":"b"}}`, 1)
 	set := func(at int, v byte) []byte {
 		p := slices.Clone(good)
@@ -275,24 +275,24 @@ func TestDamageIsReported(t *testing.T) {
 		data []byte
 		text string
 	}{
-		"empty":      {nil, "header: malformed: no source bundle"},
-		"zip":        {good[8:], "header: malformed: no source bundle"},
+		"empty":      {nil, "header: malformed: invalid magic"},
+		"zip":        {good[8:], "header: malformed: invalid magic"},
 		"version":    {set(4, 3), "header: unsupported: version 3"},
-		"no end":     {good[:end], "end: malformed: no end of a zip archive"},
-		"end":        {set(end+15, 0x7f), "end: malformed: directory of"},
-		"far end":    {set(end+19, 0x7f), "end: malformed: directory of"},
-		"entry":      {set(list, 'X'), "directory: malformed: no entry at offset"},
-		"names":      {set(second+29, 0xff), "directory: malformed: no entry at offset"},
-		"size":       {set(list+23, 0x7f), "directory: malformed: 2130706433 bytes at 0x8"},
-		"unlisted":   {set(second+46, 'M'), "manifest: malformed: there is none"},
-		"local":      {set(bytes.Index(good, []byte("manifest"))-30, 0), "file manifest.json: malformed: no local header at offset"},
+		"no end":     {good[:end], "end: malformed: missing end record"},
+		"end":        {set(end+15, 0x7f), "end: malformed: invalid directory"},
+		"far end":    {set(end+19, 0x7f), "end: malformed: invalid directory"},
+		"entry":      {set(list, 'X'), "directory: malformed: invalid entry at offset"},
+		"names":      {set(second+29, 0xff), "directory: malformed: invalid entry at offset"},
+		"size":       {set(list+23, 0x7f), "directory: malformed: invalid entry at offset 0xb2: 2130706433 bytes at offset 0x8"},
+		"unlisted":   {set(second+46, 'M'), "manifest: malformed: manifest.json is missing"},
+		"local":      {set(bytes.Index(good, []byte("manifest"))-30, 0), "file manifest.json: malformed: invalid local header at offset"},
 		"long name":  {set(bytes.Index(good, []byte("manifest"))-3, 0x7f), "file manifest.json: malformed: "},
-		"method":     {set(second+10, 99), "file manifest.json: unsupported: method 99"},
-		"encrypted":  {set(second+8, 1), "file manifest.json: unsupported: method 8, flags 0x1"},
-		"checksum":   {set(second+16, good[second+16]+1), "file manifest.json: malformed: wrong checksum"},
+		"method":     {set(second+10, 99), "file manifest.json: unsupported: compression method 99"},
+		"encrypted":  {set(second+8, 1), "file manifest.json: unsupported: compression method 8, flags 0x1"},
+		"checksum":   {set(second+16, good[second+16]+1), "file manifest.json: malformed: checksum mismatch"},
 		"deflate":    {set(bytes.Index(good, []byte("manifest"))+13, 0xff), "file manifest.json: malformed: "},
-		"no object":  {pack(t, 8, `[]`, 0), "manifest: malformed: no object at offset 0x1"},
-		"files":      {pack(t, 8, `{"files":7}`, 0), "manifest: malformed: no object at offset 0xa"},
+		"no object":  {pack(t, 8, `[]`, 0), "manifest: malformed: invalid value at offset 0x1"},
+		"files":      {pack(t, 8, `{"files":7}`, 0), "manifest: malformed: invalid value at offset 0xa"},
 		"json":       {pack(t, 8, `{"files":{"files/0":{"path":`, 1), "manifest: malformed: "},
 		"json value": {pack(t, 8, `{"arch":tru}`, 0), "manifest: malformed: "},
 		"json key":   {pack(t, 8, `{"files":{7:{}}}`, 0), "manifest: malformed: "},
@@ -315,7 +315,7 @@ func TestDamageIsReported(t *testing.T) {
 	}
 }
 
-// failing is a writer that fails after some bytes.
+// failing fails after some bytes.
 type failing int
 
 func (f *failing) Write(p []byte) (int, error) {
@@ -325,7 +325,7 @@ func (f *failing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestErrorsOfTheWriterAreGiven(t *testing.T) {
+func TestWriteReturnsErrorsOfWriter(t *testing.T) {
 	for room := failing(0); room < 1000; room += 100 {
 		f := room
 		if _, err := bundle.Write(&f, manifest, sources(t)); !errors.Is(err, io.ErrShortWrite) {
@@ -334,12 +334,12 @@ func TestErrorsOfTheWriterAreGiven(t *testing.T) {
 	}
 }
 
-// FuzzOpen demands that what is listed can be had or is an error.
+// FuzzOpen checks that the text of each listed file is returned or is an error.
 func FuzzOpen(f *testing.F) {
 	f.Add(write(f))
 	f.Add(pack(f, 0, `{"files":{"files/0":{"path":"\\0"}}}`, 1))
 	wideEntry := pack(f, 8, `{"files":{"files/0":{"path":"/0"}},"arch":"x"}`, 2)
-	f.Add(wide(f, wideEntry, "files/0", 1, 1, 8))
+	f.Add(findZip64(f, wideEntry, "files/0", 1, 1, 8))
 	f.Add(append(wideEntry, make([]byte, 100)...))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b, err := bundle.Open(bin.Bytes(data))
@@ -356,7 +356,7 @@ func FuzzOpen(f *testing.F) {
 			}
 			found, ok := b.ByPath(file.Path)
 			if file.Path != "" && (!ok || found.Path == "") {
-				t.Fatalf("%+v is not found by its path", file)
+				t.Fatalf("ByPath does not find %+v", file)
 			}
 		}
 	})

@@ -12,13 +12,14 @@ import (
 	"unicode/utf8"
 )
 
-// Write writes a bundle of files with their texts. A text that is not UTF-8 is
-// left out, as no reader could show it; so is what has the path and the URL
-// of another. It tells how many files were written. The same input gives the same bytes.
+// Write writes a bundle of files with their texts, and returns the number of
+// files written. It skips texts that are not UTF-8, which readers cannot show,
+// and files with the path and the URL of an earlier one. The output depends
+// only on the input.
 func Write(w io.Writer, m Manifest, files iter.Seq2[File, []byte]) (n int, err error) {
 	head := binary.LittleEndian.AppendUint32([]byte(Magic), version)
 	if _, err := w.Write(head); err != nil {
-		return 0, fmt.Errorf("write the header: %w", err)
+		return 0, fmt.Errorf("write header: %w", err)
 	}
 	z := zip.NewWriter(w)
 	z.SetOffset(headerSize)
@@ -59,7 +60,8 @@ func Write(w io.Writer, m Manifest, files iter.Seq2[File, []byte]) (n int, err e
 }
 
 func writeEntry(z *zip.Writer, name string, text []byte) error {
-	// The first day that the format knows, so that no clock is in the bundle.
+	// The earliest date of the format, so that the output does not depend on a
+	// clock.
 	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, ModifiedDate: 1<<5 | 1})
 	if err == nil {
 		_, err = w.Write(text)
@@ -70,8 +72,8 @@ func writeEntry(z *zip.Writer, name string, text []byte) error {
 	return nil
 }
 
-// entryName is where a file stands in the archive: its path, as one below
-// files/, from which nothing leads out. A drive letter becomes a folder.
+// entryName returns the name of a file in the archive: its path below files/,
+// without "..". A drive letter becomes a folder.
 func entryName(path string) string {
 	name := "files"
 	for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
@@ -86,17 +88,17 @@ func entryName(path string) string {
 	return name
 }
 
-// describe is what the manifest says of a file.
+// describe returns the manifest's description of a file.
 func describe(f File) map[string]any {
-	said := map[string]any{"type": cmp.Or(f.Type, Source)}
+	m := map[string]any{"type": cmp.Or(f.Type, Source)}
 	if f.Path != "" {
-		said["path"] = f.Path
-		if clean := Normal(f.Path); clean != slashed(f.Path) {
-			said["path"] = clean
+		m["path"] = f.Path
+		if clean := Normal(f.Path); clean != toSlash(f.Path) {
+			m["path"] = clean
 		}
 	}
 	if f.URL != "" {
-		said["url"] = f.URL
+		m["url"] = f.URL
 	}
 	headers := map[string]string{}
 	if !f.DebugID.IsZero() {
@@ -106,7 +108,7 @@ func describe(f File) map[string]any {
 		headers["sourcemap"] = f.SourceMap
 	}
 	if len(headers) > 0 {
-		said["headers"] = headers
+		m["headers"] = headers
 	}
-	return said
+	return m
 }
