@@ -2,16 +2,16 @@ package cab
 
 import "encoding/binary"
 
-// bitReader takes bits from little endian words of 16 bits, the highest one first.
-// Behind the end there are zeros, which over tells.
+// bitReader reads bits from little-endian words of 16 bits, the highest bit
+// first. After the end it returns zeros, and over reports true.
 type bitReader struct {
-	src []byte
-	at  int    // bytes of src that are in buf, or used, and those behind the end
-	buf uint64 // the next bits, below those that are used
+	src []byte // bytes of src that have been moved to buf, including those after the end
+	at  int    // the next bits, below those that are consumed
+	buf uint64 // number of valid bits of buf
 	n   uint   // bits of buf
 }
 
-// fill takes words until there are at least 48 bits.
+// fill reads words until buf has at least 48 bits.
 func (r *bitReader) fill() {
 	for r.n < 48 {
 		var w uint16
@@ -24,31 +24,32 @@ func (r *bitReader) fill() {
 	}
 }
 
-// peek is the next n bits, which fill has taken.
+// peek returns the next n bits. The caller has called fill.
 func (r *bitReader) peek(n uint) uint32 { return uint32(r.buf>>(r.n-n)) & (1<<n - 1) }
 
-func (r *bitReader) drop(n uint) { r.n -= n }
+func (r *bitReader) skip(n uint) { r.n -= n }
 
-// bits takes n bits, which fill has taken.
+// bits consumes n bits. The caller has called fill.
 func (r *bitReader) bits(n uint) uint32 {
 	v := r.peek(n)
 	r.n -= n
 	return v
 }
 
-// take takes n bits, 16 at most.
+// take consumes n bits, at most 16.
 func (r *bitReader) take(n uint) uint32 {
 	r.fill()
 	return r.bits(n)
 }
 
-// used is how many bytes of src are used, the present word among them.
+// used returns the number of bytes of src that are consumed, with the current
+// word.
 func (r *bitReader) used() int { return r.at - int(r.n/16)*2 }
 
-// over says that more bits were used than there are.
-func (r *bitReader) over() bool { return r.used() > len(r.src) }
+// over reports whether more bits were consumed than src has.
+func (r *bitReader) isPastEnd() bool { return r.used() > len(r.src) }
 
-// align goes to the start of the next word, even if it is at that of one.
+// align moves to the start of the next word, even at the start of a word.
 func (r *bitReader) align() {
 	r.fill()
 	r.at = r.used()
@@ -58,13 +59,13 @@ func (r *bitReader) align() {
 	r.buf, r.n = 0, 0
 }
 
-// rest is the bytes behind the present word.
+// rest returns the bytes after the current word.
 func (r *bitReader) rest() []byte { return r.src[min(r.used(), len(r.src)):] }
 
-// advance goes on behind the first n bytes of rest.
+// advance skips the first n bytes of rest.
 func (r *bitReader) advance(n int) { r.at, r.buf, r.n = r.used()+n, 0, 0 }
 
-// word is the four bytes at the start of rest.
+// word consumes the four bytes at the start of rest.
 func (r *bitReader) word() uint32 {
 	b := r.rest()
 	r.advance(4)

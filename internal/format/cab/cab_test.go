@@ -16,11 +16,11 @@ import (
 	"symbolon/internal/format/flate"
 )
 
-// enough is a limit that no test reaches.
+// enough exceeds the limits that tests reach.
 const enough = 1 << 30
 
-// samples is data of several kinds: none, what does not repeat, what does at any
-// distance, and code with calls.
+// samples returns data of several kinds: empty, random, repetitive at all
+// distances, and code with calls.
 func samples() map[string][]byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 70_001)
@@ -54,10 +54,10 @@ func openCab(t testing.TB, src bin.Source, limit int64) *cab.Reader {
 	return r
 }
 
-// onDisk is a source that has no bytes in memory.
+// onDisk is a source that is not in memory.
 type onDisk struct{ bin.Source }
 
-// unpack gives the files of a cabinet, or why they cannot be read.
+// unpack returns the files of a cabinet and their errors.
 func unpack(r *cab.Reader) (names []string, contents [][]byte, errs []error) {
 	for {
 		f, err := r.Next()
@@ -72,7 +72,7 @@ func unpack(r *cab.Reader) (names []string, contents [][]byte, errs []error) {
 	}
 }
 
-// methods are all ways of packing that are read.
+// methods returns all compression methods.
 func methods() map[string]func([]byte) (uint16, []fixture.CabBlock) {
 	all := map[string]func([]byte) (uint16, []fixture.CabBlock){
 		"stored": func(b []byte) (uint16, []fixture.CabBlock) { return fixture.CabStored, fixture.CabPlain(b) },
@@ -97,7 +97,7 @@ func methods() map[string]func([]byte) (uint16, []fixture.CabBlock) {
 	return all
 }
 
-func TestEveryMethodUnpacksWhatWasPacked(t *testing.T) {
+func TestEveryMethodRoundTrip(t *testing.T) {
 	for what, data := range samples() {
 		for name, pack := range methods() {
 			method, blocks := pack(data)
@@ -114,9 +114,9 @@ func TestEveryMethodUnpacksWhatWasPacked(t *testing.T) {
 	}
 }
 
-// Files are given in the order in which they are packed, wherever they are listed;
-// those that nobody reads cost nothing.
-func TestFilesOfSeveralFoldersAreGivenInTheirOrder(t *testing.T) {
+// Next returns files in the order of the folders, wherever they are listed;
+// files that are not read are not unpacked.
+func TestNextReturnsFilesInOrderOfFolders(t *testing.T) {
 	c := &fixture.Cab{Reserve: [3]int{20, 3, 5}, NoSums: true}
 	zip := fixture.CabZip([]byte("onetwothree"))
 	c.Folder(fixture.CabMSZIP, zip...).Folder(fixture.CabLZX|16<<8, fixture.NewLZX(16).Blocks([]byte("fourfive"))...).Folder(fixture.CabStored)
@@ -140,7 +140,7 @@ func TestFilesOfSeveralFoldersAreGivenInTheirOrder(t *testing.T) {
 	}
 }
 
-// want is a part of a failure and its kind.
+// want is the kind of an error and a part of its text.
 type want struct {
 	kind fault.Kind
 	text string
@@ -153,7 +153,7 @@ func (w want) check(t *testing.T, name string, err error) {
 	}
 }
 
-func TestWhatCannotBeUnpackedSaysWhereAndWhy(t *testing.T) {
+func TestErrorsOfBlocks(t *testing.T) {
 	plain := func(method uint16, data string, size int) *fixture.Cab {
 		return new(fixture.Cab).Folder(method, fixture.CabBlock{Packed: []byte(data), Size: size}).File(fixture.CabFile{Name: "f", Size: 4})
 	}
@@ -165,20 +165,20 @@ func TestWhatCannotBeUnpackedSaysWhereAndWhy(t *testing.T) {
 		data []byte
 		want want
 	}{
-		"checksum":      {sum.Bytes(), want{fault.Malformed, "folder 0, block 0 at offset 0x3d: malformed: checksum 61706160 instead of 00000007"}},
-		"folder":        {short.Bytes(), want{fault.Malformed, "the folder ends after 4 bytes"}},
-		"other folder":  {other.Bytes(), want{fault.Malformed, "its folder is 1, of 1"}},
-		"quantum":       {plain(fixture.CabQuantum, "data", 4).Bytes(), want{fault.Unsupported, "packed with Quantum"}},
-		"method":        {plain(9, "data", 4).Bytes(), want{fault.Unsupported, "unknown method 9"}},
+		"checksum":      {sum.Bytes(), want{fault.Malformed, "folder 0, block 0 at offset 0x3d: malformed: checksum mismatch: 61706160, expected 00000007"}},
+		"folder":        {short.Bytes(), want{fault.Malformed, "the folder ends early, after 4 bytes"}},
+		"other folder":  {other.Bytes(), want{fault.Malformed, "invalid folder 1 of 1"}},
+		"quantum":       {plain(fixture.CabQuantum, "data", 4).Bytes(), want{fault.Unsupported, "compression method Quantum"}},
+		"method":        {plain(9, "data", 4).Bytes(), want{fault.Unsupported, "unknown compression method 9"}},
 		"window":        {plain(fixture.CabLZX|14<<8, "data", 4).Bytes(), want{fault.Malformed, "window of 2^14"}},
 		"greater":       {plain(0, "data", 40_000).Bytes(), want{fault.Malformed, "unpacks to 40000 bytes"}},
-		"stored":        {plain(0, "data", 5).Bytes(), want{fault.Malformed, "4 bytes that are not packed unpack to 5"}},
-		"elsewhere":     {plain(0, "data", 0).Bytes(), want{fault.Unsupported, "it ends in another cabinet"}},
-		"no MSZIP":      {plain(fixture.CabMSZIP, "CX\x03\x00", 4).Bytes(), want{fault.Malformed, "no MSZIP block"}},
-		"short MSZIP":   {plain(fixture.CabMSZIP, "CK\x03\x00", 4).Bytes(), want{fault.Malformed, "0 bytes came out instead of 4"}},
+		"stored":        {plain(0, "data", 5).Bytes(), want{fault.Malformed, "stored block of 4 bytes, expected 5"}},
+		"elsewhere":     {plain(0, "data", 0).Bytes(), want{fault.Unsupported, "the block ends in another cabinet"}},
+		"no MSZIP":      {plain(fixture.CabMSZIP, "CX\x03\x00", 4).Bytes(), want{fault.Malformed, "invalid MSZIP signature"}},
+		"short MSZIP":   {plain(fixture.CabMSZIP, "CK\x03\x00", 4).Bytes(), want{fault.Malformed, "MSZIP block unpacks to 0 bytes, expected 4"}},
 		"broken MSZIP":  {plain(fixture.CabMSZIP, "CK\x07\x00", 4).Bytes(), want{fault.Malformed, "deflate stream"}},
-		"short":         {long[:len(long)-1], want{fault.Malformed, "the cabinet ends at offset"}},
-		"without block": {long[:len(long)-9], want{fault.Malformed, "the cabinet ends at offset"}},
+		"short":         {long[:len(long)-1], want{fault.Malformed, "the cabinet ends early, at offset"}},
+		"without block": {long[:len(long)-9], want{fault.Malformed, "the cabinet ends early, at offset"}},
 	} {
 		for _, src := range []bin.Source{bin.Bytes(c.data), onDisk{bin.Bytes(c.data)}} {
 			_, _, errs := unpack(openCab(t, src, enough))
@@ -187,28 +187,28 @@ func TestWhatCannotBeUnpackedSaysWhereAndWhy(t *testing.T) {
 	}
 }
 
-func TestHeadsThatAreNoneSayWhy(t *testing.T) {
+func TestErrorsOfHeads(t *testing.T) {
 	b := fixture.CabOf(fixture.CabStored, []string{"f", "g"}, []byte("data"), []byte("more")).Bytes()
 	for name, c := range map[string]struct {
 		data []byte
 		want string
 	}{
-		"empty":   {nil, "no magic"},
-		"other":   {[]byte("MSCD"), "no magic"},
-		"head":    {b[:30], "it ends at offset"},
-		"folders": {b[:40], "0 of 1 folders are in the file"},
+		"empty":   {nil, "invalid magic"},
+		"other":   {[]byte("MSCD"), "invalid magic"},
+		"head":    {b[:30], "the cabinet ends early, at offset"},
+		"folders": {b[:40], "the cabinet has 0 of 1 folders"},
 	} {
 		_, err := cab.Open(bin.Bytes(c.data), enough)
 		want{fault.Malformed, c.want}.check(t, name, err)
 	}
 	_, _, errs := unpack(openCab(t, bin.Bytes(b[:70]), enough))
-	want{fault.Malformed, "1 of 2 files are in the file"}.check(t, "files", errs[len(errs)-1])
+	want{fault.Malformed, "the cabinet has 1 of 2 files"}.check(t, "files", errs[len(errs)-1])
 	b[16] = 0xff
 	_, _, errs = unpack(openCab(t, bin.Bytes(b), enough))
-	want{fault.Malformed, "no files at offset 0xff"}.check(t, "place of files", errs[0])
+	want{fault.Malformed, "files at offset 0xff"}.check(t, "place of files", errs[0])
 }
 
-func TestPartsOfOtherCabinetsAreUnsupported(t *testing.T) {
+func TestPartsInOtherCabinetsAreUnsupported(t *testing.T) {
 	c := &fixture.Cab{Prev: "first.cab", Next: "third.cab"}
 	c.Folder(0, fixture.CabPlain([]byte("12345678"))...).Folder(0, fixture.CabPlain([]byte("12345678"))...)
 	c.File(fixture.CabFile{Name: "a", Size: 4, Folder: fixture.CabFromPrev}).File(fixture.CabFile{Name: "b", Size: 4, Off: 4}).
@@ -217,16 +217,16 @@ func TestPartsOfOtherCabinetsAreUnsupported(t *testing.T) {
 	if fmt.Sprint(names) != "[a b c d]" || string(got[2]) != "1234" || errs[2] != nil {
 		t.Errorf("%q, %q, %v", names, got, errs)
 	}
-	want{fault.Unsupported, "its folder begins in first.cab of the set"}.check(t, "a", errs[0])
-	want{fault.Unsupported, "its folder begins in first.cab of the set"}.check(t, "b", errs[1])
-	want{fault.Unsupported, "it ends in third.cab of the set"}.check(t, "d", errs[3])
+	want{fault.Unsupported, "the folder begins in first.cab of the set"}.check(t, "a", errs[0])
+	want{fault.Unsupported, "the folder begins in first.cab of the set"}.check(t, "b", errs[1])
+	want{fault.Unsupported, "the file ends in third.cab of the set"}.check(t, "d", errs[3])
 	both := new(fixture.Cab).Folder(0).File(fixture.CabFile{Folder: fixture.CabBoth})
 	_, _, errs = unpack(openCab(t, bin.Bytes(both.Bytes()), enough))
-	want{fault.Unsupported, "its folder begins in another cabinet of the set"}.check(t, "both", errs[0])
+	want{fault.Unsupported, "the folder begins in another cabinet of the set"}.check(t, "both", errs[0])
 }
 
-// Nothing is unpacked twice, and nothing past the limit.
-func TestUnpackingIsBounded(t *testing.T) {
+// Each block is unpacked once, and at most up to the limit.
+func TestUnpackHasLimit(t *testing.T) {
 	b := fixture.CabOf(fixture.CabMSZIP, []string{"f"}, make([]byte, 100_000)).Bytes()
 	_, got, errs := unpack(openCab(t, bin.Bytes(b), 70_000))
 	if len(got[0]) != 65536 || !errors.Is(errs[0], bin.ErrLimit) {
@@ -234,7 +234,7 @@ func TestUnpackingIsBounded(t *testing.T) {
 	}
 	over := new(fixture.Cab).Folder(0, fixture.CabPlain([]byte("12345678"))...).File(fixture.CabFile{Size: 6}).File(fixture.CabFile{Size: 4, Off: 2})
 	_, _, errs = unpack(openCab(t, bin.Bytes(over.Bytes()), enough))
-	want{fault.Malformed, "it begins inside of the file before it"}.check(t, "overlap", errs[1])
+	want{fault.Malformed, "the file overlaps the one before it"}.check(t, "overlap", errs[1])
 	same := new(fixture.Cab).Folder(0, fixture.CabPlain(make([]byte, 30_000))...).Again().Again()
 	for i := range 3 {
 		same.File(fixture.CabFile{Size: 30_000, Folder: uint16(i)})
@@ -243,12 +243,12 @@ func TestUnpackingIsBounded(t *testing.T) {
 	if errs[0] != nil {
 		t.Error(errs[0])
 	}
-	want{fault.Malformed, "folders share their blocks"}.check(t, "shared", errs[1])
+	want{fault.Malformed, "folders share blocks"}.check(t, "shared", errs[1])
 }
 
-// Each bit of LZX data means something: turned around it is told, or other bytes come
-// out, but never more, and the files of other folders are as they were.
-func TestDamageOfLZXCostsItsFolder(t *testing.T) {
+// A flipped bit of LZX data is an error or changes the output, never its size,
+// and other folders are not affected.
+func TestDamagedLZXAffectsOnlyItsFolder(t *testing.T) {
 	data := samples()["text"][:50_000]
 	b := fixture.CabOf(fixture.CabLZX|16<<8, []string{"a"}, data)
 	b.NoSums = true

@@ -4,14 +4,14 @@ import "encoding/binary"
 
 const (
 	callCode = 0xe8
-	// No call in the last bytes of a frame is changed, nor one behind the first
-	// frames.
+	// Calls in the last 10 bytes of a frame, and after the first 32,768 frames,
+	// are not changed.
 	callTail   = 10
 	callFrames = 32 << 10
 )
 
-// relative makes the targets of calls in a frame relative again.
-func (d *lzx) relative(p []byte) []byte {
+// relative converts absolute targets of calls in a frame back to relative ones.
+func (d *lzx) relativeCalls(p []byte) []byte {
 	if d.calls == 0 || len(p) <= callTail || d.done >= callFrames*maxBlock {
 		return p
 	}

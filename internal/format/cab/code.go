@@ -8,19 +8,20 @@ const (
 	maxMain  = 256 + 8*50
 )
 
-// code is a prefix code. The words of a length are counted up in the order of the
-// symbols.
+// code is a prefix code. The words of each length are assigned in ascending
+// order to the symbols.
 type code struct {
-	// short has what a word of up to rootBits bits means, whatever follows it: the
-	// symbol, and in the lowest four bits the length. Zero is a longer word or none.
+	// short maps the next rootBits bits to the symbol, and in the lowest four
+	// bits the length, of a word of at most rootBits bits. Zero is a longer or
+	// an invalid word.
 	short  [1 << rootBits]uint16
-	end    [maxWord + 1]uint32 // behind the last word of each length
-	shift  [maxWord + 1]int32  // of words of each length to places in sorted
-	sorted [maxMain]uint16     // symbols by their words
+	end    [maxWord + 1]uint32 // the word after the last one of each length
+	shift  [maxWord + 1]int32  // from words of each length to indexes of sorted
+	sorted [maxMain]uint16     // symbols in the order of their words
 }
 
-// build makes the code whose words have the given lengths. There may be fewer words
-// than fit: some codes are never used.
+// build builds the code of words with the given lengths. The code may be
+// incomplete: some codes are never used.
 func (c *code) build(lengths []uint8) error {
 	var count, at [maxWord + 1]uint32
 	for _, n := range lengths {
@@ -33,7 +34,7 @@ func (c *code) build(lengths []uint8) error {
 		word += count[n]
 		place += count[n]
 		if c.end[n] = word; word > 1<<n {
-			return fmt.Errorf("a code has more words than there are")
+			return fmt.Errorf("oversubscribed code")
 		}
 	}
 	for symbol, n := range lengths {
@@ -54,9 +55,9 @@ func (c *code) build(lengths []uint8) error {
 	return nil
 }
 
-// long finds the word that 16 bits begin with, if it is not a short one. A length
-// of zero says that there is none.
-func (c *code) long(bits uint32) (symbol, length uint) {
+// long returns the symbol of a long word at the start of 16 bits. The length is
+// zero if the word is invalid.
+func (c *code) lookupLong(bits uint32) (symbol, length uint) {
 	for n := uint(rootBits + 1); n <= maxWord; n++ {
 		if word := bits >> (maxWord - n); word < c.end[n] {
 			return uint(c.sorted[int32(word)+c.shift[n]]), n

@@ -10,9 +10,8 @@ import (
 	"symbolon/internal/format/flate"
 )
 
-// FuzzReader demands that whatever the bytes are, every file ends, within its size
-// and all within the limit, and that the cabinet says the same from elsewhere than
-// memory.
+// FuzzReader checks that every file ends, within its size and all within the
+// limit, and that a source outside of memory has the same result.
 func FuzzReader(f *testing.F) {
 	data := samples()["text"][:3000]
 	names := []string{`a\b`, "c"}

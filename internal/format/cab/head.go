@@ -10,17 +10,17 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Magic is what a cabinet begins with.
+// Magic is the start of a cabinet.
 const Magic = "MSCF"
 
-// The flags of a cabinet.
+// Flags of a cabinet.
 const (
 	flagPrev = 1 << iota
 	flagNext
 	flagReserve
 )
 
-// The folders of files that are not only here.
+// Folder numbers of files with parts in other cabinets.
 const (
 	fromPrev    = 0xfffd
 	toNext      = 0xfffe
@@ -32,7 +32,7 @@ const (
 	folderSize = 8
 	fileSize   = 16
 	maxName    = 257 // bytes, with the NUL
-	// maxHead is how long a head with all that may be in it is.
+	// maxHead is the size of the longest head.
 	maxHead = headSize + 4 + 0xffff + 4*maxName
 )
 
@@ -42,31 +42,31 @@ type File struct {
 	Size int64
 
 	folder int
-	off    int64 // in the unpacked folder
-	broken error // it is not here
+	off    int64 // offset in the unpacked folder
+	err    error // the reason why the file cannot be read
 }
 
 // folder is a stream of blocks.
 type folder struct {
-	off    int64 // of the first one
+	off    int64 // offset of the first block
 	blocks int
 	method uint16
 }
 
-// head is what a cabinet says of itself.
+// head is the head of a cabinet.
 type head struct {
 	filesAt        int64
 	folders, files int
 	folderReserve  int
 	blockReserve   int
-	prev, next     string // names of cabinets
+	prev, next     string // names of other cabinets of the set
 }
 
 func malformed(format string, args ...any) *fault.Error {
 	return fault.New(fault.Malformed, "cab, head", format, args...)
 }
 
-// readHead reads a head, and tells where it ends.
+// readHead reads a head, and returns its end.
 func readHead(src bin.Source) (h head, end int64, err error) {
 	b, err := bin.Read(src, 0, int(min(src.Size(), maxHead)))
 	if err != nil {
@@ -74,7 +74,7 @@ func readHead(src bin.Source) (h head, end int64, err error) {
 	}
 	c := bin.NewCursor(b, binary.LittleEndian)
 	if string(c.Bytes(len(Magic))) != Magic {
-		return h, 0, malformed("no magic at offset 0x0")
+		return h, 0, malformed("invalid magic")
 	}
 	c.Skip(12)
 	h.filesAt = int64(c.U32())
@@ -89,23 +89,23 @@ func readHead(src bin.Source) (h head, end int64, err error) {
 	}
 	if flags&flagPrev != 0 {
 		h.prev = string(c.CString())
-		c.CString() // on which disk
+		c.CString() // name of the disk
 	}
 	if flags&flagNext != 0 {
 		h.next = string(c.CString())
 		c.CString()
 	}
 	if c.Err() != nil {
-		return h, 0, malformed("it ends at offset %#x", c.Off())
+		return h, 0, malformed("the cabinet ends early, at offset %#x", c.Off())
 	}
 	return h, int64(c.Off()), nil
 }
 
-// readFolders reads the table of folders, which is behind the head.
+// readFolders reads the table of folders, which follows the head.
 func (h *head) readFolders(src bin.Source, at int64) ([]folder, error) {
 	stride := folderSize + h.folderReserve
 	if fit := int((src.Size() - at) / int64(stride)); fit < h.folders {
-		return nil, malformed("%d of %d folders are in the file", fit, h.folders)
+		return nil, malformed("the cabinet has %d of %d folders", fit, h.folders)
 	}
 	b, err := bin.Read(src, at, stride*h.folders)
 	if err != nil {
@@ -119,54 +119,54 @@ func (h *head) readFolders(src bin.Source, at int64) ([]folder, error) {
 	return folders, nil
 }
 
-// readFiles reads the table of files, in the order in which they are unpacked. An
-// error comes with those in front of it.
+// readFiles reads the table of files, and sorts it by position in the folders.
+// With an error it returns the files before the damage.
 func (h *head) readFiles(src bin.Source) ([]File, error) {
 	b, err := bin.Read(src, h.filesAt, int(max(0, min(src.Size()-h.filesAt, int64(h.files)*(fileSize+maxName)))))
 	if err != nil {
-		return nil, malformed("no files at offset %#x", h.filesAt)
+		return nil, malformed("the table of files at offset %#x is beyond the end", h.filesAt)
 	}
 	var files []File
 	var damage error
-	begun := false // folder 0 began in another cabinet
+	continued := false // folder 0 began in another cabinet
 	for at := 0; len(files) < h.files; {
 		c := bin.NewCursor(b[at:], binary.LittleEndian)
 		f := File{Size: int64(c.U32()), off: int64(c.U32())}
-		in := c.U16()
+		index := c.U16()
 		c.Skip(6) // date, time, attributes
 		name := c.CString()
 		if c.Err() != nil {
-			damage = malformed("%d of %d files are in the file", len(files), h.files)
+			damage = malformed("the cabinet has %d of %d files", len(files), h.files)
 			break
 		}
 		f.Name, at = string(name), at+c.Off()
-		switch in {
+		switch index {
 		case fromPrev, prevAndNext:
-			begun = true
+			continued = true
 		case toNext:
 			f.folder = h.folders - 1
-			f.broken = h.elsewhere("it ends", h.next)
+			f.err = h.errOtherCabinet("the file ends", h.next)
 		default:
-			f.folder = int(in)
+			f.folder = int(index)
 		}
 		if f.folder < 0 || f.folder >= h.folders {
-			f.broken = malformed("its folder is %d, of %d", f.folder, h.folders)
+			f.err = malformed("invalid folder %d of %d", f.folder, h.folders)
 		}
 		files = append(files, f)
 	}
 	for i := range files {
-		if f := &files[i]; begun && f.folder == 0 {
-			f.broken = h.elsewhere("its folder begins", h.prev)
+		if f := &files[i]; continued && f.folder == 0 {
+			f.err = h.errOtherCabinet("the folder begins", h.prev)
 		}
 	}
 	slices.SortStableFunc(files, func(a, b File) int { return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.off, b.off)) })
 	return files, damage
 }
 
-// elsewhere says that a part of a file is in another cabinet.
-func (h *head) elsewhere(what, name string) error {
+// elsewhere returns the error of a file with a part in another cabinet.
+func (h *head) errOtherCabinet(part, name string) error {
 	if name == "" {
 		name = "another cabinet"
 	}
-	return fault.New(fault.Unsupported, "cab", "%s in %s of the set", what, bytes.ToValidUTF8([]byte(name), []byte("\uFFFD")))
+	return fault.New(fault.Unsupported, "cab", "%s in %s of the set", part, bytes.ToValidUTF8([]byte(name), []byte("\uFFFD")))
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// The kinds of LZX blocks.
+// Types of LZX blocks.
 const (
 	kindVerbatim = 1 + iota
 	kindAligned
@@ -17,33 +17,33 @@ const (
 	literals             = 256
 	numLengths           = 249 // symbols of the code of lengths
 	numAligned           = 8
-	numPre               = 20 // symbols of the code in which lengths of words are told
+	numPre               = 20 // symbols of the code for code lengths
 	minMatch             = 2
-	longMatch            = 7 // the length is in the code of lengths
+	longMatch            = 7 // from here on, the length is in the code of lengths
 )
 
-// slots is how many distances have a symbol, for each size of window.
+// slots is the number of distance slots for each size of window.
 var slots = [maxWindow + 1]int{15: 30, 32, 34, 36, 38, 42, 50}
 
 var (
-	errEarly = errors.New("LZX data ends early")
-	errWord  = errors.New("LZX bits without meaning")
+	errShort = errors.New("LZX data ends early")
+	errCode  = errors.New("invalid LZX code word")
 )
 
-// lzx is the state of an LZX stream. It goes on from frame to frame, which blocks
-// of the cabinet are.
+// lzx is the state of an LZX stream. A frame, the content of a block of the
+// cabinet, continues the stream of the frame before it.
 type lzx struct {
 	window  int
 	buf     []byte // twice the window
-	pos     int    // in buf
+	pos     int    // index in buf
 	done    int64  // bytes before this frame
-	symbols int    // of the main code
-	recent  [3]int // distances
-	begun   bool
-	calls   uint32 // the size of the program in which targets of calls are absolute; zero: none are
+	symbols int    // symbols of the main code
+	recent  [3]int // the most recent distances
+	started bool
+	calls   uint32 // size of the program if the targets of its calls are absolute, else zero
 	kind    uint8
-	left    int  // bytes of the block
-	odd     bool // a byte is to be passed over behind it
+	left    int  // bytes left of the block
+	padded  bool // a padding byte follows the block
 	err     error
 	bitReader
 
@@ -52,11 +52,11 @@ type lzx struct {
 	main        code
 	length      code
 	aligned     code
-	out         []byte // a frame with its calls
+	out         []byte // a frame with converted calls
 }
 
-// reset begins a stream with a window of so many bits. It is false if there is no
-// such window.
+// reset starts a stream with a window of 2^bits bytes. It returns false if the
+// size is invalid.
 func (d *lzx) reset(bits int) bool {
 	if bits < minWindow || bits > maxWindow {
 		return false
@@ -65,18 +65,18 @@ func (d *lzx) reset(bits int) bool {
 	if len(d.buf) < 2*d.window {
 		d.buf = make([]byte, 2*d.window)
 	}
-	d.pos, d.done, d.recent, d.begun, d.left, d.odd, d.err = 0, 0, [3]int{1, 1, 1}, false, 0, false, nil
+	d.pos, d.done, d.recent, d.started, d.left, d.padded, d.err = 0, 0, [3]int{1, 1, 1}, false, 0, false, nil
 	clear(d.mainLengths[:])
 	clear(d.lengths[:])
 	return true
 }
 
-// frame unpacks the n bytes that a block of the cabinet has. They are valid until
-// the next call.
-func (d *lzx) frame(src []byte, n int) ([]byte, error) {
+// frame decodes a block of the cabinet to n bytes, which are valid until the
+// next call.
+func (d *lzx) decodeFrame(src []byte, n int) ([]byte, error) {
 	d.bitReader = bitReader{src: src}
-	if !d.begun {
-		d.begun, d.calls = true, 0
+	if !d.started {
+		d.started, d.calls = true, 0
 		if d.take(1) == 1 {
 			d.calls = d.take(16)<<16 | d.take(16)
 		}
@@ -87,34 +87,34 @@ func (d *lzx) frame(src []byte, n int) ([]byte, error) {
 	start := d.pos
 	for end := start + n; d.pos < end && d.err == nil; {
 		if d.left == 0 {
-			d.block()
+			d.readBlock()
 			continue
 		}
 		stop := min(end, d.pos+d.left)
 		d.left -= stop - d.pos
 		if d.kind == kindRaw {
-			d.raw(stop)
+			d.copyRaw(stop)
 		} else {
-			d.matches(stop)
+			d.decodeMatches(stop)
 		}
 	}
-	if d.err == nil && d.over() {
-		d.err = errEarly
+	if d.err == nil && d.isPastEnd() {
+		d.err = errShort
 	}
 	if d.err != nil {
 		return nil, fmt.Errorf("%w after %d bytes", d.err, d.done+int64(d.pos-start))
 	}
-	out := d.relative(d.buf[start:d.pos])
+	out := d.relativeCalls(d.buf[start:d.pos])
 	d.done += int64(n)
 	return out, nil
 }
 
-// block reads the head of a block, with its codes.
-func (d *lzx) block() {
-	d.even()
+// block reads the header of a block, with its codes.
+func (d *lzx) readBlock() {
+	d.skipPadding()
 	d.kind = uint8(d.take(3))
 	size := d.take(16)<<8 | d.take(8)
-	d.left, d.odd = int(size), d.kind == kindRaw && size&1 == 1
+	d.left, d.padded = int(size), d.kind == kindRaw && size&1 == 1
 	switch d.kind {
 	case kindRaw:
 		d.align()
@@ -126,45 +126,45 @@ func (d *lzx) block() {
 		for i := range lengths {
 			lengths[i] = uint8(d.take(3))
 		}
-		d.make(&d.aligned, lengths[:])
+		d.build(&d.aligned, lengths[:])
 		fallthrough
 	case kindVerbatim:
 		d.readLengths(d.mainLengths[:literals])
 		d.readLengths(d.mainLengths[literals:d.symbols])
-		d.make(&d.main, d.mainLengths[:d.symbols])
+		d.build(&d.main, d.mainLengths[:d.symbols])
 		d.readLengths(d.lengths[:])
-		d.make(&d.length, d.lengths[:])
+		d.build(&d.length, d.lengths[:])
 	default:
-		d.err = fmt.Errorf("LZX block of the unknown kind %d", d.kind)
+		d.err = fmt.Errorf("unknown LZX block type %d", d.kind)
 	}
-	if d.over() && d.err == nil {
-		d.err = errEarly
+	if d.isPastEnd() && d.err == nil {
+		d.err = errShort
 	}
 }
 
-// even passes over the byte that follows a raw block of odd size, in this frame or
-// in the next one.
-func (d *lzx) even() {
-	if d.odd && len(d.rest()) > 0 {
+// even skips the byte after a raw block of odd size, which may be in this frame
+// or in the next one.
+func (d *lzx) skipPadding() {
+	if d.padded && len(d.rest()) > 0 {
 		d.advance(1)
-		d.odd = false
+		d.padded = false
 	}
 }
 
-func (d *lzx) make(c *code, lengths []uint8) {
+func (d *lzx) build(c *code, lengths []uint8) {
 	if err := c.build(lengths); err != nil && d.err == nil {
 		d.err = err
 	}
 }
 
-// readLengths changes the lengths of words as the stream tells, in a code of its
-// own.
+// readLengths updates the lengths of words from the stream, which encodes the
+// differences in a code of its own.
 func (d *lzx) readLengths(lengths []uint8) {
 	var pre [numPre]uint8
 	for i := range pre {
 		pre[i] = uint8(d.take(4))
 	}
-	d.make(&d.length, pre[:]) // which is made anew behind the lengths
+	d.build(&d.length, pre[:]) // free until it is built from the lengths
 	for i := 0; i < len(lengths) && d.err == nil; {
 		symbol := d.symbol(&d.length)
 		n, value := 1, uint8(0)
@@ -176,7 +176,7 @@ func (d *lzx) readLengths(lengths []uint8) {
 		case 19:
 			n = 4 + int(d.take(1))
 			if symbol = d.symbol(&d.length); symbol > 16 {
-				d.err = errWord
+				d.err = errCode
 				return
 			}
 			fallthrough
@@ -184,7 +184,7 @@ func (d *lzx) readLengths(lengths []uint8) {
 			value = (lengths[i] + 17 - uint8(symbol)) % 17
 		}
 		if n > len(lengths)-i {
-			d.err = errors.New("more lengths of LZX words than there are symbols")
+			d.err = errors.New("too many LZX code lengths")
 			return
 		}
 		for range n {
@@ -194,35 +194,35 @@ func (d *lzx) readLengths(lengths []uint8) {
 	}
 }
 
-// symbol reads a word.
+// symbol reads a word and returns its symbol.
 func (d *lzx) symbol(c *code) uint {
 	d.fill()
 	e := c.short[d.peek(rootBits)]
 	if e != 0 {
-		d.drop(uint(e & 15))
+		d.skip(uint(e & 15))
 		return uint(e >> 4)
 	}
-	symbol, n := c.long(d.peek(maxWord))
+	symbol, n := c.lookupLong(d.peek(maxWord))
 	if n == 0 && d.err == nil {
-		d.err = errWord
+		d.err = errCode
 	}
-	d.drop(n)
+	d.skip(n)
 	return symbol
 }
 
-// raw copies bytes of a block that is not packed.
-func (d *lzx) raw(stop int) {
+// raw copies bytes of an uncompressed block.
+func (d *lzx) copyRaw(stop int) {
 	n := copy(d.buf[d.pos:stop], d.rest())
 	d.advance(n)
 	if d.pos += n; d.pos < stop {
-		d.err = errEarly
+		d.err = errShort
 	} else if d.left == 0 {
-		d.even()
+		d.skipPadding()
 	}
 }
 
-// matches unpacks up to stop, where a match must end too.
-func (d *lzx) matches(stop int) {
+// matches decodes up to stop, where a match must end too.
+func (d *lzx) decodeMatches(stop int) {
 	for d.pos < stop && d.err == nil {
 		symbol := d.symbol(&d.main)
 		if symbol < literals {
@@ -239,9 +239,9 @@ func (d *lzx) matches(stop int) {
 		switch {
 		case d.err != nil:
 		case n > stop-d.pos:
-			d.err = errors.New("LZX match beyond the end of its block")
+			d.err = errors.New("LZX match exceeds its block")
 		case distance < 1 || distance > d.window || distance > d.pos:
-			d.err = fmt.Errorf("LZX distance of %d", distance)
+			d.err = fmt.Errorf("invalid LZX distance %d", distance)
 		default:
 			repeat(d.buf, d.pos, distance, n)
 			d.pos += n
@@ -249,7 +249,7 @@ func (d *lzx) matches(stop int) {
 	}
 }
 
-// repeat copies n bytes from some way back, which may be less than n.
+// repeat copies n bytes from distance bytes back, which may be less than n.
 func repeat(buf []byte, pos, distance, n int) {
 	from, to := buf[pos-distance:], buf[pos:pos+n]
 	for len(to) > distance {
@@ -260,7 +260,7 @@ func repeat(buf []byte, pos, distance, n int) {
 	copy(to, from)
 }
 
-// distance is that of a slot, which then is the most recent one.
+// distance returns the distance of a slot, and makes it the most recent one.
 func (d *lzx) distance(slot uint) int {
 	if slot < 3 {
 		d.recent[0], d.recent[slot] = d.recent[slot], d.recent[0]
@@ -278,7 +278,7 @@ func (d *lzx) distance(slot uint) int {
 	return base
 }
 
-// slotOf is the least distance of a slot, and how many bits tell what is more.
+// slotOf returns the smallest distance of a slot, and the number of extra bits.
 func slotOf(slot uint) (base int, extra uint) {
 	switch {
 	case slot < 4:

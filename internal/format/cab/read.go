@@ -7,7 +7,7 @@ import (
 	"symbolon/internal/fault"
 )
 
-// The ways in which folders are packed.
+// Compression methods of folders.
 const (
 	methodMask    = 0xf
 	methodStored  = 0
@@ -18,41 +18,42 @@ const (
 
 const (
 	blockHead = 8
-	maxBlock  = 32 << 10 // bytes of an unpacked block
+	maxBlock  = 32 << 10 // largest size of an unpacked block
 )
 
-// Reader goes through the files of a cabinet.
+// A Reader reads the files of a cabinet.
 type Reader struct {
-	// Inflate unpacks a DEFLATE stream into dst behind its first have bytes,
-	// which it may refer to, and tells how many bytes of dst are done then.
+	// Inflate decodes a DEFLATE stream into dst after its first have bytes,
+	// which the stream may refer to, and returns the new number of bytes in
+	// dst.
 	Inflate func(dst []byte, have int, src []byte) (n int, err error)
 
 	src     bin.Source
-	reserve int // bytes of each block
+	reserve int // reserved bytes of each block
 	folders []folder
 	files   []File
-	damage  error // behind the last file
+	damage  error // error after the last file
 	next    int
-	file    *File // the present one
+	file    *File // current file
 
 	left   int64 // bytes that may still be unpacked
-	packed int64 // bytes of blocks that have been read
+	packed int64 // bytes of blocks read so far
 	buf    []byte
 
-	// The present folder.
+	// State of the current folder.
 	folder  int
 	block   int
-	off     int64 // of the next block
-	at      int64 // bytes that have been given or passed over
+	off     int64 // offset of the next block
+	at      int64 // unpacked bytes that have been consumed
 	pending []byte
 	err     error
-	zip     []byte // the block before, and the present one
-	have    int    // bytes of zip
+	zip     []byte // the previous and the current block
+	have    int    // valid bytes of zip
 	lzx     lzx
 }
 
-// Open reads the lists of a cabinet. From all of its files together, limit bytes
-// are unpacked at most, with those that are passed over.
+// Open reads the lists of a cabinet. At most limit bytes of its files are
+// unpacked in all, including those that are skipped.
 func Open(src bin.Source, limit int64) (*Reader, error) {
 	h, end, err := readHead(src)
 	if err != nil {
@@ -66,8 +67,8 @@ func Open(src bin.Source, limit int64) (*Reader, error) {
 	return r, nil
 }
 
-// Next goes on to the next file, in the order in which they are packed. Behind the
-// last one it gives io.EOF, or what is wrong with the list of files.
+// Next moves to the next file, in the order of the folders. After the last file
+// it returns io.EOF, or the damage of the list of files.
 func (r *Reader) Next() (*File, error) {
 	if r.next == len(r.files) {
 		if r.damage != nil {
@@ -77,23 +78,23 @@ func (r *Reader) Next() (*File, error) {
 	}
 	f := &r.files[r.next]
 	r.next++
-	if f.broken == nil && f.folder == r.folder && f.off < r.at {
-		f.broken = fault.New(fault.Malformed, "cab", "it begins inside of the file before it")
+	if f.err == nil && f.folder == r.folder && f.off < r.at {
+		f.err = fault.New(fault.Malformed, "cab", "the file overlaps the one before it")
 	}
 	r.file = f
 	return f, nil
 }
 
-// Read reads the present file.
+// Read reads the current file.
 func (r *Reader) Read(p []byte) (int, error) {
 	if r.file == nil {
 		return 0, io.EOF
 	}
-	if r.file.broken != nil {
-		return 0, r.file.broken
+	if r.file.err != nil {
+		return 0, r.file.err
 	}
 	if r.folder != r.file.folder {
-		r.begin(r.file.folder)
+		r.openFolder(r.file.folder)
 	}
 	if r.err != nil {
 		return 0, r.err
@@ -106,11 +107,11 @@ func (r *Reader) Read(p []byte) (int, error) {
 			}
 		}
 		if skip := min(r.file.off-r.at, int64(len(r.pending))); skip > 0 {
-			r.pass(int(skip))
+			r.consume(int(skip))
 			continue
 		}
 		n := copy(p, r.pending[:min(int64(len(r.pending)), end-r.at)])
-		r.pass(n)
+		r.consume(n)
 		return n, nil
 	}
 	return 0, io.EOF
