@@ -2,7 +2,7 @@ package disas
 
 import "math"
 
-// Arch is an instruction set whose calls are known.
+// Arch is an instruction set.
 type Arch uint8
 
 const (
@@ -10,21 +10,21 @@ const (
 	X86                     // x86 in 32-bit mode
 	ARM64                   // A64
 	RISCV64                 // RV64 with compressed instructions
-	A32                     // 32-bit ARM in its first state
+	A32                     // 32-bit ARM
 	T32                     // Thumb
 )
 
-// Call is one call instruction.
+// Call is the position of a call instruction.
 type Call struct {
 	At  uint32 // offset of its first byte in the code
 	Len uint8
 }
 
 // Calls appends the calls in code, which begins with an instruction. Starts, in
-// ascending order, are further offsets in code where instructions are known to
-// begin, such as rows of a line table and symbols. Where a byte cannot be decoded,
-// or an instruction runs over such a start, it goes on from the next start;
-// without one it stops. No call lies behind the first 4 GiB of code.
+// ascending order, are other offsets in code at which instructions are known to
+// begin, such as rows of a line table and symbols. After bytes that cannot be
+// decoded, or an instruction that overlaps a start, Calls continues at the next
+// start; without one it stops. Code after the first 4 GiB is ignored.
 func Calls(dst []Call, a Arch, code []byte, starts []uint32) []Call {
 	if uint64(len(code)) > math.MaxUint32 {
 		code = code[:math.MaxUint32&math.MaxInt]
@@ -37,7 +37,7 @@ func Calls(dst []Call, a Arch, code []byte, starts []uint32) []Call {
 		if len(starts) > 0 {
 			end = int(min(int64(end), int64(starts[0])))
 		}
-		// An instruction that runs over the end is cut off there.
+		// An instruction that crosses the end is truncated.
 		if a == ARM64 {
 			dst = wordCalls(dst, code[:end], at)
 		} else {
@@ -48,7 +48,8 @@ func Calls(dst []Call, a Arch, code []byte, starts []uint32) []Call {
 	return dst
 }
 
-// sweep appends the calls in code from at on, up to what cannot be decoded.
+// sweep appends the calls in code from at on, and stops at bytes that cannot be
+// decoded.
 func sweep(dst []Call, a Arch, code []byte, at int) []Call {
 	for at < len(code) {
 		n, call := Length(a, code[at:])
@@ -63,8 +64,9 @@ func sweep(dst []Call, a Arch, code []byte, at int) []Call {
 	return dst
 }
 
-// Length is how many bytes the instruction at the front of code has, and whether
-// it is a call; 0 if it cannot be decoded or is cut off.
+// Length returns the length of the instruction at the start of code, and
+// whether it is a call. The length is 0 if the instruction is invalid or
+// truncated.
 func Length(a Arch, code []byte) (n int, call bool) {
 	switch a {
 	case X8664:

@@ -9,7 +9,7 @@ import (
 	"symbolon/internal/format/disas"
 )
 
-// code is the bytes of hex digits with spaces between.
+// code returns the bytes of hex digits, ignoring spaces.
 func code(t testing.TB, text string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
@@ -19,14 +19,14 @@ func code(t testing.TB, text string) []byte {
 	return b
 }
 
-// vector is an instruction, with no byte behind it that belongs to it.
+// vector is a complete instruction.
 type vector struct {
 	hex  string
 	call bool
 }
 
-// lengths asks that each instruction has its length, whatever follows, and none
-// when its last byte is missing.
+// lengths checks that each instruction has its length, whatever follows, and
+// is invalid without its last byte.
 func lengths(t *testing.T, a disas.Arch, vectors []vector) {
 	t.Helper()
 	for _, v := range vectors {
@@ -53,10 +53,10 @@ func invalid(t *testing.T, a disas.Arch, texts ...string) {
 	}
 }
 
-func TestCallsGoOnAtStarts(t *testing.T) {
+func TestCallsContinueAtStarts(t *testing.T) {
 	call := []disas.Call{{At: 2, Len: 5}}
 	x86 := code(t, "cc 90 e8 11 22 33 44")
-	broken := code(t, "90 06 e8 e8 00 00 00 00 ff d0") // 06 is invalid; a call to a register is last
+	broken := code(t, "90 06 e8 e8 00 00 00 00 ff d0") // 06 is invalid; the last instruction is an indirect call
 	for _, tc := range []struct {
 		name   string
 		code   []byte
@@ -67,7 +67,7 @@ func TestCallsGoOnAtStarts(t *testing.T) {
 		{"starts that say nothing new", x86, []uint32{0, 1, 2, 7, 900, 1<<32 - 1}, call},
 		{"the call runs over a start", x86, []uint32{3}, nil},
 		{"no start", broken, nil, nil},
-		{"a start behind the bad byte", broken, []uint32{3}, []disas.Call{{At: 3, Len: 5}, {At: 8, Len: 2}}},
+		{"a start after the invalid byte", broken, []uint32{3}, []disas.Call{{At: 3, Len: 5}, {At: 8, Len: 2}}},
 		{"a start too early, and another", broken, []uint32{2, 8}, []disas.Call{{At: 2, Len: 5}, {At: 8, Len: 2}}},
 		{"starts in no order", broken, []uint32{8, 3}, []disas.Call{{At: 8, Len: 2}}},
 		{"no code", nil, []uint32{0, 5}, nil},
@@ -88,7 +88,7 @@ func TestCallsGoOnAtStarts(t *testing.T) {
 		t.Errorf("ARM64 with an odd start: %v", got)
 	}
 	if got := disas.Calls(nil, disas.Arch(0), words, []uint32{4}); got != nil {
-		t.Errorf("no instruction set: %v", got)
+		t.Errorf("unknown instruction set: %v", got)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestA32(t *testing.T) {
 		{"0000000b", true},  // BLEQ
 		{"ffff7fdb", true},  // BLLE
 		{"fefffffa", true},  // BLX to Thumb
-		{"000000fb", true},  // BLX to Thumb, two bytes further
+		{"000000fb", true},  // BLX to Thumb, odd halfword
 		{"33ff2fe1", true},  // BLX R3
 		{"3eff2f11", true},  // BLXNE LR
 		{"000000ef", true},  // SVC 0
@@ -147,11 +147,11 @@ func TestA32(t *testing.T) {
 		{"feffffea", false}, // B
 		{"1eff2fe1", false}, // BX LR
 		{"23ff2fe1", false}, // BXJ R3
-		{"33ff2ff1", false}, // nothing: BLX R3 has a condition
+		{"33ff2ff1", false}, // invalid: BLX R3 has a condition
 		{"70002fe1", false}, // BKPT
 		{"0ff0a0e1", false}, // MOV PC, PC
 		{"0fe0a0e1", false}, // MOV LR, PC
-		{"000000ff", false}, // nothing: SVC has a condition
+		{"000000ff", false}, // invalid: SVC has a condition
 		{"1ff0d0f5", false}, // PLD
 		{"00000000", false}, {"ffffffff", false},
 	})
@@ -160,11 +160,11 @@ func TestA32(t *testing.T) {
 func TestT32(t *testing.T) {
 	lengths(t, disas.T32, []vector{
 		{"fff7feff", true},  // BL
-		{"00f000f8", true},  // BL further on
+		{"00f000f8", true},  // BL forward
 		{"00f400d0", true},  // BL with J1 and J2 0
 		{"fff7feef", true},  // BLX to A32
-		{"00f000e8", true},  // BLX further on
-		{"00f001e8", false}, // BFCSEL: the distance of BLX is even
+		{"00f000e8", true},  // BLX forward
+		{"00f001e8", false}, // BFCSEL: the displacement of BLX is even
 		{"9847", true},      // BLX R3
 		{"f047", true},      // BLX LR
 		{"00df", true},      // SVC 0
@@ -198,8 +198,8 @@ func TestT32(t *testing.T) {
 	}
 }
 
-// FuzzCalls demands that calls are found within the code, in order, the same ones
-// that a walk by lengths finds.
+// FuzzCalls checks that calls lie within the code, in order, and are those
+// that a walk by Length finds.
 func FuzzCalls(f *testing.F) {
 	f.Add(uint8(disas.X8664), code(f, "cc 90 e8 11 22 33 44 06 90 ff d0"), uint32(8), uint32(9))
 	f.Add(uint8(disas.X8664), code(f, "c5 fc 77 62 f1 fd 48 28 45 00 66 66 48 e8 00 00 00 00 d5 08 ff d0"), uint32(3), uint32(10))

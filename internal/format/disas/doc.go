@@ -1,6 +1,5 @@
-// Package disas finds the call instructions in machine code, and says where each
-// of them ends. It knows the lengths of all other instructions and nothing else
-// about them.
+// Package disas finds the call instructions in machine code. Of all other
+// instructions it decodes only the length.
 //
 // # Specification
 //
@@ -15,29 +14,30 @@
 //	A32      BL, BLX (of both kinds), SVC, with any condition
 //	T32      the same
 //
-// No calls are jumps, though they may end a function in place of one, INT3, INT1,
-// SYSENTER, and what enters another machine (VMCALL, HVC, SMC).
+// Other instructions are not calls: jumps, although they may end a function
+// instead of a call, INT3, INT1, SYSENTER, and the entries of other machines
+// (VMCALL, HVC, SMC).
 //
 // # x86
 //
-// Prefixes stand before an opcode of one of several maps, which says whether ModRM
-// and an operand follow. A REX prefix that another prefix follows counts for
-// nothing. The prefix 66 does not shorten the distance of a jump in 64-bit mode, as
-// with Intel's processors; linkers write it to fill up calls. An instruction with
-// more than 15 bytes, or with an opcode that has no meaning, cannot be decoded. That
-// is not said of each combination of opcode, prefixes and operands without one: how
-// long those would be is plain, and only data has them.
+// Prefixes precede an opcode in one of several maps. The map tells whether
+// ModRM and an operand follow. A REX prefix before another prefix is ignored.
+// The prefix 66 does not shorten the displacement of a jump in 64-bit mode, as
+// on Intel's processors; linkers use it to pad calls. An instruction of more
+// than 15 bytes or with an invalid opcode cannot be decoded. Invalid
+// combinations of opcode, prefixes and operands are mostly accepted: their
+// length is well defined, and only data contains them.
 //
 // # 32-bit ARM
 //
-// Code is little endian, as it is in programs of both orders since version 6 of
+// Code is little endian, as in programs of both byte orders since version 6 of
 // the architecture. BL and BLX of Thumb are decoded as one instruction of four
-// bytes also where a processor takes them as two: before Thumb-2 they had the same
-// bits. What calls without such an instruction, as MOV LR, PC before a jump did, is
-// no call.
+// bytes even where a processor executes them as two: before Thumb-2 they had
+// the same encoding. Older sequences that call without such an instruction,
+// such as MOV LR, PC before a jump, are not found.
 //
-// # Limits
+// # Limits and concurrency
 //
-// Nothing is kept between calls, and all may be asked by many goroutines at once.
-// Any bytes are taken; a call that is found lies wholly within them.
+// The functions keep no state, and are safe for concurrent use. They accept
+// arbitrary bytes; every call they find lies within them.
 package disas

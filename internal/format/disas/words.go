@@ -2,7 +2,7 @@ package disas
 
 import "encoding/binary"
 
-// arm64Call says whether a word of A64 is a call.
+// arm64Call reports whether a word of A64 is a call.
 func arm64Call(w uint32) bool {
 	switch {
 	case w>>26 == 0x94000000>>26: // BL
@@ -17,8 +17,8 @@ func arm64Call(w uint32) bool {
 		w&0xffe0001f == 0xd4000001 // SVC
 }
 
-// wordCalls appends the calls in code from at on, which is A64: all of its
-// instructions have four bytes, and none is invalid.
+// wordCalls appends the calls in code from at on, which is A64: all its
+// instructions have four bytes, and any word is accepted.
 func wordCalls(dst []Call, code []byte, at int) []Call {
 	for ; len(code)-at >= 4; at += 4 {
 		if arm64Call(binary.LittleEndian.Uint32(code[at:])) {
@@ -35,15 +35,15 @@ func arm64Length(code []byte) (n int, call bool) {
 	return 4, arm64Call(binary.LittleEndian.Uint32(code))
 }
 
-// riscvLength decodes RV64. A call is a jump that keeps its return address in x1,
-// or in x5 as the helpers that save registers do.
+// riscvLength decodes RV64. A call is a jump that stores its return address in
+// x1, or in x5 for the helpers that save registers.
 func riscvLength(code []byte) (n int, call bool) {
 	if len(code) < 2 {
 		return 0, false
 	}
 	switch w := binary.LittleEndian.Uint16(code); {
 	case w&3 != 3:
-		return 2, w&0xf07f == 0x9002 && w&0x0f80 != 0 // C.JALR; without a register C.EBREAK
+		return 2, w&0xf07f == 0x9002 && w&0x0f80 != 0 // C.JALR; C.EBREAK has the same encoding with register 0
 	case w&0x1f != 0x1f:
 	case w&0x3f == 0x1f:
 		return 6, false
@@ -61,8 +61,8 @@ func riscvLength(code []byte) (n int, call bool) {
 		w == 0x73 // ECALL
 }
 
-// a32Length decodes A32, in which all instructions have four bytes. The condition
-// that is never true marks other instructions, of which BLX with a distance is one.
+// a32Length decodes A32, whose instructions all have four bytes. The condition
+// "never" marks other instructions, among them BLX with a displacement.
 func a32Length(code []byte) (n int, call bool) {
 	if len(code) < 4 {
 		return 0, false

@@ -1,13 +1,13 @@
 package disas
 
-// x86Most is the number of bytes that an instruction may have.
-const x86Most = 15
+// x86MaxLength is the largest length of an instruction.
+const x86MaxLength = 15
 
-// x86 is what the prefixes of an instruction say of its length.
+// x86 is the state of the prefixes of an instruction.
 type x86 struct {
 	long    bool // 64-bit mode
-	wide    bool // REX.W or its like: operands have 64 bits
-	rex     bool // a REX prefix stands before the opcode
+	wide    bool // REX.W or an equivalent: operands have 64 bits
+	rex     bool // a REX prefix precedes the opcode
 	operand bool // 66
 	address bool // 67
 	lock    bool // F0
@@ -15,25 +15,25 @@ type x86 struct {
 }
 
 func x86Length(code []byte, long bool) (int, bool) {
-	code = code[:min(len(code), x86Most)]
+	code = code[:min(len(code), x86MaxLength)]
 	x := x86{long: long}
 	for n, op := range code {
-		form := x86One[op]
+		form := x86Map1[op]
 		if !long {
-			form = x86Old[op]
+			form = x86Map1Legacy[op]
 		}
 		switch form {
-		case 'p':
+		case formPrefix:
 			x.prefix(op)
 			continue
-		case 'r':
+		case formREX:
 			x.rex, x.wide = true, op&8 != 0
 			continue
-		case 'm', '.', 'b', 'z', 'j':
-			// Most instructions need nothing more.
-			n = x.behind(code, n+1, form)
+		case formModRM, formNone, formByte, formSize, formJump:
+			// The most frequent forms.
+			n = x.after(code, n+1, form)
 		default:
-			return x.rare(code, n+1, op, form)
+			return x.decodeRare(code, n+1, op, form)
 		}
 		if n > len(code) {
 			return 0, false
@@ -43,7 +43,7 @@ func x86Length(code []byte, long bool) (int, bool) {
 	return 0, false
 }
 
-// prefix notes a legacy prefix. A REX prefix before it counts for nothing.
+// prefix records a legacy prefix. It cancels a REX prefix before it.
 func (x *x86) prefix(op byte) {
 	x.rex, x.wide = false, false
 	switch op {
@@ -58,11 +58,11 @@ func (x *x86) prefix(op byte) {
 	}
 }
 
-// rare decodes what is behind an opcode of the first map, at n, if it is more than
-// what has no conditions.
-func (x *x86) rare(code []byte, n int, op, form byte) (int, bool) {
+// decodeRare decodes an instruction whose opcode in the first map has a less
+// frequent form. n is the offset after the opcode.
+func (x *x86) decodeRare(code []byte, n int, op, form byte) (int, bool) {
 	page := byte(0)
-	if form == 'R' {
+	if form == formREX2 {
 		if x.rex || n+2 > len(code) {
 			return 0, false
 		}
@@ -71,36 +71,39 @@ func (x *x86) rare(code []byte, n int, op, form byte) (int, bool) {
 		form = rex2Form(page, op)
 		n += 2
 	}
-	for form == 'x' || form == 'X' || form == 'Y' {
+	for form == formMap0F || form == formMap38 || form == formMap3A {
 		if n >= len(code) {
 			return 0, false
 		}
 		page, op = pageOf(form), code[n]
-		form = [...]string{1: x86Two, 2: x86Three, 3: x86Four}[page][op]
+		form = [...]string{1: x86Map0F, 2: x86Map38, 3: x86Map3A}[page][op]
 		n++
 	}
-	if form == 'g' || form == 'V' || form == 'E' {
+	if form == formGroup || form == formVEX || form == formEVEX {
 		if n >= len(code) {
 			return 0, false
 		}
 		switch {
-		case page == 0 && op == 0x8f && code[n]&0x1f >= 8, form != 'g' && (x.long || code[n] >= 0xc0):
+		case page == 0 && op == 0x8f && code[n]&0x1f >= 8, form != formGroup && (x.long || code[n] >= 0xc0):
 			n, form = x.vector(code, n, op)
-		case form != 'g':
-			form = 'm' // BOUND, LDS and LES of 32-bit mode
+		case form != formGroup:
+			form = formModRM // BOUND, LDS and LES of 32-bit mode
 		default:
-			form = x.group(page, op, code[n])
+			form = x.groupForm(page, op, code[n])
 		}
 	}
-	if form == 's' || form == 'S' {
-		if !x.operand {
-			return 0, false
-		}
-		form -= 's' - 'm'
+	switch {
+	case form != formModRM66 && form != formModRMByte66:
+	case !x.operand:
+		return 0, false
+	case form == formModRM66:
+		form = formModRM
+	default:
+		form = formModRMByte
 	}
 	call := false
 	switch {
-	case form == '-':
+	case form == formInvalid:
 		return 0, false
 	case page == 0 && op == 0xff:
 		reg := code[n] >> 3 & 7
@@ -110,7 +113,7 @@ func (x *x86) rare(code []byte, n int, op, form byte) (int, bool) {
 	case page == 1:
 		call = op == 0x05
 	}
-	if n = x.behind(code, n, form); n > len(code) {
+	if n = x.after(code, n, form); n > len(code) {
 		return 0, false
 	}
 	return n, call
@@ -118,78 +121,78 @@ func (x *x86) rare(code []byte, n int, op, form byte) (int, bool) {
 
 func pageOf(form byte) byte {
 	switch form {
-	case 'x':
+	case formMap0F:
 		return 1
-	case 'X':
+	case formMap38:
 		return 2
 	}
 	return 3
 }
 
-// rex2Form is the form of an opcode behind a REX2 prefix, which has no use for
-// prefixes, escapes, and jumps, and one of its own for A1.
+// rex2Form returns the form of an opcode after a REX2 prefix, where prefixes,
+// escapes and jumps are invalid, and A1 is another instruction.
 func rex2Form(page, op byte) byte {
 	row := op >> 4
 	switch {
 	case page == 0 && op == 0xa1:
-		return 'q'
+		return formEight
 	case page == 0 && (row == 4 || row == 7 || row == 0xa || row == 0xe), page == 1 && (row == 3 || row == 8):
-		return '-'
+		return formInvalid
 	case page == 1:
-		return x86Two[op]
+		return x86Map0F[op]
 	}
-	switch form := x86One[op]; form {
-	case 'p', 'R', 'V', 'E', 'x':
-		return '-'
+	switch form := x86Map1[op]; form {
+	case formPrefix, formREX2, formVEX, formEVEX, formMap0F:
+		return formInvalid
 	default:
 		return form
 	}
 }
 
-// behind is where the instruction ends that has this at n; more than there is when
-// it is cut off.
-func (x *x86) behind(code []byte, n int, form byte) int {
+// after returns the end of an instruction whose form begins at n. The end
+// exceeds the code if the instruction is truncated.
+func (x *x86) after(code []byte, n int, form byte) int {
 	switch form {
-	case 'm':
+	case formModRM:
 		return x.modrm(code, n)
-	case '.':
+	case formNone:
 		return n
-	case 'M':
+	case formModRMByte:
 		return x.modrm(code, n) + 1
-	case 'Z':
+	case formModRMSize:
 		return x.modrm(code, n) + x.size()
-	case 'b':
+	case formByte:
 		return n + 1
-	case 'w':
+	case formTwo:
 		return n + 2
-	case 'e':
+	case formThree:
 		return n + 3
-	case 'z':
+	case formSize:
 		return n + x.size()
-	case 'v':
+	case formSizeWide:
 		if x.wide {
 			return n + 8
 		}
 		return n + x.size()
-	case 'q':
+	case formEight:
 		return n + 8
-	case 'j':
+	case formJump:
 		// In 64-bit mode Intel's processors ignore the prefix 66 here.
 		if x.long {
 			return n + 4
 		}
 		return n + x.size()
-	case 'o':
+	case formPointer:
 		return n + x.pointer()
-	case 'f':
+	case formFar:
 		return n + x.size() + 2
-	case 'D':
+	case formModRMFour:
 		return x.modrm(code, n) + 4
 	}
-	return x86Most + 1
+	return x86MaxLength + 1
 }
 
-// size is how many bytes an operand has.
+// size returns the number of bytes of an operand.
 func (x *x86) size() int {
 	if x.operand && !x.wide {
 		return 2
@@ -197,7 +200,7 @@ func (x *x86) size() int {
 	return 4
 }
 
-// pointer is how many bytes an address has.
+// pointer returns the number of bytes of an address.
 func (x *x86) pointer() int {
 	switch {
 	case x.long && !x.address:
@@ -208,10 +211,10 @@ func (x *x86) pointer() int {
 	return 2
 }
 
-// modrm is where the operand ends that begins at n with a byte ModRM.
+// modrm returns the end of an operand whose ModRM byte is at n.
 func (x *x86) modrm(code []byte, n int) int {
 	if n >= len(code) {
-		return x86Most + 1
+		return x86MaxLength + 1
 	}
 	mod, rm := code[n]>>6, code[n]&7
 	n++
@@ -225,9 +228,9 @@ func (x *x86) modrm(code []byte, n int) int {
 		return n + int(mod)
 	case rm == 4:
 		if n >= len(code) {
-			return x86Most + 1
+			return x86MaxLength + 1
 		}
-		rm = code[n] & 7 // the base in SIB
+		rm = code[n] & 7 // the base register of SIB
 		n++
 	}
 	if mod == 2 || mod == 0 && rm == 5 {

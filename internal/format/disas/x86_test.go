@@ -11,8 +11,8 @@ func TestCallsOfX8664(t *testing.T) {
 	lengths(t, disas.X8664, []vector{
 		{"e8 11223344", true},
 		{"66 e8 11223344", true},       // 66 changes nothing
-		{"66 66 48 e8 11223344", true}, // of a thread's variable
-		{"67 e8 11223344", true},       // what a linker makes of a call through a table
+		{"66 66 48 e8 11223344", true}, // TLS sequence
+		{"67 e8 11223344", true},       // a call through a table, relaxed by a linker
 		{"f2 e8 11223344", true},       // with BND
 		{"ff d0", true},
 		{"41 ff d3", true},
@@ -60,7 +60,7 @@ func TestLengthsOfX8664(t *testing.T) {
 		// ModRM.
 		"8b 00", "8b 04 24", "8b 05 11223344", "8b 04 25 11223344", "8b 44 24 08", "8b 40 08", "8b 80 11223344", "8b 84 24 11223344",
 		"67 8b 06", "67 8b 04 25 11223344", "8b 45 00", "41 8b 45 00", "41 8b 05 11223344", "43 8b 04 2d 11223344", "8b c0",
-		// The maps behind 0F.
+		// The maps 0F.
 		"0f 1f 00", "66 2e 0f 1f 84 00 00000000", "f3 0f 1e fa", "0f a2", "0f 0b", "0f b9 c0", "0f ff c0", "0f 20 c0", "0f 22 1c", "0f ba e0 05",
 		"0f a4 c0 05", "0f c2 c0 01", "66 0f 70 c0 1b", "0f 71 d0 01", "0f 77", "0f c7 08", "0f c7 f0", "f3 0f b8 c0", "0f 0f c1 b4",
 		"66 0f 78 c0 01 02", "f2 0f 78 c1 01 02", "0f 78 c0", "0f ae e8", "f3 0f ae d0", "0f 01 f9", "0f 00 d0", "0f c8", "66 0f 6c c1", "f2 0f f0 00",
@@ -81,7 +81,7 @@ func TestLengthsOfX8664(t *testing.T) {
 	lengths(t, disas.X8664, vectors)
 }
 
-func TestWhatX8664DoesNotHave(t *testing.T) {
+func TestInvalidX8664(t *testing.T) {
 	invalid(t, disas.X8664,
 		"06", "07", "0e", "16", "17", "1e", "1f", "27", "2f", "37", "3f", "60", "61", "82 c0 00", "9a", "ce", "d4 0a", "d6", "ea",
 		"8d c0", "8c f0", "8e c8", "8f c8", "c6 08", "c7 f9", "fe d0", "ff d8", "ff e8", "ff f8", "d9 08", "d9 d1", "d9 e2", "da e8", "db 20", "dd 28", "de d8", "df f8",
@@ -107,7 +107,7 @@ func TestX86(t *testing.T) {
 	invalid(t, disas.X86, "ff d8", "ff f8", "8d c0", "0f 04", "66 c5 f8 77")
 }
 
-// BenchmarkCalls goes through what compilers make of ordinary programs.
+// BenchmarkCalls decodes typical compiled code.
 func BenchmarkCalls(b *testing.B) {
 	for _, bc := range []struct {
 		name string

@@ -1,37 +1,65 @@
 package disas
 
-// The opcode maps of x86, sixteen opcodes to a row. Each opcode has the letter of
-// what follows it:
+// The opcode maps of x86 have sixteen opcodes in each row, as in Intel's
+// manual. The character of an opcode is its form: the bytes that follow.
 //
-//	.  nothing
-//	m  ModRM and what it asks for
-//	M  ModRM and a byte
-//	Z  ModRM and an operand
-//	s  ModRM, if the prefix 66 is there
-//	S  ModRM and a byte, if the prefix 66 is there
-//	b  a byte
-//	w  two bytes
-//	e  three bytes
-//	z  an operand: four bytes, or two behind the prefix 66
-//	v  the same, or eight bytes behind REX.W
-//	j  the distance of a jump
-//	q  eight bytes
-//	o  an address as wide as addresses are
-//	D  ModRM and four bytes
-//	f  an operand and a segment
-//	g  ModRM, of which further conditions hold: see group
-//	p  the opcode, this being a legacy prefix
-//	r  the opcode, this being a REX prefix
-//	R  the rest of a REX2 prefix
-//	V  the rest of a VEX prefix
-//	E  the rest of an EVEX prefix
-//	x  an opcode of the next map
-//	X  an opcode of the map 0F 38
-//	Y  an opcode of the map 0F 3A
-//	-  nothing: the opcode is invalid
+//	.  formNone          nothing
+//	m  formModRM         ModRM with SIB and displacement
+//	M  formModRMByte     ModRM and a byte
+//	Z  formModRMSize     ModRM and an operand
+//	s  formModRM66       ModRM; requires the prefix 66
+//	S  formModRMByte66   ModRM and a byte; requires the prefix 66
+//	b  formByte          a byte
+//	w  formTwo           two bytes
+//	e  formThree         three bytes
+//	z  formSize          an operand: four bytes, or two after the prefix 66
+//	v  formSizeWide      the same, or eight bytes after REX.W
+//	j  formJump          the displacement of a jump
+//	q  formEight         eight bytes
+//	o  formPointer       an address
+//	D  formModRMFour     ModRM and four bytes
+//	f  formFar           an operand and a segment
+//	g  formGroup         ModRM, under further conditions: see groupForm
+//	p  formPrefix        the opcode, after this legacy prefix
+//	r  formREX           the opcode, after this REX prefix
+//	R  formREX2          the rest of a REX2 prefix
+//	V  formVEX           the rest of a VEX prefix
+//	E  formEVEX          the rest of an EVEX prefix
+//	x  formMap0F         an opcode of the map 0F
+//	X  formMap38         an opcode of the map 0F 38
+//	Y  formMap3A         an opcode of the map 0F 3A
+//	-  formInvalid       the opcode is invalid
+const (
+	formNone        = '.'
+	formModRM       = 'm'
+	formModRMByte   = 'M'
+	formModRMSize   = 'Z'
+	formModRM66     = 's'
+	formModRMByte66 = 'S'
+	formByte        = 'b'
+	formTwo         = 'w'
+	formThree       = 'e'
+	formSize        = 'z'
+	formSizeWide    = 'v'
+	formJump        = 'j'
+	formEight       = 'q'
+	formPointer     = 'o'
+	formModRMFour   = 'D'
+	formFar         = 'f'
+	formGroup       = 'g'
+	formPrefix      = 'p'
+	formREX         = 'r'
+	formREX2        = 'R'
+	formVEX         = 'V'
+	formEVEX        = 'E'
+	formMap0F       = 'x'
+	formMap38       = 'X'
+	formMap3A       = 'Y'
+	formInvalid     = '-'
+)
 
-// x86One is the map of one byte in 64-bit mode.
-const x86One = "" +
+// x86Map1 is the map of one-byte opcodes in 64-bit mode.
+const x86Map1 = "" +
 	"mmmmbz--mmmmbz-x" + // 00
 	"mmmmbz--mmmmbz--" + // 10
 	"mmmmbzp-mmmmbzp-" + // 20
@@ -49,8 +77,8 @@ const x86One = "" +
 	"bbbbbbbbjj-b...." + // E0
 	"p.pp..gg......gg" // F0
 
-// x86Old is the map of one byte in 32-bit mode.
-const x86Old = "" +
+// x86Map1Legacy is the map of one-byte opcodes in 32-bit mode.
+const x86Map1Legacy = "" +
 	"mmmmbz..mmmmbz.x" + // 00
 	"mmmmbz..mmmmbz.." + // 10
 	"mmmmbzp.mmmmbzp." + // 20
@@ -68,8 +96,8 @@ const x86Old = "" +
 	"bbbbbbbbjjfb...." + // E0
 	"p.pp..gg......gg" // F0
 
-// x86Two is the map behind 0F.
-const x86Two = "" +
+// x86Map0F is the map 0F.
+const x86Map0F = "" +
 	"ggmm-.....-.-m.M" + // 00
 	"mmmgmmmgmmmmmmmm" + // 10
 	"gggg----mmmgmmmm" + // 20
@@ -87,8 +115,8 @@ const x86Two = "" +
 	"mmmmmmggmmmmmmmm" + // E0
 	"gmmmmmmgmmmmmmmm" // F0
 
-// x86Three is the map behind 0F 38.
-const x86Three = "" +
+// x86Map38 is the map 0F 38.
+const x86Map38 = "" +
 	"mmmmmmmmmmmm----" + // 00
 	"s---ss-s----mmm-" + // 10
 	"ssssss--ssgs----" + // 20
@@ -106,8 +134,8 @@ const x86Three = "" +
 	"----------------" + // E0
 	"mm---mm-mmmmm---" // F0
 
-// x86Four is the map behind 0F 3A.
-const x86Four = "" +
+// x86Map3A is the map 0F 3A.
+const x86Map3A = "" +
 	"--------SSSSSSSM" + // 00
 	"----SSSS--------" + // 10
 	"SSS-------------" + // 20

@@ -1,7 +1,7 @@
 package disas
 
-// vector decodes the rest, at n, of a prefix VEX, EVEX or XOP, of which op is the
-// first byte. It gives the form of what is behind the opcode, and where that is.
+// vector decodes the rest, from n on, of a VEX, EVEX or XOP prefix whose first
+// byte is op. It returns the offset after the opcode, and the opcode's form.
 func (x *x86) vector(code []byte, n int, op byte) (int, byte) {
 	size := 2
 	switch op {
@@ -10,9 +10,9 @@ func (x *x86) vector(code []byte, n int, op byte) (int, byte) {
 	case 0x62:
 		size = 3
 	}
-	// The opcode is there, and behind EVEX also ModRM.
+	// The opcode must be there, and after EVEX also ModRM.
 	if n+size >= len(code) || op == 0x62 && n+size+1 >= len(code) || x.operand || x.lock || x.repeat != 0 || x.rex {
-		return n, '-'
+		return n, formInvalid
 	}
 	payload, next := code[n:n+size], code[n+size]
 	n += size + 1
@@ -27,7 +27,7 @@ func (x *x86) vector(code []byte, n int, op byte) (int, byte) {
 	return n, xopForm(payload[0]&0x1f, next)
 }
 
-// vexForm is the form of an opcode in one of the maps of VEX.
+// vexForm returns the form of an opcode in a map of VEX.
 func vexForm(page, op byte) byte {
 	switch page {
 	case 1:
@@ -37,15 +37,15 @@ func vexForm(page, op byte) byte {
 	case 3:
 		return x86VEX3[op]
 	case 5:
-		return when(op == 0xfd, 'm')
+		return formIf(op == 0xfd, formModRM)
 	case 7:
-		return when(op == 0xf6 || op == 0xf8, 'D')
+		return formIf(op == 0xf6 || op == 0xf8, formModRMFour)
 	}
-	return '-'
+	return formInvalid
 }
 
-// evexForm is the form of the opcode that code begins with, behind what is said
-// before it.
+// evexForm returns the form of the opcode at the start of code after an EVEX
+// prefix.
 func (x *x86) evexForm(payload, code []byte) byte {
 	op := code[0]
 	switch payload[0] & 7 {
@@ -58,8 +58,8 @@ func (x *x86) evexForm(payload, code []byte) byte {
 	case 4:
 		x.operand, x.wide = payload[1]&3 == 1, payload[1]&0x80 != 0
 		form := x86EVEX4[op]
-		if form == 'g' {
-			form = groupOne(op, code[1])
+		if form == formGroup {
+			form = group1Form(op, code[1])
 		}
 		return form
 	case 5:
@@ -67,39 +67,39 @@ func (x *x86) evexForm(payload, code []byte) byte {
 	case 6:
 		return x86EVEX6[op]
 	case 7:
-		return when(op == 0xf6 || op == 0xf8, 'D')
+		return formIf(op == 0xf6 || op == 0xf8, formModRMFour)
 	}
-	return '-'
+	return formInvalid
 }
 
-// xopForm is the form of an opcode in one of the maps of XOP.
+// xopForm returns the form of an opcode in a map of XOP.
 func xopForm(page, op byte) byte {
 	row, column := op>>4, op&15
 	switch page {
 	case 8:
 		switch row {
 		case 0x8, 0x9:
-			return when(column >= 0xe || column >= 5 && column <= 7, 'M')
+			return formIf(column >= 0xe || column >= 5 && column <= 7, formModRMByte)
 		case 0xc:
-			return when(column < 4 || column >= 0xc, 'M')
+			return formIf(column < 4 || column >= 0xc, formModRMByte)
 		case 0xe:
-			return when(column >= 0xc, 'M')
+			return formIf(column >= 0xc, formModRMByte)
 		}
-		return when(op == 0xa2 || op == 0xa3 || op == 0xa6 || op == 0xb6, 'M')
+		return formIf(op == 0xa2 || op == 0xa3 || op == 0xa6 || op == 0xb6, formModRMByte)
 	case 9:
 		switch row {
 		case 0x8:
-			return when(column < 4, 'm')
+			return formIf(column < 4, formModRM)
 		case 0x9:
-			return when(column < 0xc, 'm')
+			return formIf(column < 0xc, formModRM)
 		case 0xc, 0xd:
-			return when(0x08ce>>column&1 != 0, 'm')
+			return formIf(0x08ce>>column&1 != 0, formModRM)
 		case 0xe:
-			return when(0x000e>>column&1 != 0, 'm')
+			return formIf(0x000e>>column&1 != 0, formModRM)
 		}
-		return when(op == 0x01 || op == 0x02 || op == 0x12, 'm')
+		return formIf(op == 0x01 || op == 0x02 || op == 0x12, formModRM)
 	case 10:
-		return when(op == 0x10 || op == 0x12, 'D')
+		return formIf(op == 0x10 || op == 0x12, formModRMFour)
 	}
-	return '-'
+	return formInvalid
 }

@@ -1,8 +1,8 @@
 package disas
 
-// The opcode maps of vector prefixes, in the letters of the others.
+// The opcode maps of vector prefixes, in the forms of the other maps.
 
-// x86VEX1 is the map 0F behind VEX.
+// x86VEX1 is the map 0F after VEX.
 const x86VEX1 = "" +
 	"----------------" + // 00
 	"mmmmmmmm--------" + // 10
@@ -21,7 +21,7 @@ const x86VEX1 = "" +
 	"mmmmmmmmmmmmmmmm" + // E0
 	"mmmmmmmmmmmmmmm-" // F0
 
-// x86VEX2 is the map 0F 38 behind VEX.
+// x86VEX2 is the map 0F 38 after VEX.
 const x86VEX2 = "" +
 	"mmmmmmmmmmmmmmmm" + // 00
 	"---m--mmmmm-mmm-" + // 10
@@ -40,7 +40,7 @@ const x86VEX2 = "" +
 	"mmmmmmmmmmmmmmmm" + // E0
 	"--mm-mmm--------" // F0
 
-// x86VEX3 is the map 0F 3A behind VEX.
+// x86VEX3 is the map 0F 3A after VEX.
 const x86VEX3 = "" +
 	"MMM-MMM-MMMMMMMM" + // 00
 	"----MMMMMM---M--" + // 10
@@ -59,7 +59,7 @@ const x86VEX3 = "" +
 	"----------------" + // E0
 	"M---------------" // F0
 
-// x86EVEX1 is the map 0F behind EVEX.
+// x86EVEX1 is the map 0F after EVEX.
 const x86EVEX1 = "" +
 	"----------------" + // 00
 	"mmmmmmmm--------" + // 10
@@ -78,7 +78,7 @@ const x86EVEX1 = "" +
 	"mmmmmmmmmmmmmmmm" + // E0
 	"-mmmmmm-mmmmmmm-" // F0
 
-// x86EVEX2 is the map 0F 38 behind EVEX.
+// x86EVEX2 is the map 0F 38 after EVEX.
 const x86EVEX2 = "" +
 	"m---m------mmm--" + // 00
 	"mmmmmmm-mmmmmmmm" + // 10
@@ -97,7 +97,7 @@ const x86EVEX2 = "" +
 	"mmmmmmmmmmmmmmmm" + // E0
 	"--mm-mmm--------" // F0
 
-// x86EVEX3 is the map 0F 3A behind EVEX.
+// x86EVEX3 is the map 0F 3A after EVEX.
 const x86EVEX3 = "" +
 	"MM-MMM-MMMMM---M" + // 00
 	"----MMMMMMMM-MMM" + // 10
@@ -116,7 +116,7 @@ const x86EVEX3 = "" +
 	"----------------" + // E0
 	"M---------------" // F0
 
-// x86EVEX4 is the map behind EVEX that holds old opcodes, with a third operand or more.
+// x86EVEX4 is the map of legacy opcodes with additional operands after EVEX.
 const x86EVEX4 = "" +
 	"mmmm----mmmm----" + // 00
 	"mmmm----mmmm----" + // 10
@@ -135,7 +135,7 @@ const x86EVEX4 = "" +
 	"----------------" + // E0
 	"mmm-mmggmm--m-mm" // F0
 
-// x86EVEX5 is the map of half-precision numbers behind EVEX.
+// x86EVEX5 is the first map of half-precision instructions after EVEX.
 const x86EVEX5 = "" +
 	"----------------" + // 00
 	"mm------m--m-mm-" + // 10
@@ -154,7 +154,7 @@ const x86EVEX5 = "" +
 	"----------------" + // E0
 	"----------------" // F0
 
-// x86EVEX6 is the other map of half-precision numbers behind EVEX.
+// x86EVEX6 is the second map of half-precision instructions after EVEX.
 const x86EVEX6 = "" +
 	"----------------" + // 00
 	"---m------------" + // 10
