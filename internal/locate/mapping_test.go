@@ -348,7 +348,7 @@ func TestMappingsAreReadWhenThereIsMemory(t *testing.T) {
 		found.Close()
 	}
 	release()
-	if got, _ := where(t, l); got != "one.cs:7" || memory.Wanted() {
+	if got, _ := where(t, l); got != "one.cs:7" || memory.HasWaiters() {
 		t.Error(got)
 	}
 	release, err = memory.Acquire(t.Context(), 1<<10)
