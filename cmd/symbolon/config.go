@@ -6,9 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
-	"strings"
 	"time"
 
 	"symbolon/internal/api"
@@ -62,24 +60,14 @@ func (f *configFlags) read(e *env) (*config.Config, *config.Loaded, error) {
 			opt.Sets = append(opt.Sets, key+"="+value)
 		}
 	}
-	cfg, loaded, err := config.Read(opt)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(f.sources) == 0 {
-		return cfg, loaded, nil
-	}
-	cfg.Sources = nil
-	maps.DeleteFunc(loaded.Origins, func(key, _ string) bool { return strings.HasPrefix(key, "sources") })
-	loaded.Origins["sources"] = "flag"
 	for _, spec := range f.sources {
 		s, err := source.ParseSpec(spec)
 		if err != nil {
 			return nil, nil, &usageError{text: err.Error()}
 		}
-		cfg.Sources = append(cfg.Sources, s)
+		opt.Sources = append(opt.Sources, s)
 	}
-	return cfg, loaded, config.Validate(cfg)
+	return config.Read(opt)
 }
 
 // load reads the configuration and makes the logger, which says what the

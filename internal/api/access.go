@@ -34,22 +34,25 @@ const shortestToken = 16
 
 // Validate says what is wrong with c.
 func (c AccessConfig) Validate() error {
+	var errs []error
 	seen := map[string]bool{}
 	for i, t := range c.Clients {
 		text := t.Token.Reveal()
 		switch {
 		case len(text) < shortestToken:
-			return fmt.Errorf("clients[%d] has a token of %d bytes; wanted are at least %d", i, len(text), shortestToken)
+			errs = append(errs, fmt.Errorf("clients[%d].token has %d bytes: must have at least %d", i, len(text), shortestToken))
 		case seen[text]:
-			return fmt.Errorf("clients[%d] has the token of another one", i)
+			errs = append(errs, fmt.Errorf("clients[%d].token is the token of another one", i))
+		}
+		switch {
 		case len(t.Scopes) == 0 && !t.Admin:
-			return fmt.Errorf("clients[%d] has no scopes; \"*\" is any", i)
+			errs = append(errs, fmt.Errorf("clients[%d].scopes has no scopes: \"*\" is any", i))
 		case slices.Contains(t.Scopes, ""):
-			return errors.New("a scope has no name")
+			errs = append(errs, fmt.Errorf("clients[%d].scopes has a scope that has no name", i))
 		}
 		seen[text] = true
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // Access knows the holders of tokens. It is safe for concurrent use.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -14,18 +15,20 @@ type proxies []netip.Prefix
 // parseProxies reads addresses and networks.
 func parseProxies(texts []string) (proxies, error) {
 	var all proxies
+	var errs []error
 	for i, text := range texts {
 		network, err := netip.ParsePrefix(text)
 		if err != nil {
 			one, err := netip.ParseAddr(text)
 			if err != nil {
-				return nil, fmt.Errorf("trusted_proxies[%d] is %q: must be an address, or a network such as 10.0.0.0/8", i, text)
+				errs = append(errs, fmt.Errorf("trusted_proxies[%d] is %.200q: must be an address, or a network such as 10.0.0.0/8", i, text))
+				continue
 			}
 			network = netip.PrefixFrom(one, one.BitLen())
 		}
 		all = append(all, network)
 	}
-	return all, nil
+	return all, errors.Join(errs...)
 }
 
 func (p proxies) trust(a netip.Addr) bool {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -58,28 +59,29 @@ func (c Config) Defaults() Config {
 // Validate says what is wrong with c.
 func (c Config) Validate() error {
 	c = c.Defaults()
+	var errs []error
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
-		return fmt.Errorf("listen is %q; wanted is HOST:PORT", c.Listen)
+		errs = append(errs, fmt.Errorf("listen is %.200q: must be HOST:PORT", c.Listen))
 	}
 	if c.MaxInFlight < -1 {
-		return fmt.Errorf("max_in_flight is %d; wanted is a positive number, or -1", c.MaxInFlight)
+		errs = append(errs, fmt.Errorf("max_in_flight is %d: must be a positive number, or -1", c.MaxInFlight))
 	}
 	if c.MaxPerClient < -1 {
-		return fmt.Errorf("max_in_flight_per_client is %d; wanted is a positive number, or -1", c.MaxPerClient)
+		errs = append(errs, fmt.Errorf("max_in_flight_per_client is %d: must be a positive number, or -1", c.MaxPerClient))
 	}
 	if _, err := parseProxies(c.TrustedProxies); err != nil {
-		return err
+		errs = append(errs, err)
 	}
 	if c.MaxBody < 0 {
-		return fmt.Errorf("max_body is %s; wanted is a positive size", c.MaxBody)
+		errs = append(errs, fmt.Errorf("max_body is %s: must be a positive size", c.MaxBody))
 	}
 	for name, d := range map[string]time.Duration{
 		"header_timeout": c.HeaderTimeout, "body_timeout": c.BodyTimeout, "write_timeout": c.WriteTimeout,
 		"idle_timeout": c.IdleTimeout, "shutdown_timeout": c.ShutdownTimeout,
 	} {
 		if d < 0 {
-			return fmt.Errorf("%s is %s; wanted is a positive duration", name, d)
+			errs = append(errs, fmt.Errorf("%s is %s: must be a positive duration", name, d))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }

@@ -24,20 +24,19 @@ func (c TLSConfig) On() bool { return c.Certificate != "" }
 
 // Validate reports settings that cannot work together.
 func (c TLSConfig) Validate() error {
+	var errs []error
 	switch {
 	case c.Certificate != "" && c.Key == "":
-		return errors.New("certificate is set without key")
+		errs = append(errs, errors.New("certificate is set without key"))
 	case c.Certificate == "" && c.Key != "":
-		return errors.New("key is set without certificate")
-	case c.Address == "":
-		return nil
-	case !c.On():
-		return errors.New("address is set without certificate and key")
+		errs = append(errs, errors.New("key is set without certificate"))
+	case c.Address != "" && !c.On():
+		errs = append(errs, errors.New("address is set without certificate and key"))
 	}
-	if _, _, err := net.SplitHostPort(c.Address); err != nil {
-		return fmt.Errorf("address is %q: must be HOST:PORT", c.Address)
+	if _, _, err := net.SplitHostPort(c.Address); err != nil && c.Address != "" {
+		errs = append(errs, fmt.Errorf("address is %q: must be HOST:PORT", c.Address))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // OpenTLS loads the certificate and its key. Each handshake looks at the files

@@ -82,13 +82,14 @@ func (c Cache) Bucket() source.Config {
 // Validate says what is wrong with the place of the shared cache.
 func (c Cache) Validate() error {
 	place := c.Bucket()
-	if reflect.DeepEqual(place, source.Config{ID: place.ID}) {
-		return nil // it is off
+	if reflect.DeepEqual(place, source.Config{ID: place.ID}) || !slices.Contains([]string{"", source.Filesystem, source.S3, source.GCS}, place.Type) {
+		return nil // it is off, or refused by c.Shared
 	}
-	if err := place.Validate(); err != nil {
-		return fmt.Errorf("shared: %w", errors.Unwrap(err))
+	var errs []error
+	for _, err := range place.Mistakes() {
+		errs = append(errs, fmt.Errorf("shared: %w", err))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 var (
@@ -110,35 +111,43 @@ func (l Log) Defaults() Log {
 // Validate says what is wrong with l.
 func (l Log) Validate() error {
 	l = l.Defaults()
+	var errs []error
 	if !slices.Contains(levels[:], l.Level) {
-		return fmt.Errorf("level is %s; there are %s", shortQuote(l.Level), strings.Join(levels[:], ", "))
+		errs = append(errs, fmt.Errorf("level is %s: must be %s", shortQuote(l.Level), oneOf(levels[:])))
 	}
 	if !slices.Contains(formats[:], l.Format) {
-		return fmt.Errorf("format is %s; there are %s", shortQuote(l.Format), strings.Join(formats[:], ", "))
+		errs = append(errs, fmt.Errorf("format is %s: must be %s", shortQuote(l.Format), oneOf(formats[:])))
 	}
-	return nil
+	return errors.Join(errs...)
+}
+
+// oneOf lists words of which one is to be chosen.
+func oneOf(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // Validate says what is wrong with c and with none of its parts alone.
 func (c Config) Validate() error {
+	var errs []error
 	if c.Memory != 0 && c.Memory < 64<<20 {
-		return fmt.Errorf("memory is %s; wanted is at least 64MiB", c.Memory)
+		errs = append(errs, fmt.Errorf("memory is %s: must be at least 64MiB", c.Memory))
 	}
 	first := make(map[string]int)
 	for i, s := range c.Sources {
-		if j, twice := first[s.ID]; twice {
-			return fmt.Errorf("sources[%d] has the id of sources[%d], %s; wanted is one of its own", i, j, shortQuote(s.ID))
+		if j, twice := first[s.ID]; twice && s.ID != "" {
+			errs = append(errs, fmt.Errorf("sources[%d].id is %s: sources[%d] has this id too", i, shortQuote(s.ID), j))
+		} else if !twice {
+			first[s.ID] = i
 		}
-		first[s.ID] = i
 	}
-	return c.validState()
+	return errors.Join(append(errs, c.validState()...)...)
 }
 
-// Defaults returns c with its zero fields filled in, and with what an old name
-// of a key has under its name.
+// Defaults returns c with its zero fields filled in.
 func (c Config) Defaults() Config {
-	if c.State == "" || c.State == c.Elastic.Store {
-		c.State, c.Elastic.Store = c.Elastic.Store, ""
+	if c.State == "" {
+		c.State = c.Elastic.Store // the old name
 	}
 	return c
 }
@@ -149,44 +158,41 @@ func (c Config) StateSource() int {
 }
 
 // validState says whether uploads can be kept where State says.
-func (c Config) validState() error {
-	if c = c.Defaults(); c.State == "" {
+func (c Config) validState() (errs []error) {
+	switch c = c.Defaults(); {
+	case c.State == "":
 		return nil
-	}
-	if c.Elastic.Store != "" {
-		return errors.New("state and elastic.store, its old name, differ: leave elastic.store out")
+	case c.Elastic.Store != "" && c.Elastic.Store != c.State:
+		errs = append(errs, errors.New("elastic.store is the old name of state, and differs from it: leave elastic.store out"))
 	}
 	i := c.StateSource()
+	nameless := slices.ContainsFunc(c.Sources, func(s source.Config) bool { return s.ID == "" })
 	if i < 0 {
-		if !strings.ContainsAny(c.State, `/\`) {
-			return fmt.Errorf("state is %s: must be the id of a source, or a folder such as ./uploads", shortQuote(c.State))
+		if !nameless && !strings.ContainsAny(c.State, `/\`) {
+			errs = append(errs, fmt.Errorf("state is %s: must be the id of one of the sources, or a folder such as ./uploads", shortQuote(c.State)))
 		}
-		return nil
+		return errs
 	}
 	s := c.Sources[i].Defaults()
 	if s.Layout.Type != source.Elastic || s.Type != source.Filesystem && s.Type != source.S3 && s.Type != source.GCS {
-		return fmt.Errorf("state is sources[%d]: must be a folder or a bucket of the layout %s", i, source.Elastic)
+		errs = append(errs, fmt.Errorf("state is sources[%d]: must be a folder or a bucket of the layout %s", i, source.Elastic))
 	}
-	return nil
+	return errs
 }
 
 // Read makes the whole configuration: Load for Config, and the variables of
-// Eliot that have a counterpart.
+// Eliot that have a counterpart. After an error, the configuration has what could
+// be read.
 func Read(o Options) (*Config, *Loaded, error) {
-	foreign, notices, err := eliot(o.Environ)
-	if err != nil {
-		return nil, nil, err
-	}
+	foreign, notices := eliot(o.Environ)
 	o.Foreign = append(foreign, o.Foreign...)
 	var c Config
 	loaded, err := Load(&c, o)
-	if err != nil {
-		return nil, nil, err
-	}
 	loaded.Notices = append(notices, loaded.Notices...)
 	if from := loaded.Origins["elastic.store"]; from != "" {
 		loaded.Origins["state"] = from
 		delete(loaded.Origins, "elastic.store")
 	}
-	return &c, loaded, nil
+	c.Elastic.Store = ""
+	return &c, loaded, err
 }

@@ -199,13 +199,13 @@ sources:
 
 func TestWrongSettingsNameTheirKey(t *testing.T) {
 	for text, want := range map[string]string{
-		"log: {level: loud}":           `file c.yaml:1: malformed: log.level is "loud"; there are debug, info, warn, error`,
-		"log: {format: xml}":           `file c.yaml:1: malformed: log.format is "xml"; there are text, json`,
-		"http: {listen: nowhere}":      `file c.yaml:1: malformed: http.listen is "nowhere"; wanted is HOST:PORT`,
-		"mozilla: {v4_profile: x}":     `file c.yaml:1: malformed: mozilla.v4_profile is "x"; there are default and tecken`,
+		"log: {level: loud}":           `file c.yaml:1: malformed: log.level is "loud": must be debug, info, warn or error`,
+		"log: {format: xml}":           `file c.yaml:1: malformed: log.format is "xml": must be text or json`,
+		"http: {listen: nowhere}":      `file c.yaml:1: malformed: http.listen is "nowhere": must be HOST:PORT`,
+		"mozilla: {v4_profile: x}":     `file c.yaml:1: malformed: mozilla.v4_profile is "x": must be default or tecken`,
 		"cache: {disk: {max_byte: 1}}": "c.yaml:1:16: malformed: unknown key cache.disk.max_byte; did you mean cache.disk.max_bytes?",
 		"listen: 1":                    "c.yaml:1:1: malformed: unknown key listen; did you mean http.listen?",
-		"sources: [{id: a, type: filesystem, path: /a}, {id: a, type: filesystem, path: /b}]": `file c.yaml:1: malformed: sources[1] has the id of sources[0], "a"; wanted is one of its own`,
+		"sources: [{id: a, type: filesystem, path: /a}, {id: a, type: filesystem, path: /b}]": `file c.yaml:1: malformed: sources[1].id is "a": sources[0] has this id too`,
 		"sources: [{id: a}]": `file c.yaml:1: malformed: sources[0]: source "a": it has no type: there are http, filesystem, s3, gcs and sentry`,
 	} {
 		_, _, err := config.Read(config.Options{File: "c.yaml", Data: []byte(text)})
@@ -228,7 +228,7 @@ func TestWrongPlacesOfTheSharedCache(t *testing.T) {
 		"{type: s3}":                                                                   "type s3 needs a bucket",
 		"bucket: b":                                                                    "it has no type",
 		"access_key: a":                                                                "it has no type",
-		"{type: http, bucket: b}":                                                      `type is "http"; there are s3 and gcs`,
+		"{type: http, bucket: b}":                                                      `type is "http": must be s3 or gcs`,
 		"{type: gcs, bucket: b, endpoint: 'ftp'}":                                      "the url must begin with http:// or https://",
 		"{type: s3, bucket: b, aws_credentials_provider: x}":                           `there is no aws_credentials_provider "x"`,
 		"{path: /a, timeout: 10us}":                                                    "cache.shared.timeout is 10µs",
@@ -299,7 +299,7 @@ func TestWrongVariablesOfEliotAreNamed(t *testing.T) {
 		"ELIOT_SYMBOLS_URLS=https://a.example/,/srv/canary": "ELIOT_SYMBOLS_URLS: malformed: source 2 is no http(s) URL",
 		"ELIOT_SYMBOLS_URLS=https://u:canary@/":             "ELIOT_SYMBOLS_URLS: malformed: source [redacted]: the url must begin with http:// or https:// and name a host",
 		"ELIOT_SYMBOLS_CACHE_MAX_SIZE=1 apple":              `ELIOT_SYMBOLS_CACHE_MAX_SIZE: malformed: cache.disk.max_bytes is "1 apple"; wanted is a size such as 64MiB`,
-		"ELIOT_LOGGING_LEVEL=LOUD":                          `environment ELIOT_LOGGING_LEVEL: malformed: log.level is "loud"; there are debug, info, warn, error`,
+		"ELIOT_LOGGING_LEVEL=LOUD":                          `environment ELIOT_LOGGING_LEVEL: malformed: log.level is "loud": must be debug, info, warn or error`,
 	} {
 		_, _, err := config.Read(config.Options{Environ: []string{entry}})
 		if err == nil || err.Error() != want {

@@ -14,11 +14,16 @@
 //
 // The file is read strictly. An unknown key, a value of the wrong type, a tag,
 // a second document is a *fault.Error whose place is file, line and column and
-// whose detail names the key by its path. Reading goes on behind a mistake, so
-// that all are told at one time; sections with one are not validated. In the texts of the file ${NAME} is
-// the value of a variable, which must exist, ${NAME:-text} has a text for when
-// it does not or is empty, and $${ is the text ${ itself. A null is as if the
-// key were not there. Anchors, aliases and merge keys work.
+// whose detail names the key by its path. Reading goes on behind a mistake, and
+// all sections are validated, so that all mistakes are listed at one time. The
+// texts of Validate begin with the key that they are about and name others that
+// they depend on; one that names a key with a mistake is left out, because it may
+// only follow from that mistake.
+//
+// In the texts of the file ${NAME} is the value of a variable, which must exist,
+// ${NAME:-text} has a text for when it does not or is empty, and $${ is the text
+// ${ itself. A null is as if the key were not there. Anchors, aliases and merge
+// keys work.
 //
 // The variable of a key is its path in upper case, joined by "_", after
 // SYMBOLON_. In variables and assignments, lists are separated by commas, maps

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"symbolon/internal/fault"
 	"symbolon/internal/source"
 )
 
@@ -32,7 +31,7 @@ var counterparts = [...]counterpart{
 }
 
 // eliot reads the variables of Eliot in an environment. Each leaves a notice.
-func eliot(environ []string) (read []Foreign, notices []string, err error) {
+func eliot(environ []string) (read []Foreign, notices []string) {
 	vars := variables(environ)
 	var present, known []string
 	for name, value := range vars {
@@ -41,7 +40,7 @@ func eliot(environ []string) (read []Foreign, notices []string, err error) {
 		}
 	}
 	if present == nil {
-		return nil, nil, nil
+		return nil, nil
 	}
 	for _, c := range counterparts {
 		known = append(known, c.name)
@@ -50,10 +49,7 @@ func eliot(environ []string) (read []Foreign, notices []string, err error) {
 			continue
 		}
 		converted, err := c.convert(value)
-		if err != nil {
-			return nil, nil, fault.New(fault.Malformed, c.name, "%w", err)
-		}
-		read = append(read, Foreign{Name: c.name, Key: c.key, Value: converted})
+		read = append(read, Foreign{Name: c.name, Key: c.key, Value: converted, Err: err})
 		notices = append(notices, fmt.Sprintf("%s is read as %s; its own variable is %s", c.name, c.key, variableOf(c.key)))
 	}
 	slices.Sort(present)
@@ -62,7 +58,7 @@ func eliot(environ []string) (read []Foreign, notices []string, err error) {
 			notices = append(notices, shownKey(name)+" has no counterpart and is ignored"+didYouMean(nearest(name, known)))
 		}
 	}
-	return read, notices, nil
+	return read, notices
 }
 
 func asItIs(value string) (string, error) { return value, nil }

@@ -137,33 +137,109 @@ func TestErrorTexts(t *testing.T) {
 	}
 }
 
-// TestAllMistakesAreTold has mistakes in the file, in a variable and in a flag,
-// and one that only a check of values finds. Sections with a mistake are not
-// checked: what is wrong with their values may come of it.
+// mistakes loads a configuration and returns the lines of its error.
+func mistakes(t *testing.T, o config.Options) []string {
+	t.Helper()
+	o.File = "x.yaml"
+	_, _, err := config.Read(o)
+	if err == nil {
+		t.Fatalf("no error for %s", o.Data)
+	}
+	return strings.Split(err.Error(), "\n")
+}
+
+// TestAllMistakesAreTold has mistakes in the file, in variables and in flags,
+// some of which only a check of values finds.
 func TestAllMistakesAreTold(t *testing.T) {
-	var c config.Config
-	_, err := config.Load(&c, config.Options{
-		File: "x.yaml",
-		Data: []byte("memroy: 1GiB\ncache: {disk: {max_bytes: much, max_flies: 1}}\nhttp: {listen: here}\n" +
+	got := mistakes(t, config.Options{
+		Data: []byte("memroy: 1GiB\ncache: {disk: {max_bytes: much, max_flies: 1}}\nhttp: {listen: here, max_body: -1}\n" +
 			"sources:\n- {id: a, type: http, url: 'https://example.org/'}\n- {id: a, typ: http}\nlog: {level: loud}\n"),
-		Environ: []string{"SYMBOLON_TABLE_BUILDS=two"},
+		Environ: []string{"SYMBOLON_TABLE_BUILDS=two", "ELIOT_SYMBOLS_URLS=nowhere"},
 		Sets:    []string{"sentry", "mozilla.jobs=1"},
 	})
-	if err == nil {
-		t.Fatal("no error")
-	}
 	want := []string{
 		"x.yaml:1:1: malformed: unknown key memroy; did you mean memory?",
 		`x.yaml:2:27: malformed: cache.disk.max_bytes is "much"; wanted is a size such as 64MiB`,
 		"x.yaml:2:33: malformed: unknown key cache.disk.max_flies; did you mean cache.disk.max_files?",
+		`file x.yaml:3: malformed: http.listen is "here": must be HOST:PORT`,
+		`file x.yaml:3: malformed: http.max_body is -1: must be a positive size`,
+		`file x.yaml:6: malformed: sources[1].id is "a": sources[0] has this id too`,
 		"x.yaml:6:11: malformed: unknown key sources[1].typ; did you mean sources[].type?",
+		`file x.yaml:7: malformed: log.level is "loud": must be debug, info, warn or error`,
+		`ELIOT_SYMBOLS_URLS: malformed: source 1 is no http(s) URL`,
 		`SYMBOLON_TABLE_BUILDS: malformed: table.builds is "two"; wanted is a whole number`,
 		"--set sentry: malformed: wanted is KEY=VALUE",
 		"--set mozilla.jobs: malformed: unknown key mozilla.jobs",
-		"file x.yaml:7: malformed: log.level is \"loud\"; there are debug, info, warn, error",
-		`file x.yaml:3: malformed: http.listen is "here"; wanted is HOST:PORT`,
 	}
-	if got := strings.Split(err.Error(), "\n"); !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", err, strings.Join(want, "\n"))
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestMistakesAreToldOnceEach has files with several mistakes and with texts of
+// which each must be in one line, in this order. There are no other lines.
+func TestMistakesAreToldOnceEach(t *testing.T) {
+	long := strings.Repeat("x", 300)
+	for text, want := range map[string][]string{
+		"log: {format: xml, levl: debug}\nelastic: {store: nosuch}\nstate: other\n": {
+			"log.format is", "unknown key log.levl; did you mean log.level?", "file x.yaml:2: malformed: elastic.store is the old name", `file x.yaml:3: malformed: state is "other"`,
+		},
+		// an unknown key beside the one that it is near to
+		"log:\n  levl: debug\n  level: loud\n": {"unknown key log.levl", `log.level is "loud"`},
+		// what only follows from another mistake
+		"sources:\n- id: a\n  typ: http\n  url: 'http://h/'\n":           {"unknown key sources[0].typ"},
+		"sources:\n- id: a\n  type: filesystem\n  path: [a]\n":           {"sources[0].path is a list"},
+		"sources:\n- type: filesystem\n  path: /a\n  idd: b\nstate: b\n": {"unknown key sources[0].idd"},
+		"sources: 5\nstate: minio\n":                                     {"sources is"},
+		"sources: [5, 6]\n":                                              {"sources[0] is a text", "sources[1] is a text"},
+		"sources: [{id: a, type: http, url: '${GONE}'}]\n":               {"variable GONE is not set"},
+		"http: {tls: {certificat: /a, key: /b}}\n":                       {"unknown key http.tls.certificat"},
+		"http: {tls: {certificate: [a], key: /b}}\n":                     {"http.tls.certificate is a list"},
+		"access: {clients: [{tokn: 0123456789abcdef, scopes: ['*']}]}\n": {"unknown key access.clients[0].tokn"},
+		"cache: {shared: {type: http, bucket: b}}\n":                     {`cache.shared.type is "http"`},
+		"netwrok: {max_tries: 3}\nmemory: lots\n":                        {"unknown key netwrok", "memory is"},
+		// several mistakes of one section
+		"sources:\n- id: " + long + "\n  type: http\n  path: /a\n  url: ftp://h\n  layout: {type: x, casing: y}\n  filters: {filetypes: [a, b]}\n  headers: {Host: a}\n": {
+			"more than 256 bytes", "path is for type filesystem", "the url must begin", `no layout "x"`, `no casing "y"`, `no file type "a"`, `no file type "b"`, "header Host",
+		},
+		"sources:\n- type: ftp\n- id: a\n- id: a\n  type: s3\n": {
+			`a source has no id`, `type "ftp"`, `sources[1]: source "a": it has no type`, "needs a bucket", "file x.yaml:4: malformed: sources[2].id",
+		},
+		"http: {listen: here, trusted_proxies: [a, b], idle_timeout: -1, tls: {key: /k, address: there}}\n": {
+			`http.listen is "here"`, "http.trusted_proxies[0]", "http.trusted_proxies[1]", "http.idle_timeout is", "http.tls.key is set without", `http.tls.address is "there"`,
+		},
+		"memory: 1MiB\nnetwork: {max_tries: -1, user_agent: \"a\\x01\"}\nelastic:\n  api_keys: [a]\n  uploads: {expiry: 1s}\n": {
+			"memory is 1MiB", "network.max_tries is -1", "network.user_agent has", "elastic.api_keys[0] is not a key", "elastic.uploads.expiry is 1s",
+		},
+		// durations, and a key in an element of a list
+		"locate: {keep_originals: sometimes}\nnetwork: {connect_timeout: 5, head_timeout: 5 minutes}\naccess:\n  clients:\n  - {token: short, scopes: []}\n  - {token: 0123456789abcdef, scopes: [''], admn: true}\n": {
+			"locate.keep_originals is", "network.connect_timeout is", "network.head_timeout is",
+			"file x.yaml:5: malformed: access.clients[0].token has 5 bytes", "access.clients[0].scopes has no", "access.clients[1].scopes has a scope", "unknown key access.clients[1].admn",
+		},
+		// a file that is not YAML
+		"log: {level: loud}\nhttp: [\n": {"x.yaml:2:7: malformed"},
+	} {
+		got := mistakes(t, config.Options{Data: []byte(text)})
+		matches := len(got) == len(want)
+		for i := 0; matches && i < len(got); i++ {
+			matches = strings.Contains(got[i], want[i])
+		}
+		if !matches {
+			t.Errorf("%s:\ngot\n%s\nwant\n%s", text, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// TestLaterStepsAreReadBehindABadFile has mistakes of variables and flags behind
+// a file that cannot be read, and behind one with too many mistakes.
+func TestLaterStepsAreReadBehindABadFile(t *testing.T) {
+	for name, text := range map[string]string{"no YAML": "a: [", "many mistakes": "sources: [" + strings.Repeat("1, ", 40) + "]"} {
+		c, _, err := config.Read(config.Options{File: "x.yaml", Data: []byte(text), Environ: []string{"SYMBOLON_LOG_FORMAT=json"}, Sets: []string{"log.level=debug"}})
+		if err == nil || c.Log.Format != "json" || c.Log.Level != "debug" {
+			t.Errorf("%s: got %+v, %v", name, c.Log, err)
+		}
+		if told := strings.Split(err.Error(), "\n"); len(told) > 1 && !strings.Contains(told[30], "there are more mistakes than these 30") {
+			t.Errorf("%s: got %q", name, told)
+		}
 	}
 }

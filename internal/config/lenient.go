@@ -15,7 +15,8 @@ func (l *loader) theirSources(v reflect.Value, n *node) error {
 	f := l.root.find(path)
 	l.dropUnknown(f, path, n)
 	for i, item := range n.items {
-		if err := l.theirRegion(fmt.Sprintf("%s[%d].region", path, i), item); err != nil {
+		at := fmt.Sprintf("%s[%d].region", path, i)
+		if err := l.mistake(at, l.theirRegion(at, item)); err != nil {
 			return err
 		}
 	}

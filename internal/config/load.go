@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"symbolon/internal/source"
 )
 
 // Options are where Load takes values from, the weakest first.
@@ -17,6 +19,8 @@ type Options struct {
 	Environ          []string  // NAME=VALUE, as os.Environ has them
 	Others           []string  // our variables that set no key
 	Sets             []string  // KEY=VALUE, from flags
+
+	Sources []source.Config // from flags; nil: those of the rest
 }
 
 // Foreign is a variable with a name of another program and a value in the way
@@ -25,6 +29,7 @@ type Foreign struct {
 	Name  string
 	Key   string
 	Value string
+	Err   error // why there is no value
 }
 
 // Loaded is what Load has to say besides the values.
@@ -34,27 +39,27 @@ type Loaded struct {
 }
 
 // Load fills the configuration struct that dst points to, with defaults and
-// validated. Values that it has already count as defaults. Unless the error is
-// nil, dst is left alone. The error is a *fault.Error, or has one for each
-// mistake, joined.
+// validated. Values that it has already count as defaults. After an error, dst
+// has what could be read. The error is a *fault.Error, or has one for each
+// mistake, joined: those of the file in its order, then those of variables and
+// flags.
 func Load(dst any, o Options) (*Loaded, error) {
 	v := reflect.ValueOf(dst).Elem()
-	root := schemaOf(v.Type())
-	l := &loader{root: root, variables: variables(o.Environ), budget: maxWork}
+	l := &loader{
+		root: schemaOf(v.Type()), variables: variables(o.Environ),
+		places: make(map[string]origin), failed: make(map[string]bool), meant: make(map[string]bool),
+	}
 	l.Origins = make(map[string]string)
-	work := reflect.New(v.Type()).Elem()
-	work.Set(v)
-	for _, step := range []func(reflect.Value, Options) error{l.file, l.foreignFile, l.foreign, l.environ, l.sets} {
-		if err := step(work, o); err != nil {
-			return nil, l.all(err)
+	for _, step := range []func(reflect.Value, Options) error{l.file, l.foreignFile, l.foreign, l.environ, l.sets, l.sources} {
+		l.budget = maxWork
+		if err := step(v, o); err != nil {
+			l.failed[""] = true
+			l.add(err)
 		}
 	}
-	l.fillDefaults(work)
-	if err := l.all(l.validate(l.root, work, "")); err != nil {
-		return nil, err
-	}
-	v.Set(work)
-	return &l.Loaded, nil
+	l.fillDefaults(v)
+	l.validate(l.root, v, "")
+	return &l.Loaded, l.all()
 }
 
 // maxWork bounds what aliases and expansion may blow a document up to: bytes
@@ -66,47 +71,42 @@ const (
 
 var errBlownUp = errors.New("aliases and variables make the file too large")
 
-// maxMistakes bounds how many mistakes are reported. A file with more of them is
-// hardly a configuration.
-const maxMistakes = 30
-
 type loader struct {
 	Loaded
 	root      *field
 	variables map[string]string
 	budget    int
-	mistakes  []error
-	failed    []string // paths of the keys of mistakes
+	mistakes  []mistake
+	places    map[string]origin // of keys and sections that were written
+	failed    map[string]bool   // keys with a value that could not be read
+	meant     map[string]bool   // keys that an unknown one was probably meant to be
 
 	doc    *document
 	expand bool               // ${NAME} in texts
 	origin func(place) string // of values of doc
 }
 
-// mistake notes that err is wrong with the key at path, and returns it if
-// reading cannot go on behind it.
-func (l *loader) mistake(path string, err error) error {
-	if err == nil || errors.Is(err, errBlownUp) || len(l.mistakes) == maxMistakes {
-		return err
+// note remembers that the value of a key was written at p of the document. The
+// place of a section is that of the first key in it.
+func (l *loader) note(path string, p place) {
+	from := origin{l.origin(p), l.doc.number, p}
+	l.places[path] = from
+	for path != "" {
+		path = parent(path)
+		if _, known := l.places[path]; known {
+			return
+		}
+		l.places[path] = from
 	}
-	l.mistakes = append(l.mistakes, err)
-	l.failed = append(l.failed, path)
-	return nil
 }
 
-// all is all mistakes, and the error that ended reading.
-func (l *loader) all(last error) error {
-	if last != nil {
-		l.mistakes = append(l.mistakes, last)
-	}
-	if len(l.mistakes) == 1 {
-		return l.mistakes[0]
-	}
-	return errors.Join(l.mistakes...)
+// parent is the path of the section or list that path is in.
+func parent(path string) string {
+	return path[:max(0, strings.LastIndexAny(path, ".["))]
 }
 
 func (l *loader) file(v reflect.Value, o Options) error {
-	l.doc = &document{name: o.File, anchors: make(map[string]*node)}
+	l.open(o.File)
 	l.expand = true
 	l.origin = func(p place) string { return fmt.Sprintf("file %s:%d", o.File, p.line) }
 	n, err := l.doc.parse(o.Data)
@@ -139,6 +139,8 @@ func (l *loader) fill(f *field, v reflect.Value, path string, n *node) error {
 	if n.kind != kind {
 		return l.unfit(f, path, n, f.wantedText())
 	}
+	delete(l.failed, path)
+	l.note(path, n.place)
 	if f.shape != section {
 		l.Origins[path] = l.origin(n.place)
 	}
@@ -176,6 +178,7 @@ func (l *loader) element(f *field, v reflect.Value, path string, n *node) error 
 	case n.kind != mapNode:
 		return l.unfit(f, path, n, "a section with the keys "+f.keyList())
 	}
+	l.note(path, n.place)
 	return l.section(f, v, path, n)
 }
 
@@ -277,7 +280,13 @@ func (f *field) keyList() string {
 
 // unknown says that the section f, which is at path, has no such key.
 func (l *loader) unknown(f *field, path, key string) string {
-	return "unknown key " + shownKey(join(path, key)) + didYouMean(l.root.nearestField(f, key))
+	near := l.root.nearestField(f, key)
+	if rest, inside := strings.CutPrefix(near, f.prefix()); inside {
+		l.meant[path+rest] = true
+	} else {
+		l.meant[near] = true
+	}
+	return "unknown key " + shownKey(join(path, key)) + didYouMean(near)
 }
 
 // shownKey is a path of keys, the last of which somebody else chose, for a

@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"symbolon/internal/fault"
 )
 
 // variables makes a map of an environment; of two with one name the last
@@ -26,7 +24,13 @@ func variables(environ []string) map[string]string {
 func (l *loader) foreign(v reflect.Value, o Options) error {
 	for _, given := range o.Foreign {
 		l.begin(given.Name, "environment "+given.Name)
-		if err := l.mistake(given.Key, l.set(v, given.Key, given.Value)); err != nil {
+		err := given.Err
+		if err != nil {
+			err = l.doc.wrong(place{}, "%w", err)
+		} else {
+			err = l.set(v, given.Key, given.Value)
+		}
+		if err := l.mistake(given.Key, err); err != nil {
 			return err
 		}
 	}
@@ -81,7 +85,7 @@ func (l *loader) sets(v reflect.Value, o Options) error {
 	for _, s := range o.Sets {
 		path, value, ok := strings.Cut(s, "=")
 		l.begin("--set "+shownKey(path), "flag")
-		err := error(fault.New(fault.Malformed, l.doc.name, "wanted is KEY=VALUE"))
+		err := l.doc.wrong(place{}, "wanted is KEY=VALUE")
 		if ok {
 			err = l.set(v, path, value)
 		}
@@ -92,9 +96,33 @@ func (l *loader) sets(v reflect.Value, o Options) error {
 	return nil
 }
 
+// sources replaces the sources by those of flags.
+func (l *loader) sources(v reflect.Value, o Options) error {
+	if o.Sources == nil {
+		return nil
+	}
+	l.begin("--source", "flag")
+	const path = "sources"
+	v.Field(l.root.find(path).index).Set(reflect.ValueOf(o.Sources))
+	l.forget(path)
+	delete(l.failed, path)
+	l.note(path, place{})
+	l.Origins[path] = l.origin(place{})
+	return nil
+}
+
+// open makes the loader read a document of this name.
+func (l *loader) open(name string) {
+	number := 1
+	if l.doc != nil {
+		number += l.doc.number
+	}
+	l.doc = &document{name: name, number: number, anchors: make(map[string]*node)}
+}
+
 // begin makes the loader read values that come from a place of this name.
 func (l *loader) begin(name, origin string) {
-	l.doc = &document{name: name, anchors: make(map[string]*node)}
+	l.open(name)
 	l.expand = false
 	l.origin = func(place) string { return origin }
 }
@@ -128,12 +156,17 @@ func (l *loader) set(v reflect.Value, path, text string) error {
 	return l.fill(f, at, reached, n)
 }
 
-// forget drops the origins of what was in the value at path.
+// forget drops what is known of what was in the value at path.
 func (l *loader) forget(path string) {
-	maps.DeleteFunc(l.Origins, func(p, _ string) bool {
+	below := func(p string) bool {
 		rest, inside := strings.CutPrefix(p, path)
 		return inside && (strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, "."))
-	})
+	}
+	maps.DeleteFunc(l.Origins, func(p, _ string) bool { return below(p) })
+	maps.DeleteFunc(l.places, func(p string, _ origin) bool { return below(p) })
+	for _, marks := range []map[string]bool{l.failed, l.meant} {
+		maps.DeleteFunc(marks, func(p string, _ bool) bool { return below(p) })
+	}
 }
 
 // setEntry sets one entry of a dict. The map may belong to somebody else.
@@ -148,6 +181,7 @@ func (l *loader) setEntry(f *field, v reflect.Value, path, name, text string) er
 	}
 	m.SetMapIndex(reflect.ValueOf(name).Convert(v.Type().Key()), item)
 	v.Set(m)
+	l.note(path, place{})
 	l.Origins[join(path, name)] = l.origin(place{})
 	return nil
 }

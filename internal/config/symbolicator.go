@@ -162,7 +162,7 @@ func (l *loader) foreignFile(v reflect.Value, o Options) error {
 	if o.Symbolicator == nil {
 		return nil
 	}
-	l.doc = &document{name: o.SymbolicatorFile, anchors: make(map[string]*node)}
+	l.open(o.SymbolicatorFile)
 	l.expand = true
 	l.origin = func(p place) string { return fmt.Sprintf("file %s:%d", o.SymbolicatorFile, p.line) }
 	n, err := l.doc.parse(o.Symbolicator)
@@ -193,7 +193,13 @@ func (l *loader) turn(v reflect.Value, path string, n *node) error {
 		switch {
 		case section && item.kind == null: // the defaults
 		case known && len(c.keys) > 0:
-			if err := l.mistake(at, l.turnKey(v, at, c, item)); err != nil {
+			err := l.turnKey(v, at, c, item)
+			for _, ours := range c.keys {
+				if err != nil {
+					l.failed[ours] = true
+				}
+			}
+			if err := l.mistake(at, err); err != nil {
 				return err
 			}
 		case section && item.kind != mapNode:

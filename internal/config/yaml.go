@@ -73,6 +73,7 @@ func shortQuote(text string) string { return fmt.Sprintf("%.60q", text) }
 // document is one YAML text and what is needed to read it.
 type document struct {
 	name    string // for messages
+	number  int    // among the documents that are read
 	anchors map[string]*node
 	merged  int // keys that merge keys brought
 }
@@ -86,7 +87,7 @@ func (d *document) at(p place) string {
 }
 
 func (d *document) wrong(p place, format string, args ...any) error {
-	return fault.New(fault.Malformed, d.at(p), format, args...)
+	return mistake{fault.New(fault.Malformed, d.at(p), format, args...), d.number, p}
 }
 
 // parse reads a text of one document. An empty one is a null.

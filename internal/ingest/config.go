@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -32,13 +33,15 @@ func (c Config) Defaults() Config {
 // Validate says what is wrong with c.
 func (c Config) Validate() error {
 	c = c.Defaults()
-	switch {
-	case c.MaxPart < 0:
-		return fmt.Errorf("invalid max_part %v: must be a size", c.MaxPart)
-	case c.MaxFile < c.MaxPart:
-		return fmt.Errorf("invalid max_file %v: must be at least max_part, %v", c.MaxFile, c.MaxPart)
-	case c.Expiry < 2*patience:
-		return fmt.Errorf("invalid expiry %v: must be at least %v", c.Expiry, 2*patience)
+	var errs []error
+	if c.MaxPart < 0 {
+		errs = append(errs, fmt.Errorf("max_part is %v: must be a size", c.MaxPart))
 	}
-	return nil
+	if c.MaxFile < c.MaxPart {
+		errs = append(errs, fmt.Errorf("max_file is %v: must be at least max_part, %v", c.MaxFile, c.MaxPart))
+	}
+	if c.Expiry < 2*patience {
+		errs = append(errs, fmt.Errorf("expiry is %v: must be at least %v", c.Expiry, 2*patience))
+	}
+	return errors.Join(errs...)
 }

@@ -49,7 +49,7 @@ func (c Config) Validate() error {
 	case keepNone, keepRead, keepAll:
 		return nil
 	default:
-		return fmt.Errorf("keep_originals is %q; there are %s, %s and %s", k, keepNone, keepRead, keepAll)
+		return fmt.Errorf("keep_originals is %q: must be %s, %s or %s", k, keepNone, keepRead, keepAll)
 	}
 }
 

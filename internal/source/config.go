@@ -3,8 +3,10 @@ package source
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,19 +110,35 @@ func (c Config) Defaults() Config {
 
 // Validate says what is wrong with c.
 func (c Config) Validate() error {
-	c = c.Defaults()
-	if c.ID == "" {
-		return fmt.Errorf("a source has no id")
-	}
-	if len(c.ID) > maxID {
-		return fmt.Errorf("source %q…: its id has more than %d bytes", c.ID[:20], maxID)
-	}
-	for _, err := range []error{c.validLengths(), c.validPlace(), c.Layout.validate(), c.Filters.validate(), c.validHeaders()} {
-		if err != nil {
-			return fmt.Errorf("source %q: %w", c.ID, err)
+	var errs []error
+	for _, err := range c.Mistakes() {
+		if c.ID != "" {
+			err = fmt.Errorf("source %s: %w", quoted(c.ID), err)
 		}
+		errs = append(errs, err)
 	}
-	return nil
+	return errors.Join(errs...)
+}
+
+// quoted quotes an id for a message.
+func quoted(id string) string {
+	if len(id) > maxID {
+		return fmt.Sprintf("%q…", id[:20])
+	}
+	return strconv.Quote(id)
+}
+
+// Mistakes lists what is wrong with c.
+func (c Config) Mistakes() []error {
+	c = c.Defaults()
+	var errs []error
+	switch {
+	case c.ID == "":
+		errs = append(errs, errors.New("a source has no id"))
+	case len(c.ID) > maxID:
+		errs = append(errs, fmt.Errorf("its id has more than %d bytes", maxID))
+	}
+	return slices.Concat(errs, c.validLengths(), c.validPlace(), c.Layout.validate(), c.Filters.validate(), c.validHeaders())
 }
 
 // How long parts of a source may be. An address stands in all that is known of
@@ -131,12 +149,12 @@ const (
 	maxConfig = 64 << 10 // all of it
 )
 
-func (c Config) validLengths() error {
-	for key, value := range map[string]string{
-		"url": c.URL.Reveal(), "path": c.Path, "bucket": c.Bucket, "prefix": c.Prefix, "region": c.Region.Endpoint() + c.Region.Name(),
+func (c Config) validLengths() (errs []error) {
+	for _, k := range []struct{ name, value string }{
+		{"url", c.URL.Reveal()}, {"path", c.Path}, {"bucket", c.Bucket}, {"prefix", c.Prefix}, {"region", c.Region.Endpoint() + c.Region.Name()},
 	} {
-		if len(value) > maxPlace {
-			return fmt.Errorf("%s has more than %d bytes", key, maxPlace)
+		if len(k.value) > maxPlace {
+			errs = append(errs, fmt.Errorf("%s has more than %d bytes", k.name, maxPlace))
 		}
 	}
 	all := len(c.PrivateKey.Reveal())
@@ -147,33 +165,33 @@ func (c Config) validLengths() error {
 		all += len(text)
 	}
 	if all > maxConfig {
-		return fmt.Errorf("its keys, headers and filters have more than %d bytes", maxConfig)
+		errs = append(errs, fmt.Errorf("its keys, headers and filters have more than %d bytes", maxConfig))
 	}
-	return nil
+	return errs
 }
 
-func (l Layout) validate() error {
-	switch {
-	case l.Type != "" && !slices.ContainsFunc(layouts[:], func(known layout) bool { return known.name == l.Type }):
-		return fmt.Errorf("there is no layout %q: there are %s", l.Type, layoutNames())
-	case l.Casing != Default && l.Casing != Lowercase && l.Casing != Uppercase:
-		return fmt.Errorf("there is no casing %q: there are %s, %s and %s", l.Casing, Default, Lowercase, Uppercase)
+func (l Layout) validate() (errs []error) {
+	if l.Type != "" && !slices.ContainsFunc(layouts[:], func(known layout) bool { return known.name == l.Type }) {
+		errs = append(errs, fmt.Errorf("there is no layout %q: there are %s", l.Type, layoutNames()))
 	}
-	return nil
+	if l.Casing != Default && l.Casing != Lowercase && l.Casing != Uppercase {
+		errs = append(errs, fmt.Errorf("there is no casing %q: there are %s, %s and %s", l.Casing, Default, Lowercase, Uppercase))
+	}
+	return errs
 }
 
-func (f Filters) validate() error {
+func (f Filters) validate() (errs []error) {
 	for _, name := range f.FileTypes {
 		if !slices.Contains(fileTypes[:], name) {
-			return fmt.Errorf("there is no file type %q: there are %s", name, strings.Join(fileTypes[:], ", "))
+			errs = append(errs, fmt.Errorf("there is no file type %q: there are %s", name, strings.Join(fileTypes[:], ", ")))
 		}
 	}
 	for _, p := range f.PathPatterns {
 		if _, err := path.Match(flat(p), ""); err != nil {
-			return fmt.Errorf("path pattern %q cannot be read", p)
+			errs = append(errs, fmt.Errorf("path pattern %q cannot be read", p))
 		}
 	}
-	return nil
+	return errs
 }
 
 // connectionHeaders belong to the connection or to the one who makes the
@@ -183,23 +201,26 @@ var connectionHeaders = [...]string{
 	"proxy-connection", "range", "te", "trailer", "transfer-encoding", "upgrade",
 }
 
-func (c Config) validHeaders() error {
-	for name, value := range map[string]bin.Secret{"token": c.Token, "cookies": c.Cookies} {
-		if strings.ContainsFunc(value.Reveal(), func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			return fmt.Errorf("%s has a control character", name)
+func (c Config) validHeaders() (errs []error) {
+	for _, k := range []struct {
+		name  string
+		value bin.Secret
+	}{{"token", c.Token}, {"cookies", c.Cookies}} {
+		if strings.ContainsFunc(k.value.Reveal(), func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			errs = append(errs, fmt.Errorf("%s has a control character", k.name))
 		}
 	}
-	for name, value := range c.Headers {
+	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		switch {
 		case name == "" || strings.ContainsFunc(name, notToken):
-			return fmt.Errorf("%q cannot be the name of a header", name)
+			errs = append(errs, fmt.Errorf("%q cannot be the name of a header", name))
 		case slices.Contains(connectionHeaders[:], strings.ToLower(name)):
-			return fmt.Errorf("header %s cannot be set", name)
-		case strings.ContainsAny(value.Reveal(), "\r\n\x00"):
-			return fmt.Errorf("the value of header %s has a line break or a NUL", name)
+			errs = append(errs, fmt.Errorf("header %s cannot be set", name))
+		case strings.ContainsAny(c.Headers[name].Reveal(), "\r\n\x00"):
+			errs = append(errs, fmt.Errorf("the value of header %s has a line break or a NUL", name))
 		}
 	}
-	return nil
+	return errs
 }
 
 func notToken(r rune) bool {

@@ -35,7 +35,7 @@ func (c Config) Lenient() (lenient Config, left []string) {
 	headers := maps.Clone(c.Headers)
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		alone := Config{Headers: map[string]bin.Secret{name: c.Headers[name]}}
-		if alone.validHeaders() != nil {
+		if len(alone.validHeaders()) > 0 {
 			delete(headers, name)
 			left = append(left, fmt.Sprintf("header %.60q cannot be sent", name))
 		}

@@ -85,21 +85,24 @@ type keyOf struct {
 	types []string
 }
 
-func (c Config) validPlace() error {
+func (c Config) validPlace() (errs []error) {
 	const types = HTTP + ", " + Filesystem + ", " + S3 + ", " + GCS + " and " + Sentry
 	valid := map[string]func() error{HTTP: c.validURL, Filesystem: c.validFolder, S3: c.validS3, GCS: c.validGCS, Sentry: c.validSentry}[c.Type]
 	switch {
 	case c.Type == "":
-		return fmt.Errorf("it has no type: there are %s", types)
+		return []error{fmt.Errorf("it has no type: there are %s", types)}
 	case valid == nil:
-		return fmt.Errorf("type %q is not supported: there are %s", c.Type, types)
+		return []error{fmt.Errorf("type %q is not supported: there are %s", c.Type, types)}
 	}
 	for _, k := range c.belongs() {
 		if k.set && !slices.Contains(k.types, c.Type) {
-			return fmt.Errorf("%s is for type %s, not for %s", k.key, enumerated(k.types), c.Type)
+			errs = append(errs, fmt.Errorf("%s is for type %s, not for %s", k.key, enumerated(k.types), c.Type))
 		}
 	}
-	return valid()
+	if err := valid(); err != nil {
+		errs = append(errs, err)
+	}
+	return errs
 }
 
 // enumerated is a list as people say it.

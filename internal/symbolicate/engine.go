@@ -10,6 +10,7 @@ package symbolicate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -47,13 +48,14 @@ func (c Config) Defaults() Config {
 // Validate says what is wrong with c.
 func (c Config) Validate() error {
 	c = c.Defaults()
-	switch {
-	case c.Parallel < 1:
-		return fmt.Errorf("parallel is %d; wanted is at least 1", c.Parallel)
-	case c.MaxFrames < 1:
-		return fmt.Errorf("max_frames is %d; wanted is at least 1", c.MaxFrames)
+	var errs []error
+	if c.Parallel < 1 {
+		errs = append(errs, fmt.Errorf("parallel is %d: must be at least 1", c.Parallel))
 	}
-	return nil
+	if c.MaxFrames < 1 {
+		errs = append(errs, fmt.Errorf("max_frames is %d: must be at least 1", c.MaxFrames))
+	}
+	return errors.Join(errs...)
 }
 
 // Engine answers requests. It is safe for concurrent use.

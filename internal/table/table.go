@@ -48,7 +48,7 @@ func (c Config) Defaults() Config {
 // Validate says what is wrong with c.
 func (c Config) Validate() error {
 	if c.Builds < 0 {
-		return fmt.Errorf("builds is %d; wanted is at least 1", c.Builds)
+		return fmt.Errorf("builds is %d: must be at least 1", c.Builds)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package elastic
 
 import (
+	"errors"
 	"fmt"
 
 	"symbolon/internal/bin"
@@ -26,15 +27,16 @@ func (c Config) Defaults() Config {
 
 // Validate says what is wrong with c.
 func (c Config) Validate() error {
+	var errs []error
 	if c.MaxAddresses < -1 {
-		return fmt.Errorf("max_addresses is %d; wanted is a positive number, or -1", c.MaxAddresses)
+		errs = append(errs, fmt.Errorf("max_addresses is %d: must be a positive number, or -1", c.MaxAddresses))
 	}
 	for name, list := range map[string][]bin.Secret{"api_keys": c.APIKeys, "read_keys": c.ReadKeys} {
 		for i, k := range list {
 			if _, ok := decodeKey(k.Reveal()); !ok {
-				return fmt.Errorf("%s[%d] is no key; wanted is the base64 of ID:SECRET", name, i)
+				errs = append(errs, fmt.Errorf("%s[%d] is not a key: must be the base64 of ID:SECRET", name, i))
 			}
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }

@@ -1,6 +1,9 @@
 package mozilla
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // The profiles of v4.
 const (
@@ -38,16 +41,17 @@ func (c Config) Defaults() Config {
 // Validate says what is wrong with c.
 func (c Config) Validate() error {
 	c = c.Defaults()
+	var errs []error
 	if c.V4Profile != profileDefault && c.V4Profile != profileTecken {
-		return fmt.Errorf("v4_profile is %q; there are %s and %s", c.V4Profile, profileDefault, profileTecken)
+		errs = append(errs, fmt.Errorf("v4_profile is %q: must be %s or %s", c.V4Profile, profileDefault, profileTecken))
 	}
 	for _, n := range []struct {
 		name  string
 		value int
 	}{{"max_jobs", c.MaxJobs}, {"max_frames", c.MaxFrames}, {"max_modules", c.MaxModules}} {
 		if n.value < -1 {
-			return fmt.Errorf("%s is %d; wanted is a positive number, or -1", n.name, n.value)
+			errs = append(errs, fmt.Errorf("%s is %d: must be a positive number, or -1", n.name, n.value))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }

@@ -1,6 +1,7 @@
 package sentry
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -50,23 +51,26 @@ const maxBody = 512 << 20
 // Validate says what is wrong with c.
 func (c Config) Validate() error {
 	c = c.Defaults()
+	var errs []error
 	for _, n := range []struct {
 		name  string
 		value int
 	}{{"max_frames", c.MaxFrames}, {"max_modules", c.MaxModules}, {"max_concurrent_requests", c.MaxConcurrentRequests}} {
 		if n.value < -1 {
-			return fmt.Errorf("%s is %d; wanted is a positive number, or -1", n.name, n.value)
+			errs = append(errs, fmt.Errorf("%s is %d: must be a positive number, or -1", n.name, n.value))
 		}
 	}
-	switch {
-	case c.MaxBody < 0 || c.MaxBody > maxBody:
-		return fmt.Errorf("max_body is %s; wanted is a size up to 512MiB", c.MaxBody)
-	case c.AnswersMemory < 0:
-		return fmt.Errorf("answers_memory is %s; wanted is a positive size", c.AnswersMemory)
-	case c.Retention < 0:
-		return fmt.Errorf("retention is %s; wanted is a positive duration", c.Retention)
-	case c.RequestFilesystemRoot != "" && !filepath.IsAbs(c.RequestFilesystemRoot):
-		return fmt.Errorf("request_filesystem_root is not an absolute path")
+	if c.MaxBody < 0 || c.MaxBody > maxBody {
+		errs = append(errs, fmt.Errorf("max_body is %s: must be a size up to 512MiB", c.MaxBody))
 	}
-	return nil
+	if c.AnswersMemory < 0 {
+		errs = append(errs, fmt.Errorf("answers_memory is %s: must be a positive size", c.AnswersMemory))
+	}
+	if c.Retention < 0 {
+		errs = append(errs, fmt.Errorf("retention is %s: must be a positive duration", c.Retention))
+	}
+	if c.RequestFilesystemRoot != "" && !filepath.IsAbs(c.RequestFilesystemRoot) {
+		errs = append(errs, errors.New("request_filesystem_root is not an absolute path"))
+	}
+	return errors.Join(errs...)
 }

@@ -120,7 +120,8 @@ func (d *decoder) sources() {
 	for i := range d.q.sources {
 		d.q.sources[i], _ = d.q.sources[i].Lenient() // as the peer is
 		if err := d.q.sources[i].Validate(); err != nil {
-			d.Fail(&refusal{http.StatusUnprocessableEntity, "sources: " + err.Error()})
+			first, _, _ := strings.Cut(err.Error(), "\n")
+			d.Fail(&refusal{http.StatusUnprocessableEntity, "sources: " + first})
 			return
 		}
 	}

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -44,13 +45,14 @@ func (c Config) Defaults() Config {
 
 // Validate says what is wrong with c.
 func (c Config) Validate() error {
+	var errs []error
 	if c.MaxBytes < -1 {
-		return fmt.Errorf("max_bytes is %d; wanted is a size, or -1 for no bound", int64(c.MaxBytes))
+		errs = append(errs, fmt.Errorf("max_bytes is %d: must be a size, or -1 for no bound", int64(c.MaxBytes)))
 	}
 	if c.MaxFiles < -1 {
-		return fmt.Errorf("max_files is %d; wanted is a number, or -1 for no bound", c.MaxFiles)
+		errs = append(errs, fmt.Errorf("max_files is %d: must be a number, or -1 for no bound", c.MaxFiles))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // idle is how long an entry of a kind is kept without being used; negative: for

@@ -43,18 +43,21 @@ func (c Config) Defaults() Config {
 // password.
 func (c Config) Validate() error {
 	c = c.Defaults()
-	switch {
-	case c.Timeout < time.Millisecond:
-		return fmt.Errorf("timeout is %v; wanted is at least 1ms", c.Timeout)
-	case c.Lease < time.Second:
-		return fmt.Errorf("lease is %v; wanted is at least 1s", c.Lease)
-	case c.MaxEntry < 0:
-		return fmt.Errorf("max_entry is %v; wanted is a size", c.MaxEntry)
-	case c.URL.IsZero():
-		return nil
+	var errs []error
+	if c.Timeout < time.Millisecond {
+		errs = append(errs, fmt.Errorf("timeout is %v: must be at least 1ms", c.Timeout))
 	}
-	_, err := c.options()
-	return err
+	if c.Lease < time.Second {
+		errs = append(errs, fmt.Errorf("lease is %v: must be at least 1s", c.Lease))
+	}
+	if c.MaxEntry < 0 {
+		errs = append(errs, fmt.Errorf("max_entry is %v: must be a size", c.MaxEntry))
+	}
+	if !c.URL.IsZero() {
+		_, err := c.options()
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // options are those of the client library.

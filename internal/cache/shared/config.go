@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -53,24 +54,29 @@ func (c Config) On() bool { return c.Path != "" || c.Bucket != "" }
 // Validate says what is wrong with c, but for what the bucket itself wants.
 func (c Config) Validate() error {
 	c = c.Defaults()
-	prefix := strings.Trim(c.Prefix, "/")
-	switch {
-	case c.Type != "" && c.Type != "s3" && c.Type != "gcs":
-		return fmt.Errorf("type is %.40q; there are s3 and gcs", c.Type)
-	case c.Timeout < time.Millisecond:
-		return fmt.Errorf("timeout is %v; wanted is at least 1ms", c.Timeout)
-	case c.FetchTimeout < c.Timeout:
-		return fmt.Errorf("fetch_timeout is %v; wanted is at least the timeout, %v", c.FetchTimeout, c.Timeout)
-	case c.Negatives < 0:
-		return fmt.Errorf("negatives is %v; wanted is a time, or 0", c.Negatives)
-	case c.MaxEntry < 0:
-		return fmt.Errorf("max_entry is %v; wanted is a size", c.MaxEntry)
+	var errs []error
+	if c.Type != "" && c.Type != "s3" && c.Type != "gcs" {
+		errs = append(errs, fmt.Errorf("type is %.40q: must be s3 or gcs", c.Type))
+	}
+	if c.Timeout < time.Millisecond {
+		errs = append(errs, fmt.Errorf("timeout is %v: must be at least 1ms", c.Timeout))
+	}
+	if c.FetchTimeout < c.Timeout {
+		errs = append(errs, fmt.Errorf("fetch_timeout is %v: must be at least the timeout, %v", c.FetchTimeout, c.Timeout))
+	}
+	if c.Negatives < 0 {
+		errs = append(errs, fmt.Errorf("negatives is %v: must be a time, or 0", c.Negatives))
+	}
+	if c.MaxEntry < 0 {
+		errs = append(errs, fmt.Errorf("max_entry is %v: must be a size", c.MaxEntry))
+	}
+	switch prefix := strings.Trim(c.Prefix, "/"); {
 	case len(prefix) > bucket.MaxKey/2:
-		return fmt.Errorf("prefix is too long; wanted are at most %d bytes", bucket.MaxKey/2)
+		errs = append(errs, fmt.Errorf("prefix has %d bytes: must have at most %d", len(prefix), bucket.MaxKey/2))
 	case prefix != "":
 		if err := bucket.Check(prefix); err != nil {
-			return fmt.Errorf("prefix: %s", fault.Of(err).Detail)
+			errs = append(errs, fmt.Errorf("prefix: %s", fault.Of(err).Detail))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }

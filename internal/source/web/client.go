@@ -66,15 +66,21 @@ func def[T comparable](field *T, value T) {
 // Validate says what is wrong with c.
 func (c Config) Validate() error {
 	c = c.Defaults()
-	switch {
-	case c.MaxTries < 1:
-		return fmt.Errorf("max_tries is %d; at least one try is needed", c.MaxTries)
-	case c.DenyListTimeWindow < 0 || c.DenyListBlockTime < 0:
-		return errors.New("deny_list_time_window and deny_list_block_time cannot be negative; deny_list_threshold -1 turns the list off")
-	case !validHeader(c.UserAgent):
-		return errors.New("user_agent has a control character")
+	var errs []error
+	if c.MaxTries < 1 {
+		errs = append(errs, fmt.Errorf("max_tries is %d: must be at least 1", c.MaxTries))
 	}
-	return nil
+	const listOff = "cannot be negative; deny_list_threshold -1 turns the list off"
+	if c.DenyListTimeWindow < 0 {
+		errs = append(errs, errors.New("deny_list_time_window "+listOff))
+	}
+	if c.DenyListBlockTime < 0 {
+		errs = append(errs, errors.New("deny_list_block_time "+listOff))
+	}
+	if !validHeader(c.UserAgent) {
+		errs = append(errs, errors.New("user_agent has a control character"))
+	}
+	return errors.Join(errs...)
 }
 
 func validHeader(text string) bool {

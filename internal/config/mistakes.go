@@ -1,0 +1,163 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"symbolon/internal/fault"
+)
+
+// mistake is an error of a document.
+type mistake struct {
+	error
+	document int
+	place    place
+}
+
+func (m mistake) Unwrap() error { return m.error }
+
+// origin is where a value was written.
+type origin struct {
+	text     string // for people
+	document int
+	place    place
+}
+
+// maxMistakes bounds how many mistakes are listed. A file with more of them is
+// hardly a configuration.
+const maxMistakes = 30
+
+var errMany error = fault.New(fault.Malformed, "", "there are more mistakes than these %d", maxMistakes)
+
+// mistake lists err, which is wrong with the key at path. It returns an error if
+// reading cannot go on behind it.
+func (l *loader) mistake(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	l.failed[path] = true
+	if errors.Is(err, errBlownUp) || errors.Is(err, errMany) {
+		return err
+	}
+	return l.add(err)
+}
+
+// add lists err, and returns errMany once the list is full.
+func (l *loader) add(err error) error {
+	if len(l.mistakes) > maxMistakes {
+		return errMany
+	}
+	if len(l.mistakes) == maxMistakes {
+		err = errMany
+	}
+	m := mistake{error: err, document: math.MaxInt}
+	errors.As(err, &m)
+	l.mistakes = append(l.mistakes, m)
+	if len(l.mistakes) > maxMistakes {
+		return errMany
+	}
+	return nil
+}
+
+// all returns all mistakes in the order in which they were written.
+func (l *loader) all() error {
+	slices.SortStableFunc(l.mistakes, func(a, b mistake) int {
+		return cmp.Or(cmp.Compare(a.document, b.document), cmp.Compare(a.place.line, b.place.line), cmp.Compare(a.place.column, b.place.column))
+	})
+	var errs []error
+	for _, m := range l.mistakes {
+		errs = append(errs, m.error)
+	}
+	if len(errs) == 1 {
+		return errs[0]
+	}
+	return errors.Join(errs...)
+}
+
+// validate validates the section f at path and all sections in it, except for
+// those that could not be read.
+func (l *loader) validate(f *field, v reflect.Value, path string) {
+	if l.failed[path] {
+		return
+	}
+	for _, sub := range f.fields {
+		at, subPath := v.Field(sub.index), join(path, sub.key)
+		switch sub.shape {
+		case section:
+			l.validate(sub, at, subPath)
+		case sections:
+			for i := range at.Len() {
+				l.validate(sub, at.Index(i), fmt.Sprintf("%s[%d]", subPath, i))
+			}
+		}
+	}
+	if checked, ok := v.Interface().(interface{ Validate() error }); ok {
+		l.invalid(f, path, checked.Validate())
+	}
+}
+
+// invalid lists err, or the errors that it joins, which the section f at path
+// has. The text of each begins with a key of the section, if it is about one.
+func (l *loader) invalid(f *field, path string, err error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, err := range joined.Unwrap() {
+			l.invalid(f, path, err)
+		}
+		return
+	}
+	if err == nil || l.follows(path, err.Error()) {
+		return
+	}
+	at, separator := path, ": "
+	key := leadingPath(err.Error())
+	if first, _, _ := strings.Cut(key, "."); f.find(strings.Split(first, "[")[0]) != nil {
+		at, separator = join(path, key), "."
+	}
+	if path != "" {
+		err = fmt.Errorf("%s%s%w", path, separator, err)
+	}
+	from, written := l.places[at]
+	for !written && at != "" {
+		at = parent(at)
+		from, written = l.places[at]
+	}
+	_ = l.add(mistake{fault.New(fault.Malformed, from.text, "%w", err), from.document, from.place})
+}
+
+// follows reports whether a text about the section at path names a key with a
+// mistake that is listed already: the text may only follow from it.
+func (l *loader) follows(path, text string) bool {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '/' && !inPath(r) }) {
+		if len(word) <= maxWord && l.unread(join(path, strings.TrimRight(word, "."))) {
+			return true
+		}
+	}
+	return false
+}
+
+// unread reports whether what was written at path, or was meant to be, could not
+// be read.
+func (l *loader) unread(path string) bool {
+	if _, written := l.places[path]; written {
+		return l.failed[path]
+	}
+	unread := l.meant[path]
+	for ; path != "" && !unread; path = parent(path) {
+		unread = l.failed[path]
+	}
+	return unread
+}
+
+// leadingPath is the path of a key that text begins with.
+func leadingPath(text string) string {
+	return text[:len(text)-len(strings.TrimLeftFunc(text, inPath))]
+}
+
+func inPath(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("_.[]", r)
+}
