@@ -159,23 +159,26 @@ func (c Config) StateSource() int {
 
 // validState says whether uploads can be kept where State says.
 func (c Config) validState() (errs []error) {
+	key := "state"
 	switch c = c.Defaults(); {
 	case c.State == "":
 		return nil
-	case c.Elastic.Store != "" && c.Elastic.Store != c.State:
+	case c.Elastic.Store == c.State:
+		key = "elastic.store"
+	case c.Elastic.Store != "":
 		errs = append(errs, errors.New("elastic.store is the old name of state, and differs from it: leave elastic.store out"))
 	}
 	i := c.StateSource()
 	nameless := slices.ContainsFunc(c.Sources, func(s source.Config) bool { return s.ID == "" })
 	if i < 0 {
 		if !nameless && !strings.ContainsAny(c.State, `/\`) {
-			errs = append(errs, fmt.Errorf("state is %s: must be the id of one of the sources, or a folder such as ./uploads", shortQuote(c.State)))
+			errs = append(errs, fmt.Errorf("%s is %s: must be the id of one of the sources, or a folder such as ./uploads", key, shortQuote(c.State)))
 		}
 		return errs
 	}
 	s := c.Sources[i].Defaults()
 	if s.Layout.Type != source.Elastic || s.Type != source.Filesystem && s.Type != source.S3 && s.Type != source.GCS {
-		errs = append(errs, fmt.Errorf("state is sources[%d]: must be a folder or a bucket of the layout %s", i, source.Elastic))
+		errs = append(errs, fmt.Errorf("%s is sources[%d]: must be a folder or a bucket of the layout %s", key, i, source.Elastic))
 	}
 	return errs
 }

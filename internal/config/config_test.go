@@ -204,6 +204,7 @@ func TestWrongSettingsNameTheirKey(t *testing.T) {
 		"http: {listen: nowhere}":      `file c.yaml:1: malformed: http.listen is "nowhere": must be HOST:PORT`,
 		"mozilla: {v4_profile: x}":     `file c.yaml:1: malformed: mozilla.v4_profile is "x": must be default or tecken`,
 		"cache: {disk: {max_byte: 1}}": "c.yaml:1:16: malformed: unknown key cache.disk.max_byte; did you mean cache.disk.max_bytes?",
+		"elastic:\n  store: b\n":       `file c.yaml:2: malformed: elastic.store is "b": must be the id of one of the sources, or a folder such as ./uploads`,
 		"listen: 1":                    "c.yaml:1:1: malformed: unknown key listen; did you mean http.listen?",
 		"sources: [{id: a, type: filesystem, path: /a}, {id: a, type: filesystem, path: /b}]": `file c.yaml:1: malformed: sources[1].id is "a": sources[0] has this id too`,
 		"sources: [{id: a}]": `file c.yaml:1: malformed: sources[0]: source "a": it has no type: there are http, filesystem, s3, gcs and sentry`,
