@@ -7,12 +7,9 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"time"
 
-	"symbolon/internal/api"
 	"symbolon/internal/config"
 	"symbolon/internal/source"
-	"symbolon/internal/source/web"
 )
 
 // configFlags are the flags of commands that work with a configuration.
@@ -38,22 +35,25 @@ func (f *configFlags) addBase(fs *flag.FlagSet) {
 	fs.Var(&f.sets, "set", "set a key of the configuration, `KEY=VALUE`; may be given several times")
 }
 
-// read reads the configuration of the file, the environment and the flags.
+// read reads the configuration of the file, the environment and the flags. After
+// an error other than a wrong flag, the configuration has what could be read.
 func (f *configFlags) read(e *env) (*config.Config, *config.Loaded, error) {
-	opt := config.Options{File: f.file, Environ: e.environ, Others: []string{pushURLName, pushKeyName}, Sets: f.sets}
+	return f.readAnd(e, nil)
+}
+
+// readAnd reads the configuration and lets check look at it.
+func (f *configFlags) readAnd(e *env, check func(config.Config) error) (*config.Config, *config.Loaded, error) {
+	opt := config.Options{File: f.file, Environ: e.environ, Others: []string{pushURLName, pushKeyName}, Sets: f.sets, Check: check}
+	var fileErr, otherErr error
 	if f.file != "" {
-		data, err := os.ReadFile(f.file)
-		if err != nil {
-			return nil, nil, err
-		}
-		opt.Data = data
+		opt.Data, fileErr = os.ReadFile(f.file)
 	}
 	if f.symbolicator != "" {
-		data, err := os.ReadFile(f.symbolicator)
-		if err != nil {
-			return nil, nil, err
+		opt.Symbolicator, otherErr = os.ReadFile(f.symbolicator)
+		opt.SymbolicatorFile = f.symbolicator
+		if otherErr == nil && opt.Symbolicator == nil {
+			opt.Symbolicator = []byte{}
 		}
-		opt.Symbolicator, opt.SymbolicatorFile = append([]byte{}, data...), f.symbolicator
 	}
 	for key, value := range map[string]string{"data": f.data, "http.listen": f.listen} {
 		if value != "" {
@@ -67,7 +67,15 @@ func (f *configFlags) read(e *env) (*config.Config, *config.Loaded, error) {
 		}
 		opt.Sources = append(opt.Sources, s)
 	}
-	return config.Read(opt)
+	unread := errors.Join(fileErr, otherErr)
+	if unread != nil {
+		opt.Check = nil
+	}
+	cfg, loaded, err := config.Read(opt)
+	if unread != nil {
+		err = unread // other mistakes may follow from it
+	}
+	return cfg, loaded, err
 }
 
 // load reads the configuration and makes the logger, which says what the
@@ -154,8 +162,10 @@ func configCheckCommand() *command {
 	return &command{
 		name: "check", args: "[FILE]", short: "Say whether the configuration is right", flags: conf.add,
 		long: `FILE is the configuration file, as with --config. All mistakes are listed, and
-what serve would warn of is logged as serve does. Nothing is asked over the
-network.`,
+what serve would warn of is logged as serve does. The files and folders that the
+configuration names are looked at as the user who runs the command; to see
+whether the folders can be written, one is made there and removed. Nothing is
+asked over the network.`,
 		run: func(_ context.Context, e *env, args []string) error {
 			switch {
 			case len(args) > 1:
@@ -165,43 +175,26 @@ network.`,
 			case len(args) == 1:
 				conf.file = args[0]
 			}
-			cfg, loaded, err := conf.read(e)
+			cfg, loaded, err := conf.readAnd(e, func(cfg config.Config) error { return check(e, &cfg) })
+			if cfg != nil {
+				log := warnings(e, cfg)
+				for _, n := range loaded.Notices {
+					log.Warn(n)
+				}
+			}
 			if err != nil {
 				return err
 			}
-			if err := check(e, cfg, loaded.Notices); err != nil {
+			if _, err := settle(cfg); err != nil {
 				return err
+			}
+			if noSymbols(cfg) {
+				warnings(e, cfg).Warn(noSymbolsText)
 			}
 			say(e.stdout, "the configuration is good\n")
 			return nil
 		},
 	}
-}
-
-// check opens what a server opens at its start, but for what it would make or
-// ask over the network, and logs what the server would warn of.
-func check(e *env, cfg *config.Config, notices []string) error {
-	log, err := logger(config.Log{Level: "warn", Format: cfg.Log.Format}, e.stderr)
-	if err != nil {
-		return err
-	}
-	note, err := settle(cfg)
-	if err != nil {
-		return err
-	}
-	s := server{env: e, cfg: cfg, log: log, notices: notices}
-	s.warn(note)
-	n := &node{log: log, network: cfg.Network}
-	defer n.close()
-	if n.client, err = web.NewClient(cfg.Network, time.Now, log); err == nil {
-		err = n.openSources(cfg, nil)
-	}
-	_, versionErr := api.ReadVersion(cfg.HTTP.VersionFile)
-	var tlsErr error
-	if cfg.HTTP.TLS.On() {
-		_, tlsErr = api.OpenTLS(cfg.HTTP.TLS, log)
-	}
-	return errors.Join(err, versionErr, tlsErr)
 }
 
 func configPrintCommand() *command {

@@ -40,7 +40,7 @@ func settleState(cfg *config.Config, data string) (note string, err error) {
 	}
 	for _, sub := range []string{"cache", "tmp"} {
 		if inside(dir, filepath.Join(data, sub)) {
-			return "", fmt.Errorf("invalid state %q: must not be in the cache", dir)
+			return "", fmt.Errorf("state is %q: must not be in the cache", dir)
 		}
 	}
 	cfg.State = dir

@@ -64,10 +64,10 @@ func ReadVersion(path string) ([]byte, error) {
 	if path != "" {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("version file: %w", err)
+			return nil, fmt.Errorf("version_file: %w", err)
 		}
 		if !json.Valid(text) {
-			return nil, fmt.Errorf("version file %s is not JSON", path)
+			return nil, fmt.Errorf("version_file %s is not JSON", path)
 		}
 		return text, nil
 	}

@@ -20,7 +20,8 @@ type Options struct {
 	Others           []string  // our variables that set no key
 	Sets             []string  // KEY=VALUE, from flags
 
-	Sources []source.Config // from flags; nil: those of the rest
+	Sources []source.Config    // from flags; nil: those of the rest
+	Check   func(Config) error // looks at what Validate does not: the world; its errors begin with their keys; may be nil
 }
 
 // Foreign is a variable with a name of another program and a value in the way
@@ -59,6 +60,9 @@ func Load(dst any, o Options) (*Loaded, error) {
 	}
 	l.fillDefaults(v)
 	l.validate(l.root, v, "")
+	if c, ok := v.Interface().(Config); ok && o.Check != nil && !l.failed[""] {
+		l.invalid(l.root, "", o.Check(c))
+	}
 	return &l.Loaded, l.all()
 }
 

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"symbolon/internal/api"
+	"symbolon/internal/config"
+	"symbolon/internal/source"
+	"symbolon/internal/source/web"
+)
+
+// warnings is the log of what a server would warn of.
+func warnings(e *env, cfg *config.Config) *slog.Logger {
+	log, _ := logger(config.Log{Level: "warn", Format: cfg.Log.Format}, e.stderr) // of a good level
+	return log
+}
+
+// check looks at what a server opens at its start, but for what it would ask over
+// the network. It returns all mistakes, each beginning with its key, and logs what
+// the server would warn of. The configuration may have other mistakes.
+func check(e *env, cfg *config.Config) error {
+	log := warnings(e, cfg)
+	note, err := settle(cfg)
+	errs := []error{err}
+	if note != "" {
+		log.Warn(note)
+	}
+	folders := []struct{ key, dir string }{{"data", cfg.Data}}
+	if cfg.StateSource() < 0 && !inside(cfg.State, cfg.Data) {
+		folders = append(folders, struct{ key, dir string }{"state", cfg.State})
+	}
+	for _, f := range folders {
+		if err != nil {
+			break // settle has not decided where they are
+		}
+		at, err := probe(f.dir)
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			log.Warn("this user cannot write a folder of the configuration", "key", f.key, "folder", f.dir)
+		case err != nil:
+			errs = append(errs, fmt.Errorf("%s is %q: cannot make a folder in %s: %w", f.key, f.dir, at, err))
+		}
+	}
+	if _, err := api.ReadVersion(cfg.HTTP.VersionFile); err != nil {
+		errs = append(errs, fmt.Errorf("http.%w", err))
+	}
+	errs = append(errs, checkTLS(cfg.HTTP.TLS, log)...)
+	return errors.Join(append(errs, checkSources(cfg, log)...)...)
+}
+
+// probe makes a folder in dir, or where dir would have to be made, and removes it.
+func probe(dir string) (at string, err error) {
+	for at = dir; ; at = filepath.Dir(at) {
+		made, err := os.MkdirTemp(at, ".symbolon-check-*")
+		if err == nil {
+			return at, os.Remove(made)
+		}
+		if _, missing := os.Lstat(at); !errors.Is(missing, fs.ErrNotExist) {
+			var path *fs.PathError
+			if errors.As(err, &path) {
+				err = path.Err // the path has a name that is made up
+			}
+			return at, err
+		}
+	}
+}
+
+func checkTLS(cfg api.TLSConfig, log *slog.Logger) (errs []error) {
+	for _, f := range []struct{ key, path string }{{"certificate", cfg.Certificate}, {"key", cfg.Key}} {
+		if f.path == "" {
+			continue
+		}
+		if _, err := os.ReadFile(f.path); err != nil {
+			errs = append(errs, fmt.Errorf("http.tls.%s: %w", f.key, err))
+		}
+	}
+	if len(errs) > 0 || cfg.Certificate == "" || cfg.Key == "" {
+		return errs
+	}
+	if _, err := api.OpenTLS(cfg, log); err != nil {
+		errs = append(errs, fmt.Errorf("http.tls.certificate: %w", err))
+	}
+	return errs
+}
+
+// checkSources opens all sources that are valid.
+func checkSources(cfg *config.Config, log *slog.Logger) (errs []error) {
+	n := &node{log: log, network: cfg.Network}
+	defer n.close()
+	var err error
+	if n.client, err = web.NewClient(cfg.Network, time.Now, log); err != nil {
+		return nil // network is not valid
+	}
+	one := *cfg
+	for i, c := range cfg.Sources {
+		if len(c.Mistakes()) > 0 {
+			continue
+		}
+		one.Sources = []source.Config{c}
+		if err := n.openSources(&one, nil); err != nil {
+			errs = append(errs, fmt.Errorf("sources[%d]: %w", i, err))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+// checked runs config check on a file of this text, and returns the exit status,
+// the lines of stderr and what is in the folder of the file afterwards.
+func checked(t *testing.T, text string, args ...string) (code int, told []string, left []os.DirEntry) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("c.yaml", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	code = run(t.Context(), append([]string{"config", "check", "c.yaml"}, args...), &env{stdout: &out, stderr: &errs})
+	left, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code, strings.Split(strings.TrimSpace(errs.String()), "\n"), left
+}
+
+func TestConfigCheckListsMistakesOfFilesToo(t *testing.T) {
+	for text, want := range map[string][]string{
+		"log: {format: xml, levl: debug}\nelastic: {store: nosuch}\nstate: other\nhttp: {tls: {certificate: /nonexist, key: /nonexist}}\n": {
+			"file c.yaml:1: malformed: log.format is", "c.yaml:1:20: malformed: unknown key log.levl", "file c.yaml:2: malformed: elastic.store is",
+			"file c.yaml:3: malformed: state is", "file c.yaml:4: malformed: http.tls.certificate: open /nonexist", "file c.yaml:4: malformed: http.tls.key: open /nonexist",
+		},
+		"data: c.yaml/sub\nhttp:\n  version_file: c.yaml\n  tls:\n    certificate: c.yaml\n    key: c.yaml\n  listen: here\n": {
+			"file c.yaml:1: malformed: data is", "file c.yaml:3: malformed: http.version_file c.yaml is not JSON",
+			"file c.yaml:5: malformed: http.tls.certificate: load the TLS certificate c.yaml", "file c.yaml:7: malformed: http.listen is",
+		},
+		"data: d\nstate: d/cache/x\n":                         {"file c.yaml:2: malformed: state is"},
+		"data: d\nstate: ./c.yaml\nhttp: {tls: {key: [a]}}\n": {"file c.yaml:2: malformed: state is", "http.tls.key is a list"},
+		"data: [a\n": {"c.yaml:1:7: malformed"},
+	} {
+		code, told, left := checked(t, text)
+		matches := code == exitFailed && len(told) == len(want)
+		for i := 0; matches && i < len(told); i++ {
+			matches = strings.Contains(told[i], want[i])
+		}
+		if !matches {
+			t.Errorf("%s: exit %d:\n%s\nwant\n%s", text, code, strings.Join(told, "\n"), strings.Join(want, "\n"))
+		}
+		if len(left) != 1 {
+			t.Errorf("%s: the check left %v", text, left)
+		}
+	}
+}
+
+// TestConfigCheckWarnsBesideMistakes has a folder that is missing, which serve
+// warns of, and a mistake.
+func TestConfigCheckWarnsBesideMistakes(t *testing.T) {
+	code, told, _ := checked(t, "data: d\nsources: [{id: a, type: filesystem, path: gone}]\nlog: {format: json, level: loud}\n")
+	var line struct{ Level, Source string }
+	if code != exitFailed || len(told) != 2 || json.Unmarshal([]byte(told[0]), &line) != nil || line.Level != "WARN" || line.Source != "a" {
+		t.Errorf("exit %d: %q", code, told)
+	}
+}
+
+func TestConfigCheckTakesFoldersThatCanBeMade(t *testing.T) {
+	code, told, left := checked(t, "data: a/b/c\nstate: ./d/e\n")
+	if code != exitDone || len(left) != 1 {
+		t.Errorf("exit %d, left %v: %q", code, left, told)
+	}
+}
