@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -67,5 +68,30 @@ func TestConfigCheckTakesFoldersThatCanBeMade(t *testing.T) {
 	code, told, left := checked(t, "data: a/b/c\nstate: ./d/e\n")
 	if code != exitDone || len(left) != 1 {
 		t.Errorf("exit %d, left %v: %q", code, left, told)
+	}
+}
+
+func TestJSONLogHasTheErrorAtTheStart(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"json.yaml": "log: {format: json}\nmemory: lots\nnope: 1\n", "broken.yaml": "a: ["} {
+		if err := os.WriteFile(filepath.Join(".", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ line, environ string }{
+		{"--set log.format=json --set memory=lots", ""},
+		{"--set memory=lots", "SYMBOLON_LOG_FORMAT=json"},
+		{"--config json.yaml", ""},
+		{"--config broken.yaml", "SYMBOLON_LOG_FORMAT=json"},
+		{"--config gone.yaml --set log.format=json", ""},
+		{"--set log.format=json --set log.level=loud", ""},
+	} {
+		var out, errs bytes.Buffer
+		e := &env{stdout: &out, stderr: &errs, environ: []string{c.environ}}
+		code := run(t.Context(), append([]string{"serve", "--listen", "127.0.0.1:0", "--data", "d"}, strings.Fields(c.line)...), e)
+		var line struct{ Level, Error string }
+		if err := json.Unmarshal(errs.Bytes(), &line); err != nil || code != exitFailed || line.Level != "ERROR" || line.Error == "" {
+			t.Errorf("serve %s with %q: exit %d, %v: %s", c.line, c.environ, code, err, &errs)
+		}
 	}
 }

@@ -77,7 +77,7 @@ func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
 	metric.ProcessStart.Set(time.Now().Unix())
 	cfg, loaded, err := conf.read(e)
 	if err != nil {
-		return err
+		return e.logged(cfg, err)
 	}
 	log, err := logger(cfg.Log, e.stderr)
 	if err != nil {
@@ -89,12 +89,18 @@ func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
 	if demo {
 		s.key = base64.StdEncoding.EncodeToString([]byte("demo:" + rand.Text()))
 	}
-	err = s.run(ctx)
-	if err != nil && cfg.Log.Format == jsonLog {
-		log.Error("the server ends", "error", err)
-		return errTold
+	return e.logged(cfg, s.run(ctx))
+}
+
+// logged logs err, the end of a server, if its log is for machines. cfg may be
+// nil.
+func (e *env) logged(cfg *config.Config, err error) error {
+	if err == nil || cfg == nil || cfg.Log.Format != jsonLog {
+		return err
 	}
-	return err
+	log, _ := logger(config.Log{Format: jsonLog}, e.stderr) // of a good level
+	log.Error("the server ends", "error", err)
+	return errTold
 }
 
 // server is what serve works with.
