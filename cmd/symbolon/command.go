@@ -185,7 +185,7 @@ func overview(w io.Writer, list []*command) {
 	for _, c := range list {
 		say(w, "  %-12s %s\n", c.name, c.short)
 	}
-	say(w, "\n\"symbolon help <command>\" tells more. Results go to stdout, everything else to stderr.\nExit status: 0 done, 1 the input or the operation failed, 2 wrong usage, 130 interrupted.\n")
+	say(w, "\n\"symbolon help <command>\" tells more. Results go to stdout, everything else to stderr.\n"+exitCodes+"\n")
 }
 
 func usage(w io.Writer, c *command) {

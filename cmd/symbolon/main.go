@@ -60,12 +60,14 @@ type env struct {
 	signals        signals
 }
 
-// Exit codes, the same for all commands. One that a signal ended has 128 and the
-// number of the signal.
+// Exit codes, the same for all commands. One that a signal interrupts has 128
+// and the number of the signal. A server that a signal ends is done.
 const (
 	exitDone   = 0
 	exitFailed = 1 // the input or the operation failed
 	exitUsage  = 2 // the command line is wrong
+
+	exitCodes = "Exit status: 0 done, 1 the input or the operation failed, 2 wrong usage, 130 interrupted."
 )
 
 // usageError is a wrong command line, with the command whose usage helps.

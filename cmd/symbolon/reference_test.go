@@ -51,7 +51,9 @@ func metricsPage(w io.Writer) error {
 }
 
 func commandsPage(w io.Writer) error {
-	say(w, "# Commands\n\nResults go to stdout, everything else to stderr. Exit status: 0 done, 1 the input or the operation failed, 2 wrong usage, 130 interrupted.\n")
+	say(w, "# Commands\n\nResults go to stdout, everything else to stderr. "+exitCodes+"\n\n"+
+		"A command that a signal interrupts ends with 128 and the number of the signal: 130 after Ctrl-C, 143 after SIGTERM. "+
+		"`serve` is no such command: a signal is how it is ended, and it exits with 0.\n")
 	for _, c := range commands() {
 		list := c.subs
 		if len(list) == 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 )
@@ -49,5 +50,15 @@ func TestDemangleReadsLongLines(t *testing.T) {
 	code := run(t.Context(), []string{"demangle"}, &env{stdin: strings.NewReader(line), stdout: &out, stderr: &errs})
 	if want := strings.Replace(line, "_Z1fv", "f()", 1); code != exitDone || out.String() != want {
 		t.Errorf("exit %d, %d bytes, want %d: %s", code, out.Len(), len(want), &errs)
+	}
+}
+
+func TestREADMETellsTheExitCodes(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), exitCodes) {
+		t.Errorf("README.md does not say: %s", exitCodes)
 	}
 }
