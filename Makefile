@@ -16,11 +16,11 @@ fuzz:
 	.ci/fuzz 60s
 
 oracle:
-	go run ./bench/oracle $(FILES)
+	go run ./bench oracle $(FILES)
 	if [ -d bench/symbols ]; then bench/oracle.sh; fi
 
 workload:
-	go run ./bench --symbols $(or $(SYMBOLS),bench/symbols)
+	go run ./bench service --symbols $(or $(SYMBOLS),bench/symbols)
 
 clients:
 	bench/clients/profiler.py $(PROFILER) $(RECORD)

@@ -1,19 +1,21 @@
-//go:build unix
+//go:build linux
 
-// Images times what linked binaries cost: the build of their tables, lookups in
+// Package images times what linked binaries cost: the build of their tables, lookups in
 // them, one address from a cold start. Beside it runs what bench/rivals builds
 // of the peers, and the ratios are printed.
 //
 //	cargo build --release --manifest-path bench/rivals/Cargo.toml --target-dir DIR
-//	go run ./bench/images [-rivals DIR/release/rivals] [-symbolon BIN] FILE...
+//	go run ./bench images [-rivals DIR/release/rivals] [-symbolon BIN] FILE...
 //
 // Each figure is the median of three runs in processes of their own. CPU is user
 // and system time of the process.
-package main
+package images
 
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -26,24 +28,19 @@ import (
 	"time"
 )
 
-func main() {
-	phase := flag.String("phase", "", "what a process of the measurement does; empty: all of it")
-	rivals := flag.String("rivals", "", "the program that bench/rivals builds")
-	binary := flag.String("symbolon", "", "our binary, for one address from a cold start")
-	addrs := flag.String("addresses", "", "a file of addresses, for a phase")
-	flag.Parse()
-	if err := run(*phase, *rivals, *binary, *addrs); err != nil {
-		fmt.Fprintln(os.Stderr, "images:", err)
-		os.Exit(1)
+// Run runs the benchmark with the arguments of its command line.
+func Run(_ context.Context, args []string) error {
+	fs := flag.NewFlagSet("images", flag.ExitOnError)
+	phase := fs.String("phase", "", "what a process of the measurement does; empty: all of it")
+	rivals := fs.String("rivals", "", "the program that bench/rivals builds")
+	binary := fs.String("symbolon", "", "our binary, for one address from a cold start")
+	addrs := fs.String("addresses", "", "a file of addresses, for a phase")
+	_ = fs.Parse(args) // it exits
+	if *phase != "" {
+		return work(*phase, fs.Arg(0), *addrs)
 	}
-}
-
-func run(phase, rivals, binary, addrs string) error {
-	if phase != "" {
-		return work(phase, flag.Arg(0), addrs)
-	}
-	if flag.NArg() == 0 {
-		return fmt.Errorf("name the FILEs")
+	if fs.NArg() == 0 {
+		return errors.New("missing FILE")
 	}
 	tmp, err := os.MkdirTemp("", "symbolon-images-")
 	if err != nil {
@@ -51,8 +48,8 @@ func run(phase, rivals, binary, addrs string) error {
 	}
 	defer os.RemoveAll(tmp)
 	fmt.Println("| File | Figure | ours | peer | ratio |\n|---|---|---|---|---|")
-	for _, file := range flag.Args() {
-		if err := measure(file, rivals, binary, tmp); err != nil {
+	for _, file := range fs.Args() {
+		if err := measure(file, *rivals, *binary, tmp); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
@@ -98,17 +95,17 @@ func measure(file, rivals, binary, tmp string) error {
 	}
 	addrs := filepath.Join(tmp, "addresses")
 	got := figures{}
-	if err := got.run(1, nil, self, "-phase", "addresses", "-addresses", addrs, file); err != nil {
+	if err := got.run(1, nil, self, "images", "-phase", "addresses", "-addresses", addrs, file); err != nil {
 		return err
 	}
 	one := []string{"GOMAXPROCS=1"}
-	if err := got.run(runs, one, self, "-phase", "build", file); err != nil {
+	if err := got.run(runs, one, self, "images", "-phase", "build", file); err != nil {
 		return err
 	}
-	if err := got.run(runs, nil, self, "-phase", "wide", file); err != nil {
+	if err := got.run(runs, nil, self, "images", "-phase", "wide", file); err != nil {
 		return err
 	}
-	if err := got.run(runs, one, self, "-phase", "lookup", "-addresses", addrs, file); err != nil {
+	if err := got.run(runs, one, self, "images", "-phase", "lookup", "-addresses", addrs, file); err != nil {
 		return err
 	}
 	if binary != "" {

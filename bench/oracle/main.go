@@ -1,6 +1,6 @@
-// Oracle compares what symbolon answers with what other symbolizers answer.
+// Package oracle compares what symbolon answers with what other symbolizers answer.
 //
-//	go run ./bench/oracle [-v] [-least 99.5] [-only GLOB] [-keep] [FILE...]
+//	go run ./bench oracle [-v] [-least 99.5] [-only GLOB] [-keep] [FILE...]
 //
 // It builds symbolon, compiles the programs below src with every compiler that
 // is installed in every form that it knows (versions of DWARF, levels of
@@ -13,7 +13,7 @@
 // -least percent are agreed on, if fewer of the names of MSVC are spelled as
 // llvm-undname spells them, if the way through a table gives another answer than
 // the direct one, or if there is nobody to ask.
-package main
+package oracle
 
 import (
 	"context"
@@ -21,9 +21,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
+
+	"symbolon/bench/standin"
 )
 
 // options is what the flags say.
@@ -36,24 +37,19 @@ type options struct {
 	files   []string
 }
 
-func main() {
+// Run runs the comparison with the arguments of its command line. It reports
+// whether enough addresses agree.
+func Run(ctx context.Context, args []string) (ok bool, err error) {
 	var o options
-	flag.Float64Var(&o.least, "least", 99.5, "fail below this share of addresses that are agreed on, in `percent`")
-	flag.BoolVar(&o.verbose, "v", false, "tell also where most others differ from us, not only where all do")
-	flag.StringVar(&o.only, "only", "*", "files whose name matches this `GLOB` only, like 'c++ clang* *' or 'given *'")
-	flag.BoolVar(&o.keep, "keep", false, "keep the folder with the files that were made")
-	flag.StringVar(&o.binary, "symbolon", "", "compare this `BINARY`, not one that is built now")
-	flag.Parse()
-	o.files = flag.Args()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	ok, err := compare(ctx, o)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "oracle:", err)
-	}
-	if err != nil || !ok {
-		os.Exit(1)
-	}
+	fs := flag.NewFlagSet("oracle", flag.ExitOnError)
+	fs.Float64Var(&o.least, "least", 99.5, "fail below this share of addresses that are agreed on, in `percent`")
+	fs.BoolVar(&o.verbose, "v", false, "also print where most others differ from us, not only where all do")
+	fs.StringVar(&o.only, "only", "*", "files whose name matches this `GLOB` only, like 'c++ clang* *' or 'given *'")
+	fs.BoolVar(&o.keep, "keep", false, "keep the folder with the files that were made")
+	fs.StringVar(&o.binary, "symbolon", "", "compare this `BINARY`, not one that is built now")
+	_ = fs.Parse(args) // it exits
+	o.files = fs.Args()
+	return compare(ctx, o)
 }
 
 // compare does everything in a folder of its own.
@@ -103,17 +99,19 @@ func compare(ctx context.Context, o options) (ok bool, err error) {
 	}
 	ok = report.compareNames(ctx)
 	ok = report.end() && ok
-	return standin(ctx, o, report.samples) && ok, nil
+	return standIn(ctx, o, report.samples) && ok, nil
 }
 
-// standin compares what symbolon prints in the place of addr2line and
-// llvm-symbolizer with what those print, over some of the files.
-func standin(ctx context.Context, o options, samples []string) bool {
-	if _, err := os.Stat("bench/standin"); err != nil || len(samples) == 0 || tool("addr2line") == "" || tool("llvm-symbolizer") == "" {
+// standIn compares what symbolon prints as addr2line and llvm-symbolizer with
+// the output of the originals, over some of the files.
+func standIn(ctx context.Context, o options, samples []string) bool {
+	if len(samples) == 0 || tool("addr2line") == "" || tool("llvm-symbolizer") == "" {
 		return true
 	}
 	fmt.Println("\nin the place of addr2line and llvm-symbolizer:")
-	cmd := exec.CommandContext(ctx, "go", append([]string{"run", "./bench/standin", "-symbolon", o.binary, "-n", "300", "-classes", "1"}, samples...)...)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	return cmd.Run() == nil
+	ok, err := standin.Run(ctx, append([]string{"-symbolon", o.binary, "-n", "300", "-classes", "1"}, samples...))
+	if err != nil {
+		fmt.Println(err)
+	}
+	return ok && err == nil
 }

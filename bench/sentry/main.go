@@ -1,40 +1,42 @@
 //go:build linux
 
-// Command sentry puts load on POST /symbolicate and prints what it costs the
+// Package sentry puts load on POST /symbolicate and prints what it costs the
 // server: frames per second of its processor time, latency, memory; and what a
 // first request for a large file costs.
 //
-//	go run ./bench/sentry -warm libc.debug,libstdc++.debug,python.debug [-cold vmlinux,librbd.debug]
+//	go run ./bench sentry -warm libc.debug,libstdc++.debug,python.debug [-cold vmlinux,librbd.debug]
 //
 // The files are debug files of ELF with a build id. The server runs as a process
 // of its own on a data directory that goes with it.
-package main
+package sentry
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
+
+	"symbolon/bench/process"
 )
 
-func main() {
-	var o options
+// Run runs the benchmark with the arguments of its command line.
+func Run(ctx context.Context, args []string) error {
+	o := options{ctx: ctx}
 	var warm, cold string
-	flag.StringVar(&o.binary, "binary", "", "measure the binary `PATH` instead of building one")
-	flag.StringVar(&warm, "warm", "", "`FILES` whose functions warm requests ask for, separated by commas")
-	flag.StringVar(&cold, "cold", "", "`FILES` that are asked for once, each with an empty cache")
-	flag.IntVar(&o.clients, "clients", 8, "how many send requests at the same time")
-	flag.DurationVar(&o.load, "load", 5*time.Second, "how long each load lasts")
-	flag.Parse()
+	fs := flag.NewFlagSet("sentry", flag.ExitOnError)
+	fs.StringVar(&o.binary, "binary", "", "measure the binary `PATH` instead of building one")
+	fs.StringVar(&warm, "warm", "", "`FILES` whose functions warm requests ask for, separated by commas")
+	fs.StringVar(&cold, "cold", "", "`FILES` that are asked for once, each with an empty cache")
+	fs.IntVar(&o.clients, "clients", 8, "how many clients send requests at the same time")
+	fs.DurationVar(&o.load, "load", 5*time.Second, "how long each load lasts")
+	_ = fs.Parse(args) // it exits
 	o.warm, o.cold = list(warm), list(cold)
-	if err := run(o); err != nil {
-		fmt.Fprintln(os.Stderr, "sentry:", err)
-		os.Exit(1)
-	}
+	return run(o)
 }
 
 func list(text string) []string {
@@ -45,6 +47,7 @@ func list(text string) []string {
 }
 
 type options struct {
+	ctx        context.Context
 	binary     string
 	warm, cold []string
 	clients    int
@@ -57,11 +60,9 @@ func run(o options) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	if o.binary == "" {
-		o.binary = filepath.Join(tmp, "symbolon")
-		if out, err := exec.Command("go", "build", "-o", o.binary, "./cmd/symbolon").CombinedOutput(); err != nil {
-			return fmt.Errorf("build: %w\n%s", err, out)
-		}
+	runtime.LockOSThread() // for process.Launch
+	if o.binary, err = process.Build(o.ctx, o.binary, tmp); err != nil {
+		return err
 	}
 	if len(o.warm) > 0 {
 		if err := runWarm(o, tmp); err != nil {
@@ -82,13 +83,13 @@ func runWarm(o options, tmp string) error {
 	if err != nil {
 		return err
 	}
-	s, err := start(o.binary, filepath.Join(tmp, "warm"), "--source", filepath.Join(tmp, "files"))
+	s, err := start(o, filepath.Join(tmp, "warm"), "--source", filepath.Join(tmp, "files"))
 	if err != nil {
 		return err
 	}
 	defer s.stop()
 	time.Sleep(time.Second)
-	fmt.Printf("idle: %d MiB resident\n", s.memory("VmRSS")>>20)
+	fmt.Printf("idle: %d MiB resident\n", s.bytes("VmRSS")>>20)
 	for _, kind := range []struct {
 		name           string
 		stacks, frames int
@@ -108,10 +109,10 @@ func runWarm(o options, tmp string) error {
 			frames := float64(r.requests * kind.stacks * kind.frames)
 			fmt.Printf("%s, %d clients: %.0f requests/s, %.0f frames per cpu second, p50 %v, p99 %v, %d MiB resident, %d B in, %d B out\n",
 				kind.name, clients, float64(r.requests)/r.took.Seconds(), frames/r.cpu.Seconds(), r.p50, r.p99,
-				s.memory("VmRSS")>>20, len(bodies[0]), r.size)
+				s.bytes("VmRSS")>>20, len(bodies[0]), r.size)
 		}
 	}
-	fmt.Printf("highest: %d MiB resident\n", s.memory("VmHWM")>>20)
+	fmt.Printf("highest: %d MiB resident\n", s.bytes("VmHWM")>>20)
 	return nil
 }
 
@@ -126,12 +127,12 @@ func runCold(o options, tmp, file string) error {
 	up := serveFiles(filepath.Join(dir, "files"))
 	defer up.Close()
 	data := filepath.Join(dir, "data")
-	s, err := start(o.binary, data, "--source", up.URL)
+	s, err := start(o, data, "--source", up.URL)
 	if err != nil {
 		return err
 	}
 	defer s.stop()
-	before, began := s.cpu(), time.Now()
+	before, began := s.used(), time.Now()
 	answer, err := s.ask(request(modules, 1, 1, 1))
 	if err != nil {
 		return err
@@ -139,12 +140,12 @@ func runCold(o options, tmp, file string) error {
 	if !bytes.Contains(answer, []byte(`"status":"symbolicated"`)) {
 		return fmt.Errorf("%s: the first answer has no frame: %.200s", file, answer)
 	}
-	first, took := s.cpu()-before, time.Since(began)
-	s.rest()
-	all := s.cpu() - before
+	first, took := s.used()-before, time.Since(began)
+	s.idle()
+	all := s.used() - before
 	fmt.Printf("%s: answer after %v and %v cpu; table after %v cpu; highest %d MiB resident, %d MiB of it anonymous at the end; table %d bytes\n",
 		filepath.Base(file), took.Round(time.Millisecond), first.Round(time.Millisecond), all.Round(time.Millisecond),
-		s.memory("VmHWM")>>20, s.memory("RssAnon")>>20, size(filepath.Join(data, "cache", "symcache")))
+		s.bytes("VmHWM")>>20, s.bytes("RssAnon")>>20, size(filepath.Join(data, "cache", "symcache")))
 	began = time.Now()
 	if _, err := s.ask(request(modules, 1, 1, 1)); err != nil {
 		return err

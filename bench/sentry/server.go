@@ -1,9 +1,8 @@
 //go:build linux
 
-package main
+package sentry
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -11,81 +10,41 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"symbolon/bench/process"
 )
 
 // server is a running server.
-type server struct {
-	cmd  *exec.Cmd
-	base string
-}
+type server struct{ *process.Server }
 
 // start starts a server on a data directory and waits until it listens.
-func start(binary, data string, args ...string) (*server, error) {
-	s := &server{cmd: exec.Command(binary, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data, "--set", "log.level=error"}, args...)...)}
-	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	s.cmd.Stderr = os.Stderr
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	base, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
-	if !ok {
-		s.stop()
-		return nil, fmt.Errorf("the server does not listen: %q, %v", line, err)
-	}
-	s.base = base
-	return s, nil
+func start(o options, data string, args ...string) (*server, error) {
+	s, err := process.Start(o.ctx, o.binary, data, append([]string{"--set", "log.level=error"}, args...)...)
+	return &server{s}, err
 }
 
-func (s *server) stop() {
-	_ = s.cmd.Process.Kill()
-	_ = s.cmd.Wait() // it was killed
+func (s *server) stop() { _ = s.Stop() } // all figures have been taken
+
+// used returns the processor time of the server, 0 if it has ended.
+func (s *server) used() time.Duration {
+	used, _ := s.CPU()
+	return used
 }
 
-// cpu is the processor time that the server has used.
-func (s *server) cpu() time.Duration {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	user, _ := strconv.Atoi(fields[11])
-	system, _ := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * 10 * time.Millisecond
-}
-
-// memory is a figure of the server's status, in bytes.
-func (s *server) memory(name string) int64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, name+":"); ok {
-			n, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return n << 10
-		}
-	}
-	return 0
+// bytes returns a figure of the server's status, 0 if it has ended.
+func (s *server) bytes(field string) int64 {
+	n, _ := s.Memory(field)
+	return n
 }
 
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}}
 
 func (s *server) ask(body []byte) ([]byte, error) {
-	resp, err := client.Post(s.base+"/symbolicate", "application/json", bytes.NewReader(body))
+	resp, err := client.Post("http://"+s.Addr+"/symbolicate", "application/json", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +64,7 @@ func (s *server) settle(body []byte) error {
 		if answer, err = s.ask(body); err != nil {
 			return err
 		}
-		s.rest()
+		s.idle()
 	}
 	if bytes.Contains(answer, []byte(`"status":"missing"`)) {
 		return fmt.Errorf("a module is missing: %.300s", answer)
@@ -113,13 +72,13 @@ func (s *server) settle(body []byte) error {
 	return nil
 }
 
-// rest waits until the server has done nothing for a second.
-func (s *server) rest() {
-	last, since := s.cpu(), time.Now()
-	for end := time.Now().Add(2 * time.Minute); time.Since(since) < time.Second && time.Now().Before(end); {
-		time.Sleep(50 * time.Millisecond)
-		if now := s.cpu(); now-last > 10*time.Millisecond {
-			last, since = now, time.Now()
+// idle waits until the server has been idle for a second.
+func (s *server) idle() {
+	for quiet := 0; quiet < 10; quiet++ {
+		before := s.used()
+		time.Sleep(100 * time.Millisecond)
+		if s.used()-before > 2*time.Millisecond {
+			quiet = 0
 		}
 	}
 }
@@ -139,7 +98,7 @@ func (s *server) load(bodies [][]byte, clients int, how time.Duration) (result, 
 	times := make([][]time.Duration, clients)
 	errs := make([]error, clients)
 	sizes := make([]int, clients)
-	before, began := s.cpu(), time.Now()
+	before, began := s.used(), time.Now()
 	var wg sync.WaitGroup
 	for c := range clients {
 		wg.Go(func() {
@@ -153,7 +112,7 @@ func (s *server) load(bodies [][]byte, clients int, how time.Duration) (result, 
 		})
 	}
 	wg.Wait()
-	r := result{took: time.Since(began), cpu: s.cpu() - before, size: sizes[0]}
+	r := result{took: time.Since(began), cpu: s.used() - before, size: sizes[0]}
 	all := slices.Concat(times...)
 	slices.Sort(all)
 	for _, err := range errs {

@@ -1,17 +1,18 @@
-// Standin compares what symbolon prints in the place of addr2line and
+// Package standin compares what symbolon prints in the place of addr2line and
 // llvm-symbolizer with what those print, line by line, over addresses of real
 // files.
 //
-//	go run ./bench/standin -symbolon BIN [-n 2000] [-seed 1] [-least 0] FILE...
+//	go run ./bench standin -symbolon BIN [-n 2000] [-seed 1] [-least 0] FILE...
 //
 // The addresses are drawn from the functions of the symbol table of each FILE,
 // and always the same. For each file and set of flags it prints the share of
 // equal lines, and for each class of difference how often it is met and the
 // first one. It fails if a share is below -least.
-package main
+package standin
 
 import (
 	"bytes"
+	"context"
 	"debug/elf"
 	"errors"
 	"flag"
@@ -46,24 +47,20 @@ var sets = []set{
 	{"llvm-symbolizer", "-a --functions=none"},
 }
 
-func main() {
-	ours := flag.String("symbolon", "", "the `BIN` to judge")
-	n := flag.Int("n", 2000, "addresses of each file")
-	seed := flag.Int64("seed", 1, "draws the addresses")
-	least := flag.Float64("least", 0, "the least share of equal lines, in percent")
-	only := flag.String("only", "", "judge this tool only")
-	classes := flag.Int("classes", 6, "print so many classes of each")
-	flag.Parse()
-	ok, err := judge(*ours, flag.Args(), func(file string) ([]uint64, error) {
+// Run runs the comparison with the arguments of its command line. It reports
+// whether no share is below -least.
+func Run(_ context.Context, args []string) (ok bool, err error) {
+	fs := flag.NewFlagSet("standin", flag.ExitOnError)
+	ours := fs.String("symbolon", "", "the `BIN` to judge")
+	n := fs.Int("n", 2000, "addresses of each file")
+	seed := fs.Int64("seed", 1, "draws the addresses")
+	least := fs.Float64("least", 0, "the least share of equal lines, in percent")
+	only := fs.String("only", "", "judge this tool only")
+	classes := fs.Int("classes", 6, "print so many classes of each")
+	_ = fs.Parse(args) // it exits
+	return judge(*ours, fs.Args(), func(file string) ([]uint64, error) {
 		return addresses(file, *n, *seed)
 	}, report{*least, *only, *classes})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "standin:", err)
-		os.Exit(2)
-	}
-	if !ok {
-		os.Exit(1)
-	}
 }
 
 // report is how the comparison is told.

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package service
 
 import (
 	"bufio"
@@ -21,6 +21,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"golang.org/x/sys/unix"
 
+	"symbolon/bench/process"
 	"symbolon/internal/bin"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
@@ -43,7 +44,7 @@ func (b *bench) child(name string, env []string, args ...string) (map[string]flo
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(b.ctx, self, append([]string{name}, args...)...)
+	cmd := exec.CommandContext(b.ctx, self, append([]string{"service", name}, args...)...)
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -59,7 +60,7 @@ func tell(figures map[string]float64) error { return json.NewEncoder(os.Stdout).
 // timed is how long something takes, by the clock and in processor time of
 // this process.
 func timed(do func() error) (wall, cpu time.Duration, err error) {
-	before, err := clock(unix.CLOCK_PROCESS_CPUTIME_ID)
+	before, err := process.Clock(unix.CLOCK_PROCESS_CPUTIME_ID)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -68,7 +69,7 @@ func timed(do func() error) (wall, cpu time.Duration, err error) {
 		return 0, 0, err
 	}
 	wall = time.Since(start)
-	after, err := clock(unix.CLOCK_PROCESS_CPUTIME_ID)
+	after, err := process.Clock(unix.CLOCK_PROCESS_CPUTIME_ID)
 	return wall, after - before, err
 }
 

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package service
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"symbolon/bench/process"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -21,8 +23,8 @@ func (b *bench) startUp() error {
 	if err != nil {
 		return err
 	}
-	err = s.with(func() error {
-		c, err := dial(s.addr)
+	err = s.With(func() error {
+		c, err := dial(s.Addr)
 		if err != nil {
 			return err
 		}
@@ -33,8 +35,8 @@ func (b *bench) startUp() error {
 		if _, err := c.r.Peek(1); err != nil {
 			return err
 		}
-		b.report.add("start", "first answer", "ms", ms(time.Since(s.born)))
-		cpu, err := s.cpu()
+		b.report.add("start", "first answer", "ms", ms(time.Since(s.Born)))
+		cpu, err := s.CPU()
 		b.report.add("start", "first answer", "cpu s", cpu.Seconds())
 		return err
 	})
@@ -44,7 +46,7 @@ func (b *bench) startUp() error {
 	if s, err = b.startWarm(); err != nil {
 		return err
 	}
-	return s.with(func() error {
+	return s.With(func() error {
 		if err := s.rest(); err != nil {
 			return err
 		}
@@ -64,7 +66,7 @@ func (b *bench) sizes() error {
 	if err != nil {
 		return err
 	}
-	files, err := (&server{data: data}).tables()
+	files, err := (&server{Server: &process.Server{Data: data}}).tables()
 	if err != nil {
 		return err
 	}
@@ -147,12 +149,12 @@ func (b *bench) memory() error {
 	if err != nil {
 		return err
 	}
-	return s.with(func() error {
+	return s.With(func() error {
 		small, err := b.everything(s)
 		if err != nil {
 			return err
 		}
-		before, _, err := s.memory()
+		before, err := s.Memory("VmRSS")
 		if err != nil {
 			return err
 		}
@@ -160,7 +162,11 @@ func (b *bench) memory() error {
 		if _, err := s.closed(small); err != nil {
 			return err
 		}
-		after, most, err := s.memory()
+		after, err := s.Memory("VmRSS")
+		if err != nil {
+			return err
+		}
+		most, err := s.Memory("VmHWM")
 		r := b.report
 		r.add("memory", "after everything", "resident MB", float64(before)/mb)
 		r.add("memory", "after 10,000 requests more", "resident MB", float64(after)/mb)
@@ -196,5 +202,5 @@ func (b *bench) everything(s *server) (small load, err error) {
 			return load{}, err
 		}
 	}
-	return small, s.settle()
+	return small, s.Settle()
 }

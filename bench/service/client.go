@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package service
 
 import (
 	"bufio"
@@ -61,7 +61,7 @@ func (c *conn) ask(q *request) error {
 
 // askOnce sends one request on a connection of its own.
 func (s *server) askOnce(q *request) ([]byte, error) {
-	c, err := dial(s.addr)
+	c, err := dial(s.Addr)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ type load struct {
 // loadOf is a load of these requests, which wants the answers that they get
 // now.
 func (s *server) loadOf(requests []request) (l load, err error) {
-	c, err := dial(s.addr)
+	c, err := dial(s.Addr)
 	if err != nil {
 		return load{}, err
 	}
@@ -116,7 +116,7 @@ func (o *outcome) part(p float64) time.Duration {
 // closed sends the requests, each connection the next one when it has the
 // answer to the last.
 func (s *server) closed(l load) (*outcome, error) {
-	before, err := s.cpu()
+	before, err := s.CPU()
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (s *server) closed(l load) (*outcome, error) {
 			defer enough.Store(true) // all end with the first one
 			errs[k] = s.each(l, &all[k], func() (int, bool) {
 				i := int(next.Add(1) - 1)
-				now, err := s.cpu()
+				now, err := s.CPU()
 				if err != nil || l.cpu > 0 && now-before >= l.cpu || l.wall > 0 && time.Since(start) >= l.wall || l.count > 0 && i >= l.count {
 					return 0, false
 				}
@@ -143,7 +143,7 @@ func (s *server) closed(l load) (*outcome, error) {
 	}
 	wg.Wait()
 	sum := &outcome{wall: time.Since(start)}
-	after, err := s.cpu()
+	after, err := s.CPU()
 	if err := cmp.Or(append(errs, err, s.ctx.Err())...); err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (s *server) closed(l load) (*outcome, error) {
 
 // each is one connection's part of a closed load.
 func (s *server) each(l load, o *outcome, next func() (int, bool)) error {
-	c, err := dial(s.addr)
+	c, err := dial(s.Addr)
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (s *server) paced(l load, rate float64) (*outcome, error) {
 		wg    sync.WaitGroup
 	)
 	for k := range conns {
-		c, err := dial(s.addr)
+		c, err := dial(s.Addr)
 		if err != nil {
 			errs[k] = err
 			break

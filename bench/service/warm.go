@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package service
 
 import (
 	"errors"
@@ -29,7 +29,7 @@ func (b *bench) allTables() (string, error) {
 	if err = ask(); err == nil {
 		err = s.await(len(b.modules), ask)
 	}
-	if err := errors.Join(err, s.stop()); err != nil {
+	if err := errors.Join(err, s.Stop()); err != nil {
 		return "", err
 	}
 	_ = os.Remove(filepath.Join(data, "control.sock")) // could not be copied
@@ -59,7 +59,7 @@ func (b *bench) warmAnswers() error {
 		if err != nil {
 			return err
 		}
-		if err := s.with(func() error { return b.warmShapes(s, "warm", conns) }); err != nil {
+		if err := s.With(func() error { return b.warmShapes(s, "warm", conns) }); err != nil {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func (b *bench) warmShapes(s *server, group string, conns int) error {
 		b.report.add(group, row, "ms p50", ms(o.part(.5)))
 		b.report.add(group, row, "ms p95", ms(o.part(.95)))
 	}
-	_, most, err := s.memory()
+	most, err := s.Memory("VmHWM")
 	b.report.add(group, fmt.Sprintf("all of these, connections: %d", conns), "peak MB", float64(most)/mb)
 	return err
 }
@@ -105,7 +105,7 @@ func (b *bench) latency() error {
 	if err != nil {
 		return err
 	}
-	return s.with(func() error {
+	return s.With(func() error {
 		health := []request{{wire: []byte("GET /__lbheartbeat__ HTTP/1.1\r\nHost: bench\r\n\r\n")}}
 		l, err := s.loadOf(b.work.small)
 		nothing, err2 := s.loadOf(health)

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package service
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"symbolon/bench/process"
 )
 
 const mb = 1e6
@@ -36,7 +38,7 @@ func (b *bench) first(group, row, source string, q request, tables int) (body []
 	if err != nil {
 		return nil, err
 	}
-	return body, s.with(func() error {
+	return body, s.With(func() error {
 		m, err := s.watch()
 		if err != nil {
 			return err
@@ -80,15 +82,15 @@ func (s *server) watch() (*watch, error) {
 	if err := s.rest(); err != nil {
 		return nil, err
 	}
-	before, err := s.cpu()
+	before, err := s.CPU()
 	return &watch{s: s, start: time.Now(), before: before}, err
 }
 
 // read reads the peak first: what is built behind the answer has begun.
 func (w *watch) read() error {
 	w.wall = time.Since(w.start)
-	_, most, err := w.s.memory()
-	now, err2 := w.s.cpu()
+	most, err := w.s.Memory("VmHWM")
+	now, err2 := w.s.CPU()
 	w.cpu, w.peak = now-w.before, float64(most-w.s.idle)/mb
 	return errors.Join(err, err2)
 }
@@ -142,7 +144,7 @@ func (b *bench) peer() error {
 		if _, err := s.askOnce(&b.work.big); err != nil {
 			return err
 		}
-		if err := s.settle(); err != nil {
+		if err := s.Settle(); err != nil {
 			return err
 		}
 		return b.warmShapes(s, "peer", 1)
@@ -160,21 +162,22 @@ func (b *bench) withPeer(use func(*server) error) error {
 		return err
 	}
 	command := strings.NewReplacer("{port}", port, "{source}", b.origin+"plain/", "{data}", data).Replace(b.opt.peer)
-	s, out, err := b.launch(data, "/bin/sh", "-c", command)
+	started, out, err := process.Launch(b.ctx, data, "/bin/sh", "-c", command)
 	if err != nil {
 		return err
 	}
-	go discard(out)
-	s.addr = "127.0.0.1:" + port
-	return s.with(func() error {
+	go process.Discard(out)
+	s := &server{Server: started, ctx: b.ctx}
+	s.Addr = "127.0.0.1:" + port
+	return s.With(func() error {
 		for range 200 {
-			if c, err := dial(s.addr); err == nil {
+			if c, err := dial(s.Addr); err == nil {
 				return errors.Join(c.Close(), use(s))
 			}
-			if err := pause(b.ctx, 50*time.Millisecond); err != nil {
+			if err := process.Pause(b.ctx, 50*time.Millisecond); err != nil {
 				return err
 			}
 		}
-		return errors.New("the other server does not listen on " + s.addr)
+		return errors.New("the other server does not listen on " + s.Addr)
 	})
 }
