@@ -1,41 +1,57 @@
-// Package mem keeps values open: the tables that were used last, as many as
-// fit into a number of bytes.
+// Package mem keeps values open: the tables that are likely to be used again,
+// as many as fit into a number of bytes.
 //
-// Values are counted references. What Get and Put return belongs to the caller
-// until it is released. A value that is evicted or replaced while
-// somebody uses it stays open until the last reference is released, and only
-// then is closed; until then its bytes are Pinned and not part of the bound.
+// A value that was used often stays before one that was used lately (W-TinyLFU,
+// see github.com/maypok86/otter): when the cache is full, a new value may be
+// evicted at once, until it was asked for more often than another one.
+//
+// Values are reference counted. What Get and Put return belongs to the caller
+// until it is released. A value that is evicted or replaced while it is in use
+// stays open until the last reference is released, and only then is closed;
+// until then its bytes are Pinned and not part of the bound, and Get finds it
+// unless it was replaced.
+//
+// The bytes that are kept exceed the bound only while Put runs, by the one value
+// that it adds.
 //
 // Everything is safe for concurrent use. Closing runs in the goroutine that
 // released last, outside of all locks.
 package mem
 
 import (
-	"container/list"
+	"math"
 	"sync"
 	"sync/atomic"
+
+	"github.com/maypok86/otter/v2"
 
 	"symbolon/internal/cache"
 	"symbolon/internal/metric"
 )
 
 // maxEntries bounds the number of values whatever their size: an open value
-// may have a mapping of memory, and a process has only so many of them.
+// may have a mapping of memory, and a process has only so many of them. So each
+// counts as at least this part of the bound.
 const maxEntries = 16 << 10
 
 const tier = "memory"
 
 // Cache is open values by key. Make it with New.
 type Cache[T any] struct {
-	kind   string // label in the metrics
-	max    int64
-	pinned atomic.Int64
+	kind string // label in the metrics
+	max  int64
+	unit int64 // bytes of one unit of weight
+	kept *otter.Cache[cache.Key, *entry[T]]
+
+	bytes, entries, pinned, hits, misses, evictions atomic.Int64
+
+	change sync.Mutex // one Put, Clear or Close at a time
+	closed bool       // guarded by change
 
 	mu      sync.Mutex
-	entries map[cache.Key]*list.Element // of *entry[T]
-	order   list.List                   // last used first
-	stats   Stats                       // without Pinned
-	closed  bool
+	evicted map[cache.Key]*entry[T] // that are in use
+	removed []*entry[T]             // whose reference of the cache is to be released
+	pending atomic.Bool             // removed is not empty
 }
 
 // Stats is what a Cache holds and did.
@@ -57,7 +73,22 @@ type entry[T any] struct {
 // New makes a Cache of values of maxBytes together, that counts as this kind. A
 // negative number is no bound.
 func New[T any](kind string, maxBytes int64) *Cache[T] {
-	return &Cache[T]{kind: kind, max: maxBytes, entries: map[cache.Key]*list.Element{}}
+	if maxBytes < 0 {
+		maxBytes = math.MaxInt64
+	}
+	c := &Cache[T]{kind: kind, max: maxBytes, unit: maxBytes>>32 + 1, evicted: map[cache.Key]*entry[T]{}}
+	most := max(maxBytes/c.unit, 1)
+	least := max(most/maxEntries, 1)
+	c.kept = otter.Must(&otter.Options[cache.Key, *entry[T]]{
+		MaximumWeight: uint64(most),
+		// A weight has 32 bits. It is rounded up, so the sum never falls short of the bytes.
+		Weigher: func(_ cache.Key, e *entry[T]) uint32 {
+			return uint32(min(max((e.size+c.unit-1)/c.unit, least), math.MaxUint32))
+		},
+		OnAtomicDeletion: c.remove,
+		Executor:         func(work func()) { work() },
+	})
+	return c
 }
 
 // Ref is a reference to an open value.
@@ -84,44 +115,82 @@ func (e *entry[T]) ref() *Ref[T] {
 	return &Ref[T]{e: e}
 }
 
-// unref gives up one reference. The cache itself holds one to each entry that
-// it has, so an entry that can be found is never closed, and one that is closed
-// is pinned.
+// acquire is ref for an entry that may have been closed meanwhile.
+func (e *entry[T]) acquire() (*Ref[T], bool) {
+	for {
+		n := e.refs.Load()
+		if n == 0 {
+			return nil, false
+		}
+		if e.refs.CompareAndSwap(n, n+1) {
+			return &Ref[T]{e: e}, true
+		}
+	}
+}
+
+// unref releases one reference. The cache itself has one to each entry that it
+// keeps, so an entry without references is pinned.
 func (e *entry[T]) unref() {
 	if e.refs.Add(-1) > 0 {
 		return
 	}
-	e.owner.pinned.Add(-e.size)
+	e.owner.forget(e)
 	if e.free != nil {
 		e.free()
 	}
 }
 
-// Get returns a reference to the value of key.
-func (c *Cache[T]) Get(key cache.Key) (*Ref[T], bool) {
+// forget drops an entry that was evicted and is not in use any more.
+func (c *Cache[T]) forget(e *entry[T]) {
+	c.pinned.Add(-e.size)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at, ok := c.entries[key]
+	if c.evicted[e.key] == e {
+		delete(c.evicted, e.key)
+	}
+}
+
+// Get returns a reference to the value of key.
+func (c *Cache[T]) Get(key cache.Key) (*Ref[T], bool) {
+	r, ok := c.find(key, c.kept.GetIfPresent)
 	if !ok {
-		c.stats.Misses++
+		c.misses.Add(1)
 		metric.CacheLookups.Add(1, tier, c.kind, "miss")
 		return nil, false
 	}
-	c.stats.Hits++
+	c.hits.Add(1)
 	metric.CacheLookups.Add(1, tier, c.kind, "hit")
-	c.order.MoveToFront(at)
-	return at.Value.(*entry[T]).ref(), true
+	return r, true
 }
 
 // Peek is Get, and counts as no use.
 func (c *Cache[T]) Peek(key cache.Key) (*Ref[T], bool) {
+	return c.find(key, func(key cache.Key) (*entry[T], bool) {
+		e, ok := c.kept.GetEntryQuietly(key)
+		return e.Value, ok
+	})
+}
+
+// find returns a reference to the value that is kept, or else to one that was
+// evicted and is in use.
+func (c *Cache[T]) find(key cache.Key, kept func(cache.Key) (*entry[T], bool)) (*Ref[T], bool) {
+	defer c.release() // looking up may evict
+	for {
+		e, ok := kept(key)
+		if !ok {
+			break
+		}
+		if r, ok := e.acquire(); ok {
+			return r, true
+		}
+	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	at, ok := c.entries[key]
-	if !ok {
+	e := c.evicted[key]
+	c.mu.Unlock()
+	if e == nil {
 		return nil, false
 	}
-	return at.Value.(*entry[T]).ref(), true
+	return e.acquire()
 }
 
 // Put keeps a value of size bytes in place of what key had, and returns a
@@ -130,54 +199,70 @@ func (c *Cache[T]) Peek(key cache.Key) (*Ref[T], bool) {
 func (c *Cache[T]) Put(key cache.Key, value T, size int64, free func()) *Ref[T] {
 	e := &entry[T]{key: key, value: value, size: max(size, 0), free: free, owner: c}
 	r := e.ref()
-	var gone []*entry[T]
-	c.mu.Lock()
-	if old, ok := c.entries[key]; ok {
-		gone = append(gone, c.take(old))
+	defer c.release()
+	c.change.Lock()
+	defer c.change.Unlock()
+	if c.closed || e.size > c.max {
+		c.pinned.Add(e.size)
+		c.kept.Invalidate(key)
+		c.supersede(e)
+		return r
 	}
-	if c.closed || c.max >= 0 && e.size > c.max {
-		c.retire(e)
-	} else {
-		e.refs.Add(1)
-		c.entries[key] = c.order.PushFront(e)
-		c.count(1, e.size)
-		gone = append(gone, c.evict()...)
-	}
-	c.mu.Unlock()
-	unrefAll(gone)
+	e.refs.Add(1)
+	c.count(1, e.size)
+	c.kept.Set(key, e)
+	c.kept.CleanUp() // evicts
+	c.supersede(e)
 	return r
 }
 
-// evict takes out what was not used for longest until the rest fits. mu is
-// held.
-func (c *Cache[T]) evict() []*entry[T] {
-	var gone []*entry[T]
-	for c.stats.Entries > maxEntries || c.max >= 0 && c.stats.Bytes > c.max {
-		gone = append(gone, c.take(c.order.Back()))
-		c.stats.Evictions++
-		metric.CacheEvictions.Add(1, tier, c.kind)
+// supersede makes sure that what is found of the key of e, if anything, is e.
+func (c *Cache[T]) supersede(e *entry[T]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case e.size > c.max && !c.closed:
+		c.evicted[e.key] = e
+	case c.evicted[e.key] != e:
+		delete(c.evicted, e.key)
 	}
-	return gone
 }
 
-// take takes an entry out; the caller unrefs it when mu is free. mu is held.
-func (c *Cache[T]) take(at *list.Element) *entry[T] {
-	e := c.order.Remove(at).(*entry[T])
-	delete(c.entries, e.key)
-	c.count(-1, -e.size)
-	c.retire(e)
-	return e
-}
-
-// retire counts an entry as pinned, which ends with its last reference.
-func (c *Cache[T]) retire(e *entry[T]) {
+// remove takes over an entry that is not kept any more. Locks of otter are held:
+// the reference is released later.
+func (c *Cache[T]) remove(event otter.DeletionEvent[cache.Key, *entry[T]]) {
+	e := event.Value
 	c.pinned.Add(e.size)
+	c.count(-1, -e.size)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if event.WasEvicted() {
+		c.evictions.Add(1)
+		metric.CacheEvictions.Add(1, tier, c.kind)
+		c.evicted[e.key] = e
+	}
+	c.removed = append(c.removed, e)
+	c.pending.Store(true)
 }
 
-// count keeps the books. mu is held.
+// release releases the references of the cache to what was removed.
+func (c *Cache[T]) release() {
+	if !c.pending.Load() {
+		return
+	}
+	c.mu.Lock()
+	removed := c.removed
+	c.removed = nil
+	c.pending.Store(false)
+	c.mu.Unlock()
+	for _, e := range removed {
+		e.unref()
+	}
+}
+
 func (c *Cache[T]) count(entries, bytes int64) {
-	c.stats.Entries += entries
-	c.stats.Bytes += bytes
+	c.entries.Add(entries)
+	c.bytes.Add(bytes)
 	metric.CacheEntries.Add(entries, tier)
 	metric.CacheBytes.Add(bytes, tier)
 }
@@ -189,27 +274,20 @@ func (c *Cache[T]) Clear() { c.drop(false) }
 func (c *Cache[T]) Close() { c.drop(true) }
 
 func (c *Cache[T]) drop(closed bool) {
-	var gone []*entry[T]
-	c.mu.Lock()
+	defer c.release()
+	c.change.Lock()
+	defer c.change.Unlock()
 	c.closed = c.closed || closed
-	for c.order.Len() > 0 {
-		gone = append(gone, c.take(c.order.Front()))
-	}
-	c.mu.Unlock()
-	unrefAll(gone)
-}
-
-func unrefAll[T any](gone []*entry[T]) {
-	for _, e := range gone {
-		e.unref()
-	}
+	c.kept.InvalidateAll()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.evicted)
 }
 
 // Stats is what the cache holds now and did so far.
 func (c *Cache[T]) Stats() Stats {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.stats
-	s.Pinned = c.pinned.Load()
-	return s
+	return Stats{
+		Bytes: c.bytes.Load(), Entries: c.entries.Load(), Pinned: c.pinned.Load(),
+		Hits: c.hits.Load(), Misses: c.misses.Load(), Evictions: c.evictions.Load(),
+	}
 }
