@@ -12,8 +12,8 @@ import (
 // beside a module that is there.
 func TestALongNameLeavesTheRestOfTheRequest(t *testing.T) {
 	long := []struct{ file, id, code, why string }{
-		{strings.Repeat("n", 4097), toolID, "", "longer than 255 bytes"},
-		{strings.Repeat("\u00fc\"", 300_000), toolID, "", "longer than 255 bytes"},
+		{strings.Repeat("n", 4097), toolID, "", "255 bytes"},
+		{strings.Repeat("\u00fc\"", 300_000), toolID, "", "255 bytes"},
 		{"a.so", strings.Repeat("0123456789abcdef", 5000), "", "invalid debug id"},
 		{"b.so", toolID, strings.Repeat("0123456789abcdef", 5000), "invalid code id"},
 	}
