@@ -89,6 +89,9 @@ func namedModule(args []string, kind string) (m ident.Module, err error) {
 			return m, fmt.Errorf("of two the first is DEBUGNAME/DEBUGID, the second CODENAME/CODEID: %q, %q", args[0], args[1])
 		}
 		m.CodeFile = name
+		if kind == "" && len(m.CodeID) >= 32 && !ident.BuildID(m.CodeID).Fits(m.DebugID) {
+			return m, fmt.Errorf("code id %s does not belong to debug id %s", m.CodeID, m.DebugID.Breakpad())
+		}
 	}
 	if kind != "" {
 		if m.Type = ident.ParseType(kind); m.Type == ident.TypeUnknown {

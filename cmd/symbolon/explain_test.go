@@ -78,3 +78,13 @@ func TestExplainPrintsNoTrailingBlanks(t *testing.T) {
 		t.Errorf("%q%s", &out, &errs)
 	}
 }
+
+func TestExplainRefusesIDsOfTwoFiles(t *testing.T) {
+	other := strings.Repeat("ab", 20)
+	var out, errs bytes.Buffer
+	args := []string{"explain", "--source", t.TempDir(), "kiln/3DABEECA56AC7938C0A40E7BBC2A2AD90", "kiln/" + other}
+	code := run(t.Context(), args, &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs})
+	if code != exitUsage || !strings.Contains(errs.String(), "code id "+other+" does not belong to debug id 3DABEECA56AC7938C0A40E7BBC2A2AD90") {
+		t.Errorf("exit %d, want %d: %s%s", code, exitUsage, &out, &errs)
+	}
+}

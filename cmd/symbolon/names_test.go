@@ -209,6 +209,7 @@ func TestACodeIDLeadsToFilesOfBuildIDs(t *testing.T) {
 			{module(`,"` + strings.ToUpper(build) + `"`), "true", ""},
 			{module("") + "," + module(`,"`+build+`"`), "true", ""},
 			{module(`,"`+build+`"`) + "," + module(`,"0011"`), "true", ""},
+			{module(`,"` + strings.Repeat("ab", 20) + `"`), "false", "does not belong to debug id"},
 			{module(`,"../` + build + `"`), "false", "invalid code id"},
 			{module(`,"` + strings.Repeat("ab", 65) + `"`), "false", "invalid code id"},
 		}

@@ -68,6 +68,9 @@ func (m module) ask() (ident.Module, error) {
 	if err != nil || len(m.id) < shortestID {
 		id = ident.DebugID{}
 	}
+	if len(code) >= shortestID && !id.IsZero() && !ident.BuildID(code).Fits(id) {
+		return ident.Module{}, fault.New(fault.NotFound, "", "code id %s does not belong to debug id %s", code, id.Breakpad())
+	}
 	return ident.Module{DebugFile: m.file, DebugID: id, DebugIDText: m.id, CodeID: code}, nil
 }
 
