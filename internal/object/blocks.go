@@ -255,7 +255,7 @@ func compact(blk *sym.Block) {
 	})
 }
 
-func (f *symbolFile) blocks(opt BlockOptions, yield func(*sym.Block) error) error {
+func (f *symbolFile) Blocks(opt BlockOptions, yield func(*sym.Block) error) error {
 	var sum breakpad.Report
 	deliver := func(b *batch) error {
 		for i := range b.units {

@@ -1,64 +1,12 @@
 package object
 
 import (
-	"bytes"
 	"strconv"
 
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/macho"
 	"symbolon/internal/ident"
 )
-
-// CFI hands the unwind information of the object to yield as Breakpad's STACK
-// records, some whole lines at a time, which are valid until yield returns. Its
-// error ends the work.
-func (o *Object) CFI(yield func(records []byte) error) (err error) {
-	defer unfault(&err)()
-	switch v := o.view.(type) {
-	case *symbolFile:
-		return v.stackRecords(yield)
-	case *image:
-		if v.cfi != nil {
-			return v.cfi(yield)
-		}
-	}
-	return nil
-}
-
-// stackRecords are those of the file as they stand.
-func (f *symbolFile) stackRecords(yield func([]byte) error) error {
-	buf := make([]byte, 0, 256<<10)
-	for off := int64(0); off < f.src.Size(); {
-		n := int(min(int64(cap(buf)-len(buf)), f.src.Size()-off))
-		if n == 0 { // a line that fills all memory is no record
-			return nil
-		}
-		from := len(buf)
-		buf = buf[:from+n]
-		if got, err := f.src.ReadAt(buf[from:], off); got < n {
-			return readFault(off, err)
-		}
-		off += int64(n)
-		end := bytes.LastIndexByte(buf, '\n') + 1
-		if off == f.src.Size() {
-			end = len(buf)
-		}
-		out := buf[:0:0]
-		for line := range bytes.Lines(buf[:end]) {
-			if bytes.HasPrefix(line, []byte("STACK ")) {
-				out = append(out, bytes.TrimRight(line, "\r\n")...)
-				out = append(out, '\n')
-			}
-		}
-		if len(out) > 0 {
-			if err := yield(out); err != nil {
-				return err
-			}
-		}
-		buf = append(buf[:0], buf[end:]...)
-	}
-	return nil
-}
 
 // cfiWriter collects records and hands them on in pieces.
 type cfiWriter struct {
@@ -93,12 +41,12 @@ func (w *cfiWriter) frames(s *dwarf.FrameSection, want func(f *dwarf.FDE) bool) 
 		w.text.Base = base
 		var err error
 		if w.buf, err = w.text.Append(w.buf, f); err != nil {
-			w.image.problems.add("damaged unwind entries", err.Error())
+			w.image.found.Add("damaged unwind entries", err.Error())
 		}
 		return w.flush(cfiPiece)
 	})
 	for _, p := range problems {
-		w.image.problems.at("damaged unwind entries", p.Section, int64(p.Off), p.Reason)
+		w.image.found.At("damaged unwind entries", p.Section, int64(p.Off), p.Reason)
 	}
 	return w.err
 }
@@ -164,7 +112,7 @@ func (b *machoBinary) setCFI() {
 			return w.flush(cfiPiece)
 		})
 		for _, p := range problems {
-			b.image.problems.at("damaged unwind entries", p.Place, p.Off, p.Reason)
+			b.image.found.At("damaged unwind entries", p.Place, p.Off, p.Reason)
 		}
 		want := func(f *dwarf.FDE) bool { return b.inSection(f.Start) }
 		if entries > 0 {

@@ -268,7 +268,6 @@ const (
 	kindProc     = 11 // of a procedure of a PDB, with its arguments: where it is in all modules laid behind each other
 	kindBareProc = 12 // of one whose arguments are not known
 	kindItem     = 13 // of an inlined function of a PDB
-	kindMapped   = 14 // number of a file of a mapping, << 4; of Breakpad files too, which have no kind that ends so
 	kindLost     = 15 // something that has no name
 	kindShift    = 20
 	unitShift    = 40

@@ -9,151 +9,49 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zlib"
-	"github.com/klauspost/compress/zstd"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/format/cab"
 	"symbolon/internal/format/flate"
-	"symbolon/internal/format/xz"
 )
 
 // maxMembers is how many members of an archive are looked at.
 const maxMembers = 1 << 16
 
 // openPacked opens the file that a compressed one holds.
-func openPacked(k kind, src bin.Source, opt Options) (*File, error) {
-	opt.depth++
-	if opt.depth > maxNested {
+func (o opener) openPacked(k kind, src bin.Source) (*File, error) {
+	o.depth++
+	if o.depth > maxNested {
 		return nil, fault.New(fault.Unsupported, kindNames[k], "what it holds is compressed again")
 	}
-	opt.room = opt.unpackRoom(src)
-	unpack := opt.room.unpackStream
+	o.room = o.roomFor(src)
+	var all []byte
+	var err error
 	if k == kindXz {
-		unpack = opt.room.unpackXz
+		if all, err = bin.Read(src, 0, int(src.Size())); err != nil {
+			return nil, ReadFault(0, err)
+		}
+		all, err = o.room.unpackXz(all)
+	} else {
+		all, err = o.room.unpackStream(kindNames[k], src)
 	}
-	all, err := unpack(k, src)
 	if err != nil {
 		return nil, err
 	}
-	return Open(bin.Bytes(all), opt)
+	return o.open(bin.Bytes(all))
 }
 
 // maxNested is how many times a file may be packed: an archive, in which files
 // are compressed, or the other way round.
 const maxNested = 2
 
-// unpackXz unpacks a file packed with xz.
-func (r *room) unpackXz(_ kind, src bin.Source) ([]byte, error) {
-	packed, err := bin.Read(src, 0, int(src.Size()))
-	if err != nil {
-		return nil, readFault(0, err)
-	}
-	if r.space == nil {
-		all, err := xz.Unpack(packed, r.left)
-		if err == nil {
-			err = r.take(uint64(len(all)))
-		}
-		return all, err
-	}
-	size, err := xz.Size(packed)
-	if err == nil {
-		err = r.take(uint64(size))
-	}
-	if err != nil {
-		return nil, err
-	}
-	all, err := r.memory(int(size))
-	if err == nil {
-		err = xz.Into(all, packed)
-	}
-	return all, err
-}
-
-// unpackStream unpacks a file packed in a way that does not tell its size. What
-// passes the bound of the heap is counted first, and then unpacked once more.
-func (r *room) unpackStream(k kind, src bin.Source) ([]byte, error) {
-	plain, err := plainOf(k, src, r.left)
-	if err != nil {
-		return nil, err
-	}
-	defer plain.Close()
-	most := r.left
-	if r.space != nil {
-		most = max(0, min(most, maxHeap-r.heap))
-	}
-	all, err := io.ReadAll(io.LimitReader(plain, most+1))
-	size := int64(len(all))
-	if err == nil && size > most {
-		all = nil
-		var rest int64
-		rest, err = io.Copy(io.Discard, plain)
-		size += rest
-	}
-	if err != nil {
-		return nil, fault.New(fault.Malformed, kindNames[k], "%w", err)
-	}
-	if err := r.take(uint64(size)); err != nil {
-		return nil, err
-	}
-	if all != nil || size == 0 {
-		r.heap += size
-		return all, nil
-	}
-	if all, err = r.memory(int(size)); err != nil {
-		return nil, err
-	}
-	again, err := plainOf(k, src, size)
-	if err != nil {
-		return nil, err
-	}
-	defer again.Close()
-	for done := 0; done < len(all); {
-		n, err := io.ReadFull(again, all[done:min(done+relaxAfter, len(all))])
-		if err != nil {
-			return nil, fault.New(fault.Malformed, kindNames[k], "%w", err)
-		}
-		done += n
-		r.relax()
-	}
-	return all, nil
-}
-
-// plainOf reads what is in a packed file, of which limit bytes may come.
-func plainOf(k kind, src bin.Source, limit int64) (io.ReadCloser, error) {
-	packed := bin.NewCount(io.NewSectionReader(src, 0, src.Size()))
-	var z io.ReadCloser
-	var err error
-	switch k {
-	case kindGzip:
-		z, err = gzip.NewReader(packed)
-	case kindZlib:
-		z, err = zlib.NewReader(packed)
-	default:
-		var d *zstd.Decoder
-		if d, err = zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow)); err == nil {
-			z = d.IOReadCloser()
-		}
-	}
-	if err != nil {
-		return nil, fault.New(fault.Malformed, kindNames[k], "%w", err)
-	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{bin.Meter(z, packed, bin.Limit{Bytes: limit}), z}, nil
-}
-
 // archive collects the objects of the members of an archive.
 type archive struct {
+	opener
 	kind    kind
-	opt     Options
 	members int
 	objects []*Object
 	first   error // of a member that looks like a debug file and is none
@@ -173,15 +71,15 @@ func (a *archive) note(name string, err error) {
 	if name != "" {
 		place = fmt.Sprintf("member %q: %s", name, place)
 	}
-	if a.damage.Count++; len(a.damage.Places) < maxPlaces {
+	if a.damage.Count++; len(a.damage.Places) < MaxPlaces {
 		a.damage.Places = append(a.damage.Places, place)
 	}
 }
 
-func openArchive(k kind, src bin.Source, opt Options) (*File, error) {
-	a := &archive{kind: k, opt: opt}
-	a.opt.room = opt.unpackRoom(src)
-	if a.opt.depth++; a.opt.depth > maxNested {
+func (o opener) openArchive(k kind, src bin.Source) (*File, error) {
+	a := &archive{kind: k, opener: o}
+	a.room = o.roomFor(src)
+	if a.depth++; a.depth > maxNested {
 		return nil, fault.New(fault.Unsupported, kindNames[k], "it is inside of another archive")
 	}
 	var err error
@@ -196,8 +94,8 @@ func openArchive(k kind, src bin.Source, opt Options) (*File, error) {
 		err = a.readTar(src)
 	}
 	switch {
-	case a.opt.room.failed != nil:
-		return nil, a.opt.room.failed
+	case a.room.failed != nil:
+		return nil, a.room.failed
 	case err != nil && len(a.objects) == 0:
 		return nil, err
 	case len(a.objects) == 0 && a.first != nil:
@@ -208,13 +106,12 @@ func openArchive(k kind, src bin.Source, opt Options) (*File, error) {
 	if err != nil {
 		a.note("", err)
 	}
-	for _, o := range a.objects {
-		if a.damage.Kind = "damaged members"; a.damage.Count > 0 {
-			o.info.BadRecords += a.damage.Count
-			o.info.Damage = append(slices.Clip(o.info.Damage), a.damage)
+	if a.damage.Kind = "damaged members"; a.damage.Count > 0 {
+		for _, o := range a.objects {
+			o.AddDamage(a.damage)
 		}
 	}
-	return &File{kind: kindNames[k], objects: a.objects}, nil
+	return NewFile(kindNames[k], a.objects), nil
 }
 
 // add opens a member.
@@ -222,13 +119,13 @@ func (a *archive) add(name string, src bin.Source) {
 	if a.members++; src.Size() == 0 {
 		return
 	}
-	f, err := Open(src, a.opt)
+	f, err := a.open(src)
 	if err != nil {
 		a.note(name, err)
 		return
 	}
 	for _, o := range f.objects {
-		o.info.Name = strings.ToValidUTF8(name, "\uFFFD")
+		o.SetName(Valid(name))
 		a.objects = append(a.objects, o)
 	}
 }
@@ -242,7 +139,7 @@ func (a *archive) readAr(src bin.Source) error {
 		}
 		head, err := bin.Read(src, off, 60)
 		if err != nil {
-			return readFault(off, err)
+			return ReadFault(off, err)
 		}
 		size, err := strconv.ParseInt(strings.TrimSpace(string(head[48:58])), 10, 64)
 		if err != nil || size < 0 || string(head[58:]) != "`\n" {
@@ -256,7 +153,7 @@ func (a *archive) readAr(src bin.Source) error {
 			continue
 		case name == "//":
 			if long, err = bin.Read(body, 0, int(body.Size())); err != nil {
-				return readFault(off, err)
+				return ReadFault(off, err)
 			}
 			continue
 		case strings.HasPrefix(name, "#1/"):
@@ -266,7 +163,7 @@ func (a *archive) readAr(src bin.Source) error {
 			}
 			text, err := bin.Read(body, 0, int(n))
 			if err != nil {
-				return readFault(off, err)
+				return ReadFault(off, err)
 			}
 			name, body = string(bytes.TrimRight(text, "\x00")), bin.Section(body, n, body.Size()-n)
 		case strings.HasPrefix(name, "/"):
@@ -337,9 +234,9 @@ func (a *archive) inflate(f *zip.File, src bin.Source, head io.Reader) error {
 	}
 	packed, err := bin.Read(src, off, int(f.CompressedSize64))
 	if err != nil {
-		return readFault(off, err)
+		return ReadFault(off, err)
 	}
-	all, err := a.opt.room.inflate(packed, int(f.UncompressedSize64))
+	all, err := a.room.inflate(packed, int(f.UncompressedSize64))
 	if err != nil {
 		return fault.New(fault.KindOf(err), "zip", "member %q: %w", f.Name, err)
 	}
@@ -371,7 +268,7 @@ func (a *archive) readTar(src bin.Source) error {
 // readCab reads the members of a cabinet, one after the other. What one of them is
 // packed with, or which other cabinet has it, is told if there is nothing else.
 func (a *archive) readCab(src bin.Source) error {
-	c, err := cab.Open(src, a.opt.room.left)
+	c, err := cab.Open(src, a.room.left)
 	if err != nil {
 		return err
 	}
@@ -405,10 +302,10 @@ func (a *archive) unpack(name string, size int64, r io.Reader) error {
 		a.members++
 		return nil
 	}
-	if err := a.opt.room.take(uint64(size)); err != nil {
+	if err := a.room.take(uint64(size)); err != nil {
 		return err
 	}
-	all, err := a.opt.room.memory(int(size))
+	all, err := a.room.memory(int(size))
 	if err != nil {
 		return err
 	}

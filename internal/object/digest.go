@@ -2,6 +2,7 @@ package object
 
 import (
 	"cmp"
+	"fmt"
 
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/gopcln"
@@ -73,11 +74,11 @@ func (g *image) digest(w *worker, d *digest, u int, full bool) {
 	}
 	limit := limitOf(unit)
 	m := &w.merger
-	m.image, m.columns, m.version = g, g.opt.Columns, unit.Version
+	m.image, m.columns, m.version = g, g.in.Columns, unit.Version
 	m.lines.reset(&w.lines)
 	tree, err := w.walker.Walk(g.dwarf, u)
 	if err != nil {
-		g.problems.unit(unit.Off, err)
+		g.found.Add("damaged units", fmt.Sprintf("unit at %#x: %v", unit.Off, err))
 	}
 	if tree != nil {
 		for i := range tree.Funcs {
@@ -104,7 +105,7 @@ func (g *image) findSharers(units []dwarf.Unit) {
 		}
 		if sharers[u.LineOff]++; sharers[u.LineOff] > maxSharers {
 			lineless[i] = true
-			g.problems.at("line programs of too many units", ".debug_line", int64(u.LineOff), "it is the program of more than 16 units")
+			g.found.At("line programs of too many units", ".debug_line", int64(u.LineOff), "it is the program of more than 16 units")
 		}
 	}
 	g.lineless.Store(&lineless)
@@ -123,9 +124,9 @@ func (g *image) readLines(w *worker, u int) {
 	}
 	err := w.program.Read(&g.lineSections, unit.LineOff)
 	w.merger.noZero = w.program.Version < 5
-	ran := w.program.Run(&w.lines, dwarf.RunOptions{Columns: g.opt.Columns, Relocatable: g.relocatable})
+	ran := w.program.Run(&w.lines, dwarf.RunOptions{Columns: g.in.Columns, Relocatable: g.relocatable})
 	if err = cmp.Or(err, ran); err != nil {
-		g.problems.add("damaged line programs", err.Error())
+		g.found.Add("damaged line programs", err.Error())
 	}
 }
 

@@ -16,16 +16,7 @@ type direct struct {
 
 // lookup answers an address from the units that have code there. Nothing is
 // known where the file cannot be read any more.
-func (g *image) lookup(dst []sym.Frame, addr uint64) (frames []sym.Frame) {
-	if g.opt.mapped {
-		var err error
-		defer func() {
-			if err != nil {
-				frames = dst
-			}
-		}()
-		defer unfault(&err)()
-	}
+func (g *image) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	for part, base := range g.bases {
 		if frames := g.lookupPart(dst, addr, addr+base, uint16(part)); len(frames) > len(dst) {
 			return frames

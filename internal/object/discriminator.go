@@ -6,14 +6,12 @@ import (
 	"symbolon/internal/format/dwarf"
 )
 
-// Discriminator tells pieces of code of one line apart: which one an address
-// is in, 0 if there is one only or that is not known. Columns must be wanted.
-func (o *Object) Discriminator(addr uint64) uint32 {
-	g, ok := o.view.(*image)
-	if !ok || g.parts != nil || g.lifted || !g.opt.Columns {
+// Discriminator returns the number of the piece of code that an address is in,
+// of several of one line.
+func (g *image) Discriminator(addr uint64) uint32 {
+	if g.parts != nil || g.lifted || !g.in.Columns {
 		return 0
 	}
-	defer unfault(new(error))()
 	addr += g.bases[0]
 	found := uint32(0)
 	b := &g.branches

@@ -6,19 +6,20 @@ import (
 	"strings"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/fault"
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/elf"
 	"symbolon/internal/ident"
 )
 
 // openELF joins what an ELF file has.
-func openELF(src bin.Source, opt Options) (*Object, error) {
+func openELF(src bin.Source, in Input) (*Object, error) {
 	f, err := elf.Open(src)
 	if err != nil {
 		return nil, err
 	}
-	g := &image{opt: opt, bases: []uint64{f.LoadAddress()}}
-	room := opt.unpackRoom(src)
+	g := &image{in: in, bases: []uint64{f.LoadAddress()}}
+	room := in.Room
 	f.Unpack = func(kind elf.Compression, packed []byte, size uint64) ([]byte, error) {
 		return room.unpack(kind == elf.Zstd, packed, size)
 	}
@@ -41,7 +42,7 @@ func openELF(src bin.Source, opt Options) (*Object, error) {
 	b.addSymbols()
 	b.setCFI()
 	for _, p := range f.Problems {
-		g.problems.at("damaged headers", p.Place, p.Off, p.Reason)
+		g.found.At("damaged headers", p.Place, p.Off, p.Reason)
 	}
 	if room.failed != nil {
 		return nil, room.failed
@@ -158,7 +159,7 @@ func (b *elfBinary) joined(name string) []byte {
 func (b *elfBinary) sectionData(s *elf.Section, name string) []byte {
 	data, err := b.f.Data(s)
 	if err != nil {
-		b.image.problems.add("damaged section", fmt.Sprintf("%s: %v", name, err))
+		b.image.found.Add("damaged section", fmt.Sprintf("%s: %v", name, err))
 		return nil
 	}
 	if b.addrs == nil || data == nil {
@@ -166,7 +167,7 @@ func (b *elfBinary) sectionData(s *elf.Section, name string) []byte {
 	}
 	data, problems := b.f.Relocate(s, data, b.addrs)
 	for _, p := range problems {
-		b.image.problems.at("damaged relocations", p.Place, p.Off, p.Reason)
+		b.image.found.At("damaged relocations", p.Place, p.Off, p.Reason)
 	}
 	return data
 }
@@ -174,7 +175,7 @@ func (b *elfBinary) sectionData(s *elf.Section, name string) []byte {
 func (b *elfBinary) openDWARF() {
 	s := dwarf.Sections{Order: b.f.Order, Relocatable: b.addrs != nil}
 	split, dwo := "", b.f.Section(".debug_info.dwo") != nil
-	if !dwo || !b.image.opt.split {
+	if !dwo || !b.image.in.Split {
 		s.Info = b.joined(".debug_info")
 	}
 	if s.Info == nil && dwo {
@@ -209,11 +210,11 @@ func (b *elfBinary) openDWARF() {
 // their units, which are in the same file.
 func (b *elfBinary) attachOwn() {
 	g := b.image
-	if g.opt.split || g.dwarf == nil || b.f.Section(".debug_info.dwo") == nil {
+	if g.in.Split || g.dwarf == nil || b.f.Section(".debug_info.dwo") == nil {
 		return
 	}
-	own := elfBinary{f: b.f, image: &image{opt: g.opt}, room: b.room, addrs: b.addrs}
-	own.image.opt.split, own.image.opt.index = true, firstSplit
+	own := elfBinary{f: b.f, image: &image{in: g.in}, room: b.room, addrs: b.addrs}
+	own.image.in.Split, own.image.in.Index = true, firstSplit
 	if own.openDWARF(); own.image.dwarf != nil && g.dwarf.Attach(own.image.dwarf) > 0 {
 		g.splits++
 		g.adopt(own.image)
@@ -258,13 +259,13 @@ func (b *elfBinary) addSymbols() {
 const innerTable = 2
 
 func (b *elfBinary) unpackInner(raw []byte) {
-	all, err := b.room.unpackXz(kindXz, bin.Bytes(raw))
+	all, err := b.room.unpackXz(raw)
 	if err == nil {
 		b.inner, err = elf.Open(bin.Bytes(all))
 	}
 	if err != nil {
 		b.inner = nil
-		b.image.problems.add("damaged section", fmt.Sprintf(".gnu_debugdata: %v", err))
+		b.image.found.Add("damaged section", fmt.Sprintf(".gnu_debugdata: %v", err))
 	}
 }
 
@@ -338,4 +339,36 @@ func (b *elfBinary) hasFrames(name string) bool {
 	}
 	frames := b.frameSection(name)
 	return frames.HasFDE(func(addr uint64) bool { return b.limit(addr) > addr })
+}
+
+// stretches are those of an ELF file, and without mapping symbols those of the
+// small file in it.
+func (b *elfBinary) stretches() (list []Stretch, whole bool, err error) {
+	if b.f.SwappedCode() {
+		return nil, false, fault.New(fault.Unsupported, "elf", "its instructions for %s are big endian", b.f.Arch())
+	}
+	marks, whole := b.f.Marks()
+	if !whole && b.inner != nil {
+		if inner, all := b.inner.Marks(); all || len(inner) > len(marks) {
+			marks, whole = inner, all
+		}
+	}
+	kinds := map[byte]ISA{'a': ISAA32, 't': ISAT32}
+	for _, m := range marks {
+		if base := b.image.bases[0]; m.Addr >= base {
+			list = append(list, Stretch{m.Addr - base, kinds[m.Kind]})
+		}
+	}
+	return list, whole, nil
+}
+
+func elfModule(f *elf.File) ident.Module {
+	m := ident.Module{Type: ident.TypeELF, Arch: f.Arch()}
+	if raw := f.BuildID(); len(raw) > 0 {
+		id := ident.NewBuildID(raw)
+		m.CodeID, m.DebugID = id.CodeID(), id.DebugID(m.Arch.BigEndian())
+	} else if text, ok := f.TextID(); ok {
+		m.DebugID = ident.NewBuildID(text[:]).DebugID(m.Arch.BigEndian())
+	}
+	return m
 }

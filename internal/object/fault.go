@@ -1,14 +1,17 @@
 package object
 
 import (
+	"errors"
+	"io"
 	"runtime/debug"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 )
 
-// unfault makes a fault of mapped memory, which a failing disk causes, an error
+// RecoverFault makes a fault of mapped memory, which a failing disk causes, an error
 // of the function that defers what it returns. Other panics go on.
-func unfault(err *error) func() {
+func RecoverFault(err *error) func() {
 	before := debug.SetPanicOnFault(true)
 	return func() {
 		debug.SetPanicOnFault(before)
@@ -21,4 +24,20 @@ func unfault(err *error) func() {
 		}
 		*err = fault.New(fault.Internal, "debug file", "its disk does not give it back: %v", p)
 	}
+}
+
+// guard returns what work returns, or fallback if the disk under mapped memory
+// fails.
+func guard[T any](fallback T, work func() T) (out T) {
+	out = fallback
+	defer RecoverFault(new(error))()
+	return work()
+}
+
+// ReadFault is a failure of the source.
+func ReadFault(off int64, err error) error {
+	if errors.Is(err, bin.ErrShort) || errors.Is(err, io.EOF) {
+		return fault.New(fault.Internal, "debug file", "read at offset %d: the file has become shorter", off)
+	}
+	return fault.New(fault.Internal, "debug file", "read at offset %d: %w", off, err)
 }

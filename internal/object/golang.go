@@ -44,7 +44,7 @@ func (g *image) goDigest(w *worker, d *digest, u int) {
 			continue
 		}
 		if err := t.Body(i, &w.body); err != nil {
-			g.problems.add("damaged functions", err.Error())
+			g.found.Add("damaged functions", err.Error())
 			continue
 		}
 		rows := w.body.Rows
@@ -95,11 +95,11 @@ func (b *elfBinary) openGo() {
 	}
 	t, err := gopcln.Open(data)
 	if err != nil {
-		b.image.problems.add("damaged section", err.Error())
+		b.image.found.Add("damaged section", err.Error())
 		return
 	}
 	if err := t.Problem(); err != nil {
-		b.image.problems.add("damaged section", err.Error())
+		b.image.found.Add("damaged section", err.Error())
 	}
 	t.ReadAt = b.readAt
 	for i := range b.f.Sections {
@@ -203,7 +203,7 @@ func (b *machoBinary) openGo() {
 	}
 	t, err := gopcln.Open(data)
 	if err != nil {
-		b.image.problems.add("damaged sections", err.Error())
+		b.image.found.Add("damaged sections", err.Error())
 		return
 	}
 	if text := b.f.Section("__TEXT", "__text"); text != nil {

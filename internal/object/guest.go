@@ -36,29 +36,28 @@ const maxGuests = 1<<16 - 1
 
 // supplyObject takes in an object file.
 func (g *image) supplyObject(n Need, src bin.Source) (bool, error) {
-	if n.linked == nil || len(g.guests) >= maxGuests {
+	link, ok := n.Linked.(*linked)
+	if !ok || len(g.guests) >= maxGuests {
 		return false, fault.New(fault.Unsupported, "debug file", "it was linked from more than %d files", maxGuests)
 	}
-	opt := g.opt
-	opt.index = 0
-	f, err := Open(src, opt)
+	f, err := g.in.Open(src, Role{})
 	if err != nil {
 		return false, err
 	}
-	for _, o := range f.objects {
-		h, ok := o.view.(*image)
-		if !ok || h.dwarf == nil || o.info.Type != "rel" || o.info.Module.Arch != n.linked.arch ||
-			n.Member != "" && o.info.Name != n.Member {
+	for _, o := range f.Objects() {
+		h, ok := o.View().(*image)
+		info := o.Info()
+		if !ok || h.dwarf == nil || info.Type != "rel" || info.Module.Arch != link.arch || n.Member != "" && info.Name != n.Member {
 			continue
 		}
-		in := &guest{image: h, first: g.numUnits(), moved: h.find(n.linked.functions)}
+		in := &guest{image: h, first: g.numUnits(), moved: h.find(link.functions)}
 		if len(in.moved) == 0 {
 			continue
 		}
 		g.guests = append(g.guests, in)
 		h.number = len(g.guests)
 		g.adopt(h)
-		g.needs = slices.DeleteFunc(g.needs, func(x Need) bool { return x.linked == n.linked })
+		g.needs = slices.DeleteFunc(g.needs, func(x Need) bool { return x.Linked == n.Linked })
 		return true, nil
 	}
 	return false, nil

@@ -33,7 +33,6 @@ func beside(produce func(put func(*sym.Block) error) error, yield func(*sym.Bloc
 	}
 	go func() {
 		defer close(h.full)
-		defer unfault(&h.err)()
 		if err := safely(func(h *handover) { h.err = produce(h.put) }, h); err != nil {
 			h.err = err
 		}

@@ -15,7 +15,7 @@ const hiddenMark = "__hidden#"
 func (g *image) supplyMap(src bin.Source) (bool, error) {
 	text, err := bin.Read(src, 0, int(min(src.Size(), maxUnpacked)))
 	if err != nil {
-		return false, readFault(0, err)
+		return false, ReadFault(0, err)
 	}
 	m, err := macho.ReadSymbolMap(text)
 	if err != nil {

@@ -3,6 +3,7 @@ package object
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"slices"
 	"strconv"
 	"sync"
@@ -17,7 +18,7 @@ import (
 // image is a binary whose format keeps symbols, debug information and code
 // apart.
 type image struct {
-	opt Options
+	in Input
 	// bases are what the addresses of the file have more than those of the
 	// object, in each part. There is one part, or one for each section of a
 	// relocatable file, where parts says from where to where it is laid.
@@ -63,11 +64,10 @@ type image struct {
 	spans    *cover
 	roots    []root
 	cache    digests
-	problems problems
+	found    Findings
 	branches branches
-	origins  origins
-	paths    paths
-	counts   Counts // once all was read; guarded by problems.mu
+	origins  Origins
+	paths    Paths
 }
 
 // ownUnits are those of DWARF.
@@ -135,7 +135,7 @@ func (g *image) object(info Info) *Object {
 	if g.golang != nil {
 		info.Features |= HasSymbols
 	}
-	return &Object{info: info, view: g}
+	return New(info, g, g.in)
 }
 
 // hasUnits says whether there is debug information, be it what several files
@@ -146,8 +146,6 @@ func (g *image) hasUnits() bool {
 	}
 	return false
 }
-
-func (g *image) footprint() int64 { return g.footing + maxDigests + dwarf.MaxSpelled }
 
 // cut is an address, or the end of the part if that is before it.
 func (g *image) cut(addr uint64, part uint16) uint64 {
@@ -324,7 +322,7 @@ func (g *image) rootName(t sym.Text, list []symbol, room []byte) sym.Text {
 	if g.renamed {
 		return list[0].text()
 	}
-	name := g.appendText(room[:0], t)
+	name := g.AppendText(room[:0], t)
 	if len(name) == 0 {
 		return list[0].text()
 	}
@@ -332,12 +330,12 @@ func (g *image) rootName(t sym.Text, list []symbol, room []byte) sym.Text {
 	best := t
 	for i := range list {
 		s := list[i].text()
-		text := g.appendText(name[len(name):], s)
+		text := g.AppendText(name[len(name):], s)
 		switch {
 		case string(text) == string(name):
 			return t
 		case len(text) > len(name) && text[len(name)] == '.' && string(text[:len(name)]) == string(name):
-			if suffix := text[len(name):]; !isPart(suffix) && (g.opt.Written || !isNumber(suffix)) {
+			if suffix := text[len(name):]; !isPart(suffix) && (g.in.Written || !isNumber(suffix)) {
 				best = s
 			}
 		case best == t && !mangled && isMangled(text) && mangles(text, name), best == t && decorates(text, name):
@@ -396,3 +394,42 @@ func mangles(mangled, name []byte) bool {
 		mangled = mangled[at+1:]
 	}
 }
+
+// Code returns what the file has of size bytes of code at an address.
+func (g *image) Code(addr, size uint64) []byte {
+	if g.codeAt == nil {
+		return nil
+	}
+	return g.codeAt(addr+g.bases[0], size)
+}
+
+// Stretches returns the instruction sets of code for 32-bit ARM.
+func (g *image) Stretches() (list []Stretch, whole bool, err error) {
+	if g.stretches == nil {
+		return nil, false, errors.ErrUnsupported
+	}
+	return g.stretches()
+}
+
+// CFI writes the unwind information.
+func (g *image) CFI(yield func(records []byte) error) error {
+	if g.cfi == nil {
+		return nil
+	}
+	return g.cfi(yield)
+}
+
+// Describe adds the damage that is known of the file and of those supplied.
+func (g *image) Describe(info *Info) int64 {
+	g.found.Describe(info)
+	for _, h := range g.supplied {
+		var own Info
+		h.Describe(&own)
+		info.BadRecords += own.BadRecords
+		info.Damage = append(info.Damage, own.Damage...)
+	}
+	return g.footing + maxDigests + dwarf.MaxSpelled
+}
+
+// HasNativeLines marks the lines as those of machine code.
+func (g *image) HasNativeLines() {}

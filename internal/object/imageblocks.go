@@ -17,8 +17,7 @@ const relaxEach = 4
 
 // blocks makes the digests of all units, puts their chunks in order, and hands
 // on what they say.
-func (g *image) blocks(opt BlockOptions, yield func(*sym.Block) error) (err error) {
-	defer unfault(&err)()
+func (g *image) Blocks(opt BlockOptions, yield func(*sym.Block) error) (err error) {
 	st := &store{opt: opt}
 	defer func() {
 		if e := st.close(); err == nil {
@@ -35,12 +34,9 @@ func (g *image) blocks(opt BlockOptions, yield func(*sym.Block) error) (err erro
 		return b.unit < g.numUnits()
 	}
 	deliver := func(b *unitBatch) error {
-		if b.err != nil {
-			return b.err
-		}
 		s.chunks = append(s.chunks, b.chunks...)
 		if b.unit%relaxEach == 0 {
-			g.opt.relax()
+			g.in.Relax()
 		}
 		return st.add(b.code)
 	}
@@ -49,9 +45,7 @@ func (g *image) blocks(opt BlockOptions, yield func(*sym.Block) error) (err erro
 	}
 	functions := len(s.chunks)
 	g.addSymbols(s)
-	g.problems.mu.Lock()
-	g.counts = Counts{Functions: functions, Publics: len(g.syms.tops)}
-	g.problems.mu.Unlock()
+	g.found.SetCounts(Counts{Functions: functions, Publics: len(g.syms.tops)})
 	if opt.Workers <= 1 {
 		s.yield = yield
 		return s.run()
@@ -66,11 +60,9 @@ func (g *image) blocks(opt BlockOptions, yield func(*sym.Block) error) (err erro
 type unitBatch struct {
 	digest
 	image *image
-	err   error
 }
 
 func (b *unitBatch) work() {
-	defer unfault(&b.err)()
 	w := workers.Get().(*worker)
 	b.image.digest(w, &b.digest, b.unit, true)
 	workers.Put(w)
@@ -116,9 +108,9 @@ type root struct {
 
 // nearest is the function or symbol that starts last of those that do not
 // start above addr. All are read when the first address is asked for.
-func (g *image) nearest(addr uint64) (sym.Frame, bool) {
+func (g *image) Nearest(addr uint64) (sym.Frame, bool) {
 	g.once.nearest.Do(func() {
-		_ = g.blocks(BlockOptions{}, func(b *sym.Block) error { // the problems are told elsewhere
+		_ = g.Blocks(BlockOptions{}, func(b *sym.Block) error { // the problems are told elsewhere
 			if len(b.Nodes) > 0 {
 				n := &b.Nodes[0]
 				g.roots = append(g.roots, root{n.Entry, n.Size, n.Name, n.Lang})

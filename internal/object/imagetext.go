@@ -3,23 +3,13 @@ package object
 import (
 	"bytes"
 	"sync"
-	"unicode/utf8"
 
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/sym"
 )
 
 // appendText appends the string behind t to dst.
-func (g *image) appendText(dst []byte, t sym.Text) (out []byte) {
-	if g.opt.mapped {
-		var err error
-		defer func() {
-			if err != nil {
-				out = dst
-			}
-		}()
-		defer unfault(&err)()
-	}
+func (g *image) AppendText(dst []byte, t sym.Text) []byte {
 	from := len(dst)
 	switch kind := uint64(t) & 15; {
 	case t == 0 || kind == kindLost:
@@ -40,26 +30,17 @@ func (g *image) appendText(dst []byte, t sym.Text) (out []byte) {
 			dst = append(dst[:from], g.plain(dst[from:])...)
 		}
 	}
-	return validTail(g.unhide(dst, from), from)
-}
-
-// validTail replaces what is not UTF-8 from an index on.
-func validTail(dst []byte, from int) []byte {
-	if utf8.Valid(dst[from:]) {
-		return dst
-	}
-	return append(dst[:from], bytes.ToValidUTF8(dst[from:], []byte("\uFFFD"))...)
+	return ValidTail(g.unhide(dst, from), from)
 }
 
 // source is the content of a file, if the debug information has it.
-func (g *image) source(t sym.Text) (text []byte) {
-	defer unfault(new(error))()
+func (g *image) Source(t sym.Text) (text []byte) {
 	unit, file := int(t>>unitShift), uint32(t>>4)-1
 	if t&15 != kindFile {
 		return nil
 	}
 	if in, n := g.guestOf(unit); in != nil {
-		return in.image.source(fileText(n, file+1))
+		return in.image.Source(fileText(n, file+1))
 	}
 	f := filers.Get().(*filer)
 	defer filers.Put(f)
@@ -104,7 +85,7 @@ func (g *image) appendFile(dst []byte, t sym.Text) []byte {
 		return in.image.appendFile(dst, fileText(n, file+1))
 	}
 	if unit >= g.ownUnits() && g.golang != nil {
-		return validTail(appendPath(dst, g.golang.table.File(file)), len(dst))
+		return ValidTail(AppendPath(dst, g.golang.table.File(file)), len(dst))
 	}
 	f := filers.Get().(*filer)
 	defer filers.Put(f)
@@ -117,12 +98,53 @@ func (g *image) appendFile(dst []byte, t sym.Text) []byte {
 // appendPath appends the path of a file of the program that was read.
 func (f *filer) appendPath(dst []byte, file uint32) []byte {
 	from := len(dst)
-	if f.image.opt.Short {
-		return validTail(f.program.AppendRelative(dst, file), from)
+	if f.image.in.Short {
+		return ValidTail(f.program.AppendRelative(dst, file), from)
 	}
-	if f.image.opt.Written {
-		return validTail(f.program.AppendWritten(dst, file, f.dir), from)
+	if f.image.in.Written {
+		return ValidTail(f.program.AppendWritten(dst, file, f.dir), from)
 	}
 	f.path = f.program.AppendPath(f.path[:0], file, f.dir)
-	return validTail(appendPath(dst, f.image.unhidePath(f.path)), from)
+	return ValidTail(AppendPath(dst, f.image.unhidePath(f.path)), from)
 }
+
+// eachSource gives the files whose content the line programs have. Each program
+// is read once: a file in which many units name the same one would take forever.
+func (g *image) eachSource(yield func(t sym.Text, path []byte) bool) {
+	if g.dwarf == nil || !g.lineSections.HasSources() {
+		return
+	}
+	g.readUnits()
+	read := map[uint64]bool{}
+	f := filers.Get().(*filer)
+	defer filers.Put(f)
+	var room []byte
+	for u := range g.ownUnits() {
+		unit := g.dwarf.Unit(u)
+		if !unit.HasLines || read[unit.LineOff] || !f.read(g, u) {
+			continue
+		}
+		read[unit.LineOff] = true
+		for i := range f.program.NumFiles() {
+			if f.program.Source(uint32(i)) == nil {
+				continue
+			}
+			room = f.appendPath(room[:0], uint32(i))
+			if !yield(fileText(u, uint32(i)+1), room) {
+				return
+			}
+		}
+	}
+}
+
+// SourceByPath returns the content of a file, if it is not too large.
+func (g *image) SourceByPath(path string) []byte {
+	text := g.Source(g.paths.Find(path, g.eachSource, g.AppendText))
+	if len(text) > MaxSource {
+		return nil
+	}
+	return text
+}
+
+// Origin returns where a file is kept, which only PDBs tell.
+func (g *image) Origin(path string) Origin { return g.origins.Of(path, g.readOrigins) }

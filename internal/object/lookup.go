@@ -34,7 +34,7 @@ func symbolAt(list []breakpad.Symbol, addr uint64) int {
 	return i - 1
 }
 
-func (f *symbolFile) lookup(dst []sym.Frame, addr uint64) []sym.Frame {
+func (f *symbolFile) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	base := len(dst)
 	var best claim // less than every other: nothing stands before the MODULE record
 	i := f.funcAt(addr)
@@ -152,7 +152,7 @@ func publicFrame(p breakpad.Symbol) sym.Frame {
 	return sym.Frame{Func: textOf(textPublic, p.Off), Entry: p.Addr}
 }
 
-func (f *symbolFile) nearest(addr uint64) (best sym.Frame, ok bool) {
+func (f *symbolFile) Nearest(addr uint64) (best sym.Frame, ok bool) {
 	if i := f.funcAt(addr); i >= 0 {
 		for i > 0 && f.funcs[i-1].Addr == f.funcs[i].Addr {
 			i--

@@ -10,19 +10,19 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/macho"
+	"symbolon/internal/ident"
 )
 
 // openMachO opens all images of a Mach-O file. One that cannot be opened costs
 // itself, as long as there are others.
-func openMachO(src bin.Source, opt Options) ([]*Object, error) {
+func openMachO(src bin.Source, in Input) ([]*Object, error) {
 	images, err := macho.Slices(src)
 	if err != nil {
 		return nil, err
 	}
 	var all []*Object
-	room := opt.unpackRoom(src)
 	for _, s := range images {
-		o, e := openMachOSlice(src, s, opt, room)
+		o, e := openMachOSlice(src, s, in)
 		if e != nil {
 			if err == nil {
 				err = e
@@ -31,8 +31,8 @@ func openMachO(src bin.Source, opt Options) ([]*Object, error) {
 		}
 		all = append(all, o)
 	}
-	if room.failed != nil {
-		err, all = room.failed, nil
+	if in.Room.failed != nil {
+		err, all = in.Room.failed, nil
 	}
 	if len(all) == 0 {
 		return nil, err
@@ -47,14 +47,14 @@ type machoBinary struct {
 	room  *room
 }
 
-func openMachOSlice(src bin.Source, s macho.Slice, opt Options, room *room) (*Object, error) {
+func openMachOSlice(src bin.Source, s macho.Slice, in Input) (*Object, error) {
 	f, err := macho.Open(src, s)
 	if err != nil {
 		return nil, err
 	}
-	g := &image{opt: opt, bases: []uint64{f.LoadAddress()}, unsized: true, codeAt: f.Code}
-	f.Clone = room.clone
-	b := machoBinary{f, g, room}
+	g := &image{in: in, bases: []uint64{f.LoadAddress()}, unsized: true, codeAt: f.Code}
+	f.Clone = in.Room.clone
+	b := machoBinary{f, g, in.Room}
 	if f.HasUUID {
 		g.buildID = f.UUID[:]
 	}
@@ -64,12 +64,12 @@ func openMachOSlice(src bin.Source, s macho.Slice, opt Options, room *room) (*Ob
 	b.addSymbols()
 	b.setCFI()
 	for _, p := range f.Problems {
-		g.problems.at("damaged headers", p.Place, p.Off, p.Reason)
+		g.found.At("damaged headers", p.Place, p.Off, p.Reason)
 	}
 	if g.dwarf == nil {
 		b.findNeeds()
 	}
-	g.footing = room.heap
+	g.footing = in.Room.heap
 	return g.object(b.info(s)), nil
 }
 
@@ -85,7 +85,7 @@ func (b *machoBinary) findNeeds() {
 			path, member = path[:at], path[at+1:len(path)-1]
 		}
 		b.image.needs = append(b.image.needs, Need{
-			Kind: NeedObject, Name: path, Member: member, Time: int64(o.Time), linked: &linked{b.f.Arch(), o.Functions},
+			Kind: NeedObject, Name: path, Member: member, Time: int64(o.Time), Linked: &linked{b.f.Arch(), o.Functions},
 		})
 	}
 }
@@ -102,7 +102,7 @@ func (b *machoBinary) data(name string) []byte {
 		data, err = b.room.unpack(false, data, size)
 	}
 	if err != nil {
-		b.image.problems.add("damaged sections", name+": "+err.Error())
+		b.image.found.Add("damaged sections", name+": "+err.Error())
 		return nil
 	}
 	return b.f.Relocate(s, data)
@@ -177,4 +177,12 @@ func (b *machoBinary) info(s macho.Slice) Info {
 		info.Features |= HasUnwind
 	}
 	return info
+}
+
+func machoModule(f *macho.File) ident.Module {
+	m := ident.Module{Type: ident.TypeMachO, Arch: f.Arch()}
+	if f.HasUUID {
+		m.DebugID, m.CodeID = ident.NewDebugID(f.UUID, 0), ident.UUIDCodeID(f.UUID)
+	}
+	return m
 }

@@ -13,22 +13,21 @@ const maxSpelled = 64 << 10
 // them. Functions keep their names; columns are of C++, and go. The object itself
 // stays as it is. What has no lines of a compiler for machines is not changed.
 func (o *Object) Mapped(m *il2cpp.Map) *Object {
-	switch o.view.(type) {
-	case *image, *symbolFile:
-		return &Object{info: o.info, view: o.view, mapping: m, size: o.size}
+	if _, ok := o.view.(Native); !ok {
+		return o
 	}
-	return o
+	return &Object{info: o.info, view: o.view, mapping: m, size: o.size, mapped: o.mapped, relax: o.relax}
 }
 
 // mapFrames replaces the places of frames. It is false if their disk does not give
 // them back.
 func (o *Object) mapFrames(frames []sym.Frame) (ok bool) {
-	defer unfault(new(error))()
+	defer RecoverFault(new(error))()
 	var room [512]byte
 	for i := range frames {
 		f := &frames[i]
 		if f.File != 0 {
-			o.mapPlace(o.mapping.Of(o.view.appendText(room[:0], f.File)), &f.File, &f.Line, &f.Column)
+			o.mapPlace(o.mapping.Of(o.view.AppendText(room[:0], f.File)), &f.File, &f.Line, &f.Column)
 		}
 	}
 	return true
@@ -37,7 +36,7 @@ func (o *Object) mapFrames(frames []sym.Frame) (ok bool) {
 // mapPlace replaces one place in a file of these lines.
 func (o *Object) mapPlace(lines il2cpp.Lines, file *sym.Text, line, column *uint32) {
 	if n, cs, ok := lines.At(*line); ok {
-		*file, *line, *column = sym.Text(n)<<4|kindMapped, cs, 0
+		*file, *line, *column = sym.Text(n)<<4|TextMapped, cs, 0
 	}
 }
 
@@ -51,14 +50,14 @@ func (o *Object) mapBlocks(yield func(*sym.Block) error) func(*sym.Block) error 
 			if len(known) == maxSpelled {
 				clear(known)
 			}
-			path = o.view.appendText(path[:0], file)
+			path = o.view.AppendText(path[:0], file)
 			lines = o.mapping.Of(path)
 			known[file] = lines
 		}
 		return lines
 	}
 	replace := func(b *sym.Block) (err error) {
-		defer unfault(&err)()
+		defer RecoverFault(&err)()
 		for i := range b.Rows {
 			r := &b.Rows[i]
 			o.mapPlace(of(r.File), &r.File, &r.Line, &r.Column)

@@ -11,11 +11,24 @@ import (
 	"symbolon/internal/sym"
 )
 
+// Options of opening a file. The zero value is fine.
+type Options struct {
+	Columns bool      // frames tell the column too
+	Written bool      // names are as they are written in the file: paths are not cleaned, functions keep the number of a copy
+	Short   bool      // paths of DWARF are as they are written, without the folder of the unit
+	Base    uint64    // the load address of the binary, for a file that does not say it: a PDB
+	Space   bin.Space // takes what is unpacked, if that is much: without room there a file cannot be opened; nil: the heap does. It outlives the File
+	Relax   func()    // gives pages of the file and of Space back; called now and then while much is read; may be nil
+}
+
 // File is an open debug file.
 type File struct {
 	kind    string
 	objects []*Object
 }
+
+// NewFile returns a file of a format with these objects.
+func NewFile(kind string, objects []*Object) *File { return &File{kind, objects} }
 
 // Kind is the format of the file.
 func (f *File) Kind() string { return f.kind }
@@ -26,20 +39,29 @@ func (f *File) Objects() []*Object { return f.objects }
 // Object is what a file says about one binary.
 type Object struct {
 	info    Info
-	view    view
+	view    View
 	mapping *il2cpp.Map // nil: places are as the file has them
 	size    int64       // of the file, and of those supplied
+	mapped  bool        // reading it may fault
+	relax   func()
 	leftOut atomic.Uint64
 }
 
-// view is what the readers of formats have in common.
-type view interface {
-	lookup(dst []sym.Frame, addr uint64) []sym.Frame
-	nearest(addr uint64) (sym.Frame, bool)
-	appendText(dst []byte, t sym.Text) []byte
-	blocks(opt BlockOptions, yield func(*sym.Block) error) error
-	tell(info *Info) // what is known of damage, and the counts
-	footprint() int64
+// New returns the object of a view.
+func New(info Info, v View, in Input) *Object {
+	return &Object{info: info, view: v, size: in.Size, mapped: in.Mapped, relax: in.Relax}
+}
+
+// View returns what answers for the object.
+func (o *Object) View() View { return o.view }
+
+// SetName sets the name of the object in its file.
+func (o *Object) SetName(name string) { o.info.Name = name }
+
+// AddDamage adds damage of the file that the object is in.
+func (o *Object) AddDamage(d Damage) {
+	o.info.BadRecords += d.Count
+	o.info.Damage = append(slices.Clip(o.info.Damage), d)
 }
 
 // Info is what an object is and has.
@@ -102,7 +124,7 @@ func (f Features) Names() []string {
 func (o *Object) Info() Info {
 	info := o.info
 	info.Damage = slices.Clip(info.Damage)
-	o.view.tell(&info)
+	o.view.Describe(&info)
 	if n := o.leftOut.Load(); n > 0 {
 		info.BadRecords += n
 		info.Damage = append(info.Damage, Damage{Kind: "names that are too long together", Count: n})
@@ -113,7 +135,7 @@ func (o *Object) Info() Info {
 // Footprint is about how many bytes of memory the object takes, its source
 // aside.
 func (o *Object) Footprint() int64 {
-	n := o.view.footprint()
+	n := o.view.Describe(new(Info))
 	if o.mapping != nil {
 		n += o.mapping.Footprint()
 	}
@@ -123,14 +145,18 @@ func (o *Object) Footprint() int64 {
 // Mangled says that the names are as linkers see them. Breakpad files and
 // symbfiles have those that people read.
 func (o *Object) Mangled() bool {
-	return o.info.Kind != kindNames[kindBreakpad] && o.info.Kind != kindNames[kindSymbfile]
+	return o.info.Kind != "breakpad" && o.info.Kind != "symbfile"
 }
 
 // Lookup appends the frames of an address to dst, innermost first; none where
 // nothing is known.
 func (o *Object) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	from := len(dst)
-	dst = o.view.lookup(dst, addr)
+	if o.mapped {
+		dst = guard(dst, func() []sym.Frame { return o.view.Lookup(dst, addr) })
+	} else {
+		dst = o.view.Lookup(dst, addr)
+	}
 	if o.mapping != nil && !o.mapFrames(dst[from:]) {
 		return dst[:from]
 	}
@@ -140,27 +166,26 @@ func (o *Object) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 // Nearest is the function or symbol with the greatest start that is not above
 // addr, however far away it is. At one address a function comes before a
 // symbol.
-func (o *Object) Nearest(addr uint64) (sym.Frame, bool) { return o.view.nearest(addr) }
+func (o *Object) Nearest(addr uint64) (found sym.Frame, ok bool) {
+	defer RecoverFault(new(error))()
+	return o.view.Nearest(addr)
+}
 
 // AppendText appends the string behind a handle to dst.
 func (o *Object) AppendText(dst []byte, t sym.Text) []byte {
-	if o.mapping != nil && t&15 == kindMapped {
-		return appendPath(dst, []byte(o.mapping.File(uint32(t>>4))))
+	if o.mapping != nil && t&15 == TextMapped {
+		return AppendPath(dst, []byte(o.mapping.File(uint32(t>>4))))
 	}
-	return o.view.appendText(dst, t)
+	if o.mapped {
+		return guard(dst, func() []byte { return o.view.AppendText(dst, t) })
+	}
+	return o.view.AppendText(dst, t)
 }
 
 // Relax gives pages of the file back. Who calls AppendText for all of it does
 // that now and then.
 func (o *Object) Relax() {
-	switch v := o.view.(type) {
-	case *image:
-		v.opt.relax()
-	case *symbfiles:
-		v.opt.relax()
-	case *symbolFile:
-		v.opt.relax()
-	}
+	o.relax()
 	if o.mapping != nil {
 		o.mapping.Relax()
 	}
@@ -169,13 +194,11 @@ func (o *Object) Relax() {
 // Source is the content of the file behind a handle, where the debug information
 // has it (DW_LNCT_LLVM_source, embedded sources of portable PDBs), else nil.
 func (o *Object) Source(file sym.Text) []byte {
-	switch v := o.view.(type) {
-	case *image:
-		return v.source(file)
-	case *portable:
-		return v.source(file)
+	v, ok := o.view.(Sourcer)
+	if !ok {
+		return nil
 	}
-	return nil
+	return guard(nil, func() []byte { return v.Source(file) })
 }
 
 // BlockOptions are for Blocks. The zero value is fine.
@@ -191,9 +214,41 @@ func (o *BlockOptions) memory() int64 { return cmp.Or(o.Memory, 48<<20) }
 // addresses. A block is valid until yield returns, whose error ends the work.
 // Roots that no row leads to are functions and symbols that Nearest finds and
 // Lookup does not; the first block may hold nothing else.
-func (o *Object) Blocks(opt BlockOptions, yield func(*sym.Block) error) error {
+func (o *Object) Blocks(opt BlockOptions, yield func(*sym.Block) error) (err error) {
+	defer RecoverFault(&err)()
 	if o.mapping != nil {
 		yield = o.mapBlocks(yield)
 	}
-	return o.view.blocks(opt, yield)
+	return o.view.Blocks(opt, yield)
+}
+
+// CFI hands the unwind information of the object to yield as Breakpad's STACK
+// records, some whole lines at a time, which are valid until yield returns. Its
+// error ends the work.
+func (o *Object) CFI(yield func(records []byte) error) (err error) {
+	v, ok := o.view.(Unwinder)
+	if !ok {
+		return nil
+	}
+	defer RecoverFault(&err)()
+	return v.CFI(yield)
+}
+
+// Discriminator tells pieces of code of one line apart: which one an address
+// is in, 0 if there is one only or that is not known. Columns must be wanted.
+func (o *Object) Discriminator(addr uint64) uint32 {
+	v, ok := o.view.(Branched)
+	if !ok {
+		return 0
+	}
+	return guard(0, func() uint32 { return v.Discriminator(addr) })
+}
+
+// Rebase makes addresses relative to base in a file that does not know what its
+// addresses count from. It must come before the first question.
+func (o *Object) Rebase(base uint64) {
+	if v, ok := o.view.(Rebased); ok {
+		o.info.LoadAddress = base
+		v.Rebase(base)
+	}
 }

@@ -2,7 +2,6 @@ package object
 
 import (
 	"bytes"
-	"errors"
 	"io"
 
 	"symbolon/internal/bin"
@@ -12,23 +11,6 @@ import (
 	"symbolon/internal/format/pdb"
 	"symbolon/internal/format/ppdb"
 )
-
-// Options of Open. The zero value is fine.
-type Options struct {
-	Columns bool      // frames tell the column too
-	Written bool      // names are as they are written in the file: paths are not cleaned, functions keep the number of a copy
-	Short   bool      // paths of DWARF are as they are written, without the folder of the unit
-	Base    uint64    // the load address of the binary, for a file that does not say it: a PDB
-	Space   bin.Space // takes what is unpacked, if that is much: without room there a file cannot be opened; nil: the heap does. It outlives the File
-	Relax   func()    // gives pages of the file and of Space back; called now and then while much is read; may be nil
-
-	room   *room // what may still be unpacked; nil: that of the file
-	mapped bool  // reading the source may fault
-
-	depth int  // how often the file was packed
-	index int  // of the file among those that belong together
-	split bool // units of a .dwo file are wanted, also of a file that has skeletons too
-}
 
 // kind is a format.
 type kind uint8
@@ -110,20 +92,59 @@ func sniff(head []byte) kind {
 	return kindUnknown
 }
 
+// opener opens files, also those inside of packed ones.
+type opener struct {
+	opt    Options // Relax is not nil
+	room   *room   // of the archive that the file is in; nil: the file has its own
+	role   Role
+	size   int64 // of the file around it
+	mapped bool  // that file is mapped
+	depth  int   // how often the file was packed
+}
+
+// withRelax returns options with a Relax that can be called.
+func withRelax(opt Options) Options {
+	if opt.Relax == nil {
+		opt.Relax = func() {}
+	}
+	return opt
+}
+
+// roomFor returns the room of the archive that src is in, or that of src.
+func (o opener) roomFor(src bin.Source) *room {
+	if o.room != nil {
+		return o.room
+	}
+	return newRoom(src.Size(), o.opt.Space, o.opt.Relax)
+}
+
+// input returns what a reader needs to open src.
+func (o opener) input(src bin.Source) Input {
+	return Input{
+		Options: o.opt, Role: o.role, Size: o.size, Mapped: o.mapped, Room: o.roomFor(src),
+		Open: func(src bin.Source, role Role) (*File, error) {
+			return opener{opt: o.opt, room: o.room, role: role, size: o.size, mapped: o.mapped, depth: o.depth}.open(src)
+		},
+	}
+}
+
 // relaxScan is after how many bytes of a Breakpad file pages are released.
 const relaxScan = 8 << 20
 
 // Open opens the file in src, which the File keeps.
-func Open(src bin.Source, opt Options) (*File, error) {
+func Open(src bin.Source, opt Options) (*File, error) { return opener{opt: withRelax(opt)}.open(src) }
+
+// open opens a file.
+func (o opener) open(src bin.Source) (*File, error) {
 	s := NewStream()
 	if all, ok := bin.Whole(src); ok {
 		for len(all) > 0 && (s.kind == kindBreakpad || len(s.head) < headSize) {
 			n := min(len(all), relaxScan)
 			s.feed(all[:n])
 			all = all[n:]
-			opt.relax()
+			o.opt.Relax()
 		}
-		return s.Finish(src, opt)
+		return s.finish(src, o)
 	}
 	buf := make([]byte, min(max(src.Size(), 1), 1<<20))
 	for off := int64(0); off < src.Size(); {
@@ -139,7 +160,7 @@ func Open(src bin.Source, opt Options) (*File, error) {
 			break
 		}
 	}
-	return s.Finish(src, opt)
+	return s.finish(src, o)
 }
 
 // Stream reads a file while it passes by.
@@ -185,78 +206,68 @@ func (s *Stream) pass(p []byte) {
 // Finish opens the file whose bytes have passed by, and which are now in src.
 // Nothing is scanned again. The File keeps src.
 func (s *Stream) Finish(src bin.Source, opt Options) (*File, error) {
-	f, err := s.finish(src, opt)
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range f.objects {
-		o.size = max(o.size, src.Size()) // it may have been packed
-	}
-	return f, nil
+	return s.finish(src, opener{opt: withRelax(opt)})
 }
 
-func (s *Stream) finish(src bin.Source, opt Options) (f *File, err error) {
-	defer unfault(&err)()
-	file := &File{kind: kindNames[s.kind]}
-	one := func(o *Object, err error) (*File, error) {
-		if err != nil {
-			return nil, err
-		}
-		file.objects = []*Object{o}
-		return file, nil
-	}
+func (s *Stream) finish(src bin.Source, o opener) (f *File, err error) {
+	defer RecoverFault(&err)()
+	o.size = max(o.size, src.Size())
 	if s.kind != kindBreakpad {
 		in, mapped := bin.InPlace(src)
-		src, opt.mapped = in, opt.mapped || mapped
+		src, o.mapped = in, o.mapped || mapped
 	}
 	switch s.kind {
 	case kindBreakpad:
 		if s.size != src.Size() {
 			return nil, fault.New(fault.Internal, "debug file", "%d bytes passed by, and %d are kept", s.size, src.Size())
 		}
-		ix, err := s.breakpad.Finish()
-		if err != nil {
-			return nil, err
-		}
-		return one(openBreakpad(ix, src, opt))
-	case kindELF:
-		return one(openELF(src, opt))
-	case kindWasm:
-		return one(openWasm(src, opt))
-	case kindPDB:
-		return one(openPDB(src, opt))
-	case kindBundle:
-		return one(openBundle(src))
-	case kindPortable:
-		return one(openPortable(src, opt))
-	case kindSymbfile:
-		return one(openSymbfile(src, opt))
 	case kindGzip, kindZlib, kindZstd, kindXz:
-		return openPacked(s.kind, src, opt)
+		return o.openPacked(s.kind, src)
 	case kindAr, kindZip, kindTar, kindCab:
-		return openArchive(s.kind, src, opt)
-	case kindMachO, kindPE:
-		open := openMachO
-		if s.kind == kindPE {
-			open = openPE
+		return o.openArchive(s.kind, src)
+	case kindUnknown:
+		if src.Size() == 0 {
+			return nil, fault.New(fault.Malformed, "debug file", "it is empty")
 		}
-		all, err := open(src, opt)
-		if err != nil {
-			return nil, err
-		}
-		file.objects = all
-		return file, nil
+		return nil, fault.New(fault.Unsupported, "debug file", "its beginning, %q, is that of no format we read", s.head[:min(len(s.head), 7)])
 	}
-	if src.Size() == 0 {
-		return nil, fault.New(fault.Malformed, "debug file", "it is empty")
+	all, err := s.objects(src, o.input(src))
+	if err != nil {
+		return nil, err
 	}
-	return nil, fault.New(fault.Unsupported, "debug file", "its beginning, %q, is that of no format we read", s.head[:min(len(s.head), 7)])
+	return NewFile(kindNames[s.kind], all), nil
 }
 
-// readFault is a failure of the source.
-func readFault(off int64, err error) error {
-	if errors.Is(err, bin.ErrShort) || errors.Is(err, io.EOF) {
-		return fault.New(fault.Internal, "debug file", "read at offset %d: the file has become shorter", off)
+// objects opens the objects of a file that is neither packed nor an archive.
+func (s *Stream) objects(src bin.Source, in Input) ([]*Object, error) {
+	var o *Object
+	var err error
+	switch s.kind {
+	case kindMachO:
+		return openMachO(src, in)
+	case kindPE:
+		return openPE(src, in)
+	case kindBreakpad:
+		ix, failed := s.breakpad.Finish()
+		if failed != nil {
+			return nil, failed
+		}
+		o, err = openBreakpad(ix, src, in)
+	case kindELF:
+		o, err = openELF(src, in)
+	case kindWasm:
+		o, err = openWasm(src, in)
+	case kindPDB:
+		o, err = openPDB(src, in)
+	case kindBundle:
+		o, err = openBundle(src, in)
+	case kindPortable:
+		o, err = openPortable(src, in)
+	default:
+		o, err = openSymbfile(src, in)
 	}
-	return fault.New(fault.Internal, "debug file", "read at offset %d: %w", off, err)
+	if err != nil {
+		return nil, err
+	}
+	return []*Object{o}, nil
 }

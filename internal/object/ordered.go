@@ -68,6 +68,7 @@ func safely[T any](work func(*T), v *T) (err error) {
 			err = fault.New(fault.Internal, "debug file", "panic: %v\n%s", p, debug.Stack())
 		}
 	}()
+	defer RecoverFault(&err)()
 	work(v)
 	return nil
 }

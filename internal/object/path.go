@@ -1,9 +1,13 @@
 package object
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
 
 // appendPath appends the path of a FILE record as it is shown.
-func appendPath(dst, path []byte) []byte {
+func AppendPath(dst, path []byte) []byte {
 	if isLink(path) {
 		return append(dst, path...)
 	}
@@ -81,4 +85,15 @@ func isWindows(path []byte) bool {
 func isDrive(path []byte) bool {
 	return len(path) >= 2 && path[1] == ':' && (path[0]|0x20) >= 'a' && (path[0]|0x20) <= 'z' &&
 		(len(path) == 2 || path[2] == '/' || path[2] == '\\')
+}
+
+// Valid replaces what is not UTF-8.
+func Valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// ValidTail replaces what is not UTF-8 from an index on.
+func ValidTail(dst []byte, from int) []byte {
+	if utf8.Valid(dst[from:]) {
+		return dst
+	}
+	return append(dst[:from], bytes.ToValidUTF8(dst[from:], []byte("\uFFFD"))...)
 }

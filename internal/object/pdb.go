@@ -14,14 +14,14 @@ import (
 )
 
 // openPDB opens the debug file of a Windows binary.
-func openPDB(src bin.Source, opt Options) (*Object, error) {
+func openPDB(src bin.Source, in Input) (*Object, error) {
 	f, err := pdb.Open(src)
 	if err != nil {
 		return nil, err
 	}
-	g := &image{opt: opt, bases: []uint64{0}, pdb: f, unsized: true}
+	g := &image{in: in, bases: []uint64{0}, pdb: f, unsized: true}
 	for _, p := range f.Problems {
-		g.problems.at("damaged headers", p.Place, p.Off, p.Reason)
+		g.found.At("damaged headers", p.Place, p.Off, p.Reason)
 	}
 	g.footing, g.hasSymbols = f.Footprint(), f.HasPublics()
 	x86 := ident.MachineArch(f.Machine) == ident.ArchX86
@@ -32,7 +32,7 @@ func openPDB(src bin.Source, opt Options) (*Object, error) {
 			return true
 		})
 		if err != nil {
-			g.problems.add("damaged symbols", err.Error())
+			g.found.Add("damaged symbols", err.Error())
 		}
 	}
 	if f.HasOrder() {
@@ -47,7 +47,7 @@ func openPDB(src bin.Source, opt Options) (*Object, error) {
 	if x86 && f.HasFrames() {
 		g.cfi = f.Frames
 	}
-	info := Info{Kind: kindNames[kindPDB], Type: "dbg", LoadAddress: opt.Base, Module: pdbModule(f)}
+	info := Info{Kind: "pdb", Type: "dbg", LoadAddress: in.Base, Module: pdbModule(f)}
 	if g.hasSymbols {
 		info.Features |= HasSymbols
 	}
@@ -63,7 +63,7 @@ func openPDB(src bin.Source, opt Options) (*Object, error) {
 			info.Features |= HasSources
 		}
 	}
-	if links(g.sourceLink()) {
+	if HasLinks(g.sourceLink()) {
 		info.Features |= HasSources
 	}
 	return g.object(info), nil
@@ -151,10 +151,10 @@ func joinSpans(spans []unitSpan) []unitSpan {
 
 // pdbDigest makes what a module says.
 func (g *image) pdbDigest(w *worker, d *digest, u int) {
-	d.full, w.merger.columns = true, g.opt.Columns
+	d.full, w.merger.columns = true, g.in.Columns
 	p := &w.pdb
 	if err := g.pdb.Body(u, &p.body); err != nil {
-		g.problems.at("damaged modules", "module "+g.pdb.Modules[u].Name, int64(u), err.Error())
+		g.found.At("damaged modules", "module "+g.pdb.Modules[u].Name, int64(u), err.Error())
 	}
 	p.limit = g.covered().of(p.limit[:0], u)
 	p.work = piecesFree + maxPieces*(len(p.body.Lines)+len(p.body.Procs))
@@ -184,7 +184,7 @@ func (g *image) pdbProc(w *worker, d *digest, proc *pdb.Proc) {
 	p := &w.pdb
 	p.ranges = g.pdb.Ranges(p.ranges[:0], proc.Section, proc.Off, proc.Size)
 	if p.work -= len(p.ranges) * (1 + p.linesOf(proc)); p.work < 0 {
-		g.problems.add("damaged modules", "module "+g.pdb.Modules[d.unit].Name+": its procedures are torn into too many pieces")
+		g.found.Add("damaged modules", "module "+g.pdb.Modules[d.unit].Name+": its procedures are torn into too many pieces")
 		return
 	}
 	for _, r := range p.ranges {
@@ -212,13 +212,13 @@ func (g *image) appendPDBName(dst []byte, t sym.Text) []byte {
 // appendPDBFile appends the path of a source file.
 func (g *image) appendPDBFile(dst []byte, file uint32) []byte {
 	from := len(dst)
-	if g.opt.Written {
-		return validTail(g.pdb.AppendString(dst, file), from)
+	if g.in.Written {
+		return ValidTail(g.pdb.AppendString(dst, file), from)
 	}
 	f := filers.Get().(*filer)
 	defer filers.Put(f)
 	f.path = g.pdb.AppendString(f.path[:0], file)
-	return validTail(appendPath(dst, f.path), from)
+	return ValidTail(AppendPath(dst, f.path), from)
 }
 
 // decorates says whether a name as MSVC's linker sees it can be that of a
@@ -241,4 +241,33 @@ func decorates(decorated, name []byte) bool {
 	}
 	rest, ok := bytes.CutPrefix(decorated, name)
 	return ok && len(rest) > 0 && rest[0] == '@'
+}
+
+// readOrigins reads the origins of a PDB.
+func (g *image) readOrigins(l *Origins) {
+	if g.pdb == nil {
+		return
+	}
+	if s := g.pdb.SourceServer(); s != nil {
+		l.Server = func(path string) (o Origin) {
+			if target := s.Target(path); strings.HasPrefix(target, "https://") || strings.HasPrefix(target, "http://") {
+				o.URL = target
+			}
+			o.Path, o.Revision = s.Perforce(path)
+			return o
+		}
+	}
+	l.Read(g.sourceLink())
+}
+
+// sourceLink is the text of the source link of a PDB, if it has one.
+func (g *image) sourceLink() []byte {
+	const most = 16 << 20
+	link := g.pdb.Named("sourcelink")
+	text, _ := link.Bytes(0, int(min(link.Size(), most)), nil) // without it there are no links
+	return text
+}
+
+func pdbModule(f *pdb.File) ident.Module {
+	return ident.Module{Type: ident.TypePE, Arch: ident.MachineArch(f.Machine), DebugID: ident.NewGUID(f.GUID, f.Age)}
 }

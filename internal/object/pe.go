@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/fault"
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/gopcln"
 	"symbolon/internal/format/pe"
@@ -25,14 +26,14 @@ type peBinary struct {
 
 // openPE joins what a PE file has. Its DWARF tells addresses as they are when
 // nothing moves the image, all else tells them relative to that.
-func openPE(src bin.Source, opt Options) ([]*Object, error) {
+func openPE(src bin.Source, in Input) ([]*Object, error) {
 	f, err := pe.Open(src)
 	if err != nil {
 		return nil, err
 	}
-	g := &image{opt: opt, bases: []uint64{f.ImageBase}}
+	g := &image{in: in, bases: []uint64{f.ImageBase}}
 	g.codeAt = func(vaddr, size uint64) []byte { return f.Code(vaddr-f.ImageBase, size) }
-	b := peBinary{f, g, opt.unpackRoom(src)}
+	b := peBinary{f, g, in.Room}
 	g.stretches = b.stretches
 	x86 := f.Arch() == ident.ArchX86
 	s := dwarf.Sections{Order: binary.LittleEndian, Info: b.data(".debug_info")}
@@ -43,9 +44,9 @@ func openPE(src bin.Source, opt Options) ([]*Object, error) {
 	b.setCFI()
 	b.findNeeds()
 	for _, p := range f.Problems {
-		g.problems.at("damaged headers", p.Place, p.Off, p.Reason)
+		g.found.At("damaged headers", p.Place, p.Off, p.Reason)
 	}
-	inner := b.embedded(opt)
+	inner := b.embedded()
 	if b.room.failed != nil {
 		return nil, b.room.failed
 	}
@@ -54,20 +55,22 @@ func openPE(src bin.Source, opt Options) ([]*Object, error) {
 }
 
 // embedded is the portable PDB that a .NET assembly has in it, if there is one.
-func (b *peBinary) embedded(opt Options) []*Object {
+func (b *peBinary) embedded() []*Object {
 	packed, size, ok := b.f.EmbeddedPDB()
 	if !ok {
 		return nil
 	}
 	data, err := b.room.inflate(packed, size)
 	if err == nil {
-		opt.room = b.room
-		var o *Object
-		if o, err = openPortable(bin.Bytes(data), opt); err == nil {
-			return []*Object{o}
+		var file *File
+		if file, err = b.image.in.Open(bin.Bytes(data), Role{}); err == nil && file.Kind() == "portablepdb" {
+			return file.Objects()
+		}
+		if err == nil {
+			err = fault.New(fault.Malformed, "portable PDB", "it is a file of the kind %q", file.Kind())
 		}
 	}
-	b.image.problems.add("damaged sections", "embedded portable PDB: "+err.Error())
+	b.image.found.Add("damaged sections", "embedded portable PDB: "+err.Error())
 	return nil
 }
 
@@ -83,7 +86,7 @@ func (b *peBinary) data(name string) []byte {
 		data, err = b.room.unpack(false, data, size)
 	}
 	if err != nil {
-		b.image.problems.add("damaged sections", name+": "+err.Error())
+		b.image.found.Add("damaged sections", name+": "+err.Error())
 		return nil
 	}
 	return data
@@ -165,7 +168,7 @@ func (b *peBinary) setCFI() {
 			return w.flush(cfiPiece)
 		})
 		for _, p := range problems {
-			b.image.problems.at("damaged unwind entries", p.Place, p.Off, p.Reason)
+			b.image.found.At("damaged unwind entries", p.Place, p.Off, p.Reason)
 		}
 		w.text.Registers = dwarf.RegistersOf(b.f.Arch())
 		for _, name := range [...]string{".debug_frame", ".eh_frame"} {
@@ -220,7 +223,7 @@ func (b *peBinary) openGo() {
 		}
 		t, err := gopcln.Open(data[off:])
 		if err != nil {
-			b.image.problems.add("damaged sections", fmt.Sprintf("%s: %v", name, err))
+			b.image.found.Add("damaged sections", fmt.Sprintf("%s: %v", name, err))
 			return
 		}
 		t.ReadAt = func(addr uint64, n int) []byte {
@@ -260,4 +263,21 @@ func (b *peBinary) info() Info {
 		info.Features |= HasUnwind
 	}
 	return info
+}
+
+// stretches are those of a PE file: Windows knows Thumb only, in what it calls
+// ARMNT.
+func (b *peBinary) stretches() (list []Stretch, whole bool, err error) {
+	if arch := b.f.Arch(); arch != ident.ArchARMv7 {
+		return nil, false, fault.New(fault.Unsupported, "pe", "where its code for %s is Thumb is not known", arch)
+	}
+	return []Stretch{{ISA: ISAT32}}, true, nil
+}
+
+func peModule(f *pe.File) ident.Module {
+	m := ident.Module{Type: ident.TypePE, Arch: f.Arch(), CodeID: f.CodeID()}
+	if f.HasPDB {
+		m.DebugID, m.DebugFile = f.PDB.ID, f.PDB.Name()
+	}
+	return m
 }

@@ -8,21 +8,21 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/format/ppdb"
+	"symbolon/internal/ident"
 	"symbolon/internal/sym"
 )
 
 // portable is an open portable PDB.
 type portable struct {
-	opt  Options
+	in   Input
 	file *ppdb.File
 	room int64 // bytes that an embedded source may have
 	held int64 // bytes of the file that are in memory for it
 
-	starts   func() []methodStart
-	problems problems
-	origins  origins
-	paths    paths
-	counts   Counts // guarded by problems.mu
+	starts  func() []methodStart
+	found   Findings
+	origins Origins
+	paths   Paths
 }
 
 // The texts of a portable PDB: the name that methods do not have, and a path,
@@ -38,28 +38,28 @@ const (
 )
 
 // openPortable opens a portable PDB, alone or out of the binary that it is in.
-func openPortable(src bin.Source, opt Options) (*Object, error) {
+func openPortable(src bin.Source, in Input) (*Object, error) {
 	f, err := ppdb.Open(src)
 	if err != nil {
 		return nil, err
 	}
-	p := &portable{opt: opt, file: f, room: opt.unpackRoom(src).left}
+	p := &portable{in: in, file: f, room: in.Room.left}
 	if _, ok := bin.Whole(src); !ok {
 		p.held = src.Size()
 	}
 	p.starts = sync.OnceValue(p.findStarts)
-	p.counts.Files = f.Documents()
+	p.found.SetCounts(Counts{Files: f.Documents()})
 	for _, x := range f.Problems {
-		p.problems.at("damaged headers", x.Place, x.Off, x.Reason)
+		p.found.At("damaged headers", x.Place, x.Off, x.Reason)
 	}
-	info := Info{Kind: kindNames[kindPortable], Type: "dbg", Module: portableModule(f)}
+	info := Info{Kind: "portablepdb", Type: "dbg", Module: portableModule(f)}
 	if first, _ := p.nextStart(1); first > 0 {
 		info.Features |= HasDebug
 	}
-	if f.Sources() > 0 || links(f.Link) && f.Documents() > 0 {
+	if f.Sources() > 0 || HasLinks(f.Link) && f.Documents() > 0 {
 		info.Features |= HasSources
 	}
-	return &Object{info: info, view: p}, nil
+	return New(info, p, in), nil
 }
 
 // methods is how many methods can have an address.
@@ -77,16 +77,7 @@ func methodAt(addr uint64) (method, il uint32) {
 // entryOf is where a method starts.
 func entryOf(method uint32) uint64 { return methodsFrom + uint64(method)<<methodShift }
 
-func (p *portable) lookup(dst []sym.Frame, addr uint64) (frames []sym.Frame) {
-	if p.opt.mapped {
-		var err error
-		defer func() {
-			if err != nil {
-				frames = dst
-			}
-		}()
-		defer unfault(&err)()
-	}
+func (p *portable) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	method, il := methodAt(addr)
 	var found sym.Row
 	lang, known := sym.LangNone, false
@@ -117,7 +108,7 @@ func (p *portable) row(x *ppdb.Point) sym.Row {
 	if x.Document-1 < uint32(p.file.Documents()) {
 		r.File = sym.Text(x.Document)<<documentShift | textDocument
 	}
-	if p.opt.Columns {
+	if p.in.Columns {
 		r.Column = x.Column
 	}
 	return r
@@ -143,14 +134,13 @@ type methodStart struct {
 }
 
 func (p *portable) findStarts() (starts []methodStart) {
-	defer unfault(new(error))()
 	for m, doc := p.nextStart(1); m > 0; m, doc = p.nextStart(m + 1) {
 		starts = append(starts, methodStart{entryOf(m), p.lang(doc)})
 	}
 	return starts
 }
 
-func (p *portable) nearest(addr uint64) (sym.Frame, bool) {
+func (p *portable) Nearest(addr uint64) (sym.Frame, bool) {
 	starts := p.starts()
 	i, found := slices.BinarySearchFunc(starts, addr, func(s methodStart, addr uint64) int { return cmp.Compare(s.entry, addr) })
 	if !found {
@@ -162,70 +152,53 @@ func (p *portable) nearest(addr uint64) (sym.Frame, bool) {
 	return sym.Frame{Func: textNameless, Entry: starts[i].entry, Lang: starts[i].lang}, true
 }
 
-func (p *portable) appendText(dst []byte, t sym.Text) (out []byte) {
+func (p *portable) AppendText(dst []byte, t sym.Text) []byte {
 	if t&(1<<documentShift-1) != textDocument || t>>documentShift > sym.Text(p.file.Documents()) {
 		return dst
-	}
-	if p.opt.mapped {
-		var err error
-		defer func() {
-			if err != nil {
-				out = dst
-			}
-		}()
-		defer unfault(&err)()
 	}
 	var room [512]byte
 	path := p.file.AppendPath(room[:0], uint32(t>>documentShift))
 	from := len(dst)
-	if p.opt.Written {
-		return validTail(append(dst, path...), from)
+	if p.in.Written {
+		return ValidTail(append(dst, path...), from)
 	}
-	return validTail(appendPath(dst, path), from)
+	return ValidTail(AppendPath(dst, path), from)
 }
 
 // source is an embedded source.
-func (p *portable) source(t sym.Text) (text []byte) {
+func (p *portable) Source(t sym.Text) (text []byte) {
 	if t&(1<<documentShift-1) != textDocument || t>>documentShift > sym.Text(p.file.Documents()) {
 		return nil
 	}
-	defer unfault(new(error))()
 	packed, size, err := p.file.Source(uint32(t >> documentShift))
 	switch {
 	case err != nil:
 	case size == 0:
 		return slices.Clone(packed)
 	default:
-		text, err = (&room{left: min(p.room, maxSource)}).inflate(packed, int(size))
+		text, err = (&room{left: min(p.room, MaxSource)}).inflate(packed, int(size))
 	}
 	if err != nil {
-		p.problems.add("damaged sources", err.Error())
+		p.found.Add("damaged sources", err.Error())
 		return nil
 	}
 	return text
 }
 
-func (p *portable) footprint() int64 { return p.held }
-
-func (p *portable) tell(info *Info) {
-	p.problems.mu.Lock()
-	defer p.problems.mu.Unlock()
-	info.Counts = p.counts
-	p.problems.tell(info)
+func (p *portable) Describe(info *Info) int64 {
+	p.found.Describe(info)
+	return p.held
 }
 
 // blocks makes a block of each method that has lines. A hole stands before the
 // next one, unless that begins where this one must have ended.
-func (p *portable) blocks(_ BlockOptions, yield func(*sym.Block) error) (err error) {
-	if p.opt.mapped {
-		defer unfault(&err)()
-	}
+func (p *portable) Blocks(_ BlockOptions, yield func(*sym.Block) error) error {
 	var b sym.Block
 	functions, end := 0, uint64(0) // end is where the method before ends
 	for method := uint32(1); method <= p.methods(); method++ {
 		points := p.file.Points(method)
 		if p.rows(&b, method, &points); points.Err() != nil {
-			p.problems.add("damaged methods", fmt.Sprintf("method %#x: %v", entryOf(method)>>methodShift, points.Err()))
+			p.found.Add("damaged methods", fmt.Sprintf("method %#x: %v", entryOf(method)>>methodShift, points.Err()))
 		}
 		if len(b.Rows) == 0 {
 			continue
@@ -238,9 +211,7 @@ func (p *portable) blocks(_ BlockOptions, yield func(*sym.Block) error) (err err
 			return err
 		}
 	}
-	p.problems.mu.Lock()
-	p.counts.Functions = functions
-	p.problems.mu.Unlock()
+	p.found.SetCounts(Counts{Functions: functions, Files: p.file.Documents()})
 	if end == 0 {
 		return nil
 	}
@@ -268,4 +239,32 @@ func (p *portable) rows(b *sym.Block, method uint32, points *ppdb.Points) {
 		b.Rows = append(b.Rows, r)
 	}
 	b.Nodes = append(b.Nodes, sym.Node{Parent: -1, Lang: lang, Name: textNameless, Entry: entryOf(method)})
+}
+
+// eachSource gives the documents whose content is embedded.
+func (p *portable) eachSource(yield func(t sym.Text, path []byte) bool) {
+	var room []byte
+	for d := range p.file.Documents() {
+		text := sym.Text(d+1)<<documentShift | textDocument
+		if packed, _, err := p.file.Source(uint32(d) + 1); err != nil || packed == nil {
+			continue
+		}
+		if room = p.AppendText(room[:0], text); !yield(text, room) {
+			return
+		}
+	}
+}
+
+// SourceByPath returns an embedded source.
+func (p *portable) SourceByPath(path string) []byte {
+	return p.Source(p.paths.Find(path, p.eachSource, p.AppendText))
+}
+
+// Origin returns where a file is kept.
+func (p *portable) Origin(path string) Origin {
+	return p.origins.Of(path, func(l *Origins) { l.Read(p.file.Link) })
+}
+
+func portableModule(f *ppdb.File) ident.Module {
+	return ident.Module{Type: ident.TypeDotnet, DebugID: ident.NewGUID(f.GUID, f.Stamp)}
 }

@@ -5,18 +5,19 @@ import (
 	"sync"
 )
 
-// maxPlaces is how many places of one kind of damage are told.
-const maxPlaces = 8
+// MaxPlaces is how many places of one kind of damage are told.
+const MaxPlaces = 8
 
-// problems are what of an image could not be read.
-type problems struct {
-	mu    sync.Mutex
-	kinds []Damage
-	told  map[string]bool
+// Findings are the counts of a file and its damage. They are safe for concurrent use.
+type Findings struct {
+	mu     sync.Mutex
+	counts Counts
+	kinds  []Damage
+	told   map[string]bool
 }
 
-// add notes a problem, once for each place.
-func (p *problems) add(kind, place string) {
+// Add notes a problem, once for each place.
+func (p *Findings) Add(kind, place string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.told) > maxTold {
@@ -38,42 +39,34 @@ func (p *problems) add(kind, place string) {
 	}
 	d := &p.kinds[i]
 	d.Count++
-	if len(d.Places) < maxPlaces {
+	if len(d.Places) < MaxPlaces {
 		d.Places = append(d.Places, place)
 	}
 }
 
-// at notes a problem at an offset of some part of the file.
-func (p *problems) at(kind, place string, off int64, reason string) {
-	p.add(kind, fmt.Sprintf("%s, offset %#x: %s", place, off, reason))
+// At notes a problem at an offset of some part of the file.
+func (p *Findings) At(kind, place string, off int64, reason string) {
+	p.Add(kind, fmt.Sprintf("%s, offset %#x: %s", place, off, reason))
 }
 
 // maxTold is how many problems are counted.
 const maxTold = 10_000
 
-// tell says what has been found so far.
-func (g *image) tell(info *Info) {
-	g.problems.mu.Lock()
-	defer g.problems.mu.Unlock()
-	info.Counts = g.counts
-	g.problems.tell(info)
-	for _, h := range g.supplied {
-		var own Info
-		h.tell(&own)
-		info.BadRecords += own.BadRecords
-		info.Damage = append(info.Damage, own.Damage...)
-	}
+// SetCounts sets the counts that Describe returns.
+func (p *Findings) SetCounts(c Counts) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.counts = c
 }
 
-// tell adds the problems. mu is held.
-func (p *problems) tell(info *Info) {
+// Describe sets the counts and adds the damage.
+func (p *Findings) Describe(info *Info) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	info.Counts = p.counts
 	for _, d := range p.kinds {
 		info.BadRecords += d.Count
 		d.Places = append([]string(nil), d.Places...)
 		info.Damage = append(info.Damage, d)
 	}
-}
-
-func (p *problems) unit(off uint64, err error) {
-	p.add("damaged units", fmt.Sprintf("unit at %#x: %v", off, err))
 }

@@ -50,7 +50,7 @@ func (s *scratch) read(src bin.Source, off int64, n int) (b []byte, err error) {
 func readInto(buf []byte, src bin.Source, off int64, n int) ([]byte, error) {
 	buf = slices.Grow(buf[:0], n)[:n]
 	if got, err := src.ReadAt(buf, off); got < n {
-		return buf, readFault(off, err)
+		return buf, ReadFault(off, err)
 	}
 	return buf, nil
 }

@@ -55,10 +55,7 @@ func (h *endHeap) Pop() any {
 	return x
 }
 
-func (v *symbfiles) blocks(_ BlockOptions, yield func(*sym.Block) error) (err error) {
-	if v.opt.mapped {
-		defer unfault(&err)()
-	}
+func (v *symbfiles) Blocks(_ BlockOptions, yield func(*sym.Block) error) error {
 	v.joined()
 	f := flattener{symbfiles: v, yield: yield, rows: map[uint32]*symbRows{}, room: 8*len(v.ranges) + 1<<16}
 	return f.run()
@@ -154,7 +151,7 @@ func (f *flattener) write(from, to uint64) error {
 			break
 		}
 		if d > 0 && f.room <= 0 {
-			f.damaged.add("ranges left out", "those of calls, as ranges overlap too often")
+			f.found.Add("ranges left out", "those of calls, as ranges overlap too often")
 			break
 		}
 		f.chain = append(f.chain, f.best(f.active[d]))

@@ -59,18 +59,18 @@ type symbFrame struct {
 
 // symbfiles is an open symbfile. Lines, frames and texts stay in the file.
 type symbfiles struct {
-	opt     Options
-	file    []byte
-	ranges  []symbRange                   // by address, depth and place
-	pads    []symbPad                     // by address, one at each
-	deep    map[symbPlace]symbfile.Frames // of pads with too many frames: those that count
-	tables  symbfile.Tables
-	used    int64 // text of all names of ranges
-	held    int64 // bytes of the heap
-	damaged problems
-	long    symbLong
-	joined  func()
-	stops   func() []symbStop
+	in     Input
+	file   []byte
+	ranges []symbRange                   // by address, depth and place
+	pads   []symbPad                     // by address, one at each
+	deep   map[symbPlace]symbfile.Frames // of pads with too many frames: those that count
+	tables symbfile.Tables
+	used   int64 // text of all names of ranges
+	held   int64 // bytes of the heap
+	found  Findings
+	long   symbLong
+	joined func()
+	stops  func() []symbStop
 }
 
 // maxSymbDepth is how deep ranges are nested in what is read. Those that are
@@ -97,10 +97,10 @@ const (
 )
 
 // openSymbfile makes an index of a symbfile.
-func openSymbfile(src bin.Source, opt Options) (*Object, error) {
-	v := &symbfiles{opt: opt}
+func openSymbfile(src bin.Source, in Input) (*Object, error) {
+	v := &symbfiles{in: in}
 	v.joined, v.stops = sync.OnceFunc(v.joinPieces), sync.OnceValue(v.findStops)
-	room := opt.unpackRoom(src)
+	room := in.Room
 	before := room.heap
 	if err := v.load(src, room); err != nil {
 		return nil, err
@@ -114,12 +114,12 @@ func openSymbfile(src bin.Source, opt Options) (*Object, error) {
 	})
 	slices.SortFunc(v.pads, func(a, b symbPad) int { return cmp.Or(cmp.Compare(a.va, b.va), cmp.Compare(a.at.off(), b.at.off())) })
 	v.pads = slices.CompactFunc(v.pads, func(a, b symbPad) bool { return a.va == b.va })
-	info := Info{Kind: kindNames[kindSymbfile], Type: "dbg"}
+	info := Info{Kind: "symbfile", Type: "dbg"}
 	if len(v.ranges)+len(v.pads) > 0 {
 		info.Features |= HasDebug
 	}
-	opt.relax()
-	return &Object{info: info, view: v}, nil
+	in.Relax()
+	return New(info, v, in), nil
 }
 
 // load has the file in memory.
@@ -137,7 +137,7 @@ func (v *symbfiles) load(src bin.Source, room *room) error {
 		return err
 	}
 	if n, err := src.ReadAt(v.file, 0); n < len(v.file) {
-		return readFault(int64(n), err)
+		return ReadFault(int64(n), err)
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func (v *symbfiles) makeIndex(room *room) error {
 	for at := 0; at < len(v.file); {
 		r, p, next := symbfile.Count(v.file, at, at+relaxAfter)
 		ranges, pads, at = ranges+r, pads+p, next
-		v.opt.relax()
+		v.in.Relax()
 	}
 	if ranges+pads > maxSymbRecords {
 		return fault.New(fault.Unsupported, "symbfile", "it has %d ranges and return pads, which is more than the %d that are read", ranges+pads, maxSymbRecords)
@@ -178,7 +178,7 @@ func (v *symbfiles) read(room *room) error {
 		return err
 	}
 	most := maxSymbUse*int64(len(v.file)) + 1<<28
-	r := symbfile.NewReader(&relaxing{Reader: bytes.NewReader(v.file), opt: &v.opt})
+	r := symbfile.NewReader(&relaxing{Reader: bytes.NewReader(v.file), in: &v.in})
 	for taken := 0; ; taken++ {
 		rec, err := r.Next()
 		switch {
@@ -201,14 +201,14 @@ func (v *symbfiles) read(room *room) error {
 // relaxing gives pages back while it is read.
 type relaxing struct {
 	*bytes.Reader
-	opt *Options
-	n   int
+	in *Input
+	n  int
 }
 
 func (r *relaxing) Read(p []byte) (n int, err error) {
 	if r.n > relaxAfter {
 		r.n = 0
-		r.opt.relax()
+		r.in.Relax()
 	}
 	n, err = r.Reader.Read(p)
 	r.n += n
@@ -231,7 +231,7 @@ func (v *symbfiles) useFile(name []byte, at int64) symbPlace {
 
 func (v *symbfiles) addRange(r *symbfile.Reader, x *symbfile.Range, number int) {
 	if x.Length == 0 || x.Depth > maxSymbDepth {
-		v.damaged.add("ranges left out", fmt.Sprintf("record %d, at %#x: it is empty, or deeper than %d", number, x.VA, maxSymbDepth))
+		v.found.Add("ranges left out", fmt.Sprintf("record %d, at %#x: it is empty, or deeper than %d", number, x.VA, maxSymbDepth))
 		return
 	}
 	at := r.Texts()
@@ -252,7 +252,7 @@ func (v *symbfiles) addPad(r *symbfile.Reader, x *symbfile.Pad) error {
 		return nil
 	}
 	if left := len(frames) - maxSymbPad; left > 0 {
-		v.damaged.add("return pads cut off", fmt.Sprintf("return pad at %#x: its %d outermost frames are left out, as %d are read", x.VA, left, maxSymbPad))
+		v.found.Add("return pads cut off", fmt.Sprintf("return pad at %#x: its %d outermost frames are left out, as %d are read", x.VA, left, maxSymbPad))
 		frames = frames[left:]
 		v.leaveOut(placeOf(r.Offset()), left)
 	}
@@ -335,14 +335,8 @@ func (r *symbRange) place(around *symbRange) sym.Text {
 	return around.file.text()
 }
 
-// Rebase makes addresses relative to base in a file that does not know what its
-// addresses count from. It must come before the first question.
-func (o *Object) Rebase(base uint64) {
-	v, ok := o.view.(*symbfiles)
-	if !ok {
-		return
-	}
-	o.info.LoadAddress = base
+// Rebase subtracts base from all addresses and drops those below it.
+func (v *symbfiles) Rebase(base uint64) {
 	v.ranges = slices.DeleteFunc(v.ranges, func(r symbRange) bool { return r.va < base })
 	v.pads = slices.DeleteFunc(v.pads, func(p symbPad) bool { return p.va < base })
 	for i := range v.ranges {
@@ -363,31 +357,17 @@ func (v *symbfiles) text(t sym.Text) []byte {
 	return text[:min(len(text), maxSymbText)]
 }
 
-func (v *symbfiles) appendText(dst []byte, t sym.Text) (out []byte) {
-	if v.opt.mapped {
-		var err error
-		defer func() {
-			if err != nil {
-				out = dst
-			}
-		}()
-		defer unfault(&err)()
-	}
+func (v *symbfiles) AppendText(dst []byte, t sym.Text) []byte {
 	return append(dst, v.text(t)...)
 }
 
-func (v *symbfiles) tell(info *Info) {
-	v.damaged.mu.Lock()
-	v.damaged.tell(info)
-	v.damaged.mu.Unlock()
+// Describe counts the stops as memory too: there are fewer than ranges.
+func (v *symbfiles) Describe(info *Info) int64 {
+	v.found.Describe(info)
 	for i := range v.ranges {
 		if v.ranges[i].depth == 0 {
 			info.Counts.Functions++
 		}
 	}
-}
-
-// footprint counts the stops too, of which there are not more than this.
-func (v *symbfiles) footprint() int64 {
 	return v.held + v.tables.Footprint() + int64(len(v.ranges))
 }

@@ -74,7 +74,7 @@ func (v *symbfiles) better(a, b uint32) bool {
 // crowded notes a range that is left out.
 func (v *symbfiles) crowded(i uint32) {
 	r := &v.ranges[i]
-	v.damaged.add("ranges left out", fmt.Sprintf("range at %#x of the file, of %#x: more than %d of one depth are around the address", r.at.off(), r.va, maxRivals))
+	v.found.Add("ranges left out", fmt.Sprintf("range at %#x of the file, of %#x: more than %d of one depth are around the address", r.at.off(), r.va, maxRivals))
 }
 
 // findStops finds the stops. In all they note few ranges, however deep those are.
@@ -97,7 +97,7 @@ func (v *symbfiles) findStops() []symbStop {
 			v.crowded(uint32(i))
 		}
 	}
-	v.opt.relax()
+	v.in.Relax()
 	return stops
 }
 
@@ -146,16 +146,7 @@ func (v *symbfiles) chain(dst []uint32, addr uint64) []uint32 {
 	return dst
 }
 
-func (v *symbfiles) lookup(dst []sym.Frame, addr uint64) (frames []sym.Frame) {
-	if v.opt.mapped {
-		var err error
-		defer func() {
-			if err != nil {
-				frames = dst
-			}
-		}()
-		defer unfault(&err)()
-	}
+func (v *symbfiles) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	var room [16]uint32
 	chain := v.chain(room[:0], addr)
 	if len(chain) == 0 {
@@ -198,10 +189,7 @@ func (v *symbfiles) padFrames(dst []sym.Frame, p *symbPad) []sym.Frame {
 }
 
 // nearest takes a function for known even if others hide all of it.
-func (v *symbfiles) nearest(addr uint64) (found sym.Frame, ok bool) {
-	if v.opt.mapped {
-		defer unfault(new(error))()
-	}
+func (v *symbfiles) Nearest(addr uint64) (found sym.Frame, ok bool) {
 	if i := v.rootBefore(addr); i >= 0 {
 		// A piece of another function may begin where the last one of this does.
 		i = v.rootAt(v.ranges[i].va)

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ const (
 // symbolFile is an open Breakpad file.
 type symbolFile struct {
 	src     bin.Source
-	opt     Options
+	in      Input
 	whole   []byte // the content, if it is in memory
 	ix      *breakpad.Index
 	funcs   []breakpad.Span    // with size, by address, then place
@@ -37,17 +38,17 @@ type symbolFile struct {
 	inside *breakpad.Report // what a complete run of blocks found in the functions
 }
 
-func openBreakpad(ix *breakpad.Index, src bin.Source, opt Options) (*Object, error) {
+func openBreakpad(ix *breakpad.Index, src bin.Source, in Input) (*Object, error) {
 	id, err := parseID(ix.Module.ID)
 	if err != nil {
 		return nil, fault.New(fault.Malformed, "breakpad file, line 1", "no usable MODULE record: %w", err)
 	}
-	f := &symbolFile{src: src, opt: opt, ix: ix}
+	f := &symbolFile{src: src, in: in, ix: ix}
 	f.whole, _ = bin.Whole(src)
 	f.sortFuncs()
 	f.publics, ix.Publics = sortSymbols(ix.Publics), nil
 	f.findNowhere()
-	return &Object{info: f.describe(id), view: f}, nil
+	return New(f.describe(id), f, in), nil
 }
 
 // parseID reads the id of a MODULE, which some writers leave the age off.
@@ -127,7 +128,7 @@ func sortSymbols(list []breakpad.Symbol) []breakpad.Symbol {
 func (f *symbolFile) findNowhere() {
 	var buf []byte
 	for _, off := range f.ix.Vague {
-		buf = f.appendText(buf[:0], textOf(textFile, off))
+		buf = f.AppendText(buf[:0], textOf(textFile, off))
 		if len(buf) == 0 {
 			if f.nowhere == nil {
 				f.nowhere = make(map[int64]struct{})
@@ -150,7 +151,7 @@ func (f *symbolFile) describe(id ident.DebugID) Info {
 	m := f.ix.Module
 	info := Info{
 		Module: ident.Module{Type: typeOf(m.OS), Arch: ident.ParseArch(m.Arch), DebugFile: m.Name, DebugID: id},
-		Kind:   kindNames[kindBreakpad],
+		Kind:   "breakpad",
 		Type:   "dbg",
 		Counts: Counts{
 			Functions: len(f.funcs), Publics: len(f.publics), Files: len(f.ix.Files),
@@ -161,12 +162,12 @@ func (f *symbolFile) describe(id ident.DebugID) Info {
 		switch {
 		case i.Scope == "CODE_ID" && i.Header && info.Module.CodeID.IsZero():
 			code, file, _ := strings.Cut(i.Text, " ")
-			info.Module.CodeID, info.Module.CodeFile = ident.ParseCodeID(code), valid(strings.TrimSpace(file))
+			info.Module.CodeID, info.Module.CodeFile = ident.ParseCodeID(code), Valid(strings.TrimSpace(file))
 		case i.Scope == "GENERATOR" && info.Producer == "":
-			info.Producer = valid(i.Text)
+			info.Producer = Valid(i.Text)
 		}
 	}
-	info.Module.DebugFile = valid(info.Module.DebugFile)
+	info.Module.DebugFile = Valid(info.Module.DebugFile)
 	if len(f.publics) > 0 {
 		info.Features |= HasSymbols
 	}
@@ -178,8 +179,6 @@ func (f *symbolFile) describe(id ident.DebugID) Info {
 	}
 	return info
 }
-
-func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // typeOf is the binary format of an operating system as MODULE names it.
 func typeOf(os string) ident.Type {
@@ -194,8 +193,8 @@ func typeOf(os string) ident.Type {
 	return ident.TypeUnknown
 }
 
-// tell sums up the bad records that are known.
-func (f *symbolFile) tell(info *Info) {
+// Describe sums up the bad records that are known.
+func (f *symbolFile) Describe(info *Info) int64 {
 	var sum breakpad.Report
 	sum.Merge(&f.ix.Bad)
 	f.mu.Lock()
@@ -216,8 +215,58 @@ func (f *symbolFile) tell(info *Info) {
 		info.Damage = append(info.Damage, d)
 	}
 	info.BadRecords += sum.Total()
+	return f.ix.Footprint() + int64(cap(f.funcs))*32 + int64(cap(f.ends))*(8+4) + int64(cap(f.publics)+cap(f.empty))*16
 }
 
-func (f *symbolFile) footprint() int64 {
-	return f.ix.Footprint() + int64(cap(f.funcs))*32 + int64(cap(f.ends))*(8+4) + int64(cap(f.publics)+cap(f.empty))*16
+// HasNativeLines marks the lines as those of machine code.
+func (f *symbolFile) HasNativeLines() {}
+
+// CFI yields the STACK records of the file as they are.
+func (f *symbolFile) CFI(yield func(records []byte) error) error {
+	buf := make([]byte, 0, 256<<10)
+	for off := int64(0); off < f.src.Size(); {
+		n := int(min(int64(cap(buf)-len(buf)), f.src.Size()-off))
+		if n == 0 { // a line that fills all memory is no record
+			return nil
+		}
+		from := len(buf)
+		buf = buf[:from+n]
+		if got, err := f.src.ReadAt(buf[from:], off); got < n {
+			return ReadFault(off, err)
+		}
+		off += int64(n)
+		end := bytes.LastIndexByte(buf, '\n') + 1
+		if off == f.src.Size() {
+			end = len(buf)
+		}
+		out := buf[:0:0]
+		for line := range bytes.Lines(buf[:end]) {
+			if bytes.HasPrefix(line, []byte("STACK ")) {
+				out = append(out, bytes.TrimRight(line, "\r\n")...)
+				out = append(out, '\n')
+			}
+		}
+		if len(out) > 0 {
+			if err := yield(out); err != nil {
+				return err
+			}
+		}
+		buf = append(buf[:0], buf[end:]...)
+	}
+	return nil
+}
+
+// identifyBreakpad reads the identifiers of a Breakpad file from its first lines.
+func identifyBreakpad(head []byte) (ident.Module, error) {
+	var s breakpad.Scanner
+	_, _ = s.Write(head[:bytes.LastIndexByte(head, '\n')+1]) // never fails
+	ix, err := s.Finish()
+	if err != nil {
+		return ident.Module{}, err
+	}
+	id, err := parseID(ix.Module.ID)
+	if err != nil {
+		return ident.Module{}, err
+	}
+	return (&symbolFile{ix: ix}).describe(id).Module, nil
 }

@@ -17,7 +17,7 @@ const (
 	textPublic
 	textOrigin
 	textFile
-	_        // of kindMapped
+	_        // 6 is a TextMapped
 	textBits = 3
 )
 
@@ -35,7 +35,7 @@ const (
 )
 
 // appendText appends the string behind t to dst.
-func (f *symbolFile) appendText(dst []byte, t sym.Text) []byte {
+func (f *symbolFile) AppendText(dst []byte, t sym.Text) []byte {
 	kind, off := int(t&(1<<textBits-1)), int64(t>>textBits)
 	if kind < textFunc || kind > textFile || off >= f.ix.Size {
 		return dst
@@ -82,7 +82,7 @@ func (f *symbolFile) appendName(dst []byte, kind int, text []byte) []byte {
 	}
 	from := len(dst)
 	if kind == textFile {
-		dst = appendPath(dst, name)
+		dst = AppendPath(dst, name)
 	} else {
 		dst = append(dst, name...)
 	}

@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/format/flate"
+	"symbolon/internal/format/xz"
 )
 
 const (
@@ -40,19 +43,9 @@ type room struct {
 	failed error  // of the space; then the file cannot be opened, though nothing is wrong with it
 }
 
-// unpackRoom is the room of an archive that src is in, or that of src.
-func (opt *Options) unpackRoom(src bin.Source) *room {
-	if opt.room != nil {
-		return opt.room
-	}
-	return &room{left: unpackLimit(src.Size()), space: opt.Space, relax: opt.relax}
-}
-
-// relax gives pages back, if there is a way.
-func (opt *Options) relax() {
-	if opt.Relax != nil {
-		opt.Relax()
-	}
+// newRoom returns the room of a file.
+func newRoom(size int64, space bin.Space, relax func()) *room {
+	return &room{left: unpackLimit(size), space: space, relax: relax}
 }
 
 // unpackLimit is how many bytes may come out of a file.
@@ -147,6 +140,8 @@ func (r *room) unpack(isZstd bool, packed []byte, size uint64) ([]byte, error) {
 }
 
 const (
+	// relaxStep is after how many bytes pages are given back.
+	relaxStep = 16 << 20
 	// maxWindow is how far back the zstd stream of a whole file may refer.
 	maxWindow = 128 << 20
 	// streamWindow is the same for a section that is unpacked as a stream: its
@@ -189,7 +184,7 @@ func (r *room) streamZstd(out, packed []byte) error {
 	done := 0
 	for err == nil && done < len(out) {
 		var n int
-		n, err = io.ReadFull(d, out[done:min(done+relaxAfter, len(out))])
+		n, err = io.ReadFull(d, out[done:min(done+relaxStep, len(out))])
 		done += n
 		r.relax()
 	}
@@ -204,4 +199,101 @@ func (r *room) streamZstd(out, packed []byte) error {
 		err = cmp.Or(err, errors.New("more came out than was announced"))
 	}
 	return fault.New(fault.Malformed, "zstd", "%w", err)
+}
+
+// unpackXz unpacks a file packed with xz.
+func (r *room) unpackXz(packed []byte) ([]byte, error) {
+	if r.space == nil {
+		all, err := xz.Unpack(packed, r.left)
+		if err == nil {
+			err = r.take(uint64(len(all)))
+		}
+		return all, err
+	}
+	size, err := xz.Size(packed)
+	if err == nil {
+		err = r.take(uint64(size))
+	}
+	if err != nil {
+		return nil, err
+	}
+	all, err := r.memory(int(size))
+	if err == nil {
+		err = xz.Into(all, packed)
+	}
+	return all, err
+}
+
+// unpackStream unpacks a file packed in a way that does not tell its size. What
+// passes the bound of the heap is counted first, and then unpacked once more.
+func (r *room) unpackStream(format string, src bin.Source) ([]byte, error) {
+	plain, err := plainOf(format, src, r.left)
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Close()
+	most := r.left
+	if r.space != nil {
+		most = max(0, min(most, maxHeap-r.heap))
+	}
+	all, err := io.ReadAll(io.LimitReader(plain, most+1))
+	size := int64(len(all))
+	if err == nil && size > most {
+		all = nil
+		var rest int64
+		rest, err = io.Copy(io.Discard, plain)
+		size += rest
+	}
+	if err != nil {
+		return nil, fault.New(fault.Malformed, format, "%w", err)
+	}
+	if err := r.take(uint64(size)); err != nil {
+		return nil, err
+	}
+	if all != nil || size == 0 {
+		r.heap += size
+		return all, nil
+	}
+	if all, err = r.memory(int(size)); err != nil {
+		return nil, err
+	}
+	again, err := plainOf(format, src, size)
+	if err != nil {
+		return nil, err
+	}
+	defer again.Close()
+	for done := 0; done < len(all); {
+		n, err := io.ReadFull(again, all[done:min(done+relaxStep, len(all))])
+		if err != nil {
+			return nil, fault.New(fault.Malformed, format, "%w", err)
+		}
+		done += n
+		r.relax()
+	}
+	return all, nil
+}
+
+// plainOf reads what is in a packed file, of which limit bytes may come.
+func plainOf(format string, src bin.Source, limit int64) (io.ReadCloser, error) {
+	packed := bin.NewCount(io.NewSectionReader(src, 0, src.Size()))
+	var z io.ReadCloser
+	var err error
+	switch format {
+	case "gzip":
+		z, err = gzip.NewReader(packed)
+	case "zlib":
+		z, err = zlib.NewReader(packed)
+	default:
+		var d *zstd.Decoder
+		if d, err = zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow)); err == nil {
+			z = d.IOReadCloser()
+		}
+	}
+	if err != nil {
+		return nil, fault.New(fault.Malformed, format, "%w", err)
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{bin.Meter(z, packed, bin.Limit{Bytes: limit}), z}, nil
 }

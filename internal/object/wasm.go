@@ -7,20 +7,21 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/wasm"
+	"symbolon/internal/ident"
 )
 
 // openWasm joins what a WebAssembly module has. Its addresses are offsets in
 // the file; those of its debug information count from the code section on.
-func openWasm(src bin.Source, opt Options) (*Object, error) {
+func openWasm(src bin.Source, in Input) (*Object, error) {
 	f, err := wasm.Open(src)
 	if err != nil {
 		return nil, err
 	}
-	g := &image{opt: opt, bases: []uint64{-f.CodeOffset()}, lifted: f.CodeOffset() > 0, renamed: true}
+	g := &image{in: in, bases: []uint64{-f.CodeOffset()}, lifted: f.CodeOffset() > 0, renamed: true}
 	data := func(name string) []byte {
 		b, err := f.Data(name)
 		if err != nil {
-			g.problems.add("damaged sections", name+": "+err.Error())
+			g.found.Add("damaged sections", name+": "+err.Error())
 		}
 		return b
 	}
@@ -35,16 +36,16 @@ func openWasm(src bin.Source, opt Options) (*Object, error) {
 			return true
 		})
 		for _, p := range problems {
-			g.problems.at("damaged sections", p.Place, p.Off, p.Reason)
+			g.found.At("damaged sections", p.Place, p.Off, p.Reason)
 		}
 	}
 	if g.code, err = f.Code(); err != nil {
-		g.problems.add("damaged sections", "code: "+err.Error())
+		g.found.Add("damaged sections", "code: "+err.Error())
 	}
 	g.limit = func(addr uint64) uint64 { return addr }
 	g.rank = func(*symbol) uint8 { return 0 }
 	for _, p := range f.Problems {
-		g.problems.at("damaged sections", p.Place, p.Off, p.Reason)
+		g.found.At("damaged sections", p.Place, p.Off, p.Reason)
 	}
 	info := Info{Kind: "wasm", Type: f.Kind(), Module: wasmModule(f)}
 	if whole, _ := f.BuildID(); len(whole) > 0 {
@@ -69,21 +70,31 @@ func openWasm(src bin.Source, opt Options) (*Object, error) {
 // supplyModule takes the debug information of a module with the same code, and
 // its names if o has none. The code may lie elsewhere in the file, which is
 // nothing to them.
-func (g *image) supplyModule(o *Object, src bin.Source) (bool, error) {
-	f, err := Open(src, g.opt)
+func (g *image) supplyModule(src bin.Source, info *Info) (bool, error) {
+	f, err := g.in.Open(src, Role{})
 	if err != nil {
 		return false, err
 	}
-	h, ok := f.objects[0].view.(*image)
+	h, ok := f.Objects()[0].View().(*image)
 	if !ok || h.dwarf == nil || g.dwarf != nil || len(g.code) == 0 || !bytes.Equal(g.code, h.code) {
 		return false, nil
 	}
 	g.dwarf, g.lineSections, g.aranges = h.dwarf, h.lineSections, h.aranges
-	if o.info.Features&HasSymbols == 0 {
+	if info.Features&HasSymbols == 0 {
 		g.eachSymbol, g.names = h.eachSymbol, h.names
 	}
-	o.info.Features |= f.objects[0].info.Features & (HasDebug | HasSymbols)
+	info.Features |= f.Objects()[0].Info().Features & (HasDebug | HasSymbols)
 	g.adopt(h)
 	g.needs = nil
 	return true, nil
+}
+
+func wasmModule(f *wasm.File) ident.Module {
+	m := ident.Module{Type: ident.TypeWasm, Arch: f.Arch()}
+	if whole, _ := f.BuildID(); len(whole) > 0 {
+		id := ident.NewBuildID(whole)
+		m.CodeID = id.CodeID()
+		m.DebugID = id.DebugID(true) // the bytes as they stand
+	}
+	return m
 }
