@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/debugfile"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
 	"symbolon/internal/symcache"
@@ -34,7 +35,7 @@ func work(phase, name, addrs string) error {
 		if err != nil {
 			return nil, err
 		}
-		f, err := object.Open(src, object.Options{Space: room})
+		f, err := debugfile.Open(src, object.Options{Space: room})
 		if err != nil {
 			return nil, err
 		}

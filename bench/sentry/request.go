@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"symbolon/internal/debugfile"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
 )
@@ -69,7 +70,7 @@ func sample(file string) (m module, err error) {
 	if err != nil {
 		return m, err
 	}
-	open, err := object.Open(io.NewSectionReader(f, 0, info.Size()), object.Options{})
+	open, err := debugfile.Open(io.NewSectionReader(f, 0, info.Size()), object.Options{})
 	if err != nil {
 		return m, err
 	}

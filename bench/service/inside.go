@@ -23,6 +23,7 @@ import (
 
 	"symbolon/bench/process"
 	"symbolon/internal/bin"
+	"symbolon/internal/debugfile"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
 	"symbolon/internal/symcache"
@@ -115,7 +116,7 @@ func build(args []string) error {
 	}
 	var obj *object.Object
 	_, scan, err := timed(func() error {
-		o, err := object.Open(onDisk{f, st.Size()}, object.Options{})
+		o, err := debugfile.Open(onDisk{f, st.Size()}, object.Options{})
 		if err == nil {
 			obj = o.Objects()[0]
 		}

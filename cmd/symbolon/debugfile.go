@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/debugfile"
 	"symbolon/internal/format/macho"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
@@ -90,7 +91,7 @@ func (d *debugFile) openFile(e *env, name string, opt openOptions) (*object.File
 	if err != nil {
 		return nil, err
 	}
-	return object.Open(src.Source, d.keep(src, opt))
+	return debugfile.Open(src.Source, d.keep(src, opt))
 }
 
 // keep has src closed with d. It returns the options to open it with, which

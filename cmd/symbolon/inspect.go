@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"symbolon/internal/debugfile"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
 )
@@ -33,7 +34,7 @@ func inspectCommand() *command {
 			}
 			d := &debugFile{}
 			defer d.Close()
-			f, err := object.Open(src.Source, d.keep(src, openOptions{}))
+			f, err := debugfile.Open(src.Source, d.keep(src, openOptions{}))
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}

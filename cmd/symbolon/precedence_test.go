@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/debugfile"
 	"symbolon/internal/fixture"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
@@ -45,7 +46,7 @@ func corpusFile(t *testing.T, name string) []byte {
 // identified is what a file says of itself, as a module of this name.
 func identified(t *testing.T, text []byte, kind ident.Type, code, debug string) ident.Module {
 	t.Helper()
-	f, err := object.Open(bin.Bytes(text), object.Options{})
+	f, err := debugfile.Open(bin.Bytes(text), object.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/debugfile"
 	"symbolon/internal/fixture"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
@@ -15,7 +16,7 @@ import (
 
 func openBytes(t *testing.T, text []byte) *object.Object {
 	t.Helper()
-	f, err := object.Open(bin.Bytes(text), object.Options{})
+	f, err := debugfile.Open(bin.Bytes(text), object.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +215,7 @@ func BenchmarkSym(b *testing.B) {
 		}
 	}
 	text := s.Bytes()
-	f, err := object.Open(bin.Bytes(text), object.Options{})
+	f, err := debugfile.Open(bin.Bytes(text), object.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/debugfile"
 	"symbolon/internal/demangle"
 	"symbolon/internal/extract"
 	"symbolon/internal/fixture"
@@ -22,7 +23,7 @@ import (
 
 func open(t testing.TB, file []byte) *object.Object {
 	t.Helper()
-	f, err := object.Open(bin.Bytes(file), object.Options{})
+	f, err := debugfile.Open(bin.Bytes(file), object.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestRangesAnswerAsTheProgramDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := object.Open(bin.Bytes(file), object.Options{})
+		f, err := debugfile.Open(bin.Bytes(file), object.Options{})
 		if err != nil || len(f.Objects()) == 0 {
 			continue
 		}
@@ -186,7 +187,7 @@ func objectOf(t *testing.T, name string) *object.Object {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := object.Open(bin.Bytes(file), object.Options{})
+	f, err := debugfile.Open(bin.Bytes(file), object.Options{})
 	if err != nil || len(f.Objects()) == 0 {
 		return nil
 	}
@@ -485,7 +486,7 @@ func TestPagesOfTheCodeAreReleasedWhilePadsAreMade(t *testing.T) {
 		debug.Func(0x1000+i, 1, "f").Line(0x1000+i, 1, 6, 0)
 	}
 	relaxed := 0
-	code, err := object.Open(bin.Bytes(program(62, x86())), object.Options{Relax: func() { relaxed++ }})
+	code, err := debugfile.Open(bin.Bytes(program(62, x86())), object.Options{Relax: func() { relaxed++ }})
 	if err != nil {
 		t.Fatal(err)
 	}

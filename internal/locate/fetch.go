@@ -16,6 +16,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
+	"symbolon/internal/debugfile"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
@@ -159,7 +160,7 @@ type incoming interface {
 // receive makes the file of what fill writes, which is of this kind.
 func (l *desk) receive(ctx context.Context, f *fetched, kind string, fill func(io.Writer) error) error {
 	out := &late{make: l.spool}
-	var in incoming = &timed{w: object.NewStream(), now: l.now, kind: kind}
+	var in incoming = &timed{w: debugfile.NewStream(), now: l.now, kind: kind}
 	if kind == source.IL2CPP {
 		in = newText()
 	}
@@ -237,7 +238,7 @@ func (o *late) Write(p []byte) (int, error) {
 
 // timed is a stream that knows how long it worked.
 type timed struct {
-	w     *object.Stream
+	w     *debugfile.Stream
 	now   func() time.Time
 	kind  string // of the candidate
 	spent time.Duration

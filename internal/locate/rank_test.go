@@ -14,6 +14,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/bucket/dir"
+	"symbolon/internal/debugfile"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
@@ -119,7 +120,7 @@ func TestDebugInformationComesBeforeASymFile(t *testing.T) {
 	for _, c := range []struct{ name, kind string }{
 		{companion, source.ELFDebug}, {unstripped, source.ELFCode}, {"win-aarch64.pdb", source.PDB}, {"macho-arm64.dsym", source.MachDebug},
 	} {
-		whole, err := object.Open(bin.Bytes(corpus(t, c.name)), object.Options{})
+		whole, err := debugfile.Open(bin.Bytes(corpus(t, c.name)), object.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,8 +7,8 @@ import (
 	"symbolon/internal/sym"
 )
 
-// openBundle opens a bundle of sources. It knows nothing about addresses.
-func openBundle(src bin.Source, in Input) (*Object, error) {
+// OpenBundle opens a bundle of sources. It knows nothing about addresses.
+func OpenBundle(src bin.Source, in Input) (*Object, error) {
 	b, err := bundle.Open(src)
 	if err != nil {
 		return nil, err

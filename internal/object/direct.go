@@ -14,7 +14,7 @@ type direct struct {
 	unit *kept
 }
 
-// lookup answers an address from the units that have code there. Nothing is
+// Lookup answers an address from the units that have code there. Nothing is
 // known where the file cannot be read any more.
 func (g *image) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	for part, base := range g.bases {

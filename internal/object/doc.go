@@ -1,6 +1,6 @@
-// Package object opens debug files of every format and gives them one shape:
-// what the file is, and what it says about addresses. It is the only place
-// where the words of a format become those of sym.
+// Package object gives debug files of every format one shape: what the file is,
+// and what it says about addresses. It is the only place where the words of a
+// format become those of sym. Package debugfile opens them.
 //
 // A File holds one or more Objects, one for each binary it describes. An
 // Object answers addresses straight from the bytes of its file: it reads and
@@ -118,17 +118,10 @@
 // DWARF 5, in portable PDBs; or else a link to it. Of several files of one path
 // the first counts. One may have 64 MiB.
 //
-// # Packed files
-//
-// Files compressed with gzip, zlib, zstd and xz, and the members of ar, zip, tar and
-// cabinet files, are opened like others, one level of each. What is unpacked is bounded
-// by the size of the file, and is in Options.Space beyond 48 MiB.
-//
 // # Concurrency and limits
 //
 // An Object is safe for concurrent use as long as its source is; it keeps the
-// source and must not be used after that is closed. A Stream belongs to one
-// goroutine. Blocks leaves no goroutine behind.
+// source and must not be used after that is closed. Blocks leaves no goroutine behind.
 //
 // Calls and INLINE records nest up to 256 deep, and FUNC records overlap up to 64 deep;
 // what is deeper is dropped and counted. An INLINE is continued in following

@@ -10,10 +10,11 @@ import (
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/elf"
 	"symbolon/internal/ident"
+	"symbolon/internal/unpack"
 )
 
-// openELF joins what an ELF file has.
-func openELF(src bin.Source, in Input) (*Object, error) {
+// OpenELF joins what an ELF file has.
+func OpenELF(src bin.Source, in Input) (*Object, error) {
 	f, err := elf.Open(src)
 	if err != nil {
 		return nil, err
@@ -21,11 +22,11 @@ func openELF(src bin.Source, in Input) (*Object, error) {
 	g := &image{in: in, bases: []uint64{f.LoadAddress()}}
 	room := in.Room
 	f.Unpack = func(kind elf.Compression, packed []byte, size uint64) ([]byte, error) {
-		return room.unpack(kind == elf.Zstd, packed, size)
+		return room.Section(kind == elf.Zstd, packed, size)
 	}
-	f.Clone = room.clone
+	f.Clone = room.Clone
 	b := elfBinary{f: f, image: g, room: room}
-	room.ahead = b.packed()
+	room.Ahead = b.packed()
 	g.stretches = b.stretches
 	g.buildID, g.shared = f.BuildID(), f.SharedID()
 	if f.Arch() == ident.ArchARM {
@@ -44,10 +45,10 @@ func openELF(src bin.Source, in Input) (*Object, error) {
 	for _, p := range f.Problems {
 		g.found.At("damaged headers", p.Place, p.Off, p.Reason)
 	}
-	if room.failed != nil {
-		return nil, room.failed
+	if room.Failed != nil {
+		return nil, room.Failed
 	}
-	g.footing = room.heap
+	g.footing = room.Heap
 	return g.object(b.info()), nil
 }
 
@@ -55,7 +56,7 @@ func openELF(src bin.Source, in Input) (*Object, error) {
 type elfBinary struct {
 	f     *elf.File
 	image *image
-	room  *room
+	room  *unpack.Budget
 	addrs []uint64 // of a relocatable file: where each section is laid
 	inner *elf.File
 }
@@ -99,8 +100,8 @@ func (b *elfBinary) packed() (total int64) {
 		case "debug_info", "debug_types", "debug_abbrev", "debug_line", "debug_line_str", "debug_str",
 			"debug_str_offsets", "debug_addr", "debug_ranges", "debug_rnglists", "debug_aranges":
 			kind, size, _, err := b.f.Packed(s)
-			if err == nil && kind != elf.None && size <= uint64(b.room.left-total) {
-				total += aligned(int64(size))
+			if err == nil && kind != elf.None && size <= uint64(b.room.Left-total) {
+				total += unpack.Aligned(int64(size))
 			}
 		}
 	}
@@ -147,7 +148,7 @@ func (b *elfBinary) joined(name string) []byte {
 		parts = append(parts, b.sectionData(s, name))
 		size += len(parts[len(parts)-1])
 	}
-	all, _ := b.room.memory(size) // an error is kept in room.failed
+	all, _ := b.room.Memory(size) // an error is kept in room.failed
 	done := 0
 	for _, part := range parts {
 		done += copy(all[done:], part)
@@ -259,7 +260,7 @@ func (b *elfBinary) addSymbols() {
 const innerTable = 2
 
 func (b *elfBinary) unpackInner(raw []byte) {
-	all, err := b.room.unpackXz(raw)
+	all, err := b.room.Xz(raw)
 	if err == nil {
 		b.inner, err = elf.Open(bin.Bytes(all))
 	}
@@ -313,7 +314,7 @@ func (b *elfBinary) info() Info {
 	f := b.f
 	info := Info{
 		Kind: "elf", Type: f.Kind(), LoadAddress: f.LoadAddress(),
-		Module: elfModule(f),
+		Module: ELFModule(f),
 	}
 	if b.image.hasSymbols {
 		info.Features |= HasSymbols
@@ -362,7 +363,7 @@ func (b *elfBinary) stretches() (list []Stretch, whole bool, err error) {
 	return list, whole, nil
 }
 
-func elfModule(f *elf.File) ident.Module {
+func ELFModule(f *elf.File) ident.Module {
 	m := ident.Module{Type: ident.TypeELF, Arch: f.Arch()}
 	if raw := f.BuildID(); len(raw) > 0 {
 		id := ident.NewBuildID(raw)

@@ -6,6 +6,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/format/macho"
+	"symbolon/internal/unpack"
 )
 
 // hiddenMark begins a name that was replaced by a number.
@@ -13,7 +14,7 @@ const hiddenMark = "__hidden#"
 
 // supplyMap takes in the map of the names that were hidden.
 func (g *image) supplyMap(src bin.Source) (bool, error) {
-	text, err := bin.Read(src, 0, int(min(src.Size(), maxUnpacked)))
+	text, err := bin.Read(src, 0, int(min(src.Size(), unpack.MaxUnpacked)))
 	if err != nil {
 		return false, ReadFault(0, err)
 	}

@@ -15,7 +15,7 @@ const symbolUnit = math.MaxInt32
 // information.
 const relaxEach = 4
 
-// blocks makes the digests of all units, puts their chunks in order, and hands
+// Blocks makes the digests of all units, puts their chunks in order, and hands
 // on what they say.
 func (g *image) Blocks(opt BlockOptions, yield func(*sym.Block) error) (err error) {
 	st := &store{opt: opt}
@@ -106,7 +106,7 @@ type root struct {
 	lang        sym.Lang
 }
 
-// nearest is the function or symbol that starts last of those that do not
+// Nearest is the function or symbol that starts last of those that do not
 // start above addr. All are read when the first address is asked for.
 func (g *image) Nearest(addr uint64) (sym.Frame, bool) {
 	g.once.nearest.Do(func() {

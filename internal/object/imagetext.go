@@ -8,7 +8,7 @@ import (
 	"symbolon/internal/sym"
 )
 
-// appendText appends the string behind t to dst.
+// AppendText appends the string behind t to dst.
 func (g *image) AppendText(dst []byte, t sym.Text) []byte {
 	from := len(dst)
 	switch kind := uint64(t) & 15; {
@@ -33,7 +33,7 @@ func (g *image) AppendText(dst []byte, t sym.Text) []byte {
 	return ValidTail(g.unhide(dst, from), from)
 }
 
-// source is the content of a file, if the debug information has it.
+// Source is the content of a file, if the debug information has it.
 func (g *image) Source(t sym.Text) (text []byte) {
 	unit, file := int(t>>unitShift), uint32(t>>4)-1
 	if t&15 != kindFile {

@@ -11,11 +11,12 @@ import (
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/macho"
 	"symbolon/internal/ident"
+	"symbolon/internal/unpack"
 )
 
-// openMachO opens all images of a Mach-O file. One that cannot be opened costs
+// OpenMachO opens all images of a Mach-O file. One that cannot be opened costs
 // itself, as long as there are others.
-func openMachO(src bin.Source, in Input) ([]*Object, error) {
+func OpenMachO(src bin.Source, in Input) ([]*Object, error) {
 	images, err := macho.Slices(src)
 	if err != nil {
 		return nil, err
@@ -31,8 +32,8 @@ func openMachO(src bin.Source, in Input) ([]*Object, error) {
 		}
 		all = append(all, o)
 	}
-	if in.Room.failed != nil {
-		err, all = in.Room.failed, nil
+	if in.Room.Failed != nil {
+		err, all = in.Room.Failed, nil
 	}
 	if len(all) == 0 {
 		return nil, err
@@ -44,7 +45,7 @@ func openMachO(src bin.Source, in Input) ([]*Object, error) {
 type machoBinary struct {
 	f     *macho.File
 	image *image
-	room  *room
+	room  *unpack.Budget
 }
 
 func openMachOSlice(src bin.Source, s macho.Slice, in Input) (*Object, error) {
@@ -53,7 +54,7 @@ func openMachOSlice(src bin.Source, s macho.Slice, in Input) (*Object, error) {
 		return nil, err
 	}
 	g := &image{in: in, bases: []uint64{f.LoadAddress()}, unsized: true, codeAt: f.Code}
-	f.Clone = in.Room.clone
+	f.Clone = in.Room.Clone
 	b := machoBinary{f, g, in.Room}
 	if f.HasUUID {
 		g.buildID = f.UUID[:]
@@ -69,7 +70,7 @@ func openMachOSlice(src bin.Source, s macho.Slice, in Input) (*Object, error) {
 	if g.dwarf == nil {
 		b.findNeeds()
 	}
-	g.footing = in.Room.heap
+	g.footing = in.Room.Heap
 	return g.object(b.info(s)), nil
 }
 
@@ -99,7 +100,7 @@ func (b *machoBinary) data(name string) []byte {
 	}
 	packed, size, data, err := b.f.Packed(s)
 	if err == nil && packed {
-		data, err = b.room.unpack(false, data, size)
+		data, err = b.room.Section(false, data, size)
 	}
 	if err != nil {
 		b.image.found.Add("damaged sections", name+": "+err.Error())
@@ -159,7 +160,7 @@ func (b *machoBinary) info(s macho.Slice) Info {
 	f := b.f
 	info := Info{
 		Kind: "macho", Type: f.Kind(), LoadAddress: f.LoadAddress(), Name: s.Name,
-		Module: machoModule(f),
+		Module: MachOModule(f),
 	}
 	if b.image.hasSymbols {
 		info.Features |= HasSymbols
@@ -179,7 +180,7 @@ func (b *machoBinary) info(s macho.Slice) Info {
 	return info
 }
 
-func machoModule(f *macho.File) ident.Module {
+func MachOModule(f *macho.File) ident.Module {
 	m := ident.Module{Type: ident.TypeMachO, Arch: f.Arch()}
 	if f.HasUUID {
 		m.DebugID, m.CodeID = ident.NewDebugID(f.UUID, 0), ident.UUIDCodeID(f.UUID)

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// appendPath appends the path of a FILE record as it is shown.
+// AppendPath appends the path of a FILE record as it is shown.
 func AppendPath(dst, path []byte) []byte {
 	if isLink(path) {
 		return append(dst, path...)

@@ -13,8 +13,8 @@ import (
 	"symbolon/internal/sym"
 )
 
-// openPDB opens the debug file of a Windows binary.
-func openPDB(src bin.Source, in Input) (*Object, error) {
+// OpenPDB opens the debug file of a Windows binary.
+func OpenPDB(src bin.Source, in Input) (*Object, error) {
 	f, err := pdb.Open(src)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func openPDB(src bin.Source, in Input) (*Object, error) {
 	if x86 && f.HasFrames() {
 		g.cfi = f.Frames
 	}
-	info := Info{Kind: "pdb", Type: "dbg", LoadAddress: in.Base, Module: pdbModule(f)}
+	info := Info{Kind: "pdb", Type: "dbg", LoadAddress: in.Base, Module: PDBModule(f)}
 	if g.hasSymbols {
 		info.Features |= HasSymbols
 	}
@@ -268,6 +268,6 @@ func (g *image) sourceLink() []byte {
 	return text
 }
 
-func pdbModule(f *pdb.File) ident.Module {
+func PDBModule(f *pdb.File) ident.Module {
 	return ident.Module{Type: ident.TypePE, Arch: ident.MachineArch(f.Machine), DebugID: ident.NewGUID(f.GUID, f.Age)}
 }

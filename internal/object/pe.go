@@ -15,18 +15,19 @@ import (
 	"symbolon/internal/format/gopcln"
 	"symbolon/internal/format/pe"
 	"symbolon/internal/ident"
+	"symbolon/internal/unpack"
 )
 
 // peBinary is a PE file on its way to an image.
 type peBinary struct {
 	f     *pe.File
 	image *image
-	room  *room
+	room  *unpack.Budget
 }
 
-// openPE joins what a PE file has. Its DWARF tells addresses as they are when
+// OpenPE joins what a PE file has. Its DWARF tells addresses as they are when
 // nothing moves the image, all else tells them relative to that.
-func openPE(src bin.Source, in Input) ([]*Object, error) {
+func OpenPE(src bin.Source, in Input) ([]*Object, error) {
 	f, err := pe.Open(src)
 	if err != nil {
 		return nil, err
@@ -47,10 +48,10 @@ func openPE(src bin.Source, in Input) ([]*Object, error) {
 		g.found.At("damaged headers", p.Place, p.Off, p.Reason)
 	}
 	inner := b.embedded()
-	if b.room.failed != nil {
-		return nil, b.room.failed
+	if b.room.Failed != nil {
+		return nil, b.room.Failed
 	}
-	g.footing = b.room.heap
+	g.footing = b.room.Heap
 	return append([]*Object{g.object(b.info())}, inner...), nil
 }
 
@@ -60,7 +61,7 @@ func (b *peBinary) embedded() []*Object {
 	if !ok {
 		return nil
 	}
-	data, err := b.room.inflate(packed, size)
+	data, err := b.room.Inflate(packed, size)
 	if err == nil {
 		var file *File
 		if file, err = b.image.in.Open(bin.Bytes(data), Role{}); err == nil && file.Kind() == "portablepdb" {
@@ -83,7 +84,7 @@ func (b *peBinary) data(name string) []byte {
 	}
 	packed, size, data, err := b.f.Packed(s)
 	if err == nil && packed {
-		data, err = b.room.unpack(false, data, size)
+		data, err = b.room.Section(false, data, size)
 	}
 	if err != nil {
 		b.image.found.Add("damaged sections", name+": "+err.Error())
@@ -249,7 +250,7 @@ func (b *peBinary) info() Info {
 	f, g := b.f, b.image
 	info := Info{
 		Kind: "pe", Type: f.Kind(), LoadAddress: f.ImageBase,
-		Module: peModule(f),
+		Module: PEModule(f),
 	}
 	if g.hasSymbols {
 		info.Features |= HasSymbols
@@ -274,7 +275,7 @@ func (b *peBinary) stretches() (list []Stretch, whole bool, err error) {
 	return []Stretch{{ISA: ISAT32}}, true, nil
 }
 
-func peModule(f *pe.File) ident.Module {
+func PEModule(f *pe.File) ident.Module {
 	m := ident.Module{Type: ident.TypePE, Arch: f.Arch(), CodeID: f.CodeID()}
 	if f.HasPDB {
 		m.DebugID, m.DebugFile = f.PDB.ID, f.PDB.Name()

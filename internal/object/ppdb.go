@@ -10,6 +10,7 @@ import (
 	"symbolon/internal/format/ppdb"
 	"symbolon/internal/ident"
 	"symbolon/internal/sym"
+	"symbolon/internal/unpack"
 )
 
 // portable is an open portable PDB.
@@ -37,13 +38,13 @@ const (
 	methodRow     = 1<<24 - 1
 )
 
-// openPortable opens a portable PDB, alone or out of the binary that it is in.
-func openPortable(src bin.Source, in Input) (*Object, error) {
+// OpenPortable opens a portable PDB, alone or out of the binary that it is in.
+func OpenPortable(src bin.Source, in Input) (*Object, error) {
 	f, err := ppdb.Open(src)
 	if err != nil {
 		return nil, err
 	}
-	p := &portable{in: in, file: f, room: in.Room.left}
+	p := &portable{in: in, file: f, room: in.Room.Left}
 	if _, ok := bin.Whole(src); !ok {
 		p.held = src.Size()
 	}
@@ -52,7 +53,7 @@ func openPortable(src bin.Source, in Input) (*Object, error) {
 	for _, x := range f.Problems {
 		p.found.At("damaged headers", x.Place, x.Off, x.Reason)
 	}
-	info := Info{Kind: "portablepdb", Type: "dbg", Module: portableModule(f)}
+	info := Info{Kind: "portablepdb", Type: "dbg", Module: PortableModule(f)}
 	if first, _ := p.nextStart(1); first > 0 {
 		info.Features |= HasDebug
 	}
@@ -165,7 +166,7 @@ func (p *portable) AppendText(dst []byte, t sym.Text) []byte {
 	return ValidTail(AppendPath(dst, path), from)
 }
 
-// source is an embedded source.
+// Source is an embedded source.
 func (p *portable) Source(t sym.Text) (text []byte) {
 	if t&(1<<documentShift-1) != textDocument || t>>documentShift > sym.Text(p.file.Documents()) {
 		return nil
@@ -176,7 +177,7 @@ func (p *portable) Source(t sym.Text) (text []byte) {
 	case size == 0:
 		return slices.Clone(packed)
 	default:
-		text, err = (&room{left: min(p.room, MaxSource)}).inflate(packed, int(size))
+		text, err = (&unpack.Budget{Left: min(p.room, MaxSource)}).Inflate(packed, int(size))
 	}
 	if err != nil {
 		p.found.Add("damaged sources", err.Error())
@@ -190,7 +191,7 @@ func (p *portable) Describe(info *Info) int64 {
 	return p.held
 }
 
-// blocks makes a block of each method that has lines. A hole stands before the
+// Blocks makes a block of each method that has lines. A hole stands before the
 // next one, unless that begins where this one must have ended.
 func (p *portable) Blocks(_ BlockOptions, yield func(*sym.Block) error) error {
 	var b sym.Block
@@ -265,6 +266,6 @@ func (p *portable) Origin(path string) Origin {
 	return p.origins.Of(path, func(l *Origins) { l.Read(p.file.Link) })
 }
 
-func portableModule(f *ppdb.File) ident.Module {
+func PortableModule(f *ppdb.File) ident.Module {
 	return ident.Module{Type: ident.TypeDotnet, DebugID: ident.NewGUID(f.GUID, f.Stamp)}
 }

@@ -15,6 +15,7 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/format/symbfile"
 	"symbolon/internal/sym"
+	"symbolon/internal/unpack"
 )
 
 // symbPlace is an offset in a symbfile, in little endian.
@@ -96,19 +97,19 @@ const (
 	relaxAfter = 16 << 20
 )
 
-// openSymbfile makes an index of a symbfile.
-func openSymbfile(src bin.Source, in Input) (*Object, error) {
+// OpenSymbfile makes an index of a symbfile.
+func OpenSymbfile(src bin.Source, in Input) (*Object, error) {
 	v := &symbfiles{in: in}
 	v.joined, v.stops = sync.OnceFunc(v.joinPieces), sync.OnceValue(v.findStops)
 	room := in.Room
-	before := room.heap
+	before := room.Heap
 	if err := v.load(src, room); err != nil {
 		return nil, err
 	}
 	if err := v.read(room); err != nil {
 		return nil, err
 	}
-	v.held = room.heap - before
+	v.held = room.Heap - before
 	slices.SortFunc(v.ranges, func(a, b symbRange) int {
 		return cmp.Or(cmp.Compare(a.va, b.va), cmp.Compare(a.depth, b.depth), cmp.Compare(a.at.off(), b.at.off()))
 	})
@@ -123,7 +124,7 @@ func openSymbfile(src bin.Source, in Input) (*Object, error) {
 }
 
 // load has the file in memory.
-func (v *symbfiles) load(src bin.Source, room *room) error {
+func (v *symbfiles) load(src bin.Source, room *unpack.Budget) error {
 	size := src.Size()
 	if size > maxSymbFile {
 		return fault.New(fault.Unsupported, "symbfile", "it has %v, which is more than the %v that are read", bin.Size(size), bin.Size(maxSymbFile))
@@ -133,7 +134,7 @@ func (v *symbfiles) load(src bin.Source, room *room) error {
 		return nil
 	}
 	var err error
-	if v.file, err = room.memory(int(size)); err != nil {
+	if v.file, err = room.Memory(int(size)); err != nil {
 		return err
 	}
 	if n, err := src.ReadAt(v.file, 0); n < len(v.file) {
@@ -143,11 +144,11 @@ func (v *symbfiles) load(src bin.Source, room *room) error {
 }
 
 // arrayOf is an empty array with memory for n of what has no pointers.
-func arrayOf[T any](r *room, n int) ([]T, error) {
+func arrayOf[T any](r *unpack.Budget, n int) ([]T, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	b, err := r.memory(n * int(unsafe.Sizeof(*new(T))))
+	b, err := r.Memory(n * int(unsafe.Sizeof(*new(T))))
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func arrayOf[T any](r *room, n int) ([]T, error) {
 }
 
 // makeIndex makes the index as long as it will be.
-func (v *symbfiles) makeIndex(room *room) error {
+func (v *symbfiles) makeIndex(room *unpack.Budget) error {
 	ranges, pads := 0, 0
 	for at := 0; at < len(v.file); {
 		r, p, next := symbfile.Count(v.file, at, at+relaxAfter)
@@ -173,7 +174,7 @@ func (v *symbfiles) makeIndex(room *room) error {
 }
 
 // read goes through all records, and notes where they are.
-func (v *symbfiles) read(room *room) error {
+func (v *symbfiles) read(room *unpack.Budget) error {
 	if err := v.makeIndex(room); err != nil {
 		return err
 	}

@@ -188,7 +188,7 @@ func (v *symbfiles) padFrames(dst []sym.Frame, p *symbPad) []sym.Frame {
 	return dst
 }
 
-// nearest takes a function for known even if others hide all of it.
+// Nearest takes a function for known even if others hide all of it.
 func (v *symbfiles) Nearest(addr uint64) (found sym.Frame, ok bool) {
 	if i := v.rootBefore(addr); i >= 0 {
 		// A piece of another function may begin where the last one of this does.

@@ -38,7 +38,7 @@ type symbolFile struct {
 	inside *breakpad.Report // what a complete run of blocks found in the functions
 }
 
-func openBreakpad(ix *breakpad.Index, src bin.Source, in Input) (*Object, error) {
+func OpenBreakpad(ix *breakpad.Index, src bin.Source, in Input) (*Object, error) {
 	id, err := parseID(ix.Module.ID)
 	if err != nil {
 		return nil, fault.New(fault.Malformed, "breakpad file, line 1", "no usable MODULE record: %w", err)
@@ -256,8 +256,8 @@ func (f *symbolFile) CFI(yield func(records []byte) error) error {
 	return nil
 }
 
-// identifyBreakpad reads the identifiers of a Breakpad file from its first lines.
-func identifyBreakpad(head []byte) (ident.Module, error) {
+// IdentifyBreakpad reads the identifiers of a Breakpad file from its first lines.
+func IdentifyBreakpad(head []byte) (ident.Module, error) {
 	var s breakpad.Scanner
 	_, _ = s.Write(head[:bytes.LastIndexByte(head, '\n')+1]) // never fails
 	ix, err := s.Finish()

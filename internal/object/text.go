@@ -34,7 +34,7 @@ const (
 	allPiece = breakpad.MaxName
 )
 
-// appendText appends the string behind t to dst.
+// AppendText appends the string behind t to dst.
 func (f *symbolFile) AppendText(dst []byte, t sym.Text) []byte {
 	kind, off := int(t&(1<<textBits-1)), int64(t>>textBits)
 	if kind < textFunc || kind > textFile || off >= f.ix.Size {

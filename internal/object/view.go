@@ -3,6 +3,7 @@ package object
 import (
 	"symbolon/internal/bin"
 	"symbolon/internal/sym"
+	"symbolon/internal/unpack"
 )
 
 // Input is the part of Options and of the opened file that a reader of a format
@@ -10,9 +11,9 @@ import (
 type Input struct {
 	Options
 	Role
-	Size   int64 // of the file as it was opened, maybe packed
-	Mapped bool  // reading the source may fault
-	Room   *room // memory for unpacked data
+	Size   int64          // of the file as it was opened, maybe packed
+	Mapped bool           // reading the source may fault
+	Room   *unpack.Budget // memory for unpacked data
 	// Open opens a file that the object needs.
 	Open func(src bin.Source, role Role) (*File, error)
 }

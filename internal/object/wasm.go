@@ -10,9 +10,9 @@ import (
 	"symbolon/internal/ident"
 )
 
-// openWasm joins what a WebAssembly module has. Its addresses are offsets in
+// OpenWASM joins what a WebAssembly module has. Its addresses are offsets in
 // the file; those of its debug information count from the code section on.
-func openWasm(src bin.Source, in Input) (*Object, error) {
+func OpenWASM(src bin.Source, in Input) (*Object, error) {
 	f, err := wasm.Open(src)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func openWasm(src bin.Source, in Input) (*Object, error) {
 	for _, p := range f.Problems {
 		g.found.At("damaged sections", p.Place, p.Off, p.Reason)
 	}
-	info := Info{Kind: "wasm", Type: f.Kind(), Module: wasmModule(f)}
+	info := Info{Kind: "wasm", Type: f.Kind(), Module: WASMModule(f)}
 	if whole, _ := f.BuildID(); len(whole) > 0 {
 		g.buildID = whole
 	}
@@ -89,7 +89,7 @@ func (g *image) supplyModule(src bin.Source, info *Info) (bool, error) {
 	return true, nil
 }
 
-func wasmModule(f *wasm.File) ident.Module {
+func WASMModule(f *wasm.File) ident.Module {
 	m := ident.Module{Type: ident.TypeWasm, Arch: f.Arch()}
 	if whole, _ := f.BuildID(); len(whole) > 0 {
 		id := ident.NewBuildID(whole)

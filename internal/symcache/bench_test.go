@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/debugfile"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
 	"symbolon/internal/symcache"
@@ -121,7 +122,7 @@ func loadFile(name string) *load {
 	if err != nil {
 		panic(err)
 	}
-	f, err := object.Open(bin.Bytes(file), object.Options{})
+	f, err := debugfile.Open(bin.Bytes(file), object.Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
+	"symbolon/internal/debugfile"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
@@ -196,7 +197,7 @@ func TestWithMetaAndTableNothingIsFetchedAgain(t *testing.T) {
 func ofOtherFile(t *testing.T) []byte {
 	t.Helper()
 	text := strings.NewReplacer("outer", "after", "inner", "under").Replace(file)
-	f, err := object.Open(bin.Bytes([]byte(text)), object.Options{})
+	f, err := debugfile.Open(bin.Bytes([]byte(text)), object.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"symbolon/internal/bucket"
+	"symbolon/internal/debugfile"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
-	"symbolon/internal/object"
 	"symbolon/internal/source"
 )
 
@@ -123,7 +123,7 @@ func (s *Source) addFile(ctx context.Context, f *folder, name string) int64 {
 	if old := s.last.Load(); old != nil && old.files[name].version == x.version {
 		x = old.files[name]
 	} else {
-		x.kind, x.modules, err = object.Identify(&blob{ctx: ctx, bucket: s.bucket, key: name, size: attrs.Size})
+		x.kind, x.modules, err = debugfile.Identify(&blob{ctx: ctx, bucket: s.bucket, key: name, size: attrs.Size})
 		if err != nil {
 			x.kind, x.modules = "", nil // most files are no debug files
 		}
