@@ -15,7 +15,7 @@ import (
 // the answer is another one. No INLINE in it reaches beyond its FUNC, where
 // the peer goes on with the function behind its end and we do not.
 func TestAnswersAreThoseOfThePeer(t *testing.T) {
-	data, err := os.ReadFile("testdata/peer.txt")
+	data, err := os.ReadFile("../object/testdata/peer.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
