@@ -16,10 +16,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
-	"symbolon/internal/format/breakpad"
 	"symbolon/internal/format/cab"
-	"symbolon/internal/format/pdb"
-	"symbolon/internal/format/ppdb"
 	"symbolon/internal/object"
 	"symbolon/internal/unpack"
 )
@@ -58,7 +55,7 @@ var magics = [...]struct {
 	magic string
 	kind  kind
 }{
-	{breakpad.Magic, kindBreakpad},
+	{"MODULE ", kindBreakpad},
 	{"\x7fELF", kindELF},
 	{"\xfe\xed\xfa\xce", kindMachO},
 	{"\xfe\xed\xfa\xcf", kindMachO},
@@ -69,7 +66,7 @@ var magics = [...]struct {
 	{"MZ", kindPE},
 	{"\x00asm", kindWasm},
 	{"SYSB", kindBundle},
-	{ppdb.Magic, kindPortable},
+	{"BSJB", kindPortable},
 	{"symbfile", kindSymbfile},
 	{"\x1f\x8b", kindGzip},
 	{"\x78\x01", kindZlib},
@@ -80,6 +77,9 @@ var magics = [...]struct {
 	{"!<arch>\n", kindAr},
 	{"PK\x03\x04", kindZip},
 	{cab.Magic, kindCab},
+	{"Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00", kindPDB},
+	{"Microsoft C/C++ program database 2.00\r\n\x1aJG", kindPDB},
+	{"Microsoft MSFZ Container\r\n\x1aALD\x00\x00", kindPDB},
 }
 
 // tarMagic stands in the middle of the first head of a tar file.
@@ -94,9 +94,6 @@ func sniff(head []byte) kind {
 		if bytes.HasPrefix(head, []byte(m.magic)) {
 			return m.kind
 		}
-	}
-	if pdb.IsMagic(head) {
-		return kindPDB
 	}
 	if len(head) >= tarMagicAt+len(tarMagic) && string(head[tarMagicAt:][:len(tarMagic)]) == tarMagic {
 		return kindTar
@@ -182,11 +179,11 @@ type Stream struct {
 	size     int64
 	head     []byte
 	kind     kind
-	breakpad breakpad.Scanner
+	breakpad *object.Scanner
 }
 
 // NewStream is a Stream at the beginning of a file.
-func NewStream() *Stream { return &Stream{breakpad: breakpad.Scanner{Brief: true}} }
+func NewStream() *Stream { return &Stream{breakpad: object.NewScanner()} }
 
 // Write takes the next bytes of the file. It never fails: what is wrong with
 // the file is told by Finish.
@@ -211,8 +208,7 @@ func (s *Stream) feed(p []byte) {
 
 // pass hands bytes to the reader of their format.
 func (s *Stream) pass(p []byte) {
-	switch s.kind {
-	case kindBreakpad:
+	if s.kind == kindBreakpad {
 		_, _ = s.breakpad.Write(p) // never fails
 	}
 }
@@ -262,11 +258,7 @@ func (s *Stream) objects(src bin.Source, in object.Input) ([]*object.Object, err
 	case kindPE:
 		return object.OpenPE(src, in)
 	case kindBreakpad:
-		ix, failed := s.breakpad.Finish()
-		if failed != nil {
-			return nil, failed
-		}
-		o, err = object.OpenBreakpad(ix, src, in)
+		o, err = s.breakpad.Open(src, in)
 	case kindELF:
 		o, err = object.OpenELF(src, in)
 	case kindWasm:

@@ -277,7 +277,7 @@ func (f *symbolFile) Blocks(opt BlockOptions, yield func(*sym.Block) error) erro
 		u = f.fill(b, u)
 		return len(b.units) > 0
 	}
-	if err := inOrder(opt.Workers, start, f.work, deliver, func() *batch { return new(batch) }); err != nil {
+	if err := InOrder(opt.Workers, start, f.work, deliver, func() *batch { return new(batch) }); err != nil {
 		return err
 	}
 	f.mu.Lock()

@@ -56,7 +56,7 @@ func (g *image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []s
 	defer readers.Put(s)
 	decode(&s.block, &found.best, found.unit.code[found.best.off:][:found.best.len])
 	s.name.root(g, &s.block, &found.best)
-	return s.block.Frames(dst, rowAt(s.block.Rows, addr))
+	return s.block.Frames(dst, s.block.RowAt(addr))
 }
 
 // look looks in a unit for the chunk of a layer that has the address.

@@ -314,7 +314,7 @@ func (b *elfBinary) info() Info {
 	f := b.f
 	info := Info{
 		Kind: "elf", Type: f.Kind(), LoadAddress: f.LoadAddress(),
-		Module: ELFModule(f),
+		Module: elfModule(f),
 	}
 	if b.image.hasSymbols {
 		info.Features |= HasSymbols
@@ -363,7 +363,7 @@ func (b *elfBinary) stretches() (list []Stretch, whole bool, err error) {
 	return list, whole, nil
 }
 
-func ELFModule(f *elf.File) ident.Module {
+func elfModule(f *elf.File) ident.Module {
 	m := ident.Module{Type: ident.TypeELF, Arch: f.Arch()}
 	if raw := f.BuildID(); len(raw) > 0 {
 		id := ident.NewBuildID(raw)
@@ -372,4 +372,13 @@ func ELFModule(f *elf.File) ident.Module {
 		m.DebugID = ident.NewBuildID(text[:]).DebugID(m.Arch.BigEndian())
 	}
 	return m
+}
+
+// IdentifyELF returns the identifiers of a file.
+func IdentifyELF(src bin.Source) ([]ident.Module, error) {
+	f, err := elf.OpenHeaders(src)
+	if err != nil {
+		return nil, err
+	}
+	return []ident.Module{elfModule(f)}, nil
 }

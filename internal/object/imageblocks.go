@@ -40,7 +40,7 @@ func (g *image) Blocks(opt BlockOptions, yield func(*sym.Block) error) (err erro
 		}
 		return st.add(b.code)
 	}
-	if err := inOrder(opt.Workers, start, (*unitBatch).work, deliver, func() *unitBatch { return &unitBatch{image: g} }); err != nil {
+	if err := InOrder(opt.Workers, start, (*unitBatch).work, deliver, func() *unitBatch { return &unitBatch{image: g} }); err != nil {
 		return err
 	}
 	functions := len(s.chunks)

@@ -1,7 +1,6 @@
 package object
 
 import (
-	"symbolon/internal/format/ppdb"
 	"symbolon/internal/sym"
 )
 
@@ -27,19 +26,6 @@ func dwarfLang(lang uint16) sym.Lang {
 		return sym.LangSwift
 	case 0x32:
 		return sym.LangCSharp
-	}
-	return sym.LangNone
-}
-
-// portableLang is the language of a document of a portable PDB.
-func portableLang(guid []byte) sym.Lang {
-	switch string(guid) {
-	case ppdb.CSharp:
-		return sym.LangCSharp
-	case ppdb.VisualBasic:
-		return sym.LangVisualBasic
-	case ppdb.FSharp:
-		return sym.LangFSharp
 	}
 	return sym.LangNone
 }

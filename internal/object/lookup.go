@@ -75,7 +75,7 @@ func (f *symbolFile) lookupFuncs(dst []sym.Frame, addr uint64, i int) (frames []
 		if err != nil {
 			return err
 		}
-		k := rowAt(r.block.Rows, addr)
+		k := r.block.RowAt(addr)
 		if c := (claim{r.block.Rows[k].Addr, f.funcs[j].Off, r.rank(k)}); c.compare(best) > 0 {
 			best, dst = c, r.block.Frames(dst[:base], k)
 		}
@@ -114,17 +114,6 @@ func (f *symbolFile) reaching(i int, addr uint64, do func(j int) error) error {
 // reach is the last address of a PUBLIC behind which there is nothing. It has
 // no size, but is not larger than any code.
 func reach(addr uint64) uint64 { return addr | math.MaxUint32 }
-
-// rowAt is the last row at or before addr, which is not before the first.
-func rowAt(rows []sym.Row, addr uint64) int {
-	i, found := slices.BinarySearchFunc(rows, addr, func(r sym.Row, addr uint64) int {
-		return cmp.Compare(r.Addr, addr)
-	})
-	if found {
-		return i
-	}
-	return i - 1
-}
 
 // keep resolves FUNC j, unless s still has it.
 func (f *symbolFile) keep(s *scratch, j int) (*resolved, error) {

@@ -160,7 +160,7 @@ func (b *machoBinary) info(s macho.Slice) Info {
 	f := b.f
 	info := Info{
 		Kind: "macho", Type: f.Kind(), LoadAddress: f.LoadAddress(), Name: s.Name,
-		Module: MachOModule(f),
+		Module: machoModule(f),
 	}
 	if b.image.hasSymbols {
 		info.Features |= HasSymbols
@@ -180,10 +180,22 @@ func (b *machoBinary) info(s macho.Slice) Info {
 	return info
 }
 
-func MachOModule(f *macho.File) ident.Module {
+func machoModule(f *macho.File) ident.Module {
 	m := ident.Module{Type: ident.TypeMachO, Arch: f.Arch()}
 	if f.HasUUID {
 		m.DebugID, m.CodeID = ident.NewDebugID(f.UUID, 0), ident.UUIDCodeID(f.UUID)
 	}
 	return m
+}
+
+// IdentifyMachO returns the identifiers of all images of a file that can be
+// opened.
+func IdentifyMachO(src bin.Source) (list []ident.Module, err error) {
+	images, err := macho.Slices(src)
+	for _, s := range images {
+		if f, err := macho.Open(src, s); err == nil {
+			list = append(list, machoModule(f))
+		}
+	}
+	return list, err
 }

@@ -215,7 +215,7 @@ func (m *merger) sweep(calls []dwarf.Call, r dwarf.Range) bool {
 		for next < len(m.spans) && m.spans[next].start <= pos {
 			s := m.spans[next]
 			top := m.stack[len(m.stack)-1]
-			if calls[s.call].Parent != top.call || s.end > top.end || len(m.stack) > maxDepth {
+			if calls[s.call].Parent != top.call || s.end > top.end || len(m.stack) > maxCalls {
 				return false
 			}
 			m.stack = append(m.stack, s)

@@ -14,6 +14,9 @@ type callEvent struct {
 	end  bool
 }
 
+// maxCalls is how deep calls may nest.
+const maxCalls = 256
+
 // maxBeside is how many calls side by side in one caller are looked at where
 // they overlap.
 const maxBeside = 1024
@@ -98,7 +101,7 @@ func (m *merger) apply(calls []dwarf.Call, e callEvent) {
 // innermost is the call that the code belongs to, -1: the function itself.
 func (m *merger) innermost() int32 {
 	call := int32(-1)
-	for range maxDepth {
+	for range maxCalls {
 		kid := m.kids[call+1]
 		if kid < 0 {
 			break

@@ -7,12 +7,12 @@ import (
 	"symbolon/internal/fault"
 )
 
-// inOrder does work on values that start fills until it says that there are no
+// InOrder does work on values that start fills until it says that there are no
 // more, and delivers them in the order in which they were started. With more
 // than one worker values are worked on while those before are delivered; each
 // is in flight once, so that they bound the memory. A panic becomes an error:
 // in a goroutine of its own it would end the process.
-func inOrder[T any](workers int, start func(*T) bool, work func(*T), deliver func(*T) error, create func() *T) error {
+func InOrder[T any](workers int, start func(*T) bool, work func(*T), deliver func(*T) error, create func() *T) error {
 	if workers <= 1 {
 		for v := create(); start(v); {
 			work(v)

@@ -47,7 +47,7 @@ func OpenPDB(src bin.Source, in Input) (*Object, error) {
 	if x86 && f.HasFrames() {
 		g.cfi = f.Frames
 	}
-	info := Info{Kind: "pdb", Type: "dbg", LoadAddress: in.Base, Module: PDBModule(f)}
+	info := Info{Kind: "pdb", Type: "dbg", LoadAddress: in.Base, Module: pdbModule(f)}
 	if g.hasSymbols {
 		info.Features |= HasSymbols
 	}
@@ -268,6 +268,15 @@ func (g *image) sourceLink() []byte {
 	return text
 }
 
-func PDBModule(f *pdb.File) ident.Module {
+func pdbModule(f *pdb.File) ident.Module {
 	return ident.Module{Type: ident.TypePE, Arch: ident.MachineArch(f.Machine), DebugID: ident.NewGUID(f.GUID, f.Age)}
+}
+
+// IdentifyPDB returns the identifiers of a file.
+func IdentifyPDB(src bin.Source) ([]ident.Module, error) {
+	f, err := pdb.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	return []ident.Module{pdbModule(f)}, nil
 }

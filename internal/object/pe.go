@@ -250,7 +250,7 @@ func (b *peBinary) info() Info {
 	f, g := b.f, b.image
 	info := Info{
 		Kind: "pe", Type: f.Kind(), LoadAddress: f.ImageBase,
-		Module: PEModule(f),
+		Module: peModule(f),
 	}
 	if g.hasSymbols {
 		info.Features |= HasSymbols
@@ -275,10 +275,19 @@ func (b *peBinary) stretches() (list []Stretch, whole bool, err error) {
 	return []Stretch{{ISA: ISAT32}}, true, nil
 }
 
-func PEModule(f *pe.File) ident.Module {
+func peModule(f *pe.File) ident.Module {
 	m := ident.Module{Type: ident.TypePE, Arch: f.Arch(), CodeID: f.CodeID()}
 	if f.HasPDB {
 		m.DebugID, m.DebugFile = f.PDB.ID, f.PDB.Name()
 	}
 	return m
+}
+
+// IdentifyPE returns the identifiers of a file.
+func IdentifyPE(src bin.Source) ([]ident.Module, error) {
+	f, err := pe.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	return []ident.Module{peModule(f)}, nil
 }

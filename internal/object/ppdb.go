@@ -53,7 +53,7 @@ func OpenPortable(src bin.Source, in Input) (*Object, error) {
 	for _, x := range f.Problems {
 		p.found.At("damaged headers", x.Place, x.Off, x.Reason)
 	}
-	info := Info{Kind: "portablepdb", Type: "dbg", Module: PortableModule(f)}
+	info := Info{Kind: "portablepdb", Type: "dbg", Module: portableModule(f)}
 	if first, _ := p.nextStart(1); first > 0 {
 		info.Features |= HasDebug
 	}
@@ -266,6 +266,28 @@ func (p *portable) Origin(path string) Origin {
 	return p.origins.Of(path, func(l *Origins) { l.Read(p.file.Link) })
 }
 
-func PortableModule(f *ppdb.File) ident.Module {
+func portableModule(f *ppdb.File) ident.Module {
 	return ident.Module{Type: ident.TypeDotnet, DebugID: ident.NewGUID(f.GUID, f.Stamp)}
+}
+
+// IdentifyPortable returns the identifiers of a file.
+func IdentifyPortable(src bin.Source) ([]ident.Module, error) {
+	f, err := ppdb.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	return []ident.Module{portableModule(f)}, nil
+}
+
+// portableLang is the language of a document of a portable PDB.
+func portableLang(guid []byte) sym.Lang {
+	switch string(guid) {
+	case ppdb.CSharp:
+		return sym.LangCSharp
+	case ppdb.VisualBasic:
+		return sym.LangVisualBasic
+	case ppdb.FSharp:
+		return sym.LangFSharp
+	}
+	return sym.LangNone
 }

@@ -38,7 +38,22 @@ type symbolFile struct {
 	inside *breakpad.Report // what a complete run of blocks found in the functions
 }
 
-func OpenBreakpad(ix *breakpad.Index, src bin.Source, in Input) (*Object, error) {
+// Scanner makes the index of a file whose bytes it is written. It belongs to one
+// goroutine.
+type Scanner struct{ file breakpad.Scanner }
+
+// NewScanner returns a Scanner at the beginning of a file.
+func NewScanner() *Scanner { return &Scanner{breakpad.Scanner{Brief: true}} }
+
+// Write takes the next bytes of the file. It never fails: Open reports damage.
+func (s *Scanner) Write(p []byte) (int, error) { return s.file.Write(p) }
+
+// Open opens the file that was written and is now in src.
+func (s *Scanner) Open(src bin.Source, in Input) (*Object, error) {
+	ix, err := s.file.Finish()
+	if err != nil {
+		return nil, err
+	}
 	id, err := parseID(ix.Module.ID)
 	if err != nil {
 		return nil, fault.New(fault.Malformed, "breakpad file, line 1", "no usable MODULE record: %w", err)
@@ -256,17 +271,24 @@ func (f *symbolFile) CFI(yield func(records []byte) error) error {
 	return nil
 }
 
-// IdentifyBreakpad reads the identifiers of a Breakpad file from its first lines.
-func IdentifyBreakpad(head []byte) (ident.Module, error) {
+// identifyHead is how much of a file is read for its MODULE and INFO records.
+const identifyHead = 4 << 10
+
+// IdentifyBreakpad returns the identifiers in the first lines of a file.
+func IdentifyBreakpad(src bin.Source) ([]ident.Module, error) {
+	head, err := bin.Read(src, 0, int(min(src.Size(), identifyHead)))
+	if err != nil {
+		return nil, err
+	}
 	var s breakpad.Scanner
 	_, _ = s.Write(head[:bytes.LastIndexByte(head, '\n')+1]) // never fails
 	ix, err := s.Finish()
 	if err != nil {
-		return ident.Module{}, err
+		return nil, err
 	}
 	id, err := parseID(ix.Module.ID)
 	if err != nil {
-		return ident.Module{}, err
+		return nil, err
 	}
-	return (&symbolFile{ix: ix}).describe(id).Module, nil
+	return []ident.Module{(&symbolFile{ix: ix}).describe(id).Module}, nil
 }

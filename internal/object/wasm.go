@@ -47,7 +47,7 @@ func OpenWASM(src bin.Source, in Input) (*Object, error) {
 	for _, p := range f.Problems {
 		g.found.At("damaged sections", p.Place, p.Off, p.Reason)
 	}
-	info := Info{Kind: "wasm", Type: f.Kind(), Module: WASMModule(f)}
+	info := Info{Kind: "wasm", Type: f.Kind(), Module: wasmModule(f)}
 	if whole, _ := f.BuildID(); len(whole) > 0 {
 		g.buildID = whole
 	}
@@ -89,7 +89,7 @@ func (g *image) supplyModule(src bin.Source, info *Info) (bool, error) {
 	return true, nil
 }
 
-func WASMModule(f *wasm.File) ident.Module {
+func wasmModule(f *wasm.File) ident.Module {
 	m := ident.Module{Type: ident.TypeWasm, Arch: f.Arch()}
 	if whole, _ := f.BuildID(); len(whole) > 0 {
 		id := ident.NewBuildID(whole)
@@ -97,4 +97,13 @@ func WASMModule(f *wasm.File) ident.Module {
 		m.DebugID = id.DebugID(true) // the bytes as they stand
 	}
 	return m
+}
+
+// IdentifyWASM returns the identifiers of a file.
+func IdentifyWASM(src bin.Source) ([]ident.Module, error) {
+	f, err := wasm.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	return []ident.Module{wasmModule(f)}, nil
 }

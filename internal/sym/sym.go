@@ -8,6 +8,11 @@
 // conventions).
 package sym
 
+import (
+	"cmp"
+	"slices"
+)
+
 // A Text refers to a string. Only the Resolver or Blocks that returned it can
 // convert it. Zero is the absence of a string, not the empty string.
 type Text uint64
@@ -65,6 +70,16 @@ type Block struct {
 
 // Reset empties b and keeps its memory.
 func (b *Block) Reset() { b.Nodes, b.Rows = b.Nodes[:0], b.Rows[:0] }
+
+// RowAt returns the index of the last row at or before addr, which must not be
+// before the first row.
+func (b *Block) RowAt(addr uint64) int {
+	i, found := slices.BinarySearchFunc(b.Rows, addr, func(r Row, addr uint64) int { return cmp.Compare(r.Addr, addr) })
+	if found {
+		return i
+	}
+	return i - 1
+}
 
 // Frames appends the frames of row i to dst, innermost first, or nothing for a
 // hole.

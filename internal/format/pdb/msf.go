@@ -20,16 +20,6 @@ const (
 	packedMagic = "Microsoft MSFZ Container\r\n\x1aALD\x00\x00"
 )
 
-// IsMagic says whether a file that begins with head is a PDB of some kind.
-func IsMagic(head []byte) bool {
-	for _, m := range [...]string{Magic, oldMagic, packedMagic} {
-		if bytes.HasPrefix(head, []byte(m)) {
-			return true
-		}
-	}
-	return false
-}
-
 // superSize is the size of the superblock.
 const superSize = 56
 
