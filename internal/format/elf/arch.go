@@ -6,7 +6,7 @@ import (
 	"symbolon/internal/ident"
 )
 
-// Values of Machine that are needed elsewhere, too.
+// Values of Machine that are used in other files too.
 const (
 	machine386, machineX86_64  = 3, 62
 	machineARM, machineARM64   = 40, 183
@@ -15,8 +15,8 @@ const (
 	machineRISCV, machineS390  = 243, 22
 )
 
-// archs is the instruction set of a machine: of 32 bit and 64 bit files in
-// little endian order, then in big endian order.
+// archs maps a machine to its instruction sets: those of 32-bit and 64-bit
+// files in little-endian order, then in big-endian order.
 var archs = map[uint16][4]ident.Arch{
 	2:             {0, 0, ident.ArchSPARC, 0},
 	machine386:    {ident.ArchX86},
@@ -34,7 +34,7 @@ var archs = map[uint16][4]ident.Arch{
 	258:           {0, ident.ArchLoong64},
 }
 
-// Arch is the instruction set.
+// Arch returns the instruction set.
 func (f *File) Arch() ident.Arch {
 	i := f.Class/32 - 1
 	if f.big {
@@ -43,19 +43,19 @@ func (f *File) Arch() ident.Arch {
 	return archs[f.Machine][i]
 }
 
-// Kind is what the file is for: "rel" is not linked, "dbg" has headers of code
-// but not the code, "exe" is a program, "lib" a shared library, "dump" a core
-// dump, "other" the rest.
+// Kind returns the purpose of the file: "rel" is not linked, "dbg" has headers
+// of code but not the code, "exe" is a program, "lib" a shared library, "dump"
+// a core dump, "other" the rest.
 //
-// Programs that can be loaded anywhere have the type of a library. They say
-// what they are (DF_1_PIE); older ones have a loader and no name of their own.
+// Programs that can be loaded at any address have the type of a library. Recent
+// ones are marked (DF_1_PIE); older ones have an interpreter and no name.
 func (f *File) Kind() string {
 	switch {
 	case f.Type == TypeRel:
 		return "rel"
 	case f.Type == TypeCore:
 		return "dump"
-	case f.codeIsElsewhere():
+	case f.isStripped():
 		return "dbg"
 	case f.Type == TypeExec:
 		return "exe"
@@ -69,10 +69,9 @@ func (f *File) Kind() string {
 	return "lib"
 }
 
-// codeIsElsewhere tells whether there are sections of code and none of them has
-// bytes.
-func (f *File) codeIsElsewhere() bool {
-	code := func(s Section) bool { return s.Flags&(FlagExec|FlagAlloc) == FlagExec|FlagAlloc && s.Size > 0 }
-	return slices.ContainsFunc(f.Sections, code) &&
-		!slices.ContainsFunc(f.Sections, func(s Section) bool { return code(s) && s.stored() })
+// isStripped reports whether the file has sections of code, all without bytes.
+func (f *File) isStripped() bool {
+	isCode := func(s Section) bool { return s.Flags&(FlagExec|FlagAlloc) == FlagExec|FlagAlloc && s.Size > 0 }
+	return slices.ContainsFunc(f.Sections, isCode) &&
+		!slices.ContainsFunc(f.Sections, func(s Section) bool { return isCode(s) && s.stored() })
 }

@@ -9,7 +9,7 @@ import (
 	"symbolon/internal/format/elf"
 )
 
-// large is a file with this many functions.
+// large returns a file with n functions.
 func large(n int) []byte {
 	e := &fixture.ELF{Wide: true, Type: 3, Machine: 62}
 	code(e)
@@ -61,7 +61,7 @@ func BenchmarkRelocate(b *testing.B) {
 	}
 }
 
-func TestNothingIsAllocatedForASymbol(t *testing.T) {
+func TestSymbolsDoNotAllocate(t *testing.T) {
 	open := func(n int) float64 {
 		file := large(n)
 		return testing.AllocsPerRun(10, func() {

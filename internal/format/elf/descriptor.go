@@ -1,21 +1,21 @@
 package elf
 
-// descriptors is the section .opd of 64 bit PowerPC with its first ABI. A
-// function is known there by the address of a descriptor, whose first word is
-// the address of the code.
+// descriptors is the section .opd of 64-bit PowerPC with the first ABI. The
+// address of a function symbol is that of a descriptor there, whose first word
+// is the address of the code.
 type descriptors struct {
-	section int32 // zero: there are none
+	section int32 // zero: the file has no descriptors
 	addr    uint64
 	words   []target // all words of the section
 }
 
-// target is what a word points to.
+// target is the destination of a word.
 type target struct {
 	section int32 // zero: unknown
 	addr    uint64
 }
 
-func (f *File) descriptors() (d descriptors) {
+func (f *File) readDescriptors() (d descriptors) {
 	s := f.Section(".opd")
 	if s == nil || f.Machine != machinePPC64 {
 		return d
@@ -31,7 +31,7 @@ func (f *File) descriptors() (d descriptors) {
 		})
 		return d
 	}
-	text := f.Section(".text") // which most of the code is in
+	text := f.Section(".text") // contains most of the code
 	for i := range d.words {
 		addr := f.Order.Uint64(b[i*8:])
 		switch {
@@ -44,8 +44,9 @@ func (f *File) descriptors() (d descriptors) {
 	return d
 }
 
-// resolve moves a symbol from its descriptor to its code. It is false if the
-// descriptor is not known, as in a debug file, which does not have the bytes.
+// resolve moves a symbol from its descriptor to its code. It returns false if
+// the descriptor is unknown, as in a debug file, which does not contain the
+// bytes.
 func (d *descriptors) resolve(s *Symbol) bool {
 	if d.section == 0 || s.Section != d.section {
 		return true

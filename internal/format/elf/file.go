@@ -10,9 +10,9 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Numbers of the specification that users of this package need too.
+// Constants of the specification, some of them for users of this package.
 const (
-	TypeRel, TypeExec, TypeDyn, TypeCore = 1, 2, 3, 4 // ET_*; of TypeRel the addresses are those inside of sections
+	TypeRel, TypeExec, TypeDyn, TypeCore = 1, 2, 3, 4 // ET_*; in TypeRel, addresses are offsets in sections
 
 	SectionSymTab, SectionDynSym = 2, 11 // SHT_*
 	SectionRel, SectionRela      = 9, 4
@@ -34,7 +34,7 @@ const (
 	maxSectionName = 4 << 10
 )
 
-// File is an ELF file.
+// File is an open ELF file.
 type File struct {
 	Class         int // 32 or 64
 	Order         binary.ByteOrder
@@ -43,14 +43,15 @@ type File struct {
 	Flags         uint32
 	Entry         uint64
 	Segments      []Segment // in the order of the file
-	Sections      []Section // the index is the number of the section; 0 is none
-	Problems      []Problem // what of the file is damaged
+	Sections      []Section // the index is the number of the section; 0 is reserved
+	Problems      []Problem // damaged parts of the file
 
-	// Unpack gives exactly size bytes for the payload of a compressed section.
+	// Unpack decompresses the payload of a section to exactly size bytes.
 	// Without it compressed sections cannot be read. It is set before the File
 	// is shared.
 	Unpack func(kind Compression, packed []byte, size uint64) ([]byte, error)
-	// Clone copies a section before relocations are applied to it; nil: to the heap.
+	// Clone copies a section before relocations are applied to it; nil: to the
+	// heap.
 	Clone func([]byte) []byte
 
 	src    bin.Source
@@ -76,15 +77,15 @@ type Section struct {
 	nameOff uint32
 }
 
-// Problem is a part of the file that could not be read, or not as it claims.
+// Problem is a damaged part of the file.
 type Problem struct {
-	Place  string // which part
-	Off    int64  // where in the file; of relocations, in the section
+	Place  string // name of the part
+	Off    int64  // offset in the file; for relocations, in the section
 	Reason string
 }
 
-// Open reads the headers and the names of the sections. Only a file without a
-// usable header is an error.
+// Open reads the headers and the names of the sections. It fails only without a
+// usable header.
 func Open(src bin.Source) (*File, error) {
 	f, err := OpenHeaders(src)
 	if err == nil {
@@ -93,8 +94,8 @@ func Open(src bin.Source) (*File, error) {
 	return f, err
 }
 
-// OpenHeaders opens a file for its identifiers only: the File has no symbols,
-// and their tables are not read.
+// OpenHeaders opens a file for its identifiers only: symbol tables are not
+// read, and the File has no symbols.
 func OpenHeaders(src bin.Source) (*File, error) {
 	f := &File{src: src}
 	head, err := bin.Read(src, 0, int(min(src.Size(), 64)))
@@ -102,10 +103,10 @@ func OpenHeaders(src bin.Source) (*File, error) {
 		return nil, err
 	}
 	if len(head) < 16 || string(head[:4]) != "\x7fELF" {
-		return nil, bad("no ELF magic")
+		return nil, bad("invalid magic")
 	}
 	if head[4]-1 > 1 || head[5]-1 > 1 {
-		return nil, bad("class %d, byte order %d: neither is but 1 or 2", head[4], head[5])
+		return nil, bad("invalid class %d or byte order %d: must be 1 or 2", head[4], head[5])
 	}
 	f.Class, f.Order, f.big = 32*int(head[4]), binary.LittleEndian, head[5] == 2
 	if f.big {
@@ -124,7 +125,7 @@ func OpenHeaders(src bin.Source) (*File, error) {
 	sections.entsize, sections.count = uint64(c.U16()), uint64(c.U16())
 	names := uint32(c.U16())
 	if c.Err() != nil {
-		return nil, bad("%d bytes are less than the header", len(head))
+		return nil, bad("the file ends early, after %d bytes", len(head))
 	}
 	f.readSections(sections, &names, &segments.count)
 	f.readSegments(segments)
@@ -136,7 +137,7 @@ func bad(format string, args ...any) error {
 	return fault.New(fault.Malformed, "elf, header", format, args...)
 }
 
-// problem notes damage. All is noted while the file is opened.
+// problem records damage. It is called only while the file is opened.
 func (f *File) problem(place string, off uint64, format string, args ...any) {
 	if len(f.Problems) < maxProblems {
 		f.Problems = append(f.Problems, Problem{place, clamp(off), fmt.Sprintf(format, args...)})
@@ -145,7 +146,7 @@ func (f *File) problem(place string, off uint64, format string, args ...any) {
 
 func clamp(off uint64) int64 { return int64(min(off, math.MaxInt64)) }
 
-// word reads a number that is as wide as an address.
+// word reads a number of the size of an address.
 func (f *File) word(c *bin.Cursor) uint64 {
 	if f.Class == 64 {
 		return c.U64()
@@ -153,7 +154,7 @@ func (f *File) word(c *bin.Cursor) uint64 {
 	return uint64(c.U32())
 }
 
-// pick is the one of two numbers that is for the class of the file.
+// pick returns the number for the class of the file.
 func (f *File) pick(of32, of64 uint64) uint64 {
 	if f.Class == 64 {
 		return of64
@@ -161,29 +162,29 @@ func (f *File) pick(of32, of64 uint64) uint64 {
 	return of32
 }
 
-// array is a table of headers as the file claims it.
+// array is a table of headers as described by the file header.
 type array struct {
 	place               string
 	off, entsize, count uint64
 }
 
-// entries is those of the entries that are there, and how many they are. An
-// entry has at least so many bytes, whatever the file says.
-func (f *File) entries(a *array, least uint64) ([]byte, uint64) {
+// entries returns the entries that the file has, and their number. An entry has
+// at least the given size, whatever the header states.
+func (f *File) entries(a *array, minSize uint64) ([]byte, uint64) {
 	size, n := uint64(f.src.Size()), a.count
-	if n > 0 && a.entsize < least {
-		f.problem(a.place, a.off, "entries of %d bytes, less than %d", a.entsize, least)
-		a.entsize = least
+	if n > 0 && a.entsize < minSize {
+		f.problem(a.place, a.off, "invalid size of entries %d: must be at least %d", a.entsize, minSize)
+		a.entsize = minSize
 	}
 	switch {
 	case n == 0:
 		return nil, 0
 	case a.off == 0 || a.off > size || size-a.off < a.entsize:
-		f.problem(a.place, a.off, "at offset %#x of a file of %#x bytes", a.off, size)
+		f.problem(a.place, a.off, "the file of %#x bytes has no entries at offset %#x", size, a.off)
 		return nil, 0
 	case (size-a.off)/a.entsize < n:
 		n = (size - a.off) / a.entsize
-		f.problem(a.place, a.off, "%d of %d are before the end of the file", n, a.count)
+		f.problem(a.place, a.off, "the file has %d of %d entries", n, a.count)
 	}
 	b := f.bytes(a.off, n*a.entsize)
 	if b == nil {
@@ -193,9 +194,9 @@ func (f *File) entries(a *array, least uint64) ([]byte, uint64) {
 	return b, n
 }
 
-// readSections reads the section headers, and from the first one the numbers
-// that did not fit into the header: how many sections and segments there are,
-// and which section has the names.
+// readSections reads the section headers. The first one has the numbers that
+// exceed 16 bits: those of the sections, of the segments, and of the section of
+// names.
 func (f *File) readSections(a array, names *uint32, segments *uint64) {
 	if a.off == 0 && a.count == 0 {
 		return
@@ -217,7 +218,7 @@ func (f *File) readSections(a array, names *uint32, segments *uint64) {
 	}
 }
 
-// section reads one section header.
+// section reads a section header.
 func (f *File) section(b []byte, index int) Section {
 	c := bin.NewCursor(b, f.Order)
 	s := Section{Index: index, nameOff: c.U32(), Type: c.U32()}
@@ -237,7 +238,7 @@ func (f *File) readSegments(a array) {
 			s.Flags = c.U32()
 		}
 		s.Off, s.Vaddr = f.word(c), f.word(c)
-		f.word(c) // the physical address
+		f.word(c) // physical address
 		s.Filesz, s.Memsz = f.word(c), f.word(c)
 		if f.Class == 32 {
 			s.Flags = c.U32()
@@ -246,8 +247,8 @@ func (f *File) readSegments(a array) {
 	}
 }
 
-// readNames gives the sections their names, and says which of them reach
-// beyond the end of the file. All names are parts of one string.
+// readNames sets the names of the sections, and reports sections that extend
+// past the end of the file. All names are slices of one string.
 func (f *File) readNames(index uint32) {
 	if len(f.Sections) < 2 {
 		return
@@ -262,7 +263,7 @@ func (f *File) readNames(index uint32) {
 		lo, hi = min(lo, off), max(hi, off+maxSectionName)
 	}
 	names := string(table[lo:max(lo, min(hi, uint64(len(table))))])
-	lost := 0
+	missing := 0
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		rest := ""
@@ -272,24 +273,24 @@ func (f *File) readNames(index uint32) {
 		end := strings.IndexByte(rest, 0)
 		if end < 0 {
 			end = len(rest)
-			lost++
+			missing++
 		}
 		s.Name = rest[:end]
 		if size := uint64(f.src.Size()); s.stored() && (s.Off > size || s.Size > size-s.Off) {
-			f.problem("section "+s.Label(), s.Off, "%#x bytes at offset %#x of a file of %#x bytes", s.Size, s.Off, size)
+			f.problem("section "+s.Label(), s.Off, "%#x bytes at offset %#x exceed the file of %#x bytes", s.Size, s.Off, size)
 		}
 	}
-	if lost > 0 {
-		f.problem("section names", 0, "%d of %d names are not in section %d, which should have them", lost, len(f.Sections), index)
+	if missing > 0 {
+		f.problem("section names", 0, "section %[3]d lacks %[1]d of %[2]d names", missing, len(f.Sections), index)
 	}
 }
 
-// stored tells whether the section has bytes in the file.
+// stored reports whether the section has bytes in the file.
 func (s *Section) stored() bool {
 	return s.Type != SectionNoBits && s.Type != 0 && s.Size > 0
 }
 
-// Label is the name for people: that of a section without a name is its number.
+// Label returns the name for messages: without a name, the number.
 func (s *Section) Label() string {
 	if s.Name == "" {
 		return fmt.Sprintf("#%d", s.Index)
@@ -297,8 +298,8 @@ func (s *Section) Label() string {
 	return s.Name
 }
 
-// bytes is what the file has of a range, in place if the source is whole.
-// Nothing if the source fails.
+// bytes returns the part of a range that the file has, without a copy if the
+// source is in memory, and nil if the source fails.
 func (f *File) bytes(off, size uint64) []byte {
 	have := uint64(f.src.Size())
 	if off >= have {

@@ -34,7 +34,7 @@ func open(t *testing.T, b []byte) *elf.File {
 	return f
 }
 
-// sound opens a file that has nothing wrong.
+// sound opens a file without problems.
 func sound(t *testing.T, e *fixture.ELF) *elf.File {
 	t.Helper()
 	f := open(t, e.Bytes())
@@ -44,7 +44,7 @@ func sound(t *testing.T, e *fixture.ELF) *elf.File {
 	return f
 }
 
-// complains tells whether one of the problems has all of the words.
+// complains reports whether one of the problems has all of the words.
 func complains(problems []elf.Problem, words ...string) bool {
 	for _, p := range problems {
 		text, all := fmt.Sprint(p), true
@@ -58,7 +58,7 @@ func complains(problems []elf.Problem, words ...string) bool {
 	return false
 }
 
-func TestHeadersAreReadInAllClassesAndOrders(t *testing.T) {
+func TestHeadersOfAllClassesAndOrders(t *testing.T) {
 	kinds(t, func(t *testing.T, e *fixture.ELF) {
 		e.Machine, e.Flags, e.Entry = 8, 0x70001001, 0x401234
 		text := fixture.ELFSection{Name: ".text", Type: 1, Flags: 6, Addr: 0x401000, Data: []byte("code"), Link: 5, Info: 6, Align: 16, Entsize: 7}
@@ -96,7 +96,7 @@ func TestHeadersAreReadInAllClassesAndOrders(t *testing.T) {
 	})
 }
 
-func TestFileWithoutHeaderIsAnError(t *testing.T) {
+func TestOpenRejectsInvalidHeader(t *testing.T) {
 	good := (&fixture.ELF{Wide: true}).Bytes()
 	for name, b := range map[string][]byte{
 		"empty":     {},
@@ -112,7 +112,7 @@ func TestFileWithoutHeaderIsAnError(t *testing.T) {
 	}
 }
 
-func TestTruncatedFileIsReadUpToItsEnd(t *testing.T) {
+func TestTruncatedFile(t *testing.T) {
 	e := &fixture.ELF{Wide: true, Type: 2}
 	e.Add(fixture.ELFSection{Name: ".text", Type: 1, Flags: 6, Data: []byte("the code")})
 	e.Add(fixture.ELFSection{Name: ".far", Type: 1, Off: 1 << 40, Size: 4})
@@ -129,7 +129,7 @@ func TestTruncatedFileIsReadUpToItsEnd(t *testing.T) {
 	if got, err := f.Raw(f.Section(".wide")); len(got) != len(b)-512 || err != nil {
 		t.Errorf("wide: %d bytes, %v", len(got), err)
 	}
-	f = open(t, b[:len(b)-70]) // without one section header, and a part of another
+	f = open(t, b[:len(b)-70]) // without one section header and a part of another
 	if len(f.Sections) != 3 || !complains(f.Problems, "section headers", "3 of 5") {
 		t.Errorf("%d sections, %v", len(f.Sections), f.Problems)
 	}
@@ -145,12 +145,12 @@ func TestTruncatedFileIsReadUpToItsEnd(t *testing.T) {
 	}
 }
 
-func TestWrongCountsCostNoMemory(t *testing.T) {
+func TestWrongCountsDoNotAllocate(t *testing.T) {
 	b := (&fixture.ELF{Wide: true, Crowded: true}).Bytes()
 	at := binary.LittleEndian.Uint64(b[40:])
 	binary.LittleEndian.PutUint64(b[at+32:], 1<<60) // the number of sections
-	binary.LittleEndian.PutUint32(b[at+44:], 1<<31) // and that of segments
-	binary.LittleEndian.PutUint32(b[at+40:], 1<<31) // and which section has the names
+	binary.LittleEndian.PutUint32(b[at+44:], 1<<31) // the number of segments
+	binary.LittleEndian.PutUint32(b[at+40:], 1<<31) // the section of names
 	f := open(t, b)
 	if len(f.Sections) != 2 || len(f.Segments) > len(b)/56 || !complains(f.Problems, "section headers", "2 of 1152921504606846976") ||
 		!complains(f.Problems, "program headers", "of 2147483648") || !complains(f.Problems, "section names", "2147483648") {
@@ -158,16 +158,16 @@ func TestWrongCountsCostNoMemory(t *testing.T) {
 	}
 }
 
-func TestEntriesAreNeverSmallerThanTheirFields(t *testing.T) {
+func TestEntriesHaveMinimumSize(t *testing.T) {
 	e := &fixture.ELF{Wide: true}
 	e.Add(fixture.ELFSection{Name: ".text", Type: 1, Data: []byte("code")})
 	e.Segment(fixture.ELFSegment{Type: 1, Vaddr: 1})
 	e.Segment(fixture.ELFSegment{Type: 4, Vaddr: 2})
 	b := e.Bytes()
 	binary.LittleEndian.PutUint16(b[58:], 0)  // the size of a section header
-	binary.LittleEndian.PutUint16(b[54:], 55) // and of a program header
+	binary.LittleEndian.PutUint16(b[54:], 55) // the size of a program header
 	f := open(t, b)
-	if !complains(f.Problems, "section headers", "0 bytes, less than 64") || !complains(f.Problems, "program headers", "55 bytes, less than 56") {
+	if !complains(f.Problems, "section headers", "invalid size of entries 0: must be at least 64") || !complains(f.Problems, "program headers", "invalid size of entries 55: must be at least 56") {
 		t.Errorf("%v", f.Problems)
 	}
 	if f.Section(".text") == nil || f.Segments[1].Vaddr != 2 {
@@ -175,7 +175,7 @@ func TestEntriesAreNeverSmallerThanTheirFields(t *testing.T) {
 	}
 }
 
-func TestProblemsAreBounded(t *testing.T) {
+func TestProblemsAreLimited(t *testing.T) {
 	e := &fixture.ELF{}
 	for range 1000 {
 		e.Add(fixture.ELFSection{Name: ".x", Type: 1, Off: 1 << 30, Size: 1})
@@ -185,7 +185,7 @@ func TestProblemsAreBounded(t *testing.T) {
 	}
 }
 
-// slow is a source that is not in memory, and fails from an offset on.
+// slow is a source outside of memory that fails from an offset on.
 type slow struct {
 	io.ReaderAt
 	size, fails int64
@@ -200,7 +200,7 @@ func (s slow) ReadAt(p []byte, off int64) (int, error) {
 	return s.ReaderAt.ReadAt(p, off)
 }
 
-func TestSourceThatFailsIsReported(t *testing.T) {
+func TestErrorsOfSourceAreReported(t *testing.T) {
 	e := &fixture.ELF{Wide: true, Type: 2}
 	e.Add(fixture.ELFSection{Name: ".text", Type: 1, Data: []byte("code")})
 	b := e.Bytes()

@@ -1,13 +1,13 @@
 package elf
 
-// relocKinds is more than the highest kind of relocation that is known.
+// relocKinds exceeds all known types of relocations.
 const relocKinds = 320
 
-// form is what a kind of relocation does: S is the address of its symbol, A its
-// addend, P the place.
-type form struct {
+// relocForm is the operation of a relocation type: S is the address of its
+// symbol, A its addend, P the relocated address.
+type relocForm struct {
 	op   op
-	size uint8 // bytes that are changed
+	size uint8 // number of bytes that change
 }
 
 type op uint8
@@ -17,18 +17,19 @@ const (
 	opNothing
 	opAbs     // S + A
 	opRel     // S + A - P
-	opAdd     // what is there + (S + A)
-	opSub     // what is there - (S + A)
+	opAdd     // old value + (S + A)
+	opSub     // old value - (S + A)
 	opSet6    // S + A, in the lower six bits
 	opSub6    // the lower six bits - (S + A)
-	opSetUleb // S + A, in as many bytes as there are
-	opSubUleb // what is there - (S + A), in as many bytes as there are
+	opSetUleb // S + A, with the length of the old value
+	opSubUleb // old value - (S + A), with the length of the old value
 )
 
-// forms is what the kinds of each machine do, as far as they are for data. The
-// offset of a thread's variable (TLS, in descriptions of variables) counts as an
-// absolute one. Kinds that only help the linker do nothing, as kind 0 always.
-var forms = map[uint16]*[relocKinds]form{
+// relocForms lists the relocation types for data of each machine. The offset of
+// a TLS variable (in descriptions of variables) is treated as absolute. Types
+// that only help the linker do nothing, and neither does type 0 of all
+// machines.
+var relocForms = map[uint16]*[relocKinds]relocForm{
 	machineX86_64: &formsX86_64, machine386: &forms386,
 	machineARM: &formsARM, machineARM64: &formsARM64,
 	machineMIPS: &formsMIPS, machineMIPSLE: &formsMIPS,
@@ -36,31 +37,31 @@ var forms = map[uint16]*[relocKinds]form{
 	machineRISCV: &formsRISCV, machineS390: &formsS390,
 }
 
-var formsX86_64 = [relocKinds]form{
+var formsX86_64 = [relocKinds]relocForm{
 	1: {opAbs, 8}, 10: {opAbs, 4}, 11: {opAbs, 4}, 12: {opAbs, 2}, 14: {opAbs, 1},
 	2: {opRel, 4}, 4: {opRel, 4}, 13: {opRel, 2}, 15: {opRel, 1}, 24: {opRel, 8},
 	17: {opAbs, 8}, 21: {opAbs, 4}, // DTPOFF
 }
 
-var forms386 = [relocKinds]form{
+var forms386 = [relocKinds]relocForm{
 	1: {opAbs, 4}, 20: {opAbs, 2}, 22: {opAbs, 1},
 	2: {opRel, 4}, 4: {opRel, 4}, 21: {opRel, 2}, 23: {opRel, 1},
 	32: {opAbs, 4}, // TLS_LDO_32
 }
 
-var formsARM = [relocKinds]form{
+var formsARM = [relocKinds]relocForm{
 	2: {opAbs, 4}, 5: {opAbs, 2}, 8: {opAbs, 1}, 38: {opAbs, 4}, 55: {opAbs, 4},
 	3: {opRel, 4}, 56: {opRel, 4},
 	106: {opAbs, 4}, // TLS_LDO32
 }
 
-var formsARM64 = [relocKinds]form{
+var formsARM64 = [relocKinds]relocForm{
 	256: {opNothing, 0},
 	257: {opAbs, 8}, 258: {opAbs, 4}, 259: {opAbs, 2},
 	260: {opRel, 8}, 261: {opRel, 4}, 262: {opRel, 2}, 314: {opRel, 4},
 }
 
-var formsRISCV = [relocKinds]form{
+var formsRISCV = [relocKinds]relocForm{
 	1: {opAbs, 4}, 2: {opAbs, 8}, 57: {opRel, 4}, 59: {opRel, 4},
 	54: {opAbs, 1}, 55: {opAbs, 2}, 56: {opAbs, 4},
 	33: {opAdd, 1}, 34: {opAdd, 2}, 35: {opAdd, 4}, 36: {opAdd, 8},
@@ -70,19 +71,19 @@ var formsRISCV = [relocKinds]form{
 	43: {opNothing, 0}, 51: {opNothing, 0}, // ALIGN, RELAX
 }
 
-var formsPPC = [relocKinds]form{
+var formsPPC = [relocKinds]relocForm{
 	38: {opAbs, 8}, 43: {opAbs, 8}, 1: {opAbs, 4}, 24: {opAbs, 4}, 3: {opAbs, 2}, 25: {opAbs, 2},
 	44: {opRel, 8}, 26: {opRel, 4},
 	78: {opAbs, 8}, // DTPREL
 }
 
-var formsS390 = [relocKinds]form{
+var formsS390 = [relocKinds]relocForm{
 	22: {opAbs, 8}, 4: {opAbs, 4}, 3: {opAbs, 2}, 1: {opAbs, 1},
 	23: {opRel, 8}, 5: {opRel, 4}, 16: {opRel, 2},
 	52: {opAbs, 4}, 53: {opAbs, 8}, // TLS_LDO
 }
 
-var formsMIPS = [relocKinds]form{
+var formsMIPS = [relocKinds]relocForm{
 	18: {opAbs, 8}, 2: {opAbs, 4}, 1: {opAbs, 2}, 248: {opRel, 4},
 	39: {opAbs, 4}, 41: {opAbs, 8}, // TLS_DTPREL
 }

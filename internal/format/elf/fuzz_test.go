@@ -11,7 +11,7 @@ import (
 	"symbolon/internal/format/elf"
 )
 
-// seeds is one file of each sort.
+// seeds returns a file of each kind.
 func seeds() (all [][]byte) {
 	for _, wide := range []bool{false, true} {
 		for _, big := range []bool{false, true} {
@@ -50,7 +50,7 @@ func seeds() (all [][]byte) {
 	return append(all, e.Bytes())
 }
 
-// FuzzFile reads all that a file has.
+// FuzzFile reads all parts of a file.
 func FuzzFile(f *testing.F) {
 	for _, b := range seeds() {
 		f.Add(b)

@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// flagBE8 says of a big endian program for 32-bit ARM that its code is little
-// endian (EF_ARM_BE8).
+// flagBE8 marks a big-endian program for 32-bit ARM whose code is little endian
+// (EF_ARM_BE8).
 const flagBE8 = 0x00800000
 
-// Mark says what code for 32-bit ARM is from an address on.
+// Mark is the kind of 32-bit ARM code from an address on.
 type Mark struct {
 	Addr uint64
 	Kind byte // 'a': A32, 't': T32, 'd': data
 }
 
-// SwappedCode tells whether the instructions of a program for 32-bit ARM are big
-// endian, as they were before version 6 of the architecture.
+// SwappedCode reports whether the instructions of a program for 32-bit ARM are
+// big endian, as they were before version 6 of the architecture.
 func (f *File) SwappedCode() bool { return f.big && f.Flags&flagBE8 == 0 }
 
-// Marks is what a linked file for 32-bit ARM says of its code in ascending order,
-// one mark for an address at most. They are those of the mapping symbols, which
-// tell it of all code; only without them those of the functions, which tell it of
-// their first byte, and not that data follows.
+// Marks returns the kinds of code of a linked file for 32-bit ARM in ascending
+// order, one mark for each address. They are those of the mapping symbols,
+// which cover all code (mapped is true), or else of the functions, which
+// describe only their first byte and not the data after them.
 func (f *File) Marks() (marks []Mark, mapped bool) {
 	if f.Machine != machineARM || f.Class != 32 || f.Type == TypeRel {
 		return nil, false
@@ -46,7 +46,7 @@ func (f *File) Marks() (marks []Mark, mapped bool) {
 		}
 	}
 	if len(marks) > 0 {
-		for i := range f.Sections { // the last stretch of each ends with it
+		for i := range f.Sections { // code ends at the end of its section
 			if s := &f.Sections[i]; s.Flags&FlagExec != 0 {
 				ends = append(ends, Mark{s.Addr + s.Size, 'd'})
 			}
@@ -56,8 +56,8 @@ func (f *File) Marks() (marks []Mark, mapped bool) {
 	return sortMarks(functions), false
 }
 
-// sortMarks sorts them. Of those with one address the last in the file counts: the
-// others are of stretches that are empty.
+// sortMarks sorts marks. Of several at one address it keeps the last one in the
+// file: the ranges of the others are empty.
 func sortMarks(marks []Mark) []Mark {
 	slices.SortStableFunc(marks, func(a, b Mark) int { return cmp.Compare(a.Addr, b.Addr) })
 	out := marks[:0]
@@ -69,7 +69,8 @@ func sortMarks(marks []Mark) []Mark {
 	return out
 }
 
-// mapping is the letter of a mapping symbol of 32-bit ARM, 0 for all other names.
+// mapping returns the letter of a mapping symbol of 32-bit ARM, 0 for other
+// names.
 func mapping(strs []byte, off uint32) byte {
 	if int64(off)+3 > int64(len(strs)) {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"symbolon/internal/fixture"
 )
 
-// marks are those of a file, a word each, and whether they are of all code.
+// marks formats the marks of a file, and whether they cover all code.
 func marks(t *testing.T, e *fixture.ELF) string {
 	t.Helper()
 	list, mapped := sound(t, e).Marks()
@@ -19,7 +19,7 @@ func marks(t *testing.T, e *fixture.ELF) string {
 	return fmt.Sprint(out.String(), mapped)
 }
 
-func TestMarksAreThoseOfMappingSymbols(t *testing.T) {
+func TestMarksOfMappingSymbols(t *testing.T) {
 	for _, big := range []bool{false, true} {
 		e := &fixture.ELF{Big: big, Type: 2, Machine: 40, Flags: 0x05800000}
 		code(e)
@@ -30,30 +30,30 @@ func TestMarksAreThoseOfMappingSymbols(t *testing.T) {
 		}
 		e.Symtab(".symtab", 2, symbols...)
 		if got, want := marks(t, e), "a1000 t1010 t1020 d1040 true"; got != want {
-			t.Errorf("%s, wanted is %s", got, want)
+			t.Errorf("%s, want %s", got, want)
 		}
 		if open(t, e.Bytes()).SwappedCode() {
-			t.Error("the code of BE8 is little endian")
+			t.Error("the code of BE8 must be little endian")
 		}
 		e.Flags = 0x05000000
 		if open(t, e.Bytes()).SwappedCode() != big {
-			t.Error("the order of code")
+			t.Error("wrong byte order of code")
 		}
 		e.Machine = 62
 		if got := marks(t, e); got != "false" {
-			t.Errorf("of another machine: %s", got)
+			t.Errorf("another machine: %s", got)
 		}
 	}
 }
 
-// Without them functions tell it, also those that others see.
-func TestMarksAreThoseOfFunctions(t *testing.T) {
+// Without mapping symbols, marks are those of functions, also of .dynsym.
+func TestMarksOfFunctions(t *testing.T) {
 	e := &fixture.ELF{Type: 3, Machine: 40}
 	code(e)
 	e.Symtab(".dynsym", 11, fixture.ELFSymbol{Name: "f", Kind: 2, Bind: 1, Section: 1, Value: 0x1011}, fixture.ELFSymbol{Name: "g", Kind: 10, Bind: 1, Section: 1, Value: 0x1020},
 		fixture.ELFSymbol{Name: "elsewhere", Kind: 2, Bind: 1, Value: 0x1031}, fixture.ELFSymbol{Name: "label", Bind: 1, Section: 1, Value: 0x1031})
 	e.Symtab(".symtab", 2, fixture.ELFSymbol{Name: "f", Kind: 2, Bind: 1, Section: 1, Value: 0x1011}, fixture.ELFSymbol{Name: "h", Kind: 2, Section: 1, Value: 0x1004})
 	if got, want := marks(t, e), "a1004 t1010 a1020 false"; got != want {
-		t.Errorf("%s, wanted is %s", got, want)
+		t.Errorf("%s, want %s", got, want)
 	}
 }

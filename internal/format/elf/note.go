@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	maxID    = 256     // bytes of an id; linkers write 8 to 20, or what they are told
-	maxNotes = 1 << 20 // bytes of notes that are looked at in one place
+	maxID    = 256     // bytes of an id; linkers write 8 to 20 by default
+	maxNotes = 1 << 20 // bytes of notes that are searched in one place
 )
 
-// BuildID is the id that the linker gave the file, in place; nil without one.
+// BuildID returns the id set by the linker, without a copy; nil without one.
 func (f *File) BuildID() []byte {
 	if id := f.note("GNU", 3, ".note.gnu.build-id"); id != nil {
 		return id
@@ -28,14 +28,15 @@ func (f *File) BuildID() []byte {
 	return nil
 }
 
-// GoBuildID is the id that the Go linker gave the file; empty without one.
+// GoBuildID returns the id set by the Go linker, "" without one.
 func (f *File) GoBuildID() string { return string(f.note("Go", 4, ".note.go.buildid")) }
 
-// note is the first note of its sort: of the segments of notes, then of the
-// sections of notes, then of the section of this name, whatever its type.
+// note returns the first note of an owner and type: in the segments of notes,
+// then in the sections of notes, then in the section of the given name,
+// whatever its type.
 func (f *File) note(owner string, kind uint32, section string) []byte {
-	walked := 0 // headers that claim the same bytes do not cost again and again
-	look := func(off, size, align uint64) (id []byte) {
+	walked := 0 // bytes walked: headers may claim the same bytes repeatedly
+	search := func(off, size, align uint64) (id []byte) {
 		for _, align := range [...]int{int(align) & 8, 4} {
 			if id == nil && align != 0 && int64(walked) <= 2*f.src.Size() {
 				c := bin.NewCursor(f.bytes(off, min(size, maxNotes)), f.Order)
@@ -48,18 +49,18 @@ func (f *File) note(owner string, kind uint32, section string) []byte {
 	var id []byte
 	for i := 0; i < len(f.Segments) && id == nil; i++ {
 		if s := &f.Segments[i]; s.Type == segmentNote {
-			id = look(s.Off, s.Filesz, s.Align)
+			id = search(s.Off, s.Filesz, s.Align)
 		}
 	}
 	for i := 0; i < len(f.Sections) && id == nil; i++ {
 		if s := &f.Sections[i]; s.Type == SectionNote || s.Name == section && s.stored() {
-			id = look(s.Off, s.Size, s.Align)
+			id = search(s.Off, s.Size, s.Align)
 		}
 	}
 	return id
 }
 
-// noteIn looks for a note among notes whose parts are aligned.
+// noteIn searches notes whose parts are aligned.
 func noteIn(c *bin.Cursor, owner string, kind uint32, align int) []byte {
 	pad := func(n int) { c.Skip(min(-n&(align-1), c.Len())) }
 	for c.Len() >= 12 {
@@ -75,9 +76,10 @@ func noteIn(c *bin.Cursor, owner string, kind uint32, align int) []byte {
 	return nil
 }
 
-// TextID is an id made of the first page of the code, for files without a
-// build id; in the byte order of the file. There is none if .text has no bytes
-// in the file or is cut, as the id would be that of another file.
+// TextID returns an id computed from the first page of the code, for files
+// without a build id, in the byte order of the file. ok is false if .text has
+// no bytes in the file or is truncated, since the id would then be that of
+// another file.
 func (f *File) TextID() (id [16]byte, ok bool) {
 	i := slices.IndexFunc(f.Sections, func(s Section) bool { return s.Name == ".text" && s.stored() && s.Off != 0 })
 	if i < 0 {
@@ -91,20 +93,20 @@ func (f *File) TextID() (id [16]byte, ok bool) {
 	return id, uint64(len(text)) == size
 }
 
-// DebugLink is the name of the separate debug file, and the CRC-32 of all of
-// its bytes.
+// DebugLink returns the name of the separate debug file, and the CRC-32 of its
+// content.
 func (f *File) DebugLink() (name string, crc uint32, ok bool) {
-	name, rest := f.link(".gnu_debuglink")
+	name, rest := f.readLink(".gnu_debuglink")
 	if name == "" || len(rest) < 4 {
 		return "", 0, false
 	}
 	return name, f.Order.Uint32(rest[len(rest)-4:]), true
 }
 
-// AltLink is the name of the file that dwz moved common parts to, and its build
-// id; or what DWARF 5 has instead of that.
+// AltLink returns the name of the file with the common parts moved by dwz, and
+// its build id; or the equivalent of DWARF 5.
 func (f *File) AltLink() (name string, id []byte, ok bool) {
-	if name, id = f.link(".gnu_debugaltlink"); name == "" {
+	if name, id = f.readLink(".gnu_debugaltlink"); name == "" {
 		if sup, n, sum := f.supplement(); !sup {
 			name, id = n, sum
 		}
@@ -112,8 +114,8 @@ func (f *File) AltLink() (name string, id []byte, ok bool) {
 	return name, id, name != "" && len(id) > 0 && len(id) <= maxID
 }
 
-// SharedID is the id by which others refer to a file that has what they share,
-// nil in every other file.
+// SharedID returns the id that other files use for this file of common
+// parts, nil if it is not one.
 func (f *File) SharedID() []byte {
 	if sup, _, sum := f.supplement(); sup {
 		return sum
@@ -121,8 +123,8 @@ func (f *File) SharedID() []byte {
 	return nil
 }
 
-// supplement reads .debug_sup: whether the file is the one that others share,
-// and the name and checksum of that.
+// supplement reads .debug_sup: whether this is the file of common parts, and
+// the name and checksum of that file.
 func (f *File) supplement() (shared bool, name string, sum []byte) {
 	s := f.Section(".debug_sup")
 	if s == nil {
@@ -140,8 +142,8 @@ func (f *File) supplement() (shared bool, name string, sum []byte) {
 	return shared, name, sum
 }
 
-// link is the name that a section begins with, and what is behind it.
-func (f *File) link(section string) (name string, rest []byte) {
+// readLink returns the name at the start of a section, and the bytes after it.
+func (f *File) readLink(section string) (name string, rest []byte) {
 	if s := f.Section(section); s != nil {
 		if b, err := f.Data(s); err == nil {
 			n := max(bytes.IndexByte(b[:min(len(b), maxSectionName)], 0), 0)

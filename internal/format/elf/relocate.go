@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// reloc is one relocation.
+// reloc is a relocation.
 type reloc struct {
 	off    uint64 // in the section
 	sym    uint32
 	kind   uint32
 	addend int64
-	rela   bool // else the addend is what is in the section
+	rela   bool // the addend is in the relocation, not in the section
 }
 
-// relocs gives the relocations of a table, in their order.
+// relocs calls each for the relocations of a table, in their order.
 func (f *File) relocs(b []byte, rela bool, each func(reloc)) {
 	size := f.pick(8, 16)
 	if rela {
@@ -27,8 +27,8 @@ func (f *File) relocs(b []byte, rela bool, each func(reloc)) {
 	}
 }
 
-// reloc reads one relocation, of which all bytes are there. The three kinds
-// that one of MIPS64 has are one number here, the first one lowest.
+// reloc reads a relocation of b, which is long enough. The three types of a
+// MIPS64 relocation become one number, the first one lowest.
 func (f *File) reloc(b []byte, rela bool) (r reloc) {
 	w := f.Class / 8
 	info := f.address(b[w:])
@@ -49,7 +49,7 @@ func (f *File) reloc(b []byte, rela bool) (r reloc) {
 	return r
 }
 
-// address is the number as wide as an address that b begins with.
+// address reads a number of the size of an address from the start of b.
 func (f *File) address(b []byte) uint64 {
 	if f.Class == 64 {
 		return f.Order.Uint64(b)
@@ -57,9 +57,9 @@ func (f *File) address(b []byte) uint64 {
 	return uint64(f.Order.Uint32(b))
 }
 
-// relocations gives all relocations of a section, in their order.
+// relocations calls each for all relocations of a section, in their order.
 func (f *File) relocations(s *Section, each func(reloc)) {
-	budget := uint64(f.src.Size()) // headers that claim the same bytes cost once
+	budget := uint64(f.src.Size()) // headers may claim the same bytes repeatedly
 	for i := range f.Sections {
 		from := &f.Sections[i]
 		rela := from.Type == SectionRela
@@ -73,8 +73,8 @@ func (f *File) relocations(s *Section, each func(reloc)) {
 	}
 }
 
-// relocSymbol is the symbol that a relocation names, and its section. Symbols
-// of other files have the section 0.
+// relocSymbol returns a symbol of a relocation and its section. Symbols of
+// other files have the section 0.
 func (f *File) relocSymbol(i uint32) (s rawSymbol, section int32, ok bool) {
 	t, size := &f.tables[0], f.pick(16, 24)
 	if uint64(i) >= uint64(len(t.syms))/size {
@@ -84,15 +84,14 @@ func (f *File) relocSymbol(i uint32) (s rawSymbol, section int32, ok bool) {
 	return s, f.sectionOf(t, s, int(i)), true
 }
 
-// Relocate applies the relocations of a section of a relocatable file. The data
-// is that of the section, unpacked; the result is a copy, or data itself if
-// there is nothing to apply. Section i is laid at addrs[i], or at 0 if there is
-// no such number.
+// Relocate applies the relocations of a section of a relocatable file. data is
+// the unpacked content of the section; the result is a copy, or data itself
+// without relocations. Section i has the address addrs[i], or 0 without one.
 //
-// Symbols of other files have the address 0. What cannot be applied leaves the
-// data as it is, and is counted in the problems.
+// Symbols of other files have the address 0. A relocation that cannot be applied
+// leaves data unchanged, and is counted in the problems.
 func (f *File) Relocate(s *Section, data []byte, addrs []uint64) ([]byte, []Problem) {
-	m := mover{file: f, forms: forms[f.Machine], addrs: addrs, data: data}
+	m := relocator{file: f, forms: relocForms[f.Machine], addrs: addrs, data: data}
 	if f.Type != TypeRel || m.forms == nil {
 		return data, nil
 	}
@@ -118,20 +117,20 @@ func (f *File) Relocate(s *Section, data []byte, addrs []uint64) ([]byte, []Prob
 		return m.data, nil
 	}
 	return m.data, []Problem{{"section " + s.Label() + ", relocations", clamp(first.off), fmt.Sprintf(
-		"%d cannot be applied; the first has the kind %d and names symbol %d", failed, first.kind, first.sym)}}
+		"%d of unsupported type or range; the first has type %d and symbol %d", failed, first.kind, first.sym)}}
 }
 
 // mover applies relocations to one section.
-type mover struct {
+type relocator struct {
 	file  *File
-	forms *[relocKinds]form
+	forms *[relocKinds]relocForm
 	addrs []uint64
-	base  uint64 // where the section is laid
+	base  uint64 // address of the section
 	data  []byte
 }
 
-// apply is false for a relocation that cannot be applied.
-func (m *mover) apply(r reloc) bool {
+// apply returns false if a relocation cannot be applied.
+func (m *relocator) apply(r reloc) bool {
 	if r.kind >= relocKinds {
 		return false
 	}
@@ -148,7 +147,7 @@ func (m *mover) apply(r reloc) bool {
 		v += m.addrs[section]
 	}
 	if m.file.Machine == machineARM && sym.info&15 == SymbolFunc {
-		v &^= 1 // which says that it is Thumb
+		v &^= 1 // the Thumb bit
 	}
 	if r.rela {
 		v += uint64(r.addend)
@@ -159,8 +158,8 @@ func (m *mover) apply(r reloc) bool {
 	return true
 }
 
-// write puts the value v where and as the form says; pc is the address there.
-func (m *mover) write(at []byte, form form, v, pc uint64) {
+// write writes the value v in the given form at an address of pc.
+func (m *relocator) write(at []byte, form relocForm, v, pc uint64) {
 	switch form.op {
 	case opAbs:
 	case opRel:
@@ -185,7 +184,7 @@ func (m *mover) write(at []byte, form form, v, pc uint64) {
 }
 
 // get reads a signed number.
-func (m *mover) get(b []byte, size uint8) uint64 {
+func (m *relocator) get(b []byte, size uint8) uint64 {
 	switch size {
 	case 1:
 		return uint64(int8(b[0]))
@@ -197,7 +196,7 @@ func (m *mover) get(b []byte, size uint8) uint64 {
 	return m.file.Order.Uint64(b)
 }
 
-func (m *mover) put(b []byte, size uint8, v uint64) {
+func (m *relocator) put(b []byte, size uint8, v uint64) {
 	switch size {
 	case 1:
 		b[0] = byte(v)
@@ -210,8 +209,8 @@ func (m *mover) put(b []byte, size uint8, v uint64) {
 	}
 }
 
-// putUleb writes a number over one that has at least as many bytes, and keeps
-// their count. Nothing else of b changes.
+// putUleb overwrites a number by one of the same length. No other byte of b
+// changes.
 func putUleb(b []byte, v uint64) {
 	for i := range b {
 		more := b[i] & 0x80

@@ -10,7 +10,7 @@ import (
 	"symbolon/internal/format/elf"
 )
 
-// relocatable is a relocatable file with .text as section 1 and .debug_info as
+// relocatable returns a relocatable file with .text as section 1 and .debug_info as
 // section 2, whose relocations name these symbols: 1 is .text, 2 the function
 // f at 0x11 of it, 3 that of another file.
 func relocatable(e *fixture.ELF, data []byte, rela bool, relocs ...fixture.ELFReloc) *fixture.ELF {
@@ -84,7 +84,7 @@ func TestRelocationsOfAllMachines(t *testing.T) {
 	}
 }
 
-func TestAddendsInPlaceAreSigned(t *testing.T) {
+func TestImplicitAddendsAreSigned(t *testing.T) {
 	for _, tc := range []struct {
 		kind uint32
 		data []byte
@@ -109,39 +109,39 @@ func TestNegativeAddendsOfNarrowFiles(t *testing.T) {
 	}
 }
 
-func TestPairsOfUlebRelocationsKeepTheirLength(t *testing.T) {
+func TestUlebRelocationsKeepLength(t *testing.T) {
 	data := []byte{0x80, 0x80, 0x00, 0x55, 0xff, 0xff}
 	e := relocatable(&fixture.ELF{Wide: true, Machine: 243}, data, true,
 		fixture.ELFReloc{Off: 0, Sym: 1, Kind: 60, Addend: 0x345}, fixture.ELFReloc{Off: 0, Sym: 1, Kind: 61, Addend: 0x45},
 		fixture.ELFReloc{Off: 4, Sym: 1, Kind: 60, Addend: 1}, fixture.ELFReloc{Off: 6, Sym: 1, Kind: 60})
 	f := sound(t, e)
 	got, problems := f.Relocate(&f.Sections[2], data, nil)
-	if want := []byte{0x80, 0x86, 0x00, 0x55, 0x81, 0x80}; !bytes.Equal(got, want) || !complains(problems, "section .debug_info, relocations", "1 cannot", "kind 60") {
+	if want := []byte{0x80, 0x86, 0x00, 0x55, 0x81, 0x80}; !bytes.Equal(got, want) || !complains(problems, "section .debug_info, relocations", "1 of unsupported type", "type 60") {
 		t.Errorf("% x, %v", got, problems)
 	}
 }
 
-func TestRelocationsOfThumbFunctionsAreEven(t *testing.T) {
+func TestRelocationsClearThumbBit(t *testing.T) {
 	f := sound(t, relocatable(&fixture.ELF{Machine: 40}, make([]byte, 4), false, fixture.ELFReloc{Sym: 2, Kind: 2}))
 	if got, _ := f.Relocate(&f.Sections[2], make([]byte, 4), []uint64{0, 0x4000}); !bytes.Equal(got, []byte{0x10, 0x40, 0, 0}) {
 		t.Errorf("% x", got)
 	}
 }
 
-func TestSymbolsOfOtherFilesAreAtZero(t *testing.T) {
+func TestSymbolsOfOtherFilesHaveAddressZero(t *testing.T) {
 	f := sound(t, relocatable(&fixture.ELF{Wide: true, Machine: 62}, make([]byte, 8), true, fixture.ELFReloc{Sym: 3, Kind: 1, Addend: 9}))
 	if got, problems := f.Relocate(&f.Sections[2], make([]byte, 8), []uint64{7, 7, 7, 7}); got[0] != 9 || problems != nil {
 		t.Errorf("% x, %v", got, problems)
 	}
 }
 
-func TestWrongRelocationsAreCounted(t *testing.T) {
+func TestInvalidRelocationsAreCounted(t *testing.T) {
 	data := bytes.Repeat([]byte{1}, 16)
 	f := sound(t, relocatable(&fixture.ELF{Wide: true, Machine: 62}, data, true,
 		fixture.ELFReloc{Off: 3, Sym: 99, Kind: 1}, fixture.ELFReloc{Off: 9, Sym: 1, Kind: 1}, fixture.ELFReloc{Off: 1 << 63, Sym: 1, Kind: 1},
 		fixture.ELFReloc{Off: 1, Sym: 1, Kind: 99}, fixture.ELFReloc{Off: 8, Sym: 1, Kind: 1, Addend: 2}))
 	got, problems := f.Relocate(&f.Sections[2], data, nil)
-	if len(problems) != 1 || problems[0].Off != 3 || !complains(problems, "4 cannot be applied", "kind 1", "symbol 99") {
+	if len(problems) != 1 || problems[0].Off != 3 || !complains(problems, "4 of unsupported type or range", "type 1", "symbol 99") {
 		t.Errorf("%v", problems)
 	}
 	if !bytes.Equal(got, append(slices.Clone(data[:8]), 2, 0, 0, 0, 0, 0, 0, 0)) || data[8] != 1 {
@@ -167,7 +167,7 @@ func TestLinkedFilesAreNotRelocated(t *testing.T) {
 	}
 }
 
-func TestTablesThatClaimTheSameRelocationsAreReadOnce(t *testing.T) {
+func TestOverlappingRelocationTablesAreReadOnce(t *testing.T) {
 	e := relocatable(&fixture.ELF{Wide: true, Machine: 243}, make([]byte, 8), true, slices.Repeat([]fixture.ELFReloc{{Sym: 1, Kind: 36, Addend: 1}}, 1000)...)
 	off := e.Next() - 24*1000
 	for range 1000 {

@@ -9,8 +9,8 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Compression says how the bytes of a section are packed. The numbers are those
-// of the header of a compressed section.
+// Compression is the compression of a section. The values are those of the
+// header of a compressed section.
 type Compression uint8
 
 const (
@@ -19,8 +19,8 @@ const (
 	Zstd
 )
 
-// Section is the first section of this name that has bytes, else the first one
-// of this name; nil if there is none. For .debug_x it is also .zdebug_x.
+// Section returns the first section of this name with bytes, or else the first
+// one of this name, or nil. The name .debug_x also finds .zdebug_x.
 func (f *File) Section(name string) *Section {
 	if s := f.named(name); s != nil || !strings.HasPrefix(name, ".debug_") {
 		return s
@@ -38,8 +38,8 @@ func (f *File) named(name string) (found *Section) {
 	return found
 }
 
-// Raw is the bytes of a section as they are in the file. A section that reaches
-// beyond the end of the file has the bytes up to there; one of NOBITS has none.
+// Raw returns the bytes of a section as stored. A section that extends past the
+// end of the file is truncated; one of type NOBITS is empty.
 func (f *File) Raw(s *Section) ([]byte, error) {
 	if !s.stored() {
 		return nil, nil
@@ -51,9 +51,9 @@ func (f *File) Raw(s *Section) ([]byte, error) {
 	return bin.Read(f.src, int64(s.Off), int(min(s.Size, size-s.Off, math.MaxInt)))
 }
 
-// Packed is how a section is compressed, how many bytes it has without that,
-// and what is to be unpacked. A section that is not compressed has the kind
-// None and its own bytes.
+// Packed returns the compression of a section, its uncompressed size, and its
+// compressed bytes. An uncompressed section has the compression None and its
+// own bytes.
 func (f *File) Packed(s *Section) (kind Compression, size uint64, payload []byte, err error) {
 	raw, err := f.Raw(s)
 	if err != nil || raw == nil {
@@ -71,17 +71,18 @@ func (f *File) Packed(s *Section) (kind Compression, size uint64, payload []byte
 		c.Skip(4)
 	}
 	size = f.word(c)
-	f.word(c) // the alignment of what is inside
+	f.word(c) // alignment of the uncompressed content
 	if c.Err() != nil {
-		return None, 0, nil, fault.New(fault.Malformed, "elf, section "+s.Label(), "%d bytes are less than the header of a compressed section", len(raw))
+		return None, 0, nil, fault.New(fault.Malformed, "elf, section "+s.Label(),
+			"invalid compression header: the section has %d bytes", len(raw))
 	}
 	if form != uint32(Zlib) && form != uint32(Zstd) {
-		return None, 0, nil, fault.New(fault.Unsupported, "elf, section "+s.Label(), "compression %d is not known", form)
+		return None, 0, nil, fault.New(fault.Unsupported, "elf, section "+s.Label(), "unknown compression %d", form)
 	}
 	return Compression(form), size, raw[c.Off():], nil
 }
 
-// Data is the bytes of a section, unpacked if they are compressed.
+// Data returns the uncompressed bytes of a section.
 func (f *File) Data(s *Section) ([]byte, error) {
 	kind, size, payload, err := f.Packed(s)
 	switch {
@@ -90,12 +91,12 @@ func (f *File) Data(s *Section) ([]byte, error) {
 	case size == 0:
 		return []byte{}, nil
 	case f.Unpack == nil || size > math.MaxInt:
-		return nil, fault.New(fault.Unsupported, "elf, section "+s.Label(), "%d bytes cannot be unpacked", size)
+		return nil, fault.New(fault.Unsupported, "elf, section "+s.Label(), "cannot decompress %d bytes", size)
 	}
 	return f.Unpack(kind, payload, size)
 }
 
-// LoadAddress is the address of the first segment that is loaded.
+// LoadAddress returns the address of the first loaded segment.
 func (f *File) LoadAddress() uint64 {
 	for i := range f.Segments {
 		if f.Segments[i].Type == SegmentLoad {
@@ -105,7 +106,7 @@ func (f *File) LoadAddress() uint64 {
 	return 0
 }
 
-// Code is what the file has of size bytes of code at an address.
+// Code returns the bytes of the file for size bytes of code at an address.
 func (f *File) Code(vaddr, size uint64) []byte {
 	for i := range f.Segments {
 		s := &f.Segments[i]
@@ -117,8 +118,9 @@ func (f *File) Code(vaddr, size uint64) []byte {
 	return nil
 }
 
-// at is what the file has at an address and behind it in the same segment.
-func (f *File) at(vaddr uint64) []byte {
+// bytesFrom returns the bytes of the file from an address to the end of its
+// segment.
+func (f *File) bytesFrom(vaddr uint64) []byte {
 	for i := range f.Segments {
 		s := &f.Segments[i]
 		if s.Type == SegmentLoad && vaddr >= s.Vaddr && vaddr-s.Vaddr < s.Filesz {

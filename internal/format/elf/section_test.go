@@ -12,7 +12,7 @@ import (
 	"symbolon/internal/format/elf"
 )
 
-func TestSectionsAreFoundByName(t *testing.T) {
+func TestSection(t *testing.T) {
 	e := &fixture.ELF{}
 	e.Add(fixture.ELFSection{Name: ".debug_line", Type: 8, Size: 5})
 	e.Add(fixture.ELFSection{Name: ".debug_line", Type: 1, Data: []byte("second")})
@@ -33,7 +33,7 @@ func TestSectionsAreFoundByName(t *testing.T) {
 	}
 }
 
-func TestLongNamesAreCut(t *testing.T) {
+func TestLongSectionNamesAreTruncated(t *testing.T) {
 	e := &fixture.ELF{}
 	e.Add(fixture.ELFSection{Name: strings.Repeat("n", 5000), Type: 1})
 	f := open(t, e.Bytes())
@@ -42,7 +42,7 @@ func TestLongNamesAreCut(t *testing.T) {
 	}
 }
 
-func TestCompressedSectionsAreUnpacked(t *testing.T) {
+func TestDataOfCompressedSections(t *testing.T) {
 	kinds(t, func(t *testing.T, e *fixture.ELF) {
 		zdebug := append([]byte("ZLIB"), 0, 0, 0, 0, 0, 0, 1, 2)
 		for _, s := range []fixture.ELFSection{
@@ -72,7 +72,7 @@ func TestCompressedSectionsAreUnpacked(t *testing.T) {
 			{".debug_gnu", elf.Zlib, 258, "ghi", ""},
 			{".zdebug_plain", elf.None, 21, "not compressed at all", ""},
 			{".debug_plain", elf.None, 12, string(zdebug), ""},
-			{".debug_other", elf.None, 0, "", "elf, section .debug_other: unsupported: compression 3"},
+			{".debug_other", elf.None, 0, "", "elf, section .debug_other: unsupported: unknown compression 3"},
 			{".debug_cut", elf.None, 0, "", "elf, section .debug_cut: malformed"},
 		} {
 			kind, size, payload, err := f.Packed(f.Section(tc.name))
@@ -97,7 +97,7 @@ func TestCompressedSectionsAreUnpacked(t *testing.T) {
 			}
 		}
 		if _, err := f.Data(f.Section(".debug_bad")); err == nil {
-			t.Error("the error of Unpack is lost")
+			t.Error("Data does not return the error of Unpack")
 		}
 	})
 }
@@ -154,11 +154,11 @@ func TestBuildIDs(t *testing.T) {
 	e.Add(fixture.ELFSection{Name: ".n", Type: 7, Data: e.Note("GNU", 3, make([]byte, 257), 4)})
 	e.Add(fixture.ELFSection{Name: ".n", Type: 7, Data: e.Note("GNU", 3, nil, 4)})
 	if got := open(t, e.Bytes()).BuildID(); !bytes.Equal(got, id) {
-		t.Errorf("ids of 257 and 0 bytes are believed: %x", got)
+		t.Errorf("ids of 257 and 0 bytes are accepted: %x", got)
 	}
 }
 
-func TestTextIDIsOfTheFirstPage(t *testing.T) {
+func TestTextIDUsesFirstPage(t *testing.T) {
 	text := bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}, 300)
 	want := [16]byte{}
 	for i := range 4096 {
@@ -167,7 +167,7 @@ func TestTextIDIsOfTheFirstPage(t *testing.T) {
 	e := &fixture.ELF{}
 	e.Add(fixture.ELFSection{Name: ".text", Type: 8, Size: 100})
 	if id, ok := sound(t, e).TextID(); ok {
-		t.Errorf("of NOBITS: %x", id)
+		t.Errorf("NOBITS: %x", id)
 	}
 	e.Add(fixture.ELFSection{Name: ".text", Type: 1, Data: text})
 	b := e.Bytes()
@@ -177,7 +177,7 @@ func TestTextIDIsOfTheFirstPage(t *testing.T) {
 	e = &fixture.ELF{}
 	e.Add(fixture.ELFSection{Name: ".text", Type: 1, Off: 600, Size: 4000})
 	if id, ok := open(t, e.Bytes()).TextID(); ok {
-		t.Errorf("of a part: %x", id)
+		t.Errorf("truncated .text: %x", id)
 	}
 }
 

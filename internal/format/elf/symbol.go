@@ -12,31 +12,31 @@ const (
 	symbolObject, symbolCommon            = 1, 5
 	BindLocal, BindGlobal, BindWeak       = 0, 1, 2 // Bind: STB_*
 
-	SectionAbs   = -1 // Section: the address is absolute
-	SectionOther = -2 // a reserved number, or one that there is no section for
+	SectionAbs   = -1 // Section: an absolute address
+	SectionOther = -2 // Section: a reserved or invalid number
 )
 
 const (
 	maxSymbolName = 64 << 10
-	maxSegments   = 256 // that are looked through for one symbol
+	maxSegments   = 256 // searched for one symbol
 )
 
 // Symbol is a symbol of code or data.
 type Symbol struct {
-	Addr    uint64 // in a relocatable file that inside of Section
+	Addr    uint64 // in a relocatable file, the offset in Section
 	Size    uint64
-	NameOff uint32 // its name is SymbolName(Table, NameOff)
+	NameOff uint32 // for SymbolName(Table, NameOff)
 	Section int32  // index of the section, or SectionAbs, SectionOther
 	Table   uint8  // 0: .symtab, 1: .dynsym
 	Bind    uint8
 	Type    uint8
 }
 
-// Rank orders the symbols of one address: that with the lowest is shown, and of
-// several the first. Symbols that say how long they are come before those that
-// do not, which may only mark the start of something; then functions before
-// what has no type, global before weak before local ones, and those with fewer
-// underscores or dots in front.
+// Rank orders the symbols of one address: the one with the lowest rank is
+// shown, and of several the first. Symbols with a size precede those without,
+// which may only mark the start of something; then come functions before
+// symbols without a type, global before weak before local ones, and fewer
+// leading underscores or dots before more.
 func (s *Symbol) Rank(name []byte) (rank uint8) {
 	for i, worse := range [...]bool{s.Bind == BindWeak, s.Bind == BindLocal, s.Type == SymbolNoType, s.Size == 0} {
 		if worse {
@@ -47,14 +47,14 @@ func (s *Symbol) Rank(name []byte) (rank uint8) {
 	return rank | uint8(min(front, 15))
 }
 
-// table is a symbol table and its strings, in place.
+// table is a symbol table with its strings, in place.
 type table struct {
 	syms    []byte
 	strs    []byte
-	indices []byte // section numbers of symbols that are too great for them
+	indices []byte // section numbers beyond 16 bits
 }
 
-// findTables finds the symbol tables: those of the sections, or without section
+// findTables sets the symbol tables: those of the sections, or without section
 // headers that of the loader.
 func (f *File) findTables() {
 	if len(f.Sections) < 2 {
@@ -71,14 +71,14 @@ func (f *File) findTables() {
 func (f *File) sectionTable(s *Section) (t table) {
 	place := "section " + s.Label()
 	if size := f.pick(16, 24); s.Entsize != 0 && s.Entsize != size {
-		f.problem(place, s.Off, "symbols of %d bytes instead of %d", s.Entsize, size)
+		f.problem(place, s.Off, "invalid symbol size %d: must be %d", s.Entsize, size)
 	}
 	t.syms, _ = f.Raw(s)
 	if int64(s.Link) < int64(len(f.Sections)) {
 		t.strs, _ = f.Raw(&f.Sections[s.Link])
 	}
 	if t.strs == nil {
-		f.problem(place, s.Off, "section %d, which should have the names, has none", s.Link)
+		f.problem(place, s.Off, "section %d has no names", s.Link)
 	}
 	x := slices.IndexFunc(f.Sections, func(x Section) bool { return x.Type == sectionIndices && int64(x.Link) == int64(s.Index) })
 	if x >= 0 {
@@ -87,7 +87,7 @@ func (f *File) sectionTable(s *Section) (t table) {
 	return t
 }
 
-// rawSymbol is a symbol as it is in the file.
+// rawSymbol is a symbol as stored.
 type rawSymbol struct {
 	name        uint32
 	info        uint8
@@ -95,7 +95,7 @@ type rawSymbol struct {
 	value, size uint64
 }
 
-// symbol reads one symbol, of which all bytes are there.
+// symbol reads a symbol of b, which is long enough.
 func (f *File) symbol(b []byte) rawSymbol {
 	if f.Class == 64 {
 		b = b[:24]
@@ -105,8 +105,8 @@ func (f *File) symbol(b []byte) rawSymbol {
 	return rawSymbol{f.Order.Uint32(b), b[12], f.Order.Uint16(b[14:]), uint64(f.Order.Uint32(b[4:])), uint64(f.Order.Uint32(b[8:]))}
 }
 
-// sectionOf is the section of symbol number i of the table, 0 if it is defined
-// in another file.
+// sectionOf returns the section of symbol number i of the table, 0 if the
+// symbol is defined in another file.
 func (f *File) sectionOf(t *table, s rawSymbol, i int) int32 {
 	n := uint32(s.section)
 	switch {
@@ -125,40 +125,40 @@ func (f *File) sectionOf(t *table, s rawSymbol, i int) int32 {
 	return int32(n)
 }
 
-// Symbols gives the symbols of code, .symtab first, then .dynsym, each in its
-// order, until yield returns false.
+// Symbols yields the symbols of code, those of .symtab first, then those of
+// .dynsym, each in their order, until yield returns false.
 //
-// These are all functions that are defined here, and of the symbols without a
-// type those in sections of code, except mapping symbols, local labels and
-// those without a name. Assembly often says no type.
+// These are all functions defined in the file, and the symbols without a type in
+// sections of code, as of assembly, except mapping symbols, local labels and
+// those without a name.
 func (f *File) Symbols(yield func(Symbol) bool) { f.symbols(codeTypes, nil, yield) }
 
-// SymbolsAt gives those of Symbols that have an address, and may give others.
+// SymbolsAt yields those of Symbols with an address, and possibly others.
 func (f *File) SymbolsAt(addr uint64, yield func(Symbol) bool) { f.symbols(codeTypes, &addr, yield) }
 
-// DataSymbols gives the symbols of data and those without a type, in the same
+// DataSymbols yields the symbols of data and those without a type, in the same
 // order.
 func (f *File) DataSymbols(yield func(Symbol) bool) { f.symbols(dataTypes, nil, yield) }
 
-// Sets of types of symbols, a bit for each.
+// Sets of symbol types, a bit for each.
 const (
 	codeTypes = 1<<SymbolNoType | 1<<SymbolFunc | 1<<SymbolIFunc
 	dataTypes = 1<<SymbolNoType | 1<<symbolObject | 1<<symbolCommon
 )
 
-func (f *File) symbols(types uint16, only *uint64, yield func(Symbol) bool) {
-	opd := f.descriptors()
+func (f *File) symbols(types uint16, at *uint64, yield func(Symbol) bool) {
+	opd := f.readDescriptors()
 	if opd.section != 0 {
-		only = nil // their addresses are not in the table
+		at = nil // the table has the addresses of descriptors
 	}
 	for i := range f.tables {
-		if !f.symbolsOf(uint8(i), types, &opd, only, yield) {
+		if !f.symbolsOf(uint8(i), types, &opd, at, yield) {
 			return
 		}
 	}
 }
 
-// value is the address of a symbol, of which all bytes are there.
+// value returns the address of a symbol of b, which is long enough.
 func (f *File) value(b []byte) uint64 {
 	switch {
 	case f.Class == 32:
@@ -169,21 +169,21 @@ func (f *File) value(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(b[8:])
 }
 
-func (f *File) symbolsOf(number uint8, types uint16, opd *descriptors, only *uint64, yield func(Symbol) bool) bool {
+func (f *File) symbolsOf(number uint8, types uint16, opd *descriptors, at *uint64, yield func(Symbol) bool) bool {
 	t := &f.tables[number]
 	size, infoAt := int(f.pick(16, 24)), f.pick(12, 4)
-	odd := uint64(0) // the bit that says which instruction set a function has
+	isaBit := uint64(0) // the bit of an address that selects the instruction set
 	if f.Machine == machineARM || f.Machine == machineMIPS || f.Machine == machineMIPSLE {
-		odd = 1
+		isaBit = 1
 	}
-	headless := len(f.Sections) < 2
+	stripped := len(f.Sections) < 2
 	for i := 1; (i+1)*size <= len(t.syms); i++ {
 		b := t.syms[i*size : (i+1)*size]
 		kind := b[infoAt] & 15
 		if types>>kind&1 == 0 {
 			continue
 		}
-		if only != nil && (f.value(b)^*only)&^odd != 0 {
+		if at != nil && (f.value(b)^*at)&^isaBit != 0 {
 			continue
 		}
 		raw := f.symbol(b)
@@ -195,13 +195,13 @@ func (f *File) symbolsOf(number uint8, types uint16, opd *descriptors, only *uin
 		switch {
 		case types == dataTypes:
 		case kind == SymbolNoType:
-			code := headless && f.executable(raw.value) ||
+			code := stripped && f.executable(raw.value) ||
 				section > 0 && f.Sections[section].Flags&FlagExec != 0
 			if !code || !isName(t.strs, raw.name) {
 				continue
 			}
 		default:
-			s.Addr &^= odd
+			s.Addr &^= isaBit
 			if !opd.resolve(&s) {
 				continue
 			}
@@ -213,13 +213,13 @@ func (f *File) symbolsOf(number uint8, types uint16, opd *descriptors, only *uin
 	return true
 }
 
-// SymbolName is the string at an offset of the strings of a symbol table, in
-// place.
+// SymbolName returns the string at an offset of the strings of a symbol table,
+// without a copy.
 func (f *File) SymbolName(table uint8, off uint32) []byte {
 	return stringAt(f.tables[table&1].strs, off)
 }
 
-// stringAt is the string at an offset; empty beyond the end.
+// stringAt returns the string at an offset, nil beyond the end.
 func stringAt(strs []byte, off uint32) []byte {
 	if int64(off) >= int64(len(strs)) {
 		return nil
@@ -232,7 +232,7 @@ func stringAt(strs []byte, off uint32) []byte {
 	return b[:len(b):len(b)]
 }
 
-// isName tells whether a symbol without a type has the name of code: not an
+// isName reports whether a symbol without a type has the name of code: not the
 // empty one, that of a mapping symbol or of a local label.
 func isName(strs []byte, off uint32) bool {
 	if int64(off) >= int64(len(strs)) {
@@ -254,7 +254,7 @@ func isName(strs []byte, off uint32) bool {
 	return true
 }
 
-// executable tells whether an address is in a segment of code.
+// executable reports whether an address is in a segment of code.
 func (f *File) executable(addr uint64) bool {
 	for i := range min(len(f.Segments), maxSegments) {
 		s := &f.Segments[i]

@@ -10,7 +10,7 @@ import (
 	"symbolon/internal/format/elf"
 )
 
-// symbols lists the symbols of a file, one word each.
+// symbols formats the symbols of a file.
 func symbols(f *elf.File) (all []string) {
 	f.Symbols(func(s elf.Symbol) bool {
 		all = append(all, fmt.Sprintf("%s=%d:%x+%x", f.SymbolName(s.Table, s.NameOff), s.Section, s.Addr, s.Size))
@@ -32,7 +32,7 @@ func code(e *fixture.ELF) {
 	e.Add(fixture.ELFSection{Name: ".data", Type: 1, Flags: 3, Addr: 0x2000, Data: make([]byte, 64)})
 }
 
-func TestSymbolsOfCodeAreGiven(t *testing.T) {
+func TestSymbols(t *testing.T) {
 	kinds(t, func(t *testing.T, e *fixture.ELF) {
 		code(e)
 		e.Symtab(".dynsym", 11, fixture.ELFSymbol{Name: "alpha", Kind: 2, Bind: 1, Section: 1, Value: 0x1000, Size: 16})
@@ -60,7 +60,7 @@ func TestSymbolsOfCodeAreGiven(t *testing.T) {
 		count := 0
 		f.Symbols(func(elf.Symbol) bool { count++; return count < 3 })
 		if count != 3 {
-			t.Errorf("%d symbols after the end was asked for", count)
+			t.Errorf("%d symbols after yield returned false", count)
 		}
 		f.Symbols(func(s elf.Symbol) bool {
 			if s.Bind != elf.BindGlobal || s.Type != elf.SymbolFunc || s.Table != 0 {
@@ -74,7 +74,7 @@ func TestSymbolsOfCodeAreGiven(t *testing.T) {
 	})
 }
 
-func TestMappingSymbolsAndLocalLabelsAreNone(t *testing.T) {
+func TestMappingSymbolsAndLocalLabelsAreSkipped(t *testing.T) {
 	e := &fixture.ELF{Wide: true, Machine: 243}
 	code(e)
 	var all []fixture.ELFSymbol
@@ -86,7 +86,7 @@ func TestMappingSymbolsAndLocalLabelsAreNone(t *testing.T) {
 	expect(t, sound(t, e), "$ax=1:0+0", "$e=1:0+0", "$=1:0+0", ".=1:0+0", ".m=1:0+0", "L=1:0+0", "$xr=1:0+0", "$xylem=1:0+0", "$=1:0+0", "$d=1:0+0")
 }
 
-func TestSectionNumbersBeyondSixteenBits(t *testing.T) {
+func TestSectionNumbersBeyond16Bits(t *testing.T) {
 	e := &fixture.ELF{Wide: true, Type: 1, Crowded: true}
 	e.Symtab(".symtab", 2, fixture.ELFSymbol{Name: "a", Kind: 2, Section: 0xff05}, fixture.ELFSymbol{Name: "b", Kind: 2, Section: 4}, fixture.ELFSymbol{Name: "c", Section: 0x10004}, fixture.ELFSymbol{Name: "d", Kind: 2, Section: 0x20000})
 	for range 0x10001 {
@@ -105,12 +105,12 @@ func TestDamagedSymbolTables(t *testing.T) {
 	n := e.Symtab(".symtab", 2, fixture.ELFSymbol{Name: "alpha", Kind: 2, Section: 1}, fixture.ELFSymbol{Name: "beta", Kind: 2, Section: 1})
 	b := e.Bytes()
 	f := open(t, b)
-	at := func(field uint64) []byte { // of the header of .symtab
+	at := func(field uint64) []byte { // in the header of .symtab
 		s := f.Order.Uint64(b[40:]) + uint64(n)*64 + field
 		return b[s:]
 	}
 	f.Order.PutUint64(at(56), 7) // entsize
-	if g := open(t, b); len(symbols(g)) != 2 || !complains(g.Problems, "section .symtab", "7 bytes instead of 24") {
+	if g := open(t, b); len(symbols(g)) != 2 || !complains(g.Problems, "section .symtab", "invalid symbol size 7") {
 		t.Errorf("%q, %v", symbols(g), g.Problems)
 	}
 	f.Order.PutUint32(at(40), 99) // link
@@ -125,7 +125,7 @@ func TestDamagedSymbolTables(t *testing.T) {
 	expect(t, open(t, b), "=1:0+0")
 }
 
-func TestLongSymbolNamesAreCut(t *testing.T) {
+func TestLongSymbolNamesAreTruncated(t *testing.T) {
 	e := &fixture.ELF{}
 	code(e)
 	e.Symtab(".symtab", 2, fixture.ELFSymbol{Name: strings.Repeat("x", 70000), Kind: 2, Section: 1})
@@ -139,7 +139,7 @@ func TestLongSymbolNamesAreCut(t *testing.T) {
 	})
 }
 
-func TestDescriptorsLeadToTheirCode(t *testing.T) {
+func TestSymbolsOfDescriptors(t *testing.T) {
 	linked := &fixture.ELF{Wide: true, Big: true, Type: 2, Machine: 21, Flags: 1}
 	code(linked)
 	opd := fixture.ELFSection{Name: ".opd", Type: 1, Flags: 3, Addr: 0x3000, Data: linked.Pack(uint64(0x1010), uint64(0), uint64(0), uint64(0x7000), uint64(0), uint64(0))}
@@ -150,7 +150,7 @@ func TestDescriptorsLeadToTheirCode(t *testing.T) {
 		fixture.ELFSymbol{Name: "far", Kind: 2, Section: 3, Value: 0x3018},
 		fixture.ELFSymbol{Name: "empty", Kind: 2, Section: 3, Value: 0x3008},
 		fixture.ELFSymbol{Name: "below", Kind: 2, Section: 3, Value: 0x2ff8},
-		fixture.ELFSymbol{Name: "behind", Kind: 2, Section: 3, Value: 0x3030},
+		fixture.ELFSymbol{Name: "above", Kind: 2, Section: 3, Value: 0x3030},
 	)
 	expect(t, sound(t, linked), "first=1:1010+8", ".first=1:1010+8", "far=-2:7000+0")
 
@@ -189,7 +189,7 @@ type ranked struct {
 
 func (r *ranked) rank() uint8 { return r.Rank([]byte(r.name)) }
 
-func TestRankChoosesAmongAliases(t *testing.T) {
+func TestRank(t *testing.T) {
 	sym := func(name string, kind, bind uint8, size uint64) ranked {
 		return ranked{elf.Symbol{Type: kind, Bind: bind, Size: size}, name}
 	}
@@ -207,17 +207,17 @@ func TestRankChoosesAmongAliases(t *testing.T) {
 	}
 	for i := range order[1:] {
 		if a, b := order[i], order[i+1]; a.rank() >= b.rank() {
-			t.Errorf("%s (%d) is not before %s (%d)", a.name, a.rank(), b.name, b.rank())
+			t.Errorf("%s (rank %d) is not before %s (rank %d)", a.name, a.rank(), b.name, b.rank())
 		}
 	}
 	none, same := sym("", elf.SymbolFunc, elf.BindGlobal, 8), sym("omega", elf.SymbolIFunc, elf.BindGlobal, 1)
 	if order[0].rank() != none.rank() || order[0].rank() != same.rank() {
-		t.Error("symbols that differ in name only have different ranks")
+		t.Error("symbols that differ only in name have different ranks")
 	}
 }
 
-// headless is a file without section headers that has four dynamic symbols, the
-// first three of them defined. The tags tell where things are.
+// headless returns a file without section headers that has four dynamic
+// symbols, the first three of them defined. The tags have the addresses.
 func headless(e *fixture.ELF, tags func(addr map[string]uint64) []uint64) *fixture.ELF {
 	const base = 0x10000
 	e.Bare = true
@@ -252,7 +252,7 @@ func headless(e *fixture.ELF, tags func(addr map[string]uint64) []uint64) *fixtu
 	return e
 }
 
-func TestDynamicSymbolsAreFoundWithoutSectionHeaders(t *testing.T) {
+func TestDynamicSymbolsWithoutSectionHeaders(t *testing.T) {
 	kinds(t, func(t *testing.T, e *fixture.ELF) {
 		rela, rel := uint64(2*12), uint64(2*8)
 		if e.Wide {
