@@ -4,15 +4,16 @@ import "encoding/binary"
 
 const (
 	adlerMod = 65521
-	// Sums of 16 bits hold the bytes of so many words of eight, each counted
-	// as often as there are words from it on: 255*22*23/2 < 1<<16.
+	// The lanes of 16 bits must hold the sum of the bytes of this many words of
+	// eight bytes, each weighted by the number of words from it on: 255*22*23/2
+	// < 1<<16.
 	adlerWords = 22
 	even       = 0x00ff00ff00ff00ff
 )
 
-// adler32 goes on with the checksum sum over p. It adds eight bytes at a time:
-// a and b are the two sums of RFC 1950, and the lanes of lo and hi the sums of
-// every eighth byte since the last reduction, plain and weighted by words.
+// adler32 updates the checksum sum by p, eight bytes at a time: a and b are the
+// two sums of RFC 1950, and the lanes of lo, hi, wlo and whi the sums of every
+// eighth byte since the last reduction, plain and weighted by words.
 func adler32(sum uint32, p []byte) uint32 {
 	a, b := uint64(sum&0xffff), uint64(sum>>16)
 	for len(p) >= 8 {
@@ -30,8 +31,8 @@ func adler32(sum uint32, p []byte) uint32 {
 		p = p[8*words:]
 		b += uint64(8*words) * a
 		a += lanes(lo) + lanes(hi)
-		// A byte of the first word counts 8*words times for b when it is the
-		// first of its word, and once less for each place further back.
+		// A byte of the first word counts 8*words times for b if it is the
+		// first of its word, and once less for each position after that.
 		b += 8*(lanes(wlo)+lanes(whi)) - 2*(lo>>16&0xffff+2*(lo>>32&0xffff)+3*(lo>>48)) -
 			lanes(hi) - 2*(hi>>16&0xffff+2*(hi>>32&0xffff)+3*(hi>>48))
 		a %= adlerMod
@@ -44,5 +45,5 @@ func adler32(sum uint32, p []byte) uint32 {
 	return uint32(b%adlerMod)<<16 | uint32(a%adlerMod)
 }
 
-// lanes adds up the four numbers of 16 bits in v.
+// lanes returns the sum of the four 16-bit numbers in v.
 func lanes(v uint64) uint64 { return v&0xffff + v>>16&0xffff + v>>32&0xffff + v>>48 }

@@ -10,8 +10,8 @@ import (
 	"symbolon/internal/format/flate"
 )
 
-// BenchmarkZlib compares with the rival on records like those of debug
-// information.
+// BenchmarkZlib compares this package with klauspost/compress on records like
+// those of debug information.
 func BenchmarkZlib(b *testing.B) {
 	want := samples()["records"]
 	src, dst := deflate(b, want, 6), make([]byte, len(want))

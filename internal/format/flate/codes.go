@@ -2,50 +2,51 @@ package flate
 
 import "math/bits"
 
-// An entry of a table says what the next bits mean. From the lowest bit on:
+// An entry of a table decodes the next bits. From the lowest bit on:
 //
-//	6 bits   how many bits it takes, extra bits included
-//	4 bits   at 8: how many of them are words; of a sub-table: its width
+//	6 bits   the number of bits consumed, extra bits included
+//	4 bits   at 8: the number of them that are code; of a sub-table: its width
 //	4 bits   at 12: the number of literals, match, special
 //	16 bits  at 16: literals, and the length less 3 in the upper byte; or the
 //	         base of a distance; or the start of a sub-table
 //
-// An entry of the first code is one or two literals, or a length, or a literal
-// and a length.
+// An entry of the first code is one or two literals, a length, or a literal and
+// a length.
 const (
-	literal = 1 << 12
-	counted = 3 << 12 // the number of literals
-	match   = 1 << 14
-	special = 1 << 15         // the end of the block, if the value is endOf, or no word
-	deeper  = match | special // go on in a sub-table
-	endOf   = 1 << 16
+	literal  = 1 << 12
+	counted  = 3 << 12 // the number of literals
+	match    = 1 << 14
+	special  = 1 << 15         // the end of the block if the value is endOf, else an invalid code
+	subtable = match | special // continue in a sub-table
+	endOf    = 1 << 16
 
 	litBits  = 10
 	distBits = 8
-	// The most entries that a complete code needs, sub-tables included, is
-	// 2342 and 402; powers of two save the check of an index.
+	// A complete code needs at most 2342 and 402 entries, sub-tables included;
+	// indexes of a power of two need no bounds check.
 	litSize  = 2048
 	distSize = 512
-	maxWord  = 15
+	maxCode  = 15
 
-	literals  = 286 // symbols of each code that have a meaning
+	literals  = 286 // valid symbols of each code
 	distances = 30
 )
 
-// tables is the two codes of a block.
+// tables has the two codes of a block.
 type tables struct {
 	lit  [litSize]uint32
 	dist [distSize]uint32
 }
 
-// The order in which the lengths of the code for code lengths are written.
+// lengthOrder is the order in which the lengths of the code length code are
+// stored.
 var lengthOrder = [19]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
-// readCodes reads the two codes that stand in front of a dynamic block.
+// readCodes reads the two codes at the start of a dynamic block.
 func (d *decoder) readCodes() {
 	nlit, ndist, n := int(d.take(5))+257, int(d.take(5))+1, int(d.take(4))+4
 	if d.err == nil && (nlit > literals || ndist > distances) {
-		d.fail("code of %d literals and %d distances", nlit, ndist)
+		d.fail("invalid number of codes: %d literals and %d distances", nlit, ndist)
 	}
 	var lengths [320]uint8
 	for _, at := range lengthOrder[:n] {
@@ -54,23 +55,23 @@ func (d *decoder) readCodes() {
 	if d.err != nil {
 		return
 	}
-	// The table of distances is free for the code of the code lengths.
+	// The table of distances is free for the code length code.
 	if !build(d.dist[:], lengths[:len(lengthOrder)], distBits, func(s int) uint32 { return uint32(s) << 16 }) {
-		d.fail("code of code lengths is not complete")
+		d.fail("incomplete code length code")
 		return
 	}
 	if lengths = [320]uint8{}; !d.readLengths(lengths[:nlit+ndist]) {
 		return
 	}
 	if !build(d.lit[:], lengths[:nlit], litBits, litEntry) {
-		d.fail("code of literals is not complete")
+		d.fail("incomplete literal code")
 	} else if !build(d.dist[:], lengths[nlit:nlit+ndist], distBits, distEntry) {
-		d.fail("code of distances is not complete")
+		d.fail("incomplete distance code")
 	}
 	join(&d.lit)
 }
 
-// readLengths reads the lengths of the words of both codes.
+// readLengths reads the lengths of both codes.
 func (d *decoder) readLengths(lengths []uint8) bool {
 	for i := 0; i < len(lengths); {
 		if d.nbits < 16 {
@@ -78,7 +79,7 @@ func (d *decoder) readLengths(lengths []uint8) bool {
 		}
 		e := d.dist[d.buf&(1<<distBits-1)]
 		if e&special != 0 {
-			d.fail("code length without meaning")
+			d.fail("invalid code length")
 			return false
 		}
 		d.take(uint(e & 63))
@@ -88,7 +89,7 @@ func (d *decoder) readLengths(lengths []uint8) bool {
 		case s < 16:
 			same = uint8(s)
 		case s == 16 && i == 0:
-			d.fail("repeated code length with none before")
+			d.fail("repeated code length without a previous one")
 		case s == 16:
 			same, n = lengths[i-1], 3+int(d.take(2))
 		case s == 17:
@@ -97,7 +98,7 @@ func (d *decoder) readLengths(lengths []uint8) bool {
 			n = 11 + int(d.take(7))
 		}
 		if d.err == nil && n > len(lengths)-i {
-			d.fail("more code lengths than there are codes")
+			d.fail("too many code lengths")
 		}
 		if d.err != nil {
 			return false
@@ -110,7 +111,7 @@ func (d *decoder) readLengths(lengths []uint8) bool {
 	return true
 }
 
-// litEntry is the entry of a symbol of the first code without its word.
+// litEntry returns the entry of a symbol of the first code without its bits.
 func litEntry(s int) uint32 {
 	switch {
 	case s < 256:
@@ -128,7 +129,7 @@ func litEntry(s int) uint32 {
 	return special
 }
 
-// distEntry is the entry of a symbol of the second code without its word.
+// distEntry returns the entry of a symbol of the second code without its bits.
 func distEntry(s int) uint32 {
 	switch {
 	case s < 4:
@@ -140,7 +141,7 @@ func distEntry(s int) uint32 {
 	return special
 }
 
-// fixedTables makes the codes of fixed blocks.
+// fixedTables builds the codes of fixed blocks.
 func (d *decoder) fixedTables() {
 	var lengths [288]uint8
 	for i := range lengths {
@@ -159,31 +160,31 @@ func (d *decoder) fixedTables() {
 	build(d.dist[:], lengths[:32], distBits, distEntry)
 }
 
-// build fills a table for the words of the given lengths. The words of a
-// length are counted up in the order of the symbols, and stand in the stream
-// with their highest bit first; so a word is found at the index of its
-// reversed bits, whatever bits follow. Words longer than width share an entry
-// that leads to a sub-table.
+// build fills a table for codes of the given lengths. The codes of a length are
+// assigned in ascending order to the symbols, and are stored with their highest
+// bit first; so a code is found at all indexes whose low bits are its reversed
+// bits. Codes longer than width share an entry that leads to a sub-table. build
+// returns false if the code is incomplete or oversubscribed.
 func build(table []uint32, lengths []uint8, width uint8, entry func(symbol int) uint32) bool {
-	var next [maxWord + 1]uint16
-	if ok := firstWords(&next, lengths); !ok {
+	var next [maxCode + 1]uint16
+	if ok := firstCodes(&next, lengths); !ok {
 		return false
 	}
 	first := table[:1<<width]
 	for i := range first {
 		first[i] = special
 	}
-	var words [320]uint16
-	long := false
+	var codes [320]uint16
+	hasLong := false
 	for s, n := range lengths {
 		if n == 0 {
 			continue
 		}
 		word := bits.Reverse16(next[n]) >> (16 - n)
 		next[n]++
-		if n > width { // for now, the width of the sub-table
-			words[s], long = word, true
-			first[int(word)%len(first)] = max(first[int(word)%len(first)], special|deeper|uint32(n-width)<<8)
+		if n > width { // so far, the width of the sub-table
+			codes[s], hasLong = word, true
+			first[int(word)%len(first)] = max(first[int(word)%len(first)], special|subtable|uint32(n-width)<<8)
 			continue
 		}
 		e := entry(s) + uint32(n) | uint32(n)<<8
@@ -191,7 +192,7 @@ func build(table []uint32, lengths []uint8, width uint8, entry func(symbol int) 
 			first[i] = e
 		}
 	}
-	if !long {
+	if !hasLong {
 		return true
 	}
 	free := len(first)
@@ -199,7 +200,7 @@ func build(table []uint32, lengths []uint8, width uint8, entry func(symbol int) 
 		if n <= width {
 			continue
 		}
-		at := &first[int(words[s])%len(first)]
+		at := &first[int(codes[s])%len(first)]
 		if *at>>16 == 0 {
 			*at |= uint32(free)<<16 | uint32(width)
 			free += 1 << (*at >> 8 & 15)
@@ -207,39 +208,39 @@ func build(table []uint32, lengths []uint8, width uint8, entry func(symbol int) 
 		sub := table[*at>>16:][:1<<(*at>>8&15)]
 		n -= width
 		e := entry(s) + uint32(n) | uint32(n)<<8
-		for i := int(words[s] >> width); i < len(sub); i += 1 << n {
+		for i := int(codes[s] >> width); i < len(sub); i += 1 << n {
 			sub[i] = e
 		}
 	}
 	return true
 }
 
-// firstWords is the first word of each length. It is false if there are more
-// words than fit, or fewer: then some bits would mean nothing.
-func firstWords(next *[maxWord + 1]uint16, lengths []uint8) bool {
-	var count [maxWord + 1]int
+// firstCodes computes the first code of each length. It returns false if the
+// codes are oversubscribed, or incomplete: then some bits would be undefined.
+func firstCodes(next *[maxCode + 1]uint16, lengths []uint8) bool {
+	var count [maxCode + 1]int
 	for _, n := range lengths {
-		count[n&maxWord]++
+		count[n&maxCode]++
 	}
-	words, code := 0, 0
-	for n := 1; n <= maxWord; n++ {
+	total, code := 0, 0
+	for n := 1; n <= maxCode; n++ {
 		code <<= 1
 		next[n] = uint16(code)
-		words += count[n]
+		total += count[n]
 		code += count[n]
 	}
-	return code == 1<<maxWord || words == 0 || words == 1 && count[1] == 1
+	return code == 1<<maxCode || total == 0 || total == 1 && count[1] == 1
 }
 
-// join puts a literal and what follows it into one entry, where their words
-// fit into the first table together.
+// join merges a literal and the next symbol into one entry if both codes fit
+// into the index of the first table.
 func join(table *[litSize]uint32) {
 	for i := 1<<litBits - 1; i >= 0; i-- {
 		e := table[i]
 		if e&(counted|match|special) != literal {
 			continue
 		}
-		// What stands lower in the table is not joined yet.
+		// Entries at lower indexes are not joined yet.
 		n := e & 63
 		f := table[i>>n]
 		if f&special != 0 || n+f>>8&15 > litBits {

@@ -7,46 +7,45 @@ import (
 	"symbolon/internal/fault"
 )
 
-// place is what errors name as the thing that is broken. The caller knows in
-// which section of which file it stands.
+// place is the place of all errors. The caller adds the section and the file.
 const place = "deflate stream"
 
-// stage is what comes next in a stream.
+// stage is the next part of a stream.
 type stage uint8
 
 const (
 	atBlock  stage = iota // the header of a block
 	inStored              // bytes of a stored block
 	inCodes               // symbols of a compressed block
-	atEnd                 // the last block is over
-	atDone                // the checksum too
+	atEnd                 // after the last block
+	atDone                // after the checksum
 )
 
-// decoder inflates one stream into one slice.
+// decoder inflates a stream into a slice.
 type decoder struct {
 	src, dst []byte
-	pos      int    // bytes of src that are in buf, or used
+	pos      int    // bytes of src that are in buf or consumed
 	buf      uint64 // the next bits, the first one lowest
-	nbits    uint   // how many of them are valid
-	n        int    // bytes of dst that are done
+	nbits    uint   // number of valid bits of buf
+	n        int    // bytes written to dst
 	summed   int    // bytes of dst that are in sum
 	sum      uint32
 	stored   int // bytes left of a stored block
 	stage    stage
-	last     bool // the block is the last one
+	last     bool // this is the last block
 	zlib     bool
-	fixed    bool // the tables are those of the fixed code
+	fixed    bool // the tables are those of the fixed codes
 	err      error
 	tables
 }
 
-// decoders keeps decoders for their tables.
+// decoders reuses decoders, for their tables.
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 // Zlib inflates a zlib stream into the whole of dst. A stream that has fewer
 // bytes or more is Malformed, and so is a wrong checksum. With an error it
-// gives what was inflated until then. Each time when some megabytes more are
-// done it calls tick, which may be nil.
+// returns the bytes inflated before it. It calls tick, unless nil, after every
+// 16 MiB of output.
 func Zlib(dst, src []byte, tick func()) ([]byte, error) {
 	d := decoders.Get().(*decoder)
 	defer d.release()
@@ -58,19 +57,19 @@ func Zlib(dst, src []byte, tick func()) ([]byte, error) {
 	return dst[:d.n], d.err
 }
 
-// Raw inflates a bare DEFLATE stream into dst and tells how long it is. A
-// stream that is longer than dst is Malformed. Tick is as for Zlib.
+// Raw inflates a bare DEFLATE stream into dst and returns its length. A stream
+// longer than dst is Malformed. It calls tick like Zlib.
 func Raw(dst, src []byte, tick func()) (n int, err error) {
-	return follow(dst, 0, src, tick)
+	return inflate(dst, 0, src, tick)
 }
 
-// Follow is Raw behind the first have bytes of dst, which the stream may refer
-// to. It tells how many bytes of dst are done then, with those.
+// Follow inflates a bare DEFLATE stream into dst after its first have bytes,
+// which the stream may refer to. It returns the new number of bytes in dst.
 func Follow(dst []byte, have int, src []byte) (n int, err error) {
-	return follow(dst, have, src, nil)
+	return inflate(dst, have, src, nil)
 }
 
-func follow(dst []byte, have int, src []byte, tick func()) (n int, err error) {
+func inflate(dst []byte, have int, src []byte, tick func()) (n int, err error) {
 	d := decoders.Get().(*decoder)
 	defer d.release()
 	d.reset(dst, src, false)
@@ -79,7 +78,7 @@ func follow(dst []byte, have int, src []byte, tick func()) (n int, err error) {
 	return d.n, d.err
 }
 
-// tickEvery is after how many bytes of output tick is called.
+// tickEvery is the number of bytes of output between calls of tick.
 const tickEvery = 16 << 20
 
 // run inflates all blocks.
@@ -110,9 +109,9 @@ func (d *decoder) reset(dst, src []byte, zlib bool) {
 	}
 	switch {
 	case len(src) < 2:
-		d.fail("the stream ends in its header")
+		d.fail("unexpected end of stream in the header")
 	case src[0]&15 != 8 || src[0]>>4 > 7 || (int(src[0])<<8|int(src[1]))%31 != 0:
-		d.fail("bytes %02x %02x are no zlib header", src[0], src[1])
+		d.fail("invalid zlib header %02x %02x", src[0], src[1])
 	case src[1]&0x20 != 0:
 		d.err = fault.New(fault.Unsupported, place, "preset dictionary")
 	default:
@@ -120,7 +119,7 @@ func (d *decoder) reset(dst, src []byte, zlib bool) {
 	}
 }
 
-// fail keeps the first error, with the place up to which input was taken.
+// fail records the first error, with the position in the input.
 func (d *decoder) fail(format string, args ...any) {
 	if d.err == nil {
 		args = append(args, d.pos-int(d.nbits/8), d.n)
@@ -128,8 +127,8 @@ func (d *decoder) fail(format string, args ...any) {
 	}
 }
 
-// step does a part of the work of the present stage, at least one byte of
-// input or output. It may stop as soon as limit bytes are done.
+// step does a part of the current stage, at least one byte of input or output.
+// It may stop as soon as limit bytes are written.
 func (d *decoder) step(limit int) {
 	switch d.stage {
 	case atBlock:
@@ -137,15 +136,15 @@ func (d *decoder) step(limit int) {
 	case inStored:
 		d.copyStored()
 	case inCodes:
-		d.fast(limit)
+		d.decodeFast(limit)
 		if d.stage == inCodes && d.err == nil {
-			d.slow(limit)
+			d.decodeSlow(limit)
 		}
 	}
 }
 
-// fill takes whole bytes into buf while they fit. fast may have left the bits
-// of a byte that it did not count: they are the same bits.
+// fill reads whole bytes into buf while they fit. decodeFast may have left
+// uncounted bits of the next byte in buf: they are the same bits.
 func (d *decoder) fill() {
 	d.buf &= 1<<(d.nbits&63) - 1
 	for d.nbits < 56 && d.pos < len(d.src) {
@@ -155,12 +154,12 @@ func (d *decoder) fill() {
 	}
 }
 
-// take is the next n bits, 32 at most. What is missing at the end of the input
-// is zero, and an error.
+// take consumes n bits, at most 32. At the end of the input it fails and
+// returns zero.
 func (d *decoder) take(n uint) uint32 {
 	if d.nbits < n {
 		if d.fill(); d.nbits < n {
-			d.fail("the stream ends early")
+			d.fail("unexpected end of stream")
 			d.buf, d.nbits = 0, 0
 			return 0
 		}
@@ -171,7 +170,7 @@ func (d *decoder) take(n uint) uint32 {
 	return v
 }
 
-// endBlock goes on behind a block.
+// endBlock moves to the next block.
 func (d *decoder) endBlock() {
 	d.stage = atBlock
 	if d.last {
@@ -188,7 +187,7 @@ func (d *decoder) block() {
 		d.take(d.nbits & 7)
 		size := d.take(16)
 		if check := d.take(16); d.err == nil && size != ^check&0xffff {
-			d.fail("stored block of %#x bytes, which its check says are %#x,", size, ^check&0xffff)
+			d.fail("length check of stored block mismatch: %#x, expected %#x,", ^check&0xffff, size)
 		}
 		d.stored, d.stage = int(size), inStored
 	case kind == 1:
@@ -202,11 +201,11 @@ func (d *decoder) block() {
 		d.readCodes()
 		d.stage = inCodes
 	default:
-		d.fail("block of a kind that does not exist")
+		d.fail("invalid block type")
 	}
 }
 
-// copyStored copies what is left of a stored block.
+// copyStored copies the rest of a stored block.
 func (d *decoder) copyStored() {
 	d.pos -= int(d.nbits / 8) // buf holds whole bytes here
 	d.buf, d.nbits = 0, 0
@@ -220,20 +219,20 @@ func (d *decoder) copyStored() {
 	case d.stored == 0:
 		d.endBlock()
 	case n < len(have):
-		d.failLong()
+		d.failTooLong()
 	default:
-		d.fail("the stream ends in a stored block")
+		d.fail("unexpected end of stream in a stored block")
 	}
 }
 
-func (d *decoder) failLong() { d.fail("the stream unpacks to more than %d bytes", len(d.dst)) }
+func (d *decoder) failTooLong() { d.fail("the stream inflates to more than %d bytes", len(d.dst)) }
 
-// finish checks what stands behind the last block.
+// finish checks the size and the checksum.
 func (d *decoder) finish() {
 	d.addSum()
 	d.stage = atDone
 	if d.n < len(d.dst) {
-		d.fail("the stream unpacks to fewer than %d bytes", len(d.dst))
+		d.fail("the stream inflates to fewer than %d bytes", len(d.dst))
 		return
 	}
 	d.take(d.nbits & 7)
@@ -242,6 +241,6 @@ func (d *decoder) finish() {
 		sum[i] = byte(d.take(8))
 	}
 	if want := binary.BigEndian.Uint32(sum[:]); d.err == nil && want != d.sum {
-		d.fail("checksum %08x instead of %08x", d.sum, want)
+		d.fail("checksum mismatch: %08x, expected %08x", d.sum, want)
 	}
 }

@@ -3,26 +3,26 @@ package flate
 import "encoding/binary"
 
 const (
-	// What one round of fast may take of the input, and write behind the
-	// output that it counts: four literals, a match, and what copying writes
-	// too much.
+	// The largest number of bytes that a round of decodeFast may consume, and
+	// write beyond the output that it counts: four literals, a match, and the
+	// excess of copyMatch.
 	roundIn  = 16
 	roundOut = 4 + 258 + 16
 
-	// sumEvery is after how many bytes of output the checksum catches up,
-	// while they are still near.
+	// sumEvery is the number of bytes of output between updates of the
+	// checksum; they are still in the cache then.
 	sumEvery = 1 << 15
 )
 
-// fast decodes symbols of a block until limit bytes are done, the block is
-// over, or input or output come near their ends.
-func (d *decoder) fast(limit int) {
+// decodeFast decodes symbols of a block until limit bytes are written, the
+// block ends, or less than a round is left of input or output.
+func (d *decoder) decodeFast(limit int) {
 	src, dst := d.src, d.dst
 	pos, n, buf, nbits := d.pos, d.n, d.buf, d.nbits
 	inLimit, outLimit := len(src)-roundIn, min(limit, len(dst)-roundOut)
 	for pos <= inLimit && n < outLimit {
-		// Eight more bytes, of which those count that fit whole. The bits
-		// above nbits are right and come again.
+		// Read eight bytes, but count only those that fit entirely. The bits
+		// above nbits are correct and are read again.
 		buf |= binary.LittleEndian.Uint64(src[pos:]) << (nbits & 63)
 		pos += int(63-nbits) >> 3
 		nbits |= 56
@@ -59,7 +59,7 @@ func (d *decoder) fast(limit int) {
 				buf >>= e & 63
 				nbits -= uint(e & 63)
 				d.pos, d.n, d.buf, d.nbits = pos, n, buf, nbits
-				d.other(e)
+				d.special(e)
 				return
 			}
 		}
@@ -71,7 +71,7 @@ func (d *decoder) fast(limit int) {
 		pos += int(63-nbits) >> 3
 		nbits |= 56
 		e = d.dist[buf&(1<<distBits-1)]
-		if e&deeper == deeper {
+		if e&subtable == subtable {
 			buf >>= distBits
 			nbits -= distBits
 			e = d.dist[(uint(e>>16)+uint(buf)&(1<<(e>>8&15)-1))&(distSize-1)]
@@ -90,8 +90,8 @@ func (d *decoder) fast(limit int) {
 	d.pos, d.n, d.buf, d.nbits = pos, n, buf, nbits
 }
 
-// copyMatch repeats length bytes from dist bytes before n, in steps of eight.
-// It writes up to 15 bytes too many.
+// copyMatch copies length bytes from dist bytes before n, in steps of eight. It
+// writes up to 15 bytes more.
 func copyMatch(dst []byte, n, dist, length int) {
 	to := dst[n : n+length+15]
 	from := dst[n-dist:][:len(to)]
@@ -106,7 +106,8 @@ func copyMatch(dst []byte, n, dist, length int) {
 	for i := range 8 {
 		to[i] = from[i]
 	}
-	// The eight bytes fit again after each whole number of repetitions.
+	// The pattern repeats after each multiple of dist; step is the largest one
+	// up to 8.
 	step := 8 - 8%dist
 	v := binary.LittleEndian.Uint64(to)
 	for i := step; i < length; i += step {
@@ -114,37 +115,37 @@ func copyMatch(dst []byte, n, dist, length int) {
 	}
 }
 
-// other deals with an entry that is no literal and no length.
-func (d *decoder) other(e uint32) {
+// special handles an entry that is neither a literal nor a length.
+func (d *decoder) special(e uint32) {
 	if e&endOf != 0 {
 		d.endBlock()
 		return
 	}
-	d.fail("bits without meaning")
+	d.fail("invalid code")
 }
 
 func (d *decoder) failDist(e uint32, dist int) {
 	if e&special != 0 {
-		d.fail("distance without meaning")
+		d.fail("invalid distance code")
 		return
 	}
-	d.fail("distance of %d", dist)
+	d.fail("invalid distance %d", dist)
 }
 
-// slow does the same as fast, with an eye on the ends.
-func (d *decoder) slow(limit int) {
+// decodeSlow decodes like decodeFast, with bounds checks.
+func (d *decoder) decodeSlow(limit int) {
 	for d.n < limit || d.n == len(d.dst) {
 		e := d.symbol(d.lit[:], litBits)
 		if d.err != nil {
 			return
 		}
 		if e&special != 0 {
-			d.other(e)
+			d.special(e)
 			return
 		}
 		for v := e >> 16; e&counted != 0; e -= literal {
 			if d.n == len(d.dst) {
-				d.failLong()
+				d.failTooLong()
 				return
 			}
 			d.dst[d.n] = uint8(v)
@@ -165,7 +166,7 @@ func (d *decoder) slow(limit int) {
 			return
 		}
 		if length > len(d.dst)-d.n {
-			d.failLong()
+			d.failTooLong()
 			return
 		}
 		for range length {
@@ -175,13 +176,13 @@ func (d *decoder) slow(limit int) {
 	}
 }
 
-// symbol takes a word and gives its entry. The extra bits stay, for extra.
+// symbol consumes a code and returns its entry, but not the extra bits.
 func (d *decoder) symbol(table []uint32, width uint) uint32 {
-	if d.nbits < 2*maxWord {
+	if d.nbits < 2*maxCode {
 		d.fill()
 	}
 	e := table[d.buf&(1<<width-1)]
-	if e&deeper == deeper {
+	if e&subtable == subtable {
 		d.take(width)
 		e = table[uint64(e>>16)+d.buf&(1<<(e>>8&15)-1)]
 	}
@@ -189,10 +190,10 @@ func (d *decoder) symbol(table []uint32, width uint) uint32 {
 	return e
 }
 
-// extra is the extra bits of an entry.
+// extra consumes the extra bits of an entry and returns them.
 func (d *decoder) extra(e uint32) int { return int(d.take(uint(e&63 - e>>8&15))) }
 
-// addSum brings the checksum up to date.
+// addSum updates the checksum.
 func (d *decoder) addSum() {
 	d.sum = adler32(d.sum, d.dst[d.summed:d.n])
 	d.summed = d.n
