@@ -9,7 +9,7 @@ import (
 	"symbolon/internal/fault"
 )
 
-// version is the Go release that brought a layout.
+// version is the Go release that introduced a layout.
 type version uint8
 
 const (
@@ -22,22 +22,22 @@ const (
 const (
 	maxName = 1 << 16
 
-	// None is the file of a place that has none.
+	// None is the file of a row or call without one.
 	None = math.MaxUint32
 )
 
 // Table is a pclntab.
 type Table struct {
 	// Text is the address of runtime.text, which addresses are relative to
-	// since Go 1.18. Open sets what the header says, which may be zero.
+	// since Go 1.18. Open sets the value of the header, which may be zero.
 	Text uint64
-	// End is an address behind all code, or the highest if it is not known.
+	// End is an address after all code, or the highest address if unknown.
 	End uint64
 	// GoFunc is the address of go:func.*, which inline trees are relative to
-	// since Go 1.18; zero: not known.
+	// since Go 1.18; zero if unknown.
 	GoFunc uint64
-	// ReadAt gives n bytes at an address of the program, or none. Without it
-	// there are no inline trees.
+	// ReadAt returns n bytes at an address of the program, or nil. Without it
+	// inline trees are not read.
 	ReadAt func(addr uint64, n int) []byte
 
 	data    []byte
@@ -50,21 +50,21 @@ type Table struct {
 	problem error
 
 	names, units, files, runs []byte
-	funcs                     int // where offsets of records count from
-	index                     int // where the sorted list of functions is
+	funcs                     int // base of the offsets of records
+	index                     int // offset of the sorted list of functions
 }
 
-// bad is an error about a place in the table.
+// bad returns an error in a part of the table.
 func bad(what string, format string, args ...any) error {
 	return fault.New(fault.Malformed, "go pclntab, "+what, format, args...)
 }
 
-// Open reads the header of the table at the start of data; what is behind the
-// table does not matter.
+// Open reads the header of the table at the start of data; bytes after the
+// table are ignored.
 func Open(data []byte) (*Table, error) {
 	t := &Table{data: data, End: math.MaxUint64}
-	if !t.magic() {
-		return nil, bad("header", "no magic at offset 0x0")
+	if !t.readMagic() {
+		return nil, bad("header", "invalid magic")
 	}
 	parts, skip := 5, 2 // offsets in the header, and words before them
 	switch t.version {
@@ -82,7 +82,7 @@ func Open(data []byte) (*Table, error) {
 	}
 	for _, off := range words[skip:] {
 		if off > uint64(len(data)) {
-			return nil, bad("header", "offset %#x of %#x bytes", off, len(data))
+			return nil, bad("header", "offset %#x exceeds %#x bytes", off, len(data))
 		}
 	}
 	if t.version == go2 {
@@ -95,20 +95,20 @@ func Open(data []byte) (*Table, error) {
 	if t.version >= go18 {
 		t.Text = words[2]
 	}
-	if most := uint64(len(data)-t.index) / uint64(2*t.field()); words[0] > most {
-		t.problem = bad("functions", "%d of them, but bytes for %d at offset %#x", words[0], most, t.index)
+	if most := uint64(len(data)-t.index) / uint64(2*t.fieldSize()); words[0] > most {
+		t.problem = bad("functions", "the table at offset %#x has %d of %d functions", t.index, most, words[0])
 		words[0] = most
 	}
 	t.n = int(words[0])
 	if t.version == go2 {
-		t.oldFiles()
+		t.readOldFiles()
 	}
-	t.sorted()
+	t.truncateUnsorted()
 	return t, nil
 }
 
-// magic reads the first eight bytes.
-func (t *Table) magic() bool {
+// readMagic reads the first eight bytes.
+func (t *Table) readMagic() bool {
 	d := t.data
 	if len(d) < 8 || d[4] != 0 || d[5] != 0 || d[6] != 1 && d[6] != 2 && d[6] != 4 || d[7] != 4 && d[7] != 8 {
 		return false
@@ -133,11 +133,11 @@ func (t *Table) magic() bool {
 	return false
 }
 
-// oldFiles finds the list of files of the first version, behind the list of
-// functions, and which of its two kinds of records there are: in those of Go
-// 1.12 a byte is set that was part of the number of tables, or of no use,
-// before.
-func (t *Table) oldFiles() {
+// readOldFiles finds the list of files of the first version, which follows the
+// list of functions, and determines which of its two kinds of records the table
+// has: in those of Go 1.12 a byte is set that was part of the number of tables,
+// or unused, before.
+func (t *Table) readOldFiles() {
 	if at := uint64(t.u32(t.index + (2*t.n+1)*t.ptr)); at < uint64(len(t.data)) {
 		t.files = t.data[at:]
 		t.files = t.files[:min(uint64(len(t.files)), 4*uint64(t.u32(int(at))))]
@@ -152,17 +152,18 @@ func (t *Table) oldFiles() {
 	}
 }
 
-// firstByte masks the first of four bytes.
+// firstByte returns a mask of the first of four bytes.
 func (t *Table) firstByte() uint32 { return t.order.Uint32([]byte{255, 0, 0, 0}) }
 
-// sorted cuts the list of functions where it is not sorted any more.
-func (t *Table) sorted() {
+// truncateUnsorted truncates the list of functions before the first unsorted
+// one.
+func (t *Table) truncateUnsorted() {
 	before := uint64(0)
 	for i := range t.n {
 		entry := t.entry(i)
 		if entry < before {
 			if t.n = i; t.problem == nil {
-				t.problem = bad("functions", "address %#x after %#x, number %d", entry, before, i)
+				t.problem = bad("functions", "address %#x of function %d is below %#x", entry, i, before)
 			}
 			return
 		}
@@ -170,21 +171,21 @@ func (t *Table) sorted() {
 	}
 }
 
-// Problem is what is wrong with the list of functions, or nil. What is before
-// it can be used.
+// Problem returns the damage of the list of functions, or nil. The functions
+// before it can be used.
 func (t *Table) Problem() error { return t.problem }
 
-// NumFuncs is how many functions there are.
+// NumFuncs returns the number of functions.
 func (t *Table) NumFuncs() int { return t.n }
 
 // Func is a function.
 type Func struct {
-	Entry, End uint64 // where the next one starts
+	Entry, End uint64 // End is the Entry of the next one
 	Name       uint32 // for Table.Name
 }
 
-// Func is the function of a number. They are in the order of their addresses.
-// One whose record cannot be read has no bytes.
+// Func returns function i, in the order of addresses. A function without a
+// valid record has no bytes.
 func (t *Table) Func(i int) Func {
 	entry := t.entry(i)
 	at := t.record(i)
@@ -192,19 +193,19 @@ func (t *Table) Func(i int) Func {
 		return Func{Entry: entry, End: entry}
 	}
 	end := min(t.entry(i+1), t.End)
-	return Func{entry, max(entry, end), t.u32(at + t.base())}
+	return Func{entry, max(entry, end), t.u32(at + t.nameOffset())}
 }
 
-// Index is the number of the function that has an address.
+// Index returns the number of the function that contains an address.
 func (t *Table) Index(addr uint64) (i int, ok bool) {
 	i = sort.Search(t.n, func(i int) bool { return t.entry(i) > addr }) - 1
 	return i, i >= 0 && addr < t.Func(i).End
 }
 
-// Name is the name at an offset, in place.
+// Name returns the name at an offset, without a copy.
 func (t *Table) Name(off uint32) []byte { return text(t.names, off) }
 
-// File is the path of a file, in place; nil for None.
+// File returns the path of a file, without a copy; nil for None.
 func (t *Table) File(off uint32) []byte {
 	if t.version == go2 {
 		return text(t.data, off)
@@ -212,7 +213,7 @@ func (t *Table) File(off uint32) []byte {
 	return text(t.files, off)
 }
 
-// text is what stands at off, up to a NUL.
+// text returns the bytes at off up to a NUL.
 func text(p []byte, off uint32) []byte {
 	if uint64(off) >= uint64(len(p)) {
 		return nil
@@ -225,58 +226,58 @@ func text(p []byte, off uint32) []byte {
 	return p[:len(p):len(p)]
 }
 
-// field is the size of the two fields of the list of functions.
-func (t *Table) field() int {
+// fieldSize returns the size of the two fields of the list of functions.
+func (t *Table) fieldSize() int {
 	if t.version >= go18 {
 		return 4
 	}
 	return t.ptr
 }
 
-// entry is where function i starts; the last one is followed by its end.
+// entry returns the start of function i; the entry after the last is its end.
 func (t *Table) entry(i int) uint64 {
-	at := t.index + 2*i*t.field()
+	at := t.index + 2*i*t.fieldSize()
 	if t.version >= go18 {
 		return t.Text + uint64(t.u32(at))
 	}
 	return t.word(at)
 }
 
-// record is where the record of function i stands, or negative if it stands
-// nowhere.
+// record returns the offset of the record of function i, negative if it is
+// invalid.
 func (t *Table) record(i int) int {
-	at := t.index + (2*i+1)*t.field()
+	at := t.index + (2*i+1)*t.fieldSize()
 	off := uint64(t.u32(at))
 	if t.version < go18 {
 		off = t.word(at)
 	}
-	room := len(t.data) - t.funcs - t.tail()
-	if room <= 0 || off >= uint64(room) {
+	size := len(t.data) - t.funcs - t.recordSize()
+	if size <= 0 || off >= uint64(size) {
 		return -1
 	}
 	return t.funcs + int(off)
 }
 
-// base is where the name stands in a record, behind the address.
-func (t *Table) base() int {
+// nameOffset returns the offset of the name in a record, after the address.
+func (t *Table) nameOffset() int {
 	if t.version >= go18 {
 		return 4
 	}
 	return t.ptr
 }
 
-// tail is the size of the fixed part of a record.
-func (t *Table) tail() int {
+// recordSize returns the size of the fixed part of a record.
+func (t *Table) recordSize() int {
 	switch t.version {
 	case go2:
 		return t.ptr + 32
 	case go20:
-		return t.base() + 40
+		return t.nameOffset() + 40
 	}
-	return t.base() + 36
+	return t.nameOffset() + 36
 }
 
-// u32 is the number at an offset; zero if there is none.
+// u32 returns the number at an offset, 0 beyond the end.
 func (t *Table) u32(at int) uint32 {
 	if at < 0 || at > len(t.data)-4 {
 		return 0
@@ -284,7 +285,7 @@ func (t *Table) u32(at int) uint32 {
 	return t.order.Uint32(t.data[at:])
 }
 
-// word is the number of the size of an address at an offset.
+// word returns the address-sized number at an offset.
 func (t *Table) word(at int) uint64 {
 	if t.ptr == 4 {
 		return uint64(t.u32(at))
