@@ -1,6 +1,6 @@
 package il2cpp
 
-// Limits are those of one mapping.
+// Limits exports limits.
 type Limits = struct{ Lines, InFile, Names, Text, Depth int }
 
 // ReadWithin is Read with limits that are small enough for a test.

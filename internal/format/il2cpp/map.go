@@ -11,7 +11,7 @@ import (
 	"symbolon/internal/bin"
 )
 
-// limits of one mapping.
+// limits of a mapping.
 type limits struct {
 	lines  int // in all files
 	inFile int // in one file of C++
@@ -20,13 +20,13 @@ type limits struct {
 	depth  int // levels of JSON
 }
 
-var most = limits{lines: 5 << 20, inFile: 1 << 20, names: 16 << 20, text: 64 << 10, depth: 128}
+var maxLimits = limits{lines: 5 << 20, inFile: 1 << 20, names: 16 << 20, text: 64 << 10, depth: 128}
 
-// reach is for how many lines below it a listed line stands.
+// reach is the number of lines below a listed line that it applies to.
 const reach = 50
 
-// sentinel is a key that is no file: which binary the mapping was made for.
-const sentinel = "__debug-id__"
+// idsKey is a key that is not a file: the binaries of the mapping.
+const idsKey = "__debug-id__"
 
 // Map is a mapping. It does not change, and is safe for concurrent use.
 type Map struct {
@@ -37,8 +37,8 @@ type Map struct {
 	space bin.Space
 }
 
-// Lines are those of one file of C++, in rising order: of each its number, that
-// of the line of C#, and that of the file of C#.
+// Lines are the entries of a C++ file in ascending order: for each its line,
+// the line of C#, and the number of the C# file.
 type Lines []byte
 
 const entrySize = 12
@@ -49,15 +49,14 @@ func (l Lines) number(i, field int) uint32 {
 	return binary.LittleEndian.Uint32(l[i*entrySize+field*4:])
 }
 
-// IDs are the debug ids of the binaries that the mapping says it is for, as it
-// writes them.
+// IDs returns the debug ids of the binaries of the mapping, as written there.
 func (m *Map) IDs() []string { return m.ids }
 
-// Of are the lines of a file of C++; nil if it is not in the mapping.
+// Of returns the lines of a C++ file, nil if the mapping lacks it.
 func (m *Map) Of(path []byte) Lines { return m.lines[string(path)] }
 
-// At is the place that a line comes from: the number of a file, and a line in
-// it. It is false where no line is listed at or close above.
+// At returns the origin of a line: the number of a C# file, and a line in it.
+// ok is false if no entry is at the line or close above it.
 func (l Lines) At(line uint32) (file, cs uint32, ok bool) {
 	i := sort.Search(len(l)/entrySize, func(i int) bool { return l.number(i, 0) > line }) - 1
 	if i < 0 || line-l.number(i, 0) > reach {
@@ -66,7 +65,7 @@ func (l Lines) At(line uint32) (file, cs uint32, ok bool) {
 	return l.number(i, 2), l.number(i, 1), true
 }
 
-// File is the path of the file of C# with a number; "" if there is none.
+// File returns the path of a C# file, "" for an invalid number.
 func (m *Map) File(n uint32) string {
 	if uint64(n) >= uint64(len(m.files)) {
 		return ""
@@ -74,29 +73,28 @@ func (m *Map) File(n uint32) string {
 	return m.files[n]
 }
 
-// Footprint is about how many bytes the mapping takes, in memory and in the space
-// of its lines.
+// Footprint estimates the bytes of the mapping, in memory and in its space.
 func (m *Map) Footprint() int64 { return m.size }
 
-// Relax gives memory back through which the lines are read.
+// Relax releases the resident memory of the lines.
 func (m *Map) Relax() {
 	if r, ok := m.space.(interface{ Relax() }); ok {
 		r.Relax()
 	}
 }
 
-// fileSize is what a file takes beside its name and lines, roughly.
+// fileSize estimates the memory of a file besides its name and lines.
 const fileSize = 96
 
-// Read reads a mapping. Its lines are in the space, which must stay open and may
-// be nil: then they are on the heap.
-func Read(text []byte, space bin.Space) (*Map, error) { return read(text, space, most) }
+// Read reads a mapping. Its lines are in space, which must stay open, or on the
+// heap if space is nil.
+func Read(text []byte, space bin.Space) (*Map, error) { return read(text, space, maxLimits) }
 
-func read(text []byte, space bin.Space, most limits) (*Map, error) {
+func read(text []byte, space bin.Space, limit limits) (*Map, error) {
 	m := &Map{lines: map[string]Lines{}, space: space}
-	r := &reader{text: text, most: most, m: m, numbers: map[string]uint32{}}
+	r := &reader{text: text, limit: limit, m: m, numbers: map[string]uint32{}}
 	err := r.members(0, func(key []byte) error {
-		if string(key) == sentinel {
+		if string(key) == idsKey {
 			return r.ids()
 		}
 		path := string(key)
@@ -104,19 +102,19 @@ func read(text []byte, space bin.Space, most limits) (*Map, error) {
 		if err := r.file(); err != nil {
 			return err
 		}
-		r.settle()
+		r.sortEntries()
 		if len(r.entries) == 0 {
-			delete(m.lines, path) // of two files with one name the later counts
+			delete(m.lines, path) // the last of several files with one name wins
 			return nil
 		}
-		m.lines[path] = r.keep()
-		return r.named(path)
+		m.lines[path] = r.pack()
+		return r.addName(path)
 	})
 	if err == nil {
 		err = r.end()
 	}
 	if err == nil && len(m.lines) == 0 {
-		err = r.wrong("it has no lines")
+		err = r.errorf("the mapping has no lines")
 	}
 	m.Relax()
 	if err != nil {
@@ -125,21 +123,21 @@ func read(text []byte, space bin.Space, most limits) (*Map, error) {
 	return m, nil
 }
 
-// named counts a name that is kept.
-func (r *reader) named(name string) error {
+// addName adds the size of a stored name.
+func (r *reader) addName(name string) error {
 	r.names += fileSize + len(name)
 	r.m.size += fileSize + int64(len(name))
-	if r.names > r.most.names {
-		return r.wrong("its names take more than %d bytes", r.most.names)
+	if r.names > r.limit.names {
+		return r.errorf("names of files exceed %d bytes", r.limit.names)
 	}
 	return nil
 }
 
-// ids reads what the mapping is for: the keys of an object, or a text.
+// ids reads the binaries of the mapping: the keys of an object, or a string.
 func (r *reader) ids() error {
 	add := func(id []byte) error {
 		r.m.ids = append(r.m.ids, string(id))
-		return r.named(string(id))
+		return r.addName(string(id))
 	}
 	if r.peek() == '"' {
 		id, err := r.string()
@@ -156,7 +154,7 @@ func (r *reader) ids() error {
 	})
 }
 
-// file reads the entries of a file of C++.
+// file reads the entries of a C++ file.
 func (r *reader) file() error {
 	return r.members(1, func(key []byte) error {
 		n, known := r.numbers[string(key)]
@@ -164,18 +162,18 @@ func (r *reader) file() error {
 			n = uint32(len(r.m.files))
 			r.m.files = append(r.m.files, string(key))
 			r.numbers[r.m.files[n]] = n
-			if err := r.named(r.m.files[n]); err != nil {
+			if err := r.addName(r.m.files[n]); err != nil {
 				return err
 			}
 		}
 		return r.members(2, func(key []byte) error {
 			cpp, err := strconv.ParseUint(strings.TrimPrefix(string(key), "+"), 10, 32)
 			if err != nil {
-				return r.wrong("%.40q is no line", key)
+				return r.errorf("invalid line %.40q: must be a number of 32 bits", key)
 			}
 			cs, err := r.line()
-			if r.lines++; r.lines > r.most.lines || len(r.entries) >= r.most.inFile {
-				return r.wrong("more than %d lines, or %d of one file", r.most.lines, r.most.inFile)
+			if r.lines++; r.lines > r.limit.lines || len(r.entries) >= r.limit.inFile {
+				return r.errorf("more than %d lines, or %d in one file", r.limit.lines, r.limit.inFile)
 			}
 			r.entries = append(r.entries, entry{uint32(cpp), cs, n})
 			return err
@@ -183,8 +181,8 @@ func (r *reader) file() error {
 	})
 }
 
-// settle sorts entries, and keeps the last of those with one line.
-func (r *reader) settle() {
+// sortEntries sorts entries, and keeps the last one of each line.
+func (r *reader) sortEntries() {
 	slices.SortStableFunc(r.entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.cpp, b.cpp), cmp.Compare(r.m.files[a.file], r.m.files[b.file]))
 	})
@@ -198,23 +196,24 @@ func (r *reader) settle() {
 	r.entries = kept
 }
 
-// pieceSize is how much of a space is taken at least, for the lines of many files.
+// pieceSize is the smallest allocation from a space, for the lines of many
+// files.
 const pieceSize = 1 << 20
 
-// keep makes lines of the entries.
-func (r *reader) keep() Lines {
+// pack encodes the entries.
+func (r *reader) pack() Lines {
 	n := len(r.entries) * entrySize
-	if len(r.room) < n {
+	if len(r.free) < n {
 		var err error
 		if r.m.space != nil {
-			r.room, err = r.m.space.Take(max(n, min(pieceSize, 2*len(r.text))))
+			r.free, err = r.m.space.Take(max(n, min(pieceSize, 2*len(r.text))))
 		}
-		if r.m.space == nil || err != nil { // the heap has as much as one mapping takes
-			r.room = make([]byte, n)
+		if r.m.space == nil || err != nil { // the limits bound the heap
+			r.free = make([]byte, n)
 		}
 	}
-	lines := Lines(r.room[:0:n])
-	r.room = r.room[n:]
+	lines := Lines(r.free[:0:n])
+	r.free = r.free[n:]
 	for _, e := range r.entries {
 		for _, v := range [...]uint32{e.cpp, e.cs, e.file} {
 			lines = binary.LittleEndian.AppendUint32(lines, v)

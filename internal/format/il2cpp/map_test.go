@@ -17,7 +17,7 @@ const player = `{"__debug-id__":{"00112233-4455-6677-8899-aabbccddeeff":{}},
  "/out/\u0042.cpp":{"/game/Player.cs":{"+04":4294967295}},
  "/out/C.cpp":{}, "/out/D.cpp":null, "/out/E.cpp":{"/game/Player.cs":[1,{"a":-1.5e3}], "x":"\n"}}`
 
-func TestLinesTakeTheLastOneCloseAbove(t *testing.T) {
+func TestLinesAtTakesEntryAbove(t *testing.T) {
 	m, err := il2cpp.Read([]byte(player), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestLinesTakeTheLastOneCloseAbove(t *testing.T) {
 			got = fmt.Sprintf("%s:%d", m.File(file), line)
 		}
 		if got != c.want {
-			t.Errorf("%s:%d is %s, wanted is %s", c.path, c.line, got, c.want)
+			t.Errorf("%s:%d is %s, want %s", c.path, c.line, got, c.want)
 		}
 	}
 	if m.File(99) != "" || m.Footprint() < 100 {
@@ -46,13 +46,13 @@ func TestLinesTakeTheLastOneCloseAbove(t *testing.T) {
 	}
 }
 
-func TestOfWhatIsThereTwiceTheLaterCounts(t *testing.T) {
+func TestLastOfDuplicatesWins(t *testing.T) {
 	m, err := il2cpp.Read([]byte(`{"a":{"x":{"1":1}},"b":{"x":{"1":1,"1":2},"y":{"1":3},"c":{"1":4}},"a":{"y":{"2":9}},"c":{"x":{"1":1}},"c":{}}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, _, ok := m.Of([]byte("a")).At(1); ok {
-		t.Error("the first a counts")
+		t.Error("the first a wins")
 	}
 	if _, line, _ := m.Of([]byte("b")).At(1); line != 3 {
 		t.Errorf("line %d", line)
@@ -62,7 +62,7 @@ func TestOfWhatIsThereTwiceTheLaterCounts(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoMappingIsRefused(t *testing.T) {
+func TestReadRejects(t *testing.T) {
 	deep := strings.Repeat("[", 1000) + strings.Repeat("]", 1000)
 	for _, text := range []string{
 		"", "{", `{"a"`, `{"a":`, `{"a":{}`, `{"a":{}}x`, `{"a":{"b":{"c":1}}}`, `{"a":{"b":{"-1":1}}}`, `{"a":{"b":{"4294967296":1}}}`,
@@ -88,7 +88,7 @@ func TestWhatIsNoMappingIsRefused(t *testing.T) {
 	}
 }
 
-func TestAMappingSaysWhatItIsFor(t *testing.T) {
+func TestIDs(t *testing.T) {
 	for ids, want := range map[string]string{
 		`{"00112233-4455-6677-8899-aabbccddeeff":{},"x":{"y":[]}}`: "00112233-4455-6677-8899-aabbccddeeff x", `"00112233445566778899aabbccddeeff0"`: "00112233445566778899aabbccddeeff0",
 		"{}": "", "7": "", "null": "", `["x"]`: "",
@@ -103,9 +103,8 @@ func TestAMappingSaysWhatItIsFor(t *testing.T) {
 	}
 }
 
-// TestAMappingHasLimits reads mappings that are as large as may be, and larger by
-// one.
-func TestAMappingHasLimits(t *testing.T) {
+// TestLimits reads mappings at each limit, and beyond it by one.
+func TestLimits(t *testing.T) {
 	const text = `{"__debug-id__":"1234","aa":{"x":{"1":1,"2":1,"3":1}},"b":{"x":{"1":1,"2":1}},"c":[[[]]]}`
 	names := 4*96 + len("1234aaxb")
 	whole := il2cpp.Limits{Lines: 5, InFile: 3, Names: names, Text: len(`"__debug-id__"`), Depth: 4}
@@ -113,8 +112,8 @@ func TestAMappingHasLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, change := range map[string]func(*il2cpp.Limits){
-		"lines, or": func(l *il2cpp.Limits) { l.Lines-- }, "of one file": func(l *il2cpp.Limits) { l.InFile-- }, "names": func(l *il2cpp.Limits) { l.Names-- },
-		"a string of more": func(l *il2cpp.Limits) { l.Text-- }, "levels": func(l *il2cpp.Limits) { l.Depth-- },
+		"lines, or": func(l *il2cpp.Limits) { l.Lines-- }, "in one file": func(l *il2cpp.Limits) { l.InFile-- }, "names": func(l *il2cpp.Limits) { l.Names-- },
+		"string exceeds": func(l *il2cpp.Limits) { l.Text-- }, "levels": func(l *il2cpp.Limits) { l.Depth-- },
 	} {
 		l := whole
 		change(&l)
@@ -124,7 +123,7 @@ func TestAMappingHasLimits(t *testing.T) {
 	}
 }
 
-// room is a space that counts what is taken, and has some.
+// room is a space of a fixed size that counts allocations.
 type room struct{ left, taken int }
 
 func (r *room) Take(n int) ([]byte, error) {
@@ -137,9 +136,9 @@ func (r *room) Take(n int) ([]byte, error) {
 
 func (r *room) Close() error { return nil }
 
-// TestLinesAreInTheSpace has a space for some of the lines; the others are read all
-// the same.
-func TestLinesAreInTheSpace(t *testing.T) {
+// TestLinesAreInSpace has a space for some of the lines; the others are on the
+// heap.
+func TestLinesAreInSpace(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("{")
 	for f := range 40 {
@@ -167,7 +166,8 @@ func TestLinesAreInTheSpace(t *testing.T) {
 	}
 }
 
-// oracle reads a mapping with the standard library; nil if it is refused.
+// oracle reads a mapping with the standard library. It returns nil if that
+// rejects it.
 func oracle(text []byte) map[string]map[string]map[uint32]uint32 {
 	var files map[string]json.RawMessage
 	if !json.Valid(text) {
@@ -200,9 +200,9 @@ func oracle(text []byte) map[string]map[string]map[uint32]uint32 {
 	return out
 }
 
-// FuzzRead reads mappings, and what is in one as the standard library does, as
-// far as it can be told there: it knows of two keys of one name the last, and
-// not which of two lines with one number comes later.
+// FuzzRead compares mappings with those that the standard library reads, which
+// keeps the last of two equal keys, but not the order of two lines with one
+// number.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(player))
 	f.Add([]byte(`{"a":{"b":{"1":2,"1":3}},"a":[],"c":{"b":{"07":0}}}`))
@@ -226,7 +226,7 @@ func FuzzRead(f *testing.F) {
 			for cs, lines := range files {
 				for line := range lines {
 					if file, _, ok := m.Of([]byte(cpp)).At(line); !ok || m.File(file) != cs && len(files) == 1 {
-						t.Fatalf("%q:%d is in %q, %v; wanted is %q", cpp, line, m.File(file), ok, cs)
+						t.Fatalf("%q:%d is in %q, %v; want %q", cpp, line, m.File(file), ok, cs)
 					}
 				}
 			}

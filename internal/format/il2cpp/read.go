@@ -10,25 +10,25 @@ import (
 	"symbolon/internal/fault"
 )
 
-// reader reads JSON from one end to the other.
+// reader parses JSON in one pass.
 type reader struct {
-	text []byte
-	at   int
-	most limits
+	text  []byte
+	at    int
+	limit limits
 
 	m       *Map
 	numbers map[string]uint32 // of files of C#
-	entries []entry           // of one file of C++
-	lines   int               // of all
-	names   int               // what they take
-	room    []byte            // for lines, taken already
+	entries []entry           // of one C++ file
+	lines   int               // number of lines of all files
+	names   int               // bytes of names
+	free    []byte            // allocated for further lines
 }
 
-func (r *reader) wrong(format string, args ...any) error {
+func (r *reader) errorf(format string, args ...any) error {
 	return fault.New(fault.Malformed, "il2cpp mapping, byte "+strconv.Itoa(r.at), "%s", fmt.Sprintf(format, args...))
 }
 
-// peek is the next byte that is no space; 0 at the end.
+// peek returns the next byte that is not a space, 0 at the end.
 func (r *reader) peek() byte {
 	for ; r.at < len(r.text); r.at++ {
 		switch c := r.text[r.at]; c {
@@ -40,25 +40,25 @@ func (r *reader) peek() byte {
 	return 0
 }
 
-// take takes a byte that must come next.
+// take consumes a byte, which must be the next one.
 func (r *reader) take(c byte) error {
 	if r.peek() != c || r.at == len(r.text) {
-		return r.wrong("wanted is %q", c)
+		return r.errorf("expected %q", c)
 	}
 	r.at++
 	return nil
 }
 
-// end says whether there is something behind the value.
+// end returns an error unless the text ends here.
 func (r *reader) end() error {
 	if r.peek(); r.at < len(r.text) {
-		return r.wrong("there is something behind the mapping")
+		return r.errorf("unexpected data after the mapping")
 	}
 	return nil
 }
 
 // members calls value for each key of an object, to read its value. A key is
-// valid until then. What is no object has none.
+// valid until then. A value of another type is skipped.
 func (r *reader) members(depth int, value func(key []byte) error) error {
 	if r.peek() != '{' {
 		return r.skip(depth)
@@ -86,7 +86,7 @@ func (r *reader) members(depth int, value func(key []byte) error) error {
 	}
 }
 
-// string reads a string. It is valid as long as the text.
+// string reads a string, which aliases the text unless it has escapes.
 func (r *reader) string() ([]byte, error) {
 	if err := r.take('"'); err != nil {
 		return nil, err
@@ -97,34 +97,34 @@ func (r *reader) string() ([]byte, error) {
 		case c == '"':
 			whole := r.text[from-1 : r.at+1]
 			r.at++
-			if len(whole) > r.most.text {
-				return nil, r.wrong("a string of more than %d bytes", r.most.text)
+			if len(whole) > r.limit.text {
+				return nil, r.errorf("string exceeds %d bytes", r.limit.text)
 			}
 			if !utf8.Valid(whole) {
-				return nil, r.wrong("a string is no UTF-8")
+				return nil, r.errorf("invalid string: must be UTF-8")
 			}
 			if plain {
 				return whole[1 : len(whole)-1], nil
 			}
 			var s string
-			if json.Unmarshal(whole, &s) != nil || halves(whole) {
-				return nil, r.wrong("a string has a wrong escape")
+			if json.Unmarshal(whole, &s) != nil || hasLoneSurrogate(whole) {
+				return nil, r.errorf("invalid escape in string")
 			}
 			return []byte(s), nil
 		case c == '\\':
 			plain = false
 			r.at++
 		case c < ' ':
-			return nil, r.wrong("a string has a control character")
+			return nil, r.errorf("control character in string")
 		}
 	}
-	return nil, r.wrong("a string has no end")
+	return nil, r.errorf("unterminated string")
 }
 
-// halves says whether a string has an escape that is half of a character. It is
-// known to be a string.
-func halves(s []byte) bool {
-	high := false // the escape before is a first half
+// hasLoneSurrogate reports whether a valid string has an escape that is half of
+// a surrogate pair.
+func hasLoneSurrogate(s []byte) bool {
+	high := false // the previous escape is a high surrogate
 	for i := 0; i < len(s); i++ {
 		code := uint64(0)
 		if s[i] == '\\' {
@@ -141,7 +141,7 @@ func halves(s []byte) bool {
 	return false
 }
 
-// number takes the digits and signs of a number.
+// number consumes the digits and signs of a number.
 func (r *reader) number() []byte {
 	r.peek()
 	from := r.at
@@ -151,20 +151,20 @@ func (r *reader) number() []byte {
 	return r.text[from:r.at]
 }
 
-// line reads the number of a line.
+// line reads a line number.
 func (r *reader) line() (uint32, error) {
 	text := r.number()
 	n, err := strconv.ParseUint(string(text), 10, 32)
 	if err != nil || len(text) > 1 && text[0] == '0' {
-		return 0, r.wrong("wanted is a line")
+		return 0, r.errorf("expected a line number")
 	}
 	return uint32(n), nil
 }
 
-// skip reads a value that says nothing.
+// skip skips a value.
 func (r *reader) skip(depth int) error {
-	if depth == r.most.depth {
-		return r.wrong("more than %d levels", r.most.depth)
+	if depth == r.limit.depth {
+		return r.errorf("more than %d levels", r.limit.depth)
 	}
 	switch c := r.peek(); {
 	case c == '{':
@@ -176,7 +176,7 @@ func (r *reader) skip(depth int) error {
 		return err
 	case c == '-' || c >= '0' && c <= '9':
 		if text := r.number(); !json.Valid(text) {
-			return r.wrong("a number that is none")
+			return r.errorf("invalid number")
 		}
 		return nil
 	}
@@ -186,7 +186,7 @@ func (r *reader) skip(depth int) error {
 			return nil
 		}
 	}
-	return r.wrong("wanted is a value")
+	return r.errorf("expected a value")
 }
 
 func (r *reader) skipArray(depth int) error {
