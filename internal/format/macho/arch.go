@@ -2,7 +2,7 @@ package macho
 
 import "symbolon/internal/ident"
 
-// The families of processors.
+// Processor families.
 const (
 	cpuX86   = 7
 	cpuARM   = 12
@@ -11,18 +11,18 @@ const (
 	cpu64_32 = 0x02000000
 )
 
-// The kinds of file.
+// File types.
 const (
 	fileTypeObject  = 1
 	fileTypeFileset = 12
 )
 
-// kinds is the words for the kinds of file: object, program, fixed library,
-// core, preloaded program, library, dynamic linker, bundle, stub, dSYM, kernel
+// kinds maps file types to names: object, program, fixed library, core,
+// preloaded program, library, dynamic linker, bundle, stub, dSYM, kernel
 // extension.
 var kinds = [...]string{"other", "rel", "exe", "lib", "dump", "exe", "lib", "exe", "lib", "other", "dbg", "lib"}
 
-// arches is the members of families that have a name of their own.
+// arches lists the members of processor families with names of their own.
 var arches = [...]struct {
 	cpu, sub uint32
 	arch     ident.Arch
@@ -42,8 +42,9 @@ var arches = [...]struct {
 	{cpuARM, 16, ident.ArchARMv7em},
 }
 
-// Arch is the instruction set. A member that is not known is its family. The
-// upper byte of the sub-type says what the code may use, as arm64e its version.
+// Arch returns the instruction set, for an unknown member that of its family.
+// The upper byte of the sub-type has capabilities, such as the version of
+// arm64e.
 func (f *File) Arch() ident.Arch {
 	for _, a := range arches {
 		if a.cpu == f.CPU && a.sub == f.SubCPU&0xffffff {
@@ -69,7 +70,7 @@ func (f *File) Arch() ident.Arch {
 	return ident.ArchUnknown
 }
 
-// Kind is what sort of file it is: rel, exe, lib, dbg, dump or other.
+// Kind returns the purpose of the file: rel, exe, lib, dbg, dump or other.
 func (f *File) Kind() string {
 	if int64(f.FileType) < int64(len(kinds)) {
 		return kinds[f.FileType]
@@ -77,8 +78,8 @@ func (f *File) Kind() string {
 	return kinds[0]
 }
 
-// LoadAddress is the address of the image when nothing moves it: that of
-// __TEXT, and 0 for an object file.
+// LoadAddress returns the preferred address of the image: that of __TEXT, and 0
+// for an object file.
 func (f *File) LoadAddress() uint64 {
 	for i := range f.Segments {
 		if f.Segments[i].Name == "__TEXT" {

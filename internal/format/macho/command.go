@@ -7,7 +7,7 @@ import (
 	"symbolon/internal/fault"
 )
 
-// The load commands that are read.
+// Supported load commands.
 const (
 	cmdSegment        = 0x1
 	cmdSymtab         = 0x2
@@ -19,11 +19,11 @@ const (
 	cmdFilesetEntry   = 0x80000035
 )
 
-// begin reads the header of an image.
-func begin(src bin.Source, s Slice) (*File, error) {
+// openImage reads the header of an image.
+func openImage(src bin.Source, s Slice) (*File, error) {
 	const place = "macho, header"
 	if s.Off < 0 || s.Off > src.Size() || s.Entry < 0 || s.Entry > s.Size {
-		return nil, fault.New(fault.Malformed, place, "no such slice at offset %#x", s.Off)
+		return nil, fault.New(fault.Malformed, place, "invalid slice at offset %#x", s.Off)
 	}
 	f := &File{Order: binary.LittleEndian, src: src, base: s.Off, size: min(s.Size, src.Size()-s.Off), cmdsAt: s.Entry + 28}
 	b, err := f.bytes(s.Entry, 32)
@@ -36,7 +36,7 @@ func begin(src bin.Source, s Slice) (*File, error) {
 		magic = bin.NewCursor(b, f.Order).U32()
 	}
 	if magic != magic32 && magic != magic64 {
-		return nil, fault.New(fault.Malformed, place, "no magic at offset %#x", s.Off+s.Entry)
+		return nil, fault.New(fault.Malformed, place, "invalid magic at offset %#x", s.Off+s.Entry)
 	}
 	c := bin.NewCursor(b, f.Order)
 	c.Skip(4)
@@ -46,13 +46,13 @@ func begin(src bin.Source, s Slice) (*File, error) {
 		f.cmdsAt += 4
 	}
 	if c.Err() != nil {
-		return nil, fault.New(fault.Malformed, place, "file ends in the header at offset %#x", s.Off+s.Entry)
+		return nil, fault.New(fault.Malformed, place, "the file ends in the header at offset %#x", s.Off+s.Entry)
 	}
 	return f, nil
 }
 
-// commands gives each load command with its offset in the slice and a cursor
-// behind its first two words.
+// commands calls yield for each load command with its offset in the slice and a
+// cursor after its first two words.
 func (f *File) commands(yield func(cmd uint32, at int64, c *bin.Cursor)) {
 	const place = "load commands"
 	cmds := f.table(place, f.cmdsAt, int64(f.cmdsSize))
@@ -62,10 +62,10 @@ func (f *File) commands(yield func(cmd uint32, at int64, c *bin.Cursor)) {
 		cmd, size := c.U32(), c.U32()
 		switch {
 		case c.Err() != nil:
-			f.problem(place, at, "fewer commands than the header says")
+			f.problem(place, at, "the table ends before the last command")
 			return
 		case size < 8 || size > uint32(len(cmds)):
-			f.problem(place, at, "a command has %d bytes, of %d that are left", size, len(cmds))
+			f.problem(place, at, "invalid command size %d of %d bytes", size, len(cmds))
 			return
 		}
 		yield(cmd, at, bin.NewCursor(cmds[8:size], f.Order))

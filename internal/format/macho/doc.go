@@ -1,5 +1,5 @@
-// Package macho reads Mach-O files, the programs, libraries, object and debug
-// files of Apple's systems, in the words of that format.
+// Package macho reads Mach-O files: the programs, libraries, object files and
+// debug files of Apple's systems.
 //
 // # Specification
 //
@@ -12,30 +12,30 @@
 //	header   {magic, cpu, subcpu, filetype, ncmds, sizeofcmds, flags[, reserved]}
 //	command  {cmd, cmdsize, ...}, ncmds of them
 //
-// Read are segments and sections, symbols, the debug map that linkers leave in
-// place of debug information, function starts, relocations of object files and
-// compact unwind; beside the binary, a BCSymbolMap and the property list that
-// says which one. DWARF is for others: Data hands its sections out.
+// The package reads segments and sections, symbols, the debug map that linkers
+// write instead of debug information, function starts, relocations of object
+// files and compact unwind information; also BCSymbolMaps and the property
+// lists that refer to them. It does not interpret DWARF: Data returns its
+// sections.
 //
-// # Met in the wild
+// # Deviations met in the wild
 //
-//   - A Java class file begins as a fat file does. Its version, 45 or more,
-//     stands where the number of slices would be.
-//   - Section names are cut at 16 bytes: __debug_str_offs. Their offsets have 32
-//     bits and wrap past 4 GiB; the segment tells the true one.
+//   - A Java class file has the magic of a fat file. Its version, 45 or more, is
+//     at the offset of the number of slices.
+//   - Section names are truncated to 16 bytes: __debug_str_offs. Section offsets
+//     have 32 bits and wrap past 4 GiB; the segment has the correct one.
 //   - A dSYM repeats all sections of the binary. Those without bytes have offset
-//     0, but __eh_frame often has them, at an offset of its own.
-//   - The one segment of an object file has no name; its sections say theirs.
+//     0, but __eh_frame often has bytes, at an offset of its own.
+//   - The only segment of an object file has no name; its sections have one.
 //   - The offsets of images in a fileset (kernel collection) are those of the
 //     outer file.
-//   - Programs of the App Store are encrypted: code and unwind tables are noise.
-//   - The assembler's labels, ltmp0, stand before functions at their addresses.
+//   - Programs of the App Store are encrypted: code and unwind tables are random.
+//   - Labels of the assembler, ltmp0, precede functions at the same address.
 //   - In an arm64 encoding, three unused bits are between those for x19 to x28
 //     and those for d8 to d15.
 //
-// Open fails only without a usable header. Everything else that is broken costs
-// itself, is cut to what the file has, and is told in File.Problems, of which
-// the first 64 are kept. A File is not changed after Open and is safe for
-// concurrent use if its source is. Names and data are parts of the source where
-// that is in memory.
+// Open fails only without a usable header. Other damage affects only the
+// damaged part, which is truncated to the file and listed in File.Problems, up
+// to 64 of them. A File does not change after Open and is safe for concurrent
+// use if its source is. Names and data alias the source if that is in memory.
 package macho

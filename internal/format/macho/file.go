@@ -8,41 +8,42 @@ import (
 	"symbolon/internal/bin"
 )
 
-// Problem is a part of a file that is broken, and was left out or cut.
+// Problem is a damaged part of a file, which was ignored or truncated.
 type Problem struct {
-	Place  string // which part
-	Off    int64  // where in the slice
+	Place  string // name of the part
+	Off    int64  // offset in the slice
 	Reason string
 }
 
-// maxProblems is how many Problems are kept.
+// maxProblems limits the Problems that are kept.
 const maxProblems = 64
 
-// File is one image.
+// File is an open image.
 type File struct {
 	Is64                         bool
 	Order                        binary.ByteOrder
 	CPU, SubCPU, FileType, Flags uint32
 	UUID                         [16]byte
 	HasUUID                      bool
-	HasSymtab                    bool // there is a table of symbols, though it may be empty
+	HasSymtab                    bool // there is a symbol table, possibly empty
 	Segments                     []Segment
 	Sections                     []Section
 	Problems                     []Problem
 
-	// Clone copies a section before relocations are applied to it; nil: to the heap.
+	// Clone copies a section before relocations are applied to it; nil: to the
+	// heap.
 	Clone func([]byte) []byte
 
 	src             bin.Source
-	base, size      int64 // of the slice
-	cmdsAt          int64
+	base, size      int64  // of the slice
+	cmdsAt          int64  // offset of the load commands
 	count, cmdsSize uint32 // of load commands
 	symbols, names  []byte
 	starts          []byte
-	encrypted       [2]int64 // first and end offset
+	encrypted       [2]int64 // start and end offset
 }
 
-// Segment is a range of addresses and the bytes that are loaded there.
+// Segment is a range of addresses and the bytes loaded there.
 type Segment struct {
 	Name       string
 	Addr, Size uint64
@@ -52,14 +53,14 @@ type Segment struct {
 
 // Section is a part of a segment.
 type Section struct {
-	Name, Segment  string // cut at 16 bytes
+	Name, Segment  string // truncated to 16 bytes
 	Addr, Size     uint64
-	Off            int64 // of its bytes in the slice; 0: it has none
+	Off            int64 // of its bytes in the slice; 0: none
 	Flags          uint32
 	Reloff, Nreloc uint32
 }
 
-// The types and attributes of sections that count here.
+// Types and attributes of sections.
 const (
 	sectionTypeMask     = 0xff
 	sectionZeroFill     = 0x1
@@ -68,10 +69,10 @@ const (
 	sectionInstructions = 0x80000400 // pure, some
 )
 
-// Open reads the header and the load commands of an image. It fails only if
-// there is no usable header; what else is broken is in Problems.
+// Open reads the header and the load commands of an image. It fails only
+// without a usable header; other damage is listed in Problems.
 func Open(src bin.Source, s Slice) (*File, error) {
-	f, err := begin(src, s)
+	f, err := openImage(src, s)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +87,8 @@ func (f *File) problem(place string, off int64, format string, args ...any) {
 	}
 }
 
-// command reads one load command. Of commands that there should be one of, the
-// first counts.
+// command reads a load command. Of commands that should be unique the first one
+// wins.
 func (f *File) command(cmd uint32, at int64, c *bin.Cursor) {
 	switch cmd {
 	case cmdSegment, cmdSegment64:
@@ -120,7 +121,7 @@ func (f *File) command(cmd uint32, at int64, c *bin.Cursor) {
 	}
 }
 
-// word is a number of the width of addresses.
+// word reads a number of the size of an address.
 func (f *File) word(c *bin.Cursor) uint64 {
 	if f.Is64 {
 		return c.U64()
@@ -139,7 +140,7 @@ func (f *File) segment(at int64, c *bin.Cursor) {
 	f.Segments = append(f.Segments, g)
 	for range count {
 		if c.Len() == 0 {
-			f.problem("load commands", at, "segment %q has fewer than its %d sections", g.Name, count)
+			f.problem("load commands", at, "segment %q has fewer than %d sections", g.Name, count)
 			return
 		}
 		s := Section{Name: fixedName(c), Segment: fixedName(c), Addr: f.word(c), Size: f.word(c), Off: int64(c.U32())}
@@ -157,10 +158,10 @@ func (f *File) segment(at int64, c *bin.Cursor) {
 	}
 }
 
-// repair gives a section past 4 GiB its offset: that of its address in the
-// segment, if its lower half is the one that was written.
+// repair restores the offset of a section past 4 GiB: the offset of its address
+// in the segment, if the lower half of it is the stored offset.
 func (s *Section) repair(g *Segment) {
-	if s.zeroFill() {
+	if s.isZeroFill() {
 		s.Off = 0
 		return
 	}
@@ -171,34 +172,34 @@ func (s *Section) repair(g *Segment) {
 	}
 }
 
-func (s *Section) zeroFill() bool {
+func (s *Section) isZeroFill() bool {
 	t := s.Flags & sectionTypeMask
 	return t == sectionZeroFill || t == sectionGBZeroFill || t == sectionThreadZero
 }
 
-// code says whether functions are in the section.
-func (s *Section) code() bool {
+// isCode reports whether the section may contain functions.
+func (s *Section) isCode() bool {
 	return s.Flags&sectionInstructions != 0 || s.Segment == "__TEXT" && (s.Name == "__text" || s.Name == "__stubs")
 }
 
-// fixedName is a name of up to 16 bytes.
+// fixedName reads a name of up to 16 bytes.
 func fixedName(c *bin.Cursor) string {
 	name, _, _ := bytes.Cut(c.Bytes(16), []byte{0})
 	return string(name)
 }
 
-// table is n bytes at an offset of the slice, cut where the file ends.
+// table returns n bytes at an offset of the slice, truncated to the file.
 func (f *File) table(place string, off, n int64) []byte {
 	b, err := f.bytes(off, n)
 	if err != nil {
 		f.problem(place, off, "%v", err)
 	} else if int64(len(b)) < n {
-		f.problem(place, off, "%d of %d bytes are in the file", len(b), n)
+		f.problem(place, off, "the file has %d of %d bytes", len(b), n)
 	}
 	return b
 }
 
-// bytes is as many of n bytes at an offset of the slice as there are.
+// bytes returns up to n bytes at an offset of the slice.
 func (f *File) bytes(off, n int64) ([]byte, error) {
 	if off < 0 || off >= f.size || n <= 0 {
 		return nil, nil

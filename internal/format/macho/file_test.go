@@ -23,7 +23,7 @@ const (
 	external  = 0x01
 )
 
-// library is a file with everything that an image can have.
+// library returns a file with all the parts of an image.
 func library(cpu, subCPU uint32) *fixture.MachO {
 	common := []uint32{0x02010000, 0}
 	unwind := fixture.UnwindInfo(0x1040, common,
@@ -88,7 +88,7 @@ func clean(t *testing.T, b []byte) *ours.File {
 	return f
 }
 
-// layouts is every width and byte order.
+// layouts lists every width and byte order.
 func layouts() map[string]*fixture.MachO {
 	big := library(fixture.MachOPPC, 0)
 	big.Order = binary.BigEndian
@@ -99,7 +99,7 @@ func layouts() map[string]*fixture.MachO {
 	}
 }
 
-func TestEveryLayoutIsReadAsTheStandardLibraryDoes(t *testing.T) {
+func TestEveryLayoutAgreesWithStandardLibrary(t *testing.T) {
 	for name, m := range layouts() {
 		b := m.Bytes()
 		f := clean(t, b)
@@ -139,7 +139,7 @@ func TestEveryLayoutIsReadAsTheStandardLibraryDoes(t *testing.T) {
 	}
 }
 
-func TestSectionsAreFoundByTheirFullNames(t *testing.T) {
+func TestSectionByFullName(t *testing.T) {
 	f := clean(t, library(fixture.MachOX64, 3).Bytes())
 	for want, names := range map[string][2]string{
 		"offsets": {"__DWARF", "__debug_str_offsets"}, "information": {"", "__debug_info"}, "data": {"__DATA", "__data"},
@@ -159,7 +159,7 @@ func TestSectionsAreFoundByTheirFullNames(t *testing.T) {
 	}
 }
 
-func TestPackedSectionIsFoundAndTold(t *testing.T) {
+func TestPacked(t *testing.T) {
 	f := clean(t, library(fixture.MachOX64, 3).Bytes())
 	s := f.Section("__DWARF", "__debug_line")
 	if s == nil {
@@ -173,7 +173,7 @@ func TestPackedSectionIsFoundAndTold(t *testing.T) {
 	}
 }
 
-// sparse is a large source that is empty but for its beginning and one place.
+// sparse is a large source of zeros except for its start and one range.
 type sparse struct {
 	head []byte
 	at   int64
@@ -194,7 +194,7 @@ func (s sparse) ReadAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-func TestOffsetPast4GiBIsRepaired(t *testing.T) {
+func TestSectionOffsetPast4GiB(t *testing.T) {
 	le := binary.LittleEndian
 	body := append([]byte("__DWARF\x00\x00\x00\x00\x00\x00\x00\x00\x00"), make([]byte, 48)...)
 	le.PutUint64(body[16:], 0x100000)    // address
@@ -247,7 +247,7 @@ func TestEncryptedSectionHasNoBytes(t *testing.T) {
 	}
 }
 
-func TestDamageIsReportedAndTheRestIsRead(t *testing.T) {
+func TestDamagedFiles(t *testing.T) {
 	le := binary.LittleEndian
 	whole := library(fixture.MachOX64, 3).Bytes()
 	cases := []struct {
@@ -257,13 +257,13 @@ func TestDamageIsReportedAndTheRestIsRead(t *testing.T) {
 		reason string
 	}{
 		{"cut in the commands", func(b []byte) []byte { return b[:500] }, "load commands", "468 of"},
-		{"cut in the data", func(b []byte) []byte { return b[:len(b)-400] }, "string table", "bytes are in the file"},
-		{"too many commands", func(b []byte) []byte { le.PutUint32(b[16:], 1<<31); return b }, "load commands", "fewer commands"},
-		{"command without size", func(b []byte) []byte { le.PutUint32(b[32+24+72+4:], 0); return b }, "load commands", "that are left"},
-		{"command beyond the others", func(b []byte) []byte { le.PutUint32(b[32+24+4:], 1<<30); return b }, "load commands", "that are left"},
-		{"too many sections", func(b []byte) []byte { le.PutUint32(b[32+24+64:], 1<<31); return b }, "load commands", "fewer than its"},
-		{"section beyond the end", func(b []byte) []byte { le.PutUint32(b[32+24+72+72+48:], 1<<30); return b }, "__TEXT,__text", "not in the file"},
-		{"section longer than the file", func(b []byte) []byte { le.PutUint64(b[32+24+72+72+40:], 1<<63); return b }, "__TEXT,__text", "bytes are in the file"},
+		{"cut in the data", func(b []byte) []byte { return b[:len(b)-400] }, "string table", "the file has"},
+		{"too many commands", func(b []byte) []byte { le.PutUint32(b[16:], 1<<31); return b }, "load commands", "ends before the last command"},
+		{"command without size", func(b []byte) []byte { le.PutUint32(b[32+24+72+4:], 0); return b }, "load commands", "invalid command size"},
+		{"command beyond the others", func(b []byte) []byte { le.PutUint32(b[32+24+4:], 1<<30); return b }, "load commands", "invalid command size"},
+		{"too many sections", func(b []byte) []byte { le.PutUint32(b[32+24+64:], 1<<31); return b }, "load commands", "has fewer than"},
+		{"section beyond the end", func(b []byte) []byte { le.PutUint32(b[32+24+72+72+48:], 1<<30); return b }, "__TEXT,__text", "beyond the end of the file"},
+		{"section longer than the file", func(b []byte) []byte { le.PutUint64(b[32+24+72+72+40:], 1<<63); return b }, "__TEXT,__text", "the file has"},
 		{"short command", func(b []byte) []byte { le.PutUint32(b[32+24:], 0x2); return b[:len(b):len(b)] }, "symbol table", ""},
 	}
 	for _, c := range cases {
@@ -290,7 +290,7 @@ func TestShortCommandIsReported(t *testing.T) {
 	}
 }
 
-func TestSegmentOfHalfASectionIsReported(t *testing.T) {
+func TestTruncatedSegmentIsReported(t *testing.T) {
 	body := append([]byte("__DWARF\x00\x00\x00\x00\x00\x00\x00\x00\x00"), make([]byte, 48+40)...)
 	body[56] = 1
 	f := open(t, fixture.NewMachO(fixture.MachOX64, 3, 2).Command(0x19, body).Command(0x19, body[:32]).UUID(id).Bytes())
@@ -299,7 +299,7 @@ func TestSegmentOfHalfASectionIsReported(t *testing.T) {
 	}
 }
 
-// broken is a source that can be read only in front.
+// broken is a source that fails after its first bytes.
 type broken struct{ sparse }
 
 func (b broken) ReadAt(p []byte, off int64) (int, error) {
@@ -328,14 +328,14 @@ func TestUnreadableTablesAreReported(t *testing.T) {
 	}
 }
 
-func TestFirstUUIDCounts(t *testing.T) {
+func TestFirstUUIDWins(t *testing.T) {
 	f := clean(t, fixture.NewMachO(fixture.MachOX64, 3, 2).UUID(id).UUID([16]byte{9}).Bytes())
 	if f.UUID != id {
 		t.Errorf("%x", f.UUID)
 	}
 }
 
-func TestNoHeaderIsAnError(t *testing.T) {
+func TestOpenRejectsInvalidHeader(t *testing.T) {
 	b := library(fixture.MachOX64, 3).Bytes()
 	for name, c := range map[string]struct {
 		b []byte

@@ -9,8 +9,8 @@ import (
 	"symbolon/internal/format/macho"
 )
 
-// FuzzOpen demands that whatever the bytes are, every reader ends, hands out
-// only what is in the file, and unwinds in rising order.
+// FuzzOpen checks that every reader terminates, returns only bytes of the file,
+// and yields unwind entries in ascending order.
 func FuzzOpen(f *testing.F) {
 	for _, m := range layouts() {
 		f.Add(m.Bytes())
@@ -56,7 +56,7 @@ func texts(t *testing.T, b []byte) {
 	}
 }
 
-// read reads everything that an image has.
+// read reads all parts of an image.
 func read(t *testing.T, x *macho.File, size int) {
 	for i := range x.Sections {
 		s := &x.Sections[i]

@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// maxBundle is how many folders above a binary are looked at for a bundle.
+// maxBundle limits the parent folders of a binary that are checked for a
+// bundle.
 const maxBundle = 8
 
-// DSYMPaths lists where the debug file of a binary is kept, the likeliest
-// first: in the .dSYM folder beside it, or beside a bundle that it is in
-// (X.app.dSYM). Only the UUID tells whether a file is the right one.
+// DSYMPaths returns the paths where the debug file of a binary may be, the most
+// likely first: in the .dSYM folder next to the binary, or next to an enclosing
+// bundle (X.app.dSYM). Only the UUID identifies the right file.
 func DSYMPaths(binary string) []string {
 	dir, name := path.Split(path.Clean(binary))
 	inside := ".dSYM/Contents/Resources/DWARF/" + name

@@ -7,11 +7,11 @@ import (
 
 // Relocate applies the relocations of a section of an object file to data, its
 // bytes, and returns a copy if that changes anything. Relocations that refer to
-// a section are applied already, as the file is laid out: only those that refer
-// to symbols add or subtract something. A scattered one, which has the highest
-// bit of its place set, is of the first kind.
+// a section are already applied in the file: only those that refer to symbols
+// add or subtract a value. A scattered relocation, which has the highest bit of
+// its address set, refers to a section.
 //
-// Big endian files, which are of PowerPC, are left as they are.
+// Big-endian files, which are for PowerPC, are not changed.
 func (f *File) Relocate(s *Section, data []byte) []byte {
 	if f.FileType != fileTypeObject || f.Order != binary.LittleEndian {
 		return data
@@ -43,16 +43,16 @@ func (f *File) Relocate(s *Section, data []byte) []byte {
 	return data
 }
 
-// The kinds of relocation that take away the value of a symbol. The kind that
-// adds it is 0 everywhere.
+// The types of relocation that subtract the value of a symbol. Type 0 adds it
+// on all processors.
 const (
 	relocSubtractX86   = 5
 	relocSubtractARM64 = 1
 )
 
-// relocation is what a relocation adds. The bits of the second word are, from
-// the lowest: symbol 24, relative to itself 1, log of the width 2, symbol
-// instead of section 1, kind 4.
+// relocation returns the value that a relocation adds. The bits of its second
+// word are, from the lowest: symbol 24, relative to itself 1, log of the width
+// 2, symbol instead of section 1, type 4.
 func (f *File) relocation(info uint32) (value uint64, ok bool) {
 	symbol, relative, extern, kind := int(info&0xffffff), info>>24&1, info>>27&1, info>>28
 	if relative != 0 || extern == 0 || symbol >= f.entries() {

@@ -7,9 +7,9 @@ import (
 	"symbolon/internal/ident"
 )
 
-// The modes of an encoding.
+// Modes of an encoding.
 const (
-	x86Frame       = 0x01000000 // by the frame pointer
+	x86Frame       = 0x01000000 // relative to the frame pointer
 	x86Frameless   = 0x02000000 // by a size
 	x86FrameInCode = 0x03000000 // by a size that is in the code
 	x86DWARF       = 0x04000000
@@ -19,21 +19,21 @@ const (
 	arm64Frame     = 0x04000000
 
 	armFrame  = 0x01000000
-	armFrameD = 0x02000000 // the same, and floating point registers
+	armFrameD = 0x02000000 // the same, with floating-point registers
 	armDWARF  = 0x04000000
 )
 
-// family is what the encodings of a family of processors need to be read.
+// family has the parameters of the encodings of a processor family.
 type family struct {
 	rules func(*rules, Entry) bool
-	dwarf uint32 // the mode for an FDE
+	dwarf uint32 // the mode of an FDE
 	word  int    // of x86: bytes of a register
 	names [7]string
 	stack string
 }
 
-// familyOf is the family of an instruction set. Registers of x86 are numbered
-// from 1, the frame pointer being the last.
+// familyOf returns the family of an instruction set. Registers of x86 are
+// numbered from 1, the frame pointer is the last.
 func familyOf(a ident.Arch) family {
 	switch a {
 	case ident.ArchX86:
@@ -49,10 +49,10 @@ func familyOf(a ident.Arch) family {
 	return family{}
 }
 
-// AppendCompact appends the rules of an entry as they stand in a Breakpad STACK
-// CFI INIT record behind the size. It says no, and appends nothing, where an
-// encoding has no rules of its own: there is none, it is not known, it refers
-// to an FDE, or to code that is not in the file.
+// AppendCompact appends the rules of an entry in the form of a Breakpad STACK
+// CFI INIT record after the size. It returns false, and appends nothing, if the
+// encoding has no rules of its own: if it is empty or unknown, or refers to an
+// FDE or to code that is not in the file.
 func AppendCompact(dst []byte, e Entry, arch ident.Arch) ([]byte, bool) {
 	r := rules{family: familyOf(arch), dst: dst}
 	if r.family.rules == nil || e.DWARF || !r.family.rules(&r, e) {
@@ -62,18 +62,20 @@ func AppendCompact(dst []byte, e Entry, arch ident.Arch) ([]byte, bool) {
 	return slices.Delete(r.dst, len(dst), len(dst)+1), true
 }
 
-// rules is a text of rules that is being written.
+// rules builds the text of rules.
 type rules struct {
 	family
 	dst []byte
 }
 
-// is writes that a register has the value of another and an offset.
-func (r *rules) is(name, other string, offset int) {
+// value appends the rule that a register has the value of another plus an
+// offset.
+func (r *rules) value(name, other string, offset int) {
 	r.dst = fmt.Appendf(r.dst, " %s: %s %d +", name, other, offset)
 }
 
-// saved writes that a register is in memory, at an offset to the frame address.
+// saved appends the rule that a register is in memory, at an offset from the
+// frame address.
 func (r *rules) saved(name string, offset int) {
 	r.dst = fmt.Appendf(r.dst, " %s: .cfa %d + ^", name, offset)
 }
@@ -83,10 +85,11 @@ func (r *rules) x86(e Entry) bool {
 	switch e.Encoding & encodingModeMask {
 	case x86Frame:
 		bp := r.names[6]
-		r.is(".cfa", bp, 2*w)
+		r.value(".cfa", bp, 2*w)
 		r.saved(bp, -2*w)
 		r.saved(".ra", -w)
-		// Five places of three bits, for rising addresses below the frame pointer.
+		// Five fields of three bits, for ascending addresses below the frame
+		// pointer.
 		at := -w * (int(e.Encoding>>16&0xff) + 2)
 		for i := range 5 {
 			if n := e.Encoding >> (3 * i) & 7; n > 0 && n < 7 {
@@ -102,10 +105,10 @@ func (r *rules) x86(e Entry) bool {
 	return false
 }
 
-// frameless writes the rules for a frame of a known size, which holds the
-// return address and, below it, the saved registers. Which those are, and in
-// what order, is one number: digit i counts among the registers that are not
-// taken yet, and has 6-i values.
+// frameless appends the rules for a frame of a known size, which contains the
+// return address and, below it, the saved registers. Their order is encoded as
+// a number: digit i is an index in the list of registers not yet used, and has
+// 6-i values.
 func (r *rules) frameless(e Entry, size int) bool {
 	w := r.family.word
 	count, code := int(e.Encoding>>10&7), int(e.Encoding&0x3ff)
@@ -130,7 +133,7 @@ func (r *rules) frameless(e Entry, size int) bool {
 		}
 		taken[n], order[i] = true, r.names[n]
 	}
-	r.is(".cfa", r.stack, size)
+	r.value(".cfa", r.stack, size)
 	r.saved(".ra", -w)
 	for i := count - 1; i >= 0; i-- {
 		r.saved(order[i], -w*(count-i+1))
@@ -138,8 +141,8 @@ func (r *rules) frameless(e Entry, size int) bool {
 	return true
 }
 
-// arm64Pairs is the bits of pairs of registers, which are saved from high to
-// low addresses.
+// arm64Pairs lists the bits of register pairs, which are saved from high to low
+// addresses.
 var arm64Pairs = [...]struct {
 	bit           uint32
 	first, second string
@@ -152,10 +155,10 @@ func (r *rules) arm64(e Entry) bool {
 	at := 0
 	switch e.Encoding & encodingModeMask {
 	case arm64Frameless:
-		r.is(".cfa", "sp", 16*int(e.Encoding>>12&0xfff))
-		r.is(".ra", "x30", 0)
+		r.value(".cfa", "sp", 16*int(e.Encoding>>12&0xfff))
+		r.value(".ra", "x30", 0)
 	case arm64Frame:
-		r.is(".cfa", "x29", 16)
+		r.value(".cfa", "x29", 16)
 		r.saved("x29", -16)
 		r.saved(".ra", -8)
 		at = -16
@@ -172,8 +175,8 @@ func (r *rules) arm64(e Entry) bool {
 	return true
 }
 
-// armPushed is the bits of the registers that are pushed, in the order of
-// falling addresses.
+// armPushed lists the bits of pushed registers in the order of descending
+// addresses.
 var armPushed = [...]struct {
 	bit  uint32
 	name string
@@ -181,14 +184,14 @@ var armPushed = [...]struct {
 	{0x04, "r6"}, {0x02, "r5"}, {0x01, "r4"}, {0x80, "r12"}, {0x40, "r11"}, {0x20, "r10"}, {0x10, "r9"}, {0x08, "r8"},
 }
 
-// arm leaves out the floating point registers of armFrameD: no walk over the
-// stack needs them.
+// arm omits the floating-point registers of armFrameD: stack walkers do not
+// need them.
 func (r *rules) arm(e Entry) bool {
 	if mode := e.Encoding & encodingModeMask; mode != armFrame && mode != armFrameD {
 		return false
 	}
-	at := -8 - 4*int(e.Encoding>>22&3) // pushed before: variable arguments
-	r.is(".cfa", "r7", -at)
+	at := -8 - 4*int(e.Encoding>>22&3) // after variable arguments
+	r.value(".cfa", "r7", -at)
 	r.saved("r7", at)
 	r.saved(".ra", at+4)
 	for _, p := range armPushed {

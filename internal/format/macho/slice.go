@@ -7,7 +7,7 @@ import (
 	"symbolon/internal/fault"
 )
 
-// The magics, as a little endian reader sees them.
+// Magics, as read in little-endian order.
 const (
 	magic32  = 0xfeedface
 	magic64  = 0xfeedfacf
@@ -15,25 +15,25 @@ const (
 	magic64F = 0xcafebabf // big endian, offsets of 64 bits
 )
 
-// javaVersion is the least version of a Java class file, which stands where a
-// fat file has the number of its slices.
+// javaVersion is the lowest version of a Java class file, which has it at the
+// offset of the number of slices of a fat file.
 const javaVersion = 45
 
-// Slice is one image in a file.
+// Slice is an image in a file.
 type Slice struct {
-	Off, Size   int64 // the bytes that offsets in the image are relative to
+	Off, Size   int64 // the base of offsets in the image
 	CPU, SubCPU uint32
-	Entry       int64  // where the header is in them; other than 0 only in a fileset
-	Name        string // of the entry of a fileset
+	Entry       int64  // offset of the header in the slice; not 0 only in a fileset
+	Name        string // of the fileset entry
 }
 
 // Slices lists the images in a file: the file itself if it is a plain Mach-O
 // file, the slices of a fat one, and instead of a fileset its entries. A slice
-// that the file does not have is listed without size.
+// beyond the end of the file has the size 0.
 func Slices(src bin.Source) ([]Slice, error) {
 	slices := []Slice{{Size: src.Size()}}
 	if src.Size() < 8 {
-		return nil, fault.New(fault.Malformed, "macho, header", "a file of %d bytes", src.Size())
+		return nil, fault.New(fault.Malformed, "macho, header", "the file has only %d bytes", src.Size())
 	}
 	head, err := bin.Read(src, 0, 8)
 	if err != nil {
@@ -54,7 +54,7 @@ func Slices(src bin.Source) ([]Slice, error) {
 // fatSlices reads the table of a fat file.
 func fatSlices(src bin.Source, count uint32, wide bool) ([]Slice, error) {
 	if count >= javaVersion || count == 0 {
-		return nil, fault.New(fault.Unsupported, "macho, fat header", "%d slices: a Java class file?", count)
+		return nil, fault.New(fault.Unsupported, "macho, fat header", "%d slices; the file may be a Java class", count)
 	}
 	row := int64(20)
 	if wide {
@@ -62,7 +62,7 @@ func fatSlices(src bin.Source, count uint32, wide bool) ([]Slice, error) {
 	}
 	n := min(row*int64(count), src.Size()-8) / row * row
 	if n == 0 {
-		return nil, fault.New(fault.Malformed, "macho, fat header", "file ends in the table of slices at offset 0x8")
+		return nil, fault.New(fault.Malformed, "macho, fat header", "the file ends in the table of slices at offset 0x8")
 	}
 	table, err := bin.Read(src, 8, int(n))
 	if err != nil {
@@ -87,9 +87,10 @@ func fatSlices(src bin.Source, count uint32, wide bool) ([]Slice, error) {
 	return slices, nil
 }
 
-// images is the slice itself, or the entries of the fileset that it is.
+// images returns the slice itself, or the entries of the fileset that it
+// contains.
 func (s Slice) images(src bin.Source) []Slice {
-	f, err := begin(src, s)
+	f, err := openImage(src, s)
 	if err != nil {
 		return []Slice{s}
 	}
@@ -105,9 +106,9 @@ func (s Slice) images(src bin.Source) []Slice {
 		c.Skip(8) // address
 		e := s
 		e.Entry = int64(min(c.U64(), uint64(s.Size)))
-		c.Skip(int(min(max(c.U32(), 28), 1<<16)) - 28) // the name is behind what is known of the command
+		c.Skip(int(min(max(c.U32(), 28), 1<<16)) - 28) // the name follows the known part of the command
 		e.Name = string(c.CString())
-		if inner, err := begin(src, e); err == nil && inner.FileType != fileTypeFileset {
+		if inner, err := openImage(src, e); err == nil && inner.FileType != fileTypeFileset {
 			e.CPU, e.SubCPU = inner.CPU, inner.SubCPU
 			entries = append(entries, e)
 		}

@@ -34,7 +34,7 @@ func TestSlicesOfFatFiles(t *testing.T) {
 	}
 }
 
-func TestSliceIsCutWhereTheFileEnds(t *testing.T) {
+func TestSliceIsTruncatedToFile(t *testing.T) {
 	b := fixture.MachOFat(false, library(fixture.MachOX64, 3), library(fixture.MachOX86, 3))
 	cut := b[:len(b)-100]
 	slices, err := macho.Slices(bin.Bytes(cut))
@@ -49,7 +49,7 @@ func TestSliceIsCutWhereTheFileEnds(t *testing.T) {
 		t.Fatalf("cut in the table: %v, %v", slices, err)
 	}
 	if _, err := macho.Open(bin.Bytes(b[:38]), slices[0]); fault.KindOf(err) != fault.Malformed {
-		t.Errorf("a slice that is not there: %v", err)
+		t.Errorf("a slice beyond the end: %v", err)
 	}
 	for _, n := range []int{0, 7, 8} {
 		if _, err := macho.Slices(bin.Bytes(b[:n])); fault.KindOf(err) != fault.Malformed {
@@ -81,7 +81,7 @@ func fileset() *fixture.MachO {
 		Entry("com.apple.kernel", 0x10000, kernel).Entry("com.example.driver", 0x10000, driver)
 }
 
-func TestFilesetGivesItsEntries(t *testing.T) {
+func TestFilesetEntries(t *testing.T) {
 	thin := fileset().Bytes()
 	fat := fixture.MachOFat(false, library(fixture.MachOX64, 3), fileset())
 	for name, b := range map[string][]byte{"thin": thin, "fat": fat} {
@@ -111,7 +111,7 @@ func TestFilesetGivesItsEntries(t *testing.T) {
 	}
 }
 
-func TestFilesetWithoutEntriesIsItself(t *testing.T) {
+func TestFilesetWithoutEntriesIsOneSlice(t *testing.T) {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 8), 1<<50)
 	m := fixture.NewMachO(fixture.MachOARM64, 2, fixture.MachOSet).UUID(id).
 		Command(0x80000035, append(body, make([]byte, 8)...))

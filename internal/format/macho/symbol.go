@@ -6,7 +6,7 @@ import (
 	"symbolon/internal/bin"
 )
 
-// The bits of an nlist entry.
+// Bits of an nlist entry.
 const (
 	symbolStab     = 0xe0 // of the type: an entry for debuggers
 	symbolKind     = 0x0e // of the type
@@ -15,24 +15,24 @@ const (
 	symbolWeakDef  = 0x80 // of the description
 )
 
-// maxName bounds the search for the end of a name, as many symbols may have the
-// same one.
+// maxName limits the search for the end of a name, since many symbols may share
+// one.
 const maxName = 1 << 16
 
-// hidden begins a name that was replaced by a number: see SymbolMap.
+// hidden is the prefix of a name that was replaced by a number: see SymbolMap.
 const hidden = "__hidden#"
 
-// Symbol is a function, or something like one, in the table of symbols.
+// Symbol is a function or another label of code in the symbol table.
 type Symbol struct {
 	Addr     uint64
 	Name     []byte // without the underscore of C
 	NameOff  uint32 // of Name, for SymbolName
-	Section  uint8  // its index in File.Sections and one
+	Section  uint8  // the index in File.Sections plus one
 	External bool
 	Weak     bool
 }
 
-// nlist is an entry of the table of symbols.
+// nlist is an entry of the symbol table.
 type nlist struct {
 	name  uint32
 	kind  uint8
@@ -48,7 +48,7 @@ func (f *File) symbolSize() int {
 	return 12
 }
 
-// entries is how many entries the table of symbols has.
+// entries returns the number of entries of the symbol table.
 func (f *File) entries() int { return len(f.symbols) / f.symbolSize() }
 
 func (f *File) entry(i int) nlist {
@@ -62,22 +62,22 @@ func (f *File) entry(i int) nlist {
 	return n
 }
 
-// Symbols gives the symbols of code in the order of the table: what debuggers
-// and linkers keep there for themselves is left out. A Thumb function has its
-// address without the lowest bit. Sizes are not known: a symbol reaches to the
-// next one, or to the next of FunctionStarts.
+// Symbols yields the symbols of code in the order of the table, without those
+// for debuggers and linkers. The lowest bit of the address of a Thumb function
+// is cleared. Symbols have no sizes: a symbol extends to the next one, or to
+// the next of FunctionStarts.
 func (f *File) Symbols(yield func(Symbol) bool) {
 	for i := range f.entries() {
 		n := f.entry(i)
 		if n.kind&symbolStab != 0 || n.kind&symbolKind != symbolSection {
 			continue
 		}
-		if n.sect == 0 || int(n.sect) > len(f.Sections) || !f.Sections[n.sect-1].code() {
+		if n.sect == 0 || int(n.sect) > len(f.Sections) || !f.Sections[n.sect-1].isCode() {
 			continue
 		}
 		raw := f.SymbolName(n.name)
-		name := plain(raw)
-		if len(name) == 0 || local(raw) {
+		name := trimUnderscore(raw)
+		if len(name) == 0 || isLocalLabel(raw) {
 			continue
 		}
 		s := Symbol{
@@ -90,7 +90,7 @@ func (f *File) Symbols(yield func(Symbol) bool) {
 	}
 }
 
-// codeAddr takes the Thumb bit away.
+// codeAddr clears the Thumb bit.
 func (f *File) codeAddr(addr uint64) uint64 {
 	if f.CPU == cpuARM {
 		addr &^= 1
@@ -98,8 +98,8 @@ func (f *File) codeAddr(addr uint64) uint64 {
 	return addr
 }
 
-// SymbolName is the name at an offset in the table of strings, nil if there is
-// none. It is cut where it is longer than maxName.
+// SymbolName returns the name at an offset of the string table, nil beyond its
+// end. It is truncated to maxName bytes.
 func (f *File) SymbolName(off uint32) []byte {
 	if uint64(off) >= uint64(len(f.names)) {
 		return nil
@@ -112,18 +112,18 @@ func (f *File) SymbolName(off uint32) []byte {
 	return name
 }
 
-// plain is a name of the table of symbols without the underscore that C puts in
-// front of its own.
-func plain(name []byte) []byte {
+// trimUnderscore returns a name of the symbol table without the underscore that
+// C compilers prepend.
+func trimUnderscore(name []byte) []byte {
 	if len(name) > 0 && name[0] == '_' && !bytes.HasPrefix(name, []byte(hidden)) {
 		return name[1:]
 	}
 	return name
 }
 
-// local says that a name is a label of the assembler: L and anything, or ltmp
-// and a number.
-func local(name []byte) bool {
+// isLocalLabel reports whether a name is a label of the assembler: L and any
+// text, or ltmp and a number.
+func isLocalLabel(name []byte) bool {
 	if name[0] == 'L' {
 		return true
 	}
@@ -131,8 +131,8 @@ func local(name []byte) bool {
 	return ok && len(bytes.Trim(digits, "0123456789")) == 0
 }
 
-// FunctionStarts appends the addresses of LC_FUNCTION_STARTS, which rise. They
-// are there even if the symbols were stripped.
+// FunctionStarts appends the addresses of LC_FUNCTION_STARTS in ascending
+// order. They remain when the symbols are stripped.
 func (f *File) FunctionStarts(dst []uint64) []uint64 {
 	addr := f.LoadAddress()
 	for c := bin.NewCursor(f.starts, f.Order); c.Len() > 0; {

@@ -13,7 +13,7 @@ import (
 	"symbolon/internal/format/macho"
 )
 
-func TestOnlySymbolsOfCodeAreGiven(t *testing.T) {
+func TestSymbolsOfCode(t *testing.T) {
 	for name, m := range layouts() {
 		f := clean(t, m.Bytes())
 		var got []string
@@ -50,14 +50,14 @@ func TestStubsAreCodeWithoutTheFlag(t *testing.T) {
 	}
 }
 
-func TestNamesOutsideTheTableAreNil(t *testing.T) {
+func TestSymbolNameBeyondTableIsNil(t *testing.T) {
 	f := clean(t, library(fixture.MachOX64, 3).Bytes())
 	if name := f.SymbolName(1 << 31); name != nil {
 		t.Errorf("%q", name)
 	}
 }
 
-func TestFunctionStartsAreAddresses(t *testing.T) {
+func TestFunctionStarts(t *testing.T) {
 	for cpu, last := range map[uint32]uint64{fixture.MachOX64: 0x11031, fixture.MachOARM: 0x11030} {
 		got := clean(t, library(cpu, 0).Bytes()).FunctionStarts([]uint64{7})
 		if want := []uint64{7, 0x11000, 0x11010, 0x11020, last}; !slices.Equal(got, want) {
@@ -70,7 +70,7 @@ func TestFunctionStartsAreAddresses(t *testing.T) {
 	}
 }
 
-func TestDebugMapNamesObjectFilesAndTheirFunctions(t *testing.T) {
+func TestDebugMap(t *testing.T) {
 	got := clean(t, library(fixture.MachOX64, 3).Bytes()).DebugMap()
 	want := []macho.ObjectFile{
 		{Path: []byte("/obj/a.o"), Time: 0x5f000000, Functions: []macho.Function{{Name: []byte("first"), Addr: 0x11000, Size: 0x10}}},
@@ -81,7 +81,7 @@ func TestDebugMapNamesObjectFilesAndTheirFunctions(t *testing.T) {
 	}
 }
 
-// reloc is a relocation: width is the logarithm of the bytes.
+// reloc encodes a relocation: width is the logarithm of the bytes.
 func reloc(at, symbol, relative, width, extern, kind uint32) [2]uint32 {
 	return [2]uint32{at, symbol | relative<<24 | width<<25 | extern<<27 | kind<<28}
 }
@@ -140,7 +140,7 @@ func TestSectionWithoutSymbolRelocationsStaysInPlace(t *testing.T) {
 
 const symbolMap = "BCSymbolMap Version: 2.0\n-[One method]\n_two\r\n/three/path\n\nlast"
 
-func TestSymbolMapGivesNamesBack(t *testing.T) {
+func TestSymbolMap(t *testing.T) {
 	m, err := macho.ReadSymbolMap([]byte(symbolMap))
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestSymbolMapGivesNamesBack(t *testing.T) {
 	}
 }
 
-func TestOtherTextIsNoSymbolMap(t *testing.T) {
+func TestReadSymbolMapRejects(t *testing.T) {
 	for _, text := range []string{"", "BCSymbolMap Version: 3.0\na\n", "BCSymbolMap", strings.Repeat("x", 100)} {
 		if _, err := macho.ReadSymbolMap([]byte(text)); fault.KindOf(err) != fault.Malformed {
 			t.Errorf("%q: %v", text, err)
@@ -184,7 +184,7 @@ const plist = `<?xml version="1.0" encoding="UTF-8"?>
 </plist>
 `
 
-func TestUUIDMapNamesTheOriginal(t *testing.T) {
+func TestReadUUIDMap(t *testing.T) {
 	got, err := macho.ReadUUIDMap([]byte(plist))
 	want := [16]byte{0xc8, 0x37, 0x4b, 0x6d, 0x6e, 0x96, 0x34, 0xd8, 0xae, 0x38, 0xef, 0xaa, 0x5f, 0xec, 0x42, 0x4f}
 	if err != nil || got != want {
@@ -201,7 +201,7 @@ func TestUUIDMapNamesTheOriginal(t *testing.T) {
 	}
 }
 
-func TestDSYMPathsLookBesideTheBinaryAndItsBundle(t *testing.T) {
+func TestDSYMPaths(t *testing.T) {
 	const inside = ".dSYM/Contents/Resources/DWARF/"
 	for binary, want := range map[string][]string{
 		"tool":      {"tool" + inside + "tool"},

@@ -2,33 +2,33 @@ package macho
 
 import "symbolon/internal/bin"
 
-// The kinds of a page of second level.
+// Types of second-level pages.
 const (
 	pageRegular    = 2
 	pageCompressed = 3
 )
 
-// The bits of an encoding that are the same everywhere.
+// Bits common to all encodings.
 const (
 	encodingModeMask = 0x0f000000
 	encodingLSDA     = 0x40000000
 	encodingFDE      = 0x00ffffff
 )
 
-// Entry is a range of code that is unwound by one encoding. An Encoding of zero
-// says that nothing is known about it.
+// Entry is a range of code with one encoding. The Encoding is zero if nothing
+// is known about the range.
 type Entry struct {
 	Start, End uint64
 	Encoding   uint32
-	LSDA       bool   // it has a table for exceptions
+	LSDA       bool   // it has an exception table
 	DWARF      bool   // it is described by an FDE
-	FDE        uint32 // where that is in __eh_frame; 0: look for the one of Start
-	Stack      uint32 // bytes of the frame, if the encoding says to read them from the code
+	FDE        uint32 // its offset in __eh_frame; 0: search for the one of Start
+	Stack      uint32 // bytes of the frame, if the encoding refers to the code
 }
 
-// UnwindEntries gives the entries of __unwind_info in rising order, or those of
-// __compact_unwind in an object file, in the order of the file. What is broken
-// costs an entry or a page, and is told.
+// UnwindEntries yields the entries of __unwind_info in ascending order, or
+// those of __compact_unwind in an object file, in the order of the file. Damage
+// affects an entry or a page, and is returned.
 func (f *File) UnwindEntries(yield func(Entry) bool) []Problem {
 	u := unwindInfo{f: f, s: f.Section("__LD", "__compact_unwind"), yield: yield, family: familyOf(f.Arch())}
 	read := u.object
@@ -51,7 +51,7 @@ func (f *File) UnwindEntries(yield func(Entry) bool) []Problem {
 	return u.problems
 }
 
-// unwindInfo is a section of compact unwind while it is read.
+// unwindInfo is the state of reading a section of compact unwind information.
 type unwindInfo struct {
 	f        *File
 	s        *Section
@@ -59,11 +59,11 @@ type unwindInfo struct {
 	code     []byte // __text
 	codeAt   uint64
 	family   family
-	common   []byte // encodings that all pages may use
-	left     int    // how many more entries there can be
-	waits    bool   // last waits for the address of the next one
+	common   []byte // encodings for all pages
+	budget   int    // limit of further entries
+	pending  bool   // last needs the address of the next one
 	last     Entry
-	least    uint64 // what the next address must not be below
+	minAddr  uint64 // smallest valid address of the next entry
 	yield    func(Entry) bool
 	done     bool
 	problems []Problem
@@ -74,7 +74,8 @@ func (u *unwindInfo) problem(at int, why string) {
 }
 
 // object reads the table that a compiler writes for the linker: address,
-// length, encoding, personality, LSDA. Where an FDE is the linker says later.
+// length, encoding, personality, LSDA. The offset of an FDE is set only by the
+// linker.
 func (u *unwindInfo) object() {
 	c := bin.NewCursor(u.f.Relocate(u.s, u.data), u.f.Order)
 	for c.Len() > 0 && !u.done {
@@ -92,13 +93,13 @@ func (u *unwindInfo) object() {
 	}
 }
 
-// decode takes apart what needs no names of registers in an encoding.
+// decode decodes the parts of an encoding that need no names of registers.
 func (u *unwindInfo) decode(e Entry) Entry {
 	e.LSDA = e.Encoding&encodingLSDA != 0
 	if mode := e.Encoding & encodingModeMask; mode != 0 && mode == u.family.dwarf {
 		e.DWARF, e.FDE = true, e.Encoding&encodingFDE
 	} else if u.family.word != 0 && mode == x86FrameInCode {
-		// sub $size, %esp: the number is at this place in the function.
+		// sub $size, %esp: the number is at this offset of the function.
 		if at := e.Start + uint64(e.Encoding>>16&0xff) - u.codeAt; at < uint64(len(u.code)) && len(u.code)-int(at) >= 4 {
 			e.Stack = u.f.Order.Uint32(u.code[at:]) + e.Encoding>>13&7*uint32(u.family.word)
 		}
@@ -114,10 +115,10 @@ func (u *unwindInfo) image() {
 	c.Skip(8) // personalities
 	index, count := u.cursor(c.U32()), c.U32()
 	if c.Err() != nil || version != 1 {
-		u.problem(0, "no header of version 1")
+		u.problem(0, "invalid header: must be version 1")
 		return
 	}
-	u.common, u.left = u.words(commonAt, common), len(u.data)/4
+	u.common, u.budget = u.words(commonAt, common), len(u.data)/4
 	base := u.f.LoadAddress()
 	for range count {
 		first, page := base+uint64(index.U32()), index.U32()
@@ -134,26 +135,26 @@ func (u *unwindInfo) image() {
 			return
 		}
 	}
-	// Without an end in the index the last entry ends with the code.
+	// Without an end in the index, the last entry ends with the code.
 	if s := u.f.Section("__TEXT", "__text"); s != nil {
 		u.flush(s.Addr + s.Size)
 	}
 }
 
-// cursor is a cursor at an offset of the section.
+// cursor returns a cursor at an offset of the section.
 func (u *unwindInfo) cursor(at uint32) *bin.Cursor {
 	c := bin.NewCursor(u.data, u.f.Order)
 	c.Skip(int(min(int64(at), int64(len(u.data)))))
 	return c
 }
 
-// words is the bytes of n words at an offset, cut where the section ends.
+// words returns the bytes of n words at an offset, truncated to the section.
 func (u *unwindInfo) words(at, n uint32) []byte {
 	b := u.data[min(int64(at), int64(len(u.data))):]
 	return b[:min(int64(n)*4, int64(len(b)))]
 }
 
-// page reads a page of second level. It is left at the first row that is broken.
+// page reads a second-level page, up to the first damaged row.
 func (u *unwindInfo) page(at uint32, base, first uint64) {
 	c := u.cursor(at)
 	kind, rows, count := c.U32(), u.cursor(at+uint32(c.U16())), c.U16()
@@ -162,7 +163,7 @@ func (u *unwindInfo) page(at uint32, base, first uint64) {
 		own = u.words(at+uint32(c.U16()), uint32(c.U16()))
 	}
 	if c.Err() != nil || kind != pageRegular && kind != pageCompressed {
-		u.problem(int(at), "a page of unknown kind")
+		u.problem(int(at), "unknown type of page")
 		return
 	}
 	for range count {
@@ -174,21 +175,21 @@ func (u *unwindInfo) page(at uint32, base, first uint64) {
 			e.Start = first + uint64(row&0xffffff)
 			e.Encoding, known = u.encoding(own, int(row>>24))
 		}
-		u.left--
+		u.budget--
 		switch {
-		case u.left < 0:
+		case u.budget < 0:
 			u.problem(int(at), "pages overlap")
 			u.done = true
 		case rows.Err() != nil:
 			u.problem(int(at), "the section ends in a page")
 		case !known:
-			u.problem(int(at), "a row of a page has no encoding")
-		case e.Start < u.least:
-			u.problem(int(at), "addresses do not rise")
+			u.problem(int(at), "a row of a page has an invalid encoding")
+		case e.Start < u.minAddr:
+			u.problem(int(at), "addresses are not in ascending order")
 		default:
 			u.flush(e.Start)
 			e.Start = u.f.codeAddr(e.Start)
-			u.last, u.waits, u.least = e, true, e.Start
+			u.last, u.pending, u.minAddr = e, true, e.Start
 			if !u.done {
 				continue
 			}
@@ -197,8 +198,8 @@ func (u *unwindInfo) page(at uint32, base, first uint64) {
 	}
 }
 
-// encoding is the encoding of a number: of the common ones, or of the page's
-// own ones behind those.
+// encoding returns encoding n: one of the common ones, or of the page's own
+// ones, which follow them.
 func (u *unwindInfo) encoding(own []byte, n int) (uint32, bool) {
 	words, n := u.common, 4*n
 	if n >= len(words) {
@@ -210,12 +211,12 @@ func (u *unwindInfo) encoding(own []byte, n int) (uint32, bool) {
 	return u.f.Order.Uint32(words[n:]), true
 }
 
-// flush gives out the entry that waits, now that its end is known.
+// flush yields the pending entry, whose end is now known.
 func (u *unwindInfo) flush(end uint64) {
 	u.last.End = u.f.codeAddr(end)
-	if u.waits && !u.done && u.last.Start < u.last.End {
-		u.least = u.last.End
+	if u.pending && !u.done && u.last.Start < u.last.End {
+		u.minAddr = u.last.End
 		u.done = !u.yield(u.decode(u.last))
 	}
-	u.waits = false
+	u.pending = false
 }

@@ -12,7 +12,7 @@ import (
 	"symbolon/internal/ident"
 )
 
-// entries is what a file says about unwinding, a line each.
+// entries formats the unwind entries of a file, a line each.
 func entries(f *macho.File) (lines []string, problems []macho.Problem) {
 	problems = f.UnwindEntries(func(e macho.Entry) bool {
 		rules, ok := macho.AppendCompact([]byte("= "), e, f.Arch())
@@ -45,14 +45,14 @@ func TestUnwindInfoOfBothKindsOfPage(t *testing.T) {
 	}
 }
 
-// unwound is a library with this section of unwind information.
+// unwound returns a library with this section of unwind information.
 func unwound(data []byte, code string) *fixture.MachO {
 	return fixture.NewMachO(fixture.MachOX64, 3, fixture.MachODylib).Segment("__TEXT", 0x1000, 0x1000,
 		fixture.MachOSection{Name: "__text", Addr: 0x1100, Data: []byte(code), Flags: fixture.MachOCode},
 		fixture.MachOSection{Name: "__unwind_info", Addr: 0x1800, Data: data})
 }
 
-func TestSizeOfFrameIsReadFromTheCode(t *testing.T) {
+func TestFrameSizeFromCode(t *testing.T) {
 	// push %rbx; sub $0x1388, %rsp: the number is at byte 4, and a word more was
 	// pushed beside the return address.
 	code := "\x53\x48\x81\xec\x88\x13\x00\x00\xc3"
@@ -83,7 +83,7 @@ func TestPageWithOwnEncodings(t *testing.T) {
 	}
 }
 
-func TestDamagedPageCostsThatPage(t *testing.T) {
+func TestDamagedPageIsSkipped(t *testing.T) {
 	page := func(compressed bool, start uint32) fixture.UnwindPage {
 		return fixture.UnwindPage{Compressed: compressed, Rows: []fixture.UnwindRow{{Start: start, Encoding: 0x02020000}, {Start: start + 4, Encoding: 0x02030000}}}
 	}
@@ -95,11 +95,11 @@ func TestDamagedPageCostsThatPage(t *testing.T) {
 		reason string
 		want   []string
 	}{
-		"kind":       {func(b []byte) []byte { le.PutUint32(b[second:], 9); return b }, "unknown kind", []string{"1100", "1104", "1110", "1114"}},
-		"encoding":   {func(b []byte) []byte { b[second+12+7] = 7; return b }, "no encoding", []string{"1100", "1104", "1108", "1110", "1114"}},
-		"order":      {func(b []byte) []byte { b[second+12] = 6; return b }, "do not rise", []string{"1100", "1104", "110e", "1110", "1114"}},
-		"page order": {func(b []byte) []byte { le.PutUint32(b[32+12:], 0x80); return b }, "do not rise", []string{"1100", "1110", "1114"}},
-		"page ahead": {func(b []byte) []byte { le.PutUint32(b[32+24:], 0x180); return b }, "do not rise", []string{"1100", "1104", "1108", "110c"}},
+		"kind":       {func(b []byte) []byte { le.PutUint32(b[second:], 9); return b }, "unknown type", []string{"1100", "1104", "1110", "1114"}},
+		"encoding":   {func(b []byte) []byte { b[second+12+7] = 7; return b }, "invalid encoding", []string{"1100", "1104", "1108", "1110", "1114"}},
+		"order":      {func(b []byte) []byte { b[second+12] = 6; return b }, "not in ascending order", []string{"1100", "1104", "110e", "1110", "1114"}},
+		"page order": {func(b []byte) []byte { le.PutUint32(b[32+12:], 0x80); return b }, "not in ascending order", []string{"1100", "1110", "1114"}},
+		"page ahead": {func(b []byte) []byte { le.PutUint32(b[32+24:], 0x180); return b }, "not in ascending order", []string{"1100", "1104", "1108", "110c"}},
 		"page end":   {func(b []byte) []byte { return b[:len(b)-4] }, "ends in a page", []string{"1100", "1104", "1108", "110c", "1110"}},
 		"version":    {func(b []byte) []byte { b[0] = 2; return b }, "version 1", nil},
 		"index":      {func(b []byte) []byte { le.PutUint32(b[24:], 1<<31); return b }, "", []string{"1100", "1104", "1108", "110c", "1110", "1114"}},
@@ -113,16 +113,16 @@ func TestDamagedPageCostsThatPage(t *testing.T) {
 			start, _, _ := strings.Cut(line, "-")
 			starts = append(starts, start)
 		}
-		told := c.reason == "" || slices.ContainsFunc(problems, func(p macho.Problem) bool {
+		reported := c.reason == "" || slices.ContainsFunc(problems, func(p macho.Problem) bool {
 			return strings.Contains(p.Reason, c.reason) && p.Place == "__unwind_info"
 		})
-		if !slices.Equal(starts, c.want) || !told {
+		if !slices.Equal(starts, c.want) || !reported {
 			t.Errorf("%s: %q, %v", what, got, problems)
 		}
 	}
 }
 
-func TestPagesThatOverlapEndTheTable(t *testing.T) {
+func TestOverlappingPagesEndTable(t *testing.T) {
 	var pages []fixture.UnwindPage
 	for p := range uint32(4) {
 		var rows []fixture.UnwindRow
@@ -144,7 +144,7 @@ func TestPagesThatOverlapEndTheTable(t *testing.T) {
 	}
 }
 
-func TestUnwindingStopsWhenAskedTo(t *testing.T) {
+func TestUnwindEntriesStopsWithYield(t *testing.T) {
 	n := 0
 	clean(t, library(fixture.MachOX64, 3).Bytes()).UnwindEntries(func(macho.Entry) bool { n++; return n < 2 })
 	if n != 2 {
@@ -207,7 +207,7 @@ func TestRulesOfEncodings(t *testing.T) {
 		{ident.ArchX86_64, 0x02040802, 0, ".cfa: $rsp 32 + .ra: .cfa -8 + ^ $r14: .cfa -16 + ^ $rbx: .cfa -24 + ^"},
 		{ident.ArchX86_64, 0x030df800, 5056, ".cfa: $rsp 5056 + .ra: .cfa -8 + ^ $rbp: .cfa -16 + ^ $r15: .cfa -24 + ^ $r14: .cfa -32 + ^ $r13: .cfa -40 + ^ $r12: .cfa -48 + ^ $rbx: .cfa -56 + ^"},
 		{ident.ArchX86_64, 0x030df800, 0, none},
-		{ident.ArchX86_64, 0x02000000, 0, none}, // no room for the return address
+		{ident.ArchX86_64, 0x02000000, 0, none}, // too small for the return address
 		{ident.ArchX86_64, 0x02081c00, 0, none}, // seven registers
 		{ident.ArchX86_64, 0x02080406, 0, none}, // the seventh of six
 		{ident.ArchX86_64, 0x04000123, 0, none},
@@ -231,8 +231,8 @@ func TestRulesOfEncodings(t *testing.T) {
 	}
 }
 
-// encode numbers the order of saved registers as a compiler does: each counts
-// among those that are greater than none before it.
+// encode encodes the order of saved registers as a compiler does: each is an
+// index in the list of those not yet used.
 func encode(order []int) uint32 {
 	var code uint32
 	for i, n := range order {
@@ -247,7 +247,7 @@ func encode(order []int) uint32 {
 	return code
 }
 
-func TestEveryOrderOfSavedRegistersIsDecoded(t *testing.T) {
+func TestEveryOrderOfSavedRegisters(t *testing.T) {
 	names := []string{"", "$rbx", "$r12", "$r13", "$r14", "$r15", "$rbp"}
 	count := 0
 	var try func(order []int)
