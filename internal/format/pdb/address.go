@@ -6,22 +6,23 @@ import (
 	"sort"
 )
 
-// Sections are numbered from 1 on. Addresses in the file are a section and an
-// offset in it; those of the binary are relative to its base.
+// Sections are numbered from 1 on. Addresses in the file consist of a section
+// and an offset in it; those of the binary are relative to its base.
 //
-// A tool that moved code around after it was linked left a map from the old
-// addresses to those of the binary, and one back. Each is a list of {from, to},
-// sorted, and holds up to the next from; a to of 0 is code that is gone.
+// A tool that moved code after linking adds a map from the linked addresses to
+// those of the binary (omap), and the reverse map. Each is a sorted list of
+// {from, to}; an entry extends to the next from, and a to of 0 means that the
+// code was removed.
 const omapSize = 8
 
-// Range is a range of addresses of the binary, and where in the file's own
-// address space it comes from.
+// Range is a range of addresses of the binary that is contiguous before and
+// after code was moved.
 type Range struct {
 	Start, End uint32
-	From       uint32 // how far Start was behind the first address that was asked for, before code was moved
+	From       uint32 // distance of Start from the first requested address, before code was moved
 }
 
-// original is an address before code was moved.
+// original returns an address before code was moved.
 func (f *File) original(sect uint16, off uint32) (uint32, bool) {
 	if sect == 0 || int(sect) > len(f.sections) {
 		return 0, false
@@ -31,7 +32,7 @@ func (f *File) original(sect uint16, off uint32) (uint32, bool) {
 	return addr, addr >= s.addr
 }
 
-// Addr is the address of the binary of an offset in a section.
+// Addr returns the address in the binary of an offset in a section.
 func (f *File) Addr(sect uint16, off uint32) (uint32, bool) {
 	addr, ok := f.original(sect, off)
 	if !ok || !f.omap {
@@ -44,8 +45,8 @@ func (f *File) Addr(sect uint16, off uint32) (uint32, bool) {
 	return omapTo(f.toBinary, i, addr)
 }
 
-// Ranges appends where in the binary the size bytes from an offset in a section
-// on are. If no code was moved, that is one range.
+// Ranges appends the ranges of the binary with the size bytes from an offset in
+// a section on. It is a single range unless code was moved.
 func (f *File) Ranges(dst []Range, sect uint16, off, size uint32) []Range {
 	addr, ok := f.original(sect, off)
 	if !ok {
@@ -54,10 +55,11 @@ func (f *File) Ranges(dst []Range, sect uint16, off, size uint32) []Range {
 	return f.moved(dst, addr, size)
 }
 
-// maxPieces is into how many pieces code may be torn at most.
+// maxPieces limits the ranges into which code may be split.
 const maxPieces = 1 << 10
 
-// moved appends where the size bytes from an address on were moved to.
+// moved appends the ranges to which the size bytes from an address on were
+// moved.
 func (f *File) moved(dst []Range, addr, size uint32) []Range {
 	first, end := addr, addr+min(size, math.MaxUint32-addr)
 	if !f.omap {
@@ -79,7 +81,7 @@ func (f *File) moved(dst []Range, addr, size uint32) []Range {
 	return dst
 }
 
-// place is the section and the offset in it of an address of the binary.
+// place returns the section and offset of an address of the binary.
 func (f *File) place(addr uint32) (sect uint16, off uint32, ok bool) {
 	if f.omap {
 		i := omapAt(f.toSource, addr)
@@ -98,8 +100,8 @@ func (f *File) place(addr uint32) (sect uint16, off uint32, ok bool) {
 	return 0, 0, false
 }
 
-// SectionEnd is the end of the section of the binary that an address is in, or
-// the greatest address.
+// SectionEnd returns the end of the section of the binary that contains addr,
+// or the largest address.
 func (f *File) SectionEnd(addr uint32) uint32 {
 	for _, s := range f.codes {
 		if addr >= s.addr && addr-s.addr < s.size {
@@ -109,19 +111,20 @@ func (f *File) SectionEnd(addr uint32) uint32 {
 	return math.MaxUint32
 }
 
-// isCode says whether a section has code.
+// isCode reports whether a section contains code.
 func (f *File) isCode(sect uint16) bool {
 	return sect > 0 && int(sect) <= len(f.sections) && f.sections[sect-1].flags&(flagCode|flagExecute) != 0
 }
 
-// omapAt is the last entry that begins at or before addr, or -1.
+// omapAt returns the last entry that begins at or before addr, or -1.
 func omapAt(m []byte, addr uint32) int {
 	return sort.Search(len(m)/omapSize, func(i int) bool { return omapFrom(m, i) > addr }) - 1
 }
 
 func omapFrom(m []byte, i int) uint32 { return binary.LittleEndian.Uint32(m[i*omapSize:]) }
 
-// omapTo is where entry i moves an address. Entry -1 moves nothing.
+// omapTo returns the address to which entry i maps addr. ok is false for entry
+// -1 and for removed code.
 func omapTo(m []byte, i int, addr uint32) (uint32, bool) {
 	if i < 0 {
 		return 0, false

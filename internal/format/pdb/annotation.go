@@ -1,7 +1,6 @@
 package pdb
 
-// The operations by which an inline site says which of its code has which
-// line.
+// The operations of an inline site that assign lines to its code.
 const (
 	annotationEnd = iota
 	annotationCode
@@ -25,7 +24,7 @@ type annotations struct {
 	ok bool
 }
 
-// number reads one of one, two or four bytes.
+// number reads a number of one, two or four bytes.
 func (a *annotations) number() uint32 {
 	if len(a.b) == 0 {
 		a.ok = false
@@ -49,7 +48,7 @@ func (a *annotations) number() uint32 {
 	return 0
 }
 
-// signed is a number whose lowest bit is the sign.
+// signed decodes a number whose lowest bit is the sign.
 func signed(v uint32) uint32 {
 	if v&1 != 0 {
 		return -(v >> 1)
@@ -57,14 +56,18 @@ func signed(v uint32) uint32 {
 	return v >> 1
 }
 
-// siteLines appends the lines of an inline site of code that begins at entry.
-// What cannot be read ends them.
+// siteLines appends the lines of an inline site whose procedure begins at
+// entry. It stops at invalid annotations.
+//
+// Each annotation changes the state (offset, file, line, column); those that
+// advance the offset emit a line. The end of a line is the offset of the next
+// one, unless its length is given.
 func (m *Body) siteLines(data []byte, entry uint32, def inlinee) {
 	a := annotations{data, true}
 	first := len(m.Lines)
 	at, base, line, length := entry, uint32(0), def.line, uint32(0)
 	file, column := m.file(def.file), uint32(0)
-	home, known := file, def.line != 0
+	defFile, known := file, def.line != 0
 	open := false // the last line has no end yet
 	emit := func() {
 		off := at + base
@@ -101,7 +104,7 @@ func (m *Body) siteLines(data []byte, entry uint32, def inlinee) {
 			at += n
 		case annotationFile:
 			if file = m.file(n); file == 0 {
-				file = home // some compilers name a place where no file is
+				file = defFile // some compilers write invalid file offsets
 			}
 		case annotationLineDelta:
 			line += signed(n)
@@ -120,11 +123,11 @@ func (m *Body) siteLines(data []byte, entry uint32, def inlinee) {
 	if open {
 		m.Lines[len(m.Lines)-1].End = m.Lines[len(m.Lines)-1].Off + 1
 	}
-	own := m.Lines[first:]
+	added := m.Lines[first:]
 	n := 0
-	for _, l := range own {
+	for _, l := range added {
 		if l.End > l.Off {
-			own[n] = l
+			added[n] = l
 			n++
 		}
 	}

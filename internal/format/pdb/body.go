@@ -8,67 +8,67 @@ import (
 	"slices"
 )
 
-// Body is what a module says about its code. It is filled by File.Body, and
-// keeps its memory for the next one.
+// Body is the code of a module. File.Body fills it and reuses its memory.
 type Body struct {
 	Procs []Proc
-	Sites []Site // of each procedure together, those around others first
+	Sites []Site // of each procedure together, outer sites before inner ones
 	Lines []Line
 
-	data      []byte // behind the symbols
-	room      []byte
-	base      int64 // of the module
-	cut       bool  // lines of calls were left out
-	checksums []byte
-	imports   []byte
-	stretches []stretch
-	inlinees  []inlinee
-	scopes    []scope
+	data         []byte // bytes after the symbols
+	buf          []byte
+	base         int64 // offset of the module's records
+	linesOmitted bool  // lines of calls were omitted
+	checksums    []byte
+	imports      []byte
+	stretches    []stretch
+	inlinees     []inlinee
+	scopes       []scope
 }
 
-// Proc is a procedure, a piece of one that stands apart, or a thunk.
+// Proc is a procedure, a separate part of one, or a thunk.
 type Proc struct {
 	Section             uint16
 	Off, Size           uint32
-	Record              int64 // of its name: for AppendProc
-	Typed               bool  // its name has its arguments
+	Record              int64 // of its name, for AppendProc
+	Typed               bool  // its name includes its arguments
 	FirstSite, NumSites int
-	FirstLine, NumLines int // by offset; those at the borders may reach beyond it
+	FirstLine, NumLines int // sorted by offset; the first and last may extend past the procedure
 }
 
-// Site is a call that was inlined.
+// Site is an inlined call.
 type Site struct {
-	Parent              int32  // number of the site around it, -1: the procedure
-	Item                uint32 // the function: for AppendItem
-	FirstLine, NumLines int    // by offset
+	Parent              int32  // index of the enclosing site, -1: the procedure
+	Item                uint32 // the function, for AppendItem
+	FirstLine, NumLines int    // sorted by offset
 }
 
-// scope is one that is open.
+// scope is an open scope.
 type scope struct {
 	proc, site int32  // -1: none
 	entry      uint32 // of the procedure
 }
 
 const (
-	// maxShared is how many procedures may have one line, on average.
+	// maxShared limits the procedures that share a line, on average.
 	maxShared = 16
-	// manyLines may be of inlined calls in any module, and more in large files.
+	// manyLines limits the lines of inlined calls of a module in files of up to
+	// 128 MiB.
 	manyLines = 2 << 20
 )
 
-// maxScopes is how deep scopes may nest. What is deeper is passed over.
+// maxScopes limits the nesting of scopes. Deeper ones are skipped.
 const maxScopes = 256
 
-// Body reads what a module says. The error tells of what is damaged; what was
-// read before it is there.
+// Body reads the code of a module. If the module is damaged, it returns an
+// error, and m contains the part before the damage.
 func (f *File) Body(module int, m *Body) error {
 	m.Procs, m.Sites, m.Lines = m.Procs[:0], m.Sites[:0], m.Lines[:0]
 	mod := &f.Modules[module]
-	m.base, m.cut = mod.base, false
+	m.base, m.linesOmitted = mod.base, false
 	if mod.stream == noStream || mod.symbols <= 4 {
 		return nil
 	}
-	data, damage := f.moduleData(mod, &m.room)
+	data, damage := f.moduleData(mod, &m.buf)
 	if data == nil {
 		return damage
 	}
@@ -79,32 +79,32 @@ func (f *File) Body(module int, m *Body) error {
 		damage = err
 	}
 	if kind := binary.LittleEndian.Uint32(symbols); kind != 4 {
-		return fmt.Errorf("symbols of version %d", kind)
+		return fmt.Errorf("unsupported version %d of symbols", kind)
 	}
 	m.readSymbols(f, symbols)
-	if m.cut {
-		damage = cmp.Or(damage, errors.New("its inlined calls have too many lines"))
+	if m.linesOmitted {
+		damage = cmp.Or(damage, errors.New("too many lines of inlined calls"))
 	}
 	m.countProcs()
 	all := 0
 	for i := range m.Procs {
 		p := &m.Procs[i]
-		m.linesOf(p)
+		m.findLines(p)
 		if all += p.NumLines; all > maxShared*(len(m.Lines)+maxShared) {
 			m.Procs = m.Procs[:i]
-			return cmp.Or(damage, errors.New("its procedures share too many lines"))
+			return cmp.Or(damage, errors.New("too many lines shared by procedures"))
 		}
 	}
 	return damage
 }
 
-// moduleData is the stream of a module: a stream that is too short is read as
-// far as it goes.
-func (f *File) moduleData(mod *Module, room *[]byte) (data []byte, damage error) {
+// moduleData returns the stream of a module, truncated to the size of the
+// stream.
+func (f *File) moduleData(mod *Module, buf *[]byte) (data []byte, damage error) {
 	s := f.msf.stream(int(mod.stream))
 	size := mod.symbols + mod.lines + mod.sections
 	if s.Size() < size {
-		damage = fmt.Errorf("%d bytes in a stream of %d", size, s.Size())
+		damage = fmt.Errorf("the stream has %[2]d of %[1]d bytes", size, s.Size())
 		size = s.Size()
 	}
 	if size < 4 {
@@ -113,30 +113,30 @@ func (f *File) moduleData(mod *Module, room *[]byte) (data []byte, damage error)
 	if data = s.inPlace(0, size); data != nil {
 		return data, damage
 	}
-	*room = slices.Grow((*room)[:0], int(size))[:size]
-	if _, err := s.ReadAt(*room, 0); err != nil {
+	*buf = slices.Grow((*buf)[:0], int(size))[:size]
+	if _, err := s.ReadAt(*buf, 0); err != nil {
 		return nil, err
 	}
-	return *room, damage
+	return *buf, damage
 }
 
-// readSymbols reads procedures and what was inlined into them.
+// readSymbols reads procedures and the calls inlined into them.
 func (m *Body) readSymbols(f *File, data []byte) {
 	m.scopes = m.scopes[:0]
-	deep := 0 // how many that are open have no place in scopes
+	skipped := 0 // open scopes beyond maxScopes
 	last := Proc{}
 	for r := range records(data, 4) {
 		switch {
-		case closes(r.kind) && deep > 0:
-			deep--
+		case closesScope(r.kind) && skipped > 0:
+			skipped--
 			continue
-		case closes(r.kind):
+		case closesScope(r.kind):
 			m.scopes = m.scopes[:max(0, len(m.scopes)-1)]
 			continue
-		case !opens(r.kind):
+		case !opensScope(r.kind):
 			continue
 		case len(m.scopes) == maxScopes:
-			deep++
+			skipped++
 			continue
 		}
 		in := scope{proc: -1, site: -1}
@@ -158,7 +158,7 @@ func (m *Body) readSymbols(f *File, data []byte) {
 	}
 }
 
-// addProc adds a procedure and tells its number, -1 if it has no code.
+// addProc adds a procedure and returns its index, -1 if it has no code.
 func (m *Body) addProc(p Proc) int32 {
 	if p.Off+p.Size <= p.Off {
 		return -1
@@ -168,8 +168,8 @@ func (m *Body) addProc(p Proc) int32 {
 	return int32(len(m.Procs) - 1)
 }
 
-// separate reads code that stands apart from its procedure. It has no size if
-// it is of another one.
+// separate reads a separate part of a procedure. Its size is zero if it belongs
+// to another one.
 func (r record) separate(of Proc) Proc {
 	const size = 28
 	d := r.data
@@ -180,11 +180,11 @@ func (r record) separate(of Proc) Proc {
 	return of
 }
 
-// addSite reads an inline site into the last procedure, and tells its number.
+// addSite reads an inline site of the last procedure and returns its index.
 func (m *Body) addSite(f *File, r record, in scope) int32 {
 	head := 12
 	if r.kind == symInlineSite2 {
-		head = 16 // how often it was called
+		head = 16 // with the number of invocations
 	}
 	if in.proc < 0 || int(in.proc) != len(m.Procs)-1 || len(r.data) < head {
 		return in.site
@@ -201,7 +201,7 @@ func (m *Body) addSite(f *File, r record, in scope) int32 {
 	if len(m.Lines) < max(manyLines, int(f.msf.src.Size()/64)) {
 		m.siteLines(r.data[head:], in.entry, def)
 	} else {
-		m.cut = true
+		m.linesOmitted = true
 	}
 	s.NumLines = len(m.Lines) - s.FirstLine
 	m.Sites = append(m.Sites, s)

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// The options of classes.
+// Options of classes.
 const (
 	classForward = 0x80
 	classScoped  = 0x100
@@ -19,6 +19,8 @@ type class struct {
 	name, unique []byte
 }
 
+// readClass reads a record of a class. The size precedes the name, at an offset
+// that depends on the kind of record; the unique name follows the name.
 func readClass(r record) (c class, ok bool) {
 	at := 16
 	if r.kind == leafUnion {
@@ -38,7 +40,8 @@ func readClass(r record) (c class, ok bool) {
 	return c, true
 }
 
-// key is the name by which all records of a class have the same bucket.
+// key returns the name that determines the bucket of all records of a class:
+// the mangled one for classes in a function, whose plain names are not unique.
 func (c class) key() []byte {
 	if c.options&classScoped != 0 && c.options&classUnique != 0 {
 		return c.unique
@@ -46,8 +49,9 @@ func (c class) key() []byte {
 	return c.name
 }
 
-// definedSize is the size of a class that is only declared: that of the record
-// of its definition, 0 if there is none.
+// definedSize returns the size of a class that is only declared, 0 if the file
+// does not define it. Declaration and definition have the same key, and
+// therefore the same bucket: only records of that bucket are read.
 func (s *speller) definedSize(declared class) uint64 {
 	t := s.f.types
 	if t.buckets == 0 || t.loadHashes == nil {
@@ -55,7 +59,7 @@ func (s *speller) definedSize(declared class) uint64 {
 	}
 	bucket := hashName(declared.key()) % t.buckets
 	hashes := t.loadHashes()
-	name := bytes.Clone(declared.key()) // the memory of the record is used again
+	name := bytes.Clone(declared.key()) // the buffer of the record is reused
 	for i := 0; i+4 <= len(hashes) && !s.bad; i += 4 {
 		if binary.LittleEndian.Uint32(hashes[i:]) != bucket {
 			continue
@@ -71,7 +75,8 @@ func (s *speller) definedSize(declared class) uint64 {
 	return 0
 }
 
-// hashName is the hash of a name by which its bucket is found.
+// hashName returns the hash of a name that determines its bucket: the XOR of
+// its little-endian words, made case-insensitive by setting bit 5 of each byte.
 func hashName(name []byte) (h uint32) {
 	for ; len(name) >= 4; name = name[4:] {
 		h ^= binary.LittleEndian.Uint32(name)

@@ -8,7 +8,7 @@ import (
 	"symbolon/internal/bin"
 )
 
-// The places in the list of further streams.
+// Indexes in the list of optional streams.
 const (
 	extraFPO = iota
 	extraException
@@ -30,12 +30,12 @@ const debugHead = 64
 // Flags of the debug information.
 const flagStripped = 2
 
-// readDebug reads the header of the debug information stream, and of what
-// follows all that is not of one module.
+// readDebug reads the header of the debug information stream, and the tables of
+// the whole file.
 func (f *File) readDebug() error {
 	s := f.msf.stream(streamDebug)
 	if s.Size() < debugHead {
-		return fmt.Errorf("it has %d bytes", s.Size())
+		return fmt.Errorf("invalid size %d", s.Size())
 	}
 	head, err := s.Bytes(0, debugHead, nil)
 	if err != nil {
@@ -43,20 +43,20 @@ func (f *File) readDebug() error {
 	}
 	c := bin.NewCursor(head, binary.LittleEndian)
 	if signature := c.U32(); signature != 0xffffffff {
-		return errors.New("it is of a version before 4.1")
+		return errors.New("unsupported version, before 4.1")
 	}
-	c.U32() // the version
+	c.U32() // version
 	if age := c.U32(); age != 0 {
 		f.Age = age
 	}
-	c.U32() // the stream of globals, and a version
+	c.U32() // stream of globals, and a version
 	publics, _, symbols, _ := c.U16(), c.U16(), c.U16(), c.U16()
 	var sizes [7]int64
 	for i := range 5 {
 		sizes[i] = int64(c.U32())
 	}
-	c.U32()                                             // the index of MFC's type server
-	sizes[6], sizes[5] = int64(c.U32()), int64(c.U32()) // they stand the other way round
+	c.U32()                                             // index of MFC's type server
+	sizes[6], sizes[5] = int64(c.U32()), int64(c.U32()) // in reverse order
 	f.Stripped = c.U16()&flagStripped != 0
 	f.Machine = c.U16()
 	var parts [len(sizes)][]byte
@@ -67,7 +67,7 @@ func (f *File) readDebug() error {
 				return err
 			}
 			if int64(len(parts[i])) < n {
-				f.problem("debug information stream", at, "part %d has %d bytes, of %d", i, len(parts[i]), n)
+				f.problem("debug information stream", at, "part %d has %d of %d bytes", i, len(parts[i]), n)
 			}
 		}
 		at += n
@@ -80,8 +80,7 @@ func (f *File) readDebug() error {
 	return nil
 }
 
-// readExtras reads the streams for one purpose each: sections, address maps and
-// frames.
+// readExtras reads the optional streams: sections, address maps and frames.
 func (f *File) readExtras(list []byte) {
 	extra := func(i int) Stream {
 		if 2*i+2 > len(list) {
@@ -121,7 +120,7 @@ func readSections(data []byte) (list []section) {
 	return list
 }
 
-// moduleHead is the size of what stands before the names of a module.
+// moduleHead is the size of the part of a module's entry before its names.
 const moduleHead = 64
 
 func (f *File) readModules(data []byte) {
@@ -134,14 +133,14 @@ func (f *File) readModules(data []byte) {
 		m := Module{stream: c.U16(), symbols: int64(c.U32()), lines: int64(c.U32()), sections: int64(c.U32())}
 		c.Skip(16)
 		m.Name = string(c.CString())
-		c.CString() // the object file, or the archive it is in
+		c.CString() // the object file, or its archive
 		if c.Err() != nil {
-			f.problem("modules", int64(at), "module %d has no end", len(f.Modules))
+			f.problem("modules", int64(at), "module %d is truncated", len(f.Modules))
 			return
 		}
 		c.Skip(min(-c.Off()&3, c.Len()))
 		if m.stream != noStream && taken[m.stream] {
-			f.problem("modules", int64(at), "module %d has the stream of another one", len(f.Modules))
+			f.problem("modules", int64(at), "module %d shares the stream of another one", len(f.Modules))
 			m.stream, m.symbols = noStream, 0
 		}
 		taken[m.stream], m.base = true, base
@@ -150,7 +149,7 @@ func (f *File) readModules(data []byte) {
 	}
 }
 
-// readParts finds the contributions to sections.
+// readParts reads the contributions to sections.
 func (f *File) readParts(data []byte) {
 	const first, second = 0xeffe0000 + 19970605, 0xeffe0000 + 20140516
 	if len(data) < 4 {
@@ -162,24 +161,24 @@ func (f *File) readParts(data []byte) {
 	case second:
 		f.partSize = 32
 	default:
-		f.problem("section contributions", 0, "a version of %#x", version)
+		f.problem("section contributions", 0, "unsupported version %#x", version)
 		return
 	}
 	data = data[4:]
 	f.parts = data[:len(data)/f.partSize*f.partSize]
 }
 
-// Part is a piece of code that a module contributed.
+// Part is a range of code contributed by a module.
 type Part struct {
 	Range
 	Module int
 }
 
-// Parts yields the pieces of code in the order of the file: by the addresses
-// that they had when they were linked.
+// Parts yields the contributions of code in the order of the file, which is
+// that of the addresses at link time.
 func (f *File) Parts(yield func(p Part) bool) {
 	var room [4]Range
-	left := maxPieces + len(f.parts) // each is some bytes
+	left := maxPieces + len(f.parts) // each contribution is more than one byte
 	for b := f.parts; len(b) > 0 && left > 0; b = b[f.partSize:] {
 		sect, module := binary.LittleEndian.Uint16(b), int(binary.LittleEndian.Uint16(b[16:]))
 		if !f.isCode(sect) || module >= len(f.Modules) {
@@ -193,7 +192,7 @@ func (f *File) Parts(yield func(p Part) bool) {
 	}
 }
 
-// readPublics finds the order of the public symbols by address.
+// readPublics reads the order of public symbols by address.
 func (f *File) readPublics(s Stream) {
 	const head = 28
 	if s.Size() < head {
@@ -206,7 +205,7 @@ func (f *File) readPublics(s Stream) {
 	}
 	hash, size := int64(binary.LittleEndian.Uint32(b)), int64(binary.LittleEndian.Uint32(b[4:]))
 	if head+hash+size > s.Size() {
-		f.problem("public symbols", head+hash, "their order has %d bytes in a stream of %d", size, s.Size())
+		f.problem("public symbols", head+hash, "order of %d bytes exceeds the stream of %d", size, s.Size())
 		return
 	}
 	if f.publics, err = s.Bytes(head+hash, int(size&^3), nil); err != nil {

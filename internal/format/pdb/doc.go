@@ -1,70 +1,69 @@
-// Package pdb reads PDBs, the debug files of Windows, in the words of that
-// format.
+// Package pdb reads PDBs, the debug files of Windows.
 //
 // # Specification
 //
-// There is none. What is known is in https://llvm.org/docs/PDB/index.html and in
+// The format has no official specification. It is described in
+// https://llvm.org/docs/PDB/index.html and
 // https://github.com/microsoft/microsoft-pdb (cvinfo.h for the records).
 //
-// A PDB is a file system: blocks of one size, of which a directory makes
-// streams. Read are
+// A PDB is a file system: it consists of blocks of one size, and a directory
+// assembles them to streams. The package reads
 //
 //	1  info     GUID, age, names of further streams
-//	2  types    records with rising numbers: what the arguments of functions are
+//	2  types    records in numeric order: the argument types of functions
 //	3  debug    modules, contributions to sections, numbers of further streams
-//	4  items    records with rising numbers: which function was inlined
+//	4  items    records in numeric order: the inlined functions
 //	   names    paths of sources, programs of frames
 //	   module   symbol records, then line information, for each module
-//	   symbols  what is public, by name; beside it its order by address
+//	   symbols  public symbols, by name; separately their order by address
 //	   section headers, frame data, address maps
 //
-// Symbol records nest: a procedure holds the calls that were inlined into it,
-// and these hold others. A call says by annotations, small operations on an
-// offset and a line, which code it has. Nothing says where it was called: that
-// is the line of what is around it.
+// Symbol records nest: a procedure contains the calls that were inlined into
+// it, and these contain further calls. The code of a call is encoded by
+// annotations, small operations on an offset and a line. The position of a call
+// is not stored: it is the line of the enclosing function or call.
 //
-// # Met in the wild
+// # Deviations met in the wild
 //
-//   - The age in the info stream rises with every tool that touches the file. The
-//     one that a binary names is that of the debug stream.
-//   - The blocks of a stream that are written last are not behind those that were
-//     written first, and blocks 1 and 2 of each group are not of any stream.
-//   - Compilers up to 2002 put the length in front of a name. Those of 2017 name
-//     files of inlined calls by places where no file is: the file of the function
-//     is taken.
-//   - Annotations may leave the last line without an end. It is taken to be one
+//   - The age in the info stream increases with every tool that changes the file.
+//     Binaries refer to the age of the debug stream.
+//   - The blocks of a stream that are written last may precede those written
+//     first, and blocks 1 and 2 of each group belong to no stream.
+//   - Compilers up to 2002 store the length before a name. Those of 2017 write
+//     invalid file offsets for inlined calls: the file of the function is used.
+//   - Annotations may leave the last line without an end. It is assumed to be one
 //     byte long.
-//   - Lines 0xfeefee and 0xf00f00 are hints for debuggers, and the line before
-//     goes on.
-//   - Of lines at one place the last one counts; of lines of one procedure some
-//     are of code in front of it or behind it (assemblers).
-//   - Rust gives functions of a type, which are called without an object, the
-//     first argument as if it were the object.
-//   - Incremental linkers leave the same frame data twice.
-//   - With link time code generation a module speaks of types by numbers of other
-//     modules: those are resolved by imports and exports.
-//   - Tools that move code around after linking leave a map of addresses, OMAP.
+//   - Lines 0xfeefee and 0xf00f00 are hints for debuggers, and the previous line
+//     continues.
+//   - The last one of several lines at one offset wins; some lines of a procedure
+//     are of code before it or after it (assemblers).
+//   - Rust declares functions of a type, which have no receiver, with the first
+//     argument in place of the receiver.
+//   - Incremental linkers store the same frame data twice.
+//   - With link-time code generation a module refers to types by numbers of other
+//     modules, which are resolved by imports and exports.
+//   - Tools that move code after linking store a map of addresses, OMAP.
 //
-// Public symbols have no size, and there is no telling code from data among
-// them but by section.
+// Public symbols have no size, and only their section distinguishes code from
+// data.
 //
 // # Damage and limits
 //
-// Open fails only without a directory or an identity. Everything else that is
-// broken costs itself, and is told in File.Problems, of which the first 64 are
-// kept, or by what reads it. As no block belongs to two streams, all streams
-// together may not have more blocks than the file, and no two modules one stream.
-// Procedures may share each line 16 times on average; code may be torn into 1024
-// pieces. Scopes nest up to 256 deep,
-// types up to 32; a name takes at most 4096 records and ends soon after 16 KiB.
-// Then the arguments of the function are left out.
+// Open fails only without a directory or an identity. Other damage affects only
+// the damaged part, and is listed in File.Problems (the first 64 are kept) or
+// returned when the part is read. As no block belongs to two streams, all
+// streams together may not have more blocks than the file, and no two modules
+// may have the same stream. Procedures may share each line 16 times on average;
+// code may be split into 1024 ranges. Scopes nest up to 256 deep, types up to
+// 32; a name needs at most 4096 records and ends soon after 16 KiB. Beyond
+// these limits the arguments of the function are omitted.
 //
-// Nothing is read before it is needed but the directory, the list of modules,
-// contributions, section headers and the order of public symbols. Bytes are used
-// in place if the file is in memory and they follow each other. PDBs of version
-// 2 and compressed ones (MSFZ) are refused. Line information of the form before
-// 2005 is passed over.
+// Open reads only the directory, the list of modules, contributions, section
+// headers and the order of public symbols; other parts are read when they are
+// needed. Bytes are used in place if they are contiguous and the file is in
+// memory. PDBs of version 2 and compressed ones (MSFZ) are rejected. Line
+// information in the form before 2005 is skipped.
 //
-// A File is not changed after Open and is safe for concurrent use if its source
-// is. A Body belongs to one goroutine.
+// A File does not change after Open and is safe for concurrent use if its
+// source is. A Body belongs to one goroutine.
 package pdb

@@ -10,17 +10,17 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Problem is a part of a file that is broken, and was left out.
+// Problem is a damaged part of a file, which was skipped.
 type Problem struct {
-	Place  string // which part
-	Off    int64  // where in it
+	Place  string // name of the part
+	Off    int64  // offset in the part
 	Reason string
 }
 
-// maxProblems is how many Problems are kept.
+// maxProblems limits the Problems that are kept.
 const maxProblems = 64
 
-// The streams that have a fixed number.
+// Streams with a fixed number.
 const (
 	streamInfo  = 1
 	streamTypes = 2
@@ -32,9 +32,9 @@ const (
 // File is an open PDB.
 type File struct {
 	GUID     [16]byte
-	Age      uint32 // of the debug information, which is the one that binaries name
-	Machine  uint16 // for ident.MachineArch; 0: it is not known
-	Stripped bool   // it was made for the public: without private symbols and lines
+	Age      uint32 // of the debug information, the one that binaries refer to
+	Machine  uint16 // for ident.MachineArch; 0: unknown
+	Stripped bool   // private symbols and lines were removed
 	Modules  []Module
 	Problems []Problem
 
@@ -45,25 +45,25 @@ type File struct {
 	publics  []byte // offsets in symbols, by address
 	parts    []byte // section contributions
 	partSize int
-	sections []section // those that the addresses in the file speak of
-	codes    []section // those of the binary
-	omap     bool      // code was moved after it was linked
-	toBinary []byte    // to where, by the addresses in the file
-	toSource []byte    // and from where
-	frames   [2]Stream // of FPO and frame data
+	sections []section // to which addresses in the file refer
+	codes    []section // of the binary
+	omap     bool      // code was moved after linking
+	toBinary []byte    // map from linked addresses to those of the binary
+	toSource []byte    // the reverse map
+	frames   [2]Stream // FPO and frame data
 	types    *table
 	items    *table
 	exports  exports
 }
 
-// Module is what was compiled as one.
+// Module is a compilation unit.
 type Module struct {
 	Name     string
 	stream   uint16
-	base     int64 // of its records among those of all modules
+	base     int64 // offset of its records in those of all modules
 	symbols  int64 // bytes of symbols
-	lines    int64 // bytes of line information of the old form
-	sections int64 // bytes of line information of the new form
+	lines    int64 // bytes of line information in the old form
+	sections int64 // bytes of line information in the new form
 }
 
 // section is a section of a binary.
@@ -78,8 +78,8 @@ const (
 	flagExecute = 0x20000000
 )
 
-// Open reads the headers of a PDB. It fails only if there is no usable
-// directory or identity; what else is broken is in Problems.
+// Open reads the headers of a PDB. It fails only without a usable directory or
+// identity; other damage is listed in Problems.
 func Open(src bin.Source) (*File, error) {
 	f := &File{}
 	var err error
@@ -103,14 +103,14 @@ func (f *File) problem(place string, off int64, format string, args ...any) {
 	}
 }
 
-// read is all bytes of a stream.
+// read returns all bytes of a stream.
 func (f *File) read(s Stream) ([]byte, error) { return s.Bytes(0, int(s.Size()), nil) }
 
 // readInfo reads the identity and the names of streams.
 func (f *File) readInfo() error {
 	s := f.msf.stream(streamInfo)
 	if s.Size() < 28 {
-		return fmt.Errorf("it has %d bytes", s.Size())
+		return fmt.Errorf("invalid size %d", s.Size())
 	}
 	data, err := s.Bytes(0, int(min(s.Size(), 1<<20)), nil)
 	if err != nil {
@@ -118,25 +118,25 @@ func (f *File) readInfo() error {
 	}
 	c := bin.NewCursor(data, binary.LittleEndian)
 	version := c.U32()
-	if version < 20000404 { // of Visual Studio 7
-		return fmt.Errorf("a version of %d", version)
+	if version < 20000404 { // the version of Visual Studio 7
+		return fmt.Errorf("unsupported version %d", version)
 	}
-	c.U32()         // when it was made
-	f.Age = c.U32() // unless the debug information says another one
+	c.U32()         // creation time
+	f.Age = c.U32() // unless the debug information has another one
 	f.GUID = [16]byte(c.Bytes(16))
 	if f.named, err = namedStreams(c); err != nil {
-		f.problem("info stream", int64(c.Off()), "its names of streams: %v", err)
+		f.problem("info stream", int64(c.Off()), "names of streams: %v", err)
 	}
 	return nil
 }
 
-// namedStreams reads a hash table of names: its strings, and for each slot in
-// use where in them the name is, and which stream it is of.
+// namedStreams reads a hash table of names: the strings, and for each used slot
+// the offset of a name and the number of its stream.
 func namedStreams(c *bin.Cursor) (map[string]uint16, error) {
 	text := c.Bytes(int(c.U32()))
 	size, _ := c.U32(), c.U32()
-	c.Skip(4 * int(c.U32())) // which slots are in use
-	c.Skip(4 * int(c.U32())) // and which were
+	c.Skip(4 * int(c.U32())) // bit set of used slots
+	c.Skip(4 * int(c.U32())) // bit set of deleted slots
 	named := map[string]uint16{}
 	for range size {
 		at, stream := c.U32(), c.U32()
@@ -144,7 +144,7 @@ func namedStreams(c *bin.Cursor) (map[string]uint16, error) {
 			return named, c.Err()
 		}
 		if uint64(at) >= uint64(len(text)) || stream >= noStream {
-			return named, fmt.Errorf("a name at %#x of %d bytes for stream %d", at, len(text), stream)
+			return named, fmt.Errorf("invalid name at %#x of %d bytes for stream %d", at, len(text), stream)
 		}
 		name, _, _ := bytes.Cut(text[at:], []byte{0})
 		named[string(name)] = uint16(stream)
@@ -152,7 +152,7 @@ func namedStreams(c *bin.Cursor) (map[string]uint16, error) {
 	return named, nil
 }
 
-// Named is a stream that has a name; without bytes if there is none.
+// Named returns the stream of a name, empty without one.
 func (f *File) Named(name string) Stream {
 	if n, ok := f.named[name]; ok {
 		return f.msf.stream(int(n))
@@ -160,7 +160,7 @@ func (f *File) Named(name string) Stream {
 	return Stream{}
 }
 
-// openNames finds the strings of the file.
+// openNames returns the stream of strings.
 func (f *File) openNames() Stream {
 	const magic = 0xeffeeffe
 	s := f.Named("/names")
@@ -169,7 +169,7 @@ func (f *File) openNames() Stream {
 	}
 	head, err := s.Bytes(0, int(min(12, s.Size())), nil)
 	if err != nil || len(head) < 12 || binary.LittleEndian.Uint32(head) != magic {
-		f.problem("/names stream", 0, "it has no usable header")
+		f.problem("/names stream", 0, "invalid header")
 		return Stream{}
 	}
 	return s
@@ -178,16 +178,16 @@ func (f *File) openNames() Stream {
 // namesHead is the size of the header before the strings.
 const namesHead = 12
 
-// AppendString appends the string at an offset of the names of the file, as far
-// as it is there.
+// AppendString appends the string at an offset of the names of the file,
+// truncated to the stream.
 func (f *File) AppendString(dst []byte, off uint32) []byte {
 	return appendCString(dst, f.names, int64(off)+namesHead)
 }
 
-// maxString bounds the length of a name.
+// maxString limits the length of a name.
 const maxString = 64 << 10
 
-// appendCString appends the string of a stream that begins at off.
+// appendCString appends the string at off of a stream.
 func appendCString(dst []byte, s Stream, off int64) []byte {
 	var room [256]byte
 	for from := len(dst); off < s.Size() && len(dst)-from < maxString; off += int64(len(room)) {
@@ -203,15 +203,15 @@ func appendCString(dst []byte, s Stream, off int64) []byte {
 	return dst
 }
 
-// Footprint is about how many bytes of memory the file takes, its source aside,
-// once all of it was asked for.
+// Footprint estimates the memory of the file in bytes, without its source,
+// after all parts have been read.
 func (f *File) Footprint() int64 {
 	const module, perType = 160, 1
 	numbers := int64(f.types.end-f.types.begin) + int64(f.items.end-f.items.begin)
 	return int64(len(f.msf.directory)+len(f.publics)+len(f.parts)+module*len(f.Modules)) + perType*numbers
 }
 
-// HasPublics says whether there are symbols of code that were linked by name.
+// HasPublics reports whether the file has public symbols of code.
 func (f *File) HasPublics() (has bool) {
 	var room [16]byte
 	for i := range len(f.publics) / 4 {
@@ -219,13 +219,12 @@ func (f *File) HasPublics() (has bool) {
 			return true
 		}
 	}
-	_ = f.Publics(func(Public) bool { has = true; return false }) // told when they are read
+	_ = f.Publics(func(Public) bool { has = true; return false }) // an error is returned when they are read
 	return has
 }
 
-// HasCode says whether a module has a procedure, whatever Stripped says. Modules
-// that were stripped keep thunks, and those of objects without debug information the name of the
-// compiler.
+// HasCode reports whether a module has a procedure, whatever Stripped is.
+// Thunks do not count, since they remain in stripped modules.
 func (f *File) HasCode() bool {
 	var room []byte
 	for i := range f.Modules {
@@ -235,7 +234,7 @@ func (f *File) HasCode() bool {
 		}
 		s := f.msf.stream(int(m.stream))
 		all := min(m.symbols, s.Size())
-		for _, size := range [...]int64{min(all, firstSymbols), all} { // mostly one of the first
+		for _, size := range [...]int64{min(all, firstSymbols), all} { // usually among the first
 			data, err := s.Bytes(0, int(size), room)
 			if err != nil {
 				break
@@ -256,19 +255,19 @@ func (f *File) HasCode() bool {
 	return false
 }
 
-// firstSymbols is how much of a module is looked at first.
+// firstSymbols is the number of bytes of a module that are searched first.
 const firstSymbols = 64 << 10
 
-// HasFrames says whether there is unwind information.
+// HasFrames reports whether there is unwind information.
 func (f *File) HasFrames() bool {
 	return f.frames[0].Size() >= fpoSize || f.frames[1].Size() >= frameSize
 }
 
-// exports are what modules give names to for others, read when first needed.
+// exports has the numbers that modules export to others, read on first use.
 type exports struct {
-	mu      sync.Mutex
-	byName  map[string]int // in lower case
-	byPlace map[uint32]int // of the name, plus 1; 0: there is no such module
-	of      map[int]map[uint32]uint32
-	imports map[int][]byte // of modules that speak of others
+	mu       sync.Mutex
+	byName   map[string]int // by lower-case name
+	byOffset map[uint32]int // by offset of the name, plus 1; 0: unknown module
+	of       map[int]map[uint32]uint32
+	imports  map[int][]byte // of modules that refer to others
 }

@@ -12,8 +12,8 @@ const (
 	frameSize = 32
 )
 
-// Frames gives the unwind information of x86 code to yield as Breakpad's STACK
-// WIN records, some at a time, which are valid until yield returns.
+// Frames passes the unwind information of x86 code to yield as Breakpad's STACK
+// WIN records, in batches that are valid until yield returns.
 func (f *File) Frames(yield func(records []byte) error) error {
 	const piece = 64 << 10
 	var dst []byte
@@ -57,15 +57,15 @@ func (f *File) Frames(yield func(records []byte) error) error {
 	return nil
 }
 
-// winRecord is what both kinds of frames say.
+// winRecord has the fields common to both kinds of frames.
 type winRecord struct {
 	key
 	params, saved, locals, stack uint32
-	program                      uint32 // where its text is; of kind frame
-	base                         byte   // whether it uses the base pointer, of others
+	program                      uint32 // offset of the program; only of kindFrame
+	base                         byte   // '1' if it uses the base pointer; only of other kinds
 }
 
-// key tells frames apart: compilers repeat themselves.
+// key identifies a frame: compilers repeat frames.
 type key struct{ kind, start, size, prolog uint32 }
 
 // kindFrame is the kind of a frame with a program.
@@ -91,11 +91,11 @@ func frameOf(b []byte) winRecord {
 	}
 }
 
-// appendWin appends a record. Where its code was torn apart there is one for
-// each piece of its prologue and of the rest.
+// appendWin appends a record. If its code was split, it appends one for each
+// range of its prologue and of the rest.
 func (f *File) appendWin(dst []byte, w winRecord) []byte {
 	if int32(w.size) < 0 {
-		return dst // no function is that long
+		return dst // larger than any function
 	}
 	all := f.pieces(w.start, w.size)
 	if len(all) == 1 && all[0].End-all[0].Start == w.size {
@@ -111,11 +111,11 @@ func (f *File) appendWin(dst []byte, w winRecord) []byte {
 	return dst
 }
 
-// pieces are those that code was torn into, as many as a function may have.
+// pieces returns the ranges of code, at most 64 for a function.
 func (f *File) pieces(start, size uint32) []Range {
-	const most = 64
+	const limit = 64
 	all := f.moved(nil, start, size)
-	return all[:min(len(all), most)]
+	return all[:min(len(all), limit)]
 }
 
 func (f *File) appendPiece(dst []byte, w winRecord, r Range, prolog uint32) []byte {

@@ -9,15 +9,15 @@ import (
 	"symbolon/internal/bin"
 )
 
-// Line says where the code of a stretch of a section comes from.
+// Line is a range of code in a section with its position in the source.
 type Line struct {
 	Off, End uint32 // in the section
-	File     uint32 // of the source: for AppendString, plus 1; 0: unknown
+	File     uint32 // for AppendString, plus 1; 0: unknown
 	Line     uint32
 	Column   uint16
 }
 
-// The kinds of the parts that follow the symbols of a module.
+// Kinds of the parts that follow the symbols of a module.
 const (
 	partLines     = 0xf2
 	partChecksums = 0xf4
@@ -26,25 +26,25 @@ const (
 	partExports   = 0xf8
 )
 
-// stretch is what one piece of a section says about its lines.
+// stretch is the line information of a contiguous range of a section.
 type stretch struct {
 	section  uint16
 	off, end uint32
-	at       int // of its blocks in the data
+	at       int // offset of its blocks in the data
 	size     int
 	columns  bool
-	first, n int // of the lines, once they are read; n -1: they are not
-	same     int // how many begin where it begins, from it on
-	procs    int // how many procedures begin there, known of the first of the same
-	taken    int // how many of those have their lines
+	first, n int // of the lines once they are read; n is -1 before
+	siblings int // number of stretches with the same start, from this one on
+	procs    int // procedures with this start; only in the first stretch with it
+	taken    int // those of them whose lines have been assigned
 }
 
-// inlinee is where an inlined function is defined.
+// inlinee is the definition of an inlined function.
 type inlinee struct {
 	id, file, line uint32
 }
 
-// readSections finds the parts of a module's line information.
+// readSections reads the parts of a module's line information.
 func (m *Body) readSections(data []byte) (err error) {
 	m.data, m.checksums, m.imports = data, nil, nil
 	m.stretches, m.inlinees = m.stretches[:0], m.inlinees[:0]
@@ -66,16 +66,15 @@ func (m *Body) readSections(data []byte) (err error) {
 	})
 	for i := len(m.stretches) - 1; i >= 0; i-- {
 		s := &m.stretches[i]
-		if s.same = 1; i+1 < len(m.stretches) && m.stretches[i+1].section == s.section && m.stretches[i+1].off == s.off {
-			s.same += m.stretches[i+1].same
+		if s.siblings = 1; i+1 < len(m.stretches) && m.stretches[i+1].section == s.section && m.stretches[i+1].off == s.off {
+			s.siblings += m.stretches[i+1].siblings
 		}
 	}
 	slices.SortStableFunc(m.inlinees, func(a, b inlinee) int { return cmp.Compare(a.id, b.id) })
 	return err
 }
 
-// parts yields the parts of line information, and where the content of each
-// begins.
+// parts yields the parts of line information with the offset of their contents.
 func parts(data []byte, yield func(kind uint32, at int, part []byte) bool) error {
 	c := bin.NewCursor(data, binary.LittleEndian)
 	for c.Len() >= 8 {
@@ -83,7 +82,7 @@ func parts(data []byte, yield func(kind uint32, at int, part []byte) bool) error
 		at := c.Off()
 		part := c.Bytes(int(size))
 		if c.Err() != nil {
-			return fmt.Errorf("line information, offset %#x: a part of %d bytes: %w", at-8, size, bin.ErrShort)
+			return fmt.Errorf("line information, offset %#x: part of %d bytes: %w", at-8, size, bin.ErrShort)
 		}
 		if !yield(kind, at, part) {
 			return nil
@@ -115,13 +114,13 @@ func (m *Body) addInlinees(part []byte) {
 	for kind := c.U32(); c.Len() >= 12; {
 		m.inlinees = append(m.inlinees, inlinee{c.U32(), c.U32(), c.U32()})
 		if kind == more {
-			c.Skip(4 * int(c.U32())) // further files, which the annotations name anyhow
+			c.Skip(4 * int(c.U32())) // further files, which the annotations refer to anyway
 		}
 	}
 }
 
-// file is the name of a source file, plus 1, given where its checksum stands;
-// 0 if there is none.
+// file returns the file name, plus 1, of the checksum at an offset; 0 if it is
+// invalid.
 func (m *Body) file(at uint32) uint32 {
 	const size, kinds = 6, 4
 	if uint64(at)+size > uint64(len(m.checksums)) || m.checksums[at+5] >= kinds {
@@ -130,20 +129,19 @@ func (m *Body) file(at uint32) uint32 {
 	return binary.LittleEndian.Uint32(m.checksums[at:]) + 1
 }
 
-// lineSize is that of a line, and of the columns of one.
+// Sizes of a line, and of its columns.
 const (
 	lineSize   = 8
 	columnSize = 4
 )
 
-// Numbers of lines that are none, but hints for debuggers. The line before goes
-// on there.
+// Line numbers that are hints for debuggers. The previous line continues there.
 const (
 	neverStepOnto = 0xfeefee
 	neverStepInto = 0xf00f00
 )
 
-// read reads the lines of a stretch: in blocks, one for each file.
+// read reads the lines of a stretch, which are in blocks, one for each file.
 func (m *Body) read(s *stretch) {
 	s.first, s.n = len(m.Lines), 0
 	c := bin.NewCursor(m.data[s.at:][:s.size], binary.LittleEndian)
@@ -175,7 +173,7 @@ func (m *Body) read(s *stretch) {
 	}
 	own := m.Lines[s.first:]
 	sortLines(own)
-	// Of several at one place the last one counts.
+	// The last one of several lines at one offset wins.
 	n := 0
 	for i := range own {
 		if i+1 < len(own) && own[i+1].Off == own[i].Off {
@@ -200,15 +198,15 @@ func sortLines(lines []Line) {
 	}
 }
 
-// stretchAt is the first stretch that begins where a procedure does, or else
-// where it would be.
+// stretchAt returns the first stretch that begins at the start of a procedure,
+// or the index where it would be.
 func (m *Body) stretchAt(p *Proc) (i int, found bool) {
 	return slices.BinarySearchFunc(m.stretches, p, func(s stretch, p *Proc) int {
 		return cmp.Or(cmp.Compare(s.section, p.Section), cmp.Compare(s.off, p.Off))
 	})
 }
 
-// countProcs counts how many procedures begin where stretches do.
+// countProcs counts the procedures at the start of each stretch.
 func (m *Body) countProcs() {
 	for i := range m.Procs {
 		if at, found := m.stretchAt(&m.Procs[i]); found {
@@ -217,14 +215,15 @@ func (m *Body) countProcs() {
 	}
 }
 
-// ownStretch is the stretch of the next one of the procedures at one place, which
-// the linker made one. They have theirs in the same order, and if some have none
-// it is taken to be the first ones: the last one counts. A procedure can also
-// have several, of more than one file.
+// ownStretch returns the stretch of the next procedure of those at one address,
+// which the linker merged. Procedures and stretches are in the same order. If
+// there are fewer stretches than procedures, the first procedures are assumed
+// to have none. A single procedure can also have several stretches, for more
+// than one file.
 func (m *Body) ownStretch(first int) (own, after int) {
 	s := &m.stretches[first]
-	after = first + s.same
-	if s.procs < s.same {
+	after = first + s.siblings
+	if s.procs < s.siblings {
 		return first, first + 1
 	}
 	s.taken++
@@ -234,9 +233,9 @@ func (m *Body) ownStretch(first int) (own, after int) {
 	return own, after
 }
 
-// linesOf finds the lines of the code of a procedure: those of the stretch that
-// it begins in, and of those that begin in it.
-func (m *Body) linesOf(p *Proc) {
+// findLines finds the lines of a procedure: those of the stretch that contains
+// its start, and of those that begin in it.
+func (m *Body) findLines(p *Proc) {
 	i, found := m.stretchAt(p)
 	if !found && i > 0 && m.stretches[i-1].section == p.Section && m.stretches[i-1].end > p.Off {
 		i--

@@ -11,10 +11,10 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Magic is what a PDB begins with.
+// Magic is the start of a PDB.
 const Magic = "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00"
 
-// The beginnings of files that are like a PDB, and are not read.
+// Magics of similar files that are not supported.
 const (
 	oldMagic    = "Microsoft C/C++ program database 2.00\r\n\x1aJG"
 	packedMagic = "Microsoft MSFZ Container\r\n\x1aALD\x00\x00"
@@ -23,26 +23,26 @@ const (
 // superSize is the size of the superblock.
 const superSize = 56
 
-// maxStreams is more than can be referred to.
+// maxStreams exceeds the number of streams that can be referred to.
 const maxStreams = 1 << 17
 
 // nilStream is the size of a stream that does not exist.
 const nilStream = 0xffffffff
 
-// container is a multi-stream file: blocks of one size, and a directory that
-// says which of them make up each stream.
+// container is a multi-stream file: blocks of one size, and a directory of the
+// blocks of each stream.
 type container struct {
 	src       bin.Source
-	whole     []byte // the content, if it is in memory
+	whole     []byte // the content if it is in memory
 	blockSize int64
-	shift     int // its logarithm
+	shift     int // log2 of blockSize
 	directory []byte
 	streams   []span // of block numbers in the directory
 }
 
-// span is a stream: its size, and where its block numbers stand.
+// span is the size of a stream and the offset of its block numbers.
 type span struct {
-	size int64 // -1: it cannot be read
+	size int64 // -1: unreadable
 	at   int
 }
 
@@ -56,16 +56,16 @@ func openContainer(src bin.Source, problem func(place string, off int64, format 
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte(oldMagic)):
-		return nil, fault.New(fault.Unsupported, "PDB", "it is of version 2, as Visual C++ 6 and older wrote it")
+		return nil, fault.New(fault.Unsupported, "PDB", "version 2, of Visual C++ 6 and older")
 	case bytes.HasPrefix(head, []byte(packedMagic)):
-		return nil, fault.New(fault.Unsupported, "PDB", "it is compressed (MSFZ)")
+		return nil, fault.New(fault.Unsupported, "PDB", "compressed file (MSFZ)")
 	case len(head) < superSize || !bytes.HasPrefix(head, []byte(Magic)):
-		return nil, fault.New(fault.Malformed, "PDB", "superblock: the file ends in it")
+		return nil, fault.New(fault.Malformed, "PDB", "superblock: the file ends early")
 	}
 	h := bin.NewCursor(head[len(Magic):], binary.LittleEndian)
 	blockSize, _, _, dirSize, _, mapAt := h.U32(), h.U32(), h.U32(), h.U32(), h.U32(), h.U32()
 	if blockSize < 512 || blockSize > 1<<16 || blockSize&(blockSize-1) != 0 {
-		return nil, fault.New(fault.Malformed, "PDB", "superblock, offset %#x: a block size of %d", len(Magic), blockSize)
+		return nil, fault.New(fault.Malformed, "PDB", "superblock, offset %#x: invalid block size %d", len(Magic), blockSize)
 	}
 	c.blockSize, c.shift = int64(blockSize), bits.TrailingZeros32(blockSize)
 	if c.directory, err = c.readDirectory(int64(dirSize), int64(mapAt)); err != nil {
@@ -82,30 +82,32 @@ func openContainer(src bin.Source, problem func(place string, off int64, format 
 func (c *container) readDirectory(size, mapAt int64) ([]byte, error) {
 	blocks := c.blocksOf(size)
 	if size < 4 || blocks > c.fileBlocks() || size > 4*(c.fileBlocks()+maxStreams+1) {
-		return nil, fmt.Errorf("a size of %d in a file of %d", size, c.src.Size())
+		return nil, fmt.Errorf("invalid size %d in a file of %d bytes", size, c.src.Size())
 	}
 	list, err := bin.Read(c.src, mapAt*c.blockSize, int(blocks)*4)
 	if err != nil {
-		return nil, fmt.Errorf("its list of blocks at block %d: %w", mapAt, err)
+		return nil, fmt.Errorf("list of blocks at block %d: %w", mapAt, err)
 	}
 	s := Stream{c: c, size: size, blocks: list}
 	return s.Bytes(0, int(size), nil)
 }
 
-// blocksOf is how many blocks hold size bytes.
+// blocksOf returns the number of blocks of size bytes.
 func (c *container) blocksOf(size int64) int64 { return (size + c.blockSize - 1) / c.blockSize }
 
-// fileBlocks is how many blocks the file has; the last one may be cut.
+// fileBlocks returns the number of blocks of the file; the last one may be
+// partial.
 func (c *container) fileBlocks() int64 { return c.blocksOf(c.src.Size()) }
 
-// readStreams finds the block numbers of each stream. As no block belongs to
-// two streams, all together have not more than the file: a stream that passes
-// that is left out, or a small file could pretend to hold any amount.
+// readStreams reads the block numbers of each stream. As no block belongs to
+// two streams, all together have at most those of the file: a stream that
+// exceeds this is skipped, so that a small file cannot claim any amount of
+// data.
 func (c *container) readStreams(problem func(place string, off int64, format string, args ...any)) error {
 	count := int64(binary.LittleEndian.Uint32(c.directory))
 	at := 4 + 4*count
 	if at > int64(len(c.directory)) {
-		return fmt.Errorf("%d streams in %d bytes", count, len(c.directory))
+		return fmt.Errorf("invalid count: %d streams in %d bytes", count, len(c.directory))
 	}
 	left := c.fileBlocks()
 	c.streams = make([]span, count)
@@ -119,10 +121,10 @@ func (c *container) readStreams(problem func(place string, off int64, format str
 		n := c.blocksOf(int64(size))
 		switch {
 		case at+4*n > int64(len(c.directory)):
-			problem("stream directory", at, "it ends in the blocks of stream %d", i)
+			problem("stream directory", at, "truncated in the blocks of stream %d", i)
 			return nil
 		case n > left:
-			problem("stream directory", at, "stream %d has %d blocks, and %d are left in the file", i, n, left)
+			problem("stream directory", at, "stream %d has %d blocks, only %d are left in the file", i, n, left)
 		default:
 			s.size, s.at = int64(size), int(at)
 			left -= n
@@ -132,7 +134,7 @@ func (c *container) readStreams(problem func(place string, off int64, format str
 	return nil
 }
 
-// stream is the stream of a number; one that does not exist is empty.
+// stream returns the stream of a number; one that does not exist is empty.
 func (c *container) stream(n int) Stream {
 	if n < 0 || n >= len(c.streams) || c.streams[n].size <= 0 {
 		return Stream{}
@@ -141,18 +143,18 @@ func (c *container) stream(n int) Stream {
 	return Stream{c: c, size: s.size, blocks: c.directory[s.at:][:4*c.blocksOf(s.size)]}
 }
 
-// Stream is a file in the file. The zero value is an empty one.
+// Stream is a stream of the file. The zero value is empty.
 type Stream struct {
 	c      *container
 	size   int64
-	blocks []byte // their numbers
+	blocks []byte // block numbers
 }
 
-// Size is the number of its bytes.
+// Size returns the number of bytes.
 func (s Stream) Size() int64 { return s.size }
 
-// run is where the bytes of the stream from off on stand in the file, and how
-// many of them follow each other, up to want.
+// run returns the file offset of the stream's bytes from off on, and the number
+// of contiguous ones, up to want.
 func (s Stream) run(off, want int64) (at, n int64) {
 	size := s.c.blockSize
 	block := func(i int64) int64 { return int64(binary.LittleEndian.Uint32(s.blocks[4*i:])) }
@@ -165,7 +167,7 @@ func (s Stream) run(off, want int64) (at, n int64) {
 	return first*size + off%size, min(n, want)
 }
 
-// ReadAt is as in io.ReaderAt.
+// ReadAt implements io.ReaderAt.
 func (s Stream) ReadAt(p []byte, off int64) (n int, err error) {
 	if off < 0 || off > s.size {
 		return 0, io.EOF
@@ -189,9 +191,9 @@ func (s Stream) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// Bytes is n bytes of the stream from off on: in place if they follow each
-// other in memory, else copied into room, which may be nil.
-func (s Stream) Bytes(off int64, n int, room []byte) ([]byte, error) {
+// Bytes returns n bytes of the stream from off on: in place if they are
+// contiguous in memory, else copied into buf, which may be nil.
+func (s Stream) Bytes(off int64, n int, buf []byte) ([]byte, error) {
 	if off < 0 || n < 0 || off > s.size || int64(n) > s.size-off {
 		return nil, fmt.Errorf("bytes %d to %d of a stream of %d: %w", off, off+int64(n), s.size, bin.ErrShort)
 	}
@@ -201,19 +203,19 @@ func (s Stream) Bytes(off int64, n int, room []byte) ([]byte, error) {
 	if b := s.inPlace(off, int64(n)); b != nil {
 		return b, nil
 	}
-	if cap(room) < n {
-		room = make([]byte, n)
+	if cap(buf) < n {
+		buf = make([]byte, n)
 	}
-	room = room[:n]
-	if _, err := s.ReadAt(room, off); err != nil {
+	buf = buf[:n]
+	if _, err := s.ReadAt(buf, off); err != nil {
 		return nil, err
 	}
-	return room, nil
+	return buf, nil
 }
 
-// view is n bytes of the stream, as Bytes has them; nil if it does not have them.
-// It is made for few of them.
-func (s Stream) view(off int64, n int, room []byte) []byte {
+// view is a fast path of Bytes for a few bytes. It returns nil if the stream
+// does not have them.
+func (s Stream) view(off int64, n int, buf []byte) []byte {
 	if s.c == nil || off < 0 || int64(n) > s.size-off {
 		return nil
 	}
@@ -223,14 +225,14 @@ func (s Stream) view(off int64, n int, room []byte) []byte {
 			return s.c.whole[at : at+int64(n) : at+int64(n)]
 		}
 	}
-	b, err := s.Bytes(off, n, room)
+	b, err := s.Bytes(off, n, buf)
 	if err != nil {
 		return nil
 	}
 	return b
 }
 
-// inPlace is n bytes of the stream, nil if they do not follow each other in
+// inPlace returns n bytes of the stream, nil if they are not contiguous in
 // memory.
 func (s Stream) inPlace(off, n int64) []byte {
 	if s.c.whole == nil {

@@ -28,7 +28,7 @@ func open(t *testing.T, p *fixture.PDB) *pdb.File {
 	return f
 }
 
-// text writes what a module says.
+// text formats the code of a module.
 func text(f *pdb.File, module int) string {
 	var b pdb.Body
 	var out strings.Builder
@@ -75,7 +75,7 @@ const wantSecond = `1:200+10 borrowed(int, char const*)
   in -1 outside(int, char const*) 205-207 ?:0
 `
 
-func TestModulesAreReadHoweverTheBlocksStand(t *testing.T) {
+func TestModulesWithAnyBlockOrder(t *testing.T) {
 	for _, scattered := range []bool{false, true} {
 		for _, size := range []int{512, 4096, 32768} {
 			p := fixture.SamplePDB()
@@ -91,7 +91,7 @@ func TestModulesAreReadHoweverTheBlocksStand(t *testing.T) {
 	}
 }
 
-// source gives its bytes only by ReadAt, as a file does that is not mapped.
+// source has only ReadAt, like a file that is not mapped.
 type source struct {
 	b    []byte
 	read int
@@ -110,14 +110,14 @@ func (s *source) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-func TestAFileThatIsNotInMemorySaysTheSame(t *testing.T) {
+func TestFileOutsideOfMemory(t *testing.T) {
 	p := fixture.SamplePDB()
 	p.Scattered, p.NoSteps = true, true
 	f, err := pdb.Open(&source{b: p.Bytes()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// How many there are of a class that is declared only is found by hashes.
+	// The number of elements of a declared class is found by hashes.
 	if got := text(f, 0) + text(f, 1); got != strings.Replace(wantFirst, "Barge[2]", "Barge[]", 1)+wantSecond {
 		t.Error(got)
 	}
@@ -133,7 +133,7 @@ func TestAFileThatIsNotInMemorySaysTheSame(t *testing.T) {
 	}
 }
 
-func TestTheAgeIsThatOfTheDebugInformation(t *testing.T) {
+func TestAgeOfDebugInformation(t *testing.T) {
 	p := fixture.SamplePDB()
 	f := open(t, p)
 	if f.Age != 3 || f.GUID != p.GUID || f.Machine != 0x8664 || f.Stripped || !f.HasCode() || !f.HasPublics() || f.HasFrames() {
@@ -145,7 +145,7 @@ func TestTheAgeIsThatOfTheDebugInformation(t *testing.T) {
 	}
 }
 
-func TestPublicsAreFoundByAddress(t *testing.T) {
+func TestPublicsAt(t *testing.T) {
 	for _, old := range []bool{false, true} {
 		p := fixture.SamplePDB()
 		p.OldParts = old
@@ -171,7 +171,7 @@ func TestPublicsAreFoundByAddress(t *testing.T) {
 	}
 }
 
-func TestCodeThatWasMovedIsFoundWhereItIs(t *testing.T) {
+func TestMovedCode(t *testing.T) {
 	p := fixture.SamplePDB()
 	p.OldSections = p.Sections
 	p.Sections = []fixture.PDBSection{{0x1000, 0x2000, code}}
@@ -182,7 +182,7 @@ func TestCodeThatWasMovedIsFoundWhereItIs(t *testing.T) {
 		t.Errorf("%x %v", addr, ok)
 	}
 	if _, ok := f.Addr(1, 0x65); ok {
-		t.Error("what is gone has an address")
+		t.Error("removed code has an address")
 	}
 	got := fmt.Sprintf("%x", f.Ranges(nil, 1, 0x10, 0x80))
 	if want := "[{2010 2040 0} {1800 1820 30} {2100 2120 60}]"; got != want {
@@ -201,7 +201,7 @@ func TestFramesOfX86(t *testing.T) {
 	p := fixture.SamplePDB()
 	program := p.String("$T0 $ebp = $eip $T0 4 + ^ = ")
 	frame := fixture.Fields(uint32(0x1010), uint32(0x80), uint32(8), uint32(12), uint32(0), program, uint16(3), uint16(4), uint32(4))
-	p.Frames = slices.Concat(frame, frame) // the same again says nothing new
+	p.Frames = slices.Concat(frame, frame) // a repeated frame is skipped
 	p.FPO = fixture.Fields(uint32(0x1090), uint32(6), uint32(2), uint16(3), uint16(0x1205))
 	f := open(t, p)
 	stack := func() (all string) {
@@ -226,7 +226,7 @@ STACK WIN 4 1800 50 0 0 c 4 8 0 1 $T0 $ebp = $eip $T0 4 + ^ =
 	}
 }
 
-func TestTypesThatHoldThemselvesEndTheArguments(t *testing.T) {
+func TestRecursiveTypesEndArguments(t *testing.T) {
 	p := fixture.SamplePDB()
 	p.Types = [][]byte{
 		record(0x1008, uint32(3), uint8(0), uint8(0), uint16(1), uint32(0x1001)),
@@ -240,17 +240,17 @@ func TestTypesThatHoldThemselvesEndTheArguments(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPDBIsRefused(t *testing.T) {
+func TestOpenRejects(t *testing.T) {
 	whole := fixture.SamplePDB().Bytes()
 	cut := func(n int) []byte { return whole[:n] }
 	with := func(at int, b ...byte) []byte {
 		return append(append(slices.Clone(whole[:at]), b...), whole[at+len(b):]...)
 	}
 	for want, data := range map[string][]byte{
-		"PDB: malformed: superblock: the file ends in it":                          cut(50),
-		"PDB: malformed: superblock, offset 0x20: a block size of 513":             with(32, 1, 2),
-		"PDB: unsupported: it is compressed (MSFZ)":                                []byte("Microsoft MSFZ Container\r\n\x1aALD\x00\x00"),
-		"PDB: unsupported: it is of version 2, as Visual C++ 6 and older wrote it": []byte("Microsoft C/C++ program database 2.00\r\n\x1aJG"),
+		"PDB: malformed: superblock: the file ends early":                 cut(50),
+		"PDB: malformed: superblock, offset 0x20: invalid block size 513": with(32, 1, 2),
+		"PDB: unsupported: compressed file (MSFZ)":                        []byte("Microsoft MSFZ Container\r\n\x1aALD\x00\x00"),
+		"PDB: unsupported: version 2, of Visual C++ 6 and older":          []byte("Microsoft C/C++ program database 2.00\r\n\x1aJG"),
 	} {
 		_, err := pdb.Open(bin.Bytes(data))
 		if err == nil || err.Error() != want {
@@ -260,7 +260,7 @@ func TestWhatIsNoPDBIsRefused(t *testing.T) {
 	if _, err := pdb.Open(bin.Bytes(with(44, 0xff, 0xff, 0xff, 0xff))); err == nil || !strings.Contains(err.Error(), "stream directory") {
 		t.Error(err)
 	}
-	for n := range len(whole) / 64 { // a file that ends anywhere is refused or read as far as it goes
+	for n := range len(whole) / 64 { // a truncated file is rejected or read up to its end
 		f, err := pdb.Open(bin.Bytes(cut(n * 64)))
 		if err == nil {
 			text(f, 0)
@@ -268,9 +268,8 @@ func TestWhatIsNoPDBIsRefused(t *testing.T) {
 	}
 }
 
-// Streams that say to have each other's blocks are left out once there are more
-// than the file has.
-func TestStreamsDoNotHaveMoreThanTheFile(t *testing.T) {
+// Streams with shared blocks are skipped once they exceed those of the file.
+func TestStreamsAreLimitedByFile(t *testing.T) {
 	const size, streams, info = 512, 20, 3
 	b := make([]byte, 6*size) // superblock, two maps, the info stream, directory, its list
 	copy(b[info*size:], fixture.Fields(uint32(20000404), uint32(7), uint32(1), make([]byte, 16), make([]byte, 28)))
@@ -290,12 +289,12 @@ func TestStreamsDoNotHaveMoreThanTheFile(t *testing.T) {
 	}
 	refused := 0
 	for _, p := range f.Problems {
-		if strings.Contains(p.Reason, "has 1 blocks, and 0 are left in the file") {
+		if strings.Contains(p.Reason, "has 1 blocks, only 0 are left in the file") {
 			refused++
 		}
 	}
 	if refused != streams-1-6 {
-		t.Errorf("%d of %d streams are left out: %v", refused, streams, f.Problems)
+		t.Errorf("%d of %d streams are skipped: %v", refused, streams, f.Problems)
 	}
 }
 
@@ -332,15 +331,15 @@ func FuzzPDB(f *testing.F) {
 	})
 }
 
-// What many claim costs no more than it would if one had it.
-func TestWhatIsSharedIsBounded(t *testing.T) {
+// Shared data costs no more than data of one owner.
+func TestSharedDataIsLimited(t *testing.T) {
 	p := fixture.SamplePDB()
 	b := p.Bytes()
 	f := open(t, p)
 	if len(f.Modules) != 2 {
 		t.Fatal(len(f.Modules))
 	}
-	// Two modules of one stream: the number stands behind 34 bytes of each.
+	// Two modules of one stream: the number is at offset 34 of each.
 	at := strings.Index(string(b), "First.obj\x00First.obj\x00") - 64 + 34
 	second := strings.Index(string(b), "second.obj\x00second.obj\x00") - 64 + 34
 	if at < 0 || second < 0 {
@@ -351,7 +350,7 @@ func TestWhatIsSharedIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := text(shared, 0) + text(shared, 1); got != wantFirst || !strings.Contains(fmt.Sprint(shared.Problems), "module 1 has the stream of another one") {
+	if got := text(shared, 0) + text(shared, 1); got != wantFirst || !strings.Contains(fmt.Sprint(shared.Problems), "module 1 shares the stream of another one") {
 		t.Errorf("%s%v", got, shared.Problems)
 	}
 
@@ -367,13 +366,13 @@ func TestWhatIsSharedIsBounded(t *testing.T) {
 		p.Modules[0].Symbols = append(p.Modules[0].Symbols, fixture.PDBProc(0x1110, 0, 0x11+i%100, 0x40, 1, "f"), record(6))
 	}
 	var body pdb.Body
-	if err := open(t, p).Body(0, &body); err == nil || !strings.Contains(err.Error(), "share too many lines") || len(body.Procs) > 40 {
+	if err := open(t, p).Body(0, &body); err == nil || !strings.Contains(err.Error(), "too many lines shared by procedures") || len(body.Procs) > 40 {
 		t.Errorf("%d procedures, %v", len(body.Procs), err)
 	}
 }
 
-// A call of two bytes a line has not more of them than a module may have.
-func TestLinesOfCallsAreBounded(t *testing.T) {
+// Lines of calls take two bytes; a module has a limit of them.
+func TestLinesOfCallsAreLimited(t *testing.T) {
 	p := fixture.SamplePDB()
 	call := record(0x114d, uint32(0), uint32(0), uint32(0x1002), slices.Repeat([]byte{0x0b, 0x01}, 32000))
 	p.Modules[0].Symbols = [][]byte{fixture.PDBProc(0x1110, 0, 0x10, 0x80000, 1, "f")}
@@ -388,8 +387,8 @@ func TestLinesOfCallsAreBounded(t *testing.T) {
 	}
 }
 
-// Some compilers name files of calls by places where none is.
-func TestACallWithoutFileHasThatOfItsFunction(t *testing.T) {
+// Some compilers write invalid file offsets for inlined calls.
+func TestCallWithoutFileHasFileOfFunction(t *testing.T) {
 	p := fixture.SamplePDB()
 	p.Modules[0].Symbols = [][]byte{
 		fixture.PDBProc(0x1110, 0, 0x10, 0x80, 1, "f"),
@@ -400,7 +399,7 @@ func TestACallWithoutFileHasThatOfItsFunction(t *testing.T) {
 	}
 }
 
-// torn is the sample in pieces of four bytes.
+// torn returns the sample split into ranges of four bytes.
 func torn() *fixture.PDB {
 	p := fixture.SamplePDB()
 	p.OldSections, p.Sections = p.Sections, []fixture.PDBSection{{0x1000, 0x100000, code}}
@@ -410,7 +409,7 @@ func torn() *fixture.PDB {
 	return p
 }
 
-func TestPiecesAndFramesAreBounded(t *testing.T) {
+func TestRangesAndFramesAreLimited(t *testing.T) {
 	p := torn()
 	p.Frames = fixture.Fields(uint32(0x1000), uint32(8000), make([]byte, 12), p.String(strings.Repeat("$eip ", 2000)), uint16(3), uint16(4), uint32(4))
 	f := open(t, p)

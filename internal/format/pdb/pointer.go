@@ -2,14 +2,14 @@ package pdb
 
 import "encoding/binary"
 
-// The attributes of pointers.
+// Attributes of pointers.
 const (
 	pointerModeShift = 5
 	pointerModeMask  = 7
 	pointerConst     = 1 << 10
 )
 
-// The modes of pointers.
+// Modes of pointers.
 const (
 	modePointer = iota
 	modeReference
@@ -18,17 +18,17 @@ const (
 	modeRValue
 )
 
-// sigil is what stands for one pointer behind its type.
+// sigil is the part of a name for one level of pointers, after its type.
 type sigil struct {
 	mode      uint32
-	text      string // behind it: const
+	text      string // after the sigil: const
 	toConst   bool
-	memberOf  uint32 // the class
+	memberOf  uint32 // class of the member
 	hasMember bool
 }
 
-// pointer writes a pointer and those that it leads to: the type at the end of
-// the way first.
+// pointer writes a pointer: the type at the end of the chain of pointers, then
+// their sigils.
 func (s *speller) pointer(r record, text string) {
 	var way []sigil
 	var number uint32
@@ -57,7 +57,7 @@ func (s *speller) pointer(r record, text string) {
 	}
 }
 
-// target is the record of a type that is not a primitive one.
+// target returns the record of a type that is not primitive.
 func (s *speller) target(number uint32) (record, bool) {
 	if number < s.f.types.begin {
 		return record{}, false
@@ -65,7 +65,7 @@ func (s *speller) target(number uint32) (record, bool) {
 	return s.open(s.f.types, number)
 }
 
-// pointee writes what is at the end of a way, and the way.
+// pointee writes the type at the end of a chain and the sigils.
 func (s *speller) pointee(number uint32, r record, known bool, way []sigil) {
 	t, isRoutine := routine{}, false
 	if known {
@@ -73,7 +73,7 @@ func (s *speller) pointee(number uint32, r record, known bool, way []sigil) {
 	}
 	if !isRoutine {
 		s.typ(number)
-		s.way(way, " ")
+		s.sigils(way, " ")
 		return
 	}
 	s.result(t)
@@ -81,7 +81,7 @@ func (s *speller) pointee(number uint32, r record, known bool, way []sigil) {
 	if r.kind == leafMemberProc {
 		s.typ(t.class)
 	}
-	s.way(way, "")
+	s.sigils(way, "")
 	s.add(")")
 	if r.kind == leafMemberProc {
 		s.arguments(t)
@@ -92,9 +92,9 @@ func (s *speller) pointee(number uint32, r record, known bool, way []sigil) {
 	s.add(")")
 }
 
-// way writes pointers, the last one first. Blank is what stands before a word
-// at its beginning.
-func (s *speller) way(way []sigil, blank string) {
+// sigils writes the sigils in reverse order. Blank precedes a word at the
+// start.
+func (s *speller) sigils(way []sigil, blank string) {
 	for i := len(way) - 1; i >= 0; i-- {
 		p := &way[i]
 		if p.toConst {
@@ -123,13 +123,13 @@ func (s *speller) way(way []sigil, blank string) {
 }
 
 const (
-	// primitivePointer are the bits that make a pointer of a primitive type.
+	// primitivePointer masks the bits of a pointer to a primitive type.
 	primitivePointer = 0x700
-	// nullptrType would be a pointer of 16 bits to void.
+	// nullptrType has the encoding of a 16-bit pointer to void.
 	nullptrType = 0x103
 )
 
-// primitive is a type that has a number of its own.
+// primitive is a type with a fixed number.
 type primitive struct {
 	name string
 	size uint64
@@ -196,7 +196,7 @@ func (s *speller) primitive(number uint32) {
 	}
 }
 
-// primitiveSize is the size of a primitive type, or of a pointer to one.
+// primitiveSize returns the size of a primitive type, or of a pointer to one.
 func (s *speller) primitiveSize(number uint32) uint64 {
 	const near64 = 0x600
 	switch number & primitivePointer {

@@ -5,28 +5,29 @@ import (
 	"strings"
 )
 
-// SourceServer is what a build has left about where its sources are kept:
-// variables, and for each file a line of fields, the first of which is its path.
+// SourceServer is the index of sources written by a build: variables, and for
+// each file a line of fields, the first one of them the path.
 type SourceServer struct {
 	variables map[string]string   // by name in lower case
 	files     map[string][]string // fields by path in lower case
 }
 
-// maxSourceServer bounds the text that is read of it.
+// maxSourceServer limits the bytes of the stream that are read.
 const maxSourceServer = 64 << 20
 
-// maxVariables bounds the text that is read of its variables, which stand first.
+// maxVariables limits the bytes that are read for the variables, which come
+// first.
 const maxVariables = 64 << 10
 
-// SourceServer reads the stream srcsrv; nil if there is none.
+// SourceServer reads the stream srcsrv. It returns nil if the file has none.
 func (f *File) SourceServer() *SourceServer { return f.readSourceServer(maxSourceServer) }
 
 // SourceServerBrief is SourceServer without most of the files.
 func (f *File) SourceServerBrief() *SourceServer { return f.readSourceServer(maxVariables) }
 
-func (f *File) readSourceServer(most int64) *SourceServer {
+func (f *File) readSourceServer(limit int64) *SourceServer {
 	s := f.Named("srcsrv")
-	text, err := s.Bytes(0, int(min(s.Size(), most)), nil)
+	text, err := s.Bytes(0, int(min(s.Size(), limit)), nil)
 	if err != nil || len(text) == 0 {
 		return nil
 	}
@@ -52,19 +53,20 @@ func (f *File) readSourceServer(most int64) *SourceServer {
 	return out
 }
 
-// VersionControl is the system that keeps the files, as the build calls it; "" if
-// it does not.
+// VersionControl returns the build's name of the version control system, "" if
+// it is unknown.
 func (s *SourceServer) VersionControl() string { return s.variables["verctrl"] }
 
-// OnWeb says whether targets are URLs.
+// OnWeb reports whether targets are URLs.
 func (s *SourceServer) OnWeb() bool {
 	e := expansion{s, nil, 0}
 	target := e.expand(s.variables["srcsrvtrg"])
 	return strings.HasPrefix(target, "https://") || strings.HasPrefix(target, "http://")
 }
 
-// Target is where the file of a path is kept, as the build says: often a URL, or
-// where a command that must be run before would put it.
+// Target returns the location of a file according to the build: often a URL, or
+// the destination of a command that must be run first. It is "" for an unknown
+// file.
 func (s *SourceServer) Target(path string) string {
 	fields := s.files[strings.ToLower(path)]
 	if fields == nil {
@@ -74,8 +76,7 @@ func (s *SourceServer) Target(path string) string {
 	return e.expand(s.variables["srcsrvtrg"])
 }
 
-// Perforce is the path in the depot, and the revision, of a file that Perforce
-// keeps.
+// Perforce returns the depot path and the revision of a file in Perforce.
 func (s *SourceServer) Perforce(path string) (depot, revision string) {
 	fields := s.files[strings.ToLower(path)]
 	if !strings.EqualFold(s.variables["verctrl"], "perforce") || len(fields) < 3 {
@@ -87,7 +88,7 @@ func (s *SourceServer) Perforce(path string) (depot, revision string) {
 	return strings.TrimLeft(fields[2], "/"), revision
 }
 
-// expansion replaces what stands between percent signs.
+// expansion replaces variables between percent signs.
 type expansion struct {
 	s      *SourceServer
 	fields []string
@@ -95,9 +96,9 @@ type expansion struct {
 }
 
 const (
-	// maxExpansions is how many variables one target may need.
+	// maxExpansions limits the variables of a target.
 	maxExpansions = 64
-	// maxTarget is how long a target may become.
+	// maxTarget limits the length of a target.
 	maxTarget = 8 << 10
 )
 
@@ -115,9 +116,9 @@ func (e *expansion) expand(text string) string {
 			break
 		}
 		name, text = strings.ToLower(name), rest
-		if argument, behind, ok := call(rest); ok && strings.HasPrefix(name, "fn") {
+		if argument, after, ok := call(rest); ok && strings.HasPrefix(name, "fn") {
 			b.WriteString(e.apply(name, e.expand(argument)))
-			text = behind
+			text = after
 			continue
 		}
 		b.WriteString(e.value(name))
@@ -125,8 +126,9 @@ func (e *expansion) expand(text string) string {
 	return b.String()[:min(b.Len(), maxTarget)]
 }
 
-// call is the argument in the parentheses that a text begins with.
-func call(text string) (argument, behind string, ok bool) {
+// call returns the argument in parentheses at the start of text, and the text
+// after it.
+func call(text string) (argument, after string, ok bool) {
 	depth := 0
 	for i := range len(text) {
 		switch {
@@ -143,7 +145,7 @@ func call(text string) (argument, behind string, ok bool) {
 	return "", "", false
 }
 
-// apply is the value of a function.
+// apply returns the result of a function.
 func (e *expansion) apply(name, argument string) string {
 	switch name {
 	case "fnvar":
@@ -156,7 +158,8 @@ func (e *expansion) apply(name, argument string) string {
 	return argument
 }
 
-// value is the value of a variable: var1 and so on are the fields of the file.
+// value returns the value of a variable: var1 and so on are the fields of the
+// file.
 func (e *expansion) value(name string) string {
 	if number, ok := strings.CutPrefix(name, "var"); ok && len(number) == 1 && number[0] > '0' && int(number[0]-'0') <= len(e.fields) {
 		return e.fields[number[0]-'1']

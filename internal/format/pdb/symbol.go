@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// The kinds of symbol records that are read. Those with ST have names with a
-// length in front instead of a NUL behind, as compilers up to 2002 wrote them.
+// Kinds of symbol records. Names of those with ST have a length before them
+// instead of a NUL after them, as written by compilers up to 2002.
 const (
 	symCompile      = 0x0001
 	symEnd          = 0x0006
@@ -41,14 +41,14 @@ const (
 	symInlineSite2  = 0x115d
 )
 
-// record is a symbol or a type.
+// record is a symbol or type record.
 type record struct {
-	at   int // where it begins
+	at   int // offset
 	kind uint16
-	data []byte // behind the kind
+	data []byte // bytes after the kind
 }
 
-// records are those in data from off on. They end where one is cut.
+// records yields the records in data from off on, up to a truncated one.
 func records(data []byte, off int) iter.Seq[record] {
 	return func(yield func(record) bool) {
 		for off+4 <= len(data) {
@@ -65,8 +65,8 @@ func records(data []byte, off int) iter.Seq[record] {
 	}
 }
 
-// opens and closes say whether a record begins or ends a scope.
-func opens(kind uint16) bool {
+// opensScope reports whether a record begins a scope.
+func opensScope(kind uint16) bool {
 	switch kind {
 	case symThunk, symThunkST, symBlock, symBlockST, symWith, symLocalProcST, symGlobalProcST, symLocalProc,
 		symGlobalProc, symGlobalMan, symLocalMan, symSepCode, symLocalProcID, symGlobalProcID, symInlineSite,
@@ -76,14 +76,17 @@ func opens(kind uint16) bool {
 	return false
 }
 
-func closes(kind uint16) bool { return kind == symEnd || kind == symInlineEnd || kind == symProcEnd }
+// closesScope reports whether a record ends a scope.
+func closesScope(kind uint16) bool {
+	return kind == symEnd || kind == symInlineEnd || kind == symProcEnd
+}
 
-// procedure is what all kinds of them have.
+// procedure has the fields common to all kinds of procedures.
 type procedure struct {
 	off, size uint32
 	section   uint16
 	typ       uint32
-	item      bool // typ is one of the items
+	item      bool // typ is the number of an item
 	name      []byte
 }
 
@@ -122,7 +125,7 @@ func (r record) procedure() (p procedure, ok bool) {
 	return p, true
 }
 
-// nameOf is the name that data begins with.
+// nameOf returns the name at the start of data.
 func nameOf(data []byte, old bool) []byte {
 	if old {
 		if len(data) == 0 {
@@ -134,13 +137,13 @@ func nameOf(data []byte, old bool) []byte {
 	return name
 }
 
-// Public is a symbol that was linked by its name.
+// Public is a public symbol.
 type Public struct {
-	Record uint32 // where it is: for PublicName
+	Record uint32 // position, for PublicName
 	Addr   uint32
 }
 
-// public reads a public symbol that is in a section of code.
+// public reads a public symbol in a section of code.
 func (f *File) public(at int64, r record) (p Public, ok bool) {
 	const size = 10
 	if r.kind != symPublic && r.kind != symPublicST || len(r.data) < size {
@@ -155,8 +158,8 @@ func (f *File) public(at int64, r record) (p Public, ok bool) {
 	return p, ok
 }
 
-// publicPiece is how much of the global symbols is read at a time. A record is
-// shorter than 64 KiB.
+// publicPiece is the number of bytes of global symbols that are read at a time.
+// A record is shorter than 64 KiB.
 const publicPiece = 1 << 20
 
 // Publics yields the public symbols of code in the order of the file.
@@ -179,18 +182,18 @@ func (f *File) Publics(yield func(p Public) bool) error {
 			}
 		}
 		if n == 0 {
-			return fmt.Errorf("global symbols, offset %#x: no record", off)
+			return fmt.Errorf("global symbols, offset %#x: invalid record", off)
 		}
 		off += int64(n)
 	}
 	return nil
 }
 
-// publicAt reads the public symbol of a place in the order by address.
-func (f *File) publicAt(i int, room []byte) (p Public, sect uint16, off uint32, ok bool) {
+// publicAt reads public symbol i in the order by address.
+func (f *File) publicAt(i int, buf []byte) (p Public, sect uint16, off uint32, ok bool) {
 	const size = 14
 	at := int64(binary.LittleEndian.Uint32(f.publics[4*i:]))
-	b, err := f.symbols.Bytes(at, size, room)
+	b, err := f.symbols.Bytes(at, size, buf)
 	if err != nil {
 		return p, 0, 0, false
 	}
@@ -199,16 +202,16 @@ func (f *File) publicAt(i int, room []byte) (p Public, sect uint16, off uint32, 
 	return p, binary.LittleEndian.Uint16(b[12:]), binary.LittleEndian.Uint32(b[8:]), ok
 }
 
-// HasOrder says whether PublicsAt is worth while: the order is believed then, and
-// few symbols are soon read.
+// HasOrder reports whether PublicsAt is worthwhile: with few symbols, reading
+// all of them is fast.
 func (f *File) HasOrder() bool {
 	const many = 4 << 20
 	return len(f.publics) > 0 && f.symbols.Size() >= many
 }
 
-// PublicsAt is the public symbols of code at an address, or, where there is none,
-// at the greatest one before it in its section, in the order of the file. The
-// order by address that the file has makes that a matter of some steps.
+// PublicsAt returns the public symbols of code at an address, or else those at
+// the largest address before it in its section, in the order of the file. It
+// uses binary search in the order by address.
 func (f *File) PublicsAt(addr uint32) (list []Public) {
 	sect, off, ok := f.place(addr)
 	if !ok {
@@ -216,7 +219,7 @@ func (f *File) PublicsAt(addr uint32) (list []Public) {
 	}
 	var room [16]byte
 	lo, hi := 0, len(f.publics)/4
-	for lo < hi { // the first that is behind
+	for lo < hi { // the first one after the address
 		mid := int(uint(lo+hi) / 2)
 		_, s, o, _ := f.publicAt(mid, room[:])
 		if s > sect || s == sect && o > off {
@@ -238,7 +241,7 @@ func (f *File) PublicsAt(addr uint32) (list []Public) {
 	return list
 }
 
-// PublicName is the name of a public symbol.
+// PublicName returns the name of a public symbol.
 func (f *File) PublicName(rec uint32) []byte {
 	const name = 14
 	var room [4]byte

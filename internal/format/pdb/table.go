@@ -10,20 +10,20 @@ import (
 	"symbolon/internal/bin"
 )
 
-// table is the stream of types or of items: records with rising numbers.
+// table is the stream of types or items: records in numeric order.
 type table struct {
 	s          Stream
-	begin, end uint32 // numbers
+	begin, end uint32 // numbers of the first record and after the last one
 	base, size int64  // of the records in the stream
 
-	pairs       []byte // where some records begin, as the file says: a number and a place each
+	pairs       []byte // offsets of some records, stored in the file: number and offset
 	rough, fine steps
-	asked       atomic.Int32
+	lookups     atomic.Int32
 	buckets     uint32
-	loadHashes  func() []byte // the bucket of each record: 4 bytes
+	loadHashes  func() []byte // bucket of each record, 4 bytes
 }
 
-// steps are where every so manieth record begins, found when first needed.
+// steps has the offset of every n-th record, computed on first use.
 type steps struct {
 	once sync.Once
 	at   []uint32
@@ -31,14 +31,14 @@ type steps struct {
 
 // openTable reads the header of a stream of records.
 func (f *File) openTable(what string, stream int) *table {
-	const least = 56
+	const minSize = 56
 	t := &table{s: f.msf.stream(stream)}
 	if t.s.Size() == 0 {
 		return t
 	}
-	head, err := t.s.Bytes(0, int(min(least, t.s.Size())), nil)
-	if err != nil || len(head) < least {
-		f.problem(what, 0, "its header is cut")
+	head, err := t.s.Bytes(0, int(min(minSize, t.s.Size())), nil)
+	if err != nil || len(head) < minSize {
+		f.problem(what, 0, "truncated header")
 		return t
 	}
 	c := bin.NewCursor(head[4:], binary.LittleEndian)
@@ -47,26 +47,26 @@ func (f *File) openTable(what string, stream int) *table {
 	c.Skip(6)
 	t.buckets = c.U32()
 	hashes, hashSize, at, size := c.U32(), c.U32(), c.U32(), c.U32()
-	if t.base < least || t.size > t.s.Size()-t.base || t.end < t.begin || int64(t.end-t.begin) > t.size/4 {
-		f.problem(what, 4, "numbers %#x to %#x in %d bytes from %d on", t.begin, t.end, t.size, t.base)
+	if t.base < minSize || t.size > t.s.Size()-t.base || t.end < t.begin || int64(t.end-t.begin) > t.size/4 {
+		f.problem(what, 4, "invalid range of numbers %#x to %#x in %d bytes at offset %d", t.begin, t.end, t.size, t.base)
 		t.end = t.begin
 		return t
 	}
 	t.loadHashes = sync.OnceValue(func() []byte {
-		data, _ := hash.Bytes(int64(hashes), int(min(hashSize, 4*(t.end-t.begin))), nil) // without them no size is known
+		data, _ := hash.Bytes(int64(hashes), int(min(hashSize, 4*(t.end-t.begin))), nil) // without them the sizes of classes are unknown
 		return data
 	})
-	t.pairs, _ = hash.Bytes(int64(at), int(size&^7), nil) // those that cannot be read are not usable
+	t.pairs, _ = hash.Bytes(int64(at), int(size&^7), nil) // unused on error
 	if !t.usable(t.pairs) {
 		t.pairs = nil
 	}
 	return t
 }
 
-// stepSize is the size of a step.
+// stepSize is the size of a pair.
 const stepSize = 8
 
-// usable says whether steps begin at the first record and rise.
+// usable reports whether pairs begin at the first record and are ascending.
 func (t *table) usable(steps []byte) bool {
 	for i := 0; i < len(steps); i += stepSize {
 		number, off := binary.LittleEndian.Uint32(steps[i:]), binary.LittleEndian.Uint32(steps[i+4:])
@@ -80,8 +80,8 @@ func (t *table) usable(steps []byte) bool {
 	return len(steps) > 0
 }
 
-// scan finds where every so manieth record begins: what the file says of some
-// counts for those behind them.
+// scan returns the offset of every n-th record. After each pair of the file it
+// continues from the offset of the pair.
 func (t *table) scan(every uint32) []uint32 {
 	at := make([]uint32, 0, (t.end-t.begin)/every+1)
 	var room [2]byte
@@ -107,15 +107,15 @@ func (t *table) scan(every uint32) []uint32 {
 	return at
 }
 
-// Where every record is asked for it is worth while to know more places than
-// the file tells.
+// If many records are requested, a finer index than the one in the file pays
+// off.
 const (
-	manyAsked  = 1 << 10
-	everyFine  = 4
-	everyRough = 64
+	manyLookups = 1 << 10
+	everyFine   = 4
+	everyRough  = 64
 )
 
-// before is a record that is known to begin at or before a number, and where.
+// before returns a record with a known offset at or before a number.
 func (t *table) before(number uint32) (at uint32, off int64, ok bool) {
 	if n := len(t.pairs) / stepSize; n > 0 {
 		i := sort.Search(n, func(i int) bool { return binary.LittleEndian.Uint32(t.pairs[i*stepSize:]) > number }) - 1
@@ -123,14 +123,14 @@ func (t *table) before(number uint32) (at uint32, off int64, ok bool) {
 		at, off, ok = binary.LittleEndian.Uint32(pair), int64(binary.LittleEndian.Uint32(pair[4:])), true
 	}
 	s, every := &t.rough, uint32(everyRough)
-	switch many := t.asked.Load() >= manyAsked; {
+	switch many := t.lookups.Load() >= manyLookups; {
 	case many:
 		s, every = &t.fine, everyFine
 	case ok:
-		t.asked.Add(1)
+		t.lookups.Add(1)
 		return at, off, true
 	default:
-		t.asked.Add(1)
+		t.lookups.Add(1)
 	}
 	s.once.Do(func() { s.at = t.scan(every) })
 	i := (number - t.begin) / every
@@ -140,16 +140,16 @@ func (t *table) before(number uint32) (at uint32, off int64, ok bool) {
 	return at, off, ok
 }
 
-// head is the size of the record at off, in two bytes; nil if none is there.
-func (t *table) head(off int64, room []byte) []byte {
+// head returns the size field of the record at off, nil beyond the end.
+func (t *table) head(off int64, buf []byte) []byte {
 	if off >= t.size {
 		return nil
 	}
-	return t.s.view(t.base+off, 2, room)
+	return t.s.view(t.base+off, 2, buf)
 }
 
-// record is the record of a number. Its data is valid until room is used again.
-func (t *table) record(number uint32, room *[]byte) (r record, ok bool) {
+// record returns the record of a number. Its data is valid until buf is reused.
+func (t *table) record(number uint32, buf *[]byte) (r record, ok bool) {
 	if number < t.begin || number >= t.end {
 		return r, false
 	}
@@ -168,59 +168,60 @@ func (t *table) record(number uint32, room *[]byte) (r record, ok bool) {
 			off += 2 + int64(size)
 			continue
 		}
-		data := t.s.view(t.base+off+2, size, *room)
+		data := t.s.view(t.base+off+2, size, *buf)
 		if len(data) < 2 {
 			return r, false
 		}
-		if cap(*room) < size && t.s.c.whole == nil {
-			*room = data
+		if cap(*buf) < size && t.s.c.whole == nil {
+			*buf = data
 		}
 		return record{0, binary.LittleEndian.Uint16(data), data[2:]}, true
 	}
 }
 
-// crossModule is set in a number that another module gave.
+// crossModule marks a number that another module defines.
 const crossModule = 1 << 31
 
-// resolve finds the number of a type or an item of another module, given the
-// imports of the module that speaks of it; 0 if it is not found.
+// resolve returns the number of a type or item of another module, given the
+// imports of the module that refers to it; 0 if it is unknown.
 //
-// Imports are, for each module, the place of its name, how many it lends, and
-// their numbers there. The number says which module and which of these.
+// Imports are, for each module, the offset of its name, the count of imported
+// numbers, and those numbers. A cross-module number has an index of the module
+// and an index in its list.
 func (f *File) resolve(imports []byte, number uint32) uint32 {
 	module, index := number>>20&0x7ff, number&0xfffff
 	c := bin.NewCursor(imports, binary.LittleEndian)
 	for ; c.Len() >= 8; module-- {
 		name, count := c.U32(), c.U32()
-		lent := c.Bytes(4 * int(count))
+		numbers := c.Bytes(4 * int(count))
 		if module == 0 {
-			if index >= count || lent == nil {
+			if index >= count || numbers == nil {
 				return 0
 			}
-			return f.exported(name, binary.LittleEndian.Uint32(lent[4*index:]))
+			return f.exported(name, binary.LittleEndian.Uint32(numbers[4*index:]))
 		}
 	}
 	return 0
 }
 
-// exported is the number by which a module is known to all for one of its own,
-// given where the name of the module is.
+// exported returns the global number for a module's own number, given the
+// offset of the module's name.
 func (f *File) exported(name, number uint32) uint32 {
 	e := &f.exports
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.byName == nil {
-		e.byName, e.byPlace, e.of = map[string]int{}, map[uint32]int{}, map[int]map[uint32]uint32{}
+		e.byName, e.byOffset, e.of = map[string]int{}, map[uint32]int{}, map[int]map[uint32]uint32{}
 		for i := range f.Modules {
 			e.byName[strings.ToLower(f.Modules[i].Name)] = i
 		}
 	}
-	i, known := e.byPlace[name]
+	i, known := e.byOffset[name]
 	if !known {
 		if at, ok := e.byName[strings.ToLower(string(f.AppendString(nil, name)))]; ok {
 			i = at + 1
 		}
-		e.byPlace[name] = i
+		e.byOffset[name] = i
 	}
 	if i--; i < 0 {
 		return 0
@@ -231,7 +232,7 @@ func (f *File) exported(name, number uint32) uint32 {
 	return e.of[i][number]
 }
 
-// importsOf are the imports of a module.
+// importsOf returns the imports of a module.
 func (f *File) importsOf(module int) []byte {
 	e := &f.exports
 	e.mu.Lock()
@@ -247,7 +248,7 @@ func (f *File) importsOf(module int) []byte {
 	return imports
 }
 
-// exportsOf reads what a module gives to others.
+// exportsOf reads the exports of a module.
 func (f *File) exportsOf(module int) map[uint32]uint32 {
 	own := map[uint32]uint32{}
 	for p := bin.NewCursor(f.part(module, partExports), binary.LittleEndian); p.Len() >= 8; {
@@ -257,11 +258,11 @@ func (f *File) exportsOf(module int) map[uint32]uint32 {
 	return own
 }
 
-// part is the first part of a kind of a module's line information.
+// part returns the first part of a kind in a module's line information.
 func (f *File) part(module int, kind uint32) (found []byte) {
 	m := &f.Modules[module]
 	var room []byte
-	data, _ := f.moduleData(m, &room) // what is damaged is told when its code is read
+	data, _ := f.moduleData(m, &room) // damage is reported when its code is read
 	_ = parts(data[min(m.symbols+m.lines, int64(len(data))):], func(k uint32, _ int, part []byte) bool {
 		if k == kind {
 			found = part

@@ -9,8 +9,8 @@ import (
 	"symbolon/internal/bin"
 )
 
-// The kinds of type and item records that names need. Those with ST have names
-// with a length in front.
+// Kinds of type and item records that are needed for names. Names of those with
+// ST have a length before them.
 const (
 	leafModifier    = 0x1001
 	leafPointer     = 0x1002
@@ -38,11 +38,11 @@ const (
 )
 
 const (
-	// maxTypeDepth is how deep types may nest.
+	// maxTypeDepth limits the nesting of types.
 	maxTypeDepth = 32
-	// maxTypeWork is how many records one name may need.
+	// maxTypeWork limits the records that a name may need.
 	maxTypeWork = 4096
-	// maxTypeName bounds the length of a name.
+	// maxTypeName limits the length of a name.
 	maxTypeName = 16 << 10
 )
 
@@ -50,35 +50,35 @@ const (
 type speller struct {
 	f     *File
 	out   []byte
-	from  int // in out
+	from  int // start in out
 	work  int
 	depth int
-	rooms [maxTypeDepth][]byte // of records, by depth
-	bad   bool                 // a bound was passed, or a record cannot be what it must be
+	bufs  [maxTypeDepth][]byte // buffers of records, by depth
+	bad   bool                 // a limit was exceeded, or a record is invalid
 }
 
-// open reads the record of a number, if no bound is passed.
+// open reads the record of a number, unless a limit is exceeded.
 func (s *speller) open(t *table, number uint32) (record, bool) {
 	s.work++
 	if s.depth >= maxTypeDepth || s.work > maxTypeWork || len(s.out)-s.from > maxTypeName {
 		s.bad = true
 		return record{}, false
 	}
-	return t.record(number, &s.rooms[s.depth])
+	return t.record(number, &s.bufs[s.depth])
 }
 
 func (s *speller) add(text string) { s.out = append(s.out, text...) }
 
-// kindUnknown is what symbolic calls a record of a kind that names no type.
+// kindUnknown is the text of symbolic for a record that is not a type.
 const kindUnknown = "unimplemented type kind"
 
-// unknown writes what stands for a type that has no name.
+// unknown writes the replacement of a type without a name.
 func (s *speller) unknown(what string, number uint32) {
 	s.add("<" + what + " 0x")
 	s.out = append(strconv.AppendUint(s.out, uint64(number), 16), '>')
 }
 
-// AppendProc appends the name of a procedure, given where its record is among
+// AppendProc appends the name of a procedure, given the offset of its record in
 // those of all modules, with its arguments if they are known.
 func (f *File) AppendProc(dst []byte, rec int64) []byte {
 	var head [4]byte
@@ -146,7 +146,7 @@ func (f *File) AppendItem(dst []byte, item uint32) []byte {
 	return s.out
 }
 
-// function writes the name of an item, and tells the type of a function.
+// function writes the name of an item, and returns its type.
 func (s *speller) function(item uint32) (typ uint32) {
 	r, ok := s.open(s.f.items, item)
 	if !ok || len(r.data) < 4 {
@@ -214,15 +214,15 @@ func readRoutine(r record) (t routine, ok bool) {
 	default:
 		return t, false
 	}
-	c.U8() // the calling convention
+	c.U8() // calling convention
 	t.attributes = c.U8()
 	c.U16()
 	t.args = c.U32()
 	return t, c.Err() == nil
 }
 
-// signature writes the arguments of a function, and const if that is of its
-// object.
+// signature writes the arguments of a function, and const if its receiver is
+// const.
 func (s *speller) signature(typ uint32) {
 	r, ok := s.open(s.f.types, typ)
 	if !ok {
@@ -240,14 +240,14 @@ func (s *speller) signature(typ uint32) {
 	}
 }
 
-// arguments writes the arguments of a function in parentheses, and tells whether
-// its object is const.
+// arguments writes the arguments of a function in parentheses, and reports
+// whether its receiver is const.
 func (s *speller) arguments(t routine) (constant bool) {
 	s.add("(")
 	own := false
 	if t.this != 0 {
 		constant, own = s.object(t)
-		if !own { // as Rust has it: the first argument stands there
+		if !own { // Rust: the first argument replaces the receiver
 			s.typ(t.this)
 		}
 	}
@@ -256,8 +256,8 @@ func (s *speller) arguments(t routine) (constant bool) {
 	return constant
 }
 
-// object says whether what a method is called with is const, and whether it is
-// of the method's class at all.
+// object reports whether the receiver of a method is const, and whether it is
+// of the method's class.
 func (s *speller) object(t routine) (constant, own bool) {
 	r, ok := s.open(s.f.types, t.this)
 	if !ok || r.kind != leafPointer || len(r.data) < 8 {
@@ -334,7 +334,7 @@ func (s *speller) typ(number uint32) {
 	}
 }
 
-// className is the name that a record of a class, union or enumeration has.
+// className returns the name in a record of a class, union or enumeration.
 func className(r record) ([]byte, bool) {
 	at := 0
 	switch r.kind {
@@ -362,7 +362,7 @@ func className(r record) ([]byte, bool) {
 	return nameOf(data, r.kind >= leafClassST && r.kind <= leafEnumST), true
 }
 
-// numeric is the number that data begins with, and how many bytes it takes.
+// numeric returns the number at the start of data, and its length.
 func numeric(data []byte) (v uint64, n int) {
 	const coded = 0x8000
 	if len(data) < 2 {
@@ -392,7 +392,7 @@ func numeric(data []byte) (v uint64, n int) {
 	return v, 2 + width
 }
 
-// result writes the type that a function returns, which constructors have not.
+// result writes the result type of a function, unless it is a constructor.
 func (s *speller) result(t routine) {
 	const constructor = 2
 	if t.attributes&constructor == 0 {
@@ -401,7 +401,8 @@ func (s *speller) result(t routine) {
 	}
 }
 
-// modifier writes a type that is const: behind a pointer, in front of all else.
+// modifier writes a const type: const follows a pointer, and precedes other
+// types.
 func (s *speller) modifier(r record) {
 	number := binary.LittleEndian.Uint32(r.data)
 	if r.data[4]&modifierConst == 0 {
@@ -422,8 +423,8 @@ func (s *speller) modifier(r record) {
 	s.typ(number)
 }
 
-// array writes an array. Its size is in bytes, and that of what it is an array
-// of must be known to tell how many there are.
+// array writes an array. The record has its size in bytes; the number of
+// elements is known only if the size of an element is.
 func (s *speller) array(r record) {
 	var sizes []uint64
 	for {
@@ -451,7 +452,7 @@ func (s *speller) array(r record) {
 	}
 }
 
-// size is how many bytes a type has, 0 if that is not known.
+// size returns the size of a type in bytes, 0 if it is unknown.
 func (s *speller) size(number uint32) uint64 {
 	for !s.bad {
 		if number < s.f.types.begin {
