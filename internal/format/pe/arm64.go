@@ -6,8 +6,8 @@ const (
 	arm64Stack  = 31
 	arm64Double = 32 // d0
 
-	// arm64Chain and arm64End end codes. What is behind the first one belongs to
-	// what the code is a part of, and was done before.
+	// arm64Chain and arm64End end codes. The codes after arm64Chain belong to
+	// the enclosing function, whose prolog has already been executed.
 	arm64Chain = 0xe5
 	arm64End   = 0xe4
 )
@@ -19,14 +19,14 @@ var arm64Registers = registers{
 	stack: arm64Stack, ret: arm64Return, link: "x30",
 }
 
-// infoARM64 is what an entry says about unwinding. A code stands for an
-// instruction, and the last one comes first; those of an epilog are in the order
-// of its instructions, and often the same.
+// infoARM64 is the unwind information of an entry. Each code describes an
+// instruction, the last one first; the codes of an epilog are in the order of
+// its instructions, and often the same bytes.
 type infoARM64 struct {
-	size   uint32 // of the function
+	size   uint32 // of the function in bytes
 	codes  []byte
 	scopes []byte // {offset of an epilog, its first code}
-	single int    // the first code of the one epilog, which ends the function; -1: there are scopes
+	single int    // the first code of the only epilog, at the end of the function; -1: there are scopes
 }
 
 func (f *File) infoARM64(e entry) (x infoARM64, why string) {
@@ -35,11 +35,11 @@ func (f *File) infoARM64(e entry) (x infoARM64, why string) {
 	case 1, 2:
 		return packedARM64(e.info)
 	default:
-		return x, "its unwind information is of no known kind"
+		return x, "unknown kind of unwind information"
 	}
 	head := f.Mapped(e.info, 8)
 	if len(head) < 4 {
-		return x, "its unwind information is not in the file"
+		return x, "unwind information is beyond the end of the file"
 	}
 	w, at := le.Uint32(head), uint32(4)
 	epilogs, words := w>>22&31, w>>27
@@ -53,12 +53,12 @@ func (f *File) infoARM64(e entry) (x infoARM64, why string) {
 	x.scopes = f.Mapped(e.info+at, int64(epilogs)*4)
 	x.codes = f.Mapped(e.info+at+epilogs*4, int64(words)*4)
 	if len(x.scopes) < int(epilogs)*4 || len(x.codes) < int(words)*4 {
-		return x, "its unwind codes are not in the file"
+		return x, "unwind codes are beyond the end of the file"
 	}
 	return x, ""
 }
 
-// partARM64 says whether an entry is a part of the function of another.
+// partARM64 reports whether an entry is a part of another function.
 func (f *File) partARM64(e entry) bool {
 	x, why := f.infoARM64(e)
 	return why == "" && len(x.codes) > 0 && x.codes[0] == arm64Chain
@@ -71,17 +71,17 @@ func (u *unwinder) arm64(e entry) (why string) {
 		return why
 	}
 	if e.end = e.start + x.size; e.end <= e.start {
-		return "it has no size"
+		return "invalid size"
 	}
 	u.begin(e, &arm64Registers)
 	n := countARM64(x.codes)
 	for i := range n + 1 {
-		if !u.after(x.codes, n-i) {
-			return "it has an unknown unwind code, or too many"
+		if !u.frameAfter(x.codes, n-i) {
+			return "unknown unwind code, or too many"
 		}
 		u.row(e.start + uint32(i)*4)
 	}
-	u.body, u.least = u.now, e.start+uint32(n)*4
+	u.body, u.minAddr = u.now, e.start+uint32(n)*4
 	if x.single >= 0 && x.single < len(x.codes) {
 		size := uint32(countARM64(x.codes[x.single:])+1) * 4
 		u.epilog(e.end-min(x.size, size), x.codes[x.single:])
@@ -93,25 +93,25 @@ func (u *unwinder) arm64(e entry) (why string) {
 	return ""
 }
 
-// epilog writes the rows of an epilog, and that behind it.
+// epilog writes the rows of an epilog, and the one after it.
 func (u *unwinder) epilog(at uint32, codes []byte) {
-	if at < u.least || at >= u.end {
-		u.problem(u.start, "its epilogs overlap, or are not in it")
+	if at < u.minAddr || at >= u.end {
+		u.problem(u.start, "epilogs overlap, or are outside of the function")
 		return
 	}
 	n := countARM64(codes)
 	for i := range n + 1 {
-		if !u.after(codes, i) {
-			u.problem(u.start, "an epilog has an unknown unwind code, or too many")
+		if !u.frameAfter(codes, i) {
+			u.problem(u.start, "unknown unwind code in an epilog, or too many")
 			return
 		}
 		u.row(at + uint32(i)*4)
 	}
-	u.now, u.least = u.body, at+uint32(n+1)*4
-	u.row(u.least)
+	u.now, u.minAddr = u.body, at+uint32(n+1)*4
+	u.row(u.minAddr)
 }
 
-// sizeARM64 is how many bytes a code has.
+// sizeARM64 returns the number of bytes of a code.
 func sizeARM64(code byte) int {
 	switch {
 	case code < 0xc0 || code >= 0xe1 && code != 0xe2 && code != 0xe7 && (code < 0xf8 || code > 0xfb):
@@ -126,7 +126,7 @@ func sizeARM64(code byte) int {
 	return 2
 }
 
-// countARM64 is for how many instructions there are codes up to the end.
+// countARM64 returns the number of instructions described by codes.
 func countARM64(codes []byte) (n int) {
 	for len(codes) > 0 && codes[0] != arm64End && codes[0] != arm64Chain {
 		codes = codes[min(sizeARM64(codes[0]), len(codes)):]
@@ -135,9 +135,9 @@ func countARM64(codes []byte) (n int) {
 	return n
 }
 
-// after makes the frame that is there when the instructions of all codes were
-// done, but for those of the first skip ones.
-func (u *unwinder) after(codes []byte, skip int) bool {
+// frameAfter computes the frame after the instructions of all codes except the
+// first skip ones have been executed.
+func (u *unwinder) frameAfter(codes []byte, skip int) bool {
 	u.now = frame{base: arm64Stack}
 	var starts [1024]uint16
 	n := 0
@@ -163,7 +163,7 @@ func (u *unwinder) after(codes []byte, skip int) bool {
 	return true
 }
 
-// savedPair is the pair of registers that was saved last, and where.
+// savedPair is the last pair of saved registers, and its offset.
 type savedPair struct {
 	first uint8
 	off   int64

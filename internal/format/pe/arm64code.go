@@ -1,6 +1,6 @@
 package pe
 
-// codeARM64 does what one code says.
+// codeARM64 applies a code to the frame.
 func (u *unwinder) codeARM64(c []byte, pair *savedPair) bool {
 	f, op := &u.now, c[0]
 	switch {
@@ -28,24 +28,24 @@ func (u *unwinder) codeARM64(c []byte, pair *savedPair) bool {
 		return next >= 21 && next < arm64Frame || next >= arm64Double+10 && next < maxRegisters
 	case op == 0xe7:
 		return f.saveAny(c[1], c[2], pair)
-	case op == 0xe3, op == 0xfc: // nop, pac_sign_lr: a debugger takes the signature off
-	default: // that of the system, alloc_z, whose size only the processor knows, and what is reserved
+	case op == 0xe3, op == 0xfc: // nop, pac_sign_lr: debuggers remove the signature
+	default: // frames of the system, alloc_z, whose size only the processor knows, and reserved codes
 		return false
 	}
 	return true
 }
 
-// pair saves two registers at an offset to the stack pointer, which if it is
-// negative first makes room.
+// pair saves two registers at an offset from the stack pointer. A negative
+// offset allocates space first.
 func (f *frame) pair(last *savedPair, first, second uint8, off int64) {
-	off = f.room(off)
+	off = f.reserve(off)
 	f.save(first, off)
 	f.save(second, off+8)
 	*last = savedPair{first, off}
 }
 
-// room makes room for an offset that is negative, and gives what it is then.
-func (f *frame) room(off int64) int64 {
+// reserve allocates space for a negative offset, and returns the new offset.
+func (f *frame) reserve(off int64) int64 {
 	if off < 0 {
 		f.alloc(-off, arm64Stack)
 		return 0
@@ -53,8 +53,8 @@ func (f *frame) room(off int64) int64 {
 	return off
 }
 
-// saveARM64 does the codes of two bytes that save registers from x19 or d8 on.
-// The ones with x make room first.
+// saveARM64 applies the codes of two bytes that save registers from x19 or d8
+// on. Those with x allocate space first.
 func (f *frame) saveARM64(w uint16, pair *savedPair) bool {
 	reg, off := 19+uint8(w>>6&15), int64(w&63)*8
 	double := arm64Double + 8 + uint8(w>>6&7)
@@ -74,7 +74,7 @@ func (f *frame) saveARM64(w uint16, pair *savedPair) bool {
 			return w>>6&7 < 5
 		}
 		reg = 19 + uint8(w>>5&15)
-		f.save(reg, f.room(-int64(w&31)*8-8))
+		f.save(reg, f.reserve(-int64(w&31)*8-8))
 		return reg <= arm64Return
 	case 0x36: // save_fregp, save_fregp_x
 		if w>>9&1 != 0 {
@@ -83,15 +83,16 @@ func (f *frame) saveARM64(w uint16, pair *savedPair) bool {
 		f.pair(pair, double, double+1, off)
 	case 0x37: // save_freg, save_freg_x
 		if w>>9&1 != 0 {
-			double, off = arm64Double+8+uint8(w>>5&7), f.room(-int64(w&31)*8-8)
+			double, off = arm64Double+8+uint8(w>>5&7), f.reserve(-int64(w&31)*8-8)
 		}
 		f.save(double, off)
 	}
 	return true
 }
 
-// saveAny does save_any_reg: {pair, room first, register} and {kind of
-// register, offset}. Of registers with 128 bits nobody asks.
+// saveAny applies save_any_reg: {pair, allocate, register} and {kind of
+// register, offset}. Registers of 128 bits are ignored, since stack walkers do
+// not need them.
 func (f *frame) saveAny(a, b byte, last *savedPair) bool {
 	two, first, reg, kind := a&0x40 != 0, a&0x20 != 0, a&31, b>>6
 	unit := int64(8)
@@ -100,7 +101,7 @@ func (f *frame) saveAny(a, b byte, last *savedPair) bool {
 	}
 	off := int64(b&63) * unit
 	if first {
-		off = f.room(-off - unit)
+		off = f.reserve(-off - unit)
 	}
 	switch {
 	case a&0x80 != 0 || kind == 3 || kind == 1 && reg > 15 || kind == 0 && reg >= arm64Stack:

@@ -8,16 +8,16 @@ import (
 	"symbolon/internal/ident"
 )
 
-// PDB is what the image says about its PDB.
+// PDB identifies the PDB of the image.
 type PDB struct {
 	ID   ident.DebugID
-	Path string // as the linker wrote it; may be empty
+	Path string // as written by the linker; may be empty
 }
 
-// Name is the last part of the path.
+// Name returns the last part of the path.
 func (p *PDB) Name() string { return p.Path[strings.LastIndexAny(p.Path, `\/`)+1:] }
 
-// The entries of the debug directory that are read.
+// Supported entries of the debug directory.
 const (
 	debugCodeView = 2
 	debugEmbedded = 17
@@ -27,10 +27,10 @@ const (
 	debugPortable = 0x504d
 )
 
-// maxCodeView is how much is read of a record of CodeView.
+// maxCodeView limits the bytes that are read of a CodeView record.
 const maxCodeView = 24 + maxName
 
-// readDebug reads the debug directory. Of several PDBs the first counts.
+// readDebug reads the debug directory. The first one of several PDBs wins.
 func (f *File) readDebug() {
 	const place = "debug directory"
 	d := f.dirs[dirDebug]
@@ -48,7 +48,7 @@ func (f *File) readDebug() {
 			data = f.Mapped(addr, int64(size))
 		}
 		if len(data) < int(size) {
-			f.problem(place, int64(off), "an entry has %d bytes, of which %d are in the file", size, len(data))
+			f.problem(place, int64(off), "the file has %[2]d of %[1]d bytes of an entry", size, len(data))
 		}
 		switch {
 		case kind == debugEmbedded && f.embedded == nil:
@@ -82,23 +82,23 @@ func (f *File) readCodeView(data []byte) {
 	}
 }
 
-// readEmbedded reads {"MPDB", size, deflated}.
+// readEmbedded reads {"MPDB", size, deflated bytes}.
 func (f *File) readEmbedded(data []byte) {
 	if len(data) < 8 || string(data[:4]) != "MPDB" || le.Uint32(data[4:]) > math.MaxInt32 {
-		f.problem("debug directory", 0, "an embedded PDB does not begin as one")
+		f.problem("debug directory", 0, "invalid header of an embedded PDB")
 		return
 	}
 	f.embedded, f.embeddedSize = data[8:], int(le.Uint32(data[4:]))
 }
 
-// EmbeddedPDB is the portable PDB that is in the image: a stream of DEFLATE,
-// and how many bytes it has unpacked.
+// EmbeddedPDB returns the portable PDB in the image: a DEFLATE stream and its
+// inflated size.
 func (f *File) EmbeddedPDB() (packed []byte, size int, ok bool) {
 	return f.embedded, f.embeddedSize, f.embedded != nil
 }
 
-// DebugLink is the name and checksum of the file that debug information was
-// moved to, as the tools of GNU write it.
+// DebugLink returns the name and checksum of the separate debug file, as
+// written by the GNU tools.
 func (f *File) DebugLink() (name string, crc uint32, ok bool) {
 	s := f.Section(".gnu_debuglink")
 	if s == nil {
@@ -108,7 +108,7 @@ func (f *File) DebugLink() (name string, crc uint32, ok bool) {
 	link := untilNUL(b)
 	at := (len(link) + 4) &^ 3
 	if len(link) == 0 || at+4 > len(b) {
-		f.problem("section "+s.Name, s.Off, "it has no name and checksum")
+		f.problem("section "+s.Name, s.Off, "missing name or checksum")
 		return "", 0, false
 	}
 	return string(link), le.Uint32(b[at:]), true

@@ -1,12 +1,11 @@
-// Package pe reads PE files, the programs and libraries of Windows, in the
-// words of that format.
+// Package pe reads PE files, the programs and libraries of Windows.
 //
 // # Specification
 //
-// https://learn.microsoft.com/windows/win32/debug/pe-format, and below
-// https://learn.microsoft.com/cpp/build the pages exception-handling-x64 and
-// arm64-exception-handling. The records of CodeView are described nowhere but in
-// the sources of debuggers.
+// https://learn.microsoft.com/windows/win32/debug/pe-format, and the pages
+// exception-handling-x64 and arm64-exception-handling of
+// https://learn.microsoft.com/cpp/build. CodeView records are documented only
+// by the sources of debuggers.
 //
 //	DOS header       "MZ" ... offset of the next at 0x3c
 //	PE header        "PE\0\0", the COFF header {machine, sections, time, symbols,
@@ -14,37 +13,36 @@
 //	optional header  {magic, ..., image base, ..., image size, ..., directories}
 //	section headers  40 bytes each
 //
-// Read are sections, the debug directory with what it says about the PDB, the
-// export directory, the symbols of COFF, and the exception directory of x64 and
-// arm64. DWARF is for others: Data hands its sections out. Not read are the
-// exception directory of 32-bit arm, and the second one that code for arm64 has
-// in an image for both x64 and arm64 (ARM64EC). x86 has none; its PDB says how
-// to unwind.
+// The package reads sections, the reference to the PDB in the debug directory,
+// the export directory, COFF symbols, and the exception directory of x64 and
+// arm64. It does not interpret DWARF: Data returns its sections. It does not
+// read the exception directory of 32-bit arm, nor the second one for arm64 code
+// in an image for both x64 and arm64 (ARM64EC). x86 has none; its unwind
+// information is in the PDB.
 //
 // All addresses are relative to the image (RVA).
 //
-// # Met in the wild
+// # Deviations met in the wild
 //
-//   - Section names have 8 bytes. A longer one is /123, an offset in the table
-//     of strings behind the symbols, or //AAAAAA, the same in base 64. The linker
-//     of MinGW also cuts names: .eh_fram.
-//   - The size of a section in memory is the true one of debug information; that
-//     in the file is rounded up, and may reach beyond the end.
+//   - Section names have 8 bytes. A longer one is /123, an offset in the string
+//     table after the symbols, or //AAAAAA, the same in base64. The linker of
+//     MinGW also truncates names: .eh_fram.
+//   - The size of a section in memory is the exact one for debug information; the
+//     size in the file is rounded up, and may extend past the end.
 //   - The loader rounds the offset of a section down to 512 bytes, if sections
 //     begin on pages.
-//   - A debug directory has entries of kinds that nobody describes; the age of a
-//     portable PDB is the time of its entry, which has the minor version 0x504d.
-//   - The record of a PDB has no name where it only holds a build id (MinGW).
-//   - Wine's builtin libraries have headers and no code: what directories refer
-//     to is not there.
-//   - An entry of the exception directory may be chained to that of the function
-//     that it is a part of, or to itself.
-//   - Names of C functions are decorated: _f@8, @f@8, f@@8, and, on 32-bit x86
-//     among the symbols of COFF, _f. An export called _f is called so.
+//   - A debug directory has entries of undocumented types; the age of a portable
+//     PDB is the time of its entry, which has the minor version 0x504d.
+//   - The record of a PDB has no name if it contains only a build id (MinGW).
+//   - Wine's builtin libraries have headers without code: their directories refer
+//     to missing data.
+//   - An entry of the exception directory may be chained to that of its enclosing
+//     function, or to itself.
+//   - Names of C functions are decorated: _f@8, @f@8, f@@8, and, on 32-bit x86 in
+//     COFF symbols, _f. The name of an export _f is not decorated.
 //
-// Open fails only without a usable header. Everything else that is broken costs
-// itself, is cut to what the file has, and is told in File.Problems, of which
-// the first 64 are kept. A File is not changed after Open and is safe for
-// concurrent use if its source is. Names and data are parts of the source where
-// that is in memory.
+// Open fails only without a usable header. Other damage affects only the
+// damaged part, which is truncated to the file and listed in File.Problems, up
+// to 64 of them. A File does not change after Open and is safe for concurrent
+// use if its source is. Names and data alias the source if that is in memory.
 package pe

@@ -10,21 +10,21 @@ import (
 	"symbolon/internal/ident"
 )
 
-// Problem is a part of a file that is broken, and was left out or cut.
+// Problem is a damaged part of a file, which was skipped or truncated.
 type Problem struct {
-	Place  string // which part
-	Off    int64  // where in the file, or, of what is loaded, its address
+	Place  string // name of the part
+	Off    int64  // offset in the file, or the address of a loaded part
 	Reason string
 }
 
-// maxProblems is how many Problems are kept.
+// maxProblems limits the Problems that are kept.
 const maxProblems = 64
 
-// File is one image.
+// File is an open image.
 type File struct {
 	Machine, Characteristics uint16
-	Timestamp, ImageSize     uint32 // which make the code id
-	Wide                     bool   // PE32+, for addresses of 64 bits
+	Timestamp, ImageSize     uint32 // the parts of the code id
+	Wide                     bool   // PE32+, with addresses of 64 bits
 	ImageBase                uint64
 	Sections                 []Section
 	PDB                      PDB
@@ -33,19 +33,19 @@ type File struct {
 
 	src          bin.Source
 	headerSize   uint32
-	sector       uint32 // the bits that the loader takes from the offset of a section
+	sector       uint32 // offset bits of sections that the loader clears
 	dirs         [16]directory
-	symbols      []byte // of COFF
-	names        []byte // the table of strings
+	symbols      []byte // COFF symbols
+	names        []byte // string table
 	exports      exports
 	embedded     []byte
 	embeddedSize int
 }
 
-// directory is where in memory one of the tables is.
+// directory is the address and size of a table.
 type directory struct{ addr, size uint32 }
 
-// The directories that are read.
+// Supported directories.
 const (
 	dirExport    = 0
 	dirException = 3
@@ -61,8 +61,8 @@ const (
 
 var le = binary.LittleEndian
 
-// Open reads the headers and the tables that they refer to. It fails only if
-// there is no usable header; what else is broken is in Problems.
+// Open reads the headers and the tables that they refer to. It fails only
+// without a usable header; other damage is listed in Problems.
 func Open(src bin.Source) (*File, error) {
 	f := &File{src: src}
 	dos, err := f.bytes(0, 64)
@@ -70,7 +70,7 @@ func Open(src bin.Source) (*File, error) {
 		return nil, err
 	}
 	if len(dos) < 64 || string(dos[:2]) != magicDOS {
-		return nil, bad("no DOS header")
+		return nil, malformed("invalid DOS header")
 	}
 	at := int64(le.Uint32(dos[60:]))
 	head, err := f.bytes(at, 24)
@@ -78,7 +78,7 @@ func Open(src bin.Source) (*File, error) {
 		return nil, err
 	}
 	if len(head) < 24 || string(head[:4]) != magicPE {
-		return nil, fault.New(fault.Unsupported, "pe, header", "no PE header at offset %#x: a program for DOS or 16-bit Windows?", at)
+		return nil, fault.New(fault.Unsupported, "pe, header", "missing PE header at offset %#x; the file may be for DOS or 16-bit Windows", at)
 	}
 	c := bin.NewCursor(head[4:], le)
 	f.Machine = c.U16()
@@ -96,7 +96,7 @@ func Open(src bin.Source) (*File, error) {
 	return f, nil
 }
 
-func bad(format string, args ...any) error {
+func malformed(format string, args ...any) error {
 	return fault.New(fault.Malformed, "pe, header", format, args...)
 }
 
@@ -106,7 +106,7 @@ func (f *File) problem(place string, off int64, format string, args ...any) {
 	}
 }
 
-// optional reads the optional header. What is not there of it is zero.
+// optional reads the optional header. Missing fields are zero.
 func (f *File) optional(at, size int64) {
 	const place = "optional header"
 	b, _ := f.bytes(at, size)
@@ -122,7 +122,7 @@ func (f *File) optional(at, size int64) {
 		f.ImageBase, dirs = le.Uint64(whole[24:]), 108
 	}
 	if len(b) < dirs+4 || !f.Wide && magic != magicNarrow {
-		f.problem(place, at, "%d bytes with the magic %#x are no optional header", len(b), magic)
+		f.problem(place, at, "invalid optional header of %d bytes, magic %#x", len(b), magic)
 		return
 	}
 	c := bin.NewCursor(b[dirs+4:], le)
@@ -130,11 +130,11 @@ func (f *File) optional(at, size int64) {
 		f.dirs[i] = directory{c.U32(), c.U32()}
 	}
 	if c.Err() != nil {
-		f.problem(place, at, "the directories are cut")
+		f.problem(place, at, "the directories are truncated")
 	}
 }
 
-// The instruction sets. An image for both x64 and arm64 is of the first.
+// Instruction sets. An image for both x64 and arm64 counts as x64.
 const (
 	machineX64   = 0x8664
 	machineARM64 = 0xaa64
@@ -142,14 +142,14 @@ const (
 	machineBoth  = 0xa64e
 )
 
-// Arch is the instruction set.
+// Arch returns the instruction set.
 func (f *File) Arch() ident.Arch { return ident.MachineArch(f.Machine) }
 
 // characteristicDLL marks a library.
 const characteristicDLL = 0x2000
 
-// Kind is what sort of file it is: exe or lib, or dbg if there are sections of
-// code and none of them has bytes.
+// Kind returns the purpose of the file: exe or lib, or dbg if it has sections
+// of code, all without bytes.
 func (f *File) Kind() string {
 	code := func(s Section) bool { return s.Code() && s.Size > 0 }
 	if slices.ContainsFunc(f.Sections, code) &&
@@ -162,21 +162,21 @@ func (f *File) Kind() string {
 	return "exe"
 }
 
-// CodeID is the identity of the code.
+// CodeID returns the identity of the code.
 func (f *File) CodeID() ident.CodeID { return ident.PECodeID(f.Timestamp, f.ImageSize) }
 
-// table is n bytes at an offset, cut where the file ends.
+// table returns n bytes at an offset, truncated to the file.
 func (f *File) table(place string, off, n int64) []byte {
 	b, err := f.bytes(off, n)
 	if err != nil {
 		f.problem(place, off, "%v", err)
 	} else if int64(len(b)) < n {
-		f.problem(place, off, "%d of %d bytes are in the file", len(b), n)
+		f.problem(place, off, "the file has %d of %d bytes", len(b), n)
 	}
 	return b
 }
 
-// bytes is as many of n bytes at an offset as there are.
+// bytes returns up to n bytes at an offset.
 func (f *File) bytes(off, n int64) ([]byte, error) {
 	if off < 0 || off >= f.src.Size() || n <= 0 {
 		return nil, nil

@@ -16,10 +16,10 @@ import (
 
 const guid = "\x61\x3d\xdc\xe6\xd3\xb9\xf3\x12\x4c\x4c\x44\x20\x50\x44\x42\x2e"
 
-// rsds is a record about a PDB.
+// rsds returns a CodeView record.
 func rsds(path string) []byte { return fixture.PEPack("RSDS"+guid, uint32(3), path+"\x00and more") }
 
-// library is a file with everything that an image can have.
+// library returns a file with all the parts of an image.
 func library(machine uint16) *fixture.PE {
 	p := fixture.NewPE(machine)
 	p.Section(fixture.PESection{Name: ".text", Addr: 0x1000, Size: 0x100, Data: make([]byte, 0x100), Flags: fixture.PECode})
@@ -57,7 +57,7 @@ func library(machine uint16) *fixture.PE {
 	return p
 }
 
-// unwindTables are the two sections about unwinding.
+// unwindTables returns the two sections of unwind information.
 func unwindTables(machine uint16) (unwind, table []byte) {
 	if machine == fixture.PEARM64 {
 		return fixture.PEXdata(0x20, "\x81\xe4", 0), fixture.PEPack(uint32(0x1010), uint32(0x5000), uint32(0x1040), uint32(1|4<<2|2<<16|2<<23))
@@ -84,7 +84,7 @@ func clean(t *testing.T, b []byte) *ours.File {
 	return f
 }
 
-func TestHeadersSayWhatTheFileIs(t *testing.T) {
+func TestHeaders(t *testing.T) {
 	for _, c := range []struct {
 		machine uint16
 		arch    ident.Arch
@@ -105,7 +105,7 @@ func TestHeadersSayWhatTheFileIs(t *testing.T) {
 	}
 }
 
-func TestSectionsAreThoseOfTheStandardLibrary(t *testing.T) {
+func TestSectionsAgreeWithStandardLibrary(t *testing.T) {
 	for _, long := range []bool{false, true} {
 		p := library(fixture.PEX64)
 		p.Base64 = long
@@ -138,7 +138,7 @@ func TestSectionsAreThoseOfTheStandardLibrary(t *testing.T) {
 	}
 	f := clean(t, library(fixture.PEX64).Bytes())
 	if f.Section(".debug_str") != nil || f.At(0x9999) != nil || f.At(0x10ff).Name != ".text" || f.Mapped(0, 2)[0] != 'M' {
-		t.Error("sections that are not there")
+		t.Error("Section returns missing sections")
 	}
 }
 
@@ -175,7 +175,7 @@ func TestDebugDirectory(t *testing.T) {
 	}
 }
 
-func TestSymbolsAreThoseOfCode(t *testing.T) {
+func TestSymbolsOfCode(t *testing.T) {
 	const want = "0 1010 ?method@Class@@QEAAXXZ, 0 1020 _underscored, 0 1030 _std@8, 0 1034 vector@@16, 1 1040 _main, 1 1050 __ZN6second4nameEv, 1 1060 @fast@12, 1 1070 _label, "
 	for _, machine := range []uint16{fixture.PEX64, fixture.PEX86} {
 		f := clean(t, library(machine).Bytes())
@@ -189,12 +189,12 @@ func TestSymbolsAreThoseOfCode(t *testing.T) {
 			}
 		}
 		if f.SymbolName(ours.TableCOFF, 1000) != nil || f.SymbolName(ours.TableExport, 0xffffff00) != nil {
-			t.Error("names that are not there")
+			t.Error("SymbolName returns names beyond the end")
 		}
 	}
 }
 
-// symbols writes all symbols out.
+// symbols formats all symbols.
 func symbols(t *testing.T, f *ours.File) string {
 	var b []byte
 	for s := range f.Symbols {
@@ -217,7 +217,7 @@ func hex(v uint32) string {
 	return string(b)
 }
 
-func TestOnlyAFileWithoutHeaderIsRefused(t *testing.T) {
+func TestOpenRejectsInvalidHeader(t *testing.T) {
 	whole := library(fixture.PEX64).Bytes()
 	for n, kind := range map[int]fault.Kind{0: fault.Malformed, 63: fault.Malformed, 64: fault.Unsupported, 87: fault.Unsupported} {
 		if _, err := ours.Open(bin.Bytes(whole[:n])); fault.KindOf(err) != kind {
@@ -226,13 +226,13 @@ func TestOnlyAFileWithoutHeaderIsRefused(t *testing.T) {
 	}
 	for _, n := range []int{88, 100, 200, 400, 0x400, 0x600, 0x900, 0xc00} {
 		if f := open(t, whole[:n]); len(f.Problems) == 0 {
-			t.Errorf("%d bytes: nothing is told", n)
+			t.Errorf("%d bytes: no problem is reported", n)
 		}
 	}
 }
 
-// What is broken costs itself.
-func TestDamageIsTold(t *testing.T) {
+// Damage affects only the damaged part.
+func TestDamageIsReported(t *testing.T) {
 	for place, change := range map[string]func(p *fixture.PE){
 		"optional header":     func(p *fixture.PE) { p.Optional = 60 },
 		"section .text":       func(p *fixture.PE) { p.Sections[0].Off = 0x100000 },
@@ -249,7 +249,7 @@ func TestDamageIsTold(t *testing.T) {
 	}
 	p := library(fixture.PEX64)
 	for i := range p.Sections {
-		p.Sections[i].Data = nil // as in a file of debug information
+		p.Sections[i].Data = nil // as in a debug file
 	}
 	f := clean(t, p.Bytes())
 	if f.HasUnwind() || f.HasPDB || !strings.HasPrefix(symbols(t, f), "1 1040") {
@@ -257,8 +257,8 @@ func TestDamageIsTold(t *testing.T) {
 	}
 }
 
-// The loader takes less than 512 bytes from the offset of a section, but not
-// where sections lie in memory as in the file.
+// The loader rounds offsets of sections down to 512 bytes, unless sections are
+// not aligned to pages.
 func TestOffsetsOfSectionsAreRounded(t *testing.T) {
 	for align, want := range map[uint32]int64{0x1000: 0x200, 0x20: 0x2a0} {
 		p := fixture.NewPE(fixture.PEX64)

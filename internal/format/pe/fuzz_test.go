@@ -10,8 +10,8 @@ import (
 	"symbolon/internal/format/pe"
 )
 
-// FuzzOpen demands that whatever the bytes are, every reader ends, hands out
-// only what is in the file, and writes records that begin where they say.
+// FuzzOpen checks that every reader terminates, returns only bytes of the file,
+// and writes records that begin at their addresses.
 func FuzzOpen(f *testing.F) {
 	for _, machine := range []uint16{fixture.PEX86, fixture.PEX64, fixture.PEARM64} {
 		p := library(machine)

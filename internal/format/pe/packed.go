@@ -1,12 +1,11 @@
 package pe
 
-// packedARM64 is what an entry without a record of its own says: that the
-// function has the prolog and the epilog that most have. The bits are, from the
-// lowest: kind 2, size in instructions 11, registers from d8 on 3, from x19 on
-// 4, parameters are saved 1, how the return address is saved 2, size of the
-// frame 9.
+// packedARM64 decodes an entry without a record of its own: a function with the
+// most common prolog and epilog. The bits are, from the lowest: kind 2, size in
+// instructions 11, registers from d8 on 3, from x19 on 4, parameters are saved
+// 1, how the return address is saved 2, size of the frame 9.
 func packedARM64(w uint32) (x infoARM64, why string) {
-	p := packed{doubles: int64(w >> 13 & 7), ints: int64(w >> 16 & 15), homes: w>>20&1 != 0, link: w >> 21 & 3}
+	p := packed{doubles: int64(w >> 13 & 7), ints: int64(w >> 16 & 15), saveParams: w>>20&1 != 0, link: w >> 21 & 3}
 	if p.doubles > 0 {
 		p.doubles++
 	}
@@ -14,17 +13,17 @@ func packedARM64(w uint32) (x infoARM64, why string) {
 	if p.link == linkSaved {
 		p.area += 8
 	}
-	if p.homes {
+	if p.saveParams {
 		p.area += 64
 	}
 	p.area = (p.area + 15) &^ 15
 	p.local = int64(w>>23)*16 - p.area
 	if p.local < 0 || p.ints > 10 {
-		return x, "its packed unwind information cannot be"
+		return x, "invalid packed unwind information"
 	}
 	p.prolog()
 	var codes []byte
-	if w&3 == 2 { // a part, with neither prolog nor epilog
+	if w&3 == 2 { // a part of a function, without prolog and epilog
 		codes = append(codes, arm64Chain)
 	}
 	x.size, x.single = w>>2&0x7ff*4, -1
@@ -37,8 +36,8 @@ func packedARM64(w uint32) (x infoARM64, why string) {
 	return x, ""
 }
 
-// How the return address is saved: among the registers, or with the frame
-// pointer at the bottom of the frame, where it may be signed before.
+// How the return address is saved: with the registers, or with the frame
+// pointer at the bottom of the frame, optionally signed.
 const (
 	linkSaved  = 1
 	linkSigned = 2
@@ -47,14 +46,14 @@ const (
 
 // packed is an entry of packed unwind information.
 type packed struct {
-	ints, doubles int64 // how many registers
-	homes         bool
+	ints, doubles int64 // numbers of registers
+	saveParams    bool  // parameters are saved
 	link          uint32
-	area, local   int64 // sizes of what holds the registers, and of what is below it
+	area, local   int64 // sizes of the area of saved registers, and of the area below it
 
-	codes  [24]uint16 // of the prolog, in its order; the upper byte is 0 if there is only one
+	codes  [24]uint16 // of the prolog, in its order; the upper byte is 0 for a code of one byte
 	n      int
-	homing [2]int // which of them save parameters, and are not undone
+	params [2]int // first and end index of those that save parameters, and are not undone
 }
 
 func (p *packed) add(code uint16) {
@@ -62,10 +61,10 @@ func (p *packed) add(code uint16) {
 	p.n++
 }
 
-// reversed appends the codes from the last one on.
+// reversed appends the codes, the last one first.
 func (p *packed) reversed(dst []byte, prolog bool) []byte {
 	for i := p.n - 1; i >= 0; i-- {
-		if !prolog && i >= p.homing[0] && i < p.homing[1] {
+		if !prolog && i >= p.params[0] && i < p.params[1] {
 			continue
 		}
 		if p.codes[i] > 0xff {
@@ -76,24 +75,24 @@ func (p *packed) reversed(dst []byte, prolog bool) []byte {
 	return dst
 }
 
-// prolog makes the codes of the prolog.
+// prolog builds the codes of the prolog.
 func (p *packed) prolog() {
 	if p.link == linkSigned {
 		p.add(0xfc)
 	}
 	p.saveInts()
 	p.saveDoubles()
-	p.homing[0] = p.n
-	if p.homes {
+	p.params[0] = p.n
+	if p.saveParams {
 		if p.ints == 0 && p.doubles == 0 && p.link != linkSaved {
 			p.alloc(p.area)
-			p.homing[0]++
+			p.params[0]++
 		}
-		for p.n < p.homing[0]+4 {
+		for p.n < p.params[0]+4 {
 			p.add(0xe3)
 		}
 	}
-	p.homing[1] = p.n
+	p.params[1] = p.n
 	if p.link >= linkSigned {
 		if p.local <= 512 {
 			p.add(uint16(0x80 | (p.local/8-1)&63))
@@ -107,7 +106,7 @@ func (p *packed) prolog() {
 	}
 }
 
-// alloc moves the stack pointer; one instruction can do it by 4095.
+// alloc moves the stack pointer; one instruction can move it by up to 4080.
 func (p *packed) alloc(size int64) {
 	if size > 4080 {
 		p.add(uint16(0xc000 | 4080/16))
@@ -116,14 +115,14 @@ func (p *packed) alloc(size int64) {
 	p.add(uint16(0xc000 | size/16))
 }
 
-// saveInts saves registers from x19 on, the last one perhaps with the return
-// address. The first instruction makes room for all that is saved.
+// saveInts saves registers from x19 on, the last one possibly with the return
+// address. The first instruction allocates the whole area.
 func (p *packed) saveInts() {
-	room := uint16(p.area/8-1) & 63
+	area := uint16(p.area/8-1) & 63
 	last := p.link == linkSaved
 	switch {
 	case p.ints == 0 && last:
-		p.add(0xd400 | 11<<5 | room&31) // x30
+		p.add(0xd400 | 11<<5 | area&31) // x30
 		return
 	case p.ints == 1 && last:
 		p.alloc(p.area)
@@ -132,9 +131,9 @@ func (p *packed) saveInts() {
 	case p.ints == 0:
 		return
 	case p.ints == 1:
-		p.add(0xd400 | room&31)
+		p.add(0xd400 | area&31)
 	default:
-		p.add(0xcc00 | room)
+		p.add(0xcc00 | area)
 	}
 	at := int64(2)
 	for ; at+1 < p.ints; at += 2 {

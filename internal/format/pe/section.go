@@ -11,16 +11,16 @@ import (
 	"symbolon/internal/bin"
 )
 
-// Section is a part of the image.
+// Section is a section of the image.
 type Section struct {
 	Name       string
 	Addr, Size uint32 // in memory
-	Off        int64  // of its bytes in the file
-	FileSize   uint32 // how many those are
+	Off        int64  // offset of its bytes in the file
+	FileSize   uint32 // number of those bytes
 	Flags      uint32
 }
 
-// The flags of sections that count here: contains code, may be executed.
+// sectionCode has the flags "contains code" and "may be executed".
 const sectionCode = 0x20000020
 
 // sectionHeader is the size of a section header.
@@ -43,13 +43,13 @@ func (f *File) readSections(at, count int64) {
 		}
 		s.Name = f.longName(string(name))
 		if size := min(s.Size, s.FileSize); s.Off+int64(size) > f.src.Size() {
-			f.problem("section "+s.Name, s.Off, "%d of %d bytes are in the file", max(f.src.Size()-s.Off, 0), size)
+			f.problem("section "+s.Name, s.Off, "the file has %d of %d bytes", max(f.src.Size()-s.Off, 0), size)
 		}
 		f.Sections = append(f.Sections, s)
 	}
 }
 
-// longName is the name of a section, which may stand among the strings.
+// longName returns the name of a section, which may be in the string table.
 func (f *File) longName(name string) string {
 	digits, ok := strings.CutPrefix(name, "/")
 	if !ok {
@@ -57,7 +57,7 @@ func (f *File) longName(name string) string {
 	}
 	off, err := strconv.ParseUint(digits, 10, 32)
 	if packed, ok := strings.CutPrefix(digits, "/"); ok {
-		var b [6]byte // of which the upper 36 bits count
+		var b [6]byte // the upper 36 bits are used
 		_, err = base64.StdEncoding.Decode(b[:], []byte((packed + "AAAAAAAA")[:8]))
 		off = binary.BigEndian.Uint64(append(make([]byte, 2, 8), b[:]...)) >> 12
 	}
@@ -67,7 +67,7 @@ func (f *File) longName(name string) string {
 	return name
 }
 
-// text is a string of the table of strings, which begins with its size.
+// text returns a string of the string table, which begins with its size.
 func (f *File) text(off uint64) []byte {
 	if off < 4 || off >= uint64(len(f.names)) {
 		return nil
@@ -75,7 +75,7 @@ func (f *File) text(off uint64) []byte {
 	return untilNUL(f.names[off:])
 }
 
-// maxName bounds the search for the end of a name, as many may have the same
+// maxName limits the search for the end of a name, since many symbols may share
 // one.
 const maxName = 1 << 16
 
@@ -87,7 +87,7 @@ func untilNUL(b []byte) []byte {
 	return b
 }
 
-// Section finds a section by its name. Asked for ".debug_x", it also finds
+// Section finds a section by its name. The name ".debug_x" also finds
 // ".zdebug_x".
 func (f *File) Section(name string) *Section {
 	other := ".z" + strings.TrimPrefix(name, ".")
@@ -104,7 +104,7 @@ func (f *File) Section(name string) *Section {
 	return nil
 }
 
-// At is the section that has an address, nil if there is none.
+// At returns the section that contains an address, or nil.
 func (f *File) At(addr uint32) *Section {
 	for i := range f.Sections {
 		if s := &f.Sections[i]; addr >= s.Addr && addr-s.Addr < s.Size {
@@ -114,10 +114,10 @@ func (f *File) At(addr uint32) *Section {
 	return nil
 }
 
-// Code says whether functions are in the section.
+// Code reports whether the section may contain functions.
 func (s *Section) Code() bool { return s.Flags&sectionCode != 0 }
 
-// Code is what the file has of size bytes of code at an address.
+// Code returns the bytes of the file for size bytes of code at an address.
 func (f *File) Code(addr, size uint64) []byte {
 	if addr > math.MaxUint32 {
 		return nil
@@ -128,14 +128,14 @@ func (f *File) Code(addr, size uint64) []byte {
 	return nil
 }
 
-// Data is the bytes of a section as they are in the file, cut where that ends.
+// Data returns the bytes of a section as stored, truncated to the file.
 func (f *File) Data(s *Section) ([]byte, error) {
 	return f.bytes(s.Off, int64(min(s.Size, s.FileSize)))
 }
 
-// Packed is the bytes of a section and, if they are in the GNU form of
-// compression, the zlib stream in them with the size that it claims to have
-// unpacked.
+// Packed returns the bytes of a section. If they have the GNU form of
+// compression, zlib is true, payload is the zlib stream, and size is the
+// uncompressed size that it claims.
 func (f *File) Packed(s *Section) (zlib bool, size uint64, payload []byte, err error) {
 	b, err := f.Data(s)
 	if strings.HasPrefix(s.Name, ".zdebug_") && len(b) >= 12 && string(b[:4]) == "ZLIB" {
@@ -144,7 +144,7 @@ func (f *File) Packed(s *Section) (zlib bool, size uint64, payload []byte, err e
 	return false, uint64(len(b)), b, err
 }
 
-// Mapped is as many of n bytes at an address as the file has there.
+// Mapped returns up to n bytes of the file for an address.
 func (f *File) Mapped(addr uint32, n int64) []byte {
 	off, left := int64(addr), int64(f.headerSize)-int64(addr)
 	if s := f.At(addr); s != nil {
@@ -155,12 +155,12 @@ func (f *File) Mapped(addr uint32, n int64) []byte {
 	return b
 }
 
-// mapped is a table in memory, cut where the file has no more of it. That of a
-// section without bytes, as files of debug information have them, is no damage.
+// mapped returns a table in memory, truncated to the file. Missing bytes of a
+// section without any, as in debug files, are not damage.
 func (f *File) mapped(place string, addr uint32, n int64) []byte {
 	b := f.Mapped(addr, n)
 	if s := f.At(addr); int64(len(b)) < n && (s == nil || s.FileSize > 0) {
-		f.problem(place, int64(addr), "%d of %d bytes are in the file", len(b), n)
+		f.problem(place, int64(addr), "the file has %d of %d bytes", len(b), n)
 	}
 	return b
 }

@@ -4,39 +4,39 @@ import (
 	"symbolon/internal/bin"
 )
 
-// symbolSize is the size of an entry of the symbols of COFF.
+// symbolSize is the size of a COFF symbol.
 const symbolSize = 18
 
-// The fields of a symbol.
+// Fields of a symbol.
 const (
 	classExternal = 2
 	classStatic   = 3
 	typeFunction  = 2 // in the second four bits of the type
 )
 
-// Where a Symbol is from.
+// Tables of a Symbol.
 const (
 	TableExport = iota
 	TableCOFF
 )
 
-// Symbol is a name of a place in the code.
+// Symbol is a label of code.
 type Symbol struct {
 	Addr     uint32
-	Name     []byte // as it stands in the file
+	Name     []byte // as in the file
 	Table    uint8
 	NameOff  uint32 // of Name, for SymbolName
-	Function bool   // it is said to be one
+	Function bool   // its type is a function
 }
 
-// exports are the tables of the export directory.
+// exports has the tables of the export directory.
 type exports struct {
 	functions []byte // addresses
 	names     []byte // addresses
-	ordinals  []byte // for each name the number of its function
+	ordinals  []byte // for each name the index of its function
 }
 
-// readSymbols finds the symbols of COFF and the strings behind them.
+// readSymbols reads the COFF symbols and the strings after them.
 func (f *File) readSymbols(at, count int64) {
 	if at == 0 {
 		return
@@ -65,10 +65,9 @@ func (f *File) readExports() {
 	}
 }
 
-// Symbols gives the symbols of code: exports, then those of COFF. Exports
-// without a name, and those that are in another library, are left out. Sizes
-// are not known: a symbol reaches to the next one, or to the next of
-// FunctionStarts.
+// Symbols yields the symbols of code: exports, then COFF symbols. It skips
+// exports without a name and those forwarded to another library. Symbols have
+// no sizes: a symbol extends to the next one, or to the next of FunctionStarts.
 func (f *File) Symbols(yield func(Symbol) bool) {
 	if f.eachExport(yield) {
 		f.eachCOFF(yield)
@@ -98,8 +97,8 @@ func (f *File) inCode(addr uint32) bool {
 	return s != nil && s.Code()
 }
 
-// eachCOFF gives the functions, and what else is seen from outside: names of
-// sections, labels and the like are not.
+// eachCOFF yields functions and external symbols, but not names of sections,
+// labels and the like.
 func (f *File) eachCOFF(yield func(Symbol) bool) {
 	for i := 0; (i+1)*symbolSize <= len(f.symbols); {
 		e := f.symbols[i*symbolSize:]
@@ -121,8 +120,8 @@ func (f *File) eachCOFF(yield func(Symbol) bool) {
 	}
 }
 
-// SymbolName is the name of a symbol, nil if there is none. It is cut where it is
-// longer than maxName.
+// SymbolName returns the name of a symbol, nil for an invalid offset. It is
+// truncated to maxName bytes.
 func (f *File) SymbolName(table uint8, off uint32) []byte {
 	if table == TableExport {
 		return untilNUL(f.Mapped(off, maxName))

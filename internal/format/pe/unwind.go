@@ -6,17 +6,17 @@ import (
 	"symbolon/internal/bin"
 )
 
-// stepsPerByte is how many steps of unwinding a file may have for each of its
-// bytes. Functions that share what they say have more than there is room for.
+// stepsPerByte limits the steps of unwinding for each byte of the file. Only
+// functions with shared unwind information can exceed it.
 const stepsPerByte = 16
 
 // entry is a function, or a part of one, in the exception directory.
 type entry struct {
-	start, end uint32 // end is 0 where info tells it
+	start, end uint32 // end is 0 if info has it
 	info       uint32
 }
 
-// entries gives those of the exception directory.
+// entries yields the entries of the exception directory.
 func (f *File) entries(yield func(entry) bool) {
 	size := 12
 	switch f.Machine {
@@ -38,14 +38,14 @@ func (f *File) entries(yield func(entry) bool) {
 	}
 }
 
-// HasUnwind says whether the exception directory has an entry.
+// HasUnwind reports whether the exception directory has an entry.
 func (f *File) HasUnwind() (has bool) {
 	f.entries(func(entry) bool { has = true; return false })
 	return has
 }
 
-// FunctionStarts appends the addresses of functions that the exception
-// directory tells, in its order. Parts of functions are left out.
+// FunctionStarts appends the addresses of the functions in the exception
+// directory, in its order. Parts of functions are skipped.
 func (f *File) FunctionStarts(dst []uint32) []uint32 {
 	f.entries(func(e entry) bool {
 		part := f.partX64(e)
@@ -60,12 +60,12 @@ func (f *File) FunctionStarts(dst []uint32) []uint32 {
 	return dst
 }
 
-// UnwindRecords gives, for each function of the exception directory, its
-// Breakpad STACK CFI records: one for its beginning, and one for each
-// instruction behind which the rules are others. They are valid until yield
-// returns. What is broken costs a function, and is told.
+// UnwindRecords yields, for each function of the exception directory, its
+// Breakpad STACK CFI records: one for its start, and one for each instruction
+// after which the rules differ. They are valid until yield returns. Damage
+// affects a function, and is returned.
 func (f *File) UnwindRecords(yield func(records []byte) bool) []Problem {
-	u := unwinder{file: f, left: f.src.Size() * stepsPerByte}
+	u := unwinder{file: f, budget: f.src.Size() * stepsPerByte}
 	f.entries(func(e entry) bool {
 		u.dst = u.dst[:0]
 		write := u.x64
@@ -74,7 +74,7 @@ func (f *File) UnwindRecords(yield func(records []byte) bool) []Problem {
 		}
 		if why := write(e); why != "" {
 			u.problem(e.start, why)
-			return u.left > 0
+			return u.budget > 0
 		}
 		u.dst = append(u.dst, '\n')
 		return yield(u.dst)
@@ -82,18 +82,18 @@ func (f *File) UnwindRecords(yield func(records []byte) bool) []Problem {
 	return u.problems
 }
 
-// unwinder writes the records of one function after the other.
+// unwinder writes the records of functions.
 type unwinder struct {
 	file     *File
-	left     int64 // steps
+	budget   int64 // steps
 	start    uint32
 	end      uint32
 	regs     *registers
-	begun    bool
+	started  bool
 	now      frame
-	last     frame  // of the record that was written last
+	last     frame  // of the last record written
 	body     frame  // between prolog and epilog
-	least    uint32 // what the next epilog must not be below
+	minAddr  uint32 // smallest valid address of the next epilog
 	dst      []byte
 	problems []Problem
 }
@@ -104,23 +104,23 @@ func (u *unwinder) problem(addr uint32, why string) {
 	}
 }
 
-// step counts a step. It is false when there were too many.
+// step counts a step. It returns false if there were too many.
 func (u *unwinder) step() bool {
-	u.left--
-	return u.left > 0
+	u.budget--
+	return u.budget > 0
 }
 
-// begin is the frame at the first instruction of a function, with the return
-// address above the stack pointer, or in a register.
+// begin sets the frame at the first instruction of a function: the return
+// address is above the stack pointer, or in a register.
 func (u *unwinder) begin(e entry, regs *registers) {
-	u.start, u.end, u.regs, u.begun = e.start, e.end, regs, false
+	u.start, u.end, u.regs, u.started = e.start, e.end, regs, false
 	u.now = frame{base: regs.stack}
 }
 
-// row writes the frame as it is from an address on. The first row is that of
-// the first instruction.
+// row writes the current frame, which is valid from an address on. The first
+// row is that of the first instruction.
 func (u *unwinder) row(addr uint32) {
-	if !u.begun {
+	if !u.started {
 		u.dst = append(u.dst, "STACK CFI INIT "...)
 		u.dst = strconv.AppendUint(u.dst, uint64(u.start), 16)
 		u.dst = strconv.AppendUint(append(u.dst, ' '), uint64(u.end-u.start), 16)
@@ -128,7 +128,7 @@ func (u *unwinder) row(addr uint32) {
 		if bit := uint64(1) << u.regs.ret; u.now.saved&bit == 0 {
 			u.dst = append(append(u.dst, " .ra: "...), u.regs.link...)
 		}
-		u.begun, u.last = true, u.now
+		u.started, u.last = true, u.now
 		return
 	}
 	if addr >= u.end {

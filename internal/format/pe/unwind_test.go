@@ -8,7 +8,7 @@ import (
 	ours "symbolon/internal/format/pe"
 )
 
-// unwound is a file with code from 0x1000 on, unwind information at 0x5000 and
+// unwound returns a file with code from 0x1000 on, unwind information at 0x5000 and
 // an exception directory.
 func unwound(machine uint16, info []byte, table ...uint32) *fixture.PE {
 	p := fixture.NewPE(machine)
@@ -17,7 +17,7 @@ func unwound(machine uint16, info []byte, table ...uint32) *fixture.PE {
 	return p.Table(fixture.PEDirException, fixture.PESection{Name: ".pdata", Addr: 0x6000, Data: fixture.PEPack(table)})
 }
 
-// records are all records, without what begins each, and the problems.
+// records returns all records, without their prefixes, and the problems.
 func records(f *ours.File) (text string, problems []string) {
 	for _, p := range f.UnwindRecords(func(r []byte) bool { text += string(r); return true }) {
 		problems = append(problems, p.Reason)
@@ -67,9 +67,9 @@ func TestRecordsOfX64(t *testing.T) {
 	}
 }
 
-// An entry that goes on from another begins with all that was done there. What
-// is saved then is relative to that frame.
-func TestChainedEntriesGoOn(t *testing.T) {
+// A chained entry begins with the frame of the other one. Registers that it
+// saves are relative to that frame.
+func TestChainedEntries(t *testing.T) {
 	first := fixture.PEUnwind{Prolog: 5, Codes: []uint16{0x4205, 0x3001}}.Bytes()
 	second := fixture.PEUnwind{Flags: 4, Codes: []uint16{0x6405, 7}, Parent: []uint32{0x1000, 0x1010, 0x5000}}.Bytes()
 	at := uint32(0x5000 + len(first))
@@ -126,7 +126,7 @@ func TestRecordsOfARM64(t *testing.T) {
 	}
 }
 
-// packedWord is an entry of packed unwind information of 64 bytes.
+// packedWord returns an entry of packed unwind information for 64 bytes.
 func packedWord(kind, doubles, ints, homes, link, frame uint32) uint32 {
 	return kind | 16<<2 | doubles<<13 | ints<<16 | homes<<20 | link<<21 | frame/16<<23
 }
@@ -141,7 +141,7 @@ func TestPackedRecordsOfARM64(t *testing.T) {
 		"link among registers": {packedWord(1, 0, 3, 0, 1, 32), []string{body,
 			"1004 .cfa: sp 32 + x19: .cfa -32 + ^ x20: .cfa -24 + ^", "1008 x21: .cfa -16 + ^ .ra: .cfa -8 + ^",
 			"1038 x21: x21 .ra: x30", "103c .cfa: sp 0 + x19: x19 x20: x20"}},
-		"link behind an even number": {packedWord(1, 0, 2, 0, 1, 48), []string{body,
+		"link after an even number": {packedWord(1, 0, 2, 0, 1, 48), []string{body,
 			"1004 .cfa: sp 32 + x19: .cfa -32 + ^ x20: .cfa -24 + ^", "1008 .ra: .cfa -16 + ^", "100c .cfa: sp 48 +",
 			"1034 .cfa: sp 32 +", "1038 .ra: x30", "103c .cfa: sp 0 + x19: x19 x20: x20"}},
 		"only the link": {packedWord(1, 0, 0, 0, 1, 16), []string{body, "1004 .cfa: sp 16 + .ra: .cfa -16 + ^", "103c .cfa: sp 0 + .ra: x30"}},
@@ -172,7 +172,7 @@ func TestPackedRecordsOfARM64(t *testing.T) {
 	}
 }
 
-// What is broken costs a function, and is told.
+// Damage affects a function, and is reported.
 func TestDamagedUnwindInformation(t *testing.T) {
 	good := fixture.PEUnwind{Codes: []uint16{0x4204}}.Bytes()
 	x64 := func(u fixture.PEUnwind, table ...uint32) *fixture.PE {
@@ -183,22 +183,22 @@ func TestDamagedUnwindInformation(t *testing.T) {
 	}
 	self := fixture.PEUnwind{Flags: 4, Parent: []uint32{0x1000, 0x1040, 0x5000}}
 	for want, p := range map[string]*fixture.PE{
-		"it ends before it starts":                          x64(fixture.PEUnwind{}, 0x1040, 0x1000, 0x5000),
-		"it is chained to too many others":                  x64(self, 0x1000, 0x1040, 0x5000),
-		"it stands for an entry that is not there":          x64(fixture.PEUnwind{}, 0x1000, 0x1040, 0x6000|1),
-		"its unwind information is not in the file":         x64(fixture.PEUnwind{}, 0x1000, 0x1040, 0x90000),
-		"its unwind information is of no known version":     x64(fixture.PEUnwind{Version: 3}, 0x1000, 0x1040, 0x5000),
-		"its unwind codes are cut":                          x64(fixture.PEUnwind{Codes: []uint16{0x0104}}, 0x1000, 0x1040, 0x5000),
-		"it has an unknown unwind code":                     x64(fixture.PEUnwind{Codes: []uint16{0x0b04}}, 0x1000, 0x1040, 0x5000),
-		"its packed unwind information cannot be":           arm(nil, packedWord(1, 0, 15, 0, 0, 0)),
-		"its unwind information is of no known kind":        arm(nil, 3),
-		"it has no size":                                    arm(fixture.PEXdata(0, "\xe4", -1), 0x5000),
-		"it has an unknown unwind code, or too many":        arm(fixture.PEXdata(0x40, "\xe9\xe4", -1), 0x5000),
-		"its epilogs overlap, or are not in it":             arm(fixture.PEXdata(0x40, "\x02\xe4", -1, fixture.PEScope{Off: 0x80}), 0x5000),
-		"an epilog has an unknown unwind code, or too many": arm(fixture.PEXdata(0x40, "\x02\xe4\xdf\x02\xe4", 2), 0x5000),
+		"invalid range of addresses":                       x64(fixture.PEUnwind{}, 0x1040, 0x1000, 0x5000),
+		"chain of entries is too long":                     x64(self, 0x1000, 0x1040, 0x5000),
+		"invalid reference to another entry":               x64(fixture.PEUnwind{}, 0x1000, 0x1040, 0x6000|1),
+		"unwind information is beyond the end of the file": x64(fixture.PEUnwind{}, 0x1000, 0x1040, 0x90000),
+		"unknown version of unwind information":            x64(fixture.PEUnwind{Version: 3}, 0x1000, 0x1040, 0x5000),
+		"unwind codes are truncated":                       x64(fixture.PEUnwind{Codes: []uint16{0x0104}}, 0x1000, 0x1040, 0x5000),
+		"unknown unwind code":                              x64(fixture.PEUnwind{Codes: []uint16{0x0b04}}, 0x1000, 0x1040, 0x5000),
+		"invalid packed unwind information":                arm(nil, packedWord(1, 0, 15, 0, 0, 0)),
+		"unknown kind of unwind information":               arm(nil, 3),
+		"invalid size":                                     arm(fixture.PEXdata(0, "\xe4", -1), 0x5000),
+		"unknown unwind code, or too many":                 arm(fixture.PEXdata(0x40, "\xe9\xe4", -1), 0x5000),
+		"epilogs overlap, or are outside of the function":  arm(fixture.PEXdata(0x40, "\x02\xe4", -1, fixture.PEScope{Off: 0x80}), 0x5000),
+		"unknown unwind code in an epilog, or too many":    arm(fixture.PEXdata(0x40, "\x02\xe4\xdf\x02\xe4", 2), 0x5000),
 	} {
-		if want == "it stands for an entry that is not there" {
-			p.Sections[2].Data[8] = 1 // it stands for itself
+		if want == "invalid reference to another entry" {
+			p.Sections[2].Data[8] = 1 // it refers to itself
 			p.Sections[2].Data[9] = 0x60
 		}
 		text, problems := records(clean(t, p.Bytes()))
@@ -208,9 +208,8 @@ func TestDamagedUnwindInformation(t *testing.T) {
 	}
 }
 
-// Functions that share their codes cannot make more of a file than its size
-// allows.
-func TestSharedCodesAreBounded(t *testing.T) {
+// The work for functions with shared codes is limited by the size of the file.
+func TestSharedCodesAreLimited(t *testing.T) {
 	var table []uint32
 	for i := range uint32(7000) {
 		table = append(table, 0x1000+i*0x400, 0x5000)

@@ -1,7 +1,7 @@
 package pe
 
-// The operations of an unwind code of x64. Those of kind 6 and 7 tell about
-// epilogs, or are spare.
+// Operations of an x64 unwind code. Those of kind 6 and 7 describe epilogs, or
+// are unused.
 const (
 	x64Push         = 0
 	x64AllocLarge   = 1
@@ -17,9 +17,9 @@ const (
 )
 
 const (
-	// x64Chained is the flag of an entry that goes on from another one.
+	// x64Chained is the flag of an entry that continues another one.
 	x64Chained = 4
-	// maxChain is how many entries may go on from one another.
+	// maxChain limits the length of a chain of entries.
 	maxChain = 32
 )
 
@@ -34,59 +34,59 @@ var x64Registers = registers{
 	stack: x64Stack, ret: x64Return,
 }
 
-// infoX64 is what an entry says about unwinding: {version and flags, size of
+// infoX64 is the unwind information of an entry: {version and flags, size of
 // the prolog, number of codes, frame register and its offset}, the codes of two
-// bytes each from the last one to the first, and the entry that it goes on from.
+// bytes each from the last one to the first, and the entry that it continues.
 type infoX64 struct {
 	flags    uint8
-	frame    uint8 // register; 0: there is none
-	frameOff int64 // how much it is above the stack pointer when it is set
+	frame    uint8 // register; 0: none
+	frameOff int64 // distance from the stack pointer when it is set
 	codes    []byte
 	parent   entry
 }
 
 func (f *File) infoX64(e entry) (x infoX64, why string) {
-	for n := 0; e.info&1 != 0; n++ { // stands for another entry
+	for n := 0; e.info&1 != 0; n++ { // refers to another entry
 		b := f.Mapped(e.info&^1, 12)
 		if len(b) < 12 || n == maxChain {
-			return x, "it stands for an entry that is not there"
+			return x, "invalid reference to another entry"
 		}
 		e.info = le.Uint32(b[8:])
 	}
 	head := f.Mapped(e.info, 4)
 	if len(head) < 4 {
-		return x, "its unwind information is not in the file"
+		return x, "unwind information is beyond the end of the file"
 	}
 	if version := head[0] & 7; version != 1 && version != 2 {
-		return x, "its unwind information is of no known version"
+		return x, "unknown version of unwind information"
 	}
 	x.flags, x.frame, x.frameOff = head[0]>>3, head[3]&15, int64(head[3]>>4)*16
 	size := int64(head[2]) * 2
 	x.codes = f.Mapped(e.info+4, size)
 	if int64(len(x.codes)) < size {
-		return x, "its unwind codes are not in the file"
+		return x, "unwind codes are beyond the end of the file"
 	}
 	if x.flags&x64Chained != 0 {
 		b := f.Mapped(e.info+4+uint32(size+3)&^3, 12)
 		if len(b) < 12 {
-			return x, "the entry that it goes on from is not in the file"
+			return x, "the chained entry is beyond the end of the file"
 		}
 		x.parent = entry{le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:])}
 	}
 	return x, ""
 }
 
-// partX64 says whether an entry is a part of the function of another.
+// partX64 reports whether an entry is a part of another function.
 func (f *File) partX64(e entry) bool {
 	x, _ := f.infoX64(e)
 	return e.info&1 != 0 || x.flags&x64Chained != 0
 }
 
-// x64 writes the records of a function. Of what an entry goes on from all was
-// done before its first instruction.
+// x64 writes the records of a function. The codes of the entries that it
+// continues have all been executed before its first instruction.
 func (u *unwinder) x64(e entry) (why string) {
 	if e.end <= e.start {
-		return "it ends before it starts"
+		return "invalid range of addresses"
 	}
 	u.begin(e, &x64Registers)
 	u.now.alloc(8, x64Stack)
@@ -95,7 +95,7 @@ func (u *unwinder) x64(e entry) (why string) {
 	n := 0
 	for at := e; ; n++ {
 		if n == maxChain {
-			return "it is chained to too many others"
+			return "chain of entries is too long"
 		}
 		if chain[n], why = u.file.infoX64(at); why != "" {
 			return why
@@ -113,7 +113,7 @@ func (u *unwinder) x64(e entry) (why string) {
 	return ""
 }
 
-// slotsX64 is how many codes an operation takes.
+// slotsX64 returns the number of slots of an operation.
 func slotsX64(op, info uint8) int {
 	switch op {
 	case x64AllocLarge:
@@ -126,8 +126,8 @@ func slotsX64(op, info uint8) int {
 	return 1
 }
 
-// codesX64 does what codes say, from the last one on, and writes a row before
-// each that is done by another instruction than the one in front of it.
+// codesX64 applies codes, the last one first, and writes a row before each code
+// of another instruction.
 func (u *unwinder) codesX64(x *infoX64, rows bool) (why string) {
 	var starts [256]uint8
 	n := 0
@@ -135,7 +135,7 @@ func (u *unwinder) codesX64(x *infoX64, rows bool) (why string) {
 		starts[n] = uint8(at)
 		at += slotsX64(x.codes[2*at+1]&15, x.codes[2*at+1]>>4)
 		if at > len(x.codes)/2 {
-			return "its unwind codes are cut"
+			return "unwind codes are truncated"
 		}
 	}
 	offset := uint8(0)
@@ -146,10 +146,10 @@ func (u *unwinder) codesX64(x *infoX64, rows bool) (why string) {
 			offset = code[0]
 		}
 		if !u.step() {
-			return "it has too many unwind codes"
+			return "too many unwind codes"
 		}
 		if !u.codeX64(x, code) {
-			return "it has an unknown unwind code"
+			return "unknown unwind code"
 		}
 	}
 	if rows {
@@ -183,10 +183,11 @@ func (u *unwinder) codeX64(x *infoX64, code []byte) bool {
 		f.save(info, operand())
 		if f.base != x64Stack && f.base == x.frame {
 			f.at[info] = operand() - x.frameOff - f.off
-			f.based |= 1 << info
+			f.relative |= 1 << info
 		}
 	case x64MachineFrame:
-		// The processor saves SS, RSP, flags, CS, RIP and perhaps an error code.
+		// The processor saves SS, RSP, flags, CS, RIP and optionally an error
+		// code.
 		f.depth = 0
 		f.alloc(40, x64Stack)
 		f.save(x64Return, 0)
