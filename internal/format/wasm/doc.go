@@ -1,5 +1,5 @@
 // Package wasm reads WebAssembly modules: their sections, the functions of the
-// code section with their names, and what identifies them.
+// code section with their names, and their identifiers.
 //
 // # Specification
 //
@@ -14,21 +14,21 @@
 //
 // # Addresses
 //
-// An address is an offset in the file, as browsers report it. A function begins
-// behind the size of its body and reaches to the next one: the size of the next
-// body belongs to nobody else. DWARF counts from CodeOffset.
+// An address is an offset in the file, as reported by browsers. A function
+// begins after the size of its body and ends with the body; the size of the
+// next body belongs to no function. DWARF addresses are relative to CodeOffset.
 //
-// # Met in the wild
+// # Deviations met in the wild
 //
-//   - wasm-ld writes the build id with its length in front, as the convention
-//     says; wasm-split of Sentry writes it bare. Symbol stores that were filled
-//     by peers know the first form under all its 17 bytes.
-//   - Numbers padded to five bytes, which linkers leave room for.
-//   - The name section, DWARF and even the code taken away, with the URL of the
-//     module that has them in external_debug_info.
+//   - wasm-ld writes the build id with its length, according to the convention;
+//     wasm-split of Sentry omits the length. Symbol stores that were filled by
+//     peers list the first form under all its 17 bytes.
+//   - Numbers are padded to five bytes, which linkers reserve.
+//   - The name section, DWARF and even the code may be removed; the URL of the
+//     module that has them is in external_debug_info.
 //
-// Open fails only for what is no module. What else is broken is in Problems, or
-// returned by what reads it; a section that is longer than the file is cut. A
-// File is not changed after Open and is safe for concurrent use if its source
-// is.
+// Open fails only for files that are not modules. Other damage is listed in
+// Problems, or returned when the part is read; a section that extends past the
+// end of the file is truncated. A File does not change after Open and is safe
+// for concurrent use if its source is.
 package wasm

@@ -9,7 +9,7 @@ import (
 	"symbolon/internal/ident"
 )
 
-// The sections that are read.
+// Ids of sections.
 const (
 	idCustom = 0
 	idImport = 2
@@ -20,16 +20,16 @@ const (
 
 const (
 	maxSections = 1 << 16
-	maxHead     = 256 // bytes of a section in which its size and name must be
+	maxHead     = 256 // bytes of a section that contain its size and name
 )
 
-// memory64 is the flag of a memory whose addresses have 64 bits.
+// memory64 is the flag of a memory with 64-bit addresses.
 const memory64 = 4
 
-// Problem is a part of a file that is broken, and was left out or cut.
+// Problem is a damaged part of a file, which was skipped or truncated.
 type Problem struct {
-	Place  string // which part
-	Off    int64  // where in the file
+	Place  string // name of the part
+	Off    int64  // offset in the file
 	Reason string
 }
 
@@ -37,35 +37,35 @@ type Problem struct {
 type Section struct {
 	ID   uint8
 	Name string // of a custom section
-	Off  int64  // of the content; of a custom section: behind the name
-	Size int64  // cut where the file ends
+	Off  int64  // of the content, in a custom section after the name
+	Size int64  // truncated to the file
 }
 
-// File is a module.
+// File is an open module.
 type File struct {
 	Sections []Section
 	Problems []Problem
 
-	src     bin.Source
-	names   []byte // the name section
-	imports uint32 // functions
-	counted bool   // imports is right
-	wide    bool
+	src          bin.Source
+	names        []byte // the name section
+	imports      uint32 // number of imported functions
+	importsValid bool   // imports is valid
+	is64         bool
 }
 
-// Open finds the sections of a module.
+// Open reads the sections of a module.
 func Open(src bin.Source) (*File, error) {
 	head, err := bin.Read(src, 0, int(min(src.Size(), 8)))
 	if err != nil {
 		return nil, err
 	}
 	if len(head) < 8 || string(head[:4]) != "\x00asm" {
-		return nil, fault.New(fault.Malformed, "wasm, header", "no magic at offset 0x0")
+		return nil, fault.New(fault.Malformed, "wasm, header", "invalid magic")
 	}
 	if version := binary.LittleEndian.Uint32(head[4:]); version != 1 {
-		return nil, fault.New(fault.Unsupported, "wasm, header", "version %#x: no module", version)
+		return nil, fault.New(fault.Unsupported, "wasm, header", "version %#x is not that of a module", version)
 	}
-	f := &File{src: src, counted: true}
+	f := &File{src: src, importsValid: true}
 	for at := int64(8); at < src.Size(); {
 		if len(f.Sections) == maxSections {
 			f.problem("sections", at, "more than %d", maxSections)
@@ -79,7 +79,7 @@ func Open(src bin.Source) (*File, error) {
 		f.readImports(s)
 	}
 	if c := f.cursor(f.find(idMemory, "")); c.Uleb() > 0 {
-		f.wide = f.wide || c.U8()&memory64 != 0
+		f.is64 = f.is64 || c.U8()&memory64 != 0
 	}
 	f.names, err = f.Data("name")
 	return f, err
@@ -89,8 +89,8 @@ func (f *File) problem(place string, off int64, format string, args ...any) {
 	f.Problems = append(f.Problems, Problem{place, off, fmt.Sprintf(format, args...)})
 }
 
-// section reads the head of the section at an offset and returns where the next
-// one is.
+// section reads the header of the section at an offset and returns the offset
+// of the next one.
 func (f *File) section(at int64) (next int64, err error) {
 	left := f.src.Size() - at
 	head, err := bin.Read(f.src, at, int(min(left, maxHead)))
@@ -100,12 +100,12 @@ func (f *File) section(at int64) (next int64, err error) {
 	c := bin.NewCursor(head, binary.LittleEndian)
 	id, size := c.U8(), c.Uleb()
 	if c.Err() != nil {
-		f.problem("sections", at, "no size: %v", c.Err())
+		f.problem("sections", at, "invalid size: %v", c.Err())
 		return f.src.Size(), nil
 	}
 	s := Section{ID: id, Off: at + int64(c.Off())}
 	if rest := f.src.Size() - s.Off; size > uint64(rest) {
-		f.problem("sections", at, "%d of %d bytes of section %d are in the file", rest, size, id)
+		f.problem("sections", at, "the file has %d of %d bytes of section %d", rest, size, id)
 		size = uint64(rest)
 	}
 	next = s.Off + int64(size)
@@ -114,7 +114,7 @@ func (f *File) section(at int64) (next int64, err error) {
 		n := c.Uleb()
 		name := c.Bytes(int(min(n, maxHead)))
 		if c.Err() != nil || uint64(c.Off()-start) > size {
-			f.problem("sections", at, "a custom section without a name that can be read")
+			f.problem("sections", at, "custom section with an invalid name")
 			return next, nil
 		}
 		s.Name, s.Off = string(name), at+int64(c.Off())
@@ -124,7 +124,7 @@ func (f *File) section(at int64) (next int64, err error) {
 	return next, nil
 }
 
-// find is the first section of an id, and, if custom, of a name.
+// find returns the first section of an id, and, if custom, of a name.
 func (f *File) find(id uint8, name string) *Section {
 	for i := range f.Sections {
 		if s := &f.Sections[i]; s.ID == id && s.Name == name {
@@ -134,7 +134,7 @@ func (f *File) find(id uint8, name string) *Section {
 	return nil
 }
 
-// content is the bytes of a section; none of a nil one.
+// content returns the bytes of a section, nil for a nil section.
 func (f *File) content(s *Section) ([]byte, error) {
 	if s == nil {
 		return nil, nil
@@ -142,14 +142,14 @@ func (f *File) content(s *Section) ([]byte, error) {
 	return bin.Read(f.src, s.Off, int(s.Size))
 }
 
-// cursor is over the content of a section that may be nil, or unreadable.
+// cursor returns a cursor over a section, empty if the section is nil or
+// unreadable.
 func (f *File) cursor(s *Section) *bin.Cursor {
 	b, _ := f.content(s)
 	return bin.NewCursor(b, binary.LittleEndian)
 }
 
-// readImports counts the functions among the imports: they have the first
-// numbers.
+// readImports counts the imported functions, which have the first numbers.
 func (f *File) readImports(s *Section) {
 	c := f.cursor(s)
 	for n := c.Uleb(); n > 0 && c.Err() == nil; n-- {
@@ -163,7 +163,7 @@ func (f *File) readImports(s *Section) {
 			skipType(c)
 			limits(c)
 		case 2:
-			f.wide = limits(c)&memory64 != 0 || f.wide
+			f.is64 = limits(c)&memory64 != 0 || f.is64
 		case 3:
 			skipType(c)
 			c.U8()
@@ -175,8 +175,8 @@ func (f *File) readImports(s *Section) {
 		}
 	}
 	if c.Err() != nil {
-		f.problem("import section", s.Off+int64(c.Off()), "cannot be read: no function has a name")
-		f.counted = false
+		f.problem("import section", s.Off+int64(c.Off()), "invalid import; names of functions are ignored")
+		f.importsValid = false
 	}
 }
 
@@ -193,23 +193,23 @@ func limits(c *bin.Cursor) uint8 {
 	return flags
 }
 
-// skipType passes over a type, which may be a reference to one by number.
+// skipType skips a type, which may be a reference to one by number.
 func skipType(c *bin.Cursor) {
 	if t := c.U8(); t == 0x63 || t == 0x64 {
 		c.Sleb()
 	}
 }
 
-// Section is the first custom section of a name, nil if there is none.
+// Section returns the first custom section of a name, or nil.
 func (f *File) Section(name string) *Section {
 	return f.find(idCustom, name)
 }
 
-// Data is the content of a custom section, in place; nil if there is none.
+// Data returns the content of a custom section in place, nil without one.
 func (f *File) Data(name string) ([]byte, error) { return f.content(f.Section(name)) }
 
-// CodeOffset is where the content of the code section begins: what DWARF calls
-// address 0.
+// CodeOffset returns the offset of the content of the code section, which is
+// address 0 of DWARF.
 func (f *File) CodeOffset() uint64 {
 	s := f.find(idCode, "")
 	if s == nil {
@@ -218,18 +218,18 @@ func (f *File) CodeOffset() uint64 {
 	return uint64(s.Off)
 }
 
-// Code is the content of the code section, in place; nil if there is none.
+// Code returns the content of the code section in place, nil without one.
 func (f *File) Code() ([]byte, error) { return f.content(f.find(idCode, "")) }
 
-// Arch is wasm64 if the memory has addresses of 64 bits.
+// Arch returns ArchWasm64 if the memory has 64-bit addresses, else ArchWasm32.
 func (f *File) Arch() ident.Arch {
-	if f.wide {
+	if f.is64 {
 		return ident.ArchWasm64
 	}
 	return ident.ArchWasm32
 }
 
-// Kind is lib for a module that declares functions, else dbg.
+// Kind returns "lib" for a module that declares functions, else "dbg".
 func (f *File) Kind() string {
 	if f.cursor(f.find(idFuncs, "")).Uleb() > 0 {
 		return "lib"
@@ -237,9 +237,9 @@ func (f *File) Kind() string {
 	return "dbg"
 }
 
-// BuildID is the id of the module as it stands in the file and, if its length
-// stands in front of it, the id alone. Peers know a module by whole; tools that
-// keep to the convention by id.
+// BuildID returns the id of the module as stored, and without its length if it
+// is preceded by one. Peers use the first form, tools that follow the
+// convention the second.
 func (f *File) BuildID() (whole, id []byte) {
 	whole, err := f.Data("build_id")
 	if err != nil || len(whole) == 0 {
@@ -252,8 +252,8 @@ func (f *File) BuildID() (whole, id []byte) {
 	return whole, id
 }
 
-// ExternalDebugInfo is the URL of the module that has the debug information;
-// nil if none is named.
+// ExternalDebugInfo returns the URL of the module with the debug information,
+// nil without one.
 func (f *File) ExternalDebugInfo() []byte {
 	return text(f.cursor(f.Section("external_debug_info")))
 }

@@ -16,14 +16,14 @@ import (
 	"symbolon/internal/ident"
 )
 
-// The kinds of imports.
+// Kinds of imports.
 const (
 	importFunc   = "\x00\x05"
 	importTable  = "\x01\x70\x01\x02\x03"
 	importMemory = "\x02\x00\x10"
 	importGlobal = "\x03\x7f\x01"
 	importTag    = "\x04\x00\x05"
-	importRef    = "\x03\x63\x7e\x00" // of a type by number
+	importRef    = "\x03\x63\x7e\x00" // refers to a type by number
 )
 
 func module() *fixture.Wasm {
@@ -45,7 +45,7 @@ func open(t *testing.T, b []byte) *wasm.File {
 	return f
 }
 
-// functions is the functions of a module, relative to its code section.
+// functions lists the functions of a module, relative to its code section.
 func functions(t *testing.T, f *wasm.File) (lines []string, problems []wasm.Problem) {
 	t.Helper()
 	problems = f.Functions(func(name []byte, off uint32, start, end uint64) bool {
@@ -58,7 +58,7 @@ func functions(t *testing.T, f *wasm.File) (lines []string, problems []wasm.Prob
 	return lines, problems
 }
 
-func TestFunctionsHaveNamesAndRangesInTheFile(t *testing.T) {
+func TestFunctions(t *testing.T) {
 	b := module().Bytes()
 	f := open(t, b)
 	got, problems := functions(t, f)
@@ -71,7 +71,7 @@ func TestFunctionsHaveNamesAndRangesInTheFile(t *testing.T) {
 	n := 0
 	f.Functions(func([]byte, uint32, uint64, uint64) bool { n++; return false })
 	if n != 1 {
-		t.Errorf("%d functions after a no", n)
+		t.Errorf("%d functions after yield returned false", n)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestCustomSectionsAreInPlace(t *testing.T) {
 		t.Errorf("%q, %v", data, err)
 	}
 	if data, err := f.Data(".debug_line"); data != nil || err != nil {
-		t.Errorf("a section that is not there: %q, %v", data, err)
+		t.Errorf("a missing section: %q, %v", data, err)
 	}
 	if url := f.ExternalDebugInfo(); string(url) != "https://example.com/debug.wasm" {
 		t.Errorf("url %q", url)
@@ -128,7 +128,7 @@ func TestKindAndArch(t *testing.T) {
 	}
 }
 
-func TestDamageIsReportedAndTheRestIsRead(t *testing.T) {
+func TestDamagedFiles(t *testing.T) {
 	whole := module().Bytes()
 	for name, c := range map[string]struct {
 		b     []byte
@@ -161,7 +161,7 @@ func TestDamageIsReportedAndTheRestIsRead(t *testing.T) {
 	}
 }
 
-func TestManySectionsAreBounded(t *testing.T) {
+func TestSectionsAreLimited(t *testing.T) {
 	m := fixture.NewWasm().Section(5, []byte{0})
 	b := append(m.Bytes(), strings.Repeat("\x05\x00", 1<<17)...)
 	f := open(t, b)
@@ -170,7 +170,7 @@ func TestManySectionsAreBounded(t *testing.T) {
 	}
 }
 
-func TestHugeCountsCostNothing(t *testing.T) {
+func TestHugeCountsDoNotAllocate(t *testing.T) {
 	huge := binary.AppendUvarint(nil, 1<<26)
 	for name, m := range map[string]*fixture.Wasm{
 		"functions": fixture.NewWasm().Section(10, huge).Custom("name", append([]byte{1, 6}, append(huge, 0)...)),
@@ -186,7 +186,7 @@ func TestHugeCountsCostNothing(t *testing.T) {
 	}
 }
 
-func TestNoModuleIsAnError(t *testing.T) {
+func TestOpenRejects(t *testing.T) {
 	for text, want := range map[string]fault.Kind{
 		"": fault.Malformed, "\x00asm": fault.Malformed, "\x7fELF\x02\x01\x01\x00": fault.Malformed, "\x00asm\x0d\x00\x01\x00": fault.Unsupported,
 	} {
@@ -196,7 +196,7 @@ func TestNoModuleIsAnError(t *testing.T) {
 	}
 }
 
-// failing is a source that fails from an offset on.
+// failing fails from an offset on.
 type failing struct {
 	b    []byte
 	from int64
@@ -211,7 +211,7 @@ func (f failing) ReadAt(p []byte, off int64) (int, error) {
 	return copy(p, f.b[off:]), nil
 }
 
-func TestErrorsOfTheSourceAreReturned(t *testing.T) {
+func TestErrorsOfSourceAreReturned(t *testing.T) {
 	b := module().Bytes()
 	for _, from := range []int64{0, 8, 40} {
 		if _, err := wasm.Open(failing{b, from}); err == nil {

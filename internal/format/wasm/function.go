@@ -6,12 +6,12 @@ import (
 	"symbolon/internal/bin"
 )
 
-// nameFunctions is the part of the name section with the names of functions.
+// nameFunctions is the id of the subsection with the names of functions.
 const nameFunctions = 1
 
-// Functions gives the functions of the code section in the order of the file,
-// each with its name, nil if it has none, and with what Name takes for that.
-// A function is its body, without the size in front of it.
+// Functions yields the functions of the code section in the order of the file,
+// each with its name, nil if it has none, and the argument of Name for it. The
+// range of a function is its body, without the size before it.
 func (f *File) Functions(yield func(name []byte, nameOff uint32, start, end uint64) bool) []Problem {
 	s := f.find(idCode, "")
 	if s == nil {
@@ -23,7 +23,7 @@ func (f *File) Functions(yield func(name []byte, nameOff uint32, start, end uint
 	}
 	c := bin.NewCursor(code, binary.LittleEndian)
 	count := c.Uleb()
-	// A body has two bytes at least: its size and its end.
+	// A body has at least two bytes: its size and its end.
 	names, problems := f.functionNames(min(count, uint64(len(code)/2)))
 	for i := uint64(0); i < count; i++ {
 		size := c.Uleb()
@@ -43,10 +43,10 @@ func (f *File) Functions(yield func(name []byte, nameOff uint32, start, end uint
 	return problems
 }
 
-// functionNames is where in the name section the names of the first count
-// functions are: at their lengths, 0 if there is none.
+// functionNames returns the offsets in the name section of the names of the
+// first count functions, 0 for those without one.
 func (f *File) functionNames(count uint64) ([]uint32, []Problem) {
-	if len(f.names) == 0 || !f.counted {
+	if len(f.names) == 0 || !f.importsValid {
 		return nil, nil
 	}
 	damaged := []Problem{{"name section", f.Section("name").Off, "cannot be read to its end"}}
@@ -76,7 +76,7 @@ func (f *File) functionNames(count uint64) ([]uint32, []Problem) {
 	return names, nil
 }
 
-// Name is the name that Functions gave out with this number.
+// Name returns the name for a number that Functions yielded.
 func (f *File) Name(off uint32) []byte {
 	if off == 0 {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"symbolon/internal/format/wasm"
 )
 
-// FuzzOpen demands that whatever the bytes are, every reader ends, functions
-// are in the file and in rising order, and handles are names.
+// FuzzOpen checks that every reader terminates, that functions are in the file
+// and in ascending order, and that Name accepts their numbers.
 func FuzzOpen(f *testing.F) {
 	f.Add(module().Bytes())
 	f.Add(fixture.NewWasm().Imports("\x02\x05\x01\x02", importRef).Section(5, []byte{1, 4, 1}).Code([]byte("\x00\x0b")).Bytes())
