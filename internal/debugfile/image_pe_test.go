@@ -171,7 +171,7 @@ STACK CFI 1144 .cfa: $rsp 48 +
 	x.Sections[2].Data[0] = 7 // a version that there is not
 	o = open(t, x.Bytes())
 	cfiOf(t, o)
-	told(t, o, "another version", "damaged unwind entries", "no known version", uint64(3))
+	told(t, o, "another version", "damaged unwind entries", "unknown version", uint64(3))
 }
 
 // What a PE file says about its PDB, and about the file that its debug
