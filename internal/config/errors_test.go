@@ -197,6 +197,7 @@ func TestMistakesAreToldOnceEach(t *testing.T) {
 		"http: {tls: {certificate: [a], key: /b}}\n":                     {"http.tls.certificate is a list"},
 		"access: {clients: [{tokn: 0123456789abcdef, scopes: ['*']}]}\n": {"unknown key access.clients[0].tokn"},
 		"cache: {shared: {type: http, bucket: b}}\n":                     {`cache.shared.type is "http"`},
+		"cache: {shared: {type: s3, bucet: b}}\n":                        {"unknown key cache.shared.bucet"},
 		"netwrok: {max_tries: 3}\nmemory: lots\n":                        {"unknown key netwrok", "memory is"},
 		// several mistakes of one section
 		"sources:\n- id: " + long + "\n  type: http\n  path: /a\n  url: ftp://h\n  layout: {type: x, casing: y}\n  filters: {filetypes: [a, b]}\n  headers: {Host: a}\n": {

@@ -110,13 +110,19 @@ func (l *loader) invalid(f *field, path string, err error) {
 		}
 		return
 	}
-	if err == nil || l.follows(path, err.Error()) {
+	if err == nil {
 		return
 	}
 	at, separator := path, ": "
 	key := leadingPath(err.Error())
-	if first, _, _ := strings.Cut(key, "."); f.find(strings.Split(first, "[")[0]) != nil {
+	first, _, _ := strings.Cut(key, ".")
+	sub := f.find(strings.Split(first, "[")[0])
+	if sub != nil {
 		at, separator = join(path, key), "."
+	}
+	inner := sub != nil && sub.shape == section && key == sub.key // the text is about keys in there
+	if l.follows(path, err.Error()) || inner && l.follows(at, err.Error()) {
+		return
 	}
 	if path != "" {
 		err = fmt.Errorf("%s%s%w", path, separator, err)
