@@ -78,7 +78,7 @@ func (g *guests) source(scope string, c source.Config) (source.Source, error) {
 	s, err := openSource(c, g.node.network, g.node.client, &guest{g.share(scope)})
 	if c.Type == source.Filesystem && fault.KindOf(err) == fault.NotFound {
 		// As if the folder were empty; the next request looks again.
-		return tree.NewGuarded(c, mem.New(), g.node.network.Limit(), time.Now)
+		return tree.NewGuarded(c, mem.New(), g.node.client.Decoder(g.node.network, true), time.Now)
 	}
 	if err != nil {
 		return nil, err

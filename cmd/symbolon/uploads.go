@@ -46,7 +46,7 @@ func (n *node) openUploads(cfg *config.Config) error {
 	keys.Closed = func() { n.tables.Clear() } // what is open would answer on
 	n.uploads.keys = keys
 	if configured < 0 {
-		t, err := tree.New(place, b, uploadNetwork(cfg).Limit(), time.Now)
+		t, err := tree.New(place, b, n.client.Decoder(uploadNetwork(cfg), false), time.Now)
 		if err != nil {
 			return err
 		}

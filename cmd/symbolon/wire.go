@@ -116,7 +116,7 @@ func (n *node) openSources(cfg *config.Config, demo *demoSource) error {
 		s, err := openSource(c, network, n.client, nil)
 		if err != nil && c.Type == source.Filesystem {
 			n.log.Warn("the folder of a source cannot be opened; it is looked for whenever a file is", "source", c.ID, "path", c.Path, "reason", err)
-			s, err = tree.New(c, dir.NewLater(c.Path, opener(c)), network.Limit(), time.Now)
+			s, err = tree.New(c, dir.NewLater(c.Path, opener(c)), n.client.Decoder(network, false), time.Now)
 		}
 		if err != nil {
 			return fmt.Errorf("source %s: %w", c.ID, err)
@@ -125,7 +125,7 @@ func (n *node) openSources(cfg *config.Config, demo *demoSource) error {
 	}
 	if demo != nil {
 		c := source.Config{ID: demo.name, Type: source.Filesystem, Path: "/built-in"}
-		s, err := tree.New(c, demo.bucket, cfg.Network.Limit(), time.Now)
+		s, err := tree.New(c, demo.bucket, n.client.Decoder(cfg.Network, false), time.Now)
 		if err != nil {
 			return err
 		}
@@ -153,13 +153,13 @@ func openSource(c source.Config, network web.Config, client *web.Client, g *gues
 		if err != nil {
 			return nil, err
 		}
-		return tree.NewGuarded(c, b, network.Limit(), time.Now)
+		return tree.NewGuarded(c, b, client.Decoder(network, true), time.Now)
 	}
 	b, err := opener(c)(c.Path)
 	if err != nil {
 		return nil, err
 	}
-	return tree.New(c, b, network.Limit(), time.Now)
+	return tree.New(c, b, client.Decoder(network, false), time.Now)
 }
 
 // opener opens the folder of a source of the configuration.

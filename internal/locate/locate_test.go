@@ -193,7 +193,7 @@ func TestAFileThatIsLaidIntoAFolderIsFoundAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := tree.New(source.Config{ID: "folder", Type: source.Filesystem, Path: folder}, bucket, bin.Limit{}, time.Now)
+	tr, err := tree.New(source.Config{ID: "folder", Type: source.Filesystem, Path: folder}, bucket, source.NewDecoder(bin.Limit{}, nil), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func folder(t *testing.T, id string, files map[string][]byte) source.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := tree.New(source.Config{ID: id, Type: source.Filesystem, Path: root}, bucket, bin.Limit{}, time.Now)
+	s, err := tree.New(source.Config{ID: id, Type: source.Filesystem, Path: root}, bucket, source.NewDecoder(bin.Limit{}, nil), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

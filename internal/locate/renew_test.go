@@ -87,7 +87,7 @@ func TestAFileInUseIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
-	folder, err := tree.New(source.Config{ID: "folder", Type: source.Filesystem, Path: dir}, b, bin.Limit{}, time.Now)
+	folder, err := tree.New(source.Config{ID: "folder", Type: source.Filesystem, Path: dir}, b, source.NewDecoder(bin.Limit{}, nil), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,11 +38,11 @@ func TestWhoTakesTheBytesMayFail(t *testing.T) {
 	packed := sourcetest.Gzip(text)
 	full := errors.New("no room")
 	before := runtime.NumGoroutine()
-	d := source.NewDecoder(bin.Limit{})
+	d := source.NewDecoder(bin.Limit{}, nil)
 	for room := 0; room < len(text)+1<<20; room += 1 << 19 {
 		for name, then := range map[string]func() error{"fails": func() error { return full }, "throws": func() error { panic("a mistake") }} {
 			out := &sink{room: room, then: then}
-			got, err := d.Decode(out, bytes.NewReader(packed), "gzip")
+			got, err := d.Decode(t.Context(), out, bytes.NewReader(packed), "gzip")
 			switch {
 			case room >= len(text):
 				if err != nil || got.Bytes != int64(len(text)) || !bytes.Equal(out.Bytes(), text) {

@@ -3,6 +3,7 @@ package source
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,8 +24,13 @@ import (
 const (
 	chunk      = 512 << 10 // what is written at once
 	readAhead  = 64 << 10
-	maxCodings = 3         // that one body may be wrapped in
-	maxWindow  = 128 << 20 // of zstd
+	maxCodings = 3 // that one body may be wrapped in
+)
+
+// Windows of zstd, which its decoder has in memory whole.
+const (
+	MaxWindow  = 128 << 20 // as "zstd --long" makes
+	freeWindow = 8 << 20   // as "zstd -19" makes; larger ones are claimed
 )
 
 // AcceptEncoding names the codings that Decode knows, for the header of that
@@ -34,8 +40,9 @@ const AcceptEncoding = "gzip, zstd, br"
 // Decoder takes the codings off what sources deliver. It is safe for
 // concurrent use.
 type Decoder struct {
-	limit  bin.Limit
-	memory sync.Pool // of *workspace
+	limit   bin.Limit
+	windows *bin.Budget
+	memory  sync.Pool // of *workspace
 }
 
 type workspace struct {
@@ -45,9 +52,10 @@ type workspace struct {
 }
 
 // NewDecoder makes a decoder that lets no more through than limit allows.
-// Limit.Bytes also bounds what is read.
-func NewDecoder(limit bin.Limit) *Decoder {
-	d := &Decoder{limit: limit}
+// Limit.Bytes also bounds what is read. Large windows of zstd are claimed from
+// windows; nil is no bound.
+func NewDecoder(limit bin.Limit, windows *bin.Budget) *Decoder {
+	d := &Decoder{limit: limit, windows: windows}
 	d.memory.New = func() any { return &workspace{reader: bufio.NewReaderSize(nil, readAhead)} }
 	return d
 }
@@ -64,7 +72,7 @@ type Decoded struct {
 //
 // A failure to read is returned as it came; all others are *fault.Error
 // without a place.
-func (d *Decoder) Decode(w io.Writer, r io.Reader, coding string) (Decoded, error) {
+func (d *Decoder) Decode(ctx context.Context, w io.Writer, r io.Reader, coding string) (Decoded, error) {
 	ws := d.memory.Get().(*workspace)
 	defer d.memory.Put(ws)
 	in := &input{r: r}
@@ -74,7 +82,7 @@ func (d *Decoder) Decode(w io.Writer, r io.Reader, coding string) (Decoded, erro
 	ws.reader.Reset(bin.Meter(wire, nil, bin.Limit{Bytes: d.limit.Bytes}))
 	defer ws.reader.Reset(nil)
 
-	s := &stack{top: ws.reader, wire: wire, limit: d.limit}
+	s := &stack{ctx: ctx, top: ws.reader, wire: wire, limit: d.limit, windows: d.windows}
 	defer s.close()
 	n, err := d.run(w, s, coding, ws)
 	out := Decoded{Wire: wire.N(), Bytes: n}
@@ -141,15 +149,25 @@ func splitCodings(text string) ([]string, error) {
 
 // stack is decoders on top of each other.
 type stack struct {
-	top    io.Reader
-	wire   *bin.Count
-	limit  bin.Limit
-	closes []func()
+	ctx     context.Context
+	top     io.Reader
+	wire    *bin.Count
+	limit   bin.Limit
+	closes  []func()
+	windows *bin.Budget
+	release func() // of the one large window
 }
 
 // push puts a decoder on top; an empty coding needs none. Each level is
 // metered, so that no level below the last can be the expensive one.
 func (s *stack) push(coding string) error {
+	window := int64(freeWindow)
+	if coding == "zstd" {
+		var err error
+		if window, err = s.claim(); err != nil {
+			return err
+		}
+	}
 	below := s.top
 	if len(s.closes) > 0 {
 		below = bin.Meter(below, s.wire, s.limit)
@@ -172,7 +190,7 @@ func (s *stack) push(coding string) error {
 		s.top = named{z, coding}
 		s.closes = append(s.closes, func() { _ = z.Close() })
 	case "zstd":
-		z, err := zstd.NewReader(below, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		z, err := zstd.NewReader(below, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(window)))
 		if err != nil {
 			return labelled(coding, err)
 		}
@@ -189,16 +207,37 @@ func (s *stack) close() {
 	for i := len(s.closes) - 1; i >= 0; i-- {
 		s.closes[i]()
 	}
+	if s.release != nil {
+		s.release()
+	}
+}
+
+// claim returns how large the windows of the zstd frames on top may be, and waits
+// for memory if the first frame has a large one. One of the codings may: if it
+// waited for a second one, it would hold what others wait for.
+func (s *stack) claim() (int64, error) {
+	var h zstd.Header
+	window := uint64(MaxWindow)
+	if err := h.Decode(s.peek(zstd.HeaderMaxSize)); err == nil && h.SingleSegment {
+		window = h.FrameContentSize
+	} else if err == nil && !h.Skippable {
+		window = h.WindowSize
+	}
+	if window <= freeWindow || s.release != nil {
+		return freeWindow, nil
+	}
+	n := int64(min(window, MaxWindow))
+	release, err := s.windows.Acquire(s.ctx, n)
+	if err != nil {
+		return 0, fault.New(fault.KindOf(err), "", "wait for %v of memory for a zstd window: %w", bin.Size(n), err)
+	}
+	s.release = release
+	return n, nil
 }
 
 // sniff is the coding that the bytes on top begin with.
 func (s *stack) sniff() string {
-	peeker, ok := s.top.(*bufio.Reader)
-	if !ok {
-		peeker = bufio.NewReader(s.top)
-		s.top = peeker
-	}
-	magic, _ := peeker.Peek(4) // an error comes again from the next Read
+	magic := s.peek(4)
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b, 8}):
 		return "gzip"
@@ -208,6 +247,17 @@ func (s *stack) sniff() string {
 		return "zstd"
 	}
 	return ""
+}
+
+// peek returns the next n bytes on top, or as many as there are.
+func (s *stack) peek(n int) []byte {
+	peeker, ok := s.top.(*bufio.Reader)
+	if !ok {
+		peeker = bufio.NewReader(s.top)
+		s.top = peeker
+	}
+	head, _ := peeker.Peek(n) // an error comes again from the next Read
+	return head
 }
 
 // named adds the name of a coding to the errors of its decoder.
@@ -292,8 +342,9 @@ func (d *Decoder) explain(err error, out Decoded) error {
 		return fault.New(fault.Malformed, "", "larger than the limit of %v: %w", bin.Size(d.limit.Bytes), bin.ErrLimit)
 	case errors.Is(err, bin.ErrLimit):
 		return fault.New(fault.Malformed, "", "unpacks to far more than its size: %w", bin.ErrLimit)
-	case errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return fault.New(fault.Unsupported, "", "zstd with a window of more than %v", bin.Size(maxWindow))
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return fault.New(fault.Unsupported, "", "invalid zstd window: must be at most %v, and in later frames at most %v or that of the first",
+			bin.Size(MaxWindow), bin.Size(freeWindow))
 	}
 	return fault.New(fault.Malformed, "", "%w", err)
 }

@@ -3,6 +3,7 @@ package source_test
 import (
 	"bytes"
 	"compress/zlib"
+	"context"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -85,10 +86,10 @@ func TestCodingsAreTakenOff(t *testing.T) {
 		"gzip of two members":       {"gzip", append(sourcetest.Gzip(text[:1000]), sourcetest.Gzip(text[1000:])...)},
 		"two zstd frames":           {"zstd", append(zstded(t, text[:1000]), sourcetest.Zstd(text[1000:])...)},
 	} {
-		d := source.NewDecoder(bin.Limit{})
+		d := source.NewDecoder(bin.Limit{}, nil)
 		for range 2 { // the second time with used memory
 			var got bytes.Buffer
-			out, err := d.Decode(&got, iotest.HalfReader(bytes.NewReader(c.stored)), c.coding)
+			out, err := d.Decode(t.Context(), &got, iotest.HalfReader(bytes.NewReader(c.stored)), c.coding)
 			if err != nil || !bytes.Equal(got.Bytes(), text) {
 				t.Errorf("%s: got %d bytes, error %v", name, got.Len(), err)
 			}
@@ -101,7 +102,7 @@ func TestCodingsAreTakenOff(t *testing.T) {
 
 func TestUnknownCodingsAreAFaultOfTheWay(t *testing.T) {
 	for _, coding := range []string{"compress", "lzma", "gzip, rot13", "gzip,gzip,gzip,gzip"} {
-		_, err := source.NewDecoder(bin.Limit{}).Decode(io.Discard, strings.NewReader("x"), coding)
+		_, err := source.NewDecoder(bin.Limit{}, nil).Decode(t.Context(), io.Discard, strings.NewReader("x"), coding)
 		if fault.KindOf(err) != fault.Transport {
 			t.Errorf("%s: got %v", coding, err)
 		}
@@ -116,7 +117,7 @@ func TestDamageIsMalformed(t *testing.T) {
 			"not the said": text,
 			"empty":        nil,
 		} {
-			_, err := source.NewDecoder(bin.Limit{}).Decode(io.Discard, bytes.NewReader(data), coding)
+			_, err := source.NewDecoder(bin.Limit{}, nil).Decode(t.Context(), io.Discard, bytes.NewReader(data), coding)
 			if coding == "zstd" && name == "empty" { // no frame at all is a valid row of frames
 				continue
 			}
@@ -134,7 +135,7 @@ func TestFailureToReadComesAsItIs(t *testing.T) {
 		"": zeros, "gzip": sourcetest.Gzip(zeros), "zstd": zstded(t, zeros), "br": brotlied(t, zeros),
 	} {
 		r := io.MultiReader(bytes.NewReader(stored[:len(stored)/2]), iotest.ErrReader(broken))
-		if _, err := source.NewDecoder(bin.Limit{}).Decode(io.Discard, r, coding); err != broken {
+		if _, err := source.NewDecoder(bin.Limit{}, nil).Decode(t.Context(), io.Discard, r, coding); err != broken {
 			t.Errorf("%q: got %v", coding, err)
 		}
 	}
@@ -173,7 +174,7 @@ func TestBombsAreStopped(t *testing.T) {
 		"empty members, twice over": {"gzip, gzip", bytes.NewReader(sourcetest.Gzip(bytes.Repeat(sourcetest.Gzip(nil), 30_000))), "unpacks to far more"},
 	} {
 		var written counter
-		_, err := source.NewDecoder(limit).Decode(&written, c.r, c.coding)
+		_, err := source.NewDecoder(limit, nil).Decode(t.Context(), &written, c.r, c.coding)
 		if fault.KindOf(err) != fault.Malformed || !errors.Is(err, bin.ErrLimit) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
@@ -192,9 +193,80 @@ func (c *counter) Write(p []byte) (int, error) {
 
 func TestLargeWindowIsUnsupported(t *testing.T) {
 	frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 20 << 3, 1, 0, 0} // a window of 1 GiB
-	_, err := source.NewDecoder(bin.Limit{}).Decode(io.Discard, bytes.NewReader(frame), "")
+	_, err := source.NewDecoder(bin.Limit{}, nil).Decode(t.Context(), io.Discard, bytes.NewReader(frame), "")
 	if fault.KindOf(err) != fault.Unsupported {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestLargeWindowsAreClaimed has a download stop behind the head of a frame with
+// the largest window. Until it ends, no other large window is opened.
+func TestLargeWindowsAreClaimed(t *testing.T) {
+	d := source.NewDecoder(bin.Limit{}, bin.NewBudget(source.MaxWindow))
+	text := bytes.Repeat([]byte("0123456789abcdef"), 1000)
+	pack := func(window int) []byte {
+		var out bytes.Buffer
+		z, err := zstd.NewWriter(&out, zstd.WithWindowSize(window))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, half := range [][]byte{text[:9000], text[9000:]} { // so that its length is not known at the head
+			if _, err := z.Write(half); err != nil {
+				t.Fatal(err)
+			}
+			if err := z.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	large, small := pack(source.MaxWindow), pack(1<<20)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	decode := func(ctx context.Context, packed []byte, coding string) error {
+		var got bytes.Buffer
+		_, err := d.Decode(ctx, &got, bytes.NewReader(packed), coding)
+		if err == nil && !bytes.Equal(got.Bytes(), text) {
+			t.Errorf("%d other bytes came out", got.Len())
+		}
+		return err
+	}
+
+	head, rest := io.Pipe()
+	first := make(chan error)
+	go func() {
+		_, err := d.Decode(t.Context(), io.Discard, head, "")
+		first <- err
+	}()
+	for _, part := range [][]byte{large[:20], large[20:21]} { // the second is read after the claim
+		if _, err := rest.Write(part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := decode(ended, large, ""); !errors.Is(err, context.Canceled) {
+		t.Errorf("a second large window, when its time is over: %v", err)
+	}
+	if err := decode(ended, small, ""); err != nil {
+		t.Errorf("a small window: %v", err)
+	}
+	if err := decode(ended, small, "zstd"); err != nil {
+		t.Errorf("a small window, as the header says: %v", err)
+	}
+	if _, err := rest.Write(large[21:]); err != nil {
+		t.Fatal(err)
+	}
+	rest.Close()
+	if err := <-first; err != nil {
+		t.Errorf("the first large window: %v", err)
+	}
+	if err := decode(ended, large, ""); err != nil {
+		t.Errorf("a large window when there is room: %v", err)
+	}
+	if err := decode(t.Context(), append(bytes.Clone(small), large...), ""); fault.KindOf(err) != fault.Unsupported {
+		t.Errorf("a large window behind a small one: %v", err)
 	}
 }
 
@@ -202,7 +274,7 @@ func TestLimitIsReachedExactly(t *testing.T) {
 	data := make([]byte, 1000)
 	rand.NewChaCha8([32]byte{}).Read(data)
 	for size, ok := range map[int64]bool{1000: true, 999: false} {
-		_, err := source.NewDecoder(bin.Limit{Bytes: size}).Decode(io.Discard, bytes.NewReader(data), "")
+		_, err := source.NewDecoder(bin.Limit{Bytes: size}, nil).Decode(t.Context(), io.Discard, bytes.NewReader(data), "")
 		if (err == nil) != ok {
 			t.Errorf("limit %d for %d bytes: %v", size, len(data), err)
 		}
@@ -211,7 +283,7 @@ func TestLimitIsReachedExactly(t *testing.T) {
 
 func TestReaderWithoutProgressIsGivenUp(t *testing.T) {
 	stuck := io.MultiReader(strings.NewReader("begin"), stuckReader{})
-	if _, err := source.NewDecoder(bin.Limit{}).Decode(io.Discard, stuck, ""); err == nil {
+	if _, err := source.NewDecoder(bin.Limit{}, nil).Decode(t.Context(), io.Discard, stuck, ""); err == nil {
 		t.Error("no error")
 	}
 }
@@ -227,10 +299,10 @@ func FuzzDecode(f *testing.F) {
 			f.Add(data, coding)
 		}
 	}
-	d := source.NewDecoder(bin.Limit{Bytes: 1 << 20, Free: 64 << 10})
+	d := source.NewDecoder(bin.Limit{Bytes: 1 << 20, Free: 64 << 10}, nil)
 	f.Fuzz(func(t *testing.T, data []byte, coding string) {
 		var written counter
-		out, err := d.Decode(&written, bytes.NewReader(data), coding)
+		out, err := d.Decode(t.Context(), &written, bytes.NewReader(data), coding)
 		if out.Bytes != int64(written) || out.Bytes > 1<<20 || out.Wire > int64(len(data)) {
 			t.Errorf("counted %+v, wrote %d of %d bytes read", out, written, len(data))
 		}
@@ -246,11 +318,11 @@ func BenchmarkDecode(b *testing.B) {
 	text := bytes.Repeat([]byte("1000 10 7 1\n1010 22 8 1\nFUNC 2000 55 0 some::function(int)\n"), 200_000)
 	for name, stored := range map[string][]byte{"plain": text, "gzip": sourcetest.Gzip(text), "zstd": zstded(b, text)} {
 		b.Run(name, func(b *testing.B) {
-			d := source.NewDecoder(bin.Limit{Ratio: -1})
+			d := source.NewDecoder(bin.Limit{Ratio: -1}, nil)
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := d.Decode(io.Discard, bytes.NewReader(stored), ""); err != nil {
+				if _, err := d.Decode(b.Context(), io.Discard, bytes.NewReader(stored), ""); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -44,7 +44,7 @@ func TestASymbfileWithATableThatIsTooLargeAnswersForItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	from, err := tree.New(source.Config{ID: "f", Type: source.Filesystem, Path: folder, Layout: source.Layout{Type: source.Elastic}}, b, bin.Limit{}, time.Now)
+	from, err := tree.New(source.Config{ID: "f", Type: source.Filesystem, Path: folder, Layout: source.Layout{Type: source.Elastic}}, b, source.NewDecoder(bin.Limit{}, nil), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

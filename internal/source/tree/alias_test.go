@@ -28,7 +28,7 @@ func TestFoldersKnowFileIDsByOtherIDs(t *testing.T) {
 	}
 	t.Cleanup(func() { b.Close() })
 	cfg := source.Config{ID: "disk", Type: source.Filesystem, Path: root, Layout: source.Layout{Type: source.Elastic}}
-	s, err := tree.New(cfg, b, bin.Limit{}, time.Now)
+	s, err := tree.New(cfg, b, source.NewDecoder(bin.Limit{}, nil), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

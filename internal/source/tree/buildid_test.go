@@ -43,7 +43,7 @@ func TestFoldersOfBuildIDsAnswerDebugIDs(t *testing.T) {
 
 func TestFolderOfARequestIsNotListedForBuildIDs(t *testing.T) {
 	root := folder(t, map[string][]byte{"ca/" + buildID[2:] + ".debug": nil})
-	s, err := tree.NewGuarded(source.Config{ID: "s", Type: source.Filesystem, Path: root}, bucketOf(t, root), bin.Limit{}, time.Now)
+	s, err := tree.NewGuarded(source.Config{ID: "s", Type: source.Filesystem, Path: root}, bucketOf(t, root), source.NewDecoder(bin.Limit{}, nil), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // Deps is what a source in an object store needs.
 type Deps struct {
 	Bucket  bucket.Bucket
-	Limit   bin.Limit
+	Decoder *source.Decoder
 	Timeout time.Duration                                         // for one file with its retries; zero is no bound
 	Line    func(ctx context.Context) (release func(), err error) // where downloads wait for their turn
 	Ahead   *source.Ahead                                         // memory for large files
@@ -41,7 +41,7 @@ func Far(cfg source.Config, d Deps) (*Source, error) {
 	}
 	cfg = cfg.Defaults()
 	s := &Source{
-		cfg: cfg, bucket: d.Bucket, decoder: source.NewDecoder(d.Limit), now: d.Now, label: cfg.ID, place: place(cfg),
+		cfg: cfg, bucket: d.Bucket, decoder: d.Decoder, now: d.Now, label: cfg.ID, place: place(cfg),
 		far: &far{timeout: d.Timeout, line: d.Line, ahead: d.Ahead, guarded: d.Guarded},
 	}
 	if d.Guarded {
@@ -128,7 +128,7 @@ func (s *Source) ask(ctx context.Context, c source.Candidate, w io.Writer) (a so
 		}
 		return nil, err
 	})
-	out, err := s.decoder.Decode(w, in, attrs.Encoding)
+	out, err := s.decoder.Decode(ctx, w, in, attrs.Encoding)
 	_ = in.Close() // what was read is whole or has failed by now
 	if first != nil {
 		_ = first.Close() // it is empty

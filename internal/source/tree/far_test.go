@@ -29,7 +29,7 @@ import (
 // store is a source in an object store.
 func store(t testing.TB, cfg source.Config, b bucket.Bucket) source.Source {
 	t.Helper()
-	s, err := tree.Far(cfg, tree.Deps{Bucket: b, Now: time.Now})
+	s, err := tree.Far(cfg, tree.Deps{Decoder: source.NewDecoder(bin.Limit{}, nil), Bucket: b, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestIdentityOfAStore(t *testing.T) {
 	seen := map[string]int{}
 	add := func(cfg source.Config, guarded bool) {
 		t.Helper()
-		s, err := tree.Far(cfg, tree.Deps{Bucket: mem.New(), Guarded: guarded, Now: time.Now})
+		s, err := tree.Far(cfg, tree.Deps{Decoder: source.NewDecoder(bin.Limit{}, nil), Bucket: mem.New(), Guarded: guarded, Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +279,7 @@ func TestDownloadsFromAStoreAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	turns := 0
-	s, err := tree.Far(source.Config{ID: "a", Type: source.S3, Bucket: "b"}, tree.Deps{
+	s, err := tree.Far(source.Config{ID: "a", Type: source.S3, Bucket: "b"}, tree.Deps{Decoder: source.NewDecoder(bin.Limit{}, nil),
 		Bucket: b, Now: time.Now, Timeout: 20 * time.Millisecond,
 		Line: func(ctx context.Context) (func(), error) {
 			if turns++; turns == 1 {

@@ -50,7 +50,7 @@ func local(t *testing.T, c source.Config, b bucket.Bucket) *tree.Source {
 	t.Helper()
 	c.ID, c.Type = "disk", source.Filesystem
 	now := time.Now()
-	s, err := tree.New(c, b, bin.Limit{}, func() time.Time { return now })
+	s, err := tree.New(c, b, source.NewDecoder(bin.Limit{}, nil), func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestLayoutThatIsSetIsAllThatAFolderHas(t *testing.T) {
 
 func TestFolderOfARequestIsNotRecognised(t *testing.T) {
 	root := flat(t)
-	s, err := tree.NewGuarded(source.Config{ID: "s", Type: source.Filesystem, Path: root}, bucketOf(t, root), bin.Limit{}, time.Now)
+	s, err := tree.NewGuarded(source.Config{ID: "s", Type: source.Filesystem, Path: root}, bucketOf(t, root), source.NewDecoder(bin.Limit{}, nil), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,11 +30,11 @@ func TestStoreWithAnIndexIsAskedForWhatItLists(t *testing.T) {
 	far := source.Config{ID: "s", Type: source.S3, Bucket: "b", HasIndex: true, Layout: source.Layout{Type: source.Symstore}}
 	opened := func() []source.Source {
 		t.Helper()
-		near, err := tree.New(cfg, b, bin.Limit{}, time.Now)
+		near, err := tree.New(cfg, b, source.NewDecoder(bin.Limit{}, nil), time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		away, err := tree.Far(far, tree.Deps{Bucket: b, Now: time.Now, Shelf: source.NewShelf(1<<20, time.Now, slog.New(slog.DiscardHandler))})
+		away, err := tree.Far(far, tree.Deps{Decoder: source.NewDecoder(bin.Limit{}, nil), Bucket: b, Now: time.Now, Shelf: source.NewShelf(1<<20, time.Now, slog.New(slog.DiscardHandler))})
 		if err != nil {
 			t.Fatal(err)
 		}

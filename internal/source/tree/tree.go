@@ -31,7 +31,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
@@ -71,8 +70,8 @@ type Source struct {
 
 // New makes a source of the bucket that holds what is in cfg.Path. Without a
 // layout in cfg the folder shows it itself, if the bucket can be listed.
-func New(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Time) (*Source, error) {
-	s, err := local(cfg, b, limit, now)
+func New(cfg source.Config, b bucket.Bucket, decoder *source.Decoder, now func() time.Time) (*Source, error) {
+	s, err := local(cfg, b, decoder, now)
 	if err == nil {
 		s.lister, _ = b.(lister)
 		s.shown = s.lister != nil && cfg.Layout.Type == ""
@@ -81,7 +80,7 @@ func New(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Ti
 }
 
 // local makes a source of a folder of this machine.
-func local(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Time) (*Source, error) {
+func local(cfg source.Config, b bucket.Bucket, decoder *source.Decoder, now func() time.Time) (*Source, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -91,7 +90,7 @@ func local(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.
 	}
 	place := "file://" + source.EscapePath(filepath.ToSlash(folder)) + "/"
 	s := &Source{
-		cfg: cfg.Defaults(), bucket: b, decoder: source.NewDecoder(limit), now: now, label: cfg.ID, place: place, key: place,
+		cfg: cfg.Defaults(), bucket: b, decoder: decoder, now: now, label: cfg.ID, place: place, key: place,
 		shelf: source.NewShelf(indexRoom, now, slog.New(slog.DiscardHandler)), patience: indexWait,
 	}
 	s.cfg.Layout.Type = cmp.Or(s.cfg.Layout.Type, source.Native)
@@ -100,8 +99,8 @@ func local(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.
 }
 
 // NewGuarded is New for a folder that a request names.
-func NewGuarded(cfg source.Config, b bucket.Bucket, limit bin.Limit, now func() time.Time) (*Source, error) {
-	s, err := local(cfg, b, limit, now)
+func NewGuarded(cfg source.Config, b bucket.Bucket, decoder *source.Decoder, now func() time.Time) (*Source, error) {
+	s, err := local(cfg, b, decoder, now)
 	if err == nil {
 		s.label = source.Guest
 	}
@@ -261,7 +260,7 @@ func (s *Source) fetch(ctx context.Context, c source.Candidate, w io.Writer) (so
 			_ = r.Close() // nobody wants the bytes
 			return a, nil
 		}
-		out, err := s.decoder.Decode(w, r, attrs.Encoding)
+		out, err := s.decoder.Decode(ctx, w, r, attrs.Encoding)
 		a.Wire, a.Bytes = out.Wire, out.Bytes
 		_ = r.Close() // what was read is whole or has failed by now
 		if err != nil {

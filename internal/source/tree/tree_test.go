@@ -51,7 +51,7 @@ func open(t *testing.T, root string, limit bin.Limit) source.Source {
 
 func over(t *testing.T, root string, b bucket.Bucket, limit bin.Limit) source.Source {
 	t.Helper()
-	s, err := tree.New(source.Config{ID: "disk", Type: source.Filesystem, Path: root}, b, limit, time.Now)
+	s, err := tree.New(source.Config{ID: "disk", Type: source.Filesystem, Path: root}, b, source.NewDecoder(limit, nil), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestLinkOutOfTheFolderIsDenied(t *testing.T) {
 	if fault.KindOf(err) != fault.Denied || got != "" || !strings.HasSuffix(err.Error(), why+"; follow_symlinks of the source would allow that") {
 		t.Errorf("got %q, error %v", got, err)
 	}
-	guest, err := tree.NewGuarded(source.Config{ID: "s", Type: source.Filesystem, Path: root}, bucketOf(t, root), bin.Limit{}, time.Now)
+	guest, err := tree.NewGuarded(source.Config{ID: "s", Type: source.Filesystem, Path: root}, bucketOf(t, root), source.NewDecoder(bin.Limit{}, nil), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestLinksOfBuildIDsWithinTheFolderAreFollowed(t *testing.T) {
 }
 
 func TestWrongConfigurationIsRefused(t *testing.T) {
-	if _, err := tree.New(source.Config{ID: "disk", Type: source.Filesystem}, mem.New(), bin.Limit{}, time.Now); err == nil {
+	if _, err := tree.New(source.Config{ID: "disk", Type: source.Filesystem}, mem.New(), source.NewDecoder(bin.Limit{}, nil), time.Now); err == nil {
 		t.Error("a folder without a path was taken")
 	}
 }

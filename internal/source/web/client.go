@@ -92,8 +92,7 @@ func validHeader(text string) bool {
 	return true
 }
 
-// Limit is the bound on the bytes of one file, for other sources than those of
-// the web too.
+// Limit is the bound on the bytes of one file.
 func (c Config) Limit() bin.Limit {
 	c = c.Defaults()
 	return bin.Limit{Bytes: max(int64(c.MaxDownloadSize), 0), Ratio: int64(c.MaxDownloadRatio)}
@@ -108,7 +107,6 @@ type Client struct {
 	cfg        Config
 	now        func() time.Time
 	log        *slog.Logger
-	decoder    *source.Decoder
 	resolver   *net.Resolver
 	refused    func(netip.AddrPort) bool // addresses that guarded sources may not reach
 	transports map[trust]*http.Transport
@@ -118,6 +116,8 @@ type Client struct {
 	guests     chan struct{}          // the slots that guarded sources may take
 	shelves    map[bool]*source.Shelf // by guarded, so that requests cannot take the room of the configuration
 	ahead      *source.Ahead
+	windows    map[bool]*bin.Budget // by guarded: large windows of zstd
+	decoders   map[bool]*source.Decoder
 }
 
 // trust is what requests must have in common to share connections.
@@ -134,15 +134,18 @@ func NewClient(cfg Config, now func() time.Time, log *slog.Logger) (*Client, err
 	cfg = cfg.Defaults()
 	c := &Client{
 		cfg: cfg, now: now, log: log,
-		decoder:    source.NewDecoder(cfg.Limit()),
 		resolver:   net.DefaultResolver,
 		refused:    func(a netip.AddrPort) bool { return reserved(a.Addr()) },
 		transports: map[trust]*http.Transport{},
 		ahead:      source.NewAhead(piecesAhead),
 		shelves:    map[bool]*source.Shelf{},
+		windows:    map[bool]*bin.Budget{},
+		decoders:   map[bool]*source.Decoder{},
 	}
 	for _, guarded := range []bool{false, true} {
 		c.shelves[guarded] = source.NewShelf(shelfRoom, now, log)
+		c.windows[guarded] = bin.NewBudget(source.MaxWindow)
+		c.decoders[guarded] = c.Decoder(cfg, guarded)
 		for _, insecure := range []bool{false, true} {
 			c.transports[trust{guarded, insecure}] = c.transport(guarded, insecure)
 		}
@@ -216,6 +219,13 @@ const shelfRoom = 128 << 20
 
 // Shelf keeps what sources say of themselves, those of other kinds too.
 func (c *Client) Shelf(guarded bool) *source.Shelf { return c.shelves[guarded] }
+
+// Decoder makes a decoder with the limit of cfg for a source, those of other kinds
+// too. All sources wait in one line for large windows of zstd, and those that
+// requests name in another.
+func (c *Client) Decoder(cfg Config, guarded bool) *source.Decoder {
+	return source.NewDecoder(cfg.Limit(), c.windows[guarded])
+}
 
 // Share is what one scope has of a client for the sources that its requests
 // name: room for downloads, and its own experience with hosts.

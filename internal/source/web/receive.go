@@ -50,7 +50,7 @@ func (f *fetch) receive(total context.Context, by way, resp *http.Response) *fai
 	}
 	f.links = resp.Header.Values("Link")
 	in, done := f.body(total, by, resp)
-	out, err := f.client.decoder.Decode(f.w, in, coding)
+	out, err := f.client.decoders[f.guarded].Decode(total, f.w, in, coding)
 	f.attempt.Retries += done()
 	f.attempt.Wire += out.Wire
 	f.attempt.Bytes = out.Bytes
@@ -60,6 +60,9 @@ func (f *fetch) receive(total context.Context, by way, resp *http.Response) *fai
 	var broke lost
 	if errors.As(err, &broke) {
 		return broke.failure
+	}
+	if gone := total.Err(); gone != nil && errors.Is(err, context.Cause(total)) { // while it waited for memory
+		return f.client.broken(f.caller, total, f.attempt.URL, gone)
 	}
 	known := fault.Of(err)
 	if errors.Is(err, io.ErrUnexpectedEOF) && endsWhereItEnds(resp) {
