@@ -37,7 +37,7 @@ type Config struct {
 	AccessKey          bin.Secret            `yaml:"access_key,omitempty" json:"access_key,omitzero" help:"Access key for s3. Without one a bucket is read as anybody may read it."`
 	SecretKey          bin.Secret            `yaml:"secret_key,omitempty" json:"secret_key,omitzero" help:"Secret key for s3."`
 	SessionToken       bin.Secret            `yaml:"session_token,omitempty" json:"session_token,omitzero" help:"Session token that belongs to the keys for s3, if they are temporary."`
-	GoogleProvider     string                `yaml:"gcs_credentials_provider,omitempty" json:"gcs_credentials_provider,omitempty" help:"Where the credentials for gcs come from: static, the keys here; ambient, the file that GOOGLE_APPLICATION_CREDENTIALS names, else the metadata service of the machine."`
+	GoogleProvider     string                `yaml:"gcs_credentials_provider,omitempty" json:"gcs_credentials_provider,omitempty" help:"Where the credentials for gcs come from: static, the keys here; ambient, the file that GOOGLE_APPLICATION_CREDENTIALS names, else a login with gcloud, else the metadata service of the machine."`
 	ClientEmail        string                `yaml:"client_email,omitempty" json:"client_email,omitempty" help:"Service account for gcs. Without one a bucket is read as anybody may read it."`
 	PrivateKey         bin.Secret            `yaml:"private_key,omitempty" json:"private_key,omitzero" help:"Private key of the service account, in PEM."`
 	BearerToken        bin.Secret            `yaml:"bearer_token,omitempty" json:"bearer_token,omitzero" help:"Token for gcs, in place of a service account."`

@@ -10,8 +10,9 @@
 //
 // # Security
 //
-// The file and the service of a machine that have credentials are asked only if
-// the configuration says so and the caller gives the environment.
+// The files and the services of a machine that have credentials are used only if
+// the configuration says so and the caller gives the environment. Requests for
+// tokens go through the connections of the caller, like those for blobs.
 package gcs
 
 import (
@@ -33,7 +34,7 @@ import (
 // Where credentials come from.
 const (
 	Static  = "static"  // the configuration
-	Ambient = "ambient" // the file that the environment names, else the metadata service
+	Ambient = "ambient" // a file that the environment names, else a login with gcloud, else the metadata service
 )
 
 // Config says which bucket, and with whose credentials.

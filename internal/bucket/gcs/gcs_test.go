@@ -152,6 +152,50 @@ func TestEveryWayToHaveCredentials(t *testing.T) {
 	}
 }
 
+// TestCredentialFilesOfGoogleWork uses the files of logins and of workloads
+// elsewhere, the first where gcloud puts it.
+func TestCredentialFilesOfGoogleWork(t *testing.T) {
+	s := gcstest.Run(t)
+	put(t, open(t, config(s, ""), nil), "k", "blob")
+	home := t.TempDir()
+	save := func(name string, content any) string {
+		t.Helper()
+		text, err := json.Marshal(content)
+		name = filepath.Join(home, name)
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(name), 0o700)
+		}
+		if err == nil {
+			err = os.WriteFile(name, text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	user := map[string]any{"type": "authorized_user", "client_id": "id", "client_secret": "secret", "refresh_token": gcstest.RefreshToken, "token_uri": s.TokenURL}
+	save(".config/gcloud/application_default_credentials.json", user)
+	subject := filepath.Join(home, "subject")
+	if err := os.WriteFile(subject, []byte(gcstest.SubjectToken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	workload := save("workload.json", map[string]any{
+		"type": "external_account", "audience": "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q",
+		"subject_token_type": "urn:ietf:params:oauth:token-type:jwt", "token_url": s.TokenURL,
+		"credential_source": map[string]string{"file": subject},
+	})
+	for name, env := range map[string]map[string]string{
+		"gcloud login":        {"HOME": home},
+		"user named":          {"GOOGLE_APPLICATION_CREDENTIALS": save("user.json", user)},
+		"workload federation": {"HOME": home, "GOOGLE_APPLICATION_CREDENTIALS": workload},
+	} {
+		cfg := gcs.Config{Bucket: gcstest.Bucket, Endpoint: s.URL, Provider: gcs.Ambient}
+		if got, err := read(t, open(t, cfg, env)); got != "blob" || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
 func TestBadCredentialsAreDeniedAndSaySo(t *testing.T) {
 	const canary = "CANARY"
 	s := gcstest.Run(t)
@@ -175,22 +219,28 @@ func TestBadCredentialsAreDeniedAndSaySo(t *testing.T) {
 	block := func(der []byte) string {
 		return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 	}
+	for _, key := range []string{block([]byte(canary)), block(der)} {
+		cfg := gcs.Config{Bucket: gcstest.Bucket, Endpoint: s.URL, TokenURL: s.TokenURL, ClientEmail: gcstest.Email, PrivateKey: bin.NewSecret(key)}
+		if _, err := read(t, open(t, cfg, nil)); fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), "must have an RSA key") {
+			t.Errorf("a key that is no RSA key: %v", err)
+		}
+	}
 	for want, c := range map[string]struct {
 		key, bearer, email string
 		env                map[string]string
 	}{
-		"private key: denied: it is not in PEM":                       {key: canary},
-		"private key: denied: it cannot be read":                      {key: block([]byte(canary))},
-		"private key: denied: it is not an RSA key":                   {key: block(der)},
+		"service account: denied: no token: must have an RSA key in PEM": {key: canary},
+
 		"denied: 400 Bad Request: invalid_grant: Invalid JWT Signatu": {key: other.Key},
 		"denied: 400 Bad Request: invalid_grant: Invalid issuer.":     {key: s.Key, email: "somebody"},
 		"denied: 401 Unauthorized: Invalid Credentials":               {bearer: canary},
 		"the bearer token has a line break":                           {bearer: canary + "\n"},
-		"the file is not the JSON of credentials":                     {env: file("a", canary)},
-		`credentials of type "authorized_user" are not supported`:     {env: file("b", `{"type":"authorized_user","secret":"`+canary+`"}`)},
-		"no such file":             {env: map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": filepath.Join(folder, "none")}},
-		"token service is none":    {env: file("c", `{"type":"service_account","private_key":`+quote(s.Key)+`,"token_uri":"ftp://x"}`)},
-		"denied: it is not in PEM": {env: file("d", `{"type":"service_account","private_key":"`+canary+`"}`)},
+		"must be the JSON of credentials":                             {env: file("a", canary)},
+		`credentials of type "magic" cannot be used`:                  {env: file("b", `{"type":"magic","secret":"`+canary+`"}`)},
+		"denied: 400 Bad Request: invalid_grant: No assertion.":       {env: file("e", `{"type":"authorized_user","refresh_token":"`+canary+`","client_id":"x","token_uri":"`+s.TokenURL+`"}`)},
+		"no such file": {env: map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": filepath.Join(folder, "none")}},
+		"an http or https address of the token service":                                 {env: file("c", `{"type":"service_account","private_key":`+quote(s.Key)+`,"token_uri":"ftp://x"}`)},
+		"GOOGLE_APPLICATION_CREDENTIALS: denied: no token: must have an RSA key in PEM": {env: file("d", `{"type":"service_account","private_key":"`+canary+`"}`)},
 	} {
 		cfg := gcs.Config{
 			Bucket: gcstest.Bucket, Endpoint: s.URL, TokenURL: s.TokenURL, ClientEmail: gcstest.Email,

@@ -1,22 +1,24 @@
 package gcs
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"crypto"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/sha256"
-	"crypto/x509"
-	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
+	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/google"
+	"golang.org/x/oauth2/jwt"
 
 	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
@@ -25,23 +27,16 @@ import (
 const (
 	tokenURL  = "https://www.googleapis.com/oauth2/v4/token"
 	scopes    = "https://www.googleapis.com/auth/devstorage."
-	lifetime  = 58 * time.Minute           // of a token with us
-	asserted  = lifetime + 30*time.Second  // that we ask for
-	early     = 3 * time.Minute            // that a token is renewed before that
-	forever   = 100 * 365 * 24 * time.Hour // of what is never renewed
+	lifetime  = 58 * time.Minute           // of a token, at most
+	early     = 3 * time.Minute            // before its end, a token is renewed
+	forever   = 100 * 365 * 24 * time.Hour // of a token that is not renewed
 	maxAnswer = 64 << 10                   // of an answer that is no blob, or a file with a key
-	jwtHeader = `{"alg":"RS256","typ":"JWT"}`
 )
 
-// fetch gets a token that is good until some time.
+// fetch gets a token and the time at which it expires.
 type fetch = func(ctx context.Context) (string, time.Time, error)
 
-// account is a service account.
-type account struct {
-	email, key, at string
-}
-
-// provider is where the tokens of the bucket come from.
+// provider returns the function that fetches the tokens of the bucket.
 func (b *Bucket) provider() (fetch, error) {
 	switch {
 	case b.cfg.Provider == Ambient && b.deps.Env == nil:
@@ -49,10 +44,9 @@ func (b *Bucket) provider() (fetch, error) {
 	case b.cfg.Provider == Ambient:
 		return b.ambient, nil
 	case b.cfg.Provider != Static:
-		return nil, fault.New(fault.Unsupported, b.place, "no credentials come from %.40q", b.cfg.Provider)
+		return nil, fault.New(fault.Unsupported, b.place, "invalid provider of credentials %.40q", b.cfg.Provider)
 	case !b.cfg.PrivateKey.IsZero():
-		own := account{b.cfg.ClientEmail, b.cfg.PrivateKey.Reveal(), b.cfg.TokenURL}
-		return func(ctx context.Context) (string, time.Time, error) { return b.trade(ctx, own) }, nil
+		return b.account, nil
 	}
 	token := b.cfg.BearerToken.Reveal()
 	return func(context.Context) (string, time.Time, error) {
@@ -63,7 +57,7 @@ func (b *Bucket) provider() (fetch, error) {
 	}, nil
 }
 
-// renews tells whether there may be another token.
+// renews reports whether a token that is refused may be replaced by another.
 func (b *Bucket) renews() bool { return b.cfg.Provider != Static || !b.cfg.PrivateKey.IsZero() }
 
 func (b *Bucket) scope() string {
@@ -73,38 +67,59 @@ func (b *Bucket) scope() string {
 	return scopes + "read_only"
 }
 
-// ambient asks what the machine has: a service account in a file, else the
-// metadata service.
+// account trades an assertion that is signed with the configured key for a
+// token. Line breaks in the key may be written as \n.
+func (b *Bucket) account(ctx context.Context) (string, time.Time, error) {
+	key := strings.ReplaceAll(b.cfg.PrivateKey.Reveal(), `\n`, "\n")
+	c := jwt.Config{Email: b.cfg.ClientEmail, PrivateKey: []byte(key), Scopes: []string{b.scope()}, TokenURL: b.cfg.TokenURL}
+	return b.trade(ctx, "service account", func(ctx context.Context) (oauth2.TokenSource, error) { return c.TokenSource(ctx), nil })
+}
+
+// ambient uses the credentials of the machine, found where Google's tools look
+// for them: in the file that the environment names, in that of a login with
+// gcloud, at the metadata service.
 func (b *Bucket) ambient(ctx context.Context) (string, time.Time, error) {
-	name := b.deps.Env("GOOGLE_APPLICATION_CREDENTIALS")
-	if name == "" {
-		return b.metadata(ctx)
+	const variable, login = "GOOGLE_APPLICATION_CREDENTIALS", "gcloud/application_default_credentials.json"
+	if name := b.deps.Env(variable); name != "" {
+		return b.file(ctx, variable, name)
 	}
-	deny := func(format string, args ...any) (string, time.Time, error) {
-		return "", time.Time{}, fault.New(fault.Denied, "GOOGLE_APPLICATION_CREDENTIALS", format, args...)
+	folder := filepath.Join(b.deps.Env("HOME"), ".config")
+	if runtime.GOOS == "windows" {
+		folder = b.deps.Env("APPDATA")
 	}
+	if filepath.IsAbs(folder) {
+		token, until, err := b.file(ctx, "gcloud login", filepath.Join(folder, login))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return token, until, err
+		}
+	}
+	return b.metadata(ctx)
+}
+
+// file uses the credentials in a file, which is read each time, as it may be
+// replaced.
+func (b *Bucket) file(ctx context.Context, place, name string) (string, time.Time, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return deny("%w", err)
+		return "", time.Time{}, fault.New(fault.Denied, place, "%w", err)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxAnswer))
 	if err != nil {
-		return deny("%w", err)
+		return "", time.Time{}, fault.New(fault.Denied, place, "%w", err)
 	}
-	var file struct {
-		Type        string
-		ClientEmail string `json:"client_email"`
-		PrivateKey  string `json:"private_key"`
-		TokenURI    string `json:"token_uri"`
+	var head struct{ Type google.CredentialsType }
+	if json.Unmarshal(text, &head) != nil {
+		return "", time.Time{}, fault.New(fault.Denied, place, "invalid file: must be the JSON of credentials")
 	}
-	switch {
-	case json.Unmarshal(text, &file) != nil:
-		return deny("the file is not the JSON of credentials")
-	case file.Type != "service_account":
-		return deny("credentials of type %.40q are not supported: there is service_account", file.Type)
-	}
-	return b.trade(ctx, account{file.ClientEmail, file.PrivateKey, cmp.Or(file.TokenURI, b.cfg.TokenURL)})
+	return b.trade(ctx, place, func(ctx context.Context) (oauth2.TokenSource, error) {
+		params := google.CredentialsParams{Scopes: []string{b.scope()}}
+		c, err := google.CredentialsFromJSONWithTypeAndParams(ctx, text, head.Type, params)
+		if err != nil {
+			return nil, fault.New(fault.Denied, place, "credentials of type %.40q cannot be used", head.Type)
+		}
+		return c.TokenSource, nil
+	})
 }
 
 // metadata asks the metadata service of the machine.
@@ -120,105 +135,92 @@ func (b *Bucket) metadata(ctx context.Context) (string, time.Time, error) {
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	return b.granted(place, body)
+	var token oauth2.Token
+	if json.Unmarshal(body, &token) == nil {
+		token.Expiry = time.Now().Add(time.Duration(token.ExpiresIn) * time.Second)
+	}
+	return b.granted(place, &token)
 }
 
-// granted reads a token out of an answer.
-func (b *Bucket) granted(place string, body []byte) (string, time.Time, error) {
-	var answer struct {
-		AccessToken string `json:"access_token"`
-		ExpiresIn   int64  `json:"expires_in"`
-	}
-	if json.Unmarshal(body, &answer) != nil || answer.AccessToken == "" || answer.ExpiresIn <= 0 || strings.ContainsAny(answer.AccessToken, "\r\n") {
+// granted checks a token.
+func (b *Bucket) granted(place string, token *oauth2.Token) (string, time.Time, error) {
+	good := min(time.Until(token.Expiry), lifetime)
+	if token.AccessToken == "" || good <= 0 || strings.ContainsAny(token.AccessToken, "\r\n") {
 		return "", time.Time{}, fault.New(fault.Denied, place, "the answer has no token")
 	}
-	good := lifetime
-	if answer.ExpiresIn < int64(lifetime/time.Second) {
-		good = time.Duration(answer.ExpiresIn) * time.Second
-	}
-	return answer.AccessToken, b.deps.Now().Add(good), nil
+	return token.AccessToken, b.deps.Now().Add(good), nil
 }
 
-// trade trades an assertion that the account has signed for a token.
-func (b *Bucket) trade(ctx context.Context, own account) (string, time.Time, error) {
-	const place = "token of the service account"
-	assertion, err := own.assert(b.scope(), b.deps.Now())
+// trade gets a token from a source, whose requests go through the connections
+// of the bucket.
+func (b *Bucket) trade(ctx context.Context, place string, open func(context.Context) (oauth2.TokenSource, error)) (string, time.Time, error) {
+	s := &sender{ctx: ctx, place: place, bucket: b}
+	source, err := open(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: s}))
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	u, err := url.Parse(own.at)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", time.Time{}, fault.New(fault.Denied, place, "the address of the token service is none")
+	token, err := source.Token()
+	switch {
+	case err == nil:
+		return b.granted(place, token)
+	case s.failed != nil:
+		return "", time.Time{}, s.failed
 	}
-	form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}}
+	// The cause may quote the key or the answer.
+	return "", time.Time{}, fault.New(fault.Denied, place, "no token: must have an RSA key in PEM, and an http or https address of the token service")
+}
+
+// sender sends the requests for a token, which get bounds and tries that way, and
+// keeps the last failure: the library would make it part of a text.
+type sender struct {
+	ctx    context.Context
+	place  string
+	bucket *Bucket
+	failed error
+}
+
+func (s *sender) RoundTrip(req *http.Request) (*http.Response, error) {
+	var body []byte
+	if req.Body != nil {
+		defer req.Body.Close()
+		var err error
+		if body, err = io.ReadAll(req.Body); err != nil {
+			return nil, err
+		}
+	}
+	if req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
+		return nil, errors.ErrUnsupported
+	}
 	e := bucket.Exchange{
-		Transport: b.deps.Transport, Place: place, Body: []byte(form.Encode()), Idle: b.deps.ReadTimeout,
-		Request: func(context.Context) (*http.Request, error) {
-			header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
-			return &http.Request{Method: http.MethodPost, URL: u, Host: u.Host, Header: header}, nil
-		},
-		Verdict: func(resp *http.Response, body []byte) (*fault.Error, bool) {
+		Transport: s.bucket.deps.Transport, Place: s.place, Body: body, Idle: s.bucket.deps.ReadTimeout,
+		Request: func(ctx context.Context) (*http.Request, error) { return req.Clone(ctx), nil },
+		Verdict: func(resp *http.Response, answer []byte) (*fault.Error, bool) {
 			if bucket.Busy(resp.StatusCode) {
-				return fault.New(fault.Transport, place, "%s", bucket.Status(resp.StatusCode)), true
+				return fault.New(fault.Transport, s.place, "%s", bucket.Status(resp.StatusCode)), true
 			}
-			var answer struct {
-				Error       string
-				Description string `json:"error_description"`
-			}
-			detail := bucket.Status(resp.StatusCode)
-			if json.Unmarshal(body, &answer) == nil && answer.Error != "" {
-				detail += ": " + bucket.Line(bucket.Hide(strings.TrimSuffix(answer.Error+": "+answer.Description, ": "), assertion))
-			}
-			return fault.New(fault.Denied, place, "%s", detail), false
+			return fault.New(fault.Denied, s.place, "%s", detail(req, resp.StatusCode, body, answer)), false
 		},
 	}
-	body, err := e.Bytes(ctx)
-	if err != nil {
-		return "", time.Time{}, err
-	}
-	return b.granted(place, body)
+	resp, err := e.Do(s.ctx)
+	s.failed = err
+	return resp, err
 }
 
-// assert signs that the account asks for a token.
-func (a account) assert(scope string, now time.Time) (string, error) {
-	key, err := a.parse()
-	if err != nil {
-		return "", err
+// detail describes a refusal, without what the answer repeats of the request.
+func detail(req *http.Request, status int, body, answer []byte) string {
+	text := bucket.Status(status)
+	var said struct {
+		Error       string
+		Description string `json:"error_description"`
 	}
-	claims, err := json.Marshal(map[string]any{
-		"iss": a.email, "scope": scope, "aud": a.at, "iat": now.Unix(), "exp": now.Add(asserted).Unix(),
-	})
-	if err != nil {
-		return "", fault.New(fault.Internal, "service account", "%w", err)
+	if json.NewDecoder(bytes.NewReader(answer)).Decode(&said) != nil || said.Error == "" {
+		return text
 	}
-	text := base64.RawURLEncoding.EncodeToString([]byte(jwtHeader)) + "." + base64.RawURLEncoding.EncodeToString(claims)
-	sum := sha256.Sum256([]byte(text))
-	signature, err := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, sum[:])
-	if err != nil {
-		return "", fault.New(fault.Denied, "private key", "it cannot sign") // the cause might tell of the key
+	secrets := strings.Fields(req.Header.Get("Authorization"))
+	if form, err := url.ParseQuery(string(body)); err == nil {
+		for _, name := range [...]string{"assertion", "refresh_token", "client_secret", "subject_token"} {
+			secrets = append(secrets, form.Get(name))
+		}
 	}
-	return text + "." + base64.RawURLEncoding.EncodeToString(signature), nil
-}
-
-// parse reads the private key. Its line breaks may be written as \n.
-func (a account) parse() (*rsa.PrivateKey, error) {
-	deny := func(why string) (*rsa.PrivateKey, error) {
-		return nil, fault.New(fault.Denied, "private key", "%s", why)
-	}
-	block, _ := pem.Decode([]byte(strings.ReplaceAll(a.key, `\n`, "\n")))
-	if block == nil {
-		return deny("it is not in PEM")
-	}
-	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
-		return key, nil
-	}
-	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	if err != nil {
-		return deny("it cannot be read")
-	}
-	key, ok := parsed.(*rsa.PrivateKey)
-	if !ok {
-		return deny("it is not an RSA key")
-	}
-	return key, nil
+	return text + ": " + bucket.Line(bucket.Hide(strings.TrimSuffix(said.Error+": "+said.Description, ": "), secrets...))
 }

@@ -29,6 +29,9 @@ import (
 const (
 	Bucket = "symbols"
 	Email  = "reader@project.example"
+
+	RefreshToken = "refresh-token-of-a-user"        // of a login with gcloud
+	SubjectToken = "subject-token-of-another-cloud" // of a workload elsewhere
 )
 
 // Server is a store of a test.
@@ -130,7 +133,7 @@ func fail(w http.ResponseWriter, status int, message string) {
 }
 
 func (s *Server) grant(w http.ResponseWriter, scope string) {
-	reply(w, http.StatusOK, map[string]any{"access_token": s.Grant(scope), "expires_in": 3599, "token_type": "Bearer"})
+	reply(w, http.StatusOK, map[string]any{"access_token": s.Grant(scope), "expires_in": 3599, "token_type": "Bearer", "issued_token_type": "urn:ietf:params:oauth:token-type:access_token"})
 }
 
 func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
@@ -142,6 +145,12 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) trade(w http.ResponseWriter, r *http.Request) {
+	switch grant := r.PostFormValue("grant_type"); {
+	case grant == "refresh_token" && r.PostFormValue("refresh_token") == RefreshToken && r.PostFormValue("client_id") != "",
+		grant == "urn:ietf:params:oauth:grant-type:token-exchange" && r.PostFormValue("subject_token") == SubjectToken:
+		s.grant(w, "read_only")
+		return
+	}
 	scope, why := s.check(r.PostFormValue("grant_type"), r.PostFormValue("assertion"))
 	if why != "" {
 		reply(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant", "error_description": why})

@@ -24,7 +24,7 @@ type Config struct {
 	AccessKey      bin.Secret    `yaml:"access_key" help:"Access key for s3."`
 	SecretKey      bin.Secret    `yaml:"secret_key" help:"Secret key for s3."`
 	SessionToken   bin.Secret    `yaml:"session_token" help:"Session token that belongs to the keys for s3, if they are temporary."`
-	GoogleProvider string        `yaml:"gcs_credentials_provider" help:"Where the credentials for gcs come from: static, the keys here; ambient, the file that GOOGLE_APPLICATION_CREDENTIALS names, else the metadata service of the machine."`
+	GoogleProvider string        `yaml:"gcs_credentials_provider" help:"Where the credentials for gcs come from: static, the keys here; ambient, the file that GOOGLE_APPLICATION_CREDENTIALS names, else a login with gcloud, else the metadata service of the machine."`
 	ClientEmail    string        `yaml:"client_email" help:"Service account for gcs."`
 	PrivateKey     bin.Secret    `yaml:"private_key" help:"Private key of the service account, in PEM."`
 	BearerToken    bin.Secret    `yaml:"bearer_token" help:"Token for gcs, in place of a service account."`
