@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"sync"
-	"time"
+
+	"symbolon/internal/transfer"
 )
 
 // pushBar is the progress of a file, which several requests make.
@@ -47,31 +46,10 @@ func (b *pushBar) clear() {
 	b.bar.clear()
 }
 
-var errStalled = fmt.Errorf("nothing moved for %v", pushStall)
-
-// watched is a context that ends when nothing was alive for too long.
-func watched(ctx context.Context) (within context.Context, alive, stop func()) {
-	within, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(pushStall, func() { cancel(errStalled) })
-	return within, func() { timer.Reset(pushStall) }, func() { timer.Stop(); cancel(nil) }
-}
-
-// stalled is why a request failed.
+// stalled returns why a request with this context failed.
 func stalled(ctx context.Context, err error) error {
-	if errors.Is(context.Cause(ctx), errStalled) {
-		return errStalled
+	if context.Cause(ctx) == transfer.ErrStalled {
+		return fmt.Errorf("nothing moved for %v", pushStall)
 	}
 	return err
-}
-
-// watchedReader is a body that is alive as long as it is read.
-type watchedReader struct {
-	r     io.Reader
-	alive func()
-}
-
-func (w watchedReader) Read(b []byte) (int, error) {
-	n, err := w.r.Read(b)
-	w.alive()
-	return n, err
 }

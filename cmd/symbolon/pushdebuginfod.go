@@ -11,6 +11,7 @@ import (
 
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
+	"symbolon/internal/transfer"
 )
 
 // debuginfods fetches debug files from debuginfod servers.
@@ -91,8 +92,9 @@ func (f *debuginfods) get(ctx context.Context, id, dir string) (name string, err
 }
 
 func (f *debuginfods) from(ctx context.Context, url, dir string) (name string, err error) {
-	ctx, alive, stop := watched(ctx)
-	defer stop()
+	ctx, guard := transfer.NewGuard(ctx, pushStall)
+	defer guard.Close()
+	guard.Start()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return "", err
@@ -114,7 +116,7 @@ func (f *debuginfods) from(ctx context.Context, url, dir string) (name string, e
 	if err != nil {
 		return "", err
 	}
-	_, err = io.Copy(out, watchedReader{r.Body, alive})
+	_, err = io.Copy(out, guard.Reader(r.Body))
 	if err := errors.Join(err, out.Close()); err != nil {
 		return "", fmt.Errorf("%s: %w", req.URL.Redacted(), stalled(ctx, err))
 	}

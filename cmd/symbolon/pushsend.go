@@ -8,19 +8,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"symbolon/internal/transfer"
 )
 
 const (
 	pushTries    = 5
-	pushPauseMax = 30 * time.Second
-	pushAfterMax = 2 * time.Minute // that a server may have us wait
+	pushPauseMax = time.Minute     // the longest wait before a retry
+	pushAfterMax = 2 * time.Minute // the longest wait that a server may ask for
 	pushStall    = 5 * time.Minute // without a byte, or an answer
 	answerMax    = 64 << 10
 )
@@ -242,9 +243,9 @@ func (s *sender) set(ctx context.Context, x *image, set *partSet, fresh bool) (s
 	return sent, resumed, nil
 }
 
-// part sends a part, again if that may help.
+// part sends a part, and retries while that may help.
 func (s *sender) part(ctx context.Context, x *image, set *partSet, n int, upload string) error {
-	pause := s.flags.pause
+	backoff := transfer.Backoff{First: 2 * s.flags.pause, Max: pushPauseMax, MaxAfter: pushAfterMax}
 	for try := 1; ; try++ {
 		err := s.try(ctx, x, set, n, upload)
 		if err == nil {
@@ -254,30 +255,28 @@ func (s *sender) part(ctx context.Context, x *image, set *partSet, n int, upload
 			return context.Cause(ctx)
 		}
 		var no *refusal
-		wait := time.Duration(float64(pause) * (0.5 + rand.Float64()))
+		after := time.Duration(0)
 		if errors.As(err, &no) {
 			if !no.passing() {
 				return err
 			}
-			wait = max(wait, min(no.after, pushAfterMax))
+			after = min(no.after, pushAfterMax)
 		}
 		if try == pushTries {
 			return fmt.Errorf("tried %s: %w", counted(try, "time"), err)
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(wait):
+		if !backoff.Wait(ctx, try, after) {
+			return cmp.Or(context.Cause(ctx), err)
 		}
-		pause = min(2*pause, pushPauseMax)
 	}
 }
 
 // try sends a part once.
 func (s *sender) try(ctx context.Context, x *image, set *partSet, n int, upload string) error {
-	ctx, alive, stop := watched(ctx)
-	defer stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/"+set.door, watchedReader{set.body(n), alive})
+	ctx, guard := transfer.NewGuard(ctx, pushStall)
+	defer guard.Close()
+	guard.Start()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/"+set.door, guard.Reader(set.body(n)))
 	if err != nil {
 		return err
 	}
@@ -332,7 +331,7 @@ func refusedBy(r *http.Response, body []byte) *refusal {
 	if r.StatusCode/100 == 2 && known && a.Success {
 		return nil
 	}
-	no := &refusal{status: r.StatusCode, location: inLine(r.Header.Get("Location")), after: retryAfter(r.Header.Get("Retry-After"), time.Now())}
+	no := &refusal{status: r.StatusCode, location: inLine(r.Header.Get("Location")), after: transfer.RetryAfter(r.Header.Get("Retry-After"), time.Now())}
 	if known {
 		no.text, no.uuid = inLine(a.Error.Text), inLine(a.UUID)
 		if a.Error.Code != nil {
@@ -388,15 +387,4 @@ func (r *refusal) Error() string {
 		text += ", and names " + r.location + ": if that is right, name it with --url"
 	}
 	return text
-}
-
-// retryAfter reads a header: seconds, or a date.
-func retryAfter(text string, now time.Time) time.Duration {
-	if n, err := strconv.Atoi(text); err == nil {
-		return time.Duration(min(max(n, 0), 86400)) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(at.Sub(now), 0)
-	}
-	return 0
 }

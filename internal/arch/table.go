@@ -121,5 +121,5 @@ func (r *room) isPure() bool {
 	if r.rank == beside || r.rank > 2 {
 		return false
 	}
-	return r.path != "metric" && r.path != "bucket" && !r.isChildOf("bucket")
+	return r.path != "metric" && r.path != "transfer" && r.path != "bucket" && !r.isChildOf("bucket")
 }

@@ -5,87 +5,79 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
 	"symbolon/internal/fault"
+	"symbolon/internal/transfer"
 )
 
 const (
 	maxTries  = 3
-	firstWait = 100 * time.Millisecond // at most, before the second try; doubled for each one after it
-	mostAsked = 10 * time.Second       // that a store may ask us to wait
-	maxAnswer = 64 << 10               // of an answer that is no blob
-	localTime = 5 * time.Second        // in which nothing may move on the way to a service of this machine
+	maxAnswer = 64 << 10        // bytes of an answer that is not a blob
+	localTime = 5 * time.Second // timeout of a service of this machine
 )
 
-// errIdle is the cause of a try in which nothing moved for too long.
-var errIdle = errors.New("nothing moved")
+var backoff = transfer.Backoff{First: 100 * time.Millisecond, Max: time.Second, MaxAfter: 10 * time.Second}
 
-// Exchange is one request to an object store, with its tries: those that fail
-// on the way or at a busy store are repeated after a while, three in all. It
-// follows no redirect, so that nobody else gets to see the credentials.
+// Exchange is one request to an object store. Tries that fail on the network or
+// because the store is busy are repeated, three tries in all. It follows no
+// redirect, so that no other server sees the credentials.
 type Exchange struct {
 	Transport http.RoundTripper
-	Place     string                                           // for people
-	Request   func(ctx context.Context) (*http.Request, error) // made for each try, without a body
+	Place     string                                           // for messages
+	Request   func(ctx context.Context) (*http.Request, error) // returns a new request for each try, without a body
 	Body      []byte
 	Verdict   Verdict
-	Idle      time.Duration // in which nothing may move; zero is no bound
+	Idle      time.Duration // longest time in which nothing moves; zero is no limit
 }
 
-// Verdict says what an answer means that is no success, of which it is given
-// the first 64 KiB, and whether another try may do better. With nil the answer
-// is taken as it is.
+// Verdict returns the failure that an answer other than a success means, by its
+// status and the first 64 KiB of its body, and whether another try may succeed.
+// With nil the answer is accepted.
 type Verdict func(resp *http.Response, body []byte) (failed *fault.Error, again bool)
 
-// Busy tells whether a status is one that may go away by itself.
+// Busy reports whether a request that fails with this status may succeed later.
 func Busy(status int) bool {
 	return status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented
 }
 
-// miss is a try that failed.
-type miss struct {
+// failure is the failure of one try.
+type failure struct {
 	error
-	again bool          // another one may do better
-	after time.Duration // not before, as the store says
+	again bool          // another try may succeed
+	after time.Duration // wait that the store asks for
 }
 
-// Do asks. The body of the answer fails with a *fault.Error, and ends with ctx.
+// Do makes the request. The body of the answer fails with a *fault.Error, and
+// ends with ctx.
 func (e *Exchange) Do(ctx context.Context) (*http.Response, error) {
 	for try := 1; ; try++ {
 		resp, failed := e.try(ctx)
 		if failed == nil {
 			return resp, nil
 		}
-		if !failed.again || try == maxTries || failed.after > mostAsked {
+		if !failed.again || try == maxTries {
 			return nil, failed.error
 		}
-		wait := failed.after
-		if wait == 0 {
-			wait = rand.N(firstWait<<(try-1)) + 1
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return nil, fault.New(fault.KindOf(ctx.Err()), e.Place, "%w", ctx.Err())
+		if !backoff.Wait(ctx, try, failed.after) {
+			if err := ctx.Err(); err != nil {
+				return nil, fault.New(fault.KindOf(err), e.Place, "%w", err)
+			}
+			return nil, failed.error
 		}
 	}
 }
 
-// try asks once.
-func (e *Exchange) try(ctx context.Context) (resp *http.Response, failed *miss) {
+// try makes the request once.
+func (e *Exchange) try(ctx context.Context) (resp *http.Response, failed *failure) {
 	if err := ended(ctx); err != nil {
-		return nil, &miss{error: err}
+		return nil, &failure{error: err}
 	}
-	own, cancel := context.WithCancelCause(ctx)
-	b := &body{caller: ctx, own: own, cancel: cancel, place: e.Place, idle: e.Idle}
-	b.timer = time.AfterFunc(time.Hour, func() { cancel(errIdle) })
-	b.timer.Stop()
+	own, guard := transfer.NewGuard(ctx, e.Idle)
+	b := &body{caller: ctx, own: own, guard: guard, place: e.Place, idle: e.Idle}
 	defer func() {
 		if failed != nil {
 			b.Close()
@@ -93,19 +85,19 @@ func (e *Exchange) try(ctx context.Context) (resp *http.Response, failed *miss) 
 	}()
 	req, err := e.Request(own)
 	if err != nil {
-		return nil, &miss{error: err}
+		return nil, &failure{error: err}
 	}
 	req.Body, req.ContentLength = http.NoBody, int64(len(e.Body))
 	up := &upload{r: bytes.NewReader(e.Body), b: b}
 	if len(e.Body) > 0 {
 		req.Body = up
 	}
-	b.await()
+	guard.Start()
 	resp, err = e.Transport.RoundTrip(req.WithContext(own))
-	up.Close() // before the timer is stopped, which it may start
-	b.timer.Stop()
+	up.Close() // before the guard is stopped, which it may start
+	guard.Stop()
 	if err != nil {
-		return nil, &miss{error: b.broken(err), again: true}
+		return nil, &failure{error: b.broken(err), again: true}
 	}
 	b.in, resp.Body = resp.Body, b
 	if resp.StatusCode < 300 {
@@ -114,57 +106,41 @@ func (e *Exchange) try(ctx context.Context) (resp *http.Response, failed *miss) 
 	text, err := io.ReadAll(io.LimitReader(b, maxAnswer))
 	b.Close()
 	if err != nil && ctx.Err() != nil {
-		return nil, &miss{error: err}
+		return nil, &failure{error: err}
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(text))
 	if f, again := e.Verdict(resp, text); f != nil {
-		return nil, &miss{f, again, retryAfter(resp)}
+		return nil, &failure{f, again, retryAfter(resp)}
 	}
 	return resp, nil
 }
 
-// retryAfter reads the header of that name: seconds, or a date as measured by
+// retryAfter returns the wait that the store asks for. A date is compared with
 // the clock of the store.
 func retryAfter(resp *http.Response) time.Duration {
-	text := resp.Header.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	until, err := http.ParseTime(text)
-	if err != nil {
-		return 0
-	}
 	now, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
-		return 0
+		now = time.Now()
 	}
-	return max(until.Sub(now), 0)
+	return transfer.RetryAfter(resp.Header.Get("Retry-After"), now)
 }
 
-// body is the body of an answer, and what watches over a try.
+// body is the body of an answer, and the contexts of its try.
 type body struct {
 	caller, own context.Context
-	cancel      context.CancelCauseFunc
-	in          io.ReadCloser
+	guard       *transfer.Guard // of own
+	in          io.ReadCloser   // nil: there is no answer
 	place       string
 	idle        time.Duration
-	timer       *time.Timer
-}
-
-// await starts to measure how long nothing moves.
-func (b *body) await() {
-	if b.idle > 0 {
-		b.timer.Reset(b.idle)
-	}
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	if b.caller.Err() != nil {
 		return 0, b.broken(b.caller.Err())
 	}
-	b.await()
+	b.guard.Start()
 	n, err := b.in.Read(p)
-	b.timer.Stop()
+	b.guard.Stop()
 	if err != nil && err != io.EOF {
 		err = b.broken(err)
 	}
@@ -172,16 +148,15 @@ func (b *body) Read(p []byte) (int, error) {
 }
 
 func (b *body) Close() error {
-	b.timer.Stop()
-	b.cancel(nil)
+	b.guard.Close()
 	if b.in == nil {
 		return nil
 	}
 	return b.in.Close()
 }
 
-// upload is the body of a request. What is taken of it is progress. Once it is
-// closed nobody reads the bytes, which then belong to the caller again.
+// upload is the body of a request. Each read of it is progress. After Close the
+// transport cannot read the bytes, so the caller may change them.
 type upload struct {
 	mu sync.Mutex
 	r  *bytes.Reader // nil: closed
@@ -194,7 +169,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	if u.r == nil {
 		return 0, io.ErrClosedPipe
 	}
-	u.b.await()
+	u.b.guard.Start()
 	return u.r.Read(p)
 }
 
@@ -205,13 +180,13 @@ func (u *upload) Close() error {
 	return nil
 }
 
-// broken says what an error of a connection means.
+// broken returns the fault that an error of a connection means.
 func (b *body) broken(err error) error {
 	var timeout interface{ Timeout() bool }
 	switch gone := b.caller.Err(); {
 	case gone != nil:
 		return fault.New(fault.KindOf(gone), b.place, "%w", gone)
-	case context.Cause(b.own) == errIdle:
+	case context.Cause(b.own) == transfer.ErrStalled:
 		return fault.New(fault.Timeout, b.place, "nothing came for %v", b.idle)
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return fault.New(fault.Timeout, b.place, "the connection timed out")
@@ -221,7 +196,7 @@ func (b *body) broken(err error) error {
 	return fault.New(fault.Transport, b.place, "%s", innermost(err))
 }
 
-// Bytes asks for an answer that is short.
+// Bytes makes the request and returns the answer, which must be short.
 func (e *Exchange) Bytes(ctx context.Context) ([]byte, error) {
 	resp, err := e.Do(ctx)
 	if err != nil {
@@ -238,8 +213,8 @@ func (e *Exchange) Bytes(ctx context.Context) ([]byte, error) {
 	return text, nil
 }
 
-// Local asks a service of this machine that hands out credentials: not through
-// a proxy, which would see them.
+// Local makes a request to a service of this machine that issues credentials,
+// and not through a proxy, which would see them.
 func Local(ctx context.Context, place string, request func(context.Context) (*http.Request, error)) ([]byte, error) {
 	direct := &net.Dialer{Timeout: localTime}
 	e := Exchange{

@@ -2,21 +2,18 @@ package web
 
 import (
 	"context"
-	"errors"
 	"io"
-	"net/http"
-	"time"
+
+	"symbolon/internal/transfer"
 )
 
-// body is the body of an answer. It gives its request up when nothing comes for
-// too long, says in a failure how it broke, and never takes a part for the
-// whole.
+// body is the body of an answer. It cancels its request when it stalls, fails
+// with a lost, and does not end with io.EOF after a part.
 type body struct {
-	in     io.ReadCloser
-	fetch  *fetch
-	ctx    context.Context // of the request
-	cancel context.CancelCauseFunc
-	timer  *time.Timer // nil: there is no bound
+	in    io.ReadCloser
+	fetch *fetch
+	ctx   context.Context // of the request
+	guard *transfer.Guard // of ctx
 }
 
 // lost is the failure that ended a body.
@@ -24,27 +21,16 @@ type lost struct{ failure *failure }
 
 func (l lost) Error() string { return l.failure.Error.Error() }
 
-// Unwrap is the failure as a fault.
+// Unwrap returns the failure as a fault.
 func (l lost) Unwrap() error { return l.failure.Error }
 
-func (f *fetch) reads(ctx context.Context, cancel context.CancelCauseFunc, resp *http.Response) *body {
-	b := &body{in: resp.Body, fetch: f, ctx: ctx, cancel: cancel}
-	if limit := f.client.cfg.ReadTimeout; limit > 0 {
-		b.timer = time.AfterFunc(limit, func() { cancel(errIdle) })
-		b.timer.Stop()
-	}
-	return b
-}
-
 func (b *body) Read(p []byte) (int, error) {
-	if b.timer != nil {
-		b.timer.Reset(b.fetch.client.cfg.ReadTimeout)
-		defer b.timer.Stop()
-	}
+	b.guard.Start()
 	n, err := b.in.Read(p)
+	b.guard.Stop()
 	if err == io.EOF && b.ctx.Err() != nil {
-		// A server that learns that we leave may still get a regular end
-		// through, so that a part looks like the whole.
+		// A server may end its answer regularly when it notices that the request
+		// is cancelled, so that a part looks like the whole.
 		err = b.ctx.Err()
 	}
 	if err == nil || err == io.EOF {
@@ -53,11 +39,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, lost{b.fetch.client.broken(b.fetch.caller, b.ctx, b.fetch.attempt.URL, err)}
 }
 
-// Close lets go of the request.
+// Close ends the request.
 func (b *body) Close() error {
-	if b.timer != nil {
-		b.timer.Stop()
-	}
-	b.cancel(errors.New("closed"))
+	b.guard.Close()
 	return b.in.Close()
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"symbolon/internal/fault"
+	"symbolon/internal/transfer"
 )
 
 // failure is a fault with what the fetch that meets it has to know.
@@ -30,10 +31,7 @@ type proxyError int
 
 func (e proxyError) Error() string { return statusText(int(e)) }
 
-// The causes with which a try is cancelled by us: nothing comes any more, and
-// the time for all of it is over.
-var errIdle = errors.New("idle")
-
+// overdue is the cause with which a fetch is cancelled when its time is over.
 type overdue time.Duration
 
 func (o overdue) Error() string { return "not finished within " + time.Duration(o).String() }
@@ -95,7 +93,7 @@ func (c *Client) broken(caller, try context.Context, place string, err error) *f
 	switch cause := context.Cause(try); {
 	case errors.As(cause, &over):
 		return &failure{Error: fault.New(fault.Timeout, place, "%s", over.Error()), down: true}
-	case cause == errIdle:
+	case cause == transfer.ErrStalled:
 		return late("nothing came for %v", c.cfg.ReadTimeout, false)
 	case errors.Is(err, errRestricted):
 		return &failure{Error: fault.New(fault.Transport, place, "%w", errRestricted)}

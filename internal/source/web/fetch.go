@@ -5,7 +5,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,13 +12,10 @@ import (
 
 	"symbolon/internal/fault"
 	"symbolon/internal/source"
+	"symbolon/internal/transfer"
 )
 
-const (
-	firstWait = 100 * time.Millisecond // at most, before the second try; doubled for each one after it
-	mostWait  = 5 * time.Second
-	mostAsked = 10 * time.Second // that a server may ask us to wait
-)
+var backoff = transfer.Backoff{First: 100 * time.Millisecond, Max: 5 * time.Second, MaxAfter: 10 * time.Second}
 
 // Fetch writes the file of c to w.
 func (s *Source) Fetch(ctx context.Context, c source.Candidate, w io.Writer) (source.Attempt, error) {
@@ -61,10 +57,10 @@ type fetch struct {
 
 // way is how an answer came to us.
 type way struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	at     *url.URL
-	home   bool // it is the origin that the headers of the source are for
+	ctx   context.Context
+	guard *transfer.Guard // of ctx
+	at    *url.URL
+	home  bool // it is the origin that the headers of the source are for
 }
 
 func (f *fetch) run() error {
@@ -85,43 +81,32 @@ func (f *fetch) run() error {
 			f.deny.answered(f.host)
 			return nil
 		}
-		wait, again := f.wait(total, failed, try)
-		if !again {
+		if !f.retries(failed, try) {
 			return f.give(failed)
 		}
-		select {
-		case <-time.After(wait):
+		if backoff.Wait(total, try, failed.after) {
 			f.attempt.Retries++
-		case <-total.Done():
-			return f.give(f.client.broken(f.caller, total, f.attempt.URL, total.Err()))
+			continue
 		}
-	}
-}
-
-// wait says whether there is another try after a failed one, and how long
-// until then: a random part of a bound that doubles, so that many clients of a
-// server that comes back do not all come at once, or what the server asks for.
-func (f *fetch) wait(total context.Context, failed *failure, try int) (time.Duration, bool) {
-	tries := f.client.cfg.MaxTries
-	if failed.late { // who let us wait in vain once is asked once more
-		tries = min(tries, 2)
-	}
-	if !failed.again || try >= tries || f.attempt.Bytes > 0 {
-		return 0, false
-	}
-	wait := failed.after
-	if wait == 0 {
-		wait = rand.N(min(firstWait<<min(try-1, 10), mostWait)) + 1
-	}
-	end, bounded := total.Deadline()
-	if wait > mostAsked || bounded && time.Until(end) < wait {
-		if failed.after > 0 {
+		switch err := total.Err(); {
+		case err != nil:
+			failed = f.client.broken(f.caller, total, f.attempt.URL, err)
+		case failed.after > 0:
 			at := f.client.now().Add(failed.after).UTC().Format(time.RFC3339)
 			failed.Detail += "; the server asks to come back after " + at
 		}
-		return 0, false
+		return f.give(failed)
 	}
-	return wait, true
+}
+
+// retries reports whether there is another try after a failed one. A server that
+// did not answer in time gets only one more.
+func (f *fetch) retries(failed *failure, try int) bool {
+	tries := f.client.cfg.MaxTries
+	if failed.late {
+		tries = min(tries, 2)
+	}
+	return failed.again && try < tries && f.attempt.Bytes == 0
 }
 
 // give ends the fetch with a failure, for which the host may have to answer.
@@ -139,8 +124,8 @@ func (f *fetch) give(failed *failure) error {
 
 // try asks once, and follows where the server sends us.
 func (f *fetch) try(total context.Context) *failure {
-	ctx, cancel := context.WithCancelCause(total)
-	defer cancel(nil)
+	ctx, guard := transfer.NewGuard(total, f.client.cfg.ReadTimeout)
+	defer guard.Close()
 	at, home := f.target, true
 	for hops := 0; ; hops++ {
 		f.attempt.URL, f.host = source.CleanURL(at.String()), at.Host
@@ -157,7 +142,7 @@ func (f *fetch) try(total context.Context) *failure {
 		f.attempt.Status = resp.StatusCode
 		location := resp.Header.Get("Location")
 		if !redirects(resp.StatusCode) || location == "" {
-			return f.receive(total, way{ctx, cancel, at, home}, resp)
+			return f.receive(total, way{ctx, guard, at, home}, resp)
 		}
 		discard(resp)
 		if resp.StatusCode == http.StatusFound && at.Hostname() == loginHost {

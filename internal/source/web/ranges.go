@@ -12,6 +12,7 @@ import (
 
 	"symbolon/internal/fault"
 	"symbolon/internal/source"
+	"symbolon/internal/transfer"
 )
 
 // maxTag is the length up to which the name that a server has for a state of a
@@ -41,7 +42,7 @@ type whole struct {
 // over several side by side, provided that the server has shown that it can do
 // that. done ends the reading and is how often something was asked for again.
 func (f *fetch) body(total context.Context, by way, resp *http.Response) (in io.Reader, done func() int) {
-	first := f.reads(by.ctx, by.cancel, resp)
+	first := &body{resp.Body, f, by.ctx, by.guard}
 	w := &whole{
 		fetch: f, by: by, size: resp.ContentLength, first: first, codes: codings(resp.Header),
 		tag: tag(resp.Header), since: since(resp.Header),
@@ -119,7 +120,7 @@ func (w *whole) part(parent context.Context, off, n int64) (io.ReadCloser, error
 	if why := w.deny.blocked(w.host); why != "" {
 		return nil, source.Final{Err: w.lost(why)}
 	}
-	ctx, cancel := context.WithCancelCause(parent)
+	ctx, guard := transfer.NewGuard(parent, w.client.cfg.ReadTimeout)
 	header := w.extra.Clone()
 	header.Del("If-None-Match")
 	header.Del("If-Modified-Since")
@@ -127,7 +128,7 @@ func (w *whole) part(parent context.Context, off, n int64) (io.ReadCloser, error
 	header.Set("If-Range", w.cond)
 	resp, err := w.send(ctx, w.by.at, w.by.home, header)
 	if err != nil {
-		defer cancel(nil)
+		defer guard.Close()
 		failed := w.client.broken(w.caller, ctx, w.attempt.URL, err)
 		if !failed.again {
 			return nil, source.Final{Err: lost{failed}}
@@ -135,7 +136,7 @@ func (w *whole) part(parent context.Context, off, n int64) (io.ReadCloser, error
 		return nil, lost{failed}
 	}
 	if failed := verdict(w.attempt.URL, resp.StatusCode); failed != nil && resp.StatusCode != http.StatusPartialContent {
-		defer cancel(nil)
+		defer guard.Close()
 		discard(resp)
 		if failed.again {
 			return nil, lost{failed}
@@ -144,11 +145,11 @@ func (w *whole) part(parent context.Context, off, n int64) (io.ReadCloser, error
 	}
 	length, ok := w.covers(resp, off, n)
 	if !ok {
-		defer cancel(nil)
+		defer guard.Close()
 		_ = resp.Body.Close() // it may be the whole of a large file
 		return nil, w.refused("the file was replaced while it was read")
 	}
-	b := w.reads(ctx, cancel, resp)
+	b := &body{resp.Body, w.fetch, ctx, guard}
 	return &bounded{io.LimitReader(b, length), b}, nil
 }
 

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
+	"symbolon/internal/transfer"
 )
 
 const (
@@ -27,7 +27,7 @@ func (f *fetch) receive(total context.Context, by way, resp *http.Response) *fai
 		return nil
 	}
 	if failed := verdict(f.attempt.URL, resp.StatusCode); failed != nil {
-		failed.after = f.retryAfter(resp.Header.Get("Retry-After"))
+		failed.after = transfer.RetryAfter(resp.Header.Get("Retry-After"), f.client.now())
 		discard(resp)
 		if err := by.ctx.Err(); err != nil {
 			// A server that learns that we leave may still get an answer
@@ -78,17 +78,6 @@ func codings(h http.Header) string { return strings.Join(h.Values("Content-Encod
 // body ends, so that a cut cannot be told from the end.
 func endsWhereItEnds(resp *http.Response) bool {
 	return resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && resp.ProtoMajor == 1
-}
-
-// retryAfter reads the header of that name: seconds or a date.
-func (f *fetch) retryAfter(text string) time.Duration {
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	if date, err := http.ParseTime(text); err == nil {
-		return max(date.Sub(f.client.now()), 0)
-	}
-	return 0
 }
 
 // discard reads the short body of an answer that holds no file, so that the
