@@ -405,7 +405,7 @@ func TestRunningServerTellsNoSecret(t *testing.T) {
 			t.Errorf("source %s was not asked", id)
 		}
 	}
-	if !strings.Contains(told["log"], "the shared bucket cannot be used") {
+	if !strings.Contains(told["log"], "shared bucket unavailable") {
 		t.Error("the shared bucket was not asked")
 	}
 	if !strings.Contains(told["ended: explain "+module], "; remembered") || proxy.Count("") == 0 {

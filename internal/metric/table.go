@@ -42,7 +42,7 @@ var (
 		"Entries removed from a cache tier to make room.", "tier", "kind")
 
 	CacheUp = declared.gauge("cache_up",
-		"Whether a shared cache tier is in use: 1, or 0 while it is left alone because it does not answer.", "tier")
+		"Whether a shared cache tier is in use: 1, or 0 while Symbolon backs off because it does not answer.", "tier")
 	CacheFailures = declared.counter("cache_failures_total",
 		"What a shared cache tier was asked and did not answer in time (silent) or refused (refused).", "tier", "reason")
 	CacheDropped = declared.counter("cache_dropped_total",

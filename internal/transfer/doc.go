@@ -1,8 +1,8 @@
 // Package transfer has the mechanisms that all transfers over a network share:
-// the wait before a retry, the header Retry-After, and a guard against
-// transfers that stall.
+// a circuit breaker, the wait before a retry, the header Retry-After, and a
+// guard against transfers that stall.
 //
-// None of them makes a request. A caller decides which failures another try may
-// cure, and when a transfer waits for the other side. All types are safe for
-// concurrent use.
+// None of them makes a request. A caller decides which failures count, which
+// ones another try may cure, and when a transfer waits for the other side. All
+// types are safe for concurrent use.
 package transfer

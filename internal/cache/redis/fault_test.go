@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	left  = "redis cannot be used"
-	again = "redis answers and is used again"
+	left  = "redis unavailable, backing off"
+	again = "redis available again"
 )
 
 // took is how long do takes.

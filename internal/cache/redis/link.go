@@ -11,129 +11,77 @@ import (
 
 	"github.com/redis/rueidis"
 
+	"symbolon/internal/cache/remote"
 	"symbolon/internal/metric"
+	"symbolon/internal/transfer"
 )
 
 const (
-	connections = 16          // to one server, at most
-	dialTimeout = time.Second // to connect and log in, and for what nobody waits for any more
+	connections = 16          // the most to one server
+	dialTimeout = time.Second // to connect and log in, and for an answer after its caller has left
 	startWait   = 250 * time.Millisecond
 
-	maxFailures = 3 // in a row, until Redis is left alone
-	maxSlow     = 8 // answers in a row that take more than a part of the timeout, likewise
+	maxFailures = 3 // commands in a row without an answer
+	maxSlow     = 8 // answers in a row that take more than a part of the timeout
 	slowPart    = 4 // of the timeout: a fourth
-	firstPause  = 100 * time.Millisecond
-	lastPause   = time.Minute
 )
 
 var (
-	errDown   = errors.New("redis is left alone")
+	errDown   = errors.New("redis is unavailable")
 	errSilent = errors.New("no answer in time")
 	errSlow   = errors.New("all answers are slow")
 )
 
-// link is the way to Redis. It has a session while all is well. Without one it
-// connects in the background, so that no request ever waits for that.
+// link sends commands to Redis while there is a session, and ends the session
+// when commands fail.
 type link struct {
 	options rueidis.ClientOption
 	timeout time.Duration
 	probe   string // a key that does not exist
 	log     *slog.Logger
 
-	session atomic.Pointer[session] // nil: Redis is left alone
-	lost    chan error              // why the session is over
-	ctx     context.Context
-	cancel  context.CancelFunc
-	done    chan struct{}
+	monitor *remote.Monitor
+	session atomic.Pointer[session] // nil: Redis is unavailable
 }
 
 // session is a client for as long as it gets answers.
 type session struct {
 	rueidis.Client
-	failures atomic.Int32 // in a row
-	slow     atomic.Int32 // likewise
-	refused  atomic.Bool  // and told
+	failures transfer.Breaker
+	slow     transfer.Breaker
+	refused  atomic.Bool // a command, which is logged once
 }
 
-// open begins to connect, and waits a moment for the outcome. connected is
-// called once.
+// open begins to connect, and waits a moment for the result. It calls connected
+// once.
 func (l *link) open(connected func(rueidis.Client)) {
-	l.lost, l.done = make(chan error, 1), make(chan struct{})
-	l.ctx, l.cancel = context.WithCancel(context.Background())
-	tried := make(chan struct{})
 	var once sync.Once
-	go l.keep(tried, func(c rueidis.Client) { once.Do(func() { connected(c) }) })
-	select {
-	case <-tried:
-	case <-time.After(startWait):
-	}
-}
-
-func (l *link) close() {
-	l.cancel()
-	<-l.done
-}
-
-// keep has a session whenever there can be one, until the end. It closes tried
-// after the first try.
-func (l *link) keep(tried chan struct{}, connected func(rueidis.Client)) {
-	defer close(l.done)
-	told := false // that Redis is left alone
-	for pause := firstPause; l.ctx.Err() == nil; pause = min(2*pause, lastPause) {
-		s, err := l.connect()
-		began := time.Now()
-		if err == nil {
-			if l.session.Store(s); told {
-				l.log.Info("redis answers and is used again")
-			}
-			told = false
-			metric.CacheUp.Set(1, tier)
-			connected(s)
+	l.monitor = &remote.Monitor{Tier: tier, Name: "redis", Log: l.log, Connect: func(ctx context.Context) (func(), error) {
+		s, err := l.connect(ctx)
+		if err != nil {
+			return nil, err
 		}
-		if tried != nil {
-			close(tried)
-			tried = nil
-		}
-		if err == nil {
-			if err = l.wait(s); time.Since(began) > 10*pause { // it is well most of the time
-				pause = firstPause
-			}
-		}
-		metric.CacheUp.Set(0, tier)
-		if !told && l.ctx.Err() == nil {
-			l.log.Warn("redis cannot be used and is left alone until it can; nothing is shared meanwhile", "error", err)
-			told = true
-		}
-		if s != nil {
+		l.session.Store(s)
+		once.Do(func() { connected(s) })
+		return func() {
+			l.session.CompareAndSwap(s, nil)
 			s.Close()
-		}
-		select {
-		case <-time.After(pause):
-		case <-l.ctx.Done():
-		}
-	}
+		}, nil
+	}}
+	l.monitor.Start(startWait)
 }
 
-// wait waits until the session is over, and returns why.
-func (l *link) wait(s *session) error {
-	select {
-	case err := <-l.lost:
-		return err
-	case <-l.ctx.Done():
-		l.session.Store(nil)
-		return nil
-	}
-}
+func (l *link) close() { l.monitor.Stop() }
 
-// connect makes a session that has shown that it answers in time.
-func (l *link) connect() (*session, error) {
+// connect returns a session that has shown that it answers in time.
+func (l *link) connect(ctx context.Context) (*session, error) {
 	c, err := rueidis.NewClient(l.options)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	s := &session{Client: c}
+	s := &session{Client: c, failures: transfer.Breaker{Limit: maxFailures}, slow: transfer.Breaker{Limit: maxSlow}}
 	for _, wait := range []time.Duration{dialTimeout, l.timeout / slowPart} { // the first one connects
-		r, err := l.await(l.ctx, wait, s, func(ctx context.Context) rueidis.RedisResult {
+		r, err := l.await(ctx, wait, s, func(ctx context.Context) rueidis.RedisResult {
 			return s.Do(ctx, s.B().Get().Key(l.probe).Build())
 		})
 		if err == nil {
@@ -147,9 +95,9 @@ func (l *link) connect() (*session, error) {
 	return s, nil
 }
 
-// await does a command and waits for the answer. A command that is not waited
-// for any more goes on by itself until dialTimeout: what it read late is thrown
-// away, and its connection is of use again.
+// await sends a command and waits for the answer. A command whose caller has
+// left goes on until dialTimeout: its late answer is discarded, and its
+// connection can be used again.
 func (l *link) await(ctx context.Context, wait time.Duration, s *session, send func(context.Context) rueidis.RedisResult) (rueidis.RedisResult, error) {
 	answer := make(chan rueidis.RedisResult, 1)
 	go func() {
@@ -169,7 +117,7 @@ func (l *link) await(ctx context.Context, wait time.Duration, s *session, send f
 	}
 }
 
-// do does a command, if Redis is not left alone. A nil answer is no error.
+// do sends a command, if Redis is available. A nil answer is not an error.
 func (l *link) do(ctx context.Context, wait time.Duration, send func(context.Context, rueidis.Client) rueidis.RedisResult) (rueidis.RedisResult, error) {
 	s := l.session.Load()
 	if s == nil {
@@ -180,20 +128,25 @@ func (l *link) do(ctx context.Context, wait time.Duration, send func(context.Con
 	}
 	start := time.Now()
 	r, err := l.await(ctx, wait, s, func(ctx context.Context) rueidis.RedisResult { return send(ctx, s) })
-	if wait <= l.timeout { // somebody's answer waits for it
-		l.judge(s, time.Since(start))
+	now := time.Now()
+	if wait <= l.timeout { // a request waits for it
+		if now.Sub(start) < l.timeout/slowPart {
+			s.slow.Succeed()
+		} else if s.slow.Fail(now) {
+			l.lose(s, errSlow)
+		}
 	}
 	switch {
-	case err != nil && ctx.Err() != nil: // says nothing about Redis
+	case err != nil && ctx.Err() != nil: // not a failure of Redis
 		return r, ctx.Err()
 	case err != nil:
 		metric.CacheFailures.Add(1, tier, "silent")
-		if s.failures.Add(1) >= maxFailures {
+		if s.failures.Fail(now) {
 			l.lose(s, err)
 		}
 		return r, err
 	}
-	s.failures.Store(0)
+	s.failures.Succeed()
 	if err := r.Error(); err != nil && !rueidis.IsRedisNil(err) {
 		metric.CacheFailures.Add(1, tier, "refused")
 		if !s.refused.Swap(true) {
@@ -204,19 +157,9 @@ func (l *link) do(ctx context.Context, wait time.Duration, send func(context.Con
 	return r, nil
 }
 
-// judge leaves Redis alone when it answers, but each time so late that requests
-// are better off without it.
-func (l *link) judge(s *session, took time.Duration) {
-	if took < l.timeout/slowPart {
-		s.slow.Store(0)
-	} else if s.slow.Add(1) >= maxSlow {
-		l.lose(s, errSlow)
-	}
-}
-
 // lose ends a session.
 func (l *link) lose(s *session, err error) {
 	if l.session.CompareAndSwap(s, nil) {
-		l.lost <- err
+		l.monitor.Lost(err)
 	}
 }

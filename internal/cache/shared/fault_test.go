@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	left  = "the shared bucket cannot be used"
-	again = "the shared bucket answers and is used again"
+	left  = "shared bucket unavailable, backing off"
+	again = "shared bucket available again"
 )
 
 // TestAStoreThatIsKilledAndComesBack kills a real one while two nodes use it.

@@ -9,39 +9,36 @@ import (
 
 	"symbolon/internal/bucket"
 	"symbolon/internal/cache"
+	"symbolon/internal/cache/remote"
 	"symbolon/internal/fault"
 	"symbolon/internal/metric"
+	"symbolon/internal/transfer"
 )
 
 const (
 	places      = 64 // calls at a time
-	maxFailures = 3  // in a row, until the bucket is left alone
-	slack       = 10 // times the timeout, for what no answer waits for
-	firstPause  = 100 * time.Millisecond
-	lastPause   = time.Minute
+	maxFailures = 3  // in a row
+	slack       = 10 // times the timeout, for calls that no request waits for
 )
 
 var (
-	errOff    = errors.New("the bucket is left alone")
+	errOff    = errors.New("the bucket is unavailable")
 	errSilent = errors.New("no answer in time")
 	errBusy   = errors.New("too many calls at a time")
 )
 
-// link is the way to the bucket, which it leaves alone when that fails.
+// link makes the calls to the bucket while that is available.
 type link struct {
 	bucket  bucket.Bucket
 	timeout time.Duration
 	probe   string // a key that need not exist
 	log     *slog.Logger
 
+	monitor  *remote.Monitor
 	up       atomic.Bool
-	failures atomic.Int32  // in a row
-	refused  atomic.Bool   // a write, and told
-	lost     chan error    // why the bucket is left alone
+	failures transfer.Breaker
+	refused  atomic.Bool   // a write, which is logged once
 	places   chan struct{} // of calls that have not returned
-	ctx      context.Context
-	cancel   context.CancelFunc
-	done     chan struct{}
 }
 
 // bounds are the times that a call may take: until it says that the answer
@@ -59,78 +56,34 @@ type found struct {
 	bad   error
 }
 
-// open begins to use the bucket, before it is known how it is.
+// open begins to use the bucket, before the first probe is answered.
 func (l *link) open() {
-	l.lost, l.places, l.done = make(chan error, 1), make(chan struct{}, places), make(chan struct{})
-	l.ctx, l.cancel = context.WithCancel(context.Background())
-	l.use(true)
-	go l.keep()
+	l.places, l.failures.Limit = make(chan struct{}, places), maxFailures
+	l.monitor = &remote.Monitor{Tier: tier, Name: "shared bucket", Log: l.log, Connect: l.connect}
+	l.up.Store(true)
+	l.monitor.Start(0)
 }
 
-func (l *link) close() {
-	l.cancel()
-	<-l.done
-}
+func (l *link) close() { l.monitor.Stop() }
 
-func (l *link) use(up bool) {
-	l.failures.Store(0)
-	l.up.Store(up)
-	n := int64(0)
-	if up {
-		n = 1
-	}
-	metric.CacheUp.Set(n, tier)
-}
-
-// keep uses the bucket whenever it answers, until the end.
-func (l *link) keep() {
-	defer close(l.done)
-	told := false // that the bucket is left alone
-	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		err := l.ask()
-		if err == nil {
-			began := time.Now()
-			if l.use(true); told {
-				l.log.Info("the shared bucket answers and is used again")
-				l.refused.Store(false)
-			}
-			told = false
-			select {
-			case err = <-l.lost:
-			case <-l.ctx.Done():
-				return
-			}
-			if time.Since(began) > 10*pause { // it is well most of the time
-				pause = firstPause
-			}
-		}
-		if l.ctx.Err() != nil {
-			return
-		}
-		if l.use(false); !told {
-			l.log.Warn("the shared bucket cannot be used and is left alone until it can; nothing is shared meanwhile", "error", err)
-			told = true
-		}
-		select {
-		case <-time.After(pause):
-		case <-l.ctx.Done():
-			return
-		}
-	}
-}
-
-// ask tells whether the bucket answers in time once it is connected.
-func (l *link) ask() error {
+// connect uses the bucket if it answers in time once it is connected.
+func (l *link) connect(ctx context.Context) (disconnect func(), err error) {
 	for _, wait := range []time.Duration{slack * l.timeout, l.timeout} {
-		_, err := l.await(l.ctx, bounds{first: wait, whole: wait}, func(ctx context.Context, _ func()) (found, error) {
+		_, err := l.await(ctx, bounds{first: wait, whole: wait}, func(ctx context.Context, _ func()) (found, error) {
 			_, err := l.bucket.Stat(ctx, l.probe)
 			return found{}, err
 		})
 		if err != nil && fault.KindOf(err) != fault.NotFound {
-			return err
+			l.up.Store(false)
+			return nil, err
 		}
 	}
-	return nil
+	l.failures.Succeed()
+	l.up.Store(true)
+	return func() {
+		l.up.Store(false)
+		l.refused.Store(false)
+	}, nil
 }
 
 // await makes a call and waits for it within its bounds. A call that does not
@@ -181,8 +134,8 @@ func (l *link) await(ctx context.Context, b bounds, do call) (found, error) {
 	}
 }
 
-// read makes a call that reads, if the bucket is not left alone. That there is no
-// such object is no failure of the bucket.
+// read makes a call that reads, if the bucket is available. A missing object is
+// not a failure of the bucket.
 func (l *link) read(ctx context.Context, b bounds, do call) (found, error) {
 	f, err := l.do(ctx, b, do)
 	if err != nil && l.counts(ctx, err) && !silent(err) {
@@ -215,7 +168,7 @@ func (l *link) do(ctx context.Context, b bounds, do call) (found, error) {
 	f, err := l.await(ctx, b, do)
 	switch {
 	case err == nil || fault.KindOf(err) == fault.NotFound:
-		l.failures.Store(0)
+		l.failures.Succeed()
 	case l.counts(ctx, err) && silent(err):
 		metric.CacheFailures.Add(1, tier, "silent")
 		l.fail(err)
@@ -223,23 +176,20 @@ func (l *link) do(ctx context.Context, b bounds, do call) (found, error) {
 	return f, err
 }
 
-// counts tells whether an error says something about the bucket.
+// counts reports whether an error is a failure of the bucket.
 func (l *link) counts(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && err != errOff && err != errBusy && err != errSource && fault.KindOf(err) != fault.NotFound
 }
 
-// silent tells whether an error is one of the way to the bucket.
+// silent reports whether an error means that the bucket did not answer.
 func silent(err error) bool {
 	kind := fault.KindOf(err)
 	return err == errSilent || kind == fault.Timeout || kind == fault.Transport
 }
 
-// fail leaves the bucket alone after too many failures.
+// fail counts a failure. Too many in a row end the use of the bucket.
 func (l *link) fail(err error) {
-	if l.failures.Add(1) >= maxFailures && l.up.CompareAndSwap(true, false) {
-		select {
-		case l.lost <- err:
-		default: // it is being found out anyway
-		}
+	if l.failures.Fail(time.Now()) && l.up.CompareAndSwap(true, false) {
+		l.monitor.Lost(err)
 	}
 }

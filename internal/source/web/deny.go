@@ -7,40 +7,34 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"symbolon/internal/transfer"
 )
 
-const (
-	bucketSpan = 5 * time.Second // failures are counted in buckets of this length
-	maxHosts   = 10_000          // that are kept in mind
-)
+// maxHosts is the largest number of hosts whose failures are counted.
+const maxHosts = 10_000
 
-// denyList keeps hosts that fail again and again from being asked. A good answer
-// makes up for one failure, so that a host which fails only for some files goes
-// on being asked for the others. It is safe for concurrent use.
+// denyList blocks requests to hosts that fail again and again. It is safe for
+// concurrent use.
 type denyList struct {
-	threshold int // no list when negative
+	threshold int // negative: no host is blocked
 	window    time.Duration
 	block     time.Duration
-	never     []string // hosts that are always asked
+	never     []string // hosts that are never blocked
 	now       func() time.Time
 
 	mu    sync.Mutex
 	hosts map[string]*health
 }
 
-// health is how a host did lately.
+// health is the state of a host.
 type health struct {
-	failures []bucketCount // oldest first
-	until    time.Time     // blocked until then
-	why      string        // the failure that led to the block
+	breaker transfer.Breaker
+	until   time.Time // when the block ends
+	why     string    // the failure that led to the block
 }
 
-type bucketCount struct {
-	start time.Time
-	n     int
-}
-
-// blocked says why host is not asked now; it is empty if host may be asked.
+// blocked returns the reason why host is blocked; it is empty if host is not.
 func (d *denyList) blocked(host string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -52,7 +46,7 @@ func (d *denyList) blocked(host string) string {
 		host, h.until.UTC().Format(time.RFC3339), d.threshold, d.window, h.why)
 }
 
-// failed counts a failure of host and tells whether the host is blocked by it.
+// failed counts a failure of host and reports whether that blocks the host.
 func (d *denyList) failed(host, why string) bool {
 	if d.threshold < 0 || d.exempt(host) {
 		return false
@@ -68,58 +62,35 @@ func (d *denyList) failed(host, why string) bool {
 		if len(d.hosts) >= maxHosts {
 			return false
 		}
-		h = &health{}
+		h = &health{breaker: transfer.Breaker{Limit: d.threshold, Window: d.window}}
 		d.hosts[host] = h
 	}
-	if h.count(now, d.window) < d.threshold {
+	if !h.breaker.Fail(now) {
 		return false
 	}
-	*h = health{until: now.Add(d.block), why: why}
+	h.until, h.why = now.Add(d.block), why
 	return true
 }
 
-// exempt tells whether a host is never left alone.
+// exempt reports whether a host is never blocked.
 func (d *denyList) exempt(host string) bool {
 	name := (&url.URL{Host: host}).Hostname()
 	return slices.ContainsFunc(d.never, func(n string) bool { return strings.EqualFold(n, name) || strings.EqualFold(n, host) })
 }
 
-// answered takes a failure of host back, the last one.
+// answered counts a good answer of host.
 func (d *denyList) answered(host string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	h := d.hosts[host]
-	if h == nil || len(h.failures) == 0 {
-		return
-	}
-	last := len(h.failures) - 1
-	if h.failures[last].n--; h.failures[last].n == 0 {
-		h.failures = h.failures[:last]
+	if h := d.hosts[host]; h != nil {
+		h.breaker.Succeed()
 	}
 }
 
-// count adds a failure and is the number of those within the window.
-func (h *health) count(now time.Time, window time.Duration) int {
-	for len(h.failures) > 0 && now.Sub(h.failures[0].start) >= window {
-		h.failures = h.failures[1:]
-	}
-	if last := len(h.failures) - 1; last >= 0 && now.Sub(h.failures[last].start) < bucketSpan {
-		h.failures[last].n++
-	} else {
-		h.failures = append(h.failures, bucketCount{now, 1})
-	}
-	total := 0
-	for _, b := range h.failures {
-		total += b.n
-	}
-	return total
-}
-
-// tidy forgets hosts that are neither blocked nor failed lately.
+// tidy removes hosts that are not blocked and have not failed lately.
 func (d *denyList) tidy(now time.Time) {
 	for host, h := range d.hosts {
-		last := len(h.failures) - 1
-		if !h.until.After(now) && (last < 0 || now.Sub(h.failures[last].start) >= d.window) {
+		if !h.until.After(now) && h.breaker.IsIdle(now) {
 			delete(d.hosts, host)
 		}
 	}
