@@ -55,16 +55,3 @@ func (f *filler) Write(p []byte) (n int, err error) {
 	}
 	return n, f.err
 }
-
-// Sink is where a tier unpacks an entry to. It keeps the error of writing, which
-// is not one of what is read.
-type Sink struct {
-	W   io.Writer
-	Err error
-}
-
-func (s *Sink) Write(p []byte) (int, error) {
-	var n int
-	n, s.Err = s.W.Write(p)
-	return n, s.Err
-}

@@ -5,6 +5,7 @@ package redis
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"hash/crc32"
 	"io"
@@ -15,6 +16,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
+	"symbolon/internal/cache/remote"
 	"symbolon/internal/fault"
 )
 
@@ -48,6 +50,40 @@ func TestRecordsComeBackUnderTheirNameOnly(t *testing.T) {
 	again, ok := readRecord("n", []byte(long.text("n")))
 	if !ok || len(again.fault.Place) != cache.MaxText || len(again.fault.Detail) != cache.MaxText {
 		t.Error("a long text is not cut")
+	}
+}
+
+// TestEntriesOfEarlierVersionsAreRead has values that were written before the
+// tiers shared their code.
+func TestEntriesOfEarlierVersionsAreRead(t *testing.T) {
+	read := func(text string) *record {
+		t.Helper()
+		b, err := hex.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, ok := readRecord("name", b)
+		if !ok {
+			t.Fatalf("%s is not a record", text)
+		}
+		return r
+	}
+	if r := read("0061207461626c658fb259b1"); r.form != small || string(r.content) != "a table" {
+		t.Errorf("small entry: %+v", r)
+	}
+	if r := read("020207006120706c6163650300776879a556d122"); r.form != failed || r.fault.Error() != fault.New(fault.Denied, "a place", "why").Error() {
+		t.Errorf("fault: %+v", r)
+	}
+	chunk, err := hex.DecodeString("28b52ffd64803d8d00004061207461626c650a0154080331757e01e04760cd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := unpack(&out, read("01803e0000000000001db222b401000000bf09a8fb"), from([][]byte{chunk})); err != nil {
+		t.Error(err)
+	}
+	if out.String() != strings.Repeat("a table\n", 2000) {
+		t.Errorf("the content has %d bytes: %.20q", out.Len(), out.String())
 	}
 }
 
@@ -108,7 +144,7 @@ func TestNothingElseIsUnpacked(t *testing.T) {
 		r, chunks := packed(t, b)
 		change(r, chunks)
 		var out bytes.Buffer
-		if err := unpack(&out, r, from(chunks)); !errors.Is(err, errDamaged) || int64(out.Len()) > r.size {
+		if err := unpack(&out, r, from(chunks)); !errors.Is(err, remote.ErrDamaged) || int64(out.Len()) > r.size {
 			t.Errorf("%s: %d bytes, %v", name, out.Len(), err)
 		}
 	}
@@ -143,7 +179,7 @@ func TestABombIsNotUnpacked(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	err := unpack(&out, r, from(chunks))
 	runtime.ReadMemStats(&after)
-	if !errors.Is(err, errDamaged) || out.Len() > 1000 {
+	if !errors.Is(err, remote.ErrDamaged) || out.Len() > 1000 {
 		t.Errorf("%d bytes, %v", out.Len(), err)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 8<<20 {

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"symbolon/internal/cache"
+	"symbolon/internal/cache/remote"
 	"symbolon/internal/fault"
 	"symbolon/internal/metric"
 )
@@ -131,7 +132,7 @@ func (s *Store) find(ctx context.Context, kind cache.Kind, key cache.Key) (cache
 	r, ok := readRecord(name, value)
 	switch {
 	case !ok:
-		err = errDamaged
+		err = remote.ErrDamaged
 	case r.form == failed:
 		return nil, s.fault(ctx, name, r.fault)
 	default:
@@ -144,7 +145,7 @@ func (s *Store) find(ctx context.Context, kind cache.Kind, key cache.Key) (cache
 	case errors.Is(err, errGone):
 		metric.CacheEvictions.Add(1, tier, string(kind))
 		s.Forget(ctx, kind, key)
-	case errors.Is(err, errDamaged):
+	case errors.Is(err, remote.ErrDamaged):
 		s.log.Warn("an entry in redis is damaged and is removed", "kind", kind, "key", key, "error", err)
 		s.Forget(ctx, kind, key)
 	}

@@ -2,13 +2,12 @@ package shared
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"hash/crc32"
 	"time"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
+	"symbolon/internal/cache/remote"
 	"symbolon/internal/fault"
 )
 
@@ -25,13 +24,6 @@ const (
 	failed
 	nothing
 )
-
-// errBad is what every object comes to that is not what was written for its key.
-var errBad = errors.New("it is not what was written")
-
-func bad(why string, args ...any) error {
-	return fmt.Errorf("%w: %s", errBad, fmt.Sprintf(why, args...))
-}
 
 // id is a kind and a key.
 type id struct {
@@ -77,21 +69,21 @@ func readHead(b []byte, of id) (head, error) {
 	var h head
 	c := bin.NewCursor(b, binary.LittleEndian)
 	if len(b) != headSize || string(c.Bytes(len(magic))) != magic {
-		return h, bad("it does not begin as an entry does")
+		return h, remote.Damaged("unknown magic")
 	}
 	if v := c.U32(); v != version {
-		return h, bad("it is of version %d, read is %d", v, version)
+		return h, remote.Damaged("version %d, must be %d", v, version)
 	}
 	if crc32.Checksum(b[:headSize-4], bin.Castagnoli) != binary.LittleEndian.Uint32(b[headSize-4:]) {
-		return h, bad("the checksum of the head is wrong")
+		return h, remote.Damaged("wrong checksum of the head")
 	}
 	h.form = c.U32()
 	if string(c.Bytes(kindSize)) != string(kindField(of.kind)) || cache.Key(c.Bytes(len(of.key))) != of.key {
-		return h, bad("it is the entry of another key")
+		return h, remote.Damaged("the head has another key")
 	}
 	h.size, h.end, h.sum = int64(c.U64()), time.UnixMilli(int64(c.U64())), c.U32()
 	if h.form < entry || h.form > nothing || h.size < 0 || h.form == failed && h.size > cache.MaxFault {
-		return h, bad("the head says what cannot be")
+		return h, remote.Damaged("invalid head")
 	}
 	return h, nil
 }
@@ -100,7 +92,7 @@ func readHead(b []byte, of id) (head, error) {
 func readFault(b []byte) (*fault.Error, error) {
 	f, ok := cache.ReadFault(bin.NewCursor(b, binary.LittleEndian))
 	if !ok {
-		return nil, bad("the fault in it cannot be read")
+		return nil, remote.Damaged("invalid fault")
 	}
 	return f, nil
 }

@@ -5,6 +5,7 @@ package shared
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"hash/crc32"
 	"io"
@@ -15,6 +16,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
+	"symbolon/internal/cache/remote"
 	"symbolon/internal/fault"
 )
 
@@ -30,7 +32,7 @@ func written(t testing.TB, h head, content []byte) []byte {
 // packedAs is an object whose head need not be true.
 func packedAs(t testing.TB, h head, content []byte) []byte {
 	t.Helper()
-	p, err := pack(h.bytes(of), bin.Bytes(content))
+	p, err := remote.NewPacker(h.bytes(of), bin.Bytes(content))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,12 +50,46 @@ func read(text []byte) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	err = unpack(&out, bytes.NewReader(text[headSize:]), h)
+	err = remote.Unpack(&out, bytes.NewReader(text[headSize:]), h.size, h.sum)
 	return out.Bytes(), err
 }
 
+// TestObjectsOfEarlierVersionsAreRead has objects that were written before the
+// tiers shared their code.
+func TestObjectsOfEarlierVersionsAreRead(t *testing.T) {
+	const (
+		begin = "73796d626f6c6f6e01000000"
+		key   = "73796d63616368656a9960c7d65c78b67d9176fe3fdb1ea38680a864d2243e814adc63e1f5ba3635"
+	)
+	for text, want := range map[string]string{
+		begin + "01000000" + key + "803e00000000000000000000000000001db222b491406d20" +
+			"28b52ffd64803d8d00004061207461626c650a0154080331757e01e04760cd": strings.Repeat("a table\n", 2000),
+		begin + "02000000" + key + "0f000000000000007b505c18a3010000d79319137b05f18d" +
+			"28b52ffd04007900000207006120706c616365030077687937a92513": string(cache.AppendFault(nil, fault.New(fault.Denied, "a place", "why"))),
+	} {
+		object, err := hex.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := read(object)
+		if err != nil {
+			t.Errorf("%.40s: %v", text, err)
+		}
+		if string(got) != want {
+			t.Errorf("%.40s: the content has %d bytes: %.20q", text, len(got), got)
+		}
+	}
+	object, err := hex.DecodeString(begin + "03000000" + key + "000000000000000000000000000000000000000064755346")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h, err := readHead(object, of); err != nil || h.form != nothing {
+		t.Errorf("a deleted entry: %+v, %v", h, err)
+	}
+}
+
 func TestObjectsComeBack(t *testing.T) {
-	for _, size := range []int{0, 1, piece - 1, piece, piece + 1, 3 << 20} {
+	for _, size := range []int{0, 1, smallest - 1, smallest, smallest + 1, 3 << 20} {
 		content := bytes.Repeat([]byte("content "), size/8+1)[:size]
 		got, err := read(written(t, head{form: entry}, content))
 		if err != nil || !bytes.Equal(got, content) {
@@ -81,7 +117,7 @@ func TestFaultsComeBackAndAreCut(t *testing.T) {
 		}
 	}
 	for _, wrong := range [][]byte{{}, {0, 0, 0, 0, 0}, {99, 0, 0, 0, 0}, {1, 9, 0, 0, 0}, {1, 0, 0, 0, 0, 0}} {
-		if f, err := readFault(wrong); !errors.Is(err, errBad) {
+		if f, err := readFault(wrong); !errors.Is(err, remote.ErrDamaged) {
 			t.Errorf("%v is %v", wrong, f)
 		}
 	}
@@ -98,7 +134,7 @@ func TestABombIsNotUnpacked(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	got, err := read(text)
 	runtime.ReadMemStats(&after)
-	if !errors.Is(err, errBad) || len(got) > 1<<10 {
+	if !errors.Is(err, remote.ErrDamaged) || len(got) > 1<<10 {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
@@ -106,14 +142,14 @@ func TestABombIsNotUnpacked(t *testing.T) {
 	}
 	// A head may promise anything; memory is for what is there.
 	for _, size := range []int64{1 << 40, 1<<63 - 1} {
-		if _, err := read(packedAs(t, head{form: entry, size: size}, []byte("little"))); !errors.Is(err, errBad) {
+		if _, err := read(packedAs(t, head{form: entry, size: size}, []byte("little"))); !errors.Is(err, remote.ErrDamaged) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
 }
 
 func TestAnotherContentIsNotTaken(t *testing.T) {
-	if got, err := read(packedAs(t, head{form: entry, size: 7, sum: 7}, []byte("a table"))); !errors.Is(err, errBad) {
+	if got, err := read(packedAs(t, head{form: entry, size: 7, sum: 7}, []byte("a table"))); !errors.Is(err, remote.ErrDamaged) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -127,17 +163,17 @@ func TestErrorsAreKeptApart(t *testing.T) {
 	}
 	gone := errors.New("gone")
 	torn := io.MultiReader(bytes.NewReader(text[headSize:len(text)-1]), failing{gone})
-	if err := unpack(io.Discard, torn, h); err != (broken{gone}) {
+	if err := remote.Unpack(io.Discard, torn, h.size, h.sum); err != (remote.ReadError{Err: gone}) {
 		t.Errorf("a bucket that breaks: %v", err)
 	}
-	if err := unpack(failing{gone}, bytes.NewReader(text[headSize:]), h); err != gone {
+	if err := remote.Unpack(failing{gone}, bytes.NewReader(text[headSize:]), h.size, h.sum); err != gone {
 		t.Errorf("a spool that breaks: %v", err)
 	}
-	p, err := pack(nil, failing{gone})
+	p, err := remote.NewPacker(nil, failing{gone})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.ReadAll(p); !errors.Is(err, gone) || !p.failed() {
+	if _, err := io.ReadAll(p); !errors.Is(err, gone) || !p.HasFailed() {
 		t.Errorf("an entry that cannot be read: %v", err)
 	}
 }
@@ -164,7 +200,7 @@ func FuzzObject(f *testing.F) {
 		}
 		h, err := readHead(first, of)
 		if err != nil {
-			if !errors.Is(err, errBad) {
+			if !errors.Is(err, remote.ErrDamaged) {
 				t.Fatal(err)
 			}
 			return
@@ -173,12 +209,12 @@ func FuzzObject(f *testing.F) {
 			t.Fatalf("%+v is written as %+v, %v", h, again, err)
 		}
 		var out bytes.Buffer
-		err = unpack(&out, bytes.NewReader(stream), h)
+		err = remote.Unpack(&out, bytes.NewReader(stream), h.size, h.sum)
 		if int64(out.Len()) > h.size {
 			t.Fatalf("%d bytes of %d", out.Len(), h.size)
 		}
 		if err != nil {
-			if !errors.Is(err, errBad) {
+			if !errors.Is(err, remote.ErrDamaged) {
 				t.Fatal(err)
 			}
 			return

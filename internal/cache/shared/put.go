@@ -10,6 +10,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
 	"symbolon/internal/cache"
+	"symbolon/internal/cache/remote"
 	"symbolon/internal/fault"
 )
 
@@ -34,19 +35,19 @@ func (s *Store) send(ctx context.Context, of id, h head, src bin.Source) error {
 	if h.size > int64(s.cfg.MaxEntry) {
 		return errTooBig
 	}
-	p, err := pack(h.bytes(of), src)
+	p, err := remote.NewPacker(h.bytes(of), src)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
 	b := bounds{s.cfg.FetchTimeout, s.cfg.FetchTimeout, s.cfg.Timeout}
-	if h.size <= piece { // which may be sent at once, and then it is carried out in any case
+	if h.size <= smallest { // it may be sent at once, and then it is stored in any case
 		ctx, b = context.WithoutCancel(ctx), s.brief(slack)
 	}
 	first := h.form == entry && (of.kind == cache.Symcache || of.kind == cache.Cficache) && !s.marks.has(of)
 	err = s.link.write(ctx, b, func(ctx context.Context, _ func()) (found, error) {
 		err := s.deps.Bucket.Put(ctx, name(of), p, bucket.Attrs{IfAbsent: first})
-		if err != nil && p.failed() {
+		if err != nil && p.HasFailed() {
 			err = errSource
 		}
 		return found{}, err

@@ -10,16 +10,18 @@ import (
 
 	"symbolon/internal/bucket"
 	"symbolon/internal/cache"
+	"symbolon/internal/cache/remote"
 	"symbolon/internal/metric"
 )
 
 const (
-	tier   = "shared"
-	layout = "v1/" // version of the keys and of all that stands under them
+	tier     = "shared"
+	layout   = "v1/"     // version of the keys and of all that is stored under them
+	smallest = 128 << 10 // larger entries are not written after their caller has left
 )
 
 var (
-	errTooBig = errors.New("it is larger than max_entry")
+	errTooBig = errors.New("the entry is larger than max_entry")
 	errSource = errors.New("what was to be written could not be read")
 )
 
@@ -84,7 +86,7 @@ func (s *Store) Get(ctx context.Context, kind cache.Kind, key cache.Key) (cache.
 	case f.blob != nil:
 		outcome = "hit"
 		s.marks.drop(of)
-	case errors.Is(f.bad, errBad):
+	case errors.Is(f.bad, remote.ErrDamaged):
 		outcome = "damaged"
 		if s.marks.add(of) {
 			s.deps.Log.Warn("an entry in the shared bucket is not used and will be replaced", "kind", kind, "key", key, "error", f.bad)
@@ -112,8 +114,8 @@ func (s *Store) fetch(ctx context.Context, of id, begun func()) (found, error) {
 	begun()
 	h, err := readHead(b[:n], of)
 	switch {
-	case err == nil && attrs.Size > headSize+most(h.size):
-		err = bad("it has %d bytes, which are too many", attrs.Size)
+	case err == nil && attrs.Size > headSize+remote.MaxStream(h.size):
+		err = remote.Damaged("%d bytes are too many", attrs.Size)
 	case err == nil && h.form != nothing && h.size > int64(s.cfg.MaxEntry):
 		err = errTooBig
 	}
@@ -140,7 +142,7 @@ func (s *Store) content(ctx context.Context, r io.Reader, h head) (found, error)
 	if err != nil {
 		return found{bad: err}, nil
 	}
-	err = unpack(out, r, h)
+	err = remote.Unpack(out, r, h.size, h.sum)
 	if err == nil {
 		return found{blob: out}, nil
 	}
@@ -151,7 +153,7 @@ func (s *Store) content(ctx context.Context, r io.Reader, h head) (found, error)
 // fault is the fault in r, if it still holds.
 func (s *Store) fault(r io.Reader, h head) (found, error) {
 	var text bytes.Buffer
-	if err := unpack(&text, r, h); err != nil {
+	if err := remote.Unpack(&text, r, h.size, h.sum); err != nil {
 		return unpacked(err)
 	}
 	f, err := readFault(text.Bytes())
@@ -171,8 +173,8 @@ func (s *Store) fault(r io.Reader, h head) (found, error) {
 
 // unpacked is what an error of unpack comes to.
 func unpacked(err error) (found, error) {
-	if b, ok := err.(broken); ok {
-		return found{}, b.error
+	if broken, ok := err.(remote.ReadError); ok {
+		return found{}, broken.Err
 	}
 	return found{bad: err}, nil
 }
