@@ -1,11 +1,11 @@
-// Package cache is what was already found out: entries and remembered faults
-// by key. The root of the family holds the contract of its tiers, the keys,
-// the lifetimes of faults, and Flight, which lets one caller work for all who
-// ask for the same. cachetest holds the tests that every tier must pass.
+// Package cache stores results by key: entries and remembered faults. The root
+// of the family has the contract of its tiers, the keys, the lifetimes of
+// faults, and Flight, which lets callers that need the same result share the
+// work. cachetest has the tests that every tier must pass.
 //
-// Entries are immutable: what may change is part of the key, as a version or
-// as a hash. So an entry is never stale; it is there or it is not, and a tier
-// may lose it at any time. What is lost is made again.
+// Entries are immutable: whatever may change is part of the key, as a version
+// or a hash. So an entry is never stale, and a tier may lose it at any time: it
+// is made again.
 package cache
 
 import (
@@ -22,26 +22,26 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Kind is what sort of entry a key stands for. One key may have an entry of
-// each kind. Kinds are names of folders, labels of metrics and parts of what
-// is stored; they are not renamed.
+// Kind is the kind of an entry. One key may have an entry of each kind. Kinds
+// are names of folders, labels of metrics and parts of stored keys, so they are
+// never renamed.
 type Kind string
 
 const (
 	Objects  Kind = "objects"  // files as they were fetched
-	Meta     Kind = "meta"     // what is known of a file
+	Meta     Kind = "meta"     // descriptions of files
 	Symcache Kind = "symcache" // lookup tables
 	Cficache Kind = "cficache" // unwind tables
 )
 
-// Kinds lists all kinds.
+// Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{Objects, Meta, Symcache, Cficache} }
 
 // Key names an entry.
 type Key [sha256.Size]byte
 
-// KeyOf is the SHA-256 of a canonical text: each part with its length before
-// it, so that no two lists of parts have one text.
+// KeyOf returns the SHA-256 of a canonical text of parts. Each part follows its
+// length, so no two lists of parts have the same text.
 func KeyOf(parts ...string) Key {
 	var text []byte
 	for _, p := range parts {
@@ -53,10 +53,10 @@ func KeyOf(parts ...string) Key {
 	return sha256.Sum256(text)
 }
 
-// String is the key in lower-case hex.
+// String returns the key in lower-case hex.
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// ParseKey reads what String writes, and nothing else.
+// ParseKey parses a key as String returns it.
 func ParseKey(text string) (Key, bool) {
 	var k Key
 	if len(text) != hex.EncodedLen(len(k)) {
@@ -66,37 +66,37 @@ func ParseKey(text string) (Key, bool) {
 	return k, err == nil && k.String() == text
 }
 
-// Blob is an open entry. It stays readable until it is closed, also when the
-// entry is evicted, replaced or forgotten meanwhile. Reading is safe for
-// concurrent use; nothing read in place may be used after Close.
+// Blob is an open entry. It stays readable until it is closed, even if the entry
+// is evicted, replaced or forgotten before. Reading is safe for concurrent use;
+// bytes read in place may not be used after Close.
 type Blob interface {
 	bin.Source
 	Close() error
 }
 
-// Spool is a file that is being received and belongs to nobody else. It is
-// written first and read then; it is gone when it is closed.
+// Spool is a temporary file with one owner, for bytes that are being received.
+// It is written first and then read, and removed when it is closed.
 type Spool interface {
 	bin.Source
 	io.Writer
 	Close() error
 }
 
-// Tier keeps entries and remembered faults. It is safe for concurrent use.
+// Tier stores entries and remembered faults. It is safe for concurrent use.
 //
-// Get opens an entry. It returns nil and nil when nothing is known, and a
-// *fault.Error when a fault is remembered that still holds; Expires tells
-// until when. A tier that is broken knows nothing.
+// Get opens an entry. It returns nil and nil on a cache miss, and a
+// *fault.Error for a remembered fault that has not expired; Expires returns
+// when it does. In a broken tier everything is a miss.
 //
-// Put makes an entry of what fill writes, whole or not at all, replaces what
-// the key had, entry or fault, and opens it. The error of fill is returned as
-// it came. When ctx ends, the next Write of fill fails.
+// Put stores the bytes that fill writes as an entry, completely or not at all,
+// replaces the entry or fault of the key, and opens the new entry. It returns
+// the error of fill unchanged. When ctx ends, the next Write of fill fails.
 //
-// Remember keeps a fault for a while, in place of what the key had. Faults of
-// kind Internal and times that are not positive are not kept, and then the key
-// keeps what it has. The fault's cause is not kept.
+// Remember stores a fault for a while and replaces the entry or fault of the
+// key. It ignores faults of kind Internal and lifetimes that are not positive.
+// The fault's cause is not stored.
 //
-// Forget drops what the key has.
+// Forget removes the entry or fault of the key.
 type Tier interface {
 	Get(ctx context.Context, kind Kind, key Key) (Blob, error)
 	Put(ctx context.Context, kind Kind, key Key, fill func(io.Writer) error) (Blob, error)
@@ -104,11 +104,11 @@ type Tier interface {
 	Forget(ctx context.Context, kind Kind, key Key)
 }
 
-// MaxText is how many bytes of the place and of the detail of a fault are
-// remembered.
+// MaxText is the largest size of the place and of the detail of a remembered
+// fault.
 const MaxText = 1 << 10
 
-// Clip is the start of a text that is short enough to be remembered.
+// Clip truncates text to MaxText bytes.
 func Clip(text string) string {
 	if len(text) > MaxText {
 		text = text[:MaxText]
@@ -116,7 +116,7 @@ func Clip(text string) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// Remembered is f as a tier returns it: with the end of its time as its cause.
+// Remembered returns f as a tier does: with its expiry as its cause.
 func Remembered(f *fault.Error, until time.Time) *fault.Error {
 	return &fault.Error{Kind: f.Kind, Place: f.Place, Detail: f.Detail, Status: f.Status, Cause: &memory{until}}
 }
@@ -125,8 +125,7 @@ type memory struct{ until time.Time }
 
 func (m *memory) Error() string { return "remembered until " + m.until.UTC().Format(time.RFC3339) }
 
-// Expires is until when err holds, if it was remembered by a tier; else it is
-// zero.
+// Expires returns when err expires, if a tier remembered it, or else zero.
 func Expires(err error) time.Time {
 	var m *memory
 	if !errors.As(err, &m) {

@@ -10,7 +10,7 @@ import (
 // MaxFault is the size of the longest fault that AppendFault writes.
 const MaxFault = 1 + 2*(2+MaxText) + 2
 
-// AppendFault appends what a tier keeps of f, little endian:
+// AppendFault appends f as a tier stores it, little endian:
 //
 //	u8   kind
 //	     place and detail as u16 length and bytes

@@ -9,19 +9,18 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Flight lets callers who ask for one key at one time share one piece of
-// work. It is safe for concurrent use.
+// Flight lets callers that need the result for one key at the same time share
+// one piece of work. It is safe for concurrent use.
 //
-// A result that must be released, such as an open file with a count of its
-// users, is handed out as follows. The work returns it with one reference. Of
-// the callers that still wait the last one gets that, and share makes one for
-// each of the others. A caller that gets an error has nothing to release, and
-// drop gives up a result that nobody waits for any more. For plain values share
-// and drop are nil.
+// A result may have to be released, such as an open file with a reference
+// count. The work returns it with one reference. The last of the callers that
+// still wait gets that one, and share acquires one for each of the others. A
+// caller that gets an error has nothing to release, and drop releases a result
+// without callers. For plain values share and drop are nil.
 type Flight[K comparable, T any] struct {
-	// Keep lets the work go on when nobody waits for it any more, for what it
-	// leaves behind. Without it the context of the work ends then. It is set
-	// before the first Do.
+	// Keep lets the work go on after its last caller has left, because it fills
+	// a cache. Otherwise its context is cancelled then. It is set before the
+	// first Do.
 	Keep bool
 
 	share  func(T) T
@@ -32,12 +31,11 @@ type Flight[K comparable, T any] struct {
 	runs   sync.WaitGroup
 }
 
-// call is one piece of work and those who wait for it. All is guarded by the
-// Flight's mu.
+// call is one piece of work and its waiters. The Flight's mu guards all fields.
 type call[T any] struct {
 	cancel  context.CancelFunc
 	waiters map[chan result[T]]struct{} // each has room for its one result
-	done    bool                        // every waiter has a result or is about to get it
+	done    bool                        // every waiter has its result or will get it
 }
 
 type result[T any] struct {
@@ -45,20 +43,21 @@ type result[T any] struct {
 	err   error
 }
 
-// NewFlight makes a Flight. share and drop say how results are handed out.
+// NewFlight returns a Flight. share and drop may be nil.
 func NewFlight[K comparable, T any](share func(T) T, drop func(T)) *Flight[K, T] {
 	return &Flight[K, T]{share: share, drop: drop, calls: map[K]*call[T]{}}
 }
 
-// Do returns what work returns for key: the work of this caller, or of one who
-// came before and whose work is not done. Work that returns an error must not
+// Do returns the result of work for key: of this caller's work, or of the work
+// that is in progress for an earlier caller. Work that returns an error must not
 // hold anything that needs releasing.
 //
 // The work has a context of its own, with the values of ctx and without its
-// end. When ctx ends, this caller gets the error of ctx, and the work goes on
-// for the others; with the last one it is cancelled, unless Keep is set, and
-// who asks after that begins anew. Work that panics is a fault of kind Internal
-// for all, whose cause is a *Panic. Work must not Do its own key.
+// deadline. When ctx ends, this caller gets the error of ctx, and the work goes
+// on for the others. When the last one leaves, the work is cancelled, unless
+// Keep is set, and the next caller starts it again. Work that panics is a fault
+// of kind Internal for all, whose cause is a *Panic. Work must not call Do with
+// its own key.
 func (f *Flight[K, T]) Do(ctx context.Context, key K, work func(context.Context) (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
@@ -92,7 +91,7 @@ func (f *Flight[K, T]) Do(ctx context.Context, key K, work func(context.Context)
 	return r.value, r.err
 }
 
-// Close cancels all work and waits for its end. Nothing begins afterwards.
+// Close cancels all work and waits for its end. After it, Do starts no work.
 func (f *Flight[K, T]) Close() {
 	f.mu.Lock()
 	f.closed = true
@@ -103,7 +102,7 @@ func (f *Flight[K, T]) Close() {
 	f.runs.Wait()
 }
 
-// leave takes a waiter out of a call, unless its result is on the way.
+// leave removes a waiter from a call, unless its result is about to arrive.
 func (f *Flight[K, T]) leave(key K, c *call[T], mine chan result[T]) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -118,7 +117,7 @@ func (f *Flight[K, T]) leave(key K, c *call[T], mine chan result[T]) bool {
 	return true
 }
 
-// forget makes the next Do of key begin anew. mu is held.
+// forget makes the next Do of key start new work. mu is held.
 func (f *Flight[K, T]) forget(key K, c *call[T]) {
 	if f.calls[key] == c {
 		delete(f.calls, key)
@@ -128,7 +127,7 @@ func (f *Flight[K, T]) forget(key K, c *call[T]) {
 func (f *Flight[K, T]) run(ctx context.Context, key K, c *call[T], work func(context.Context) (T, error)) {
 	defer c.cancel()
 	var r result[T]
-	ended := false // work came back, by return or by panic
+	ended := false // work has returned
 	defer func() {
 		if p := recover(); p != nil {
 			r = result[T]{err: panicked(p)}
@@ -141,13 +140,13 @@ func (f *Flight[K, T]) run(ctx context.Context, key K, c *call[T], work func(con
 	ended = true
 }
 
-// deliver gives every waiter its own result.
+// deliver sends every waiter its own result.
 func (f *Flight[K, T]) deliver(key K, c *call[T], r result[T]) {
 	f.mu.Lock()
 	c.done = true
 	f.forget(key, c)
 	f.mu.Unlock()
-	// Nobody joins or leaves any more.
+	// From here on no waiter joins or leaves.
 	if r.err != nil {
 		r = result[T]{err: r.err}
 	}
@@ -164,7 +163,7 @@ func (f *Flight[K, T]) deliver(key K, c *call[T], r result[T]) {
 	}
 }
 
-// Panic is what was thrown by work, and where.
+// Panic is the value with which work panicked, and its stack.
 type Panic struct {
 	Value any
 	Stack []byte

@@ -136,14 +136,14 @@ func TestWorkOutlivesTheFirstCallerForTheOthers(t *testing.T) {
 		synctest.Wait()
 		leave()
 		if err := <-gone; err != context.Canceled {
-			t.Errorf("who left got %v", err)
+			t.Errorf("the caller that left got %v", err)
 		}
 		if err := <-stays; err != nil {
-			t.Errorf("who stayed got %v", err)
+			t.Errorf("the caller that stayed got %v", err)
 		}
 		synctest.Wait()
 		if n := result.refs.Load(); n != 1 {
-			t.Errorf("%d references, want that of who stayed", n)
+			t.Errorf("%d references, want that of the caller that stayed", n)
 		}
 	})
 }
@@ -168,7 +168,7 @@ func TestLastCallerToLeaveCancelsTheWork(t *testing.T) {
 		start := time.Now()
 		got, err := f.Do(t.Context(), "k", func(context.Context) (*counted, error) { return newCounted(), nil })
 		if got == nil || err != nil || time.Since(start) > 0 {
-			t.Errorf("who came after it got %v, %v after %v", got, err, time.Since(start))
+			t.Errorf("the next caller got %v, %v after %v", got, err, time.Since(start))
 		}
 		time.Sleep(2 * time.Hour)
 	})
@@ -192,11 +192,11 @@ func TestKeptWorkGoesOnWithoutCallers(t *testing.T) {
 			return nil, errors.New("second work")
 		})
 		if late != result || err != nil {
-			t.Errorf("who came later got %v, %v", late, err)
+			t.Errorf("the later caller got %v, %v", late, err)
 		}
 		late.drop()
 		if _, err := f.Do(ctx, "k", work); err != context.DeadlineExceeded {
-			t.Errorf("who came too late got %v", err)
+			t.Errorf("the last caller got %v", err)
 		}
 		synctest.Wait()
 		if n := result.refs.Load(); n != 0 {
@@ -342,7 +342,7 @@ func TestClosingEndsWhatRuns(t *testing.T) {
 		t.Error("the work still runs")
 	}
 	if err := <-got; !errors.Is(err, context.Canceled) {
-		t.Errorf("who waited got %v", err)
+		t.Errorf("the waiting caller got %v", err)
 	}
 	if _, err := f.Do(t.Context(), 2, func(context.Context) (int, error) { return 1, nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("afterwards: %v", err)

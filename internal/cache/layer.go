@@ -12,21 +12,21 @@ import (
 	"symbolon/internal/metric"
 )
 
-// maxJobs is how much may wait for its way into the far tier. A job is a key,
-// not its entry.
+// maxJobs is the largest number of entries that wait to be copied to the far
+// tier. A job is a key, not its entry.
 const maxJobs = 1024
 
-// Shared is a tier that several nodes use, and their leases.
+// Shared is a tier that several nodes use, with their leases.
 type Shared interface {
 	Tier
 	Lease
 }
 
 // Layer is a near tier over a far one that other nodes share. It answers like
-// the near tier, and what only the far one knows is copied into the near one
-// first. What is put or remembered goes to the near tier at once and to the far
-// one in the background, one after the other; what does not fit into the queue
-// is not shared, which the metrics count. Fetched files stay near.
+// the near tier, and copies entries of the far one to it first. Put and Remember
+// store in the near tier at once, and in the far one in the background, one
+// entry after the other. Entries that do not fit into the queue are not shared,
+// which the metrics count. Fetched files stay in the near tier.
 //
 // It is safe for concurrent use. Close it before its tiers.
 type Layer struct {
@@ -34,18 +34,18 @@ type Layer struct {
 	far  Shared
 	now  func() time.Time
 
-	ctx    context.Context // of the background
+	ctx    context.Context // of the work in the background
 	cancel context.CancelFunc
 	ended  chan struct{}
 
 	mu      sync.Mutex
 	jobs    chan job // sent to with mu held
 	closed  bool
-	running *job // with what ends it
+	running *job
 }
 
-// job carries what the near tier has for a key, when its turn comes, to the far
-// one; or, being behind what was put under a lease, it gives the lease back.
+// job copies the entry or fault of a key from the near tier to the far one; or
+// it releases a lease, after the jobs that were queued while it was held.
 type job struct {
 	kind    Kind
 	key     Key
@@ -55,7 +55,7 @@ type job struct {
 	done   chan struct{}
 }
 
-// Over makes a Layer.
+// Over returns a Layer.
 func Over(near Tier, far Shared, now func() time.Time) *Layer {
 	l := &Layer{near: near, far: far, now: now, ended: make(chan struct{}), jobs: make(chan job, maxJobs)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
@@ -63,8 +63,8 @@ func Over(near Tier, far Shared, now func() time.Time) *Layer {
 	return l
 }
 
-// Close ends the background work. What has not reached the far tier yet never
-// will; leases are given back.
+// Close ends the work in the background. Jobs in the queue are discarded; leases
+// are released.
 func (l *Layer) Close() {
 	l.mu.Lock()
 	if !l.closed {
@@ -78,7 +78,7 @@ func (l *Layer) Close() {
 
 func isShared(kind Kind) bool { return kind == Meta || kind == Symcache || kind == Cficache }
 
-// Get opens the near entry, or makes one of the far entry.
+// Get opens the near entry, or copies the far one and opens the copy.
 func (l *Layer) Get(ctx context.Context, kind Kind, key Key) (Blob, error) {
 	blob, err := l.near.Get(ctx, kind, key)
 	if blob != nil || err != nil || !isShared(kind) {
@@ -99,8 +99,9 @@ func (l *Layer) Get(ctx context.Context, kind Kind, key Key) (Blob, error) {
 	return blob, nil
 }
 
-// Every shows what each of the tiers in t has for a key. For what is replaced
-// under its key: there the near tier may have an old one, or the only new one.
+// Every calls look with the entry of a key in each of the tiers of t. It is for
+// entries that are replaced under their key: the near tier may have an older one
+// than the far tier, or a newer one.
 func Every(ctx context.Context, t Tier, kind Kind, key Key, look func(Blob)) {
 	if l, layered := t.(*Layer); layered {
 		Every(ctx, l.near, kind, key, look)
@@ -115,7 +116,7 @@ func Every(ctx context.Context, t Tier, kind Kind, key Key, look func(Blob)) {
 	}
 }
 
-// copyOf fills an entry with what src has.
+// copyOf returns a fill that writes the content of src.
 func copyOf(src bin.Source) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := io.Copy(w, io.NewSectionReader(src, 0, src.Size()))
@@ -123,7 +124,7 @@ func copyOf(src bin.Source) func(io.Writer) error {
 	}
 }
 
-// Put makes a near entry, and a far one later.
+// Put stores a near entry, and queues it for the far tier.
 func (l *Layer) Put(ctx context.Context, kind Kind, key Key, fill func(io.Writer) error) (Blob, error) {
 	blob, err := l.near.Put(ctx, kind, key, fill)
 	if err == nil {
@@ -132,14 +133,14 @@ func (l *Layer) Put(ctx context.Context, kind Kind, key Key, fill func(io.Writer
 	return blob, err
 }
 
-// Remember keeps a fault near, and far later.
+// Remember stores a fault in the near tier, and queues it for the far one.
 func (l *Layer) Remember(ctx context.Context, kind Kind, key Key, f *fault.Error, life time.Duration) {
 	l.near.Remember(ctx, kind, key, f, life)
 	l.share(kind, key)
 }
 
-// Forget drops what both tiers have. What is just being carried to the far tier
-// is stopped first, so that it does not come back.
+// Forget removes the entry or fault from both tiers. It stops a job that is
+// copying it to the far tier first, so that it does not come back.
 func (l *Layer) Forget(ctx context.Context, kind Kind, key Key) {
 	l.near.Forget(ctx, kind, key)
 	if !isShared(kind) {
@@ -155,8 +156,8 @@ func (l *Layer) Forget(ctx context.Context, kind Kind, key Key) {
 	l.far.Forget(ctx, kind, key)
 }
 
-// Acquire takes a lease of the far tier. It is given back when all that was put
-// before has arrived there, so that the next node finds it.
+// Acquire acquires a lease of the far tier. Its release is queued after all
+// entries that were stored before, so that the next node finds them.
 func (l *Layer) Acquire(ctx context.Context, key Key) (func(), bool) {
 	release, ok := l.far.Acquire(ctx, key)
 	if !ok {
@@ -175,7 +176,7 @@ func (l *Layer) share(kind Kind, key Key) {
 	}
 }
 
-// send tells whether there was room for j.
+// send queues j and reports whether there was room.
 func (l *Layer) send(j job) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -197,19 +198,19 @@ func (l *Layer) work() {
 		case j.release != nil:
 			j.release()
 		case l.ctx.Err() == nil:
-			l.carry(j)
+			l.do(j)
 		}
 	}
 }
 
-// carry does a job. It looks into the near tier only after Forget can see it.
-func (l *Layer) carry(j job) {
+// do does a job. It reads the near tier only after Forget can see the job.
+func (l *Layer) do(j job) {
 	var ctx context.Context
 	ctx, j.cancel = context.WithCancel(l.ctx)
 	j.done = make(chan struct{})
-	l.run(&j)
+	l.setRunning(&j)
 	defer func() {
-		l.run(nil)
+		l.setRunning(nil)
 		j.cancel()
 		close(j.done)
 	}()
@@ -226,7 +227,7 @@ func (l *Layer) carry(j job) {
 	}
 }
 
-func (l *Layer) run(j *job) {
+func (l *Layer) setRunning(j *job) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running = j

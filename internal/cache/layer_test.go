@@ -26,8 +26,8 @@ func store(t *testing.T) *disk.Store {
 	return s
 }
 
-// shared is a disk in the place of the far tier, and one lease for all keys.
-// Its Put waits for gate, if it has one, after it has said so.
+// shared is a disk that serves as the far tier, with one lease for all keys.
+// Its Put announces itself and waits for gate, if there is one.
 type shared struct {
 	*disk.Store
 	mu     sync.Mutex
@@ -57,7 +57,7 @@ func (s *shared) Put(ctx context.Context, kind cache.Kind, key cache.Key, fill f
 	return b, err
 }
 
-// seen is what happened, and whether the lease is held.
+// seen returns the events, and whether the lease is held.
 func (s *shared) seen() (events []string, held bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,7 +218,7 @@ func TestALeaseIsGivenBackBehindWhatWasPut(t *testing.T) {
 	l, _ := layer(t, far)
 	release, ok := l.Acquire(t.Context(), key)
 	if !ok {
-		t.Fatal("a free lease was not given")
+		t.Fatal("a free lease was not acquired")
 	}
 	if again, ok := l.Acquire(t.Context(), key); ok {
 		t.Error("it was given twice")
@@ -230,10 +230,10 @@ func TestALeaseIsGivenBackBehindWhatWasPut(t *testing.T) {
 	release()
 	release()
 	if _, ok := l.Acquire(t.Context(), key); ok {
-		t.Error("the lease was given back before the table was there")
+		t.Error("the lease was released before the table was there")
 	}
 	close(far.gate)
-	eventually(t, "the lease is given back", func() bool {
+	eventually(t, "the lease is released", func() bool {
 		release, ok := l.Acquire(t.Context(), key)
 		release()
 		return ok
@@ -250,9 +250,9 @@ func TestTheQueueIsBoundedAndCloseEndsIt(t *testing.T) {
 	<-far.began
 	release, ok := l.Acquire(t.Context(), key)
 	if !ok {
-		t.Fatal("a free lease was not given")
+		t.Fatal("a free lease was not acquired")
 	}
-	release() // waits behind the table
+	release() // waits after the table
 	before := metric.CacheDropped.Value("meta")
 	for range 2000 {
 		l.Remember(t.Context(), cache.Meta, key, fault.New(fault.Denied, "", "no"), time.Hour)
@@ -267,13 +267,13 @@ func TestTheQueueIsBoundedAndCloseEndsIt(t *testing.T) {
 	}
 	put(t, l, cache.Symcache, key, "later")
 	if get(t, near, cache.Symcache, key) != "later" {
-		t.Error("a closed layer is no tier any more")
+		t.Error("a closed layer does not answer")
 	}
 	if release, ok = l.Acquire(t.Context(), key); !ok {
-		t.Error("a closed layer gives no lease")
+		t.Error("a closed layer refuses a lease")
 	}
 	release()
 	if _, held := far.seen(); held {
-		t.Error("the lease is not given back")
+		t.Error("the lease is not released")
 	}
 }

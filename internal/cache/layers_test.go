@@ -47,10 +47,10 @@ func TestALeaseIsGivenBackBehindAllTiers(t *testing.T) {
 		eventually(t, "the quick one has it", func() bool { return get(t, quick, cache.Symcache, key) != "" })
 		time.Sleep(20 * time.Millisecond)
 		if _, held := mid.seen(); !held {
-			t.Errorf("the lease was given back before the %s had the table", slow)
+			t.Errorf("the lease was released before the %s had the table", slow)
 		}
 		close(late.gate)
-		eventually(t, "the lease is given back", func() bool {
+		eventually(t, "the lease is released", func() bool {
 			_, held := mid.seen()
 			return !held
 		})
@@ -116,7 +116,7 @@ func TestLayersEnd(t *testing.T) {
 	<-end.began
 	release()
 	all.Close()
-	eventually(t, "the lease is given back", func() bool {
+	eventually(t, "the lease is released", func() bool {
 		_, held := mid.seen()
 		return !held
 	})

@@ -2,14 +2,13 @@ package cache
 
 import "context"
 
-// Lease is the right to do a piece of work alone among the nodes that share a
-// store. It saves work and protects nothing: what two nodes make of one key is
-// the same.
+// Lease is the exclusive right of one node to do a piece of work whose result
+// goes into a shared store. It saves work and protects nothing: two nodes make
+// the same result for one key.
 //
-// Acquire takes the lease of key and returns what gives it back; release may
-// be called twice. It is not ok when another node has the lease, and then the
-// other one's result will be in the store soon. A store that cannot tell, being
-// down or slow, lets everybody work.
+// Acquire acquires the lease of key; release may be called twice. ok is false if
+// another node has the lease, whose result will be in the store soon. If the
+// store is unavailable or slow, ok is true for every node.
 type Lease interface {
 	Acquire(ctx context.Context, key Key) (release func(), ok bool)
 }

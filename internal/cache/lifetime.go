@@ -6,17 +6,17 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Config is how long faults are remembered, and files taken as they were found. The zero value is the default;
-// a negative time means that faults of that kind are not remembered at all.
+// Config has the lifetimes of remembered faults and of found files. The zero
+// value is the default; faults with a negative lifetime are not remembered.
 type Config struct {
-	Found          time.Duration `yaml:"found" help:"How long a file is taken as it was found, before its source is asked whether it is still the same, if the source can tell; -1: for ever."`
-	NotFound       time.Duration `yaml:"not_found" help:"How long a file that a source does not have is not asked for again; -1: not remembered."`
-	NotFoundPublic time.Duration `yaml:"not_found_public" help:"The same for public sources, whose contents change rarely; -1: not remembered."`
-	Denied         time.Duration `yaml:"denied" help:"How long a source that refused us a file is not asked for it again; -1: not remembered."`
-	Timeout        time.Duration `yaml:"timeout" help:"How long a file that took too long is not asked for again; -1: not remembered."`
-	Transport      time.Duration `yaml:"transport" help:"How long a file is not asked for again after a broken connection or an error of the server; -1: not remembered."`
-	Malformed      time.Duration `yaml:"malformed" help:"How long a file that is damaged, or not the one that was asked for, is not fetched again; -1: not remembered."`
-	Unsupported    time.Duration `yaml:"unsupported" help:"How long a file of a format that is not read here is not fetched again; -1: not remembered."`
+	Found          time.Duration `yaml:"found" help:"How long a found file is used before its source is asked whether it has changed, if the source can tell; -1: forever."`
+	NotFound       time.Duration `yaml:"not_found" help:"How long to remember that a source does not have a file; -1: not at all."`
+	NotFoundPublic time.Duration `yaml:"not_found_public" help:"The same for public sources, whose contents change rarely; -1: not at all."`
+	Denied         time.Duration `yaml:"denied" help:"How long to remember that a source denied access to a file; -1: not at all."`
+	Timeout        time.Duration `yaml:"timeout" help:"How long to remember that fetching a file timed out; -1: not at all."`
+	Transport      time.Duration `yaml:"transport" help:"How long to remember that a connection broke or a server failed; -1: not at all."`
+	Malformed      time.Duration `yaml:"malformed" help:"How long to remember that a file is damaged, or is not the requested one; -1: not at all."`
+	Unsupported    time.Duration `yaml:"unsupported" help:"How long to remember that the format of a file is not supported; -1: not at all."`
 }
 
 // Defaults returns c with its zero fields filled in.
@@ -41,9 +41,9 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// For is how long f is remembered, zero when not at all. Our own failures
-// never are: they say nothing about the file. public tells that the source of
-// the file is a public one.
+// For returns how long f is remembered; zero means not at all. Faults of kind
+// Internal never are: they tell nothing about the file. public reports whether
+// the source of the file is a public one.
 func (c Config) For(f *fault.Error, public bool) time.Duration {
 	if f == nil {
 		return 0

@@ -10,9 +10,9 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Spooled receives what fill writes in a spool, for a tier that keeps it
-// elsewhere, and gives the CRC-32C of it. When ctx ends, the next Write of fill
-// fails; the error of fill is returned as it came.
+// Spooled writes the bytes of fill to a spool, for a tier that stores them
+// elsewhere, and returns their CRC-32C. When ctx ends, the next Write of fill
+// fails; the error of fill is returned unchanged.
 func Spooled(ctx context.Context, spool func() (Spool, error), fill func(io.Writer) error) (out Spool, sum uint32, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, 0, fault.Of(err)
@@ -23,12 +23,12 @@ func Spooled(ctx context.Context, spool func() (Spool, error), fill func(io.Writ
 	w := &filler{ctx: ctx, out: out, sum: crc32.New(bin.Castagnoli)}
 	kept := false
 	defer func() {
-		if !kept { // also when fill throws
-			_ = w.out.Close() // what it holds is of no use
+		if !kept { // also when fill panics
+			_ = w.out.Close() // its content is incomplete
 		}
 	}()
 	if err = fill(w); err == nil {
-		err = w.err // which fill has not minded
+		err = w.err // fill has ignored it
 	}
 	if err != nil {
 		return nil, 0, err
@@ -37,7 +37,7 @@ func Spooled(ctx context.Context, spool func() (Spool, error), fill func(io.Writ
 	return out, w.sum.Sum32(), nil
 }
 
-// filler is what fill writes to.
+// filler is the writer that fill gets.
 type filler struct {
 	ctx context.Context
 	out Spool
