@@ -20,7 +20,7 @@ oracle:
 	if [ -d bench/symbols ]; then bench/oracle.sh; fi
 
 workload:
-	go run ./bench service --symbols $(or $(SYMBOLS),bench/symbols)
+	go run ./bench mozilla --symbols $(or $(SYMBOLS),bench/symbols)
 
 clients:
 	bench/clients/profiler.py $(PROFILER) $(RECORD)

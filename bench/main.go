@@ -1,13 +1,13 @@
 // Command bench measures symbolon and compares its answers with those of other
 // tools:
 //
-//	go run ./bench service   answers, memory and start-up of a server
+//	go run ./bench mozilla   answers, memory and start-up of a server
 //	go run ./bench sentry    load on Sentry's interface
 //	go run ./bench images    tables and lookups of linked binaries
 //	go run ./bench oracle    frames beside those of other symbolizers
 //	go run ./bench standin   output as addr2line and llvm-symbolizer, line by line
 //
-// Service, sentry and images need Linux. README.md describes each.
+// Mozilla, sentry and images need Linux. README.md describes each.
 package main
 
 import (

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"symbolon/bench/images"
+	"symbolon/bench/mozilla"
 	"symbolon/bench/sentry"
-	"symbolon/bench/service"
 )
 
 // measurements returns the sub-commands that read figures from /proc.
@@ -13,6 +13,6 @@ func measurements() map[string]func(context.Context, []string) error {
 	return map[string]func(context.Context, []string) error{
 		"images":  images.Run,
 		"sentry":  sentry.Run,
-		"service": service.Run,
+		"mozilla": mozilla.Run,
 	}
 }

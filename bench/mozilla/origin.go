@@ -1,6 +1,6 @@
 //go:build linux
 
-package service
+package mozilla
 
 import (
 	"bufio"
@@ -24,7 +24,7 @@ func (b *bench) startOrigin() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(b.ctx, self, "service", "origin", b.opt.symbols, b.tmp)
+	cmd := exec.CommandContext(b.ctx, self, "mozilla", "origin", b.opt.symbols, b.tmp)
 	cmd.Stderr = os.Stderr
 	if _, err := cmd.StdinPipe(); err != nil { // it ends when this is closed
 		return "", err

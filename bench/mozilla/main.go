@@ -1,14 +1,14 @@
 //go:build linux
 
-// Package service repeats a recorded workload against the server and prints each
+// Package mozilla repeats a recorded workload against the server and prints each
 // figure beside its target: cold and warm answers, their latency under load,
 // start-up, memory, the size of tables, building and looking up.
 //
-//	go run ./bench service --symbols DIR [--only cold,warm] [--runs 3] [--json OUT]
+//	go run ./bench mozilla --symbols DIR [--only cold,warm] [--runs 3] [--json OUT]
 //
 // The server, the symbol source and everything that is measured inside of a
 // process run as processes of their own. README.md says what each row is.
-package service
+package mozilla
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func Run(ctx context.Context, args []string) error {
 		return children[args[0]](args[1:])
 	}
 	var o options
-	fs := flag.NewFlagSet("service", flag.ExitOnError)
+	fs := flag.NewFlagSet("mozilla", flag.ExitOnError)
 	fs.StringVar(&o.symbols, "symbols", "", "the `DIR` with the .sym files that symbols.sh makes")
 	fs.StringVar(&o.only, "only", "", "measure only these `GROUPS`: "+strings.Join(groupNames(), ","))
 	fs.IntVar(&o.runs, "runs", 3, "measure everything so many `TIMES`")

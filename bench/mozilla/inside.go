@@ -1,6 +1,6 @@
 //go:build linux
 
-package service
+package mozilla
 
 import (
 	"bufio"
@@ -45,7 +45,7 @@ func (b *bench) child(name string, env []string, args ...string) (map[string]flo
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(b.ctx, self, append([]string{"service", name}, args...)...)
+	cmd := exec.CommandContext(b.ctx, self, append([]string{"mozilla", name}, args...)...)
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
