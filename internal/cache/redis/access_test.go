@@ -65,10 +65,10 @@ func works(t *testing.T, n *node) {
 	for range 2 {
 		release, ok := n.Acquire(t.Context(), keyA)
 		if !ok {
-			t.Error("a free lease was not given")
+			t.Error("a free lease was not acquired")
 		}
 		if _, ok := n.Acquire(t.Context(), keyA); ok {
-			t.Error("a lease was given twice")
+			t.Error("a lease was acquired twice")
 		}
 		release()
 	}
@@ -77,7 +77,7 @@ func works(t *testing.T, n *node) {
 	}
 }
 
-// rights are those that the documents name.
+// rights are the ones that the documentation lists.
 var rights = []string{"+get", "+set", "+del", "+pttl", "+eval", "+pexpire"}
 
 func TestAUserWithFewRights(t *testing.T) {
@@ -105,12 +105,12 @@ func TestAnotherDatabaseAndPrefix(t *testing.T) {
 	works(t, open(t, cfg))
 	cfg.URL = bin.NewSecret(cfg.URL.Reveal() + "/7")
 	if n := open(t, cfg); cachetest.Get(t, n, cache.Symcache, keyA) != nil {
-		t.Error("a database has what is in another one")
+		t.Error("a database has the entry of another one")
 	}
 	cfg = patient(s)
 	cfg.Prefix = "theirs:"
 	if n := open(t, cfg); cachetest.Get(t, n, cache.Symcache, keyA) != nil {
-		t.Error("a prefix has what is under another one")
+		t.Error("a prefix has the entry of another one")
 	}
 }
 

@@ -7,16 +7,16 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Answers are texts that all nodes may ask for, for a while. They lie beside the
-// entries of the cache.
+// Answers stores answers that all nodes may read for a while, beside the entries
+// of the cache.
 type Answers struct{ store *Store }
 
-// Answers are those of this Redis.
+// Answers returns the Answers in this Redis.
 func (s *Store) Answers() *Answers { return &Answers{s} }
 
 func (a *Answers) name(id string) string { return a.store.cfg.Prefix + layout + "answer:" + id }
 
-// Put keeps an answer.
+// Put stores an answer for life.
 func (a *Answers) Put(ctx context.Context, id string, answer []byte, life time.Duration) error {
 	if int64(len(answer)) > int64(a.store.cfg.MaxEntry) {
 		return fault.New(fault.Unsupported, tier, "an answer of %d bytes is too large to be shared", len(answer))
@@ -27,7 +27,7 @@ func (a *Answers) Put(ctx context.Context, id string, answer []byte, life time.D
 	return nil
 }
 
-// Get is an answer that was kept; NotFound if there is none.
+// Get returns a stored answer, or the fault NotFound.
 func (a *Answers) Get(ctx context.Context, id string) ([]byte, error) {
 	answer, err := a.store.get(ctx, patience*a.store.cfg.Timeout, a.name(id))
 	if err != nil {

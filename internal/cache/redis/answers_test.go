@@ -22,7 +22,7 @@ func TestAnswersAreForAllNodesAndForAWhile(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	if _, err := two.Get(t.Context(), "other"); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("what was never there: %v", err)
+		t.Errorf("an unknown answer: %v", err)
 	}
 	if err := one.Put(t.Context(), "id", []byte("x"), 50*time.Millisecond); err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestAnswersAreForAllNodesAndForAWhile(t *testing.T) {
 		return fault.KindOf(err) == fault.NotFound
 	})
 	if err := one.Put(t.Context(), "big", make([]byte, 1<<20+1), time.Minute); fault.KindOf(err) != fault.Unsupported {
-		t.Errorf("what is too large: %v", err)
+		t.Errorf("an answer that is too large: %v", err)
 	}
 	s.kill()
 	if err := one.Put(t.Context(), "id", answer, time.Minute); fault.KindOf(err) != fault.Transport {

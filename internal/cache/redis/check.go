@@ -17,17 +17,17 @@ const (
 
 var errHeader = errors.New("not RESP, or larger than any answer to Symbolon")
 
-// checked is a connection that fails at the first header that is out of bounds,
-// at a push that nothing asked for, and at an answer without a command. The
-// client library allocates what a header announces, and panics in a goroutine of
-// its own when answers do not fit commands. Both can end the process, so answers
-// are checked before it sees them.
+// checked is a connection that fails at the first header beyond the limits, at
+// an unexpected push, and at an answer without a command. The client library
+// allocates as much as a header announces, and panics in a goroutine of its own
+// when answers do not match commands. Both can end the process, so answers are
+// checked before the library reads them.
 type checked struct {
 	net.Conn
-	pushes   bool   // may come: Sentinels send them
+	pushes   bool   // are allowed: Sentinels send them
 	line     []byte // of the header that is being read; only the type if text follows
-	rest     int    // bytes to come of a string, with its line end
-	open     []int  // elements to come of each array around
+	rest     int    // remaining bytes of a string, with its line end
+	open     []int  // remaining elements of the enclosing arrays
 	size     int    // bytes of this answer
 	elements int    // of this answer
 	answers  int64  // so far
@@ -35,7 +35,7 @@ type checked struct {
 	err      error
 }
 
-// Write counts commands before they are sent, so that no answer is too early.
+// Write counts commands before they are sent, so each answer follows its command.
 func (c *checked) Write(p []byte) (int, error) {
 	c.sent.add(p)
 	return c.Conn.Write(p)
@@ -64,7 +64,7 @@ func (c *checked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// header takes one byte of a header or of a line of text.
+// header parses one byte of a header or of a line of text.
 func (c *checked) header(b byte) error {
 	if len(c.line) == 0 || strings.IndexByte("+-:,(", c.line[0]) < 0 {
 		c.line = append(c.line, b)
@@ -93,7 +93,7 @@ func (c *checked) header(b byte) error {
 	}
 	c.elements += int(n)
 	if kind == '>' && c.pushes && len(c.open) == 0 {
-		c.answers-- // it is none
+		c.answers-- // a push is not an answer
 	} else if strings.IndexByte("*%~", kind) < 0 {
 		return errHeader
 	}
@@ -104,7 +104,7 @@ func (c *checked) header(b byte) error {
 	return nil
 }
 
-// end is the end of a value, and of the arrays that it completes.
+// end ends a value, and the arrays that it completes.
 func (c *checked) end() {
 	c.line = c.line[:0]
 	for last := len(c.open) - 1; last >= 0; last-- {

@@ -84,7 +84,7 @@ func TestGarbageInPlaceOfALaterAnswerIsAMiss(t *testing.T) {
 			n := open(t, cfg)
 			cachetest.Put(t, n, cache.Meta, keyA, []byte("x"))
 			bad.Store(true)
-			eventually(t, "redis is left alone", func() bool {
+			eventually(t, "the node backs off", func() bool {
 				if cachetest.Get(t, n, cache.Meta, keyA) != nil {
 					t.Fatal("an entry was made of garbage")
 				}

@@ -6,16 +6,16 @@ import (
 	"sync/atomic"
 )
 
-// commands counts the commands that are sent: arrays of strings, as the client
-// library writes them.
+// commands counts the commands that are sent, which the client library writes as
+// arrays of strings.
 type commands struct {
 	number atomic.Int64
 	line   []byte // of the header that is being written
-	rest   int    // bytes to come of a string, with its line end
-	words  int    // strings to come of a command
+	rest   int    // remaining bytes of a string, with its line end
+	words  int    // remaining strings of a command
 }
 
-// add counts the commands that end in b, which is what comes next.
+// add counts the commands that end in b, the next bytes of the stream.
 func (c *commands) add(b []byte) {
 	for len(b) > 0 {
 		used := max(1, min(c.rest, len(b)))
@@ -30,7 +30,7 @@ func (c *commands) add(b []byte) {
 	}
 }
 
-// header takes one byte of a header.
+// header parses one byte of a header.
 func (c *commands) header(b byte) {
 	if c.line = append(c.line, b); b != '\n' {
 		return

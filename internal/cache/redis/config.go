@@ -15,11 +15,11 @@ import (
 
 // Config of the Redis tier. The zero value is off.
 type Config struct {
-	URL      bin.Secret    `yaml:"url" help:"Redis server through which nodes share finished tables: redis://user:password@host:6379/0, with rediss:// over TLS. More nodes of a Cluster follow as ?addr=host:port, Sentinels stand in place of the server with ?master_set=name. None: nothing is shared."`
-	Timeout  time.Duration `yaml:"timeout" help:"How long is waited for the answer to one command before it counts as a miss."`
-	Lease    time.Duration `yaml:"lease" help:"How long other nodes leave a table to a node that builds it and is not heard of any more."`
+	URL      bin.Secret    `yaml:"url" help:"Redis server through which nodes share finished tables: redis://user:password@host:6379/0, or rediss:// for TLS. Further nodes of a Cluster are added as ?addr=host:port. With ?master_set=name the host is a Sentinel. Empty: nothing is shared."`
+	Timeout  time.Duration `yaml:"timeout" help:"How long to wait for the answer to one command before it counts as a miss."`
+	Lease    time.Duration `yaml:"lease" help:"How long the lease to build a table holds if its node does not renew it."`
 	MaxEntry bin.Size      `yaml:"max_entry" help:"Compressed bytes of the largest table that is shared."`
-	Prefix   string        `yaml:"prefix" help:"What all keys in Redis begin with."`
+	Prefix   string        `yaml:"prefix" help:"Prefix of all keys in Redis."`
 }
 
 // Defaults returns c with its zero fields filled in.
@@ -39,8 +39,8 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// Validate says what is wrong with c. It does not repeat the URL, which has a
-// password.
+// Validate returns an error for each invalid field of c. It does not repeat the
+// URL, which may have a password.
 func (c Config) Validate() error {
 	c = c.Defaults()
 	var errs []error
@@ -60,11 +60,11 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// options are those of the client library.
+// options returns the options of the client library.
 func (c Config) options() (rueidis.ClientOption, error) {
 	o, err := rueidis.ParseURL(c.URL.Reveal())
 	if err != nil {
-		return o, errors.New("url cannot be read; wanted is redis://user:password@host:6379/0, or the same with rediss://")
+		return o, errors.New("invalid url: must be redis://user:password@host:6379/0, or the same with rediss://")
 	}
 	next := o.DialCtxFn // set for unix sockets
 	o.DialCtxFn = func(ctx context.Context, addr string, d *net.Dialer, config *tls.Config) (conn net.Conn, err error) {
@@ -86,9 +86,9 @@ func (c Config) options() (rueidis.ClientOption, error) {
 	o.ConnWriteTimeout = dialTimeout
 	o.DisableCache = true
 	o.DisableRetry = true
-	// One command has one connection: a chunk does not stand in the way of what
-	// a request waits for, and on a busy machine nobody waits for the goroutine
-	// that reads for all.
+	// Each command has its own connection, so that a chunk does not delay a
+	// command that a request waits for, and no command waits for a goroutine
+	// that reads for all connections.
 	o.DisableAutoPipelining = true
 	o.BlockingPoolSize = connections
 	o.BlockingPoolCleanup = time.Minute

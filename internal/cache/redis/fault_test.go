@@ -48,7 +48,7 @@ func TestAServerThatIsKilledAndComesBackEmpty(t *testing.T) {
 	body := text(1<<20, 1)
 	cachetest.Put(t, n, cache.Symcache, keyA, body)
 	s.kill()
-	eventually(t, "it is left alone", func() bool {
+	eventually(t, "the node backs off", func() bool {
 		if cachetest.Get(t, n, cache.Symcache, keyA) != nil {
 			t.Fatal("an entry came from nowhere")
 		}
@@ -81,7 +81,7 @@ func TestAServerThatIsKilledInTheMiddle(t *testing.T) {
 	body := noise(3<<20, 2)
 	right := func(key cache.Key) {
 		if got := cachetest.Get(t, n, cache.Symcache, key); got != nil && !bytes.Equal(got, body) {
-			t.Error("something else came back")
+			t.Error("the entry has another content")
 		}
 	}
 	for _, after := range []time.Duration{time.Millisecond, 5 * time.Millisecond, 30 * time.Millisecond} {
@@ -125,7 +125,7 @@ func TestAFlushInTheMiddleLosesEntriesAndNothingElse(t *testing.T) {
 		case got == nil:
 			misses++
 		case !bytes.Equal(got, body):
-			t.Fatal("something else came back")
+			t.Fatal("the entry has another content")
 		}
 	}
 	close(stop)
@@ -135,7 +135,7 @@ func TestAFlushInTheMiddleLosesEntriesAndNothingElse(t *testing.T) {
 	}
 	cachetest.Put(t, n, cache.Symcache, keyA, body)
 	if !bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) {
-		t.Error("the entry is not there when nobody flushes")
+		t.Error("the entry is missing without a flush")
 	}
 }
 
@@ -157,13 +157,13 @@ func TestAServerThatHangsCostsTheTimeoutAndThenNothing(t *testing.T) {
 		})
 	}
 	all.Wait()
-	eventually(t, "it is left alone", func() bool { return n.log.count(left) == 1 })
+	eventually(t, "the node backs off", func() bool { return n.log.count(left) == 1 })
 	if d := best(func() {
 		cachetest.Get(t, n, cache.Symcache, keyA)
 		n.Remember(t.Context(), cache.Meta, keyA, fault.New(fault.NotFound, "", "not"), time.Hour)
 		n.Forget(t.Context(), cache.Meta, keyA)
 	}); d > time.Millisecond {
-		t.Errorf("a server that hangs and is left alone costs %v", d)
+		t.Errorf("while the node backs off a call costs %v", d)
 	}
 	s.cont()
 	eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
@@ -249,7 +249,7 @@ func TestAServerThatIsAlwaysALittleLateIsLeftAlone(t *testing.T) {
 	if d := best(func() { cachetest.Get(t, n, cache.Meta, keyA) }); d > time.Millisecond {
 		t.Errorf("it still costs %v", d)
 	}
-	eventually(t, "the log tells", func() bool { return n.log.count(left) == 1 })
+	eventually(t, "the log has the failure", func() bool { return n.log.count(left) == 1 })
 	late.Store(false)
 	eventually(t, "it is used again", func() bool { return cachetest.Get(t, n, cache.Meta, keyA) != nil })
 }
@@ -287,10 +287,10 @@ func TestAServerThatTakesNoConnectionDoesNotHoldTheStart(t *testing.T) {
 func TestAServerThatIsNoCacheIsWarnedAbout(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
-		"redis removes no old tables": {"--maxmemory-policy", "noeviction"},
-		"maxmemory-policy=volatile":   {"--maxmemory-policy", "volatile-lru"},
-		"redis has no maxmemory":      {"--maxmemory", "0"},
-		"":                            nil,
+		"redis evicts no tables":    {"--maxmemory-policy", "noeviction"},
+		"maxmemory-policy=volatile": {"--maxmemory-policy", "volatile-lru"},
+		"redis has no maxmemory":    {"--maxmemory", "0"},
+		"":                          nil,
 	} {
 		n := open(t, patient(start(t, args...)))
 		warnings := 1
@@ -312,13 +312,13 @@ func TestAFullServerThatEvictsNothingIsToldOnce(t *testing.T) {
 		key := cache.KeyOf(itoa(i))
 		cachetest.Put(t, n, cache.Symcache, key, noise(600_000, i))
 		if got := cachetest.Get(t, n, cache.Symcache, key); got != nil && !bytes.Equal(got, noise(600_000, i)) {
-			t.Error("something else came back")
+			t.Error("the entry has another content")
 		}
 	}
 	if n.log.count("redis refuses a command") != 1 || n.log.count("OOM") != 1 || n.log.count(left) != 0 {
 		t.Errorf("the log is\n%v", n.log)
 	}
 	if cachetest.Get(t, n, cache.Meta, keyA) == nil {
-		t.Error("what is there cannot be read")
+		t.Error("a stored entry cannot be read")
 	}
 }

@@ -139,7 +139,7 @@ func TestNothingElseIsUnpacked(t *testing.T) {
 		"no chunks":       func(r *record, _ [][]byte) { r.chunks = 0 },
 		"a changed chunk": func(_ *record, c [][]byte) { c[1][99] ^= 1 },
 		"chunks swapped":  func(_ *record, c [][]byte) { c[1], c[2] = c[2], c[1] },
-		"bytes behind it": func(_ *record, c [][]byte) { c[len(c)-1] = append(c[len(c)-1], c[0]...) },
+		"bytes after it":  func(_ *record, c [][]byte) { c[len(c)-1] = append(c[len(c)-1], c[0]...) },
 	} {
 		r, chunks := packed(t, b)
 		change(r, chunks)

@@ -12,14 +12,14 @@ import (
 	"symbolon/internal/cache"
 )
 
-// Both scripts touch the lease only while it has the token of its holder.
+// Both scripts change the lease only while it has the token of its holder.
 const (
 	renewLease   = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) end return 0`
 	releaseLease = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`
 )
 
-// Acquire takes the lease of key, and renews it until it is released. A lease
-// that gets lost meanwhile is not missed: its holder finishes what it does.
+// Acquire acquires the lease of key, and renews it until it is released. A
+// holder that loses its lease before finishes its work.
 func (s *Store) Acquire(ctx context.Context, key cache.Key) (release func(), ok bool) {
 	name := s.cfg.Prefix + layout + "lease:" + key.String()
 	token := rand.Text()
@@ -43,7 +43,7 @@ func (s *Store) Acquire(ctx context.Context, key cache.Key) (release func(), ok 
 	}), true
 }
 
-// renew keeps a lease until held ends or the lease is lost.
+// renew renews a lease until held ends or the lease is lost.
 func (s *Store) renew(held context.Context, name, token string) {
 	tick := time.NewTicker(s.cfg.Lease / 3)
 	defer tick.Stop()

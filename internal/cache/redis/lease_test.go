@@ -23,17 +23,17 @@ func TestALeaseHasOneHolder(t *testing.T) {
 	a, b := open(t, patient(s)), open(t, patient(s))
 	release, ok := a.Acquire(t.Context(), keyA)
 	if !ok {
-		t.Fatal("a free lease was not given")
+		t.Fatal("a free lease was not acquired")
 	}
 	for _, n := range []*node{a, b} {
 		if again, ok := n.Acquire(t.Context(), keyA); ok {
-			t.Error("the lease was given twice")
+			t.Error("the lease was acquired twice")
 		} else {
 			again()
 		}
 	}
 	if other, ok := b.Acquire(t.Context(), keyB); !ok {
-		t.Error("another lease was not given")
+		t.Error("another lease was not acquired")
 	} else {
 		other()
 	}
@@ -46,7 +46,7 @@ func TestALeaseHasOneHolder(t *testing.T) {
 		t.Errorf("the lease is still there: %q", left)
 	}
 	if release, ok := b.Acquire(t.Context(), keyA); !ok {
-		t.Error("a lease that was given back is not given")
+		t.Error("a released lease was not acquired")
 	} else {
 		release()
 	}
@@ -58,11 +58,11 @@ func TestALeaseIsRenewedWhileItIsHeld(t *testing.T) {
 	a, b := open(t, leased(s)), open(t, leased(s))
 	release, ok := a.Acquire(t.Context(), keyA)
 	if !ok {
-		t.Fatal("a free lease was not given")
+		t.Fatal("a free lease was not acquired")
 	}
 	for end := time.Now().Add(1700 * time.Millisecond); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if _, ok := b.Acquire(t.Context(), keyA); ok {
-			t.Fatal("the lease was given to another one")
+			t.Fatal("another node acquired the lease")
 		}
 	}
 	release()
@@ -77,7 +77,7 @@ func TestAReleasedLeaseLeavesNoGoroutine(t *testing.T) {
 	}
 	release, ok := n.Acquire(t.Context(), keyA)
 	if !ok {
-		t.Fatal("a free lease was not given")
+		t.Fatal("a free lease was not acquired")
 	}
 	eventually(t, "the lease is renewed", func() bool { return renewals() == 1 })
 	release()
@@ -93,7 +93,7 @@ func TestTheLeaseOfADeadHolderIsGivenToAnother(t *testing.T) {
 	// A holder that dies is one that neither renews nor releases.
 	s.ask("SET", "symbolon:1:lease:"+keyA.String(), "token of the dead", "PX", "1000")
 	if _, ok := b.Acquire(t.Context(), keyA); ok {
-		t.Fatal("the lease was given twice")
+		t.Fatal("the lease was acquired twice")
 	}
 	start := time.Now()
 	eventually(t, "the lease is given", func() bool {
@@ -112,17 +112,17 @@ func TestALostLeaseHarmsNobody(t *testing.T) {
 	a, b := open(t, leased(s)), open(t, leased(s))
 	first, ok := a.Acquire(t.Context(), keyA)
 	if !ok {
-		t.Fatal("a free lease was not given")
+		t.Fatal("a free lease was not acquired")
 	}
 	s.ask("FLUSHALL")
 	second, ok := b.Acquire(t.Context(), keyA)
 	if !ok {
-		t.Fatal("a lost lease was not given")
+		t.Fatal("a lost lease was not acquired")
 	}
 	time.Sleep(600 * time.Millisecond) // the first one tries to renew
 	first()                            // and must not take away what is the second one's
 	if _, ok := a.Acquire(t.Context(), keyA); ok {
-		t.Error("the lease was given while another one holds it")
+		t.Error("the lease was acquired while another node holds it")
 	}
 	second()
 	if left := s.keys("*lease:*"); len(left) != 0 {
@@ -136,7 +136,7 @@ func TestWithoutRedisEverybodyWorks(t *testing.T) {
 	a, b := open(t, leased(s)), open(t, leased(s))
 	held, ok := a.Acquire(t.Context(), keyB)
 	if !ok {
-		t.Fatal("a free lease was not given")
+		t.Fatal("a free lease was not acquired")
 	}
 	s.kill()
 	for range 5 {

@@ -37,7 +37,7 @@ func checksum(name string, body []byte) uint32 {
 	return crc32.Update(crc32.Checksum([]byte(name), bin.Castagnoli), bin.Castagnoli, body)
 }
 
-// text is the record as it stands under the main key name.
+// text returns the record as it is stored under the main key name.
 func (r *record) text(name string) string {
 	order := binary.LittleEndian
 	b := []byte{r.form}
@@ -54,7 +54,7 @@ func (r *record) text(name string) string {
 	return string(order.AppendUint32(b, checksum(name, b)))
 }
 
-// readRecord reads what stands under the main key name.
+// readRecord parses the value of the main key name.
 func readRecord(name string, b []byte) (*record, bool) {
 	body := len(b) - 4
 	if body < 1 || binary.LittleEndian.Uint32(b[body:]) != checksum(name, b[:body]) {

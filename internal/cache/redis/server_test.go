@@ -47,7 +47,7 @@ type server struct {
 	cmd  *exec.Cmd
 }
 
-// freePort is a port that nobody listens on.
+// freePort returns a port without a listener.
 func freePort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -104,7 +104,7 @@ func (s *server) cont() { s.cmd.Process.Signal(syscall.SIGCONT) }
 func (s *server) addr() string { return "127.0.0.1:" + strconv.Itoa(s.port) }
 func (s *server) url() string  { return "redis://" + s.addr() }
 
-// ask does a command as somebody else, and returns the answer as text.
+// ask sends a command as another client, and returns the answer as text.
 func (s *server) ask(args ...string) string {
 	s.t.Helper()
 	var c rueidis.Client

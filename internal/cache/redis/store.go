@@ -19,16 +19,16 @@ import (
 
 const (
 	tier     = "redis"
-	layout   = "1:"    // version of the keys and of all that stands under them
-	smallest = 4 << 10 // what is not larger is kept in its record, as it is
-	patience = 4       // times the timeout, for a chunk of what is there
-	slack    = 10      // times the timeout, for what no answer waits for
+	layout   = "1:"    // version of the keys and their values
+	smallest = 4 << 10 // entries up to this size are stored in their record, uncompressed
+	patience = 4       // times the timeout, for a chunk
+	slack    = 10      // times the timeout, for commands that no request waits for
 )
 
 var _ cache.Shared = (*Store)(nil)
 
-// Store is the tier on one Redis, one Cluster, or what Sentinels watch. Make it
-// with Open and close it.
+// Store is the tier on one Redis server, one Cluster, or a server that Sentinels
+// watch. Make it with Open and close it.
 type Store struct {
 	cfg   Config
 	spool func() (cache.Spool, error)
@@ -37,8 +37,8 @@ type Store struct {
 	link  *link
 }
 
-// Open makes a Store. What is read is put into a spool. It is no error when
-// Redis cannot be reached: it is used as soon as it can.
+// Open returns a Store, which reads entries into spools. It succeeds even if
+// Redis is unavailable, which is used as soon as it answers.
 func Open(cfg Config, spool func() (cache.Spool, error), now func() time.Time, log *slog.Logger) (*Store, error) {
 	cfg = cfg.Defaults()
 	options, err := cfg.options()
@@ -54,21 +54,21 @@ func Open(cfg Config, spool func() (cache.Spool, error), now func() time.Time, l
 // Close ends the connections. Blobs that are open stay usable.
 func (s *Store) Close() { s.link.close() }
 
-// advise warns about a server that is not set up as a cache. One that does not
-// tell is not asked again.
+// advise warns about a server that is not configured as a cache, if the server
+// reports its configuration.
 func (s *Store) advise(c rueidis.Client) {
 	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
 	defer cancel()
 	set, err := c.Do(ctx, c.B().ConfigGet().Parameter("maxmemory*").Build()).AsStrMap()
 	if err != nil {
-		s.log.Debug("redis does not tell its maxmemory", "error", err)
+		s.log.Debug("redis does not report its maxmemory", "error", err)
 		return
 	}
 	switch policy := set["maxmemory-policy"]; {
 	case set["maxmemory"] == "0":
-		s.log.Warn("redis has no maxmemory and will grow until its machine has no memory left; set maxmemory, and maxmemory-policy allkeys-lru")
+		s.log.Warn("redis has no maxmemory and may use all memory of its machine; set maxmemory, and maxmemory-policy allkeys-lru")
 	case policy == "noeviction" || strings.HasPrefix(policy, "volatile-"):
-		s.log.Warn("redis removes no old tables, so nothing new can be shared once it is full; set maxmemory-policy allkeys-lru", "maxmemory-policy", policy)
+		s.log.Warn("redis evicts no tables, so nothing can be shared once it is full; set maxmemory-policy allkeys-lru", "maxmemory-policy", policy)
 	}
 }
 
@@ -76,10 +76,10 @@ func (s *Store) name(kind cache.Kind, key cache.Key) string {
 	return s.cfg.Prefix + layout + string(kind) + ":" + key.String()
 }
 
-// chunk is the key of a chunk of the content with this checksum.
+// chunk returns the key of chunk n of the content with this checksum.
 func chunk(name string, sum uint32, n int) string { return fmt.Sprintf("%s:%08x:%d", name, sum, n) }
 
-// get reads a value. It is nil when there is none.
+// get returns a value, or nil if the key does not exist.
 func (s *Store) get(ctx context.Context, wait time.Duration, name string) ([]byte, error) {
 	r, err := s.link.do(ctx, wait, func(ctx context.Context, c rueidis.Client) rueidis.RedisResult {
 		return c.Do(ctx, c.B().Get().Key(name).Build())
@@ -90,8 +90,8 @@ func (s *Store) get(ctx context.Context, wait time.Duration, name string) ([]byt
 	return r.AsBytes()
 }
 
-// set writes a value, with an expiry unless life is zero. It does not end in
-// the middle: what was sent may be carried out in any case.
+// set writes a value, with an expiry unless life is zero. It is not cancelled
+// once it has begun, because Redis may execute the command in any case.
 func (s *Store) set(ctx context.Context, name, value string, life time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (s *Store) Get(ctx context.Context, kind cache.Kind, key cache.Key) (cache.
 	return blob, err
 }
 
-// find is Get. An error without an end is why nothing is known.
+// find does Get. An error that does not expire is the reason of a miss.
 func (s *Store) find(ctx context.Context, kind cache.Kind, key cache.Key) (cache.Blob, error) {
 	name := s.name(kind, key)
 	value, err := s.get(ctx, s.cfg.Timeout, name)
@@ -146,13 +146,13 @@ func (s *Store) find(ctx context.Context, kind cache.Kind, key cache.Key) (cache
 		metric.CacheEvictions.Add(1, tier, string(kind))
 		s.Forget(ctx, kind, key)
 	case errors.Is(err, remote.ErrDamaged):
-		s.log.Warn("an entry in redis is damaged and is removed", "kind", kind, "key", key, "error", err)
+		s.log.Warn("removing a damaged entry from redis", "kind", kind, "key", key, "error", err)
 		s.Forget(ctx, kind, key)
 	}
 	return nil, err
 }
 
-// fault is a remembered fault with its end.
+// fault returns a remembered fault with its expiry.
 func (s *Store) fault(ctx context.Context, name string, f *fault.Error) error {
 	r, err := s.link.do(ctx, s.cfg.Timeout, func(ctx context.Context, c rueidis.Client) rueidis.RedisResult {
 		return c.Do(ctx, c.B().Pttl().Key(name).Build())
@@ -161,14 +161,14 @@ func (s *Store) fault(ctx context.Context, name string, f *fault.Error) error {
 		return err
 	}
 	rest, err := r.AsInt64()
-	if err != nil || rest <= 0 { // it has just ended
+	if err != nil || rest <= 0 { // it has just expired
 		return err
 	}
 	return cache.Remembered(f, s.now().Add(time.Duration(rest)*time.Millisecond))
 }
 
-// content is the content that r leads to, whole and checked. The error of a
-// spool is no fault of the entry.
+// content returns the complete and verified content of r. The error of a spool
+// does not mean that the entry is damaged.
 func (s *Store) content(ctx context.Context, name string, r *record) (_ cache.Blob, err error) {
 	if r.size > maxRatio*int64(s.cfg.MaxEntry) || int64(r.chunks) > int64(s.cfg.MaxEntry)/chunkSize+1 {
 		return nil, errTooBig
@@ -198,8 +198,8 @@ func (s *Store) content(ctx context.Context, name string, r *record) (_ cache.Bl
 	return out, err
 }
 
-// Put makes an entry of what fill writes. It opens the entry also when Redis
-// does not take it.
+// Put stores the bytes of fill as an entry. It opens the entry even if Redis does
+// not store it.
 func (s *Store) Put(ctx context.Context, kind cache.Kind, key cache.Key, fill func(io.Writer) error) (cache.Blob, error) {
 	out, sum, err := cache.Spooled(ctx, s.spool, fill)
 	if err != nil {
@@ -207,14 +207,14 @@ func (s *Store) Put(ctx context.Context, kind cache.Kind, key cache.Key, fill fu
 	}
 	if err := s.send(ctx, s.name(kind, key), out, sum); err != nil {
 		if err != errDown {
-			s.log.Debug("an entry is not shared", "kind", kind, "key", key, "error", err)
+			s.log.Debug("cannot share an entry", "kind", kind, "key", key, "error", err)
 		}
-		s.Forget(ctx, kind, key) // what was there is not this
+		s.Forget(ctx, kind, key) // it may have another entry
 	}
 	return out, nil
 }
 
-// send writes the entry that out has.
+// send stores the content of out.
 func (s *Store) send(ctx context.Context, name string, out cache.Spool, sum uint32) error {
 	if out.Size() <= smallest {
 		b := make([]byte, out.Size())
@@ -239,18 +239,19 @@ func (s *Store) send(ctx context.Context, name string, out cache.Spool, sum uint
 	return s.set(ctx, name, (&record{form: chunked, size: out.Size(), sum: sum, chunks: n}).text(name), 0)
 }
 
-// Remember keeps a fault.
+// Remember stores a fault.
 func (s *Store) Remember(ctx context.Context, kind cache.Kind, key cache.Key, f *fault.Error, life time.Duration) {
 	if f == nil || f.Kind == fault.Internal || life <= 0 {
 		return
 	}
 	name := s.name(kind, key)
-	_ = s.set(ctx, name, (&record{form: failed, fault: f}).text(name), life) // then it is asked for again
+	_ = s.set(ctx, name, (&record{form: failed, fault: f}).text(name), life) // a fault that is not stored is found again
 }
 
-// Forget drops what the key has. The chunks of an entry are left to be evicted.
+// Forget removes the entry or fault of the key. The chunks of an entry stay until
+// they are evicted.
 func (s *Store) Forget(ctx context.Context, kind cache.Kind, key cache.Key) {
 	_, _ = s.link.do(context.WithoutCancel(ctx), s.cfg.Timeout, func(ctx context.Context, c rueidis.Client) rueidis.RedisResult {
 		return c.Do(ctx, c.B().Del().Key(s.name(kind, key)).Build())
-	}) // what cannot be dropped is found damaged again
+	}) // an entry that is not removed is found damaged again
 }

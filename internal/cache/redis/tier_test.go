@@ -32,7 +32,7 @@ func TestTier(t *testing.T) {
 	})
 }
 
-// What several nodes do with near tiers of their own over one Redis.
+// TestLayeredTier has several nodes with near tiers of their own over one Redis.
 func TestLayeredTier(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -73,7 +73,7 @@ func TestWhatOneNodePutTheOtherFinds(t *testing.T) {
 	}
 	near.Forget(t.Context(), cache.Symcache, keyA)
 	if cachetest.Get(t, a, cache.Symcache, keyA) != nil || cachetest.Get(t, a.disk, cache.Symcache, keyA) != nil {
-		t.Error("a tier has not forgotten")
+		t.Error("a tier still has the entry")
 	}
 }
 
@@ -85,7 +85,7 @@ func TestLargeEntriesAreManySmallKeys(t *testing.T) {
 	cachetest.Put(t, n, cache.Symcache, keyA, body)
 	cachetest.Put(t, n, cache.Meta, keyB, body[:4<<10])
 	if !bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) || !bytes.Equal(cachetest.Get(t, n, cache.Meta, keyB), body[:4<<10]) {
-		t.Fatal("something else came back")
+		t.Fatal("the entry has another content")
 	}
 	total := 0
 	for _, key := range s.keys("*") {
@@ -123,7 +123,7 @@ func TestWhatIsTooLargeIsNotShared(t *testing.T) {
 	}
 	cachetest.Put(t, open(t, patient(s)), cache.Symcache, keyA, text(1<<20, 3))
 	if cachetest.Get(t, n, cache.Symcache, keyA) != nil {
-		t.Error("what another node shares is larger than may be read")
+		t.Error("an entry beyond max_entry was read")
 	}
 }
 
@@ -152,7 +152,7 @@ func TestDamageIsAMiss(t *testing.T) {
 		"a chunk is longer":           func() { s.ask("APPEND", chunks()[0], "x") },
 		"a chunk is another one":      func() { s.ask("COPY", chunks()[0], chunks()[1], "REPLACE") },
 		"the record is of another":    func() { s.ask("COPY", "symbolon:1:symcache:"+keyB.String(), head, "REPLACE") },
-		"the record is no record":     func() { s.ask("SET", head, "what is this") },
+		"the record is damaged":       func() { s.ask("SET", head, "what is this") },
 		"the record is of no type":    func() { s.ask("DEL", head); s.ask("LPUSH", head, "a") },
 		"the record is empty":         func() { s.ask("SET", head, "") },
 		"everything is flushed":       func() { s.ask("FLUSHALL") },
@@ -174,7 +174,7 @@ func TestDamageIsAMiss(t *testing.T) {
 		s.ask("DEL", head)
 		cachetest.Put(t, n, cache.Symcache, keyA, body)
 		if !bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) && !strings.Contains(name, "type") {
-			t.Errorf("%s: it does not come back when it is put again", name)
+			t.Errorf("%s: the entry is missing after it was put again", name)
 		}
 	}
 }
@@ -201,7 +201,7 @@ func TestAFullServerEvictsAndGoesOn(t *testing.T) {
 		if got := cachetest.Get(t, n, cache.Symcache, key); bytes.Equal(got, body) {
 			right++
 		} else if got != nil {
-			t.Fatal("something else came back")
+			t.Fatal("the entry has another content")
 		}
 	}
 	if right < 15 {
@@ -209,7 +209,7 @@ func TestAFullServerEvictsAndGoesOn(t *testing.T) {
 	}
 	for i := range 20 {
 		if got := cachetest.Get(t, n, cache.Symcache, cache.KeyOf(itoa(i))); got != nil && !bytes.Equal(got, noise(300_000, i)) {
-			t.Fatal("something else came back")
+			t.Fatal("the entry has another content")
 		}
 	}
 }
@@ -227,7 +227,7 @@ func TestAFaultEndsWhenRedisSaysSo(t *testing.T) {
 	}
 	s.ask("PERSIST", name)
 	if _, err := n.Get(t.Context(), cache.Meta, keyA); err != nil {
-		t.Errorf("a fault without an end: %v", err)
+		t.Errorf("a fault without an expiry: %v", err)
 	}
 }
 
@@ -248,25 +248,25 @@ func TestASpoolThatFailsIsAMiss(t *testing.T) {
 		t.Errorf("Put: %v", err)
 	}
 	if len(s.keys("*:symcache:*")) < 2 {
-		t.Error("an entry was removed for the fault of a disk")
+		t.Error("an entry was removed because a disk failed")
 	}
 }
 
 func TestConfigSaysWhatIsWrong(t *testing.T) {
 	for want, c := range map[string]redis.Config{
-		"":                     {},
-		"url cannot be read":   {URL: bin.NewSecret("redis://u:canary%zz@h")},
-		"url cannot be read; ": {URL: bin.NewSecret("http://u:canary@h/")},
-		"timeout is":           {Timeout: time.Microsecond},
-		"lease is":             {Lease: time.Millisecond},
-		"max_entry is":         {MaxEntry: -1},
+		"":              {},
+		"invalid url":   {URL: bin.NewSecret("redis://u:canary%zz@h")},
+		"invalid url: ": {URL: bin.NewSecret("http://u:canary@h/")},
+		"timeout is":    {Timeout: time.Microsecond},
+		"lease is":      {Lease: time.Millisecond},
+		"max_entry is":  {MaxEntry: -1},
 	} {
 		err := c.Validate()
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v", want, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "canary") {
-			t.Errorf("a secret got out: %v", err)
+			t.Errorf("the error has a secret: %v", err)
 		}
 	}
 	if _, err := redis.Open(redis.Config{URL: bin.NewSecret("redis://u:canary%zz@h")}, nil, time.Now, quiet); err == nil || strings.Contains(err.Error(), "canary") {
