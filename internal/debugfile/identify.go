@@ -5,17 +5,19 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
+	"symbolon/internal/object/breakpad"
+	"symbolon/internal/object/ppdb"
 )
 
 // identifiers are the functions that read identifiers, by format.
 var identifiers = [kindCab + 1]func(bin.Source) ([]ident.Module, error){
-	kindBreakpad: object.IdentifyBreakpad,
+	kindBreakpad: breakpad.Identify,
 	kindELF:      object.IdentifyELF,
 	kindMachO:    object.IdentifyMachO,
 	kindPE:       object.IdentifyPE,
 	kindWasm:     object.IdentifyWASM,
 	kindPDB:      object.IdentifyPDB,
-	kindPortable: object.IdentifyPortable,
+	kindPortable: ppdb.Identify,
 }
 
 // Identify returns the format of a debug file and the identifiers of the

@@ -18,6 +18,10 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/format/cab"
 	"symbolon/internal/object"
+	"symbolon/internal/object/breakpad"
+	"symbolon/internal/object/bundle"
+	"symbolon/internal/object/ppdb"
+	"symbolon/internal/object/symbfile"
 	"symbolon/internal/unpack"
 )
 
@@ -179,11 +183,11 @@ type Stream struct {
 	size     int64
 	head     []byte
 	kind     kind
-	breakpad *object.Scanner
+	breakpad *breakpad.Scanner
 }
 
 // NewStream is a Stream at the beginning of a file.
-func NewStream() *Stream { return &Stream{breakpad: object.NewScanner()} }
+func NewStream() *Stream { return &Stream{breakpad: breakpad.NewScanner()} }
 
 // Write takes the next bytes of the file. It never fails: what is wrong with
 // the file is told by Finish.
@@ -266,11 +270,11 @@ func (s *Stream) objects(src bin.Source, in object.Input) ([]*object.Object, err
 	case kindPDB:
 		o, err = object.OpenPDB(src, in)
 	case kindBundle:
-		o, err = object.OpenBundle(src, in)
+		o, err = bundle.Open(src, in)
 	case kindPortable:
-		o, err = object.OpenPortable(src, in)
+		o, err = ppdb.Open(src, in)
 	default:
-		o, err = object.OpenSymbfile(src, in)
+		o, err = symbfile.Open(src, in)
 	}
 	if err != nil {
 		return nil, err

@@ -8,36 +8,6 @@
 // given to a table builder by Blocks; the frames of both are the same, because
 // one resolver makes them.
 //
-// # Breakpad files
-//
-// The records of a file are keys in one space of addresses; the answer to an
-// address is that of the greatest key that is not above it, up to the next key
-// of any record:
-//
-//   - A FUNC is a key at its start, and a hole at its end. One without size is
-//     no key at all.
-//   - Its line records are keys inside of it. Those without size, or in front
-//     of the FUNC, are none; what is behind its end is cut off. Where they
-//     overlap, the one that starts first hides the other as far as it reaches.
-//   - INLINE records make a tree by depth and range. One that overlaps the one
-//     before it at its depth begins behind that; one that is longer than its
-//     parent continues in the next parent, and is dropped where there is none.
-//     Line records are cut at the borders of the tree. Code of an INLINE
-//     without a line record belongs to the caller, at the line of the call;
-//     where an INLINE that has line records ends and nothing else begins,
-//     there is a hole.
-//   - Of keys at one address, a line record of a later FUNC replaces an
-//     earlier one, the start of a FUNC only a hole, and a hole nothing.
-//   - A PUBLIC is a key if there is none at its address, or a hole. The first
-//     of several counts. If it is the last key of the file it reaches to the
-//     next multiple of 4 GiB.
-//
-// The address of the function in an answer is that of its FUNC or PUBLIC.
-// Names are given as they stand in the file. Paths are rid of "." and ".."
-// segments, and written with backslashes if one has a backslash, a drive
-// letter or two leading slashes; links into version control stay as they are.
-// Bytes that are not UTF-8 become U+FFFD.
-//
 // # Images
 //
 // ELF, Mach-O, PE, PDB and WebAssembly files are images: code, symbols and debug
@@ -97,14 +67,6 @@
 // The first addresses in no procedure are answered by the order of symbols that
 // the file has, which is believed.
 //
-// # Portable PDBs
-//
-// An address is the token of a method in the upper 32 bits, 0x06000001 for the
-// first one, and an offset in its IL below. The answer is that of the last
-// sequence point that is not behind it, hidden ones aside, up to the end of the
-// method, which the file does not tell: it is the next token. Functions have no
-// names, which only the assembly knows.
-//
 // # Languages
 //
 // A function, and each inlined call, is in the language of the unit that its name
@@ -122,18 +84,4 @@
 //
 // An Object is safe for concurrent use as long as its source is; it keeps the
 // source and must not be used after that is closed. Blocks leaves no goroutine behind.
-//
-// Calls and INLINE records nest up to 256 deep, and FUNC records overlap up to 64 deep;
-// what is deeper is dropped and counted. An INLINE is continued in following
-// parents as long as that at most doubles the number of ranges, and 4096 times
-// in any case. Lookup keeps what it parsed last, so that addresses in rising order
-// cost one parse for each FUNC; in the steady state it does not allocate. If
-// the source fails while an address is looked up, nothing is known about it.
-//
-// Of a symbfile an index is kept: 48 bytes for a range and 24 for a pad, on the heap
-// or, beyond 48 MiB, in Options.Space, for 32 million of them at most. Lines, frames
-// and texts are read in place when they are asked for; of a source that is neither in
-// memory nor mapped there is a copy. A block has some 70,000 rows or nodes at most. A
-// pad has up to 4096 frames, the innermost ones, with 4 MiB of names; at one address
-// eight ranges of one depth count, down to 256 deep.
 package object

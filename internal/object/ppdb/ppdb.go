@@ -1,4 +1,4 @@
-package object
+package ppdb
 
 import (
 	"cmp"
@@ -9,21 +9,22 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/format/ppdb"
 	"symbolon/internal/ident"
+	"symbolon/internal/object"
 	"symbolon/internal/sym"
 	"symbolon/internal/unpack"
 )
 
 // portable is an open portable PDB.
 type portable struct {
-	in   Input
+	in   object.Input
 	file *ppdb.File
 	room int64 // bytes that an embedded source may have
 	held int64 // bytes of the file that are in memory for it
 
 	starts  func() []methodStart
-	found   Findings
-	origins Origins
-	paths   Paths
+	found   object.Findings
+	origins object.Origins
+	paths   object.Paths
 }
 
 // The texts of a portable PDB: the name that methods do not have, and a path,
@@ -38,8 +39,8 @@ const (
 	methodRow     = 1<<24 - 1
 )
 
-// OpenPortable opens a portable PDB, alone or out of the binary that it is in.
-func OpenPortable(src bin.Source, in Input) (*Object, error) {
+// Open opens a portable PDB, alone or out of the binary that it is in.
+func Open(src bin.Source, in object.Input) (*object.Object, error) {
 	f, err := ppdb.Open(src)
 	if err != nil {
 		return nil, err
@@ -49,18 +50,18 @@ func OpenPortable(src bin.Source, in Input) (*Object, error) {
 		p.held = src.Size()
 	}
 	p.starts = sync.OnceValue(p.findStarts)
-	p.found.SetCounts(Counts{Files: f.Documents()})
+	p.found.SetCounts(object.Counts{Files: f.Documents()})
 	for _, x := range f.Problems {
 		p.found.At("damaged headers", x.Place, x.Off, x.Reason)
 	}
-	info := Info{Kind: "portablepdb", Type: "dbg", Module: portableModule(f)}
+	info := object.Info{Kind: "portablepdb", Type: "dbg", Module: portableModule(f)}
 	if first, _ := p.nextStart(1); first > 0 {
-		info.Features |= HasDebug
+		info.Features |= object.HasDebug
 	}
-	if f.Sources() > 0 || HasLinks(f.Link) && f.Documents() > 0 {
-		info.Features |= HasSources
+	if f.Sources() > 0 || object.HasLinks(f.Link) && f.Documents() > 0 {
+		info.Features |= object.HasSources
 	}
-	return New(info, p, in), nil
+	return object.New(info, p, in), nil
 }
 
 // methods is how many methods can have an address.
@@ -161,9 +162,9 @@ func (p *portable) AppendText(dst []byte, t sym.Text) []byte {
 	path := p.file.AppendPath(room[:0], uint32(t>>documentShift))
 	from := len(dst)
 	if p.in.Written {
-		return ValidTail(append(dst, path...), from)
+		return object.ValidTail(append(dst, path...), from)
 	}
-	return ValidTail(AppendPath(dst, path), from)
+	return object.ValidTail(object.AppendPath(dst, path), from)
 }
 
 // Source is an embedded source.
@@ -177,7 +178,7 @@ func (p *portable) Source(t sym.Text) (text []byte) {
 	case size == 0:
 		return slices.Clone(packed)
 	default:
-		text, err = (&unpack.Budget{Left: min(p.room, MaxSource)}).Inflate(packed, int(size))
+		text, err = (&unpack.Budget{Left: min(p.room, object.MaxSource)}).Inflate(packed, int(size))
 	}
 	if err != nil {
 		p.found.Add("damaged sources", err.Error())
@@ -186,14 +187,14 @@ func (p *portable) Source(t sym.Text) (text []byte) {
 	return text
 }
 
-func (p *portable) Describe(info *Info) int64 {
+func (p *portable) Describe(info *object.Info) int64 {
 	p.found.Describe(info)
 	return p.held
 }
 
 // Blocks makes a block of each method that has lines. A hole stands before the
 // next one, unless that begins where this one must have ended.
-func (p *portable) Blocks(_ BlockOptions, yield func(*sym.Block) error) error {
+func (p *portable) Blocks(_ object.BlockOptions, yield func(*sym.Block) error) error {
 	var b sym.Block
 	functions, end := 0, uint64(0) // end is where the method before ends
 	for method := uint32(1); method <= p.methods(); method++ {
@@ -212,7 +213,7 @@ func (p *portable) Blocks(_ BlockOptions, yield func(*sym.Block) error) error {
 			return err
 		}
 	}
-	p.found.SetCounts(Counts{Functions: functions, Files: p.file.Documents()})
+	p.found.SetCounts(object.Counts{Functions: functions, Files: p.file.Documents()})
 	if end == 0 {
 		return nil
 	}
@@ -262,16 +263,16 @@ func (p *portable) SourceByPath(path string) []byte {
 }
 
 // Origin returns where a file is kept.
-func (p *portable) Origin(path string) Origin {
-	return p.origins.Of(path, func(l *Origins) { l.Read(p.file.Link) })
+func (p *portable) Origin(path string) object.Origin {
+	return p.origins.Of(path, func(l *object.Origins) { l.Read(p.file.Link) })
 }
 
 func portableModule(f *ppdb.File) ident.Module {
 	return ident.Module{Type: ident.TypeDotnet, DebugID: ident.NewGUID(f.GUID, f.Stamp)}
 }
 
-// IdentifyPortable returns the identifiers of a file.
-func IdentifyPortable(src bin.Source) ([]ident.Module, error) {
+// Identify returns the identifiers of a file.
+func Identify(src bin.Source) ([]ident.Module, error) {
 	f, err := ppdb.Open(src)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package object
+package breakpad
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/format/breakpad"
 	"symbolon/internal/ident"
+	"symbolon/internal/object"
 )
 
 const (
@@ -23,7 +24,7 @@ const (
 // symbolFile is an open Breakpad file.
 type symbolFile struct {
 	src     bin.Source
-	in      Input
+	in      object.Input
 	whole   []byte // the content, if it is in memory
 	ix      *breakpad.Index
 	funcs   []breakpad.Span    // with size, by address, then place
@@ -49,7 +50,7 @@ func NewScanner() *Scanner { return &Scanner{breakpad.Scanner{Brief: true}} }
 func (s *Scanner) Write(p []byte) (int, error) { return s.file.Write(p) }
 
 // Open opens the file that was written and is now in src.
-func (s *Scanner) Open(src bin.Source, in Input) (*Object, error) {
+func (s *Scanner) Open(src bin.Source, in object.Input) (*object.Object, error) {
 	ix, err := s.file.Finish()
 	if err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func (s *Scanner) Open(src bin.Source, in Input) (*Object, error) {
 	f.sortFuncs()
 	f.publics, ix.Publics = sortSymbols(ix.Publics), nil
 	f.findNowhere()
-	return New(f.describe(id), f, in), nil
+	return object.New(f.describe(id), f, in), nil
 }
 
 // parseID reads the id of a MODULE, which some writers leave the age off.
@@ -162,13 +163,13 @@ func (f *symbolFile) end(i int) uint64 {
 	return f.funcs[i].End()
 }
 
-func (f *symbolFile) describe(id ident.DebugID) Info {
+func (f *symbolFile) describe(id ident.DebugID) object.Info {
 	m := f.ix.Module
-	info := Info{
+	info := object.Info{
 		Module: ident.Module{Type: typeOf(m.OS), Arch: ident.ParseArch(m.Arch), DebugFile: m.Name, DebugID: id},
 		Kind:   "breakpad",
 		Type:   "dbg",
-		Counts: Counts{
+		Counts: object.Counts{
 			Functions: len(f.funcs), Publics: len(f.publics), Files: len(f.ix.Files),
 			InlineOrigins: len(f.ix.Origins), Unwind: f.ix.Unwind,
 		},
@@ -177,20 +178,20 @@ func (f *symbolFile) describe(id ident.DebugID) Info {
 		switch {
 		case i.Scope == "CODE_ID" && i.Header && info.Module.CodeID.IsZero():
 			code, file, _ := strings.Cut(i.Text, " ")
-			info.Module.CodeID, info.Module.CodeFile = ident.ParseCodeID(code), Valid(strings.TrimSpace(file))
+			info.Module.CodeID, info.Module.CodeFile = ident.ParseCodeID(code), object.Valid(strings.TrimSpace(file))
 		case i.Scope == "GENERATOR" && info.Producer == "":
-			info.Producer = Valid(i.Text)
+			info.Producer = object.Valid(i.Text)
 		}
 	}
-	info.Module.DebugFile = Valid(info.Module.DebugFile)
+	info.Module.DebugFile = object.Valid(info.Module.DebugFile)
 	if len(f.publics) > 0 {
-		info.Features |= HasSymbols
+		info.Features |= object.HasSymbols
 	}
 	if len(f.funcs) > 0 {
-		info.Features |= HasDebug
+		info.Features |= object.HasDebug
 	}
 	if info.Counts.Unwind > 0 {
-		info.Features |= HasUnwind
+		info.Features |= object.HasUnwind
 	}
 	return info
 }
@@ -209,7 +210,7 @@ func typeOf(os string) ident.Type {
 }
 
 // Describe sums up the bad records that are known.
-func (f *symbolFile) Describe(info *Info) int64 {
+func (f *symbolFile) Describe(info *object.Info) int64 {
 	var sum breakpad.Report
 	sum.Merge(&f.ix.Bad)
 	f.mu.Lock()
@@ -221,7 +222,7 @@ func (f *symbolFile) Describe(info *Info) int64 {
 		if n == 0 {
 			continue
 		}
-		d := Damage{Kind: breakpad.Kind(k).String(), Count: n}
+		d := object.Damage{Kind: breakpad.Kind(k).String(), Count: n}
 		for _, b := range sum.First {
 			if int(b.Kind) == k {
 				d.Lines = append(d.Lines, b.Line)
@@ -247,7 +248,7 @@ func (f *symbolFile) CFI(yield func(records []byte) error) error {
 		from := len(buf)
 		buf = buf[:from+n]
 		if got, err := f.src.ReadAt(buf[from:], off); got < n {
-			return ReadFault(off, err)
+			return object.ReadFault(off, err)
 		}
 		off += int64(n)
 		end := bytes.LastIndexByte(buf, '\n') + 1
@@ -274,8 +275,8 @@ func (f *symbolFile) CFI(yield func(records []byte) error) error {
 // identifyHead is how much of a file is read for its MODULE and INFO records.
 const identifyHead = 4 << 10
 
-// IdentifyBreakpad returns the identifiers in the first lines of a file.
-func IdentifyBreakpad(src bin.Source) ([]ident.Module, error) {
+// Identify returns the identifiers in the first lines of a file.
+func Identify(src bin.Source) ([]ident.Module, error) {
 	head, err := bin.Read(src, 0, int(min(src.Size(), identifyHead)))
 	if err != nil {
 		return nil, err

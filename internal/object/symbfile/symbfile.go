@@ -1,4 +1,4 @@
-package object
+package symbfile
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/format/symbfile"
+	"symbolon/internal/object"
 	"symbolon/internal/sym"
 	"symbolon/internal/unpack"
 )
@@ -60,7 +61,7 @@ type symbFrame struct {
 
 // symbfiles is an open symbfile. Lines, frames and texts stay in the file.
 type symbfiles struct {
-	in     Input
+	in     object.Input
 	file   []byte
 	ranges []symbRange                   // by address, depth and place
 	pads   []symbPad                     // by address, one at each
@@ -68,7 +69,7 @@ type symbfiles struct {
 	tables symbfile.Tables
 	used   int64 // text of all names of ranges
 	held   int64 // bytes of the heap
-	found  Findings
+	found  object.Findings
 	long   symbLong
 	joined func()
 	stops  func() []symbStop
@@ -97,8 +98,8 @@ const (
 	relaxAfter = 16 << 20
 )
 
-// OpenSymbfile makes an index of a symbfile.
-func OpenSymbfile(src bin.Source, in Input) (*Object, error) {
+// Open makes an index of a symbfile.
+func Open(src bin.Source, in object.Input) (*object.Object, error) {
 	v := &symbfiles{in: in}
 	v.joined, v.stops = sync.OnceFunc(v.joinPieces), sync.OnceValue(v.findStops)
 	room := in.Room
@@ -115,12 +116,12 @@ func OpenSymbfile(src bin.Source, in Input) (*Object, error) {
 	})
 	slices.SortFunc(v.pads, func(a, b symbPad) int { return cmp.Or(cmp.Compare(a.va, b.va), cmp.Compare(a.at.off(), b.at.off())) })
 	v.pads = slices.CompactFunc(v.pads, func(a, b symbPad) bool { return a.va == b.va })
-	info := Info{Kind: "symbfile", Type: "dbg"}
+	info := object.Info{Kind: "symbfile", Type: "dbg"}
 	if len(v.ranges)+len(v.pads) > 0 {
-		info.Features |= HasDebug
+		info.Features |= object.HasDebug
 	}
 	in.Relax()
-	return New(info, v, in), nil
+	return object.New(info, v, in), nil
 }
 
 // load has the file in memory.
@@ -138,7 +139,7 @@ func (v *symbfiles) load(src bin.Source, room *unpack.Budget) error {
 		return err
 	}
 	if n, err := src.ReadAt(v.file, 0); n < len(v.file) {
-		return ReadFault(int64(n), err)
+		return object.ReadFault(int64(n), err)
 	}
 	return nil
 }
@@ -202,7 +203,7 @@ func (v *symbfiles) read(room *unpack.Budget) error {
 // relaxing gives pages back while it is read.
 type relaxing struct {
 	*bytes.Reader
-	in *Input
+	in *object.Input
 	n  int
 }
 
@@ -363,7 +364,7 @@ func (v *symbfiles) AppendText(dst []byte, t sym.Text) []byte {
 }
 
 // Describe counts the stops as memory too: there are fewer than ranges.
-func (v *symbfiles) Describe(info *Info) int64 {
+func (v *symbfiles) Describe(info *object.Info) int64 {
 	v.found.Describe(info)
 	for i := range v.ranges {
 		if v.ranges[i].depth == 0 {

@@ -1,10 +1,11 @@
-package object
+package breakpad
 
 import (
 	"math"
 	"slices"
 
 	"symbolon/internal/format/breakpad"
+	"symbolon/internal/object"
 	"symbolon/internal/sym"
 )
 
@@ -255,7 +256,7 @@ func compact(blk *sym.Block) {
 	})
 }
 
-func (f *symbolFile) Blocks(opt BlockOptions, yield func(*sym.Block) error) error {
+func (f *symbolFile) Blocks(opt object.BlockOptions, yield func(*sym.Block) error) error {
 	var sum breakpad.Report
 	deliver := func(b *batch) error {
 		for i := range b.units {
@@ -277,7 +278,7 @@ func (f *symbolFile) Blocks(opt BlockOptions, yield func(*sym.Block) error) erro
 		u = f.fill(b, u)
 		return len(b.units) > 0
 	}
-	if err := InOrder(opt.Workers, start, f.work, deliver, func() *batch { return new(batch) }); err != nil {
+	if err := object.InOrder(opt.Workers, start, f.work, deliver, func() *batch { return new(batch) }); err != nil {
 		return err
 	}
 	f.mu.Lock()

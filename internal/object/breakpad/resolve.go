@@ -1,4 +1,4 @@
-package object
+package breakpad
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/format/breakpad"
+	"symbolon/internal/object"
 	"symbolon/internal/sym"
 )
 
@@ -50,7 +51,7 @@ func (s *scratch) read(src bin.Source, off int64, n int) (b []byte, err error) {
 func readInto(buf []byte, src bin.Source, off int64, n int) ([]byte, error) {
 	buf = slices.Grow(buf[:0], n)[:n]
 	if got, err := src.ReadAt(buf, off); got < n {
-		return buf, ReadFault(off, err)
+		return buf, object.ReadFault(off, err)
 	}
 	return buf, nil
 }

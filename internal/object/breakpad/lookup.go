@@ -1,4 +1,4 @@
-package object
+package breakpad
 
 import (
 	"cmp"

@@ -1,10 +1,11 @@
-package object
+package breakpad
 
 import (
 	"bytes"
 	"unicode/utf8"
 
 	"symbolon/internal/format/breakpad"
+	"symbolon/internal/object"
 	"symbolon/internal/sym"
 )
 
@@ -82,7 +83,7 @@ func (f *symbolFile) appendName(dst []byte, kind int, text []byte) []byte {
 	}
 	from := len(dst)
 	if kind == textFile {
-		dst = AppendPath(dst, name)
+		dst = object.AppendPath(dst, name)
 	} else {
 		dst = append(dst, name...)
 	}

@@ -1,4 +1,4 @@
-package object
+package breakpad
 
 // push puts v into a heap whose first element is the least.
 //

@@ -1,10 +1,11 @@
-package object
+package symbfile
 
 import (
 	"container/heap"
 	"math"
 	"slices"
 
+	"symbolon/internal/object"
 	"symbolon/internal/sym"
 )
 
@@ -55,7 +56,7 @@ func (h *endHeap) Pop() any {
 	return x
 }
 
-func (v *symbfiles) Blocks(_ BlockOptions, yield func(*sym.Block) error) error {
+func (v *symbfiles) Blocks(_ object.BlockOptions, yield func(*sym.Block) error) error {
 	v.joined()
 	f := flattener{symbfiles: v, yield: yield, rows: map[uint32]*symbRows{}, room: 8*len(v.ranges) + 1<<16}
 	return f.run()
