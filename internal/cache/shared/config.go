@@ -11,26 +11,26 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Config of the tier, and of the bucket it is in. The zero value is off. The
-// keys of the bucket are those of sources.
+// Config of the tier, and of its bucket. The zero value is off. The keys of the
+// bucket are named as those of sources.
 type Config struct {
-	Path           string        `yaml:"path" help:"Folder through which nodes share finished tables, made if it is missing. None, and no bucket: nothing is shared this way."`
-	Type           string        `yaml:"type" help:"What the bucket is: s3, of S3 or of a store that speaks its protocol and knows If-None-Match; gcs, of Google Cloud Storage."`
+	Path           string        `yaml:"path" help:"Folder through which nodes share finished tables, created if it is missing. Without a path and a bucket nothing is shared this way."`
+	Type           string        `yaml:"type" help:"Type of the bucket: s3, S3 or a store with its protocol and If-None-Match; gcs, Google Cloud Storage."`
 	Bucket         string        `yaml:"bucket" help:"Name of the bucket through which nodes share finished tables."`
-	Prefix         string        `yaml:"prefix" help:"The folder in the bucket; empty: the whole of it."`
+	Prefix         string        `yaml:"prefix" help:"Folder in the bucket; empty: the whole bucket."`
 	Region         string        `yaml:"region" help:"Region of an s3 bucket."`
-	Endpoint       string        `yaml:"endpoint" help:"Address of another store than AWS, which is asked by path; for gcs another address of the service."`
-	Provider       string        `yaml:"aws_credentials_provider" help:"Where the credentials for s3 come from: static, the keys here; container, the agent of the container (ECS, EKS); instance, the metadata service of the machine; web_identity, a token in a file."`
+	Endpoint       string        `yaml:"endpoint" help:"Address of a store other than AWS, with the bucket in the path; for gcs another address of the service."`
+	Provider       string        `yaml:"aws_credentials_provider" help:"Source of the credentials for s3: static, the keys here; container, the agent of the container (ECS, EKS); instance, the metadata service of the machine; web_identity, a token in a file."`
 	AccessKey      bin.Secret    `yaml:"access_key" help:"Access key for s3."`
 	SecretKey      bin.Secret    `yaml:"secret_key" help:"Secret key for s3."`
 	SessionToken   bin.Secret    `yaml:"session_token" help:"Session token that belongs to the keys for s3, if they are temporary."`
-	GoogleProvider string        `yaml:"gcs_credentials_provider" help:"Where the credentials for gcs come from: static, the keys here; ambient, the file that GOOGLE_APPLICATION_CREDENTIALS names, else a login with gcloud, else the metadata service of the machine."`
+	GoogleProvider string        `yaml:"gcs_credentials_provider" help:"Source of the credentials for gcs: static, the keys here; ambient, the file that GOOGLE_APPLICATION_CREDENTIALS names, else a login with gcloud, else the metadata service of the machine."`
 	ClientEmail    string        `yaml:"client_email" help:"Service account for gcs."`
 	PrivateKey     bin.Secret    `yaml:"private_key" help:"Private key of the service account, in PEM."`
-	BearerToken    bin.Secret    `yaml:"bearer_token" help:"Token for gcs, in place of a service account."`
-	Timeout        time.Duration `yaml:"timeout" help:"How long is waited for the first bytes of an answer before it counts as a miss."`
+	BearerToken    bin.Secret    `yaml:"bearer_token" help:"Token for gcs, instead of a service account."`
+	Timeout        time.Duration `yaml:"timeout" help:"How long to wait for the first bytes of an answer before it counts as a miss."`
 	FetchTimeout   time.Duration `yaml:"fetch_timeout" help:"How long reading or writing a whole entry may take."`
-	Negatives      time.Duration `yaml:"negatives" help:"How long failures to get a file are shared, at most; 0: not at all."`
+	Negatives      time.Duration `yaml:"negatives" help:"How long failures to get a file are shared at most; 0: not at all."`
 	MaxEntry       bin.Size      `yaml:"max_entry" help:"Size of the largest table that is shared, as it is on disk."`
 }
 
@@ -48,10 +48,11 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// On tells whether anything is to be shared.
+// On reports whether the tier is used.
 func (c Config) On() bool { return c.Path != "" || c.Bucket != "" }
 
-// Validate says what is wrong with c, but for what the bucket itself wants.
+// Validate returns an error for each invalid field of c, but those that the
+// bucket itself checks.
 func (c Config) Validate() error {
 	c = c.Defaults()
 	var errs []error

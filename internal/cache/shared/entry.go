@@ -22,7 +22,7 @@ const (
 const (
 	entry = 1 + iota
 	failed
-	nothing
+	deleted
 )
 
 // id is a kind and a key.
@@ -35,11 +35,11 @@ type id struct {
 type head struct {
 	form uint32
 	size int64     // of the content
-	end  time.Time // of a fault
+	end  time.Time // expiry of a fault
 	sum  uint32    // of the content
 }
 
-// bytes is h as it stands in the object of the entry of.
+// bytes returns h as it is stored in the object of the entry of.
 func (h head) bytes(of id) []byte {
 	order := binary.LittleEndian
 	b := make([]byte, 0, headSize)
@@ -64,7 +64,7 @@ func kindField(kind cache.Kind) []byte {
 	return field[:]
 }
 
-// readHead reads the head of the object of the entry of.
+// readHead parses the head of the object of the entry of.
 func readHead(b []byte, of id) (head, error) {
 	var h head
 	c := bin.NewCursor(b, binary.LittleEndian)
@@ -82,13 +82,13 @@ func readHead(b []byte, of id) (head, error) {
 		return h, remote.Damaged("the head has another key")
 	}
 	h.size, h.end, h.sum = int64(c.U64()), time.UnixMilli(int64(c.U64())), c.U32()
-	if h.form < entry || h.form > nothing || h.size < 0 || h.form == failed && h.size > cache.MaxFault {
+	if h.form < entry || h.form > deleted || h.size < 0 || h.form == failed && h.size > cache.MaxFault {
 		return h, remote.Damaged("invalid head")
 	}
 	return h, nil
 }
 
-// readFault reads the content of a fault.
+// readFault parses the content of a fault.
 func readFault(b []byte) (*fault.Error, error) {
 	f, ok := cache.ReadFault(bin.NewCursor(b, binary.LittleEndian))
 	if !ok {

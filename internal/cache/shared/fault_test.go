@@ -61,8 +61,8 @@ func TestAStoreThatIsKilledAndComesBack(t *testing.T) {
 	s.Kill()
 	all.Wait()
 	for _, n := range nodes {
-		eventually(t, "it is left alone", func() bool {
-			cachetest.Get(t, n, cache.Symcache, cache.KeyOf("nobody's"))
+		eventually(t, "the node backs off", func() bool {
+			cachetest.Get(t, n, cache.Symcache, cache.KeyOf("unknown"))
 			return n.log.count(left) == 1
 		})
 		start := time.Now()
@@ -81,7 +81,7 @@ func TestAStoreThatIsKilledAndComesBack(t *testing.T) {
 	}
 	cachetest.Put(t, nodes[0], cache.Symcache, keyA, body(99))
 	if !bytes.Equal(cachetest.Get(t, nodes[1], cache.Symcache, keyA), body(99)) {
-		t.Error("after that nothing is shared")
+		t.Error("nothing is shared after the recovery")
 	}
 }
 
@@ -110,7 +110,7 @@ func (h *hung) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser
 	return r, a, err
 }
 
-// late is nothing, which comes at the end.
+// late is an empty reader, which returns at the end.
 type late struct{ *hung }
 
 func (l late) Read([]byte) (int, error) {
@@ -150,7 +150,7 @@ func TestABucketThatHangsCostsItsTimeoutsAndThenNothing(t *testing.T) {
 	if n := metric.CacheLookups.Value("shared", "symcache", "off") - off; n < 990 {
 		t.Errorf("only %d of 1000 lookups cost nothing", n)
 	}
-	eventually(t, "that is told", func() bool { return n.log.count(left) == 1 })
+	eventually(t, "the log has the failure", func() bool { return n.log.count(left) == 1 })
 	h.hangs.Store(false)
 	close(h.end)
 	eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
@@ -230,8 +230,8 @@ func TestAServerThatSaysNothingIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestABucketThatTakesNothingIsStillRead is over a real store, behind a server
-// that refuses to write.
+// TestABucketThatTakesNothingIsStillRead has a proxy that refuses writes before a
+// real store.
 func TestABucketThatTakesNothingIsStillRead(t *testing.T) {
 	s := s3test.Run(t)
 	target, err := url.Parse(s.Endpoint())
@@ -255,8 +255,8 @@ func TestABucketThatTakesNothingIsStillRead(t *testing.T) {
 	if got := cachetest.Get(t, n, cache.Symcache, keyA); string(got) != "a table" {
 		t.Errorf("got %q", got)
 	}
-	if n.log.count("refuses what is written") != 1 || n.log.count("level=WARN") != 1 {
-		t.Error("that is not told once")
+	if n.log.count("refuses a write") != 1 || n.log.count("level=WARN") != 1 {
+		t.Error("the log does not have it once")
 	}
 }
 
@@ -266,9 +266,9 @@ func TestARefusedReaderIsToldOnce(t *testing.T) {
 	}))
 	defer server.Close()
 	n := open(t, patient(), far(t, server.URL, ""))
-	eventually(t, "that is told", func() bool { return n.log.count(left) == 1 })
+	eventually(t, "the log has the failure", func() bool { return n.log.count(left) == 1 })
 	if cachetest.Get(t, n, cache.Symcache, keyA) != nil || n.log.count("level=WARN") != 1 || n.log.count("level=WARN msg=\""+left) != 1 {
-		t.Error("it is not told once")
+		t.Error("the log does not have it once")
 	}
 	if n.log.count(s3test.SecretKey) != 0 {
 		t.Error("the log has the secret")
@@ -290,6 +290,6 @@ func TestACallerWhoLeavesSaysNothingAboutTheBucket(t *testing.T) {
 	h.hangs.Store(false)
 	cachetest.Put(t, n, cache.Symcache, keyA, []byte("a table"))
 	if cachetest.Get(t, n, cache.Symcache, keyA) == nil || n.log.count(left) != 0 {
-		t.Error("the bucket is left alone")
+		t.Error("the node backs off")
 	}
 }

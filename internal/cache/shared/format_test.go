@@ -83,7 +83,7 @@ func TestObjectsOfEarlierVersionsAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h, err := readHead(object, of); err != nil || h.form != nothing {
+	if h, err := readHead(object, of); err != nil || h.form != deleted {
 		t.Errorf("a deleted entry: %+v, %v", h, err)
 	}
 }
@@ -128,7 +128,7 @@ func TestABombIsNotUnpacked(t *testing.T) {
 	text := packedAs(t, head{form: entry, size: 1 << 10, sum: 7}, bomb)
 	bomb = nil
 	if len(text) > 1<<20 {
-		t.Fatalf("%d bytes are no bomb", len(text))
+		t.Fatalf("%d bytes are not a bomb", len(text))
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -185,7 +185,7 @@ func (f failing) ReadAt([]byte, int64) (int, error) { return 0, f.err }
 func (f failing) Write([]byte) (int, error)         { return 0, f.err }
 func (f failing) Size() int64                       { return 100 }
 
-// FuzzObject reads a head with the right checksum, and a stream behind it.
+// FuzzObject reads a head with the right checksum, and a stream after it.
 func FuzzObject(f *testing.F) {
 	for _, content := range [][]byte{nil, []byte("a table"), bytes.Repeat([]byte("abc"), 1000)} {
 		text := written(f, head{form: entry}, content)
@@ -193,7 +193,7 @@ func FuzzObject(f *testing.F) {
 		text = written(f, head{form: failed, end: time.UnixMilli(9)}, cache.AppendFault(nil, fault.New(fault.Denied, "p", "%s", content)))
 		f.Add(text[:headSize], text[headSize:])
 	}
-	f.Add(head{form: nothing}.bytes(of), []byte{})
+	f.Add(head{form: deleted}.bytes(of), []byte{})
 	f.Fuzz(func(t *testing.T, first, stream []byte) {
 		if len(first) == headSize {
 			binary.LittleEndian.PutUint32(first[headSize-4:], crc32.Checksum(first[:headSize-4], bin.Castagnoli))

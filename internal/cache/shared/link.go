@@ -41,15 +41,15 @@ type link struct {
 	places   chan struct{} // of calls that have not returned
 }
 
-// bounds are the times that a call may take: until it says that the answer
-// begins, until it has it all, and then until it has stopped.
+// bounds are the times that a call may take: until its answer begins, until it
+// is complete, and after its end until it has returned.
 type bounds struct{ first, whole, end time.Duration }
 
-// call asks the bucket. It calls begun when the answer begins. Its error is that
-// of the bucket. What it returns is closed if nobody waits for it any more.
+// call makes a call to the bucket, and calls begun when the answer begins. Its
+// error is that of the bucket. Its result is closed if its caller has left.
 type call func(ctx context.Context, begun func()) (found, error)
 
-// found is what a call has found: an entry, a fault, or why it is neither.
+// found is the result of a call: an entry, a fault, or the reason for neither.
 type found struct {
 	blob  cache.Spool
 	fault error
@@ -86,8 +86,8 @@ func (l *link) connect(ctx context.Context) (disconnect func(), err error) {
 	}, nil
 }
 
-// await makes a call and waits for it within its bounds. A call that does not
-// mind its context goes on by itself.
+// await makes a call and waits for it within its bounds. A call that ignores its
+// context goes on in the background.
 func (l *link) await(ctx context.Context, b bounds, do call) (found, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, b.whole, errSilent)
 	defer cancel()
@@ -115,7 +115,7 @@ func (l *link) await(ctx context.Context, b bounds, do call) (found, error) {
 		case answer <- result{f, err}:
 		case <-ctx.Done():
 			if f.blob != nil {
-				_ = f.blob.Close() // of no use to anybody
+				_ = f.blob.Close() // its caller has left
 			}
 		}
 	}()
@@ -145,14 +145,14 @@ func (l *link) read(ctx context.Context, b bounds, do call) (found, error) {
 	return f, err
 }
 
-// write does the same for a call that writes. A bucket that takes nothing can
+// write does the same for a call that writes. A bucket that refuses writes can
 // still be read.
 func (l *link) write(ctx context.Context, b bounds, do call) error {
 	_, err := l.do(ctx, b, do)
 	if err != nil && l.counts(ctx, err) && !silent(err) {
 		metric.CacheFailures.Add(1, tier, "refused")
 		if !l.refused.Swap(true) {
-			l.log.Warn("the shared bucket refuses what is written", "error", err)
+			l.log.Warn("shared bucket refuses a write", "error", err)
 		}
 	}
 	return err

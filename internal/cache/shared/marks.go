@@ -2,17 +2,17 @@ package shared
 
 import "sync"
 
-// maxMarks is how many objects that are no entries are remembered.
+// maxMarks is the largest number of marks.
 const maxMarks = 10_000
 
-// marks are the objects that are no entries, as far as this process has seen.
-// What falls out of it is found bad again.
+// marks are the objects that this process has seen and that are not entries. An
+// object whose mark is evicted is found again.
 type marks struct {
 	mu  sync.Mutex
 	ids map[id]struct{}
 }
 
-// add marks an object and tells whether that is new.
+// add marks an object and reports whether the mark is new.
 func (m *marks) add(of id) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

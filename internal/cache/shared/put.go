@@ -14,8 +14,8 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Put makes an entry of what fill writes. It opens the entry also when the bucket
-// does not take it.
+// Put stores the bytes of fill as an entry. It opens the entry even if the bucket
+// does not store it.
 func (s *Store) Put(ctx context.Context, kind cache.Kind, key cache.Key, fill func(io.Writer) error) (cache.Blob, error) {
 	out, sum, err := cache.Spooled(ctx, s.deps.Spool, fill)
 	if err != nil {
@@ -24,13 +24,14 @@ func (s *Store) Put(ctx context.Context, kind cache.Kind, key cache.Key, fill fu
 	of := id{kind, key}
 	h := head{form: entry, size: out.Size(), sum: sum}
 	if err := s.send(ctx, of, h, out); err != nil && err != errOff {
-		s.deps.Log.Debug("an entry is not shared", "kind", kind, "key", key, "error", err)
+		s.deps.Log.Debug("cannot share an entry", "kind", kind, "key", key, "error", err)
 	}
 	return out, nil
 }
 
-// send writes an object with what src has, unless ctx ends; what is small is
-// written nevertheless. One that came first stays, unless it is Meta or no entry.
+// send writes an object with the content of src, unless ctx ends; a small one is
+// written in any case. It does not replace an object, unless that is Meta or
+// marked.
 func (s *Store) send(ctx context.Context, of id, h head, src bin.Source) error {
 	if h.size > int64(s.cfg.MaxEntry) {
 		return errTooBig
@@ -62,38 +63,39 @@ func (s *Store) send(ctx context.Context, of id, h head, src bin.Source) error {
 	return err
 }
 
-// brief are the bounds of what is small: some times the timeout.
+// brief returns the bounds of small objects: some times the timeout.
 func (s *Store) brief(times time.Duration) bounds {
 	return bounds{times * s.cfg.Timeout, times * s.cfg.Timeout, s.cfg.Timeout}
 }
 
-// Remember shares a fault, if that is wanted; else the key has nothing any more.
+// Remember shares a fault, if configured; otherwise it removes the entry.
 func (s *Store) Remember(ctx context.Context, kind cache.Kind, key cache.Key, f *fault.Error, life time.Duration) {
 	if f == nil || f.Kind == fault.Internal || life <= 0 {
 		return
 	}
 	of := id{kind, key}
 	if s.cfg.Negatives <= 0 {
-		s.bury(ctx, of, s.brief(slack))
+		s.overwrite(ctx, of, s.brief(slack))
 		return
 	}
 	text := cache.AppendFault(nil, f)
 	h := head{form: failed, size: int64(len(text)), end: s.deps.Now().Add(min(life, s.cfg.Negatives)), sum: crc32.Checksum(text, bin.Castagnoli)}
-	_ = s.send(ctx, of, h, bin.Bytes(text)) // then the others ask for themselves
+	_ = s.send(ctx, of, h, bin.Bytes(text)) // a fault that is not shared is found again
 }
 
-// Forget drops what the key has.
+// Forget removes the entry or fault of the key.
 func (s *Store) Forget(ctx context.Context, kind cache.Kind, key cache.Key) {
-	s.bury(ctx, id{kind, key}, s.brief(2))
+	s.overwrite(ctx, id{kind, key}, s.brief(2))
 }
 
-// bury writes over what the key has, if it has anything. Buckets delete nothing.
-func (s *Store) bury(ctx context.Context, of id, b bounds) {
+// overwrite overwrites the object of the key, if there is one, because a tier does not
+// delete.
+func (s *Store) overwrite(ctx context.Context, of id, b bounds) {
 	err := s.link.write(context.WithoutCancel(ctx), b, func(ctx context.Context, _ func()) (found, error) {
 		if _, err := s.deps.Bucket.Stat(ctx, name(of)); err != nil {
 			return found{}, err
 		}
-		text := head{form: nothing}.bytes(of)
+		text := head{form: deleted}.bytes(of)
 		return found{}, s.deps.Bucket.Put(ctx, name(of), bytes.NewReader(text), bucket.Attrs{Size: int64(len(text))})
 	})
 	if err == nil {

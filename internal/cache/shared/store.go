@@ -22,7 +22,7 @@ const (
 
 var (
 	errTooBig = errors.New("the entry is larger than max_entry")
-	errSource = errors.New("what was to be written could not be read")
+	errSource = errors.New("cannot read the entry to write")
 )
 
 var _ cache.Shared = (*Store)(nil)
@@ -35,17 +35,17 @@ type Store struct {
 	marks marks
 }
 
-// Deps is what a Store needs of the world around it.
+// Deps are the dependencies of a Store.
 type Deps struct {
 	Bucket bucket.Bucket
-	Lease  cache.Lease // nil: everybody may work
+	Lease  cache.Lease // nil: every node may work
 	Spool  func() (cache.Spool, error)
 	Now    func() time.Time
 	Log    *slog.Logger
 }
 
-// New makes a Store. It is no error when the bucket cannot be reached: it is
-// used as soon as it can.
+// New returns a Store. A bucket that is unavailable is used as soon as it
+// answers.
 func New(cfg Config, deps Deps) *Store {
 	cfg = cfg.Defaults()
 	s := &Store{cfg: cfg, deps: deps, marks: marks{ids: map[id]struct{}{}}}
@@ -54,7 +54,7 @@ func New(cfg Config, deps Deps) *Store {
 	return s
 }
 
-// Close ends the work in the background. Blobs that are open stay usable.
+// Close ends the work in the background. Open blobs stay usable.
 func (s *Store) Close() { s.link.close() }
 
 func name(of id) string {
@@ -62,7 +62,7 @@ func name(of id) string {
 	return layout + string(of.kind) + "/" + key[:2] + "/" + key
 }
 
-// Acquire takes the lease of key, where there are leases.
+// Acquire acquires the lease of key, if there are leases.
 func (s *Store) Acquire(ctx context.Context, key cache.Key) (release func(), ok bool) {
 	if s.deps.Lease == nil {
 		return func() {}, true
@@ -89,17 +89,17 @@ func (s *Store) Get(ctx context.Context, kind cache.Kind, key cache.Key) (cache.
 	case errors.Is(f.bad, remote.ErrDamaged):
 		outcome = "damaged"
 		if s.marks.add(of) {
-			s.deps.Log.Warn("an entry in the shared bucket is not used and will be replaced", "kind", kind, "key", key, "error", f.bad)
+			s.deps.Log.Warn("an entry in the shared bucket is damaged and will be replaced", "kind", kind, "key", key, "error", f.bad)
 		}
 	}
 	metric.CacheLookups.Add(1, tier, string(kind), outcome)
-	if f.blob == nil { // and no pointer to nothing
+	if f.blob == nil { // not an interface with a nil pointer
 		return nil, f.fault
 	}
 	return f.blob, nil
 }
 
-// fetch reads the object of an entry, whole and checked.
+// fetch reads and verifies the object of an entry.
 func (s *Store) fetch(ctx context.Context, of id, begun func()) (found, error) {
 	r, attrs, err := s.deps.Bucket.Get(ctx, name(of), 0, -1)
 	if err != nil {
@@ -116,14 +116,14 @@ func (s *Store) fetch(ctx context.Context, of id, begun func()) (found, error) {
 	switch {
 	case err == nil && attrs.Size > headSize+remote.MaxStream(h.size):
 		err = remote.Damaged("%d bytes are too many", attrs.Size)
-	case err == nil && h.form != nothing && h.size > int64(s.cfg.MaxEntry):
+	case err == nil && h.form != deleted && h.size > int64(s.cfg.MaxEntry):
 		err = errTooBig
 	}
 	if err != nil {
 		return found{bad: err}, nil
 	}
 	switch h.form {
-	case nothing:
+	case deleted:
 		s.marks.add(of)
 		return found{}, nil
 	case failed:
@@ -133,9 +133,10 @@ func (s *Store) fetch(ctx context.Context, of id, begun func()) (found, error) {
 	return s.content(ctx, r, h)
 }
 
-// content is the entry in r. The error of a spool is no fault of the bucket.
+// content returns the entry in r. The error of a spool is not a failure of the
+// bucket.
 func (s *Store) content(ctx context.Context, r io.Reader, h head) (found, error) {
-	if err := ctx.Err(); err != nil { // nobody waits for it
+	if err := ctx.Err(); err != nil { // its caller has left
 		return found{}, err
 	}
 	out, err := s.deps.Spool()
@@ -146,11 +147,11 @@ func (s *Store) content(ctx context.Context, r io.Reader, h head) (found, error)
 	if err == nil {
 		return found{blob: out}, nil
 	}
-	_ = out.Close() // what it holds is of no use
+	_ = out.Close() // its content is incomplete
 	return unpacked(err)
 }
 
-// fault is the fault in r, if it still holds.
+// fault returns the fault in r, if it has not expired.
 func (s *Store) fault(r io.Reader, h head) (found, error) {
 	var text bytes.Buffer
 	if err := remote.Unpack(&text, r, h.size, h.sum); err != nil {
@@ -171,7 +172,7 @@ func (s *Store) fault(r io.Reader, h head) (found, error) {
 	return found{fault: cache.Remembered(f, until)}, nil
 }
 
-// unpacked is what an error of unpack comes to.
+// unpacked returns the result of an error of remote.Unpack.
 func unpacked(err error) (found, error) {
 	if broken, ok := err.(remote.ReadError); ok {
 		return found{}, broken.Err

@@ -38,7 +38,7 @@ func folder(t *testing.T) bucket.Bucket {
 	return b
 }
 
-// TestTierInAnObjectStore does so in S3, alone and behind a disk, as nodes do.
+// TestTierInAnObjectStore does so in S3, alone and under a disk, as in nodes.
 func TestTierInAnObjectStore(t *testing.T) {
 	s := s3test.Run(t)
 	number := 0
@@ -49,7 +49,7 @@ func TestTierInAnObjectStore(t *testing.T) {
 	t.Run("alone", func(t *testing.T) {
 		cachetest.Run(t, func(t *testing.T) cache.Tier { return fresh(t) })
 	})
-	t.Run("behind a disk", func(t *testing.T) {
+	t.Run("under a disk", func(t *testing.T) {
 		cachetest.Run(t, func(t *testing.T) cache.Tier {
 			n := fresh(t)
 			l := cache.Over(n.disk, n, time.Now)
@@ -121,7 +121,7 @@ func TestDamageIsAMissAndIsMended(t *testing.T) {
 	for how, text := range harmed {
 		plant(t, b, cache.Symcache, keyA, text)
 		if bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) {
-			harmless++ // a bit of zstd's header that says nothing about the content
+			harmless++ // a bit of zstd's header that does not affect the content
 			continue
 		}
 		for range 3 {
@@ -153,7 +153,7 @@ func TestForgottenEntriesAreNotServed(t *testing.T) {
 	a, other, late := open(t, patient(), b), open(t, patient(), b), open(t, patient(), b)
 	a.Forget(t.Context(), cache.Symcache, keyB)
 	if object(t, b, cache.Symcache, keyB) != nil {
-		t.Error("something was written over nothing")
+		t.Error("a missing object was overwritten")
 	}
 	cachetest.Put(t, a, cache.Symcache, keyA, []byte("old"))
 	a.Forget(t.Context(), cache.Symcache, keyA)
@@ -170,7 +170,7 @@ func TestForgottenEntriesAreNotServed(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 		if n.log.count("level=WARN") != 0 {
-			t.Error("that was nothing to warn about")
+			t.Error("an unexpected warning")
 		}
 	}
 }
@@ -253,6 +253,6 @@ func TestLeasesAreThoseOfTheOther(t *testing.T) {
 	}
 	release()
 	if _, ok = s.Acquire(t.Context(), keyA); !ok {
-		t.Error("not given back")
+		t.Error("not released")
 	}
 }
