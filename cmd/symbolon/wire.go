@@ -116,7 +116,7 @@ func (n *node) openSources(cfg *config.Config, demo *demoSource) error {
 		s, err := openSource(c, network, n.client, nil)
 		if err != nil && c.Type == source.Filesystem {
 			n.log.Warn("the folder of a source cannot be opened; it is looked for whenever a file is", "source", c.ID, "path", c.Path, "reason", err)
-			s, err = tree.New(c, dir.NewLater(c.Path, opener(c)), n.client.Decoder(network, false), time.Now)
+			s, err = tree.New(c, dir.Later(c.Path, c.FollowSymlinks), n.client.Decoder(network, false), time.Now)
 		}
 		if err != nil {
 			return fmt.Errorf("source %s: %w", c.ID, err)

@@ -7,6 +7,11 @@
 // .tmp is removed a day later, by the first Put of a process; keys that start
 // with that segment do not exist.
 //
+// The folder is the one that its path names when a method is called: a folder
+// that replaced it is used from then on, and a Put that began in the former one
+// fails. A folder that disappeared is a Transport failure, and is not created:
+// NotFound would mean that it has no blobs.
+//
 // A folder keeps no coding beside a file: a Put with an Encoding is
 // Unsupported, and Get never tells one. Where "a" is a blob, "a/b" cannot be
 // one. Keys are as case-sensitive as the file system.
@@ -24,6 +29,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -39,10 +45,18 @@ const (
 	dirMode  = 0o700
 )
 
-// Bucket is a bucket in a folder. Make it with Open.
+// Bucket is a bucket in a folder. Make it with Open, OpenFollowing or Later.
 type Bucket struct {
-	root   *os.Root
-	follow string // the folder, if links out of it are followed when reading; else empty
+	folder string
+	follow bool                 // follow links out of the folder when reading
+	opened atomic.Pointer[root] // nil: not yet
+}
+
+// root is an open folder.
+type root struct {
+	*os.Root
+	info   fs.FileInfo
+	follow string // the path of the folder, if links out of it are followed when reading; else empty
 	tidy   sync.Once
 
 	mu  sync.Mutex
@@ -50,45 +64,85 @@ type Bucket struct {
 }
 
 // Open opens the bucket in an existing folder.
-func Open(folder string) (*Bucket, error) {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, failure(folder, err)
-	}
-	return &Bucket{root: root}, nil
-}
+func Open(folder string) (*Bucket, error) { return open(Later(folder, false)) }
 
 // OpenFollowing is Open for a folder whose symbolic links may lead anywhere:
 // they are followed when files are read, not when files are written.
-func OpenFollowing(folder string) (*Bucket, error) {
-	b, err := Open(folder)
-	if err == nil {
-		b.follow, err = filepath.Abs(folder)
+func OpenFollowing(folder string) (*Bucket, error) { return open(Later(folder, true)) }
+
+func open(b *Bucket) (*Bucket, error) {
+	if _, err := b.root(); err != nil {
+		return nil, err
 	}
-	return b, err
+	return b, nil
 }
 
-// stat is what there is at a place in the folder.
-func (b *Bucket) stat(at string) (fs.FileInfo, error) {
-	info, err := b.root.Stat(at)
-	if b.leaves(at, err) {
-		return os.Stat(filepath.Join(b.follow, filepath.FromSlash(at)))
+// Later returns the bucket in a folder that may be created later. Until then
+// its methods fail as Open does. Links are followed as by OpenFollowing or, if
+// follow is false, as by Open.
+func Later(folder string, follow bool) *Bucket { return &Bucket{folder: folder, follow: follow} }
+
+// root returns the folder that the path names now. A folder that was replaced
+// is closed when its last user has released it, by the garbage collector.
+func (b *Bucket) root() (*root, error) {
+	was := b.opened.Load()
+	now, err := os.Stat(b.folder)
+	switch {
+	case err != nil && was != nil:
+		return nil, fault.New(fault.Transport, b.folder, "open the folder again: %w", errors.Unwrap(err))
+	case err != nil:
+		return nil, failure(b.folder, err)
+	case was != nil && os.SameFile(was.info, now):
+		return was, nil
+	}
+	next, err := openRoot(b.folder)
+	if err != nil {
+		return nil, failure(b.folder, err)
+	}
+	if b.follow {
+		next.follow = b.folder
+	}
+	if !b.opened.CompareAndSwap(was, next) {
+		next.Close()
+		return b.opened.Load(), nil
+	}
+	return next, nil
+}
+
+func openRoot(folder string) (*root, error) {
+	r, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	info, err := r.Stat(".")
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	return &root{Root: r, info: info}, nil
+}
+
+// stat returns the attributes of the file or folder at a path.
+func (d *root) stat(at string) (fs.FileInfo, error) {
+	info, err := d.Stat(at)
+	if d.leaves(at, err) {
+		return os.Stat(filepath.Join(d.follow, filepath.FromSlash(at)))
 	}
 	return info, err
 }
 
-// open opens what there is at a place in the folder.
-func (b *Bucket) open(at string) (*os.File, error) {
-	f, err := b.root.Open(at)
-	if b.leaves(at, err) {
-		return os.Open(filepath.Join(b.follow, filepath.FromSlash(at)))
+// open opens the file or folder at a path.
+func (d *root) open(at string) (*os.File, error) {
+	f, err := d.Open(at)
+	if d.leaves(at, err) {
+		return os.Open(filepath.Join(d.follow, filepath.FromSlash(at)))
 	}
 	return f, err
 }
 
-// leaves says whether err is the refusal of a link that may be followed.
-func (b *Bucket) leaves(at string, err error) bool {
-	return b.follow != "" && refused(err) && filepath.IsLocal(filepath.FromSlash(at))
+// leaves reports whether err is the refusal of a link that may be followed.
+func (d *root) leaves(at string, err error) bool {
+	return d.follow != "" && refused(err) && filepath.IsLocal(filepath.FromSlash(at))
 }
 
 // refused says whether err is not an answer of the system, but a refusal of
@@ -98,16 +152,21 @@ func refused(err error) bool {
 	return err != nil && !errors.As(err, &number) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrClosed)
 }
 
-// Close lets go of the folder. Readers that are open stay so.
-func (b *Bucket) Close() error { return b.root.Close() }
+// Close releases the folder. Open readers can still be read.
+func (b *Bucket) Close() error {
+	if d := b.opened.Load(); d != nil {
+		return d.Close()
+	}
+	return nil
+}
 
 // Get reads a range of a file.
 func (b *Bucket) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
-	a, err := b.Stat(ctx, key) // before opening: to open a pipe is to wait for its writer
+	d, a, err := b.find(ctx, key) // before opening: opening a pipe waits for its writer
 	if err != nil {
 		return nil, a, err
 	}
-	f, err := b.open(key)
+	f, err := d.open(key)
 	if err != nil {
 		return nil, bucket.Attrs{}, failure(key, err)
 	}
@@ -129,20 +188,30 @@ type reader struct {
 
 // Stat is the size of a file.
 func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
+	_, a, err := b.find(ctx, key)
+	return a, err
+}
+
+// find returns the folder and the attributes of a file in it.
+func (b *Bucket) find(ctx context.Context, key string) (*root, bucket.Attrs, error) {
 	if err := bucket.Begin(ctx, key); err != nil {
-		return bucket.Attrs{}, err
+		return nil, bucket.Attrs{}, err
 	}
 	if reserved(key) {
-		return bucket.Attrs{}, fault.New(fault.NotFound, key, "no such key")
+		return nil, bucket.Attrs{}, fault.New(fault.NotFound, key, "no such key")
 	}
-	info, err := b.stat(key)
+	d, err := b.root()
+	if err != nil {
+		return nil, bucket.Attrs{}, err
+	}
+	info, err := d.stat(key)
 	switch {
 	case err != nil:
-		return bucket.Attrs{}, failure(key, err)
+		return nil, bucket.Attrs{}, failure(key, err)
 	case !info.Mode().IsRegular():
-		return bucket.Attrs{}, fault.New(fault.NotFound, key, "not a file")
+		return nil, bucket.Attrs{}, fault.New(fault.NotFound, key, "not a file")
 	}
-	return attrs(info), nil
+	return d, attrs(info), nil
 }
 
 // attrs are what is known of a file; its version is when it was written last and
@@ -167,14 +236,18 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attr
 			return nil // and nothing is read
 		}
 	}
-	f, name, err := b.temp()
+	d, err := b.root()
+	if err != nil {
+		return err
+	}
+	f, name, err := d.temp()
 	if err != nil {
 		return failure(key, err)
 	}
 	defer func() {
 		if err != nil {
 			f.Close()
-			b.root.Remove(name)
+			d.Remove(name)
 		}
 	}()
 	if _, err := bucket.Copy(ctx, f, r, a); err != nil {
@@ -187,73 +260,79 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attr
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return failure(key, err)
 	}
-	return b.commit(name, key, a.IfAbsent)
+	if err := d.commit(name, key, a.IfAbsent); err != nil {
+		return err
+	}
+	if now, err := b.root(); err != nil || now != d {
+		return fault.New(fault.Transport, b.folder, "the folder was replaced while %s was written", key)
+	}
+	return nil
 }
 
 // commit gives a finished file its name.
-func (b *Bucket) commit(name, key string, ifAbsent bool) error {
+func (d *root) commit(name, key string, ifAbsent bool) error {
 	parent := path.Dir(key)
-	err := b.place(name, key, ifAbsent)
-	for try := 1; try < maxTries && b.taken(err, key); try++ {
-		err = b.place(name, key, ifAbsent)
+	err := d.place(name, key, ifAbsent)
+	for try := 1; try < maxTries && d.taken(err, key); try++ {
+		err = d.place(name, key, ifAbsent)
 	}
 	if err != nil {
-		if b.blocked(key) {
+		if d.blocked(key) {
 			return fault.New(fault.Unsupported, key, "a folder cannot hold a file and a folder of one name")
 		}
 		return failure(key, err)
 	}
 	// The name outlives a power cut once its folder is synced. Not every
 	// system can do that, and the file is whole without it.
-	if d, err := b.root.Open(parent); err == nil {
-		d.Sync()
-		d.Close()
+	if f, err := d.Open(parent); err == nil {
+		f.Sync()
+		f.Close()
 	}
 	return nil
 }
 
 // taken says whether a failure may be that somebody has removed a folder which
 // was empty, after it was made or while it was.
-func (b *Bucket) taken(err error, key string) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) && !b.blocked(key)
+func (d *root) taken(err error, key string) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) && !d.blocked(key)
 }
 
 // place makes the folder of key, and in it the finished file of that name.
-func (b *Bucket) place(name, key string, ifAbsent bool) error {
-	if err := b.root.MkdirAll(path.Dir(key), dirMode); err != nil {
+func (d *root) place(name, key string, ifAbsent bool) error {
+	if err := d.MkdirAll(path.Dir(key), dirMode); err != nil {
 		return err
 	}
 	if ifAbsent {
-		return b.claim(name, key)
+		return d.claim(name, key)
 	}
-	return b.root.Rename(name, key)
+	return d.Rename(name, key)
 }
 
 // claim gives a finished file its name unless there is a file of that name.
 // Where the file system knows no second names, a file that came at the same
 // time is replaced.
-func (b *Bucket) claim(name, key string) error {
-	err := b.root.Link(name, key)
+func (d *root) claim(name, key string) error {
+	err := d.Link(name, key)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		if b.blocked(key) {
+		if d.blocked(key) {
 			return err
 		}
 	case err != nil:
-		return b.root.Rename(name, key)
+		return d.Rename(name, key)
 	}
-	_ = b.root.Remove(name) // what stays is swept some day
+	_ = d.Remove(name) // what stays is swept some day
 	return nil
 }
 
 // blocked tells whether key cannot be a file because it is a folder, or
 // because a file stands where it needs a folder.
-func (b *Bucket) blocked(key string) bool {
-	if info, err := b.root.Stat(key); err == nil {
+func (d *root) blocked(key string) bool {
+	if info, err := d.Stat(key); err == nil {
 		return info.IsDir()
 	}
 	for at := path.Dir(key); at != "."; at = path.Dir(at) {
-		if info, err := b.root.Stat(at); err == nil {
+		if info, err := d.Stat(at); err == nil {
 			return !info.IsDir()
 		}
 	}
@@ -261,35 +340,35 @@ func (b *Bucket) blocked(key string) bool {
 }
 
 // temp opens a new file in temps.
-func (b *Bucket) temp() (*os.File, string, error) {
-	if err := b.root.MkdirAll(temps, dirMode); err != nil {
+func (d *root) temp() (*os.File, string, error) {
+	if err := d.MkdirAll(temps, dirMode); err != nil {
 		return nil, "", err
 	}
 	name := path.Join(temps, rand.Text())
-	f, err := b.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	f, err := d.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if err != nil {
 		return nil, "", err
 	}
-	b.tidy.Do(func() { b.sweep(f) })
+	d.tidy.Do(func() { d.sweep(f) })
 	return f, name, nil
 }
 
 // sweep removes what dead processes have left in temps. The new file tells the
 // time, by the clock of the file system that also dated the others.
-func (b *Bucket) sweep(fresh *os.File) {
+func (d *root) sweep(fresh *os.File) {
 	now, err := fresh.Stat()
 	if err != nil {
 		return
 	}
-	d, err := b.root.Open(temps)
+	f, err := d.Open(temps)
 	if err != nil {
 		return
 	}
-	defer d.Close()
-	entries, _ := d.ReadDir(-1)
+	defer f.Close()
+	entries, _ := f.ReadDir(-1)
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && now.ModTime().Sub(info.ModTime()) > stale {
-			b.root.Remove(path.Join(temps, e.Name()))
+			d.Remove(path.Join(temps, e.Name()))
 		}
 	}
 }

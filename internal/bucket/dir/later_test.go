@@ -13,12 +13,12 @@ import (
 )
 
 func TestBucketOfALateFolder(t *testing.T) {
-	buckettest.Run(t, func(t *testing.T) bucket.Bucket { return dir.NewLater(t.TempDir(), dir.Open) })
+	buckettest.Run(t, func(t *testing.T) bucket.Bucket { return dir.Later(t.TempDir(), false) })
 }
 
 func TestFolderThatAppearsLaterIsRead(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "none")
-	b := dir.NewLater(folder, dir.Open)
+	b := dir.Later(folder, false)
 	_, _, err := b.Get(t.Context(), "a", 0, -1)
 	if kind(err) != fault.NotFound || b.Spell("A") != "" {
 		t.Fatalf("Get: %v, Spell: %q", err, b.Spell("A"))

@@ -12,15 +12,19 @@ import (
 // it returns false; "" is the folder of the bucket itself. A link counts as a
 // file.
 func (b *Bucket) List(folder string, yield func(name string, isFolder bool) bool) error {
+	d, err := b.root()
+	if err != nil {
+		return err
+	}
 	at := path.Join(".", folder)
-	info, err := b.stat(at) // before opening: to open a pipe is to wait for its writer
+	info, err := d.stat(at) // before opening: opening a pipe waits for its writer
 	switch {
 	case err != nil:
 		return failure(folder, err)
 	case !info.IsDir():
 		return fault.New(fault.NotFound, folder, "not a folder")
 	}
-	f, err := b.open(at)
+	f, err := d.open(at)
 	if err != nil {
 		return failure(folder, err)
 	}
@@ -39,13 +43,4 @@ func (b *Bucket) List(folder string, yield func(name string, isFolder bool) bool
 			return failure(folder, err)
 		}
 	}
-}
-
-// List lists a folder as that of a Bucket does.
-func (l *Later) List(folder string, yield func(name string, isFolder bool) bool) error {
-	b, err := l.open()
-	if err != nil {
-		return err
-	}
-	return b.List(folder, yield)
 }

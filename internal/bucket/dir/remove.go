@@ -13,25 +13,26 @@ import (
 
 // Delete removes a file, and the folders around it that are empty then.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
-	switch _, err := b.Stat(ctx, key); {
+	d, _, err := b.find(ctx, key)
+	switch {
 	case fault.KindOf(err) == fault.NotFound:
 		return nil // a folder, too, is no blob
 	case err != nil:
 		return err
 	}
-	if err := b.root.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := d.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return failure(key, err)
 	}
-	for at := path.Dir(key); at != "." && b.removeFolder(at); at = path.Dir(at) {
+	for at := path.Dir(key); at != "." && d.removeFolder(at); at = path.Dir(at) {
 	}
 	return nil
 }
 
 // removeFolder removes a folder if nothing is in it. Whoever is about to put
 // something there makes it again.
-func (b *Bucket) removeFolder(at string) bool {
-	info, err := b.root.Lstat(at)
-	return err == nil && info.IsDir() && b.root.Remove(at) == nil
+func (d *root) removeFolder(at string) bool {
+	info, err := d.Lstat(at)
+	return err == nil && info.IsDir() && d.Remove(at) == nil
 }
 
 // Sweep removes the files below a folder that were last changed before a time,
@@ -44,8 +45,12 @@ func (b *Bucket) Sweep(ctx context.Context, prefix string, before time.Time) err
 	if reserved(prefix) {
 		return fault.New(fault.Unsupported, prefix, "%s is for unfinished files", temps)
 	}
+	d, err := b.root()
+	if err != nil {
+		return err
+	}
 	var folders []string
-	err := fs.WalkDir(b.root.FS(), prefix, func(at string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(d.FS(), prefix, func(at string, entry fs.DirEntry, err error) error {
 		if ended := bucket.Begin(ctx, prefix); ended != nil {
 			return ended
 		}
@@ -54,24 +59,24 @@ func (b *Bucket) Sweep(ctx context.Context, prefix string, before time.Time) err
 			return nil // somebody else was faster
 		case err != nil:
 			return failure(at, err)
-		case d.IsDir():
+		case entry.IsDir():
 			folders = append(folders, at)
 			return nil
-		case !d.Type().IsRegular():
+		case !entry.Type().IsRegular():
 			return nil
 		}
-		info, err := d.Info()
+		info, err := entry.Info()
 		if err != nil || !info.ModTime().Before(before) {
 			return nil
 		}
-		if err := b.root.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := d.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return failure(at, err)
 		}
 		return nil
 	})
 	for len(folders) > 0 { // the deepest first
 		last := len(folders) - 1
-		b.removeFolder(folders[last])
+		d.removeFolder(folders[last])
 		folders = folders[:last]
 	}
 	return err

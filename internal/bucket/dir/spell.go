@@ -26,10 +26,14 @@ func (b *Bucket) Spell(key string) string {
 	if bucket.Check(key) != nil || reserved(key) {
 		return ""
 	}
+	d, err := b.root()
+	if err != nil {
+		return ""
+	}
 	at := ""
 	for segment := range strings.SplitSeq(key, "/") {
-		if _, err := b.stat(path.Join(at, segment)); err != nil {
-			if segment = b.list(at)[strings.ToLower(segment)]; segment == "" {
+		if _, err := d.stat(path.Join(at, segment)); err != nil {
+			if segment = d.list(at)[strings.ToLower(segment)]; segment == "" {
 				return ""
 			}
 		}
@@ -40,9 +44,9 @@ func (b *Bucket) Spell(key string) string {
 
 // list is the names in a folder by their lower case. Those at the top are kept:
 // stores have very many.
-func (b *Bucket) list(folder string) map[string]string {
+func (d *root) list(folder string) map[string]string {
 	top := folder == ""
-	f, err := b.open(path.Join(".", folder))
+	f, err := d.open(path.Join(".", folder))
 	if err != nil {
 		return nil
 	}
@@ -52,10 +56,10 @@ func (b *Bucket) list(folder string) map[string]string {
 		return nil
 	}
 	if top {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if b.top.names != nil && info.ModTime().Equal(b.top.changed) {
-			return b.top.names
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.top.names != nil && info.ModTime().Equal(d.top.changed) {
+			return d.top.names
 		}
 	}
 	all, _ := f.Readdirnames(-1) // those that can be read
@@ -67,7 +71,7 @@ func (b *Bucket) list(folder string) map[string]string {
 		}
 	}
 	if top && time.Since(info.ModTime()) > settled {
-		b.top = listing{info.ModTime(), names}
+		d.top = listing{info.ModTime(), names}
 	}
 	return names
 }

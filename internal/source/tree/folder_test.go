@@ -226,3 +226,23 @@ func TestFilesBeyondTheBoundAreSaidToBeLeftOut(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestFolderIsIndexedAgainWhenItIsReplaced(t *testing.T) {
+	root := flat(t)
+	s := local(t, source.Config{Path: root}, bucketOf(t, root))
+	if got := there(t, s, byDebugID()); len(got) == 0 {
+		t.Fatal("found nothing")
+	}
+	if err := os.RemoveAll(root); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(root, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "b.debug"), corpus(t, "debuglink.debug"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := there(t, s, byDebugID()); len(got) != 1 || got[0] != "b.debug" {
+		t.Errorf("found %q", got)
+	}
+}
