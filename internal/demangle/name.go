@@ -8,11 +8,9 @@
 //	Rust    https://rust-lang.github.io/rfcs/2603-rust-symbol-name-mangling-v0.html
 //	Swift   https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst
 //
-// All is read here, but for what is rare in Itanium names: these a library reads,
-// and no name is written in another way for not being left to it. A name is only
-// touched if it has a prefix that no plain name has: a bare "f" is never taken
-// for the type float. What cannot be read stays as it is. Where the debug
-// information says the language, only its mangling is tried.
+// A name is only touched if it has a prefix that no plain name has: a bare "f" is
+// never taken for the type float. What cannot be read stays as it is. Where the
+// debug information says the language, only its mangling is tried.
 //
 // In full, a function of MSVC has the form of Itanium and PDB names, without
 // result, access and convention: ns::C::f(int, char const*) const. A variable has
@@ -29,7 +27,7 @@
 // tables.
 //
 // Functions are safe for concurrent use. The work on one name is bounded in
-// proportion to its length, see steps, and its text by 16 KiB. A name that
+// proportion to its length, see core.Steps, and its text by 16 KiB. A name that
 // passes a bound stays as it is: one of 373,577 names of LLVM and of Rust's
 // compiler.
 package demangle
@@ -37,27 +35,28 @@ package demangle
 import (
 	"regexp"
 	"strings"
+
+	"symbolon/internal/demangle/core"
+	"symbolon/internal/demangle/itanium"
 )
 
 const (
 	// maxInput bounds the time for one name, which can grow with the square of
 	// its length.
-	maxInput = 8 << 10
-	// maxOutputBits bounds the text of one name: 16 KiB.
-	maxOutputBits = 14
-	maxOutput     = 1 << maxOutputBits
+	maxInput  = 8 << 10
+	maxOutput = core.MaxText
 )
 
-// Style says how much of a name is wanted.
-type Style uint8
+// Style selects the parts of a name that its readable form has.
+type Style = core.Style
 
 const (
-	Full     Style = iota // all that the name says: void ns::f<int>(int)
-	NoParams              // the qualified name: ns::f<int>
-	Simple                // without template and generic arguments too: ns::f
-	LLVM                  // Full, with C++ spelled as LLVM's tools do
-	Called                // how the function is called, without what it gives back: ns::f<int>(int)
-	Bare                  // Full without the arguments of templates: void ns::f(int)
+	Full     = core.Full     // all that is in the name: void ns::f<int>(int)
+	NoParams = core.NoParams // the qualified name: ns::f<int>
+	Simple   = core.Simple   // without template and generic arguments too: ns::f
+	LLVM     = core.LLVM     // Full, with C++ spelled as LLVM's tools do
+	Called   = core.Called   // the function as it is called, without its result: ns::f<int>(int)
+	Bare     = core.Bare     // Full without the arguments of templates: void ns::f(int)
 )
 
 // Lang is a source language, as far as it matters for names.
@@ -84,7 +83,7 @@ func NameIn(lang Lang, name string, style Style) string {
 	if !Candidate(name) {
 		return name
 	}
-	left := steps(len(name))
+	left := core.Steps(len(name))
 	return nameIn(lang, name, style, &left)
 }
 
@@ -99,7 +98,7 @@ func nameIn(lang Lang, name string, style Style, left *int) string {
 
 // Append appends what Name makes of the name.
 func Append(dst, name []byte, style Style) []byte {
-	left := steps(len(name))
+	left := core.Steps(len(name))
 	if out, ok := appendIn(dst, AnyLang, name, style, &left); ok && len(out) > len(dst) {
 		return out
 	}
@@ -127,11 +126,6 @@ func Candidate[T string | []byte](name T) bool {
 	return strings.IndexByte(string(name), '%') >= 0
 }
 
-// steps is how many steps the work on one name of this length may take: parts
-// that are visited, bytes that are read again. No name that a compiler made is
-// known to need half as many.
-func steps(length int) int { return 16 * (length + 64) }
-
 // Work bounds the work on many names. Each name adds more than the average one
 // needs, so only names made to be costly use it up. The zero value is ready;
 // it belongs to one goroutine.
@@ -151,7 +145,7 @@ func (w *Work) Name(name string, style Style) (readable string, ok bool) {
 	if w.spent -= workPerName; w.spent > workInAdvance {
 		return name, false
 	}
-	left := steps(len(name))
+	left := core.Steps(len(name))
 	w.spent += left
 	readable = nameIn(AnyLang, name, style, &left)
 	w.spent -= left
@@ -166,8 +160,8 @@ type reader func(dst, name []byte, style Style, left *int) ([]byte, bool)
 // readers are the ways to read the names of a language, in the order in which
 // they are tried. A plain language has none.
 var readers = [...][]reader{
-	AnyLang: {appendRust, appendLegacy, appendCPP, appendSwift, appendMSVC, appendOCaml, appendGo},
-	CPP:     {appendCPP, appendMSVC},
+	AnyLang: {appendRust, appendLegacy, itanium.Append, appendSwift, appendMSVC, appendOCaml, appendGo},
+	CPP:     {itanium.Append, appendMSVC},
 	Rust:    {appendRust, appendLegacy},
 	Swift:   {appendSwift},
 	Go:      {appendGo},

@@ -76,6 +76,9 @@ func areWords(text []byte) bool {
 	return true
 }
 
+// llvmMark begins the suffix of names that LLVM made visible to other modules.
+const llvmMark = ".llvm."
+
 // rustSuffix is what of the text behind a name is written: not what LLVM added
 // to tell copies apart.
 func rustSuffix(after []byte) ([]byte, bool) {

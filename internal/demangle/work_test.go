@@ -21,9 +21,9 @@ func costly() map[string]string {
 		"pairs of pairs in Rust":            rust + "E",
 		"a repeated type in Swift":          "$s1a1byySi_S25000itF",
 		"what functions have in Swift":      "$s1a1byyIegy" + strings.Repeat("w", 4000) + "_D",
-		"packs in packs, for the library":   doubling(12) + "U3fooi",
-		"expanded packs, for the library":   "_Z1fIJ" + strings.Repeat("i", 240) + "EEv" + strings.Repeat("DpT_", 8) + "U3fooi",
-		"references to much, for the same":  "_Z1fU3foo" + strings.Repeat("PK", 120) + "i" + strings.Repeat("S_", 3900),
+		"packs in packs":                    doubling(12) + "U3fooi",
+		"expanded packs":                    "_Z1fIJ" + strings.Repeat("i", 240) + "EEv" + strings.Repeat("DpT_", 8) + "U3fooi",
+		"references to much in Itanium":     "_Z1fU3foo" + strings.Repeat("PK", 120) + "i" + strings.Repeat("S_", 3900),
 		"functions of functions in MSVC":    "?f@@YAXP6AHHH@ZP6AH00@ZP6AH11@ZP6AH22@ZP6AH33@ZP6AH44@ZP6AH55@ZP6AH66@Z@Z",
 		"templates of templates in Itanium": "_Z1f1AIiiES_IS0_S0_ES_IS1_S1_ES_IS2_S2_ES_IS3_S3_ES_IS4_S4_ES_IS5_S5_ES_IS6_S6_E",
 	}

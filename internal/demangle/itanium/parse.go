@@ -1,0 +1,213 @@
+package itanium
+
+import (
+	"bytes"
+
+	"symbolon/internal/demangle/core"
+)
+
+// maxParseDepth bounds how deep types, arguments and expressions are nested.
+const maxParseDepth = 256
+
+// parser reads a name into a tree.
+type parser struct {
+	core.Cursor
+	core.Budget
+	tree
+	style         core.Style
+	substitutions []ref
+
+	// params is a stack of the template arguments that parameters refer to,
+	// levels the ranges of it for each level of templates. The levels of the
+	// current encoding begin at base. A parameter of a generic lambda has no
+	// value yet at lambdaLevel.
+	params      []ref
+	levels      []level
+	base        int
+	lambdaLevel int
+	innermost   ref      // template of the current encoding, for its type
+	invented    [3]int32 // numbers of $T, $N, $TT
+
+	forwards       []ref // kindForward nodes without a value
+	isForward      bool  // parameters are bound when the name is complete
+	noTemplateArgs bool  // arguments after the type belong to its operator
+	isGCC          bool  // scopes of unresolved names are types, see unresolvedName
+	hasScope       bool  // isGCC made a difference
+}
+
+// level is a range of parser.params.
+type level struct{ start, end int }
+
+// nameState is what the name of an encoding says about its type.
+type nameState struct {
+	hasNoResult bool // a constructor, destructor or conversion
+	isTemplate  bool // ends with template arguments
+	quals       qualifiers
+	reference   int32 // 1: &, 2: &&
+	forwards    int   // of parser.forwards that were there before
+}
+
+func (p *parser) reset(name []byte, style core.Style, steps int) {
+	p.Cursor = core.Cursor{Text: name, End: len(name)}
+	p.Budget = core.Budget{Steps: steps}
+	p.tree.Reset()
+	p.style = style
+	p.substitutions = p.substitutions[:0]
+	p.params = p.params[:0]
+	p.levels = p.levels[:0]
+	p.base, p.lambdaLevel, p.innermost = 0, -1, 0
+	p.invented = [3]int32{}
+	p.forwards = p.forwards[:0]
+	p.isForward, p.noTemplateArgs = false, false
+	p.isGCC, p.hasScope = false, false
+}
+
+// fail ends the reading: the name is not mangled, or not as the ABI says.
+func (p *parser) fail() ref {
+	p.Failed, p.Pos = true, p.End
+	return 0
+}
+
+// expect reads a byte that must come next.
+func (p *parser) expect(c byte) {
+	if !p.Accept(c) {
+		p.fail()
+	}
+}
+
+// enter begins a level of recursion. Each call needs a call of Leave.
+func (p *parser) enter() bool {
+	if !p.Enter(maxParseDepth) {
+		p.fail()
+	}
+	return !p.Failed
+}
+
+func (p *parser) substitute(n ref) { p.substitutions = append(p.substitutions, n) }
+
+func (p *parser) word(w word) ref { return p.Add(node{kind: kindWord, word: w}) }
+
+func (p *parser) text(at int) ref {
+	return p.Add(node{kind: kindText, at: int32(at), n: int32(p.Pos - at)})
+}
+
+// number reads an index: _ is 0, 0_ is 1.
+//
+//	<number> ::= [<non-negative number>] _
+func (p *parser) number() int {
+	n := 0
+	if p.Peek() != '_' {
+		if n = p.Natural() + 1; n == 0 {
+			p.fail()
+		}
+	}
+	p.expect('_')
+	return n
+}
+
+// skipNumber reads a number that may be negative, of which nothing is written.
+//
+//	<number> ::= [n] <non-negative decimal integer>
+func (p *parser) skipNumber() {
+	p.Accept('n')
+	if p.Natural() < 0 {
+		p.fail()
+	}
+}
+
+// sequence reads a number with digits of base 36.
+//
+//	<seq-id> ::= [<0-9A-Z>+] _
+func (p *parser) sequence() int {
+	if p.Accept('_') {
+		return 0
+	}
+	for id := 0; id <= len(p.Text); {
+		switch c := p.Next(); {
+		case core.IsDigit(c):
+			id = id*36 + int(c-'0')
+		case core.IsUpper(c):
+			id = id*36 + int(c-'A') + 10
+		case c == '_':
+			return id + 1
+		default:
+			p.fail()
+			return 0
+		}
+	}
+	p.fail()
+	return 0
+}
+
+// qualifiers reads those of a type.
+//
+//	<CV-qualifiers> ::= [r] [V] [K]
+func (p *parser) qualifiers() (quals qualifiers) {
+	if p.Accept('r') {
+		quals |= isRestrict
+	}
+	if p.Accept('V') {
+		quals |= isVolatile
+	}
+	if p.Accept('K') {
+		quals |= isConst
+	}
+	return quals
+}
+
+// reference reads the qualifier of a method: 1 for &, 2 for &&.
+//
+//	<ref-qualifier> ::= R | O
+func (p *parser) reference() int32 {
+	switch {
+	case p.Accept('R'):
+		return 1
+	case p.Accept('O'):
+		return 2
+	}
+	return 0
+}
+
+// clearLevels removes the levels of the current scope.
+func (p *parser) clearLevels() {
+	if len(p.levels) > p.base {
+		p.params = p.params[:p.levels[p.base].start]
+		p.levels = p.levels[:p.base]
+	}
+}
+
+// openLevel begins a level of template parameters. Those of bind belong to it.
+func (p *parser) openLevel() {
+	p.levels = append(p.levels, level{len(p.params), len(p.params)})
+}
+
+func (p *parser) bind(n ref) {
+	top := len(p.levels) - 1
+	p.params = append(p.params[:p.levels[top].end], n)
+	p.levels[top].end++
+}
+
+func (p *parser) closeLevel() {
+	top := len(p.levels) - 1
+	p.params = p.params[:p.levels[top].start]
+	p.levels = p.levels[:top]
+}
+
+// resolveForwards binds the parameters of conversion operators, of which the
+// arguments came later in the name.
+func (p *parser) resolveForwards(from int) {
+	for _, id := range p.forwards[from:] {
+		n := &p.Nodes[id]
+		if len(p.levels) <= p.base || int(n.num) >= p.levels[p.base].end-p.levels[p.base].start {
+			p.fail()
+			break
+		}
+		n.a = p.params[p.levels[p.base].start+int(n.num)]
+	}
+	p.forwards = p.forwards[:from]
+}
+
+// isAnonymous reports whether compilers made the name for a namespace without one.
+func isAnonymous(name []byte) bool {
+	return len(name) >= 10 && name[9] == 'N' && string(name[:8]) == "_GLOBAL_" && bytes.IndexByte([]byte("._$"), name[8]) >= 0
+}
