@@ -1,0 +1,124 @@
+package itanium
+
+import "symbolon/internal/demangle/core"
+
+// unresolvedName reads a name whose meaning depends on template parameters. GCC
+// writes any type as its scope, of which parts can be substituted. For a scope
+// in a parameter both forms look alike; isGCC tells which one to read.
+//
+//	<unresolved-name> ::= [gs] <base-unresolved-name>
+//	                  ::= sr <unresolved-type> <base-unresolved-name>
+//	                  ::= srN <unresolved-type> <unresolved-qualifier-level>+ E <base-unresolved-name>
+//	                  ::= [gs] sr <unresolved-qualifier-level>+ E <base-unresolved-name>
+//	                  ::= sr <type> <base-unresolved-name>    # GCC
+//	<unresolved-qualifier-level> ::= <simple-id>
+func (p *parser) unresolvedName(isGlobal bool) ref {
+	var scope ref
+	if !p.AcceptString("sr") {
+		scope = p.baseUnresolvedName()
+	} else {
+		switch c := p.Peek(); {
+		case c == 'N' && p.isParameter(1) && !p.isGCC:
+			p.hasScope = true
+			p.Pos++
+			for scope = p.unresolvedType(); !p.Accept('E') && !p.Failed; {
+				scope = p.Add(node{kind: kindNested, a: scope, b: p.simpleID()})
+			}
+		case core.IsDigit(c) && !p.isGCC:
+			p.hasScope = true
+			for scope = p.simpleID(); !p.Accept('E') && !p.Failed; {
+				scope = p.Add(node{kind: kindNested, a: scope, b: p.simpleID()})
+			}
+		case c == 'N' || core.IsDigit(c) || c == 'S' && p.PeekAt(1) == 't':
+			scope = p.typ()
+		default:
+			scope = p.unresolvedType()
+		}
+		scope = p.Add(node{kind: kindNested, a: scope, b: p.baseUnresolvedName()})
+	}
+	if isGlobal {
+		return p.Add(node{kind: kindGlobal, a: scope})
+	}
+	return scope
+}
+
+// isParameter reports whether the text from the next i bytes on is a template
+// parameter or the type of an expression, or a substitution for one.
+func (p *parser) isParameter(i int) bool {
+	switch p.PeekAt(i) {
+	case 'T', 'D':
+		return true
+	case 'S':
+		at := p.Pos
+		p.Pos += i + 1
+		c := p.Peek()
+		var n ref
+		if c == '_' || core.IsDigit(c) || core.IsUpper(c) {
+			n = p.substitution(false)
+		}
+		p.Pos = at
+		k := p.Nodes[n].kind
+		return k == kindParam || k == kindDecltype
+	}
+	return false
+}
+
+// unresolvedType reads the type that an unresolved name is in.
+//
+//	<unresolved-type> ::= <template-param> [<template-args>] | <decltype> | <substitution> [<template-args>]
+func (p *parser) unresolvedType() ref {
+	var n ref
+	switch p.Peek() {
+	case 'T':
+		n = p.templateParam()
+		p.substitute(n)
+	case 'S':
+		p.Pos++
+		n = p.substitution(false)
+	case 'D':
+		n = p.decltype()
+		p.substitute(n)
+	default:
+		return p.fail()
+	}
+	if p.Peek() == 'I' {
+		n = p.templateArgs(n, false)
+		p.substitute(n)
+	}
+	return n
+}
+
+// simpleID reads a name, perhaps of a template. It cannot be substituted.
+//
+//	<simple-id> ::= <source-name> [<template-args>]
+func (p *parser) simpleID() ref {
+	n := p.sourceName()
+	if p.Peek() == 'I' {
+		n = p.templateArgs(n, false)
+	}
+	return n
+}
+
+// baseUnresolvedName reads an unresolved name without its scope.
+//
+//	<base-unresolved-name> ::= <simple-id> | on <operator-name> [<template-args>] | dn <destructor-name>
+//	<destructor-name> ::= <unresolved-type> | <simple-id>
+func (p *parser) baseUnresolvedName() ref {
+	var n ref
+	switch {
+	case core.IsDigit(p.Peek()):
+		return p.simpleID()
+	case p.AcceptString("dn"):
+		if core.IsDigit(p.Peek()) {
+			n = p.simpleID()
+		} else {
+			n = p.unresolvedType()
+		}
+		return p.Add(node{kind: kindDestructor, a: n})
+	}
+	p.AcceptString("on")
+	if n = p.operatorName(nil); p.Peek() == 'I' {
+		n = p.templateArgs(n, false)
+	}
+	return n
+}
