@@ -52,8 +52,8 @@ func layoutNames() string {
 
 // Paths names the places of the file of this kind for m, in the order in which
 // they should be preferred; none if its identifiers or names lead to none.
-// Files of Windows may be packed into cabinets, whose names end in an
-// underscore.
+// Files of Windows may be packed into cabinets, whose names have an underscore
+// for the last letter.
 //
 // The paths are slash-separated and not escaped.
 func (l Layout) Paths(m ident.Module, kind string) []string {
@@ -70,7 +70,8 @@ func (l Layout) Paths(m ident.Module, kind string) []string {
 	paths = slices.Compact(paths)
 	if kind == PE || kind == PDB {
 		for _, p := range paths {
-			paths = append(paths, p[:len(p)-1]+"_")
+			_, last := utf8.DecodeLastRuneInString(p)
+			paths = append(paths, p[:len(p)-last]+"_")
 		}
 	}
 	return paths

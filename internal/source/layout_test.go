@@ -129,6 +129,16 @@ func FuzzPaths(f *testing.F) {
 	})
 }
 
+func TestCabinetsOfInternationalNamesAreUTF8(t *testing.T) {
+	for name, want := range map[string]string{"café": "caf_", "日本": "日_", "é": "_", "app.pdб": "app.pd_"} {
+		m := ident.Module{DebugFile: name, DebugID: debugID(t, "44E4EC8C2F41492B9369D6B9A059577Ca")}
+		got := (source.Layout{}).Paths(m, source.PDB)
+		if want = name + "/44E4EC8C2F41492B9369D6B9A059577Ca/" + want; len(got) != 2 || got[1] != want {
+			t.Errorf("the paths of %s are %q; want %q as the second", name, got, want)
+		}
+	}
+}
+
 func TestFilesOfWindowsAndTheirCabinets(t *testing.T) {
 	m := ident.Module{DebugFile: "App.pdb", DebugID: debugID(t, "44E4EC8C2F41492B9369D6B9A059577Ca"), CodeFile: "App.exe", CodeID: ident.PECodeID(0x1234, 0x6000)}
 	var got []string
