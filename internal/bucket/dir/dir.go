@@ -214,10 +214,10 @@ func (b *Bucket) find(ctx context.Context, key string) (*root, bucket.Attrs, err
 	return d, attrs(info), nil
 }
 
-// attrs are what is known of a file; its version is when it was written last and
-// how large it is.
+// attrs returns the attributes of a file. Its version is its modification time,
+// its size and, where the system has them, its inode and change time.
 func attrs(info fs.FileInfo) bucket.Attrs {
-	return bucket.Attrs{Size: info.Size(), Version: fmt.Sprintf("%x-%x", info.ModTime().UnixNano(), info.Size())}
+	return bucket.Attrs{Size: info.Size(), Version: fmt.Sprintf("%x-%x", info.ModTime().UnixNano(), info.Size()) + inode(info)}
 }
 
 // Put writes a file.

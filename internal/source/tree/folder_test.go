@@ -246,3 +246,30 @@ func TestFolderIsIndexedAgainWhenItIsReplaced(t *testing.T) {
 		t.Errorf("found %q", got)
 	}
 }
+
+func TestFileIsIndexedAgainWhenItsSuccessorIsAsLongAndAsOld(t *testing.T) {
+	root, then := t.TempDir(), time.Unix(1, 0)
+	put := func(build string) {
+		t.Helper()
+		at := filepath.Join(root, "x.sym")
+		text := "MODULE Linux x86_64 " + build + " kiln\nFUNC 10 10 0 f\n"
+		if err := os.WriteFile(at+".new", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(at+".new", then, then); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(at+".new", at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := local(t, source.Config{Path: root}, bucketOf(t, root))
+	put("0DABEECA56AC7938C0A40E7BBC2A2AD90")
+	if got := there(t, s, byDebugID()); len(got) > 0 {
+		t.Fatalf("found %q", got)
+	}
+	put("3DABEECA56AC7938C0A40E7BBC2A2AD90")
+	if got := there(t, s, byDebugID()); len(got) != 1 {
+		t.Errorf("found %q", got)
+	}
+}
