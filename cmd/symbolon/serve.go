@@ -202,7 +202,7 @@ func (n *node) front(cfg *config.Config) (*api.Front, error) {
 	if err != nil {
 		return nil, err
 	}
-	access := api.NewAccess(cfg.Access)
+	access := api.NewAccess(cfg.Access, cfg.HTTP.TrustedProxies)
 	n.open = n.locator
 	if !access.Open() { // who has no token sees what is public
 		n.open = n.locator.With("", n.public)

@@ -57,13 +57,16 @@ func (c AccessConfig) Validate() error {
 
 // Access knows the holders of tokens. It is safe for concurrent use.
 type Access struct {
-	tokens []*Client
-	hashes [][sha256.Size]byte
+	tokens  []*Client
+	hashes  [][sha256.Size]byte
+	proxies proxies
 }
 
-// NewAccess makes an Access.
-func NewAccess(cfg AccessConfig) *Access {
+// NewAccess makes an Access. trusted are the addresses and networks of
+// Config.TrustedProxies.
+func NewAccess(cfg AccessConfig, trusted []string) *Access {
 	a := &Access{}
+	a.proxies, _ = parseProxies(trusted) // Config.Validate has reported invalid ones
 	for i := range cfg.Clients {
 		a.tokens = append(a.tokens, &cfg.Clients[i])
 		a.hashes = append(a.hashes, sha256.Sum256([]byte(cfg.Clients[i].Token.Reveal())))
@@ -91,15 +94,16 @@ func (a *Access) Holder(r *http.Request) *Client {
 	return found
 }
 
-// Operator says whether a request may change what the server knows: with the
-// token of an operator, or if there are no tokens from this machine.
+// Operator reports whether a request may change what the server knows: with the
+// token of an operator, or without any tokens from this machine. A trusted proxy
+// on this machine is not an operator, since its clients may be anywhere.
 func (a *Access) Operator(r *http.Request) bool {
 	if !a.Open() {
 		t := a.Holder(r)
 		return t != nil && t.Admin
 	}
-	remote, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
+	remote, ok := parseClient(r.RemoteAddr)
+	if !ok || !remote.IsLoopback() || a.proxies.trust(remote) {
 		return false
 	}
 	host, _, err := net.SplitHostPort(r.Host)
@@ -108,7 +112,7 @@ func (a *Access) Operator(r *http.Request) bool {
 	}
 	// A page may have its own name resolve to this machine, and is then of the
 	// same origin; but the name stays in Host.
-	return loopback(remote) && (loopback(host) || strings.EqualFold(host, "localhost")) && !forwarded(r)
+	return (loopback(host) || strings.EqualFold(host, "localhost")) && !forwarded(r)
 }
 
 func loopback(host string) bool {
@@ -116,12 +120,12 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// forwarded says whether a request has a header of a proxy or of a browser, be
-// it empty: proxies clear what they do not want to pass on.
+// forwarded reports whether a request has a header of a proxy or of a browser,
+// even an empty one: proxies clear headers that they do not pass on.
 func forwarded(r *http.Request) bool {
 	for name := range r.Header {
 		switch name {
-		case "Forwarded", "Via", "X-Real-Ip", "Origin", "Sec-Fetch-Site":
+		case "Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip", "Origin", "Sec-Fetch-Site":
 			return true
 		}
 		if strings.HasPrefix(name, "X-Forwarded-") {

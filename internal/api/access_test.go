@@ -21,7 +21,7 @@ func TestTokensAreBoundToScopes(t *testing.T) {
 	if err := cfg.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	a := api.NewAccess(cfg)
+	a := api.NewAccess(cfg, nil)
 	for _, c := range []struct {
 		header, asked, holder, scope string
 		ok                           bool
@@ -55,14 +55,15 @@ func TestTokensAreBoundToScopes(t *testing.T) {
 }
 
 func TestWithoutTokensThisMachineOperates(t *testing.T) {
-	a := api.NewAccess(api.AccessConfig{})
+	a := api.NewAccess(api.AccessConfig{}, nil)
 	for remote, want := range map[string]bool{"127.0.0.1:5": true, "[::1]:5": true, "192.0.2.1:5": false, "x": false} {
 		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/api/forget", nil)
 		r.RemoteAddr = remote
 		if a.Operator(r) != want {
 			t.Errorf("%s may operate: %v", remote, !want)
 		}
-		for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "Via", "X-Real-Ip", "Origin", "Sec-Fetch-Site"} {
+		for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "Via", "X-Real-Ip",
+			"Cf-Connecting-Ip", "True-Client-Ip", "X-Client-Ip", "Origin", "Sec-Fetch-Site"} {
 			for _, value := range []string{"192.0.2.1", ""} {
 				r.Header = http.Header{name: {value}}
 				if a.Operator(r) {
@@ -74,7 +75,7 @@ func TestWithoutTokensThisMachineOperates(t *testing.T) {
 }
 
 func TestWithoutTokensOperatorsAskThisMachineByItsOwnName(t *testing.T) {
-	a := api.NewAccess(api.AccessConfig{})
+	a := api.NewAccess(api.AccessConfig{}, nil)
 	for host, want := range map[string]bool{
 		"localhost": true, "localhost:3021": true, "LocalHost:1": true, "127.0.0.1": true, "127.0.0.2:3021": true, "[::1]": true, "[::1]:3021": true,
 		"": false, "evil.test": false, "evil.test:3021": false, "localhost.evil.test:1": false, "127.0.0.1.evil.test": false, "192.0.2.1:1": false,
@@ -84,6 +85,24 @@ func TestWithoutTokensOperatorsAskThisMachineByItsOwnName(t *testing.T) {
 		if a.Operator(r) != want {
 			t.Errorf("a request to %q may operate: %v", host, !want)
 		}
+	}
+}
+
+func TestTrustedProxiesAreNotOperators(t *testing.T) {
+	for proxy, want := range map[string]bool{"127.0.0.1": false, "127.0.0.0/8": false, "192.0.2.1": true, "::1": true} {
+		a := api.NewAccess(api.AccessConfig{}, []string{proxy})
+		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/api/forget", nil)
+		r.RemoteAddr = "127.0.0.1:5"
+		if a.Operator(r) != want {
+			t.Errorf("127.0.0.1 may operate: %v, with the trusted proxy %s", !want, proxy)
+		}
+	}
+	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/api/forget", nil)
+	r.RemoteAddr = "127.0.0.1:5"
+	r.Header.Set("Authorization", "Bearer "+secret)
+	cfg := api.AccessConfig{Clients: []api.Client{{Token: bin.NewSecret(secret), Admin: true}}}
+	if !api.NewAccess(cfg, []string{"127.0.0.1"}).Operator(r) {
+		t.Error("the token of an operator is refused behind a trusted proxy")
 	}
 }
 

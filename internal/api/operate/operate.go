@@ -46,7 +46,7 @@ func (d *Door) Routes() []api.Route {
 func (d *Door) guarded(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !d.deps.Access.Operator(r) {
-			api.FailError(w, r, http.StatusForbidden, "this needs a token of access.clients with admin: true, or without any tokens a client of this machine that asks localhost or a loopback address, through no proxy and no browser")
+			api.FailError(w, r, http.StatusForbidden, "this needs a token of access.clients with admin: true, or without any tokens a client of this machine that asks localhost or a loopback address, not through a proxy or a browser")
 			return
 		}
 		h(w, r)

@@ -16,7 +16,7 @@ import (
 func TestOnlyModulesWithIDsAreForgotten(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	forgotten := 0
-	d := operate.New(operate.Deps{Access: api.NewAccess(api.AccessConfig{}), Log: log, Forget: func(context.Context, ident.Module) error {
+	d := operate.New(operate.Deps{Access: api.NewAccess(api.AccessConfig{}, nil), Log: log, Forget: func(context.Context, ident.Module) error {
 		forgotten++
 		return nil
 	}})

@@ -17,7 +17,7 @@ import (
 var tokens = api.NewAccess(api.AccessConfig{Clients: []api.Client{
 	{Name: "one", Token: bin.NewSecret("token-of-client-one"), Scopes: []string{"a", "b"}, Sources: []string{"s1"}},
 	{Name: "two", Token: bin.NewSecret("token-of-client-two"), Scopes: []string{"*"}, RequestSources: true},
-}})
+}}, nil)
 
 // as sends a request with a token.
 func as(f *api.Front, token, method, path, body string) *httptest.ResponseRecorder {
