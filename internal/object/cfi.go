@@ -10,11 +10,15 @@ import (
 
 // cfiWriter collects records and hands them on in pieces.
 type cfiWriter struct {
-	image *image
+	image *Image
 	text  dwarf.CFIText
 	buf   []byte
 	yield func([]byte) error
 	err   error
+}
+
+func (c *common) newCFIWriter(arch ident.Arch, yield func([]byte) error) *cfiWriter {
+	return &cfiWriter{image: c.Image, yield: yield, text: dwarf.CFIText{Registers: dwarf.RegistersOf(arch)}}
 }
 
 func (w *cfiWriter) flush(least int) bool {
@@ -34,41 +38,38 @@ func (w *cfiWriter) frames(s *dwarf.FrameSection, want func(f *dwarf.FDE) bool) 
 		return w.err
 	}
 	problems := s.Each(func(f *dwarf.FDE) bool {
-		base, _, ok := w.image.place(f.Start)
+		base, _, ok := w.image.Place(f.Start)
 		if !ok || want != nil && !want(f) {
 			return true
 		}
 		w.text.Base = base
 		var err error
 		if w.buf, err = w.text.Append(w.buf, f); err != nil {
-			w.image.found.Add("damaged unwind entries", err.Error())
+			w.image.Found.Add("damaged unwind entries", err.Error())
 		}
 		return w.flush(cfiPiece)
 	})
 	for _, p := range problems {
-		w.image.found.At("damaged unwind entries", p.Section, int64(p.Off), p.Reason)
+		w.image.Found.At("damaged unwind entries", p.Section, int64(p.Off), p.Reason)
 	}
 	return w.err
 }
 
-// setCFI has the unwind information of an ELF file written when it is wanted.
-func (b *elfBinary) setCFI() {
-	b.image.cfi = func(yield func([]byte) error) error {
-		w := &cfiWriter{image: b.image, yield: yield}
-		w.text.Registers = dwarf.RegistersOf(b.f.Arch())
-		for _, name := range [...]string{".debug_frame", ".eh_frame"} {
-			s := b.frameSection(name)
-			if err := w.frames(&s, nil); err != nil {
-				return err
-			}
+// CFI writes the FDEs of a file.
+func (b *elfFile) CFI(yield func([]byte) error) error {
+	w := b.newCFIWriter(b.f.Arch(), yield)
+	for _, name := range [...]string{".debug_frame", ".eh_frame"} {
+		s := b.frameSection(name)
+		if err := w.frames(&s, nil); err != nil {
+			return err
 		}
-		w.flush(0)
-		return w.err
 	}
+	w.flush(0)
+	return w.err
 }
 
 // frameSection is a section of FDEs of an ELF file.
-func (b *elfBinary) frameSection(name string) dwarf.FrameSection {
+func (b *elfFile) frameSection(name string) dwarf.FrameSection {
 	return dwarf.FrameSection{
 		Data: b.data(name), EH: name == ".eh_frame", Relocatable: b.addrs != nil,
 		Order: b.f.Order, AddrSize: b.f.Class / 8, Text: b.addr(".text"), DataBase: b.addr(".got"),
@@ -77,7 +78,7 @@ func (b *elfBinary) frameSection(name string) dwarf.FrameSection {
 }
 
 // addr is where a section is.
-func (b *elfBinary) addr(name string) uint64 {
+func (b *elfFile) addr(name string) uint64 {
 	s := b.f.Section(name)
 	switch {
 	case s == nil:
@@ -88,45 +89,42 @@ func (b *elfBinary) addr(name string) uint64 {
 	return s.Addr
 }
 
-// setCFI has the unwind information of a Mach-O image written when it is
-// wanted: the compact one, and those FDEs that it refers to, or else all.
-func (b *machoBinary) setCFI() {
-	b.image.cfi = func(yield func([]byte) error) error {
-		w := &cfiWriter{image: b.image, yield: yield}
-		arch := b.f.Arch()
-		w.text.Registers = dwarf.RegistersOf(arch)
-		eh, debug := b.frameSection("__eh_frame"), b.frameSection("__debug_frame")
-		entries := 0
-		wanted := map[uint64]bool{}
-		problems := b.f.UnwindEntries(func(e macho.Entry) bool {
-			entries++
-			if e.DWARF {
-				wanted[e.Start] = true
-				return true
-			}
-			base, _, ok := b.image.place(e.Start)
-			if !ok || e.End <= e.Start {
-				return true
-			}
-			w.buf = appendCompact(w.buf, e, base, arch)
-			return w.flush(cfiPiece)
-		})
-		for _, p := range problems {
-			b.image.found.At("damaged unwind entries", p.Place, p.Off, p.Reason)
+// CFI writes the compact entries of an image and those FDEs that they refer to, or
+// else all FDEs.
+func (b *machoFile) CFI(yield func([]byte) error) error {
+	arch := b.f.Arch()
+	w := b.newCFIWriter(arch, yield)
+	eh, debug := b.frameSection("__eh_frame"), b.frameSection("__debug_frame")
+	entries := 0
+	wanted := map[uint64]bool{}
+	problems := b.f.UnwindEntries(func(e macho.Entry) bool {
+		entries++
+		if e.DWARF {
+			wanted[e.Start] = true
+			return true
 		}
-		want := func(f *dwarf.FDE) bool { return b.inSection(f.Start) }
-		if entries > 0 {
-			want = func(f *dwarf.FDE) bool { return wanted[f.Start] }
+		base, _, ok := b.Place(e.Start)
+		if !ok || e.End <= e.Start {
+			return true
 		}
-		if err := w.frames(&eh, want); err != nil {
-			return err
-		}
-		if err := w.frames(&debug, nil); err != nil {
-			return err
-		}
-		w.flush(0)
-		return w.err
+		w.buf = appendCompact(w.buf, e, base, arch)
+		return w.flush(cfiPiece)
+	})
+	for _, p := range problems {
+		b.Found.At("damaged unwind entries", p.Place, p.Off, p.Reason)
 	}
+	want := func(f *dwarf.FDE) bool { return b.inSection(f.Start) }
+	if entries > 0 {
+		want = func(f *dwarf.FDE) bool { return wanted[f.Start] }
+	}
+	if err := w.frames(&eh, want); err != nil {
+		return err
+	}
+	if err := w.frames(&debug, nil); err != nil {
+		return err
+	}
+	w.flush(0)
+	return w.err
 }
 
 // appendCompact appends the record of a compact entry, if it has one.
@@ -142,7 +140,7 @@ func appendCompact(dst []byte, e macho.Entry, base uint64, arch ident.Arch) []by
 }
 
 // frameSection is a section of FDEs of a Mach-O image.
-func (b *machoBinary) frameSection(name string) dwarf.FrameSection {
+func (b *machoFile) frameSection(name string) dwarf.FrameSection {
 	s := dwarf.FrameSection{EH: name == "__eh_frame", Relocatable: b.f.Kind() == "rel", Order: b.f.Order, AddrSize: 4}
 	if b.f.Is64 {
 		s.AddrSize = 8

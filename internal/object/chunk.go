@@ -64,25 +64,27 @@ const (
 // otherLang says that the language of a node follows.
 const otherLang = 1
 
-// coder writes the code of one chunk. Rows come before all nodes are known.
-type coder struct {
+// Encoder writes the code of one chunk. Rows come before all nodes are known.
+type Encoder struct {
 	nodes, rows []byte
 	numNodes    int
 	start       uint64 // of the chunk
 	addr        uint64 // of the last row
-	last        codedRow
+	last        Row
 	any         bool // there is a row
 	lang        sym.Lang
 }
 
-type codedRow struct {
-	node       int32
-	file       uint32 // plus 1
-	line, colm uint32
+// Row is a place in the source of a node, or of a call.
+type Row struct {
+	Node         int32
+	File         uint32 // plus 1
+	Line, Column uint32
 }
 
-func (c *coder) begin(start uint64) {
-	*c = coder{nodes: c.nodes[:0], rows: c.rows[:0], start: start, addr: start}
+// Begin begins the code of a chunk.
+func (c *Encoder) Begin(start uint64) {
+	*c = Encoder{nodes: c.nodes[:0], rows: c.rows[:0], start: start, addr: start}
 }
 
 func zigzag(v int64) uint64   { return uint64(v<<1 ^ v>>63) }
@@ -97,16 +99,16 @@ func appendName(dst []byte, t sym.Text) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(dst, v|1), file)
 }
 
-// root is the first node of the chunk.
-func (c *coder) root(name sym.Text, lang sym.Lang, entry, size uint64) {
+// Root adds the first node of the chunk.
+func (c *Encoder) Root(name sym.Text, lang sym.Lang, entry, size uint64) {
 	b := appendName(c.nodes, name)
 	b = binary.AppendUvarint(b, zigzag(int64(entry-c.start)))
 	c.nodes = binary.AppendUvarint(b, size)
 	c.numNodes, c.lang = 1, lang
 }
 
-// call adds the node of a call and tells its number.
-func (c *coder) call(parent int32, name sym.Text, lang sym.Lang, at codedRow) int32 {
+// Call adds the node of a call and returns its number.
+func (c *Encoder) Call(parent int32, name sym.Text, lang sym.Lang, at Row) int32 {
 	n := int32(c.numNodes)
 	back := uint64(n-parent) << 1
 	if lang != c.lang {
@@ -117,27 +119,27 @@ func (c *coder) call(parent int32, name sym.Text, lang sym.Lang, at codedRow) in
 		b = append(b, byte(lang))
 	}
 	b = appendName(b, name)
-	b = binary.AppendUvarint(b, uint64(at.file))
-	b = binary.AppendUvarint(b, uint64(at.line))
-	c.nodes = binary.AppendUvarint(b, uint64(at.colm))
+	b = binary.AppendUvarint(b, uint64(at.File))
+	b = binary.AppendUvarint(b, uint64(at.Line))
+	c.nodes = binary.AppendUvarint(b, uint64(at.Column))
 	c.numNodes++
 	return n
 }
 
-// row says what holds from addr on. It writes nothing if that held before.
-func (c *coder) row(addr uint64, r codedRow) {
+// Row adds the place of the code from addr on. It writes nothing if that held before.
+func (c *Encoder) Row(addr uint64, r Row) {
 	if c.any && r == c.last {
 		return
 	}
 	step, was := addr-c.addr, c.last
 	head := byte(min(step, longStep)) << stepShift
-	if r.node != was.node {
+	if r.Node != was.Node {
 		head |= newNode
 	}
-	if r.file != was.file {
+	if r.File != was.File {
 		head |= newFile
 	}
-	if r.colm != was.colm {
+	if r.Column != was.Column {
 		head |= newColumn
 	}
 	b := append(c.rows, head)
@@ -145,25 +147,25 @@ func (c *coder) row(addr uint64, r codedRow) {
 		b = binary.AppendUvarint(b, step-longStep)
 	}
 	if head&newNode != 0 {
-		b = binary.AppendUvarint(b, uint64(r.node))
+		b = binary.AppendUvarint(b, uint64(r.Node))
 	}
 	if head&newFile != 0 {
-		b = binary.AppendUvarint(b, uint64(r.file))
+		b = binary.AppendUvarint(b, uint64(r.File))
 	}
 	if head&newColumn != 0 {
-		b = binary.AppendUvarint(b, uint64(r.colm))
+		b = binary.AppendUvarint(b, uint64(r.Column))
 	}
-	c.rows = binary.AppendUvarint(b, zigzag(int64(r.line)-int64(was.line)))
+	c.rows = binary.AppendUvarint(b, zigzag(int64(r.Line)-int64(was.Line)))
 	c.addr, c.last, c.any = addr, r, true
 }
 
 // finish appends the code to dst.
-func (c *coder) finish(dst []byte) []byte {
+func (c *Encoder) finish(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(c.numNodes))
 	return append(append(dst, c.nodes...), c.rows...)
 }
 
-// decoder reads code that a coder has written.
+// decoder reads code that a Encoder has written.
 type decoder struct {
 	b    []byte
 	p    int // in b
@@ -262,16 +264,16 @@ func decode(b *sym.Block, c *chunk, code []byte) {
 
 // The kinds of sym.Text of an image: those of dwarf.Name below 8, and ours.
 const (
-	kindFile     = 8  // unit << 40 | number of the file in it, plus 1, << 4
-	kindSymbol   = 9  // a name in a symbol table: which table is the file
-	kindGoName   = 10 // in the function names of a pclntab
-	kindProc     = 11 // of a procedure of a PDB, with its arguments: where it is in all modules laid behind each other
-	kindBareProc = 12 // of one whose arguments are not known
-	kindItem     = 13 // of an inlined function of a PDB
-	kindLost     = 15 // something that has no name
-	kindShift    = 20
-	unitShift    = 40
-	maxUnits     = 1 << (64 - unitShift)
+	kindFile    = 8  // unit << 40 | number of the file in it, plus 1, << 4
+	kindSymbol  = 9  // a name in a symbol table: which table is the file
+	kindGoName  = 10 // in the function names of a pclntab
+	KindNamed   = 11 // of a source of units: no symbol has a better name
+	KindUnnamed = 12 // of a source of units
+	KindItem    = 13 // of a source of units
+	kindLost    = 15 // something that has no name
+	KindShift   = 20
+	unitShift   = 40
+	maxUnits    = 1 << (64 - unitShift)
 )
 
 // fileText is the text of a file, given its number plus 1.
@@ -283,7 +285,7 @@ func fileText(unit int, file uint32) sym.Text {
 }
 
 // nameText is the text of a name that DWARF gives.
-func (g *image) nameText(n dwarf.Name) sym.Text {
+func (g *Image) nameText(n dwarf.Name) sym.Text {
 	if n == 0 {
 		return kindLost
 	}

@@ -2,11 +2,11 @@ package object
 
 import "bytes"
 
-// plainC takes the decoration of C on Windows from a name that the linker sees, in
+// PlainC takes the decoration of C on Windows from a name that the linker sees, in
 // place: of f@@8 everywhere, of _f@8 and @f@8 on 32-bit x86, where also an
 // underscore stands before each other name; not before exported ones. MinGW
 // exports f@8 too.
-func plainC(name []byte, x86, exported bool) []byte {
+func PlainC(name []byte, x86, exported bool) []byte {
 	switch rest, at := withoutSize(name); {
 	case at == 2:
 		return rest
@@ -47,14 +47,14 @@ func withoutSize(name []byte) (rest []byte, at int) {
 // names of C++ can have a size too.
 func isDecoratedC(linkage []byte, x86 bool) bool {
 	rest, at := withoutSize(linkage)
-	return (at == 2 || at == 1 && x86) && !isMangled(rest)
+	return (at == 2 || at == 1 && x86) && !IsMangled(rest)
 }
 
 // plainCPP takes the decoration of C from a mangled name of C++ in debug
 // information, in place.
 func plainCPP(name []byte, x86 bool) []byte {
 	rest, at := withoutSize(name)
-	if at == 0 || at == 1 && !x86 || !isMangled(rest) {
+	if at == 0 || at == 1 && !x86 || !IsMangled(rest) {
 		return name
 	}
 	if bytes.HasPrefix(rest, []byte("__Z")) {

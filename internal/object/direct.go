@@ -16,8 +16,8 @@ type direct struct {
 
 // Lookup answers an address from the units that have code there. Nothing is
 // known where the file cannot be read any more.
-func (g *image) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
-	for part, base := range g.bases {
+func (g *Image) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
+	for part, base := range g.Bases {
 		if frames := g.lookupPart(dst, addr, addr+base, uint16(part)); len(frames) > len(dst) {
 			return frames
 		}
@@ -26,30 +26,30 @@ func (g *image) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 }
 
 // lookupPart answers an address from one part of the image.
-func (g *image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []sym.Frame {
-	if g.parts != nil && (place < g.parts[part].Start || place >= g.parts[part].End) {
+func (g *Image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []sym.Frame {
+	if g.Parts != nil && (place < g.Parts[part].Start || place >= g.Parts[part].End) {
 		return dst
 	}
-	if place < addr != g.lifted {
+	if place < addr != g.Lifted {
 		return dst // beyond one of the ends of all addresses
 	}
 	var found direct
 	g.unitsAt(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerFunc, false) })
 	if found.unit == nil {
 		s := g.symbolAt(place)
-		if s == nil || !g.together(s.addr, place) {
+		if s == nil || !g.together(s.Addr, place) {
 			return dst
 		}
 		g.unitsAt(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerLines, true) })
 		if found.unit == nil {
 			var named direct
-			if g.unsized {
-				g.unitsAt(s.addr, func(u int) { g.look(&named, u, s.addr-g.bases[part], part*layersOfPart+layerFunc, false) })
+			if g.traits.Unsized {
+				g.unitsAt(s.Addr, func(u int) { g.look(&named, u, s.Addr-g.Bases[part], part*layersOfPart+layerFunc, false) })
 			}
 			if named.unit != nil {
 				return dst
 			}
-			return append(dst, sym.Frame{Func: s.text(), Entry: s.addr - g.bases[part], Size: s.size})
+			return append(dst, sym.Frame{Func: s.text(), Entry: s.Addr - g.Bases[part], Size: s.Size})
 		}
 	}
 	s := readers.Get().(*reader)
@@ -60,7 +60,7 @@ func (g *image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []s
 }
 
 // look looks in a unit for the chunk of a layer that has the address.
-func (g *image) look(found *direct, u int, addr uint64, layer uint16, full bool) {
+func (g *Image) look(found *direct, u int, addr uint64, layer uint16, full bool) {
 	k := g.cache.get(g, u, full)
 	i, _ := slices.BinarySearchFunc(k.chunks, addr, func(c chunk, addr uint64) int {
 		if c.start <= addr {
@@ -83,12 +83,12 @@ type namer struct {
 }
 
 // root gives the function of a chunk its name.
-func (n *namer) root(g *image, b *sym.Block, c *chunk) {
+func (n *namer) root(g *Image, b *sym.Block, c *chunk) {
 	if c.layer%layersOfPart != layerFunc {
 		return
 	}
 	root := &b.Nodes[0]
-	addr := root.Entry + g.bases[c.layer/layersOfPart]
+	addr := root.Entry + g.Bases[c.layer/layersOfPart]
 	root.Name = g.rootName(root.Name, g.named(addr, &n.next), n.room[:])
 }
 
@@ -113,13 +113,13 @@ type digests struct {
 
 // kept is a digest, which does not change any more, with its chunks by start.
 type kept struct {
-	digest
+	Digest
 	most []uint64 // the greatest end of the chunks up to each
 	used uint64
 }
 
-func keep(d digest) *kept {
-	k := &kept{digest: d, most: make([]uint64, len(d.chunks))}
+func keep(d Digest) *kept {
+	k := &kept{Digest: d, most: make([]uint64, len(d.chunks))}
 	slices.SortFunc(k.chunks, func(a, b chunk) int { return cmp.Compare(a.start, b.start) })
 	var most uint64
 	for i := range k.chunks {
@@ -132,18 +132,18 @@ func keep(d digest) *kept {
 func (k *kept) bytes() int { return len(k.code) + 40*len(k.chunks) + 128 }
 
 // get is the digest of unit u.
-func (c *digests) get(g *image, u int, full bool) *kept {
+func (c *digests) get(g *Image, u int, full bool) *kept {
 	c.mu.Lock()
 	c.clock++
 	k := c.units[u]
-	if k != nil && (k.full || !full) {
+	if k != nil && (k.Full || !full) {
 		k.used = c.clock
 		c.mu.Unlock()
 		return k
 	}
 	c.mu.Unlock()
-	w := workers.Get().(*worker)
-	var d digest
+	w := workers.Get().(*Worker)
+	var d Digest
 	g.digest(w, &d, u, full)
 	workers.Put(w)
 	k = keep(d)

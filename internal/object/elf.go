@@ -19,43 +19,36 @@ func OpenELF(src bin.Source, in Input) (*Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &image{in: in, bases: []uint64{f.LoadAddress()}}
 	room := in.Room
 	f.Unpack = func(kind elf.Compression, packed []byte, size uint64) ([]byte, error) {
 		return room.Section(kind == elf.Zstd, packed, size)
 	}
 	f.Clone = room.Clone
-	b := elfBinary{f: f, image: g, room: room}
+	b := &elfFile{f: f, room: room}
 	room.Ahead = b.packed()
-	g.stretches = b.stretches
-	g.buildID, g.shared = f.BuildID(), f.SharedID()
-	if f.Arch() == ident.ArchARM {
-		g.odd = 1
-	}
+	layout := Layout{Bases: []uint64{f.LoadAddress()}}
 	if f.Type == elf.TypeRel {
-		b.lay()
-	} else {
-		g.codeAt = f.Code
+		layout = b.lay()
 	}
-	b.openDWARF()
+	b.common = common{Image: NewImage(in, layout, b, Traits{}), in: in, buildID: f.BuildID(), shared: f.SharedID()}
+	b.openSections()
 	b.attachOwn()
 	b.openGo()
-	b.addSymbols()
-	b.setCFI()
+	b.openInner()
 	for _, p := range f.Problems {
-		g.found.At("damaged headers", p.Place, p.Off, p.Reason)
+		b.Found.At("damaged headers", p.Place, p.Off, p.Reason)
 	}
 	if room.Failed != nil {
 		return nil, room.Failed
 	}
-	g.footing = room.Heap
-	return g.object(b.info()), nil
+	b.Memory = room.Heap
+	return New(b.info(), b, in), nil
 }
 
-// elfBinary is an ELF file on its way to an image.
-type elfBinary struct {
+// elfFile is a view of an ELF file.
+type elfFile struct {
+	common
 	f     *elf.File
-	image *image
 	room  *unpack.Budget
 	addrs []uint64 // of a relocatable file: where each section is laid
 	inner *elf.File
@@ -63,10 +56,9 @@ type elfBinary struct {
 
 // lay gives the sections of a relocatable file addresses of their own. Each
 // section of code becomes a part of the image.
-func (b *elfBinary) lay() {
+func (b *elfFile) lay() Layout {
 	b.addrs = make([]uint64, len(b.f.Sections))
-	g := b.image
-	g.bases, g.parts = g.bases[:0], []dwarf.Range{}
+	l := Layout{Parts: []dwarf.Range{}}
 	at := uint64(0)
 	for i := range b.f.Sections {
 		s := &b.f.Sections[i]
@@ -74,25 +66,23 @@ func (b *elfBinary) lay() {
 			continue
 		}
 		b.addrs[i] = at
-		if s.Flags&elf.FlagExec != 0 && s.Size > 0 && len(g.parts) < maxParts {
-			g.bases = append(g.bases, at)
-			g.parts = append(g.parts, dwarf.Range{Start: at, End: at + s.Size})
+		if s.Flags&elf.FlagExec != 0 && s.Size > 0 && len(l.Parts) < MaxParts {
+			l.Bases = append(l.Bases, at)
+			l.Parts = append(l.Parts, dwarf.Range{Start: at, End: at + s.Size})
 		}
 		at = (at + s.Size + layGap) &^ (layGap - 1)
 	}
-	if len(g.parts) == 0 {
-		g.bases, g.parts = append(g.bases, 0), append(g.parts, dwarf.Range{})
+	if len(l.Parts) == 0 {
+		return Layout{Bases: []uint64{0}, Parts: []dwarf.Range{{}}}
 	}
+	return l
 }
 
-const (
-	maxParts = math.MaxUint16 / layersOfPart
-	// layGap keeps sections apart that do not touch in memory.
-	layGap = 1 << 12
-)
+// layGap keeps sections apart that do not touch in memory.
+const layGap = 1 << 12
 
 // packed is how many bytes the packed sections of debug information will take.
-func (b *elfBinary) packed() (total int64) {
+func (b *elfFile) packed() (total int64) {
 	for i := range b.f.Sections {
 		s := &b.f.Sections[i]
 		name := strings.TrimPrefix(strings.TrimPrefix(s.Name, ".z"), ".")
@@ -110,7 +100,7 @@ func (b *elfBinary) packed() (total int64) {
 
 // data is the bytes of a section, unpacked and relocated; nil if there is none
 // or it cannot be read, which is a problem.
-func (b *elfBinary) data(name string) []byte {
+func (b *elfFile) data(name string) []byte {
 	s := b.f.Section(name)
 	if s == nil {
 		return nil
@@ -121,7 +111,7 @@ func (b *elfBinary) data(name string) []byte {
 // joined is the bytes of all sections of a name, one behind the other: in a
 // relocatable file each type, and each function that may be dropped, can have a
 // section of units of its own.
-func (b *elfBinary) joined(name string) []byte {
+func (b *elfFile) joined(name string) []byte {
 	if b.addrs == nil {
 		return b.data(name)
 	}
@@ -157,10 +147,10 @@ func (b *elfBinary) joined(name string) []byte {
 }
 
 // sectionData is the bytes of a section, or nil.
-func (b *elfBinary) sectionData(s *elf.Section, name string) []byte {
+func (b *elfFile) sectionData(s *elf.Section, name string) []byte {
 	data, err := b.f.Data(s)
 	if err != nil {
-		b.image.found.Add("damaged section", fmt.Sprintf("%s: %v", name, err))
+		b.Found.Add("damaged section", fmt.Sprintf("%s: %v", name, err))
 		return nil
 	}
 	if b.addrs == nil || data == nil {
@@ -168,15 +158,15 @@ func (b *elfBinary) sectionData(s *elf.Section, name string) []byte {
 	}
 	data, problems := b.f.Relocate(s, data, b.addrs)
 	for _, p := range problems {
-		b.image.found.At("damaged relocations", p.Place, p.Off, p.Reason)
+		b.Found.At("damaged relocations", p.Place, p.Off, p.Reason)
 	}
 	return data
 }
 
-func (b *elfBinary) openDWARF() {
+func (b *elfFile) openSections() {
 	s := dwarf.Sections{Order: b.f.Order, Relocatable: b.addrs != nil}
 	split, dwo := "", b.f.Section(".debug_info.dwo") != nil
-	if !dwo || !b.image.in.Split {
+	if !dwo || !b.in.Split {
 		s.Info = b.joined(".debug_info")
 	}
 	if s.Info == nil && dwo {
@@ -184,7 +174,7 @@ func (b *elfBinary) openDWARF() {
 		s.Split = true
 		s.Info = b.joined(".debug_info.dwo")
 	}
-	b.image.openDWARF(&s, func(name string) []byte {
+	b.openDWARF(&s, func(name string) []byte {
 		if name == "cu_index" || name == "tu_index" {
 			return b.data(".debug_" + name)
 		}
@@ -193,85 +183,95 @@ func (b *elfBinary) openDWARF() {
 		}
 		return b.data(".debug_" + name + split)
 	})
+	if b.dwarf != nil && b.f.Arch() == ident.ArchARM {
+		b.dwarf.Odd = 1
+	}
 	if s.Split {
 		return
 	}
-	if _, id, ok := b.f.AltLink(); ok && b.image.dwarf != nil {
+	if _, id, ok := b.f.AltLink(); ok && b.dwarf != nil {
 		name, _, _ := b.f.AltLink()
-		b.image.needs = append(b.image.needs, Need{Kind: NeedAlt, Name: name, ID: id})
+		b.needs = append(b.needs, Need{Kind: NeedAlt, Name: name, ID: id})
 	}
 	if name, crc, ok := b.f.DebugLink(); ok {
-		b.image.needs = append(b.image.needs, Need{Kind: NeedDebug, Name: name, CRC: crc, ID: b.image.buildID})
-	} else if id := b.image.buildID; id != nil && b.image.dwarf == nil {
-		b.image.needs = append(b.image.needs, Need{Kind: NeedDebug, ID: id})
+		b.needs = append(b.needs, Need{Kind: NeedDebug, Name: name, CRC: crc, ID: b.buildID})
+	} else if id := b.buildID; id != nil && b.dwarf == nil {
+		b.needs = append(b.needs, Need{Kind: NeedDebug, ID: id})
 	}
 }
 
 // attachOwn gives the skeletons of an object file of clang -gsplit-dwarf=single
 // their units, which are in the same file.
-func (b *elfBinary) attachOwn() {
-	g := b.image
-	if g.in.Split || g.dwarf == nil || b.f.Section(".debug_info.dwo") == nil {
+func (b *elfFile) attachOwn() {
+	if b.in.Split || b.dwarf == nil || b.f.Section(".debug_info.dwo") == nil {
 		return
 	}
-	own := elfBinary{f: b.f, image: &image{in: g.in}, room: b.room, addrs: b.addrs}
-	own.image.in.Split, own.image.in.Index = true, firstSplit
-	if own.openDWARF(); own.image.dwarf != nil && g.dwarf.Attach(own.image.dwarf) > 0 {
-		g.splits++
-		g.adopt(own.image)
+	in := b.in
+	in.Role = Role{Index: firstSplit, Split: true}
+	own := &elfFile{f: b.f, room: b.room, addrs: b.addrs}
+	own.common = common{Image: NewImage(in, b.Layout, own, Traits{}), in: in}
+	if own.openSections(); own.dwarf != nil && b.dwarf.Attach(own.dwarf) {
+		b.adopt(&own.common)
 	}
 }
 
-// addSymbols finds the symbols, also those in a small file of their own that
-// some systems pack into stripped binaries.
-func (b *elfBinary) addSymbols() {
+// openInner opens the small file with symbols that some systems pack into
+// stripped binaries.
+func (b *elfFile) openInner() {
 	if packed := b.f.Section(".gnu_debugdata"); packed != nil {
 		if raw, err := b.f.Raw(packed); err == nil && raw != nil {
 			b.unpackInner(raw)
 		}
 	}
-	g := b.image
-	g.names = func(table uint8, off uint32) []byte {
-		if table >= innerTable {
-			return b.inner.SymbolName(table-innerTable, off)
-		}
-		return b.f.SymbolName(table, off)
+}
+
+// SymbolName returns a name in a symbol table.
+func (b *elfFile) SymbolName(table uint8, off uint32) []byte {
+	if table >= innerTable {
+		return b.inner.SymbolName(table-innerTable, off)
 	}
-	g.eachSymbol = func(yield func(symbol)) {
-		b.symbols(yield, b.f.Symbols, 0)
-		if b.inner != nil {
-			b.symbols(yield, b.inner.Symbols, innerTable)
-		}
+	return b.f.SymbolName(table, off)
+}
+
+// EachSymbol calls yield with all symbols, also those of the inner file.
+func (b *elfFile) EachSymbol(yield func(Symbol)) {
+	b.symbols(yield, b.f.Symbols, 0)
+	if b.inner != nil {
+		b.symbols(yield, b.inner.Symbols, innerTable)
 	}
-	if b.addrs == nil && b.inner == nil {
-		g.symbolsAt = func(addr uint64, yield func(symbol)) {
-			b.symbols(yield, func(yield func(elf.Symbol) bool) { b.f.SymbolsAt(addr, yield) }, 0)
-		}
+}
+
+// SymbolsAt calls yield with the symbols at an address.
+func (b *elfFile) SymbolsAt(addr uint64, yield func(Symbol)) (quick bool) {
+	if b.addrs != nil || b.inner != nil {
+		return false
 	}
-	g.limit = b.limit
-	g.rank = func(s *symbol) uint8 {
-		x := elf.Symbol{Size: s.size, Bind: s.kind >> 4, Type: s.kind & 15}
-		return x.Rank(g.names(s.table, s.name))
-	}
-	b.f.Symbols(func(elf.Symbol) bool { g.hasSymbols = true; return false })
+	b.symbols(yield, func(yield func(elf.Symbol) bool) { b.f.SymbolsAt(addr, yield) }, 0)
+	return true
+}
+
+// SymbolRank returns the rank of a symbol.
+func (b *elfFile) SymbolRank(s *Symbol) uint8 {
+	x := elf.Symbol{Size: s.Size, Bind: s.Kind >> 4, Type: s.Kind & 15}
+	return x.Rank(b.SymbolName(s.Table, s.Name))
 }
 
 // innerTable is the first symbol table of the inner file.
 const innerTable = 2
 
-func (b *elfBinary) unpackInner(raw []byte) {
+func (b *elfFile) unpackInner(raw []byte) {
 	all, err := b.room.Xz(raw)
 	if err == nil {
 		b.inner, err = elf.Open(bin.Bytes(all))
 	}
 	if err != nil {
 		b.inner = nil
-		b.image.found.Add("damaged section", fmt.Sprintf(".gnu_debugdata: %v", err))
+		b.Found.Add("damaged section", fmt.Sprintf(".gnu_debugdata: %v", err))
 	}
 }
 
 // symbols gives the symbols of a file, whose first table has a number.
-func (b *elfBinary) symbols(yield func(symbol), each func(func(elf.Symbol) bool), table uint8) {
+func (b *elfFile) symbols(yield func(Symbol), each func(func(elf.Symbol) bool), table uint8) {
 	each(func(s elf.Symbol) bool {
 		if b.addrs != nil {
 			if s.Section < 0 {
@@ -279,17 +279,17 @@ func (b *elfBinary) symbols(yield func(symbol), each func(func(elf.Symbol) bool)
 			}
 			s.Addr += b.addrs[s.Section]
 		}
-		yield(symbol{
-			addr: s.Addr, size: s.Size, name: s.NameOff, table: s.Table + table,
-			kind: s.Bind<<4 | s.Type, label: s.Type == elf.SymbolNoType,
+		yield(Symbol{
+			Addr: s.Addr, Size: s.Size, Name: s.NameOff, Table: s.Table + table,
+			Kind: s.Bind<<4 | s.Type, Label: s.Type == elf.SymbolNoType,
 		})
 		return true
 	})
 }
 
-// limit is where a symbol without size ends at the latest: with what is loaded
-// together with it, as the next symbol may be in another section.
-func (b *elfBinary) limit(addr uint64) uint64 {
+// SymbolLimit returns the end of what is loaded together with a symbol, as the
+// next symbol may be in another section.
+func (b *elfFile) SymbolLimit(addr uint64) uint64 {
 	for i := range b.f.Segments {
 		s := &b.f.Segments[i]
 		if s.Type == elf.SegmentLoad && addr >= s.Vaddr && addr-s.Vaddr < s.Memsz {
@@ -310,15 +310,14 @@ func (b *elfBinary) limit(addr uint64) uint64 {
 }
 
 // info says what the file is.
-func (b *elfBinary) info() Info {
+func (b *elfFile) info() Info {
 	f := b.f
 	info := Info{
 		Kind: "elf", Type: f.Kind(), LoadAddress: f.LoadAddress(),
 		Module: elfModule(f),
 	}
-	if b.image.hasSymbols {
-		info.Features |= HasSymbols
-	}
+	b.f.Symbols(func(elf.Symbol) bool { info.Features |= HasSymbols; return false })
+	info.Features = b.features(info.Features)
 	for _, name := range [...]string{".eh_frame", ".debug_frame"} {
 		if b.hasFrames(name) {
 			info.Features |= HasUnwind
@@ -329,7 +328,7 @@ func (b *elfBinary) info() Info {
 
 // hasFrames says whether a section of FDEs tells of code. One that is packed is
 // believed to.
-func (b *elfBinary) hasFrames(name string) bool {
+func (b *elfFile) hasFrames(name string) bool {
 	s := b.f.Section(name)
 	if s == nil {
 		return false
@@ -339,12 +338,20 @@ func (b *elfBinary) hasFrames(name string) bool {
 		return err == nil && size > 0
 	}
 	frames := b.frameSection(name)
-	return frames.HasFDE(func(addr uint64) bool { return b.limit(addr) > addr })
+	return frames.HasFDE(func(addr uint64) bool { return b.SymbolLimit(addr) > addr })
 }
 
-// stretches are those of an ELF file, and without mapping symbols those of the
-// small file in it.
-func (b *elfBinary) stretches() (list []Stretch, whole bool, err error) {
+// Code returns code of a linked file.
+func (b *elfFile) Code(addr, size uint64) []byte {
+	if b.addrs != nil {
+		return nil
+	}
+	return b.f.Code(addr+b.Bases[0], size)
+}
+
+// Stretches returns those of the file, or, without mapping symbols, those of the
+// inner file.
+func (b *elfFile) Stretches() (list []Stretch, whole bool, err error) {
 	if b.f.SwappedCode() {
 		return nil, false, fault.New(fault.Unsupported, "elf", "its instructions for %s are big endian", b.f.Arch())
 	}
@@ -356,7 +363,7 @@ func (b *elfBinary) stretches() (list []Stretch, whole bool, err error) {
 	}
 	kinds := map[byte]ISA{'a': ISAA32, 't': ISAT32}
 	for _, m := range marks {
-		if base := b.image.bases[0]; m.Addr >= base {
+		if base := b.Bases[0]; m.Addr >= base {
 			list = append(list, Stretch{m.Addr - base, kinds[m.Kind]})
 		}
 	}

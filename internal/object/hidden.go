@@ -1,36 +1,14 @@
 package object
 
-import (
-	"bytes"
-	"slices"
+import "bytes"
 
-	"symbolon/internal/bin"
-	"symbolon/internal/format/macho"
-	"symbolon/internal/unpack"
-)
-
-// hiddenMark begins a name that was replaced by a number.
-const hiddenMark = "__hidden#"
-
-// supplyMap takes in the map of the names that were hidden.
-func (g *image) supplyMap(src bin.Source) (bool, error) {
-	text, err := bin.Read(src, 0, int(min(src.Size(), unpack.MaxUnpacked)))
-	if err != nil {
-		return false, ReadFault(0, err)
-	}
-	m, err := macho.ReadSymbolMap(text)
-	if err != nil {
-		return false, err
-	}
-	g.hidden = m
-	g.needs = slices.DeleteFunc(g.needs, func(n Need) bool { return n.Kind == NeedMap })
-	return true, nil
-}
+// HiddenMark begins a name that was replaced by a number.
+const HiddenMark = "__hidden#"
 
 // unhide replaces a hidden name that begins at an index of dst. One of C has an
 // underscore in the map.
-func (g *image) unhide(dst []byte, from int) []byte {
-	if g.hidden == nil || !bytes.HasPrefix(dst[from:], []byte(hiddenMark)) {
+func (g *Image) unhide(dst []byte, from int) []byte {
+	if g.hidden == nil || !bytes.HasPrefix(dst[from:], []byte(HiddenMark)) {
 		return dst
 	}
 	return append(dst[:from], g.hidden.Symbol(dst[from:])...)
@@ -38,8 +16,8 @@ func (g *image) unhide(dst []byte, from int) []byte {
 
 // unhidePath is a path of which each part may be hidden. A part that turns out
 // to begin at a root replaces what is before it.
-func (g *image) unhidePath(path []byte) []byte {
-	if g.hidden == nil || !bytes.Contains(path, []byte(hiddenMark)) {
+func (g *Image) unhidePath(path []byte) []byte {
+	if g.hidden == nil || !bytes.Contains(path, []byte(HiddenMark)) {
 		return path
 	}
 	var whole []byte

@@ -17,14 +17,16 @@ const relaxEach = 4
 
 // Blocks makes the digests of all units, puts their chunks in order, and hands
 // on what they say.
-func (g *image) Blocks(opt BlockOptions, yield func(*sym.Block) error) (err error) {
+func (g *Image) Blocks(opt BlockOptions, yield func(*sym.Block) error) (err error) {
 	st := &store{opt: opt}
 	defer func() {
 		if e := st.close(); err == nil {
 			err = e
 		}
 	}()
-	g.readUnits()
+	if d, ok := g.main.(*DWARF); ok {
+		d.readUnits()
+	}
 	g.symbols()
 	s := &sweep{image: g, store: st}
 	unit := 0
@@ -45,7 +47,7 @@ func (g *image) Blocks(opt BlockOptions, yield func(*sym.Block) error) (err erro
 	}
 	functions := len(s.chunks)
 	g.addSymbols(s)
-	g.found.SetCounts(Counts{Functions: functions, Publics: len(g.syms.tops)})
+	g.Found.SetCounts(Counts{Functions: functions, Publics: len(g.syms.tops)})
 	if opt.Workers <= 1 {
 		s.yield = yield
 		return s.run()
@@ -58,24 +60,24 @@ func (g *image) Blocks(opt BlockOptions, yield func(*sym.Block) error) (err erro
 
 // unitBatch is the work on one unit.
 type unitBatch struct {
-	digest
-	image *image
+	Digest
+	image *Image
 }
 
 func (b *unitBatch) work() {
-	w := workers.Get().(*worker)
-	b.image.digest(w, &b.digest, b.unit, true)
+	w := workers.Get().(*Worker)
+	b.image.digest(w, &b.Digest, b.unit, true)
 	workers.Put(w)
 }
 
 // addSymbols adds the symbols as chunks, but those that lie in one that is there,
 // which hides them.
-func (g *image) addSymbols(s *sweep) {
+func (g *Image) addSymbols(s *sweep) {
 	s.sort()
 	functions, next, covered := len(s.chunks), 0, uint64(0) // up to where one has all
 	for i := range g.syms.tops {
 		t := &g.syms.tops[i]
-		base, part, ok := g.place(t.addr)
+		base, part, ok := g.Place(t.addr)
 		if !ok || t.end <= t.addr {
 			continue
 		}
@@ -83,7 +85,7 @@ func (g *image) addSymbols(s *sweep) {
 		for ; next < functions && s.chunks[next].start <= t.addr-base; next++ {
 			covered = max(covered, s.chunks[next].end)
 		}
-		if g.parts == nil && (end-base <= covered || g.unsized && t.addr-base < covered) {
+		if g.Parts == nil && (end-base <= covered || g.traits.Unsized && t.addr-base < covered) {
 			continue
 		}
 		s.chunks = append(s.chunks, chunk{
@@ -93,9 +95,9 @@ func (g *image) addSymbols(s *sweep) {
 }
 
 // symbolBlock makes the block of a symbol from an address on.
-func (g *image) symbolBlock(b *sym.Block, c *chunk, from uint64) {
+func (g *Image) symbolBlock(b *sym.Block, c *chunk, from uint64) {
 	s := &g.syms.all[g.syms.tops[c.off].index]
-	b.Nodes = append(b.Nodes, sym.Node{Parent: -1, Name: s.text(), Entry: c.start, Size: s.size})
+	b.Nodes = append(b.Nodes, sym.Node{Parent: -1, Name: s.text(), Entry: c.start, Size: s.Size})
 	b.Rows = append(b.Rows, sym.Row{Addr: from})
 }
 
@@ -108,7 +110,7 @@ type root struct {
 
 // Nearest is the function or symbol that starts last of those that do not
 // start above addr. All are read when the first address is asked for.
-func (g *image) Nearest(addr uint64) (sym.Frame, bool) {
+func (g *Image) Nearest(addr uint64) (sym.Frame, bool) {
 	g.once.nearest.Do(func() {
 		_ = g.Blocks(BlockOptions{}, func(b *sym.Block) error { // the problems are told elsewhere
 			if len(b.Nodes) > 0 {

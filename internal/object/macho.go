@@ -9,6 +9,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/gopcln"
 	"symbolon/internal/format/macho"
 	"symbolon/internal/ident"
 	"symbolon/internal/unpack"
@@ -41,11 +42,12 @@ func OpenMachO(src bin.Source, in Input) ([]*Object, error) {
 	return all, nil
 }
 
-// machoBinary is an image of a Mach-O file on its way to ours.
-type machoBinary struct {
-	f     *macho.File
-	image *image
-	room  *unpack.Budget
+// machoFile is a view of an image of a Mach-O file.
+type machoFile struct {
+	common
+	f      *macho.File
+	room   *unpack.Budget
+	starts func() []uint64 // of functions
 }
 
 func openMachOSlice(src bin.Source, s macho.Slice, in Input) (*Object, error) {
@@ -53,47 +55,71 @@ func openMachOSlice(src bin.Source, s macho.Slice, in Input) (*Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &image{in: in, bases: []uint64{f.LoadAddress()}, unsized: true, codeAt: f.Code}
 	f.Clone = in.Room.Clone
-	b := machoBinary{f, g, in.Room}
+	b := &machoFile{f: f, room: in.Room}
+	b.starts = sync.OnceValue(func() []uint64 { return b.f.FunctionStarts(nil) })
+	b.common = common{Image: NewImage(in, Layout{Bases: []uint64{f.LoadAddress()}}, b, Traits{Unsized: true}), in: in}
 	if f.HasUUID {
-		g.buildID = f.UUID[:]
+		b.buildID = f.UUID[:]
 	}
 	order := dwarf.Sections{Order: f.Order, Relocatable: f.Kind() == "rel", Info: b.data("__debug_info")}
-	g.openDWARF(&order, func(name string) []byte { return b.data("__debug_" + name) })
+	b.openDWARF(&order, func(name string) []byte { return b.data("__debug_" + name) })
 	b.openGo()
-	b.addSymbols()
-	b.setCFI()
+	hasSymbols := b.findHidden()
 	for _, p := range f.Problems {
-		g.found.At("damaged headers", p.Place, p.Off, p.Reason)
+		b.Found.At("damaged headers", p.Place, p.Off, p.Reason)
 	}
-	if g.dwarf == nil {
+	if b.dwarf == nil {
 		b.findNeeds()
 	}
-	g.footing = in.Room.Heap
-	return g.object(b.info(s)), nil
+	b.Memory = in.Room.Heap
+	return New(b.info(s, hasSymbols), b, in), nil
+}
+
+// openGo opens the function table of a Go program.
+func (b *machoFile) openGo() {
+	if b.dwarf != nil {
+		return
+	}
+	s := b.f.Section("", "__gopclntab")
+	if s == nil {
+		return
+	}
+	data, err := b.f.Data(s)
+	if err != nil || data == nil {
+		return
+	}
+	t, err := gopcln.Open(data)
+	if err != nil {
+		b.Found.Add("damaged sections", err.Error())
+		return
+	}
+	if text := b.f.Section("__TEXT", "__text"); text != nil {
+		t.Text, t.End = text.Addr, text.Addr+text.Size
+	}
+	b.setGo(t)
 }
 
 // findNeeds tells where the debug information is: in a dSYM, or still in the
 // object files that were linked.
-func (b *machoBinary) findNeeds() {
+func (b *machoFile) findNeeds() {
 	if b.f.HasUUID {
-		b.image.needs = append(b.image.needs, Need{Kind: NeedDSYM, ID: b.image.buildID})
+		b.needs = append(b.needs, Need{Kind: NeedDSYM, ID: b.buildID})
 	}
 	for _, o := range b.f.DebugMap() {
 		path, member := string(o.Path), ""
 		if at := strings.LastIndexByte(path, '('); at > 0 && strings.HasSuffix(path, ")") {
 			path, member = path[:at], path[at+1:len(path)-1]
 		}
-		b.image.needs = append(b.image.needs, Need{
-			Kind: NeedObject, Name: path, Member: member, Time: int64(o.Time), Linked: &linked{b.f.Arch(), o.Functions},
+		b.needs = append(b.needs, Need{
+			Kind: NeedObject, Name: path, Member: member, Time: int64(o.Time), Linked: &debugMap{b.f.Arch(), o.Functions},
 		})
 	}
 }
 
 // data is the bytes of a section of debug information; nil if there is none or
 // it cannot be read, which is a problem.
-func (b *machoBinary) data(name string) []byte {
+func (b *machoFile) data(name string) []byte {
 	s := b.f.Section("", name)
 	if s == nil {
 		return nil
@@ -103,47 +129,136 @@ func (b *machoBinary) data(name string) []byte {
 		data, err = b.room.Section(false, data, size)
 	}
 	if err != nil {
-		b.image.found.Add("damaged sections", name+": "+err.Error())
+		b.Found.Add("damaged sections", name+": "+err.Error())
 		return nil
 	}
 	return b.f.Relocate(s, data)
 }
 
-func (b *machoBinary) addSymbols() {
-	g := b.image
-	g.names = func(_ uint8, off uint32) []byte { return b.f.SymbolName(off) }
+// findHidden notes that names were replaced by numbers. It reports whether there
+// are symbols.
+func (b *machoFile) findHidden() (hasSymbols bool) {
 	b.f.Symbols(func(s macho.Symbol) bool {
-		g.hasSymbols = true
-		if !bytes.HasPrefix(s.Name, []byte(hiddenMark)) {
+		hasSymbols = true
+		if !bytes.HasPrefix(s.Name, []byte(HiddenMark)) {
 			return true
 		}
-		g.needs = append(g.needs, Need{Kind: NeedMap, ID: g.buildID})
+		b.needs = append(b.needs, Need{Kind: NeedMap, ID: b.buildID})
 		return false
 	})
-	g.eachSymbol = func(yield func(symbol)) {
-		b.f.Symbols(func(s macho.Symbol) bool {
-			x := symbol{addr: s.Addr, name: s.NameOff}
-			if !s.External {
-				x.kind = 1
-			}
-			yield(x)
-			return true
-		})
-	}
-	starts := sync.OnceValue(func() []uint64 { return b.f.FunctionStarts(nil) })
-	g.limit = func(addr uint64) uint64 {
-		end := b.sectionEnd(addr)
-		// A function without a symbol is none of the one in front of it.
-		if i, _ := slices.BinarySearch(starts(), addr+1); i < len(starts()) {
-			end = min(end, starts()[i])
+	return hasSymbols
+}
+
+// SymbolName returns a name in the symbol table.
+func (b *machoFile) SymbolName(_ uint8, off uint32) []byte { return b.f.SymbolName(off) }
+
+// EachSymbol calls yield with all symbols.
+func (b *machoFile) EachSymbol(yield func(Symbol)) {
+	b.f.Symbols(func(s macho.Symbol) bool {
+		x := Symbol{Addr: s.Addr, Name: s.NameOff}
+		if !s.External {
+			x.Kind = 1
 		}
-		return end
+		yield(x)
+		return true
+	})
+}
+
+// SymbolsAt reports false: there is no order.
+func (b *machoFile) SymbolsAt(uint64, func(Symbol)) (quick bool) { return false }
+
+// SymbolLimit returns the next start of a function, or the end of the section: a
+// function without a symbol is not part of the one before it.
+func (b *machoFile) SymbolLimit(addr uint64) uint64 {
+	end := b.sectionEnd(addr)
+	if i, _ := slices.BinarySearch(b.starts(), addr+1); i < len(b.starts()) {
+		end = min(end, b.starts()[i])
 	}
-	g.rank = func(s *symbol) uint8 { return s.kind }
+	return end
+}
+
+// SymbolRank puts external symbols first.
+func (b *machoFile) SymbolRank(s *Symbol) uint8 { return s.Kind }
+
+// Code returns code.
+func (b *machoFile) Code(addr, size uint64) []byte { return b.f.Code(addr+b.Bases[0], size) }
+
+// Supply takes in an object file or a map of hidden names.
+func (b *machoFile) Supply(n Need, src bin.Source, info *Info) (used bool, err error) {
+	switch n.Kind {
+	case NeedMap:
+		return b.supplyMap(src)
+	case NeedObject:
+		return b.supplyObject(n, src)
+	}
+	return b.common.Supply(n, src, info)
+}
+
+// supplyMap takes in the map of the names that were hidden.
+func (b *machoFile) supplyMap(src bin.Source) (bool, error) {
+	text, err := bin.Read(src, 0, int(min(src.Size(), unpack.MaxUnpacked)))
+	if err != nil {
+		return false, ReadFault(0, err)
+	}
+	m, err := macho.ReadSymbolMap(text)
+	if err != nil {
+		return false, err
+	}
+	b.SetHidden(m)
+	b.drop(func(n Need) bool { return n.Kind == NeedMap })
+	return true, nil
+}
+
+// debugMap is the functions that were linked from one object file.
+type debugMap struct {
+	arch      ident.Arch
+	functions []macho.Function
+}
+
+// supplyObject takes in an object file.
+func (b *machoFile) supplyObject(n Need, src bin.Source) (bool, error) {
+	link, ok := n.Linked.(*debugMap)
+	if !ok {
+		return false, nil
+	}
+	f, err := b.in.Open(src, Role{})
+	if err != nil {
+		return false, err
+	}
+	for _, o := range f.Objects() {
+		h, ok := o.View().(*machoFile)
+		info := o.Info()
+		if !ok || h.dwarf == nil || info.Type != "rel" || info.Module.Arch != link.arch || n.Member != "" && info.Name != n.Member {
+			continue
+		}
+		moved := h.find(link.functions)
+		if len(moved) == 0 {
+			continue
+		}
+		if err := b.Link(h.Image, moved); err != nil {
+			return false, err
+		}
+		b.adopt(&h.common)
+		b.drop(func(x Need) bool { return x.Linked == n.Linked })
+		return true, nil
+	}
+	return false, nil
+}
+
+// find finds functions in an object file by their names.
+func (b *machoFile) find(functions []macho.Function) (list []Moved) {
+	at := map[string]uint64{}
+	b.EachSymbol(func(s Symbol) { at[string(b.SymbolName(s.Table, s.Name))] = s.Addr })
+	for _, f := range functions {
+		if addr, ok := at[string(f.Name)]; ok && f.Size > 0 {
+			list = append(list, Moved{addr, addr + f.Size, f.Addr})
+		}
+	}
+	return list
 }
 
 // sectionEnd is the end of the section that an address is in.
-func (b *machoBinary) sectionEnd(addr uint64) uint64 {
+func (b *machoFile) sectionEnd(addr uint64) uint64 {
 	for i := range b.f.Sections {
 		if s := &b.f.Sections[i]; addr >= s.Addr && addr-s.Addr < s.Size {
 			return s.Addr + s.Size
@@ -154,17 +269,18 @@ func (b *machoBinary) sectionEnd(addr uint64) uint64 {
 
 // inSection says whether an address is in any section. What a dSYM has copied of
 // __eh_frame is of nowhere.
-func (b *machoBinary) inSection(addr uint64) bool { return b.sectionEnd(addr) != math.MaxUint64 }
+func (b *machoFile) inSection(addr uint64) bool { return b.sectionEnd(addr) != math.MaxUint64 }
 
-func (b *machoBinary) info(s macho.Slice) Info {
+func (b *machoFile) info(s macho.Slice, hasSymbols bool) Info {
 	f := b.f
 	info := Info{
 		Kind: "macho", Type: f.Kind(), LoadAddress: f.LoadAddress(), Name: s.Name,
 		Module: machoModule(f),
 	}
-	if b.image.hasSymbols {
+	if hasSymbols {
 		info.Features |= HasSymbols
 	}
+	info.Features = b.features(info.Features)
 	unwinds := false
 	f.UnwindEntries(func(e macho.Entry) bool {
 		unwinds = e.DWARF || e.Encoding != 0

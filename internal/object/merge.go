@@ -11,8 +11,9 @@ import (
 // merger makes the chunks of one function: it lays its calls, which are a tree
 // of ranges, and the rows of the line program over each other.
 type merger struct {
-	image   *image
-	code    coder
+	image   *Image
+	odd     uint64 // see DWARF
+	code    Encoder
 	lines   lineCursor
 	ranges  []dwarf.Range
 	spans   []callSpan // of all calls, by start, the outer first
@@ -42,11 +43,11 @@ type callNode struct {
 }
 
 // function appends the chunks of f to d, one for each of its ranges.
-func (m *merger) function(d *digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf.Range) {
+func (m *merger) function(d *Digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf.Range) {
 	m.ranges = append(m.ranges[:0], t.Ranges[f.First:f.First+f.N]...)
 	for i := range m.ranges {
-		m.ranges[i].Start &^= m.image.odd
-		m.ranges[i].End &^= m.image.odd
+		m.ranges[i].Start &^= m.odd
+		m.ranges[i].End &^= m.odd
 	}
 	m.ranges = joinRanges(m.ranges)
 	if len(limit) > 0 {
@@ -61,19 +62,19 @@ func (m *merger) function(d *digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf
 		m.sort(calls)
 	}
 	for _, r := range m.ranges {
-		_, part, ok := m.image.place(r.Start)
+		_, part, ok := m.image.Place(r.Start)
 		if !ok {
 			continue
 		}
 		r.End = m.image.cut(r.End, part)
 		entry := r.Start
-		if at := f.Entry &^ m.image.odd; at >= r.Start && at < r.End {
+		if at := f.Entry &^ m.odd; at >= r.Start && at < r.End {
 			entry = at
 		}
 		begin := func() {
-			m.code.begin(r.Start)
+			m.code.Begin(r.Start)
 			m.stamp++
-			m.code.root(m.image.nameText(f.Name), dwarfLang(f.Lang), entry, r.End-r.Start)
+			m.code.Root(m.image.nameText(f.Name), dwarfLang(f.Lang), entry, r.End-r.Start)
 		}
 		begin()
 		if !odd && !m.sweep(calls, r) {
@@ -84,7 +85,7 @@ func (m *merger) function(d *digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf
 		if odd {
 			m.piece(calls, r)
 		}
-		m.image.add(d, r.Start, r.End, layerFunc, &m.code)
+		m.image.AddFunc(d, r, &m.code)
 	}
 }
 
@@ -242,12 +243,12 @@ func (m *merger) lay(node int32, pos, until uint64) {
 	for pos < until {
 		rows, end := m.lines.from(pos)
 		if len(rows) == 0 {
-			m.code.row(pos, codedRow{node: node})
+			m.code.Row(pos, Row{Node: node})
 		}
 		end = min(end, until)
 		n := 0
 		for ; n < len(rows) && (n == 0 || rows[n].Addr < end); n++ {
-			m.code.row(max(pos, rows[n].Addr), m.coded(node, &rows[n]))
+			m.code.Row(max(pos, rows[n].Addr), m.coded(node, &rows[n]))
 		}
 		m.lines.row += max(n-1, 0)
 		pos = end
@@ -255,10 +256,10 @@ func (m *merger) lay(node int32, pos, until uint64) {
 }
 
 // coded is a row of the line program as it is kept.
-func (m *merger) coded(node int32, row *dwarf.LineRow) codedRow {
-	c := codedRow{node: node, file: m.file(row.File), line: row.Line}
+func (m *merger) coded(node int32, row *dwarf.LineRow) Row {
+	c := Row{Node: node, File: m.file(row.File), Line: row.Line}
 	if m.columns {
-		c.colm = row.Column
+		c.Column = row.Column
 	}
 	return c
 }
@@ -279,19 +280,19 @@ func (m *merger) node(calls []dwarf.Call, call int32) int32 {
 	n := &m.nodes[call]
 	if n.stamp != m.stamp {
 		c := &calls[call]
-		at := codedRow{file: m.file(c.File), line: c.Line}
+		at := Row{File: m.file(c.File), Line: c.Line}
 		if m.columns {
-			at.colm = c.Column
+			at.Column = c.Column
 		}
-		node := m.code.call(m.node(calls, c.Parent), m.image.nameText(c.Name), dwarfLang(c.Lang), at)
+		node := m.code.Call(m.node(calls, c.Parent), m.image.nameText(c.Name), dwarfLang(c.Lang), at)
 		n.stamp, n.node = m.stamp, node
 	}
 	return n.node
 }
 
 // symbol makes the code of the part of a symbol that has lines.
-func (m *merger) symbol(s *symbol, pos, until uint64) {
-	m.code.begin(pos)
-	m.code.root(s.text(), sym.LangNone, s.addr, s.size)
+func (m *merger) symbol(s *Symbol, pos, until uint64) {
+	m.code.Begin(pos)
+	m.code.Root(s.text(), sym.LangNone, s.Addr, s.Size)
 	m.lay(0, pos, until)
 }

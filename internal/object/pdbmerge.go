@@ -3,6 +3,7 @@ package object
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/pdb"
@@ -17,11 +18,13 @@ import (
 // of what is around it say where the call is: the line that holds where the
 // line of the call begins, or, as some compilers leave those out, the next one.
 type pdbWorker struct {
-	body   pdb.Body
-	ranges []pdb.Range
-	limit  []dwarf.Range
-	whole  []dwarf.Range
-	work   int // that is left for pieces of procedures of the module
+	columns bool
+	code    Encoder
+	body    pdb.Body
+	ranges  []pdb.Range
+	limit   []dwarf.Range
+	whole   []dwarf.Range
+	work    int // that is left for pieces of procedures of the module
 
 	proc   *pdb.Proc
 	off    uint32 // where in the section the piece begins
@@ -37,6 +40,9 @@ type lineSpan struct {
 	line       int32
 	site       int32 // of the procedure, -1: itself
 }
+
+// pdbWorkers is memory for digests.
+var pdbWorkers = sync.Pool{New: func() any { return new(pdbWorker) }}
 
 // called is the node of a site, and what it was made for.
 type called struct{ line, parent, node int32 }
@@ -83,16 +89,16 @@ func (a lineSpan) hides(b lineSpan) bool {
 	return a.site > b.site || a.site == b.site && a.line > b.line
 }
 
-// procedure makes the code of the piece that p has begun.
-func (m *merger) procedure(p *pdbWorker) {
-	m.code.begin(p.piece.Start)
-	kind := sym.Text(kindBareProc)
+// makeCode makes the code of the piece that was begun.
+func (p *pdbWorker) makeCode() {
+	p.code.Begin(p.piece.Start)
+	kind := sym.Text(KindUnnamed)
 	if p.proc.Typed {
-		kind = kindProc
+		kind = KindNamed
 	}
-	m.code.root(sym.Text(p.proc.Record)<<kindShift|kind, sym.LangNone, p.piece.Start, p.piece.End-p.piece.Start)
+	p.code.Root(sym.Text(p.proc.Record)<<KindShift|kind, sym.LangNone, p.piece.Start, p.piece.End-p.piece.Start)
 	if len(p.spans) == 0 || p.spans[0].start > p.off {
-		m.code.row(p.piece.Start, codedRow{})
+		p.code.Row(p.piece.Start, Row{})
 	}
 	i, inCall := 0, false
 	for pos := p.off; ; {
@@ -104,7 +110,7 @@ func (m *merger) procedure(p *pdbWorker) {
 		}
 		if len(p.open) == 0 {
 			if at := p.piece.Start + uint64(pos-p.off); inCall && at < p.piece.End {
-				m.code.row(at, codedRow{})
+				p.code.Row(at, Row{})
 				inCall = false
 			}
 			if i == len(p.spans) {
@@ -115,11 +121,11 @@ func (m *merger) procedure(p *pdbWorker) {
 		}
 		top := p.open[len(p.open)-1]
 		l := &p.body.Lines[top.line]
-		row := codedRow{node: m.calls(p, top.site, l.Off), file: l.File, line: l.Line}
-		if m.columns {
-			row.colm = uint32(l.Column)
+		row := Row{Node: p.call(top.site, l.Off), File: l.File, Line: l.Line}
+		if p.columns {
+			row.Column = uint32(l.Column)
 		}
-		m.code.row(p.piece.Start+uint64(pos-p.off), row)
+		p.code.Row(p.piece.Start+uint64(pos-p.off), row)
 		inCall = top.site >= 0
 		pos = top.end
 		if i < len(p.spans) {
@@ -143,9 +149,9 @@ func (p *pdbWorker) push(s lineSpan) {
 	p.open = slices.Insert(p.open, at, s)
 }
 
-// calls is the node of a site for its line that begins at off. It makes those
+// call returns the node of a site for its line that begins at off. It makes those
 // of the calls around it that it needs.
-func (m *merger) calls(p *pdbWorker, site int32, off uint32) int32 {
+func (p *pdbWorker) call(site int32, off uint32) int32 {
 	if site < 0 {
 		return 0
 	}
@@ -160,17 +166,17 @@ func (m *merger) calls(p *pdbWorker, site int32, off uint32) int32 {
 	if line >= 0 {
 		off = lines[line].Off
 	}
-	parent := m.calls(p, around, off)
+	parent := p.call(around, off)
 	c := &p.called[site]
 	if c.node < 0 || c.line != int32(line) || c.parent != parent {
-		var at codedRow
+		var at Row
 		if line >= 0 {
-			at = codedRow{file: lines[line].File, line: lines[line].Line, colm: uint32(lines[line].Column)}
+			at = Row{File: lines[line].File, Line: lines[line].Line, Column: uint32(lines[line].Column)}
 		}
-		if !m.columns {
-			at.colm = 0
+		if !p.columns {
+			at.Column = 0
 		}
-		*c = called{int32(line), parent, m.code.call(parent, sym.Text(s.Item)<<kindShift|kindItem, sym.LangNone, at)}
+		*c = called{int32(line), parent, p.code.Call(parent, sym.Text(s.Item)<<KindShift|KindItem, sym.LangNone, at)}
 	}
 	return c.node
 }

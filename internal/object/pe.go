@@ -18,45 +18,51 @@ import (
 	"symbolon/internal/unpack"
 )
 
-// peBinary is a PE file on its way to an image.
-type peBinary struct {
-	f     *pe.File
-	image *image
-	room  *unpack.Budget
+// peFile is a view of a PE file.
+type peFile struct {
+	common
+	f      *pe.File
+	room   *unpack.Budget
+	starts func() []uint32 // of functions
 }
 
-// OpenPE joins what a PE file has. Its DWARF tells addresses as they are when
-// nothing moves the image, all else tells them relative to that.
+// OpenPE opens a PE file, and the portable PDB in it. Its DWARF tells addresses as
+// they are when nothing moves the image, all else tells them relative to that.
 func OpenPE(src bin.Source, in Input) ([]*Object, error) {
 	f, err := pe.Open(src)
 	if err != nil {
 		return nil, err
 	}
-	g := &image{in: in, bases: []uint64{f.ImageBase}}
-	g.codeAt = func(vaddr, size uint64) []byte { return f.Code(vaddr-f.ImageBase, size) }
-	b := peBinary{f, g, in.Room}
-	g.stretches = b.stretches
-	x86 := f.Arch() == ident.ArchX86
+	b := &peFile{f: f, room: in.Room}
+	b.starts = sync.OnceValue(func() []uint32 {
+		all := f.FunctionStarts(nil)
+		slices.Sort(all)
+		return all
+	})
+	b.common = common{Image: NewImage(in, Layout{Bases: []uint64{f.ImageBase}}, b, Traits{}), in: in}
 	s := dwarf.Sections{Order: binary.LittleEndian, Info: b.data(".debug_info")}
-	s.Decorated = func(linkage []byte) bool { return isDecoratedC(linkage, x86) }
-	g.openDWARF(&s, func(name string) []byte { return b.data(".debug_" + name) })
+	s.Decorated = func(linkage []byte) bool { return isDecoratedC(linkage, b.isX86()) }
+	b.openDWARF(&s, func(name string) []byte { return b.data(".debug_" + name) })
+	if b.dwarf != nil {
+		b.dwarf.Undecorate = func(name []byte) []byte { return plainCPP(name, b.isX86()) }
+	}
 	b.openGo()
-	b.addSymbols()
-	b.setCFI()
 	b.findNeeds()
 	for _, p := range f.Problems {
-		g.found.At("damaged headers", p.Place, p.Off, p.Reason)
+		b.Found.At("damaged headers", p.Place, p.Off, p.Reason)
 	}
 	inner := b.embedded()
 	if b.room.Failed != nil {
 		return nil, b.room.Failed
 	}
-	g.footing = b.room.Heap
-	return append([]*Object{g.object(b.info())}, inner...), nil
+	b.Memory = b.room.Heap
+	return append([]*Object{New(b.info(), b, in)}, inner...), nil
 }
 
+func (b *peFile) isX86() bool { return b.f.Arch() == ident.ArchX86 }
+
 // embedded is the portable PDB that a .NET assembly has in it, if there is one.
-func (b *peBinary) embedded() []*Object {
+func (b *peFile) embedded() []*Object {
 	packed, size, ok := b.f.EmbeddedPDB()
 	if !ok {
 		return nil
@@ -64,20 +70,20 @@ func (b *peBinary) embedded() []*Object {
 	data, err := b.room.Inflate(packed, size)
 	if err == nil {
 		var file *File
-		if file, err = b.image.in.Open(bin.Bytes(data), Role{}); err == nil && file.Kind() == "portablepdb" {
+		if file, err = b.in.Open(bin.Bytes(data), Role{}); err == nil && file.Kind() == "portablepdb" {
 			return file.Objects()
 		}
 		if err == nil {
 			err = fault.New(fault.Malformed, "portable PDB", "it is a file of the kind %q", file.Kind())
 		}
 	}
-	b.image.found.Add("damaged sections", "embedded portable PDB: "+err.Error())
+	b.Found.Add("damaged sections", "embedded portable PDB: "+err.Error())
 	return nil
 }
 
 // data is the bytes of a section, unpacked; nil if there is none or it cannot be
 // read, which is a problem.
-func (b *peBinary) data(name string) []byte {
+func (b *peFile) data(name string) []byte {
 	s := b.f.Section(name)
 	if s == nil {
 		return nil
@@ -87,7 +93,7 @@ func (b *peBinary) data(name string) []byte {
 		data, err = b.room.Section(false, data, size)
 	}
 	if err != nil {
-		b.image.found.Add("damaged sections", name+": "+err.Error())
+		b.Found.Add("damaged sections", name+": "+err.Error())
 		return nil
 	}
 	return data
@@ -95,99 +101,98 @@ func (b *peBinary) data(name string) []byte {
 
 // findNeeds tells where more is known: in a PDB, or in the file that MinGW's
 // debug information was moved to.
-func (b *peBinary) findNeeds() {
-	g, f := b.image, b.f
+func (b *peFile) findNeeds() {
+	f := b.f
 	if name := f.PDB.Name(); f.HasPDB && name != "" {
-		g.needs = append(g.needs, Need{Kind: NeedPDB, Name: name, Dir: strings.TrimSuffix(f.PDB.Path, name), DebugID: f.PDB.ID})
+		b.needs = append(b.needs, Need{Kind: NeedPDB, Name: name, Dir: strings.TrimSuffix(f.PDB.Path, name), DebugID: f.PDB.ID})
 	}
-	if name, crc, ok := f.DebugLink(); ok && g.dwarf == nil {
-		g.needs = append(g.needs, Need{Kind: NeedDebug, Name: name, CRC: crc})
+	if name, crc, ok := f.DebugLink(); ok && b.dwarf == nil {
+		b.needs = append(b.needs, Need{Kind: NeedDebug, Name: name, CRC: crc})
 	}
 }
 
-func (b *peBinary) addSymbols() {
-	g, f := b.image, b.f
-	x86 := f.Arch() == ident.ArchX86
-	g.names = func(table uint8, off uint32) []byte {
-		return plainC(f.SymbolName(table, off), x86, table == pe.TableExport)
-	}
-	g.plain = func(name []byte) []byte { return plainCPP(name, x86) }
-	g.eachSymbol = func(yield func(symbol)) {
-		f.Symbols(func(s pe.Symbol) bool {
-			x := symbol{addr: f.ImageBase + uint64(s.Addr), name: s.NameOff, table: s.Table}
-			if !s.Function {
-				x.kind = 1
-			}
-			yield(x)
-			return true
-		})
-	}
-	f.Symbols(func(pe.Symbol) bool { g.hasSymbols = true; return false })
-	starts := sync.OnceValue(func() []uint32 {
-		all := f.FunctionStarts(nil)
-		slices.Sort(all)
-		return all
+// SymbolName returns a name in a symbol table.
+func (b *peFile) SymbolName(table uint8, off uint32) []byte {
+	return PlainC(b.f.SymbolName(table, off), b.isX86(), table == pe.TableExport)
+}
+
+// EachSymbol calls yield with all symbols.
+func (b *peFile) EachSymbol(yield func(Symbol)) {
+	b.f.Symbols(func(s pe.Symbol) bool {
+		x := Symbol{Addr: b.f.ImageBase + uint64(s.Addr), Name: s.NameOff, Table: s.Table}
+		if !s.Function {
+			x.Kind = 1
+		}
+		yield(x)
+		return true
 	})
-	g.limit = func(addr uint64) uint64 {
-		s := f.At(uint32(addr - f.ImageBase))
-		if s == nil {
-			return addr
-		}
-		end := s.Addr + s.Size
-		// A function without a symbol is none of the one in front of it.
-		if i, found := slices.BinarySearch(starts(), uint32(addr-f.ImageBase)); found && i+1 < len(starts()) {
-			end = min(end, starts()[i+1])
-		} else if !found && i < len(starts()) {
-			end = min(end, starts()[i])
-		}
-		return f.ImageBase + uint64(end)
-	}
-	// An export comes before a symbol of COFF, and that of a function before others.
-	// MinGW exports names of C with their size but without the first underscore,
-	// and others with it, so there a symbol of COFF knows better.
-	g.rank = func(s *symbol) uint8 {
-		const border = 4 // of the code of a Go program
-		if string(g.names(s.table, s.name)) == "runtime.text" {
-			return border
-		}
-		if x86 && s.table == pe.TableExport {
-			if _, at := withoutSize(f.SymbolName(s.table, s.name)); at > 0 {
-				return (pe.TableCOFF+1)<<1 | s.kind
-			}
-		}
-		return s.table<<1 | s.kind
-	}
 }
 
-// setCFI has the unwind information written when it is wanted: that of the
-// system, or, where it needs none, that of DWARF.
-func (b *peBinary) setCFI() {
-	b.image.cfi = func(yield func([]byte) error) error {
-		w := &cfiWriter{image: b.image, yield: yield}
-		problems := b.f.UnwindRecords(func(records []byte) bool {
-			w.buf = append(w.buf, records...)
-			return w.flush(cfiPiece)
-		})
-		for _, p := range problems {
-			b.image.found.At("damaged unwind entries", p.Place, p.Off, p.Reason)
-		}
-		w.text.Registers = dwarf.RegistersOf(b.f.Arch())
-		for _, name := range [...]string{".debug_frame", ".eh_frame"} {
-			s := b.frameSection(name)
-			if b.f.HasUnwind() || s.Data == nil {
-				continue
-			}
-			if err := w.frames(&s, nil); err != nil {
-				return err
-			}
-		}
-		w.flush(0)
-		return w.err
+// SymbolsAt reports false: there is no order.
+func (b *peFile) SymbolsAt(uint64, func(Symbol)) (quick bool) { return false }
+
+// SymbolLimit returns the next start of a function, or the end of the section: a
+// function without a symbol is not part of the one before it.
+func (b *peFile) SymbolLimit(addr uint64) uint64 {
+	f := b.f
+	s := f.At(uint32(addr - f.ImageBase))
+	if s == nil {
+		return addr
 	}
+	end, starts := s.Addr+s.Size, b.starts()
+	if i, found := slices.BinarySearch(starts, uint32(addr-f.ImageBase)); found && i+1 < len(starts) {
+		end = min(end, starts[i+1])
+	} else if !found && i < len(starts) {
+		end = min(end, starts[i])
+	}
+	return f.ImageBase + uint64(end)
+}
+
+// SymbolRank puts an export before a symbol of COFF, and a function before other
+// symbols. MinGW exports names of C with their size but without the first
+// underscore, and others with it, so there a symbol of COFF knows better.
+func (b *peFile) SymbolRank(s *Symbol) uint8 {
+	const border = 4 // of the code of a Go program
+	if string(b.SymbolName(s.Table, s.Name)) == "runtime.text" {
+		return border
+	}
+	if b.isX86() && s.Table == pe.TableExport {
+		if _, at := withoutSize(b.f.SymbolName(s.Table, s.Name)); at > 0 {
+			return (pe.TableCOFF+1)<<1 | s.Kind
+		}
+	}
+	return s.Table<<1 | s.Kind
+}
+
+// Code returns code.
+func (b *peFile) Code(addr, size uint64) []byte { return b.f.Code(addr, size) }
+
+// CFI writes the unwind information of the system, or, where it needs none, that
+// of DWARF.
+func (b *peFile) CFI(yield func([]byte) error) error {
+	w := b.newCFIWriter(b.f.Arch(), yield)
+	problems := b.f.UnwindRecords(func(records []byte) bool {
+		w.buf = append(w.buf, records...)
+		return w.flush(cfiPiece)
+	})
+	for _, p := range problems {
+		b.Found.At("damaged unwind entries", p.Place, p.Off, p.Reason)
+	}
+	for _, name := range [...]string{".debug_frame", ".eh_frame"} {
+		s := b.frameSection(name)
+		if b.f.HasUnwind() || s.Data == nil {
+			continue
+		}
+		if err := w.frames(&s, nil); err != nil {
+			return err
+		}
+	}
+	w.flush(0)
+	return w.err
 }
 
 // frameSection is a section of FDEs.
-func (b *peBinary) frameSection(name string) dwarf.FrameSection {
+func (b *peFile) frameSection(name string) dwarf.FrameSection {
 	s := dwarf.FrameSection{EH: name == ".eh_frame", Order: binary.LittleEndian, AddrSize: 4, Data: b.data(name)}
 	if b.f.Wide {
 		s.AddrSize = 8
@@ -207,9 +212,9 @@ const (
 
 // openGo looks for the function table of a Go program without other debug
 // information.
-func (b *peBinary) openGo() {
+func (b *peFile) openGo() {
 	text := b.f.Section(".text")
-	if b.image.dwarf != nil || text == nil {
+	if b.dwarf != nil || text == nil {
 		return
 	}
 	code, _ := b.f.Data(text)
@@ -224,7 +229,7 @@ func (b *peBinary) openGo() {
 		}
 		t, err := gopcln.Open(data[off:])
 		if err != nil {
-			b.image.found.Add("damaged sections", fmt.Sprintf("%s: %v", name, err))
+			b.Found.Add("damaged sections", fmt.Sprintf("%s: %v", name, err))
 			return
 		}
 		t.ReadAt = func(addr uint64, n int) []byte {
@@ -241,24 +246,23 @@ func (b *peBinary) openGo() {
 			t.Text = b.f.ImageBase + uint64(text.Addr)
 			t.End = t.Text + uint64(text.Size)
 		}
-		b.image.golang = &golang{t}
+		b.setGo(t)
 		return
 	}
 }
 
-func (b *peBinary) info() Info {
-	f, g := b.f, b.image
+func (b *peFile) info() Info {
+	f := b.f
 	info := Info{
 		Kind: "pe", Type: f.Kind(), LoadAddress: f.ImageBase,
 		Module: peModule(f),
 	}
-	if g.hasSymbols {
-		info.Features |= HasSymbols
-	}
+	f.Symbols(func(pe.Symbol) bool { info.Features |= HasSymbols; return false })
+	info.Features = b.features(info.Features)
 	unwinds := f.HasUnwind()
 	for _, name := range [...]string{".eh_frame", ".debug_frame"} {
 		frames := b.frameSection(name)
-		unwinds = unwinds || frames.HasFDE(func(addr uint64) bool { return g.limit(addr) > addr })
+		unwinds = unwinds || frames.HasFDE(func(addr uint64) bool { return b.SymbolLimit(addr) > addr })
 	}
 	if unwinds {
 		info.Features |= HasUnwind
@@ -266,9 +270,9 @@ func (b *peBinary) info() Info {
 	return info
 }
 
-// stretches are those of a PE file: Windows knows Thumb only, in what it calls
+// Stretches returns one: Windows knows Thumb only, in what it calls
 // ARMNT.
-func (b *peBinary) stretches() (list []Stretch, whole bool, err error) {
+func (b *peFile) Stretches() (list []Stretch, whole bool, err error) {
 	if arch := b.f.Arch(); arch != ident.ArchARMv7 {
 		return nil, false, fault.New(fault.Unsupported, "pe", "where its code for %s is Thumb is not known", arch)
 	}

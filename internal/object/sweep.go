@@ -9,7 +9,7 @@ import (
 // sweep goes through all chunks in the order of their addresses, and gives
 // each stretch to the one that hides the others.
 type sweep struct {
-	image  *image
+	image  *Image
 	store  *store
 	chunks []chunk // by start; equals in the order of their units
 	open   []int32 // heap: the one that hides the others first

@@ -8,23 +8,23 @@ import (
 	"symbolon/internal/sym"
 )
 
-// symbol is a name in a symbol table. Its address is that of the file.
-type symbol struct {
-	addr, size uint64
-	name       uint32 // where, in its table
-	table      uint8
-	kind       uint8 // what the format says of it, for its rank
+// Symbol is a name in a symbol table. Its address is that of the file.
+type Symbol struct {
+	Addr, Size uint64
+	Name       uint32 // where, in its table
+	Table      uint8
+	Kind       uint8 // in the terms of the format, for its rank
+	Label      bool  // without size it names a place in the code of another
 	rank       uint8 // of several at one address the least counts
-	label      bool  // without size it names a place in the code of another
 }
 
-func (s *symbol) text() sym.Text {
-	return sym.Text(uint64(s.name)<<kindShift | uint64(s.table)<<4 | kindSymbol)
+func (s *Symbol) text() sym.Text {
+	return sym.Text(uint64(s.Name)<<KindShift | uint64(s.Table)<<4 | kindSymbol)
 }
 
 // symbols are those of code.
 type symbols struct {
-	all  []symbol // by address, the best first
+	all  []Symbol // by address, the best first
 	tops []top    // one for each address
 	cuts []cut    // by address
 	open []int32  // the tops that have not ended, while cuts are made
@@ -45,26 +45,26 @@ type top struct {
 // newSymbols sorts symbols that come in the order of their tables, which
 // decides between equals. A symbol without size reaches to the next one, or to
 // what limit says. Of several at one address rank says which counts: the least.
-func newSymbols(all []symbol, limit func(addr uint64) uint64, rank func(s *symbol) uint8) *symbols {
-	var order byStart[symbol]
-	order.sort(all, func(s *symbol) uint64 { return s.addr })
+func newSymbols(all []Symbol, b Binary) *symbols {
+	var order byStart[Symbol]
+	order.sort(all, func(s *Symbol) uint64 { return s.Addr })
 	l := &symbols{all: all, tops: make([]top, 0, len(all)), cuts: make([]cut, 0, len(all))}
 	for i := 0; i < len(all); {
 		next := i + 1
-		for next < len(all) && all[next].addr == all[i].addr {
+		for next < len(all) && all[next].Addr == all[i].Addr {
 			next++
 		}
 		if same := all[i:next]; len(same) > 1 {
 			for k := range same {
-				same[k].rank = rank(&same[k])
+				same[k].rank = b.SymbolRank(&same[k])
 			}
-			slices.SortStableFunc(same, func(a, b symbol) int { return cmp.Compare(a.rank, b.rank) })
+			slices.SortStableFunc(same, func(a, b Symbol) int { return cmp.Compare(a.rank, b.rank) })
 		}
 		border := uint64(math.MaxUint64)
 		if next < len(all) {
-			border = all[next].addr
+			border = all[next].Addr
 		}
-		l.add(int32(i), border, limit)
+		l.add(int32(i), border, b)
 		i = next
 	}
 	l.close(math.MaxUint64)
@@ -73,20 +73,20 @@ func newSymbols(all []symbol, limit func(addr uint64) uint64, rank func(s *symbo
 }
 
 // add adds the symbol at i; the next one starts at border.
-func (l *symbols) add(i int32, border uint64, limit func(addr uint64) uint64) {
+func (l *symbols) add(i int32, border uint64, b Binary) {
 	s := &l.all[i]
-	outer := l.close(s.addr)
-	t := top{addr: s.addr, end: s.addr + s.size, index: i}
+	outer := l.close(s.Addr)
+	t := top{addr: s.Addr, end: s.Addr + s.Size, index: i}
 	switch {
-	case s.size > 0 && t.end < t.addr:
+	case s.Size > 0 && t.end < t.addr:
 		t.end = math.MaxUint64
-	case s.size > 0:
-	case outer >= 0 && s.label:
+	case s.Size > 0:
+	case outer >= 0 && s.Label:
 		return
 	case outer >= 0:
 		t.end = min(border, l.tops[outer].end)
 	default:
-		t.end = min(border, max(limit(s.addr), s.addr+1))
+		t.end = min(border, max(b.SymbolLimit(s.Addr), s.Addr+1))
 	}
 	l.open = append(l.open, int32(len(l.tops)))
 	l.cut(t.addr, int32(len(l.tops)))
@@ -145,15 +145,15 @@ func (l *symbols) at(addr uint64) (t *top, until uint64) {
 
 // symbolAt is the symbol whose code is at an address of the file, nil if there is
 // none.
-func (g *image) symbolAt(addr uint64) *symbol {
-	if g.pdb != nil && g.symbolsAt != nil && g.scans.Load() < maxScans {
-		// What PDBs know of the order of their symbols makes it a matter of some
-		// reads. The next symbol begins behind addr.
+func (g *Image) symbolAt(addr uint64) *Symbol {
+	if g.traits.Ordered && g.scans.Load() < maxScans {
+		// The order of symbols in the file makes it a matter of some reads. The next
+		// symbol begins after addr.
 		g.scans.Add(1)
-		var list []symbol
-		g.symbolsAt(addr, func(s symbol) { list = append(list, s) })
-		list = newSymbols(list, g.limit, g.rank).all
-		if len(list) > 0 && addr < max(g.limit(list[0].addr), list[0].addr+1) {
+		var list []Symbol
+		g.binary.SymbolsAt(addr, func(s Symbol) { list = append(list, s) })
+		list = newSymbols(list, g.binary).all
+		if len(list) > 0 && addr < max(g.binary.SymbolLimit(list[0].Addr), list[0].Addr+1) {
 			return &list[0]
 		}
 		return nil
@@ -170,41 +170,40 @@ const maxScans = 4
 
 // named are the symbols that start at addr. Few questions do not make it worth
 // while to sort them all. At is where to look first.
-func (g *image) named(addr uint64, at *int) []symbol {
+func (g *Image) named(addr uint64, at *int) []Symbol {
 	if g.scans.Load() >= maxScans {
 		return g.symbols().named(addr, at)
 	}
 	g.scans.Add(1)
-	var list []symbol
-	each := g.eachSymbol
-	if g.symbolsAt != nil {
-		each = func(yield func(symbol)) { g.symbolsAt(addr, yield) }
-	}
-	each(func(s symbol) {
-		if s.addr == addr {
+	var list []Symbol
+	add := func(s Symbol) {
+		if s.Addr == addr {
 			list = append(list, s)
 		}
-	})
-	return newSymbols(list, g.limit, g.rank).all
+	}
+	if !g.binary.SymbolsAt(addr, add) {
+		g.binary.EachSymbol(add)
+	}
+	return newSymbols(list, g.binary).all
 }
 
-func (l *symbols) named(addr uint64, at *int) []symbol {
+func (l *symbols) named(addr uint64, at *int) []Symbol {
 	i := min(*at, len(l.all))
-	if i > 0 && l.all[i-1].addr >= addr {
+	if i > 0 && l.all[i-1].Addr >= addr {
 		i = 0
 	}
 	for range 32 {
-		if i < len(l.all) && l.all[i].addr < addr {
+		if i < len(l.all) && l.all[i].Addr < addr {
 			i++
 		}
 	}
-	if i < len(l.all) && l.all[i].addr < addr {
-		n, _ := slices.BinarySearchFunc(l.all[i:], addr, func(s symbol, addr uint64) int { return cmp.Compare(s.addr, addr) })
+	if i < len(l.all) && l.all[i].Addr < addr {
+		n, _ := slices.BinarySearchFunc(l.all[i:], addr, func(s Symbol, addr uint64) int { return cmp.Compare(s.Addr, addr) })
 		i += n
 	}
 	*at = i
 	n := i
-	for n < len(l.all) && l.all[n].addr == addr {
+	for n < len(l.all) && l.all[n].Addr == addr {
 		n++
 	}
 	return l.all[i:n]

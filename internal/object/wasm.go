@@ -10,82 +10,113 @@ import (
 	"symbolon/internal/ident"
 )
 
-// OpenWASM joins what a WebAssembly module has. Its addresses are offsets in
-// the file; those of its debug information count from the code section on.
+// wasmFile is a view of a WebAssembly module. Its addresses are offsets in the
+// file; those of its debug information count from the code section on.
+type wasmFile struct {
+	common
+	f    *wasm.File
+	code []byte
+}
+
+// OpenWASM opens a WebAssembly module.
 func OpenWASM(src bin.Source, in Input) (*Object, error) {
 	f, err := wasm.Open(src)
 	if err != nil {
 		return nil, err
 	}
-	g := &image{in: in, bases: []uint64{-f.CodeOffset()}, lifted: f.CodeOffset() > 0, renamed: true}
-	data := func(name string) []byte {
-		b, err := f.Data(name)
-		if err != nil {
-			g.found.Add("damaged sections", name+": "+err.Error())
-		}
-		return b
+	b := &wasmFile{f: f}
+	layout := Layout{Bases: []uint64{-f.CodeOffset()}, Lifted: f.CodeOffset() > 0}
+	b.common = common{Image: NewImage(in, layout, b, Traits{Renamed: true}), in: in}
+	s := dwarf.Sections{Order: binary.LittleEndian, Info: b.data(".debug_info")}
+	b.openDWARF(&s, func(name string) []byte { return b.data(".debug_" + name) })
+	if b.code, err = f.Code(); err != nil {
+		b.Found.Add("damaged sections", "code: "+err.Error())
 	}
-	s := dwarf.Sections{Order: binary.LittleEndian, Info: data(".debug_info")}
-	g.openDWARF(&s, func(name string) []byte { return data(".debug_" + name) })
-	g.names = func(_ uint8, off uint32) []byte { return f.Name(off) }
-	g.eachSymbol = func(yield func(symbol)) {
-		problems := f.Functions(func(name []byte, off uint32, start, end uint64) bool {
-			if len(name) > 0 {
-				yield(symbol{addr: start - f.CodeOffset(), size: end - start, name: off})
-			}
-			return true
-		})
-		for _, p := range problems {
-			g.found.At("damaged sections", p.Place, p.Off, p.Reason)
-		}
-	}
-	if g.code, err = f.Code(); err != nil {
-		g.found.Add("damaged sections", "code: "+err.Error())
-	}
-	g.limit = func(addr uint64) uint64 { return addr }
-	g.rank = func(*symbol) uint8 { return 0 }
 	for _, p := range f.Problems {
-		g.found.At("damaged sections", p.Place, p.Off, p.Reason)
+		b.Found.At("damaged sections", p.Place, p.Off, p.Reason)
 	}
-	info := Info{Kind: "wasm", Type: f.Kind(), Module: wasmModule(f)}
 	if whole, _ := f.BuildID(); len(whole) > 0 {
-		g.buildID = whole
+		b.buildID = whole
 	}
 	if url := f.ExternalDebugInfo(); len(url) > 0 {
-		g.needs = append(g.needs, Need{Kind: NeedModule, Name: string(url), ID: g.buildID})
+		b.needs = append(b.needs, Need{Kind: NeedModule, Name: string(url), ID: b.buildID})
 	}
-	f.Functions(func(name []byte, _ uint32, _, _ uint64) bool {
+	return New(b.info(), b, in), nil
+}
+
+func (b *wasmFile) info() Info {
+	info := Info{Kind: "wasm", Type: b.f.Kind(), Module: wasmModule(b.f)}
+	b.f.Functions(func(name []byte, _ uint32, _, _ uint64) bool {
 		if len(name) > 0 {
 			info.Features |= HasSymbols
 		}
 		return len(name) == 0
 	})
-	frames := dwarf.FrameSection{Data: data(".debug_frame"), Order: binary.LittleEndian, AddrSize: 4, Relocatable: true}
+	frames := dwarf.FrameSection{Data: b.data(".debug_frame"), Order: binary.LittleEndian, AddrSize: 4, Relocatable: true}
 	if frames.HasFDE(func(uint64) bool { return true }) {
 		info.Features |= HasUnwind
 	}
-	return g.object(info), nil
+	info.Features = b.features(info.Features)
+	return info
 }
 
-// supplyModule takes the debug information of a module with the same code, and
-// its names if o has none. The code may lie elsewhere in the file, which is
-// nothing to them.
-func (g *image) supplyModule(src bin.Source, info *Info) (bool, error) {
-	f, err := g.in.Open(src, Role{})
+// data returns the bytes of a section; nil if there is none or it cannot be read,
+// which is damage.
+func (b *wasmFile) data(name string) []byte {
+	data, err := b.f.Data(name)
+	if err != nil {
+		b.Found.Add("damaged sections", name+": "+err.Error())
+	}
+	return data
+}
+
+// SymbolName returns a name of the name section.
+func (b *wasmFile) SymbolName(_ uint8, off uint32) []byte { return b.f.Name(off) }
+
+// EachSymbol calls yield with the functions that have a name.
+func (b *wasmFile) EachSymbol(yield func(Symbol)) {
+	problems := b.f.Functions(func(name []byte, off uint32, start, end uint64) bool {
+		if len(name) > 0 {
+			yield(Symbol{Addr: start - b.f.CodeOffset(), Size: end - start, Name: off})
+		}
+		return true
+	})
+	for _, p := range problems {
+		b.Found.At("damaged sections", p.Place, p.Off, p.Reason)
+	}
+}
+
+// SymbolsAt reports false: there is no order.
+func (b *wasmFile) SymbolsAt(uint64, func(Symbol)) (quick bool) { return false }
+
+// SymbolLimit returns addr: all functions have sizes.
+func (b *wasmFile) SymbolLimit(addr uint64) uint64 { return addr }
+
+// SymbolRank returns the rank of all names.
+func (b *wasmFile) SymbolRank(*Symbol) uint8 { return 0 }
+
+// Supply takes the debug information of a module with the same code, and its names
+// if this one has none. The code may be elsewhere in the file, which both do not
+// depend on.
+func (b *wasmFile) Supply(n Need, src bin.Source, info *Info) (used bool, err error) {
+	if n.Kind != NeedModule {
+		return b.common.Supply(n, src, info)
+	}
+	f, err := b.in.Open(src, Role{})
 	if err != nil {
 		return false, err
 	}
-	h, ok := f.Objects()[0].View().(*image)
-	if !ok || h.dwarf == nil || g.dwarf != nil || len(g.code) == 0 || !bytes.Equal(g.code, h.code) {
+	h, ok := f.Objects()[0].View().(*wasmFile)
+	if !ok || h.dwarf == nil || b.dwarf != nil || len(b.code) == 0 || !bytes.Equal(b.code, h.code) {
 		return false, nil
 	}
-	g.dwarf, g.lineSections, g.aranges = h.dwarf, h.lineSections, h.aranges
+	b.dwarf = h.dwarf.MoveTo(b.Image)
 	if info.Features&HasSymbols == 0 {
-		g.eachSymbol, g.names = h.eachSymbol, h.names
+		b.SetBinary(h)
 	}
 	info.Features |= f.Objects()[0].Info().Features & (HasDebug | HasSymbols)
-	g.adopt(h)
-	g.needs = nil
+	b.adopt(&h.common)
+	b.needs = nil
 	return true, nil
 }
 
