@@ -4,19 +4,20 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
-	"symbolon/internal/object"
 	"symbolon/internal/object/breakpad"
+	"symbolon/internal/object/image"
+	"symbolon/internal/object/pdb"
 	"symbolon/internal/object/ppdb"
 )
 
 // identifiers are the functions that read identifiers, by format.
 var identifiers = [kindCab + 1]func(bin.Source) ([]ident.Module, error){
 	kindBreakpad: breakpad.Identify,
-	kindELF:      object.IdentifyELF,
-	kindMachO:    object.IdentifyMachO,
-	kindPE:       object.IdentifyPE,
-	kindWasm:     object.IdentifyWASM,
-	kindPDB:      object.IdentifyPDB,
+	kindELF:      image.IdentifyELF,
+	kindMachO:    image.IdentifyMachO,
+	kindPE:       image.IdentifyPE,
+	kindWasm:     image.IdentifyWASM,
+	kindPDB:      pdb.Identify,
 	kindPortable: ppdb.Identify,
 }
 

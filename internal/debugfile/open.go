@@ -20,6 +20,8 @@ import (
 	"symbolon/internal/object"
 	"symbolon/internal/object/breakpad"
 	"symbolon/internal/object/bundle"
+	"symbolon/internal/object/image"
+	"symbolon/internal/object/pdb"
 	"symbolon/internal/object/ppdb"
 	"symbolon/internal/object/symbfile"
 	"symbolon/internal/unpack"
@@ -258,17 +260,17 @@ func (s *Stream) objects(src bin.Source, in object.Input) ([]*object.Object, err
 	var err error
 	switch s.kind {
 	case kindMachO:
-		return object.OpenMachO(src, in)
+		return image.OpenMachO(src, in)
 	case kindPE:
-		return object.OpenPE(src, in)
+		return image.OpenPE(src, in)
 	case kindBreakpad:
 		o, err = s.breakpad.Open(src, in)
 	case kindELF:
-		o, err = object.OpenELF(src, in)
+		o, err = image.OpenELF(src, in)
 	case kindWasm:
-		o, err = object.OpenWASM(src, in)
+		o, err = image.OpenWASM(src, in)
 	case kindPDB:
-		o, err = object.OpenPDB(src, in)
+		o, err = pdb.Open(src, in)
 	case kindBundle:
 		o, err = bundle.Open(src, in)
 	case kindPortable:

@@ -208,7 +208,7 @@ type BlockOptions struct {
 	Memory  int64       // bytes to keep if there is a Scratch; zero: 48 MiB
 }
 
-func (o *BlockOptions) memory() int64 { return cmp.Or(o.Memory, 48<<20) }
+func (o *BlockOptions) MemoryLimit() int64 { return cmp.Or(o.Memory, 48<<20) }
 
 // Blocks hands everything that Lookup could say to yield, in blocks of rising
 // addresses. A block is valid until yield returns, whose error ends the work.

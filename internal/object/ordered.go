@@ -32,7 +32,7 @@ func InOrder[T any](workers int, start func(*T) bool, work func(*T), deliver fun
 	for range workers {
 		wg.Go(func() {
 			for it := range todo {
-				it.done <- safely(work, it.value)
+				it.done <- Safely(work, it.value)
 			}
 		})
 	}
@@ -62,7 +62,7 @@ func InOrder[T any](workers int, start func(*T) bool, work func(*T), deliver fun
 	return nil
 }
 
-func safely[T any](work func(*T), v *T) (err error) {
+func Safely[T any](work func(*T), v *T) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fault.New(fault.Internal, "debug file", "panic: %v\n%s", p, debug.Stack())

@@ -1,0 +1,393 @@
+package image
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/fault"
+	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/elf"
+	"symbolon/internal/ident"
+	"symbolon/internal/object"
+	"symbolon/internal/object/units"
+	"symbolon/internal/unpack"
+)
+
+// OpenELF joins what an ELF file has.
+func OpenELF(src bin.Source, in object.Input) (*object.Object, error) {
+	f, err := elf.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	room := in.Room
+	f.Unpack = func(kind elf.Compression, packed []byte, size uint64) ([]byte, error) {
+		return room.Section(kind == elf.Zstd, packed, size)
+	}
+	f.Clone = room.Clone
+	b := &elfFile{f: f, room: room}
+	room.Ahead = b.packed()
+	layout := units.Layout{Bases: []uint64{f.LoadAddress()}}
+	if f.Type == elf.TypeRel {
+		layout = b.lay()
+	}
+	b.common = common{Image: units.New(in, layout, b, units.Traits{}), in: in, buildID: f.BuildID(), shared: f.SharedID()}
+	b.openSections()
+	b.attachOwn()
+	b.openGo()
+	b.openInner()
+	for _, p := range f.Problems {
+		b.Found.At("damaged headers", p.Place, p.Off, p.Reason)
+	}
+	if room.Failed != nil {
+		return nil, room.Failed
+	}
+	b.Memory = room.Heap
+	return object.New(b.info(), b, in), nil
+}
+
+// elfFile is a view of an ELF file.
+type elfFile struct {
+	common
+	f     *elf.File
+	room  *unpack.Budget
+	addrs []uint64 // of a relocatable file: where each section is laid
+	inner *elf.File
+}
+
+// lay gives the sections of a relocatable file addresses of their own. Each
+// section of code becomes a part of the image.
+func (b *elfFile) lay() units.Layout {
+	b.addrs = make([]uint64, len(b.f.Sections))
+	l := units.Layout{Parts: []dwarf.Range{}}
+	at := uint64(0)
+	for i := range b.f.Sections {
+		s := &b.f.Sections[i]
+		if s.Flags&elf.FlagAlloc == 0 || s.Size > math.MaxInt64 || at > math.MaxInt64 {
+			continue
+		}
+		b.addrs[i] = at
+		if s.Flags&elf.FlagExec != 0 && s.Size > 0 && len(l.Parts) < units.MaxParts {
+			l.Bases = append(l.Bases, at)
+			l.Parts = append(l.Parts, dwarf.Range{Start: at, End: at + s.Size})
+		}
+		at = (at + s.Size + layGap) &^ (layGap - 1)
+	}
+	if len(l.Parts) == 0 {
+		return units.Layout{Bases: []uint64{0}, Parts: []dwarf.Range{{}}}
+	}
+	return l
+}
+
+// layGap keeps sections apart that do not touch in memory.
+const layGap = 1 << 12
+
+// packed is how many bytes the packed sections of debug information will take.
+func (b *elfFile) packed() (total int64) {
+	for i := range b.f.Sections {
+		s := &b.f.Sections[i]
+		name := strings.TrimPrefix(strings.TrimPrefix(s.Name, ".z"), ".")
+		switch strings.TrimSuffix(name, ".dwo") {
+		case "debug_info", "debug_types", "debug_abbrev", "debug_line", "debug_line_str", "debug_str",
+			"debug_str_offsets", "debug_addr", "debug_ranges", "debug_rnglists", "debug_aranges":
+			kind, size, _, err := b.f.Packed(s)
+			if err == nil && kind != elf.None && size <= uint64(b.room.Left-total) {
+				total += unpack.Aligned(int64(size))
+			}
+		}
+	}
+	return total
+}
+
+// data is the bytes of a section, unpacked and relocated; nil if there is none
+// or it cannot be read, which is a problem.
+func (b *elfFile) data(name string) []byte {
+	s := b.f.Section(name)
+	if s == nil {
+		return nil
+	}
+	return b.sectionData(s, name)
+}
+
+// joined is the bytes of all sections of a name, one behind the other: in a
+// relocatable file each type, and each function that may be dropped, can have a
+// section of units of its own.
+func (b *elfFile) joined(name string) []byte {
+	if b.addrs == nil {
+		return b.data(name)
+	}
+	var sections []*elf.Section
+	at := uint64(0)
+	for i := range b.f.Sections {
+		s := &b.f.Sections[i]
+		if s.Name != name || s.Type == elf.SectionRela || s.Type == elf.SectionRel {
+			continue
+		}
+		b.addrs[i] = at // what refers to other units by their place finds them
+		sections = append(sections, s)
+		at += s.Size
+		if _, size, _, err := b.f.Packed(s); err == nil {
+			at += size - s.Size
+		}
+	}
+	if len(sections) < 2 {
+		return b.data(name)
+	}
+	var parts [][]byte
+	size := 0
+	for _, s := range sections {
+		parts = append(parts, b.sectionData(s, name))
+		size += len(parts[len(parts)-1])
+	}
+	all, _ := b.room.Memory(size) // an error is kept in room.failed
+	done := 0
+	for _, part := range parts {
+		done += copy(all[done:], part)
+	}
+	return all
+}
+
+// sectionData is the bytes of a section, or nil.
+func (b *elfFile) sectionData(s *elf.Section, name string) []byte {
+	data, err := b.f.Data(s)
+	if err != nil {
+		b.Found.Add("damaged section", fmt.Sprintf("%s: %v", name, err))
+		return nil
+	}
+	if b.addrs == nil || data == nil {
+		return data
+	}
+	data, problems := b.f.Relocate(s, data, b.addrs)
+	for _, p := range problems {
+		b.Found.At("damaged relocations", p.Place, p.Off, p.Reason)
+	}
+	return data
+}
+
+func (b *elfFile) openSections() {
+	s := dwarf.Sections{Order: b.f.Order, Relocatable: b.addrs != nil}
+	split, dwo := "", b.f.Section(".debug_info.dwo") != nil
+	if !dwo || !b.in.Split {
+		s.Info = b.joined(".debug_info")
+	}
+	if s.Info == nil && dwo {
+		split = ".dwo"
+		s.Split = true
+		s.Info = b.joined(".debug_info.dwo")
+	}
+	b.openDWARF(&s, func(name string) []byte {
+		if name == "cu_index" || name == "tu_index" {
+			return b.data(".debug_" + name)
+		}
+		if name == "types" {
+			return b.joined(".debug_types" + split)
+		}
+		return b.data(".debug_" + name + split)
+	})
+	if b.dwarf != nil && b.f.Arch() == ident.ArchARM {
+		b.dwarf.Odd = 1
+	}
+	if s.Split {
+		return
+	}
+	if _, id, ok := b.f.AltLink(); ok && b.dwarf != nil {
+		name, _, _ := b.f.AltLink()
+		b.needs = append(b.needs, object.Need{Kind: object.NeedAlt, Name: name, ID: id})
+	}
+	if name, crc, ok := b.f.DebugLink(); ok {
+		b.needs = append(b.needs, object.Need{Kind: object.NeedDebug, Name: name, CRC: crc, ID: b.buildID})
+	} else if id := b.buildID; id != nil && b.dwarf == nil {
+		b.needs = append(b.needs, object.Need{Kind: object.NeedDebug, ID: id})
+	}
+}
+
+// attachOwn gives the skeletons of an object file of clang -gsplit-dwarf=single
+// their units, which are in the same file.
+func (b *elfFile) attachOwn() {
+	if b.in.Split || b.dwarf == nil || b.f.Section(".debug_info.dwo") == nil {
+		return
+	}
+	in := b.in
+	in.Role = object.Role{Index: units.FirstSplit, Split: true}
+	own := &elfFile{f: b.f, room: b.room, addrs: b.addrs}
+	own.common = common{Image: units.New(in, b.Layout, own, units.Traits{}), in: in}
+	if own.openSections(); own.dwarf != nil && b.dwarf.Attach(own.dwarf) {
+		b.adopt(&own.common)
+	}
+}
+
+// openInner opens the small file with symbols that some systems pack into
+// stripped binaries.
+func (b *elfFile) openInner() {
+	if packed := b.f.Section(".gnu_debugdata"); packed != nil {
+		if raw, err := b.f.Raw(packed); err == nil && raw != nil {
+			b.unpackInner(raw)
+		}
+	}
+}
+
+// SymbolName returns a name in a symbol table.
+func (b *elfFile) SymbolName(table uint8, off uint32) []byte {
+	if table >= innerTable {
+		return b.inner.SymbolName(table-innerTable, off)
+	}
+	return b.f.SymbolName(table, off)
+}
+
+// EachSymbol calls yield with all symbols, also those of the inner file.
+func (b *elfFile) EachSymbol(yield func(units.Symbol)) {
+	b.symbols(yield, b.f.Symbols, 0)
+	if b.inner != nil {
+		b.symbols(yield, b.inner.Symbols, innerTable)
+	}
+}
+
+// SymbolsAt calls yield with the symbols at an address.
+func (b *elfFile) SymbolsAt(addr uint64, yield func(units.Symbol)) (quick bool) {
+	if b.addrs != nil || b.inner != nil {
+		return false
+	}
+	b.symbols(yield, func(yield func(elf.Symbol) bool) { b.f.SymbolsAt(addr, yield) }, 0)
+	return true
+}
+
+// SymbolRank returns the rank of a symbol.
+func (b *elfFile) SymbolRank(s *units.Symbol) uint8 {
+	x := elf.Symbol{Size: s.Size, Bind: s.Kind >> 4, Type: s.Kind & 15}
+	return x.Rank(b.SymbolName(s.Table, s.Name))
+}
+
+// innerTable is the first symbol table of the inner file.
+const innerTable = 2
+
+func (b *elfFile) unpackInner(raw []byte) {
+	all, err := b.room.Xz(raw)
+	if err == nil {
+		b.inner, err = elf.Open(bin.Bytes(all))
+	}
+	if err != nil {
+		b.inner = nil
+		b.Found.Add("damaged section", fmt.Sprintf(".gnu_debugdata: %v", err))
+	}
+}
+
+// symbols gives the symbols of a file, whose first table has a number.
+func (b *elfFile) symbols(yield func(units.Symbol), each func(func(elf.Symbol) bool), table uint8) {
+	each(func(s elf.Symbol) bool {
+		if b.addrs != nil {
+			if s.Section < 0 {
+				return true // in no section, so there is no telling where
+			}
+			s.Addr += b.addrs[s.Section]
+		}
+		yield(units.Symbol{
+			Addr: s.Addr, Size: s.Size, Name: s.NameOff, Table: s.Table + table,
+			Kind: s.Bind<<4 | s.Type, Label: s.Type == elf.SymbolNoType,
+		})
+		return true
+	})
+}
+
+// SymbolLimit returns the end of what is loaded together with a symbol, as the
+// next symbol may be in another section.
+func (b *elfFile) SymbolLimit(addr uint64) uint64 {
+	for i := range b.f.Segments {
+		s := &b.f.Segments[i]
+		if s.Type == elf.SegmentLoad && addr >= s.Vaddr && addr-s.Vaddr < s.Memsz {
+			return s.Vaddr + s.Memsz
+		}
+	}
+	for i := range b.f.Sections {
+		s := &b.f.Sections[i]
+		at := s.Addr
+		if b.addrs != nil {
+			at = b.addrs[i]
+		}
+		if s.Flags&elf.FlagAlloc != 0 && addr >= at && addr-at < s.Size {
+			return at + s.Size
+		}
+	}
+	return addr
+}
+
+// info says what the file is.
+func (b *elfFile) info() object.Info {
+	f := b.f
+	info := object.Info{
+		Kind: "elf", Type: f.Kind(), LoadAddress: f.LoadAddress(),
+		Module: elfModule(f),
+	}
+	b.f.Symbols(func(elf.Symbol) bool { info.Features |= object.HasSymbols; return false })
+	info.Features = b.features(info.Features)
+	for _, name := range [...]string{".eh_frame", ".debug_frame"} {
+		if b.hasFrames(name) {
+			info.Features |= object.HasUnwind
+		}
+	}
+	return info
+}
+
+// hasFrames says whether a section of FDEs tells of code. One that is packed is
+// believed to.
+func (b *elfFile) hasFrames(name string) bool {
+	s := b.f.Section(name)
+	if s == nil {
+		return false
+	}
+	kind, size, _, err := b.f.Packed(s)
+	if err != nil || kind != elf.None {
+		return err == nil && size > 0
+	}
+	frames := b.frameSection(name)
+	return frames.HasFDE(func(addr uint64) bool { return b.SymbolLimit(addr) > addr })
+}
+
+// Code returns code of a linked file.
+func (b *elfFile) Code(addr, size uint64) []byte {
+	if b.addrs != nil {
+		return nil
+	}
+	return b.f.Code(addr+b.Bases[0], size)
+}
+
+// Stretches returns those of the file, or, without mapping symbols, those of the
+// inner file.
+func (b *elfFile) Stretches() (list []object.Stretch, whole bool, err error) {
+	if b.f.SwappedCode() {
+		return nil, false, fault.New(fault.Unsupported, "elf", "its instructions for %s are big endian", b.f.Arch())
+	}
+	marks, whole := b.f.Marks()
+	if !whole && b.inner != nil {
+		if inner, all := b.inner.Marks(); all || len(inner) > len(marks) {
+			marks, whole = inner, all
+		}
+	}
+	kinds := map[byte]object.ISA{'a': object.ISAA32, 't': object.ISAT32}
+	for _, m := range marks {
+		if base := b.Bases[0]; m.Addr >= base {
+			list = append(list, object.Stretch{Addr: m.Addr - base, ISA: kinds[m.Kind]})
+		}
+	}
+	return list, whole, nil
+}
+
+func elfModule(f *elf.File) ident.Module {
+	m := ident.Module{Type: ident.TypeELF, Arch: f.Arch()}
+	if raw := f.BuildID(); len(raw) > 0 {
+		id := ident.NewBuildID(raw)
+		m.CodeID, m.DebugID = id.CodeID(), id.DebugID(m.Arch.BigEndian())
+	} else if text, ok := f.TextID(); ok {
+		m.DebugID = ident.NewBuildID(text[:]).DebugID(m.Arch.BigEndian())
+	}
+	return m
+}
+
+// IdentifyELF returns the identifiers of a file.
+func IdentifyELF(src bin.Source) ([]ident.Module, error) {
+	f, err := elf.OpenHeaders(src)
+	if err != nil {
+		return nil, err
+	}
+	return []ident.Module{elfModule(f)}, nil
+}

@@ -1,0 +1,299 @@
+package image
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/fault"
+	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/gopcln"
+	"symbolon/internal/format/pe"
+	"symbolon/internal/ident"
+	"symbolon/internal/object"
+	"symbolon/internal/object/units"
+	"symbolon/internal/unpack"
+)
+
+// peFile is a view of a PE file.
+type peFile struct {
+	common
+	f      *pe.File
+	room   *unpack.Budget
+	starts func() []uint32 // of functions
+}
+
+// OpenPE opens a PE file, and the portable PDB in it. Its DWARF tells addresses as
+// they are when nothing moves the image, all else tells them relative to that.
+func OpenPE(src bin.Source, in object.Input) ([]*object.Object, error) {
+	f, err := pe.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	b := &peFile{f: f, room: in.Room}
+	b.starts = sync.OnceValue(func() []uint32 {
+		all := f.FunctionStarts(nil)
+		slices.Sort(all)
+		return all
+	})
+	b.common = common{Image: units.New(in, units.Layout{Bases: []uint64{f.ImageBase}}, b, units.Traits{}), in: in}
+	s := dwarf.Sections{Order: binary.LittleEndian, Info: b.data(".debug_info")}
+	s.Decorated = func(linkage []byte) bool { return units.IsDecoratedC(linkage, b.isX86()) }
+	b.openDWARF(&s, func(name string) []byte { return b.data(".debug_" + name) })
+	if b.dwarf != nil {
+		b.dwarf.Undecorate = func(name []byte) []byte { return units.PlainCPP(name, b.isX86()) }
+	}
+	b.openGo()
+	b.findNeeds()
+	for _, p := range f.Problems {
+		b.Found.At("damaged headers", p.Place, p.Off, p.Reason)
+	}
+	inner := b.embedded()
+	if b.room.Failed != nil {
+		return nil, b.room.Failed
+	}
+	b.Memory = b.room.Heap
+	return append([]*object.Object{object.New(b.info(), b, in)}, inner...), nil
+}
+
+func (b *peFile) isX86() bool { return b.f.Arch() == ident.ArchX86 }
+
+// embedded is the portable PDB that a .NET assembly has in it, if there is one.
+func (b *peFile) embedded() []*object.Object {
+	packed, size, ok := b.f.EmbeddedPDB()
+	if !ok {
+		return nil
+	}
+	data, err := b.room.Inflate(packed, size)
+	if err == nil {
+		var file *object.File
+		if file, err = b.in.Open(bin.Bytes(data), object.Role{}); err == nil && file.Kind() == "portablepdb" {
+			return file.Objects()
+		}
+		if err == nil {
+			err = fault.New(fault.Malformed, "portable PDB", "it is a file of the kind %q", file.Kind())
+		}
+	}
+	b.Found.Add("damaged sections", "embedded portable PDB: "+err.Error())
+	return nil
+}
+
+// data is the bytes of a section, unpacked; nil if there is none or it cannot be
+// read, which is a problem.
+func (b *peFile) data(name string) []byte {
+	s := b.f.Section(name)
+	if s == nil {
+		return nil
+	}
+	packed, size, data, err := b.f.Packed(s)
+	if err == nil && packed {
+		data, err = b.room.Section(false, data, size)
+	}
+	if err != nil {
+		b.Found.Add("damaged sections", name+": "+err.Error())
+		return nil
+	}
+	return data
+}
+
+// findNeeds tells where more is known: in a PDB, or in the file that MinGW's
+// debug information was moved to.
+func (b *peFile) findNeeds() {
+	f := b.f
+	if name := f.PDB.Name(); f.HasPDB && name != "" {
+		b.needs = append(b.needs, object.Need{Kind: object.NeedPDB, Name: name, Dir: strings.TrimSuffix(f.PDB.Path, name), DebugID: f.PDB.ID})
+	}
+	if name, crc, ok := f.DebugLink(); ok && b.dwarf == nil {
+		b.needs = append(b.needs, object.Need{Kind: object.NeedDebug, Name: name, CRC: crc})
+	}
+}
+
+// SymbolName returns a name in a symbol table.
+func (b *peFile) SymbolName(table uint8, off uint32) []byte {
+	return units.PlainC(b.f.SymbolName(table, off), b.isX86(), table == pe.TableExport)
+}
+
+// EachSymbol calls yield with all symbols.
+func (b *peFile) EachSymbol(yield func(units.Symbol)) {
+	b.f.Symbols(func(s pe.Symbol) bool {
+		x := units.Symbol{Addr: b.f.ImageBase + uint64(s.Addr), Name: s.NameOff, Table: s.Table}
+		if !s.Function {
+			x.Kind = 1
+		}
+		yield(x)
+		return true
+	})
+}
+
+// SymbolsAt reports false: there is no order.
+func (b *peFile) SymbolsAt(uint64, func(units.Symbol)) (quick bool) { return false }
+
+// SymbolLimit returns the next start of a function, or the end of the section: a
+// function without a symbol is not part of the one before it.
+func (b *peFile) SymbolLimit(addr uint64) uint64 {
+	f := b.f
+	s := f.At(uint32(addr - f.ImageBase))
+	if s == nil {
+		return addr
+	}
+	end, starts := s.Addr+s.Size, b.starts()
+	if i, found := slices.BinarySearch(starts, uint32(addr-f.ImageBase)); found && i+1 < len(starts) {
+		end = min(end, starts[i+1])
+	} else if !found && i < len(starts) {
+		end = min(end, starts[i])
+	}
+	return f.ImageBase + uint64(end)
+}
+
+// SymbolRank puts an export before a symbol of COFF, and a function before other
+// symbols. MinGW exports names of C with their size but without the first
+// underscore, and others with it, so there a symbol of COFF knows better.
+func (b *peFile) SymbolRank(s *units.Symbol) uint8 {
+	const border = 4 // of the code of a Go program
+	if string(b.SymbolName(s.Table, s.Name)) == "runtime.text" {
+		return border
+	}
+	if b.isX86() && s.Table == pe.TableExport {
+		if _, at := units.WithoutSize(b.f.SymbolName(s.Table, s.Name)); at > 0 {
+			return (pe.TableCOFF+1)<<1 | s.Kind
+		}
+	}
+	return s.Table<<1 | s.Kind
+}
+
+// Code returns code.
+func (b *peFile) Code(addr, size uint64) []byte { return b.f.Code(addr, size) }
+
+// CFI writes the unwind information of the system, or, where it needs none, that
+// of DWARF.
+func (b *peFile) CFI(yield func([]byte) error) error {
+	w := b.newCFIWriter(b.f.Arch(), yield)
+	problems := b.f.UnwindRecords(func(records []byte) bool {
+		w.buf = append(w.buf, records...)
+		return w.flush(cfiPiece)
+	})
+	for _, p := range problems {
+		b.Found.At("damaged unwind entries", p.Place, p.Off, p.Reason)
+	}
+	for _, name := range [...]string{".debug_frame", ".eh_frame"} {
+		s := b.frameSection(name)
+		if b.f.HasUnwind() || s.Data == nil {
+			continue
+		}
+		if err := w.frames(&s, nil); err != nil {
+			return err
+		}
+	}
+	w.flush(0)
+	return w.err
+}
+
+// frameSection is a section of FDEs.
+func (b *peFile) frameSection(name string) dwarf.FrameSection {
+	s := dwarf.FrameSection{EH: name == ".eh_frame", Order: binary.LittleEndian, AddrSize: 4, Data: b.data(name)}
+	if b.f.Wide {
+		s.AddrSize = 8
+	}
+	if section := b.f.Section(name); section != nil {
+		s.Addr = b.f.ImageBase + uint64(section.Addr)
+	}
+	return s
+}
+
+// goMark begins the code of a Go program, and goSection is the name of a
+// section that each one has.
+const (
+	goMark    = "\xff Go build ID: "
+	goSection = ".symtab"
+)
+
+// openGo looks for the function table of a Go program without other debug
+// information.
+func (b *peFile) openGo() {
+	text := b.f.Section(".text")
+	if b.dwarf != nil || text == nil {
+		return
+	}
+	code, _ := b.f.Data(text)
+	if b.f.Section(goSection) == nil && !bytes.HasPrefix(code, []byte(goMark)) {
+		return
+	}
+	for _, name := range [...]string{".rdata", ".text"} {
+		data := b.data(name)
+		off, ok := gopcln.Find(data)
+		if !ok {
+			continue
+		}
+		t, err := gopcln.Open(data[off:])
+		if err != nil {
+			b.Found.Add("damaged sections", fmt.Sprintf("%s: %v", name, err))
+			return
+		}
+		t.ReadAt = func(addr uint64, n int) []byte {
+			if at := addr - b.f.ImageBase; addr >= b.f.ImageBase && at <= math.MaxUint32 {
+				if p := b.f.Mapped(uint32(at), int64(n)); len(p) == n {
+					return p
+				}
+			}
+			return nil
+		}
+		if m, ok := t.Module(b.data(".data")); ok {
+			t.Text, t.End, t.GoFunc = m.Text.Value, m.End.Value, m.GoFunc.Value
+		} else {
+			t.Text = b.f.ImageBase + uint64(text.Addr)
+			t.End = t.Text + uint64(text.Size)
+		}
+		b.setGo(t)
+		return
+	}
+}
+
+func (b *peFile) info() object.Info {
+	f := b.f
+	info := object.Info{
+		Kind: "pe", Type: f.Kind(), LoadAddress: f.ImageBase,
+		Module: peModule(f),
+	}
+	f.Symbols(func(pe.Symbol) bool { info.Features |= object.HasSymbols; return false })
+	info.Features = b.features(info.Features)
+	unwinds := f.HasUnwind()
+	for _, name := range [...]string{".eh_frame", ".debug_frame"} {
+		frames := b.frameSection(name)
+		unwinds = unwinds || frames.HasFDE(func(addr uint64) bool { return b.SymbolLimit(addr) > addr })
+	}
+	if unwinds {
+		info.Features |= object.HasUnwind
+	}
+	return info
+}
+
+// Stretches returns one: Windows knows Thumb only, in what it calls
+// ARMNT.
+func (b *peFile) Stretches() (list []object.Stretch, whole bool, err error) {
+	if arch := b.f.Arch(); arch != ident.ArchARMv7 {
+		return nil, false, fault.New(fault.Unsupported, "pe", "where its code for %s is Thumb is not known", arch)
+	}
+	return []object.Stretch{{ISA: object.ISAT32}}, true, nil
+}
+
+func peModule(f *pe.File) ident.Module {
+	m := ident.Module{Type: ident.TypePE, Arch: f.Arch(), CodeID: f.CodeID()}
+	if f.HasPDB {
+		m.DebugID, m.DebugFile = f.PDB.ID, f.PDB.Name()
+	}
+	return m
+}
+
+// IdentifyPE returns the identifiers of a file.
+func IdentifyPE(src bin.Source) ([]ident.Module, error) {
+	f, err := pe.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	return []ident.Module{peModule(f)}, nil
+}

@@ -1,0 +1,152 @@
+// Package pdb reads the PDBs of Windows binaries.
+//
+// A module of a PDB is a unit. It answers where it contributed code, by the
+// procedures it has there: of those that the linker merged, the last with lines. A
+// stretch of code belongs to the innermost of the calls that have a line for it.
+// Each call is made from the line of its caller that covers the start of the line
+// of the call, or else from the next, or the last; without lines of the caller the
+// call site is unknown.
+//
+// A public symbol of code reaches to the next one, or to the end of what its module
+// contributed. It ends with the procedure that it names. A procedure without type
+// has the name of a decorated symbol at its entry, if that can be its own. The
+// first addresses outside procedures are answered by the order of symbols in the
+// file, which is trusted.
+package pdb
+
+import (
+	"strings"
+	"sync"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/format/pdb"
+	"symbolon/internal/ident"
+	"symbolon/internal/object"
+	"symbolon/internal/object/units"
+)
+
+// pdbFile is a view of a PDB, the Source of its modules and the Binary of its
+// public symbols.
+type pdbFile struct {
+	*units.Image
+	pdb     *pdb.File
+	in      object.Input
+	cover   func() *modules
+	origins object.Origins
+}
+
+// Open opens the debug file of a Windows binary.
+func Open(src bin.Source, in object.Input) (*object.Object, error) {
+	p, err := pdb.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	f := &pdbFile{pdb: p, in: in}
+	f.cover = sync.OnceValue(f.findCover)
+	f.Image = units.New(in, units.Layout{Bases: []uint64{0}}, f, units.Traits{Unsized: true, Ordered: p.HasOrder()})
+	f.SetUnits(f)
+	for _, x := range p.Problems {
+		f.Found.At("damaged headers", x.Place, x.Off, x.Reason)
+	}
+	f.Memory = p.Footprint()
+	return object.New(f.info(), f, in), nil
+}
+
+func (f *pdbFile) info() object.Info {
+	info := object.Info{Kind: "pdb", Type: "dbg", LoadAddress: f.in.Base, Module: pdbModule(f.pdb)}
+	if f.pdb.HasPublics() {
+		info.Features |= object.HasSymbols
+	}
+	if f.pdb.HasCode() {
+		info.Features |= object.HasDebug
+	}
+	if f.hasFrames() {
+		info.Features |= object.HasUnwind
+	}
+	if s := f.pdb.SourceServerBrief(); s != nil {
+		info.SourceServer = serverName(s.VersionControl())
+		if s.OnWeb() {
+			info.Features |= object.HasSources
+		}
+	}
+	if object.HasLinks(f.sourceLink()) {
+		info.Features |= object.HasSources
+	}
+	return info
+}
+
+func (f *pdbFile) isX86() bool { return ident.MachineArch(f.pdb.Machine) == ident.ArchX86 }
+
+// hasFrames reports whether unwind information is read: it is of 32-bit x86 only.
+func (f *pdbFile) hasFrames() bool { return f.isX86() && f.pdb.HasFrames() }
+
+// CFI writes the unwind information.
+func (f *pdbFile) CFI(yield func(records []byte) error) error {
+	if !f.hasFrames() {
+		return nil
+	}
+	return f.pdb.Frames(yield)
+}
+
+// serverName is the name that others know a version control system by.
+func serverName(system string) string {
+	switch low := strings.ToLower(system); low {
+	case "", "git", "perforce":
+		return low
+	}
+	return "other"
+}
+
+// SymbolName returns the name of a public symbol.
+func (f *pdbFile) SymbolName(_ uint8, off uint32) []byte {
+	return units.PlainC(f.pdb.PublicName(off), f.isX86(), false)
+}
+
+// EachSymbol calls yield with all public symbols.
+func (f *pdbFile) EachSymbol(yield func(units.Symbol)) {
+	err := f.pdb.Publics(func(p pdb.Public) bool {
+		yield(units.Symbol{Addr: uint64(p.Addr), Name: p.Record})
+		return true
+	})
+	if err != nil {
+		f.Found.Add("damaged symbols", err.Error())
+	}
+}
+
+// SymbolsAt calls yield with the last symbols that are not after an address, which
+// the order of symbols in the file gives.
+func (f *pdbFile) SymbolsAt(addr uint64, yield func(units.Symbol)) (quick bool) {
+	if !f.pdb.HasOrder() {
+		return false
+	}
+	for _, p := range f.pdb.PublicsAt(uint32(addr)) {
+		yield(units.Symbol{Addr: uint64(p.Addr), Name: p.Record})
+	}
+	return true
+}
+
+// SymbolRank returns the rank of all public symbols.
+func (f *pdbFile) SymbolRank(*units.Symbol) uint8 { return 0 }
+
+// SymbolLimit returns the end of what the module of a symbol contributed, or of
+// its section.
+func (f *pdbFile) SymbolLimit(addr uint64) uint64 {
+	end := uint64(f.pdb.SectionEnd(uint32(addr)))
+	if at, ok := f.cover().endAt(addr); ok {
+		end = min(end, at)
+	}
+	return end
+}
+
+func pdbModule(f *pdb.File) ident.Module {
+	return ident.Module{Type: ident.TypePE, Arch: ident.MachineArch(f.Machine), DebugID: ident.NewGUID(f.GUID, f.Age)}
+}
+
+// Identify returns the identifiers of a file.
+func Identify(src bin.Source) ([]ident.Module, error) {
+	f, err := pdb.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	return []ident.Module{pdbModule(f)}, nil
+}

@@ -1,0 +1,64 @@
+package units
+
+import "bytes"
+
+// PlainC takes the decoration of C on Windows from a name that the linker sees, in
+// place: of f@@8 everywhere, of _f@8 and @f@8 on 32-bit x86, where also an
+// underscore stands before each other name; not before exported ones. MinGW
+// exports f@8 too.
+func PlainC(name []byte, x86, exported bool) []byte {
+	switch rest, at := WithoutSize(name); {
+	case at == 2:
+		return rest
+	case at == 1 && x86 && (rest[0] == '_' || rest[0] == '@'):
+		return rest[1:]
+	case at == 1 && x86 && exported:
+		return rest
+	}
+	if x86 && !exported && len(name) > 1 && name[0] == '_' {
+		return name[1:]
+	}
+	return name
+}
+
+// WithoutSize takes the size of parameters from a name, and says how many at
+// signs stand before it; 0: it has none.
+func WithoutSize(name []byte) (rest []byte, at int) {
+	const maxDigits = 6
+	if len(name) < 2 || name[0] == '?' {
+		return name, 0
+	}
+	end := len(name)
+	for end > max(2, len(name)-maxDigits) && name[end-1]-'0' < 10 {
+		end--
+	}
+	switch {
+	case end <= 2 || end == len(name) || name[end-1] != '@':
+		return name, 0
+	case name[end-2] == '@':
+		return name[:end-2], 2
+	}
+	return name[:end-1], 1
+}
+
+// IsDecoratedC says whether a linkage name in debug information is a name of C
+// with its decoration. GCC writes it without the underscore before each name,
+// Clang with it, so the decoration cannot be taken off without a doubt. Mangled
+// names of C++ can have a size too.
+func IsDecoratedC(linkage []byte, x86 bool) bool {
+	rest, at := WithoutSize(linkage)
+	return (at == 2 || at == 1 && x86) && !IsMangled(rest)
+}
+
+// PlainCPP takes the decoration of C from a mangled name of C++ in debug
+// information, in place.
+func PlainCPP(name []byte, x86 bool) []byte {
+	rest, at := WithoutSize(name)
+	if at == 0 || at == 1 && !x86 || !IsMangled(rest) {
+		return name
+	}
+	if bytes.HasPrefix(rest, []byte("__Z")) {
+		rest = rest[1:]
+	}
+	return rest
+}

@@ -1,0 +1,176 @@
+package units
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"symbolon/internal/sym"
+)
+
+// direct is the state of one lookup.
+type direct struct {
+	best chunk
+	unit *kept
+}
+
+// Lookup answers an address from the units that have code there. Nothing is
+// known where the file cannot be read any more.
+func (g *Image) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
+	for part, base := range g.Bases {
+		if frames := g.lookupPart(dst, addr, addr+base, uint16(part)); len(frames) > len(dst) {
+			return frames
+		}
+	}
+	return dst
+}
+
+// lookupPart answers an address from one part of the image.
+func (g *Image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []sym.Frame {
+	if g.Parts != nil && (place < g.Parts[part].Start || place >= g.Parts[part].End) {
+		return dst
+	}
+	if place < addr != g.Lifted {
+		return dst // beyond one of the ends of all addresses
+	}
+	var found direct
+	g.unitsAt(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerFunc, false) })
+	if found.unit == nil {
+		s := g.symbolAt(place)
+		if s == nil || !g.together(s.Addr, place) {
+			return dst
+		}
+		g.unitsAt(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerLines, true) })
+		if found.unit == nil {
+			var named direct
+			if g.traits.Unsized {
+				g.unitsAt(s.Addr, func(u int) { g.look(&named, u, s.Addr-g.Bases[part], part*layersOfPart+layerFunc, false) })
+			}
+			if named.unit != nil {
+				return dst
+			}
+			return append(dst, sym.Frame{Func: s.text(), Entry: s.Addr - g.Bases[part], Size: s.Size})
+		}
+	}
+	s := readers.Get().(*reader)
+	defer readers.Put(s)
+	decode(&s.block, &found.best, found.unit.code[found.best.off:][:found.best.len])
+	s.name.root(g, &s.block, &found.best)
+	return s.block.Frames(dst, s.block.RowAt(addr))
+}
+
+// look looks in a unit for the chunk of a layer that has the address.
+func (g *Image) look(found *direct, u int, addr uint64, layer uint16, full bool) {
+	k := g.cache.get(g, u, full)
+	i, _ := slices.BinarySearchFunc(k.chunks, addr, func(c chunk, addr uint64) int {
+		if c.start <= addr {
+			return -1
+		}
+		return 1
+	})
+	for i--; i >= 0 && k.most[i] > addr; i-- {
+		c := &k.chunks[i]
+		if c.end > addr && c.layer == layer && (found.unit == nil || c.beats(&found.best)) {
+			found.best, found.unit = *c, k
+		}
+	}
+}
+
+// namer gives functions their names.
+type namer struct {
+	room [512]byte
+	next int // of the symbols: where the last function was
+}
+
+// root gives the function of a chunk its name.
+func (n *namer) root(g *Image, b *sym.Block, c *chunk) {
+	if c.layer%layersOfPart != layerFunc {
+		return
+	}
+	root := &b.Nodes[0]
+	addr := root.Entry + g.Bases[c.layer/layersOfPart]
+	root.Name = g.rootName(root.Name, g.named(addr, &n.next), n.room[:])
+}
+
+// reader is memory for one answer.
+type reader struct {
+	block sym.Block
+	name  namer
+}
+
+var readers = sync.Pool{New: func() any { return new(reader) }}
+
+// maxDigests is how many bytes of digests an image keeps for lookups.
+const maxDigests = 16 << 20
+
+// digests are those of units that were asked for lately.
+type digests struct {
+	mu    sync.Mutex
+	units map[int]*kept
+	size  int
+	clock uint64
+}
+
+// kept is a digest, which does not change any more, with its chunks by start.
+type kept struct {
+	Digest
+	most []uint64 // the greatest end of the chunks up to each
+	used uint64
+}
+
+func keep(d Digest) *kept {
+	k := &kept{Digest: d, most: make([]uint64, len(d.chunks))}
+	slices.SortFunc(k.chunks, func(a, b chunk) int { return cmp.Compare(a.start, b.start) })
+	var most uint64
+	for i := range k.chunks {
+		most = max(most, k.chunks[i].end)
+		k.most[i] = most
+	}
+	return k
+}
+
+func (k *kept) bytes() int { return len(k.code) + 40*len(k.chunks) + 128 }
+
+// get is the digest of unit u.
+func (c *digests) get(g *Image, u int, full bool) *kept {
+	c.mu.Lock()
+	c.clock++
+	k := c.units[u]
+	if k != nil && (k.Full || !full) {
+		k.used = c.clock
+		c.mu.Unlock()
+		return k
+	}
+	c.mu.Unlock()
+	w := workers.Get().(*Worker)
+	var d Digest
+	g.digest(w, &d, u, full)
+	workers.Put(w)
+	k = keep(d)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.put(u, k)
+	return k
+}
+
+// put keeps k, and lets go of what was not used for the longest time.
+func (c *digests) put(u int, k *kept) {
+	if c.units == nil {
+		c.units = map[int]*kept{}
+	}
+	if old := c.units[u]; old != nil {
+		c.size -= old.bytes()
+	}
+	c.units[u], k.used = k, c.clock
+	c.size += k.bytes()
+	for c.size > maxDigests && len(c.units) > 1 {
+		oldest := -1
+		for u, k := range c.units {
+			if oldest < 0 || k.used < c.units[oldest].used {
+				oldest = u
+			}
+		}
+		c.size -= c.units[oldest].bytes()
+		delete(c.units, oldest)
+	}
+}

@@ -1,0 +1,210 @@
+package units
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"symbolon/internal/sym"
+)
+
+// Symbol is a name in a symbol table. Its address is that of the file.
+type Symbol struct {
+	Addr, Size uint64
+	Name       uint32 // where, in its table
+	Table      uint8
+	Kind       uint8 // in the terms of the format, for its rank
+	Label      bool  // without size it names a place in the code of another
+	rank       uint8 // of several at one address the least counts
+}
+
+func (s *Symbol) text() sym.Text {
+	return sym.Text(uint64(s.Name)<<KindShift | uint64(s.Table)<<4 | kindSymbol)
+}
+
+// symbols are those of code.
+type symbols struct {
+	all  []Symbol // by address, the best first
+	tops []top    // one for each address
+	cuts []cut    // by address
+	open []int32  // the tops that have not ended, while cuts are made
+}
+
+// cut is where the code of another top begins: the last of those that have it.
+type cut struct {
+	addr uint64
+	top  int32 // of tops; -1: there is none
+}
+
+// top is the symbol that counts of those at its address.
+type top struct {
+	addr, end uint64
+	index     int32 // of all
+}
+
+// newSymbols sorts symbols that come in the order of their tables, which
+// decides between equals. A symbol without size reaches to the next one, or to
+// what limit says. Of several at one address rank says which counts: the least.
+func newSymbols(all []Symbol, b Binary) *symbols {
+	var order byStart[Symbol]
+	order.sort(all, func(s *Symbol) uint64 { return s.Addr })
+	l := &symbols{all: all, tops: make([]top, 0, len(all)), cuts: make([]cut, 0, len(all))}
+	for i := 0; i < len(all); {
+		next := i + 1
+		for next < len(all) && all[next].Addr == all[i].Addr {
+			next++
+		}
+		if same := all[i:next]; len(same) > 1 {
+			for k := range same {
+				same[k].rank = b.SymbolRank(&same[k])
+			}
+			slices.SortStableFunc(same, func(a, b Symbol) int { return cmp.Compare(a.rank, b.rank) })
+		}
+		border := uint64(math.MaxUint64)
+		if next < len(all) {
+			border = all[next].Addr
+		}
+		l.add(int32(i), border, b)
+		i = next
+	}
+	l.close(math.MaxUint64)
+	l.open = nil
+	return l
+}
+
+// add adds the symbol at i; the next one starts at border.
+func (l *symbols) add(i int32, border uint64, b Binary) {
+	s := &l.all[i]
+	outer := l.close(s.Addr)
+	t := top{addr: s.Addr, end: s.Addr + s.Size, index: i}
+	switch {
+	case s.Size > 0 && t.end < t.addr:
+		t.end = math.MaxUint64
+	case s.Size > 0:
+	case outer >= 0 && s.Label:
+		return
+	case outer >= 0:
+		t.end = min(border, l.tops[outer].end)
+	default:
+		t.end = min(border, max(b.SymbolLimit(s.Addr), s.Addr+1))
+	}
+	l.open = append(l.open, int32(len(l.tops)))
+	l.cut(t.addr, int32(len(l.tops)))
+	l.tops = append(l.tops, t)
+}
+
+// close closes the tops that end at or before addr, and returns the one that has it,
+// or -1.
+func (l *symbols) close(addr uint64) int32 {
+	for {
+		inner := l.inner()
+		if inner < 0 || l.tops[inner].end > addr {
+			return inner
+		}
+		end := l.tops[inner].end
+		for inner >= 0 && l.tops[inner].end <= end {
+			l.open = l.open[:len(l.open)-1]
+			inner = l.inner()
+		}
+		l.cut(end, inner)
+	}
+}
+
+// inner is the open top that starts last, or -1.
+func (l *symbols) inner() int32 {
+	if len(l.open) == 0 {
+		return -1
+	}
+	return l.open[len(l.open)-1]
+}
+
+// cut begins the code of a top, or of none.
+func (l *symbols) cut(addr uint64, top int32) {
+	if n := len(l.cuts); n > 0 && l.cuts[n-1].addr == addr {
+		l.cuts = l.cuts[:n-1]
+	}
+	l.cuts = append(l.cuts, cut{addr, top})
+}
+
+// at is the symbol whose code is at addr, nil if there is none, and up to
+// where that is so.
+func (l *symbols) at(addr uint64) (t *top, until uint64) {
+	i, found := slices.BinarySearchFunc(l.cuts, addr, func(c cut, addr uint64) int { return cmp.Compare(c.addr, addr) })
+	if !found {
+		i--
+	}
+	until = math.MaxUint64
+	if i+1 < len(l.cuts) {
+		until = l.cuts[i+1].addr
+	}
+	if i < 0 || l.cuts[i].top < 0 {
+		return nil, until
+	}
+	return &l.tops[l.cuts[i].top], until
+}
+
+// symbolAt is the symbol whose code is at an address of the file, nil if there is
+// none.
+func (g *Image) symbolAt(addr uint64) *Symbol {
+	if g.traits.Ordered && g.scans.Load() < maxScans {
+		// The order of symbols in the file makes it a matter of some reads. The next
+		// symbol begins after addr.
+		g.scans.Add(1)
+		var list []Symbol
+		g.binary.SymbolsAt(addr, func(s Symbol) { list = append(list, s) })
+		list = newSymbols(list, g.binary).all
+		if len(list) > 0 && addr < max(g.binary.SymbolLimit(list[0].Addr), list[0].Addr+1) {
+			return &list[0]
+		}
+		return nil
+	}
+	t, _ := g.symbols().at(addr)
+	if t == nil {
+		return nil
+	}
+	return &g.syms.all[t.index]
+}
+
+// maxScans is how often all symbols are gone through before they are sorted.
+const maxScans = 4
+
+// named are the symbols that start at addr. Few questions do not make it worth
+// while to sort them all. At is where to look first.
+func (g *Image) named(addr uint64, at *int) []Symbol {
+	if g.scans.Load() >= maxScans {
+		return g.symbols().named(addr, at)
+	}
+	g.scans.Add(1)
+	var list []Symbol
+	add := func(s Symbol) {
+		if s.Addr == addr {
+			list = append(list, s)
+		}
+	}
+	if !g.binary.SymbolsAt(addr, add) {
+		g.binary.EachSymbol(add)
+	}
+	return newSymbols(list, g.binary).all
+}
+
+func (l *symbols) named(addr uint64, at *int) []Symbol {
+	i := min(*at, len(l.all))
+	if i > 0 && l.all[i-1].Addr >= addr {
+		i = 0
+	}
+	for range 32 {
+		if i < len(l.all) && l.all[i].Addr < addr {
+			i++
+		}
+	}
+	if i < len(l.all) && l.all[i].Addr < addr {
+		n, _ := slices.BinarySearchFunc(l.all[i:], addr, func(s Symbol, addr uint64) int { return cmp.Compare(s.Addr, addr) })
+		i += n
+	}
+	*at = i
+	n := i
+	for n < len(l.all) && l.all[n].Addr == addr {
+		n++
+	}
+	return l.all[i:n]
+}
