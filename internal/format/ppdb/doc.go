@@ -1,5 +1,4 @@
-// Package ppdb reads portable PDBs, the debug files of .NET, in the words of
-// that format.
+// Package ppdb reads portable PDBs, the debug files of .NET.
 //
 // # Specification
 //
@@ -10,35 +9,36 @@
 //	          {flags, number of streams}, then for each stream
 //	          {offset, size, name padded to 4 bytes}
 //	#Pdb      {id of 20 bytes, entry point, set of tables, rows of each of them}:
-//	          of the assembly, whose rows tell how wide columns here are
+//	          of the assembly, whose rows determine the widths of columns here
 //	#~, #-    {reserved, version, widths of heaps, set of tables, set of sorted
 //	          ones, rows of each table}, then the tables
-//	#Blob     pieces of bytes, each behind its length
+//	#Blob     byte strings, each preceded by its length
 //	#GUID     GUIDs, counted from 1
 //
-// Read are the tables Document, MethodDebugInformation and
-// CustomDebugInformation. The columns of all others are known too, since what is
-// behind them must be found: an assembly may have its portable PDB inside.
+// The package reads the tables Document, MethodDebugInformation and
+// CustomDebugInformation. It knows the columns of all others too, since their
+// size is needed to find the tables after them: an assembly may contain its
+// portable PDB.
 //
-// A method is named by its token, 0x06 and a row of MethodDef; the row of
-// MethodDebugInformation has the same number. Its sequence points rise by their
-// offset in the code of the method, which is IL. A hidden one says that what
-// follows has no line.
+// A method is identified by its token, 0x06 and a row of MethodDef; the row of
+// MethodDebugInformation has the same number. Its sequence points are sorted by
+// offset in the IL code of the method. The code after a hidden one has no line.
 //
-// # Met in the wild
+// # Deviations met in the wild
 //
-//   - Document names are cut into parts at their separators, which is mostly "/"
-//     or "\"; a part may be empty.
-//   - Embedded sources are packed only where that makes them shorter.
-//   - The tables of the assembly that are not there have counts in #Pdb; there
-//     can be more than 65,535 methods, which makes columns wider.
+//   - Document names are split into parts at their separators, usually "/" or
+//     "\"; a part may be empty.
+//   - Embedded sources are compressed only if that makes them smaller.
+//   - #Pdb has the row counts of the assembly's tables, which the file lacks;
+//     with more than 65,535 methods, columns are wider.
 //
-// # Limits
+// # Limits and concurrency
 //
-// A path is cut at 4 KiB. Methods whose sequence points are together sixteen times
-// as long as #Blob are left out. Open fails only without a usable root, without #Pdb,
-// which alone has the id, or without tables. Everything else that is broken costs
-// itself, and is told in File.Problems, of which the first 64 are kept, or by
-// Points.Err. A File is not changed after Open and is safe for concurrent use.
-// What it gives out are parts of the source where that is in memory.
+// A path is truncated to 4 KiB. Once the sequence points of all methods exceed
+// the size of #Blob by 256 KiB, further methods are skipped. Open fails only
+// without a usable root, without #Pdb, which has the id, or without tables.
+// Other damage affects only the damaged part, and is listed in File.Problems
+// (the first 64 are kept) or returned by Points.Err. A File does not change
+// after Open and is safe for concurrent use; a Points belongs to one goroutine.
+// Results alias the source if that is in memory.
 package ppdb

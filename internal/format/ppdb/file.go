@@ -9,24 +9,24 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Magic is what metadata begins with.
+// Magic is the start of metadata.
 const Magic = "BSJB"
 
-// Problem is a part of a file that is broken, and was left out or cut.
+// Problem is a damaged part of a file, which was skipped or truncated.
 type Problem struct {
-	Place  string // which part
-	Off    int64  // where in the file
+	Place  string // name of the part
+	Off    int64  // offset in the file
 	Reason string
 }
 
-// maxProblems is how many Problems are kept.
+// maxProblems limits the Problems that are kept.
 const maxProblems = 64
 
-// File is a portable PDB.
+// File is an open portable PDB.
 type File struct {
-	GUID     [16]byte // its first three fields are little endian
+	GUID     [16]byte // the first three fields are little endian
 	Stamp    uint32
-	Link     []byte // the text that says where on the web sources are; nil: there is none
+	Link     []byte // the text of Source Link, nil without it
 	Problems []Problem
 
 	src      bin.Source
@@ -37,19 +37,19 @@ type File struct {
 	embedded []embedded // by document
 }
 
-// stream is a part of the file.
+// stream is a stream of the file.
 type stream struct {
 	name      string
 	off, size int64
 }
 
 const (
-	maxRoot = 64 << 10 // bytes from the start in which the names of all streams are
+	maxRoot = 64 << 10 // bytes at the start that contain the names of all streams
 	maxName = 32       // bytes of the name of a stream, with its NUL
 	pdbHead = 20       // bytes of the id
 )
 
-// Open reads what the tables say about documents and methods.
+// Open reads the tables of documents and methods.
 func Open(src bin.Source) (*File, error) {
 	f := &File{src: src}
 	if err := f.readRoot(); err != nil {
@@ -79,7 +79,7 @@ func (f *File) problem(place string, off int64, format string, args ...any) {
 	}
 }
 
-// readRoot finds the streams.
+// readRoot reads the list of streams.
 func (f *File) readRoot() error {
 	head, err := bin.Read(f.src, 0, int(min(f.src.Size(), maxRoot)))
 	if err != nil {
@@ -87,14 +87,14 @@ func (f *File) readRoot() error {
 	}
 	c := bin.NewCursor(head, binary.LittleEndian)
 	if string(c.Bytes(len(Magic))) != Magic {
-		return fault.New(fault.Malformed, "ppdb, root", "no magic at offset 0x0")
+		return fault.New(fault.Malformed, "ppdb, root", "invalid magic")
 	}
 	c.Skip(8) // versions
 	c.Skip(int(min(c.U32(), maxRoot)))
 	c.Skip(2) // flags
 	count := c.U16()
 	if c.Err() != nil {
-		return fault.New(fault.Malformed, "ppdb, root", "no streams at offset %#x: %w", c.Off(), c.Err())
+		return fault.New(fault.Malformed, "ppdb, root", "truncated list of streams at offset %#x: %w", c.Off(), c.Err())
 	}
 	for range count {
 		at := int64(c.Off())
@@ -102,12 +102,12 @@ func (f *File) readRoot() error {
 		name, _, ended := bytes.Cut(head[c.Off():min(c.Off()+maxName, len(head))], []byte{0})
 		c.Skip((len(name) + 4) &^ 3)
 		if c.Err() != nil || !ended {
-			f.problem("root", at, "%d of %d streams have a name", len(f.streams), count)
+			f.problem("root", at, "only %d of %d streams have a name", len(f.streams), count)
 			break
 		}
 		s.name = string(name)
 		if left := f.src.Size() - s.off; s.size > left {
-			f.problem("root", at, "%d of %d bytes of %s are in the file", max(left, 0), s.size, s.name)
+			f.problem("root", at, "the file has %d of %d bytes of %s", max(left, 0), s.size, s.name)
 			s.size = max(left, 0)
 		}
 		f.streams = append(f.streams, s)
@@ -115,7 +115,7 @@ func (f *File) readRoot() error {
 	return nil
 }
 
-// stream is the first stream of a name, or one without bytes.
+// stream returns the first stream of a name, or an empty one.
 func (f *File) stream(name string) stream {
 	for _, s := range f.streams {
 		if s.name == name {
@@ -125,7 +125,7 @@ func (f *File) stream(name string) stream {
 	return stream{name: name}
 }
 
-// heap is the bytes of a stream.
+// heap returns the bytes of a stream.
 func (f *File) heap(name string) ([]byte, error) {
 	s := f.stream(name)
 	if s.size == 0 {
@@ -134,31 +134,31 @@ func (f *File) heap(name string) ([]byte, error) {
 	return bin.Read(f.src, s.off, int(s.size))
 }
 
-// readID reads #Pdb: the id, and how many rows the tables of the assembly have.
+// readID reads #Pdb: the id, and the number of rows of the assembly's tables.
 func (f *File) readID() (rows [numTables]uint32, err error) {
 	b, err := f.heap("#Pdb")
 	if err != nil {
 		return rows, err
 	}
 	if len(b) == 0 {
-		return rows, fault.New(fault.Unsupported, "ppdb, root", "no stream #Pdb: metadata that is not of a portable PDB")
+		return rows, fault.New(fault.Unsupported, "ppdb, root", "missing stream #Pdb: the metadata is not that of a portable PDB")
 	}
 	at := f.stream("#Pdb").off
 	c := bin.NewCursor(b, binary.LittleEndian)
 	id := c.Bytes(pdbHead)
 	if id == nil {
-		return rows, fault.New(fault.Malformed, "ppdb, #Pdb", "no id at offset %#x", at)
+		return rows, fault.New(fault.Malformed, "ppdb, #Pdb", "truncated id at offset %#x", at)
 	}
 	f.GUID, f.Stamp = [16]byte(id), binary.LittleEndian.Uint32(id[16:])
 	c.Skip(4) // entry point
 	readRows(c, c.U64(), &rows)
 	if c.Err() != nil {
-		f.problem("#Pdb", at, "it ends in the rows of tables")
+		f.problem("#Pdb", at, "the stream ends in the numbers of rows")
 	}
 	return rows, nil
 }
 
-// readRows reads how many rows each table of a set has.
+// readRows reads the number of rows of each table of a set.
 func readRows(c *bin.Cursor, set uint64, rows *[numTables]uint32) {
 	for i := range 64 {
 		if set>>i&1 == 0 {
@@ -170,7 +170,8 @@ func readRows(c *bin.Cursor, set uint64, rows *[numTables]uint32) {
 	}
 }
 
-// blobAt is a piece of #Blob, and whether it is whole. The first one is empty.
+// blobAt returns a byte string of #Blob, and whether it is complete. Offset 0
+// is empty.
 func (f *File) blobAt(off uint32) ([]byte, bool) {
 	if off == 0 || uint64(off) >= uint64(len(f.blob)) {
 		return nil, off == 0
@@ -183,8 +184,8 @@ func (f *File) blobAt(off uint32) ([]byte, bool) {
 	return b[width:][:n:n], true
 }
 
-// number is the compressed number that b begins with, and how many bytes it
-// takes: none if it is broken.
+// number returns the compressed number at the start of b and its width, 0 if it
+// is invalid.
 func number(b []byte) (v uint32, width int) {
 	switch {
 	case len(b) >= 1 && b[0] < 0x80:
@@ -197,7 +198,7 @@ func number(b []byte) (v uint32, width int) {
 	return 0, 0
 }
 
-// signed is number with a sign, which stands in the lowest bit.
+// signed is number with the sign in the lowest bit.
 func signed(b []byte) (v int32, width int) {
 	u, width := number(b)
 	v = int32(u >> 1)

@@ -15,7 +15,7 @@ import (
 	"symbolon/internal/format/ppdb"
 )
 
-// sample is a file with everything that is read.
+// sample returns a file with all parts that are read.
 func sample() *fixture.PPDB {
 	p := fixture.NewPPDB()
 	p.ID = [20]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 0x78, 0x56, 0x34, 0x12}
@@ -43,7 +43,7 @@ func open(t *testing.T, b []byte) *ppdb.File {
 	return f
 }
 
-// points writes the points of a method.
+// points formats the points of a method.
 func points(f *ppdb.File, method uint32) (out []string, err error) {
 	p := f.Points(method)
 	for p.Next() {
@@ -61,8 +61,8 @@ var (
 	thirdPoints = []string{"0x0 hidden", "0x2 2:300:1", "0x90 1:70000:9", "0x5000 2:5:200"}
 )
 
-// The widths of columns change where they are; what is read does not.
-func TestColumnsOfEveryWidthAreRead(t *testing.T) {
+// The contents of the tables do not depend on the widths of columns.
+func TestColumnsOfEveryWidth(t *testing.T) {
 	forms := map[string]func() *fixture.PPDB{
 		"narrow": sample,
 		"wide heaps": func() *fixture.PPDB {
@@ -107,28 +107,28 @@ func TestColumnsOfEveryWidthAreRead(t *testing.T) {
 	}
 }
 
-func TestIdentityIsThatOfTheStream(t *testing.T) {
+func TestIdentity(t *testing.T) {
 	f := open(t, sample().Bytes())
 	if f.GUID != [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16} || f.Stamp != 0x12345678 {
 		t.Errorf("%x, %x", f.GUID, f.Stamp)
 	}
 }
 
-// A column that leads to tables of the assembly is as wide as those need, though
-// they are not in the file.
-func TestTablesOfTheAssemblyMakeColumnsWide(t *testing.T) {
+// A column with indexes into tables of the assembly has the width that those
+// need, though the file lacks them.
+func TestWidthsDependOnTablesOfAssembly(t *testing.T) {
 	for _, c := range []struct {
 		rows    map[int]uint32
 		scope   string // columns of LocalScope
-		machine string // and of StateMachineMethod
+		machine string // columns of StateMachineMethod
 		custom  string
 	}{
 		{map[int]uint32{0x06: 0x7ff}, "222244", "22", "2hh"},
-		{map[int]uint32{0x06: 0x800}, "222244", "22", "4hh"}, // 5 bits say which table
+		{map[int]uint32{0x06: 0x800}, "222244", "22", "4hh"}, // 5 bits select the table
 		{map[int]uint32{0x06: 0xffff}, "222244", "22", "4hh"},
 		{map[int]uint32{0x06: 0x10000}, "422244", "44", "4hh"},
 		{map[int]uint32{0x2b: 0x800}, "222244", "22", "4hh"},
-		{map[int]uint32{0x1f: 0x10000}, "222244", "22", "2hh"}, // nothing leads there
+		{map[int]uint32{0x1f: 0x10000}, "222244", "22", "2hh"}, // no column refers to it
 	} {
 		p := fixture.NewPPDB()
 		p.Rows = c.rows
@@ -142,7 +142,7 @@ func TestTablesOfTheAssemblyMakeColumnsWide(t *testing.T) {
 	}
 }
 
-// assembly is a row of each table that an assembly has, with two bytes for every
+// assembly returns a row of each table of an assembly, with two bytes for every
 // index, in the order of the tables.
 var assembly = []string{
 	"2hhhh", "2hh", "4hh222", "2", "2hh", "2", "422hh2", "2", "22h", "22", "2hh", "22h", "22h", "2h", "22h", "224", "42", "h", "22", "2",
@@ -150,7 +150,7 @@ var assembly = []string{
 	"44hh2", "44h2", "22", "222h", "2h", "22",
 }
 
-func TestTablesOfTheAssemblyMayBeInTheFile(t *testing.T) {
+func TestTablesOfAssemblyInFile(t *testing.T) {
 	for _, wide := range []bool{false, true} {
 		p := fixture.NewPPDB()
 		p.Wide = wide
@@ -167,7 +167,7 @@ func TestTablesOfTheAssemblyMayBeInTheFile(t *testing.T) {
 	}
 }
 
-func TestBrokenPointsEndTheMethod(t *testing.T) {
+func TestInvalidPointsEndMethod(t *testing.T) {
 	begin := func() *fixture.PPDBPoints { return fixture.NewPPDBPoints(0).Point(4, 10, 5, 10, 20) }
 	for name, p := range map[string]*fixture.PPDBPoints{
 		"cut number":       begin().Raw(0x80),
@@ -192,7 +192,7 @@ func TestBrokenPointsEndTheMethod(t *testing.T) {
 	var many fixture.PPDBPoints
 	many.Raw(0, 1, 0, 0, 0)
 	for range 9 {
-		many.Raw(0xdf, 0xff, 0xff, 0xff, 0, 0) // as far as a step goes
+		many.Raw(0xdf, 0xff, 0xff, 0xff, 0, 0) // the largest step
 	}
 	f = open(t, fixture.NewPPDB().Method(0, &many).Bytes())
 	if got, err := points(f, 1); len(got) != 9 || err == nil {
@@ -200,9 +200,8 @@ func TestBrokenPointsEndTheMethod(t *testing.T) {
 	}
 }
 
-// Whatever stands there, the piece at the beginning of #Blob is that of those who
-// have none.
-func TestTheFirstBlobIsEmpty(t *testing.T) {
+// Offset 0 of #Blob is the empty byte string, whatever its content is.
+func TestFirstBlobIsEmpty(t *testing.T) {
 	b := fixture.NewPPDB().Document("a", "").Method(1, nil).Bytes()
 	heap := bytes.Index(b, []byte("\x00\x01a"))
 	copy(b[heap:], "\x06\x00\x00\x00\x01\x01\x01")
@@ -214,7 +213,7 @@ func TestTheFirstBlobIsEmpty(t *testing.T) {
 	}
 }
 
-func TestLongPathsAreCut(t *testing.T) {
+func TestLongPathsAreTruncated(t *testing.T) {
 	p := fixture.NewPPDB()
 	part := p.Blob(bytes.Repeat([]byte("p"), 3000))
 	name := []byte("/")
@@ -232,10 +231,10 @@ func TestLongPathsAreCut(t *testing.T) {
 	}
 }
 
-func TestSourcesThatCannotBeReadSayWhy(t *testing.T) {
+func TestErrorsOfSources(t *testing.T) {
 	p := fixture.NewPPDB().Source(1, 0xffffffff, nil).Row(fixture.PPDBCustom, "2hh", 2<<5|22, 1, 999).Row(fixture.PPDBCustom, "2hh", 3<<5|22, 9, 1)
 	f := open(t, p.Bytes())
-	for d, want := range map[uint32]string{1: "unknown format 0xffffffff", 2: "cut off in #Blob at offset 0x3e7"} {
+	for d, want := range map[uint32]string{1: "unknown format 0xffffffff", 2: "truncated in #Blob at offset 0x3e7"} {
 		if _, _, err := f.Source(d); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -245,7 +244,7 @@ func TestSourcesThatCannotBeReadSayWhy(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNoneSayWhy(t *testing.T) {
+func TestOpenRejects(t *testing.T) {
 	whole := sample().Bytes()
 	cut := bytes.Replace(whole, []byte("#Pdb"), []byte("#Odb"), 1)
 	for _, c := range []struct {
@@ -254,12 +253,12 @@ func TestFilesThatAreNoneSayWhy(t *testing.T) {
 		kind fault.Kind
 		want string
 	}{
-		{"other", []byte("BSJX"), fault.Malformed, "no magic"},
-		{"empty", nil, fault.Malformed, "no magic"},
-		{"head", whole[:20], fault.Malformed, "no streams at offset"},
-		{"assembly", cut, fault.Unsupported, "metadata that is not of a portable PDB"},
-		{"id", whole[:100], fault.Malformed, "no id at offset"},
-		{"tables", bytes.Replace(whole, []byte("#~"), []byte("#x"), 1), fault.Malformed, "they end in their head"},
+		{"other", []byte("BSJX"), fault.Malformed, "invalid magic"},
+		{"empty", nil, fault.Malformed, "invalid magic"},
+		{"head", whole[:20], fault.Malformed, "truncated list of streams at offset"},
+		{"assembly", cut, fault.Unsupported, "the metadata is not that of a portable PDB"},
+		{"id", whole[:100], fault.Malformed, "truncated id at offset"},
+		{"tables", bytes.Replace(whole, []byte("#~"), []byte("#x"), 1), fault.Malformed, "truncated header"},
 	} {
 		_, err := ppdb.Open(bin.Bytes(c.data))
 		var f *fault.Error
@@ -269,7 +268,7 @@ func TestFilesThatAreNoneSayWhy(t *testing.T) {
 	}
 }
 
-func TestDamageIsToldAndTheRestRead(t *testing.T) {
+func TestDamagedFiles(t *testing.T) {
 	more := sample()
 	more.Counts = map[int]uint32{fixture.PPDBCustom: 1 << 31}
 	unknown := sample().Row(0x2d, "2", 1)
@@ -284,11 +283,11 @@ func TestDamageIsToldAndTheRestRead(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"rows", more.Bytes(), "4 of 2147483648 rows of table 0x37 are in the file"},
-		{"unknown", unknown.Bytes(), "table 0x2d is not known"},
-		{"rows of #Pdb", id, "it ends in the rows of tables"},
+		{"rows", more.Bytes(), "the file has 4 of 2147483648 rows of table 0x37"},
+		{"unknown", unknown.Bytes(), "unknown table 0x2d"},
+		{"rows of #Pdb", id, "the stream ends in the numbers of rows"},
 		{"name", name, "3 of 4 streams have a name"},
-		{"cut", sample().Bytes()[:len(sample().Bytes())-20], "of #GUID are in the file"},
+		{"cut", sample().Bytes()[:len(sample().Bytes())-20], "bytes of #GUID"},
 	} {
 		f, err := ppdb.Open(bin.Bytes(c.data))
 		if err != nil {
@@ -301,8 +300,8 @@ func TestDamageIsToldAndTheRestRead(t *testing.T) {
 	}
 }
 
-// Methods may share sequence points, but not without end.
-func TestSharedPointsAreBounded(t *testing.T) {
+// Methods may share sequence points, up to a limit.
+func TestSharedPointsAreLimited(t *testing.T) {
 	p := fixture.NewPPDB()
 	points := fixture.NewPPDBPoints(1).Point(0, 10, 5, 10, 20)
 	for range 100 << 10 {
@@ -318,7 +317,7 @@ func TestSharedPointsAreBounded(t *testing.T) {
 	}
 }
 
-// Counts without rows cost nothing.
+// Counts without rows do not allocate.
 func TestCountsDoNotAllocate(t *testing.T) {
 	p := sample()
 	p.Counts = map[int]uint32{fixture.PPDBDocument: 1<<32 - 1}

@@ -8,8 +8,8 @@ import (
 	"symbolon/internal/format/ppdb"
 )
 
-// FuzzOpen demands that whatever the bytes are, every reader ends, points rise,
-// and what is given out is bounded.
+// FuzzOpen checks that every reader terminates, that points are in ascending
+// order, and that results are bounded.
 func FuzzOpen(f *testing.F) {
 	f.Add(sample().Bytes())
 	wide := fixture.NewPPDB()

@@ -8,53 +8,54 @@ import (
 // TokenType is the upper byte of the token of a method.
 const TokenType = tableMethodDef
 
-// Methods is how many methods there are. They are counted from 1; many have no
+// Methods returns the number of methods. They are counted from 1; many have no
 // sequence points.
 func (f *File) Methods() int { return int(f.tables[tableMethod].count) }
 
-// maxShared is how many bytes the sequence points of all methods may have more
-// than #Blob. Those of two methods are alike only if they stand in the same place.
+// maxShared is the allowed excess, in bytes, of the sequence points of all methods
+// over #Blob. Methods share points only if they refer to the same offset.
 const maxShared = 256 << 10
 
-// boundMethods leaves out the methods whose points would be more than the file has
-// room for: a broken one can refer to the same points over and over.
+// boundMethods removes the methods whose points exceed this limit: a damaged
+// table can refer to the same points repeatedly.
 func (f *File) boundMethods() {
 	t := &f.tables[tableMethod]
 	left := maxShared + len(f.blob)
 	for row := uint32(1); row <= t.count; row++ {
 		b, _ := f.blobAt(t.cell(row, 1))
 		if left -= len(b); left < 0 {
-			f.problem("tables", f.stream("#Blob").off, "methods from %#x on share their sequence points with too many others", row)
+			f.problem("tables", f.stream("#Blob").off, "methods from %#x on share too many sequence points", row)
 			t.count = row - 1
 		}
 	}
 }
 
-// Point is a sequence point: the code from IL on, up to the next one, comes from
-// there, or, if it is hidden, from no line.
+// Point is a sequence point. It maps the code from IL up to the next point to a
+// line, or to none if it is hidden.
 type Point struct {
 	IL           uint32
-	Document     uint32 // zero: not known
+	Document     uint32 // zero: unknown
 	Line, Column uint32
 	Hidden       bool
 }
 
-// Points reads the sequence points of one method, by rising IL.
+// Points iterates over the sequence points of a method in ascending order of
+// IL.
 type Points struct {
-	Point // the last that Next has read
+	Point // the point read by Next
 
-	rest   []byte
-	line   int64 // of the last one that is not hidden
-	column int64
-	begun  bool // there is one
-	placed bool // there is one that is not hidden
-	err    error
+	rest    []byte
+	line    int64 // of the last visible point
+	column  int64
+	started bool // a point has been read
+	visible bool // a visible point has been read
+	err     error
 }
 
-// errPoints is what is wrong with sequence points.
-var errPoints = errors.New("broken sequence points")
+// errPoints is the error of invalid sequence points.
+var errPoints = errors.New("invalid sequence points")
 
-// Points begins to read the sequence points of a method.
+// Points returns an iterator over the sequence points of a method.
 func (f *File) Points(method uint32) Points {
 	t := &f.tables[tableMethod]
 	var p Points
@@ -74,23 +75,23 @@ func (f *File) Points(method uint32) Points {
 	return p
 }
 
-// Err is what ended Next before the last point.
+// Err returns the error that ended the iteration, or nil.
 func (p *Points) Err() error { return p.err }
 
-// number takes a number. A broken one ends everything.
+// number reads a number. An invalid one ends the iteration.
 func (p *Points) number() uint32 {
 	v, width := number(p.rest)
-	p.take(width)
+	p.consume(width)
 	return v
 }
 
 func (p *Points) signed() int64 {
 	v, width := signed(p.rest)
-	p.take(width)
+	p.consume(width)
 	return int64(v)
 }
 
-func (p *Points) take(width int) {
+func (p *Points) consume(width int) {
 	if width == 0 {
 		p.fail()
 		return
@@ -100,11 +101,11 @@ func (p *Points) take(width int) {
 
 func (p *Points) fail() { p.rest, p.err = nil, errPoints }
 
-// Next reads the next point. It is false at the end.
+// Next reads the next point. It returns false at the end.
 func (p *Points) Next() bool {
 	for len(p.rest) > 0 {
 		delta := p.number()
-		if p.begun && delta == 0 && p.err == nil {
+		if p.started && delta == 0 && p.err == nil {
 			p.Document = p.number()
 			continue
 		}
@@ -112,15 +113,15 @@ func (p *Points) Next() bool {
 			p.fail()
 		}
 		p.IL += delta
-		p.begun = true
-		p.place()
+		p.started = true
+		p.position()
 		return p.err == nil
 	}
 	return false
 }
 
-// place reads what a point says behind its IL.
-func (p *Points) place() {
+// position reads the fields of a point after its IL.
+func (p *Points) position() {
 	lines, columns := p.number(), int64(0)
 	if lines == 0 {
 		columns = int64(p.number())
@@ -130,13 +131,13 @@ func (p *Points) place() {
 	if p.Hidden = lines == 0 && columns == 0; p.Hidden {
 		return
 	}
-	if p.placed {
+	if p.visible {
 		p.line += p.signed()
 		p.column += p.signed()
 	} else {
 		p.line, p.column = int64(p.number()), int64(p.number())
 	}
-	p.placed = true
+	p.visible = true
 	if uint64(p.line) > math.MaxUint32 || uint64(p.column) > math.MaxUint32 {
 		p.fail()
 	}

@@ -8,7 +8,7 @@ import (
 	"symbolon/internal/fault"
 )
 
-// The tables that are read, and how many there are.
+// Tables with their own names, and the number of tables.
 const (
 	tableMethodDef = 0x06
 	tableDocument  = 0x30
@@ -17,8 +17,8 @@ const (
 	numTables      = 0x38
 )
 
-// The columns of a table. One below colHeap is an index into the table of that
-// number, one from colCoded on into one of several.
+// Types of columns. A value below colHeap is an index into the table of that
+// number, one from colCoded on a coded index into one of several tables.
 const (
 	colHeap = 0x40 + iota
 	colBlob
@@ -30,8 +30,7 @@ const (
 	colCoded  = 0x80
 )
 
-// What an index into one of several tables may lead to. Its lowest bits say
-// which.
+// Coded indexes into one of several tables. Their lowest bits select the table.
 const (
 	typeDefOrRef = colCoded + iota
 	hasConstant
@@ -49,7 +48,7 @@ const (
 	hasCustomDebug
 )
 
-// coded is the tables of each of those.
+// coded lists the tables of each coded index, in the order of their tags.
 var coded = [...]string{
 	"\x02\x01\x1b",
 	"\x04\x08\x17",
@@ -61,21 +60,21 @@ var coded = [...]string{
 	"\x06\x0a",
 	"\x04\x06",
 	"\x26\x23\x27",
-	"\x06\x06\x06\x0a\x0a", // the first two and the last one have no meaning
+	"\x06\x06\x06\x0a\x0a", // the first two and the last one are unused
 	"\x00\x1a\x23\x01",
 	"\x02\x06",
 	"\x06\x04\x01\x02\x08\x09\x0a\x00\x0e\x17\x14\x11\x1a\x1b\x20\x23\x26\x27\x28\x2a\x2c\x2b\x30\x32\x33\x34\x35",
 }
 
-// tagDocument is the tag of a document among what has custom debug information,
-// tagBits how many bits it has, and theModule the only row of the table of modules.
+// tagDocument is the tag of a document in the index hasCustomDebug, tagBits its
+// width, and theModule the index of the only row of the module table.
 const (
 	tagDocument = 22
 	tagBits     = 5
 	theModule   = 1<<tagBits | 7
 )
 
-// schema is the columns of each table.
+// schema lists the columns of each table.
 var schema = [numTables][]uint8{
 	0x00:           {col2, colString, colGUID, colGUID, colGUID},
 	0x01:           {resolutionScope, colString, colString},
@@ -132,15 +131,15 @@ var schema = [numTables][]uint8{
 	tableCustom:    {hasCustomDebug, colGUID, colBlob},
 }
 
-// table is the rows of one table that the file has.
+// table has the rows of a table that the file has.
 type table struct {
 	data   []byte
 	stride int
 	count  uint32
-	widths [9]uint8 // of its columns
+	widths [9]uint8 // of the columns
 }
 
-// heapWide are the bits that say that indexes into a heap have four bytes.
+// Flags of heaps whose indexes have four bytes.
 const (
 	wideStrings = 1 << iota
 	wideGUIDs
@@ -148,7 +147,8 @@ const (
 	extraData = 0x40 // four bytes follow the rows
 )
 
-// readTables finds the tables, given the rows of those in the assembly.
+// readTables reads the tables, given the numbers of rows of those in the
+// assembly.
 func (f *File) readTables(rows [numTables]uint32) error {
 	s := f.stream("#~")
 	if s.size == 0 {
@@ -163,13 +163,13 @@ func (f *File) readTables(rows [numTables]uint32) error {
 	heaps := c.U8()
 	c.Skip(1)
 	set := c.U64()
-	c.Skip(8) // which are sorted
+	c.Skip(8) // set of sorted tables
 	readRows(c, set, &rows)
 	if heaps&extraData != 0 {
 		c.Skip(4)
 	}
 	if c.Err() != nil {
-		return fault.New(fault.Malformed, "ppdb, tables", "they end in their head at offset %#x", s.off+int64(c.Off()))
+		return fault.New(fault.Malformed, "ppdb, tables", "truncated header at offset %#x", s.off+int64(c.Off()))
 	}
 	for i := range f.tables {
 		if set>>i&1 == 0 {
@@ -177,12 +177,12 @@ func (f *File) readTables(rows [numTables]uint32) error {
 		}
 		t := &f.tables[i]
 		if t.stride = t.measure(schema[i], heaps, &rows); t.stride == 0 {
-			f.problem("tables", s.off+int64(c.Off()), "table %#x is not known, nor how long it is", i)
+			f.problem("tables", s.off+int64(c.Off()), "unknown table %#x", i)
 			return nil
 		}
 		fit := uint32(min(uint64(rows[i]), uint64(c.Len()/t.stride)))
 		if fit < rows[i] {
-			f.problem("tables", s.off+int64(c.Off()), "%d of %d rows of table %#x are in the file", fit, rows[i], i)
+			f.problem("tables", s.off+int64(c.Off()), "the file has %d of %d rows of table %#x", fit, rows[i], i)
 		}
 		t.count, t.data = fit, c.Bytes(int(fit)*t.stride)
 		if fit < rows[i] {
@@ -192,7 +192,7 @@ func (f *File) readTables(rows [numTables]uint32) error {
 	return nil
 }
 
-// measure finds the widths of columns, and returns the bytes of a row.
+// measure computes the widths of the columns, and returns the bytes of a row.
 func (t *table) measure(columns []uint8, heaps uint8, rows *[numTables]uint32) (stride int) {
 	for i, col := range columns {
 		width := uint8(2)
@@ -208,19 +208,19 @@ func (t *table) measure(columns []uint8, heaps uint8, rows *[numTables]uint32) (
 	return stride
 }
 
-// isWide says whether an index into one of some tables, and which of them, do not
-// fit into two bytes.
+// isWide reports whether a coded index into the given tables needs more than
+// two bytes.
 func isWide(tables string, rows *[numTables]uint32) bool {
-	most := uint32(0xffff) >> bits.Len(uint(len(tables)-1))
+	limit := uint32(0xffff) >> bits.Len(uint(len(tables)-1))
 	for _, t := range []byte(tables) {
-		if rows[t] > most {
+		if rows[t] > limit {
 			return true
 		}
 	}
 	return false
 }
 
-// cell is a column of a row, which is counted from 1; zero if there is no such
+// cell returns a column of a row, which is counted from 1; zero for an invalid
 // row.
 func (t *table) cell(row uint32, column int) uint32 {
 	if row-1 >= t.count {
