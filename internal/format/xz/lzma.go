@@ -6,10 +6,10 @@ const (
 	states   = 12
 	minMatch = 2
 	maxMatch = 273
-	half     = 1024 // a probability of one half; all are fractions of 2048
+	half     = 1024 // a probability of 1/2; all are fractions of 2048
 )
 
-// lengths is the model of the length of matches.
+// lengths is the model of match lengths.
 type lengths struct {
 	choice [2]uint16
 	low    [16][8]uint16 // by position
@@ -17,11 +17,11 @@ type lengths struct {
 	high   [256]uint16
 }
 
-// model is the probabilities that the next bit is zero, in all contexts.
+// model has the probabilities of a zero bit in all contexts.
 type model struct {
 	isMatch    [states][16]uint16
 	isRep      [states]uint16
-	isRep0     [states]uint16 // zero: the last distance again
+	isRep0     [states]uint16 // zero: repeat the last distance
 	isRep1     [states]uint16
 	isRep2     [states]uint16
 	isRep0Long [states][16]uint16
@@ -29,7 +29,7 @@ type model struct {
 	slot       [4][64]uint16
 	special    [128]uint16
 	align      [16]uint16
-	literal    [16][0x300]uint16 // by position and the byte before
+	literal    [16][0x300]uint16 // by position and previous byte
 }
 
 // lzma decodes the LZMA chunks of a file.
@@ -38,16 +38,18 @@ type lzma struct {
 	lc, lp, pb uint
 	state      int
 	reps       [4]int // the last distances, less one
-	dict       int    // where in the output the dictionary starts
+	dict       int    // start of the dictionary in the output
 
-	// The range decoder. It reads zeros behind the end of src; pos tells.
+	// State of the range decoder. After the end of src it reads zeros; pos then
+	// exceeds len(src).
 	src       []byte
 	pos       int
 	rng, code uint32
 }
 
-// setProps takes the byte that says how many bits of position and of the byte
-// before make a context.
+// setProps decodes the properties byte: the numbers of bits of the previous
+// byte (lc) and of the position (lp, pb) in a context. It returns false if they
+// are invalid.
 func (l *lzma) setProps(b byte) bool {
 	l.lc, l.lp, l.pb = uint(b%9), uint(b/9%5), uint(b/45)
 	return l.pb <= 4 && l.lc+l.lp <= 4
@@ -85,7 +87,7 @@ func fill(p []uint16) {
 	}
 }
 
-// start begins a chunk.
+// start starts a chunk.
 func (l *lzma) start(src []byte) bool {
 	if len(src) < 5 || src[0] != 0 {
 		return false
@@ -94,7 +96,7 @@ func (l *lzma) start(src []byte) bool {
 	return true
 }
 
-// finished tells whether a chunk ends where its data does.
+// finished reports whether a chunk ends with its data.
 func (l *lzma) finished() bool {
 	l.normalize()
 	return l.code == 0 && l.pos == len(l.src)
@@ -115,7 +117,7 @@ func (l *lzma) shift() {
 	l.pos++
 }
 
-// bit decodes a bit, and moves its probability towards what it was.
+// bit decodes a bit, and adapts its probability.
 func (l *lzma) bit(p *uint16) int {
 	if l.rng < 1<<24 {
 		l.shift()
@@ -132,8 +134,7 @@ func (l *lzma) bit(p *uint16) int {
 	return 1
 }
 
-// tree decodes a number, highest bit first. As many bits as the power of two
-// that len(p) is.
+// tree decodes a number of log2(len(p)) bits, highest bit first.
 func (l *lzma) tree(p []uint16) int {
 	i := 1
 	for i < len(p) {
@@ -153,7 +154,7 @@ func (l *lzma) reverse(p []uint16, n int) int {
 	return v
 }
 
-// direct decodes n bits that have no model.
+// direct decodes n bits without a model.
 func (l *lzma) direct(n int) int {
 	v := 0
 	for range n {
@@ -180,7 +181,7 @@ func (l *lzma) length(n *lengths, position int) int {
 	return minMatch + 16 + l.tree(n.high[:])
 }
 
-// distance decodes the distance, less one, of a match.
+// distance decodes the distance of a match, less one.
 func (l *lzma) distance(length int) int {
 	slot := l.tree(l.slot[min(length-minMatch, 3)][:])
 	if slot < 4 {
@@ -194,8 +195,9 @@ func (l *lzma) distance(length int) int {
 	return base + l.direct(n-4)<<4 + l.reverse(l.align[:], 4)
 }
 
-// literalByte decodes a byte. After a match, the byte that would have gone on
-// with it tells the context, as long as the bits are the same.
+// literalByte decodes a byte. After a match, guess, the byte that would have
+// continued it, is the context as long as the decoded bits are equal to its
+// bits.
 func (l *lzma) literalByte(p *[0x300]uint16, guess int) byte {
 	v := 1
 	if l.state >= 7 {
@@ -208,7 +210,7 @@ func (l *lzma) literalByte(p *[0x300]uint16, guess int) byte {
 			}
 		}
 	}
-	// The bits of most bytes are decoded here: with copies of the state.
+	// The hot loop, with local copies of the state.
 	rng, code := l.rng, l.code
 	for v < 0x100 {
 		if rng < 1<<24 {
@@ -236,8 +238,8 @@ func (l *lzma) literalByte(p *[0x300]uint16, guess int) byte {
 	return byte(v)
 }
 
-// decode appends to out until it has at least until bytes, and no match goes
-// beyond end. There is room for until+maxMatch bytes, or for end.
+// decode appends to out until it has at least until bytes; no match may extend
+// past end. The capacity of out is at least until+maxMatch or end.
 func (l *lzma) decode(out []byte, until, end int) ([]byte, bool) {
 	mask, litMask := 1<<l.pb-1, 1<<l.lp-1
 	for len(out) < until {
@@ -274,7 +276,7 @@ func (l *lzma) decode(out []byte, until, end int) ([]byte, bool) {
 	return out, true
 }
 
-// match decodes a match: it gives the length, and reps[0] is the distance.
+// match decodes a match. It returns the length; the distance is in reps[0].
 func (l *lzma) match(position int) int {
 	s := l.state
 	match, rep, short := 10, 11, 11 // the next state
@@ -305,8 +307,8 @@ func (l *lzma) match(position int) int {
 	return l.length(&l.rep, position)
 }
 
-// repeat appends length bytes from dist bytes before the end, which may be
-// some that it appends.
+// repeat appends length bytes from dist bytes before the end; source and
+// destination may overlap.
 func repeat(out []byte, dist, length int) []byte {
 	start := len(out) - dist
 	for length > 0 {

@@ -2,20 +2,20 @@ package xz
 
 import "encoding/binary"
 
-// data reads the chunks of LZMA2 of one block.
+// data decodes the LZMA2 chunks of a block.
 //
-// The first byte of a chunk tells what it is:
+// The first byte of a chunk is its type:
 //
 //	0          the end
-//	1, 2       bytes as they are; 1 empties the dictionary
-//	80 and up  LZMA; bits 5 and 6 tell what starts anew: nothing, the state,
-//	           the state with new properties, and all with the dictionary
+//	1, 2       uncompressed; 1 resets the dictionary
+//	80 and up  LZMA; bits 5 and 6 select the reset: nothing, the state, the
+//	           state with new properties, or these and the dictionary
 func (u *unpacker) data() error {
-	first := true     // the dictionary must be emptied
+	needDict := true  // the dictionary must be reset
 	needProps := true // LZMA must set its properties
 	for {
 		if u.pos >= len(u.src) {
-			return u.bad("data", "the file ends early")
+			return u.malformed("data", "unexpected end of file")
 		}
 		control := u.src[u.pos]
 		u.pos++
@@ -23,11 +23,11 @@ func (u *unpacker) data() error {
 			return nil
 		}
 		if control >= 0xe0 || control == 1 {
-			first, needProps = false, true
+			needDict, needProps = false, true
 			u.lzma.dict = len(u.out)
 		}
-		if first || control > 2 && control < 0x80 {
-			return u.bad("data", "chunk of kind %#x", control)
+		if needDict || control > 2 && control < 0x80 {
+			return u.malformed("data", "invalid chunk type %#x", control)
 		}
 		var err error
 		if control < 0x80 {
@@ -42,23 +42,23 @@ func (u *unpacker) data() error {
 	}
 }
 
-// take is the next n bytes.
+// take consumes the next n bytes.
 func (u *unpacker) take(n int) ([]byte, error) {
 	if n > len(u.src)-u.pos {
-		return nil, u.bad("data", "the file ends early")
+		return nil, u.malformed("data", "unexpected end of file")
 	}
 	p := u.src[u.pos : u.pos+n]
 	u.pos += n
 	return p, nil
 }
 
-// copyChunk reads a chunk of bytes as they are.
+// copyChunk reads an uncompressed chunk.
 func (u *unpacker) copyChunk() error {
 	p, err := u.take(2)
 	if err == nil {
 		p, err = u.take(int(binary.BigEndian.Uint16(p)) + 1)
 	}
-	if err == nil && u.dry {
+	if err == nil && u.sizeOnly {
 		u.size += len(p)
 		return nil
 	}
@@ -85,11 +85,11 @@ func (u *unpacker) lzmaChunk(control byte, needProps bool) error {
 			return err
 		}
 		if needProps = !u.lzma.setProps(p[0]); needProps {
-			return u.bad("data", "properties %#x", p[0])
+			return u.malformed("data", "invalid properties %#x", p[0])
 		}
 	}
 	if needProps {
-		return u.bad("data", "chunk of kind %#x", control)
+		return u.malformed("data", "invalid chunk type %#x", control)
 	}
 	if control >= 0xa0 {
 		u.lzma.reset()
@@ -98,16 +98,16 @@ func (u *unpacker) lzmaChunk(control byte, needProps bool) error {
 	if p, err = u.take(packed); err != nil {
 		return err
 	}
-	if u.dry {
+	if u.sizeOnly {
 		u.size += unpacked
 		return nil
 	}
 	l := &u.lzma
 	if !l.start(p) {
-		return u.bad("data", "no start of LZMA data")
+		return u.malformed("data", "invalid start of LZMA data")
 	}
 	for end := len(u.out) + unpacked; len(u.out) < end && err == nil; {
-		// Room is made for as much as there is already, and a match more.
+		// Grow by at most the size of the output so far, plus a match.
 		step := min(end-len(u.out), max(len(u.out), 1<<16))
 		if err = u.grow(min(step+maxMatch, end-len(u.out))); err != nil {
 			return err
@@ -116,11 +116,11 @@ func (u *unpacker) lzmaChunk(control byte, needProps bool) error {
 		u.out, ok = l.decode(u.out, len(u.out)+step, end)
 		if !ok {
 			u.pos = start + min(l.pos, len(p))
-			return u.bad("data", "damaged LZMA data")
+			return u.malformed("data", "invalid LZMA data")
 		}
 	}
 	if !l.finished() {
-		return u.bad("data", "LZMA data that does not end with its chunk")
+		return u.malformed("data", "LZMA data does not end with its chunk")
 	}
 	return nil
 }

@@ -12,54 +12,54 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Magic is how a file begins.
+// Magic is the start of a file.
 const Magic = "\xfd7zXZ\x00"
 
 const (
-	headerSize  = 12 // of a stream, and as much for its footer
+	headerSize  = 12 // of a stream header, and of a footer
 	filterLZMA2 = 0x21
 )
 
-// record is what the index says of a block.
+// record is the index entry of a block.
 type record struct{ packed, unpacked uint64 }
 
-// unpacker reads one file.
+// unpacker reads a file.
 type unpacker struct {
 	src    []byte
 	pos    int
 	out    []byte
 	limit  int
-	blocks []record // of the present stream
+	blocks []record // of the current stream
 	lzma   lzma
 
-	dry  bool // nothing is unpacked; chunks are only counted
-	size int  // of what was counted
+	sizeOnly bool // nothing is unpacked; sizes of chunks are only counted
+	size     int  // bytes counted
 }
 
-// Unpack gives the whole content of src, which is at most limit bytes. With an
-// error it gives what was unpacked until then; the check of the last block may
-// not have been made.
+// Unpack returns the content of src, which must not exceed limit bytes. With an
+// error it returns the bytes unpacked before it; the check of the last block
+// may be missing.
 func Unpack(src []byte, limit int64) ([]byte, error) {
 	u := &unpacker{src: src, limit: int(max(0, min(limit, 1<<62-1)))}
 	err := u.run()
 	return u.out, err
 }
 
-// Size is how many bytes Unpack gives, if nothing below the headers of chunks is
-// damaged.
+// Size returns the number of bytes that Unpack returns, provided that the
+// contents of chunks are not damaged.
 func Size(src []byte) (int64, error) {
-	u := &unpacker{src: src, dry: true}
+	u := &unpacker{src: src, sizeOnly: true}
 	err := u.run()
 	return int64(u.size), err
 }
 
-// Into is Unpack into dst, for which Size has told the length.
+// Into unpacks src into dst, whose length is that returned by Size.
 func Into(dst, src []byte) error {
 	u := &unpacker{src: src, out: dst[:0], limit: len(dst)}
 	if err := u.run(); err != nil || len(u.out) == len(dst) {
 		return err
 	}
-	return u.bad("data", "%d bytes instead of %d", len(u.out), len(dst))
+	return u.malformed("data", "unpacked %d bytes, expected %d", len(u.out), len(dst))
 }
 
 // run reads all streams.
@@ -75,18 +75,18 @@ func (u *unpacker) run() error {
 	return nil
 }
 
-func (u *unpacker) bad(place, format string, args ...any) error {
+func (u *unpacker) malformed(place, format string, args ...any) error {
 	return fault.New(fault.Malformed, "xz, "+place, format+" at offset %#x", append(args, u.pos)...)
 }
 
-// padding passes over the zeros behind a stream.
+// padding skips the zeros after a stream.
 func (u *unpacker) padding() error {
 	start := u.pos
 	for u.pos < len(u.src) && u.src[u.pos] == 0 {
 		u.pos++
 	}
 	if (u.pos-start)%4 != 0 {
-		return u.bad("padding", "%d bytes", u.pos-start)
+		return u.malformed("padding", "size %d is not a multiple of 4", u.pos-start)
 	}
 	return nil
 }
@@ -95,14 +95,14 @@ func (u *unpacker) padding() error {
 func (u *unpacker) stream() error {
 	head := u.src[u.pos:]
 	if len(head) < headerSize || string(head[:len(Magic)]) != Magic {
-		return u.bad("stream header", "no stream")
+		return u.malformed("stream header", "invalid magic")
 	}
 	flags := head[6:8]
 	if crc32.ChecksumIEEE(flags) != binary.LittleEndian.Uint32(head[8:]) {
-		return u.bad("stream header", "wrong checksum")
+		return u.malformed("stream header", "checksum mismatch")
 	}
 	if flags[0] != 0 || flags[1] > 15 {
-		return fault.New(fault.Unsupported, "xz, stream header", "flags % x", flags)
+		return fault.New(fault.Unsupported, "xz, stream header", "unknown flags % x", flags)
 	}
 	u.pos += headerSize
 	u.blocks = u.blocks[:0]
@@ -118,13 +118,13 @@ func (u *unpacker) stream() error {
 	foot := u.src[u.pos:]
 	switch {
 	case len(foot) < headerSize || foot[10] != 'Y' || foot[11] != 'Z':
-		return u.bad("stream footer", "no footer")
+		return u.malformed("stream footer", "invalid magic")
 	case crc32.ChecksumIEEE(foot[4:10]) != binary.LittleEndian.Uint32(foot):
-		return u.bad("stream footer", "wrong checksum")
+		return u.malformed("stream footer", "checksum mismatch")
 	case !bytes.Equal(foot[8:10], flags):
-		return u.bad("stream footer", "flags % x instead of % x", foot[8:10], flags)
+		return u.malformed("stream footer", "flags % x, expected % x", foot[8:10], flags)
 	case (int64(binary.LittleEndian.Uint32(foot[4:]))+1)*4 != int64(size):
-		return u.bad("stream footer", "wrong size of the index")
+		return u.malformed("stream footer", "index size mismatch")
 	}
 	u.pos += headerSize
 	return nil
@@ -135,7 +135,7 @@ func (u *unpacker) block(check byte) error {
 	start := u.pos
 	size := (int(u.src[start]) + 1) * 4
 	if size > len(u.src)-start {
-		return u.bad("block header", "the file ends early")
+		return u.malformed("block header", "unexpected end of file")
 	}
 	packed, unpacked, err := u.blockHeader(u.src[start : start+size])
 	if err != nil {
@@ -148,35 +148,35 @@ func (u *unpacker) block(check byte) error {
 	}
 	got := record{uint64(u.pos - start - size), uint64(len(u.out) - first + u.size - counted)}
 	if packed != unknown && packed != got.packed || unpacked != unknown && unpacked != got.unpacked {
-		return u.bad("block", "its size is not what its header says")
+		return u.malformed("block", "size differs from the header")
 	}
 	pad := -(u.pos - start) & 3
 	var sum []byte
-	if !u.dry {
+	if !u.sizeOnly {
 		sum = appendCheck(nil, check, u.out[first:])
 	}
 	rest := u.src[u.pos:]
 	switch {
 	case len(rest) < pad+checkSize(check):
-		return u.bad("block", "the file ends early")
+		return u.malformed("block", "unexpected end of file")
 	case len(bytes.TrimLeft(rest[:pad], "\x00")) > 0:
-		return u.bad("block", "padding that is not zero")
+		return u.malformed("block", "padding is not zero")
 	case !bytes.HasPrefix(rest[pad:], sum):
-		return u.bad("block", "wrong check")
+		return u.malformed("block", "check mismatch")
 	}
 	u.pos += pad + checkSize(check)
 	u.blocks = append(u.blocks, record{got.packed + uint64(size+checkSize(check)), got.unpacked})
 	return nil
 }
 
-// unknown is a size that the header of a block leaves out.
+// unknown is a size that the header of a block omits.
 const unknown = ^uint64(0)
 
-// blockHeader is the sizes that a header declares.
+// blockHeader returns the sizes in a header.
 func (u *unpacker) blockHeader(p []byte) (packed, unpacked uint64, err error) {
 	p, sum := p[:len(p)-4], p[len(p)-4:]
 	if crc32.ChecksumIEEE(p) != binary.LittleEndian.Uint32(sum) {
-		return 0, 0, u.bad("block header", "wrong checksum")
+		return 0, 0, u.malformed("block header", "checksum mismatch")
 	}
 	flags := p[1]
 	c := bin.NewCursor(p[2:], binary.LittleEndian)
@@ -191,16 +191,16 @@ func (u *unpacker) blockHeader(p []byte) (packed, unpacked uint64, err error) {
 	props := c.Bytes(int(min(n, uint64(len(p)))))
 	switch {
 	case c.Err() != nil:
-		return 0, 0, u.bad("block header", "%w", c.Err())
+		return 0, 0, u.malformed("block header", "%w", c.Err())
 	case flags&0x3f != 0 || id != filterLZMA2:
 		return 0, 0, fault.New(fault.Unsupported, "xz, block header", "flags %#x, filter %#x", flags, id)
 	case n != 1 || props[0] > 40 || len(bytes.TrimLeft(c.Bytes(c.Len()), "\x00")) > 0:
-		return 0, 0, u.bad("block header", "filter properties or padding")
+		return 0, 0, u.malformed("block header", "invalid filter properties or padding")
 	}
 	return packed, unpacked, nil
 }
 
-// checkSize is how many bytes a check of some kind has.
+// checkSize returns the size of a check.
 func checkSize(kind byte) int {
 	if kind == 0 {
 		return 0
@@ -222,7 +222,7 @@ func appendCheck(dst []byte, kind byte, p []byte) []byte {
 	return dst
 }
 
-// index compares the index with the blocks and tells its size.
+// index compares the index with the blocks and returns its size.
 func (u *unpacker) index() (int, error) {
 	start := u.pos
 	c := bin.NewCursor(u.src[start:], binary.LittleEndian)
@@ -232,25 +232,25 @@ func (u *unpacker) index() (int, error) {
 		same = u.blocks[i] == record{c.Uleb(), c.Uleb()}
 	}
 	if c.Err() == nil && !same {
-		return 0, u.bad("index", "it does not agree with the blocks")
+		return 0, u.malformed("index", "index differs from the blocks")
 	}
 	pad := c.Bytes(-c.Off() & 3)
 	sum := crc32.ChecksumIEEE(u.src[start : start+c.Off()])
 	switch want := c.U32(); {
 	case c.Err() != nil:
-		return 0, u.bad("index", "%w", c.Err())
+		return 0, u.malformed("index", "%w", c.Err())
 	case want != sum || slices.ContainsFunc(pad, func(b byte) bool { return b != 0 }):
-		return 0, u.bad("index", "wrong checksum")
+		return 0, u.malformed("index", "checksum mismatch")
 	}
 	u.pos += c.Off()
 	return c.Off(), nil
 }
 
-// grow makes room for n more bytes of output, as long as that is not beyond
-// the limit. Room grows with what was written, not with what is promised.
+// grow allocates n more bytes of output within the limit. The allocation is
+// proportional to the output so far, not to the sizes in the file.
 func (u *unpacker) grow(n int) error {
 	if n > u.limit-len(u.out) {
-		return u.bad("data", "more than %d bytes: %w", u.limit, bin.ErrLimit)
+		return u.malformed("data", "output exceeds %d bytes: %w", u.limit, bin.ErrLimit)
 	}
 	if n > cap(u.out)-len(u.out) {
 		u.out = slices.Grow(u.out, min(max(n, len(u.out)), u.limit-len(u.out)))

@@ -15,8 +15,8 @@ import (
 	"symbolon/internal/format/xz"
 )
 
-// content is what the files in testdata unpack to: lines that differ a little,
-// records of small numbers, and noise.
+// content returns the content of the files in testdata: lines with small
+// differences, records of small numbers, and random bytes.
 func content() []byte {
 	var b bytes.Buffer
 	seed := uint32(1)
@@ -39,7 +39,7 @@ func content() []byte {
 //	xz -6 · xz -0 -Ccrc32 · xz -9e -Csha256 · xz -Cnone --block-size=9000
 //	xz --lzma2=lc=0,lp=4,pb=4 · xz --lzma2=lc=4,lp=0,pb=0,mode=fast
 //	xz --x86 --lzma2
-func TestFilesOfXZUtilsAreUnpacked(t *testing.T) {
+func TestUnpackFilesOfXZUtils(t *testing.T) {
 	names, _ := filepath.Glob("testdata/*.xz")
 	if len(names) != 7 {
 		t.Fatalf("%d files", len(names))
@@ -62,13 +62,13 @@ func TestFilesOfXZUtilsAreUnpacked(t *testing.T) {
 	}
 }
 
-// two is a file of two blocks with a check of the given kind.
+// two returns a file of two blocks with a check of the given kind.
 func two(check byte) *fixture.XZ {
 	a, b := []byte("the first block"), bytes.Repeat([]byte("the second "), 9000)
 	return fixture.NewXZ(check).Block(fixture.XZStored(a), a, true).Block(fixture.XZStored(b), b, false)
 }
 
-func TestEveryCheckIsKnownOrPassedOver(t *testing.T) {
+func TestChecks(t *testing.T) {
 	want := "the first block" + strings.Repeat("the second ", 9000)
 	for check := range byte(16) {
 		src := two(check).Bytes()
@@ -79,13 +79,13 @@ func TestEveryCheckIsKnownOrPassedOver(t *testing.T) {
 		src[bytes.LastIndexByte(src, 'd')] ^= 1
 		_, err = xz.Unpack(src, 1<<20)
 		known := check == 1 || check == 4 || check == 10
-		if known != (err != nil && strings.Contains(err.Error(), "wrong check at")) {
+		if known != (err != nil && strings.Contains(err.Error(), "check mismatch at")) {
 			t.Errorf("check %d, content changed: %v", check, err)
 		}
 	}
 }
 
-func TestStreamsFollowEachOther(t *testing.T) {
+func TestSeveralStreams(t *testing.T) {
 	one, padding := two(4).Bytes(), make([]byte, 8)
 	src := append(append(append([]byte{}, one...), padding...), one...)
 	got, err := xz.Unpack(append(src, padding...), 1<<20)
@@ -97,7 +97,7 @@ func TestStreamsFollowEachOther(t *testing.T) {
 	}
 }
 
-func TestOutputStopsAtTheLimit(t *testing.T) {
+func TestUnpackHasLimit(t *testing.T) {
 	six, err := os.ReadFile("testdata/six.xz")
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestOutputStopsAtTheLimit(t *testing.T) {
 	}
 }
 
-func TestSizesAreKnownBeforeUnpacking(t *testing.T) {
+func TestSize(t *testing.T) {
 	names, err := filepath.Glob("testdata/*.xz")
 	if err != nil || len(names) == 0 {
 		t.Fatal(names, err)
@@ -139,19 +139,19 @@ func TestSizesAreKnownBeforeUnpacking(t *testing.T) {
 		}
 		dst := make([]byte, len(whole))
 		if err := xz.Into(dst, src); err != nil || !bytes.Equal(dst, whole) {
-			t.Errorf("%s: %v, or another content", name, err)
+			t.Errorf("%s: %v, or content differs", name, err)
 		}
 		if err := xz.Into(make([]byte, len(whole)+1), src); err == nil {
-			t.Errorf("%s: a byte too few is taken for all", name)
+			t.Errorf("%s: Into accepts a slice that is too short", name)
 		}
 		if err := xz.Into(dst[:len(whole)-1], src); !errors.Is(err, bin.ErrLimit) {
-			t.Errorf("%s: a byte too many: %v", name, err)
+			t.Errorf("%s: Into a slice that is too long: %v", name, err)
 		}
 	}
 }
 
-func TestRoomGrowsWithTheOutput(t *testing.T) {
-	// One chunk that promises 2 MiB and begins well.
+func TestAllocationGrowsWithOutput(t *testing.T) {
+	// A chunk of 2 MiB whose start is valid.
 	chunk := append([]byte{0xff, 0xff, 0xff, 0, 9, 0x5d, 0}, make([]byte, 9)...)
 	for i := range 9 {
 		chunk[7+i] = 0xff
@@ -159,11 +159,11 @@ func TestRoomGrowsWithTheOutput(t *testing.T) {
 	src := fixture.NewXZ(0).Block(chunk, nil, false).Bytes()
 	got, err := xz.Unpack(src, 1<<40)
 	if err == nil || cap(got) > 1<<18 {
-		t.Errorf("room for %d bytes, %v", cap(got), err)
+		t.Errorf("capacity of %d bytes, %v", cap(got), err)
 	}
 }
 
-func TestDamageIsReportedWithItsPlace(t *testing.T) {
+func TestDamagedFiles(t *testing.T) {
 	stored := fixture.XZStored([]byte("abcd"))
 	block := func(data []byte) []byte { return fixture.NewXZ(1).Block(data, []byte("abcd"), false).Bytes() }
 	header := func(p ...byte) []byte { return fixture.NewXZ(1).BlockOf(p, stored, []byte("abcd")).Bytes() }
@@ -177,34 +177,34 @@ func TestDamageIsReportedWithItsPlace(t *testing.T) {
 		src  []byte
 		text string
 	}{
-		"nothing":         {nil, "xz, stream header: malformed: no stream at offset 0x0"},
-		"magic":           {changed(1), "stream header: malformed: no stream"},
-		"header sum":      {changed(8), "stream header: malformed: wrong checksum"},
-		"header flags":    {flagged, "stream header: unsupported: flags"},
-		"block sum":       {changed(15), "block header: malformed: wrong checksum at offset 0xc"},
-		"block cut":       {block(stored)[:20], "block header: malformed: the file ends early"},
+		"nothing":         {nil, "xz, stream header: malformed: invalid magic at offset 0x0"},
+		"magic":           {changed(1), "stream header: malformed: invalid magic"},
+		"header sum":      {changed(8), "stream header: malformed: checksum mismatch"},
+		"header flags":    {flagged, "stream header: unsupported: unknown flags"},
+		"block sum":       {changed(15), "block header: malformed: checksum mismatch at offset 0xc"},
+		"block cut":       {block(stored)[:20], "block header: malformed: unexpected end of file"},
 		"delta":           {header(0, 0, 3, 1, 0), "block header: unsupported: flags 0x0, filter 0x3"},
 		"two filters":     {header(0, 1, 3, 1, 0, 0x21, 1, 0), "block header: unsupported: flags 0x1"},
 		"dictionary":      {header(0, 0, 0x21, 1, 41), "filter properties"},
 		"block padding":   {header(0, 0, 0x21, 1, 0, 1), "filter properties or padding"},
 		"short header":    {header(0, 0, 0x21, 9), "block header: malformed: data ends early"},
-		"packed size":     {header(0, 0x40, 9, 0x21, 1, 0), "block: malformed: its size"},
-		"unpacked size":   {header(0, 0x80, 9, 0x21, 1, 0), "block: malformed: its size"},
-		"no check":        {block(stored)[:32], "block: malformed: the file ends early"},
-		"data padding":    {fixture.NewXZ(1).Block(append(fixture.XZStored([]byte("abc")), 1), []byte("abc"), false).Bytes(), "padding that is not zero"},
-		"index sum":       {changed(-16), "index: malformed: wrong checksum"},
-		"index":           {changed(-18), "index: malformed: it does not agree"},
+		"packed size":     {header(0, 0x40, 9, 0x21, 1, 0), "block: malformed: size differs"},
+		"unpacked size":   {header(0, 0x80, 9, 0x21, 1, 0), "block: malformed: size differs"},
+		"no check":        {block(stored)[:32], "block: malformed: unexpected end of file"},
+		"data padding":    {fixture.NewXZ(1).Block(append(fixture.XZStored([]byte("abc")), 1), []byte("abc"), false).Bytes(), "padding is not zero"},
+		"index sum":       {changed(-16), "index: malformed: checksum mismatch"},
+		"index":           {changed(-18), "index: malformed: index differs"},
 		"index cut":       {block(stored)[:38], "index: malformed: data ends early"},
-		"no footer":       {block(stored)[:44], "stream footer: malformed: no footer"},
-		"footer sum":      {changed(-11), "stream footer: malformed: wrong checksum"},
-		"no data":         {block(stored)[:24], "data: malformed: the file ends early"},
-		"stored cut":      {block(stored)[:29], "data: malformed: the file ends early"},
-		"kind 3":          {block([]byte{3, 0, 0, 0}), "chunk of kind 0x3"},
-		"no reset":        {block([]byte{2, 0, 0, 'a'}), "chunk of kind 0x2"},
-		"no properties":   {block([]byte{1, 0, 0, 'a', 0xa0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0}), "chunk of kind 0xa0"},
+		"no footer":       {block(stored)[:44], "stream footer: malformed: invalid magic"},
+		"footer sum":      {changed(-11), "stream footer: malformed: checksum mismatch"},
+		"no data":         {block(stored)[:24], "data: malformed: unexpected end of file"},
+		"stored cut":      {block(stored)[:29], "data: malformed: unexpected end of file"},
+		"kind 3":          {block([]byte{3, 0, 0, 0}), "invalid chunk type 0x3"},
+		"no reset":        {block([]byte{2, 0, 0, 'a'}), "invalid chunk type 0x2"},
+		"no properties":   {block([]byte{1, 0, 0, 'a', 0xa0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0}), "invalid chunk type 0xa0"},
 		"properties":      {block([]byte{0xe0, 0, 0, 0, 5, 0xff}), "properties 0xff"},
-		"start":           {block([]byte{0xe0, 0, 0, 0, 5, 0x5d, 1, 0, 0, 0, 0, 0}), "no start of LZMA data"},
-		"first is match":  {block([]byte{0xe0, 0, 9, 0, 5, 0x5d, 0, 0xff, 0xff, 0xff, 0xff, 0xff}), "damaged LZMA data"},
+		"start":           {block([]byte{0xe0, 0, 0, 0, 5, 0x5d, 1, 0, 0, 0, 0, 0}), "invalid start of LZMA data"},
+		"first is match":  {block([]byte{0xe0, 0, 9, 0, 5, 0x5d, 0, 0xff, 0xff, 0xff, 0xff, 0xff}), "invalid LZMA data"},
 		"data left":       {block([]byte{0xe0, 0, 0, 0, 9, 0x5d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}), "does not end with its chunk"},
 		"nothing is left": {block([]byte{0xe0, 1, 0, 0, 5, 0x5d, 0, 0, 0, 0, 0, 0}), "data"},
 	} {
@@ -215,17 +215,17 @@ func TestDamageIsReportedWithItsPlace(t *testing.T) {
 	}
 }
 
-func TestAChunkEndsWhereItSays(t *testing.T) {
+func TestChunkEndsWithItsData(t *testing.T) {
 	src, err := os.ReadFile("testdata/six.xz")
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := bytes.Index(content(), []byte("====")) + 1000 // inside of a match
+	run := bytes.Index(content(), []byte("====")) + 1000 // inside a match
 	short := bytes.Clone(src)
 	short[24] = short[24]&0xe0 | byte((run-1)>>16)
 	short[25], short[26] = byte((run-1)>>8), byte(run-1)
 	got, err := xz.Unpack(short, 1<<20)
-	if err == nil || len(got) > run || !strings.Contains(err.Error(), "damaged LZMA data") {
+	if err == nil || len(got) > run || !strings.Contains(err.Error(), "invalid LZMA data") {
 		t.Errorf("%d bytes of %d, %v", len(got), run, err)
 	}
 	last := 24 + 6 + int(src[27])<<8 + int(src[28])
@@ -236,8 +236,8 @@ func TestAChunkEndsWhereItSays(t *testing.T) {
 	}
 }
 
-// FuzzUnpack demands that the output keeps to its limit, and does not depend
-// on it.
+// FuzzUnpack checks that the output respects its limit, and does not depend on
+// it otherwise.
 func FuzzUnpack(f *testing.F) {
 	names, _ := filepath.Glob("testdata/*.xz")
 	for _, name := range names {
@@ -256,17 +256,16 @@ func FuzzUnpack(f *testing.F) {
 			t.Fatalf("a size of %d, %v; want %d", size, errSize, len(got))
 		}
 		if into := make([]byte, len(got)); err == nil && (xz.Into(into, src) != nil || !bytes.Equal(into, got)) {
-			t.Fatal("another content into memory of the right size")
+			t.Fatal("Into results in another content")
 		}
 		less, errLess := xz.Unpack(src, int64(len(got)/2))
 		if len(got) > 0 && errLess == nil || !bytes.HasPrefix(got, less) {
-			t.Fatalf("%d bytes, %v; with less room %d bytes, %v", len(got), err, len(less), errLess)
+			t.Fatalf("%d bytes, %v; with a lower limit %d bytes, %v", len(got), err, len(less), errLess)
 		}
 	})
 }
 
-// FuzzData demands that data of a block that is right by itself makes a right
-// file.
+// FuzzData checks that valid data of a block results in a valid file.
 func FuzzData(f *testing.F) {
 	names, _ := filepath.Glob("testdata/*.xz")
 	for _, name := range names {
@@ -277,9 +276,9 @@ func FuzzData(f *testing.F) {
 	f.Add(fixture.XZStored([]byte("abcd")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file := fixture.NewXZ(0).Block(data, nil, false).Bytes()
-		got, err := xz.Unpack(file[:24+len(data)], 1<<20) // nothing behind the data
+		got, err := xz.Unpack(file[:24+len(data)], 1<<20) // no bytes after the data
 		if err == nil {
-			t.Fatal("the index is not looked at")
+			t.Fatal("the index is not checked")
 		}
 		if strings.Contains(err.Error(), "xz, data") {
 			return
