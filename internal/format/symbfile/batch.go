@@ -8,33 +8,34 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// batch holds records until it is known which of their strings are in the table.
+// batch holds records until it is known which of their strings go to the table.
 //
-// A record is its type, its VA, and numbers of variable length: of a range its
-// length, func, file, callLine, callFile, depth, the bytes of the columns of its
-// rows, and these; of a pad how many frames, and of each func, file and line. A
-// string is the number of its entry; in a range one is added, and 0 is none.
+// A record is its type, its VA, and numbers of variable length. Those of a
+// range are: length, func, file, callLine, callFile, depth, the bytes of each
+// column of its rows, and the columns. Those of a pad are: the number of
+// frames, and func, file and line of each. A string is the number of its entry;
+// in a range it is increased by one, and 0 is the absence of a string.
 type batch struct {
 	seed    maphash.Seed
 	strings []byte
 	entries []entry
-	slots   []uint32 // by hash: an entry and one, or 0
-	order   []uint32 // by index: the entries of the table
-	cost    int      // the size of a table with all strings, at most
+	slots   []uint32 // hash table: an entry plus one, or 0
+	order   []uint32 // the entries of the table by index
+	cost    int      // largest size of a table with all strings
 	records []byte
 	count   int
 }
 
 // entry is a string of a batch.
 type entry struct {
-	at, size uint32 // in strings
+	at, size uint32 // range in strings
 	hash     uint32
 	uses     uint32
-	ref      uint32 // by index
+	ref      uint32 // index in the table
 	byPad    bool
 }
 
-// inTable tells whether a string is in the table.
+// inTable reports whether a string goes to the table.
 func (e *entry) inTable() bool { return e.byPad || e.uses > 1 }
 
 func newBatch() batch { return batch{seed: maphash.MakeSeed(), slots: make([]uint32, 1<<10)} }
@@ -45,29 +46,29 @@ func (b *batch) reset() {
 	clear(b.slots)
 }
 
-func (b *batch) get(e *entry) []byte { return b.strings[e.at : e.at+e.size] }
+func (b *batch) bytes(e *entry) []byte { return b.strings[e.at : e.at+e.size] }
 
-// fresh is how many bytes of text s adds to the batch: none if it is there, so that
-// a record only refers to it.
+// fresh returns the bytes of text that s adds to the batch: 0 if it is already
+// there, so that a record only refers to it.
 func (b *batch) fresh(s []byte) int {
 	hash := uint32(maphash.Bytes(b.seed, s))
 	mask := uint32(len(b.slots) - 1)
 	for i := hash & mask; b.slots[i] != 0; i = (i + 1) & mask {
-		if e := &b.entries[b.slots[i]-1]; e.hash == hash && bytes.Equal(b.get(e), s) {
+		if e := &b.entries[b.slots[i]-1]; e.hash == hash && bytes.Equal(b.bytes(e), s) {
 			return 0
 		}
 	}
 	return len(s) + stringHead
 }
 
-// intern is the number of the entry of s, which is used once more.
+// intern returns the number of the entry of s, and counts a use of it.
 func (b *batch) intern(s []byte, byPad bool) uint64 {
 	hash := uint32(maphash.Bytes(b.seed, s))
 	mask := uint32(len(b.slots) - 1)
 	i := hash & mask
 	for ; b.slots[i] != 0; i = (i + 1) & mask {
 		id := b.slots[i] - 1
-		if e := &b.entries[id]; e.hash == hash && bytes.Equal(b.get(e), s) {
+		if e := &b.entries[id]; e.hash == hash && bytes.Equal(b.bytes(e), s) {
 			e.uses++
 			e.byPad = e.byPad || byPad
 			return uint64(id)
@@ -96,8 +97,7 @@ func (b *batch) rehash() {
 	}
 }
 
-// index settles which strings are in the table, and in which order, and tells the
-// size of the table.
+// index selects and orders the strings of the table, and returns its size.
 func (b *batch) index() (size int) {
 	var hist [maxCounted + 1]int
 	total := 0
@@ -131,22 +131,23 @@ func (b *batch) index() (size int) {
 	return size
 }
 
-// The refs of strings that are used often should take few bytes: so many refs take
-// one, and so many at most two. Among strings with as long refs the order is that of
-// first use. Uses are counted up to a number.
+// Strings with many uses get short refs: refsOfOne refs take one byte,
+// refsOfTwo at most two. Strings with refs of the same size are in the order of
+// first use. Uses are counted up to maxCounted.
 const (
 	refsOfOne  = 1 << 7
 	refsOfTwo  = 1 << 14
 	maxCounted = 1 << 12
 )
 
-// top is some strings that are used most: all that are used more often than a number
-// tells, and so many of those that are used as often.
+// top selects the most used strings: all with more than the given uses, and
+// left of those with exactly that many.
 type top struct {
 	uses uint32
 	left int
 }
 
+// most returns the top that selects n strings of a histogram of uses.
 func most(hist *[maxCounted + 1]int, n int) top {
 	for uses := len(hist) - 1; uses > 0; uses-- {
 		if hist[uses] >= n {
@@ -157,7 +158,7 @@ func most(hist *[maxCounted + 1]int, n int) top {
 	return top{}
 }
 
-// has tells whether the next string belongs to them.
+// has reports whether the next string, with the given uses, is selected.
 func (t *top) has(uses uint32) bool {
 	if uses != t.uses {
 		return uses > t.uses
@@ -173,7 +174,7 @@ func (b *batch) begin(kind byte, va uint64) {
 
 func (b *batch) number(v uint64) { b.records = binary.AppendUvarint(b.records, v) }
 
-// optional adds a string that may not be there.
+// optional adds a string that may be nil.
 func (b *batch) optional(s []byte) {
 	if s == nil {
 		b.number(0)
@@ -213,7 +214,7 @@ func (b *batch) addRange(x *Range) {
 	}
 }
 
-// addPad adds a pad, the strings of which are in the table.
+// addPad adds a pad, whose strings go to the table.
 func (b *batch) addPad(x *Pad) {
 	b.begin(typePad, x.VA)
 	b.number(uint64(len(x.Frames)))

@@ -11,7 +11,7 @@ import (
 	"symbolon/internal/format/symbfile"
 )
 
-func TestBeginTellsWhereTheMessagesBegin(t *testing.T) {
+func TestBeginReturnsOffsetOfMessages(t *testing.T) {
 	long := fixture.Proto{}.Text(9, string(make([]byte, 100_000)))
 	for name, c := range map[string]struct {
 		file []byte
@@ -20,7 +20,7 @@ func TestBeginTellsWhereTheMessagesBegin(t *testing.T) {
 		"an empty header":             {unhex(workedRanges), 10},
 		"a header that has something": {append([]byte("symbfile\x85\x80\x00\x81\x00"), append([]byte{0x4a, 3, 1, 2, 3}, unhex(workedRanges)[10:]...)...), 18},
 		"a large one":                 {append((&fixture.Symbfile{}).Raw([]byte("symbfile")...).Message(1, long).Bytes(), unhex(workedRanges)[10:]...), 8 + 4 + int64(len(long))},
-		"nothing behind it":           {unhex(workedRanges)[:10], 10},
+		"only a header":               {unhex(workedRanges)[:10], 10},
 	} {
 		r := symbfile.NewReader(bytes.NewReader(c.file))
 		if at, err := r.Begin(); at != c.want || err != nil {
@@ -34,7 +34,7 @@ func TestBeginTellsWhereTheMessagesBegin(t *testing.T) {
 	}
 }
 
-func TestBeginFailsAsNextDoes(t *testing.T) {
+func TestBeginFailsLikeNext(t *testing.T) {
 	for _, file := range []string{"", "symb", "symbfile", "symbfile\x00", "symbfile\x00\x02", "elf", "symbfile\x01\x01\x07"} {
 		r := symbfile.NewReader(bytes.NewReader([]byte(file)))
 		_, err := r.Begin()
@@ -46,7 +46,7 @@ func TestBeginFailsAsNextDoes(t *testing.T) {
 	}
 }
 
-func TestACutFileIsToldFromADamagedOne(t *testing.T) {
+func TestTruncatedFileIsErrCut(t *testing.T) {
 	whole := unhex(workedRanges)
 	for n := 11; n < len(whole); n++ {
 		_, err := read(whole[:n])

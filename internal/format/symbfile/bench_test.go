@@ -9,8 +9,8 @@ import (
 	"symbolon/internal/format/symbfile"
 )
 
-// typical is records as compilers cause them: functions with some rows and some that
-// are inlined, and the pads of their calls.
+// typical returns typical records: functions with some rows and inlined calls,
+// and the pads of their calls.
 func typical() (ranges, pads []any) {
 	at := uint64(0x401000)
 	for i := range 20_000 {

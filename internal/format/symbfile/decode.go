@@ -7,30 +7,31 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// table is the strings that refs refer to.
+// table has the strings that refs refer to.
 type table struct {
-	start int64 // of b, in the file
+	start int64 // offset of b in the file
 	b     []byte
-	at    []uint32 // of b: where the length of each string is
+	at    []uint32 // offsets in b of the lengths of strings
 }
 
-// text is a string of a record as it is written there.
+// text is a string field of a record.
 type text struct {
-	there bool
-	byRef bool
-	ref   uint32
-	b     []byte
-	at    int // of the body: where its length is
+	present bool
+	byRef   bool
+	ref     uint32
+	b       []byte
+	at      int // offset of its length in the body
 }
 
-// address is a VA as it is written.
+// address is a VA field.
 type address struct {
-	there bool
-	delta bool
-	v     uint64
+	present bool
+	delta   bool
+	v       uint64
 }
 
-// decode reads the body of the present message. What is no record gives none.
+// decode decodes the body of the current message. It returns an empty Record
+// for messages that are not records.
 func (r *Reader) decode() (Record, error) {
 	var err error
 	switch r.kind {
@@ -74,7 +75,7 @@ func (r *Reader) decodeTable() error {
 	return f.err
 }
 
-// get is a string of the table.
+// get returns a string of the table.
 func (t *table) get(ref uint32) ([]byte, error) {
 	if uint64(ref) >= uint64(len(t.at)) {
 		return nil, errRef
@@ -84,8 +85,8 @@ func (t *table) get(ref uint32) ([]byte, error) {
 	return t.b[at:end:end], nil
 }
 
-// resolve is a string of a record, nil if it is not there, and where in the file
-// its length is.
+// resolve returns a string of a record, nil without it, and the offset of its
+// length in the file.
 func (r *Reader) resolve(t *text) (b []byte, at int64, err error) {
 	switch {
 	case t.byRef:
@@ -93,7 +94,7 @@ func (r *Reader) resolve(t *text) (b []byte, at int64, err error) {
 			at = r.table.start + int64(r.table.at[t.ref])
 		}
 		return b, at, err
-	case t.there:
+	case t.present:
 		at = r.start + int64(r.heads) + int64(t.at)
 	}
 	return t.b, at, nil
@@ -109,9 +110,9 @@ func (r *Reader) decodeRange() error {
 	for f.next() {
 		switch f.key {
 		case 1<<3 | wireVarint:
-			va = address{there: true, delta: true, v: f.val}
+			va = address{present: true, delta: true, v: f.val}
 		case 12<<3 | wireVarint:
-			va = address{there: true, v: f.val}
+			va = address{present: true, v: f.val}
 		case 2<<3 | wireVarint:
 			x.Length = f.val
 		case 3<<3 | wireBytes:
@@ -143,7 +144,7 @@ func (r *Reader) decodeRange() error {
 	switch {
 	case f.err != nil:
 		return f.err
-	case !fn.there:
+	case !fn.present:
 		return errNoFunc
 	}
 	if err := r.rangeText(&fn, &file, &call); err != nil {
@@ -161,20 +162,20 @@ func (r *Reader) decodeRange() error {
 			return err
 		}
 	}
-	r.prev, r.has = v, true
+	r.prev, r.hasPrev = v, true
 	return nil
 }
 
-// inline is the present field as a string that stands where it is used.
+// inline returns the current field as an inline string.
 func (f *fields) inline() text {
 	if !utf8.Valid(f.data) {
 		f.err = errUTF8
 	}
-	return text{there: true, b: f.data, at: f.head}
+	return text{present: true, b: f.data, at: f.head}
 }
 
-// ref is the present field as a string in the table.
-func (f *fields) ref() text { return text{there: true, byRef: true, ref: uint32(f.val)} }
+// ref returns the current field as a ref to the table.
+func (f *fields) ref() text { return text{present: true, byRef: true, ref: uint32(f.val)} }
 
 func (r *Reader) rangeText(fn, file, call *text) (err error) {
 	x, at := &r.rng, &r.texts
@@ -188,7 +189,7 @@ func (r *Reader) rangeText(fn, file, call *text) (err error) {
 	return err
 }
 
-// decodeLines adds a line table to the columns of the range.
+// decodeLines appends a line table to the columns of the range.
 func (r *Reader) decodeLines(b []byte) error {
 	limit := maxLines
 	if r.Strict {
@@ -210,7 +211,7 @@ func (r *Reader) decodeLines(b []byte) error {
 	return f.err
 }
 
-// rangeLines makes lines of the columns.
+// rangeLines converts the columns to lines.
 func (r *Reader) rangeLines() error {
 	x := &r.rng
 	offs, lines := r.cols[0], r.cols[1]
@@ -226,7 +227,7 @@ func (r *Reader) rangeLines() error {
 	return nil
 }
 
-// strict looks for what strangers may not send.
+// strict checks the additional limits of a strict Reader.
 func (x *Range) strict() error {
 	switch n := len(x.Lines); {
 	case x.Length > math.MaxUint32:
@@ -243,14 +244,14 @@ func (x *Range) strict() error {
 	return nil
 }
 
-// absolute is the VA that is meant.
+// absolute returns the absolute VA.
 func (r *Reader) absolute(a address) (uint64, error) {
 	switch {
-	case !a.there:
+	case !a.present:
 		return 0, errNoVA
 	case !a.delta:
 		return a.v, nil
-	case !r.has:
+	case !r.hasPrev:
 		return 0, errNoPrev
 	}
 	return r.prev + uint64(protowire.DecodeZigZag(a.v)), nil
@@ -270,9 +271,9 @@ func (r *Reader) decodePad() error {
 	for f.next() {
 		switch f.key {
 		case 1<<3 | wireVarint:
-			va = address{there: true, delta: true, v: f.val}
+			va = address{present: true, delta: true, v: f.val}
 		case 5<<3 | wireVarint:
-			va = address{there: true, v: f.val}
+			va = address{present: true, v: f.val}
 		case 2<<3 | wireVarint, 2<<3 | wireBytes, 3<<3 | wireVarint, 3<<3 | wireBytes, 4<<3 | wireVarint, 4<<3 | wireBytes:
 			col := &cols[f.key>>3-2]
 			*col = f.column(*col, limit)
@@ -295,11 +296,11 @@ func (r *Reader) decodePad() error {
 	if err != nil {
 		return err
 	}
-	r.pad.VA, r.prev, r.has = v, v, true
+	r.pad.VA, r.prev, r.hasPrev = v, v, true
 	return nil
 }
 
-// padFrames makes frames of the columns.
+// padFrames converts the columns to frames.
 func (r *Reader) padFrames() (err error) {
 	x := &r.pad
 	x.Frames = grown(x.Frames, len(r.cols[0]))

@@ -10,10 +10,10 @@ import (
 	"symbolon/internal/bin"
 )
 
-// mostShown is how many bytes of a string, or numbers of a column, are shown.
-const mostShown = 100
+// maxShown limits the bytes of a string, or numbers of a column, in a dump.
+const maxShown = 100
 
-// The names of fields, by their numbers.
+// Names of fields by their numbers.
 var (
 	rangeFields = [...]string{1: "VA", 2: "length", 3: "func", 4: "file", 5: "callLine", 6: "callFile", 7: "depth",
 		8: "line table", 9: "func", 10: "file", 11: "callFile", 12: "VA"}
@@ -22,13 +22,14 @@ var (
 	tableFields = [...]string{1: "string"}
 )
 
-// Dump writes the file that r gives for people: every byte, with what it means. What
-// is wrong with the file is the error behind what came before it.
+// Dump writes an annotated dump of the file read from r: every byte with its
+// meaning. It returns the damage of the file as an error, after the parts
+// before it.
 func Dump(w io.Writer, r io.Reader) error {
 	d := dumper{r: NewReader(r), d: bin.NewDump(w)}
-	d.r.whole = true
+	d.r.allTypes = true
 	for d.d.Err() == nil {
-		first := !d.r.begun
+		first := !d.r.started
 		err := d.r.message()
 		if err != nil && (first || d.r.heads == 0) {
 			return d.end(err)
@@ -51,10 +52,10 @@ type dumper struct {
 	r     *Reader
 	d     *bin.Dump
 	kind  uint64 // of the last message
-	count int    // strings of the present table
+	count int    // strings of the current table
 }
 
-// end is the error of the dump for one of the file.
+// end returns the error of the dump, or else that of the file.
 func (d *dumper) end(err error) error {
 	if d.d.Err() != nil {
 		return d.d.Err()
@@ -66,12 +67,12 @@ func (d *dumper) end(err error) error {
 	return err
 }
 
-// message is the present message.
+// message writes the current message.
 func (d *dumper) message() error {
 	r := d.r
 	rec, err := r.decode()
 	if err != nil {
-		err = r.wrong(err)
+		err = r.malformed(err)
 	}
 	note := fmt.Sprintf("%s of %d bytes", kindName(r.kind), r.size)
 	switch {
@@ -108,7 +109,7 @@ func (d *dumper) message() error {
 	return err
 }
 
-// fields is the fields of a message, or of one inside it.
+// fields writes the fields of a message, or of a nested one.
 func (d *dumper) fields(at int64, b []byte, indent string, names []string) {
 	f := fields{b: b}
 	for f.next() {
@@ -131,7 +132,7 @@ func (d *dumper) fields(at int64, b []byte, indent string, names []string) {
 	}
 }
 
-// value is what the present field says.
+// value formats the value of the current field.
 func (d *dumper) value(f *fields, name string) string {
 	column := d.r.kind == typePad && name != "VA" || name == "offset" || name == "line"
 	switch {
@@ -143,7 +144,7 @@ func (d *dumper) value(f *fields, name string) string {
 	case f.key&7 == wireBytes:
 		return quoted(f.data)
 	case f.key&7 != wireVarint:
-		return "of another type"
+		return "of unexpected type"
 	case name == "VA" && f.key>>3 == 1:
 		return fmt.Sprintf("%+d", protowire.DecodeZigZag(f.val))
 	case name == "VA":
@@ -151,17 +152,17 @@ func (d *dumper) value(f *fields, name string) string {
 	case name == "func" || name == "file" || name == "callFile":
 		s, err := d.r.table.get(uint32(f.val))
 		if err != nil {
-			return fmt.Sprintf("string %d, which is not there", f.val)
+			return fmt.Sprintf("string %d, missing", f.val)
 		}
 		return fmt.Sprintf("string %d %s", f.val, quoted(s))
 	}
 	return fmt.Sprint(f.val)
 }
 
-// numbers is the present field as a column.
+// numbers formats the current field as a column.
 func numbers(f *fields) string {
 	c := *f
-	col := c.column(nil, mostShown)
+	col := c.column(nil, maxShown)
 	more := ""
 	if c.err != nil {
 		more = " ..."
@@ -169,10 +170,10 @@ func numbers(f *fields) string {
 	return strings.Trim(fmt.Sprint(col), "[]") + more
 }
 
-// quoted is the start of a string.
+// quoted returns the quoted start of a string.
 func quoted(b []byte) string {
-	if len(b) > mostShown {
-		return fmt.Sprintf("%q...", b[:mostShown])
+	if len(b) > maxShown {
+		return fmt.Sprintf("%q...", b[:maxShown])
 	}
 	return fmt.Sprintf("%q", b)
 }

@@ -14,9 +14,9 @@ import (
 	"symbolon/internal/format/symbfile"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
-// odd is a file with what is rare, and an error at its end.
+// odd returns a file with rare features, and an error at its end.
 func odd() []byte {
 	return fixture.NewSymbfile().Table("a", strings.Repeat("ä", 60)).Message(9, fixture.Proto("\xde\xad")).
 		Message(2, fixture.Proto{}.Num(12, 0x10).Num(9, 1).Text(6, "f").Num(14, 3).Fixed(15, 1, 2, 3, 4).Group(20, fixture.Proto{}.Num(1, 1)).Sub(8, fixture.Proto{}.Num(1, 3).Num(2, 4))).
@@ -25,7 +25,7 @@ func odd() []byte {
 		Message(2, fixture.Proto{}.Signed(1, 1).Num(9, 7).Num(3, 5)).Bytes()
 }
 
-func TestDumpsAreAsTheyWere(t *testing.T) {
+func TestDumpGolden(t *testing.T) {
 	for name, tc := range map[string]struct {
 		file []byte
 		bad  bool
@@ -52,13 +52,13 @@ func TestDumpsAreAsTheyWere(t *testing.T) {
 	}
 }
 
-func TestDumpsReportWhereTheyAreWritten(t *testing.T) {
+func TestDumpReturnsErrorsOfWriter(t *testing.T) {
 	for _, n := range []int{0, 20, 90, 300} {
 		if err := symbfile.Dump(&full{left: n}, bytes.NewReader(odd())); !errors.Is(err, errFull) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}
 	if err := symbfile.Dump(io.Discard, strings.NewReader("no")); err == nil {
-		t.Error("no symbfile is dumped")
+		t.Error("Dump accepts other files")
 	}
 }

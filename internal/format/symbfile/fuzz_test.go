@@ -25,9 +25,9 @@ func seeds(f *testing.F) {
 	f.Add(append(fixture.NewSymbfile().Bytes(), unhex("8a8080808080808080 7e 8280808080808080 8000 60")...))
 }
 
-// FuzzReader demands that whatever the bytes are, the reader ends, gives no more than
-// bytes can tell, gives the same from elsewhere than memory and by the places of its
-// records, takes no more if it is strict, and agrees with the dump.
+// FuzzReader checks that the reader terminates, that its output is bounded by the
+// input, that a source outside of memory and the offsets of records have the same
+// results, that a strict reader accepts no more files, and that the dump agrees.
 func FuzzReader(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -39,10 +39,10 @@ func FuzzReader(f *testing.F) {
 				break
 			}
 			if r.Offset() <= last || r.Offset() >= int64(len(b)) || (rec.Range == nil) == (rec.Pad == nil) {
-				t.Fatalf("%v at %d, behind %d", rec, r.Offset(), last)
+				t.Fatalf("%v at %d, after %d", rec, r.Offset(), last)
 			}
 			if x := rec.Range; x != nil && len(x.Func)+len(x.Lines) > len(b) || x == nil && len(rec.Pad.Frames) > len(b) {
-				t.Fatalf("more than there is at %d", r.Offset())
+				t.Fatalf("more bytes than the input at %d", r.Offset())
 			}
 		}
 		list, whole := read(b)
@@ -64,7 +64,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// pieces gives a few bytes at a time.
+// pieces returns a few bytes at a time.
 type pieces struct {
 	b []byte
 	n int
@@ -80,8 +80,8 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// FuzzRoundTrip demands that what is read can be written, the same way each time, and
-// is read again as it was.
+// FuzzRoundTrip checks that records can be written, with the same bytes each time,
+// and are read again unchanged.
 func FuzzRoundTrip(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, b []byte) {

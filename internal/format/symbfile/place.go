@@ -6,17 +6,18 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Who has a file in memory needs not keep what is in its records: it is enough to
-// know where they and their strings stand. Of a file that a Reader went through,
-// what is here reads single records again. All places are offsets in the file.
+// A user that has a file in memory need not store the contents of its records,
+// only the offsets of records and strings. The functions below read single
+// records of a file that a Reader has accepted. All offsets are in the file.
 
-// Texts are where the strings of a range stand, for Text; 0 is not there.
+// Texts has the offsets of the strings of a range, for Text; 0 without a
+// string.
 type Texts struct{ Func, File, CallFile int64 }
 
-// Texts are those of the range that Next gave.
+// Texts returns those of the last range that Next returned.
 func (r *Reader) Texts() Texts { return r.texts }
 
-// Text is the string that stands at a place.
+// Text returns the string at an offset.
 func Text(file []byte, at int64) []byte {
 	n, from := uvarint(file, int(at))
 	if from < 0 || n > uint64(len(file)-from) {
@@ -25,10 +26,10 @@ func Text(file []byte, at int64) []byte {
 	return file[from : from+int(n) : from+int(n)]
 }
 
-// Count tells how many ranges and pads are announced between two places, of which a
-// file that is damaged may have less, and where it stopped: at the first message
-// that begins at the second place or behind it, or at the end. The first place is 0,
-// or where it stopped before.
+// Count returns the numbers of ranges and pads between two offsets, by their
+// headers only, so a damaged file may have fewer, and the offset at which it
+// stopped: of the first message that begins at or after to, or the end. from is
+// 0 or such an offset.
 func Count(file []byte, from, to int) (ranges, pads, next int) {
 	at := max(from, len(magic))
 	for at < min(to, len(file)) {
@@ -46,8 +47,8 @@ func Count(file []byte, from, to int) (ranges, pads, next int) {
 	return ranges, pads, at
 }
 
-// message is the type of the message at a place, and where its body is; type 0 is
-// none.
+// message returns the type of the message at an offset, and the range of its
+// body; type 0 is an invalid message.
 func message(file []byte, at int) (kind uint64, from, to int) {
 	n, at := headUvarint(file, at)
 	if at < 0 {
@@ -60,19 +61,19 @@ func message(file []byte, at int) (kind uint64, from, to int) {
 	return kind, at, at + int(n)
 }
 
-// fieldsAt are the fields of the message at a place.
+// fieldsAt returns the fields of the message at an offset.
 func fieldsAt(file []byte, at int64) fields {
 	_, from, to := message(file, int(at))
 	return fields{b: file[from:to]}
 }
 
-// column goes through the numbers of a column of a message, or of the tables in
-// field 8 of one.
+// column iterates over the numbers of a column of a message, or of the line
+// tables in its field 8.
 type column struct {
 	number  uint32 // of its field
-	message fields // what has the tables
+	message fields // contains the tables
 	table   fields
-	data    []byte // of the present field, if it is packed
+	data    []byte // the current field, if it is packed
 	at      int
 }
 
@@ -103,19 +104,19 @@ func (c *column) next() (v uint32, ok bool) {
 	}
 }
 
-// Lines goes through the lines of a range.
+// Lines iterates over the lines of a range.
 type Lines struct {
 	offs, lines column
 	off         uint64
 }
 
-// LinesAt are the lines of the range at a place.
+// LinesAt returns the lines of the range at an offset.
 func LinesAt(file []byte, at int64) Lines {
 	f := fieldsAt(file, at)
 	return Lines{offs: column{number: 1, message: f}, lines: column{number: 2, message: f}}
 }
 
-// Next is the next line. Behind the last one ok is false.
+// Next returns the next line. ok is false after the last one.
 func (l *Lines) Next() (line Line, ok bool) {
 	off, ok := l.offs.next()
 	if !ok {
@@ -126,19 +127,19 @@ func (l *Lines) Next() (line Line, ok bool) {
 	return Line{Offset: l.off, Line: n}, ok
 }
 
-// Frames goes through the frames of a pad.
+// Frames iterates over the frames of a pad.
 type Frames struct {
 	funcs, files, lines column
 }
 
-// FramesAt are the frames of the pad at a place.
+// FramesAt returns the frames of the pad at an offset.
 func FramesAt(file []byte, at int64) Frames {
 	f := fieldsAt(file, at)
 	return Frames{funcs: column{number: 2, table: f}, files: column{number: 3, table: f}, lines: column{number: 4, table: f}}
 }
 
-// Next is the next frame, with the refs of its function and its file. Behind the
-// last one ok is false.
+// Next returns the next frame, with the refs of its function and its file. ok
+// is false after the last one.
 func (x *Frames) Next() (fn, file, line uint32, ok bool) {
 	fn, _ = x.funcs.next()
 	file, _ = x.files.next()
@@ -146,26 +147,27 @@ func (x *Frames) Next() (fn, file, line uint32, ok bool) {
 	return fn, file, line, ok
 }
 
-// Tables knows where the strings of the string tables of a file stand.
+// Tables resolves refs to the offsets of strings in the string tables of a
+// file.
 type Tables struct {
 	marks []mark
-	first []uint32 // of marks, of each table
-	start int64    // of the last table; 0: there is none
+	first []uint32 // the first mark of each table
+	start int64    // offset of the last table; 0: none
 }
 
-// mark is a string whose place is known.
+// mark is a string with a stored offset.
 type mark struct {
 	at  int64
 	ref uint32
 }
 
 const (
-	markStep = 64        // as many strings share a mark
-	markGap  = 64        // bytes in front of a string that are no strings, with which it has its own
-	maxMarks = 512 << 10 // of a file
+	markStep = 64        // number of strings that share a mark
+	markGap  = 64        // a string after this many bytes of other fields gets a mark
+	maxMarks = 512 << 10 // in a file
 )
 
-// Add is the number of the table to which the record that Next gave refers.
+// Add returns the number of the table for the record that Next returned last.
 func (t *Tables) Add(r *Reader) (number uint32, err error) {
 	if t.start == r.table.start && len(t.first) > 0 {
 		return uint32(len(t.first) - 1), nil
@@ -176,7 +178,7 @@ func (t *Tables) Add(r *Reader) (number uint32, err error) {
 	for ref, at := range r.table.at {
 		if ref == 0 || ref-last == markStep || uint64(at)-end > markGap {
 			if len(t.marks) == maxMarks {
-				return 0, fault.New(fault.Unsupported, "symbfile", "its string tables are so large that more than %d marks in them are needed", maxMarks)
+				return 0, fault.New(fault.Unsupported, "symbfile", "string tables need more than %d marks", maxMarks)
 			}
 			t.marks = append(t.marks, mark{at: r.table.start + int64(at), ref: uint32(ref)})
 			last = ref
@@ -187,7 +189,7 @@ func (t *Tables) Add(r *Reader) (number uint32, err error) {
 	return uint32(len(t.first) - 1), nil
 }
 
-// Place is where a string of a table stands, for Text.
+// Place returns the offset of a string of a table, for Text.
 func (t *Tables) Place(file []byte, number, ref uint32) int64 {
 	marks := t.marks[t.first[number]:]
 	if int(number)+1 < len(t.first) {
@@ -209,5 +211,5 @@ func (t *Tables) Place(file []byte, number, ref uint32) int64 {
 	return place
 }
 
-// Footprint is how many bytes of memory the tables take.
+// Footprint returns the bytes of memory of the tables.
 func (t *Tables) Footprint() int64 { return int64(cap(t.marks))*16 + int64(cap(t.first))*4 }

@@ -13,7 +13,7 @@ import (
 	"symbolon/internal/format/symbfile"
 )
 
-// again is the records of a file by their places, of which each Next gave one.
+// again reads the records of a file by their offsets, one for each Next.
 func again(b []byte) (list []any, err error) {
 	var tables symbfile.Tables
 	r := symbfile.NewReader(bytes.NewReader(b))
@@ -61,7 +61,7 @@ func again(b []byte) (list []any, err error) {
 	}
 }
 
-// counted is how many ranges and pads are counted, some bytes at a time.
+// counted counts ranges and pads, some bytes at a time.
 func counted(b []byte, step int) (ranges, pads int) {
 	for at := 0; at < len(b); {
 		r, p, next := symbfile.Count(b, at, at+step)
@@ -90,12 +90,12 @@ func checkPlaces(t *testing.T, what string, b []byte) {
 	}
 	for _, step := range []int{1, 7, 1 << 30} {
 		if ranges, pads := counted(b, step); [2]int{ranges, pads} != want {
-			t.Fatalf("%s: counted are %d ranges and %d pads, there are %v", what, ranges, pads, want)
+			t.Fatalf("%s: counted %d ranges and %d pads, want %v", what, ranges, pads, want)
 		}
 	}
 }
 
-func TestRecordsAreReadAgainByTheirPlaces(t *testing.T) {
+func TestRecordsByOffset(t *testing.T) {
 	many, err := write(mixed(rand.New(rand.NewPCG(5, 5)), 3000))
 	if err != nil {
 		t.Fatal(err)
@@ -120,15 +120,15 @@ func TestRecordsAreReadAgainByTheirPlaces(t *testing.T) {
 	}
 }
 
-// Who has many strings without need is refused before they take much memory.
-func TestTheMarksOfTablesAreBounded(t *testing.T) {
+// A file with needlessly many strings is rejected before they take much memory.
+func TestMarksOfTablesAreLimited(t *testing.T) {
 	table := fixture.Proto(bytes.Repeat([]byte{0x0a, 0}, 8<<20-100))
 	file := fixture.NewSymbfile()
 	pad := fixture.Proto{}.Num(5, 1).Num(2, 0).Num(3, 0).Num(4, 0)
 	for range 5 {
 		file.Message(4, table).Message(3, pad)
 	}
-	if _, err := again(file.Bytes()); err == nil || !strings.Contains(err.Error(), "string tables are so large") {
+	if _, err := again(file.Bytes()); err == nil || !strings.Contains(err.Error(), "string tables need more") {
 		t.Error(err)
 	}
 }

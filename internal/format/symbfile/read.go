@@ -10,51 +10,51 @@ import (
 
 const (
 	bufSize  = 64 << 10
-	headSize = 20 // of a message, at most
+	headSize = 20 // largest size of a message's head
 )
 
-// Reader reads a file from its beginning to its end.
+// A Reader reads a file from start to end.
 type Reader struct {
-	// Strict applies the limits for files of strangers. It is set before the
-	// first Next.
+	// Strict applies the limits for files of untrusted clients. It must be set
+	// before the first Next.
 	Strict bool
 
-	src   io.Reader
-	ended error // of src
-	buf   []byte
-	at    int // of buf: what is next
-	end   int // of buf
-	off   int64
-	begun bool
-	err   error
+	src     io.Reader
+	ended   error // the error that ended src
+	buf     []byte
+	at      int // index in buf of the next byte
+	end     int // index of the end of the bytes in buf
+	off     int64
+	started bool
+	err     error
 
-	// The present message.
-	start int64
-	head  [headSize]byte
-	heads int // bytes of head
-	kind  uint64
-	size  int
-	body  []byte
-	big   []byte // the body, if it does not fit into buf
-	whole bool   // also those of unknown types are read
+	// The current message.
+	start    int64
+	head     [headSize]byte
+	heads    int // bytes in head
+	kind     uint64
+	size     int
+	body     []byte
+	big      []byte // the body, if it exceeds buf
+	allTypes bool   // read the bodies of messages of unknown types too
 
-	table table
-	prev  uint64 // VA
-	has   bool   // there is one
-	rng   Range
-	pad   Pad
-	cols  [3][]uint32
-	texts Texts
+	table   table
+	prev    uint64 // VA
+	hasPrev bool   // prev is set
+	rng     Range
+	pad     Pad
+	cols    [3][]uint32
+	texts   Texts
 }
 
-// NewReader is a Reader of the file that r gives.
+// NewReader returns a Reader of r.
 func NewReader(r io.Reader) *Reader { return &Reader{src: r, buf: make([]byte, bufSize)} }
 
-// Offset is where the record is that Next gave, or failed at.
+// Offset returns the offset of the record that Next returned, or failed at.
 func (r *Reader) Offset() int64 { return r.start }
 
-// Next is the next record, which is the Reader's and lasts until the next call.
-// Behind the last one it gives io.EOF. Any other error stays.
+// Next returns the next record, which is valid until the next call. After the
+// last one it returns io.EOF. Any other error is permanent.
 func (r *Reader) Next() (Record, error) {
 	for r.err == nil {
 		if r.err = r.message(); r.err != nil {
@@ -62,7 +62,7 @@ func (r *Reader) Next() (Record, error) {
 		}
 		rec, err := r.decode()
 		if err != nil {
-			r.err = r.wrong(err)
+			r.err = r.malformed(err)
 			break
 		}
 		if rec != (Record{}) {
@@ -72,22 +72,22 @@ func (r *Reader) Next() (Record, error) {
 	return Record{}, r.err
 }
 
-// Begin reads the magic and the header, and gives where the messages behind them
-// begin. It may be called before the first Next.
+// Begin reads the magic and the header, and returns the offset of the first
+// message after them. It may be called before the first Next.
 func (r *Reader) Begin() (int64, error) {
-	if !r.begun && r.err == nil {
+	if !r.started && r.err == nil {
 		if r.err = r.message(); r.err == nil {
 			if _, err := r.decode(); err != nil {
-				r.err = r.wrong(err)
+				r.err = r.malformed(err)
 			}
 		}
 	}
 	return r.off, r.err
 }
 
-// message reads the next message. At the end of the file it gives io.EOF.
+// message reads the next message. At the end of the file it returns io.EOF.
 func (r *Reader) message() error {
-	if !r.begun {
+	if !r.started {
 		if err := r.begin(); err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (r *Reader) message() error {
 	r.start, r.kind, r.heads, r.body = r.off, 0, 0, nil
 	r.fill(headSize)
 	b := r.buf[r.at:r.end]
-	if len(b) == 0 && r.begun && r.ended == io.EOF {
+	if len(b) == 0 && r.started && r.ended == io.EOF {
 		return io.EOF
 	}
 	n, at := headUvarint(b, 0)
@@ -103,7 +103,7 @@ func (r *Reader) message() error {
 	case at < 0:
 		return r.badHead(at)
 	case n > maxMessage:
-		return r.wrong(errSize)
+		return r.malformed(errSize)
 	}
 	kind, at := headUvarint(b, at)
 	if at < 0 {
@@ -112,14 +112,14 @@ func (r *Reader) message() error {
 	r.kind, r.size, r.heads = kind, int(n), copy(r.head[:], b[:at])
 	r.take(at)
 	switch {
-	case !r.begun && kind != typeHeader:
-		return r.wrong(errHeader)
+	case !r.started && kind != typeHeader:
+		return r.malformed(errHeader)
 	case kind == 0 || kind > maxType:
-		return r.wrong(errType)
-	case r.begun && kind == typeHeader:
-		return r.wrong(errSecond)
+		return r.malformed(errType)
+	case r.started && kind == typeHeader:
+		return r.malformed(errSecond)
 	}
-	r.begun = true
+	r.started = true
 	return r.payload()
 }
 
@@ -131,27 +131,27 @@ func (r *Reader) begin() error {
 		r.take(len(magic))
 		return nil
 	case magic[:len(b)]:
-		return r.cut()
+		return r.errCut()
 	}
-	return r.wrong(errMagic)
+	return r.malformed(errMagic)
 }
 
 // payload reads the body of the message.
 func (r *Reader) payload() error {
 	n := r.size
 	switch {
-	case r.kind > typeTable && !r.whole:
+	case r.kind > typeTable && !r.allTypes:
 		return r.skip(n)
 	case r.kind == typeTable:
 		ok := false
 		r.table.start = r.off
 		r.table.b, ok = r.read(r.table.b[:0], n)
 		if r.body = r.table.b; !ok {
-			return r.cut()
+			return r.errCut()
 		}
 	case n <= len(r.buf):
 		if !r.fill(n) {
-			return r.cut()
+			return r.errCut()
 		}
 		r.body = r.buf[r.at : r.at+n : r.at+n]
 		r.take(n)
@@ -159,7 +159,7 @@ func (r *Reader) payload() error {
 		ok := false
 		r.big, ok = r.read(r.big[:0], n)
 		if r.body = r.big; !ok {
-			return r.cut()
+			return r.errCut()
 		}
 	}
 	return nil
@@ -168,7 +168,7 @@ func (r *Reader) payload() error {
 func (r *Reader) skip(n int) error {
 	for n > 0 {
 		if !r.fill(1) {
-			return r.cut()
+			return r.errCut()
 		}
 		have := min(n, r.end-r.at)
 		r.take(have)
@@ -177,7 +177,7 @@ func (r *Reader) skip(n int) error {
 	return nil
 }
 
-// read appends the next n bytes to dst, which grows with what comes.
+// read appends the next n bytes to dst, which grows with the bytes read.
 func (r *Reader) read(dst []byte, n int) ([]byte, bool) {
 	for n > 0 {
 		if !r.fill(1) {
@@ -197,8 +197,8 @@ func (r *Reader) take(n int) {
 	r.off += int64(n)
 }
 
-// fill sees to it that n bytes, at most all of buf, are there. It is false if the
-// file has not got them.
+// fill reads until the buffer has n bytes, at most its size. It returns false
+// if the file ends before.
 func (r *Reader) fill(n int) bool {
 	if r.end-r.at >= n {
 		return true
@@ -218,28 +218,28 @@ func (r *Reader) fill(n int) bool {
 	return r.end >= n
 }
 
-// cut is the error of a file that ends too early.
-func (r *Reader) cut() error {
+// errCut returns the error of a file that ends too early.
+func (r *Reader) errCut() error {
 	if r.ended != nil && r.ended != io.EOF {
 		return fmt.Errorf("read symbfile at %#x: %w", r.off, r.ended)
 	}
-	return r.wrong(ErrCut)
+	return r.malformed(ErrCut)
 }
 
-// badHead is the error of a head that has no number.
+// badHead returns the error of an invalid number in a head.
 func (r *Reader) badHead(at int) error {
 	if at == long {
-		return r.wrong(errVarint)
+		return r.malformed(errVarint)
 	}
-	return r.cut()
+	return r.errCut()
 }
 
-// wrong is an error of the present message.
-func (r *Reader) wrong(err error) error {
+// malformed returns err as an error of the current message.
+func (r *Reader) malformed(err error) error {
 	return fault.New(fault.Malformed, fmt.Sprintf("symbfile, %s at %#x", kindName(r.kind), r.start), "%w", err)
 }
 
-// kindName is a type of messages, for people.
+// kindName returns the name of a type of messages.
 func kindName(kind uint64) string {
 	switch kind {
 	case 0:
@@ -256,5 +256,6 @@ func kindName(kind uint64) string {
 	return fmt.Sprintf("message of type %d", kind)
 }
 
-// grown is s with a length of n, whatever is in it.
+// grown returns a slice of length n that reuses the memory of s. Its contents
+// are undefined.
 func grown[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }

@@ -17,7 +17,7 @@ import (
 	"symbolon/internal/format/symbfile"
 )
 
-// The files of the specification that others were given.
+// Files of the specification.
 const (
 	workedRanges = "73796d6266696c65000108040a066d61696e2e63190260802010401a046d61696e5000420a0a0300082812030a0b0d" +
 		"1f02082010201a096f757465725f696e6c280c58003801500042060a0100120103" +
@@ -35,7 +35,7 @@ func unhex(s string) []byte {
 	return b
 }
 
-// text is "" and not nil for what is there and empty.
+// text returns "" and not nil for an empty string.
 func text(s string) []byte { return append([]byte{}, s...) }
 
 func ranges() []any {
@@ -53,7 +53,7 @@ func pads() []any {
 	}
 }
 
-// keep is a copy of a record, with its strings.
+// keep returns a deep copy of a record.
 func keep(r symbfile.Record) any {
 	if x := r.Range; x != nil {
 		c := *x
@@ -68,7 +68,7 @@ func keep(r symbfile.Record) any {
 	return c
 }
 
-// all is the records up to the end, or to an error.
+// all returns the records up to the end, or to an error.
 func all(r *symbfile.Reader) (list []any, err error) {
 	for {
 		rec, err := r.Next()
@@ -93,7 +93,7 @@ func strictly(b []byte) ([]any, error) {
 	return all(r)
 }
 
-func TestTheWorkedFilesAreRead(t *testing.T) {
+func TestReadWorkedFiles(t *testing.T) {
 	for name, tc := range map[string]struct {
 		file string
 		want []any
@@ -119,7 +119,7 @@ func TestTheWorkedFilesAreRead(t *testing.T) {
 	}
 }
 
-func TestACutFileIsDamaged(t *testing.T) {
+func TestTruncatedFiles(t *testing.T) {
 	for _, tc := range []struct {
 		file string
 		fine map[int]int
@@ -141,7 +141,7 @@ func TestACutFileIsDamaged(t *testing.T) {
 	}
 }
 
-func TestOffsetIsWhereTheRecordBegins(t *testing.T) {
+func TestOffset(t *testing.T) {
 	r := symbfile.NewReader(bytes.NewReader(append(unhex(workedRanges), 0, 0)))
 	for _, want := range []int64{20, 47, 80, 118} {
 		_, err := r.Next()
@@ -151,10 +151,10 @@ func TestOffsetIsWhereTheRecordBegins(t *testing.T) {
 	}
 }
 
-// The parts of messages that tests put together.
+// Parts of messages for the tests.
 func va(v uint64) fixture.Proto { return fixture.Proto{}.Num(12, v).Num(2, 8) }
 
-func TestEveryErrorIsFound(t *testing.T) {
+func TestReaderErrors(t *testing.T) {
 	deep := fixture.Proto{}
 	for range 101 {
 		deep = fixture.Proto{}.Group(20, deep)
@@ -170,73 +170,73 @@ func TestEveryErrorIsFound(t *testing.T) {
 		want string
 	}{
 		"nothing":                    {nil, "message at 0x0: malformed: the file ends"},
-		"other magic":                {unhex("53796d6266696c650001"), "message at 0x0: malformed: it does not begin"},
-		"a part of another magic":    {[]byte("sys"), "it does not begin"},
-		"no header":                  {unhex("73796d6266696c650002"), "range at 0x8: malformed: the first message is not"},
-		"a second header":            {body("0001"), "header at 0xa: malformed: there is a header already"},
-		"type 0":                     {body("0000"), "message at 0xa: malformed: there is no such type"},
-		"type 1<<31":                 {body("008080808008"), "there is no such type"},
-		"a relative VA":              {body("05020802 1a0161"), "range at 0xa: malformed: its VA is relative to none"},
-		"a relative VA of a pad":     {pad(fixture.Proto{}.Signed(1, 0)), "return pad at 0xf: malformed: its VA is relative"},
-		"no VA":                      {body("03021a0161"), "it has no VA"},
-		"no VA of a pad":             {body("0003"), "it has no VA"},
-		"no func":                    {body("02026000"), "it has no function"},
-		"no such string":             {body("040260004800"), "it refers to a string"},
-		"no such file":               {rng(va(1).Num(9, 0).Num(10, 1)), "it refers to a string"},
-		"no such callFile":           {rng(va(1).Num(9, 0).Num(11, 1)), "it refers to a string"},
-		"no such func of a pad":      {pad(fixture.Proto{}.Num(5, 1).Packed(2, 1).Packed(3, 0).Packed(4, 0)), "it refers to a string"},
-		"no such file of a pad":      {pad(fixture.Proto{}.Num(5, 1).Packed(2, 0).Packed(3, 1).Packed(4, 0)), "it refers to a string"},
-		"a string of an old table":   {file().Table().Message(2, va(1).Num(9, 0)).Bytes(), "it refers to a string"},
-		"columns":                    {body("0503 2800 120100"), "its columns differ"},
-		"columns of lines":           {rng(va(1).Text(3, "f").Sub(8, fixture.Proto{}.Packed(1, 1, 2).Packed(2, 1))), "its columns differ"},
-		"too long":                   {body("8180800802"), "message at 0xa: malformed: it has more than 16 MiB"},
+		"other magic":                {unhex("53796d6266696c650001"), "message at 0x0: malformed: invalid magic"},
+		"a part of another magic":    {[]byte("sys"), "invalid magic"},
+		"no header":                  {unhex("73796d6266696c650002"), "range at 0x8: malformed: the first message must be"},
+		"a second header":            {body("0001"), "header at 0xa: malformed: duplicate header"},
+		"type 0":                     {body("0000"), "message at 0xa: malformed: invalid message type"},
+		"type 1<<31":                 {body("008080808008"), "invalid message type"},
+		"a relative VA":              {body("05020802 1a0161"), "range at 0xa: malformed: relative VA without a previous record"},
+		"a relative VA of a pad":     {pad(fixture.Proto{}.Signed(1, 0)), "return pad at 0xf: malformed: relative VA"},
+		"no VA":                      {body("03021a0161"), "missing VA"},
+		"no VA of a pad":             {body("0003"), "missing VA"},
+		"no func":                    {body("02026000"), "missing function"},
+		"no such string":             {body("040260004800"), "invalid ref to the string table"},
+		"no such file":               {rng(va(1).Num(9, 0).Num(10, 1)), "invalid ref to the string table"},
+		"no such callFile":           {rng(va(1).Num(9, 0).Num(11, 1)), "invalid ref to the string table"},
+		"no such func of a pad":      {pad(fixture.Proto{}.Num(5, 1).Packed(2, 1).Packed(3, 0).Packed(4, 0)), "invalid ref to the string table"},
+		"no such file of a pad":      {pad(fixture.Proto{}.Num(5, 1).Packed(2, 0).Packed(3, 1).Packed(4, 0)), "invalid ref to the string table"},
+		"a string of an old table":   {file().Table().Message(2, va(1).Num(9, 0)).Bytes(), "invalid ref to the string table"},
+		"columns":                    {body("0503 2800 120100"), "columns differ"},
+		"columns of lines":           {rng(va(1).Text(3, "f").Sub(8, fixture.Proto{}.Packed(1, 1, 2).Packed(2, 1))), "columns differ"},
+		"too long":                   {body("8180800802"), "message at 0xa: malformed: message exceeds 16 MiB"},
 		"long, and cut":              {body("8080800802"), "range at 0xa: malformed: the file ends"},
 		"long table, and cut":        {body("8080800804"), "string table at 0xa: malformed: the file ends"},
 		"unknown, and cut":           {body("8080800805"), "message of type 5 at 0xa: malformed: the file ends"},
 		"a length alone":             {body("01"), "message at 0xa: malformed: the file ends"},
 		"half a length":              {body("e58ea6"), "message at 0xa: malformed: the file ends"},
-		"a long length":              {body("ffffffffffffffffffff"), "more than 10 bytes"},
-		"a long type":                {body("00 8080808080808080808001"), "more than 10 bytes"},
-		"field 0":                    {rng(fixture.Proto{0, 1}), "a field has a number"},
-		"a field of many bits":       {rng(fixture.Proto{0x80, 0x80, 0x80, 0x80, 0x10, 0}), "a field has a number"},
-		"wire type 7":                {rng(fixture.Proto{0xa7, 1}), "another wire type"},
-		"a string as a number":       {rng(va(1).Num(3, 1)), "another wire type"},
-		"a number as a string":       {rng(va(1).Text(2, "a")), "another wire type"},
-		"a column of 4 bytes":        {pad(fixture.Proto{}.Fixed(2, 1, 2, 3, 4)), "another wire type"},
-		"offsets of 8 bytes":         {rng(va(1).Sub(8, fixture.Proto{}.Fixed(1, 1, 2, 3, 4, 5, 6, 7, 8))), "another wire type"},
-		"a table of numbers":         {file().Message(4, fixture.Proto{}.Num(1, 1)).Bytes(), "another wire type"},
-		"a field that is cut":        {rng(fixture.Proto{0x1a, 9, 'a'}), "a field ends behind"},
-		"a number that is cut":       {rng(fixture.Proto{0x10, 0x80}), "a field ends behind"},
-		"a fixed one that is cut":    {rng(fixture.Proto{}.Fixed(20, 1, 2, 3, 4)[:4]), "a field ends behind"},
-		"a key alone":                {rng(fixture.Proto{0x1a}), "a field ends behind"},
-		"a number of many bits":      {rng(append(fixture.Proto{0x10}, unhex("ffffffffffffffffff02")...)), "more than 64 bits"},
-		"a packed one that is cut":   {pad(fixture.Proto{}.Text(2, "\x80")), "a field ends behind"},
-		"a packed one of many bits":  {pad(fixture.Proto{}.Text(2, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f")), "more than 64 bits"},
-		"a header with half a field": {unhex("73796d6266696c65 010108"), "header at 0x8: malformed: a field ends"},
-		"the end of no group":        {rng(fixture.Proto{0xa4, 1}), "a group does not end"},
-		"a group without an end":     {rng(fixture.Proto{0xa3, 1}), "a group does not end"},
-		"a group with another end":   {rng(fixture.Proto{0xa3, 1, 0xac, 1}), "a group does not end"},
-		"a group with field 0":       {rng(fixture.Proto{0xa3, 1, 0, 0}), "a field has a number"},
-		"a group with wire type 7":   {rng(fixture.Proto{0xa3, 1, 15}), "another wire type"},
-		"a group with half a key":    {rng(fixture.Proto{0xa3, 1, 0x80}), "a field ends behind"},
-		"a group with half a field":  {rng(fixture.Proto{0xa3, 1, 8, 0x80}), "a field ends behind"},
-		"a group with half a text":   {rng(fixture.Proto{0xa3, 1, 10, 9}), "a field ends behind"},
-		"deep groups":                {rng(deep), "groups are too deep"},
-		"a func that is not UTF-8":   {rng(va(1).Text(3, "caf\xe9")), "a string is not UTF-8"},
-		"one that does not count":    {rng(va(1).Text(3, "caf\xe9").Num(9, 0)), "a string is not UTF-8"},
-		"a table that is not UTF-8":  {file().Table("a", "\xc0\x80").Bytes(), "string table at 0xf: malformed: a string is not UTF-8"},
+		"a long length":              {body("ffffffffffffffffffff"), "exceeds 10 bytes"},
+		"a long type":                {body("00 8080808080808080808001"), "exceeds 10 bytes"},
+		"field 0":                    {rng(fixture.Proto{0, 1}), "invalid field number"},
+		"a field of many bits":       {rng(fixture.Proto{0x80, 0x80, 0x80, 0x80, 0x10, 0}), "invalid field number"},
+		"wire type 7":                {rng(fixture.Proto{0xa7, 1}), "unexpected wire type"},
+		"a string as a number":       {rng(va(1).Num(3, 1)), "unexpected wire type"},
+		"a number as a string":       {rng(va(1).Text(2, "a")), "unexpected wire type"},
+		"a column of 4 bytes":        {pad(fixture.Proto{}.Fixed(2, 1, 2, 3, 4)), "unexpected wire type"},
+		"offsets of 8 bytes":         {rng(va(1).Sub(8, fixture.Proto{}.Fixed(1, 1, 2, 3, 4, 5, 6, 7, 8))), "unexpected wire type"},
+		"a table of numbers":         {file().Message(4, fixture.Proto{}.Num(1, 1)).Bytes(), "unexpected wire type"},
+		"a field that is cut":        {rng(fixture.Proto{0x1a, 9, 'a'}), "field exceeds its message"},
+		"a number that is cut":       {rng(fixture.Proto{0x10, 0x80}), "field exceeds its message"},
+		"a fixed one that is cut":    {rng(fixture.Proto{}.Fixed(20, 1, 2, 3, 4)[:4]), "field exceeds its message"},
+		"a key alone":                {rng(fixture.Proto{0x1a}), "field exceeds its message"},
+		"a number of many bits":      {rng(append(fixture.Proto{0x10}, unhex("ffffffffffffffffff02")...)), "exceeds 64 bits"},
+		"a packed one that is cut":   {pad(fixture.Proto{}.Text(2, "\x80")), "field exceeds its message"},
+		"a packed one of many bits":  {pad(fixture.Proto{}.Text(2, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f")), "exceeds 64 bits"},
+		"a header with half a field": {unhex("73796d6266696c65 010108"), "header at 0x8: malformed: field exceeds its message"},
+		"the end of no group":        {rng(fixture.Proto{0xa4, 1}), "unterminated or mismatched group"},
+		"a group without an end":     {rng(fixture.Proto{0xa3, 1}), "unterminated or mismatched group"},
+		"a group with another end":   {rng(fixture.Proto{0xa3, 1, 0xac, 1}), "unterminated or mismatched group"},
+		"a group with field 0":       {rng(fixture.Proto{0xa3, 1, 0, 0}), "invalid field number"},
+		"a group with wire type 7":   {rng(fixture.Proto{0xa3, 1, 15}), "unexpected wire type"},
+		"a group with half a key":    {rng(fixture.Proto{0xa3, 1, 0x80}), "field exceeds its message"},
+		"a group with half a field":  {rng(fixture.Proto{0xa3, 1, 8, 0x80}), "field exceeds its message"},
+		"a group with half a text":   {rng(fixture.Proto{0xa3, 1, 10, 9}), "field exceeds its message"},
+		"deep groups":                {rng(deep), "groups are nested too deeply"},
+		"a func that is not UTF-8":   {rng(va(1).Text(3, "caf\xe9")), "invalid string: must be UTF-8"},
+		"one that does not count":    {rng(va(1).Text(3, "caf\xe9").Num(9, 0)), "invalid string: must be UTF-8"},
+		"a table that is not UTF-8":  {file().Table("a", "\xc0\x80").Bytes(), "string table at 0xf: malformed: invalid string: must be UTF-8"},
 	} {
 		_, err := read(tc.file)
 		if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.HasPrefix(err.Error(), "symbfile, ") || fault.KindOf(err) != fault.Malformed {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := symbfile.Dump(io.Discard, bytes.NewReader(tc.file)); err == nil {
-			t.Errorf("%s: it is dumped", name)
+			t.Errorf("%s: Dump returned no error", name)
 		}
 	}
 }
 
-func TestWhatOthersDidIsReported(t *testing.T) {
+func TestRejectedByOtherReaders(t *testing.T) {
 	for name, n := range map[string]int{"magic": 3, "head": 9, "between": 20, "body": 40} {
 		broken := errors.New("broken")
 		r := symbfile.NewReader(io.MultiReader(bytes.NewReader(unhex(workedRanges)[:n]), iotest.ErrReader(broken)))
@@ -253,7 +253,7 @@ type idle struct{}
 
 func (idle) Read([]byte) (int, error) { return 0, nil }
 
-func TestWhatProtobufAllowsIsRead(t *testing.T) {
+func TestProtobufVariants(t *testing.T) {
 	rng := func(p fixture.Proto) *fixture.Symbfile {
 		return fixture.NewSymbfile().Table("a", "b", "").Message(2, p)
 	}
@@ -299,7 +299,7 @@ func TestWhatProtobufAllowsIsRead(t *testing.T) {
 	}
 }
 
-func TestTheVAIsThatOfTheRecordBefore(t *testing.T) {
+func TestRelativeVA(t *testing.T) {
 	s := fixture.NewSymbfile().Message(2, va(0x10).Text(3, "f")).Message(3, fixture.Proto{}.Signed(1, -0x20)).
 		Table().Message(9, nil).Message(2, fixture.Proto{}.Signed(1, 0x30).Text(3, "f")).
 		Message(3, fixture.Proto{}.Signed(1, math.MinInt64)).Message(3, fixture.Proto{}.Signed(1, math.MaxInt64)).Message(3, fixture.Proto{}.Num(5, 5))
@@ -315,7 +315,7 @@ func TestTheVAIsThatOfTheRecordBefore(t *testing.T) {
 	}
 }
 
-func TestStrangersHaveLimits(t *testing.T) {
+func TestStrictLimits(t *testing.T) {
 	rng := func(p fixture.Proto) *fixture.Symbfile {
 		return fixture.NewSymbfile().Table(strings.Repeat("x", 2<<20)).Message(2, p)
 	}
@@ -357,12 +357,12 @@ func TestStrangersHaveLimits(t *testing.T) {
 		"unpacked": fixture.NewSymbfile().Message(3, fixture.Proto(bytes.Repeat(fixture.Proto{}.Num(2, 0), 1<<20+1))),
 	} {
 		if _, err := read(s.Bytes()); err == nil || !strings.Contains(err.Error(), "too many rows") {
-			t.Errorf("%s of everybody: %v", name, err)
+			t.Errorf("%s in a lenient Reader: %v", name, err)
 		}
 	}
 }
 
-func TestAMessageMayHave16MiB(t *testing.T) {
+func TestMessageOf16MiB(t *testing.T) {
 	head := va(1)
 	name := strings.Repeat("n", 16<<20-len(head)-1-4)
 	b := fixture.NewSymbfile().Message(2, head.Text(3, name)).Bytes()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A table of empty strings takes four times its bytes once it is read.
-func TestStringsOfStrangersAreCounted(t *testing.T) {
+// A table of empty strings takes four times its size in memory.
+func TestStrictLimitsStrings(t *testing.T) {
 	for n, strict := range map[int]bool{1 << 20: true, 1<<20 + 1: false} {
 		b := append([]byte("symbfile"), 0, 1)
 		b = append(binary.AppendUvarint(b, uint64(2*n)), 4)
@@ -17,7 +17,7 @@ func TestStringsOfStrangersAreCounted(t *testing.T) {
 			t.Errorf("%d strings: %v", n, err)
 		}
 		if _, err := strictly(b); (err == nil) != strict || err != nil && !strings.Contains(err.Error(), "a million strings") {
-			t.Errorf("%d strings of a stranger: %v", n, err)
+			t.Errorf("%d strings in a strict Reader: %v", n, err)
 		}
 	}
 }

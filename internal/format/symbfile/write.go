@@ -14,33 +14,33 @@ import (
 )
 
 const (
-	maxText    = 16<<20 - 64<<10 // of the strings of a batch, as they are in a table
-	maxRecords = 2 << 20         // of its records, as they are held
-	stringHead = 5               // in front of a string in a table, at most
-	recordHead = 64              // a record has more than its strings and rows
+	maxText    = 16<<20 - 64<<10 // of the strings of a batch, with the size of a table
+	maxRecords = 2 << 20         // of the records of a batch, in their internal form
+	stringHead = 5               // largest size of the head of a string in a table
+	recordHead = 64              // limit of a record's size without strings and rows
 )
 
-// Writer writes a file. The same records give the same bytes.
+// A Writer writes a file. Its output depends only on the records.
 type Writer struct {
-	out   *bufio.Writer
-	begun bool
-	err   error // of what is written to
+	out     *bufio.Writer
+	started bool
+	err     error // of the underlying writer
 
-	batch batch
-	start []byte // of a message
-	msg   []byte // what follows
-	cols  [3][]byte
-	prev  uint64 // VA
-	has   bool   // there is one
+	batch   batch
+	start   []byte // head of a message
+	msg     []byte // body of a message
+	cols    [3][]byte
+	prev    uint64 // VA
+	hasPrev bool   // prev is set
 }
 
-// NewWriter is a Writer of a file to w.
+// NewWriter returns a Writer to w.
 func NewWriter(w io.Writer) *Writer {
 	return &Writer{out: bufio.NewWriterSize(w, bufSize), batch: newBatch()}
 }
 
-// Range adds a range. One that the format cannot hold is refused, and the file goes
-// on without it.
+// Range adds a range. If the format cannot represent it, Range returns an
+// error, and the file continues without it.
 func (w *Writer) Range(x *Range) error {
 	if w.err != nil {
 		return w.err
@@ -50,20 +50,22 @@ func (w *Writer) Range(x *Range) error {
 		off := x.Lines[i].Offset
 		switch {
 		case off < last:
-			return refused("range", x.VA, errOrder)
+			return reject("range", x.VA, errOrder)
 		case off-last > math.MaxUint32:
-			return refused("range", x.VA, errOffset)
+			return reject("range", x.VA, errOffset)
 		}
 		last = off
 	}
 	if len(x.Lines) > maxLines {
-		return refused("range", x.VA, errRows)
+		return reject("range", x.VA, errRows)
 	}
 	if !utf8.Valid(x.Func) || !utf8.Valid(x.File) || !utf8.Valid(x.CallFile) {
-		return refused("range", x.VA, errUTF8)
+		return reject("range", x.VA, errUTF8)
 	}
 	bytes := len(x.Func) + len(x.File) + len(x.CallFile) + 3*stringHead
-	alone, err := w.room(bytes, 10*len(x.Lines), func() int { return w.batch.fresh(x.Func) + w.batch.fresh(x.File) + w.batch.fresh(x.CallFile) })
+	alone, err := w.reserve(bytes, 10*len(x.Lines), func() int {
+		return w.batch.fresh(x.Func) + w.batch.fresh(x.File) + w.batch.fresh(x.CallFile)
+	})
 	if err != nil {
 		return err
 	}
@@ -71,23 +73,23 @@ func (w *Writer) Range(x *Range) error {
 	return w.added(alone, "range", x.VA)
 }
 
-// Pad adds a return pad, as Range adds a range.
+// Pad adds a return pad in the same way.
 func (w *Writer) Pad(x *Pad) error {
 	if w.err != nil {
 		return w.err
 	}
 	if len(x.Frames) > maxFrames {
-		return refused("return pad", x.VA, errRows)
+		return reject("return pad", x.VA, errRows)
 	}
 	bytes := 0
 	for i := range x.Frames {
 		f := &x.Frames[i]
 		if !utf8.Valid(f.Func) || !utf8.Valid(f.File) {
-			return refused("return pad", x.VA, errUTF8)
+			return reject("return pad", x.VA, errUTF8)
 		}
 		bytes = min(bytes+len(f.Func)+len(f.File)+2*stringHead, math.MaxInt32)
 	}
-	alone, err := w.room(bytes, 0, func() (n int) {
+	alone, err := w.reserve(bytes, 0, func() (n int) {
 		for i := range x.Frames {
 			n = min(n+w.batch.fresh(x.Frames[i].Func)+w.batch.fresh(x.Frames[i].File), math.MaxInt32)
 		}
@@ -100,12 +102,12 @@ func (w *Writer) Pad(x *Pad) error {
 	return w.added(alone, "return pad", x.VA)
 }
 
-// Close writes what is held. It does not close what is written to.
+// Close writes pending records. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	if w.err != nil {
 		return w.err
 	}
-	if w.batch.count > 0 || !w.begun {
+	if w.batch.count > 0 || !w.started {
 		w.err = w.flush()
 	}
 	if w.err == nil {
@@ -114,29 +116,29 @@ func (w *Writer) Close() error {
 	if w.err != nil {
 		return w.err
 	}
-	w.err = fault.New(fault.Internal, "symbfile", "it is closed")
+	w.err = fault.New(fault.Internal, "symbfile", "the Writer is closed")
 	return nil
 }
 
-// refused is the error of a record that cannot be written.
-func refused(kind string, va uint64, err error) error {
+// reject returns the error of a record that cannot be written.
+func reject(kind string, va uint64, err error) error {
 	return fault.New(fault.Malformed, fmt.Sprintf("symbfile, %s of %#x", kind, va), "%w", err)
 }
 
-// room makes room for a record with so many bytes of text and of rows, of which
-// fresh tells how much text is not in the batch yet. One that may be too large for a
-// message has a batch alone.
-func (w *Writer) room(text, rows int, fresh func() int) (alone bool, err error) {
+// reserve prepares the batch for a record with at most the given bytes of text
+// and rows; fresh returns the bytes of text that are not in the batch yet. A
+// record that may be too large for a message gets a batch of its own.
+func (w *Writer) reserve(text, rows int, fresh func() int) (alone bool, err error) {
 	if w.batch.count > 0 && w.batch.cost+text+rows+recordHead > maxText {
 		if n := fresh(); n+rows+recordHead <= maxText && w.batch.cost+n <= maxText {
-			return false, nil // what it refers to is there
+			return false, nil // the batch already has its strings
 		}
 		w.err = w.flush()
 	}
 	return text+rows+recordHead > maxText, w.err
 }
 
-// added looks at the batch to which a record was added.
+// added flushes the batch after a record was added, if it is full.
 func (w *Writer) added(alone bool, kind string, va uint64) error {
 	if alone {
 		size := w.batch.index()
@@ -146,7 +148,7 @@ func (w *Writer) added(alone bool, kind string, va uint64) error {
 		}
 		if size > maxMessage {
 			w.batch.reset()
-			return refused(kind, va, errSize)
+			return reject(kind, va, errSize)
 		}
 	}
 	if alone || len(w.batch.records) >= maxRecords {
@@ -157,29 +159,29 @@ func (w *Writer) added(alone bool, kind string, va uint64) error {
 
 // flush writes the batch.
 func (w *Writer) flush() error {
-	if !w.begun {
+	if !w.started {
 		w.out.WriteString(magic)
 		w.head(typeHeader, 0)
-		w.begun = true
+		w.started = true
 	}
 	b := &w.batch
 	w.head(typeTable, b.index())
 	for _, id := range b.order {
-		w.msg = appendText(w.msg[:0], 1, b.get(&b.entries[id]))
+		w.msg = appendText(w.msg[:0], 1, b.bytes(&b.entries[id]))
 		w.out.Write(w.msg)
 	}
 	for at := 0; at < len(b.records); {
 		kind := uint64(b.records[at])
 		var va uint64
 		va, at = w.record(b.records, at)
-		w.prev, w.has = va, true
+		w.prev, w.hasPrev = va, true
 		w.head(kind, len(w.msg))
 		if _, err := w.out.Write(w.msg); err != nil {
 			return err
 		}
 	}
 	b.reset()
-	_, err := w.out.Write(nil) // the first error stays
+	_, err := w.out.Write(nil) // bufio returns the first error
 	return err
 }
 
@@ -189,15 +191,15 @@ func (w *Writer) head(kind uint64, size int) {
 	w.out.Write(w.start)
 }
 
-// record makes the message of the record that is held at the place at, and gives
-// its VA and the place behind it.
+// record builds the message of the record at an offset of b, and returns its VA
+// and the offset after it.
 func (w *Writer) record(b []byte, at int) (va uint64, next int) {
 	kind := b[at]
 	va = binary.LittleEndian.Uint64(b[at+1:])
 	at += 9
 	w.msg = w.msg[:0]
 	switch d := va - w.prev; {
-	case w.has && (va >= w.prev && d <= math.MaxInt64 || va < w.prev && -d <= 1<<63):
+	case w.hasPrev && (va >= w.prev && d <= math.MaxInt64 || va < w.prev && -d <= 1<<63):
 		w.number(1, protowire.EncodeZigZag(int64(d)))
 	case kind == typeRange:
 		w.number(12, va)
@@ -213,28 +215,28 @@ func (w *Writer) record(b []byte, at int) (va uint64, next int) {
 	callLine, at := uvarint(b, at)
 	callFile, at := uvarint(b, at)
 	depth, at := uvarint(b, at)
-	w.some(2, length)
+	w.nonzero(2, length)
 	w.text(3, 9, fn)
 	w.text(4, 10, file)
-	w.some(5, callLine)
+	w.nonzero(5, callLine)
 	w.text(6, 11, callFile)
-	w.some(7, depth)
+	w.nonzero(7, depth)
 	return va, w.lines(b, at)
 }
 
-// number adds a field.
+// number appends a field.
 func (w *Writer) number(field, v uint64) {
 	w.msg = binary.AppendUvarint(append(w.msg, byte(field<<3)|byte(wireVarint)), v)
 }
 
-// some adds a field that is not zero.
-func (w *Writer) some(field, v uint64) {
+// nonzero appends a field unless it is zero.
+func (w *Writer) nonzero(field, v uint64) {
 	if v != 0 {
 		w.number(field, v)
 	}
 }
 
-// text adds a string, the number of which is id-1, as one field or the other.
+// text appends string id-1, inline or as a ref.
 func (w *Writer) text(inline, ref, id uint64) {
 	if id == 0 {
 		return
@@ -244,7 +246,7 @@ func (w *Writer) text(inline, ref, id uint64) {
 		w.number(ref, uint64(e.ref))
 		return
 	}
-	w.msg = appendText(w.msg, byte(inline), w.batch.get(e))
+	w.msg = appendText(w.msg, byte(inline), w.batch.bytes(e))
 }
 
 func appendText(dst []byte, field byte, s []byte) []byte {
@@ -252,7 +254,7 @@ func appendText(dst []byte, field byte, s []byte) []byte {
 	return append(dst, s...)
 }
 
-// lines adds the line table that is held at the place at.
+// lines appends the line table at an offset of b.
 func (w *Writer) lines(b []byte, at int) int {
 	offs, at := uvarint(b, at)
 	if offs == 0 {
@@ -267,7 +269,7 @@ func (w *Writer) lines(b []byte, at int) int {
 	return end
 }
 
-// padColumns adds the columns of the frames that are held at the place at.
+// padColumns appends the columns of the frames at an offset of b.
 func (w *Writer) padColumns(b []byte, at int) int {
 	n, at := uvarint(b, at)
 	if n == 0 {

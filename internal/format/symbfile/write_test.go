@@ -39,7 +39,7 @@ func write(list []any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func TestTheWorkedFilesAreWritten(t *testing.T) {
+func TestWriteWorkedFiles(t *testing.T) {
 	inOrder := fixture.NewSymbfile().Table("main.c").
 		Message(2, fixture.Proto{}.Num(12, 0x1000).Num(2, 0x40).Text(3, "main").Num(10, 0).Sub(8, fixture.Proto{}.Packed(1, 0, 8, 0x28).Packed(2, 10, 11, 13))).
 		Message(2, fixture.Proto{}.Signed(1, 16).Num(2, 0x20).Text(3, "outer_inl").Num(10, 0).Num(5, 12).Num(11, 0).Num(7, 1).Sub(8, fixture.Proto{}.Packed(1, 0).Packed(2, 3))).
@@ -65,11 +65,11 @@ func TestTheWorkedFilesAreWritten(t *testing.T) {
 		}
 	}
 	if len(inOrder) != len(unhex(workedRanges)) {
-		t.Error("the order of fields costs bytes")
+		t.Error("the order of fields changes the size")
 	}
 }
 
-func TestStringsOfPadsAndOfSeveralUsesAreInTheTable(t *testing.T) {
+func TestStringsInTable(t *testing.T) {
 	list := []any{
 		symbfile.Range{Func: text("abc"), File: text("bcd"), CallFile: text("abc")},
 		symbfile.Range{Func: text("xyz")},
@@ -81,7 +81,7 @@ func TestStringsOfPadsAndOfSeveralUsesAreInTheTable(t *testing.T) {
 	}
 }
 
-// mixed is n records of all sorts.
+// mixed returns n records of all kinds.
 func mixed(r *rand.Rand, n int) (list []any) {
 	word := func() []byte {
 		switch k := r.IntN(20); {
@@ -128,7 +128,7 @@ func mixed(r *rand.Rand, n int) (list []any) {
 	return list
 }
 
-func TestWhatIsWrittenIsRead(t *testing.T) {
+func TestWriteRoundTrip(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		list := mixed(r, 1+r.IntN(1000))
@@ -146,7 +146,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 }
 
-func TestManyStringsNeedManyTables(t *testing.T) {
+func TestManyStringsNeedSeveralTables(t *testing.T) {
 	var list []any
 	name := func(i int) []byte { return fmt.Appendf(nil, "%0*d", 3000, i) }
 	for i := range 7000 { // 21 MB
@@ -160,7 +160,7 @@ func TestManyStringsNeedManyTables(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, list) {
 		t.Errorf("%d of %d records, %v", len(got), len(list), err)
 	}
-	// Strings that are used often have short refs, also those that come late.
+	// Strings with many uses have short refs, even if they come late.
 	list = nil
 	for i := range 40_000 {
 		list = append(list, symbfile.Range{VA: uint64(i), Func: fmt.Appendf(nil, "%d", i%20_000), File: fmt.Appendf(nil, "f%d", max(i-30_000, 0)/100)})
@@ -173,11 +173,11 @@ func TestManyStringsNeedManyTables(t *testing.T) {
 		t.Errorf("%d of %d records, %v", len(got), len(list), err)
 	}
 	if want := fixture.NewSymbfile().Message(9, nil).Bytes(); len(b) < len(want) || !bytes.Contains(b[:1000], []byte("f7")) {
-		t.Error("the files are not in front")
+		t.Error("files do not have the first refs")
 	}
 }
 
-func TestWhatAReaderRefusesIsNotWritten(t *testing.T) {
+func TestWriterRejects(t *testing.T) {
 	big := bytes.Repeat([]byte("x"), 9<<20)
 	other := bytes.Repeat([]byte("y"), 9<<20)
 	many := make([]symbfile.Line, 1<<22)
@@ -189,18 +189,18 @@ func TestWhatAReaderRefusesIsNotWritten(t *testing.T) {
 		rec  any
 		want string
 	}{
-		"lines that are not sorted": {symbfile.Range{VA: 16, Lines: []symbfile.Line{{2, 1}, {1, 1}}}, "symbfile, range of 0x10: malformed: its lines are not in ascending order"},
-		"a large step":              {symbfile.Range{Lines: []symbfile.Line{{1 << 32, 1}}}, "an offset has more than 32 bits"},
+		"lines that are not sorted": {symbfile.Range{VA: 16, Lines: []symbfile.Line{{2, 1}, {1, 1}}}, "symbfile, range of 0x10: malformed: lines are not in ascending order"},
+		"a large step":              {symbfile.Range{Lines: []symbfile.Line{{1 << 32, 1}}}, "offset exceeds 32 bits"},
 		"rows":                      {symbfile.Range{Lines: make([]symbfile.Line, 1<<22+1)}, "too many rows"},
-		"rows of many bytes":        {symbfile.Range{Lines: many}, "more than 16 MiB"},
+		"rows of many bytes":        {symbfile.Range{Lines: many}, "exceeds 16 MiB"},
 		"frames":                    {symbfile.Pad{Frames: make([]symbfile.PadFrame, 1<<20+1)}, "too many rows"},
-		"func":                      {symbfile.Range{Func: text("\xff")}, "not UTF-8"},
-		"file":                      {symbfile.Range{File: text("\xff")}, "not UTF-8"},
-		"callFile":                  {symbfile.Range{CallFile: text("\xff")}, "not UTF-8"},
-		"func of a pad":             {symbfile.Pad{Frames: []symbfile.PadFrame{{text("\xff"), nil, 1}}}, "not UTF-8"},
-		"file of a pad":             {symbfile.Pad{Frames: []symbfile.PadFrame{{nil, text("\xff"), 1}}}, "not UTF-8"},
-		"text":                      {symbfile.Range{Func: big, File: other}, "more than 16 MiB"},
-		"text of a pad":             {symbfile.Pad{VA: 1, Frames: []symbfile.PadFrame{{big, other, 1}}}, "symbfile, return pad of 0x1: malformed: it has more than 16 MiB"},
+		"func":                      {symbfile.Range{Func: text("\xff")}, "must be UTF-8"},
+		"file":                      {symbfile.Range{File: text("\xff")}, "must be UTF-8"},
+		"callFile":                  {symbfile.Range{CallFile: text("\xff")}, "must be UTF-8"},
+		"func of a pad":             {symbfile.Pad{Frames: []symbfile.PadFrame{{text("\xff"), nil, 1}}}, "must be UTF-8"},
+		"file of a pad":             {symbfile.Pad{Frames: []symbfile.PadFrame{{nil, text("\xff"), 1}}}, "must be UTF-8"},
+		"text":                      {symbfile.Range{Func: big, File: other}, "exceeds 16 MiB"},
+		"text of a pad":             {symbfile.Pad{VA: 1, Frames: []symbfile.PadFrame{{big, other, 1}}}, "symbfile, return pad of 0x1: malformed: message exceeds 16 MiB"},
 		"large, and fine":           {symbfile.Range{Func: big, File: big}, ""},
 		"large pad, and fine":       {symbfile.Pad{Frames: []symbfile.PadFrame{{big, big, 1}}}, ""},
 		"many rows, and fine":       {symbfile.Range{Func: text(""), Lines: make([]symbfile.Line, 1<<22)}, ""},
@@ -217,15 +217,15 @@ func TestWhatAReaderRefusesIsNotWritten(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := errors.Join(first, put(w, fine[1]), put(w, fine[2]), w.Close()); err != nil {
-			t.Errorf("%s: behind it: %v", name, err)
+			t.Errorf("%s: after it: %v", name, err)
 		}
 		if got, err := read(b.Bytes()); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %d records behind it, %v", name, len(got), err)
+			t.Errorf("%s: %d records after it, %v", name, len(got), err)
 		}
 	}
 }
 
-func TestErrorsOfWritingStay(t *testing.T) {
+func TestErrorsOfWriterArePermanent(t *testing.T) {
 	list := mixed(rand.New(rand.NewPCG(1, 1)), 5000)
 	whole, err := write(list)
 	if err != nil {
@@ -258,7 +258,7 @@ func TestErrorsOfWritingStay(t *testing.T) {
 		t.Error(err)
 	}
 	if w.Range(&symbfile.Range{}) == nil || w.Close() == nil {
-		t.Error("it is open")
+		t.Error("the Writer is open after Close")
 	}
 }
 
@@ -283,9 +283,9 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 	}
 	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 50*2*64<<10 {
-		t.Errorf("%d bytes for what was announced and did not come", after.TotalAlloc-before.TotalAlloc)
+		t.Errorf("%d bytes allocated for missing data", after.TotalAlloc-before.TotalAlloc)
 	}
-	// A million records go through both in a few MB more than the batch may have.
+	// A million records take a few MB more than the largest batch.
 	pr, pw := io.Pipe()
 	go func() {
 		w := symbfile.NewWriter(pw)
@@ -322,7 +322,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-func TestRecordsCostNoAllocation(t *testing.T) {
+func TestRecordsDoNotAllocate(t *testing.T) {
 	list := mixed(rand.New(rand.NewPCG(7, 7)), 3000)
 	b, err := write(list)
 	if err != nil {
@@ -347,7 +347,7 @@ func TestRecordsCostNoAllocation(t *testing.T) {
 	add := func() {
 		for range 100_000 {
 			if w.Range(&r) != nil || w.Pad(&p) != nil {
-				t.Fatal("it is not written")
+				t.Fatal("the range is not written")
 			}
 		}
 	}
@@ -359,8 +359,8 @@ func TestRecordsCostNoAllocation(t *testing.T) {
 	}
 }
 
-// A name that hardly fits into a message is written once, however many records
-// refer to it.
+// A name of nearly the size of a message is written once, whatever the number of
+// records that refer to it.
 func TestLongNamesAreWrittenOnce(t *testing.T) {
 	var b bytes.Buffer
 	w := symbfile.NewWriter(&b)
