@@ -8,8 +8,8 @@ import (
 	"symbolon/internal/cache"
 )
 
-// errChanged says that a file is not the one that the index knows.
-var errChanged = errors.New("the file does not have its size")
+// errChanged means that a file differs from its record in the index.
+var errChanged = errors.New("the file has another size")
 
 // openBlob opens the file of an entry.
 func openBlob(path string, kind uint8, size int64) (cache.Blob, error) {
@@ -27,10 +27,10 @@ func openBlob(path string, kind uint8, size int64) (cache.Blob, error) {
 	return newBlob(f, kind, size)
 }
 
-// newBlob makes a Blob of an open file, which it takes over. What is used in
-// place is read into memory of its own, so that nobody who cuts, changes or
-// breaks the file can change what is open, or end the process. Objects, which
-// are only read through once, stay where they are.
+// newBlob returns a Blob of an open file, which it owns from then on. Entries
+// that are used in place are read into private memory, so that a file that is
+// truncated, changed or damaged later can neither change an open entry nor end
+// the process. Objects, which are read once from start to end, stay in the file.
 func newBlob(f *os.File, kind uint8, size int64) (cache.Blob, error) {
 	if kinds[kind] == cache.Objects || int64(int(size)) != size {
 		return &file{f, size}, nil

@@ -13,12 +13,12 @@ const (
 	maxFaults = 1 << 16
 	block     = 4 << 10 // files take whole blocks of the disk
 
-	// useStep is how far the time of last use in index.db may be behind, so
-	// that an entry in steady use is not written again and again.
+	// useStep is how old the time of last use in index.db may be, so that an
+	// entry in steady use is not saved again and again.
 	useStep = int64(time.Minute)
 )
 
-// kinds gives every kind its number in memory.
+// kinds lists the kinds by their number in memory.
 var kinds = [...]cache.Kind{cache.Objects, cache.Meta, cache.Symcache, cache.Cficache}
 
 func kindNumber(k cache.Kind) (uint8, bool) {
@@ -38,39 +38,39 @@ type entry struct {
 	size    int64
 	created int64
 	used    int64
-	saved   int64  // used, as index.db has it or will soon have it
-	turn    uint64 // order of last use, whatever the clock says
-	fault   *verdict
+	saved   int64  // used, as saved in index.db, or dirty
+	turn    uint64 // order of last use, independent of the clock
+	fault   *negative
 
 	prev, next *entry
 }
 
-// verdict is a fault to be remembered.
-type verdict struct {
+// negative is a remembered fault.
+type negative struct {
 	fault.Error
 	until int64
 }
 
-// newVerdict is what is kept of f until then.
-func newVerdict(f *fault.Error, until int64) *verdict {
-	return &verdict{fault.Error{Kind: f.Kind, Place: cache.Clip(f.Place), Detail: cache.Clip(f.Detail), Status: f.Status}, until}
+// newNegative returns f as it is remembered.
+func newNegative(f *fault.Error, until int64) *negative {
+	return &negative{fault.Error{Kind: f.Kind, Place: cache.Clip(f.Place), Detail: cache.Clip(f.Detail), Status: f.Status}, until}
 }
 
-// holds tells whether a fault is still remembered. One from the future is not,
-// or a clock that was set back could keep it for years.
+// holds reports whether a fault has not expired. A fault from the future has, or
+// a clock that was set back could keep it for years.
 func (e *entry) holds(now int64) bool { return e.created <= now && now < e.fault.until }
 
-// remembered is the fault of e as others see it.
+// remembered returns the fault of e as Get does.
 func (e *entry) remembered() *fault.Error {
 	return cache.Remembered(&e.fault.Error, time.Unix(0, e.fault.until))
 }
 
-// onDisk is the space that a file of size bytes takes.
+// onDisk returns the space that a file of size bytes occupies.
 func onDisk(size int64) int64 { return (size + block - 1) / block * block }
 
-// ring is entries in order of use, with what they add up to.
+// ring is a list of entries in order of use, with their sums.
 type ring struct {
-	first, last *entry // first: unused for longest
+	first, last *entry // first: least recently used
 	count       int64
 	bytes       int64
 }
@@ -103,13 +103,13 @@ func (r *ring) remove(e *entry) {
 	r.bytes -= onDisk(e.size)
 }
 
-// book is the index in memory. It does no I/O and no locking.
+// book is the index in memory, without I/O and locks.
 type book struct {
 	entries map[id]*entry
 	files   [len(kinds)]ring
-	faults  ring // in order of remembering
+	faults  ring // oldest first
 	turn    uint64
-	dirty   map[id]struct{} // what index.db does not know yet
+	dirty   map[id]struct{} // entries to save or delete in index.db
 }
 
 func newBook() book {
@@ -123,7 +123,7 @@ func (b *book) ring(e *entry) *ring {
 	return &b.files[e.kind]
 }
 
-// add enters e as the one used last. The id must be free.
+// add adds e as the most recently used entry. The id must be free.
 func (b *book) add(e *entry) {
 	b.turn++
 	e.turn = b.turn
@@ -139,7 +139,7 @@ func (b *book) remove(e *entry) {
 	b.dirty[e.id] = struct{}{}
 }
 
-// touch notes that a file is used.
+// touch records a use of a file.
 func (b *book) touch(e *entry, now int64) {
 	r := b.ring(e)
 	r.remove(e)
@@ -152,7 +152,7 @@ func (b *book) touch(e *entry, now int64) {
 	}
 }
 
-// oldest is the file that was not used for longest.
+// oldest returns the least recently used file.
 func (b *book) oldest() *entry {
 	var oldest *entry
 	for i := range b.files {
@@ -163,7 +163,7 @@ func (b *book) oldest() *entry {
 	return oldest
 }
 
-// totals is the number and the space of all files.
+// totals returns the number and the space of all files.
 func (b *book) totals() (files, bytes int64) {
 	for i := range b.files {
 		files += b.files[i].count
@@ -172,8 +172,8 @@ func (b *book) totals() (files, bytes int64) {
 	return files, bytes
 }
 
-// load enters what was found at the start, in order of last use, as known to
-// index.db.
+// load adds the entries found at the start, in order of their last use as saved
+// in index.db.
 func (b *book) load(found []*entry) {
 	slices.SortFunc(found, func(x, y *entry) int {
 		return cmp.Or(cmp.Compare(x.used, y.used), cmp.Compare(x.kind, y.kind), slices.Compare(x.key[:], y.key[:]))

@@ -405,7 +405,7 @@ func TestFullDiskCostsNothingButMemory(t *testing.T) {
 	put(t, s, cache.Meta, "only", 10)
 	full := &fullAfter{err: syscall.ENOSPC}
 	s.SetWrite(full.write)
-	s.SetMaxLent(size)
+	s.SetMaxMemory(size)
 	for _, full.left = range []int{0, 1000, size - 1} {
 		full.tries = 0
 		for _, kind := range cache.Kinds() {

@@ -97,10 +97,10 @@ func TestObjectsAndSpoolsThatAreCutAreErrors(t *testing.T) {
 	}
 }
 
-// TestClockThatJumps sets the clock by years, under a running store and
-// between two. Faults end early rather than late, the order of use holds, and
-// what is in use stays. A jump forward looks like years without use: what
-// nobody asks for in the next minute goes, and is made again.
+// TestClockThatJumps sets the clock by years, in a running store and between two.
+// Faults expire too early and not too late, the order of use holds, and used
+// entries stay. A jump forward looks like years without use: entries that are
+// not used in the next minute are removed.
 func TestClockThatJumps(t *testing.T) {
 	const years = 5 * 365 * 24 * time.Hour
 	holds := func(s *disk.Store) bool {
@@ -137,7 +137,7 @@ func TestClockThatJumps(t *testing.T) {
 				t.Errorf("jump %v, restart %v: what was used just now is swept", jump, restart)
 			}
 			if got := has(t, s, cache.Meta, "old", blockSize); got != (jump < 0) {
-				t.Errorf("jump %v, restart %v: what nobody used is there: %v", jump, restart, got)
+				t.Errorf("jump %v, restart %v: an unused entry is there: %v", jump, restart, got)
 			}
 			s.Remember(t.Context(), cache.Meta, key("fault"), fault.New(fault.Denied, "", "no"), time.Hour)
 			put(t, s, cache.Meta, "new", blockSize)

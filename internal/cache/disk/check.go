@@ -9,19 +9,19 @@ import (
 	"math/bits"
 )
 
-// This file knows as much of the layout of a bbolt file as is needed to follow
+// This file has as much of the layout of a bbolt file as is needed to follow
 // every pointer in it with bounds. Numbers are in the byte order of the
 // machine. A page starts with
 //
 //	0  u64  its own number
-//	8  u16  what it is: pageBranch, pageLeaf, pageFree, or a meta
+//	8  u16  its type: pageBranch, pageLeaf, pageFree, or a meta
 //	10 u16  number of elements
-//	12 u32  number of pages that follow and belong to it
+//	12 u32  number of further pages that belong to it
 //
-// Pages 0 and 1 hold a meta each; the valid one with the greater transaction
-// counts. Its root is the tree of buckets, of which ours has one per kind. A
-// bucket is a leaf element whose value is the number of its root page and a
-// sequence, or, with the number 0, these and the page itself.
+// Pages 0 and 1 have a meta each; the valid one with the later transaction is
+// used. Its root is the tree of buckets; there is one bucket per kind. A bucket
+// is a leaf element whose value is the number of its root page and a sequence,
+// or, with the number 0, these and the page itself.
 const (
 	pageBranch = 0x01
 	pageLeaf   = 0x02
@@ -46,11 +46,11 @@ type walker struct {
 	size int64 // of a page
 	top  uint64
 	seen []uint64 // one bit per page that was reached
-	last []byte   // the greatest key so far in the bucket that is walked
+	last []byte   // the greatest key so far in the current bucket
 	any  bool     // there is such a key
 }
 
-// checkIndex tells why bbolt could come to harm with a file, if it could.
+// checkIndex returns an error if bbolt could fail badly on a file.
 func checkIndex(src io.ReaderAt, size int64) error {
 	m, err := findMeta(src, size)
 	if err != nil {
@@ -72,13 +72,13 @@ type meta struct {
 	root, free, top, txid uint64
 }
 
-// findMeta reads the meta that counts. As bbolt does, it finds the second one
-// by trying the possible sizes of a page when the first one is damaged.
+// findMeta reads the meta in use. As bbolt does, it tries the possible sizes of a
+// page to find the second one if the first one is damaged.
 func findMeta(src io.ReaderAt, size int64) (meta, error) {
 	best, ok := readMeta(src, 0)
 	if ok {
 		if !isPageSize(best.pageSize) {
-			return best, fmt.Errorf("pages cannot have %d bytes", best.pageSize)
+			return best, fmt.Errorf("invalid page size %d", best.pageSize)
 		}
 		if second, ok := readMeta(src, best.pageSize); ok && second.txid > best.txid {
 			if second.pageSize != best.pageSize {
@@ -122,8 +122,8 @@ func readMeta(src io.ReaderAt, at int64) (meta, bool) {
 
 func isPageSize(n int64) bool { return bits.OnesCount64(uint64(n)) == 1 && n >= 1<<10 && n <= 1<<24 }
 
-// page reads a page with those that belong to it, each of which may be reached
-// only once.
+// page reads a page and the further pages that belong to it. Each page may be
+// reached only once.
 func (w *walker) page(number uint64) ([]byte, error) {
 	if number < 2 || number >= w.top {
 		return nil, fmt.Errorf("page %d does not exist", number)
@@ -149,7 +149,7 @@ func (w *walker) page(number uint64) ([]byte, error) {
 	return b, nil
 }
 
-// tree walks the tree below a page. The keys of it are not below least.
+// tree walks the tree below a page, whose keys are not below least.
 func (w *walker) tree(number uint64, buckets bool, least []byte, depth int) error {
 	b, err := w.page(number)
 	if err != nil {
@@ -205,7 +205,7 @@ func (w *walker) elements(b []byte, buckets bool, least []byte, depth int) error
 	return nil
 }
 
-// value walks the bucket that a value is, where buckets are wanted.
+// value walks the bucket that a value must be, if buckets is set.
 func (w *walker) value(flags uint32, value []byte, buckets bool) error {
 	if buckets != (flags&bucketFlag != 0) {
 		return fmt.Errorf("flags %#x", flags)
@@ -229,14 +229,14 @@ func (w *walker) value(flags uint32, value []byte, buckets bool) error {
 	return w.elements(inside, false, nil, 0)
 }
 
-// freelist checks the list of free pages: in order, and none that is in use.
+// freelist checks that the list of free pages is in order and has no used page.
 func (w *walker) freelist(number uint64) error {
 	b, err := w.page(number)
 	if err != nil {
 		return fmt.Errorf("free list: %w", err)
 	}
 	count, at := uint64(host.Uint16(b[10:])), pageHeader
-	if count == 0xffff { // then the first element is the number
+	if count == 0xffff { // the first element is the number
 		count, at = host.Uint64(b[at:]), at+8
 	}
 	if host.Uint16(b[8:]) != pageFree || count > uint64(len(b)-at)/8 {

@@ -11,13 +11,13 @@ import (
 
 // Config of the disk cache. The zero value is the default.
 type Config struct {
-	MaxBytes     bin.Size      `yaml:"max_bytes" help:"Bytes on disk of all entries, of downloads under way and of what open files unpack to; what was not used for longest is removed beyond that. -1: no bound."`
-	MaxFiles     int64         `yaml:"max_files" help:"Number of entries on disk; each also costs about 200 bytes of memory. -1: no bound."`
-	SpareMemory  bin.Size      `yaml:"spare_memory" help:"Memory that stands in for a disk that takes nothing more. None: a quarter of the memory for all."`
-	ObjectsIdle  time.Duration `yaml:"objects_idle" help:"How long a fetched file that nobody uses is kept. -1: until its space is needed."`
-	MetaIdle     time.Duration `yaml:"meta_idle" help:"How long the description of a file is kept when nobody uses it. -1: until its space is needed."`
-	SymcacheIdle time.Duration `yaml:"symcache_idle" help:"How long a lookup table that nobody uses is kept. -1: until its space is needed."`
-	CficacheIdle time.Duration `yaml:"cficache_idle" help:"How long an unwind table that nobody uses is kept. -1: until its space is needed."`
+	MaxBytes     bin.Size      `yaml:"max_bytes" help:"Bytes on disk of all entries, of downloads in progress and of unpacked open files. Beyond that the least recently used entries are evicted. -1: no limit."`
+	MaxFiles     int64         `yaml:"max_files" help:"Number of entries on disk; each also uses about 200 bytes of memory. -1: no limit."`
+	SpareMemory  bin.Size      `yaml:"spare_memory" help:"Memory that replaces a disk that is full or fails. 0: a quarter of memory."`
+	ObjectsIdle  time.Duration `yaml:"objects_idle" help:"How long an unused fetched file is kept. -1: until its space is needed."`
+	MetaIdle     time.Duration `yaml:"meta_idle" help:"How long the unused description of a file is kept. -1: until its space is needed."`
+	SymcacheIdle time.Duration `yaml:"symcache_idle" help:"How long an unused lookup table is kept. -1: until its space is needed."`
+	CficacheIdle time.Duration `yaml:"cficache_idle" help:"How long an unused unwind table is kept. -1: until its space is needed."`
 }
 
 const day = 24 * time.Hour
@@ -43,20 +43,20 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// Validate says what is wrong with c.
+// Validate returns an error for each invalid field of c.
 func (c Config) Validate() error {
 	var errs []error
 	if c.MaxBytes < -1 {
-		errs = append(errs, fmt.Errorf("max_bytes is %d: must be a size, or -1 for no bound", int64(c.MaxBytes)))
+		errs = append(errs, fmt.Errorf("max_bytes is %d: must be a size, or -1 for no limit", int64(c.MaxBytes)))
 	}
 	if c.MaxFiles < -1 {
-		errs = append(errs, fmt.Errorf("max_files is %d: must be a number, or -1 for no bound", c.MaxFiles))
+		errs = append(errs, fmt.Errorf("max_files is %d: must be a number, or -1 for no limit", c.MaxFiles))
 	}
 	return errors.Join(errs...)
 }
 
-// idle is how long an entry of a kind is kept without being used; negative: for
-// ever.
+// idle returns how long an unused entry of a kind is kept; negative means until
+// its space is needed.
 func (c Config) idle(k cache.Kind) time.Duration {
 	switch k {
 	case cache.Objects:

@@ -340,7 +340,7 @@ func TestWhatOthersDeleteIsAMiss(t *testing.T) {
 	for _, name := range []string{"gone", "short", "long"} {
 		has(t, s, cache.Meta, name, 4000)
 	}
-	if st := s.Stat(); st.Files != 2 { // whole, and folder, which nobody asked for
+	if st := s.Stat(); st.Files != 2 { // whole, and folder, which was not read
 		t.Errorf("%+v", st)
 	}
 }

@@ -100,7 +100,7 @@ func TestDamagedIndexIsBuiltAnew(t *testing.T) {
 		}
 	}
 	for name, b := range map[string][]byte{
-		"text": []byte(strings.Repeat("this is no index\n", 5000)), "zeros": make([]byte, len(whole)),
+		"text": []byte(strings.Repeat("this is not an index\n", 5000)), "zeros": make([]byte, len(whole)),
 		"halves": append(bytes.Clone(whole[len(whole)/2:]), whole[:len(whole)/2]...),
 	} {
 		write(b)
@@ -114,9 +114,9 @@ func TestDamagedIndexIsBuiltAnew(t *testing.T) {
 	}
 }
 
-// TestFlippedBitsGiveNoWrongAnswer flips bits where the structure is, and at
-// random. Whether the index survives, loses a record or is built anew, what is
-// answered is right.
+// TestFlippedBitsGiveNoWrongAnswer flips bits in the structure, and at random.
+// Whether the index survives, loses a record or is rebuilt, the answers are
+// right.
 func TestFlippedBitsGiveNoWrongAnswer(t *testing.T) {
 	w := newWorld(t, disk.Config{})
 	grown(t, w)
@@ -154,7 +154,7 @@ func TestFlippedBitsGiveNoWrongAnswer(t *testing.T) {
 			partly++
 		}
 	}
-	t.Logf("built anew %d times, %d times with other records", rebuilt, partly)
+	t.Logf("rebuilt %d times, %d times with other records", rebuilt, partly)
 	if rebuilt == 0 {
 		t.Error("no flip was noticed")
 	}

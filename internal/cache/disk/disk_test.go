@@ -129,7 +129,7 @@ func put(t *testing.T, s *disk.Store, kind cache.Kind, name string, size int) {
 	defer b.Close()
 	got := make([]byte, size)
 	if n, err := b.ReadAt(got, 0); b.Size() != int64(size) || n != size || string(got) != body(name, size) {
-		t.Fatalf("Put(%s): what is opened has %d bytes, of which %d can be read: %v", name, b.Size(), n, err)
+		t.Fatalf("Put(%s): the opened entry has %d bytes, %d can be read: %v", name, b.Size(), n, err)
 	}
 }
 

@@ -1,60 +1,59 @@
 // Package disk is the cache tier on a disk: plain files in a folder of bounded
-// size. What is used in place is read into memory when it is opened, so that
-// nothing that happens to a file matters to those who have it open. Objects and
-// spools, which may be giants, are read from their open files.
+// size. Entries that are used in place are read into memory when they are
+// opened, so that later changes of a file do not affect them. Objects and
+// spools, which may be very large, are read from their open files.
 //
 // # Layout
 //
-//	DIR/cache/<kind>/<2 hex>/<key in hex>   one file per entry, as it was put
+//	DIR/cache/<kind>/<2 hex>/<key in hex>   one file per entry
 //	DIR/index.db                            bbolt: sizes, times, remembered faults
-//	DIR/tmp                                 what is being written; wiped at the start
+//	DIR/tmp                                 unfinished files; emptied at the start
 //
-// The files are the truth. The index adds what a file cannot say: when it was
-// last used, and which faults are remembered. In a running process all of it
-// is in memory, about 200 bytes per entry; index.db follows in batches, some
-// seconds behind, and is compared with the folder at the start. A file without
-// a record is adopted, a record without its file is dropped. So everything
-// under cache may be deleted at any time, and index.db when no process runs.
+// The files are the truth. The index adds the times of last use and the
+// remembered faults. In a running process it is in memory, about 200 bytes per
+// entry; changes are saved to index.db in batches, some seconds later. At the
+// start index.db is compared with the folder: a file without a record is
+// adopted, a record without a file is dropped. So everything under cache may be
+// deleted at any time, and index.db when no process runs.
 //
 // # Order of writing, and what a crash leaves
 //
-// An entry is written in tmp, synced, renamed to its place and then counted. A
-// crash before the rename leaves a file in tmp, which the next start wipes; a
-// crash after it leaves a whole entry, which the next start adopts. The last
+// An entry is written in tmp, synced, renamed to its path and then counted. A
+// crash before the rename leaves a file in tmp, which the next start removes; a
+// crash after it leaves a complete entry, which the next start adopts. The last
 // seconds of faults and of times of use may be lost.
 //
-// Records carry a checksum, and before bbolt opens index.db all of its pages
-// are walked (check.go), because bbolt trusts what it maps and a damaged page
-// could end the process. A damaged index is moved to index.db.damaged and
-// built anew from the files.
+// Records have a checksum, and before bbolt opens index.db all of its pages are
+// walked (check.go), because bbolt trusts the file that it maps and a damaged
+// page could end the process. A damaged index is renamed to index.db.damaged and
+// rebuilt from the files.
 //
 // # Bounds
 //
-// The bytes of entries, in whole blocks of 4 KiB, of unfinished entries, of
-// spools and of what others hold together stay within Config.MaxBytes, and the number of entries within
-// Config.MaxFiles. Who passes a bound evicts what was not used for longest,
-// down to nine tenths of it. Space of an evicted entry that is still open is
-// free for the system only when it is closed; it is not counted. Entries that
-// nobody used for the lifetime of their kind are removed, full or not.
-// Remembered faults are at most 65,536.
+// The bytes of entries (in whole blocks of 4 KiB), of unfinished entries, of
+// spools and of Hold are together at most Config.MaxBytes, and there are at most
+// Config.MaxFiles entries. Beyond a limit the least recently used entries are
+// evicted, down to nine tenths of it. The space of an evicted entry that is open
+// is not counted, though the system frees it only when the entry is closed.
+// Entries that were unused for the lifetime of their kind are always removed.
+// At most 65,536 faults are remembered.
 //
 // # A disk that fails
 //
-// When the disk is full, a tenth of the cache is evicted and the write is tried
-// once more. What a disk does not take, for whatever reason, stays in memory
-// for as long as it is open, up to 256 MiB in all, and no entry is made of it:
-// callers notice nothing. The log is told once, and again after ten minutes.
+// When the disk is full, a tenth of the cache is evicted and the write is
+// retried once. Bytes that cannot be written, for any reason, stay in memory
+// while they are in use, up to Config.SpareMemory, and are not stored as an
+// entry: callers do not notice. A warning is logged at most every ten minutes.
 //
-// A file that is gone, has another size or is a folder is a miss and is made
-// again. What is in a file is for those to check who know its format.
+// A file that is missing, has another size or is a folder is a miss. Readers of
+// a format verify the content.
 //
 // # Clocks
 //
-// Times are those of the wall. A fault from the future does not hold, so one
-// that is remembered ends early rather than late when the clock is set. A jump
-// forward looks like a time without use: what is idle for longer than its kind
-// may be is removed. After a jump back, entries may stay idle for as much
-// longer, until the next start; the bound and the order of use hold.
+// Times are wall clock times. A fault from the future has expired, so when the
+// clock is set faults expire too early and never too late. After a jump forward,
+// entries look unused and may be removed. After a jump back, unused entries may
+// stay longer, until the next start; the limits and the order of use hold.
 //
 // # Concurrency and processes
 //

@@ -129,8 +129,9 @@ func FuzzIndex(f *testing.F) {
 				binary.NativeEndian.PutUint64(b[at+56:], sum.Sum64())
 			}
 		}
-		// What the check lets pass, bbolt must bear, or the ledger must take
-		// its panic; the store works on either way. The rest is moved aside.
+		// A file that passes the check must not end bbolt, or the ledger must
+		// recover from its panic; the store works in both cases. Other files are
+		// renamed.
 		if disk.CheckIndex(bytes.NewReader(b), int64(len(b))) != nil {
 			return
 		}

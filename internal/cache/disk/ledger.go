@@ -26,11 +26,11 @@ var errInUse = errors.New("the index is locked")
 type ledger struct {
 	db     *bbolt.DB
 	file   *os.File // that of db
-	broken error    // bbolt has panicked, and keeps locks that nobody opens any more
+	broken error    // bbolt has panicked, and its locks are never released
 }
 
-// openLedger opens or makes the index and locks it. It returns errInUse when
-// another process has it.
+// openLedger opens or creates the index and locks it. It returns errInUse if
+// another process has it open.
 func openLedger(path string, log *slog.Logger) (*ledger, error) {
 	l := &ledger{}
 	err := l.guard(func() (err error) {
@@ -49,9 +49,8 @@ func openLedger(path string, log *slog.Logger) (*ledger, error) {
 	return l, err
 }
 
-// openIndex opens index.db for bbolt, locked and sound. One that is damaged is
-// moved aside first, while it is locked, so that no other process can be in
-// the middle of using it.
+// openIndex opens, locks and checks index.db for bbolt. A damaged one is renamed
+// first, while it is locked, so that no other process is using it.
 func openIndex(path string, flag int, perm os.FileMode, log *slog.Logger) (*os.File, error) {
 	f, err := openLocked(path, flag, perm)
 	if err != nil {
@@ -67,11 +66,11 @@ func openIndex(path string, flag int, perm os.FileMode, log *slog.Logger) (*os.F
 	if err == nil {
 		return f, nil
 	}
-	log.Warn("the index of the disk cache is damaged and is built anew from the files; remembered faults are lost",
+	log.Warn("the index of the disk cache is damaged and is rebuilt from the files; remembered faults are lost",
 		"index", path, "kept as", path+damaged, "error", err)
 	moved := os.Rename(path, path+damaged)
 	f.Close()
-	if moved != nil { // some systems do not rename what is open
+	if moved != nil { // some systems do not rename open files
 		moved = os.Rename(path, path+damaged)
 	}
 	if moved != nil {
@@ -89,7 +88,7 @@ func openLocked(path string, flag int, perm os.FileMode) (*os.File, error) {
 		}
 		locked, err := tryLock(f)
 		if locked {
-			// Whoever had the lock may have moved the file aside.
+			// The previous owner of the lock may have renamed the file.
 			var mine, there fs.FileInfo
 			if mine, err = f.Stat(); err == nil {
 				if there, err = os.Stat(path); err == nil && os.SameFile(mine, there) {
@@ -108,8 +107,7 @@ func openLocked(path string, flag int, perm os.FileMode) (*os.File, error) {
 	}
 }
 
-// load yields the records that can be read. The names of the others are
-// returned.
+// load yields the valid records, and returns the ids of the others.
 func (l *ledger) load(yield func(*entry)) (bad []id, err error) {
 	err = l.guard(func() error {
 		return l.db.View(func(tx *bbolt.Tx) error {
@@ -141,8 +139,8 @@ func (l *ledger) load(yield func(*entry)) (bad []id, err error) {
 	return bad, err
 }
 
-// save writes a batch of records in one transaction, which costs one or two
-// syncs whatever its size. A record without a value is deleted.
+// save writes a batch of records in one transaction, which needs one or two
+// syncs whatever its size. A nil record is deleted.
 func (l *ledger) save(batch map[id][]byte) error {
 	return l.guard(func() error {
 		return l.db.Update(func(tx *bbolt.Tx) error {
@@ -171,9 +169,9 @@ func (l *ledger) close() error {
 	return l.guard(l.db.Close)
 }
 
-// guard runs what touches the mapped index. A page that cannot be read, as
-// when the disk is broken or others cut the file, is then an error and not the
-// end of the process. It is the end of the ledger.
+// guard calls do, which reads the mapped index. If a page cannot be read,
+// because the disk fails or the file was truncated, do ends with an error and
+// not the process. The ledger cannot be used afterwards.
 func (l *ledger) guard(do func() error) (err error) {
 	if l.broken != nil {
 		return l.broken
@@ -182,9 +180,9 @@ func (l *ledger) guard(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			if _, ok := p.(runtime.Error); ok { // of bbolt, from what it has read
-				p = "a page cannot be read or makes no sense"
+				p = "a page cannot be read or is invalid"
 			}
-			l.broken = fmt.Errorf("the index was damaged while it was in use, and is built anew at the next start: %v", p)
+			l.broken = fmt.Errorf("the index was damaged while it was in use, and is rebuilt at the next start: %v", p)
 			err = l.broken
 		}
 	}()

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock takes the lock that bbolt takes when it opens the file, so that the
-// file can be checked before. It belongs to the open file: bbolt, which goes on
-// with the same one, finds it taken by itself.
+// tryLock acquires the lock that bbolt acquires when it opens the file, so that
+// the file can be checked before. The lock belongs to the open file, which bbolt
+// uses, so it can acquire it again.
 func tryLock(f *os.File) (bool, error) {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if err == unix.EWOULDBLOCK {
@@ -19,5 +19,5 @@ func tryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// unlock gives the lock up. Closing does not while the file is mapped.
+// unlock releases the lock. Closing the file does not while it is mapped.
 func unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }

@@ -8,10 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Map gives the bytes of the spool in place, until it is closed. They are pages
-// of its file: a disk that does not give them back makes reading them a fault
-// of the hardware, which the reader has to be ready for. Nothing may be written
-// any more.
+// Map returns the bytes of the spool in place, until it is closed. They are
+// pages of its file: if the disk cannot read them, the access is a memory fault,
+// which the reader must be ready for. The spool may not be written after Map.
 func (p *spool) Map() ([]byte, error) {
 	switch {
 	case p.mapped != nil:
@@ -26,8 +25,8 @@ func (p *spool) Map() ([]byte, error) {
 	return b, err
 }
 
-// Relax gives the pages back that were read in place. They come back when they
-// are read again.
+// Relax releases the pages that were read in place. They are loaded again when
+// they are accessed.
 func (p *spool) Relax() {
 	if p.mapped != nil {
 		_ = unix.Madvise(p.mapped, unix.MADV_DONTNEED) // the content is in the file
@@ -36,7 +35,7 @@ func (p *spool) Relax() {
 
 func (p *spool) unmap() {
 	if p.mapped != nil {
-		_ = unix.Munmap(p.mapped) // of what Map made
+		_ = unix.Munmap(p.mapped) // it cannot fail for a mapping of Map
 		p.mapped = nil
 	}
 }

@@ -9,19 +9,20 @@ import (
 	"symbolon/internal/fault"
 )
 
-// private is a Blob in memory of its own.
-type private struct {
+// memoryBlob is a Blob in private memory.
+type memoryBlob struct {
 	bin.Source
 	bytes  []byte
-	free   func([]byte) error // nil: the collector does it
+	free   func([]byte) error // nil: the memory is in the heap
 	closed atomic.Bool
 }
 
-// largeBlob is from how many bytes on a blob is kept out of the heap.
+// largeBlob is the size from which on a blob is not in the heap.
 const largeBlob = 64 << 10
 
-func allocate(size int) *private {
-	p := &private{}
+// allocate returns a blob of size bytes, to be filled.
+func allocate(size int) *memoryBlob {
+	p := &memoryBlob{}
 	if size >= largeBlob {
 		p.bytes, p.free = anonymous(size)
 	}
@@ -32,17 +33,17 @@ func allocate(size int) *private {
 	return p
 }
 
-// Bytes is the content in place. It is gone with Close.
-func (p *private) Bytes() []byte { return p.bytes }
+// Bytes returns the content in place. It is invalid after Close.
+func (p *memoryBlob) Bytes() []byte { return p.bytes }
 
-func (p *private) ReadAt(b []byte, off int64) (int, error) {
+func (p *memoryBlob) ReadAt(b []byte, off int64) (int, error) {
 	if p.closed.Load() {
 		return 0, os.ErrClosed
 	}
 	return p.Source.ReadAt(b, off)
 }
 
-func (p *private) Close() error {
+func (p *memoryBlob) Close() error {
 	if p.closed.Swap(true) || p.free == nil {
 		return nil
 	}
@@ -50,25 +51,25 @@ func (p *private) Close() error {
 }
 
 const (
-	// maxLent is how much memory may stand in for a disk that takes nothing, if
-	// nothing is configured.
-	maxLent   = 256 << 20
+	// maxMemory is how much memory may replace a disk that fails, unless
+	// configured.
+	maxMemory = 256 << 20
 	pieceSize = 1 << 20
 )
 
-// lend counts n bytes that stay in memory because the disk failed.
-func (s *Store) lend(n int64) error {
-	if s.lent.Add(n) <= s.maxLent {
+// useMemory reserves n bytes of memory, because the disk failed.
+func (s *Store) useMemory(n int64) error {
+	if s.memoryUsed.Add(n) <= s.maxMemory {
 		return nil
 	}
-	s.lent.Add(-n)
+	s.memoryUsed.Add(-n)
 	return fault.New(fault.Internal, place,
-		"the disk takes nothing, and the %v of memory that stand in for it are used up; free some space in %s", bin.Size(s.maxLent), s.dir)
+		"the disk fails, and the %v of memory that replace it are in use: free some space in %s", bin.Size(s.maxMemory), s.dir)
 }
 
-// memory is bytes that grow, in pieces.
+// memory is a growing buffer, in pieces.
 type memory struct {
-	pieces []*private
+	pieces []*memoryBlob
 	size   int64
 }
 
@@ -99,7 +100,7 @@ func (m *memory) ReadAt(p []byte, off int64) (n int, err error) {
 
 func (m *memory) free() {
 	for _, p := range m.pieces {
-		_ = p.Close() // memory of our own
+		_ = p.Close() // unmapping private memory does not fail
 	}
 	*m = memory{}
 }

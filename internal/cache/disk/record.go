@@ -12,7 +12,7 @@ import (
 //
 //	0   u8   version
 //	1   u8   1 for a fault, 0 for a file
-//	2   u64  size of the file, or the end of the fault
+//	2   u64  size of the file, or the expiry of the fault
 //	10  u64  created
 //	18  u64  last used
 //	26       the fault, as cache.AppendFault writes it
@@ -28,6 +28,7 @@ func checksum(of id, body []byte) uint32 {
 	return crc32.Update(sum, bin.Castagnoli, body)
 }
 
+// record returns the record of e.
 func (e *entry) record() []byte {
 	order := binary.LittleEndian
 	first, second := byte(0), e.size
@@ -44,7 +45,7 @@ func (e *entry) record() []byte {
 	return order.AppendUint32(b, checksum(e.id, b))
 }
 
-// readRecord reads the record of an entry.
+// readRecord parses the record of an entry.
 func readRecord(of id, b []byte) (*entry, bool) {
 	body := len(b) - 4
 	if body < 0 || binary.LittleEndian.Uint32(b[body:]) != checksum(of, b[:body]) {
@@ -59,7 +60,7 @@ func readRecord(of id, b []byte) (*entry, bool) {
 		if !ok {
 			return nil, false
 		}
-		e.fault = &verdict{*f, number}
+		e.fault = &negative{*f, number}
 	} else {
 		e.size = number
 	}

@@ -10,26 +10,26 @@ import (
 	"symbolon/internal/fault"
 )
 
-// spool is a draft that never becomes an entry. It is read from its file, unless
-// somebody maps it: a disk that cannot give back what it took is an error then,
-// and not the end of the process, and nothing of a giant counts as our memory.
+// spool is a tempFile that never becomes an entry. Unless it is mapped, it is
+// read from its file: so a disk that fails to read is an error and does not end
+// the process, and a large file does not count as memory of the process.
 type spool struct {
-	*draft
+	*tempFile
 	mapped []byte
 }
 
-// Temp makes a spool. Its bytes count within the bounds of the store until it
-// is closed. It has no name where the system allows that, so a crash leaves
-// nothing; elsewhere the next start wipes it.
+// Temp returns a new spool. Its bytes count towards the bounds of the store until
+// it is closed. Where the system allows, it is unlinked, so a crash leaves
+// nothing; elsewhere the next start removes it.
 func (s *Store) Temp() (cache.Spool, error) {
-	d := s.create()
+	d := s.createTemp()
 	if d.name != "" && os.Remove(d.name) == nil {
 		d.name = ""
 	}
-	return &spool{draft: d}, nil
+	return &spool{tempFile: d}, nil
 }
 
-// Size is how much was written.
+// Size returns the number of bytes written.
 func (p *spool) Size() int64 { return p.length() }
 
 // Close frees the spool. It may be closed twice.
@@ -39,15 +39,16 @@ func (p *spool) Close() error {
 	return nil
 }
 
-// Hold counts the n bytes that do puts on the disk of the store, until release
-// is called. If others hold too much it waits in line until they do not, or ctx
-// ends. If the disk is full it evicts entries and calls do once more.
+// Hold reserves n bytes, which do writes to the disk of the store, until release
+// is called. If too many bytes are reserved it waits in line until enough are
+// released or ctx ends. If the disk is full it evicts entries and calls do once
+// more.
 func (s *Store) Hold(ctx context.Context, n int64, do func() error) (release func(), err error) {
 	select {
 	case s.line <- struct{}{}:
 		defer func() { <-s.line }()
 	case <-ctx.Done():
-		return nil, s.crowded(ctx, n)
+		return nil, s.noRoom(ctx, n)
 	}
 	for {
 		s.mu.Lock()
@@ -62,29 +63,29 @@ func (s *Store) Hold(ctx context.Context, n int64, do func() error) (release fun
 		select {
 		case <-freed:
 		case <-ctx.Done():
-			return nil, s.crowded(ctx, n)
+			return nil, s.noRoom(ctx, n)
 		}
 	}
-	if err = s.roomy("make room", n, do); err != nil {
+	if err = s.withRoom("make room", n, do); err != nil {
 		s.release(n)
 		return nil, err
 	}
 	return sync.OnceFunc(func() { s.release(n) }), nil
 }
 
-// crowded is the failure of a Hold that got no room in time.
-func (s *Store) crowded(ctx context.Context, n int64) error {
+// noRoom returns the fault of a Hold whose context ended.
+func (s *Store) noRoom(ctx context.Context, n int64) error {
 	return fault.New(fault.Internal, place, "no room for %v below the %v of max_bytes while other files are in use: %w",
 		bin.Size(n), s.cfg.MaxBytes, context.Cause(ctx))
 }
 
-// Writable tells why the folder takes no new files, if it does not.
+// Writable returns an error if new files cannot be written.
 func (s *Store) Writable() error {
-	d := s.create()
+	d := s.createTemp()
 	defer d.discard()
 	_, err := d.Write([]byte{0})
 	if err == nil && d.size == 0 {
-		err = fault.New(fault.Internal, place, "%s takes no new files", s.dir)
+		err = fault.New(fault.Internal, place, "cannot write new files to %s", s.dir)
 	}
 	return err
 }

@@ -10,8 +10,8 @@ import (
 	"symbolon/internal/fault"
 )
 
-// reconcile fills the book from the index and from the folder, and wipes what
-// was unfinished.
+// reconcile loads the index, compares it with the folder, and removes unfinished
+// files.
 func (s *Store) reconcile() error {
 	if err := wipe(s.temps()); err != nil {
 		return fault.New(fault.Internal, place, "wipe unfinished files: %w", err)
@@ -20,7 +20,7 @@ func (s *Store) reconcile() error {
 	recorded := map[id]*entry{}
 	var found []*entry
 	stale, err := s.ledger.load(func(e *entry) {
-		e.used = min(e.used, now) // a clock that was wrong must not keep it for ever
+		e.used = min(e.used, now) // a wrong clock must not keep it forever
 		recorded[e.id] = e
 	})
 	if err != nil {
@@ -58,8 +58,8 @@ func (s *Store) reconcile() error {
 	return nil
 }
 
-// walk visits the files of the cache whose names are those of entries, and
-// returns the ones that visit adopted. Other files are not ours.
+// walk visits the files with names of entries, and returns the ones that visit
+// adopted.
 func (s *Store) walk(visit func(id, func() (fs.FileInfo, error)) (bool, error)) (adopted []id, err error) {
 	for kind := range kinds {
 		shards, err := list(s.folder(uint8(kind)))
@@ -93,7 +93,7 @@ func (s *Store) walk(visit func(id, func() (fs.FileInfo, error)) (bool, error)) 
 	return adopted, nil
 }
 
-// list reads a folder. One that is missing is empty.
+// list reads a folder. A missing folder is empty.
 func list(folder string) ([]fs.DirEntry, error) {
 	d, err := os.Open(folder)
 	if errors.Is(err, fs.ErrNotExist) {

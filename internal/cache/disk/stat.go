@@ -9,14 +9,14 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Stats is what the cache holds.
+// Stats has the contents of the cache in numbers.
 type Stats struct {
 	Files    int64 // entries
 	Bytes    int64 // their space on disk
 	Held     int64 // bytes of spools, of unfinished entries and of Hold, not in Bytes
 	Faults   int64 // remembered
-	MaxFiles int64 // the bound of Files, negative: none
-	MaxBytes int64 // the bound of Bytes and Held, negative: none
+	MaxFiles int64 // limit of Files; negative: none
+	MaxBytes int64 // limit of Bytes and Held; negative: none
 	Kinds    []KindStats
 }
 
@@ -27,7 +27,7 @@ type KindStats struct {
 	Bytes int64
 }
 
-// Stat counts what the cache holds now.
+// Stat returns the current Stats.
 func (s *Store) Stat() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,11 +49,11 @@ type Entry struct {
 	Size    int64
 	Created time.Time
 	Used    time.Time
-	Fault   *fault.Error // nil for a file; else cache.Expires tells its end
+	Fault   *fault.Error // nil for a file; its expiry is cache.Expires
 }
 
-// List yields what there is at this moment, unused for longest first, until
-// yield returns false.
+// List yields the current entries, least recently used first, until yield returns
+// false.
 func (s *Store) List(yield func(Entry) bool) {
 	for _, e := range s.snapshot() {
 		out := Entry{
@@ -69,7 +69,7 @@ func (s *Store) List(yield func(Entry) bool) {
 	}
 }
 
-// snapshot copies the entries, without faults that have ended.
+// snapshot copies the entries, without expired faults.
 func (s *Store) snapshot() []entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,15 +86,15 @@ func (s *Store) snapshot() []entry {
 	return all
 }
 
-// Filter chooses entries and faults. The zero value chooses all.
+// Filter selects entries and faults. The zero value selects all.
 type Filter struct {
 	Kind   cache.Kind    // empty: every kind
-	Idle   time.Duration // only what was not used for longer than this
+	Idle   time.Duration // only entries that were not used for longer
 	Faults bool          // only remembered faults
 }
 
-// Purge removes what f chooses. It returns the number of files and faults that
-// are gone, and the space that the files took.
+// Purge removes the entries and faults that f selects, and returns their number
+// and the space of the files.
 func (s *Store) Purge(f Filter) (count, bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +112,7 @@ func (s *Store) Purge(f Filter) (count, bytes int64) {
 		for len(all) > 0 {
 			e := s.book.entries[all[0]]
 			all = all[1:]
-			if e != nil && chosen(e) { // it may have been used meanwhile
+			if e != nil && chosen(e) { // it may have been used since
 				return e
 			}
 		}
@@ -120,9 +120,9 @@ func (s *Store) Purge(f Filter) (count, bytes int64) {
 	})
 }
 
-// Sweep removes files that were idle for longer than their kind may be, and
-// faults that have ended. It also runs by itself once a minute. It returns the
-// number of what is gone, and the space that the files took.
+// Sweep removes files that were unused for longer than the limit of their kind,
+// and expired faults. It also runs once a minute. It returns the number of
+// removed files and faults, and the space of the files.
 func (s *Store) Sweep() (count, bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,9 +147,9 @@ func (s *Store) Sweep() (count, bytes int64) {
 	return count + files, bytes
 }
 
-// dropAll drops what next returns, until that is nil or the store is closed,
-// after which the files may be those of another process. mu is held, and given
-// away between two entries, so that readers do not wait for all of them.
+// dropAll drops the entries that next returns, until it returns nil or the store
+// is closed; then another process may own the files. mu is held, and released
+// between two entries, so that readers do not wait for all of them.
 func (s *Store) dropAll(next func() *entry) (count, bytes int64) {
 	for e := next(); e != nil && !s.closed; e = next() {
 		count++

@@ -26,15 +26,15 @@ const (
 
 	saveEvery  = 5 * time.Second
 	sweepEvery = time.Minute
-	saveAfter  = 4096    // changes that do not wait for saveEvery
-	maxDirty   = 1 << 18 // changes that wait for a disk that cannot take them
+	saveAfter  = 4096    // changes after which saving does not wait for saveEvery
+	maxDirty   = 1 << 18 // changes that are kept while saving fails
 
-	tellAgain = 10 * time.Minute // what happens again and again
+	warnEvery = 10 * time.Minute // for the same warning
 )
 
 var _ cache.Tier = (*Store)(nil)
 
-var errBound = errors.New("what is being received at this time needs more than the bound")
+var errBound = errors.New("files in progress need more than the limit")
 
 // Store is the disk cache of one folder. Make it with Open and close it.
 type Store struct {
@@ -43,37 +43,37 @@ type Store struct {
 	now    func() time.Time
 	log    *slog.Logger
 	ledger *ledger
-	write  func(f *os.File, p []byte) (int, error) // (*os.File).Write, but in tests
+	write  func(f *os.File, p []byte) (int, error) // (*os.File).Write, except in tests
 
-	hurry chan struct{} // asks the keeper to save now
-	stop  chan struct{}
-	done  chan struct{}
+	saveNow chan struct{} // makes keep save at once
+	stop    chan struct{}
+	done    chan struct{}
 
 	saving sync.Mutex // guards ledger; taken before mu
 
 	mu     sync.Mutex
 	book   book
 	held   int64         // bytes of spools, of unfinished entries and of Hold
-	freed  chan struct{} // closed when held becomes less
+	freed  chan struct{} // closed when held decreases
 	closed bool
-	told   map[string]time.Time // when the log was told of what happens again and again
+	warned map[string]time.Time // time of the last warning, by message
 
 	line chan struct{} // taken by the first in line in Hold
 
-	lent    atomic.Int64 // bytes of memory in the place of the disk
-	maxLent int64
+	memoryUsed atomic.Int64 // bytes in memory because the disk failed
+	maxMemory  int64
 }
 
-// Open opens the cache in dir, which is made if it is missing. It is locked
+// Open opens the cache in dir, which is created if it is missing, and locks it
 // until Close.
 func Open(cfg Config, dir string, now func() time.Time, log *slog.Logger) (*Store, error) {
 	s := &Store{
-		dir: dir, cfg: cfg.Defaults(), now: now, log: log, write: (*os.File).Write, book: newBook(), maxLent: cmp.Or(int64(cfg.SpareMemory), maxLent), told: map[string]time.Time{},
+		dir: dir, cfg: cfg.Defaults(), now: now, log: log, write: (*os.File).Write, book: newBook(), maxMemory: cmp.Or(int64(cfg.SpareMemory), maxMemory), warned: map[string]time.Time{},
 		freed: make(chan struct{}), line: make(chan struct{}, 1),
-		hurry: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+		saveNow: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	if err := os.MkdirAll(s.temps(), 0o700); err != nil {
-		return nil, fault.New(fault.Internal, place, "make the data directory: %w", err)
+		return nil, fault.New(fault.Internal, place, "create the data directory: %w", err)
 	}
 	var err error
 	if s.ledger, err = openLedger(s.index(), log); errors.Is(err, errInUse) {
@@ -92,8 +92,8 @@ func Open(cfg Config, dir string, now func() time.Time, log *slog.Logger) (*Stor
 	return s, nil
 }
 
-// Close saves the index and lets go of the folder. Blobs and spools that are
-// open stay usable.
+// Close saves the index and unlocks the folder. Open blobs and spools stay
+// usable.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -124,8 +124,8 @@ func (s *Store) path(of id) string {
 
 func (s *Store) clock() int64 { return s.now().UnixNano() }
 
-// Get opens the file of an entry, or returns its fault. Being quick, it does
-// not ask whether ctx has ended.
+// Get opens the file of an entry, or returns its fault. It is quick, and ignores
+// ctx.
 func (s *Store) Get(_ context.Context, kind cache.Kind, key cache.Key) (cache.Blob, error) {
 	number, ok := kindNumber(kind)
 	if !ok {
@@ -140,7 +140,7 @@ func (s *Store) Get(_ context.Context, kind cache.Kind, key cache.Key) (cache.Bl
 	if err == nil && size >= 0 {
 		var failed error
 		if blob, failed = openBlob(s.path(of), of.kind, size); failed != nil {
-			blob, err = s.lookAgain(of)
+			blob, err = s.reopen(of)
 		}
 	}
 	switch {
@@ -153,7 +153,7 @@ func (s *Store) Get(_ context.Context, kind cache.Kind, key cache.Key) (cache.Bl
 	return blob, err
 }
 
-// look finds an entry in the book and notes its use. The size is negative when
+// look finds an entry in the book and records its use. The size is negative if
 // there is no file. mu is held.
 func (s *Store) look(of id) (int64, error) {
 	e := s.book.entries[of]
@@ -170,10 +170,9 @@ func (s *Store) look(of id) (int64, error) {
 	return -1, e.remembered()
 }
 
-// lookAgain opens a file that could not be opened, now with mu held, so that it
-// is neither replaced nor evicted meanwhile. If it cannot be, the entry is
-// dropped.
-func (s *Store) lookAgain(of id) (cache.Blob, error) {
+// reopen retries to open a file, with mu held, so that it is neither replaced nor
+// evicted meanwhile. If that fails, the entry is dropped.
+func (s *Store) reopen(of id) (cache.Blob, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	size, err := s.look(of)
@@ -185,26 +184,25 @@ func (s *Store) lookAgain(of id) (cache.Blob, error) {
 	case err == nil:
 		return blob, nil
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
-		s.tell("a file of the disk cache cannot be opened for lack of something else", err)
+		s.warn("cannot open a file of the disk cache for lack of files or memory", err)
 		return nil, nil
-	case !errors.Is(err, fs.ErrNotExist): // which everybody may do
-		s.log.Warn("a file of the disk cache is damaged or cannot be read, and is made anew", "file", s.path(of), "error", err)
+	case !errors.Is(err, fs.ErrNotExist): // files may be deleted
+		s.log.Warn("a file of the disk cache is damaged or cannot be read, and is removed", "file", s.path(of), "error", err)
 	}
 	s.drop(s.book.entries[of])
 	s.publish()
 	return nil, nil
 }
 
-// tell tells the log of something that may happen again and again, once and
-// then not for a while. mu is held.
-func (s *Store) tell(what string, err error) {
-	if now, last := s.now(), s.told[what]; last.IsZero() || now.Sub(last).Abs() >= tellAgain {
-		s.told[what] = now
+// warn logs a warning, unless it has logged the same one lately. mu is held.
+func (s *Store) warn(what string, err error) {
+	if now, last := s.now(), s.warned[what]; last.IsZero() || now.Sub(last).Abs() >= warnEvery {
+		s.warned[what] = now
 		s.log.Warn(what, "error", err)
 	}
 }
 
-// Remember keeps a fault.
+// Remember stores a fault.
 func (s *Store) Remember(_ context.Context, kind cache.Kind, key cache.Key, f *fault.Error, life time.Duration) {
 	number, ok := kindNumber(kind)
 	if !ok || f == nil || f.Kind == fault.Internal || life <= 0 {
@@ -216,7 +214,7 @@ func (s *Store) Remember(_ context.Context, kind cache.Kind, key cache.Key, f *f
 		return
 	}
 	now := s.clock()
-	e := &entry{id: id{number, key}, created: now, used: now, fault: newVerdict(f, now+int64(life))}
+	e := &entry{id: id{number, key}, created: now, used: now, fault: newNegative(f, now+int64(life))}
 	s.drop(s.book.entries[e.id])
 	s.book.add(e)
 	if s.book.faults.count > maxFaults {
@@ -225,7 +223,7 @@ func (s *Store) Remember(_ context.Context, kind cache.Kind, key cache.Key, f *f
 	s.publish()
 }
 
-// Forget drops an entry or a fault.
+// Forget removes an entry or a fault.
 func (s *Store) Forget(_ context.Context, kind cache.Kind, key cache.Key) {
 	number, ok := kindNumber(kind)
 	if !ok {
@@ -238,14 +236,14 @@ func (s *Store) Forget(_ context.Context, kind cache.Kind, key cache.Key) {
 		return
 	}
 	if e != nil && e.fault != nil {
-		s.saveSoon() // a crash should not bring it back
+		s.saveSoon() // after a crash it should not come back
 	}
 	s.drop(e)
 	s.publish()
 }
 
-// drop takes an entry out of the book, and its file off the disk. Nil is
-// nothing. mu is held, so that no new file of that name can come between.
+// drop removes an entry from the book, and its file from the disk. e may be nil.
+// mu is held, so that a new file cannot get that name meanwhile.
 func (s *Store) drop(e *entry) {
 	if e == nil {
 		return
@@ -254,18 +252,17 @@ func (s *Store) drop(e *entry) {
 	if e.fault != nil {
 		return
 	}
-	if err := os.RemoveAll(s.path(e.id)); err != nil { // all: it may be a folder by now
-		s.log.Warn("a file of the disk cache cannot be removed", "error", err)
+	if err := os.RemoveAll(s.path(e.id)); err != nil { // it may be a folder
+		s.log.Warn("cannot remove a file of the disk cache", "error", err)
 	}
 }
 
-// reserve counts n more bytes as held, evicting files when the bound is
-// reached.
+// reserve adds n held bytes, and evicts files if the limit is exceeded.
 func (s *Store) reserve(n int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if limit := int64(s.cfg.MaxBytes); limit >= 0 && s.held+n > limit {
-		return fault.New(fault.Internal, place, "%w of %v that the disk cache may have; raise max_bytes", errBound, s.cfg.MaxBytes)
+		return fault.New(fault.Internal, place, "%w of %v of the disk cache: raise max_bytes", errBound, s.cfg.MaxBytes)
 	}
 	s.held += n
 	s.trim()
@@ -279,15 +276,15 @@ func (s *Store) release(n int64) {
 	s.publish()
 }
 
-// unhold counts n bytes less as held, and wakes the first in line. mu is held.
+// unhold subtracts n held bytes, and wakes the first in line. mu is held.
 func (s *Store) unhold(n int64) {
 	s.held -= n
 	close(s.freed)
 	s.freed = make(chan struct{})
 }
 
-// trim evicts files down to nine tenths of a bound that is passed. mu is held,
-// and given away between two files.
+// trim evicts files down to nine tenths of a limit that is exceeded. mu is held,
+// and released between two files.
 func (s *Store) trim() {
 	target := func(bound int64, now int64) int64 {
 		switch {
@@ -306,9 +303,8 @@ func (s *Store) trim() {
 	})
 }
 
-// evict removes files for as long as more tells to, those first that were not
-// used for longest. It returns the space of what is gone. mu is held, and given
-// away on the way.
+// evict removes the least recently used files until more returns false. It
+// returns the freed space. mu is held, and released between two files.
 func (s *Store) evict(more func(freed int64) bool) (freed int64) {
 	s.dropAll(func() *entry {
 		if !more(freed) {
@@ -324,9 +320,9 @@ func (s *Store) evict(more func(freed int64) bool) (freed int64) {
 	return freed
 }
 
-// relieve makes room on a disk that is full: n bytes, and at least a tenth of
-// what there is. It tells whether there was something to evict.
-func (s *Store) relieve(n int64) bool {
+// makeRoom evicts files on a full disk: n bytes, and at least a tenth of the
+// cache. It reports whether a file was evicted.
+func (s *Store) makeRoom(n int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, bytes := s.book.totals()
@@ -334,7 +330,7 @@ func (s *Store) relieve(n int64) bool {
 	return s.evict(func(freed int64) bool { return freed < want }) > 0
 }
 
-// publish tells the metrics and the keeper about changes. mu is held.
+// publish updates the metrics, and wakes keep after many changes. mu is held.
 func (s *Store) publish() {
 	files, bytes := s.book.totals()
 	metric.CacheEntries.Set(files, tier)
@@ -346,7 +342,7 @@ func (s *Store) publish() {
 
 func (s *Store) saveSoon() {
 	select {
-	case s.hurry <- struct{}{}:
+	case s.saveNow <- struct{}{}:
 	default:
 	}
 }
@@ -365,30 +361,30 @@ func (s *Store) keep() {
 		case <-sweep.C:
 			s.Sweep()
 		case <-save.C:
-		case <-s.hurry:
-			if failing { // then haste is of no use
+		case <-s.saveNow:
+			if failing { // wait for the next tick
 				continue
 			}
 		}
 		err := s.save()
 		if failing = err != nil; failing {
-			what := "the index of the disk cache cannot be saved; until it can, a restart finds the files and forgets the faults"
+			what := "cannot save the index of the disk cache; a restart would lose the remembered faults"
 			if isFull(err) {
-				what = notTaken
+				what = diskFailed
 			}
 			s.mu.Lock()
-			s.tell(what, err)
+			s.warn(what, err)
 			s.mu.Unlock()
 		}
 	}
 }
 
-// save writes what changed to index.db.
+// save writes the changes to index.db.
 func (s *Store) save() error {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	s.mu.Lock()
-	if s.ledger.broken != nil { // nothing will ever be saved
+	if s.ledger.broken != nil { // saving cannot succeed
 		clear(s.book.dirty)
 		s.mu.Unlock()
 		return s.ledger.broken
@@ -413,8 +409,7 @@ func (s *Store) save() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for of := range batch {
-		// What is gone is not worth much memory: its record is dropped at the
-		// next start.
+		// Records of removed entries need not be kept: the next start drops them.
 		if s.book.entries[of] != nil || len(s.book.dirty) < maxDirty {
 			s.book.dirty[of] = struct{}{}
 		}

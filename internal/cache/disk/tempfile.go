@@ -16,22 +16,22 @@ import (
 
 var errClosed = errors.New("the disk cache is closed")
 
-// draft is a file in tmp that grows, within the bounds of the store. What the
-// disk does not take stays in memory. One goroutine writes it. It ends by
-// discard, or by becoming an entry.
-type draft struct {
+// tempFile is a growing file in tmp, within the bounds of the store. Bytes that
+// the disk does not store stay in memory. One goroutine writes it. It ends with
+// discard, or with commit, which makes it an entry.
+type tempFile struct {
 	s    *Store
-	f    *os.File // nil: the disk does not even take an empty one
-	name string   // empty: it is unlinked, or an entry
-	size int64    // what is on disk, and counts as held
-	rest memory   // what comes after that
-	err  error    // of a write; nothing more is written then
+	f    *os.File // nil: the file cannot be created
+	name string   // empty: the file is unlinked, or an entry
+	size int64    // bytes on disk, which count as held
+	rest memory   // the bytes after them
+	err  error    // of the first write that failed
 }
 
-// create makes an empty draft.
-func (s *Store) create() *draft {
-	d := &draft{s: s, name: filepath.Join(s.temps(), rand.Text())}
-	err := s.roomy("make a file", 1, func() (err error) {
+// createTemp returns an empty tempFile.
+func (s *Store) createTemp() *tempFile {
+	d := &tempFile{s: s, name: filepath.Join(s.temps(), rand.Text())}
+	err := s.withRoom("make a file", 1, func() (err error) {
 		d.f, err = os.OpenFile(d.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrNotExist) {
 			if err = os.MkdirAll(s.temps(), 0o700); err == nil {
@@ -46,8 +46,8 @@ func (s *Store) create() *draft {
 	return d
 }
 
-// Write appends to the draft.
-func (d *draft) Write(p []byte) (n int, err error) {
+// Write appends to the file.
+func (d *tempFile) Write(p []byte) (n int, err error) {
 	if d.err != nil {
 		return 0, d.err
 	}
@@ -57,19 +57,19 @@ func (d *draft) Write(p []byte) (n int, err error) {
 			return n, err
 		}
 	}
-	if d.err = d.s.lend(int64(len(p) - n)); d.err != nil {
+	if d.err = d.s.useMemory(int64(len(p) - n)); d.err != nil {
 		return n, d.err
 	}
 	d.rest.write(p[n:])
 	return len(p), nil
 }
 
-// writeFile appends to the file.
-func (d *draft) writeFile(p []byte) (n int, err error) {
+// writeFile appends to the file on disk.
+func (d *tempFile) writeFile(p []byte) (n int, err error) {
 	if err := d.s.reserve(int64(len(p))); err != nil {
 		return 0, err
 	}
-	err = d.s.roomy("write", int64(len(p)), func() error {
+	err = d.s.withRoom("write", int64(len(p)), func() error {
 		m, err := d.s.write(d.f, p[n:])
 		n += m
 		return err
@@ -81,10 +81,10 @@ func (d *draft) writeFile(p []byte) (n int, err error) {
 	return n, err
 }
 
-// length is how much was written.
-func (d *draft) length() int64 { return d.size + d.rest.size }
+// length returns the number of bytes written.
+func (d *tempFile) length() int64 { return d.size + d.rest.size }
 
-func (d *draft) ReadAt(p []byte, off int64) (n int, err error) {
+func (d *tempFile) ReadAt(p []byte, off int64) (n int, err error) {
 	if off < d.size {
 		part := p[:min(int64(len(p)), d.size-off)]
 		if n, err = d.f.ReadAt(part, off); n < len(part) || n == len(p) {
@@ -95,23 +95,23 @@ func (d *draft) ReadAt(p []byte, off int64) (n int, err error) {
 	return n + m, err
 }
 
-// discard removes the draft, unless it has become an entry.
-func (d *draft) discard() {
+// discard removes the file, unless it is an entry.
+func (d *tempFile) discard() {
 	if d.f != nil {
 		d.f.Close()
 	}
 	if d.name != "" {
 		os.Remove(d.name)
 	}
-	d.s.lent.Add(-d.rest.size)
+	d.s.memoryUsed.Add(-d.rest.size)
 	d.rest.free()
 	d.s.release(d.size)
 	d.size = 0
 }
 
-// commit makes the draft an entry and opens it. If the disk does not want it,
-// it is only opened.
-func (d *draft) commit(of id) (cache.Blob, error) {
+// commit makes the file an entry and opens it. If that fails, it returns a blob
+// in memory.
+func (d *tempFile) commit(of id) (cache.Blob, error) {
 	size := d.size
 	switch err := d.keep(of); {
 	case errors.Is(err, errClosed):
@@ -119,38 +119,38 @@ func (d *draft) commit(of id) (cache.Blob, error) {
 	case err == nil:
 		blob, err := newBlob(d.f, of.kind, size)
 		if d.f = nil; err != nil {
-			return nil, fault.New(fault.Internal, place, "read what was written: %w", err)
+			return nil, fault.New(fault.Internal, place, "read the written file: %w", err)
 		}
 		return blob, nil
 	}
 	if size = d.length(); int64(int(size)) != size {
-		return nil, fault.New(fault.Internal, place, "the disk does not take %d bytes, and neither does the memory", size)
+		return nil, fault.New(fault.Internal, place, "neither the disk nor the memory can store %d bytes", size)
 	}
 	b := allocate(int(size))
 	if n, err := d.ReadAt(b.bytes, 0); n < len(b.bytes) {
-		return nil, errors.Join(fault.New(fault.Internal, place, "read what was written: %w", err), b.Close())
+		return nil, errors.Join(fault.New(fault.Internal, place, "read the written file: %w", err), b.Close())
 	}
 	return b, nil
 }
 
-// errLoose says that a draft is not all on disk.
-var errLoose = errors.New("a part of it is in memory")
+// errInMemory means that a file is not completely on disk.
+var errInMemory = errors.New("a part of the file is in memory")
 
-// keep makes the draft an entry.
-func (d *draft) keep(of id) error {
+// keep makes the file an entry.
+func (d *tempFile) keep(of id) error {
 	if d.f == nil || d.rest.size > 0 {
-		return errLoose
+		return errInMemory
 	}
-	// No second try here: after a sync that failed the system may have
-	// forgotten what it could not write, and say that all is well.
+	// A failed sync is not retried: the system may have dropped the pages that
+	// it could not write, and report success.
 	if err := d.f.Sync(); err != nil {
 		return d.s.failure("sync", err)
 	}
-	return d.s.roomy("rename", 1, func() error { return d.place(of) })
+	return d.s.withRoom("rename", 1, func() error { return d.place(of) })
 }
 
-// place gives the draft its name and enters it in the book.
-func (d *draft) place(of id) error {
+// place renames the file to its path and adds it to the book.
+func (d *tempFile) place(of id) error {
 	s := d.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +159,7 @@ func (d *draft) place(of id) error {
 	}
 	path := s.path(of)
 	if err := os.Rename(d.name, path); err != nil {
-		// The folder is missing, or somebody has put one in the file's place.
+		// The folder is missing, or the path is a folder.
 		err = errors.Join(os.RemoveAll(path), os.MkdirAll(filepath.Dir(path), 0o700))
 		if err == nil {
 			err = os.Rename(d.name, path)
@@ -179,30 +179,30 @@ func (d *draft) place(of id) error {
 	return nil
 }
 
-// Put makes an entry of what fill writes.
+// Put stores the bytes of fill as an entry.
 func (s *Store) Put(ctx context.Context, kind cache.Kind, key cache.Key, fill func(io.Writer) error) (cache.Blob, error) {
 	number, ok := kindNumber(kind)
 	if !ok {
-		return nil, fault.New(fault.Internal, place, "there is no kind %q", string(kind))
+		return nil, fault.New(fault.Internal, place, "unknown kind %q", string(kind))
 	}
 	if err := ended(ctx); err != nil {
 		return nil, err
 	}
-	d := s.create()
+	d := s.createTemp()
 	defer d.discard()
 	if err := fill(&filler{ctx, d}); err != nil {
 		return nil, err
 	}
-	if d.err != nil { // fill has not minded it
+	if d.err != nil { // fill has ignored it
 		return nil, d.err
 	}
 	return d.commit(id{number, key})
 }
 
-// filler is what fill writes to.
+// filler is the writer that fill gets.
 type filler struct {
 	ctx context.Context
-	d   *draft
+	d   *tempFile
 }
 
 func (f *filler) Write(p []byte) (int, error) {
@@ -220,11 +220,11 @@ func ended(ctx context.Context) error {
 	return nil
 }
 
-// roomy does what needs need bytes of the disk. If the disk is full, it makes
-// room and does it once more.
-func (s *Store) roomy(what string, need int64, do func() error) error {
+// withRoom calls do, which needs so many bytes of the disk. If the disk is full,
+// it evicts entries and calls do once more.
+func (s *Store) withRoom(what string, need int64, do func() error) error {
 	err := do()
-	if isFull(err) && s.relieve(need) {
+	if isFull(err) && s.makeRoom(need) {
 		err = do()
 	}
 	if err != nil {
@@ -233,7 +233,7 @@ func (s *Store) roomy(what string, need int64, do func() error) error {
 	return nil
 }
 
-// failure is a failure of the disk, which the log is told of.
+// failure returns a fault of the disk, and logs it.
 func (s *Store) failure(what string, err error) error {
 	if errors.Is(err, errClosed) {
 		return fault.New(fault.Internal, place, "%s: %w", what, err)
@@ -241,17 +241,16 @@ func (s *Store) failure(what string, err error) error {
 	f := fault.New(fault.Internal, place, "%s: %w", what, err)
 	if isFull(err) {
 		f = fault.New(fault.Internal, place,
-			"%s: the disk of %s is full, also without what could be evicted; free some space there, or choose another --data: %w", what, s.dir, err)
+			"%s: the disk of %s is full, and there is nothing to evict: free some space there, or choose another --data: %w", what, s.dir, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tell(notTaken, f)
+	s.warn(diskFailed, f)
 	return f
 }
 
-// notTaken is what the log is told when the disk fails, whatever was to be
-// written.
-const notTaken = "the disk does not take what is new: it stays in memory while it is used, and is fetched and made again after that"
+// diskFailed is the log message when the disk fails, for every kind of file.
+const diskFailed = "cannot write to the disk: new files stay in memory while they are used, and are not cached"
 
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
