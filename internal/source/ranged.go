@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"time"
 
 	"symbolon/internal/fault"
+	"symbolon/internal/transfer"
 )
 
 // Piece is how much of a large file is asked for at once.
@@ -16,8 +16,9 @@ const Piece = 8 << 20
 const (
 	atOnce     = 4 // pieces of a file under way or waiting to be read
 	maxResumes = 5 // of one piece
-	firstPause = 100 * time.Millisecond
 )
+
+var backoff = transfer.Backoff{First: 100 * time.Millisecond, Max: 5 * time.Second}
 
 // Opener opens n bytes of a file from off on. A failure of the kinds Transport
 // and Timeout may go away if it is not Final, and so may one of the reading that
@@ -231,12 +232,10 @@ func (r *resumed) Read(p []byte) (int, error) {
 		if r.ctx.Err() != nil || !passing(err) || r.again >= maxResumes {
 			return 0, err
 		}
-		select {
-		case <-time.After(rand.N(firstPause<<r.again) + 1):
-		case <-r.ctx.Done():
+		r.again++
+		if !backoff.Wait(r.ctx, r.again, 0) {
 			return 0, err
 		}
-		r.again++
 	}
 }
 
