@@ -181,7 +181,8 @@ func TestRequestsUseNoCredentialsOfThisMachine(t *testing.T) {
 	}
 	for _, provider := range []string{
 		`"type":"s3","aws_credentials_provider":"container"`, `"type":"s3","aws_credentials_provider":"instance"`,
-		`"type":"s3","aws_credentials_provider":"web_identity"`, `"type":"gcs","gcs_credentials_provider":"ambient"`,
+		`"type":"s3","aws_credentials_provider":"web_identity"`, `"type":"s3","aws_credentials_provider":"ambient"`,
+		`"type":"gcs","gcs_credentials_provider":"ambient"`,
 	} {
 		before := u.Count("")
 		r := s.symbolicate(t, "", kettle, `,"sources":[{"id":"x","bucket":"b",`+provider+`}]`)

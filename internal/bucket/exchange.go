@@ -213,13 +213,17 @@ func (e *Exchange) Bytes(ctx context.Context) ([]byte, error) {
 	return text, nil
 }
 
-// Local makes a request to a service of this machine that issues credentials,
-// and not through a proxy, which would see them.
-func Local(ctx context.Context, place string, request func(context.Context) (*http.Request, error)) ([]byte, error) {
+// Direct returns a transport for services of this machine that issue
+// credentials. It uses no proxy, which would see them.
+func Direct() http.RoundTripper {
 	direct := &net.Dialer{Timeout: localTime}
+	return &http.Transport{DialContext: direct.DialContext, DisableKeepAlives: true}
+}
+
+// Local makes a request to a service of this machine that issues credentials.
+func Local(ctx context.Context, place string, request func(context.Context) (*http.Request, error)) ([]byte, error) {
 	e := Exchange{
-		Transport: &http.Transport{DialContext: direct.DialContext, DisableKeepAlives: true},
-		Place:     place, Request: request, Idle: localTime,
+		Transport: Direct(), Place: place, Request: request, Idle: localTime,
 		Verdict: func(resp *http.Response, _ []byte) (*fault.Error, bool) {
 			if Busy(resp.StatusCode) {
 				return fault.New(fault.Transport, place, "%s", Status(resp.StatusCode)), true

@@ -143,8 +143,8 @@ func (c Config) validS3() error {
 		return fmt.Errorf("type %s needs a bucket", S3)
 	case len(c.Region) > 2:
 		return errors.New("region is a name, or a list of a name and an address")
-	case !slices.Contains([]string{"", Static, Container, Instance, WebIdentity}, c.Provider):
-		return fmt.Errorf("there is no aws_credentials_provider %q: there are %s, %s, %s and %s", c.Provider, Static, Container, Instance, WebIdentity)
+	case !slices.Contains([]string{"", Static, Container, Instance, WebIdentity, Ambient}, c.Provider):
+		return fmt.Errorf("there is no aws_credentials_provider %q: there are %s, %s, %s, %s and %s", c.Provider, Static, Container, Instance, WebIdentity, Ambient)
 	case (c.Provider == "" || c.Provider == Static) && keys && (c.AccessKey.IsZero() || c.SecretKey.IsZero()):
 		return errors.New("access_key and secret_key belong together")
 	case c.Region.Endpoint() != "":

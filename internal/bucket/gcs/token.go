@@ -154,7 +154,7 @@ func (b *Bucket) granted(place string, token *oauth2.Token) (string, time.Time, 
 // trade gets a token from a source, whose requests go through the connections
 // of the bucket.
 func (b *Bucket) trade(ctx context.Context, place string, open func(context.Context) (oauth2.TokenSource, error)) (string, time.Time, error) {
-	s := &sender{ctx: ctx, place: place, bucket: b}
+	s := &bucket.Sender{Exchange: bucket.Exchange{Transport: b.deps.Transport, Place: place, Idle: b.deps.ReadTimeout}, Context: ctx, Refusal: detail}
 	source, err := open(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: s}))
 	if err != nil {
 		return "", time.Time{}, err
@@ -163,47 +163,11 @@ func (b *Bucket) trade(ctx context.Context, place string, open func(context.Cont
 	switch {
 	case err == nil:
 		return b.granted(place, token)
-	case s.failed != nil:
-		return "", time.Time{}, s.failed
+	case s.Failed != nil:
+		return "", time.Time{}, s.Failed
 	}
 	// The cause may quote the key or the answer.
 	return "", time.Time{}, fault.New(fault.Denied, place, "no token: must have an RSA key in PEM, and an http or https address of the token service")
-}
-
-// sender sends the requests for a token, which get bounds and tries that way, and
-// keeps the last failure: the library would make it part of a text.
-type sender struct {
-	ctx    context.Context
-	place  string
-	bucket *Bucket
-	failed error
-}
-
-func (s *sender) RoundTrip(req *http.Request) (*http.Response, error) {
-	var body []byte
-	if req.Body != nil {
-		defer req.Body.Close()
-		var err error
-		if body, err = io.ReadAll(req.Body); err != nil {
-			return nil, err
-		}
-	}
-	if req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
-		return nil, errors.ErrUnsupported
-	}
-	e := bucket.Exchange{
-		Transport: s.bucket.deps.Transport, Place: s.place, Body: body, Idle: s.bucket.deps.ReadTimeout,
-		Request: func(ctx context.Context) (*http.Request, error) { return req.Clone(ctx), nil },
-		Verdict: func(resp *http.Response, answer []byte) (*fault.Error, bool) {
-			if bucket.Busy(resp.StatusCode) {
-				return fault.New(fault.Transport, s.place, "%s", bucket.Status(resp.StatusCode)), true
-			}
-			return fault.New(fault.Denied, s.place, "%s", detail(req, resp.StatusCode, body, answer)), false
-		},
-	}
-	resp, err := e.Do(s.ctx)
-	s.failed = err
-	return resp, err
 }
 
 // detail describes a refusal, without what the answer repeats of the request.

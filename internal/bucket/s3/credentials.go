@@ -1,10 +1,10 @@
 package s3
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
-	"encoding/xml"
-	"io"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -12,56 +12,96 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
+	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
+	"github.com/aws/aws-sdk-go-v2/credentials/processcreds"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+
 	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
 )
 
 const (
-	early     = 5 * time.Minute // that credentials are renewed before they expire
-	maxSecret = 64 << 10        // of a file with a token
+	early     = 5 * time.Minute // before they expire, credentials are renewed
 	forever   = 100 * 365 * 24 * time.Hour
+	maxAnswer = 64 << 10 // of an answer that is no blob
 )
 
 // credentials sign requests. Without an access key they do not.
 type credentials struct{ access, secret, token string }
 
-// all are the texts that no output may show.
+// all returns the texts that no output may show.
 func (c credentials) all() []string { return []string{c.token, c.secret, c.access} }
 
-// fetch gets credentials that are good until some time.
+// fetch gets credentials and the time at which they expire.
 type fetch = func(ctx context.Context) (credentials, time.Time, error)
 
-// provider is where the credentials of the bucket come from.
+// opener makes a provider of the SDK, whose requests the client sends.
+type opener = func(ctx context.Context, client *http.Client) (aws.CredentialsProvider, error)
+
+// provider returns the function that fetches the credentials of the bucket.
 func (b *Bucket) provider() (fetch, error) {
-	ambient := map[string]fetch{Container: b.container, Instance: b.instance, WebIdentity: b.webIdentity}[b.cfg.Provider]
-	switch {
-	case b.cfg.Provider == Static:
+	if b.cfg.Provider == Static {
 		c := credentials{b.cfg.AccessKey.Reveal(), b.cfg.SecretKey.Reveal(), b.cfg.SessionToken.Reveal()}
 		return func(context.Context) (credentials, time.Time, error) { return c, b.deps.Now().Add(forever), nil }, nil
-	case ambient == nil:
-		return nil, fault.New(fault.Unsupported, b.place, "no credentials come from %.40q", b.cfg.Provider)
+	}
+	open := map[string]opener{Container: b.container, Instance: b.instance, WebIdentity: b.webIdentity, Ambient: b.ambient}[b.cfg.Provider]
+	switch {
+	case open == nil:
+		return nil, fault.New(fault.Unsupported, b.place, "invalid provider of credentials %.40q", b.cfg.Provider)
 	case b.deps.Env == nil:
 		return nil, fault.New(fault.Denied, b.place, "the credentials of this machine are not for this bucket")
 	}
-	return ambient, nil
+	place := strings.ReplaceAll(b.cfg.Provider, "_", " ") + " credentials"
+	return func(ctx context.Context) (credentials, time.Time, error) { return b.retrieve(ctx, place, open) }, nil
 }
 
-// given is what services that hand out credentials answer.
-type given struct {
-	Code            string // of the metadata service
-	AccessKeyID     string `json:"AccessKeyId" xml:"AccessKeyId"`
-	SecretAccessKey string
-	Token           string
-	SessionToken    string // of the token service
-	Expiration      time.Time
-}
-
-func (g given) credentials(place string) (credentials, time.Time, error) {
-	if g.AccessKeyID == "" || g.SecretAccessKey == "" || g.Expiration.IsZero() || g.Code != "" && g.Code != "Success" {
+// retrieve gets credentials from a provider of the SDK.
+func (b *Bucket) retrieve(ctx context.Context, place string, open opener) (credentials, time.Time, error) {
+	s := &bucket.Sender{
+		Exchange: bucket.Exchange{Transport: near{b.deps.Transport}, Place: place, Idle: b.deps.ReadTimeout},
+		Context:  ctx, Refusal: refusal,
+	}
+	var c aws.Credentials
+	p, err := open(ctx, &http.Client{Transport: s})
+	if err == nil {
+		c, err = p.Retrieve(ctx)
+	}
+	var process *processcreds.ProviderError
+	switch {
+	case s.Failed != nil:
+		return credentials{}, time.Time{}, s.Failed
+	case errors.As(err, &process): // it may quote the output
+		return credentials{}, time.Time{}, fault.New(fault.Denied, place, "credential_process failed, or its output is invalid")
+	case err != nil:
+		return credentials{}, time.Time{}, fault.New(fault.Denied, place, "%s", bucket.Line(err.Error()))
+	case c.AccessKeyID == "" || c.SecretAccessKey == "":
 		return credentials{}, time.Time{}, fault.New(fault.Denied, place, "the answer has no credentials")
 	}
-	return credentials{g.AccessKeyID, g.SecretAccessKey, g.Token + g.SessionToken}, g.Expiration, nil
+	expires := b.deps.Now().Add(forever)
+	if c.CanExpire {
+		expires = c.Expires
+	}
+	return credentials{c.AccessKeyID, c.SecretAccessKey, c.SessionToken}, expires, nil
 }
+
+// refusal describes an answer of a service that hands out credentials, without
+// what it repeats of the request.
+func refusal(req *http.Request, status int, body, answer []byte) string {
+	a := read(answer)
+	if a.Code == "" {
+		return bucket.Status(status)
+	}
+	form, _ := url.ParseQuery(string(body)) // what cannot be read hides nothing
+	return bucket.Line(bucket.Hide(a.Code+": "+a.Message, form.Get("WebIdentityToken"), req.Header.Get("Authorization")))
+}
+
+// once leaves further tries to the Exchange.
+func once() aws.Retryer { return aws.NopRetryer{} }
 
 // The hosts that serve the credentials of containers without TLS.
 const (
@@ -70,12 +110,38 @@ const (
 	eksHost6 = "fd00:ec2::23"
 )
 
-// container asks the agent of the container.
-func (b *Bucket) container(ctx context.Context) (credentials, time.Time, error) {
-	const full, relative = "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"
-	stop := func(kind fault.Kind, format string, args ...any) (credentials, time.Time, error) {
-		return credentials{}, time.Time{}, fault.New(kind, "container credentials", format, args...)
+// isLocal reports whether a host is this machine, or a service of it.
+func isLocal(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || host == eksHost6 || host == "fd00:ec2::254" || ip.IsLoopback() || ip.IsLinkLocalUnicast()
+}
+
+// near sends what is for this machine without a proxy, which would see the
+// credentials.
+type near struct{ far http.RoundTripper }
+
+func (n near) RoundTrip(req *http.Request) (*http.Response, error) {
+	if isLocal(req.URL.Hostname()) {
+		return bucket.Direct().RoundTrip(req)
 	}
+	return n.far.RoundTrip(req)
+}
+
+// ambient finds credentials as AWS's own tools do: variables, profiles in files
+// with all that they may say (SSO, roles to assume, processes, web identities),
+// containers, the metadata service.
+func (b *Bucket) ambient(ctx context.Context, client *http.Client) (aws.CredentialsProvider, error) {
+	options := []func(*config.LoadOptions) error{config.WithRetryer(once), config.WithDefaultRegion(b.cfg.Region)}
+	if b.deps.Env("AWS_CA_BUNDLE") == "" { // which only the SDK's own client can have
+		options = append(options, config.WithHTTPClient(client))
+	}
+	c, err := config.LoadDefaultConfig(ctx, options...)
+	return c.Credentials, err
+}
+
+// container uses the agent of the container.
+func (b *Bucket) container(_ context.Context, client *http.Client) (aws.CredentialsProvider, error) {
+	const full, relative = "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"
 	text := b.deps.Env(full)
 	if path := b.deps.Env(relative); path != "" {
 		text = "http://" + ecsHost + path
@@ -83,159 +149,59 @@ func (b *Bucket) container(ctx context.Context) (credentials, time.Time, error) 
 	u, err := url.Parse(text)
 	switch {
 	case text == "":
-		return stop(fault.Denied, "neither %s nor %s is set", relative, full)
-	case err != nil || !trusted(u):
-		return stop(fault.Denied, "%s is neither an https address nor one of this machine", full)
+		return nil, errors.New("neither " + relative + " nor " + full + " is set")
+	case err != nil || !isTrusted(u):
+		return nil, errors.New("invalid " + full + ": must be an https address, or one of this machine")
 	}
-	header := http.Header{}
 	token := b.deps.Env("AWS_CONTAINER_AUTHORIZATION_TOKEN")
 	if file := b.deps.Env("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); file != "" {
-		if token, err = secretFile(file); err != nil {
-			return credentials{}, time.Time{}, err
+		text, err := tokenFile(file).GetIdentityToken()
+		if err != nil {
+			return nil, err
 		}
+		token = string(text)
 	}
-	if strings.ContainsAny(token, "\r\n") {
-		return stop(fault.Denied, "the authorization token has a line break")
-	}
-	if token != "" {
-		header.Set("Authorization", token)
-	}
-	body, err := b.local(ctx, http.MethodGet, u, header)
-	if err != nil {
-		return credentials{}, time.Time{}, err
-	}
-	return fromJSON("container credentials", body)
+	return endpointcreds.New(text, func(o *endpointcreds.Options) {
+		o.HTTPClient, o.Retryer, o.AuthorizationToken = client, once(), token
+	}), nil
 }
 
-// trusted tells whether credentials may be asked for at an address.
-func trusted(u *url.URL) bool {
+// isTrusted reports whether the agent of a container may be at an address.
+func isTrusted(u *url.URL) bool {
 	host := u.Hostname()
-	ip := net.ParseIP(host)
-	local := host == ecsHost || host == eksHost || host == eksHost6 || host == "localhost" || ip.IsLoopback()
+	local := host == ecsHost || host == eksHost || host == eksHost6 || host == "localhost" || net.ParseIP(host).IsLoopback()
 	return u.Scheme == "https" && host != "" || u.Scheme == "http" && local
 }
 
-// instance asks the metadata service of the machine, version 2.
-func (b *Bucket) instance(ctx context.Context) (credentials, time.Time, error) {
-	const place, roles = "instance credentials", "/latest/meta-data/iam/security-credentials/"
-	text := b.deps.Env("AWS_EC2_METADATA_SERVICE_ENDPOINT")
-	if text == "" {
-		text = "http://169.254.169.254"
-	}
-	at, err := url.Parse(text)
-	if err != nil || at.Host == "" {
-		return credentials{}, time.Time{}, fault.New(fault.Denied, place, "AWS_EC2_METADATA_SERVICE_ENDPOINT is no address")
-	}
-	token, err := b.local(ctx, http.MethodPut, below(at, "/latest/api/token"), http.Header{"X-Aws-Ec2-Metadata-Token-Ttl-Seconds": {"300"}})
-	if err != nil {
-		return credentials{}, time.Time{}, err
-	}
-	header := http.Header{"X-Aws-Ec2-Metadata-Token": {strings.TrimSpace(string(token))}}
-	names, err := b.local(ctx, http.MethodGet, below(at, roles), header)
-	if err != nil {
-		return credentials{}, time.Time{}, err
-	}
-	name, _, _ := strings.Cut(strings.TrimSpace(string(names)), "\n")
-	if name == "" {
-		return credentials{}, time.Time{}, fault.New(fault.Denied, place, "this machine has no role")
-	}
-	body, err := b.local(ctx, http.MethodGet, below(at, roles+name), header)
-	if err != nil {
-		return credentials{}, time.Time{}, err
-	}
-	return fromJSON(place, body)
+// instance uses the metadata service of the machine, version 2.
+func (b *Bucket) instance(_ context.Context, client *http.Client) (aws.CredentialsProvider, error) {
+	return ec2rolecreds.New(func(o *ec2rolecreds.Options) {
+		o.Client = imds.New(imds.Options{
+			Endpoint: b.deps.Env("AWS_EC2_METADATA_SERVICE_ENDPOINT"), HTTPClient: client, Retryer: once(), EnableFallback: aws.FalseTernary,
+		})
+	}), nil
 }
 
-// below is the address of a path at a service.
-func below(at *url.URL, path string) *url.URL {
-	return &url.URL{Scheme: at.Scheme, Host: at.Host, Path: strings.TrimRight(at.Path, "/") + path}
-}
-
-// webIdentity trades the token of a file, which others renew, for credentials.
-func (b *Bucket) webIdentity(ctx context.Context) (credentials, time.Time, error) {
-	const place = "web identity credentials"
-	role, file, session := b.deps.Env("AWS_ROLE_ARN"), b.deps.Env("AWS_WEB_IDENTITY_TOKEN_FILE"), b.deps.Env("AWS_ROLE_SESSION_NAME")
+// webIdentity trades the token in a file, which others renew, for credentials.
+func (b *Bucket) webIdentity(_ context.Context, client *http.Client) (aws.CredentialsProvider, error) {
+	role, file := b.deps.Env("AWS_ROLE_ARN"), b.deps.Env("AWS_WEB_IDENTITY_TOKEN_FILE")
 	if role == "" || file == "" {
-		return credentials{}, time.Time{}, fault.New(fault.Denied, place, "AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE are not both set")
+		return nil, errors.New("AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE are not both set")
 	}
-	if session == "" {
-		session = "symbolon"
+	o := sts.Options{Region: b.cfg.Region, HTTPClient: client, Retryer: once()}
+	if at := b.deps.Env("AWS_ENDPOINT_URL_STS"); at != "" {
+		o.BaseEndpoint = &at
 	}
-	token, err := secretFile(file)
-	if err != nil {
-		return credentials{}, time.Time{}, err
-	}
-	at := b.deps.Env("AWS_ENDPOINT_URL_STS")
-	if at == "" {
-		at = "https://sts." + b.cfg.Region + ".amazonaws.com"
-		if strings.HasPrefix(b.cfg.Region, "cn-") {
-			at += ".cn"
-		}
-	}
-	u, err := url.Parse(at)
-	if err != nil || u.Host == "" {
-		return credentials{}, time.Time{}, fault.New(fault.Denied, place, "AWS_ENDPOINT_URL_STS is no address")
-	}
-	form := url.Values{
-		"Action": {"AssumeRoleWithWebIdentity"}, "Version": {"2011-06-15"},
-		"RoleArn": {role}, "RoleSessionName": {session}, "WebIdentityToken": {token},
-	}
-	e := bucket.Exchange{
-		Transport: b.deps.Transport, Place: place, Body: []byte(form.Encode()), Idle: b.deps.ReadTimeout,
-		Request: func(context.Context) (*http.Request, error) {
-			header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
-			return &http.Request{Method: http.MethodPost, URL: below(u, "/"), Host: u.Host, Header: header}, nil
-		},
-		Verdict: func(resp *http.Response, body []byte) (*fault.Error, bool) {
-			a, detail := read(body), bucket.Status(resp.StatusCode)
-			if a.Code != "" {
-				detail = bucket.Line(bucket.Hide(a.Code+": "+a.Message, token))
-			}
-			if busy := bucket.Busy(resp.StatusCode); busy {
-				return fault.New(fault.Transport, place, "%s", detail), true
-			}
-			return fault.New(fault.Denied, place, "%s", detail), false
-		},
-	}
-	body, err := e.Bytes(ctx)
-	if err != nil {
-		return credentials{}, time.Time{}, err
-	}
-	var got struct {
-		Credentials given `xml:"AssumeRoleWithWebIdentityResult>Credentials"`
-	}
-	if xml.Unmarshal(body, &got) != nil {
-		return credentials{}, time.Time{}, fault.New(fault.Denied, place, "the answer cannot be read")
-	}
-	return got.Credentials.credentials(place)
+	return stscreds.NewWebIdentityRoleProvider(sts.New(o), role, tokenFile(file), func(o *stscreds.WebIdentityRoleOptions) {
+		o.RoleSessionName = cmp.Or(b.deps.Env("AWS_ROLE_SESSION_NAME"), "symbolon")
+	}), nil
 }
 
-// local asks a service of this machine: not through a proxy, which would see
-// the credentials.
-func (b *Bucket) local(ctx context.Context, method string, u *url.URL, header http.Header) ([]byte, error) {
-	return bucket.Local(ctx, u.Scheme+"://"+u.Host, func(context.Context) (*http.Request, error) {
-		return &http.Request{Method: method, URL: u, Host: u.Host, Header: header}, nil
-	})
-}
+// tokenFile is the name of a file with a token.
+type tokenFile string
 
-func fromJSON(place string, body []byte) (credentials, time.Time, error) {
-	var g given
-	if json.Unmarshal(body, &g) != nil {
-		return credentials{}, time.Time{}, fault.New(fault.Denied, place, "the answer cannot be read")
-	}
-	return g.credentials(place)
-}
-
-// secretFile is the text in a file that holds a token.
-func secretFile(name string) (string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", fault.New(fault.Denied, "token file", "%w", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSecret))
-	if err != nil {
-		return "", fault.New(fault.Denied, "token file", "%w", err)
-	}
-	return strings.TrimSpace(string(text)), nil
+// GetIdentityToken reads the token.
+func (f tokenFile) GetIdentityToken() ([]byte, error) {
+	text, err := os.ReadFile(string(f))
+	return bytes.TrimSpace(text), err
 }

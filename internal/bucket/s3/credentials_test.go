@@ -2,6 +2,7 @@ package s3_test
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -49,6 +50,7 @@ func (v *vault) serve(w http.ResponseWriter, r *http.Request) {
 	case v.broken.Load():
 		w.WriteHeader(403)
 	case path == "PUT /latest/api/token" && r.Header.Get("X-Aws-Ec2-Metadata-Token-Ttl-Seconds") != "":
+		w.Header().Set("X-Aws-Ec2-Metadata-Token-Ttl-Seconds", "300")
 		io.WriteString(w, "session-of-metadata")
 	case path == "GET /latest/meta-data/iam/security-credentials/" && r.Header.Get("X-Aws-Ec2-Metadata-Token") == "session-of-metadata":
 		io.WriteString(w, "the role\nanother")
@@ -61,6 +63,11 @@ func (v *vault) serve(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult>`+
 			`<Credentials><AccessKeyId>key-%d</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>token-%d</SessionToken>`+
 			`<Expiration>%s</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`, n, n, until)
+	case path == "POST /" && strings.Contains(string(body), "Action=AssumeRole&") && strings.Contains(r.Header.Get("Authorization"), "Credential=key-of-profile/"):
+		n, until := v.next()
+		fmt.Fprintf(w, `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult>`+
+			`<Credentials><AccessKeyId>key-%d</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>token-%d</SessionToken>`+
+			`<Expiration>%s</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`, n, n, until)
 	default:
 		v.t.Errorf("unexpected %s %q", path, body)
 		w.WriteHeader(403)
@@ -148,6 +155,75 @@ func TestCredentialsOfTheMachineAreFetchedOnce(t *testing.T) {
 	}
 }
 
+// TestAmbientCredentialsAreThoseOfTheTools uses what people have on laptops, in CI
+// and in clusters.
+func TestAmbientCredentialsAreThoseOfTheTools(t *testing.T) {
+	const token = "aws_access_key_id = key-1\naws_secret_access_key = s\naws_session_token = token-1\n"
+	bundle := filepath.Join(t.TempDir(), "ca.pem")
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	if err := os.WriteFile(bundle, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const role = "[profile keys]\naws_access_key_id = key-of-profile\naws_secret_access_key = s\n[default]\nrole_arn = arn:aws:iam::1:role/r\nsource_profile = keys\n"
+	for name, c := range map[string]struct{ file, profile, variables, bundle string }{
+		"profile":  {file: "[profile p]\n" + token, profile: "p"},
+		"default":  {file: "[default]\n" + token},
+		"process":  {file: `[default]` + "\n" + `credential_process = echo '{"Version":1,"AccessKeyId":"key-1","SecretAccessKey":"s","SessionToken":"token-1"}'` + "\n"},
+		"role":     {file: role},
+		"own CA":   {file: role, bundle: bundle},
+		"token":    {variables: "AWS_ROLE_ARN AWS_WEB_IDENTITY_TOKEN_FILE"},
+		"agent":    {variables: "AWS_CONTAINER_CREDENTIALS_FULL_URI AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"},
+		"metadata": {variables: "AWS_EC2_METADATA_SERVICE_ENDPOINT"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := newVault(t, time.Hour)
+			v.given.Store(1)
+			file := filepath.Join(t.TempDir(), "config")
+			if err := os.WriteFile(file, []byte(c.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			env := v.env()
+			if err := os.WriteFile(env["AWS_WEB_IDENTITY_TOKEN_FILE"], []byte("token of the file"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for name, value := range env {
+				if !strings.Contains(c.variables, name) {
+					value = ""
+				}
+				t.Setenv(name, value)
+			}
+			t.Setenv("AWS_CONFIG_FILE", file)
+			t.Setenv("AWS_SHARED_CREDENTIALS_FILE", file+".none")
+			t.Setenv("AWS_PROFILE", c.profile)
+			t.Setenv("AWS_CA_BUNDLE", c.bundle)
+			t.Setenv("AWS_ACCESS_KEY_ID", "")
+			t.Setenv("AWS_ROLE_SESSION_NAME", "symbolon")
+			t.Setenv("AWS_ENDPOINT_URL_STS", v.server.URL)
+			b := openWith(t, s3.Config{Bucket: bucketID, Endpoint: v.server.URL, Provider: s3.Ambient}, s3.Deps{Env: os.Getenv})
+			if err := read(t.Context(), b); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestBrokenProcessTellsNoSecrets(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(file, []byte("[default]\ncredential_process = echo CANARY\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AWS_CONFIG_FILE", file)
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", file+".none")
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	t.Setenv("AWS_PROFILE", "")
+	t.Setenv("AWS_CA_BUNDLE", "")
+	b := openWith(t, s3.Config{Bucket: bucketID, Endpoint: "http://127.0.0.1:1", Provider: s3.Ambient}, s3.Deps{Env: os.Getenv})
+	if err := read(t.Context(), b); fault.KindOf(err) != fault.Denied || strings.Contains(err.Error(), "CANARY") || !strings.Contains(err.Error(), "credential_process") {
+		t.Error(err)
+	}
+}
+
 func TestCredentialsAreRenewedBeforeTheyExpire(t *testing.T) {
 	v := newVault(t, 4*time.Minute) // less than what they are renewed before
 	b := v.open(s3.Container)
@@ -231,7 +307,7 @@ func TestContainerCredentialsComeFromHereOrOverTLS(t *testing.T) {
 		env := map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": uri}
 		cfg := s3.Config{Bucket: bucketID, Endpoint: "http://127.0.0.1:1", Provider: s3.Container}
 		b := openWith(t, cfg, s3.Deps{Env: func(name string) string { return env[name] }})
-		if err := read(t.Context(), b); fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), "neither an https address") {
+		if err := read(t.Context(), b); fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), "must be an https address, or one of this machine") {
 			t.Errorf("%s: %v", uri, err)
 		}
 	}

@@ -91,7 +91,7 @@ func (b *Bucket) finish(ctx context.Context, c call, ifAbsent bool) ([]byte, err
 		delete(c.header, "If-None-Match")
 		return b.finish(ctx, c, false)
 	}
-	return io.ReadAll(io.LimitReader(resp.Body, maxSecret))
+	return io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 }
 
 // upload is an upload in parts.

@@ -17,8 +17,10 @@
 //
 // # Security
 //
-// The services of a machine that hand out credentials are contacted only if the
-// configuration names them and the caller gives the environment.
+// The services and files of a machine that have credentials are used only if the
+// configuration names them and the caller gives the environment. Requests for
+// credentials go through the connections of the caller, like those for blobs,
+// but for those to this machine, which use no proxy.
 package s3
 
 import (
@@ -41,6 +43,7 @@ const (
 	Container   = "container"    // the agent of the container, in ECS and EKS
 	Instance    = "instance"     // the metadata service of the machine, in EC2
 	WebIdentity = "web_identity" // a token in a file, traded for credentials
+	Ambient     = "ambient"      // what AWS's own tools would use
 )
 
 // Config says which bucket, and with whose credentials.
@@ -153,7 +156,7 @@ func (b *Bucket) do(ctx context.Context, c call) (*http.Response, error) {
 			if used, err = b.creds.Get(ctx); err != nil {
 				return nil, err
 			}
-			return b.request(c, used), nil
+			return b.request(c, used)
 		},
 		Verdict: func(resp *http.Response, body []byte) (*fault.Error, bool) {
 			if c.accept != nil && c.accept(resp.StatusCode) {
@@ -166,15 +169,18 @@ func (b *Bucket) do(ctx context.Context, c call) (*http.Response, error) {
 }
 
 // request is the signed request of c.
-func (b *Bucket) request(c call, creds credentials) *http.Request {
+func (b *Bucket) request(c call, creds credentials) (*http.Request, error) {
 	path := b.base.Path + b.cfg.Prefix + c.key
 	u := &url.URL{Scheme: b.base.Scheme, Host: b.base.Host, Path: path, RawPath: escape(path), RawQuery: c.query}
-	req := &http.Request{Method: c.method, URL: u, Host: u.Host, Header: http.Header{"Accept-Encoding": {"identity"}}}
+	req := &http.Request{Method: c.method, URL: u, Host: u.Host, Header: http.Header{}}
+	if err := creds.sign(req, c.body, b.cfg.Region, b.deps.Now()); err != nil {
+		return nil, fault.New(fault.Internal, b.place+c.key, "sign request: %w", err)
+	}
 	for name, value := range c.header {
 		req.Header.Set(name, value)
 	}
-	creds.sign(req, c.body, b.cfg.Region, service, b.deps.Now())
-	return req
+	req.Header.Set("Accept-Encoding", "identity")
+	return req, nil
 }
 
 // Stat is what the store says of a key.

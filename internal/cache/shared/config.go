@@ -20,7 +20,7 @@ type Config struct {
 	Prefix         string        `yaml:"prefix" help:"Folder in the bucket; empty: the whole bucket."`
 	Region         string        `yaml:"region" help:"Region of an s3 bucket."`
 	Endpoint       string        `yaml:"endpoint" help:"Address of a store other than AWS, with the bucket in the path; for gcs another address of the service."`
-	Provider       string        `yaml:"aws_credentials_provider" help:"Source of the credentials for s3: static, the keys here; container, the agent of the container (ECS, EKS); instance, the metadata service of the machine; web_identity, a token in a file."`
+	Provider       string        `yaml:"aws_credentials_provider" help:"Source of the credentials for s3: static, the keys here; container, the agent of the container (ECS, EKS); instance, the metadata service of the machine; web_identity, a token in a file; ambient, the sources of the AWS command line: variables, profiles (SSO, roles, processes), then those three."`
 	AccessKey      bin.Secret    `yaml:"access_key" help:"Access key for s3."`
 	SecretKey      bin.Secret    `yaml:"secret_key" help:"Secret key for s3."`
 	SessionToken   bin.Secret    `yaml:"session_token" help:"Session token that belongs to the keys for s3, if they are temporary."`

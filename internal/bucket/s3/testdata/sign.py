@@ -22,7 +22,7 @@ def sign(method, host, path, headers, body):
     key = ("AWS4" + SECRET).encode()
     for part in scope.split("/"):
         key = hmac.digest(key, part.encode(), "sha256")
-    return "AWS4-HMAC-SHA256 Credential=%s/%s,SignedHeaders=%s,Signature=%s" % (
+    return "AWS4-HMAC-SHA256 Credential=%s/%s, SignedHeaders=%s, Signature=%s" % (
         ACCESS, scope, ";".join(names), hmac.digest(key, text.encode(), "sha256").hex())
 
 
