@@ -210,7 +210,7 @@ func (f *folder) add(list []string, m ident.Module, kind string) []string {
 // in which they are preferred.
 var kindsOf = map[string][]string{
 	"breakpad": {source.Breakpad}, "elf": {source.ELFDebug, source.ELFCode}, "macho": {source.MachDebug, source.MachCode},
-	"pe": {source.PE}, "pdb": {source.PDB}, "portablepdb": {source.PortablePDB}, "wasm": {source.WasmDebug, source.WasmCode},
+	"pe": {source.PE}, "pdb": {source.PDB}, "portablepdb": {source.PortablePDB, source.PDB}, "wasm": {source.WasmDebug, source.WasmCode},
 }
 
 // named are the files of the top level that have an id of m, with the kind among
