@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"io"
@@ -37,6 +38,7 @@ type folder struct {
 	byID  map[string][]string // their names, by the ids in them
 	more  bool                // there are more files than are indexed
 	same  bool                // there are more files of one id than are indexed
+	err   error               // why a file was not read; nil: all were
 	took  time.Duration       // to read it
 }
 
@@ -74,6 +76,8 @@ func (s *Source) contents(ctx context.Context) (*folder, error) {
 		return f, fault.New(fault.NotFound, s.place, "the folder has more than %d files: the others are not found by their ids", maxIndexed)
 	case err == nil && f.same:
 		return f, fault.New(fault.NotFound, s.place, "the folder has more than %d files with one id: the others are not looked at", maxSameID)
+	case err == nil && f.err != nil:
+		return f, fault.New(fault.NotFound, s.place, "a file of the folder could not be read, so that its ids are unknown: %w", f.err)
 	case err == nil:
 		return f, nil
 	case ctx.Err() != nil || waiting.Err() == nil:
@@ -123,9 +127,15 @@ func (s *Source) addFile(ctx context.Context, f *folder, name string) int64 {
 	if old := s.last.Load(); old != nil && old.files[name].version == x.version {
 		x = old.files[name]
 	} else {
-		x.kind, x.modules, err = debugfile.Identify(&blob{ctx: ctx, bucket: s.bucket, key: name, size: attrs.Size})
-		if err != nil {
-			x.kind, x.modules = "", nil // most files are no debug files
+		b := &blob{ctx: ctx, bucket: s.bucket, key: name, size: attrs.Size}
+		x.kind, x.modules, err = debugfile.Identify(b)
+		switch {
+		case b.err != nil && fault.KindOf(b.err) == fault.NotFound:
+			return 0 // it was removed
+		case b.err != nil: // without a version it is read again next time
+			x, f.err = file{}, cmp.Or(f.err, b.err)
+		case err != nil:
+			x.kind, x.modules = "", nil // most files are not debug files
 		}
 	}
 	f.files[name] = x
@@ -247,6 +257,7 @@ type blob struct {
 
 	at   int64 // of near
 	near []byte
+	err  error // the first failure to read bytes that the file has
 }
 
 func (b *blob) Size() int64 { return b.size }
@@ -271,13 +282,14 @@ func (b *blob) ReadAt(p []byte, off int64) (int, error) {
 	return copy(p, b.near[off-b.at:]), nil
 }
 
-// get reads bytes that the file has, if it did not become shorter.
-func (b *blob) get(p []byte, off int64) (int, error) {
+// get reads bytes that the file has, if it was not truncated.
+func (b *blob) get(p []byte, off int64) (n int, err error) {
+	defer func() { b.err = cmp.Or(b.err, err) }()
 	r, _, err := b.bucket.Get(b.ctx, b.key, off, int64(len(p)))
 	if err != nil {
 		return 0, err
 	}
-	n, err := io.ReadFull(r, p)
+	n, err = io.ReadFull(r, p)
 	_ = r.Close() // it was only read
 	return n, err
 }

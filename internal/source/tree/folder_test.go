@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -271,5 +272,31 @@ func TestFileIsIndexedAgainWhenItsSuccessorIsAsLongAndAsOld(t *testing.T) {
 	put("3DABEECA56AC7938C0A40E7BBC2A2AD90")
 	if got := there(t, s, byDebugID()); len(got) != 1 {
 		t.Errorf("found %q", got)
+	}
+}
+
+// unreadable is a folder whose files cannot be read at first.
+type unreadable struct {
+	*dir.Bucket
+	healed *atomic.Bool
+}
+
+func (b unreadable) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
+	if !b.healed.Load() {
+		return nil, bucket.Attrs{}, fault.New(fault.Denied, key, "permission denied")
+	}
+	return b.Bucket.Get(ctx, key, off, n)
+}
+
+func TestFileThatCouldNotBeReadIsReportedAndReadAgain(t *testing.T) {
+	root := folder(t, map[string][]byte{"a.out": corpus(t, "gcc-dwarf5")})
+	b := unreadable{bucketOf(t, root), new(atomic.Bool)}
+	s := local(t, source.Config{Path: root}, b)
+	if _, err := s.Candidates(t.Context(), byDebugID(), allKinds); fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), "a.out: denied: permission denied") {
+		t.Errorf("error %v", err)
+	}
+	b.healed.Store(true)
+	if got := there(t, s, byDebugID()); len(got) != 1 {
+		t.Errorf("when it could be read: found %q", got)
 	}
 }
