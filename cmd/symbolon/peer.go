@@ -20,12 +20,12 @@ import (
 
 // The commands that Symbolicator has, for those who come from there.
 
-// peerFlags are the flags of Symbolicator's commands.
+// peerFlags adds the flags of cleanup and healthcheck, which take either form of
+// configuration: our own as all commands do, Symbolicator's by its letter.
 func peerFlags(conf *configFlags, fs *flag.FlagSet) {
-	fs.StringVar(&conf.symbolicator, "config", "", "read the configuration `FILE` of Symbolicator")
-	fs.StringVar(&conf.symbolicator, "c", "", "the same as --config `FILE`")
-	fs.StringVar(&conf.data, "data", "", "data directory `DIR` (default: cache_dir of the file, else symbolon in the user's cache directory)")
-	fs.Var(&conf.sets, "set", "set a key of the configuration, `KEY=VALUE`; may be given several times")
+	conf.addBase(fs)
+	fs.StringVar(&conf.symbolicator, "symbolicator-config", "", "read the configuration `FILE` of Symbolicator, as it is")
+	fs.StringVar(&conf.symbolicator, "c", "", "the same as --symbolicator-config `FILE`")
 }
 
 func runCommand() *command {
@@ -35,7 +35,12 @@ func runCommand() *command {
 		short: "Serve with a configuration of Symbolicator",
 		long: `As "symbolon serve --symbolicator-config FILE": what the keys of that file mean
 here is told at the start for those that mean something else or nothing.`,
-		flags: func(fs *flag.FlagSet) { peerFlags(&conf, fs) },
+		flags: func(fs *flag.FlagSet) {
+			fs.StringVar(&conf.symbolicator, "config", "", "read the configuration `FILE` of Symbolicator")
+			fs.StringVar(&conf.symbolicator, "c", "", "the same as --config `FILE`")
+			fs.StringVar(&conf.data, "data", "", "data directory `DIR` (default: cache_dir of the file, else symbolon in the user's cache directory)")
+			fs.Var(&conf.sets, "set", "set a key of the configuration, `KEY=VALUE`; may be given several times")
+		},
 		run: func(ctx context.Context, e *env, _ []string) error {
 			return serve(ctx, e, &conf, false)
 		},
