@@ -215,16 +215,6 @@ func doubling(n int) string {
 	return name
 }
 
-func FuzzCPP(f *testing.F) {
-	for _, name := range []string{
-		"_ZN2ns1gIiEEvT_", "___Z1fv_block_invoke", "_Z1fIiEN1AIXsr1BIT_EE1vEE1tES1_S1_", "_Z1fIiJEEv1AIJT_DpT0_EE", "_ZThn16_N1A1fEi",
-		"_Z3foov$0123456789abcdef0123456789abcdef", doubling(5),
-	} {
-		f.Add(name)
-	}
-	fuzzReader(f)
-}
-
 func BenchmarkCPP(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

@@ -38,13 +38,15 @@ import (
 
 	"symbolon/internal/demangle/core"
 	"symbolon/internal/demangle/itanium"
+	"symbolon/internal/demangle/msvc"
+	"symbolon/internal/demangle/rust"
+	"symbolon/internal/demangle/swift"
 )
 
 const (
 	// maxInput bounds the time for one name, which can grow with the square of
 	// its length.
-	maxInput  = 8 << 10
-	maxOutput = core.MaxText
+	maxInput = 8 << 10
 )
 
 // Style selects the parts of a name that its readable form has.
@@ -75,6 +77,9 @@ const (
 // Name is the readable form of a mangled name, and every other name as it is.
 // The name itself says which language it is of.
 func Name(name string, style Style) string { return NameIn(AnyLang, name, style) }
+
+// DecodePunycode decodes a name in Punycode, see core.DecodePunycode.
+func DecodePunycode(name string) (text string, ok bool) { return core.DecodePunycode(name) }
 
 // NameIn is Name for a name of a known language. Names of other languages stay
 // as they are, so that a function that was called like a mangled name in C
@@ -160,10 +165,10 @@ type reader func(dst, name []byte, style Style, left *int) ([]byte, bool)
 // readers are the ways to read the names of a language, in the order in which
 // they are tried. A plain language has none.
 var readers = [...][]reader{
-	AnyLang: {appendRust, appendLegacy, itanium.Append, appendSwift, appendMSVC, appendOCaml, appendGo},
-	CPP:     {itanium.Append, appendMSVC},
-	Rust:    {appendRust, appendLegacy},
-	Swift:   {appendSwift},
+	AnyLang: {rust.Append, rust.AppendLegacy, itanium.Append, swift.Append, msvc.Append, appendOCaml, appendGo},
+	CPP:     {itanium.Append, msvc.Append},
+	Rust:    {rust.Append, rust.AppendLegacy},
+	Swift:   {swift.Append},
 	Go:      {appendGo},
 	OCaml:   {appendOCaml},
 }
@@ -185,7 +190,7 @@ func escape(name []byte, i int, sign byte) (c byte, ok bool) {
 	if i+2 >= len(name) || name[i] != sign {
 		return 0, false
 	}
-	high, low := hexDigit(name[i+1]), hexDigit(name[i+2])
+	high, low := core.HexDigit(name[i+1]), core.HexDigit(name[i+2])
 	return byte(high<<4 | low), high >= 0 && low >= 0
 }
 

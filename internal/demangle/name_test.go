@@ -119,9 +119,18 @@ func TestEscapesOfOCaml(t *testing.T) {
 	}
 }
 
-// fuzzReader looks at what each name becomes: something, of bounded size, the
-// same in each way to ask, and soon.
-func fuzzReader(f *testing.F) {
+// BenchmarkPlain is a name that is not mangled, as most are.
+func BenchmarkPlain(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		demangle.Name("pthread_mutex_lock", demangle.Full)
+	}
+}
+
+func FuzzName(f *testing.F) {
+	for _, name := range []string{"camlStdlib__List__map_123", "a%2eb.c", "??@0123456789abcdef0123456789abcdef@??_R4@", "_foo@12", "_Z1fv", "_RNvC1a1b", "$s4main3fooyyF"} {
+		f.Add(name)
+	}
 	f.Fuzz(func(t *testing.T, name string) {
 		for _, style := range []demangle.Style{demangle.Full, demangle.NoParams, demangle.Simple, demangle.LLVM, demangle.Called, demangle.Bare} {
 			start := time.Now()
@@ -137,19 +146,4 @@ func fuzzReader(f *testing.F) {
 			}
 		}
 	})
-}
-
-func FuzzName(f *testing.F) {
-	for _, name := range []string{"camlStdlib__List__map_123", "a%2eb.c", "??@0123456789abcdef0123456789abcdef@??_R4@", "_foo@12"} {
-		f.Add(name)
-	}
-	fuzzReader(f)
-}
-
-// BenchmarkPlain is a name that is not mangled, as most are.
-func BenchmarkPlain(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		demangle.Name("pthread_mutex_lock", demangle.Full)
-	}
 }

@@ -11,12 +11,8 @@ import (
 // costly are short names that stand for very much, each at the length at which
 // it took longest for each of its letters.
 func costly() map[string]string {
-	rust, at := "_RINvC1a1bTuuE", 8
-	for range 11 { // each pair has the pair before it twice
-		next := len(rust) - 2
-		rust += "TB" + base62(at) + "B" + base62(at) + "E"
-		at = next
-	}
+	// Each pair has the pair before it twice.
+	const rust = "_RINvC1a1bTuuETB7_B7_ETBb_Bb_ETBj_Bj_ETBr_Br_ETBz_Bz_ETBH_BH_ETBP_BP_ETBX_BX_ETB15_B15_ETB1d_B1d_ETB1n_B1n_E"
 	return map[string]string{
 		"pairs of pairs in Rust":            rust + "E",
 		"a repeated type in Swift":          "$s1a1byySi_S25000itF",

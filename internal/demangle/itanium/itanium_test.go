@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"symbolon/internal/demangle/core"
+	"symbolon/internal/demangle/demangletest"
 	"symbolon/internal/demangle/itanium"
 )
 
@@ -153,26 +154,11 @@ func TestHostileNamesEndSoon(t *testing.T) {
 	}
 }
 
-// FuzzAppend demangles names made of the golden ones.
-func FuzzAppend(f *testing.F) {
+func FuzzCPP(f *testing.F) {
 	for _, name := range goldenNames(f) {
-		f.Add(name)
+		f.Add([]byte(name))
 	}
-	f.Fuzz(func(t *testing.T, name string) {
-		if len(name) > 8<<10 {
-			return
-		}
-		for style := core.Full; style <= core.Bare; style++ {
-			start := time.Now()
-			got := demangle(name, style)
-			if len(got) > max(len(name), core.MaxText) {
-				t.Errorf("style %d of %q: %d bytes", style, name, len(got))
-			}
-			if took := time.Since(start); took > 2*time.Second {
-				t.Errorf("style %d of %q: took %v", style, name, took)
-			}
-		}
-	})
+	demangletest.Fuzz(f, itanium.Append)
 }
 
 // shapes are names as large libraries have them, with words to put in.

@@ -1,6 +1,10 @@
-package demangle
+package msvc
 
-import "strconv"
+import (
+	"strconv"
+
+	"symbolon/internal/demangle/core"
+)
 
 // printName writes a piece behind those that it is in.
 func (m *msvc) printName(name ref) {
@@ -54,7 +58,7 @@ func (m *msvc) printPiece(n, class ref) {
 // operator converts to behind them.
 func (m *msvc) printTemplate(node *msvcNode, class ref) {
 	piece := &m.nodes[node.first]
-	short := m.style == Simple || m.style == Bare
+	short := m.style == core.Simple || m.style == core.Bare
 	if piece.kind == mConversion && !short {
 		m.say("operator")
 	} else {
@@ -65,7 +69,7 @@ func (m *msvc) printTemplate(node *msvcNode, class ref) {
 	}
 	m.say("<")
 	m.printList(node.second)
-	if m.last() == '>' && m.style != LLVM {
+	if m.last() == '>' && m.style != core.LLVM {
 		m.say(" ")
 	}
 	m.say(">")
@@ -87,7 +91,7 @@ func (m *msvc) printText(node *msvcNode) {
 		m.printNumber(node)
 		m.say("}")
 	case node.code != instead:
-		m.out = append(m.out, m.text[node.from:node.to]...)
+		m.out = append(m.out, m.Text[node.from:node.to]...)
 	}
 }
 
@@ -97,7 +101,7 @@ func (m *msvc) printInit(node *msvcNode) {
 	m.say(node.word)
 	name := node.first
 	if symbol := &m.nodes[name]; symbol.kind == mVariable {
-		if m.style == LLVM {
+		if m.style == core.LLVM {
 			m.say("`")
 			m.printSymbol(name, inArgument)
 			m.say("''")

@@ -1,4 +1,6 @@
-package demangle
+package msvc
+
+import "symbolon/internal/demangle/core"
 
 // printParameters writes what stands behind the name of a function.
 func (m *msvc) printParameters(node *msvcNode) {
@@ -9,7 +11,7 @@ func (m *msvc) printParameters(node *msvcNode) {
 		m.say(", ...")
 	case node.quals&qVariadic != 0:
 		m.say("...")
-	case node.second == 0 && m.style == LLVM:
+	case node.second == 0 && m.style == core.LLVM:
 		m.say("void")
 	}
 	m.say(")")
@@ -100,7 +102,7 @@ func (m *msvc) printQualifiers(quals uint16) {
 		if quals&(1<<i) == 0 {
 			continue
 		}
-		if c := m.last(); c != 0 && (m.style != LLVM || c != '*' && c != '&') {
+		if c := m.last(); c != 0 && (m.style != core.LLVM || c != '*' && c != '&') {
 			m.say(" ")
 		}
 		m.say(word)
@@ -131,13 +133,13 @@ func (m *msvc) prePointer(n ref) {
 	} else {
 		m.pre(node.first)
 	}
-	if m.style == LLVM || m.inside(n) || node.second != 0 || node.quals&qUnaligned != 0 {
+	if m.style == core.LLVM || m.inside(n) || node.second != 0 || node.quals&qUnaligned != 0 {
 		m.gap()
 	}
 	if node.quals&qUnaligned != 0 {
 		m.say("__unaligned")
 	}
-	if m.style == LLVM && node.quals&qUnaligned != 0 {
+	if m.style == core.LLVM && node.quals&qUnaligned != 0 {
 		m.say(" ")
 	}
 	if m.inside(n) {

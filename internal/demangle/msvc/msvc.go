@@ -1,8 +1,13 @@
-package demangle
+// Package msvc makes names of Microsoft's C++ compiler readable, and what clang
+// writes in the same mangling. There is no specification; the grammar that is
+// read is in msvc.go.
+package msvc
 
 import (
 	"bytes"
 	"sync"
+
+	"symbolon/internal/demangle/core"
 )
 
 // The mangling of MSVC, as far as it has to be known to read the files here.
@@ -81,6 +86,8 @@ const (
 // instead is the code of a text that is not written: its word is.
 const instead = 1
 
+type ref = core.Ref
+
 // msvcNode is a part of a name.
 type msvcNode struct {
 	kind                 msvcKind
@@ -101,8 +108,8 @@ type msvcKnown struct {
 
 // msvc reads a name and writes it.
 type msvc struct {
-	cursor
-	style  Style
+	core.Cursor
+	style  core.Style
 	words  bool       // conventions and numbers are written in the compiler's words
 	local  bool       // it is local to a function
 	nodes  []msvcNode // the first one is nothing
@@ -117,11 +124,11 @@ type msvc struct {
 // msvcs keeps the memory of nodes.
 var msvcs = sync.Pool{New: func() any { return new(msvc) }}
 
-// appendMSVC appends the readable form of a name of MSVC, or of the type that
+// Append appends the readable form of a name of MSVC, or of the type that
 // a name of run-time type information describes.
-func appendMSVC(dst, name []byte, style Style, left *int) ([]byte, bool) {
-	if style == Called {
-		style = Full // has no types of results either
+func Append(dst, name []byte, style core.Style, left *int) ([]byte, bool) {
+	if style == core.Called {
+		style = core.Full // has no types of results either
 	}
 	if hashed := hashedLength(name); hashed > 0 {
 		return append(dst, name[:hashed]...), len(name) > hashed
@@ -131,34 +138,34 @@ func appendMSVC(dst, name []byte, style Style, left *int) ([]byte, bool) {
 	}
 	m := msvcs.Get().(*msvc)
 	defer msvcs.Put(m)
-	n := m.read(dst, name, style, style == LLVM)
-	if m.local && style == Full {
+	n := m.read(dst, name, style, style == core.LLVM)
+	if m.local && style == core.Full {
 		n = m.read(dst, name, style, true)
 	}
 	if m.failed {
-		m.text, m.out = nil, nil
+		m.Text, m.out = nil, nil
 		return dst, false
 	}
 	m.left = *left
 	m.printSymbol(n, atTop)
 	*left = m.left
-	if style == Full && m.pos < m.end {
-		m.out = append(append(append(m.out, " ("...), name[m.pos:]...), ')')
+	if style == core.Full && m.Pos < m.End {
+		m.out = append(append(append(m.out, " ("...), name[m.Pos:]...), ')')
 	}
 	out, ok := m.out, !m.failed && len(m.out) <= m.limit
-	m.text, m.out = nil, nil
+	m.Text, m.out = nil, nil
 	return out, ok
 }
 
 // read reads a name. With words the compiler's words for conventions and numbers
 // are written: those who tell of what is local to functions leave them in.
-func (m *msvc) read(dst, name []byte, style Style, words bool) ref {
+func (m *msvc) read(dst, name []byte, style core.Style, words bool) ref {
 	*m = msvc{
-		cursor: cursor{text: name, end: len(name)},
+		Cursor: core.Cursor{Text: name, End: len(name)},
 		style:  style,
 		words:  words,
 		nodes:  append(m.nodes[:0], msvcNode{}),
-		limit:  len(dst) + maxOutput,
+		limit:  len(dst) + core.MaxText,
 		out:    dst,
 	}
 	return m.start()
@@ -168,7 +175,7 @@ func (m *msvc) read(dst, name []byte, style Style, words bool) ref {
 // name was too long. What stands behind it only repeats that.
 func hashedLength(name []byte) int {
 	const hashed = len("??@") + 32 + len("@")
-	if len(name) < hashed || !bytes.HasPrefix(name, []byte("??@")) || name[hashed-1] != '@' || !isHash(name[3:hashed-1]) {
+	if len(name) < hashed || !bytes.HasPrefix(name, []byte("??@")) || name[hashed-1] != '@' || !core.IsHash(name[3:hashed-1]) {
 		return 0
 	}
 	return hashed
@@ -179,15 +186,15 @@ func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 // start reads all. Behind a symbol there may be what compilers put behind the
 // names of clones.
 func (m *msvc) start() ref {
-	if m.nextIf('.') {
+	if m.Accept('.') {
 		n := m.add(msvcNode{kind: mDescriptor, first: m.result(), word: "`RTTI Type Descriptor Name'"})
-		if m.pos < m.end {
+		if m.Pos < m.End {
 			m.fail()
 		}
 		return n
 	}
 	n := m.symbol()
-	if c := m.peek(); m.pos < m.end && c != '.' && c != '$' {
+	if c := m.Peek(); m.Pos < m.End && c != '.' && c != '$' {
 		m.fail()
 	}
 	return n
@@ -196,7 +203,7 @@ func (m *msvc) start() ref {
 // fail gives up. Nothing is left to read then.
 func (m *msvc) fail() ref {
 	m.failed = true
-	m.pos = m.end
+	m.Pos = m.End
 	return 0
 }
 
@@ -207,14 +214,14 @@ func (m *msvc) add(n msvcNode) ref {
 
 // ahead says whether this comes next, skip takes it then.
 func (m *msvc) ahead(text string) bool {
-	return m.end-m.pos >= len(text) && string(m.text[m.pos:m.pos+len(text)]) == text
+	return m.End-m.Pos >= len(text) && string(m.Text[m.Pos:m.Pos+len(text)]) == text
 }
 
 func (m *msvc) skip(text string) bool {
 	if !m.ahead(text) {
 		return false
 	}
-	m.pos += len(text)
+	m.Pos += len(text)
 	return true
 }
 
@@ -237,17 +244,17 @@ func (m *msvc) leave() { m.depth-- }
 
 // numeral reads a number.
 func (m *msvc) numeral() (n uint64, negative bool) {
-	negative = m.nextIf('?')
-	if c := m.peek(); isDigit(c) {
-		m.pos++
+	negative = m.Accept('?')
+	if c := m.Peek(); core.IsDigit(c) {
+		m.Pos++
 		return uint64(c-'0') + 1, negative
 	}
-	for at := m.pos; ; {
-		c := m.next()
+	for at := m.Pos; ; {
+		c := m.Next()
 		if c == '@' {
 			return n, negative
 		}
-		if c < 'A' || c > 'P' || m.pos > at+16 {
+		if c < 'A' || c > 'P' || m.Pos > at+16 {
 			m.fail()
 			return 0, false
 		}

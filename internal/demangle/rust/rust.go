@@ -1,4 +1,7 @@
-package demangle
+// Package rust makes names of both manglings of Rust readable: of v0,
+// https://rust-lang.github.io/rfcs/2603-rust-symbol-name-mangling-v0.html, and
+// of the legacy one, which looks like C++.
+package rust
 
 import (
 	"bytes"
@@ -6,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 	"unicode/utf8"
+
+	"symbolon/internal/demangle/core"
 )
 
 const (
@@ -20,7 +25,7 @@ const (
 // where a part was read first. Crates are written without their hashes and
 // numbers without their types.
 type rust struct {
-	cursor
+	core.Cursor
 	out    []byte
 	limit  int
 	quiet  int // parts that are only read
@@ -33,9 +38,9 @@ type rust struct {
 
 var rusts = sync.Pool{New: func() any { return new(rust) }}
 
-// appendRust appends the readable form of a Rust v0 name, or says that it is
+// Append appends the readable form of a Rust v0 name, or says that it is
 // none.
-func appendRust(dst, name []byte, style Style, left *int) ([]byte, bool) {
+func Append(dst, name []byte, style core.Style, left *int) ([]byte, bool) {
 	body, ok := bytes.CutPrefix(name, []byte("_R"))
 	if !ok {
 		body, ok = bytes.CutPrefix(name, []byte("__R"))
@@ -45,20 +50,20 @@ func appendRust(dst, name []byte, style Style, left *int) ([]byte, bool) {
 		end = len(body)
 	}
 	after, fine := rustSuffix(body[end:])
-	if body = body[:end]; !ok || !fine || len(body) == 0 || !isUpper(body[0]) || !areWords(body) {
+	if body = body[:end]; !ok || !fine || len(body) == 0 || !core.IsUpper(body[0]) || !areWords(body) {
 		return dst, false
 	}
 	r := rusts.Get().(*rust)
 	defer rusts.Put(r)
-	*r = rust{cursor: cursor{text: body, end: len(body)}, out: dst, limit: len(dst) + maxOutput, left: *left, simple: style == Simple}
+	*r = rust{Cursor: core.Cursor{Text: body, End: len(body)}, out: dst, limit: len(dst) + core.MaxText, left: *left, simple: style == core.Simple}
 	r.path(true)
-	if isUpper(r.peek()) {
+	if core.IsUpper(r.Peek()) {
 		r.quiet++ // the crate that made the instance
 		r.path(false)
 	}
 	*left = r.left
 	out := r.out
-	ok = !r.failed && r.pos == r.end && len(out) > len(dst)
+	ok = !r.failed && r.Pos == r.End && len(out) > len(dst)
 	*r = rust{}
 	if !ok {
 		return dst, false
@@ -82,7 +87,7 @@ const llvmMark = ".llvm."
 // rustSuffix is what of the text behind a name is written: not what LLVM added
 // to tell copies apart.
 func rustSuffix(after []byte) ([]byte, bool) {
-	if i := bytes.Index(after, []byte(llvmMark)); i >= 0 && isHash(after[i+len(llvmMark):]) {
+	if i := bytes.Index(after, []byte(llvmMark)); i >= 0 && core.IsHash(after[i+len(llvmMark):]) {
 		after = after[:i]
 	}
 	return after, printable(after) && (len(after) == 0 || after[0] == '.')
@@ -109,11 +114,11 @@ func (r *rust) part(read func()) {
 // base62 reads a number that ends with an underscore.
 func (r *rust) base62() uint64 {
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	if r.nextIf('_') {
+	if r.Accept('_') {
 		return 0
 	}
 	for n := uint64(0); ; {
-		c := r.next()
+		c := r.Next()
 		if c == '_' {
 			return n + 1
 		}
@@ -128,7 +133,7 @@ func (r *rust) base62() uint64 {
 
 // optional reads a number behind a letter, zero if the letter is not there.
 func (r *rust) optional(letter byte) uint64 {
-	if !r.nextIf(letter) {
+	if !r.Accept(letter) {
 		return 0
 	}
 	return r.base62() + 1
@@ -136,20 +141,20 @@ func (r *rust) optional(letter byte) uint64 {
 
 // identifier reads a name, which may be encoded.
 func (r *rust) identifier() []byte {
-	encoded := r.nextIf('u')
+	encoded := r.Accept('u')
 	n := 0
-	if !r.nextIf('0') {
-		n = r.natural()
+	if !r.Accept('0') {
+		n = r.Natural()
 	}
-	r.nextIf('_')
-	if n < 0 || n > r.end-r.pos {
+	r.Accept('_')
+	if n < 0 || n > r.End-r.Pos {
 		r.failed = true
 		return nil
 	}
-	r.pos += n
-	name := r.text[r.pos-n : r.pos]
+	r.Pos += n
+	name := r.Text[r.Pos-n : r.Pos]
 	if encoded && r.quiet == 0 && !r.failed {
-		out, ok := appendPunycode(nil, name, false)
+		out, ok := core.AppendPunycode(nil, name, false)
 		r.failed = !ok
 		return out
 	}
@@ -158,7 +163,7 @@ func (r *rust) identifier() []byte {
 
 // backref follows a reference to a part that was read before.
 func (r *rust) backref(read func()) {
-	at := r.pos - 1
+	at := r.Pos - 1
 	to := r.base62()
 	if to >= uint64(at) {
 		r.failed = true
@@ -166,18 +171,18 @@ func (r *rust) backref(read func()) {
 	if r.failed || r.quiet > 0 {
 		return
 	}
-	saved := r.pos
-	r.pos = int(to)
+	saved := r.Pos
+	r.Pos = int(to)
 	r.part(read)
-	if r.left -= r.pos - int(to); r.left < 0 {
+	if r.left -= r.Pos - int(to); r.left < 0 {
 		r.failed = true
 	}
-	r.pos = saved
+	r.Pos = saved
 }
 
 // list reads parts up to an E, with something between, and counts them.
 func (r *rust) list(between string, read func()) (n int) {
-	for ; !r.failed && !r.nextIf('E'); n++ {
+	for ; !r.failed && !r.Accept('E'); n++ {
 		if n > 0 {
 			r.say(between)
 		}
@@ -191,12 +196,12 @@ func (r *rust) list(between string, read func()) (n int) {
 func (r *rust) path(value bool) { r.part(func() { r.item(value) }) }
 
 func (r *rust) item(value bool) {
-	switch c := r.next(); c {
+	switch c := r.Next(); c {
 	case 'C':
 		r.optional('s')
 		r.say(string(r.identifier()))
 	case 'N':
-		space := r.next()
+		space := r.Next()
 		r.path(value)
 		r.member(space)
 	case 'M', 'X':
@@ -232,7 +237,7 @@ func (r *rust) member(space byte) {
 	number := r.optional('s')
 	name := string(r.identifier())
 	switch {
-	case isUpper(space):
+	case core.IsUpper(space):
 		kind := string(space)
 		switch space {
 		case 'C':
@@ -244,7 +249,7 @@ func (r *rust) member(space byte) {
 			kind += ":" + name
 		}
 		r.say("::{" + kind + "#" + strconv.FormatUint(number, 10) + "}")
-	case !isLower(space):
+	case !core.IsLower(space):
 		r.failed = true
 	case name != "":
 		r.say("::" + name)
@@ -265,9 +270,9 @@ func (r *rust) qualified(trait bool) {
 // argument reads a generic argument.
 func (r *rust) argument() {
 	switch {
-	case r.nextIf('L'):
+	case r.Accept('L'):
 		r.lifetime(r.base62())
-	case r.nextIf('K'):
+	case r.Accept('K'):
 		r.constant(false)
 	default:
 		r.typ()
@@ -311,4 +316,14 @@ func (r *rust) binder(read func()) {
 	r.say("> ")
 	read()
 	r.bound -= n
+}
+
+// printable says whether a text is plain ASCII without blanks.
+func printable(text []byte) bool {
+	for _, c := range text {
+		if c <= ' ' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
 }

@@ -1,4 +1,4 @@
-package demangle_test
+package msvc_test
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package demangle
+package swift
 
 // declare takes a declaration of a type: its name, unless it has none or was
 // taken already, and its context. The labels belong to the function type in it.
@@ -80,11 +80,11 @@ const (
 func (s *swift) accessor(storage ref) ref {
 	table := accessors
 	switch {
-	case s.nextIf('p'):
+	case s.Accept('p'):
 		return storage
-	case s.nextIf('a'):
+	case s.Accept('a'):
 		table = mutableAddressors
-	case s.nextIf('l'):
+	case s.Accept('l'):
 		table = addressors
 	}
 	word := s.letter(table)
@@ -115,7 +115,7 @@ var members = [...]struct {
 
 // functionEntity reads functions that have no name of their own.
 func (s *swift) functionEntity() ref {
-	c := s.next()
+	c := s.Next()
 	for i := range members {
 		if members[i].letter == c {
 			return s.add(kMember, i, s.popContext())

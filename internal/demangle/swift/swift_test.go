@@ -1,4 +1,4 @@
-package demangle_test
+package swift_test
 
 import (
 	"strconv"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"symbolon/internal/demangle"
+	"symbolon/internal/demangle/demangletest"
+	"symbolon/internal/demangle/swift"
 )
 
 // swiftNames are Swift names with what they say in full and without parameters.
@@ -240,13 +242,6 @@ func TestDepthOfSwiftNamesHasALimit(t *testing.T) {
 	}
 }
 
-func FuzzSwift(f *testing.F) {
-	for _, x := range swiftNames {
-		f.Add(x.name)
-	}
-	fuzzReader(f)
-}
-
 func BenchmarkSwift(b *testing.B) {
 	b.ReportAllocs()
 	dst := make([]byte, 0, 1<<10)
@@ -254,4 +249,11 @@ func BenchmarkSwift(b *testing.B) {
 	for b.Loop() {
 		demangle.Append(dst, name, demangle.Full)
 	}
+}
+
+func FuzzSwift(f *testing.F) {
+	for _, x := range swiftNames {
+		f.Add([]byte(x.name))
+	}
+	demangletest.Fuzz(f, swift.Append)
 }

@@ -1,4 +1,4 @@
-package demangle
+package swift
 
 import "strings"
 
@@ -102,7 +102,7 @@ func (s *swift) attribute(operator string, parts ...ref) ref {
 // note makes the phrase of the operator that began at a place of the name. It
 // takes what the operator says.
 func (s *swift) note(at int, parts ...ref) ref {
-	return s.said(kPhrase, notes, s.since(at), parts)
+	return s.said(kPhrase, notes, s.Since(at), parts)
 }
 
 func (s *swift) said(kind swiftKind, table, operator string, parts []ref) ref {

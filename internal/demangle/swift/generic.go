@@ -1,16 +1,20 @@
-package demangle
+package swift
 
-import "strings"
+import (
+	"strings"
+
+	"symbolon/internal/demangle/core"
+)
 
 // parameter reads which generic parameter is meant.
 func (s *swift) parameter() ref {
 	switch {
-	case s.nextIf('d'):
+	case s.Accept('d'):
 		depth := s.index() + 1
 		return s.parameterAt(depth, s.index())
-	case s.nextIf('z'):
+	case s.Accept('z'):
 		return s.parameterAt(0, 0)
-	case s.nextIf('s'):
+	case s.Accept('s'):
 		return s.phrase(kParameter, "Self")
 	}
 	if i := s.index(); i >= 0 {
@@ -79,7 +83,7 @@ func (s *swift) member(base ref, chain bool) ref {
 
 // archetype reads types that stand for others: associated, opaque, packs.
 func (s *swift) archetype() ref {
-	switch c := s.next(); c {
+	switch c := s.Next(); c {
 	case 'a', 'x', 'X':
 		return s.member(0, c == 'X')
 	case 'y', 'Y':
@@ -97,7 +101,7 @@ func (s *swift) archetype() ref {
 		}
 		return s.substitute(s.wrap(s.phrase(kComplex, "$0."+itoa(i), s.popIf(kOpaqueOf))))
 	case 'R', 'U', 'r', 'u':
-		if isUpper(c) && s.index() < 0 {
+		if core.IsUpper(c) && s.index() < 0 {
 			return 0
 		}
 		return s.wrap(s.phrase(kComplex, "some"))
@@ -133,10 +137,10 @@ func (s *swift) signature(counted bool) ref {
 		}
 	}
 	var depths []string
-	for depth := 0; counted && !s.nextIf('l') || !counted && depth == 0; depth++ {
+	for depth := 0; counted && !s.Accept('l') || !counted && depth == 0; depth++ {
 		count := 1
 		if counted {
-			if count = 0; !s.nextIf('z') {
+			if count = 0; !s.Accept('z') {
 				if count = s.index() + 1; count == 0 || depth > maxParameters {
 					return 0
 				}
@@ -190,7 +194,7 @@ const layouts = "B_BridgeObject CAnyObject D_NativeClass E_Trivial M_TrivialAtMo
 // requirement reads what a generic parameter, or an associated type of it,
 // must be.
 func (s *swift) requirement() ref {
-	c := s.next()
+	c := s.Next()
 	switch c {
 	case 'v', 'V':
 		p := s.parameter()
@@ -216,7 +220,7 @@ func (s *swift) requirement() ref {
 	i := strings.IndexByte("bsl-ctmpCTMPBSLQ", c)
 	if i < 0 {
 		i = 3
-		s.pos--
+		s.Pos--
 	}
 	subject := s.subject(i / 4)
 	switch i % 4 {
@@ -227,7 +231,7 @@ func (s *swift) requirement() ref {
 	case 3:
 		return s.phrase(kRequirement, "$0: $1", subject, s.popProtocol())
 	}
-	c = s.peek()
+	c = s.Peek()
 	word := s.letter(layouts)
 	switch {
 	case word == "":
@@ -346,7 +350,7 @@ func (s *swift) bind(n ref, lists []ref) ref {
 // conformanceOperator reads how a type conforms to a protocol where generic
 // arguments need it. Nobody writes that; it must only leave the stack.
 func (s *swift) conformanceOperator() ref {
-	switch c := s.next(); c {
+	switch c := s.Next(); c {
 	case 'A', 'D', 'I', 'O':
 		s.index()
 		if c != 'O' {
@@ -373,7 +377,7 @@ func (s *swift) conformanceOperator() ref {
 	case 'F':
 		return s.attribute("HF")
 	}
-	return s.note(s.pos - 2)
+	return s.note(s.Pos - 2)
 }
 
 // conformance takes a type, the protocol it conforms to, and the module that

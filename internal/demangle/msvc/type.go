@@ -1,6 +1,10 @@
-package demangle
+package msvc
 
-import "strings"
+import (
+	"strings"
+
+	"symbolon/internal/demangle/core"
+)
 
 // msvcTypes are the types of one letter, and behind an underscore, A to Z.
 // LLVM spells some as the compiler does.
@@ -24,7 +28,7 @@ func (m *msvc) typ() ref {
 		return 0
 	}
 	defer m.leave()
-	switch c := m.next(); c {
+	switch c := m.Next(); c {
 	case 'T':
 		return m.tag("union ")
 	case 'U':
@@ -32,7 +36,7 @@ func (m *msvc) typ() ref {
 	case 'V':
 		return m.tag("class ")
 	case 'W': // the digit says which integers it holds
-		if c := m.next(); c < '0' || c > '7' {
+		if c := m.Next(); c < '0' || c > '7' {
 			return m.fail()
 		}
 		return m.tag("enum ")
@@ -77,9 +81,9 @@ func (m *msvc) marked() ref {
 func (m *msvc) builtin(c byte) ref {
 	table := &msvcTypes
 	if c == '_' {
-		table, c = &msvcMoreTypes, m.next()
+		table, c = &msvcMoreTypes, m.Next()
 	}
-	if !isUpper(c) || table[c-'A'] == "" {
+	if !core.IsUpper(c) || table[c-'A'] == "" {
 		return m.fail()
 	}
 	word := table[c-'A']
@@ -105,7 +109,7 @@ func microsoft(word string) string {
 }
 
 func (m *msvc) tag(word string) ref {
-	if m.style != LLVM {
+	if m.style != core.LLVM {
 		word = ""
 	}
 	return m.add(msvcNode{kind: mTag, word: word, first: m.typeName()})
@@ -121,7 +125,7 @@ func (m *msvc) qualified() ref {
 
 // result reads the type of a result.
 func (m *msvc) result() ref {
-	if m.nextIf('?') {
+	if m.Accept('?') {
 		return m.qualified()
 	}
 	return m.typ()
@@ -129,7 +133,7 @@ func (m *msvc) result() ref {
 
 // qualifiers reads const and volatile, and whether it is those of a member.
 func (m *msvc) qualifiers() (quals uint16, member bool) {
-	switch c := m.next(); {
+	switch c := m.Next(); {
 	case c >= 'A' && c <= 'D':
 		return uint16(c - 'A'), false
 	case c >= 'Q' && c <= 'T':
@@ -143,7 +147,7 @@ func (m *msvc) qualifiers() (quals uint16, member bool) {
 // said nowhere else.
 func (m *msvc) extended() (quals uint16) {
 	for {
-		switch m.peek() {
+		switch m.Peek() {
 		case 'E':
 		case 'F':
 			quals |= qUnaligned
@@ -152,16 +156,16 @@ func (m *msvc) extended() (quals uint16) {
 		default:
 			return quals
 		}
-		m.pos++
+		m.Pos++
 	}
 }
 
 func (m *msvc) pointer(sign string, quals uint16) ref {
 	n := msvcNode{kind: mPointer, word: sign, quals: quals}
 	switch {
-	case m.nextIf('6'):
+	case m.Accept('6'):
 		n.first = m.function(false)
-	case m.nextIf('8'):
+	case m.Accept('8'):
 		n.second = m.typeName()
 		n.first = m.function(true)
 	default:
@@ -183,7 +187,7 @@ func (m *msvc) pointer(sign string, quals uint16) ref {
 
 func (m *msvc) array() ref {
 	rank, negative := m.numeral()
-	if rank == 0 || negative || rank > uint64(m.end-m.pos) {
+	if rank == 0 || negative || rank > uint64(m.End-m.Pos) {
 		return m.fail()
 	}
 	n := msvcNode{kind: mArray, second: m.offsets(int(rank), mNumber)}
@@ -204,7 +208,7 @@ var msvcConventions = [...]string{
 
 // convention reads one.
 func (m *msvc) convention() byte {
-	c := m.next()
+	c := m.Next()
 	if int(c) >= len(msvcConventions) || msvcConventions[c] == "" {
 		m.fail()
 		return 0
@@ -219,16 +223,16 @@ func (m *msvc) function(member bool) ref {
 	if member {
 		n.quals = m.extended()
 		m.skip("$A") // of an object that is collected
-		if m.nextIf('G') {
+		if m.Accept('G') {
 			n.quals |= qLvalue
-		} else if m.nextIf('H') {
+		} else if m.Accept('H') {
 			n.quals |= qRvalue
 		}
 		quals, _ := m.qualifiers()
 		n.quals |= quals
 	}
 	n.code = m.convention()
-	if !m.nextIf('@') {
+	if !m.Accept('@') {
 		n.first = m.result()
 	}
 	variadic := false
@@ -244,28 +248,28 @@ func (m *msvc) function(member bool) ref {
 }
 
 func (m *msvc) parameters() (list ref, variadic bool) {
-	if m.nextIf('X') {
+	if m.Accept('X') {
 		return 0, false
 	}
 	var params msvcList
 	for !m.failed {
-		switch c := m.peek(); {
+		switch c := m.Peek(); {
 		case c == '@':
-			m.pos++
+			m.Pos++
 			return params.head, false
 		case c == 'Z':
-			m.pos++
+			m.Pos++
 			return params.head, true
-		case isDigit(c):
-			m.pos++
+		case core.IsDigit(c):
+			m.Pos++
 			if int(c-'0') >= m.known.typeCount {
 				m.fail()
 			}
 			m.grow(&params, m.known.types[c-'0'])
 		default:
-			at, known := m.pos, &m.known
+			at, known := m.Pos, &m.known
 			n := m.typ()
-			if m.pos-at > 1 && known.typeCount < len(known.types) {
+			if m.Pos-at > 1 && known.typeCount < len(known.types) {
 				known.types[known.typeCount] = n
 				known.typeCount++
 			}

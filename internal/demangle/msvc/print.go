@@ -1,6 +1,10 @@
-package demangle
+package msvc
 
-import "strconv"
+import (
+	"strconv"
+
+	"symbolon/internal/demangle/core"
+)
 
 // Where a symbol stands.
 const (
@@ -22,7 +26,7 @@ func (m *msvc) may(n ref) bool {
 
 // last is the last letter that was written for this name.
 func (m *msvc) last() byte {
-	if len(m.out) == m.limit-maxOutput {
+	if len(m.out) == m.limit-core.MaxText {
 		return 0
 	}
 	return m.out[len(m.out)-1]
@@ -32,7 +36,7 @@ func (m *msvc) last() byte {
 func (m *msvc) gap() {
 	switch c := m.last(); {
 	case c == 0 || c == ' ' || c == '(':
-	case m.style != LLVM, c == '>', isDigit(c), isLower(c), isUpper(c):
+	case m.style != core.LLVM, c == '>', core.IsDigit(c), core.IsLower(c), core.IsUpper(c):
 		m.say(" ")
 	}
 }
@@ -44,7 +48,7 @@ func (m *msvc) printSymbol(n ref, where int) {
 		return
 	}
 	node := &m.nodes[n]
-	nameOnly := where != inArgument && (m.style == NoParams || m.style == Simple)
+	nameOnly := where != inArgument && (m.style == core.NoParams || m.style == core.Simple)
 	whole := !nameOnly && where == inScope
 	switch node.kind {
 	case mLiteral:
@@ -73,7 +77,7 @@ func (m *msvc) printSymbol(n ref, where int) {
 
 func (m *msvc) printDescriptor(node *msvcNode) {
 	m.pre(node.first)
-	if node.code == ':' && m.style != LLVM {
+	if node.code == ':' && m.style != core.LLVM {
 		m.post(node.first)
 		m.say("::")
 		m.say(node.word)
@@ -175,7 +179,7 @@ func (m *msvc) printClass(node *msvcNode) {
 		m.say([...]string{"private: ", "protected: ", "public: "}[(node.code-'A')/8])
 		m.say([...]string{"", "static ", "virtual ", "virtual "}[(node.code-'A')%8/2])
 	}
-	if m.style == LLVM {
+	if m.style == core.LLVM {
 		m.say(node.word)
 	}
 }

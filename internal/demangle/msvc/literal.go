@@ -1,4 +1,6 @@
-package demangle
+package msvc
+
+import "symbolon/internal/demangle/core"
 
 const (
 	// msvcWhole is how many letters of a text are in a name at most, msvcOld how
@@ -12,7 +14,7 @@ const (
 func (m *msvc) literal() ref {
 	n := msvcNode{kind: mLiteral, code: 1}
 	m.want("@_")
-	if m.nextIf('1') {
+	if m.Accept('1') {
 		n.code = 2
 	} else {
 		m.want("0")
@@ -22,15 +24,15 @@ func (m *msvc) literal() ref {
 		return m.fail()
 	}
 	m.plain(false) // the checksum
-	n.from = uint16(m.pos)
+	n.from = uint16(m.Pos)
 	count := 0
-	for ; !m.failed && m.peek() != '@'; count++ {
+	for ; !m.failed && m.Peek() != '@'; count++ {
 		m.letter()
 	}
 	if count > msvcOld || count%int(n.code) != 0 {
 		return m.fail()
 	}
-	n.to = uint16(m.pos)
+	n.to = uint16(m.Pos)
 	m.want("@")
 	return m.add(n)
 }
@@ -38,20 +40,20 @@ func (m *msvc) literal() ref {
 // letter reads one byte of a text: as it is, or as ?$ and two letters from A to
 // P, ? and a digit for what is frequent, ? and a letter with the highest bit.
 func (m *msvc) letter() byte {
-	if m.pos >= m.end {
+	if m.Pos >= m.End {
 		m.fail()
 	}
-	c := m.next()
+	c := m.Next()
 	if c != '?' {
 		return c
 	}
-	switch c = m.next(); {
-	case isDigit(c):
+	switch c = m.Next(); {
+	case core.IsDigit(c):
 		return ",/\\:. \n\t'-"[c-'0']
-	case isLower(c), isUpper(c):
+	case core.IsLower(c), core.IsUpper(c):
 		return c | 0x80
 	case c == '$':
-		high, low := m.next()-'A', m.next()-'A'
+		high, low := m.Next()-'A', m.Next()-'A'
 		if high < 16 && low < 16 {
 			return high<<4 | low
 		}
@@ -65,11 +67,11 @@ func (m *msvc) letter() byte {
 func (m *msvc) printLiteral(node *msvcNode) {
 	var memory [msvcOld]byte
 	text := memory[:0]
-	end := m.pos
-	for m.pos = int(node.from); m.pos < int(node.to); {
+	end := m.Pos
+	for m.Pos = int(node.from); m.Pos < int(node.to); {
 		text = append(text, m.letter())
 	}
-	m.pos = end
+	m.Pos = end
 	width := int(node.code)
 	cut := node.number > uint64(len(text))
 	if width == 2 {

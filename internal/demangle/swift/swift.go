@@ -1,8 +1,12 @@
-package demangle
+// Package swift makes names of Swift 4.0 and later readable:
+// https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst
+package swift
 
 import (
 	"bytes"
 	"sync"
+
+	"symbolon/internal/demangle/core"
 )
 
 // swiftMaxDepth bounds how deep a name may be nested when it is written.
@@ -14,7 +18,7 @@ var swiftPrefixes = [...]string{"$s", "_$s", "$S", "_$S", "$e", "_$e", "@__swift
 
 // ref is the index of a node in the tree of a name. Zero is no node: what gets
 // it as a child fails too, so that only few places have to look.
-type ref int32
+type ref = core.Ref
 
 // span is a piece of an arena.
 type span struct{ at, end int32 }
@@ -32,18 +36,18 @@ type swiftNode struct {
 // stand for a child. A phrase may have other forms for the short styles, each
 // behind a bar. Everything lives in arenas that are used again.
 type swift struct {
-	cursor      // its text is the name, and after it the text that is not in it
-	old    bool // labels are inside of types
-	nodes  []swiftNode
-	kids   []ref
-	stack  []ref
-	subs   []ref
-	words  []span
-	left   int // steps: nodes, references and letters of words that are repeated, visits
+	core.Cursor      // its text is the name, and after it the text that is not in it
+	old         bool // labels are inside of types
+	nodes       []swiftNode
+	kids        []ref
+	stack       []ref
+	subs        []ref
+	words       []span
+	left        int // steps: nodes, references and letters of words that are repeated, visits
 
 	out         []byte
 	limit       int // bytes of out
-	style       Style
+	style       core.Style
 	called      bool // functions have their parameters also in a short style
 	depth       int
 	labels      ref  // of the parameters that are written next
@@ -53,9 +57,9 @@ type swift struct {
 
 var swifts = sync.Pool{New: func() any { return new(swift) }}
 
-// appendSwift appends the readable form of a Swift name, or says that it is
+// Append appends the readable form of a Swift name, or says that it is
 // none.
-func appendSwift(dst, name []byte, style Style, left *int) ([]byte, bool) {
+func Append(dst, name []byte, style core.Style, left *int) ([]byte, bool) {
 	start := 0
 	for _, prefix := range swiftPrefixes {
 		if len(name) > len(prefix) && string(name[:len(prefix)]) == prefix {
@@ -65,17 +69,17 @@ func appendSwift(dst, name []byte, style Style, left *int) ([]byte, bool) {
 	if start == 0 {
 		return dst, false
 	}
-	called := style == Called
+	called := style == core.Called
 	switch {
 	case called:
-		style = NoParams
-	case style > Simple:
-		style = Full
+		style = core.NoParams
+	case style > core.Simple:
+		style = core.Full
 	}
 	s := swifts.Get().(*swift)
 	defer swifts.Put(s)
-	s.text = append(s.text[:0], name...)
-	s.pos, s.end, s.old = start, len(name), bytes.HasPrefix(name, []byte("_T0"))
+	s.Text = append(s.Text[:0], name...)
+	s.Pos, s.End, s.old = start, len(name), bytes.HasPrefix(name, []byte("_T0"))
 	s.nodes = append(s.nodes[:0], swiftNode{})
 	s.kids, s.stack, s.subs, s.words = s.kids[:0], s.stack[:0], s.subs[:0], s.words[:0]
 	s.left = *left
@@ -84,7 +88,7 @@ func appendSwift(dst, name []byte, style Style, left *int) ([]byte, bool) {
 	if top == 0 {
 		return dst, false
 	}
-	s.out, s.limit, s.style, s.called = dst, len(dst)+maxOutput, style, called
+	s.out, s.limit, s.style, s.called = dst, len(dst)+core.MaxText, style, called
 	s.depth, s.labels, s.specialized, s.failed = 0, 0, false, false
 	s.print(top, false)
 	out := s.out
@@ -96,7 +100,7 @@ func appendSwift(dst, name []byte, style Style, left *int) ([]byte, bool) {
 // behind it in the name and is written before it. Anything else that is left
 // on the stack is a sign that the name is none.
 func (s *swift) global() ref {
-	for s.pos < s.end {
+	for s.Pos < s.End {
 		n := s.operator()
 		if n == 0 || !s.take(1) {
 			return 0
@@ -178,14 +182,14 @@ func (s *swift) wrap(n ref) ref { return s.add(kType, 0, n) }
 
 // put keeps a text.
 func (s *swift) put(text string) span {
-	at := int32(len(s.text))
-	s.text = append(s.text, text...)
-	return span{at, int32(len(s.text))}
+	at := int32(len(s.Text))
+	s.Text = append(s.Text, text...)
+	return span{at, int32(len(s.Text))}
 }
 
 func (s *swift) kind(n ref) swiftKind { return s.nodes[n].kind }
 func (s *swift) num(n ref) int        { return int(s.nodes[n].num) }
-func (s *swift) slice(x span) []byte  { return s.text[x.at:x.end] }
+func (s *swift) slice(x span) []byte  { return s.Text[x.at:x.end] }
 func (s *swift) name(n ref) []byte    { return s.slice(s.nodes[n].text) }
 func (s *swift) list(n ref) []ref     { return s.kids[s.nodes[n].kids.at:s.nodes[n].kids.end] }
 

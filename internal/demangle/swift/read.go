@@ -1,14 +1,18 @@
-package demangle
+package swift
 
-import "bytes"
+import (
+	"bytes"
+
+	"symbolon/internal/demangle/core"
+)
 
 // index reads a number that ends with an underscore. The underscore alone is
 // the first.
 func (s *swift) index() int {
-	if s.nextIf('_') {
+	if s.Accept('_') {
 		return 0
 	}
-	if n := s.natural(); n >= 0 && s.nextIf('_') {
+	if n := s.Natural(); n >= 0 && s.Accept('_') {
 		return n + 1
 	}
 	return -1
@@ -28,7 +32,7 @@ var operators = [...]func(*swift) ref{
 	'K': func(s *swift) ref { return s.some(kFlag, flagThrows) },
 	'L': (*swift).localName,
 	'M': (*swift).metadata,
-	'N': func(s *swift) ref { return s.note(s.pos - 1) },
+	'N': func(s *swift) ref { return s.note(s.Pos - 1) },
 	'O': func(s *swift) ref { return s.declared(kEnum) },
 	'P': func(s *swift) ref { return s.declared(kProtocol) },
 	'Q': (*swift).archetype,
@@ -69,17 +73,17 @@ var operators = [...]func(*swift) ref{
 // operator reads one operator and does what it says. What is no operator is an
 // identifier.
 func (s *swift) operator() ref {
-	if c := s.next(); int(c) < len(operators) && operators[c] != nil {
+	if c := s.Next(); int(c) < len(operators) && operators[c] != nil {
 		return operators[c](s)
 	}
-	s.pos--
+	s.Pos--
 	return s.identifier()
 }
 
 // suffix is what stands behind the name.
 func (s *swift) suffix() ref {
-	n := s.node(swiftNode{kind: kSuffix, text: span{int32(s.pos - 1), int32(s.end)}})
-	s.pos = s.end
+	n := s.node(swiftNode{kind: kSuffix, text: span{int32(s.Pos - 1), int32(s.End)}})
+	s.Pos = s.End
 	return n
 }
 
@@ -87,20 +91,20 @@ func (s *swift) suffix() ref {
 // of them upper case, each perhaps with a count before it.
 func (s *swift) substitution() ref {
 	for repeat := -1; ; {
-		c := s.next()
+		c := s.Next()
 		switch {
 		case c == '_':
 			if i := repeat + 27; i < len(s.subs) {
 				return s.subs[i]
 			}
 			return 0
-		case isDigit(c):
-			s.pos--
-			if repeat = s.natural(); repeat < 0 {
+		case core.IsDigit(c):
+			s.Pos--
+			if repeat = s.Natural(); repeat < 0 {
 				return 0
 			}
 			continue
-		case !isLower(c) && !isUpper(c):
+		case !core.IsLower(c) && !core.IsUpper(c):
 			return 0
 		}
 		i := int(c|0x20) - 'a'
@@ -110,7 +114,7 @@ func (s *swift) substitution() ref {
 		for range max(repeat, 1) {
 			s.stack = append(s.stack, s.subs[i])
 		}
-		if isUpper(c) {
+		if core.IsUpper(c) {
 			return s.pop()
 		}
 		repeat = -1
@@ -120,45 +124,45 @@ func (s *swift) substitution() ref {
 // identifier reads a name. It may be made of words of earlier names, and may
 // be encoded for letters that are not ASCII.
 func (s *swift) identifier() ref {
-	if !isDigit(s.peek()) {
+	if !core.IsDigit(s.Peek()) {
 		return 0
 	}
-	words := s.nextIf('0')
-	punycode := words && s.nextIf('0')
+	words := s.Accept('0')
+	punycode := words && s.Accept('0')
 	if !words || punycode {
 		x := s.piece(punycode)
 		if punycode && x.at < x.end {
-			at := int32(len(s.text))
-			text, ok := appendPunycode(s.text, s.slice(x), true)
+			at := int32(len(s.Text))
+			text, ok := core.AppendPunycode(s.Text, s.slice(x), true)
 			if !ok {
 				return 0
 			}
-			s.text = text
+			s.Text = text
 			x = span{at, int32(len(text))}
 		}
 		return s.identified(x)
 	}
-	at := len(s.text)
+	at := len(s.Text)
 	for words {
-		for words && (isLower(s.peek()) || isUpper(s.peek())) {
-			c := s.next()
-			words = isLower(c)
+		for words && (core.IsLower(s.Peek()) || core.IsUpper(s.Peek())) {
+			c := s.Next()
+			words = core.IsLower(c)
 			i := int(c|0x20) - 'a'
 			if i >= len(s.words) || !s.take(len(s.slice(s.words[i]))) {
 				return 0
 			}
-			s.text = append(s.text, s.slice(s.words[i])...)
+			s.Text = append(s.Text, s.slice(s.words[i])...)
 		}
-		if s.nextIf('0') {
+		if s.Accept('0') {
 			break
 		}
 		x := s.piece(false)
 		if x.at == x.end {
 			return 0
 		}
-		s.text = append(s.text, s.slice(x)...)
+		s.Text = append(s.Text, s.slice(x)...)
 	}
-	return s.identified(span{int32(at), int32(len(s.text))})
+	return s.identified(span{int32(at), int32(len(s.Text))})
 }
 
 func (s *swift) identified(x span) ref {
@@ -170,25 +174,25 @@ func (s *swift) identified(x span) ref {
 
 // piece reads letters behind their number, and remembers the words in them.
 func (s *swift) piece(punycode bool) (x span) {
-	n := s.natural()
+	n := s.Natural()
 	if punycode {
-		s.nextIf('_')
+		s.Accept('_')
 	}
-	if n <= 0 || n > s.end-s.pos {
+	if n <= 0 || n > s.End-s.Pos {
 		return x
 	}
-	x = span{int32(s.pos), int32(s.pos + n)}
-	s.pos += n
+	x = span{int32(s.Pos), int32(s.Pos + n)}
+	s.Pos += n
 	start := int32(-1)
 	for i := x.at; i <= x.end && !punycode; i++ {
-		ends := i == x.end || s.text[i] == '_' || i > x.at && isUpper(s.text[i]) && !isUpper(s.text[i-1])
+		ends := i == x.end || s.Text[i] == '_' || i > x.at && core.IsUpper(s.Text[i]) && !core.IsUpper(s.Text[i-1])
 		if start >= 0 && ends {
 			if i-start >= 2 && len(s.words) < 26 {
 				s.words = append(s.words, span{start, i})
 			}
 			start = -1
 		}
-		if start < 0 && i < x.end && s.text[i] != '_' && !isDigit(s.text[i]) {
+		if start < 0 && i < x.end && s.Text[i] != '_' && !core.IsDigit(s.Text[i]) {
 			start = i
 		}
 	}
@@ -199,25 +203,25 @@ func (s *swift) piece(punycode bool) (x span) {
 func (s *swift) operatorName() ref {
 	const signs = "a&c@d/e=g>l<m*n!o|p+q?r%s-t~x^z."
 	id := s.popIf(kIdentifier)
-	fixity := map[byte]string{'i': " infix", 'p': " prefix", 'P': " postfix"}[s.next()]
+	fixity := map[byte]string{'i': " infix", 'p': " prefix", 'P': " postfix"}[s.Next()]
 	if id == 0 || fixity == "" {
 		return 0
 	}
-	at := int32(len(s.text))
+	at := int32(len(s.Text))
 	for _, c := range s.name(id) {
 		if i := bytes.IndexByte([]byte(signs), c); i >= 0 && i%2 == 0 {
 			c = signs[i+1]
 		} else if c < 0x80 {
 			return 0
 		}
-		s.text = append(s.text, c)
+		s.Text = append(s.Text, c)
 	}
 	return s.node(swiftNode{kind: kOperator, text: span{at, s.put(fixity).end}})
 }
 
 // localName reads what makes a name different from equal ones.
 func (s *swift) localName() ref {
-	switch c := s.next(); {
+	switch c := s.Next(); {
 	case c == 'L':
 		file := s.popIf(kIdentifier)
 		return s.phrase(kPrivateName, "($1 in $0)|$1", file, s.popName())
@@ -226,7 +230,7 @@ func (s *swift) localName() ref {
 	case c >= 'a' && c <= 'j' || c >= 'A' && c <= 'J':
 		return s.phrase(kRelatedName, "related decl '"+string(c)+"' for $0", s.popName())
 	}
-	s.pos--
+	s.Pos--
 	i := s.index()
 	if i < 0 {
 		return 0

@@ -1,4 +1,4 @@
-package demangle
+package core
 
 import (
 	"bytes"
@@ -21,14 +21,14 @@ func DecodePunycode(name string) (text string, ok bool) {
 	if at := strings.LastIndexByte(name, '-'); at >= 0 {
 		rust[at] = '_' // where Rust ends the plain letters
 	}
-	out, ok := appendPunycode(nil, rust, false)
+	out, ok := AppendPunycode(nil, rust, false)
 	return string(out), ok
 }
 
-// appendPunycode appends a name that is encoded as RFC 3492 says: plain
+// AppendPunycode appends a name that is encoded as RFC 3492 says: plain
 // letters up to the last underscore, and after it where which other letters go.
 // Swift has upper case letters for the digits above 25, Rust has decimal ones.
-func appendPunycode(dst, name []byte, upper bool) ([]byte, bool) {
+func AppendPunycode(dst, name []byte, upper bool) ([]byte, bool) {
 	if len(name) > maxPunycode {
 		return dst, false
 	}

@@ -1,4 +1,4 @@
-package demangle
+package swift
 
 import "strings"
 
@@ -57,9 +57,9 @@ func entry(table, key string) string {
 // letter is what a table has for the next letter. If it has nothing the letter
 // is not taken.
 func (s *swift) letter(table string) string {
-	if c := s.peek(); c > ' ' {
+	if c := s.Peek(); c > ' ' {
 		if word := entry(table, string(c)); word != "" {
-			s.pos++
+			s.Pos++
 			return word
 		}
 	}
@@ -69,17 +69,17 @@ func (s *swift) letter(table string) string {
 // standard reads a type or module of the standard library.
 func (s *swift) standard() ref {
 	switch {
-	case s.nextIf('o'):
+	case s.Accept('o'):
 		return s.phrase(kModule, "__C")
-	case s.nextIf('C'):
+	case s.Accept('C'):
 		return s.phrase(kModule, "__C_Synthesized")
-	case s.nextIf('g'):
+	case s.Accept('g'):
 		arg := s.popType()
 		return s.substitute(s.bound(s.library(kEnum, "Optional"), s.add(kList, 0, arg)))
 	}
-	repeat := s.natural()
+	repeat := s.Natural()
 	table := standardTypes
-	if s.nextIf('c') {
+	if s.Accept('c') {
 		table = concurrencyTypes
 	}
 	word := s.letter(table)
@@ -213,7 +213,7 @@ func (s *swift) annotation() ref {
 	if word := s.letter("g@const iisolated k@noDerivative t_const usending "); word != "" {
 		return s.complex(word + " $0")
 	}
-	c := s.next()
+	c := s.Next()
 	if i := strings.IndexByte("abACT", c); i >= 0 {
 		return s.some(kFlag, flagAsync<<i)
 	}
@@ -221,7 +221,7 @@ func (s *swift) annotation() ref {
 	case 'c':
 		return s.add(kActor, 0, s.popType())
 	case 'j':
-		return s.some(kFlag, int(s.next())<<derivativeShift)
+		return s.some(kFlag, int(s.Next())<<derivativeShift)
 	case 'K':
 		return s.add(kThrown, 0, s.popType())
 	}
@@ -233,7 +233,7 @@ func (s *swift) special() ref {
 	if word := s.letter("b@box ounowned uunowned(unsafe) wweak "); word != "" {
 		return s.complex(word + " $0")
 	}
-	c := s.next()
+	c := s.Next()
 	if i := strings.IndexByte("KfCBLA", c); i >= 0 {
 		return s.functionType(conventionAutoclosure + i%5)
 	}

@@ -1,4 +1,4 @@
-package demangle
+package rust
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"symbolon/internal/demangle/core"
 )
 
 // hashLength is the length of the last part of a legacy name: h and sixteen
@@ -21,28 +23,28 @@ var (
 	legacyLetters = regexp.MustCompile(`\$u[0-9a-f]{1,6}\$`)
 )
 
-// appendLegacy appends the readable form of a name of the older Rust mangling,
+// AppendLegacy appends the readable form of a name of the older Rust mangling,
 // without its hash, or says that it is none. It looks like one of C++ but for
 // the hash.
-func appendLegacy(dst, name []byte, style Style, _ *int) ([]byte, bool) {
+func AppendLegacy(dst, name []byte, style core.Style, _ *int) ([]byte, bool) {
 	start := bytes.Index(name, []byte("_ZN"))
 	if start < 0 || start > 1 || name[0] != '_' {
 		return dst, false
 	}
 	var buffer [16][]byte
 	parts := buffer[:0]
-	c := cursor{text: name, pos: start + len("_ZN"), end: len(name)}
-	for !c.nextIf('E') {
-		n := c.natural()
-		if n <= 0 || n > c.end-c.pos || !printable(name[c.pos:c.pos+n]) {
+	c := core.Cursor{Text: name, Pos: start + len("_ZN"), End: len(name)}
+	for !c.Accept('E') {
+		n := c.Natural()
+		if n <= 0 || n > c.End-c.Pos || !printable(name[c.Pos:c.Pos+n]) {
 			return dst, false
 		}
-		parts = append(parts, name[c.pos:c.pos+n])
-		c.pos += n
+		parts = append(parts, name[c.Pos:c.Pos+n])
+		c.Pos += n
 	}
-	after, ok := rustSuffix(name[c.pos:])
+	after, ok := rustSuffix(name[c.Pos:])
 	last := len(parts) - 1
-	if !ok || last < 1 || len(parts[last]) != hashLength || parts[last][0] != 'h' || !isHash(parts[last][1:]) {
+	if !ok || last < 1 || len(parts[last]) != hashLength || parts[last][0] != 'h' || !core.IsHash(parts[last][1:]) {
 		return dst, false
 	}
 	at := len(dst)
@@ -52,7 +54,7 @@ func appendLegacy(dst, name []byte, style Style, _ *int) ([]byte, bool) {
 		}
 		dst = appendLegacyPart(dst, part)
 	}
-	if style == Simple {
+	if style == core.Simple {
 		dst = withoutArguments(dst, at)
 	}
 	return append(dst, after...), true
@@ -99,5 +101,5 @@ func withoutArguments(text []byte, at int) []byte {
 }
 
 func isWord(c byte) bool {
-	return c == '_' || isDigit(c) || isUpper(c) || isLower(c) || c >= utf8.RuneSelf
+	return c == '_' || core.IsDigit(c) || core.IsUpper(c) || core.IsLower(c) || c >= utf8.RuneSelf
 }

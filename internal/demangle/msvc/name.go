@@ -1,8 +1,10 @@
-package demangle
+package msvc
 
 import (
 	"bytes"
 	"strings"
+
+	"symbolon/internal/demangle/core"
 )
 
 // What operators and other functions without a plain name are called, by the
@@ -51,16 +53,16 @@ func (m *msvc) operator() ref {
 		table = &msvcUnder
 	}
 	word := ""
-	switch c := m.next(); {
-	case isDigit(c):
+	switch c := m.Next(); {
+	case core.IsDigit(c):
 		word = table[c-'0']
-	case isUpper(c):
+	case core.IsUpper(c):
 		word = table[c-'A'+10]
 	}
 	if word == "" {
 		return m.fail()
 	}
-	if m.style == LLVM && word[0] == '`' && !strings.Contains(word, "vbase copy") {
+	if m.style == core.LLVM && word[0] == '`' && !strings.Contains(word, "vbase copy") {
 		word = strings.Replace(strings.Replace(word, "constructor", "ctor", 1), "destructor", "dtor", 1)
 	}
 	return m.add(msvcNode{kind: mText, word: word})
@@ -68,12 +70,12 @@ func (m *msvc) operator() ref {
 
 // plain reads a piece that is a text. Most can be referred to.
 func (m *msvc) plain(keep bool) ref {
-	length := bytes.IndexByte(m.text[m.pos:m.end], '@')
+	length := bytes.IndexByte(m.Text[m.Pos:m.End], '@')
 	if length <= 0 {
 		return m.fail()
 	}
-	n := m.add(msvcNode{kind: mText, from: uint16(m.pos), to: uint16(m.pos + length)})
-	m.pos += length + 1
+	n := m.add(msvcNode{kind: mText, from: uint16(m.Pos), to: uint16(m.Pos + length)})
+	m.Pos += length + 1
 	if keep {
 		m.keep(n)
 	}
@@ -96,11 +98,11 @@ func (m *msvc) keep(n ref) {
 }
 
 // spelled is a piece as it stands in the name.
-func (m *msvc) spelled(n ref) []byte { return m.text[m.nodes[n].from:m.nodes[n].to] }
+func (m *msvc) spelled(n ref) []byte { return m.Text[m.nodes[n].from:m.nodes[n].to] }
 
 // earlier reads a digit that refers to a piece.
 func (m *msvc) earlier() ref {
-	if i := int(m.next() - '0'); i < m.known.nameCount {
+	if i := int(m.Next() - '0'); i < m.known.nameCount {
 		return m.known.names[i]
 	}
 	return m.fail()
@@ -113,7 +115,7 @@ func (m *msvc) template(keep bool) ref {
 		return 0
 	}
 	defer m.leave()
-	outside, from := m.known, m.pos
+	outside, from := m.known, m.Pos
 	m.known = msvcKnown{}
 	n := m.add(msvcNode{kind: mTemplate})
 	piece := m.leaf(false)
@@ -123,7 +125,7 @@ func (m *msvc) template(keep bool) ref {
 		return m.fail() // these are nothing that something can be in
 	}
 	node := &m.nodes[n]
-	node.first, node.second, node.from, node.to = piece, args, uint16(from), uint16(m.pos)
+	node.first, node.second, node.from, node.to = piece, args, uint16(from), uint16(m.Pos)
 	if keep {
 		m.keep(n)
 	}
@@ -134,11 +136,11 @@ func (m *msvc) template(keep bool) ref {
 // be kept as a whole.
 func (m *msvc) leaf(isType bool) ref {
 	switch {
-	case isDigit(m.peek()):
+	case core.IsDigit(m.Peek()):
 		return m.earlier()
 	case m.skip("?$"):
 		return m.template(isType)
-	case !isType && m.nextIf('?'):
+	case !isType && m.Accept('?'):
 		return m.operator()
 	}
 	return m.plain(true)
@@ -151,7 +153,7 @@ func (m *msvc) symbolName() ref { return m.scopes(m.leaf(false)) }
 // scopes reads what a piece is in.
 func (m *msvc) scopes(piece ref) ref {
 	name := m.add(msvcNode{kind: mScope, first: piece})
-	for inner := name; !m.failed && !m.nextIf('@'); {
+	for inner := name; !m.failed && !m.Accept('@'); {
 		outer := m.add(msvcNode{kind: mScope, first: m.scope()})
 		m.nodes[inner].second = outer
 		inner = outer
@@ -162,13 +164,13 @@ func (m *msvc) scopes(piece ref) ref {
 // scope reads one thing that a name is in.
 func (m *msvc) scope() ref {
 	switch {
-	case isDigit(m.peek()):
+	case core.IsDigit(m.Peek()):
 		return m.earlier()
 	case m.skip("?$"):
 		return m.template(true)
 	case m.skip("?A"):
 		return m.unnamed()
-	case m.nextIf('?'):
+	case m.Accept('?'):
 		n, _ := m.numeral()
 		m.want("?")
 		m.local = true
@@ -181,13 +183,13 @@ func (m *msvc) scope() ref {
 // all in one file, and may be nothing. With MSVC it can be referred to, with
 // clang, which writes hexadecimal digits in upper case, it cannot.
 func (m *msvc) unnamed() ref {
-	length := bytes.IndexByte(m.text[m.pos:m.end], '@')
+	length := bytes.IndexByte(m.Text[m.Pos:m.End], '@')
 	if length < 0 {
 		return m.fail()
 	}
-	n := m.add(msvcNode{kind: mText, code: instead, word: "`anonymous namespace'", from: uint16(m.pos - 1), to: uint16(m.pos + length)})
-	key := m.text[m.pos : m.pos+length]
-	m.pos += length + 1
+	n := m.add(msvcNode{kind: mText, code: instead, word: "`anonymous namespace'", from: uint16(m.Pos - 1), to: uint16(m.Pos + length)})
+	key := m.Text[m.Pos : m.Pos+length]
+	m.Pos += length + 1
 	if !bytes.ContainsAny(key, "ABCDEF") {
 		m.keep(n)
 	}

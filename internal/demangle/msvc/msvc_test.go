@@ -1,4 +1,4 @@
-package demangle_test
+package msvc_test
 
 import (
 	"strings"
@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"symbolon/internal/demangle"
+	"symbolon/internal/demangle/demangletest"
+	"symbolon/internal/demangle/msvc"
 )
 
 func TestMSVCOperators(t *testing.T) {
@@ -161,16 +163,6 @@ func TestMSVCNamesOfKnownLanguages(t *testing.T) {
 	}
 }
 
-func FuzzMSVC(f *testing.F) {
-	for _, x := range msvcNames {
-		f.Add(x.name)
-	}
-	for _, text := range []string{`??_C@_05CJBACGMB@hello?$AA@`, `??_C@_15ODEHAHHF@?$AAh?$AAi?$AA?$AA@`, `??_C@_09ABCDEFGH@?$CC?8?2?6?7?$AH?$AI?a?$IA?$AA@`} {
-		f.Add(text)
-	}
-	fuzzReader(f)
-}
-
 func BenchmarkMSVC(b *testing.B) {
 	const name = "?_Resize@?$vector@V?$basic_string@DU?$char_traits@D@std@@V?$allocator@D@2@@std@@V?$allocator@V?$basic_string@DU?$char_traits@D@std@@V?$allocator@D@2@@std@@@2@@std@@AEAAX_KAEBV?$basic_string@DU?$char_traits@D@std@@V?$allocator@D@2@@2@@Z"
 	var buffer [1 << 10]byte
@@ -183,4 +175,14 @@ func BenchmarkMSVC(b *testing.B) {
 			}
 		})
 	}
+}
+
+func FuzzMSVC(f *testing.F) {
+	for _, x := range msvcNames {
+		f.Add([]byte(x.name))
+	}
+	for _, text := range []string{`??_C@_05CJBACGMB@hello?$AA@`, `??_C@_15ODEHAHHF@?$AAh?$AAi?$AA?$AA@`, `??_C@_09ABCDEFGH@?$CC?8?2?6?7?$AH?$AI?a?$IA?$AA@`} {
+		f.Add([]byte(text))
+	}
+	demangletest.Fuzz(f, msvc.Append)
 }

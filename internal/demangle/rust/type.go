@@ -1,4 +1,4 @@
-package demangle
+package rust
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"symbolon/internal/demangle/core"
 )
 
 // rustBasic are the types of one letter.
@@ -16,9 +18,9 @@ var rustBasic = [...]string{
 }
 
 func (r *rust) typ() {
-	if c := r.peek(); isLower(c) && rustBasic[c] != "" {
+	if c := r.Peek(); core.IsLower(c) && rustBasic[c] != "" {
 		word := rustBasic[c]
-		r.next()
+		r.Next()
 		r.say(word)
 		return
 	}
@@ -27,10 +29,10 @@ func (r *rust) typ() {
 
 // compound reads a type that is made of others.
 func (r *rust) compound() {
-	switch c := r.next(); c {
+	switch c := r.Next(); c {
 	case 'R', 'Q':
 		r.say("&")
-		if r.nextIf('L') {
+		if r.Accept('L') {
 			if n := r.base62(); n > 0 {
 				r.lifetime(n)
 				r.say(" ")
@@ -62,7 +64,7 @@ func (r *rust) compound() {
 	case 'D':
 		r.say("dyn ")
 		r.binder(func() { r.list(" + ", r.bounds) })
-		if !r.nextIf('L') {
+		if !r.Accept('L') {
 			r.failed = true
 		} else if n := r.base62(); n > 0 {
 			r.say(" + ")
@@ -71,19 +73,19 @@ func (r *rust) compound() {
 	case 'B':
 		r.backref(r.typ)
 	default:
-		r.pos--
+		r.Pos--
 		r.path(false)
 	}
 }
 
 func (r *rust) function() {
-	if r.nextIf('U') {
+	if r.Accept('U') {
 		r.say("unsafe ")
 	}
-	if r.nextIf('K') {
+	if r.Accept('K') {
 		abi := "C"
-		if !r.nextIf('C') {
-			r.failed = r.failed || r.peek() == 'u' // no name of one is encoded
+		if !r.Accept('C') {
+			r.failed = r.failed || r.Peek() == 'u' // no name of one is encoded
 			abi = strings.ReplaceAll(string(r.identifier()), "_", "-")
 		}
 		r.say(`extern "` + abi + `" `)
@@ -91,7 +93,7 @@ func (r *rust) function() {
 	r.say("fn(")
 	r.list(", ", r.typ)
 	r.say(")")
-	if !r.nextIf('u') {
+	if !r.Accept('u') {
 		r.say(" -> ")
 		r.typ()
 	}
@@ -100,7 +102,7 @@ func (r *rust) function() {
 // bounds reads a trait of a trait object, with what its associated types are.
 func (r *rust) bounds() {
 	open := r.openPath()
-	for r.nextIf('p') {
+	for r.Accept('p') {
 		if open {
 			r.say(", ")
 		} else {
@@ -118,9 +120,9 @@ func (r *rust) bounds() {
 // openPath reads a path and leaves its generic arguments open, if it has any.
 func (r *rust) openPath() (open bool) {
 	switch {
-	case r.nextIf('B'):
+	case r.Accept('B'):
 		r.backref(func() { open = r.openPath() })
-	case r.nextIf('I'):
+	case r.Accept('I'):
 		r.path(false)
 		r.say("<")
 		r.list(", ", r.argument)
@@ -134,8 +136,8 @@ func (r *rust) openPath() (open bool) {
 // constant reads a constant. Inside of another value it needs no braces.
 func (r *rust) constant(value bool) {
 	r.part(func() {
-		c := r.peek()
-		braces := !value && (strings.IndexByte("eQATV", c) >= 0 || c == 'R' && !bytes.HasPrefix(r.text[r.pos:], []byte("Re")))
+		c := r.Peek()
+		braces := !value && (strings.IndexByte("eQATV", c) >= 0 || c == 'R' && !bytes.HasPrefix(r.Text[r.Pos:], []byte("Re")))
 		if braces {
 			r.say("{")
 		}
@@ -149,11 +151,11 @@ func (r *rust) constant(value bool) {
 func (r *rust) inside() { r.constant(true) }
 
 func (r *rust) value(inside bool) {
-	switch c := r.next(); c {
+	switch c := r.Next(); c {
 	case 'p':
 		r.say("_")
 	case 'h', 't', 'm', 'y', 'o', 'j', 'a', 's', 'l', 'x', 'n', 'i':
-		if strings.IndexByte("aslxni", c) >= 0 && r.nextIf('n') {
+		if strings.IndexByte("aslxni", c) >= 0 && r.Accept('n') {
 			r.say("-")
 		}
 		digits := r.number()
@@ -175,7 +177,7 @@ func (r *rust) value(inside bool) {
 		r.say("*")
 		r.literal()
 	case 'R', 'Q':
-		if c == 'R' && r.nextIf('e') {
+		if c == 'R' && r.Accept('e') {
 			r.literal()
 			break
 		}
@@ -206,7 +208,7 @@ func (r *rust) value(inside bool) {
 
 // fields reads the fields of a constant of a struct or an enum.
 func (r *rust) fields() {
-	switch r.next() {
+	switch r.Next() {
 	case 'U':
 	case 'T':
 		r.say("(")
@@ -228,12 +230,12 @@ func (r *rust) fields() {
 // nibbles reads hexadecimal digits up to an underscore, and leaves out zeros
 // before them.
 func (r *rust) nibbles() string {
-	at := r.pos
-	for hexDigit(r.peek()) >= 0 {
-		r.next()
+	at := r.Pos
+	for core.HexDigit(r.Peek()) >= 0 {
+		r.Next()
 	}
-	digits := r.since(at)
-	if !r.nextIf('_') {
+	digits := r.Since(at)
+	if !r.Accept('_') {
 		r.failed = true
 	}
 	return strings.TrimLeft(digits, "0")
@@ -241,15 +243,15 @@ func (r *rust) nibbles() string {
 
 // number reads the digits of a number, of which there is at least one.
 func (r *rust) number() string {
-	r.failed = r.failed || hexDigit(r.peek()) < 0
+	r.failed = r.failed || core.HexDigit(r.Peek()) < 0
 	return r.nibbles()
 }
 
 // literal reads a string, which is there as the digits of its bytes.
 func (r *rust) literal() {
-	at := r.pos
+	at := r.Pos
 	r.nibbles()
-	raw, err := hex.DecodeString(strings.TrimSuffix(r.since(at), "_"))
+	raw, err := hex.DecodeString(strings.TrimSuffix(r.Since(at), "_"))
 	if err != nil || !utf8.Valid(raw) {
 		r.failed = true
 	}

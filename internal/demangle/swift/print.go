@@ -1,9 +1,11 @@
-package demangle
+package swift
 
 import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"symbolon/internal/demangle/core"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -31,11 +33,11 @@ func (s *swift) printKind(n ref, prefix bool) ref {
 	case kIdentifier, kOperator, kText:
 		s.out = append(s.out, s.name(n)...)
 	case kModule:
-		if s.style == Full {
+		if s.style == core.Full {
 			s.out = append(s.out, s.name(n)...)
 		}
 	case kSuffix:
-		if s.style == Full {
+		if s.style == core.Full {
 			s.say(` with unmangled suffix "` + string(s.name(n)) + `"`)
 		}
 	case kList:
@@ -189,7 +191,7 @@ func (s *swift) declaration(n ref, prefix bool, d detail) ref {
 	ctx, name := s.kid(n, 0), s.kid(n, 1)
 	words := strings.IndexByte(d.extra, ' ') >= 0 || d.named && s.kind(name) == kLocalName
 	typed := d.typing != untyped && s.kid(n, 3) != 0
-	if prefix && (words || typed && s.style == Full) {
+	if prefix && (words || typed && s.style == core.Full) {
 		return n
 	}
 	after := ctx
@@ -206,7 +208,7 @@ func (s *swift) declaration(n ref, prefix bool, d detail) ref {
 	before := len(s.out)
 	if d.instead != "" {
 		s.say(d.instead)
-	} else if name != 0 && (d.named || d.private && s.style == Full) {
+	} else if name != 0 && (d.named || d.private && s.style == core.Full) {
 		s.print(name, false)
 	}
 	if len(s.out) > before && d.extra != "" {
@@ -236,9 +238,9 @@ func (s *swift) printType(n ref, d detail, words bool) {
 	if s.kind(f) != kFuncType || convention == conventionAutoclosure || convention >= conventionBlock {
 		d.typing = asVariable
 	}
-	if s.style != Full {
+	if s.style != core.Full {
 		switch t = s.inner(t); {
-		case d.typing == asVariable || s.style == Simple:
+		case d.typing == asVariable || s.style == core.Simple:
 		case d.args != 0:
 			s.printArguments(d.args)
 		case s.kind(t) == kGeneric:
@@ -283,7 +285,7 @@ func (s *swift) printArguments(args ref) {
 // argument always is.
 func (s *swift) printNested(n ref) {
 	if s.depth < 8 {
-		if out, ok := appendSwift(s.out, s.name(n), Full, &s.left); ok {
+		if out, ok := Append(s.out, s.name(n), core.Full, &s.left); ok {
 			s.out = out
 			return
 		}

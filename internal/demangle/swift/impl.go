@@ -1,4 +1,4 @@
-package demangle
+package swift
 
 // Conventions of implementation types by letter.
 const (
@@ -16,14 +16,14 @@ const (
 // value is passed. The types stand on the stack.
 func (s *swift) implFunction() ref {
 	var pattern, patternArgs, invocation ref
-	if s.nextIf('s') {
+	if s.Accept('s') {
 		lists, ok := s.arguments()
 		if pattern = s.popIf(kSignature); !ok || len(lists) != 1 || pattern == 0 {
 			return 0
 		}
 		patternArgs = lists[0]
 	}
-	if s.nextIf('I') {
+	if s.Accept('I') {
 		lists, ok := s.arguments()
 		if !ok || len(lists) != 1 {
 			return 0
@@ -31,12 +31,12 @@ func (s *swift) implFunction() ref {
 		invocation = lists[0]
 	}
 	sig := s.popIf(kSignature)
-	s.nextIf('P')
+	s.Accept('P')
 	text := ""
-	if s.nextIf('e') {
+	if s.Accept('e') {
 		text = "@escaping "
 	}
-	if s.nextIf('A') {
+	if s.Accept('A') {
 		text += "@isolated(any) "
 	}
 	for i, table := range [...]string{derivatives, implCallees, implLanguages, implCoroutines, "h@Sendable ", "H@async "} {
@@ -53,7 +53,7 @@ func (s *swift) implFunction() ref {
 		text += "$4 "
 	}
 	text += "($0) -> "
-	if s.nextIf('T') {
+	if s.Accept('T') {
 		text += "sending "
 	}
 	text += "($1)"
@@ -69,13 +69,13 @@ func (s *swift) implFunction() ref {
 	for s.implValue(&results, "", implResults) {
 	}
 	ok := true
-	for ok && s.nextIf('Y') {
+	for ok && s.Accept('Y') {
 		ok = s.implValue(&results, "@yields ", implParameters)
 	}
-	if ok && s.nextIf('z') {
+	if ok && s.Accept('z') {
 		ok = s.implValue(&results, "@error ", implResults)
 	}
-	if !ok || !s.nextIf('_') || !s.implTypes(results) || !s.implTypes(params) {
+	if !ok || !s.Accept('_') || !s.implTypes(results) || !s.implTypes(params) {
 		return 0
 	}
 	return s.wrap(s.loose(kComplex, text, s.some(kList, 0, params...), s.some(kList, 0, results...), patternArgs, pattern, sig, invocation))
@@ -91,13 +91,13 @@ func (s *swift) implValue(list *[]ref, before, table string) bool {
 		switch {
 		case !s.take(len(word)):
 			return false
-		case s.nextIf('w'):
+		case s.Accept('w'):
 			word += " @noDerivative"
-		case table == implParameters && s.nextIf('T'):
+		case table == implParameters && s.Accept('T'):
 			word += " sending"
-		case table == implParameters && s.nextIf('I'):
+		case table == implParameters && s.Accept('I'):
 			word += " isolated"
-		case table == implParameters && s.nextIf('L'):
+		case table == implParameters && s.Accept('L'):
 			word += " @sil_implicit_leading_param"
 		default:
 			more = false

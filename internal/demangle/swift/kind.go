@@ -1,4 +1,4 @@
-package demangle
+package swift
 
 // swiftKind says what a node is. The order matters: kinds that may stand in
 // the same place are neighbours.

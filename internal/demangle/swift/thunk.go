@@ -1,21 +1,25 @@
-package demangle
+package swift
 
-import "strings"
+import (
+	"strings"
+
+	"symbolon/internal/demangle/core"
+)
 
 // metadata reads what describes types at run time.
 func (s *swift) metadata() ref {
-	at := s.pos - 1
-	if s.next() == 'X' {
-		s.next()
+	at := s.Pos - 1
+	if s.Next() == 'X' {
+		s.Next()
 	}
 	return s.note(at)
 }
 
 func (s *swift) valueWitness() ref {
-	at := s.pos
-	s.next()
-	s.next()
-	word := entry(valueWitnesses, s.since(at))
+	at := s.Pos
+	s.Next()
+	s.Next()
+	word := entry(valueWitnesses, s.Since(at))
 	if len(word) == 0 {
 		return 0
 	}
@@ -24,10 +28,10 @@ func (s *swift) valueWitness() ref {
 
 // witness reads tables of protocols and of values, and what is about them.
 func (s *swift) witness() ref {
-	at := s.pos - 1
-	switch s.next() {
+	at := s.Pos - 1
+	switch s.Next() {
 	case 'v':
-		s.next()
+		s.Next()
 	case 'O':
 		word := strings.ReplaceAll(s.letter(outlined), "_", " ")
 		if word == "" {
@@ -59,37 +63,37 @@ func (s *swift) once(at int) ref {
 
 // thunk reads functions that the compiler made of others.
 func (s *swift) thunk() ref {
-	at := s.pos - 1
-	c := s.next()
-	op := s.since(at)
+	at := s.Pos - 1
+	c := s.Next()
+	op := s.Since(at)
 	switch c {
 	case 'A', 'a', 'D', 'd', 'o', 'O', 'm', 'E', 'F', 'I', 'x', 'X', 'u', 'w':
 		if c == 'w' {
-			s.next()
+			s.Next()
 		}
-		return s.attribute(s.since(at))
+		return s.attribute(s.Since(at))
 	case 'Q', 'Y', 'v':
 		i := s.index()
 		if i < 0 {
 			return 0
 		}
-		if c == 'v' && s.nextIf('r') {
+		if c == 'v' && s.Accept('r') {
 			op = "Tvr"
 		}
 		return s.attribute(op, s.phrase(kText, itoa(i)))
 	case 'e':
-		from := s.pos
-		for s.peek() != 0 && s.peek() != '_' {
-			s.next()
+		from := s.Pos
+		for s.Peek() != 0 && s.Peek() != '_' {
+			s.Next()
 		}
-		bridges := s.phrase(kText, s.since(from))
-		if !s.nextIf('_') {
+		bridges := s.phrase(kText, s.Since(from))
+		if !s.Accept('_') {
 			return 0
 		}
 		return s.attribute(op, bridges)
 	case 'K', 'k', 'H', 'h':
 		n := s.note(at)
-		if s.nextIf('q') {
+		if s.Accept('q') {
 			return s.phrase(kPhrase, "$0, serialized", n)
 		}
 		return n
@@ -97,9 +101,9 @@ func (s *swift) thunk() ref {
 		s.index()
 		return s.said(kPhrase, notes, op, nil)
 	case 't': // arguments that were dropped
-		for s.natural() >= 0 || s.nextIf('t') {
+		for s.Natural() >= 0 || s.Accept('t') {
 		}
-		return s.specialization(s.next())
+		return s.specialization(s.Next())
 	case 'f':
 		return s.signatureSpecialization()
 	case 'g', 'B', 'G', 's', 'i', 'p', 'P':
@@ -111,12 +115,12 @@ func (s *swift) thunk() ref {
 // pass reads which pass of the optimizer made a function, and whether the
 // function was there for other modules to inline.
 func (s *swift) pass() (serialized string, ok bool) {
-	s.nextIf('m')
-	if s.nextIf('q') {
+	s.Accept('m')
+	if s.Accept('q') {
 		serialized = "serialized, "
 	}
-	s.nextIf('a')
-	return serialized, isDigit(s.next())
+	s.Accept('a')
+	return serialized, core.IsDigit(s.Next())
 }
 
 // specialization reads for which types a generic function was made.
@@ -149,7 +153,7 @@ const constantKinds = "f[Constant_Propagated_Function_:_$0] g[Constant_Propagate
 func (s *swift) signatureSpecialization() ref {
 	serialized, ok := s.pass()
 	var args []ref
-	for i := 0; ok && !s.nextIf('_'); i++ {
+	for i := 0; ok && !s.Accept('_'); i++ {
 		ok = s.argument(&args, "Arg["+itoa(i)+"] = ")
 	}
 	if !ok || !s.argument(&args, "Return = ") {
@@ -167,7 +171,7 @@ func (s *swift) signatureSpecialization() ref {
 			return 0
 		}
 		x := s.nodes[name].text
-		if text[len(text)-2] == '\'' && x.end-x.at > 1 && s.text[x.at] == '_' {
+		if text[len(text)-2] == '\'' && x.end-x.at > 1 && s.Text[x.at] == '_' {
 			x.at++ // what begins like a number
 		}
 		nested := s.node(swiftNode{kind: kNested, text: x})
@@ -184,7 +188,7 @@ func (s *swift) signatureSpecialization() ref {
 // argument reads what was done to one argument, if it did not stay.
 func (s *swift) argument(args *[]ref, which string) bool {
 	text := ""
-	switch c := s.next(); c {
+	switch c := s.Next(); c {
 	case 'n':
 		return true
 	case 'c':
@@ -193,8 +197,8 @@ func (s *swift) argument(args *[]ref, which string) bool {
 		text = s.constant()
 	default:
 		text = entry(argumentKinds, string(c))
-		for strings.IndexByte("degox", c) >= 0 && strings.IndexByte("DGOX", s.peek()) >= 0 && s.peek() != 0 && s.take(len(text)) {
-			c = s.next() | 0x20
+		for strings.IndexByte("degox", c) >= 0 && strings.IndexByte("DGOX", s.Peek()) >= 0 && s.Peek() != 0 && s.take(len(text)) {
+			c = s.Next() | 0x20
 			text += " and " + entry(argumentKinds, string(c))
 		}
 	}
@@ -209,7 +213,7 @@ func (s *swift) argument(args *[]ref, which string) bool {
 // constant reads which constant an argument always is.
 func (s *swift) constant() string {
 	kind := ""
-	switch c := s.next(); c {
+	switch c := s.Next(); c {
 	case 'i':
 		kind = "Integer"
 	case 'd':
@@ -217,12 +221,12 @@ func (s *swift) constant() string {
 	case 's':
 		return s.letter(constantKinds)
 	default:
-		s.pos--
+		s.Pos--
 		return s.letter(constantKinds)
 	}
-	at := s.pos
-	for isDigit(s.peek()) {
-		s.next()
+	at := s.Pos
+	for core.IsDigit(s.Peek()) {
+		s.Next()
 	}
-	return "[Constant Propagated " + kind + " : " + s.since(at) + "]"
+	return "[Constant Propagated " + kind + " : " + s.Since(at) + "]"
 }

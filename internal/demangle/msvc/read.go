@@ -1,4 +1,4 @@
-package demangle
+package msvc
 
 // symbol reads a symbol. Some of the compiler are read in a way of their own.
 func (m *msvc) symbol() ref {
@@ -8,7 +8,7 @@ func (m *msvc) symbol() ref {
 	defer m.leave()
 	m.want("?")
 	switch {
-	case m.peek() != '?':
+	case m.Peek() != '?':
 		return m.declared()
 	case m.skip("?_7"):
 		return m.table("`vftable'")
@@ -48,12 +48,12 @@ func (m *msvc) word(text string) ref { return m.add(msvcNode{kind: mText, word: 
 // table reads a table of a class, and for which of its bases.
 func (m *msvc) table(word string) ref {
 	n := msvcNode{kind: mTable, first: m.scopes(m.word(word))}
-	if !m.nextIf('6') {
+	if !m.Accept('6') {
 		m.want("7")
 	}
 	n.quals, _ = m.qualifiers()
 	var bases msvcList
-	for m.pos < m.end && !m.nextIf('@') {
+	for m.Pos < m.End && !m.Accept('@') {
 		m.grow(&bases, m.typeName())
 	}
 	n.second = bases.head
@@ -91,7 +91,7 @@ func (m *msvc) guard(word string) ref {
 	if !m.skip("4IA") {
 		m.want("5")
 	}
-	if m.pos < m.end && m.peek() != '@' {
+	if m.Pos < m.End && m.Peek() != '@' {
 		m.nodes[piece].number, _ = m.numeral()
 	}
 	return m.add(msvcNode{kind: mVariable, first: name})
@@ -101,7 +101,7 @@ func (m *msvc) guard(word string) ref {
 // it is for is a name, or a whole variable behind a question mark and with two
 // at signs at the end. A template begins with that mark too.
 func (m *msvc) dynamic(word string) ref {
-	member := !m.ahead("?$") && m.nextIf('?')
+	member := !m.ahead("?$") && m.Accept('?')
 	n := m.declared()
 	piece := m.add(msvcNode{kind: mInit, word: word, first: n})
 	name := m.add(msvcNode{kind: mScope, first: piece})
@@ -151,7 +151,7 @@ func (m *msvc) encoding(name ref) ref {
 	} else if !m.skip("$$F") && !m.skip("$$H") { // managed
 		m.skip("$$h") // of the ARM64 that works with x64
 	}
-	switch c := m.next(); {
+	switch c := m.Next(); {
 	case c >= '0' && c <= '4':
 		n.kind, n.code = mVariable, c
 		n.second = m.variable()
@@ -182,10 +182,10 @@ func hasObject(class byte) bool  { return class < 'Y' && (class-'A')%8/2 != 1 }
 // run time. Its class is that of the function it calls.
 func (m *msvc) thunk(n msvcNode) ref {
 	count := 2
-	if m.nextIf('R') {
+	if m.Accept('R') {
 		count = 4
 	}
-	c := m.next()
+	c := m.Next()
 	if c < '0' || c > '5' {
 		return m.fail()
 	}

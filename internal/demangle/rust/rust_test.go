@@ -1,4 +1,4 @@
-package demangle_test
+package rust_test
 
 import (
 	"strconv"
@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"symbolon/internal/demangle"
+	"symbolon/internal/demangle/core"
+	"symbolon/internal/demangle/demangletest"
+	"symbolon/internal/demangle/rust"
 )
 
 func TestRustNamesOfTheNewMangling(t *testing.T) {
@@ -167,17 +170,6 @@ func base62(n int) string {
 	}
 }
 
-func FuzzRust(f *testing.F) {
-	for _, name := range []string{
-		"_RNvCs1234_7mycrate3foo", "_RINvC1a1fKRe68656c6c6f22_Ke61_KRAj1_j2_EE", "_RINvC1a1fDG_INtC1a1TRL0_aEp4ItembNtC1a4SendEL_E",
-		"_RINvC1a1fKVNtC1a1SS1xj1_1yQj2_EE", "_RINvC1a1fFEuFUKCaEbFK6systemEuE", "_RNvYNtC1a1SNtC1a1T3foo", "_RNvC7mycrateu8gdel_5qa",
-		legacy("_$LT$T$u20$as$u20$a..b..C$GT$", "foo"), "_RINvC1a1fKc61_Kb1_Kin1_Kp_E", "_RNSNvC1a4mains_4shim.llvm.12",
-	} {
-		f.Add(name)
-	}
-	fuzzReader(f)
-}
-
 func BenchmarkRust(b *testing.B) {
 	b.ReportAllocs()
 	dst := make([]byte, 0, 1<<10)
@@ -185,4 +177,20 @@ func BenchmarkRust(b *testing.B) {
 	for b.Loop() {
 		demangle.Append(dst, name, demangle.Full)
 	}
+}
+
+func FuzzRust(f *testing.F) {
+	for _, name := range []string{
+		"_RNvCs1234_7mycrate3foo", "_RINvC1a1fKRe68656c6c6f22_Ke61_KRAj1_j2_EE", "_RINvC1a1fDG_INtC1a1TRL0_aEp4ItembNtC1a4SendEL_E",
+		"_RINvC1a1fKVNtC1a1SS1xj1_1yQj2_EE", "_RINvC1a1fFEuFUKCaEbFK6systemEuE", "_RNvYNtC1a1SNtC1a1T3foo", "_RNvC7mycrateu8gdel_5qa",
+		legacy("_$LT$T$u20$as$u20$a..b..C$GT$", "foo"), "_RINvC1a1fKc61_Kb1_Kin1_Kp_E", "_RNSNvC1a4mains_4shim.llvm.12",
+	} {
+		f.Add([]byte(name))
+	}
+	demangletest.Fuzz(f, func(dst, name []byte, style core.Style, steps *int) ([]byte, bool) {
+		if out, ok := rust.Append(dst, name, style, steps); ok {
+			return out, true
+		}
+		return rust.AppendLegacy(dst, name, style, steps)
+	})
 }

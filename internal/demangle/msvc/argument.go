@@ -1,4 +1,4 @@
-package demangle
+package msvc
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 // arguments reads the arguments of a template up to the end.
 func (m *msvc) arguments() ref {
 	var list msvcList
-	for !m.failed && !m.nextIf('@') {
+	for !m.failed && !m.Accept('@') {
 		if m.skip("$S") || m.skip("$$V") || m.skip("$$Z") || m.skip("$$$V") {
 			continue // a pack that is empty, or ends
 		}
@@ -24,8 +24,8 @@ func (m *msvc) argument() ref {
 	case m.skip("$M"): // a value of the type that the template leaves open
 		m.typ()
 		return m.value()
-	case m.peek() == '$' && m.pos+1 < m.end && m.text[m.pos+1] != '$':
-		m.pos++
+	case m.Peek() == '$' && m.Pos+1 < m.End && m.Text[m.Pos+1] != '$':
+		m.Pos++
 		return m.value()
 	}
 	return m.typ()
@@ -34,7 +34,7 @@ func (m *msvc) argument() ref {
 // value reads an argument that is no type: a number, what a pointer points to,
 // a compound. Pointers to members have as many offsets as inheritance needs.
 func (m *msvc) value() ref {
-	switch c := m.next(); c {
+	switch c := m.Next(); c {
 	case '0':
 		return m.number(mNumber)
 	case '1':
@@ -66,8 +66,8 @@ func (m *msvc) compound(sort byte) ref {
 		n.third = m.plain(false)
 	}
 	var list msvcList
-	for !m.failed && !m.nextIf('@') {
-		if c := m.peek(); sort == '2' && c != '2' && c != '3' && c != '7' {
+	for !m.failed && !m.Accept('@') {
+		if c := m.Peek(); sort == '2' && c != '2' && c != '3' && c != '7' {
 			m.typ() // of the field; a compound has its own
 		}
 		m.grow(&list, m.value())
@@ -82,7 +82,7 @@ func (m *msvc) compound(sort byte) ref {
 // address reads what an argument points to.
 func (m *msvc) address(sign string, offsets int) ref {
 	n := msvcNode{kind: mAddress, word: sign}
-	if m.peek() == '?' {
+	if m.Peek() == '?' {
 		n.first = m.symbol()
 		if name := m.nodes[n.first].first; m.nodes[name].kind == mScope {
 			if piece := m.nodes[name].first; m.nodes[piece].to > 0 {
