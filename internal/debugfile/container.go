@@ -26,7 +26,7 @@ const maxMembers = 1 << 16
 func (o opener) openPacked(k kind, src bin.Source) (*object.File, error) {
 	o.depth++
 	if o.depth > maxNested {
-		return nil, fault.New(fault.Unsupported, kindNames[k], "what it holds is compressed again")
+		return nil, fault.New(fault.Unsupported, kindNames[k], "unsupported compressed file in a compressed file")
 	}
 	o.room = o.roomFor(src)
 	var all []byte
@@ -55,12 +55,12 @@ type archive struct {
 	kind    kind
 	members int
 	objects []*object.Object
-	first   error // of a member that looks like a debug file and is none
+	first   error // of a member that looks like a debug file and cannot be read
 	damage  object.Damage
 }
 
-// note notes a member that cannot be read. What it costs is told with the
-// objects of the others.
+// note notes a member that cannot be read. It is reported as damage of the objects
+// of the others.
 func (a *archive) note(name string, err error) {
 	if fault.KindOf(err) != fault.Malformed {
 		return
@@ -81,7 +81,7 @@ func (o opener) openArchive(k kind, src bin.Source) (*object.File, error) {
 	a := &archive{kind: k, opener: o}
 	a.room = o.roomFor(src)
 	if a.depth++; a.depth > maxNested {
-		return nil, fault.New(fault.Unsupported, kindNames[k], "it is inside of another archive")
+		return nil, fault.New(fault.Unsupported, kindNames[k], "unsupported archive in an archive")
 	}
 	var err error
 	switch k {
@@ -102,7 +102,7 @@ func (o opener) openArchive(k kind, src bin.Source) (*object.File, error) {
 	case len(a.objects) == 0 && a.first != nil:
 		return nil, a.first
 	case len(a.objects) == 0:
-		return nil, fault.New(fault.Unsupported, kindNames[k], "none of its %d members is a debug file", a.members)
+		return nil, fault.New(fault.Unsupported, kindNames[k], "found no debug file in %d members", a.members)
 	}
 	if err != nil {
 		a.note("", err)
@@ -266,8 +266,8 @@ func (a *archive) readTar(src bin.Source) error {
 	return nil
 }
 
-// readCab reads the members of a cabinet, one after the other. What one of them is
-// packed with, or which other cabinet has it, is told if there is nothing else.
+// readCab reads the members of a cabinet, one after the other. It returns an error
+// about an unsupported member, for a cabinet without other debug files.
 func (a *archive) readCab(src bin.Source) error {
 	c, err := cab.Open(src, a.room.Left)
 	if err != nil {
@@ -314,14 +314,14 @@ func (a *archive) unpack(name string, size int64, r io.Reader) error {
 		return a.damaged(name, err)
 	}
 	if _, err := io.ReadFull(r, head[:1]); err != io.EOF { // which is when a checksum is compared
-		return a.damaged(name, cmp.Or(err, errors.New("it is longer than it says")))
+		return a.damaged(name, cmp.Or(err, errors.New("it is longer than its declared size")))
 	}
 	a.add(name, bin.Bytes(all))
 	return nil
 }
 
-// damaged is what is told of a member that cannot be read, unless its reader says
-// more.
+// damaged returns the error of a member that cannot be read. Errors that are more
+// specific are unchanged.
 func (a *archive) damaged(name string, err error) error {
 	if fault.KindOf(err) == fault.Unsupported || fault.KindOf(err) == fault.Malformed {
 		return err

@@ -27,7 +27,7 @@ import (
 	"symbolon/internal/unpack"
 )
 
-// kind is a format.
+// kind is a format of files.
 type kind uint8
 
 const (
@@ -53,10 +53,10 @@ const (
 
 var kindNames = [...]string{"unknown", "breakpad", "elf", "macho", "pe", "wasm", "pdb", "sourcebundle", "portablepdb", "symbfile", "gzip", "zlib", "zstd", "xz", "ar", "zip", "tar", "cab"}
 
-// headSize is how many bytes tell the format.
+// headSize is how many bytes are needed to recognize the format.
 const headSize = 264
 
-// magics are what files begin with.
+// magics are the first bytes of files.
 var magics = [...]struct {
 	magic string
 	kind  kind
@@ -88,13 +88,13 @@ var magics = [...]struct {
 	{"Microsoft MSFZ Container\r\n\x1aALD\x00\x00", kindPDB},
 }
 
-// tarMagic stands in the middle of the first head of a tar file.
+// tarMagic is in the middle of the first header of a tar file.
 const (
 	tarMagic   = "ustar"
 	tarMagicAt = 257
 )
 
-// sniff tells the format of a file by its beginning.
+// sniff returns the format of a file, given its beginning.
 func sniff(head []byte) kind {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.magic)) {
@@ -114,7 +114,7 @@ type opener struct {
 	role   object.Role
 	size   int64 // of the file around it
 	mapped bool  // that file is mapped
-	depth  int   // how often the file was packed
+	depth  int   // number of files that it is packed in
 }
 
 // withRelax returns options with a Relax that can be called.
@@ -180,7 +180,7 @@ func (o opener) open(src bin.Source) (*object.File, error) {
 	return s.finish(src, o)
 }
 
-// Stream reads a file while it passes by.
+// Stream reads a file as it is written.
 type Stream struct {
 	size     int64
 	head     []byte
@@ -188,11 +188,10 @@ type Stream struct {
 	breakpad *breakpad.Scanner
 }
 
-// NewStream is a Stream at the beginning of a file.
+// NewStream returns a Stream at the beginning of a file.
 func NewStream() *Stream { return &Stream{breakpad: breakpad.NewScanner()} }
 
-// Write takes the next bytes of the file. It never fails: what is wrong with
-// the file is told by Finish.
+// Write takes the next bytes of the file. It never fails: Finish reports damage.
 func (s *Stream) Write(p []byte) (int, error) {
 	s.feed(p)
 	return len(p), nil
@@ -219,8 +218,8 @@ func (s *Stream) pass(p []byte) {
 	}
 }
 
-// Finish opens the file whose bytes have passed by, and which are now in src.
-// Nothing is scanned again. The File keeps src.
+// Finish opens the file that was written and is now in src. It does not scan it
+// again. The File keeps src.
 func (s *Stream) Finish(src bin.Source, opt object.Options) (*object.File, error) {
 	return s.finish(src, opener{opt: withRelax(opt)})
 }
@@ -235,7 +234,7 @@ func (s *Stream) finish(src bin.Source, o opener) (f *object.File, err error) {
 	switch s.kind {
 	case kindBreakpad:
 		if s.size != src.Size() {
-			return nil, fault.New(fault.Internal, "debug file", "%d bytes passed by, and %d are kept", s.size, src.Size())
+			return nil, fault.New(fault.Internal, "debug file", "%d bytes were written, and the file has %d", s.size, src.Size())
 		}
 	case kindGzip, kindZlib, kindZstd, kindXz:
 		return o.openPacked(s.kind, src)
@@ -243,9 +242,9 @@ func (s *Stream) finish(src bin.Source, o opener) (f *object.File, err error) {
 		return o.openArchive(s.kind, src)
 	case kindUnknown:
 		if src.Size() == 0 {
-			return nil, fault.New(fault.Malformed, "debug file", "it is empty")
+			return nil, fault.New(fault.Malformed, "debug file", "empty file")
 		}
-		return nil, fault.New(fault.Unsupported, "debug file", "its beginning, %q, is that of no format we read", s.head[:min(len(s.head), 7)])
+		return nil, fault.New(fault.Unsupported, "debug file", "unknown format: the file begins with %q", s.head[:min(len(s.head), 7)])
 	}
 	all, err := s.objects(src, o.input(src))
 	if err != nil {

@@ -54,7 +54,7 @@ func TestADamagedMemberOfAZipIsTold(t *testing.T) {
 	packed := zipped(zip.Deflate)(t, member{"a.sym", symText()})
 	sum := bytes.LastIndex(packed, []byte("PK\x01\x02")) + 16
 	size := sum + 8
-	for want, at := range map[string]int{"checksum": sum, "bytes came out": size + 1} {
+	for want, at := range map[string]int{"checksum": sum, " bytes instead of ": size + 1} {
 		bad := bytes.Clone(packed)
 		bad[at]++
 		_, err := debugfile.Open(bin.Bytes(bad), object.Options{})

@@ -9,24 +9,22 @@ const (
 	nameRoom  = 32 << 20
 )
 
-// Names gives the strings behind handles for all Blocks of an object. Strings may
-// share their bytes in the file, as those of functions in one namespace do, and be
-// thousands of times as long together as the file is. So Names has a bound in
-// proportion to the file, and leaves out the rest, which Info counts. It belongs to
-// one goroutine.
+// Names resolves the texts of all Blocks of an object. Strings may share their bytes
+// in the file, as those of functions in one namespace do, and be thousands of times
+// as long together as the file is. So Names has a bound in proportion to the file,
+// and leaves out the rest, which Info counts. It belongs to one goroutine.
 type Names struct {
 	object  *Object
 	left    int64
 	leftOut uint64
 }
 
-// Names starts with the whole bound.
+// Names returns Names with the whole bound.
 func (o *Object) Names() *Names {
 	return &Names{object: o, left: nameTimes*o.size + nameRoom}
 }
 
-// AppendText appends the string behind a handle to dst, a remark if it is left
-// out.
+// AppendText appends the string of a handle to dst, a remark if it is left out.
 func (n *Names) AppendText(dst []byte, t sym.Text) []byte {
 	if n.left < 0 && t != 0 {
 		n.leftOut++
@@ -39,5 +37,5 @@ func (n *Names) AppendText(dst []byte, t sym.Text) []byte {
 	return dst
 }
 
-// LeftOut is how many strings were left out.
+// LeftOut returns how many strings were left out.
 func (n *Names) LeftOut() uint64 { return n.leftOut }

@@ -6,8 +6,8 @@ import (
 	"symbolon/internal/fault"
 )
 
-// AppendCode appends what the file has of size bytes of code at an address. It
-// is less where the code ends, and nothing where there is none.
+// AppendCode appends up to size bytes of code at an address: less where the code
+// ends, and nothing in files without code.
 func (o *Object) AppendCode(dst []byte, addr, size uint64) (out []byte, err error) {
 	v, ok := o.view.(Coder)
 	if !ok {
@@ -17,11 +17,11 @@ func (o *Object) AppendCode(dst []byte, addr, size uint64) (out []byte, err erro
 	return append(dst, v.Code(addr, size)...), nil
 }
 
-// ISA is what code for 32-bit ARM is.
+// ISA is an instruction set of 32-bit ARM.
 type ISA uint8
 
 const (
-	ISAData ISA = iota // no code: literals, tables of jumps
+	ISAData ISA = iota // not code: literals, jump tables
 	ISAA32
 	ISAT32 // Thumb
 )
@@ -32,11 +32,10 @@ type Stretch struct {
 	ISA  ISA
 }
 
-// Stretches tells which instruction set code for 32-bit ARM is of, in ascending
-// order. If it is whole it tells that of all code, each stretch lasting to the
-// next; else only that of the first instructions of functions. It is an error if
-// that is no help: of code in another byte order, and of kinds of files where it
-// cannot be told.
+// Stretches returns the instruction sets of code for 32-bit ARM, in ascending order.
+// If it is whole the list covers all code, each stretch lasting to the next; else
+// only the first instructions of functions. It is an error for code in another byte
+// order, and for formats that do not contain them.
 func (o *Object) Stretches() (list []Stretch, whole bool, err error) {
 	v, ok := o.view.(Coder)
 	if !ok {
@@ -44,7 +43,7 @@ func (o *Object) Stretches() (list []Stretch, whole bool, err error) {
 	}
 	defer RecoverFault(&err)()
 	if list, whole, err = v.Stretches(); errors.Is(err, errors.ErrUnsupported) {
-		err = fault.New(fault.Unsupported, o.info.Kind, "where code for %s is Thumb is not known of this kind of file", o.info.Module.Arch)
+		err = fault.New(fault.Unsupported, o.info.Kind, "this format does not tell which code for %s is Thumb", o.info.Module.Arch)
 	}
 	return list, whole, err
 }

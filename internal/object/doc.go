@@ -8,8 +8,8 @@
 // what an address needs. Blocks gives everything to a table builder, in the order
 // of addresses. Both make the same frames, because the same code resolves them.
 //
-// A reader implements View, and those of Coder, Unwinder, Sourcer, Supplied and
-// the others for which its format has data. It is given an Input. Object does the
+// A reader implements View, and Coder, Unwinder, Sourcer, Supplied and the others
+// that its format has data for. It is given an Input. Object does the
 // rest for all formats: it recovers when the disk under mapped memory fails,
 // replaces places in C++ by those in C# (Mapped), and bounds the length of names
 // (Names).

@@ -9,8 +9,8 @@ import (
 	"symbolon/internal/fault"
 )
 
-// RecoverFault makes a fault of mapped memory, which a failing disk causes, an error
-// of the function that defers what it returns. Other panics go on.
+// RecoverFault turns a fault of mapped memory, which a failing disk causes, into an
+// error of the function that defers its result. Other panics continue.
 func RecoverFault(err *error) func() {
 	before := debug.SetPanicOnFault(true)
 	return func() {
@@ -22,7 +22,7 @@ func RecoverFault(err *error) func() {
 		if _, ok := p.(interface{ Addr() uintptr }); !ok {
 			panic(p)
 		}
-		*err = fault.New(fault.Internal, "debug file", "its disk does not give it back: %v", p)
+		*err = fault.New(fault.Internal, "debug file", "read the mapped file: %v", p)
 	}
 }
 

@@ -5,13 +5,13 @@ import (
 	"symbolon/internal/sym"
 )
 
-// maxSpelled is how many files are remembered that were looked for in a mapping.
+// maxSpelled is how many files of a mapping are cached.
 const maxSpelled = 64 << 10
 
-// Mapped is the object with places in C# in the stead of those in the C++ that
-// was made of it, in frames and in the calls that were inlined, where m has
-// them. Functions keep their names; columns are of C++, and go. The object itself
-// stays as it is. What has no lines of a compiler for machines is not changed.
+// Mapped returns a copy of the object in which places in generated C++ are replaced
+// by those in C#, in frames and inlined calls, where m has them. Functions keep
+// their names; columns, which are of C++, are dropped. It returns the object itself
+// if that is not Native.
 func (o *Object) Mapped(m *il2cpp.Map) *Object {
 	if _, ok := o.view.(Native); !ok {
 		return o
@@ -19,8 +19,8 @@ func (o *Object) Mapped(m *il2cpp.Map) *Object {
 	return &Object{info: o.info, view: o.view, mapping: m, size: o.size, mapped: o.mapped, relax: o.relax}
 }
 
-// mapFrames replaces the places of frames. It is false if their disk does not give
-// them back.
+// mapFrames replaces the places of frames. It returns false if the disk under
+// mapped memory fails.
 func (o *Object) mapFrames(frames []sym.Frame) (ok bool) {
 	defer RecoverFault(new(error))()
 	var room [512]byte

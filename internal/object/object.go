@@ -13,12 +13,12 @@ import (
 
 // Options of opening a file. The zero value is fine.
 type Options struct {
-	Columns bool      // frames tell the column too
-	Written bool      // names are as they are written in the file: paths are not cleaned, functions keep the number of a copy
-	Short   bool      // paths of DWARF are as they are written, without the folder of the unit
-	Base    uint64    // the load address of the binary, for a file that does not say it: a PDB
-	Space   bin.Space // takes what is unpacked, if that is much: without room there a file cannot be opened; nil: the heap does. It outlives the File
-	Relax   func()    // gives pages of the file and of Space back; called now and then while much is read; may be nil
+	Columns bool      // frames have columns too
+	Written bool      // names are unchanged: paths are not cleaned, functions keep the number of a copy
+	Short   bool      // paths of DWARF are unchanged, without the folder of the unit
+	Base    uint64    // the load address of the binary, for a file without one: a PDB
+	Space   bin.Space // takes large unpacked data, instead of the heap: without space there a file cannot be opened. It outlives the File; may be nil
+	Relax   func()    // releases pages of the file and of Space; called periodically while much is read; may be nil
 }
 
 // File is an open debug file.
@@ -30,17 +30,18 @@ type File struct {
 // NewFile returns a file of a format with these objects.
 func NewFile(kind string, objects []*Object) *File { return &File{kind, objects} }
 
-// Kind is the format of the file.
+// Kind returns the format of the file.
 func (f *File) Kind() string { return f.kind }
 
-// Objects are the binaries that the file describes, at least one.
+// Objects returns the binaries that the file describes, at least one.
 func (f *File) Objects() []*Object { return f.objects }
 
-// Object is what a file says about one binary.
+// Object answers for one binary that a file describes. It is safe for concurrent
+// use.
 type Object struct {
 	info    Info
 	view    View
-	mapping *il2cpp.Map // nil: places are as the file has them
+	mapping *il2cpp.Map // nil: places are those of the file
 	size    int64       // of the file, and of those supplied
 	mapped  bool        // reading it may fault
 	relax   func()
@@ -52,7 +53,7 @@ func New(info Info, v View, in Input) *Object {
 	return &Object{info: info, view: v, size: in.Size, mapped: in.Mapped, relax: in.Relax}
 }
 
-// View returns what answers for the object.
+// View returns the view of the object.
 func (o *Object) View() View { return o.view }
 
 // SetName sets the name of the object in its file.
@@ -64,21 +65,21 @@ func (o *Object) AddDamage(d Damage) {
 	o.info.Damage = append(slices.Clip(o.info.Damage), d)
 }
 
-// Info is what an object is and has.
+// Info describes an object.
 type Info struct {
 	Module      ident.Module
 	Kind        string // format: "breakpad", "elf", …
 	Name        string // of the object in a file that names its objects
-	Type        string // what the file is for: "dbg", "exe", "lib", "rel", …
-	LoadAddress uint64 // what was subtracted from the addresses in the file
+	Type        string // the purpose of the file: "dbg", "exe", "lib", "rel", …
+	LoadAddress uint64 // the base that was subtracted from the addresses in the file
 	Features    Features
 	// SourceServer is the version control system that a PDB was indexed for:
 	// "git", "perforce" or "other".
 	SourceServer string
-	Producer     string // what made the file, if it says so
+	Producer     string // the program that made the file, if the file names it
 	Counts       Counts
-	BadRecords   uint64   // all that were left out
-	Damage       []Damage // the same by kind
+	BadRecords   uint64   // the number of records that were left out
+	Damage       []Damage // by kind
 }
 
 // Counts are numbers of usable records.
@@ -86,7 +87,7 @@ type Counts struct {
 	Functions, Publics, Files, InlineOrigins, Unwind int
 }
 
-// Damage is what of one kind was left out.
+// Damage is the records of one kind that were left out.
 type Damage struct {
 	Kind   string
 	Count  uint64
@@ -94,8 +95,8 @@ type Damage struct {
 	Places []string // the first ones, with place and reason, in others
 }
 
-// Features are what an object has that is of use, which may be less than its
-// sections promise.
+// Features are the usable data of an object, which may be less than its sections
+// promise.
 type Features uint8
 
 const (
@@ -107,7 +108,7 @@ const (
 
 var featureNames = [...]string{"symbols", "debug", "unwind", "sources"}
 
-// Names are the features in words.
+// Names returns the features in words.
 func (f Features) Names() []string {
 	var names []string
 	for i, n := range featureNames {
@@ -118,9 +119,9 @@ func (f Features) Names() []string {
 	return names
 }
 
-// Info tells about the object. What is inside of units and functions is only
-// judged when it is needed: what was wrong there, and of some formats how much
-// there is, is told once Blocks has run.
+// Info describes the object. Units and functions are only read when they are
+// needed: damage in them, and the counts of some formats, are complete after Blocks
+// has run.
 func (o *Object) Info() Info {
 	info := o.info
 	info.Damage = slices.Clip(info.Damage)
@@ -132,8 +133,7 @@ func (o *Object) Info() Info {
 	return info
 }
 
-// Footprint is about how many bytes of memory the object takes, its source
-// aside.
+// Footprint estimates the bytes of memory of the object, without its source.
 func (o *Object) Footprint() int64 {
 	n := o.view.Describe(new(Info))
 	if o.mapping != nil {
@@ -142,8 +142,8 @@ func (o *Object) Footprint() int64 {
 	return n
 }
 
-// Mangled says that the names are as linkers see them. Breakpad files and
-// symbfiles have those that people read.
+// Mangled reports whether names are those of linkers. Breakpad files and symbfiles
+// have readable names.
 func (o *Object) Mangled() bool {
 	return o.info.Kind != "breakpad" && o.info.Kind != "symbfile"
 }
@@ -163,7 +163,7 @@ func (o *Object) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	return dst
 }
 
-// Nearest is the function or symbol with the greatest start that is not above
+// Nearest returns the function or symbol with the greatest start that is not above
 // addr, however far away it is. At one address a function comes before a
 // symbol.
 func (o *Object) Nearest(addr uint64) (found sym.Frame, ok bool) {
@@ -171,7 +171,7 @@ func (o *Object) Nearest(addr uint64) (found sym.Frame, ok bool) {
 	return o.view.Nearest(addr)
 }
 
-// AppendText appends the string behind a handle to dst.
+// AppendText appends the string of a handle to dst.
 func (o *Object) AppendText(dst []byte, t sym.Text) []byte {
 	if o.mapping != nil && t&15 == TextMapped {
 		return AppendPath(dst, []byte(o.mapping.File(uint32(t>>4))))
@@ -182,8 +182,8 @@ func (o *Object) AppendText(dst []byte, t sym.Text) []byte {
 	return o.view.AppendText(dst, t)
 }
 
-// Relax gives pages of the file back. Who calls AppendText for all of it does
-// that now and then.
+// Relax releases pages of the file. Call it periodically when reading the texts of
+// the whole file.
 func (o *Object) Relax() {
 	o.relax()
 	if o.mapping != nil {
@@ -191,8 +191,8 @@ func (o *Object) Relax() {
 	}
 }
 
-// Source is the content of the file behind a handle, where the debug information
-// has it (DW_LNCT_LLVM_source, embedded sources of portable PDBs), else nil.
+// Source returns the content of a source file that is embedded in the debug
+// information (DW_LNCT_LLVM_source, portable PDBs), else nil.
 func (o *Object) Source(file sym.Text) []byte {
 	v, ok := o.view.(Sourcer)
 	if !ok {
@@ -210,10 +210,10 @@ type BlockOptions struct {
 
 func (o *BlockOptions) MemoryLimit() int64 { return cmp.Or(o.Memory, 48<<20) }
 
-// Blocks hands everything that Lookup could say to yield, in blocks of rising
-// addresses. A block is valid until yield returns, whose error ends the work.
-// Roots that no row leads to are functions and symbols that Nearest finds and
-// Lookup does not; the first block may hold nothing else.
+// Blocks calls yield with all answers of Lookup, in blocks of rising addresses. A
+// block is valid until yield returns; an error of yield ends the work. Roots
+// without rows are functions and symbols that Nearest finds and Lookup does not;
+// the first block may have nothing else.
 func (o *Object) Blocks(opt BlockOptions, yield func(*sym.Block) error) (err error) {
 	defer RecoverFault(&err)()
 	if o.mapping != nil {
@@ -222,9 +222,9 @@ func (o *Object) Blocks(opt BlockOptions, yield func(*sym.Block) error) (err err
 	return o.view.Blocks(opt, yield)
 }
 
-// CFI hands the unwind information of the object to yield as Breakpad's STACK
-// records, some whole lines at a time, which are valid until yield returns. Its
-// error ends the work.
+// CFI calls yield with the unwind information as Breakpad's STACK records, some
+// whole lines at a time. They are valid until yield returns; an error of yield ends
+// the work.
 func (o *Object) CFI(yield func(records []byte) error) (err error) {
 	v, ok := o.view.(Unwinder)
 	if !ok {
@@ -234,8 +234,9 @@ func (o *Object) CFI(yield func(records []byte) error) (err error) {
 	return v.CFI(yield)
 }
 
-// Discriminator tells pieces of code of one line apart: which one an address
-// is in, 0 if there is one only or that is not known. Columns must be wanted.
+// Discriminator returns the number of the piece of code that an address is in, of
+// several pieces of one line; 0 if there is one only or that is unknown. It needs
+// Options.Columns.
 func (o *Object) Discriminator(addr uint64) uint32 {
 	v, ok := o.view.(Branched)
 	if !ok {
@@ -244,8 +245,8 @@ func (o *Object) Discriminator(addr uint64) uint32 {
 	return guard(0, func() uint32 { return v.Discriminator(addr) })
 }
 
-// Rebase makes addresses relative to base in a file that does not know what its
-// addresses count from. It must come before the first question.
+// Rebase makes addresses relative to base, in a file without a base of its own. It
+// must come before all other use.
 func (o *Object) Rebase(base uint64) {
 	if v, ok := o.view.(Rebased); ok {
 		o.info.LoadAddress = base

@@ -7,11 +7,11 @@ import (
 	"symbolon/internal/fault"
 )
 
-// InOrder does work on values that start fills until it says that there are no
-// more, and delivers them in the order in which they were started. With more
-// than one worker values are worked on while those before are delivered; each
-// is in flight once, so that they bound the memory. A panic becomes an error:
-// in a goroutine of its own it would end the process.
+// InOrder does work on values that start fills, until start returns false, and
+// delivers them in the order in which they were started. With more than one worker
+// values are worked on while earlier ones are delivered; each is in flight once, so
+// their number bounds the memory. A panic becomes an error: in a goroutine it would
+// end the process.
 func InOrder[T any](workers int, start func(*T) bool, work func(*T), deliver func(*T) error, create func() *T) error {
 	if workers <= 1 {
 		for v := create(); start(v); {
@@ -26,7 +26,7 @@ func InOrder[T any](workers int, start func(*T) bool, work func(*T), deliver fun
 		value *T
 		done  chan error
 	}
-	ahead := 4 * workers // a large one does not hold up many behind it
+	ahead := 4 * workers // so that a large one does not delay many others
 	todo := make(chan item, ahead)
 	var wg sync.WaitGroup
 	for range workers {

@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// Origin is where a source file is kept.
+// Origin is the place of a source file.
 type Origin struct {
-	URL      string // of its content, "" if it is not told
+	URL      string // of its content; "" if unknown
 	Path     string // in a version control system
 	Revision string
 }
 
-// Origin tells where the file of a path is kept, if the debug information has a
+// Origin returns where the file of a path is kept, if the debug information has a
 // source link or was indexed for a source server.
 func (o *Object) Origin(path string) Origin {
 	v, ok := o.view.(Sourcer)
@@ -65,15 +65,15 @@ func (l *Origins) Take(links map[string]string) {
 	})
 }
 
-// HasLinks says whether the text of a source link has any: compilers write an empty
-// list where they know of none.
+// HasLinks reports whether the text of a source link has any: compilers write an
+// empty list if they have none.
 func HasLinks(text []byte) bool {
 	var l Origins
 	l.Read(text)
 	return len(l.links) > 0
 }
 
-// Of finds the origin of a path.
+// Of returns the origin of a path. The first call reads the links.
 func (l *Origins) Of(path string, read func(*Origins)) (o Origin) {
 	l.once.Do(func() { read(l) })
 	if l.Server != nil {

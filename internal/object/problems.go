@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// MaxPlaces is how many places of one kind of damage are told.
+// MaxPlaces is how many places of one kind of damage are reported.
 const MaxPlaces = 8
 
 // Findings are the counts of a file and its damage. They are safe for concurrent use.

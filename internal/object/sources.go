@@ -17,9 +17,9 @@ const (
 	maxPaths    = 1 << 18
 )
 
-// SourceByPath is the content of the source file of a path, where the object has
-// it, or else a link to where it is in the web, if the object tells one. Paths
-// are compared without "." and "..", and either slash is one.
+// SourceByPath returns the content of the source file of a path, if the object has
+// it, or else a link to it, if the object has one. Paths are compared without "."
+// and "..", and both slashes are equal.
 func (o *Object) SourceByPath(path string) (text []byte, link string, ok bool) {
 	if v, is := o.view.(Sourcer); is {
 		text = guard(nil, func() []byte { return v.SourceByPath(path) })
@@ -38,8 +38,8 @@ type Paths struct {
 	at   map[uint64]sym.Text // by the hash of the path: the first one
 }
 
-// Find is the file of a path, zero if there is none. Each gives all files that
-// there are with their paths, until it is told to stop.
+// Find returns the file of a path, zero if there is not one. Each calls yield with
+// all files and their paths, until that returns false.
 func (p *Paths) Find(path string, each func(yield func(t sym.Text, path []byte) bool), appendText func([]byte, sym.Text) []byte) sym.Text {
 	p.once.Do(func() {
 		p.seed, p.at = maphash.MakeSeed(), map[uint64]sym.Text{}

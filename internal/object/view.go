@@ -25,8 +25,8 @@ type Role struct {
 	Split bool // only units of a .dwo file count, even if there are skeletons
 }
 
-// View answers for one binary in a file. Readers of formats implement it, and
-// those of the interfaces below for which the format has data. Its methods may
+// View answers for one binary in a file. Readers of formats implement it, and the
+// interfaces below that their format has data for. Its methods may
 // panic if the source is mapped memory and its disk fails: Object recovers.
 type View interface {
 	Lookup(dst []sym.Frame, addr uint64) []sym.Frame

@@ -37,16 +37,16 @@ const (
 	MaxUnpacked = 4 << 30
 )
 
-// Budget is how much may still be unpacked from a file, and where to.
+// Budget bounds the bytes that are unpacked from a file, and has their memory.
 type Budget struct {
-	Left  int64
+	Left  int64 // bytes that may still be unpacked
 	space bin.Space
-	relax func() // what is unpacked is not read for a while, most often
+	relax func() // releases pages: unpacked data is not read for a while, most often
 	Heap  int64  // bytes that were unpacked to the heap
 
 	Ahead  int64  // bytes that are about to be unpacked: they are taken from the space in one piece
-	piece  []byte // what is left of such a piece
-	Failed error  // of the space; then the file cannot be opened, though nothing is wrong with it
+	piece  []byte // the rest of such a piece
+	Failed error  // of the space; then the file cannot be opened, though it is not damaged
 }
 
 // New returns the budget of a file.
@@ -60,7 +60,7 @@ func unpackLimit(size int64) int64 { return min(MaxUnpacked, freeBytes+size*maxR
 // Reserve takes n bytes of the budget.
 func (r *Budget) Reserve(n uint64) error {
 	if n > MaxUnpacked || int64(n) > r.Left {
-		return fault.New(fault.Malformed, "debug file", "unpacked it would have %d bytes, which is more than we read", n)
+		return fault.New(fault.Malformed, "debug file", "unpacked size of %d bytes is above the limit", n)
 	}
 	r.Left -= int64(n)
 	return nil
@@ -91,26 +91,26 @@ func (r *Budget) Memory(n int) ([]byte, error) {
 	return b, nil
 }
 
-// Clone is a copy of data; nil if there is no space for it.
+// Clone returns a copy of data; nil if there is not enough space.
 func (r *Budget) Clone(data []byte) []byte {
 	b, err := r.Memory(len(data))
 	if err != nil {
-		return nil // and r.failed tells it
+		return nil // and r.Failed is set
 	}
 	copy(b, data)
 	return b
 }
 
-// Aligned is n with the bytes behind it that keep what follows aligned.
+// Aligned rounds n up so that the next piece is aligned.
 func Aligned(n int64) int64 { return (n + 15) &^ 15 }
 
-// Inflate gives exactly size bytes of a bare DEFLATE stream.
+// Inflate returns exactly size bytes of a bare DEFLATE stream.
 func (r *Budget) Inflate(packed []byte, size int) ([]byte, error) {
 	if err := r.Reserve(uint64(size)); err != nil {
 		return nil, err
 	}
 	if size > len(packed)*bestRatio {
-		return nil, fault.New(fault.Malformed, "deflate", "%d bytes cannot come out of %d", size, len(packed))
+		return nil, fault.New(fault.Malformed, "deflate", "invalid size %d: cannot be unpacked from %d bytes", size, len(packed))
 	}
 	out, err := r.Memory(size)
 	if err != nil {
@@ -118,12 +118,12 @@ func (r *Budget) Inflate(packed []byte, size int) ([]byte, error) {
 	}
 	n, err := flate.Raw(out, packed, r.relax)
 	if err == nil && n < size {
-		err = fault.New(fault.Malformed, "deflate", "%d bytes came out instead of %d", n, size)
+		err = fault.New(fault.Malformed, "deflate", "unpacked %d bytes instead of %d", n, size)
 	}
 	return out, err
 }
 
-// Section gives exactly size bytes of packed ones.
+// Section unpacks exactly size bytes of a section.
 func (r *Budget) Section(isZstd bool, packed []byte, size uint64) ([]byte, error) {
 	if err := r.Reserve(size); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (r *Budget) Section(isZstd bool, packed []byte, size uint64) ([]byte, error
 		name, ratio = "zstd", bestZstd
 	}
 	if size > uint64(len(packed))*ratio {
-		return nil, fault.New(fault.Malformed, name, "%d bytes cannot come out of %d", size, len(packed))
+		return nil, fault.New(fault.Malformed, name, "invalid size %d: cannot be unpacked from %d bytes", size, len(packed))
 	}
 	out, err := r.Memory(int(size))
 	if err != nil {
@@ -146,7 +146,7 @@ func (r *Budget) Section(isZstd bool, packed []byte, size uint64) ([]byte, error
 }
 
 const (
-	// relaxStep is after how many bytes pages are given back.
+	// relaxStep is after how many bytes pages are released.
 	relaxStep = 16 << 20
 	// maxWindow is how far back the zstd stream of a whole file may refer.
 	maxWindow = 128 << 20
@@ -170,7 +170,7 @@ func (r *Budget) unzstd(out, packed []byte) error {
 	defer d.Close()
 	all, err := d.DecodeAll(packed, out[:0:len(out)])
 	if err == nil && len(all) < len(out) {
-		err = fmt.Errorf("%d bytes came out instead of %d", len(all), len(out))
+		err = fmt.Errorf("unpacked %d bytes instead of %d", len(all), len(out))
 	}
 	r.relax()
 	if err != nil {
@@ -196,13 +196,13 @@ func (r *Budget) streamZstd(out, packed []byte) error {
 	}
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return fault.New(fault.Malformed, "zstd", "%d bytes came out instead of %d", done, len(out))
+		return fault.New(fault.Malformed, "zstd", "unpacked %d bytes instead of %d", done, len(out))
 	case err == nil:
 		var more [1]byte
 		if _, err = io.ReadFull(d, more[:]); err == io.EOF {
 			return nil
 		}
-		err = cmp.Or(err, errors.New("more came out than was announced"))
+		err = cmp.Or(err, errors.New("unpacked more than the declared size"))
 	}
 	return fault.New(fault.Malformed, "zstd", "%w", err)
 }
@@ -230,8 +230,8 @@ func (r *Budget) Xz(packed []byte) ([]byte, error) {
 	return all, err
 }
 
-// Stream unpacks a file packed in a way that does not tell its size. What
-// passes the bound of the heap is counted first, and then unpacked once more.
+// Stream unpacks a file of a format that does not contain the unpacked size. Data
+// above the bound of the heap is counted first, and then unpacked once more.
 func (r *Budget) Stream(format string, src bin.Source) ([]byte, error) {
 	plain, err := plainOf(format, src, r.Left)
 	if err != nil {
@@ -279,7 +279,7 @@ func (r *Budget) Stream(format string, src bin.Source) ([]byte, error) {
 	return all, nil
 }
 
-// plainOf reads what is in a packed file, of which limit bytes may come.
+// plainOf returns a reader of a packed file that yields up to limit bytes.
 func plainOf(format string, src bin.Source, limit int64) (io.ReadCloser, error) {
 	packed := bin.NewCount(io.NewSectionReader(src, 0, src.Size()))
 	var z io.ReadCloser
