@@ -29,7 +29,7 @@ type unit struct {
 	lo, hi   int    // of funcs
 	plo, phi int    // of publics
 	next     uint64 // where the next unit begins
-	last     bool   // there is no next unit
+	last     bool   // the next unit does not exist
 	cut      bool   // something reaches into the next unit
 }
 
@@ -249,7 +249,7 @@ func (f *symbolFile) settle(b *batch, blk *sym.Block, u unit) {
 	}
 }
 
-// compact takes rows away that say what the row before says.
+// compact removes rows that repeat the row before.
 func compact(blk *sym.Block) {
 	blk.Rows = slices.CompactFunc(blk.Rows, func(a, b sym.Row) bool {
 		return a.Node == b.Node && a.File == b.File && a.Line == b.Line

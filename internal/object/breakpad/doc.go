@@ -4,29 +4,25 @@
 // address is that of the greatest key that is not above it, up to the next key
 // of any record:
 //
-//   - A FUNC is a key at its start, and a hole at its end. One without size is
-//     no key at all.
-//   - Its line records are keys inside of it. Those without size, or in front
-//     of the FUNC, are none; what is behind its end is cut off. Where they
-//     overlap, the one that starts first hides the other as far as it reaches.
-//   - INLINE records make a tree by depth and range. One that overlaps the one
-//     before it at its depth begins behind that; one that is longer than its
-//     parent continues in the next parent, and is dropped where there is none.
-//     Line records are cut at the borders of the tree. Code of an INLINE
-//     without a line record belongs to the caller, at the line of the call;
-//     where an INLINE that has line records ends and nothing else begins,
-//     there is a hole.
-//   - Of keys at one address, a line record of a later FUNC replaces an
-//     earlier one, the start of a FUNC only a hole, and a hole nothing.
-//   - A PUBLIC is a key if there is none at its address, or a hole. The first
-//     of several counts. If it is the last key of the file it reaches to the
-//     next multiple of 4 GiB.
+//   - A FUNC is a key at its start, and a hole at its end. Without size it is not a
+//     key.
+//   - Its line records are keys within it. Those without size or before the start of
+//     the FUNC are ignored; they are cut at its end. Where they overlap, the one that
+//     starts first hides the other as far as it reaches.
+//   - INLINE records make a tree by depth and range. One that overlaps the one before
+//     it at its depth begins after that; one that is longer than its parent continues
+//     in the next parent, and is dropped without one. Line records are cut at the
+//     borders of the tree. Code of an INLINE without a line record belongs to the
+//     caller, at the line of the call; where an INLINE that has line records ends and
+//     nothing else begins, there is a hole.
+//   - Of keys at one address, a line record of a later FUNC replaces an earlier one,
+//     the start of a FUNC replaces a hole only, and a hole nothing.
+//   - A PUBLIC is a key if its address has no other key, or a hole. The first of
+//     several counts. If it is the last key of the file it reaches to the next
+//     multiple of 4 GiB.
 //
-// The address of the function in an answer is that of its FUNC or PUBLIC.
-// Names are given as they stand in the file. Paths are rid of "." and ".."
-// segments, and written with backslashes if one has a backslash, a drive
-// letter or two leading slashes; links into version control stay as they are.
-// Bytes that are not UTF-8 become U+FFFD.
+// The entry of the function in an answer is that of its FUNC or PUBLIC. Names are
+// those of the file.
 //
 // A Scanner makes an index of positions in one pass; a lookup parses only the
 // FUNC record that has the address. Blocks resolves all of them with the same

@@ -24,7 +24,7 @@ func (f *symbolFile) emit(s *scratch, b *sym.Block, i int, before int64) {
 	n := &s.nest
 	c := &n.calls[i]
 	if c.parent >= 0 && n.calls[c.parent].numSites == 0 || c.addr == c.end {
-		return // nobody calls it
+		return // it has no call site
 	}
 	n.kidRanges(c)
 	c.sites = int32(len(n.sites))

@@ -4,7 +4,7 @@ package breakpad
 //
 // Which of several equal elements comes first is visible in the answers to
 // files with equal INLINE ranges. So it is fixed here, as the peers have it,
-// and not left to a library: a new element stays behind equal ones above it,
+// and not left to a library: a new element stays below equal ones,
 // and of two equal children the second goes up.
 func push(h []inlinee, v inlinee) []inlinee {
 	h = append(h, v)

@@ -12,7 +12,7 @@ import (
 // maxKept is how many functions a scratch keeps resolved.
 const maxKept = 8
 
-// funcAt is the last FUNC that begins at or before addr, -1 if there is none.
+// funcAt is the last FUNC that begins at or before addr, or -1.
 func (f *symbolFile) funcAt(addr uint64) int {
 	i, _ := slices.BinarySearchFunc(f.funcs, addr, func(s breakpad.Span, addr uint64) int {
 		if s.Addr <= addr {
@@ -23,7 +23,7 @@ func (f *symbolFile) funcAt(addr uint64) int {
 	return i - 1
 }
 
-// symbolAt is the last symbol at or before addr, -1 if there is none.
+// symbolAt is the last symbol at or before addr, or -1.
 func symbolAt(list []breakpad.Symbol, addr uint64) int {
 	i, found := slices.BinarySearchFunc(list, addr, func(s breakpad.Symbol, addr uint64) int {
 		return cmp.Compare(s.Addr, addr)
@@ -36,7 +36,7 @@ func symbolAt(list []breakpad.Symbol, addr uint64) int {
 
 func (f *symbolFile) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	base := len(dst)
-	var best claim // less than every other: nothing stands before the MODULE record
+	var best claim // less than every other: no record comes before MODULE
 	i := f.funcAt(addr)
 	switch {
 	case i < 0:
@@ -63,9 +63,8 @@ func (f *symbolFile) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	return append(dst[:base], publicFrame(pub))
 }
 
-// lookupFuncs asks the FUNC records, of which i is the last one that begins at
-// or before addr. Its start is a key, so that those which have ended there have
-// nothing to say.
+// lookupFuncs looks in the FUNC records; i is the last one that begins at or before
+// addr. Its start is a key, so those that have ended there do not count.
 func (f *symbolFile) lookupFuncs(dst []sym.Frame, addr uint64, i int) (frames []sym.Frame, best claim, err error) {
 	s := f.scratch()
 	defer scratches.Put(s)
@@ -85,7 +84,7 @@ func (f *symbolFile) lookupFuncs(dst []sym.Frame, addr uint64, i int) (frames []
 	return dst, best, err
 }
 
-// reaching calls do for those of the FUNC records up to i that end behind
+// reaching calls do for those of the FUNC records up to i that end after
 // addr, which is not before any of them begins.
 func (f *symbolFile) reaching(i int, addr uint64, do func(j int) error) error {
 	from := i
@@ -111,8 +110,8 @@ func (f *symbolFile) reaching(i int, addr uint64, do func(j int) error) error {
 	return nil
 }
 
-// reach is the last address of a PUBLIC behind which there is nothing. It has
-// no size, but is not larger than any code.
+// reach returns the last address of the last PUBLIC. It does not have a size, but
+// is not larger than any code.
 func reach(addr uint64) uint64 { return addr | math.MaxUint32 }
 
 // keep resolves FUNC j, unless s still has it.

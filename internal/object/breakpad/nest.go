@@ -41,8 +41,8 @@ func (a *inlinee) less(b *inlinee) bool {
 	return a.addr < b.addr || a.addr == b.addr && a.depth < b.depth
 }
 
-// call is the FUNC itself, at index 0, or a call that was inlined. Calls stand
-// behind their parents, siblings in the order of their addresses.
+// call is the FUNC itself, at index 0, or a call that was inlined. Calls come
+// after their parents, siblings in the order of their addresses.
 type call struct {
 	addr, end       uint64
 	rec             int32 // index of the INLINE record, -1: the FUNC
@@ -114,7 +114,7 @@ func (n *nest) takeInlines(bad *breakpad.Report, line uint32) {
 func (n *nest) take(in inlinee) (rest inlinee, ok bool) {
 	depth := int(in.depth)
 	if depth > len(n.ends) {
-		return rest, false // there is no parent
+		return rest, false // it has no parent
 	}
 	if depth < len(n.ends) {
 		elder := n.ends[depth]

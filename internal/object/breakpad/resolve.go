@@ -24,7 +24,7 @@ type scratch struct {
 	kept         [maxKept]resolved // the latest first
 }
 
-// scratches is memory that nobody uses. All files share it: a request goes
+// scratches is unused memory. All files share it: a request goes
 // through its modules one after the other.
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
@@ -60,7 +60,7 @@ func readInto(buf []byte, src bin.Source, off int64, n int) ([]byte, error) {
 // end, where there is a hole.
 type resolved struct {
 	block sym.Block
-	weak  bool // no line record begins where the FUNC does: its first row only says that it is there
+	weak  bool // no line record begins where the FUNC does: its first row is the mere entry
 	fn    int  // index of the FUNC, plus 1; 0: nothing
 }
 
@@ -166,7 +166,7 @@ func (f *symbolFile) fileText(id uint64, before int64) sym.Text {
 }
 
 // originText is the name that the origin of an INLINE means to a FUNC. One
-// that nobody defines has the empty name.
+// that is not defined has the empty name.
 func (f *symbolFile) originText(id uint64, before int64) sym.Text {
 	if ref, ok := f.ix.Origins.Find(id, before); ok {
 		return textOf(textOrigin, ref.Off)

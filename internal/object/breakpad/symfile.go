@@ -32,7 +32,7 @@ type symbolFile struct {
 	outer   [][]int32          // of every 64th of funcs: those before it that reach into it; nil as ends
 	empty   []breakpad.Symbol  // FUNC records without size, by address, the first at each
 	publics []breakpad.Symbol  // by address, the first at each
-	nowhere map[int64]struct{} // FILE records, by offset, that are no path
+	nowhere map[int64]struct{} // FILE records, by offset, that are not paths
 	names   names
 
 	mu     sync.Mutex
@@ -140,7 +140,7 @@ func sortSymbols(list []breakpad.Symbol) []breakpad.Symbol {
 	return slices.CompactFunc(list, func(a, b breakpad.Symbol) bool { return a.Addr == b.Addr })
 }
 
-// findNowhere looks which FILE records are no path.
+// findNowhere finds the FILE records that are not paths.
 func (f *symbolFile) findNowhere() {
 	var buf []byte
 	for _, off := range f.ix.Vague {
@@ -242,7 +242,7 @@ func (f *symbolFile) CFI(yield func(records []byte) error) error {
 	buf := make([]byte, 0, 256<<10)
 	for off := int64(0); off < f.src.Size(); {
 		n := int(min(int64(cap(buf)-len(buf)), f.src.Size()-off))
-		if n == 0 { // a line that fills all memory is no record
+		if n == 0 { // a line that fills all memory is not a record
 			return nil
 		}
 		from := len(buf)

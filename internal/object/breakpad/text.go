@@ -12,7 +12,7 @@ import (
 // A Text is the offset of the record that holds the string, and what sort of
 // record that is.
 const (
-	textNone  = iota // zero is no Text
+	textNone  = iota // zero is not a Text
 	textEmpty        // a string without characters
 	textFunc
 	textPublic
@@ -35,7 +35,7 @@ const (
 	allPiece = breakpad.MaxName
 )
 
-// AppendText appends the string behind t to dst.
+// AppendText appends the string of t to dst.
 func (f *symbolFile) AppendText(dst []byte, t sym.Text) []byte {
 	kind, off := int(t&(1<<textBits-1)), int64(t>>textBits)
 	if kind < textFunc || kind > textFile || off >= f.ix.Size {

@@ -100,8 +100,8 @@ func (b *elfFile) packed() (total int64) {
 	return total
 }
 
-// data is the bytes of a section, unpacked and relocated; nil if there is none
-// or it cannot be read, which is a problem.
+// data is the bytes of a section, unpacked and relocated; nil if it does not exist
+// or cannot be read, which is damage.
 func (b *elfFile) data(name string) []byte {
 	s := b.f.Section(name)
 	if s == nil {
@@ -110,7 +110,7 @@ func (b *elfFile) data(name string) []byte {
 	return b.sectionData(s, name)
 }
 
-// joined is the bytes of all sections of a name, one behind the other: in a
+// joined is the bytes of all sections of a name, one after the other: in a
 // relocatable file each type, and each function that may be dropped, can have a
 // section of units of its own.
 func (b *elfFile) joined(name string) []byte {
@@ -277,7 +277,7 @@ func (b *elfFile) symbols(yield func(units.Symbol), each func(func(elf.Symbol) b
 	each(func(s elf.Symbol) bool {
 		if b.addrs != nil {
 			if s.Section < 0 {
-				return true // in no section, so there is no telling where
+				return true // outside of all sections: its address is unknown
 			}
 			s.Addr += b.addrs[s.Section]
 		}
@@ -311,7 +311,7 @@ func (b *elfFile) SymbolLimit(addr uint64) uint64 {
 	return addr
 }
 
-// info says what the file is.
+// info describes the file.
 func (b *elfFile) info() object.Info {
 	f := b.f
 	info := object.Info{
@@ -328,7 +328,7 @@ func (b *elfFile) info() object.Info {
 	return info
 }
 
-// hasFrames says whether a section of FDEs tells of code. One that is packed is
+// hasFrames reports whether a section of FDEs covers code. One that is packed is
 // believed to.
 func (b *elfFile) hasFrames(name string) bool {
 	s := b.f.Section(name)

@@ -119,8 +119,8 @@ func (b *machoFile) findNeeds() {
 	}
 }
 
-// data is the bytes of a section of debug information; nil if there is none or
-// it cannot be read, which is a problem.
+// data returns the bytes of a section, unpacked; nil if it does not exist or cannot
+// be read, which is damage.
 func (b *machoFile) data(name string) []byte {
 	s := b.f.Section("", name)
 	if s == nil {
@@ -166,7 +166,7 @@ func (b *machoFile) EachSymbol(yield func(units.Symbol)) {
 	})
 }
 
-// SymbolsAt reports false: there is no order.
+// SymbolsAt reports false: the symbols have no order.
 func (b *machoFile) SymbolsAt(uint64, func(units.Symbol)) (quick bool) { return false }
 
 // SymbolLimit returns the next start of a function, or the end of the section: a
@@ -269,8 +269,8 @@ func (b *machoFile) sectionEnd(addr uint64) uint64 {
 	return math.MaxUint64
 }
 
-// inSection says whether an address is in any section. What a dSYM has copied of
-// __eh_frame is of nowhere.
+// inSection reports whether an address is in any section. The __eh_frame in a
+// dSYM is a copy without code.
 func (b *machoFile) inSection(addr uint64) bool { return b.sectionEnd(addr) != math.MaxUint64 }
 
 func (b *machoFile) info(s macho.Slice, hasSymbols bool) object.Info {

@@ -83,8 +83,8 @@ func (b *peFile) embedded() []*object.Object {
 	return nil
 }
 
-// data is the bytes of a section, unpacked; nil if there is none or it cannot be
-// read, which is a problem.
+// data returns the bytes of a section, unpacked; nil if it does not exist or cannot
+// be read, which is damage.
 func (b *peFile) data(name string) []byte {
 	s := b.f.Section(name)
 	if s == nil {
@@ -130,7 +130,7 @@ func (b *peFile) EachSymbol(yield func(units.Symbol)) {
 	})
 }
 
-// SymbolsAt reports false: there is no order.
+// SymbolsAt reports false: the symbols have no order.
 func (b *peFile) SymbolsAt(uint64, func(units.Symbol)) (quick bool) { return false }
 
 // SymbolLimit returns the next start of a function, or the end of the section: a

@@ -14,11 +14,11 @@ import (
 type common struct {
 	*units.Image
 	in       object.Input
-	dwarf    *units.DWARF // nil: there is none
+	dwarf    *units.DWARF // nil: none
 	isGo     bool         // the units are those of a Go function table
 	needs    []object.Need
 	buildID  []byte
-	shared   []byte    // the id by which others refer to it as what they share
+	shared   []byte    // the id that others have of it as their alternate file
 	supplied []*common // in other files
 }
 

@@ -62,8 +62,8 @@ func (b *wasmFile) info() object.Info {
 	return info
 }
 
-// data returns the bytes of a section; nil if there is none or it cannot be read,
-// which is damage.
+// data returns the bytes of a section, unpacked; nil if it does not exist or cannot
+// be read, which is damage.
 func (b *wasmFile) data(name string) []byte {
 	data, err := b.f.Data(name)
 	if err != nil {
@@ -88,7 +88,7 @@ func (b *wasmFile) EachSymbol(yield func(units.Symbol)) {
 	}
 }
 
-// SymbolsAt reports false: there is no order.
+// SymbolsAt reports false: the symbols have no order.
 func (b *wasmFile) SymbolsAt(uint64, func(units.Symbol)) (quick bool) { return false }
 
 // SymbolLimit returns addr: all functions have sizes.

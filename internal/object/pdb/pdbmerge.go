@@ -15,8 +15,8 @@ import (
 // for one piece of a procedure.
 //
 // A procedure has lines for its code, and each call that was inlined has lines
-// for its own. Where they overlap those of the innermost call count, and those
-// of what is around it say where the call is: the line that holds where the
+// for its own. Where they overlap those of the innermost call count, and the lines of its
+// caller are the call site: the line that holds where the
 // line of the call begins, or, as some compilers leave those out, the next one.
 type pdbWorker struct {
 	columns bool
@@ -84,7 +84,7 @@ func (p *pdbWorker) take(first, n int, site int32) {
 	}
 }
 
-// hides says whether the line of a counts where both do: that of the later site,
+// hides reports whether the line of a counts where both do: that of the later site,
 // which is not around the other one, then the one that starts last.
 func (a lineSpan) hides(b lineSpan) bool {
 	return a.site > b.site || a.site == b.site && a.line > b.line
@@ -184,7 +184,7 @@ func (p *pdbWorker) call(site int32, off uint32) int32 {
 
 // callLine is the line of those around a call that makes it, given where the
 // line of the call begins: the one that holds there, or the next, or else the
-// last; -1 if there is none.
+// last, or -1.
 func callLine(lines []pdb.Line, off uint32) int {
 	i, _ := slices.BinarySearchFunc(lines, off, func(l pdb.Line, off uint32) int {
 		if l.End <= off {

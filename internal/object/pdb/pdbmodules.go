@@ -49,7 +49,7 @@ func (f *pdbFile) findSpans() (spans []units.Span) {
 	w := pdbWorkers.Get().(*pdbWorker)
 	defer pdbWorkers.Put(w)
 	for u := range f.pdb.Modules {
-		_ = f.pdb.Body(u, &w.body) // the damage is told when it is read for its code
+		_ = f.pdb.Body(u, &w.body) // damage is reported when the code is read
 		for i := range w.body.Procs {
 			p := &w.body.Procs[i]
 			w.ranges = f.pdb.Ranges(w.ranges[:0], p.Section, p.Off, p.Size)
@@ -133,7 +133,7 @@ func (f *pdbFile) Digest(_ *units.Worker, d *units.Digest, u int) {
 	p.limit = f.cover().rangesOf(p.limit[:0], u)
 	p.work = piecesFree + maxPieces*(len(p.body.Lines)+len(p.body.Procs))
 	// Of functions that the linker made one of the last counts, but of those
-	// without lines the first, if there are no others.
+	// without lines the first, if none has lines.
 	for i := len(p.body.Procs) - 1; i >= 0; i-- {
 		if proc := &p.body.Procs[i]; proc.NumLines == 0 {
 			f.addProc(p, d, proc)
@@ -209,6 +209,6 @@ func (f *pdbFile) readOrigins(l *object.Origins) {
 func (f *pdbFile) sourceLink() []byte {
 	const most = 16 << 20
 	link := f.pdb.Named("sourcelink")
-	text, _ := link.Bytes(0, int(min(link.Size(), most)), nil) // without it there are no links
+	text, _ := link.Bytes(0, int(min(link.Size(), most)), nil) // without it the links are missing
 	return text
 }

@@ -192,7 +192,7 @@ func (p *portable) Describe(info *object.Info) int64 {
 	return p.held
 }
 
-// Blocks makes a block of each method that has lines. A hole stands before the
+// Blocks makes a block of each method that has lines. A hole comes before the
 // next one, unless that begins where this one must have ended.
 func (p *portable) Blocks(_ object.BlockOptions, yield func(*sym.Block) error) error {
 	var b sym.Block
@@ -222,8 +222,7 @@ func (p *portable) Blocks(_ object.BlockOptions, yield func(*sym.Block) error) e
 	return yield(&b)
 }
 
-// rows makes the block of a method, without those rows that say what the one
-// before says.
+// rows makes the block of a method, without rows that repeat the one before.
 func (p *portable) rows(b *sym.Block, method uint32, points *ppdb.Points) {
 	b.Reset()
 	var last sym.Row

@@ -19,7 +19,7 @@ const (
 	fullSymbRows = 64 << 10
 )
 
-// flattener makes blocks of ranges that may overlap and stand in any order, and
+// flattener makes blocks of ranges that may overlap and come in any order, and
 // of pads.
 type flattener struct {
 	*symbfiles
@@ -208,7 +208,7 @@ func (f *flattener) lineRow(at uint64, file sym.Text, line uint32) error {
 	return nil
 }
 
-// large says that the block has as many rows or nodes.
+// large reports whether the block has so many rows or nodes.
 func (f *flattener) large(n int) bool { return max(len(f.block.Rows), len(f.block.Nodes)) >= n }
 
 // node makes the node of a range of the chain.

@@ -30,7 +30,7 @@ func (p *symbPlace) off() int64 {
 	return int64(p[0]) | int64(p[1])<<8 | int64(p[2])<<16 | int64(p[3])<<24 | int64(p[4])<<32
 }
 
-// text is the handle of the text that stands there; 0 is none.
+// text returns the handle of the text at the place; 0: no text.
 func (p *symbPlace) text() sym.Text { return sym.Text(p.off()) }
 
 // symbRange is a range of a symbfile.
@@ -94,7 +94,7 @@ const (
 	maxSymbUse = 256
 	// maxPadText bounds the text of one pad, likewise.
 	maxPadText = 4 << 20
-	// relaxAfter is after how many bytes of the file its pages are given back.
+	// relaxAfter is after how many bytes of the file its pages are released.
 	relaxAfter = 16 << 20
 )
 
@@ -200,7 +200,7 @@ func (v *symbfiles) read(room *unpack.Budget) error {
 	}
 }
 
-// relaxing gives pages back while it is read.
+// relaxing releases pages while it is read.
 type relaxing struct {
 	*bytes.Reader
 	in *object.Input
@@ -223,7 +223,7 @@ func (v *symbfiles) use(text []byte, at int64) symbPlace {
 	return placeOf(at)
 }
 
-// useFile is the same for a file, of which the empty name stands for none.
+// useFile is use for a file; the empty name means no file.
 func (v *symbfiles) useFile(name []byte, at int64) symbPlace {
 	if len(name) == 0 {
 		return symbPlace{}
@@ -302,7 +302,7 @@ func (v *symbfiles) frames(dst []symbFrame, p *symbPad) []symbFrame {
 	return dst
 }
 
-// joinPieces finds the functions that were written in several ranges, one behind
+// joinPieces finds the functions that were written in several ranges, one after
 // the other.
 func (v *symbfiles) joinPieces() {
 	first, last := -1, -1 // of the function

@@ -16,7 +16,7 @@ type symbAround struct {
 // symbStop is where a search for the ranges around an address may begin.
 type symbStop struct {
 	next   uint32   // the first range that is not in around
-	root   int32    // the last one of depth 0 before it, -1: there is none
+	root   int32    // the last one of depth 0 before it, -1: none
 	around []uint32 // those that reach to it
 }
 
@@ -110,8 +110,8 @@ func (a *symbAround) list(v *symbfiles, at uint64) (list []uint32) {
 	return list
 }
 
-// stopBefore is the last stop at which nothing begins behind an address, nil if
-// all does.
+// stopBefore returns the last stop before which all ranges begin at or before an
+// address, or nil.
 func (v *symbfiles) stopBefore(addr uint64) *symbStop {
 	stops := v.stops()
 	i := sort.Search(len(stops), func(i int) bool { return v.ranges[stops[i].next].va > addr })
@@ -169,7 +169,7 @@ func (v *symbfiles) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	return dst
 }
 
-// padBefore is the last pad that is not behind an address.
+// padBefore returns the last pad at or before an address.
 func (v *symbfiles) padBefore(addr uint64) *symbPad {
 	i := sort.Search(len(v.pads), func(i int) bool { return v.pads[i].va > addr })
 	if i == 0 {
@@ -203,7 +203,7 @@ func (v *symbfiles) Nearest(addr uint64) (found sym.Frame, ok bool) {
 	if p == nil || ok && p.va <= found.Entry {
 		return found, ok
 	}
-	// If a range is around the last pad one is around all that are behind found.
+	// If a range is around the last pad one is around all that are after found.
 	var room [16]uint32
 	if len(v.chain(room[:0], p.va)) > 0 {
 		return found, ok
@@ -212,8 +212,8 @@ func (v *symbfiles) Nearest(addr uint64) (found sym.Frame, ok bool) {
 	return sym.Frame{Func: v.frames(frames[:0], p)[0].name, Entry: p.va, Size: 1}, true
 }
 
-// rootBefore is the last range of depth 0 that begins at an address or before it,
-// -1 if there is none.
+// rootBefore is the last range of depth 0 that begins at an address or before it, or
+// -1.
 func (v *symbfiles) rootBefore(addr uint64) int {
 	stop := v.stopBefore(addr)
 	if stop == nil {

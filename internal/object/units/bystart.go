@@ -10,7 +10,7 @@ import (
 // come. It keeps memory for the next time.
 type byStart[T any] struct{ keys []uint64 }
 
-// placeBits are those of a key that say where the thing is; start is above.
+// placeBits are the low bits of a key, with the index of the thing; start is above.
 const placeBits = 24
 
 // sort sorts all. Nearly always start and place fit into one number, which sorts

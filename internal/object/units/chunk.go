@@ -17,7 +17,7 @@ type chunk struct {
 	lang       sym.Lang
 }
 
-// beats says whether c hides d where both are: the lower layer, then the one
+// beats reports whether c hides d where both are: the lower layer, then the one
 // that starts last, then the shorter one. Of equal ones that of the first unit
 // hides the others, and in a unit, where assemblers write a function for each of
 // its names, the last.
@@ -51,8 +51,8 @@ func (c *chunk) beats(d *chunk) bool {
 // A name is uleb of (place << 5 | kind << 1 | 1 if another number follows: that
 // of its file). A file is its number in the line program, plus 1.
 
-// What of a row has changed, and how far its address may be without a number of
-// its own.
+// Bits of the fields of a row that have changed, and the address steps that fit
+// beside them.
 const (
 	newNode = 1 << iota
 	newFile
@@ -61,7 +61,7 @@ const (
 	longStep  = 1<<(8-stepShift) - 1
 )
 
-// otherLang says that the language of a node follows.
+// otherLang is set if the language of a node follows.
 const otherLang = 1
 
 // Encoder writes the code of one chunk. Rows come before all nodes are known.
@@ -183,7 +183,7 @@ func (d *decoder) uleb() uint64 {
 
 func (d *decoder) long() uint64 {
 	v, n := binary.Uvarint(d.b[d.p:])
-	if n <= 0 { // a scratch file that does not give back what was written
+	if n <= 0 { // a scratch file that returns other data than was written
 		d.p = len(d.b)
 		return 0
 	}

@@ -3,8 +3,8 @@ package units
 import "bytes"
 
 // PlainC takes the decoration of C on Windows from a name that the linker sees, in
-// place: of f@@8 everywhere, of _f@8 and @f@8 on 32-bit x86, where also an
-// underscore stands before each other name; not before exported ones. MinGW
+// place: of f@@8 everywhere, of _f@8 and @f@8 on 32-bit x86, where each other
+// name has an underscore; not before exported ones. MinGW
 // exports f@8 too.
 func PlainC(name []byte, x86, exported bool) []byte {
 	switch rest, at := WithoutSize(name); {
@@ -21,8 +21,8 @@ func PlainC(name []byte, x86, exported bool) []byte {
 	return name
 }
 
-// WithoutSize takes the size of parameters from a name, and says how many at
-// signs stand before it; 0: it has none.
+// WithoutSize takes the size of parameters from a name, and returns the number
+// of at signs before it, 0 if the name has no size.
 func WithoutSize(name []byte) (rest []byte, at int) {
 	const maxDigits = 6
 	if len(name) < 2 || name[0] == '?' {
@@ -41,7 +41,7 @@ func WithoutSize(name []byte) (rest []byte, at int) {
 	return name[:end-1], 1
 }
 
-// IsDecoratedC says whether a linkage name in debug information is a name of C
+// IsDecoratedC reports whether a linkage name in debug information is a name of C
 // with its decoration. GCC writes it without the underscore before each name,
 // Clang with it, so the decoration cannot be taken off without a doubt. Mangled
 // names of C++ can have a size too.

@@ -153,7 +153,7 @@ func (c *digests) get(g *Image, u int, full bool) *kept {
 	return k
 }
 
-// put keeps k, and lets go of what was not used for the longest time.
+// put keeps k, and evicts the digests that were not used for the longest time.
 func (c *digests) put(u int, k *kept) {
 	if c.units == nil {
 		c.units = map[int]*kept{}

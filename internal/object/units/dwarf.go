@@ -38,7 +38,7 @@ const (
 )
 
 // NewDWARF opens the units of an image, given its .debug_info and a way to the
-// other sections. It returns nil if there are none.
+// other sections. It returns nil without units.
 func NewDWARF(g *Image, s *dwarf.Sections, data func(name string) []byte) *DWARF {
 	if len(s.Info) == 0 {
 		return nil

@@ -20,7 +20,7 @@ type filer struct {
 
 var filers = sync.Pool{New: func() any { return new(filer) }}
 
-// read reads the line program of a unit. It is false if there is none.
+// read reads the line program of a unit. It is false if the unit has none.
 func (f *filer) read(u *DWARF, unit int) bool {
 	if unit >= u.NumUnits() || !u.data.Unit(unit).HasLines {
 		return false

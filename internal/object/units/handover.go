@@ -14,9 +14,9 @@ const (
 	handsAhead = 4
 )
 
-var errStopped = errors.New("nobody wants the blocks any more")
+var errStopped = errors.New("blocks are not wanted any more")
 
-// handover gives blocks to somebody who works on them while the next ones are
+// handover passes blocks to a receiver that works on them while the next ones are
 // made.
 type handover struct {
 	full, empty chan []sym.Block

@@ -14,8 +14,8 @@ func (g *Image) unhide(dst []byte, from int) []byte {
 	return append(dst[:from], g.hidden.Symbol(dst[from:])...)
 }
 
-// unhidePath is a path of which each part may be hidden. A part that turns out
-// to begin at a root replaces what is before it.
+// unhidePath replaces the hidden parts of a path. A part that becomes an absolute
+// path replaces the parts before it.
 func (g *Image) unhidePath(path []byte) []byte {
 	if g.hidden == nil || !bytes.Contains(path, []byte(HiddenMark)) {
 		return path

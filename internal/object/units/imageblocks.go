@@ -12,7 +12,7 @@ import (
 // symbolUnit is the unit of chunks that are symbols.
 const symbolUnit = math.MaxInt32
 
-// relaxEach is after how many units pages are given back, some megabytes of debug
+// relaxEach is after how many units pages are released, some megabytes of debug
 // information.
 const relaxEach = 4
 
@@ -113,7 +113,7 @@ type root struct {
 // start above addr. All are read when the first address is asked for.
 func (g *Image) Nearest(addr uint64) (sym.Frame, bool) {
 	g.once.nearest.Do(func() {
-		_ = g.Blocks(object.BlockOptions{}, func(b *sym.Block) error { // the problems are told elsewhere
+		_ = g.Blocks(object.BlockOptions{}, func(b *sym.Block) error { // Found has the damage
 			if len(b.Nodes) > 0 {
 				n := &b.Nodes[0]
 				g.roots = append(g.roots, root{n.Entry, n.Size, n.Name, n.Lang})
@@ -123,7 +123,7 @@ func (g *Image) Nearest(addr uint64) (sym.Frame, bool) {
 		slices.SortStableFunc(g.roots, func(a, b root) int {
 			c := cmp.Compare(a.entry, b.entry)
 			if c == 0 && (a.size == 0) != (b.size == 0) {
-				c = cmp.Compare(b.size, a.size) // one that says how large it is says more
+				c = cmp.Compare(b.size, a.size) // one with a size has more
 			}
 			return c
 		})

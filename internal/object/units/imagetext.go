@@ -5,7 +5,7 @@ import (
 	"symbolon/internal/sym"
 )
 
-// AppendText appends the string behind t to dst.
+// AppendText appends the string of t to dst.
 func (g *Image) AppendText(dst []byte, t sym.Text) []byte {
 	from := len(dst)
 	switch kind := uint64(t) & 15; {

@@ -25,7 +25,7 @@ func (c *lineCursor) reset(lines *dwarf.Lines) {
 	*c = lineCursor{lines: lines}
 }
 
-// at is the row that holds at addr, nil if there is none.
+// at returns the row that holds at addr, or nil.
 func (c *lineCursor) at(addr uint64) *dwarf.LineRow {
 	if rows, _ := c.from(addr); len(rows) > 0 {
 		return &rows[0]
@@ -33,8 +33,8 @@ func (c *lineCursor) at(addr uint64) *dwarf.LineRow {
 	return nil
 }
 
-// from is the rows from the one on that holds at addr, none if there is none,
-// and up to where that is so.
+// from returns the rows from the one on that holds at addr, or none, and the
+// address up to which that is so.
 func (c *lineCursor) from(addr uint64) (rows []dwarf.LineRow, until uint64) {
 	seqs := c.lines.Sequences
 	stale := !c.begun || seqs[c.seq].Start > addr || seqs[c.seq].End <= addr ||

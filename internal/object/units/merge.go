@@ -21,7 +21,7 @@ type merger struct {
 	stack   []callSpan // those that are open
 	nodes   []callNode // by call
 	stamp   uint32     // of the chunk at work, in nodes
-	noZero  bool       // file 0 is none, as it is before DWARF 5
+	noZero  bool       // file 0 is not a file, as before DWARF 5
 	noFiles bool       // the unit has no line program that could name them
 	columns bool
 	version uint8 // of the unit
@@ -133,7 +133,7 @@ func Intersect(rs, limit []dwarf.Range) []dwarf.Range {
 	return out
 }
 
-// rangeAt is the last of rs that starts at or before addr, -1 if there is none.
+// rangeAt is the last of rs that starts at or before addr, or -1.
 func rangeAt(rs []dwarf.Range, addr uint64) int {
 	i, found := slices.BinarySearchFunc(rs, addr, func(r dwarf.Range, addr uint64) int {
 		return cmp.Compare(r.Start, addr)
@@ -180,7 +180,7 @@ func (m *merger) collect(t *dwarf.Tree, calls []dwarf.Call) (inside bool) {
 	return inside
 }
 
-// holds says whether a range is inside of one of a call. In strict DWARF 2 a
+// holds reports whether a range is inside of one of a call. In strict DWARF 2 a
 // call can name only one of its ranges: it has those of the calls inside of it
 // as well.
 func holds(t *dwarf.Tree, c *dwarf.Call, r dwarf.Range) bool {
@@ -193,7 +193,7 @@ func holds(t *dwarf.Tree, c *dwarf.Call, r dwarf.Range) bool {
 }
 
 // compare orders by start; of calls that start together the outer one, which
-// stands before the inner one in the tree, opens first.
+// comes before the inner one in the tree, opens first.
 func (s callSpan) compare(o callSpan) int {
 	if s.start != o.start {
 		return cmp.Compare(s.start, o.start)

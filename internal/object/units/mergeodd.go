@@ -56,7 +56,7 @@ func (m *merger) piece(calls []dwarf.Call, r dwarf.Range) {
 }
 
 // neighbours are the active calls before and after one in the same caller, in
-// the order of the tree; -1: there is none.
+// the order of the tree; -1: none.
 type neighbours struct {
 	before, after int32
 	active        int32 // how many ranges of the call are

@@ -53,19 +53,19 @@ func IsMangled(name []byte) bool {
 	return false
 }
 
-// isPart says whether a suffix of a name is that of a piece of the function
+// isPart reports whether a suffix of a name is that of a piece of the function
 // (of clang), or of how it is called (of Go), and not of a copy.
 func isPart(suffix []byte) bool {
 	return bytes.HasPrefix(suffix, []byte(".__part.")) || bytes.HasPrefix(suffix, []byte(".abi"))
 }
 
-// isNumber says whether a suffix is a number alone. Compilers add one to make
+// isNumber reports whether a suffix is a number alone. Compilers add one to make
 // names differ that the source does not tell apart.
 func isNumber(suffix []byte) bool {
 	return len(bytes.Trim(suffix, ".0123456789")) == 0
 }
 
-// mangles says whether a mangled name can be that of a plain one: it holds its
+// mangles reports whether a mangled name can be that of a plain one: it holds its
 // last part, unless that is an operator.
 func mangles(mangled, name []byte) bool {
 	if i := bytes.IndexByte(name, '<'); i > 0 {
@@ -83,7 +83,7 @@ func mangles(mangled, name []byte) bool {
 		if at < 0 || len(name) == 0 {
 			return false
 		}
-		// Its length stands before it, in Rust sometimes with a line between.
+		// Its length comes before it, in Rust sometimes with an underscore between.
 		before := bytes.TrimSuffix(mangled[:at], []byte("_"))
 		if bytes.HasSuffix(before, strconv.AppendInt(nil, int64(len(name)), 10)) {
 			return true
@@ -92,7 +92,7 @@ func mangles(mangled, name []byte) bool {
 	}
 }
 
-// decorates says whether a name as MSVC's linker sees it can be that of a
+// decorates reports whether a name as MSVC's linker sees it can be that of a
 // function without arguments: it begins with the last part of its name.
 func decorates(decorated, name []byte) bool {
 	decorated, ok := bytes.CutPrefix(decorated, []byte("?"))

@@ -8,8 +8,8 @@ import (
 	"symbolon/internal/object"
 )
 
-// store keeps the code of all units until their chunks are in order. What does
-// not fit into memory goes to a scratch file.
+// store keeps the code of all units until their chunks are in order. The rest
+// is written to a scratch file if it does not fit into memory.
 type store struct {
 	opt   object.BlockOptions
 	units []stored
@@ -77,7 +77,7 @@ func (s *store) code(c *chunk) ([]byte, error) {
 	return s.buf, nil
 }
 
-// close gives the scratch file back.
+// close removes the scratch file.
 func (s *store) close() error {
 	if s.file == nil {
 		return nil

@@ -27,7 +27,7 @@ type partly struct {
 	nodes []sym.Node
 	as    []numbered // by node
 	stamp int32      // of the block at work
-	ahead bool       // d.row starts behind what was written
+	ahead bool       // d.row starts after the rows that were written
 	row   sym.Row    // what holds where the last stretch ended
 	any   bool
 	done  bool
@@ -36,7 +36,7 @@ type partly struct {
 // numbered is the number of a node in the block with that stamp.
 type numbered struct{ stamp, number int32 }
 
-// hides says whether chunk i hides chunk j.
+// hides reports whether chunk i hides chunk j.
 func (s *sweep) hides(i, j int32) bool { return s.chunks[i].beats(&s.chunks[j]) }
 
 func (s *sweep) sort() {
@@ -121,7 +121,7 @@ func (s *sweep) emit(i int32, from, until uint64) error {
 	return nil
 }
 
-// flush hands on the block that waits for the rows behind it.
+// flush yields the block that waits for the rows after it.
 func (s *sweep) flush() error {
 	if !s.begun {
 		return nil

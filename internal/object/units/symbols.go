@@ -33,7 +33,7 @@ type symbols struct {
 // cut is where the code of another top begins: the last of those that have it.
 type cut struct {
 	addr uint64
-	top  int32 // of tops; -1: there is none
+	top  int32 // of tops; -1: none
 }
 
 // top is the symbol that counts of those at its address.
@@ -44,7 +44,7 @@ type top struct {
 
 // newSymbols sorts symbols that come in the order of their tables, which
 // decides between equals. A symbol without size reaches to the next one, or to
-// what limit says. Of several at one address rank says which counts: the least.
+// what limit says. Of several at one address the one with the least rank counts.
 func newSymbols(all []Symbol, b Binary) *symbols {
 	var order byStart[Symbol]
 	order.sort(all, func(s *Symbol) uint64 { return s.Addr })
@@ -126,7 +126,7 @@ func (l *symbols) cut(addr uint64, top int32) {
 	l.cuts = append(l.cuts, cut{addr, top})
 }
 
-// at is the symbol whose code is at addr, nil if there is none, and up to
+// at is the symbol whose code is at addr, or nil, and up to
 // where that is so.
 func (l *symbols) at(addr uint64) (t *top, until uint64) {
 	i, found := slices.BinarySearchFunc(l.cuts, addr, func(c cut, addr uint64) int { return cmp.Compare(c.addr, addr) })
@@ -143,8 +143,7 @@ func (l *symbols) at(addr uint64) (t *top, until uint64) {
 	return &l.tops[l.cuts[i].top], until
 }
 
-// symbolAt is the symbol whose code is at an address of the file, nil if there is
-// none.
+// symbolAt returns the symbol whose code is at an address of the file, or nil.
 func (g *Image) symbolAt(addr uint64) *Symbol {
 	if g.traits.Ordered && g.scans.Load() < maxScans {
 		// The order of symbols in the file makes it a matter of some reads. The next
