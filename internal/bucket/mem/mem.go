@@ -1,5 +1,5 @@
-// Package mem is a bucket in memory, for tests and demonstrations. It is
-// bounded by what is put into it and by nothing else.
+// Package mem implements a bucket in memory, for tests and demonstrations. Its
+// size is not limited. A Bucket is safe for concurrent use.
 package mem
 
 import (
@@ -14,7 +14,7 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Bucket is a bucket in memory. Make it with New.
+// Bucket is a bucket in memory. New creates it.
 type Bucket struct {
 	mu    sync.RWMutex
 	blobs map[string]blob
@@ -31,7 +31,7 @@ func (b blob) attrs() bucket.Attrs {
 	return bucket.Attrs{Size: int64(len(b.data)), Encoding: b.encoding, Version: strconv.Itoa(b.number)}
 }
 
-// New makes an empty bucket.
+// New returns an empty bucket.
 func New() *Bucket { return &Bucket{blobs: map[string]blob{}} }
 
 // Get reads a range of a blob.
@@ -45,8 +45,7 @@ func (b *Bucket) Get(ctx context.Context, key string, off, n int64) (io.ReadClos
 	return io.NopCloser(bucket.Bound(ctx, r)), found.attrs(), nil
 }
 
-// Spell is the key that differs from key only in the case of letters, "" if there
-// is none.
+// Spell returns the key that differs from key only in case, "" without one.
 func (b *Bucket) Spell(key string) string {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -78,7 +77,7 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attr
 	return nil
 }
 
-// Stat is what is known of a blob.
+// Stat returns the Attrs of a blob.
 func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
 	found, err := b.find(ctx, key)
 	if err != nil {
@@ -87,7 +86,7 @@ func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
 	return found.attrs(), nil
 }
 
-// Delete takes a blob away.
+// Delete removes a blob.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
 	if err := bucket.Begin(ctx, key); err != nil {
 		return err
