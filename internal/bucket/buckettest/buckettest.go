@@ -1,5 +1,5 @@
-// Package buckettest is the promises of a bucket as tests. A child of the
-// family calls Run with a function that makes an empty bucket.
+// Package buckettest has the contract of a bucket as tests. An implementation
+// calls Run with a function that returns an empty bucket.
 package buckettest
 
 import (
@@ -19,33 +19,33 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Run tests that the buckets made by open keep the contract.
+// Run tests the buckets returned by open against the contract.
 func Run(t *testing.T, open func(t *testing.T) bucket.Bucket) {
 	for _, c := range []struct {
 		name string
 		test func(*testing.T, bucket.Bucket)
 	}{
 		{"MissingKeyIsNotFound", missing},
-		{"WhatWasPutIsRead", putGet},
-		{"RangesAreCutAtTheEnd", ranges},
+		{"PutThenGet", putGet},
+		{"RangesAreTruncated", ranges},
 		{"PutReplaces", replace},
-		{"VersionsTellBlobsApart", versions},
-		{"IfAbsentKeepsWhatIsThere", ifAbsent},
-		{"IfAbsentOfManyOneWins", ifAbsentRace},
+		{"VersionsDiffer", versions},
+		{"IfAbsentKeepsExistingBlob", ifAbsent},
+		{"ConcurrentIfAbsentHasOneWinner", ifAbsentRace},
 		{"OpenReaderOutlivesReplacement", readerOutlives},
 		{"DeletedBlobIsAbsent", deleted},
 		{"OpenReaderOutlivesDelete", readerOutlivesDelete},
-		{"DeleteOfOneLetsOthersBePut", deleteBeside},
-		{"EncodingIsKeptOrRefused", encoding},
-		{"WrongSizeIsRefused", wrongSize},
-		{"FailedBodyLeavesWhatWasThere", failedBody},
-		{"InvalidKeysAreRefused", invalidKeys},
-		{"StrangeKeysAreKept", strangeKeys},
-		{"EndedContextIsTold", endedContext},
+		{"DeleteDoesNotDisturbOtherPuts", deleteBeside},
+		{"EncodingIsStoredOrRejected", encoding},
+		{"WrongSizeIsRejected", wrongSize},
+		{"FailedPutKeepsPreviousBlob", failedBody},
+		{"InvalidKeysAreRejected", invalidKeys},
+		{"UnusualKeysAreStored", strangeKeys},
+		{"EndedContextIsReturned", endedContext},
 		{"CancelledPutStoresNothing", cancelledPut},
 		{"CancelEndsReading", cancelledRead},
-		{"ConcurrentPutsOfOneKeyStayWhole", concurrent},
-		{"BigBlobComesBack", big},
+		{"ConcurrentPutsAreAtomic", concurrent},
+		{"BigBlob", big},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
 	}
@@ -78,7 +78,7 @@ func holds(t *testing.T, b bucket.Bucket, key, want string) {
 	t.Helper()
 	got, a := get(t, b, key, 0, -1)
 	if got != want || a.Size != int64(len(want)) {
-		t.Fatalf("%q holds %d bytes %.40q and says %d, want %d bytes %.40q", key, len(got), got, a.Size, len(want), want)
+		t.Fatalf("%q has %d bytes %.40q with size %d, want %d bytes %.40q", key, len(got), got, a.Size, len(want), want)
 	}
 }
 
@@ -140,7 +140,7 @@ func replace(t *testing.T, b bucket.Bucket) {
 	holds(t, b, "k", "short")
 }
 
-// versions holds for buckets that tell any.
+// versions tests buckets that have versions.
 func versions(t *testing.T, b bucket.Bucket) {
 	seen := map[string]bool{}
 	for i, body := range []string{"first body", "another one"} {
@@ -181,8 +181,8 @@ func ifAbsent(t *testing.T, b bucket.Bucket) {
 	absent(t, b, "new")
 }
 
-// ifAbsentRace lets writers of different bodies, small and large, meet. What
-// any of them finds afterwards stays for good.
+// ifAbsentRace runs concurrent writers of different bodies, small and large.
+// The blob that any of them reads afterwards must not change again.
 func ifAbsentRace(t *testing.T, b bucket.Bucket) {
 	for round, size := range []int{1, 1, 50_000, 50_000, 50_000, 50_000, 6 << 20} {
 		key := fmt.Sprint("k", round)
@@ -215,7 +215,7 @@ func ifAbsentRace(t *testing.T, b bucket.Bucket) {
 		}
 		for _, one := range found {
 			if one != won {
-				t.Fatalf("a writer found %d bytes %.10q, then there were %d bytes %.10q", len(one), one, len(won), won)
+				t.Fatalf("a writer read %d bytes %.10q, later there are %d bytes %.10q", len(one), one, len(won), won)
 			}
 		}
 		if err := b.Put(t.Context(), key, strings.NewReader("late"), bucket.Attrs{IfAbsent: true}); err != nil {
@@ -281,8 +281,8 @@ func readerOutlivesDelete(t *testing.T, b bucket.Bucket) {
 	}
 }
 
-// deleteBeside puts blobs and takes away their neighbours: a folder that becomes
-// empty is in nobody's way.
+// deleteBeside puts blobs and deletes their neighbours: the removal of an empty
+// folder must not disturb a Put.
 func deleteBeside(t *testing.T, b bucket.Bucket) {
 	var all sync.WaitGroup
 	for w := range 4 {
@@ -338,7 +338,7 @@ func failedBody(t *testing.T, b bucket.Bucket) {
 	broken := errors.New("the body broke")
 	for _, key := range []string{"new", "old"} {
 		if key == "old" {
-			put(t, b, key, "what was there")
+			put(t, b, key, "previous blob")
 		}
 		body := io.MultiReader(strings.NewReader(strings.Repeat("x", 200_000)), iotest.ErrReader(broken))
 		if err := b.Put(t.Context(), key, body, bucket.Attrs{}); !errors.Is(err, broken) {
@@ -346,7 +346,7 @@ func failedBody(t *testing.T, b bucket.Bucket) {
 		}
 	}
 	absent(t, b, "new")
-	holds(t, b, "old", "what was there")
+	holds(t, b, "old", "previous blob")
 }
 
 func invalidKeys(t *testing.T, b bucket.Bucket) {
@@ -422,7 +422,7 @@ func cancelledRead(t *testing.T, b bucket.Bucket) {
 	}
 	cancel()
 	if _, err := io.Copy(io.Discard, r); !errors.Is(err, context.Canceled) {
-		t.Fatalf("reading went on: %v", err)
+		t.Fatalf("Read after cancel = %v", err)
 	}
 }
 
@@ -460,15 +460,15 @@ func concurrent(t *testing.T, b bucket.Bucket) {
 func big(t *testing.T, b bucket.Bucket) {
 	body := make([]byte, 16<<20)
 	rand.NewChaCha8([32]byte{}).Read(body)
-	// Not a bytes.Reader, so that the child cannot learn the size beforehand.
+	// A reader without a size, unlike bytes.Reader.
 	if err := b.Put(t.Context(), "big", io.MultiReader(bytes.NewReader(body)), bucket.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := get(t, b, "big", 0, -1); got != string(body) {
-		t.Fatal("the blob came back changed")
+		t.Fatal("the blob changed")
 	}
 	if got, a := get(t, b, "big", 9<<20+7, 1<<20); got != string(body[9<<20+7:10<<20+7]) || a.Size != 16<<20 {
-		t.Fatal("a range came back changed")
+		t.Fatal("a range of the blob changed")
 	}
 }
 
