@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
@@ -196,11 +197,13 @@ func explain(q question, trail []locate.Tried, err error, now time.Time, sources
 	if m.DebugID.IsZero() && !full.DebugID.IsZero() {
 		x.Asked.Derived = "the debug id was computed from the code id"
 	}
-	worst := map[fault.Kind]bool{}
+	tips := map[fault.Kind][]string{}
 	for _, t := range trail {
 		x.Tried = append(x.Tried, tell(t))
 		if t.Fault != nil {
-			worst[t.Fault.Kind] = true
+			if tip := adviceOn(t); !slices.Contains(tips[t.Fault.Kind], tip) {
+				tips[t.Fault.Kind] = append(tips[t.Fault.Kind], tip)
+			}
 		}
 	}
 	if err == nil {
@@ -224,10 +227,10 @@ func explain(q question, trail []locate.Tried, err error, now time.Time, sources
 	for _, k := range fault.Kinds() {
 		switch {
 		case k == fault.NotFound && !placed:
-		case worst[k] && k == fault.NotFound && !full.FileID.IsZero():
+		case len(tips[k]) > 0 && k == fault.NotFound && !full.FileID.IsZero():
 			x.Advice = append(x.Advice, notUploaded)
-		case worst[k]:
-			x.Advice = append(x.Advice, advice[k])
+		default:
+			x.Advice = append(x.Advice, tips[k]...)
 		}
 	}
 	for _, t := range trail {
@@ -284,6 +287,20 @@ var advice = map[fault.Kind]string{
 	fault.Malformed:   "Malformed: the server sent something that is not the wanted file. On an identity mismatch the file was stored under the wrong id: upload it again. If a page came (a login, an excuse), the address or the credentials of the source are wrong. If the file is damaged, make it anew with dump_syms.",
 	fault.Unsupported: "Unsupported: the file is of a kind that is not read; convert it to a Breakpad .sym with dump_syms.",
 	fault.Internal:    "Internal: this machine could not do the work, for the reason given: free disk space or memory, or report the mistake.",
+}
+
+// adviceOn returns the advice for an attempt that failed.
+func adviceOn(t locate.Tried) string {
+	inFolder := strings.HasPrefix(t.Location, "file:")
+	switch {
+	case errors.Is(t.Fault, bucket.ErrLink):
+		return "Denied: a link leads out of the folder of the source. If nobody else can write to the folder, set follow_symlinks of the source in the configuration; or name the folder that the link leads to as a source."
+	case t.Fault.Kind == fault.Denied && inFolder:
+		return "Denied: the user that Symbolon runs as may not read the file; check its permissions, and those of its folders."
+	case t.Fault.Kind == fault.Transport && inFolder:
+		return "Transport: the folder of the source or its disk could not be read, for the reason given; check whether it is mounted."
+	}
+	return advice[t.Fault.Kind]
 }
 
 func tell(t locate.Tried) triedText {

@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/locate"
 )
 
 // explained runs "symbolon explain --json" on a folder of build ids that has the
@@ -86,5 +90,15 @@ func TestExplainRefusesIDsOfTwoFiles(t *testing.T) {
 	code := run(t.Context(), args, &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs})
 	if code != exitUsage || !strings.Contains(errs.String(), "code id "+other+" does not belong to debug id 3DABEECA56AC7938C0A40E7BBC2A2AD90") {
 		t.Errorf("exit %d, want %d: %s%s", code, exitUsage, &out, &errs)
+	}
+}
+
+func TestAdviceOnFoldersIsNotThatOnServers(t *testing.T) {
+	for kind, want := range map[fault.Kind]string{fault.Denied: "may not read the file", fault.Transport: "whether it is mounted"} {
+		f := fault.New(kind, "", "reason")
+		x := explain(question{}, []locate.Tried{{Location: "file:///srv/symbols/k.sym", Fault: f}}, f, time.Now(), 1)
+		if text := strings.Join(x.Advice, "\n"); !strings.Contains(text, want) || strings.Contains(text, "server") {
+			t.Errorf("%v: %s", kind, text)
+		}
 	}
 }

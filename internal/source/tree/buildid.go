@@ -1,9 +1,12 @@
 package tree
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
+	"symbolon/internal/bucket"
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
 )
@@ -12,10 +15,11 @@ import (
 const maxListed = 100_000
 
 // complete returns m with its build id if that is missing and a folder of build
-// ids has a name that begins as the debug id says.
-func (s *Source) complete(m ident.Module, in *folder) ident.Module {
+// ids has a name that begins as the debug id says. If none has it, the error is
+// nil or that a folder is behind a link that is not followed.
+func (s *Source) complete(m ident.Module, in *folder) (_ ident.Module, refused error) {
 	if s.lister == nil || !m.LacksBuildID() {
-		return m
+		return m, nil
 	}
 	sites := slices.Concat([]site{{layout: s.cfg.Layout}}, in.sites)
 	for _, at := range sites {
@@ -23,26 +27,28 @@ func (s *Source) complete(m ident.Module, in *folder) ident.Module {
 			continue
 		}
 		for _, big := range [...]bool{m.Arch.BigEndian(), !m.Arch.BigEndian()} {
-			if id := s.find(at, m, big); !id.IsZero() {
+			id, err := s.find(at, m, big)
+			if !id.IsZero() {
 				m.CodeID = id.CodeID()
-				return m
+				return m, nil
 			}
+			refused = cmp.Or(refused, err)
 		}
 	}
-	return m
+	return m, refused
 }
 
 // find looks for a build id whose debug id, in this byte order, is that of m: in
 // the folder of its first byte.
-func (s *Source) find(at site, m ident.Module, bigEndian bool) (found ident.BuildID) {
+func (s *Source) find(at site, m ident.Module, bigEndian bool) (found ident.BuildID, refused error) {
 	m.CodeID = m.DebugID.BuildIDStart(bigEndian).CodeID()
 	paths := at.layout.Paths(m, source.ELFDebug)
 	if len(paths) == 0 {
-		return ""
+		return "", nil
 	}
 	top, _, _ := strings.Cut(paths[0], "/")
 	names := 0
-	_ = s.lister.List(at.below+top, func(name string, _ bool) bool {
+	err := s.lister.List(at.below+top, func(name string, _ bool) bool {
 		rest, _, _ := strings.Cut(name, ".")
 		if id, err := ident.ParseBuildID(top + rest); err == nil && id.DebugID(bigEndian) == m.DebugID {
 			found = id
@@ -50,5 +56,8 @@ func (s *Source) find(at site, m ident.Module, bigEndian bool) (found ident.Buil
 		names++
 		return found.IsZero() && names < maxListed
 	})
-	return found
+	if errors.Is(err, bucket.ErrLink) {
+		refused = linkError(s.location(at.below + top))
+	}
+	return found, refused
 }

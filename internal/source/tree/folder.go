@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -169,7 +170,8 @@ func idsOf(m ident.Module) (list []string) {
 // recognise finds the layouts that a folder has, by the names in it and in those
 // of its folders.
 func (s *Source) recognise(f *folder, folders []string) (list []site) {
-	if s.lister.List(buildIDs, func(string, bool) bool { return false }) == nil {
+	err := s.lister.List(buildIDs, func(string, bool) bool { return false })
+	if err == nil || errors.Is(err, bucket.ErrLink) { // whose files are refused with that reason
 		list = append(list, site{below: buildIDs + "/", layout: s.as(source.Native), kinds: []string{source.ELFDebug, source.ELFCode}})
 	}
 	store, unified := false, false

@@ -136,7 +136,8 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 			return nil, partly
 		}
 	}
-	m = s.complete(m, in)
+	m, err := s.complete(m, in)
+	partly = cmp.Or(err, partly)
 	if s.cfg.Layout.Type == source.Elastic && m.FileID.IsZero() {
 		m.FileID, base = s.alias(ctx, m)
 	}
@@ -167,7 +168,7 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 	if list = append(list, s.named(in, m, kinds)...); len(list) == 0 {
 		return nil, cmp.Or(partly, s.cfg.Unasked(m, kinds))
 	}
-	list, err := s.index.Only(ctx, list)
+	list, err = s.index.Only(ctx, list)
 	return list, cmp.Or(err, partly)
 }
 
@@ -248,7 +249,7 @@ func (s *Source) fetch(ctx context.Context, c source.Candidate, w io.Writer) (so
 		}
 		a.URL = s.location(path + suffix)
 		if errors.Is(err, bucket.ErrLink) && s.label != source.Guest {
-			return a, fault.New(fault.Denied, a.URL, "%w; follow_symlinks of the source would allow that", bucket.ErrLink)
+			return a, linkError(a.URL)
 		}
 		if err != nil {
 			return a, at(a.URL, err)
@@ -269,6 +270,11 @@ func (s *Source) fetch(ctx context.Context, c source.Candidate, w io.Writer) (so
 		return a, nil
 	}
 	return a, fault.New(fault.NotFound, a.URL, "no such file")
+}
+
+// linkError returns the refusal of a place behind a link out of the folder.
+func linkError(place string) error {
+	return fault.New(fault.Denied, place, "%w; follow_symlinks of the source would allow that", bucket.ErrLink)
 }
 
 // at is err as a fault of this place. A failure to read that says nothing of
