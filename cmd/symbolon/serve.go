@@ -193,7 +193,7 @@ const noSymbolsText = "no symbol source is named, so every module will be missin
 // noSymbols reports whether a server with this configuration, which is settled,
 // could not find any symbols.
 func noSymbols(cfg *config.Config) bool {
-	return len(cfg.Sources) == 0 && !cfg.Sentry.AllowRequestSources && !hasFiles(cfg.State)
+	return len(cfg.Sources) == 0 && !cfg.Sentry.AllowRequestSources && !hasUploads(cfg.State)
 }
 
 // front puts the doors of the node together.

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
 
 	"symbolon/internal/config"
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
 )
 
 // settle fills in what of a configuration depends on this machine: folders and
@@ -43,11 +46,14 @@ func settleState(cfg *config.Config, data string) (note string, err error) {
 			return "", fmt.Errorf("state is %q: must not be in the cache", dir)
 		}
 	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return "", fmt.Errorf("state is %q: must be a folder", dir)
+	}
 	cfg.State = dir
 	switch {
-	case dir == old || !hasFiles(old):
+	case dir == old || !hasUploads(old):
 		return "", nil
-	case hasFiles(dir):
+	case hasUploads(dir):
 		return fmt.Sprintf("uploads in %s are not in use, because there are others in %s; move or remove them", old, dir), nil
 	}
 	cfg.State = old
@@ -87,21 +93,30 @@ func inside(path, folder string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// hasFiles reports whether a folder has files, not counting those that a crash
-// left unfinished.
-func hasFiles(folder string) bool {
+// hasUploads reports whether a folder is a store with uploads, with keys for
+// uploads, or with files that such a store publishes. Other files do not count.
+func hasUploads(folder string) bool {
 	found := false
-	_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
+	_ = fs.WalkDir(os.DirFS(folder), ".", func(at string, d fs.DirEntry, err error) error {
+		top, _, _ := strings.Cut(at, "/")
+		kept, hidden := top == "keys" || top == "known", strings.HasPrefix(d.Name(), ".")
 		switch {
-		case err != nil:
-			return err // a folder that cannot be read has nothing to offer
-		case d.IsDir() && strings.HasPrefix(d.Name(), "."):
+		case err != nil || at == ".":
+			return err // a folder that cannot be read has no uploads
+		case d.IsDir() && (hidden || !kept && len(top) != 2):
 			return fs.SkipDir
-		case d.Type().IsRegular():
+		case d.Type().IsRegular() && !hidden && (kept || published(at)):
 			found = true
 			return fs.SkipAll
 		}
 		return nil
 	})
 	return found
+}
+
+// published reports whether a place in a store is that of a published file.
+func published(at string) bool {
+	dir, name := path.Split(at)
+	id, err := ident.ParseFileID(path.Base(dir))
+	return err == nil && at == source.ElasticPath(id, name)
 }
