@@ -23,7 +23,7 @@ var (
 // The dashboard and the alert rules of the guides name metrics and labels that
 // the program has.
 func TestDashboardAndRulesNameMetricsThatExist(t *testing.T) {
-	labels := map[string][]string{}
+	labels := map[string][]string{"process_start_time_seconds": nil}
 	all := []string{"job", "instance", "le"}
 	for _, m := range metric.Table() {
 		labels[m.Name] = m.Labels

@@ -43,7 +43,7 @@ func TestReferencesAreCurrent(t *testing.T) {
 }
 
 func metricsPage(w io.Writer) error {
-	say(w, "# Metrics\n\n`GET /metrics` gives these, in the text format of Prometheus.\n\n| Name | Type | Labels | Meaning |\n|---|---|---|---|\n")
+	say(w, "# Metrics\n\n`GET /metrics` gives these, in the text format of Prometheus; OpenMetrics and protobuf, which has native histograms, to clients that ask for them. The metrics `go_…` and `process_…` are those of every Go program that is watched by Prometheus.\n\n| Name | Type | Labels | Meaning |\n|---|---|---|---|\n")
 	for _, m := range metric.Table() {
 		say(w, "| `%s` | %s | %s | %s |\n", m.Name, m.Type, strings.Join(m.Labels, ", "), m.Help)
 	}

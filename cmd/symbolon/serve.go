@@ -74,7 +74,6 @@ func presets() string {
 
 func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
 	metric.BuildInfo.Set(1, version(), runtime.Version())
-	metric.ProcessStart.Set(time.Now().Unix())
 	cfg, loaded, err := conf.read(e)
 	if err != nil {
 		return e.logged(cfg, err)

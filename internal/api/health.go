@@ -38,7 +38,7 @@ func (f *Front) fixed() []Route {
 		{Methods: probe, Pattern: "/live", Handle: alive, Exempt: true},
 		{Methods: probe, Pattern: "/ready", Handle: f.ready, Exempt: true},
 		{Methods: probe, Pattern: "/readyz", Handle: f.ready, Exempt: true},
-		{Methods: get, Pattern: "/metrics", Handle: f.metrics, Exempt: true},
+		{Methods: get, Pattern: "/metrics", Handle: metric.Handler().ServeHTTP, Exempt: true},
 	}
 }
 
@@ -150,9 +150,4 @@ func (f *Front) ready(w http.ResponseWriter, r *http.Request) {
 func (f *Front) broken(w http.ResponseWriter, r *http.Request) {
 	f.opt.Log.Error("/__broken__ was asked for, which fails on purpose", "request_id", RequestID(r.Context()))
 	Fail(w, r, http.StatusInternalServerError, "")
-}
-
-func (f *Front) metrics(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_ = metric.WriteTo(w) // the client left
 }

@@ -1,6 +1,7 @@
-// Package metric declares every metric of the binary, in one table
-// (table.go), and writes them in the Prometheus text format. The reference
-// page is generated from the same table.
+// Package metric declares every metric of the binary, in one table (table.go),
+// and serves them to Prometheus. The reference page is generated from the same
+// table. The metrics of the Go runtime and of the process, go_ and process_, are
+// those of client_golang.
 //
 // Metrics are package-level values by intent: they are the one state of the
 // process that has no owner. Everything is safe for concurrent use. Adding to

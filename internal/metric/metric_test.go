@@ -1,42 +1,35 @@
 package metric_test
 
 import (
-	"errors"
+	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
 	"symbolon/internal/metric"
 )
 
-func exposition(t *testing.T) string {
-	t.Helper()
-	var out strings.Builder
-	if err := metric.WriteTo(&out); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
+func exposition() string {
+	w := httptest.NewRecorder()
+	metric.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	return w.Body.String()
 }
 
-func TestEveryDeclaredMetricIsWritten(t *testing.T) {
-	text := exposition(t)
+func TestEveryMetricIsDeclaredWell(t *testing.T) {
 	seen := map[string]bool{}
 	for _, row := range metric.Table() {
-		if !strings.HasPrefix(row.Name, "symbolon_") && row.Name != "process_start_time_seconds" || seen[row.Name] || len(row.Help) < 10 || !strings.HasSuffix(row.Help, ".") {
+		if !strings.HasPrefix(row.Name, "symbolon_") || seen[row.Name] || len(row.Help) < 10 || !strings.HasSuffix(row.Help, ".") {
 			t.Errorf("bad row %+v", row)
 		}
 		seen[row.Name] = true
-		if row.Type == "counter" && !strings.HasSuffix(row.Name, "_total") {
-			t.Errorf("counter %s does not end in _total", row.Name)
-		}
-		if !strings.Contains(text, "# HELP "+row.Name+" "+row.Help+"\n# TYPE "+row.Name+" "+row.Type+"\n") {
-			t.Errorf("no head of %s", row.Name)
-		}
 	}
 	for _, want := range []string{
-		"symbolon_build_info", "process_start_time_seconds",
+		"symbolon_build_info",
 		"symbolon_http_requests_total", "symbolon_http_request_seconds", "symbolon_http_in_flight",
 		"symbolon_http_refused_total", "symbolon_frames_total", "symbolon_modules_total", "symbolon_downloads_total",
 		"symbolon_download_bytes_total", "symbolon_download_seconds", "symbolon_cache_lookups_total",
@@ -55,11 +48,49 @@ func TestEveryDeclaredMetricIsWritten(t *testing.T) {
 	}
 }
 
+// TestLintersOfPrometheusAreContent writes a series of each metric.
+func TestLintersOfPrometheusAreContent(t *testing.T) {
+	for _, use := range []func(int64, ...string){
+		metric.BuildInfo.Set, metric.Requests.Add, metric.Refused.Add, metric.Frames.Add, metric.Modules.Add, metric.Downloads.Add,
+		metric.DownloadBytes.Add, metric.CacheLookups.Add, metric.CacheBytes.Add, metric.CacheEntries.Add, metric.CacheEvictions.Add,
+		metric.CacheUp.Add, metric.CacheFailures.Add, metric.CacheDropped.Add, metric.Builds.Add, metric.BadRecords.Add,
+		metric.UploadParts.Add, metric.UploadsPublished.Add,
+	} {
+		fill(use)
+	}
+	for _, h := range []*metric.Histogram{metric.RequestSeconds, metric.DownloadSeconds} {
+		h.Observe(1, "linted")
+	}
+	text := exposition()
+	for _, row := range metric.Table() {
+		if !strings.Contains(text, "# HELP "+row.Name+" "+row.Help+"\n# TYPE "+row.Name+" "+row.Type+"\n") {
+			t.Errorf("%s is not written", row.Name)
+		}
+	}
+	problems, err := promlint.New(strings.NewReader(text)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+// fill uses a metric with as many label values as it has labels.
+func fill(use func(int64, ...string)) {
+	for n := range 4 {
+		func() {
+			defer func() { _ = recover() }() // another number of labels
+			use(0, slices.Repeat([]string{"linted"}, n)...)
+		}()
+	}
+}
+
 func TestEveryLineHasTheFormat(t *testing.T) {
 	metric.Requests.Add(1, `a "b" \c`+"\nd\xff", "200")
 	metric.DownloadSeconds.Observe(.02, "here")
-	line := regexp.MustCompile(`^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z_]+="([^"\\]|\\["\\n])*"(,[a-z_]+="([^"\\]|\\["\\n])*")*\})? [0-9.e+-]+)$`)
-	for _, l := range strings.Split(strings.TrimSuffix(exposition(t), "\n"), "\n") {
+	line := regexp.MustCompile(`^(# (HELP|TYPE) [a-z0-9_]+ .+|[a-z0-9_]+(\{[a-z_]+="([^"\\]|\\["\\n])*"(,[a-z_]+="([^"\\]|\\["\\n])*")*\})? ([0-9.e+-]+|[+]Inf|NaN))$`)
+	for _, l := range strings.Split(strings.TrimSuffix(exposition(), "\n"), "\n") {
 		if !line.MatchString(l) {
 			t.Errorf("not a line of the format: %q", l)
 		}
@@ -99,7 +130,7 @@ func TestMetricsAreSafeForConcurrentUse(t *testing.T) {
 				metric.BadRecords.Add(1, string(rune('a'+i%20)))
 				metric.BuildSeconds.Observe(.5)
 				if i%100 == 0 {
-					exposition(t)
+					exposition()
 				}
 			}
 		})
@@ -122,7 +153,7 @@ func TestMetricsAreSafeForConcurrentUse(t *testing.T) {
 // sample returns the value of a series without labels.
 func sample(t *testing.T, name string) float64 {
 	t.Helper()
-	for line := range strings.Lines(exposition(t)) {
+	for line := range strings.Lines(exposition()) {
 		if value, ok := strings.CutPrefix(line, name+" "); ok {
 			v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 			if err != nil {
@@ -147,17 +178,6 @@ func TestAddingDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
-
-func TestWriteErrorIsReturned(t *testing.T) {
-	full := errors.New("full")
-	if err := metric.WriteTo(failingWriter{full}); !errors.Is(err, full) {
-		t.Errorf("%v", err)
-	}
-}
-
-type failingWriter struct{ err error }
-
-func (f failingWriter) Write([]byte) (int, error) { return 0, f.err }
 
 func BenchmarkCounter(b *testing.B) {
 	b.ReportAllocs()

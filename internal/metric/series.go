@@ -2,17 +2,18 @@ package metric
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 const (
 	maxLabels = 3
 	maxSeries = 1000
 	prefix    = "symbolon_"
-	overflow  = "other" // the value of all labels of what goes past maxSeries
+	overflow  = "other" // the value of all labels of what exceeds maxSeries
 )
 
 // key is the label values of a series, in the order of the labels.
@@ -22,105 +23,98 @@ type key [maxLabels]string
 // changed, so readers need no lock; new series are rare.
 type family[T any] struct {
 	name   string
-	help   string
 	labels []string
-	series atomic.Pointer[map[key]*T]
+	create func(labelValues ...string) T
+	series atomic.Pointer[map[key]T]
 	grow   sync.Mutex
 }
 
-func (f *family[T]) init(name, help string, labels []string) {
+func (f *family[T]) init(name string, labels []string, create func(...string) T) {
 	if len(labels) > maxLabels {
 		panic("metric " + name + " has too many labels")
 	}
-	if !strings.HasPrefix(name, "process_") {
-		name = prefix + name
-	}
-	f.name, f.help, f.labels = name, help, labels
-	empty := map[key]*T{}
+	f.name, f.labels, f.create = name, labels, create
+	series := map[key]T{}
 	if len(labels) == 0 {
-		empty[key{}] = new(T)
+		series[key{}] = create()
 	}
-	f.series.Store(&empty)
+	f.series.Store(&series)
 }
 
-// at is the series with these label values.
-func (f *family[T]) at(values []string) *T {
+// at returns the series with these label values.
+func (f *family[T]) at(values []string) T {
 	if len(values) != len(f.labels) {
 		panic(fmt.Sprintf("metric %s has %d labels, got %d values", f.name, len(f.labels), len(values)))
 	}
 	var k key
 	copy(k[:], values)
-	if s := (*f.series.Load())[k]; s != nil {
+	if s, ok := (*f.series.Load())[k]; ok {
 		return s
 	}
 	return f.add(k)
 }
 
-func (f *family[T]) add(k key) *T {
+func (f *family[T]) add(k key) T {
 	f.grow.Lock()
 	defer f.grow.Unlock()
 	old := *f.series.Load()
-	if len(old) >= maxSeries {
-		for i := range f.labels {
+	// The caller's values may be parts of something large, and not be text.
+	for i := range k {
+		k[i] = strings.ToValidUTF8(strings.Clone(k[i]), "\ufffd")
+		if len(old) >= maxSeries && i < len(f.labels) {
 			k[i] = overflow
 		}
 	}
-	if s := old[k]; s != nil {
+	if s, ok := old[k]; ok {
 		return s
 	}
-	// The caller's values may be parts of something large.
-	for i := range k {
-		k[i] = strings.Clone(k[i])
-	}
-	grown := make(map[key]*T, len(old)+1)
+	grown := make(map[key]T, len(old)+1)
 	for k, s := range old {
 		grown[k] = s
 	}
-	s := new(T)
+	s := f.create(k[:len(f.labels)]...)
 	grown[k] = s
 	f.series.Store(&grown)
 	return s
 }
 
+// number is a family of whole numbers. It is a prometheus.Collector, as the
+// numbers of the library are floating point and cannot be read.
+type number struct {
+	family[*atomic.Int64]
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+}
+
+// Describe implements prometheus.Collector.
+func (n *number) Describe(out chan<- *prometheus.Desc) { out <- n.desc }
+
+// Collect implements prometheus.Collector.
+func (n *number) Collect(out chan<- prometheus.Metric) {
+	for k, s := range *n.series.Load() {
+		out <- prometheus.MustNewConstMetric(n.desc, n.kind, float64(s.Load()), k[:len(n.labels)]...)
+	}
+}
+
+// Add adds m, which is not negative for a Counter.
+func (n *number) Add(m int64, labelValues ...string) { n.at(labelValues).Add(m) }
+
+// Value returns the number now.
+func (n *number) Value(labelValues ...string) int64 { return n.at(labelValues).Load() }
+
 // Counter is a number that only grows.
-type Counter struct{ family[atomic.Int64] }
-
-// Add adds n, which is not negative.
-func (c *Counter) Add(n int64, labelValues ...string) { c.at(labelValues).Add(n) }
-
-// Value is what was added so far.
-func (c *Counter) Value(labelValues ...string) int64 { return c.at(labelValues).Load() }
+type Counter struct{ number }
 
 // Gauge is a number that goes up and down.
-type Gauge struct{ family[atomic.Int64] }
+type Gauge struct{ number }
 
-func (g *Gauge) Set(n int64, labelValues ...string) { g.at(labelValues).Store(n) }
-
-func (g *Gauge) Add(n int64, labelValues ...string) { g.at(labelValues).Add(n) }
-
-// Value is the number now.
-func (g *Gauge) Value(labelValues ...string) int64 { return g.at(labelValues).Load() }
+// Set replaces the number.
+func (g *Gauge) Set(m int64, labelValues ...string) { g.at(labelValues).Store(m) }
 
 // Histogram counts durations by size.
-type Histogram struct{ family[buckets] }
-
-type buckets struct {
-	counts [len(bounds) + 1]atomic.Int64 // each bucket by itself; the last has no bound
-	sum    atomic.Uint64                 // bits of a float64
-}
+type Histogram struct{ family[prometheus.Observer] }
 
 // Observe counts one duration.
 func (h *Histogram) Observe(seconds float64, labelValues ...string) {
-	b := h.at(labelValues)
-	i := 0
-	for i < len(bounds) && seconds > bounds[i] {
-		i++
-	}
-	b.counts[i].Add(1)
-	for {
-		old := b.sum.Load()
-		if b.sum.CompareAndSwap(old, math.Float64bits(math.Float64frombits(old)+seconds)) {
-			return
-		}
-	}
+	h.at(labelValues).Observe(seconds)
 }

@@ -3,13 +3,22 @@ package metric
 // These tests make registries of their own, which only the package can do.
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
 )
 
+// scrape returns what a scraper without wishes gets.
+func scrape(h http.Handler) string {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	return w.Body.String()
+}
+
 func TestTextFormat(t *testing.T) {
-	var r registry
+	r := newRegistry()
 	c := r.counter("jobs_total", "Jobs \\ done\nhere.", "kind", "outcome")
 	g := r.gauge("depth", "Depth.")
 	h := r.histogram("wait_seconds", "Wait.", "door")
@@ -21,11 +30,7 @@ func TestTextFormat(t *testing.T) {
 	h.Observe(.3, "v5")
 	h.Observe(1000, "v5")
 
-	var out strings.Builder
-	if err := r.writeTo(&out); err != nil {
-		t.Fatal(err)
-	}
-	got := out.String()
+	got := scrape(r.handler())
 	for _, want := range []string{
 		"# HELP symbolon_jobs_total Jobs \\\\ done\\nhere.\n# TYPE symbolon_jobs_total counter\n" +
 			`symbolon_jobs_total{kind="a",outcome="\"x\\\n"} 4` + "\n" +
@@ -48,22 +53,18 @@ func TestTextFormat(t *testing.T) {
 }
 
 func TestUnlabeledMetricsStartAtZero(t *testing.T) {
-	var r registry
+	r := newRegistry()
 	r.counter("a_total", "A.")
 	r.counter("b_total", "B.", "kind")
 	r.histogram("c_seconds", "C.")
-	var out strings.Builder
-	if err := r.writeTo(&out); err != nil {
-		t.Fatal(err)
-	}
-	if got := out.String(); !strings.Contains(got, "\nsymbolon_a_total 0\n") || strings.Contains(got, "\nsymbolon_b_total") ||
+	if got := scrape(r.handler()); !strings.Contains(got, "\nsymbolon_a_total 0\n") || strings.Contains(got, "\nsymbolon_b_total") ||
 		!strings.Contains(got, "symbolon_c_seconds_bucket{le=\"+Inf\"} 0\nsymbolon_c_seconds_sum 0\nsymbolon_c_seconds_count 0\n") {
 		t.Errorf("got\n%s", got)
 	}
 }
 
 func TestSeriesAreBounded(t *testing.T) {
-	var r registry
+	r := newRegistry()
 	c := r.counter("a_total", "A.", "who", "what")
 	for i := range maxSeries + 50 {
 		c.Add(1, strconv.Itoa(i), "x")
@@ -86,6 +87,6 @@ func TestTooManyLabelsPanic(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	var r registry
+	r := newRegistry()
 	r.gauge("a", "A.", "1", "2", "3", "4")
 }

@@ -1,15 +1,12 @@
 package metric
 
 // declared holds the metrics in the order of their declaration below.
-var declared registry
+var declared = newRegistry()
 
-// The metrics of the binary. Names get the prefix symbolon_, but for those that
-// every process has under the same name, which begin with process_.
+// The metrics of the binary. Names get the prefix symbolon_.
 var (
 	BuildInfo = declared.gauge("build_info",
 		"Always 1; the labels have the version of the binary and of the Go it was built with.", "version", "goversion")
-	ProcessStart = declared.gauge("process_start_time_seconds",
-		"When the server started, in seconds since 1970.")
 
 	Requests = declared.counter("http_requests_total",
 		"Requests answered.", "route", "code")
