@@ -35,7 +35,6 @@ func Run(t *testing.T, open func(t *testing.T) bucket.Bucket) {
 		{"OpenReaderOutlivesReplacement", readerOutlives},
 		{"DeletedBlobIsAbsent", deleted},
 		{"OpenReaderOutlivesDelete", readerOutlivesDelete},
-		{"DeleteDoesNotDisturbOtherPuts", deleteBeside},
 		{"EncodingIsStoredOrRejected", encoding},
 		{"WrongSizeIsRejected", wrongSize},
 		{"FailedPutKeepsPreviousBlob", failedBody},
@@ -279,29 +278,6 @@ func readerOutlivesDelete(t *testing.T, b bucket.Bucket) {
 	if err != nil || string(got) != old {
 		t.Fatalf("read %d bytes %.20q, %v; want the deleted blob", len(got), got, err)
 	}
-}
-
-// deleteBeside puts blobs and deletes their neighbours: the removal of an empty
-// folder must not disturb a Put.
-func deleteBeside(t *testing.T, b bucket.Bucket) {
-	var all sync.WaitGroup
-	for w := range 4 {
-		all.Go(func() {
-			key := fmt.Sprint("deep/er/", w)
-			for i := range 50 {
-				if err := b.Put(t.Context(), key, strings.NewReader("x"), bucket.Attrs{IfAbsent: i%2 == 0}); err != nil {
-					t.Errorf("Put: %v", err)
-				}
-				if _, err := b.Stat(t.Context(), key); err != nil {
-					t.Errorf("Stat: %v", err)
-				}
-				if err := b.Delete(t.Context(), key); err != nil {
-					t.Errorf("Delete: %v", err)
-				}
-			}
-		})
-	}
-	all.Wait()
 }
 
 func encoding(t *testing.T, b bucket.Bucket) {

@@ -1,0 +1,39 @@
+package dir_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/dir"
+)
+
+// TestDeleteDoesNotDisturbOtherPuts puts blobs and deletes their neighbours: the
+// removal of an empty folder must not disturb a Put.
+func TestDeleteDoesNotDisturbOtherPuts(t *testing.T) {
+	b, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	var all sync.WaitGroup
+	for w := range 4 {
+		all.Go(func() {
+			key := fmt.Sprint("deep/er/", w)
+			for i := range 50 {
+				if err := b.Put(t.Context(), key, strings.NewReader("x"), bucket.Attrs{IfAbsent: i%2 == 0}); err != nil {
+					t.Errorf("Put: %v", err)
+				}
+				if _, err := b.Stat(t.Context(), key); err != nil {
+					t.Errorf("Stat: %v", err)
+				}
+				if err := b.Delete(t.Context(), key); err != nil {
+					t.Errorf("Delete: %v", err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
