@@ -74,7 +74,9 @@ func cachePurgeCommand() *command {
 	q := cacheQuery{Verb: "purge"}
 	return &command{
 		name: "purge", short: "Remove entries",
-		long: "Nothing is lost that cannot be made again from the sources.",
+		long: `Nothing is lost that cannot be made again from the sources. With --all
+a running server closes its open tables too and looks each module up again;
+otherwise it goes on answering from them.`,
 		flags: func(fs *flag.FlagSet) {
 			conf.addBase(fs)
 			q.addChoice(fs)
@@ -153,6 +155,9 @@ func (n *node) cachePurge(q cacheQuery, w io.Writer) error {
 		})
 	}
 	n.tables.ForgetMisses()
+	if q.All {
+		n.tables.Clear() // or open tables go on answering
+	}
 	count, bytes := n.store.Purge(f)
 	say(w, "removed %s, %s\n", counted(count, "entry"), bin.Size(bytes))
 	return nil
