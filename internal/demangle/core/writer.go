@@ -18,7 +18,7 @@ func NewWriter(dst []byte) Writer { return Writer{Out: dst, start: len(dst)} }
 func (w *Writer) Written() []byte { return w.Out[w.start:] }
 
 // IsFull reports whether the text is longer than it may be.
-func (w *Writer) IsFull() bool { return len(w.Out)-w.start >= MaxText }
+func (w *Writer) IsFull() bool { return len(w.Out)-w.start > MaxText }
 
 // Last returns the last byte of the text, zero if there is none.
 func (w *Writer) Last() byte {

@@ -29,11 +29,11 @@ func Append(dst, name []byte, style core.Style, steps *int) ([]byte, bool) {
 	d := demanglers.Get().(*demangler)
 	defer demanglers.Put(d)
 	d.parser.reset(name[z+1:], style, *steps)
-	top := d.parser.mangled(z >= 3)
+	top := d.parser.parseMangled(z >= 3)
 	if d.parser.Failed && d.parser.hasScope {
 		d.parser.reset(name[z+1:], style, *steps)
 		d.parser.isGCC = true
-		top = d.parser.mangled(z >= 3)
+		top = d.parser.parseMangled(z >= 3)
 	}
 	if *steps -= len(d.parser.Nodes); d.parser.Failed {
 		d.parser.Text = nil

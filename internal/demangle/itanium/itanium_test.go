@@ -83,6 +83,7 @@ func TestSameNamesInOtherStyles(t *testing.T) {
 		{"_ZZN1A1fEvENKUlvE_clEv", core.NoParams, "A::f()::{lambda()#1}::operator()"},
 		{"_ZZN1A1fEiENKUlvE_clEv", core.NoParams, "A::f()::{lambda()#1}::operator()"},
 		{"_ZThn16_N1A1fEi", core.NoParams, "non-virtual thunk to A::f"},
+		{"___Z1fi_block_invoke", core.NoParams, "invocation function for block in f"},
 		{"_ZN1AI1BIiEE1fEPS1_", core.Bare, "A::f(B*)"},
 		{"_ZN1AI1BIiEE1fEPS1_", core.Simple, "A::f"},
 	} {

@@ -83,18 +83,18 @@ func (p *parser) enter() bool {
 	return !p.Failed
 }
 
-func (p *parser) substitute(n ref) { p.substitutions = append(p.substitutions, n) }
+func (p *parser) addSubstitution(n ref) { p.substitutions = append(p.substitutions, n) }
 
-func (p *parser) word(w word) ref { return p.Add(node{kind: kindWord, word: w}) }
+func (p *parser) addWord(w word) ref { return p.Add(node{kind: kindWord, word: w}) }
 
-func (p *parser) text(at int) ref {
+func (p *parser) addText(at int) ref {
 	return p.Add(node{kind: kindText, at: int32(at), n: int32(p.Pos - at)})
 }
 
-// number reads an index: _ is 0, 0_ is 1.
+// parseNumber reads an index: _ is 0, 0_ is 1.
 //
 //	<number> ::= [<non-negative number>] _
-func (p *parser) number() int {
+func (p *parser) parseNumber() int {
 	n := 0
 	if p.Peek() != '_' {
 		if n = p.Natural() + 1; n == 0 {
@@ -115,10 +115,10 @@ func (p *parser) skipNumber() {
 	}
 }
 
-// sequence reads a number with digits of base 36.
+// parseSequence reads a number with digits of base 36.
 //
 //	<seq-id> ::= [<0-9A-Z>+] _
-func (p *parser) sequence() int {
+func (p *parser) parseSequence() int {
 	if p.Accept('_') {
 		return 0
 	}
@@ -139,10 +139,10 @@ func (p *parser) sequence() int {
 	return 0
 }
 
-// qualifiers reads those of a type.
+// parseQualifiers reads those of a type.
 //
 //	<CV-qualifiers> ::= [r] [V] [K]
-func (p *parser) qualifiers() (quals qualifiers) {
+func (p *parser) parseQualifiers() (quals qualifiers) {
 	if p.Accept('r') {
 		quals |= isRestrict
 	}
@@ -155,10 +155,10 @@ func (p *parser) qualifiers() (quals qualifiers) {
 	return quals
 }
 
-// reference reads the qualifier of a method: 1 for &, 2 for &&.
+// parseReference reads the qualifier of a method: 1 for &, 2 for &&.
 //
 //	<ref-qualifier> ::= R | O
-func (p *parser) reference() int32 {
+func (p *parser) parseReference() int32 {
 	switch {
 	case p.Accept('R'):
 		return 1

@@ -15,18 +15,18 @@ const (
 	encodingShort              // its type is neither read nor written
 )
 
-// mangled reads the whole name, from after its prefix, and the suffixes that
+// parseMangled reads the whole name, from after its prefix, and the suffixes that
 // compilers add.
 //
 //	<mangled-name> ::= _Z <encoding> [. <suffix>]
 //	               ::= ___Z <encoding> _block_invoke [[_] <number>]
-func (p *parser) mangled(isBlock bool) ref {
+func (p *parser) parseMangled(isBlock bool) ref {
 	mode := encodingWhole
 	if p.style.IsShort() {
 		mode = encodingShort
 	}
 	if isBlock {
-		n := p.encoding(encodingWhole)
+		n := p.parseEncoding(encodingWhole)
 		if !p.AcceptString("_block_invoke") {
 			return p.fail()
 		}
@@ -39,9 +39,12 @@ func (p *parser) mangled(isBlock bool) ref {
 		if p.Pos < p.End {
 			return p.fail()
 		}
+		if f := &p.Nodes[n]; f.kind == kindEncoding && mode == encodingShort {
+			n = f.a
+		}
 		return p.Add(node{kind: kindSpecial, word: wordBlockInvoke, a: n})
 	}
-	n := p.encoding(mode)
+	n := p.parseEncoding(mode)
 	if p.style == core.Called {
 		p.dropResult(n)
 	}
@@ -49,10 +52,10 @@ func (p *parser) mangled(isBlock bool) ref {
 		return n
 	}
 	if p.style == core.LLVM && p.Peek() == '.' {
-		n = p.clone(n, p.End)
+		n = p.addClone(n, p.End)
 	}
 	for p.Peek() == '.' {
-		n = p.clone(n, p.suffixEnd())
+		n = p.addClone(n, p.findSuffixEnd())
 	}
 	if p.Pos < p.End {
 		return p.fail()
@@ -60,8 +63,8 @@ func (p *parser) mangled(isBlock bool) ref {
 	return n
 }
 
-// clone adds the suffix up to end, if there is one.
-func (p *parser) clone(of ref, end int) ref {
+// addClone adds the suffix up to end, if there is one.
+func (p *parser) addClone(of ref, end int) ref {
 	at := p.Pos
 	if end == at {
 		return p.fail()
@@ -73,8 +76,8 @@ func (p *parser) clone(of ref, end int) ref {
 // hashMark begins the suffix of names that LLVM made visible to other modules.
 const hashMark = ".llvm."
 
-// suffixEnd returns the end of the next suffix: .cold, .constprop.0, .llvm.123.
-func (p *parser) suffixEnd() int {
+// findSuffixEnd returns the end of the next suffix: .cold, .constprop.0, .llvm.123.
+func (p *parser) findSuffixEnd() int {
 	if rest := p.Text[p.Pos:p.End]; bytes.HasPrefix(rest, []byte(hashMark)) && len(rest) > len(hashMark) && core.IsHash(rest[len(hashMark):]) {
 		return p.End
 	}
@@ -109,31 +112,31 @@ func (p *parser) dropResult(n ref) {
 	}
 }
 
-// encoding reads the name of a function and its type, or the name of a variable.
+// parseEncoding reads the name of a function and its type, or the name of a variable.
 //
 //	<encoding> ::= <function name> <bare-function-type> [Q <requires-clause expr>]
 //	           ::= <data name> | <special-name>
-func (p *parser) encoding(mode encodingMode) ref {
+func (p *parser) parseEncoding(mode encodingMode) ref {
 	if !p.enter() {
 		return 0
 	}
 	defer p.Leave()
 	if c := p.Peek(); c == 'G' || c == 'T' {
-		return p.specialName(mode)
+		return p.parseSpecialName(mode)
 	}
 	// Template parameters around the encoding are not visible in it.
 	base, innermost := p.base, p.innermost
 	p.base, p.innermost = len(p.levels), 0
-	n := p.function(mode)
+	n := p.parseFunction(mode)
 	p.clearLevels()
 	p.base, p.innermost = base, innermost
 	return n
 }
 
-// function reads an encoding that is not a special name.
-func (p *parser) function(mode encodingMode) ref {
+// parseFunction reads an encoding that is not a special name.
+func (p *parser) parseFunction(mode encodingMode) ref {
 	state := nameState{forwards: len(p.forwards)}
-	name := p.name(&state)
+	name := p.parseName(&state)
 	if p.Failed {
 		return 0
 	}
@@ -146,12 +149,12 @@ func (p *parser) function(mode encodingMode) ref {
 	if p.AcceptString("Ua9enable_ifI") {
 		mark := p.Mark()
 		for !p.Accept('E') && !p.Failed {
-			p.Push(p.templateArg())
+			p.Push(p.parseTemplateArg())
 		}
 		conditions = p.addList(node{kind: kindEnableIf}, mark)
 	}
 	if p.Accept('J') || state.isTemplate && !state.hasNoResult {
-		if n.b = p.typ(); mode == encodingLocal && p.style != core.LLVM {
+		if n.b = p.parseType(); mode == encodingLocal && p.style != core.LLVM {
 			n.b = 0
 		}
 	}
@@ -159,13 +162,13 @@ func (p *parser) function(mode encodingMode) ref {
 		n.op = 1
 	}
 	mark := p.Mark()
-	p.types()
+	p.parseTypes()
 	f := p.addList(n, mark)
 	if conditions != 0 {
 		p.Nodes[conditions].a = f
 		f = conditions
 	}
-	if constraint := p.constraint(); constraint != 0 {
+	if constraint := p.parseConstraint(); constraint != 0 {
 		f = p.Add(node{kind: kindRequires, a: f, b: constraint})
 	}
 	return f
@@ -180,7 +183,7 @@ func (p *parser) isEncodingEnd() bool {
 	return false
 }
 
-// specialName reads the name of something that the compiler made of a class, a
+// parseSpecialName reads the name of something that the compiler made of a class, a
 // variable or a function.
 //
 //	<special-name> ::= TV <type> | TT <type> | TI <type> | TS <type> | TA <template-arg>
@@ -188,55 +191,55 @@ func (p *parser) isEncodingEnd() bool {
 //	               ::= T <call-offset> <encoding> | Tc <call-offset> <call-offset> <encoding>
 //	               ::= TH <name> | TW <name> | GV <name> | GR <name> [<seq-id>] _
 //	               ::= GTt <encoding> | GTn <encoding> | GA <encoding> | GI <module-name>
-func (p *parser) specialName(mode encodingMode) ref {
+func (p *parser) parseSpecialName(mode encodingMode) ref {
 	n := node{kind: kindSpecial}
 	first, second := p.Next(), p.Next()
 	if first == 'G' {
-		return p.guardName(second, mode)
+		return p.parseGuardName(second, mode)
 	}
 	if w := bytes.IndexByte([]byte("VTISFJ"), second); w >= 0 {
-		n.word, n.a = wordVtable+word(w), p.typ()
+		n.word, n.a = wordVtable+word(w), p.parseType()
 		return p.Add(n)
 	}
 	switch second {
 	case 'A':
-		n.word, n.a = wordParameterObject, p.templateArg()
+		n.word, n.a = wordParameterObject, p.parseTemplateArg()
 	case 'C':
 		n.kind, n.word = kindConstructed, wordConstruction
-		n.b = p.typ()
+		n.b = p.parseType()
 		p.skipNumber()
 		p.expect('_')
-		n.a = p.typ()
+		n.a = p.parseType()
 	case 'H':
-		n.word, n.a = wordTLSInit, p.name(nil)
+		n.word, n.a = wordTLSInit, p.parseName(nil)
 	case 'W':
-		n.word, n.a = wordTLSWrapper, p.name(nil)
+		n.word, n.a = wordTLSWrapper, p.parseName(nil)
 	case 'c':
 		n.word = wordCovariantThunk
-		p.callOffset(p.Next())
-		p.callOffset(p.Next())
-		n.a = p.encoding(mode)
+		p.parseCallOffset(p.Next())
+		p.parseCallOffset(p.Next())
+		n.a = p.parseEncoding(mode)
 	default:
 		n.word = wordThunk
 		if second == 'v' {
 			n.word = wordVirtualThunk
 		}
-		p.callOffset(second)
-		n.a = p.encoding(mode)
+		p.parseCallOffset(second)
+		n.a = p.parseEncoding(mode)
 	}
 	return p.Add(n)
 }
 
-// guardName reads a special name that begins with a G.
-func (p *parser) guardName(c byte, mode encodingMode) ref {
+// parseGuardName reads a special name that begins with a G.
+func (p *parser) parseGuardName(c byte, mode encodingMode) ref {
 	n := node{kind: kindSpecial}
 	switch c {
 	case 'V':
-		n.word, n.a = wordGuard, p.name(nil)
+		n.word, n.a = wordGuard, p.parseName(nil)
 	case 'R':
-		n.word, n.a = wordTemporary, p.name(nil)
+		n.word, n.a = wordTemporary, p.parseName(nil)
 		if p.Pos < p.End { // old compilers wrote no number
-			p.sequence()
+			p.parseSequence()
 		}
 	case 'T':
 		if n.word = wordTransaction; p.Peek() != 't' {
@@ -245,11 +248,11 @@ func (p *parser) guardName(c byte, mode encodingMode) ref {
 		if c := p.Next(); c != 't' && c != 'n' {
 			return p.fail()
 		}
-		n.a = p.encoding(mode)
+		n.a = p.parseEncoding(mode)
 	case 'A':
-		n.word, n.a = wordHidden, p.encoding(mode)
+		n.word, n.a = wordHidden, p.parseEncoding(mode)
 	case 'I':
-		n.word, n.a = wordInitializer, p.moduleName(0)
+		n.word, n.a = wordInitializer, p.parseModuleName(0)
 		if n.a == 0 {
 			return p.fail()
 		}
@@ -259,11 +262,11 @@ func (p *parser) guardName(c byte, mode encodingMode) ref {
 	return p.Add(n)
 }
 
-// callOffset reads how a thunk adjusts the object.
+// parseCallOffset reads how a thunk adjusts the object.
 //
 //	<call-offset> ::= h <nv-offset> _ | v <v-offset> _
 //	<v-offset> ::= <offset number> _ <virtual offset number>
-func (p *parser) callOffset(c byte) {
+func (p *parser) parseCallOffset(c byte) {
 	switch c {
 	case 'v':
 		p.skipNumber()

@@ -6,39 +6,39 @@ import (
 	"symbolon/internal/demangle/core"
 )
 
-// name reads a name. state is nil unless it is the name of an encoding.
+// parseName reads a name. state is nil unless it is the name of an encoding.
 //
 //	<name> ::= <nested-name> | <local-name>
 //	       ::= <unscoped-name> | <unscoped-template-name> <template-args>
 //	<unscoped-name> ::= [St] <unqualified-name>
-func (p *parser) name(state *nameState) ref {
+func (p *parser) parseName(state *nameState) ref {
 	var n ref
 	isKnown := false // a substitution itself
 	switch p.Peek() {
 	case 'N':
-		return p.nestedName(state)
+		return p.parseNestedName(state)
 	case 'Z':
-		return p.localName(state)
+		return p.parseLocalName(state)
 	case 'S':
 		if p.PeekAt(1) == 't' {
 			p.Pos += 2
-			n = p.unqualifiedName(state, p.word(wordStd), 0)
+			n = p.parseUnqualifiedName(state, p.addWord(wordStd), 0)
 			break
 		}
 		p.Pos++
-		if n = p.substitution(false); p.Nodes[n].kind == kindModule || p.Nodes[n].kind == kindSubmodule {
-			n = p.unqualifiedName(state, 0, n)
+		if n = p.parseSubstitution(false); p.Nodes[n].kind == kindModule || p.Nodes[n].kind == kindSubmodule {
+			n = p.parseUnqualifiedName(state, 0, n)
 		} else {
 			isKnown = true
 		}
 	default:
-		n = p.unqualifiedName(state, 0, 0)
+		n = p.parseUnqualifiedName(state, 0, 0)
 	}
 	if p.Peek() == 'I' {
 		if !isKnown {
-			p.substitute(n)
+			p.addSubstitution(n)
 		}
-		n = p.templateArgs(n, state != nil)
+		n = p.parseTemplateArgs(n, state != nil)
 		if state != nil {
 			state.isTemplate = true
 		}
@@ -46,20 +46,20 @@ func (p *parser) name(state *nameState) ref {
 	return n
 }
 
-// nestedName reads a name with its scope.
+// parseNestedName reads a name with its scope.
 //
 //	<nested-name> ::= N [<CV-qualifiers>] [<ref-qualifier>] <prefix> <unqualified-name> E
 //	              ::= N [<CV-qualifiers>] [<ref-qualifier>] <template-prefix> <template-args> E
 //	              ::= N H <prefix> <unqualified-name> E    # explicit object parameter
 //	<prefix> ::= <unqualified-name> | <prefix> <unqualified-name> | <template-prefix> <template-args>
 //	         ::= <template-param> | <decltype> | <substitution> | <prefix> M
-func (p *parser) nestedName(state *nameState) ref {
+func (p *parser) parseNestedName(state *nameState) ref {
 	p.Pos++
 	var quals qualifiers
 	var reference int32
 	if !p.Accept('H') {
-		quals = p.qualifiers()
-		reference = p.reference()
+		quals = p.parseQualifiers()
+		reference = p.parseReference()
 	}
 	if state != nil {
 		state.quals, state.reference = quals, reference
@@ -77,12 +77,12 @@ func (p *parser) nestedName(state *nameState) ref {
 			if whole != 0 {
 				return p.fail()
 			}
-			whole = p.templateParam()
+			whole = p.parseTemplateParam()
 		case c == 'I':
 			if whole == 0 || p.Nodes[whole].kind == kindTemplate {
 				return p.fail()
 			}
-			whole = p.templateArgs(whole, state != nil)
+			whole = p.parseTemplateArgs(whole, state != nil)
 			if state != nil {
 				state.isTemplate = true
 			}
@@ -90,12 +90,12 @@ func (p *parser) nestedName(state *nameState) ref {
 			if whole != 0 {
 				return p.fail()
 			}
-			whole = p.decltype()
+			whole = p.parseDecltype()
 		case c == 'S':
 			p.Pos++
-			next := p.substitution(true)
+			next := p.parseSubstitution(true)
 			if k := p.Nodes[next].kind; k == kindModule || k == kindSubmodule {
-				whole = p.unqualifiedName(state, whole, next)
+				whole = p.parseUnqualifiedName(state, whole, next)
 				break
 			}
 			if whole != 0 {
@@ -106,12 +106,12 @@ func (p *parser) nestedName(state *nameState) ref {
 			}
 			continue
 		default:
-			whole = p.unqualifiedName(state, whole, 0)
+			whole = p.parseUnqualifiedName(state, whole, 0)
 		}
 		if p.Accept('M') { // the rest belongs to the initializer of this member
-			p.substitute(whole)
+			p.addSubstitution(whole)
 		} else if p.Peek() != 'E' {
-			p.substitute(whole)
+			p.addSubstitution(whole)
 		}
 	}
 	if whole == 0 {
@@ -120,38 +120,38 @@ func (p *parser) nestedName(state *nameState) ref {
 	return whole
 }
 
-// localName reads the name of an entity in a function.
+// parseLocalName reads the name of an entity in a function.
 //
 //	<local-name> ::= Z <encoding> E <name> [<discriminator>]
 //	             ::= Z <encoding> E s [<discriminator>]
 //	             ::= Z <encoding> E d [<number>] _ <name>    # in a default argument
-func (p *parser) localName(state *nameState) ref {
+func (p *parser) parseLocalName(state *nameState) ref {
 	if !p.enter() {
 		return 0
 	}
 	defer p.Leave()
 	p.Pos++
-	function := p.encoding(encodingLocal)
+	function := p.parseEncoding(encodingLocal)
 	p.expect('E')
 	if p.Accept('s') {
-		p.discriminator()
-		return p.Add(node{kind: kindLocal, a: function, b: p.word(wordStringLiteral)})
+		p.skipDiscriminator()
+		return p.Add(node{kind: kindLocal, a: function, b: p.addWord(wordStringLiteral)})
 	}
 	entity := node{kind: kindDefaultArg, num: -1}
 	if p.Accept('d') {
-		entity.num = int32(p.number())
+		entity.num = int32(p.parseNumber())
 	}
 	base := p.base
 	if state == nil {
 		p.base = len(p.levels) // parameters around the type are not visible
 	}
-	n := p.name(state)
+	n := p.parseName(state)
 	if state == nil {
 		p.clearLevels()
 		p.base = base
 	}
 	if entity.num < 0 {
-		p.discriminator()
+		p.skipDiscriminator()
 	} else {
 		entity.a = n
 		n = p.Add(entity)
@@ -159,10 +159,10 @@ func (p *parser) localName(state *nameState) ref {
 	return p.Add(node{kind: kindLocal, a: function, b: n})
 }
 
-// discriminator reads the number that distinguishes entities with one name.
+// skipDiscriminator reads the number that distinguishes entities with one name.
 //
 //	<discriminator> ::= _ <digit> | __ <number> _
-func (p *parser) discriminator() {
+func (p *parser) skipDiscriminator() {
 	if !p.Accept('_') {
 		// Old compilers wrote digits alone, at the end.
 		at := p.Pos
@@ -183,31 +183,31 @@ func (p *parser) discriminator() {
 	}
 }
 
-// unqualifiedName reads a name without its scope, and adds it to scope.
+// parseUnqualifiedName reads a name without its scope, and adds it to scope.
 //
 //	<unqualified-name> ::= [<module-name>] [F] [L] <operator-name> [<abi-tags>]
 //	                   ::= [<module-name>] <ctor-dtor-name>
 //	                   ::= [<module-name>] [F] [L] <source-name> [<abi-tags>]
 //	                   ::= [<module-name>] [L] <unnamed-type-name>
 //	                   ::= [<module-name>] [L] DC <source-name>+ E    # structured binding
-func (p *parser) unqualifiedName(state *nameState, scope, module ref) ref {
-	module = p.moduleName(module)
+func (p *parser) parseUnqualifiedName(state *nameState, scope, module ref) ref {
+	module = p.parseModuleName(module)
 	isFriend := scope != 0 && p.Accept('F')
 	isLocal := p.Accept('L')
 	var n ref
 	switch c := p.Peek(); {
 	case core.IsDigit(c):
-		n = p.sourceName()
+		n = p.parseSourceName()
 		if isLocal && p.Peek() == '_' {
-			p.discriminator()
+			p.skipDiscriminator()
 		}
 	case c == 'U':
-		n = p.unnamedType(state)
+		n = p.parseUnnamedType(state)
 	case c == 'D' && p.PeekAt(1) == 'C':
 		p.Pos += 2
 		mark := p.Mark()
 		for {
-			if p.Push(p.sourceName()); p.Accept('E') || p.Failed {
+			if p.Push(p.parseSourceName()); p.Accept('E') || p.Failed {
 				break
 			}
 		}
@@ -216,14 +216,14 @@ func (p *parser) unqualifiedName(state *nameState, scope, module ref) ref {
 		if scope == 0 || module != 0 {
 			return p.fail()
 		}
-		scope, n = p.structor(state, scope)
+		scope, n = p.parseStructor(state, scope)
 	default:
-		n = p.operatorName(state)
+		n = p.parseOperatorName(state)
 	}
 	if module != 0 {
 		n = p.Add(node{kind: kindModule, a: module, b: n})
 	}
-	n = p.tags(n)
+	n = p.parseTags(n)
 	if isFriend {
 		n = p.Add(node{kind: kindFriend, a: n})
 	}
@@ -233,62 +233,62 @@ func (p *parser) unqualifiedName(state *nameState, scope, module ref) ref {
 	return n
 }
 
-// moduleName reads the modules that an entity is attached to, after those known.
+// parseModuleName reads the modules that an entity is attached to, after those known.
 //
 //	<module-name> ::= <module-subname> | <module-name> <module-subname> | <substitution>
 //	<module-subname> ::= W <source-name> | W P <source-name>    # partition
-func (p *parser) moduleName(module ref) ref {
+func (p *parser) parseModuleName(module ref) ref {
 	for p.Accept('W') {
 		n := node{kind: kindSubmodule, a: module}
 		if p.Accept('P') {
 			n.num = 1
 		}
-		n.b = p.sourceName()
+		n.b = p.parseSourceName()
 		module = p.Add(n)
-		p.substitute(module)
+		p.addSubstitution(module)
 	}
 	return module
 }
 
-// tags reads ABI tags.
+// parseTags reads ABI tags.
 //
 //	<abi-tag> ::= B <source-name>
-func (p *parser) tags(n ref) ref {
+func (p *parser) parseTags(n ref) ref {
 	for p.Accept('B') {
-		n = p.Add(node{kind: kindTagged, a: n, b: p.sourceName()})
+		n = p.Add(node{kind: kindTagged, a: n, b: p.parseSourceName()})
 	}
 	return n
 }
 
-// sourceName reads a name as it is in the source.
+// parseSourceName reads a name as it is in the source.
 //
 //	<source-name> ::= <positive length number> <identifier>
-func (p *parser) sourceName() ref {
+func (p *parser) parseSourceName() ref {
 	n := p.Natural()
 	at := p.Pos
 	if n <= 0 || n > p.End-at {
 		return p.fail()
 	}
 	if p.Pos += n; isAnonymous(p.Text[at:p.Pos]) {
-		return p.word(wordAnonymous)
+		return p.addWord(wordAnonymous)
 	}
-	return p.text(at)
+	return p.addText(at)
 }
 
-// operatorName reads the name of an operator function.
+// parseOperatorName reads the name of an operator function.
 //
 //	<operator-name> ::= <code of two letters>
 //	                ::= cv <type>                  # conversion
 //	                ::= li <source-name>           # operator ""
 //	                ::= v <digit> <source-name>    # vendor extended operator
-func (p *parser) operatorName(state *nameState) ref {
+func (p *parser) parseOperatorName(state *nameState) ref {
 	first, second := p.Peek(), p.PeekAt(1)
 	switch op, ok := findOperator(first, second); {
 	case ok && operators[op].form == formConvert:
 		p.Pos += 2
 		isForward, noTemplateArgs := p.isForward, p.noTemplateArgs
 		p.isForward, p.noTemplateArgs = isForward || state != nil, true
-		to := p.typ()
+		to := p.parseType()
 		p.isForward, p.noTemplateArgs = isForward, noTemplateArgs
 		if state != nil {
 			state.hasNoResult = true
@@ -299,20 +299,20 @@ func (p *parser) operatorName(state *nameState) ref {
 		return p.Add(node{kind: kindOperator, op: op})
 	case first == 'l' && second == 'i':
 		p.Pos += 2
-		return p.Add(node{kind: kindLiteralName, a: p.sourceName()})
+		return p.Add(node{kind: kindLiteralName, a: p.parseSourceName()})
 	case first == 'v' && core.IsDigit(second):
 		p.Pos += 2
-		return p.Add(node{kind: kindConversion, a: p.sourceName()})
+		return p.Add(node{kind: kindConversion, a: p.parseSourceName()})
 	}
 	return p.fail()
 }
 
-// structor reads a constructor or destructor of the class scope. A class of the
+// parseStructor reads a constructor or destructor of the class scope. A class of the
 // standard library that has a short name is written in full there.
 //
 //	<ctor-dtor-name> ::= C1 | C2 | C3 | C4 | C5 | D0 | D1 | D2 | D4 | D5
 //	                 ::= CI1 <base class type> | CI2 <base class type>
-func (p *parser) structor(state *nameState, scope ref) (class, n ref) {
+func (p *parser) parseStructor(state *nameState, scope ref) (class, n ref) {
 	kind, numbers := kindStructor, "12345"
 	if p.Next() == 'D' {
 		kind, numbers = kindDestructor, "01245"
@@ -322,7 +322,7 @@ func (p *parser) structor(state *nameState, scope ref) (class, n ref) {
 		return 0, p.fail()
 	}
 	if isInherited {
-		p.name(state)
+		p.parseName(state)
 	}
 	if state != nil {
 		state.hasNoResult = true
@@ -330,32 +330,32 @@ func (p *parser) structor(state *nameState, scope ref) (class, n ref) {
 	return scope, p.Add(node{kind: kind, a: p.baseName(scope)})
 }
 
-// unnamedType reads the name of a type that has none in the source.
+// parseUnnamedType reads the name of a type that has none in the source.
 //
 //	<unnamed-type-name> ::= Ut [<number>] _ | <closure-type-name>
 //	                    ::= Ub [<number>] _    # block literal
-func (p *parser) unnamedType(state *nameState) ref {
+func (p *parser) parseUnnamedType(state *nameState) ref {
 	if state != nil {
 		p.clearLevels() // parameters are those of the innermost arguments
 		p.innermost = 0
 	}
 	switch {
 	case p.AcceptString("Ut"):
-		return p.Add(node{kind: kindUnnamed, num: int32(p.number())})
+		return p.Add(node{kind: kindUnnamed, num: int32(p.parseNumber())})
 	case p.AcceptString("Ub"):
-		p.number()
-		return p.word(wordBlock)
+		p.parseNumber()
+		return p.addWord(wordBlock)
 	case p.AcceptString("Ul"):
-		return p.closure()
+		return p.parseClosure()
 	}
 	return p.fail()
 }
 
-// closure reads the type of a lambda.
+// parseClosure reads the type of a lambda.
 //
 //	<closure-type-name> ::= Ul <lambda-sig> E [<number>] _
 //	<lambda-sig> ::= <template-param-decl>* [Q <constraint>] <parameter type>+ [Q <constraint>]
-func (p *parser) closure() ref {
+func (p *parser) parseClosure() ref {
 	if !p.enter() {
 		return 0
 	}
@@ -366,36 +366,36 @@ func (p *parser) closure() ref {
 	p.openLevel()
 	mark := p.Mark()
 	for p.isTemplateParamDecl() {
-		p.Push(p.templateParamDecl(true))
+		p.Push(p.parseTemplateParamDecl(true))
 	}
 	if len(p.Pending(mark)) > 0 {
 		n.c = p.addList(node{kind: kindList}, mark)
 	} else {
 		p.closeLevel()
 	}
-	n.a = p.constraint()
+	n.a = p.parseConstraint()
 	mark = p.Mark()
-	p.types()
-	n.b = p.constraint()
+	p.parseTypes()
+	n.b = p.parseConstraint()
 	p.expect('E')
 	for len(p.levels) > levels {
 		p.closeLevel()
 	}
 	p.lambdaLevel = lambdaLevel
-	n.num = int32(p.number())
+	n.num = int32(p.parseNumber())
 	return p.addList(n, mark)
 }
 
-// substitution reads a part that was there before, after its S, or an
+// parseSubstitution reads a part that was there before, after its S, or an
 // abbreviation for a name of the standard library. A class of which a
 // constructor or destructor follows is written in full.
 //
 //	<substitution> ::= S <seq-id>
 //	               ::= St | Sa | Sb | Ss | Si | So | Sd
-func (p *parser) substitution(isPrefix bool) ref {
+func (p *parser) parseSubstitution(isPrefix bool) ref {
 	c := p.Peek()
 	if c == '_' || core.IsDigit(c) || core.IsUpper(c) {
-		id := p.sequence()
+		id := p.parseSequence()
 		if p.Failed || id >= len(p.substitutions) {
 			return p.fail()
 		}
@@ -407,27 +407,27 @@ func (p *parser) substitution(isPrefix bool) ref {
 	if w += word(i); i < 0 {
 		return p.fail()
 	}
-	n := p.word(wordStd)
+	n := p.addWord(wordStd)
 	if w == wordStd {
 		return n
 	}
 	if after := p.Peek(); w >= wordString && isPrefix && (after == 'C' || after == 'D') {
-		n = p.expanded(w)
+		n = p.expand(w)
 	} else {
-		n = p.Add(node{kind: kindNested, a: n, b: p.word(w)})
+		n = p.Add(node{kind: kindNested, a: n, b: p.addWord(w)})
 	}
 	if p.Peek() == 'B' {
-		n = p.tags(n)
-		p.substitute(n)
+		n = p.parseTags(n)
+		p.addSubstitution(n)
 	}
 	return n
 }
 
-// expanded returns std::basic_string<char, ...> for std::string, and the like.
-func (p *parser) expanded(short word) ref {
+// expand returns std::basic_string<char, ...> for std::string, and the like.
+func (p *parser) expand(short word) ref {
 	char := p.Add(node{kind: kindBuiltin, word: wordChar})
 	of := func(w word, more ...ref) ref {
-		name := p.Add(node{kind: kindNested, a: p.word(wordStd), b: p.word(w)})
+		name := p.Add(node{kind: kindNested, a: p.addWord(wordStd), b: p.addWord(w)})
 		mark := p.Mark()
 		p.Push(char)
 		for _, r := range more {

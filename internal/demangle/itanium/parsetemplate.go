@@ -2,11 +2,11 @@ package itanium
 
 import "bytes"
 
-// templateParam reads a parameter of a template. One of a generic lambda has no
+// parseTemplateParam reads a parameter of a template. One of a generic lambda has no
 // value where the lambda is read.
 //
 //	<template-param> ::= T_ | T <number> _ | TL <level> __ | TL <level> _ <number> _
-func (p *parser) templateParam() ref {
+func (p *parser) parseTemplateParam() ref {
 	if p.Next() != 'T' {
 		return p.fail()
 	}
@@ -17,7 +17,7 @@ func (p *parser) templateParam() ref {
 		}
 		p.expect('_')
 	}
-	i := p.number()
+	i := p.parseNumber()
 	if p.Failed {
 		return 0
 	}
@@ -43,26 +43,26 @@ func (p *parser) templateParam() ref {
 	return p.Add(n)
 }
 
-// templateArgs reads the arguments of a template. If those of the innermost
+// parseTemplateArgs reads the arguments of a template. If those of the innermost
 // template of an encoding are read, parameters in its type refer to them.
 //
 //	<template-args> ::= I <template-arg>* [Q <requires-clause expr>] E
-func (p *parser) templateArgs(of ref, isInnermost bool) ref {
+func (p *parser) parseTemplateArgs(of ref, isInnermost bool) ref {
 	if !p.enter() {
 		return 0
 	}
 	defer p.Leave()
 	noTemplateArgs := p.noTemplateArgs
 	p.noTemplateArgs = false
-	n := p.templateArgsOf(of, isInnermost)
+	n := p.parseTemplateArgsOf(of, isInnermost)
 	p.noTemplateArgs = noTemplateArgs
 	return n
 }
 
-func (p *parser) templateArgsOf(of ref, isInnermost bool) ref {
+func (p *parser) parseTemplateArgsOf(of ref, isInnermost bool) ref {
 	mark := p.Mark()
 	if !isInnermost {
-		p.templateArgList()
+		p.parseTemplateArgList()
 		return p.addList(node{kind: kindTemplate, a: of}, mark)
 	}
 	p.clearLevels()
@@ -70,10 +70,10 @@ func (p *parser) templateArgsOf(of ref, isInnermost bool) ref {
 	p.Pos++
 	n := node{kind: kindTemplate, a: of}
 	for !p.Accept('E') && !p.Failed {
-		arg := p.templateArg()
+		arg := p.parseTemplateArg()
 		p.Push(arg)
 		p.bind(arg)
-		if n.b = p.constraint(); n.b != 0 {
+		if n.b = p.parseConstraint(); n.b != 0 {
 			p.expect('E')
 			break
 		}
@@ -82,38 +82,38 @@ func (p *parser) templateArgsOf(of ref, isInnermost bool) ref {
 	return p.innermost
 }
 
-// templateArgList reads arguments onto the list that is pending.
-func (p *parser) templateArgList() {
+// parseTemplateArgList reads arguments onto the list that is pending.
+func (p *parser) parseTemplateArgList() {
 	if !p.enter() {
 		return
 	}
 	defer p.Leave()
 	p.Pos++
 	for !p.Accept('E') && !p.Failed {
-		p.Push(p.templateArg())
-		if p.constraint() != 0 {
+		p.Push(p.parseTemplateArg())
+		if p.parseConstraint() != 0 {
 			p.expect('E')
 			break
 		}
 	}
 }
 
-// templateArg reads an argument of a template.
+// parseTemplateArg reads an argument of a template.
 //
 //	<template-arg> ::= <type> | X <expression> E | <expr-primary> | J <template-arg>* E
 //	               ::= <template-param-decl> <template-arg>
-func (p *parser) templateArg() ref {
+func (p *parser) parseTemplateArg() ref {
 	switch p.Peek() {
 	case 'X':
 		p.Pos++
-		n := p.expression()
+		n := p.parseExpression()
 		p.expect('E')
 		return n
 	case 'L':
-		return p.primary()
+		return p.parsePrimary()
 	case 'J', 'I': // I: of old compilers
 		mark := p.Mark()
-		p.templateArgList()
+		p.parseTemplateArgList()
 		return p.addList(node{kind: kindPack}, mark)
 	case 'T':
 		if p.isTemplateParamDecl() {
@@ -121,23 +121,23 @@ func (p *parser) templateArg() ref {
 				return 0
 			}
 			defer p.Leave()
-			p.templateParamDecl(false)
-			return p.templateArg()
+			p.parseTemplateParamDecl(false)
+			return p.parseTemplateArg()
 		}
 	}
-	return p.typ()
+	return p.parseType()
 }
 
 func (p *parser) isTemplateParamDecl() bool {
 	return p.Peek() == 'T' && bytes.IndexByte([]byte("yptnk"), p.PeekAt(1)) >= 0
 }
 
-// templateParamDecl reads the declaration of a parameter. Those of a lambda can
+// parseTemplateParamDecl reads the declaration of a parameter. Those of a lambda can
 // be referred to, and get names.
 //
 //	<template-param-decl> ::= Ty | Tk <concept name> [<template-args>] | Tn <type>
 //	                      ::= Tt <template-param-decl>* [Q <constraint>] E | Tp <template-param-decl>
-func (p *parser) templateParamDecl(isBound bool) ref {
+func (p *parser) parseTemplateParamDecl(isBound bool) ref {
 	if !p.enter() {
 		return 0
 	}
@@ -145,21 +145,21 @@ func (p *parser) templateParamDecl(isBound bool) ref {
 	p.Pos++
 	switch p.Next() {
 	case 'y':
-		return p.Add(node{kind: kindTypeParam, a: p.inventedName(wordType, isBound)})
+		return p.Add(node{kind: kindTypeParam, a: p.addInvented(wordType, isBound)})
 	case 'k':
-		concept := p.name(nil)
-		return p.Add(node{kind: kindConceptParam, a: p.inventedName(wordType, isBound), b: concept})
+		concept := p.parseName(nil)
+		return p.Add(node{kind: kindConceptParam, a: p.addInvented(wordType, isBound), b: concept})
 	case 'n':
-		name := p.inventedName(wordValue, isBound)
-		t := p.typ()
+		name := p.addInvented(wordValue, isBound)
+		t := p.parseType()
 		return p.Add(node{kind: kindValueParam, a: name, b: t, flags: hasRight})
 	case 't':
-		name := p.inventedName(wordTemplate, isBound)
+		name := p.addInvented(wordTemplate, isBound)
 		p.openLevel()
 		mark := p.Mark()
 		for !p.Accept('E') && !p.Failed {
-			p.Push(p.templateParamDecl(true))
-			if p.constraint() != 0 {
+			p.Push(p.parseTemplateParamDecl(true))
+			if p.parseConstraint() != 0 {
 				p.expect('E')
 				break
 			}
@@ -169,13 +169,13 @@ func (p *parser) templateParamDecl(isBound bool) ref {
 		}
 		return p.addList(node{kind: kindTemplateParam, a: name, flags: hasRight}, mark)
 	case 'p':
-		of := p.templateParamDecl(isBound)
+		of := p.parseTemplateParamDecl(isBound)
 		return p.Add(node{kind: kindPackParam, a: of, flags: hasRight})
 	}
 	return p.fail()
 }
 
-func (p *parser) inventedName(w word, isBound bool) ref {
+func (p *parser) addInvented(w word, isBound bool) ref {
 	i := &p.invented[w-wordType]
 	n := p.Add(node{kind: kindInvented, word: w, num: *i})
 	*i++
@@ -185,12 +185,12 @@ func (p *parser) inventedName(w word, isBound bool) ref {
 	return n
 }
 
-// constraint reads what arguments or parameters must satisfy, if there is that.
+// parseConstraint reads what arguments or parameters must satisfy, if there is that.
 //
 //	Q <expression>
-func (p *parser) constraint() ref {
+func (p *parser) parseConstraint() ref {
 	if !p.Accept('Q') {
 		return 0
 	}
-	return p.expression()
+	return p.parseExpression()
 }

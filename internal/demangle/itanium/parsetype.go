@@ -6,7 +6,7 @@ import (
 	"symbolon/internal/demangle/core"
 )
 
-// typ reads a type.
+// parseType reads a type.
 //
 //	<type> ::= <builtin-type> | <qualified-type> | <function-type> | <class-enum-type>
 //	       ::= <array-type> | <pointer-to-member-type> | <template-param> | <decltype>
@@ -15,7 +15,7 @@ import (
 //	       ::= Dp <type>    # pack expansion
 //
 // All but builtin types and substitutions can be substituted.
-func (p *parser) typ() ref {
+func (p *parser) parseType() ref {
 	c := p.Peek()
 	if i := word(c - 'a'); i < 26 && words[i] != "" && c != 'r' {
 		p.Pos++
@@ -24,41 +24,41 @@ func (p *parser) typ() ref {
 	if !p.enter() {
 		return 0
 	}
-	n, isCandidate := p.compoundType(c)
+	n, isCandidate := p.parseCompoundType(c)
 	p.Leave()
 	if isCandidate {
-		p.substitute(n)
+		p.addSubstitution(n)
 	}
 	return n
 }
 
-// compoundType reads a type that begins with c and reports whether it can be
+// parseCompoundType reads a type that begins with c and reports whether it can be
 // substituted.
-func (p *parser) compoundType(c byte) (n ref, isCandidate bool) {
+func (p *parser) parseCompoundType(c byte) (n ref, isCandidate bool) {
 	switch c {
 	case 'r', 'V', 'K':
-		return p.qualifiedType(), true
+		return p.parseQualifiedType(), true
 	case 'U':
-		return p.vendorQualified()
+		return p.parseVendorQualified()
 	case 'u':
-		return p.vendorType(), true
+		return p.parseVendorType(), true
 	case 'D':
-		return p.dType()
+		return p.parseDType()
 	case 'F':
-		return p.functionType(), true
+		return p.parseFunctionType(), true
 	case 'A':
-		return p.arrayType(), true
+		return p.parseArrayType(), true
 	case 'M':
 		p.Pos++
-		class := p.typ()
-		member := p.typ()
+		class := p.parseType()
+		member := p.parseType()
 		flags := p.Nodes[member].flags & (hasRight | isDependent)
 		return p.Add(node{kind: kindMemberPointer, a: class, b: member, flags: flags}), true
 	case 'T':
-		return p.parameterType(), true
+		return p.parseParameterType(), true
 	case 'P', 'R', 'O':
 		p.Pos++
-		to := p.typ()
+		to := p.parseType()
 		n := node{kind: kindPointer, a: to, flags: p.Nodes[to].flags & (hasRight | isDependent)}
 		if c != 'P' {
 			n.kind = kindReference
@@ -69,116 +69,116 @@ func (p *parser) compoundType(c byte) (n ref, isCandidate bool) {
 		return p.Add(n), true
 	case 'C', 'G':
 		p.Pos++
-		n := node{kind: kindSuffixed, word: wordComplex, a: p.typ()}
+		n := node{kind: kindSuffixed, word: wordComplex, a: p.parseType()}
 		if c == 'G' {
 			n.word = wordImaginary
 		}
 		return p.Add(n), true
 	case 'S':
 		if p.PeekAt(1) != 't' {
-			return p.substitutedType()
+			return p.parseSubstitutedType()
 		}
 	}
-	return p.name(nil), true
+	return p.parseName(nil), true
 }
 
-// substitutedType reads a substitution, or a template that is one with its
+// parseSubstitutedType reads a substitution, or a template that is one with its
 // arguments.
-func (p *parser) substitutedType() (n ref, isCandidate bool) {
+func (p *parser) parseSubstitutedType() (n ref, isCandidate bool) {
 	p.Pos++
-	n = p.substitution(false)
+	n = p.parseSubstitution(false)
 	switch k := p.Nodes[n].kind; {
 	case k == kindModule || k == kindSubmodule:
-		n = p.unqualifiedName(nil, 0, n)
+		n = p.parseUnqualifiedName(nil, 0, n)
 		if p.Peek() == 'I' {
-			p.substitute(n)
-			n = p.templateArgs(n, false)
+			p.addSubstitution(n)
+			n = p.parseTemplateArgs(n, false)
 		}
 		return n, true
 	case p.Peek() == 'I' && !p.noTemplateArgs:
-		return p.templateArgs(n, false), true
+		return p.parseTemplateArgs(n, false), true
 	}
 	return n, false
 }
 
-// parameterType reads a type that begins with a T.
+// parseParameterType reads a type that begins with a T.
 //
 //	<type> ::= <template-param> | <template-template-param> <template-args>
 //	<class-enum-type> ::= Ts <name> | Tu <name> | Te <name>
-func (p *parser) parameterType() ref {
+func (p *parser) parseParameterType() ref {
 	if i := bytes.IndexByte([]byte("sue"), p.PeekAt(1)); i >= 0 {
 		p.Pos += 2
-		return p.Add(node{kind: kindElaborated, word: wordStruct + word(i), a: p.name(nil)})
+		return p.Add(node{kind: kindElaborated, word: wordStruct + word(i), a: p.parseName(nil)})
 	}
-	n := p.templateParam()
+	n := p.parseTemplateParam()
 	if p.Peek() == 'I' && !p.noTemplateArgs {
-		p.substitute(n)
-		n = p.templateArgs(n, false)
+		p.addSubstitution(n)
+		n = p.parseTemplateArgs(n, false)
 	}
 	return n
 }
 
-// qualifiedType reads a type with qualifiers, those of a function included.
+// parseQualifiedType reads a type with qualifiers, those of a function included.
 //
 //	<qualified-type> ::= <CV-qualifiers> <type>
-func (p *parser) qualifiedType() ref {
+func (p *parser) parseQualifiedType() ref {
 	at := p.Pos
-	quals := p.qualifiers()
+	quals := p.parseQualifiers()
 	if c := p.Peek(); c == 'F' || c == 'D' && bytes.IndexByte([]byte("oOwx"), p.PeekAt(1)) >= 0 {
 		p.Pos = at
-		return p.functionType()
+		return p.parseFunctionType()
 	}
-	of := p.typ()
+	of := p.parseType()
 	return p.Add(node{kind: kindQualified, a: of, quals: quals, flags: p.Nodes[of].flags})
 }
 
-// vendorQualified reads a type with a qualifier that only some compilers know.
+// parseVendorQualified reads a type with a qualifier that only some compilers know.
 //
 //	<extended-qualifier> ::= U <source-name> [<template-args>] <type>
-func (p *parser) vendorQualified() (n ref, isCandidate bool) {
+func (p *parser) parseVendorQualified() (n ref, isCandidate bool) {
 	if c := p.PeekAt(1); c == 'l' || c == 't' {
-		return p.unnamedType(nil), false
+		return p.parseUnnamedType(nil), false
 	}
 	p.Pos++
-	vendor := node{kind: kindVendor, b: p.sourceName()}
+	vendor := node{kind: kindVendor, b: p.parseSourceName()}
 	if p.Peek() == 'I' {
 		mark := p.Mark()
-		p.templateArgList()
+		p.parseTemplateArgList()
 		vendor.at, vendor.n = p.Collect(mark)
 	}
-	vendor.a = p.typ()
+	vendor.a = p.parseType()
 	return p.Add(vendor), true
 }
 
-// vendorType reads a builtin type of some compilers, or a builtin that makes a
+// parseVendorType reads a builtin type of some compilers, or a builtin that makes a
 // type of another one.
 //
 //	<builtin-type> ::= u <source-name> [<template-args>]
-func (p *parser) vendorType() ref {
+func (p *parser) parseVendorType() ref {
 	p.Pos++
-	n := p.sourceName()
+	n := p.parseSourceName()
 	if p.Accept('I') {
-		n = p.Add(node{kind: kindTransform, a: p.typ(), b: n})
+		n = p.Add(node{kind: kindTransform, a: p.parseType(), b: n})
 		p.expect('E')
 	}
 	return n
 }
 
-// dType reads a type that begins with a D.
+// parseDType reads a type that begins with a D.
 //
 //	<builtin-type> ::= Dd | De | Df | Dh | Di | Ds | Du | Da | Dc | Dn
 //	               ::= DF <number> _ | DF16b | DF <number> x
 //	               ::= DB <number> _ | DB <expression> _ | DU <number> _ | DU <expression> _
 //	               ::= Dk <type-constraint> | DK <type-constraint>
-func (p *parser) dType() (n ref, isCandidate bool) {
+func (p *parser) parseDType() (n ref, isCandidate bool) {
 	c := p.PeekAt(1)
 	switch c {
 	case 't', 'T':
-		return p.decltype(), true
+		return p.parseDecltype(), true
 	case 'o', 'O', 'w', 'x':
-		return p.functionType(), true
+		return p.parseFunctionType(), true
 	case 'v':
-		return p.vectorType(), true
+		return p.parseVectorType(), true
 	}
 	p.Pos += 2
 	if i := bytes.IndexByte([]byte("dfehusi"), c); i >= 0 {
@@ -189,20 +189,20 @@ func (p *parser) dType() (n ref, isCandidate bool) {
 	case 'n':
 		return p.Add(node{kind: kindNullptr}), false
 	case 'a':
-		return p.word(wordAuto), false
+		return p.addWord(wordAuto), false
 	case 'c':
-		return p.word(wordDecltypeAuto), false
+		return p.addWord(wordDecltypeAuto), false
 	case 'p':
-		return p.Add(node{kind: kindExpansion, a: p.typ()}), true
+		return p.Add(node{kind: kindExpansion, a: p.parseType()}), true
 	case 'F':
-		return p.floatType(), false
+		return p.parseFloatType(), false
 	case 'B', 'U':
 		n := node{kind: kindSized, word: wordBitInt}
 		if c == 'U' {
 			n.word = wordUnsignedBitInt
 		}
-		if n.a = p.digits(); n.a == 0 {
-			n.a = p.expression()
+		if n.a = p.parseDigits(); n.a == 0 {
+			n.a = p.parseExpression()
 		}
 		p.expect('_')
 		return p.Add(n), false
@@ -211,14 +211,14 @@ func (p *parser) dType() (n ref, isCandidate bool) {
 		if c == 'K' {
 			n.word = wordDecltypeAuto
 		}
-		n.a = p.name(nil)
+		n.a = p.parseName(nil)
 		return p.Add(n), true
 	}
 	return p.fail(), false
 }
 
-// digits reads a number as text. It returns zero if there is none.
-func (p *parser) digits() ref {
+// parseDigits reads a number as text. It returns zero if there is none.
+func (p *parser) parseDigits() ref {
 	at := p.Pos
 	for core.IsDigit(p.Peek()) {
 		p.Pos++
@@ -226,14 +226,14 @@ func (p *parser) digits() ref {
 	if at == p.Pos {
 		return 0
 	}
-	return p.text(at)
+	return p.addText(at)
 }
 
-func (p *parser) floatType() ref {
+func (p *parser) parseFloatType() ref {
 	if p.AcceptString("16b") {
-		return p.word(wordBFloat16)
+		return p.addWord(wordBFloat16)
 	}
-	n := node{kind: kindSized, word: wordFloat, a: p.digits()}
+	n := node{kind: kindSized, word: wordFloat, a: p.parseDigits()}
 	if n.a == 0 {
 		return p.fail()
 	}
@@ -245,24 +245,24 @@ func (p *parser) floatType() ref {
 	return p.Add(n)
 }
 
-// decltype reads the type of an expression.
+// parseDecltype reads the type of an expression.
 //
 //	<decltype> ::= Dt <expression> E | DT <expression> E
-func (p *parser) decltype() ref {
+func (p *parser) parseDecltype() ref {
 	p.Pos += 2
-	n := p.expression()
+	n := p.parseExpression()
 	p.expect('E')
 	return p.Add(node{kind: kindDecltype, a: n})
 }
 
-// vectorType reads a vector.
+// parseVectorType reads a vector.
 //
 //	<vector-type> ::= Dv <number> _ <type> | Dv [<expression>] _ <type> | Dv <number> _ p
-func (p *parser) vectorType() ref {
+func (p *parser) parseVectorType() ref {
 	p.Pos += 2
-	size := p.digits()
+	size := p.parseDigits()
 	if size == 0 && !p.Accept('_') {
-		size = p.expression()
+		size = p.parseExpression()
 		p.expect('_')
 	} else if size != 0 {
 		p.expect('_')
@@ -270,38 +270,38 @@ func (p *parser) vectorType() ref {
 	if size != 0 && p.Accept('p') {
 		return p.Add(node{kind: kindVector, b: size})
 	}
-	return p.Add(node{kind: kindVector, a: p.typ(), b: size})
+	return p.Add(node{kind: kindVector, a: p.parseType(), b: size})
 }
 
-// arrayType reads an array.
+// parseArrayType reads an array.
 //
 //	<array-type> ::= A [<number>] _ <type> | A <expression> _ <type>
-func (p *parser) arrayType() ref {
+func (p *parser) parseArrayType() ref {
 	p.Pos++
-	size := p.digits()
+	size := p.parseDigits()
 	if size == 0 && p.Peek() != '_' {
-		size = p.expression()
+		size = p.parseExpression()
 	}
 	p.expect('_')
-	return p.Add(node{kind: kindArray, a: p.typ(), b: size, flags: hasRight | isArray})
+	return p.Add(node{kind: kindArray, a: p.parseType(), b: size, flags: hasRight | isArray})
 }
 
-// functionType reads the type of a function.
+// parseFunctionType reads the type of a function.
 //
 //	<function-type> ::= [<CV-qualifiers>] [<exception-spec>] [Dx] F [Y] <type>+ [<ref-qualifier>] E
 //	<exception-spec> ::= Do | DO <expression> E | Dw <type>+ E
-func (p *parser) functionType() ref {
+func (p *parser) parseFunctionType() ref {
 	n := node{kind: kindFunction, flags: hasRight | isFunction}
-	n.quals = p.qualifiers()
+	n.quals = p.parseQualifiers()
 	switch {
 	case p.AcceptString("Do"):
 		n.c = p.Add(node{kind: kindNoexcept})
 	case p.AcceptString("DO"):
-		n.c = p.Add(node{kind: kindNoexcept, a: p.expression()})
+		n.c = p.Add(node{kind: kindNoexcept, a: p.parseExpression()})
 		p.expect('E')
 	case p.AcceptString("Dw"):
 		mark := p.Mark()
-		p.types()
+		p.parseTypes()
 		n.c = p.addList(node{kind: kindThrow}, mark)
 		p.expect('E')
 	}
@@ -310,19 +310,19 @@ func (p *parser) functionType() ref {
 	}
 	p.expect('F')
 	p.Accept('Y') // extern "C"
-	n.b = p.typ()
+	n.b = p.parseType()
 	mark := p.Mark()
-	p.types()
-	n.num = p.reference()
+	p.parseTypes()
+	n.num = p.parseReference()
 	p.expect('E')
 	return p.addList(n, mark)
 }
 
-// types reads the parameters of a function onto the list that is pending. A
+// parseTypes reads the parameters of a function onto the list that is pending. A
 // single void means none, and is not among others.
 //
 //	<bare-function-type> ::= <type>+
-func (p *parser) types() {
+func (p *parser) parseTypes() {
 	mark := p.Mark()
 	isVoid := false
 	for !p.Failed {
@@ -330,7 +330,7 @@ func (p *parser) types() {
 		case c == 0, c == 'E', c == '.', c == '_', c == 'Q', (c == 'R' || c == 'O') && p.PeekAt(1) == 'E':
 		default:
 			isVoid = isVoid || c == 'v'
-			p.Push(p.typ())
+			p.Push(p.parseType())
 			continue
 		}
 		break

@@ -2,7 +2,7 @@ package itanium
 
 import "symbolon/internal/demangle/core"
 
-// unresolvedName reads a name whose meaning depends on template parameters. GCC
+// parseUnresolvedName reads a name whose meaning depends on template parameters. GCC
 // writes any type as its scope, of which parts can be substituted. For a scope
 // in a parameter both forms look alike; isGCC tells which one to read.
 //
@@ -12,29 +12,29 @@ import "symbolon/internal/demangle/core"
 //	                  ::= [gs] sr <unresolved-qualifier-level>+ E <base-unresolved-name>
 //	                  ::= sr <type> <base-unresolved-name>    # GCC
 //	<unresolved-qualifier-level> ::= <simple-id>
-func (p *parser) unresolvedName(isGlobal bool) ref {
+func (p *parser) parseUnresolvedName(isGlobal bool) ref {
 	var scope ref
 	if !p.AcceptString("sr") {
-		scope = p.baseUnresolvedName()
+		scope = p.parseBaseUnresolvedName()
 	} else {
 		switch c := p.Peek(); {
 		case c == 'N' && p.isParameter(1) && !p.isGCC:
 			p.hasScope = true
 			p.Pos++
-			for scope = p.unresolvedType(); !p.Accept('E') && !p.Failed; {
-				scope = p.Add(node{kind: kindNested, a: scope, b: p.simpleID()})
+			for scope = p.parseUnresolvedType(); !p.Accept('E') && !p.Failed; {
+				scope = p.Add(node{kind: kindNested, a: scope, b: p.parseSimpleID()})
 			}
 		case core.IsDigit(c) && !p.isGCC:
 			p.hasScope = true
-			for scope = p.simpleID(); !p.Accept('E') && !p.Failed; {
-				scope = p.Add(node{kind: kindNested, a: scope, b: p.simpleID()})
+			for scope = p.parseSimpleID(); !p.Accept('E') && !p.Failed; {
+				scope = p.Add(node{kind: kindNested, a: scope, b: p.parseSimpleID()})
 			}
 		case c == 'N' || core.IsDigit(c) || c == 'S' && p.PeekAt(1) == 't':
-			scope = p.typ()
+			scope = p.parseType()
 		default:
-			scope = p.unresolvedType()
+			scope = p.parseUnresolvedType()
 		}
-		scope = p.Add(node{kind: kindNested, a: scope, b: p.baseUnresolvedName()})
+		scope = p.Add(node{kind: kindNested, a: scope, b: p.parseBaseUnresolvedName()})
 	}
 	if isGlobal {
 		return p.Add(node{kind: kindGlobal, a: scope})
@@ -54,7 +54,7 @@ func (p *parser) isParameter(i int) bool {
 		c := p.Peek()
 		var n ref
 		if c == '_' || core.IsDigit(c) || core.IsUpper(c) {
-			n = p.substitution(false)
+			n = p.parseSubstitution(false)
 		}
 		p.Pos = at
 		k := p.Nodes[n].kind
@@ -63,62 +63,62 @@ func (p *parser) isParameter(i int) bool {
 	return false
 }
 
-// unresolvedType reads the type that an unresolved name is in.
+// parseUnresolvedType reads the type that an unresolved name is in.
 //
 //	<unresolved-type> ::= <template-param> [<template-args>] | <decltype> | <substitution> [<template-args>]
-func (p *parser) unresolvedType() ref {
+func (p *parser) parseUnresolvedType() ref {
 	var n ref
 	switch p.Peek() {
 	case 'T':
-		n = p.templateParam()
-		p.substitute(n)
+		n = p.parseTemplateParam()
+		p.addSubstitution(n)
 	case 'S':
 		p.Pos++
-		n = p.substitution(false)
+		n = p.parseSubstitution(false)
 	case 'D':
-		n = p.decltype()
-		p.substitute(n)
+		n = p.parseDecltype()
+		p.addSubstitution(n)
 	default:
 		return p.fail()
 	}
 	if p.Peek() == 'I' {
-		n = p.templateArgs(n, false)
-		p.substitute(n)
+		n = p.parseTemplateArgs(n, false)
+		p.addSubstitution(n)
 	}
 	return n
 }
 
-// simpleID reads a name, perhaps of a template. It cannot be substituted.
+// parseSimpleID reads a name, perhaps of a template. It cannot be substituted.
 //
 //	<simple-id> ::= <source-name> [<template-args>]
-func (p *parser) simpleID() ref {
-	n := p.sourceName()
+func (p *parser) parseSimpleID() ref {
+	n := p.parseSourceName()
 	if p.Peek() == 'I' {
-		n = p.templateArgs(n, false)
+		n = p.parseTemplateArgs(n, false)
 	}
 	return n
 }
 
-// baseUnresolvedName reads an unresolved name without its scope.
+// parseBaseUnresolvedName reads an unresolved name without its scope.
 //
 //	<base-unresolved-name> ::= <simple-id> | on <operator-name> [<template-args>] | dn <destructor-name>
 //	<destructor-name> ::= <unresolved-type> | <simple-id>
-func (p *parser) baseUnresolvedName() ref {
+func (p *parser) parseBaseUnresolvedName() ref {
 	var n ref
 	switch {
 	case core.IsDigit(p.Peek()):
-		return p.simpleID()
+		return p.parseSimpleID()
 	case p.AcceptString("dn"):
 		if core.IsDigit(p.Peek()) {
-			n = p.simpleID()
+			n = p.parseSimpleID()
 		} else {
-			n = p.unresolvedType()
+			n = p.parseUnresolvedType()
 		}
 		return p.Add(node{kind: kindDestructor, a: n})
 	}
 	p.AcceptString("on")
-	if n = p.operatorName(nil); p.Peek() == 'I' {
-		n = p.templateArgs(n, false)
+	if n = p.parseOperatorName(nil); p.Peek() == 'I' {
+		n = p.parseTemplateArgs(n, false)
 	}
 	return n
 }

@@ -5,101 +5,101 @@ import (
 	"strconv"
 )
 
-// arguments reads the arguments of a template up to the end.
-func (m *msvc) arguments() ref {
-	var list msvcList
-	for !m.failed && !m.Accept('@') {
-		if m.skip("$S") || m.skip("$$V") || m.skip("$$Z") || m.skip("$$$V") {
+// parseArguments reads the arguments of a template up to the end.
+func (m *demangler) parseArguments() ref {
+	var list list
+	for !m.Failed && !m.Accept('@') {
+		if m.AcceptString("$S") || m.AcceptString("$$V") || m.AcceptString("$$Z") || m.AcceptString("$$$V") {
 			continue // a pack that is empty, or ends
 		}
-		m.grow(&list, m.argument())
+		m.appendTo(&list, m.parseArgument())
 	}
 	return list.head
 }
 
-func (m *msvc) argument() ref {
+func (m *demangler) parseArgument() ref {
 	switch {
-	case m.skip("$$Y"): // a template, or its alias
-		return m.add(msvcNode{kind: mTag, first: m.typeName()})
-	case m.skip("$M"): // a value of the type that the template leaves open
-		m.typ()
-		return m.value()
+	case m.AcceptString("$$Y"): // a template, or its alias
+		return m.Add(node{kind: mTag, first: m.parseTypeName()})
+	case m.AcceptString("$M"): // a value of the type that the template leaves open
+		m.parseType()
+		return m.parseValue()
 	case m.Peek() == '$' && m.Pos+1 < m.End && m.Text[m.Pos+1] != '$':
 		m.Pos++
-		return m.value()
+		return m.parseValue()
 	}
-	return m.typ()
+	return m.parseType()
 }
 
-// value reads an argument that is no type: a number, what a pointer points to,
+// parseValue reads an argument that is no type: a number, what a pointer points to,
 // a compound. Pointers to members have as many offsets as inheritance needs.
-func (m *msvc) value() ref {
+func (m *demangler) parseValue() ref {
 	switch c := m.Next(); c {
 	case '0':
-		return m.number(mNumber)
+		return m.addNumber(mNumber)
 	case '1':
-		return m.address("&", 0)
+		return m.parseAddress("&", 0)
 	case 'H', 'I', 'J':
-		return m.address("&", int(c-'H')+1)
+		return m.parseAddress("&", int(c-'H')+1)
 	case 'E':
-		return m.address("", 0)
+		return m.parseAddress("", 0)
 	case 'F', 'G':
-		return m.add(msvcNode{kind: mAddress, third: m.offsets(int(c-'F')+2, mNumber)})
+		return m.Add(node{kind: mAddress, third: m.parseOffsets(int(c-'F')+2, mNumber)})
 	case '2', '3', '7':
-		return m.compound(c)
+		return m.parseCompound(c)
 	case 'A', 'B':
-		n, _ := m.numeral()
-		return m.add(msvcNode{kind: mFloat, number: n, code: 32 << (c - 'A')})
+		n, _ := m.parseNumber()
+		return m.Add(node{kind: mFloat, number: n, code: 32 << (c - 'A')})
 	}
 	return m.fail()
 }
 
-// compound reads a value with a type and values in it: a class (2), an array
+// parseCompound reads a value with a type and values in it: a class (2), an array
 // (3), or a union (7) with the name of its field.
-func (m *msvc) compound(sort byte) ref {
+func (m *demangler) parseCompound(sort byte) ref {
 	if !m.enter() {
 		return 0
 	}
-	defer m.leave()
-	n := msvcNode{kind: mValue, code: sort, first: m.typ()}
+	defer m.Leave()
+	n := node{kind: mValue, code: sort, first: m.parseType()}
 	if sort == '7' {
-		n.third = m.plain(false)
+		n.third = m.parsePlain(false)
 	}
-	var list msvcList
-	for !m.failed && !m.Accept('@') {
+	var list list
+	for !m.Failed && !m.Accept('@') {
 		if c := m.Peek(); sort == '2' && c != '2' && c != '3' && c != '7' {
-			m.typ() // of the field; a compound has its own
+			m.parseType() // of the field; a compound has its own
 		}
-		m.grow(&list, m.value())
+		m.appendTo(&list, m.parseValue())
 		if sort == '3' {
-			m.want("@")
+			m.expect("@")
 		}
 	}
 	n.second = list.head
-	return m.add(n)
+	return m.Add(n)
 }
 
-// address reads what an argument points to.
-func (m *msvc) address(sign string, offsets int) ref {
-	n := msvcNode{kind: mAddress, word: sign}
+// parseAddress reads what an argument points to.
+func (m *demangler) parseAddress(sign string, offsets int) ref {
+	n := node{kind: mAddress, word: sign}
 	if m.Peek() == '?' {
-		n.first = m.symbol()
-		if name := m.nodes[n.first].first; m.nodes[name].kind == mScope {
-			if piece := m.nodes[name].first; m.nodes[piece].to > 0 {
-				m.keep(piece)
+		n.first = m.parseSymbol()
+		if name := m.Nodes[n.first].first; m.Nodes[name].kind == mScope {
+			if piece := m.Nodes[name].first; m.Nodes[piece].to > 0 {
+				m.addBackref(piece)
 			}
 		}
 	}
-	n.third = m.offsets(offsets, mNumber)
-	return m.add(n)
+	n.third = m.parseOffsets(offsets, mNumber)
+	return m.Add(n)
 }
 
 // printAddress writes what an argument points to.
-func (m *msvc) printAddress(node *msvcNode) {
+func (m *demangler) printAddress(node *node) {
 	if node.third == 0 {
-		m.say(node.word)
+		m.AppendString(node.word)
 	} else {
-		m.say("{")
+		m.AppendString("{")
 	}
 	if node.first != 0 {
 		m.printSymbol(node.first, inArgument)
@@ -108,31 +108,31 @@ func (m *msvc) printAddress(node *msvcNode) {
 		return
 	}
 	if node.first != 0 {
-		m.say(", ")
+		m.AppendString(", ")
 	}
 	m.printList(node.third)
-	m.say("}")
+	m.AppendString("}")
 }
 
 // printValue writes a class or union with its values, or those of an array.
-func (m *msvc) printValue(node *msvcNode) {
+func (m *demangler) printValue(node *node) {
 	if node.code != '3' {
 		m.printType(node.first)
 	}
-	m.say("{")
+	m.AppendString("{")
 	if node.third != 0 {
-		m.say(".")
-		m.printText(&m.nodes[node.third])
-		m.say(" = ")
+		m.AppendString(".")
+		m.printText(&m.Nodes[node.third])
+		m.AppendString(" = ")
 	}
 	m.printList(node.second)
-	m.say("}")
+	m.AppendString("}")
 }
 
-func (m *msvc) printFloat(node *msvcNode) {
+func (m *demangler) printFloat(node *node) {
 	value := math.Float64frombits(node.number)
 	if node.code == 32 {
 		value = float64(math.Float32frombits(uint32(node.number)))
 	}
-	m.out = strconv.AppendFloat(m.out, value, 'g', -1, int(node.code))
+	m.Out = strconv.AppendFloat(m.Out, value, 'g', -1, int(node.code))
 }

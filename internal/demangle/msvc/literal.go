@@ -9,37 +9,37 @@ const (
 	msvcOld   = 4 * msvcWhole
 )
 
-// literal reads the name of a text: the width of its letters, its length in
+// parseLiteral reads the name of a text: the width of its letters, its length in
 // bytes, a checksum, and the beginning of the text.
-func (m *msvc) literal() ref {
-	n := msvcNode{kind: mLiteral, code: 1}
-	m.want("@_")
+func (m *demangler) parseLiteral() ref {
+	n := node{kind: mLiteral, code: 1}
+	m.expect("@_")
 	if m.Accept('1') {
 		n.code = 2
 	} else {
-		m.want("0")
+		m.expect("0")
 	}
-	n.number, n.negative = m.numeral()
+	n.number, n.negative = m.parseNumber()
 	if n.negative || n.number < uint64(n.code) {
 		return m.fail()
 	}
-	m.plain(false) // the checksum
+	m.parsePlain(false) // the checksum
 	n.from = uint16(m.Pos)
 	count := 0
-	for ; !m.failed && m.Peek() != '@'; count++ {
-		m.letter()
+	for ; !m.Failed && m.Peek() != '@'; count++ {
+		m.parseLetter()
 	}
 	if count > msvcOld || count%int(n.code) != 0 {
 		return m.fail()
 	}
 	n.to = uint16(m.Pos)
-	m.want("@")
-	return m.add(n)
+	m.expect("@")
+	return m.Add(n)
 }
 
-// letter reads one byte of a text: as it is, or as ?$ and two letters from A to
+// parseLetter reads one byte of a text: as it is, or as ?$ and two letters from A to
 // P, ? and a digit for what is frequent, ? and a letter with the highest bit.
-func (m *msvc) letter() byte {
+func (m *demangler) parseLetter() byte {
 	if m.Pos >= m.End {
 		m.fail()
 	}
@@ -64,23 +64,23 @@ func (m *msvc) letter() byte {
 
 // printLiteral writes a text in quotation marks, with dots behind it if it is
 // not all. The zero at the end is not part of it.
-func (m *msvc) printLiteral(node *msvcNode) {
+func (m *demangler) printLiteral(node *node) {
 	var memory [msvcOld]byte
 	text := memory[:0]
 	end := m.Pos
 	for m.Pos = int(node.from); m.Pos < int(node.to); {
-		text = append(text, m.letter())
+		text = append(text, m.parseLetter())
 	}
 	m.Pos = end
 	width := int(node.code)
 	cut := node.number > uint64(len(text))
 	if width == 2 {
 		cut = node.number > 2*msvcWhole
-		m.say("L")
+		m.AppendString("L")
 	} else if width = charWidth(text, node.number); width > 1 {
-		m.say([...]string{2: "u", 4: "U"}[width])
+		m.AppendString([...]string{2: "u", 4: "U"}[width])
 	}
-	m.say(`"`)
+	m.AppendString(`"`)
 	letters := len(text) / width
 	if !cut && letters > 0 && (node.code == 1 || uint64(len(text)) == node.number) {
 		letters--
@@ -97,9 +97,9 @@ func (m *msvc) printLiteral(node *msvcNode) {
 		}
 		m.printLetter(c)
 	}
-	m.say(`"`)
+	m.AppendString(`"`)
 	if cut {
-		m.say("...")
+		m.AppendString("...")
 	}
 }
 
@@ -132,22 +132,22 @@ func charWidth(text []byte, length uint64) int {
 }
 
 // printLetter writes a letter as it is written in C.
-func (m *msvc) printLetter(c uint32) {
+func (m *demangler) printLetter(c uint32) {
 	const escaped, letters = "\x00'\"\\\a\b\f\n\r\t\v", "0'\"\\abfnrtv"
 	for i := range escaped {
 		if c == uint32(escaped[i]) {
-			m.out = append(m.out, '\\', letters[i])
+			m.Out = append(m.Out, '\\', letters[i])
 			return
 		}
 	}
 	if c >= ' ' && c < 0x7f {
-		m.out = append(m.out, byte(c))
+		m.Out = append(m.Out, byte(c))
 		return
 	}
-	m.say("\\x")
+	m.AppendString("\\x")
 	for shift := 24; shift >= 0; shift -= 8 {
 		if b := byte(c >> shift); c>>shift != 0 {
-			m.out = append(m.out, "0123456789ABCDEF"[b>>4], "0123456789ABCDEF"[b&15])
+			m.Out = append(m.Out, "0123456789ABCDEF"[b>>4], "0123456789ABCDEF"[b&15])
 		}
 	}
 }

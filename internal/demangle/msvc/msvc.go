@@ -32,21 +32,21 @@ import (
 const (
 	// msvcMaxDepth bounds how deep types and names are nested when they are
 	// read.
-	msvcMaxDepth = 128
+	maxDepth = 128
 )
 
 // msvcKind is what a node is. The comments say what its parts are.
-type msvcKind uint8
+type kind uint8
 
 const (
 	// Pieces of names.
-	mText       msvcKind = iota + 1 // a word, or what stands in the name from..to
-	mTemplate                       // first: piece; second: list of arguments
-	mLocal                          // first: symbol; number: which scope of it
-	mStructor                       // word: what stands before the name of the class
-	mConversion                     // first: type
-	mInit                           // word: what it does; first: symbol or name
-	mScope                          // first: piece; second: the scope it is in
+	mText       kind = iota + 1 // a word, or what stands in the name from..to
+	mTemplate                   // first: piece; second: list of arguments
+	mLocal                      // first: symbol; number: which scope of it
+	mStructor                   // word: what stands before the name of the class
+	mConversion                 // first: type
+	mInit                       // word: what it does; first: symbol or name
+	mScope                      // first: piece; second: the scope it is in
 
 	// Types.
 	mTag      // word: class, struct, union, enum or nothing; first: name
@@ -84,13 +84,13 @@ const (
 )
 
 // instead is the code of a text that is not written: its word is.
-const instead = 1
+const isReplaced = 1
 
 type ref = core.Ref
 
 // msvcNode is a part of a name.
-type msvcNode struct {
-	kind                 msvcKind
+type node struct {
+	kind                 kind
 	code                 byte
 	quals                uint16
 	from, to             uint16
@@ -100,29 +100,26 @@ type msvcNode struct {
 	negative             bool
 }
 
-// msvcKnown is what a digit can refer to.
-type msvcKnown struct {
+// backrefs are the names and types that a digit can refer to.
+type backrefs struct {
 	names, types         [10]ref
 	nameCount, typeCount int
 }
 
-// msvc reads a name and writes it.
-type msvc struct {
+// demangler reads a name into a tree and writes the tree.
+type demangler struct {
 	core.Cursor
-	style  core.Style
-	words  bool       // conventions and numbers are written in the compiler's words
-	local  bool       // it is local to a function
-	nodes  []msvcNode // the first one is nothing
-	known  msvcKnown
-	depth  int
-	left   int // nodes that may be written
-	failed bool
-	limit  int
-	out    []byte
+	core.Budget
+	core.Writer
+	core.Tree[node]
+	style       core.Style
+	hasKeywords bool // conventions and numbers are written in the compiler's words
+	isLocal     bool // the name is local to a function
+	backrefs    backrefs
 }
 
-// msvcs keeps the memory of nodes.
-var msvcs = sync.Pool{New: func() any { return new(msvc) }}
+// demanglers keeps the memory of nodes.
+var demanglers = sync.Pool{New: func() any { return new(demangler) }}
 
 // Append appends the readable form of a name of MSVC, or of the type that
 // a name of run-time type information describes.
@@ -136,39 +133,39 @@ func Append(dst, name []byte, style core.Style, left *int) ([]byte, bool) {
 	if name[0] != '?' && !bytes.HasPrefix(name, []byte(".?")) || bytes.ContainsFunc(name, isControl) {
 		return dst, false
 	}
-	m := msvcs.Get().(*msvc)
-	defer msvcs.Put(m)
-	n := m.read(dst, name, style, style == core.LLVM)
-	if m.local && style == core.Full {
-		n = m.read(dst, name, style, true)
+	m := demanglers.Get().(*demangler)
+	defer demanglers.Put(m)
+	n := m.reset(dst, name, style, style == core.LLVM)
+	if m.isLocal && style == core.Full {
+		n = m.reset(dst, name, style, true)
 	}
-	if m.failed {
-		m.Text, m.out = nil, nil
+	if m.Failed {
+		m.Text, m.Out = nil, nil
 		return dst, false
 	}
-	m.left = *left
+	m.Steps = *left
 	m.printSymbol(n, atTop)
-	*left = m.left
+	*left = m.Steps
 	if style == core.Full && m.Pos < m.End {
-		m.out = append(append(append(m.out, " ("...), name[m.Pos:]...), ')')
+		m.Out = append(append(append(m.Out, " ("...), name[m.Pos:]...), ')')
 	}
-	out, ok := m.out, !m.failed && len(m.out) <= m.limit
-	m.Text, m.out = nil, nil
+	out, ok := m.Out, !m.Failed && !m.IsFull()
+	m.Text, m.Out = nil, nil
 	return out, ok
 }
 
-// read reads a name. With words the compiler's words for conventions and numbers
+// reset reads a name. With words the compiler's words for conventions and numbers
 // are written: those who tell of what is local to functions leave them in.
-func (m *msvc) read(dst, name []byte, style core.Style, words bool) ref {
-	*m = msvc{
-		Cursor: core.Cursor{Text: name, End: len(name)},
-		style:  style,
-		words:  words,
-		nodes:  append(m.nodes[:0], msvcNode{}),
-		limit:  len(dst) + core.MaxText,
-		out:    dst,
+func (m *demangler) reset(dst, name []byte, style core.Style, words bool) ref {
+	*m = demangler{
+		Cursor:      core.Cursor{Text: name, End: len(name)},
+		Writer:      core.NewWriter(dst),
+		Tree:        m.Tree,
+		style:       style,
+		hasKeywords: words,
 	}
-	return m.start()
+	m.Reset()
+	return m.parse()
 }
 
 // hashedLength is how much of a name the compiler made of a hash because the
@@ -183,17 +180,17 @@ func hashedLength(name []byte) int {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// start reads all. Behind a symbol there may be what compilers put behind the
+// parse reads all. Behind a symbol there may be what compilers put behind the
 // names of clones.
-func (m *msvc) start() ref {
+func (m *demangler) parse() ref {
 	if m.Accept('.') {
-		n := m.add(msvcNode{kind: mDescriptor, first: m.result(), word: "`RTTI Type Descriptor Name'"})
+		n := m.Add(node{kind: mDescriptor, first: m.parseResult(), word: "`RTTI Type Descriptor Name'"})
 		if m.Pos < m.End {
 			m.fail()
 		}
 		return n
 	}
-	n := m.symbol()
+	n := m.parseSymbol()
 	if c := m.Peek(); m.Pos < m.End && c != '.' && c != '$' {
 		m.fail()
 	}
@@ -201,49 +198,29 @@ func (m *msvc) start() ref {
 }
 
 // fail gives up. Nothing is left to read then.
-func (m *msvc) fail() ref {
-	m.failed = true
+func (m *demangler) fail() ref {
+	m.Failed = true
 	m.Pos = m.End
 	return 0
 }
 
-func (m *msvc) add(n msvcNode) ref {
-	m.nodes = append(m.nodes, n)
-	return ref(len(m.nodes) - 1)
-}
-
-// ahead says whether this comes next, skip takes it then.
-func (m *msvc) ahead(text string) bool {
-	return m.End-m.Pos >= len(text) && string(m.Text[m.Pos:m.Pos+len(text)]) == text
-}
-
-func (m *msvc) skip(text string) bool {
-	if !m.ahead(text) {
-		return false
-	}
-	m.Pos += len(text)
-	return true
-}
-
-// want takes what has to come next.
-func (m *msvc) want(text string) {
-	if !m.skip(text) {
+// expect takes what has to come next.
+func (m *demangler) expect(text string) {
+	if !m.AcceptString(text) {
 		m.fail()
 	}
 }
 
-// enter counts the depth. Each is followed by leave.
-func (m *msvc) enter() bool {
-	if m.depth++; m.depth > msvcMaxDepth {
+// enter begins a level of recursion. Each call needs a call of Leave.
+func (m *demangler) enter() bool {
+	if !m.Enter(maxDepth) {
 		m.fail()
 	}
-	return !m.failed
+	return !m.Failed
 }
 
-func (m *msvc) leave() { m.depth-- }
-
-// numeral reads a number.
-func (m *msvc) numeral() (n uint64, negative bool) {
+// parseNumber reads a number.
+func (m *demangler) parseNumber() (n uint64, negative bool) {
 	negative = m.Accept('?')
 	if c := m.Peek(); core.IsDigit(c) {
 		m.Pos++
@@ -262,29 +239,29 @@ func (m *msvc) numeral() (n uint64, negative bool) {
 	}
 }
 
-func (m *msvc) number(kind msvcKind) ref {
-	n, negative := m.numeral()
-	return m.add(msvcNode{kind: kind, number: n, negative: negative})
+func (m *demangler) addNumber(kind kind) ref {
+	n, negative := m.parseNumber()
+	return m.Add(node{kind: kind, number: n, negative: negative})
 }
 
 // msvcList is a list that grows.
-type msvcList struct{ head, tail ref }
+type list struct{ head, tail ref }
 
-func (m *msvc) grow(l *msvcList, item ref) {
-	cell := m.add(msvcNode{kind: mList, first: item})
+func (m *demangler) appendTo(l *list, item ref) {
+	cell := m.Add(node{kind: mList, first: item})
 	if l.head == 0 {
 		l.head = cell
 	} else {
-		m.nodes[l.tail].second = cell
+		m.Nodes[l.tail].second = cell
 	}
 	l.tail = cell
 }
 
-// offsets reads so many numbers.
-func (m *msvc) offsets(count int, kind msvcKind) ref {
-	var list msvcList
+// parseOffsets reads so many numbers.
+func (m *demangler) parseOffsets(count int, kind kind) ref {
+	var list list
 	for range count {
-		m.grow(&list, m.number(kind))
+		m.appendTo(&list, m.addNumber(kind))
 	}
 	return list.head
 }

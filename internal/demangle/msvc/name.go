@@ -32,24 +32,24 @@ var (
 	}
 )
 
-// operator reads what stands behind the question mark of a function without a
+// parseOperator reads what stands behind the question mark of a function without a
 // plain name.
-func (m *msvc) operator() ref {
+func (m *demangler) parseOperator() ref {
 	table := &msvcBasic
 	switch {
-	case m.skip("0"):
-		return m.add(msvcNode{kind: mStructor})
-	case m.skip("1"):
-		return m.add(msvcNode{kind: mStructor, word: "~"})
-	case m.skip("B"):
-		return m.add(msvcNode{kind: mConversion})
-	case m.skip("__K"):
-		n := m.plain(false)
-		m.nodes[n].word = `operator ""`
+	case m.AcceptString("0"):
+		return m.Add(node{kind: mStructor})
+	case m.AcceptString("1"):
+		return m.Add(node{kind: mStructor, word: "~"})
+	case m.AcceptString("B"):
+		return m.Add(node{kind: mConversion})
+	case m.AcceptString("__K"):
+		n := m.parsePlain(false)
+		m.Nodes[n].word = `operator ""`
 		return n
-	case m.skip("__"):
+	case m.AcceptString("__"):
 		table = &msvcDouble
-	case m.skip("_"):
+	case m.AcceptString("_"):
 		table = &msvcUnder
 	}
 	word := ""
@@ -65,133 +65,133 @@ func (m *msvc) operator() ref {
 	if m.style == core.LLVM && word[0] == '`' && !strings.Contains(word, "vbase copy") {
 		word = strings.Replace(strings.Replace(word, "constructor", "ctor", 1), "destructor", "dtor", 1)
 	}
-	return m.add(msvcNode{kind: mText, word: word})
+	return m.Add(node{kind: mText, word: word})
 }
 
-// plain reads a piece that is a text. Most can be referred to.
-func (m *msvc) plain(keep bool) ref {
+// parsePlain reads a piece that is a text. Most can be referred to.
+func (m *demangler) parsePlain(keep bool) ref {
 	length := bytes.IndexByte(m.Text[m.Pos:m.End], '@')
 	if length <= 0 {
 		return m.fail()
 	}
-	n := m.add(msvcNode{kind: mText, from: uint16(m.Pos), to: uint16(m.Pos + length)})
+	n := m.Add(node{kind: mText, from: uint16(m.Pos), to: uint16(m.Pos + length)})
 	m.Pos += length + 1
 	if keep {
-		m.keep(n)
+		m.addBackref(n)
 	}
 	return n
 }
 
-// keep lets a digit refer to a piece, the first time that it occurs.
-func (m *msvc) keep(n ref) {
-	if m.failed || m.known.nameCount == len(m.known.names) {
+// addBackref lets a digit refer to a piece, the first time that it occurs.
+func (m *demangler) addBackref(n ref) {
+	if m.Failed || m.backrefs.nameCount == len(m.backrefs.names) {
 		return
 	}
-	text := m.spelled(n)
-	for _, other := range m.known.names[:m.known.nameCount] {
-		if bytes.Equal(text, m.spelled(other)) {
+	text := m.textOf(n)
+	for _, other := range m.backrefs.names[:m.backrefs.nameCount] {
+		if bytes.Equal(text, m.textOf(other)) {
 			return
 		}
 	}
-	m.known.names[m.known.nameCount] = n
-	m.known.nameCount++
+	m.backrefs.names[m.backrefs.nameCount] = n
+	m.backrefs.nameCount++
 }
 
-// spelled is a piece as it stands in the name.
-func (m *msvc) spelled(n ref) []byte { return m.Text[m.nodes[n].from:m.nodes[n].to] }
+// textOf is a piece as it stands in the name.
+func (m *demangler) textOf(n ref) []byte { return m.Text[m.Nodes[n].from:m.Nodes[n].to] }
 
-// earlier reads a digit that refers to a piece.
-func (m *msvc) earlier() ref {
-	if i := int(m.Next() - '0'); i < m.known.nameCount {
-		return m.known.names[i]
+// parseBackref reads a digit that refers to a piece.
+func (m *demangler) parseBackref() ref {
+	if i := int(m.Next() - '0'); i < m.backrefs.nameCount {
+		return m.backrefs.names[i]
 	}
 	return m.fail()
 }
 
-// template reads what stands behind the beginning of a template. Digits inside
+// parseTemplate reads what stands behind the beginning of a template. Digits inside
 // refer to what is inside.
-func (m *msvc) template(keep bool) ref {
+func (m *demangler) parseTemplate(keep bool) ref {
 	if !m.enter() {
 		return 0
 	}
-	defer m.leave()
-	outside, from := m.known, m.Pos
-	m.known = msvcKnown{}
-	n := m.add(msvcNode{kind: mTemplate})
-	piece := m.leaf(false)
-	args := m.arguments()
-	m.known = outside
-	if kind := m.nodes[piece].kind; keep && (kind == mStructor || kind == mConversion) {
+	defer m.Leave()
+	outside, from := m.backrefs, m.Pos
+	m.backrefs = backrefs{}
+	n := m.Add(node{kind: mTemplate})
+	piece := m.parseLeaf(false)
+	args := m.parseArguments()
+	m.backrefs = outside
+	if kind := m.Nodes[piece].kind; keep && (kind == mStructor || kind == mConversion) {
 		return m.fail() // these are nothing that something can be in
 	}
-	node := &m.nodes[n]
+	node := &m.Nodes[n]
 	node.first, node.second, node.from, node.to = piece, args, uint16(from), uint16(m.Pos)
 	if keep {
-		m.keep(n)
+		m.addBackref(n)
 	}
 	return n
 }
 
-// leaf reads the first piece of a name: of a symbol, or of a type if it is to
+// parseLeaf reads the first piece of a name: of a symbol, or of a type if it is to
 // be kept as a whole.
-func (m *msvc) leaf(isType bool) ref {
+func (m *demangler) parseLeaf(isType bool) ref {
 	switch {
 	case core.IsDigit(m.Peek()):
-		return m.earlier()
-	case m.skip("?$"):
-		return m.template(isType)
+		return m.parseBackref()
+	case m.AcceptString("?$"):
+		return m.parseTemplate(isType)
 	case !isType && m.Accept('?'):
-		return m.operator()
+		return m.parseOperator()
 	}
-	return m.plain(true)
+	return m.parsePlain(true)
 }
 
-// typeName and symbolName read a name with all that it is in.
-func (m *msvc) typeName() ref   { return m.scopes(m.leaf(true)) }
-func (m *msvc) symbolName() ref { return m.scopes(m.leaf(false)) }
+// parseTypeName and symbolName read a name with all that it is in.
+func (m *demangler) parseTypeName() ref   { return m.parseScopes(m.parseLeaf(true)) }
+func (m *demangler) parseSymbolName() ref { return m.parseScopes(m.parseLeaf(false)) }
 
-// scopes reads what a piece is in.
-func (m *msvc) scopes(piece ref) ref {
-	name := m.add(msvcNode{kind: mScope, first: piece})
-	for inner := name; !m.failed && !m.Accept('@'); {
-		outer := m.add(msvcNode{kind: mScope, first: m.scope()})
-		m.nodes[inner].second = outer
+// parseScopes reads what a piece is in.
+func (m *demangler) parseScopes(piece ref) ref {
+	name := m.Add(node{kind: mScope, first: piece})
+	for inner := name; !m.Failed && !m.Accept('@'); {
+		outer := m.Add(node{kind: mScope, first: m.parseScope()})
+		m.Nodes[inner].second = outer
 		inner = outer
 	}
 	return name
 }
 
-// scope reads one thing that a name is in.
-func (m *msvc) scope() ref {
+// parseScope reads one thing that a name is in.
+func (m *demangler) parseScope() ref {
 	switch {
 	case core.IsDigit(m.Peek()):
-		return m.earlier()
-	case m.skip("?$"):
-		return m.template(true)
-	case m.skip("?A"):
-		return m.unnamed()
+		return m.parseBackref()
+	case m.AcceptString("?$"):
+		return m.parseTemplate(true)
+	case m.AcceptString("?A"):
+		return m.parseUnnamed()
 	case m.Accept('?'):
-		n, _ := m.numeral()
-		m.want("?")
-		m.local = true
-		return m.add(msvcNode{kind: mLocal, number: n, first: m.symbol()})
+		n, _ := m.parseNumber()
+		m.expect("?")
+		m.isLocal = true
+		return m.Add(node{kind: mLocal, number: n, first: m.parseSymbol()})
 	}
-	return m.plain(true)
+	return m.parsePlain(true)
 }
 
-// unnamed reads a namespace without a name. What stands instead is the same for
+// parseUnnamed reads a namespace without a name. What stands instead is the same for
 // all in one file, and may be nothing. With MSVC it can be referred to, with
 // clang, which writes hexadecimal digits in upper case, it cannot.
-func (m *msvc) unnamed() ref {
+func (m *demangler) parseUnnamed() ref {
 	length := bytes.IndexByte(m.Text[m.Pos:m.End], '@')
 	if length < 0 {
 		return m.fail()
 	}
-	n := m.add(msvcNode{kind: mText, code: instead, word: "`anonymous namespace'", from: uint16(m.Pos - 1), to: uint16(m.Pos + length)})
+	n := m.Add(node{kind: mText, code: isReplaced, word: "`anonymous namespace'", from: uint16(m.Pos - 1), to: uint16(m.Pos + length)})
 	key := m.Text[m.Pos : m.Pos+length]
 	m.Pos += length + 1
 	if !bytes.ContainsAny(key, "ABCDEF") {
-		m.keep(n)
+		m.addBackref(n)
 	}
 	return n
 }

@@ -13,41 +13,31 @@ const (
 	inScope // of something that is local
 )
 
-func (m *msvc) say(text string) { m.out = append(m.out, text...) }
-
-// may says whether there is room and time to write a node.
-func (m *msvc) may(n ref) bool {
-	m.left--
-	if n == 0 || m.left < 0 || m.depth > 4*msvcMaxDepth || len(m.out) > m.limit {
-		m.failed = true
+// canPrint counts a step and reports whether a node can be written.
+func (m *demangler) canPrint(n ref) bool {
+	m.Spend(1)
+	if n == 0 || m.Depth > 4*maxDepth || m.IsFull() {
+		m.Failed = true
 	}
-	return !m.failed
+	return !m.Failed
 }
 
-// last is the last letter that was written for this name.
-func (m *msvc) last() byte {
-	if len(m.out) == m.limit-core.MaxText {
-		return 0
-	}
-	return m.out[len(m.out)-1]
-}
-
-// gap writes a blank between words. LLVM writes none behind an underscore.
-func (m *msvc) gap() {
-	switch c := m.last(); {
+// printSpace writes a blank between words. LLVM writes none behind an underscore.
+func (m *demangler) printSpace() {
+	switch c := m.Last(); {
 	case c == 0 || c == ' ' || c == '(':
 	case m.style != core.LLVM, c == '>', core.IsDigit(c), core.IsLower(c), core.IsUpper(c):
-		m.say(" ")
+		m.AppendString(" ")
 	}
 }
 
 // printSymbol writes a symbol. All that it says is written where something is in
 // it; else what symbols are told apart by.
-func (m *msvc) printSymbol(n ref, where int) {
-	if !m.may(n) {
+func (m *demangler) printSymbol(n ref, where int) {
+	if !m.canPrint(n) {
 		return
 	}
-	node := &m.nodes[n]
+	node := &m.Nodes[n]
 	nameOnly := where != inArgument && (m.style == core.NoParams || m.style == core.Simple)
 	whole := !nameOnly && where == inScope
 	switch node.kind {
@@ -58,7 +48,7 @@ func (m *msvc) printSymbol(n ref, where int) {
 	case mTable:
 		if !nameOnly {
 			m.printQualifiers(node.quals)
-			m.gap()
+			m.printSpace()
 		}
 		m.printName(node.first)
 		if !nameOnly {
@@ -71,94 +61,94 @@ func (m *msvc) printSymbol(n ref, where int) {
 	case mCallable:
 		m.printCallable(node, whole, nameOnly)
 	default:
-		m.failed = true
+		m.Failed = true
 	}
 }
 
-func (m *msvc) printDescriptor(node *msvcNode) {
-	m.pre(node.first)
+func (m *demangler) printDescriptor(node *node) {
+	m.printLeft(node.first)
 	if node.code == ':' && m.style != core.LLVM {
-		m.post(node.first)
-		m.say("::")
-		m.say(node.word)
+		m.printRight(node.first)
+		m.AppendString("::")
+		m.AppendString(node.word)
 		return
 	}
-	m.gap()
-	m.say(node.word)
-	m.post(node.first)
+	m.printSpace()
+	m.AppendString(node.word)
+	m.printRight(node.first)
 }
 
 // printBases writes for which base a table is: for A, as a base of B, ...
-func (m *msvc) printBases(list ref) {
-	for cell := list; cell != 0 && m.may(cell); cell = m.nodes[cell].second {
+func (m *demangler) printBases(list ref) {
+	for cell := list; cell != 0 && m.canPrint(cell); cell = m.Nodes[cell].second {
 		if cell == list {
-			m.say("{for `")
+			m.AppendString("{for `")
 		} else {
-			m.say("'s `")
+			m.AppendString("'s `")
 		}
-		m.printName(m.nodes[cell].first)
+		m.printName(m.Nodes[cell].first)
 	}
 	if list != 0 {
-		m.say("'}")
+		m.AppendString("'}")
 	}
 }
 
-func (m *msvc) printVcall(node *msvcNode, nameOnly bool) {
+func (m *demangler) printVcall(node *node, nameOnly bool) {
 	if !nameOnly {
-		m.say("[thunk]: ")
+		m.AppendString("[thunk]: ")
 		m.printConvention(node.code)
-		m.gap()
+		m.printSpace()
 	}
 	m.printName(node.first)
 	if !nameOnly {
-		m.say("{")
-		m.out = strconv.AppendUint(m.out, node.number, 10)
-		m.say(", {flat}}")
+		m.AppendString("{")
+		m.Out = strconv.AppendUint(m.Out, node.number, 10)
+		m.AppendString(", {flat}}")
 	}
 }
 
-func (m *msvc) printConvention(c byte) {
-	if m.words {
-		m.gap()
-		m.say(msvcConventions[c])
+func (m *demangler) printConvention(c byte) {
+	if m.hasKeywords {
+		m.printSpace()
+		m.AppendString(conventions[c])
 	}
 }
 
-func (m *msvc) printVariable(node *msvcNode, whole, typed bool) {
+func (m *demangler) printVariable(node *node, whole, typed bool) {
 	if whole && node.code != 0 && node.code < '3' {
-		m.say([...]string{"private: ", "protected: ", "public: "}[node.code-'0'])
-		m.say("static ")
+		m.AppendString([...]string{"private: ", "protected: ", "public: "}[node.code-'0'])
+		m.AppendString("static ")
 	}
 	if typed = typed && node.second != 0; typed {
-		m.pre(node.second)
-		if c := m.last(); c != '*' && c != '&' || !m.inside(node.second) {
-			m.gap()
+		m.printLeft(node.second)
+		if c := m.Last(); c != '*' && c != '&' || !m.needsParens(node.second) {
+			m.printSpace()
 		}
 	}
 	m.printName(node.first)
 	if typed {
-		m.post(node.second)
+		m.printRight(node.second)
 	}
 }
 
-func (m *msvc) printCallable(node *msvcNode, whole, nameOnly bool) {
+func (m *demangler) printCallable(node *node, whole, nameOnly bool) {
 	if nameOnly {
 		m.printName(node.first)
 		return
 	}
-	function := m.nodes[node.second]
+	function := m.Nodes[node.second]
 	if node.third != 0 {
-		m.say("[thunk]: ")
+		m.AppendString("[thunk]: ")
 	}
 	if whole {
 		m.printClass(node)
 		if function.first != 0 {
-			m.pre(function.first)
-			m.say(" ")
+			m.printLeft(function.first)
+			m.AppendString(" ")
 		}
 		if function.kind != 0 {
 			m.printConvention(function.code)
-			m.gap()
+			m.printSpace()
 		}
 	}
 	m.printName(node.first)
@@ -169,31 +159,31 @@ func (m *msvc) printCallable(node *msvcNode, whole, nameOnly bool) {
 		m.printParameters(&function)
 	}
 	if whole && function.first != 0 {
-		m.post(function.first)
+		m.printRight(function.first)
 	}
 }
 
 // printClass writes how a function belongs to its class.
-func (m *msvc) printClass(node *msvcNode) {
+func (m *demangler) printClass(node *node) {
 	if node.code < 'Y' {
-		m.say([...]string{"private: ", "protected: ", "public: "}[(node.code-'A')/8])
-		m.say([...]string{"", "static ", "virtual ", "virtual "}[(node.code-'A')%8/2])
+		m.AppendString([...]string{"private: ", "protected: ", "public: "}[(node.code-'A')/8])
+		m.AppendString([...]string{"", "static ", "virtual ", "virtual "}[(node.code-'A')%8/2])
 	}
 	if m.style == core.LLVM {
-		m.say(node.word)
+		m.AppendString(node.word)
 	}
 }
 
 // printAdjustment writes by what a thunk changes the object.
-func (m *msvc) printAdjustment(node *msvcNode) {
-	switch second := m.nodes[node.third].second; {
+func (m *demangler) printAdjustment(node *node) {
+	switch second := m.Nodes[node.third].second; {
 	case second == 0:
-		m.say("`adjustor{")
-	case m.nodes[second].second == 0:
-		m.say("`vtordisp{")
+		m.AppendString("`adjustor{")
+	case m.Nodes[second].second == 0:
+		m.AppendString("`vtordisp{")
 	default:
-		m.say("`vtordispex{")
+		m.AppendString("`vtordispex{")
 	}
 	m.printList(node.third)
-	m.say("}'")
+	m.AppendString("}'")
 }

@@ -7,124 +7,124 @@ import (
 )
 
 // printName writes a piece behind those that it is in.
-func (m *msvc) printName(name ref) {
-	if !m.may(name) {
+func (m *demangler) printName(name ref) {
+	if !m.canPrint(name) {
 		return
 	}
-	node := &m.nodes[name]
+	node := &m.Nodes[name]
 	class := ref(0)
 	if node.second != 0 {
-		m.depth++
+		m.Depth++
 		m.printName(node.second)
-		m.depth--
-		m.say("::")
-		class = m.nodes[node.second].first
+		m.Depth--
+		m.AppendString("::")
+		class = m.Nodes[node.second].first
 	}
 	m.printPiece(node.first, class)
 }
 
 // printPiece writes a piece of a name, in a class if it is in something.
-func (m *msvc) printPiece(n, class ref) {
-	if !m.may(n) {
+func (m *demangler) printPiece(n, class ref) {
+	if !m.canPrint(n) {
 		return
 	}
-	m.depth++
-	switch node := &m.nodes[n]; node.kind {
+	m.Depth++
+	switch node := &m.Nodes[n]; node.kind {
 	case mText:
 		m.printText(node)
 	case mTemplate:
 		m.printTemplate(node, class)
 	case mLocal:
-		m.say("`")
+		m.AppendString("`")
 		m.printSymbol(node.first, inScope)
-		m.say("'::`")
+		m.AppendString("'::`")
 		m.printNumber(node)
-		m.say("'")
+		m.AppendString("'")
 	case mStructor:
-		m.say(node.word)
+		m.AppendString(node.word)
 		m.printPiece(class, 0)
 	case mConversion:
-		m.say("operator ")
+		m.AppendString("operator ")
 		m.printType(node.first)
 	case mInit:
 		m.printInit(node)
 	default:
-		m.failed = true
+		m.Failed = true
 	}
-	m.depth--
+	m.Depth--
 }
 
 // printTemplate writes a piece with its arguments. LLVM writes the type that an
 // operator converts to behind them.
-func (m *msvc) printTemplate(node *msvcNode, class ref) {
-	piece := &m.nodes[node.first]
+func (m *demangler) printTemplate(node *node, class ref) {
+	piece := &m.Nodes[node.first]
 	short := m.style == core.Simple || m.style == core.Bare
 	if piece.kind == mConversion && !short {
-		m.say("operator")
+		m.AppendString("operator")
 	} else {
 		m.printPiece(node.first, class)
 	}
 	if short {
 		return
 	}
-	m.say("<")
+	m.AppendString("<")
 	m.printList(node.second)
-	if m.last() == '>' && m.style != core.LLVM {
-		m.say(" ")
+	if m.Last() == '>' && m.style != core.LLVM {
+		m.AppendString(" ")
 	}
-	m.say(">")
+	m.AppendString(">")
 	if piece.kind == mConversion {
-		m.say(" ")
+		m.AppendString(" ")
 		m.printType(piece.first)
 	}
 }
 
 // printText writes what stands in the name, or is written instead.
-func (m *msvc) printText(node *msvcNode) {
-	m.say(node.word)
+func (m *demangler) printText(node *node) {
+	m.AppendString(node.word)
 	switch {
 	case node.second != 0:
 		m.printList(node.second)
-		m.say(")'")
+		m.AppendString(")'")
 	case node.number != 0:
-		m.say("{")
+		m.AppendString("{")
 		m.printNumber(node)
-		m.say("}")
-	case node.code != instead:
-		m.out = append(m.out, m.Text[node.from:node.to]...)
+		m.AppendString("}")
+	case node.code != isReplaced:
+		m.Out = append(m.Out, m.Text[node.from:node.to]...)
 	}
 }
 
 // printInit writes what a function does when the program starts or ends. LLVM
 // writes all of a variable, in quotation marks that fit.
-func (m *msvc) printInit(node *msvcNode) {
-	m.say(node.word)
+func (m *demangler) printInit(node *node) {
+	m.AppendString(node.word)
 	name := node.first
-	if symbol := &m.nodes[name]; symbol.kind == mVariable {
+	if symbol := &m.Nodes[name]; symbol.kind == mVariable {
 		if m.style == core.LLVM {
-			m.say("`")
+			m.AppendString("`")
 			m.printSymbol(name, inArgument)
-			m.say("''")
+			m.AppendString("''")
 			return
 		}
 		name = symbol.first
 	}
-	m.say("'")
+	m.AppendString("'")
 	m.printName(name)
-	m.say("''")
+	m.AppendString("''")
 }
 
-func (m *msvc) printNumber(node *msvcNode) {
+func (m *demangler) printNumber(node *node) {
 	n := int64(node.number)
 	if node.negative {
 		n = -n
 	}
 	switch {
 	case node.kind == mOffset:
-		m.out = strconv.AppendInt(m.out, int64(int32(n)), 10)
+		m.Out = strconv.AppendInt(m.Out, int64(int32(n)), 10)
 	case node.negative:
-		m.out = strconv.AppendInt(m.out, n, 10)
+		m.Out = strconv.AppendInt(m.Out, n, 10)
 	default:
-		m.out = strconv.AppendUint(m.out, node.number, 10)
+		m.Out = strconv.AppendUint(m.Out, node.number, 10)
 	}
 }

@@ -3,64 +3,64 @@ package msvc
 import "symbolon/internal/demangle/core"
 
 // printParameters writes what stands behind the name of a function.
-func (m *msvc) printParameters(node *msvcNode) {
-	m.say("(")
+func (m *demangler) printParameters(node *node) {
+	m.AppendString("(")
 	m.printList(node.second)
 	switch {
 	case node.quals&qVariadic != 0 && node.second != 0:
-		m.say(", ...")
+		m.AppendString(", ...")
 	case node.quals&qVariadic != 0:
-		m.say("...")
+		m.AppendString("...")
 	case node.second == 0 && m.style == core.LLVM:
-		m.say("void")
+		m.AppendString("void")
 	}
-	m.say(")")
+	m.AppendString(")")
 	for i, word := range [...]string{" const", " volatile", " __restrict", " __unaligned", " noexcept", " &", " &&"} {
 		if node.quals&(1<<i) != 0 {
-			m.say(word)
+			m.AppendString(word)
 		}
 	}
 }
 
-func (m *msvc) printList(list ref) {
-	for cell := list; cell != 0 && m.may(cell); cell = m.nodes[cell].second {
+func (m *demangler) printList(list ref) {
+	for cell := list; cell != 0 && m.canPrint(cell); cell = m.Nodes[cell].second {
 		if cell != list {
-			m.say(", ")
+			m.AppendString(", ")
 		}
-		m.printType(m.nodes[cell].first)
+		m.printType(m.Nodes[cell].first)
 	}
 }
 
 // printType writes a type without a name in it.
-func (m *msvc) printType(n ref) {
-	m.pre(n)
-	m.post(n)
+func (m *demangler) printType(n ref) {
+	m.printLeft(n)
+	m.printRight(n)
 }
 
-// pre writes what of a type stands before the name that is declared, post what
+// printLeft writes what of a type stands before the name that is declared, post what
 // stands behind it.
-func (m *msvc) pre(n ref) {
-	if !m.may(n) {
+func (m *demangler) printLeft(n ref) {
+	if !m.canPrint(n) {
 		return
 	}
-	m.depth++
-	switch node := &m.nodes[n]; node.kind {
+	m.Depth++
+	switch node := &m.Nodes[n]; node.kind {
 	case mText:
-		m.say(node.word)
+		m.AppendString(node.word)
 		m.printQualifiers(node.quals)
 	case mTag:
-		m.say(node.word)
+		m.AppendString(node.word)
 		m.printName(node.first)
 		m.printQualifiers(node.quals)
 	case mNumber, mOffset:
 		m.printNumber(node)
 	case mPointer:
-		m.prePointer(n)
+		m.printPointerLeft(n)
 	case mArray:
-		m.pre(node.first)
+		m.printLeft(node.first)
 		m.printQualifiers(node.quals)
 	case mFunction:
-		m.preFunction(node)
+		m.printFunctionLeft(node)
 		m.printConvention(node.code)
 	case mAddress:
 		m.printAddress(node)
@@ -69,102 +69,102 @@ func (m *msvc) pre(n ref) {
 	case mFloat:
 		m.printFloat(node)
 	default:
-		m.failed = true
+		m.Failed = true
 	}
-	m.depth--
+	m.Depth--
 }
 
-func (m *msvc) post(n ref) {
-	if !m.may(n) {
+func (m *demangler) printRight(n ref) {
+	if !m.canPrint(n) {
 		return
 	}
-	m.depth++
-	switch node := &m.nodes[n]; node.kind {
+	m.Depth++
+	switch node := &m.Nodes[n]; node.kind {
 	case mPointer:
-		if m.inside(n) {
-			m.say(")")
+		if m.needsParens(n) {
+			m.AppendString(")")
 		}
-		m.post(node.first)
+		m.printRight(node.first)
 	case mArray:
-		m.postArray(node)
+		m.printArrayRight(node)
 	case mFunction:
 		m.printParameters(node)
 		if node.first != 0 {
-			m.post(node.first)
+			m.printRight(node.first)
 		}
 	}
-	m.depth--
+	m.Depth--
 }
 
 // printQualifiers writes those of a type behind it.
-func (m *msvc) printQualifiers(quals uint16) {
+func (m *demangler) printQualifiers(quals uint16) {
 	for i, word := range [...]string{"const", "volatile", "__restrict"} {
 		if quals&(1<<i) == 0 {
 			continue
 		}
-		if c := m.last(); c != 0 && (m.style != core.LLVM || c != '*' && c != '&') {
-			m.say(" ")
+		if c := m.Last(); c != 0 && (m.style != core.LLVM || c != '*' && c != '&') {
+			m.AppendString(" ")
 		}
-		m.say(word)
+		m.AppendString(word)
 	}
 }
 
-// preFunction writes the result of a function.
-func (m *msvc) preFunction(node *msvcNode) {
+// printFunctionLeft writes the result of a function.
+func (m *demangler) printFunctionLeft(node *node) {
 	if node.first != 0 {
-		m.pre(node.first)
-		m.say(" ")
+		m.printLeft(node.first)
+		m.AppendString(" ")
 	}
 }
 
-// inside says whether a pointer is written in parentheses.
-func (m *msvc) inside(pointer ref) bool {
-	kind := m.nodes[m.nodes[pointer].first].kind
-	return m.nodes[pointer].kind == mPointer && (kind == mArray || kind == mFunction)
+// needsParens says whether a pointer is written in parentheses.
+func (m *demangler) needsParens(pointer ref) bool {
+	kind := m.Nodes[m.Nodes[pointer].first].kind
+	return m.Nodes[pointer].kind == mPointer && (kind == mArray || kind == mFunction)
 }
 
-// prePointer writes a pointer behind what it points to, in parentheses if that
+// printPointerLeft writes a pointer behind what it points to, in parentheses if that
 // ends behind the name. LLVM has blanks before signs, others do not.
-func (m *msvc) prePointer(n ref) {
-	node := &m.nodes[n]
-	to := m.nodes[node.first]
+func (m *demangler) printPointerLeft(n ref) {
+	node := &m.Nodes[n]
+	to := m.Nodes[node.first]
 	if to.kind == mFunction {
-		m.preFunction(&to)
+		m.printFunctionLeft(&to)
 	} else {
-		m.pre(node.first)
+		m.printLeft(node.first)
 	}
-	if m.style == core.LLVM || m.inside(n) || node.second != 0 || node.quals&qUnaligned != 0 {
-		m.gap()
+	if m.style == core.LLVM || m.needsParens(n) || node.second != 0 || node.quals&qUnaligned != 0 {
+		m.printSpace()
 	}
 	if node.quals&qUnaligned != 0 {
-		m.say("__unaligned")
+		m.AppendString("__unaligned")
 	}
 	if m.style == core.LLVM && node.quals&qUnaligned != 0 {
-		m.say(" ")
+		m.AppendString(" ")
 	}
-	if m.inside(n) {
-		m.say("(")
+	if m.needsParens(n) {
+		m.AppendString("(")
 	}
 	if to.kind == mFunction {
 		m.printConvention(to.code)
-		m.gap()
+		m.printSpace()
 	}
 	if node.second != 0 {
 		m.printName(node.second)
-		m.say("::")
+		m.AppendString("::")
 	}
-	m.say(node.word)
+	m.AppendString(node.word)
 	m.printQualifiers(node.quals)
 }
 
-// postArray writes the lengths of an array, of which the first may be unknown.
-func (m *msvc) postArray(node *msvcNode) {
-	for cell := node.second; cell != 0 && m.may(cell); cell = m.nodes[cell].second {
-		m.say("[")
-		if length := &m.nodes[m.nodes[cell].first]; length.number != 0 {
+// printArrayRight writes the lengths of an array, of which the first may be unknown.
+func (m *demangler) printArrayRight(node *node) {
+	for cell := node.second; cell != 0 && m.canPrint(cell); cell = m.Nodes[cell].second {
+		m.AppendString("[")
+		if length := &m.Nodes[m.Nodes[cell].first]; length.number != 0 {
 			m.printNumber(length)
 		}
-		m.say("]")
+		m.AppendString("]")
 	}
-	m.post(node.first)
+	m.printRight(node.first)
 }

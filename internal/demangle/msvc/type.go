@@ -22,63 +22,63 @@ var (
 	}
 )
 
-// typ reads a type.
-func (m *msvc) typ() ref {
+// parseType reads a type.
+func (m *demangler) parseType() ref {
 	if !m.enter() {
 		return 0
 	}
-	defer m.leave()
+	defer m.Leave()
 	switch c := m.Next(); c {
 	case 'T':
-		return m.tag("union ")
+		return m.parseTag("union ")
 	case 'U':
-		return m.tag("struct ")
+		return m.parseTag("struct ")
 	case 'V':
-		return m.tag("class ")
+		return m.parseTag("class ")
 	case 'W': // the digit says which integers it holds
 		if c := m.Next(); c < '0' || c > '7' {
 			return m.fail()
 		}
-		return m.tag("enum ")
+		return m.parseTag("enum ")
 	case '?': // auto, and what only some compilers have
-		name := m.add(msvcNode{kind: mScope, first: m.leaf(true)})
-		m.want("@")
-		return m.add(msvcNode{kind: mTag, first: name})
+		name := m.Add(node{kind: mScope, first: m.parseLeaf(true)})
+		m.expect("@")
+		return m.Add(node{kind: mTag, first: name})
 	case 'Y':
-		return m.array()
+		return m.parseArray()
 	case 'P', 'Q', 'R', 'S':
-		return m.pointer("*", uint16(c-'P')) // none, const, volatile, both
+		return m.parsePointer("*", uint16(c-'P')) // none, const, volatile, both
 	case 'A', 'B':
-		return m.pointer("&", uint16(c-'A')<<1)
+		return m.parsePointer("&", uint16(c-'A')<<1)
 	case '$':
-		return m.marked()
+		return m.parseDollarType()
 	default:
-		return m.builtin(c)
+		return m.parseBuiltin(c)
 	}
 }
 
-// marked reads a type behind a dollar.
-func (m *msvc) marked() ref {
+// parseDollarType reads a type behind a dollar.
+func (m *demangler) parseDollarType() ref {
 	switch {
-	case m.skip("$Q"):
-		return m.pointer("&&", 0)
-	case m.skip("$R"):
-		return m.pointer("&&", qVolatile)
-	case m.skip("$T"):
-		return m.add(msvcNode{kind: mText, word: "std::nullptr_t"})
-	case m.skip("$A6"):
-		return m.function(false)
-	case m.skip("$A8@@"):
-		return m.function(true)
-	case m.skip("$C"):
-		return m.qualified()
-	case m.skip("$B"):
-		return m.typ()
+	case m.AcceptString("$Q"):
+		return m.parsePointer("&&", 0)
+	case m.AcceptString("$R"):
+		return m.parsePointer("&&", qVolatile)
+	case m.AcceptString("$T"):
+		return m.Add(node{kind: mText, word: "std::nullptr_t"})
+	case m.AcceptString("$A6"):
+		return m.parseFunction(false)
+	case m.AcceptString("$A8@@"):
+		return m.parseFunction(true)
+	case m.AcceptString("$C"):
+		return m.parseQualified()
+	case m.AcceptString("$B"):
+		return m.parseType()
 	}
 	return m.fail()
 }
 
-func (m *msvc) builtin(c byte) ref {
+func (m *demangler) parseBuiltin(c byte) ref {
 	table := &msvcTypes
 	if c == '_' {
 		table, c = &msvcMoreTypes, m.Next()
@@ -87,14 +87,14 @@ func (m *msvc) builtin(c byte) ref {
 		return m.fail()
 	}
 	word := table[c-'A']
-	if m.words {
-		word = microsoft(word)
+	if m.hasKeywords {
+		word = keywordOf(word)
 	}
-	return m.add(msvcNode{kind: mText, word: word})
+	return m.Add(node{kind: mText, word: word})
 }
 
-// microsoft is the compiler's word for an integer with a number of bits.
-func microsoft(word string) string {
+// keywordOf is the compiler's word for an integer with a number of bits.
+func keywordOf(word string) string {
 	bits, ok := strings.CutSuffix(word, "_t")
 	if !ok {
 		return word
@@ -108,31 +108,31 @@ func microsoft(word string) string {
 	return word
 }
 
-func (m *msvc) tag(word string) ref {
+func (m *demangler) parseTag(word string) ref {
 	if m.style != core.LLVM {
 		word = ""
 	}
-	return m.add(msvcNode{kind: mTag, word: word, first: m.typeName()})
+	return m.Add(node{kind: mTag, word: word, first: m.parseTypeName()})
 }
 
-// qualified reads a type behind its qualifiers.
-func (m *msvc) qualified() ref {
-	quals, _ := m.qualifiers()
-	n := m.typ()
-	m.nodes[n].quals |= quals
+// parseQualified reads a type behind its qualifiers.
+func (m *demangler) parseQualified() ref {
+	quals, _ := m.parseQualifiers()
+	n := m.parseType()
+	m.Nodes[n].quals |= quals
 	return n
 }
 
-// result reads the type of a result.
-func (m *msvc) result() ref {
+// parseResult reads the type of a result.
+func (m *demangler) parseResult() ref {
 	if m.Accept('?') {
-		return m.qualified()
+		return m.parseQualified()
 	}
-	return m.typ()
+	return m.parseType()
 }
 
-// qualifiers reads const and volatile, and whether it is those of a member.
-func (m *msvc) qualifiers() (quals uint16, member bool) {
+// parseQualifiers reads const and volatile, and whether it is those of a member.
+func (m *demangler) parseQualifiers() (quals uint16, member bool) {
 	switch c := m.Next(); {
 	case c >= 'A' && c <= 'D':
 		return uint16(c - 'A'), false
@@ -143,9 +143,9 @@ func (m *msvc) qualifiers() (quals uint16, member bool) {
 	return 0, false
 }
 
-// extended reads what else can be said of a pointer. That it has 64 bits is
+// parseModifiers reads what else can be said of a pointer. That it has 64 bits is
 // said nowhere else.
-func (m *msvc) extended() (quals uint16) {
+func (m *demangler) parseModifiers() (quals uint16) {
 	for {
 		switch m.Peek() {
 		case 'E':
@@ -160,99 +160,99 @@ func (m *msvc) extended() (quals uint16) {
 	}
 }
 
-func (m *msvc) pointer(sign string, quals uint16) ref {
-	n := msvcNode{kind: mPointer, word: sign, quals: quals}
+func (m *demangler) parsePointer(sign string, quals uint16) ref {
+	n := node{kind: mPointer, word: sign, quals: quals}
 	switch {
 	case m.Accept('6'):
-		n.first = m.function(false)
+		n.first = m.parseFunction(false)
 	case m.Accept('8'):
-		n.second = m.typeName()
-		n.first = m.function(true)
+		n.second = m.parseTypeName()
+		n.first = m.parseFunction(true)
 	default:
-		n.quals |= m.extended()
-		if m.skip("$A") { // to what is collected: C++/CLI and C++/CX
+		n.quals |= m.parseModifiers()
+		if m.AcceptString("$A") { // to what is collected: C++/CLI and C++/CX
 			n.word = "^"
-		} else if m.skip("$C") {
+		} else if m.AcceptString("$C") {
 			n.word = "%"
 		}
-		of, member := m.qualifiers()
+		of, member := m.parseQualifiers()
 		if member {
-			n.second = m.typeName()
+			n.second = m.parseTypeName()
 		}
-		n.first = m.typ()
-		m.nodes[n.first].quals |= of
+		n.first = m.parseType()
+		m.Nodes[n.first].quals |= of
 	}
-	return m.add(n)
+	return m.Add(n)
 }
 
-func (m *msvc) array() ref {
-	rank, negative := m.numeral()
+func (m *demangler) parseArray() ref {
+	rank, negative := m.parseNumber()
 	if rank == 0 || negative || rank > uint64(m.End-m.Pos) {
 		return m.fail()
 	}
-	n := msvcNode{kind: mArray, second: m.offsets(int(rank), mNumber)}
-	if m.skip("$$C") {
-		n.quals, _ = m.qualifiers()
+	n := node{kind: mArray, second: m.parseOffsets(int(rank), mNumber)}
+	if m.AcceptString("$$C") {
+		n.quals, _ = m.parseQualifiers()
 	}
-	n.first = m.typ()
-	return m.add(n)
+	n.first = m.parseType()
+	return m.Add(n)
 }
 
 // msvcConventions are how functions are called.
-var msvcConventions = [...]string{
+var conventions = [...]string{
 	'A': "__cdecl", 'B': "__cdecl", 'C': "__pascal", 'D': "__pascal", 'E': "__thiscall", 'F': "__thiscall",
 	'G': "__stdcall", 'H': "__stdcall", 'I': "__fastcall", 'J': "__fastcall", 'M': "__clrcall", 'N': "__clrcall",
 	'O': "__eabi", 'P': "__eabi", 'Q': "__vectorcall", 'S': "__attribute__((__swiftcall__)) ",
 	'W': "__attribute__((__swiftasynccall__)) ", 'w': "__regcall",
 }
 
-// convention reads one.
-func (m *msvc) convention() byte {
+// parseConvention reads one.
+func (m *demangler) parseConvention() byte {
 	c := m.Next()
-	if int(c) >= len(msvcConventions) || msvcConventions[c] == "" {
+	if int(c) >= len(conventions) || conventions[c] == "" {
 		m.fail()
 		return 0
 	}
 	return c
 }
 
-// function reads the type of a function. That of a member says how the object
+// parseFunction reads the type of a function. That of a member says how the object
 // is qualified.
-func (m *msvc) function(member bool) ref {
-	n := msvcNode{kind: mFunction}
+func (m *demangler) parseFunction(member bool) ref {
+	n := node{kind: mFunction}
 	if member {
-		n.quals = m.extended()
-		m.skip("$A") // of an object that is collected
+		n.quals = m.parseModifiers()
+		m.AcceptString("$A") // of an object that is collected
 		if m.Accept('G') {
 			n.quals |= qLvalue
 		} else if m.Accept('H') {
 			n.quals |= qRvalue
 		}
-		quals, _ := m.qualifiers()
+		quals, _ := m.parseQualifiers()
 		n.quals |= quals
 	}
-	n.code = m.convention()
+	n.code = m.parseConvention()
 	if !m.Accept('@') {
-		n.first = m.result()
+		n.first = m.parseResult()
 	}
 	variadic := false
-	if n.second, variadic = m.parameters(); variadic {
+	if n.second, variadic = m.parseParameters(); variadic {
 		n.quals |= qVariadic
 	}
-	if m.skip("_E") {
+	if m.AcceptString("_E") {
 		n.quals |= qNoexcept
 	} else {
-		m.want("Z")
+		m.expect("Z")
 	}
-	return m.add(n)
+	return m.Add(n)
 }
 
-func (m *msvc) parameters() (list ref, variadic bool) {
+func (m *demangler) parseParameters() (parameters ref, isVariadic bool) {
 	if m.Accept('X') {
 		return 0, false
 	}
-	var params msvcList
-	for !m.failed {
+	var params list
+	for !m.Failed {
 		switch c := m.Peek(); {
 		case c == '@':
 			m.Pos++
@@ -262,18 +262,18 @@ func (m *msvc) parameters() (list ref, variadic bool) {
 			return params.head, true
 		case core.IsDigit(c):
 			m.Pos++
-			if int(c-'0') >= m.known.typeCount {
+			if int(c-'0') >= m.backrefs.typeCount {
 				m.fail()
 			}
-			m.grow(&params, m.known.types[c-'0'])
+			m.appendTo(&params, m.backrefs.types[c-'0'])
 		default:
-			at, known := m.Pos, &m.known
-			n := m.typ()
+			at, known := m.Pos, &m.backrefs
+			n := m.parseType()
 			if m.Pos-at > 1 && known.typeCount < len(known.types) {
 				known.types[known.typeCount] = n
 				known.typeCount++
 			}
-			m.grow(&params, n)
+			m.appendTo(&params, n)
 		}
 	}
 	return 0, false

@@ -42,7 +42,7 @@ func AppendLegacy(dst, name []byte, style core.Style, _ *int) ([]byte, bool) {
 		parts = append(parts, name[c.Pos:c.Pos+n])
 		c.Pos += n
 	}
-	after, ok := rustSuffix(name[c.Pos:])
+	after, ok := trimSuffix(name[c.Pos:])
 	last := len(parts) - 1
 	if !ok || last < 1 || len(parts[last]) != hashLength || parts[last][0] != 'h' || !core.IsHash(parts[last][1:]) {
 		return dst, false
@@ -55,7 +55,7 @@ func AppendLegacy(dst, name []byte, style core.Style, _ *int) ([]byte, bool) {
 		dst = appendLegacyPart(dst, part)
 	}
 	if style == core.Simple {
-		dst = withoutArguments(dst, at)
+		dst = removeArguments(dst, at)
 	}
 	return append(dst, after...), true
 }
@@ -78,9 +78,9 @@ func appendLegacyPart(dst, part []byte) []byte {
 	return append(dst, text...)
 }
 
-// withoutArguments drops generic arguments from a text after a place. What is
+// removeArguments drops generic arguments from a text after a place. What is
 // in angle brackets at the start of a path is a type and stays.
-func withoutArguments(text []byte, at int) []byte {
+func removeArguments(text []byte, at int) []byte {
 	out := text[:at]
 	depth := 0
 	for i := at; i < len(text); i++ {

@@ -15,28 +15,25 @@ import (
 
 const (
 	// rustMaxDepth bounds how deep a name may be nested.
-	rustMaxDepth = 200
+	maxDepth = 200
 	// rustMaxBound bounds the lifetimes that one type brings.
-	rustMaxBound = 64
+	maxLifetimes = 64
 )
 
-// rust reads a name of the newer mangling (v0) and writes it at the same time:
+// demangler reads a name of the newer mangling (v0) and writes it at the same time:
 // the parts stand in the order in which they are read. References lead back to
 // where a part was read first. Crates are written without their hashes and
 // numbers without their types.
-type rust struct {
+type demangler struct {
 	core.Cursor
-	out    []byte
-	limit  int
-	quiet  int // parts that are only read
-	depth  int
-	left   int    // bytes that references may lead back to
-	bound  uint64 // lifetimes in scope
-	simple bool
-	failed bool
+	core.Budget // of bytes that references lead back to
+	core.Writer
+	quiet     int    // parts that are only read
+	lifetimes uint64 // in scope
+	isSimple  bool
 }
 
-var rusts = sync.Pool{New: func() any { return new(rust) }}
+var demanglers = sync.Pool{New: func() any { return new(demangler) }}
 
 // Append appends the readable form of a Rust v0 name, or says that it is
 // none.
@@ -49,30 +46,30 @@ func Append(dst, name []byte, style core.Style, left *int) ([]byte, bool) {
 	if end < 0 {
 		end = len(body)
 	}
-	after, fine := rustSuffix(body[end:])
-	if body = body[:end]; !ok || !fine || len(body) == 0 || !core.IsUpper(body[0]) || !areWords(body) {
+	after, fine := trimSuffix(body[end:])
+	if body = body[:end]; !ok || !fine || len(body) == 0 || !core.IsUpper(body[0]) || !isIdentifier(body) {
 		return dst, false
 	}
-	r := rusts.Get().(*rust)
-	defer rusts.Put(r)
-	*r = rust{Cursor: core.Cursor{Text: body, End: len(body)}, out: dst, limit: len(dst) + core.MaxText, left: *left, simple: style == core.Simple}
-	r.path(true)
+	r := demanglers.Get().(*demangler)
+	defer demanglers.Put(r)
+	*r = demangler{Cursor: core.Cursor{Text: body, End: len(body)}, Budget: core.Budget{Steps: *left}, Writer: core.NewWriter(dst), isSimple: style == core.Simple}
+	r.readPath(true)
 	if core.IsUpper(r.Peek()) {
 		r.quiet++ // the crate that made the instance
-		r.path(false)
+		r.readPath(false)
 	}
-	*left = r.left
-	out := r.out
-	ok = !r.failed && r.Pos == r.End && len(out) > len(dst)
-	*r = rust{}
+	*left = r.Steps
+	out := r.Out
+	ok = !r.Failed && r.Pos == r.End && len(out) > len(dst)
+	*r = demangler{}
 	if !ok {
 		return dst, false
 	}
 	return append(out, after...), true
 }
 
-// areWords says whether a text has nothing but letters of words in ASCII.
-func areWords(text []byte) bool {
+// isIdentifier says whether a text has nothing but letters of words in ASCII.
+func isIdentifier(text []byte) bool {
 	for _, c := range text {
 		if !isWord(c) || c >= utf8.RuneSelf {
 			return false
@@ -84,35 +81,32 @@ func areWords(text []byte) bool {
 // llvmMark begins the suffix of names that LLVM made visible to other modules.
 const llvmMark = ".llvm."
 
-// rustSuffix is what of the text behind a name is written: not what LLVM added
+// trimSuffix is what of the text behind a name is written: not what LLVM added
 // to tell copies apart.
-func rustSuffix(after []byte) ([]byte, bool) {
+func trimSuffix(after []byte) ([]byte, bool) {
 	if i := bytes.Index(after, []byte(llvmMark)); i >= 0 && core.IsHash(after[i+len(llvmMark):]) {
 		after = after[:i]
 	}
 	return after, printable(after) && (len(after) == 0 || after[0] == '.')
 }
 
-func (r *rust) say(text string) {
-	if r.quiet == 0 && !r.failed {
-		r.out = append(r.out, text...)
-		r.failed = len(r.out) > r.limit
+func (r *demangler) print(text string) {
+	if r.quiet == 0 && !r.Failed {
+		r.AppendString(text)
+		r.Failed = r.IsFull()
 	}
 }
 
-// part reads a part that may hold others.
-func (r *rust) part(read func()) {
-	if r.depth++; r.depth > rustMaxDepth {
-		r.failed = true
-	}
-	if !r.failed {
+// nest reads a part that may hold others.
+func (r *demangler) nest(read func()) {
+	if r.Enter(maxDepth) {
 		read()
 	}
-	r.depth--
+	r.Leave()
 }
 
-// base62 reads a number that ends with an underscore.
-func (r *rust) base62() uint64 {
+// readBase62 reads a number that ends with an underscore.
+func (r *demangler) readBase62() uint64 {
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	if r.Accept('_') {
 		return 0
@@ -124,23 +118,23 @@ func (r *rust) base62() uint64 {
 		}
 		digit := bytes.IndexByte([]byte(digits), c)
 		if digit < 0 || n > math.MaxUint64/62-2 {
-			r.failed = true
+			r.Failed = true
 			return 0
 		}
 		n = n*62 + uint64(digit)
 	}
 }
 
-// optional reads a number behind a letter, zero if the letter is not there.
-func (r *rust) optional(letter byte) uint64 {
+// readOptional reads a number behind a letter, zero if the letter is not there.
+func (r *demangler) readOptional(letter byte) uint64 {
 	if !r.Accept(letter) {
 		return 0
 	}
-	return r.base62() + 1
+	return r.readBase62() + 1
 }
 
-// identifier reads a name, which may be encoded.
-func (r *rust) identifier() []byte {
+// readIdentifier reads a name, which may be encoded.
+func (r *demangler) readIdentifier() []byte {
 	encoded := r.Accept('u')
 	n := 0
 	if !r.Accept('0') {
@@ -148,94 +142,94 @@ func (r *rust) identifier() []byte {
 	}
 	r.Accept('_')
 	if n < 0 || n > r.End-r.Pos {
-		r.failed = true
+		r.Failed = true
 		return nil
 	}
 	r.Pos += n
 	name := r.Text[r.Pos-n : r.Pos]
-	if encoded && r.quiet == 0 && !r.failed {
+	if encoded && r.quiet == 0 && !r.Failed {
 		out, ok := core.AppendPunycode(nil, name, false)
-		r.failed = !ok
+		r.Failed = !ok
 		return out
 	}
 	return name
 }
 
-// backref follows a reference to a part that was read before.
-func (r *rust) backref(read func()) {
+// followBackref follows a reference to a part that was read before.
+func (r *demangler) followBackref(read func()) {
 	at := r.Pos - 1
-	to := r.base62()
+	to := r.readBase62()
 	if to >= uint64(at) {
-		r.failed = true
+		r.Failed = true
 	}
-	if r.failed || r.quiet > 0 {
+	if r.Failed || r.quiet > 0 {
 		return
 	}
 	saved := r.Pos
 	r.Pos = int(to)
-	r.part(read)
-	if r.left -= r.Pos - int(to); r.left < 0 {
-		r.failed = true
+	r.nest(read)
+	if r.Steps -= r.Pos - int(to); r.Steps < 0 {
+		r.Failed = true
 	}
 	r.Pos = saved
 }
 
-// list reads parts up to an E, with something between, and counts them.
-func (r *rust) list(between string, read func()) (n int) {
-	for ; !r.failed && !r.Accept('E'); n++ {
+// readList reads parts up to an E, with something between, and counts them.
+func (r *demangler) readList(between string, read func()) (n int) {
+	for ; !r.Failed && !r.Accept('E'); n++ {
 		if n > 0 {
-			r.say(between)
+			r.print(between)
 		}
 		read()
 	}
 	return n
 }
 
-// path reads the path of an item. Generic arguments of a path to a value begin
+// readPath reads the path of an item. Generic arguments of a path to a value begin
 // with a double colon.
-func (r *rust) path(value bool) { r.part(func() { r.item(value) }) }
+func (r *demangler) readPath(value bool) { r.nest(func() { r.readItem(value) }) }
 
-func (r *rust) item(value bool) {
+func (r *demangler) readItem(value bool) {
 	switch c := r.Next(); c {
 	case 'C':
-		r.optional('s')
-		r.say(string(r.identifier()))
+		r.readOptional('s')
+		r.print(string(r.readIdentifier()))
 	case 'N':
 		space := r.Next()
-		r.path(value)
-		r.member(space)
+		r.readPath(value)
+		r.readMember(space)
 	case 'M', 'X':
-		r.optional('s')
+		r.readOptional('s')
 		r.quiet++
-		r.path(false)
+		r.readPath(false)
 		r.quiet--
-		r.qualified(c == 'X')
+		r.readQualified(c == 'X')
 	case 'Y':
-		r.qualified(true)
+		r.readQualified(true)
 	case 'I':
-		r.path(value)
-		if r.simple {
+		r.readPath(value)
+		if r.isSimple {
 			r.quiet++
 			defer func() { r.quiet-- }()
 		}
 		if value {
-			r.say("::")
+			r.print("::")
 		}
-		r.say("<")
-		r.list(", ", r.argument)
-		r.say(">")
+		r.print("<")
+		r.readList(", ", r.readArgument)
+		r.print(">")
 	case 'B':
-		r.backref(func() { r.path(value) })
+		r.followBackref(func() { r.readPath(value) })
 	default:
-		r.failed = true
+		r.Failed = true
 	}
 }
 
-// member reads a name inside of a path. What has no name in the source, as a
+// readMember reads a name inside of a path. What has no name in the source, as a
 // closure, has a number.
-func (r *rust) member(space byte) {
-	number := r.optional('s')
-	name := string(r.identifier())
+func (r *demangler) readMember(space byte) {
+	number := r.readOptional('s')
+	name := string(r.readIdentifier())
 	switch {
 	case core.IsUpper(space):
 		kind := string(space)
@@ -248,74 +242,74 @@ func (r *rust) member(space byte) {
 		if name != "" {
 			kind += ":" + name
 		}
-		r.say("::{" + kind + "#" + strconv.FormatUint(number, 10) + "}")
+		r.print("::{" + kind + "#" + strconv.FormatUint(number, 10) + "}")
 	case !core.IsLower(space):
-		r.failed = true
+		r.Failed = true
 	case name != "":
-		r.say("::" + name)
+		r.print("::" + name)
 	}
 }
 
-// qualified reads a type, perhaps as a trait, that a path begins with.
-func (r *rust) qualified(trait bool) {
-	r.say("<")
-	r.typ()
+// readQualified reads a type, perhaps as a trait, that a path begins with.
+func (r *demangler) readQualified(trait bool) {
+	r.print("<")
+	r.readType()
 	if trait {
-		r.say(" as ")
-		r.path(false)
+		r.print(" as ")
+		r.readPath(false)
 	}
-	r.say(">")
+	r.print(">")
 }
 
-// argument reads a generic argument.
-func (r *rust) argument() {
+// readArgument reads a generic argument.
+func (r *demangler) readArgument() {
 	switch {
 	case r.Accept('L'):
-		r.lifetime(r.base62())
+		r.printLifetime(r.readBase62())
 	case r.Accept('K'):
-		r.constant(false)
+		r.readConstant(false)
 	default:
-		r.typ()
+		r.readType()
 	}
 }
 
-// lifetime writes a lifetime, which is counted from the innermost. Zero is one
+// printLifetime writes a lifetime, which is counted from the innermost. Zero is one
 // that is not said.
-func (r *rust) lifetime(n uint64) {
-	switch i := r.bound - n; {
+func (r *demangler) printLifetime(n uint64) {
+	switch i := r.lifetimes - n; {
 	case r.quiet > 0:
 	case n == 0:
-		r.say("'_")
-	case n > r.bound:
-		r.failed = true
+		r.print("'_")
+	case n > r.lifetimes:
+		r.Failed = true
 	case i < 26:
-		r.say("'" + string(rune('a'+i)))
+		r.print("'" + string(rune('a'+i)))
 	default:
-		r.say("'_" + strconv.FormatUint(i, 10))
+		r.print("'_" + strconv.FormatUint(i, 10))
 	}
 }
 
-// binder reads the lifetimes that a type brings, and what has them in scope.
-func (r *rust) binder(read func()) {
-	n := r.optional('G')
-	if n > rustMaxBound {
-		r.failed = true
+// readBinder reads the lifetimes that a type brings, and what has them in scope.
+func (r *demangler) readBinder(read func()) {
+	n := r.readOptional('G')
+	if n > maxLifetimes {
+		r.Failed = true
 	}
-	if n == 0 || r.failed || r.quiet > 0 {
+	if n == 0 || r.Failed || r.quiet > 0 {
 		read()
 		return
 	}
-	r.say("for<")
+	r.print("for<")
 	for i := range n {
 		if i > 0 {
-			r.say(", ")
+			r.print(", ")
 		}
-		r.bound++
-		r.lifetime(1)
+		r.lifetimes++
+		r.printLifetime(1)
 	}
-	r.say("> ")
+	r.print("> ")
 	read()
-	r.bound -= n
+	r.lifetimes -= n
 }
 
 // printable says whether a text is plain ASCII without blanks.

@@ -12,258 +12,258 @@ import (
 )
 
 // rustBasic are the types of one letter.
-var rustBasic = [...]string{
+var basicTypes = [...]string{
 	'a': "i8", 'b': "bool", 'c': "char", 'd': "f64", 'e': "str", 'f': "f32", 'h': "u8", 'i': "isize", 'j': "usize", 'l': "i32", 'm': "u32",
 	'n': "i128", 'o': "u128", 'p': "_", 's': "i16", 't': "u16", 'u': "()", 'v': "...", 'x': "i64", 'y': "u64", 'z': "!",
 }
 
-func (r *rust) typ() {
-	if c := r.Peek(); core.IsLower(c) && rustBasic[c] != "" {
-		word := rustBasic[c]
+func (r *demangler) readType() {
+	if c := r.Peek(); core.IsLower(c) && basicTypes[c] != "" {
+		word := basicTypes[c]
 		r.Next()
-		r.say(word)
+		r.print(word)
 		return
 	}
-	r.part(r.compound)
+	r.nest(r.readCompound)
 }
 
-// compound reads a type that is made of others.
-func (r *rust) compound() {
+// readCompound reads a type that is made of others.
+func (r *demangler) readCompound() {
 	switch c := r.Next(); c {
 	case 'R', 'Q':
-		r.say("&")
+		r.print("&")
 		if r.Accept('L') {
-			if n := r.base62(); n > 0 {
-				r.lifetime(n)
-				r.say(" ")
+			if n := r.readBase62(); n > 0 {
+				r.printLifetime(n)
+				r.print(" ")
 			}
 		}
 		if c == 'Q' {
-			r.say("mut ")
+			r.print("mut ")
 		}
-		r.typ()
+		r.readType()
 	case 'P', 'O':
-		r.say(map[byte]string{'P': "*const ", 'O': "*mut "}[c])
-		r.typ()
+		r.print(map[byte]string{'P': "*const ", 'O': "*mut "}[c])
+		r.readType()
 	case 'A', 'S':
-		r.say("[")
-		r.typ()
+		r.print("[")
+		r.readType()
 		if c == 'A' {
-			r.say("; ")
-			r.constant(true)
+			r.print("; ")
+			r.readConstant(true)
 		}
-		r.say("]")
+		r.print("]")
 	case 'T':
-		r.say("(")
-		if r.list(", ", r.typ) == 1 {
-			r.say(",")
+		r.print("(")
+		if r.readList(", ", r.readType) == 1 {
+			r.print(",")
 		}
-		r.say(")")
+		r.print(")")
 	case 'F':
-		r.binder(r.function)
+		r.readBinder(r.readFunction)
 	case 'D':
-		r.say("dyn ")
-		r.binder(func() { r.list(" + ", r.bounds) })
+		r.print("dyn ")
+		r.readBinder(func() { r.readList(" + ", r.readBounds) })
 		if !r.Accept('L') {
-			r.failed = true
-		} else if n := r.base62(); n > 0 {
-			r.say(" + ")
-			r.lifetime(n)
+			r.Failed = true
+		} else if n := r.readBase62(); n > 0 {
+			r.print(" + ")
+			r.printLifetime(n)
 		}
 	case 'B':
-		r.backref(r.typ)
+		r.followBackref(r.readType)
 	default:
 		r.Pos--
-		r.path(false)
+		r.readPath(false)
 	}
 }
 
-func (r *rust) function() {
+func (r *demangler) readFunction() {
 	if r.Accept('U') {
-		r.say("unsafe ")
+		r.print("unsafe ")
 	}
 	if r.Accept('K') {
 		abi := "C"
 		if !r.Accept('C') {
-			r.failed = r.failed || r.Peek() == 'u' // no name of one is encoded
-			abi = strings.ReplaceAll(string(r.identifier()), "_", "-")
+			r.Failed = r.Failed || r.Peek() == 'u' // no name of one is encoded
+			abi = strings.ReplaceAll(string(r.readIdentifier()), "_", "-")
 		}
-		r.say(`extern "` + abi + `" `)
+		r.print(`extern "` + abi + `" `)
 	}
-	r.say("fn(")
-	r.list(", ", r.typ)
-	r.say(")")
+	r.print("fn(")
+	r.readList(", ", r.readType)
+	r.print(")")
 	if !r.Accept('u') {
-		r.say(" -> ")
-		r.typ()
+		r.print(" -> ")
+		r.readType()
 	}
 }
 
-// bounds reads a trait of a trait object, with what its associated types are.
-func (r *rust) bounds() {
-	open := r.openPath()
+// readBounds reads a trait of a trait object, with what its associated types are.
+func (r *demangler) readBounds() {
+	open := r.readOpenPath()
 	for r.Accept('p') {
 		if open {
-			r.say(", ")
+			r.print(", ")
 		} else {
-			r.say("<")
+			r.print("<")
 		}
 		open = true
-		r.say(string(r.identifier()) + " = ")
-		r.typ()
+		r.print(string(r.readIdentifier()) + " = ")
+		r.readType()
 	}
 	if open {
-		r.say(">")
+		r.print(">")
 	}
 }
 
-// openPath reads a path and leaves its generic arguments open, if it has any.
-func (r *rust) openPath() (open bool) {
+// readOpenPath reads a path and leaves its generic arguments open, if it has any.
+func (r *demangler) readOpenPath() (open bool) {
 	switch {
 	case r.Accept('B'):
-		r.backref(func() { open = r.openPath() })
+		r.followBackref(func() { open = r.readOpenPath() })
 	case r.Accept('I'):
-		r.path(false)
-		r.say("<")
-		r.list(", ", r.argument)
+		r.readPath(false)
+		r.print("<")
+		r.readList(", ", r.readArgument)
 		open = true
 	default:
-		r.path(false)
+		r.readPath(false)
 	}
 	return open
 }
 
-// constant reads a constant. Inside of another value it needs no braces.
-func (r *rust) constant(value bool) {
-	r.part(func() {
+// readConstant reads a constant. Inside of another value it needs no braces.
+func (r *demangler) readConstant(value bool) {
+	r.nest(func() {
 		c := r.Peek()
 		braces := !value && (strings.IndexByte("eQATV", c) >= 0 || c == 'R' && !bytes.HasPrefix(r.Text[r.Pos:], []byte("Re")))
 		if braces {
-			r.say("{")
+			r.print("{")
 		}
-		r.value(value)
+		r.readValue(value)
 		if braces {
-			r.say("}")
+			r.print("}")
 		}
 	})
 }
 
-func (r *rust) inside() { r.constant(true) }
+func (r *demangler) readInnerConstant() { r.readConstant(true) }
 
-func (r *rust) value(inside bool) {
+func (r *demangler) readValue(inside bool) {
 	switch c := r.Next(); c {
 	case 'p':
-		r.say("_")
+		r.print("_")
 	case 'h', 't', 'm', 'y', 'o', 'j', 'a', 's', 'l', 'x', 'n', 'i':
 		if strings.IndexByte("aslxni", c) >= 0 && r.Accept('n') {
-			r.say("-")
+			r.print("-")
 		}
-		digits := r.number()
+		digits := r.readNumber()
 		if n, err := strconv.ParseUint("0"+digits, 16, 64); err == nil {
 			digits = strconv.FormatUint(n, 10)
 		} else {
 			digits = "0x" + digits // more than 64 bits
 		}
-		r.say(digits)
+		r.print(digits)
 	case 'b', 'c':
-		n, err := strconv.ParseUint("0"+r.number(), 16, 31)
-		r.failed = r.failed || err != nil || c == 'b' && n > 1 || !utf8.ValidRune(rune(n))
+		n, err := strconv.ParseUint("0"+r.readNumber(), 16, 31)
+		r.Failed = r.Failed || err != nil || c == 'b' && n > 1 || !utf8.ValidRune(rune(n))
 		if c == 'b' {
-			r.say(strconv.FormatBool(n == 1))
+			r.print(strconv.FormatBool(n == 1))
 		} else {
-			r.say("'" + escaped(rune(n), '\'') + "'")
+			r.print("'" + escape(rune(n), '\'') + "'")
 		}
 	case 'e':
-		r.say("*")
-		r.literal()
+		r.print("*")
+		r.readLiteral()
 	case 'R', 'Q':
 		if c == 'R' && r.Accept('e') {
-			r.literal()
+			r.readLiteral()
 			break
 		}
-		r.say("&")
+		r.print("&")
 		if c == 'Q' {
-			r.say("mut ")
+			r.print("mut ")
 		}
-		r.inside()
+		r.readInnerConstant()
 	case 'A':
-		r.say("[")
-		r.list(", ", r.inside)
-		r.say("]")
+		r.print("[")
+		r.readList(", ", r.readInnerConstant)
+		r.print("]")
 	case 'T':
-		r.say("(")
-		if r.list(", ", r.inside) == 1 {
-			r.say(",")
+		r.print("(")
+		if r.readList(", ", r.readInnerConstant) == 1 {
+			r.print(",")
 		}
-		r.say(")")
+		r.print(")")
 	case 'V':
-		r.path(true)
-		r.fields()
+		r.readPath(true)
+		r.readFields()
 	case 'B':
-		r.backref(func() { r.constant(inside) })
+		r.followBackref(func() { r.readConstant(inside) })
 	default:
-		r.failed = true
+		r.Failed = true
 	}
 }
 
-// fields reads the fields of a constant of a struct or an enum.
-func (r *rust) fields() {
+// readFields reads the fields of a constant of a struct or an enum.
+func (r *demangler) readFields() {
 	switch r.Next() {
 	case 'U':
 	case 'T':
-		r.say("(")
-		r.list(", ", r.inside)
-		r.say(")")
+		r.print("(")
+		r.readList(", ", r.readInnerConstant)
+		r.print(")")
 	case 'S':
-		r.say(" { ")
-		r.list(", ", func() {
-			r.optional('s')
-			r.say(string(r.identifier()) + ": ")
-			r.inside()
+		r.print(" { ")
+		r.readList(", ", func() {
+			r.readOptional('s')
+			r.print(string(r.readIdentifier()) + ": ")
+			r.readInnerConstant()
 		})
-		r.say(" }")
+		r.print(" }")
 	default:
-		r.failed = true
+		r.Failed = true
 	}
 }
 
-// nibbles reads hexadecimal digits up to an underscore, and leaves out zeros
+// readNibbles reads hexadecimal digits up to an underscore, and leaves out zeros
 // before them.
-func (r *rust) nibbles() string {
+func (r *demangler) readNibbles() string {
 	at := r.Pos
 	for core.HexDigit(r.Peek()) >= 0 {
 		r.Next()
 	}
 	digits := r.Since(at)
 	if !r.Accept('_') {
-		r.failed = true
+		r.Failed = true
 	}
 	return strings.TrimLeft(digits, "0")
 }
 
-// number reads the digits of a number, of which there is at least one.
-func (r *rust) number() string {
-	r.failed = r.failed || core.HexDigit(r.Peek()) < 0
-	return r.nibbles()
+// readNumber reads the digits of a number, of which there is at least one.
+func (r *demangler) readNumber() string {
+	r.Failed = r.Failed || core.HexDigit(r.Peek()) < 0
+	return r.readNibbles()
 }
 
-// literal reads a string, which is there as the digits of its bytes.
-func (r *rust) literal() {
+// readLiteral reads a string, which is there as the digits of its bytes.
+func (r *demangler) readLiteral() {
 	at := r.Pos
-	r.nibbles()
+	r.readNibbles()
 	raw, err := hex.DecodeString(strings.TrimSuffix(r.Since(at), "_"))
 	if err != nil || !utf8.Valid(raw) {
-		r.failed = true
+		r.Failed = true
 	}
-	r.say(`"`)
+	r.print(`"`)
 	for _, c := range string(raw) {
-		r.say(escaped(c, '"'))
+		r.print(escape(c, '"'))
 	}
-	r.say(`"`)
+	r.print(`"`)
 }
 
-// escaped is a letter as a literal of the language has it.
-func escaped(c, quote rune) string {
+// escape is a letter as a literal of the language has it.
+func escape(c, quote rune) string {
 	switch i := strings.IndexRune("\t\r\n\x00", c); {
 	case i >= 0:
 		return `\` + "trn0"[i:i+1]

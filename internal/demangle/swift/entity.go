@@ -1,9 +1,9 @@
 package swift
 
-// declare takes a declaration of a type: its name, unless it has none or was
+// addDeclaration takes a declaration of a type: its name, unless it has none or was
 // taken already, and its context. The labels belong to the function type in it.
-func (s *swift) declare(kind swiftKind, name, f, t ref) ref {
-	labels, ok := s.takeLabels(f)
+func (s *demangler) addDeclaration(kind kind, name, f, t ref) ref {
+	labels, ok := s.popLabels(f)
 	if kind == kFunction || kind == kVariable {
 		name = s.popName()
 		ok = ok && name != 0
@@ -12,59 +12,59 @@ func (s *swift) declare(kind swiftKind, name, f, t ref) ref {
 	if !ok || t == 0 || ctx == 0 {
 		return 0
 	}
-	return s.some(kind, 0, ctx, name, labels, t)
+	return s.addOptional(kind, 0, ctx, name, labels, t)
 }
 
-// entity takes a declaration that may be private to a file.
-func (s *swift) entity(kind swiftKind) ref {
+// parseEntity takes a declaration that may be private to a file.
+func (s *demangler) parseEntity(kind kind) ref {
 	private := s.popIf(kPrivateName)
 	t := s.popType()
-	return s.declare(kind, private, t, t)
+	return s.addDeclaration(kind, private, t, t)
 }
 
-// function takes a function, which may be generic.
-func (s *swift) function() ref {
+// parseFunction takes a function, which may be generic.
+func (s *demangler) parseFunction() ref {
 	sig := s.popIf(kSignature)
-	f := s.functionType(0)
+	f := s.parseFunctionType(0)
 	if sig == 0 {
-		return s.declare(kFunction, 0, f, f)
+		return s.addDeclaration(kFunction, 0, f, f)
 	}
-	return s.declare(kFunction, 0, f, s.wrap(s.phrase(kGeneric, "$0$1", sig, f)))
+	return s.addDeclaration(kFunction, 0, f, s.wrapType(s.addPhrase(kGeneric, "$0$1", sig, f)))
 }
 
-// takeLabels takes the labels of the parameters of a function type. There is
+// popLabels takes the labels of the parameters of a function type. There is
 // one for each parameter, or an empty list. In the old form they are inside of
 // the type.
-func (s *swift) takeLabels(t ref) (ref, bool) {
-	if s.old || t == 0 {
+func (s *demangler) popLabels(t ref) (ref, bool) {
+	if s.hasOldLabels || t == 0 {
 		return 0, t != 0
 	}
 	if s.popIf(kEmptyList) != 0 {
 		return 0, true
 	}
-	f := s.inner(t)
+	f := s.unwrap(t)
 	if s.kind(f) == kGeneric {
-		f = s.inner(s.kid(f, 1))
+		f = s.unwrap(s.child(f, 1))
 	}
 	if s.kind(f) != kFuncType {
 		return 0, true
 	}
 	var labels []ref
 	named := false
-	for range s.list(s.inner(s.kid(f, 0))) {
+	for range s.list(s.unwrap(s.child(f, 0))) {
 		label := s.popIf(kIdentifier)
 		named = named || label != 0
 		if label == 0 && s.popIf(kFirst) == 0 {
 			return 0, false
 		} else if label == 0 {
-			label = s.phrase(kText, "_")
+			label = s.addPhrase(kText, "_")
 		}
 		labels = append(labels, label)
 	}
 	if !named {
 		return 0, true
 	}
-	return s.reversed(kList, labels), true
+	return s.addReversed(kList, labels), true
 }
 
 // accessors are the functions behind a variable by letter, addressors by the
@@ -76,8 +76,8 @@ const (
 	mutableAddressors = "uunsafeMutableAddressor OowningMutableAddressor onativeOwningMutableAddressor PnativePinningMutableAddressor "
 )
 
-// accessor reads which accessor of a variable or subscript is meant.
-func (s *swift) accessor(storage ref) ref {
+// parseAccessor reads which accessor of a variable or subscript is meant.
+func (s *demangler) parseAccessor(storage ref) ref {
 	table := accessors
 	switch {
 	case s.Accept('p'):
@@ -87,14 +87,14 @@ func (s *swift) accessor(storage ref) ref {
 	case s.Accept('l'):
 		table = addressors
 	}
-	word := s.letter(table)
+	word := s.parseLetter(table)
 	if word == "" {
 		return 0
 	}
-	return s.phrase(kAccessor, word, storage)
+	return s.addPhrase(kAccessor, word, storage)
 }
 
-func (s *swift) subscript() ref { return s.accessor(s.entity(kSubscript)) }
+func (s *demangler) parseSubscript() ref { return s.parseAccessor(s.parseEntity(kSubscript)) }
 
 // members are functions that are told by their letter alone: what they are,
 // what they are in a class, and the word before what they belong to.
@@ -113,8 +113,8 @@ var members = [...]struct {
 	{'F', "property wrapped field init accessor", "", " of "},
 }
 
-// functionEntity reads functions that have no name of their own.
-func (s *swift) functionEntity() ref {
+// parseFunctionEntity reads functions that have no name of their own.
+func (s *demangler) parseFunctionEntity() ref {
 	c := s.Next()
 	for i := range members {
 		if members[i].letter == c {
@@ -123,40 +123,40 @@ func (s *swift) functionEntity() ref {
 	}
 	switch c {
 	case 'C':
-		return s.entity(kAllocator)
+		return s.parseEntity(kAllocator)
 	case 'c':
-		return s.entity(kConstructor)
+		return s.parseEntity(kConstructor)
 	case 'U':
-		return s.closure("closure #")
+		return s.parseClosure("closure #")
 	case 'u':
-		return s.closure("implicit closure #")
+		return s.parseClosure("implicit closure #")
 	case 'A':
-		if i := s.index(); i >= 0 {
+		if i := s.parseIndex(); i >= 0 {
 			return s.add(kDefault, i, s.popContext())
 		}
 	case 'M':
-		return s.macroExpansion()
+		return s.parseMacroExpansion()
 	}
 	return 0
 }
 
-func (s *swift) closure(text string) ref {
-	i := s.index()
+func (s *demangler) parseClosure(text string) ref {
+	i := s.parseIndex()
 	t := s.popType()
 	ctx := s.popContext()
 	if i < 0 || t == 0 || ctx == 0 {
 		return 0
 	}
-	return s.loose(kClosure, text+itoa(i+1), ctx, 0, 0, t)
+	return s.addText(kClosure, text+itoa(i+1), ctx, 0, 0, t)
 }
 
 // macros are what a macro can be, by letter.
 const macros = "aaccessor rmemberAttribute ffreestanding mmember ppeer cconformance eextension qpreamble bbody uunique "
 
-// macroExpansion takes what a macro wrote.
-func (s *swift) macroExpansion() ref {
-	word := s.letter(macros)
-	i := itoa(s.index() + 1)
+// parseMacroExpansion takes what a macro wrote.
+func (s *demangler) parseMacroExpansion() ref {
+	word := s.parseLetter(macros)
+	i := itoa(s.parseIndex() + 1)
 	s.popIf(kPrivateName)
 	macro := s.popName()
 	on := macro
@@ -175,20 +175,20 @@ func (s *swift) macroExpansion() ref {
 	if i == "0" || macro == 0 || on == 0 || ctx == 0 {
 		return 0
 	}
-	return s.loose(kMacro, word, ctx, on)
+	return s.addText(kMacro, word, ctx, on)
 }
 
-// extension takes the module, the type that is extended, and the requirements
+// parseExtension takes the module, the type that is extended, and the requirements
 // that the extension makes.
-func (s *swift) extension() ref {
+func (s *demangler) parseExtension() ref {
 	sig := s.popIf(kSignature)
 	module := s.popModule()
-	return s.extended(module, s.popNominal(), sig)
+	return s.addExtension(module, s.popNominal(), sig)
 }
 
-func (s *swift) extended(module, t, sig ref) ref {
+func (s *demangler) addExtension(module, t, sig ref) ref {
 	if module == 0 || t == 0 {
 		return 0
 	}
-	return s.loose(kExtension, "(extension in $0):$1$2|$1$2|$1", module, t, sig)
+	return s.addText(kExtension, "(extension in $0):$1$2|$1$2|$1", module, t, sig)
 }

@@ -6,29 +6,29 @@ import (
 	"symbolon/internal/demangle/core"
 )
 
-// parameter reads which generic parameter is meant.
-func (s *swift) parameter() ref {
+// parseParameter reads which generic parameter is meant.
+func (s *demangler) parseParameter() ref {
 	switch {
 	case s.Accept('d'):
-		depth := s.index() + 1
-		return s.parameterAt(depth, s.index())
+		depth := s.parseIndex() + 1
+		return s.addParameter(depth, s.parseIndex())
 	case s.Accept('z'):
-		return s.parameterAt(0, 0)
+		return s.addParameter(0, 0)
 	case s.Accept('s'):
-		return s.phrase(kParameter, "Self")
+		return s.addPhrase(kParameter, "Self")
 	}
-	if i := s.index(); i >= 0 {
-		return s.parameterAt(0, i+1)
+	if i := s.parseIndex(); i >= 0 {
+		return s.addParameter(0, i+1)
 	}
 	return 0
 }
 
-func (s *swift) parameterAt(depth, i int) ref {
+func (s *demangler) addParameter(depth, i int) ref {
 	if depth < 0 || i < 0 || depth > 1<<14 || i >= 1<<16 {
 		return 0
 	}
-	n := s.phrase(kParameter, parameterName(depth, i))
-	s.nodes[n].num = int32(depth<<16 | i)
+	n := s.addPhrase(kParameter, parameterName(depth, i))
+	s.Nodes[n].num = int32(depth<<16 | i)
 	return n
 }
 
@@ -48,26 +48,26 @@ func parameterName(depth, i int) string {
 	return name
 }
 
-// associatedName takes the name of an associated type, with its protocol where
+// parseAssociatedName takes the name of an associated type, with its protocol where
 // the name alone would not say which.
-func (s *swift) associatedName() ref {
+func (s *demangler) parseAssociatedName() ref {
 	proto := s.popType()
 	if proto == 0 {
 		return s.popIf(kIdentifier)
 	}
-	if s.kind(s.inner(proto)) != kProtocol {
+	if s.kind(s.unwrap(proto)) != kProtocol {
 		return 0
 	}
-	return s.phrase(kPhrase, "$0.$1", proto, s.popIf(kIdentifier))
+	return s.addPhrase(kPhrase, "$0.$1", proto, s.popIf(kIdentifier))
 }
 
-// member takes an associated type, or a chain of them, of a base. No base is
+// parseMember takes an associated type, or a chain of them, of a base. No base is
 // one on the stack.
-func (s *swift) member(base ref, chain bool) ref {
+func (s *demangler) parseMember(base ref, chain bool) ref {
 	var names []ref
 	if !chain {
-		names = []ref{s.associatedName()}
-	} else if list := s.gather(kList, s.associatedName); list != 0 {
+		names = []ref{s.parseAssociatedName()}
+	} else if list := s.popList(kList, s.parseAssociatedName); list != 0 {
 		names = append(names, s.list(list)...)
 	} else {
 		return 0
@@ -76,47 +76,47 @@ func (s *swift) member(base ref, chain bool) ref {
 		base = s.popType()
 	}
 	for _, name := range names {
-		base = s.typed("$0.$1", base, name)
+		base = s.addTypePhrase("$0.$1", base, name)
 	}
-	return s.substitute(base)
+	return s.addSubstitution(base)
 }
 
-// archetype reads types that stand for others: associated, opaque, packs.
-func (s *swift) archetype() ref {
+// parseArchetype reads types that stand for others: associated, opaque, packs.
+func (s *demangler) parseArchetype() ref {
 	switch c := s.Next(); c {
 	case 'a', 'x', 'X':
-		return s.member(0, c == 'X')
+		return s.parseMember(0, c == 'X')
 	case 'y', 'Y':
-		if p := s.wrap(s.parameter()); p != 0 {
-			return s.member(p, c == 'Y')
+		if p := s.wrapType(s.parseParameter()); p != 0 {
+			return s.parseMember(p, c == 'Y')
 		}
 	case 'z', 'Z':
-		return s.member(s.wrap(s.parameterAt(0, 0)), c == 'Z')
+		return s.parseMember(s.wrapType(s.addParameter(0, 0)), c == 'Z')
 	case 'O':
-		return s.phrase(kOpaqueOf, "<<opaque return type of $0>>", s.popContext())
+		return s.addPhrase(kOpaqueOf, "<<opaque return type of $0>>", s.popContext())
 	case 'o':
-		i := s.index()
-		if _, ok := s.arguments(); !ok || i < 0 {
+		i := s.parseIndex()
+		if _, ok := s.parseArguments(); !ok || i < 0 {
 			return 0
 		}
-		return s.substitute(s.wrap(s.phrase(kComplex, "$0."+itoa(i), s.popIf(kOpaqueOf))))
+		return s.addSubstitution(s.wrapType(s.addPhrase(kComplex, "$0."+itoa(i), s.popIf(kOpaqueOf))))
 	case 'R', 'U', 'r', 'u':
-		if core.IsUpper(c) && s.index() < 0 {
+		if core.IsUpper(c) && s.parseIndex() < 0 {
 			return 0
 		}
-		return s.wrap(s.phrase(kComplex, "some"))
+		return s.wrapType(s.addPhrase(kComplex, "some"))
 	case 'e':
-		return s.complex("/* level: " + itoa(s.index()) + " */ each $0")
+		return s.addComplexPhrase("/* level: " + itoa(s.parseIndex()) + " */ each $0")
 	case 'p':
 		if s.popType() == 0 {
 			return 0
 		}
-		return s.complex("repeat $0")
+		return s.addComplexPhrase("repeat $0")
 	case 'P':
-		return s.typed("Pack{$0}", s.gather(kList, s.popType))
+		return s.addTypePhrase("Pack{$0}", s.popList(kList, s.popType))
 	case 'S':
-		if word := s.letter("d@direct i@indirect "); word != "" {
-			return s.typed(word+" Pack{$0}", s.gather(kList, s.popType))
+		if word := s.parseLetter("d@direct i@indirect "); word != "" {
+			return s.addTypePhrase(word+" Pack{$0}", s.popList(kList, s.popType))
 		}
 	}
 	return 0
@@ -125,9 +125,9 @@ func (s *swift) archetype() ref {
 // maxParameters is how many generic parameters are written.
 const maxParameters = 128
 
-// signature takes requirements, and reads how many parameters there are at
+// parseSignature takes requirements, and reads how many parameters there are at
 // each depth.
-func (s *swift) signature(counted bool) ref {
+func (s *demangler) parseSignature(counted bool) ref {
 	var requirements, markers []ref
 	for n := s.popAny(kMarker, kRequirement); n != 0; n = s.popAny(kMarker, kRequirement) {
 		if s.kind(n) == kMarker {
@@ -141,33 +141,33 @@ func (s *swift) signature(counted bool) ref {
 		count := 1
 		if counted {
 			if count = 0; !s.Accept('z') {
-				if count = s.index() + 1; count == 0 || depth > maxParameters {
+				if count = s.parseIndex() + 1; count == 0 || depth > maxParameters {
 					return 0
 				}
 			}
 		}
-		if !s.take(min(count, maxParameters) * (1 + len(markers))) {
+		if !s.Spend(min(count, maxParameters) * (1 + len(markers))) {
 			return 0
 		}
 		var names []string
 		for i := range min(count, maxParameters) {
-			names = append(names, s.marks(markers, depth<<16|i)+parameterName(depth, i))
+			names = append(names, s.describeMarkers(markers, depth<<16|i)+parameterName(depth, i))
 		}
 		if count > maxParameters {
 			names = append(names, "...")
 		}
 		depths = append(depths, strings.Join(names, ", "))
 	}
-	params := s.phrase(kText, strings.Join(depths, "><"))
+	params := s.addPhrase(kText, strings.Join(depths, "><"))
 	text := "<$0>|<$0>|"
 	if len(requirements) > 0 {
 		text = "<$0 where $1>|<$0>|"
 	}
-	return s.phrase(kSignature, text, params, s.reversed(kList, requirements))
+	return s.addPhrase(kSignature, text, params, s.addReversed(kList, requirements))
 }
 
-// marks is what a generic parameter is besides a type.
-func (s *swift) marks(markers []ref, parameter int) (text string) {
+// describeMarkers is what a generic parameter is besides a type.
+func (s *demangler) describeMarkers(markers []ref, parameter int) (text string) {
 	for _, m := range markers {
 		if s.num(m) == parameter {
 			text += string(s.name(m))
@@ -176,44 +176,44 @@ func (s *swift) marks(markers []ref, parameter int) (text string) {
 	return text
 }
 
-// generic makes a generic type of a signature and the type on the stack.
-func (s *swift) generic() ref {
+// parseGeneric makes a generic type of a signature and the type on the stack.
+func (s *demangler) parseGeneric() ref {
 	sig := s.popIf(kSignature)
 	t := s.popType()
 	text := "$0 $1"
-	if k := s.kind(s.inner(t)); k == kFuncType || k == kGeneric {
+	if k := s.kind(s.unwrap(t)); k == kFuncType || k == kGeneric {
 		text = "$0$1"
 	}
-	return s.wrap(s.phrase(kGeneric, text, sig, t))
+	return s.wrapType(s.addPhrase(kGeneric, text, sig, t))
 }
 
 // layouts are the layout constraints by letter.
 const layouts = "B_BridgeObject CAnyObject D_NativeClass E_Trivial M_TrivialAtMost N_NativeRefCountedObject " +
 	"R_RefCountedObject S_TrivialStride T_Trivial U_UnknownLayout e_Trivial m_TrivialAtMost "
 
-// requirement reads what a generic parameter, or an associated type of it,
+// parseRequirement reads what a generic parameter, or an associated type of it,
 // must be.
-func (s *swift) requirement() ref {
+func (s *demangler) parseRequirement() ref {
 	c := s.Next()
 	switch c {
 	case 'v', 'V':
-		p := s.parameter()
+		p := s.parseParameter()
 		if p != 0 && c == 'V' {
 			s.popType()
 		}
-		m := s.phrase(kMarker, map[byte]string{'v': "each ", 'V': "let "}[c], p)
-		s.nodes[m].num = s.nodes[p].num
+		m := s.addPhrase(kMarker, map[byte]string{'v': "each ", 'V': "let "}[c], p)
+		s.Nodes[m].num = s.Nodes[p].num
 		return m
 	case 'h':
-		p := s.wrap(s.parameter())
-		return s.phrase(kRequirement, "$0.shape == $1.shape", p, s.popType())
+		p := s.wrapType(s.parseParameter())
+		return s.addPhrase(kRequirement, "$0.shape == $1.shape", p, s.popType())
 	case 'i', 'j', 'J', 'I': // what it need not be
-		which := s.index()
+		which := s.parseIndex()
 		if which < 0 || which > 1 {
 			return 0
 		}
 		text := [...]string{"$0: ~Swift.Copyable", "$0: ~Swift.Escapable"}[which]
-		return s.phrase(kRequirement, text, s.subject(strings.IndexByte("ijJI", c)))
+		return s.addPhrase(kRequirement, text, s.parseSubject(strings.IndexByte("ijJI", c)))
 	}
 	// Four ways to say the subject, four kinds each. A protocol for a plain
 	// parameter has no letter.
@@ -222,55 +222,55 @@ func (s *swift) requirement() ref {
 		i = 3
 		s.Pos--
 	}
-	subject := s.subject(i / 4)
+	subject := s.parseSubject(i / 4)
 	switch i % 4 {
 	case 0:
-		return s.phrase(kRequirement, "$0: $1", subject, s.popType())
+		return s.addPhrase(kRequirement, "$0: $1", subject, s.popType())
 	case 1:
-		return s.phrase(kRequirement, "$0 == $1", subject, s.popType())
+		return s.addPhrase(kRequirement, "$0 == $1", subject, s.popType())
 	case 3:
-		return s.phrase(kRequirement, "$0: $1", subject, s.popProtocol())
+		return s.addPhrase(kRequirement, "$0: $1", subject, s.popProtocol())
 	}
 	c = s.Peek()
-	word := s.letter(layouts)
+	word := s.parseLetter(layouts)
 	switch {
 	case word == "":
 		return 0
 	case c == 'e' || c == 'm' || c == 'S':
-		word += "(" + itoa(s.index()) + ")"
+		word += "(" + itoa(s.parseIndex()) + ")"
 	case c == 'E' || c == 'M':
-		word += "(" + itoa(s.index()) + ", "
-		word += itoa(s.index()) + ")"
+		word += "(" + itoa(s.parseIndex()) + ", "
+		word += itoa(s.parseIndex()) + ")"
 	}
-	return s.phrase(kRequirement, "$0: "+word, subject)
+	return s.addPhrase(kRequirement, "$0: "+word, subject)
 }
 
-// subject reads whose requirement it is: a parameter, an associated type of
+// parseSubject reads whose requirement it is: a parameter, an associated type of
 // one, a chain of them, or a type on the stack.
-func (s *swift) subject(form int) ref {
+func (s *demangler) parseSubject(form int) ref {
 	if form == 3 {
 		return s.popType()
 	}
-	p := s.wrap(s.parameter())
+	p := s.wrapType(s.parseParameter())
 	if form == 0 || p == 0 {
 		return p
 	}
-	return s.member(p, form == 2)
+	return s.parseMember(p, form == 2)
 }
 
-// bound makes a type with arguments. The short styles write the most common
+// addBound makes a type with arguments. The short styles write the most common
 // ones as people do, and the shortest leaves the arguments out.
-func (s *swift) bound(n, args ref) ref {
+func (s *demangler) addBound(n, args ref) ref {
 	text, list := "$0<$1>|$0<$1>|$0", s.list(args)
-	library := s.kind(s.kid(n, 0)) == kModule && string(s.name(s.kid(n, 0))) == "Swift"
-	name := string(s.name(s.kid(n, 1)))
+	library := s.kind(s.child(n, 0)) == kModule && string(s.name(s.child(n, 0))) == "Swift"
+	name := string(s.name(s.child(n, 1)))
 	var first, second ref
 	switch {
 	case s.kind(n) == kProtocol:
 		text = "$0<$1>|$1 as $0|$0"
 	case !library:
 	case name == "Optional" && len(list) == 1:
-		text = "$0<$1>|" + strings.Replace(s.simple(list[0]), "0", "1", 1) + "?|$0"
+		text = "$0<$1>|" + strings.Replace(s.parenthesize(list[0]), "0", "1", 1) + "?|$0"
 	case name == "Array" && len(list) == 1:
 		text = "$0<$1>|[$1]|$0"
 	case name == "Dictionary" && len(list) == 2:
@@ -279,25 +279,25 @@ func (s *swift) bound(n, args ref) ref {
 	if n == 0 || args == 0 {
 		return 0
 	}
-	return s.wrap(s.loose(kNominalArgs, text, s.wrap(n), args, first, second))
+	return s.wrapType(s.addText(kNominalArgs, text, s.wrapType(n), args, first, second))
 }
 
-// boundGeneric takes the arguments of each level of a generic type.
-func (s *swift) boundGeneric() ref {
-	lists, ok := s.arguments()
+// parseBoundGeneric takes the arguments of each level of a generic type.
+func (s *demangler) parseBoundGeneric() ref {
+	lists, ok := s.parseArguments()
 	n := s.popNominal()
 	if !ok || n == 0 {
 		return 0
 	}
-	return s.substitute(s.wrap(s.bind(n, lists)))
+	return s.addSubstitution(s.wrapType(s.bindArguments(n, lists)))
 }
 
-// arguments takes lists of generic arguments, the innermost level first.
-func (s *swift) arguments() (lists []ref, ok bool) {
+// parseArguments takes lists of generic arguments, the innermost level first.
+func (s *demangler) parseArguments() (lists []ref, ok bool) {
 	for s.popIf(kRetroactive) != 0 {
 	}
 	for {
-		lists = append(lists, s.types())
+		lists = append(lists, s.parseTypes())
 		if s.popIf(kEmptyList) != 0 {
 			return lists, true
 		}
@@ -307,8 +307,8 @@ func (s *swift) arguments() (lists []ref, ok bool) {
 	}
 }
 
-// bind gives the arguments to a type and to what it is declared in.
-func (s *swift) bind(n ref, lists []ref) ref {
+// bindArguments gives the arguments to a type and to what it is declared in.
+func (s *demangler) bindArguments(n ref, lists []ref) ref {
 	if n == 0 || len(lists) == 0 {
 		return n
 	}
@@ -319,24 +319,24 @@ func (s *swift) bind(n ref, lists []ref) ref {
 		lists = lists[1:]
 	}
 	if len(lists) > 0 {
-		outer := s.kid(n, 0)
+		outer := s.child(n, 0)
 		switch k := s.kind(outer); {
 		case k == kExtension:
-			sig := s.kid(outer, 2)
-			outer = s.extended(s.kid(outer, 0), s.inner(s.wrap(s.bind(s.inner(s.kid(outer, 1)), lists))), sig)
+			sig := s.child(outer, 2)
+			outer = s.addExtension(s.child(outer, 0), s.unwrap(s.wrapType(s.bindArguments(s.unwrap(s.child(outer, 1)), lists))), sig)
 		case k == kModule || k == kNone:
 			return 0
 		default:
-			outer = s.bind(outer, lists)
+			outer = s.bindArguments(outer, lists)
 		}
 		if outer == 0 {
 			return 0
 		}
-		x := s.nodes[n]
-		at := int32(len(s.kids))
-		s.kids = append(append(s.kids, outer), s.list(n)[1:]...)
-		x.kids = span{at, int32(len(s.kids))}
-		n = s.node(x)
+		x := s.Nodes[n]
+		at := int32(len(s.Lists))
+		s.Lists = append(append(s.Lists, outer), s.list(n)[1:]...)
+		x.kids = span{at, int32(len(s.Lists))}
+		n = s.addNode(x)
 	}
 	switch {
 	case !takes || len(s.list(args)) == 0:
@@ -344,15 +344,15 @@ func (s *swift) bind(n ref, lists []ref) ref {
 	case kind >= kFunction && kind <= kConstructor:
 		return s.add(kBoundFunction, 0, n, args)
 	}
-	return s.inner(s.bound(n, args))
+	return s.unwrap(s.addBound(n, args))
 }
 
-// conformanceOperator reads how a type conforms to a protocol where generic
+// parseConformanceOperator reads how a type conforms to a protocol where generic
 // arguments need it. Nobody writes that; it must only leave the stack.
-func (s *swift) conformanceOperator() ref {
+func (s *demangler) parseConformanceOperator() ref {
 	switch c := s.Next(); c {
 	case 'A', 'D', 'I', 'O':
-		s.index()
+		s.parseIndex()
 		if c != 'O' {
 			s.popProtocol()
 		}
@@ -360,11 +360,11 @@ func (s *swift) conformanceOperator() ref {
 			s.popType()
 		}
 		if c == 'D' {
-			return s.some(kAnyConformance, 0)
+			return s.addOptional(kAnyConformance, 0)
 		}
 		return s.add(kAnyConformance, 0, s.popIf(kAnyConformance))
 	case 'C':
-		if s.gather(kList, func() ref { return s.popIf(kAnyConformance) }) == 0 {
+		if s.popList(kList, func() ref { return s.popIf(kAnyConformance) }) == 0 {
 			return 0
 		}
 		if s.popIf(kConformanceRef) == 0 {
@@ -375,20 +375,20 @@ func (s *swift) conformanceOperator() ref {
 	case 'P', 'p':
 		return s.add(kConformanceRef, 0, s.popProtocol())
 	case 'F':
-		return s.attribute("HF")
+		return s.addAttribute("HF")
 	}
-	return s.note(s.Pos - 2)
+	return s.addNote(s.Pos - 2)
 }
 
-// conformance takes a type, the protocol it conforms to, and the module that
+// parseConformance takes a type, the protocol it conforms to, and the module that
 // says so.
-func (s *swift) conformance() ref {
+func (s *demangler) parseConformance() ref {
 	sig := s.popIf(kSignature)
 	module := s.popModule()
 	proto := s.popProtocol()
 	t := s.popType()
 	if sig != 0 {
-		t = s.phrase(kPhrase, "$0 $1|$0 $1|$1", sig, t)
+		t = s.addPhrase(kPhrase, "$0 $1|$0 $1|$1", sig, t)
 	}
-	return s.phrase(kPhrase, "$0 : $1 in $2|$0", t, proto, module)
+	return s.addPhrase(kPhrase, "$0 : $1 in $2|$0", t, proto, module)
 }

@@ -12,19 +12,19 @@ const (
 		"l@guaranteed_address g@guaranteed m@inout "
 )
 
-// implFunction reads a function type as the compiler sees it: with how each
+// parseImplFunction reads a function type as the compiler sees it: with how each
 // value is passed. The types stand on the stack.
-func (s *swift) implFunction() ref {
+func (s *demangler) parseImplFunction() ref {
 	var pattern, patternArgs, invocation ref
 	if s.Accept('s') {
-		lists, ok := s.arguments()
+		lists, ok := s.parseArguments()
 		if pattern = s.popIf(kSignature); !ok || len(lists) != 1 || pattern == 0 {
 			return 0
 		}
 		patternArgs = lists[0]
 	}
 	if s.Accept('I') {
-		lists, ok := s.arguments()
+		lists, ok := s.parseArguments()
 		if !ok || len(lists) != 1 {
 			return 0
 		}
@@ -40,7 +40,7 @@ func (s *swift) implFunction() ref {
 		text += "@isolated(any) "
 	}
 	for i, table := range [...]string{derivatives, implCallees, implLanguages, implCoroutines, "h@Sendable ", "H@async "} {
-		if word := s.letter(table); word != "" {
+		if word := s.parseLetter(table); word != "" {
 			text += word + " "
 		} else if i == 1 {
 			return 0
@@ -64,32 +64,32 @@ func (s *swift) implFunction() ref {
 		text += " for <$5>"
 	}
 	var params, results []ref
-	for s.implValue(&params, "", implParameters) {
+	for s.parseImplValue(&params, "", implParameters) {
 	}
-	for s.implValue(&results, "", implResults) {
+	for s.parseImplValue(&results, "", implResults) {
 	}
 	ok := true
 	for ok && s.Accept('Y') {
-		ok = s.implValue(&results, "@yields ", implParameters)
+		ok = s.parseImplValue(&results, "@yields ", implParameters)
 	}
 	if ok && s.Accept('z') {
-		ok = s.implValue(&results, "@error ", implResults)
+		ok = s.parseImplValue(&results, "@error ", implResults)
 	}
-	if !ok || !s.Accept('_') || !s.implTypes(results) || !s.implTypes(params) {
+	if !ok || !s.Accept('_') || !s.parseImplTypes(results) || !s.parseImplTypes(params) {
 		return 0
 	}
-	return s.wrap(s.loose(kComplex, text, s.some(kList, 0, params...), s.some(kList, 0, results...), patternArgs, pattern, sig, invocation))
+	return s.wrapType(s.addText(kComplex, text, s.addOptional(kList, 0, params...), s.addOptional(kList, 0, results...), patternArgs, pattern, sig, invocation))
 }
 
-// implValue reads how one value is passed.
-func (s *swift) implValue(list *[]ref, before, table string) bool {
-	word := s.letter(table)
-	if word == "" || len(*list) >= swiftMaxDepth {
+// parseImplValue reads how one value is passed.
+func (s *demangler) parseImplValue(list *[]ref, before, table string) bool {
+	word := s.parseLetter(table)
+	if word == "" || len(*list) >= maxDepth {
 		return false
 	}
 	for more := true; more; {
 		switch {
-		case !s.take(len(word)):
+		case !s.Spend(len(word)):
 			return false
 		case s.Accept('w'):
 			word += " @noDerivative"
@@ -103,18 +103,18 @@ func (s *swift) implValue(list *[]ref, before, table string) bool {
 			more = false
 		}
 	}
-	*list = append(*list, s.loose(kPhrase, before+word+" $0", 0))
+	*list = append(*list, s.addText(kPhrase, before+word+" $0", 0))
 	return true
 }
 
-// implTypes takes the types of values, the last one first.
-func (s *swift) implTypes(list []ref) bool {
+// parseImplTypes takes the types of values, the last one first.
+func (s *demangler) parseImplTypes(list []ref) bool {
 	for i := len(list) - 1; i >= 0; i-- {
 		t := s.popType()
 		if t == 0 || list[i] == 0 {
 			return false
 		}
-		s.kids[s.nodes[list[i]].kids.at] = t
+		s.Lists[s.Nodes[list[i]].kids.at] = t
 	}
 	return true
 }

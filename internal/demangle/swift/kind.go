@@ -2,10 +2,10 @@ package swift
 
 // swiftKind says what a node is. The order matters: kinds that may stand in
 // the same place are neighbours.
-type swiftKind uint8
+type kind uint8
 
 const (
-	kNone swiftKind = iota
+	kNone kind = iota
 	// Names. The first two and kText are written as their text is.
 	kIdentifier
 	kOperator

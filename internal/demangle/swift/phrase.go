@@ -94,18 +94,18 @@ const valueWitnesses = "alallocateBuffer caassignWithCopy taassignWithTake dedea
 	"xsstoreExtraInhabitant xggetExtraInhabitantIndex uggetEnumTag updestructiveProjectEnumData " +
 	"uidestructiveInjectEnumTag etgetEnumTagSinglePayload ststoreEnumTagSinglePayload "
 
-// attribute makes a phrase about the function before it.
-func (s *swift) attribute(operator string, parts ...ref) ref {
-	return s.said(kAttribute, attributes, operator, parts)
+// addAttribute makes a phrase about the function before it.
+func (s *demangler) addAttribute(operator string, parts ...ref) ref {
+	return s.addTablePhrase(kAttribute, attributes, operator, parts)
 }
 
-// note makes the phrase of the operator that began at a place of the name. It
+// addNote makes the phrase of the operator that began at a place of the name. It
 // takes what the operator says.
-func (s *swift) note(at int, parts ...ref) ref {
-	return s.said(kPhrase, notes, s.Since(at), parts)
+func (s *demangler) addNote(at int, parts ...ref) ref {
+	return s.addTablePhrase(kPhrase, notes, s.Since(at), parts)
 }
 
-func (s *swift) said(kind swiftKind, table, operator string, parts []ref) ref {
+func (s *demangler) addTablePhrase(kind kind, table, operator string, parts []ref) ref {
 	i := strings.Index(table, ";"+operator+":")
 	if i < 0 {
 		return 0
@@ -113,45 +113,45 @@ func (s *swift) said(kind swiftKind, table, operator string, parts []ref) ref {
 	row, _, _ := strings.Cut(table[i+len(operator)+2:], ";")
 	takes, text, _ := strings.Cut(row, " ")
 	for _, what := range takes {
-		parts = append(parts, taken[what](s))
+		parts = append(parts, patternArguments[what](s))
 	}
-	return s.phrase(kind, text, parts...)
+	return s.addPhrase(kind, text, parts...)
 }
 
 // taken is what a letter takes from the stack.
-var taken = map[rune]func(*swift) ref{
-	'c': (*swift).conformance,
-	'e': (*swift).popEntity,
-	'i': (*swift).associatedName,
-	'k': (*swift).pop,
-	'm': (*swift).popModule,
-	'n': (*swift).popName,
-	'p': (*swift).popProtocol,
-	't': (*swift).popType,
-	'x': (*swift).popContext,
-	'a': func(s *swift) ref {
+var patternArguments = map[rune]func(*demangler) ref{
+	'c': (*demangler).parseConformance,
+	'e': (*demangler).popEntity,
+	'i': (*demangler).parseAssociatedName,
+	'k': (*demangler).pop,
+	'm': (*demangler).popModule,
+	'n': (*demangler).popName,
+	'p': (*demangler).popProtocol,
+	't': (*demangler).popType,
+	'x': (*demangler).popContext,
+	'a': func(s *demangler) ref {
 		if t := s.popType(); t != 0 {
 			return t
 		}
-		return s.gather(kPath, s.associatedName)
+		return s.popList(kPath, s.parseAssociatedName)
 	},
-	'f': func(s *swift) ref {
-		if s.top() == kPhrase {
+	'f': func(s *demangler) ref {
+		if s.topKind() == kPhrase {
 			return s.pop()
 		}
 		return s.popEntity()
 	},
-	'o': func(s *swift) ref { return s.popIf(kOpaqueOf) },
-	'S': func(s *swift) ref { return s.loose(kPhrase, "$0", s.popIf(kSignature)) },
-	's': func(s *swift) ref {
+	'o': func(s *demangler) ref { return s.popIf(kOpaqueOf) },
+	'S': func(s *demangler) ref { return s.addText(kPhrase, "$0", s.popIf(kSignature)) },
+	's': func(s *demangler) ref {
 		if sig := s.popIf(kSignature); sig != 0 {
-			return s.phrase(kPhrase, "$0 ", sig)
+			return s.addPhrase(kPhrase, "$0 ", sig)
 		}
-		return s.phrase(kText, "")
+		return s.addPhrase(kText, "")
 	},
-	'y': func(s *swift) ref {
-		if s.top() == kType {
-			return s.types()
+	'y': func(s *demangler) ref {
+		if s.topKind() == kType {
+			return s.parseTypes()
 		}
 		return 0
 	},

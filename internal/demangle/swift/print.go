@@ -10,42 +10,39 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-func (s *swift) say(text string) { s.out = append(s.out, text...) }
-
 // print writes a node. What a declaration is in may have to be written after
 // it; then that is returned if something still comes after the declaration.
-func (s *swift) print(n ref, prefix bool) (after ref) {
-	s.depth++
-	if n == 0 || s.depth > swiftMaxDepth || !s.take(1) || len(s.out) > s.limit {
-		s.failed = true
+func (s *demangler) print(n ref, prefix bool) (after ref) {
+	if n == 0 || !s.Spend(1) || s.IsFull() {
+		s.Failed = true
 	}
-	if !s.failed {
+	if s.Enter(maxDepth) {
 		after = s.printKind(n, prefix)
 	}
-	s.depth--
+	s.Leave()
 	return after
 }
 
-func (s *swift) printKind(n ref, prefix bool) ref {
+func (s *demangler) printKind(n ref, prefix bool) ref {
 	switch k := s.kind(n); k {
 	case kType:
-		return s.print(s.kid(n, 0), prefix)
+		return s.print(s.child(n, 0), prefix)
 	case kIdentifier, kOperator, kText:
-		s.out = append(s.out, s.name(n)...)
+		s.Out = append(s.Out, s.name(n)...)
 	case kModule:
 		if s.style == core.Full {
-			s.out = append(s.out, s.name(n)...)
+			s.Out = append(s.Out, s.name(n)...)
 		}
 	case kSuffix:
 		if s.style == core.Full {
-			s.say(` with unmangled suffix "` + string(s.name(n)) + `"`)
+			s.AppendString(` with unmangled suffix "` + string(s.name(n)) + `"`)
 		}
 	case kList:
-		s.join(n, ", ")
+		s.printJoined(n, ", ")
 	case kPath:
-		s.join(n, ".")
+		s.printJoined(n, ".")
 	case kUnion:
-		s.join(n, " & ")
+		s.printJoined(n, " & ")
 	case kAll:
 		for _, kid := range s.list(n) {
 			if kid != 0 {
@@ -57,10 +54,10 @@ func (s *swift) printKind(n ref, prefix bool) ref {
 	case kNested:
 		s.printNested(n)
 	case kStatic:
-		s.say("static ")
-		return s.print(s.kid(n, 0), prefix)
+		s.AppendString("static ")
+		return s.print(s.child(n, 0), prefix)
 	case kBoundFunction:
-		return s.printContext(s.kid(n, 0), prefix, s.kid(n, 1))
+		return s.printContext(s.child(n, 0), prefix, s.child(n, 1))
 	default:
 		if k >= firstContext && k <= lastContext && k != kExtension {
 			return s.printContext(n, prefix, 0)
@@ -70,17 +67,17 @@ func (s *swift) printKind(n ref, prefix bool) ref {
 	return 0
 }
 
-func (s *swift) join(n ref, separator string) {
+func (s *demangler) printJoined(n ref, separator string) {
 	for i, kid := range s.list(n) {
 		if i > 0 {
-			s.say(separator)
+			s.AppendString(separator)
 		}
 		s.print(kid, false)
 	}
 }
 
 // printPhrase writes the form of a phrase that the style asks for.
-func (s *swift) printPhrase(n ref) {
+func (s *demangler) printPhrase(n ref) {
 	text := s.name(n)
 	for range s.style {
 		if i := bytes.IndexByte(text, '|'); i >= 0 {
@@ -91,36 +88,36 @@ func (s *swift) printPhrase(n ref) {
 		text = text[:i]
 	}
 	if string(text) == once {
-		if s.specialized {
+		if s.isSpecialized {
 			return
 		}
-		s.specialized = true
+		s.isSpecialized = true
 	}
 	for i := 0; i < len(text); i++ {
 		if text[i] != '$' {
-			s.out = append(s.out, text[i])
-		} else if i++; s.kid(n, int(text[i]-'0')) != 0 {
-			s.print(s.kid(n, int(text[i]-'0')), false)
+			s.Out = append(s.Out, text[i])
+		} else if i++; s.child(n, int(text[i]-'0')) != 0 {
+			s.print(s.child(n, int(text[i]-'0')), false)
 		}
 	}
 }
 
 // printTuple writes a tuple, or parameters with the labels that wait for them.
-func (s *swift) printTuple(n ref) {
+func (s *demangler) printTuple(n ref) {
 	labels := s.list(s.labels)
 	s.labels = 0
-	s.say("(")
+	s.AppendString("(")
 	for i, kid := range s.list(n) {
 		if i > 0 {
-			s.say(", ")
+			s.AppendString(", ")
 		}
 		if i < len(labels) {
 			s.print(labels[i], false)
-			s.say(": ")
+			s.AppendString(": ")
 		}
 		s.print(kid, false)
 	}
-	s.say(")")
+	s.AppendString(")")
 }
 
 // How the type of a declaration is written.
@@ -142,7 +139,7 @@ type detail struct {
 }
 
 // printContext writes what is declared, perhaps with generic arguments.
-func (s *swift) printContext(n ref, prefix bool, args ref) ref {
+func (s *demangler) printContext(n ref, prefix bool, args ref) ref {
 	d := detail{belonging: " in ", args: args}
 	switch k := s.kind(n); k {
 	case kFunction:
@@ -153,20 +150,20 @@ func (s *swift) printContext(n ref, prefix bool, args ref) ref {
 		d.instead, d.typing = "subscript", asFunction
 	case kAccessor:
 		d.typing, d.extra = asVariable, string(s.name(n))
-		if n = s.kid(n, 0); s.kind(n) == kSubscript {
+		if n = s.child(n, 0); s.kind(n) == kSubscript {
 			d.instead = "subscript"
 		} else {
 			d.named = true
 		}
 	case kAllocator, kConstructor:
 		d.private, d.typing, d.extra = true, asFunction, "init"
-		if k == kAllocator && s.inClass(n) {
+		if k == kAllocator && s.isMethod(n) {
 			d.extra = "__allocating_init"
 		}
 	case kMember:
 		m := &members[s.num(n)]
 		d.extra, d.belonging = m.text, m.belonging
-		if m.class != "" && s.inClass(n) {
+		if m.class != "" && s.isMethod(n) {
 			d.extra = m.class
 		}
 	case kClosure:
@@ -178,48 +175,48 @@ func (s *swift) printContext(n ref, prefix bool, args ref) ref {
 	default:
 		d.named = true
 	}
-	return s.declaration(n, prefix, d)
+	return s.printDeclaration(n, prefix, d)
 }
 
-// inClass says whether a function belongs to a class.
-func (s *swift) inClass(n ref) bool { return s.kind(s.kid(n, 0)) == kClass }
+// isMethod says whether a function belongs to a class.
+func (s *demangler) isMethod(n ref) bool { return s.kind(s.child(n, 0)) == kClass }
 
-// declaration writes a declaration with what it is in. That stands before it,
+// printDeclaration writes a declaration with what it is in. That stands before it,
 // with a dot, unless more than one word is needed for either; then it stands
 // after the declaration.
-func (s *swift) declaration(n ref, prefix bool, d detail) ref {
-	ctx, name := s.kid(n, 0), s.kid(n, 1)
+func (s *demangler) printDeclaration(n ref, prefix bool, d detail) ref {
+	ctx, name := s.child(n, 0), s.child(n, 1)
 	words := strings.IndexByte(d.extra, ' ') >= 0 || d.named && s.kind(name) == kLocalName
-	typed := d.typing != untyped && s.kid(n, 3) != 0
+	typed := d.typing != untyped && s.child(n, 3) != 0
 	if prefix && (words || typed && s.style == core.Full) {
 		return n
 	}
 	after := ctx
 	if !words {
-		before := len(s.out)
-		if after = s.print(ctx, true); len(s.out) > before {
-			s.say(".")
+		before := len(s.Out)
+		if after = s.print(ctx, true); len(s.Out) > before {
+			s.AppendString(".")
 		}
 	}
 	if words && d.extra != "" && (d.named || d.instead != "") {
-		s.say(d.extra + " of ")
+		s.AppendString(d.extra + " of ")
 		d.extra = ""
 	}
-	before := len(s.out)
+	before := len(s.Out)
 	if d.instead != "" {
-		s.say(d.instead)
+		s.AppendString(d.instead)
 	} else if name != 0 && (d.named || d.private && s.style == core.Full) {
 		s.print(name, false)
 	}
-	if len(s.out) > before && d.extra != "" {
-		s.say(".")
+	if len(s.Out) > before && d.extra != "" {
+		s.AppendString(".")
 	}
-	s.say(d.extra)
+	s.AppendString(d.extra)
 	if typed {
 		s.printType(n, d, words)
 	}
 	if after != 0 && !prefix {
-		s.say(d.belonging)
+		s.AppendString(d.belonging)
 		s.print(after, false)
 		after = 0
 	}
@@ -228,67 +225,67 @@ func (s *swift) declaration(n ref, prefix bool, d detail) ref {
 
 // printType writes the type of a declaration, of which the short styles have
 // no more than its generic parameters.
-func (s *swift) printType(n ref, d detail, words bool) {
-	t := s.kid(n, 3)
-	f := s.inner(t)
+func (s *demangler) printType(n ref, d detail, words bool) {
+	t := s.child(n, 3)
+	f := s.unwrap(t)
 	for s.kind(f) == kGeneric {
-		f = s.inner(s.kid(f, 1))
+		f = s.unwrap(s.child(f, 1))
 	}
 	convention := s.num(f) & conventionMask
 	if s.kind(f) != kFuncType || convention == conventionAutoclosure || convention >= conventionBlock {
 		d.typing = asVariable
 	}
 	if s.style != core.Full {
-		switch t = s.inner(t); {
+		switch t = s.unwrap(t); {
 		case d.typing == asVariable || s.style == core.Simple:
 		case d.args != 0:
 			s.printArguments(d.args)
 		case s.kind(t) == kGeneric:
-			s.print(s.kid(t, 0), false)
+			s.print(s.child(t, 0), false)
 		}
-		if s.called && d.typing != asVariable {
-			s.labels = s.kid(n, 2)
-			s.print(s.kid(f, 0), false)
+		if s.isCalled && d.typing != asVariable {
+			s.labels = s.child(n, 2)
+			s.print(s.child(f, 0), false)
 			s.labels = 0
 		}
 		return
 	}
 	if d.typing == asVariable {
-		s.say(" : ")
+		s.AppendString(" : ")
 	} else if words {
-		s.say(" ")
+		s.AppendString(" ")
 	}
 	if s.kind(f) != kFuncType {
 		s.print(t, false)
 		return
 	}
 	s.printArguments(d.args)
-	for t = s.inner(t); t != f; t = s.inner(s.kid(t, 1)) {
+	for t = s.unwrap(t); t != f; t = s.unwrap(s.child(t, 1)) {
 		if d.args == 0 {
-			s.print(s.kid(t, 0), false)
+			s.print(s.child(t, 0), false)
 		}
 	}
-	s.labels = s.kid(n, 2)
+	s.labels = s.child(n, 2)
 	s.print(f, false)
 	s.labels = 0
 }
 
-func (s *swift) printArguments(args ref) {
+func (s *demangler) printArguments(args ref) {
 	if args != 0 {
-		s.say("<")
+		s.AppendString("<")
 		s.print(args, false)
-		s.say(">")
+		s.AppendString(">")
 	}
 }
 
 // printNested writes a name in a name, such as that of a function that an
 // argument always is.
-func (s *swift) printNested(n ref) {
-	if s.depth < 8 {
-		if out, ok := Append(s.out, s.name(n), core.Full, &s.left); ok {
-			s.out = out
+func (s *demangler) printNested(n ref) {
+	if s.Depth < 8 {
+		if out, ok := Append(s.Out, s.name(n), core.Full, &s.Steps); ok {
+			s.Out = out
 			return
 		}
 	}
-	s.out = append(s.out, s.name(n)...)
+	s.Out = append(s.Out, s.name(n)...)
 }

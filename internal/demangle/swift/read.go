@@ -6,9 +6,9 @@ import (
 	"symbolon/internal/demangle/core"
 )
 
-// index reads a number that ends with an underscore. The underscore alone is
+// parseIndex reads a number that ends with an underscore. The underscore alone is
 // the first.
-func (s *swift) index() int {
+func (s *demangler) parseIndex() int {
 	if s.Accept('_') {
 		return 0
 	}
@@ -19,77 +19,77 @@ func (s *swift) index() int {
 }
 
 // operators are what the letters of a name do.
-var operators = [...]func(*swift) ref{
-	'A': (*swift).substitution,
-	'B': (*swift).builtin,
-	'C': func(s *swift) ref { return s.declared(kClass) },
-	'D': (*swift).popType,
-	'E': (*swift).extension,
-	'F': (*swift).function,
-	'G': (*swift).boundGeneric,
-	'H': (*swift).conformanceOperator,
-	'I': (*swift).implFunction,
-	'K': func(s *swift) ref { return s.some(kFlag, flagThrows) },
-	'L': (*swift).localName,
-	'M': (*swift).metadata,
-	'N': func(s *swift) ref { return s.note(s.Pos - 1) },
-	'O': func(s *swift) ref { return s.declared(kEnum) },
-	'P': func(s *swift) ref { return s.declared(kProtocol) },
-	'Q': (*swift).archetype,
-	'R': (*swift).requirement,
-	'S': (*swift).standard,
-	'T': (*swift).thunk,
-	'V': func(s *swift) ref { return s.declared(kStruct) },
-	'W': (*swift).witness,
-	'X': (*swift).special,
-	'Y': (*swift).annotation,
-	'Z': func(s *swift) ref { return s.add(kStatic, 0, s.popEntity()) },
-	'a': func(s *swift) ref { return s.declared(kAlias) },
-	'c': func(s *swift) ref { return s.functionType(0) },
-	'd': func(s *swift) ref { return s.some(kVariadic, 0) },
-	'f': (*swift).functionEntity,
-	'g': func(s *swift) ref { s.index(); return s.add(kRetroactive, 0, s.popIf(kAnyConformance)) },
-	'h': func(s *swift) ref { return s.complex("__shared $0") },
-	'i': (*swift).subscript,
-	'l': func(s *swift) ref { return s.signature(false) },
-	'm': func(s *swift) ref { return s.metatype("") },
-	'n': func(s *swift) ref { return s.complex("__owned $0") },
-	'o': (*swift).operatorName,
-	'p': func(s *swift) ref { return s.existential('p') },
-	'q': func(s *swift) ref { return s.wrap(s.parameter()) },
-	'r': func(s *swift) ref { return s.signature(true) },
-	's': func(s *swift) ref { return s.phrase(kModule, "Swift") },
-	't': func(s *swift) ref { return s.wrap(s.gather(kTuple, s.element)) },
-	'u': (*swift).generic,
-	'v': func(s *swift) ref { return s.accessor(s.entity(kVariable)) },
-	'w': (*swift).valueWitness,
-	'x': func(s *swift) ref { return s.wrap(s.parameterAt(0, 0)) },
-	'y': func(s *swift) ref { return s.some(kEmptyList, 0) },
-	'z': func(s *swift) ref { return s.complex("inout $0") },
-	'_': func(s *swift) ref { return s.some(kFirst, 0) },
-	'.': (*swift).suffix,
+var productions = [...]func(*demangler) ref{
+	'A': (*demangler).parseSubstitution,
+	'B': (*demangler).parseBuiltin,
+	'C': func(s *demangler) ref { return s.addNominal(kClass) },
+	'D': (*demangler).popType,
+	'E': (*demangler).parseExtension,
+	'F': (*demangler).parseFunction,
+	'G': (*demangler).parseBoundGeneric,
+	'H': (*demangler).parseConformanceOperator,
+	'I': (*demangler).parseImplFunction,
+	'K': func(s *demangler) ref { return s.addOptional(kFlag, flagThrows) },
+	'L': (*demangler).parseLocalName,
+	'M': (*demangler).parseMetadata,
+	'N': func(s *demangler) ref { return s.addNote(s.Pos - 1) },
+	'O': func(s *demangler) ref { return s.addNominal(kEnum) },
+	'P': func(s *demangler) ref { return s.addNominal(kProtocol) },
+	'Q': (*demangler).parseArchetype,
+	'R': (*demangler).parseRequirement,
+	'S': (*demangler).parseStandard,
+	'T': (*demangler).parseThunk,
+	'V': func(s *demangler) ref { return s.addNominal(kStruct) },
+	'W': (*demangler).parseWitness,
+	'X': (*demangler).parseSpecial,
+	'Y': (*demangler).parseAnnotation,
+	'Z': func(s *demangler) ref { return s.add(kStatic, 0, s.popEntity()) },
+	'a': func(s *demangler) ref { return s.addNominal(kAlias) },
+	'c': func(s *demangler) ref { return s.parseFunctionType(0) },
+	'd': func(s *demangler) ref { return s.addOptional(kVariadic, 0) },
+	'f': (*demangler).parseFunctionEntity,
+	'g': func(s *demangler) ref { s.parseIndex(); return s.add(kRetroactive, 0, s.popIf(kAnyConformance)) },
+	'h': func(s *demangler) ref { return s.addComplexPhrase("__shared $0") },
+	'i': (*demangler).parseSubscript,
+	'l': func(s *demangler) ref { return s.parseSignature(false) },
+	'm': func(s *demangler) ref { return s.parseMetatype("") },
+	'n': func(s *demangler) ref { return s.addComplexPhrase("__owned $0") },
+	'o': (*demangler).parseOperatorName,
+	'p': func(s *demangler) ref { return s.parseExistential('p') },
+	'q': func(s *demangler) ref { return s.wrapType(s.parseParameter()) },
+	'r': func(s *demangler) ref { return s.parseSignature(true) },
+	's': func(s *demangler) ref { return s.addPhrase(kModule, "Swift") },
+	't': func(s *demangler) ref { return s.wrapType(s.popList(kTuple, s.parseElement)) },
+	'u': (*demangler).parseGeneric,
+	'v': func(s *demangler) ref { return s.parseAccessor(s.parseEntity(kVariable)) },
+	'w': (*demangler).parseValueWitness,
+	'x': func(s *demangler) ref { return s.wrapType(s.addParameter(0, 0)) },
+	'y': func(s *demangler) ref { return s.addOptional(kEmptyList, 0) },
+	'z': func(s *demangler) ref { return s.addComplexPhrase("inout $0") },
+	'_': func(s *demangler) ref { return s.addOptional(kFirst, 0) },
+	'.': (*demangler).parseSuffix,
 }
 
-// operator reads one operator and does what it says. What is no operator is an
+// parseOperator reads one operator and does what it says. What is no operator is an
 // identifier.
-func (s *swift) operator() ref {
-	if c := s.Next(); int(c) < len(operators) && operators[c] != nil {
-		return operators[c](s)
+func (s *demangler) parseOperator() ref {
+	if c := s.Next(); int(c) < len(productions) && productions[c] != nil {
+		return productions[c](s)
 	}
 	s.Pos--
-	return s.identifier()
+	return s.parseIdentifier()
 }
 
-// suffix is what stands behind the name.
-func (s *swift) suffix() ref {
-	n := s.node(swiftNode{kind: kSuffix, text: span{int32(s.Pos - 1), int32(s.End)}})
+// parseSuffix is what stands behind the name.
+func (s *demangler) parseSuffix() ref {
+	n := s.addNode(node{kind: kSuffix, text: span{int32(s.Pos - 1), int32(s.End)}})
 	s.Pos = s.End
 	return n
 }
 
-// substitution reads references to what was there before: letters, the last
+// parseSubstitution reads references to what was there before: letters, the last
 // of them upper case, each perhaps with a count before it.
-func (s *swift) substitution() ref {
+func (s *demangler) parseSubstitution() ref {
 	for repeat := -1; ; {
 		c := s.Next()
 		switch {
@@ -108,7 +108,7 @@ func (s *swift) substitution() ref {
 			return 0
 		}
 		i := int(c|0x20) - 'a'
-		if i >= len(s.subs) || !s.take(max(repeat, 1)) {
+		if i >= len(s.subs) || !s.Spend(max(repeat, 1)) {
 			return 0
 		}
 		for range max(repeat, 1) {
@@ -121,16 +121,16 @@ func (s *swift) substitution() ref {
 	}
 }
 
-// identifier reads a name. It may be made of words of earlier names, and may
+// parseIdentifier reads a name. It may be made of words of earlier names, and may
 // be encoded for letters that are not ASCII.
-func (s *swift) identifier() ref {
+func (s *demangler) parseIdentifier() ref {
 	if !core.IsDigit(s.Peek()) {
 		return 0
 	}
 	words := s.Accept('0')
 	punycode := words && s.Accept('0')
 	if !words || punycode {
-		x := s.piece(punycode)
+		x := s.parsePiece(punycode)
 		if punycode && x.at < x.end {
 			at := int32(len(s.Text))
 			text, ok := core.AppendPunycode(s.Text, s.slice(x), true)
@@ -140,7 +140,7 @@ func (s *swift) identifier() ref {
 			s.Text = text
 			x = span{at, int32(len(text))}
 		}
-		return s.identified(x)
+		return s.addIdentifier(x)
 	}
 	at := len(s.Text)
 	for words {
@@ -148,7 +148,7 @@ func (s *swift) identifier() ref {
 			c := s.Next()
 			words = core.IsLower(c)
 			i := int(c|0x20) - 'a'
-			if i >= len(s.words) || !s.take(len(s.slice(s.words[i]))) {
+			if i >= len(s.words) || !s.Spend(len(s.slice(s.words[i]))) {
 				return 0
 			}
 			s.Text = append(s.Text, s.slice(s.words[i])...)
@@ -156,24 +156,24 @@ func (s *swift) identifier() ref {
 		if s.Accept('0') {
 			break
 		}
-		x := s.piece(false)
+		x := s.parsePiece(false)
 		if x.at == x.end {
 			return 0
 		}
 		s.Text = append(s.Text, s.slice(x)...)
 	}
-	return s.identified(span{int32(at), int32(len(s.Text))})
+	return s.addIdentifier(span{int32(at), int32(len(s.Text))})
 }
 
-func (s *swift) identified(x span) ref {
+func (s *demangler) addIdentifier(x span) ref {
 	if x.at == x.end {
 		return 0
 	}
-	return s.substitute(s.node(swiftNode{kind: kIdentifier, text: x}))
+	return s.addSubstitution(s.addNode(node{kind: kIdentifier, text: x}))
 }
 
-// piece reads letters behind their number, and remembers the words in them.
-func (s *swift) piece(punycode bool) (x span) {
+// parsePiece reads letters behind their number, and remembers the words in them.
+func (s *demangler) parsePiece(punycode bool) (x span) {
 	n := s.Natural()
 	if punycode {
 		s.Accept('_')
@@ -199,8 +199,8 @@ func (s *swift) piece(punycode bool) (x span) {
 	return x
 }
 
-// operatorName turns the identifier on the stack into an operator.
-func (s *swift) operatorName() ref {
+// parseOperatorName turns the identifier on the stack into an operator.
+func (s *demangler) parseOperatorName() ref {
 	const signs = "a&c@d/e=g>l<m*n!o|p+q?r%s-t~x^z."
 	id := s.popIf(kIdentifier)
 	fixity := map[byte]string{'i': " infix", 'p': " prefix", 'P': " postfix"}[s.Next()]
@@ -216,24 +216,24 @@ func (s *swift) operatorName() ref {
 		}
 		s.Text = append(s.Text, c)
 	}
-	return s.node(swiftNode{kind: kOperator, text: span{at, s.put(fixity).end}})
+	return s.addNode(node{kind: kOperator, text: span{at, s.store(fixity).end}})
 }
 
-// localName reads what makes a name different from equal ones.
-func (s *swift) localName() ref {
+// parseLocalName reads what makes a name different from equal ones.
+func (s *demangler) parseLocalName() ref {
 	switch c := s.Next(); {
 	case c == 'L':
 		file := s.popIf(kIdentifier)
-		return s.phrase(kPrivateName, "($1 in $0)|$1", file, s.popName())
+		return s.addPhrase(kPrivateName, "($1 in $0)|$1", file, s.popName())
 	case c == 'l':
-		return s.phrase(kPrivateName, "(in $0)|", s.popIf(kIdentifier))
+		return s.addPhrase(kPrivateName, "(in $0)|", s.popIf(kIdentifier))
 	case c >= 'a' && c <= 'j' || c >= 'A' && c <= 'J':
-		return s.phrase(kRelatedName, "related decl '"+string(c)+"' for $0", s.popName())
+		return s.addPhrase(kRelatedName, "related decl '"+string(c)+"' for $0", s.popName())
 	}
 	s.Pos--
-	i := s.index()
+	i := s.parseIndex()
 	if i < 0 {
 		return 0
 	}
-	return s.phrase(kLocalName, "$0 #"+itoa(i+1), s.popName())
+	return s.addPhrase(kLocalName, "$0 #"+itoa(i+1), s.popName())
 }

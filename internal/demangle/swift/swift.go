@@ -10,11 +10,11 @@ import (
 )
 
 // swiftMaxDepth bounds how deep a name may be nested when it is written.
-const swiftMaxDepth = 256
+const maxDepth = 256
 
 // swiftPrefixes are what Swift names begin with. Those with _T0 (Swift 4.0)
 // have the labels of parameters inside of the types.
-var swiftPrefixes = [...]string{"$s", "_$s", "$S", "_$S", "$e", "_$e", "@__swiftmacro_", "_T0"}
+var prefixes = [...]string{"$s", "_$s", "$S", "_$S", "$e", "_$e", "@__swiftmacro_", "_T0"}
 
 // ref is the index of a node in the tree of a name. Zero is no node: what gets
 // it as a child fails too, so that only few places have to look.
@@ -23,45 +23,41 @@ type ref = core.Ref
 // span is a piece of an arena.
 type span struct{ at, end int32 }
 
-type swiftNode struct {
-	kind swiftKind
+type node struct {
+	kind kind
 	num  int32 // an index, flags or a row of a table, as the kind says
 	text span  // of swift.text
 	kids span  // of swift.kids
 }
 
-// swift reads one name into a tree and writes the tree. A mangled name is a
+// demangler reads one name into a tree and writes the tree. A mangled name is a
 // program for a stack: an operator takes what it needs from the stack and puts
 // its result there. Most nodes are phrases: text in which a dollar and a digit
 // stand for a child. A phrase may have other forms for the short styles, each
 // behind a bar. Everything lives in arenas that are used again.
-type swift struct {
-	core.Cursor      // its text is the name, and after it the text that is not in it
-	old         bool // labels are inside of types
-	nodes       []swiftNode
-	kids        []ref
-	stack       []ref
-	subs        []ref
-	words       []span
-	left        int // steps: nodes, references and letters of words that are repeated, visits
+type demangler struct {
+	core.Cursor // its text is the name, and after it the text that is not in it
+	core.Budget // of nodes, references, repeated letters of words, and visits
+	core.Writer
+	core.Tree[node]
+	hasOldLabels bool // labels are inside of types
+	stack        []ref
+	subs         []ref
+	words        []span
 
-	out         []byte
-	limit       int // bytes of out
-	style       core.Style
-	called      bool // functions have their parameters also in a short style
-	depth       int
-	labels      ref  // of the parameters that are written next
-	specialized bool // "specialized" is written once for a name
-	failed      bool
+	style         core.Style
+	isCalled      bool // functions have their parameters also in a short style
+	labels        ref  // of the parameters that are written next
+	isSpecialized bool // "specialized" is written once for a name
 }
 
-var swifts = sync.Pool{New: func() any { return new(swift) }}
+var demanglers = sync.Pool{New: func() any { return new(demangler) }}
 
 // Append appends the readable form of a Swift name, or says that it is
 // none.
 func Append(dst, name []byte, style core.Style, left *int) ([]byte, bool) {
 	start := 0
-	for _, prefix := range swiftPrefixes {
+	for _, prefix := range prefixes {
 		if len(name) > len(prefix) && string(name[:len(prefix)]) == prefix {
 			start = len(prefix)
 		}
@@ -76,148 +72,140 @@ func Append(dst, name []byte, style core.Style, left *int) ([]byte, bool) {
 	case style > core.Simple:
 		style = core.Full
 	}
-	s := swifts.Get().(*swift)
-	defer swifts.Put(s)
+	s := demanglers.Get().(*demangler)
+	defer demanglers.Put(s)
 	s.Text = append(s.Text[:0], name...)
-	s.Pos, s.End, s.old = start, len(name), bytes.HasPrefix(name, []byte("_T0"))
-	s.nodes = append(s.nodes[:0], swiftNode{})
-	s.kids, s.stack, s.subs, s.words = s.kids[:0], s.stack[:0], s.subs[:0], s.words[:0]
-	s.left = *left
-	defer func() { *left = s.left }()
-	top := s.global()
+	s.Pos, s.End, s.hasOldLabels = start, len(name), bytes.HasPrefix(name, []byte("_T0"))
+	s.Tree.Reset()
+	s.stack, s.subs, s.words = s.stack[:0], s.subs[:0], s.words[:0]
+	s.Budget = core.Budget{Steps: *left}
+	defer func() { *left = s.Steps }()
+	top := s.parseGlobal()
 	if top == 0 {
 		return dst, false
 	}
-	s.out, s.limit, s.style, s.called = dst, len(dst)+core.MaxText, style, called
-	s.depth, s.labels, s.specialized, s.failed = 0, 0, false, false
+	s.Writer = core.NewWriter(dst)
+	s.style, s.isCalled = style, called
+	s.Depth, s.labels, s.isSpecialized = 0, 0, false
 	s.print(top, false)
-	out := s.out
-	s.out = nil
-	return out, !s.failed && len(out) > len(dst) && len(out) <= s.limit
+	out, ok := s.Out, !s.Failed && !s.IsFull() && len(s.Written()) > 0
+	s.Out = nil
+	return out, ok
 }
 
-// global reads the whole name. What says something about the function stands
+// parseGlobal reads the whole name. What says something about the function stands
 // behind it in the name and is written before it. Anything else that is left
 // on the stack is a sign that the name is none.
-func (s *swift) global() ref {
+func (s *demangler) parseGlobal() ref {
 	for s.Pos < s.End {
-		n := s.operator()
-		if n == 0 || !s.take(1) {
+		n := s.parseOperator()
+		if n == 0 || !s.Spend(1) {
 			return 0
 		}
 		s.stack = append(s.stack, n)
 	}
 	suffix := s.popIf(kSuffix)
 	var got []ref
-	for s.top() == kAttribute {
+	for s.topKind() == kAttribute {
 		got = append(got, s.pop())
 	}
 	if len(s.stack) > 1 || len(s.stack) == 0 && len(got) == 0 {
 		return 0
 	}
 	got = append(append(got, s.stack...), suffix)
-	return s.some(kAll, 0, got...)
+	return s.addOptional(kAll, 0, got...)
 }
 
-// take says whether there are so many steps left, and takes them.
-func (s *swift) take(steps int) bool {
-	if steps > s.left {
-		return false
-	}
-	s.left -= steps
-	return true
-}
-
-// node adds a node to the tree.
-func (s *swift) node(n swiftNode) ref {
-	if !s.take(1) {
+// addNode adds a node to the tree.
+func (s *demangler) addNode(n node) ref {
+	if !s.Spend(1) {
 		return 0
 	}
-	s.nodes = append(s.nodes, n)
-	return ref(len(s.nodes) - 1)
+	s.Nodes = append(s.Nodes, n)
+	return ref(len(s.Nodes) - 1)
 }
 
-// some makes a node of which children may be missing.
-func (s *swift) some(kind swiftKind, num int, kids ...ref) ref {
-	at := int32(len(s.kids))
-	s.kids = append(s.kids, kids...)
-	return s.node(swiftNode{kind: kind, num: int32(num), kids: span{at, int32(len(s.kids))}})
+// addOptional makes a node of which children may be missing.
+func (s *demangler) addOptional(kind kind, num int, kids ...ref) ref {
+	at := int32(len(s.Lists))
+	s.Lists = append(s.Lists, kids...)
+	return s.addNode(node{kind: kind, num: int32(num), kids: span{at, int32(len(s.Lists))}})
 }
 
 // add makes a node of which each child must be there.
-func (s *swift) add(kind swiftKind, num int, kids ...ref) ref {
+func (s *demangler) add(kind kind, num int, kids ...ref) ref {
 	for _, k := range kids {
 		if k == 0 {
 			return 0
 		}
 	}
-	return s.some(kind, num, kids...)
+	return s.addOptional(kind, num, kids...)
 }
 
-// loose makes a node with a text, of which children may be missing.
-func (s *swift) loose(kind swiftKind, text string, kids ...ref) ref {
-	n := s.some(kind, 0, kids...)
+// addText makes a node with a text, of which children may be missing.
+func (s *demangler) addText(kind kind, text string, kids ...ref) ref {
+	n := s.addOptional(kind, 0, kids...)
 	if n != 0 {
-		s.nodes[n].text = s.put(text)
+		s.Nodes[n].text = s.store(text)
 	}
 	return n
 }
 
-// phrase makes a node with a text, of which each child must be there.
-func (s *swift) phrase(kind swiftKind, text string, kids ...ref) ref {
+// addPhrase makes a node with a text, of which each child must be there.
+func (s *demangler) addPhrase(kind kind, text string, kids ...ref) ref {
 	n := s.add(kind, 0, kids...)
 	if n != 0 {
-		s.nodes[n].text = s.put(text)
+		s.Nodes[n].text = s.store(text)
 	}
 	return n
 }
 
-// typed makes a phrase that is a type.
-func (s *swift) typed(text string, kids ...ref) ref {
-	return s.wrap(s.phrase(kPhrase, text, kids...))
+// addTypePhrase makes a phrase that is a type.
+func (s *demangler) addTypePhrase(text string, kids ...ref) ref {
+	return s.wrapType(s.addPhrase(kPhrase, text, kids...))
 }
 
-// wrap makes a node a type.
-func (s *swift) wrap(n ref) ref { return s.add(kType, 0, n) }
+// wrapType makes a node a type.
+func (s *demangler) wrapType(n ref) ref { return s.add(kType, 0, n) }
 
-// put keeps a text.
-func (s *swift) put(text string) span {
+// store keeps a text.
+func (s *demangler) store(text string) span {
 	at := int32(len(s.Text))
 	s.Text = append(s.Text, text...)
 	return span{at, int32(len(s.Text))}
 }
 
-func (s *swift) kind(n ref) swiftKind { return s.nodes[n].kind }
-func (s *swift) num(n ref) int        { return int(s.nodes[n].num) }
-func (s *swift) slice(x span) []byte  { return s.Text[x.at:x.end] }
-func (s *swift) name(n ref) []byte    { return s.slice(s.nodes[n].text) }
-func (s *swift) list(n ref) []ref     { return s.kids[s.nodes[n].kids.at:s.nodes[n].kids.end] }
+func (s *demangler) kind(n ref) kind     { return s.Nodes[n].kind }
+func (s *demangler) num(n ref) int       { return int(s.Nodes[n].num) }
+func (s *demangler) slice(x span) []byte { return s.Text[x.at:x.end] }
+func (s *demangler) name(n ref) []byte   { return s.slice(s.Nodes[n].text) }
+func (s *demangler) list(n ref) []ref    { return s.Lists[s.Nodes[n].kids.at:s.Nodes[n].kids.end] }
 
-// kid is child i of n, zero if there is none.
-func (s *swift) kid(n ref, i int) ref {
+// child is child i of n, zero if there is none.
+func (s *demangler) child(n ref, i int) ref {
 	if l := s.list(n); i < len(l) {
 		return l[i]
 	}
 	return 0
 }
 
-// inner is what a type wraps.
-func (s *swift) inner(n ref) ref {
+// unwrap is what a type wraps.
+func (s *demangler) unwrap(n ref) ref {
 	if s.kind(n) == kType {
-		return s.kid(n, 0)
+		return s.child(n, 0)
 	}
 	return n
 }
 
-// top is the kind of the node on top of the stack.
-func (s *swift) top() swiftKind {
+// topKind is the kind of the node on top of the stack.
+func (s *demangler) topKind() kind {
 	if len(s.stack) == 0 {
 		return kNone
 	}
 	return s.kind(s.stack[len(s.stack)-1])
 }
 
-func (s *swift) pop() ref {
+func (s *demangler) pop() ref {
 	if len(s.stack) == 0 {
 		return 0
 	}
@@ -227,25 +215,25 @@ func (s *swift) pop() ref {
 }
 
 // popAny takes the top of the stack if its kind is from first to last.
-func (s *swift) popAny(first, last swiftKind) ref {
-	if k := s.top(); k >= first && k <= last {
+func (s *demangler) popAny(first, last kind) ref {
+	if k := s.topKind(); k >= first && k <= last {
 		return s.pop()
 	}
 	return 0
 }
 
-func (s *swift) popIf(kind swiftKind) ref { return s.popAny(kind, kind) }
-func (s *swift) popType() ref             { return s.popIf(kType) }
-func (s *swift) popName() ref             { return s.popAny(kIdentifier, kRelatedName) }
+func (s *demangler) popIf(kind kind) ref { return s.popAny(kind, kind) }
+func (s *demangler) popType() ref        { return s.popIf(kType) }
+func (s *demangler) popName() ref        { return s.popAny(kIdentifier, kRelatedName) }
 
 // popEntity takes a declaration, out of the type that it may be wrapped in.
-func (s *swift) popEntity() ref { return s.popInner(lastContext) }
+func (s *demangler) popEntity() ref { return s.popInner(lastContext) }
 
 // popNominal takes a type with a name, which can have arguments.
-func (s *swift) popNominal() ref { return s.popInner(kOtherType) }
+func (s *demangler) popNominal() ref { return s.popInner(kOtherType) }
 
-func (s *swift) popInner(last swiftKind) ref {
-	n := s.inner(s.popAny(kType, last))
+func (s *demangler) popInner(last kind) ref {
+	n := s.unwrap(s.popAny(kType, last))
 	if k := s.kind(n); k < firstContext || k > last {
 		return 0
 	}
@@ -253,15 +241,15 @@ func (s *swift) popInner(last swiftKind) ref {
 }
 
 // popModule takes a module. Its name is read as an identifier.
-func (s *swift) popModule() ref {
+func (s *demangler) popModule() ref {
 	if n := s.popIf(kIdentifier); n != 0 {
-		return s.node(swiftNode{kind: kModule, text: s.nodes[n].text})
+		return s.addNode(node{kind: kModule, text: s.Nodes[n].text})
 	}
 	return s.popIf(kModule)
 }
 
 // popContext takes what something is declared in.
-func (s *swift) popContext() ref {
+func (s *demangler) popContext() ref {
 	if n := s.popModule(); n != 0 {
 		return n
 	}
@@ -270,22 +258,22 @@ func (s *swift) popContext() ref {
 
 // popProtocol takes a protocol, which is written without its operator where
 // nothing else can stand.
-func (s *swift) popProtocol() ref {
+func (s *demangler) popProtocol() ref {
 	if n := s.popType(); n != 0 {
-		if s.kind(s.inner(n)) != kProtocol {
+		if s.kind(s.unwrap(n)) != kProtocol {
 			return 0
 		}
 		return n
 	}
 	name := s.popName()
-	return s.wrap(s.add(kProtocol, 0, s.popContext(), name))
+	return s.wrapType(s.add(kProtocol, 0, s.popContext(), name))
 }
 
-// gather takes nodes until one that a marker says is the first, or none if
+// popList takes nodes until one that a marker says is the first, or none if
 // there is an empty list, and makes a list of them.
-func (s *swift) gather(kind swiftKind, one func() ref) ref {
+func (s *demangler) popList(kind kind, one func() ref) ref {
 	if s.popIf(kEmptyList) != 0 {
-		return s.some(kind, 0)
+		return s.addOptional(kind, 0)
 	}
 	var buffer [16]ref
 	got := buffer[:0]
@@ -297,31 +285,31 @@ func (s *swift) gather(kind swiftKind, one func() ref) ref {
 		}
 		got = append(got, n)
 	}
-	return s.reversed(kind, got)
+	return s.addReversed(kind, got)
 }
 
-// reversed makes a node of children that were taken from the stack, the last
+// addReversed makes a node of children that were taken from the stack, the last
 // one first.
-func (s *swift) reversed(kind swiftKind, got []ref) ref {
-	at := int32(len(s.kids))
+func (s *demangler) addReversed(kind kind, got []ref) ref {
+	at := int32(len(s.Lists))
 	for i := len(got) - 1; i >= 0; i-- {
-		s.kids = append(s.kids, got[i])
+		s.Lists = append(s.Lists, got[i])
 	}
-	return s.node(swiftNode{kind: kind, kids: span{at, int32(len(s.kids))}})
+	return s.addNode(node{kind: kind, kids: span{at, int32(len(s.Lists))}})
 }
 
-// types takes the types on top of the stack.
-func (s *swift) types() ref {
+// parseTypes takes the types on top of the stack.
+func (s *demangler) parseTypes() ref {
 	var buffer [16]ref
 	got := buffer[:0]
 	for n := s.popType(); n != 0; n = s.popType() {
 		got = append(got, n)
 	}
-	return s.reversed(kList, got)
+	return s.addReversed(kList, got)
 }
 
-// substitute remembers a node, which may be referred to from now on.
-func (s *swift) substitute(n ref) ref {
+// addSubstitution remembers a node, which may be referred to from now on.
+func (s *demangler) addSubstitution(n ref) ref {
 	if n != 0 {
 		s.subs = append(s.subs, n)
 	}

@@ -6,16 +6,16 @@ import (
 	"symbolon/internal/demangle/core"
 )
 
-// metadata reads what describes types at run time.
-func (s *swift) metadata() ref {
+// parseMetadata reads what describes types at run time.
+func (s *demangler) parseMetadata() ref {
 	at := s.Pos - 1
 	if s.Next() == 'X' {
 		s.Next()
 	}
-	return s.note(at)
+	return s.addNote(at)
 }
 
-func (s *swift) valueWitness() ref {
+func (s *demangler) parseValueWitness() ref {
 	at := s.Pos
 	s.Next()
 	s.Next()
@@ -23,46 +23,46 @@ func (s *swift) valueWitness() ref {
 	if len(word) == 0 {
 		return 0
 	}
-	return s.phrase(kPhrase, word+" value witness for $0|"+word+" for $0", s.popType())
+	return s.addPhrase(kPhrase, word+" value witness for $0|"+word+" for $0", s.popType())
 }
 
-// witness reads tables of protocols and of values, and what is about them.
-func (s *swift) witness() ref {
+// parseWitness reads tables of protocols and of values, and what is about them.
+func (s *demangler) parseWitness() ref {
 	at := s.Pos - 1
 	switch s.Next() {
 	case 'v':
 		s.Next()
 	case 'O':
-		word := strings.ReplaceAll(s.letter(outlined), "_", " ")
+		word := strings.ReplaceAll(s.parseLetter(outlined), "_", " ")
 		if word == "" {
 			return 0
 		}
-		sig := taken['S'](s)
-		return s.phrase(kPhrase, "outlined "+word+" of $0$1", s.popType(), sig)
+		sig := patternArguments['S'](s)
+		return s.addPhrase(kPhrase, "outlined "+word+" of $0$1", s.popType(), sig)
 	case 'Z', 'z':
-		return s.once(at)
+		return s.parseOnce(at)
 	}
-	return s.note(at)
+	return s.addNote(at)
 }
 
-// once takes the names of the variables that one function initializes.
-func (s *swift) once(at int) ref {
+// parseOnce takes the names of the variables that one function initializes.
+func (s *demangler) parseOnce(at int) ref {
 	var names []ref
 	for s.popIf(kFirst) != 0 {
 		names = append(names, s.popName())
 	}
-	list := s.reversed(kList, names)
+	list := s.addReversed(kList, names)
 	if len(names) != 1 {
-		list = s.phrase(kPhrase, "($0)", list)
+		list = s.addPhrase(kPhrase, "($0)", list)
 	}
 	if s.popContext() == 0 || len(names) == 0 {
 		return 0
 	}
-	return s.note(at, list)
+	return s.addNote(at, list)
 }
 
-// thunk reads functions that the compiler made of others.
-func (s *swift) thunk() ref {
+// parseThunk reads functions that the compiler made of others.
+func (s *demangler) parseThunk() ref {
 	at := s.Pos - 1
 	c := s.Next()
 	op := s.Since(at)
@@ -71,50 +71,50 @@ func (s *swift) thunk() ref {
 		if c == 'w' {
 			s.Next()
 		}
-		return s.attribute(s.Since(at))
+		return s.addAttribute(s.Since(at))
 	case 'Q', 'Y', 'v':
-		i := s.index()
+		i := s.parseIndex()
 		if i < 0 {
 			return 0
 		}
 		if c == 'v' && s.Accept('r') {
 			op = "Tvr"
 		}
-		return s.attribute(op, s.phrase(kText, itoa(i)))
+		return s.addAttribute(op, s.addPhrase(kText, itoa(i)))
 	case 'e':
 		from := s.Pos
 		for s.Peek() != 0 && s.Peek() != '_' {
 			s.Next()
 		}
-		bridges := s.phrase(kText, s.Since(from))
+		bridges := s.addPhrase(kText, s.Since(from))
 		if !s.Accept('_') {
 			return 0
 		}
-		return s.attribute(op, bridges)
+		return s.addAttribute(op, bridges)
 	case 'K', 'k', 'H', 'h':
-		n := s.note(at)
+		n := s.addNote(at)
 		if s.Accept('q') {
-			return s.phrase(kPhrase, "$0, serialized", n)
+			return s.addPhrase(kPhrase, "$0, serialized", n)
 		}
 		return n
 	case 'Z', 'z':
-		s.index()
-		return s.said(kPhrase, notes, op, nil)
+		s.parseIndex()
+		return s.addTablePhrase(kPhrase, notes, op, nil)
 	case 't': // arguments that were dropped
 		for s.Natural() >= 0 || s.Accept('t') {
 		}
-		return s.specialization(s.Next())
+		return s.parseSpecialization(s.Next())
 	case 'f':
-		return s.signatureSpecialization()
+		return s.parseSignatureSpecialization()
 	case 'g', 'B', 'G', 's', 'i', 'p', 'P':
-		return s.specialization(c)
+		return s.parseSpecialization(c)
 	}
-	return s.note(at)
+	return s.addNote(at)
 }
 
-// pass reads which pass of the optimizer made a function, and whether the
+// parsePass reads which pass of the optimizer made a function, and whether the
 // function was there for other modules to inline.
-func (s *swift) pass() (serialized string, ok bool) {
+func (s *demangler) parsePass() (serialized string, ok bool) {
 	s.Accept('m')
 	if s.Accept('q') {
 		serialized = "serialized, "
@@ -123,9 +123,9 @@ func (s *swift) pass() (serialized string, ok bool) {
 	return serialized, core.IsDigit(s.Next())
 }
 
-// specialization reads for which types a generic function was made.
-func (s *swift) specialization(c byte) ref {
-	serialized, ok := s.pass()
+// parseSpecialization reads for which types a generic function was made.
+func (s *demangler) parseSpecialization(c byte) ref {
+	serialized, ok := s.parsePass()
 	if !ok {
 		return 0
 	}
@@ -133,9 +133,9 @@ func (s *swift) specialization(c byte) ref {
 	if c == 'p' || c == 'P' {
 		types = s.popType()
 	} else {
-		types = s.gather(kList, s.popType)
+		types = s.popList(kList, s.popType)
 	}
-	return s.attribute("T"+string(c), s.phrase(kPhrase, serialized+"$0", types))
+	return s.addAttribute("T"+string(c), s.addPhrase(kPhrase, serialized+"$0", types))
 }
 
 // What the optimizer did with an argument, by letter, an underscore for a
@@ -149,14 +149,14 @@ const constantKinds = "f[Constant_Propagated_Function_:_$0] g[Constant_Propagate
 	"k[Constant_Propagated_KeyPath_:_$0<$1>] b[Constant_Propagated_String_:_u8'$0'] " +
 	"w[Constant_Propagated_String_:_u16'$0'] c[Constant_Propagated_String_:_objc'$0'] "
 
-// signatureSpecialization reads how the parameters of a function were changed.
-func (s *swift) signatureSpecialization() ref {
-	serialized, ok := s.pass()
+// parseSignatureSpecialization reads how the parameters of a function were changed.
+func (s *demangler) parseSignatureSpecialization() ref {
+	serialized, ok := s.parsePass()
 	var args []ref
 	for i := 0; ok && !s.Accept('_'); i++ {
-		ok = s.argument(&args, "Arg["+itoa(i)+"] = ")
+		ok = s.parseArgument(&args, "Arg["+itoa(i)+"] = ")
 	}
-	if !ok || !s.argument(&args, "Return = ") {
+	if !ok || !s.parseArgument(&args, "Return = ") {
 		return 0
 	}
 	// The names and types that arguments were replaced by stand on the stack.
@@ -165,28 +165,28 @@ func (s *swift) signatureSpecialization() ref {
 		if strings.IndexByte(string(text), '$') < 0 {
 			continue
 		}
-		types := s.types()
+		types := s.parseTypes()
 		name := s.popIf(kIdentifier)
 		if name == 0 || types == 0 {
 			return 0
 		}
-		x := s.nodes[name].text
+		x := s.Nodes[name].text
 		if text[len(text)-2] == '\'' && x.end-x.at > 1 && s.Text[x.at] == '_' {
 			x.at++ // what begins like a number
 		}
-		nested := s.node(swiftNode{kind: kNested, text: x})
-		at := int32(len(s.kids))
-		s.kids = append(s.kids, nested, types)
-		s.nodes[args[i]].kids = span{at, at + 2}
+		nested := s.addNode(node{kind: kNested, text: x})
+		at := int32(len(s.Lists))
+		s.Lists = append(s.Lists, nested, types)
+		s.Nodes[args[i]].kids = span{at, at + 2}
 	}
-	at := int32(len(s.kids))
-	s.kids = append(s.kids, args...)
-	list := s.node(swiftNode{kind: kList, kids: span{at, int32(len(s.kids))}})
-	return s.attribute("Tf", s.phrase(kPhrase, serialized+"$0", list))
+	at := int32(len(s.Lists))
+	s.Lists = append(s.Lists, args...)
+	list := s.addNode(node{kind: kList, kids: span{at, int32(len(s.Lists))}})
+	return s.addAttribute("Tf", s.addPhrase(kPhrase, serialized+"$0", list))
 }
 
-// argument reads what was done to one argument, if it did not stay.
-func (s *swift) argument(args *[]ref, which string) bool {
+// parseArgument reads what was done to one argument, if it did not stay.
+func (s *demangler) parseArgument(args *[]ref, which string) bool {
 	text := ""
 	switch c := s.Next(); c {
 	case 'n':
@@ -194,10 +194,10 @@ func (s *swift) argument(args *[]ref, which string) bool {
 	case 'c':
 		text = "[Closure Propagated : $0, Argument Types : [$1]"
 	case 'p':
-		text = s.constant()
+		text = s.parseConstant()
 	default:
 		text = entry(argumentKinds, string(c))
-		for strings.IndexByte("degox", c) >= 0 && strings.IndexByte("DGOX", s.Peek()) >= 0 && s.Peek() != 0 && s.take(len(text)) {
+		for strings.IndexByte("degox", c) >= 0 && strings.IndexByte("DGOX", s.Peek()) >= 0 && s.Peek() != 0 && s.Spend(len(text)) {
 			c = s.Next() | 0x20
 			text += " and " + entry(argumentKinds, string(c))
 		}
@@ -205,13 +205,13 @@ func (s *swift) argument(args *[]ref, which string) bool {
 	if text == "" {
 		return false
 	}
-	n := s.phrase(kPhrase, which+strings.ReplaceAll(text, "_", " "))
+	n := s.addPhrase(kPhrase, which+strings.ReplaceAll(text, "_", " "))
 	*args = append(*args, n)
 	return n != 0
 }
 
-// constant reads which constant an argument always is.
-func (s *swift) constant() string {
+// parseConstant reads which constant an argument always is.
+func (s *demangler) parseConstant() string {
 	kind := ""
 	switch c := s.Next(); c {
 	case 'i':
@@ -219,10 +219,10 @@ func (s *swift) constant() string {
 	case 'd':
 		kind = "Float"
 	case 's':
-		return s.letter(constantKinds)
+		return s.parseLetter(constantKinds)
 	default:
 		s.Pos--
-		return s.letter(constantKinds)
+		return s.parseLetter(constantKinds)
 	}
 	at := s.Pos
 	for core.IsDigit(s.Peek()) {

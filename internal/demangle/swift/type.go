@@ -54,9 +54,9 @@ func entry(table, key string) string {
 	return ""
 }
 
-// letter is what a table has for the next letter. If it has nothing the letter
+// parseLetter is what a table has for the next letter. If it has nothing the letter
 // is not taken.
-func (s *swift) letter(table string) string {
+func (s *demangler) parseLetter(table string) string {
 	if c := s.Peek(); c > ' ' {
 		if word := entry(table, string(c)); word != "" {
 			s.Pos++
@@ -66,53 +66,53 @@ func (s *swift) letter(table string) string {
 	return ""
 }
 
-// standard reads a type or module of the standard library.
-func (s *swift) standard() ref {
+// parseStandard reads a type or module of the standard library.
+func (s *demangler) parseStandard() ref {
 	switch {
 	case s.Accept('o'):
-		return s.phrase(kModule, "__C")
+		return s.addPhrase(kModule, "__C")
 	case s.Accept('C'):
-		return s.phrase(kModule, "__C_Synthesized")
+		return s.addPhrase(kModule, "__C_Synthesized")
 	case s.Accept('g'):
 		arg := s.popType()
-		return s.substitute(s.bound(s.library(kEnum, "Optional"), s.add(kList, 0, arg)))
+		return s.addSubstitution(s.addBound(s.addLibraryType(kEnum, "Optional"), s.add(kList, 0, arg)))
 	}
 	repeat := s.Natural()
 	table := standardTypes
 	if s.Accept('c') {
 		table = concurrencyTypes
 	}
-	word := s.letter(table)
-	if word == "" || !s.take(max(repeat, 1)) {
+	word := s.parseLetter(table)
+	if word == "" || !s.Spend(max(repeat, 1)) {
 		return 0
 	}
-	n := s.wrap(s.library(map[byte]swiftKind{'V': kStruct, 'P': kProtocol, 'O': kEnum, 'C': kClass}[word[0]], word[1:]))
+	n := s.wrapType(s.addLibraryType(map[byte]kind{'V': kStruct, 'P': kProtocol, 'O': kEnum, 'C': kClass}[word[0]], word[1:]))
 	for ; repeat > 1; repeat-- {
 		s.stack = append(s.stack, n)
 	}
 	return n
 }
 
-// library is a type of the standard library.
-func (s *swift) library(kind swiftKind, name string) ref {
-	return s.add(kind, 0, s.phrase(kModule, "Swift"), s.phrase(kIdentifier, name))
+// addLibraryType is a type of the standard library.
+func (s *demangler) addLibraryType(kind kind, name string) ref {
+	return s.add(kind, 0, s.addPhrase(kModule, "Swift"), s.addPhrase(kIdentifier, name))
 }
 
-// declared makes a type that has a name.
-func (s *swift) declared(kind swiftKind) ref {
+// addNominal makes a type that has a name.
+func (s *demangler) addNominal(kind kind) ref {
 	name := s.popName()
-	return s.substitute(s.wrap(s.add(kind, 0, s.popContext(), name)))
+	return s.addSubstitution(s.wrapType(s.add(kind, 0, s.popContext(), name)))
 }
 
-func (s *swift) builtin() ref {
-	word := s.letter(builtinTypes)
-	if sized := s.letter("fFPIEEE iInt vVec "); sized != "" {
-		size := s.index() - 1
+func (s *demangler) parseBuiltin() ref {
+	word := s.parseLetter(builtinTypes)
+	if sized := s.parseLetter("fFPIEEE iInt vVec "); sized != "" {
+		size := s.parseIndex() - 1
 		if size <= 0 || size > 4096 {
 			return 0
 		}
 		if word = sized + itoa(size); sized == "Vec" {
-			of := s.inner(s.popType())
+			of := s.unwrap(s.popType())
 			if s.kind(of) != kBuiltin {
 				return 0
 			}
@@ -122,15 +122,15 @@ func (s *swift) builtin() ref {
 	if word == "" {
 		return 0
 	}
-	return s.wrap(s.phrase(kBuiltin, "Builtin."+word))
+	return s.wrapType(s.addPhrase(kBuiltin, "Builtin."+word))
 }
 
-// functionType takes a function type from the stack: first what is said about
+// parseFunctionType takes a function type from the stack: first what is said about
 // it, then parameters and result.
-func (s *swift) functionType(flags int) ref {
+func (s *demangler) parseFunctionType(flags int) ref {
 	var actor, thrown ref
 	for more := true; more; {
-		switch s.top() {
+		switch s.topKind() {
 		case kFlag:
 			flags |= s.num(s.pop())
 		case kActor:
@@ -141,12 +141,12 @@ func (s *swift) functionType(flags int) ref {
 			more = false
 		}
 	}
-	params, result := s.parameters(), s.parameters()
+	params, result := s.parseParameters(), s.parseParameters()
 	if params == 0 || result == 0 {
 		return 0
 	}
-	if s.kind(s.inner(params)) != kTuple {
-		params = s.some(kTuple, 0, params)
+	if s.kind(s.unwrap(params)) != kTuple {
+		params = s.addOptional(kTuple, 0, params)
 	}
 	text := entry(conventions, itoa(flags&conventionMask))
 	if kind := flags >> derivativeShift; kind != 0 {
@@ -163,9 +163,9 @@ func (s *swift) functionType(flags int) ref {
 			text += part.text
 		}
 	}
-	n := s.loose(kFuncType, strings.ReplaceAll(text, "_", " "), params, result, s.kid(thrown, 0), s.kid(actor, 0))
-	s.nodes[n].num = int32(flags)
-	return s.wrap(n)
+	n := s.addText(kFuncType, strings.ReplaceAll(text, "_", " "), params, result, s.child(thrown, 0), s.child(actor, 0))
+	s.Nodes[n].num = int32(flags)
+	return s.wrapType(n)
 }
 
 // functionParts are the parts of a function type, with what they need.
@@ -185,91 +185,93 @@ const (
 	derivatives = "d@differentiable l@differentiable(_linear) f@differentiable(_forward) r@differentiable(reverse) "
 )
 
-// parameters takes a tuple or a type. There is a short form for nothing.
-func (s *swift) parameters() ref {
+// parseParameters takes a tuple or a type. There is a short form for nothing.
+func (s *demangler) parseParameters() ref {
 	if s.popIf(kEmptyList) != 0 {
-		return s.wrap(s.some(kTuple, 0))
+		return s.wrapType(s.addOptional(kTuple, 0))
 	}
 	return s.popType()
 }
 
-// element takes one element of a tuple.
-func (s *swift) element() ref {
+// parseElement takes one element of a tuple.
+func (s *demangler) parseElement() ref {
 	text := "$0"
 	if s.popIf(kVariadic) != 0 {
 		text = "$0..."
 	}
 	if label := s.popIf(kIdentifier); label != 0 {
-		return s.phrase(kPhrase, "$1: "+text, s.popType(), label)
+		return s.addPhrase(kPhrase, "$1: "+text, s.popType(), label)
 	}
-	return s.phrase(kPhrase, text, s.popType())
+	return s.addPhrase(kPhrase, text, s.popType())
 }
 
-// complex makes a phrase that is a type of more than one word.
-func (s *swift) complex(text string) ref { return s.wrap(s.phrase(kComplex, text, s.popType())) }
+// addComplexPhrase makes a phrase that is a type of more than one word.
+func (s *demangler) addComplexPhrase(text string) ref {
+	return s.wrapType(s.addPhrase(kComplex, text, s.popType()))
+}
 
-// annotation reads what is said about function types and parameters.
-func (s *swift) annotation() ref {
-	if word := s.letter("g@const iisolated k@noDerivative t_const usending "); word != "" {
-		return s.complex(word + " $0")
+// parseAnnotation reads what is said about function types and parameters.
+func (s *demangler) parseAnnotation() ref {
+	if word := s.parseLetter("g@const iisolated k@noDerivative t_const usending "); word != "" {
+		return s.addComplexPhrase(word + " $0")
 	}
 	c := s.Next()
 	if i := strings.IndexByte("abACT", c); i >= 0 {
-		return s.some(kFlag, flagAsync<<i)
+		return s.addOptional(kFlag, flagAsync<<i)
 	}
 	switch c {
 	case 'c':
 		return s.add(kActor, 0, s.popType())
 	case 'j':
-		return s.some(kFlag, int(s.Next())<<derivativeShift)
+		return s.addOptional(kFlag, int(s.Next())<<derivativeShift)
 	case 'K':
 		return s.add(kThrown, 0, s.popType())
 	}
 	return 0
 }
 
-// special reads the rarer types.
-func (s *swift) special() ref {
-	if word := s.letter("b@box ounowned uunowned(unsafe) wweak "); word != "" {
-		return s.complex(word + " $0")
+// parseSpecial reads the rarer types.
+func (s *demangler) parseSpecial() ref {
+	if word := s.parseLetter("b@box ounowned uunowned(unsafe) wweak "); word != "" {
+		return s.addComplexPhrase(word + " $0")
 	}
 	c := s.Next()
 	if i := strings.IndexByte("KfCBLA", c); i >= 0 {
-		return s.functionType(conventionAutoclosure + i%5)
+		return s.parseFunctionType(conventionAutoclosure + i%5)
 	}
 	switch c {
 	case 'E', 'U':
-		return s.functionType(0)
+		return s.parseFunctionType(0)
 	case 'D':
 		if s.popType() == 0 {
 			return 0
 		}
-		return s.typed("Self")
+		return s.addTypePhrase("Self")
 	case 'p':
-		return s.typed("$0.Type", s.popType())
+		return s.addTypePhrase("$0.Type", s.popType())
 	case 'M', 'm':
-		if word := s.letter("t@thin T@thick o@objc_metatype "); word != "" && c == 'M' {
-			return s.metatype(word + " ")
+		if word := s.parseLetter("t@thin T@thick o@objc_metatype "); word != "" && c == 'M' {
+			return s.parseMetatype(word + " ")
 		} else if word != "" {
-			return s.typed(word+" $0.Type", s.popType())
+			return s.addTypePhrase(word+" $0.Type", s.popType())
 		}
 	case 'P':
-		requirements := s.gather(kList, func() ref { return s.popIf(kRequirement) })
-		return s.wrap(s.phrase(kComplex, "any $0<$1>", s.popType(), requirements))
+		requirements := s.popList(kList, func() ref { return s.popIf(kRequirement) })
+		return s.wrapType(s.addPhrase(kComplex, "any $0<$1>", s.popType(), requirements))
 	case 'c', 'l':
-		return s.existential(c)
+		return s.parseExistential(c)
 	case 'e':
-		return s.typed("<ERROR TYPE>")
+		return s.addTypePhrase("<ERROR TYPE>")
 	case 'Y':
-		return s.declared(kOtherType)
+		return s.addNominal(kOtherType)
 	}
 	return 0
 }
 
-// simple is how a type stands in a phrase where what follows would belong to a
+// parenthesize is how a type stands in a phrase where what follows would belong to a
 // part of it otherwise.
-func (s *swift) simple(t ref) string {
-	switch n := s.inner(t); s.kind(n) {
+func (s *demangler) parenthesize(t ref) string {
+	switch n := s.unwrap(t); s.kind(n) {
 	case kFuncType, kComplex, kGeneric:
 		return "($0)"
 	case kExistential:
@@ -278,27 +280,27 @@ func (s *swift) simple(t ref) string {
 	return "$0"
 }
 
-// metatype takes a type and makes the type of it.
-func (s *swift) metatype(word string) ref {
+// parseMetatype takes a type and makes the type of it.
+func (s *demangler) parseMetatype(word string) ref {
 	t := s.popType()
-	if s.kind(s.inner(t)) == kExistential {
-		return s.typed(word+s.simple(t)+".Protocol", t)
+	if s.kind(s.unwrap(t)) == kExistential {
+		return s.addTypePhrase(word+s.parenthesize(t)+".Protocol", t)
 	}
-	return s.typed(word+s.simple(t)+".Type", t)
+	return s.addTypePhrase(word+s.parenthesize(t)+".Type", t)
 }
 
 // moreWords is what an existential type of more than one word has as number.
 const moreWords = 1
 
-// existential takes a list of protocols, perhaps with a class.
-func (s *swift) existential(c byte) ref {
+// parseExistential takes a list of protocols, perhaps with a class.
+func (s *demangler) parseExistential(c byte) ref {
 	var super ref
 	if c == 'c' {
 		if super = s.popType(); super == 0 {
 			return 0
 		}
 	}
-	protocols := s.gather(kUnion, s.popProtocol)
+	protocols := s.popList(kUnion, s.popProtocol)
 	count := len(s.list(protocols))
 	text := "$0"
 	switch {
@@ -313,9 +315,9 @@ func (s *swift) existential(c byte) ref {
 	case count == 0:
 		text = "Any"
 	}
-	n := s.loose(kExistential, text, protocols, super)
+	n := s.addText(kExistential, text, protocols, super)
 	if count > 1 || strings.IndexByte(text, '&') > 0 {
-		s.nodes[n].num = moreWords
+		s.Nodes[n].num = moreWords
 	}
-	return s.wrap(n)
+	return s.wrapType(n)
 }
