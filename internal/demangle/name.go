@@ -1,34 +1,29 @@
 // Package demangle turns mangled names into readable ones: of C++ (Itanium and
 // MSVC), Rust (legacy and v0), Swift (4.0 and later), Go and OCaml. Objective-C
-// names are readable already. Decorated names of C on Windows are for who knows
-// that they are such: plain names can look so.
+// names are readable already. Decorated names of C on Windows are left alone:
+// plain names can look like them.
 //
-//	C++     https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling
-//	MSVC    no text of its own; what is read is said in msvc.go
-//	Rust    https://rust-lang.github.io/rfcs/2603-rust-symbol-name-mangling-v0.html
-//	Swift   https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst
-//
-// A name is only touched if it has a prefix that no plain name has: a bare "f" is
-// never taken for the type float. What cannot be read stays as it is. Where the
-// debug information says the language, only its mangling is tried.
+// A name is only changed if it has a prefix that no plain name has: a bare "f" is
+// never taken for the type float. Names that cannot be read stay as they are.
+// Where the debug information tells the language, only its mangling is tried.
 //
 // In full, a function of MSVC has the form of Itanium and PDB names, without
 // result, access and convention: ns::C::f(int, char const*) const. A variable has
-// its type. What something local is in is written with its result and in the
+// its type. The scope of a local name is written with its result and in the
 // compiler's words (__cdecl, __int64), as other tools write it; elsewhere integers
-// have the names of <stdint.h>, and classes have no keyword. In the style of LLVM
-// it is as llvm-symbolizer writes it.
+// have the names of <stdint.h>, and classes have no keyword. The style LLVM is
+// that of llvm-symbolizer.
 //
 // Deviations met in the wild: names with clone suffixes (.cold, .isra.0) and
 // LLVM's hashes (.llvm.123); block invocations; an underscore too many (Mach-O)
-// or too few (Windows); C++ names with a hash behind a dollar; MSVC names that
-// were cut and replaced by a hash, texts in them that miss the zero at the end,
+// or too few (Windows); C++ names with a hash after a dollar; MSVC names that
+// were cut and replaced by a hash, texts in them without the zero at the end,
 // unnamed namespaces that clang does not count; legacy Rust names inside of C++
 // tables.
 //
 // Functions are safe for concurrent use. The work on one name is bounded in
 // proportion to its length, see core.Steps, and its text by 16 KiB. A name that
-// passes a bound stays as it is: one of 373,577 names of LLVM and of Rust's
+// exceeds a bound stays as it is: one of 373,577 names of LLVM and of Rust's
 // compiler.
 package demangle
 
@@ -65,7 +60,7 @@ const (
 type Lang uint8
 
 const (
-	AnyLang   Lang = iota // not known: the name says it
+	AnyLang   Lang = iota // unknown: recognized by the name
 	PlainLang             // one that does not mangle names: C, Objective-C, assembler
 	CPP                   // Objective-C++ too
 	Rust
@@ -74,8 +69,8 @@ const (
 	OCaml
 )
 
-// Name is the readable form of a mangled name, and every other name as it is.
-// The name itself says which language it is of.
+// Name returns the readable form of a mangled name, and every other name as it is.
+// The language is recognized by the form of the name.
 func Name(name string, style Style) string { return NameIn(AnyLang, name, style) }
 
 // DecodePunycode decodes a name in Punycode, see core.DecodePunycode.
@@ -101,7 +96,7 @@ func nameIn(lang Lang, name string, style Style, left *int) string {
 	return string(out)
 }
 
-// Append appends what Name makes of the name.
+// Append appends the result of Name.
 func Append(dst, name []byte, style Style) []byte {
 	left := core.Steps(len(name))
 	if out, ok := appendIn(dst, AnyLang, name, style, &left); ok && len(out) > len(dst) {
@@ -110,8 +105,7 @@ func Append(dst, name []byte, style Style) []byte {
 	return append(dst, name...)
 }
 
-// Candidate says whether a name may be mangled at all, at first sight. Most are
-// not.
+// Candidate reports whether a name may be mangled, at first sight. Most are not.
 func Candidate[T string | []byte](name T) bool {
 	if len(name) < 3 || len(name) > maxInput {
 		return false
@@ -157,9 +151,8 @@ func (w *Work) Name(name string, style Style) (readable string, ok bool) {
 	return readable, true
 }
 
-// reader is a way to read a mangled name. It counts down the steps that are
-// left. The rest of its results counts for nothing if it says that the name is
-// not of its kind.
+// reader appends the readable form of a name in one mangling and takes the work
+// from steps. If it reports false, its other result is not used.
 type reader func(dst, name []byte, style Style, left *int) ([]byte, bool)
 
 // readers are the ways to read the names of a language, in the order in which
@@ -185,7 +178,7 @@ func appendIn(dst []byte, lang Lang, name []byte, style Style, left *int) ([]byt
 	return dst, false
 }
 
-// escape is the letter that stands at a place as a sign with two digits.
+// escape returns the letter that is written at i as a sign and two digits.
 func escape(name []byte, i int, sign byte) (c byte, ok bool) {
 	if i+2 >= len(name) || name[i] != sign {
 		return 0, false

@@ -11,8 +11,8 @@ import (
 // places takes time with the square of it.
 const maxPunycode = 1 << 10
 
-// DecodePunycode decodes a name that is encoded as RFC 3492 says, with plain
-// letters up to the last hyphen. ok is false if it is not valid.
+// DecodePunycode decodes a name in the form of RFC 3492, with plain letters up
+// to the last hyphen. ok is false if the name is not valid.
 func DecodePunycode(name string) (text string, ok bool) {
 	if strings.Contains(name, "_") {
 		return "", false
@@ -25,9 +25,9 @@ func DecodePunycode(name string) (text string, ok bool) {
 	return string(out), ok
 }
 
-// AppendPunycode appends a name that is encoded as RFC 3492 says: plain
-// letters up to the last underscore, and after it where which other letters go.
-// Swift has upper case letters for the digits above 25, Rust has decimal ones.
+// AppendPunycode appends a name that is encoded as in RFC 3492: plain letters up
+// to the last underscore, after it the others and their positions. Swift has
+// upper-case letters for the digits above 25, Rust has decimal ones.
 func AppendPunycode(dst, name []byte, upper bool) ([]byte, bool) {
 	if len(name) > maxPunycode {
 		return dst, false

@@ -107,7 +107,7 @@ const (
 	firstExpression = kindList
 )
 
-// flags of a type say what has to be written around a name, or in it.
+// flags of a type tell how names and pointers are written with it.
 type flags uint8
 
 const (

@@ -38,7 +38,7 @@ type parser struct {
 // level is a range of parser.params.
 type level struct{ start, end int }
 
-// nameState is what the name of an encoding says about its type.
+// nameState collects what the name of an encoding tells about its type.
 type nameState struct {
 	hasNoResult bool // a constructor, destructor or conversion
 	isTemplate  bool // ends with template arguments
@@ -62,7 +62,7 @@ func (p *parser) reset(name []byte, style core.Style, steps int) {
 	p.isGCC, p.hasScope = false, false
 }
 
-// fail ends the reading: the name is not mangled, or not as the ABI says.
+// fail ends the reading: the name does not follow the ABI.
 func (p *parser) fail() ref {
 	p.Failed, p.Pos = true, p.End
 	return 0

@@ -185,7 +185,8 @@ func (p *parser) addInvented(w word, isBound bool) ref {
 	return n
 }
 
-// parseConstraint reads what arguments or parameters must satisfy, if there is that.
+// parseConstraint reads the constraint of arguments or parameters. It returns
+// zero if there is none.
 //
 //	Q <expression>
 func (p *parser) parseConstraint() ref {

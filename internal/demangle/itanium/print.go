@@ -126,7 +126,8 @@ func (p *printer) shape(id ref) flags {
 	}
 }
 
-// printLeft writes what is before a name of this type, and all of other nodes.
+// printLeft writes the half of a type that is before the declared name. It writes
+// all of other nodes.
 func (p *printer) printLeft(id ref) {
 	if p.isStopped() || !p.Enter(maxPrintDepth) {
 		p.Leave()

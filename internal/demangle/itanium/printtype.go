@@ -163,8 +163,8 @@ func (p *printer) printQualifiers(quals qualifiers) {
 	}
 }
 
-// printFunctionQualifiers writes what follows the parameters of a function. GNU
-// has the exceptions first.
+// printFunctionQualifiers writes the qualifiers of a function after its
+// parameters. GNU has the exceptions first.
 func (p *printer) printFunctionQualifiers(n *node) {
 	if n.kind == kindFunction && !p.isLLVM {
 		p.printExceptions(n)

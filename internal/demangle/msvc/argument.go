@@ -31,8 +31,9 @@ func (m *demangler) parseArgument() ref {
 	return m.parseType()
 }
 
-// parseValue reads an argument that is no type: a number, what a pointer points to,
-// a compound. Pointers to members have as many offsets as inheritance needs.
+// parseValue reads an argument that is not a type: a number, the address of a
+// symbol, a compound. Pointers to members have as many offsets as inheritance
+// needs.
 func (m *demangler) parseValue() ref {
 	switch c := m.Next(); c {
 	case '0':
@@ -79,7 +80,7 @@ func (m *demangler) parseCompound(sort byte) ref {
 	return m.Add(n)
 }
 
-// parseAddress reads what an argument points to.
+// parseAddress reads the symbol that an argument points to.
 func (m *demangler) parseAddress(sign string, offsets int) ref {
 	n := node{kind: mAddress, word: sign}
 	if m.Peek() == '?' {
@@ -94,7 +95,7 @@ func (m *demangler) parseAddress(sign string, offsets int) ref {
 	return m.Add(n)
 }
 
-// printAddress writes what an argument points to.
+// printAddress writes the symbol that an argument points to.
 func (m *demangler) printAddress(node *node) {
 	if node.third == 0 {
 		m.AppendString(node.word)

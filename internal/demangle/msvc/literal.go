@@ -37,8 +37,8 @@ func (m *demangler) parseLiteral() ref {
 	return m.Add(n)
 }
 
-// parseLetter reads one byte of a text: as it is, or as ?$ and two letters from A to
-// P, ? and a digit for what is frequent, ? and a letter with the highest bit.
+// parseLetter reads one byte of a text: as it is; ?$ and two letters from A to P;
+// ? and a digit for frequent bytes; ? and a letter with the highest bit set.
 func (m *demangler) parseLetter() byte {
 	if m.Pos >= m.End {
 		m.fail()
@@ -62,8 +62,8 @@ func (m *demangler) parseLetter() byte {
 	return 0
 }
 
-// printLiteral writes a text in quotation marks, with dots behind it if it is
-// not all. The zero at the end is not part of it.
+// printLiteral writes a text in quotation marks, with dots after it if the name
+// has only its beginning. The zero at the end is not part of it.
 func (m *demangler) printLiteral(node *node) {
 	var memory [msvcOld]byte
 	text := memory[:0]
@@ -103,9 +103,9 @@ func (m *demangler) printLiteral(node *node) {
 	}
 }
 
-// charWidth is how many bytes a letter seems to have, in a text of so many
-// bytes: its name does not say it of char16_t and char32_t. Zeros do, at the end
-// of a short text and everywhere in the beginning of a long one.
+// charWidth estimates the size of a letter in a text of length bytes. The name
+// does not tell it for char16_t and char32_t. Zeros do: at the end of a short
+// text, and everywhere in the beginning of a long one.
 func charWidth(text []byte, length uint64) int {
 	if length%2 == 1 {
 		return 1

@@ -1,6 +1,6 @@
-// Package msvc makes names of Microsoft's C++ compiler readable, and what clang
-// writes in the same mangling. There is no specification; the grammar that is
-// read is in msvc.go.
+// Package msvc makes names of Microsoft's C++ compiler readable, and those that
+// clang writes in the same mangling. There is no specification; the grammar that
+// is read is in msvc.go.
 package msvc
 
 import (
@@ -11,7 +11,7 @@ import (
 )
 
 // The mangling of MSVC, as far as it has to be known to read the files here.
-// Where nothing else is said, letters stand for what the tables say.
+// Other letters are listed in tables.
 //
 //	name       ? symbol encoding, with ?? where the symbol is an operator
 //	symbol     piece, then the pieces it is in, innermost first, then @
@@ -27,7 +27,7 @@ import (
 //	           before it negates
 //
 // A name is read into nodes that refer to each other, and written from them:
-// what C++ writes around a declared name stands before it in the mangled one.
+// C++ writes types around a declared name, the mangled name has them before it.
 
 const (
 	// msvcMaxDepth bounds how deep types and names are nested when they are
@@ -35,17 +35,17 @@ const (
 	maxDepth = 128
 )
 
-// msvcKind is what a node is. The comments say what its parts are.
+// kind tells what a node is. The comments name the fields in use.
 type kind uint8
 
 const (
 	// Pieces of names.
-	mText       kind = iota + 1 // a word, or what stands in the name from..to
+	mText       kind = iota + 1 // a word, or the letters from..to of the name
 	mTemplate                   // first: piece; second: list of arguments
 	mLocal                      // first: symbol; number: which scope of it
-	mStructor                   // word: what stands before the name of the class
+	mStructor                   // word: before the name of the class
 	mConversion                 // first: type
-	mInit                       // word: what it does; first: symbol or name
+	mInit                       // word: its action; first: symbol or name
 	mScope                      // first: piece; second: the scope it is in
 
 	// Types.
@@ -62,7 +62,7 @@ const (
 	mVariable   // first: name; second: type; code: class
 	mTable      // first: name; second: list of names of bases
 	mVcall      // first: name; number: offset; code: convention
-	mDescriptor // first: type; word: what of it; code: what is between
+	mDescriptor // first: type; word: its part; code: between both
 	mLiteral    // from..to: letters; number: length; code: width
 
 	// Arguments that are neither a type nor a number.
@@ -154,8 +154,9 @@ func Append(dst, name []byte, style core.Style, left *int) ([]byte, bool) {
 	return out, ok
 }
 
-// reset reads a name. With words the compiler's words for conventions and numbers
-// are written: those who tell of what is local to functions leave them in.
+// reset reads a name into nodes. hasKeywords has the compiler's words for
+// conventions and numbers written, as other tools do for names that are local to
+// a function.
 func (m *demangler) reset(dst, name []byte, style core.Style, words bool) ref {
 	*m = demangler{
 		Cursor:      core.Cursor{Text: name, End: len(name)},
@@ -168,8 +169,8 @@ func (m *demangler) reset(dst, name []byte, style core.Style, words bool) ref {
 	return m.parse()
 }
 
-// hashedLength is how much of a name the compiler made of a hash because the
-// name was too long. What stands behind it only repeats that.
+// hashedLength returns the length of a name that the compiler replaced by its
+// hash because it was too long, zero for others. The rest only repeats it.
 func hashedLength(name []byte) int {
 	const hashed = len("??@") + 32 + len("@")
 	if len(name) < hashed || !bytes.HasPrefix(name, []byte("??@")) || name[hashed-1] != '@' || !core.IsHash(name[3:hashed-1]) {
@@ -180,8 +181,7 @@ func hashedLength(name []byte) int {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// parse reads all. Behind a symbol there may be what compilers put behind the
-// names of clones.
+// parse reads the whole name. Compilers put suffixes after the symbols of clones.
 func (m *demangler) parse() ref {
 	if m.Accept('.') {
 		n := m.Add(node{kind: mDescriptor, first: m.parseResult(), word: "`RTTI Type Descriptor Name'"})
@@ -204,7 +204,7 @@ func (m *demangler) fail() ref {
 	return 0
 }
 
-// expect takes what has to come next.
+// expect reads a text that must come next.
 func (m *demangler) expect(text string) {
 	if !m.AcceptString(text) {
 		m.fail()

@@ -7,9 +7,9 @@ import (
 	"symbolon/internal/demangle/core"
 )
 
-// What operators and other functions without a plain name are called, by the
-// letter behind ?, ?_ and ?__, 0 to 9 and A to Z. What is not here is read
-// elsewhere, or nothing.
+// The names of operators and other special functions, by the letter after ?, ?_
+// and ?__, 0 to 9 and A to Z. Those that are missing are read elsewhere or do not
+// exist.
 var (
 	msvcBasic = [36]string{
 		"", "", "operator new", "operator delete", "operator=", "operator>>", "operator<<", "operator!", "operator==", "operator!=",
@@ -32,8 +32,7 @@ var (
 	}
 )
 
-// parseOperator reads what stands behind the question mark of a function without a
-// plain name.
+// parseOperator reads the code of a special function, after its question mark.
 func (m *demangler) parseOperator() ref {
 	table := &msvcBasic
 	switch {
@@ -97,7 +96,7 @@ func (m *demangler) addBackref(n ref) {
 	m.backrefs.nameCount++
 }
 
-// textOf is a piece as it stands in the name.
+// textOf returns the letters of a piece.
 func (m *demangler) textOf(n ref) []byte { return m.Text[m.Nodes[n].from:m.Nodes[n].to] }
 
 // parseBackref reads a digit that refers to a piece.
@@ -108,8 +107,8 @@ func (m *demangler) parseBackref() ref {
 	return m.fail()
 }
 
-// parseTemplate reads what stands behind the beginning of a template. Digits inside
-// refer to what is inside.
+// parseTemplate reads a template after its ?$. Its back references count its own
+// pieces.
 func (m *demangler) parseTemplate(keep bool) ref {
 	if !m.enter() {
 		return 0
@@ -150,7 +149,7 @@ func (m *demangler) parseLeaf(isType bool) ref {
 func (m *demangler) parseTypeName() ref   { return m.parseScopes(m.parseLeaf(true)) }
 func (m *demangler) parseSymbolName() ref { return m.parseScopes(m.parseLeaf(false)) }
 
-// parseScopes reads what a piece is in.
+// parseScopes reads the scopes of a piece, the innermost first.
 func (m *demangler) parseScopes(piece ref) ref {
 	name := m.Add(node{kind: mScope, first: piece})
 	for inner := name; !m.Failed && !m.Accept('@'); {
@@ -179,9 +178,9 @@ func (m *demangler) parseScope() ref {
 	return m.parsePlain(true)
 }
 
-// parseUnnamed reads a namespace without a name. What stands instead is the same for
-// all in one file, and may be nothing. With MSVC it can be referred to, with
-// clang, which writes hexadecimal digits in upper case, it cannot.
+// parseUnnamed reads a namespace without a name. The text in its place is the
+// same for all in one file, and may be empty. MSVC counts it for back references;
+// clang, which writes upper-case hexadecimal digits, does not.
 func (m *demangler) parseUnnamed() ref {
 	length := bytes.IndexByte(m.Text[m.Pos:m.End], '@')
 	if length < 0 {

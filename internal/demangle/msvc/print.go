@@ -6,7 +6,7 @@ import (
 	"symbolon/internal/demangle/core"
 )
 
-// Where a symbol stands.
+// The places of a symbol.
 const (
 	atTop = iota
 	inArgument
@@ -22,7 +22,7 @@ func (m *demangler) canPrint(n ref) bool {
 	return !m.Failed
 }
 
-// printSpace writes a blank between words. LLVM writes none behind an underscore.
+// printSpace writes a blank between words. LLVM writes none after an underscore.
 func (m *demangler) printSpace() {
 	switch c := m.Last(); {
 	case c == 0 || c == ' ' || c == '(':
@@ -31,8 +31,8 @@ func (m *demangler) printSpace() {
 	}
 }
 
-// printSymbol writes a symbol. All that it says is written where something is in
-// it; else what symbols are told apart by.
+// printSymbol writes a symbol. If something else is local to it, all of it is
+// written, else only the parts that distinguish symbols.
 func (m *demangler) printSymbol(n ref, where int) {
 	if !m.canPrint(n) {
 		return
@@ -174,7 +174,7 @@ func (m *demangler) printClass(node *node) {
 	}
 }
 
-// printAdjustment writes by what a thunk changes the object.
+// printAdjustment writes the offsets that a thunk adds to the object.
 func (m *demangler) printAdjustment(node *node) {
 	switch second := m.Nodes[node.third].second; {
 	case second == 0:

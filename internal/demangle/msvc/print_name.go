@@ -6,7 +6,7 @@ import (
 	"symbolon/internal/demangle/core"
 )
 
-// printName writes a piece behind those that it is in.
+// printName writes a piece after its scopes.
 func (m *demangler) printName(name ref) {
 	if !m.canPrint(name) {
 		return
@@ -54,8 +54,8 @@ func (m *demangler) printPiece(n, class ref) {
 	m.Depth--
 }
 
-// printTemplate writes a piece with its arguments. LLVM writes the type that an
-// operator converts to behind them.
+// printTemplate writes a piece with its arguments. LLVM writes the type of a
+// conversion operator after them.
 func (m *demangler) printTemplate(node *node, class ref) {
 	piece := &m.Nodes[node.first]
 	short := m.style == core.Simple || m.style == core.Bare
@@ -79,7 +79,7 @@ func (m *demangler) printTemplate(node *node, class ref) {
 	}
 }
 
-// printText writes what stands in the name, or is written instead.
+// printText writes the letters of a piece, or its replacement.
 func (m *demangler) printText(node *node) {
 	m.AppendString(node.word)
 	switch {
@@ -95,8 +95,8 @@ func (m *demangler) printText(node *node) {
 	}
 }
 
-// printInit writes what a function does when the program starts or ends. LLVM
-// writes all of a variable, in quotation marks that fit.
+// printInit writes a function that initializes or destroys a variable. LLVM
+// writes all of the variable, in matching quotation marks.
 func (m *demangler) printInit(node *node) {
 	m.AppendString(node.word)
 	name := node.first

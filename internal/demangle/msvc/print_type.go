@@ -2,7 +2,7 @@ package msvc
 
 import "symbolon/internal/demangle/core"
 
-// printParameters writes what stands behind the name of a function.
+// printParameters writes the parameters and qualifiers of a function.
 func (m *demangler) printParameters(node *node) {
 	m.AppendString("(")
 	m.printList(node.second)
@@ -37,8 +37,8 @@ func (m *demangler) printType(n ref) {
 	m.printRight(n)
 }
 
-// printLeft writes what of a type stands before the name that is declared, post what
-// stands behind it.
+// printLeft writes the half of a type that is before the declared name, printRight
+// the other half.
 func (m *demangler) printLeft(n ref) {
 	if !m.canPrint(n) {
 		return
@@ -96,7 +96,7 @@ func (m *demangler) printRight(n ref) {
 	m.Depth--
 }
 
-// printQualifiers writes those of a type behind it.
+// printQualifiers writes the qualifiers of a type after it.
 func (m *demangler) printQualifiers(quals uint16) {
 	for i, word := range [...]string{"const", "volatile", "__restrict"} {
 		if quals&(1<<i) == 0 {
@@ -117,14 +117,14 @@ func (m *demangler) printFunctionLeft(node *node) {
 	}
 }
 
-// needsParens says whether a pointer is written in parentheses.
+// needsParens reports whether a pointer is written in parentheses.
 func (m *demangler) needsParens(pointer ref) bool {
 	kind := m.Nodes[m.Nodes[pointer].first].kind
 	return m.Nodes[pointer].kind == mPointer && (kind == mArray || kind == mFunction)
 }
 
-// printPointerLeft writes a pointer behind what it points to, in parentheses if that
-// ends behind the name. LLVM has blanks before signs, others do not.
+// printPointerLeft writes a pointer after its type, in parentheses if the type
+// has a right half. LLVM has blanks before signs, others do not.
 func (m *demangler) printPointerLeft(n ref) {
 	node := &m.Nodes[n]
 	to := m.Nodes[node.first]

@@ -42,7 +42,7 @@ func (m *demangler) parseSymbol() ref {
 	return m.parseDeclaration()
 }
 
-// addWord is a piece that does not stand in the name.
+// addWord adds a piece that is not part of the mangled name.
 func (m *demangler) addWord(text string) ref { return m.Add(node{kind: mText, word: text}) }
 
 // parseTable reads a table of a class, and for which of its bases.
@@ -66,7 +66,7 @@ func (m *demangler) parseDescriptor(word string) ref {
 	return n
 }
 
-// parseUntyped reads a part of the information on a class, with numbers behind its
+// parseUntyped reads a part of the information on a class, with numbers after its
 // word if it has any.
 func (m *demangler) parseUntyped(word string, numbers ref) ref {
 	name := m.parseScopes(m.Add(node{kind: mText, word: word, second: numbers}))
@@ -84,7 +84,7 @@ func (m *demangler) parseVcall(word string) ref {
 	return m.Add(n)
 }
 
-// parseGuard reads what says that a local static variable is initialized.
+// parseGuard reads the guard of a local static variable.
 func (m *demangler) parseGuard(word string) ref {
 	piece := m.addWord(word)
 	name := m.parseScopes(piece)
@@ -97,9 +97,9 @@ func (m *demangler) parseGuard(word string) ref {
 	return m.Add(node{kind: mVariable, first: name})
 }
 
-// parseDynamic reads a function that is called when the program starts or ends. What
-// it is for is a name, or a whole variable behind a question mark and with two
-// at signs at the end. A template begins with that mark too.
+// parseDynamic reads a function that initializes or destroys a variable. The
+// variable is a name, or a whole symbol after a question mark and with two at
+// signs at the end. A template begins with that mark too.
 func (m *demangler) parseDynamic(word string) ref {
 	member := !m.HasNext("?$") && m.Accept('?')
 	n := m.parseDeclaration()
@@ -120,7 +120,7 @@ func (m *demangler) parseDynamic(word string) ref {
 	return n
 }
 
-// parseDeclaration reads a name and what it is declared as.
+// parseDeclaration reads a name and its encoding.
 func (m *demangler) parseDeclaration() ref {
 	name := m.parseSymbolName()
 	piece := m.Nodes[name].first
@@ -143,7 +143,7 @@ func (m *demangler) parseDeclaration() ref {
 	return n
 }
 
-// parseEncoding reads what a name is declared as.
+// parseEncoding reads the type of a function or variable.
 func (m *demangler) parseEncoding(name ref) ref {
 	n := node{first: name}
 	if m.AcceptString("$$J0") {
@@ -172,9 +172,9 @@ func (m *demangler) parseEncoding(name ref) ref {
 	return m.fail()
 }
 
-// The letters from A on stand for private, protected and public functions, with
-// eight letters each: plain, static, virtual, and virtual by way of another
-// base. Each is there twice, and Y and Z are functions outside of classes.
+// The letters from A on are private, protected and public functions, with eight
+// letters each: plain, static, virtual, and virtual by way of another base. Each
+// is listed twice, and Y and Z are functions outside of classes.
 func isAdjustor(class byte) bool { return class < 'Y' && (class-'A')%8/2 == 3 }
 func hasObject(class byte) bool  { return class < 'Y' && (class-'A')%8/2 != 1 }
 
@@ -195,8 +195,8 @@ func (m *demangler) parseThunk(n node) ref {
 	return m.Add(n)
 }
 
-// parseVariable reads a type and the qualifiers of a variable. Of a pointer they
-// repeat what it points to.
+// parseVariable reads the type and the qualifiers of a variable. Those of a
+// pointer repeat the qualifiers of its target.
 func (m *demangler) parseVariable() ref {
 	n := m.parseType()
 	if m.Nodes[n].kind != mPointer {

@@ -6,7 +6,7 @@ import (
 	"symbolon/internal/demangle/core"
 )
 
-// msvcTypes are the types of one letter, and behind an underscore, A to Z.
+// The types of one letter, and those of one letter after an underscore, A to Z.
 // LLVM spells some as the compiler does.
 var (
 	msvcTypes = [26]string{
@@ -35,12 +35,12 @@ func (m *demangler) parseType() ref {
 		return m.parseTag("struct ")
 	case 'V':
 		return m.parseTag("class ")
-	case 'W': // the digit says which integers it holds
+	case 'W': // the digit is the size of its integers
 		if c := m.Next(); c < '0' || c > '7' {
 			return m.fail()
 		}
 		return m.parseTag("enum ")
-	case '?': // auto, and what only some compilers have
+	case '?': // auto, and types of some compilers
 		name := m.Add(node{kind: mScope, first: m.parseLeaf(true)})
 		m.expect("@")
 		return m.Add(node{kind: mTag, first: name})
@@ -57,7 +57,7 @@ func (m *demangler) parseType() ref {
 	}
 }
 
-// parseDollarType reads a type behind a dollar.
+// parseDollarType reads a type after its dollar.
 func (m *demangler) parseDollarType() ref {
 	switch {
 	case m.AcceptString("$Q"):
@@ -115,7 +115,7 @@ func (m *demangler) parseTag(word string) ref {
 	return m.Add(node{kind: mTag, word: word, first: m.parseTypeName()})
 }
 
-// parseQualified reads a type behind its qualifiers.
+// parseQualified reads a type after its qualifiers.
 func (m *demangler) parseQualified() ref {
 	quals, _ := m.parseQualifiers()
 	n := m.parseType()
@@ -143,8 +143,8 @@ func (m *demangler) parseQualifiers() (quals uint16, member bool) {
 	return 0, false
 }
 
-// parseModifiers reads what else can be said of a pointer. That it has 64 bits is
-// said nowhere else.
+// parseModifiers reads the other modifiers of a pointer. Only here is written
+// that it has 64 bits.
 func (m *demangler) parseModifiers() (quals uint16) {
 	for {
 		switch m.Peek() {
@@ -170,7 +170,7 @@ func (m *demangler) parsePointer(sign string, quals uint16) ref {
 		n.first = m.parseFunction(true)
 	default:
 		n.quals |= m.parseModifiers()
-		if m.AcceptString("$A") { // to what is collected: C++/CLI and C++/CX
+		if m.AcceptString("$A") { // to collected objects: C++/CLI and C++/CX
 			n.word = "^"
 		} else if m.AcceptString("$C") {
 			n.word = "%"
@@ -216,8 +216,8 @@ func (m *demangler) parseConvention() byte {
 	return c
 }
 
-// parseFunction reads the type of a function. That of a member says how the object
-// is qualified.
+// parseFunction reads the type of a function. That of a member has the qualifiers
+// of the object.
 func (m *demangler) parseFunction(member bool) ref {
 	n := node{kind: mFunction}
 	if member {

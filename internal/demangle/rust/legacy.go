@@ -24,8 +24,8 @@ var (
 )
 
 // AppendLegacy appends the readable form of a name of the older Rust mangling,
-// without its hash, or says that it is none. It looks like one of C++ but for
-// the hash.
+// without its hash, and reports whether it is one. Only the hash distinguishes it
+// from a C++ name.
 func AppendLegacy(dst, name []byte, style core.Style, _ *int) ([]byte, bool) {
 	start := bytes.Index(name, []byte("_ZN"))
 	if start < 0 || start > 1 || name[0] != '_' {

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// rustMaxDepth bounds how deep a name may be nested.
+	// maxDepth bounds how deep a name may be nested.
 	maxDepth = 200
-	// rustMaxBound bounds the lifetimes that one type brings.
+	// maxLifetimes bounds the lifetimes that one type binds.
 	maxLifetimes = 64
 )
 
 // demangler reads a name of the newer mangling (v0) and writes it at the same time:
-// the parts stand in the order in which they are read. References lead back to
-// where a part was read first. Crates are written without their hashes and
-// numbers without their types.
+// the parts are written in the order in which they are read. References lead
+// back to the place where a part was read first. Crates are written without
+// their hashes and numbers without their types.
 type demangler struct {
 	core.Cursor
 	core.Budget // of bytes that references lead back to
@@ -35,8 +35,8 @@ type demangler struct {
 
 var demanglers = sync.Pool{New: func() any { return new(demangler) }}
 
-// Append appends the readable form of a Rust v0 name, or says that it is
-// none.
+// Append appends the readable form of a Rust v0 name and reports whether it is
+// one.
 func Append(dst, name []byte, style core.Style, left *int) ([]byte, bool) {
 	body, ok := bytes.CutPrefix(name, []byte("_R"))
 	if !ok {
@@ -68,7 +68,8 @@ func Append(dst, name []byte, style core.Style, left *int) ([]byte, bool) {
 	return append(out, after...), true
 }
 
-// isIdentifier says whether a text has nothing but letters of words in ASCII.
+// isIdentifier reports whether a text has ASCII letters, digits and underscores
+// only.
 func isIdentifier(text []byte) bool {
 	for _, c := range text {
 		if !isWord(c) || c >= utf8.RuneSelf {
@@ -81,8 +82,7 @@ func isIdentifier(text []byte) bool {
 // llvmMark begins the suffix of names that LLVM made visible to other modules.
 const llvmMark = ".llvm."
 
-// trimSuffix is what of the text behind a name is written: not what LLVM added
-// to tell copies apart.
+// trimSuffix removes the suffix that LLVM adds to distinguish copies.
 func trimSuffix(after []byte) ([]byte, bool) {
 	if i := bytes.Index(after, []byte(llvmMark)); i >= 0 && core.IsHash(after[i+len(llvmMark):]) {
 		after = after[:i]
@@ -125,7 +125,7 @@ func (r *demangler) readBase62() uint64 {
 	}
 }
 
-// readOptional reads a number behind a letter, zero if the letter is not there.
+// readOptional reads a number after a letter, zero without the letter.
 func (r *demangler) readOptional(letter byte) uint64 {
 	if !r.Accept(letter) {
 		return 0
@@ -273,8 +273,7 @@ func (r *demangler) readArgument() {
 	}
 }
 
-// printLifetime writes a lifetime, which is counted from the innermost. Zero is one
-// that is not said.
+// printLifetime writes a lifetime, counted from the innermost. Zero is erased.
 func (r *demangler) printLifetime(n uint64) {
 	switch i := r.lifetimes - n; {
 	case r.quiet > 0:
@@ -289,7 +288,7 @@ func (r *demangler) printLifetime(n uint64) {
 	}
 }
 
-// readBinder reads the lifetimes that a type brings, and what has them in scope.
+// readBinder reads the lifetimes that a type binds, and the type.
 func (r *demangler) readBinder(read func()) {
 	n := r.readOptional('G')
 	if n > maxLifetimes {
@@ -312,7 +311,7 @@ func (r *demangler) readBinder(read func()) {
 	r.lifetimes -= n
 }
 
-// printable says whether a text is plain ASCII without blanks.
+// printable reports whether a text is plain ASCII without blanks.
 func printable(text []byte) bool {
 	for _, c := range text {
 		if c <= ' ' || c >= 0x7f {

@@ -99,7 +99,7 @@ func (r *demangler) readFunction() {
 	}
 }
 
-// readBounds reads a trait of a trait object, with what its associated types are.
+// readBounds reads a trait of a trait object and its associated types.
 func (r *demangler) readBounds() {
 	open := r.readOpenPath()
 	for r.Accept('p') {

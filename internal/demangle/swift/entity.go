@@ -67,8 +67,8 @@ func (s *demangler) popLabels(t ref) (ref, bool) {
 	return s.addReversed(kList, labels), true
 }
 
-// accessors are the functions behind a variable by letter, addressors by the
-// second of two letters.
+// accessors are the functions of a variable by letter, addressors by the second
+// of two letters.
 const (
 	accessors = "ggetter ssetter Ggetter Mmodify rread xmodify2 yread2 wwillset Wdidset iinit mmaterializeForSet " +
 		"bborrow zmutate "
@@ -96,8 +96,8 @@ func (s *demangler) parseAccessor(storage ref) ref {
 
 func (s *demangler) parseSubscript() ref { return s.parseAccessor(s.parseEntity(kSubscript)) }
 
-// members are functions that are told by their letter alone: what they are,
-// what they are in a class, and the word before what they belong to.
+// members are functions with a letter of their own: their name, that in a class,
+// and the word before their context.
 var members = [...]struct {
 	letter                 byte
 	text, class, belonging string
@@ -150,10 +150,10 @@ func (s *demangler) parseClosure(text string) ref {
 	return s.addText(kClosure, text+itoa(i+1), ctx, 0, 0, t)
 }
 
-// macros are what a macro can be, by letter.
+// macros are the roles of a macro, by letter.
 const macros = "aaccessor rmemberAttribute ffreestanding mmember ppeer cconformance eextension qpreamble bbody uunique "
 
-// parseMacroExpansion takes what a macro wrote.
+// parseMacroExpansion reads a declaration that a macro expanded to.
 func (s *demangler) parseMacroExpansion() ref {
 	word := s.parseLetter(macros)
 	i := itoa(s.parseIndex() + 1)

@@ -48,8 +48,8 @@ func parameterName(depth, i int) string {
 	return name
 }
 
-// parseAssociatedName takes the name of an associated type, with its protocol where
-// the name alone would not say which.
+// parseAssociatedName pops the name of an associated type, with its protocol if
+// the name alone is ambiguous.
 func (s *demangler) parseAssociatedName() ref {
 	proto := s.popType()
 	if proto == 0 {
@@ -81,7 +81,7 @@ func (s *demangler) parseMember(base ref, chain bool) ref {
 	return s.addSubstitution(base)
 }
 
-// parseArchetype reads types that stand for others: associated, opaque, packs.
+// parseArchetype reads placeholders of types: associated and opaque ones, packs.
 func (s *demangler) parseArchetype() ref {
 	switch c := s.Next(); c {
 	case 'a', 'x', 'X':
@@ -166,7 +166,7 @@ func (s *demangler) parseSignature(counted bool) ref {
 	return s.addPhrase(kSignature, text, params, s.addReversed(kList, requirements))
 }
 
-// describeMarkers is what a generic parameter is besides a type.
+// describeMarkers returns the markers of a generic parameter as text.
 func (s *demangler) describeMarkers(markers []ref, parameter int) (text string) {
 	for _, m := range markers {
 		if s.num(m) == parameter {
@@ -191,8 +191,8 @@ func (s *demangler) parseGeneric() ref {
 const layouts = "B_BridgeObject CAnyObject D_NativeClass E_Trivial M_TrivialAtMost N_NativeRefCountedObject " +
 	"R_RefCountedObject S_TrivialStride T_Trivial U_UnknownLayout e_Trivial m_TrivialAtMost "
 
-// parseRequirement reads what a generic parameter, or an associated type of it,
-// must be.
+// parseRequirement reads a requirement of a generic parameter or of its associated
+// type.
 func (s *demangler) parseRequirement() ref {
 	c := s.Next()
 	switch c {
@@ -207,7 +207,7 @@ func (s *demangler) parseRequirement() ref {
 	case 'h':
 		p := s.wrapType(s.parseParameter())
 		return s.addPhrase(kRequirement, "$0.shape == $1.shape", p, s.popType())
-	case 'i', 'j', 'J', 'I': // what it need not be
+	case 'i', 'j', 'J', 'I': // a suppressed requirement
 		which := s.parseIndex()
 		if which < 0 || which > 1 {
 			return 0
@@ -215,7 +215,7 @@ func (s *demangler) parseRequirement() ref {
 		text := [...]string{"$0: ~Swift.Copyable", "$0: ~Swift.Escapable"}[which]
 		return s.addPhrase(kRequirement, text, s.parseSubject(strings.IndexByte("ijJI", c)))
 	}
-	// Four ways to say the subject, four kinds each. A protocol for a plain
+	// There are four forms of the subject, four kinds each. A protocol for a plain
 	// parameter has no letter.
 	i := strings.IndexByte("bsl-ctmpCTMPBSLQ", c)
 	if i < 0 {
@@ -307,7 +307,7 @@ func (s *demangler) parseArguments() (lists []ref, ok bool) {
 	}
 }
 
-// bindArguments gives the arguments to a type and to what it is declared in.
+// bindArguments adds the arguments to a type and to its contexts.
 func (s *demangler) bindArguments(n ref, lists []ref) ref {
 	if n == 0 || len(lists) == 0 {
 		return n
@@ -380,8 +380,8 @@ func (s *demangler) parseConformanceOperator() ref {
 	return s.addNote(s.Pos - 2)
 }
 
-// parseConformance takes a type, the protocol it conforms to, and the module that
-// says so.
+// parseConformance pops a type, the protocol it conforms to, and the module that
+// declares the conformance.
 func (s *demangler) parseConformance() ref {
 	sig := s.popIf(kSignature)
 	module := s.popModule()

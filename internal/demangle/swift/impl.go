@@ -13,7 +13,7 @@ const (
 )
 
 // parseImplFunction reads a function type as the compiler sees it: with how each
-// value is passed. The types stand on the stack.
+// value is passed. The types are on the stack.
 func (s *demangler) parseImplFunction() ref {
 	var pattern, patternArgs, invocation ref
 	if s.Accept('s') {

@@ -1,7 +1,7 @@
 package swift
 
-// swiftKind says what a node is. The order matters: kinds that may stand in
-// the same place are neighbours.
+// kind tells what a node is. The order matters: kinds that may be in the same
+// place are neighbours.
 type kind uint8
 
 const (
@@ -12,7 +12,7 @@ const (
 	kLocalName
 	kPrivateName // kids: file, name (may be missing)
 	kRelatedName
-	// What stands on the stack between the rest.
+	// Markers and other values on the stack.
 	kText
 	kEmptyList
 	kFirst
@@ -23,13 +23,13 @@ const (
 	kRetroactive
 	kConformanceRef
 	kAnyConformance
-	kMarker // num: parameter; text: what it is besides a type
+	kMarker // num: parameter; text: its other property
 	kRequirement
 	kSignature
 	kAttribute // of a function
 	kSuffix
 	kModule
-	// A type, and what something can be declared in.
+	// A type, and the contexts of declarations.
 	kType
 	kClass // kids of a type: context, name
 	kEnum

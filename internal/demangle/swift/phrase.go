@@ -2,11 +2,11 @@ package swift
 
 import "strings"
 
-// What the compiler makes beside the declarations is said by a phrase for each
-// operator, between semicolons.
+// The artifacts of the compiler are written as phrases, one for each operator,
+// between semicolons.
 
-// attributes are the phrases that stand behind a function and are written
-// before it.
+// attributes are the phrases of operators that come after a function and are
+// written before it.
 const attributes = ";TA: partial apply forwarder for |partial apply for ;" +
 	"Ta: partial apply ObjC forwarder for |partial apply for ;TD: dynamic ;Td: super ;To: @objc ;TO: @nonobjc ;" +
 	"Tm: merged |;TE: distributed thunk |;TF: distributed accessor for |;TI: dynamically replaceable thunk for |;" +
@@ -26,11 +26,11 @@ const attributes = ";TA: partial apply forwarder for |partial apply for ;" +
 // once is written once, however often a function was specialized.
 const once = "specialized "
 
-// notes are the phrases that hold what they are about. Behind the operator
-// stands what it takes from the stack: c conformance, e declaration, f the same
-// or a phrase, i associated type, a chain of them, m module, n name, o opaque
-// type, p protocol, s signature with a blank and S without, both of which may be
-// missing, t type, x context, y types, k anything.
+// notes are the phrases that hold their subject. After the operator are the
+// values that it pops: c conformance, e declaration, f the same or a phrase,
+// i associated type, a chain of them, m module, n name, o opaque type, p protocol,
+// s signature with a blank and S without, both of which may be missing, t type,
+// x context, y types, k anything.
 const notes = ";N:t type metadata for $0;Ma:t type metadata accessor for $0;" +
 	"Mb:k canonical specialized generic type metadata accessor for $0;Mf:t full type metadata for $0;" +
 	"Mg:k opaque type descriptor accessor for $0;Mh:k opaque type descriptor accessor impl for $0;" +
@@ -81,7 +81,8 @@ const notes = ";N:t type metadata for $0;Ma:t type metadata accessor for $0;" +
 	"TK:ySe key path getter for $2 : $1$0;Tk:ySe key path setter for $2 : $1$0;" +
 	"TH:Sy key path index equality operator for $0($1);Th:Sy key path index hash operator for $0($1);"
 
-// outlined is what was taken out of functions, an underscore for a blank.
+// outlined are the operations that the optimizer moved out of functions, with
+// underscores for blanks.
 const outlined = "binit_with_take Binit_with_take cinit_with_copy Cinit_with_copy dassign_with_take Dassign_with_take " +
 	"econsume fassign_with_copy Fassign_with_copy genum_get_tag hdestroy Hdestroy rretain srelease ycopy "
 
@@ -99,8 +100,8 @@ func (s *demangler) addAttribute(operator string, parts ...ref) ref {
 	return s.addTablePhrase(kAttribute, attributes, operator, parts)
 }
 
-// addNote makes the phrase of the operator that began at a place of the name. It
-// takes what the operator says.
+// addNote adds the phrase of the operator that begins at a position of the name.
+// It pops the values that the operator lists.
 func (s *demangler) addNote(at int, parts ...ref) ref {
 	return s.addTablePhrase(kPhrase, notes, s.Since(at), parts)
 }
@@ -118,7 +119,7 @@ func (s *demangler) addTablePhrase(kind kind, table, operator string, parts []re
 	return s.addPhrase(kind, text, parts...)
 }
 
-// taken is what a letter takes from the stack.
+// patternArguments has the function that pops a value, by its letter in a pattern.
 var patternArguments = map[rune]func(*demangler) ref{
 	'c': (*demangler).parseConformance,
 	'e': (*demangler).popEntity,

@@ -76,7 +76,7 @@ func (s *demangler) printJoined(n ref, separator string) {
 	}
 }
 
-// printPhrase writes the form of a phrase that the style asks for.
+// printPhrase writes a phrase in the form for the style.
 func (s *demangler) printPhrase(n ref) {
 	text := s.name(n)
 	for range s.style {
@@ -134,11 +134,11 @@ type detail struct {
 	private   bool   // with the file it is private to, where it has no name
 	instead   string // of the name
 	extra     string // which of the functions that belong to the declaration
-	belonging string // the word before what it belongs to
+	belonging string // the word before the context
 	args      ref    // generic arguments, written instead of the parameters
 }
 
-// printContext writes what is declared, perhaps with generic arguments.
+// printContext writes a declaration, perhaps with generic arguments.
 func (s *demangler) printContext(n ref, prefix bool, args ref) ref {
 	d := detail{belonging: " in ", args: args}
 	switch k := s.kind(n); k {
@@ -178,12 +178,12 @@ func (s *demangler) printContext(n ref, prefix bool, args ref) ref {
 	return s.printDeclaration(n, prefix, d)
 }
 
-// isMethod says whether a function belongs to a class.
+// isMethod reports whether a function belongs to a class.
 func (s *demangler) isMethod(n ref) bool { return s.kind(s.child(n, 0)) == kClass }
 
-// printDeclaration writes a declaration with what it is in. That stands before it,
-// with a dot, unless more than one word is needed for either; then it stands
-// after the declaration.
+// printDeclaration writes a declaration with its context. The context comes first,
+// with a dot, unless one of both needs more than one word; then it follows the
+// declaration.
 func (s *demangler) printDeclaration(n ref, prefix bool, d detail) ref {
 	ctx, name := s.child(n, 0), s.child(n, 1)
 	words := strings.IndexByte(d.extra, ' ') >= 0 || d.named && s.kind(name) == kLocalName

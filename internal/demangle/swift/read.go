@@ -18,7 +18,7 @@ func (s *demangler) parseIndex() int {
 	return -1
 }
 
-// operators are what the letters of a name do.
+// productions has the operator of each letter.
 var productions = [...]func(*demangler) ref{
 	'A': (*demangler).parseSubstitution,
 	'B': (*demangler).parseBuiltin,
@@ -70,8 +70,7 @@ var productions = [...]func(*demangler) ref{
 	'.': (*demangler).parseSuffix,
 }
 
-// parseOperator reads one operator and does what it says. What is no operator is an
-// identifier.
+// parseOperator reads one operator and executes it. Digits begin an identifier.
 func (s *demangler) parseOperator() ref {
 	if c := s.Next(); int(c) < len(productions) && productions[c] != nil {
 		return productions[c](s)
@@ -80,15 +79,15 @@ func (s *demangler) parseOperator() ref {
 	return s.parseIdentifier()
 }
 
-// parseSuffix is what stands behind the name.
+// parseSuffix reads the text after the name.
 func (s *demangler) parseSuffix() ref {
 	n := s.addNode(node{kind: kSuffix, text: span{int32(s.Pos - 1), int32(s.End)}})
 	s.Pos = s.End
 	return n
 }
 
-// parseSubstitution reads references to what was there before: letters, the last
-// of them upper case, each perhaps with a count before it.
+// parseSubstitution reads references to earlier parts: letters, the last of them
+// upper case, each perhaps with a count before it.
 func (s *demangler) parseSubstitution() ref {
 	for repeat := -1; ; {
 		c := s.Next()
@@ -172,7 +171,7 @@ func (s *demangler) addIdentifier(x span) ref {
 	return s.addSubstitution(s.addNode(node{kind: kIdentifier, text: x}))
 }
 
-// parsePiece reads letters behind their number, and remembers the words in them.
+// parsePiece reads letters after their number, and remembers the words in them.
 func (s *demangler) parsePiece(punycode bool) (x span) {
 	n := s.Natural()
 	if punycode {
@@ -219,7 +218,7 @@ func (s *demangler) parseOperatorName() ref {
 	return s.addNode(node{kind: kOperator, text: span{at, s.store(fixity).end}})
 }
 
-// parseLocalName reads what makes a name different from equal ones.
+// parseLocalName reads the number or file that distinguishes equal names.
 func (s *demangler) parseLocalName() ref {
 	switch c := s.Next(); {
 	case c == 'L':

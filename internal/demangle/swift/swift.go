@@ -9,15 +9,15 @@ import (
 	"symbolon/internal/demangle/core"
 )
 
-// swiftMaxDepth bounds how deep a name may be nested when it is written.
+// maxDepth bounds how deep a name may be nested when it is written.
 const maxDepth = 256
 
-// swiftPrefixes are what Swift names begin with. Those with _T0 (Swift 4.0)
-// have the labels of parameters inside of the types.
+// prefixes are those of Swift names. Names with _T0 (Swift 4.0) have the labels
+// of parameters inside of the types.
 var prefixes = [...]string{"$s", "_$s", "$S", "_$S", "$e", "_$e", "@__swiftmacro_", "_T0"}
 
-// ref is the index of a node in the tree of a name. Zero is no node: what gets
-// it as a child fails too, so that only few places have to look.
+// ref is the index of a node in the tree of a name. Zero is not a node: a parent
+// that gets it fails too, so that only few places check.
 type ref = core.Ref
 
 // span is a piece of an arena.
@@ -25,16 +25,15 @@ type span struct{ at, end int32 }
 
 type node struct {
 	kind kind
-	num  int32 // an index, flags or a row of a table, as the kind says
+	num  int32 // an index, flags or a row of a table, by kind
 	text span  // of swift.text
 	kids span  // of swift.kids
 }
 
 // demangler reads one name into a tree and writes the tree. A mangled name is a
-// program for a stack: an operator takes what it needs from the stack and puts
-// its result there. Most nodes are phrases: text in which a dollar and a digit
-// stand for a child. A phrase may have other forms for the short styles, each
-// behind a bar. Everything lives in arenas that are used again.
+// program for a stack: an operator pops its operands and pushes its result. Most
+// nodes are phrases: text in which a dollar and a digit are replaced by a child.
+// A phrase may have other forms for the short styles, each after a bar.
 type demangler struct {
 	core.Cursor // its text is the name, and after it the text that is not in it
 	core.Budget // of nodes, references, repeated letters of words, and visits
@@ -53,8 +52,7 @@ type demangler struct {
 
 var demanglers = sync.Pool{New: func() any { return new(demangler) }}
 
-// Append appends the readable form of a Swift name, or says that it is
-// none.
+// Append appends the readable form of a Swift name and reports whether it is one.
 func Append(dst, name []byte, style core.Style, left *int) ([]byte, bool) {
 	start := 0
 	for _, prefix := range prefixes {
@@ -93,9 +91,9 @@ func Append(dst, name []byte, style core.Style, left *int) ([]byte, bool) {
 	return out, ok
 }
 
-// parseGlobal reads the whole name. What says something about the function stands
-// behind it in the name and is written before it. Anything else that is left
-// on the stack is a sign that the name is none.
+// parseGlobal reads the whole name. Attributes of the function come after it and
+// are written before it. A name that leaves anything else on the stack is not
+// valid.
 func (s *demangler) parseGlobal() ref {
 	for s.Pos < s.End {
 		n := s.parseOperator()
@@ -181,7 +179,7 @@ func (s *demangler) slice(x span) []byte { return s.Text[x.at:x.end] }
 func (s *demangler) name(n ref) []byte   { return s.slice(s.Nodes[n].text) }
 func (s *demangler) list(n ref) []ref    { return s.Lists[s.Nodes[n].kids.at:s.Nodes[n].kids.end] }
 
-// child is child i of n, zero if there is none.
+// child returns child i of n, zero if there is none.
 func (s *demangler) child(n ref, i int) ref {
 	if l := s.list(n); i < len(l) {
 		return l[i]
@@ -189,7 +187,7 @@ func (s *demangler) child(n ref, i int) ref {
 	return 0
 }
 
-// unwrap is what a type wraps.
+// unwrap returns the node that a type wraps.
 func (s *demangler) unwrap(n ref) ref {
 	if s.kind(n) == kType {
 		return s.child(n, 0)
@@ -248,7 +246,7 @@ func (s *demangler) popModule() ref {
 	return s.popIf(kModule)
 }
 
-// popContext takes what something is declared in.
+// popContext pops the context of a declaration.
 func (s *demangler) popContext() ref {
 	if n := s.popModule(); n != 0 {
 		return n
@@ -256,8 +254,8 @@ func (s *demangler) popContext() ref {
 	return s.popEntity()
 }
 
-// popProtocol takes a protocol, which is written without its operator where
-// nothing else can stand.
+// popProtocol pops a protocol, which has no operator where only protocols are
+// allowed.
 func (s *demangler) popProtocol() ref {
 	if n := s.popType(); n != 0 {
 		if s.kind(s.unwrap(n)) != kProtocol {
@@ -269,8 +267,8 @@ func (s *demangler) popProtocol() ref {
 	return s.wrapType(s.add(kProtocol, 0, s.popContext(), name))
 }
 
-// popList takes nodes until one that a marker says is the first, or none if
-// there is an empty list, and makes a list of them.
+// popList pops nodes up to the one that a marker declares the first, or none for
+// an empty list, and adds a list of them.
 func (s *demangler) popList(kind kind, one func() ref) ref {
 	if s.popIf(kEmptyList) != 0 {
 		return s.addOptional(kind, 0)

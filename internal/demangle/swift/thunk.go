@@ -6,7 +6,7 @@ import (
 	"symbolon/internal/demangle/core"
 )
 
-// parseMetadata reads what describes types at run time.
+// parseMetadata reads the descriptors of types at run time.
 func (s *demangler) parseMetadata() ref {
 	at := s.Pos - 1
 	if s.Next() == 'X' {
@@ -26,7 +26,7 @@ func (s *demangler) parseValueWitness() ref {
 	return s.addPhrase(kPhrase, word+" value witness for $0|"+word+" for $0", s.popType())
 }
 
-// parseWitness reads tables of protocols and of values, and what is about them.
+// parseWitness reads witness tables of protocols and of values, and their parts.
 func (s *demangler) parseWitness() ref {
 	at := s.Pos - 1
 	switch s.Next() {
@@ -143,8 +143,8 @@ func (s *demangler) parseSpecialization(c byte) ref {
 const argumentKinds = "dDead eExistential_To_Protocol_Constrained_Generic gOwned_To_Guaranteed oGuaranteed_To_Owned " +
 	"xExploded iValue_Promoted_from_Box sStack_Promoted_from_Box rInOut_Converted_to_Out "
 
-// constantKinds are the constants that an argument may always be. Behind the
-// sign stands a name from the stack.
+// constantKinds are the constants that an argument may always be. The name of the
+// constant is on the stack.
 const constantKinds = "f[Constant_Propagated_Function_:_$0] g[Constant_Propagated_Global_:_$0] " +
 	"k[Constant_Propagated_KeyPath_:_$0<$1>] b[Constant_Propagated_String_:_u8'$0'] " +
 	"w[Constant_Propagated_String_:_u16'$0'] c[Constant_Propagated_String_:_objc'$0'] "
@@ -159,7 +159,7 @@ func (s *demangler) parseSignatureSpecialization() ref {
 	if !ok || !s.parseArgument(&args, "Return = ") {
 		return 0
 	}
-	// The names and types that arguments were replaced by stand on the stack.
+	// The names and types of the replaced arguments are on the stack.
 	for i := len(args) - 1; i >= 0; i-- {
 		text := s.name(args[i])
 		if strings.IndexByte(string(text), '$') < 0 {
@@ -172,7 +172,7 @@ func (s *demangler) parseSignatureSpecialization() ref {
 		}
 		x := s.Nodes[name].text
 		if text[len(text)-2] == '\'' && x.end-x.at > 1 && s.Text[x.at] == '_' {
-			x.at++ // what begins like a number
+			x.at++ // it begins like a number
 		}
 		nested := s.addNode(node{kind: kNested, text: x})
 		at := int32(len(s.Lists))
@@ -185,7 +185,7 @@ func (s *demangler) parseSignatureSpecialization() ref {
 	return s.addAttribute("Tf", s.addPhrase(kPhrase, serialized+"$0", list))
 }
 
-// parseArgument reads what was done to one argument, if it did not stay.
+// parseArgument reads the change of one argument, if it has one.
 func (s *demangler) parseArgument(args *[]ref, which string) bool {
 	text := ""
 	switch c := s.Next(); c {

@@ -20,8 +20,8 @@ const (
 	derivativeShift    = 16 // the letter of the kind of derivative
 )
 
-// standardTypes are the types of the standard library that have a letter:
-// the letter, what they are, and the name.
+// standardTypes are the types of the standard library with a letter of their own:
+// the letter, the kind, and the name.
 const standardTypes = "AVAutoreleasingUnsafeMutablePointer BPBinaryFloatingPoint DVDictionary EPEncodable " +
 	"FPFloatingPoint GPRandomNumberGenerator HPHashable IVDefaultIndices JVCharacter KPBidirectionalCollection " +
 	"LPComparable MPMutableCollection NVClosedRange OVObjectIdentifier PVUnsafePointer QPEquatable " +
@@ -31,7 +31,7 @@ const standardTypes = "AVAutoreleasingUnsafeMutablePointer BPBinaryFloatingPoint
 	"qOOptional rVUnsafeMutableBufferPointer sVSubstring tPIteratorProtocol uVUInt vVUnsafeMutableRawPointer " +
 	"wVUnsafeMutableRawBufferPointer xPStrideable yPStringProtocol zPBinaryInteger "
 
-// concurrencyTypes are those whose letter stands behind a c.
+// concurrencyTypes are those whose letter follows a c.
 const concurrencyTypes = "APActor CVCheckedContinuation EVCancellationError FPExecutor GVTaskGroup " +
 	"IPAsyncIteratorProtocol JVUnownedJob MCMainActor PVTaskPriority SVAsyncStream TVTask cVUnsafeContinuation " +
 	"eVUnownedSerialExecutor fPSerialExecutor gVThrowingTaskGroup hPTaskExecutor iPAsyncSequence " +
@@ -41,8 +41,8 @@ const builtinTypes = "bBridgeObject BUnsafeValueBuffer cRawUnsafeContinuation DD
 	"dNonDefaultDistributedActorStorage eExecutor IIntLiteral jJob PPackIndex OUnknownObject " +
 	"oNativeObject pRawPointer tSILToken wWord AImplicitActor TTheTupleType "
 
-// entry is what a table, of words that begin with their key and end with a
-// blank, has for a key.
+// entry returns the entry of a table for a key. A table has words that begin with
+// their key and end with a blank.
 func entry(table, key string) string {
 	for key != "" && table != "" {
 		word, rest, _ := strings.Cut(table, " ")
@@ -54,8 +54,8 @@ func entry(table, key string) string {
 	return ""
 }
 
-// parseLetter is what a table has for the next letter. If it has nothing the letter
-// is not taken.
+// parseLetter returns the entry of a table for the next letter. Without an entry
+// the letter is not read.
 func (s *demangler) parseLetter(table string) string {
 	if c := s.Peek(); c > ' ' {
 		if word := entry(table, string(c)); word != "" {
@@ -125,8 +125,8 @@ func (s *demangler) parseBuiltin() ref {
 	return s.wrapType(s.addPhrase(kBuiltin, "Builtin."+word))
 }
 
-// parseFunctionType takes a function type from the stack: first what is said about
-// it, then parameters and result.
+// parseFunctionType pops a function type: its attributes, then parameters and
+// result.
 func (s *demangler) parseFunctionType(flags int) ref {
 	var actor, thrown ref
 	for more := true; more; {
@@ -168,7 +168,7 @@ func (s *demangler) parseFunctionType(flags int) ref {
 	return s.wrapType(n)
 }
 
-// functionParts are the parts of a function type, with what they need.
+// functionParts are the parts of a function type, with their conditions.
 var functionParts = [...]struct {
 	flag int
 	text string
@@ -210,7 +210,7 @@ func (s *demangler) addComplexPhrase(text string) ref {
 	return s.wrapType(s.addPhrase(kComplex, text, s.popType()))
 }
 
-// parseAnnotation reads what is said about function types and parameters.
+// parseAnnotation reads the annotations of function types and parameters.
 func (s *demangler) parseAnnotation() ref {
 	if word := s.parseLetter("g@const iisolated k@noDerivative t_const usending "); word != "" {
 		return s.addComplexPhrase(word + " $0")
@@ -268,8 +268,8 @@ func (s *demangler) parseSpecial() ref {
 	return 0
 }
 
-// parenthesize is how a type stands in a phrase where what follows would belong to a
-// part of it otherwise.
+// parenthesize returns the form of a type in a phrase in which the next word would
+// otherwise belong to a part of it.
 func (s *demangler) parenthesize(t ref) string {
 	switch n := s.unwrap(t); s.kind(n) {
 	case kFuncType, kComplex, kGeneric:
@@ -289,7 +289,7 @@ func (s *demangler) parseMetatype(word string) ref {
 	return s.addTypePhrase(word+s.parenthesize(t)+".Type", t)
 }
 
-// moreWords is what an existential type of more than one word has as number.
+// moreWords is the number of an existential type of more than one word.
 const moreWords = 1
 
 // parseExistential takes a list of protocols, perhaps with a class.
