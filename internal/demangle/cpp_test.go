@@ -8,7 +8,7 @@ import (
 	"symbolon/internal/demangle"
 )
 
-func TestReferencesBehindUnresolvedNames(t *testing.T) {
+func TestSubstitutionsAfterUnresolvedNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"_Z1fIiEN1AIXsr1BIT_EE1vEE1tES1_S1_":                                    "A<B<int>::v>::t f<int>(int, int)",
 		"_Z1fIiEN1AIXsr1n1BIT_EE1vEE1tES1_S1_":                                  "A<n::B<int>::v>::t f<int>(int, int)",
@@ -136,7 +136,7 @@ func TestThunksHaveNoParametersInShortStyles(t *testing.T) {
 	}
 }
 
-func TestWhatStandsAroundCPPNames(t *testing.T) {
+func TestPrefixesAndSuffixesOfCPPNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"__Z3foov":                                 "foo()",
 		"___Z3foov_block_invoke":                   "invocation function for block in foo()",

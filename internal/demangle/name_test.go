@@ -71,7 +71,7 @@ func TestOtherNamesStayAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestKnownLanguageSaysWhatIsTried(t *testing.T) {
+func TestKnownLanguageRestrictsTheManglings(t *testing.T) {
 	for _, x := range []struct {
 		lang       demangle.Lang
 		name, want string

@@ -100,7 +100,7 @@ func TestMSVCOperators(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoNameOfMSVCStaysAsItIs(t *testing.T) {
+func TestOtherNamesAreNotReadAsMSVC(t *testing.T) {
 	for _, name := range []string{
 		"?", "??", "?x", "?x@", "?f@@", "?f@@Y", "?f@@YAXX", "?f@@YAX", "?f@@YAHZ", "?f@@YKXXZ", "?f@@YAXXZ_E", "?f@@YAXXZ@", "?@@YAXXZ",
 		"?A0x8417fefe::_Count_traits_8", "?f@@YAX1@Z", "?f@1@YAXXZ", "?f@@YAXPEH@Z", "?f@@YAXW8E@@@Z", "?f@@YAXL@Z", "?f@@YAX_B@Z",
