@@ -1,25 +1,15 @@
 package object
 
 import (
-	"cmp"
+	"errors"
 	"slices"
 	"sync/atomic"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/fault"
 	"symbolon/internal/format/il2cpp"
-	"symbolon/internal/ident"
 	"symbolon/internal/sym"
 )
-
-// Options of opening a file. The zero value is fine.
-type Options struct {
-	Columns bool      // frames have columns too
-	Written bool      // names are unchanged: paths are not cleaned, functions keep the number of a copy
-	Short   bool      // paths of DWARF are unchanged, without the folder of the unit
-	Base    uint64    // the load address of the binary, for a file without one: a PDB
-	Space   bin.Space // takes large unpacked data, instead of the heap: without space there a file cannot be opened. It outlives the File; may be nil
-	Relax   func()    // releases pages of the file and of Space; called periodically while much is read; may be nil
-}
 
 // File is an open debug file.
 type File struct {
@@ -63,60 +53,6 @@ func (o *Object) SetName(name string) { o.info.Name = name }
 func (o *Object) AddDamage(d Damage) {
 	o.info.BadRecords += d.Count
 	o.info.Damage = append(slices.Clip(o.info.Damage), d)
-}
-
-// Info describes an object.
-type Info struct {
-	Module      ident.Module
-	Kind        string // format: "breakpad", "elf", …
-	Name        string // of the object in a file that names its objects
-	Type        string // the purpose of the file: "dbg", "exe", "lib", "rel", …
-	LoadAddress uint64 // the base that was subtracted from the addresses in the file
-	Features    Features
-	// SourceServer is the version control system that a PDB was indexed for:
-	// "git", "perforce" or "other".
-	SourceServer string
-	Producer     string // the program that made the file, if the file names it
-	Counts       Counts
-	BadRecords   uint64   // the number of records that were left out
-	Damage       []Damage // by kind
-}
-
-// Counts are numbers of usable records.
-type Counts struct {
-	Functions, Publics, Files, InlineOrigins, Unwind int
-}
-
-// Damage is the records of one kind that were left out.
-type Damage struct {
-	Kind   string
-	Count  uint64
-	Lines  []uint32 // where the first ones are, in a text file
-	Places []string // the first ones, with place and reason, in others
-}
-
-// Features are the usable data of an object, which may be less than its sections
-// promise.
-type Features uint8
-
-const (
-	HasSymbols Features = 1 << iota // names of addresses without extent
-	HasDebug                        // functions, with or without lines
-	HasUnwind
-	HasSources
-)
-
-var featureNames = [...]string{"symbols", "debug", "unwind", "sources"}
-
-// Names returns the features in words.
-func (f Features) Names() []string {
-	var names []string
-	for i, n := range featureNames {
-		if f&(1<<i) != 0 {
-			names = append(names, n)
-		}
-	}
-	return names
 }
 
 // Info describes the object. Units and functions are only read when they are
@@ -201,15 +137,6 @@ func (o *Object) Source(file sym.Text) []byte {
 	return guard(nil, func() []byte { return v.Source(file) })
 }
 
-// BlockOptions are for Blocks. The zero value is fine.
-type BlockOptions struct {
-	Workers int         // goroutines that parse; the blocks do not depend on it
-	Scratch bin.Scratch // takes what does not fit into memory; nil: all fits
-	Memory  int64       // bytes to keep if there is a Scratch; zero: 48 MiB
-}
-
-func (o *BlockOptions) MemoryLimit() int64 { return cmp.Or(o.Memory, 48<<20) }
-
 // Blocks calls yield with all answers of Lookup, in blocks of rising addresses. A
 // block is valid until yield returns; an error of yield ends the work. Roots
 // without rows are functions and symbols that Nearest finds and Lookup does not;
@@ -252,4 +179,53 @@ func (o *Object) Rebase(base uint64) {
 		o.info.LoadAddress = base
 		v.Rebase(base)
 	}
+}
+
+// Needs returns the files that the object would have more answers with.
+func (o *Object) Needs() []Need {
+	if v, ok := o.view.(Supplied); ok {
+		return v.Needs()
+	}
+	return nil
+}
+
+// Supply gives the object a file that it needs, and reports whether it fits. The
+// object keeps src. Supply must come before all other use.
+func (o *Object) Supply(n Need, src bin.Source) (used bool, err error) {
+	v, ok := o.view.(Supplied)
+	if !ok {
+		return false, nil
+	}
+	if used, err = v.Supply(n, src, &o.info); used {
+		o.size += src.Size()
+		o.mapped = true // src may be
+	}
+	return used, err
+}
+
+// AppendCode appends up to size bytes of code at an address: less where the code
+// ends, and nothing in files without code.
+func (o *Object) AppendCode(dst []byte, addr, size uint64) (out []byte, err error) {
+	v, ok := o.view.(Coder)
+	if !ok {
+		return dst, nil
+	}
+	defer RecoverFault(&err)()
+	return append(dst, v.Code(addr, size)...), nil
+}
+
+// Stretches returns the instruction sets of code for 32-bit ARM, in ascending order.
+// If it is whole the list covers all code, each stretch lasting to the next; else
+// only the first instructions of functions. It is an error for code in another byte
+// order, and for formats that do not contain them.
+func (o *Object) Stretches() (list []Stretch, whole bool, err error) {
+	v, ok := o.view.(Coder)
+	if !ok {
+		return nil, false, nil
+	}
+	defer RecoverFault(&err)()
+	if list, whole, err = v.Stretches(); errors.Is(err, errors.ErrUnsupported) {
+		err = fault.New(fault.Unsupported, o.info.Kind, "this format does not tell which code for %s is Thumb", o.info.Module.Arch)
+	}
+	return list, whole, err
 }

@@ -7,13 +7,6 @@ import (
 	"sync"
 )
 
-// Origin is the place of a source file.
-type Origin struct {
-	URL      string // of its content; "" if unknown
-	Path     string // in a version control system
-	Revision string
-}
-
 // Origin returns where the file of a path is kept, if the debug information has a
 // source link or was indexed for a source server.
 func (o *Object) Origin(path string) Origin {

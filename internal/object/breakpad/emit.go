@@ -7,17 +7,6 @@ import (
 	"symbolon/internal/sym"
 )
 
-// stretch is a stretch of addresses.
-type stretch struct{ start, end uint64 }
-
-// site is a place from which calls are made, from addr on.
-type site struct {
-	addr uint64
-	file sym.Text
-	line uint32
-	node int32 // Node of the caller
-}
-
 // emit makes keys of the lines of call i, where they are not those of calls it
 // makes. Those become the sites of those calls.
 func (f *symbolFile) emit(s *scratch, b *sym.Block, i int, before int64) {

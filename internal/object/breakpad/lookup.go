@@ -9,9 +9,6 @@ import (
 	"symbolon/internal/sym"
 )
 
-// maxKept is how many functions a scratch keeps resolved.
-const maxKept = 8
-
 // funcAt is the last FUNC that begins at or before addr, or -1.
 func (f *symbolFile) funcAt(addr uint64) int {
 	i, _ := slices.BinarySearchFunc(f.funcs, addr, func(s breakpad.Span, addr uint64) int {

@@ -2,12 +2,6 @@ package breakpad
 
 import "math/bits"
 
-// place is an address, and the index of a key that is there.
-type place struct {
-	addr  uint64
-	index int32
-}
-
 // maxSlots is how large a function may be for distribute.
 const maxSlots = 4 << 20
 

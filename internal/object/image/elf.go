@@ -391,3 +391,37 @@ func IdentifyELF(src bin.Source) ([]ident.Module, error) {
 	}
 	return []ident.Module{elfModule(f)}, nil
 }
+
+// CFI writes the FDEs of a file.
+func (b *elfFile) CFI(yield func([]byte) error) error {
+	w := b.newCFIWriter(b.f.Arch(), yield)
+	for _, name := range [...]string{".debug_frame", ".eh_frame"} {
+		s := b.frameSection(name)
+		if err := w.frames(&s, nil); err != nil {
+			return err
+		}
+	}
+	w.flush(0)
+	return w.err
+}
+
+// frameSection is a section of FDEs of an ELF file.
+func (b *elfFile) frameSection(name string) dwarf.FrameSection {
+	return dwarf.FrameSection{
+		Data: b.data(name), EH: name == ".eh_frame", Relocatable: b.addrs != nil,
+		Order: b.f.Order, AddrSize: b.f.Class / 8, Text: b.addr(".text"), DataBase: b.addr(".got"),
+		Addr: b.addr(name),
+	}
+}
+
+// addr is where a section is.
+func (b *elfFile) addr(name string) uint64 {
+	s := b.f.Section(name)
+	switch {
+	case s == nil:
+		return 0
+	case b.addrs != nil:
+		return b.addrs[s.Index]
+	}
+	return s.Addr
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -316,4 +317,66 @@ func IdentifyMachO(src bin.Source) (list []ident.Module, err error) {
 		}
 	}
 	return list, err
+}
+
+// CFI writes the compact entries of an image and those FDEs that they refer to, or
+// else all FDEs.
+func (b *machoFile) CFI(yield func([]byte) error) error {
+	arch := b.f.Arch()
+	w := b.newCFIWriter(arch, yield)
+	eh, debug := b.frameSection("__eh_frame"), b.frameSection("__debug_frame")
+	entries := 0
+	wanted := map[uint64]bool{}
+	problems := b.f.UnwindEntries(func(e macho.Entry) bool {
+		entries++
+		if e.DWARF {
+			wanted[e.Start] = true
+			return true
+		}
+		base, _, ok := b.Place(e.Start)
+		if !ok || e.End <= e.Start {
+			return true
+		}
+		w.buf = appendCompact(w.buf, e, base, arch)
+		return w.flush(cfiPiece)
+	})
+	for _, p := range problems {
+		b.Found.At("damaged unwind entries", p.Place, p.Off, p.Reason)
+	}
+	want := func(f *dwarf.FDE) bool { return b.inSection(f.Start) }
+	if entries > 0 {
+		want = func(f *dwarf.FDE) bool { return wanted[f.Start] }
+	}
+	if err := w.frames(&eh, want); err != nil {
+		return err
+	}
+	if err := w.frames(&debug, nil); err != nil {
+		return err
+	}
+	w.flush(0)
+	return w.err
+}
+
+// appendCompact appends the record of a compact entry, if it has one.
+func appendCompact(dst []byte, e macho.Entry, base uint64, arch ident.Arch) []byte {
+	from := len(dst)
+	dst = append(strconv.AppendUint(append(dst, "STACK CFI INIT "...), e.Start-base, 16), ' ')
+	dst = append(strconv.AppendUint(dst, e.End-e.Start, 16), ' ')
+	dst, ok := macho.AppendCompact(dst, e, arch)
+	if !ok {
+		return dst[:from]
+	}
+	return append(dst, '\n')
+}
+
+// frameSection is a section of FDEs of a Mach-O image.
+func (b *machoFile) frameSection(name string) dwarf.FrameSection {
+	s := dwarf.FrameSection{EH: name == "__eh_frame", Relocatable: b.f.Kind() == "rel", Order: b.f.Order, AddrSize: 4}
+	if b.f.Is64 {
+		s.AddrSize = 8
+	}
+	if section := b.f.Section("", name); section != nil {
+		s.Data, s.Addr = b.data(name), section.Addr
+	}
+	return s
 }

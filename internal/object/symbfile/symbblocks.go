@@ -9,16 +9,6 @@ import (
 	"symbolon/internal/sym"
 )
 
-const (
-	// maxRivals is how many ranges of one depth are held at one address. One is
-	// all that a sound file has.
-	maxRivals = 8
-	// maxSymbRows is from how many rows or nodes on a block ends where a function
-	// does, and fullSymbRows where it ends at any row.
-	maxSymbRows  = 4096
-	fullSymbRows = 64 << 10
-)
-
 // flattener makes blocks of ranges that may overlap and come in any order, and
 // of pads.
 type flattener struct {

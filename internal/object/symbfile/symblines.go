@@ -3,18 +3,9 @@ package symbfile
 import (
 	"math"
 	"sort"
-	"sync"
 
 	"symbolon/internal/format/symbfile"
 )
-
-// symbRows is the lines of a range that were not passed so far.
-type symbRows struct {
-	lines symbfile.Lines
-	ahead symbfile.Line
-	more  bool   // there is ahead
-	line  uint32 // in front of it
-}
 
 // begin is all lines of a range.
 func (v *symbfiles) begin(i uint32) symbRows {
@@ -38,14 +29,6 @@ func (r *symbRows) to(off uint64, most int) bool {
 		r.step()
 	}
 	return true
-}
-
-// symbLong remembers places among the lines of one range that has many: who asks for
-// one of its addresses often asks for others.
-type symbLong struct {
-	mu    sync.Mutex
-	index uint32
-	marks []symbRows
 }
 
 // manyLines is from how many lines on a range has many, and how far marks are apart.

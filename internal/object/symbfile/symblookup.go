@@ -13,13 +13,6 @@ type symbAround struct {
 	n  [maxSymbDepth + 1]uint8
 }
 
-// symbStop is where a search for the ranges around an address may begin.
-type symbStop struct {
-	next   uint32   // the first range that is not in around
-	root   int32    // the last one of depth 0 before it, -1: none
-	around []uint32 // those that reach to it
-}
-
 const (
 	// symbStep is how many ranges there are between two stops.
 	symbStep = 256

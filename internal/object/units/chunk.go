@@ -285,9 +285,9 @@ func fileText(unit int, file uint32) sym.Text {
 }
 
 // nameText is the text of a name that DWARF gives.
-func (g *Image) nameText(n dwarf.Name) sym.Text {
+func nameText(number int, n dwarf.Name) sym.Text {
 	if n == 0 {
 		return kindLost
 	}
-	return sym.Text(n) | sym.Text(g.number)<<4
+	return sym.Text(n) | sym.Text(number)<<4
 }

@@ -1,7 +1,6 @@
 package units
 
 import (
-	"cmp"
 	"slices"
 )
 
@@ -30,36 +29,4 @@ func (c *cover) at(addr uint64, yield func(unit int)) {
 			yield(int(c.spans[i].Unit))
 		}
 	}
-}
-
-// covered returns where all units have code. It is made when it is first needed.
-func (g *Image) covered() *cover {
-	g.once.cover.Do(func() {
-		g.spans = &cover{} // if the file cannot be read
-		c := &cover{}
-		if g.main != nil {
-			c.spans = g.main.Spans(nil)
-		}
-		for _, in := range g.linked {
-			c.spans = in.spans(c.spans)
-		}
-		slices.SortFunc(c.spans, func(a, b Span) int {
-			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Unit, b.Unit))
-		})
-		var most uint64
-		for _, s := range c.spans {
-			most = max(most, s.End)
-			c.most = append(c.most, most)
-		}
-		g.spans = c
-	})
-	return g.spans
-}
-
-// unitsAt calls yield with the units that have code at an address.
-func (g *Image) unitsAt(addr uint64, yield func(unit int)) {
-	if d, ok := g.main.(*DWARF); ok && d.unitsAt(addr, yield) {
-		return
-	}
-	g.covered().at(addr, yield)
 }

@@ -2,9 +2,9 @@ package units
 
 import (
 	"math"
+	"sync"
 
 	"symbolon/internal/format/dwarf"
-	"symbolon/internal/format/gopcln"
 )
 
 // Digest is what one unit says about addresses, in chunks.
@@ -30,22 +30,12 @@ const (
 // MaxParts is the largest number of parts of a Layout.
 const MaxParts = math.MaxUint16 / layersOfPart
 
-// Worker is the memory of one goroutine that makes digests.
-type Worker struct {
-	walker  dwarf.Walker
-	program dwarf.Program
-	lines   dwarf.Lines
-	merger  merger
-	body    gopcln.Body
-	own     []dwarf.Range // of the functions of the unit
-}
-
-// AddFunc adds the code of a function in a range of the file.
-func (g *Image) AddFunc(d *Digest, r dwarf.Range, code *Encoder) { g.add(d, r, layerFunc, code) }
+// AddFunc adds the code of a function, given its range in the file.
+func (d *Digest) AddFunc(l *Layout, r dwarf.Range, code *Encoder) { d.add(l, r, layerFunc, code) }
 
 // add adds a chunk, given its range in the file.
-func (g *Image) add(d *Digest, r dwarf.Range, kind uint16, code *Encoder) {
-	base, part, ok := g.Place(r.Start)
+func (d *Digest) add(l *Layout, r dwarf.Range, kind uint16, code *Encoder) {
+	base, part, ok := l.Place(r.Start)
 	if !ok {
 		return
 	}
@@ -61,13 +51,20 @@ func (g *Image) add(d *Digest, r dwarf.Range, kind uint16, code *Encoder) {
 	d.chunks = append(d.chunks, c)
 }
 
-// digest makes the digest of a unit. With full it has also the lines of code that
-// belongs to no function of the unit, but to a symbol.
-func (g *Image) digest(w *Worker, d *Digest, u int, full bool) {
-	*d = Digest{unit: u, chunks: d.chunks[:0], code: d.code[:0], Full: full}
-	if in, n := g.linkedUnit(u); in != nil {
-		in.digest(w, d, g, n)
-		return
-	}
-	g.main.Digest(w, d, u)
+// maxDigests is how many bytes of digests an image keeps for lookups.
+const maxDigests = 16 << 20
+
+// digests are those of units that were asked for lately.
+type digests struct {
+	mu    sync.Mutex
+	units map[int]*kept
+	size  int
+	clock uint64
+}
+
+// kept is a digest, which does not change any more, with its chunks by start.
+type kept struct {
+	Digest
+	most []uint64 // the greatest end of the chunks up to each
+	used uint64
 }

@@ -100,24 +100,6 @@ type reader struct {
 
 var readers = sync.Pool{New: func() any { return new(reader) }}
 
-// maxDigests is how many bytes of digests an image keeps for lookups.
-const maxDigests = 16 << 20
-
-// digests are those of units that were asked for lately.
-type digests struct {
-	mu    sync.Mutex
-	units map[int]*kept
-	size  int
-	clock uint64
-}
-
-// kept is a digest, which does not change any more, with its chunks by start.
-type kept struct {
-	Digest
-	most []uint64 // the greatest end of the chunks up to each
-	used uint64
-}
-
 func keep(d Digest) *kept {
 	k := &kept{Digest: d, most: make([]uint64, len(d.chunks))}
 	slices.SortFunc(k.chunks, func(a, b chunk) int { return cmp.Compare(a.start, b.start) })
@@ -173,4 +155,47 @@ func (c *digests) put(u int, k *kept) {
 		c.size -= c.units[oldest].bytes()
 		delete(c.units, oldest)
 	}
+}
+
+// symbolAt returns the symbol whose code is at an address of the file, or nil.
+func (g *Image) symbolAt(addr uint64) *Symbol {
+	if g.traits.Ordered && g.scans.Load() < maxScans {
+		// The order of symbols in the file makes it a matter of some reads. The next
+		// symbol begins after addr.
+		g.scans.Add(1)
+		var list []Symbol
+		g.binary.SymbolsAt(addr, func(s Symbol) { list = append(list, s) })
+		list = newSymbols(list, g.binary).all
+		if len(list) > 0 && addr < max(g.binary.SymbolLimit(list[0].Addr), list[0].Addr+1) {
+			return &list[0]
+		}
+		return nil
+	}
+	t, _ := g.symbols().at(addr)
+	if t == nil {
+		return nil
+	}
+	return &g.syms.all[t.index]
+}
+
+// maxScans is how often all symbols are gone through before they are sorted.
+const maxScans = 4
+
+// named are the symbols that start at addr. Few questions do not make it worth
+// while to sort them all. At is where to look first.
+func (g *Image) named(addr uint64, at *int) []Symbol {
+	if g.scans.Load() >= maxScans {
+		return g.symbols().named(addr, at)
+	}
+	g.scans.Add(1)
+	var list []Symbol
+	add := func(s Symbol) {
+		if s.Addr == addr {
+			list = append(list, s)
+		}
+	}
+	if !g.binary.SymbolsAt(addr, add) {
+		g.binary.EachSymbol(add)
+	}
+	return newSymbols(list, g.binary).all
 }

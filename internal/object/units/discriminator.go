@@ -1,11 +1,5 @@
 package units
 
-import (
-	"sync"
-
-	"symbolon/internal/format/dwarf"
-)
-
 // Discriminator returns the number of the piece of code that an address is in,
 // of several of one line.
 func (g *Image) Discriminator(addr uint64) uint32 {
@@ -35,12 +29,4 @@ func (g *Image) Discriminator(addr uint64) uint32 {
 		}
 	})
 	return found
-}
-
-// branches is the line program that was asked for discriminators last.
-type branches struct {
-	mu     sync.Mutex
-	unit   int // plus 1
-	lines  dwarf.Lines
-	cursor lineCursor
 }

@@ -212,7 +212,8 @@ func (u *DWARF) Digest(w *Worker, d *Digest, number int) {
 	}
 	limit := limitOf(unit)
 	m := &w.merger
-	m.image, m.odd, m.columns, m.version = u.image, u.Odd, u.image.in.Columns, unit.Version
+	m.layout, m.number, m.odd = &u.image.Layout, u.image.number, u.Odd
+	m.columns, m.version = u.image.in.Columns, unit.Version
 	m.lines.reset(&w.lines)
 	tree, err := w.walker.Walk(u.data, number)
 	if err != nil {

@@ -69,7 +69,7 @@ func (t *Go) Digest(w *Worker, d *Digest, u int) {
 			}
 			if n > 0 {
 				goChunk(&w.merger.code, &w.body, f, rows[:n])
-				t.image.AddFunc(d, dwarf.Range{Start: rows[0].Addr, End: end}, &w.merger.code)
+				d.AddFunc(&t.image.Layout, dwarf.Range{Start: rows[0].Addr, End: end}, &w.merger.code)
 			}
 			rows = rows[min(n+1, len(rows)):]
 		}

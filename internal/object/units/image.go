@@ -1,7 +1,9 @@
 package units
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -20,20 +22,6 @@ type Source interface {
 	Digest(w *Worker, d *Digest, unit int)
 	AppendName(dst []byte, t sym.Text) []byte
 	AppendFile(dst []byte, unit int, file uint32) []byte
-}
-
-// Binary has the symbols of a file.
-type Binary interface {
-	EachSymbol(yield func(Symbol))
-	// SymbolsAt calls yield with the symbols at an address, and maybe others. It
-	// reports whether that is quicker than EachSymbol; if not it yields none.
-	SymbolsAt(addr uint64, yield func(Symbol)) (quick bool)
-	SymbolName(table uint8, off uint32) []byte
-	// SymbolLimit returns where a symbol without size ends at the latest.
-	SymbolLimit(addr uint64) uint64
-	// SymbolRank returns the rank of a symbol; of those at one address the least
-	// counts.
-	SymbolRank(s *Symbol) uint8
 }
 
 // Renamer returns the names that a tool has replaced by numbers.
@@ -139,3 +127,108 @@ func (g *Image) Describe(info *object.Info) int64 {
 
 // HasNativeLines marks the lines as those of machine code.
 func (g *Image) HasNativeLines() {}
+
+// digest makes the digest of a unit. With full it has also the lines of code that
+// belongs to no function of the unit, but to a symbol.
+func (g *Image) digest(w *Worker, d *Digest, u int, full bool) {
+	*d = Digest{unit: u, chunks: d.chunks[:0], code: d.code[:0], Full: full}
+	if in, n := g.linkedUnit(u); in != nil {
+		in.digest(w, d, g, n)
+		return
+	}
+	g.main.Digest(w, d, u)
+}
+
+// covered returns where all units have code. It is made when it is first needed.
+func (g *Image) covered() *cover {
+	g.once.cover.Do(func() {
+		g.spans = &cover{} // if the file cannot be read
+		c := &cover{}
+		if g.main != nil {
+			c.spans = g.main.Spans(nil)
+		}
+		for _, in := range g.linked {
+			c.spans = in.spans(c.spans)
+		}
+		slices.SortFunc(c.spans, func(a, b Span) int {
+			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Unit, b.Unit))
+		})
+		var most uint64
+		for _, s := range c.spans {
+			most = max(most, s.End)
+			c.most = append(c.most, most)
+		}
+		g.spans = c
+	})
+	return g.spans
+}
+
+// unitsAt calls yield with the units that have code at an address.
+func (g *Image) unitsAt(addr uint64, yield func(unit int)) {
+	if d, ok := g.main.(*DWARF); ok && d.unitsAt(addr, yield) {
+		return
+	}
+	g.covered().at(addr, yield)
+}
+
+// linked is an object file that an image was linked from, and which still has the
+// debug information of its functions. The image tells where the linker put each
+// of them.
+type linked struct {
+	image *Image
+	first int     // its first unit among those of the image
+	moved []Moved // by address in the object file
+}
+
+// Moved is a function in an object file, and its address in the image.
+type Moved struct{ Start, End, To uint64 }
+
+// linkedUnit returns the object file that a unit of the image is of, and the
+// number of the unit there.
+func (g *Image) linkedUnit(unit int) (*linked, int) {
+	if len(g.linked) == 0 || unit < g.linked[0].first {
+		return nil, 0
+	}
+	i, found := slices.BinarySearchFunc(g.linked, unit, func(in *linked, unit int) int { return cmp.Compare(in.first, unit) })
+	for found && i+1 < len(g.linked) && g.linked[i+1].first == unit {
+		i++ // this one has no units
+	}
+	if !found {
+		i--
+	}
+	in := g.linked[i]
+	if n := unit - in.first; n < in.image.numUnits() {
+		return in, n
+	}
+	return nil, 0
+}
+
+// root is a function that Nearest finds.
+type root struct {
+	entry, size uint64
+	name        sym.Text
+	lang        sym.Lang
+}
+
+// appendName appends a name of the debug information.
+func (g *Image) appendName(dst []byte, t sym.Text) []byte {
+	const number = 0xffff << 4
+	if n := int(t & number >> 4); n > 0 && n <= len(g.linked) {
+		return g.linked[n-1].image.appendName(dst, t&^number)
+	}
+	if g.main == nil {
+		return dst
+	}
+	return g.main.AppendName(dst, t)
+}
+
+// appendFile appends the path of a file of a unit.
+func (g *Image) appendFile(dst []byte, unit int, file uint32) []byte {
+	if in, n := g.linkedUnit(unit); in != nil {
+		return in.image.appendFile(dst, n, file)
+	}
+	if unit >= g.numMain() {
+		return dst
+	}
+	return g.main.AppendFile(dst, unit, file)
+}

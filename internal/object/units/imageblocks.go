@@ -102,13 +102,6 @@ func (g *Image) symbolBlock(b *sym.Block, c *chunk, from uint64) {
 	b.Rows = append(b.Rows, sym.Row{Addr: from})
 }
 
-// root is a function that Nearest finds.
-type root struct {
-	entry, size uint64
-	name        sym.Text
-	lang        sym.Lang
-}
-
 // Nearest is the function or symbol that starts last of those that do not
 // start above addr. All are read when the first address is asked for.
 func (g *Image) Nearest(addr uint64) (sym.Frame, bool) {

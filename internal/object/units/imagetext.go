@@ -21,29 +21,6 @@ func (g *Image) AppendText(dst []byte, t sym.Text) []byte {
 	return object.ValidTail(g.unhide(dst, from), from)
 }
 
-// appendName appends a name of the debug information.
-func (g *Image) appendName(dst []byte, t sym.Text) []byte {
-	const number = 0xffff << 4
-	if n := int(t & number >> 4); n > 0 && n <= len(g.linked) {
-		return g.linked[n-1].image.appendName(dst, t&^number)
-	}
-	if g.main == nil {
-		return dst
-	}
-	return g.main.AppendName(dst, t)
-}
-
-// appendFile appends the path of a file of a unit.
-func (g *Image) appendFile(dst []byte, unit int, file uint32) []byte {
-	if in, n := g.linkedUnit(unit); in != nil {
-		return in.image.appendFile(dst, n, file)
-	}
-	if unit >= g.numMain() {
-		return dst
-	}
-	return g.main.AppendFile(dst, unit, file)
-}
-
 // AppendPath appends a path of the file as it is shown.
 func (g *Image) AppendPath(dst, path []byte) []byte {
 	from := len(dst)

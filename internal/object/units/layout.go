@@ -1,6 +1,11 @@
 package units
 
-import "symbolon/internal/format/dwarf"
+import (
+	"cmp"
+	"slices"
+
+	"symbolon/internal/format/dwarf"
+)
 
 // Layout relates the addresses in a file to those of its object.
 type Layout struct {
@@ -39,4 +44,59 @@ func (l *Layout) cut(addr uint64, part uint16) uint64 {
 		return addr
 	}
 	return min(addr, l.Parts[part].End)
+}
+
+// JoinRanges sorts ranges and makes one of those that touch or overlap.
+func JoinRanges(rs []dwarf.Range) []dwarf.Range {
+	if len(rs) < 2 {
+		return rs
+	}
+	byStart := func(a, b dwarf.Range) int { return cmp.Compare(a.Start, b.Start) }
+	if !slices.IsSortedFunc(rs, byStart) {
+		slices.SortFunc(rs, byStart)
+	}
+	n := 0
+	for _, r := range rs[1:] {
+		if r.Start <= rs[n].End {
+			rs[n].End = max(rs[n].End, r.End)
+			continue
+		}
+		n++
+		rs[n] = r
+	}
+	return rs[:n+1]
+}
+
+// Intersect keeps of rs what is in one of limit. Both are sorted and joined.
+func Intersect(rs, limit []dwarf.Range) []dwarf.Range {
+	inside := true
+	for _, r := range rs {
+		if i := rangeAt(limit, r.Start); i < 0 || limit[i].End < r.End {
+			inside = false
+			break
+		}
+	}
+	if inside {
+		return rs
+	}
+	var out []dwarf.Range
+	for _, r := range rs {
+		for i := max(rangeAt(limit, r.Start), 0); i < len(limit) && limit[i].Start < r.End; i++ {
+			if part := (dwarf.Range{Start: max(r.Start, limit[i].Start), End: min(r.End, limit[i].End)}); part.Start < part.End {
+				out = append(out, part)
+			}
+		}
+	}
+	return out
+}
+
+// rangeAt is the last of rs that starts at or before addr, or -1.
+func rangeAt(rs []dwarf.Range, addr uint64) int {
+	i, found := slices.BinarySearchFunc(rs, addr, func(r dwarf.Range, addr uint64) int {
+		return cmp.Compare(r.Start, addr)
+	})
+	if found {
+		return i
+	}
+	return i - 1
 }

@@ -7,18 +7,6 @@ import (
 	"symbolon/internal/fault"
 )
 
-// linked is an object file that an image was linked from, and which still has the
-// debug information of its functions. The image tells where the linker put each
-// of them.
-type linked struct {
-	image *Image
-	first int     // its first unit among those of the image
-	moved []Moved // by address in the object file
-}
-
-// Moved is a function in an object file, and its address in the image.
-type Moved struct{ Start, End, To uint64 }
-
 // maxLinked is how many numbers there are for object files in a Text. They have
 // the bits that are the number of a file in texts of other images.
 const maxLinked = 1<<16 - 1
@@ -32,26 +20,6 @@ func (g *Image) Link(h *Image, moved []Moved) error {
 	g.linked = append(g.linked, &linked{image: h, first: g.numUnits(), moved: moved})
 	h.number = len(g.linked)
 	return nil
-}
-
-// linkedUnit returns the object file that a unit of the image is of, and the
-// number of the unit there.
-func (g *Image) linkedUnit(unit int) (*linked, int) {
-	if len(g.linked) == 0 || unit < g.linked[0].first {
-		return nil, 0
-	}
-	i, found := slices.BinarySearchFunc(g.linked, unit, func(in *linked, unit int) int { return cmp.Compare(in.first, unit) })
-	for found && i+1 < len(g.linked) && g.linked[i+1].first == unit {
-		i++ // this one has no units
-	}
-	if !found {
-		i--
-	}
-	in := g.linked[i]
-	if n := unit - in.first; n < in.image.numUnits() {
-		return in, n
-	}
-	return nil, 0
 }
 
 // spans appends where the units of an object file have code.

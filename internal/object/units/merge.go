@@ -11,7 +11,8 @@ import (
 // merger makes the chunks of one function: it lays its calls, which are a tree
 // of ranges, and the rows of the line program over each other.
 type merger struct {
-	image   *Image
+	layout  *Layout
+	number  int    // see Image
 	odd     uint64 // see DWARF
 	code    Encoder
 	lines   lineCursor
@@ -62,11 +63,11 @@ func (m *merger) function(d *Digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf
 		m.sort(calls)
 	}
 	for _, r := range m.ranges {
-		_, part, ok := m.image.Place(r.Start)
+		_, part, ok := m.layout.Place(r.Start)
 		if !ok {
 			continue
 		}
-		r.End = m.image.cut(r.End, part)
+		r.End = m.layout.cut(r.End, part)
 		entry := r.Start
 		if at := f.Entry &^ m.odd; at >= r.Start && at < r.End {
 			entry = at
@@ -74,7 +75,7 @@ func (m *merger) function(d *Digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf
 		begin := func() {
 			m.code.Begin(r.Start)
 			m.stamp++
-			m.code.Root(m.image.nameText(f.Name), dwarfLang(f.Lang), entry, r.End-r.Start)
+			m.code.Root(nameText(m.number, f.Name), dwarfLang(f.Lang), entry, r.End-r.Start)
 		}
 		begin()
 		if !odd && !m.sweep(calls, r) {
@@ -85,63 +86,8 @@ func (m *merger) function(d *Digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf
 		if odd {
 			m.piece(calls, r)
 		}
-		m.image.AddFunc(d, r, &m.code)
+		d.AddFunc(m.layout, r, &m.code)
 	}
-}
-
-// JoinRanges sorts ranges and makes one of those that touch or overlap.
-func JoinRanges(rs []dwarf.Range) []dwarf.Range {
-	if len(rs) < 2 {
-		return rs
-	}
-	byStart := func(a, b dwarf.Range) int { return cmp.Compare(a.Start, b.Start) }
-	if !slices.IsSortedFunc(rs, byStart) {
-		slices.SortFunc(rs, byStart)
-	}
-	n := 0
-	for _, r := range rs[1:] {
-		if r.Start <= rs[n].End {
-			rs[n].End = max(rs[n].End, r.End)
-			continue
-		}
-		n++
-		rs[n] = r
-	}
-	return rs[:n+1]
-}
-
-// Intersect keeps of rs what is in one of limit. Both are sorted and joined.
-func Intersect(rs, limit []dwarf.Range) []dwarf.Range {
-	inside := true
-	for _, r := range rs {
-		if i := rangeAt(limit, r.Start); i < 0 || limit[i].End < r.End {
-			inside = false
-			break
-		}
-	}
-	if inside {
-		return rs
-	}
-	var out []dwarf.Range
-	for _, r := range rs {
-		for i := max(rangeAt(limit, r.Start), 0); i < len(limit) && limit[i].Start < r.End; i++ {
-			if part := (dwarf.Range{Start: max(r.Start, limit[i].Start), End: min(r.End, limit[i].End)}); part.Start < part.End {
-				out = append(out, part)
-			}
-		}
-	}
-	return out
-}
-
-// rangeAt is the last of rs that starts at or before addr, or -1.
-func rangeAt(rs []dwarf.Range, addr uint64) int {
-	i, found := slices.BinarySearchFunc(rs, addr, func(r dwarf.Range, addr uint64) int {
-		return cmp.Compare(r.Start, addr)
-	})
-	if found {
-		return i
-	}
-	return i - 1
 }
 
 // few is how many things are sorted best one by one.
@@ -284,7 +230,7 @@ func (m *merger) node(calls []dwarf.Call, call int32) int32 {
 		if m.columns {
 			at.Column = c.Column
 		}
-		node := m.code.Call(m.node(calls, c.Parent), m.image.nameText(c.Name), dwarfLang(c.Lang), at)
+		node := m.code.Call(m.node(calls, c.Parent), nameText(m.number, c.Name), dwarfLang(c.Lang), at)
 		n.stamp, n.node = m.stamp, node
 	}
 	return n.node

@@ -63,7 +63,7 @@ func (u *DWARF) addArea(w *Worker, d *Digest, area dwarf.Range, limit []dwarf.Ra
 		}
 		if top != nil && u.image.together(top.addr, pos) {
 			w.merger.symbol(&syms.all[top.index], pos, until)
-			u.image.add(d, dwarf.Range{Start: pos, End: until}, layerLines, &w.merger.code)
+			d.add(&u.image.Layout, dwarf.Range{Start: pos, End: until}, layerLines, &w.merger.code)
 		}
 		pos = until
 	}

@@ -143,49 +143,6 @@ func (l *symbols) at(addr uint64) (t *top, until uint64) {
 	return &l.tops[l.cuts[i].top], until
 }
 
-// symbolAt returns the symbol whose code is at an address of the file, or nil.
-func (g *Image) symbolAt(addr uint64) *Symbol {
-	if g.traits.Ordered && g.scans.Load() < maxScans {
-		// The order of symbols in the file makes it a matter of some reads. The next
-		// symbol begins after addr.
-		g.scans.Add(1)
-		var list []Symbol
-		g.binary.SymbolsAt(addr, func(s Symbol) { list = append(list, s) })
-		list = newSymbols(list, g.binary).all
-		if len(list) > 0 && addr < max(g.binary.SymbolLimit(list[0].Addr), list[0].Addr+1) {
-			return &list[0]
-		}
-		return nil
-	}
-	t, _ := g.symbols().at(addr)
-	if t == nil {
-		return nil
-	}
-	return &g.syms.all[t.index]
-}
-
-// maxScans is how often all symbols are gone through before they are sorted.
-const maxScans = 4
-
-// named are the symbols that start at addr. Few questions do not make it worth
-// while to sort them all. At is where to look first.
-func (g *Image) named(addr uint64, at *int) []Symbol {
-	if g.scans.Load() >= maxScans {
-		return g.symbols().named(addr, at)
-	}
-	g.scans.Add(1)
-	var list []Symbol
-	add := func(s Symbol) {
-		if s.Addr == addr {
-			list = append(list, s)
-		}
-	}
-	if !g.binary.SymbolsAt(addr, add) {
-		g.binary.EachSymbol(add)
-	}
-	return newSymbols(list, g.binary).all
-}
-
 func (l *symbols) named(addr uint64, at *int) []Symbol {
 	i := min(*at, len(l.all))
 	if i > 0 && l.all[i-1].Addr >= addr {
@@ -206,4 +163,18 @@ func (l *symbols) named(addr uint64, at *int) []Symbol {
 		n++
 	}
 	return l.all[i:n]
+}
+
+// Binary has the symbols of a file.
+type Binary interface {
+	EachSymbol(yield func(Symbol))
+	// SymbolsAt calls yield with the symbols at an address, and maybe others. It
+	// reports whether that is quicker than EachSymbol; if not it yields none.
+	SymbolsAt(addr uint64, yield func(Symbol)) (quick bool)
+	SymbolName(table uint8, off uint32) []byte
+	// SymbolLimit returns where a symbol without size ends at the latest.
+	SymbolLimit(addr uint64) uint64
+	// SymbolRank returns the rank of a symbol; of those at one address the least
+	// counts.
+	SymbolRank(s *Symbol) uint8
 }
