@@ -1,15 +1,13 @@
 package dwarf
 
-import "strings"
-
-// Tags that count.
+// Tags that the package interprets.
 const (
 	tagArray, tagClass, tagEnumeration, tagStructure, tagSubroutine = 0x01, 0x02, 0x04, 0x13, 0x15
 	tagUnion, tagInlined, tagModule, tagSubprogram, tagInterface    = 0x17, 0x1d, 0x1e, 0x2e, 0x38
 	tagNamespace, tagPartialUnit, tagCallSite, tagGNUCallSite       = 0x39, 0x3c, 0x48, 0x4109
 )
 
-// Attributes that count.
+// Attributes that the package interprets.
 const (
 	attrSibling, attrName, attrStmtList, attrLowPC, attrHighPC      = 0x01, 0x03, 0x10, 0x11, 0x12
 	attrLanguage, attrCompDir, attrProducer, attrAbstractOrigin     = 0x13, 0x1b, 0x25, 0x31
@@ -21,20 +19,20 @@ const (
 )
 
 const (
-	maxAttributes    = 100     // of one abbreviation
-	maxAbbreviations = 1 << 20 // in one table
+	maxAttributes    = 100     // in an abbreviation
+	maxAbbreviations = 1 << 20 // in a table
 )
 
-// Flags of an abbreviation. One without any is passed over by adding its size.
+// Flags of an abbreviation. DIEs without any are skipped by adding their size.
 const (
-	hasChildren = 1 << iota
-	hasSteps    // not all sizes are fixed
-	hasKind     // what it is matters to the walk
-	isDamaged   // a form that we do not know, or too many attributes
-	skipAlways  // has a sibling, and below it there is no code in any language
-	skipInCpp   // the same for C and C++
-	skipInC     // the same for C
-	isCode      // a function or call that may have code
+	hasChildren = 1 << iota // 1: run adds it to the depth
+	hasSteps                // not all sizes are fixed
+	hasKind                 // it has a kind other than kindPlain
+	isDamaged               // an unknown form, or too many attributes
+	skipAlways              // has a sibling, and no code below it in any language
+	skipInCpp               // the same for C and C++
+	skipInC                 // the same for C
+	isCode                  // a function or call that may have code
 )
 
 // Kinds of DIEs.
@@ -64,64 +62,65 @@ const (
 	slots
 )
 
-// pcSlots are the slots of which one is needed to have code.
+// pcSlots are the slots that indicate code.
 const pcSlots = 1<<slotLow | 1<<slotRanges
 
-// entry is an abbreviation, made for passing over its DIEs.
+// entry is a compiled abbreviation, which allows DIEs to be skipped quickly.
 type entry struct {
 	size    int32 // bytes of all attributes, without hasSteps
 	flags   uint8
 	kind    uint8
 	tag     uint16
-	step    uint32 // first of its steps
-	capture uint32 // first of its capturing steps; of all functions and calls
+	step    uint32 // index of the first step
+	capture uint32 // index of the first capturing step; only of functions and calls
 	steps   uint16
 	caps    uint16
-	spec    uint32 // where in the table its attributes are listed
-	sib     int32  // where in the DIE DW_AT_sibling is, without hasSteps
+	spec    uint32 // offset in the table of its list of attributes
+	sib     int32  // offset in the DIE of DW_AT_sibling, without hasSteps
 	sibForm uint8
 }
 
-// flagsC and flagsCpp are the flags by which DIEs are skipped in these languages.
+// flagsC and flagsCpp are the flags of DIEs that are skipped in these
+// languages.
 const (
 	flagsC   = skipAlways | skipInCpp | skipInC
 	flagsCpp = skipAlways | skipInCpp
 )
 
-// step is a value that has to be looked at, and what is in front of it.
+// step is a value that must be examined, with the distance to it.
 type step struct {
-	before int32 // bytes of fixed size
-	form   uint8 // formNone: the end
+	before int32 // bytes of fixed size before it
+	form   uint8 // formNone: the end of the list
 	slot   uint8
 	size   int8   // of the form
 	value  uint64 // of formImplicit and formFlagPresent
 }
 
-// table is the abbreviations of a unit.
+// table has the abbreviations of a unit.
 type table struct {
 	b       []byte // the table in the section
 	first   uint64 // code of entries[0]
 	entries []entry
-	odd     map[uint64]*entry // those whose codes are out of order
-	steps   []step            // of passing over
-	caps    []step            // of capturing
+	sparse  map[uint64]*entry // those whose codes are out of order
+	steps   []step            // for skipping DIEs
+	caps    []step            // for capturing attributes
 	l       layout
 }
 
-// find is the abbreviation of a code, or nil.
+// find returns the abbreviation of a code, or nil.
 func (t *table) find(code uint64) *entry {
 	if i := code - t.first; i < uint64(len(t.entries)) {
 		return &t.entries[i]
 	}
-	return t.odd[code]
+	return t.sparse[code]
 }
 
-// compile reads the table at the start of b for units of layout l. A table
-// that is damaged ends where the damage is.
+// compile reads the table at the start of b for units of layout l. A damaged
+// table ends at the damage.
 func (t *table) compile(b []byte, l layout) {
 	t.b, t.l = b, l
-	t.entries, t.odd, t.steps, t.caps = t.entries[:0], nil, t.steps[:0], t.caps[:0]
-	for p := 0; len(t.entries)+len(t.odd) < maxAbbreviations; {
+	t.entries, t.sparse, t.steps, t.caps = t.entries[:0], nil, t.steps[:0], t.caps[:0]
+	for p := 0; len(t.entries)+len(t.sparse) < maxAbbreviations; {
 		var code, tag uint64
 		code, p = uleb(b, p)
 		if p < 0 || code == 0 {
@@ -144,17 +143,17 @@ func (t *table) compile(b []byte, l layout) {
 		if code-t.first == uint64(len(t.entries)) {
 			t.entries = append(t.entries, e)
 		} else if t.find(code) == nil {
-			if t.odd == nil {
-				t.odd = make(map[uint64]*entry)
+			if t.sparse == nil {
+				t.sparse = make(map[uint64]*entry)
 			}
 			kept := e
-			t.odd[code] = &kept
+			t.sparse[code] = &kept
 		}
 	}
 }
 
-// compileEntry reads the list of attributes at p and returns the place behind
-// it.
+// compileEntry compiles the list of attributes at p and returns the offset
+// after it.
 func (t *table) compileEntry(e *entry, p int) int {
 	var fixed, before, capBefore int // bytes: in all, since the last step, since the last capturing one
 	seen, skip, slotted := uint32(0), skipFlags(e), e.tag == tagSubprogram || e.tag == tagInlined
@@ -220,7 +219,7 @@ func (t *table) compileEntry(e *entry, p int) int {
 	return p
 }
 
-// finish ends the steps of e and says what kind it is.
+// finish ends the lists of steps of e and sets its kind.
 func (t *table) finish(e *entry, fixed, before, capBefore int, code bool) {
 	e.size = int32(fixed)
 	if e.flags&hasSteps == 0 {
@@ -252,7 +251,7 @@ func (t *table) finish(e *entry, fixed, before, capBefore int, code bool) {
 	}
 }
 
-// isScope tells whether names below a DIE of this tag are qualified by it.
+// isScope reports whether DIEs of this tag qualify the names below them.
 func isScope(tag uint16) bool {
 	switch tag {
 	case tagNamespace, tagClass, tagStructure, tagUnion, tagEnumeration, tagInterface, tagModule:
@@ -261,9 +260,9 @@ func isScope(tag uint16) bool {
 	return false
 }
 
-// skipFlags says where a DIE with a sibling and without code of its own has no
-// code below it either. In C++ classes have functions in them, and abstract
-// instances have local classes.
+// skipFlags returns in which languages a DIE with a sibling and without code of
+// its own has no code below it either. In C++, classes contain functions, and
+// abstract instances contain local classes.
 func skipFlags(e *entry) uint8 {
 	if e.flags&hasChildren == 0 {
 		return 0
@@ -279,14 +278,28 @@ func skipFlags(e *entry) uint8 {
 	return 0
 }
 
-// slotOf is where the value of an attribute of a function or call is captured.
+// slotOfAttr maps an attribute below 0x80 to its slot.
+var slotOfAttr = [0x80]uint8{
+	attrLowPC:          slotLow,
+	attrHighPC:         slotHigh,
+	attrRanges:         slotRanges,
+	attrEntryPC:        slotEntry,
+	attrAbstractOrigin: slotOrigin,
+	attrSpecification:  slotSpec,
+	attrName:           slotName,
+	attrLinkageName:    slotLinkage,
+	attrCallFile:       slotFile,
+	attrCallLine:       slotLine,
+	attrCallColumn:     slotColumn,
+}
+
+// slotOf returns the slot that captures an attribute of a function or call.
 func slotOf(attr uint64) uint8 {
-	const known = "\x11\x12\x55\x52\x31\x47\x03\x6e\x58\x59\x57" // in the order of the slots
-	if attr == attrMIPSLinkage {
+	switch {
+	case attr == attrMIPSLinkage:
 		return slotLinkage
-	}
-	if attr >= 0x80 {
+	case attr >= uint64(len(slotOfAttr)):
 		return slotNone
 	}
-	return uint8(strings.IndexByte(known, byte(attr)) + 1)
+	return slotOfAttr[attr]
 }

@@ -8,7 +8,7 @@ import (
 	"symbolon/internal/format/dwarf"
 )
 
-// arangesSet is a set of ranges, of 4 or 8 bytes each number, of a unit.
+// arangesSet returns a set of ranges of a unit, with numbers of 4 or 8 bytes.
 func arangesSet(o binary.AppendByteOrder, wide bool, width int, unit uint64, ranges ...uint64) []byte {
 	b := o.AppendUint16(nil, 2)
 	head := 4
@@ -34,7 +34,7 @@ func arangesSet(o binary.AppendByteOrder, wide bool, width int, unit uint64, ran
 	return append(o.AppendUint32(nil, uint32(len(b))), b...)
 }
 
-// fourUnits are units of 20 bytes each.
+// fourUnits returns four units of 20 bytes each.
 func fourUnits(o binary.AppendByteOrder) (info, abbrev []byte) {
 	for range 4 {
 		info = append(o.AppendUint32(o.AppendUint16(o.AppendUint32(info, 16), 4), 0), 8)
@@ -43,7 +43,7 @@ func fourUnits(o binary.AppendByteOrder) (info, abbrev []byte) {
 	return info, []byte{1, 0x11, 0, 0, 0, 0}
 }
 
-func TestArangesNameUnits(t *testing.T) {
+func TestUnitsAt(t *testing.T) {
 	for form := range 8 {
 		o, wide, width := binary.AppendByteOrder(binary.LittleEndian), form&1 != 0, 4+form&2*2
 		s := dwarf.Sections{Order: binary.LittleEndian}
@@ -69,7 +69,7 @@ func TestArangesNameUnits(t *testing.T) {
 			}
 		}
 		if _, ok := d.UnitsAt(arangesSet(o, wide, width, 41), 0); ok {
-			t.Errorf("form %d: a unit where there is none", form)
+			t.Errorf("form %d: UnitsAt returns an invalid unit", form)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"symbolon/internal/format/dwarf"
 )
 
-// BenchmarkWalk reads a unit as compilers write them: for each function some
-// types, variables and calls.
+// BenchmarkWalk reads a typical unit: for each function some types, variables
+// and calls.
 func BenchmarkWalk(b *testing.B) {
 	d := little()
 	leaf := &die{Tag: tSub, Attrs: attrs{{aLinkage, fStrp, d.Strp("_Z4leafv")}, {aName, fStrp, d.Strp("leaf")}}}

@@ -13,7 +13,7 @@ import (
 	"symbolon/internal/format/dwarf"
 )
 
-// three is a file of three units, and where they begin.
+// three returns a file of three units, and their offsets.
 func three() (dwarf.Sections, [3]int) {
 	d := little()
 	var at [3]int
@@ -26,24 +26,24 @@ func three() (dwarf.Sections, [3]int) {
 	return sections(d), at
 }
 
-func TestADamagedUnitCostsThatUnit(t *testing.T) {
+func TestDamagedUnitIsSkipped(t *testing.T) {
 	const first, last = "f0 10-20\ng0 20-30\n", "f2 10-20\ng2 20-30\n"
 	for what, c := range map[string]struct {
 		damage func(s *dwarf.Sections, u []byte)
 		reason string
 		tree   string
 	}{
-		"length too long":    {func(_ *dwarf.Sections, u []byte) { u[2] = 1 }, "longer than", first + "f1 10-20\ng1 20-30\n" + last},
+		"length too long":    {func(_ *dwarf.Sections, u []byte) { u[2] = 1 }, "unit exceeds", first + "f1 10-20\ng1 20-30\n" + last},
 		"length reserved":    {func(_ *dwarf.Sections, u []byte) { copy(u, "\xf5\xff\xff\xff") }, "reserved", first + last},
 		"version":            {func(_ *dwarf.Sections, u []byte) { u[4] = 6 }, "version", first + last},
 		"version and length": {func(_ *dwarf.Sections, u []byte) { u[2], u[4] = 1, 1 }, "version", first + last},
-		"address size":       {func(_ *dwarf.Sections, u []byte) { u[10] = 3 }, "addresses", first + last},
+		"address size":       {func(_ *dwarf.Sections, u []byte) { u[10] = 3 }, "address size", first + last},
 		"abbreviations":      {func(_ *dwarf.Sections, u []byte) { u[9] = 1 }, "abbreviations", first + last},
-		"too short":          {func(_ *dwarf.Sections, u []byte) { u[0] = 5 }, "ends early", first + last},
-		"code of the root":   {func(_ *dwarf.Sections, u []byte) { u[11] = 99 }, "no root", first + "! dwarf, .debug_info: malformed: unit at offset %U: at offset %R: code of a DIE is not among the abbreviations\n" + last},
-		"code of a function": {func(_ *dwarf.Sections, u []byte) { u[bytes.Index(u, []byte("g1"))-1] = 99 }, "", first + "! dwarf, .debug_info: malformed: unit at offset %U: at offset %G: code of a DIE is not among the abbreviations\nf1 10-20\n" + last},
-		"code without end":   {func(_ *dwarf.Sections, u []byte) { fill(u[bytes.Index(u, []byte("g1"))-1:], 0x80) }, "", first + "! dwarf, .debug_info: malformed: unit at offset %U: at offset %G: code of a DIE does not end\nf1 10-20\n" + last},
-		"name without end":   {func(_ *dwarf.Sections, u []byte) { fill(u[bytes.Index(u, []byte("g1")):], 'x') }, "", first + "! dwarf, .debug_info: malformed: unit at offset %U: at offset %G: DIE runs over the end of the unit\nf1 10-20\n" + last},
+		"too short":          {func(_ *dwarf.Sections, u []byte) { u[0] = 5 }, "header exceeds", first + last},
+		"code of the root":   {func(_ *dwarf.Sections, u []byte) { u[11] = 99 }, "no root", first + "! dwarf, .debug_info: malformed: unit at offset %U: at offset %R: unknown abbreviation code\n" + last},
+		"code of a function": {func(_ *dwarf.Sections, u []byte) { u[bytes.Index(u, []byte("g1"))-1] = 99 }, "", first + "! dwarf, .debug_info: malformed: unit at offset %U: at offset %G: unknown abbreviation code\nf1 10-20\n" + last},
+		"code without end":   {func(_ *dwarf.Sections, u []byte) { fill(u[bytes.Index(u, []byte("g1"))-1:], 0x80) }, "", first + "! dwarf, .debug_info: malformed: unit at offset %U: at offset %G: truncated abbreviation code\nf1 10-20\n" + last},
+		"name without end":   {func(_ *dwarf.Sections, u []byte) { fill(u[bytes.Index(u, []byte("g1")):], 'x') }, "", first + "! dwarf, .debug_info: malformed: unit at offset %U: at offset %G: DIE exceeds the unit\nf1 10-20\n" + last},
 	} {
 		s, at := three()
 		c.damage(&s, s.Info[at[1]:at[2]])
@@ -59,7 +59,7 @@ func TestADamagedUnitCostsThatUnit(t *testing.T) {
 	}
 }
 
-// three1 is the unit in the middle of three.
+// three1 returns the second unit of three.
 func three1() []byte {
 	s, at := three()
 	return s.Info[at[1]:at[2]]
@@ -73,7 +73,7 @@ func fill(b []byte, c byte) {
 	}
 }
 
-func TestATruncatedSectionGivesWhatIsThere(t *testing.T) {
+func TestTruncatedSection(t *testing.T) {
 	whole, at := three()
 	for n := range whole.Info {
 		s := whole
@@ -96,7 +96,7 @@ func TestATruncatedSectionGivesWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestPaddingBetweenUnitsIsNoDamage(t *testing.T) {
+func TestPaddingBetweenUnits(t *testing.T) {
 	s, at := three()
 	s.Info = slices.Concat(s.Info[:at[1]], make([]byte, 8), s.Info[at[1]:at[2]], make([]byte, 3))
 	d := dwarf.Open(s, 0)
@@ -106,7 +106,7 @@ func TestPaddingBetweenUnitsIsNoDamage(t *testing.T) {
 	}
 }
 
-func TestAnUnknownFormCostsOnlyWhatUsesIt(t *testing.T) {
+func TestUnknownFormAffectsOnlyItsUsers(t *testing.T) {
 	odd := &die{Tag: tParam, Attrs: attrs{{1000, 0x7f, []byte{1, 2}}}}
 	d := one(cu(langC, fn("f", 0x10, 0x20), odd, fn("g", 0x20, 0x30)), cu(langC, fn("h", 0x30, 0x40)))
 	got := show(t, dwarf.Open(sections(d), 0))
@@ -119,7 +119,7 @@ func TestAnUnknownFormCostsOnlyWhatUsesIt(t *testing.T) {
 	}
 }
 
-func TestCodesNeedNotBeInOrder(t *testing.T) {
+func TestAbbreviationCodesInAnyOrder(t *testing.T) {
 	d := one(cu(langC, fn("f", 0x10, 0x20), named(tParam, "x")))
 	// The codes 1, 2, 3 become 100, 7 and 0x4001.
 	abbrev, info := d.Abbrev, d.Info
@@ -135,7 +135,7 @@ func TestCodesNeedNotBeInOrder(t *testing.T) {
 	expect(t, show(t, dwarf.Open(s, 0)), "f 10-20\n")
 }
 
-func TestProblemsAreNotCountedWithoutEnd(t *testing.T) {
+func TestProblemsAreLimited(t *testing.T) {
 	d := little()
 	for range 1000 {
 		d.Unit(cu(langC), nil)
@@ -147,12 +147,12 @@ func TestProblemsAreNotCountedWithoutEnd(t *testing.T) {
 	}
 }
 
-// Units that share a table, or use tables one within the other, cost no more
-// than the section that the tables are in.
-func TestManyUnitsWithHugeTablesAreReadInTime(t *testing.T) {
+// The work for units that share a table, or use overlapping tables, is bounded
+// by the size of the section.
+func TestManyUnitsWithHugeTables(t *testing.T) {
 	d := little()
 	for range 60000 {
-		d.Abbrev = append(d.Abbrev, 0x80, 0x80, 0x01, 5, 0, 0, 0) // nobody uses it
+		d.Abbrev = append(d.Abbrev, 0x80, 0x80, 0x01, 5, 0, 0, 0) // unused
 	}
 	d.Unit(cu(langC, fn("f", 0x10, 0x20)), nil)
 	info := d.Info

@@ -10,50 +10,51 @@ import (
 	"sync/atomic"
 )
 
-// Sections are the sections of one file, unpacked, in place. Of a split file
-// they are those with names in .dwo.
+// Sections has the uncompressed sections of a file. Those of a split file have
+// names in .dwo.
 type Sections struct {
 	Info, Types, Abbrev, Line, LineStr, Str, StrOffsets, Addr, Ranges, Rnglists, CUIndex, TUIndex []byte
 
 	Order       binary.ByteOrder
-	Split       bool // of a .dwo or .dwp
-	Relocatable bool // address 0 is an address like any other, and not that of code thrown away
+	Split       bool // the file is a .dwo or .dwp
+	Relocatable bool // address 0 is valid, and does not mark dropped code
 
-	Relax func() // called now and then while something of each unit is read; may be nil
-	// Decorated says whether a linkage name is only the name with what the system
-	// adds to names of C. The name counts then. Nil: no linkage name is.
+	Relax func() // called periodically while all units are read; may be nil
+	// Decorated reports whether a linkage name is just the name with the
+	// decoration of the system for names of C. Then the name is used. Nil: no
+	// linkage name is decorated.
 	Decorated func(linkage []byte) bool
 }
 
-// Data is the debug information of one file. It does not change after the
-// calls of SetAlt and Attach, and is then safe for concurrent use.
+// Data is the debug information of a file. It does not change after SetAlt and
+// Attach, and is then safe for concurrent use.
 type Data struct {
 	reader
 	s        Sections
-	index    int // among the files that belong together
+	index    int // number of this file in its group of files
 	units    []Unit
-	infos    int // of units are in .debug_info, the others in .debug_types
+	infos    int // number of units in .debug_info, which precede those in .debug_types
 	problems []Problem
 	tables   []sharedTable
-	made     []atomic.Pointer[table] // those of tables that are kept
+	compiled []atomic.Pointer[table] // compiled shared tables
 	types    map[uint64]int32        // type units by signature
 	dwos     map[uint64]int32        // split units by dwo id
-	files    []*Data                 // those attached, by index; of the main file
+	files    []*Data                 // attached files, by index; in the main file
 	alt      *Data
 
 	roots  sync.Mutex
-	read   []atomic.Bool // by unit: its root was
-	ranges []Range       // of roots
-	budget int           // how much more of lists of ranges roots may have
+	read   []atomic.Bool // by unit: its root has been read
+	ranges []Range       // ranges of roots
+	budget int           // limit of further entries of range lists of roots
 
 	mu          sync.Mutex
 	spelled     map[Name]string // see scope.go
 	spelledSize int
 
-	recent  [recentUnits]int32 // units with an outline, oldest overwritten
+	recent  [recentUnits]int32 // units with an outline, a ring buffer
 	recentN int
 	outline []atomic.Pointer[outline] // by unit; see scope.go
-	built   []uint8                   // how often, by unit
+	built   []uint8                   // number of times the outline was built, by unit
 }
 
 // Problem is a damaged part of a file.
@@ -67,19 +68,18 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("dwarf, %s: at offset %#x: %s", p.Section, p.Off, p.Reason)
 }
 
-// maxProblems is how many problems are kept. A file with more is not worth
-// more words.
+// maxProblems limits the problems that are kept.
 const maxProblems = 100
 
-// UnitKind is what a unit is for.
+// UnitKind is the kind of a unit.
 type UnitKind uint8
 
 const (
 	UnitCompile  UnitKind = iota
-	UnitPartial           // made by dwz or LTO: what others import
-	UnitSkeleton          // stands for a unit in another file
-	UnitSplit             // the unit that a skeleton stands for
-	UnitType              // one type; has no code
+	UnitPartial           // written by dwz or LTO, for import by other units
+	UnitSkeleton          // refers to a unit in another file
+	UnitSplit             // the unit that a skeleton refers to
+	UnitType              // a type, without code
 )
 
 // Unit is a unit of a file.
@@ -89,36 +89,38 @@ type Unit struct {
 	AddrSize uint8
 	Kind     UnitKind
 	Lang     uint16  // DW_LANG; 0: unknown
-	Ranges   []Range // where its code is, sorted and merged; empty: it does not say
-	LineOff  uint64  // of its line program
+	Ranges   []Range // ranges of its code, sorted and merged; empty if unknown
+	LineOff  uint64  // offset of its line program
 	HasLines bool
 	DwoID    uint64 // of UnitSkeleton and UnitSplit
 
 	typed   bool // in .debug_types
 	l       layout
-	table   int32  // of tables
-	dies    uint8  // bytes of the header
+	table   int32  // index in tables
+	dies    uint8  // size of the header
 	abbrev  uint64 // offset of its abbreviations
-	typeOff uint64 // UnitType: the type's DIE, from Off on
+	typeOff uint64 // UnitType: offset of the type's DIE from Off
 
-	strBase      uint64 // of DW_FORM_strx
-	addrBase     uint64 // of DW_FORM_addrx
-	rangesBase   uint64 // of DW_AT_ranges in .dwo files of version 4
-	rnglistsBase uint64 // of DW_FORM_rnglistx
-	rnglists     uint64 // of DW_AT_ranges as an offset
+	strBase      uint64 // base of DW_FORM_strx
+	addrBase     uint64 // base of DW_FORM_addrx
+	rangesBase   uint64 // base of DW_AT_ranges in .dwo files of version 4
+	rnglistsBase uint64 // base of DW_FORM_rnglistx
+	rnglists     uint64 // base of DW_AT_ranges as an offset
 	lowPC        uint64
 
-	split     *Data // UnitSkeleton: where the real unit is
+	split     *Data // UnitSkeleton: the file of its unit
 	splitUnit int
 }
 
-// Open scans the headers of all units. Damaged ones are Problems; the units
-// behind them are found again where that is possible.
-// Index is the number of this file among those that belong together, which is
-// a part of the Names that it gives: 0 for the main file, 1 for the one of
-// dwz, split files from 2 on.
+// Open reads the headers of all units. Damaged ones are Problems; the units
+// after them are found again if possible. Index is the number of the file in
+// its group, which is part of its Names: 0 for the main file, 1 for the one of
+// dwz, 2 and above for split files.
 func Open(s Sections, index int) *Data {
-	d := &Data{reader: reader{big: s.Order == binary.BigEndian}, s: s, index: index, types: map[uint64]int32{}, dwos: map[uint64]int32{}, spelled: map[Name]string{}}
+	d := &Data{
+		reader: reader{big: s.Order == binary.BigEndian}, s: s, index: index,
+		types: map[uint64]int32{}, dwos: map[uint64]int32{}, spelled: map[Name]string{},
+	}
 	d.scan(s.Info, false)
 	d.infos = len(d.units)
 	d.scan(s.Types, true)
@@ -142,8 +144,8 @@ func Open(s Sections, index int) *Data {
 	return d
 }
 
-// relaxEach is after how many units Relax is called: of a file that is mapped
-// the system brings up to 2 MiB into memory for the header of each.
+// relaxEach is the number of units between calls of Relax: the system may load
+// up to 2 MiB of a mapped file for the header of each unit.
 const relaxEach = 4
 
 func (s *Sections) relax(unit int) {
@@ -152,11 +154,11 @@ func (s *Sections) relax(unit int) {
 	}
 }
 
-// NumUnits is how many units there are.
+// NumUnits returns the number of units.
 func (d *Data) NumUnits() int { return len(d.units) }
 
-// Problems is what was found damaged in headers of units, and in those of their
-// root DIEs that were read: at most 100 of it.
+// Problems returns the damage of unit headers, and of the root DIEs read so
+// far, at most 100 of it.
 func (d *Data) Problems() []Problem {
 	d.roots.Lock()
 	defer d.roots.Unlock()
@@ -176,7 +178,7 @@ func infoName(typed bool) string {
 	return ".debug_info"
 }
 
-// info is the section that u is in.
+// info returns the section of u.
 func (d *Data) info(u *Unit) []byte {
 	if u.typed {
 		return d.s.Types
@@ -184,19 +186,19 @@ func (d *Data) info(u *Unit) []byte {
 	return d.s.Info
 }
 
-// sharedTable is the abbreviations at one offset.
+// sharedTable is the position of a table of abbreviations.
 type sharedTable struct {
 	off, end uint64
 	l        layout
 	users    int32
 }
 
-// findTables finds out which units share their abbreviations. A table ends at
-// the latest where the next one begins, so that all of them together are not
-// longer than the section.
+// findTables determines which units share abbreviations. A table ends before
+// the next one, so that all tables together do not exceed the section.
 func (d *Data) findTables() {
 	order := func(x, y sharedTable) int {
-		return cmp.Or(cmp.Compare(x.off, y.off), cmp.Compare(x.l.addr, y.l.addr), cmp.Compare(x.l.off, y.l.off), cmp.Compare(x.l.refAddr, y.l.refAddr))
+		return cmp.Or(cmp.Compare(x.off, y.off), cmp.Compare(x.l.addr, y.l.addr),
+			cmp.Compare(x.l.off, y.l.off), cmp.Compare(x.l.refAddr, y.l.refAddr))
 	}
 	d.tables = make([]sharedTable, len(d.units))
 	for i, u := range d.units {
@@ -217,23 +219,23 @@ func (d *Data) findTables() {
 		d.tables[n].users++
 		u.table = int32(n)
 	}
-	d.made = make([]atomic.Pointer[table], len(d.tables))
+	d.compiled = make([]atomic.Pointer[table], len(d.tables))
 }
 
-// table is the abbreviations of u, which are kept.
+// table returns the abbreviations of u, and keeps them.
 func (d *Data) table(u *Unit) *table {
 	s := &d.tables[u.table]
-	if t := d.made[u.table].Load(); t != nil {
+	if t := d.compiled[u.table].Load(); t != nil {
 		return t
 	}
 	t := new(table)
 	t.compile(d.s.Abbrev[s.off:s.end], s.l)
-	d.made[u.table].CompareAndSwap(nil, t)
-	return d.made[u.table].Load()
+	d.compiled[u.table].CompareAndSwap(nil, t)
+	return d.compiled[u.table].Load()
 }
 
-// unitAt is the index of the unit that holds an offset of .debug_info or
-// .debug_types, or -1.
+// unitAt returns the index of the unit that contains an offset of .debug_info
+// or .debug_types, or -1.
 func (d *Data) unitAt(off uint64, typed bool) int {
 	units, first := d.units[:d.infos], 0
 	if typed {

@@ -5,8 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// Forms: how the value of an attribute is stored. The numbers are those of the
-// standard; what others added has a number of ours, so that a form is a byte.
+// Forms: the encodings of attribute values. The numbers are those of the
+// standard; those of vendor extensions are internal, so that a form fits into a
+// byte.
 const (
 	formNone, formAddr, formBlock2, formBlock4, formData2, formData4  = 0x00, 0x01, 0x03, 0x04, 0x05, 0x06
 	formData8, formString, formBlock, formBlock1, formData1, formFlag = 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c
@@ -18,11 +19,15 @@ const (
 	formStrx4, formAddrx1, formAddrx2, formAddrx3, formAddrx4         = 0x28, 0x29, 0x2a, 0x2b, 0x2c
 	formRefAlt, formAddrxOffset                                       = 0x2d, 0x2e // DW_FORM_GNU_ref_alt, DW_FORM_LLVM_addrx_offset
 
-	sizeVaries  = -1 // of a form: it is in the data
-	sizeUnknown = -2 // of a form: we do not know it
+	sizeVaries  = -1 // of a form: the size is in the data
+	sizeUnknown = -2 // of a form that is not supported
+
+	sizeAddr    = -3 // of a form: layout.addr
+	sizeOffset  = -4 // of a form: layout.off
+	sizeRefAddr = -5 // of a form: layout.refAddr
 )
 
-// formByte is the form of a number in an abbreviation, or formNone.
+// formByte returns the form for its number in an abbreviation, or formNone.
 func formByte(n uint64) uint8 {
 	switch n {
 	case 0x1f01: // DW_FORM_GNU_addr_index
@@ -42,43 +47,53 @@ func formByte(n uint64) uint8 {
 	return uint8(n)
 }
 
-// layout is what the size of a form depends on.
+// layout has the sizes that depend on the unit.
 type layout struct {
 	addr    uint8 // bytes of an address: 2, 4 or 8
 	off     uint8 // bytes of an offset: 4, or 8 in 64-bit DWARF
 	refAddr uint8 // bytes of DW_FORM_ref_addr: an address in version 2
 }
 
-// formSizes has a letter for each form: a digit is its size, a, o and r that of
-// an address, an offset or a DW_FORM_ref_addr, x sixteen, v is in the data, and
-// of ? we know nothing.
-const formSizes = "?a?vv248vvv11vovr1248vvov0vv4oxo80vv812341234ov"
+// formSizes has the size of each form in bytes; negative ones depend on the layout
+// or the data. Form 0x22 is DW_FORM_loclistx.
+var formSizes = [...]int8{
+	formNone: sizeUnknown, 0x02: sizeUnknown,
+	formBlock2: sizeVaries, formBlock4: sizeVaries, formString: sizeVaries, formBlock: sizeVaries,
+	formBlock1: sizeVaries, formSdata: sizeVaries, formUdata: sizeVaries, formRefUdata: sizeVaries,
+	formIndirect: sizeVaries, formExprloc: sizeVaries, formStrx: sizeVaries, formAddrx: sizeVaries,
+	0x22: sizeVaries, formRnglistx: sizeVaries, formAddrxOffset: sizeVaries,
+	formAddr: sizeAddr,
+	formStrp: sizeOffset, formSecOffset: sizeOffset, formStrpSup: sizeOffset,
+	formLineStrp: sizeOffset, formRefAlt: sizeOffset,
+	formRefAddr:     sizeRefAddr,
+	formFlagPresent: 0, formImplicit: 0,
+	formData1: 1, formFlag: 1, formRef1: 1, formStrx1: 1, formAddrx1: 1,
+	formData2: 2, formRef2: 2, formStrx2: 2, formAddrx2: 2,
+	formStrx3: 3, formAddrx3: 3,
+	formData4: 4, formRef4: 4, formRefSup4: 4, formStrx4: 4, formAddrx4: 4,
+	formData8: 8, formRef8: 8, formRefSig8: 8, formRefSup8: 8,
+	formData16: 16,
+}
 
-// size is the number of bytes of a form, or sizeVaries or sizeUnknown.
+// size returns the number of bytes of a form, or sizeVaries or sizeUnknown.
 func (l layout) size(form uint8) int {
-	switch c := formSizes[form]; c {
-	case 'a':
+	switch n := formSizes[form]; n {
+	case sizeAddr:
 		return int(l.addr)
-	case 'o':
+	case sizeOffset:
 		return int(l.off)
-	case 'r':
+	case sizeRefAddr:
 		return int(l.refAddr)
-	case 'x':
-		return 16
-	case 'v':
-		return sizeVaries
-	case '?':
-		return sizeUnknown
 	default:
-		return int(c - '0')
+		return int(n)
 	}
 }
 
-// reader reads numbers of an order out of slices. A place of -1 says that
-// something does not fit; it is passed on.
+// reader reads numbers of a byte order from slices. An offset of -1 marks a
+// value beyond the end; methods accept it and return it.
 type reader struct{ big bool }
 
-// uint is the number of n bytes at p. The caller has looked at the bounds.
+// uint returns the number of n bytes at p. The caller has checked the bounds.
 func (r reader) uint(b []byte, p, n int) uint64 {
 	switch {
 	case n == 1:
@@ -103,7 +118,7 @@ func (r reader) uint(b []byte, p, n int) uint64 {
 	return v
 }
 
-// number is the number of n bytes at p and the place behind it.
+// number returns the number of n bytes at p and the offset after it.
 func (r reader) number(b []byte, p, n int) (uint64, int) {
 	if p < 0 || len(b)-p < n {
 		return 0, -1
@@ -111,8 +126,8 @@ func (r reader) number(b []byte, p, n int) (uint64, int) {
 	return r.uint(b, p, n), p + n
 }
 
-// uleb is the unsigned LEB128 number at p and the place behind it. Bits above
-// 64 are lost.
+// uleb returns the unsigned LEB128 number at p and the offset after it. Bits
+// above 64 are dropped.
 func uleb(b []byte, p int) (uint64, int) {
 	if uint(p) < uint(len(b)) && b[p] < 0x80 {
 		return uint64(b[p]), p + 1
@@ -120,7 +135,7 @@ func uleb(b []byte, p int) (uint64, int) {
 	return longUleb(b, p)
 }
 
-// longUleb is short, so that uleb is inlined.
+// longUleb is separate so that uleb can be inlined.
 func longUleb(b []byte, p int) (v uint64, _ int) {
 	for shift := uint(0); uint(p) < uint(len(b)); shift += 7 {
 		v |= uint64(b[p]&0x7f) << shift
@@ -132,7 +147,7 @@ func longUleb(b []byte, p int) (v uint64, _ int) {
 	return 0, -1
 }
 
-// sleb is the signed LEB128 number at p as 64 bits.
+// sleb returns the signed LEB128 number at p, sign-extended to 64 bits.
 func sleb(b []byte, p int) (uint64, int) {
 	v, end := uleb(b, p)
 	if end > p {
@@ -143,7 +158,7 @@ func sleb(b []byte, p int) (uint64, int) {
 	return v, end
 }
 
-// ahead is the place n bytes behind p, if b has it.
+// ahead returns the offset n bytes after p, -1 if b ends before it.
 func ahead(b []byte, p int, n uint64) int {
 	if p < 0 || n > uint64(len(b)-p) {
 		return -1
@@ -151,9 +166,9 @@ func ahead(b []byte, p int, n uint64) int {
 	return p + int(n)
 }
 
-// value is the value at p as it stands, and the place behind it: a number, an
+// value returns the undecoded value at p and the offset after it: a number, an
 // index, an offset, a reference; for a string or a block in the data its
-// place. The form is not formIndirect.
+// offset. The form must not be formIndirect.
 func (r reader) value(b []byte, p int, form uint8, l layout) (uint64, int) {
 	switch n := l.size(form); {
 	case n == 16:
@@ -195,9 +210,8 @@ func (r reader) value(b []byte, p int, form uint8, l layout) (uint64, int) {
 	return v, end
 }
 
-// direct is the form that stands in front of a value of formIndirect, and the
-// place behind it. It is neither indirect again nor one whose value stands in
-// the abbreviation.
+// direct returns the form before a value of formIndirect, and the offset after
+// it. It rejects formIndirect and forms whose value is in the abbreviation.
 func direct(b []byte, p int) (uint8, int) {
 	n, p := uleb(b, p)
 	form := formByte(n)
@@ -207,7 +221,7 @@ func direct(b []byte, p int) (uint8, int) {
 	return form, p
 }
 
-// skipForm is the place behind a value of any form at p.
+// skipForm returns the offset after a value of any form at p.
 func (r reader) skipForm(b []byte, p int, form uint8, l layout) int {
 	if form == formIndirect {
 		form, p = direct(b, p)

@@ -10,21 +10,21 @@ import (
 // FrameSection is .eh_frame or .debug_frame with its relocations applied.
 type FrameSection struct {
 	Data           []byte
-	Addr           uint64 // where Data is loaded
+	Addr           uint64 // load address of Data
 	EH             bool   // .eh_frame
 	Relocatable    bool   // code may begin at address 0
 	Order          binary.ByteOrder
 	AddrSize       int    // bytes of an address
-	Text, DataBase uint64 // what pointers relative to text and data begin at
+	Text, DataBase uint64 // bases of pointers relative to text and data
 
 	cies     map[uint64]*CIE // by offset; nil: damaged
 	problems []Problem
 }
 
-// CIE is what several FDEs have in common.
+// CIE is the common part of several FDEs.
 type CIE struct {
 	RA     uint16 // the register, or column, of the return address
-	Signal bool   // of a signal handler: the calling frame was interrupted and made no call
+	Signal bool   // of a signal handler: the calling frame was interrupted, and did not make a call
 
 	s         *FrameSection
 	addrSize  int
@@ -36,23 +36,23 @@ type CIE struct {
 	initial   FrameRow
 }
 
-// FDE says how to unwind the frames of a stretch of code.
+// FDE has the unwind information of a range of code.
 type FDE struct {
 	Off         uint64 // in the section
 	Start, Size uint64
 	CIE         *CIE
 
-	first, end int // its instructions in the section
+	first, end int // range of its instructions in the section
 }
 
-// maxAugmentation is the longest augmentation that is read; real ones have
-// fewer than ten letters.
+// maxAugmentation limits the length of an augmentation; real ones have fewer
+// than ten letters.
 const maxAugmentation = 32
 
-// Each calls yield for each FDE until it returns false. The FDE is only valid
-// during the call. FDEs of code that the linker dropped are left out; what is
-// damaged is left out and is a Problem. Only what begins where an entry begins
-// counts as a CIE, so that the work is bounded by the size of the section.
+// Each calls yield for each FDE until it returns false. The FDE is valid only
+// during the call. FDEs of dropped code are skipped; damaged ones are skipped
+// and returned as Problems. An FDE can refer only to a CIE at the start of an
+// entry, so that the work is bounded by the size of the section.
 func (s *FrameSection) Each(yield func(*FDE) bool) []Problem {
 	s.cies, s.problems = map[uint64]*CIE{}, nil
 	s.entries(func(e frameEntry) bool {
@@ -66,14 +66,14 @@ func (s *FrameSection) Each(yield func(*FDE) bool) []Problem {
 		return e.isCIE || !s.readFDE(&f, e) || yield(&f)
 	})
 	if cut >= 0 {
-		s.problem(uint64(cut), "the entry is cut off by the end of the section")
+		s.problem(uint64(cut), "the entry exceeds the section")
 	}
 	return s.problems
 }
 
-// HasFDE says whether the section tells of any code that begins where isCode says
-// so. It looks at what stands in front of the first FDE that does: CIEs do, as
-// all linkers write them.
+// HasFDE reports whether the section has an FDE whose start isCode accepts. It
+// reads the section only up to that FDE: all linkers write a CIE before its
+// FDEs.
 func (s *FrameSection) HasFDE(isCode func(addr uint64) bool) (has bool) {
 	s.cies, s.problems = map[uint64]*CIE{}, nil
 	var f FDE
@@ -101,24 +101,25 @@ func (s *FrameSection) name() string {
 	return ".debug_frame"
 }
 
-// cursor is at pos in the section, which seems to end at end.
+// cursor returns a cursor over Data[pos:end] whose offsets are those of the
+// section.
 func (s *FrameSection) cursor(pos, end int) *bin.Cursor {
 	c := bin.NewCursor(s.Data[:end], s.Order)
 	c.Skip(pos)
 	return c
 }
 
-// frameEntry is a CIE or an FDE whose content is not read.
+// frameEntry is a CIE or an FDE before its content is read.
 type frameEntry struct {
 	off       uint64
-	body, end int // behind the id
+	body, end int // after the id
 	isCIE     bool
 	cie       uint64 // offset of the CIE of an FDE
 }
 
-// entries calls f for each entry until it returns false. It returns where an
-// entry begins that is cut off, or -1. Entries without content are passed over:
-// what should mark the end stands between the parts that were linked.
+// entries calls f for each entry until it returns false. It returns the offset
+// of a truncated entry, or -1. Empty entries are skipped: they should mark the
+// end, but linkers leave them between the parts that they join.
 func (s *FrameSection) entries(f func(frameEntry) bool) int {
 	for pos := 0; pos < len(s.Data); {
 		c := s.cursor(pos, len(s.Data))
@@ -155,7 +156,7 @@ func (s *FrameSection) entries(f func(frameEntry) bool) int {
 	return -1
 }
 
-// readCIE reads a CIE; nil if it is damaged.
+// readCIE reads a CIE. It returns nil if the CIE is damaged.
 func (s *FrameSection) readCIE(e frameEntry) *CIE {
 	c := s.cursor(e.body, e.end)
 	version := c.U8()
@@ -163,7 +164,7 @@ func (s *FrameSection) readCIE(e frameEntry) *CIE {
 	letters := string(limited.CString())
 	c.Skip(limited.Off() - c.Off())
 	if version != 1 && version != 3 && version != 4 || limited.Err() != nil {
-		s.problem(e.off, "the CIE has version %d, augmentation %.8q", version, letters)
+		s.problem(e.off, "unsupported CIE version %d, augmentation %.8q", version, letters)
 		return nil
 	}
 	cie := &CIE{s: s, addrSize: s.AddrSize}
@@ -171,7 +172,7 @@ func (s *FrameSection) readCIE(e frameEntry) *CIE {
 		cie.addrSize, cie.segSize = int(c.U8()), int(c.U8())
 	}
 	if a := cie.addrSize; a != 2 && a != 4 && a != 8 {
-		s.problem(e.off, "the CIE has addresses of %d bytes", a)
+		s.problem(e.off, "invalid address size %d of the CIE", a)
 		return nil
 	}
 	if letters == "eh" {
@@ -186,19 +187,19 @@ func (s *FrameSection) readCIE(e frameEntry) *CIE {
 		ra = c.Uleb()
 	}
 	if !cie.readAugmentation(c, letters) || ra > maxRegister {
-		s.problem(e.off, "the CIE has augmentation %q, return address %d", letters, ra)
+		s.problem(e.off, "invalid CIE augmentation %q, return address %d", letters, ra)
 		return nil
 	}
 	cie.RA = uint16(ra)
 	if err := cie.begin(c); err != "" {
-		s.problem(e.off, "the CIE: %s", err)
+		s.problem(e.off, "CIE: %s", err)
 		return nil
 	}
 	return cie
 }
 
-// readAugmentation reads the data of an augmentation. Letters that are not
-// known end what can be understood of it.
+// readAugmentation reads the data of an augmentation, up to the first unknown
+// letter.
 func (cie *CIE) readAugmentation(c *bin.Cursor, letters string) (known bool) {
 	if letters == "" || letters[0] != 'z' {
 		return letters == "" && c.Err() == nil
@@ -229,11 +230,12 @@ func (cie *CIE) readAugmentation(c *bin.Cursor, letters string) (known bool) {
 	return c.Err() == nil
 }
 
-// readFDE reads an FDE into f, unless it is damaged or of no code.
+// readFDE reads an FDE into f. It returns false if the FDE is damaged or has no
+// code.
 func (s *FrameSection) readFDE(f *FDE, e frameEntry) bool {
 	cie, ok := s.cies[e.cie]
 	if !ok {
-		s.problem(e.off, "there is no CIE at offset %#x", e.cie)
+		s.problem(e.off, "missing CIE at offset %#x", e.cie)
 	}
 	if cie == nil {
 		return false
@@ -247,14 +249,14 @@ func (s *FrameSection) readFDE(f *FDE, e frameEntry) bool {
 	}
 	f.first = c.Off()
 	if c.Err() != nil || cie.encoding&peIndirect != 0 || f.Start+f.Size < f.Start {
-		s.problem(e.off, "the FDE is damaged: address %#x, %#x bytes, encoding %#x", f.Start, f.Size, cie.encoding)
+		s.problem(e.off, "invalid FDE: address %#x, %#x bytes, encoding %#x", f.Start, f.Size, cie.encoding)
 		return false
 	}
 	dropped := f.Start >= s.mask(^uint64(0))-1 || f.Start == 0 && !s.EH && !s.Relocatable
 	return f.Size > 0 && !dropped
 }
 
-// How pointers in .eh_frame are stored (DW_EH_PE).
+// Encodings of pointers in .eh_frame (DW_EH_PE).
 const (
 	peFormat   = 0x07
 	peSigned   = 0x08
@@ -262,7 +264,7 @@ const (
 	peIndirect = 0x80
 )
 
-// pointer reads a pointer. One that is indirect is where the address stands.
+// pointer reads a pointer. An indirect one is the address of the address.
 func (cie *CIE) pointer(c *bin.Cursor, encoding uint8) (v uint64) {
 	s, pos := cie.s, c.Off()
 	size := 1 << (encoding&peFormat - 1)
@@ -277,7 +279,7 @@ func (cie *CIE) pointer(c *bin.Cursor, encoding uint8) (v uint64) {
 		}
 	case 2, 3, 4:
 	default:
-		c.Skip(-1) // an error
+		c.Skip(-1) // fails
 	}
 	if b := c.Bytes(size); size > 0 && len(b) == size {
 		v = reader{big: s.Order == binary.BigEndian}.uint(b, 0, size)
@@ -299,7 +301,7 @@ func (cie *CIE) pointer(c *bin.Cursor, encoding uint8) (v uint64) {
 	return s.mask(v)
 }
 
-// mask is v in as many bits as an address has.
+// mask truncates v to the size of an address.
 func (s *FrameSection) mask(v uint64) uint64 {
 	return v & (^uint64(0) >> (64 - 8*min(max(s.AddrSize, 1), 8)))
 }

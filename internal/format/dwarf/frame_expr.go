@@ -2,15 +2,15 @@ package dwarf
 
 import "strconv"
 
-// Limits of an expression that becomes text: what is copied on its stack is
-// written twice.
+// Limits of an expression that becomes text: values that are duplicated on its
+// stack are written twice.
 const (
 	maxExpression = 256
 	maxTerm       = 512
 	maxTerms      = 32
 )
 
-// postfix writes DWARF expressions in the notation of Breakpad.
+// postfix translates DWARF expressions to the notation of Breakpad.
 type postfix struct {
 	terms []term
 	names *Registers
@@ -22,14 +22,14 @@ type term struct {
 	text     string
 	isNumber bool
 	number   uint64
-	below    uint64 // the value is less than that; 0: it may be any
+	below    uint64 // the value is less than this; 0: no bound
 }
 
-// translate appends what expr computes; with the CFA on the stack when it
-// begins unless it is the CFA itself. Breakpad's notation has neither jumps nor
-// comparisons nor bits. What compilers need of them is said by arithmetic: the
-// lower bits of a value as a remainder, and whether a remainder reaches a number
-// as a quotient.
+// translate appends the translation of expr, which starts with the CFA on the
+// stack unless it computes the CFA. Breakpad's notation has no jumps,
+// comparisons or bit operations. Those that compilers need are expressed by
+// arithmetic: the low bits of a value as a remainder, and the comparison of a
+// remainder with a number as a quotient.
 func (p *postfix) translate(dst, expr []byte, isCFA bool) (_ []byte, ok bool) {
 	p.terms = p.terms[:0]
 	if !isCFA {
@@ -47,8 +47,8 @@ func (p *postfix) translate(dst, expr []byte, isCFA bool) (_ []byte, ok bool) {
 	return append(dst, text...), len(text) <= maxTerm
 }
 
-// operation executes the operation (DW_OP) at pos, and returns the place behind
-// it: -1 if it cannot be said.
+// operation executes the operation (DW_OP) at pos, and returns the offset after
+// it, -1 if it cannot be translated.
 func (p *postfix) operation(b []byte, pos int) int {
 	op := b[pos]
 	pos++
@@ -95,7 +95,7 @@ func (p *postfix) operation(b []byte, pos int) int {
 	return pos
 }
 
-// compute executes an operation without operands, if it can be said.
+// compute executes an operation without operands, if it can be translated.
 func (p *postfix) compute(op uint8) bool {
 	n := len(p.terms)
 	if n == 0 {
@@ -136,16 +136,16 @@ func (p *postfix) compute(op uint8) bool {
 	return true
 }
 
-// shift executes an operation with a number that can only be said by others.
+// shift executes an operation with a constant that Breakpad's notation lacks.
 func (p *postfix) shift(op uint8, a term, n uint64) bool {
 	switch {
 	case op == 0x24 && n < 63: // shl
 		p.with(a, " *", 1<<n, 0)
 	case op == 0x25 && n < 63: // shr
 		p.with(a, " /", 1<<n, 0)
-	case op == 0x1a && n < 1<<62 && n&(n+1) == 0: // and: the lower bits
+	case op == 0x1a && n < 1<<62 && n&(n+1) == 0: // and: the low bits
 		p.with(a, " %", n+1, n+1)
-	case op == 0x1a && n >= 1<<63 && -n&(-n-1) == 0: // and: all but those
+	case op == 0x1a && n >= 1<<63 && -n&(-n-1) == 0: // and: all but the low bits
 		p.with(a, " @", -n, 0)
 	case op == 0x2a && n > 0 && n < a.below: // ge
 		p.with(a, " +", a.below-n, 0)
@@ -156,7 +156,7 @@ func (p *postfix) shift(op uint8, a term, n uint64) bool {
 	return true
 }
 
-// with pushes what a and a number give.
+// with pushes the result of an operator on a and a number.
 func (p *postfix) with(a term, operator string, n, below uint64) {
 	p.push(term{text: a.text + " " + number(n).text + operator, below: below})
 }
@@ -167,7 +167,7 @@ func number(n uint64) term {
 
 func (p *postfix) push(t ...term) { p.terms = append(p.terms, t...) }
 
-// pop takes the last term, of which there is one.
+// pop removes the last term, which must exist.
 func (p *postfix) pop() term {
 	t := p.terms[len(p.terms)-1]
 	p.terms = p.terms[:len(p.terms)-1]

@@ -11,8 +11,8 @@ import (
 	"symbolon/internal/ident"
 )
 
-// FuzzFrame demands that rows follow each other without gaps, that work and
-// text are bounded, and that records lie in the range of their INIT record.
+// FuzzFrame checks that rows have no gaps, that work and text are bounded, and
+// that records are in the range of their INIT record.
 func FuzzFrame(f *testing.F) {
 	for form := range 16 {
 		s := fixture.NewFrame(form&1 != 0)
@@ -47,7 +47,7 @@ func FuzzFrame(f *testing.F) {
 			at := f.Start
 			err := f.Rows(&m, func(r *dwarf.FrameRow) bool {
 				if rows++; r.Start != at || r.End <= at || r.End > f.Start+f.Size || len(r.Regs) > 192 {
-					t.Fatalf("%+v behind %x in %+v", r, at, f)
+					t.Fatalf("%+v after %x in %+v", r, at, f)
 				}
 				for i := 1; i < len(r.Regs); i++ {
 					if r.Regs[i-1].Reg >= r.Regs[i].Reg {
@@ -75,7 +75,7 @@ func FuzzFrame(f *testing.F) {
 			t.Fatalf("%d rows of %d bytes", rows, len(b))
 		}
 		if has && !found {
-			t.Fatal("there is none of the FDEs that there are")
+			t.Fatal("HasFDE is false, but there are FDEs")
 		}
 	})
 }

@@ -7,14 +7,14 @@ import (
 	"symbolon/internal/ident"
 )
 
-// Registers is the names that Breakpad has for the registers of DWARF.
+// Registers has Breakpad's names of DWARF registers.
 type Registers struct {
 	names []string // by number
-	link  bool     // a call leaves the return address in a register
+	link  bool     // a call stores the return address in a register
 }
 
-// The names of registers: a number is that of the name behind it, "$st*8" is
-// $st0 to $st7.
+// The names of registers: a number sets the register number of the next name,
+// and "$st*8" is $st0 to $st7.
 const (
 	namesX86   = "0 $eax $ecx $edx $ebx $esp $ebp $esi $edi $eip $eflags 11 $st*8 21 $xmm*8 29 $mm*8"
 	namesX8664 = "0 $rax $rdx $rcx $rbx $rsi $rdi $rbp $rsp 8 $r8 $r9 $r10 $r11 $r12 $r13 $r14 $r15 $rip $xmm*16 $st*8 $mm*8"
@@ -26,7 +26,7 @@ const (
 	namesS390x = "0 r*16 f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15"
 )
 
-// RegistersOf is the names for an architecture; none if Breakpad has none.
+// RegistersOf returns the names for an architecture, none if Breakpad has none.
 func RegistersOf(a ident.Arch) Registers {
 	switch {
 	case a == ident.ArchX86:
@@ -66,7 +66,7 @@ func registers(list string, link bool) Registers {
 	return r
 }
 
-// name is the name of a register; empty if it has none.
+// name returns the name of a register, "" without one.
 func (r *Registers) name(reg uint16) string {
 	if int(reg) < len(r.names) {
 		return r.names[reg]

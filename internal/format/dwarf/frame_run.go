@@ -7,30 +7,30 @@ import (
 	"symbolon/internal/bin"
 )
 
-// FrameRow is the rules that hold from Start to End.
+// FrameRow has the rules that are valid from Start to End.
 type FrameRow struct {
 	Start, End uint64
-	CFA        Rule      // RuleRegisterOffset or RuleValExpression; RuleNone if nothing was said
-	RA         uint16    // the register that the rule for the return address stands under
+	CFA        Rule      // RuleRegisterOffset or RuleValExpression; RuleNone if unset
+	RA         uint16    // the register of the rule for the return address
 	Signed     bool      // arm64: the return address is signed
 	Regs       []RegRule // by register
 }
 
-// RegRule says where the value is that a register has in the calling frame.
+// RegRule is the rule to restore a register of the calling frame.
 type RegRule struct {
 	Reg  uint16
 	Rule Rule
 }
 
-// Rule says where a value is. What its Kind does not name is zero.
+// Rule describes a value. Fields that its Kind does not mention are zero.
 type Rule struct {
 	Kind   RuleKind
 	Reg    uint16
 	Offset int64
-	Expr   []byte // in place
+	Expr   []byte // aliases the section
 }
 
-// RuleKind is a kind of Rule.
+// RuleKind is the kind of a Rule.
 type RuleKind uint8
 
 const (
@@ -40,29 +40,29 @@ const (
 	RuleOffset                  // it is stored at CFA+Offset
 	RuleValOffset               // it is CFA+Offset
 	RuleRegister                // it is in Reg
-	RuleExpression              // it is stored where Expr says, which is given the CFA
-	RuleValExpression           // it is what Expr says, which is given the CFA; or the CFA is
+	RuleExpression              // it is stored at the address computed by Expr from the CFA
+	RuleValExpression           // it is computed by Expr from the CFA; or Expr computes the CFA
 	RuleRegisterOffset          // the CFA is Reg+Offset
 )
 
-// Limits that no real code reaches.
+// Limits that real code does not reach.
 const (
 	maxRegister   = 1<<16 - 1
 	maxRules      = 192
 	maxRemembered = 64
 )
 
-// FrameMachine runs the instructions of FDEs. It is reused and belongs to one
-// goroutine; the zero value is ready.
+// FrameMachine executes the instructions of FDEs. It can be reused, and belongs
+// to one goroutine; the zero value is ready to use.
 type FrameMachine struct {
 	row   FrameRow
-	saved []FrameRow // remembered states; those from depth on are spare memory
+	saved []FrameRow // remembered states; those from depth on are unused memory
 	depth int
 }
 
-// Rows runs the instructions and calls yield for each row until it returns
-// false. Rows ascend without gaps; one is only valid during the call. An error
-// is a Problem; the rows in front of the damage have been given then.
+// Rows executes the instructions and calls yield for each row until it returns
+// false. Rows are in ascending order without gaps; each is valid only during
+// the call. An error is a Problem, returned after the rows before the damage.
 func (f *FDE) Rows(m *FrameMachine, yield func(*FrameRow) bool) error {
 	m.depth = 0
 	m.row.load(&f.CIE.initial)
@@ -90,7 +90,7 @@ func (f *FDE) Rows(m *FrameMachine, yield func(*FrameRow) bool) error {
 	return nil
 }
 
-// begin sets the rules that all FDEs begin with.
+// begin executes the initial instructions of all FDEs.
 func (cie *CIE) begin(c *bin.Cursor) (reason string) {
 	m := FrameMachine{row: FrameRow{RA: cie.RA}}
 	for c.Len() > 0 && reason == "" {
@@ -100,13 +100,13 @@ func (cie *CIE) begin(c *bin.Cursor) (reason string) {
 	return reason
 }
 
-// load makes r hold the rules of from.
+// load copies the rules of from to r.
 func (r *FrameRow) load(from *FrameRow) {
 	r.CFA, r.RA, r.Signed = from.CFA, from.RA, from.Signed
 	r.Regs = append(r.Regs[:0], from.Regs...)
 }
 
-// find is where the rule for reg is, or belongs.
+// find returns the index of the rule for reg, and whether it exists.
 func (r *FrameRow) find(reg uint16) (int, bool) {
 	return slices.BinarySearchFunc(r.Regs, reg, func(x RegRule, reg uint16) int { return cmp.Compare(x.Reg, reg) })
 }
@@ -117,14 +117,14 @@ func (r *FrameRow) set(reg uint16, rule Rule) (reason string) {
 	case ok:
 		r.Regs[i].Rule = rule
 	case len(r.Regs) == maxRules:
-		return "there are too many rules"
+		return "too many rules"
 	default:
 		r.Regs = slices.Insert(r.Regs, i, RegRule{reg, rule})
 	}
 	return ""
 }
 
-// restore gives reg the rule that it has in the CIE.
+// restore sets the rule of reg to that of the CIE.
 func (r *FrameRow) restore(cie *CIE, reg uint16) (reason string) {
 	if i, ok := cie.initial.find(reg); ok {
 		return r.set(reg, cie.initial.Regs[i].Rule)
@@ -135,8 +135,8 @@ func (r *FrameRow) restore(cie *CIE, reg uint16) (reason string) {
 	return ""
 }
 
-// step executes an instruction (DW_CFA) and returns how far the code advances.
-// After a reason the rules mean nothing.
+// step executes an instruction (DW_CFA) and returns the advance of the address.
+// With a reason the rules are undefined.
 func (m *FrameMachine) step(cie *CIE, c *bin.Cursor) (by uint64, reason string) {
 	r := &m.row
 	op := c.U8()
@@ -151,7 +151,7 @@ func (m *FrameMachine) step(cie *CIE, c *bin.Cursor) (by uint64, reason string) 
 		switch op {
 		case 0x01: // set_loc
 			if by = cie.pointer(c, cie.encoding) - r.Start; int64(by) < 0 || cie.encoding&peIndirect != 0 {
-				reason = "the code goes backwards"
+				reason = "the address decreases"
 			}
 		case 0x02: // advance_loc1, 2, 4, MIPS_advance_loc8
 			by = uint64(c.U8()) * cie.codeAlign
@@ -166,7 +166,7 @@ func (m *FrameMachine) step(cie *CIE, c *bin.Cursor) (by uint64, reason string) 
 		}
 	}
 	if reason == "" && c.Err() != nil {
-		reason = "an instruction is damaged"
+		reason = "truncated instruction"
 	}
 	return by, reason
 }
@@ -217,7 +217,7 @@ func (m *FrameMachine) rule(cie *CIE, op uint8, c *bin.Cursor) (reason string) {
 	case 0x2f: // GNU_negative_offset_extended
 		return r.set(register(c), Rule{Kind: RuleOffset, Offset: -int64(c.Uleb()) * cie.dataAlign})
 	default:
-		return "there is an instruction that is not known"
+		return "unknown instruction"
 	}
 	return ""
 }
@@ -226,7 +226,7 @@ func (m *FrameMachine) rule(cie *CIE, op uint8, c *bin.Cursor) (reason string) {
 func register(c *bin.Cursor) uint16 {
 	n := c.Uleb()
 	if n > maxRegister {
-		c.Skip(-1) // an error
+		c.Skip(-1) // fails
 	}
 	return uint16(n)
 }
@@ -234,17 +234,17 @@ func register(c *bin.Cursor) uint16 {
 // block reads an expression.
 func block(c *bin.Cursor) []byte { return c.Bytes(int(min(c.Uleb(), 1<<31-1))) }
 
-// remember saves the rules, or takes back those that were saved last.
+// remember saves the rules, or restores the last saved ones.
 func (m *FrameMachine) remember(save bool) (reason string) {
 	switch {
 	case !save && m.depth == 0:
-		return "there is no state to restore"
+		return "restore_state without a remembered state"
 	case !save:
 		m.depth--
 		m.row.load(&m.saved[m.depth])
 		return ""
 	case m.depth == maxRemembered:
-		return "too many states are remembered"
+		return "too many remembered states"
 	case m.depth == len(m.saved):
 		m.saved = append(m.saved, FrameRow{})
 	}

@@ -21,7 +21,7 @@ func frameSection(f *fixture.Frame) *dwarf.FrameSection {
 	return s
 }
 
-// showRule writes a rule as "r7+8", "@-16", "-16", "r3", "@[expr]" and so on.
+// showRule formats a rule as "r7+8", "@-16", "-16", "r3", "@[expr]" and so on.
 func showRule(r dwarf.Rule) string {
 	switch r.Kind {
 	case dwarf.RuleUndefined:
@@ -44,7 +44,7 @@ func showRule(r dwarf.Rule) string {
 	return "none"
 }
 
-// showFrames writes all rows of a section as "start-end cfa reg:rule …".
+// showFrames formats all rows of a section as "start-end cfa reg:rule …".
 func showFrames(s *dwarf.FrameSection) (string, []string) {
 	var b strings.Builder
 	var bad []string
@@ -80,7 +80,7 @@ func wantFrames(t *testing.T, s *dwarf.FrameSection, want ...string) {
 	}
 }
 
-// wantFrameProblem demands the rows that are intact and one problem.
+// wantFrameProblem checks for the intact rows and one problem.
 func wantFrameProblem(t *testing.T, s *dwarf.FrameSection, problem string, want ...string) {
 	t.Helper()
 	got, bad := showFrames(s)
@@ -89,7 +89,7 @@ func wantFrameProblem(t *testing.T, s *dwarf.FrameSection, problem string, want 
 	}
 }
 
-func TestEveryFrameInstructionHasItsEffect(t *testing.T) {
+func TestFrameInstructions(t *testing.T) {
 	expr := []byte{2, 0x77, 8} // a block: breg7 8
 	for _, c := range []struct {
 		what  string
@@ -142,7 +142,7 @@ func TestEveryFrameInstructionHasItsEffect(t *testing.T) {
 	}
 }
 
-func TestEveryFormOfEntryIsRead(t *testing.T) {
+func TestFormsOfFrameEntries(t *testing.T) {
 	for _, eh := range []bool{false, true} {
 		for _, version := range []byte{1, 3, 4} {
 			for form := range 8 {
@@ -162,7 +162,7 @@ func TestEveryFormOfEntryIsRead(t *testing.T) {
 	}
 }
 
-func TestEveryEncodingOfAddressesIsRead(t *testing.T) {
+func TestEncodingsOfAddresses(t *testing.T) {
 	for _, encoding := range []byte{0x00, 0x01, 0x02, 0x03, 0x04, 0x08, 0x09, 0x0a, 0x0b, 0x0c} {
 		for _, relative := range []byte{0, 0x10, 0x20, 0x30} {
 			for _, addrSize := range []int{4, 8} {
@@ -188,7 +188,7 @@ func TestEveryEncodingOfAddressesIsRead(t *testing.T) {
 	}
 }
 
-func TestAugmentationsAreUnderstood(t *testing.T) {
+func TestAugmentations(t *testing.T) {
 	f := fixture.NewFrame(true)
 	for i, c := range []fixture.FrameCIE{
 		{Augmentation: "zPLRS", Personality: 0x9b, Encoding: 0x1b},
@@ -214,7 +214,7 @@ func TestAugmentationsAreUnderstood(t *testing.T) {
 	}
 }
 
-func TestFramesOfDroppedCodeAreLeftOut(t *testing.T) {
+func TestFramesOfDroppedCodeAreSkipped(t *testing.T) {
 	f := fixture.NewFrame(false)
 	c := f.CIE(fixture.FrameX8664(false))
 	f.FDE(c, 0, 0x10).FDE(c, 1<<64-1, 0).FDE(c, 1<<64-2, 1).FDE(c, 0x1000, 0).FDE(c, 0x2000, 8)
@@ -224,25 +224,25 @@ func TestFramesOfDroppedCodeAreLeftOut(t *testing.T) {
 	wantFrames(t, s, "0-10 r7+8 16:@-8", "2000-2008 r7+8 16:@-8")
 }
 
-func TestDamagedFrameEntryCostsItself(t *testing.T) {
+func TestDamagedFrameEntryIsSkipped(t *testing.T) {
 	good := func(f *fixture.Frame) { f.FDE(f.CIE(fixture.FrameX8664(true)), 0x2000, 8) }
 	rest := "2000-2008 r7+8 16:@-8"
 	for _, c := range []struct {
 		what string
 		make func(f *fixture.Frame)
 	}{
-		{"there is no CIE at offset 0x0", func(f *fixture.Frame) { f.Raw(0, 0, 0, 0).FDE(0, 0x1000, 8) }},
+		{"missing CIE at offset 0x0", func(f *fixture.Frame) { f.Raw(0, 0, 0, 0).FDE(0, 0x1000, 8) }},
 		{"version 2", func(f *fixture.Frame) { f.CIE(fixture.FrameCIE{Version: 2}) }},
 		{`augmentation "armcc+"`, func(f *fixture.Frame) { f.CIE(fixture.FrameCIE{Version: 1, Augmentation: "armcc+"}) }},
 		{"version 1, augmentation", func(f *fixture.Frame) {
 			f.CIE(fixture.FrameCIE{Version: 1, Augmentation: strings.Repeat("z", 40)})
 		}},
 		{"return address 65536", func(f *fixture.Frame) { f.CIE(fixture.FrameCIE{Version: 3, RA: 65536}) }},
-		{"not known", func(f *fixture.Frame) { f.CIE(fixture.FrameCIE{Version: 3, Instructions: []byte{0x3f}}) }},
-		{"damaged", func(f *fixture.Frame) { f.CIE(fixture.FrameCIE{Version: 3, Instructions: []byte{0x0c, 1}}) }},
+		{"unknown instruction", func(f *fixture.Frame) { f.CIE(fixture.FrameCIE{Version: 3, Instructions: []byte{0x3f}}) }},
+		{"truncated instruction", func(f *fixture.Frame) { f.CIE(fixture.FrameCIE{Version: 3, Instructions: []byte{0x0c, 1}}) }},
 		{"augmentation \"zR\"", func(f *fixture.Frame) { f.Raw(9, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1) }},
 		{`augmentation ""`, func(f *fixture.Frame) { f.Raw(7, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0x81) }},
-		{"addresses of 3 bytes", func(f *fixture.Frame) { f.Raw(8, 0, 0, 0, 0, 0, 0, 0, 4, 0, 3, 0) }},
+		{"address size 3", func(f *fixture.Frame) { f.Raw(8, 0, 0, 0, 0, 0, 0, 0, 4, 0, 3, 0) }},
 		{"encoding 0x9b", func(f *fixture.Frame) {
 			c := fixture.FrameX8664(true)
 			c.Encoding = 0x9b
@@ -272,7 +272,7 @@ func TestDamagedFrameEntryCostsItself(t *testing.T) {
 	f := fixture.NewFrame(true)
 	good(f)
 	f.Raw(40, 0, 0, 0, 1, 2, 3)
-	wantFrameProblem(t, frameSection(f), "at offset 0x29: the entry is cut off", rest)
+	wantFrameProblem(t, frameSection(f), "at offset 0x29: the entry exceeds", rest)
 }
 
 func TestDamagedFrameInstructionEndsTheRows(t *testing.T) {
@@ -280,14 +280,14 @@ func TestDamagedFrameInstructionEndsTheRows(t *testing.T) {
 		what  string
 		instr []byte
 	}{
-		{"not known", []byte{0x3f}},
-		{"no state to restore", []byte{0x0b}},
-		{"too many states", append(make([]byte, 65), []byte(strings.Repeat("\x0a", 65))...)},
+		{"unknown instruction", []byte{0x3f}},
+		{"restore_state without", []byte{0x0b}},
+		{"too many remembered states", append(make([]byte, 65), []byte(strings.Repeat("\x0a", 65))...)},
 		{"too many rules", manyRules()},
-		{"damaged", []byte{0x0e}},
-		{"damaged", []byte{0x07, 0x80, 0x80, 0x04}}, // register 65536
-		{"damaged", []byte{0x0f, 9, 1}},
-		{"backwards", []byte{1, 0, 0, 0, 0, 0, 0, 0, 0}},
+		{"truncated instruction", []byte{0x0e}},
+		{"truncated instruction", []byte{0x07, 0x80, 0x80, 0x04}}, // register 65536
+		{"truncated instruction", []byte{0x0f, 9, 1}},
+		{"address decreases", []byte{1, 0, 0, 0, 0, 0, 0, 0, 0}},
 	} {
 		f := fixture.NewFrame(false)
 		f.FDE(f.CIE(fixture.FrameX8664(false)), 0x1000, 0x100, append([]byte{0x44, 0x0e, 16, 0x44}, c.instr...)...)
@@ -299,7 +299,7 @@ func TestRememberedStatesEndWithTheirFDE(t *testing.T) {
 	f := fixture.NewFrame(false)
 	c := f.CIE(fixture.FrameX8664(false))
 	f.FDE(c, 0x1000, 8, 0x0a).FDE(c, 0x2000, 8, 0x0b)
-	wantFrameProblem(t, frameSection(f), "no state to restore", "1000-1008 r7+8 16:@-8")
+	wantFrameProblem(t, frameSection(f), "restore_state without", "1000-1008 r7+8 16:@-8")
 }
 
 func manyRules() (b []byte) {
@@ -309,7 +309,7 @@ func manyRules() (b []byte) {
 	return b
 }
 
-func TestProblemsOfFramesAreBounded(t *testing.T) {
+func TestProblemsOfFramesAreLimited(t *testing.T) {
 	f := fixture.NewFrame(false)
 	for range 1000 {
 		f.FDE(99, 0x1000, 1)
@@ -319,7 +319,7 @@ func TestProblemsOfFramesAreBounded(t *testing.T) {
 	}
 }
 
-func TestReadingFramesDoesNotAllocateForEachRow(t *testing.T) {
+func TestRowsDoNotAllocate(t *testing.T) {
 	f := fixture.NewFrame(true)
 	c := f.CIE(fixture.FrameX8664(true))
 	for i := range 1000 {

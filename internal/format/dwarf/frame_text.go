@@ -6,30 +6,30 @@ import (
 	"strconv"
 )
 
-// CFIText writes FDEs as the STACK CFI records of Breakpad. The zero value with
-// Base and Registers set is ready; it belongs to one goroutine.
+// CFIText writes FDEs as STACK CFI records of Breakpad. The zero value with
+// Base and Registers set is ready to use; it belongs to one goroutine.
 type CFIText struct {
 	Base      uint64 // address of the image; the records are relative to it
 	Registers Registers
-	Untold    int // rules that the records cannot say, which were left out
+	Untold    int // number of rules omitted because the records cannot express them
 
-	m     FrameMachine
-	was   FrameRow // the row before
-	begun bool     // there is an INIT record, which begins at start; body is what follows its size
-	start uint64
-	body  []byte
-	expr  postfix
+	m       FrameMachine
+	prev    FrameRow // the previous row
+	started bool     // there is an INIT record, which begins at start; body is the text after its size
+	start   uint64
+	body    []byte
+	expr    postfix
 }
 
 // Append appends the records of an FDE: an INIT record with all rules at its
-// start, then what changes. Where the CFA cannot be said there is a gap. An FDE
-// in front of the image gives nothing. An error is a Problem; the records of
-// what is in front of the damage are appended.
+// start, then the changes. If the CFA cannot be expressed, there is a gap. An
+// FDE before the image has no records. An error is a Problem; the records
+// before the damage are appended.
 func (t *CFIText) Append(dst []byte, f *FDE) ([]byte, error) {
 	if f.Start < t.Base {
 		return dst, nil
 	}
-	t.begun = false
+	t.started = false
 	t.expr.names, t.expr.r = &t.Registers, reader{big: f.CIE.s.Order == binary.BigEndian}
 	err := f.Rows(&t.m, func(row *FrameRow) bool {
 		dst = t.row(dst, row)
@@ -39,12 +39,12 @@ func (t *CFIText) Append(dst []byte, f *FDE) ([]byte, error) {
 }
 
 func (t *CFIText) row(dst []byte, row *FrameRow) []byte {
-	if !t.begun {
+	if !t.started {
 		t.body = t.body[:0]
-		t.was.load(&FrameRow{})
+		t.prev.load(&FrameRow{})
 	}
 	before := len(t.body)
-	if t.begun {
+	if t.started {
 		t.body = strconv.AppendUint(append(t.body, "STACK CFI "...), row.Start-t.Base, 16)
 	}
 	bare := len(t.body)
@@ -53,43 +53,43 @@ func (t *CFIText) row(dst []byte, row *FrameRow) []byte {
 		t.Untold++
 		t.body = body[:before]
 		dst = t.close(dst)
-		t.begun = false
+		t.started = false
 		return dst
 	}
-	if t.body = append(body, '\n'); t.begun && len(body) == bare {
+	if t.body = append(body, '\n'); t.started && len(body) == bare {
 		t.body = body[:before] // nothing changes
 	}
-	if !t.begun {
-		t.begun, t.start = true, row.Start
+	if !t.started {
+		t.started, t.start = true, row.Start
 	}
-	t.was.load(row)
-	t.was.End = row.End
+	t.prev.load(row)
+	t.prev.End = row.End
 	return dst
 }
 
-// close writes the INIT record and those behind it, if there are any.
+// close writes the pending INIT record and the records after it.
 func (t *CFIText) close(dst []byte) []byte {
-	if !t.begun {
+	if !t.started {
 		return dst
 	}
 	dst = strconv.AppendUint(append(dst, "STACK CFI INIT "...), t.start-t.Base, 16)
-	dst = strconv.AppendUint(append(dst, ' '), t.was.End-t.start, 16)
+	dst = strconv.AppendUint(append(dst, ' '), t.prev.End-t.start, 16)
 	return append(dst, t.body...)
 }
 
-// changes appends the rules of row that are not those of the row before. It
-// fails if the CFA cannot be said.
+// changes appends the rules of row that differ from the previous row. It
+// returns false if the CFA cannot be expressed.
 func (t *CFIText) changes(dst []byte, row *FrameRow) (_ []byte, ok bool) {
-	if !t.begun || !row.CFA.equal(t.was.CFA) {
+	if !t.started || !row.CFA.equal(t.prev.CFA) {
 		dst = append(dst, " .cfa: "...)
 		if dst, ok = t.rule(dst, row.CFA, 0, true); !ok {
 			return dst, false
 		}
 	}
-	if _, ok := row.find(row.RA); !ok && !t.begun && t.Registers.link {
+	if _, ok := row.find(row.RA); !ok && !t.started && t.Registers.link {
 		dst = t.change(dst, row.RA, Rule{Kind: RuleSameValue}, row)
 	}
-	was, now := t.was.Regs, row.Regs
+	was, now := t.prev.Regs, row.Regs
 	for len(was) > 0 || len(now) > 0 {
 		switch {
 		case len(now) == 0 || len(was) > 0 && was[0].Reg < now[0].Reg:
@@ -109,8 +109,8 @@ func (t *CFIText) changes(dst []byte, row *FrameRow) (_ []byte, ok bool) {
 	return dst, true
 }
 
-// change appends one rule. One that cannot be said is left out, or says that
-// the one before it does not hold any more.
+// change appends a rule. One that cannot be expressed is omitted, or
+// invalidates the previous one.
 func (t *CFIText) change(dst []byte, reg uint16, rule Rule, row *FrameRow) []byte {
 	name := t.Registers.name(reg)
 	if reg == row.RA {
@@ -130,7 +130,7 @@ func (t *CFIText) change(dst []byte, reg uint16, rule Rule, row *FrameRow) []byt
 		t.Untold++
 	}
 	dst = dst[:start]
-	if _, had := t.was.find(reg); had {
+	if _, had := t.prev.find(reg); had {
 		dst = append(append(append(dst, ' '), name...), ": .undef"...)
 	}
 	return dst

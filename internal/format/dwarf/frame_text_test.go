@@ -9,7 +9,7 @@ import (
 	"symbolon/internal/ident"
 )
 
-// frameText writes the records of a section, and how many rules were left out.
+// frameText returns the records of a section, and the number of omitted rules.
 func frameText(t *testing.T, s *dwarf.FrameSection, arch ident.Arch, base uint64) (string, int) {
 	t.Helper()
 	text := dwarf.CFIText{Base: base, Registers: dwarf.RegistersOf(arch)}
@@ -32,11 +32,11 @@ func wantFrameText(t *testing.T, instr []byte, untold int, want ...string) {
 	f.FDE(f.CIE(fixture.FrameX8664(false)), 0x401000, 0x100, instr...)
 	got, left := frameText(t, frameSection(f), ident.ArchX86_64, 0x400000)
 	if got != strings.Join(want, "\n") || left != untold {
-		t.Errorf("got, leaving out %d,\n%s\nwant, leaving out %d,\n%s", left, got, untold, strings.Join(want, "\n"))
+		t.Errorf("got, omitting %d,\n%s\nwant, omitting %d,\n%s", left, got, untold, strings.Join(want, "\n"))
 	}
 }
 
-func TestRowsBecomeRecordsOfWhatChanges(t *testing.T) {
+func TestCFITextRecordsChanges(t *testing.T) {
 	wantFrameText(t, []byte{0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x41, 0x2e, 8, 0x41, 0x0c, 7, 8, 0xc6}, 0,
 		"STACK CFI INIT 1000 100 .cfa: $rsp 8 + .ra: .cfa -8 + ^",
 		"STACK CFI 1001 .cfa: $rsp 16 + $rbp: .cfa -16 + ^",
@@ -50,7 +50,7 @@ func TestRowsBecomeRecordsOfWhatChanges(t *testing.T) {
 		"STACK CFI 1004 $rbx: .undef")
 }
 
-func TestWhatBreakpadCannotSayIsLeftOut(t *testing.T) {
+func TestCFITextOmitsOtherRules(t *testing.T) {
 	// A register without a name, an operation without a counterpart.
 	wantFrameText(t, []byte{0x05, 0xff, 1, 2, 0x10, 3, 1, 0x2d}, 2, "STACK CFI INIT 1000 100 .cfa: $rsp 8 + .ra: .cfa -8 + ^")
 	// Where it was said before, it does not hold any more.
@@ -59,7 +59,7 @@ func TestWhatBreakpadCannotSayIsLeftOut(t *testing.T) {
 		"STACK CFI 1001 $rbx: .undef")
 }
 
-func TestACFAThatCannotBeSaidLeavesAGap(t *testing.T) {
+func TestCFITextGapWithoutCFA(t *testing.T) {
 	wantFrameText(t, []byte{0x41, 0x0e, 16, 0x41, 0x0f, 1, 0x2d, 0x42, 0x0c, 7, 24, 0x41, 0x0e, 32}, 1,
 		"STACK CFI INIT 1000 2 .cfa: $rsp 8 + .ra: .cfa -8 + ^",
 		"STACK CFI 1001 .cfa: $rsp 16 +",
@@ -68,7 +68,7 @@ func TestACFAThatCannotBeSaidLeavesAGap(t *testing.T) {
 	wantFrameText(t, []byte{0x0f, 1, 0x2d}, 1, "")
 }
 
-func TestFramesInFrontOfTheImageAreLeftOut(t *testing.T) {
+func TestFramesBeforeImageAreSkipped(t *testing.T) {
 	f := fixture.NewFrame(false)
 	f.FDE(f.CIE(fixture.FrameX8664(false)), 0x1000, 0x100)
 	if got, _ := frameText(t, frameSection(f), ident.ArchX86_64, 0x2000); got != "" {
@@ -104,7 +104,7 @@ func TestExpressionsBecomePostfix(t *testing.T) {
 		{"", []byte{0x77, 0, 0x22}},                   // with one operand
 		{"", []byte{0x77}},                            // cut off
 		{"", []byte{0x77, 0, 0x77, 0, 0x1a}},          // bits of something unknown
-		{"", []byte{0x77, 0, 0x35, 0x1a}},             // bits that are no remainder
+		{"", []byte{0x77, 0, 0x35, 0x1a}},             // not the low bits
 		{"", []byte{0x77, 0, 0x33, 0x2a}},             // a comparison of anything
 		{"", []byte{0x80, 0, 0x33, 0x1a, 0x34, 0x2a}}, // a comparison that is always false
 		{"", []byte{0x92, 0xff, 0x7f, 0}},             // a register without a name
@@ -124,7 +124,7 @@ func TestExpressionsBecomePostfix(t *testing.T) {
 		"STACK CFI INIT 1000 100 .cfa: $rsp 8 + $rbx: .cfa 8 + ^ $rbp: .cfa 8 - .ra: .cfa -8 + ^")
 }
 
-// doubling is an expression whose text grows twofold with each step.
+// doubling returns an expression whose text doubles with each step.
 func doubling(n int) []byte {
 	b := []byte{0x77, 0}
 	for range n {
@@ -133,7 +133,7 @@ func doubling(n int) []byte {
 	return b
 }
 
-func TestEveryArchitectureHasItsNames(t *testing.T) {
+func TestRegistersOf(t *testing.T) {
 	for _, c := range []struct {
 		arch   ident.Arch
 		sp, ra byte
@@ -166,7 +166,7 @@ func TestEveryArchitectureHasItsNames(t *testing.T) {
 	}
 }
 
-func TestRestoredReturnAddressIsInItsRegisterAgain(t *testing.T) {
+func TestRestoredReturnAddress(t *testing.T) {
 	f := fixture.NewFrame(false)
 	cie := fixture.FrameCIE{Version: 3, CodeAlign: 4, DataAlign: -8, RA: 30, Instructions: []byte{0x0c, 31, 0}}
 	f.FDE(f.CIE(cie), 0x1000, 0x20, 0x41, 0x0e, 16, 0x9d, 2, 0x9e, 1, 0x46, 0x0e, 0, 0xdd, 0xde)

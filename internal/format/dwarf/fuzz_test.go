@@ -8,8 +8,8 @@ import (
 	"symbolon/internal/format/dwarf"
 )
 
-// lay makes one input of the sections of a main file and a second one: each
-// has two bytes of length in front.
+// lay encodes the sections of a main file and a second one as an input: each is
+// preceded by two bytes of length.
 func lay(s, second dwarf.Sections) []byte {
 	var b []byte
 	for _, s := range []dwarf.Sections{s, second} {
@@ -25,7 +25,7 @@ func parts(s *dwarf.Sections) []*[]byte {
 	return []*[]byte{&s.Info, &s.Types, &s.Abbrev, &s.LineStr, &s.Str, &s.StrOffsets, &s.Addr, &s.Ranges, &s.Rnglists, &s.CUIndex, &s.TUIndex}
 }
 
-// unlay is the other way.
+// unlay decodes the output of lay.
 func unlay(b []byte) (s, second dwarf.Sections) {
 	for _, p := range append(parts(&s), parts(&second)...) {
 		if len(b) >= 2 {
@@ -85,7 +85,7 @@ func FuzzWalk(f *testing.F) {
 	})
 }
 
-// walkAll walks all units and makes all names.
+// walkAll walks all units and formats all names.
 func walkAll(t *testing.T, d *dwarf.Data, size int) {
 	var w dwarf.Walker
 	var text []byte
@@ -100,7 +100,7 @@ func walkAll(t *testing.T, d *dwarf.Data, size int) {
 			_ = tree.Ranges[f.First : f.First+f.N]
 			for j, c := range tree.Calls[f.Calls : f.Calls+f.NumCalls] {
 				if int(c.Parent) >= j || c.Parent < -1 {
-					t.Fatal("parent does not stand before its call")
+					t.Fatal("parent is not before its call")
 				}
 				text = d.AppendName(text[:0], c.Name)
 				_ = tree.Ranges[c.First : c.First+c.N]

@@ -3,7 +3,7 @@ package dwarf
 // Types of units in headers of version 5.
 const utType, utPartial, utSkeleton, utSplitCompile, utSplitType = 2, 3, 4, 5, 6
 
-// maxUnits is how many units of a file are read.
+// maxUnits limits the units of a file.
 const maxUnits = 1 << 20
 
 // scan reads the headers of all units of a section.
@@ -17,7 +17,7 @@ func (d *Data) scan(b []byte, typed bool) {
 		if reason != "" {
 			d.problem(infoName(typed), uint64(off), "%s", reason)
 		}
-		if u.End == 0 { // its length is damaged
+		if u.End == 0 { // its length is invalid
 			u.End = uint64(d.resync(b, off+max(1, int(u.dies)), typed))
 		}
 		if len(d.units) == maxUnits {
@@ -32,12 +32,12 @@ func (d *Data) scan(b []byte, typed bool) {
 	}
 }
 
-// dropUnits drops the units whose abbreviations are not there.
+// dropUnits drops the units whose abbreviations are missing.
 func (d *Data) dropUnits() {
 	kept, infos := d.units[:0], 0
 	for _, u := range d.units {
 		if u.abbrev >= uint64(len(d.s.Abbrev)) {
-			d.problem(infoName(u.typed), u.Off, "abbreviations at offset %#x of %#x", u.abbrev, len(d.s.Abbrev))
+			d.problem(infoName(u.typed), u.Off, "abbreviations at offset %#x are beyond the end at %#x", u.abbrev, len(d.s.Abbrev))
 			continue
 		}
 		kept = append(kept, u)
@@ -48,9 +48,9 @@ func (d *Data) dropUnits() {
 	d.units, d.infos = kept, infos
 }
 
-// readHead reads the header at off. With a reason it is damaged; then End is 0
-// if there is no telling where the unit ends, and dies is 0 if the unit cannot
-// be read.
+// readHead reads the header at off. It returns a reason if the header is
+// damaged; then End is 0 if the end of the unit is unknown, and dies is 0 if
+// the unit cannot be read.
 func (d *Data) readHead(b []byte, off int, typed bool) (u Unit, reason string) {
 	u.Off, u.typed, u.l.off = uint64(off), typed, 4
 	size, p := d.number(b, off, 4)
@@ -62,7 +62,7 @@ func (d *Data) readHead(b []byte, off int, typed bool) (u Unit, reason string) {
 	switch {
 	case q < 0:
 		u.End = uint64(len(b))
-		return u, "header is cut off by the end of the section"
+		return u, "header exceeds the section"
 	case u.l.off == 4 && size >= 0xfffffff0:
 		return u, "reserved length"
 	}
@@ -78,18 +78,18 @@ func (d *Data) readHead(b []byte, off int, typed bool) (u Unit, reason string) {
 	p = d.readRest(&u, b, q)
 	switch {
 	case p < 0:
-		return u, "header ends early"
+		return u, "header exceeds the unit"
 	case u.AddrSize != 2 && u.AddrSize != 4 && u.AddrSize != 8:
-		return u, "unknown size of addresses"
+		return u, "unsupported address size"
 	}
 	u.dies = uint8(p - off)
 	if short {
-		return u, "longer than the rest of the section"
+		return u, "unit exceeds the section"
 	}
 	return u, ""
 }
 
-// readRest reads what follows the version, at p, and returns where it ends.
+// readRest reads the header after the version, from p on, and returns its end.
 func (d *Data) readRest(u *Unit, b []byte, p int) int {
 	var addr, kind uint64
 	if u.Version >= 5 {
@@ -114,7 +114,7 @@ func (d *Data) readRest(u *Unit, b []byte, p int) int {
 		u.DwoID, p = d.number(b, p, 8)
 	case utType, utSplitType:
 		u.Kind = UnitType
-		u.DwoID, p = d.number(b, p, 8) // its signature
+		u.DwoID, p = d.number(b, p, 8) // the signature
 		u.typeOff, p = d.number(b, p, int(u.l.off))
 	}
 	u.AddrSize, u.l.addr, u.l.refAddr = uint8(addr), uint8(addr), u.l.off
@@ -124,9 +124,9 @@ func (d *Data) readRest(u *Unit, b []byte, p int) int {
 	return p
 }
 
-// resync is the first place from p on where a unit seems to begin, or the end
-// of the section: a header without fault, which is the last one or is followed
-// by another.
+// resync returns the first offset from p on at which a unit seems to begin, or
+// the end of the section: a valid header that is the last one or is followed by
+// another one.
 func (d *Data) resync(b []byte, p int, typed bool) int {
 	for ; len(b)-p >= 11; p++ {
 		if wide := d.uint(b, p, 4) == 0xffffffff; !wide {

@@ -1,6 +1,6 @@
 package dwarf
 
-// Family is what languages have in common as far as names are concerned.
+// Family is a group of languages with common rules for names.
 type Family uint8
 
 const (
@@ -10,14 +10,14 @@ const (
 	FamilyObjC
 	FamilyObjCpp
 	FamilyD
-	FamilyGo // names have their scope in them
+	FamilyGo // names include their scope
 	FamilyRust
 	FamilySwift
 	FamilyAda
 	FamilyOCaml
 )
 
-// FamilyOf is the family of a DW_LANG.
+// FamilyOf returns the family of a DW_LANG.
 func FamilyOf(lang uint16) Family {
 	switch lang {
 	case 0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x3e, // C89, C, C99, C11, C17, C23
@@ -34,7 +34,7 @@ func FamilyOf(lang uint16) Family {
 		return FamilyD
 	case 0x16:
 		return FamilyGo
-	case 0x1c, 0x9000: // 0x9000: before Rust had a number
+	case 0x1c, 0x9000: // 0x9000: used before Rust had a number
 		return FamilyRust
 	case 0x1e:
 		return FamilySwift
@@ -46,18 +46,34 @@ func FamilyOf(lang uint16) Family {
 	return FamilyOther
 }
 
-// langOfName is a DW_LANG for a DW_LNAME, which version 6 has instead; 0 if
-// nobody asks for it.
+// langOfLname maps a DW_LNAME, which version 6 uses, to a DW_LANG. Other
+// languages are omitted.
+var langOfLname = [...]uint16{
+	0x01: 0x0d, // Ada
+	0x03: 0x02, // C
+	0x04: 0x04, // C++
+	0x07: 0x13, // D
+	0x0a: 0x16, // Go
+	0x11: 0x10, // Objective-C
+	0x12: 0x11, // Objective-C++
+	0x13: 0x1b, // OCaml
+	0x14: 0x15, // OpenCL C
+	0x19: 0x1c, // Rust
+	0x1a: 0x1e, // Swift
+	0x1d: 0x31, // assembler
+	0x1e: 0x32, // C#
+}
+
+// langOfName returns a DW_LANG for a DW_LNAME, 0 if it is unknown.
 func langOfName(n uint64) uint16 {
-	const names = "\x00\x0d\x00\x02\x04\x00\x00\x13\x00\x00\x16\x00\x00\x00\x00\x00\x00\x10\x11\x1b\x15\x00\x00\x00\x00\x1c\x1e\x00\x00\x31\x32"
-	if n < uint64(len(names)) {
-		return uint16(names[n])
+	if n < uint64(len(langOfLname)) {
+		return langOfLname[n]
 	}
 	return 0
 }
 
-// scoped tells whether names are made with the scope they are declared in.
-func scoped(lang uint16) bool {
+// isScoped reports whether names of a language include their scope.
+func isScoped(lang uint16) bool {
 	f := FamilyOf(lang)
 	return f != FamilyC && f != FamilyGo && f != FamilyObjC
 }

@@ -10,54 +10,53 @@ import (
 	"symbolon/internal/bin"
 )
 
-// LineSections are what line programs are read from. LineStr and Str may be
-// empty where nothing refers to them.
+// LineSections has the sections of line programs. LineStr and Str may be empty
+// if nothing refers to them.
 type LineSections struct {
 	Line, LineStr, Str []byte
 	Order              binary.ByteOrder
 }
 
-// Program is a line program of version 2 to 5, read in place. Reading another
-// one into it reuses its memory. It belongs to one goroutine.
+// Program is a line program of version 2 to 5, read in place. Read reuses its
+// memory. It belongs to one goroutine.
 type Program struct {
-	Off     uint64 // where its header begins in the section
+	Off     uint64 // offset of its header in the section
 	Size    uint64 // of header and instructions; the next program follows
 	Version uint16
 
 	s       LineSections
 	unit    []byte // header and instructions
-	code    int    // where in unit the instructions begin
+	code    int    // offset of the instructions in unit
 	r       reader
 	layout  layout
 	params  lineParams
-	lengths []byte // how many operands each standard opcode has
+	lengths []byte // number of operands of each standard opcode
 
 	dirs, files lineTable
-	defined     []int // files that the instructions define: their places in unit
+	defined     []int // files defined by instructions: their offsets in unit
 
-	special     [256]lineAdvance // by opcode, for params specialFor
+	special     [256]lineAdvance // by opcode, for specialFor
 	specialFor  lineParams
 	specialDone bool
 }
 
-// lineParams are the numbers in a header that give the special opcodes their
-// meaning.
+// lineParams are the header fields that define the special opcodes.
 type lineParams struct {
 	minInst, maxOps       uint8
 	lineBase              int8
 	lineRange, opcodeBase uint8
 }
 
-// lineAdvance is the effect of a special opcode: on the address, in bytes or in
-// operations if an instruction has several, and on the line.
+// lineAdvance is the effect of a special opcode: on the address, in bytes, or
+// in operations if an instruction has several, and on the line.
 type lineAdvance struct {
 	addr uint16
-	line int16 // with a line_range above 127 eight bits are not enough
+	line int16 // with a line_range above 127, eight bits are not enough
 }
 
-// Read reads the header at off in the section. An error is a Problem; after it
-// the Program gives what was read in front of the damage: Run works unless the
-// fixed part of the header is damaged, and then does nothing.
+// Read reads the header at off in the section. An error is a Problem; the
+// Program then has the parts before the damage: Run works unless the fixed part
+// of the header is damaged, and does nothing in that case.
 func (p *Program) Read(s *LineSections, off uint64) error {
 	p.Off, p.Size, p.Version, p.s = off, 0, 0, *s
 	p.unit, p.code, p.lengths = nil, 0, nil
@@ -65,7 +64,7 @@ func (p *Program) Read(s *LineSections, off uint64) error {
 	p.files.reset()
 	p.defined = p.defined[:0]
 	if off >= uint64(len(s.Line)) {
-		return lineFault(off, "is behind the end of the section, which has %#x bytes", len(s.Line))
+		return lineFault(off, "is beyond the end of the section at %#x", len(s.Line))
 	}
 	c := bin.NewCursor(s.Line[off:], s.Order)
 	size := uint64(c.U32())
@@ -82,12 +81,12 @@ func (p *Program) Read(s *LineSections, off uint64) error {
 	p.unit = s.Line[off : off+p.Size : off+p.Size]
 	err := p.readHeader(start)
 	if err == nil && short {
-		err = lineFault(off, "is cut off by the end of the section")
+		err = lineFault(off, "exceeds the section")
 	}
 	return err
 }
 
-// readHeader reads what follows the length, which ends at start.
+// readHeader reads the header after the length, which ends at start.
 func (p *Program) readHeader(start int) error {
 	c := bin.NewCursor(p.unit, p.s.Order)
 	c.Skip(start)
@@ -96,9 +95,9 @@ func (p *Program) readHeader(start int) error {
 	case c.Err() != nil:
 		return lineFault(p.Off, "ends inside its header")
 	case p.Version < 2 || p.Version > 5:
-		return lineFault(p.Off, "has version %d", p.Version)
+		return lineFault(p.Off, "has unsupported version %d", p.Version)
 	case p.Version >= 5:
-		c.Skip(2) // sizes of addresses and segment selectors: each operand says its own
+		c.Skip(2) // sizes of addresses and segment selectors: operands have their own sizes
 	}
 	size, at := p.r.number(p.unit, c.Off(), int(p.layout.off))
 	c.Skip(at - c.Off())
@@ -108,7 +107,7 @@ func (p *Program) readHeader(start int) error {
 	if p.Version >= 4 {
 		q.maxOps = max(c.U8(), 1)
 	}
-	c.Skip(1) // default_is_stmt: all rows count here
+	c.Skip(1) // default_is_stmt: all rows are used
 	q.lineBase, q.lineRange, q.opcodeBase = int8(c.U8()), c.U8(), max(c.U8(), 1)
 	lengths := c.Bytes(int(q.opcodeBase) - 1)
 	if c.Err() != nil || c.Off() > end {
@@ -120,13 +119,13 @@ func (p *Program) readHeader(start int) error {
 		return lineFault(p.Off, "%v", err)
 	}
 	if tooLong {
-		return lineFault(p.Off, "has a header of %#x bytes, which is more than all of it", size)
+		return lineFault(p.Off, "has a header of %#x bytes, which exceeds the program", size)
 	}
 	return nil
 }
 
-// setSpecial makes the table of special opcodes, unless it is that of the
-// program before.
+// setSpecial computes the table of special opcodes, unless it is that of the
+// previous program.
 func (p *Program) setSpecial() {
 	q := p.params
 	if p.specialDone && p.specialFor == q {
@@ -147,9 +146,9 @@ func (p *Program) setSpecial() {
 	p.specialFor, p.specialDone = q, true
 }
 
-// NumFiles is one more than the highest number of a file. Numbers begin at 0
-// in version 5, and at 1 before. After Run files are counted that the
-// instructions define.
+// NumFiles returns the highest number of a file plus one. Numbers begin at 0 in
+// version 5, and at 1 before. After Run it includes the files defined by
+// instructions.
 func (p *Program) NumFiles() int {
 	n := len(p.files.places) + len(p.defined)
 	if p.Version < 5 && n > 0 {
@@ -158,15 +157,16 @@ func (p *Program) NumFiles() int {
 	return n
 }
 
-// fewPrograms is how many line programs are looked at for sources: compilers
-// embed those of all units or of none, but units of others may stand in front.
+// fewPrograms limits the line programs that are searched for sources: compilers
+// embed the sources of all units or of none, but units of other compilers may
+// come first.
 const fewPrograms = 256
 
-// HasSources says whether there are line programs with the texts of files.
+// HasSources reports whether a line program has the text of a file.
 func (s *LineSections) HasSources() bool {
 	var p Program
 	for off, n := uint64(0), 0; off < uint64(len(s.Line)) && n < fewPrograms; off, n = off+p.Size, n+1 {
-		_ = p.Read(s, off) // what is damaged is told when its unit is read
+		_ = p.Read(s, off) // damage is reported when its unit is read
 		if p.Size == 0 {
 			break
 		}
@@ -182,18 +182,17 @@ func (s *LineSections) HasSources() bool {
 	return false
 }
 
-// Source is the text of a file that is embedded in the header; nil if it is
-// not there.
+// Source returns the text of a file embedded in the header, or nil.
 func (p *Program) Source(file uint32) []byte { return p.entry(file).source }
 
-// MD5 is the 16 bytes of the checksum of a file, in place; nil if unknown.
+// MD5 returns the 16 bytes of the checksum of a file in place, nil if unknown.
 func (p *Program) MD5(file uint32) []byte { return p.entry(file).md5 }
 
-// entry is the file of this number; an empty one if there is none.
+// entry returns the file of a number, or an empty one.
 func (p *Program) entry(file uint32) lineEntry {
 	n := uint64(file)
 	if p.Version < 5 {
-		n-- // 0 becomes a number that no file has
+		n-- // 0 becomes an unused number
 	}
 	if n < uint64(len(p.files.places)) {
 		return p.readEntry(&p.files, int(n))
@@ -204,12 +203,12 @@ func (p *Program) entry(file uint32) lineEntry {
 	return lineEntry{}
 }
 
-// lineFault is the Problem of the program at off.
+// lineFault returns the Problem of the program at off.
 func lineFault(off uint64, format string, args ...any) error {
 	return Problem{Section: ".debug_line", Off: off, Reason: fmt.Sprintf("the line program "+format, args...)}
 }
 
 var errLineTable = errors.New("ends inside its tables of directories and files")
 
-// lineClip is v, or the greatest number of 32 bits.
+// lineClip returns v, at most the largest number of 32 bits.
 func lineClip(v uint64) uint32 { return uint32(min(v, math.MaxUint32)) }

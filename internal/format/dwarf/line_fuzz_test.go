@@ -8,8 +8,8 @@ import (
 	"symbolon/internal/format/dwarf"
 )
 
-// FuzzLine demands that rows are in order, that they and the files are not more
-// than the bytes of the program, and that paths end.
+// FuzzLine checks that rows are in order, that rows and files are bounded by the
+// bytes of the program, and that paths are bounded.
 func FuzzLine(f *testing.F) {
 	for version := range uint16(4) {
 		l := fixture.NewLine(version + 2)
@@ -73,7 +73,7 @@ func checkLines(t *testing.T, out *dwarf.Lines, opt dwarf.RunOptions, size int) 
 				continue
 			}
 			if was := out.Rows[s.First+i-1]; was.Addr >= r.Addr || was.File == r.File && was.Line == r.Line && was.Column == r.Column && was.Branch == r.Branch {
-				t.Fatalf("%+v behind %+v", r, was)
+				t.Fatalf("%+v after %+v", r, was)
 			}
 		}
 	}

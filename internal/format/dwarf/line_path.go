@@ -3,15 +3,14 @@ package dwarf
 import "bytes"
 
 // AppendPath appends the path of a file: its directory and its name, below
-// compDir as far as they do not begin at a root. Nothing is appended for a
-// number that no file has.
+// compDir unless they are rooted. It appends nothing for an unused number.
 func (p *Program) AppendPath(dst []byte, file uint32, compDir []byte) []byte {
 	return p.appendPath(dst, file, compDir, mended)
 }
 
-// AppendWritten is AppendPath without any mending: what GNU's and LLVM's tools
-// print. Directory 0 of version 5, which is compDir again, stands twice if it is
-// relative.
+// AppendWritten is AppendPath without corrections, like the output of the tools
+// of GNU and LLVM. Directory 0 of version 5, which is compDir again, is
+// repeated if it is relative.
 func (p *Program) AppendWritten(dst []byte, file uint32, compDir []byte) []byte {
 	return p.appendPath(dst, file, compDir, written)
 }
@@ -21,7 +20,7 @@ func (p *Program) AppendRelative(dst []byte, file uint32) []byte {
 	return p.appendPath(dst, file, nil, relative)
 }
 
-// pathStyle is how a path is put together.
+// pathStyle selects how a path is joined.
 type pathStyle uint8
 
 const (
@@ -76,8 +75,8 @@ func joinPath(dst []byte, from int, part []byte, written bool) []byte {
 	return append(append(dst, sep), part...)
 }
 
-// isRooted tells a path that is not below another one: with a root, a drive, a
-// version control system, or in angle brackets.
+// isRooted reports whether a path is not relative: it has a root, a drive, a
+// version control system, or is in angle brackets.
 func isRooted(path []byte) bool {
 	if len(path) == 0 {
 		return false
@@ -92,7 +91,7 @@ func isRooted(path []byte) bool {
 		bytes.HasPrefix(path, []byte("s3:"))
 }
 
-// hasDrive tells a path with a drive letter and a root.
+// hasDrive reports whether a path begins with a drive letter and a root.
 func hasDrive(path []byte) bool {
 	return len(path) >= 3 && path[1] == ':' && (path[0]|0x20) >= 'a' && (path[0]|0x20) <= 'z' &&
 		(path[2] == '/' || path[2] == '\\')

@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// lineTable is the directories or the files of a header: where each entry is.
+// lineTable has the offsets of the directories or files of a header.
 type lineTable struct {
-	fields []lineField // what an entry consists of; version 5 only
-	places []int       // of the entries in the unit
+	fields []lineField // fields of an entry; version 5 only
+	places []int       // offsets of the entries in the unit
 }
 
 func (t *lineTable) reset() { t.fields, t.places = t.fields[:0], t.places[:0] }
 
-// lineField is a part of an entry of a version 5 table.
+// lineField is a field of the entries of a version 5 table.
 type lineField struct {
 	kind uint64
 	form uint8
@@ -34,7 +34,7 @@ const (
 	lnctSource    = 0x2001 // of LLVM
 )
 
-// readTables finds the directories and files, from pos in the unit on.
+// readTables reads the tables of directories and files from pos in the unit on.
 func (p *Program) readTables(pos int) error {
 	if p.Version >= 5 {
 		pos, err := p.readTable(&p.dirs, pos)
@@ -52,8 +52,8 @@ func (p *Program) readTables(pos int) error {
 	return nil
 }
 
-// readOldTable reads a table from before version 5, where entries are a name
-// and some numbers, up to an empty name. It returns where it ends, or -1.
+// readOldTable reads a table of a version before 5, whose entries are a name
+// and some numbers, up to an empty name. It returns its end, or -1.
 func (p *Program) readOldTable(t *lineTable, pos, numbers int) int {
 	for head := p.unit[:p.code]; ; {
 		next := p.r.skipForm(head, pos, formString, p.layout)
@@ -71,8 +71,8 @@ func (p *Program) readOldTable(t *lineTable, pos, numbers int) int {
 	}
 }
 
-// readTable reads a version 5 table at pos and returns where it ends. Every
-// entry takes a byte at least, so that damaged counts do no harm.
+// readTable reads a version 5 table at pos and returns its end. Every entry has
+// at least one byte, so that an invalid count is harmless.
 func (p *Program) readTable(t *lineTable, pos int) (int, error) {
 	head := p.unit[:p.code]
 	n, pos := p.r.number(head, pos, 1)
@@ -82,7 +82,7 @@ func (p *Program) readTable(t *lineTable, pos int) (int, error) {
 		form, pos = uleb(head, pos)
 		f := lineField{kind: kind, form: formByte(form)}
 		if f.size = p.layout.size(f.form); pos >= 0 && (f.size == sizeUnknown || f.form == formIndirect) {
-			return 0, fmt.Errorf("has a table with a field of form %#x", form)
+			return 0, fmt.Errorf("has a table with unsupported form %#x", form)
 		}
 		t.fields = append(t.fields, f)
 	}
@@ -135,15 +135,15 @@ func (p *Program) readEntry(t *lineTable, i int) (e lineEntry) {
 	return e
 }
 
-// readOldEntry reads a file from before version 5. A directory was the same
-// without a number.
+// readOldEntry reads a file of a version before 5. A directory has the same
+// format without numbers.
 func (p *Program) readOldEntry(pos int) lineEntry {
 	name := lineText(p.unit, uint64(pos))
 	dir, _ := uleb(p.unit, pos+len(name)+1)
 	return lineEntry{name: name, dir: dir}
 }
 
-// text is the text that a field refers to by v.
+// text returns the string that a field refers to by v.
 func (p *Program) text(form uint8, v uint64) []byte {
 	switch form {
 	case formString:
@@ -156,7 +156,7 @@ func (p *Program) text(form uint8, v uint64) []byte {
 	return nil
 }
 
-// lineText is the text at off, up to its NUL; nil if it has no end.
+// lineText returns the string at off up to its NUL, nil without a NUL.
 func lineText(b []byte, off uint64) []byte {
 	if off >= uint64(len(b)) {
 		return nil

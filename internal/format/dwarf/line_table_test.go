@@ -9,7 +9,7 @@ import (
 	"symbolon/internal/format/dwarf"
 )
 
-func TestPathsAreJoinedBelowTheirRoots(t *testing.T) {
+func TestAppendPath(t *testing.T) {
 	for _, c := range []struct{ comp, dir, name, want string }{
 		{"/build", "src", "a.c", "/build/src/a.c"},
 		{"/build", "/usr/include", "a.h", "/usr/include/a.h"},
@@ -53,7 +53,7 @@ func TestPathsAreJoinedBelowTheirRoots(t *testing.T) {
 	}
 }
 
-func TestDirectoryZeroIsThatOfTheUnit(t *testing.T) {
+func TestDirectoryZeroOfUnit(t *testing.T) {
 	for _, c := range []struct{ dir, comp, want string }{
 		{"/build", "/build", "/build/a.c"},
 		{"/elsewhere", "/build", "/elsewhere/a.c"},
@@ -69,7 +69,7 @@ func TestDirectoryZeroIsThatOfTheUnit(t *testing.T) {
 	}
 }
 
-func TestRelativePathsLeaveTheDirectoryOfTheUnitOut(t *testing.T) {
+func TestAppendRelative(t *testing.T) {
 	for _, version := range []uint16{4, 5} {
 		l := fixture.NewLine(version)
 		l.Dirs = []string{"/build", "src", "/usr/include"}[5-version:]
@@ -84,7 +84,7 @@ func TestRelativePathsLeaveTheDirectoryOfTheUnitOut(t *testing.T) {
 	}
 }
 
-func TestFilesAreNumberedAsTheVersionSays(t *testing.T) {
+func TestFileNumbersOfVersions(t *testing.T) {
 	for _, c := range []struct {
 		version uint16
 		count   int
@@ -112,7 +112,7 @@ func TestFilesAreNumberedAsTheVersionSays(t *testing.T) {
 	}
 }
 
-func TestChecksumsAndEmbeddedSourcesAreFound(t *testing.T) {
+func TestChecksumsAndEmbeddedSources(t *testing.T) {
 	l := fixture.NewLine(5)
 	l.Dirs = []string{"/d"}
 	l.Files = []fixture.LineFile{{Name: "a", Sum: "0123456789abcdef", Source: "int a;"}, {Name: "b", Sum: "fedcba9876543210"}}
@@ -125,11 +125,11 @@ func TestChecksumsAndEmbeddedSourcesAreFound(t *testing.T) {
 	}
 	l.Files[0].Sum, l.Files[0].Source = "", ""
 	if p, _ = runLine(t, l, dwarf.RunOptions{}); p.MD5(0) != nil || p.Source(0) != nil {
-		t.Error("found what is not there")
+		t.Error("HasFDE accepts missing code")
 	}
 }
 
-func TestTablesMayHaveAnyForm(t *testing.T) {
+func TestTablesWithAnyForm(t *testing.T) {
 	le, text := binary.LittleEndian, []byte("\x00/dir\x00a.c\x00")
 	for _, wide := range []bool{false, true} {
 		l := fixture.NewLine(5)
@@ -172,9 +172,9 @@ func TestDamagedHeaderIsReported(t *testing.T) {
 		rows bool // the instructions can be run
 		make func(l *fixture.Line)
 	}{
-		{"has version 6", false, func(l *fixture.Line) { l.Version = 6 }},
-		{"has version 1", false, func(l *fixture.Line) { l.Version = 1 }},
-		{"is cut off by the end of the section", true, func(l *fixture.Line) { l.ProgramLength = 1000 }},
+		{"has unsupported version 6", false, func(l *fixture.Line) { l.Version = 6 }},
+		{"has unsupported version 1", false, func(l *fixture.Line) { l.Version = 1 }},
+		{"exceeds the section", true, func(l *fixture.Line) { l.ProgramLength = 1000 }},
 		{"ends inside its header", false, func(l *fixture.Line) { l.ProgramLength = 1 }},
 		{"ends inside its header", false, func(l *fixture.Line) { l.ProgramLength = 12 }},
 		{"ends inside its header", false, func(l *fixture.Line) { l.HeaderLength = 9 }},
@@ -183,7 +183,7 @@ func TestDamagedHeaderIsReported(t *testing.T) {
 		{"ends inside its tables", true, func(l *fixture.Line) { l.Tables = []byte{9, 1, 8} }},
 		{"ends inside its tables", true, func(l *fixture.Line) { l.Tables = []byte{1, 1, 0x19, 0x80, 0x80, 0x80, 1, 0, 0} }}, // nothing each
 		{"ends inside its tables", true, func(l *fixture.Line) { l.Tables = []byte{1, 1, 8, 0xff, 0xff, 0xff, 0x7f, 0} }},
-		{"has a table with a field of form 0x5555", true, func(l *fixture.Line) { l.Tables = []byte{1, 1, 0xd5, 0xaa, 1, 1, 0} }},
+		{"has a table with unsupported form 0x5555", true, func(l *fixture.Line) { l.Tables = []byte{1, 1, 0xd5, 0xaa, 1, 1, 0} }},
 		{"ends inside its tables", true, func(l *fixture.Line) { l.Version, l.Tables = 4, []byte{'a', 0} }},
 		{"ends inside its tables", true, func(l *fixture.Line) { l.Version, l.Tables = 4, []byte{0, 'a', 0, 1, 2} }},
 	} {

@@ -20,7 +20,7 @@ func lineSections(l *fixture.Line) *dwarf.LineSections {
 	return s
 }
 
-// runLine reads and runs one program, which must be sound.
+// runLine reads and runs a program, which must be valid.
 func runLine(t *testing.T, l *fixture.Line, opt dwarf.RunOptions) (*dwarf.Program, *dwarf.Lines) {
 	t.Helper()
 	p, out := new(dwarf.Program), new(dwarf.Lines)
@@ -33,7 +33,7 @@ func runLine(t *testing.T, l *fixture.Line, opt dwarf.RunOptions) (*dwarf.Progra
 	return p, out
 }
 
-// showLines writes sequences as "[start end) addr:file:line:column …".
+// showLines formats sequences as "[start end) addr:file:line:column …".
 func showLines(l *dwarf.Lines) string {
 	var b strings.Builder
 	for _, s := range l.Sequences {
@@ -53,7 +53,7 @@ func wantLines(t *testing.T, l *fixture.Line, opt dwarf.RunOptions, want ...stri
 	}
 }
 
-func TestEveryOpcodeHasItsEffect(t *testing.T) {
+func TestLineOpcodes(t *testing.T) {
 	for _, version := range []uint16{2, 3, 4, 5} {
 		for _, big := range []bool{false, true} {
 			l := fixture.NewLine(version)
@@ -75,7 +75,7 @@ func TestEveryOpcodeHasItsEffect(t *testing.T) {
 	}
 }
 
-func TestUnknownOpcodesAreSkippedByTheirLengths(t *testing.T) {
+func TestUnknownOpcodesAreSkipped(t *testing.T) {
 	l := fixture.NewLine(4)
 	l.OpcodeBase = 20
 	l.Address(0x1000).Copy().Raw(13, 0x80, 1, 5).Raw(19, 1, 0x81, 0).Special(4, 2).AdvancePC(1).End()
@@ -93,14 +93,14 @@ func TestOpcodesAboveASmallBaseAreSpecial(t *testing.T) {
 	wantLines(t, l, dwarf.RunOptions{}, "[1000 1015) 1000:1:1:0 1001:1:3:0")
 }
 
-func TestWideLineRangeOfGccIsRead(t *testing.T) {
+func TestWideLineRange(t *testing.T) {
 	l := fixture.NewLine(3)
 	l.LineBase, l.LineRange = -10, 242
 	l.Address(0x1000).Special(0, 200).Special(1, -10).AdvancePC(1).End()
 	wantLines(t, l, dwarf.RunOptions{}, "[1000 1002) 1000:1:201:0 1001:1:191:0")
 }
 
-func TestSpecialOpcodesFollowTheHeaderOfTheirProgram(t *testing.T) {
+func TestSpecialOpcodesDependOnHeader(t *testing.T) {
 	a, b := fixture.NewLine(4), fixture.NewLine(4)
 	b.LineBase, b.LineRange, b.MinInst = -3, 12, 4
 	for _, l := range []*fixture.Line{a, b} {
@@ -119,7 +119,7 @@ func TestSpecialOpcodesFollowTheHeaderOfTheirProgram(t *testing.T) {
 	}
 }
 
-func TestOperationsOfLongInstructionsAreCounted(t *testing.T) {
+func TestOperationsOfVLIW(t *testing.T) {
 	l := fixture.NewLine(4)
 	l.MaxOps, l.MinInst = 3, 16
 	l.Address(0x1000).Copy()
@@ -178,7 +178,7 @@ func TestRowsAscendStrictly(t *testing.T) {
 	}
 }
 
-func TestSequencesEndWhereTheyShould(t *testing.T) {
+func TestEndOfSequences(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		make func(l *fixture.Line)
@@ -187,13 +187,13 @@ func TestSequencesEndWhereTheyShould(t *testing.T) {
 		{"an empty one is dropped", func(l *fixture.Line) {
 			l.Address(0x1000).Copy().End().Address(0x2000).Copy().AdvancePC(2).End()
 		}, []string{"[2000 2002) 2000:1:1:0"}},
-		{"registers begin anew", func(l *fixture.Line) {
+		{"registers are reset", func(l *fixture.Line) {
 			l.Address(0x1000).File(7).Column(9).Special(0, 5).AdvancePC(1).End().Address(0x2000).Copy().AdvancePC(1).End()
 		}, []string{"[1000 1001) 1000:7:6:9", "[2000 2001) 2000:1:1:0"}},
 		{"without an end the last row has one byte", func(l *fixture.Line) {
 			l.Address(0x1000).Copy().Special(4, 1)
 		}, []string{"[1000 1005) 1000:1:1:0 1004:1:2:0"}},
-		{"an end below the last row is none", func(l *fixture.Line) {
+		{"an end below the last row is ignored", func(l *fixture.Line) {
 			l.Address(0x1000).Copy().Special(4, 1).Address(0x1002).End()
 		}, []string{"[1000 1005) 1000:1:1:0 1004:1:2:0"}},
 		{"a row at the end is dropped", func(l *fixture.Line) {
@@ -207,7 +207,7 @@ func TestSequencesEndWhereTheyShould(t *testing.T) {
 	}
 }
 
-func TestCodeThatTheLinkerDroppedIsLeftOut(t *testing.T) {
+func TestDroppedCodeIsOmitted(t *testing.T) {
 	l := fixture.NewLine(4)
 	for _, addr := range []uint64{0, 1<<64 - 1, 1<<64 - 2} {
 		l.Address(addr).Copy().AdvancePC(1).Special(4, 1).Address(0x500).Special(0, 1).AdvancePC(1).End()
@@ -223,7 +223,7 @@ func TestCodeThatTheLinkerDroppedIsLeftOut(t *testing.T) {
 	wantLines(t, l, dwarf.RunOptions{Relocatable: true}, "[0 5) 0:1:1:0 4:1:2:0")
 }
 
-func TestAddressesHaveAnySize(t *testing.T) {
+func TestAddressesOfAnySize(t *testing.T) {
 	for _, big := range []bool{false, true} {
 		l := fixture.NewLine(4)
 		l.Big = big
@@ -236,7 +236,7 @@ func TestAddressesHaveAnySize(t *testing.T) {
 	}
 }
 
-func TestTruncatedInstructionIsReportedAndTheRestStays(t *testing.T) {
+func TestTruncatedInstruction(t *testing.T) {
 	for _, tail := range [][]byte{{2}, {2, 0x80}, {3, 0xff}, {9, 1}, {0}, {0, 0x80}, {0, 9, 2, 1}, {12}, {4}, {5, 0x80}} {
 		l := fixture.NewLine(4).Address(0x1000).Copy().Special(4, 1).Raw(tail...)
 		var p dwarf.Program
@@ -254,7 +254,7 @@ func TestTruncatedInstructionIsReportedAndTheRestStays(t *testing.T) {
 	}
 }
 
-func TestRunningManyProgramsDoesNotAllocate(t *testing.T) {
+func TestRunDoesNotAllocate(t *testing.T) {
 	var section []byte
 	for v := range uint16(4) {
 		l := fixture.NewLine(v + 2)
@@ -279,7 +279,7 @@ func TestRunningManyProgramsDoesNotAllocate(t *testing.T) {
 	}
 }
 
-func TestRunningTwiceGivesTheSame(t *testing.T) {
+func TestRunTwice(t *testing.T) {
 	l := fixture.NewLine(4).Address(0x1000).DefineFile("x", 0).Copy().AdvancePC(1).End()
 	p, a := runLine(t, l, dwarf.RunOptions{})
 	var b dwarf.Lines

@@ -2,24 +2,24 @@ package dwarf
 
 import "bytes"
 
-// Name stands for the name of a function. Equal Names are equal names; one
-// name may have several. Zero is no name. The low four bits are the kind,
-// of which 8 to 15 are not used here.
+// Name identifies the name of a function. Equal Names are equal names, but a
+// name may have several Names. Zero means that the function has none. The low
+// four bits are the kind; values 8 to 15 are free for other packages.
 type Name uint64
 
-// Kinds of names: in which section the offset is, and of what.
+// Kinds of names: the section of the offset, and what is there.
 const (
 	nameNone    = iota
 	nameStr     // a string in .debug_str
-	nameLineStr // in .debug_line_str
-	nameInfo    // in .debug_info
-	nameTypes   // in .debug_types
-	nameDie     // a DIE in .debug_info that is named by its scope and its name
-	nameTypeDie // in .debug_types
+	nameLineStr // a string in .debug_line_str
+	nameInfo    // a string in .debug_info
+	nameTypes   // a string in .debug_types
+	nameDie     // a DIE in .debug_info whose name is its scope and its name
+	nameTypeDie // the same in .debug_types
 )
 
 const (
-	maxText       = 64 << 10 // bytes of a string; what is behind them is cut off
+	maxText       = 64 << 10 // bytes of a string; longer ones are truncated
 	nameFileShift = 4
 	nameOffShift  = 20
 )
@@ -35,8 +35,8 @@ func (n Name) kind() int   { return int(n & (1<<nameFileShift - 1)) }
 func (n Name) file() int   { return int(n >> nameFileShift & (1<<(nameOffShift-nameFileShift) - 1)) }
 func (n Name) off() uint64 { return uint64(n >> nameOffShift) }
 
-// stringName is the Name of a string that an attribute of u has. A string that
-// is empty, or not there, is no name.
+// stringName returns the Name of a string attribute of u, 0 for an empty or
+// missing string.
 func (d *Data) stringName(u *Unit, form uint8, value uint64) Name {
 	kind, b := uint64(nameStr), d.s.Str
 	switch form {
@@ -68,7 +68,7 @@ func (d *Data) stringName(u *Unit, form uint8, value uint64) Name {
 	return d.name(kind, value)
 }
 
-// string is the text of a Name of this file that is no DIE.
+// string returns the text of a Name that is a string.
 func (d *Data) string(n Name) []byte {
 	var b []byte
 	switch n.kind() {
@@ -95,7 +95,7 @@ func (d *Data) string(n Name) []byte {
 	return b[:max(end, 0):max(end, 0)]
 }
 
-// file is the file with this index among those that belong to d, or nil.
+// file returns the file with this index in the group of d, or nil.
 func (d *Data) file(i int) *Data {
 	switch {
 	case i == d.index:
@@ -108,7 +108,7 @@ func (d *Data) file(i int) *Data {
 	return nil
 }
 
-// linkageName is the Name of a linkage name, 0 if there is none that counts.
+// linkageName returns the Name of a linkage name, 0 if it is not used.
 func (d *Data) linkageName(u *Unit, form uint8, value uint64) Name {
 	n := d.stringName(u, form, value)
 	if n != 0 && d.s.Decorated != nil && d.s.Decorated(d.string(n)) {
@@ -124,7 +124,7 @@ type place struct {
 	off  uint64
 }
 
-// refer is the DIE that an attribute of a DIE at p refers to.
+// refer returns the DIE that an attribute of the DIE at p refers to.
 func (p place) refer(a attribute) (place, bool) {
 	u := p.d.Unit(p.unit)
 	switch a.form {
@@ -153,19 +153,19 @@ func (p place) refer(a attribute) (place, bool) {
 	return place{}, false
 }
 
-// near is the unit that is being read. Its table of abbreviations need not be
-// one that is kept.
-type near struct {
-	d    *Data
-	unit int
-	t    *table
-	own  *outline // of the unit, if it is at hand
-	text int      // where the name begins that is being appended
-	work int      // attributes that may yet be read for names
-	link captured
+// resolver resolves names from a unit that is being read, whose table of
+// abbreviations is not necessarily a shared one.
+type resolver struct {
+	d       *Data
+	unit    int
+	t       *table
+	outline *outline // of the unit, if available
+	text    int      // start of the name that is being appended
+	work    int      // limit of further attributes to read for names
+	link    captured
 }
 
-func (n *near) die(p place) (attributes, uint16) {
+func (n *resolver) die(p place) (attributes, uint16) {
 	u := p.d.Unit(p.unit)
 	if p.d == n.d && p.unit == n.unit {
 		return p.d.die(u, n.t, p.off)
@@ -176,23 +176,23 @@ func (n *near) die(p place) (attributes, uint16) {
 	return p.d.die(u, p.d.table(u), p.off)
 }
 
-// maxChain is how many DIEs are read for one name. References may go round.
+// maxChain limits the DIEs that are read for a name. References may be cyclic.
 const maxChain = 16
 
-// origin is what a chain of abstract origins and specifications says.
+// origin is the result of a chain of abstract origins and specifications.
 type origin struct {
 	name    Name // of a string; 0: none
 	linkage bool // name is a linkage name
 	lang    uint16
-	named   place // the DIE with the name that is nearest to the end of the chain
+	named   place // the DIE with a name that is nearest to the end of the chain
 	end     place
 }
 
-// links are the attributes by which a function is named.
+// links has the attributes that determine the name of a function.
 type links struct{ linkage, name, next attribute }
 
-// links reads those of the DIE at p, if there is one.
-func (n *near) links(p place) (l links, ok bool) {
+// links reads those of the DIE at p. ok is false for an invalid DIE.
+func (n *resolver) links(p place) (l links, ok bool) {
 	a, tag := n.die(p)
 	if len(a.caps) > 0 {
 		c := &n.link
@@ -219,7 +219,7 @@ func (n *near) links(p place) (l links, ok bool) {
 }
 
 // chain follows the origins and specifications from the DIE at p on.
-func (n *near) chain(p place) (o origin) {
+func (n *resolver) chain(p place) (o origin) {
 	for hop := 0; hop < maxChain && n.work > 0; hop++ {
 		l, ok := n.links(p)
 		if !ok {
@@ -249,15 +249,15 @@ func (n *near) chain(p place) (o origin) {
 	return o
 }
 
-// final is the Name that a chain gives.
+// final returns the Name of a chain.
 func (o *origin) final() Name {
-	if o.linkage || o.name == 0 || !scoped(o.lang) {
+	if o.linkage || o.name == 0 || !isScoped(o.lang) {
 		return o.name
 	}
 	return o.named.name()
 }
 
-// name is the Name of a DIE that is named by its scope.
+// name returns the Name of a DIE whose name includes its scope.
 func (p place) name() Name {
 	if p.d.units[p.unit].typed {
 		return p.d.name(nameTypeDie, p.off)
@@ -265,28 +265,28 @@ func (p place) name() Name {
 	return p.d.name(nameDie, p.off)
 }
 
-// names remembers what the chains that begin at a DIE give, until another DIE
-// takes the place.
+// names is a cache of the results of chains, by the first DIE of the chain. An
+// entry is valid until another DIE uses its slot.
 type names struct {
 	slots [1 << nameBits]nameSlot
-	turn  uint32 // slots of other turns are empty
+	round uint32 // slots of other rounds are empty
 }
 
 const nameBits = 11
 
-// nameSlot is of the DIE that has the Name die.
+// nameSlot is the entry of the DIE whose Name is die.
 type nameSlot struct {
 	die, name Name
-	turn      uint32
+	round     uint32
 	lang      uint16
 }
 
-// slot is the slot of a DIE, and whether it is filled.
+// slot returns the slot of a DIE, and whether it is filled.
 func (c *names) slot(die Name) (*nameSlot, bool) {
 	s := &c.slots[uint64(die)*0x9e3779b97f4a7c15>>(64-nameBits)]
-	if s.die == die && s.turn == c.turn && die != 0 {
+	if s.die == die && s.round == c.round && die != 0 {
 		return s, true
 	}
-	s.turn, s.die = c.turn, die
+	s.round, s.die = c.round, die
 	return s, false
 }

@@ -10,12 +10,12 @@ import (
 	"symbolon/internal/format/dwarf"
 )
 
-// code is a function at an address without a name of its own.
+// code returns a function at an address without a name of its own.
 func code(at int, more ...fixture.DwarfAttr) *die {
 	return &die{Tag: tSub, Attrs: append(attrs{{aLow, fAddr, at}, {aHigh, fData1, 0x10}}, more...)}
 }
 
-func TestLinkageNamesAreFoundAlongTheChain(t *testing.T) {
+func TestLinkageNamesInChain(t *testing.T) {
 	d := little()
 	decl := &die{Tag: tSub, Attrs: attrs{{aName, fString, "m"}, {aLinkage, fStrp, d.Strp("_ZN1C1mEv")}, {aDecl, fPresent, 1}}}
 	abstract := &die{Tag: tSub, Attrs: attrs{{aName, fString, "other"}, {aSpec, fRef4, decl}}}
@@ -34,12 +34,12 @@ func TestLinkageNamesAreFoundAlongTheChain(t *testing.T) {
 	}
 	for _, f := range tree.Funcs {
 		if f.Name&15 == 0 || f.Name&15 > 7 {
-			t.Errorf("Name %#x has a kind that is not ours", uint64(f.Name))
+			t.Errorf("Name %#x has a foreign kind", uint64(f.Name))
 		}
 	}
 }
 
-func TestNamesAreMadeWithTheirScope(t *testing.T) {
+func TestNamesWithScope(t *testing.T) {
 	method := func(name string) *die {
 		return &die{Tag: tSub, Attrs: attrs{{aName, fString, name}, {aDecl, fPresent, 1}}}
 	}
@@ -71,13 +71,13 @@ func TestNamesAreMadeWithTheirScope(t *testing.T) {
 	`)
 }
 
-func TestLanguagesWithoutScopeHaveNone(t *testing.T) {
+func TestLanguagesWithoutScope(t *testing.T) {
 	for lang, want := range map[int]string{langC: "f", langGo: "f", 0x1d: "f", 0x31: "f", langRust: "s::f", langCpp: "s::f", 0: "s::f"} {
 		expect(t, show(t, dwarf.Open(sections(one(cu(lang, named(tStruct, "s", fn("f", 0x10, 0x20))))), 0)), want+" 10-20\n")
 	}
 }
 
-func TestOriginsInOtherUnitsAreFollowed(t *testing.T) {
+func TestOriginsInOtherUnits(t *testing.T) {
 	d := little()
 	m := named(tSub, "m")
 	far := cu(langCpp, named(tSpace, "far", m), named(tSub, "c_like"))
@@ -95,7 +95,7 @@ func TestOriginsInOtherUnitsAreFollowed(t *testing.T) {
 	}
 }
 
-func TestReferencesInVersion2HaveTheSizeOfAddresses(t *testing.T) {
+func TestReferencesInVersion2(t *testing.T) {
 	m := named(tSub, "m")
 	u := cu(langC, m, code(0x10, fixture.DwarfAttr{aOrigin, fRefAddr, m}), fn("n", 0x30, 0x40))
 	u.Version, u.AddrSize = 2, 8
@@ -107,7 +107,7 @@ func TestReferencesInVersion2HaveTheSizeOfAddresses(t *testing.T) {
 	}
 }
 
-func TestManyOriginsKeepTheirNames(t *testing.T) {
+func TestManyOrigins(t *testing.T) {
 	var kids []*die
 	var want strings.Builder
 	for i := range 5000 {
@@ -121,7 +121,7 @@ func TestManyOriginsKeepTheirNames(t *testing.T) {
 	expect(t, show(t, dwarf.Open(sections(one(cu(langC, kids...))), 0)), want.String())
 }
 
-func TestChainsThatGoRoundEnd(t *testing.T) {
+func TestCyclicChainsTerminate(t *testing.T) {
 	a, b := &die{Tag: tSub}, &die{Tag: tSub}
 	a.Attrs, b.Attrs = attrs{{aSpec, fRef4, b}}, attrs{{aName, fString, "b"}, {aOrigin, fRef4, a}}
 	self := &die{Tag: tSub}
@@ -133,7 +133,7 @@ func TestChainsThatGoRoundEnd(t *testing.T) {
 	expect(t, show(t, dwarf.Open(sections(one(cu(langCpp, kids...))), 0)), "f 30-40\nb 10-20\n 20-30\n 40-50\n 50-60\n 60-70\n")
 }
 
-func TestNamesComeFromTheFileOfDwz(t *testing.T) {
+func TestNamesInFileOfDwz(t *testing.T) {
 	for _, gnu := range []bool{true, false} {
 		ref, str := fRefSup4, fStrpSup
 		if gnu {
@@ -153,12 +153,12 @@ func TestNamesComeFromTheFileOfDwz(t *testing.T) {
 		data.SetAlt(dwarf.Open(sections(alt), 1))
 		expect(t, show(t, data), "_ZN1a1mEv 10-20\na::x 20-30\nstring 30-40\n")
 		if data.Units()[0].Kind != dwarf.UnitCompile {
-			t.Error("unit is no compile unit")
+			t.Error("unit is not a compile unit")
 		}
 	}
 }
 
-func TestScopesAreFoundInTypeUnits(t *testing.T) {
+func TestScopesInTypeUnits(t *testing.T) {
 	for version := 4; version <= 5; version++ {
 		d := little()
 		typ := named(tClass, "Typed")
@@ -176,12 +176,12 @@ func TestScopesAreFoundInTypeUnits(t *testing.T) {
 		data := dwarf.Open(sections(d), 0)
 		expect(t, show(t, data), "ns::Typed::m 10-20\n")
 		if data.Units()[1].Kind != dwarf.UnitType {
-			t.Error("unit is no type unit")
+			t.Error("unit is not a type unit")
 		}
 	}
 }
 
-func TestFunctionsInTypeSectionsAreNamed(t *testing.T) {
+func TestNamesInTypeSections(t *testing.T) {
 	d := little()
 	typ := named(tClass, "T", fn("m", 0x10, 0x20), fn("n", 0x20, 0x30))
 	d.Unit(&fixture.DwarfUnit{Version: 4, AddrSize: 8, Types: true, TypeDie: typ, Root: &die{Tag: tTypeUnit, Attrs: attrs{{aLang, fData1, langC}}, Kids: []*die{typ}}}, nil)
@@ -189,7 +189,7 @@ func TestFunctionsInTypeSectionsAreNamed(t *testing.T) {
 	expect(t, show(t, dwarf.Open(sections(d), 0)), "m 10-20\nn 20-30\nT::m 10-20\nT::n 20-30\n")
 }
 
-func TestStringsComeFromEverySection(t *testing.T) {
+func TestStringsOfEverySection(t *testing.T) {
 	for _, wide := range []bool{false, true} {
 		d := little()
 		base := d.StrOffsetsTable(5, wide, d.Strp("zero"), d.Strp("one"), 1<<20)
@@ -209,8 +209,8 @@ func TestStringsComeFromEverySection(t *testing.T) {
 	}
 }
 
-// More units than have an outline at a time, asked for in turn and at once.
-func TestScopesAreFoundInAnyOrder(t *testing.T) {
+// More units than have an outline at a time, in turn and concurrently.
+func TestScopesInAnyOrder(t *testing.T) {
 	d := little()
 	const units = 200
 	for i := range units {
@@ -237,7 +237,7 @@ func TestScopesAreFoundInAnyOrder(t *testing.T) {
 	all.Wait()
 }
 
-func TestADeepScopeIsCut(t *testing.T) {
+func TestDeepScopesAreTruncated(t *testing.T) {
 	k := fn("f", 0x10, 0x20)
 	for range 300 {
 		k = named(tSpace, strings.Repeat("n", 10), k)
@@ -255,7 +255,7 @@ func TestADeepScopeIsCut(t *testing.T) {
 	}
 }
 
-func TestStrayNamesAreEmpty(t *testing.T) {
+func TestInvalidNamesAreEmpty(t *testing.T) {
 	data := dwarf.Open(sections(one(cu(langCpp, fn("f", 0x10, 0x20)))), 0)
 	for kind := range dwarf.Name(16) {
 		for _, n := range []dwarf.Name{kind, kind | 1<<60, kind | 7<<4, kind | 15<<20} {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Range is a stretch of addresses. End is the first one behind it.
+// Range is a range of addresses. End is the first address after it.
 type Range struct{ Start, End uint64 }
 
 // Entries of range lists.
@@ -14,31 +14,31 @@ const (
 	rleOffsetPair, rleBaseAddress, rleStartEnd, rleStartLength = 4, 5, 6, 7
 )
 
-// view is a unit with what is needed to understand its addresses. For a split
-// unit these are in the file of its skeleton.
+// view is a unit with the context to decode its addresses. For a split unit,
+// that is in the file of its skeleton.
 type view struct {
-	d     *Data
-	u     *Unit
-	main  *Data // = d, or the file of the skeleton
-	skel  *Unit // = u, or the skeleton
-	b     []byte
-	spent int  // bytes of range lists that may yet be read
-	over  bool // more was asked for
+	d        *Data
+	u        *Unit
+	main     *Data // = d, or the file of the skeleton
+	skel     *Unit // = u, or the skeleton
+	b        []byte
+	budget   int  // limit of further bytes of range lists
+	exceeded bool // the limit was reached
 }
 
 func (d *Data) view(u *Unit) view {
 	return view{d: d, u: u, main: d, skel: u, b: d.info(u)[:u.End]}
 }
 
-// mask is the greatest address of the unit.
+// mask returns the largest address of the unit.
 func (v *view) mask() uint64 { return 1<<(8*v.u.l.addr) - 1 }
 
-// dead tells whether a is no address, but marks code that the linker threw
-// away: the greatest one or the one before it.
+// dead reports whether a marks code that the linker dropped: it is the largest
+// address or the one before it.
 func (v *view) dead(a uint64) bool { return a >= v.mask()-1 }
 
-// add appends a range if there may be code in it. A length that wraps makes
-// the end less than the start.
+// add appends a range unless it is invalid or of dropped code. If a length
+// wraps around, the end is less than the start.
 func (v *view) add(dst []Range, start, end uint64) []Range {
 	if start >= end || end > v.mask() || v.dead(start) || start == 0 && !v.main.s.Relocatable {
 		return dst
@@ -46,7 +46,7 @@ func (v *view) add(dst []Range, start, end uint64) []Range {
 	return append(dst, Range{start, end})
 }
 
-// address is the address with an index in .debug_addr.
+// address returns the address with an index in .debug_addr.
 func (v *view) address(i uint64) (uint64, bool) {
 	size, b := uint64(v.skel.l.addr), v.main.s.Addr
 	if v.skel.addrBase > uint64(len(b)) || i >= (uint64(len(b))-v.skel.addrBase)/size {
@@ -55,8 +55,8 @@ func (v *view) address(i uint64) (uint64, bool) {
 	return v.main.uint(b, int(v.skel.addrBase+i*size), int(size)), true
 }
 
-// addrValue is the address that a value of this form is, or false if the form
-// is not one of addresses.
+// addrValue returns the address of a value of this form, false if the form is
+// not one of addresses.
 func (v *view) addrValue(form uint8, value uint64) (uint64, bool) {
 	switch form {
 	case formAddr:
@@ -74,8 +74,8 @@ func isAddr(form uint8) bool {
 	return form == formAddr || form == formAddrx || form >= formAddrx1 && form <= formAddrx4 || form == formAddrxOffset
 }
 
-// pair appends the range of DW_AT_low_pc and DW_AT_high_pc, which is an
-// address or a length.
+// pair appends the range of DW_AT_low_pc and DW_AT_high_pc, which is an address
+// or a length.
 func (v *view) pair(dst []Range, lowForm uint8, low uint64, highForm uint8, high uint64) []Range {
 	start, ok := v.addrValue(lowForm, low)
 	if !ok {
@@ -90,10 +90,9 @@ func (v *view) pair(dst []Range, lowForm uint8, low uint64, highForm uint8, high
 	return v.add(dst, start, start+high)
 }
 
-// list appends the ranges of DW_AT_ranges. A damaged list ends where the
-// damage is.
+// list appends the ranges of DW_AT_ranges. A damaged list ends at the damage.
 func (v *view) list(dst []Range, form uint8, value uint64) []Range {
-	if form == formImplicit { // would cost nothing
+	if form == formImplicit { // its list would not be charged to the DIE
 		return dst
 	}
 	if v.u.Version < 5 {
@@ -122,13 +121,13 @@ func (v *view) list(dst []Range, form uint8, value uint64) []Range {
 	return v.newList(dst, b, int(value))
 }
 
-// charge takes n bytes of range lists from what the unit may read.
+// charge takes n bytes of range lists from the limit of the unit.
 func (v *view) charge(n int) bool {
-	if v.spent < n {
-		v.over = true
+	if v.budget < n {
+		v.exceeded = true
 		return false
 	}
-	v.spent -= n
+	v.budget -= n
 	return true
 }
 
@@ -200,7 +199,7 @@ func (v *view) newList(dst []Range, b []byte, p int) []Range {
 	return dst
 }
 
-// merge sorts ranges and joins those that touch.
+// merge sorts ranges and merges adjacent and overlapping ones.
 func merge(r []Range) []Range {
 	byStart := func(a, b Range) int { return cmp.Compare(a.Start, b.Start) }
 	if !slices.IsSortedFunc(r, byStart) {

@@ -12,7 +12,7 @@ import (
 
 const top = 1<<64 - 1
 
-// listed is a function whose ranges are a list.
+// listed returns a function with a range list.
 func listed(form, value any) *die {
 	return &die{Tag: tSub, Attrs: attrs{{aName, fString, "f"}, {aRanges, form, value}}}
 }
@@ -23,7 +23,7 @@ func based(u *fixture.DwarfUnit, more ...fixture.DwarfAttr) *fixture.DwarfUnit {
 	return u
 }
 
-func TestEveryEntryOfARangeListIsRead(t *testing.T) {
+func TestRangeListEntries(t *testing.T) {
 	for _, wide := range []bool{false, true} {
 		d := little()
 		addrs := d.AddrTable(8, 0x1000, 0x2000, 0x2010, top)
@@ -55,7 +55,7 @@ func TestEveryEntryOfARangeListIsRead(t *testing.T) {
 	}
 }
 
-func TestOldRangeListsHaveBases(t *testing.T) {
+func TestOldRangeLists(t *testing.T) {
 	for _, size := range []int{4, 8} {
 		greatest := uint64(top) >> (64 - 8*size)
 		d := little()
@@ -67,7 +67,7 @@ func TestOldRangeListsHaveBases(t *testing.T) {
 	}
 }
 
-func TestLowAndHighComeInManyForms(t *testing.T) {
+func TestFormsOfLowAndHigh(t *testing.T) {
 	d := little()
 	base := d.AddrTable(8, 0x1000, 0x1080)
 	var kids []*die
@@ -88,7 +88,7 @@ func TestLowAndHighComeInManyForms(t *testing.T) {
 	expect(t, show(t, dwarf.Open(sections(d), 0)), strings.Repeat("f 1000-1080\n", 36)+" 1004-1005\n")
 }
 
-func TestAddressZeroCountsOnlyInRelocatableFiles(t *testing.T) {
+func TestAddressZeroOnlyInRelocatableFiles(t *testing.T) {
 	leaf := named(tSub, "leaf")
 	s := sections(one(cu(langC, leaf, fn("f", 0, 0x10, call(leaf, 4, 8, 1)), fn("g", 0x10, 0x20))))
 	expect(t, show(t, dwarf.Open(s, 0)), "g 10-20\n")
@@ -108,8 +108,8 @@ func TestRangesOfUnitsAreSortedAndMerged(t *testing.T) {
 	}
 }
 
-// A list that many functions share is a way to make much out of little.
-func TestASharedRangeListIsNotReadWithoutEnd(t *testing.T) {
+// A shared range list can expand a small file to large output.
+func TestSharedRangeListIsLimited(t *testing.T) {
 	d := little()
 	var list []byte
 	for range 20000 {

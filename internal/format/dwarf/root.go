@@ -2,26 +2,27 @@ package dwarf
 
 import "slices"
 
-// attribute is one attribute of a DIE.
+// attribute is an attribute of a DIE.
 type attribute struct {
 	name  uint64
 	form  uint8
 	value uint64
 }
 
-// attributes reads the attributes of a DIE one after the other.
+// attributes iterates over the attributes of a DIE.
 type attributes struct {
 	attribute
 	r    reader
 	l    layout
 	b    []byte // the section up to the end of the unit
-	p    int    // place of the next value; -1: damaged
-	spec []byte // what is left of the list in the abbreviation
-	caps []step // by which the values of a function are captured
+	p    int    // offset of the next value; -1: damaged
+	spec []byte // rest of the list in the abbreviation
+	caps []step // steps to capture the values of a function
 	n    int
 }
 
-// next reads an attribute; false if there is none, or the DIE is damaged.
+// next reads an attribute. It returns false at the end, or if the DIE is
+// damaged.
 func (a *attributes) next() bool {
 	name, q := uleb(a.spec, 0)
 	num, q := uleb(a.spec, q)
@@ -48,7 +49,7 @@ func (a *attributes) next() bool {
 	return true
 }
 
-// captured is the attributes of a function or call that count, by slot.
+// captured has the captured attributes of a function or call, by slot.
 type captured struct {
 	form  [slots]uint8
 	value [slots]uint64
@@ -58,8 +59,8 @@ func (c *captured) attribute(slot int) attribute {
 	return attribute{form: c.form[slot], value: c.value[slot]}
 }
 
-// read captures those of a DIE, and returns the place behind all of them, or
-// -1.
+// read captures the attributes of a DIE and returns the offset after all of
+// them, or -1.
 func (c *captured) read(a *attributes) int {
 	r, b, p := a.r, a.b, a.p
 	c.form = [slots]uint8{}
@@ -83,8 +84,8 @@ func (c *captured) read(a *attributes) int {
 	return -1
 }
 
-// die is the attributes of the DIE at off in the section of u, and its tag; 0
-// if there is no DIE.
+// die returns the attributes of the DIE at off in the section of u, and its
+// tag; the tag is 0 for an invalid DIE.
 func (d *Data) die(u *Unit, t *table, off uint64) (attributes, uint16) {
 	a := attributes{r: d.reader, l: u.l, b: d.info(u)[:u.End], p: -1}
 	if off < u.Off+uint64(u.dies) || off >= u.End {
@@ -115,8 +116,8 @@ func (d *Data) die(u *Unit, t *table, off uint64) (attributes, uint16) {
 	return a, e.tag
 }
 
-// findSpec is the place of the list of attributes of a code in a table that is
-// not compiled, or -1.
+// findSpec returns the offset of the list of attributes of a code in a table
+// that is not compiled, or -1.
 func findSpec(b []byte, code uint64) (int, uint16) {
 	for p := 0; ; {
 		var c, tag, attr, form uint64
@@ -129,7 +130,7 @@ func findSpec(b []byte, code uint64) (int, uint16) {
 			return p, uint16(min(tag, 0xffff))
 		}
 		for attr, form = 1, 0; attr|form != 0; {
-			if p+1 < len(b) && b[p]|b[p+1] < 0x80 && b[p+1] != formImplicit { // nearly always
+			if p+1 < len(b) && b[p]|b[p+1] < 0x80 && b[p+1] != formImplicit { // the common case
 				attr, form = uint64(b[p]|b[p+1]), 0
 				p += 2
 				continue
@@ -145,7 +146,7 @@ func findSpec(b []byte, code uint64) (int, uint16) {
 	}
 }
 
-// root is the root DIE of a unit. A table that only this unit uses is not
+// root returns the root DIE of a unit. A table that only this unit uses is not
 // compiled for it.
 func (d *Data) root(u *Unit) (attributes, uint16) {
 	var t *table
@@ -155,12 +156,12 @@ func (d *Data) root(u *Unit) (attributes, uint16) {
 	return d.die(u, t, u.Off+uint64(u.dies))
 }
 
-// rootValues are the attributes of a root that can be understood only when all
-// of it is read.
+// rootValues has the attributes of a root that can be decoded only after all
+// have been read.
 type rootValues struct{ low, high, ranges attribute }
 
-// Units are the units in the order of the file; those of .debug_types come
-// last. The caller does not change them.
+// Units returns the units in the order of the file; those of .debug_types come
+// last. The caller must not change them.
 func (d *Data) Units() []Unit {
 	for i := range d.units {
 		d.Unit(i)
@@ -169,8 +170,7 @@ func (d *Data) Units() []Unit {
 	return d.units
 }
 
-// Unit is the unit with this index. Its root DIE is read when that is first
-// asked for.
+// Unit returns the unit with this index. Its root DIE is read on first use.
 func (d *Data) Unit(i int) *Unit {
 	if !d.read[i].Load() {
 		d.readUnit(i)
@@ -188,13 +188,13 @@ func (d *Data) readUnit(i int) {
 	v := d.readRoot(u)
 	if u.Kind != UnitSplit && u.Kind != UnitType {
 		w := d.view(u)
-		w.spent = d.budget
+		w.budget = d.budget
 		first := len(d.ranges)
 		d.ranges = w.rootRanges(d.ranges, v)
 		d.ranges = d.ranges[:first+len(merge(d.ranges[first:]))]
 		u.Ranges = slices.Clip(d.ranges[first:])
-		if d.budget = w.spent; w.over {
-			d.problem(infoName(u.typed), u.Off, "range lists of roots are longer than their section")
+		if d.budget = w.budget; w.exceeded {
+			d.problem(infoName(u.typed), u.Off, "range lists of roots exceed their section")
 		}
 	}
 	if u.Kind == UnitSplit {
@@ -203,7 +203,7 @@ func (d *Data) readUnit(i int) {
 	d.read[i].Store(true)
 }
 
-// rootRanges appends what the root of the unit says about addresses.
+// rootRanges appends the ranges of the root of the unit.
 func (v *view) rootRanges(dst []Range, r rootValues) []Range {
 	if r.low.form != formNone {
 		v.u.lowPC, _ = v.addrValue(r.low.form, r.low.value)
@@ -228,7 +228,7 @@ func (d *Data) readRoot(u *Unit) (v rootValues) {
 	if tag == tagPartialUnit && u.Kind == UnitCompile {
 		u.Kind = UnitPartial
 	}
-	gnu := false // a skeleton, or the unit of one, of version 4
+	gnu := false // a skeleton, or its unit, of version 4
 	for a.next() {
 		switch a.name {
 		case attrLowPC:
@@ -266,8 +266,8 @@ func (d *Data) readRoot(u *Unit) (v rootValues) {
 	return v
 }
 
-// setBases sets the bases that hold where no attribute says otherwise: behind
-// the header of the section, or of the unit's part of it.
+// setBases sets the default bases: after the header of the section, or of the
+// unit's part of it.
 func (d *Data) setBases(u *Unit) {
 	if u.Version < 5 {
 		return
@@ -281,7 +281,7 @@ func (d *Data) setBases(u *Unit) {
 	u.rnglistsBase = u.rnglists + head + 8
 }
 
-// Attr is an attribute of a unit that is text.
+// Attr is a text attribute of a unit.
 type Attr uint16
 
 const (
@@ -291,8 +291,8 @@ const (
 	AttrDwoName  Attr = attrDwoName
 )
 
-// UnitText is the text of an attribute of the unit with this index, or of the
-// unit attached to it; nil if neither says.
+// UnitText returns the text of an attribute of the unit with this index, or of
+// the unit attached to it; nil if neither has it.
 func (d *Data) UnitText(unit int, attr Attr) []byte {
 	u := d.Unit(unit)
 	a, tag := d.root(u)

@@ -6,33 +6,33 @@ import (
 	"sync"
 )
 
-// scope is a namespace or type with what is below it. Offsets are those in the
-// unit.
+// scope is a namespace or type with the range of its children. Offsets are
+// relative to the unit.
 type scope struct {
 	start, end uint32
-	parent     int32 // scope that it is in, or -1
+	parent     int32 // enclosing scope, or -1
 	local      bool  // there is a function between it and its parent
 }
 
-// outline is what is needed to name the DIEs of a unit by their scope. A unit
-// in which names were given without linkage name has one for a while.
+// outline has the data to qualify the names of DIEs of a unit by their scope.
+// It is kept for a while for units with names that are not linkage names.
 type outline struct {
 	t      *table
 	scopes []scope
 }
 
 const (
-	recentUnits  = 64       // whose outlines are kept
-	maxBuilt     = 4        // times an outline is built before it is kept for good
-	maxScopes    = 64       // one in the other
-	maxNameWork  = 1024     // attributes that are read for one name
-	maxScopeText = 64 << 10 // bytes, after which no further scope is added
-	MaxSpelled   = 4 << 20  // bytes of names that a Data keeps spelled out
+	recentUnits  = 64       // number of units whose outlines are kept
+	maxBuilt     = 4        // number of times an outline is built before it is kept permanently
+	maxScopes    = 64       // nesting limit
+	maxNameWork  = 1024     // attributes that are read for a name
+	maxScopeText = 64 << 10 // bytes after which no further scope is added
+	MaxSpelled   = 4 << 20  // bytes of formatted names that a Data keeps
 )
 
-// spell keeps the texts of the names of the unit that need its scopes, while
-// these are at hand: to find them again later is to walk again. What does not
-// fit waits until it is asked for.
+// spell formats and keeps the names of the unit that need its scopes while they
+// are available: later the unit would have to be walked again. Names beyond the
+// limit are formatted on request.
 func (w *Walker) spell() {
 	d := w.view.d
 	own := outline{t: w.t, scopes: w.scopes}
@@ -41,16 +41,16 @@ func (w *Walker) spell() {
 		_, known := d.spelled[n]
 		full := d.spelledSize >= MaxSpelled
 		d.mu.Unlock()
-		if full || w.near.work < 0 {
-			d.keepOutline(w.near.unit, w.makeOutline())
+		if full || w.resolver.work < 0 {
+			d.keepOutline(w.resolver.unit, w.makeOutline())
 			return
 		}
 		if known {
 			continue
 		}
-		near := near{d: d, unit: w.near.unit, t: w.t, own: &own, work: maxNameWork}
-		w.text = near.appendName(w.text[:0], place{d, w.near.unit, n.off()})
-		w.near.work += near.work - maxNameWork
+		near := resolver{d: d, unit: w.resolver.unit, t: w.t, outline: &own, work: maxNameWork}
+		w.text = near.appendName(w.text[:0], place{d, w.resolver.unit, n.off()})
+		w.resolver.work += near.work - maxNameWork
 		d.mu.Lock()
 		d.spelled[n] = string(w.text)
 		d.spelledSize += len(w.text) + 64
@@ -58,16 +58,16 @@ func (w *Walker) spell() {
 	}
 }
 
-// makeOutline is the outline of the unit that w has read.
+// makeOutline returns the outline of the unit that w has read.
 func (w *Walker) makeOutline() *outline {
 	o := &outline{t: w.t, scopes: slices.Clone(w.scopes)}
 	if w.t == &w.own {
-		o.t = &table{b: w.t.b, l: w.t.l, first: w.t.first, entries: slices.Clone(w.t.entries), odd: w.t.odd}
+		o.t = &table{b: w.t.b, l: w.t.l, first: w.t.first, entries: slices.Clone(w.t.entries), sparse: w.t.sparse}
 	}
 	return o
 }
 
-// keepOutline keeps the outline of a unit, in the place of an old one.
+// keepOutline stores the outline of a unit, and may replace an old one.
 func (d *Data) keepOutline(unit int, o *outline) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -86,7 +86,7 @@ func (d *Data) keepOutline(unit int, o *outline) {
 
 var walkers = sync.Pool{New: func() any { return new(Walker) }}
 
-// outlineOf is the outline of a unit.
+// outlineOf returns the outline of a unit.
 func (d *Data) outlineOf(unit int) *outline {
 	if o := d.outline[unit].Load(); o != nil {
 		return o
@@ -100,8 +100,8 @@ func (d *Data) outlineOf(unit int) *outline {
 	return o
 }
 
-// around is the innermost scope that the DIE at off is in, or -1. A type in a
-// function is in none.
+// around returns the innermost scope of the DIE at off, or -1. A type in a
+// function has none.
 func (o *outline) around(off uint32) int32 {
 	i := int32(sort.Search(len(o.scopes), func(i int) bool { return o.scopes[i].start > off })) - 1
 	if i >= 0 && o.scopes[i].start == off {
@@ -116,8 +116,8 @@ func (o *outline) around(off uint32) int32 {
 	return i
 }
 
-// AppendName appends the text of a Name that a Walk of d gave. A linkage name
-// is given as it stands; what has none is named by its scope, with "::".
+// AppendName appends the text of a Name returned by a Walk of d. A linkage name
+// is not changed; other names are qualified by their scope, with "::".
 func (d *Data) AppendName(dst []byte, n Name) []byte {
 	f := d.file(n.file())
 	if f == nil {
@@ -137,12 +137,12 @@ func (d *Data) AppendName(dst []byte, n Name) []byte {
 	if i < 0 {
 		return dst
 	}
-	near := near{d: f, unit: i, t: f.outlineOf(i).t, work: maxNameWork}
+	near := resolver{d: f, unit: i, t: f.outlineOf(i).t, work: maxNameWork}
 	return near.appendName(dst, place{f, i, n.off()})
 }
 
 // appendName appends the name of the DIE at p.
-func (n *near) appendName(dst []byte, p place) []byte {
+func (n *resolver) appendName(dst []byte, p place) []byte {
 	n.text = len(dst)
 	o := n.chain(p)
 	if o.name == 0 {
@@ -152,10 +152,10 @@ func (n *near) appendName(dst []byte, p place) []byte {
 	return append(dst, p.d.string(o.name)...)
 }
 
-// appendScopes appends the scopes that the DIE at p is in, each with "::".
-func (n *near) appendScopes(dst []byte, p place, left int) []byte {
+// appendScopes appends the scopes of the DIE at p, each with "::".
+func (n *resolver) appendScopes(dst []byte, p place, left int) []byte {
 	u := p.d.Unit(p.unit)
-	o := n.own
+	o := n.outline
 	if o == nil || p.d != n.d || p.unit != n.unit {
 		o = p.d.outlineOf(p.unit)
 	}
@@ -167,19 +167,19 @@ func (n *near) appendScopes(dst []byte, p place, left int) []byte {
 	return n.appendScope(dst, at, left-1)
 }
 
-// appendScope appends the scope at p, behind those that it is in. A type that
-// is declared elsewhere, or is in a unit of its own, has its scopes there.
-func (n *near) appendScope(dst []byte, p place, left int) []byte {
+// appendScope appends the scope at p, after its enclosing ones. A type that is
+// declared elsewhere, or is in a type unit, has its scopes there.
+func (n *resolver) appendScope(dst []byte, p place, left int) []byte {
 	var text []byte
-	home := p
+	decl := p
 	for range maxChain {
-		a, tag := n.die(home)
+		a, tag := n.die(decl)
 		var next attribute
 		for a.next() {
 			switch a.name {
 			case attrName:
-				if s := home.d.stringName(home.d.Unit(home.unit), a.form, a.value); s != 0 && text == nil {
-					text = home.d.string(s)
+				if s := decl.d.stringName(decl.d.Unit(decl.unit), a.form, a.value); s != 0 && text == nil {
+					text = decl.d.string(s)
 				}
 			case attrSpecification, attrSignature:
 				next = a.attribute
@@ -189,13 +189,13 @@ func (n *near) appendScope(dst []byte, p place, left int) []byte {
 		if text == nil && tag == tagNamespace && next.form == formNone {
 			text = []byte("(anonymous namespace)")
 		}
-		to, ok := home.refer(next)
-		if !ok || to == home {
+		to, ok := decl.refer(next)
+		if !ok || to == decl {
 			break
 		}
-		home = to
+		decl = to
 	}
-	dst = n.appendScopes(dst, home, left)
+	dst = n.appendScopes(dst, decl, left)
 	if text != nil && len(dst)-n.text < maxScopeText {
 		dst = append(append(dst, text...), "::"...)
 	}

@@ -6,10 +6,11 @@ import (
 	"sort"
 )
 
-// Columns of an index that are read, in the numbers of version 5.
+// Columns of an index, in the numbers of version 5.
 const sectInfo, sectTypes, sectAbbrev, sectStrOffsets, sectRnglists, sects = 1, 2, 3, 6, 8, 9
 
-// contribution is where the parts of one unit are in the sections of a .dwp.
+// contribution has the offsets of the parts of a unit in the sections of a
+// .dwp.
 type contribution struct {
 	off  [sects]uint32
 	size uint32 // of the part of .debug_info or .debug_types
@@ -34,7 +35,7 @@ func (d *Data) readIndex(b []byte, name string, column int) []contribution {
 	}
 	left := uint64(len(b) - p)
 	if slots > left/12 || columns == 0 || columns > sects || 4*columns+8*columns*count > left-12*slots {
-		d.problem(name, 0, "%d units, %d columns and %d slots in %d bytes", count, columns, slots, len(b))
+		d.problem(name, 0, "invalid size: %d units, %d columns and %d slots in %d bytes", count, columns, slots, len(b))
 		return nil
 	}
 	p += 12 * int(slots)
@@ -42,7 +43,7 @@ func (d *Data) readIndex(b []byte, name string, column int) []contribution {
 	rows := make([]contribution, count)
 	for c := range int(columns) {
 		id := int(d.uint(b, p+4*c, 4))
-		if id <= 0 || id >= sects { // in version 2 number 8 is of macros, but no unit has range lists
+		if id <= 0 || id >= sects { // in version 2 number 8 is of macros, but units have no range lists
 			continue
 		}
 		for i := range rows {
@@ -57,8 +58,8 @@ func (d *Data) readIndex(b []byte, name string, column int) []contribution {
 	return rows
 }
 
-// contribute adds to the offsets in units where their contributions begin. A
-// unit belongs to the last contribution that does not begin behind it; one of
+// contribute adds the start of contributions to the offsets in units. A unit
+// belongs to the last contribution that begins at or before it; one of
 // .debug_info that is in neither index does not change.
 func (d *Data) contribute(units []Unit, rows []contribution, column int) {
 	for i := range units {
@@ -74,7 +75,7 @@ func (d *Data) contribute(units []Unit, rows []contribution, column int) {
 	}
 }
 
-// SetAlt gives d the file that dwz moved its common parts to.
+// SetAlt sets the file to which dwz moved the common parts of d.
 func (d *Data) SetAlt(alt *Data) { d.alt = alt }
 
 // Missing is a skeleton whose unit is not attached.
@@ -84,11 +85,11 @@ type Missing struct {
 	Name, Dir []byte // of the .dwo file, and the directory that it is relative to
 }
 
-// Missing lists the skeletons whose units are not attached. One without ranges
-// and lines has no code: clang refers to modules in this way.
+// Missing lists the skeletons whose units are not attached. Those without
+// ranges and lines have no code: clang uses them to refer to modules.
 func (d *Data) Missing() []Missing {
 	if len(d.s.Addr) == 0 {
-		return nil // where the addresses of units that were split are
+		return nil // without the addresses of split units
 	}
 	var missing []Missing
 	for i, u := range d.Units() {
@@ -99,8 +100,8 @@ func (d *Data) Missing() []Missing {
 	return missing
 }
 
-// Attach gives the units of a .dwo or .dwp to the skeletons of d that have the
-// same id, and tells how many have found theirs.
+// Attach attaches the units of a .dwo or .dwp to the skeletons of d that have
+// the same id, and returns the number of skeletons that got a unit.
 func (d *Data) Attach(split *Data) int {
 	n := 0
 	units, others := d.Units(), split.Units()

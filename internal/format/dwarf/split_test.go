@@ -10,8 +10,8 @@ import (
 	"symbolon/internal/format/dwarf"
 )
 
-// skeleton is a file with two skeletons, of ids 0x11 and 0x22, and the two
-// units that they stand for, each in a file of its own. Strings, addresses and
+// skeleton returns a file with two skeletons, of ids 0x11 and 0x22, and their two
+// units, each in a file of its own. Strings, addresses and
 // ranges of the units are all found by indexes.
 func skeleton(version int) (*fixture.Dwarf, [2]*fixture.Dwarf) {
 	d := little()
@@ -75,7 +75,7 @@ const splitTree = `
 	n::g 2040-2080
 	`
 
-func TestSplitUnitsAreReadThroughTheirSkeletons(t *testing.T) {
+func TestSplitUnits(t *testing.T) {
 	for version := 4; version <= 5; version++ {
 		main, dwos := skeleton(version)
 		d := dwarf.Open(sections(main), 0)
@@ -141,7 +141,7 @@ func dwp(version int, dwos [2]*fixture.Dwarf) dwarf.Sections {
 	return s
 }
 
-func TestPackedSplitUnitsAreFoundByTheIndex(t *testing.T) {
+func TestSplitUnitsInPackage(t *testing.T) {
 	for version := 4; version <= 5; version++ {
 		main, dwos := skeleton(version)
 		d := dwarf.Open(sections(main), 0)
@@ -153,7 +153,7 @@ func TestPackedSplitUnitsAreFoundByTheIndex(t *testing.T) {
 	}
 }
 
-func TestADamagedIndexIsReported(t *testing.T) {
+func TestDamagedIndexIsReported(t *testing.T) {
 	_, dwos := skeleton(5)
 	for what, damage := range map[string]func([]byte) []byte{
 		"version":    func(b []byte) []byte { b[0] = 9; return b },
@@ -173,7 +173,7 @@ func TestADamagedIndexIsReported(t *testing.T) {
 	}
 }
 
-func TestTypeUnitsOfASplitFileGiveScopes(t *testing.T) {
+func TestScopesInSplitTypeUnits(t *testing.T) {
 	main, s := little(), little()
 	typ := named(tClass, "Typed")
 	m := &die{Tag: tSub, Attrs: attrs{{aName, fString, "m"}}}
@@ -184,7 +184,7 @@ func TestTypeUnitsOfASplitFileGiveScopes(t *testing.T) {
 	s.Unit(u, nil)
 	main.Unit(&fixture.DwarfUnit{Version: 5, AddrSize: 8, Type: 4, ID: 0x11, Root: &die{Tag: tSkeleton, Attrs: attrs{{aLow, fAddr, 0}}}}, nil)
 	// In the package the abbreviations of each unit are its own: those of the
-	// units begin at 0, and the index says where that is.
+	// units begin at 0, and the index has the offset.
 	s.Finish()
 	copy(s.Info[first+8:], []byte{0, 0, 0, 0})
 	x := splitSections(s)

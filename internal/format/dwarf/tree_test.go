@@ -37,7 +37,7 @@ type (
 	die   = fixture.DIE
 )
 
-// sections are the sections of a finished fixture.
+// sections returns the sections of a finished fixture.
 func sections(d *fixture.Dwarf) dwarf.Sections {
 	d.Finish()
 	return dwarf.Sections{
@@ -48,12 +48,12 @@ func sections(d *fixture.Dwarf) dwarf.Sections {
 
 func little() *fixture.Dwarf { return &fixture.Dwarf{Order: binary.LittleEndian} }
 
-// cu is a unit of version 5 with 8-byte addresses.
+// cu returns a unit of version 5 with 8-byte addresses.
 func cu(lang int, kids ...*die) *fixture.DwarfUnit {
 	return &fixture.DwarfUnit{Version: 5, AddrSize: 8, Root: &die{Tag: tUnit, Attrs: attrs{{aLang, fData2, lang}}, Kids: kids}}
 }
 
-// one is the file of units that are written one after the other.
+// one returns a file of consecutive units.
 func one(units ...*fixture.DwarfUnit) *fixture.Dwarf {
 	d := little()
 	for i, u := range units {
@@ -62,12 +62,12 @@ func one(units ...*fixture.DwarfUnit) *fixture.Dwarf {
 	return d
 }
 
-// fn is a function with a name.
+// fn returns a function with a name.
 func fn(name string, low, high int, kids ...*die) *die {
 	return &die{Tag: tSub, Attrs: attrs{{aName, fString, name}, {aLow, fAddr, low}, {aHigh, fData4, high - low}}, Kids: kids}
 }
 
-// call is an inlined call with a line.
+// call returns an inlined call with a line.
 func call(of *die, low, high, line int, kids ...*die) *die {
 	return &die{Tag: tInlined, Attrs: attrs{
 		{aOrigin, fRef4, of}, {aLow, fAddr, low}, {aHigh, fUdata, high - low},
@@ -75,13 +75,13 @@ func call(of *die, low, high, line int, kids ...*die) *die {
 	}, Kids: kids}
 }
 
-// named is a DIE with a name.
+// named returns a DIE with a name.
 func named(tag uint64, name string, kids ...*die) *die {
 	return &die{Tag: tag, Attrs: attrs{{aName, fString, name}}, Kids: kids}
 }
 
-// show is the functions and calls of all units as text: a line for each, calls
-// indented by how deep they are.
+// show formats the functions and calls of all units: a line for each, calls
+// indented by depth.
 func show(t *testing.T, d *dwarf.Data) string {
 	t.Helper()
 	var w dwarf.Walker
@@ -96,7 +96,7 @@ func show(t *testing.T, d *dwarf.Data) string {
 			calls := tree.Calls[f.Calls : f.Calls+f.NumCalls]
 			for j, c := range calls {
 				if int(c.Parent) >= j {
-					t.Fatalf("parent %d of call %d does not stand before it", c.Parent, j)
+					t.Fatalf("parent %d of call %d is not before it", c.Parent, j)
 				}
 				deep := 1
 				for p := c.Parent; p >= 0; p = calls[p].Parent {
@@ -125,8 +125,8 @@ func expect(t *testing.T, got, want string) {
 	}
 }
 
-// mixture is a file with functions, calls in blocks, calls without code, and a
-// function within a function.
+// mixture returns a file with functions, calls in blocks, calls without code, and
+// a nested function.
 func mixture(version, addrSize int, wide bool, order binary.ByteOrder) *fixture.Dwarf {
 	d := &fixture.Dwarf{Order: order}
 	leaf := &die{Tag: tSub, Attrs: attrs{{aName, fStrp, d.Strp("leaf")}, {0x20, fData1, 1}}, Kids: []*die{named(tParam, "x")}}
@@ -174,7 +174,7 @@ const mixed = `
 	 leaf 2004-2008 at 3:6:7
 	`
 
-func TestEveryVersionSizeAndOrderGivesTheSameTree(t *testing.T) {
+func TestTreeOfEveryVersionSizeAndOrder(t *testing.T) {
 	for _, version := range []int{2, 3, 4, 5} {
 		for _, addr := range []int{2, 4, 8} {
 			for _, wide := range []bool{false, true} {
@@ -197,7 +197,7 @@ func TestEveryVersionSizeAndOrderGivesTheSameTree(t *testing.T) {
 	}
 }
 
-func TestCallsAfterANestedFunctionBelongToTheOuterOne(t *testing.T) {
+func TestCallsAfterNestedFunction(t *testing.T) {
 	leaf := named(tSub, "leaf")
 	deepest := fn("deepest", 0x200, 0x210, call(leaf, 0x200, 0x204, 4, call(leaf, 0x200, 0x202, 5)))
 	inner := fn("inner", 0x100, 0x110, call(leaf, 0x100, 0x104, 2), named(tSub, "abstract", deepest, call(leaf, 0x104, 0x106, 6)), call(leaf, 0x106, 0x108, 7))
@@ -217,7 +217,7 @@ func TestCallsAfterANestedFunctionBelongToTheOuterOne(t *testing.T) {
 	`)
 }
 
-// everyForm is a file with a DIE, and two functions, that have an attribute of
+// everyForm returns a file with a DIE and two functions that have an attribute of
 // every form.
 func everyForm(wide bool) *fixture.Dwarf {
 	d := little()
@@ -245,7 +245,7 @@ func everyForm(wide bool) *fixture.Dwarf {
 	return d
 }
 
-func TestEveryFormIsPassedOver(t *testing.T) {
+func TestEveryFormIsSkipped(t *testing.T) {
 	for _, wide := range []bool{false, true} {
 		data := dwarf.Open(sections(everyForm(wide)), 0)
 		expect(t, show(t, data), "\n\tf 10-20\n\tg 30-40\n\t")
@@ -256,7 +256,7 @@ func TestEveryFormIsPassedOver(t *testing.T) {
 	}
 }
 
-func TestIndirectAndImplicitValuesAreCaptured(t *testing.T) {
+func TestIndirectAndImplicitValues(t *testing.T) {
 	f := &die{Tag: tSub, Attrs: attrs{
 		{aName, fIndirect, append([]byte{fString}, "f\x00"...)},
 		{aName, fString, "the first of two counts"},
@@ -266,7 +266,7 @@ func TestIndirectAndImplicitValuesAreCaptured(t *testing.T) {
 	expect(t, show(t, dwarf.Open(sections(one(cu(langC, f))), 0)), "\n\tf 10-40\n\t")
 }
 
-func TestSiblingsAreFollowedOnlyWhereNothingIsLost(t *testing.T) {
+func TestSiblingsAreFollowedOnlyWithoutCode(t *testing.T) {
 	skip := func(tag uint64, form uint64, kids ...*die) *die {
 		return &die{Tag: tag, Attrs: attrs{{1000, fExprloc, []byte{1}}, {aSibling, form, fixture.Sibling{}}}, Kids: kids}
 	}
@@ -279,15 +279,15 @@ func TestSiblingsAreFollowedOnlyWhereNothingIsLost(t *testing.T) {
 				skip(0x01, form, fn("in array", 0x70, 0x80)),
 				skip(tSpace, form, fn("in namespace", 0x90, 0xa0)),
 				&die{Tag: tEnum, Attrs: attrs{{aSibling, form, fixture.Sibling{}}}, Kids: []*die{fn("in enum", 0xb0, 0xc0)}},
-				fn("behind", 0xd0, 0xe0),
+				fn("after", 0xd0, 0xe0),
 			))), 0))
 		}
-		expect(t, tree(langC), "\n\tin namespace 90-a0\n\tbehind d0-e0\n\t")
+		expect(t, tree(langC), "\n\tin namespace 90-a0\n\tafter d0-e0\n\t")
 		expect(t, tree(langCpp), `
 		in struct 10-20
 		in declaration 30-40
 		(anonymous namespace)::in namespace 90-a0
-		behind d0-e0
+		after d0-e0
 		`)
 		if got := tree(langRust); !strings.Contains(got, "in enum 50-60") || strings.Contains(got, "in array") {
 			t.Errorf("in Rust\n%s", got)
@@ -295,7 +295,7 @@ func TestSiblingsAreFollowedOnlyWhereNothingIsLost(t *testing.T) {
 	}
 }
 
-func TestASiblingThatPointsBackIsNotFollowed(t *testing.T) {
+func TestBackwardSiblingIsIgnored(t *testing.T) {
 	d := one(cu(langC,
 		&die{Tag: tStruct, Attrs: attrs{{aSibling, fRef4, 12}}, Kids: []*die{fn("f", 0x10, 0x20)}},
 		&die{Tag: tStruct, Attrs: attrs{{aSibling, fRef4, 1 << 30}}, Kids: []*die{fn("g", 0x30, 0x40)}},
@@ -303,7 +303,7 @@ func TestASiblingThatPointsBackIsNotFollowed(t *testing.T) {
 	expect(t, show(t, dwarf.Open(sections(d), 0)), "\n\tf 10-20\n\tg 30-40\n\t")
 }
 
-func TestDeepCallsHangAtTheDeepestThatIsKept(t *testing.T) {
+func TestDeepCallsAreAttachedToLimit(t *testing.T) {
 	leaf := named(tSub, "leaf")
 	c := call(leaf, 0x10, 0x20, 1)
 	for range 400 {
@@ -317,14 +317,14 @@ func TestDeepCallsHangAtTheDeepestThatIsKept(t *testing.T) {
 	}
 }
 
-func TestASharedTableOfAbbreviationsServesAllItsUnits(t *testing.T) {
+func TestSharedAbbreviations(t *testing.T) {
 	a, b := cu(langC, fn("f", 0x10, 0x20)), cu(langC, fn("g", 0x30, 0x40))
 	b.Share = true
 	c := cu(langC, fn("h", 0x50, 0x60), named(tParam, "more"))
 	expect(t, show(t, dwarf.Open(sections(one(a, b, c)), 0)), "\n\tf 10-20\n\tg 30-40\n\th 50-60\n\t")
 }
 
-func TestWalkingAllocatesNothingInTheSteadyState(t *testing.T) {
+func TestWalkDoesNotAllocate(t *testing.T) {
 	d := dwarf.Open(sections(mixture(5, 8, false, binary.LittleEndian)), 0)
 	var w dwarf.Walker
 	if n := testing.AllocsPerRun(20, func() { _, _ = w.Walk(d, 0) }); n > 0 {

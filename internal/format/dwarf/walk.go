@@ -2,15 +2,15 @@ package dwarf
 
 import "symbolon/internal/fault"
 
-// Tree is the functions of a unit, with the calls that were inlined into them.
+// Tree has the functions of a unit, with the calls that were inlined into them.
 type Tree struct {
 	Funcs  []Func
 	Calls  []Call
 	Ranges []Range
 }
 
-// Func is a function with code. Ranges and calls are slices of those of its
-// Tree; the ranges stand in the order of the file.
+// Func is a function with code. Its ranges and calls are slices of those of its
+// Tree; the ranges are in the order of the file.
 type Func struct {
 	Name            Name
 	Die             uint64 // offset in its section
@@ -23,37 +23,37 @@ type Func struct {
 // NoFile is the File of a Call without DW_AT_call_file.
 const NoFile = ^uint32(0)
 
-// Call is an inlined call. File, Line and Column are where it was called; a Line
-// or Column of 0 is unknown. File is numbered as in the line program: 0 is a file
-// from DWARF 5 on.
+// Call is an inlined call. File, Line and Column are the position of the call;
+// a Line or Column of 0 is unknown. File is a number of the line program, where
+// 0 is valid from DWARF 5 on.
 type Call struct {
 	Name               Name
-	Parent             int32 // among the calls of the function, before this one; -1: the function
-	First, N           int32 // ranges; none: those of the calls inside of it
+	Parent             int32 // index of an earlier call of the function; -1: the function
+	First, N           int32 // ranges; none: those of its calls
 	File, Line, Column uint32
 	Lang               uint16
 }
 
 const (
-	maxNest   = 256     // how deep calls nest; deeper ones are passed through as if they had no code
-	maxFrames = 1 << 16 // how deep DIEs nest that matter
-	maxParts  = 1 << 22 // functions of a unit, and calls
+	maxNest   = 256     // limit of nested calls; deeper ones are ignored, but not their calls
+	maxFrames = 1 << 16 // limit of nested DIEs with frames
+	maxParts  = 1 << 22 // limit of functions of a unit, and of calls
 )
 
-// Walker reads units. It keeps its memory for the next one, and belongs to one
-// goroutine.
+// A Walker reads units. It reuses its memory for the next one, and belongs to
+// one goroutine.
 type Walker struct {
 	view
-	near
+	resolver
 	own    table
 	tree   Tree
 	names  names
-	calls  []Call  // of functions in a function that has not ended
-	inner  []int32 // those functions
+	calls  []Call  // calls of nested functions, until the outermost one ends
+	inner  []int32 // indexes of those functions
 	frames []frame
 	scopes []scope
 	now    state
-	scoped []Name // those given that need scopes of the unit
+	scoped []Name // names that need scopes of the unit
 	text   []byte
 
 	captured
@@ -61,28 +61,28 @@ type Walker struct {
 	at     int
 }
 
-// state is where in the tree the walk is.
+// state is the position of the walk in the tree.
 type state struct {
 	fn    int32 // function, or -1
-	open  int32 // functions with code around
-	first int32 // first of its calls, while they are last in the tree
-	call  int32 // call in it, or -1
-	nest  int32
-	scope int32 // or -1
-	deep  int32 // scopes around
-	local bool  // in a function, which is in scope
+	open  int32 // number of enclosing functions with code
+	first int32 // its first call; its calls are the last ones of the tree
+	call  int32 // index of the current call in it, or -1
+	nest  int32 // number of enclosing calls
+	scope int32 // innermost scope, or -1
+	deep  int32 // number of enclosing scopes
+	local bool  // in a function inside scope
 }
 
-// frame is a DIE that changed the state, until its children end.
+// frame restores the state at the end of the children of a DIE that changed it.
 type frame struct {
 	depth  int   // of the children
 	kind   uint8 // kindFunc: it has functions and calls; kindScope; or neither
 	before state
 }
 
-// Walk reads the unit with this index; if it is a skeleton whose unit is
-// attached, that unit. The Tree is valid until the next Walk. With an error it
-// has what was read in front of the damage.
+// Walk reads the unit with this index, or the unit attached to it if it is a
+// skeleton. The Tree is valid until the next Walk. With an error it has the
+// parts before the damage.
 func (w *Walker) Walk(d *Data, unit int) (*Tree, error) {
 	u := d.Unit(unit)
 	if u.split != nil {
@@ -92,32 +92,36 @@ func (w *Walker) Walk(d *Data, unit int) (*Tree, error) {
 	}
 	w.run()
 	w.spell()
-	if w.reason == "" && w.over {
-		w.reason = "range lists are longer than their section"
+	if w.reason == "" && w.exceeded {
+		w.reason = "range lists exceed their limit"
 	}
 	if w.reason != "" {
-		return &w.tree, fault.New(fault.Malformed, "dwarf, "+infoName(w.u.typed), "unit at offset %#x: at offset %#x: %s", w.u.Off, w.at, w.reason)
+		return &w.tree, fault.New(fault.Malformed, "dwarf, "+infoName(w.u.typed),
+			"unit at offset %#x: at offset %#x: %s", w.u.Off, w.at, w.reason)
 	}
 	return &w.tree, nil
 }
 
-// begin makes w ready for a unit of d whose addresses are those of skel.
+// begin prepares w for a unit of d whose addresses are those of skel.
 func (w *Walker) begin(d *Data, unit int, main *Data, skel *Unit) {
 	u := d.Unit(unit)
 	w.view = d.view(u)
 	w.main, w.skel = main, skel
 	lists := len(main.s.Ranges) + len(d.s.Rnglists)
-	w.spent = min(4<<10+64*int(u.End-u.Off), 64<<10+2*lists)
+	// Many DIEs may share a range list: the bytes read are limited in
+	// proportion to the unit and to the sections, so that the work stays
+	// linear.
+	w.budget = min(4<<10+64*int(u.End-u.Off), 64<<10+2*lists)
 	s := &d.tables[u.table]
 	t := &w.own
-	if s.users > 1 || d.made[u.table].Load() != nil {
+	if s.users > 1 || d.compiled[u.table].Load() != nil {
 		t = d.table(u)
 	} else {
 		t.compile(d.s.Abbrev[s.off:s.end], s.l)
 	}
-	w.near = near{d: d, unit: unit, t: t, work: 1<<16 + 16*int(u.End-u.Off)}
-	if w.names.turn++; w.names.turn == 0 {
-		w.names = names{turn: 1}
+	w.resolver = resolver{d: d, unit: unit, t: t, work: 1<<16 + 16*int(u.End-u.Off)}
+	if w.names.round++; w.names.round == 0 {
+		w.names = names{round: 1}
 	}
 	w.tree.Funcs, w.tree.Calls, w.tree.Ranges = w.tree.Funcs[:0], w.tree.Calls[:0], w.tree.Ranges[:0]
 	w.calls, w.inner, w.frames, w.scopes = w.calls[:0], w.inner[:0], w.frames[:0], w.scopes[:0]
@@ -125,8 +129,8 @@ func (w *Walker) begin(d *Data, unit int, main *Data, skel *Unit) {
 	w.scoped, w.reason, w.at = w.scoped[:0], "", 0
 }
 
-// skips is the flags of DIEs that are passed over together with what is below
-// them.
+// skips returns the flags of DIEs that can be skipped together with their
+// children.
 func (w *Walker) skips() uint8 {
 	lang := w.u.Lang
 	if lang == 0 {
@@ -141,12 +145,15 @@ func (w *Walker) skips() uint8 {
 	return skipAlways
 }
 
-// run walks over the DIEs.
+// run walks over the DIEs of the unit.
+//
+// depth is the number of open DIEs with children, and top that of the innermost
+// frame: only a DIE that changes the state (a function, call or scope) has a
+// frame, and at the end of its children leave restores the state before it.
 func (w *Walker) run() {
 	b, p := w.b, int(w.u.Off)+int(w.u.dies)
-	depth, top, skips := 0, -1, w.skips()
+	start, depth, top, skips := p, 0, -1, w.skips()
 	entries, first := w.t.entries, w.t.first
-	start := p
 	for p < len(b) {
 		start = p
 		c := uint64(b[p])
@@ -162,7 +169,7 @@ func (w *Walker) run() {
 		}
 		if c >= 0x80 {
 			if c, p = uleb(b, start); p < 0 {
-				w.damage(start, "code of a DIE does not end")
+				w.damage(start, "truncated abbreviation code")
 				break
 			}
 		}
@@ -170,25 +177,18 @@ func (w *Walker) run() {
 		if i := c - first; i < uint64(len(entries)) {
 			e = &entries[i]
 		} else if e = w.t.find(c); e == nil {
-			w.damage(start, "code of a DIE is not among the abbreviations")
+			w.damage(start, "unknown abbreviation code")
 			break
 		}
-		if e.flags == 0 {
+		if e.flags&^hasChildren == 0 { // most DIEs: their size is fixed
 			p += int(e.size)
-			continue
-		}
-		if e.flags == hasChildren {
-			p += int(e.size)
-			depth++
+			depth += int(e.flags & hasChildren)
 			continue
 		}
 		var sibling uint64
 		switch {
-		case e.flags&isDamaged != 0:
-			w.damage(start, "DIE has an attribute of unknown form")
-			p = -1
-		case e.flags&isCode != 0:
-			p = w.read(&attributes{r: w.view.d.reader, l: w.u.l, b: b, p: p, caps: w.t.caps[e.capture : int(e.capture)+int(e.caps)]})
+		case e.flags&(isDamaged|isCode) != 0:
+			p = w.readCode(e, start, p)
 		case e.flags&hasSteps != 0:
 			p, sibling = w.pass(p, e)
 		default:
@@ -198,11 +198,10 @@ func (w *Walker) run() {
 			p += int(e.size)
 		}
 		if p < 0 || p > len(b) {
-			w.damage(start, "DIE runs over the end of the unit")
 			break
 		}
 		if len(w.frames) == maxFrames || len(w.tree.Funcs) == maxParts || len(w.tree.Calls) == maxParts {
-			w.damage(start, "too many functions, calls, or DIEs one in the other")
+			w.damage(start, "too many functions, calls, or nested DIEs")
 			break
 		}
 		if e.flags&isCode != 0 && w.take(e, start) && e.flags&hasChildren != 0 {
@@ -227,22 +226,40 @@ func (w *Walker) run() {
 			top = depth
 		}
 	}
-	if p > len(b) {
-		w.damage(start, "DIE runs over the end of the unit")
+	w.finish(start, p)
+}
+
+// finish closes the frames that the end of the unit, or damage, left open. The
+// last DIE is at start, and p is the offset after it, or -1 after damage.
+func (w *Walker) finish(start, p int) {
+	if p < 0 || p > len(w.b) {
+		w.damage(start, "DIE exceeds the unit")
 	}
 	for len(w.frames) > 0 {
-		w.leave(min(max(p, start), len(b)))
+		w.leave(min(max(p, start), len(w.b)))
 	}
 }
 
-// damage notes the first thing that is wrong.
+// readCode reads the attributes at p of the function or call at start, whose
+// entry may be damaged. It returns the offset after them, -1 after damage.
+func (w *Walker) readCode(e *entry, start, p int) int {
+	if e.flags&isDamaged != 0 {
+		w.damage(start, "DIE has an attribute of unknown form")
+		return -1
+	}
+	caps := w.t.caps[e.capture : int(e.capture)+int(e.caps)]
+	return w.read(&attributes{r: w.view.d.reader, l: w.u.l, b: w.b, p: p, caps: caps})
+}
+
+// damage records the first damage.
 func (w *Walker) damage(at int, reason string) {
 	if w.reason == "" {
 		w.at, w.reason = at, reason
 	}
 }
 
-// sibling is the place that DW_AT_sibling at p refers to, 0 if damaged.
+// sibling returns the offset that DW_AT_sibling at p refers to, 0 if it is
+// invalid.
 func (w *Walker) sibling(p int, form uint8) uint64 {
 	v, p := w.view.d.value(w.b, p, form, w.u.l)
 	if p < 0 || v > uint64(len(w.b)) {
@@ -251,8 +268,10 @@ func (w *Walker) sibling(p int, form uint8) uint64 {
 	return w.u.Off + v
 }
 
-// pass goes over the attributes of a DIE, and returns the place behind them,
-// -1 if they do not end, and where its sibling is.
+// pass skips the attributes of a DIE. It returns the offset after them, -1 if
+// they are truncated, and that of its sibling. The frequent forms of variable
+// size are decoded in place, since this is the hot path for types and
+// variables.
 func (w *Walker) pass(p int, e *entry) (int, uint64) {
 	b, sibling := w.b, uint64(0)
 	steps := w.t.steps[e.step : int(e.step)+int(e.steps)]
@@ -293,8 +312,8 @@ func (w *Walker) pass(p int, e *entry) (int, uint64) {
 	return -1, 0
 }
 
-// take keeps the function or call that was captured. It says whether it opened
-// a frame for the children.
+// take stores the function or call whose attributes were captured. It reports
+// whether the DIE is accepted; then a frame is open if it has children.
 func (w *Walker) take(e *entry, die int) bool {
 	if e.kind == kindInline && (w.now.fn < 0 || w.now.nest >= maxNest) {
 		return false
@@ -342,15 +361,15 @@ func (w *Walker) take(e *entry, die int) bool {
 	return true
 }
 
-// hollow says whether a call does not say at all where its code is, which
-// strict DWARF 2 cannot say of code in several pieces. It has that of the calls
-// inside of it.
+// hollow reports whether a call has no attributes for its ranges, as strict
+// DWARF 2 cannot express several ranges. Its ranges are those of its calls.
 func (w *Walker) hollow(e *entry) bool {
 	return w.now.fn >= 0 && e.flags&hasChildren != 0 && w.form[slotLow] == formNone && w.form[slotRanges] == formNone
 }
 
-// callFile is the file of the captured call. In DWARF 5 number 0 is a file. It also
-// stands without a line: in thunks, for example, where the compiler knows none.
+// callFile returns the file of the captured call. In DWARF 5 number 0 is a
+// file, and may be given without a line, for example in thunks, whose line is
+// unknown.
 func (w *Walker) callFile() uint32 {
 	if w.form[slotFile] == formNone && w.count(slotLine) == 0 {
 		return NoFile
@@ -358,7 +377,7 @@ func (w *Walker) callFile() uint32 {
 	return w.count(slotFile)
 }
 
-// count is a captured number of 32 bits.
+// count returns a captured number of at most 32 bits, 0 for other values.
 func (w *Walker) count(slot int) uint32 {
 	switch w.form[slot] {
 	case formData1, formData2, formData4, formData8, formUdata, formSdata, formImplicit:
@@ -369,7 +388,7 @@ func (w *Walker) count(slot int) uint32 {
 	return 0
 }
 
-// entry is where the captured function is entered.
+// entry returns the entry address of the captured function.
 func (w *Walker) entry(start uint64) uint64 {
 	form, value := w.form[slotEntry], w.value[slotEntry]
 	switch {
@@ -397,8 +416,8 @@ func (w *Walker) enter(e *entry, die, depth int) {
 	w.frames = append(w.frames, f)
 }
 
-// leave closes the frame on top, whose children end at p, and returns the
-// depth of the one below it, or -1.
+// leave closes the top frame, whose children end at p, and returns the depth of
+// the frame below it, or -1.
 func (w *Walker) leave(p int) int {
 	last := len(w.frames) - 1
 	f := &w.frames[last]
@@ -416,8 +435,9 @@ func (w *Walker) leave(p int) int {
 	return w.frames[last-1].depth
 }
 
-// closeFunc ends the function that the walk is in. The calls of one in another
-// function are put aside until that one has all of its own.
+// closeFunc ends the current function. The calls of a nested function are set
+// aside until the outermost one is complete, so that the calls of each function
+// are contiguous in the tree.
 func (w *Walker) closeFunc(inner bool) {
 	fn, calls := &w.tree.Funcs[w.now.fn], w.tree.Calls[w.now.first:]
 	fn.Calls, fn.NumCalls = w.now.first, int32(len(calls))
@@ -435,7 +455,9 @@ func (w *Walker) closeFunc(inner bool) {
 	w.calls, w.inner = w.calls[:0], w.inner[:0]
 }
 
-// nameOf is the Name and language of the captured function or call.
+// nameOf returns the Name and language of the captured function or call: the
+// linkage name, else the name at the end of the chain of references, else its
+// own name.
 func (w *Walker) nameOf(die int) (Name, uint16) {
 	d, u := w.view.d, w.u
 	if f := w.form[slotLinkage]; f != formNone {
@@ -443,7 +465,7 @@ func (w *Walker) nameOf(die int) (Name, uint16) {
 			return n, w.lang(0)
 		}
 	}
-	here := place{d, w.near.unit, uint64(die)}
+	here := place{d, w.resolver.unit, uint64(die)}
 	slot := slotOrigin
 	if w.form[slot] == formNone {
 		slot = slotSpec
@@ -461,17 +483,17 @@ func (w *Walker) nameOf(die int) (Name, uint16) {
 		n, lang = s.name, s.lang
 	}
 	if f := w.form[slotName]; f != formNone && n == 0 {
-		if n = d.stringName(u, f, w.value[slotName]); n != 0 && scoped(w.lang(lang)) {
+		if n = d.stringName(u, f, w.value[slotName]); n != 0 && isScoped(w.lang(lang)) {
 			n = here.name()
 		}
 	}
-	if k := n.kind(); (k == nameDie || k == nameTypeDie) && n == (place{d, w.near.unit, n.off()}).name() && n.off()-u.Off < u.End-u.Off {
+	if k := n.kind(); (k == nameDie || k == nameTypeDie) && n == (place{d, w.resolver.unit, n.off()}).name() && n.off()-u.Off < u.End-u.Off {
 		w.scoped = append(w.scoped, n)
 	}
 	return n, w.lang(lang)
 }
 
-// lang is the language of the DIE that gives the name, or of the unit.
+// lang returns the language of the DIE that has the name, or that of the unit.
 func (w *Walker) lang(l uint16) uint16 {
 	if l == 0 {
 		l = w.u.Lang
