@@ -5,10 +5,10 @@ import "encoding/binary"
 // bitReader reads bits from little-endian words of 16 bits, the highest bit
 // first. After the end it returns zeros, and over reports true.
 type bitReader struct {
-	src []byte // bytes of src that have been moved to buf, including those after the end
-	at  int    // the next bits, below those that are consumed
-	buf uint64 // number of valid bits of buf
-	n   uint   // bits of buf
+	src []byte
+	at  int    // bytes of src that have been moved to buf, including those after the end
+	buf uint64 // the next bits, below those that are consumed
+	n   uint   // number of valid bits of buf
 }
 
 // fill reads words until buf has at least 48 bits.
