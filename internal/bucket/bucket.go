@@ -1,17 +1,17 @@
-// Package bucket is named blobs: what object stores, folders and memory have
-// in common. The root of the family holds the contract and the pure helpers of
-// its children; buckettest holds the tests that every child must pass.
+// Package bucket defines named blobs: the common contract of object stores,
+// folders and memory. The root of the family has the contract and the helpers
+// of its implementations; buckettest has the tests that every implementation
+// must pass.
 //
-// A blob is whole or absent: a Put that fails, is cancelled or dies leaves
-// what was there before. A Put of a key that exists replaces its blob, unless
-// it asks otherwise, and readers of the old one finish undisturbed; of two Puts
-// at one time, one wins.
-// Blobs are stored and returned as they are: Encoding says in which coding,
-// nobody here decodes.
+// A blob is complete or absent: a Put that fails, is cancelled or crashes does
+// not change the previous blob. A Put of an existing key replaces its blob,
+// unless it has IfAbsent, and open readers of the old blob are not affected; of
+// two concurrent Puts, one wins. Blobs are stored and returned unchanged:
+// Encoding states their content coding, but the bucket does not decode them.
 //
 // Failures are *fault.Error. A missing key is NotFound; a key that Check
-// refuses is Malformed; what this child of the family cannot keep is
-// Unsupported. When the context ended, the failure wraps its error.
+// rejects is Malformed; a blob that the implementation cannot store is
+// Unsupported. When the context has ended, the error wraps its error.
 package bucket
 
 import (
@@ -24,25 +24,25 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Attrs is what is known of a blob besides its bytes.
+// Attrs describes a blob.
 type Attrs struct {
-	Size     int64  // of the whole blob; in a Put, zero means that it is not known yet
+	Size     int64  // of the whole blob; in a Put, zero means unknown
 	Encoding string // content coding of the stored bytes ("gzip"), empty: none
-	Version  string // tells this blob from others of its key, where the store knows such a thing; ignored in a Put
-	IfAbsent bool   // in a Put: a blob that is there already stays, and that is no failure
+	Version  string // identifies the content among the blobs of a key, if the store has versions; ignored in a Put
+	IfAbsent bool   // in a Put: an existing blob is kept, without an error
 }
 
-// Bucket keeps blobs by key. It is safe for concurrent use.
+// Bucket stores blobs by key. It is safe for concurrent use.
 //
-// Get reads n bytes from offset off on, to the end when n is negative. A range
-// is cut at the end of the blob, so one that starts there or later is empty.
-// The Attrs are those of the whole blob. ctx also governs the reading.
+// Get reads n bytes from offset off on, to the end if n is negative. A range is
+// truncated to the blob, so one that starts at its end or later is empty. The
+// Attrs are those of the whole blob. ctx also applies to the reader.
 //
-// Put stores what r has. A Size in a that is not what r has is refused, unless
-// IfAbsent spares the reading of r. Put returns when the Read under way has
-// returned, if ctx ends meanwhile.
+// Put stores the content of r. It fails if a.Size is not the size of r, unless
+// IfAbsent makes reading r unnecessary. If ctx ends during a Read of r, Put
+// returns after that Read.
 //
-// Delete takes a blob away; that there is none is no failure.
+// Delete removes a blob. A missing key is not an error.
 type Bucket interface {
 	Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, Attrs, error)
 	Put(ctx context.Context, key string, r io.Reader, a Attrs) error
@@ -50,39 +50,40 @@ type Bucket interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// ErrLink is why a file is denied that is a symbolic link to elsewhere.
+// ErrLink means that a file is a symbolic link out of its folder.
 var ErrLink = errors.New("a symbolic link leads out of the folder")
 
-// MaxKey is the length in bytes up to which every object store takes a key.
+// MaxKey is the largest length in bytes of a key that every object store
+// accepts.
 const MaxKey = 1024
 
-// Check refuses what is not a key. Keys are segments separated by slashes, in
-// UTF-8, without NUL and backslash. No segment is empty, "." or "..", so a key
-// can neither leave its bucket nor be spelled in two ways.
+// Check returns an error if key is invalid. Keys are segments separated by
+// slashes, in UTF-8, without NUL and backslash. No segment may be empty, "." or
+// "..", so that a key cannot leave its bucket and has one spelling.
 func Check(key string) error {
-	refuse := func(why string) error {
-		return fault.New(fault.Malformed, "", "key %.80q %s", key, why)
+	refuse := func(reason string) error {
+		return fault.New(fault.Malformed, "", "invalid key %.80q: %s", key, reason)
 	}
 	switch {
 	case len(key) > MaxKey:
-		return refuse("is too long")
+		return refuse("must have at most 1024 bytes")
 	case !utf8.ValidString(key):
-		return refuse("is not UTF-8")
+		return refuse("must be UTF-8")
 	case strings.ContainsAny(key, "\x00\\"):
-		return refuse("has a NUL or a backslash")
+		return refuse("must not contain NUL or backslash")
 	}
 	for segment := range strings.SplitSeq(key, "/") {
 		switch segment {
 		case "":
-			return refuse("has an empty segment")
+			return refuse("must not have an empty segment")
 		case ".", "..":
-			return refuse("has a relative segment")
+			return refuse("must not have a relative segment")
 		}
 	}
 	return nil
 }
 
-// Cut is the range of a blob of size bytes that off and n of a Get stand for.
+// Cut returns the range of a blob of size bytes for the off and n of a Get.
 func Cut(off, n, size int64) (from, length int64) {
 	from = min(max(off, 0), size)
 	length = size - from
@@ -92,8 +93,8 @@ func Cut(off, n, size int64) (from, length int64) {
 	return from, length
 }
 
-// Begin is how every method of a child begins: it refuses what Check refuses
-// and a context that has ended.
+// Begin checks the arguments of every method: it returns the error of Check, or
+// that of a context that has ended.
 func Begin(ctx context.Context, key string) error {
 	if err := Check(key); err != nil {
 		return err
@@ -108,7 +109,7 @@ func ended(ctx context.Context) error {
 	return nil
 }
 
-// Bound is r, failing once ctx has ended.
+// Bound returns a reader of r that fails after ctx has ended.
 func Bound(ctx context.Context, r io.Reader) io.Reader { return &bound{ctx, r} }
 
 type bound struct {
@@ -123,9 +124,9 @@ func (b *bound) Read(p []byte) (int, error) {
 	return b.r.Read(p)
 }
 
-// Copy is the body of a Put: it copies r to w until r ends, ctx ends, or the
-// size is not the one that a promises. It returns the number of bytes. A
-// failure of r is returned as it came.
+// Copy implements the body of a Put: it copies r to w until r ends, ctx ends,
+// or the size differs from a.Size. It returns the number of bytes. An error of
+// r is returned unchanged.
 func Copy(ctx context.Context, w io.Writer, r io.Reader, a Attrs) (int64, error) {
 	r = Bound(ctx, r)
 	if a.Size > 0 {
@@ -133,7 +134,7 @@ func Copy(ctx context.Context, w io.Writer, r io.Reader, a Attrs) (int64, error)
 	}
 	n, err := io.Copy(w, r)
 	if err == nil {
-		err = promised(a, n)
+		err = checkSize(a, n)
 	}
 	if err == nil {
 		err = ended(ctx)
@@ -141,10 +142,10 @@ func Copy(ctx context.Context, w io.Writer, r io.Reader, a Attrs) (int64, error)
 	return n, err
 }
 
-// promised refuses a body of n bytes if a promises another size.
-func promised(a Attrs, n int64) error {
+// checkSize returns an error if a.Size is set and is not n.
+func checkSize(a Attrs, n int64) error {
 	if a.Size > 0 && n != a.Size {
-		return fault.New(fault.Malformed, "", "the body does not have the %d bytes that were promised", a.Size)
+		return fault.New(fault.Malformed, "", "the body does not have the declared size of %d bytes", a.Size)
 	}
 	return nil
 }

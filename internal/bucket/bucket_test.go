@@ -7,7 +7,7 @@ import (
 	"symbolon/internal/bucket"
 )
 
-func TestCutStaysInTheBlob(t *testing.T) {
+func TestCut(t *testing.T) {
 	for _, c := range [][5]int64{ // off, n, size, from, length
 		{0, -1, 10, 0, 10}, {2, 3, 10, 2, 3}, {8, 5, 10, 8, 2}, {10, 1, 10, 10, 0}, {99, -1, 10, 10, 0},
 		{-5, 3, 10, 0, 3}, {0, 0, 10, 0, 0}, {0, -1, 0, 0, 0}, {1, 1<<63 - 1, 10, 1, 9},
@@ -18,11 +18,11 @@ func TestCutStaysInTheBlob(t *testing.T) {
 	}
 }
 
-func TestLongestKeyIsAKey(t *testing.T) {
+func TestLongestKeyIsValid(t *testing.T) {
 	if err := bucket.Check(strings.Repeat("k", bucket.MaxKey)); err != nil {
 		t.Error(err)
 	}
 	if bucket.Check(strings.Repeat("k", bucket.MaxKey+1)) == nil {
-		t.Error("a longer key is a key")
+		t.Error("Check accepts a longer key")
 	}
 }

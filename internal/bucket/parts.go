@@ -6,18 +6,18 @@ import (
 	"io"
 )
 
-// Parts cuts the body of a Put into parts, one of which is in memory.
+// Parts splits the body of a Put into parts and keeps one part in memory.
 type Parts struct {
-	from io.Reader
-	end  func() error
-	size int64
-	part bytes.Buffer
-	next [1]byte // the first byte of the next part, if more
-	more bool
+	from    io.Reader
+	end     func() error
+	size    int64
+	part    bytes.Buffer
+	next    [1]byte // the first byte of the next part, if hasNext
+	hasNext bool
 }
 
-// NewParts cuts r into parts of size bytes. Like Copy it fails when ctx ends,
-// and before the last part if a promises another size.
+// NewParts splits r into parts of size bytes. Like Copy it fails when ctx ends,
+// and before the last part if the size differs from a.Size.
 func NewParts(ctx context.Context, r io.Reader, a Attrs, size int64) *Parts {
 	p := &Parts{size: size}
 	count := &counter{r: Bound(ctx, r)}
@@ -25,7 +25,7 @@ func NewParts(ctx context.Context, r io.Reader, a Attrs, size int64) *Parts {
 		if err := ended(ctx); err != nil {
 			return err
 		}
-		return promised(a, count.n)
+		return checkSize(a, count.n)
 	}
 	if a.Size > 0 {
 		p.from = io.LimitReader(count, a.Size+1)
@@ -33,21 +33,21 @@ func NewParts(ctx context.Context, r io.Reader, a Attrs, size int64) *Parts {
 	return p
 }
 
-// Next is the next part, until the one after it, and whether it is the last
-// one. All but the last are of the full size.
+// Next returns the next part, valid until the next call, and whether it is the
+// last one. All but the last have the full size.
 func (p *Parts) Next() (part []byte, last bool, err error) {
 	p.part.Reset()
-	if p.more {
+	if p.hasNext {
 		p.part.Write(p.next[:])
 	}
-	// A body that is larger than this gets the memory of a whole part at once.
+	// Allocate a whole part at once for a body above this size.
 	if err = p.fill(min(p.size, 256<<10)); err == nil {
 		p.part.Grow(int(p.size) - p.part.Len() + bytes.MinRead)
 		err = p.fill(p.size)
 	}
 	if err == nil {
 		_, err = io.ReadFull(p.from, p.next[:])
-		p.more = err == nil
+		p.hasNext = err == nil
 	}
 	if err == io.EOF {
 		return p.part.Bytes(), true, p.end()

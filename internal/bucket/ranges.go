@@ -13,28 +13,28 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Part is a Get of a store that answers HTTP.
+// Part is a Get from a store over HTTP.
 type Part struct {
-	Key, Place string // of the blob; Place is for people
-	// Ask sends the request with these headers, and returns answers with a status
-	// that accept takes, too.
+	Key, Place string // of the blob; Place is for messages
+	// Ask sends the request with these headers. It returns unsuccessful answers
+	// only if accept returns true for the status.
 	Ask   func(header map[string]string, accept func(status int) bool) (*http.Response, error)
 	Attrs func(resp *http.Response, size int64) Attrs
 	Stat  func(ctx context.Context, key string) (Attrs, error)
 }
 
-// Get reads n bytes at off. It checks that the store has sent what was asked for.
+// Get reads n bytes at off. It checks that the store sent the requested range.
 func (p Part) Get(ctx context.Context, off, n int64) (io.ReadCloser, Attrs, error) {
 	if err := Begin(ctx, p.Key); err != nil {
 		return nil, Attrs{}, err
 	}
 	off = max(off, 0)
 	if n != 0 {
-		resp, err := p.Ask(rangeHeader(off, n), beyond)
+		resp, err := p.Ask(rangeHeader(off, n), isBeyondEnd)
 		if err != nil {
 			return nil, Attrs{}, err
 		}
-		if !beyond(resp.StatusCode) {
+		if !isBeyondEnd(resp.StatusCode) {
 			r, size, err := answer(resp, off, n)
 			if err != nil {
 				resp.Body.Close()
@@ -50,9 +50,9 @@ func (p Part) Get(ctx context.Context, off, n int64) (io.ReadCloser, Attrs, erro
 	return http.NoBody, a, nil
 }
 
-func beyond(status int) bool { return status == http.StatusRequestedRangeNotSatisfiable }
+func isBeyondEnd(status int) bool { return status == http.StatusRequestedRangeNotSatisfiable }
 
-// rangeHeader asks for what off and n of a Get stand for.
+// rangeHeader returns the header for the off and n of a Get.
 func rangeHeader(off, n int64) map[string]string {
 	switch {
 	case n >= 0 && n <= math.MaxInt64-off:
@@ -63,25 +63,25 @@ func rangeHeader(off, n int64) map[string]string {
 	return map[string]string{}
 }
 
-// answer is the body of the answer to a Get that asked for a range, and the size
-// of the whole blob.
+// answer returns the body of the answer to a Get for a range, and the size of
+// the whole blob.
 func answer(resp *http.Response, off, n int64) (io.ReadCloser, int64, error) {
 	if resp.StatusCode == http.StatusPartialContent {
 		first, last, size, ok := contentRange(resp.Header.Get("Content-Range"))
 		from, length := Cut(off, n, size)
 		if !ok || first != from || last != from+length-1 || resp.ContentLength >= 0 && resp.ContentLength != length {
-			return nil, 0, errors.New("the store has sent another range")
+			return nil, 0, errors.New("the store sent another range")
 		}
 		return resp.Body, size, nil
 	}
 	size := resp.ContentLength
 	switch {
 	case resp.StatusCode != http.StatusOK:
-		return nil, 0, fmt.Errorf("status %d is no answer to a read", resp.StatusCode)
+		return nil, 0, fmt.Errorf("unexpected status %d", resp.StatusCode)
 	case size < 0:
-		return nil, 0, errors.New("the store does not tell the size")
+		return nil, 0, errors.New("the answer lacks the size")
 	case off > 0:
-		return nil, 0, errors.New("the store does not know ranges")
+		return nil, 0, errors.New("the store does not support ranges")
 	case n < 0 || n >= size:
 		return resp.Body, size, nil
 	}
@@ -91,7 +91,7 @@ func answer(resp *http.Response, off, n int64) (io.ReadCloser, int64, error) {
 	}{io.LimitReader(resp.Body, n), resp.Body}, size, nil
 }
 
-// contentRange reads "bytes 0-99/1000".
+// contentRange parses "bytes 0-99/1000".
 func contentRange(text string) (first, last, size int64, ok bool) {
 	text, ok = strings.CutPrefix(text, "bytes ")
 	span, whole, _ := strings.Cut(text, "/")

@@ -17,7 +17,7 @@ import (
 	"symbolon/internal/fault"
 )
 
-func TestPartsAreTheBody(t *testing.T) {
+func TestParts(t *testing.T) {
 	broken := errors.New("the body broke")
 	for _, size := range []int{0, 1, 9, 10, 11, 20, 25} {
 		body := strings.Repeat("0123456789", 3)[:size]
@@ -39,10 +39,10 @@ func TestPartsAreTheBody(t *testing.T) {
 		r    io.Reader
 		size int64
 	}{
-		"does not have the 3 bytes":  {strings.NewReader("0123"), 3},
-		"does not have the 30 bytes": {strings.NewReader("0123456789ab"), 30},
-		"does not have the 12 bytes": {strings.NewReader("0123456789ab0123456789ab"), 12},
-		"the body broke":             {io.MultiReader(strings.NewReader("0123456789ab"), iotest.ErrReader(broken)), 0},
+		"declared size of 3 bytes":  {strings.NewReader("0123"), 3},
+		"declared size of 30 bytes": {strings.NewReader("0123456789ab"), 30},
+		"declared size of 12 bytes": {strings.NewReader("0123456789ab0123456789ab"), 12},
+		"the body broke":            {io.MultiReader(strings.NewReader("0123456789ab"), iotest.ErrReader(broken)), 0},
 	} {
 		p := bucket.NewParts(t.Context(), c.r, bucket.Attrs{Size: c.size}, 10)
 		var err error
@@ -65,13 +65,13 @@ func TestPartsAreTheBody(t *testing.T) {
 	}
 }
 
-// clock is a time that the test moves.
+// clock is a clock that the test advances.
 type clock struct{ now atomic.Int64 }
 
 func (c *clock) Now() time.Time       { return time.Unix(c.now.Load(), 0) }
 func (c *clock) pass(d time.Duration) { c.now.Add(int64(d / time.Second)) }
 
-func TestRenewalKeepsWhatIsGood(t *testing.T) {
+func TestRenewalKeepsValidValue(t *testing.T) {
 	var c clock
 	var fetched atomic.Int32
 	var failing atomic.Bool
@@ -97,13 +97,13 @@ func TestRenewalKeepsWhatIsGood(t *testing.T) {
 	want(1, "")
 	c.pass(2 * time.Minute)
 	failing.Store(true)
-	want(1, "") // and a renewal fails behind it
+	want(1, "") // and a renewal fails in the background
 	<-ready
 	for end := time.Now().Add(time.Minute); fetched.Load() < 3 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		c.pass(11 * time.Second)
 		want(1, "")
 		if c.now.Load() > 3590 {
-			t.Fatal("a failed renewal is not tried again")
+			t.Fatal("a failed renewal is not retried")
 		}
 	}
 	<-ready
@@ -119,7 +119,7 @@ func TestRenewalKeepsWhatIsGood(t *testing.T) {
 	want(n+2, "")
 }
 
-func TestRenewalIsOneFlight(t *testing.T) {
+func TestRenewalIsSingleFlight(t *testing.T) {
 	var fetched atomic.Int32
 	r := bucket.Renewed[string]{Now: time.Now, Fetch: func(ctx context.Context) (string, time.Time, error) {
 		fetched.Add(1)
@@ -147,7 +147,7 @@ func TestRenewalIsOneFlight(t *testing.T) {
 	}
 }
 
-func TestCredentialsThatHaveExpiredAreNone(t *testing.T) {
+func TestExpiredCredentialsAreRejected(t *testing.T) {
 	r := bucket.Renewed[int]{Now: time.Now, Fetch: func(context.Context) (int, time.Time, error) { return 1, time.Now(), nil }}
 	if _, err := r.Get(t.Context()); fault.KindOf(err) != fault.Denied {
 		t.Error(err)
@@ -202,7 +202,7 @@ func TestRangeHeader(t *testing.T) {
 	}
 }
 
-func TestTextsOfOthersAreOneShortLine(t *testing.T) {
+func TestLine(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\n b\t\x00c": "a b c", "\u2028x\u009b31m": "x 31m", "\xff": "?", strings.Repeat("ä", 200): strings.Repeat("ä", 150) + "...",
 	} {

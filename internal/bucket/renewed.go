@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	renewalTime  = 30 * time.Second // for one renewal
-	renewalPause = 10 * time.Second // after one that failed, while the old value is still good
+	renewalTime  = 30 * time.Second // timeout of a renewal
+	renewalPause = 10 * time.Second // delay after a failed renewal while the old value is valid
 )
 
-// Renewed is a value that expires, such as credentials, and is renewed before
-// it does: by one flight however many wait, and without anybody waiting as
-// long as the old one is good. It is safe for concurrent use.
+// Renewed is a value that expires, such as credentials, and is renewed before:
+// by a single flight for all callers, without delay for callers as long as the
+// old value is valid. It is safe for concurrent use.
 type Renewed[T any] struct {
 	Fetch func(ctx context.Context) (value T, expires time.Time, err error)
 	Now   func() time.Time
-	Early time.Duration // before it expires
+	Early time.Duration // time before expiry at which renewal starts
 
 	mu      sync.Mutex
 	value   T
-	expires time.Time // of value; zero: there is none
-	pause   time.Time // no renewal of a good value before this
+	expires time.Time // of value; zero: value is unset
+	pause   time.Time // no renewal of a valid value before this
 	flight  *renewal
 }
 
@@ -33,7 +33,7 @@ type renewal struct {
 	err  error
 }
 
-// Get is a value that is good now.
+// Get returns a valid value.
 func (r *Renewed[T]) Get(ctx context.Context) (T, error) {
 	for {
 		r.mu.Lock()
@@ -59,7 +59,8 @@ func (r *Renewed[T]) Get(ctx context.Context) (T, error) {
 	}
 }
 
-// Drop forgets the value if same says so: it is not good any more.
+// Drop discards the value if same returns true for it: it is not valid any
+// longer.
 func (r *Renewed[T]) Drop(same func(T) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,7 +76,7 @@ func (r *Renewed[T]) renew(ctx context.Context, f *renewal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err == nil && !r.Now().Before(expires) {
-		err = fault.New(fault.Denied, "", "the new credentials have expired already")
+		err = fault.New(fault.Denied, "", "the new credentials have already expired")
 	}
 	if err == nil {
 		r.value, r.expires = value, expires

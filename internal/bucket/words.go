@@ -11,9 +11,9 @@ import (
 	"symbolon/internal/fault"
 )
 
-// innermost is the root of an error, which tells what happened without the
-// addresses that the layers above add, and without what the other side has sent,
-// which net/http repeats: it may be what it was sent by us.
+// innermost returns the text of the root of an error, without the addresses
+// that the outer errors add, and without data from the other side, which
+// net/http repeats: it may contain secrets that we sent.
 func innermost(err error) string {
 	var lookup *net.DNSError
 	if errors.As(err, &lookup) {
@@ -24,24 +24,25 @@ func innermost(err error) string {
 	}
 	text, _, _ := strings.Cut(err.Error(), `"`)
 	if strings.Contains(text, "malformed") {
-		return "the store does not speak HTTP"
+		return "the answer is not HTTP"
 	}
 	return Line(text)
 }
 
-// Line is a text of others as the detail of a failure: one line, not too long.
+// Line returns foreign text as the detail of a failure: one line of at most 300
+// bytes.
 func Line(text string) string {
-	const most = 300
+	const maxLen = 300
 	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(r rune) bool {
 		return r <= ' ' || r >= 0x7f && r <= 0xa0 || r == '\u2028' || r == '\u2029'
 	}), " ")
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "..."
+	if len(text) > maxLen {
+		text = strings.ToValidUTF8(text[:maxLen], "") + "..."
 	}
 	return text
 }
 
-// Hide is a text without the secrets in it.
+// Hide returns text with the secrets replaced.
 func Hide(text string, secrets ...string) string {
 	for _, s := range secrets {
 		if s != "" {
@@ -51,12 +52,12 @@ func Hide(text string, secrets ...string) string {
 	return text
 }
 
-// Status is a status as people know it.
+// Status returns the code and text of a status.
 func Status(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
-// KindOf is the kind of failure that a status means which is no success.
+// KindOf returns the kind of failure of an unsuccessful status.
 func KindOf(status int) fault.Kind {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:

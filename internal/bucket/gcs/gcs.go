@@ -180,7 +180,7 @@ func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
 	}
 	size, err := strconv.ParseUint(answer.Size, 10, 63)
 	if err != nil {
-		return bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "the store does not tell the size")
+		return bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "the answer lacks the size")
 	}
 	return bucket.Attrs{Size: int64(size), Encoding: answer.ContentEncoding, Version: answer.Generation}, nil
 }

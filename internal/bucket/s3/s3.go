@@ -204,7 +204,7 @@ func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
 		return bucket.Attrs{}, err
 	}
 	if resp.ContentLength < 0 {
-		return bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "the store does not tell the size")
+		return bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "the answer lacks the size")
 	}
 	return attrs(resp, resp.ContentLength), nil
 }
