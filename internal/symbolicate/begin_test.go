@@ -12,9 +12,9 @@ import (
 	"symbolon/internal/symbolicate"
 )
 
-// TestASlowModuleHoldsNobodyBack takes the modules as they are decided, and the
-// frames of those that are, while another one never is.
-func TestASlowModuleHoldsNobodyBack(t *testing.T) {
+// TestSlowModuleDoesNotDelayOthers reads the modules as they are decided, and
+// their frames, while another one is never decided.
+func TestSlowModuleDoesNotDelayOthers(t *testing.T) {
 	e := engine(t, symbolicate.Config{Deadline: -1})
 	req := &symbolicate.Request{
 		Modules: []ident.Module{module("slow.so"), module("a.so"), module("unasked.so"), module("gone.so"), module("b.so")},
@@ -36,7 +36,7 @@ func TestASlowModuleHoldsNobodyBack(t *testing.T) {
 		told = append(told, next...)
 	}
 	if told[0] != 2 || slices.Contains(told, 0) {
-		t.Errorf("told are %v", told)
+		t.Errorf("decided: %v", told)
 	}
 	name := func(i int) string {
 		calls, err := res.Frames(i)
@@ -60,19 +60,19 @@ func TestASlowModuleHoldsNobodyBack(t *testing.T) {
 	begun := time.Now()
 	leave()
 	if next, _ := res.Next(); len(next) != 1 || next[0] != 0 || res.Modules[0].Found {
-		t.Errorf("told in the end: %v", next)
+		t.Errorf("decided at the end: %v", next)
 	}
 	if next, more := res.Next(); len(next) > 0 || more {
 		t.Errorf("told afterwards: %v", next)
 	}
 	res.Release()
 	if spent := time.Since(begun); spent > 5*time.Second {
-		t.Errorf("a caller who left waited %v", spent)
+		t.Errorf("a cancelled caller waited %v", spent)
 	}
 }
 
-// TestWhoReleasesWaitsForNothing gives a result back while modules are looked for.
-func TestWhoReleasesWaitsForNothing(t *testing.T) {
+// TestReleaseDoesNotWait releases a result while modules are pending.
+func TestReleaseDoesNotWait(t *testing.T) {
 	e := engine(t, symbolicate.Config{})
 	req := &symbolicate.Request{Modules: []ident.Module{module("slow.so"), module("a.so")}, Frames: []symbolicate.Frame{{Module: 0}, {Module: 1, Addr: 0x1000}}}
 	done := make(chan struct{})

@@ -1,11 +1,14 @@
-// Package symbolicate is the engine: questions about addresses in, frames out.
-// It opens every module once, several side by side; one that takes too long is
-// left behind and its work goes on into the cache. Addresses are looked up
-// while the answer is read, some thousands at a time, in rising order. Who does
-// not want to wait for the slowest module takes them as they are decided.
+// Package symbolicate is the engine that turns requests for addresses into
+// frames. It opens each module once, several concurrently; a module that
+// exceeds the deadline is missing from the answer, but its work continues into
+// the cache. Addresses are looked up while the answer is read, some thousands
+// at a time, in ascending order. Callers that do not wait for the slowest
+// module use Begin, Next and Open.
 //
-// What is not known is data, not an error: a Module without Found says why in
-// its Report. Doors turn all of it into their own words.
+// An unknown module or address is data, not an error: the Report of a Module
+// that is not Found has the reason. The api packages translate it into their
+// formats. An Engine is safe for concurrent use; a Result belongs to one
+// goroutine.
 package symbolicate
 
 import (
@@ -24,14 +27,14 @@ import (
 	"symbolon/internal/table"
 )
 
-// Config of the engine. The zero value is the default.
+// Config configures the engine. The zero value is the default.
 type Config struct {
 	Parallel  int           `yaml:"parallel" help:"Modules of one request that are looked up at the same time."`
 	MaxFrames int           `yaml:"max_frames" help:"Frames of one answer, inlined ones counted; an answer that has more is refused, or cut off where a part of it is out."`
 	Deadline  time.Duration `yaml:"module_deadline" help:"How long an answer waits for its modules, one of Sentry's excepted, which waits as long as downloads may take; one that is not ready then counts as missing in this answer, and its work goes on into the cache. So long may addresses be looked up in a file without a table, in any answer. -1: as long as it takes."`
 }
 
-// Defaults returns c with its zero fields filled in.
+// Defaults returns c with default values for its zero fields.
 func (c Config) Defaults() Config {
 	if c.Parallel == 0 {
 		c.Parallel = 8
@@ -45,7 +48,7 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// Validate says what is wrong with c.
+// Validate returns an error if a field of c is invalid.
 func (c Config) Validate() error {
 	c = c.Defaults()
 	var errs []error
@@ -66,25 +69,25 @@ type Engine struct {
 	patient bool
 }
 
-// New makes an engine over tables.
+// New returns an engine that uses tables.
 func New(cfg Config, tables *table.Tables, now func() time.Time) *Engine {
 	return &Engine{cfg: cfg.Defaults(), tables: tables, now: now}
 }
 
-// With is an engine over other tables.
+// With returns a copy of e that uses other tables.
 func (e *Engine) With(t *table.Tables) *Engine {
 	return &Engine{cfg: e.cfg, tables: t, now: e.now, patient: e.patient}
 }
 
-// Patient is an engine that waits for modules as long as its callers do. What
-// looking addresses up in one may take is the same.
+// Patient returns a copy of e that waits for modules as long as its callers do.
+// The deadline for lookups in a file without a table still applies.
 func (e *Engine) Patient() *Engine {
 	return &Engine{cfg: e.cfg, tables: e.tables, now: e.now, patient: true}
 }
 
-// Run opens the modules of req, and turns the addresses of its frames into those
-// that are looked up. The error is that of a context that ended;
-// everything else that goes wrong is told in the result.
+// Run opens the modules of req, and changes the addresses of its frames to
+// those that are looked up. The error is that of a context that has ended; all
+// other failures are in the result.
 func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 	res := e.Begin(ctx, req)
 	if err := res.All(ctx); err != nil {
@@ -94,8 +97,8 @@ func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 	return res, nil
 }
 
-// Begin begins to open the modules of req. Of the result no frame can be had
-// before All, or Open for some of them.
+// Begin starts to open the modules of req. Frames of the result are available
+// after All, or after Open for some of them.
 func (e *Engine) Begin(ctx context.Context, req *Request) *Result {
 	res := &Result{req: req, cfg: e.cfg, now: e.now, Modules: make([]Module, len(req.Modules)), win: windows.Get().(*window)}
 	for _, f := range req.Frames {
@@ -114,7 +117,7 @@ func (e *Engine) Begin(ctx context.Context, req *Request) *Result {
 	return res
 }
 
-// within is the time that modules have.
+// within returns the context of the work on modules.
 func (e *Engine) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if e.cfg.Deadline > 0 && !e.patient {
 		return context.WithTimeout(ctx, e.cfg.Deadline)
@@ -122,7 +125,7 @@ func (e *Engine) within(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithCancel(ctx)
 }
 
-// ready takes the modules that are open already, and tells which are not.
+// ready takes the modules that are already open, and returns the others.
 func (e *Engine) ready(res *Result) (rest []int) {
 	for m := range res.Modules {
 		mod := &res.Modules[m]
@@ -145,7 +148,7 @@ func (e *Engine) ready(res *Result) (rest []int) {
 	return rest
 }
 
-// open opens modules, side by side, and says of each when it is decided.
+// open opens modules concurrently, and sends each to res.decided.
 func (e *Engine) open(ctx context.Context, res *Result, modules []int) {
 	slots := make(chan struct{}, e.cfg.Parallel)
 	var wg sync.WaitGroup
@@ -156,7 +159,7 @@ func (e *Engine) open(ctx context.Context, res *Result, modules []int) {
 		case slots <- struct{}{}:
 		case <-ctx.Done():
 			mod.missing(table.Report{Late: true, Fault: fault.New(fault.Timeout, "",
-				"not begun within %v, as other modules of the request took so long", e.cfg.Deadline)})
+				"not started within %v because of other modules of the request", e.cfg.Deadline)})
 			res.decided <- int32(m)
 			continue
 		}
@@ -173,7 +176,7 @@ func (e *Engine) open(ctx context.Context, res *Result, modules []int) {
 	}
 }
 
-// find opens what a module has.
+// find opens the tables of a module.
 func (e *Engine) find(ctx context.Context, mod *Module, req *Request, m ident.Module) {
 	report := table.Report{Hit: true}
 	if mod.handle == nil {
@@ -185,7 +188,8 @@ func (e *Engine) find(ctx context.Context, mod *Module, req *Request, m ident.Mo
 	mod.opened(mod.handle, report)
 }
 
-// opened takes over what answers for a module; nil is nothing.
+// opened sets the handle and the report of a module; h is nil if the module is
+// missing.
 func (mod *Module) opened(h *table.Handle, report table.Report) {
 	if mod.sources != nil {
 		mod.Features |= object.HasSources
@@ -204,7 +208,7 @@ func (mod *Module) opened(h *table.Handle, report table.Report) {
 func (mod *Module) missing(report table.Report) {
 	mod.Report = report
 	for i := range report.Tried {
-		if report.Tried[i].Chosen { // and then turned down
+		if report.Tried[i].Chosen { // but rejected later
 			mod.Features |= report.Tried[i].Features
 		}
 	}

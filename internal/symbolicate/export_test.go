@@ -1,7 +1,7 @@
 package symbolicate
 
-// Room is how many frames the window has memory for.
+// Room returns the capacity of the window in frames.
 func (r *Result) Room() int { return cap(r.win.frames) }
 
-// MostRoom is what it may be.
-const MostRoom = 2 * windowRoom
+// MostRoom is the limit of Room.
+const MostRoom = 2 * windowLimit

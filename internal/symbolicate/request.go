@@ -12,48 +12,47 @@ import (
 	"symbolon/internal/table"
 )
 
-// Frame is a question: which function is at Addr of the module with this
-// index. The address is absolute if the request says where the module is
-// loaded, and else relative to the module. A negative Module asks nothing.
+// Frame is an address to look up: Addr in the module with this index. The
+// address is absolute if the request has the base of the module, and else
+// relative to the module. A frame with a negative Module has no answer.
 type Frame struct {
 	Module int32
 	Step   Step
 	Addr   uint64
 }
 
-// Request is the questions of one caller. A module that no frame names is not
-// looked up.
+// Request is the frames of a caller. A module without frames is not looked up.
 type Request struct {
 	Modules []ident.Module
-	Bases   []uint64 // where the modules are loaded, zero or nil: nowhere
+	Bases   []uint64 // load addresses of the modules; zero or nil: unknown
 	Frames  []Frame
-	Purpose locate.Purpose // which file answers: SymFirst or Debug
-	Nearest bool           // answer with the function or symbol that starts at or next below the address, however far
-	Sources bool           // find files with source files too
+	Purpose locate.Purpose // the purpose of the files: SymFirst or Debug
+	Nearest bool           // answer with the function or symbol that starts at or below the address, at any distance
+	Sources bool           // also find files with source files
 }
 
-// Module is what became of one module of a request.
+// Module is the outcome for a module of a request.
 type Module struct {
-	Asked        bool   // a frame named it, so it was looked up
-	Found        bool   // there is something to look addresses up in
-	Name         string // file name of the code, if the debug file tells another than its own
+	Asked        bool   // a frame refers to it, so it was looked up
+	Found        bool   // it has a table
+	Name         string // file name of the code, if the debug file has one other than its own
 	Arch         ident.Arch
-	Features     object.Features // of the files that were found for it
-	VCS          string          // of the source server of its debug file
+	Features     object.Features // of the files found for it
+	VCS          string          // version control system of the source server of its debug file
 	Report       table.Report
-	SourceReport table.Report // of the search for source files, if they were asked for
+	SourceReport table.Report // of the search for source files, if requested
 
-	pending bool // it was not open at first: decided tells when it is known what becomes of it
+	pending bool // it was not open at first; decided announces it
 	handle  *table.Handle
 	sources *table.Handle
-	spent   time.Duration // looking addresses up
+	spent   time.Duration // time spent in lookups
 }
 
-// Trail is every place that was looked at for the module, now or when its file
-// was opened.
+// Trail returns the places that were searched for the module, now or when its
+// file was opened.
 func (m *Module) Trail() []locate.Tried { return trailOf(m.handle, &m.Report) }
 
-// SourceTrail is the same of the search for source files.
+// SourceTrail returns the trail of the search for source files.
 func (m *Module) SourceTrail() []locate.Tried { return trailOf(m.sources, &m.SourceReport) }
 
 func trailOf(h *table.Handle, r *table.Report) []locate.Tried {
@@ -64,33 +63,32 @@ func trailOf(h *table.Handle, r *table.Report) []locate.Tried {
 }
 
 // Result answers a Request, a window of frames at a time, so that its memory
-// does not grow with the request. It keeps tables open: Release it, and use
-// nothing of it afterwards. It belongs to one goroutine.
+// does not grow with the request. It holds open tables: call Release, and do
+// not use it afterwards. It belongs to one goroutine.
 //
-// A module that is not done when the time of the answer is over, or that we
-// trip over, is lost on the way: from then on it has no frames, and Modules
-// says so.
+// A module whose lookups exceed the deadline, or panic, is dropped: from then
+// on it has no frames, and is not Found in Modules.
 type Result struct {
 	Modules []Module
 
 	req     *Request
 	cfg     Config
 	now     func() time.Time
-	frames  int // answered so far, inlined ones counted
+	frames  int // answered so far, inlined ones included
 	win     *window
 	names   demangle.Work
-	end     int                // of the frames that can be had
-	told    bool               // the modules that were open at first
-	decided chan int32         // the others, one after the other; nil: there are none
-	stop    context.CancelFunc // of the work on them
+	end     int                // end of the frames that may be read
+	started bool               // Next has returned the modules that were open at first
+	decided chan int32         // the other modules, in the order of their completion; nil: none
+	stop    context.CancelFunc // cancels the work on them
 }
 
-// Next are modules of which it has become known what they have, and whether there
-// are more. At first they are those that need no work, maybe none; after that
-// it waits for one. Nothing may be read of a module before.
+// Next returns the modules whose outcome has become known, and whether there
+// are more. The first call returns those that needed no work, possibly none;
+// later calls wait for one. A module must not be read before.
 func (r *Result) Next() (modules []int32, more bool) {
-	if !r.told {
-		r.told = true
+	if !r.started {
+		r.started = true
 		for m := range r.Modules {
 			if !r.Modules[m].pending {
 				modules = append(modules, int32(m))
@@ -114,17 +112,17 @@ func (r *Result) Next() (modules []int32, more bool) {
 	return modules, false
 }
 
-// Open has the frames from one up to another answered next. Their modules are
-// decided, and they were not opened before.
+// Open makes the frames from one index up to another readable. Their modules
+// must be decided, and they must not have been opened before.
 func (r *Result) Open(from, to int) {
 	r.place(from, to)
 	r.end = to
 }
 
-// All waits for all modules and opens all frames. The error is that of a context
-// that ended. It takes the place of Next and Open.
+// All waits for all modules and opens all frames. The error is that of a
+// context that has ended. It replaces Next and Open.
 func (r *Result) All(ctx context.Context) error {
-	r.settle()
+	r.wait()
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
@@ -132,8 +130,8 @@ func (r *Result) All(ctx context.Context) error {
 	return nil
 }
 
-// settle waits until nobody works on modules any more.
-func (r *Result) settle() {
+// wait waits until the work on all modules has ended.
+func (r *Result) wait() {
 	if r.decided != nil {
 		for range r.decided {
 		}
@@ -144,10 +142,10 @@ func (r *Result) settle() {
 	}
 }
 
-// Frames is the answer to frame i of the request, innermost first; empty when
-// nothing is known. It is valid until another frame is asked for. Asking in
-// rising order is what it is made for. The error is ErrTooManyFrames: the rest
-// of the answer cannot be had.
+// Frames returns the frames of frame i of the request, innermost first; none if
+// nothing is known. They are valid until the next call. It is optimized for
+// ascending i. The error is ErrTooManyFrames: the rest of the answer is not
+// available.
 func (r *Result) Frames(i int) ([]sym.Frame, error) {
 	w := r.win
 	if r.frames > r.cfg.MaxFrames {
@@ -162,15 +160,15 @@ func (r *Result) Frames(i int) ([]sym.Frame, error) {
 	return w.frames[s.from:s.to:s.to], nil
 }
 
-// AppendText appends the string behind a handle that a frame of module m
-// carries, readable if it is a mangled name. It is plain if it needs no escapes
-// in JSON, as far as is known. When the names of an answer cost far more work
-// than real ones do, those that follow stay mangled.
+// AppendText appends the string of a frame of module m, demangled if it is a
+// mangled name. plain reports that it certainly needs no escapes in JSON. When
+// the names of an answer take far more work than real ones do, the following
+// ones are not demangled.
 func (r *Result) AppendText(dst []byte, m int32, t sym.Text) (out []byte, plain bool) {
 	h := r.Modules[m].handle
 	from := len(dst)
 	dst, plain = h.AppendText(dst, t)
-	if !h.Mangled() && r.req.Purpose == locate.SymFirst { // of Breakpad, whose names are for people
+	if !h.Mangled() && r.req.Purpose == locate.SymFirst { // of Breakpad, whose names are already demangled
 		return dst, plain
 	}
 	name := string(dst[from:])
@@ -180,13 +178,13 @@ func (r *Result) AppendText(dst []byte, m int32, t sym.Text) (out []byte, plain 
 	return dst, plain
 }
 
-// AppendRaw appends the string behind a handle as it is in the file.
+// AppendRaw appends the string of a frame as stored in the file.
 func (r *Result) AppendRaw(dst []byte, m int32, t sym.Text) (out []byte, plain bool) {
 	return r.Modules[m].handle.AppendText(dst, t)
 }
 
-// Source is the text of a source file of module m, or else the http(s) address
-// where it is; neither if it is not known.
+// Source returns the text of a source file of module m, or else the http(s) URL
+// of it; neither if it is unknown.
 func (r *Result) Source(m int32, path string) (text []byte, link string) {
 	if h := r.Modules[m].sources; h != nil {
 		return h.Source(path)
@@ -194,20 +192,20 @@ func (r *Result) Source(m int32, path string) (text []byte, link string) {
 	return nil, ""
 }
 
-// Addr is the address of frame i after its step, absolute if its module is
-// loaded somewhere; false if it is before the start of the module.
+// Addr returns the address of frame i after its step, absolute if its module
+// has a base; false if it is before the start of the module.
 func (r *Result) Addr(i int) (uint64, bool) {
 	f := &r.req.Frames[i]
 	return f.Addr + r.base(f.Module), f.Step != before
 }
 
-// Release lets go of the tables, and of modules that are not decided yet. It may
-// be called once.
+// Release releases the tables, and cancels the work on modules that are not
+// decided. It must be called once.
 func (r *Result) Release() {
 	if r.stop != nil {
 		r.stop()
 	}
-	r.settle()
+	r.wait()
 	if r.win != nil {
 		r.win.free()
 		r.win = nil

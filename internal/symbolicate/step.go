@@ -2,19 +2,19 @@ package symbolicate
 
 import "symbolon/internal/ident"
 
-// Step says which address of a frame is meant.
+// Step selects the address of a frame that is looked up.
 type Step uint8
 
 const (
-	Exact   Step = iota // the address as it is
-	Aligned             // where the instruction at the address begins
-	Before              // the instruction before: the address is one to return to
+	Exact   Step = iota // the address
+	Aligned             // the start of the instruction at the address
+	Before              // the previous instruction: the address is a return address
 
-	before // not in the module: set by the engine
+	before // before the start of the module: set by the engine
 )
 
-// grid is how the instructions of an architecture lie: on multiples of align,
-// and back is how far it is from the one a call returns to into the call.
+// grid describes the instructions of an architecture: they are at multiples of
+// align, and back is the distance from a return address to its call.
 type grid struct{ align, back uint64 }
 
 func gridOf(a ident.Arch) grid {
@@ -25,13 +25,13 @@ func gridOf(a ident.Arch) grid {
 		return grid{4, 4}
 	case a == ident.ArchPPC64 || a == ident.ArchPPC64le:
 		return grid{8, 8}
-	case a >= ident.ArchMIPS && a <= ident.ArchMIPS64el: // a call has one more instruction behind it
+	case a >= ident.ArchMIPS && a <= ident.ArchMIPS64el: // a delay slot follows a call
 		return grid{4, 8}
 	}
 	return grid{1, 1}
 }
 
-// step is the address that is meant.
+// step returns the address that is looked up.
 func (g grid) step(addr uint64, s Step) uint64 {
 	if s != Exact {
 		addr -= addr % g.align
@@ -42,7 +42,7 @@ func (g grid) step(addr uint64, s Step) uint64 {
 	return addr
 }
 
-// base is where a module is loaded.
+// base returns the load address of a module.
 func (r *Result) base(m int32) uint64 {
 	if m < 0 || int(m) >= len(r.req.Bases) {
 		return 0
@@ -50,9 +50,9 @@ func (r *Result) base(m int32) uint64 {
 	return r.req.Bases[m]
 }
 
-// place makes the addresses of loaded modules relative, from one frame up to
-// another, after their step, which depends on what the file of the module says
-// of its architecture.
+// place converts addresses of loaded modules to relative ones, from one frame
+// up to another, after their step, which depends on the architecture in the
+// module's file.
 func (r *Result) place(from, to int) {
 	if r.req.Bases == nil {
 		return

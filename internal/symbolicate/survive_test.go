@@ -7,11 +7,11 @@ import (
 	"symbolon/internal/fault"
 )
 
-func TestWhatIsThrownCostsItsModule(t *testing.T) {
+func TestPanicAffectsOnlyItsModule(t *testing.T) {
 	r := &Result{
 		req:     &Request{Frames: []Frame{{Module: 0, Addr: 1}, {Module: 1, Addr: 1}}},
 		cfg:     Config{}.Defaults(),
-		Modules: []Module{{Asked: true, Found: true}, {Asked: true}}, // without a handle, a lookup throws
+		Modules: []Module{{Asked: true, Found: true}, {Asked: true}}, // without a handle, a lookup panics
 		now:     time.Now, win: &window{size: windowSize}, end: 2,
 	}
 	for i := range r.req.Frames {

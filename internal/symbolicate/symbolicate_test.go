@@ -33,8 +33,8 @@ func module(name string) ident.Module {
 	return ident.Module{DebugFile: name, DebugID: d, DebugIDText: id}
 }
 
-// engine is an engine over a symbol server that has modules a.so and b.so, and
-// never ends an answer about slow.so before the test does.
+// engine returns an engine over a symbol server that has modules a.so and b.so, and
+// whose answer for slow.so does not end before the test.
 func engine(t *testing.T, cfg symbolicate.Config) *symbolicate.Engine {
 	t.Helper()
 	done := make(chan struct{})
@@ -85,7 +85,7 @@ func engine(t *testing.T, cfg symbolicate.Config) *symbolicate.Engine {
 	return symbolicate.New(cfg, tables, time.Now)
 }
 
-// costly is a name of which each part has the part before it twice.
+// costly is a name whose parts each contain the previous part twice.
 const (
 	costly   = "_RINvC1a1bTuuETB7_B7_ETBb_Bb_ETBj_Bj_ETBr_Br_ETBz_Bz_ETBH_BH_ETBP_BP_ETBX_BX_ETB15_B15_ETB1f_B1f_EE"
 	ordinary = "_RINvNtC3std3mem8align_ofNtNtC3std3mem12DiscriminantE"
@@ -108,7 +108,7 @@ func names(res *symbolicate.Result, req *symbolicate.Request) string {
 	return strings.Join(out, " ")
 }
 
-func TestAnswersKeepTheOrderOfTheQuestions(t *testing.T) {
+func TestAnswersAreInOrderOfFrames(t *testing.T) {
 	e := engine(t, symbolicate.Config{})
 	req := &symbolicate.Request{
 		Modules: []ident.Module{module("a.so"), module("b.so"), module("gone.so"), module("unasked.so")},
@@ -139,7 +139,7 @@ func TestAnswersKeepTheOrderOfTheQuestions(t *testing.T) {
 	}
 }
 
-func TestWorkOnTheNamesOfAnAnswerIsBounded(t *testing.T) {
+func TestWorkOnNamesIsLimited(t *testing.T) {
 	e := engine(t, symbolicate.Config{})
 	req := &symbolicate.Request{
 		Modules: []ident.Module{module("costly.so")}, Purpose: locate.Debug,
@@ -155,7 +155,7 @@ func TestWorkOnTheNamesOfAnAnswerIsBounded(t *testing.T) {
 	}
 	for n := 0; names(res, req) != costly+" "+ordinary; n++ {
 		if n > 20_000 {
-			t.Fatal("20,000 costly names are not too many")
+			t.Fatal("20,000 costly names are all demangled")
 		}
 	}
 }
@@ -176,7 +176,7 @@ func TestNearestAnswersBeyondTheEnd(t *testing.T) {
 	}
 }
 
-func TestASlowModuleDoesNotHoldTheOthersBack(t *testing.T) {
+func TestSlowModuleIsMissing(t *testing.T) {
 	e := engine(t, symbolicate.Config{Deadline: 200 * time.Millisecond})
 	req := &symbolicate.Request{
 		Modules: []ident.Module{module("slow.so"), module("a.so")},
@@ -195,7 +195,7 @@ func TestASlowModuleDoesNotHoldTheOthersBack(t *testing.T) {
 	}
 }
 
-func TestManySlowModulesCostOneDeadline(t *testing.T) {
+func TestSlowModulesShareDeadline(t *testing.T) {
 	e := engine(t, symbolicate.Config{Deadline: 300 * time.Millisecond, Parallel: 2})
 	req := &symbolicate.Request{}
 	for i := range 40 {
@@ -210,7 +210,7 @@ func TestManySlowModulesCostOneDeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Release()
-	if took := time.Since(start); took > 3*time.Second { // one after the other it would be 6 s
+	if took := time.Since(start); took > 3*time.Second { // sequentially it would be 6 s
 		t.Errorf("it took %v", took)
 	}
 	for i, m := range res.Modules {
@@ -220,9 +220,9 @@ func TestManySlowModulesCostOneDeadline(t *testing.T) {
 	}
 }
 
-// TestPatienceIsForModules has a deadline that is over at once: a patient engine opens
-// the module all the same, but does not look addresses up in it for longer.
-func TestPatienceIsForModules(t *testing.T) {
+// TestPatientEngine has a deadline that expires at once: a patient engine still opens
+// the module, but the deadline applies to its lookups.
+func TestPatientEngine(t *testing.T) {
 	e := engine(t, symbolicate.Config{Deadline: time.Nanosecond}).Patient()
 	for frames, found := range map[int]bool{3: true, 300: false} {
 		req := &symbolicate.Request{Modules: []ident.Module{module("deep.so")}}
@@ -243,7 +243,7 @@ func TestPatienceIsForModules(t *testing.T) {
 	}
 }
 
-func TestALeavingCallerEndsTheWait(t *testing.T) {
+func TestCancelEndsRun(t *testing.T) {
 	e := engine(t, symbolicate.Config{Deadline: -1, Parallel: 1})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -256,7 +256,7 @@ func TestALeavingCallerEndsTheWait(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithTooManyFramesIsCutOff(t *testing.T) {
+func TestTooManyFrames(t *testing.T) {
 	frames := make([]symbolicate.Frame, 40_000)
 	for i := range frames {
 		frames[i] = symbolicate.Frame{Module: 0, Addr: 0x1000 + uint64(i%32)}
@@ -282,9 +282,8 @@ func TestAnAnswerWithTooManyFramesIsCutOff(t *testing.T) {
 	}
 }
 
-// TestFramesMayBeAskedForInAnyOrder goes back and forth between the windows in
-// which they are answered.
-func TestFramesMayBeAskedForInAnyOrder(t *testing.T) {
+// TestFramesInAnyOrder alternates between windows.
+func TestFramesInAnyOrder(t *testing.T) {
 	req := &symbolicate.Request{Modules: []ident.Module{module("a.so"), module("b.so")}}
 	for i := range 70_000 {
 		req.Frames = append(req.Frames, symbolicate.Frame{Module: int32(i%3) - 1, Addr: 0x0ff8 + uint64(i*7%48)})
@@ -315,9 +314,8 @@ func TestFramesMayBeAskedForInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestDeepAnswersTakeSmallerWindows asks for more frames than a window has room
-// for.
-func TestDeepAnswersTakeSmallerWindows(t *testing.T) {
+// TestDeepAnswersHalveWindow requests more frames than a window may have.
+func TestDeepAnswersHalveWindow(t *testing.T) {
 	req := &symbolicate.Request{Modules: []ident.Module{module("deep.so"), module("a.so")}}
 	for i := range 20_000 {
 		req.Frames = append(req.Frames, symbolicate.Frame{Module: int32(i % 4 / 3), Addr: 0x1000 + uint64(i%0x20)})
@@ -345,10 +343,10 @@ func TestDeepAnswersTakeSmallerWindows(t *testing.T) {
 	}
 }
 
-func TestWrongConfigurationsAreRefused(t *testing.T) {
+func TestValidateRejects(t *testing.T) {
 	for _, c := range []symbolicate.Config{{Parallel: -1}, {MaxFrames: -1}} {
 		if c.Validate() == nil {
-			t.Errorf("%+v is taken", c)
+			t.Errorf("%+v is accepted", c)
 		}
 	}
 	if err := (symbolicate.Config{}).Validate(); err != nil {

@@ -12,30 +12,31 @@ import (
 	"symbolon/internal/sym"
 )
 
-// ErrTooManyFrames ends an answer that would be too large.
+// ErrTooManyFrames ends an answer with more than MaxFrames.
 var ErrTooManyFrames = errors.New("the answer has too many frames")
 
 const (
-	// windowSize is how many frames of a request are looked up together, in the
-	// order of their addresses.
+	// windowSize is the number of frames of a request that are looked up
+	// together, in the order of their addresses.
 	windowSize = 32 << 10
-	// windowRoom is how many frames their answers may have; a window that would
-	// have more is made smaller.
-	windowRoom = 256 << 10
-	// patience is how many addresses are looked up between two looks at the time.
-	patience = 64
+	// windowLimit limits the frames of their answers; a window that exceeds it
+	// is halved.
+	windowLimit = 256 << 10
+	// clockInterval is the number of lookups between two checks of the
+	// deadline.
+	clockInterval = 64
 )
 
-// window is the answers to some frames in a row.
+// window has the answers to consecutive frames.
 type window struct {
-	size   int // how many frames have had room so far
+	size   int // number of frames that fit so far
 	from   int
 	spans  []span
 	frames []sym.Frame
 	order  []question
 }
 
-// span is the answer to a frame: a part of the window's frames.
+// span is the answer to a frame: a range of the window's frames.
 type span struct{ from, to uint32 }
 
 // question is a frame of the window.
@@ -47,9 +48,9 @@ type question struct {
 
 var windows = sync.Pool{New: func() any { return &window{size: windowSize} }}
 
-// free gives the memory of a window back.
+// free returns the window to the pool.
 func (w *window) free() {
-	if cap(w.frames) > 2*windowRoom {
+	if cap(w.frames) > 2*windowLimit {
 		w.frames = nil
 	}
 	*w = window{size: windowSize, spans: w.spans[:0], frames: w.frames[:0], order: w.order[:0]}
@@ -85,7 +86,8 @@ func (w *window) load(r *Result, i int) error {
 	return nil
 }
 
-// fill answers count frames from i on. It is false if the answers have no room.
+// fill answers count frames from i on. It returns false if the answers exceed
+// windowLimit.
 func (w *window) fill(r *Result, i, count int) bool {
 	w.from, w.frames, w.order = i, w.frames[:0], w.order[:0]
 	w.spans = slices.Grow(w.spans[:0], count)[:count]
@@ -107,7 +109,7 @@ func (w *window) fill(r *Result, i, count int) bool {
 			n++
 		}
 		r.answer(w, rest[:n])
-		if len(w.frames) > windowRoom && count > 1 {
+		if len(w.frames) > windowLimit && count > 1 {
 			return false
 		}
 		rest = rest[n:]
@@ -115,25 +117,25 @@ func (w *window) fill(r *Result, i, count int) bool {
 	return true
 }
 
-// answer answers questions about one module. A file that we trip over must not
+// answer answers questions about a module. A panic caused by a file must not
 // end the server: the module counts as missing.
 func (r *Result) answer(w *window, asked []question) {
 	mod := &r.Modules[asked[0].module]
 	first := len(w.frames)
 	defer func() {
 		if p := recover(); p != nil {
-			w.lose(mod, asked, first, fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack()))
+			w.drop(mod, asked, first, fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
 	start, most := r.now(), r.cfg.Deadline
 	for n, q := range asked {
-		if len(w.frames) > windowRoom && n > 0 {
-			return // fill says so
+		if len(w.frames) > windowLimit && n > 0 {
+			return // fill returns false
 		}
-		if most > 0 && n%patience == patience-1 && !mod.handle.Quick() && mod.spent+r.now().Sub(start) > most {
+		if most > 0 && n%clockInterval == clockInterval-1 && !mod.handle.Quick() && mod.spent+r.now().Sub(start) > most {
 			mod.Report.Late = true
 			metric.Modules.Add(1, "deadline")
-			w.lose(mod, asked, first, fault.New(fault.Timeout, "", "its addresses were not looked up within %v", most))
+			w.drop(mod, asked, first, fault.New(fault.Timeout, "", "lookups exceeded %v", most))
 			return
 		}
 		s := &w.spans[q.index]
@@ -152,8 +154,8 @@ func (r *Result) answer(w *window, asked []question) {
 	mod.spent += r.now().Sub(start)
 }
 
-// lose makes mod a missing one, in this window and those that follow.
-func (w *window) lose(mod *Module, asked []question, first int, why *fault.Error) {
+// drop makes mod a missing module in this window and the following ones.
+func (w *window) drop(mod *Module, asked []question, first int, why *fault.Error) {
 	mod.Found, mod.Report.Fault = false, why
 	w.frames = w.frames[:first]
 	for _, q := range asked {
