@@ -2,10 +2,10 @@ package extract
 
 import "testing"
 
-// WithoutClone is withoutClone.
+// WithoutClone exports withoutClone.
 func WithoutClone(name string) string { return string(withoutClone([]byte(name))) }
 
-// SetTexts sets from when on texts are forgotten, for a test.
+// SetTexts sets the limits of texts for a test.
 func SetTexts(t *testing.T, texts, bytes int) {
 	before := [2]int{maxTexts, maxBytes}
 	maxTexts, maxBytes = texts, bytes

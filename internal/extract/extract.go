@@ -13,22 +13,22 @@ import (
 	"symbolon/internal/sym"
 )
 
-// Input is what symbfiles are made of, and where they go.
+// Input is the input and output of Extract.
 type Input struct {
-	Debug  *object.Object   // says what there is
-	Code   *object.Object   // the file that runs, which tells the addresses; may be Debug
-	Ranges *symbfile.Writer // nil: they are not wanted
-	Pads   *symbfile.Writer // the same
+	Debug  *object.Object   // the debug information
+	Code   *object.Object   // the binary, whose addresses are used; may be Debug
+	Ranges *symbfile.Writer // nil: not requested
+	Pads   *symbfile.Writer // nil: not requested
 
 	Workers int         // goroutines that read the debug information
-	Scratch bin.Scratch // takes what does not fit into memory; nil: all fits
+	Scratch bin.Scratch // stores data that does not fit into memory; nil: unlimited memory
 }
 
-// Extract writes the symbfiles. It does not close them.
+// Extract writes the symbfiles. It does not close the Writers.
 func Extract(ctx context.Context, in Input) error {
 	x := &extractor{in: in, names: newTexts(in.Debug), base: in.Code.Info().LoadAddress}
 	if in.Debug.Info().Kind == "symbfile" {
-		x.base = 0 // its addresses are those that the code was linked for
+		x.base = 0 // its addresses are absolute
 	}
 	if in.Pads != nil {
 		sets, err := newSets(in.Debug, in.Code)
@@ -49,26 +49,26 @@ func Extract(ctx context.Context, in Input) error {
 		err = x.end(math.MaxUint64)
 	}
 	if err == nil && x.pads != nil && x.functions > 0 && !x.pads.seen {
-		err = fault.New(fault.Unsupported, "binary", "it has no code for any function: return pads are made of the file that runs")
+		err = fault.New(fault.Unsupported, "binary", "no function has code; return pads need the binary, not the debug file")
 	}
 	return err
 }
 
-// extractor makes trees of blocks.
+// extractor builds trees from blocks.
 type extractor struct {
 	tree
 	in    Input
 	names *texts
 	pads  *padder
-	base  uint64 // what file addresses have more
+	base  uint64 // difference between file addresses and relative ones
 	nodes []int32
 	chain []int32
 	out   symbfile.Range
 
-	functions int // trees that were written
+	functions int // number of trees written
 }
 
-// block takes the rows of a block. What was open before ends with the first of
+// block processes the rows of a block. An open tree ends with the first of
 // them.
 func (x *extractor) block(ctx context.Context, b *sym.Block) error {
 	if len(b.Rows) == 0 {
@@ -77,7 +77,7 @@ func (x *extractor) block(ctx context.Context, b *sym.Block) error {
 	if err := x.end(b.Rows[0].Addr); err != nil {
 		return err
 	}
-	if x.names.full() { // no tree is open, and no number is in use
+	if x.names.full() { // no tree is open, so that no number is in use
 		x.names.forget()
 	}
 	for i := range b.Rows {
@@ -91,15 +91,15 @@ func (x *extractor) block(ctx context.Context, b *sym.Block) error {
 	return nil
 }
 
-// row goes over to the place of a row.
+// row extends the open tree by a row, or starts another one.
 func (x *extractor) row(b *sym.Block, r *sym.Row) error {
 	if r.Node < 0 {
 		return x.end(r.Addr)
 	}
-	file, line := x.follow(b, r)
+	file, line := x.locate(b, r)
 	same := x.common()
 	if same > 0 && same == len(x.chain) && !x.records[x.open[same-1]].fits(file, line) {
-		same-- // it becomes another range
+		same-- // another range continues it
 	}
 	if same == 0 || max(len(x.records), len(x.rows)) >= maxRecords || r.Addr-x.records[0].start > maxSize/2 {
 		if err := x.end(r.Addr); err != nil {
@@ -111,16 +111,20 @@ func (x *extractor) row(b *sym.Block, r *sym.Row) error {
 	x.nodes = x.nodes[:same]
 	for _, node := range x.chain[same:] {
 		n := &b.Nodes[node]
-		x.push(record{start: r.Addr, begins: n.Parent < 0 && n.Entry == r.Addr, name: x.names.name(n.Name), callFile: x.names.path(n.CallFile), callLine: n.CallLine})
+		x.push(record{
+			start: r.Addr, begins: n.Parent < 0 && n.Entry == r.Addr, name: x.names.name(n.Name),
+			callFile: x.names.path(n.CallFile), callLine: n.CallLine,
+		})
 		x.nodes = append(x.nodes, node)
 	}
 	x.starts = append(x.starts, r.Addr)
-	x.say(r.Addr, file, line)
+	x.addRow(r.Addr, file, line)
 	return nil
 }
 
-// follow finds out which calls a row is in, outermost first, and its place.
-func (x *extractor) follow(b *sym.Block, r *sym.Row) (file, line uint32) {
+// locate sets chain to the nodes of a row, outermost first, and returns its
+// position.
+func (x *extractor) locate(b *sym.Block, r *sym.Row) (file, line uint32) {
 	place, line := r.File, r.Line
 	x.chain = x.chain[:0]
 	for n := r.Node; n >= 0; n = b.Nodes[n].Parent {
@@ -135,7 +139,7 @@ func (x *extractor) follow(b *sym.Block, r *sym.Row) (file, line uint32) {
 	return x.names.path(place), line
 }
 
-// common is how many of the open records are also around the next row.
+// common returns the number of open records that also contain the next row.
 func (x *extractor) common() int {
 	n := 0
 	for n < len(x.nodes) && n < len(x.chain) && x.nodes[n] == x.chain[n] {
@@ -144,7 +148,7 @@ func (x *extractor) common() int {
 	return n
 }
 
-// end ends the tree at an address, if one is open, and writes it.
+// end ends the open tree, if any, at an address, and writes it.
 func (x *extractor) end(addr uint64) error {
 	if len(x.open) == 0 {
 		return nil

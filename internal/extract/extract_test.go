@@ -30,7 +30,7 @@ func open(t testing.TB, file []byte) *object.Object {
 	return f.Objects()[0]
 }
 
-// make2 is the ranges and the pads of debug and code.
+// make2 returns the ranges and the pads of debug and code.
 func make2(t testing.TB, debug, code *object.Object) (ranges, pads []byte) {
 	t.Helper()
 	var r, p bytes.Buffer
@@ -47,7 +47,7 @@ func make2(t testing.TB, debug, code *object.Object) (ranges, pads []byte) {
 	return r.Bytes(), p.Bytes()
 }
 
-// rangesOf is the ranges of debug alone.
+// rangesOf returns the ranges of debug alone.
 func rangesOf(t testing.TB, debug *object.Object) []byte {
 	t.Helper()
 	var r bytes.Buffer
@@ -61,7 +61,7 @@ func rangesOf(t testing.TB, debug *object.Object) []byte {
 	return r.Bytes()
 }
 
-// shown is what an object says of an address.
+// shown formats the answer of an object for an address.
 func shown(o *object.Object, addr uint64) string {
 	var out strings.Builder
 	for _, f := range o.Lookup(nil, addr) {
@@ -74,8 +74,8 @@ func shown(o *object.Object, addr uint64) string {
 	return out.String()
 }
 
-// same says whether two answers are the same, but for the file of a place whose
-// line is not known: a range has one file.
+// same reports whether two answers are equal, except for the file of a position
+// without a line: a range has one file.
 func same(want, got string) bool {
 	a, b := strings.Split(want, "; "), strings.Split(got, "; ")
 	for i := range a {
@@ -89,9 +89,9 @@ func same(want, got string) bool {
 	return true
 }
 
-// Every address of every compiled program has the same answer from the symbfile
-// as from the program itself.
-func TestRangesAnswerAsTheProgramDoes(t *testing.T) {
+// The symbfile of each compiled program has the same answer for every address as
+// the program.
+func TestRangesAgreeWithProgram(t *testing.T) {
 	files, err := filepath.Glob("../object/testdata/corpus/*.want")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -116,7 +116,7 @@ func TestRangesAnswerAsTheProgramDoes(t *testing.T) {
 				for _, at := range []uint64{r.Addr, r.Addr + 1, r.Addr - 1} {
 					asked++
 					if want, got := shown(o, at), shown(s, at+base); !same(want, got) {
-						t.Errorf("%s, %#x: %s, wanted is %s", filepath.Base(want), at, got, want)
+						t.Errorf("%s, %#x: %s, want %s", filepath.Base(want), at, got, want)
 						return fmt.Errorf("enough")
 					}
 				}
@@ -131,9 +131,9 @@ func TestRangesAnswerAsTheProgramDoes(t *testing.T) {
 	}
 }
 
-// The frames of each pad of every compiled program are those that its ranges have
-// for the same address.
-func TestPadsAnswerAsRangesDo(t *testing.T) {
+// The frames of each pad of every compiled program are those of its ranges at the
+// same address.
+func TestPadsAgreeWithRanges(t *testing.T) {
 	files, err := filepath.Glob("../object/testdata/corpus/*.want")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -180,7 +180,7 @@ func TestPadsAnswerAsRangesDo(t *testing.T) {
 	}
 }
 
-// objectOf is the first object of a file, nil if there is none.
+// objectOf returns the first object of a file, or nil.
 func objectOf(t *testing.T, name string) *object.Object {
 	t.Helper()
 	file, err := os.ReadFile(name)
@@ -199,7 +199,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// dump is the records of a symbfile, a line each.
+// dump formats the records of a symbfile, a line each.
 func dump(t testing.TB, file []byte) string {
 	t.Helper()
 	var out strings.Builder
@@ -222,7 +222,7 @@ func dump(t testing.TB, file []byte) string {
 		}
 		x := rec.Range
 		if x.CallFile == nil {
-			x.CallFile = []byte("-") // that of the range around it
+			x.CallFile = []byte("-") // that of the enclosing range
 		}
 		fmt.Fprintf(&out, "%#x+%#x %*s%s file=%s call=%s:%d", x.VA, x.Length, x.Depth, "", x.Func, x.File, x.CallFile, x.CallLine)
 		for _, l := range x.Lines {
@@ -232,7 +232,7 @@ func dump(t testing.TB, file []byte) string {
 	}
 }
 
-// program is a program at 0x400000 with code for an architecture from 0x1000 on.
+// program returns a program at 0x400000 with code for an architecture from 0x1000 on.
 func program(machine uint16, code []byte) []byte {
 	e := &fixture.ELF{Wide: true, Type: 2, Machine: machine}
 	at := e.Next()
@@ -242,17 +242,17 @@ func program(machine uint16, code []byte) []byte {
 	return e.Bytes()
 }
 
-// x86 is two calls, the second behind bytes that are no instruction, in 0x20
-// bytes of nop.
+// x86 returns two calls, the second after an invalid instruction, in 0x20 bytes of
+// nop.
 func x86() []byte {
 	code := bytes.Repeat([]byte{0x90}, 0x30)
 	copy(code[4:], "\xe8\x00\x00\x00\x00")
-	code[0x10] = 0x06 // nothing in 64 bits
+	code[0x10] = 0x06 // invalid in 64-bit mode
 	copy(code[0x18:], "\xff\xd0")
 	return code
 }
 
-func TestPadsTellTheFramesAtTheFirstByteOfACall(t *testing.T) {
+func TestPadsHaveFramesOfCalls(t *testing.T) {
 	debug := fixture.NewSym("x").File(0, "/a.c").File(1, "/b.h").Origin(0, "in").
 		Func(0x1000, 0x20, "f").Inline(0, 7, 0, 0, 0x1004, 5).
 		Line(0x1000, 4, 6, 0).Line(0x1004, 5, 70, 1).Line(0x1009, 8, 8, 0).Line(0x1014, 12, 9, 0)
@@ -266,25 +266,25 @@ func TestPadsTellTheFramesAtTheFirstByteOfACall(t *testing.T) {
 	debug = fixture.NewSym("x").File(0, "/a.c").Func(0x1000, 0x20, "f").Line(0x1000, 8, 6, 0).Line(0x1008, 0x18, 8, 0)
 	_, pads = make2(t, open(t, debug.Bytes()), open(t, program(183, arm)))
 	if got, want := dump(t, pads), "0x40100b f /a.c:8\n"; got != want {
-		t.Errorf("pads %s, wanted are %s", got, want)
+		t.Errorf("pads %s, want %s", got, want)
 	}
 }
 
-// What cannot have pads is told, and not an empty file.
+// Extract fails for code without pads, and does not write an empty file.
 func TestPadsNeedCode(t *testing.T) {
 	debug := open(t, fixture.NewSym("x").Func(0x1000, 0x20, "f").Bytes())
 	for want, code := range map[string][]byte{
-		"not found in code for mips": program(8, x86()),
-		"made of the file that runs": program(62, nil),
+		"return pads are not supported for mips": program(8, x86()),
+		"return pads need the binary":            program(62, nil),
 	} {
 		in := extract.Input{Debug: debug, Code: open(t, code), Pads: symbfile.NewWriter(io.Discard)}
 		if err := extract.Extract(context.Background(), in); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, wanted is %q", err, want)
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }
 
-// A kernel stands at the end of the address space.
+// A kernel is at the end of the address space.
 func TestPadsOfAKernel(t *testing.T) {
 	const base = 0xffffffff81000000
 	e := &fixture.ELF{Wide: true, Type: 2, Machine: 62}
@@ -310,8 +310,8 @@ func TestPadsOfAKernel(t *testing.T) {
 	}
 }
 
-// Texts are forgotten when there are too many.
-func TestForgottenTextsChangeNothing(t *testing.T) {
+// Texts are dropped when there are too many.
+func TestDroppedTexts(t *testing.T) {
 	files, err := filepath.Glob("../object/testdata/corpus/gcc-*.want")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -330,18 +330,18 @@ func TestForgottenTextsChangeNothing(t *testing.T) {
 	}
 }
 
-// A goroutine returns to the second instruction of goexit, which nobody called.
-func TestGoexitHasAPadBehindItsFirstInstruction(t *testing.T) {
+// A goroutine returns to the second instruction of goexit, without a call.
+func TestGoexitHasPadAfterFirstInstruction(t *testing.T) {
 	debug := fixture.NewSym("x").File(0, "/asm.s").Func(0x1000, 0x10, "runtime.goexit.abi0").Line(0x1000, 0x10, 6, 0)
 	_, pads := make2(t, open(t, debug.Bytes()), open(t, program(62, x86())))
 	if got, want := dump(t, pads), "0x401000 runtime.goexit.abi0 /asm.s:6\n0x401008 runtime.goexit.abi0 /asm.s:6\n"; got != want {
-		t.Errorf("pads %s, wanted are %s", got, want)
+		t.Errorf("pads %s, want %s", got, want)
 	}
 }
 
-// A range has one file, lines from some place on, and ends with the one around
-// it.
-func TestRangesAreCutWhereTheyCannotGoOn(t *testing.T) {
+// A range has one file, lines from some address on, and ends with the enclosing
+// one.
+func TestRangesAreSplit(t *testing.T) {
 	for what, c := range map[string]struct {
 		debug *fixture.Sym
 		want  string
@@ -355,7 +355,7 @@ func TestRangesAreCutWhereTheyCannotGoOn(t *testing.T) {
 				Line(0x10, 8, 1, 0).Line(0x18, 8, 2, 1).Line(0x20, 0x10, 3, 0).Line(0x30, 0x10, 4, 0),
 			"0x10+0x30 f file=/a call=-:0 +0x0=1 +0x20=4\n0x18+0x8  in file=/b call=/a:7 +0x0=2\n0x20+0x10  in file=/a call=/a:7 +0x0=3\n",
 		},
-		"the function goes on in another file behind a call": {
+		"the function continues in another file after a call": {
 			fixture.NewSym("x").File(0, "/a").File(1, "/b").Origin(0, "in").Func(0x10, 0x30, "f").Inline(0, 7, 0, 0, 0x18, 8).
 				Line(0x10, 8, 1, 0).Line(0x18, 8, 2, 1).Line(0x20, 0x20, 3, 1),
 			"0x10+0x10 f file=/a call=-:0 +0x0=1\n0x18+0x8  in file=/b call=/a:7 +0x0=2\n0x20+0x20 f file=/b call=-:0 +0x0=3\n",
@@ -378,8 +378,8 @@ func TestRangesAreCutWhereTheyCannotGoOn(t *testing.T) {
 	}
 }
 
-// What an extractor is told in which order of work changes nothing.
-func TestTheSameBytesComeOutEachTime(t *testing.T) {
+// The output does not depend on the number of workers.
+func TestOutputIsDeterministic(t *testing.T) {
 	file, err := os.ReadFile("../object/testdata/corpus/gcc-cc-dwarf5")
 	if err != nil {
 		t.Fatal(err)
@@ -393,8 +393,8 @@ func TestTheSameBytesComeOutEachTime(t *testing.T) {
 	}
 }
 
-// Pads that are made of ranges which were written before are the same.
-func TestPadsComeOutOfRanges(t *testing.T) {
+// Pads extracted from previously written ranges are the same.
+func TestPadsFromRanges(t *testing.T) {
 	file, err := os.ReadFile("../object/testdata/corpus/gcc-cc-dwarf5")
 	if err != nil {
 		t.Fatal(err)
@@ -406,9 +406,9 @@ func TestPadsComeOutOfRanges(t *testing.T) {
 	}
 }
 
-func TestDepthAndNumberOfRangesAreBounded(t *testing.T) {
+func TestDepthAndNumberOfRangesAreLimited(t *testing.T) {
 	s := fixture.NewSym("x").File(0, "/a").Origin(0, "in").Func(0, 1000, "f")
-	for depth := range 256 { // as deep as readers take it
+	for depth := range 256 { // the largest depth that readers accept
 		s.Inline(depth, 1, 0, 0, uint64(depth), 1000-uint64(depth))
 	}
 	o := open(t, s.Line(0, 1000, 5, 0).Bytes())
@@ -441,8 +441,8 @@ func TestDepthAndNumberOfRangesAreBounded(t *testing.T) {
 	}
 }
 
-// What a program leaves to files beside it is in its ranges too.
-func TestRangesHaveWhatSplitFilesSay(t *testing.T) {
+// Ranges include the debug information of split files.
+func TestRangesOfSplitFiles(t *testing.T) {
 	file, err := os.ReadFile("../object/testdata/corpus/dwp5")
 	if err != nil {
 		t.Fatal(err)
@@ -463,7 +463,7 @@ func TestRangesHaveWhatSplitFilesSay(t *testing.T) {
 	}
 }
 
-// A symbol without size lasts to what comes next, as in every other answer.
+// A symbol without size extends to the next symbol or section end.
 func TestSymbolsWithoutSizeHaveRanges(t *testing.T) {
 	code := bytes.Repeat([]byte{0x90}, 0x40)
 	e := &fixture.ELF{Wide: true, Type: 2, Machine: 62}
@@ -480,7 +480,7 @@ func TestSymbolsWithoutSizeHaveRanges(t *testing.T) {
 	}
 }
 
-func TestPagesOfTheCodeAreReleasedWhilePadsAreMade(t *testing.T) {
+func TestExtractReleasesPagesOfCode(t *testing.T) {
 	debug := fixture.NewSym("x").File(0, "/a.c")
 	for i := uint64(0); i < 32; i++ {
 		debug.Func(0x1000+i, 1, "f").Line(0x1000+i, 1, 6, 0)

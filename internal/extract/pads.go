@@ -8,27 +8,27 @@ import (
 	"symbolon/internal/object"
 )
 
-// goexit is the function that Go has all goroutines return to: to its second
-// instruction, though nothing was called there.
+// goexit is the function to whose second instruction all goroutines of Go
+// return, although nothing was called there.
 var goexit = []byte("runtime.goexit")
 
-// padder makes the return pads of trees.
+// padder writes the return pads of trees.
 type padder struct {
 	code   *object.Object
 	info   object.Info // of code
 	sets   sets
-	base   uint64 // what file addresses have more than those of trees
+	base   uint64 // difference between file addresses and those of trees
 	w      *symbfile.Writer
 	names  *texts
-	seen   bool // code of some function
+	seen   bool // a function has code
 	bytes  []byte
 	starts []uint32
 	calls  []disas.Call
-	around []int32 // the records around a call, by depth
+	around []int32 // the records that contain a call, by depth
 	pad    symbfile.Pad
 }
 
-// tree writes the pads of the calls in a piece of a function.
+// tree writes the pads of the calls in a part of a function.
 func (p *padder) tree(t *tree) (err error) {
 	root := &t.records[0]
 	at := p.base + root.start - p.info.LoadAddress
@@ -60,7 +60,7 @@ func (p *padder) tree(t *tree) (err error) {
 	return nil
 }
 
-// find finds the calls in a piece of a function, which begins at an address of the
+// find finds the calls in a part of a function that begins at address at of the
 // module.
 func (p *padder) find(t *tree, at uint64) {
 	p.calls = p.calls[:0]
@@ -81,7 +81,7 @@ func (p *padder) find(t *tree, at uint64) {
 	}
 }
 
-// exit writes the pad of goexit that no call has.
+// exit writes the additional pad of goexit.
 func (p *padder) exit(t *tree, arch disas.Arch) error {
 	n, _ := disas.Length(arch, p.bytes)
 	if n == 0 {
@@ -89,11 +89,13 @@ func (p *padder) exit(t *tree, arch disas.Arch) error {
 	}
 	root := &t.records[0]
 	p.pad.VA = p.base + root.start + uint64(n) - 1
-	p.pad.Frames = append(p.pad.Frames[:0], symbfile.PadFrame{Func: p.names.text(root.name), File: p.names.text(root.file), Line: t.lineAt(root, root.start)})
+	p.pad.Frames = append(p.pad.Frames[:0], symbfile.PadFrame{
+		Func: p.names.text(root.name), File: p.names.text(root.file), Line: t.lineAt(root, root.start),
+	})
 	return p.w.Pad(&p.pad)
 }
 
-// write writes the pad of the call at an address, whose last byte is at another.
+// write writes the pad of the call from address at to last.
 func (p *padder) write(t *tree, at, last uint64) error {
 	if len(p.around) == 0 {
 		return nil

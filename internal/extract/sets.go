@@ -11,7 +11,7 @@ import (
 	"symbolon/internal/object"
 )
 
-// arches are the instruction sets whose calls are found. Code for 32-bit ARM is of
+// arches maps architectures to their instruction sets. Code for 32-bit ARM uses
 // two of them.
 var arches = map[ident.Arch]disas.Arch{
 	ident.ArchX86: disas.X86, ident.ArchX86_64: disas.X8664, ident.ArchX86_64h: disas.X8664, ident.ArchRISCV64: disas.RISCV64,
@@ -19,31 +19,32 @@ var arches = map[ident.Arch]disas.Arch{
 	ident.ArchARM: disas.A32, ident.ArchARMv7: disas.A32,
 }
 
-// HasPads says whether calls are found in the code of a binary: nil if they are.
+// HasPads returns an error if calls in the code of a binary cannot be found.
 func HasPads(code *object.Object) error {
 	_, err := newSets(code, code)
 	return err
 }
 
-// betweenWords says whether one of these addresses is where no instruction of A32
-// can be.
+// betweenWords reports whether one of the addresses cannot be that of an A32
+// instruction.
 func betweenWords(addrs []uint64) bool {
 	return slices.ContainsFunc(addrs, func(addr uint64) bool { return addr&3 == 2 })
 }
 
-// sets tell which instruction set code is of.
+// sets determines the instruction set of code.
 type sets struct {
-	arch  disas.Arch       // A32 is either one of 32-bit ARM
+	arch  disas.Arch       // A32 means both sets of 32-bit ARM
 	list  []object.Stretch // of 32-bit ARM
-	whole bool             // they tell it of all code
+	whole bool             // list covers all code
 }
 
-// newSets asks the binary, or what tells it of all code, or of the most functions.
+// newSets reads the stretches of the binary, or of the debug file if that
+// covers all code or more functions.
 func newSets(debug, code *object.Object) (s sets, err error) {
 	arch := code.Info().Module.Arch
 	switch s.arch = arches[arch]; s.arch {
 	case 0:
-		return s, fault.New(fault.Unsupported, "binary", "calls are not found in code for %s: there are no return pads of it", arch)
+		return s, fault.New(fault.Unsupported, "binary", "return pads are not supported for %s", arch)
 	case disas.A32:
 	default:
 		return s, nil
@@ -58,10 +59,10 @@ func newSets(debug, code *object.Object) (s sets, err error) {
 	return s, err
 }
 
-// at is the instruction set at an address of the module, none for data, and how many
-// bytes there are to where another one may begin. Where the list does not tell it, a
-// function that can only be Thumb is, and one whose symbol is missing is taken to be
-// as that before it.
+// at returns the instruction set at an address of the module, 0 for data, and
+// the number of bytes up to where another one may begin. If the list does not
+// cover the address, a function with instructions between words is Thumb, and
+// one without a symbol has the instruction set of the one before it.
 func (s *sets) at(addr uint64, thumb bool) (arch disas.Arch, n uint64) {
 	n = math.MaxUint64
 	if s.arch != disas.A32 {

@@ -13,8 +13,8 @@ import (
 	"symbolon/internal/format/symbfile"
 )
 
-// interworking is a program for 32-bit ARM at 0x10000: a function of A32 at 0x100,
-// behind which stands a number that looks like a call, and one of Thumb at 0x110.
+// interworking returns a program for 32-bit ARM at 0x10000: a function of A32 at
+// 0x100, followed by a number that looks like a call, and one of Thumb at 0x110.
 func interworking(flags uint32, symbols ...fixture.ELFSymbol) []byte {
 	code := "\x00\x00\xa0\xe1\xfe\xff\xff\x0b\x33\xff\x2f\xe1\xfe\xff\xff\xeb" + // nop; bleq; blx r3; a number
 		"\x00\xbf\x98\x47\x00\xf0\x00\xe8\x00\xf0\x00\xf8\x00\xdf\x70\x47" // nop; blx r3; blx; bl; svc; bx lr
@@ -30,7 +30,7 @@ func interworking(flags uint32, symbols ...fixture.ELFSymbol) []byte {
 	return e.Bytes()
 }
 
-// Code may lie before and behind the first segment, as the file says it.
+// Code may be before and after the first segment.
 func TestPadsAroundTheFirstSegment(t *testing.T) {
 	e := &fixture.ELF{Wide: true, Type: 2, Machine: 62}
 	at := e.Next()
@@ -44,12 +44,12 @@ func TestPadsAroundTheFirstSegment(t *testing.T) {
 	}
 	_, pads := make2(t, open(t, b.Bytes()), open(t, e.Bytes()))
 	if got, want := dump(t, pads), "0x3ffff8 f :0\n0x400009 f :3\n"; got != want {
-		t.Errorf("pads %s, wanted are %s", got, want)
+		t.Errorf("pads %s, want %s", got, want)
 	}
 }
 
-// Which instruction set code is of, mapping symbols say first, then functions, then
-// lines, and last what is known of the code before it.
+// The instruction set is taken from mapping symbols, then functions, then lines, and
+// finally from the preceding code.
 func TestPadsOfBothInstructionSetsOfARM(t *testing.T) {
 	mapping := []fixture.ELFSymbol{{Name: "$a", Value: 0x10100}, {Name: "$d", Value: 0x1010c}, {Name: "$t", Value: 0x10110}}
 	functions := []fixture.ELFSymbol{{Name: "old", Kind: 2, Value: 0x10100}, {Name: "thumb", Kind: 2, Value: 0x10111}}
@@ -57,7 +57,7 @@ func TestPadsOfBothInstructionSetsOfARM(t *testing.T) {
 		a32, number = "0x10107 old /a.c:1\n0x1010b old /a.c:1\n", "0x1010f old /a.c:1\n"
 		t32         = "0x10113 thumb /a.c:2\n0x10117 thumb /a.c:2\n0x1011b thumb /a.c:2\n0x1011d thumb /a.c:2\n"
 	)
-	// Without lines between words a function may be of either.
+	// Without lines between words the instruction set is ambiguous.
 	words := fixture.NewSym("x").File(0, "/a.c").Func(0x100, 0x10, "old").Line(0x100, 0x10, 1, 0).Func(0x110, 0x10, "thumb").Line(0x110, 0x10, 2, 0).Bytes()
 	between := fixture.NewSym("x").File(0, "/a.c").Func(0x100, 0x10, "old").Line(0x100, 0x10, 1, 0).
 		Func(0x110, 0x10, "thumb").Line(0x110, 4, 2, 0).Line(0x114, 0xa, 3, 0).Line(0x11e, 2, 2, 0).Bytes()

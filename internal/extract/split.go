@@ -8,10 +8,10 @@ import (
 	"symbolon/internal/format/symbfile"
 )
 
-// Split writes the records of a symbfile as several, each of which can be read
-// alone and has about as many bytes as are wanted. A function stays together
-// with what is inlined into it. Create gives the writer of a part, which is
-// closed. After an error the parts are of no use.
+// Split writes the records of a symbfile to several files of about size bytes
+// that can be read alone. A function stays together with the calls
+// inlined into it. create returns the writer of a part, which Split closes.
+// After an error the parts are incomplete.
 func Split(ctx context.Context, r io.Reader, size int, create func(part int) (io.WriteCloser, error)) (parts int, err error) {
 	s := splitter{create: create, seen: map[string]bool{}}
 	defer func() { err = errors.Join(err, s.end()) }()
@@ -41,13 +41,13 @@ func Split(ctx context.Context, r io.Reader, size int, create func(part int) (io
 	}
 }
 
-// splitter is at work on a part.
+// splitter is the state of Split.
 type splitter struct {
 	create func(part int) (io.WriteCloser, error)
 	out    io.WriteCloser
 	w      *symbfile.Writer
 	parts  int
-	size   int // about how many bytes the part has
+	size   int // estimated bytes of the part
 	seen   map[string]bool
 }
 
@@ -90,7 +90,7 @@ func (s *splitter) add(rec symbfile.Record) error {
 	return s.w.Range(x)
 }
 
-// text counts a string, which stands in a part once.
+// text adds a string, which is stored once in a part.
 func (s *splitter) text(text []byte) {
 	if s.size += 3; s.seen[string(text)] {
 		return

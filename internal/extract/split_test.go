@@ -13,7 +13,7 @@ import (
 	"symbolon/internal/format/symbfile"
 )
 
-// part is a part of a file that was split.
+// part is a part of a split file.
 type part struct {
 	bytes.Buffer
 	closed bool
@@ -28,7 +28,7 @@ func split(t testing.TB, file []byte, size int) (parts []*part) {
 	t.Helper()
 	n, err := extract.Split(context.Background(), bytes.NewReader(file), size, func(number int) (io.WriteCloser, error) {
 		if number != len(parts) {
-			t.Errorf("part %d comes as number %d", len(parts), number)
+			t.Errorf("part %d is created as number %d", len(parts), number)
 		}
 		parts = append(parts, &part{})
 		return parts[number], nil
@@ -44,7 +44,7 @@ func split(t testing.TB, file []byte, size int) (parts []*part) {
 	return parts
 }
 
-func TestPartsHaveAllRecordsAndWholeFunctions(t *testing.T) {
+func TestSplitKeepsFunctionsTogether(t *testing.T) {
 	var b bytes.Buffer
 	w := symbfile.NewWriter(&b)
 	for i := range uint64(3000) {
@@ -75,7 +75,7 @@ func TestPartsHaveAllRecordsAndWholeFunctions(t *testing.T) {
 			t.Errorf("part %d has %d bytes", i, p.Len())
 		}
 		if first, _, _ := strings.Cut(text, "\n"); strings.Contains(first, "+0x40  ") {
-			t.Errorf("part %d begins inside of a function: %s", i, first)
+			t.Errorf("part %d begins inside a function: %s", i, first)
 		}
 	}
 	if all.String() != dump(t, b.Bytes()) {
@@ -86,7 +86,7 @@ func TestPartsHaveAllRecordsAndWholeFunctions(t *testing.T) {
 	}
 }
 
-func TestWhatFailsEndsASplit(t *testing.T) {
+func TestSplitReturnsErrors(t *testing.T) {
 	bad := errors.New("bad")
 	_, err := extract.Split(context.Background(), strings.NewReader("symbfile\x00\x01"), 1, func(int) (io.WriteCloser, error) { return nil, bad })
 	if !errors.Is(err, bad) {
@@ -94,6 +94,6 @@ func TestWhatFailsEndsASplit(t *testing.T) {
 	}
 	p := &part{}
 	if _, err := extract.Split(context.Background(), strings.NewReader("symbfile\x00\x01\x01"), 1, func(int) (io.WriteCloser, error) { return p, nil }); err == nil {
-		t.Error("a cut file was split")
+		t.Error("a truncated file was split")
 	}
 }

@@ -8,15 +8,15 @@ import (
 	"symbolon/internal/sym"
 )
 
-// From so many handles, or bytes of texts, on all are forgotten when a block
-// begins.
+// Limits of handles, and of bytes of texts; when one is exceeded, all texts are
+// dropped before the next block.
 var (
 	maxTexts = 1 << 20
 	maxBytes = 64 << 20
 )
 
-// texts are the names and files of the trees, by number. No text is number
-// zero.
+// texts has the names and files of the trees, by number. Number zero is the
+// absence of a text.
 type texts struct {
 	obj   *object.Object
 	read  *object.Names
@@ -24,7 +24,7 @@ type texts struct {
 	files map[sym.Text]uint32
 	known map[string]uint32
 	all   [][]byte
-	size  int // bytes in all
+	size  int // bytes of all texts
 	buf   []byte
 	plain []byte
 }
@@ -35,16 +35,16 @@ func newTexts(obj *object.Object) *texts {
 	return t
 }
 
-// forget drops all texts. No tree may be open.
+// forget drops all texts. There must be no open tree.
 func (t *texts) forget() {
 	t.names, t.files, t.known = map[sym.Text]uint32{}, map[sym.Text]uint32{}, map[string]uint32{}
 	t.all, t.size = append(t.all[:0], nil), 0
 }
 
-// full says whether it is time to forget.
+// full reports whether a limit is exceeded.
 func (t *texts) full() bool { return len(t.names)+len(t.files) > maxTexts || t.size > maxBytes }
 
-// name is the number of a function's name as people read it.
+// name returns the number of a function's demangled name.
 func (t *texts) name(text sym.Text) uint32 {
 	if id, ok := t.names[text]; ok {
 		return id
@@ -60,7 +60,7 @@ func (t *texts) name(text sym.Text) uint32 {
 	return id
 }
 
-// path is the number of a file; zero if there is none.
+// path returns the number of a file; zero without one.
 func (t *texts) path(text sym.Text) uint32 {
 	if text == 0 {
 		return 0
@@ -88,11 +88,11 @@ func (t *texts) number(text []byte) uint32 {
 	return id
 }
 
-// text is nil for number zero.
+// text returns the text of a number, nil for zero.
 func (t *texts) text(id uint32) []byte { return t.all[id] }
 
-// withoutClone takes off what compilers put behind the names of functions that
-// they made of others.
+// withoutClone removes the suffixes that compilers add to the names of
+// functions derived from others.
 func withoutClone(name []byte) []byte {
 	for _, mark := range [...]string{".clone.", ".constprop.", ".llvm.", ".isra.", ".part."} {
 		i := bytes.LastIndex(name, []byte(mark))

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// maxDepth is how deep calls are nested in what is written. Those that are
-	// deeper count as code of the one around them.
+	// maxDepth limits the nesting of calls in the output. Deeper ones count as
+	// code of the enclosing one.
 	maxDepth = 256
-	// maxRecords is how many ranges a function has until it is cut, and how many
-	// lines.
+	// maxRecords limits the ranges, and the lines, of a function; a larger one
+	// is split.
 	maxRecords = 1 << 16
-	// maxSize is how long a range may be for readers.
+	// maxSize is the largest length of a range that readers accept.
 	maxSize = 1<<32 - 1
 )
 
-// record is a range in the making, or made. Texts are numbers of the texts.
+// record is a range, open or complete. Texts are numbers of texts.
 type record struct {
 	start, end   uint64
 	name         uint32
@@ -28,23 +28,23 @@ type record struct {
 	depth        uint32
 	begins       bool   // a function begins with it
 	first, count int    // of rows, once they are sorted
-	last         uint32 // line; 0: none yet
+	last         uint32 // last line; 0: none yet
 }
 
-// row says that from an address on the code of a record has a line.
+// row is the line of a record from an address on.
 type row struct {
 	record int32
 	line   uint32
 	addr   uint64
 }
 
-// tree is a piece of a function with all that is inlined into it: the function
+// tree is a part of a function with all calls inlined into it: the function
 // first, each call before those in it, in the order of their addresses.
 type tree struct {
 	records []record
 	rows    []row
-	starts  []uint64 // where something changes: there an instruction begins
-	open    []int32  // the records that are not at their end, by depth
+	starts  []uint64 // addresses at which rows begin, where instructions are known to begin
+	open    []int32  // the open records by depth
 	sorted  []row
 	counts  []int
 }
@@ -53,14 +53,14 @@ func (t *tree) reset() {
 	t.records, t.rows, t.starts, t.open = t.records[:0], t.rows[:0], t.starts[:0], t.open[:0]
 }
 
-// push opens a record in the innermost one that is open.
+// push opens a record in the innermost open one.
 func (t *tree) push(r record) {
 	r.depth = uint32(len(t.open))
 	t.open = append(t.open, int32(len(t.records)))
 	t.records = append(t.records, r)
 }
 
-// pop closes what is open from a depth on.
+// pop closes the open records from a depth on.
 func (t *tree) pop(depth int, addr uint64) {
 	for _, i := range t.open[depth:] {
 		t.records[i].end = addr
@@ -68,8 +68,8 @@ func (t *tree) pop(depth int, addr uint64) {
 	t.open = t.open[:depth]
 }
 
-// fits says whether a record can go on with this file and line. As long as it
-// has no lines, what is not known yet may be found in the file that comes.
+// fits reports whether a record can continue with this file and line. A record
+// without lines can still take over the file and line.
 func (r *record) fits(file, line uint32) bool {
 	if r.last == 0 && (r.file == 0 || file == 0 && line == 0) {
 		return true
@@ -77,9 +77,9 @@ func (r *record) fits(file, line uint32) bool {
 	return r.file == file && (line != 0 || r.last == 0)
 }
 
-// say notes the place of the innermost record from an address on, which it
-// fits.
-func (t *tree) say(addr uint64, file, line uint32) {
+// addRow adds the position of the innermost record from an address on. The
+// position must fit.
+func (t *tree) addRow(addr uint64, file, line uint32) {
 	i := t.open[len(t.open)-1]
 	r := &t.records[i]
 	if line != 0 && line != r.last {
@@ -89,7 +89,7 @@ func (t *tree) say(addr uint64, file, line uint32) {
 	r.file, r.last = cmp.Or(file, r.file), cmp.Or(line, r.last) // as it fits
 }
 
-// sortRows puts the rows of each record together.
+// sortRows groups the rows by record.
 func (t *tree) sortRows() {
 	at := 0
 	t.counts = t.counts[:0]
@@ -105,10 +105,10 @@ func (t *tree) sortRows() {
 	}
 }
 
-// lines are the rows of a record.
+// lines returns the rows of a record.
 func (t *tree) lines(r *record) []row { return t.sorted[r.first : r.first+r.count] }
 
-// lineAt is the line of a record at an address, 0 if it says none.
+// lineAt returns the line of a record at an address, 0 if it is unknown.
 func (t *tree) lineAt(r *record, addr uint64) (line uint32) {
 	rows := t.lines(r)
 	if n := sort.Search(len(rows), func(i int) bool { return rows[i].addr > addr }); n > 0 {
@@ -126,7 +126,7 @@ func (t *tree) write(w *symbfile.Writer, base uint64, names *texts, out *symbfil
 			CallFile: names.text(r.callFile), CallLine: r.callLine, Depth: r.depth, Lines: out.Lines[:0],
 		}
 		if r.callFile == 0 && r.depth > 0 {
-			out.CallFile = []byte{} // not the file of the caller, which it would mean if it was not there
+			out.CallFile = []byte{} // an absent callFile would mean the file of the caller
 		}
 		for _, l := range t.lines(r) {
 			out.Lines = append(out.Lines, symbfile.Line{Offset: l.addr - r.start, Line: l.line})
