@@ -33,7 +33,7 @@ func openFar(c source.Config, network web.Config, client *web.Client, g *guest) 
 		return nil, err
 	}
 	return tree.Far(c, tree.Deps{
-		Bucket: b, Decoder: client.Decoder(network, guarded), Timeout: c.Patience(network.MaxDownloadTimeout), Line: line,
+		Bucket: b, Decoder: client.Decoder(network, guarded), Timeout: c.DownloadTimeout(network.MaxDownloadTimeout), Line: line,
 		Ahead: client.Ahead(), Shelf: client.Shelf(guarded), Guarded: guarded, Now: time.Now,
 	})
 }

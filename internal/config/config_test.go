@@ -207,7 +207,7 @@ func TestWrongSettingsNameTheirKey(t *testing.T) {
 		"elastic:\n  store: b\n":       `file c.yaml:2: malformed: elastic.store is "b": must be the id of one of the sources, or a folder such as ./uploads`,
 		"listen: 1":                    "c.yaml:1:1: malformed: unknown key listen; did you mean http.listen?",
 		"sources: [{id: a, type: filesystem, path: /a}, {id: a, type: filesystem, path: /b}]": `file c.yaml:1: malformed: sources[1].id is "a": sources[0] has this id too`,
-		"sources: [{id: a}]": `file c.yaml:1: malformed: sources[0]: source "a": it has no type: there are http, filesystem, s3, gcs and sentry`,
+		"sources: [{id: a}]": `file c.yaml:1: malformed: sources[0]: source "a": the type is missing: must be one of http, filesystem, s3, gcs, sentry`,
 	} {
 		_, _, err := config.Read(config.Options{File: "c.yaml", Data: []byte(text)})
 		if err == nil || err.Error() != want {
@@ -225,13 +225,13 @@ func TestWrongPlacesOfTheSharedCache(t *testing.T) {
 		"{type: gcs, bucket: b, endpoint: 'http://h', bearer_token: t, negatives: 1m}": "",
 		"{type: s3, bucket: b, path: /a}":                                              "path is for type filesystem",
 		"{path: /a, access_key: a}":                                                    "access_key is for type s3, not for filesystem",
-		"{type: s3, bucket: b, access_key: a}":                                         "access_key and secret_key belong together",
+		"{type: s3, bucket: b, access_key: a}":                                         "access_key and secret_key must be set together",
 		"{type: s3}":                                                                   "type s3 needs a bucket",
-		"bucket: b":                                                                    "it has no type",
-		"access_key: a":                                                                "it has no type",
+		"bucket: b":                                                                    "the type is missing",
+		"access_key: a":                                                                "the type is missing",
 		"{type: http, bucket: b}":                                                      `type is "http": must be s3 or gcs`,
 		"{type: gcs, bucket: b, endpoint: 'ftp'}":                                      "the url must begin with http:// or https://",
-		"{type: s3, bucket: b, aws_credentials_provider: x}":                           `there is no aws_credentials_provider "x"`,
+		"{type: s3, bucket: b, aws_credentials_provider: x}":                           `invalid aws_credentials_provider "x"`,
 		"{path: /a, timeout: 10us}":                                                    "cache.shared.timeout is 10µs",
 		"{path: /a, fetch_timeout: 10ms}":                                              "cache.shared.fetch_timeout is 10ms",
 		"{path: /a, negatives: -1}":                                                    "cache.shared.negatives is",

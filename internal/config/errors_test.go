@@ -201,10 +201,10 @@ func TestMistakesAreToldOnceEach(t *testing.T) {
 		"netwrok: {max_tries: 3}\nmemory: lots\n":                        {"unknown key netwrok", "memory is"},
 		// several mistakes of one section
 		"sources:\n- id: " + long + "\n  type: http\n  path: /a\n  url: ftp://h\n  layout: {type: x, casing: y}\n  filters: {filetypes: [a, b]}\n  headers: {Host: a}\n": {
-			"more than 256 bytes", "path is for type filesystem", "the url must begin", `no layout "x"`, `no casing "y"`, `no file type "a"`, `no file type "b"`, "header Host",
+			"more than 256 bytes", "path is for type filesystem", "the url must begin", `invalid layout "x"`, `invalid casing "y"`, `invalid file type "a"`, `invalid file type "b"`, "header Host",
 		},
 		"sources:\n- type: ftp\n- id: a\n- id: a\n  type: s3\n": {
-			`a source has no id`, `type "ftp"`, `sources[1]: source "a": it has no type`, "needs a bucket", "file x.yaml:4: malformed: sources[2].id",
+			`a source has no id`, `invalid type "ftp"`, `sources[1]: source "a": the type is missing`, "needs a bucket", "file x.yaml:4: malformed: sources[2].id",
 		},
 		"http: {listen: here, trusted_proxies: [a, b], idle_timeout: -1, tls: {key: /k, address: there}}\n": {
 			`http.listen is "here"`, "http.trusted_proxies[0]", "http.trusted_proxies[1]", "http.idle_timeout is", "http.tls.key is set without", `http.tls.address is "there"`,

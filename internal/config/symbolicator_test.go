@@ -189,8 +189,8 @@ func TestSourcesOfSymbolicatorAreReadAsTheyAre(t *testing.T) {
 		`theirs.yml:2: sources[0]: header "Bad Header" cannot be sent, and is left out`,
 		`theirs.yml:2: sources[0]: path is for type filesystem, not for http, and is left out`,
 		`theirs.yml:3: sources[1]: it has the id of an earlier one, "a", and is called "a-3" here`,
-		`theirs.yml:4: sources[2]: client_email does not count beside`,
-		`theirs.yml:5: sources[3]: access_key is half of the credentials`,
+		`theirs.yml:4: sources[2]: client_email is not used`,
+		`theirs.yml:5: sources[3]: access_key is one half of a key pair`,
 		`theirs.yml:5: sources[3]: it has the id of an earlier one, "a", and is called "a-4" here`,
 	} {
 		if !strings.Contains(all, want) {
@@ -211,7 +211,7 @@ func TestWrongConfigurationsOfSymbolicator(t *testing.T) {
 		"max_download_size: x":          "network.max_download_size",
 		"sources: [{id: a, type: ftp}]": `"ftp"`,
 		"sources: [{type: http, url: 'http://a.test'}, {type: http, url: 'http://a.test'}]": "a source has no id",
-		"sources: [{id: a, type: gcs, bucket: b, client_email: x}]":                         "belong together",
+		"sources: [{id: a, type: gcs, bucket: b, client_email: x}]":                         "must be set together",
 		"caches: [x]":    "caches is a list; wanted is a section",
 		"logging: debug": `logging is "debug"; wanted is a section`,
 		"sources: 5":     "sources is",

@@ -27,46 +27,46 @@ const (
 // Config describes one source, with the keys of Symbolicator's source objects.
 type Config struct {
 	ID                 string                `yaml:"id" json:"id" help:"Name of the source, for people and metrics."`
-	Type               string                `yaml:"type" json:"type" help:"What it is: http, a symbol server; filesystem, a folder; s3, a bucket of S3 or of a store that speaks its protocol; gcs, a bucket of Google Cloud Storage; sentry, the debug files of a project of Sentry."`
-	URL                URL                   `yaml:"url,omitempty" json:"url,omitzero" help:"Address of a symbol server; the paths of the layout follow it. User name and password may stand in it. For type gcs, another address of the service; for type sentry, that of the debug files of the project."`
-	Path               string                `yaml:"path,omitempty" json:"path,omitempty" help:"The folder, for type filesystem."`
+	Type               string                `yaml:"type" json:"type" help:"Type of the source: http, a symbol server; filesystem, a folder; s3, a bucket of S3 or of a store that speaks its protocol; gcs, a bucket of Google Cloud Storage; sentry, the debug files of a project of Sentry."`
+	URL                URL                   `yaml:"url,omitempty" json:"url,omitzero" help:"Address of a symbol server; the paths of the layout follow it. It may have a user name and password. For type gcs, another address of the service; for type sentry, that of the debug files of the project."`
+	Path               string                `yaml:"path,omitempty" json:"path,omitempty" help:"Folder, for type filesystem."`
 	Bucket             string                `yaml:"bucket,omitempty" json:"bucket,omitempty" help:"Name of the bucket, for types s3 and gcs."`
-	Prefix             string                `yaml:"prefix,omitempty" json:"prefix,omitempty" help:"The folder in the bucket; empty: the whole of it."`
-	Region             Region                `yaml:"region,omitempty" json:"region,omitempty" lone:"true" help:"Region of an s3 bucket, or a list of a region and the address of another store than AWS, which is asked by path."`
-	Provider           string                `yaml:"aws_credentials_provider,omitempty" json:"aws_credentials_provider,omitempty" help:"Where the credentials for s3 come from: static, the keys here; container, the agent of the container (ECS, EKS); instance, the metadata service of the machine; web_identity, a token in a file; ambient, what the AWS command line would use: variables, profiles (SSO, roles, processes), then those three."`
-	AccessKey          bin.Secret            `yaml:"access_key,omitempty" json:"access_key,omitzero" help:"Access key for s3. Without one a bucket is read as anybody may read it."`
+	Prefix             string                `yaml:"prefix,omitempty" json:"prefix,omitempty" help:"Folder in the bucket; empty: the whole bucket."`
+	Region             Region                `yaml:"region,omitempty" json:"region,omitempty" lone:"true" help:"Region of an s3 bucket, or a list of a region and the address of a store other than AWS, with the bucket in the path."`
+	Provider           string                `yaml:"aws_credentials_provider,omitempty" json:"aws_credentials_provider,omitempty" help:"Source of the credentials for s3: static, the keys here; container, the agent of the container (ECS, EKS); instance, the metadata service of the machine; web_identity, a token in a file; ambient, what the AWS command line would use: variables, profiles (SSO, roles, processes), then those three."`
+	AccessKey          bin.Secret            `yaml:"access_key,omitempty" json:"access_key,omitzero" help:"Access key for s3. Without one the bucket is read without credentials."`
 	SecretKey          bin.Secret            `yaml:"secret_key,omitempty" json:"secret_key,omitzero" help:"Secret key for s3."`
 	SessionToken       bin.Secret            `yaml:"session_token,omitempty" json:"session_token,omitzero" help:"Session token that belongs to the keys for s3, if they are temporary."`
-	GoogleProvider     string                `yaml:"gcs_credentials_provider,omitempty" json:"gcs_credentials_provider,omitempty" help:"Where the credentials for gcs come from: static, the keys here; ambient, the file that GOOGLE_APPLICATION_CREDENTIALS names, else a login with gcloud, else the metadata service of the machine."`
-	ClientEmail        string                `yaml:"client_email,omitempty" json:"client_email,omitempty" help:"Service account for gcs. Without one a bucket is read as anybody may read it."`
+	GoogleProvider     string                `yaml:"gcs_credentials_provider,omitempty" json:"gcs_credentials_provider,omitempty" help:"Source of the credentials for gcs: static, the keys here; ambient, the file that GOOGLE_APPLICATION_CREDENTIALS names, else a login with gcloud, else the metadata service of the machine."`
+	ClientEmail        string                `yaml:"client_email,omitempty" json:"client_email,omitempty" help:"Service account for gcs. Without one the bucket is read without credentials."`
 	PrivateKey         bin.Secret            `yaml:"private_key,omitempty" json:"private_key,omitzero" help:"Private key of the service account, in PEM."`
-	BearerToken        bin.Secret            `yaml:"bearer_token,omitempty" json:"bearer_token,omitzero" help:"Token for gcs, in place of a service account."`
+	BearerToken        bin.Secret            `yaml:"bearer_token,omitempty" json:"bearer_token,omitzero" help:"Token for gcs, instead of a service account."`
 	Token              bin.Secret            `yaml:"token,omitempty" json:"token,omitzero" help:"Token for a project of Sentry."`
-	Cookies            bin.Secret            `yaml:"cookies,omitempty" json:"cookies,omitzero" help:"Cookies for a project of Sentry, as the header of that name has them, in place of a token."`
-	Headers            map[string]bin.Secret `yaml:"headers,omitempty" json:"headers,omitempty" help:"Headers of every request to the server. Never sent to another server that it redirects to."`
-	Layout             Layout                `yaml:"layout,omitempty" json:"layout,omitzero" help:"Where files are below the address or folder."`
-	HasIndex           bool                  `yaml:"has_index,omitempty" json:"has_index,omitempty" help:"A store of layout symstore lists its files in the folder 000Admin, and is asked for none but those. Other layouts have no index."`
-	Timeout            time.Duration         `yaml:"timeout,omitempty" json:"-" help:"Time for a whole download from this source, with its retries, such as 30m for giants; -1 is no bound. Else network.max_download_timeout counts. Not for folders."`
-	FollowSymlinks     bool                  `yaml:"follow_symlinks,omitempty" json:"-" help:"Follow symbolic links that lead out of the folder, for type filesystem. Then everybody who may write there can have any file of this machine read that is a debug file. Links within the folder are always followed."`
-	IsPublic           bool                  `yaml:"is_public,omitempty" json:"is_public,omitempty" help:"Anybody may ask it: files are shared between scopes, and that it lacks a file is remembered for longer."`
-	AcceptInvalidCerts bool                  `yaml:"accept_invalid_certs,omitempty" json:"accept_invalid_certs,omitempty" help:"Accept any certificate of the server. Whoever is on the way there can then send wrong files."`
-	Filters            Filters               `yaml:"filters,omitempty" json:"filters,omitzero" help:"Which modules the source is asked for."`
+	Cookies            bin.Secret            `yaml:"cookies,omitempty" json:"cookies,omitzero" help:"Cookies for a project of Sentry, in the form of the header Cookie, instead of a token."`
+	Headers            map[string]bin.Secret `yaml:"headers,omitempty" json:"headers,omitempty" help:"Headers of every request to the server. They are not sent to other servers after a redirect."`
+	Layout             Layout                `yaml:"layout,omitempty" json:"layout,omitzero" help:"Paths of files under the address or folder."`
+	HasIndex           bool                  `yaml:"has_index,omitempty" json:"has_index,omitempty" help:"The store, of layout symstore, lists its files in the folder 000Admin, and only those are requested. Other layouts have no index."`
+	Timeout            time.Duration         `yaml:"timeout,omitempty" json:"-" help:"Time for a whole download from this source, with its retries, such as 30m for very large files; -1: no limit. Default: network.max_download_timeout. Not for folders."`
+	FollowSymlinks     bool                  `yaml:"follow_symlinks,omitempty" json:"-" help:"Follow symbolic links that lead out of the folder, for type filesystem. Users who can write there can then make the server read any debug file of this machine. Links within the folder are always followed."`
+	IsPublic           bool                  `yaml:"is_public,omitempty" json:"is_public,omitempty" help:"The source is public: its files are shared between scopes, and missing files are remembered for longer."`
+	AcceptInvalidCerts bool                  `yaml:"accept_invalid_certs,omitempty" json:"accept_invalid_certs,omitempty" help:"Accept any certificate of the server. An attacker on the network can then send wrong files."`
+	Filters            Filters               `yaml:"filters,omitempty" json:"filters,omitzero" help:"Limits the modules and files that the source is used for."`
 }
 
-// Layout says how paths are made of identifiers.
+// Layout is a rule for paths of files.
 type Layout struct {
-	Type   string `yaml:"type,omitempty" json:"type,omitempty" help:"Name of the layout: native, whose Breakpad paths are those of Mozilla's store; symstore, symstore_index2 (or index2), ssqp, debuginfod, unified, slashsymbols, or elastic, whose files are known by file ids. Without one it is native, and in a folder also what the folder itself shows: .build-id, symstore, unified, or debug files side by side."`
-	Casing string `yaml:"casing,omitempty" json:"casing,omitempty" help:"default leaves the letters of paths as the layout has them, lowercase and uppercase change them."`
+	Type   string `yaml:"type,omitempty" json:"type,omitempty" help:"Name of the layout: native, whose Breakpad paths are those of Mozilla's store; symstore, symstore_index2 (or index2), ssqp, debuginfod, unified, slashsymbols, or elastic, whose files are known by file ids. Default: native; for a folder also the layout that the folder has: .build-id, symstore, unified, or debug files side by side."`
+	Casing string `yaml:"casing,omitempty" json:"casing,omitempty" help:"default keeps the case of the layout's paths, lowercase and uppercase change it."`
 }
 
-// Filters say what a source is asked for; an empty list is no bound.
+// Filters limit the files that a source is used for; an empty list is no limit.
 type Filters struct {
-	FileTypes        []string `yaml:"filetypes,omitempty" json:"filetypes,omitempty" help:"Kinds of file to ask for, such as breakpad."`
-	RequiresChecksum bool     `yaml:"requires_checksum,omitempty" json:"requires_checksum,omitempty" help:"Ask only for modules that come with a checksum of their debug file, which the server wants to see."`
-	PathPatterns     []string `yaml:"path_patterns,omitempty" json:"path_patterns,omitempty" help:"Patterns with * and ?, one of which must match the code file or the debug file of a module, whatever the case of letters."`
+	FileTypes        []string `yaml:"filetypes,omitempty" json:"filetypes,omitempty" help:"Kinds of file to request, such as breakpad."`
+	RequiresChecksum bool     `yaml:"requires_checksum,omitempty" json:"requires_checksum,omitempty" help:"Use the source only for modules whose request has a checksum of the debug file, which the server requires."`
+	PathPatterns     []string `yaml:"path_patterns,omitempty" json:"path_patterns,omitempty" help:"Patterns with * and ?, one of which must match the code file or the debug file of a module; case is ignored."`
 }
 
-// The kinds of file that may be asked for.
+// The kinds of file.
 const (
 	PE           = "pe"
 	PDB          = "pdb"
@@ -79,11 +79,11 @@ const (
 	WasmCode     = "wasm_code"
 	Breakpad     = "breakpad"
 	SourceBundle = "sourcebundle"
-	UUIDMap      = "uuidmap"     // a plist that leads from a UUID to a BCSymbolMap
-	BCSymbolMap  = "bcsymbolmap" // what hidden names of Apple's bitcode were
+	UUIDMap      = "uuidmap"     // a plist that maps a UUID to a BCSymbolMap
+	BCSymbolMap  = "bcsymbolmap" // the hidden names of Apple's bitcode
 	IL2CPP       = "il2cpp"      // lines of C# for those of C++
-	Symbfile     = "symbfile"    // functions and lines, as Elastic's profilers have them
-	ReturnPads   = "returnpads"  // frames of return addresses, the same
+	Symbfile     = "symbfile"    // functions and lines, for Elastic's profilers
+	ReturnPads   = "returnpads"  // frames of return addresses, for Elastic's profilers
 
 	Beside = "elf_beside" // a companion next to where the Breakpad file would be; filtered as elf_debug
 )
@@ -97,7 +97,7 @@ var fileTypes = [...]string{
 // Defaults returns c with its zero fields filled in.
 func (c Config) Defaults() Config {
 	switch {
-	case c.Layout.Type == "" && c.Type != Filesystem: // a folder shows what it has
+	case c.Layout.Type == "" && c.Type != Filesystem: // the layout of a folder is detected
 		c.Layout.Type = Native
 	case c.Layout.Type == "index2":
 		c.Layout.Type = TwoTiers
@@ -108,7 +108,7 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// Validate says what is wrong with c.
+// Validate returns an error for each invalid field of c, with the id of the source.
 func (c Config) Validate() error {
 	var errs []error
 	for _, err := range c.Mistakes() {
@@ -128,7 +128,7 @@ func quoted(id string) string {
 	return strconv.Quote(id)
 }
 
-// Mistakes lists what is wrong with c.
+// Mistakes returns an error for each invalid field of c.
 func (c Config) Mistakes() []error {
 	c = c.Defaults()
 	var errs []error
@@ -141,8 +141,8 @@ func (c Config) Mistakes() []error {
 	return slices.Concat(errs, c.validLengths(), c.validPlace(), c.Layout.validate(), c.Filters.validate(), c.validHeaders())
 }
 
-// How long parts of a source may be. An address stands in all that is known of
-// each file that was looked for.
+// Limits of the sizes of a source. Addresses are stored with every file that was
+// looked up.
 const (
 	maxID     = 256
 	maxPlace  = 4 << 10
@@ -172,10 +172,10 @@ func (c Config) validLengths() (errs []error) {
 
 func (l Layout) validate() (errs []error) {
 	if l.Type != "" && !slices.ContainsFunc(layouts[:], func(known layout) bool { return known.name == l.Type }) {
-		errs = append(errs, fmt.Errorf("there is no layout %q: there are %s", l.Type, layoutNames()))
+		errs = append(errs, fmt.Errorf("invalid layout %q: must be one of %s", l.Type, layoutNames()))
 	}
 	if l.Casing != Default && l.Casing != Lowercase && l.Casing != Uppercase {
-		errs = append(errs, fmt.Errorf("there is no casing %q: there are %s, %s and %s", l.Casing, Default, Lowercase, Uppercase))
+		errs = append(errs, fmt.Errorf("invalid casing %q: must be %s, %s or %s", l.Casing, Default, Lowercase, Uppercase))
 	}
 	return errs
 }
@@ -183,19 +183,18 @@ func (l Layout) validate() (errs []error) {
 func (f Filters) validate() (errs []error) {
 	for _, name := range f.FileTypes {
 		if !slices.Contains(fileTypes[:], name) {
-			errs = append(errs, fmt.Errorf("there is no file type %q: there are %s", name, strings.Join(fileTypes[:], ", ")))
+			errs = append(errs, fmt.Errorf("invalid file type %q: must be one of %s", name, strings.Join(fileTypes[:], ", ")))
 		}
 	}
 	for _, p := range f.PathPatterns {
 		if _, err := path.Match(flat(p), ""); err != nil {
-			errs = append(errs, fmt.Errorf("path pattern %q cannot be read", p))
+			errs = append(errs, fmt.Errorf("invalid path pattern %q", p))
 		}
 	}
 	return errs
 }
 
-// connectionHeaders belong to the connection or to the one who makes the
-// request.
+// connectionHeaders are the headers that depend on the connection or the request.
 var connectionHeaders = [...]string{
 	"accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
 	"proxy-connection", "range", "te", "trailer", "transfer-encoding", "upgrade",
@@ -213,7 +212,7 @@ func (c Config) validHeaders() (errs []error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		switch {
 		case name == "" || strings.ContainsFunc(name, notToken):
-			errs = append(errs, fmt.Errorf("%q cannot be the name of a header", name))
+			errs = append(errs, fmt.Errorf("invalid header name %q", name))
 		case slices.Contains(connectionHeaders[:], strings.ToLower(name)):
 			errs = append(errs, fmt.Errorf("header %s cannot be set", name))
 		case strings.ContainsAny(c.Headers[name].Reveal(), "\r\n\x00"):
@@ -227,17 +226,17 @@ func notToken(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 }
 
-// Patience is the time for a whole download, zero if there is no bound, where
-// that of a source that says nothing is limit.
-func (c Config) Patience(limit time.Duration) time.Duration {
+// DownloadTimeout returns the timeout of a whole download, by default limit. Zero
+// is no limit.
+func (c Config) DownloadTimeout(limit time.Duration) time.Duration {
 	if c.Timeout != 0 {
 		limit = c.Timeout
 	}
 	return max(limit, 0)
 }
 
-// Asks is what of c decides for what a source is asked, as one text. No two
-// lists have the same one.
+// Asks returns the part of c that decides which files are requested, as one text
+// that differs for different parts.
 func (c Config) Asks() string {
 	f := c.Filters
 	text := fmt.Sprintf("%q %v %q %q %v %q", c.ID, c.IsPublic, c.Layout, f.FileTypes, f.RequiresChecksum, f.PathPatterns)
@@ -250,11 +249,11 @@ func (c Config) Asks() string {
 	return text
 }
 
-// indexed tells whether the source is asked only for what its index lists.
+// indexed reports whether only files in the index of the source are requested.
 func (c Config) indexed() bool { return c.HasIndex && c.Layout.Type == Symstore }
 
-// Paths names the places of the file of a kind for m: those of the layout, or
-// none if the filters are against it.
+// Paths returns the paths of the file of a kind for m in the layout, or none if
+// the filters exclude it.
 func (c Config) Paths(m ident.Module, kind string) []string {
 	if !c.Wants(m, kind) {
 		return nil
@@ -262,13 +261,12 @@ func (c Config) Paths(m ident.Module, kind string) []string {
 	return c.Layout.Paths(m, kind)
 }
 
-// ErrNoBuildID is why a source has no place for a module that it could have one
-// for.
+// ErrNoBuildID means that a source needs a build id to find the files of a module.
 var ErrNoBuildID = errors.New("files of this source are found by build id, and the module has a debug id only, " +
 	"which lacks the last 4 of the 20 bytes of most build ids")
 
-// Unasked returns ErrNoBuildID as a fault if all that m lacks for a place in the
-// source is its build id, else nil.
+// Unasked returns ErrNoBuildID as a fault if m would have a path in the source
+// with a build id, or else nil.
 func (c Config) Unasked(m ident.Module, kinds []string) error {
 	if !m.LacksBuildID() {
 		return nil
@@ -280,7 +278,7 @@ func (c Config) Unasked(m ident.Module, kinds []string) error {
 	return fault.New(fault.NotFound, "", "%w", ErrNoBuildID)
 }
 
-// Wants tells whether the filters let a kind of file be asked for.
+// Wants reports whether the filters admit a kind of file for m.
 func (c Config) Wants(m ident.Module, kind string) bool {
 	return c.Filters.admit(kind) && c.Filters.concern(m)
 }
@@ -308,8 +306,8 @@ func (f Filters) match(file string) bool {
 	})
 }
 
-// flat rewrites a path or pattern so that case does not matter, both slashes
-// are one, and path.Match sees no separator that its * would stop at.
+// flat rewrites a path or pattern so that case is ignored, both slashes are the
+// same, and the * of path.Match matches separators.
 func flat(text string) string {
 	return flattener.Replace(strings.ToLower(text))
 }

@@ -19,11 +19,11 @@ func server() source.Config {
 func TestWrongConfigurationsAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*source.Config){
 		"has no id": func(c *source.Config) { c.ID = "" },
-		"no type: there are http, filesystem, s3, gcs and sentry": func(c *source.Config) { c.Type = "" },
-		`type "ftp" is not supported: there are http, file`:       func(c *source.Config) { c.Type = "ftp" },
-		"a url is missing":                                         func(c *source.Config) { c.URL = source.URL{} },
+		"the type is missing: must be one of http, filesystem, s3, gcs, sentry": func(c *source.Config) { c.Type = "" },
+		`invalid type "ftp": must be one of http, file`:                         func(c *source.Config) { c.Type = "ftp" },
+		"the url is missing":                                       func(c *source.Config) { c.URL = source.URL{} },
 		"the url must begin with http":                             func(c *source.Config) { c.URL = source.NewURL("ftp://host/") },
-		"the url cannot be read":                                   func(c *source.Config) { c.URL = source.NewURL("http://u:" + canary + "@host/%zz") },
+		"invalid url":                                              func(c *source.Config) { c.URL = source.NewURL("http://u:" + canary + "@host/%zz") },
 		"path is for type filesystem, not for http":                func(c *source.Config) { c.Path = "/x" },
 		"url is for type http, gcs and sentry, not for filesystem": func(c *source.Config) { c.Type = source.Filesystem },
 		"its id has more than 256 bytes":                           func(c *source.Config) { c.ID = strings.Repeat("i", 257) },
@@ -35,21 +35,21 @@ func TestWrongConfigurationsAreRefused(t *testing.T) {
 			c.Headers = map[string]bin.Secret{"a": bin.NewSecret(strings.Repeat("v", 40_000))}
 			c.Filters.PathPatterns = []string{strings.Repeat("p", 30_000)}
 		},
-		"needs a path":             func(c *source.Config) { *c = source.Config{ID: "s", Type: source.Filesystem} },
-		`no layout "breakpad"`:     func(c *source.Config) { c.Layout.Type = "breakpad" },
-		`no casing "UPPER"`:        func(c *source.Config) { c.Layout.Casing = "UPPER" },
-		`no file type "sym"`:       func(c *source.Config) { c.Filters.FileTypes = []string{"sym"} },
-		`path pattern "[a" cannot`: func(c *source.Config) { c.Filters.PathPatterns = []string{"[a"} },
-		"cannot be the name of a":  func(c *source.Config) { c.Headers = map[string]bin.Secret{"a b": bin.NewSecret("x")} },
-		"s3 needs a bucket":        func(c *source.Config) { *c = source.Config{ID: "s", Type: source.S3} },
-		"gcs needs a bucket":       func(c *source.Config) { *c = source.Config{ID: "s", Type: source.GCS} },
+		"needs a path":              func(c *source.Config) { *c = source.Config{ID: "s", Type: source.Filesystem} },
+		`invalid layout "breakpad"`: func(c *source.Config) { c.Layout.Type = "breakpad" },
+		`invalid casing "UPPER"`:    func(c *source.Config) { c.Layout.Casing = "UPPER" },
+		`invalid file type "sym"`:   func(c *source.Config) { c.Filters.FileTypes = []string{"sym"} },
+		`invalid path pattern "[a"`: func(c *source.Config) { c.Filters.PathPatterns = []string{"[a"} },
+		"invalid header name":       func(c *source.Config) { c.Headers = map[string]bin.Secret{"a b": bin.NewSecret("x")} },
+		"s3 needs a bucket":         func(c *source.Config) { *c = source.Config{ID: "s", Type: source.S3} },
+		"gcs needs a bucket":        func(c *source.Config) { *c = source.Config{ID: "s", Type: source.GCS} },
 		"region is a name, or a list": func(c *source.Config) {
 			*c = source.Config{ID: "s", Type: source.S3, Bucket: "b", Region: source.Region{"a", "b", "c"}}
 		},
-		`no aws_credentials_provider "magic"`: func(c *source.Config) {
+		`invalid aws_credentials_provider "magic"`: func(c *source.Config) {
 			*c = source.Config{ID: "s", Type: source.S3, Bucket: "b", Provider: "magic"}
 		},
-		"access_key and secret_key belong": func(c *source.Config) {
+		"access_key and secret_key must": func(c *source.Config) {
 			*c = source.Config{ID: "s", Type: source.S3, Bucket: "b", AccessKey: bin.NewSecret(canary)}
 		},
 		"the second part of region: the url must begin": func(c *source.Config) {
@@ -58,10 +58,10 @@ func TestWrongConfigurationsAreRefused(t *testing.T) {
 		"the address in region cannot have user info": func(c *source.Config) {
 			*c = source.Config{ID: "s", Type: source.S3, Bucket: "b", Region: source.Region{"r", "http://" + canary + "@h"}}
 		},
-		`no gcs_credentials_provider "magic"`: func(c *source.Config) {
+		`invalid gcs_credentials_provider "magic"`: func(c *source.Config) {
 			*c = source.Config{ID: "s", Type: source.GCS, Bucket: "b", GoogleProvider: "magic"}
 		},
-		"client_email and private_key belong": func(c *source.Config) {
+		"client_email and private_key must": func(c *source.Config) {
 			*c = source.Config{ID: "s", Type: source.GCS, Bucket: "b", PrivateKey: bin.NewSecret(canary)}
 		},
 		"a service account and a bearer_token": func(c *source.Config) {
@@ -161,16 +161,16 @@ func TestSpecs(t *testing.T) {
 
 func TestWrongSpecsAreRefusedInOneLine(t *testing.T) {
 	for spec, want := range map[string]string{
-		"mozila":                           `"mozila" is no source: it is neither a preset (mozilla, microsoft,`,
-		"":                                 `"" is no source`,
-		"ftp://host/":                      `URL of scheme "ftp": there are http and https`,
+		"mozila":                           `invalid source "mozila": must be a preset (mozilla, microsoft,`,
+		"":                                 `invalid source ""`,
+		"ftp://host/":                      `invalid scheme "ftp" of a source: must be http or https`,
 		"http://":                          "must begin with http://",
-		"https://u:" + canary + "@host/%z": "cannot be read",
-		"u:" + canary + "@host/x":          "is no source",
-		"host/x?key=" + canary:             "is no source",
-		"u:" + canary + "@x://host":        "there are http and https",
-		"mozilla,layout=":                  "needs a name: there are native, symstore,",
-		"mozilla,layout=x":                 `there is no layout "x": there are native, symstore,`,
+		"https://u:" + canary + "@host/%z": "invalid url",
+		"u:" + canary + "@host/x":          "invalid source",
+		"host/x?key=" + canary:             "invalid source",
+		"u:" + canary + "@x://host":        "must be http or https",
+		"mozilla,layout=":                  "needs a name: must be one of native, symstore,",
+		"mozilla,layout=x":                 `invalid layout "x": must be one of native, symstore,`,
 	} {
 		_, err := source.ParseSpec(spec)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), canary) || strings.Contains(err.Error(), "\n") {
@@ -190,7 +190,7 @@ func TestPresetsAreValid(t *testing.T) {
 	}
 }
 
-// What the presets ask for, one path of each.
+// TestPresetsAskForWhatTheirServersHave has one path of each preset.
 func TestPresetsAskForWhatTheirServersHave(t *testing.T) {
 	pdb := ident.Module{Type: ident.TypePE, DebugFile: "electron.pdb", DebugChecksum: "SHA256:x", CodeFile: "electron.exe", CodeID: "5ab380779000"}
 	pdb.DebugID, _ = ident.ParseDebugID("3249d99d-0c40-4931-8610-f4e4fb0b6936-1")

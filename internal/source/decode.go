@@ -22,23 +22,22 @@ import (
 )
 
 const (
-	chunk      = 512 << 10 // what is written at once
+	chunk      = 512 << 10 // bytes of one write
 	readAhead  = 64 << 10
-	maxCodings = 3 // that one body may be wrapped in
+	maxCodings = 3 // of one body
 )
 
-// Windows of zstd, which its decoder has in memory whole.
+// Windows of zstd, which its decoder keeps in memory.
 const (
-	MaxWindow  = 128 << 20 // as "zstd --long" makes
-	freeWindow = 8 << 20   // as "zstd -19" makes; larger ones are claimed
+	MaxWindow  = 128 << 20 // of "zstd --long"
+	freeWindow = 8 << 20   // of "zstd -19"; memory for larger ones is acquired
 )
 
-// AcceptEncoding names the codings that Decode knows, for the header of that
+// AcceptEncoding lists the codings that Decode supports, for the header of that
 // name.
 const AcceptEncoding = "gzip, zstd, br"
 
-// Decoder takes the codings off what sources deliver. It is safe for
-// concurrent use.
+// Decoder decodes the files of sources. It is safe for concurrent use.
 type Decoder struct {
 	limit   bin.Limit
 	windows *bin.Budget
@@ -48,12 +47,12 @@ type Decoder struct {
 type workspace struct {
 	reader *bufio.Reader
 	chunk  [chunk]byte
-	other  []byte // a second chunk, once it was needed
+	other  []byte // a second chunk; nil until it is needed
 }
 
-// NewDecoder makes a decoder that lets no more through than limit allows.
-// Limit.Bytes also bounds what is read. Large windows of zstd are claimed from
-// windows; nil is no bound.
+// NewDecoder returns a decoder with this limit. Limit.Bytes also bounds the bytes
+// that are read. Memory for large windows of zstd is acquired from windows; nil
+// is no limit.
 func NewDecoder(limit bin.Limit, windows *bin.Budget) *Decoder {
 	d := &Decoder{limit: limit, windows: windows}
 	d.memory.New = func() any { return &workspace{reader: bufio.NewReaderSize(nil, readAhead)} }
@@ -66,19 +65,19 @@ type Decoded struct {
 	Bytes int64 // written
 }
 
-// Decode copies r to w without the codings that coding lists in the way of
-// the header Content-Encoding. If what comes out is itself gzip, zlib or zstd, as
-// when a store keeps compressed files under their plain names, that goes too.
+// Decode copies r to w and decodes the codings that coding lists as the header
+// Content-Encoding does. If the result is gzip, zlib or zstd, because the store
+// has compressed files under their plain names, it is decoded too.
 //
-// A failure to read is returned as it came; all others are *fault.Error
-// without a place.
+// An error of r is returned unchanged; all others are a *fault.Error without a
+// place.
 func (d *Decoder) Decode(ctx context.Context, w io.Writer, r io.Reader, coding string) (Decoded, error) {
 	ws := d.memory.Get().(*workspace)
 	defer d.memory.Put(ws)
 	in := &input{r: r}
 	wire := bin.NewCount(in)
-	// What is read is metered by itself: an endless row of empty gzip members
-	// decodes to nothing.
+	// The input has a meter of its own: an endless sequence of empty gzip
+	// members decodes to nothing.
 	ws.reader.Reset(bin.Meter(wire, nil, bin.Limit{Bytes: d.limit.Bytes}))
 	defer ws.reader.Reset(nil)
 
@@ -115,7 +114,7 @@ func (d *Decoder) run(w io.Writer, s *stack, coding string, ws *workspace) (int6
 	if ws.other == nil {
 		ws.other = make([]byte, chunk)
 	}
-	out := newBehind(w)
+	out := newAsyncWriter(w)
 	defer out.Close()
 	n, err := copyChunks(out, in, ws.chunk[:], ws.other)
 	if failed := out.Close(); failed != nil {
@@ -124,8 +123,8 @@ func (d *Decoder) run(w io.Writer, s *stack, coding string, ws *workspace) (int6
 	return n, err
 }
 
-// splitCodings reads a Content-Encoding. What says nothing about the bytes
-// that were received is left out.
+// splitCodings parses a Content-Encoding, and skips values that do not change the
+// bytes.
 func splitCodings(text string) ([]string, error) {
 	var codings []string
 	for part := range strings.SplitSeq(text, ",") {
@@ -133,7 +132,7 @@ func splitCodings(text string) ([]string, error) {
 		case "", "identity", "aws-chunked":
 		case "gzip", "x-gzip":
 			codings = append(codings, "gzip")
-		case "deflate": // as the header has it: with the frame of zlib
+		case "deflate": // in this header, zlib
 			codings = append(codings, "zlib")
 		case "zstd", "br":
 			codings = append(codings, name)
@@ -147,7 +146,7 @@ func splitCodings(text string) ([]string, error) {
 	return codings, nil
 }
 
-// stack is decoders on top of each other.
+// stack is a stack of decoders.
 type stack struct {
 	ctx     context.Context
 	top     io.Reader
@@ -158,8 +157,8 @@ type stack struct {
 	release func() // of the one large window
 }
 
-// push puts a decoder on top; an empty coding needs none. Each level is
-// metered, so that no level below the last can be the expensive one.
+// push adds a decoder, unless coding is empty. Each level is metered, so that no
+// level below the last can do unbounded work.
 func (s *stack) push(coding string) error {
 	window := int64(freeWindow)
 	if coding == "zstd" {
@@ -212,9 +211,9 @@ func (s *stack) close() {
 	}
 }
 
-// claim returns how large the windows of the zstd frames on top may be, and waits
-// for memory if the first frame has a large one. One of the codings may: if it
-// waited for a second one, it would hold what others wait for.
+// claim returns the limit of the windows of the zstd frames on top, and waits for
+// memory if the first frame has a large window. Only one of the codings may have
+// one: waiting for a second window while holding the first could deadlock.
 func (s *stack) claim() (int64, error) {
 	var h zstd.Header
 	window := uint64(MaxWindow)
@@ -235,7 +234,7 @@ func (s *stack) claim() (int64, error) {
 	return n, nil
 }
 
-// sniff is the coding that the bytes on top begin with.
+// sniff returns the coding of the bytes on top, by their magic.
 func (s *stack) sniff() string {
 	magic := s.peek(4)
 	switch {
@@ -256,7 +255,7 @@ func (s *stack) peek(n int) []byte {
 		peeker = bufio.NewReader(s.top)
 		s.top = peeker
 	}
-	head, _ := peeker.Peek(n) // an error comes again from the next Read
+	head, _ := peeker.Peek(n) // the next Read returns an error too
 	return head
 }
 
@@ -278,7 +277,7 @@ func labelled(coding string, err error) error {
 	return fmt.Errorf("%s: %w", coding, err)
 }
 
-// input remembers how reading failed.
+// input keeps the error of reading.
 type input struct {
 	r   io.Reader
 	err error
@@ -292,8 +291,8 @@ func (in *input) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// copyChunks copies r to w in chunks of the size of buf, which takes turns with
-// other. The chunk in which r fails is not written.
+// copyChunks copies r to w in chunks of the size of buf, alternating between buf
+// and other. The chunk in which r fails is not written.
 func copyChunks(w io.Writer, r io.Reader, buf, other []byte) (written int64, err error) {
 	for ; ; buf, other = other, buf {
 		n, idle := 0, 0
@@ -328,10 +327,10 @@ func writing(err error) error {
 	if errors.As(err, &f) {
 		return f
 	}
-	return fault.New(fault.Internal, "", "write what was received: %w", err)
+	return fault.New(fault.Internal, "", "write received bytes: %w", err)
 }
 
-// explain says what an error of a decoder means.
+// explain returns the fault that an error of a decoder means.
 func (d *Decoder) explain(err error, out Decoded) error {
 	var f *fault.Error
 	large := d.limit.Bytes > 0 && max(out.Wire, out.Bytes+chunk) > d.limit.Bytes
@@ -349,11 +348,11 @@ func (d *Decoder) explain(err error, out Decoded) error {
 	return fault.New(fault.Malformed, "", "%w", err)
 }
 
-// Guest is the label in the metrics of all sources that requests name: their ids
-// are whatever requests say.
+// Guest is the label in the metrics of all sources that requests name, whose ids
+// are not trusted.
 const Guest = "request"
 
-// Count adds one Fetch to the metrics, under a label for its source.
+// Count adds a Fetch to the metrics, with a label for its source.
 func Count(label string, a Attempt, err error) {
 	outcome := "ok"
 	if err != nil {

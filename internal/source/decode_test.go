@@ -199,7 +199,7 @@ func TestLargeWindowIsUnsupported(t *testing.T) {
 	}
 }
 
-// TestLargeWindowsAreClaimed has a download stop behind the head of a frame with
+// TestLargeWindowsAreClaimed has a download stop after the head of a frame with
 // the largest window. Until it ends, no other large window is opened.
 func TestLargeWindowsAreClaimed(t *testing.T) {
 	d := source.NewDecoder(bin.Limit{}, bin.NewBudget(source.MaxWindow))
@@ -266,7 +266,7 @@ func TestLargeWindowsAreClaimed(t *testing.T) {
 		t.Errorf("a large window when there is room: %v", err)
 	}
 	if err := decode(t.Context(), append(bytes.Clone(small), large...), ""); fault.KindOf(err) != fault.Unsupported {
-		t.Errorf("a large window behind a small one: %v", err)
+		t.Errorf("a large window after a small one: %v", err)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"symbolon/internal/ident"
 )
 
-// The files of a binary in the layout elastic, that of the mirrors which
+// The files of a binary in the layout elastic, the one of the mirrors that
 // Elastic's profilers read.
 const (
 	RangesFile   = "ranges"
@@ -14,13 +14,14 @@ const (
 	MetadataFile = "metadata.json"
 )
 
-// ElasticPath is where a file of a binary lies in the layout elastic.
+// ElasticPath returns the path of a file of a binary in the layout elastic.
 func ElasticPath(id ident.FileID, name string) string {
 	text := id.Base64()
 	return text[:2] + "/" + text[2:4] + "/" + text + "/" + name
 }
 
-// elastic is the layout of mirrors, which know a binary by its file id alone.
+// elastic returns the path in the layout of mirrors, which identify a binary by
+// its file id alone.
 func elastic(m ident.Module, kind string) string {
 	switch {
 	case m.FileID.IsZero():
@@ -32,15 +33,15 @@ func elastic(m ident.Module, kind string) string {
 	return ""
 }
 
-// Alias is what a folder of this layout may say of another identity of a
-// binary: which file it is, and what the addresses in its symbols count from.
+// Alias is a record of such a folder for another id of a binary: its file id, and
+// the base of the addresses in its symbols.
 type Alias struct {
 	FileID ident.FileID `json:"fileid"`
 	Base   uint64       `json:"base"`
 }
 
-// AliasPaths are where aliases of a module lie, by its build id and by its debug
-// id. One that is too short has none.
+// AliasPaths returns the paths of the aliases of a module, by its build id and by
+// its debug id. An id that is too short has none.
 func AliasPaths(m ident.Module) (paths []string) {
 	ids := []string{m.CodeID.String()}
 	if !m.DebugID.IsZero() {

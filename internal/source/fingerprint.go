@@ -9,18 +9,18 @@ import (
 	"symbolon/internal/bin"
 )
 
-// Fingerprint tells configurations apart, their secrets too, without telling
-// those.
+// Fingerprint returns a text that differs for different configurations, and for
+// different secrets, without having the secrets.
 func (c Config) Fingerprint() string {
 	text, err := json.Marshal(c)
 	if err != nil {
-		panic("source: configuration that is no JSON: " + err.Error())
+		panic("source: encode the configuration: " + err.Error())
 	}
 	return string(text) + CredentialID(secrets(nil, reflect.ValueOf(c))...)
 }
 
-// secrets appends all secrets in v, an absent one too, so that each has its
-// place.
+// secrets appends all secrets in v, empty ones too, so that each has a fixed
+// position.
 func secrets(list []bin.Secret, v reflect.Value) []bin.Secret {
 	switch x := v.Interface().(type) {
 	case bin.Secret:

@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	indexName   = "index" // on the shelf
+	indexName   = "index" // of its item on the shelf
 	indexLife   = 24 * time.Hour
-	indexRetry  = 10 * time.Minute // after a failure, and the least between two readings
+	indexRetry  = 10 * time.Minute // after a failure, and the shortest time between two reads
 	indexTime   = 30 * time.Minute // to read one
 	maxSegments = 10_000
 	maxLastID   = 20        // bytes of lastid.txt
 	maxListing  = 512 << 20 // bytes of all segments
 	maxListed   = 8 << 20   // files
-	maxLine     = 4 << 10   // bytes; what is longer names no file
+	maxLine     = 4 << 10   // bytes; longer lines do not name a file
 )
 
 // Read writes a file of a source to w, by its path.
 type Read func(ctx context.Context, path string, w io.Writer) error
 
-// Index knows which files a store of the layout symstore has, from the list
-// that such stores keep in the folder 000Admin. A store whose list cannot be
-// read has nothing until it can. It is safe for concurrent use.
+// Index lists the files of a store of the layout symstore, as the store does in
+// its folder 000Admin. While the list cannot be read the store has no files. It
+// is safe for concurrent use.
 type Index struct {
 	shelf  *Shelf
 	owner  any
@@ -39,26 +39,24 @@ type Index struct {
 	read   Read
 }
 
-// NewIndex is the index of a source, which its configuration may have none of:
-// then it is nil.
+// NewIndex returns the index of a source, or nil if its configuration has none.
 func NewIndex(c Config, shelf *Shelf, read Read) *Index {
 	if !c.indexed() {
 		return nil
 	}
 	x := &Index{shelf: shelf, source: c.ID, read: read}
-	if x.owner = x; c.IsPublic { // others that are the same have the same list
+	if x.owner = x; c.IsPublic { // equal sources share the list
 		x.owner = c.Fingerprint()
 	}
 	return x
 }
 
-// Only leaves those candidates that the index lists. Without an index these are
-// all.
+// Only returns the candidates that the index lists, or all without an index.
 func (x *Index) Only(ctx context.Context, list []Candidate) ([]Candidate, error) {
 	if x == nil || len(list) == 0 {
 		return list, nil
 	}
-	known, err := Keep(ctx, x.shelf, Wish[*listing]{
+	known, err := Keep(ctx, x.shelf, Request[*listing]{
 		Owner: x.owner, Source: x.source, Name: indexName, Life: func(*listing) time.Duration { return indexLife },
 		Retry: indexRetry, Limit: indexTime, Stale: true, Make: x.load,
 	})
@@ -72,8 +70,8 @@ func (x *Index) Only(ctx context.Context, list []Candidate) ([]Candidate, error)
 	return slices.DeleteFunc(list, func(c Candidate) bool { return !known.has(c.Path) }), nil
 }
 
-// listing is the files of a store. Of their paths only hashes are kept: two of
-// one hash cost a request for a file that is not there.
+// listing is the set of files of a store, as hashes of their paths. A collision
+// costs a request for a file that does not exist.
 type listing struct {
 	seed  maphash.Seed
 	files []uint64 // sorted
@@ -96,7 +94,7 @@ func (x *Index) load(ctx context.Context) (*listing, int64, error) {
 		return nil, 0, err
 	}
 	in := &indexReader{listing: &listing{seed: maphash.MakeSeed()}}
-	for n := 1; n <= segments; n++ { // one after the other: servers do not like it otherwise
+	for n := 1; n <= segments; n++ { // one after the other, to spare the server
 		if err := x.read(ctx, fmt.Sprintf("000Admin/%010d", n), in); err != nil {
 			return nil, 0, err
 		}
@@ -107,7 +105,7 @@ func (x *Index) load(ctx context.Context) (*listing, int64, error) {
 	return in.listing, int64(8 * len(in.files)), nil
 }
 
-// segments is how many parts the list has.
+// segments returns the number of parts of the list.
 func (x *Index) segments(ctx context.Context) (int, error) {
 	const place = "000Admin/lastid.txt"
 	text := &Text{Max: maxLastID}
@@ -116,7 +114,7 @@ func (x *Index) segments(ctx context.Context) (int, error) {
 	}
 	n, err := strconv.ParseUint(strings.TrimSpace(string(text.Bytes)), 10, 32)
 	if err != nil {
-		return 0, fault.New(fault.Malformed, place, "it is not a number")
+		return 0, fault.New(fault.Malformed, place, "not a number")
 	}
 	if n > maxSegments {
 		return 0, fault.New(fault.Malformed, place, "an index of more than %d parts", maxSegments)
@@ -124,12 +122,11 @@ func (x *Index) segments(ctx context.Context) (int, error) {
 	return int(n), nil
 }
 
-// indexReader takes files out of the lines of segments. What is no such line is
-// passed over.
+// indexReader parses the lines of segments. Invalid lines are skipped.
 type indexReader struct {
 	*listing
-	line []byte // the beginning of one whose end has not come yet
-	long bool   // it is too long to be one
+	line []byte // an incomplete line
+	long bool   // the line is longer than maxLine
 	read int64
 }
 
@@ -153,7 +150,7 @@ func (r *indexReader) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// end takes the line that has come: "name\id", and whatever follows.
+// end parses a complete line: "name\id" in quotes, and fields that are ignored.
 func (r *indexReader) end() {
 	line, long := r.line, r.long
 	r.line, r.long = r.line[:0], false

@@ -125,7 +125,7 @@ func TestOnlyWhatTheIndexListsIsAskedFor(t *testing.T) {
 func TestSourceWhoseIndexCannotBeReadHasNothing(t *testing.T) {
 	for path, c := range map[string]struct{ text, words string }{
 		"lastid.txt ":  {"", "no such file"},
-		"lastid.txt":   {"12x", "it is not a number"},
+		"lastid.txt":   {"12x", "not a number"},
 		"lastid.txt  ": {"0000000000000000000001", "more than 20 bytes"},
 		"lastid.txt\t": {"10001", "more than 10000 parts"},
 		"0000000002 ":  {"", "no such file"},
@@ -143,7 +143,7 @@ func TestSourceWhoseIndexCannotBeReadHasNothing(t *testing.T) {
 			time.Sleep(10*time.Minute - 1)
 			wantListed(t, x, "", c.words)
 			if a.count("lastid.txt") != 1 {
-				t.Errorf("%q: it was read anew", path)
+				t.Errorf("%q: it was read again", path)
 			}
 			time.Sleep(2)
 			wantListed(t, x, wholeStore, "")
@@ -195,7 +195,7 @@ func TestAForgottenIndexIsReadAgainAfterAWhile(t *testing.T) {
 		step(time.Minute, less, 1)
 		shelf.ForgetIndexes()
 		step(8*time.Minute, less, 1)
-		step(2*time.Minute, less, 2) // behind this answer
+		step(2*time.Minute, less, 2) // after this answer
 		step(0, more, 2)
 		step(12*time.Hour, more, 2)
 		shelf.ForgetIndexes()

@@ -13,9 +13,9 @@ import (
 	"symbolon/internal/source"
 )
 
-// kitLookups are the kinds that a module of a type is looked up by in the kit,
-// and kitSources those by which sources are, once a frame has a name. Of other
-// kinds an empty list says only that nobody looked.
+// kitLookups are the kinds of file that the kit looks up for a type of module,
+// and kitSources those for sources, once a frame has a name. For other kinds an
+// empty list of the kit means nothing.
 var (
 	kitLookups = map[ident.Type][]string{
 		ident.TypeMachO:  {source.MachCode, source.Breakpad, source.MachDebug, source.PDB, source.ELFDebug},

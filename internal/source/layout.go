@@ -25,7 +25,7 @@ const (
 	Uppercase = "uppercase"
 )
 
-// layout is the name of a layout, and how it makes paths.
+// layout is a layout with its name and its function from modules to paths.
 type layout struct {
 	name  string
 	paths func(m ident.Module, kind string) []string
@@ -50,10 +50,9 @@ func layoutNames() string {
 	return strings.Join(names, ", ")
 }
 
-// Paths names the places of the file of this kind for m, in the order in which
-// they should be preferred; none if its identifiers or names lead to none.
-// Files of Windows may be packed into cabinets, whose names have an underscore
-// for the last letter.
+// Paths returns the paths of the file of this kind for m, in order of preference;
+// none if m lacks the identifiers or names. Files of Windows may be packed in
+// cabinets, whose names end with an underscore instead of the last letter.
 //
 // The paths are slash-separated and not escaped.
 func (l Layout) Paths(m ident.Module, kind string) []string {
@@ -77,7 +76,7 @@ func (l Layout) Paths(m ident.Module, kind string) []string {
 	return paths
 }
 
-// list is the one path, if there is one.
+// list returns a list of the path, or an empty one.
 func list(path string) []string {
 	if path == "" {
 		return nil
@@ -85,8 +84,8 @@ func list(path string) []string {
 	return []string{path}
 }
 
-// native is the layout of the platforms themselves: Breakpad's, that of
-// symbol servers of Windows, build ids and UUIDs in pieces.
+// native returns the paths of the layouts of the platforms: Breakpad, symbol
+// servers for Windows, build ids and UUIDs in pieces.
 func native(m ident.Module, kind string) []string {
 	switch kind {
 	case ELFCode, WasmCode:
@@ -111,8 +110,8 @@ func native(m ident.Module, kind string) []string {
 	return nil
 }
 
-// breakpad names the places of Breakpad files: the one with the debug id as the
-// asker wrote it, then the one with the canonical id.
+// breakpad returns the paths of Breakpad files: with the debug id as in the
+// request, then with the canonical id.
 func breakpad(m ident.Module) []string {
 	name := segment(m.DebugFile)
 	if name == "" || m.Type == ident.TypeWasm {
@@ -131,8 +130,7 @@ func breakpad(m ident.Module) []string {
 	return ids
 }
 
-// beside names the places of companions next to where the Breakpad file would
-// be.
+// beside returns the paths of companions next to the path of the Breakpad file.
 func beside(m ident.Module) []string {
 	name := segment(m.DebugFile)
 	if name == "" || m.DebugID.IsZero() {
@@ -142,8 +140,8 @@ func beside(m ident.Module) []string {
 	return []string{path + ".debug", path + ".dbg"}
 }
 
-// bundles names the places of bundles of sources: beside the file that the
-// platform has, and beside the Breakpad file.
+// bundles returns the paths of source bundles: next to the file of the platform,
+// and next to the Breakpad file.
 func bundles(m ident.Module) []string {
 	const extension = ".src.zip"
 	var first string
@@ -167,8 +165,8 @@ func bundles(m ident.Module) []string {
 	return paths
 }
 
-// symstore is the layout of symbol servers for Windows, with the keys of other
-// platforms that Microsoft's protocol of queries adds.
+// symstore returns the path in the layout of symbol servers for Windows, with the
+// keys for other platforms of Microsoft's SSQP.
 func symstore(m ident.Module, kind string) string {
 	switch kind {
 	case PE:
@@ -191,7 +189,7 @@ func symstore(m ident.Module, kind string) string {
 	return ""
 }
 
-// ssqp is symstore in lower case, but for the ages of PDBs.
+// ssqp returns the path of symstore in lower case, except the ages of PDBs.
 func ssqp(m ident.Module, kind string) string {
 	m.CodeFile, m.DebugFile = strings.ToLower(m.CodeFile), strings.ToLower(m.DebugFile)
 	switch kind {
@@ -223,8 +221,8 @@ func debuginfod(m ident.Module, kind string) string {
 	return ""
 }
 
-// unifiedNames are what files are called in the layout that has one folder for
-// each binary.
+// unifiedNames are the names of files in the layout with a folder for each
+// binary.
 var unifiedNames = map[string]string{
 	ELFCode: "executable", MachCode: "executable", PE: "executable", WasmCode: "executable",
 	ELFDebug: "debuginfo", MachDebug: "debuginfo", PDB: "debuginfo", PortablePDB: "debuginfo", WasmDebug: "debuginfo",
@@ -273,8 +271,8 @@ func unifiedID(m ident.Module, kind string) string {
 	return ""
 }
 
-// slashsymbols is the layout of PlayStation's tools, which has one file for a
-// binary, whatever its kind.
+// slashsymbols returns the paths in the layout of PlayStation's tools, which has
+// one file for a binary, whatever its kind.
 func slashsymbols(m ident.Module, kind string) []string {
 	name, id := segment(m.CodeFile), m.CodeID.String()
 	if name == "" || id == "" || kind == Beside {
@@ -287,7 +285,7 @@ func slashsymbols(m ident.Module, kind string) []string {
 	return []string{upper, lower}
 }
 
-// buildIDPath is the folder of the first two digits and the file of the rest.
+// buildIDPath returns the path with the first two digits as a folder.
 func buildIDPath(id ident.CodeID) string {
 	text := id.String()
 	switch {
@@ -299,7 +297,7 @@ func buildIDPath(id ident.CodeID) string {
 	return text[:2] + "/" + text[2:]
 }
 
-// uuidPath is the UUID of a Mach-O file in pieces of four digits.
+// uuidPath returns the UUID of a Mach-O file in pieces of four digits.
 func uuidPath(m ident.Module) string {
 	u := machUUID(m)
 	if u == "" {
@@ -308,8 +306,8 @@ func uuidPath(m ident.Module) string {
 	return u[:4] + "/" + u[4:8] + "/" + u[8:12] + "/" + u[12:16] + "/" + u[16:20] + "/" + u[20:]
 }
 
-// machUUID is the UUID of a Mach-O file in upper case: its code id, or if there
-// is none its debug id.
+// machUUID returns the UUID of a Mach-O file in upper case: its code id, or
+// otherwise its debug id.
 func machUUID(m ident.Module) string {
 	if !m.CodeID.IsZero() {
 		if _, ok := m.CodeID.UUID(); !ok {
@@ -323,13 +321,13 @@ func machUUID(m ident.Module) string {
 	return uuidText(m.DebugID)
 }
 
-// uuidText is the UUID of a debug id in upper case.
+// uuidText returns the UUID of a debug id in upper case.
 func uuidText(id ident.DebugID) string {
 	return ident.NewDebugID(id.UUID(), 0).Breakpad()[:32]
 }
 
-// pdbPath is NAME/UUIDage/NAME, with the UUID in upper and the age in lower
-// case. The age of a portable PDB is no part of its identity.
+// pdbPath returns NAME/UUIDage/NAME, with the UUID in upper and the age in lower
+// case. The age of a portable PDB is not part of its identity.
 func pdbPath(m ident.Module) string {
 	name, uuid, age := pdbParts(m)
 	if name == "" {
@@ -338,8 +336,8 @@ func pdbPath(m ident.Module) string {
 	return name + "/" + uuid + age + "/" + name
 }
 
-// pdbParts are the name of a PDB, and its UUID in upper and its age in lower
-// case; the name is empty if one of them is missing.
+// pdbParts returns the name of a PDB, its UUID in upper and its age in lower case;
+// the name is empty if one of them is missing.
 func pdbParts(m ident.Module) (name, uuid, age string) {
 	if m.DebugID.IsZero() {
 		return "", "", ""
@@ -352,7 +350,7 @@ func pdbParts(m ident.Module) (name, uuid, age string) {
 	return segment(m.DebugFile), text[:32], text[32:]
 }
 
-// pePath is NAME/TIMESTAMPsize/NAME.
+// pePath returns NAME/TIMESTAMPsize/NAME.
 func pePath(m ident.Module) string {
 	name, id := segment(m.CodeFile), m.CodeID.String()
 	if name == "" || len(id) < 9 || len(id) > ident.MaxFileName {
@@ -368,7 +366,7 @@ func keyed(name, prefix, id string) string {
 	return name + "/" + prefix + id + "/" + name
 }
 
-// suffixed adds to a path that there is.
+// suffixed adds a suffix to a path that is not empty.
 func suffixed(path, suffix string) string {
 	if path == "" {
 		return ""
@@ -376,7 +374,7 @@ func suffixed(path, suffix string) string {
 	return path + suffix
 }
 
-// withoutExtension is a path without the last extension of its last name.
+// withoutExtension returns a path without its last extension.
 func withoutExtension(path string) string {
 	if i := strings.LastIndexByte(path, '.'); i > strings.LastIndexByte(path, '/')+1 {
 		return path[:i]
@@ -384,9 +382,8 @@ func withoutExtension(path string) string {
 	return path
 }
 
-// TwoTier is a path in a store whose root has a file named Index2: below a
-// folder with the first two letters of the path. Where these are dots and would
-// lead elsewhere there is none.
+// TwoTier returns a path in a store whose root has a file named Index2: in a
+// folder with the first two letters of the path. It returns "" if these are dots.
 func TwoTier(path string) string {
 	if path == "" {
 		return ""
@@ -402,15 +399,15 @@ func TwoTier(path string) string {
 	return path[:size] + "/" + path
 }
 
-// Index2 says that a store has two tiers.
+// Index2 is the name of the file that marks a store with two tiers.
 const Index2 = "index2.txt"
 
-// Caseless tells whether the names of files of a kind are the same whatever the
-// case of their letters: those of Windows are.
+// Caseless reports whether the case of the names of files of a kind is ignored,
+// as on Windows.
 func Caseless(kind string) bool { return kind == PDB || kind == PE }
 
-// segment is the last part of a path of any platform, if it can be one segment
-// of a path; else it is empty.
+// segment returns the last part of a path of any platform, if it is a valid
+// segment of a path, or "".
 func segment(file string) string {
 	name := file[strings.LastIndexAny(file, `/\`)+1:]
 	if ident.CheckFileName(name) != nil {
@@ -419,14 +416,13 @@ func segment(file string) string {
 	return name
 }
 
-// identifies tells whether an id as somebody wrote it can be one segment of a
-// path: hexadecimal digits, and not only zeros, which all modules without an
-// identifier share.
+// identifies reports whether an id of a request can be a segment of a path: hex
+// digits, and not only zeros, which all modules without an identifier have.
 func identifies(id string) bool {
 	return len(id) <= ident.MaxFileName && strings.Trim(id, "0") != "" && strings.Trim(id, "0123456789abcdefABCDEF") == ""
 }
 
-// cased maps the letters of ASCII as the layout says.
+// cased changes the case of ASCII letters as configured.
 func (l Layout) cased(path string) string {
 	from, to := byte('A'), byte('a')
 	switch l.Casing {
@@ -445,9 +441,8 @@ func (l Layout) cased(path string) string {
 	return string(b)
 }
 
-// EscapePath is a slash-separated path as it stands in a URL. All but letters,
-// digits and "-._~" is escaped: servers do not agree about the rest, "+"
-// foremost.
+// EscapePath returns a slash-separated path escaped for a URL: all bytes except
+// letters, digits and "-._~", because servers disagree about others, such as "+".
 func EscapePath(path string) string {
 	const digits = "0123456789ABCDEF"
 	var b strings.Builder

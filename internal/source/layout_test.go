@@ -39,7 +39,7 @@ func TestNativePaths(t *testing.T) {
 			[]string{"a/" + strings.ToUpper(canonical) + "/a.sym", "a/" + canonical + "/a.sym"}},
 		{"sent as canonical", ident.Module{DebugFile: "a", DebugID: id, DebugIDText: canonical}, []string{"a/" + canonical + "/a.sym"}},
 		{"a code id for a debug id", ident.Module{DebugFile: "a.dll", DebugIDText: "5F8599C48000"}, []string{"a.dll/5F8599C48000/a.dll.sym"}},
-		{"dashes are no path", ident.Module{DebugFile: "a", DebugID: id, DebugIDText: id.String()}, []string{"a/" + canonical + "/a.sym"}},
+		{"dashes are not a path", ident.Module{DebugFile: "a", DebugID: id, DebugIDText: id.String()}, []string{"a/" + canonical + "/a.sym"}},
 		{"no id", ident.Module{DebugFile: "a"}, nil},
 		{"zeros", ident.Module{DebugFile: "a", DebugIDText: strings.Repeat("0", 33)}, nil},
 		{"no name", ident.Module{DebugID: id}, nil},

@@ -10,9 +10,9 @@ import (
 	"symbolon/internal/bin"
 )
 
-// Lenient is c without what Validate refuses and Symbolicator passes over: keys
-// of other types, headers that cannot be sent, and credentials that are half or
-// one too many. left says for people what that is; it shows no secret.
+// Lenient returns c without values that Validate rejects and Symbolicator
+// ignores: keys of other types, headers that cannot be sent, and credentials that
+// are incomplete or superfluous. left describes them in messages without secrets.
 func (c Config) Lenient() (lenient Config, left []string) {
 	out := func(key, format string, args ...any) {
 		if c.clear(key) {
@@ -25,11 +25,11 @@ func (c Config) Lenient() (lenient Config, left []string) {
 		}
 	}
 	for _, key := range c.surplus() {
-		out(key, "does not count beside the credentials that are whole")
+		out(key, "is not used, as other credentials are complete")
 	}
 	if c.Type == S3 && c.AccessKey.IsZero() != c.SecretKey.IsZero() && (c.Provider == "" || c.Provider == Static) {
 		for _, key := range []string{"access_key", "secret_key", "session_token"} {
-			out(key, "is half of the credentials: the bucket is read as anybody may read it")
+			out(key, "is one half of a key pair: the bucket is read without credentials")
 		}
 	}
 	headers := maps.Clone(c.Headers)
@@ -44,8 +44,8 @@ func (c Config) Lenient() (lenient Config, left []string) {
 	return c, left
 }
 
-// surplus are the keys of credentials that others of c are better than: a whole
-// service account is better than a token, and a token than half an account.
+// surplus returns the keys of superfluous credentials: a complete service account
+// precedes a token, and a token precedes an incomplete account.
 func (c Config) surplus() []string {
 	switch {
 	case c.Type == Sentry && !c.Token.IsZero():
@@ -58,7 +58,7 @@ func (c Config) surplus() []string {
 	return []string{"client_email", "private_key"}
 }
 
-// clear takes the value of a key, and says whether it had one.
+// clear removes the value of a key, and reports whether it had one.
 func (c *Config) clear(key string) bool {
 	v := reflect.ValueOf(c).Elem()
 	for i := range v.NumField() {

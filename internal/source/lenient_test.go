@@ -13,7 +13,7 @@ func TestLenientSourceIsWithoutWhatSymbolicatorPassesOver(t *testing.T) {
 	url := source.NewURL("http://a.test/")
 	for name, c := range map[string]struct {
 		given source.Config
-		left  string // what is told, joined
+		left  string // the messages, joined
 		ok    func(source.Config) bool
 	}{
 		"nothing": {source.Config{Type: source.HTTP, URL: url, Headers: map[string]bin.Secret{"a": key}}, "",
@@ -25,13 +25,13 @@ func TestLenientSourceIsWithoutWhatSymbolicatorPassesOver(t *testing.T) {
 			"path is for type filesystem, not for http; region is for type s3, not for http",
 			func(c source.Config) bool { return c.Path == "" && c.Region == nil && !c.URL.IsZero() }},
 		"half an account beside a token": {source.Config{Type: source.GCS, Bucket: "b", ClientEmail: "x@y", BearerToken: key},
-			"client_email does not count", func(c source.Config) bool { return !c.BearerToken.IsZero() && c.ClientEmail == "" }},
+			"client_email is not used", func(c source.Config) bool { return !c.BearerToken.IsZero() && c.ClientEmail == "" }},
 		"an account beside a token": {source.Config{Type: source.GCS, Bucket: "b", ClientEmail: "x@y", PrivateKey: key, BearerToken: key},
-			"bearer_token does not count", func(c source.Config) bool { return c.BearerToken.IsZero() && !c.PrivateKey.IsZero() }},
+			"bearer_token is not used", func(c source.Config) bool { return c.BearerToken.IsZero() && !c.PrivateKey.IsZero() }},
 		"cookies beside a token": {source.Config{Type: source.Sentry, URL: url, Token: key, Cookies: key},
-			"cookies does not count", func(c source.Config) bool { return !c.Token.IsZero() && c.Cookies.IsZero() }},
+			"cookies is not used", func(c source.Config) bool { return !c.Token.IsZero() && c.Cookies.IsZero() }},
 		"half of the keys": {source.Config{Type: source.S3, Bucket: "b", AccessKey: key},
-			"access_key is half", func(c source.Config) bool { return c.AccessKey.IsZero() }},
+			"access_key is one half", func(c source.Config) bool { return c.AccessKey.IsZero() }},
 	} {
 		c.given.ID = "s"
 		had := len(c.given.Headers)
@@ -49,13 +49,13 @@ func TestLenientSourceIsWithoutWhatSymbolicatorPassesOver(t *testing.T) {
 // What Symbolicator does not take either stays wrong.
 func TestLenientSourceIsStillValidated(t *testing.T) {
 	for want, c := range map[string]source.Config{
-		`type "ftp" is not supported`:              {ID: "s", Type: "ftp"},
-		"it has no type":                           {ID: "s", Path: "/x"},
-		"has no id":                                {Type: source.Filesystem, Path: "/x"},
-		"client_email and private_key belong":      {ID: "s", Type: source.GCS, Bucket: "b", ClientEmail: "x@y"},
-		"type sentry needs a token or cookies":     {ID: "s", Type: source.Sentry, URL: source.NewURL("http://a.test/")},
-		"type filesystem needs a path":             {ID: "s", Type: source.Filesystem},
-		`there is no layout "breakpad": there are`: {ID: "s", Type: source.Filesystem, Path: "/x", Layout: source.Layout{Type: "breakpad"}},
+		`invalid type "ftp"`:                   {ID: "s", Type: "ftp"},
+		"the type is missing":                  {ID: "s", Path: "/x"},
+		"has no id":                            {Type: source.Filesystem, Path: "/x"},
+		"client_email and private_key must":    {ID: "s", Type: source.GCS, Bucket: "b", ClientEmail: "x@y"},
+		"type sentry needs a token or cookies": {ID: "s", Type: source.Sentry, URL: source.NewURL("http://a.test/")},
+		"type filesystem needs a path":         {ID: "s", Type: source.Filesystem},
+		`invalid layout "breakpad": must be`:   {ID: "s", Type: source.Filesystem, Path: "/x", Layout: source.Layout{Type: "breakpad"}},
 	} {
 		got, _ := c.Lenient()
 		if err := got.Validate(); err == nil || !strings.Contains(err.Error(), want) {

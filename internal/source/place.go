@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Where the credentials of an object store come from.
+// The sources of the credentials of an object store.
 const (
 	Static      = "static"
 	Container   = "container"
@@ -17,10 +17,10 @@ const (
 	Ambient     = "ambient"
 )
 
-// Region is a region of S3, or one and the address of the store that it is of.
+// Region is the name of a region of S3, optionally with the address of its store.
 type Region []string
 
-// UnmarshalJSON reads a text or a list of texts.
+// UnmarshalJSON parses a text or a list of texts.
 func (r *Region) UnmarshalJSON(data []byte) error {
 	var name *string
 	if json.Unmarshal(data, &name) == nil {
@@ -37,7 +37,7 @@ func (r *Region) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Name is the name of the region, empty if there is none.
+// Name returns the name of the region, or "".
 func (r Region) Name() string {
 	if len(r) == 0 {
 		return ""
@@ -45,7 +45,7 @@ func (r Region) Name() string {
 	return r[0]
 }
 
-// Endpoint is the address of the store, empty if it is AWS.
+// Endpoint returns the address of the store, or "" for AWS.
 func (r Region) Endpoint() string {
 	if len(r) < 2 {
 		return ""
@@ -53,8 +53,7 @@ func (r Region) Endpoint() string {
 	return r[1]
 }
 
-// belongs lists the keys that say where a source is, and the types that have
-// them.
+// belongs returns the keys that depend on the type of a source, with their types.
 func (c Config) belongs() []keyOf {
 	return []keyOf{
 		{"url", !c.URL.IsZero(), []string{HTTP, GCS, Sentry}},
@@ -86,13 +85,13 @@ type keyOf struct {
 }
 
 func (c Config) validPlace() (errs []error) {
-	const types = HTTP + ", " + Filesystem + ", " + S3 + ", " + GCS + " and " + Sentry
+	const types = HTTP + ", " + Filesystem + ", " + S3 + ", " + GCS + ", " + Sentry
 	valid := map[string]func() error{HTTP: c.validURL, Filesystem: c.validFolder, S3: c.validS3, GCS: c.validGCS, Sentry: c.validSentry}[c.Type]
 	switch {
 	case c.Type == "":
-		return []error{fmt.Errorf("it has no type: there are %s", types)}
+		return []error{fmt.Errorf("the type is missing: must be one of %s", types)}
 	case valid == nil:
-		return []error{fmt.Errorf("type %q is not supported: there are %s", c.Type, types)}
+		return []error{fmt.Errorf("invalid type %q: must be one of %s", c.Type, types)}
 	}
 	for _, k := range c.belongs() {
 		if k.set && !slices.Contains(k.types, c.Type) {
@@ -105,7 +104,7 @@ func (c Config) validPlace() (errs []error) {
 	return errs
 }
 
-// enumerated is a list as people say it.
+// enumerated returns a list as in a sentence.
 func enumerated(list []string) string {
 	last := len(list) - 1
 	if last < 1 {
@@ -121,7 +120,7 @@ func (c Config) validURL() error {
 
 func (c Config) validSentry() error {
 	if !c.Token.IsZero() && !c.Cookies.IsZero() {
-		return errors.New("there is a token and cookies: one of them is enough")
+		return errors.New("both a token and cookies: must be one of them")
 	}
 	if c.Token.IsZero() && c.Cookies.IsZero() {
 		return errors.New("type sentry needs a token or cookies")
@@ -144,17 +143,17 @@ func (c Config) validS3() error {
 	case len(c.Region) > 2:
 		return errors.New("region is a name, or a list of a name and an address")
 	case !slices.Contains([]string{"", Static, Container, Instance, WebIdentity, Ambient}, c.Provider):
-		return fmt.Errorf("there is no aws_credentials_provider %q: there are %s, %s, %s, %s and %s", c.Provider, Static, Container, Instance, WebIdentity, Ambient)
+		return fmt.Errorf("invalid aws_credentials_provider %q: must be %s, %s, %s, %s or %s", c.Provider, Static, Container, Instance, WebIdentity, Ambient)
 	case (c.Provider == "" || c.Provider == Static) && keys && (c.AccessKey.IsZero() || c.SecretKey.IsZero()):
-		return errors.New("access_key and secret_key belong together")
+		return errors.New("access_key and secret_key must be set together")
 	case c.Region.Endpoint() != "":
 		return validEndpoint(c.Region.Endpoint())
 	}
 	return nil
 }
 
-// validEndpoint refuses what is not the address of a store. It does not repeat
-// the text, which may hold a secret where nobody expects one.
+// validEndpoint returns an error unless text is the address of a store. It does
+// not repeat the text, which may have a secret anywhere.
 func validEndpoint(text string) error {
 	if !strings.Contains(text, "://") {
 		text = "https://" + text
@@ -175,13 +174,13 @@ func (c Config) validGCS() error {
 	case c.Bucket == "":
 		return fmt.Errorf("type %s needs a bucket", GCS)
 	case !slices.Contains([]string{"", Static, Ambient}, c.GoogleProvider):
-		return fmt.Errorf("there is no gcs_credentials_provider %q: there are %s and %s", c.GoogleProvider, Static, Ambient)
+		return fmt.Errorf("invalid gcs_credentials_provider %q: must be %s or %s", c.GoogleProvider, Static, Ambient)
 	case c.GoogleProvider == Ambient && (account || token):
 		return fmt.Errorf("client_email, private_key and bearer_token are for gcs_credentials_provider %s, not for %s", Static, Ambient)
 	case account && (c.ClientEmail == "" || c.PrivateKey.IsZero()):
-		return errors.New("client_email and private_key belong together")
+		return errors.New("client_email and private_key must be set together")
 	case account && token:
-		return errors.New("there is a service account and a bearer_token: one of them is enough")
+		return errors.New("both a service account and a bearer_token: must be one of them")
 	}
 	if !c.URL.IsZero() {
 		return c.validURL()

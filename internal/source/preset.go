@@ -2,21 +2,21 @@ package source
 
 import "symbolon/internal/bin"
 
-// Preset is a source that can be named by one word.
+// Preset is a well-known source with a short name.
 type Preset struct {
 	Name  string
 	URL   string
 	About string
 
-	layout  string // native where there is none
+	layout  string // empty: native
 	filters Filters
-	agent   string // the User-Agent that the server insists on
+	agent   string // the User-Agent that the server requires
 	index   bool
 }
 
 var windows = Filters{FileTypes: []string{PE, PDB}}
 
-// Presets lists the sources that have a name of their own, all of them public.
+// Presets returns the presets. All of them are public.
 func Presets() []Preset {
 	return []Preset{
 		{
@@ -64,7 +64,7 @@ func Presets() []Preset {
 	}
 }
 
-// config is the source that the name stands for.
+// config returns the source of a preset.
 func (p Preset) config() Config {
 	c := Config{
 		ID: p.Name, Type: HTTP, URL: NewURL(p.URL), IsPublic: true,

@@ -10,29 +10,29 @@ import (
 	"symbolon/internal/transfer"
 )
 
-// Piece is how much of a large file is asked for at once.
+// Piece is the size of the pieces in which a large file is requested.
 const Piece = 8 << 20
 
 const (
-	atOnce     = 4 // pieces of a file under way or waiting to be read
+	atOnce     = 4 // pieces of a file that are fetched or wait to be read
 	maxResumes = 5 // of one piece
 )
 
 var backoff = transfer.Backoff{First: 100 * time.Millisecond, Max: 5 * time.Second}
 
-// Opener opens n bytes of a file from off on. A failure of the kinds Transport
-// and Timeout may go away if it is not Final, and so may one of the reading that
-// is no fault; all others are final.
+// Opener opens n bytes of a file from off on. Another try may succeed after a
+// fault of the kinds Transport and Timeout that is not Final, and after an error
+// of reading that is not a fault; all others are final.
 type Opener func(ctx context.Context, off, n int64) (io.ReadCloser, error)
 
-// Ahead is the memory for pieces that are fetched before their turn, of many
-// files together. A nil Ahead has no bound.
+// Ahead limits the memory for pieces that are fetched ahead of their readers, of
+// all files together. A nil Ahead has no limit.
 type Ahead struct{ taken chan struct{} }
 
-// NewAhead is memory for this many pieces.
+// NewAhead returns an Ahead with memory for this many pieces.
 func NewAhead(pieces int) *Ahead { return &Ahead{make(chan struct{}, pieces)} }
 
-// take takes the memory of a piece if there is some. Nobody waits for it.
+// take acquires the memory of a piece and reports whether there was some.
 func (a *Ahead) take() bool {
 	if a == nil {
 		return true
@@ -45,53 +45,53 @@ func (a *Ahead) take() bool {
 	}
 }
 
-func (a *Ahead) giveBack() {
+func (a *Ahead) release() {
 	if a != nil {
 		<-a.taken
 	}
 }
 
-// Ranged is a large file, read from its beginning to its end. The first piece
-// is passed on as it comes; those after it are fetched ahead of the reader, at
-// most four of them in memory, 32 MiB. Without memory for that, the next piece
-// is passed on as it comes too. Where a connection breaks, the rest of the piece
-// is asked for again. It is for one reader at a time, and to be closed.
+// Ranged reads a large file from its beginning to its end. The first piece is
+// streamed; the next ones are fetched ahead of the reader, at most four of them
+// in memory, 32 MiB. Without memory for that, the next piece is streamed too.
+// When a connection breaks, the rest of the piece is requested again. It is for
+// one reader at a time, and must be closed.
 type Ranged struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	open   Opener
 	size   int64
 	ahead  *Ahead
-	pieces int      // of its memory that this file has
-	first  *resumed // the piece that is passed on as it comes, nil: there is none now
-	next   int64    // where the next piece begins that nobody has asked for
+	pieces int      // memory acquired from ahead
+	first  *resumed // the piece that is streamed, or nil
+	next   int64    // offset of the next piece to request
 	queue  []*piece
-	held   []byte // the piece that is being read, nil: none is
-	rest   []byte // what of it is left
-	free   []byte // memory for another piece, if any
+	held   []byte // the piece that is being read, or nil
+	rest   []byte // the unread part of held
+	free   []byte // memory for another piece, or nil
 	again  int
 	err    error
 }
 
-// NewRanged makes a reader of a file of this size. It asks for nothing yet.
+// NewRanged returns a reader of a file of this size. It makes no request yet.
 func NewRanged(ctx context.Context, size int64, ahead *Ahead, open Opener) *Ranged {
 	r := &Ranged{open: open, size: size, ahead: ahead}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	return r
 }
 
-// NewResumed makes a reader of a file of this size that reads it over one
-// connection at a time, and keeps none of it in memory.
+// NewResumed returns a reader of a file of this size that uses one connection at
+// a time, and keeps no pieces in memory.
 func NewResumed(ctx context.Context, size int64, open Opener) *Ranged {
 	r := NewRanged(ctx, size, nil, open)
 	r.next, r.first = size, &resumed{ctx: r.ctx, open: open, end: size}
 	return r
 }
 
-// Resumed is how often a piece was asked for again, of those that were read.
+// Resumed returns how many times a piece that was read has been resumed.
 func (r *Ranged) Resumed() int { return r.again }
 
-// Read reads what comes next.
+// Read reads the next bytes of the file.
 func (r *Ranged) Read(p []byte) (n int, err error) {
 	if r.err != nil {
 		return 0, r.err
@@ -119,8 +119,7 @@ func (r *Ranged) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// fetch starts pieces until enough are under way, or there is no memory for
-// more.
+// fetch starts to fetch pieces until there are enough, or no memory is left.
 func (r *Ranged) fetch() {
 	under := len(r.queue)
 	if r.first != nil || r.held != nil {
@@ -142,15 +141,14 @@ func (r *Ranged) fetch() {
 	}
 }
 
-// part is the next piece that nobody has asked for.
+// part returns the next piece to request.
 func (r *Ranged) part() *resumed {
 	off := r.next
 	r.next = min(r.size, off+Piece)
 	return &resumed{ctx: r.ctx, open: r.open, off: off, end: r.next}
 }
 
-// turn goes on to the next piece. The one before it has been read, and its
-// memory takes another one.
+// turn goes on to the next piece. The memory of the piece before is reused.
 func (r *Ranged) turn() error {
 	if r.held != nil {
 		r.free, r.held = r.held[:Piece], nil
@@ -181,7 +179,7 @@ func (r *Ranged) done(of *resumed) {
 	of.close()
 }
 
-// Close ends what is under way, and waits for it.
+// Close cancels the requests, and waits for their end.
 func (r *Ranged) Close() error {
 	r.cancel()
 	if r.first != nil {
@@ -191,7 +189,7 @@ func (r *Ranged) Close() error {
 		<-one.done
 	}
 	for ; r.pieces > 0; r.pieces-- {
-		r.ahead.giveBack()
+		r.ahead.release()
 	}
 	r.queue, r.held, r.rest, r.free, r.err = nil, nil, nil, nil, io.ErrClosedPipe
 	return nil
@@ -201,7 +199,7 @@ func (r *Ranged) Close() error {
 type piece struct {
 	from  *resumed
 	bytes []byte
-	err   error // to be looked at when done is closed
+	err   error // set when done is closed
 	done  chan struct{}
 }
 
@@ -211,12 +209,12 @@ func (p *piece) fetch() {
 	p.from.close()
 }
 
-// resumed reads a part of a file, over several connections if they break.
+// resumed reads a part of a file, over a new connection each time one breaks.
 type resumed struct {
 	ctx      context.Context
 	open     Opener
 	off, end int64
-	in       io.ReadCloser // nil: to be opened at off
+	in       io.ReadCloser // nil: not open
 	again    int
 }
 
@@ -239,15 +237,15 @@ func (r *resumed) Read(p []byte) (int, error) {
 	}
 }
 
-// Final is a failure after which nothing more is asked for, whatever its kind.
+// Final is a failure that is not retried, whatever its kind.
 type Final struct{ Err error }
 
 func (f Final) Error() string { return f.Err.Error() }
 
-// Unwrap is the failure itself.
+// Unwrap returns the failure.
 func (f Final) Unwrap() error { return f.Err }
 
-// passing tells whether a failure may go away.
+// passing reports whether another try may succeed.
 func passing(err error) bool {
 	var final Final
 	if errors.As(err, &final) {
@@ -257,7 +255,7 @@ func passing(err error) bool {
 	return !errors.As(err, &f) || f.Kind == fault.Transport || f.Kind == fault.Timeout
 }
 
-// step reads from the connection there is. A failure leaves none.
+// step reads from the connection, which it opens if needed.
 func (r *resumed) step(p []byte) (n int, err error) {
 	if r.in == nil {
 		if r.in, err = r.open(r.ctx, r.off, r.end-r.off); err != nil {
@@ -279,7 +277,7 @@ func (r *resumed) step(p []byte) (n int, err error) {
 
 func (r *resumed) close() {
 	if r.in != nil {
-		_ = r.in.Close() // what was read counts
+		_ = r.in.Close() // it was only read
 		r.in = nil
 	}
 }

@@ -141,7 +141,7 @@ func TestRangesShareTheirMemory(t *testing.T) {
 	}
 	for end := time.Now().Add(time.Minute); s.requests.Load() < 3; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("the memory was not given back")
+			t.Fatal("the memory was not released")
 		}
 	}
 }

@@ -13,36 +13,35 @@ import (
 	"symbolon/internal/bin"
 )
 
-// URL is an address that may carry secrets, as user info or in its query. It
-// shows itself without them, like a Secret.
+// URL is an address that may have secrets, as user info or in its query. Like a
+// Secret, it is formatted without them.
 type URL struct{ full bin.Secret }
 
-// NewURL makes an address of text, which may be anything: Config.Validate
-// says whether it is an address.
+// NewURL returns text as an address. Config.Validate reports whether it is one.
 func NewURL(text string) URL { return URL{bin.NewSecret(text)} }
 
-// Reveal is the address with its secrets.
+// Reveal returns the address with its secrets.
 func (u URL) Reveal() string { return u.full.Reveal() }
 
-// IsZero tells whether there is no address.
+// IsZero reports whether the address is empty.
 func (u URL) IsZero() bool { return u.full.IsZero() }
 
-// Parse reads the address, which must be http or https with a host. The error
-// does not repeat the text: it may hold a secret where nobody expects one.
+// Parse parses the address, which must be http or https with a host. The error
+// does not repeat the text, which may have a secret anywhere.
 func (u URL) Parse() (*url.URL, error) {
 	parsed, err := url.Parse(u.Reveal())
 	switch {
 	case u.IsZero():
-		return nil, errors.New("a url is missing")
+		return nil, errors.New("the url is missing")
 	case err != nil:
-		return nil, errors.New("the url cannot be read as one")
+		return nil, errors.New("invalid url")
 	case parsed.Scheme != "http" && parsed.Scheme != "https", parsed.Hostname() == "":
 		return nil, errors.New("the url must begin with http:// or https:// and name a host")
 	}
 	return parsed, nil
 }
 
-// String is the address without its secrets.
+// String returns the address without its secrets.
 func (u URL) String() string {
 	if u.IsZero() {
 		return ""
@@ -53,24 +52,24 @@ func (u URL) String() string {
 // Format writes the address without its secrets whatever the verb.
 func (u URL) Format(f fmt.State, _ rune) { writeText(f, u.String()) }
 
-// MarshalText gives the address without its secrets.
+// MarshalText returns the address without its secrets.
 func (u URL) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
-// MarshalYAML gives the address without its secrets.
+// MarshalYAML returns the address without its secrets.
 func (u URL) MarshalYAML() (any, error) { return u.String(), nil }
 
-// LogValue gives the address without its secrets.
+// LogValue returns the address without its secrets.
 func (u URL) LogValue() slog.Value { return slog.StringValue(u.String()) }
 
-// UnmarshalText reads the address as it is.
+// UnmarshalText sets the address to text.
 func (u *URL) UnmarshalText(text []byte) error {
 	*u = NewURL(string(text))
 	return nil
 }
 
-// CleanURL is an address as people may see it: without user info, query and
-// fragment, any of which may hold a secret. What is no address with a host
-// does not tell where its secrets are and is not shown at all.
+// CleanURL returns an address for people: without user info, query and fragment,
+// which may have secrets. A text that is not an address with a host is redacted
+// completely.
 func CleanURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
@@ -80,8 +79,8 @@ func CleanURL(text string) string {
 	return clean.String()
 }
 
-// CredentialID tells sets of secrets apart without telling the secrets. It is
-// empty if there are none.
+// CredentialID returns a text that differs for different sets of secrets, or an
+// empty one without secrets.
 func CredentialID(secrets ...bin.Secret) string {
 	h := sha256.New()
 	some := false

@@ -119,7 +119,7 @@ func FuzzCleanURL(f *testing.F) {
 	f.Add("//", "@h", "")
 	f.Add("http://h/?", "&x=", "")
 	f.Fuzz(func(t *testing.T, a, b, c string) {
-		// The path and the host are no secrets; user info and query are.
+		// The path and the host are not secret; user info and query are.
 		text := a + canary + "@" + b + "?" + canary + c
 		if strings.ContainsAny(a, "/?#") && strings.Index(a, "//") != len(a)-2 {
 			return

@@ -11,27 +11,26 @@ import (
 	"symbolon/internal/fault"
 )
 
-// leastRoom is what anything on a shelf takes, in bytes, with what holds it.
+// leastRoom is the size of an item in bytes without its value.
 const leastRoom = 512
 
-// Shelf keeps what sources say of themselves: indexes and lists. What is on it
-// is made once for all who ask at one time and holds for a while; where it
-// cannot be made anew, what was there before goes on holding. Of all of it no
-// more is kept than there is room for: what was used longest ago goes first. A
-// Shelf is safe for concurrent use.
+// Shelf caches the indexes and lists that sources have of their files. An item is
+// made once for all concurrent callers and expires after a while; if it cannot be
+// renewed, the stale one is used. Beyond the room of the shelf the least recently
+// used items are evicted. A Shelf is safe for concurrent use.
 type Shelf struct {
 	room  int64
 	now   func() time.Time
 	log   *slog.Logger
-	heavy chan struct{} // room for makers that need much memory
+	heavy chan struct{} // limits the makers that need much memory
 
 	mu    sync.Mutex
 	used  int64
 	items map[slot]*item
-	order recent.List // of *item, what was used last is in front
+	order recent.List // of *item, most recently used first
 }
 
-// slot names a thing on a shelf: whose, and which.
+// slot identifies an item by its owner and its name.
 type slot struct {
 	owner any
 	name  string
@@ -39,44 +38,45 @@ type slot struct {
 
 type item struct {
 	slot
-	value  any   // nil: there is none
-	err    error // why there is none
+	value  any   // nil: not made
+	err    error // of making the value
 	bytes  int64
-	made   time.Time // when it was put here
-	until  time.Time // then it is made anew
-	flight *flight   // nil: nobody makes it
-	forgot bool      // what the flight makes holds for no longer than rest
+	made   time.Time // when value or err was stored
+	until  time.Time // when it expires
+	flight *flight   // nil: it is not being made
+	forgot bool      // the result of the flight expires after rest at the latest
 	rest   time.Duration
 	place  *recent.Element
 }
 
-// flight is a thing that is being made.
+// flight is an item that is being made.
 type flight struct {
 	done  chan struct{}
 	value any
 	err   error
 }
 
-// NewShelf makes a shelf with room for this many bytes.
+// NewShelf returns a shelf with room for this many bytes.
 func NewShelf(room int64, now func() time.Time, log *slog.Logger) *Shelf {
 	return &Shelf{room: room, now: now, log: log, heavy: make(chan struct{}, 4), items: map[slot]*item{}}
 }
 
-// Wish says what is wanted from a shelf, and how it is made.
-type Wish[T any] struct {
-	Owner  any // a pointer or a text: things of different owners have nothing to do with each other
+// Request describes an item of a shelf, and how to make it.
+type Request[T any] struct {
+	Owner  any // a pointer or a text: owners do not share items
 	Source string
 	Name   string
-	Life   func(T) time.Duration // how long it holds
-	Retry  time.Duration         // after a failure
-	Limit  time.Duration         // in which it must be made
-	Stale  bool                  // what was there before is good enough while it is made anew
-	Quiet  bool                  // nobody is told of a failure
+	Life   func(T) time.Duration // until the item expires
+	Retry  time.Duration         // until a failure expires
+	Limit  time.Duration         // timeout of Make
+	Stale  bool                  // a stale item may be used while it is renewed
+	Quiet  bool                  // failures are not logged
 	Make   func(ctx context.Context) (value T, bytes int64, err error)
 }
 
-// Keep gives what is on the shelf, or makes it. Who leaves cancels nothing.
-func Keep[T any](ctx context.Context, s *Shelf, w Wish[T]) (T, error) {
+// Keep returns an item of the shelf, or makes it. The end of ctx does not cancel
+// making it.
+func Keep[T any](ctx context.Context, s *Shelf, w Request[T]) (T, error) {
 	f := s.look(ctx, slot{w.Owner, w.Name}, w.Stale, func(ctx context.Context, it *item, f *flight) {
 		ctx, cancel := context.WithTimeout(ctx, w.Limit)
 		defer cancel()
@@ -85,7 +85,7 @@ func Keep[T any](ctx context.Context, s *Shelf, w Wish[T]) (T, error) {
 		if err == nil {
 			life, f.value = w.Life(value), value
 		} else if f.err = err; !w.Quiet {
-			s.log.Warn("a source does not say what it has", "source", w.Source, "what", w.Name, "retry", life, "error", err)
+			s.log.Warn("cannot read the list of files of a source", "source", w.Source, "what", w.Name, "retry", life, "error", err)
 		}
 		s.put(it, f, bytes+int64(len(w.Name)), life)
 	})
@@ -98,7 +98,7 @@ func Keep[T any](ctx context.Context, s *Shelf, w Wish[T]) (T, error) {
 	if f.err != nil {
 		return none, f.err
 	}
-	return f.value.(T), nil // it is what make made
+	return f.value.(T), nil // Make returns a T
 }
 
 func safely[T any](ctx context.Context, do func(context.Context) (T, int64, error)) (value T, bytes int64, err error) {
@@ -110,7 +110,7 @@ func safely[T any](ctx context.Context, do func(context.Context) (T, int64, erro
 	return do(ctx)
 }
 
-// look finds a flight that has what is in a slot, or will have.
+// look returns a flight with the item of a slot, ended or in progress.
 func (s *Shelf) look(ctx context.Context, at slot, stale bool, fill func(context.Context, *item, *flight)) *flight {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,15 +135,14 @@ func (s *Shelf) look(ctx context.Context, at slot, stale bool, fill func(context
 	return it.flight
 }
 
-// landed is what is there as a flight that is over.
+// landed returns the current item as a flight that has ended.
 func landed(it *item) *flight {
 	f := &flight{done: make(chan struct{}), value: it.value, err: it.err}
 	close(f.done)
 	return f
 }
 
-// put puts on the shelf what a flight has made. A failure leaves what was there
-// before.
+// put stores the result of a flight. After a failure the value before stays.
 func (s *Shelf) put(it *item, f *flight, bytes int64, life time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,21 +163,20 @@ func (s *Shelf) put(it *item, f *flight, bytes int64, life time.Duration) {
 	it.bytes = leastRoom + bytes
 	s.used += it.bytes
 	for last := s.order.Back(); last != nil && s.used > s.room; last = s.order.Back() {
-		s.drop(last.Value.(*item)) // nothing else is in the list
+		s.drop(last.Value.(*item)) // the list has no other values
 	}
 }
 
-// Forget has the things with names of this kind made anew when they are wanted
-// next.
+// Forget invalidates the items whose names are of this kind.
 func (s *Shelf) Forget(kind func(name string) bool) { s.forget(kind, 0) }
 
-// ForgetIndexes has indexes read anew when they are wanted next, each when the
-// last reading of it was a while ago. Until then the old one holds.
+// ForgetIndexes invalidates indexes, each as soon as a minimum time since it was
+// read has passed. Until then the old one is used.
 func (s *Shelf) ForgetIndexes() {
 	s.forget(func(name string) bool { return name == indexName }, indexRetry)
 }
 
-// forget lets things hold for no longer than rest after they were made.
+// forget lets items expire at the latest rest after they were made.
 func (s *Shelf) forget(kind func(name string) bool, rest time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +191,7 @@ func (s *Shelf) forget(kind func(name string) bool, rest time.Duration) {
 	}
 }
 
-// drop takes a thing off the shelf. One that is being made anew comes back.
+// drop removes an item. One that is being made is stored again.
 func (s *Shelf) drop(it *item) {
 	s.order.Remove(it.place)
 	s.used -= it.bytes

@@ -9,13 +9,13 @@ import (
 	"symbolon/internal/source"
 )
 
-// What is forgotten is made anew, also if it was being made at that time.
+// A forgotten item is made again, even if it was being made at that time.
 func TestWhatIsForgottenIsMadeAnew(t *testing.T) {
 	shelf := source.NewShelf(1<<20, time.Now, slog.New(slog.DiscardHandler))
 	made := 0
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	get := func() int {
-		n, err := source.Keep(t.Context(), shelf, source.Wish[int]{
+		n, err := source.Keep(t.Context(), shelf, source.Request[int]{
 			Owner: t, Name: "list", Life: func(int) time.Duration { return time.Hour }, Limit: time.Minute,
 			Make: func(context.Context) (int, int64, error) {
 				if made++; made == 2 {

@@ -9,13 +9,13 @@ import (
 	"symbolon/internal/bin"
 )
 
-// ParseSpec reads a source from a command line: the name of a preset, an
-// http(s) URL, or an existing folder, any of them followed by ",layout=NAME".
-// The errors name no secret of a URL.
+// ParseSpec parses a source of a command line: the name of a preset, an http(s)
+// URL, or an existing folder, each followed by an optional ",layout=NAME". The
+// errors do not have the secrets of a URL.
 func ParseSpec(text string) (Config, error) {
 	place, layout, named := cutLayout(text)
 	if named && layout == "" {
-		return Config{}, fmt.Errorf("%s at the end of a source needs a name: there are %s", layoutMark, layoutNames())
+		return Config{}, fmt.Errorf("%s at the end of a source needs a name: must be one of %s", layoutMark, layoutNames())
 	}
 	c, err := parsePlace(place)
 	if err != nil {
@@ -32,7 +32,7 @@ func ParseSpec(text string) (Config, error) {
 
 const layoutMark = ",layout="
 
-// cutLayout takes the layout off the end of a spec.
+// cutLayout cuts the layout off the end of a spec.
 func cutLayout(text string) (place, layout string, named bool) {
 	if i := strings.LastIndex(text, layoutMark); i >= 0 {
 		return text[:i], text[i+len(layoutMark):], true
@@ -50,7 +50,7 @@ func parsePlace(place string) (Config, error) {
 	}
 	if scheme, _, found := strings.Cut(place, "://"); found {
 		if scheme = strings.ToLower(scheme); scheme != "http" && scheme != "https" {
-			return Config{}, fmt.Errorf("a source cannot have a URL of scheme %.20q: there are http and https", guarded(scheme))
+			return Config{}, fmt.Errorf("invalid scheme %.20q of a source: must be http or https", guarded(scheme))
 		}
 		u, err := NewURL(place).Parse()
 		if err != nil {
@@ -59,14 +59,14 @@ func parsePlace(place string) (Config, error) {
 		return Config{ID: u.Host + strings.TrimRight(u.EscapedPath(), "/"), Type: HTTP, URL: NewURL(place)}, nil
 	}
 	if info, err := os.Stat(place); err != nil || !info.IsDir() {
-		return Config{}, fmt.Errorf("%q is no source: it is neither a preset (%s) nor an http(s) URL nor a folder that exists",
+		return Config{}, fmt.Errorf("invalid source %q: must be a preset (%s), an http(s) URL or an existing folder",
 			guarded(place), strings.Join(names, ", "))
 	}
 	return Config{ID: filepath.Clean(place), Type: Filesystem, Path: place}, nil
 }
 
-// guarded is a text that might have been meant as a URL, without what would
-// be a secret in one.
+// guarded returns a text that may be meant as a URL without the parts that would
+// be secrets in one.
 func guarded(text string) string {
 	if i := strings.LastIndexByte(text, '@'); i >= 0 {
 		text = bin.Redacted + text[i:]

@@ -2,7 +2,7 @@ package source
 
 import "symbolon/internal/fault"
 
-// Text takes a file that is small, as a text: at most Max bytes.
+// Text is a writer for a small file, of at most Max bytes.
 type Text struct {
 	Max   int
 	Bytes []byte

@@ -107,7 +107,7 @@ func Lists(name string, m ident.Module) bool {
 
 // list is the files that the project has for a query.
 func (s *Source) list(ctx context.Context, query string) ([]file, error) {
-	files, err := source.Keep(ctx, s.server.Shelf, source.Wish[[]file]{
+	files, err := source.Keep(ctx, s.server.Shelf, source.Request[[]file]{
 		Owner: s, Source: s.cfg.ID, Name: query, Retry: retry, Limit: listTime,
 		Life: func(files []file) time.Duration {
 			if len(files) == 0 {

@@ -260,7 +260,7 @@ func TestProjectWhoseListCannotBeHadHasNothing(t *testing.T) {
 		if _, again := named(t, s, elf, all); again == nil || len(p.asked) != asked {
 			t.Errorf("%s: asked again at once: %v", name, again)
 		}
-		if text := fmt.Sprint(log.String(), err, s.Identity()); strings.Contains(text, "canary") || !strings.Contains(text, "a source does not say what it has") {
+		if text := fmt.Sprint(log.String(), err, s.Identity()); strings.Contains(text, "canary") || !strings.Contains(text, "cannot read the list of files of a source") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}

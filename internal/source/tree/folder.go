@@ -67,7 +67,7 @@ func (s *Source) contents(ctx context.Context) (*folder, error) {
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	f, err := source.Keep(waiting, s.shelf, source.Wish[*folder]{
+	f, err := source.Keep(waiting, s.shelf, source.Request[*folder]{
 		Owner: s, Source: s.cfg.ID, Name: "folder", Retry: time.Second, Limit: indexTime,
 		Life: func(f *folder) time.Duration { return indexFactor * f.took },
 		Make: s.readFolder,

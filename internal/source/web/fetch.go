@@ -70,7 +70,7 @@ func (f *fetch) run() error {
 	}
 	defer release()
 	total := f.caller
-	if limit := f.cfg.Patience(f.client.cfg.MaxDownloadTimeout); limit > 0 {
+	if limit := f.cfg.DownloadTimeout(f.client.cfg.MaxDownloadTimeout); limit > 0 {
 		var cancel context.CancelFunc
 		total, cancel = context.WithTimeoutCause(total, limit, overdue(limit))
 		defer cancel()

@@ -22,7 +22,7 @@ const (
 // binary.
 func (s *Source) symbolsOf(ctx context.Context, file ident.FileID) ident.FileID {
 	path := source.ElasticPath(file, source.MetadataFile)
-	id, err := source.Keep(ctx, s.client.Shelf(s.guarded), source.Wish[ident.FileID]{
+	id, err := source.Keep(ctx, s.client.Shelf(s.guarded), source.Request[ident.FileID]{
 		Owner: s.key, Source: s.cfg.ID, Name: path, Life: func(ident.FileID) time.Duration { return mirrorLife },
 		Retry: mirrorRetry, Limit: time.Minute, Quiet: true,
 		Make: func(ctx context.Context) (ident.FileID, int64, error) {
