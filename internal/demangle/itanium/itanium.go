@@ -5,12 +5,13 @@ import (
 	"sync"
 
 	"symbolon/internal/demangle/core"
+	"symbolon/internal/demangle/cpp"
 )
 
 // demangler keeps the memory for one name after the other.
 type demangler struct {
 	parser  parser
-	printer printer
+	printer cpp.Printer
 }
 
 var demanglers = sync.Pool{New: func() any { return new(demangler) }}
@@ -39,20 +40,13 @@ func Append(dst, name []byte, style core.Style, steps *int) ([]byte, bool) {
 		d.parser.Text = nil
 		return dst, false
 	}
-	d.printer = printer{
-		tree:     &d.parser.tree,
-		Budget:   core.Budget{Steps: *steps},
-		Writer:   core.NewWriter(dst),
-		name:     name[z+1:],
-		style:    style,
-		isLLVM:   style == core.LLVM,
-		packSize: noPack,
-	}
-	d.printer.print(top)
+	d.printer.Reset(&d.parser.Tree, d.parser.Text, style, *steps)
+	d.printer.Writer = core.NewWriter(dst)
+	d.printer.Print(top)
 	*steps = d.printer.Steps
 	w := &d.printer
 	out, ok := w.Out, !w.Failed && !w.IsFull() && len(w.Written()) > 0
-	d.parser.Text, d.printer.Out, d.printer.name = nil, nil, nil
+	d.parser.Text, d.printer = nil, cpp.Printer{}
 	if !ok {
 		return dst, false
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"symbolon/internal/demangle/core"
+	"symbolon/internal/demangle/cpp"
 )
 
 // parseExpression reads an expression that depends on template parameters.
@@ -11,14 +12,14 @@ import (
 //	<expression> ::= <operator> <expression>+
 //	             ::= <template-param> | <function-param> | <expr-primary> | <unresolved-name>
 //	             ::= the forms of the functions below
-func (p *parser) parseExpression() ref {
+func (p *parser) parseExpression() cpp.Ref {
 	if !p.enter() {
 		return 0
 	}
 	defer p.Leave()
 	isGlobal := p.AcceptString("gs")
 	first, second := p.Peek(), p.PeekAt(1)
-	if op, ok := findOperator(first, second); ok {
+	if op, ok := cpp.FindOperator(first, second); ok {
 		p.Pos += 2
 		return p.parseOperation(op, isGlobal)
 	}
@@ -44,27 +45,27 @@ func (p *parser) parseExpression() ref {
 		return p.parseInitializers(p.parseType())
 	case "sp":
 		p.Pos += 2
-		return p.Add(node{kind: kindExpansion, a: p.parseExpression(), flags: isDependent})
+		return p.Add(cpp.Node{Kind: cpp.KindExpansion, A: p.parseExpression(), Flags: cpp.IsDependent})
 	case "sZ":
 		p.Pos += 2
 		if p.Peek() == 'f' {
-			return p.Add(node{kind: kindPackSize, a: p.parseFunctionParam()})
+			return p.Add(cpp.Node{Kind: cpp.KindPackSize, A: p.parseFunctionParam()})
 		}
-		return p.Add(node{kind: kindPackSize, a: p.parseTemplateParam()})
+		return p.Add(cpp.Node{Kind: cpp.KindPackSize, A: p.parseTemplateParam()})
 	case "sP":
 		p.Pos += 2
 		mark := p.Mark()
 		for !p.Accept('E') && !p.Failed {
 			p.Push(p.parseTemplateArg())
 		}
-		return p.Add(node{kind: kindPackSize, a: p.addList(node{kind: kindPack}, mark)})
+		return p.Add(cpp.Node{Kind: cpp.KindPackSize, A: p.AddList(cpp.Node{Kind: cpp.KindPack}, mark)})
 	case "so":
 		return p.parseSubobject()
 	case "mc":
 		return p.parseMemberConversion()
 	case "tr":
 		p.Pos += 2
-		return p.addWord(wordThrow)
+		return p.addWord(cpp.WordThrow)
 	case "rq", "rQ":
 		return p.parseRequirements()
 	}
@@ -72,99 +73,99 @@ func (p *parser) parseExpression() ref {
 }
 
 // parseOperation reads the operands of an operator.
-func (p *parser) parseOperation(op uint8, isGlobal bool) ref {
-	o := &operators[op]
-	n := node{op: op, prec: o.prec}
-	switch o.form {
-	case formPrefix:
-		n.kind, n.a = kindPrefix, p.parseExpression()
-	case formPostfix:
-		if n.kind = kindPostfix; p.Accept('_') {
-			n.kind, n.prec = kindPrefix, precUnary
+func (p *parser) parseOperation(op uint8, isGlobal bool) cpp.Ref {
+	o := &cpp.Operators[op]
+	n := cpp.Node{Op: op, Prec: o.Prec}
+	switch o.Form {
+	case cpp.FormPrefix:
+		n.Kind, n.A = cpp.KindPrefix, p.parseExpression()
+	case cpp.FormPostfix:
+		if n.Kind = cpp.KindPostfix; p.Accept('_') {
+			n.Kind, n.Prec = cpp.KindPrefix, cpp.PrecUnary
 		}
-		n.a = p.parseExpression()
-	case formBinary:
-		n.kind, n.a = kindBinary, p.parseExpression()
-		n.b = p.parseExpression()
-	case formIndex:
-		n.kind, n.a = kindIndex, p.parseExpression()
-		n.b = p.parseExpression()
-	case formMember:
-		n.kind, n.a = kindMember, p.parseExpression()
-		n.b = p.parseExpression()
-	case formNew:
+		n.A = p.parseExpression()
+	case cpp.FormBinary:
+		n.Kind, n.A = cpp.KindBinary, p.parseExpression()
+		n.B = p.parseExpression()
+	case cpp.FormIndex:
+		n.Kind, n.A = cpp.KindIndex, p.parseExpression()
+		n.B = p.parseExpression()
+	case cpp.FormMember:
+		n.Kind, n.A = cpp.KindMember, p.parseExpression()
+		n.B = p.parseExpression()
+	case cpp.FormNew:
 		return p.parseNewExpression(n, isGlobal)
-	case formDelete:
-		n.kind, n.a = kindDelete, p.parseExpression()
+	case cpp.FormDelete:
+		n.Kind, n.A = cpp.KindDelete, p.parseExpression()
 		if isGlobal {
-			n.num = 1
+			n.Num = 1
 		}
-	case formCall:
-		n.kind, n.a = kindCall, p.parseExpression()
+	case cpp.FormCall:
+		n.Kind, n.A = cpp.KindCall, p.parseExpression()
 		return p.parseExpressions(n, 'E')
-	case formConvert:
+	case cpp.FormConvert:
 		return p.parseConversion(n)
-	case formConditional:
-		n.kind, n.a = kindConditional, p.parseExpression()
-		n.b = p.parseExpression()
-		n.c = p.parseExpression()
-	case formNamedCast:
-		n.kind, n.a = kindNamedCast, p.parseType()
-		n.b = p.parseExpression()
-	case formOfType:
-		n.kind, n.a = kindEnclosed, p.parseType()
-	case formOfValue:
-		n.kind, n.a = kindEnclosed, p.parseExpression()
+	case cpp.FormConditional:
+		n.Kind, n.A = cpp.KindConditional, p.parseExpression()
+		n.B = p.parseExpression()
+		n.C = p.parseExpression()
+	case cpp.FormNamedCast:
+		n.Kind, n.A = cpp.KindNamedCast, p.parseType()
+		n.B = p.parseExpression()
+	case cpp.FormOfType:
+		n.Kind, n.A = cpp.KindEnclosed, p.parseType()
+	case cpp.FormOfValue:
+		n.Kind, n.A = cpp.KindEnclosed, p.parseExpression()
 	}
 	return p.Add(n)
 }
 
 // parseExpressions reads the list of n, up to a byte.
-func (p *parser) parseExpressions(n node, end byte) ref {
+func (p *parser) parseExpressions(n cpp.Node, end byte) cpp.Ref {
 	mark := p.Mark()
 	for !p.Accept(end) && !p.Failed {
 		p.Push(p.parseExpression())
 	}
-	return p.addList(n, mark)
+	return p.AddList(n, mark)
 }
 
 // parseConversion reads a cast in C's form, or the construction of a value.
 //
 //	<expression> ::= cv <type> <expression> | cv <type> _ <expression>* E
-func (p *parser) parseConversion(n node) ref {
+func (p *parser) parseConversion(n cpp.Node) cpp.Ref {
 	noTemplateArgs := p.noTemplateArgs
 	p.noTemplateArgs = false
-	n.kind, n.a = kindConvert, p.parseType()
+	n.Kind, n.A = cpp.KindConvert, p.parseType()
 	p.noTemplateArgs = noTemplateArgs
 	if p.Accept('_') {
 		return p.parseExpressions(n, 'E')
 	}
-	n.num = 1
+	n.Num = 1
 	mark := p.Mark()
 	p.Push(p.parseExpression())
-	return p.addList(n, mark)
+	return p.AddList(n, mark)
 }
 
 // parseNewExpression reads the arguments of new.
 //
 //	<expression> ::= [gs] nw <expression>* _ <type> <initializer>
 //	<initializer> ::= E | pi <expression>* E | il <braced-expression>* E
-func (p *parser) parseNewExpression(n node, isGlobal bool) ref {
-	n.kind = kindNew
+func (p *parser) parseNewExpression(n cpp.Node, isGlobal bool) cpp.Ref {
+	n.Kind = cpp.KindNew
 	if isGlobal {
-		n.num = 1
+		n.Num = 1
 	}
 	mark := p.Mark()
 	for !p.Accept('_') && !p.Failed {
 		p.Push(p.parseExpression())
 	}
-	n.at, n.n = p.Collect(mark)
-	n.a = p.parseType()
+	n.At, n.N = p.Collect(mark)
+	n.A = p.parseType()
 	switch {
 	case p.AcceptString("pi"):
-		n.b = p.parseExpressions(node{kind: kindList}, 'E')
+		n.B = p.parseExpressions(cpp.Node{Kind: cpp.KindList}, 'E')
 	case p.AcceptString("il"):
-		n.b = p.parseInitializers(0)
+		n.B = p.parseInitializers(0)
 	default:
 		p.expect('E')
 	}
@@ -175,40 +176,40 @@ func (p *parser) parseNewExpression(n node, isGlobal bool) ref {
 //
 //	<function-param> ::= fp <CV-qualifiers> [<number>] _ | fpT    # this
 //	                 ::= fL <number> p <CV-qualifiers> [<number>] _
-func (p *parser) parseFunctionParam() ref {
+func (p *parser) parseFunctionParam() cpp.Ref {
 	p.Pos++
 	if p.Accept('L') {
 		p.skipNumber()
 	}
 	p.expect('p')
 	if p.Accept('T') {
-		return p.addWord(wordThis)
+		return p.addWord(cpp.WordThis)
 	}
 	p.parseQualifiers()
-	return p.Add(node{kind: kindArgument, num: int32(p.parseNumber())})
+	return p.Add(cpp.Node{Kind: cpp.KindArgument, Num: int32(p.parseNumber())})
 }
 
 // parseFold reads a fold over a pack.
 //
 //	<expression> ::= fl <operator> <expression> | fr <operator> <expression>
 //	             ::= fL <operator> <expression> <expression> | fR <operator> <expression> <expression>
-func (p *parser) parseFold() ref {
+func (p *parser) parseFold() cpp.Ref {
 	p.Pos++
 	c := p.Next()
-	op, ok := findOperator(p.Peek(), p.PeekAt(1))
+	op, ok := cpp.FindOperator(p.Peek(), p.PeekAt(1))
 	if !ok || bytes.IndexByte([]byte("lrLR"), c) < 0 {
 		return p.fail()
 	}
 	p.Pos += 2
-	n := node{kind: kindFold, op: op, a: p.parseExpression()}
+	n := cpp.Node{Kind: cpp.KindFold, Op: op, A: p.parseExpression()}
 	if c == 'L' || c == 'R' {
-		n.b = p.parseExpression()
+		n.B = p.parseExpression()
 	}
 	if c == 'L' {
-		n.a, n.b = n.b, n.a
+		n.A, n.B = n.B, n.A
 	}
 	if c == 'r' || c == 'R' {
-		n.num = 1
+		n.Num = 1
 	}
 	return p.Add(n)
 }
@@ -216,12 +217,12 @@ func (p *parser) parseFold() ref {
 // parseInitializers reads a braced list, of a type if there is one.
 //
 //	<expression> ::= tl <type> <braced-expression>* E | il <braced-expression>* E
-func (p *parser) parseInitializers(of ref) ref {
+func (p *parser) parseInitializers(of cpp.Ref) cpp.Ref {
 	mark := p.Mark()
 	for !p.Accept('E') && !p.Failed {
 		p.Push(p.parseBraced())
 	}
-	return p.addList(node{kind: kindInit, a: of}, mark)
+	return p.AddList(cpp.Node{Kind: cpp.KindInit, A: of}, mark)
 }
 
 // parseBraced reads an element of a braced list.
@@ -230,7 +231,7 @@ func (p *parser) parseInitializers(of ref) ref {
 //	                    ::= di <field source-name> <braced-expression>
 //	                    ::= dx <index expression> <braced-expression>
 //	                    ::= dX <expression> <expression> <braced-expression>
-func (p *parser) parseBraced() ref {
+func (p *parser) parseBraced() cpp.Ref {
 	if p.Peek() != 'd' || bytes.IndexByte([]byte("ixX"), p.PeekAt(1)) < 0 {
 		return p.parseExpression()
 	}
@@ -239,18 +240,18 @@ func (p *parser) parseBraced() ref {
 	}
 	defer p.Leave()
 	p.Pos++
-	var n node
+	var n cpp.Node
 	switch p.Next() {
 	case 'i':
-		n.kind, n.a = kindField, p.parseSourceName()
-		n.b = p.parseBraced()
+		n.Kind, n.A = cpp.KindField, p.parseSourceName()
+		n.B = p.parseBraced()
 	case 'x':
-		n.kind, n.a = kindElement, p.parseExpression()
-		n.b = p.parseBraced()
+		n.Kind, n.A = cpp.KindElement, p.parseExpression()
+		n.B = p.parseBraced()
 	default:
-		n.kind, n.a = kindRange, p.parseExpression()
-		n.b = p.parseExpression()
-		n.c = p.parseBraced()
+		n.Kind, n.A = cpp.KindRange, p.parseExpression()
+		n.B = p.parseExpression()
+		n.C = p.parseBraced()
 	}
 	return p.Add(n)
 }
@@ -259,15 +260,15 @@ func (p *parser) parseBraced() ref {
 //
 //	<expression> ::= so <type> <expression> [<offset number>] <union-selector>* [p] E
 //	<union-selector> ::= _ [<number>]
-func (p *parser) parseSubobject() ref {
+func (p *parser) parseSubobject() cpp.Ref {
 	p.Pos += 2
-	n := node{kind: kindSubobject, a: p.parseType()}
-	n.b = p.parseExpression()
+	n := cpp.Node{Kind: cpp.KindSubobject, A: p.parseType()}
+	n.B = p.parseExpression()
 	at := p.Pos
 	if p.Peek() == 'n' || core.IsDigit(p.Peek()) {
 		p.skipNumber()
 	}
-	n.at, n.n = int32(at), int32(p.Pos-at)
+	n.At, n.N = int32(at), int32(p.Pos-at)
 	for p.Accept('_') {
 		if p.Peek() == 'n' || core.IsDigit(p.Peek()) {
 			p.skipNumber()
@@ -281,26 +282,26 @@ func (p *parser) parseSubobject() ref {
 // parseMemberConversion reads the conversion of a pointer to a member.
 //
 //	<expression> ::= mc <type> <expression> [<offset number>] E
-func (p *parser) parseMemberConversion() ref {
+func (p *parser) parseMemberConversion() cpp.Ref {
 	p.Pos += 2
-	n := node{kind: kindConvert, prec: precCast, a: p.parseType()}
+	n := cpp.Node{Kind: cpp.KindConvert, Prec: cpp.PrecCast, A: p.parseType()}
 	mark := p.Mark()
 	p.Push(p.parseExpression())
 	if p.Peek() != 'E' {
 		p.skipNumber()
 	}
 	p.expect('E')
-	return p.addList(n, mark)
+	return p.AddList(n, mark)
 }
 
 // parseVendorExpression reads a builtin operator of some compilers.
 //
 //	<expression> ::= u <source-name> <template-arg>* E
 //	             ::= u8__uuidoft <type> | u8__uuidofz <expression>
-func (p *parser) parseVendorExpression() ref {
+func (p *parser) parseVendorExpression() cpp.Ref {
 	p.Pos++
 	isUUID := p.HasNext("8__uuidof")
-	n := node{kind: kindCall, a: p.parseSourceName()}
+	n := cpp.Node{Kind: cpp.KindCall, A: p.parseSourceName()}
 	mark := p.Mark()
 	switch {
 	case isUUID && p.Accept('t'):
@@ -312,7 +313,7 @@ func (p *parser) parseVendorExpression() ref {
 			p.Push(p.parseTemplateArg())
 		}
 	}
-	return p.addList(n, mark)
+	return p.AddList(n, mark)
 }
 
 // parseRequirements reads a requires-expression.
@@ -320,54 +321,47 @@ func (p *parser) parseVendorExpression() ref {
 //	<expression> ::= rQ <bare-function-type> _ <requirement>+ E | rq <requirement>+ E
 //	<requirement> ::= X <expression> [N] [R <type-constraint>]
 //	              ::= T <type> | Q <constraint-expression>
-func (p *parser) parseRequirements() ref {
+func (p *parser) parseRequirements() cpp.Ref {
 	p.Pos++
-	n := node{kind: kindRequirement}
+	n := cpp.Node{Kind: cpp.KindRequirement}
 	if p.Next() == 'Q' {
 		mark := p.Mark()
 		p.parseTypes()
-		n.c = p.addList(node{kind: kindList}, mark)
+		n.C = p.AddList(cpp.Node{Kind: cpp.KindList}, mark)
 		p.expect('_')
 	}
 	mark := p.Mark()
 	for !p.Accept('E') && !p.Failed {
-		need := node{kind: kindNeeds}
+		need := cpp.Node{Kind: cpp.KindNeeds}
 		switch p.Next() {
 		case 'X':
-			need.a = p.parseExpression()
+			need.A = p.parseExpression()
 			if p.Accept('N') {
-				need.num = needNoexcept
+				need.Num = cpp.NeedNoexcept
 			}
 			if p.Accept('R') {
-				need.b = p.parseName(nil)
+				need.B = p.parseName(nil)
 			}
 		case 'T':
-			need.a, need.num = p.parseType(), needType
+			need.A, need.Num = p.parseType(), cpp.NeedType
 		case 'Q':
-			need.a, need.num = p.parseExpression(), needNested
+			need.A, need.Num = p.parseExpression(), cpp.NeedNested
 		default:
 			p.fail()
 		}
 		p.Push(p.Add(need))
 	}
-	return p.addList(n, mark)
+	return p.AddList(n, mark)
 }
-
-// The forms of a requirement.
-const (
-	needNoexcept = 1 + iota // { a } noexcept
-	needType                // typename a
-	needNested              // requires a
-)
 
 // parsePrimary reads a literal, or a name.
 //
 //	<expr-primary> ::= L <type> <value> E
 //	               ::= L <string type> E | L <nullptr type> E | L <lambda type> E
 //	               ::= L _Z <encoding> E
-func (p *parser) parsePrimary() ref {
+func (p *parser) parsePrimary() cpp.Ref {
 	p.Pos++
-	var n node
+	var n cpp.Node
 	switch c := p.Peek(); {
 	case c == '_' || c == 'Z':
 		p.Accept('_')
@@ -376,27 +370,27 @@ func (p *parser) parsePrimary() ref {
 		p.expect('E')
 		return f
 	case c == 'A':
-		n.kind, n.a = kindString, p.parseType()
+		n.Kind, n.A = cpp.KindString, p.parseType()
 		if p.Accept('E') {
 			return p.Add(n)
 		}
 	case c == 'U' && p.PeekAt(1) == 'l':
-		n.kind, n.a = kindLambda, p.parseType()
+		n.Kind, n.A = cpp.KindLambda, p.parseType()
 		p.expect('E')
 		return p.Add(n)
 	default:
-		n.a = p.parseType()
+		n.A = p.parseType()
 	}
-	n.kind = kindLiteral
+	n.Kind = cpp.KindLiteral
 	if p.Accept('n') {
-		n.num = 1
+		n.Num = 1
 	}
-	n.at = int32(p.Pos)
+	n.At = int32(p.Pos)
 	for p.Pos < p.End && p.Text[p.Pos] != 'E' {
 		p.Pos++
 	}
-	n.n = int32(p.Pos) - n.at
-	if n.n == 0 && p.Nodes[n.a].kind != kindNullptr {
+	n.N = int32(p.Pos) - n.At
+	if n.N == 0 && p.Nodes[n.A].Kind != cpp.KindNullptr {
 		return p.fail()
 	}
 	p.expect('E')

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"symbolon/internal/demangle/core"
+	"symbolon/internal/demangle/cpp"
 )
 
 // parseType reads a type.
@@ -15,11 +16,11 @@ import (
 //	       ::= Dp <type>    # pack expansion
 //
 // All but builtin types and substitutions can be substituted.
-func (p *parser) parseType() ref {
+func (p *parser) parseType() cpp.Ref {
 	c := p.Peek()
-	if i := word(c - 'a'); i < 26 && words[i] != "" && c != 'r' {
+	if i := cpp.Word(c - 'a'); i < 26 && cpp.Words[i] != "" && c != 'r' {
 		p.Pos++
-		return p.Add(node{kind: kindBuiltin, word: i})
+		return p.Add(cpp.Node{Kind: cpp.KindBuiltin, Word: i})
 	}
 	if !p.enter() {
 		return 0
@@ -34,7 +35,7 @@ func (p *parser) parseType() ref {
 
 // parseCompoundType reads a type that begins with c and reports whether it can be
 // substituted.
-func (p *parser) parseCompoundType(c byte) (n ref, isCandidate bool) {
+func (p *parser) parseCompoundType(c byte) (n cpp.Ref, isCandidate bool) {
 	switch c {
 	case 'r', 'V', 'K':
 		return p.parseQualifiedType(), true
@@ -52,26 +53,26 @@ func (p *parser) parseCompoundType(c byte) (n ref, isCandidate bool) {
 		p.Pos++
 		class := p.parseType()
 		member := p.parseType()
-		flags := p.Nodes[member].flags & (hasRight | isDependent)
-		return p.Add(node{kind: kindMemberPointer, a: class, b: member, flags: flags}), true
+		flags := p.Nodes[member].Flags & (cpp.HasRight | cpp.IsDependent)
+		return p.Add(cpp.Node{Kind: cpp.KindMemberPointer, A: class, B: member, Flags: flags}), true
 	case 'T':
 		return p.parseParameterType(), true
 	case 'P', 'R', 'O':
 		p.Pos++
 		to := p.parseType()
-		n := node{kind: kindPointer, a: to, flags: p.Nodes[to].flags & (hasRight | isDependent)}
+		n := cpp.Node{Kind: cpp.KindPointer, A: to, Flags: p.Nodes[to].Flags & (cpp.HasRight | cpp.IsDependent)}
 		if c != 'P' {
-			n.kind = kindReference
+			n.Kind = cpp.KindReference
 		}
 		if c == 'O' {
-			n.num = 1
+			n.Num = 1
 		}
 		return p.Add(n), true
 	case 'C', 'G':
 		p.Pos++
-		n := node{kind: kindSuffixed, word: wordComplex, a: p.parseType()}
+		n := cpp.Node{Kind: cpp.KindSuffixed, Word: cpp.WordComplex, A: p.parseType()}
 		if c == 'G' {
-			n.word = wordImaginary
+			n.Word = cpp.WordImaginary
 		}
 		return p.Add(n), true
 	case 'S':
@@ -84,11 +85,11 @@ func (p *parser) parseCompoundType(c byte) (n ref, isCandidate bool) {
 
 // parseSubstitutedType reads a substitution, or a template that is one with its
 // arguments.
-func (p *parser) parseSubstitutedType() (n ref, isCandidate bool) {
+func (p *parser) parseSubstitutedType() (n cpp.Ref, isCandidate bool) {
 	p.Pos++
 	n = p.parseSubstitution(false)
-	switch k := p.Nodes[n].kind; {
-	case k == kindModule || k == kindSubmodule:
+	switch k := p.Nodes[n].Kind; {
+	case k == cpp.KindModule || k == cpp.KindSubmodule:
 		n = p.parseUnqualifiedName(nil, 0, n)
 		if p.Peek() == 'I' {
 			p.addSubstitution(n)
@@ -105,10 +106,10 @@ func (p *parser) parseSubstitutedType() (n ref, isCandidate bool) {
 //
 //	<type> ::= <template-param> | <template-template-param> <template-args>
 //	<class-enum-type> ::= Ts <name> | Tu <name> | Te <name>
-func (p *parser) parseParameterType() ref {
+func (p *parser) parseParameterType() cpp.Ref {
 	if i := bytes.IndexByte([]byte("sue"), p.PeekAt(1)); i >= 0 {
 		p.Pos += 2
-		return p.Add(node{kind: kindElaborated, word: wordStruct + word(i), a: p.parseName(nil)})
+		return p.Add(cpp.Node{Kind: cpp.KindElaborated, Word: cpp.WordStruct + cpp.Word(i), A: p.parseName(nil)})
 	}
 	n := p.parseTemplateParam()
 	if p.Peek() == 'I' && !p.noTemplateArgs {
@@ -121,7 +122,7 @@ func (p *parser) parseParameterType() ref {
 // parseQualifiedType reads a type with qualifiers, those of a function included.
 //
 //	<qualified-type> ::= <CV-qualifiers> <type>
-func (p *parser) parseQualifiedType() ref {
+func (p *parser) parseQualifiedType() cpp.Ref {
 	at := p.Pos
 	quals := p.parseQualifiers()
 	if c := p.Peek(); c == 'F' || c == 'D' && bytes.IndexByte([]byte("oOwx"), p.PeekAt(1)) >= 0 {
@@ -129,24 +130,24 @@ func (p *parser) parseQualifiedType() ref {
 		return p.parseFunctionType()
 	}
 	of := p.parseType()
-	return p.Add(node{kind: kindQualified, a: of, quals: quals, flags: p.Nodes[of].flags})
+	return p.Add(cpp.Node{Kind: cpp.KindQualified, A: of, Quals: quals, Flags: p.Nodes[of].Flags})
 }
 
 // parseVendorQualified reads a type with a qualifier that only some compilers know.
 //
 //	<extended-qualifier> ::= U <source-name> [<template-args>] <type>
-func (p *parser) parseVendorQualified() (n ref, isCandidate bool) {
+func (p *parser) parseVendorQualified() (n cpp.Ref, isCandidate bool) {
 	if c := p.PeekAt(1); c == 'l' || c == 't' {
 		return p.parseUnnamedType(nil), false
 	}
 	p.Pos++
-	vendor := node{kind: kindVendor, b: p.parseSourceName()}
+	vendor := cpp.Node{Kind: cpp.KindVendor, B: p.parseSourceName()}
 	if p.Peek() == 'I' {
 		mark := p.Mark()
 		p.parseTemplateArgList()
-		vendor.at, vendor.n = p.Collect(mark)
+		vendor.At, vendor.N = p.Collect(mark)
 	}
-	vendor.a = p.parseType()
+	vendor.A = p.parseType()
 	return p.Add(vendor), true
 }
 
@@ -154,11 +155,11 @@ func (p *parser) parseVendorQualified() (n ref, isCandidate bool) {
 // type of another one.
 //
 //	<builtin-type> ::= u <source-name> [<template-args>]
-func (p *parser) parseVendorType() ref {
+func (p *parser) parseVendorType() cpp.Ref {
 	p.Pos++
 	n := p.parseSourceName()
 	if p.Accept('I') {
-		n = p.Add(node{kind: kindTransform, a: p.parseType(), b: n})
+		n = p.Add(cpp.Node{Kind: cpp.KindTransform, A: p.parseType(), B: n})
 		p.expect('E')
 	}
 	return n
@@ -170,7 +171,7 @@ func (p *parser) parseVendorType() ref {
 //	               ::= DF <number> _ | DF16b | DF <number> x
 //	               ::= DB <number> _ | DB <expression> _ | DU <number> _ | DU <expression> _
 //	               ::= Dk <type-constraint> | DK <type-constraint>
-func (p *parser) parseDType() (n ref, isCandidate bool) {
+func (p *parser) parseDType() (n cpp.Ref, isCandidate bool) {
 	c := p.PeekAt(1)
 	switch c {
 	case 't', 'T':
@@ -182,43 +183,43 @@ func (p *parser) parseDType() (n ref, isCandidate bool) {
 	}
 	p.Pos += 2
 	if i := bytes.IndexByte([]byte("dfehusi"), c); i >= 0 {
-		w := [...]word{wordDecimal64, wordDecimal32, wordDecimal128, wordHalf, wordChar8, wordChar16, wordChar32}[i]
-		return p.Add(node{kind: kindBuiltin, word: w}), false
+		w := [...]cpp.Word{cpp.WordDecimal64, cpp.WordDecimal32, cpp.WordDecimal128, cpp.WordHalf, cpp.WordChar8, cpp.WordChar16, cpp.WordChar32}[i]
+		return p.Add(cpp.Node{Kind: cpp.KindBuiltin, Word: w}), false
 	}
 	switch c {
 	case 'n':
-		return p.Add(node{kind: kindNullptr}), false
+		return p.Add(cpp.Node{Kind: cpp.KindNullptr}), false
 	case 'a':
-		return p.addWord(wordAuto), false
+		return p.addWord(cpp.WordAuto), false
 	case 'c':
-		return p.addWord(wordDecltypeAuto), false
+		return p.addWord(cpp.WordDecltypeAuto), false
 	case 'p':
-		return p.Add(node{kind: kindExpansion, a: p.parseType()}), true
+		return p.Add(cpp.Node{Kind: cpp.KindExpansion, A: p.parseType()}), true
 	case 'F':
 		return p.parseFloatType(), false
 	case 'B', 'U':
-		n := node{kind: kindSized, word: wordBitInt}
+		n := cpp.Node{Kind: cpp.KindSized, Word: cpp.WordBitInt}
 		if c == 'U' {
-			n.word = wordUnsignedBitInt
+			n.Word = cpp.WordUnsignedBitInt
 		}
-		if n.a = p.parseDigits(); n.a == 0 {
-			n.a = p.parseExpression()
+		if n.A = p.parseDigits(); n.A == 0 {
+			n.A = p.parseExpression()
 		}
 		p.expect('_')
 		return p.Add(n), false
 	case 'k', 'K':
-		n := node{kind: kindConstrained, word: wordAuto}
+		n := cpp.Node{Kind: cpp.KindConstrained, Word: cpp.WordAuto}
 		if c == 'K' {
-			n.word = wordDecltypeAuto
+			n.Word = cpp.WordDecltypeAuto
 		}
-		n.a = p.parseName(nil)
+		n.A = p.parseName(nil)
 		return p.Add(n), true
 	}
 	return p.fail(), false
 }
 
 // parseDigits reads a number as text. It returns zero if there is none.
-func (p *parser) parseDigits() ref {
+func (p *parser) parseDigits() cpp.Ref {
 	at := p.Pos
 	for core.IsDigit(p.Peek()) {
 		p.Pos++
@@ -229,16 +230,16 @@ func (p *parser) parseDigits() ref {
 	return p.addText(at)
 }
 
-func (p *parser) parseFloatType() ref {
+func (p *parser) parseFloatType() cpp.Ref {
 	if p.AcceptString("16b") {
-		return p.addWord(wordBFloat16)
+		return p.addWord(cpp.WordBFloat16)
 	}
-	n := node{kind: kindSized, word: wordFloat, a: p.parseDigits()}
-	if n.a == 0 {
+	n := cpp.Node{Kind: cpp.KindSized, Word: cpp.WordFloat, A: p.parseDigits()}
+	if n.A == 0 {
 		return p.fail()
 	}
 	if p.Accept('x') {
-		n.word = wordFloatX
+		n.Word = cpp.WordFloatX
 	} else {
 		p.expect('_')
 	}
@@ -248,17 +249,17 @@ func (p *parser) parseFloatType() ref {
 // parseDecltype reads the type of an expression.
 //
 //	<decltype> ::= Dt <expression> E | DT <expression> E
-func (p *parser) parseDecltype() ref {
+func (p *parser) parseDecltype() cpp.Ref {
 	p.Pos += 2
 	n := p.parseExpression()
 	p.expect('E')
-	return p.Add(node{kind: kindDecltype, a: n})
+	return p.Add(cpp.Node{Kind: cpp.KindDecltype, A: n})
 }
 
 // parseVectorType reads a vector.
 //
 //	<vector-type> ::= Dv <number> _ <type> | Dv [<expression>] _ <type> | Dv <number> _ p
-func (p *parser) parseVectorType() ref {
+func (p *parser) parseVectorType() cpp.Ref {
 	p.Pos += 2
 	size := p.parseDigits()
 	if size == 0 && !p.Accept('_') {
@@ -268,54 +269,54 @@ func (p *parser) parseVectorType() ref {
 		p.expect('_')
 	}
 	if size != 0 && p.Accept('p') {
-		return p.Add(node{kind: kindVector, b: size})
+		return p.Add(cpp.Node{Kind: cpp.KindVector, B: size})
 	}
-	return p.Add(node{kind: kindVector, a: p.parseType(), b: size})
+	return p.Add(cpp.Node{Kind: cpp.KindVector, A: p.parseType(), B: size})
 }
 
 // parseArrayType reads an array.
 //
 //	<array-type> ::= A [<number>] _ <type> | A <expression> _ <type>
-func (p *parser) parseArrayType() ref {
+func (p *parser) parseArrayType() cpp.Ref {
 	p.Pos++
 	size := p.parseDigits()
 	if size == 0 && p.Peek() != '_' {
 		size = p.parseExpression()
 	}
 	p.expect('_')
-	return p.Add(node{kind: kindArray, a: p.parseType(), b: size, flags: hasRight | isArray})
+	return p.Add(cpp.Node{Kind: cpp.KindArray, A: p.parseType(), B: size, Flags: cpp.HasRight | cpp.IsArray})
 }
 
 // parseFunctionType reads the type of a function.
 //
 //	<function-type> ::= [<CV-qualifiers>] [<exception-spec>] [Dx] F [Y] <type>+ [<ref-qualifier>] E
 //	<exception-spec> ::= Do | DO <expression> E | Dw <type>+ E
-func (p *parser) parseFunctionType() ref {
-	n := node{kind: kindFunction, flags: hasRight | isFunction}
-	n.quals = p.parseQualifiers()
+func (p *parser) parseFunctionType() cpp.Ref {
+	n := cpp.Node{Kind: cpp.KindFunction, Flags: cpp.HasRight | cpp.IsFunction}
+	n.Quals = p.parseQualifiers()
 	switch {
 	case p.AcceptString("Do"):
-		n.c = p.Add(node{kind: kindNoexcept})
+		n.C = p.Add(cpp.Node{Kind: cpp.KindNoexcept})
 	case p.AcceptString("DO"):
-		n.c = p.Add(node{kind: kindNoexcept, a: p.parseExpression()})
+		n.C = p.Add(cpp.Node{Kind: cpp.KindNoexcept, A: p.parseExpression()})
 		p.expect('E')
 	case p.AcceptString("Dw"):
 		mark := p.Mark()
 		p.parseTypes()
-		n.c = p.addList(node{kind: kindThrow}, mark)
+		n.C = p.AddList(cpp.Node{Kind: cpp.KindThrow}, mark)
 		p.expect('E')
 	}
 	if p.AcceptString("Dx") {
-		n.quals |= isTransactionSafe
+		n.Quals |= cpp.IsTransactionSafe
 	}
 	p.expect('F')
 	p.Accept('Y') // extern "C"
-	n.b = p.parseType()
+	n.B = p.parseType()
 	mark := p.Mark()
 	p.parseTypes()
-	n.num = p.parseReference()
+	n.Num = p.parseReference()
 	p.expect('E')
-	return p.addList(n, mark)
+	return p.AddList(n, mark)
 }
 
 // parseTypes reads the parameters of a function onto the list that is pending. A

@@ -1,4 +1,4 @@
-package itanium
+package cpp
 
 import (
 	"math"
@@ -10,45 +10,45 @@ import (
 // their type before them.
 var suffixes = [26]string{'i' - 'a': " ", 'j' - 'a': "u", 'l' - 'a': "l", 'm' - 'a': "ul", 'x' - 'a': "ll", 'y' - 'a': "ull"}
 
-func (p *printer) printLiteral(n *node) {
-	value := p.name[n.at : n.at+n.n]
+func (p *Printer) printLiteral(n *Node) {
+	value := p.name[n.At : n.At+n.N]
 	suffix, isFloat := "", false
-	switch t := &p.Nodes[p.resolve(n.a)]; {
-	case t.kind == kindNullptr && (n.n == 0 || n.n == 1 && value[0] == '0'):
+	switch t := &p.Nodes[p.resolve(n.A)]; {
+	case t.Kind == KindNullptr && (n.N == 0 || n.N == 1 && value[0] == '0'):
 		if p.isLLVM {
 			p.AppendString("nullptr")
 		} else {
-			p.print(n.a)
+			p.Print(n.A)
 		}
 		return
-	case t.kind != kindBuiltin:
-	case t.word == 'b'-'a' && n.num == 0 && n.n == 1 && (value[0] == '0' || value[0] == '1'):
+	case t.Kind != KindBuiltin:
+	case t.Word == 'b'-'a' && n.Num == 0 && n.N == 1 && (value[0] == '0' || value[0] == '1'):
 		p.AppendString([]string{"false", "true"}[value[0]-'0'])
 		return
-	case t.word < 26 && suffixes[t.word] != "":
-		if suffix = suffixes[t.word]; suffix == " " {
+	case t.Word < 26 && suffixes[t.Word] != "":
+		if suffix = suffixes[t.Word]; suffix == " " {
 			suffix = ""
 		}
-		p.printValue(n.num, value, suffix)
+		p.printValue(n.Num, value, suffix)
 		return
-	case t.word >= 'd'-'a' && t.word <= 'g'-'a' || t.word == wordHalf:
-		if isFloat = true; p.isLLVM && n.num == 0 && p.printFloat(t.word, string(value)) {
+	case t.Word >= 'd'-'a' && t.Word <= 'g'-'a' || t.Word == WordHalf:
+		if isFloat = true; p.isLLVM && n.Num == 0 && p.printFloat(t.Word, string(value)) {
 			return
 		}
 	}
 	p.openParen()
-	p.print(n.a)
+	p.Print(n.A)
 	p.closeParen()
 	if isFloat {
 		p.AppendByte('[')
 	}
-	p.printValue(n.num, value, suffix)
+	p.printValue(n.Num, value, suffix)
 	if isFloat {
 		p.AppendByte(']')
 	}
 }
 
-func (p *printer) printValue(sign int32, value []byte, suffix string) {
+func (p *Printer) printValue(sign int32, value []byte, suffix string) {
 	if sign != 0 {
 		p.AppendByte('-')
 	}
@@ -58,7 +58,7 @@ func (p *printer) printValue(sign int32, value []byte, suffix string) {
 
 // printFloat writes a number as C's %a does, if its bits have the size of its
 // type.
-func (p *printer) printFloat(w word, bits string) bool {
+func (p *Printer) printFloat(w Word, bits string) bool {
 	var value float64
 	size, suffix := 64, ""
 	switch w {
@@ -85,18 +85,18 @@ func (p *printer) printFloat(w word, bits string) bool {
 }
 
 // printString writes the characters of an array as a string, if they are.
-func (p *printer) printString(n *node) bool {
-	array := &p.Nodes[p.resolve(n.a)]
-	if element := &p.Nodes[array.a]; array.kind != kindArray || element.kind != kindBuiltin || element.word != wordChar {
+func (p *Printer) printString(n *Node) bool {
+	array := &p.Nodes[p.resolve(n.A)]
+	if element := &p.Nodes[array.A]; array.Kind != KindArray || element.Kind != KindBuiltin || element.Word != WordChar {
 		return false
 	}
-	text := make([]byte, 0, n.n)
-	for _, id := range p.list(n) {
+	text := make([]byte, 0, n.N)
+	for _, id := range p.List(n) {
 		c := &p.Nodes[id]
-		if c.kind != kindLiteral || c.num != 0 {
+		if c.Kind != KindLiteral || c.Num != 0 {
 			return false
 		}
-		value, err := strconv.ParseUint(string(p.name[c.at:c.at+c.n]), 10, 8)
+		value, err := strconv.ParseUint(string(p.name[c.At:c.At+c.N]), 10, 8)
 		if err != nil {
 			return false
 		}

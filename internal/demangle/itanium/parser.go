@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"symbolon/internal/demangle/core"
+	"symbolon/internal/demangle/cpp"
 )
 
 // maxParseDepth bounds how deep types, arguments and expressions are nested.
@@ -13,26 +14,26 @@ const maxParseDepth = 256
 type parser struct {
 	core.Cursor
 	core.Budget
-	tree
+	cpp.Tree
 	style         core.Style
-	substitutions []ref
+	substitutions []cpp.Ref
 
 	// params is a stack of the template arguments that parameters refer to,
 	// levels the ranges of it for each level of templates. The levels of the
 	// current encoding begin at base. A parameter of a generic lambda has no
 	// value yet at lambdaLevel.
-	params      []ref
+	params      []cpp.Ref
 	levels      []level
 	base        int
 	lambdaLevel int
-	innermost   ref      // template of the current encoding, for its type
+	innermost   cpp.Ref  // template of the current encoding, for its type
 	invented    [3]int32 // numbers of $T, $N, $TT
 
-	forwards       []ref // kindForward nodes without a value
-	isForward      bool  // parameters are bound when the name is complete
-	noTemplateArgs bool  // arguments after the type belong to its operator
-	isGCC          bool  // scopes of unresolved names are types, see unresolvedName
-	hasScope       bool  // isGCC made a difference
+	forwards       []cpp.Ref // kindForward nodes without a value
+	isForward      bool      // parameters are bound when the name is complete
+	noTemplateArgs bool      // arguments after the type belong to its operator
+	isGCC          bool      // scopes of unresolved names are types, see unresolvedName
+	hasScope       bool      // isGCC made a difference
 }
 
 // level is a range of parser.params.
@@ -42,7 +43,7 @@ type level struct{ start, end int }
 type nameState struct {
 	hasNoResult bool // a constructor, destructor or conversion
 	isTemplate  bool // ends with template arguments
-	quals       qualifiers
+	quals       cpp.Qualifiers
 	reference   int32 // 1: &, 2: &&
 	forwards    int   // of parser.forwards that were there before
 }
@@ -50,7 +51,7 @@ type nameState struct {
 func (p *parser) reset(name []byte, style core.Style, steps int) {
 	p.Cursor = core.Cursor{Text: name, End: len(name)}
 	p.Budget = core.Budget{Steps: steps}
-	p.tree.Reset()
+	p.Tree.Reset()
 	p.style = style
 	p.substitutions = p.substitutions[:0]
 	p.params = p.params[:0]
@@ -63,7 +64,7 @@ func (p *parser) reset(name []byte, style core.Style, steps int) {
 }
 
 // fail ends the reading: the name does not follow the ABI.
-func (p *parser) fail() ref {
+func (p *parser) fail() cpp.Ref {
 	p.Failed, p.Pos = true, p.End
 	return 0
 }
@@ -83,12 +84,12 @@ func (p *parser) enter() bool {
 	return !p.Failed
 }
 
-func (p *parser) addSubstitution(n ref) { p.substitutions = append(p.substitutions, n) }
+func (p *parser) addSubstitution(n cpp.Ref) { p.substitutions = append(p.substitutions, n) }
 
-func (p *parser) addWord(w word) ref { return p.Add(node{kind: kindWord, word: w}) }
+func (p *parser) addWord(w cpp.Word) cpp.Ref { return p.Add(cpp.Node{Kind: cpp.KindWord, Word: w}) }
 
-func (p *parser) addText(at int) ref {
-	return p.Add(node{kind: kindText, at: int32(at), n: int32(p.Pos - at)})
+func (p *parser) addText(at int) cpp.Ref {
+	return p.Add(cpp.Node{Kind: cpp.KindText, At: int32(at), N: int32(p.Pos - at)})
 }
 
 // parseNumber reads an index: _ is 0, 0_ is 1.
@@ -142,15 +143,15 @@ func (p *parser) parseSequence() int {
 // parseQualifiers reads those of a type.
 //
 //	<CV-qualifiers> ::= [r] [V] [K]
-func (p *parser) parseQualifiers() (quals qualifiers) {
+func (p *parser) parseQualifiers() (quals cpp.Qualifiers) {
 	if p.Accept('r') {
-		quals |= isRestrict
+		quals |= cpp.IsRestrict
 	}
 	if p.Accept('V') {
-		quals |= isVolatile
+		quals |= cpp.IsVolatile
 	}
 	if p.Accept('K') {
-		quals |= isConst
+		quals |= cpp.IsConst
 	}
 	return quals
 }
@@ -181,7 +182,7 @@ func (p *parser) openLevel() {
 	p.levels = append(p.levels, level{len(p.params), len(p.params)})
 }
 
-func (p *parser) bind(n ref) {
+func (p *parser) bind(n cpp.Ref) {
 	top := len(p.levels) - 1
 	p.params = append(p.params[:p.levels[top].end], n)
 	p.levels[top].end++
@@ -198,11 +199,11 @@ func (p *parser) closeLevel() {
 func (p *parser) resolveForwards(from int) {
 	for _, id := range p.forwards[from:] {
 		n := &p.Nodes[id]
-		if len(p.levels) <= p.base || int(n.num) >= p.levels[p.base].end-p.levels[p.base].start {
+		if len(p.levels) <= p.base || int(n.Num) >= p.levels[p.base].end-p.levels[p.base].start {
 			p.fail()
 			break
 		}
-		n.a = p.params[p.levels[p.base].start+int(n.num)]
+		n.A = p.params[p.levels[p.base].start+int(n.Num)]
 	}
 	p.forwards = p.forwards[:from]
 }

@@ -1,6 +1,9 @@
 package itanium
 
-import "symbolon/internal/demangle/core"
+import (
+	"symbolon/internal/demangle/core"
+	"symbolon/internal/demangle/cpp"
+)
 
 // parseUnresolvedName reads a name whose meaning depends on template parameters. GCC
 // writes any type as its scope, of which parts can be substituted. For a scope
@@ -12,8 +15,8 @@ import "symbolon/internal/demangle/core"
 //	                  ::= [gs] sr <unresolved-qualifier-level>+ E <base-unresolved-name>
 //	                  ::= sr <type> <base-unresolved-name>    # GCC
 //	<unresolved-qualifier-level> ::= <simple-id>
-func (p *parser) parseUnresolvedName(isGlobal bool) ref {
-	var scope ref
+func (p *parser) parseUnresolvedName(isGlobal bool) cpp.Ref {
+	var scope cpp.Ref
 	if !p.AcceptString("sr") {
 		scope = p.parseBaseUnresolvedName()
 	} else {
@@ -22,22 +25,22 @@ func (p *parser) parseUnresolvedName(isGlobal bool) ref {
 			p.hasScope = true
 			p.Pos++
 			for scope = p.parseUnresolvedType(); !p.Accept('E') && !p.Failed; {
-				scope = p.Add(node{kind: kindNested, a: scope, b: p.parseSimpleID()})
+				scope = p.Add(cpp.Node{Kind: cpp.KindNested, A: scope, B: p.parseSimpleID()})
 			}
 		case core.IsDigit(c) && !p.isGCC:
 			p.hasScope = true
 			for scope = p.parseSimpleID(); !p.Accept('E') && !p.Failed; {
-				scope = p.Add(node{kind: kindNested, a: scope, b: p.parseSimpleID()})
+				scope = p.Add(cpp.Node{Kind: cpp.KindNested, A: scope, B: p.parseSimpleID()})
 			}
 		case c == 'N' || core.IsDigit(c) || c == 'S' && p.PeekAt(1) == 't':
 			scope = p.parseType()
 		default:
 			scope = p.parseUnresolvedType()
 		}
-		scope = p.Add(node{kind: kindNested, a: scope, b: p.parseBaseUnresolvedName()})
+		scope = p.Add(cpp.Node{Kind: cpp.KindNested, A: scope, B: p.parseBaseUnresolvedName()})
 	}
 	if isGlobal {
-		return p.Add(node{kind: kindGlobal, a: scope})
+		return p.Add(cpp.Node{Kind: cpp.KindGlobal, A: scope})
 	}
 	return scope
 }
@@ -52,13 +55,13 @@ func (p *parser) isParameter(i int) bool {
 		at := p.Pos
 		p.Pos += i + 1
 		c := p.Peek()
-		var n ref
+		var n cpp.Ref
 		if c == '_' || core.IsDigit(c) || core.IsUpper(c) {
 			n = p.parseSubstitution(false)
 		}
 		p.Pos = at
-		k := p.Nodes[n].kind
-		return k == kindParam || k == kindDecltype
+		k := p.Nodes[n].Kind
+		return k == cpp.KindParam || k == cpp.KindDecltype
 	}
 	return false
 }
@@ -66,8 +69,8 @@ func (p *parser) isParameter(i int) bool {
 // parseUnresolvedType reads the type that an unresolved name is in.
 //
 //	<unresolved-type> ::= <template-param> [<template-args>] | <decltype> | <substitution> [<template-args>]
-func (p *parser) parseUnresolvedType() ref {
-	var n ref
+func (p *parser) parseUnresolvedType() cpp.Ref {
+	var n cpp.Ref
 	switch p.Peek() {
 	case 'T':
 		n = p.parseTemplateParam()
@@ -91,7 +94,7 @@ func (p *parser) parseUnresolvedType() ref {
 // parseSimpleID reads a name, perhaps of a template. It cannot be substituted.
 //
 //	<simple-id> ::= <source-name> [<template-args>]
-func (p *parser) parseSimpleID() ref {
+func (p *parser) parseSimpleID() cpp.Ref {
 	n := p.parseSourceName()
 	if p.Peek() == 'I' {
 		n = p.parseTemplateArgs(n, false)
@@ -103,8 +106,8 @@ func (p *parser) parseSimpleID() ref {
 //
 //	<base-unresolved-name> ::= <simple-id> | on <operator-name> [<template-args>] | dn <destructor-name>
 //	<destructor-name> ::= <unresolved-type> | <simple-id>
-func (p *parser) parseBaseUnresolvedName() ref {
-	var n ref
+func (p *parser) parseBaseUnresolvedName() cpp.Ref {
+	var n cpp.Ref
 	switch {
 	case core.IsDigit(p.Peek()):
 		return p.parseSimpleID()
@@ -114,7 +117,7 @@ func (p *parser) parseBaseUnresolvedName() ref {
 		} else {
 			n = p.parseUnresolvedType()
 		}
-		return p.Add(node{kind: kindDestructor, a: n})
+		return p.Add(cpp.Node{Kind: cpp.KindDestructor, A: n})
 	}
 	p.AcceptString("on")
 	if n = p.parseOperatorName(nil); p.Peek() == 'I' {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"symbolon/internal/demangle/core"
+	"symbolon/internal/demangle/cpp"
 )
 
 // parseName reads a name. state is nil unless it is the name of an encoding.
@@ -11,8 +12,8 @@ import (
 //	<name> ::= <nested-name> | <local-name>
 //	       ::= <unscoped-name> | <unscoped-template-name> <template-args>
 //	<unscoped-name> ::= [St] <unqualified-name>
-func (p *parser) parseName(state *nameState) ref {
-	var n ref
+func (p *parser) parseName(state *nameState) cpp.Ref {
+	var n cpp.Ref
 	isKnown := false // a substitution itself
 	switch p.Peek() {
 	case 'N':
@@ -22,11 +23,11 @@ func (p *parser) parseName(state *nameState) ref {
 	case 'S':
 		if p.PeekAt(1) == 't' {
 			p.Pos += 2
-			n = p.parseUnqualifiedName(state, p.addWord(wordStd), 0)
+			n = p.parseUnqualifiedName(state, p.addWord(cpp.WordStd), 0)
 			break
 		}
 		p.Pos++
-		if n = p.parseSubstitution(false); p.Nodes[n].kind == kindModule || p.Nodes[n].kind == kindSubmodule {
+		if n = p.parseSubstitution(false); p.Nodes[n].Kind == cpp.KindModule || p.Nodes[n].Kind == cpp.KindSubmodule {
 			n = p.parseUnqualifiedName(state, 0, n)
 		} else {
 			isKnown = true
@@ -53,9 +54,9 @@ func (p *parser) parseName(state *nameState) ref {
 //	              ::= N H <prefix> <unqualified-name> E    # explicit object parameter
 //	<prefix> ::= <unqualified-name> | <prefix> <unqualified-name> | <template-prefix> <template-args>
 //	         ::= <template-param> | <decltype> | <substitution> | <prefix> M
-func (p *parser) parseNestedName(state *nameState) ref {
+func (p *parser) parseNestedName(state *nameState) cpp.Ref {
 	p.Pos++
-	var quals qualifiers
+	var quals cpp.Qualifiers
 	var reference int32
 	if !p.Accept('H') {
 		quals = p.parseQualifiers()
@@ -64,7 +65,7 @@ func (p *parser) parseNestedName(state *nameState) ref {
 	if state != nil {
 		state.quals, state.reference = quals, reference
 	}
-	var whole ref
+	var whole cpp.Ref
 	for !p.Accept('E') {
 		if p.Failed || p.Pos >= p.End {
 			return p.fail()
@@ -79,7 +80,7 @@ func (p *parser) parseNestedName(state *nameState) ref {
 			}
 			whole = p.parseTemplateParam()
 		case c == 'I':
-			if whole == 0 || p.Nodes[whole].kind == kindTemplate {
+			if whole == 0 || p.Nodes[whole].Kind == cpp.KindTemplate {
 				return p.fail()
 			}
 			whole = p.parseTemplateArgs(whole, state != nil)
@@ -94,7 +95,7 @@ func (p *parser) parseNestedName(state *nameState) ref {
 		case c == 'S':
 			p.Pos++
 			next := p.parseSubstitution(true)
-			if k := p.Nodes[next].kind; k == kindModule || k == kindSubmodule {
+			if k := p.Nodes[next].Kind; k == cpp.KindModule || k == cpp.KindSubmodule {
 				whole = p.parseUnqualifiedName(state, whole, next)
 				break
 			}
@@ -125,7 +126,7 @@ func (p *parser) parseNestedName(state *nameState) ref {
 //	<local-name> ::= Z <encoding> E <name> [<discriminator>]
 //	             ::= Z <encoding> E s [<discriminator>]
 //	             ::= Z <encoding> E d [<number>] _ <name>    # in a default argument
-func (p *parser) parseLocalName(state *nameState) ref {
+func (p *parser) parseLocalName(state *nameState) cpp.Ref {
 	if !p.enter() {
 		return 0
 	}
@@ -135,11 +136,11 @@ func (p *parser) parseLocalName(state *nameState) ref {
 	p.expect('E')
 	if p.Accept('s') {
 		p.skipDiscriminator()
-		return p.Add(node{kind: kindLocal, a: function, b: p.addWord(wordStringLiteral)})
+		return p.Add(cpp.Node{Kind: cpp.KindLocal, A: function, B: p.addWord(cpp.WordStringLiteral)})
 	}
-	entity := node{kind: kindDefaultArg, num: -1}
+	entity := cpp.Node{Kind: cpp.KindDefaultArg, Num: -1}
 	if p.Accept('d') {
-		entity.num = int32(p.parseNumber())
+		entity.Num = int32(p.parseNumber())
 	}
 	base := p.base
 	if state == nil {
@@ -150,13 +151,13 @@ func (p *parser) parseLocalName(state *nameState) ref {
 		p.clearLevels()
 		p.base = base
 	}
-	if entity.num < 0 {
+	if entity.Num < 0 {
 		p.skipDiscriminator()
 	} else {
-		entity.a = n
+		entity.A = n
 		n = p.Add(entity)
 	}
-	return p.Add(node{kind: kindLocal, a: function, b: n})
+	return p.Add(cpp.Node{Kind: cpp.KindLocal, A: function, B: n})
 }
 
 // skipDiscriminator reads the number that distinguishes entities with one name.
@@ -190,11 +191,11 @@ func (p *parser) skipDiscriminator() {
 //	                   ::= [<module-name>] [F] [L] <source-name> [<abi-tags>]
 //	                   ::= [<module-name>] [L] <unnamed-type-name>
 //	                   ::= [<module-name>] [L] DC <source-name>+ E    # structured binding
-func (p *parser) parseUnqualifiedName(state *nameState, scope, module ref) ref {
+func (p *parser) parseUnqualifiedName(state *nameState, scope, module cpp.Ref) cpp.Ref {
 	module = p.parseModuleName(module)
 	isFriend := scope != 0 && p.Accept('F')
 	isLocal := p.Accept('L')
-	var n ref
+	var n cpp.Ref
 	switch c := p.Peek(); {
 	case core.IsDigit(c):
 		n = p.parseSourceName()
@@ -211,7 +212,7 @@ func (p *parser) parseUnqualifiedName(state *nameState, scope, module ref) ref {
 				break
 			}
 		}
-		n = p.addList(node{kind: kindBindings}, mark)
+		n = p.AddList(cpp.Node{Kind: cpp.KindBindings}, mark)
 	case c == 'C' || c == 'D':
 		if scope == 0 || module != 0 {
 			return p.fail()
@@ -221,14 +222,14 @@ func (p *parser) parseUnqualifiedName(state *nameState, scope, module ref) ref {
 		n = p.parseOperatorName(state)
 	}
 	if module != 0 {
-		n = p.Add(node{kind: kindModule, a: module, b: n})
+		n = p.Add(cpp.Node{Kind: cpp.KindModule, A: module, B: n})
 	}
 	n = p.parseTags(n)
 	if isFriend {
-		n = p.Add(node{kind: kindFriend, a: n})
+		n = p.Add(cpp.Node{Kind: cpp.KindFriend, A: n})
 	}
 	if scope != 0 {
-		n = p.Add(node{kind: kindNested, a: scope, b: n})
+		n = p.Add(cpp.Node{Kind: cpp.KindNested, A: scope, B: n})
 	}
 	return n
 }
@@ -237,13 +238,13 @@ func (p *parser) parseUnqualifiedName(state *nameState, scope, module ref) ref {
 //
 //	<module-name> ::= <module-subname> | <module-name> <module-subname> | <substitution>
 //	<module-subname> ::= W <source-name> | W P <source-name>    # partition
-func (p *parser) parseModuleName(module ref) ref {
+func (p *parser) parseModuleName(module cpp.Ref) cpp.Ref {
 	for p.Accept('W') {
-		n := node{kind: kindSubmodule, a: module}
+		n := cpp.Node{Kind: cpp.KindSubmodule, A: module}
 		if p.Accept('P') {
-			n.num = 1
+			n.Num = 1
 		}
-		n.b = p.parseSourceName()
+		n.B = p.parseSourceName()
 		module = p.Add(n)
 		p.addSubstitution(module)
 	}
@@ -253,9 +254,9 @@ func (p *parser) parseModuleName(module ref) ref {
 // parseTags reads ABI tags.
 //
 //	<abi-tag> ::= B <source-name>
-func (p *parser) parseTags(n ref) ref {
+func (p *parser) parseTags(n cpp.Ref) cpp.Ref {
 	for p.Accept('B') {
-		n = p.Add(node{kind: kindTagged, a: n, b: p.parseSourceName()})
+		n = p.Add(cpp.Node{Kind: cpp.KindTagged, A: n, B: p.parseSourceName()})
 	}
 	return n
 }
@@ -263,14 +264,14 @@ func (p *parser) parseTags(n ref) ref {
 // parseSourceName reads a name as it is in the source.
 //
 //	<source-name> ::= <positive length number> <identifier>
-func (p *parser) parseSourceName() ref {
+func (p *parser) parseSourceName() cpp.Ref {
 	n := p.Natural()
 	at := p.Pos
 	if n <= 0 || n > p.End-at {
 		return p.fail()
 	}
 	if p.Pos += n; isAnonymous(p.Text[at:p.Pos]) {
-		return p.addWord(wordAnonymous)
+		return p.addWord(cpp.WordAnonymous)
 	}
 	return p.addText(at)
 }
@@ -281,10 +282,10 @@ func (p *parser) parseSourceName() ref {
 //	                ::= cv <type>                  # conversion
 //	                ::= li <source-name>           # operator ""
 //	                ::= v <digit> <source-name>    # vendor extended operator
-func (p *parser) parseOperatorName(state *nameState) ref {
+func (p *parser) parseOperatorName(state *nameState) cpp.Ref {
 	first, second := p.Peek(), p.PeekAt(1)
-	switch op, ok := findOperator(first, second); {
-	case ok && operators[op].form == formConvert:
+	switch op, ok := cpp.FindOperator(first, second); {
+	case ok && cpp.Operators[op].Form == cpp.FormConvert:
 		p.Pos += 2
 		isForward, noTemplateArgs := p.isForward, p.noTemplateArgs
 		p.isForward, p.noTemplateArgs = isForward || state != nil, true
@@ -293,16 +294,16 @@ func (p *parser) parseOperatorName(state *nameState) ref {
 		if state != nil {
 			state.hasNoResult = true
 		}
-		return p.Add(node{kind: kindConversion, a: to})
-	case ok && operators[op].isName:
+		return p.Add(cpp.Node{Kind: cpp.KindConversion, A: to})
+	case ok && cpp.Operators[op].IsName:
 		p.Pos += 2
-		return p.Add(node{kind: kindOperator, op: op})
+		return p.Add(cpp.Node{Kind: cpp.KindOperator, Op: op})
 	case first == 'l' && second == 'i':
 		p.Pos += 2
-		return p.Add(node{kind: kindLiteralName, a: p.parseSourceName()})
+		return p.Add(cpp.Node{Kind: cpp.KindLiteralName, A: p.parseSourceName()})
 	case first == 'v' && core.IsDigit(second):
 		p.Pos += 2
-		return p.Add(node{kind: kindConversion, a: p.parseSourceName()})
+		return p.Add(cpp.Node{Kind: cpp.KindConversion, A: p.parseSourceName()})
 	}
 	return p.fail()
 }
@@ -312,12 +313,12 @@ func (p *parser) parseOperatorName(state *nameState) ref {
 //
 //	<ctor-dtor-name> ::= C1 | C2 | C3 | C4 | C5 | D0 | D1 | D2 | D4 | D5
 //	                 ::= CI1 <base class type> | CI2 <base class type>
-func (p *parser) parseStructor(state *nameState, scope ref) (class, n ref) {
-	kind, numbers := kindStructor, "12345"
+func (p *parser) parseStructor(state *nameState, scope cpp.Ref) (class, n cpp.Ref) {
+	kind, numbers := cpp.KindStructor, "12345"
 	if p.Next() == 'D' {
-		kind, numbers = kindDestructor, "01245"
+		kind, numbers = cpp.KindDestructor, "01245"
 	}
-	isInherited := kind == kindStructor && p.Accept('I')
+	isInherited := kind == cpp.KindStructor && p.Accept('I')
 	if p.Pos >= p.End || bytes.IndexByte([]byte(numbers), p.Next()) < 0 {
 		return 0, p.fail()
 	}
@@ -327,24 +328,24 @@ func (p *parser) parseStructor(state *nameState, scope ref) (class, n ref) {
 	if state != nil {
 		state.hasNoResult = true
 	}
-	return scope, p.Add(node{kind: kind, a: p.baseName(scope)})
+	return scope, p.Add(cpp.Node{Kind: kind, A: p.BaseName(scope)})
 }
 
 // parseUnnamedType reads the name of a type that has none in the source.
 //
 //	<unnamed-type-name> ::= Ut [<number>] _ | <closure-type-name>
 //	                    ::= Ub [<number>] _    # block literal
-func (p *parser) parseUnnamedType(state *nameState) ref {
+func (p *parser) parseUnnamedType(state *nameState) cpp.Ref {
 	if state != nil {
 		p.clearLevels() // parameters are those of the innermost arguments
 		p.innermost = 0
 	}
 	switch {
 	case p.AcceptString("Ut"):
-		return p.Add(node{kind: kindUnnamed, num: int32(p.parseNumber())})
+		return p.Add(cpp.Node{Kind: cpp.KindUnnamed, Num: int32(p.parseNumber())})
 	case p.AcceptString("Ub"):
 		p.parseNumber()
-		return p.addWord(wordBlock)
+		return p.addWord(cpp.WordBlock)
 	case p.AcceptString("Ul"):
 		return p.parseClosure()
 	}
@@ -355,35 +356,35 @@ func (p *parser) parseUnnamedType(state *nameState) ref {
 //
 //	<closure-type-name> ::= Ul <lambda-sig> E [<number>] _
 //	<lambda-sig> ::= <template-param-decl>* [Q <constraint>] <parameter type>+ [Q <constraint>]
-func (p *parser) parseClosure() ref {
+func (p *parser) parseClosure() cpp.Ref {
 	if !p.enter() {
 		return 0
 	}
 	defer p.Leave()
 	levels, lambdaLevel := len(p.levels), p.lambdaLevel
 	p.lambdaLevel = levels - p.base
-	n := node{kind: kindClosure}
+	n := cpp.Node{Kind: cpp.KindClosure}
 	p.openLevel()
 	mark := p.Mark()
 	for p.isTemplateParamDecl() {
 		p.Push(p.parseTemplateParamDecl(true))
 	}
 	if len(p.Pending(mark)) > 0 {
-		n.c = p.addList(node{kind: kindList}, mark)
+		n.C = p.AddList(cpp.Node{Kind: cpp.KindList}, mark)
 	} else {
 		p.closeLevel()
 	}
-	n.a = p.parseConstraint()
+	n.A = p.parseConstraint()
 	mark = p.Mark()
 	p.parseTypes()
-	n.b = p.parseConstraint()
+	n.B = p.parseConstraint()
 	p.expect('E')
 	for len(p.levels) > levels {
 		p.closeLevel()
 	}
 	p.lambdaLevel = lambdaLevel
-	n.num = int32(p.parseNumber())
-	return p.addList(n, mark)
+	n.Num = int32(p.parseNumber())
+	return p.AddList(n, mark)
 }
 
 // parseSubstitution reads a part that was there before, after its S, or an
@@ -392,7 +393,7 @@ func (p *parser) parseClosure() ref {
 //
 //	<substitution> ::= S <seq-id>
 //	               ::= St | Sa | Sb | Ss | Si | So | Sd
-func (p *parser) parseSubstitution(isPrefix bool) ref {
+func (p *parser) parseSubstitution(isPrefix bool) cpp.Ref {
 	c := p.Peek()
 	if c == '_' || core.IsDigit(c) || core.IsUpper(c) {
 		id := p.parseSequence()
@@ -402,19 +403,19 @@ func (p *parser) parseSubstitution(isPrefix bool) ref {
 		return p.substitutions[id]
 	}
 	p.Pos++
-	w := wordStd
+	w := cpp.WordStd
 	i := bytes.IndexByte([]byte("tabsiod"), c)
-	if w += word(i); i < 0 {
+	if w += cpp.Word(i); i < 0 {
 		return p.fail()
 	}
-	n := p.addWord(wordStd)
-	if w == wordStd {
+	n := p.addWord(cpp.WordStd)
+	if w == cpp.WordStd {
 		return n
 	}
-	if after := p.Peek(); w >= wordString && isPrefix && (after == 'C' || after == 'D') {
+	if after := p.Peek(); w >= cpp.WordString && isPrefix && (after == 'C' || after == 'D') {
 		n = p.expand(w)
 	} else {
-		n = p.Add(node{kind: kindNested, a: n, b: p.addWord(w)})
+		n = p.Add(cpp.Node{Kind: cpp.KindNested, A: n, B: p.addWord(w)})
 	}
 	if p.Peek() == 'B' {
 		n = p.parseTags(n)
@@ -424,20 +425,20 @@ func (p *parser) parseSubstitution(isPrefix bool) ref {
 }
 
 // expand returns std::basic_string<char, ...> for std::string, and the like.
-func (p *parser) expand(short word) ref {
-	char := p.Add(node{kind: kindBuiltin, word: wordChar})
-	of := func(w word, more ...ref) ref {
-		name := p.Add(node{kind: kindNested, a: p.addWord(wordStd), b: p.addWord(w)})
+func (p *parser) expand(short cpp.Word) cpp.Ref {
+	char := p.Add(cpp.Node{Kind: cpp.KindBuiltin, Word: cpp.WordChar})
+	of := func(w cpp.Word, more ...cpp.Ref) cpp.Ref {
+		name := p.Add(cpp.Node{Kind: cpp.KindNested, A: p.addWord(cpp.WordStd), B: p.addWord(w)})
 		mark := p.Mark()
 		p.Push(char)
 		for _, r := range more {
 			p.Push(r)
 		}
-		return p.addList(node{kind: kindTemplate, a: name}, mark)
+		return p.AddList(cpp.Node{Kind: cpp.KindTemplate, A: name}, mark)
 	}
-	traits := of(wordCharTraits)
-	if short == wordString {
-		return of(wordBasicString, traits, of(wordAllocator))
+	traits := of(cpp.WordCharTraits)
+	if short == cpp.WordString {
+		return of(cpp.WordBasicString, traits, of(cpp.WordAllocator))
 	}
-	return of(short-wordIstream+wordBasicIstream, traits)
+	return of(short-cpp.WordIstream+cpp.WordBasicIstream, traits)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"symbolon/internal/demangle/core"
+	"symbolon/internal/demangle/cpp"
 )
 
 // encodingMode tells how an encoding is read.
@@ -20,7 +21,7 @@ const (
 //
 //	<mangled-name> ::= _Z <encoding> [. <suffix>]
 //	               ::= ___Z <encoding> _block_invoke [[_] <number>]
-func (p *parser) parseMangled(isBlock bool) ref {
+func (p *parser) parseMangled(isBlock bool) cpp.Ref {
 	mode := encodingWhole
 	if p.style.IsShort() {
 		mode = encodingShort
@@ -39,10 +40,10 @@ func (p *parser) parseMangled(isBlock bool) ref {
 		if p.Pos < p.End {
 			return p.fail()
 		}
-		if f := &p.Nodes[n]; f.kind == kindEncoding && mode == encodingShort {
-			n = f.a
+		if f := &p.Nodes[n]; f.Kind == cpp.KindEncoding && mode == encodingShort {
+			n = f.A
 		}
-		return p.Add(node{kind: kindSpecial, word: wordBlockInvoke, a: n})
+		return p.Add(cpp.Node{Kind: cpp.KindSpecial, Word: cpp.WordBlockInvoke, A: n})
 	}
 	n := p.parseEncoding(mode)
 	if p.style == core.Called {
@@ -64,13 +65,13 @@ func (p *parser) parseMangled(isBlock bool) ref {
 }
 
 // addClone adds the suffix up to end, if there is one.
-func (p *parser) addClone(of ref, end int) ref {
+func (p *parser) addClone(of cpp.Ref, end int) cpp.Ref {
 	at := p.Pos
 	if end == at {
 		return p.fail()
 	}
 	p.Pos = end
-	return p.Add(node{kind: kindClone, a: of, at: int32(at), n: int32(end - at)})
+	return p.Add(cpp.Node{Kind: cpp.KindClone, A: of, At: int32(at), N: int32(end - at)})
 }
 
 // hashMark begins the suffix of names that LLVM made visible to other modules.
@@ -98,14 +99,14 @@ func (p *parser) findSuffixEnd() int {
 }
 
 // dropResult removes the result from the type of a function.
-func (p *parser) dropResult(n ref) {
+func (p *parser) dropResult(n cpp.Ref) {
 	for {
-		switch f := &p.Nodes[n]; f.kind {
-		case kindEncoding:
-			f.b = 0
+		switch f := &p.Nodes[n]; f.Kind {
+		case cpp.KindEncoding:
+			f.B = 0
 			return
-		case kindRequires, kindEnableIf, kindClone, kindSpecial:
-			n = f.a
+		case cpp.KindRequires, cpp.KindEnableIf, cpp.KindClone, cpp.KindSpecial:
+			n = f.A
 		default:
 			return
 		}
@@ -116,7 +117,7 @@ func (p *parser) dropResult(n ref) {
 //
 //	<encoding> ::= <function name> <bare-function-type> [Q <requires-clause expr>]
 //	           ::= <data name> | <special-name>
-func (p *parser) parseEncoding(mode encodingMode) ref {
+func (p *parser) parseEncoding(mode encodingMode) cpp.Ref {
 	if !p.enter() {
 		return 0
 	}
@@ -134,7 +135,7 @@ func (p *parser) parseEncoding(mode encodingMode) ref {
 }
 
 // parseFunction reads an encoding that is not a special name.
-func (p *parser) parseFunction(mode encodingMode) ref {
+func (p *parser) parseFunction(mode encodingMode) cpp.Ref {
 	state := nameState{forwards: len(p.forwards)}
 	name := p.parseName(&state)
 	if p.Failed {
@@ -144,32 +145,32 @@ func (p *parser) parseFunction(mode encodingMode) ref {
 	if mode == encodingShort || p.isEncodingEnd() {
 		return name
 	}
-	n := node{kind: kindEncoding, a: name, quals: state.quals, num: state.reference, c: p.innermost}
-	var conditions ref
+	n := cpp.Node{Kind: cpp.KindEncoding, A: name, Quals: state.quals, Num: state.reference, C: p.innermost}
+	var conditions cpp.Ref
 	if p.AcceptString("Ua9enable_ifI") {
 		mark := p.Mark()
 		for !p.Accept('E') && !p.Failed {
 			p.Push(p.parseTemplateArg())
 		}
-		conditions = p.addList(node{kind: kindEnableIf}, mark)
+		conditions = p.AddList(cpp.Node{Kind: cpp.KindEnableIf}, mark)
 	}
 	if p.Accept('J') || state.isTemplate && !state.hasNoResult {
-		if n.b = p.parseType(); mode == encodingLocal && p.style != core.LLVM {
-			n.b = 0
+		if n.B = p.parseType(); mode == encodingLocal && p.style != core.LLVM {
+			n.B = 0
 		}
 	}
 	if mode == encodingLocal && p.style.IsShort() {
-		n.op = 1
+		n.Op = 1
 	}
 	mark := p.Mark()
 	p.parseTypes()
-	f := p.addList(n, mark)
+	f := p.AddList(n, mark)
 	if conditions != 0 {
-		p.Nodes[conditions].a = f
+		p.Nodes[conditions].A = f
 		f = conditions
 	}
 	if constraint := p.parseConstraint(); constraint != 0 {
-		f = p.Add(node{kind: kindRequires, a: f, b: constraint})
+		f = p.Add(cpp.Node{Kind: cpp.KindRequires, A: f, B: constraint})
 	}
 	return f
 }
@@ -191,69 +192,69 @@ func (p *parser) isEncodingEnd() bool {
 //	               ::= T <call-offset> <encoding> | Tc <call-offset> <call-offset> <encoding>
 //	               ::= TH <name> | TW <name> | GV <name> | GR <name> [<seq-id>] _
 //	               ::= GTt <encoding> | GTn <encoding> | GA <encoding> | GI <module-name>
-func (p *parser) parseSpecialName(mode encodingMode) ref {
-	n := node{kind: kindSpecial}
+func (p *parser) parseSpecialName(mode encodingMode) cpp.Ref {
+	n := cpp.Node{Kind: cpp.KindSpecial}
 	first, second := p.Next(), p.Next()
 	if first == 'G' {
 		return p.parseGuardName(second, mode)
 	}
 	if w := bytes.IndexByte([]byte("VTISFJ"), second); w >= 0 {
-		n.word, n.a = wordVtable+word(w), p.parseType()
+		n.Word, n.A = cpp.WordVtable+cpp.Word(w), p.parseType()
 		return p.Add(n)
 	}
 	switch second {
 	case 'A':
-		n.word, n.a = wordParameterObject, p.parseTemplateArg()
+		n.Word, n.A = cpp.WordParameterObject, p.parseTemplateArg()
 	case 'C':
-		n.kind, n.word = kindConstructed, wordConstruction
-		n.b = p.parseType()
+		n.Kind, n.Word = cpp.KindConstructed, cpp.WordConstruction
+		n.B = p.parseType()
 		p.skipNumber()
 		p.expect('_')
-		n.a = p.parseType()
+		n.A = p.parseType()
 	case 'H':
-		n.word, n.a = wordTLSInit, p.parseName(nil)
+		n.Word, n.A = cpp.WordTLSInit, p.parseName(nil)
 	case 'W':
-		n.word, n.a = wordTLSWrapper, p.parseName(nil)
+		n.Word, n.A = cpp.WordTLSWrapper, p.parseName(nil)
 	case 'c':
-		n.word = wordCovariantThunk
+		n.Word = cpp.WordCovariantThunk
 		p.parseCallOffset(p.Next())
 		p.parseCallOffset(p.Next())
-		n.a = p.parseEncoding(mode)
+		n.A = p.parseEncoding(mode)
 	default:
-		n.word = wordThunk
+		n.Word = cpp.WordThunk
 		if second == 'v' {
-			n.word = wordVirtualThunk
+			n.Word = cpp.WordVirtualThunk
 		}
 		p.parseCallOffset(second)
-		n.a = p.parseEncoding(mode)
+		n.A = p.parseEncoding(mode)
 	}
 	return p.Add(n)
 }
 
 // parseGuardName reads a special name that begins with a G.
-func (p *parser) parseGuardName(c byte, mode encodingMode) ref {
-	n := node{kind: kindSpecial}
+func (p *parser) parseGuardName(c byte, mode encodingMode) cpp.Ref {
+	n := cpp.Node{Kind: cpp.KindSpecial}
 	switch c {
 	case 'V':
-		n.word, n.a = wordGuard, p.parseName(nil)
+		n.Word, n.A = cpp.WordGuard, p.parseName(nil)
 	case 'R':
-		n.word, n.a = wordTemporary, p.parseName(nil)
+		n.Word, n.A = cpp.WordTemporary, p.parseName(nil)
 		if p.Pos < p.End { // old compilers wrote no number
 			p.parseSequence()
 		}
 	case 'T':
-		if n.word = wordTransaction; p.Peek() != 't' {
-			n.word++
+		if n.Word = cpp.WordTransaction; p.Peek() != 't' {
+			n.Word++
 		}
 		if c := p.Next(); c != 't' && c != 'n' {
 			return p.fail()
 		}
-		n.a = p.parseEncoding(mode)
+		n.A = p.parseEncoding(mode)
 	case 'A':
-		n.word, n.a = wordHidden, p.parseEncoding(mode)
+		n.Word, n.A = cpp.WordHidden, p.parseEncoding(mode)
 	case 'I':
-		n.word, n.a = wordInitializer, p.parseModuleName(0)
-		if n.a == 0 {
+		n.Word, n.A = cpp.WordInitializer, p.parseModuleName(0)
+		if n.A == 0 {
 			return p.fail()
 		}
 	default:

@@ -1,12 +1,16 @@
 package itanium
 
-import "bytes"
+import (
+	"bytes"
+
+	"symbolon/internal/demangle/cpp"
+)
 
 // parseTemplateParam reads a parameter of a template. One of a generic lambda has no
 // value where the lambda is read.
 //
 //	<template-param> ::= T_ | T <number> _ | TL <level> __ | TL <level> _ <number> _
-func (p *parser) parseTemplateParam() ref {
+func (p *parser) parseTemplateParam() cpp.Ref {
 	if p.Next() != 'T' {
 		return p.fail()
 	}
@@ -22,15 +26,15 @@ func (p *parser) parseTemplateParam() ref {
 		return 0
 	}
 	if p.isForward && depth == 0 {
-		n := p.Add(node{kind: kindForward, num: int32(i), flags: isDependent})
+		n := p.Add(cpp.Node{Kind: cpp.KindForward, Num: int32(i), Flags: cpp.IsDependent})
 		p.forwards = append(p.forwards, n)
 		return n
 	}
-	n := node{kind: kindParam, num: int32(i), op: uint8(min(depth, 255)), flags: isDependent}
+	n := cpp.Node{Kind: cpp.KindParam, Num: int32(i), Op: uint8(min(depth, 255)), Flags: cpp.IsDependent}
 	at := p.base + depth
 	if at < len(p.levels) {
 		if l := p.levels[at]; i < l.end-l.start {
-			n.a = p.params[l.start+i]
+			n.A = p.params[l.start+i]
 			return p.Add(n)
 		}
 	}
@@ -47,7 +51,7 @@ func (p *parser) parseTemplateParam() ref {
 // template of an encoding are read, parameters in its type refer to them.
 //
 //	<template-args> ::= I <template-arg>* [Q <requires-clause expr>] E
-func (p *parser) parseTemplateArgs(of ref, isInnermost bool) ref {
+func (p *parser) parseTemplateArgs(of cpp.Ref, isInnermost bool) cpp.Ref {
 	if !p.enter() {
 		return 0
 	}
@@ -59,26 +63,26 @@ func (p *parser) parseTemplateArgs(of ref, isInnermost bool) ref {
 	return n
 }
 
-func (p *parser) parseTemplateArgsOf(of ref, isInnermost bool) ref {
+func (p *parser) parseTemplateArgsOf(of cpp.Ref, isInnermost bool) cpp.Ref {
 	mark := p.Mark()
 	if !isInnermost {
 		p.parseTemplateArgList()
-		return p.addList(node{kind: kindTemplate, a: of}, mark)
+		return p.AddList(cpp.Node{Kind: cpp.KindTemplate, A: of}, mark)
 	}
 	p.clearLevels()
 	p.openLevel()
 	p.Pos++
-	n := node{kind: kindTemplate, a: of}
+	n := cpp.Node{Kind: cpp.KindTemplate, A: of}
 	for !p.Accept('E') && !p.Failed {
 		arg := p.parseTemplateArg()
 		p.Push(arg)
 		p.bind(arg)
-		if n.b = p.parseConstraint(); n.b != 0 {
+		if n.B = p.parseConstraint(); n.B != 0 {
 			p.expect('E')
 			break
 		}
 	}
-	p.innermost = p.addList(n, mark)
+	p.innermost = p.AddList(n, mark)
 	return p.innermost
 }
 
@@ -102,7 +106,7 @@ func (p *parser) parseTemplateArgList() {
 //
 //	<template-arg> ::= <type> | X <expression> E | <expr-primary> | J <template-arg>* E
 //	               ::= <template-param-decl> <template-arg>
-func (p *parser) parseTemplateArg() ref {
+func (p *parser) parseTemplateArg() cpp.Ref {
 	switch p.Peek() {
 	case 'X':
 		p.Pos++
@@ -114,7 +118,7 @@ func (p *parser) parseTemplateArg() ref {
 	case 'J', 'I': // I: of old compilers
 		mark := p.Mark()
 		p.parseTemplateArgList()
-		return p.addList(node{kind: kindPack}, mark)
+		return p.AddList(cpp.Node{Kind: cpp.KindPack}, mark)
 	case 'T':
 		if p.isTemplateParamDecl() {
 			if !p.enter() {
@@ -137,7 +141,7 @@ func (p *parser) isTemplateParamDecl() bool {
 //
 //	<template-param-decl> ::= Ty | Tk <concept name> [<template-args>] | Tn <type>
 //	                      ::= Tt <template-param-decl>* [Q <constraint>] E | Tp <template-param-decl>
-func (p *parser) parseTemplateParamDecl(isBound bool) ref {
+func (p *parser) parseTemplateParamDecl(isBound bool) cpp.Ref {
 	if !p.enter() {
 		return 0
 	}
@@ -145,16 +149,16 @@ func (p *parser) parseTemplateParamDecl(isBound bool) ref {
 	p.Pos++
 	switch p.Next() {
 	case 'y':
-		return p.Add(node{kind: kindTypeParam, a: p.addInvented(wordType, isBound)})
+		return p.Add(cpp.Node{Kind: cpp.KindTypeParam, A: p.addInvented(cpp.WordType, isBound)})
 	case 'k':
 		concept := p.parseName(nil)
-		return p.Add(node{kind: kindConceptParam, a: p.addInvented(wordType, isBound), b: concept})
+		return p.Add(cpp.Node{Kind: cpp.KindConceptParam, A: p.addInvented(cpp.WordType, isBound), B: concept})
 	case 'n':
-		name := p.addInvented(wordValue, isBound)
+		name := p.addInvented(cpp.WordValue, isBound)
 		t := p.parseType()
-		return p.Add(node{kind: kindValueParam, a: name, b: t, flags: hasRight})
+		return p.Add(cpp.Node{Kind: cpp.KindValueParam, A: name, B: t, Flags: cpp.HasRight})
 	case 't':
-		name := p.addInvented(wordTemplate, isBound)
+		name := p.addInvented(cpp.WordTemplate, isBound)
 		p.openLevel()
 		mark := p.Mark()
 		for !p.Accept('E') && !p.Failed {
@@ -167,17 +171,17 @@ func (p *parser) parseTemplateParamDecl(isBound bool) ref {
 		if !p.Failed {
 			p.closeLevel()
 		}
-		return p.addList(node{kind: kindTemplateParam, a: name, flags: hasRight}, mark)
+		return p.AddList(cpp.Node{Kind: cpp.KindTemplateParam, A: name, Flags: cpp.HasRight}, mark)
 	case 'p':
 		of := p.parseTemplateParamDecl(isBound)
-		return p.Add(node{kind: kindPackParam, a: of, flags: hasRight})
+		return p.Add(cpp.Node{Kind: cpp.KindPackParam, A: of, Flags: cpp.HasRight})
 	}
 	return p.fail()
 }
 
-func (p *parser) addInvented(w word, isBound bool) ref {
-	i := &p.invented[w-wordType]
-	n := p.Add(node{kind: kindInvented, word: w, num: *i})
+func (p *parser) addInvented(w cpp.Word, isBound bool) cpp.Ref {
+	i := &p.invented[w-cpp.WordType]
+	n := p.Add(cpp.Node{Kind: cpp.KindInvented, Word: w, Num: *i})
 	*i++
 	if isBound && len(p.levels) > 0 {
 		p.bind(n)
@@ -189,7 +193,7 @@ func (p *parser) addInvented(w word, isBound bool) ref {
 // zero if there is none.
 //
 //	Q <expression>
-func (p *parser) parseConstraint() ref {
+func (p *parser) parseConstraint() cpp.Ref {
 	if !p.Accept('Q') {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package itanium
+package cpp
 
 import (
 	"symbolon/internal/demangle/core"
@@ -12,8 +12,8 @@ const maxPrintDepth = 1 << 10
 const noPack = -1
 
 // printer writes a tree.
-type printer struct {
-	*tree
+type Printer struct {
+	*Tree
 	core.Budget
 	core.Writer
 	name   []byte // mangled
@@ -22,16 +22,22 @@ type printer struct {
 
 	packIndex int  // of the argument that is written
 	packSize  int  // of the pack that is expanded
-	scope     ref  // template whose arguments the function has that is written
+	scope     Ref  // template whose arguments the function has that is written
 	isLambda  bool // the signature of a lambda is written
 	parens    int  // open parentheses within the innermost template arguments
 }
 
+// Reset prepares the writing of a tree of a mangled name. The text goes to
+// p.Writer, which the caller sets.
+func (p *Printer) Reset(t *Tree, name []byte, style core.Style, steps int) {
+	*p = Printer{Tree: t, Budget: core.Budget{Steps: steps}, name: name, style: style, isLLVM: style == core.LLVM, packSize: noPack}
+}
+
 // fail ends the writing.
-func (p *printer) fail() { p.Failed = true }
+func (p *Printer) fail() { p.Failed = true }
 
 // isStopped counts a step and reports whether nothing more is to be written.
-func (p *printer) isStopped() bool {
+func (p *Printer) isStopped() bool {
 	p.Steps--
 	if p.Steps < 0 {
 		p.Failed = true
@@ -39,23 +45,23 @@ func (p *printer) isStopped() bool {
 	return p.Failed || p.IsFull()
 }
 
-// print writes a node.
-func (p *printer) print(id ref) {
+// Print writes a node.
+func (p *Printer) Print(id Ref) {
 	p.printLeft(id)
-	if p.shape(id)&hasRight != 0 {
+	if p.shape(id)&HasRight != 0 {
 		p.printRight(id)
 	}
 }
 
 // resolve follows template parameters to their arguments. Of a pack it returns
 // the argument that is written, zero if there is none.
-func (p *printer) resolve(id ref) ref {
+func (p *Printer) resolve(id Ref) Ref {
 	for {
 		n := &p.Nodes[id]
-		switch n.kind {
-		case kindForward:
-			id = n.a
-		case kindParam:
+		switch n.Kind {
+		case KindForward:
+			id = n.A
+		case KindParam:
 			to := p.argument(n)
 			if to == 0 {
 				return id
@@ -64,14 +70,14 @@ func (p *printer) resolve(id ref) ref {
 		default:
 			return id
 		}
-		if pack := &p.Nodes[id]; pack.kind == kindPack {
+		if pack := &p.Nodes[id]; pack.Kind == KindPack {
 			if p.packSize == noPack {
-				p.packSize, p.packIndex = int(pack.n), 0
+				p.packSize, p.packIndex = int(pack.N), 0
 			}
-			if p.packIndex >= int(pack.n) {
+			if p.packIndex >= int(pack.N) {
 				return 0
 			}
-			id = p.list(pack)[p.packIndex]
+			id = p.List(pack)[p.packIndex]
 		}
 		if p.Steps--; p.Steps < 0 {
 			p.Failed = true
@@ -82,43 +88,43 @@ func (p *printer) resolve(id ref) ref {
 
 // argument returns the argument of a parameter, zero if it has none here. In
 // the signature of a lambda only parameters of its own have names.
-func (p *printer) argument(n *node) ref {
-	isInvented := p.Nodes[n.a].kind == kindInvented
+func (p *Printer) argument(n *Node) Ref {
+	isInvented := p.Nodes[n.A].Kind == KindInvented
 	switch {
 	case p.isLLVM, p.isLambda && isInvented:
-		return n.a
+		return n.A
 	case p.isLambda:
 		return 0
-	case p.scope != 0 && n.op == 0:
-		if args := &p.Nodes[p.scope]; int(n.num) < int(args.n) {
-			return p.list(args)[n.num]
+	case p.scope != 0 && n.Op == 0:
+		if args := &p.Nodes[p.scope]; int(n.Num) < int(args.N) {
+			return p.List(args)[n.Num]
 		}
 	}
-	return n.a
+	return n.A
 }
 
 // shape returns the flags of a type, with its parameters resolved.
-func (p *printer) shape(id ref) flags {
-	for mask := ^flags(0); ; {
+func (p *Printer) shape(id Ref) Flags {
+	for mask := ^Flags(0); ; {
 		n := &p.Nodes[id]
-		if n.flags&isDependent == 0 || p.Failed {
-			return n.flags & mask
+		if n.Flags&IsDependent == 0 || p.Failed {
+			return n.Flags & mask
 		}
-		switch n.kind {
-		case kindParam, kindForward:
+		switch n.Kind {
+		case KindParam, KindForward:
 			to := p.resolve(id)
 			if to == id || to == 0 {
 				return 0
 			}
 			id = to
-		case kindMemberPointer:
-			mask &= hasRight
-			id = n.b
-		case kindPointer, kindReference:
-			mask &= hasRight
-			id = n.a
+		case KindMemberPointer:
+			mask &= HasRight
+			id = n.B
+		case KindPointer, KindReference:
+			mask &= HasRight
+			id = n.A
 		default:
-			id = n.a
+			id = n.A
 		}
 		if p.Steps--; p.Steps < 0 {
 			p.Failed = true
@@ -128,13 +134,13 @@ func (p *printer) shape(id ref) flags {
 
 // printLeft writes the half of a type that is before the declared name. It writes
 // all of other nodes.
-func (p *printer) printLeft(id ref) {
+func (p *Printer) printLeft(id Ref) {
 	if p.isStopped() || !p.Enter(maxPrintDepth) {
 		p.Leave()
 		return
 	}
 	n := &p.Nodes[id]
-	if n.kind == kindParam || n.kind == kindForward {
+	if n.Kind == KindParam || n.Kind == KindForward {
 		switch to := p.resolve(id); {
 		case to == 0:
 			p.Leave()
@@ -145,11 +151,11 @@ func (p *printer) printLeft(id ref) {
 		}
 	}
 	switch {
-	case n.kind < firstSymbol:
+	case n.Kind < firstSymbol:
 		p.printName(n)
-	case n.kind < firstType:
+	case n.Kind < firstType:
 		p.printSymbol(n)
-	case n.kind < firstExpression:
+	case n.Kind < firstExpression:
 		p.printTypeLeft(n)
 	default:
 		p.printExpression(n)
@@ -157,92 +163,92 @@ func (p *printer) printLeft(id ref) {
 	p.Leave()
 }
 
-func (p *printer) printWord(w word) { p.AppendString(w.spelling(p.isLLVM)) }
+func (p *Printer) printWord(w Word) { p.AppendString(w.spelling(p.isLLVM)) }
 
-func (p *printer) printText(n *node) { p.Out = append(p.Out, p.name[n.at:n.at+n.n]...) }
+func (p *Printer) printText(n *Node) { p.Out = append(p.Out, p.name[n.At:n.At+n.N]...) }
 
-func (p *printer) printName(n *node) {
-	switch n.kind {
-	case kindText:
+func (p *Printer) printName(n *Node) {
+	switch n.Kind {
+	case KindText:
 		p.printText(n)
-	case kindWord:
-		p.printWord(n.word)
-	case kindOperator:
+	case KindWord:
+		p.printWord(n.Word)
+	case KindOperator:
 		p.AppendString("operator")
-		text := operators[n.op].text
+		text := Operators[n.Op].Text
 		if core.IsLower(text[0]) {
 			p.AppendByte(' ')
 		}
 		p.AppendString(text)
-	case kindLiteralName:
+	case KindLiteralName:
 		p.AppendString(`operator"" `)
-		p.print(n.a)
-	case kindConversion:
+		p.Print(n.A)
+	case KindConversion:
 		p.AppendString("operator ")
-		p.print(n.a)
-	case kindStructor:
-		p.print(n.a)
-	case kindDestructor:
+		p.Print(n.A)
+	case KindStructor:
+		p.Print(n.A)
+	case KindDestructor:
 		p.AppendByte('~')
-		p.print(n.a)
-	case kindNested:
-		p.print(n.a)
+		p.Print(n.A)
+	case KindNested:
+		p.Print(n.A)
 		p.AppendString("::")
-		p.print(n.b)
-	case kindLocal:
-		p.print(n.a)
+		p.Print(n.B)
+	case KindLocal:
+		p.Print(n.A)
 		p.AppendString("::")
-		p.print(n.b)
-	case kindGlobal:
+		p.Print(n.B)
+	case KindGlobal:
 		p.AppendString("::")
-		p.print(n.a)
-	case kindTemplate:
+		p.Print(n.A)
+	case KindTemplate:
 		p.printTemplate(n)
-	case kindTagged:
-		p.print(n.a)
+	case KindTagged:
+		p.Print(n.A)
 		p.AppendString("[abi:")
-		p.print(n.b)
+		p.Print(n.B)
 		p.AppendByte(']')
-	case kindModule:
-		p.print(n.b)
+	case KindModule:
+		p.Print(n.B)
 		p.AppendByte('@')
-		p.print(n.a)
-	case kindSubmodule:
-		if n.a != 0 {
-			p.print(n.a)
+		p.Print(n.A)
+	case KindSubmodule:
+		if n.A != 0 {
+			p.Print(n.A)
 		}
-		if n.num != 0 {
+		if n.Num != 0 {
 			p.AppendByte(':')
-		} else if n.a != 0 {
+		} else if n.A != 0 {
 			p.AppendByte('.')
 		}
-		p.print(n.b)
-	case kindFriend:
+		p.Print(n.B)
+	case KindFriend:
 		if p.isLLVM {
 			p.AppendString("friend ")
 		}
-		p.print(n.a)
+		p.Print(n.A)
 		if !p.isLLVM {
 			p.AppendString("[friend]")
 		}
-	case kindBindings:
+	case KindBindings:
 		p.AppendByte('[')
-		p.printList(p.list(n))
+		p.printList(p.List(n))
 		p.AppendByte(']')
-	case kindClosure, kindUnnamed:
+	case KindClosure, KindUnnamed:
 		p.printUnnamed(n)
-	case kindDefaultArg:
+	case KindDefaultArg:
 		if !p.isLLVM {
 			p.AppendString("{default arg#")
-			p.AppendInt(int(n.num) + 1)
+			p.AppendInt(int(n.Num) + 1)
 			p.AppendString("}::")
 		}
-		p.print(n.a)
+		p.Print(n.A)
 	}
 }
 
-func (p *printer) printTemplate(n *node) {
-	p.print(n.a)
+func (p *Printer) printTemplate(n *Node) {
+	p.Print(n.A)
 	if p.style == core.Bare || p.style == core.Simple {
 		return
 	}
@@ -252,10 +258,10 @@ func (p *printer) printTemplate(n *node) {
 		p.AppendByte(' ')
 	}
 	p.AppendByte('<')
-	p.printList(p.list(n))
-	if n.b != 0 && !p.isLLVM {
+	p.printList(p.List(n))
+	if n.B != 0 && !p.isLLVM {
 		p.AppendString(" requires ")
-		p.print(n.b)
+		p.Print(n.B)
 	}
 	if p.Last() == '>' && !p.isLLVM {
 		p.AppendByte(' ')
@@ -266,7 +272,7 @@ func (p *printer) printTemplate(n *node) {
 
 // printList writes a list with commas between. Elements that are empty, as packs
 // can be, get none.
-func (p *printer) printList(list []ref) {
+func (p *Printer) printList(list []Ref) {
 	isFirst := true
 	for _, id := range list {
 		before := len(p.Out)
@@ -275,9 +281,9 @@ func (p *printer) printList(list []ref) {
 		}
 		start := len(p.Out)
 		if p.isLLVM {
-			p.printOperand(id, precComma, false)
+			p.printOperand(id, PrecComma, false)
 		} else {
-			p.print(id)
+			p.Print(id)
 		}
 		if len(p.Out) == start {
 			p.Out = p.Out[:before]
@@ -291,121 +297,121 @@ func (p *printer) printList(list []ref) {
 }
 
 // printUnnamed writes a lambda or a type without a name.
-func (p *printer) printUnnamed(n *node) {
+func (p *Printer) printUnnamed(n *Node) {
 	what := "unnamed"
-	if n.kind == kindClosure {
+	if n.Kind == KindClosure {
 		what = "lambda"
 	}
 	if p.isLLVM {
 		p.AppendByte('\'')
 		p.AppendString(what)
-		if n.num > 0 {
-			p.AppendInt(int(n.num) - 1)
+		if n.Num > 0 {
+			p.AppendInt(int(n.Num) - 1)
 		}
 		p.AppendByte('\'')
 	} else {
 		p.AppendByte('{')
 		p.AppendString(what)
 	}
-	if n.kind == kindClosure {
+	if n.Kind == KindClosure {
 		p.printSignature(n)
 	} else if !p.isLLVM {
 		p.AppendString(" type")
 	}
 	if !p.isLLVM {
 		p.AppendByte('#')
-		p.AppendInt(int(n.num) + 1)
+		p.AppendInt(int(n.Num) + 1)
 		p.AppendByte('}')
 	}
 }
 
 // printSignature writes the parameters of a lambda. They have no values there.
-func (p *printer) printSignature(n *node) {
+func (p *Printer) printSignature(n *Node) {
 	isLambda := p.isLambda
 	p.isLambda = true
-	if n.c != 0 {
+	if n.C != 0 {
 		p.AppendByte('<')
-		p.printList(p.list(&p.Nodes[n.c]))
+		p.printList(p.List(&p.Nodes[n.C]))
 		p.AppendByte('>')
 	}
-	p.printConstraint(n.a)
-	if n.a != 0 {
+	p.printConstraint(n.A)
+	if n.A != 0 {
 		p.AppendByte(' ')
 	}
 	p.openParen()
-	p.printList(p.list(n))
+	p.printList(p.List(n))
 	p.closeParen()
-	p.printConstraint(n.b)
+	p.printConstraint(n.B)
 	p.isLambda = isLambda
 }
 
-func (p *printer) printConstraint(id ref) {
+func (p *Printer) printConstraint(id Ref) {
 	if id != 0 {
 		p.AppendString(" requires ")
-		p.print(id)
+		p.Print(id)
 	}
 }
 
-func (p *printer) openParen() {
+func (p *Printer) openParen() {
 	p.parens++
 	p.AppendByte('(')
 }
 
-func (p *printer) closeParen() {
+func (p *Printer) closeParen() {
 	p.parens--
 	p.AppendByte(')')
 }
 
 // printSymbol writes a function or something made of a name.
-func (p *printer) printSymbol(n *node) {
-	switch n.kind {
-	case kindEncoding:
+func (p *Printer) printSymbol(n *Node) {
+	switch n.Kind {
+	case KindEncoding:
 		p.printEncoding(n)
-	case kindRequires:
-		p.print(n.a)
-		p.printConstraint(n.b)
-	case kindEnableIf:
-		p.print(n.a)
+	case KindRequires:
+		p.Print(n.A)
+		p.printConstraint(n.B)
+	case KindEnableIf:
+		p.Print(n.A)
 		p.AppendString(" [enable_if:")
-		p.printList(p.list(n))
+		p.printList(p.List(n))
 		p.AppendByte(']')
-	case kindClone:
+	case KindClone:
 		before, after := " [clone ", "]"
 		if p.isLLVM {
 			before, after = " (", ")"
 		}
-		p.print(n.a)
+		p.Print(n.A)
 		p.AppendString(before)
 		p.printText(n)
 		p.AppendString(after)
-	case kindSpecial, kindConstructed:
-		p.printWord(n.word)
-		p.print(n.a)
-		if n.kind == kindConstructed {
+	case KindSpecial, KindConstructed:
+		p.printWord(n.Word)
+		p.Print(n.A)
+		if n.Kind == KindConstructed {
 			p.AppendString("-in-")
-			p.print(n.b)
+			p.Print(n.B)
 		}
 	}
 }
 
 // printEncoding writes a function. Its result may have to be written around it.
-func (p *printer) printEncoding(n *node) {
+func (p *Printer) printEncoding(n *Node) {
 	scope, isLambda := p.scope, p.isLambda
 	p.isLambda = false
-	p.scope = n.c
-	if n.b != 0 {
-		if p.printLeft(n.b); p.shape(n.b)&hasRight == 0 {
+	p.scope = n.C
+	if n.B != 0 {
+		if p.printLeft(n.B); p.shape(n.B)&HasRight == 0 {
 			p.AppendByte(' ')
 		}
 	}
-	p.print(n.a)
+	p.Print(n.A)
 	p.openParen()
-	if n.op == 0 {
-		p.printList(p.list(n))
+	if n.Op == 0 {
+		p.printList(p.List(n))
 	}
 	p.closeParen()
-	if n.b != 0 && p.shape(n.b)&hasRight != 0 {
-		p.printRight(n.b)
+	if n.B != 0 && p.shape(n.B)&HasRight != 0 {
+		p.printRight(n.B)
 	}
 	p.printFunctionQualifiers(n)
 	p.scope, p.isLambda = scope, isLambda

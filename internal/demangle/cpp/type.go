@@ -1,123 +1,123 @@
-package itanium
+package cpp
 
 // printTypeLeft writes the half of a type that is before the declared name.
-func (p *printer) printTypeLeft(n *node) {
-	switch n.kind {
-	case kindBuiltin:
-		p.printWord(n.word)
-	case kindNullptr:
+func (p *Printer) printTypeLeft(n *Node) {
+	switch n.Kind {
+	case KindBuiltin:
+		p.printWord(n.Word)
+	case KindNullptr:
 		if p.isLLVM {
 			p.AppendString("std::nullptr_t")
 		} else {
 			p.AppendString("decltype(nullptr)")
 		}
-	case kindQualified:
+	case KindQualified:
 		p.printQualified(n)
-	case kindPointer:
-		p.printPointer(n.a, "*")
-	case kindReference:
+	case KindPointer:
+		p.printPointer(n.A, "*")
+	case KindReference:
 		p.printReference(n)
-	case kindSuffixed:
-		p.printLeft(n.a)
-		p.printWord(n.word)
-	case kindArray:
-		p.printLeft(n.a)
-	case kindMemberPointer:
+	case KindSuffixed:
+		p.printLeft(n.A)
+		p.printWord(n.Word)
+	case KindArray:
+		p.printLeft(n.A)
+	case KindMemberPointer:
 		p.printMemberPointer(n)
-	case kindFunction:
-		p.printLeft(n.b)
-		if p.isLLVM || p.shape(n.b)&hasRight == 0 {
+	case KindFunction:
+		p.printLeft(n.B)
+		if p.isLLVM || p.shape(n.B)&HasRight == 0 {
 			p.AppendByte(' ')
 		}
-	case kindNoexcept:
+	case KindNoexcept:
 		p.AppendString("noexcept")
-		if n.a != 0 {
+		if n.A != 0 {
 			p.openParen()
-			p.print(n.a)
+			p.Print(n.A)
 			p.closeParen()
 		}
-	case kindThrow:
+	case KindThrow:
 		p.AppendString("throw(")
-		p.printList(p.list(n))
+		p.printList(p.List(n))
 		p.AppendByte(')')
-	case kindVector:
+	case KindVector:
 		p.printVector(n)
-	case kindVendor:
-		p.print(n.a)
+	case KindVendor:
+		p.Print(n.A)
 		p.AppendByte(' ')
-		p.print(n.b)
-		if n.n > 0 {
+		p.Print(n.B)
+		if n.N > 0 {
 			p.AppendByte('<')
-			p.printList(p.list(n))
+			p.printList(p.List(n))
 			p.AppendByte('>')
 		}
-	case kindTransform:
-		p.print(n.b)
+	case KindTransform:
+		p.Print(n.B)
 		p.openParen()
-		p.print(n.a)
+		p.Print(n.A)
 		p.closeParen()
-	case kindSized:
+	case KindSized:
 		p.printSized(n)
-	case kindDecltype:
+	case KindDecltype:
 		if p.AppendString("decltype"); !p.isLLVM {
 			p.AppendByte(' ')
 		}
 		p.openParen()
-		p.print(n.a)
+		p.Print(n.A)
 		p.closeParen()
-	case kindElaborated:
-		p.printWord(n.word)
-		p.print(n.a)
-	case kindParam:
+	case KindElaborated:
+		p.printWord(n.Word)
+		p.Print(n.A)
+	case KindParam:
 		if p.AppendString("auto"); !p.isLLVM {
 			p.AppendByte(':')
-			p.AppendInt(int(n.num) + 1)
+			p.AppendInt(int(n.Num) + 1)
 		}
-	case kindPack:
-		p.printList(p.list(n))
-	case kindExpansion:
+	case KindPack:
+		p.printList(p.List(n))
+	case KindExpansion:
 		p.printExpansion(n)
-	case kindConstrained:
-		p.print(n.a)
+	case KindConstrained:
+		p.Print(n.A)
 		p.AppendByte(' ')
-		p.printWord(n.word)
+		p.printWord(n.Word)
 	default:
 		p.printParameterLeft(n)
 	}
 }
 
 // printRight writes the half of a type that is after the declared name.
-func (p *printer) printRight(id ref) {
+func (p *Printer) printRight(id Ref) {
 	if p.isStopped() || !p.Enter(maxPrintDepth) {
 		p.Leave()
 		return
 	}
 	if id = p.resolve(id); id != 0 {
-		switch n := &p.Nodes[id]; n.kind {
-		case kindQualified:
+		switch n := &p.Nodes[id]; n.Kind {
+		case KindQualified:
 			p.printRight(p.unqualified(n))
-		case kindPointer:
-			p.printPointerRight(n.a)
-		case kindReference:
+		case KindPointer:
+			p.printPointerRight(n.A)
+		case KindReference:
 			to, _ := p.collapsed(n)
 			p.printPointerRight(to)
-		case kindMemberPointer:
-			p.printPointerRight(n.b)
-		case kindArray:
+		case KindMemberPointer:
+			p.printPointerRight(n.B)
+		case KindArray:
 			if p.Last() != ']' {
 				p.AppendByte(' ')
 			}
 			p.AppendByte('[')
-			if n.b != 0 {
-				p.print(n.b)
+			if n.B != 0 {
+				p.Print(n.B)
 			}
 			p.AppendByte(']')
-			p.printRight(n.a)
-		case kindFunction:
+			p.printRight(n.A)
+		case KindFunction:
 			p.openParen()
-			p.printList(p.list(n))
+			p.printList(p.List(n))
 			p.closeParen()
-			p.printRight(n.b)
+			p.printRight(n.B)
 			p.printFunctionQualifiers(n)
 		default:
 			p.printParameterRight(n)
@@ -128,10 +128,10 @@ func (p *printer) printRight(id ref) {
 
 // unqualified returns the type that n qualifies. Qualifiers of a function do
 // not apply.
-func (p *printer) unqualified(n *node) ref {
+func (p *Printer) unqualified(n *Node) Ref {
 	for {
-		to := p.resolve(n.a)
-		if n = &p.Nodes[to]; n.kind != kindQualified || p.isStopped() {
+		to := p.resolve(n.A)
+		if n = &p.Nodes[to]; n.Kind != KindQualified || p.isStopped() {
 			return to
 		}
 	}
@@ -139,67 +139,67 @@ func (p *printer) unqualified(n *node) ref {
 
 // printQualified writes the qualifiers of a type, those of an argument for a
 // parameter of the template included.
-func (p *printer) printQualified(n *node) {
-	quals := n.quals
-	of := p.resolve(n.a)
-	for p.Nodes[of].kind == kindQualified && !p.isStopped() {
-		quals |= p.Nodes[of].quals
-		of = p.resolve(p.Nodes[of].a)
+func (p *Printer) printQualified(n *Node) {
+	quals := n.Quals
+	of := p.resolve(n.A)
+	for p.Nodes[of].Kind == KindQualified && !p.isStopped() {
+		quals |= p.Nodes[of].Quals
+		of = p.resolve(p.Nodes[of].A)
 	}
-	if p.printLeft(of); p.Nodes[of].kind != kindFunction {
+	if p.printLeft(of); p.Nodes[of].Kind != KindFunction {
 		p.printQualifiers(quals)
 	}
 }
 
-func (p *printer) printQualifiers(quals qualifiers) {
-	if quals&isConst != 0 {
+func (p *Printer) printQualifiers(quals Qualifiers) {
+	if quals&IsConst != 0 {
 		p.AppendString(" const")
 	}
-	if quals&isVolatile != 0 {
+	if quals&IsVolatile != 0 {
 		p.AppendString(" volatile")
 	}
-	if quals&isRestrict != 0 {
+	if quals&IsRestrict != 0 {
 		p.AppendString(" restrict")
 	}
 }
 
 // printFunctionQualifiers writes the qualifiers of a function after its
 // parameters. GNU has the exceptions first.
-func (p *printer) printFunctionQualifiers(n *node) {
-	if n.kind == kindFunction && !p.isLLVM {
+func (p *Printer) printFunctionQualifiers(n *Node) {
+	if n.Kind == KindFunction && !p.isLLVM {
 		p.printExceptions(n)
-		if n.quals&isTransactionSafe != 0 {
+		if n.Quals&IsTransactionSafe != 0 {
 			p.AppendString(" transaction_safe")
 		}
 	}
-	p.printQualifiers(n.quals)
-	switch n.num {
+	p.printQualifiers(n.Quals)
+	switch n.Num {
 	case 1:
 		p.AppendString(" &")
 	case 2:
 		p.AppendString(" &&")
 	}
-	if n.kind == kindFunction && p.isLLVM {
+	if n.Kind == KindFunction && p.isLLVM {
 		p.printExceptions(n)
 	}
 }
 
-func (p *printer) printExceptions(n *node) {
-	if n.c != 0 {
+func (p *Printer) printExceptions(n *Node) {
+	if n.C != 0 {
 		p.AppendByte(' ')
-		p.print(n.c)
+		p.Print(n.C)
 	}
 }
 
 // printPointer writes the left half of a pointer or reference to a type. Arrays
 // and functions need parentheses.
-func (p *printer) printPointer(to ref, mark string) {
+func (p *Printer) printPointer(to Ref, mark string) {
 	p.printLeft(to)
 	shape := p.shape(to)
-	if shape&isArray != 0 {
+	if shape&IsArray != 0 {
 		p.AppendByte(' ')
 	}
-	if shape&(isArray|isFunction) != 0 {
+	if shape&(IsArray|IsFunction) != 0 {
 		p.openPointer(false)
 	}
 	p.AppendString(mark)
@@ -207,15 +207,15 @@ func (p *printer) printPointer(to ref, mark string) {
 
 // openPointer writes a parenthesis, in GNU's spelling with a blank before it
 // where two words would meet.
-func (p *printer) openPointer(isMember bool) {
+func (p *Printer) openPointer(isMember bool) {
 	if c := p.Last(); !p.isLLVM && c != ' ' && (isMember || c != '(' && c != '*') {
 		p.AppendByte(' ')
 	}
 	p.AppendByte('(')
 }
 
-func (p *printer) printPointerRight(to ref) {
-	if p.shape(to)&(isArray|isFunction) != 0 {
+func (p *Printer) printPointerRight(to Ref) {
+	if p.shape(to)&(IsArray|IsFunction) != 0 {
 		p.AppendByte(')')
 	}
 	p.printRight(to)
@@ -223,18 +223,18 @@ func (p *printer) printPointerRight(to ref) {
 
 // collapsed returns the type that a reference refers to. A reference to a
 // reference is one of the two kinds.
-func (p *printer) collapsed(n *node) (to ref, isMoved bool) {
-	isMoved = n.num != 0
+func (p *Printer) collapsed(n *Node) (to Ref, isMoved bool) {
+	isMoved = n.Num != 0
 	for {
-		to = p.resolve(n.a)
-		if n = &p.Nodes[to]; n.kind != kindReference || p.isStopped() {
+		to = p.resolve(n.A)
+		if n = &p.Nodes[to]; n.Kind != KindReference || p.isStopped() {
 			return to, isMoved
 		}
-		isMoved = isMoved && n.num != 0
+		isMoved = isMoved && n.Num != 0
 	}
 }
 
-func (p *printer) printReference(n *node) {
+func (p *Printer) printReference(n *Node) {
 	to, isMoved := p.collapsed(n)
 	if isMoved {
 		p.printPointer(to, "&&")
@@ -243,57 +243,57 @@ func (p *printer) printReference(n *node) {
 	}
 }
 
-func (p *printer) printMemberPointer(n *node) {
-	p.printLeft(n.b)
-	if p.shape(n.b)&(isArray|isFunction) != 0 {
+func (p *Printer) printMemberPointer(n *Node) {
+	p.printLeft(n.B)
+	if p.shape(n.B)&(IsArray|IsFunction) != 0 {
 		p.openPointer(true)
 	} else {
 		p.AppendByte(' ')
 	}
-	p.print(n.a)
+	p.Print(n.A)
 	p.AppendString("::*")
 }
 
-func (p *printer) printVector(n *node) {
+func (p *Printer) printVector(n *Node) {
 	element, before, after := "pixel", " __vector(", ")"
 	if p.isLLVM {
 		before, after = " vector[", "]"
 	}
-	if n.a != 0 {
-		p.print(n.a)
+	if n.A != 0 {
+		p.Print(n.A)
 	} else {
 		p.AppendString(element)
 	}
 	p.AppendString(before)
-	if n.b != 0 {
-		p.print(n.b)
+	if n.B != 0 {
+		p.Print(n.B)
 	}
 	p.AppendString(after)
 }
 
 // printSized writes a type with its size: _Float16, _BitInt(8).
-func (p *printer) printSized(n *node) {
-	switch p.printWord(n.word); n.word {
-	case wordFloat, wordFloatX:
-		p.print(n.a)
-		if n.word == wordFloatX {
+func (p *Printer) printSized(n *Node) {
+	switch p.printWord(n.Word); n.Word {
+	case WordFloat, WordFloatX:
+		p.Print(n.A)
+		if n.Word == WordFloatX {
 			p.AppendByte('x')
 		}
 	default:
 		p.openParen()
-		p.print(n.a)
+		p.Print(n.A)
 		p.closeParen()
 	}
 }
 
 // printExpansion writes something for each argument of the packs in it.
-func (p *printer) printExpansion(n *node) {
+func (p *Printer) printExpansion(n *Node) {
 	index, size := p.packIndex, p.packSize
 	p.packIndex, p.packSize = 0, noPack
 	start := len(p.Out)
-	switch p.print(n.a); p.packSize {
+	switch p.Print(n.A); p.packSize {
 	case noPack:
-		if !p.isLLVM && !p.isSimple(n.a) {
+		if !p.isLLVM && !p.isSimple(n.A) {
 			p.AppendString("()") // around the text: make room
 			copy(p.Out[start+1:], p.Out[start:len(p.Out)-2])
 			p.Out[start], p.Out[len(p.Out)-1] = '(', ')'
@@ -304,57 +304,57 @@ func (p *printer) printExpansion(n *node) {
 	default:
 		for p.packIndex = 1; p.packIndex < p.packSize && !p.isStopped(); p.packIndex++ {
 			p.AppendString(", ")
-			p.print(n.a)
+			p.Print(n.A)
 		}
 	}
 	p.packIndex, p.packSize = index, size
 }
 
 // printParameterLeft writes the declaration of a template parameter.
-func (p *printer) printParameterLeft(n *node) {
-	switch n.kind {
-	case kindInvented:
-		p.printWord(n.word)
+func (p *Printer) printParameterLeft(n *Node) {
+	switch n.Kind {
+	case KindInvented:
+		p.printWord(n.Word)
 		if !p.isLLVM {
-			p.AppendInt(int(n.num))
-		} else if n.num > 0 {
-			p.AppendInt(int(n.num) - 1)
+			p.AppendInt(int(n.Num))
+		} else if n.Num > 0 {
+			p.AppendInt(int(n.Num) - 1)
 		}
-	case kindTypeParam:
+	case KindTypeParam:
 		p.AppendString("typename ")
-		p.print(n.a)
-	case kindConceptParam:
-		p.print(n.b)
+		p.Print(n.A)
+	case KindConceptParam:
+		p.Print(n.B)
 		p.AppendByte(' ')
-		p.print(n.a)
-	case kindValueParam:
-		if p.printLeft(n.b); p.shape(n.b)&hasRight == 0 {
+		p.Print(n.A)
+	case KindValueParam:
+		if p.printLeft(n.B); p.shape(n.B)&HasRight == 0 {
 			p.AppendByte(' ')
 		}
-	case kindTemplateParam:
+	case KindTemplateParam:
 		p.AppendString("template<")
-		p.printList(p.list(n))
+		p.printList(p.List(n))
 		if p.isLLVM {
 			p.AppendString("> typename ")
 		} else {
 			p.AppendString("> class ")
 		}
-	case kindPackParam:
+	case KindPackParam:
 		p.printPackParam(n)
 	}
 }
 
 // printPackParam writes dots between the kind of a parameter and its name.
-func (p *printer) printPackParam(n *node) {
+func (p *Printer) printPackParam(n *Node) {
 	start := len(p.Out)
-	of := &p.Nodes[n.a]
-	switch p.printLeft(n.a); of.kind {
-	case kindTypeParam, kindConceptParam:
+	of := &p.Nodes[n.A]
+	switch p.printLeft(n.A); of.Kind {
+	case KindTypeParam, KindConceptParam:
 		p.Out = p.Out[:start]
-		if of.kind == kindTypeParam {
+		if of.Kind == KindTypeParam {
 			p.AppendString("typename")
 		} else {
-			p.print(of.b)
+			p.Print(of.B)
 		}
 		p.AppendByte(' ')
 	}
@@ -364,22 +364,22 @@ func (p *printer) printPackParam(n *node) {
 		p.Out = p.Out[:len(p.Out)-1]
 		p.AppendString("... ")
 	}
-	switch of.kind {
-	case kindTypeParam, kindConceptParam:
-		p.print(of.a)
+	switch of.Kind {
+	case KindTypeParam, KindConceptParam:
+		p.Print(of.A)
 	}
 }
 
 // printParameterRight writes the name of a template parameter that has a type.
-func (p *printer) printParameterRight(n *node) {
-	switch n.kind {
-	case kindValueParam:
-		if p.print(n.a); p.shape(n.b)&hasRight != 0 {
-			p.printRight(n.b)
+func (p *Printer) printParameterRight(n *Node) {
+	switch n.Kind {
+	case KindValueParam:
+		if p.Print(n.A); p.shape(n.B)&HasRight != 0 {
+			p.printRight(n.B)
 		}
-	case kindTemplateParam:
-		p.print(n.a)
-	case kindPackParam:
-		p.printRight(n.a)
+	case KindTemplateParam:
+		p.Print(n.A)
+	case KindPackParam:
+		p.printRight(n.A)
 	}
 }
