@@ -51,7 +51,7 @@ func TestStretchesOfARM(t *testing.T) {
 		"false":                                fixture.NewSym("x").Func(0x10, 0x30, "f").Bytes(),
 		"t32:0 true":                           fixture.NewPE(fixture.PEARM).Bytes(),
 		"pe: unsupported: where its code for arm is Thumb is not known":                       fixture.NewPE(0x1c2).Bytes(),
-		"macho: unsupported: where code for armv7 is Thumb is not known of this kind of file": fixture.NewMachO(fixture.MachOARM, 9, fixture.MachODylib).Bytes(),
+		"macho: unsupported: this format does not tell which code for armv7 is Thumb": fixture.NewMachO(fixture.MachOARM, 9, fixture.MachODylib).Bytes(),
 		"elf: unsupported: its instructions for arm are big endian":                           mapped(fixture.ELF{Big: true}),
 	} {
 		if got := stretches(open(t, file)); got != want {
