@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"symbolon/internal/format/breakpad"
+	"symbolon/internal/object"
 	"symbolon/internal/sym"
 )
 
@@ -37,7 +38,7 @@ type inlinee struct {
 	rec       int32 // index of the record
 }
 
-func (a *inlinee) less(b *inlinee) bool {
+func (a inlinee) less(b inlinee) bool {
 	return a.addr < b.addr || a.addr == b.addr && a.depth < b.depth
 }
 
@@ -91,20 +92,20 @@ func (n *nest) takeInlines(bad *breakpad.Report, line uint32) {
 			if r.Addr < n.end {
 				end = min(end, n.end)
 			}
-			n.queue = push(n.queue, inlinee{r.Addr, end, in.Depth, int32(i)})
+			n.queue = object.Push(n.queue, inlinee{r.Addr, end, in.Depth, int32(i)}, inlinee.less)
 		}
 	}
 	// Records that all reach over everything could be continued without end.
 	budget := len(n.queue) + 4096
 	for len(n.queue) > 0 {
 		var in inlinee
-		in, n.queue = pop(n.queue)
+		in, n.queue = object.Pop(n.queue, inlinee.less)
 		if in.end < in.addr {
 			continue // beyond the end of all addresses
 		}
 		if rest, ok := n.take(in); ok && budget > 0 {
 			budget--
-			n.queue = push(n.queue, rest)
+			n.queue = object.Push(n.queue, rest, inlinee.less)
 		}
 	}
 }
@@ -257,50 +258,4 @@ type site struct {
 	file sym.Text
 	line uint32
 	node int32 // Node of the caller
-}
-
-// push puts v into a heap whose first element is the least.
-//
-// Which of several equal elements comes first is visible in the answers to
-// files with equal INLINE ranges. So it is fixed here, as the peers have it,
-// and not left to a library: a new element stays below equal ones,
-// and of two equal children the second goes up.
-func push(h []inlinee, v inlinee) []inlinee {
-	h = append(h, v)
-	rise(h, len(h)-1)
-	return h
-}
-
-// pop takes the first element out of a heap.
-func pop(h []inlinee) (inlinee, []inlinee) {
-	first, last := h[0], h[len(h)-1]
-	h = h[:len(h)-1]
-	if len(h) == 0 {
-		return first, h
-	}
-	i := 0
-	for kid := 1; kid < len(h); kid = 2*i + 1 {
-		if kid+1 < len(h) && !h[kid].less(&h[kid+1]) {
-			kid++
-		}
-		h[i] = h[kid]
-		i = kid
-	}
-	h[i] = last
-	rise(h, i)
-	return first, h
-}
-
-// rise moves element i up to its place.
-func rise(h []inlinee, i int) {
-	v := h[i]
-	for i > 0 {
-		up := (i - 1) / 2
-		if !v.less(&h[up]) {
-			break
-		}
-		h[i] = h[up]
-		i = up
-	}
-	h[i] = v
 }

@@ -104,7 +104,7 @@ func (f *symbolFile) sortFuncs() {
 	kept := f.funcs[:0]
 	for _, fn := range f.funcs {
 		for len(open) > 0 && open[0].addr <= fn.Addr {
-			_, open = pop(open)
+			_, open = object.Pop(open, inlinee.less)
 		}
 		if len(open) == maxOverlap {
 			f.ix.Bad.Add(breakpad.TooDeep, fn.Line)
@@ -117,7 +117,7 @@ func (f *symbolFile) sortFuncs() {
 			}
 			f.outer = append(f.outer, list)
 		}
-		open = push(open, inlinee{addr: fn.End(), rec: int32(len(kept))})
+		open = object.Push(open, inlinee{addr: fn.End(), rec: int32(len(kept))}, inlinee.less)
 		kept = append(kept, fn)
 	}
 	f.funcs = kept

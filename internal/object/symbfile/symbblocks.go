@@ -1,7 +1,6 @@
 package symbfile
 
 import (
-	"container/heap"
 	"math"
 	"slices"
 
@@ -16,9 +15,9 @@ type flattener struct {
 	yield  func(*sym.Block) error
 	block  sym.Block
 	active [maxSymbDepth + 1][]uint32 // ranges around the address, by depth
-	ends   endHeap
-	chain  []uint32 // the ranges that count, by depth
-	nodes  []int32  // of the block, for the ranges of the last chain
+	ends   []rangeEnd                 // heap
+	chain  []uint32                   // the ranges that count, by depth
+	nodes  []int32                    // of the block, for the ranges of the last chain
 	last   []uint32
 	rows   map[uint32]*symbRows // of ranges around the address, as far as they were read
 	spare  []*symbRows
@@ -27,24 +26,13 @@ type flattener struct {
 	room   int  // how many more nodes may be made; one for each range is what a sound file needs
 }
 
-// endHeap is where ranges end, the first on top.
-type endHeap []rangeEnd
-
+// rangeEnd is where a range ends.
 type rangeEnd struct {
 	at    uint64
 	index uint32
 }
 
-func (h endHeap) Len() int           { return len(h) }
-func (h endHeap) Less(i, j int) bool { return h[i].at < h[j].at }
-func (h endHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *endHeap) Push(x any)        { *h = append(*h, x.(rangeEnd)) }
-func (h *endHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
-}
+func (a rangeEnd) before(b rangeEnd) bool { return a.at < b.at }
 
 func (v *symbfiles) Blocks(_ object.BlockOptions, yield func(*sym.Block) error) error {
 	v.joined()
@@ -60,7 +48,8 @@ func (f *flattener) run() error {
 			at = min(at, f.block.Rows[len(f.block.Rows)-1].Addr+1)
 		}
 		for len(f.ends) > 0 && f.ends[0].at <= at {
-			e := heap.Pop(&f.ends).(rangeEnd)
+			var e rangeEnd
+			e, f.ends = object.Pop(f.ends, rangeEnd.before)
 			f.end(e.index)
 		}
 		for ; next < len(f.ranges) && f.ranges[next].va == at; next++ {
@@ -105,7 +94,7 @@ func (f *flattener) add(i uint32) {
 		return
 	}
 	f.active[r.depth] = append(f.active[r.depth], i)
-	heap.Push(&f.ends, rangeEnd{r.end, i})
+	f.ends = object.Push(f.ends, rangeEnd{r.end, i}, rangeEnd.before)
 }
 
 // end forgets a range that ends.

@@ -3,6 +3,7 @@ package units
 import (
 	"slices"
 
+	"symbolon/internal/object"
 	"symbolon/internal/sym"
 )
 
@@ -46,11 +47,11 @@ func (s *sweep) sort() {
 
 func (s *sweep) run() error {
 	s.sort()
-	next := 0
+	next, hides := 0, s.hides
 	for pos := uint64(0); next < len(s.chunks) || len(s.open) > 0; {
 		for len(s.open) > 0 && s.chunks[s.open[0]].end <= pos {
 			delete(s.parts, s.open[0])
-			s.pop()
+			_, s.open = object.Pop(s.open, hides)
 		}
 		if len(s.open) == 0 {
 			if next == len(s.chunks) {
@@ -59,7 +60,7 @@ func (s *sweep) run() error {
 			pos = max(pos, s.chunks[next].start)
 		}
 		for next < len(s.chunks) && s.chunks[next].start <= pos {
-			s.push(int32(next))
+			s.open = object.Push(s.open, int32(next), hides)
 			next++
 		}
 		top := s.open[0]
@@ -72,7 +73,7 @@ func (s *sweep) run() error {
 				until = s.chunks[next].start
 				break
 			}
-			s.push(int32(next))
+			s.open = object.Push(s.open, int32(next), hides)
 			next++
 		}
 		if err := s.emit(top, pos, until); err != nil {
@@ -181,36 +182,4 @@ func (p *partly) node(b *sym.Block, n int32) int32 {
 		p.as[n] = numbered{p.stamp, int32(len(b.Nodes) - 1)}
 	}
 	return p.as[n].number
-}
-
-func (s *sweep) push(i int32) {
-	s.open = append(s.open, i)
-	for k := len(s.open) - 1; k > 0; {
-		up := (k - 1) / 2
-		if !s.hides(s.open[k], s.open[up]) {
-			break
-		}
-		s.open[k], s.open[up] = s.open[up], s.open[k]
-		k = up
-	}
-}
-
-func (s *sweep) pop() {
-	last := len(s.open) - 1
-	s.open[0] = s.open[last]
-	s.open = s.open[:last]
-	for k := 0; ; {
-		kid := 2*k + 1
-		if kid >= last {
-			return
-		}
-		if kid+1 < last && s.hides(s.open[kid+1], s.open[kid]) {
-			kid++
-		}
-		if !s.hides(s.open[kid], s.open[k]) {
-			return
-		}
-		s.open[k], s.open[kid] = s.open[kid], s.open[k]
-		k = kid
-	}
 }
