@@ -18,9 +18,9 @@ import (
 )
 
 // synthetic is a model like a large C++ program: names with nested templates
-// that share most of their parts, some 8 bytes of code to a row, calls that
-// are inlined three deep on average, nine of ten rows in the usual file of
-// their function, small gaps between functions and a few large ones.
+// that share most of their parts, about 8 bytes of code for each row, three
+// nested inlined calls on average, nine of ten rows in the usual file of their
+// function, small gaps between functions and a few large ones.
 func synthetic(functions, rowsEach int) *model {
 	r := rand.New(rand.NewPCG(42, uint64(functions)))
 	m := &model{}
@@ -92,16 +92,16 @@ func synthetic(functions, rowsEach int) *model {
 	return m
 }
 
-// load is what the benchmarks build and ask.
+// load is the input of the benchmarks.
 type load struct {
 	blocks []*sym.Block
 	text   func(dst []byte, t sym.Text) []byte
-	size   int64          // of the .sym file, or about what it would have
-	obj    *object.Object // nil: made up
+	size   int64          // of the .sym file, or an estimate
+	obj    *object.Object // nil: synthetic
 }
 
-// workload is what all benchmarks share: the .sym file that SYMBOLON_BENCH_SYM
-// names, else about 100,000 functions and a million rows.
+// workload returns the input of all benchmarks: the .sym file in
+// SYMBOLON_BENCH_SYM, else about 100,000 functions and a million rows.
 var workload = sync.OnceValue(func() *load {
 	if name := os.Getenv("SYMBOLON_BENCH_SYM"); name != "" {
 		return loadFile(name)
@@ -149,7 +149,7 @@ func (l *load) build(opt symcache.Options, w io.Writer) error {
 	return b.Finish(w, symcache.Info{Producer: "bench"})
 }
 
-// BenchmarkBuild is Add and Finish alone.
+// BenchmarkBuild measures only Add and Finish.
 func BenchmarkBuild(b *testing.B) {
 	l := workload()
 	rows, size := 0, int64(0)
@@ -173,7 +173,7 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
-// BenchmarkPipeline is all of a build from the opened file on.
+// BenchmarkPipeline measures a build from an opened file.
 func BenchmarkPipeline(b *testing.B) {
 	l := workload()
 	if l.obj == nil {
@@ -218,7 +218,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// addresses are of an eighth of the rows, in order or not.
+// addresses returns those of an eighth of the rows, sorted or shuffled.
 func addresses(inOrder bool) []uint64 {
 	r := rand.New(rand.NewPCG(7, 7))
 	var all []uint64
@@ -254,8 +254,8 @@ func BenchmarkLookup(b *testing.B) {
 	}
 }
 
-// BenchmarkAppendText asks for the names of frames, without and with a memo
-// that knows them all.
+// BenchmarkAppendText decodes the names of frames, without a memo and with one
+// that has all of them.
 func BenchmarkAppendText(b *testing.B) {
 	for _, order := range []string{"random", "in order"} {
 		for _, how := range []string{"cold", "remembered"} {

@@ -12,72 +12,72 @@ import (
 
 // Options of a build. The zero value is fine.
 type Options struct {
-	// Memory bounds the bytes that a Builder keeps; zero is 256 MiB, less than
-	// zero is no bound. Without a Scratch it does not count.
+	// Memory limits the bytes that a Builder holds; zero means 256 MiB, and a
+	// negative number no limit. It has no effect without a Scratch.
 	Memory int64
-	// Scratch takes the rows that do not fit. Names and functions must fit: a
-	// build that cannot keep them is Unsupported.
+	// Scratch takes the rows that exceed Memory. Names and functions must fit:
+	// a build whose names and functions exceed Memory is Unsupported.
 	Scratch bin.Scratch
-	// Workers is on how many cores the Builder may work; it has work for two.
-	// The table does not depend on it.
+	// Workers is the number of cores that the Builder may use; it uses at most
+	// two. The table does not depend on it.
 	Workers int
 }
 
 const defaultMemory = 256 << 20
 
-// A Builder makes a table out of blocks. It belongs to one goroutine.
+// A Builder writes a table of blocks. It is not safe for concurrent use.
 type Builder struct {
-	err error // sticks
+	err error // the first failure, which all later calls return
 
 	texts     texts
 	functions set[function]
 	triples   set[triple]
-	named     [sym.Langs]*aliases // names of functions in each language; nil: none so far
-	origins   []origin            // those of all languages
+	named     [sym.Langs]*aliases // names of functions in each language; nil: none yet
+	origins   []origin            // of all languages
 	files     aliases
-	filed     []uint32 // the text of each file, which is its place + 1
+	filed     []uint32 // the text of each file, by its number - 1
 	calls     [recent]struct {
 		triple triple
 		number uint32 // + 1
 	}
 
-	room     room
+	budget   budget
 	log      logWriter
-	distance [33]uint64 // nodes by the number of bits of the way to their parent
+	distance [33]uint64 // number of nodes by the bits of their distance to the parent
 	flags    Flags
-	started  bool   // a row came
+	started  bool   // the first row has been added
 	first    uint64 // address of the first row
 	last     uint64 // address of the last row
-	most     place  // lines and columns of rows, their bits in one
+	most     place  // bitwise or of the lines and columns of all rows
 
-	group uint64 // the group of the last row
-	base  int64  // nodes that the log had before it
-	steps sizes  // of nodes from base on
+	group uint64 // group of the last row
+	base  int64  // number of nodes in the log before that group
+	steps sizes  // distances of nodes from base
 	lines sizes
 
-	hole bool // the last row is a hole, or there is none
+	hole bool // the last row is a hole, or no row has been added
 
-	own []ownNode // of the block at work
+	infos []nodeInfo // of the current block
 }
 
-// ownNode is what the builder knows of a node.
-type ownNode struct {
-	number int64 // in the log; -1: not used so far
+// nodeInfo is what the builder keeps of a node of a block.
+type nodeInfo struct {
+	number int64 // in the log; -1: not in the log yet
 	origin uint32
-	id     uint32 // of a function
+	id     uint32 // of a function in Builder.functions
 	depth  uint16
 }
 
-// recent is how many of the last questions are answered without a search.
-// Names and calls come in clusters.
+// recent is the number of entries of a cache of recent look-ups. Names and
+// calls come in clusters.
 const recent = 1 << 10
 
-// aliases know the numbers of the names of a sort, and which one the handles of
-// the input stand for.
+// aliases numbers the names of functions or files, and maps the handles of the
+// input to those numbers.
 type aliases struct {
 	handles set[handle]
 	ids     []uint32 // by number of a handle
-	numbers []uint32 // by number of the text, + 1; zero: it is of another sort
+	numbers []uint32 // number of a text + 1; zero: the text is not a name of this sort
 	recent  [recent]struct {
 		handle sym.Text
 		id     uint32
@@ -87,8 +87,8 @@ type aliases struct {
 // sizes counts numbers by their bits.
 type sizes [33]uint64
 
-// best is how many bits a field should have, up to a limit, if a number that
-// does not fit takes the 64 of a spot.
+// best returns the number of bits, at most limit, that takes the least space if
+// each number that does not fit takes the 64 bits of a spot.
 func (s *sizes) best(limit uint8) (bits uint8) {
 	total, least := uint64(0), uint64(math.MaxUint64)
 	for _, n := range s {
@@ -104,8 +104,8 @@ func (s *sizes) best(limit uint8) (bits uint8) {
 	return bits
 }
 
-// origin is a function as others know it: by its name and its language. File is
-// where most of its code comes from, by majority vote.
+// origin is the name and language of a function. File is the file of most of
+// its code, by majority vote.
 type origin struct {
 	text  uint32
 	file  uint32
@@ -113,26 +113,25 @@ type origin struct {
 	lang  sym.Lang
 }
 
-// NewBuilder starts a table. text gives the strings behind the handles of the
-// blocks; it is asked once for each handle of a function and of a file.
+// NewBuilder returns a Builder. text appends the string of a handle to dst; it
+// is called once for each handle of a function and of a file.
 func NewBuilder(opt Options, text func(dst []byte, t sym.Text) []byte) *Builder {
 	b := &Builder{texts: texts{names: newNames(), source: text, workers: opt.Workers}, hole: true}
-	b.room.limit = cmp.Or(opt.Memory, defaultMemory)
+	b.budget.limit = cmp.Or(opt.Memory, defaultMemory)
 	if opt.Memory >= 0 {
-		b.room.scratch = opt.Scratch
+		b.budget.scratch = opt.Scratch
 	}
-	b.log.out.room = &b.room
-	// Where things are found differs from build to build, so that no input can
-	// make everything collide.
+	b.log.out.budget = &b.budget
+	// Random seeds prevent that an input makes all hashes collide.
 	b.functions.seed, b.triples.seed, b.files.handles.seed = seed(), seed(), seed()
 	return b
 }
 
 func seed() uint64 { return maphash.String(maphash.MakeSeed(), "") }
 
-// Add takes the next block. Blocks come in rising address order; a block
-// without rows, which only names functions, may come at any place. blk is not
-// kept.
+// Add adds the next block. Blocks must be in ascending order of addresses; a
+// block without rows, which only has functions, may be added at any time. Add
+// does not retain blk.
 func (b *Builder) Add(blk *sym.Block) error {
 	if b.err == nil {
 		b.err = b.add(blk)
@@ -153,10 +152,10 @@ func (b *Builder) add(blk *sym.Block) error {
 	for i := range blk.Rows {
 		r := &blk.Rows[i]
 		if b.started && r.Addr <= b.last {
-			return invalid("row %d is at %#x, behind %#x", i, r.Addr, b.last)
+			return invalid("row %d at %#x is not after %#x", i, r.Addr, b.last)
 		}
 		if r.Node < sym.Hole || int(r.Node) >= len(blk.Nodes) {
-			return invalid("row %d has node %d of %d", i, r.Node, len(blk.Nodes))
+			return invalid("row %d refers to node %d of %d", i, r.Node, len(blk.Nodes))
 		}
 		if !b.started {
 			b.started, b.first = true, r.Addr
@@ -172,49 +171,50 @@ func (b *Builder) add(blk *sym.Block) error {
 		prev = r
 	}
 	if b.log.nodes >= 1<<31 {
-		return fault.New(fault.Unsupported, "symcache, build", "more nodes than 32 bits can number")
+		return fault.New(fault.Unsupported, "symcache, build", "more than 1<<31 nodes")
 	}
-	if err := b.settle(); err != nil {
+	if err := b.checkMemory(); err != nil {
 		return err
 	}
-	if b.room.full() {
+	if b.budget.full() {
 		b.log.out.spill()
 	}
 	return b.log.out.err
 }
 
-// settle says whether what cannot be spilled fits into memory.
-func (b *Builder) settle() error {
-	b.room.tables = b.tables()
-	if b.room.scratch != nil && b.room.tables > b.room.limit {
+// checkMemory returns an error if the data that cannot be spilled exceed the
+// limit.
+func (b *Builder) checkMemory() error {
+	b.budget.tables = b.tables()
+	if b.budget.scratch != nil && b.budget.tables > b.budget.limit {
 		return fault.New(fault.Unsupported, "symcache, build",
-			"names and functions need more than %d bytes of memory", b.room.limit)
+			"names and functions exceed the memory limit of %d bytes", b.budget.limit)
 	}
 	return b.texts.err
 }
 
 func (b *Builder) addNodes(blk *sym.Block) error {
-	b.own = b.own[:0]
+	b.infos = b.infos[:0]
 	for i := range blk.Nodes {
-		n, own := &blk.Nodes[i], ownNode{number: -1}
+		n, own := &blk.Nodes[i], nodeInfo{number: -1}
 		switch {
 		case n.Parent < -1 || int(n.Parent) >= i:
 			return invalid("node %d has parent %d", i, n.Parent)
 		case n.Name == 0:
 			return invalid("node %d has no name", i)
 		case n.Lang >= sym.Langs:
-			return invalid("node %d has language %d", i, n.Lang)
+			return invalid("node %d has unknown language %d", i, n.Lang)
 		case n.Parent >= 0:
-			own.depth = b.own[n.Parent].depth + 1
+			own.depth = b.infos[n.Parent].depth + 1
 		}
 		if own.depth > MaxDepth {
-			return invalid("node %d is inlined more than %d deep", i, MaxDepth)
+			return invalid("node %d has more than %d inlined calls", i, MaxDepth)
 		}
 		own.origin = b.origin(n.Name, n.Lang)
 		if n.Parent < 0 {
 			own.id, _ = b.functions.number(function{n.Entry, n.Size, own.origin})
 		}
-		b.own = append(b.own, own)
+		b.infos = append(b.infos, own)
 	}
 	return nil
 }
@@ -226,7 +226,7 @@ func (b *Builder) addRow(blk *sym.Block, r *sym.Row) {
 	}
 	n := b.use(blk, r.Node)
 	file := b.file(r.File)
-	b.origins[b.own[r.Node].origin].vote(file)
+	b.origins[b.infos[r.Node].origin].vote(file)
 	b.most.line |= r.Line
 	b.measure(r, n)
 	b.most.column |= r.Column
@@ -239,8 +239,8 @@ func (b *Builder) addRow(blk *sym.Block, r *sym.Row) {
 	b.log.row(r.Addr, n, place{file: file, line: r.Line, column: r.Column})
 }
 
-// measure takes down how many bits a row needs for its line, and for node n. A
-// quarter of the numbers that bits hold is for nodes before base.
+// measure counts the bits that the line and node n of a row need. A quarter of
+// the values of a node field is for nodes before base.
 func (b *Builder) measure(r *sym.Row, n int64) {
 	if group := r.Addr >> groupShift; group != b.group {
 		b.group, b.base = group, b.log.nodes
@@ -253,10 +253,10 @@ func (b *Builder) measure(r *sym.Row, n int64) {
 	b.lines[bitsOf(uint64(r.Line))]++
 }
 
-// use is the number of a node in the log, where it is written, behind its
-// parents, when a row comes to need it.
+// use returns the number of a node in the log. It adds the node, after its
+// parents, when the first row needs it.
 func (b *Builder) use(blk *sym.Block, i int32) int64 {
-	own := &b.own[i]
+	own := &b.infos[i]
 	if own.number >= 0 {
 		return own.number
 	}
@@ -272,7 +272,7 @@ func (b *Builder) use(blk *sym.Block, i int32) int64 {
 	return own.number
 }
 
-// call is the number of a call.
+// call returns the number of a call.
 func (b *Builder) call(t triple) uint32 {
 	b.flags |= HasInlines
 	if t.column != 0 {
@@ -286,7 +286,7 @@ func (b *Builder) call(t triple) uint32 {
 	return c.number - 1
 }
 
-// origin is the number of a function by its name and language.
+// origin returns the number of a name of a function in a language.
 func (b *Builder) origin(t sym.Text, lang sym.Lang) uint32 {
 	a := b.named[lang]
 	if a == nil {
@@ -296,25 +296,25 @@ func (b *Builder) origin(t sym.Text, lang sym.Lang) uint32 {
 	}
 	id, text := b.alias(a, t, len(b.origins))
 	if int(id) == len(b.origins) {
-		b.origins = append(roomy(b.origins, 1), origin{text: text, lang: lang})
+		b.origins = append(grow(b.origins, 1), origin{text: text, lang: lang})
 	}
 	return id
 }
 
-// file is the number of a file, zero for none.
+// file returns the number of a file, zero for no file.
 func (b *Builder) file(t sym.Text) uint32 {
 	if t == 0 {
 		return 0
 	}
 	id, text := b.alias(&b.files, t, len(b.filed))
 	if int(id) == len(b.filed) {
-		b.filed = append(roomy(b.filed, 1), text)
+		b.filed = append(grow(b.filed, 1), text)
 	}
 	return id + 1
 }
 
-// alias is the number of the name behind a handle. One that is new gets the
-// number next, and its text is told.
+// alias returns the number of the name of a handle. A new name gets the number
+// next, and its text is returned.
 func (b *Builder) alias(a *aliases, t sym.Text, next int) (id, text uint32) {
 	c := &a.recent[handle(t).hash(0)%recent]
 	if c.handle != t {
@@ -328,10 +328,10 @@ func (b *Builder) alias(a *aliases, t sym.Text, next int) (id, text uint32) {
 	return c.id, text
 }
 
-// number is the number of a text, next if it is new.
+// number returns the number of a text, next if it is new.
 func (a *aliases) number(text, next uint32) uint32 {
 	if missing := int(text) + 1 - len(a.numbers); missing > 0 {
-		a.numbers = roomy(a.numbers, missing)[:text+1]
+		a.numbers = grow(a.numbers, missing)[:text+1]
 	}
 	if a.numbers[text] == 0 {
 		a.numbers[text] = next + 1
@@ -350,11 +350,13 @@ func (u *origin) vote(file uint32) {
 	}
 }
 
-// tables is how much memory is taken by what cannot be spilled, with what
-// Finish needs to bring it in order.
+// tables returns the bytes of the data that cannot be spilled, including those
+// that Finish needs to sort them.
 func (b *Builder) tables() int64 {
 	x := &b.texts
-	n := x.held + held(&x.seen, 16) + int64(cap(x.next.text)+cap(x.work.text)) + held(&b.functions, 24+32) + held(&b.triples, 16) + int64(cap(b.origins))*(16+8) + int64(cap(b.filed))*4 + b.files.held()
+	n := x.held + held(&x.seen, 16) + int64(cap(x.next.text)+cap(x.current.text)) +
+		held(&b.functions, 24+32) + held(&b.triples, 16) +
+		int64(cap(b.origins))*(16+8) + int64(cap(b.filed))*4 + b.files.held()
 	for _, a := range b.named {
 		if a != nil {
 			n += a.held()
@@ -371,7 +373,7 @@ func held[K key](s *set[K], size int64) int64 {
 	return int64(cap(s.items))*size + int64(cap(s.slots))*8
 }
 
-// Close gives the scratch files back.
+// Close removes the scratch files.
 func (b *Builder) Close() error {
 	if b.err == nil {
 		b.err = invalid("the builder is closed")

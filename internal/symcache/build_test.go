@@ -33,15 +33,15 @@ func TestSameBlocksGiveSameBytes(t *testing.T) {
 		got := m.build(t, symcache.Options{})
 		runtime.GOMAXPROCS(was)
 		if !bytes.Equal(got, want) {
-			t.Errorf("GOMAXPROCS=%d gives other bytes", procs)
+			t.Errorf("GOMAXPROCS=%d: table differs", procs)
 		}
 	}
 	for workers := range 4 {
 		if !bytes.Equal(m.build(t, symcache.Options{Workers: workers}), want) {
-			t.Errorf("%d workers give other bytes", workers)
+			t.Errorf("%d workers: table differs", workers)
 		}
 	}
-	// The handles that the input uses for its names are no part of the table.
+	// The handles of the input do not affect the table.
 	other := &model{}
 	handles := make([]sym.Text, len(m.texts)+1)
 	for i := len(m.texts); i > 0; i-- {
@@ -58,11 +58,11 @@ func TestSameBlocksGiveSameBytes(t *testing.T) {
 		other.blocks = append(other.blocks, c)
 	}
 	if !bytes.Equal(other.build(t, symcache.Options{}), want) {
-		t.Error("other handles give other bytes")
+		t.Error("other handles: table differs")
 	}
 }
 
-func TestNoGoroutineIsLeftBehind(t *testing.T) {
+func TestBuildersLeaveNoGoroutines(t *testing.T) {
 	m := large(t, 2000)
 	before := runtime.NumGoroutine()
 	for _, blocks := range []int{0, 1, 1000, len(m.blocks)} {
@@ -80,13 +80,13 @@ func TestNoGoroutineIsLeftBehind(t *testing.T) {
 		b.Close()
 		for try := 0; runtime.NumGoroutine() > before; try++ {
 			if time.Sleep(time.Millisecond); try == 1000 {
-				t.Fatalf("%d goroutines are left after %d blocks", runtime.NumGoroutine()-before, blocks)
+				t.Fatalf("%d goroutines remain after %d blocks", runtime.NumGoroutine()-before, blocks)
 			}
 		}
 	}
 }
 
-// scratch keeps its files in a folder and fails when told to.
+// scratch creates its files in a directory and fails on request.
 type scratch struct {
 	dir                   string
 	made, removed         int
@@ -141,11 +141,11 @@ func (s *scratch) checkEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(left) > 0 || s.made != s.removed {
-		t.Errorf("%d files made, %d removed, %d left", s.made, s.removed, len(left))
+		t.Errorf("%d files created, %d removed, %d remain", s.made, s.removed, len(left))
 	}
 }
 
-// tightest is a memory limit with which m can just be built.
+// tightest returns the least memory limit with which m can be built.
 func tightest(t *testing.T, m *model) int64 {
 	t.Helper()
 	for memory := int64(64 << 10); memory < 64<<20; memory += memory / 8 {
@@ -157,11 +157,11 @@ func tightest(t *testing.T, m *model) int64 {
 			t.Fatal(err)
 		}
 	}
-	t.Fatal("no limit is enough")
+	t.Fatal("every limit is too small")
 	return 0
 }
 
-func TestSpillingChangesNothing(t *testing.T) {
+func TestSpillingDoesNotChangeTable(t *testing.T) {
 	for name, m := range map[string]*model{"small": example(), "rows": synthetic(700, 150), "names": large(t, 2000)} {
 		want := m.build(t, symcache.Options{})
 		memory := tightest(t, m)
@@ -173,7 +173,7 @@ func TestSpillingChangesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(got.b, want) {
-				t.Errorf("%s in %d bytes of memory, %d workers: other bytes", name, memory, i%4)
+				t.Errorf("%s with %d bytes of memory, %d workers: table differs", name, memory, i%4)
 			}
 			most = max(most, s.made)
 			s.checkEmpty(t)
@@ -184,7 +184,7 @@ func TestSpillingChangesNothing(t *testing.T) {
 	}
 }
 
-func TestRowsAreSpilledWhileTheyCome(t *testing.T) {
+func TestAddSpillsRows(t *testing.T) {
 	m := synthetic(700, 150)
 	s := &scratch{dir: t.TempDir()}
 	b := symcache.NewBuilder(symcache.Options{Memory: tightest(t, m), Scratch: s}, m.appendText)
@@ -194,7 +194,7 @@ func TestRowsAreSpilledWhileTheyCome(t *testing.T) {
 		}
 	}
 	if s.made == 0 {
-		t.Error("nothing was spilled before the end")
+		t.Error("Add did not spill")
 	}
 	if err := b.Close(); err != nil {
 		t.Error(err)
@@ -202,7 +202,7 @@ func TestRowsAreSpilledWhileTheyCome(t *testing.T) {
 	s.checkEmpty(t)
 }
 
-func TestFailingScratchFailsTheBuild(t *testing.T) {
+func TestScratchErrorFailsBuild(t *testing.T) {
 	m := synthetic(700, 150)
 	memory := tightest(t, m)
 	for name, s := range map[string]scratch{
@@ -231,7 +231,7 @@ func tryBuild(m *model, opt symcache.Options, w io.Writer) error {
 	return b.Finish(w, symcache.Info{Producer: "model"})
 }
 
-func TestNamesThatDoNotFitInMemoryEndTheBuild(t *testing.T) {
+func TestNamesExceedMemory(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	m := &model{}
 	for i := range 2000 {
@@ -251,7 +251,7 @@ func TestNamesThatDoNotFitInMemoryEndTheBuild(t *testing.T) {
 	s.checkEmpty(t)
 }
 
-func TestNegativeMemoryIsNoBound(t *testing.T) {
+func TestNegativeMemoryIsUnlimited(t *testing.T) {
 	s := &scratch{dir: t.TempDir()}
 	if err := tryBuild(large(t, 100), symcache.Options{Memory: -1, Scratch: s}, io.Discard); err != nil || s.made > 0 {
 		t.Errorf("%d scratch files, %v", s.made, err)
@@ -284,7 +284,7 @@ func TestWriteErrorIsReturned(t *testing.T) {
 	}
 }
 
-func TestInvalidBlocksAreRefused(t *testing.T) {
+func TestInvalidBlocksAreRejected(t *testing.T) {
 	m := &model{}
 	name := m.text("f")
 	root := sym.Node{Parent: -1, Name: name}
@@ -298,7 +298,7 @@ func TestInvalidBlocksAreRefused(t *testing.T) {
 		"row before the last block": {Nodes: []sym.Node{root}, Rows: []sym.Row{{Addr: 20}}},
 		"row of no node":            {Nodes: []sym.Node{root}, Rows: []sym.Row{{Addr: 30, Node: 1}}},
 		"row of a negative node":    {Nodes: []sym.Node{root}, Rows: []sym.Row{{Addr: 30, Node: -2}}},
-		"parent behind its call":    {Nodes: []sym.Node{root, {Parent: 1, Name: name}}},
+		"parent after its call":     {Nodes: []sym.Node{root, {Parent: 1, Name: name}}},
 		"negative parent":           {Nodes: []sym.Node{{Parent: -2, Name: name}}},
 		"no name":                   {Nodes: []sym.Node{{Parent: -1}}},
 		"no language that there is": {Nodes: []sym.Node{{Parent: -1, Name: name, Lang: sym.Langs}}},
@@ -310,10 +310,10 @@ func TestInvalidBlocksAreRefused(t *testing.T) {
 		}
 		err := b.Add(blk)
 		if err == nil {
-			t.Errorf("%s: accepted", what)
+			t.Errorf("%s: got no error", what)
 		}
 		if again := b.Finish(io.Discard, symcache.Info{}); again == nil || again != err {
-			t.Errorf("%s: finished with %v", what, again)
+			t.Errorf("%s: Finish returned %v", what, again)
 		}
 		if err := b.Close(); err != nil {
 			t.Error(err)
@@ -321,38 +321,38 @@ func TestInvalidBlocksAreRefused(t *testing.T) {
 	}
 	b := symcache.NewBuilder(symcache.Options{}, m.appendText)
 	if err := b.Add(&sym.Block{Nodes: deep[:symcache.MaxDepth+1], Rows: []sym.Row{{Node: symcache.MaxDepth}}}); err != nil {
-		t.Errorf("as deep as may be: %v", err)
+		t.Errorf("at the limit of depth: %v", err)
 	}
 }
 
-func TestBuilderIsDoneAfterFinish(t *testing.T) {
+func TestBuilderAfterFinish(t *testing.T) {
 	m := example()
 	b := symcache.NewBuilder(symcache.Options{}, m.appendText)
 	var out bytes.Buffer
 	if err := b.Finish(&out, symcache.Info{}); err != nil {
-		t.Fatalf("no block at all: %v", err)
+		t.Fatalf("without blocks: %v", err)
 	}
 	table := open(t, out.Bytes())
 	if frames := table.Lookup(nil, 0x1000); len(frames) != 0 {
-		t.Error("frames out of nothing")
+		t.Error("empty table has frames")
 	}
 	if _, ok := table.Nearest(1<<64 - 1); ok {
-		t.Error("a function out of nothing")
+		t.Error("empty table has a function")
 	}
 	if err := table.Verify(); err != nil {
 		t.Error(err)
 	}
 	if b.Add(m.blocks[0]) == nil || b.Finish(&out, symcache.Info{}) == nil {
-		t.Error("a finished builder goes on")
+		t.Error("Add succeeded after Finish")
 	}
 	b = symcache.NewBuilder(symcache.Options{}, m.appendText)
 	b.Close()
 	if b.Add(m.blocks[0]) == nil {
-		t.Error("a closed builder goes on")
+		t.Error("Add succeeded after Close")
 	}
 }
 
-func TestInfoComesBack(t *testing.T) {
+func TestInfo(t *testing.T) {
 	id, err := ident.ParseDebugID("12345678-9abc-def0-1234-56789abcdef0-a")
 	if err != nil {
 		t.Fatal(err)
@@ -380,19 +380,19 @@ func TestInfoComesBack(t *testing.T) {
 		table := open(t, out.Bytes())
 		want.Flags = symcache.HasLines | symcache.HasInlines
 		if got := table.Info(); got != want {
-			t.Errorf("info %+v, wanted is %+v", got, want)
+			t.Errorf("info %+v, want %+v", got, want)
 		}
 		if table.Size() != int64(out.Len()) {
-			t.Errorf("size %d of %d", table.Size(), out.Len())
+			t.Errorf("size %d, want %d", table.Size(), out.Len())
 		}
 	}
 	b := symcache.NewBuilder(symcache.Options{}, m.appendText)
 	if err := b.Finish(io.Discard, symcache.Info{Producer: strings.Repeat("x", 1<<16+1)}); fault.KindOf(err) != fault.Unsupported {
-		t.Errorf("a producer of 65 KiB: %v", err)
+		t.Errorf("producer of 65 KiB: %v", err)
 	}
 }
 
-func TestFlagsSayWhatThereIs(t *testing.T) {
+func TestFlags(t *testing.T) {
 	m := &model{}
 	f, file := m.text("f"), m.text("f.c")
 	for _, c := range []struct {
@@ -409,13 +409,13 @@ func TestFlagsSayWhatThereIs(t *testing.T) {
 	} {
 		m.blocks = []*sym.Block{{Nodes: []sym.Node{{Parent: -1, Name: f}, c.node}, Rows: []sym.Row{c.row}}}
 		if got := open(t, m.build(t, symcache.Options{})).Info().Flags.String(); got != c.want {
-			t.Errorf("flags %q, wanted is %q", got, c.want)
+			t.Errorf("flags %q, want %q", got, c.want)
 		}
 	}
 }
 
-// Each name is asked for once, however often it is used.
-func TestNamesAreAskedForOnce(t *testing.T) {
+// Each name is requested once, even if many nodes have it.
+func TestNamesAreRequestedOnce(t *testing.T) {
 	m := large(t, 100)
 	asked := map[sym.Text]int{}
 	b := symcache.NewBuilder(symcache.Options{}, func(dst []byte, h sym.Text) []byte {
@@ -430,7 +430,7 @@ func TestNamesAreAskedForOnce(t *testing.T) {
 	}
 	for h, n := range asked {
 		if n != 1 {
-			t.Fatalf("handle %d is asked for %d times", h, n)
+			t.Fatalf("handle %d was requested %d times", h, n)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"symbolon/internal/symcache"
 )
 
-// What the tests know of the layout, stated again.
+// Constants of the layout, repeated so that the tests detect changes.
 const (
 	atHeadSize  = 12
 	atBodySize  = 16
@@ -28,8 +28,8 @@ const (
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
-// reseal makes all checksums of a file match again, as far as there is a head
-// to find them by.
+// reseal recomputes the checksums of a file. It does nothing to files without a
+// valid head.
 func reseal(file []byte) {
 	le := binary.LittleEndian
 	if len(file) < atTable {
@@ -53,11 +53,11 @@ func reseal(file []byte) {
 	le.PutUint32(file[headSize-4:], crc32.Checksum(file[:headSize-4], crcTable))
 }
 
-func TestFlippedBitIsNotOpened(t *testing.T) {
+func TestOpenRejectsFlippedBits(t *testing.T) {
 	for name, file := range map[string][]byte{
 		"one page": kernel().build(t, symcache.Options{}), "many pages": large(t, 300).build(t, symcache.Options{}),
 	} {
-		step := 1 + len(file)/10_000*61 // all bits of a small file, some of a large one
+		step := 1 + len(file)/10_000*61 // all bits of small files, some of large ones
 		for bit := 0; bit < len(file)*8; bit += step {
 			file[bit/8] ^= 1 << (bit % 8)
 			_, err := symcache.Open(bin.Bytes(file))
@@ -70,20 +70,20 @@ func TestFlippedBitIsNotOpened(t *testing.T) {
 	}
 }
 
-func TestDamagedPageIsNamed(t *testing.T) {
+func TestDamagedPageIsReported(t *testing.T) {
 	file := large(t, 300).build(t, symcache.Options{})
 	start := len(file) - int(binary.LittleEndian.Uint64(file[atBodySize:]))
 	for page, at := 0, start; at < len(file); page, at = page+1, at+pageBytes {
 		file[min(at+pageBytes, len(file))-1] ^= 1
 		_, err := symcache.Open(bin.Bytes(file))
-		if want := fmt.Sprintf("page %d, at %#x: checksum", page, at); err == nil || !strings.Contains(err.Error(), want) {
-			t.Fatalf("error %v, wanted is one with %q", err, want)
+		if want := fmt.Sprintf("page %d at %#x: checksum", page, at); err == nil || !strings.Contains(err.Error(), want) {
+			t.Fatalf("error %v, want %q", err, want)
 		}
 		file[min(at+pageBytes, len(file))-1] ^= 1
 	}
 }
 
-func TestTruncatedFileIsNotOpened(t *testing.T) {
+func TestOpenRejectsTruncatedFile(t *testing.T) {
 	file := kernel().build(t, symcache.Options{})
 	for n := range file {
 		if _, err := symcache.Open(bin.Bytes(file[:n])); fault.KindOf(err) != fault.Malformed {
@@ -91,11 +91,11 @@ func TestTruncatedFileIsNotOpened(t *testing.T) {
 		}
 	}
 	if _, err := symcache.Open(bin.Bytes(append(file, 0))); fault.KindOf(err) != fault.Malformed {
-		t.Errorf("a byte too many: %v", err)
+		t.Errorf("extra byte: %v", err)
 	}
 }
 
-func TestOtherVersionIsUnsupported(t *testing.T) {
+func TestOpenRejectsOtherVersions(t *testing.T) {
 	file := example().build(t, symcache.Options{})
 	file[8]++
 	reseal(file)
@@ -104,7 +104,7 @@ func TestOtherVersionIsUnsupported(t *testing.T) {
 	}
 }
 
-// source is not in memory.
+// source is a source that is not in memory.
 type source struct {
 	r    *bytes.Reader
 	fail error
@@ -119,7 +119,7 @@ func (s source) ReadAt(p []byte, off int64) (int, error) {
 	return s.r.ReadAt(p, off)
 }
 
-func TestSourceThatIsNotInMemoryIsRead(t *testing.T) {
+func TestOpenReadsSource(t *testing.T) {
 	m := example()
 	file := m.build(t, symcache.Options{})
 	table, err := symcache.Open(source{r: bytes.NewReader(file)})
@@ -132,7 +132,7 @@ func TestSourceThatIsNotInMemoryIsRead(t *testing.T) {
 	}
 }
 
-// section is where a section of a file is, and how long its records are.
+// section returns the offset and size of a section, and the size of its records.
 func section(file []byte, want int) (at, size, stride uint64) {
 	le := binary.LittleEndian
 	bodySize := le.Uint64(file[atBodySize:])
@@ -162,8 +162,8 @@ const (
 	stringsAt
 )
 
-// A file whose checksums match need not be one of ours.
-func TestForgedRecordsAreFoundAndCostNothing(t *testing.T) {
+// A malicious file has valid checksums.
+func TestForgedRecordsAreReported(t *testing.T) {
 	edit := func(sec int, off uint64, b ...byte) func([]byte) {
 		return func(file []byte) {
 			at, _, _ := section(file, sec)
@@ -203,11 +203,11 @@ func TestForgedRecordsAreFoundAndCostNothing(t *testing.T) {
 		{"rows not in order", edit(groups, 76, 0x1f), "group 1"},
 		{"bucket ends before it starts", edit(groups, 12+4, 4, 0), "bucket 2 of group 0"},
 		{"bucket too long", edit(groups, 12+2, 0, 0xff), "bucket 1 of group 0"},
-		{"bucket behind the rows", edit(groups, 152+12, 0x14), "bucket 0 of group 2"},
+		{"bucket after the rows", edit(groups, 152+12, 0x14), "bucket 0 of group 2"},
 		{"rows left over", edit(groups, 12+62, 0x34), "bucket 31 of group 0"},
 		{"more rows than the bucket has bytes", edit(rows, 0, 1), "bucket 1 of group 0"},
-		{"no such node", edit(rows, 8, 0x3e), "names node 12 of 4"},
-		{"no such spot", edit(rows, 25, 3), "names node 4294967296"},
+		{"no such node", edit(rows, 8, 0x3e), "refers to node 12 of 4"},
+		{"no such spot", edit(rows, 25, 3), "refers to node 4294967296"},
 		{"no such file", edit(spots, 0, 0x3a), "file 3 of 2"},
 		{"spot of another group", edit(groups, 76+8, 1), "group 1"},
 		{"node of no function", edit(nodes, 0, 0xc0), "node 0"},
@@ -217,11 +217,11 @@ func TestForgedRecordsAreFoundAndCostNothing(t *testing.T) {
 		{"function of no origin", edit(functions, 4, 0x38), "function 0: origin 7"},
 		{"functions not in order", edit(functions, 2, 0x31), "function 1"},
 		{"strings that are not there", edit(index, 0, 0, 0, 1), "group 0"},
-		{"string behind the end", edit(stringsAt, 9, 0xff), "string 9"},
+		{"string after the end", edit(stringsAt, 9, 0xff), "string 9"},
 		{"string in itself", edit(stringsAt, 16, 0x80), "string 0 contains itself"},
 		{"string in its part", edit(stringsAt, 16, 0x82), "contains itself"},
 		{"string of no number", edit(stringsAt, 16, 0xdf, 0xff), "string"},
-		{"string ends early", edit(stringsAt, 16+22, 0xe0), "string 0 ends early"},
+		{"truncated string", edit(stringsAt, 16+22, 0xe0), "string 0 is truncated"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := kernel().build(t, symcache.Options{})
@@ -234,13 +234,13 @@ func TestForgedRecordsAreFoundAndCostNothing(t *testing.T) {
 				err = table.Verify()
 			}
 			if fault.KindOf(err) != fault.Malformed || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v, wanted is one with %q", err, c.want)
+				t.Errorf("error %v, want %q", err, c.want)
 			}
 		})
 	}
 }
 
-func TestForgedNumbersOfNamesAreFound(t *testing.T) {
+func TestForgedNamesAreReported(t *testing.T) {
 	for sec, want := range map[int]string{triples: "triple 0", origins: "origin 0", files: "file 0"} {
 		file := large(t, 60).build(t, symcache.Options{})
 		at, _, stride := section(file, sec)
@@ -257,7 +257,7 @@ func TestForgedNumbersOfNamesAreFound(t *testing.T) {
 	}
 }
 
-func TestForgedCallIsAMiss(t *testing.T) {
+func TestForgedCallHasNoFrames(t *testing.T) {
 	file := kernel().build(t, symcache.Options{})
 	at, _, _ := section(file, triples)
 	file[at] |= 0x30 // file 3 of 2
@@ -267,15 +267,15 @@ func TestForgedCallIsAMiss(t *testing.T) {
 		t.Errorf("frames %v, damage %v", frames, table.Damaged())
 	}
 	if frames := table.Lookup(nil, 0xffffffff8100007d); len(frames) != 1 {
-		t.Errorf("frames %v where all is well", frames)
+		t.Errorf("frames %v, want valid ones", frames)
 	}
 }
 
-func TestForgedStringIsNoName(t *testing.T) {
+func TestForgedStringHasNoName(t *testing.T) {
 	file := example().build(t, symcache.Options{})
 	at, _, _ := section(file, stringsAt)
 	// String 0, which is part of all names, ends with the first byte of a
-	// reference, and what would be the rest is in string 1.
+	// reference, whose other bytes are in string 1.
 	copy(file[at+16+38-1:], []byte{0xfc, 0, 0, 0, 3})
 	reseal(file)
 	table := open(t, file)
@@ -285,7 +285,7 @@ func TestForgedStringIsNoName(t *testing.T) {
 	}
 }
 
-// exercise asks a table everything but a dump. It must not panic, and must end.
+// exercise calls all methods of a table except Dump. They must not panic or loop.
 func exercise(table *symcache.Table, more ...uint64) {
 	var frames []sym.Frame
 	var name []byte
@@ -309,9 +309,9 @@ func exercise(table *symcache.Table, more ...uint64) {
 	}
 }
 
-// Strings that double eight levels deep or refer to one another without end
-// are cut off.
-func TestNamesOfForgedStringsAreBounded(t *testing.T) {
+// Strings that double at each of eight levels, or that refer to one another,
+// are truncated.
+func TestNamesOfForgedStringsAreLimited(t *testing.T) {
 	m := &model{}
 	for i := range 40 {
 		name := m.text(strings.Repeat("abc", 30) + string(rune('a'+i)))
@@ -326,7 +326,7 @@ func TestNamesOfForgedStringsAreBounded(t *testing.T) {
 		sizes := file[i : i+16]
 		i += 16
 		for k := range sizes {
-			// Each string is nothing but references to the next one.
+			// Each string consists of references to the next one.
 			for j := range uint64(sizes[k]) {
 				file[i+j] = byte(0x80 + (i-at)/91 + 1)
 			}
@@ -337,12 +337,12 @@ func TestNamesOfForgedStringsAreBounded(t *testing.T) {
 	table := open(t, file)
 	frames := table.Lookup(nil, 0)
 	if len(frames) != 1 {
-		t.Fatalf("%d frames", len(frames))
+		t.Fatalf("got %d frames", len(frames))
 	}
 	if name, _ := table.AppendText([]byte("kept"), frames[0].Func); string(name) != "kept" {
-		t.Errorf("a name of %d bytes", len(name))
+		t.Errorf("name of %d bytes", len(name))
 	}
 	if table.Damaged() == nil || table.Verify() == nil {
-		t.Error("nobody says why")
+		t.Error("Damaged returned nil")
 	}
 }

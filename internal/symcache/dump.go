@@ -10,8 +10,8 @@ import (
 	"symbolon/internal/sym"
 )
 
-// Dump writes the table for people: every byte that means something, with what
-// it means. It shows what is there, whether or not it is right.
+// Dump writes a description of every field and record of the table to w. It
+// does not check them.
 func (t *Table) Dump(w io.Writer) error {
 	d := dumper{t: t, d: bin.NewDump(w)}
 	d.head()
@@ -55,7 +55,7 @@ type dumper struct {
 	d *bin.Dump
 }
 
-// bodyOff is where an offset of the body is in the file.
+// bodyOff returns the offset in the file of an offset in the body.
 func (d *dumper) bodyOff(at uint64) int64 { return int64(uint64(d.t.size) - d.t.head.bodySize + at) }
 
 func (d *dumper) head() {
@@ -104,7 +104,7 @@ func (d *dumper) head() {
 	line(4, "checksum of the head")
 }
 
-// inLang is a language behind what is written in it.
+// inLang returns the suffix of a note that names a language.
 func inLang(l sym.Lang) string {
 	if l == sym.LangNone {
 		return ""
@@ -158,7 +158,7 @@ func (d *dumper) bucket(index, bucket, addr uint64) {
 	g := t.group(index)
 	b, size, ok := t.bucket(g, bucket)
 	if !ok || size > 0 && size != bucketBytes(rank(b, bucketSize-1), t.rowBits) {
-		d.d.Line(d.bodyOff(t.rows.at), nil, fmt.Sprintf("bucket %d of group %d is not as long as its rows", bucket, index))
+		d.d.Line(d.bodyOff(t.rows.at), nil, fmt.Sprintf("bucket %d of group %d does not have the size of its rows", bucket, index))
 		return
 	}
 	if size == 0 {
@@ -208,7 +208,7 @@ func (d *dumper) strings() {
 	}
 }
 
-// text is the start of a string, quoted.
+// text returns the quoted start of a string.
 func (d *dumper) text(id uint64) string {
 	const most = 100
 	dec := decoder{t: d.t, left: 10 * most, most: most}

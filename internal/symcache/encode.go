@@ -8,7 +8,7 @@ import (
 	"symbolon/internal/fault"
 )
 
-// An encoder turns the log into groups, rows and nodes.
+// An encoder encodes the log as groups, rows and nodes.
 type encoder struct {
 	log       logReader
 	row       width // of a row
@@ -17,40 +17,40 @@ type encoder struct {
 	origins   []origin
 	triples   []triple
 	functions []function // in the order of the table
-	rank      []uint32   // where each function of the log is in it; nil: at its number
-	distance  int64      // the longest way to a parent
+	rank      []uint32   // numbers in functions of those of the log; nil: they are equal
+	distance  int64      // limit of the distance to a parent
 
 	groups, rows, nodes *spool
-	spots               spool // each 4 x u32, as it is not known yet how many nodes there will be
+	spots               spool // 4 x u32 each: the bits of a node are not known before the end
 	extents             []extent
 	count               uint64 // of groups
 	spotCount           uint64
-	idShift             uint8 // of nodes
-	stride              int   // of nodes
+	idShift             uint8 // of a record of nodes
+	stride              int   // of a record of nodes
 	next                int64 // number of the next node
 	record              [8]byte
 
-	group     uint64 // the group at work, if open
+	group     uint64 // the current group, if open
 	open      bool
 	ends      [buckets]uint16
-	bucket    int // the bucket at work; buckets before it have ended
+	bucket    int // the current bucket; earlier ones are complete
 	firstNode int64
 	firstSpot uint64
 	buf       []byte // rows of the group
-	starts    uint64 // where rows start in the bucket at work
-	from      int    // where it is in buf
-	carry     state  // what holds at the end of the last row
+	starts    uint64 // bit mask of the offsets of rows in the current bucket
+	from      int    // offset of the current bucket in buf
+	carry     state  // state after the last row
 }
 
 const spotBytes = 16
 
-// extent is a run of groups without a gap.
+// extent is a range of groups without a gap.
 type extent struct{ group, index uint64 }
 
-// state is what a row says.
+// state is the content of a row.
 type state struct {
 	known bool // false for a hole
-	usual bool // the file is the usual one of the origin
+	usual bool // the file is the usual file of the origin
 	node  uint32
 	place
 }
@@ -83,7 +83,7 @@ func (e *encoder) run() error {
 		return e.log.r.err
 	}
 	if e.rows.size >= math.MaxUint32 || e.next >= math.MaxUint32 {
-		return fault.New(fault.Unsupported, "symcache, build", "%d bytes of rows, %d nodes", e.rows.size, e.next)
+		return fault.New(fault.Unsupported, "symcache, build", "%d bytes of rows and %d nodes exceed 32 bits", e.rows.size, e.next)
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (e *encoder) originOf(n *logNode) uint32 {
 	return e.triples[n.id].origin
 }
 
-// place is where the table has a function of the log.
+// place returns the number in the table of a function of the log.
 func (e *encoder) place(function uint32) uint32 {
 	if e.rank != nil {
 		return e.rank[function]
@@ -103,8 +103,8 @@ func (e *encoder) place(function uint32) uint32 {
 	return function
 }
 
-// emit writes a node. If its parent is too far behind to be named, the parent
-// is written again.
+// emit writes a node. If the distance to its parent exceeds the limit, it
+// writes the parent again.
 func (e *encoder) emit(i int32) {
 	n := &e.log.nodes[i]
 	away, id := int64(0), n.id
@@ -123,21 +123,22 @@ func (e *encoder) emit(i int32) {
 	e.next++
 }
 
-// add writes a row that starts at offset addr of the table. What holds at the
-// start of its group is said there again.
+// add writes a row at offset addr of the table. If the row is not at the start
+// of its group, a row there repeats the state before it.
 func (e *encoder) add(addr uint64, s state) {
 	if group := addr >> groupShift; !e.open || group != e.group {
 		e.startGroup(group)
 		if addr%groupSize != 0 && e.carry.known {
-			e.tell(0, e.carry)
+			e.putRow(0, e.carry)
 		}
 	}
 	if bucket := int(addr%groupSize) >> bucketShift; bucket != e.bucket {
 		e.endBuckets(bucket)
 	}
-	e.tell(addr%bucketSize, s)
+	e.putRow(addr%bucketSize, s)
 }
 
+// startGroup ends the current group and starts another.
 func (e *encoder) startGroup(group uint64) {
 	if e.open {
 		e.endGroup()
@@ -149,7 +150,7 @@ func (e *encoder) startGroup(group uint64) {
 	e.firstNode, e.firstSpot = e.next, e.spotCount
 }
 
-// endBuckets ends the buckets before this one and starts it.
+// endBuckets ends the buckets before bucket, which becomes the current one.
 func (e *encoder) endBuckets(bucket int) {
 	if e.starts != 0 {
 		binary.LittleEndian.PutUint64(e.buf[e.from:], e.starts)
@@ -161,6 +162,7 @@ func (e *encoder) endBuckets(bucket int) {
 	}
 }
 
+// endGroup writes the record and the rows of the current group.
 func (e *encoder) endGroup() {
 	e.endBuckets(buckets)
 	le := binary.LittleEndian
@@ -176,8 +178,8 @@ func (e *encoder) endGroup() {
 	e.count++
 }
 
-// tell writes a row at an offset of the bucket at work.
-func (e *encoder) tell(at uint64, s state) {
+// putRow writes a row at an offset of the current bucket.
+func (e *encoder) putRow(at uint64, s state) {
 	v := uint64(rowSpot)
 	node := int64(s.node) - e.firstNode + 1<<e.row[1]/4
 	switch {
@@ -185,7 +187,7 @@ func (e *encoder) tell(at uint64, s state) {
 	case s.usual && 0 <= node && node < 1<<e.row[1] && s.line>>e.row[2] == 0 && s.column>>e.row[3] == 0:
 		v = uint64(node)<<1 | uint64(s.line)<<(1+e.row[1]) | uint64(s.column)<<(1+e.row[1]+e.row[2])
 	default:
-		e.tellSpot(s)
+		e.putSpot(s)
 		v |= (e.spotCount - e.firstSpot) << 1
 	}
 	if e.starts == 0 {
@@ -201,7 +203,8 @@ func (e *encoder) tell(at uint64, s state) {
 	le.PutUint64(e.buf[word:], le.Uint64(e.buf[word:])|v<<(bit%8))
 }
 
-func (e *encoder) tellSpot(s state) {
+// putSpot writes a spot for a row whose values do not fit.
+func (e *encoder) putSpot(s state) {
 	b := make([]byte, 0, spotBytes)
 	for _, v := range [...]uint32{s.node, s.file, s.line, s.column} {
 		b = binary.LittleEndian.AppendUint32(b, v)

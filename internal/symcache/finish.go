@@ -11,22 +11,22 @@ import (
 	"symbolon/internal/sym"
 )
 
-// Finish writes the table. The builder can only be closed then.
+// Finish writes the table. After it only Close may be called.
 func (b *Builder) Finish(w io.Writer, info Info) error {
 	if b.err != nil {
 		return b.err
 	}
 	b.err = invalid("the table is finished")
 	b.log.flush()
-	b.texts.hand()
+	b.texts.submit()
 	b.texts.wait()
-	if err := b.settle(); err != nil {
+	if err := b.checkMemory(); err != nil {
 		return err
 	}
-	b.forget()
+	b.dropIndexes()
 	f := &finisher{b: b, head: head{info: info}}
 	for i := range f.body {
-		f.body[i].room = &b.room
+		f.body[i].budget = &b.budget
 	}
 	defer f.close()
 	f.head.info.Flags = b.flags | info.Flags&Mangled
@@ -37,24 +37,25 @@ func (b *Builder) Finish(w io.Writer, info Info) error {
 		f.head.base = f.functions[0].entry
 	}
 	f.head.base &^= groupSize - 1
-	if err := f.beside(); err != nil {
+	if err := f.writeSections(); err != nil {
 		return err
 	}
 	return f.write(w)
 }
 
-// forget drops what only says whether something is new.
-func (b *Builder) forget() {
+// dropIndexes drops the indexes that only Add needs.
+func (b *Builder) dropIndexes() {
 	b.functions.slots, b.triples.slots = nil, nil
 	b.named, b.files = [sym.Langs]*aliases{}, aliases{}
 	n := b.texts.names
 	n.slots, n.parts, n.known = nil, set[sum]{}, nil
 	b.texts = texts{names: n, workers: b.texts.workers, held: n.held()}
-	b.room.tables = b.tables()
+	b.budget.tables = b.tables()
 }
 
-// beside makes names and rows, side by side if there are workers for it.
-func (f *finisher) beside() (err error) {
+// writeSections writes the sections of names and of rows, concurrently if there
+// are two workers.
+func (f *finisher) writeSections() (err error) {
 	if f.b.texts.workers < 2 {
 		if err = f.strings(); err != nil {
 			return err
@@ -66,17 +67,17 @@ func (f *finisher) beside() (err error) {
 	return f.rows()
 }
 
-// A finisher makes the sections of a table and puts them together.
+// A finisher writes the sections of a table and joins them.
 type finisher struct {
 	b    *Builder
 	head head
 	body [sections]spool
 
 	functions []function // in the order of the table
-	rank      []uint32   // where each function of the log is in it; nil: at its number
+	rank      []uint32   // numbers in functions of those of the log; nil: they are equal
 
-	origins []uint32 // those of the builder in the order of the table
-	moved   []uint32 // where each of them is there
+	origins []uint32 // numbers in the builder of the origins, in the order of the table
+	moved   []uint32 // number in the table of each origin of the builder
 }
 
 func (f *finisher) close() {
@@ -85,8 +86,8 @@ func (f *finisher) close() {
 	}
 }
 
-// sortFunctions brings the functions in the order in which Nearest wants them:
-// of several that start at one address the first is the best.
+// sortFunctions sorts the functions by address. Of those at one address the
+// first is the one that Nearest returns.
 func (f *finisher) sortFunctions() {
 	given := f.b.functions.items
 	compare := func(x, y uint32) int {
@@ -116,11 +117,10 @@ func (f *finisher) sortFunctions() {
 	}
 }
 
-// sortOrigins puts those of one language together, so that nothing has to say
-// which one each of them has.
+// sortOrigins groups the origins by language, so that records need no language.
 func (f *finisher) sortOrigins() {
 	given := f.b.origins
-	var next [sym.Langs + 1]uint32 // where those of each language begin
+	var next [sym.Langs + 1]uint32 // first number of each language
 	for i := range given {
 		next[given[i].lang+1]++
 	}
@@ -138,12 +138,12 @@ func (f *finisher) sortOrigins() {
 	}
 }
 
-// strings writes the sections of names, and of all that no row changes.
+// strings writes the sections of names, and those that do not depend on rows.
 func (f *finisher) strings() error {
 	b := f.b
 	n := b.texts.names
 	p := n.plan()
-	pieces := spool{room: &b.room}
+	pieces := spool{budget: &b.budget}
 	defer pieces.close()
 	w := &stringWriter{index: &f.body[secIndex], text: &f.body[secText], pieces: &pieces}
 	count, err := n.write(p, w)
@@ -165,7 +165,7 @@ func (f *finisher) strings() error {
 	return nil
 }
 
-// rows writes the sections that the log becomes.
+// rows writes the sections that depend on the log.
 func (f *finisher) rows() error {
 	b := f.b
 	w := f.nodeWidth()
@@ -181,7 +181,7 @@ func (f *finisher) rows() error {
 		origins: b.origins, triples: b.triples.items, functions: f.functions, rank: f.rank,
 		distance: 1<<w[0] - 1, idShift: w[0], stride: w.stride(),
 		groups: &f.body[secGroups], rows: &f.body[secRows], nodes: &f.body[secNodes],
-		spots: spool{room: &b.room},
+		spots: spool{budget: &b.budget},
 	}
 	defer e.spots.close()
 	if err := e.run(); err != nil {
@@ -199,6 +199,7 @@ func (f *finisher) rows() error {
 	return b.log.out.close()
 }
 
+// packSpots writes the spots of e, whose widths are known now.
 func (f *finisher) packSpots(e *encoder) error {
 	b, le := f.b, binary.LittleEndian
 	out := f.packer(secSpots, int(e.spotCount), width{
@@ -216,8 +217,8 @@ func (f *finisher) packSpots(e *encoder) error {
 	return r.err
 }
 
-// nodeWidth chooses how many bytes a node has: more bytes let a node name a
-// parent that is farther away, and so need fewer copies of parents.
+// nodeWidth chooses the size of a node: larger nodes can refer to more distant
+// parents, and need fewer copies of them.
 func (f *finisher) nodeWidth() width {
 	b := f.b
 	id := bitsOf(uint64(max(len(b.triples.items), len(f.functions), 1) - 1))
@@ -239,6 +240,7 @@ func (f *finisher) nodeWidth() width {
 	return best
 }
 
+// packCalls writes the sections of triples and functions.
 func (f *finisher) packCalls() {
 	calls := f.b.triples.items
 	usual := func(origin uint32) uint64 { return uint64(f.b.origins[origin].file) }
@@ -252,7 +254,7 @@ func (f *finisher) packCalls() {
 	})
 }
 
-// records writes a section whose fields are as wide as they have to be.
+// records writes a section whose fields have the least width.
 func (f *finisher) records(section, count int, record func(i int) [5]uint64) {
 	var most [5]uint64
 	for i := range count {
@@ -274,6 +276,7 @@ func (f *finisher) records(section, count int, record func(i int) [5]uint64) {
 	}
 }
 
+// shape sets the entry of a section in the section table.
 func (f *finisher) shape(section int, count uint64, w width) {
 	f.head.shapes[section] = shape{count: count, stride: uint8(w.stride()), width: w}
 }
@@ -282,9 +285,10 @@ func (f *finisher) shape(section int, count uint64, w width) {
 type packer struct {
 	out    *spool
 	width  width
-	record []byte // and slack
+	record []byte // with slack bytes at the end
 }
 
+// packer returns a writer of count records of a section.
 func (f *finisher) packer(section, count int, w width) *packer {
 	f.shape(section, uint64(count), w)
 	return &packer{out: &f.body[section], width: w, record: make([]byte, w.stride()+slack)}
@@ -296,8 +300,7 @@ func (p *packer) add(fields ...uint64) {
 	p.out.Write(p.record[:len(p.record)-slack])
 }
 
-// write puts the file together. The body is walked through twice, as its
-// checksums stand before it.
+// write writes the file. It reads the body twice, as its checksums precede it.
 func (f *finisher) write(w io.Writer) error {
 	h := &f.head
 	at := sectionAt(&h.shapes)
@@ -324,6 +327,7 @@ func (f *finisher) write(w io.Writer) error {
 	return f.copyBody(w, at)
 }
 
+// copyBody writes the sections with their padding.
 func (f *finisher) copyBody(w io.Writer, at [sections + 1]uint64) error {
 	for i := range f.body {
 		if err := f.body[i].copyTo(w); err != nil {
@@ -337,13 +341,14 @@ func (f *finisher) copyBody(w io.Writer, at [sections + 1]uint64) error {
 	return nil
 }
 
-// pageSums is a writer that makes the checksum of each page.
+// pageSums computes the checksum of each page that is written.
 type pageSums struct {
 	sums []byte
 	sum  uint32
 	fill int
 }
 
+// Write implements [io.Writer]. It never fails.
 func (p *pageSums) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
@@ -357,11 +362,13 @@ func (p *pageSums) Write(b []byte) (int, error) {
 	return n, nil
 }
 
+// end ends a page.
 func (p *pageSums) end() {
 	p.sums = binary.LittleEndian.AppendUint32(p.sums, p.sum)
 	p.sum, p.fill = 0, 0
 }
 
+// finish ends the last page and returns the checksums.
 func (p *pageSums) finish() []byte {
 	if p.fill > 0 {
 		p.end()

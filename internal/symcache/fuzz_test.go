@@ -11,10 +11,10 @@ import (
 	"symbolon/internal/symcache"
 )
 
-// What is fuzzed is edits of good files, each a place and a value, after which
-// all checksums are made to match: so nearly every run gets past them, to the
-// records and lookups. Input that is small is also made smaller quickly, which
-// else takes most of the time.
+// FuzzOpen edits valid files and recomputes their checksums, so that nearly all
+// inputs reach the records and lookups. The input is a list of offsets and
+// values: small inputs are minimized quickly, which otherwise takes most of the
+// time.
 func FuzzOpen(f *testing.F) {
 	models := []*model{example(), kernel(), synthetic(2, 8)}
 	for seed := range uint64(5) {
@@ -44,16 +44,16 @@ func FuzzOpen(f *testing.F) {
 		}
 		verified := table.Verify()
 		exercise(table, addrs...)
-		if dump { // takes longer than all the rest
+		if dump { // takes longer than all other calls
 			table.Dump(io.Discard)
 		}
 		if verified == nil && table.Damaged() != nil {
-			t.Errorf("verified, but: %v", table.Damaged())
+			t.Errorf("Verify succeeded, but: %v", table.Damaged())
 		}
 	})
 }
 
-// bytesFirst is random numbers out of given bytes, then out of a generator.
+// bytesFirst returns random numbers from given bytes, then from a generator.
 type bytesFirst struct {
 	b    []byte
 	rest rand.Source
@@ -63,7 +63,7 @@ func (s *bytesFirst) Uint64() uint64 {
 	if len(s.b) == 0 {
 		return s.rest.Uint64()
 	}
-	// The high bits decide most of the draws of package rand.
+	// Package rand mostly uses the high bits.
 	v := uint64(s.b[0])<<56 | uint64(s.b[0])
 	s.b = s.b[1:]
 	return v

@@ -15,9 +15,9 @@ import (
 	"symbolon/internal/symcache"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
-// example is the table of the package comment: a function with one inlined
+// example is the table of the package comment: a function with an inlined
 // call.
 func example() *model {
 	m := &model{}
@@ -38,9 +38,9 @@ func example() *model {
 	return m
 }
 
-// kernel is a table with a bit of everything else: columns, addresses up to
-// the end, a gap, a function without rows, languages, a bucket and a group that nothing
-// starts in, names that need escapes and pieces, an unusual file.
+// kernel is a table with all other features: columns, addresses up to the end, a
+// gap, a function without rows, languages, an empty bucket and group, names that
+// need escapes and pieces, a file that is not the usual one.
 func kernel() *model {
 	const top = 0xffffffff81000000
 	m := &model{}
@@ -83,7 +83,7 @@ func dumpOf(t *testing.T, file []byte) []byte {
 	return out.Bytes()
 }
 
-func TestBytesAreThoseOfTheVersion(t *testing.T) {
+func TestGolden(t *testing.T) {
 	id, err := ident.ParseDebugID("12345678-9abc-def0-1234-56789abcdef0-a")
 	if err != nil {
 		t.Fatal(err)
@@ -122,14 +122,13 @@ func TestBytesAreThoseOfTheVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Errorf("%s has changed; a change of the format needs another Version:\n%s", path, got)
+			t.Errorf("%s differs; a change of the format needs another Version:\n%s", path, got)
 		}
 	}
 }
 
-// The package comment explains the bytes of a table line by line: each of its
-// lines must be one of the dump.
-func TestCommentShowsTheExampleAsItIs(t *testing.T) {
+// Each line of the example in the package comment must be a line of the dump.
+func TestPackageCommentHasDump(t *testing.T) {
 	f, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments|parser.PackageClauseOnly)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +149,7 @@ func TestCommentShowsTheExampleAsItIs(t *testing.T) {
 		}
 		shown++
 		if !dump[line[1:]] {
-			t.Errorf("the comment says %q, and the dump does not", line[1:])
+			t.Errorf("the dump does not have the line %q of the comment", line[1:])
 		}
 	}
 	if shown < 20 {

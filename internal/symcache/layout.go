@@ -11,50 +11,49 @@ import (
 	"symbolon/internal/sym"
 )
 
-// Version is the version of the format, and of the answers in it: it also rises
-// when the same file gets other frames, so that an old table never contradicts
-// the file. A reader reads exactly its own: a table is cheap to build again, so
-// none is ever converted.
+// Version is the version of the format and of its content: it also increases
+// when a file gets other frames, so that an old table never contradicts its
+// file. Open rejects every other version: a table is cheap to build again.
 //
 //	1  first version
-//	2  rows of one size, behind their offsets, instead of a stream for each bucket
+//	2  rows of one size, after their offsets, instead of a stream for each bucket
 //	3  languages
 //	4  mangled names keep what they have in common once
 //	5  the format of 4; names without the numbers of copies, files of inlined
 //	   calls without a line, inlined calls of split units in object files
 const Version = 5
 
-// Numbers of the format. They are on disk and never change within a Version.
+// Constants of the format, which do not change within a Version.
 const (
 	magic = "\x89symtab\n"
 
-	pageShift = 14 // bytes under one checksum: 16 KiB
+	pageShift = 14 // of the size of a page, which has one checksum: 16 KiB
 	pageSize  = 1 << pageShift
 
-	groupShift  = 11 // bytes of address space under one group record: 2 KiB
+	groupShift  = 11 // of the address space of a group record: 2 KiB
 	groupSize   = 1 << groupShift
-	bucketShift = 6 // bytes of address space whose rows are searched: 64
+	bucketShift = 6 // of the address space of a bucket, whose rows are searched: 64 bytes
 	bucketSize  = 1 << bucketShift
 	buckets     = groupSize / bucketSize
-	groupEnds   = 12 // where the ends of the buckets are in a group record
+	groupEnds   = 12 // offset of the ends of the buckets in a group record
 	groupStride = groupEnds + 2*buckets
-	bucketHead  = 8 // bytes of a bucket before its rows
+	bucketHead  = 8 // size of a bucket before its rows
 
-	fixedHead  = 120     // bytes of the head before the section table
-	descriptor = 16      // bytes of one entry of the section table
-	maxHead    = 1 << 20 // bytes of the whole head
-	maxField   = 1 << 16 // bytes of one text in the head
+	fixedHead  = 120     // size of the head before the section table
+	descriptor = 16      // size of an entry of the section table
+	maxHead    = 1 << 20 // limit of the size of the head
+	maxField   = 1 << 16 // limit of a text in the head
 
-	slack = 8 // bytes behind every section, so that any record can be read as a whole word
+	slack = 8 // bytes after every section, so that every record can be read as a whole word
 
-	// MaxDepth is how many calls may be inlined into one another. A frame list
-	// has at most one entry more.
+	// MaxDepth is the limit of nested inlined calls. A frame list has at most
+	// one entry more.
 	MaxDepth = 256
-	// MaxText is the longest name that is kept whole; the rest is cut off.
+	// MaxText is the limit of the length of a name; longer names are truncated.
 	MaxText = 1 << 20
 )
 
-// The sections, in the order of the section table and of the body.
+// Sections, in the order of the section table and of the body.
 const (
 	secExtents = iota
 	secGroups
@@ -74,7 +73,7 @@ var sectionNames = [sections]string{
 	"extents", "groups", "rows", "spots", "nodes", "triples", "functions", "origins", "files", "string index", "strings",
 }
 
-// widest is how many bits the fields of each section may have.
+// widest is the limit of bits of each field of a section.
 var widest = [sections]width{
 	secExtents:   {64, 32},
 	secGroups:    {32, 32, 32},
@@ -88,37 +87,38 @@ var widest = [sections]width{
 	secIndex:     {32},
 }
 
-// A row is a record of a bit, a node, a line and a column. If the bit is set, it
-// and the rest are one number: zero for a hole, or that of a spot in the group,
-// counted from one.
+// A row is a record of a bit, a node, a line and a column. If the bit is set,
+// the other fields are one number: zero for a hole, else the number of a spot
+// in the group, plus one.
 const (
 	rowSpot    = 1
-	rowLeast   = 13 // bits, so that any spot of a group can be named
+	rowLeast   = 13 // minimum of bits, so that every spot of a group has a number
 	rowColumns = 8  // bits of a column, if a table has any
 )
 
-// Flags say what a table has. The builder sets them, but for Mangled.
+// Flags describes the content of a table. The builder sets all flags except
+// Mangled.
 type Flags uint32
 
 const (
 	HasLines   Flags = 1 << iota // a row has a file or a line
-	HasInlines                   // a call was inlined
-	HasColumns                   // a row or a call has a column; every row then carries one
-	Mangled                      // names are as linkers see them; whoever builds says so
+	HasInlines                   // there are inlined calls
+	HasColumns                   // a row or a call has a column; every row then has the field
+	Mangled                      // names are mangled; set by the caller
 )
 
-// Info is what a table tells about itself and the file it was made of.
+// Info describes a table and the file that it was built from.
 type Info struct {
 	Module     ident.Module
-	Producer   string // what wrote the file that the table was made of
+	Producer   string // the producer of that file
 	InputSize  int64
 	InputHash  [32]byte
 	BadRecords uint64 // records of the input that could not be used
 	Flags      Flags
 }
 
-// width is the shape of packed records: fields of some bits, one behind the
-// other from the lowest bit up, the whole padded to bytes.
+// width is the shape of packed records: the number of bits of each field, from
+// the lowest bit up. Records are padded to bytes.
 type width [5]uint8
 
 func (w width) bits() (n int) {
@@ -130,7 +130,7 @@ func (w width) bits() (n int) {
 
 func (w width) stride() int { return max(1, (w.bits()+7)/8) }
 
-// valid says that each field can be read with one load of eight bytes.
+// valid reports whether each field can be read with one load of eight bytes.
 func (w width) valid() bool {
 	at := 0
 	for _, bits := range w {
@@ -142,8 +142,8 @@ func (w width) valid() bool {
 	return true
 }
 
-// pack writes fields into p, which has slack bytes more than the stride and is
-// zero.
+// pack writes fields to p, which must be zero and have slack bytes more than
+// the stride.
 func (w width) pack(p []byte, fields ...uint64) {
 	at := 0
 	for k, v := range fields {
@@ -153,15 +153,15 @@ func (w width) pack(p []byte, fields ...uint64) {
 	}
 }
 
-// bitsOf is the width of a field that holds values up to most.
+// bitsOf returns the width of a field for values up to most.
 func bitsOf(most uint64) uint8 { return uint8(bits.Len64(most)) }
 
-// bytesOf is bitsOf in whole bytes, for fields that may need more than 57
-// bits.
+// bytesOf is like bitsOf, but rounds up to whole bytes, for fields that may
+// need more than 57 bits.
 func bytesOf(most uint64) uint8 { return (bitsOf(most) + 7) &^ 7 }
 
-// shape is an entry of the section table. A section of plain bytes has stride
-// 1 and no fields.
+// shape is an entry of the section table. A section of bytes has stride 1 and
+// no fields.
 type shape struct {
 	count  uint64
 	stride uint8
@@ -170,19 +170,19 @@ type shape struct {
 
 func (s *shape) size() uint64 { return s.count * uint64(s.stride) }
 
-// head is everything before the checksums.
+// head is the part of the file before the checksums.
 type head struct {
 	info      Info
-	base      uint64 // addresses are stored less this one
+	base      uint64 // subtracted from addresses in the table
 	bodySize  uint64
-	sumsCheck uint32 // checksum of the checksums and their padding
+	sumsCheck uint32 // checksum of the checksums with their padding
 	shapes    [sections]shape
 	langs     []langOrigins
-	size      int // bytes of the head itself
+	size      int // bytes of the encoded head
 }
 
-// langOrigins is how many origins are of a language. Those of the first one are
-// the first.
+// langOrigins is the number of origins of a language. Origins are in the order
+// of the languages.
 type langOrigins struct {
 	lang  sym.Lang
 	count uint64
@@ -190,11 +190,11 @@ type langOrigins struct {
 
 func (h *head) pages() int { return int((h.bodySize + pageSize - 1) >> pageShift) }
 
-// bodyAt is where the body starts in the file.
+// bodyAt returns the offset of the body in the file.
 func (h *head) bodyAt() int { return (h.size + 4*h.pages() + 7) &^ 7 }
 
-// sectionAt is where each section starts in the body; the last number is the
-// size of the body.
+// sectionAt returns the offset of each section in the body; the last element is
+// the size of the body.
 func sectionAt(shapes *[sections]shape) (at [sections + 1]uint64) {
 	for i := range shapes {
 		at[i+1] = (at[i] + shapes[i].size() + slack + 7) &^ 7
@@ -213,7 +213,7 @@ const (
 	debugIDPDB20
 )
 
-// append writes the head. It sets size.
+// append appends the encoded head to b. It sets h.size.
 func (h *head) append(b []byte) ([]byte, error) {
 	m := &h.info.Module
 	texts := [...]string{
@@ -221,14 +221,14 @@ func (h *head) append(b []byte) ([]byte, error) {
 	}
 	for _, text := range texts {
 		if len(text) > maxField {
-			return nil, fault.New(fault.Unsupported, "symcache, head", "a text of %d bytes", len(text))
+			return nil, fault.New(fault.Unsupported, "symcache, head", "text of %d bytes exceeds the limit", len(text))
 		}
 	}
 	le := binary.LittleEndian
 	start := len(b)
 	b = append(b, magic...)
 	b = le.AppendUint32(b, Version)
-	b = le.AppendUint32(b, 0) // size, below
+	b = le.AppendUint32(b, 0) // size, set below
 	b = le.AppendUint64(b, h.bodySize)
 	b = le.AppendUint32(b, h.sumsCheck)
 	b = append(b, pageShift, bucketShift, sections, 0)
@@ -267,22 +267,22 @@ func malformed(place, format string, args ...any) *fault.Error {
 	return fault.New(fault.Malformed, "symcache, "+place, format, args...)
 }
 
-// parseHead reads the head out of b, which begins with a file.
+// parseHead parses the head at the start of a file.
 func parseHead(b []byte) (*head, error) {
 	if len(b) < fixedHead || string(b[:len(magic)]) != magic {
-		return nil, malformed("head", "no table")
+		return nil, malformed("head", "not a table")
 	}
 	le := binary.LittleEndian
 	if v := le.Uint32(b[8:]); v != Version {
-		return nil, fault.New(fault.Unsupported, "symcache, head", "version %d, wanted is %d", v, Version)
+		return nil, fault.New(fault.Unsupported, "symcache, head", "version %d is not supported, only %d", v, Version)
 	}
 	size := le.Uint32(b[12:])
 	if size < fixedHead+sections*descriptor+4 || size > maxHead || uint64(size) > uint64(len(b)) {
-		return nil, malformed("head", "size %d", size)
+		return nil, malformed("head", "invalid size %d", size)
 	}
 	b = b[:size]
 	if crc32.Checksum(b[:size-4], bin.Castagnoli) != le.Uint32(b[size-4:]) {
-		return nil, malformed("head", "checksum does not match")
+		return nil, malformed("head", "checksum mismatch")
 	}
 	h := &head{size: int(size)}
 	c := bin.NewCursor(b[:size-4], le)
@@ -311,16 +311,16 @@ func parseHead(b []byte) (*head, error) {
 		h.info.Module.DebugID = ident.NewPDB20(binary.BigEndian.Uint32(uuid[:]), age)
 	}
 	if c.Err() != nil || c.Len() != 0 {
-		return nil, malformed("head", "%d bytes too many, %v", c.Len(), c.Err())
+		return nil, malformed("head", "%d extra bytes: %v", c.Len(), c.Err())
 	}
 	return h, nil
 }
 
-// textAt is the text that c is at.
+// textAt returns the text at c.
 func textAt(c *bin.Cursor) string { return string(c.Bytes(int(min(c.Uleb(), maxHead)))) }
 
-// parseLangs reads how many origins there are of each language: all of them
-// have one.
+// parseLangs parses the number of origins of each language. Their sum must be
+// the number of origins.
 func (h *head) parseLangs(c *bin.Cursor) error {
 	left := h.shapes[secOrigins].count
 	for range min(c.Uleb(), uint64(sym.Langs)) {
@@ -347,8 +347,9 @@ func (h *head) parseTexts(c *bin.Cursor) {
 	h.info.Producer = text()
 }
 
-// parseShapes reads the section table and checks it: it fills the body to the
-// byte, and every number that a record can name another one by has 32 bits.
+// parseShapes parses and checks the section table: the sections must fill the
+// body, and the number of every record that others refer to must fit in 32
+// bits.
 func (h *head) parseShapes(c *bin.Cursor) error {
 	for i := range h.shapes {
 		s := &h.shapes[i]
@@ -359,12 +360,12 @@ func (h *head) parseShapes(c *bin.Cursor) error {
 		}
 	}
 	if at := sectionAt(&h.shapes); at[sections] != h.bodySize {
-		return malformed("head", "sections of %d bytes in a body of %d", at[sections], h.bodySize)
+		return malformed("head", "sections have %d bytes, but the body %d", at[sections], h.bodySize)
 	}
 	return nil
 }
 
-// check says whether section i may have the shape.
+// check checks the shape of section i.
 func (s *shape) check(i int) error {
 	stride := s.width.stride()
 	switch i {
@@ -384,7 +385,7 @@ func (s *shape) check(i int) error {
 	return nil
 }
 
-// String is the flags by name.
+// String returns the names of the flags.
 func (f Flags) String() string {
 	text := ""
 	for i, name := range [...]string{"lines", "inlines", "columns", "mangled names"} {

@@ -2,12 +2,11 @@ package symcache
 
 import "encoding/binary"
 
-// place is where code comes from.
+// place is a source location.
 type place struct{ file, line, column uint32 }
 
-// A logWriter keeps nodes and rows in the order in which they came, until all
-// is known that their final form depends on: the widths of numbers, and which
-// file is usual for an origin.
+// A logWriter records nodes and rows until the widths of numbers and the usual
+// files of origins are known, which their encoding depends on.
 //
 // A record is a row with the nodes that it is the first to need:
 //
@@ -18,10 +17,10 @@ type place struct{ file, line, column uint32 }
 //	  file << 1 | has a column; line less that of the row before, zigzag; the column
 type logWriter struct {
 	out   spool
-	buf   []byte // of out, not yet written
-	fresh []byte // nodes that the next row is the first to need
-	count uint64 // of fresh
-	start bool   // a block starts with the next row
+	buf   []byte // not yet written to out
+	fresh []byte // encoded nodes of the next row
+	count uint64 // number of nodes in fresh
+	start bool   // the next row starts a block
 	nodes int64
 	addr  uint64
 	node  int64
@@ -32,11 +31,11 @@ const (
 	logHole  = 1
 	logStart = 2
 	logShift = 2
-	// logMost bounds the bytes of a node, and of a row without its nodes.
+	// logMost is the limit of bytes of a node, and of a row without its nodes.
 	logMost = 64
 )
 
-// addNode adds a node and is its number.
+// addNode adds a node and returns its number.
 func (l *logWriter) addNode(away int64, id uint32) int64 {
 	l.fresh = binary.AppendUvarint(l.fresh, uint64(away))
 	l.fresh = binary.AppendUvarint(l.fresh, uint64(id))
@@ -45,6 +44,7 @@ func (l *logWriter) addNode(away int64, id uint32) int64 {
 	return l.nodes - 1
 }
 
+// begin writes the start of the record of a row.
 func (l *logWriter) begin(addr uint64, flags uint64) {
 	if l.start {
 		flags |= logStart
@@ -58,14 +58,16 @@ func (l *logWriter) begin(addr uint64, flags uint64) {
 	l.fresh, l.count, l.start, l.addr = l.fresh[:0], 0, false, addr
 }
 
-// flush writes what is in the buffer.
+// flush writes the buffer to out.
 func (l *logWriter) flush() {
 	l.out.Write(l.buf)
 	l.buf = l.buf[:0]
 }
 
+// hole adds a row without a node.
 func (l *logWriter) hole(addr uint64) { l.begin(addr, logHole) }
 
+// row adds a row.
 func (l *logWriter) row(addr uint64, node int64, p place) {
 	l.begin(addr, 0)
 	b := binary.AppendVarint(l.buf, node-l.node)
@@ -81,10 +83,10 @@ func (l *logWriter) row(addr uint64, node int64, p place) {
 	l.node, l.line, l.buf = node, p.line, b
 }
 
-// A logReader gives back what a logWriter kept.
+// A logReader reads the records of a logWriter.
 type logReader struct {
 	r     *reader
-	start int64 // number of the first node of the block at work
+	start int64 // number of the first node of the current block
 	nodes []logNode
 	all   int64
 	addr  uint64
@@ -92,22 +94,23 @@ type logReader struct {
 	line  uint32
 }
 
-// logNode is a node of the block at work.
+// logNode is a node of the current block.
 type logNode struct {
-	parent int32 // in nodes; -1 for a function
+	parent int32 // index in nodes; -1 for a function
 	id     uint32
-	final  int64 // its number in the table; -1: it has none so far
-	origin int64 // -1: nobody asked so far
+	final  int64 // its number in the table; -1: not written yet
+	origin int64 // -1: not computed yet
 }
 
-// logRow is a row. node is in the reader's nodes, -1 for a hole.
+// logRow is a row. node is an index in the nodes of the reader, -1 for a hole.
 type logRow struct {
 	addr uint64
 	node int32
 	place
 }
 
-// next is the next row; false at the end and after an error of the spool.
+// next returns the next row. ok is false at the end and after an error of the
+// spool.
 func (l *logReader) next() (row logRow, ok bool) {
 	c := varints{b: l.r.peek(logMost)}
 	if len(c.b) == 0 || l.r.err != nil {
@@ -144,7 +147,7 @@ func (l *logReader) next() (row logRow, ok bool) {
 	return row, l.r.err == nil
 }
 
-// refill sees to it that c has the whole of what comes next.
+// refill makes sure that c has the next node or row completely.
 func (l *logReader) refill(c *varints) {
 	if len(c.b)-c.at < logMost {
 		l.r.skip(c.at)
@@ -152,7 +155,7 @@ func (l *logReader) refill(c *varints) {
 	}
 }
 
-// varints reads numbers that were written by this process, and so are whole.
+// varints decodes numbers that this process encoded, and so need no checks.
 type varints struct {
 	b  []byte
 	at int

@@ -2,9 +2,9 @@ package symcache
 
 import "testing"
 
-// Rows with few and with many nodes, wherever in the reader's window they end.
-func TestLogComesBack(t *testing.T) {
-	w := logWriter{out: spool{room: &room{}}, start: true}
+// Rows with few and with many nodes, which end at all offsets of the reader's buffer.
+func TestLogRoundTrip(t *testing.T) {
+	w := logWriter{out: spool{budget: &budget{}}, start: true}
 	const rows = 4000
 	id := func(n int64) uint32 { return uint32(n * 2654435761) }
 	at := func(k int) place {
@@ -31,7 +31,7 @@ func TestLogComesBack(t *testing.T) {
 			want.node, want.place = int32(max(0, nodes-3)), at(k)
 		}
 		if !ok || row != want || int64(len(r.nodes)) != nodes {
-			t.Fatalf("row %d is %+v, %t, wanted is %+v; %d nodes of %d", k, row, ok, want, len(r.nodes), nodes)
+			t.Fatalf("row %d is %+v, %t, want %+v; %d nodes of %d", k, row, ok, want, len(r.nodes), nodes)
 		}
 	}
 	for i := range r.nodes {
@@ -44,6 +44,6 @@ func TestLogComesBack(t *testing.T) {
 		}
 	}
 	if row, ok := r.next(); ok {
-		t.Errorf("row %+v behind the last", row)
+		t.Errorf("got row %+v after the last", row)
 	}
 }

@@ -2,8 +2,8 @@ package symcache
 
 import "symbolon/internal/sym"
 
-// Handles of names: functions and files count by themselves, the low bit says
-// which. Files count from one, as zero is no file.
+// Handles of names: the low bit is 0 for functions and 1 for files, which have
+// separate numbers. Files are numbered from one, as zero means no file.
 const handleFile = 1
 
 func funcText(origin uint64) sym.Text { return sym.Text(origin+1) << 1 }
@@ -15,8 +15,8 @@ func fileText(file uint64) sym.Text {
 	return sym.Text(file)<<1 | handleFile
 }
 
-// Lookup appends the frames at addr to dst, innermost first; nothing where the
-// table knows nothing. It allocates only what dst lacks.
+// Lookup appends the frames at addr to dst, innermost first. It appends nothing
+// if the table has no row for addr. It allocates only if dst is too small.
 func (t *Table) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	if addr < t.head.base {
 		return dst
@@ -40,7 +40,7 @@ func (t *Table) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	}
 	index := start.index + group - start.group
 	if group-start.group >= end-start.index {
-		// In a gap holds what was said last.
+		// In a gap the last row before it applies.
 		index, offset = end-1, groupSize-1
 	}
 	if node, file, line, column := t.find(index, offset); node != noNode {
@@ -49,7 +49,7 @@ func (t *Table) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	return dst
 }
 
-// find is the row that holds at an offset in a group.
+// find returns the row at an offset in a group.
 func (t *Table) find(index, offset uint64) (node, file uint64, line, column uint32) {
 	g := t.group(index)
 	bucket, target := offset>>bucketShift, offset%bucketSize
@@ -66,7 +66,7 @@ func (t *Table) find(index, offset uint64) (node, file uint64, line, column uint
 			t.damaged(secGroups, "bucket %d of group %d is not as long as its rows", bucket, index)
 			return noNode, 0, 0, 0
 		}
-		// What the bucket before ended with holds still.
+		// The last row of the bucket before still applies.
 		if bucket == 0 {
 			return noNode, 0, 0, 0
 		}
@@ -74,7 +74,8 @@ func (t *Table) find(index, offset uint64) (node, file uint64, line, column uint
 	}
 }
 
-// appendFrames appends the frames of a node, for a row that is at this place.
+// appendFrames appends the frames of a node, whose innermost frame is at file,
+// line and column.
 func (t *Table) appendFrames(dst []sym.Frame, node, file uint64, line, column uint32) []sym.Frame {
 	first := len(dst)
 	for depth := 0; depth <= MaxDepth && node < t.nodes.count; depth++ {
@@ -115,7 +116,7 @@ func (t *Table) appendFrames(dst []sym.Frame, node, file uint64, line, column ui
 	return dst[:first]
 }
 
-// lang is the language of an origin, which must exist.
+// lang returns the language of an origin, which must exist.
 func (t *Table) lang(origin uint64) sym.Lang {
 	for i := range t.langs {
 		if l := &t.langs[i]; origin < l.end {
@@ -125,7 +126,7 @@ func (t *Table) lang(origin uint64) sym.Lang {
 	return sym.LangNone
 }
 
-// atOrBefore is the last record of r whose first field is at most v.
+// atOrBefore returns the last record of r whose first field is at most v.
 func (r *records) atOrBefore(v uint64) (uint64, bool) {
 	lo, hi := uint64(0), r.count
 	for lo < hi {
@@ -139,9 +140,9 @@ func (r *records) atOrBefore(v uint64) (uint64, bool) {
 	return lo - 1, lo > 0
 }
 
-// Nearest is the function or symbol with the greatest start that is not behind
-// addr, however far away it is. Of several that start there it is one whose
-// size is known, if there is one, else the first that was added. Its frame has
+// Nearest returns the function or symbol with the greatest start that is at
+// most addr, at any distance. If several start there, it returns the first one
+// that was added of those whose size is known, else of all. The frame has
 // neither file nor line.
 func (t *Table) Nearest(addr uint64) (sym.Frame, bool) {
 	if addr < t.head.base {

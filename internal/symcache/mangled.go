@@ -1,21 +1,21 @@
 package symcache
 
-// mark is a place in a mangled name where something begins or ends.
+// mark is the position in a mangled name of the start or end of a part.
 type mark struct {
 	at   int
 	sort markSort
-	end  int // markOpen: the number of the mark that closes it
+	end  int // of markOpen: index of the mark that closes it
 }
 
 type markSort uint8
 
 const (
-	markOpen  markSort = iota // what is inside starts behind this byte
-	markClose                 // and ends before this one
-	markScope                 // what stands before it in its bracket is a scope
+	markOpen  markSort = iota // a part starts after this byte
+	markClose                 // a part ends before this byte
+	markScope                 // the text before it in its bracket is a scope
 )
 
-// isMangled says whether a text is shared by the rules for mangled names.
+// isMangled reports whether the rules for mangled names apply to a text.
 func isMangled(text []byte) bool {
 	if len(text) <= worthEntry || text[0] != '_' || text[1] != 'Z' {
 		return false
@@ -28,7 +28,7 @@ func isMangled(text []byte) bool {
 	return true
 }
 
-// mangled is root for a mangled name, whose brackets are letters.
+// mangled is like root, but for a mangled name, whose brackets are letters.
 func (n *names) mangled(text []byte) uint32 {
 	n.findMarks(text)
 	from := 0
@@ -59,11 +59,11 @@ func (n *names) mangled(text []byte) uint32 {
 	return n.whole(n.stack[0].level)
 }
 
-// findMarks finds the brackets of an Itanium name: nested names, arguments of
-// templates, types of functions, expressions, literals, what is local to a
-// function. It knows as much of their grammar as tells their letters from
-// others; where it is wrong less is shared, and nothing is lost. If something
-// is not closed, what stands in it has no marks.
+// findMarks finds the brackets of an Itanium name: nested names, template
+// arguments, function types, expressions, literals and local names. It knows only
+// the part of the grammar that distinguishes brackets from other letters; after
+// an error less text is shared, but the text stays complete. Brackets that are
+// not closed have no marks.
 func (n *names) findMarks(text []byte) {
 	n.marks, n.open = n.marks[:0], n.open[:0]
 	for i := 2; i < len(text) && text[i] != '.'; {
@@ -73,18 +73,18 @@ func (n *names) findMarks(text []byte) {
 		}
 		in, at := n.bracketAt(text)
 		switch {
-		case isDigit(c) && in == 'L' && at != i-1: // the value of a literal
+		case isDigit(c) && in == 'L' && at != i-1: // value of a literal
 			i++
 		case isDigit(c):
 			n.markScope(in, i)
 			i = sourceName(text, i)
-		case (c == 'C' || c == 'D') && isDigit(next): // a constructor
+		case (c == 'C' || c == 'D') && isDigit(next): // constructor
 			n.markScope(in, i)
 			i += 2
-		case c == 'S' || c == 'T': // a substitution
+		case c == 'S' || c == 'T': // substitution
 			for i++; i < len(text) && (isDigit(text[i]) || text[i] >= 'A' && text[i] <= 'Z'); i++ {
 			}
-		case c == 'A' && isDigit(next), c == 'L' && next >= 'a': // an array; a literal of a builtin type
+		case c == 'A' && isDigit(next), c == 'L' && next >= 'a': // array, or literal of a builtin type
 			for i++; i < len(text) && text[i] != '_' && text[i] != 'E'; i++ {
 			}
 			i++
@@ -102,7 +102,7 @@ func (n *names) findMarks(text []byte) {
 				n.open = n.open[:k]
 				n.marks = append(n.marks, mark{at: i, sort: markClose})
 			}
-			if i++; in == 'U' { // the number of a lambda
+			if i++; in == 'U' { // number of a lambda
 				for i < len(text) && isDigit(text[i]) {
 					i++
 				}
@@ -116,7 +116,7 @@ func (n *names) findMarks(text []byte) {
 	}
 }
 
-// bracketAt is the innermost open bracket and its place.
+// bracketAt returns the innermost open bracket and its offset.
 func (n *names) bracketAt(text []byte) (c byte, at int) {
 	if k := len(n.open); k > 0 {
 		at = n.marks[n.open[k-1]].at
@@ -125,7 +125,7 @@ func (n *names) bracketAt(text []byte) (c byte, at int) {
 	return 0, 0
 }
 
-// markScope notes that a part of a nested name begins.
+// markScope adds a mark at the start of a part of a nested name.
 func (n *names) markScope(in byte, at int) {
 	if in == 'N' {
 		n.marks = append(n.marks, mark{at: at, sort: markScope})
@@ -134,7 +134,7 @@ func (n *names) markScope(in byte, at int) {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// sourceName is the end of a name that its length stands in front of.
+// sourceName returns the end of a name that follows its length at i.
 func sourceName(text []byte, i int) int {
 	size := 0
 	for ; i < len(text) && isDigit(text[i]) && size <= MaxText; i++ {

@@ -7,37 +7,36 @@ import (
 )
 
 const (
-	pieceShift = 16 // bytes of one piece of a memo: 64 KiB
+	pieceShift = 16 // of the size of a piece of a memo: 64 KiB
 	pieceSize  = 1 << pieceShift
-	memoHead   = 2       // bytes before a name in a memo: its length << 1 | is plain
-	memoName   = 4 << 10 // longest name in a memo
+	memoHead   = 2       // size of the header of a name: length << 1 | plain
+	memoName   = 4 << 10 // limit of the length of a name in a memo
 )
 
-// A memo keeps names that were put together, so that whoever asks again has
-// them copied. Reading takes no lock. When it is full it begins anew; what it
-// held lives as long as somebody still reads it.
+// A memo caches decoded names. Reads take no lock. When it is full, it starts
+// with an empty generation; readers of the previous one may continue to use it.
 type memo struct {
-	limit int64 // bytes, with the index
-	mu    sync.Mutex
-	now   atomic.Pointer[memory] // nil: nothing so far
+	limit   int64 // in bytes, including the index
+	mu      sync.Mutex
+	current atomic.Pointer[generation] // nil: empty
 }
 
-// memory is what a memo holds at a time. What was added never changes.
-type memory struct {
-	index  [2][]atomic.Uint32 // by sort and number of a name: where it is in pieces, plus 1; 0: it is not
+// generation is the content of a memo. Its names never change.
+type generation struct {
+	index  [2][]atomic.Uint32 // by sort and number of a name: offset in pieces + 1; 0: absent
 	pieces [][]byte
-	used   int   // pieces that there are
-	free   int   // bytes at the end of the last one
-	left   int64 // bytes for more pieces
+	used   int   // number of allocated pieces
+	free   int   // bytes at the end of the last piece
+	left   int64 // bytes that may still be allocated
 }
 
-// Remember has the table keep names that are asked for, in so many bytes at
-// most. It is called once, before the first question.
+// Remember caches decoded names in at most the given number of bytes. It must
+// be called at most once, before the first lookup.
 func (t *Table) Remember(bytes int64) { t.memo.limit = bytes }
 
-// find is the name with number n of a sort.
+// find returns name n of a sort.
 func (m *memo) find(sort int, n uint64) (name []byte, plain, ok bool) {
-	now := m.now.Load()
+	now := m.current.Load()
 	if now == nil || n >= uint64(len(now.index[sort])) {
 		return nil, false, false
 	}
@@ -51,7 +50,7 @@ func (m *memo) find(sort int, n uint64) (name []byte, plain, ok bool) {
 	return p[memoHead : memoHead+head>>1], head&1 != 0, true
 }
 
-// add keeps a name. counts says how many there are of each sort.
+// add adds a name. counts has the number of names of each sort.
 func (m *memo) add(counts [2]uint64, sort int, n uint64, name []byte, plain bool) {
 	room := min(m.limit-4*int64(counts[0]+counts[1]), 1<<32-1)
 	if len(name) > memoName || int64(memoHead+len(name)) > room {
@@ -59,20 +58,20 @@ func (m *memo) add(counts [2]uint64, sort int, n uint64, name []byte, plain bool
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.now.Load()
+	now := m.current.Load()
 	if now != nil && (now.index[sort][n].Load() != 0 || now.add(sort, n, name, plain)) {
 		return
 	}
-	now = &memory{pieces: make([][]byte, (room+pieceSize-1)>>pieceShift), left: room}
+	now = &generation{pieces: make([][]byte, (room+pieceSize-1)>>pieceShift), left: room}
 	for sort, count := range counts {
 		now.index[sort] = make([]atomic.Uint32, count)
 	}
 	now.add(sort, n, name, plain)
-	m.now.Store(now)
+	m.current.Store(now)
 }
 
-// add is false if the name does not fit any more.
-func (m *memory) add(sort int, n uint64, name []byte, plain bool) bool {
+// add adds a name and reports whether it fits.
+func (m *generation) add(sort int, n uint64, name []byte, plain bool) bool {
 	if m.free < memoHead+len(name) {
 		m.free = int(min(pieceSize, m.left))
 		if m.free < memoHead+len(name) {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// held is how many bytes m has, with its index.
+// held returns the bytes of m, including its index.
 func (m *memo) held() (sum int64) {
-	now := m.now.Load()
+	now := m.current.Load()
 	if now == nil {
 		return 0
 	}
@@ -18,9 +18,9 @@ func (m *memo) held() (sum int64) {
 	return sum + int64(4*(len(now.index[0])+len(now.index[1])))
 }
 
-// Names of all lengths, so that each ends at another place of its piece, also
-// at the end of it.
-func TestMemoGivesBackWhatItKeepsInItsBytes(t *testing.T) {
+// The names have all lengths, so that each ends at another offset of its piece,
+// including the end.
+func TestMemoLimit(t *testing.T) {
 	const names = 3 * memoName
 	counts := [2]uint64{names, 2}
 	for _, limit := range []int64{4*(names+2) + 1, 1 << 16, 150_000, 4*(names+2) + 3*pieceSize, 1 << 22, 1 << 26} {
@@ -28,36 +28,36 @@ func TestMemoGivesBackWhatItKeepsInItsBytes(t *testing.T) {
 		kept, dropped := 0, false
 		for i := range uint64(names) {
 			want := bytes.Repeat([]byte{byte(i), byte(i >> 8)}, int(i)/2+1)[:i%(memoName+2)]
-			before := m.now.Load()
+			before := m.current.Load()
 			m.add(counts, 0, i, want, i%3 == 0)
-			dropped = dropped || before != nil && m.now.Load() != before
+			dropped = dropped || before != nil && m.current.Load() != before
 			got, plain, ok := m.find(0, i)
 			if ok && (!bytes.Equal(got, want) || plain != (i%3 == 0)) {
-				t.Fatalf("limit %d: name %d is another one", limit, i)
+				t.Fatalf("limit %d: name %d differs", limit, i)
 			}
 			if ok {
 				kept++
 			}
 			if held := m.held(); held > limit {
-				t.Fatalf("%d bytes, the limit is %d", held, limit)
+				t.Fatalf("%d bytes exceed the limit of %d", held, limit)
 			}
 			if i > 0 && len(want) == 10 && limit > 1<<17 {
-				if _, _, ok := m.find(0, i-1); !ok && m.now.Load() == before {
-					t.Fatalf("limit %d: name %d is gone", limit, i-1)
+				if _, _, ok := m.find(0, i-1); !ok && m.current.Load() == before {
+					t.Fatalf("limit %d: name %d is missing", limit, i-1)
 				}
 			}
 		}
 		if limit >= 1<<17 && kept != names-names/(memoName+2) {
-			t.Errorf("limit %d: %d of %d names kept", limit, kept, names)
+			t.Errorf("limit %d: memo has %d of %d names", limit, kept, names)
 		}
 		if dropped != (limit > 50_000 && limit < 1<<23) {
-			t.Errorf("limit %d: begun anew is %t", limit, dropped)
+			t.Errorf("limit %d: new generation is %t", limit, dropped)
 		}
 	}
 }
 
-// A name may end where its piece does, and where the limit is.
-func TestLastNameOfAPieceIsWhole(t *testing.T) {
+// A name may end at the end of its piece, and at the limit.
+func TestMemoLastNameOfPiece(t *testing.T) {
 	const full = pieceSize / (memoHead + memoName) // names of full length in a piece
 	left := pieceSize - full*(memoHead+memoName) - memoHead
 	counts := [2]uint64{full + 2, 0}
@@ -75,16 +75,16 @@ func TestLastNameOfAPieceIsWhole(t *testing.T) {
 			}
 			for i, want := range names {
 				got, _, ok := m.find(0, uint64(i))
-				gone := limit < 1<<20 && size > left && i < full // begun anew for the last one
+				gone := limit < 1<<20 && size > left && i < full // the last name started a new generation
 				if ok == gone || ok && !bytes.Equal(got, want) {
-					t.Errorf("limit %d: name %d of %d bytes comes back as %d, %t", limit, i, len(want), len(got), ok)
+					t.Errorf("limit %d: name %d of %d bytes has %d, %t", limit, i, len(want), len(got), ok)
 				}
 			}
 		}
 	}
 }
 
-func TestNameIsKeptOnce(t *testing.T) {
+func TestMemoAddsNameOnce(t *testing.T) {
 	m := memo{limit: 1 << 20}
 	for range 1000 {
 		m.add([2]uint64{1, 0}, 0, 0, make([]byte, memoName), true)
@@ -94,7 +94,7 @@ func TestNameIsKeptOnce(t *testing.T) {
 	}
 }
 
-func TestMemoKnowsOnlyWhatItWasTold(t *testing.T) {
+func TestMemoFind(t *testing.T) {
 	m := memo{limit: 1 << 20}
 	counts := [2]uint64{3, 5}
 	for sort, count := range counts {
@@ -108,17 +108,17 @@ func TestMemoKnowsOnlyWhatItWasTold(t *testing.T) {
 			}
 		}
 		if name, plain, ok := m.find(sort, count-1); !ok || !plain || string(name) != fmt.Sprint("last of ", sort) {
-			t.Errorf("the last name of sort %d is %q, %t, %t", sort, name, plain, ok)
+			t.Errorf("last name of sort %d is %q, %t, %t", sort, name, plain, ok)
 		}
 	}
 	none := memo{}
 	none.add(counts, 0, 1, []byte("x"), true)
 	if _, _, ok := none.find(0, 1); ok || none.held() > 0 {
-		t.Error("without a limit something is kept")
+		t.Error("memo without memory has a name")
 	}
 }
 
-func TestPlainIsWhatNeedsNoEscapes(t *testing.T) {
+func TestIsPlain(t *testing.T) {
 	for size := range 20 {
 		b := bytes.Repeat([]byte{'x'}, size)
 		if !isPlain(b) {

@@ -12,9 +12,9 @@ import (
 	"symbolon/internal/symcache"
 )
 
-// A model answers by looking at all blocks.
+// A model answers lookups by a scan of all blocks.
 type model struct {
-	texts  []string // behind the handles, from one on
+	texts  []string // by handle, from one
 	blocks []*sym.Block
 }
 
@@ -99,8 +99,7 @@ func named(names texter, t sym.Text) []byte {
 	return name
 }
 
-// spell is frames as text. Which handle stands for a name is no part of an
-// answer.
+// spell returns frames as text, so that handles are not compared.
 func spell(names texter, frames []sym.Frame) string {
 	var b strings.Builder
 	for _, f := range frames {
@@ -113,7 +112,7 @@ func spell(names texter, frames []sym.Frame) string {
 	return b.String()
 }
 
-// same says that two lists of frames say the same.
+// same reports whether two lists of frames are equal except for handles.
 func same(names texter, frames []sym.Frame, others texter, wanted []sym.Frame) bool {
 	if len(frames) != len(wanted) {
 		return false
@@ -134,29 +133,29 @@ func same(names texter, frames []sym.Frame, others texter, wanted []sym.Frame) b
 	return true
 }
 
-// compare holds the answers of table for addr against those of the model.
+// compare compares the results of table for addr with those of the model.
 func (m *model) compare(t testing.TB, table *symcache.Table, addr uint64) {
 	t.Helper()
 	names := textFunc(m.appendText)
 	got, want := table.Lookup(nil, addr), m.lookup(addr)
 	if !same(table, got, names, want) {
-		t.Fatalf("frames at %#x:\n%swanted are:\n%s%v", addr, spell(table, got), spell(names, want), table.Damaged())
+		t.Fatalf("frames at %#x:\n%swant:\n%s%v", addr, spell(table, got), spell(names, want), table.Damaged())
 	}
 	gotFrame, gotOK := table.Nearest(addr)
 	wantFrame, wantOK := m.nearest(addr)
 	if gotOK != wantOK {
-		t.Fatalf("nearest to %#x: %t, wanted is %t", addr, gotOK, wantOK)
+		t.Fatalf("nearest to %#x: %t, want %t", addr, gotOK, wantOK)
 	}
 	if !gotOK {
 		return
 	}
 	got, want = []sym.Frame{gotFrame}, []sym.Frame{wantFrame}
 	if !same(table, got, names, want) {
-		t.Fatalf("nearest to %#x: %swanted is %s", addr, spell(table, got), spell(names, want))
+		t.Fatalf("nearest to %#x: %swant %s", addr, spell(table, got), spell(names, want))
 	}
 }
 
-// probes are the addresses at which something may go wrong, and some others.
+// probes returns the addresses of boundaries, and some others.
 func (m *model) probes(r *rand.Rand) []uint64 {
 	list := []uint64{0, 1, 1 << 32, 1<<64 - 1}
 	add := func(addr uint64) { list = append(list, addr, addr-1, addr+1) }
@@ -175,7 +174,7 @@ func (m *model) probes(r *rand.Rand) []uint64 {
 	return list[:min(len(list), 150)]
 }
 
-// A maker makes random models.
+// A maker creates random models.
 type maker struct {
 	*rand.Rand
 	m       *model
@@ -210,7 +209,7 @@ func newModel(from rand.Source) (*model, *rand.Rand) {
 var words = strings.Fields("std boost vector<int> map<std::string,std::vector<char>> detail operator< operator() " +
 	"foo(int,unsigned_long) _ZN3fooEv unsigned_long_long basic_string<char,std::char_traits<char>> lambda(auto:1)#2 x ->*")
 
-// letters are what mangled names are made of.
+// letters are parts of mangled names.
 var letters = strings.Fields("N I E E E Z X L F J Ul E0_ 3foo 10longer_one 6vector St S_ S1a_ T_ Sa C1 D2 Lb1E Li10E i v PK RN A5_c L_Z .isra.0 99x 0 é")
 
 func (k *maker) mangled() string {
@@ -287,8 +286,8 @@ func (k *maker) column() uint32 {
 	return k.Uint32() >> k.IntN(32)
 }
 
-// block adds a block that starts at addr or behind it, and is where the next
-// may start.
+// block adds a block that starts at addr or after it, and returns the start of
+// the next one.
 func (k *maker) block(addr uint64) uint64 {
 	b := &sym.Block{}
 	k.m.blocks = append(k.m.blocks, b)

@@ -6,74 +6,73 @@ import (
 	"hash/maphash"
 )
 
-// Marks in the text of an entry of names, which may also hold any byte below
-// 0x80 for itself. They are not on disk: see appendString.
+// Marks in the text of an entry of names; other bytes below 0x80 are
+// themselves. They are not part of the format: see appendString.
 const (
-	markRef    = 0xfe // four bytes follow: the number of another entry
-	markByte   = 0xff // one byte follows, from 0x80 on
+	markRef    = 0xfe // followed by the number of another entry in four bytes
+	markByte   = 0xff // followed by one byte of 0x80 or more
 	refLen     = 5
-	worthEntry = 8  // shortest marked text that becomes an entry of its own
-	maxLevel   = 99 // how deep entries may refer to one another
-	maxOpen    = 64 // brackets in brackets that are looked into
-	arenaShift = 17 // bytes of a piece of the arena, at most
+	worthEntry = 8  // shortest marked text that becomes an entry
+	maxLevel   = 99 // limit of nested entries
+	maxOpen    = 64 // limit of nested brackets; deeper ones are not shared
+	arenaShift = 17 // of the limit of the size of a piece of the arena
 )
 
-// names keeps texts so that what they share is kept once. See the package
-// comment for the grammar. Entries are numbered in the order in which they
-// come, so an entry only refers to smaller numbers.
-//
-// Texts, and what is inside of brackets, are known again by sums of 128 bits.
-// Most of what a name has in brackets was seen before, and is not looked into.
+// names stores texts and shares their common parts. The package comment has the
+// grammar. Entries are numbered in the order of their creation, so an entry
+// only refers to lower numbers.||Texts and contents of brackets are identified
+// by hashes of 128 bits. Most contents of brackets are already known, and are
+// not parsed again.
 type names struct {
-	arena   [][]byte // pieces, of which a text that is longer has one of its own
+	arena   [][]byte // pieces; a longer text has its own piece
 	bytes   int64    // in arena
 	entries []entry
 	slots   []slot
 	seed    [2]maphash.Seed
 
-	roots []uint32 // the entry of each text
-	parts set[sum] // insides of brackets
-	known []part   // what became of them
+	roots []uint32 // entry of each text
+	parts set[sum] // contents of brackets
+	known []part   // entries of parts
 
-	out   []byte // the text at work
+	out   []byte // the current text, marked
 	pairs []pair // its brackets, in the order in which they open
-	open  []int  // of pairs, while they are looked for
+	open  []int  // indexes in pairs of open brackets, in findPairs
 	marks []mark // of a mangled name
 	stack []bracket
-	over  int // brackets that are open and not in stack, as it is full
+	over  int // number of open brackets that exceed the stack
 }
 
-// part is an entry that the inside of a bracket became, and the highest level
-// that was seen on the way. A part without a level became none.
+// part is the entry of the content of a bracket, and the highest level in it. A
+// part without a level has no entry.
 type part struct {
 	id    uint32
 	level uint8
 }
 
-// pair is a bracket of a text: where it is closed, and how many brackets open
-// before that. If it is never closed, end is zero.
+// pair is a bracket of a text: its end, and the index of the first pair after
+// it. If it is not closed, end is zero.
 type pair struct{ end, next int }
 
 type entry struct {
 	at, len uint32 // in the arena: piece << arenaShift | offset
 	uses    uint32 // by other entries
-	level   uint8  // of the longest way down from here
-	root    bool   // it is a name, not only a part of some
+	level   uint8  // height of the tree of references
+	root    bool   // it is a name, not only a part of one
 }
 
-// bracket is an open bracket of the text at work.
+// bracket is an open bracket of the current text.
 type bracket struct {
 	close  byte
-	start  int   // in out, of what is inside
-	piece  int   // in out, of the current argument
-	prefix int   // in out, behind the last separator of scopes of the argument; zero: none
-	level  uint8 // of the entries referred to so far
-	part   int   // of known, -1: none
+	start  int   // offset in out of the content
+	piece  int   // offset in out of the current argument
+	prefix int   // offset in out after the last scope separator of the argument; zero: none
+	level  uint8 // highest level of the entries it refers to
+	part   int   // index in known; -1: none
 }
 
 func newNames() *names { return &names{seed: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}} }
 
-// held is how much memory names holds, with what a plan of it takes.
+// held returns the bytes that names holds, including those for its plan.
 func (n *names) held() int64 {
 	return n.bytes + int64(cap(n.entries))*(16+12) + int64(cap(n.slots))*8 +
 		int64(cap(n.roots))*4 + held(&n.parts, 16) + int64(cap(n.known))*8
@@ -83,10 +82,10 @@ func (n *names) sum(text []byte) sum {
 	return sum{maphash.Bytes(n.seed[0], text), maphash.Bytes(n.seed[1], text)}
 }
 
-// add takes the next text.
-func (n *names) add(text []byte) { n.roots = append(roomy(n.roots, 1), n.root(text)) }
+// add adds a text.
+func (n *names) add(text []byte) { n.roots = append(grow(n.roots, 1), n.root(text)) }
 
-// root makes an entry of a text.
+// root returns the entry of a text, which it creates if needed.
 func (n *names) root(text []byte) uint32 {
 	n.out = n.out[:0]
 	n.stack, n.over = append(n.stack[:0], bracket{part: -1}), 0
@@ -121,7 +120,7 @@ func (n *names) root(text []byte) uint32 {
 			n.special(text, i)
 		}
 	}
-	// What was never closed stands for itself.
+	// A bracket that was never closed is plain text.
 	top := n.stack[0]
 	for _, b := range n.stack[1:] {
 		top.level = max(top.level, b.level)
@@ -137,8 +136,8 @@ func (n *names) asRoot(id uint32) uint32 {
 	return id
 }
 
-// findPairs finds out where the brackets of a text are closed. If more are
-// open than there is place for in the stack, none is a pair.
+// findPairs finds the ends of the brackets of a text. If more are open than the
+// stack can hold, pairs is empty.
 func (n *names) findPairs(text []byte) {
 	n.pairs, n.open = n.pairs[:0], n.open[:0]
 	for i, c := range text {
@@ -164,11 +163,11 @@ func (n *names) findPairs(text []byte) {
 	}
 }
 
-// part is the number of the inside of a bracket in known.
+// part returns the index in known of the content of a bracket.
 func (n *names) part(text []byte) int {
 	k, fresh := n.parts.number(n.sum(text))
 	if fresh {
-		n.known = append(roomy(n.known, 1), part{})
+		n.known = append(grow(n.known, 1), part{})
 	}
 	return int(k)
 }
@@ -180,7 +179,7 @@ func (n *names) refer(p part) {
 	top.level = max(top.level, p.level)
 }
 
-// whole makes all of out an entry, or finds the one that it is.
+// whole returns the entry of the text in out, which it creates if needed.
 func (n *names) whole(level uint8) uint32 {
 	if len(n.out) == refLen && n.out[0] == markRef {
 		return binary.LittleEndian.Uint32(n.out[1:])
@@ -188,18 +187,18 @@ func (n *names) whole(level uint8) uint32 {
 	return n.number(n.out, level+1)
 }
 
-// plain copies bytes that mean nothing, and tells how many.
+// plain copies the bytes before the next special byte and returns their number.
 func (n *names) plain(text []byte) int {
 	i := 0
-	for i < len(text) && !specials[text[i]] {
+	for i < len(text) && !isSpecial[text[i]] {
 		i++
 	}
 	n.out = append(n.out, text[:i]...)
 	return i
 }
 
-// specials are the bytes that special looks at.
-var specials = func() (is [256]bool) {
+// isSpecial is the set of bytes that special handles.
+var isSpecial = func() (is [256]bool) {
 	for _, c := range []byte("<>()[]{},:/\\") {
 		is[c] = true
 	}
@@ -209,7 +208,7 @@ var specials = func() (is [256]bool) {
 	return is
 }()
 
-// special takes the byte at i of text, which opens no bracket.
+// special handles the byte at i of text, which does not open a bracket.
 func (n *names) special(text []byte, i int) {
 	c := text[i]
 	top := &n.stack[len(n.stack)-1]
@@ -223,8 +222,8 @@ func (n *names) special(text []byte, i int) {
 		}
 		n.out = append(n.out, c)
 		if i+1 < len(text) && text[i+1] == ' ' {
-			// The blank behind the comma is written with the next argument, and
-			// would make it another one than the first.
+			// The blank after the comma is written with the next argument, and
+			// would make it differ from the first.
 			top.piece = len(n.out) + 1
 		} else {
 			top.piece = len(n.out)
@@ -243,7 +242,8 @@ func (n *names) special(text []byte, i int) {
 	}
 }
 
-// openBracket opens a bracket whose inside is a part, or -1.
+// openBracket opens a bracket whose content is a part, or -1 if it is too short
+// for one.
 func (n *names) openBracket(closer byte, part int) {
 	if len(n.stack) < maxOpen {
 		n.stack = append(n.stack, bracket{close: closer, start: len(n.out), piece: len(n.out), part: part})
@@ -252,12 +252,12 @@ func (n *names) openBracket(closer byte, part int) {
 	}
 }
 
-// closers tells of each bracket what closes it.
+// closers maps each bracket to the one that closes it.
 var closers = [256]byte{'<': '>', '(': ')', '[': ']', '{': '}', '>': '>', ')': ')', ']': ']', '}': '}'}
 
-// closeBracket makes entries of what the bracket that c closes has inside.
-// Brackets that were opened later and never closed stand for themselves. An
-// arrow closes nothing.
+// closeBracket closes the innermost bracket that c closes, and makes entries of
+// its content. Brackets in it that are not closed become plain text. The > of
+// an arrow closes nothing.
 func (n *names) closeBracket(c byte, arrow bool) {
 	if c == '>' && arrow {
 		return
@@ -275,7 +275,7 @@ func (n *names) closeBracket(c byte, arrow bool) {
 	}
 }
 
-// closeAt makes entries of what a bracket of the stack has inside.
+// closeAt makes entries of the content of bracket k of the stack.
 func (n *names) closeAt(k int) {
 	b := n.stack[k]
 	for _, inner := range n.stack[k+1:] {
@@ -294,13 +294,13 @@ func (n *names) closeAt(k int) {
 	below.level = max(below.level, b.level)
 }
 
-// fold replaces the end of out, from start on, by an entry; before that the
-// scopes it begins with.
+// fold replaces the end of out, from start, by an entry, after the scopes at
+// its start.
 func (n *names) fold(b *bracket, start int) {
 	start = min(start, len(n.out))
 	if b.prefix > start {
 		tail := len(n.out) - b.prefix
-		n.out = append(n.out, n.out[b.prefix:]...) // the prefix gets shorter, never longer
+		n.out = append(n.out, n.out[b.prefix:]...) // the prefix only gets shorter
 		all := len(n.out)
 		n.out = n.out[:b.prefix]
 		n.replace(b, start)
@@ -321,7 +321,8 @@ func (n *names) replace(b *bracket, start int) {
 	n.out = binary.LittleEndian.AppendUint32(append(n.out[:start], markRef), id)
 }
 
-// number is the number of the entry with this text.
+// number returns the number of the entry with this text, which it creates if
+// needed.
 func (n *names) number(text []byte, level uint8) uint32 {
 	if len(n.entries)*4 >= len(n.slots)*3 {
 		n.slots = grown(n.slots)
@@ -333,7 +334,7 @@ func (n *names) number(text []byte, level uint8) uint32 {
 		if s.number == 0 {
 			id := uint32(len(n.entries))
 			*s = slot{h, id + 1}
-			n.entries = append(roomy(n.entries, 1), entry{at: n.keep(text), len: uint32(len(text)), level: level})
+			n.entries = append(grow(n.entries, 1), entry{at: n.store(text), len: uint32(len(text)), level: level})
 			for t := range tokens(text) {
 				if t.ref {
 					n.entries[t.id].uses++
@@ -347,12 +348,12 @@ func (n *names) number(text []byte, level uint8) uint32 {
 	}
 }
 
-// keep puts a text into the arena.
-func (n *names) keep(text []byte) uint32 {
+// store copies a text to the arena.
+func (n *names) store(text []byte) uint32 {
 	last := len(n.arena) - 1
 	if last < 0 || cap(n.arena[last])-len(n.arena[last]) <= len(text) {
 		last++
-		n.arena = append(n.arena, make([]byte, 0, max(1<<min(arenaShift, 12+last), len(text)))) // small at first
+		n.arena = append(n.arena, make([]byte, 0, max(1<<min(arenaShift, 12+last), len(text)))) // the first pieces are small
 		n.bytes += int64(cap(n.arena[last]))
 	}
 	at := last<<arenaShift | len(n.arena[last])
@@ -360,16 +361,16 @@ func (n *names) keep(text []byte) uint32 {
 	return uint32(at)
 }
 
-// text is the marked text of an entry.
+// text returns the marked text of an entry.
 func (n *names) text(id uint32) []byte {
 	e := &n.entries[id]
 	return n.arena[e.at>>arenaShift][e.at%(1<<arenaShift):][:e.len]
 }
 
-// token is a part of a marked text: plain bytes, one byte from 0x80 on, or a
+// token is a part of a marked text: plain bytes, a byte of 0x80 or more, or a
 // reference.
 type token struct {
-	plain []byte // of plain bytes; of one byte from 0x80 on the byte
+	plain []byte // the bytes, or the byte of 0x80 or more
 	id    uint32
 	ref   bool
 	high  bool

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestReferencesOfEveryLengthComeBack(t *testing.T) {
+func TestReferencesRoundTrip(t *testing.T) {
 	for _, c := range []struct {
 		id   uint32
 		size int
@@ -16,20 +16,19 @@ func TestReferencesOfEveryLengthComeBack(t *testing.T) {
 	} {
 		b := appendRef(nil, c.id)
 		if len(b) != c.size || tokenSize(b[0]) != c.size || ref(b) != uint64(c.id) || b[0] < lead1 || b[0] >= escape {
-			t.Errorf("%d is % x, read as %d of %d bytes", c.id, b, ref(b), tokenSize(b[0]))
+			t.Errorf("%d is encoded as % x and decoded as %d, with %d bytes", c.id, b, ref(b), tokenSize(b[0]))
 		}
 	}
 }
 
-// However names are nested in one another, what they share is reached in a
-// bounded number of steps.
-func TestLevelsOfEntriesAreBounded(t *testing.T) {
+// The depth of references is limited for all forms of nested names.
+func TestLevelsAreLimited(t *testing.T) {
 	for _, c := range []struct {
 		form, name   string
 		rounds, want int
 	}{
 		{"scope_number_%d<%s, argument_%[1]d>::end_%[1]d", "%s", 120, maxLevel + 1},
-		{"inside_number_%d<%s>", "name<%s>", 50, 52}, // each inside is known when the next one comes
+		{"inside_number_%d<%s>", "name<%s>", 50, 52}, // each content is known when the next one is added
 	} {
 		n := newNames()
 		inner := strings.Repeat("x", 20)
@@ -42,13 +41,13 @@ func TestLevelsOfEntriesAreBounded(t *testing.T) {
 			deepest = max(deepest, n.entries[i].level)
 		}
 		if int(deepest) != c.want {
-			t.Errorf("%s: the deepest entry is at level %d, wanted is %d", c.form, deepest, c.want)
+			t.Errorf("%s: deepest entry is at level %d, want %d", c.form, deepest, c.want)
 		}
 	}
 }
 
-// Pieces of the arena may be full, and texts longer than they are.
-func TestTextsAreKeptAcrossPieces(t *testing.T) {
+// Pieces of the arena may be full, and texts longer than a piece.
+func TestTextsAcrossPieces(t *testing.T) {
 	const piece = 1 << arenaShift
 	for _, sizes := range [][]int{{piece - 1, 1, 0, 2}, {piece, 0, 1}, {piece + 1, 0, piece - 2, 2, 1}, {3 * piece, 7, 0}, {0, piece - 1, 1}, {piece - 1, 1, 0}, {2 * piece, 0}} {
 		n := newNames()

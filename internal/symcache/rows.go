@@ -8,20 +8,20 @@ import (
 const (
 	// noNode is the node of a hole.
 	noNode = 1<<64 - 1
-	// usualFile is the file of a row that comes from the usual one of its node.
+	// usualFile is the file of a row in the usual file of its node.
 	usualFile = 1<<64 - 1
 )
 
-// group is the record of a group: a u32 each for where its rows start, the node
-// they count from and its first spot, and a u16 for the end of each bucket.
+// group is the record of a group: a u32 each for the offset of its rows, its
+// first node and its first spot, and a u16 for the end of each bucket.
 func (t *Table) group(index uint64) *group {
 	return (*group)(t.groups.b[index*groupStride : (index+1)*groupStride])
 }
 
 type group [groupStride]byte
 
-// bucket is the rows of a bucket, and slack bytes behind size; false if they are
-// not within the section. A bucket without rows has no bytes.
+// bucket returns the rows of a bucket, with slack bytes after size. ok is false
+// if they exceed the section. A bucket without rows is empty.
 func (t *Table) bucket(g *group, bucket uint64) (rows []byte, size uint64, ok bool) {
 	le := binary.LittleEndian
 	from := uint64(0)
@@ -36,23 +36,24 @@ func (t *Table) bucket(g *group, bucket uint64) (rows []byte, size uint64, ok bo
 	return t.rows.b[start+from:], to - from, true
 }
 
-// rank is how many rows of a bucket start at target or before it. Bit n of the
-// bucket's first eight bytes says that one starts at offset n.
+// rank returns the number of rows of a bucket that start at or before target.
+// The first eight bytes are a bit mask of the offsets of rows.
 func rank(b []byte, target uint64) uint64 {
 	return uint64(bits.OnesCount64(binary.LittleEndian.Uint64(b) & (2<<target - 1)))
 }
 
-// bucketBytes is how many bytes a bucket with so many rows has.
+// bucketBytes returns the size of a bucket with a number of rows.
 func bucketBytes(rows, rowBits uint64) uint64 { return bucketHead + (rows*rowBits+7)/8 }
 
-// row is what row k of a bucket says.
+// row returns row k of a bucket.
 func (t *Table) row(g *group, b []byte, k uint64) (node, file uint64, line, column uint32) {
 	le := binary.LittleEndian
 	bit, f := k*t.rowBits, &t.rows.field
 	at := bucketHead + bit/8
 	v := le.Uint64(b[at:at+8]) >> (bit % 8)
 	if v&rowSpot == 0 {
-		// A quarter of the numbers is for nodes before the first of the group.
+		// A quarter of the values is for nodes before the first one of the
+		// group.
 		node := le.Uint32(g[4:]) + uint32(f[1].of(v)) - uint32((f[1].mask+1)/4)
 		return uint64(node), usualFile, uint32(f[2].of(v)), uint32(f[3].of(v))
 	}
@@ -62,7 +63,7 @@ func (t *Table) row(g *group, b []byte, k uint64) (node, file uint64, line, colu
 	return t.spot(uint64(le.Uint32(g[8:])) + v - 1)
 }
 
-// spot is what spot i says; that there is a node of no table if there is none.
+// spot returns spot i; its node is invalid if i is out of range.
 func (t *Table) spot(i uint64) (node, file uint64, line, column uint32) {
 	if i >= t.spots.count {
 		return 1 << 32, 0, 0, 0

@@ -11,28 +11,28 @@ import (
 
 const chunkSize = 64 << 10
 
-// A room is the memory that spools share. It may be used by several goroutines,
-// each with spools of its own.
-type room struct {
-	scratch bin.Scratch // nil: there is no bound
+// A budget is the memory that spools share. It is safe for concurrent use, if
+// each goroutine has its own spools.
+type budget struct {
+	scratch bin.Scratch // nil: unlimited
 	limit   int64
-	tables  int64        // bytes that are taken by others
+	tables  int64        // bytes of other data
 	held    atomic.Int64 // bytes of chunks
-	mu      sync.Mutex   // of scratch
+	mu      sync.Mutex   // guards scratch
 }
 
-// full says that what is written goes to the scratch file: an eighth of the room
-// is for it, and less if others need more.
-func (r *room) full() bool {
+// full reports whether spools have to write to scratch files: they may use an
+// eighth of the limit, or less if other data need more.
+func (r *budget) full() bool {
 	held := r.held.Load()
 	return r.scratch != nil && (held > r.limit/8 || r.tables+held > r.limit)
 }
 
-// A spool is bytes that are written once, from front to back, and read in the
-// same order any number of times. It is in memory until it has to grow and the
-// room is full. Its errors stick.
+// A spool is written once, and then read sequentially any number of times. It
+// is in memory until it has to grow while the budget is full. It returns its
+// first error from all later calls.
 type spool struct {
-	room    *room
+	budget  *budget
 	file    bin.ScratchFile
 	spilled int64 // bytes in file
 	chunks  [][]byte
@@ -40,10 +40,11 @@ type spool struct {
 	err     error
 }
 
+// Write implements [io.Writer].
 func (s *spool) Write(p []byte) (int, error) {
 	n, last := len(p), len(s.chunks)-1
 	s.size += int64(n)
-	if last >= 0 && len(s.chunks[last])+n <= chunkSize { // nearly always
+	if last >= 0 && len(s.chunks[last])+n <= chunkSize { // the common case
 		s.chunks[last] = append(s.chunks[last], p...)
 		return n, s.err
 	}
@@ -60,29 +61,29 @@ func (s *spool) Write(p []byte) (int, error) {
 	return n, s.err
 }
 
-// grow makes place for more.
+// grow makes room for more bytes.
 func (s *spool) grow() {
-	var chunk []byte // grows, as many spools stay small
+	var chunk []byte // small at first, as many spools stay small
 	if len(s.chunks) > 0 {
-		if s.room.full() {
+		if s.budget.full() {
 			s.spill()
 			return
 		}
 		chunk = make([]byte, 0, chunkSize)
 	}
 	s.chunks = append(s.chunks, chunk)
-	s.room.held.Add(chunkSize)
+	s.budget.held.Add(chunkSize)
 }
 
-// spill moves everything from memory to the scratch file.
+// spill writes the chunks to the scratch file.
 func (s *spool) spill() {
 	if s.err != nil || s.size == s.spilled {
 		return
 	}
 	if s.file == nil {
-		s.room.mu.Lock()
-		f, err := s.room.scratch.Create()
-		s.room.mu.Unlock()
+		s.budget.mu.Lock()
+		f, err := s.budget.scratch.Create()
+		s.budget.mu.Unlock()
 		if err != nil {
 			s.err = scratchError("create", err)
 			return
@@ -96,7 +97,7 @@ func (s *spool) spill() {
 		}
 		s.spilled += int64(len(c))
 	}
-	s.room.held.Add(-chunkSize * int64(len(s.chunks)-1))
+	s.budget.held.Add(-chunkSize * int64(len(s.chunks)-1))
 	s.chunks = s.chunks[:1]
 	s.chunks[0] = s.chunks[0][:0]
 }
@@ -105,7 +106,7 @@ func scratchError(what string, err error) error {
 	return fault.New(fault.Internal, "symcache, build", "%s a scratch file: %w", what, err)
 }
 
-// ReadAt reads from the part that is in memory or the part that is not.
+// ReadAt implements [io.ReaderAt] for the bytes in the file and in memory.
 func (s *spool) ReadAt(p []byte, off int64) (int, error) {
 	n := 0
 	for n < len(p) && off < s.size {
@@ -133,7 +134,7 @@ func (s *spool) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// copyTo writes everything to w.
+// copyTo writes all bytes to w.
 func (s *spool) copyTo(w io.Writer) error {
 	if s.err != nil {
 		return s.err
@@ -151,42 +152,42 @@ func (s *spool) copyTo(w io.Writer) error {
 	return nil
 }
 
-// close gives everything back.
+// close releases the memory and removes the scratch file.
 func (s *spool) close() error {
 	f := s.file
-	s.room.held.Add(-chunkSize * int64(len(s.chunks)))
+	s.budget.held.Add(-chunkSize * int64(len(s.chunks)))
 	s.file, s.chunks, s.size, s.spilled = nil, nil, 0, 0
 	if f == nil {
 		return nil
 	}
-	s.room.mu.Lock()
-	defer s.room.mu.Unlock()
-	return s.room.scratch.Remove(f)
+	s.budget.mu.Lock()
+	defer s.budget.mu.Unlock()
+	return s.budget.scratch.Remove(f)
 }
 
-// A reader walks through a spool that is complete. What it returns is valid
-// until it is asked again.
+// A reader reads a complete spool. Its results are valid until the next call.
 type reader struct {
-	s    *spool
-	off  int64 // of the end of buf
-	buf  []byte
-	room []byte
-	err  error
+	s     *spool
+	off   int64 // offset of the end of buf
+	buf   []byte
+	space []byte
+	err   error
 }
 
-func newReader(s *spool) *reader { return &reader{s: s, err: s.err, room: make([]byte, 2*chunkSize)} }
+func newReader(s *spool) *reader { return &reader{s: s, err: s.err, space: make([]byte, 2*chunkSize)} }
 
-// peek is at least n bytes, or all that are left. n is at most chunkSize.
+// peek returns at least n bytes, or all remaining ones. n must be at most
+// chunkSize.
 func (r *reader) peek(n int) []byte {
 	if len(r.buf) < n && r.off < r.s.size && r.err == nil {
-		k := copy(r.room, r.buf)
-		got := min(int64(len(r.room)-k), r.s.size-r.off)
-		_, r.err = r.s.ReadAt(r.room[k:k+int(got)], r.off)
+		k := copy(r.space, r.buf)
+		got := min(int64(len(r.space)-k), r.s.size-r.off)
+		_, r.err = r.s.ReadAt(r.space[k:k+int(got)], r.off)
 		r.off += got
-		r.buf = r.room[:k+int(got)]
+		r.buf = r.space[:k+int(got)]
 	}
 	return r.buf
 }
 
-// skip passes over n bytes of what peek returned.
+// skip skips n bytes of the result of peek.
 func (r *reader) skip(n int) { r.buf = r.buf[n:] }

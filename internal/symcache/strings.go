@@ -8,29 +8,30 @@ import (
 	"symbolon/internal/fault"
 )
 
-// References in the strings section: how many numbers the lead bytes of each
-// length stand for, and where they start.
+// References in the strings section: the first lead byte of each length, and
+// the first number.
 const (
-	lead1  = 0x80 // one byte in all
+	lead1  = 0x80 // one byte
 	lead2  = 0xc0
 	lead3  = 0xe0
 	lead4  = 0xf8
-	lead5  = 0xfc // the number follows as it is
-	escape = 0xff // one byte follows and stands for itself
+	lead5  = 0xfc // the number follows in four bytes
+	escape = 0xff // a literal byte follows
 
 	first2 = lead2 - lead1
 	first3 = first2 + (lead3-lead2)<<8
 	first4 = first3 + (lead4-lead3)<<16
 	first5 = first4 + (lead5-lead4)<<24
 
-	stringGroup = 16  // strings behind one record of the index
-	maxString   = 255 // bytes of one string in the section
+	stringGroup = 16  // strings of a record of the index
+	maxString   = 255 // limit of bytes of a string in the section
 
-	// maxDecode is how deep strings may refer to one another. Entries reach
-	// maxLevel+1, and each of them may be cut into pieces of pieces of pieces.
+	// maxDecode is the limit of nested strings. Entries are nested up to
+	// maxLevel+1, and each of them may be split into pieces up to three times.
 	maxDecode = 4 * (maxLevel + 1)
 )
 
+// appendRef appends a reference to a string.
 func appendRef(b []byte, id uint32) []byte {
 	switch {
 	case id < first2:
@@ -48,7 +49,7 @@ func appendRef(b []byte, id uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(b, lead5), id)
 }
 
-// tokenSize is how many bytes the token at the front of a string has.
+// tokenSize returns the size of the token that starts with lead.
 func tokenSize(lead byte) int {
 	switch {
 	case lead < lead2:
@@ -63,25 +64,25 @@ func tokenSize(lead byte) int {
 	return 5
 }
 
-// plan is what becomes of each entry of names.
+// plan assigns strings to the entries of names.
 type plan struct {
-	id    []uint32 // number of the string, for entries that become one
+	id    []uint32 // number of the string, for entries that become strings
 	uses  []uint32
-	order []uint32 // the entries that become strings, by their numbers
+	order []uint32 // entries that become strings, by number
 }
 
-// plan decides which entries are worth a string: names, and what saves more by
-// being shared than it costs. The others go back into the texts they are part
-// of. Strings that are used most come first, since their numbers are
+// plan selects the entries that become strings: names, and those that save more
+// by being shared than they cost. The others are copied to the texts that refer
+// to them. The most used strings come first, since their references are
 // shortest; names that only frames refer to come last, in the order in which
 // they were added.
 func (n *names) plan() *plan {
 	const (
-		cost = 3 // of a reference, most often
+		cost = 3 // typical size of a reference
 		gone = ^uint32(0)
 	)
 	p := &plan{id: make([]uint32, len(n.entries)), uses: make([]uint32, len(n.entries))}
-	size := p.uses // until they are counted: the length of what is gone, else the cost
+	size := p.uses // until uses are counted: the length of an entry that is copied, else cost
 	for i := range n.entries {
 		e := &n.entries[i]
 		long := uint64(0)
@@ -128,7 +129,7 @@ func (n *names) plan() *plan {
 	return p
 }
 
-// appendString is the text of an entry as it is on disk.
+// appendString appends the encoded text of an entry.
 func (n *names) appendString(b []byte, i uint32, p *plan) []byte {
 	for t := range tokens(n.text(i)) {
 		switch {
@@ -148,9 +149,9 @@ func (n *names) appendString(b []byte, i uint32, p *plan) []byte {
 // stringWriter writes the strings and their index.
 type stringWriter struct {
 	index, text *spool
-	pieces      *spool // of what is too long: size and bytes
+	pieces      *spool // of long strings: size and bytes
 	next        uint32 // number of the next piece
-	starts      uint64 // of groups
+	starts      uint64 // offsets of groups
 	count       uint64
 	sizes       [stringGroup]byte
 	group       []byte
@@ -165,7 +166,7 @@ func (w *stringWriter) add(s []byte) {
 	}
 }
 
-// flush ends the group at work, if there is one.
+// flush ends the current group, if there is one.
 func (w *stringWriter) flush() {
 	if w.count == w.starts*stringGroup {
 		return
@@ -177,8 +178,8 @@ func (w *stringWriter) flush() {
 	w.group, w.sizes = w.group[:0], [stringGroup]byte{}
 }
 
-// cut cuts a string that is too long into pieces. What is left of it is the
-// references to them.
+// cut moves the pieces of a long string to w.pieces. It returns the references
+// to them.
 func (w *stringWriter) cut(s []byte) []byte {
 	var refs []byte
 	for len(s) > 0 {
@@ -195,7 +196,7 @@ func (w *stringWriter) cut(s []byte) []byte {
 	return refs
 }
 
-// addPieces writes the pieces behind the other strings.
+// addPieces writes the pieces after the other strings.
 func (w *stringWriter) addPieces() error {
 	r := newReader(w.pieces)
 	for b := r.peek(1 + maxString); len(b) > 0; b = r.peek(1 + maxString) {
@@ -206,7 +207,7 @@ func (w *stringWriter) addPieces() error {
 	return r.err
 }
 
-// write writes all strings and is how many there are.
+// write writes all strings and returns their number.
 func (n *names) write(p *plan, w *stringWriter) (uint64, error) {
 	w.next = uint32(len(p.order))
 	var buf []byte
@@ -222,7 +223,7 @@ func (n *names) write(p *plan, w *stringWriter) (uint64, error) {
 	}
 	w.flush()
 	if w.text.size > 1<<32 || w.count > 1<<32 {
-		return 0, fault.New(fault.Unsupported, "symcache, build", "%d bytes of names", w.text.size)
+		return 0, fault.New(fault.Unsupported, "symcache, build", "%d bytes of names exceed 32 bits", w.text.size)
 	}
 	return w.count, nil
 }

@@ -10,27 +10,27 @@ import (
 	"symbolon/internal/sym"
 )
 
-// A Table answers what a file says about an address. It is safe for concurrent
-// use. It stays valid as long as the source it was opened from, whose bytes
-// must not change.
+// A Table looks up addresses. It is safe for concurrent use. It is valid as
+// long as the source that it was opened from, whose bytes must not change.
 type Table struct {
 	head   *head
 	raw    []byte // of the head
 	size   int64
 	body   []byte
-	sums   []byte // of the pages of body
+	sums   []byte // of the pages of the body
 	damage atomic.Pointer[fault.Error]
 	memo   memo
 
 	extents, groups, rows, spots, nodes, triples, functions, origins, files, index records
 	text                                                                           span
 
-	starts  []extent // what extents holds
+	starts  []extent // the content of extents
 	langs   []langEnd
 	rowBits uint64
 }
 
-// langEnd is the first origin that is not of a language any more, nor of one before.
+// langEnd is a language and the end of its origins, which start at the end of
+// the language before.
 type langEnd struct {
 	end  uint64
 	lang sym.Lang
@@ -42,36 +42,37 @@ type span struct{ at, size uint64 }
 // records is a section of records of one shape.
 type records struct {
 	b      []byte // the section with its slack
-	at     uint64 // of b in the body
+	at     uint64 // offset of b in the body
 	count  uint64
 	stride uint64
-	second uint64 // byte of field 2
-	wide   bool   // it takes more than a word at the start and one at second to read all fields
+	second uint64 // offset in a record of the word of field 2
+	wide   bool   // the fields do not fit in the words at 0 and second
 	field  [5]field
 }
 
-// field is where a field is: so many bits into the word at a byte.
+// field is the position of a field: a bit offset in the word at a byte of the
+// record.
 type field struct {
 	byte  uint64
 	shift uint8
 	mask  uint64
 }
 
-// of is a field in its word.
+// of returns the value of a field in its word.
 func (f *field) of(word uint64) uint64 { return word >> (f.shift & 63) & f.mask }
 
-// word is the word at a byte of record i, which must exist.
+// word returns the word at a byte of record i, which must exist.
 func (r *records) word(i, byte uint64) uint64 {
 	at := i*r.stride + byte
-	return binary.LittleEndian.Uint64(r.b[at : at+8]) // an end makes for fewer checks
+	return binary.LittleEndian.Uint64(r.b[at : at+8]) // the end removes a bounds check
 }
 
-// get is field k of record i, which must exist.
+// get returns field k of record i, which must exist.
 func (r *records) get(i uint64, k int) uint64 {
 	return r.field[k].of(r.word(i, r.field[k].byte))
 }
 
-// read is all fields of record i, which must exist.
+// read returns all fields of record i, which must exist.
 func (r *records) read(i uint64) (a, b, c, d, e uint64) {
 	if r.wide {
 		return r.get(i, 0), r.get(i, 1), r.get(i, 2), r.get(i, 3), r.get(i, 4)
@@ -80,8 +81,8 @@ func (r *records) read(i uint64) (a, b, c, d, e uint64) {
 	return r.field[0].of(v), r.field[1].of(v), r.field[2].of(w), r.field[3].of(w), r.field[4].of(w)
 }
 
-// place finds the fields in a record: all of them in its first word, or those
-// from the third on in a second one, or each in a word of its own.
+// place finds the fields of a record: all in the first word, or the fields from
+// the third on in a second word, or each in its own word.
 func (r *records) place(w width) {
 	if !r.fits(w, len(w)) && !r.fits(w, 2) {
 		r.wide = true
@@ -93,7 +94,7 @@ func (r *records) place(w width) {
 	}
 }
 
-// fits is whether the fields fit if a second word starts with that one.
+// fits reports whether the fields fit if field second starts the second word.
 func (r *records) fits(w width, second int) bool {
 	at, from := uint64(0), uint64(0)
 	for k, bits := range w {
@@ -109,16 +110,16 @@ func (r *records) fits(w width, second int) bool {
 	return true
 }
 
-// Open opens a table and compares all of its checksums. If src is not in
-// memory it is read into memory once.
+// Open opens a table and verifies all checksums. A source that is not in memory
+// is read into memory once.
 func Open(src bin.Source) (*Table, error) {
 	size := src.Size()
 	if int64(int(size)) != size {
-		return nil, fault.New(fault.Unsupported, "symcache", "%d bytes", size)
+		return nil, fault.New(fault.Unsupported, "symcache", "%d bytes exceed the address space", size)
 	}
 	b, err := bin.Read(src, 0, int(size))
 	if err != nil {
-		return nil, fault.New(fault.Internal, "symcache", "read the file: %w", err)
+		return nil, fault.New(fault.Internal, "symcache", "read the table: %w", err)
 	}
 	h, err := parseHead(b)
 	if err != nil {
@@ -126,18 +127,18 @@ func Open(src bin.Source) (*Table, error) {
 	}
 	at := h.bodyAt()
 	if h.bodySize > uint64(size) || uint64(at) > uint64(size) || uint64(size)-uint64(at) != h.bodySize {
-		return nil, malformed("head", "%d bytes, wanted are %d and %d", size, at, h.bodySize)
+		return nil, malformed("head", "size is %d bytes, must be %d and %d of the body", size, at, h.bodySize)
 	}
 	sums := b[h.size:at]
 	if crc32.Checksum(sums, bin.Castagnoli) != h.sumsCheck {
-		return nil, malformed("checksums", "checksum does not match")
+		return nil, malformed("checksums", "checksum mismatch")
 	}
 	t := &Table{head: h, raw: b[:h.size], size: size, body: b[at:], sums: sums}
 	for page := range uint64(h.pages()) {
 		from := page << pageShift
 		b := t.body[from:min(from+pageSize, uint64(len(t.body)))]
 		if crc32.Checksum(b, bin.Castagnoli) != binary.LittleEndian.Uint32(sums[page*4:]) {
-			return nil, malformed("body", "page %d, at %#x: checksum does not match", page, uint64(at)+from)
+			return nil, malformed("body", "page %d at %#x: checksum mismatch", page, uint64(at)+from)
 		}
 	}
 	t.slice()
@@ -171,17 +172,17 @@ func (t *Table) slice() {
 // readExtents reads and checks the extents.
 func (t *Table) readExtents() error {
 	if (t.extents.count == 0) != (t.groups.count == 0) {
-		return broken(secExtents, "none, with %d groups", t.groups.count)
+		return invalidSection(secExtents, "no extents for %d groups", t.groups.count)
 	}
 	t.starts = make([]extent, t.extents.count)
 	for i := range t.starts {
 		x := extent{t.extents.get(uint64(i), 0), t.extents.get(uint64(i), 1)}
 		if i == 0 && x.index != 0 || x.index >= t.groups.count {
-			return broken(secExtents, "extent %d starts with group record %d of %d", i, x.index, t.groups.count)
+			return invalidSection(secExtents, "extent %d starts at invalid group %d of %d", i, x.index, t.groups.count)
 		}
 		if i > 0 {
 			if p := t.starts[i-1]; x.index <= p.index || x.group <= p.group+x.index-p.index {
-				return broken(secExtents, "extent %d does not lie behind the one before", i)
+				return invalidSection(secExtents, "extent %d overlaps the one before", i)
 			}
 		}
 		t.starts[i] = x
@@ -189,14 +190,14 @@ func (t *Table) readExtents() error {
 	return nil
 }
 
-// Info is what the table tells about itself.
+// Info describes the table.
 func (t *Table) Info() Info { return t.head.info }
 
-// Size is the size of the file.
+// Size returns the size of the file.
 func (t *Table) Size() int64 { return t.size }
 
-// Damaged is the first damage that was met: a record that no Builder writes.
-// What it touches is answered as if the table knew nothing about it.
+// Damaged returns an error for the first invalid record that a lookup read, or
+// nil. Such lookups have no result.
 func (t *Table) Damaged() error {
 	if err := t.damage.Load(); err != nil {
 		return err
@@ -204,7 +205,7 @@ func (t *Table) Damaged() error {
 	return nil
 }
 
-// damaged remembers damage. It is always false.
+// damaged records damage. It returns false.
 func (t *Table) damaged(section int, format string, args ...any) bool {
 	t.damage.CompareAndSwap(nil, malformed(sectionNames[section], format, args...))
 	return false

@@ -11,7 +11,7 @@ import (
 	"symbolon/internal/symcache"
 )
 
-func TestTableAnswersAsItsBlocksDo(t *testing.T) {
+func TestTableAgreesWithModel(t *testing.T) {
 	rounds := uint64(1500)
 	if testing.Short() {
 		rounds = 500
@@ -31,8 +31,8 @@ func TestTableAnswersAsItsBlocksDo(t *testing.T) {
 	}
 }
 
-// More rows than are read at once while a table is made.
-func TestLargeTableAnswersAsItsBlocksDo(t *testing.T) {
+// The table has more rows than the reader of the log buffers.
+func TestLargeTableAgreesWithModel(t *testing.T) {
 	m := synthetic(700, 150)
 	table := open(t, m.build(t, symcache.Options{}))
 	names := textFunc(m.appendText)
@@ -40,7 +40,7 @@ func TestLargeTableAnswersAsItsBlocksDo(t *testing.T) {
 		for i := 0; i < len(b.Rows); i += 5 {
 			got, want := table.Lookup(nil, b.Rows[i].Addr), b.Frames(nil, i)
 			if !same(table, got, names, want) {
-				t.Fatalf("frames at %#x:\n%swanted are:\n%s", b.Rows[i].Addr, spell(table, got), spell(names, want))
+				t.Fatalf("frames at %#x:\n%swant:\n%s", b.Rows[i].Addr, spell(table, got), spell(names, want))
 			}
 		}
 	}
@@ -49,8 +49,8 @@ func TestLargeTableAnswersAsItsBlocksDo(t *testing.T) {
 	}
 }
 
-// More names than two bytes can refer to, each cut into pieces.
-func TestManyLongNamesComeBack(t *testing.T) {
+// More names than references of two bytes, each split into pieces.
+func TestManyLongNames(t *testing.T) {
 	m := &model{}
 	for i := range 9000 {
 		name := m.text(strings.Repeat(fmt.Sprintf("é%dx", i), 80))
@@ -71,7 +71,7 @@ func TestManyLongNamesComeBack(t *testing.T) {
 	}
 }
 
-func TestNamesOfEveryShapeComeBack(t *testing.T) {
+func TestNamesRoundTrip(t *testing.T) {
 	all := make([]byte, 256)
 	for i := range all {
 		all[i] = byte(i)
@@ -101,11 +101,11 @@ func TestNamesOfEveryShapeComeBack(t *testing.T) {
 	for i, name := range names {
 		f := table.Lookup(nil, uint64(i))[0]
 		if got := textOf(table, f.Func); got != name {
-			t.Errorf("name %d is %.100q, wanted is %.100q", i, got, name)
+			t.Errorf("name %d is %.100q, want %.100q", i, got, name)
 		}
 		want := name + "/f"
 		if got := textOf(table, f.File); got != want[:min(len(want), symcache.MaxText)] {
-			t.Errorf("file %d is %.100q, wanted is %.100q", i, got, want)
+			t.Errorf("file %d is %.100q, want %.100q", i, got, want)
 		}
 	}
 	if err := table.Verify(); err != nil {
@@ -113,8 +113,8 @@ func TestNamesOfEveryShapeComeBack(t *testing.T) {
 	}
 }
 
-// What mangled names have in common is kept once, whatever stands around it.
-func TestMangledNamesShareWhatTheyHaveInCommon(t *testing.T) {
+// The common part of mangled names is stored once in all contexts.
+func TestMangledNamesShareParts(t *testing.T) {
 	size := func(form string) int {
 		m := &model{}
 		b := &sym.Block{}
@@ -142,14 +142,14 @@ func TestMangledNamesShareWhatTheyHaveInCommon(t *testing.T) {
 		"the type of a function":              "_Z5f_%dPFvN7company7project9subsystemEdfE",
 	} {
 		if got := size(form); got > plain+200*12+200 {
-			t.Errorf("%s takes %d bytes of each name", what, (got-plain)/200)
+			t.Errorf("%s: each name takes %d bytes", what, (got-plain)/200)
 		}
 	}
 }
 
-// Names that share all their parts, each part too long for one string, nested
-// as deep as brackets are looked into and deeper.
-func TestDeepLongNamesComeBack(t *testing.T) {
+// Names share all their parts, which are too long for one string, and are nested
+// up to the limit of shared brackets and deeper.
+func TestDeepLongNames(t *testing.T) {
 	m := &model{}
 	b := &sym.Block{}
 	add := func(name string) {
@@ -179,9 +179,9 @@ func TestDeepLongNamesComeBack(t *testing.T) {
 	}
 }
 
-// Whatever the offset in its bucket and group at which code starts, ends and
-// starts again, and whether or not something goes on from before.
-func TestHolesStartAndEndAtEveryOffset(t *testing.T) {
+// Code starts, ends and starts again at all offsets of a bucket and group, with
+// and without code before it.
+func TestHolesAtEveryOffset(t *testing.T) {
 	m := &model{}
 	f, g, h, file := m.text("f"), m.text("g"), m.text("h"), m.text("f.c")
 	for _, before := range []bool{false, true} {
@@ -213,9 +213,9 @@ func TestHolesStartAndEndAtEveryOffset(t *testing.T) {
 	}
 }
 
-// A symbol without a size lasts to the next block or to the end of all
-// addresses, without costing space for what lies between.
-func TestOpenTailLastsToTheEnd(t *testing.T) {
+// A symbol without a size extends to the next block or to the end of all
+// addresses, and takes no space for the range.
+func TestOpenRangeExtendsToEnd(t *testing.T) {
 	m := &model{}
 	first, last := m.text("first"), m.text("last")
 	m.blocks = []*sym.Block{
@@ -232,8 +232,9 @@ func TestOpenTailLastsToTheEnd(t *testing.T) {
 	}
 }
 
-// However small the memo, and however many ask while it begins anew.
-func TestRememberedNamesAreTheNames(t *testing.T) {
+// Names are the same with every size of the memo, and while other goroutines
+// start new generations.
+func TestRemember(t *testing.T) {
 	m := large(t, 300)
 	for i := range m.texts {
 		switch i % 5 {
@@ -269,7 +270,7 @@ func TestRememberedNamesAreTheNames(t *testing.T) {
 					got, plain := table.AppendText(room, n.handle)
 					want := !strings.ContainsAny(n.text, `"ö`)
 					if string(got) != "before "+n.text || plain != want {
-						t.Errorf("limit %d: name %q, plain %t, wanted is %q, %t", limit, got, plain, n.text, want)
+						t.Errorf("limit %d: name %q, plain %t, want %q, %t", limit, got, plain, n.text, want)
 						return
 					}
 				}
@@ -277,12 +278,12 @@ func TestRememberedNamesAreTheNames(t *testing.T) {
 		}
 		wg.Wait()
 		if text, plain := table.AppendText(nil, 0); len(text) > 0 || !plain {
-			t.Errorf("no name is %q, plain %t", text, plain)
+			t.Errorf("handle zero has name %q, plain %t", text, plain)
 		}
 	}
 }
 
-// textOf is the name behind a handle.
+// textOf returns the name of a handle.
 func textOf(table *symcache.Table, text sym.Text) string {
 	name, _ := table.AppendText(nil, text)
 	return string(name)

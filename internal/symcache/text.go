@@ -8,8 +8,8 @@ import (
 	"symbolon/internal/sym"
 )
 
-// AppendText appends the name behind a handle that the table gave out; nothing
-// for zero and for what is damaged. It is plain if it is printable ASCII without
+// AppendText appends the name of a handle of the table; nothing for zero and
+// for damaged names. plain is true if the name is printable ASCII without
 // quotes and backslashes.
 func (t *Table) AppendText(dst []byte, text sym.Text) (out []byte, plain bool) {
 	sort, n := int(text&handleFile), uint64(text>>1)-1
@@ -39,7 +39,7 @@ const (
 	highs = 0x80 * ones
 )
 
-// isPlain says whether b is printable ASCII without quotes and backslashes.
+// isPlain reports whether b is printable ASCII without quotes and backslashes.
 func isPlain(b []byte) bool {
 	for len(b) >= 8 {
 		if !plainWord(binary.LittleEndian.Uint64(b)) {
@@ -52,15 +52,15 @@ func isPlain(b []byte) bool {
 	return plainWord(binary.LittleEndian.Uint64(rest[:]))
 }
 
-// plainWord is isPlain for eight bytes. In each of them, as long as none has
-// its high bit set, x-1 borrows that bit if x is zero.
+// plainWord is isPlain for eight bytes. If no byte has its high bit set, x-1
+// sets that of a byte only if x is zero.
 func plainWord(w uint64) bool {
 	quote, slash, del := w^'"'*ones, w^'\\'*ones, w^0x7f*ones
 	return (w|(w-' '*ones)|(quote-ones)|(slash-ones)|(del-ones))&highs == 0
 }
 
-// A decoder puts one name together. It ends whatever the strings say: left is
-// how many strings it may still look at, most how long the result may get.
+// A decoder decodes one name. Its limits end every decoding: left is the number
+// of strings that it may still read, most the limit of the result.
 type decoder struct {
 	t    *Table
 	left int
@@ -97,7 +97,7 @@ func (d *decoder) append(dst []byte, id uint64, depth int) ([]byte, bool) {
 	return dst, len(dst) <= d.most
 }
 
-// ref is the number that a reference stands for.
+// ref returns the number of a reference.
 func ref(s []byte) uint64 {
 	switch len(s) {
 	case 1:
@@ -112,7 +112,7 @@ func ref(s []byte) uint64 {
 	return uint64(binary.BigEndian.Uint32(s[1:]))
 }
 
-// string is a string as it is on disk. There are slack bytes behind it.
+// string returns an encoded string, with slack bytes after it.
 func (t *Table) string(id uint64) ([]byte, bool) {
 	group := id / stringGroup
 	if group >= t.index.count {
@@ -133,7 +133,7 @@ func (t *Table) string(id uint64) ([]byte, bool) {
 	return t.body[group+from : group+from+size], true
 }
 
-// sumBytes is the sum of the first k of sixteen bytes.
+// sumBytes returns the sum of the first k of sixteen bytes.
 func sumBytes(b []byte, k uint64) uint64 {
 	lo, hi := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
 	if k < 8 {

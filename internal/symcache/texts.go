@@ -8,30 +8,30 @@ import (
 	"symbolon/internal/sym"
 )
 
-// batchSize is how many bytes of texts names are given at a time.
+// batchSize is the number of bytes of texts that names gets at a time.
 const batchSize = 64 << 10
 
-// batch is texts, one behind the other.
+// batch is a list of texts.
 type batch struct {
 	text []byte
 	ends []int
 }
 
-// texts gives each text of a build to names once. With workers for it, names
-// is at one batch while the next one is filled.
+// texts adds each text of a build to names once. With two workers names adds
+// one batch while the next one is filled.
 type texts struct {
 	names   *names
 	source  func(dst []byte, t sym.Text) []byte
 	workers int
 	seen    set[sum]
 	next    batch
-	work    batch
-	done    <-chan error // of work; nil: names is at rest
-	err     error        // sticks
-	held    int64        // by names when it was at rest
+	current batch
+	done    <-chan error // result of work; nil: names is idle
+	err     error        // the first error
+	held    int64        // memory of names when it was last idle
 }
 
-// number is the number of the text behind a handle.
+// number returns the number of the text of a handle.
 func (x *texts) number(t sym.Text) uint32 {
 	b := &x.next
 	from := len(b.text)
@@ -43,19 +43,19 @@ func (x *texts) number(t sym.Text) uint32 {
 		return id
 	}
 	if b.ends = append(b.ends, len(b.text)); len(b.text) >= batchSize {
-		x.hand()
+		x.submit()
 	}
 	return id
 }
 
-// hand gives the next batch to names.
-func (x *texts) hand() {
+// submit passes the next batch to names.
+func (x *texts) submit() {
 	x.wait()
-	x.next, x.work = batch{x.work.text[:0], x.work.ends[:0]}, x.next
+	x.next, x.current = batch{x.current.text[:0], x.current.ends[:0]}, x.next
 	take := func() error {
 		from := 0
-		for _, end := range x.work.ends {
-			x.names.add(x.work.text[from:end])
+		for _, end := range x.current.ends {
+			x.names.add(x.current.text[from:end])
 			from = end
 		}
 		return nil
@@ -63,29 +63,30 @@ func (x *texts) hand() {
 	if x.workers > 1 {
 		x.done = spawn(take)
 	} else {
-		x.rest(take())
+		x.finish(take())
 	}
 }
 
-// wait waits until names is at rest.
+// wait waits until names is idle.
 func (x *texts) wait() {
 	if x.done != nil {
-		x.rest(<-x.done)
+		x.finish(<-x.done)
 		x.done = nil
 	}
 }
 
-func (x *texts) rest(err error) {
+// finish records the result of a batch.
+func (x *texts) finish(err error) {
 	n := x.names
 	if err == nil && (len(n.arena) >= 1<<(32-arenaShift) || uint64(len(n.entries)) >= 1<<31) {
-		err = fault.New(fault.Unsupported, "symcache, build", "more names than 32 bits can number")
+		err = fault.New(fault.Unsupported, "symcache, build", "more than 1<<31 names")
 	}
 	x.err = cmp.Or(x.err, err)
 	x.held = n.held()
 }
 
-// spawn calls f in a goroutine, which ends with it. What is thrown there would
-// end the process, and becomes its error.
+// spawn runs f in a goroutine and returns a channel for its result. A panic in
+// f becomes an error, as it would end the process.
 func spawn(f func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestPanicInAGoroutineIsAnError(t *testing.T) {
+func TestSpawnReturnsPanicAsError(t *testing.T) {
 	if err := <-spawn(func() error { panic("oops") }); err == nil || !strings.Contains(err.Error(), "oops") {
 		t.Errorf("error %v", err)
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Verify reads the whole table and says what is wrong with it: everything that
-// a Builder does not write.
+// Verify reads the whole table. It returns an error for everything that a
+// Builder does not write.
 func (t *Table) Verify() error {
 	for _, check := range []func() error{
 		t.verifyGroups, t.verifyNodes, t.verifyCalls, t.verifyNames, t.verifyStrings,
@@ -18,16 +18,18 @@ func (t *Table) Verify() error {
 	return t.Damaged()
 }
 
-func broken(section int, format string, args ...any) error {
+// invalidSection returns an error for a section.
+func invalidSection(section int, format string, args ...any) error {
 	return malformed(sectionNames[section], format, args...)
 }
 
+// verifyGroups checks that groups, buckets and spots are contiguous.
 func (t *Table) verifyGroups() error {
 	rows, spots := uint64(0), uint64(0)
 	for i := range t.groups.count {
 		g := t.group(i)
 		if start, _, spot, _, _ := t.groups.read(i); start != rows || spot != spots {
-			return broken(secGroups, "group %d has rows from %d and spots from %d on, wanted are %d and %d", i, start, spot, rows, spots)
+			return invalidSection(secGroups, "group %d starts at row byte %d and spot %d, must start at %d and %d", i, start, spot, rows, spots)
 		}
 		for k := range uint64(buckets) {
 			b, size, ok := t.bucket(g, k)
@@ -37,23 +39,24 @@ func (t *Table) verifyGroups() error {
 				ok = n > 0 && size == bucketBytes(n, t.rowBits)
 			}
 			if !ok {
-				return broken(secGroups, "bucket %d of group %d is not as long as its rows", k, i)
+				return invalidSection(secGroups, "bucket %d of group %d does not have the size of its rows", k, i)
 			}
 			more, err := t.verifyBucket(g, b, n)
 			if err != nil {
-				return broken(secRows, "bucket %d of group %d: %w", k, i, err)
+				return invalidSection(secRows, "bucket %d of group %d: %w", k, i, err)
 			}
 			rows += size
 			spots += more
 		}
 	}
 	if rows != t.rows.count || spots != t.spots.count {
-		return broken(secGroups, "they have %d bytes of rows of %d and %d spots of %d", rows, t.rows.count, spots, t.spots.count)
+		return invalidSection(secGroups, "groups have %d of %d bytes of rows, and %d of %d spots", rows, t.rows.count, spots, t.spots.count)
 	}
 	return nil
 }
 
-// verifyBucket is how many spots the n rows of a bucket have.
+// verifyBucket checks the n rows of a bucket and returns the number of their
+// spots.
 func (t *Table) verifyBucket(g *group, b []byte, n uint64) (spots uint64, err error) {
 	for k := range n {
 		node, file, _, _ := t.row(g, b, k)
@@ -61,7 +64,7 @@ func (t *Table) verifyBucket(g *group, b []byte, n uint64) (spots uint64, err er
 			continue
 		}
 		if node >= t.nodes.count || file != usualFile && file > t.files.count {
-			return 0, fmt.Errorf("row %d names node %d of %d, file %d of %d", k, node, t.nodes.count, file, t.files.count)
+			return 0, fmt.Errorf("row %d refers to node %d of %d and file %d of %d", k, node, t.nodes.count, file, t.files.count)
 		}
 		if file != usualFile {
 			spots++
@@ -70,6 +73,7 @@ func (t *Table) verifyBucket(g *group, b []byte, n uint64) (spots uint64, err er
 	return spots, nil
 }
 
+// verifyNodes checks that each chain of parents ends in a function.
 func (t *Table) verifyNodes() error {
 	for i := range t.nodes.count {
 		n := i
@@ -79,7 +83,7 @@ func (t *Table) verifyNodes() error {
 				break
 			}
 			if away == 0 || id >= t.triples.count || away > n || depth == MaxDepth {
-				return broken(secNodes, "node %d, %d calls above node %d: number %d, parent %d back", n, depth, i, id, away)
+				return invalidSection(secNodes, "node %d, %d calls above node %d: number %d, parent %d back", n, depth, i, id, away)
 			}
 			n -= away
 		}
@@ -87,33 +91,37 @@ func (t *Table) verifyNodes() error {
 	return nil
 }
 
+// verifyCalls checks the references of triples and functions, and the order of
+// functions.
 func (t *Table) verifyCalls() error {
 	bad := func(origin, usual, file uint64) bool {
 		return origin >= t.origins.count || usual > t.files.count || file > t.files.count
 	}
 	for i := range t.triples.count {
 		if origin, usual, file, _, _ := t.triples.read(i); bad(origin, usual, file) {
-			return broken(secTriples, "triple %d: origin %d of %d, files %d and %d of %d", i, origin, t.origins.count, usual, file, t.files.count)
+			return invalidSection(secTriples, "triple %d: origin %d of %d, files %d and %d of %d",
+				i, origin, t.origins.count, usual, file, t.files.count)
 		}
 	}
 	for i := range t.functions.count {
 		entry, _, origin, usual, _ := t.functions.read(i)
 		if bad(origin, usual, 0) {
-			return broken(secFunctions, "function %d: origin %d of %d, file %d of %d", i, origin, t.origins.count, usual, t.files.count)
+			return invalidSection(secFunctions, "function %d: origin %d of %d, file %d of %d", i, origin, t.origins.count, usual, t.files.count)
 		}
 		if i > 0 && entry < t.functions.get(i-1, 0) {
-			return broken(secFunctions, "function %d starts before the one before", i)
+			return invalidSection(secFunctions, "function %d starts before its predecessor", i)
 		}
 	}
 	return nil
 }
 
+// verifyNames checks the references of origins and files.
 func (t *Table) verifyNames() error {
 	most := t.index.count * stringGroup
 	check := func(section int, names *records, what string) error {
 		for i := range names.count {
 			if id := names.get(i, 0); id >= most {
-				return broken(section, "%s %d: string %d of %d", what, i, id, most)
+				return invalidSection(section, "%s %d: string %d of %d", what, i, id, most)
 			}
 		}
 		return nil
@@ -121,8 +129,8 @@ func (t *Table) verifyNames() error {
 	return cmp.Or(check(secOrigins, &t.origins, "origin"), check(secFiles, &t.files, "file"))
 }
 
-// verifyStrings measures every string: none may contain itself, be deeper
-// than a reader follows or be longer than a name can be.
+// verifyStrings checks every string: it must not contain itself, nor exceed the
+// limits of nested strings and of the length of a name.
 func (t *Table) verifyStrings() error {
 	m := measurer{t: t, known: make([]measure, t.index.count*stringGroup)}
 	for id := range m.known {
@@ -133,9 +141,8 @@ func (t *Table) verifyStrings() error {
 	return nil
 }
 
-// measure is the length of a string, how many strings it takes to put it
-// together, and how deep it refers to others, plus one; busy while it is being
-// measured.
+// measure is the decoded length of a string, the number of strings in it, and
+// their depth, plus one; the depth is busy during the measurement.
 type measure struct {
 	length, parts uint32
 	depth         uint16
@@ -148,15 +155,16 @@ type measurer struct {
 	known []measure
 }
 
+// of returns the measure of a string inside of above others.
 func (m *measurer) of(id uint64, above int) (measure, error) {
 	if id >= uint64(len(m.known)) {
-		return measure{}, broken(secText, "string %d of %d", id, len(m.known))
+		return measure{}, invalidSection(secText, "string %d of %d", id, len(m.known))
 	}
 	if got := m.known[id]; got.depth != 0 && got.depth != busy {
 		return got, nil
 	}
 	if m.known[id].depth == busy || above > maxDecode {
-		return measure{}, broken(secText, "string %d contains itself, or is too deep", id)
+		return measure{}, invalidSection(secText, "string %d contains itself or exceeds the limit of nested strings", id)
 	}
 	m.known[id].depth = busy
 	s, ok := m.t.string(id)
@@ -168,7 +176,7 @@ func (m *measurer) of(id uint64, above int) (measure, error) {
 		n := tokenSize(s[0])
 		switch {
 		case n > len(s):
-			return measure{}, broken(secText, "string %d ends early", id)
+			return measure{}, invalidSection(secText, "string %d is truncated", id)
 		case s[0] < lead1 || s[0] == escape:
 			length++
 		default:
@@ -183,7 +191,7 @@ func (m *measurer) of(id uint64, above int) (measure, error) {
 		s = s[n:]
 	}
 	if length > MaxText || parts > MaxText || depth >= maxDecode {
-		return measure{}, broken(secText, "string %d has %d bytes of %d strings and is %d deep", id, length, parts, depth)
+		return measure{}, invalidSection(secText, "string %d exceeds a limit: %d bytes, %d strings, depth %d", id, length, parts, depth)
 	}
 	m.known[id] = measure{uint32(length), uint32(parts), depth + 1}
 	return m.known[id], nil
