@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"regexp"
 	"strings"
@@ -212,6 +213,25 @@ func TestWrongSettingsNameTheirKey(t *testing.T) {
 		_, _, err := config.Read(config.Options{File: "c.yaml", Data: []byte(text)})
 		if err == nil || err.Error() != want {
 			t.Errorf("%s:\ngot  %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+func TestRegionIsANameOrANameAndAnAddress(t *testing.T) {
+	const source = "sources: [{id: a, type: s3, bucket: b"
+	for text, want := range map[string]string{
+		source + "}]":                                "",
+		source + ", region: honk}]":                  "",
+		source + ", region: [honk, 'http://h']}]":    "",
+		source + ", region: ~}]":                     "c.yaml:1:40: malformed: invalid sources[0].region: must be a name, or a list of a name and an address",
+		source + ", region: }]":                      "c.yaml:1:40: malformed: invalid sources[0].region: must be a name, or a list of a name and an address",
+		source + ", region: []}]":                    "c.yaml:1:40: malformed: invalid sources[0].region: must be a name, or a list of a name and an address",
+		source + ", region: [honk]}]":                "c.yaml:1:40: malformed: invalid sources[0].region: must be a name, or a list of a name and an address",
+		source + ", region: [honk, 'http://h', c]}]": "c.yaml:1:40: malformed: invalid sources[0].region: must be a name, or a list of a name and an address",
+	} {
+		_, _, err := config.Read(config.Options{File: "c.yaml", Data: []byte(text)})
+		if got := fmt.Sprint(err); got != want && (want != "" || err != nil) {
+			t.Errorf("%s:\ngot  %s\nwant %s", text, got, want)
 		}
 	}
 }

@@ -14,12 +14,6 @@ func (l *loader) theirSources(v reflect.Value, n *node) error {
 	const path = "sources"
 	f := l.root.find(path)
 	l.dropUnknown(f, path, n)
-	for i, item := range n.items {
-		at := fmt.Sprintf("%s[%d].region", path, i)
-		if err := l.mistake(at, l.theirRegion(at, item)); err != nil {
-			return err
-		}
-	}
 	if err := l.put(v, path, n); err != nil || n.kind == null {
 		return err
 	}
@@ -47,18 +41,6 @@ func (l *loader) theirSources(v reflect.Value, n *node) error {
 		}
 		taken[lenient.ID], seen[lenient.ID] = true, true
 		list[i] = lenient
-	}
-	return nil
-}
-
-// theirRegion refuses a region that Symbolicator does not start with, and that
-// a file of ours may have: null, and a list without an address.
-func (l *loader) theirRegion(path string, source *node) error {
-	for i, k := range source.keys {
-		region := source.items[i]
-		if k.text == "region" && (region.kind == null || region.kind == listNode && len(region.items) != 2) {
-			return l.doc.wrong(k.place, "invalid %s: must be a name, or a list of a name and an address", path)
-		}
 	}
 	return nil
 }

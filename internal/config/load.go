@@ -191,6 +191,8 @@ func (l *loader) section(f *field, v reflect.Value, path string, n *node) error 
 		at, err := join(path, k.text), error(nil)
 		if sub := f.find(k.text); sub == nil {
 			err = l.doc.wrong(k.place, "%s", l.unknown(f, path, k.text))
+		} else if item := n.items[i]; sub.lone && (item.kind == null || item.kind == listNode && len(item.items) != 2) {
+			err = l.doc.wrong(k.place, "invalid %s: must be a name, or a list of a name and an address", at)
 		} else {
 			err = l.fill(sub, v.Field(sub.index), at, n.items[i])
 		}

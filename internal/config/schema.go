@@ -27,7 +27,7 @@ type field struct {
 	path   string // from the root; [] stands for any index
 	help   string
 	secret bool
-	lone   bool // of a list: one text stands for a list of it
+	lone   bool // of a list of a name and an address: the name alone may stand for it
 	shape  shape
 	typ    reflect.Type // of the value; of one element for list, dict and sections
 	index  int          // where it is in the struct of its section
