@@ -63,6 +63,9 @@ func (c Config) Validate() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		errs = append(errs, fmt.Errorf("listen is %.200q: must be HOST:PORT", c.Listen))
 	}
+	if _, port, err := net.SplitHostPort(c.Listen); err == nil && port != "0" && c.TLS.Address == c.Listen {
+		errs = append(errs, fmt.Errorf("tls.address is %.200q: must differ from listen", c.Listen))
+	}
 	if c.MaxInFlight < -1 {
 		errs = append(errs, fmt.Errorf("max_in_flight is %d: must be a positive number, or -1", c.MaxInFlight))
 	}

@@ -190,6 +190,13 @@ func TestSettingsOfTLSBelongTogether(t *testing.T) {
 			t.Errorf("%+v: %v; want %q", cfg, err, want)
 		}
 	}
+	both := api.Config{Listen: "127.0.0.1:443", TLS: api.TLSConfig{Certificate: "a", Key: "b", Address: "127.0.0.1:443"}}
+	if err := both.Validate(); err == nil || err.Error() != `tls.address is "127.0.0.1:443": must differ from listen` {
+		t.Errorf("one address for two ports: %v", err)
+	}
+	if both.Listen, both.TLS.Address = "127.0.0.1:0", "127.0.0.1:0"; both.Validate() != nil {
+		t.Errorf("two ports that the system chooses: %v", both.Validate())
+	}
 	for _, cfg := range []api.TLSConfig{{}, {Certificate: "a", Key: "b"}, {Certificate: "a", Key: "b", Address: ":443"}} {
 		if err := cfg.Validate(); err != nil {
 			t.Errorf("%+v: %v", cfg, err)
