@@ -40,8 +40,8 @@
 //
 // # Limits
 //
-// A file has at most 1 MiB, 32768 YAML tokens, 1024 anchors and 32 levels; what
-// aliases and variables make of it is bounded as well.
+// A file has at most 1 MiB. The YAML library bounds its depth, and how far
+// aliases multiply it.
 //
 // All functions may be called concurrently, for different destinations.
 package config

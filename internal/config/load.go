@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -52,7 +51,6 @@ func Load(dst any, o Options) (*Loaded, error) {
 	}
 	l.Origins = make(map[string]string)
 	for _, step := range []func(reflect.Value, Options) error{l.file, l.foreignFile, l.foreign, l.environ, l.sets, l.sources} {
-		l.budget = maxWork
 		if err := step(v, o); err != nil {
 			l.failed[""] = true
 			l.add(err)
@@ -66,20 +64,10 @@ func Load(dst any, o Options) (*Loaded, error) {
 	return &l.Loaded, l.all()
 }
 
-// maxWork bounds what aliases and expansion may blow a document up to: bytes
-// of text, and nodeWork for each value.
-const (
-	maxWork  = 16 << 20
-	nodeWork = 64
-)
-
-var errBlownUp = errors.New("aliases and variables make the file too large")
-
 type loader struct {
 	Loaded
 	root      *field
 	variables map[string]string
-	budget    int
 	mistakes  []mistake
 	places    map[string]origin // of keys and sections that were written
 	failed    map[string]bool   // keys with a value that could not be read
@@ -123,18 +111,10 @@ func (l *loader) file(v reflect.Value, o Options) error {
 	return l.section(l.root, v, "", n)
 }
 
-// spend takes the work for n out of the budget.
-func (l *loader) spend(n *node, bytes int) error {
-	if l.budget -= nodeWork + bytes; l.budget < 0 {
-		return l.doc.wrong(n.place, "%w", errBlownUp)
-	}
-	return nil
-}
-
 // fill gives v, which is at path, the value n. A null leaves it alone.
 func (l *loader) fill(f *field, v reflect.Value, path string, n *node) error {
-	if err := l.spend(n, 0); err != nil || n.kind == null {
-		return err
+	if n.kind == null {
+		return nil
 	}
 	if f.lone && n.kind == textNode {
 		n = &node{kind: listNode, items: []*node{n}, place: n.place}
@@ -173,9 +153,6 @@ func (l *loader) fill(f *field, v reflect.Value, path string, n *node) error {
 
 // element fills v, one element of the list f.
 func (l *loader) element(f *field, v reflect.Value, path string, n *node) error {
-	if err := l.spend(n, 0); err != nil {
-		return err
-	}
 	switch {
 	case f.shape == list:
 		return l.scalar(f, v, path, n)
@@ -211,9 +188,6 @@ func (l *loader) dict(f *field, v reflect.Value, path string, n *node) error {
 	for i, k := range n.keys {
 		item := reflect.New(f.typ).Elem()
 		at := join(path, k.text)
-		if err := l.spend(n.items[i], 0); err != nil {
-			return err
-		}
 		if err := l.mistake(at, l.scalar(f, item, at, n.items[i])); err != nil {
 			return err
 		}
@@ -231,12 +205,9 @@ func (l *loader) scalar(f *field, v reflect.Value, path string, n *node) error {
 	text := n.text
 	if l.expand {
 		var err error
-		if text, err = expand(text, l.variables, l.budget); err != nil {
+		if text, err = expand(text, l.variables); err != nil {
 			return l.doc.wrong(n.place, "%s: %w", shownKey(path), err)
 		}
-	}
-	if err := l.spend(n, len(text)); err != nil {
-		return err
 	}
 	if f.secret && text == redacted {
 		return l.doc.wrong(n.place, "%s is %s, which stands for a secret that was left out; wanted is the secret itself", shownKey(path), redacted)

@@ -41,7 +41,7 @@ func (l *loader) mistake(path string, err error) error {
 		return nil
 	}
 	l.failed[path] = true
-	if errors.Is(err, errBlownUp) || errors.Is(err, errMany) {
+	if errors.Is(err, errMany) {
 		return err
 	}
 	return l.add(err)

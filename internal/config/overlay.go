@@ -117,7 +117,7 @@ func (l *loader) open(name string) {
 	if l.doc != nil {
 		number += l.doc.number
 	}
-	l.doc = &document{name: name, number: number, anchors: make(map[string]*node)}
+	l.doc = &document{name: name, number: number}
 }
 
 // begin makes the loader read values that come from a place of this name.
@@ -218,9 +218,8 @@ func (l *loader) parseValue(f *field, text string) (*node, error) {
 	return n, nil
 }
 
-// expand replaces ${NAME} and ${NAME:-text} by the values of variables, as long
-// as that makes no more than limit bytes.
-func expand(text string, vars map[string]string, limit int) (string, error) {
+// expand replaces ${NAME} and ${NAME:-text} by the values of variables.
+func expand(text string, vars map[string]string) (string, error) {
 	var b strings.Builder
 	for {
 		i := strings.Index(text, "${")
@@ -248,9 +247,6 @@ func expand(text string, vars map[string]string, limit int) (string, error) {
 			value = instead
 		case !ok:
 			return "", fmt.Errorf("variable %s is not set; ${%s:-text} has a text for that case", name, name)
-		}
-		if b.Len()+len(value) > limit {
-			return "", errBlownUp
 		}
 		b.WriteString(value)
 		text = rest

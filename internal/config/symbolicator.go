@@ -233,7 +233,7 @@ func (l *loader) turnKey(v reflect.Value, at string, c mapping, n *node) error {
 	if c.turn != nil {
 		text, err := n.text, error(nil)
 		if n.kind == textNode {
-			text, err = expand(n.text, l.variables, l.budget)
+			text, err = expand(n.text, l.variables)
 		}
 		turned, ok := c.turn(&node{kind: n.kind, text: text})
 		if err != nil || !ok {

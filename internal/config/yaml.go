@@ -4,28 +4,19 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
+	"io"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+	"go.yaml.in/yaml/v4"
+	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 )
 
-// The limits of one document. The parser takes quadratic time and deep
-// recursion for some inputs, so all of them are checked before it starts.
-const (
-	maxBytes   = 1 << 20
-	maxTokens  = 1 << 15
-	maxAnchors = 1 << 10
-	maxLevels  = 32
-	maxMerged  = 1 << 18
-)
+// maxBytes is the size of the largest document: a larger file is not a
+// configuration.
+const maxBytes = 1 << 20
 
 type nodeKind uint8
 
@@ -36,10 +27,11 @@ const (
 	mapNode
 )
 
-// node is one value of a document. Aliases share the node of their anchor.
+// node is one value of a document. An alias is a copy of the value of its
+// anchor.
 type node struct {
 	kind  nodeKind
-	text  string // of a textNode: as written, whatever YAML thinks that it is
+	text  string // of a textNode: as written, whatever type YAML gives it
 	place place
 	keys  []key   // of a mapNode
 	items []*node // of a mapNode in the order of keys, of a listNode
@@ -50,11 +42,11 @@ type key struct {
 	place place
 }
 
-// place is where a node stands in its document; the zero place is the whole
-// of it.
+// place is the position of a node in its document. The zero place is the whole
+// document.
 type place struct{ line, column int }
 
-// describe says what n is where it is not what was wanted.
+// describe returns the value of n, or its kind, for a message.
 func (n *node) describe() string {
 	switch n.kind {
 	case listNode:
@@ -67,18 +59,20 @@ func (n *node) describe() string {
 	return shortQuote(n.text)
 }
 
-// shortQuote quotes text, which somebody else chose, for a message.
+// shortQuote quotes text of users for a message.
 func shortQuote(text string) string { return fmt.Sprintf("%.60q", text) }
 
-// document is one YAML text and what is needed to read it.
+// document reads one YAML text.
 type document struct {
-	name    string // for messages
-	number  int    // among the documents that are read
-	anchors map[string]*node
-	merged  int // keys that merge keys brought
+	name   string // for messages
+	number int    // orders the documents of a Load
+
+	aliases   map[*yaml.Node]bool // anchors whose aliases are being copied
+	nodes     int                 // nodes so far
+	fromAlias int                 // nodes so far that aliases brought
 }
 
-// at is the name of p for messages.
+// at returns the name of p for messages.
 func (d *document) at(p place) string {
 	if p.line == 0 {
 		return d.name
@@ -90,7 +84,7 @@ func (d *document) wrong(p place, format string, args ...any) error {
 	return mistake{fault.New(fault.Malformed, d.at(p), format, args...), d.number, p}
 }
 
-// parse reads a text of one document. An empty one is a null.
+// parse reads a text of one document. An empty document is a null.
 func (d *document) parse(text []byte) (*node, error) {
 	if len(text) > maxBytes {
 		return nil, d.wrong(place{}, "it has %d bytes; the limit is %v", len(text), bin.Size(maxBytes))
@@ -99,136 +93,102 @@ func (d *document) parse(text []byte) (*node, error) {
 	if !utf8.Valid(text) {
 		return nil, d.wrong(place{}, "it is not UTF-8 text")
 	}
-	tokens := lexer.Tokenize(string(text))
-	if err := d.bound(tokens); err != nil {
-		return nil, err
-	}
-	file, err := parser.Parse(tokens, 0)
-	var explained yaml.Error
-	switch {
-	case errors.As(err, &explained) && explained.GetToken() != nil:
-		return nil, d.wrong(placeOf(explained.GetToken()), "%s", unquoted(explained.GetMessage()))
-	case err != nil:
+	loader, err := yaml.NewLoader(bytes.NewReader(text))
+	if err != nil {
 		return nil, d.wrong(place{}, "%w", err)
 	}
-	var root *node
-	for _, doc := range file.Docs {
-		if doc.Body == nil {
-			continue
+	d.aliases = make(map[*yaml.Node]bool)
+	root := &node{}
+	for {
+		var doc yaml.Node
+		if err := loader.Load(&doc); err == io.EOF {
+			return root, nil
+		} else if err != nil {
+			return nil, d.syntaxError(err, text)
 		}
-		if root != nil {
-			return nil, d.wrong(placeOf(doc.Start), "a second document; one is read")
-		}
-		if root, err = d.convert(doc.Body, 0); err != nil {
+		body, err := d.convert(doc.Content[0])
+		switch {
+		case err != nil:
 			return nil, err
+		case body.kind == null:
+		case root.kind != null:
+			return nil, d.wrong(place{doc.Line, doc.Column}, "a second document; one is read")
+		default:
+			root = body
 		}
 	}
-	if root == nil {
-		return &node{}, nil
-	}
-	return root, nil
 }
 
-// unquoted is a message of the YAML library up to where it quotes more of the
-// text than a character: that may be a secret whose quotes were forgotten.
-func unquoted(message string) string {
-	if strings.HasPrefix(message, "mapping key ") {
-		return "a key for the second time"
+// syntaxError returns an error of the YAML library with our place. Messages of
+// its scanner and parser are constant. Those of its composer, which resolves
+// aliases, quote the text, which may be a secret without its quotes.
+func (d *document) syntaxError(err error, text []byte) error {
+	var e *yaml.LoadError
+	if !errors.As(err, &e) {
+		return d.wrong(place{}, "invalid YAML")
 	}
-	end := len(message)
-	for i := 0; i < end; i++ {
-		switch c := message[i]; {
-		case c == '\'' && i+2 < end && message[i+2] == c:
-			i += 2
-		case c == '\'' || c == '"' || c == '`' || c == ':':
-			end = i
-		}
+	at, from := place{e.Mark.Line, e.Mark.Column}, place{e.ContextMark.Line, e.ContextMark.Column}
+	if before := text[:min(e.Mark.Index, len(text))]; e.Stage == yaml.ReaderStage {
+		start := bytes.LastIndexByte(before, '\n') + 1
+		at = place{1 + bytes.Count(before, []byte("\n")), 1 + utf8.RuneCount(before[start:])}
 	}
-	return fmt.Sprintf("%.100s", strings.Map(oneLine, strings.TrimSpace(message[:end])))
+	switch {
+	case e.Stage == yaml.ComposerStage, e.ContextMsg == "while scanning an alias":
+		return d.wrong(at, "there is no anchor of this name before the alias; a value that begins with * needs quotes")
+	case from == place{}, from == at:
+		return d.wrong(at, "%s", e.Message)
+	case e.Mark.Index >= len(text): // the end is not the place to look at
+		return d.wrong(from, "%s %s", e.Message, e.ContextMsg)
+	}
+	return d.wrong(at, "%s %s that begins at %d:%d", e.Message, e.ContextMsg, from.line, from.column)
 }
 
-// bound refuses what is too large or too deep for the parser.
-func (d *document) bound(tokens token.Tokens) error {
-	if len(tokens) > maxTokens {
-		return d.wrong(place{}, "it has %d YAML tokens; the limit is %d", len(tokens), maxTokens)
-	}
-	anchors, flow, dashes, line := 0, 0, 0, 0
-	for _, t := range tokens {
-		if t.Position.Line != line {
-			line, dashes = t.Position.Line, 0
-		}
-		switch t.Type {
-		case token.AnchorType:
-			anchors++
-		case token.SequenceEntryType, token.MappingKeyType, token.TagType:
-			dashes++
-		case token.SequenceStartType, token.MappingStartType:
-			flow++
-		case token.SequenceEndType, token.MappingEndType:
-			flow--
-		}
-		if flow > maxLevels || dashes > maxLevels {
-			return d.wrong(placeOf(t), "more than %d levels", maxLevels)
-		}
-		if anchors > maxAnchors {
-			return d.wrong(placeOf(t), "more than %d anchors", maxAnchors)
-		}
-	}
-	return nil
-}
+// limits bounds how far aliases multiply a document.
+var limits = loaderlimits.New()
 
-func placeOf(t *token.Token) place {
-	if t == nil || t.Position == nil {
-		return place{}
+// convert makes a node of a node of the library.
+func (d *document) convert(n *yaml.Node) (*node, error) {
+	at := place{n.Line, n.Column}
+	if n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle == 0 && len(n.Content) > 0 {
+		at = place{n.Content[0].Line, n.Content[0].Column} // not that of its anchor
 	}
-	return place{t.Position.Line, t.Position.Column}
-}
-
-// convert makes our node of the parser's.
-func (d *document) convert(n ast.Node, depth int) (*node, error) {
-	at := placeOf(n.GetToken())
-	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
-		at = placeOf(m.Values[0].Key.GetToken()) // the parser's is the first colon
+	d.nodes++
+	if len(d.aliases) > 0 {
+		d.fromAlias++
 	}
-	if depth > maxLevels {
-		return nil, d.wrong(at, "more than %d levels", maxLevels)
+	if err := limits.CheckAlias(d.fromAlias, d.nodes); err != nil {
+		return nil, d.wrong(at, "%w", err)
 	}
-	switch n := n.(type) {
-	case *ast.NullNode:
-		return &node{place: at}, nil
-	case *ast.StringNode:
-		return &node{kind: textNode, text: n.Value, place: at}, nil
-	case *ast.LiteralNode:
-		return &node{kind: textNode, text: n.Value.Value, place: at}, nil
-	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		return &node{kind: textNode, text: n.GetToken().Value, place: at}, nil
-	case *ast.SequenceNode:
-		return d.convertList(n, at, depth)
-	case *ast.MappingNode:
-		return d.convertMap(n.Values, at, depth)
-	case *ast.AnchorNode:
-		named, err := d.convert(n.Value, depth)
-		if err == nil {
-			d.anchors[n.Name.GetToken().Value] = named
-		}
-		return named, err
-	case *ast.AliasNode:
-		// An anchor is known once its value ended, so no alias is inside of
-		// what it stands for.
-		if named := d.anchors[n.Value.GetToken().Value]; named != nil {
-			return named, nil
-		}
-		return nil, d.wrong(at, "there is no anchor of this name before the alias; a value that begins with * needs quotes")
-	case *ast.TagNode:
+	switch {
+	case n.Style&yaml.TaggedStyle != 0 || n.Tag == "!":
 		return nil, d.wrong(at, "a tag; values are written without")
+	case n.Anchor != "" && n.Tag == "!!null":
+		return nil, d.wrong(at, "an anchor without a value; a value that begins with & needs quotes")
+	case n.Kind == yaml.AliasNode:
+		return d.convertAlias(n)
+	case n.Kind == yaml.SequenceNode:
+		return d.convertList(n, at)
+	case n.Kind == yaml.MappingNode:
+		return d.convertMap(n, at)
+	case n.Tag == "!!null":
+		return &node{place: at}, nil
 	}
-	return nil, d.wrong(at, "%s is nothing that a configuration has", n.Type().YAMLName())
+	return &node{kind: textNode, text: n.Value, place: at}, nil
 }
 
-func (d *document) convertList(n *ast.SequenceNode, at place, depth int) (*node, error) {
+func (d *document) convertAlias(n *yaml.Node) (*node, error) {
+	if d.aliases[n.Alias] {
+		return nil, d.wrong(place{n.Line, n.Column}, "the value of the anchor has an alias of itself")
+	}
+	d.aliases[n.Alias] = true
+	defer delete(d.aliases, n.Alias)
+	return d.convert(n.Alias)
+}
+
+func (d *document) convertList(n *yaml.Node, at place) (*node, error) {
 	out := &node{kind: listNode, place: at}
-	for _, v := range n.Values {
-		item, err := d.convert(v, depth+1)
+	for _, v := range n.Content {
+		item, err := d.convert(v)
 		if err != nil {
 			return nil, err
 		}
@@ -237,9 +197,9 @@ func (d *document) convertList(n *ast.SequenceNode, at place, depth int) (*node,
 	return out, nil
 }
 
-// convertMap makes a node of key-value pairs. What a merge key brings stands
-// behind them, unless a pair has its key.
-func (d *document) convertMap(pairs []*ast.MappingValueNode, at place, depth int) (*node, error) {
+// convertMap makes a node of key-value pairs. The pairs of merge keys follow
+// them, except for those whose key is there already.
+func (d *document) convertMap(n *yaml.Node, at place) (*node, error) {
 	out := &node{kind: mapNode, place: at}
 	known := make(map[string]bool)
 	add := func(k key, v *node) {
@@ -249,43 +209,32 @@ func (d *document) convertMap(pairs []*ast.MappingValueNode, at place, depth int
 		}
 	}
 	var merged []*node
-	for _, pair := range pairs {
-		value, err := d.convert(pair.Value, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		k := key{place: placeOf(pair.Key.GetToken())}
-		switch name := pair.Key.(type) {
-		case *ast.MergeKeyNode:
-			merged = append(merged, value)
-			continue
-		case *ast.StringNode:
-			k.text = name.Value
-		case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.NullNode:
-			k.text = name.GetToken().Value
-		default:
+	for i := 0; i < len(n.Content); i += 2 {
+		name := n.Content[i]
+		k := key{name.Value, place{name.Line, name.Column}}
+		if name.Kind != yaml.ScalarNode || name.Style&yaml.TaggedStyle != 0 {
 			return nil, d.wrong(k.place, "a key must be a plain word")
 		}
-		if known[k.text] {
+		value, err := d.convert(n.Content[i+1])
+		switch {
+		case err != nil:
+			return nil, err
+		case name.Tag == "!!merge" && value.kind == listNode:
+			merged = append(merged, value.items...)
+		case name.Tag == "!!merge":
+			merged = append(merged, value)
+		case known[k.text]:
 			return nil, d.wrong(k.place, "key %s for the second time", shownKey(k.text))
+		default:
+			add(k, value)
 		}
-		add(k, value)
 	}
 	for _, m := range merged {
-		maps := []*node{m}
-		if m.kind == listNode {
-			maps = m.items
+		if m.kind != mapNode {
+			return nil, d.wrong(m.place, "a merge key takes a section, or a list of sections")
 		}
-		for _, m := range maps {
-			if m.kind != mapNode {
-				return nil, d.wrong(m.place, "a merge key takes a section, or a list of sections")
-			}
-			if d.merged += 1 + len(m.keys); d.merged > maxMerged {
-				return nil, d.wrong(at, "merge keys bring more than %d keys", maxMerged)
-			}
-			for i, k := range m.keys {
-				add(k, m.items[i])
-			}
+		for i, k := range m.keys {
+			add(k, m.items[i])
 		}
 	}
 	return out, nil
