@@ -89,7 +89,7 @@ func TestNodesOverABucketShareTables(t *testing.T) {
 	}
 	trial.Await(t, "the table and its meta are in the bucket", func() bool { return len(tables(t, s)) == 1 && metas(t, s) > 0 })
 	c := later(t, source, sym, inBucket(s))
-	if c.Metric("cache_lookups_total", `tier="shared",kind="symcache",outcome="hit"`) == 0 {
+	if c.Metric("cache_lookups_total", `tier="shared"`, `kind="symcache"`, `outcome="hit"`) == 0 {
 		t.Error("the table did not come from the bucket")
 	}
 
