@@ -50,9 +50,9 @@ func TestStretchesOfARM(t *testing.T) {
 		"a32:104 t32:108 false":                mini.Bytes(),
 		"false":                                fixture.NewSym("x").Func(0x10, 0x30, "f").Bytes(),
 		"t32:0 true":                           fixture.NewPE(fixture.PEARM).Bytes(),
-		"pe: unsupported: where its code for arm is Thumb is not known":                       fixture.NewPE(0x1c2).Bytes(),
+		"pe: unsupported: where its code for arm is Thumb is not known":               fixture.NewPE(0x1c2).Bytes(),
 		"macho: unsupported: this format does not tell which code for armv7 is Thumb": fixture.NewMachO(fixture.MachOARM, 9, fixture.MachODylib).Bytes(),
-		"elf: unsupported: its instructions for arm are big endian":                           mapped(fixture.ELF{Big: true}),
+		"elf: unsupported: its instructions for arm are big endian":                   mapped(fixture.ELF{Big: true}),
 	} {
 		if got := stretches(open(t, file)); got != want {
 			t.Errorf("%s, wanted is %s", got, want)

@@ -28,16 +28,16 @@ func (o opener) openPacked(k kind, src bin.Source) (*object.File, error) {
 	if o.depth > maxNested {
 		return nil, fault.New(fault.Unsupported, kindNames[k], "unsupported compressed file in a compressed file")
 	}
-	o.room = o.roomFor(src)
+	o.budget = o.budgetFor(src)
 	var all []byte
 	var err error
 	if k == kindXz {
 		if all, err = bin.Read(src, 0, int(src.Size())); err != nil {
 			return nil, object.ReadFault(0, err)
 		}
-		all, err = o.room.Xz(all)
+		all, err = o.budget.Xz(all)
 	} else {
-		all, err = o.room.Stream(kindNames[k], src)
+		all, err = o.budget.Stream(kindNames[k], src)
 	}
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (a *archive) note(name string, err error) {
 
 func (o opener) openArchive(k kind, src bin.Source) (*object.File, error) {
 	a := &archive{kind: k, opener: o}
-	a.room = o.roomFor(src)
+	a.budget = o.budgetFor(src)
 	if a.depth++; a.depth > maxNested {
 		return nil, fault.New(fault.Unsupported, kindNames[k], "unsupported archive in an archive")
 	}
@@ -95,8 +95,8 @@ func (o opener) openArchive(k kind, src bin.Source) (*object.File, error) {
 		err = a.readTar(src)
 	}
 	switch {
-	case a.room.Failed != nil:
-		return nil, a.room.Failed
+	case a.budget.Failed != nil:
+		return nil, a.budget.Failed
 	case err != nil && len(a.objects) == 0:
 		return nil, err
 	case len(a.objects) == 0 && a.first != nil:
@@ -237,7 +237,7 @@ func (a *archive) inflate(f *zip.File, src bin.Source, head io.Reader) error {
 	if err != nil {
 		return object.ReadFault(off, err)
 	}
-	all, err := a.room.Inflate(packed, int(f.UncompressedSize64))
+	all, err := a.budget.Inflate(packed, int(f.UncompressedSize64))
 	if err != nil {
 		return fault.New(fault.KindOf(err), "zip", "member %q: %w", f.Name, err)
 	}
@@ -269,7 +269,7 @@ func (a *archive) readTar(src bin.Source) error {
 // readCab reads the members of a cabinet, one after the other. It returns an error
 // about an unsupported member, for a cabinet without other debug files.
 func (a *archive) readCab(src bin.Source) error {
-	c, err := cab.Open(src, a.room.Left)
+	c, err := cab.Open(src, a.budget.Left)
 	if err != nil {
 		return err
 	}
@@ -292,7 +292,7 @@ func (a *archive) readCab(src bin.Source) error {
 	return closed
 }
 
-// unpack reads a member of a known size to where there is room for it, if it
+// unpack reads a member of a known size into memory of the budget, if it
 // begins as a debug file does.
 func (a *archive) unpack(name string, size int64, r io.Reader) error {
 	head := make([]byte, max(0, min(headSize, size)))
@@ -303,10 +303,10 @@ func (a *archive) unpack(name string, size int64, r io.Reader) error {
 		a.members++
 		return nil
 	}
-	if err := a.room.Reserve(uint64(size)); err != nil {
+	if err := a.budget.Reserve(uint64(size)); err != nil {
 		return err
 	}
-	all, err := a.room.Memory(int(size))
+	all, err := a.budget.Memory(int(size))
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,10 @@ const (
 	kindCab
 )
 
-var kindNames = [...]string{"unknown", "breakpad", "elf", "macho", "pe", "wasm", "pdb", "sourcebundle", "portablepdb", "symbfile", "gzip", "zlib", "zstd", "xz", "ar", "zip", "tar", "cab"}
+var kindNames = [...]string{
+	"unknown", "breakpad", "elf", "macho", "pe", "wasm", "pdb", "sourcebundle", "portablepdb", "symbfile",
+	"gzip", "zlib", "zstd", "xz", "ar", "zip", "tar", "cab",
+}
 
 // headSize is how many bytes are needed to recognize the format.
 const headSize = 264
@@ -110,7 +113,7 @@ func sniff(head []byte) kind {
 // opener opens files, also those inside of packed ones.
 type opener struct {
 	opt    object.Options // Relax is not nil
-	room   *unpack.Budget // of the archive that the file is in; nil: the file has its own
+	budget *unpack.Budget // of the archive that the file is in; nil: the file has its own
 	role   object.Role
 	size   int64 // of the file around it
 	mapped bool  // that file is mapped
@@ -125,10 +128,10 @@ func withRelax(opt object.Options) object.Options {
 	return opt
 }
 
-// roomFor returns the room of the archive that src is in, or that of src.
-func (o opener) roomFor(src bin.Source) *unpack.Budget {
-	if o.room != nil {
-		return o.room
+// budgetFor returns the budget of the archive that src is in, or that of src.
+func (o opener) budgetFor(src bin.Source) *unpack.Budget {
+	if o.budget != nil {
+		return o.budget
 	}
 	return unpack.New(src.Size(), o.opt.Space, o.opt.Relax)
 }
@@ -136,9 +139,9 @@ func (o opener) roomFor(src bin.Source) *unpack.Budget {
 // input returns what a reader needs to open src.
 func (o opener) input(src bin.Source) object.Input {
 	return object.Input{
-		Options: o.opt, Role: o.role, Size: o.size, Mapped: o.mapped, Room: o.roomFor(src),
+		Options: o.opt, Role: o.role, Size: o.size, Mapped: o.mapped, Budget: o.budgetFor(src),
 		Open: func(src bin.Source, role object.Role) (*object.File, error) {
-			return opener{opt: o.opt, room: o.room, role: role, size: o.size, mapped: o.mapped, depth: o.depth}.open(src)
+			return opener{opt: o.opt, budget: o.budget, role: role, size: o.size, mapped: o.mapped, depth: o.depth}.open(src)
 		},
 	}
 }

@@ -9,12 +9,16 @@ import (
 
 // Options of opening a file. The zero value is fine.
 type Options struct {
-	Columns bool      // frames have columns too
-	Written bool      // names are unchanged: paths are not cleaned, functions keep the number of a copy
-	Short   bool      // paths of DWARF are unchanged, without the folder of the unit
-	Base    uint64    // the load address of the binary, for a file without one: a PDB
-	Space   bin.Space // takes large unpacked data, instead of the heap: without space there a file cannot be opened. It outlives the File; may be nil
-	Relax   func()    // releases pages of the file and of Space; called periodically while much is read; may be nil
+	Columns bool   // frames have columns too
+	Written bool   // names are unchanged: paths are not cleaned, functions keep the number of a copy
+	Short   bool   // paths of DWARF are unchanged, without the folder of the unit
+	Base    uint64 // the load address of the binary, for a file without one: a PDB
+	// Space takes large unpacked data, instead of the heap. Without space there a
+	// file cannot be opened. It outlives the File; it may be nil.
+	Space bin.Space
+	// Relax releases pages of the file and of Space. It is called periodically while
+	// much is read; it may be nil.
+	Relax func()
 }
 
 // Info describes an object.

@@ -13,7 +13,7 @@ type Input struct {
 	Role
 	Size   int64          // of the file as it was opened, maybe packed
 	Mapped bool           // reading the source may fault
-	Room   *unpack.Budget // memory for unpacked data
+	Budget *unpack.Budget // memory for unpacked data
 	// Open opens a file that the object needs.
 	Open func(src bin.Source, role Role) (*File, error)
 }

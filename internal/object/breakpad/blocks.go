@@ -34,7 +34,7 @@ type unit struct {
 }
 
 // after is the unit that follows u. It is empty at the end.
-func (f *symbolFile) after(u unit) unit {
+func (f *file) after(u unit) unit {
 	u = unit{lo: u.hi, hi: u.hi, plo: u.phi, phi: u.phi}
 	fn, pub := f.starts(u.hi, u.phi)
 	if u.lo < len(f.funcs) && fn <= pub {
@@ -53,7 +53,7 @@ func (f *symbolFile) after(u unit) unit {
 }
 
 // takeFuncs takes FUNC records into u, and tells where they end or are cut.
-func (f *symbolFile) takeFuncs(u *unit) (end uint64) {
+func (f *file) takeFuncs(u *unit) (end uint64) {
 	text := 0
 	for u.hi++; u.hi < len(f.funcs); u.hi++ {
 		end, next := f.end(u.hi-1), &f.funcs[u.hi]
@@ -70,7 +70,7 @@ func (f *symbolFile) takeFuncs(u *unit) (end uint64) {
 }
 
 // starts are the addresses of a FUNC and a PUBLIC, or the greatest address.
-func (f *symbolFile) starts(fn, pub int) (fnAddr, pubAddr uint64) {
+func (f *file) starts(fn, pub int) (fnAddr, pubAddr uint64) {
 	fnAddr, pubAddr = math.MaxUint64, math.MaxUint64
 	if fn < len(f.funcs) {
 		fnAddr = f.funcs[fn].Addr
@@ -103,7 +103,7 @@ type contender struct {
 }
 
 // fill takes the units that follow u, and tells the last one.
-func (f *symbolFile) fill(b *batch, u unit) unit {
+func (f *file) fill(b *batch, u unit) unit {
 	b.units, b.bad, b.err = b.units[:0], breakpad.Report{}, nil
 	text := 0
 	for text < batchText && len(b.units) < batchUnits {
@@ -121,7 +121,7 @@ func (f *symbolFile) fill(b *batch, u unit) unit {
 }
 
 // work makes the blocks of a batch.
-func (f *symbolFile) work(b *batch) {
+func (f *file) work(b *batch) {
 	for len(b.made) < len(b.units) {
 		b.made = append(b.made, resolved{})
 	}
@@ -135,7 +135,7 @@ func (f *symbolFile) work(b *batch) {
 
 // stretch reads the text of all units at once, if they stand together in the
 // file.
-func (f *symbolFile) stretch(b *batch) {
+func (f *file) stretch(b *batch) {
 	from, to, sum := int64(math.MaxInt64), int64(0), int64(0)
 	for _, u := range b.units {
 		for _, fn := range f.funcs[u.lo:u.hi] {
@@ -154,7 +154,7 @@ func (f *symbolFile) stretch(b *batch) {
 
 // make makes the block of a unit. It ends with a hole, unless the next one
 // begins there, or something reaches up to that.
-func (f *symbolFile) make(b *batch, u unit, r *resolved) error {
+func (f *file) make(b *batch, u unit, r *resolved) error {
 	r.block.Reset()
 	around := u.hi > u.lo && u.lo > 0 && f.end(u.lo-1) > f.funcs[u.lo].Addr
 	if u.hi-u.lo == 1 && u.plo == u.phi && !around && !u.cut {
@@ -196,7 +196,7 @@ func (f *symbolFile) make(b *batch, u unit, r *resolved) error {
 }
 
 // makePart resolves FUNC i.
-func (f *symbolFile) makePart(b *batch, r *resolved, i int, bad *breakpad.Report) error {
+func (f *file) makePart(b *batch, r *resolved, i int, bad *breakpad.Report) error {
 	fn := f.funcs[i]
 	var text []byte
 	if at := fn.Off - b.off; b.text != nil && at >= 0 && at+int64(fn.Len) <= int64(len(b.text)) {
@@ -228,7 +228,7 @@ func (b *batch) join(blk *sym.Block, off int64) {
 	}
 }
 
-func (f *symbolFile) joinPublics(b *batch, blk *sym.Block, u unit) {
+func (f *file) joinPublics(b *batch, blk *sym.Block, u unit) {
 	for _, p := range f.publics[u.plo:u.phi] {
 		b.rows = append(b.rows, contender{claim{p.Addr, p.Off, rankPublic}, sym.Row{Addr: p.Addr, Node: int32(len(blk.Nodes))}})
 		blk.Nodes = append(blk.Nodes, sym.Node{Parent: -1, Name: textOf(textPublic, p.Off), Entry: p.Addr})
@@ -236,7 +236,7 @@ func (f *symbolFile) joinPublics(b *batch, blk *sym.Block, u unit) {
 }
 
 // settle keeps one row for each address of the unit.
-func (f *symbolFile) settle(b *batch, blk *sym.Block, u unit) {
+func (f *file) settle(b *batch, blk *sym.Block, u unit) {
 	slices.SortFunc(b.rows, func(a, b contender) int { return a.compare(b.claim) })
 	for i, c := range b.rows {
 		switch {
@@ -256,7 +256,7 @@ func compact(blk *sym.Block) {
 	})
 }
 
-func (f *symbolFile) Blocks(opt object.BlockOptions, yield func(*sym.Block) error) error {
+func (f *file) Blocks(opt object.BlockOptions, yield func(*sym.Block) error) error {
 	var sum breakpad.Report
 	deliver := func(b *batch) error {
 		for i := range b.units {
@@ -288,7 +288,7 @@ func (f *symbolFile) Blocks(opt object.BlockOptions, yield func(*sym.Block) erro
 }
 
 // emptyBlock tells of the functions without size, which no address is in.
-func (f *symbolFile) emptyBlock(yield func(*sym.Block) error) error {
+func (f *file) emptyBlock(yield func(*sym.Block) error) error {
 	if len(f.empty) == 0 {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 
 // emit makes keys of the lines of call i, where they are not those of calls it
 // makes. Those become the sites of those calls.
-func (f *symbolFile) emit(s *scratch, b *sym.Block, i int, before int64) {
+func (f *file) emit(s *scratch, b *sym.Block, i int, before int64) {
 	n := &s.nest
 	c := &n.calls[i]
 	if c.parent >= 0 && n.calls[c.parent].numSites == 0 || c.addr == c.end {
@@ -64,7 +64,7 @@ func (n *nest) kidRanges(c *call) {
 
 // node is the Node of c where it has a line at addr: which of the sites of its
 // parent called it decides.
-func (f *symbolFile) node(s *scratch, b *sym.Block, c *call, addr uint64, before int64) int32 {
+func (f *file) node(s *scratch, b *sym.Block, c *call, addr uint64, before int64) int32 {
 	if c.parent < 0 {
 		return 0
 	}
@@ -103,7 +103,7 @@ func (n *nest) siteAt(p *call, addr uint64) int32 {
 
 // makeNode makes the Node of an INLINE record that is called from a site. Most
 // records have several ranges, whose Nodes are the same.
-func (f *symbolFile) makeNode(s *scratch, b *sym.Block, rec int32, from *site, before int64) int32 {
+func (f *file) makeNode(s *scratch, b *sym.Block, rec int32, from *site, before int64) int32 {
 	const tries = 8
 	n := &s.nest
 	node := sym.Node{Parent: from.node, CallFile: from.file, CallLine: from.line}

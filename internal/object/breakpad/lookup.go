@@ -10,7 +10,7 @@ import (
 )
 
 // funcAt is the last FUNC that begins at or before addr, or -1.
-func (f *symbolFile) funcAt(addr uint64) int {
+func (f *file) funcAt(addr uint64) int {
 	i, _ := slices.BinarySearchFunc(f.funcs, addr, func(s breakpad.Span, addr uint64) int {
 		if s.Addr <= addr {
 			return -1
@@ -31,7 +31,7 @@ func symbolAt(list []breakpad.Symbol, addr uint64) int {
 	return i - 1
 }
 
-func (f *symbolFile) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
+func (f *file) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	base := len(dst)
 	var best claim // less than every other: no record comes before MODULE
 	i := f.funcAt(addr)
@@ -62,7 +62,7 @@ func (f *symbolFile) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 
 // lookupFuncs looks in the FUNC records; i is the last one that begins at or before
 // addr. Its start is a key, so those that have ended there do not count.
-func (f *symbolFile) lookupFuncs(dst []sym.Frame, addr uint64, i int) (frames []sym.Frame, best claim, err error) {
+func (f *file) lookupFuncs(dst []sym.Frame, addr uint64, i int) (frames []sym.Frame, best claim, err error) {
 	s := f.scratch()
 	defer scratches.Put(s)
 	base := len(dst)
@@ -83,7 +83,7 @@ func (f *symbolFile) lookupFuncs(dst []sym.Frame, addr uint64, i int) (frames []
 
 // reaching calls do for those of the FUNC records up to i that end after
 // addr, which is not before any of them begins.
-func (f *symbolFile) reaching(i int, addr uint64, do func(j int) error) error {
+func (f *file) reaching(i int, addr uint64, do func(j int) error) error {
 	from := i
 	if f.outer != nil {
 		from = i / outerStep * outerStep
@@ -112,7 +112,7 @@ func (f *symbolFile) reaching(i int, addr uint64, do func(j int) error) error {
 func reach(addr uint64) uint64 { return addr | math.MaxUint32 }
 
 // keep resolves FUNC j, unless s still has it.
-func (f *symbolFile) keep(s *scratch, j int) (*resolved, error) {
+func (f *file) keep(s *scratch, j int) (*resolved, error) {
 	k := slices.IndexFunc(s.kept[:], func(r resolved) bool { return r.fn == j+1 })
 	if k >= 0 {
 		r := s.kept[k]
@@ -137,7 +137,7 @@ func publicFrame(p breakpad.Symbol) sym.Frame {
 	return sym.Frame{Func: textOf(textPublic, p.Off), Entry: p.Addr}
 }
 
-func (f *symbolFile) Nearest(addr uint64) (best sym.Frame, ok bool) {
+func (f *file) Nearest(addr uint64) (best sym.Frame, ok bool) {
 	if i := f.funcAt(addr); i >= 0 {
 		for i > 0 && f.funcs[i-1].Addr == f.funcs[i].Addr {
 			i--

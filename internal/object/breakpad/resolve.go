@@ -6,7 +6,7 @@ import (
 )
 
 // text is the text of a FUNC and its records.
-func (f *symbolFile) text(s *scratch, fn breakpad.Span) ([]byte, error) {
+func (f *file) text(s *scratch, fn breakpad.Span) ([]byte, error) {
 	if f.whole != nil {
 		if end := fn.Off + int64(fn.Len); end <= int64(len(f.whole)) {
 			return f.whole[fn.Off:end], nil
@@ -16,7 +16,7 @@ func (f *symbolFile) text(s *scratch, fn breakpad.Span) ([]byte, error) {
 }
 
 // resolve makes what the text of a FUNC says into r.
-func (f *symbolFile) resolve(s *scratch, r *resolved, fn breakpad.Span, text []byte, bad *breakpad.Report) {
+func (f *file) resolve(s *scratch, r *resolved, fn breakpad.Span, text []byte, bad *breakpad.Report) {
 	r.block.Reset()
 	f.ix.ParseFunc(fn, text, &s.fn, bad)
 	// The index is right even if the file has changed under our hands.
@@ -48,7 +48,7 @@ func (s *scratch) fold(b *sym.Block) (weak bool) {
 }
 
 // fileText is the path that a file id means to a FUNC.
-func (f *symbolFile) fileText(id uint64, before int64) sym.Text {
+func (f *file) fileText(id uint64, before int64) sym.Text {
 	ref, ok := f.ix.Files.Find(id, before)
 	if !ok {
 		return 0
@@ -61,7 +61,7 @@ func (f *symbolFile) fileText(id uint64, before int64) sym.Text {
 
 // originText is the name that the origin of an INLINE means to a FUNC. One
 // that is not defined has the empty name.
-func (f *symbolFile) originText(id uint64, before int64) sym.Text {
+func (f *file) originText(id uint64, before int64) sym.Text {
 	if ref, ok := f.ix.Origins.Find(id, before); ok {
 		return textOf(textOrigin, ref.Off)
 	}

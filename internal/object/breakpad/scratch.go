@@ -20,7 +20,7 @@ type scratch struct {
 	order, spare []place
 	slots        []int32           // key at each address
 	taken        []uint64          // bits: there is one
-	of           *symbolFile       // whose functions are kept
+	of           *file             // whose functions are kept
 	kept         [maxKept]resolved // the latest first
 }
 
@@ -29,7 +29,7 @@ type scratch struct {
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // scratch is memory for work on f. It goes back to scratches.
-func (f *symbolFile) scratch() *scratch {
+func (f *file) scratch() *scratch {
 	s := scratches.Get().(*scratch)
 	if s.of != f {
 		s.of = f

@@ -36,7 +36,7 @@ const (
 )
 
 // AppendText appends the string of t to dst.
-func (f *symbolFile) AppendText(dst []byte, t sym.Text) []byte {
+func (f *file) AppendText(dst []byte, t sym.Text) []byte {
 	kind, off := int(t&(1<<textBits-1)), int64(t>>textBits)
 	if kind < textFunc || kind > textFile || off >= f.ix.Size {
 		return dst
@@ -69,7 +69,7 @@ func (f *symbolFile) AppendText(dst []byte, t sym.Text) []byte {
 }
 
 // appendName appends the name in the record that text begins with.
-func (f *symbolFile) appendName(dst []byte, kind int, text []byte) []byte {
+func (f *file) appendName(dst []byte, kind int, text []byte) []byte {
 	var name []byte
 	switch kind {
 	case textFunc:

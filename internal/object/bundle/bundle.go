@@ -27,29 +27,29 @@ func Open(src bin.Source, in object.Input) (*object.Object, error) {
 	if len(b.Files()) > 0 || len(b.Links) > 0 {
 		info.Features |= object.HasSources
 	}
-	return object.New(info, &sources{bundle: b}, in), nil
+	return object.New(info, &view{bundle: b}, in), nil
 }
 
 // sources is a bundle as a view: it has no addresses.
-type sources struct {
+type view struct {
 	bundle  *bundle.Bundle
 	origins object.Origins
 	found   object.Findings
 }
 
-func (s *sources) Lookup(dst []sym.Frame, _ uint64) []sym.Frame             { return dst }
-func (s *sources) Nearest(uint64) (sym.Frame, bool)                         { return sym.Frame{}, false }
-func (s *sources) AppendText(dst []byte, _ sym.Text) []byte                 { return dst }
-func (s *sources) Blocks(object.BlockOptions, func(*sym.Block) error) error { return nil }
+func (s *view) Lookup(dst []sym.Frame, _ uint64) []sym.Frame             { return dst }
+func (s *view) Nearest(uint64) (sym.Frame, bool)                         { return sym.Frame{}, false }
+func (s *view) AppendText(dst []byte, _ sym.Text) []byte                 { return dst }
+func (s *view) Blocks(object.BlockOptions, func(*sym.Block) error) error { return nil }
 
-func (s *sources) Describe(info *object.Info) int64 {
+func (s *view) Describe(info *object.Info) int64 {
 	s.found.Describe(info)
 	info.Counts.Files = len(s.bundle.Files())
 	return 0
 }
 
 // SourceByPath returns the content of a file.
-func (s *sources) SourceByPath(path string) []byte {
+func (s *view) SourceByPath(path string) []byte {
 	f, ok := s.bundle.ByPath(path)
 	if !ok {
 		return nil
@@ -63,9 +63,9 @@ func (s *sources) SourceByPath(path string) []byte {
 }
 
 // Source returns nil: a bundle has no texts.
-func (s *sources) Source(sym.Text) []byte { return nil }
+func (s *view) Source(sym.Text) []byte { return nil }
 
 // Origin returns where a file is kept.
-func (s *sources) Origin(path string) object.Origin {
+func (s *view) Origin(path string) object.Origin {
 	return s.origins.Of(path, func(l *object.Origins) { l.Take(s.bundle.Links) })
 }

@@ -21,13 +21,13 @@ func OpenELF(src bin.Source, in object.Input) (*object.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	room := in.Room
+	budget := in.Budget
 	f.Unpack = func(kind elf.Compression, packed []byte, size uint64) ([]byte, error) {
-		return room.Section(kind == elf.Zstd, packed, size)
+		return budget.Section(kind == elf.Zstd, packed, size)
 	}
-	f.Clone = room.Clone
-	b := &elfFile{f: f, room: room}
-	room.Ahead = b.packed()
+	f.Clone = budget.Clone
+	b := &elfFile{f: f, budget: budget}
+	budget.Ahead = b.packed()
 	layout := units.Layout{Bases: []uint64{f.LoadAddress()}}
 	if f.Type == elf.TypeRel {
 		layout = b.lay()
@@ -40,20 +40,20 @@ func OpenELF(src bin.Source, in object.Input) (*object.Object, error) {
 	for _, p := range f.Problems {
 		b.Found.At("damaged headers", p.Place, p.Off, p.Reason)
 	}
-	if room.Failed != nil {
-		return nil, room.Failed
+	if budget.Failed != nil {
+		return nil, budget.Failed
 	}
-	b.Memory = room.Heap
+	b.Memory = budget.Heap
 	return object.New(b.info(), b, in), nil
 }
 
 // elfFile is a view of an ELF file.
 type elfFile struct {
 	common
-	f     *elf.File
-	room  *unpack.Budget
-	addrs []uint64 // of a relocatable file: where each section is laid
-	inner *elf.File
+	f      *elf.File
+	budget *unpack.Budget
+	addrs  []uint64 // of a relocatable file: where each section is laid
+	inner  *elf.File
 }
 
 // lay gives the sections of a relocatable file addresses of their own. Each
@@ -92,7 +92,7 @@ func (b *elfFile) packed() (total int64) {
 		case "debug_info", "debug_types", "debug_abbrev", "debug_line", "debug_line_str", "debug_str",
 			"debug_str_offsets", "debug_addr", "debug_ranges", "debug_rnglists", "debug_aranges":
 			kind, size, _, err := b.f.Packed(s)
-			if err == nil && kind != elf.None && size <= uint64(b.room.Left-total) {
+			if err == nil && kind != elf.None && size <= uint64(b.budget.Left-total) {
 				total += unpack.Aligned(int64(size))
 			}
 		}
@@ -140,7 +140,7 @@ func (b *elfFile) joined(name string) []byte {
 		parts = append(parts, b.sectionData(s, name))
 		size += len(parts[len(parts)-1])
 	}
-	all, _ := b.room.Memory(size) // an error is kept in room.failed
+	all, _ := b.budget.Memory(size) // an error is kept in Budget.Failed
 	done := 0
 	for _, part := range parts {
 		done += copy(all[done:], part)
@@ -176,7 +176,7 @@ func (b *elfFile) openSections() {
 		s.Split = true
 		s.Info = b.joined(".debug_info.dwo")
 	}
-	b.openDWARF(&s, func(name string) []byte {
+	b.dwarf = units.NewDWARF(b.Image, &s, func(name string) []byte {
 		if name == "cu_index" || name == "tu_index" {
 			return b.data(".debug_" + name)
 		}
@@ -209,8 +209,8 @@ func (b *elfFile) attachOwn() {
 		return
 	}
 	in := b.in
-	in.Role = object.Role{Index: units.FirstSplit, Split: true}
-	own := &elfFile{f: b.f, room: b.room, addrs: b.addrs}
+	in.Role, _ = b.dwarf.RoleOf(object.NeedSplit)
+	own := &elfFile{f: b.f, budget: b.budget, addrs: b.addrs}
 	own.common = common{Image: units.New(in, b.Layout, own, units.Traits{}), in: in}
 	if own.openSections(); own.dwarf != nil && b.dwarf.Attach(own.dwarf) {
 		b.adopt(&own.common)
@@ -262,7 +262,7 @@ func (b *elfFile) SymbolRank(s *units.Symbol) uint8 {
 const innerTable = 2
 
 func (b *elfFile) unpackInner(raw []byte) {
-	all, err := b.room.Xz(raw)
+	all, err := b.budget.Xz(raw)
 	if err == nil {
 		b.inner, err = elf.Open(bin.Bytes(all))
 	}

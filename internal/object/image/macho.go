@@ -36,8 +36,8 @@ func OpenMachO(src bin.Source, in object.Input) ([]*object.Object, error) {
 		}
 		all = append(all, o)
 	}
-	if in.Room.Failed != nil {
-		err, all = in.Room.Failed, nil
+	if in.Budget.Failed != nil {
+		err, all = in.Budget.Failed, nil
 	}
 	if len(all) == 0 {
 		return nil, err
@@ -49,7 +49,7 @@ func OpenMachO(src bin.Source, in object.Input) ([]*object.Object, error) {
 type machoFile struct {
 	common
 	f      *macho.File
-	room   *unpack.Budget
+	budget *unpack.Budget
 	starts func() []uint64 // of functions
 }
 
@@ -58,15 +58,15 @@ func openMachOSlice(src bin.Source, s macho.Slice, in object.Input) (*object.Obj
 	if err != nil {
 		return nil, err
 	}
-	f.Clone = in.Room.Clone
-	b := &machoFile{f: f, room: in.Room}
+	f.Clone = in.Budget.Clone
+	b := &machoFile{f: f, budget: in.Budget}
 	b.starts = sync.OnceValue(func() []uint64 { return b.f.FunctionStarts(nil) })
 	b.common = common{Image: units.New(in, units.Layout{Bases: []uint64{f.LoadAddress()}}, b, units.Traits{Unsized: true}), in: in}
 	if f.HasUUID {
 		b.buildID = f.UUID[:]
 	}
 	order := dwarf.Sections{Order: f.Order, Relocatable: f.Kind() == "rel", Info: b.data("__debug_info")}
-	b.openDWARF(&order, func(name string) []byte { return b.data("__debug_" + name) })
+	b.dwarf = units.NewDWARF(b.Image, &order, func(name string) []byte { return b.data("__debug_" + name) })
 	b.openGo()
 	hasSymbols := b.findHidden()
 	for _, p := range f.Problems {
@@ -75,7 +75,7 @@ func openMachOSlice(src bin.Source, s macho.Slice, in object.Input) (*object.Obj
 	if b.dwarf == nil {
 		b.findNeeds()
 	}
-	b.Memory = in.Room.Heap
+	b.Memory = in.Budget.Heap
 	return object.New(b.info(s, hasSymbols), b, in), nil
 }
 
@@ -129,7 +129,7 @@ func (b *machoFile) data(name string) []byte {
 	}
 	packed, size, data, err := b.f.Packed(s)
 	if err == nil && packed {
-		data, err = b.room.Section(false, data, size)
+		data, err = b.budget.Section(false, data, size)
 	}
 	if err != nil {
 		b.Found.Add("damaged sections", name+": "+err.Error())

@@ -24,7 +24,7 @@ import (
 type peFile struct {
 	common
 	f      *pe.File
-	room   *unpack.Budget
+	budget *unpack.Budget
 	starts func() []uint32 // of functions
 }
 
@@ -35,7 +35,7 @@ func OpenPE(src bin.Source, in object.Input) ([]*object.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &peFile{f: f, room: in.Room}
+	b := &peFile{f: f, budget: in.Budget}
 	b.starts = sync.OnceValue(func() []uint32 {
 		all := f.FunctionStarts(nil)
 		slices.Sort(all)
@@ -44,7 +44,7 @@ func OpenPE(src bin.Source, in object.Input) ([]*object.Object, error) {
 	b.common = common{Image: units.New(in, units.Layout{Bases: []uint64{f.ImageBase}}, b, units.Traits{}), in: in}
 	s := dwarf.Sections{Order: binary.LittleEndian, Info: b.data(".debug_info")}
 	s.Decorated = func(linkage []byte) bool { return units.IsDecoratedC(linkage, b.isX86()) }
-	b.openDWARF(&s, func(name string) []byte { return b.data(".debug_" + name) })
+	b.dwarf = units.NewDWARF(b.Image, &s, func(name string) []byte { return b.data(".debug_" + name) })
 	if b.dwarf != nil {
 		b.dwarf.Undecorate = func(name []byte) []byte { return units.PlainCPP(name, b.isX86()) }
 	}
@@ -54,10 +54,10 @@ func OpenPE(src bin.Source, in object.Input) ([]*object.Object, error) {
 		b.Found.At("damaged headers", p.Place, p.Off, p.Reason)
 	}
 	inner := b.embedded()
-	if b.room.Failed != nil {
-		return nil, b.room.Failed
+	if b.budget.Failed != nil {
+		return nil, b.budget.Failed
 	}
-	b.Memory = b.room.Heap
+	b.Memory = b.budget.Heap
 	return append([]*object.Object{object.New(b.info(), b, in)}, inner...), nil
 }
 
@@ -69,7 +69,7 @@ func (b *peFile) embedded() []*object.Object {
 	if !ok {
 		return nil
 	}
-	data, err := b.room.Inflate(packed, size)
+	data, err := b.budget.Inflate(packed, size)
 	if err == nil {
 		var file *object.File
 		if file, err = b.in.Open(bin.Bytes(data), object.Role{}); err == nil && file.Kind() == "portablepdb" {
@@ -92,7 +92,7 @@ func (b *peFile) data(name string) []byte {
 	}
 	packed, size, data, err := b.f.Packed(s)
 	if err == nil && packed {
-		data, err = b.room.Section(false, data, size)
+		data, err = b.budget.Section(false, data, size)
 	}
 	if err != nil {
 		b.Found.Add("damaged sections", name+": "+err.Error())

@@ -30,7 +30,7 @@ func OpenWASM(src bin.Source, in object.Input) (*object.Object, error) {
 	layout := units.Layout{Bases: []uint64{-f.CodeOffset()}, Lifted: f.CodeOffset() > 0}
 	b.common = common{Image: units.New(in, layout, b, units.Traits{Renamed: true}), in: in}
 	s := dwarf.Sections{Order: binary.LittleEndian, Info: b.data(".debug_info")}
-	b.openDWARF(&s, func(name string) []byte { return b.data(".debug_" + name) })
+	b.dwarf = units.NewDWARF(b.Image, &s, func(name string) []byte { return b.data(".debug_" + name) })
 	if b.code, err = f.Code(); err != nil {
 		b.Found.Add("damaged sections", "code: "+err.Error())
 	}

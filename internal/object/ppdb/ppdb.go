@@ -15,7 +15,7 @@ import (
 )
 
 // portable is an open portable PDB.
-type portable struct {
+type view struct {
 	in   object.Input
 	file *ppdb.File
 	room int64 // bytes that an embedded source may have
@@ -45,7 +45,7 @@ func Open(src bin.Source, in object.Input) (*object.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &portable{in: in, file: f, room: in.Room.Left}
+	p := &view{in: in, file: f, room: in.Budget.Left}
 	if _, ok := bin.Whole(src); !ok {
 		p.held = src.Size()
 	}
@@ -65,7 +65,7 @@ func Open(src bin.Source, in object.Input) (*object.Object, error) {
 }
 
 // methods is how many methods can have an address.
-func (p *portable) methods() uint32 { return uint32(min(p.file.Methods(), methodRow)) }
+func (p *view) methods() uint32 { return uint32(min(p.file.Methods(), methodRow)) }
 
 // methodAt is the method that an address is in, zero if it is in none, and the
 // offset there.
@@ -79,7 +79,7 @@ func methodAt(addr uint64) (method, il uint32) {
 // entryOf is where a method starts.
 func entryOf(method uint32) uint64 { return methodsFrom + uint64(method)<<methodShift }
 
-func (p *portable) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
+func (p *view) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	method, il := methodAt(addr)
 	var found sym.Row
 	lang, known := sym.LangNone, false
@@ -102,10 +102,10 @@ func (p *portable) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 
 // lang is the language of a document: that of a method is the one of its first
 // line.
-func (p *portable) lang(document uint32) sym.Lang { return portableLang(p.file.Language(document)) }
+func (p *view) lang(document uint32) sym.Lang { return portableLang(p.file.Language(document)) }
 
 // row is what a point says, without an address.
-func (p *portable) row(x *ppdb.Point) sym.Row {
+func (p *view) row(x *ppdb.Point) sym.Row {
 	r := sym.Row{Line: x.Line}
 	if x.Document-1 < uint32(p.file.Documents()) {
 		r.File = sym.Text(x.Document)<<documentShift | textDocument
@@ -118,7 +118,7 @@ func (p *portable) row(x *ppdb.Point) sym.Row {
 
 // nextStart is the first method from one on that has a line, zero if none has,
 // and the document of that line.
-func (p *portable) nextStart(method uint32) (first, document uint32) {
+func (p *view) nextStart(method uint32) (first, document uint32) {
 	for ; method <= p.methods(); method++ {
 		for points := p.file.Points(method); points.Next(); {
 			if !points.Hidden {
@@ -135,14 +135,14 @@ type methodStart struct {
 	lang  sym.Lang
 }
 
-func (p *portable) findStarts() (starts []methodStart) {
+func (p *view) findStarts() (starts []methodStart) {
 	for m, doc := p.nextStart(1); m > 0; m, doc = p.nextStart(m + 1) {
 		starts = append(starts, methodStart{entryOf(m), p.lang(doc)})
 	}
 	return starts
 }
 
-func (p *portable) Nearest(addr uint64) (sym.Frame, bool) {
+func (p *view) Nearest(addr uint64) (sym.Frame, bool) {
 	starts := p.starts()
 	i, found := slices.BinarySearchFunc(starts, addr, func(s methodStart, addr uint64) int { return cmp.Compare(s.entry, addr) })
 	if !found {
@@ -154,7 +154,7 @@ func (p *portable) Nearest(addr uint64) (sym.Frame, bool) {
 	return sym.Frame{Func: textNameless, Entry: starts[i].entry, Lang: starts[i].lang}, true
 }
 
-func (p *portable) AppendText(dst []byte, t sym.Text) []byte {
+func (p *view) AppendText(dst []byte, t sym.Text) []byte {
 	if t&(1<<documentShift-1) != textDocument || t>>documentShift > sym.Text(p.file.Documents()) {
 		return dst
 	}
@@ -168,7 +168,7 @@ func (p *portable) AppendText(dst []byte, t sym.Text) []byte {
 }
 
 // Source is an embedded source.
-func (p *portable) Source(t sym.Text) (text []byte) {
+func (p *view) Source(t sym.Text) (text []byte) {
 	if t&(1<<documentShift-1) != textDocument || t>>documentShift > sym.Text(p.file.Documents()) {
 		return nil
 	}
@@ -187,14 +187,14 @@ func (p *portable) Source(t sym.Text) (text []byte) {
 	return text
 }
 
-func (p *portable) Describe(info *object.Info) int64 {
+func (p *view) Describe(info *object.Info) int64 {
 	p.found.Describe(info)
 	return p.held
 }
 
 // Blocks makes a block of each method that has lines. A hole comes before the
 // next one, unless that begins where this one must have ended.
-func (p *portable) Blocks(_ object.BlockOptions, yield func(*sym.Block) error) error {
+func (p *view) Blocks(_ object.BlockOptions, yield func(*sym.Block) error) error {
 	var b sym.Block
 	functions, end := 0, uint64(0) // end is where the method before ends
 	for method := uint32(1); method <= p.methods(); method++ {
@@ -223,7 +223,7 @@ func (p *portable) Blocks(_ object.BlockOptions, yield func(*sym.Block) error) e
 }
 
 // rows makes the block of a method, without rows that repeat the one before.
-func (p *portable) rows(b *sym.Block, method uint32, points *ppdb.Points) {
+func (p *view) rows(b *sym.Block, method uint32, points *ppdb.Points) {
 	b.Reset()
 	var last sym.Row
 	lang := sym.LangNone
@@ -243,7 +243,7 @@ func (p *portable) rows(b *sym.Block, method uint32, points *ppdb.Points) {
 }
 
 // eachSource gives the documents whose content is embedded.
-func (p *portable) eachSource(yield func(t sym.Text, path []byte) bool) {
+func (p *view) eachSource(yield func(t sym.Text, path []byte) bool) {
 	var room []byte
 	for d := range p.file.Documents() {
 		text := sym.Text(d+1)<<documentShift | textDocument
@@ -257,12 +257,12 @@ func (p *portable) eachSource(yield func(t sym.Text, path []byte) bool) {
 }
 
 // SourceByPath returns an embedded source.
-func (p *portable) SourceByPath(path string) []byte {
+func (p *view) SourceByPath(path string) []byte {
 	return p.Source(p.paths.Find(path, p.eachSource, p.AppendText))
 }
 
 // Origin returns where a file is kept.
-func (p *portable) Origin(path string) object.Origin {
+func (p *view) Origin(path string) object.Origin {
 	return p.origins.Of(path, func(l *object.Origins) { l.Read(p.file.Link) })
 }
 

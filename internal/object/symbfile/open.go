@@ -20,17 +20,17 @@ import (
 
 // Open makes an index of a symbfile.
 func Open(src bin.Source, in object.Input) (*object.Object, error) {
-	v := &symbfiles{in: in}
+	v := &view{in: in}
 	v.joined, v.stops = sync.OnceFunc(v.joinPieces), sync.OnceValue(v.findStops)
-	room := in.Room
-	before := room.Heap
-	if err := v.load(src, room); err != nil {
+	budget := in.Budget
+	before := budget.Heap
+	if err := v.load(src, budget); err != nil {
 		return nil, err
 	}
-	if err := v.read(room); err != nil {
+	if err := v.read(budget); err != nil {
 		return nil, err
 	}
-	v.held = room.Heap - before
+	v.held = budget.Heap - before
 	slices.SortFunc(v.ranges, func(a, b symbRange) int {
 		return cmp.Or(cmp.Compare(a.va, b.va), cmp.Compare(a.depth, b.depth), cmp.Compare(a.at.off(), b.at.off()))
 	})
@@ -45,17 +45,17 @@ func Open(src bin.Source, in object.Input) (*object.Object, error) {
 }
 
 // load has the file in memory.
-func (v *symbfiles) load(src bin.Source, room *unpack.Budget) error {
+func (v *view) load(src bin.Source, budget *unpack.Budget) error {
 	size := src.Size()
 	if size > maxSymbFile {
-		return fault.New(fault.Unsupported, "symbfile", "it has %v, which is more than the %v that are read", bin.Size(size), bin.Size(maxSymbFile))
+		return fault.New(fault.Unsupported, "symbfile", "size of %v is above the limit of %v", bin.Size(size), bin.Size(maxSymbFile))
 	}
 	if whole, ok := bin.Whole(src); ok {
 		v.file = whole
 		return nil
 	}
 	var err error
-	if v.file, err = room.Memory(int(size)); err != nil {
+	if v.file, err = budget.Memory(int(size)); err != nil {
 		return err
 	}
 	if n, err := src.ReadAt(v.file, 0); n < len(v.file) {
@@ -77,7 +77,7 @@ func arrayOf[T any](r *unpack.Budget, n int) ([]T, error) {
 }
 
 // makeIndex makes the index as long as it will be.
-func (v *symbfiles) makeIndex(room *unpack.Budget) error {
+func (v *view) makeIndex(budget *unpack.Budget) error {
 	ranges, pads := 0, 0
 	for at := 0; at < len(v.file); {
 		r, p, next := symbfile.Count(v.file, at, at+relaxAfter)
@@ -85,18 +85,18 @@ func (v *symbfiles) makeIndex(room *unpack.Budget) error {
 		v.in.Relax()
 	}
 	if ranges+pads > maxSymbRecords {
-		return fault.New(fault.Unsupported, "symbfile", "it has %d ranges and return pads, which is more than the %d that are read", ranges+pads, maxSymbRecords)
+		return fault.New(fault.Unsupported, "symbfile", "%d ranges and return pads are above the limit of %d", ranges+pads, maxSymbRecords)
 	}
 	var err error
-	if v.ranges, err = arrayOf[symbRange](room, ranges); err == nil {
-		v.pads, err = arrayOf[symbPad](room, pads)
+	if v.ranges, err = arrayOf[symbRange](budget, ranges); err == nil {
+		v.pads, err = arrayOf[symbPad](budget, pads)
 	}
 	return err
 }
 
 // read goes through all records, and notes where they are.
-func (v *symbfiles) read(room *unpack.Budget) error {
-	if err := v.makeIndex(room); err != nil {
+func (v *view) read(budget *unpack.Budget) error {
+	if err := v.makeIndex(budget); err != nil {
 		return err
 	}
 	most := maxSymbUse*int64(len(v.file)) + 1<<28
@@ -138,20 +138,20 @@ func (r *relaxing) Read(p []byte) (n int, err error) {
 }
 
 // use is the place of a text that a record has.
-func (v *symbfiles) use(text []byte, at int64) symbPlace {
+func (v *view) use(text []byte, at int64) symbPlace {
 	v.used += int64(min(len(text), maxSymbText))
 	return placeOf(at)
 }
 
 // useFile is use for a file; the empty name means no file.
-func (v *symbfiles) useFile(name []byte, at int64) symbPlace {
+func (v *view) useFile(name []byte, at int64) symbPlace {
 	if len(name) == 0 {
 		return symbPlace{}
 	}
 	return v.use(name, at)
 }
 
-func (v *symbfiles) addRange(r *symbfile.Reader, x *symbfile.Range, number int) {
+func (v *view) addRange(r *symbfile.Reader, x *symbfile.Range, number int) {
 	if x.Length == 0 || x.Depth > maxSymbDepth {
 		v.found.Add("ranges left out", fmt.Sprintf("record %d, at %#x: it is empty, or deeper than %d", number, x.VA, maxSymbDepth))
 		return
@@ -168,13 +168,14 @@ func (v *symbfiles) addRange(r *symbfile.Reader, x *symbfile.Range, number int) 
 	v.ranges = append(v.ranges, s)
 }
 
-func (v *symbfiles) addPad(r *symbfile.Reader, x *symbfile.Pad) error {
+func (v *view) addPad(r *symbfile.Reader, x *symbfile.Pad) error {
 	frames := x.Frames
 	if len(frames) == 0 {
 		return nil
 	}
 	if left := len(frames) - maxSymbPad; left > 0 {
-		v.found.Add("return pads cut off", fmt.Sprintf("return pad at %#x: its %d outermost frames are left out, as %d are read", x.VA, left, maxSymbPad))
+		v.found.Add("return pads cut off", fmt.Sprintf("return pad at %#x: its %d outermost frames are left out, as %d are read",
+			x.VA, left, maxSymbPad))
 		frames = frames[left:]
 		v.leaveOut(placeOf(r.Offset()), left)
 	}
@@ -191,7 +192,7 @@ func (v *symbfiles) addPad(r *symbfile.Reader, x *symbfile.Pad) error {
 }
 
 // leaveOut leaves the first frames of the pad at a place out.
-func (v *symbfiles) leaveOut(at symbPlace, frames int) {
+func (v *view) leaveOut(at symbPlace, frames int) {
 	list := symbfile.FramesAt(v.file, at.off())
 	for range frames {
 		list.Next()

@@ -33,7 +33,7 @@ type DWARF struct {
 // files from firstSplit on.
 const (
 	altIndex   = 1
-	FirstSplit = 2
+	firstSplit = 2
 	maxIndex   = 1<<16 - 1
 )
 
@@ -94,7 +94,7 @@ func (u *DWARF) Needs() (needs []object.Need) {
 func (u *DWARF) RoleOf(kind object.NeedKind) (object.Role, error) {
 	role := object.Role{Index: altIndex}
 	if kind == object.NeedSplit {
-		role = object.Role{Index: FirstSplit + u.splits, Split: true}
+		role = object.Role{Index: firstSplit + u.splits, Split: true}
 	}
 	if role.Index > maxIndex {
 		return object.Role{}, fault.New(fault.Unsupported, "debug file", "it has more than %d files beside it", maxIndex)

@@ -21,7 +21,7 @@ const (
 )
 
 // drop forgets those of a depth that end at an address or before it.
-func (a *symbAround) drop(v *symbfiles, depth uint16, at uint64) {
+func (a *symbAround) drop(v *view, depth uint16, at uint64) {
 	n := uint8(0)
 	for _, i := range a.of[depth][:a.n[depth]] {
 		if v.ranges[i].end > at {
@@ -33,7 +33,7 @@ func (a *symbAround) drop(v *symbfiles, depth uint16, at uint64) {
 }
 
 // add takes a range that begins, unless there are too many.
-func (a *symbAround) add(v *symbfiles, i uint32) bool {
+func (a *symbAround) add(v *view, i uint32) bool {
 	r := &v.ranges[i]
 	a.drop(v, r.depth, r.va)
 	n := a.n[r.depth]
@@ -46,7 +46,7 @@ func (a *symbAround) add(v *symbfiles, i uint32) bool {
 }
 
 // best is the range that counts among rivals: the shortest, then the first.
-func (v *symbfiles) best(rivals []uint32) uint32 {
+func (v *view) best(rivals []uint32) uint32 {
 	best := rivals[0]
 	for _, i := range rivals[1:] {
 		if v.better(i, best) {
@@ -56,7 +56,7 @@ func (v *symbfiles) best(rivals []uint32) uint32 {
 	return best
 }
 
-func (v *symbfiles) better(a, b uint32) bool {
+func (v *view) better(a, b uint32) bool {
 	x, y := &v.ranges[a], &v.ranges[b]
 	if n, m := x.end-x.va, y.end-y.va; n != m {
 		return n < m
@@ -65,13 +65,14 @@ func (v *symbfiles) better(a, b uint32) bool {
 }
 
 // crowded notes a range that is left out.
-func (v *symbfiles) crowded(i uint32) {
+func (v *view) crowded(i uint32) {
 	r := &v.ranges[i]
-	v.found.Add("ranges left out", fmt.Sprintf("range at %#x of the file, of %#x: more than %d of one depth are around the address", r.at.off(), r.va, maxRivals))
+	v.found.Add("ranges left out", fmt.Sprintf("range at %#x of the file, of %#x: more than %d of one depth are around the address",
+		r.at.off(), r.va, maxRivals))
 }
 
 // findStops finds the stops. In all they note few ranges, however deep those are.
-func (v *symbfiles) findStops() []symbStop {
+func (v *view) findStops() []symbStop {
 	v.joined()
 	var a symbAround
 	stops, root, last, look := []symbStop{}, int32(-1), 0, 0
@@ -95,7 +96,7 @@ func (v *symbfiles) findStops() []symbStop {
 }
 
 // list is all that are around an address.
-func (a *symbAround) list(v *symbfiles, at uint64) (list []uint32) {
+func (a *symbAround) list(v *view, at uint64) (list []uint32) {
 	for depth := range uint16(len(a.n)) {
 		a.drop(v, depth, at)
 		list = append(list, a.of[depth][:a.n[depth]]...)
@@ -105,7 +106,7 @@ func (a *symbAround) list(v *symbfiles, at uint64) (list []uint32) {
 
 // stopBefore returns the last stop before which all ranges begin at or before an
 // address, or nil.
-func (v *symbfiles) stopBefore(addr uint64) *symbStop {
+func (v *view) stopBefore(addr uint64) *symbStop {
 	stops := v.stops()
 	i := sort.Search(len(stops), func(i int) bool { return v.ranges[stops[i].next].va > addr })
 	if i == 0 {
@@ -115,7 +116,7 @@ func (v *symbfiles) stopBefore(addr uint64) *symbStop {
 }
 
 // chain appends the ranges that count at an address, outermost first.
-func (v *symbfiles) chain(dst []uint32, addr uint64) []uint32 {
+func (v *view) chain(dst []uint32, addr uint64) []uint32 {
 	stop := v.stopBefore(addr)
 	if stop == nil {
 		return dst
@@ -139,7 +140,7 @@ func (v *symbfiles) chain(dst []uint32, addr uint64) []uint32 {
 	return dst
 }
 
-func (v *symbfiles) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
+func (v *view) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	var room [16]uint32
 	chain := v.chain(room[:0], addr)
 	if len(chain) == 0 {
@@ -163,7 +164,7 @@ func (v *symbfiles) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 }
 
 // padBefore returns the last pad at or before an address.
-func (v *symbfiles) padBefore(addr uint64) *symbPad {
+func (v *view) padBefore(addr uint64) *symbPad {
 	i := sort.Search(len(v.pads), func(i int) bool { return v.pads[i].va > addr })
 	if i == 0 {
 		return nil
@@ -171,7 +172,7 @@ func (v *symbfiles) padBefore(addr uint64) *symbPad {
 	return &v.pads[i-1]
 }
 
-func (v *symbfiles) padFrames(dst []sym.Frame, p *symbPad) []sym.Frame {
+func (v *view) padFrames(dst []sym.Frame, p *symbPad) []sym.Frame {
 	var room [16]symbFrame
 	frames := v.frames(room[:0], p)
 	for i := len(frames) - 1; i >= 0; i-- {
@@ -182,7 +183,7 @@ func (v *symbfiles) padFrames(dst []sym.Frame, p *symbPad) []sym.Frame {
 }
 
 // Nearest takes a function for known even if others hide all of it.
-func (v *symbfiles) Nearest(addr uint64) (found sym.Frame, ok bool) {
+func (v *view) Nearest(addr uint64) (found sym.Frame, ok bool) {
 	if i := v.rootBefore(addr); i >= 0 {
 		// A piece of another function may begin where the last one of this does.
 		i = v.rootAt(v.ranges[i].va)
@@ -207,7 +208,7 @@ func (v *symbfiles) Nearest(addr uint64) (found sym.Frame, ok bool) {
 
 // rootBefore is the last range of depth 0 that begins at an address or before it, or
 // -1.
-func (v *symbfiles) rootBefore(addr uint64) int {
+func (v *view) rootBefore(addr uint64) int {
 	stop := v.stopBefore(addr)
 	if stop == nil {
 		return -1
@@ -223,7 +224,7 @@ func (v *symbfiles) rootBefore(addr uint64) int {
 
 // rootAt is the range of depth 0 that counts of those that begin at an address, at
 // which one does: that of a function that begins there, if there is one.
-func (v *symbfiles) rootAt(addr uint64) int {
+func (v *view) rootAt(addr uint64) int {
 	i := sort.Search(len(v.ranges), func(i int) bool { return v.ranges[i].va >= addr })
 	best := i
 	for k := i + 1; k < min(i+maxRivals, len(v.ranges)) && v.ranges[k].va == addr && v.ranges[k].depth == 0; k++ {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"symbolon/internal/bin"
-	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/gopcln"
 	"symbolon/internal/object"
 	"symbolon/internal/object/units"
@@ -24,11 +23,6 @@ type common struct {
 
 // base returns c; it finds the common part of any format.
 func (c *common) base() *common { return c }
-
-// openDWARF opens the units, if there are any.
-func (c *common) openDWARF(s *dwarf.Sections, data func(name string) []byte) {
-	c.dwarf = units.NewDWARF(c.Image, s, data)
-}
 
 // setGo sets the function table of a Go program as the units.
 func (c *common) setGo(t *gopcln.Table) {

@@ -51,8 +51,8 @@ type symbFrame struct {
 	line       uint32
 }
 
-// symbfiles is an open symbfile. Lines, frames and texts stay in the file.
-type symbfiles struct {
+// view is an open symbfile. Lines, frames and texts stay in the file.
+type view struct {
 	in     object.Input
 	file   []byte
 	ranges []symbRange                   // by address, depth and place
@@ -91,7 +91,7 @@ const (
 )
 
 // frames appends the frames of a pad to dst, outermost first.
-func (v *symbfiles) frames(dst []symbFrame, p *symbPad) []symbFrame {
+func (v *view) frames(dst []symbFrame, p *symbPad) []symbFrame {
 	list, deep := v.deep[p.at]
 	if !deep {
 		list = symbfile.FramesAt(v.file, p.at.off())
@@ -112,7 +112,7 @@ func (v *symbfiles) frames(dst []symbFrame, p *symbPad) []symbFrame {
 
 // joinPieces finds the functions that were written in several ranges, one after
 // the other.
-func (v *symbfiles) joinPieces() {
+func (v *view) joinPieces() {
 	first, last := -1, -1 // of the function
 	for i := range v.ranges {
 		r := &v.ranges[i]
@@ -127,12 +127,12 @@ func (v *symbfiles) joinPieces() {
 	}
 }
 
-func (v *symbfiles) sameName(a, b sym.Text) bool {
+func (v *view) sameName(a, b sym.Text) bool {
 	return a == b || bytes.Equal(v.text(a), v.text(b))
 }
 
 // function is where the function of a range of depth 0 begins, and its size.
-func (v *symbfiles) function(i uint32) (entry, size uint64) {
+func (v *view) function(i uint32) (entry, size uint64) {
 	first := &v.ranges[min(i, v.ranges[i].piece)]
 	return first.va, v.ranges[first.piece].end - first.va
 }
@@ -146,7 +146,7 @@ func (r *symbRange) place(around *symbRange) sym.Text {
 }
 
 // Rebase subtracts base from all addresses and drops those below it.
-func (v *symbfiles) Rebase(base uint64) {
+func (v *view) Rebase(base uint64) {
 	v.ranges = slices.DeleteFunc(v.ranges, func(r symbRange) bool { return r.va < base })
 	v.pads = slices.DeleteFunc(v.pads, func(p symbPad) bool { return p.va < base })
 	for i := range v.ranges {
@@ -159,7 +159,7 @@ func (v *symbfiles) Rebase(base uint64) {
 }
 
 // text is a text without what is cut off.
-func (v *symbfiles) text(t sym.Text) []byte {
+func (v *view) text(t sym.Text) []byte {
 	if t == 0 || t >= sym.Text(len(v.file)) {
 		return nil
 	}
@@ -167,12 +167,12 @@ func (v *symbfiles) text(t sym.Text) []byte {
 	return text[:min(len(text), maxSymbText)]
 }
 
-func (v *symbfiles) AppendText(dst []byte, t sym.Text) []byte {
+func (v *view) AppendText(dst []byte, t sym.Text) []byte {
 	return append(dst, v.text(t)...)
 }
 
 // Describe counts the stops as memory too: there are fewer than ranges.
-func (v *symbfiles) Describe(info *object.Info) int64 {
+func (v *view) Describe(info *object.Info) int64 {
 	v.found.Describe(info)
 	for i := range v.ranges {
 		if v.ranges[i].depth == 0 {

@@ -8,7 +8,7 @@ import (
 )
 
 // begin is all lines of a range.
-func (v *symbfiles) begin(i uint32) symbRows {
+func (v *view) begin(i uint32) symbRows {
 	rows := symbRows{lines: symbfile.LinesAt(v.file, v.ranges[i].at.off())}
 	rows.ahead, rows.more = rows.lines.Next()
 	return rows
@@ -52,7 +52,7 @@ func (l *symbLong) near(i uint32, rows symbRows, off uint64) symbRows {
 }
 
 // lineAt is the line of a range at an offset.
-func (v *symbfiles) lineAt(i uint32, off uint64) uint32 {
+func (v *view) lineAt(i uint32, off uint64) uint32 {
 	first := v.begin(i)
 	rows := first
 	if !rows.to(off, manyLines) {

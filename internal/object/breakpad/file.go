@@ -21,8 +21,8 @@ const (
 	outerStep = 64
 )
 
-// symbolFile is an open Breakpad file.
-type symbolFile struct {
+// file is an open Breakpad file.
+type file struct {
 	src     bin.Source
 	in      object.Input
 	whole   []byte // the content, if it is in memory
@@ -59,7 +59,7 @@ func (s *Scanner) Open(src bin.Source, in object.Input) (*object.Object, error) 
 	if err != nil {
 		return nil, fault.New(fault.Malformed, "breakpad file, line 1", "no usable MODULE record: %w", err)
 	}
-	f := &symbolFile{src: src, in: in, ix: ix}
+	f := &file{src: src, in: in, ix: ix}
 	f.whole, _ = bin.Whole(src)
 	f.sortFuncs()
 	f.publics, ix.Publics = sortSymbols(ix.Publics), nil
@@ -77,7 +77,7 @@ func parseID(text string) (ident.DebugID, error) {
 
 // sortFuncs puts the functions into order, without those that are empty or too
 // deep inside of others.
-func (f *symbolFile) sortFuncs() {
+func (f *file) sortFuncs() {
 	byAddr := func(a, b breakpad.Span) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Off, b.Off))
 	}
@@ -141,7 +141,7 @@ func sortSymbols(list []breakpad.Symbol) []breakpad.Symbol {
 }
 
 // findNowhere finds the FILE records that are not paths.
-func (f *symbolFile) findNowhere() {
+func (f *file) findNowhere() {
 	var buf []byte
 	for _, off := range f.ix.Vague {
 		buf = f.AppendText(buf[:0], textOf(textFile, off))
@@ -156,14 +156,14 @@ func (f *symbolFile) findNowhere() {
 }
 
 // end is the end of all functions up to i.
-func (f *symbolFile) end(i int) uint64 {
+func (f *file) end(i int) uint64 {
 	if f.ends != nil {
 		return f.ends[i]
 	}
 	return f.funcs[i].End()
 }
 
-func (f *symbolFile) describe(id ident.DebugID) object.Info {
+func (f *file) describe(id ident.DebugID) object.Info {
 	m := f.ix.Module
 	info := object.Info{
 		Module: ident.Module{Type: typeOf(m.OS), Arch: ident.ParseArch(m.Arch), DebugFile: m.Name, DebugID: id},
@@ -210,7 +210,7 @@ func typeOf(os string) ident.Type {
 }
 
 // Describe sums up the bad records that are known.
-func (f *symbolFile) Describe(info *object.Info) int64 {
+func (f *file) Describe(info *object.Info) int64 {
 	var sum breakpad.Report
 	sum.Merge(&f.ix.Bad)
 	f.mu.Lock()
@@ -235,10 +235,10 @@ func (f *symbolFile) Describe(info *object.Info) int64 {
 }
 
 // HasNativeLines marks the lines as those of machine code.
-func (f *symbolFile) HasNativeLines() {}
+func (f *file) HasNativeLines() {}
 
 // CFI yields the STACK records of the file as they are.
-func (f *symbolFile) CFI(yield func(records []byte) error) error {
+func (f *file) CFI(yield func(records []byte) error) error {
 	buf := make([]byte, 0, 256<<10)
 	for off := int64(0); off < f.src.Size(); {
 		n := int(min(int64(cap(buf)-len(buf)), f.src.Size()-off))
@@ -291,5 +291,5 @@ func Identify(src bin.Source) ([]ident.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []ident.Module{(&symbolFile{ix: ix}).describe(id).Module}, nil
+	return []ident.Module{(&file{ix: ix}).describe(id).Module}, nil
 }

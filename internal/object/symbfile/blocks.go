@@ -11,7 +11,7 @@ import (
 // flattener makes blocks of ranges that may overlap and come in any order, and
 // of pads.
 type flattener struct {
-	*symbfiles
+	*view
 	yield  func(*sym.Block) error
 	block  sym.Block
 	active [maxSymbDepth + 1][]uint32 // ranges around the address, by depth
@@ -23,7 +23,7 @@ type flattener struct {
 	spare  []*symbRows
 	frames []symbFrame
 	pad    bool // the last row is that of a pad
-	room   int  // how many more nodes may be made; one for each range is what a sound file needs
+	left   int  // how many more nodes may be made; one for each range is what a sound file needs
 }
 
 // rangeEnd is where a range ends.
@@ -34,9 +34,9 @@ type rangeEnd struct {
 
 func (a rangeEnd) before(b rangeEnd) bool { return a.at < b.at }
 
-func (v *symbfiles) Blocks(_ object.BlockOptions, yield func(*sym.Block) error) error {
+func (v *view) Blocks(_ object.BlockOptions, yield func(*sym.Block) error) error {
 	v.joined()
-	f := flattener{symbfiles: v, yield: yield, rows: map[uint32]*symbRows{}, room: 8*len(v.ranges) + 1<<16}
+	f := flattener{view: v, yield: yield, rows: map[uint32]*symbRows{}, left: 8*len(v.ranges) + 1<<16}
 	return f.run()
 }
 
@@ -130,7 +130,7 @@ func (f *flattener) write(from, to uint64) error {
 		if len(f.active[d]) == 0 {
 			break
 		}
-		if d > 0 && f.room <= 0 {
+		if d > 0 && f.left <= 0 {
 			f.found.Add("ranges left out", "those of calls, as ranges overlap too often")
 			break
 		}
@@ -149,7 +149,7 @@ func (f *flattener) write(from, to uint64) error {
 	if len(f.chain) == 0 {
 		return nil
 	}
-	f.room -= len(f.chain) - same
+	f.left -= len(f.chain) - same
 	f.addNodes()
 	inner := f.chain[len(f.chain)-1]
 	r, rows := &f.ranges[inner], f.rowsOf(inner)
@@ -226,7 +226,7 @@ func (f *flattener) writePad(p *symbPad) error {
 			return err
 		}
 	}
-	f.frames = f.symbfiles.frames(f.frames[:0], p)
+	f.frames = f.view.frames(f.frames[:0], p)
 	frames, parent := f.frames, int32(-1)
 	for i := range frames {
 		n := sym.Node{Parent: parent, Name: frames[i].name}
