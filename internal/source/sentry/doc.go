@@ -1,12 +1,11 @@
-// Package sentry is the source that is a project of Sentry: the debug files
-// that its users have uploaded.
+// Package sentry is the source of the debug files that users have uploaded to a
+// project of Sentry.
 //
-// A project is asked for the list of its files for a module, once for all kinds
-// of file, and then for those that are wanted. Lists are kept for a while, and
-// what is found in them is never said to be in another project: the credentials
-// belong to the identity of the source. A list that cannot be had leaves the
-// source with nothing, until it is asked for again a minute later.
+// The source requests the list of the project's files for a module, once for all
+// kinds of file, and then the needed files. Lists are cached for a while. The
+// credentials are part of the identity of the source, so a file of one project is
+// never used for another. While a list cannot be read the source has no files;
+// it is requested again after a minute.
 //
-// The requests themselves are made by a source of the web, which Server hands
-// in. A Source is safe for concurrent use.
+// A source of the web, given by Server, makes the requests. A Source is safe for concurrent use.
 package sentry

@@ -20,11 +20,11 @@ const (
 	maxID    = 100     // bytes
 )
 
-// file is what a list says of a file, as far as it is of use.
+// file is an entry of a list.
 type file struct{ id, symbolType string }
 
-// pages asks for a list and all that follows it. The address of the next page
-// is ours: of that which the server names only the cursor is taken.
+// pages requests all pages of a list. Of the address that the server names for the
+// next page only the cursor is used.
 func (s *Source) pages(ctx context.Context, query string) ([]file, error) {
 	var files []file
 	var seen []string
@@ -49,15 +49,14 @@ func (s *Source) pages(ctx context.Context, query string) ([]file, error) {
 	return files[:min(len(files), maxFiles)], nil
 }
 
-// appendFiles appends the files of a page. What is not a file that we know the type of
-// is left out.
+// appendFiles appends the files of a page, except those of unknown types.
 func appendFiles(files []file, page []byte) ([]file, error) {
 	var entries []struct {
 		ID   any `json:"id"`
 		Type any `json:"symbolType"`
 	}
 	if json.Unmarshal(page, &entries) != nil {
-		return nil, fault.New(fault.Malformed, "", "a list of files that is none")
+		return nil, fault.New(fault.Malformed, "", "invalid list of files")
 	}
 	for _, e := range entries {
 		id, _ := e.ID.(string)
@@ -71,7 +70,7 @@ func appendFiles(files []file, page []byte) ([]file, error) {
 
 func control(r rune) bool { return r < ' ' || r == 0x7f }
 
-// knownTypes are the types of file that are of use.
+// knownTypes are the supported types of file.
 var knownTypes = func() (list []string) {
 	for _, name := range symbolTypes {
 		list = append(list, name)
@@ -85,7 +84,7 @@ var (
 	param = regexp.MustCompile(`(\w+)="([^"]*)"`)
 )
 
-// next is the cursor of the page behind this one, empty if there is none.
+// next returns the cursor of the next page, or "".
 func next(links []string) string {
 	for _, l := range link.FindAllStringSubmatch(strings.Join(links, ", "), 100) {
 		params := map[string]string{}

@@ -15,30 +15,29 @@ import (
 
 const (
 	emptyLife = 10 * time.Minute // at most, of a list without files
-	retry     = time.Minute      // after a list that could not be had
+	retry     = time.Minute      // after a failure to read a list
 	listTime  = 30 * time.Second // for a list with all of its pages
 )
 
-// Server is what a source needs of the one that makes its requests.
+// Server makes the requests of a source.
 type Server struct {
-	// Ask writes what the address of the project answers to a query, for a
-	// candidate that may know a state of the file. It also gives the headers
-	// Link.
+	// Ask writes the project's answer to a query, for a candidate that may have a
+	// validator, and returns the headers Link.
 	Ask func(ctx context.Context, query string, c source.Candidate, w io.Writer) (source.Attempt, []string, error)
-	// Key tells the server and the credentials.
+	// Key identifies the server and the credentials.
 	Key string
-	// Shelf keeps the lists, for Life.
+	// Shelf caches the lists for Life.
 	Shelf *source.Shelf
 	Life  time.Duration
 }
 
-// Source is a project. Make it with New.
+// Source is a project of Sentry. Make it with New.
 type Source struct {
 	cfg    source.Config
 	server Server
 }
 
-// New makes a source of a project.
+// New returns a source.
 func New(cfg source.Config, server Server) (*Source, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -46,13 +45,13 @@ func New(cfg source.Config, server Server) (*Source, error) {
 	return &Source{cfg: cfg.Defaults(), server: server}, nil
 }
 
-// ID is the name of the source.
+// ID returns the name of the source.
 func (s *Source) ID() string { return s.cfg.ID }
 
-// Identity tells the project, the credentials, and for what it is asked.
+// Identity returns the identity of the project, the credentials and the filters.
 func (s *Source) Identity() string { return s.server.Key + " " + s.cfg.Asks() }
 
-// symbolTypes are the names that Sentry has for kinds of file.
+// symbolTypes are Sentry's names for kinds of file.
 var symbolTypes = map[string]string{
 	source.PE: "pe", source.PDB: "pdb", source.PortablePDB: "portablepdb",
 	source.MachDebug: "macho", source.MachCode: "macho",
@@ -62,7 +61,7 @@ var symbolTypes = map[string]string{
 	source.UUIDMap: "uuidmap", source.BCSymbolMap: "bcsymbolmap", source.IL2CPP: "il2cpp",
 }
 
-// Candidates names the files of m that the project lists, each once.
+// Candidates returns the files of m that the project lists, each once.
 func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
 	kinds = slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool {
 		return symbolTypes[kind] == "" || !s.cfg.Wants(m, kind)
@@ -98,14 +97,14 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 	return out, nil
 }
 
-// Lists tells, by its name on the shelf, whether a list is of the files for one of
+// Lists reports, by its name on the shelf, whether a list has the files for one of
 // the identifiers of m.
 func Lists(name string, m ident.Module) bool {
 	return !m.DebugID.IsZero() && strings.Contains(name, "debug_id="+m.DebugID.String()) ||
 		!m.CodeID.IsZero() && strings.Contains(name, "code_id="+m.CodeID.String())
 }
 
-// list is the files that the project has for a query.
+// list returns the files that the project has for a query.
 func (s *Source) list(ctx context.Context, query string) ([]file, error) {
 	files, err := source.Keep(ctx, s.server.Shelf, source.Request[[]file]{
 		Owner: s, Source: s.cfg.ID, Name: query, Retry: retry, Limit: listTime,
@@ -128,7 +127,7 @@ func (s *Source) list(ctx context.Context, query string) ([]file, error) {
 		return files, err
 	}
 	f := fault.Of(err)
-	return nil, fault.New(fault.NotFound, f.Place, "the list of the files of the project cannot be had: %s: %s", f.Kind, f.Detail)
+	return nil, fault.New(fault.NotFound, f.Place, "cannot read the list of files of the project: %s: %s", f.Kind, f.Detail)
 }
 
 // Fetch writes the file of c to w.
