@@ -319,7 +319,7 @@ func TestATenantHasItsShareOfDownloads(t *testing.T) {
 }
 
 // TestATenantGetsNoHostBlockedForOthers has one tenant ask a server for what it
-// fails to send, so often that it is left alone. The others go on asking it for
+// fails to send, so often that it is blocked. The others go on asking it for
 // what they name; and of what the configuration names they hear that it fails,
 // but not what it was asked for.
 func TestATenantGetsNoHostBlockedForOthers(t *testing.T) {
@@ -335,7 +335,7 @@ func TestATenantGetsNoHostBlockedForOthers(t *testing.T) {
 			s.symbolicate(t, "?scope=a", strings.ReplaceAll(kettle, "kettle", fmt.Sprint("private", i)), sources)
 		}
 		if r := s.symbolicate(t, "?scope=a", kettle, sources); !strings.Contains(r.Text, "is not asked before") {
-			t.Errorf("the host is not left alone: %s", r.Text)
+			t.Errorf("the host is not blocked: %s", r.Text)
 		}
 		r := s.symbolicate(t, "?scope=b", kettle, sources)
 		if (r.frame() == "symbolicated") != (sources == named) || strings.Contains(r.Text, "private") {

@@ -16,24 +16,24 @@ import (
 	"symbolon/internal/source"
 )
 
-// Config bounds what a Client does. The zero value is the default; -1 takes a
-// bound away.
+// Config has the limits of a Client. The zero value is the default; -1 removes a
+// limit.
 type Config struct {
-	ConnectTimeout         time.Duration `yaml:"connect_timeout" help:"Time for a connection to be made; -1 is no bound."`
-	HeadTimeout            time.Duration `yaml:"head_timeout" help:"Time from a request to the head of its answer; -1 is no bound."`
-	ReadTimeout            time.Duration `yaml:"read_timeout" help:"Time in which nothing may come while a file is received; -1 is no bound."`
-	MaxDownloadTimeout     time.Duration `yaml:"max_download_timeout" help:"Time for a whole download with its retries; -1 is no bound."`
-	MaxDownloadSize        bin.Size      `yaml:"max_download_size" help:"Size of a file, as received and as decoded; -1 is no bound."`
-	MaxDownloadRatio       int           `yaml:"max_download_ratio" help:"Decoded bytes for each received one, past the first 64 MiB; -1 is no bound."`
-	MaxConcurrentDownloads int           `yaml:"max_concurrent_downloads" help:"Downloads at one time. One source gets half of them, so that one that hangs does not keep the others waiting, and so do all that requests name; of that half one source gets a half and one scope three quarters. -1 is no bound."`
+	ConnectTimeout         time.Duration `yaml:"connect_timeout" help:"Time to connect; -1: no limit."`
+	HeadTimeout            time.Duration `yaml:"head_timeout" help:"Time from a request to the headers of its answer; -1: no limit."`
+	ReadTimeout            time.Duration `yaml:"read_timeout" help:"Time after which a download that receives nothing is cancelled; -1: no limit."`
+	MaxDownloadTimeout     time.Duration `yaml:"max_download_timeout" help:"Time for a whole download with its retries; -1: no limit."`
+	MaxDownloadSize        bin.Size      `yaml:"max_download_size" help:"Size of a file, as received and as decoded; -1: no limit."`
+	MaxDownloadRatio       int           `yaml:"max_download_ratio" help:"Decoded bytes for each received one, after the first 64 MiB; -1: no limit."`
+	MaxConcurrentDownloads int           `yaml:"max_concurrent_downloads" help:"Downloads at one time. One source gets half of them, so that one that hangs does not keep the others waiting, and so do all that requests name; of that half one source gets a half and one scope three quarters. -1: no limit."`
 	MaxRedirects           int           `yaml:"max_redirects" help:"Redirects to follow for one file; -1 follows none."`
-	MaxTries               int           `yaml:"max_tries" help:"Tries for one file, the first one included."`
-	DenyListThreshold      int           `yaml:"deny_list_threshold" help:"Failures within deny_list_time_window, less the good answers since, after which a host is left alone; -1 never does."`
+	MaxTries               int           `yaml:"max_tries" help:"Tries for one file, including the first one."`
+	DenyListThreshold      int           `yaml:"deny_list_threshold" help:"Failures within deny_list_time_window, less the good answers since, after which requests to a host are blocked; -1: never."`
 	DenyListTimeWindow     time.Duration `yaml:"deny_list_time_window" help:"Time over which the failures of a host are counted."`
-	DenyListBlockTime      time.Duration `yaml:"deny_list_block_time" help:"Time for which a host is left alone."`
-	DenyListNeverBlock     []string      `yaml:"deny_list_never_block_hosts" help:"Hosts that are asked however often they fail, as name or name:port."`
-	SentryIndexTTL         time.Duration `yaml:"sentry_index_ttl" help:"Time for which the list of the files that a project of Sentry has for a module holds; an empty one holds for 10 minutes at most."`
-	ConnectToReservedIPs   bool          `yaml:"connect_to_reserved_ips" help:"Let sources named by requests reach addresses that are not of the public internet."`
+	DenyListBlockTime      time.Duration `yaml:"deny_list_block_time" help:"Time for which requests to a failing host are blocked."`
+	DenyListNeverBlock     []string      `yaml:"deny_list_never_block_hosts" help:"Hosts that are never blocked, as name or name:port."`
+	SentryIndexTTL         time.Duration `yaml:"sentry_index_ttl" help:"Lifetime of the list of files that a project of Sentry has for a module; 10 minutes at most for an empty list."`
+	ConnectToReservedIPs   bool          `yaml:"connect_to_reserved_ips" help:"Let sources named by requests reach addresses outside of the public internet."`
 	UserAgent              string        `yaml:"user_agent" help:"User-Agent of all requests to symbol servers."`
 }
 
@@ -63,7 +63,7 @@ func def[T comparable](field *T, value T) {
 	}
 }
 
-// Validate says what is wrong with c.
+// Validate returns an error for each invalid field of c.
 func (c Config) Validate() error {
 	c = c.Defaults()
 	var errs []error
@@ -92,17 +92,16 @@ func validHeader(text string) bool {
 	return true
 }
 
-// Limit is the bound on the bytes of one file.
+// Limit returns the limit of the bytes of one file.
 func (c Config) Limit() bin.Limit {
 	c = c.Defaults()
 	return bin.Limit{Bytes: max(int64(c.MaxDownloadSize), 0), Ratio: int64(c.MaxDownloadRatio)}
 }
 
-// piecesAhead is how many pieces of large files are in memory, 64 MiB in all.
+// piecesAhead is the number of pieces of large files in memory, 64 MiB in all.
 const piecesAhead = 8
 
-// Client does the downloads of all web sources of a process. Make it with
-// NewClient.
+// Client downloads files for all web sources of a process. Make it with NewClient.
 type Client struct {
 	cfg        Config
 	now        func() time.Time
@@ -120,13 +119,13 @@ type Client struct {
 	decoders   map[bool]*source.Decoder
 }
 
-// trust is what requests must have in common to share connections.
+// trust is the key of the transports: requests with another one share no connections.
 type trust struct {
 	guarded  bool
 	insecure bool
 }
 
-// NewClient makes a client.
+// NewClient returns a client.
 func NewClient(cfg Config, now func() time.Time, log *slog.Logger) (*Client, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -164,7 +163,7 @@ func (c *Client) newDenyList() *denyList {
 	}
 }
 
-// Close drops the connections that nobody uses at the moment.
+// Close closes idle connections.
 func (c *Client) Close() {
 	for _, t := range c.transports {
 		t.CloseIdleConnections()
@@ -203,21 +202,20 @@ func (c *Client) transport(guarded, insecure bool) *http.Transport {
 	return t
 }
 
-// Transport makes single requests for others, with the connections of the
-// client. With guarded they reach public addresses only, for what a request
-// named.
+// Transport returns the transport of the client for single requests. A guarded one
+// reaches public addresses only, for addresses that a request named.
 func (c *Client) Transport(guarded bool) http.RoundTripper {
 	return c.transports[trust{guarded, false}]
 }
 
-// Ahead is the memory for large files of all sources, those of other kinds too.
+// Ahead returns the memory for large files of all types of source.
 func (c *Client) Ahead() *source.Ahead { return c.ahead }
 
-// shelfRoom bounds the memory for what sources say of themselves: half of it is
-// for those that requests name.
+// shelfRoom is the memory for lists of files of the configured sources. Sources that
+// requests name have as much again.
 const shelfRoom = 128 << 20
 
-// Shelf keeps what sources say of themselves, those of other kinds too.
+// Shelf returns the cache for lists of files of all types of source.
 func (c *Client) Shelf(guarded bool) *source.Shelf { return c.shelves[guarded] }
 
 // Decoder makes a decoder with the limit of cfg for a source, those of other kinds
@@ -227,14 +225,14 @@ func (c *Client) Decoder(cfg Config, guarded bool) *source.Decoder {
 	return source.NewDecoder(cfg.Limit(), c.windows[guarded])
 }
 
-// Share is what one scope has of a client for the sources that its requests
-// name: room for downloads, and its own experience with hosts.
+// Share is the share of one scope for the sources that its requests name: slots for
+// downloads, and a list of denied hosts of its own.
 type Share struct {
 	room chan struct{} // nil: no bound
 	deny *denyList
 }
 
-// Share is a new one.
+// Share returns a new share.
 func (c *Client) Share() *Share {
 	s := &Share{deny: c.newDenyList()}
 	if c.slots != nil {
@@ -243,8 +241,8 @@ func (c *Client) Share() *Share {
 	return s
 }
 
-// Line is where the downloads of one source wait for their turn, those of other
-// kinds of source too. The release it returns is to be called once.
+// Line returns the function in which the downloads of a source of any type wait for
+// a slot. Its release must be called once.
 func (c *Client) Line() line {
 	if c.slots == nil {
 		return free
@@ -253,7 +251,7 @@ func (c *Client) Line() line {
 	return func(ctx context.Context) (func(), error) { return wait(ctx, []chan struct{}{own, c.slots}) }
 }
 
-// GuestLine is that of a source that a request named, for whom this share is.
+// GuestLine returns the Line of a source that a request of this share named.
 func (c *Client) GuestLine(share *Share) line {
 	if c.slots == nil {
 		return free
@@ -264,7 +262,7 @@ func (c *Client) GuestLine(share *Share) line {
 
 func free(context.Context) (release func(), err error) { return func() {}, nil }
 
-// wait waits in all queues, one after the other.
+// wait waits for a place in all queues, one after the other.
 func wait(ctx context.Context, queues []chan struct{}) (release func(), err error) {
 	var held []chan struct{}
 	release = func() {

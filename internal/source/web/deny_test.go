@@ -67,7 +67,7 @@ func TestFailingHostIsLeftAlone(t *testing.T) {
 	if n := requests.Load() - before; n != 1 {
 		t.Errorf("%d requests, want 1 before the block and none after it", n)
 	}
-	if !strings.Contains(log.String(), "left alone") || !strings.Contains(log.String(), host) {
+	if !strings.Contains(log.String(), "backing off") || !strings.Contains(log.String(), host) {
 		t.Errorf("log %s", log)
 	}
 	status.Store(200)

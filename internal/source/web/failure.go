@@ -16,17 +16,17 @@ import (
 	"symbolon/internal/transfer"
 )
 
-// failure is a fault with what the fetch that meets it has to know.
+// failure is a fault with the facts that decide about a retry.
 type failure struct {
 	*fault.Error
-	again bool          // another try may do better
-	after time.Duration // not before, as the server says
-	late  bool          // nothing came for a long time, and another try may cost as much
-	down  bool          // the host is to blame
+	again bool          // another try may succeed
+	after time.Duration // wait that the server asks for
+	late  bool          // it took a timeout, and another try may take as long
+	down  bool          // it counts against the host
 }
 
-// proxyError is the status with which a proxy makes no connection. The text of
-// the proxy, which knows secrets too, is not repeated.
+// proxyError is the status with which a proxy refuses a connection. The text of
+// the proxy may have secrets and is not repeated.
 type proxyError int
 
 func (e proxyError) Error() string { return statusText(int(e)) }
@@ -36,7 +36,7 @@ type overdue time.Duration
 
 func (o overdue) Error() string { return "not finished within " + time.Duration(o).String() }
 
-// verdict is what a status without a file means, nil if the file follows.
+// verdict returns the failure that a status means, or nil if the file follows.
 func verdict(place string, status int) *failure {
 	text := statusText(status)
 	f := func(kind fault.Kind, detail string) *failure {
@@ -48,7 +48,7 @@ func verdict(place string, status int) *failure {
 	case status == http.StatusPartialContent:
 		return f(fault.Transport, text+", though the whole file was asked for")
 	case status < 300:
-		return f(fault.NotFound, text+", which is no file")
+		return f(fault.NotFound, text+" is not a file")
 	case status < 400:
 		return f(fault.Transport, text+" without saying where to")
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
@@ -71,8 +71,8 @@ func verdict(place string, status int) *failure {
 	return f(fault.NotFound, text)
 }
 
-// statusText is a status as people know it; the text that the server sends
-// along is not repeated.
+// statusText returns a status with its standard text. The text of the server is
+// not repeated.
 func statusText(status int) string {
 	if text := http.StatusText(status); text != "" {
 		return fmt.Sprintf("%d %s", status, text)
@@ -80,8 +80,8 @@ func statusText(status int) string {
 	return fmt.Sprintf("status %d", status)
 }
 
-// broken says what an error of a connection means, in words for people. The
-// caller is the context of the fetch, try that of the one try.
+// broken returns the failure that an error of a connection means. caller is the
+// context of the fetch, try the one of the try.
 func (c *Client) broken(caller, try context.Context, place string, err error) *failure {
 	if gone := caller.Err(); gone != nil {
 		return &failure{Error: fault.New(fault.KindOf(gone), place, "given up by the asker: %w", gone)}
@@ -115,14 +115,14 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// connecting tells whether an error is from before there was a connection.
+// connecting reports whether an error occurred before the connection was made.
 func connecting(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial" || strings.Contains(err.Error(), "TLS handshake")
 }
 
-// wording says what an error of a connection means and whether it may go away
-// by itself.
+// wording returns a text for an error of a connection, and whether another try may
+// succeed.
 func wording(err error) (text string, again bool) {
 	var (
 		lookup *net.DNSError
@@ -160,8 +160,8 @@ func wording(err error) (text string, again bool) {
 		again      bool
 	}{
 		{"server gave HTTP response to HTTPS client", "the server does not speak TLS", false},
-		// Or it has sent a body with an answer that has none, and what is left
-		// of that came first on the connection.
+		// Or the connection began with the rest of a body that an earlier answer
+		// should not have had.
 		{"malformed HTTP", "the server does not speak HTTP", true},
 		{"malformed MIME header", "the server does not speak HTTP", true},
 		{"server closed idle connection", "connection closed without an answer", true},
@@ -173,7 +173,7 @@ func wording(err error) (text string, again bool) {
 	return "connection failed: " + err.Error(), true
 }
 
-// brief is a text, cut where it gets long.
+// brief truncates a long text.
 func brief(text string) string {
 	const most = 300
 	if len(text) > most {

@@ -23,7 +23,7 @@ func (s *Source) Fetch(ctx context.Context, c source.Candidate, w io.Writer) (so
 	return s.do(ctx, f)
 }
 
-// do runs a fetch and tells what came of it.
+// do runs a fetch, and counts and logs it.
 func (s *Source) do(ctx context.Context, f *fetch) (source.Attempt, error) {
 	start := s.client.now()
 	f.attempt.URL = source.CleanURL(f.target.String())
@@ -42,25 +42,25 @@ func (s *Source) do(ctx context.Context, f *fetch) (source.Attempt, error) {
 	return f.attempt, err
 }
 
-// fetch is one Fetch under way.
+// fetch is a Fetch in progress.
 type fetch struct {
 	*Source
 	caller  context.Context
 	target  *url.URL
 	extra   http.Header // of every request
-	known   string      // validator of the file that need not be sent again
+	known   string      // validator of the known state of the file
 	w       io.Writer
 	attempt source.Attempt
-	host    string   // the one asked last
+	host    string   // of the last request
 	links   []string // the headers Link of the file
 }
 
-// way is how an answer came to us.
+// way is the request of an answer.
 type way struct {
 	ctx   context.Context
 	guard *transfer.Guard // of ctx
 	at    *url.URL
-	home  bool // it is the origin that the headers of the source are for
+	home  bool // the origin is the one of the source
 }
 
 func (f *fetch) run() error {
@@ -109,27 +109,27 @@ func (f *fetch) retries(failed *failure, try int) bool {
 	return failed.again && try < tries && f.attempt.Bytes == 0
 }
 
-// give ends the fetch with a failure, for which the host may have to answer.
+// give ends the fetch with a failure, which may count against the host.
 func (f *fetch) give(failed *failure) error {
 	failed.Detail = brief(f.scrub(failed.Detail))
 	if failed.Kind == fault.NotFound || failed.Kind == fault.Denied {
 		f.deny.answered(f.host)
 	}
 	if failed.down && f.deny.failed(f.host, failed.Kind.String()+": "+failed.Detail) {
-		f.client.log.Warn("a host of symbols fails and is left alone for a while",
+		f.client.log.Warn("symbol server failing, backing off",
 			"host", f.host, "for", f.client.cfg.DenyListBlockTime, "error", failed.Error)
 	}
 	return failed.Error
 }
 
-// try asks once, and follows where the server sends us.
+// try makes one request, and follows its redirects.
 func (f *fetch) try(total context.Context) *failure {
 	ctx, guard := transfer.NewGuard(total, f.client.cfg.ReadTimeout)
 	defer guard.Close()
 	at, home := f.target, true
 	for hops := 0; ; hops++ {
 		f.attempt.URL, f.host = source.CleanURL(at.String()), at.Host
-		if hops > 0 { // others have made it
+		if hops > 0 { // it is from a server
 			f.attempt.URL, f.host = f.scrub(f.attempt.URL), f.scrub(f.host)
 		}
 		if why := f.deny.blocked(f.host); why != "" {
@@ -158,8 +158,7 @@ func (f *fetch) try(total context.Context) *failure {
 	}
 }
 
-// loginHost sends those whom it does not let in to a page that asks for a
-// password, as if that were the file.
+// loginHost redirects requests that it denies to a login page with status 200.
 const loginHost = "dev.azure.com"
 
 func (f *fetch) send(ctx context.Context, at *url.URL, home bool, extra http.Header) (*http.Response, error) {
@@ -176,8 +175,8 @@ func (f *fetch) send(ctx context.Context, at *url.URL, home bool, extra http.Hea
 		}
 	}
 	maps.Copy(req.Header, extra)
-	// Not through an http.Client: it would repeat addresses with their secrets
-	// in its errors, and follow redirects its own way.
+	// An http.Client would repeat addresses with their secrets in its errors, and
+	// follow redirects in its own way.
 	return f.client.transports[trust{f.guarded, f.cfg.AcceptInvalidCerts}].RoundTrip(req.WithContext(ctx))
 }
 
@@ -190,7 +189,7 @@ func redirects(status int) bool {
 	return false
 }
 
-// follow is where a redirect leads.
+// follow returns the target of a redirect.
 func (f *fetch) follow(at *url.URL, location string, hops int) (*url.URL, *failure) {
 	stop := func(format string, args ...any) *failure {
 		return &failure{Error: fault.New(fault.Transport, f.attempt.URL, format, args...)}
@@ -200,7 +199,7 @@ func (f *fetch) follow(at *url.URL, location string, hops int) (*url.URL, *failu
 	}
 	next, err := at.Parse(location)
 	if err != nil {
-		return nil, stop("redirects to what is no address")
+		return nil, stop("invalid address of a redirect")
 	}
 	if next.Scheme != "http" && next.Scheme != "https" || next.Hostname() == "" {
 		return nil, stop("redirects to another scheme than http and https")
@@ -210,7 +209,7 @@ func (f *fetch) follow(at *url.URL, location string, hops int) (*url.URL, *failu
 	return next, nil
 }
 
-// origin is what credentials are given to.
+// origin returns the origin of an address, to which credentials are bound.
 func origin(u *url.URL) string {
 	port := u.Port()
 	if port == "" {

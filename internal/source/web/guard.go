@@ -8,17 +8,16 @@ import (
 	"syscall"
 )
 
-// errRestricted is how a connection to an address that a guarded source may
-// not reach fails. Sentry's clients know this text.
+// errRestricted is the error of a connection of a guarded source to a reserved
+// address. Sentry's clients know this text.
 var errRestricted = errors.New("destination is restricted")
 
-// reserved4 are the ranges of IPv4 that lead to no server of the public
-// internet, and the two addresses in public ranges at which clouds answer
-// their own machines.
+// reserved4 are the ranges of IPv4 outside of the public internet, and the two
+// addresses in public ranges that clouds use for services of their machines.
 var reserved4 = prefixes(
 	"0.0.0.0/8",        // this network
 	"10.0.0.0/8",       // private
-	"100.64.0.0/10",    // behind a provider's NAT
+	"100.64.0.0/10",    // carrier-grade NAT
 	"127.0.0.0/8",      // loopback
 	"168.63.129.16/32", // Azure's own services
 	"169.254.0.0/16",   // link local, where most clouds keep their metadata
@@ -37,8 +36,8 @@ var reserved4 = prefixes(
 	"240.0.0.0/4",      // reserved, and broadcast
 )
 
-// global6 is the one part of IPv6 that is handed out to the public internet;
-// reserved6 is what of it is not.
+// global6 is the part of IPv6 that is assigned to the public internet, except
+// reserved6.
 var (
 	global6   = netip.MustParsePrefix("2000::/3")
 	reserved6 = prefixes(
@@ -59,8 +58,8 @@ func prefixes(texts ...string) []netip.Prefix {
 	return list
 }
 
-// reserved tells whether an address is anything but one of the public
-// internet. An IPv6 address that stands for an IPv4 address is judged by that.
+// reserved reports whether an address is outside of the public internet. An IPv6
+// address that embeds an IPv4 address is judged by that one.
 func reserved(a netip.Addr) bool {
 	if a.Zone() != "" {
 		return true
@@ -88,9 +87,8 @@ func within(a netip.Addr, list []netip.Prefix) bool {
 	return false
 }
 
-// guard refuses a connection by the address that it is about to be made to,
-// after every lookup of a name, so that no name and no redirect leads around
-// it.
+// guard returns a dial control that refuses connections by their final address,
+// so that neither names nor redirects can evade it.
 func guard(refused func(netip.AddrPort) bool) func(context.Context, string, string, syscall.RawConn) error {
 	return func(_ context.Context, network, address string, _ syscall.RawConn) error {
 		a, err := netip.ParseAddrPort(address)

@@ -12,14 +12,14 @@ import (
 
 const (
 	mirrorLife  = time.Hour
-	mirrorRetry = 10 * time.Minute // also where a mirror does not know a binary
+	mirrorRetry = 10 * time.Minute // after a failure, or for an unknown binary
 	maxMirrored = 64 << 10         // bytes
 )
 
-// symbolsOf is under which id a mirror has the symbols of a binary, which may
-// be that of a separate debug file; none if the mirror knows the binary and says
-// that it has no symbols. Where the mirror does not answer so, it is that of the
-// binary.
+// symbolsOf returns the id under which a mirror has the symbols of a binary, which
+// may be the one of a separate debug file. It is zero if the mirror knows the
+// binary and has no symbols, and the id of the binary if the mirror does not
+// tell.
 func (s *Source) symbolsOf(ctx context.Context, file ident.FileID) ident.FileID {
 	path := source.ElasticPath(file, source.MetadataFile)
 	id, err := source.Keep(ctx, s.client.Shelf(s.guarded), source.Request[ident.FileID]{
@@ -36,7 +36,7 @@ func (s *Source) symbolsOf(ctx context.Context, file ident.FileID) ident.FileID 
 				} `json:"symbolFileReferences"`
 			}
 			if err := json.Unmarshal(text.Bytes, &known); err != nil {
-				return ident.FileID{}, 0, fault.New(fault.Malformed, path, "read what the mirror says of a binary: %w", err)
+				return ident.FileID{}, 0, fault.New(fault.Malformed, path, "read the mirror's metadata of a binary: %w", err)
 			}
 			return known.References.Dwarf, 0, nil
 		},

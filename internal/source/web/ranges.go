@@ -15,13 +15,11 @@ import (
 	"symbolon/internal/transfer"
 )
 
-// maxTag is the length up to which the name that a server has for a state of a
-// file is taken.
+// maxTag is the length of the longest validator that is used.
 const maxTag = 200
 
-// whole is a file that is received, and whose end may be asked for again. What
-// it is was said by the first answer; an answer that says something else is of
-// another file.
+// whole is a file in progress, parts of which may be requested again. An answer
+// whose headers contradict those of the first one is of another file.
 type whole struct {
 	*fetch
 	by    way
@@ -33,14 +31,14 @@ type whole struct {
 
 	mu    sync.Mutex
 	first io.ReadCloser // body of the first answer, until it is opened
-	next  io.ReadCloser // body of the second piece, if the server has shown that it knows ranges
+	next  io.ReadCloser // body of the second piece, if the server supports ranges
 	broke *failure      // how the last connection broke
 }
 
-// body is what is read of an answer: as it comes if that is all that can be
-// had, else from where a connection breaks over another one, and if it is long
-// over several side by side, provided that the server has shown that it can do
-// that. done ends the reading and is how often something was asked for again.
+// body returns a reader of the file of an answer. If the server supports ranges,
+// the reader resumes after a broken connection, and reads a long file over several
+// connections in parallel. done ends reading and returns the number of repeated
+// requests.
 func (f *fetch) body(total context.Context, by way, resp *http.Response) (in io.Reader, done func() int) {
 	first := &body{resp.Body, f, by.ctx, by.guard}
 	w := &whole{
@@ -59,7 +57,7 @@ func (f *fetch) body(total context.Context, by way, resp *http.Response) (in io.
 		ranged = source.NewRanged(total, w.size, w.client.ahead, w.open)
 	}
 	return ranged, func() int {
-		_ = ranged.Close() // what was read counts
+		_ = ranged.Close() // it was only read
 		for _, b := range []io.Closer{w.first, w.next} {
 			if b != nil {
 				_ = b.Close()
@@ -69,7 +67,7 @@ func (f *fetch) body(total context.Context, by way, resp *http.Response) (in io.
 	}
 }
 
-// widen asks for the second piece, and tells whether the server gives it.
+// widen requests the second piece, and reports whether the server sends it.
 func (w *whole) widen(ctx context.Context) bool {
 	next, err := w.part(ctx, source.Piece, min(source.Piece, w.size-source.Piece))
 	if err == nil {
@@ -98,7 +96,7 @@ func (w *whole) open(ctx context.Context, off, n int64) (io.ReadCloser, error) {
 	return &watched{have, w}, nil
 }
 
-// watched is a part that tells the file how it broke.
+// watched is a part that stores in its file how it broke.
 type watched struct {
 	io.ReadCloser
 	of *whole
@@ -114,8 +112,7 @@ func (p *watched) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// part asks for n bytes from off on, of the file in the state that the first
-// answer was of.
+// part requests n bytes from off on, of the file in the state of the first answer.
 func (w *whole) part(parent context.Context, off, n int64) (io.ReadCloser, error) {
 	if why := w.deny.blocked(w.host); why != "" {
 		return nil, source.Final{Err: w.lost(why)}
@@ -153,8 +150,8 @@ func (w *whole) part(parent context.Context, off, n int64) (io.ReadCloser, error
 	return &bounded{io.LimitReader(b, length), b}, nil
 }
 
-// covers tells whether an answer is a part of the file from off on, and how
-// much of the n bytes that were asked for it has: it may be less.
+// covers reports whether an answer is a part of the file from off on, and how many
+// of the n requested bytes it has.
 func (w *whole) covers(resp *http.Response, off, n int64) (length int64, ok bool) {
 	from, to, size, ok := contentRange(resp.Header.Get("Content-Range"))
 	switch {
@@ -169,8 +166,8 @@ func (w *whole) covers(resp *http.Response, off, n int64) (length int64, ok bool
 	return to - from + 1, cmp.Or(again, w.tag) == w.tag && cmp.Or(when, w.since) == w.since
 }
 
-// refused is why a part cannot be had for good: it is what broke the
-// connection before, if one has.
+// refused returns the final error of a part: the failure of the connection before,
+// if there was one, or otherwise why.
 func (w *whole) refused(why string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -184,13 +181,13 @@ func (w *whole) lost(why string) error {
 	return lost{&failure{Error: fault.New(fault.Transport, w.attempt.URL, "%s", why), again: true}}
 }
 
-// bounded is a body that ends where it should.
+// bounded is a body with a limit.
 type bounded struct {
 	io.Reader
 	io.Closer
 }
 
-// contentRange reads the header of that name: "bytes 0-99/200".
+// contentRange parses the header of that name: "bytes 0-99/200".
 func contentRange(text string) (from, to, size int64, ok bool) {
 	text, ok = strings.CutPrefix(text, "bytes ")
 	span, total, cut := strings.Cut(text, "/")
@@ -209,7 +206,7 @@ func contentRange(text string) (from, to, size int64, ok bool) {
 	return list[0], list[1], list[2], list[0] <= list[1] && list[1] < list[2]
 }
 
-// tag is the header ETag, if it is one.
+// tag returns the header ETag, if it is valid.
 func tag(h http.Header) string {
 	text := h.Get("ETag")
 	if opaque := strings.TrimPrefix(text, "W/"); len(opaque) < 2 || len(text) > maxTag || !validHeader(text) ||
@@ -219,7 +216,7 @@ func tag(h http.Header) string {
 	return text
 }
 
-// since is the header Last-Modified, if it is a date.
+// since returns the header Last-Modified, if it is a date.
 func since(h http.Header) string {
 	text := h.Get("Last-Modified")
 	if _, err := http.ParseTime(text); err != nil || len(text) > maxTag {
@@ -228,8 +225,7 @@ func since(h http.Header) string {
 	return text
 }
 
-// validator names the state of a file. What a secret of the source stands in is
-// none.
+// validator returns the validator of a file, unless it has a secret of the source.
 func (f *fetch) validator(h http.Header) string {
 	text := cmp.Or(tag(h), since(h))
 	if f.scrub(text) != text {
@@ -238,7 +234,7 @@ func (f *fetch) validator(h http.Header) string {
 	return text
 }
 
-// asking are the headers that a candidate adds to its requests.
+// asking returns the headers that a candidate adds to its requests.
 func asking(c source.Candidate) http.Header {
 	h := http.Header{}
 	if sum := c.Checksum; sum != "" && len(sum) <= maxTag && validHeader(sum) {

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	drainBytes    = 32 << 10 // of an answer without a file, to keep its connection
+	drainBytes    = 32 << 10 // of an answer without a file, to reuse its connection
 	drainPatience = 300 * time.Millisecond
 	maxCoding     = 40 // bytes of the header Content-Encoding
 )
 
-// receive takes the answer of a request that was not redirected.
+// receive handles the answer of a request that was not redirected.
 func (f *fetch) receive(total context.Context, by way, resp *http.Response) *failure {
 	if resp.StatusCode == http.StatusNotModified && f.known != "" {
 		discard(resp)
@@ -30,15 +30,15 @@ func (f *fetch) receive(total context.Context, by way, resp *http.Response) *fai
 		failed.after = transfer.RetryAfter(resp.Header.Get("Retry-After"), f.client.now())
 		discard(resp)
 		if err := by.ctx.Err(); err != nil {
-			// A server that learns that we leave may still get an answer
-			// through that says nothing about the file.
+			// A server may answer a request that was cancelled; that answer
+			// does not count.
 			return f.client.broken(f.caller, by.ctx, f.attempt.URL, err)
 		}
 		return failed
 	}
 	defer resp.Body.Close()
 	if f.attempt.Validator = f.validator(resp.Header); f.known != "" && f.attempt.Validator == f.known {
-		f.attempt.Same = true // the server does not know how to say so
+		f.attempt.Same = true // the server does not support 304
 		return nil
 	}
 	if most := f.client.cfg.MaxDownloadSize; most > 0 && resp.ContentLength > int64(most) {
@@ -71,17 +71,17 @@ func (f *fetch) receive(total context.Context, by way, resp *http.Response) *fai
 	return &failure{Error: &fault.Error{Kind: known.Kind, Place: f.attempt.URL, Detail: known.Detail, Status: known.Status, Cause: known.Cause}}
 }
 
-// codings are those that the body of an answer is wrapped in.
+// codings returns the codings of the body of an answer.
 func codings(h http.Header) string { return strings.Join(h.Values("Content-Encoding"), ",") }
 
-// endsWhereItEnds tells whether only the end of the connection says where the
-// body ends, so that a cut cannot be told from the end.
+// endsWhereItEnds reports whether only the end of the connection marks the end of
+// the body, so that truncation cannot be detected.
 func endsWhereItEnds(resp *http.Response) bool {
 	return resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && resp.ProtoMajor == 1
 }
 
-// discard reads the short body of an answer that holds no file, so that the
-// connection can be used again, and gives up soon if there is no end to it.
+// discard reads the short body of an answer without a file, so that the
+// connection can be reused. It gives up if the body is long or slow.
 func discard(resp *http.Response) {
 	defer resp.Body.Close()
 	if resp.ContentLength > drainBytes {

@@ -9,12 +9,12 @@ import (
 	"symbolon/internal/bin"
 )
 
-// short is the length up to which a text is not looked for: as a word it would
-// be found everywhere.
+// short is the length up to which a secret is not searched for, because it would
+// match everywhere.
 const short = 3
 
-// hide finds the secrets of the source, whole and in parts, in every form in
-// which a server or a library may say them again.
+// hide returns a pattern for the secrets of the source, whole and in parts, in
+// every form in which a server or a library may repeat them.
 func (s *Source) hide(password string) *regexp.Regexp {
 	secrets := []string{password, s.query.Reveal()}
 	if values, err := url.ParseQuery(s.query.Reveal()); err == nil {
@@ -46,8 +46,7 @@ func (s *Source) hide(password string) *regexp.Regexp {
 	return regexp.MustCompile("(?i:" + strings.Join(forms, "|") + ")")
 }
 
-// scrub takes the secrets of the source out of a text that a server or a
-// library has made.
+// scrub redacts the secrets of the source in a text of a server or a library.
 func (s *Source) scrub(text string) string {
 	if s.hidden == nil {
 		return text

@@ -17,30 +17,31 @@ import (
 	"symbolon/internal/source"
 )
 
-// Source is a symbol server, or an address that answers to queries. Make it with New or NewGuarded.
+// Source is a symbol server, or an address that answers queries. Make it with New
+// or NewGuarded.
 type Source struct {
 	client  *Client
 	cfg     source.Config
 	guarded bool
 	base    *url.URL              // without user info and query
-	whole   *url.URL              // what is asked for whatever the path is; nil: the path below base
-	query   bin.Secret            // of the base, kept on all paths
-	headers map[string]bin.Secret // credentials and all others of the configuration
-	key     string                // identity of the server and how it is asked
-	hidden  *regexp.Regexp        // every form of its secrets; nil: there are none
-	index   *source.Index         // nil: it has none
+	whole   *url.URL              // requested for every path; nil: the path under base
+	query   bin.Secret            // of the base, added to all paths
+	headers map[string]bin.Secret // credentials and configured headers
+	key     string                // identity of the server and the requests
+	hidden  *regexp.Regexp        // every form of its secrets; nil without secrets
+	index   *source.Index         // nil: no index
 	line    line
 	deny    *denyList
 }
 
-// line is where a download waits for its turn.
+// line waits until a download may start.
 type line = func(context.Context) (release func(), err error)
 
-// New makes a source of the configuration.
+// New returns a source of the configuration.
 func New(c *Client, cfg source.Config) (*Source, error) { return newSource(c, cfg, nil) }
 
-// NewGuarded makes a source that a request named, for whom this share is (nil: it
-// is for nobody in particular). It reaches public addresses only.
+// NewGuarded returns a source that a request named, with the share of its scope;
+// nil is a common share. It reaches public addresses only.
 func NewGuarded(c *Client, cfg source.Config, share *Share) (*Source, error) {
 	if share == nil {
 		share = c.links
@@ -48,7 +49,7 @@ func NewGuarded(c *Client, cfg source.Config, share *Share) (*Source, error) {
 	return newSource(c, cfg, share)
 }
 
-// newSource makes a source, of the configuration if there is no share.
+// newSource returns a source, of the configuration if share is nil.
 func newSource(c *Client, cfg source.Config, share *Share) (*Source, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -88,10 +89,10 @@ func newSource(c *Client, cfg source.Config, share *Share) (*Source, error) {
 	return s, nil
 }
 
-// identity names the server, the credentials, and every circumstance under
-// which another file may come for the same path: a file that was fetched
-// without checking the certificate is not given to those who want it checked,
-// and what only the configuration can reach is not given to a request.
+// identity returns a text with the server, the credentials, and everything else
+// that can change the file of a path: a file that was fetched without checking
+// the certificate is not used where it must be checked, and a file that only the
+// configuration can reach is not used for a request.
 func (s *Source) identity() string {
 	key := s.address("")
 	if s.cfg.Type == source.Sentry {
@@ -113,26 +114,26 @@ func (s *Source) identity() string {
 	return key
 }
 
-// ID is the name of the source.
+// ID returns the name of the source.
 func (s *Source) ID() string { return s.cfg.ID }
 
-// Identity tells the server, how it is asked, and for what.
+// Identity returns the identity of the server, the requests and the filters.
 func (s *Source) Identity() string { return s.key + " " + s.cfg.Asks() }
 
-// read writes a file of the server that belongs to no module.
+// read writes a file of the server that is not of a module.
 func (s *Source) read(ctx context.Context, path string, w io.Writer) error {
 	_, err := s.Fetch(ctx, source.Candidate{Path: path}, w)
 	return err
 }
 
-// Candidates names the places of the files of m.
+// Candidates returns the places of the files of m.
 func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
 	var list []source.Candidate
 	key := s.key
 	if s.cfg.Layout.Type == source.Elastic && !m.FileID.IsZero() {
 		m.FileID = s.symbolsOf(ctx, m.FileID)
 	}
-	if m.DebugChecksum != "" { // the server may answer by it
+	if m.DebugChecksum != "" { // the answer may depend on it
 		key += fmt.Sprintf(" checksum=%q", m.DebugChecksum)
 	}
 	for _, kind := range kinds {
@@ -149,11 +150,11 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 	return s.index.Only(ctx, list)
 }
 
-// Key tells the server and the credentials, but not for what it is asked.
+// Key returns the identity of the server and the requests, without the filters.
 func (s *Source) Key() string { return s.key }
 
-// Ask writes what the address of the source itself answers to a query. The
-// candidate is only to know a state of the file. links are the headers Link.
+// Ask writes the answer of the source's own address to a query. Of the candidate
+// only the validator is used. links are the headers Link.
 func (s *Source) Ask(ctx context.Context, query string, c source.Candidate, w io.Writer) (a source.Attempt, links []string, err error) {
 	u := *s.base
 	u.RawQuery = query
@@ -165,10 +166,10 @@ func (s *Source) Ask(ctx context.Context, query string, c source.Candidate, w io
 	return a, f.links, err
 }
 
-// address is the place of a path, without secrets.
+// address returns the address of a path, without secrets.
 func (s *Source) address(path string) string { return s.join(path).String() }
 
-// target is the place of a path as it is asked for.
+// target returns the address of a path for a request.
 func (s *Source) target(path string) *url.URL {
 	u := s.join(path)
 	u.RawQuery = s.query.Reveal()

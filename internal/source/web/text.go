@@ -11,9 +11,9 @@ import (
 // maxText is the size of the largest text.
 const maxText = 8 << 20
 
-// Text gets the text at an address that somebody else names, a debug file for
-// example, so it reaches public addresses only. The headers go to that origin
-// and to no other one. Unless verify is set any certificate will do.
+// Text returns the text at an address that is not trusted, such as one of a debug
+// file, so it reaches public addresses only. The headers are sent to that origin
+// only. Unless verify is set any certificate is accepted.
 func (c *Client) Text(ctx context.Context, address string, headers map[string]bin.Secret, verify bool) ([]byte, error) {
 	cfg := source.Config{ID: "sourcelink", Type: source.HTTP, URL: source.NewURL(address), Headers: headers, AcceptInvalidCerts: !verify}
 	s, err := NewGuarded(c, cfg, nil)

@@ -181,8 +181,8 @@ func TestStatuses(t *testing.T) {
 		kind  fault.Kind
 		words string
 	}{
-		201: {fault.NotFound, "201 Created, which is no file"},
-		204: {fault.NotFound, "204 No Content, which is no file"},
+		201: {fault.NotFound, "201 Created is not a file"},
+		204: {fault.NotFound, "204 No Content is not a file"},
 		206: {fault.Transport, "the whole file was asked for"},
 		300: {fault.Transport, "without saying where to"},
 		302: {fault.Transport, "302 Found without saying where to"},
@@ -355,7 +355,7 @@ func TestRedirects(t *testing.T) {
 		t.Errorf("%d redirects", a.Redirects)
 	}
 	for first, words := range map[string]string{
-		"ftp": "another scheme", "file": "another scheme", "broken": "no address", "opaque": "another scheme", "port": "no address",
+		"ftp": "another scheme", "file": "another scheme", "broken": "invalid address", "opaque": "another scheme", "port": "invalid address",
 	} {
 		_, _, err := get(t, newSource(t, client, config(server.URL+"/"+first)))
 		wantError(t, err, fault.Transport, words)
