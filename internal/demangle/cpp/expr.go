@@ -29,6 +29,7 @@ func (p *Printer) printOperand(id Ref, context Precedence, isStrict bool) {
 	}
 }
 
+// printOperator writes a binary operator. GNU has no blanks around it.
 func (p *Printer) printOperator(op uint8) {
 	text := Operators[op].Text
 	if p.isLLVM && text != "," {
@@ -40,6 +41,7 @@ func (p *Printer) printOperator(op uint8) {
 	}
 }
 
+// printExpression writes an expression or a literal.
 func (p *Printer) printExpression(n *Node) {
 	switch n.Kind {
 	case KindList:
@@ -109,6 +111,7 @@ func (p *Printer) printExpression(n *Node) {
 	}
 }
 
+// printOtherExpression writes the rarer expressions.
 func (p *Printer) printOtherExpression(n *Node) {
 	switch n.Kind {
 	case KindNew:
@@ -166,6 +169,7 @@ func (p *Printer) printOtherExpression(n *Node) {
 	}
 }
 
+// printPrefix writes a unary operator and its operand.
 func (p *Printer) printPrefix(n *Node) {
 	text := Operators[n.Op].Text
 	p.AppendString(text)
@@ -197,6 +201,7 @@ func (p *Printer) printBinary(n *Node) {
 	}
 }
 
+// printConditional writes a ? b : c.
 func (p *Printer) printConditional(n *Node) {
 	p.printOperand(n.A, n.Prec, false)
 	if p.isLLVM {
@@ -234,6 +239,7 @@ func (p *Printer) printCall(n *Node) {
 	p.closeParen()
 }
 
+// printNew writes [::] new [(placement)] type [(arguments)].
 func (p *Printer) printNew(n *Node) {
 	if n.Num != 0 {
 		p.AppendString("::")
@@ -301,6 +307,7 @@ func (p *Printer) printFolded(id Ref, isPack bool) {
 	p.packIndex, p.packSize = index, size
 }
 
+// printInit writes a braced list, or the string that it stands for.
 func (p *Printer) printInit(n *Node) {
 	if n.A != 0 {
 		if p.printString(n) {
@@ -394,6 +401,8 @@ func (p *Printer) packLength(pack *Node) int {
 	return length
 }
 
+// printArgument writes a parameter of the function: GNU counts from 1, LLVM writes
+// fp, fp0, fp1.
 func (p *Printer) printArgument(n *Node) {
 	switch {
 	case !p.isLLVM:
@@ -408,6 +417,7 @@ func (p *Printer) printArgument(n *Node) {
 	}
 }
 
+// printRequirement writes a requirement of a requires-expression.
 func (p *Printer) printRequirement(n *Node) {
 	switch n.Num {
 	case NeedType:

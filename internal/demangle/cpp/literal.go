@@ -10,6 +10,8 @@ import (
 // their type before them.
 var suffixes = [26]string{'i' - 'a': " ", 'j' - 'a': "u", 'l' - 'a': "l", 'm' - 'a': "ul", 'x' - 'a': "ll", 'y' - 'a': "ull"}
 
+// printLiteral writes a value. Integers have a suffix for their type, other values
+// the type in parentheses.
 func (p *Printer) printLiteral(n *Node) {
 	value := p.name[n.At : n.At+n.N]
 	suffix, isFloat := "", false
@@ -48,6 +50,7 @@ func (p *Printer) printLiteral(n *Node) {
 	}
 }
 
+// printValue writes the digits of a literal.
 func (p *Printer) printValue(sign int32, value []byte, suffix string) {
 	if sign != 0 {
 		p.AppendByte('-')

@@ -5,7 +5,9 @@ import "symbolon/internal/demangle/core"
 // Ref is the number of a node.
 type Ref = core.Ref
 
-// kind tells what a node is. The comments name the fields in use.
+// Kind tells the meaning of a node. The comments show the text of each kind: a,
+// b and c are the nodes A, B and C, list is the list from At, quals, num, op and
+// word are the fields of that name.
 type Kind uint8
 
 const (
@@ -108,7 +110,7 @@ const (
 	firstExpression = KindList
 )
 
-// flags of a type tell how names and pointers are written with it.
+// Flags of a type tell how names and pointers are written with it.
 type Flags uint8
 
 const (
@@ -118,7 +120,7 @@ const (
 	IsDependent                   // the other flags depend on a template parameter
 )
 
-// qualifiers of types and functions.
+// Qualifiers of types and functions.
 type Qualifiers uint8
 
 const (
@@ -128,7 +130,7 @@ const (
 	IsTransactionSafe
 )
 
-// node is a part of a name. Its kind tells which fields it uses.
+// Node is a part of a name. Its kind tells which fields it uses.
 type Node struct {
 	Kind    Kind
 	Flags   Flags
@@ -143,6 +145,7 @@ type Node struct {
 
 type Tree struct{ core.Tree[Node] }
 
+// List returns the list of a node.
 func (t *Tree) List(n *Node) []Ref { return t.Lists[n.At : n.At+n.N] }
 
 // AddList adds a node with the list that begins at mark.

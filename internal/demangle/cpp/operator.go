@@ -2,7 +2,7 @@ package cpp
 
 import "sort"
 
-// precedence of an expression: the smaller, the tighter it binds.
+// Precedence of an expression: the smaller, the tighter it binds.
 type Precedence uint8
 
 const (
@@ -28,7 +28,7 @@ const (
 	PrecDefault
 )
 
-// form tells how an operator is read and written in an expression.
+// Form tells how an operator is read and written in an expression.
 type Form uint8
 
 const (
@@ -47,7 +47,7 @@ const (
 	FormOfValue // sizeof (value)
 )
 
-// operator is one of the operators of C++.
+// Operator is one of the operators of C++.
 //
 //	<operator-name> ::= two letters
 type Operator struct {
@@ -58,7 +58,7 @@ type Operator struct {
 	Text   string
 }
 
-// operators are sorted by code.
+// Operators are sorted by code.
 var Operators = [...]Operator{
 	{"aN", FormBinary, PrecAssign, true, "&="},
 	{"aS", FormBinary, PrecAssign, true, "="},

@@ -11,7 +11,7 @@ const maxPrintDepth = 1 << 10
 // noPack is the size of a pack before one is met.
 const noPack = -1
 
-// printer writes a tree.
+// Printer writes a tree.
 type Printer struct {
 	*Tree
 	core.Budget
@@ -163,10 +163,13 @@ func (p *Printer) printLeft(id Ref) {
 	p.Leave()
 }
 
+// printWord writes a word in the spelling of the style.
 func (p *Printer) printWord(w Word) { p.AppendString(w.spelling(p.isLLVM)) }
 
+// printText writes bytes of the mangled name.
 func (p *Printer) printText(n *Node) { p.Out = append(p.Out, p.name[n.At:n.At+n.N]...) }
 
+// printName writes a name, or a part of one.
 func (p *Printer) printName(n *Node) {
 	switch n.Kind {
 	case KindText:
@@ -247,6 +250,8 @@ func (p *Printer) printName(n *Node) {
 	}
 }
 
+// printTemplate writes a template with its arguments. A blank keeps two angle
+// brackets of GNU's spelling apart, and those of operator< in both.
 func (p *Printer) printTemplate(n *Node) {
 	p.Print(n.A)
 	if p.style == core.Bare || p.style == core.Simple {
@@ -345,6 +350,7 @@ func (p *Printer) printSignature(n *Node) {
 	p.isLambda = isLambda
 }
 
+// printConstraint writes a requires-clause, if there is one.
 func (p *Printer) printConstraint(id Ref) {
 	if id != 0 {
 		p.AppendString(" requires ")
@@ -352,11 +358,13 @@ func (p *Printer) printConstraint(id Ref) {
 	}
 }
 
+// openParen writes a parenthesis, in which > does not end template arguments.
 func (p *Printer) openParen() {
 	p.parens++
 	p.AppendByte('(')
 }
 
+// closeParen writes the parenthesis that openParen opened.
 func (p *Printer) closeParen() {
 	p.parens--
 	p.AppendByte(')')

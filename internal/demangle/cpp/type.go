@@ -151,6 +151,7 @@ func (p *Printer) printQualified(n *Node) {
 	}
 }
 
+// printQualifiers writes the qualifiers of a type or a method.
 func (p *Printer) printQualifiers(quals Qualifiers) {
 	if quals&IsConst != 0 {
 		p.AppendString(" const")
@@ -184,6 +185,7 @@ func (p *Printer) printFunctionQualifiers(n *Node) {
 	}
 }
 
+// printExceptions writes the exception specification of a function.
 func (p *Printer) printExceptions(n *Node) {
 	if n.C != 0 {
 		p.AppendByte(' ')
@@ -214,6 +216,7 @@ func (p *Printer) openPointer(isMember bool) {
 	p.AppendByte('(')
 }
 
+// printPointerRight writes the right half of a pointer or reference to a type.
 func (p *Printer) printPointerRight(to Ref) {
 	if p.shape(to)&(IsArray|IsFunction) != 0 {
 		p.AppendByte(')')
@@ -234,6 +237,7 @@ func (p *Printer) collapsed(n *Node) (to Ref, isMoved bool) {
 	}
 }
 
+// printReference writes the left half of a reference.
 func (p *Printer) printReference(n *Node) {
 	to, isMoved := p.collapsed(n)
 	if isMoved {
@@ -243,6 +247,7 @@ func (p *Printer) printReference(n *Node) {
 	}
 }
 
+// printMemberPointer writes the left half of a pointer to a member.
 func (p *Printer) printMemberPointer(n *Node) {
 	p.printLeft(n.B)
 	if p.shape(n.B)&(IsArray|IsFunction) != 0 {
@@ -254,6 +259,7 @@ func (p *Printer) printMemberPointer(n *Node) {
 	p.AppendString("::*")
 }
 
+// printVector writes a vector: __vector(4) for GNU, vector[4] for LLVM.
 func (p *Printer) printVector(n *Node) {
 	element, before, after := "pixel", " __vector(", ")"
 	if p.isLLVM {

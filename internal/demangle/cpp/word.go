@@ -1,6 +1,6 @@
 package cpp
 
-// word is a text that is not part of the mangled name: an index of words. The
+// Word is a text that is not part of the mangled name: an index of words. The
 // first 26 are the builtin types with a letter of their own, in the order of the
 // letters.
 type Word uint8
@@ -73,7 +73,7 @@ const (
 	WordBlockInvoke
 )
 
-// words has the texts in GNU's spelling.
+// Words has the texts in GNU's spelling.
 var Words = [...]string{
 	"signed char", "bool", "char", "double", "long double", "float", "__float128", "unsigned char", "int", "unsigned int", "",
 	"long", "unsigned long", "__int128", "unsigned __int128", "", "", "", "short", "unsigned short", "", "void", "wchar_t",
