@@ -13,19 +13,19 @@ import (
 	"symbolon/internal/source"
 )
 
-// Deps is what a source in an object store needs.
+// Deps are the dependencies of a source in an object store.
 type Deps struct {
 	Bucket  bucket.Bucket
 	Decoder *source.Decoder
-	Timeout time.Duration                                         // for one file with its retries; zero is no bound
-	Line    func(ctx context.Context) (release func(), err error) // where downloads wait for their turn
+	Timeout time.Duration                                         // for one file with its retries; zero: no limit
+	Line    func(ctx context.Context) (release func(), err error) // where downloads wait for a slot
 	Ahead   *source.Ahead                                         // memory for large files
-	Shelf   *source.Shelf                                         // keeps the index, for those that have one
+	Shelf   *source.Shelf                                         // caches the index
 	Guarded bool                                                  // a request named it
 	Now     func() time.Time
 }
 
-// far is what a source in an object store has beside the others.
+// far has the fields of a source in an object store.
 type far struct {
 	timeout time.Duration
 	line    func(ctx context.Context) (release func(), err error)
@@ -33,8 +33,8 @@ type far struct {
 	guarded bool
 }
 
-// Far makes a source of a bucket in an object store, which holds the prefix of
-// cfg as its root.
+// Far returns a source of a bucket in an object store, whose root is the prefix of
+// cfg.
 func Far(cfg source.Config, d Deps) (*Source, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func Far(cfg source.Config, d Deps) (*Source, error) {
 	return s, nil
 }
 
-// place is the address of the root, for people.
+// place returns the address of the root, for people.
 func place(cfg source.Config) string {
 	scheme := map[string]string{source.S3: "s3://", source.GCS: "gs://"}[cfg.Type]
 	prefix := strings.Trim(cfg.Prefix, "/")
@@ -62,8 +62,9 @@ func place(cfg source.Config) string {
 	return scheme + source.EscapePath(cfg.Bucket) + "/" + prefix
 }
 
-// identity names the store, the bucket, the credentials, and whether only a
-// request knows of it: what the configuration can reach is not given to others.
+// identity returns a text with the store, the bucket, the credentials, and whether
+// a request named the source: files that only the configuration can reach are not
+// used for requests.
 func (s *Source) identity() string {
 	c := s.cfg
 	key := fmt.Sprintf("%s endpoint=%q region=%q provider=%q", s.place,
@@ -109,7 +110,7 @@ func (s *Source) ask(ctx context.Context, c source.Candidate, w io.Writer) (a so
 	a.Validator = attrs.Version
 	if a.Validator != "" && a.Validator == c.Validator {
 		a.Same = true
-		_ = first.Close() // nobody wants the bytes
+		_ = first.Close() // the bytes are not needed
 		return a, nil
 	}
 	in := source.NewRanged(ctx, attrs.Size, s.far.ahead, func(ctx context.Context, off, n int64) (io.ReadCloser, error) {

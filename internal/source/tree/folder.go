@@ -27,19 +27,19 @@ const (
 	buildIDs    = ".build-id"
 )
 
-// lister is a bucket that can tell what is in its folders.
+// lister is a bucket that can list its folders.
 type lister interface {
 	List(folder string, yield func(name string, isFolder bool) bool) error
 }
 
-// folder is what a source without a layout has, by its top two levels.
+// folder has the contents of a source without a layout, by its top two levels.
 type folder struct {
-	sites []site              // where files are, beside those of the native layout
+	sites []site              // other layouts than the native one
 	files map[string]file     // of the top level, by name
 	byID  map[string][]string // their names, by the ids in them
 	more  bool                // there are more files than are indexed
 	same  bool                // there are more files of one id than are indexed
-	err   error               // why a file was not read; nil: all were
+	err   error               // of a file that was not read
 	took  time.Duration       // to read it
 }
 
@@ -53,7 +53,7 @@ type site struct {
 // file is a file of the top level.
 type file struct {
 	version string
-	kind    string // format; empty: nothing that has ids
+	kind    string // format; empty: a file without ids
 	modules []ident.Module
 }
 
@@ -61,7 +61,7 @@ type file struct {
 // for more than a part of the time; a file that did not change is not opened
 // again. An error beside a folder says why there may be more in it.
 func (s *Source) contents(ctx context.Context) (*folder, error) {
-	wait := s.patience
+	wait := s.wait
 	if began := s.began.Load(); began != 0 {
 		wait -= s.now().Sub(time.Unix(0, began))
 	}
@@ -154,8 +154,8 @@ func (s *Source) addFile(ctx context.Context, f *folder, name string) int64 {
 	return int64(len(name) + 256)
 }
 
-// idsOf are the ids of a module that files are looked up by. Whether byte order
-// and age fit is judged when the file is read.
+// idsOf returns the ids of a module by which files are looked up. Byte order and
+// age are compared when the file is read.
 func idsOf(m ident.Module) (list []string) {
 	if !m.DebugID.IsZero() {
 		uuid := m.DebugID.UUID()
@@ -195,7 +195,7 @@ func (s *Source) recognise(f *folder, folders []string) (list []site) {
 	return list
 }
 
-// as is a layout with the casing of the source.
+// as returns a layout with the casing of the source.
 func (s *Source) as(layout string) source.Layout {
 	return source.Layout{Type: layout, Casing: s.cfg.Layout.Casing}
 }
@@ -218,8 +218,7 @@ func (f *folder) add(list []string, m ident.Module, kind string) []string {
 	return list
 }
 
-// kindsOf are the kinds of file that a format may be asked for as, in the order
-// in which they are preferred.
+// kindsOf returns the kinds of file that a format may be, in order of preference.
 var kindsOf = map[string][]string{
 	"breakpad": {source.Breakpad}, "elf": {source.ELFDebug, source.ELFCode}, "macho": {source.MachDebug, source.MachCode},
 	"pe": {source.PE}, "pdb": {source.PDB}, "portablepdb": {source.PortablePDB, source.PDB}, "wasm": {source.WasmDebug, source.WasmCode},
@@ -246,8 +245,8 @@ func (s *Source) named(f *folder, m ident.Module, kinds []string) (list []source
 	return list
 }
 
-// window is how much of a file is read at least: what identifies it lies close
-// together, and each reading opens the file again.
+// window is the smallest read of a file: its ids are close together, and each read
+// opens the file again.
 const window = 16 << 10
 
 // blob is a file of a bucket as bytes with random access, for one goroutine.
@@ -266,7 +265,7 @@ func (b *blob) Size() int64 { return b.size }
 
 func (b *blob) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 || off > b.size || int64(len(p)) > b.size-off {
-		return 0, io.EOF // nobody asks for what the file does not have
+		return 0, io.EOF // after the end of the file
 	}
 	if len(p) > window {
 		return b.get(p, off)

@@ -177,12 +177,12 @@ func TestQuestionGoesOnWithoutAnIndexThatTakesLong(t *testing.T) {
 	root := flat(t)
 	b := held{bucketOf(t, root), make(chan struct{})}
 	s := local(t, source.Config{Path: root}, b)
-	tree.SetPatience(s, time.Millisecond)
+	tree.SetWait(s, time.Millisecond)
 	list, err := s.Candidates(t.Context(), byCodeID(), allKinds)
 	if len(list) == 0 || fault.KindOf(err) != fault.Timeout || !strings.Contains(err.Error(), "still being indexed: ask again") {
 		t.Fatalf("%d candidates, error %v", len(list), err)
 	}
-	tree.SetPatience(s, time.Minute)
+	tree.SetWait(s, time.Minute)
 	close(b.letGo)
 	if got := there(t, s, byDebugID()); !slices.Contains(got, "a.out") {
 		t.Errorf("with the index: found %q", got)

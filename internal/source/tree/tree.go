@@ -1,22 +1,21 @@
-// Package tree is a source that is a laid-out folder of files, in any bucket.
+// Package tree is the source of files in a folder with a layout, in any bucket.
 //
 // A file may be stored as it is, or as gzip or zstd under its plain name. Names
-// are as case-sensitive as the bucket: that ids are often written in lower case
-// is met by the second, canonical candidate.
+// are as case-sensitive as the bucket. Ids are often written in lower case; the
+// second, canonical candidate finds those.
 //
-// In a folder of this machine, where a look costs nothing, ".gz" or ".zst" may
-// also stand after the plain name, which is looked for first; files of Windows
-// are found however they are written, and in the two tiers that stores have
-// whose root holds a file index2.txt. In an object store a candidate is one
-// question. Large files come from there in ranges, and a file that is known
-// already is not sent again.
+// In a folder of this machine, where lookups are cheap, the plain name may have
+// the suffix ".gz" or ".zst"; the name without a suffix is tried first. Files of
+// Windows are found in any case, and in two tiers if the root has a file
+// index2.txt. In an object store a candidate is one request. Large files are read
+// from there in ranges, and a file with a known validator is not sent again.
 //
-// A folder of our own configuration that has no layout is native, and shows by
-// its top two levels what else it has: a folder .build-id, the layouts symstore
-// and unified, and files of the top level, which are found by the ids in them.
+// A configured folder without a layout is native, and its top two levels show the
+// other layouts that it has: a folder .build-id, the layouts symstore and unified,
+// and files of the top level, which are found by the ids in them.
 //
-// A Source is safe for concurrent use. What it decodes is bounded by the limit
-// that it was made with.
+// A Source is safe for concurrent use. The limit of its decoder bounds the decoded
+// bytes.
 package tree
 
 import (
@@ -37,39 +36,39 @@ import (
 	"symbolon/internal/source"
 )
 
-// siblings are what may follow the name of a stored file, in the order in
-// which they are looked for.
+// siblings are the suffixes of the name of a stored file, in the order in which
+// they are tried.
 var siblings = [...]string{"", ".gz", ".zst"}
 
-// maxAlias is more bytes than an alias has.
+// maxAlias is the largest size of an alias.
 const maxAlias = 4 << 10
 
 // indexRoom bounds the memory for the index of one folder of this machine.
 const indexRoom = 64 << 20
 
-// Source is a laid-out folder. Make it with New.
+// Source is a folder with a layout. Make it with New.
 type Source struct {
 	cfg     source.Config
 	bucket  bucket.Bucket
 	decoder *source.Decoder
 	now     func() time.Time
-	label   string        // what the metrics call it
+	label   string        // in the metrics
 	place   string        // address of the folder, for people
-	key     string        // identity of the folder; that of a file has its path behind it
-	index   *source.Index // nil: it has none
+	key     string        // identity of the folder; for a file its path follows
+	index   *source.Index // nil: no index
 	far     *far          // nil: it is in a folder of this machine
 
-	// Of a folder of our own configuration:
-	lister   lister // nil: it cannot be listed
-	shown    bool   // it shows its layout itself
-	shelf    *source.Shelf
-	patience time.Duration
-	began    atomic.Int64 // when the reading that runs began, in nanoseconds; zero: none runs
-	last     atomic.Pointer[folder]
+	// Of a configured folder:
+	lister lister // nil: it cannot be listed
+	shown  bool   // its layouts are detected
+	shelf  *source.Shelf
+	wait   time.Duration // for the contents of a folder, before an answer without them
+	began  atomic.Int64  // when the read in progress began, in nanoseconds, or zero
+	last   atomic.Pointer[folder]
 }
 
-// New makes a source of the bucket that holds what is in cfg.Path. Without a
-// layout in cfg the folder shows it itself, if the bucket can be listed.
+// New returns a source of the bucket of the folder cfg.Path. If cfg has no layout
+// and the bucket can be listed, the layouts are detected.
 func New(cfg source.Config, b bucket.Bucket, decoder *source.Decoder, now func() time.Time) (*Source, error) {
 	s, err := local(cfg, b, decoder, now)
 	if err == nil {
@@ -79,7 +78,7 @@ func New(cfg source.Config, b bucket.Bucket, decoder *source.Decoder, now func()
 	return s, err
 }
 
-// local makes a source of a folder of this machine.
+// local returns a source of a folder of this machine.
 func local(cfg source.Config, b bucket.Bucket, decoder *source.Decoder, now func() time.Time) (*Source, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -91,7 +90,7 @@ func local(cfg source.Config, b bucket.Bucket, decoder *source.Decoder, now func
 	place := "file://" + source.EscapePath(filepath.ToSlash(folder)) + "/"
 	s := &Source{
 		cfg: cfg.Defaults(), bucket: b, decoder: decoder, now: now, label: cfg.ID, place: place, key: place,
-		shelf: source.NewShelf(indexRoom, now, slog.New(slog.DiscardHandler)), patience: indexWait,
+		shelf: source.NewShelf(indexRoom, now, slog.New(slog.DiscardHandler)), wait: indexWait,
 	}
 	s.cfg.Layout.Type = cmp.Or(s.cfg.Layout.Type, source.Native)
 	s.index = source.NewIndex(s.cfg, s.shelf, s.read)
@@ -107,17 +106,16 @@ func NewGuarded(cfg source.Config, b bucket.Bucket, decoder *source.Decoder, now
 	return s, err
 }
 
-// read writes a file that belongs to no module.
+// read writes a file that is not of a module.
 func (s *Source) read(ctx context.Context, path string, w io.Writer) error {
 	_, err := s.Fetch(ctx, source.Candidate{Path: path}, w)
 	return err
 }
 
-// ID is the name of the source.
+// ID returns the name of the source.
 func (s *Source) ID() string { return s.cfg.ID }
 
-// Identity is the address of the folder with all that counts beside it, and for
-// what it is asked.
+// Identity returns the identity of the folder and the filters.
 func (s *Source) Identity() string {
 	text := s.key + " " + s.cfg.Asks()
 	if s.shown {
@@ -126,7 +124,7 @@ func (s *Source) Identity() string {
 	return text
 }
 
-// Candidates names the places of the files of m.
+// Candidates returns the places of the files of m.
 func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
 	var list []source.Candidate
 	var base uint64
@@ -196,7 +194,7 @@ func (s *Source) alias(ctx context.Context, m ident.Module) (ident.FileID, uint6
 	return ident.FileID{}, 0
 }
 
-// tiers is two if the folder says so, and else one.
+// tiers returns two if the folder has a file index2.txt, or else one.
 func (s *Source) tiers(ctx context.Context) int {
 	if s.written(ctx, source.Index2) != "" {
 		return 2
@@ -204,11 +202,11 @@ func (s *Source) tiers(ctx context.Context) int {
 	return 1
 }
 
-// speller is a bucket that knows how a key is written, given one that may differ
-// in the case of letters; "" if there is none.
+// speller is a bucket that returns the key that equals a given one when case is
+// ignored, or "".
 type speller interface{ Spell(key string) string }
 
-// written is how the name of a file is written in the bucket, "" if there is none.
+// written returns the name of a file as in the bucket, or "".
 func (s *Source) written(ctx context.Context, path string) string {
 	if _, err := s.bucket.Stat(ctx, path); err == nil {
 		return path
@@ -258,12 +256,12 @@ func (s *Source) fetch(ctx context.Context, c source.Candidate, w io.Writer) (so
 			a.Validator = attrs.Version + suffix
 		}
 		if a.Same = a.Validator != "" && a.Validator == c.Validator; a.Same {
-			_ = r.Close() // nobody wants the bytes
+			_ = r.Close() // the bytes are not needed
 			return a, nil
 		}
 		out, err := s.decoder.Decode(ctx, w, r, attrs.Encoding)
 		a.Wire, a.Bytes = out.Wire, out.Bytes
-		_ = r.Close() // what was read is whole or has failed by now
+		_ = r.Close() // it was only read
 		if err != nil {
 			return a, at(a.URL, err)
 		}
@@ -272,13 +270,13 @@ func (s *Source) fetch(ctx context.Context, c source.Candidate, w io.Writer) (so
 	return a, fault.New(fault.NotFound, a.URL, "no such file")
 }
 
-// linkError returns the refusal of a place behind a link out of the folder.
+// linkError returns the refusal of a path through a link out of the folder.
 func linkError(place string) error {
 	return fault.New(fault.Denied, place, "%w; follow_symlinks of the source would allow that", bucket.ErrLink)
 }
 
-// at is err as a fault of this place. A failure to read that says nothing of
-// its kind is one of the way to the bytes.
+// at returns err as a fault of this place. An error of reading without a kind is
+// of kind Transport.
 func at(place string, err error) error {
 	var f *fault.Error
 	switch {
