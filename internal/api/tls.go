@@ -6,10 +6,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 )
 
 // TLSConfig names the certificate of the server. The zero value is plain HTTP.
@@ -39,8 +41,8 @@ func (c TLSConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
-// OpenTLS loads the certificate and its key. Each handshake looks at the files
-// again, so a renewed pair counts from the next connection on. A new pair that
+// OpenTLS loads the certificate and its key. Handshakes read the files again, one
+// at a time, so a renewed pair counts from the next connection on. A new pair that
 // does not load is logged once, and the old one stays in use.
 //
 // Connections speak HTTP/1.1: the time limits of clients are set for each
@@ -51,54 +53,84 @@ func OpenTLS(cfg TLSConfig, log *slog.Logger) (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.cert, p.seen = cert, seen
+	p.cert.Store(cert)
+	p.seen = seen
 	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, GetCertificate: p.current}, nil
 }
 
 // pair is a certificate with its key, as the files have them.
 type pair struct {
-	cfg TLSConfig
-	log *slog.Logger
+	cfg  TLSConfig
+	log  *slog.Logger
+	cert atomic.Pointer[tls.Certificate]
 
-	mu   sync.Mutex
-	cert *tls.Certificate
+	mu   sync.Mutex        // held while the files are read
 	seen [sha256.Size]byte // of the files when they were read last
 }
 
-// current returns the pair of the files, or the last one that loaded.
+// current returns the pair of the files, or the last one that loaded. While one
+// handshake reads the files, the others use that one: they do not wait for a slow
+// disk.
 func (p *pair) current(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	if p.mu.TryLock() {
+		defer p.mu.Unlock()
+		p.renew()
+	}
+	return p.cert.Load(), nil
+}
+
+// renew replaces the pair if the files have changed.
+func (p *pair) renew() {
 	cert, seen, err := p.load()
 	if seen == p.seen {
-		return p.cert, nil
+		return
 	}
 	p.seen = seen
 	if err != nil {
 		p.log.Error("the new TLS certificate does not load; the old one stays in use", "error", err)
-		return p.cert, nil
+		return
 	}
-	p.cert = cert
+	p.cert.Store(cert)
 	p.log.Info("the TLS certificate was replaced", "certificate", p.cfg.Certificate, "valid_until", cert.Leaf.NotAfter)
-	return cert, nil
 }
 
 // load reads the files. seen is the same for as long as they are, and while
 // reading them fails in the same way.
 func (p *pair) load() (cert *tls.Certificate, seen [sha256.Size]byte, err error) {
-	certText, certErr := os.ReadFile(p.cfg.Certificate)
-	keyText, keyErr := os.ReadFile(p.cfg.Key)
+	certText, certErr := ReadPEM(p.cfg.Certificate)
+	keyText, keyErr := ReadPEM(p.cfg.Key)
 	if err := cmp.Or(certErr, keyErr); err != nil {
 		return nil, sha256.Sum256([]byte(err.Error())), fmt.Errorf("read the TLS certificate: %w", err)
 	}
 	certSum, keySum := sha256.Sum256(certText), sha256.Sum256(keyText)
 	seen = sha256.Sum256(append(certSum[:], keySum[:]...))
 	if seen == p.seen {
-		return p.cert, seen, nil
+		return p.cert.Load(), seen, nil
 	}
 	loaded, err := tls.X509KeyPair(certText, keyText)
 	if err != nil {
 		return nil, seen, fmt.Errorf("load the TLS certificate %s with the key %s: %w", p.cfg.Certificate, p.cfg.Key, err)
 	}
 	return &loaded, seen, nil
+}
+
+// maxPEM is the size of a certificate or a key. Chains have some kilobytes.
+const maxPEM = 1 << 20
+
+// ReadPEM reads the file of a certificate or of a key. It refuses anything but a
+// regular file before it opens it: the opening of a pipe waits for a writer.
+func ReadPEM(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("open %s: must be a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxPEM+1))
+	if err == nil && len(text) > maxPEM {
+		err = fmt.Errorf("read %s: must have at most 1 MiB", path)
+	}
+	return text, err
 }

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"symbolon/internal/api"
 	"symbolon/internal/fixture"
@@ -72,7 +74,7 @@ func serveTLS(t *testing.T, dir string, log io.Writer) (secure, plain string) {
 // shown returns the name in the certificate that a server shows.
 func shown(t *testing.T, addr string) string {
 	t.Helper()
-	conn, err := tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: true})
+	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", addr, &tls.Config{InsecureSkipVerify: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,6 +139,11 @@ func TestCertificateThatDoesNotLoadLeavesTheOldOneInUse(t *testing.T) {
 		"no key":         func(cfg api.TLSConfig) { write(t, cfg.Key, nil) },
 		"another key": func(cfg api.TLSConfig) {
 			_, key := fixture.Certificate("other")
+			write(t, cfg.Key, key)
+		},
+		"a certificate of more than 1 MiB": func(cfg api.TLSConfig) {
+			cert, key := fixture.Certificate("huge")
+			write(t, cfg.Certificate, append(cert, bytes.Repeat([]byte("\n"), 1<<20)...))
 			write(t, cfg.Key, key)
 		},
 		"a removed file": func(cfg api.TLSConfig) { _ = os.Remove(cfg.Key) },
