@@ -396,7 +396,7 @@ func TestCabinetsThatAreNotReadSayWhy(t *testing.T) {
 	part := &fixture.Cab{Next: "second.cab"}
 	part.Folder(fixture.CabStored, fixture.CabPlain(text)...).File(fixture.CabFile{Name: "p", Size: 1 << 20, Folder: fixture.CabToNext})
 	for want, c := range map[string]*fixture.Cab{
-		`member "dir\\q": cab, folder 0, block 0`:                        quantum(new(fixture.Cab), 0),
+		`member "dir\\q": cab, folder 0, block 0`:                              quantum(new(fixture.Cab), 0),
 		`member "p": cab: unsupported: the file ends in second.cab of the set`: part,
 	} {
 		if _, err := debugfile.Open(bin.Bytes(c.Bytes()), object.Options{}); fault.KindOf(err) != fault.Unsupported || !strings.Contains(err.Error(), want) {
