@@ -111,7 +111,7 @@ func TestEmbeddedSourcesOfPortablePDBsAreGiven(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := fmt.Sprint(o.Info().Damage)
-	for _, want := range []string{"damaged methods", "method 0x6000007: broken", "damaged sources", "unpacked size of 2147483647 bytes is above the limit", "unknown format 0x80000000", "unpacked 1 bytes instead of 5"} {
+	for _, want := range []string{"damaged methods", "method 0x6000007: invalid", "damaged sources", "unpacked size of 2147483647 bytes is above the limit", "unknown format 0x80000000", "unpacked 1 bytes instead of 5"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}
