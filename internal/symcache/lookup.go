@@ -63,7 +63,7 @@ func (t *Table) find(index, offset uint64) (node, file uint64, line, column uint
 			}
 		}
 		if !ok {
-			t.damaged(secGroups, "bucket %d of group %d is not as long as its rows", bucket, index)
+			t.damaged(secGroups, "bucket %d of group %d does not have the size of its rows", bucket, index)
 			return noNode, 0, 0, 0
 		}
 		// The last row of the bucket before still applies.
