@@ -60,7 +60,7 @@ func hostile() map[string][]byte {
 		"no function":                  message("02026000"),
 		"bad reference":                message("04026000 4800"),
 		"columns that differ":          message("0503 2800 120100"),
-		"exceeds 16 MiB":             message("8180800802"),
+		"exceeds 16 MiB":               message("8180800802"),
 		"16 MiB that are not there":    message("8080800802"),
 		"no type":                      message("01"),
 		"a number without end":         message("ffffffffffffffffffff"),
@@ -73,7 +73,7 @@ func hostile() map[string][]byte {
 		"too many rows":                fixture.NewSymbfile().Message(2, fn(1).Sub(8, fixture.Proto{}.Packed(1, columns...).Packed(2, columns...))).Bytes(),
 		"too many frames":              fixture.NewSymbfile().Table("").Message(3, fixture.Proto{}.Num(5, 1).Packed(2, columns[:1025]...).Packed(3, columns[:1025]...).Packed(4, columns[:1025]...)).Bytes(),
 		"offsets beyond 32 bits":       fixture.NewSymbfile().Message(2, fn(1).Sub(8, fixture.Proto{}.Packed(1, 1<<31, 1<<31).Packed(2, 1, 1))).Bytes(),
-		"text exceeds 4 MiB":                fixture.NewSymbfile().Message(2, fixture.Proto{}.Num(12, 1).Num(2, 8).Text(3, strings.Repeat("x", 5<<20))).Bytes(),
+		"text exceeds 4 MiB":           fixture.NewSymbfile().Message(2, fixture.Proto{}.Num(12, 1).Num(2, 8).Text(3, strings.Repeat("x", 5<<20))).Bytes(),
 		"a magic of zstd, and nothing": []byte("\x28\xb5\x2f\xfd"),
 		"a damaged frame of zstd":      []byte("\x28\xb5\x2f\xfd\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"),
 	}
