@@ -54,10 +54,10 @@ type Cache struct {
 	Lifetimes cache.Config  `yaml:"lifetimes" help:"How long failures are remembered."`
 	Disk      disk.Config   `yaml:"disk" help:"The cache in the data folder."`
 	Redis     redis.Config  `yaml:"redis" help:"A cache that several nodes share."`
-	Shared    shared.Config `yaml:"shared" help:"A bucket or a folder that several nodes share: what Redis is for, larger and slower. With both, it stands behind Redis."`
+	Shared    shared.Config `yaml:"shared" help:"A bucket or a folder that several nodes share: what Redis is for, larger and slower. With both, it is asked after Redis."`
 }
 
-// Bucket is where c.Shared is, as a source would be there.
+// Bucket returns the place of c.Shared as the configuration of a source.
 func (c Cache) Bucket() source.Config {
 	s := c.Shared
 	out := source.Config{
@@ -79,7 +79,7 @@ func (c Cache) Bucket() source.Config {
 	return out
 }
 
-// Validate says what is wrong with the place of the shared cache.
+// Validate checks the place of the shared cache.
 func (c Cache) Validate() error {
 	place := c.Bucket()
 	if reflect.DeepEqual(place, source.Config{ID: place.ID}) || !slices.Contains([]string{"", source.Filesystem, source.S3, source.GCS}, place.Type) {
@@ -108,7 +108,7 @@ func (l Log) Defaults() Log {
 	return l
 }
 
-// Validate says what is wrong with l.
+// Validate checks l.
 func (l Log) Validate() error {
 	l = l.Defaults()
 	var errs []error
@@ -121,13 +121,13 @@ func (l Log) Validate() error {
 	return errors.Join(errs...)
 }
 
-// oneOf lists words of which one is to be chosen.
+// oneOf lists words, for a message that asks for one of them.
 func oneOf(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// Validate says what is wrong with c and with none of its parts alone.
+// Validate checks what concerns more than one section of c.
 func (c Config) Validate() error {
 	var errs []error
 	if c.Memory != 0 && c.Memory < 64<<20 {
@@ -157,7 +157,7 @@ func (c Config) StateSource() int {
 	return slices.IndexFunc(c.Sources, func(s source.Config) bool { return c.State != "" && s.ID == c.State })
 }
 
-// validState says whether uploads can be kept where State says.
+// validState checks that State is a place that can keep uploads.
 func (c Config) validState() (errs []error) {
 	key := "state"
 	switch c = c.Defaults(); {

@@ -317,9 +317,9 @@ func TestPortAloneIsNotEliots(t *testing.T) {
 
 func TestWrongVariablesOfEliotAreNamed(t *testing.T) {
 	for entry, want := range map[string]string{
-		"ELIOT_SYMBOLS_URLS=https://a.example/,/srv/canary": "ELIOT_SYMBOLS_URLS: malformed: source 2 is no http(s) URL",
+		"ELIOT_SYMBOLS_URLS=https://a.example/,/srv/canary": "ELIOT_SYMBOLS_URLS: malformed: source 2 is not an http(s) URL",
 		"ELIOT_SYMBOLS_URLS=https://u:canary@/":             "ELIOT_SYMBOLS_URLS: malformed: source [redacted]: the url must begin with http:// or https:// and name a host",
-		"ELIOT_SYMBOLS_CACHE_MAX_SIZE=1 apple":              `ELIOT_SYMBOLS_CACHE_MAX_SIZE: malformed: cache.disk.max_bytes is "1 apple"; wanted is a size such as 64MiB`,
+		"ELIOT_SYMBOLS_CACHE_MAX_SIZE=1 apple":              `ELIOT_SYMBOLS_CACHE_MAX_SIZE: malformed: cache.disk.max_bytes is "1 apple": must be a size such as 64MiB`,
 		"ELIOT_LOGGING_LEVEL=LOUD":                          `environment ELIOT_LOGGING_LEVEL: malformed: log.level is "loud": must be debug, info, warn or error`,
 	} {
 		_, _, err := config.Read(config.Options{Environ: []string{entry}})

@@ -5,8 +5,8 @@ import (
 	"reflect"
 )
 
-// fillDefaults applies the defaults to v. A zero that somebody wrote is a
-// default like one that nobody wrote, which deserves a notice.
+// fillDefaults applies the defaults to v. A zero that was
+// written becomes the default as well, with a notice.
 func (l *loader) fillDefaults(v reflect.Value) {
 	zero := make(map[string]bool)
 	l.root.visit(v, "", func(f *field, path string, at reflect.Value) {
@@ -18,7 +18,7 @@ func (l *loader) fillDefaults(v reflect.Value) {
 	l.root.visit(v, "", func(f *field, path string, at reflect.Value) {
 		if zero[path] && !at.IsZero() {
 			text, _ := f.shown(at)
-			l.Notices = append(l.Notices, fmt.Sprintf("%s: the value of %s stands for the default, %s", l.Origins[path], path, text))
+			l.Notices = append(l.Notices, fmt.Sprintf("%s: the value of %s means the default, %s", l.Origins[path], path, text))
 			delete(l.Origins, path)
 		}
 	})

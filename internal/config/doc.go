@@ -14,7 +14,7 @@
 //
 // The file is read strictly. An unknown key, a value of the wrong type, a tag,
 // a second document is a *fault.Error whose place is file, line and column and
-// whose detail names the key by its path. Reading goes on behind a mistake, and
+// whose detail names the key by its path. Reading goes on after a mistake, and
 // all sections are validated, so that all mistakes are listed at one time. The
 // texts of Validate begin with the key that they are about and name others that
 // they depend on; one that names a key with a mistake is left out, because it may

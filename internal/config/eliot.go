@@ -71,7 +71,7 @@ func eliotSources(value string) (string, error) {
 			continue
 		}
 		if !strings.HasPrefix(text, "http") {
-			return "", fmt.Errorf("source %d is no http(s) URL", len(list)+1)
+			return "", fmt.Errorf("source %d is not an http(s) URL", len(list)+1)
 		}
 		c, err := source.ParseSpec(text)
 		if err != nil {

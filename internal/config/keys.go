@@ -9,22 +9,22 @@ import (
 type Key struct {
 	Path    string // "cache.disk.max_bytes"; "sources[].url" inside a list
 	Type    string // for people: "size", "list of text"
-	Default string // as a file would have it; empty if there is none
+	Default string // as a file would have it; may be empty
 	Help    string
 	Env     string // the variable that sets it; empty inside a list
 	Secret  bool   // no output shows its value, or not all of it
 }
 
 // Keys lists the keys of the configuration struct v, or of the struct that v
-// points to, in the order of its fields. A section is no key; a list of
+// points to, in the order of its fields. A section is not a key; a list of
 // sections is one, and so is each key in it.
 func Keys(v any) []Key {
 	f := schemaOf(reflect.Indirect(reflect.ValueOf(v)).Type())
 	return f.keys(f.defaults())
 }
 
-// defaults is a value of the type of f, or of its elements, with nothing but
-// defaults in it.
+// defaults returns a value of the type of f, or of its elements, that has the
+// defaults.
 func (f *field) defaults() reflect.Value {
 	v := reflect.New(f.typ).Elem()
 	f.applyDefaults(v)
@@ -52,7 +52,7 @@ func (f *field) keys(v reflect.Value) []Key {
 	return all
 }
 
-// flowText is the value v of f in one line, as a file would have it, or
+// flowText returns the value v of f in one line, as a file would have it, or
 // nothing if it is empty.
 func (f *field) flowText(v reflect.Value) string {
 	switch f.shape {

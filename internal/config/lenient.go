@@ -7,9 +7,9 @@ import (
 	"symbolon/internal/source"
 )
 
-// theirSources puts the sources of Symbolicator's file where ours are, without
-// what it passes over and a source of ours cannot have. What is left out or
-// changed is told.
+// theirSources sets our sources to those of Symbolicator's file, without the
+// settings that Symbolicator ignores and ours do not have. Each omission and
+// change is a notice.
 func (l *loader) theirSources(v reflect.Value, n *node) error {
 	const path = "sources"
 	f := l.root.find(path)

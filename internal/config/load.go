@@ -8,11 +8,11 @@ import (
 	"symbolon/internal/source"
 )
 
-// Options are where Load takes values from, the weakest first.
+// Options are the inputs of Load, the weakest first.
 type Options struct {
 	File             string    // name of the file, for messages
 	Data             []byte    // what is in it
-	Symbolicator     []byte    // a configuration of Symbolicator; nil: there is none
+	Symbolicator     []byte    // a configuration of Symbolicator; may be nil
 	SymbolicatorFile string    // its name, for messages
 	Foreign          []Foreign // variables that were made for another program
 	Environ          []string  // NAME=VALUE, as os.Environ has them
@@ -29,10 +29,10 @@ type Foreign struct {
 	Name  string
 	Key   string
 	Value string
-	Err   error // why there is no value
+	Err   error // the reason for a missing value
 }
 
-// Loaded is what Load has to say besides the values.
+// Loaded has the results of Load other than the values.
 type Loaded struct {
 	Notices []string          // for people, one line each
 	Origins map[string]string // path of a key -> where its value came from; not those that have their default
@@ -92,7 +92,7 @@ func (l *loader) note(path string, p place) {
 	}
 }
 
-// parent is the path of the section or list that path is in.
+// parent returns the path of the section or list that path is in.
 func parent(path string) string {
 	return path[:max(0, strings.LastIndexAny(path, ".["))]
 }
@@ -106,12 +106,12 @@ func (l *loader) file(v reflect.Value, o Options) error {
 		return err
 	}
 	if n.kind != mapNode {
-		return l.doc.wrong(n.place, "the file has no keys; wanted are keys with their values")
+		return l.doc.wrong(n.place, "the file has no keys")
 	}
 	return l.section(l.root, v, "", n)
 }
 
-// fill gives v, which is at path, the value n. A null leaves it alone.
+// fill gives v, which is at path, the value n. A null does not change it.
 func (l *loader) fill(f *field, v reflect.Value, path string, n *node) error {
 	if n.kind == null {
 		return nil
@@ -210,7 +210,7 @@ func (l *loader) scalar(f *field, v reflect.Value, path string, n *node) error {
 		}
 	}
 	if f.secret && text == redacted {
-		return l.doc.wrong(n.place, "%s is %s, which stands for a secret that was left out; wanted is the secret itself", shownKey(path), redacted)
+		return l.doc.wrong(n.place, "%s is %s, which replaces a secret in output: must be the secret itself", shownKey(path), redacted)
 	}
 	if err := setText(v, text); err != nil {
 		return l.unfit(f, path, n, err.Error())
@@ -218,14 +218,14 @@ func (l *loader) scalar(f *field, v reflect.Value, path string, n *node) error {
 	return nil
 }
 
-// unfit says that n is not what is wanted at path. It tells what the file has,
-// not what came of it by expansion, and nothing that might be a secret.
+// unfit returns an error for a value n that path does not accept. It has the
+// value as written, not as expanded, and nothing that may be a secret.
 func (l *loader) unfit(f *field, path string, n *node, want string) error {
 	given := n.describe()
 	if n.kind == textNode && (f.secret || f.shape >= section) {
 		given = "a text"
 	}
-	return l.doc.wrong(n.place, "%s is %s; wanted is %s", shownKey(path), given, want)
+	return l.doc.wrong(n.place, "%s is %s: must be %s", shownKey(path), given, want)
 }
 
 func (f *field) wantedText() string {
@@ -255,7 +255,7 @@ func (f *field) keyList() string {
 	return strings.Join(keys, ", ")
 }
 
-// unknown says that the section f, which is at path, has no such key.
+// unknown returns a message for a key that the section f at path does not have.
 func (l *loader) unknown(f *field, path, key string) string {
 	near := l.root.nearestField(f, key)
 	if rest, inside := strings.CutPrefix(near, f.prefix()); inside {
@@ -266,8 +266,8 @@ func (l *loader) unknown(f *field, path, key string) string {
 	return "unknown key " + shownKey(join(path, key)) + didYouMean(near)
 }
 
-// shownKey is a path of keys, the last of which somebody else chose, for a
-// message.
+// shownKey returns a path of keys for a message. The last key may be any text
+// of users.
 func shownKey(path string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.[]", r)

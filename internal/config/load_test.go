@@ -60,7 +60,7 @@ func (s store) Defaults() store {
 
 func (s store) Validate() error {
 	if s.MaxBytes < -1 || s.MaxBytes == 7 {
-		return fmt.Errorf("max_bytes is %v; wanted is a size other than 7", s.MaxBytes)
+		return fmt.Errorf("max_bytes is %v: must be a size other than 7", s.MaxBytes)
 	}
 	if s.Wait == 7*time.Second {
 		return errors.New("waiting 7s is bad luck")
@@ -315,8 +315,8 @@ func TestUnknownVariablesAreNotices(t *testing.T) {
 func TestAZeroThatIsADefaultIsANotice(t *testing.T) {
 	_, loaded := load(t, config.Options{Data: []byte("count: 0\ndisk: {max_bytes: 0}\npeers: [{tries: 0}]\n")})
 	want := []string{
-		"file x.yaml:2: the value of disk.max_bytes stands for the default, 64MiB",
-		"file x.yaml:3: the value of peers[0].tries stands for the default, 2",
+		"file x.yaml:2: the value of disk.max_bytes means the default, 64MiB",
+		"file x.yaml:3: the value of peers[0].tries means the default, 2",
 	}
 	if !reflect.DeepEqual(loaded.Notices, want) {
 		t.Errorf("got  %q\nwant %q", loaded.Notices, want)

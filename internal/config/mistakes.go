@@ -35,7 +35,7 @@ const maxMistakes = 30
 var errMany error = fault.New(fault.Malformed, "", "there are more mistakes than these %d", maxMistakes)
 
 // mistake lists err, which is wrong with the key at path. It returns an error if
-// reading cannot go on behind it.
+// reading must end.
 func (l *loader) mistake(path string, err error) error {
 	if err == nil {
 		return nil
@@ -159,7 +159,7 @@ func (l *loader) unread(path string) bool {
 	return unread
 }
 
-// leadingPath is the path of a key that text begins with.
+// leadingPath returns the path of a key that text begins with.
 func leadingPath(text string) string {
 	return text[:len(text)-len(strings.TrimLeftFunc(text, inPath))]
 }

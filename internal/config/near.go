@@ -5,8 +5,8 @@ import "strings"
 // maxWord bounds the work for one comparison; keys are shorter.
 const maxWord = 64
 
-// nearest is the candidate that word was most likely meant to be, or nothing.
-// Of two that are as near the first counts.
+// nearest returns the candidate with the least distance from word, the first of
+// them, or nothing if all are too far.
 func nearest(word string, candidates []string) string {
 	best, least := "", min(3, 1+len(word)/4)
 	if len(word) > maxWord {
@@ -23,8 +23,8 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance is the number of letters that must be inserted, removed, replaced
-// or swapped with their neighbour to make b of a.
+// distance returns the number of letters to insert, remove, replace or swap with
+// their neighbour to turn a into b.
 func distance(a, b string) int {
 	before, last, now := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
@@ -47,8 +47,8 @@ func distance(a, b string) int {
 	return last[len(b)]
 }
 
-// nearestField is the path of the field that key below f was most likely meant
-// to be, or nothing: first a neighbour, then any key of the same name.
+// nearestField returns the path of the field that key below f most likely means,
+// or nothing: a similar key of f, or else the only field of the same name.
 func (root *field) nearestField(f *field, key string) string {
 	var beside, others []string
 	for _, sub := range f.fields {

@@ -85,7 +85,7 @@ func (l *loader) sets(v reflect.Value, o Options) error {
 	for _, s := range o.Sets {
 		path, value, ok := strings.Cut(s, "=")
 		l.begin("--set "+shownKey(path), "flag")
-		err := l.doc.wrong(place{}, "wanted is KEY=VALUE")
+		err := l.doc.wrong(place{}, "must be KEY=VALUE")
 		if ok {
 			err = l.set(v, path, value)
 		}
@@ -127,7 +127,7 @@ func (l *loader) begin(name, origin string) {
 	l.origin = func(place) string { return origin }
 }
 
-// set gives the key at path below v the value that text stands for.
+// set gives the key at path below v the value of text.
 func (l *loader) set(v reflect.Value, path, text string) error {
 	f, at := l.root, v
 	rest, reached := path, ""
@@ -141,7 +141,7 @@ func (l *loader) set(v reflect.Value, path, text string) error {
 		f, at, rest, reached = sub, at.Field(sub.index), tail, join(reached, bare)
 		switch {
 		case f.shape == section && !more:
-			return l.doc.wrong(place{}, "%s is a section; wanted is one of its keys: %s", reached, f.keyList())
+			return l.doc.wrong(place{}, "%s is a section: set one of its keys, %s", reached, f.keyList())
 		case f.shape == dict && more && rest != "":
 			return l.setEntry(f, at, reached, rest, text)
 		case f.shape != section && (more || indexed):
@@ -169,7 +169,8 @@ func (l *loader) forget(path string) {
 	}
 }
 
-// setEntry sets one entry of a dict. The map may belong to somebody else.
+// setEntry sets one entry of a dict. It copies the map, which
+// the caller may still use.
 func (l *loader) setEntry(f *field, v reflect.Value, path, name, text string) error {
 	item := reflect.New(f.typ).Elem()
 	if err := l.scalar(f, item, join(path, name), &node{kind: textNode, text: text}); err != nil {
@@ -208,7 +209,7 @@ func (l *loader) parseValue(f *field, text string) (*node, error) {
 		if f.shape == dict {
 			name, value, ok := strings.Cut(part, "=")
 			if !ok {
-				return nil, l.doc.wrong(place{}, "%s: an entry without a value; wanted is NAME=VALUE, separated by commas", f.path)
+				return nil, l.doc.wrong(place{}, "%s: an entry without a value: must be NAME=VALUE, separated by commas", f.path)
 			}
 			n.keys = append(n.keys, key{text: strings.TrimSpace(name)})
 			part = strings.TrimSpace(value)

@@ -10,8 +10,8 @@ import (
 )
 
 // Print writes the configuration struct v, or the one that v points to, as a
-// file that Load reads, without secrets. After each value stands where it came
-// from, as Loaded.Origins has it.
+// file that Load reads, without secrets. Each value has its origin in a comment,
+// as in Loaded.Origins.
 func Print(w io.Writer, v any, origins map[string]string) error {
 	at := reflect.Indirect(reflect.ValueOf(v))
 	p := &printer{origins: origins}
@@ -85,7 +85,7 @@ func (p *printer) element(f *field, v reflect.Value, path, indent string) {
 	fmt.Fprintf(p, "%s- %s", indent, strings.TrimPrefix(inner.String(), deeper))
 }
 
-// empty tells whether v says nothing.
+// empty reports whether v has no values.
 func empty(f *field, v reflect.Value) bool {
 	switch f.shape {
 	case scalar:
@@ -119,7 +119,7 @@ func (p *printer) comment(path string, whole bool) {
 	p.WriteString(" # " + strings.Map(oneLine, origin) + "\n")
 }
 
-// sortedNames are the keys of the map v.
+// sortedNames returns the keys of the map v.
 func sortedNames(v reflect.Value) []string {
 	names := make([]string, 0, v.Len())
 	for _, k := range v.MapKeys() {

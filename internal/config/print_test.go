@@ -175,7 +175,7 @@ func TestAPrintedSecretIsNotTakenForOne(t *testing.T) {
 	out := printed(t, all{Keys: []bin.Secret{bin.NewSecret("k")}}, nil)
 	var a all
 	_, err := config.Load(&a, config.Options{File: "p.yaml", Data: []byte(out)})
-	if err == nil || !strings.Contains(err.Error(), "stands for a secret that was left out") {
+	if err == nil || !strings.Contains(err.Error(), "replaces a secret in output") {
 		t.Errorf("got %v", err)
 	}
 }

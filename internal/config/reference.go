@@ -30,11 +30,11 @@ const introduction = `# Configuration
 
 The server runs without any. Values come from, the weakest first: the defaults below, the file of ` + "`--config`" + `, environment variables, flags. ` + "`--set KEY=VALUE`" + ` sets any key. ` + "`symbolon config print`" + ` shows what is in effect and where it came from.
 
-The file is YAML. A key of a section stands indented below it: ` + "`cache.disk.max_bytes`" + ` is ` + "`max_bytes`" + ` in ` + "`disk`" + ` in ` + "`cache`" + `. Unknown keys are errors. In texts ` + "`${NAME}`" + ` is the value of a variable, ` + "`${NAME:-text}`" + ` has a text for when there is none, and ` + "`$${`" + ` is the text ` + "`${`" + ` itself.
+The file is YAML. A key of a section stands indented below it: ` + "`cache.disk.max_bytes`" + ` is ` + "`max_bytes`" + ` in ` + "`disk`" + ` in ` + "`cache`" + `. Unknown keys are errors. In texts ` + "`${NAME}`" + ` is the value of a variable, ` + "`${NAME:-text}`" + ` uses the text if the variable is not set or empty, and ` + "`$${`" + ` is the text ` + "`${`" + ` itself.
 
 In variables and flags lists are separated by commas; lists of sections are written as YAML: ` + "`SYMBOLON_SOURCES='[{id: a, type: http, url: https://example.org/}]'`" + `. An empty variable is as if it were not set.
 
-A size is a number of bytes with a unit: ` + "`64MiB`, `10GB`" + `. A duration is ` + "`30s`, `10m`, `1h30m`, `7d`" + `. A zero, and an empty text, stand for the default.
+A size is a number of bytes with a unit: ` + "`64MiB`, `10GB`" + `. A duration is ` + "`30s`, `10m`, `1h30m`, `7d`" + `. A zero and an empty text mean the default.
 `
 
 // reference writes the table of the section f, whose defaults v has, and then
@@ -69,10 +69,10 @@ func (f *field) reference(b *bytes.Buffer, v reflect.Value) {
 	}
 }
 
-// cell is text in a table.
+// cell returns text for a table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
-// code is text as code in a table; no text is an empty cell.
+// code returns text as code in a table; no text is an empty cell.
 func code(text string) string {
 	if text == "" {
 		return ""

@@ -14,13 +14,13 @@ import (
 	"symbolon/internal/source"
 )
 
-// redacted stands where a secret is.
+// redacted replaces a secret in output.
 const redacted = "[redacted]"
 
 const day = 24 * time.Hour
 
-// setText gives v the value that text stands for. The error says what is
-// wanted and does not repeat the text.
+// setText sets v to the value of text. The error describes valid texts and does
+// not repeat this one.
 func setText(v reflect.Value, text string) error {
 	t := v.Type()
 	if t == durationType {
@@ -80,7 +80,7 @@ func setNumber(v reflect.Value, text string) error {
 	return nil
 }
 
-// wanted says what the text of a value of type t looks like.
+// wanted describes the texts of values of type t.
 func wanted(t reflect.Type) error {
 	switch name := scalarName(t); name {
 	case "true or false", "text":
@@ -136,7 +136,7 @@ func durationText(d time.Duration) string {
 	return text
 }
 
-// text is the scalar v as setText reads it.
+// text returns the scalar v as setText reads it.
 func text(v reflect.Value) string {
 	if v.Type() == durationType {
 		return durationText(time.Duration(v.Int()))
@@ -152,8 +152,7 @@ func text(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// shown is the scalar v of f as people may see it, and whether that is all of
-// it.
+// shown returns the scalar v of f without secrets, and whether it is complete.
 func (f *field) shown(v reflect.Value) (string, bool) {
 	full := text(v)
 	if full == "" {
@@ -166,7 +165,7 @@ func (f *field) shown(v reflect.Value) (string, bool) {
 	case f.secret:
 		clean = redacted
 	case v.Kind() == reflect.String && strings.Contains(full, "://"):
-		// A setting that is no secret may still be an address with one in it.
+		// A setting without the secret tag may be an address with a password.
 		if u, err := url.Parse(full); err != nil || u.User != nil || u.RawQuery != "" {
 			clean = source.CleanURL(full)
 		}
@@ -174,7 +173,7 @@ func (f *field) shown(v reflect.Value) (string, bool) {
 	return clean, clean == full
 }
 
-// quoted is text, a value of f, as a YAML scalar that expand leaves alone.
+// quoted returns text, a value of f, as a YAML scalar that expand does not change.
 func (f *field) quoted(text string) string {
 	switch k := f.typ.Kind(); {
 	case k == reflect.Bool, k >= reflect.Int && k <= reflect.Float64:
@@ -183,7 +182,7 @@ func (f *field) quoted(text string) string {
 	return quote(strings.ReplaceAll(text, "${", "$${"))
 }
 
-// quote is text as a YAML scalar that reads as this text and nothing else,
+// quote returns text as a YAML scalar that reads as this text and nothing else,
 // in quotes unless it is a plain word.
 func quote(text string) string {
 	if isWord(text) {
@@ -212,7 +211,7 @@ func quote(text string) string {
 	return b.String()
 }
 
-// isWord tells whether text needs no quotes in YAML, wherever it stands.
+// isWord reports whether text needs no quotes anywhere in YAML.
 func isWord(text string) bool {
 	for i, r := range text {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '/' || r == '_'

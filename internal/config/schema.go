@@ -24,10 +24,10 @@ const (
 // field is one key, or the root of all, as its struct declares it.
 type field struct {
 	key    string
-	path   string // from the root; [] stands for any index
+	path   string // from the root; [] is any index
 	help   string
 	secret bool
-	lone   bool // of a list of a name and an address: the name alone may stand for it
+	lone   bool // of a list of a name and an address: the name alone may be written for it
 	shape  shape
 	typ    reflect.Type // of the value; of one element for list, dict and sections
 	index  int          // where it is in the struct of its section
@@ -111,7 +111,7 @@ func isScalar(t reflect.Type) bool {
 	return false
 }
 
-// prefix is what the paths of the fields of f start with.
+// prefix returns the prefix of the paths of the fields of f.
 func (f *field) prefix() string {
 	if f.shape == sections {
 		return f.path + "[]"
@@ -119,7 +119,7 @@ func (f *field) prefix() string {
 	return f.path
 }
 
-// find is the field of f with this key, or nil.
+// find returns the field of f with this key, or nil.
 func (f *field) find(key string) *field {
 	for _, sub := range f.fields {
 		if sub.key == key {
@@ -147,8 +147,8 @@ func join(prefix, key string) string {
 // variablePrefix starts the names of all variables.
 const variablePrefix = "SYMBOLON_"
 
-// variable is the name of the environment variable of f, or nothing if it
-// has none: keys inside lists are set with their list.
+// variable returns the name of the environment variable of f, or nothing: keys
+// inside lists are set with their list.
 func (f *field) variable() string {
 	if f.shape == section || strings.Contains(f.path, "[]") {
 		return ""
@@ -160,7 +160,7 @@ func variableOf(path string) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 }
 
-// typeText names the type of f for people.
+// typeText returns the type of f for people.
 func (f *field) typeText() string {
 	switch f.shape {
 	case list:

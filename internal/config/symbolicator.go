@@ -11,7 +11,7 @@ import (
 
 // A configuration of Symbolicator is read as what it means here: each of its
 // keys that has a counterpart is put under that one's name, and then counts like
-// a file of our own. Its other keys are told by name.
+// a file of our own. Its other keys are notices.
 
 // mapping is where the value of a key of Symbolicator goes.
 type mapping struct {
@@ -129,7 +129,7 @@ var symbolicator = map[string]mapping{
 	"caches.derived.retry_misses_after_public":    none(tableless),
 	"caches.derived.retry_malformed_after":        none(tableless),
 	"caches.derived.max_lazy_recomputations":      none(renewed),
-	"caches.index":                                without("has no counterpart: an index is read anew after a day"),
+	"caches.index":                                without("has no counterpart: an index is read again after a day"),
 	"caches.diagnostics":                          without(laterOn),
 	"caches.in_memory.sentry_index_ttl":           remembered("network.sentry_index_ttl"),
 	"caches.in_memory.sentry_index_capacity":      none(inMemory),
@@ -156,8 +156,8 @@ func words(other map[string]string) func(*node) (string, bool) {
 	}
 }
 
-// foreignFile reads a configuration of Symbolicator. Whoever uses one lets
-// requests name their sources, as Symbolicator does.
+// foreignFile reads a configuration of Symbolicator. It allows requests to name
+// their sources, as Symbolicator does.
 func (l *loader) foreignFile(v reflect.Value, o Options) error {
 	if o.Symbolicator == nil {
 		return nil
@@ -170,9 +170,9 @@ func (l *loader) foreignFile(v reflect.Value, o Options) error {
 		return err
 	}
 	if n.kind != mapNode {
-		return l.doc.wrong(n.place, "the file has no keys; wanted is a configuration of Symbolicator")
+		return l.doc.wrong(n.place, "the file has no keys: must be a configuration of Symbolicator")
 	}
-	l.Notices = append(l.Notices, "sentry.allow_request_sources is on, as in Symbolicator: whoever can reach this server can have it ask any public server")
+	l.Notices = append(l.Notices, "sentry.allow_request_sources is on, as in Symbolicator: anyone who can reach this server can make it connect to any public server")
 	l.put(v, "sentry.allow_request_sources", &node{kind: textNode, text: "true"})
 	return l.turn(v, "", n)
 }
@@ -203,7 +203,7 @@ func (l *loader) turn(v reflect.Value, path string, n *node) error {
 				return err
 			}
 		case section && item.kind != mapNode:
-			if err := l.mistake(at, l.doc.wrong(item.place, "%s is %s; wanted is a section", at, item.describe())); err != nil {
+			if err := l.mistake(at, l.doc.wrong(item.place, "%s is %s: must be a section", at, item.describe())); err != nil {
 				return err
 			}
 		case section && !known:
@@ -213,13 +213,13 @@ func (l *loader) turn(v reflect.Value, path string, n *node) error {
 		case known:
 			l.Notices = append(l.Notices, fmt.Sprintf("%s: %s %s", l.origin(k.place), at, c.why))
 		default:
-			l.Notices = append(l.Notices, fmt.Sprintf("%s: %s is no key of Symbolicator that is known here, and is left out", l.origin(k.place), shownKey(at)))
+			l.Notices = append(l.Notices, fmt.Sprintf("%s: %s is not a known key of Symbolicator, and is left out", l.origin(k.place), shownKey(at)))
 		}
 	}
 	return nil
 }
 
-// symbolicatorSection says that there are known keys below a path.
+// symbolicatorSection reports whether there are known keys below a path.
 func symbolicatorSection(path string) bool {
 	for known := range symbolicator {
 		if strings.HasPrefix(known, path+".") {
@@ -237,7 +237,7 @@ func (l *loader) turnKey(v reflect.Value, at string, c mapping, n *node) error {
 		}
 		turned, ok := c.turn(&node{kind: n.kind, text: text})
 		if err != nil || !ok {
-			return l.doc.wrong(n.place, "%s is %s, which is none of its values", at, n.describe())
+			return l.doc.wrong(n.place, "%s is %s, which Symbolicator does not accept", at, n.describe())
 		}
 		if turned == "" {
 			return nil
@@ -257,7 +257,7 @@ func (l *loader) turnKey(v reflect.Value, at string, c mapping, n *node) error {
 	return nil
 }
 
-// put gives one of our keys a value.
+// put sets one of our keys.
 func (l *loader) put(v reflect.Value, key string, n *node) error {
 	f := l.root
 	for part := range strings.SplitSeq(key, ".") {

@@ -23,7 +23,7 @@ func TestKeysOfSymbolicatorLeadSomewhere(t *testing.T) {
 		}
 		for _, ours := range append(slices.Collect(maps.Keys(m.also)), m.keys...) {
 			if !known[ours] {
-				t.Errorf("%s leads to %s, which is no key", theirs, ours)
+				t.Errorf("%s leads to %s, which is not a key", theirs, ours)
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func TestAConfigurationOfSymbolicatorIsReadAsItIs(t *testing.T) {
 		"caches.derived.retry_misses_after has no counterpart: a table does not fail", "caches.derived.retry_misses_after_public has no counterpart",
 		"caches.derived.retry_malformed_after has no counterpart", "caches.derived.max_lazy_recomputations is not needed", "caches.index has no counterpart",
 		"caches.in_memory.object_meta_capacity has no counterpart", "sources.oddity is not known here",
-		"sources.filters.new_filter is not known here", "brand_new is no key of Symbolicator", "theirs.yml:",
+		"sources.filters.new_filter is not known here", "brand_new is not a known key of Symbolicator", "theirs.yml:",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("the notices do not say %q:\n%s", want, all)
@@ -105,20 +105,20 @@ func TestAConfigurationOfSymbolicatorIsReadAsItIs(t *testing.T) {
 	}
 }
 
-// Only brand_new is a key that nobody knows.
+// Only brand_new is unknown.
 func TestKeysOfSymbolicatorAreKnown(t *testing.T) {
 	_, loaded, err := Read(Options{Symbolicator: []byte(theirs), SymbolicatorFile: "theirs.yml", Environ: []string{"HOST=symbols.test", "DSN=x"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range loaded.Notices {
-		if strings.Contains(n, "is no key of Symbolicator") && !strings.Contains(n, "brand_new") {
+		if strings.Contains(n, "is not a known key of Symbolicator") && !strings.Contains(n, "brand_new") {
 			t.Error(n)
 		}
 	}
 }
 
-// A time of 0 stands for the default in a file of ours.
+// A time of 0 means the default in a file of ours.
 func TestATimeOfZeroOfSymbolicatorIsNotRemembered(t *testing.T) {
 	c, loaded, err := Read(Options{SymbolicatorFile: "theirs.yml", Symbolicator: []byte(`caches:
   downloaded: {retry_misses_after: 0s, retry_misses_after_public: 0h 0m, retry_malformed_after: 0s}
@@ -168,7 +168,7 @@ func TestTheSharedCacheOfSymbolicatorIsOurs(t *testing.T) {
 	}
 }
 
-// What Symbolicator passes over does not keep the server from starting.
+// Settings that Symbolicator ignores do not keep the server from starting.
 func TestSourcesOfSymbolicatorAreReadAsTheyAre(t *testing.T) {
 	c, loaded, err := Read(Options{SymbolicatorFile: "theirs.yml", Environ: []string{"KEY=canary"}, Symbolicator: []byte(`sources:
 - {id: a, type: http, url: https://a.test/, headers: {"Bad Header": "${KEY}", good: "${KEY}"}, path: /x}
@@ -206,14 +206,14 @@ func TestWrongConfigurationsOfSymbolicator(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                              "has no keys",
 		"- a":                           "has no keys",
-		"connect_timeout: soon":         `connect_timeout is "soon", which is none of its values`,
-		"symstore_proxy: maybe":         "none of its values",
+		"connect_timeout: soon":         `connect_timeout is "soon", which Symbolicator does not accept`,
+		"symstore_proxy: maybe":         "does not accept",
 		"max_download_size: x":          "network.max_download_size",
 		"sources: [{id: a, type: ftp}]": `"ftp"`,
 		"sources: [{type: http, url: 'http://a.test'}, {type: http, url: 'http://a.test'}]": "a source has no id",
 		"sources: [{id: a, type: gcs, bucket: b, client_email: x}]":                         "must be set together",
-		"caches: [x]":    "caches is a list; wanted is a section",
-		"logging: debug": `logging is "debug"; wanted is a section`,
+		"caches: [x]":    "caches is a list: must be a section",
+		"logging: debug": `logging is "debug": must be a section`,
 		"sources: 5":     "sources is",
 		"sources: [{id: a, type: s3, bucket: b, region: }]":                 "f:1:40: malformed: invalid sources[0].region: must be a name, or a list of a name and an address",
 		"sources: [{id: a, type: s3, bucket: b, region: [honk]}]":           "invalid sources[0].region: must be",

@@ -134,7 +134,7 @@ func (d *document) syntaxError(err error, text []byte) error {
 	}
 	switch {
 	case e.Stage == yaml.ComposerStage, e.ContextMsg == "while scanning an alias":
-		return d.wrong(at, "there is no anchor of this name before the alias; a value that begins with * needs quotes")
+		return d.wrong(at, "an alias without an anchor before it; a value that begins with * needs quotes")
 	case from == place{}, from == at:
 		return d.wrong(at, "%s", e.Message)
 	case e.Mark.Index >= len(text): // the end is not the place to look at
