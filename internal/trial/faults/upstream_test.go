@@ -77,7 +77,7 @@ func illnesses() []ill {
 		{name: "sends a page", does: whole(func([]byte) http.Handler { return trial.Page() }),
 			kind: "Malformed", reason: "what came is no breakpad file", status: 200, asked: 1},
 		{name: "sends nothing", does: whole(func([]byte) http.Handler { return trial.File(nil) }),
-			kind: "Malformed", reason: "it is empty", status: 200, asked: 1},
+			kind: "Malformed", reason: "empty file", status: 200, asked: 1},
 		{name: "sends another file", does: whole(func([]byte) http.Handler { return trial.File(fixture.NewSym("x.so").Func(0x1000, 16, "f").Bytes()) }),
 			kind: "Malformed", reason: "identity mismatch", status: 200, asked: 1},
 		{name: "sends damaged gzip", does: whole(func(b []byte) http.Handler { return trial.Encoded(damaged(b)) }),
