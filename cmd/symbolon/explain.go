@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -115,11 +116,12 @@ func cutLast(text string) (name, id string, cut bool) {
 }
 
 // buildIDDigits is the length of most build ids of ELF files. A debug id is as
-// long only if its age has eight digits, which does not happen.
+// long only if its age has eight digits, as those of portable PDBs have.
 const buildIDDigits = 40
 
-// parseModule reads NAME/ID, or a file id. An ID is a debug id if it can be one,
-// else a code id: of an ELF file if it is as long as a build id.
+// parseModule parses NAME/ID, or a file id. An ID is a debug id if it can be one,
+// else a code id: of an ELF file if it is as long as a build id. Of 40 digits
+// only the id of a .pdb file is a debug id.
 func parseModule(text string) (ident.Module, error) {
 	if file, err := ident.ParseFileID(text); err == nil {
 		return ident.Module{FileID: file}, nil
@@ -134,7 +136,7 @@ func parseModule(text string) (ident.Module, error) {
 		return ident.Module{}, fmt.Errorf("%q names two files: quote each NAME/ID by itself", text)
 	}
 	digits := len(strings.ReplaceAll(id, "-", ""))
-	if d, err := ident.ParseDebugID(id); err == nil && digits >= 32 && digits < buildIDDigits {
+	if d, err := ident.ParseDebugID(id); err == nil && digits >= 32 && (digits < buildIDDigits || isPDB(name)) {
 		return ident.Module{DebugFile: name, DebugID: d, DebugIDText: id}, nil
 	}
 	if strings.Trim(id, "0123456789abcdefABCDEF") != "" {
@@ -146,6 +148,8 @@ func parseModule(text string) (ident.Module, error) {
 	}
 	return m, nil
 }
+
+func isPDB(name string) bool { return strings.EqualFold(path.Ext(name), ".pdb") }
 
 // explanation is the whole trail of one module, ready to be printed or sent.
 type explanation struct {

@@ -102,3 +102,13 @@ func TestAdviceOnFoldersIsNotThatOnServers(t *testing.T) {
 		}
 	}
 }
+
+func TestExplainTakesTheIDOfAPortablePDB(t *testing.T) {
+	for _, age := range []string{"ffffffff", "19b8600e"} {
+		const guid = "00112233445566778899AABBCCDDEEFF"
+		m, err := parseModule("Quay.pdb/" + guid + age)
+		if err != nil || m.DebugID.IsZero() || m.CodeFile != "" {
+			t.Errorf("age %s: debug id %s, code file %q, %v", age, m.DebugID, m.CodeFile, err)
+		}
+	}
+}

@@ -179,7 +179,7 @@ func (f *pushFlags) run(ctx context.Context, e *env, args []string) error {
 		say(e.stderr, "for the debug information that is missing, install %s, or name a debuginfod server with --debuginfod URL\n", printable(name))
 	}
 	if p.failed == 0 && len(p.done) == 0 {
-		return errors.New("nothing was sent: there is no file with symbols")
+		return errors.New("nothing was sent: there is no file with symbols; install the packages with the debug information, or name a debuginfod server with --debuginfod URL")
 	}
 	if p.failed > 0 {
 		return errTold

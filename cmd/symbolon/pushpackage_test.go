@@ -118,7 +118,7 @@ func TestAPushFetchesDebugFiles(t *testing.T) {
 		return recordsOf(t, b)
 	}
 	want, _ := extracted(t, corpusPath("debuglink"))
-	if _, errs, code := s.push(bare); code != exitFailed || !strings.HasSuffix(errs, "no symbols found for "+bare+", skipping\nnothing was sent: there is no file with symbols\n") {
+	if _, errs, code := s.push(bare); code != exitFailed || !strings.HasSuffix(errs, "no symbols found for "+bare+", skipping\nnothing was sent: there is no file with symbols; install the packages with the debug information, or name a debuginfod server with --debuginfod URL\n") {
 		t.Errorf("it has debug information of its own: %q", errs)
 	}
 	u.Do(path, trial.File(debug))
