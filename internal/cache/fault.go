@@ -28,16 +28,19 @@ func AppendFault(b []byte, f *fault.Error) []byte {
 }
 
 // ReadFault reads a fault that AppendFault wrote. It must be all that is left
-// of c.
+// of c. It returns false for any other bytes.
 func ReadFault(c *bin.Cursor) (*fault.Error, bool) {
 	f := &fault.Error{Kind: fault.Kind(c.U8())}
-	f.Place = Clip(string(c.Bytes(int(c.U16()))))
-	f.Detail = Clip(string(c.Bytes(int(c.U16()))))
+	f.Place = string(c.Bytes(int(c.U16())))
+	f.Detail = string(c.Bytes(int(c.U16())))
 	if c.Len() > 0 {
 		f.Status = int(c.U16())
 		if f.Status == 0 {
 			return nil, false
 		}
+	}
+	if Clip(f.Place) != f.Place || Clip(f.Detail) != f.Detail {
+		return nil, false
 	}
 	return f, c.Err() == nil && c.Len() == 0 && f.Kind != fault.Internal && f.Kind <= fault.Unsupported
 }
