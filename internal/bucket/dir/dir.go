@@ -94,6 +94,8 @@ func (b *Bucket) root() (*root, error) {
 		return nil, failure(b.folder, err)
 	case was != nil && os.SameFile(was.info, now):
 		return was, nil
+	case !now.IsDir():
+		return nil, failure(b.folder, &fs.PathError{Op: "open", Path: b.folder, Err: syscall.ENOTDIR})
 	}
 	next, err := openRoot(b.folder)
 	if err != nil {

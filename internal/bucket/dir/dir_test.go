@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -57,6 +58,21 @@ func files(t *testing.T, folder string) []string {
 func TestMissingFolderIsNotFound(t *testing.T) {
 	if _, err := dir.Open(filepath.Join(t.TempDir(), "none")); kind(err) != fault.NotFound {
 		t.Fatalf("Open: %v", err)
+	}
+}
+
+func TestFileInPlaceOfTheFolderIsNotFound(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b, err := dir.Open(file)
+	if err == nil {
+		defer b.Close()
+		_, err = b.Stat(t.Context(), "a")
+	}
+	if kind(err) != fault.NotFound || !errors.Is(err, syscall.ENOTDIR) {
+		t.Errorf("got %v, want that it is not a folder", err)
 	}
 }
 
