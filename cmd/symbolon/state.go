@@ -99,7 +99,7 @@ func hasUploads(folder string) bool {
 	found := false
 	_ = fs.WalkDir(os.DirFS(folder), ".", func(at string, d fs.DirEntry, err error) error {
 		top, _, _ := strings.Cut(at, "/")
-		kept, hidden := top == "keys" || top == "known", strings.HasPrefix(path.Base(at), ".")
+		kept, hidden := (top == "keys" || top == "known") && (top != at || d.IsDir()), strings.HasPrefix(path.Base(at), ".")
 		switch {
 		case err != nil || at == ".":
 			return err // a folder that cannot be read has no uploads
