@@ -29,15 +29,15 @@ func checked(t *testing.T, text string, args ...string) (code int, told []string
 func TestConfigCheckListsMistakesOfFilesToo(t *testing.T) {
 	for text, want := range map[string][]string{
 		"log: {format: xml, levl: debug}\nelastic: {store: nosuch}\nstate: other\nhttp: {tls: {certificate: /nonexist, key: /nonexist}}\n": {
-			"file c.yaml:1: malformed: log.format is", "c.yaml:1:20: malformed: unknown key log.levl", "file c.yaml:2: malformed: elastic.store is",
-			"file c.yaml:3: malformed: state is", "file c.yaml:4: malformed: http.tls.certificate: open /nonexist", "file c.yaml:4: malformed: http.tls.key: open /nonexist",
+			"c.yaml:1:15: malformed: log.format is", "c.yaml:1:20: malformed: unknown key log.levl", "c.yaml:2:18: malformed: elastic.store is",
+			"c.yaml:3:8: malformed: state is", "c.yaml:4:27: malformed: http.tls.certificate: open /nonexist", "c.yaml:4:43: malformed: http.tls.key: open /nonexist",
 		},
 		"data: c.yaml/sub\nhttp:\n  version_file: c.yaml\n  tls:\n    certificate: c.yaml\n    key: c.yaml\n  listen: here\n": {
-			"file c.yaml:1: malformed: data is", "file c.yaml:3: malformed: http.version_file c.yaml is not JSON",
-			"file c.yaml:5: malformed: http.tls.certificate: load the TLS certificate c.yaml", "file c.yaml:7: malformed: http.listen is",
+			"c.yaml:1:7: malformed: data is", "c.yaml:3:17: malformed: http.version_file c.yaml is not JSON",
+			"c.yaml:5:18: malformed: http.tls.certificate: load the TLS certificate c.yaml", "c.yaml:7:11: malformed: http.listen is",
 		},
-		"data: d\nstate: d/cache/x\n":                         {"file c.yaml:2: malformed: state is"},
-		"data: d\nstate: ./c.yaml\nhttp: {tls: {key: [a]}}\n": {"file c.yaml:2: malformed: state is", "http.tls.key is a list"},
+		"data: d\nstate: d/cache/x\n":                         {"c.yaml:2:8: malformed: state is"},
+		"data: d\nstate: ./c.yaml\nhttp: {tls: {key: [a]}}\n": {"c.yaml:2:8: malformed: state is", "http.tls.key is a list"},
 		"data: [a\n": {"c.yaml:1:7: malformed"},
 	} {
 		code, told, left := checked(t, text)

@@ -200,15 +200,15 @@ sources:
 
 func TestWrongSettingsNameTheirKey(t *testing.T) {
 	for text, want := range map[string]string{
-		"log: {level: loud}":           `file c.yaml:1: malformed: log.level is "loud": must be debug, info, warn or error`,
-		"log: {format: xml}":           `file c.yaml:1: malformed: log.format is "xml": must be text or json`,
-		"http: {listen: nowhere}":      `file c.yaml:1: malformed: http.listen is "nowhere": must be HOST:PORT`,
-		"mozilla: {v4_profile: x}":     `file c.yaml:1: malformed: mozilla.v4_profile is "x": must be default or tecken`,
+		"log: {level: loud}":           `c.yaml:1:14: malformed: log.level is "loud": must be debug, info, warn or error`,
+		"log: {format: xml}":           `c.yaml:1:15: malformed: log.format is "xml": must be text or json`,
+		"http: {listen: nowhere}":      `c.yaml:1:16: malformed: http.listen is "nowhere": must be HOST:PORT`,
+		"mozilla: {v4_profile: x}":     `c.yaml:1:23: malformed: mozilla.v4_profile is "x": must be default or tecken`,
 		"cache: {disk: {max_byte: 1}}": "c.yaml:1:16: malformed: unknown key cache.disk.max_byte; did you mean cache.disk.max_bytes?",
-		"elastic:\n  store: b\n":       `file c.yaml:2: malformed: elastic.store is "b": must be the id of one of the sources, or a folder such as ./uploads`,
+		"elastic:\n  store: b\n":       `c.yaml:2:10: malformed: elastic.store is "b": must be the id of one of the sources, or a folder such as ./uploads`,
 		"listen: 1":                    "c.yaml:1:1: malformed: unknown key listen; did you mean http.listen?",
-		"sources: [{id: a, type: filesystem, path: /a}, {id: a, type: filesystem, path: /b}]": `file c.yaml:1: malformed: sources[1].id is "a": sources[0] has this id too`,
-		"sources: [{id: a}]": `file c.yaml:1: malformed: sources[0]: source "a": the type is missing: must be one of http, filesystem, s3, gcs, sentry`,
+		"sources: [{id: a, type: filesystem, path: /a}, {id: a, type: filesystem, path: /b}]": `c.yaml:1:53: malformed: sources[1].id is "a": sources[0] has this id too`,
+		"sources: [{id: a}]": `c.yaml:1:11: malformed: sources[0]: source "a": the type is missing: must be one of http, filesystem, s3, gcs, sentry`,
 	} {
 		_, _, err := config.Read(config.Options{File: "c.yaml", Data: []byte(text)})
 		if err == nil || err.Error() != want {

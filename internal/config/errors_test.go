@@ -79,16 +79,18 @@ var wrong = []struct {
 	{file: "count: ${CANARY}", env: "CANARY=canary", want: `x.yaml:1:8: malformed: count is "${CANARY}": must be a whole number`},
 
 	// secrets
+	{file: "'X-Key: canary': x", want: `x.yaml:1:1: malformed: unknown key "X-Key"…`},
+	{file: "peers:\n- head: {'X-Key: canary': [x]}\n", want: `x.yaml:2:27: malformed: "peers[0].head.X-Key"… is a list: must be a secret`},
 	{file: "token: '[redacted]'", want: "x.yaml:1:8: malformed: token is [redacted], which replaces a secret in output: must be the secret itself"},
 	{env: "SYMBOLON_KEYS=a,[redacted]", want: "SYMBOLON_KEYS: malformed: keys[1] is [redacted], which replaces a secret in output: must be the secret itself"},
 
 	// validation
-	{file: "disk:\n  max_bytes: 7\n", want: "file x.yaml:2: malformed: disk.max_bytes is 7: must be a size other than 7"},
+	{file: "disk:\n  max_bytes: 7\n", want: "x.yaml:2:14: malformed: disk.max_bytes is 7: must be a size other than 7"},
 	{env: "SYMBOLON_DISK_MAX_BYTES=7", want: "environment SYMBOLON_DISK_MAX_BYTES: malformed: disk.max_bytes is 7: must be a size other than 7"},
 	{set: "disk.max_bytes=7", want: "flag: malformed: disk.max_bytes is 7: must be a size other than 7"},
-	{file: "disk: {wait: 7s}", want: "file x.yaml:1: malformed: disk: waiting 7s is bad luck"},
-	{file: "peers:\n- id: a\n  store: {max_bytes: 7}\n", want: "file x.yaml:3: malformed: peers[0].store.max_bytes is 7: must be a size other than 7"},
-	{file: "count: 13", want: "file x.yaml:1: malformed: thirteen is not allowed"},
+	{file: "disk: {wait: 7s}", want: "x.yaml:1:7: malformed: disk: waiting 7s is bad luck"},
+	{file: "peers:\n- id: a\n  store: {max_bytes: 7}\n", want: "x.yaml:3:22: malformed: peers[0].store.max_bytes is 7: must be a size other than 7"},
+	{file: "count: 13", want: "x.yaml:1:8: malformed: thirteen is not allowed"},
 
 	// YAML
 	{file: "- a", want: "x.yaml:1:1: malformed: the file has no keys"},
@@ -171,11 +173,11 @@ func TestAllMistakesAreTold(t *testing.T) {
 		"x.yaml:1:1: malformed: unknown key memroy; did you mean memory?",
 		`x.yaml:2:27: malformed: cache.disk.max_bytes is "much": must be a size such as 64MiB`,
 		"x.yaml:2:33: malformed: unknown key cache.disk.max_flies; did you mean cache.disk.max_files?",
-		`file x.yaml:3: malformed: http.listen is "here": must be HOST:PORT`,
-		`file x.yaml:3: malformed: http.max_body is -1: must be a positive size`,
-		`file x.yaml:6: malformed: sources[1].id is "a": sources[0] has this id too`,
+		`x.yaml:3:16: malformed: http.listen is "here": must be HOST:PORT`,
+		`x.yaml:3:32: malformed: http.max_body is -1: must be a positive size`,
+		`x.yaml:6:8: malformed: sources[1].id is "a": sources[0] has this id too`,
 		"x.yaml:6:11: malformed: unknown key sources[1].typ; did you mean sources[].type?",
-		`file x.yaml:7: malformed: log.level is "loud": must be debug, info, warn or error`,
+		`x.yaml:7:14: malformed: log.level is "loud": must be debug, info, warn or error`,
 		`ELIOT_SYMBOLS_URLS: malformed: source 1 is not an http(s) URL`,
 		`SYMBOLON_TABLE_BUILDS: malformed: table.builds is "two": must be a whole number`,
 		"--set sentry: malformed: must be KEY=VALUE",
@@ -192,7 +194,7 @@ func TestMistakesAreToldOnceEach(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	for text, want := range map[string][]string{
 		"log: {format: xml, levl: debug}\nelastic: {store: nosuch}\nstate: other\n": {
-			"log.format is", "unknown key log.levl; did you mean log.level?", "file x.yaml:2: malformed: elastic.store is the old name", `file x.yaml:3: malformed: state is "other"`,
+			"log.format is", "unknown key log.levl; did you mean log.level?", "x.yaml:2:18: malformed: elastic.store is the old name", `x.yaml:3:8: malformed: state is "other"`,
 		},
 		// an unknown key beside the one that it is near to
 		"log:\n  levl: debug\n  level: loud\n": {"unknown key log.levl", `log.level is "loud"`},
@@ -214,7 +216,7 @@ func TestMistakesAreToldOnceEach(t *testing.T) {
 			"more than 256 bytes", "path is for type filesystem", "the url must begin", `invalid layout "x"`, `invalid casing "y"`, `invalid file type "a"`, `invalid file type "b"`, "header Host",
 		},
 		"sources:\n- type: ftp\n- id: a\n- id: a\n  type: s3\n": {
-			`a source has no id`, `invalid type "ftp"`, `sources[1]: source "a": the type is missing`, "needs a bucket", "file x.yaml:4: malformed: sources[2].id",
+			`a source has no id`, `invalid type "ftp"`, `sources[1]: source "a": the type is missing`, "needs a bucket", "x.yaml:4:7: malformed: sources[2].id",
 		},
 		"http: {listen: here, trusted_proxies: [a, b], idle_timeout: -1, tls: {key: /k, address: there}}\n": {
 			`http.listen is "here"`, "http.trusted_proxies[0]", "http.trusted_proxies[1]", "http.idle_timeout is", "http.tls.key is set without", `http.tls.address is "there"`,
@@ -225,7 +227,7 @@ func TestMistakesAreToldOnceEach(t *testing.T) {
 		// durations, and a key in an element of a list
 		"locate: {keep_originals: sometimes}\nnetwork: {connect_timeout: 5, head_timeout: 5 minutes}\naccess:\n  clients:\n  - {token: short, scopes: []}\n  - {token: 0123456789abcdef, scopes: [''], admn: true}\n": {
 			"locate.keep_originals is", "network.connect_timeout is", "network.head_timeout is",
-			"file x.yaml:5: malformed: access.clients[0].token has 5 bytes", "access.clients[0].scopes has no", "access.clients[1].scopes has a scope", "unknown key access.clients[1].admn",
+			"x.yaml:5:13: malformed: access.clients[0].token has 5 bytes", "access.clients[0].scopes has no", "access.clients[1].scopes has a scope", "unknown key access.clients[1].admn",
 		},
 		// a file that is not YAML
 		"log: {level: loud}\nhttp: [a\n": {"x.yaml:2:7: malformed: did not find expected ',' or ']' while parsing a flow sequence"},

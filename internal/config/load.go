@@ -100,7 +100,7 @@ func parent(path string) string {
 func (l *loader) file(v reflect.Value, o Options) error {
 	l.open(o.File)
 	l.expand = true
-	l.origin = func(p place) string { return fmt.Sprintf("file %s:%d", o.File, p.line) }
+	l.origin = l.doc.at
 	n, err := l.doc.parse(o.Data)
 	if err != nil || n.kind == null {
 		return err
@@ -267,13 +267,17 @@ func (l *loader) unknown(f *field, path, key string) string {
 }
 
 // shownKey returns a path of keys for a message. The last key may be any text
-// of users.
+// of users, even a whole header: what follows a colon, an equals sign or a space
+// may be its secret and is left out.
 func shownKey(path string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.[]", r)
 	}
 	if path != "" && len(path) <= 2*maxWord && !strings.ContainsFunc(path, func(r rune) bool { return !plain(r) }) {
 		return path
+	}
+	if i := strings.IndexAny(path, ":= "); i >= 0 {
+		return shortQuote(path[:i]) + "…"
 	}
 	return shortQuote(path)
 }

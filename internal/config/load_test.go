@@ -166,8 +166,8 @@ func TestLaterInputWins(t *testing.T) {
 		t.Errorf("got %+v", a)
 	}
 	want := map[string]string{
-		"name": "file x.yaml:1", "count": "environment SYMBOLON_COUNT", "share": "environment OTHER2",
-		"quiet": "file x.yaml:4", "disk.max_bytes": "flag",
+		"name": "x.yaml:1:7", "count": "environment SYMBOLON_COUNT", "share": "environment OTHER2",
+		"quiet": "x.yaml:4:8", "disk.max_bytes": "flag",
 	}
 	if !reflect.DeepEqual(loaded.Origins, want) {
 		t.Errorf("origins %v, want %v", loaded.Origins, want)
@@ -315,8 +315,8 @@ func TestUnknownVariablesAreNotices(t *testing.T) {
 func TestAZeroThatIsADefaultIsANotice(t *testing.T) {
 	_, loaded := load(t, config.Options{Data: []byte("count: 0\ndisk: {max_bytes: 0}\npeers: [{tries: 0}]\n")})
 	want := []string{
-		"file x.yaml:2: the value of disk.max_bytes means the default, 64MiB",
-		"file x.yaml:3: the value of peers[0].tries means the default, 2",
+		"x.yaml:2:19: the value of disk.max_bytes means the default, 64MiB",
+		"x.yaml:3:17: the value of peers[0].tries means the default, 2",
 	}
 	if !reflect.DeepEqual(loaded.Notices, want) {
 		t.Errorf("got  %q\nwant %q", loaded.Notices, want)

@@ -34,15 +34,15 @@ peers:
 		Environ: []string{"SYMBOLON_DISK_WAIT=-1"},
 		Sets:    []string{"marks.k=5", "token=t"},
 	})
-	const want = `name: "a b" # file x.yaml:1
+	const want = `name: "a b" # x.yaml:1:7
 count: 0 # default
 small: 0 # default
 large: 0 # default
 share: 0 # default
 quiet: false # default
-words: # file x.yaml:2
-  - x # file x.yaml:2
-  - "true" # file x.yaml:2
+words: # x.yaml:2:8
+  - x # x.yaml:2:8
+  - "true" # x.yaml:2:8
 sizes: [] # default
 marks: # default
   k: "5" # flag
@@ -54,21 +54,21 @@ disk:
   deep:
     level: 3 # default
     alone: "" # default
-peers: # file x.yaml:4
-  - id: one # file x.yaml:4
-    url: https://h/path/ # file x.yaml:5
-    head: # file x.yaml:6
-      A: "[redacted]" # file x.yaml:6, its secrets left out
-      B: "[redacted]" # file x.yaml:6, its secrets left out
+peers: # x.yaml:4:1
+  - id: one # x.yaml:4:7
+    url: https://h/path/ # x.yaml:5:8
+    head: # x.yaml:6:9
+      A: "[redacted]" # x.yaml:6:19, its secrets left out
+      B: "[redacted]" # x.yaml:6:13, its secrets left out
     tries: 2 # default
     store:
       max_bytes: 64MiB # default
       deep:
         level: 3 # default
-  - tries: 5 # file x.yaml:7
+  - tries: 5 # x.yaml:7:11
     store:
       max_bytes: 64MiB # default
-      wait: 1h30m # file x.yaml:7
+      wait: 1h30m # x.yaml:7:28
       deep:
         level: 3 # default
 `

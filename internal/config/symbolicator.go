@@ -164,7 +164,7 @@ func (l *loader) foreignFile(v reflect.Value, o Options) error {
 	}
 	l.open(o.SymbolicatorFile)
 	l.expand = true
-	l.origin = func(p place) string { return fmt.Sprintf("file %s:%d", o.SymbolicatorFile, p.line) }
+	l.origin = l.doc.at
 	n, err := l.doc.parse(o.Symbolicator)
 	if err != nil {
 		return err

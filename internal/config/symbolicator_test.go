@@ -186,12 +186,12 @@ func TestSourcesOfSymbolicatorAreReadAsTheyAre(t *testing.T) {
 	}
 	all := strings.Join(loaded.Notices, "\n")
 	for _, want := range []string{
-		`theirs.yml:2: sources[0]: header "Bad Header" cannot be sent, and is left out`,
-		`theirs.yml:2: sources[0]: path is for type filesystem, not for http, and is left out`,
-		`theirs.yml:3: sources[1]: it has the id of an earlier one, "a", and is called "a-3" here`,
-		`theirs.yml:4: sources[2]: client_email is not used`,
-		`theirs.yml:5: sources[3]: access_key is one half of a key pair`,
-		`theirs.yml:5: sources[3]: it has the id of an earlier one, "a", and is called "a-4" here`,
+		`theirs.yml:2:3: sources[0]: header "Bad "… cannot be sent, and is left out`,
+		`theirs.yml:2:3: sources[0]: path is for type filesystem, not for http, and is left out`,
+		`theirs.yml:3:3: sources[1]: it has the id of an earlier one, "a", and is called "a-3" here`,
+		`theirs.yml:4:3: sources[2]: client_email is not used`,
+		`theirs.yml:5:3: sources[3]: access_key is one half of a key pair`,
+		`theirs.yml:5:3: sources[3]: it has the id of an earlier one, "a", and is called "a-4" here`,
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("the notices do not say %q:\n%s", want, all)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
@@ -212,7 +213,7 @@ func (c Config) validHeaders() (errs []error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		switch {
 		case name == "" || strings.ContainsFunc(name, notToken):
-			errs = append(errs, fmt.Errorf("invalid header name %q", name))
+			errs = append(errs, fmt.Errorf("invalid header name %s", shownHeader(name)))
 		case slices.Contains(connectionHeaders[:], strings.ToLower(name)):
 			errs = append(errs, fmt.Errorf("header %s cannot be set", name))
 		case strings.ContainsAny(c.Headers[name].Reveal(), "\r\n\x00"):
@@ -220,6 +221,16 @@ func (c Config) validHeaders() (errs []error) {
 		}
 	}
 	return errs
+}
+
+// shownHeader returns the name of a header for a message. What follows its first
+// invalid character is left out: it may be the secret of a whole header.
+func shownHeader(name string) string {
+	if i := strings.IndexFunc(name, notToken); i >= 0 {
+		_, size := utf8.DecodeRuneInString(name[i:])
+		return fmt.Sprintf("%q…", name[:i+size])
+	}
+	return strconv.Quote(name)
 }
 
 func notToken(r rune) bool {

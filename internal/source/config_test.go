@@ -40,9 +40,11 @@ func TestWrongConfigurationsAreRefused(t *testing.T) {
 		`invalid casing "UPPER"`:    func(c *source.Config) { c.Layout.Casing = "UPPER" },
 		`invalid file type "sym"`:   func(c *source.Config) { c.Filters.FileTypes = []string{"sym"} },
 		`invalid path pattern "[a"`: func(c *source.Config) { c.Filters.PathPatterns = []string{"[a"} },
-		"invalid header name":       func(c *source.Config) { c.Headers = map[string]bin.Secret{"a b": bin.NewSecret("x")} },
-		"s3 needs a bucket":         func(c *source.Config) { *c = source.Config{ID: "s", Type: source.S3} },
-		"gcs needs a bucket":        func(c *source.Config) { *c = source.Config{ID: "s", Type: source.GCS} },
+		`invalid header name "X-Key:"…`: func(c *source.Config) {
+			c.Headers = map[string]bin.Secret{"X-Key: " + canary: bin.NewSecret("x")}
+		},
+		"s3 needs a bucket":  func(c *source.Config) { *c = source.Config{ID: "s", Type: source.S3} },
+		"gcs needs a bucket": func(c *source.Config) { *c = source.Config{ID: "s", Type: source.GCS} },
 		"region is a name, or a list": func(c *source.Config) {
 			*c = source.Config{ID: "s", Type: source.S3, Bucket: "b", Region: source.Region{"a", "b", "c"}}
 		},

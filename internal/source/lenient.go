@@ -37,7 +37,7 @@ func (c Config) Lenient() (lenient Config, left []string) {
 		alone := Config{Headers: map[string]bin.Secret{name: c.Headers[name]}}
 		if len(alone.validHeaders()) > 0 {
 			delete(headers, name)
-			left = append(left, fmt.Sprintf("header %.60q cannot be sent", name))
+			left = append(left, fmt.Sprintf("header %s cannot be sent", shownHeader(name)))
 		}
 	}
 	c.Headers = headers
