@@ -242,8 +242,8 @@ func (s *server) paced(l load, rate float64) (*outcome, error) {
 	return sum, nil
 }
 
-// sleepUntil sleeps by the system's clock: the runtime's timers are no finer
-// than a millisecond.
+// sleepUntil sleeps by the system's clock: the runtime's timers have
+// a resolution of a millisecond.
 func sleepUntil(at time.Time) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -95,7 +95,7 @@ type answer struct {
 }
 
 // checkAnswer compares the function of every stride-th frame of a v5 answer
-// with the FUNC record that the file has there. It says how many were right.
+// with the FUNC record that the file has there. It returns the number of right ones.
 func checkAnswer(modules []module, body []byte, stride int) (int, error) {
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil {

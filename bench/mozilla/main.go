@@ -104,10 +104,10 @@ func run(ctx context.Context, o options) error {
 		}
 	}
 	if slices.Contains(want, "peer") && o.peer == "" {
-		return errors.New("the group peer needs --peer, which says how the other server is started")
+		return errors.New("the group peer needs --peer, the command that starts the other server")
 	}
 	runtime.LockOSThread() // for launch
-	// What this process does must not show in what it measures.
+	// The work of this process must not show in the figures.
 	debug.SetGCPercent(400)
 	b := &bench{ctx: ctx, opt: o, report: newReport(os.Stdout)}
 	var err error

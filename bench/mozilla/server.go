@@ -74,7 +74,7 @@ func (s *server) awaitTables(n int, ask func() error) error {
 	return fmt.Errorf("%d of %d tables were built", had, n)
 }
 
-// freePort is a port that nobody listens on.
+// freePort returns a port that is not in use.
 func freePort() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 )
 
 // dump is what llvm-pdbutil prints of a PDB, read as a peer that neither
-// unpacks a stream nor decodes a record: it only has to say what the numbers
-// mean. Places are relative to the image.
+// unpacks a stream nor decodes a record: it only interprets the numbers. Places are relative to the image.
 type dump struct {
 	base    []uint64 // of the sections
 	procs   []*scope
@@ -196,7 +195,7 @@ func (d *dumper) lines(list [][]string) {
 	}
 }
 
-// detail takes what is told below a record.
+// detail reads a line that belongs to a record.
 func (d *dumper) detail(text string) {
 	switch d.record {
 	case "S_PUB32":

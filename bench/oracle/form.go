@@ -59,7 +59,7 @@ func cases(dir string, o options) (list []kase) {
 	for _, f := range formsOf("go") {
 		build := "go build -o $out " + f.flags + " $src/testdata/mill.go"
 		list = append(list, made(dir, "go go "+f.name, build))
-		if f.name != "stripped" { // nobody else reads those
+		if f.name != "stripped" { // the other symbolizers cannot read those
 			list = append(list, made(dir, "go windows "+f.name, "GOOS=windows "+build))
 		}
 	}
@@ -113,7 +113,7 @@ func machine() (list []string) {
 			list = append(list, found[0])
 		}
 	}
-	// What cannot be looked at is not there.
+	// Files that cannot be listed count as missing.
 	debug, _ := filepath.Glob("/usr/lib/debug/.build-id/*/*.debug")
 	return append(list, debug[:min(4, len(debug))]...)
 }

@@ -26,7 +26,7 @@ type asker struct {
 func newAsker(ctx context.Context, o options) (*asker, error) {
 	k := &asker{options: o, peers: peers(ctx), filt: []string{tool("c++filt", "llvm-cxxfilt")}}
 	if len(k.peers) == 0 {
-		return nil, errors.New("nobody to ask: none of llvm-symbolizer, addr2line, eu-addr2line, go and the Python package symbolic is installed")
+		return nil, errors.New("no symbolizer is installed: need llvm-symbolizer, addr2line, eu-addr2line, go or the Python package symbolic")
 	}
 	if k.filt[0] == "" {
 		k.filt = []string{o.binary, "demangle"}
@@ -253,7 +253,7 @@ func (p *report) line(name string, r *result) {
 	fmt.Println()
 }
 
-// end prints the totals and says whether they are good enough.
+// end prints the totals and reports whether they are good enough.
 func (p *report) end() bool {
 	fmt.Println()
 	p.line(fmt.Sprintf("all %d files (%d left out)", p.files, p.left), &p.sum)

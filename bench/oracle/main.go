@@ -12,7 +12,7 @@
 // of them agree everywhere, and each is wrong somewhere. It fails if fewer than
 // -least percent are agreed on, if fewer of the names of MSVC are spelled as
 // llvm-undname spells them, if the way through a table gives another answer than
-// the direct one, or if there is nobody to ask.
+// the direct one, or if none of them is installed.
 package oracle
 
 import (

@@ -93,7 +93,7 @@ func (b *borders) function(low, high uint64) {
 	}
 }
 
-// units takes borders of all units. What the reader does not understand ends it.
+// units takes borders of all units. An entry that the reader does not understand ends it.
 func (b *borders) units(d *dwarf.Data) {
 	for r := d.Reader(); ; {
 		e, err := r.Next()

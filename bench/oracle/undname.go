@@ -46,9 +46,9 @@ func msvcNames(k kase, q question) (list []string) {
 	return list
 }
 
-// compareNames compares how we spell names as LLVM does with what llvm-undname
-// makes of them when it is asked as llvm-symbolizer asks, and says whether that is as often the same as is wanted. What
-// llvm-undname does not read does not count.
+// compareNames compares our LLVM style of names with that of llvm-undname under
+// the flags of llvm-symbolizer, and reports whether enough names agree. Names
+// that llvm-undname cannot read do not count.
 func (p *report) compareNames(ctx context.Context) bool {
 	tool, names := tool("llvm-undname"), slices.Sorted(maps.Keys(p.names))
 	if tool == "" {

@@ -63,7 +63,7 @@ func Run(_ context.Context, args []string) (ok bool, err error) {
 	}, report{*least, *only, *classes})
 }
 
-// report is how the comparison is told.
+// report has the settings of the comparison.
 type report struct {
 	least   float64
 	only    string

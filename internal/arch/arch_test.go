@@ -123,7 +123,7 @@ func TestEveryBreachIsFound(t *testing.T) {
 			row: "metric:", with: "metric: object",
 			want: "internal/arch/rooms.txt:5: rank: metric on rank 0 imports object, which is not below it",
 		},
-		"an edge that nobody uses": {
+		"an edge that is not used": {
 			row: "source: object", with: "source: object bucket",
 			want: "internal/arch/rooms.txt:13: unused import: source does not import bucket",
 		},
@@ -168,7 +168,7 @@ func TestEveryBreachIsFound(t *testing.T) {
 			file: "internal/format/elf/more.go", text: "package elf\n\nimport \"example.org/zz\"\n\nvar Y = zz.Z\n",
 			want: "internal/format/elf/more.go:3: third party: format/elf may not import example.org/zz",
 		},
-		"a module that nobody uses": {
+		"a module that is not used": {
 			row: "source: object", with: "source: object | example.org/old",
 			want: "internal/arch/rooms.txt:13: unused third party: source does not import example.org/old",
 		},

@@ -86,7 +86,7 @@ func (t *tree) own(importPath string) (string, bool) {
 	return strings.TrimPrefix(rel, "internal/"), ok || importPath == t.module
 }
 
-// foreign says whether an import belongs to another module: only those have a
+// foreign reports whether an import belongs to another module: only those have a
 // host name in front.
 func foreign(importPath string) bool {
 	first, _, _ := strings.Cut(importPath, "/")

@@ -402,7 +402,7 @@ func TestPadsFromRanges(t *testing.T) {
 	o := open(t, file)
 	ranges, pads := make2(t, o, o)
 	if _, again := make2(t, open(t, ranges), o); dump(t, again) != dump(t, pads) {
-		t.Errorf("%s\nwanted are\n%s", dump(t, again), dump(t, pads))
+		t.Errorf("got\n%s\nwant\n%s", dump(t, again), dump(t, pads))
 	}
 }
 

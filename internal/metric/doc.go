@@ -7,7 +7,7 @@
 // process that has no owner. Everything is safe for concurrent use. Adding to
 // a series that exists takes no lock and does not allocate.
 //
-// Label values must come from small sets. Whatever goes wrong there, a metric
+// Label values must come from small sets. A metric
 // keeps at most maxSeries combinations; further ones are added up under the
 // label values "other". Giving a metric another number of label values than it
 // has labels is a mistake of the program and panics.

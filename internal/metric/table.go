@@ -41,7 +41,7 @@ var (
 	CacheUp = declared.gauge("cache_up",
 		"Whether a shared cache tier is in use: 1, or 0 while Symbolon backs off because it does not answer.", "tier")
 	CacheFailures = declared.counter("cache_failures_total",
-		"What a shared cache tier was asked and did not answer in time (silent) or refused (refused).", "tier", "reason")
+		"Requests to a shared cache tier that had no answer in time (silent) or were refused.", "tier", "reason")
 	CacheDropped = declared.counter("cache_dropped_total",
 		"Entries that were not copied to a shared cache tier because too many waited.", "kind")
 

@@ -60,7 +60,7 @@ type Layout struct {
 	Casing string `yaml:"casing,omitempty" json:"casing,omitempty" help:"default keeps the case of the layout's paths, lowercase and uppercase change it."`
 }
 
-// Filters limit the files that a source is used for; an empty list is no limit.
+// Filters limit the files that a source is used for; an empty list does not limit.
 type Filters struct {
 	FileTypes        []string `yaml:"filetypes,omitempty" json:"filetypes,omitempty" help:"Kinds of file to request, such as breakpad."`
 	RequiresChecksum bool     `yaml:"requires_checksum,omitempty" json:"requires_checksum,omitempty" help:"Use the source only for modules whose request has a checksum of the debug file, which the server requires."`
@@ -223,8 +223,8 @@ func (c Config) validHeaders() (errs []error) {
 	return errs
 }
 
-// shownHeader returns the name of a header for a message. What follows its first
-// invalid character is left out: it may be the secret of a whole header.
+// shownHeader returns the name of a header for a message. The text after its
+// first invalid character is left out: it may be the secret of a whole header.
 func shownHeader(name string) string {
 	if i := strings.IndexFunc(name, notToken); i >= 0 {
 		_, size := utf8.DecodeRuneInString(name[i:])
@@ -238,7 +238,7 @@ func notToken(r rune) bool {
 }
 
 // DownloadTimeout returns the timeout of a whole download, by default limit. Zero
-// is no limit.
+// means no limit.
 func (c Config) DownloadTimeout(limit time.Duration) time.Duration {
 	if c.Timeout != 0 {
 		limit = c.Timeout

@@ -52,7 +52,7 @@ type workspace struct {
 
 // NewDecoder returns a decoder with this limit. Limit.Bytes also bounds the bytes
 // that are read. Memory for large windows of zstd is acquired from windows; nil
-// is no limit.
+// means no limit.
 func NewDecoder(limit bin.Limit, windows *bin.Budget) *Decoder {
 	d := &Decoder{limit: limit, windows: windows}
 	d.memory.New = func() any { return &workspace{reader: bufio.NewReaderSize(nil, readAhead)} }

@@ -220,7 +220,7 @@ func cancelled(t *testing.T, c cache.Tier) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Put after the end: %v", err)
 	}
-	// What ended is not what is remembered.
+	// A cancelled fill is not remembered.
 	if _, err := c.Get(ctx, cache.Objects, keyA); err != nil {
 		t.Errorf("Get after the end: %v", err)
 	}

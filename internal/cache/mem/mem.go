@@ -71,7 +71,7 @@ type entry[T any] struct {
 }
 
 // New makes a Cache of values of maxBytes together, that counts as this kind. A
-// negative number is no bound.
+// negative number sets no bound.
 func New[T any](kind string, maxBytes int64) *Cache[T] {
 	if maxBytes < 0 {
 		maxBytes = math.MaxInt64
@@ -270,7 +270,7 @@ func (c *Cache[T]) count(entries, bytes int64) {
 // Clear drops all values.
 func (c *Cache[T]) Clear() { c.drop(false) }
 
-// Close drops all values. What is put afterwards is not kept.
+// Close drops all values. Values that are put later are not kept.
 func (c *Cache[T]) Close() { c.drop(true) }
 
 func (c *Cache[T]) drop(closed bool) {

@@ -1,6 +1,6 @@
 package core
 
-// Ref is the number of a node. Zero is no node.
+// Ref is the number of a node. Zero means that there is none.
 type Ref int32
 
 // Tree is an arena of nodes. A list of nodes is a range of Lists. Lists are

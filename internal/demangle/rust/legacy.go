@@ -78,8 +78,8 @@ func appendLegacyPart(dst, part []byte) []byte {
 	return append(dst, text...)
 }
 
-// removeArguments drops generic arguments from a text after a place. What is
-// in angle brackets at the start of a path is a type and stays.
+// removeArguments drops generic arguments from a text after a place. Angle
+// brackets at the start of a path have a type in them and stay.
 func removeArguments(text []byte, at int) []byte {
 	out := text[:at]
 	depth := 0

@@ -225,8 +225,8 @@ func (r *demangler) readItem(value bool) {
 	}
 }
 
-// readMember reads a name inside of a path. What has no name in the source, as a
-// closure, has a number.
+// readMember reads a name inside of a path. Elements without a name in the source,
+// such as closures, have a number.
 func (r *demangler) readMember(space byte) {
 	number := r.readOptional('s')
 	name := string(r.readIdentifier())

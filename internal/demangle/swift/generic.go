@@ -348,7 +348,7 @@ func (s *demangler) bindArguments(n ref, lists []ref) ref {
 }
 
 // parseConformanceOperator reads how a type conforms to a protocol where generic
-// arguments need it. Nobody writes that; it must only leave the stack.
+// arguments need it. It is not printed; it must only leave the stack.
 func (s *demangler) parseConformanceOperator() ref {
 	switch c := s.Next(); c {
 	case 'A', 'D', 'I', 'O':

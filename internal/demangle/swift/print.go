@@ -10,8 +10,8 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// print writes a node. What a declaration is in may have to be written after
-// it; then that is returned if something still comes after the declaration.
+// print writes a node. The context of a declaration may have to be written after
+// it; if something else comes between, print returns the context.
 func (s *demangler) print(n ref, prefix bool) (after ref) {
 	if n == 0 || !s.Spend(1) || s.IsFull() {
 		s.Failed = true

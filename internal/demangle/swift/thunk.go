@@ -138,8 +138,8 @@ func (s *demangler) parseSpecialization(c byte) ref {
 	return s.addAttribute("T"+string(c), s.addPhrase(kPhrase, serialized+"$0", types))
 }
 
-// What the optimizer did with an argument, by letter, an underscore for a
-// blank.
+// Changes of an argument by the optimizer, by letter, with an underscore for
+// each blank.
 const argumentKinds = "dDead eExistential_To_Protocol_Constrained_Generic gOwned_To_Guaranteed oGuaranteed_To_Owned " +
 	"xExploded iValue_Promoted_from_Box sStack_Promoted_from_Box rInOut_Converted_to_Out "
 

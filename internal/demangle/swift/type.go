@@ -2,8 +2,7 @@ package swift
 
 import "strings"
 
-// What a function type is besides parameters and result: a convention, and
-// flags.
+// A function type has, besides parameters and result, a convention and flags.
 const (
 	conventionAutoclosure = 1
 	conventionBlock       = 4
@@ -178,8 +177,8 @@ var functionParts = [...]struct {
 	{0, " -> "}, {flagSendingResult, "sending "}, {0, "$1"},
 }
 
-// What is written for a convention and for a kind of derivative. An underscore
-// is a blank.
+// Texts for conventions and for kinds of derivatives. An underscore stands for a
+// blank.
 const (
 	conventions = "1@autoclosure_ 2@convention(thin)_ 3@convention(c)_ 4@convention(block)_ 5@escaping_@convention(block)_ "
 	derivatives = "d@differentiable l@differentiable(_linear) f@differentiable(_forward) r@differentiable(reverse) "

@@ -312,7 +312,7 @@ func TestProjectsOfRequestsAreGuarded(t *testing.T) {
 	}
 }
 
-// offline answers without a network, so that time can be had without waiting.
+// offline answers without a network, so that time passes without waiting.
 func offline(answers func() (string, error)) sentry.Server {
 	return sentry.Server{
 		Key: "k", Life: time.Hour, Shelf: source.NewShelf(1<<20, time.Now, slog.New(slog.DiscardHandler)),

@@ -203,8 +203,8 @@ func candidates(t testing.TB, s source.Source) []source.Candidate {
 	return list
 }
 
-// What may deliver another file for a path has another identity, and none of
-// them shows a secret.
+// Stores that may deliver different files for one path have different
+// identities, and none of these shows a secret.
 func TestIdentityOfAStore(t *testing.T) {
 	const canary = "CANARY"
 	base := source.Config{ID: "a", Type: source.S3, Bucket: "b", AccessKey: bin.NewSecret(canary), SecretKey: bin.NewSecret(canary)}
@@ -296,6 +296,6 @@ func TestDownloadsFromAStoreAreBounded(t *testing.T) {
 		t.Errorf("%q, %v, %d", got, err, turns)
 	}
 	if _, _, err := get(t, s); fault.KindOf(err) != fault.Timeout || !strings.Contains(err.Error(), "not finished within 20ms") {
-		t.Errorf("nobody left: %v", err)
+		t.Errorf("after the last release: %v", err)
 	}
 }

@@ -162,14 +162,14 @@ func TestFolderIsIndexedAgainWhenItChanges(t *testing.T) {
 	}
 }
 
-// held is a folder whose files cannot be read until it is let go.
+// held is a folder whose files cannot be read until it is released.
 type held struct {
 	*dir.Bucket
-	letGo chan struct{}
+	released chan struct{}
 }
 
 func (b held) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
-	<-b.letGo
+	<-b.released
 	return b.Bucket.Get(ctx, key, off, n)
 }
 
@@ -183,7 +183,7 @@ func TestQuestionGoesOnWithoutAnIndexThatTakesLong(t *testing.T) {
 		t.Fatalf("%d candidates, error %v", len(list), err)
 	}
 	tree.SetWait(s, time.Minute)
-	close(b.letGo)
+	close(b.released)
 	if got := there(t, s, byDebugID()); !slices.Contains(got, "a.out") {
 		t.Errorf("with the index: found %q", got)
 	}

@@ -78,7 +78,7 @@ func TestFailingHostIsLeftAlone(t *testing.T) {
 	if _, _, err := get(t, s); err != nil {
 		t.Errorf("still blocked: %v", err)
 	}
-	ask(500, fault.Transport, "500") // it begins anew
+	ask(500, fault.Transport, "500") // it begins again
 }
 
 func TestHostThatFailsForSomeFilesIsAskedForOthers(t *testing.T) {

@@ -150,7 +150,7 @@ func TestGuardedSourceReachesNoReservedAddress(t *testing.T) {
 		case "both.test":
 			return []string{"::1", "127.0.0.1"}
 		}
-		return nil // what is no address is a name, and not known
+		return nil // anything but an address is a name, and unknown
 	})))
 	for _, host := range []string{
 		"127.0.0.1", "127.1.2.3", "0.0.0.0", "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]",

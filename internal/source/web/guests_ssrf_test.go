@@ -112,8 +112,8 @@ func fewer() map[string]string {
 	return out
 }
 
-// Whatever kind of source a request names, and wherever debug information says
-// that its sources are: no special address is reached, as it stands or by a name.
+// Sources of requests of any kind, and addresses of source code in debug
+// information, reach no special address, neither directly nor by a name.
 func TestNoGuestReachesASpecialAddress(t *testing.T) {
 	var mu sync.Mutex
 	names := map[string]string{}

@@ -152,9 +152,8 @@ var spellings = []string{
 	"１２７.0.0.1", "127。0。0。1", "①②⑦.0.0.1", "0", "0x0", "::1", "localhost", "localhost.", "LOCALHOST",
 }
 
-// What another program would take for an address is a name to us; and if the
-// resolver makes an address of it, as that of the system may, the guard stops
-// it there. Either way it does not get in.
+// Unusual spellings of addresses are names to us; if the resolver makes an
+// address of one, as that of the system may, the guard refuses the address.
 func TestSpellingsOfAddressesDoNotGetIn(t *testing.T) {
 	inside := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("a guarded source got in") })
 	var next atomic.Value // of string
@@ -179,7 +178,7 @@ func TestSpellingsOfAddressesDoNotGetIn(t *testing.T) {
 				for way, first := range map[string]string{"literal": target, "redirect": outside.URL} {
 					s, err := web.NewGuarded(client, config(first), client.Share())
 					if err != nil {
-						continue // it is no URL at all
+						continue // not a URL at all
 					}
 					if _, _, err := get(t, s); err == nil || fault.KindOf(err) != fault.Transport {
 						t.Errorf("%s by %s, helpful %v: %v", at, way, helpful, err)

@@ -32,7 +32,7 @@ func noise(size int) []byte {
 	return data
 }
 
-// shelf is a server of one file. It knows ranges, and is told with what.
+// shelf is a server of one file. It serves ranges, with these validators.
 type shelf struct {
 	data           []byte
 	tag, since     string

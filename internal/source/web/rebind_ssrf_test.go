@@ -28,7 +28,7 @@ const (
 )
 
 // newPair takes no handler if nothing is to listen at the permitted address.
-// The lookup is told how many there were, with itself.
+// The lookup gets its number, counted from one.
 func newPair(t *testing.T, outside http.HandlerFunc, lookup func(n int64) []string) *pair {
 	t.Helper()
 	inside := serveAt(t, private+":0", func(http.ResponseWriter, *http.Request) { t.Error("a guarded source got in") })

@@ -117,7 +117,7 @@ func candidate(t *testing.T, s source.Source, name string) source.Candidate {
 	return list[0]
 }
 
-// wantError checks the kind of an error and the words that it is told in.
+// wantError checks the kind and the text of an error.
 func wantError(t *testing.T, err error, kind fault.Kind, words string) {
 	t.Helper()
 	if err == nil || fault.KindOf(err) != kind || !strings.Contains(err.Error(), words) {

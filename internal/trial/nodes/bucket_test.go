@@ -93,7 +93,7 @@ func TestNodesOverABucketShareTables(t *testing.T) {
 		t.Error("the table did not come from the bucket")
 	}
 
-	// One byte of it, and it is made anew and mended.
+	// After one byte changed, the table is built again and the copy is mended.
 	file := tables(t, s)[0]
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -110,7 +110,7 @@ func TestNodesOverABucketShareTables(t *testing.T) {
 			t.Error(wrong)
 		}
 	}
-	trial.Await(t, "the table is made anew", func() bool { return d.Metric("table_builds_total", `outcome="built"`) == 1 })
+	trial.Await(t, "the table is built again", func() bool { return d.Metric("table_builds_total", `outcome="built"`) == 1 })
 	trial.Await(t, "it is mended", func() bool {
 		text, err := os.ReadFile(file)
 		return err == nil && string(text) == good
