@@ -16,6 +16,7 @@ import (
 	"symbolon/internal/format/macho"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
+	"symbolon/internal/scratch"
 )
 
 // openOptions say which object of a file is wanted, and what is to be found
@@ -41,7 +42,7 @@ type debugFile struct {
 	beside []*object.Object // of the same file
 	binary *object.Object   // that the object was found for; nil: it is the one that was asked for
 	open   []*file
-	spaces []*space
+	spaces []*scratch.Space
 }
 
 func (d *debugFile) Object() *object.Object { return d.object }
@@ -98,7 +99,7 @@ func (d *debugFile) openFile(e *env, name string, opt openOptions) (*object.File
 // keep little of a large file in memory.
 func (d *debugFile) keep(src *file, opt openOptions) object.Options {
 	d.open = append(d.open, src)
-	room := &space{dir: os.TempDir()}
+	room := scratch.NewSpace(os.TempDir(), nil)
 	d.spaces = append(d.spaces, room)
 	relax := room.Relax
 	if m, ok := src.Source.(*mapped); ok {

@@ -12,6 +12,7 @@ import (
 
 	"symbolon/internal/debugfile"
 	"symbolon/internal/object"
+	"symbolon/internal/scratch"
 	"symbolon/internal/sym"
 )
 
@@ -42,7 +43,7 @@ func inspectCommand() *command {
 			for _, o := range f.Objects() {
 				// What is wrong inside of functions is known once all are read.
 				blocks := 0
-				err := o.Blocks(object.BlockOptions{Workers: runtime.GOMAXPROCS(0), Scratch: scratch{os.TempDir()}}, func(*sym.Block) error {
+				err := o.Blocks(object.BlockOptions{Workers: runtime.GOMAXPROCS(0), Scratch: scratch.Dir(os.TempDir())}, func(*sym.Block) error {
 					if blocks++; blocks%32 == 0 {
 						o.Relax()
 					}

@@ -5,6 +5,8 @@ package main
 import (
 	"os"
 	"syscall"
+
+	"symbolon/internal/scratch"
 )
 
 // mapFile maps a file, which is closed. It is false where that cannot be done.
@@ -17,5 +19,5 @@ func mapFile(f *os.File, size int64) (*mapped, bool) {
 		return nil, false
 	}
 	f.Close()
-	return &mapped{all, func() { relax(all) }, func() error { return syscall.Munmap(all) }}, true
+	return &mapped{all, func() { scratch.Relax(all) }, func() error { return syscall.Munmap(all) }}, true
 }

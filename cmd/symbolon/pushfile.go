@@ -21,6 +21,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/ingest"
 	"symbolon/internal/object"
+	"symbolon/internal/scratch"
 )
 
 // image is a file that is pushed, and what is sent of it.
@@ -142,7 +143,7 @@ func (p *push) cut(ctx context.Context, x *image, t target, code *debugFile, dir
 	if padless != nil && fault.KindOf(padless) != fault.Unsupported {
 		return false, padless
 	}
-	raw, err := extractRaw(ctx, extract.Input{Debug: d.object, Code: code.object, Scratch: scratch{dir}}, dir, padless == nil)
+	raw, err := extractRaw(ctx, extract.Input{Debug: d.object, Code: code.object, Scratch: scratch.Dir(dir)}, dir, padless == nil)
 	defer func() {
 		for _, f := range raw {
 			f.Close()

@@ -18,6 +18,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/demangle"
 	"symbolon/internal/object"
+	"symbolon/internal/scratch"
 	"symbolon/internal/sym"
 	"symbolon/internal/symcache"
 	"symbolon/internal/table"
@@ -186,7 +187,7 @@ var errTold = errors.New("")
 // refused here too, and as soon.
 func tableOf(ctx context.Context, o *object.Object) (answers, error) {
 	var b bytes.Buffer
-	opt := symcache.Options{Scratch: scratch{os.TempDir()}, Workers: runtime.GOMAXPROCS(0)}
+	opt := symcache.Options{Scratch: scratch.Dir(os.TempDir()), Workers: runtime.GOMAXPROCS(0)}
 	if err := table.Build(ctx, &b, o, opt, table.Input{}); err != nil {
 		return nil, fmt.Errorf("build its table: %w", err)
 	}

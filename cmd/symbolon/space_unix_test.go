@@ -7,7 +7,6 @@ import (
 	"compress/zlib"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -93,19 +92,4 @@ func anyCached(tried []locate.Tried) bool {
 		}
 	}
 	return false
-}
-
-// A command unpacks to the heap where the disk has no room.
-func TestCommandsUnpackToMemoryOnAFullDisk(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(folder, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := &space{dir: folder}
-	if b, err := s.Take(1 << 20); err != nil || len(b) != 1<<20 {
-		t.Errorf("%d bytes, %v", len(b), err)
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
 }

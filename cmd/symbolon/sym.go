@@ -18,6 +18,7 @@ import (
 	"symbolon/internal/format/breakpad"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
+	"symbolon/internal/scratch"
 	"symbolon/internal/sym"
 )
 
@@ -74,7 +75,7 @@ type symOptions struct {
 // lacks come from the binary that it was found for.
 func writeSym(ctx context.Context, w io.Writer, d *debugFile, opt symOptions) (err error) {
 	obj := d.object
-	spill := scratch{os.TempDir()}
+	spill := scratch.Dir(os.TempDir())
 	body, err := spill.Create()
 	if err != nil {
 		return err

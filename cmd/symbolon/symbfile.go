@@ -17,6 +17,7 @@ import (
 	"symbolon/internal/extract"
 	"symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
+	"symbolon/internal/scratch"
 )
 
 func symbfileCommand() *command {
@@ -97,7 +98,7 @@ func ofOneBuild(code, debug ident.Module) error {
 
 func extractSymbfiles(ctx context.Context, e *env, code, d *debugFile, ranges, pads string) error {
 	limitMemory()
-	in := extract.Input{Debug: d.object, Code: code.object, Workers: runtime.GOMAXPROCS(0), Scratch: scratch{os.TempDir()}}
+	in := extract.Input{Debug: d.object, Code: code.object, Workers: runtime.GOMAXPROCS(0), Scratch: scratch.Dir(os.TempDir())}
 	return writeSymbfile(e, ranges, &in.Ranges, func() error {
 		return writeSymbfile(e, pads, &in.Pads, func() error {
 			return verdict(unfaulted(func() error { return extract.Extract(ctx, in) }), code, d)

@@ -3,14 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 
-	"symbolon/internal/bin"
+	"symbolon/internal/scratch"
 	"symbolon/internal/symcache"
 	"symbolon/internal/table"
 )
@@ -66,7 +65,7 @@ func buildTable(ctx context.Context, e *env, name, out string) error {
 	}
 	err = writeFile(e, out, func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<20)
-		opt := symcache.Options{Scratch: scratch{os.TempDir()}, Workers: runtime.GOMAXPROCS(0)}
+		opt := symcache.Options{Scratch: scratch.Dir(os.TempDir()), Workers: runtime.GOMAXPROCS(0)}
 		if err := table.Build(ctx, b, obj, opt, table.Input{Size: src.Size(), Hash: hash}); err != nil {
 			return err
 		}
@@ -127,16 +126,4 @@ func withTable(e *env, args []string, use func(name string, t *symcache.Table) e
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
 	return use(args[0], t)
-}
-
-// scratch is a folder that builds spill to.
-type scratch struct{ dir string }
-
-func (s scratch) Create() (bin.ScratchFile, error) {
-	return os.CreateTemp(s.dir, "symbolon-build-*")
-}
-
-func (s scratch) Remove(f bin.ScratchFile) error {
-	file := f.(*os.File) // what Create made
-	return errors.Join(file.Close(), os.Remove(file.Name()))
 }

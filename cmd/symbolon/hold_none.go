@@ -20,7 +20,3 @@ func (n *node) hold(ctx context.Context, size int64, do func() error) (release f
 	}
 	return release, do()
 }
-
-func (s *space) piece(n int) ([]byte, error) { return make([]byte, n), nil }
-func (s *space) Relax()                      {}
-func (s *space) unmap() error                { return nil }

@@ -1,22 +1,16 @@
 //go:build unix
 
-package main
+package scratch
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"syscall"
 )
 
-// hold counts size bytes that do puts on the disk of the cache.
-func (n *node) hold(ctx context.Context, size int64, do func() error) (release func(), err error) {
-	return n.store.Hold(ctx, size, do)
-}
-
 // piece makes a file of n bytes without a name, and maps it.
-func (s *space) piece(n int) ([]byte, error) {
+func (s *Space) piece(n int) ([]byte, error) {
 	f, err := os.CreateTemp(s.dir, "space-*")
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(s.dir, 0o700); err == nil {
@@ -43,13 +37,13 @@ func (s *space) piece(n int) ([]byte, error) {
 
 // Relax gives the pages back that are in memory. They come back when they are
 // read again.
-func (s *space) Relax() {
+func (s *Space) Relax() {
 	for _, b := range s.pieces {
-		relax(b)
+		Relax(b)
 	}
 }
 
-func (s *space) unmap() (err error) {
+func (s *Space) unmap() (err error) {
 	for _, b := range s.pieces {
 		err = errors.Join(err, syscall.Munmap(b))
 	}
