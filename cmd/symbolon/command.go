@@ -10,7 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
+
+	"symbolon/internal/console"
 )
 
 // command is one sub-command. Commands with parts ("table build") are commands
@@ -230,23 +231,11 @@ type list []string
 func (l *list) String() string     { return strings.Join(*l, ",") }
 func (l *list) Set(s string) error { *l = append(*l, s); return nil }
 
-// say writes for people; that a terminal went away is nobody's concern.
-func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
+func say(w io.Writer, format string, args ...any) { console.Printf(w, format, args...) }
 
-// counted writes a number of things, for people; "entry" becomes "entries".
-func counted[N int | int64 | uint64](n N, what string) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	if stem, ok := strings.CutSuffix(what, "ry"); ok && n != 1 {
-		return text + " " + stem + "ries"
-	}
-	if n != 1 {
-		what += "s"
-	}
-	return text + " " + what
-}
+func counted[N int | int64 | uint64](n N, noun string) string { return console.Count(n, noun) }
+
+func printable(s string) string { return console.Printable(s) }
 
 // maxLine is how long a line of standard input may be: a line of text may be a
 // whole file.
@@ -282,20 +271,6 @@ func eachLine(ctx context.Context, in io.Reader, do func(line string) error) err
 			}
 		}
 	}
-}
-
-// printable replaces what could move a terminal's cursor or reorder its text:
-// names come from files that anybody may have made.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return r
-		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
 }
 
 // writeFile makes the file name whole or not at all; "-" is stdout. A device or
