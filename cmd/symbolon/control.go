@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"symbolon/internal/explain"
 	"symbolon/internal/ident"
 )
 
@@ -125,8 +126,8 @@ func dialControl(ctx context.Context, data string) *remote {
 
 func (r *remote) close() { r.client.CloseIdleConnections() }
 
-func (r *remote) explain(ctx context.Context, q question) (*explanation, error) {
-	x := &explanation{}
+func (r *remote) explain(ctx context.Context, q explain.Question) (*explain.Trail, error) {
+	x := &explain.Trail{}
 	return x, r.ask(ctx, "explain", q, func(body io.Reader) error { return json.NewDecoder(body).Decode(x) })
 }
 

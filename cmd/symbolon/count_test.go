@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"symbolon/internal/explain"
 	"symbolon/internal/fixture"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
@@ -33,7 +34,7 @@ func crane(t *testing.T) ident.Module {
 func (s *station) everyPurpose(t *testing.T, m ident.Module) {
 	t.Helper()
 	for _, p := range []locate.Purpose{locate.Debug, locate.Unwind, locate.Sources, locate.Symbols} {
-		if _, err := s.explain(t.Context(), question{m, p}); err != nil {
+		if _, err := s.explain(t.Context(), explain.Question{Module: m, Purpose: p}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -125,7 +126,7 @@ func TestAFileIsKnownWithoutItself(t *testing.T) {
 		t.Fatalf("%s, %d downloads", first.Text, ups[1].Count(kettlePath))
 	}
 	asked := total()
-	m, err := parseModule("kettle.so/" + kettleID)
+	m, err := explain.ParseModule("kettle.so/" + kettleID)
 	if err != nil {
 		t.Fatal(err)
 	}

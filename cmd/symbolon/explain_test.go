@@ -7,15 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"symbolon/internal/fault"
-	"symbolon/internal/locate"
+	"symbolon/internal/explain"
 )
 
 // explained runs "symbolon explain --json" on a folder of build ids that has the
 // debug file of the program kiln.
-func explained(t *testing.T, args ...string) *explanation {
+func explained(t *testing.T, args ...string) *explain.Trail {
 	t.Helper()
 	dir := t.TempDir()
 	at := filepath.Join(dir, kilnBuildID[:2], kilnBuildID[2:]+".debug")
@@ -28,7 +26,7 @@ func explained(t *testing.T, args ...string) *explanation {
 	var out, errs bytes.Buffer
 	args = append([]string{"explain", "--json", "--source", dir}, args...)
 	code := run(t.Context(), args, &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs})
-	x := &explanation{}
+	x := &explain.Trail{}
 	if err := json.Unmarshal(out.Bytes(), x); err != nil {
 		t.Fatalf("%v: exit %d, %v: %s", args, code, err, &errs)
 	}
@@ -90,25 +88,5 @@ func TestExplainRefusesIDsOfTwoFiles(t *testing.T) {
 	code := run(t.Context(), args, &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs})
 	if code != exitUsage || !strings.Contains(errs.String(), "code id "+other+" does not belong to debug id 3DABEECA56AC7938C0A40E7BBC2A2AD90") {
 		t.Errorf("exit %d, want %d: %s%s", code, exitUsage, &out, &errs)
-	}
-}
-
-func TestAdviceOnFoldersIsNotThatOnServers(t *testing.T) {
-	for kind, want := range map[fault.Kind]string{fault.Denied: "may not read the file", fault.Transport: "whether it is mounted"} {
-		f := fault.New(kind, "", "reason")
-		x := explain(question{}, []locate.Tried{{Location: "file:///srv/symbols/k.sym", Fault: f}}, f, time.Now(), 1)
-		if text := strings.Join(x.Advice, "\n"); !strings.Contains(text, want) || strings.Contains(text, "server") {
-			t.Errorf("%v: %s", kind, text)
-		}
-	}
-}
-
-func TestExplainTakesTheIDOfAPortablePDB(t *testing.T) {
-	for _, age := range []string{"ffffffff", "19b8600e"} {
-		const guid = "00112233445566778899AABBCCDDEEFF"
-		m, err := parseModule("Quay.pdb/" + guid + age)
-		if err != nil || m.DebugID.IsZero() || m.CodeFile != "" {
-			t.Errorf("age %s: debug id %s, code file %q, %v", age, m.DebugID, m.CodeFile, err)
-		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"symbolon/internal/explain"
 	"symbolon/internal/fixture"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
@@ -202,7 +203,7 @@ func TestExplainTellsOfMappings(t *testing.T) {
 	}
 	m := ident.Module{Type: ident.TypeELF, DebugID: id, CodeID: ident.ParseCodeID("00112233445566778899aabbccddeeff00112233")}
 	for _, p := range []locate.Purpose{locate.Debug, locate.Symbols} {
-		x, err := s.explain(t.Context(), question{m, p})
+		x, err := s.explain(t.Context(), explain.Question{Module: m, Purpose: p})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"symbolon/internal/explain"
 	"symbolon/internal/ident"
 	"symbolon/internal/trial"
 )
@@ -173,7 +174,7 @@ func TestExplainSaysTheSameOfOddNames(t *testing.T) {
 		"../a":   `not found: invalid file name "../a": must not contain a slash or a backslash`,
 	} {
 		before := len(asked())
-		x, err := s.explain(t.Context(), question{Module: ident.Module{DebugFile: name, DebugID: id, DebugIDText: nameID}})
+		x, err := s.explain(t.Context(), explain.Question{Module: ident.Module{DebugFile: name, DebugID: id, DebugIDText: nameID}})
 		if err != nil || x.Verdict != want {
 			t.Errorf("%s: %+v, %v", name, x, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"symbolon/internal/explain"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
@@ -15,7 +16,7 @@ import (
 // operator is what the commands for operators need of a data directory: the
 // node itself when no server runs on it, else the way to that server.
 type operator interface {
-	explain(ctx context.Context, q question) (*explanation, error)
+	explain(ctx context.Context, q explain.Question) (*explain.Trail, error)
 	prefetch(ctx context.Context, m ident.Module) (prefetched, error)
 	cache(ctx context.Context, q cacheQuery, w io.Writer) error
 	key(ctx context.Context, q keyQuery, w io.Writer) error
@@ -40,35 +41,18 @@ type cacheQuery struct {
 	All    bool          `json:"all,omitempty"`
 }
 
-// question is what explain is asked.
-type question struct {
-	Module  ident.Module   `json:"module"`
-	Purpose locate.Purpose `json:"purpose"`
-}
-
 // explain runs the lookup of a module and tells how it went.
-func (n *node) explain(ctx context.Context, q question) (*explanation, error) {
-	found, trail, err := n.locator.Best(ctx, q.Module, q.Purpose)
-	var mapping []locate.Tried
-	if err == nil {
-		mapping = found.Mapping()
-		found.Close()
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	x := explain(q, trail, err, time.Now(), len(n.configured))
-	x.mapped(mapping)
-	return x, nil
+func (n *node) explain(ctx context.Context, q explain.Question) (*explain.Trail, error) {
+	return explain.Lookup(ctx, n.locator, q, len(n.configured))
 }
 
 // explainText explains the lookup of NAME/ID.
 func (n *node) explainText(ctx context.Context, module string, p locate.Purpose) (any, error) {
-	m, err := parseModule(module)
+	m, err := explain.ParseModule(module)
 	if err != nil {
 		return nil, err
 	}
-	return n.explain(ctx, question{m, p})
+	return n.explain(ctx, explain.Question{Module: m, Purpose: p})
 }
 
 // forget has what is missing for m looked for again, in the lists of projects

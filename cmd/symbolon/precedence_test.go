@@ -16,6 +16,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/debugfile"
+	"symbolon/internal/explain"
 	"symbolon/internal/fixture"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
@@ -176,7 +177,7 @@ func (p platform) folder(t *testing.T, names ...string) string {
 
 // chosen is the file that the command says to be chosen, as the number of its
 // source, counted from one, and its kind; empty if none is.
-func (p platform) chosen(t *testing.T, purpose string, sources ...string) (string, *explanation) {
+func (p platform) chosen(t *testing.T, purpose string, sources ...string) (string, *explain.Trail) {
 	t.Helper()
 	args := []string{"explain", "--json", "--purpose", purpose, "--type", p.module.Type.String()}
 	for _, s := range sources {
@@ -188,7 +189,7 @@ func (p platform) chosen(t *testing.T, purpose string, sources ...string) (strin
 	}
 	var out, errs bytes.Buffer
 	code := run(t.Context(), args, &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs})
-	x := &explanation{}
+	x := &explain.Trail{}
 	if err := json.Unmarshal(out.Bytes(), x); err != nil || code != exitDone {
 		t.Fatalf("%v: exit %d, %v: %s", args, code, err, &errs)
 	}

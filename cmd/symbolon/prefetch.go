@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"symbolon/internal/explain"
 	"symbolon/internal/ident"
 )
 
@@ -63,7 +64,7 @@ func readList(ctx context.Context, e *env, name string) ([]ident.Module, error) 
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			return nil
 		}
-		m, err := parseModule(line)
+		m, err := explain.ParseModule(line)
 		if err != nil {
 			return fmt.Errorf("%s, line %d: %w", name, n, err)
 		}
