@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"symbolon/internal/companion"
 	"symbolon/internal/demangle"
 	"symbolon/internal/sym"
 )
@@ -90,7 +91,7 @@ func (t *addr2lineTool) run(ctx context.Context, args []string) int {
 		}
 		return exitFailed
 	}
-	lib := library{env: e, opt: openOptions{Dirs: t.dirs, Object: t.object}}
+	lib := library{env: e, opt: companion.Options{Dirs: t.dirs, Object: t.object}}
 	defer lib.shut()
 	if text := t.open(&lib); text != "" {
 		if text != quiet {

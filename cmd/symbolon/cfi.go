@@ -7,11 +7,12 @@ import (
 	"flag"
 	"io"
 
+	"symbolon/internal/companion"
 	"symbolon/internal/object"
 )
 
 func cfiCommand() *command {
-	var open openOptions
+	var open companion.Options
 	var to string
 	return &command{
 		name:  "cfi",
@@ -37,7 +38,7 @@ the records cannot say is left out.`,
 			defer d.Close()
 			err = writeFile(e, to, func(w io.Writer) error {
 				out := bufio.NewWriter(w)
-				err := writeCFI(ctx, d.object, func(records []byte) error {
+				err := writeCFI(ctx, d.Object(), func(records []byte) error {
 					_, err := out.Write(records)
 					return err
 				})
@@ -46,7 +47,7 @@ the records cannot say is left out.`,
 			if err != nil {
 				return err
 			}
-			tellDamage(e.stderr, args[0], d.object.Info())
+			tellDamage(e.stderr, args[0], d.Object().Info())
 			return nil
 		},
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"symbolon/internal/companion"
 	"symbolon/internal/config"
 	"symbolon/internal/fixture"
 	"symbolon/internal/format/symbfile"
@@ -129,12 +130,12 @@ func extractBinary(t *testing.T, name string) *compiled {
 			t.Fatal(err)
 		}
 	}
-	d, err := openDebug(&env{stderr: io.Discard}, b.path, openOptions{})
+	d, err := openDebug(&env{stderr: io.Discard}, b.path, companion.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	b.module, b.base = d.object.Info().Module, d.object.Info().LoadAddress
+	b.module, b.base = d.Object().Info().Module, d.Object().Info().LoadAddress
 	return b
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"symbolon/internal/companion"
 	"symbolon/internal/format/elf"
 	"symbolon/internal/ident"
 )
@@ -12,7 +13,7 @@ import (
 // elfSymbols is the symbol table of an ELF file as other tools read it. They
 // differ in which of several names for the same code they take.
 type elfSymbols struct {
-	file *file
+	file *companion.Source
 	elf  *elf.File
 	all  []elf.Symbol // by address, then size, then place
 	both []elf.Symbol // functions and data in that order, once it was asked for

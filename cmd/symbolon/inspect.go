@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"symbolon/internal/debugfile"
+	"symbolon/internal/companion"
 	"symbolon/internal/object"
 	"symbolon/internal/scratch"
 	"symbolon/internal/sym"
@@ -29,18 +29,13 @@ func inspectCommand() *command {
 			if len(args) != 1 {
 				return &usageError{text: "name one FILE"}
 			}
-			src, err := openFile(e, args[0])
+			d, err := openAlone(e, args[0], companion.Options{})
 			if err != nil {
 				return err
 			}
-			d := &debugFile{}
 			defer d.Close()
-			f, err := debugfile.Open(src.Source, d.keep(src, openOptions{}))
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
 			var all []inspected
-			for _, o := range f.Objects() {
+			for _, o := range d.Objects() {
 				// What is wrong inside of functions is known once all are read.
 				blocks := 0
 				err := o.Blocks(object.BlockOptions{Workers: runtime.GOMAXPROCS(0), Scratch: scratch.Dir(os.TempDir())}, func(*sym.Block) error {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"symbolon/internal/companion"
 	"symbolon/internal/demangle"
 	"symbolon/internal/ident"
 	"symbolon/internal/sym"
@@ -73,7 +74,7 @@ func llvmSymbolizer(ctx context.Context, e *env, args []string) int {
 func newLLVMTool(e *env) *llvmTool {
 	return &llvmTool{
 		env: e, functions: "linkage", style: "LLVM", inlines: true, demangle: true,
-		lib: library{env: e, opt: openOptions{Only: true}}, out: bufio.NewWriter(e.stdout),
+		lib: library{env: e, opt: companion.Options{Only: true}}, out: bufio.NewWriter(e.stdout),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/companion"
 	"symbolon/internal/ident"
 )
 
@@ -162,7 +163,7 @@ func (f *pushFlags) run(ctx context.Context, e *env, args []string) error {
 	limitMemory()
 	for _, t := range targets.list {
 		t.debug = f.debug
-		if err := unfaulted(func() error { return p.file(ctx, t) }); err != nil {
+		if err := companion.Unfaulted(func() error { return p.file(ctx, t) }); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"symbolon/internal/companion"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/transfer"
@@ -35,22 +36,22 @@ func newDebuginfods(e *env, urls []string, warn func(string)) *debuginfods {
 
 // complete fetches the debug file of a binary, and the one that it shares with
 // others, if they were not found. It gives the debug file, or d without one.
-func (f *debuginfods) complete(ctx context.Context, e *env, d *debugFile, dir string) (*debugFile, error) {
+func (f *debuginfods) complete(ctx context.Context, e *env, d *companion.File, dir string) (*companion.File, error) {
 	if len(f.urls) == 0 {
 		return d, nil
 	}
-	own := d.object.Info()
+	own := d.Object().Info()
 	if id, err := ident.ParseBuildID(own.Module.CodeID.String()); err == nil && own.Features&object.HasDebug == 0 {
 		name, err := f.get(ctx, id.String(), dir)
 		if err != nil {
 			return d, err
 		}
 		if name != "" {
-			fetched, err := openDebug(e, name, openOptions{})
+			fetched, err := openDebug(e, name, companion.Options{})
 			switch {
 			case err != nil:
 				f.warn(fmt.Sprintf("what debuginfod has for build id %s is of no use: %v", id, err))
-			case fetched.object.Info().Module.CodeID != own.Module.CodeID:
+			case fetched.Object().Info().Module.CodeID != own.Module.CodeID:
 				f.warn(fmt.Sprintf("debuginfod has another file for build id %s", id))
 				fetched.Close()
 			default:
@@ -59,7 +60,7 @@ func (f *debuginfods) complete(ctx context.Context, e *env, d *debugFile, dir st
 			}
 		}
 	}
-	for _, n := range d.object.Needs() {
+	for _, n := range d.Object().Needs() {
 		if n.Kind != object.NeedAlt || len(n.ID) == 0 {
 			continue
 		}
@@ -68,7 +69,7 @@ func (f *debuginfods) complete(ctx context.Context, e *env, d *debugFile, dir st
 			return d, err
 		}
 		if name != "" {
-			(&finder{env: e, file: d}).supply(n, []string{name})
+			d.Supply(n, []string{name})
 		}
 	}
 	return d, nil

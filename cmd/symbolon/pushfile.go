@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"slices"
 
+	"symbolon/internal/companion"
 	"symbolon/internal/extract"
 	"symbolon/internal/fault"
 	"symbolon/internal/format/symbfile"
@@ -69,12 +70,12 @@ func (p *push) file(ctx context.Context, t target) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	code, err := openAlone(p.env, t.name, openOptions{})
+	code, err := openAlone(p.env, t.name, companion.Options{})
 	if err != nil {
 		return err
 	}
 	defer code.Close()
-	info := code.object.Info()
+	info := code.Object().Info()
 	if info.Type == "dbg" {
 		if t.named {
 			err = errors.New("it has debug information and no code: name the file that runs, and this one with -d")
@@ -83,7 +84,7 @@ func (p *push) file(ctx context.Context, t target) (err error) {
 	}
 	x := &image{name: t.name, base: info.LoadAddress}
 	x.build, _ = ident.ParseBuildID(info.Module.CodeID.String()) // none: it is not told
-	if x.id, err = ident.NewFileID(code.open[0], code.open[0].Size()); err != nil {
+	if x.id, err = ident.NewFileID(code.Source(), code.Source().Size()); err != nil {
 		return err
 	}
 	if first, ok := p.done[x.id]; ok {
@@ -112,14 +113,14 @@ func (p *push) file(ctx context.Context, t target) (err error) {
 
 // cut extracts what is to be sent and makes parts of it. It is false if the file
 // is left out.
-func (p *push) cut(ctx context.Context, x *image, t target, code *debugFile, dir string) (done bool, err error) {
-	d, err := openDebug(p.env, cmp.Or(t.debug, t.name), openOptions{})
+func (p *push) cut(ctx context.Context, x *image, t target, code *companion.File, dir string) (done bool, err error) {
+	d, err := openDebug(p.env, cmp.Or(t.debug, t.name), companion.Options{})
 	if err != nil {
 		return false, err
 	}
 	defer func() { // whichever it is then
 		if err != nil {
-			err = verdict(err, code, d)
+			err = companion.Verdict(err, code, d)
 		}
 		d.Close()
 	}()
@@ -128,8 +129,8 @@ func (p *push) cut(ctx context.Context, x *image, t target, code *debugFile, dir
 			return false, err
 		}
 	}
-	info := d.object.Info()
-	if err := ofOneBuild(code.object.Info().Module, info.Module); err != nil {
+	info := d.Object().Info()
+	if err := ofOneBuild(code.Object().Info().Module, info.Module); err != nil {
 		return false, err
 	}
 	if t.debugPackage != "" && info.Features&object.HasDebug == 0 {
@@ -139,21 +140,21 @@ func (p *push) cut(ctx context.Context, x *image, t target, code *debugFile, dir
 		p.skip(t.name, "no debug information found for "+t.name+", skipping")
 		return false, nil
 	}
-	padless := extract.HasPads(code.object)
+	padless := extract.HasPads(code.Object())
 	if padless != nil && fault.KindOf(padless) != fault.Unsupported {
 		return false, padless
 	}
-	raw, err := extractRaw(ctx, extract.Input{Debug: d.object, Code: code.object, Scratch: scratch.Dir(dir)}, dir, padless == nil)
+	raw, err := extractRaw(ctx, extract.Input{Debug: d.Object(), Code: code.Object(), Scratch: scratch.Dir(dir)}, dir, padless == nil)
 	defer func() {
 		for _, f := range raw {
 			f.Close()
 		}
 	}()
-	if err = verdict(err, code, d); err != nil {
+	if err = companion.Verdict(err, code, d); err != nil {
 		return false, err
 	}
 	p.sender.bar.clear()
-	tellDamage(p.env.stderr, cmp.Or(t.debug, t.name), d.object.Info())
+	tellDamage(p.env.stderr, cmp.Or(t.debug, t.name), d.Object().Info())
 	for i, s := range []*partSet{{kind: "ranges", door: "symbols-ranges"}, {kind: "returnpads", door: "symbols-returnpads"}} {
 		if err := s.fill(ctx, raw[i], filepath.Join(dir, s.kind), int(min(p.flags.partSize, math.MaxInt32))); err != nil {
 			return false, errors.Join(err, x.close())

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"symbolon/internal/companion"
 	"symbolon/internal/trial"
 )
 
@@ -150,12 +151,12 @@ func TestAPushFetchesSharedDebugInformation(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, "dwz-multi")
 	before, _ := runHere(t, nil, "push", dir, "--dry-run")
-	o, err := openAlone(&env{}, dir+"/dwz-multi", openOptions{})
+	o, err := openAlone(&env{}, dir+"/dwz-multi", companion.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	need := o.object.Needs()
+	need := o.Object().Needs()
 	if len(need) != 1 {
 		t.Fatal(need)
 	}

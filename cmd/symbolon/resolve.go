@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/companion"
 	"symbolon/internal/demangle"
 	"symbolon/internal/object"
 	"symbolon/internal/scratch"
@@ -27,7 +28,7 @@ import (
 type resolveFlags struct {
 	conf       configFlags
 	file       string
-	open       openOptions
+	open       companion.Options
 	format     string
 	addr       string
 	table      bool
@@ -94,18 +95,18 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 		return err
 	}
 	defer d.Close()
-	tellMissing(e.stderr, args[0], d.object)
-	r := resolver{answers: d.object, origin: d.object.Origin, demangle: !f.noDemangle, out: bufio.NewWriter(e.stdout), write: write}
+	tellMissing(e.stderr, args[0], d.Object())
+	r := resolver{answers: d.Object(), origin: d.Object().Origin, demangle: !f.noDemangle, out: bufio.NewWriter(e.stdout), write: write}
 	if f.table {
-		if r.answers, err = tableOf(ctx, d.object); err != nil {
+		if r.answers, err = tableOf(ctx, d.Object()); err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
 	}
 	if f.addr == "vaddr" {
-		r.base = d.object.Info().LoadAddress
+		r.base = d.Object().Info().LoadAddress
 	}
 	err = r.answer(ctx, e, f.format, args[1:])
-	tellDamage(e.stderr, args[0], d.object.Info())
+	tellDamage(e.stderr, args[0], d.Object().Info())
 	return err
 }
 
@@ -442,53 +443,4 @@ func appendJSON(dst []byte, a *answer) []byte {
 		panic(err)
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-// file is an open file as the readers want it.
-type file struct {
-	bin.Source
-	io.Closer
-	watch watch
-}
-
-// onDisk is a file of the file system.
-type onDisk struct {
-	*os.File
-	size int64
-}
-
-func (f onDisk) Size() int64 { return f.size }
-
-// openFile opens name for random access; "-" is standard input, which is read
-// into memory.
-func openFile(e *env, name string) (*file, error) {
-	if name == "-" {
-		all, err := io.ReadAll(e.stdin)
-		return &file{Source: bin.Bytes(all), Closer: io.NopCloser(nil)}, err
-	}
-	st, err := os.Stat(name) // before opening, which waits for the other end of a pipe
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", name)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	w := watch{name, st}
-	if m, ok := mapFile(f, st.Size()); ok {
-		return &file{m, m, w}, nil
-	}
-	return &file{onDisk{f, st.Size()}, f, w}, nil
-}
-
-// openObject opens the only object of a debug file.
-func openObject(e *env, name string) (*object.Object, *debugFile, error) {
-	d, err := openDebug(e, name, openOptions{})
-	if err != nil {
-		return nil, nil, err
-	}
-	return d.object, d, nil
 }

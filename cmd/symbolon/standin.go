@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"unicode"
 
+	"symbolon/internal/companion"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
@@ -46,7 +47,7 @@ const maxOpen = 64
 // library is the files that were asked for, each opened once.
 type library struct {
 	env   *env
-	opt   openOptions // but for the architecture
+	opt   companion.Options // but for the architecture
 	files map[fileKey]*debugged
 	order []fileKey // the one used last is the last
 }
@@ -58,7 +59,7 @@ type fileKey struct{ name, arch string }
 type debugged struct {
 	env    *env
 	path   string
-	file   *debugFile
+	file   *companion.File
 	obj    *object.Object
 	elf    *elfSymbols
 	looked bool // for elf

@@ -53,8 +53,8 @@ start begins behind that.`,
 			}
 			defer src.Close()
 			limitMemory()
-			opt.file = filepath.Base(args[0])
-			err = writeFile(e, out, func(w io.Writer) error { return writeSym(ctx, w, src, opt) })
+			opt.file, opt.binary = filepath.Base(args[0]), src.Binary()
+			err = writeFile(e, out, func(w io.Writer) error { return writeSym(ctx, w, obj, opt) })
 			if err != nil {
 				return err
 			}
@@ -66,22 +66,22 @@ start begins behind that.`,
 
 // symOptions say how a Breakpad file is written.
 type symOptions struct {
-	module  string // its name; empty: what the file says
-	file    string // name of the file, for one that does not say its module's
-	mangled bool   // leave mangled names as they are
+	module  string         // its name; empty: what the file says
+	file    string         // name of the file, for one that does not say its module's
+	mangled bool           // leave mangled names as they are
+	binary  *object.Object // that the file was found for; nil: none
 }
 
 // writeSym writes a Breakpad file. The code id and unwind information that a PDB
 // lacks come from the binary that it was found for.
-func writeSym(ctx context.Context, w io.Writer, d *debugFile, opt symOptions) (err error) {
-	obj := d.object
+func writeSym(ctx context.Context, w io.Writer, obj *object.Object, opt symOptions) (err error) {
 	spill := scratch.Dir(os.TempDir())
 	body, err := spill.Create()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, spill.Remove(body)) }()
-	s := symWriter{obj: obj, names: obj.Names(), binary: d.binary, symOptions: opt, seed: maphash.MakeSeed(), out: bufio.NewWriterSize(body, 1<<20)}
+	s := symWriter{obj: obj, names: obj.Names(), symOptions: opt, seed: maphash.MakeSeed(), out: bufio.NewWriterSize(body, 1<<20)}
 	s.files.init()
 	s.origins.init()
 	err = obj.Blocks(object.BlockOptions{Workers: runtime.GOMAXPROCS(0), Scratch: spill}, func(b *sym.Block) error {
@@ -106,8 +106,8 @@ func writeSym(ctx context.Context, w io.Writer, d *debugFile, opt symOptions) (e
 	if _, err := io.Copy(s.out, io.NewSectionReader(body, 0, size)); err != nil {
 		return err
 	}
-	if d.binary != nil && obj.Info().Features&object.HasUnwind == 0 {
-		obj = d.binary
+	if opt.binary != nil && obj.Info().Features&object.HasUnwind == 0 {
+		obj = opt.binary
 	}
 	err = obj.CFI(func(records []byte) error {
 		_, err := s.out.Write(records)
@@ -124,7 +124,6 @@ type symWriter struct {
 	symOptions
 	obj     *object.Object
 	names   *object.Names
-	binary  *object.Object // that obj was found for, nil: none
 	seed    maphash.Seed
 	out     *bufio.Writer
 	size    int64  // bytes given to out

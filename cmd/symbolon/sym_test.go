@@ -26,7 +26,7 @@ func openBytes(t *testing.T, text []byte) *object.Object {
 func symOf(t *testing.T, o *object.Object) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := writeSym(t.Context(), &b, &debugFile{object: o}, symOptions{mangled: true}); err != nil {
+	if err := writeSym(t.Context(), &b, o, symOptions{mangled: true}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -221,7 +221,7 @@ func BenchmarkSym(b *testing.B) {
 	}
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if err := writeSym(b.Context(), discard{}, &debugFile{object: f.Objects()[0]}, symOptions{}); err != nil {
+		if err := writeSym(b.Context(), discard{}, f.Objects()[0], symOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"runtime"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/companion"
 	"symbolon/internal/extract"
 	"symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
@@ -32,7 +33,7 @@ func symbfileCommand() *command {
 
 func symbExtractCommand() *command {
 	var binary, debug, ranges, pads string
-	var open openOptions
+	var open companion.Options
 	return &command{
 		name:  "extract",
 		short: "Write the ranges and return pads of a binary",
@@ -63,13 +64,13 @@ is taken from its separate debug file, if that is found or named.`,
 				return err
 			}
 			defer d.Close()
-			if err := ofOneBuild(code.object.Info().Module, d.object.Info().Module); err != nil {
+			if err := ofOneBuild(code.Object().Info().Module, d.Object().Info().Module); err != nil {
 				return fmt.Errorf("%s, %s: %w", binary, debug, err)
 			}
 			if err := extractSymbfiles(ctx, e, code, d, ranges, pads); err != nil {
 				return err
 			}
-			tellDamage(e.stderr, cmp.Or(debug, binary), d.object.Info())
+			tellDamage(e.stderr, cmp.Or(debug, binary), d.Object().Info())
 			return nil
 		},
 	}
@@ -96,12 +97,12 @@ func ofOneBuild(code, debug ident.Module) error {
 	return nil
 }
 
-func extractSymbfiles(ctx context.Context, e *env, code, d *debugFile, ranges, pads string) error {
+func extractSymbfiles(ctx context.Context, e *env, code, d *companion.File, ranges, pads string) error {
 	limitMemory()
-	in := extract.Input{Debug: d.object, Code: code.object, Workers: runtime.GOMAXPROCS(0), Scratch: scratch.Dir(os.TempDir())}
+	in := extract.Input{Debug: d.Object(), Code: code.Object(), Workers: runtime.GOMAXPROCS(0), Scratch: scratch.Dir(os.TempDir())}
 	return writeSymbfile(e, ranges, &in.Ranges, func() error {
 		return writeSymbfile(e, pads, &in.Pads, func() error {
-			return verdict(unfaulted(func() error { return extract.Extract(ctx, in) }), code, d)
+			return companion.Verdict(companion.Unfaulted(func() error { return extract.Extract(ctx, in) }), code, d)
 		})
 	})
 }
@@ -123,7 +124,7 @@ func writeSymbfile(e *env, name string, to **symbfile.Writer, work func() error)
 
 func symbRetpadsCommand() *command {
 	var binary, ranges, out string
-	var open openOptions
+	var open companion.Options
 	return &command{
 		name:  "retpads",
 		short: "Write the return pads of a binary whose ranges were extracted",
@@ -153,10 +154,10 @@ func symbRetpadsCommand() *command {
 }
 
 // openSymb opens a symbfile, and nothing else.
-func openSymb(e *env, name string) (*debugFile, error) {
-	d, err := openAlone(e, name, openOptions{})
-	if err == nil && d.object.Info().Kind != "symbfile" {
-		err = errors.Join(fmt.Errorf("%s: it is no symbfile but of the kind %q", name, d.object.Info().Kind), d.Close())
+func openSymb(e *env, name string) (*companion.File, error) {
+	d, err := openAlone(e, name, companion.Options{})
+	if err == nil && d.Object().Info().Kind != "symbfile" {
+		err = errors.Join(fmt.Errorf("%s: it is no symbfile but of the kind %q", name, d.Object().Info().Kind), d.Close())
 	}
 	return d, err
 }

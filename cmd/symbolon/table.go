@@ -54,12 +54,8 @@ func buildTable(ctx context.Context, e *env, name, out string) error {
 	}
 	defer d.Close()
 	limitMemory()
-	src := d.open[len(d.open)-1]
-	var relax func()
-	if m, ok := src.Source.(*mapped); ok {
-		relax = m.relax
-	}
-	hash, err := table.HashOf(src, relax)
+	src := d.Source()
+	hash, err := table.HashOf(src, src.Relax)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,8 @@
-package main
+// Package companion opens debug files of the local disk, with the separate files
+// that they need.
+package companion
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -11,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"symbolon/internal/bin"
+	"symbolon/internal/console"
 	"symbolon/internal/debugfile"
 	"symbolon/internal/format/macho"
 	"symbolon/internal/ident"
@@ -19,9 +20,9 @@ import (
 	"symbolon/internal/scratch"
 )
 
-// openOptions say which object of a file is wanted, and what is to be found
+// Options say which object of a file is wanted, and what is to be found
 // for it.
-type openOptions struct {
+type Options struct {
 	Arch    string   // empty: any
 	Object  int      // which one of those, from 0 on
 	Dirs    []string // where separate files may be
@@ -33,21 +34,38 @@ type openOptions struct {
 	Bundles []string // .dSYM folders where debug files may be
 	Only    bool     // Arch counts for files with several objects only
 
+	Stdin io.Reader // contents of the file "-"; nil: it is a name like others
+
 	base uint64 // of the binary that the file is for
 }
 
-// debugFile is an object of a file, with the files beside it that it needs.
-type debugFile struct {
+// File is an object of a file, with the files beside it that it needs.
+type File struct {
 	object *object.Object
 	beside []*object.Object // of the same file
 	binary *object.Object   // that the object was found for; nil: it is the one that was asked for
-	open   []*file
+	open   []*Source
 	spaces []*scratch.Space
 }
 
-func (d *debugFile) Object() *object.Object { return d.object }
+func (d *File) Object() *object.Object { return d.object }
 
-func (d *debugFile) Close() (err error) {
+// Objects are all objects of the file.
+func (d *File) Objects() []*object.Object { return d.beside }
+
+// Binary is the object that Object was found for, nil if Object is the one that
+// was asked for.
+func (d *File) Binary() *object.Object { return d.binary }
+
+// Source is the file that was opened last.
+func (d *File) Source() *Source { return d.open[len(d.open)-1] }
+
+// Supply gives the object the first file that fits.
+func (d *File) Supply(n object.Need, paths []string) bool {
+	return (&finder{file: d}).supply(n, paths)
+}
+
+func (d *File) Close() (err error) {
 	for _, f := range d.open {
 		err = errors.Join(err, f.Close())
 	}
@@ -60,35 +78,35 @@ func (d *debugFile) Close() (err error) {
 // systemDirs is where systems install separate debug files.
 var systemDirs = []string{"/usr/lib/debug"}
 
-// openDebug opens a debug file, and what it needs as far as that is found: the
+// Open opens a debug file, and what it needs as far as that is found: the
 // file that its debug information was moved to, the one that it shares with
 // others, and those of its units.
-func openDebug(e *env, name string, opt openOptions) (*debugFile, error) {
-	d, err := openAlone(e, name, opt)
+func Open(name string, opt Options) (*File, error) {
+	d, err := OpenAlone(name, opt)
 	if err != nil {
 		return nil, err
 	}
-	finder := finder{env: e, file: d, name: name, opt: opt}
+	finder := finder{file: d, name: name, opt: opt}
 	finder.run()
 	return d, nil
 }
 
-// openAlone opens a debug file without those beside it.
-func openAlone(e *env, name string, opt openOptions) (*debugFile, error) {
-	d := &debugFile{}
-	f, err := d.openFile(e, name, opt)
+// OpenAlone opens a debug file without those beside it.
+func OpenAlone(name string, opt Options) (*File, error) {
+	d := &File{}
+	f, err := d.openFile(name, opt)
 	if err == nil {
 		d.beside = f.Objects()
 		d.object, err = choose(d.beside, opt)
 	}
 	if err != nil {
-		return nil, errors.Join(verdict(fmt.Errorf("%s: %w", name, err), d), d.Close())
+		return nil, errors.Join(Verdict(fmt.Errorf("%s: %w", name, err), d), d.Close())
 	}
 	return d, nil
 }
 
-func (d *debugFile) openFile(e *env, name string, opt openOptions) (*object.File, error) {
-	src, err := openFile(e, name)
+func (d *File) openFile(name string, opt Options) (*object.File, error) {
+	src, err := OpenSource(name, opt.Stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -97,19 +115,16 @@ func (d *debugFile) openFile(e *env, name string, opt openOptions) (*object.File
 
 // keep has src closed with d. It returns the options to open it with, which
 // keep little of a large file in memory.
-func (d *debugFile) keep(src *file, opt openOptions) object.Options {
+func (d *File) keep(src *Source, opt Options) object.Options {
 	d.open = append(d.open, src)
 	room := scratch.NewSpace(os.TempDir(), nil)
 	d.spaces = append(d.spaces, room)
-	relax := room.Relax
-	if m, ok := src.Source.(*mapped); ok {
-		relax = func() { room.Relax(); m.relax() }
-	}
+	relax := func() { room.Relax(); src.Relax() }
 	return object.Options{Columns: opt.Columns, Written: opt.Written, Short: opt.Short, Base: opt.base, Space: room, Relax: relax}
 }
 
 // choose picks the object that is asked for.
-func choose(all []*object.Object, opt openOptions) (*object.Object, error) {
+func choose(all []*object.Object, opt Options) (*object.Object, error) {
 	n := 0
 	var have []string
 	for _, o := range all {
@@ -127,15 +142,14 @@ func choose(all []*object.Object, opt openOptions) (*object.Object, error) {
 	if opt.Arch != "" && n == 0 {
 		return nil, fmt.Errorf("no object is for %s; there are: %s", opt.Arch, strings.Join(have, ", "))
 	}
-	return nil, fmt.Errorf("there is no object %d; the file has %s, counted from 0", opt.Object, counted(n, "object"))
+	return nil, fmt.Errorf("there is no object %d; the file has %s, counted from 0", opt.Object, console.Count(n, "object"))
 }
 
 // finder looks for the files that an object needs.
 type finder struct {
-	env  *env
-	file *debugFile
+	file *File
 	name string
-	opt  openOptions
+	opt  Options
 }
 
 func (f *finder) run() {
@@ -187,9 +201,9 @@ func (f *finder) replace(n object.Need) bool {
 		}
 	}
 	for _, path := range f.debugPaths(n) {
-		opened, opt := &debugFile{}, f.opt
+		opened, opt := &File{}, f.opt
 		opt.base = own.LoadAddress
-		file, err := opened.openFile(f.env, path, opt)
+		file, err := opened.openFile(path, opt)
 		if err == nil {
 			for _, o := range file.Objects() {
 				if fits(o, n, own, opened.open[0]) {
@@ -206,7 +220,7 @@ func (f *finder) replace(n object.Need) bool {
 }
 
 // fits says whether o is the debug file of a binary.
-func fits(o *object.Object, n object.Need, own object.Info, src *file) bool {
+func fits(o *object.Object, n object.Need, own object.Info, src *Source) bool {
 	info := o.Info()
 	switch {
 	case info.Features&object.HasDebug == 0 && own.Features >= info.Features:
@@ -395,7 +409,7 @@ func (f *finder) splitPaths(n object.Need) (paths []string) {
 // supply gives the object the first file that fits.
 func (f *finder) supply(n object.Need, paths []string) bool {
 	for _, path := range f.others(paths) {
-		src, err := openFile(f.env, path)
+		src, err := OpenSource(path, nil)
 		if err != nil {
 			continue
 		}
@@ -407,19 +421,3 @@ func (f *finder) supply(n object.Need, paths []string) bool {
 	}
 	return false
 }
-
-// mapped is a file of which all bytes are in the address space.
-type mapped struct {
-	all   []byte
-	relax func() // gives the pages back
-	unmap func() error
-}
-
-func (m *mapped) Bytes() []byte { return m.all }
-func (m *mapped) Size() int64   { return int64(len(m.all)) }
-func (m *mapped) ReadAt(p []byte, off int64) (int, error) {
-	return bytes.NewReader(m.all).ReadAt(p, off)
-}
-func (m *mapped) Close() error { return m.unmap() }
-
-var _ bin.Source = (*mapped)(nil)

@@ -1,4 +1,4 @@
-package main
+package companion
 
 import (
 	"fmt"
@@ -25,22 +25,25 @@ func (w watch) changed() error {
 	return fmt.Errorf("%s: it changed while it was read; try again when nobody writes it", w.name)
 }
 
+// Changed says that the file was written since it was opened.
+func (f *Source) Changed() error { return f.watch.changed() }
+
 // changed says whether one of the files was written since it was opened.
-func (d *debugFile) changed() error {
+func (d *File) changed() error {
 	if d == nil {
 		return nil
 	}
 	for _, f := range d.open {
-		if err := f.watch.changed(); err != nil {
+		if err := f.Changed(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// verdict is how reading files ended: if one of them was written meanwhile, that is
+// Verdict is how reading files ended: if one of them was written meanwhile, that is
 // why it failed, or what was made is of no file that there ever was.
-func verdict(err error, files ...*debugFile) error {
+func Verdict(err error, files ...*File) error {
 	for _, d := range files {
 		if changed := d.changed(); changed != nil {
 			return changed
@@ -49,9 +52,9 @@ func verdict(err error, files ...*debugFile) error {
 	return err
 }
 
-// unfaulted does what reads mapped files. That one of them is shorter than it was is
+// Unfaulted does what reads mapped files. That one of them is shorter than it was is
 // an error of it.
-func unfaulted(do func() error) (err error) {
+func Unfaulted(do func() error) (err error) {
 	before := debug.SetPanicOnFault(true)
 	defer func() {
 		debug.SetPanicOnFault(before)
