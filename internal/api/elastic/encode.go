@@ -1,14 +1,14 @@
 package elastic
 
 import (
-	"symbolon/internal/api"
+	"symbolon/internal/api/json"
 	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
 )
 
 // encoder writes the answer to a question.
 type encoder struct {
-	api.Pieces
+	json.Pieces
 	*question
 	look *Lookup
 	text []byte // on its way
@@ -77,7 +77,7 @@ func (e *encoder) file(a asked) {
 	e.Raw(`{"fileid":"` + e.files[a.file].FileID.Base64() + `"`)
 	if why := e.look.Missing(a.file); why != nil {
 		e.Raw(`,"missing":"`)
-		e.Buf = api.AppendEscaped(e.Buf, why.outside())
+		e.Buf = json.AppendEscaped(e.Buf, why.outside())
 		e.Raw(`"`)
 	}
 }
@@ -135,7 +135,7 @@ func (e *encoder) string(res *symbolicate.Result, m int32, t sym.Text) {
 	out, plain := res.AppendRaw(e.Buf, m, t)
 	if !plain {
 		e.text = append(e.text[:0], out[at:]...)
-		out = api.AppendEscaped(out[:at], e.text)
+		out = json.AppendEscaped(out[:at], e.text)
 	}
 	e.Buf = append(out, '"')
 }

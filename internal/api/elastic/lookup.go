@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"symbolon/internal/api"
+	"symbolon/internal/api/json"
 	"symbolon/internal/ident"
 	"symbolon/internal/symbolicate"
 )
@@ -71,7 +72,7 @@ func (d *Door) many(w http.ResponseWriter, r *http.Request) {
 
 // decode reads what is asked: a list in a document, or a line for each.
 func (d *Door) decode(body io.Reader, lines bool) (*question, error) {
-	s := api.NewScanner(body)
+	s := json.NewScanner(body)
 	defer s.Free()
 	in := &decoder{Scanner: s, most: d.cfg.MaxAddresses, known: map[ident.FileID]int32{}}
 	if lines {
@@ -87,7 +88,7 @@ func (d *Door) decode(body io.Reader, lines bool) (*question, error) {
 
 // decoder reads a question.
 type decoder struct {
-	*api.Scanner
+	*json.Scanner
 	question
 	most  int
 	known map[ident.FileID]int32

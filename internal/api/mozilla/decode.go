@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"symbolon/internal/api"
+	"symbolon/internal/api/json"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/metric"
@@ -108,7 +109,7 @@ const strictJobs = 10
 // decode reads and checks the body of a request. The error is a *refusal or
 // an *api.BodyError.
 func decode(body io.Reader, is dialect) (*payload, error) {
-	s := api.NewScanner(body)
+	s := json.NewScanner(body)
 	defer s.Free()
 	p := document(s, is)
 	var unread *api.BodyError
@@ -127,7 +128,7 @@ func decode(body io.Reader, is dialect) (*payload, error) {
 
 // document reads the whole body: the list of jobs in it, or else the job that
 // it is itself. What is wrong with them counts only if the JSON is right.
-func document(s *api.Scanner, is dialect) *payload {
+func document(s *json.Scanner, is dialect) *payload {
 	if s.Peek() != '{' {
 		s.Skip()
 		s.Finish()
@@ -172,7 +173,7 @@ func document(s *api.Scanner, is dialect) *payload {
 }
 
 // isFour reads a value and says whether it is the number 4.
-func isFour(s *api.Scanner) bool {
+func isFour(s *json.Scanner) bool {
 	if c := s.Peek(); c < '0' || c > '9' {
 		s.Skip()
 		return false

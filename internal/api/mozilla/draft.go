@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"symbolon/internal/api"
+	"symbolon/internal/api/json"
 	"symbolon/internal/symbolicate"
 )
 
@@ -16,7 +16,7 @@ import (
 // the last of several with one name counts, so a job is judged at its end.
 // Until then its frames carry indexes into its own memoryMap.
 type draft struct {
-	*api.Scanner
+	*json.Scanner
 	is      dialect
 	p       payload
 	known   map[[2]string]int32 // index of each module, by file and id; nil: they are few
@@ -37,7 +37,7 @@ type member struct {
 	wrong string // the first thing that is wrong in it
 }
 
-func newDraft(s *api.Scanner, is dialect) *draft {
+func newDraft(s *json.Scanner, is dialect) *draft {
 	return &draft{Scanner: s, is: is}
 }
 

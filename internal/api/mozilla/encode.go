@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"symbolon/internal/api"
+	"symbolon/internal/api/json"
 	"symbolon/internal/sym"
 )
 
@@ -13,7 +13,7 @@ import (
 // nothing more.
 type encoder struct {
 	*answer
-	api.Pieces
+	json.Pieces
 	to    http.ResponseWriter
 	txt   []byte // a string on its way
 	comma bool   // the next element needs one in front
@@ -72,11 +72,11 @@ func (e *encoder) keyOfModule(m int32) {
 			for n > 0 && !utf8.RuneStart(text[n]) {
 				n--
 			}
-			e.Buf = api.AppendEscaped(e.Buf, text[:n])
+			e.Buf = json.AppendEscaped(e.Buf, text[:n])
 			e.Spill()
 			text = text[n:]
 		}
-		e.Buf = api.AppendEscaped(e.Buf, text)
+		e.Buf = json.AppendEscaped(e.Buf, text)
 	}
 	e.Buf = append(e.Buf, '"', ':')
 }
@@ -84,7 +84,7 @@ func (e *encoder) keyOfModule(m int32) {
 // text appends a string.
 func (e *encoder) text(s string) {
 	e.Buf = append(e.Buf, '"')
-	e.Buf = api.AppendEscaped(e.Buf, s)
+	e.Buf = json.AppendEscaped(e.Buf, s)
 	e.Buf = append(e.Buf, '"')
 }
 
@@ -105,7 +105,7 @@ func (e *encoder) inside(m int32, t sym.Text) {
 	out, plain := e.AppendText(e.Buf, m, t)
 	if !plain {
 		e.txt = append(e.txt[:0], out[from:]...)
-		out = api.AppendEscaped(out[:from], e.txt)
+		out = json.AppendEscaped(out[:from], e.txt)
 	}
 	e.Buf = out
 }

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"symbolon/internal/api"
+	"symbolon/internal/api/json"
 )
 
 // superseded is since when v5 takes the place of v4: the first of January
@@ -97,7 +97,7 @@ func (e *v4Encoder) writeFrame(i int, o *odd) {
 	}
 	if !(o != nil && o.bare) && !(e.tecken && f.Module < 0) {
 		e.Raw(" (in ")
-		e.Buf = api.AppendEscaped(e.Buf, e.name(f.Module))
+		e.Buf = json.AppendEscaped(e.Buf, e.name(f.Module))
 		e.Raw(")")
 	}
 	e.Raw(`"`)

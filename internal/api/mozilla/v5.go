@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"symbolon/internal/api"
+	"symbolon/internal/api/json"
 	"symbolon/internal/fault"
 	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
@@ -91,7 +92,7 @@ func (e *v5Encoder) writeFrame(n int) {
 	e.Raw(e.label(f.Module))
 	e.Raw(`","module_offset":"`)
 	if e.odds < len(e.odd) && e.odd[e.odds].frame == e.frame {
-		e.Buf = api.AppendEscaped(e.Buf, e.odd[e.odds].offset)
+		e.Buf = json.AppendEscaped(e.Buf, e.odd[e.odds].offset)
 		e.odds++
 		e.Raw(`"}`)
 		return
@@ -119,7 +120,7 @@ func (e *v5Encoder) label(m int32) string {
 	}
 	if e.labels[m] == "" {
 		name := e.module(m)
-		if e.txt = api.AppendEscaped(e.txt[:0], name); string(e.txt) != name {
+		if e.txt = json.AppendEscaped(e.txt[:0], name); string(e.txt) != name {
 			name = string(e.txt)
 		}
 		e.labels[m] = name

@@ -2,7 +2,7 @@ package sentry
 
 import (
 	"encoding"
-	"encoding/json"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"symbolon/internal/api"
+	"symbolon/internal/api/json"
 	"symbolon/internal/bin"
 	"symbolon/internal/source"
 )
@@ -24,12 +25,12 @@ const (
 // decode reads and checks the body of a request. The error is a *refusal or
 // an *api.BodyError. As the peer has it, what follows the request is not read.
 func decode(body io.Reader, cfg Config) (*question, error) {
-	s := api.NewScanner(body)
+	s := json.NewScanner(body)
 	defer s.Free()
 	s.Most = longestText
 	d := &decoder{Scanner: s, cfg: cfg, q: &question{context: true, scraping: openScraping()}}
 	if s.BOM {
-		s.Fail(api.ErrSyntax)
+		s.Fail(json.ErrSyntax)
 	}
 	d.document()
 	var unread *api.BodyError
@@ -41,7 +42,7 @@ func decode(body io.Reader, cfg Config) (*question, error) {
 		return nil, unread
 	case errors.As(s.Err, &refused):
 		return nil, refused
-	case errors.Is(s.Err, api.ErrDepth):
+	case errors.Is(s.Err, json.ErrDepth):
 		return nil, &refusal{http.StatusBadRequest, "the body is " + s.Err.Error()}
 	}
 	return nil, &refusal{http.StatusBadRequest, "the body is not JSON"}
@@ -104,8 +105,8 @@ func (d *decoder) sources() {
 		d.Fail(&refusal{http.StatusRequestEntityTooLarge, "the sources of a request may have 256 KiB"})
 		return
 	}
-	if err := json.Unmarshal(text, &d.q.sources); err != nil {
-		var kind *json.UnmarshalTypeError
+	if err := stdjson.Unmarshal(text, &d.q.sources); err != nil {
+		var kind *stdjson.UnmarshalTypeError
 		if errors.As(err, &kind) {
 			d.wrong(strings.TrimSuffix("sources."+kind.Field, "."), jsonOf(kind.Type))
 		} else {

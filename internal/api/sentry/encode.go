@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"symbolon/internal/api"
+	"symbolon/internal/api/json"
 	"symbolon/internal/demangle"
 	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
@@ -35,7 +35,7 @@ type begun interface {
 type encoder struct {
 	*question
 	lookups
-	api.Pieces
+	json.Pieces
 	req      *symbolicate.Request
 	known    []symbolicate.Module
 	names    *names
@@ -138,4 +138,4 @@ func (e *encoder) name(name string) {
 }
 
 // escape appends the inside of a string.
-func (e *encoder) escape(text []byte) { e.Buf = api.AppendEscaped(e.Buf, text) }
+func (e *encoder) escape(text []byte) { e.Buf = json.AppendEscaped(e.Buf, text) }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"symbolon/internal/api"
+	"symbolon/internal/api/json"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/sym"
@@ -243,7 +243,7 @@ func (e *encoder) calls(first, end, i int, calls []sym.Frame) {
 			e.Raw(`","function":"`)
 		}
 		if text, mangled := e.names.readable(e.txt, &e.work); mangled {
-			e.Buf = api.AppendEscaped(e.Buf, text)
+			e.Buf = json.AppendEscaped(e.Buf, text)
 		} else {
 			e.put(e.txt, plain)
 		}

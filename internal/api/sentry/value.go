@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"symbolon/internal/api"
+	"symbolon/internal/api/json"
 	"symbolon/internal/metric"
 )
 
@@ -20,7 +20,7 @@ func (r *refusal) Error() string { return r.detail }
 
 // decoder reads a request. What does not fit the schema ends the reading.
 type decoder struct {
-	*api.Scanner
+	*json.Scanner
 	cfg     Config
 	q       *question
 	scratch []byte
@@ -245,6 +245,6 @@ var words = [256]string{'t': "true", 'f': "false", 'n': "null"}
 
 func appendQuoted[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
-	dst = api.AppendEscaped(dst, s)
+	dst = json.AppendEscaped(dst, s)
 	return append(dst, '"')
 }

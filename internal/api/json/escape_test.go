@@ -1,16 +1,16 @@
-package api_test
+package json_test
 
 import (
-	"encoding/json"
+	stdjson "encoding/json"
 	"testing"
 	"unicode/utf8"
 
-	"symbolon/internal/api"
+	"symbolon/internal/api/json"
 )
 
 // escape is s as the inside of a JSON string.
 func escape(s string) string {
-	a, b := api.AppendEscaped(nil, s), api.AppendEscaped(nil, []byte(s))
+	a, b := json.AppendEscaped(nil, s), json.AppendEscaped(nil, []byte(s))
 	if string(a) != string(b) {
 		panic("a string and its bytes differ")
 	}
@@ -45,12 +45,12 @@ func FuzzEscape(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		got := `"` + escape(s) + `"`
 		var back string
-		if err := json.Unmarshal([]byte(got), &back); err != nil || !utf8.ValidString(got) {
+		if err := stdjson.Unmarshal([]byte(got), &back); err != nil || !utf8.ValidString(got) {
 			t.Fatalf("%q became %q: %v", s, got, err)
 		}
-		ours, _ := json.Marshal(s)
+		ours, _ := stdjson.Marshal(s)
 		var theirs string
-		_ = json.Unmarshal(ours, &theirs)
+		_ = stdjson.Unmarshal(ours, &theirs)
 		if back != theirs {
 			t.Fatalf("%q reads as %q, should be %q", s, back, theirs)
 		}

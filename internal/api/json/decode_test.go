@@ -1,19 +1,19 @@
-package api_test
+package json_test
 
 import (
 	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"unicode/utf8"
 
-	"symbolon/internal/api"
+	"symbolon/internal/api/json"
 )
 
 // whole reads a document value by value and writes it again.
-func whole(s *api.Scanner, dst []byte) []byte {
+func whole(s *json.Scanner, dst []byte) []byte {
 	switch c := s.Peek(); c {
 	case '{', '[':
 		dst = append(dst, c)
@@ -24,7 +24,7 @@ func whole(s *api.Scanner, dst []byte) []byte {
 			}
 			if c == '{' {
 				dst = append(dst, '"')
-				dst = api.AppendEscaped(dst, s.Key())
+				dst = json.AppendEscaped(dst, s.Key())
 				dst = append(dst, '"', ':')
 			}
 			dst = whole(s, dst)
@@ -33,7 +33,7 @@ func whole(s *api.Scanner, dst []byte) []byte {
 	case '"':
 		s.Str(true)
 		dst = append(dst, '"')
-		dst = api.AppendEscaped(dst, s.Text)
+		dst = json.AppendEscaped(dst, s.Text)
 		return append(dst, '"')
 	case 't', 'f', 'n':
 		s.Word()
@@ -56,13 +56,13 @@ func FuzzScanner(f *testing.F) {
 			return // whole recurses
 		}
 		plain := bytes.TrimPrefix(body, []byte("\ufeff"))
-		good := utf8.Valid(plain) && json.Valid(plain)
+		good := utf8.Valid(plain) && stdjson.Valid(plain)
 		for _, skip := range []bool{true, false} {
 			var src io.Reader = bytes.NewReader(body)
 			if slow {
 				src = iotest.OneByteReader(src)
 			}
-			s := api.NewScanner(src)
+			s := json.NewScanner(src)
 			var got []byte
 			if skip {
 				s.Skip()
@@ -88,19 +88,19 @@ func equal(t *testing.T, a, b []byte) bool {
 		text []byte
 		v    *any
 	}{{a, &x}, {b, &y}} {
-		dec := json.NewDecoder(bytes.NewReader(d.text))
+		dec := stdjson.NewDecoder(bytes.NewReader(d.text))
 		dec.UseNumber()
 		if err := dec.Decode(d.v); err != nil {
 			t.Fatalf("%q: %v", d.text, err)
 		}
 	}
-	one, _ := json.Marshal(x)
-	two, _ := json.Marshal(y)
+	one, _ := stdjson.Marshal(x)
+	two, _ := stdjson.Marshal(y)
 	return bytes.Equal(one, two)
 }
 
 func TestTheScannerSaysWhatItLeftOut(t *testing.T) {
-	s := api.NewScanner(strings.NewReader("\ufeff" + `["` + strings.Repeat("x", 5000) + `", "` + strings.Repeat("x", 5000) + `"]`))
+	s := json.NewScanner(strings.NewReader("\ufeff" + `["` + strings.Repeat("x", 5000) + `", "` + strings.Repeat("x", 5000) + `"]`))
 	defer s.Free()
 	s.Enter()
 	for n := 0; s.Next(&n); s.Most = 6000 {

@@ -1,4 +1,5 @@
-package api
+// Package json reads and writes the JSON of the protocols.
+package json
 
 import (
 	"bytes"
