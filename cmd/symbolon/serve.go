@@ -19,6 +19,7 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/elastic"
+	"symbolon/internal/api/jobs"
 	"symbolon/internal/api/mozilla"
 	"symbolon/internal/api/operate"
 	"symbolon/internal/api/sentry"
@@ -213,7 +214,7 @@ func (n *node) front(cfg *config.Config) (*api.Front, error) {
 		Log:     n.log,
 	})
 	desk := operate.New(operate.Deps{Access: access, Explain: n.explainText, Forget: n.forget, Log: n.log})
-	var answers sentry.Store // nil: this node is alone
+	var answers jobs.Store // nil: this node is alone
 	if n.far.redis != nil {
 		answers = n.far.redis.Answers()
 	}

@@ -8,11 +8,10 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"symbolon/internal/api"
+	"symbolon/internal/api/jobs"
 	"symbolon/internal/bin"
 	"symbolon/internal/cache/mem"
 	"symbolon/internal/fault"
@@ -34,7 +33,7 @@ type Deps struct {
 	Sources int // how many are configured
 	// Patience is how long a download may take.
 	Patience time.Duration
-	Store    Store // nil: this node is alone
+	Store    jobs.Store // nil: this node is alone
 	Now      func() time.Time
 	Log      *slog.Logger
 }
@@ -54,20 +53,17 @@ type Door struct {
 	cfg    Config
 	deps   Deps
 	engine func(Asking) (run, error)
-	jobs   *jobs
+	jobs   *jobs.Jobs
 	names  names
 	texts  *mem.Cache[*text] // of source links
-	plain  atomic.Int64      // bytes of answers that are not packed
-	ctx    context.Context   // of the jobs
-	cancel context.CancelFunc
-	work   sync.WaitGroup
 }
 
 // New makes a door.
 func New(cfg Config, deps Deps) *Door {
 	cfg = cfg.Defaults()
-	d := &Door{cfg: cfg, deps: deps, jobs: newJobs(cfg, deps.Now), texts: mem.New[*text]("texts", textsBytes)}
-	d.ctx, d.cancel = context.WithCancel(context.Background())
+	d := &Door{cfg: cfg, deps: deps, texts: mem.New[*text]("texts", textsBytes)}
+	d.jobs = jobs.New(jobs.Config{MaxRunning: cfg.MaxConcurrentRequests, Memory: int64(cfg.AnswersMemory), Retention: cfg.Retention},
+		jobs.Deps{Store: deps.Store, Now: deps.Now, Log: deps.Log})
 	d.engine = func(a Asking) (run, error) {
 		e, err := deps.Engine(a)
 		if err != nil {
@@ -83,8 +79,7 @@ func New(cfg Config, deps Deps) *Door {
 
 // Close ends what runs. The front takes no requests any more.
 func (d *Door) Close() {
-	d.cancel()
-	d.work.Wait()
+	d.jobs.Close()
 	d.texts.Close()
 }
 
@@ -142,21 +137,18 @@ func (d *Door) full(w http.ResponseWriter, _ *http.Request, text string) {
 // globalScope is that of requests which name none.
 const globalScope = "global"
 
-// longestJob is how long a request may be worked on.
-const longestJob = 15 * time.Minute
-
 // waitOf is how long a client wants to wait. Without a word it waits until the
 // answer is there.
 func waitOf(query url.Values) (wait time.Duration, refused *refusal) {
 	text, said := query["timeout"]
 	if !said {
-		return longestJob, nil
+		return jobs.Longest, nil
 	}
 	seconds, err := strconv.ParseUint(text[0], 10, 64)
 	if err != nil {
 		return 0, &refusal{http.StatusBadRequest, "timeout: wanted is a number of seconds"}
 	}
-	return time.Duration(min(seconds, uint64(longestJob/time.Second))) * time.Second, nil
+	return time.Duration(min(seconds, uint64(jobs.Longest/time.Second))) * time.Second, nil
 }
 
 func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
@@ -187,7 +179,7 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	cost := q.asking(d.deps.Sources)
-	if cost > mostWeight {
+	if cost > jobs.MostWeight {
 		fail(w, r, http.StatusRequestEntityTooLarge, "so many modules cannot be looked for in so many sources; ask for fewer in a single request")
 		return
 	}
@@ -201,7 +193,7 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 		d.refuseSources(w, r, err)
 		return
 	}
-	j := d.jobs.begin(d.ctx, scope, q.footprint()+cost)
+	j := d.jobs.Begin(scope, q.footprint()+cost)
 	if j == nil {
 		metric.Refused.Add(1, "requests")
 		d.full(w, r, "maximum number of concurrent requests reached")
@@ -211,17 +203,7 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 		d.stream(w, r, j, engine, q)
 		return
 	}
-	work := func() { d.answer(j, engine, q, api.RequestID(r.Context())) }
-	if wait < longestJob {
-		d.work.Go(work)
-	} else {
-		d.work.Add(1) // the client waits for all of it: it needs no goroutine of its own
-		stop := context.AfterFunc(r.Context(), j.end)
-		work()
-		stop()
-		d.work.Done()
-	}
-	d.posted(w, r, j, wait)
+	d.jobs.Run(w, r, j, wait, func() { d.answer(j, engine, q, api.RequestID(r.Context())) })
 }
 
 // refuseSources says why the sources of a request cannot be used. One that is
@@ -253,24 +235,6 @@ func isJSON(kind string) bool {
 	return err == nil && (kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json"))
 }
 
-// posted waits for the answer to a new request, and tells its id if it is not
-// there in time. An answer that is there has no other reader.
-func (d *Door) posted(w http.ResponseWriter, r *http.Request, j *job, wait time.Duration) {
-	j.wait(r.Context(), wait)
-	if r.Context().Err() != nil {
-		d.jobs.abandon(j)
-		return
-	}
-	first, running := d.jobs.tell(j)
-	if running {
-		d.pending(w, j, first)
-		return
-	}
-	a := d.jobs.deliver(j)
-	a.send(w)
-	a.free()
-}
-
 // poll answers for a request that was sent before.
 func (d *Door) poll(w http.ResponseWriter, r *http.Request) {
 	who, ok := d.known(w, r)
@@ -287,40 +251,7 @@ func (d *Door) poll(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	j := d.jobs.find(id)
-	switch {
-	case j == nil:
-		d.elsewhere(w, r, who, id, wait)
-		return
-	case !who.sees(j.scope):
-		w.WriteHeader(http.StatusNotFound)
-		return
+	if err := d.jobs.Poll(w, r, who.sees, id, wait); err != nil {
+		d.full(w, r, "the store of answers does not reply")
 	}
-	j.wait(r.Context(), wait)
-	if r.Context().Err() != nil {
-		return
-	}
-	if _, running := d.jobs.tell(j); running {
-		d.pending(w, j, false)
-		return
-	}
-	d.jobs.deliver(j).send(w)
-}
-
-// pending tells the id of a job, and at first the other nodes that there is
-// one.
-func (d *Door) pending(w http.ResponseWriter, j *job, first bool) {
-	if first && d.deps.Store != nil {
-		j.writes.Add(1)
-		d.work.Go(func() { d.announce(j) })
-	}
-	pending(w, j.id, d.jobs.retry(j))
-}
-
-func pending(w http.ResponseWriter, id string, retry int) {
-	api.WriteJSON(w, http.StatusOK, struct {
-		Status  string `json:"status"`
-		ID      string `json:"request_id"`
-		RetryIn int    `json:"retry_after"`
-	}{"pending", id, retry})
 }

@@ -96,17 +96,12 @@ func Encode(body io.Reader, run Run, to io.Writer) error {
 
 // Held is how many answers are kept, and how many bytes they take.
 func (d *Door) Held() (answers int, bytes int64) {
-	d.jobs.mu.Lock()
-	defer d.jobs.mu.Unlock()
-	return d.jobs.finished.Len(), d.jobs.held
+	u := d.jobs.Usage()
+	return u.Answers, u.Bytes
 }
 
 // Running is how many jobs have a place.
-func (d *Door) Running() int {
-	d.jobs.mu.Lock()
-	defer d.jobs.mu.Unlock()
-	return d.jobs.running
-}
+func (d *Door) Running() int { return d.jobs.Usage().Running }
 
 // Readable is what a fresh memory of names says to each of some, and how much
 // of them it holds.
@@ -128,4 +123,4 @@ func Readable(raw []string) (texts []string, held int) {
 }
 
 // Plain is how many bytes of answers are not packed.
-func (d *Door) Plain() int64 { return d.plain.Load() }
+func (d *Door) Plain() int64 { return d.jobs.Usage().Plain }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"symbolon/internal/api"
+	"symbolon/internal/api/jobs"
 )
 
 // linesType is the content type of an answer in lines.
@@ -32,9 +33,9 @@ const (
 // stream answers in lines: one for each stack trace as soon as all of its modules
 // are decided, one for each module, and the status. A client that leaves ends
 // the work, as nobody else could have the answer.
-func (d *Door) stream(w http.ResponseWriter, r *http.Request, j *job, engine run, q *question) {
-	defer d.jobs.drop(j)
-	ctx, cancel := context.WithTimeout(r.Context(), longestJob)
+func (d *Door) stream(w http.ResponseWriter, r *http.Request, j *jobs.Job, engine run, q *question) {
+	defer d.jobs.Drop(j)
+	ctx, cancel := context.WithTimeout(r.Context(), jobs.Longest)
 	defer cancel()
 	w.Header().Set("Content-Type", linesType)
 	out := &lineOut{to: w}

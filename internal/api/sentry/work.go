@@ -6,48 +6,32 @@ import (
 	"io"
 	"runtime/debug"
 
+	"symbolon/internal/api/jobs"
 	"symbolon/internal/symbolicate"
 )
 
 // answer works on a job until it has an answer, or until its client left without
 // its id. Downloads and tables that others wait for go on.
-func (d *Door) answer(j *job, engine run, q *question, requestID string) {
+func (d *Door) answer(j *jobs.Job, engine run, q *question, requestID string) {
 	a, look := d.encode(j, engine, q, requestID)
-	switch told, left := d.jobs.finish(j, a); {
-	case told:
-		d.keep(j, a)
-	case left:
-		a.free()
-	}
+	d.jobs.Finish(j, a)
 	if look != nil {
 		look.Release() // the answer is out
 	}
 }
 
-// keep keeps an answer that a client knows of, here and for the other nodes.
-func (d *Door) keep(j *job, a *answer) {
-	kept := a.kept()
-	a.release()
-	stored := false
-	if d.deps.Store != nil {
-		j.writes.Wait() // what is pending must not be written over the answer
-		stored = d.put(j, append([]byte{isAnswer}, kept.packed...), d.cfg.Retention)
-	}
-	d.jobs.keep(j, kept, stored)
-}
-
 // encode makes the answer to a question. It always has one.
-func (d *Door) encode(j *job, engine run, q *question, requestID string) (a *answer, look lookups) {
+func (d *Door) encode(j *jobs.Job, engine run, q *question, requestID string) (a *jobs.Answer, look lookups) {
 	defer func() {
 		if p := recover(); p != nil {
 			d.deps.Log.Error("a request panicked", "request_id", requestID, "panic", p, "stack", string(debug.Stack()))
 			if a != nil {
-				a.release()
+				a.Release()
 			}
-			a = brief(`{"status":"internal_error"}`)
+			a = jobs.Brief(`{"status":"internal_error"}`)
 		}
 	}()
-	ctx, req := j.ctx, q.ask()
+	ctx, req := j.Context(), q.ask()
 	known, modules, err := engine(ctx, req)
 	if err == nil {
 		if err = modules.All(ctx); err != nil {
@@ -58,31 +42,31 @@ func (d *Door) encode(j *job, engine run, q *question, requestID string) (a *ans
 		return d.failed(err, requestID), nil
 	}
 	look = modules
-	d.jobs.encodes(j)
-	a = newAnswer(&d.plain)
+	d.jobs.Encodes(j)
+	a = d.jobs.NewAnswer()
 	e := &encoder{question: q, lookups: look, req: req, known: known, names: &d.names, to: &timed{ctx, a}, patience: d.deps.Patience, excerpts: newExcerpts()}
 	d.gather(ctx, e, 0, len(req.Frames))
 	e.answer()
-	a.end()
+	a.End()
 	if e.Err != nil {
-		a.free()
+		a.Free()
 		return d.failed(e.Err, requestID), look
 	}
 	return a, look
 }
 
 // failed is the answer when there is none.
-func (d *Door) failed(err error, requestID string) *answer {
+func (d *Door) failed(err error, requestID string) *jobs.Answer {
 	switch status, message := outcome(err); status {
 	case "internal_error":
 		if !errors.Is(err, context.Canceled) { // then the client left, or the server ends
 			d.deps.Log.Error("the engine could not answer", "request_id", requestID, "error", err)
 		}
-		return brief(`{"status":"internal_error"}`)
+		return jobs.Brief(`{"status":"internal_error"}`)
 	case "failed":
-		return brief(`{"status":"failed","message":"` + message + `"}`)
+		return jobs.Brief(`{"status":"failed","message":"` + message + `"}`)
 	default:
-		return brief(`{"status":"` + status + `"}`)
+		return jobs.Brief(`{"status":"` + status + `"}`)
 	}
 }
 

@@ -1,4 +1,4 @@
-package sentry
+package jobs
 
 import (
 	"bytes"
@@ -34,13 +34,13 @@ const (
 )
 
 // announce tells the other nodes that a job runs here, until it is done.
-func (d *Door) announce(j *job) {
+func (s *Jobs) announce(j *Job) {
 	defer j.writes.Done()
 	entry := strconv.AppendInt([]byte{isPending}, j.start.Unix(), 10)
 	again := time.NewTicker(announceEach)
 	defer again.Stop()
 	for {
-		d.put(j, entry, announceLife)
+		s.put(j, entry, announceLife)
 		select {
 		case <-j.done:
 			return
@@ -49,58 +49,57 @@ func (d *Door) announce(j *job) {
 	}
 }
 
-func (d *Door) put(j *job, entry []byte, life time.Duration) (ok bool) {
-	ctx, cancel := context.WithTimeout(d.ctx, storeTime)
+func (s *Jobs) put(j *Job, entry []byte, life time.Duration) (ok bool) {
+	ctx, cancel := context.WithTimeout(s.ctx, storeTime)
 	defer cancel()
-	err := d.deps.Store.Put(ctx, j.id, append([]byte(strconv.Quote(j.scope)+"\n"), entry...), life)
+	err := s.deps.Store.Put(ctx, j.id, append([]byte(strconv.Quote(j.scope)+"\n"), entry...), life)
 	if err != nil {
-		d.deps.Log.Warn("the other nodes do not learn of a request", "id", j.id, "error", err)
+		s.deps.Log.Warn("the other nodes do not learn of a request", "id", j.id, "error", err)
 	}
 	return err == nil
 }
 
 // entryFor is what an entry has behind its scope; nothing if that is none of the
 // client's.
-func entryFor(who client, entry []byte) []byte {
+func entryFor(sees func(scope string) bool, entry []byte) []byte {
 	line, rest, _ := bytes.Cut(entry, []byte("\n"))
 	scope, err := strconv.Unquote(string(line))
-	if err != nil || !who.sees(scope) {
+	if err != nil || !sees(scope) {
 		return nil
 	}
 	return rest
 }
 
 // elsewhere answers for a job that is not one of this node.
-func (d *Door) elsewhere(w http.ResponseWriter, r *http.Request, who client, id string, wait time.Duration) {
-	if d.deps.Store == nil {
+func (s *Jobs) elsewhere(w http.ResponseWriter, r *http.Request, sees func(scope string) bool, id string, wait time.Duration) error {
+	if s.deps.Store == nil {
 		w.WriteHeader(http.StatusNotFound)
-		return
+		return nil
 	}
-	until := d.deps.Now().Add(wait)
+	until := s.deps.Now().Add(wait)
 	for {
 		ctx, cancel := context.WithTimeout(r.Context(), storeTime)
-		entry, err := d.deps.Store.Get(ctx, id)
+		entry, err := s.deps.Store.Get(ctx, id)
 		cancel()
-		entry = entryFor(who, entry)
+		entry = entryFor(sees, entry)
 		switch {
 		case r.Context().Err() != nil:
-			return
+			return nil
 		case err != nil && fault.KindOf(err) == fault.NotFound || err == nil && len(entry) == 0:
 			w.WriteHeader(http.StatusNotFound)
-			return
+			return nil
 		case err != nil:
-			d.deps.Log.Warn("answers of other nodes cannot be had", "error", err)
-			d.full(w, r, "the store of answers does not reply")
-			return
+			s.deps.Log.Warn("answers of other nodes cannot be had", "error", err)
+			return err
 		case entry[0] == isAnswer:
-			(&answer{packed: entry[1:]}).send(w)
-			return
+			(&Answer{packed: entry[1:]}).Send(w)
+			return nil
 		}
-		now := d.deps.Now()
+		now := s.deps.Now()
 		if !now.Before(until) {
 			began, _ := strconv.ParseInt(string(entry[1:]), 10, 64) // what we wrote
 			pending(w, id, retryAfter(now.Sub(time.Unix(began, 0))))
-			return
+			return nil
 		}
 		select {
 		case <-r.Context().Done():

@@ -1,4 +1,4 @@
-package sentry
+package jobs
 
 import (
 	"bytes"
@@ -17,9 +17,9 @@ const (
 	keptBuffer = 4 << 20  // of buffers that are used again
 )
 
-// answer is the text of an answer. In the making it is an io.Writer; done, it
+// Answer is the text of an answer. In the making it is an io.Writer; done, it
 // does not change any more.
-type answer struct {
+type Answer struct {
 	plain  []byte
 	packed []byte // as zstd; nil: it is plain
 
@@ -32,18 +32,18 @@ type answer struct {
 // buffers is memory for answers.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// newAnswer begins an answer, whose plain bytes are counted until it is freed
+// NewAnswer begins an answer, whose plain bytes are counted until it is freed
 // or released.
-func newAnswer(total *atomic.Int64) *answer {
+func (s *Jobs) NewAnswer() *Answer {
 	piece := buffers.Get().(*[]byte)
-	return &answer{piece: piece, plain: (*piece)[:0], total: total}
+	return &Answer{piece: piece, plain: (*piece)[:0], total: &s.plain}
 }
 
-// brief is an answer of a few words.
-func brief(text string) *answer { return &answer{plain: []byte(text)} }
+// Brief is an answer of a few words.
+func Brief(text string) *Answer { return &Answer{plain: []byte(text)} }
 
 // Write takes a piece. A large answer is packed as it comes.
-func (a *answer) Write(b []byte) (int, error) {
+func (a *Answer) Write(b []byte) (int, error) {
 	if a.enc == nil {
 		if a.room(len(b)) {
 			a.plain = append(a.plain, b...)
@@ -55,7 +55,7 @@ func (a *answer) Write(b []byte) (int, error) {
 }
 
 // room says whether so many more bytes may be plain, and counts them.
-func (a *answer) room(n int) bool {
+func (a *Answer) room(n int) bool {
 	if len(a.plain)+n > mostPlain {
 		return false
 	}
@@ -66,15 +66,15 @@ func (a *answer) room(n int) bool {
 	return true
 }
 
-func (a *answer) pack() {
+func (a *Answer) pack() {
 	a.out = &bytes.Buffer{}
 	a.enc, _ = zstd.NewWriter(a.out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1)) // the options are known
 	_, _ = a.enc.Write(a.plain)                                                                                // a buffer takes everything
-	a.free()
+	a.Free()
 }
 
-// end closes an answer that was packed as it came.
-func (a *answer) end() {
+// End closes an answer that was packed as it came.
+func (a *Answer) End() {
 	if a.enc == nil {
 		return
 	}
@@ -83,21 +83,21 @@ func (a *answer) end() {
 }
 
 // kept is a done answer in the form in which it is kept.
-func (a *answer) kept() *answer {
+func (a *Answer) kept() *Answer {
 	if a.packed != nil {
-		return &answer{packed: a.packed}
+		return &Answer{packed: a.packed}
 	}
-	small := &answer{plain: a.plain}
+	small := &Answer{plain: a.plain}
 	small.pack()
-	small.end()
+	small.End()
 	return small
 }
 
 // size is the memory that it takes.
-func (a *answer) size() int64 { return int64(len(a.plain) + len(a.packed)) }
+func (a *Answer) size() int64 { return int64(len(a.plain) + len(a.packed)) }
 
-// send writes a done answer to its client.
-func (a *answer) send(w http.ResponseWriter) {
+// Send writes a done answer to its client.
+func (a *Answer) Send(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	if a.packed == nil {
 		w.Header().Set("Content-Length", strconv.Itoa(len(a.plain)))
@@ -121,18 +121,18 @@ func sendPacked(w io.Writer, packed []byte) {
 // mostUnpacked is more than any answer takes.
 const mostUnpacked = 64 << 30
 
-// release stops counting what an answer takes, though somebody may still read
+// Release stops counting what an answer takes, though somebody may still read
 // it.
-func (a *answer) release() {
+func (a *Answer) Release() {
 	if a.total != nil {
 		a.total.Add(-int64(len(a.plain)))
 		a.total = nil
 	}
 }
 
-// free gives the memory of an answer back that nobody reads any more.
-func (a *answer) free() {
-	a.release()
+// Free gives the memory of an answer back that nobody reads any more.
+func (a *Answer) Free() {
+	a.Release()
 	if a.piece != nil && a.plain != nil && cap(a.plain) <= keptBuffer {
 		*a.piece = a.plain
 		buffers.Put(a.piece)
