@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"bytes"
-	"io"
 	"net/http"
 	"strconv"
 	"sync"
@@ -12,40 +11,40 @@ import (
 )
 
 const (
-	mostPlain  = 8 << 20  // what an answer in the making takes before it is packed
-	allPlain   = 64 << 20 // what all of them take before each is packed
-	keptBuffer = 4 << 20  // of buffers that are used again
+	maxPlain    = 8 << 20  // bytes of an uncompressed answer
+	maxAllPlain = 64 << 20 // bytes of all uncompressed answers
+	maxPooled   = 4 << 20  // bytes of a buffer that is used again
+	maxDecoded  = 64 << 30 // limit of the decoder: more than an answer has
 )
 
-// Answer is the text of an answer. In the making it is an io.Writer; done, it
-// does not change any more.
+// An Answer is the JSON of an answer. It is an io.Writer until End.
 type Answer struct {
 	plain  []byte
-	packed []byte // as zstd; nil: it is plain
+	packed []byte // with zstd; nil: it is plain
 
-	piece *[]byte       // whose memory plain uses
+	piece *[]byte       // the buffer of plain
 	total *atomic.Int64 // bytes of plain of all answers
 	enc   *zstd.Encoder
 	out   *bytes.Buffer // of enc
 }
 
-// buffers is memory for answers.
+// buffers are the plain bytes of freed answers.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// NewAnswer begins an answer, whose plain bytes are counted until it is freed
-// or released.
+// NewAnswer returns an empty answer. Its plain bytes are counted until it is
+// freed.
 func (s *Jobs) NewAnswer() *Answer {
 	piece := buffers.Get().(*[]byte)
 	return &Answer{piece: piece, plain: (*piece)[:0], total: &s.plain}
 }
 
-// Brief is an answer of a few words.
+// Brief returns a short answer.
 func Brief(text string) *Answer { return &Answer{plain: []byte(text)} }
 
-// Write takes a piece. A large answer is packed as it comes.
+// Write appends b. A large answer is compressed meanwhile.
 func (a *Answer) Write(b []byte) (int, error) {
 	if a.enc == nil {
-		if a.room(len(b)) {
+		if a.reserve(len(b)) {
 			a.plain = append(a.plain, b...)
 			return len(b), nil
 		}
@@ -54,12 +53,12 @@ func (a *Answer) Write(b []byte) (int, error) {
 	return a.enc.Write(b)
 }
 
-// room says whether so many more bytes may be plain, and counts them.
-func (a *Answer) room(n int) bool {
-	if len(a.plain)+n > mostPlain {
+// reserve counts n more plain bytes, unless that exceeds a limit.
+func (a *Answer) reserve(n int) bool {
+	if len(a.plain)+n > maxPlain {
 		return false
 	}
-	if a.total.Add(int64(n)) > allPlain {
+	if a.total.Add(int64(n)) > maxAllPlain {
 		a.total.Add(-int64(n))
 		return false
 	}
@@ -68,21 +67,21 @@ func (a *Answer) room(n int) bool {
 
 func (a *Answer) pack() {
 	a.out = &bytes.Buffer{}
-	a.enc, _ = zstd.NewWriter(a.out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1)) // the options are known
-	_, _ = a.enc.Write(a.plain)                                                                                // a buffer takes everything
+	a.enc, _ = zstd.NewWriter(a.out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1)) // the options are valid
+	_, _ = a.enc.Write(a.plain)                                                                                // a buffer does not fail
 	a.Free()
 }
 
-// End closes an answer that was packed as it came.
+// End ends writing.
 func (a *Answer) End() {
 	if a.enc == nil {
 		return
 	}
-	_ = a.enc.Close() // a buffer takes everything
+	_ = a.enc.Close() // a buffer does not fail
 	a.packed, a.enc, a.out = a.out.Bytes(), nil, nil
 }
 
-// kept is a done answer in the form in which it is kept.
+// kept returns the answer compressed.
 func (a *Answer) kept() *Answer {
 	if a.packed != nil {
 		return &Answer{packed: a.packed}
@@ -93,47 +92,40 @@ func (a *Answer) kept() *Answer {
 	return small
 }
 
-// size is the memory that it takes.
+// size returns the bytes of memory of the answer.
 func (a *Answer) size() int64 { return int64(len(a.plain) + len(a.packed)) }
 
-// Send writes a done answer to its client.
+// Send sends the answer to a client.
 func (a *Answer) Send(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	if a.packed == nil {
 		w.Header().Set("Content-Length", strconv.Itoa(len(a.plain)))
-		_, _ = w.Write(a.plain) // a client that left has no use for the error
+		_, _ = w.Write(a.plain) // the client may have left
 		return
 	}
-	sendPacked(w, a.packed)
-}
-
-func sendPacked(w io.Writer, packed []byte) {
-	z, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(mostUnpacked))
+	z, err := zstd.NewReader(bytes.NewReader(a.packed), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxDecoded))
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
 	defer z.Close()
 	if _, err := z.WriteTo(w); err != nil {
-		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+		panic(http.ErrAbortHandler) // a truncated answer must not look complete
 	}
 }
 
-// mostUnpacked is more than any answer takes.
-const mostUnpacked = 64 << 30
-
-// Release stops counting what an answer takes, though somebody may still read
-// it.
-func (a *Answer) Release() {
+// release ends the count of the plain bytes, although clients may still read
+// them.
+func (a *Answer) release() {
 	if a.total != nil {
 		a.total.Add(-int64(len(a.plain)))
 		a.total = nil
 	}
 }
 
-// Free gives the memory of an answer back that nobody reads any more.
+// Free releases the memory of an answer that is not used any more.
 func (a *Answer) Free() {
-	a.Release()
-	if a.piece != nil && a.plain != nil && cap(a.plain) <= keptBuffer {
+	a.release()
+	if a.piece != nil && a.plain != nil && cap(a.plain) <= maxPooled {
 		*a.piece = a.plain
 		buffers.Put(a.piece)
 	}

@@ -11,101 +11,107 @@ import (
 	"symbolon/internal/ident"
 )
 
+// Longest is the time limit of the work on a job.
+const Longest = 15 * time.Minute
+
+// MostWeight is the limit of the bytes of all running requests. A client that
+// does not wait leaves its request running, so the limits of the front do not
+// count it. A request that runs alone may take more.
+const MostWeight = 256 << 20
+
+// longestRetry is the largest retry_after in seconds.
+const longestRetry = 30
+
 // Config bounds jobs.
 type Config struct {
-	MaxRunning int           // -1: no bound
-	Memory     int64         // for answers that are kept
-	Retention  time.Duration // of an answer
+	MaxRunning int           // -1: not limited
+	Memory     int64         // for kept answers
+	Retention  time.Duration // of a kept answer
 }
 
-// Deps are what jobs work with.
+// Deps are the dependencies of Jobs.
 type Deps struct {
-	Store Store // nil: this node is alone
+	Store Store // nil: this node runs alone
 	Now   func() time.Time
 	Log   *slog.Logger
 }
 
-// Job is one request at work, or its answer.
+// A Job is a running request, or its answer.
 type Job struct {
 	id     string
 	scope  string
 	start  time.Time
-	weight int64 // bytes that its request takes
+	weight int64 // bytes of its request
 	done   chan struct{}
-	ctx    context.Context // of its work
+	ctx    context.Context
 	end    context.CancelFunc
-	writes sync.WaitGroup // to the store, that it is pending
+	writes sync.WaitGroup // of pending entries to the store
 
-	// The rest is guarded by jobs.mu.
-	answer   *Answer // nil until it is finished
-	encoding bool    // nothing has to be waited for any more
-	told     bool    // a client knows its id
-	left     bool    // the client is gone and does not know the id
-	read     bool    // its answer was delivered
-	stored   bool    // its answer is in the store
-	place    *list.Element
+	// Guarded by Jobs.mu.
+	answer      *Answer       // nil: it runs
+	isEncoding  bool          // its answer is being written
+	isKnown     bool          // a client has its id
+	isAbandoned bool          // the client left without the id
+	isRead      bool          // its answer was delivered
+	isStored    bool          // its answer is in the store
+	place       *list.Element // in Jobs.finished
 }
 
-// Jobs are those that run, and those that are finished and can be polled for.
+// Context returns the context of the work on j.
+func (j *Job) Context() context.Context { return j.ctx }
+
+// Jobs are the running jobs, and the finished ones with a kept answer.
 type Jobs struct {
 	cfg    Config
 	deps   Deps
-	plain  atomic.Int64    // bytes of answers that are not packed
-	ctx    context.Context // of the jobs
+	plain  atomic.Int64 // bytes of uncompressed answers
+	ctx    context.Context
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
 	mu       sync.Mutex
 	running  int
-	weight   int64           // bytes that their requests take
-	scopes   map[string]int  // how many of them run for each
-	told     map[string]*Job // by id
-	finished *list.List      // of those in told, the oldest first
+	weight   int64           // of the running jobs
+	scopes   map[string]int  // running jobs of each scope
+	known    map[string]*Job // by id, those whose id a client has
+	finished *list.List      // of those in known, the oldest first
 	held     int64           // bytes of their answers
 }
 
-// New makes an empty set of jobs. Close it.
+// New returns an empty set of jobs, to be closed.
 func New(cfg Config, deps Deps) *Jobs {
-	s := &Jobs{cfg: cfg, deps: deps, scopes: map[string]int{}, told: map[string]*Job{}, finished: list.New()}
+	s := &Jobs{cfg: cfg, deps: deps, scopes: map[string]int{}, known: map[string]*Job{}, finished: list.New()}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
 
-// Close ends what runs.
+// Close cancels the running jobs and waits until they have ended.
 func (s *Jobs) Close() {
 	s.cancel()
 	s.work.Wait()
 }
 
-// Longest is how long a request may be worked on.
-const Longest = 15 * time.Minute
-
-// MostWeight is how many bytes the requests at work may take. A client that does
-// not wait leaves its request behind, so the bounds of the front do not count
-// it. One that is alone may take more.
-const MostWeight = 256 << 20
-
-// Usage is what jobs take.
+// Usage is the number and memory of jobs.
 type Usage struct {
 	Running int
-	Answers int   // that are kept
-	Bytes   int64 // of these
-	Plain   int64 // bytes of answers that are not packed
+	Answers int   // kept answers
+	Bytes   int64 // of the kept answers
+	Plain   int64 // bytes of uncompressed answers
 }
 
-// Usage is what the jobs take now.
+// Usage returns the number and memory of the jobs.
 func (s *Jobs) Usage() Usage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Usage{s.running, s.finished.Len(), s.held, s.plain.Load()}
 }
 
-// Begin takes a place for a job; nil: there is none.
-// One scope may not have them all.
+// Begin returns a new job for a request of weight bytes, nil if a limit is
+// reached. Finish or Drop ends it.
 func (s *Jobs) Begin(scope string, weight int64) *Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if most := s.cfg.MaxRunning; most >= 0 && (s.running >= most || s.scopes[scope] >= share(most)) {
+	if limit := s.cfg.MaxRunning; limit >= 0 && (s.running >= limit || s.scopes[scope] >= share(limit)) {
 		return nil
 	}
 	if s.running > 0 && s.weight+weight > MostWeight {
@@ -119,8 +125,8 @@ func (s *Jobs) Begin(scope string, weight int64) *Job {
 	return j
 }
 
-// share is how many of the places one scope may have: all but an eighth, which
-// the others find free.
+// share returns how many of the places one scope may have: all but an eighth,
+// which stays free for the others.
 func share(places int) int {
 	if places < 2 {
 		return places
@@ -128,8 +134,8 @@ func share(places int) int {
 	return places - (places+7)/8
 }
 
-// leave ends the work on a job and frees its place.
-func (s *Jobs) leave(j *Job) {
+// release ends the work on a job and frees its place. The caller holds mu.
+func (s *Jobs) release(j *Job) {
 	j.end()
 	s.running--
 	s.weight -= j.weight
@@ -138,97 +144,52 @@ func (s *Jobs) leave(j *Job) {
 	}
 }
 
-// Drop gives the place of a job back that has no answer to keep.
+// Drop ends a job without an answer.
 func (s *Jobs) Drop(j *Job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leave(j)
+	s.release(j)
 }
 
-// Context is that of the work on a job.
-func (j *Job) Context() context.Context { return j.ctx }
+// Encodes records that the answer of a job is being written.
+func (s *Jobs) Encodes(j *Job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j.isEncoding = true
+}
 
-// Finish ends a job with its answer, which is kept if a client knows its id.
+// Finish ends a job with its answer, which is kept if a client has the id.
 func (s *Jobs) Finish(j *Job, a *Answer) {
-	switch told, left := s.finish(j, a); {
-	case told:
-		s.share(j, a)
-	case left:
+	s.mu.Lock()
+	s.release(j)
+	j.answer = a
+	close(j.done)
+	isKnown, isAbandoned := j.isKnown, j.isAbandoned
+	s.mu.Unlock()
+	switch {
+	case isKnown:
+		s.keep(j, a)
+	case isAbandoned:
 		a.Free()
 	}
 }
 
-// share keeps an answer that a client knows of, here and for the other nodes.
-func (s *Jobs) share(j *Job, a *Answer) {
+// keep keeps the compressed answer of a finished job, here and in the store.
+func (s *Jobs) keep(j *Job, a *Answer) {
 	kept := a.kept()
-	a.Release()
-	stored := false
+	a.release()
+	isStored := false
 	if s.deps.Store != nil {
-		j.writes.Wait() // what is pending must not be written over the answer
-		stored = s.put(j, append([]byte{isAnswer}, kept.packed...), s.cfg.Retention)
+		j.writes.Wait() // a pending entry must not replace the answer
+		isStored = s.put(j, append([]byte{isAnswer}, kept.packed...), s.cfg.Retention)
 	}
-	s.keep(j, kept, stored)
-}
-
-// finish ends a job with its answer. It says whether a client knows its id, or
-// the client is gone.
-func (s *Jobs) finish(j *Job, a *Answer) (told, left bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leave(j)
-	j.answer = a
-	close(j.done)
-	return j.told, j.left
-}
-
-// tell notes that the id of a job is going to be told, unless it is finished.
-func (s *Jobs) tell(j *Job) (first, running bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if j.answer != nil {
-		return false, false
-	}
-	first = !j.told
-	j.told = true
-	s.told[j.id] = j
-	return first, true
-}
-
-// abandon ends the work on a job whose client left without its id.
-func (s *Jobs) abandon(j *Job) {
-	j.end()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	j.left = true
-	if j.answer != nil {
-		j.answer.Free()
-	}
-}
-
-// Encodes notes that the answer of a job is being written.
-func (s *Jobs) Encodes(j *Job) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	j.encoding = true
-}
-
-// keep keeps the answer of a finished job whose id is known, for its time or
-// as long as there is memory.
-func (s *Jobs) keep(j *Job, a *Answer, stored bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	j.answer, j.stored = a, stored
+	j.answer, j.isStored = kept, isStored
 	j.place = s.finished.PushBack(j)
-	s.held += a.size()
-	for _, needed := range [...]bool{false, true} {
-		for at := s.finished.Front(); at != nil && at != j.place && s.held > s.cfg.Memory; {
-			old := at.Value.(*Job)
-			at = at.Next()
-			if needed || old.read || old.stored {
-				s.remove(old)
-			}
-		}
-	}
+	s.held += kept.size()
+	s.evict(j, func(old *Job) bool { return old.isRead || old.isStored })
+	s.evict(j, func(*Job) bool { return true })
 	time.AfterFunc(s.cfg.Retention, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -236,49 +197,85 @@ func (s *Jobs) keep(j *Job, a *Answer, stored bool) {
 	})
 }
 
+// evict removes answers while there is too little memory, the oldest first, but
+// not that of the newest job. The caller holds mu.
+func (s *Jobs) evict(newest *Job, may func(*Job) bool) {
+	for at := s.finished.Front(); at != newest.place && s.held > s.cfg.Memory; {
+		old := at.Value.(*Job)
+		at = at.Next()
+		if may(old) {
+			s.remove(old)
+		}
+	}
+}
+
+// remove removes the kept answer of a job. The caller holds mu.
 func (s *Jobs) remove(j *Job) {
-	if s.told[j.id] == j {
-		delete(s.told, j.id)
+	if s.known[j.id] == j {
+		delete(s.known, j.id)
 		s.finished.Remove(j.place)
 		s.held -= j.answer.size()
 	}
 }
 
-// find is the job with an id; nil: it is not here.
+// tell records that a client gets the id of a job, and reports whether it is the
+// first one. A finished job is not recorded, and isRunning is false.
+func (s *Jobs) tell(j *Job) (isFirst, isRunning bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if j.answer != nil {
+		return false, false
+	}
+	isFirst = !j.isKnown
+	j.isKnown = true
+	s.known[j.id] = j
+	return isFirst, true
+}
+
+// abandon ends the work on a job whose client left without its id.
+func (s *Jobs) abandon(j *Job) {
+	j.end()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j.isAbandoned = true
+	if j.answer != nil {
+		j.answer.Free()
+	}
+}
+
+// find returns the job with an id, nil if this node does not have it.
 func (s *Jobs) find(id string) *Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.told[id]
+	return s.known[id]
 }
 
-// deliver is the answer of a finished job, for a client that asked for it.
+// deliver returns the answer of a finished job, for a client.
 func (s *Jobs) deliver(j *Job) *Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	j.read = true
+	j.isRead = true
 	return j.answer
 }
 
-// retry is after how many seconds it is worth to ask again: one if the answer
-// is being written; else it waits for files, and those that took long already
-// are worth fewer questions.
+// retry returns the retry_after of a running job, in seconds: one while its answer
+// is being written, as only the network of a client delays that.
 func (s *Jobs) retry(j *Job) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if j.encoding {
+	if j.isEncoding {
 		return 1
 	}
 	return retryAfter(s.deps.Now().Sub(j.start))
 }
 
-// longestRetry is what clients are told at most.
-const longestRetry = 30
-
-func retryAfter(waited time.Duration) int {
-	return max(1, min(int(waited/2/time.Second), longestRetry))
+// retryAfter returns half the age of a job: one that waits for files for long is
+// likely to wait on.
+func retryAfter(age time.Duration) int {
+	return max(1, min(int(age/2/time.Second), longestRetry))
 }
 
-// wait waits until a job is done, so long, or until the client is gone.
+// wait waits until the job is done, the time has passed or ctx has ended.
 func (j *Job) wait(ctx context.Context, long time.Duration) {
 	timer := time.NewTimer(long)
 	defer timer.Stop()

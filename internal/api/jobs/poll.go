@@ -8,46 +8,41 @@ import (
 	"symbolon/internal/api"
 )
 
-// Run does the work on a job, and tells its client the answer, or its id if that
-// is not there in time.
+// Run runs work, which ends with Finish, and sends its client the answer or, if
+// that takes longer than wait, the id of the job. If the client leaves before, the
+// work is cancelled.
 func (s *Jobs) Run(w http.ResponseWriter, r *http.Request, j *Job, wait time.Duration, work func()) {
 	if wait < Longest {
 		s.work.Go(work)
-	} else {
-		s.work.Add(1) // the client waits for all of it: it needs no goroutine of its own
+	} else { // the client waits for the end: this goroutine can do the work
+		s.work.Add(1)
 		stop := context.AfterFunc(r.Context(), j.end)
 		work()
 		stop()
 		s.work.Done()
 	}
-	s.posted(w, r, j, wait)
-}
-
-// posted waits for the answer to a new request, and tells its id if it is not
-// there in time. An answer that is there has no other reader.
-func (s *Jobs) posted(w http.ResponseWriter, r *http.Request, j *Job, wait time.Duration) {
 	j.wait(r.Context(), wait)
 	if r.Context().Err() != nil {
 		s.abandon(j)
 		return
 	}
-	first, running := s.tell(j)
-	if running {
-		s.pending(w, j, first)
+	if isFirst, isRunning := s.tell(j); isRunning {
+		s.sendPending(w, j, isFirst)
 		return
 	}
 	a := s.deliver(j)
 	a.Send(w)
-	a.Free()
+	a.Free() // no other client has the id
 }
 
-// Poll answers for a request that was sent before. It fails if the store does not
-// reply.
+// Poll answers a request for the job with an id, of any node, that belongs to a
+// scope that the client sees. Like Run it waits for the answer. An error is that of
+// the store; then the client has no answer yet.
 func (s *Jobs) Poll(w http.ResponseWriter, r *http.Request, sees func(scope string) bool, id string, wait time.Duration) error {
 	j := s.find(id)
 	switch {
 	case j == nil:
-		return s.elsewhere(w, r, sees, id, wait)
+		return s.pollStore(w, r, sees, id, wait)
 	case !sees(j.scope):
 		w.WriteHeader(http.StatusNotFound)
 		return nil
@@ -56,25 +51,25 @@ func (s *Jobs) Poll(w http.ResponseWriter, r *http.Request, sees func(scope stri
 	if r.Context().Err() != nil {
 		return nil
 	}
-	if _, running := s.tell(j); running {
-		s.pending(w, j, false)
+	if _, isRunning := s.tell(j); isRunning {
+		s.sendPending(w, j, false)
 		return nil
 	}
 	s.deliver(j).Send(w)
 	return nil
 }
 
-// pending tells the id of a job, and at first the other nodes that there is
-// one.
-func (s *Jobs) pending(w http.ResponseWriter, j *Job, first bool) {
-	if first && s.deps.Store != nil {
+// sendPending sends the id of a running job. The first time it also tells the
+// other nodes that the job runs.
+func (s *Jobs) sendPending(w http.ResponseWriter, j *Job, isFirst bool) {
+	if isFirst && s.deps.Store != nil {
 		j.writes.Add(1)
 		s.work.Go(func() { s.announce(j) })
 	}
-	pending(w, j.id, s.retry(j))
+	sendPending(w, j.id, s.retry(j))
 }
 
-func pending(w http.ResponseWriter, id string, retry int) {
+func sendPending(w http.ResponseWriter, id string, retry int) {
 	api.WriteJSON(w, http.StatusOK, struct {
 		Status  string `json:"status"`
 		ID      string `json:"request_id"`

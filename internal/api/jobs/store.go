@@ -10,58 +10,57 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Store keeps answers for all nodes, so that a client may ask any of them. An
-// entry is gone when its life is over. Get gives a fault.NotFound for what is
-// not there.
+// Store keeps entries for all nodes, so that a client may poll any of them. An
+// entry expires after its life. Get returns a fault.NotFound for a missing entry.
 type Store interface {
-	Put(ctx context.Context, id string, answer []byte, life time.Duration) error
+	Put(ctx context.Context, id string, entry []byte, life time.Duration) error
 	Get(ctx context.Context, id string) ([]byte, error)
 }
 
-// An entry of the store begins with its scope and a line break, and then with
-// what it is. Behind isPending stands when the work began, in seconds; behind
-// isAnswer the packed answer.
+// An entry of the store is the quoted scope of the job, a line break, one of these
+// letters, and its value.
 const (
-	isPending = 'p'
-	isAnswer  = 'a'
+	isPending = 'p' // the start of the work, in seconds
+	isAnswer  = 'a' // the compressed answer
 )
 
 const (
-	storeTime    = 5 * time.Second        // for one command
-	storeLook    = 500 * time.Millisecond // between two looks of a client that waits
-	announceLife = 60 * time.Second       // a node that dies is missed after that
-	announceEach = 20 * time.Second
+	storeTime    = 5 * time.Second        // timeout of one command
+	storePoll    = 500 * time.Millisecond // between two reads for a client that waits
+	pendingLife  = 60 * time.Second       // after this, the job of a node that crashed is unknown
+	pendingEvery = 20 * time.Second
 )
 
-// announce tells the other nodes that a job runs here, until it is done.
+// announce writes the pending entry of a job, repeatedly until it is done.
 func (s *Jobs) announce(j *Job) {
 	defer j.writes.Done()
 	entry := strconv.AppendInt([]byte{isPending}, j.start.Unix(), 10)
-	again := time.NewTicker(announceEach)
-	defer again.Stop()
+	tick := time.NewTicker(pendingEvery)
+	defer tick.Stop()
 	for {
-		s.put(j, entry, announceLife)
+		s.put(j, entry, pendingLife)
 		select {
 		case <-j.done:
 			return
-		case <-again.C:
+		case <-tick.C:
 		}
 	}
 }
 
-func (s *Jobs) put(j *Job, entry []byte, life time.Duration) (ok bool) {
+// put writes the entry of a job, and reports whether it is stored.
+func (s *Jobs) put(j *Job, entry []byte, life time.Duration) bool {
 	ctx, cancel := context.WithTimeout(s.ctx, storeTime)
 	defer cancel()
 	err := s.deps.Store.Put(ctx, j.id, append([]byte(strconv.Quote(j.scope)+"\n"), entry...), life)
 	if err != nil {
-		s.deps.Log.Warn("the other nodes do not learn of a request", "id", j.id, "error", err)
+		s.deps.Log.Warn("cannot share a request with other nodes", "id", j.id, "error", err)
 	}
 	return err == nil
 }
 
-// entryFor is what an entry has behind its scope; nothing if that is none of the
-// client's.
-func entryFor(sees func(scope string) bool, entry []byte) []byte {
+// cutScope returns an entry without its scope, nothing if the client may not see
+// that.
+func cutScope(sees func(scope string) bool, entry []byte) []byte {
 	line, rest, _ := bytes.Cut(entry, []byte("\n"))
 	scope, err := strconv.Unquote(string(line))
 	if err != nil || !sees(scope) {
@@ -70,8 +69,8 @@ func entryFor(sees func(scope string) bool, entry []byte) []byte {
 	return rest
 }
 
-// elsewhere answers for a job that is not one of this node.
-func (s *Jobs) elsewhere(w http.ResponseWriter, r *http.Request, sees func(scope string) bool, id string, wait time.Duration) error {
+// pollStore is Poll for a job that this node does not have.
+func (s *Jobs) pollStore(w http.ResponseWriter, r *http.Request, sees func(scope string) bool, id string, wait time.Duration) error {
 	if s.deps.Store == nil {
 		w.WriteHeader(http.StatusNotFound)
 		return nil
@@ -81,7 +80,7 @@ func (s *Jobs) elsewhere(w http.ResponseWriter, r *http.Request, sees func(scope
 		ctx, cancel := context.WithTimeout(r.Context(), storeTime)
 		entry, err := s.deps.Store.Get(ctx, id)
 		cancel()
-		entry = entryFor(sees, entry)
+		entry = cutScope(sees, entry)
 		switch {
 		case r.Context().Err() != nil:
 			return nil
@@ -89,7 +88,7 @@ func (s *Jobs) elsewhere(w http.ResponseWriter, r *http.Request, sees func(scope
 			w.WriteHeader(http.StatusNotFound)
 			return nil
 		case err != nil:
-			s.deps.Log.Warn("answers of other nodes cannot be had", "error", err)
+			s.deps.Log.Warn("cannot read answers of other nodes", "error", err)
 			return err
 		case entry[0] == isAnswer:
 			(&Answer{packed: entry[1:]}).Send(w)
@@ -97,13 +96,13 @@ func (s *Jobs) elsewhere(w http.ResponseWriter, r *http.Request, sees func(scope
 		}
 		now := s.deps.Now()
 		if !now.Before(until) {
-			began, _ := strconv.ParseInt(string(entry[1:]), 10, 64) // what we wrote
-			pending(w, id, retryAfter(now.Sub(time.Unix(began, 0))))
+			start, _ := strconv.ParseInt(string(entry[1:]), 10, 64) // written by announce
+			sendPending(w, id, retryAfter(now.Sub(time.Unix(start, 0))))
 			return nil
 		}
 		select {
 		case <-r.Context().Done():
-		case <-time.After(min(storeLook, until.Sub(now))):
+		case <-time.After(min(storePoll, until.Sub(now))):
 		}
 	}
 }

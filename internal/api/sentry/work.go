@@ -26,7 +26,7 @@ func (d *Door) encode(j *jobs.Job, engine run, q *question, requestID string) (a
 		if p := recover(); p != nil {
 			d.deps.Log.Error("a request panicked", "request_id", requestID, "panic", p, "stack", string(debug.Stack()))
 			if a != nil {
-				a.Release()
+				a.Free()
 			}
 			a = jobs.Brief(`{"status":"internal_error"}`)
 		}
