@@ -29,11 +29,12 @@ type Meta struct {
 	Hidden   bool     `json:",omitempty"` // names were hidden in it
 	Names    [32]byte `json:",omitzero"`  // SHA-256 of the names that were hidden; zero: they are not known
 	Size     int64
-	// Validator tells this state of the file from later ones, if the source has
-	// such a thing, and Checked is when the source last said that it holds, or
-	// when the file came.
+	// Validator identifies this state of the file, if the source has validators.
+	// Checked is when the source was last asked for the file, and Retry is when
+	// to ask again if that failed.
 	Validator string    `json:",omitempty"`
 	Checked   time.Time `json:",omitzero"`
+	Retry     time.Time `json:",omitzero"`
 	Hash      [32]byte  // SHA-256 of the content; zero until a table was made of it
 }
 

@@ -15,22 +15,32 @@ const renewLater = 10 * time.Minute
 // vouch notes what the source has said of this state of the file, and when it was
 // asked: what is told later is not known yet.
 func (f *fetched) vouch(meta *Meta) {
-	meta.Validator, meta.Checked = f.attempt.Validator, f.born
+	meta.Validator, meta.Checked, meta.Retry = f.attempt.Validator, f.born, time.Time{}
 }
 
-// stale says that a file may have changed since its source was asked.
-func (l *desk) stale(meta *Meta) bool {
-	return meta.Validator != "" && l.lives.Found > 0 && l.now().Sub(meta.Checked) >= l.lives.Found
-}
-
-// Until is when a source should be asked whether the file and its mapping are still
-// the same, or whether there is a mapping by now; zero if neither can be told.
-func (f *Found) Until() time.Time {
-	if f.Validator == "" || f.l.lives.Found <= 0 {
-		return f.again
+// renewal returns when the source of a file should be asked whether the file has
+// changed, or zero if it never should.
+func (l *desk) renewal(meta *Meta) time.Time {
+	switch {
+	case !meta.Retry.IsZero():
+		return meta.Retry
+	case meta.Validator == "" || l.lives.Found <= 0:
+		return time.Time{}
 	}
-	end := f.Checked.Add(f.l.lives.Found)
-	if !f.again.IsZero() && f.again.Before(end) {
+	return meta.Checked.Add(l.lives.Found)
+}
+
+// stale reports whether a file may have changed since its source was asked.
+func (l *desk) stale(meta *Meta) bool {
+	end := l.renewal(meta)
+	return !end.IsZero() && !end.After(l.now())
+}
+
+// Until returns when a source should be asked whether the file and its mapping are
+// still the same, or whether there is a mapping by now; zero if neither can be told.
+func (f *Found) Until() time.Time {
+	end := f.l.renewal(&f.Meta)
+	if end.IsZero() || !f.again.IsZero() && f.again.Before(end) {
 		return f.again
 	}
 	return end
@@ -52,16 +62,16 @@ func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, e
 	found := &Found{Meta: *a.old, l: l, source: a.source, candidate: a.candidate, key: key}
 	switch {
 	case f.same:
-		found.Checked = f.born
+		found.Checked, found.Retry = f.born, time.Time{}
 	case f.fault != nil:
 		l.tell(c, f.attempt, f.fault)
-		found.Checked = l.now().Add(renewLater - l.lives.Found)
+		found.Checked, found.Retry = f.born, l.now().Add(renewLater)
 	default:
 		meta := l.metaFor(ctx, f, m.Module, c.Public)
 		if why := meta.check(m.Module); why != nil { // not what it was, and not what is wanted
 			l.tell(c, f.attempt, why)
 			f.release()
-			found.Checked = l.now().Add(renewLater - l.lives.Found)
+			found.Checked, found.Retry = f.born, l.now().Add(renewLater)
 			break
 		}
 		l.tier.Forget(ctx, cache.Objects, key)

@@ -125,3 +125,35 @@ func TestAFileInUseIsForgotten(t *testing.T) {
 		t.Errorf("after a forget %q was given", now)
 	}
 }
+
+func TestFailedRenewalAfterForgetIsNotRetriedAtOnce(t *testing.T) {
+	status := http.StatusOK
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(status)
+		fmt.Fprint(w, symbols(id, "f"))
+	})
+	var c clock
+	l := locator(t, locate.Config{}, &c, s)
+	ask := func(want int32) {
+		t.Helper()
+		found, trail, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+		if err != nil {
+			t.Fatal(err, trail)
+		}
+		found.Close()
+		if n := s.asked.Load(); n != want {
+			t.Errorf("got %d requests, want %d", n, want)
+		}
+	}
+	ask(1)
+	if err := l.Forget(t.Context(), module("a.so")); err != nil {
+		t.Fatal(err)
+	}
+	status = http.StatusInternalServerError
+	ask(2)
+	ask(2)
+	c.offset.Add(int64(9 * time.Minute))
+	ask(2)
+	c.offset.Add(int64(2 * time.Minute))
+	ask(3)
+}
