@@ -17,20 +17,20 @@ func explainCommand() *command {
 	return &command{
 		name:  "explain",
 		args:  "DEBUGNAME/DEBUGID | CODENAME/CODEID | DEBUGNAME/DEBUGID CODENAME/CODEID | FILEID",
-		short: "Tell what happens when the symbols of one module are looked up, and why",
-		long: `Every place that is asked, what it answered, what is remembered and until
-when, why the chosen file was chosen, and what to do when there is none.
+		short: "Look one module up and print the trail: candidates, outcomes, reasons, advice",
+		long: `The trail has each candidate with its outcome, and the end of that outcome if it
+is cached; the reason why a file was chosen; and advice if no file was found.
 
 A CODEID of 40 digits is taken as the build id of an ELF file; a shorter build
 id needs --type elf.
 
-A running server of the data directory is asked what it sees. Without one the
-directory is opened for this question. With --source the sources named are
-asked directly and nothing is remembered.`,
+If a server runs on the data directory, it does the lookup. Without one the
+command opens the directory itself. With --source the command asks the named
+sources directly and caches nothing.`,
 		flags: func(fs *flag.FlagSet) {
 			conf.add(fs)
-			fs.StringVar(&purpose, "purpose", locate.SymFirst.String(), "what the file is wanted for: `sym-first`, as the Mozilla interfaces ask; debug, symbols, unwind or sources, as Sentry's does; debug or returnpads, as Elastic's does for a FILEID")
-			fs.StringVar(&kind, "type", "", "what the module is: `elf`, macho, pe, pe_dotnet or wasm; one of Mozilla's interfaces has none")
+			fs.StringVar(&purpose, "purpose", locate.SymFirst.String(), "the purpose of the file: `sym-first`, as for Mozilla's interfaces; debug, symbols, unwind or sources, as for Sentry's; debug or returnpads, as for Elastic's, which need a FILEID")
+			fs.StringVar(&kind, "type", "", "the type of the module: `elf`, macho, pe, pe_dotnet or wasm; modules of Mozilla's interfaces have none")
 			fs.BoolVar(&asJSON, "json", false, "print the trail as JSON")
 		},
 		run: func(ctx context.Context, e *env, args []string) error {
@@ -41,7 +41,7 @@ asked directly and nothing is remembered.`,
 			q := explain.Question{Module: m}
 			var known bool
 			if q.Purpose, known = locate.ParsePurpose(purpose); !known {
-				return &usageError{text: fmt.Sprintf("there is no purpose %q", purpose)}
+				return &usageError{text: fmt.Sprintf("invalid --purpose %q: must be sym-first, debug, symbols, unwind, sources or returnpads", purpose)}
 			}
 			if q.Purpose == locate.SymFirst && !m.FileID.IsZero() {
 				q.Purpose = locate.Debug

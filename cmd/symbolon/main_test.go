@@ -80,14 +80,3 @@ func endServer(file string) {
 		}
 	}
 }
-
-func TestOneThingIsNotPlural(t *testing.T) {
-	for want, got := range map[string]string{
-		"1 line": counted(1, "line"), "0 lines": counted(0, "line"), "2 lines": counted(2, "line"),
-		"1 entry": counted(1, "entry"), "2 entries": counted(2, "entry"), "1,234,567 bytes": counted(int64(1234567), "byte"),
-	} {
-		if got != want {
-			t.Errorf("got %q; want %q", got, want)
-		}
-	}
-}

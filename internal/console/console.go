@@ -1,4 +1,4 @@
-// Package console writes to people at terminals.
+// Package console formats text for people at terminals.
 package console
 
 import (
@@ -8,26 +8,26 @@ import (
 	"unicode"
 )
 
-// Printf writes for people. It ignores errors of the writer: a terminal may go away.
+// Printf writes to w and ignores errors: a terminal may be closed at any time.
 func Printf(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
 
-// Count writes a number of things, for people; "entry" becomes "entries".
-func Count[N int | int64 | uint64](n N, what string) string {
+// Count returns a number with its noun, such as "1,234 entries" for "entry".
+func Count[N int | int64 | uint64](n N, noun string) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]
 	}
-	if stem, ok := strings.CutSuffix(what, "ry"); ok && n != 1 {
+	if stem, ok := strings.CutSuffix(noun, "ry"); ok && n != 1 {
 		return text + " " + stem + "ries"
 	}
 	if n != 1 {
-		what += "s"
+		noun += "s"
 	}
-	return text + " " + what
+	return text + " " + noun
 }
 
-// Printable replaces what could move a terminal's cursor or reorder its text:
-// names come from files that anybody may have made.
+// Printable replaces the characters of s that could move the cursor of a terminal
+// or reorder its text: names come from untrusted files.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {

@@ -1,29 +1,31 @@
-// Package explain makes the trail of a lookup as data, with its verdict and
-// advice, and writes it as text.
+// Package explain looks a module up and returns the trail of the lookup as data:
+// each candidate with its outcome, the verdict, and advice for the operator.
+//
+// New makes a Trail of a lookup that has ended; Lookup runs one. A Trail is a
+// plain value. Its JSON form is stable: keys are added, never renamed. WriteText
+// writes the form for people.
 package explain
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
-	"symbolon/internal/source"
 )
 
-// Question is what Lookup is asked.
+// Question is a module and the purpose of its file.
 type Question struct {
 	Module  ident.Module   `json:"module"`
 	Purpose locate.Purpose `json:"purpose"`
 }
 
-// Lookup runs the lookup of a module and tells how it went.
+// Lookup looks a module up and returns the trail. sources is the number of
+// configured sources.
 func Lookup(ctx context.Context, l *locate.Locator, q Question, sources int) (*Trail, error) {
-	found, trail, err := l.Best(ctx, q.Module, q.Purpose)
+	found, tried, err := l.Best(ctx, q.Module, q.Purpose)
 	var mapping []locate.Tried
 	if err == nil {
 		mapping = found.Mapping()
@@ -32,12 +34,12 @@ func Lookup(ctx context.Context, l *locate.Locator, q Question, sources int) (*T
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	x := New(q, trail, err, time.Now(), sources)
-	x.mapped(mapping)
-	return x, nil
+	t := New(q, tried, err, time.Now(), sources)
+	t.addMapping(mapping)
+	return t, nil
 }
 
-// Trail is the whole trail of one module, ready to be printed or sent.
+// Trail is the result of a lookup with all that led to it.
 type Trail struct {
 	Asked   Module    `json:"asked"`
 	Found   bool      `json:"found"`
@@ -46,15 +48,18 @@ type Trail struct {
 	Advice  []string  `json:"advice,omitempty"`
 }
 
+// Module is the identity that was looked up.
 type Module struct {
 	DebugFile string `json:"debug_file,omitempty"`
 	DebugID   string `json:"debug_id,omitempty"`
 	CodeFile  string `json:"code_file,omitempty"`
 	CodeID    string `json:"code_id,omitempty"`
 	FileID    string `json:"file_id,omitempty"`
-	Derived   string `json:"derived,omitempty"`
+	Derived   string `json:"derived,omitempty"` // how an id was derived from another one
 }
 
+// Attempt is the outcome of one candidate. Cached is set if it was not asked for
+// now; Expires is then the end of the cached outcome.
 type Attempt struct {
 	Source   string   `json:"source"`
 	Kind     string   `json:"kind"`
@@ -72,88 +77,61 @@ type Attempt struct {
 	Chosen   bool     `json:"chosen"`
 }
 
-// New makes the explanation of a lookup of m that ended with these.
-func New(q Question, trail []locate.Tried, err error, now time.Time, sources int) *Trail {
-	m := q.Module
-	x := &Trail{Found: err == nil, Tried: []Attempt{}}
-	full := m.Derive()
-	x.Asked = Module{DebugFile: full.DebugFile, CodeFile: full.CodeFile, CodeID: full.CodeID.String()}
+// New returns the trail of a lookup that tried these candidates and ended with
+// err, or with the chosen one of them.
+func New(q Question, tried []locate.Tried, err error, now time.Time, sources int) *Trail {
+	full := q.Module.Derive()
+	t := &Trail{Asked: newModule(q.Module, full), Found: err == nil, Tried: []Attempt{}}
+	for _, c := range tried {
+		t.Tried = append(t.Tried, newAttempt(c))
+		if err == nil && c.Chosen {
+			t.Verdict = fmt.Sprintf("found in %s; %s", c.Source, chosenBecause[q.Purpose])
+		}
+	}
+	if err != nil {
+		f := fault.Of(err)
+		t.Verdict = f.Kind.String() + ": " + f.Detail
+		t.Advice = advise(full, tried, now, sources)
+	}
+	return t
+}
+
+// newModule returns the module m, of which full has the derived ids too.
+func newModule(m, full ident.Module) Module {
+	out := Module{DebugFile: full.DebugFile, CodeFile: full.CodeFile, CodeID: full.CodeID.String()}
 	if !full.DebugID.IsZero() {
-		x.Asked.DebugID = full.DebugID.Breakpad()
+		out.DebugID = full.DebugID.Breakpad()
 	}
 	if !full.FileID.IsZero() {
-		x.Asked.FileID = full.FileID.Base64()
+		out.FileID = full.FileID.Base64()
 	}
 	if m.DebugID.IsZero() && !full.DebugID.IsZero() {
-		x.Asked.Derived = "the debug id was computed from the code id"
+		out.Derived = "the debug id was computed from the code id"
 	}
-	tips := map[fault.Kind][]string{}
-	for _, t := range trail {
-		x.Tried = append(x.Tried, tell(t))
-		if t.Fault != nil {
-			if tip := adviceOn(t); !slices.Contains(tips[t.Fault.Kind], tip) {
-				tips[t.Fault.Kind] = append(tips[t.Fault.Kind], tip)
-			}
-		}
-	}
-	if err == nil {
-		for _, t := range x.Tried {
-			if t.Chosen {
-				x.Verdict = fmt.Sprintf("found in %s; %s", t.Source, chosenBecause[q.Purpose])
-			}
-		}
-		return x
-	}
-	f := fault.Of(err)
-	x.Verdict = f.Kind.String() + ": " + f.Detail
-	needsBuildID := slices.ContainsFunc(trail, func(t locate.Tried) bool { return t.Fault != nil && errors.Is(t.Fault, source.ErrNoBuildID) })
-	placed := slices.ContainsFunc(trail, func(t locate.Tried) bool { return t.Location != "" })
-	switch {
-	case needsBuildID:
-		x.Advice = append(x.Advice, fmt.Sprintf(buildIDAdvice, full.DebugFile, x.Asked.DebugID))
-	case !placed:
-		x.Advice = append(x.Advice, missingAdvice(full, sources)...)
-	}
-	for _, k := range fault.Kinds() {
-		switch {
-		case k == fault.NotFound && !placed:
-		case len(tips[k]) > 0 && k == fault.NotFound && !full.FileID.IsZero():
-			x.Advice = append(x.Advice, notUploaded)
-		default:
-			x.Advice = append(x.Advice, tips[k]...)
-		}
-	}
-	for _, t := range trail {
-		if t.Cached && t.Fault != nil && t.Expires.After(now) {
-			x.Advice = append(x.Advice, `A remembered verdict is used until it expires; "symbolon cache purge --faults" forgets them all now.`)
-			break
-		}
-	}
-	return x
+	return out
 }
 
-// mapped adds what came of the Question for a mapping of the lines of the file that
-// was chosen.
-func (x *Trail) mapped(trail []locate.Tried) {
-	for _, t := range trail {
-		x.Tried = append(x.Tried, tell(t))
-		if t.Chosen {
-			x.Verdict += "; lines of C# are told by the mapping in " + t.Source
+// addMapping adds the candidates for the line mapping of the chosen file.
+func (t *Trail) addMapping(tried []locate.Tried) {
+	for _, c := range tried {
+		t.Tried = append(t.Tried, newAttempt(c))
+		if c.Chosen {
+			t.Verdict += "; lines of C# come from the mapping in " + c.Source
 		}
 	}
 }
 
-func tell(t locate.Tried) Attempt {
+func newAttempt(c locate.Tried) Attempt {
 	out := Attempt{
-		Source: t.Source, Kind: t.Kind, Location: t.Location, Verdict: "usable", Status: t.Attempt.Status,
-		Wire: t.Attempt.Wire, Bytes: t.Attempt.Bytes, Millis: t.Attempt.Time.Milliseconds(), Retries: t.Attempt.Retries,
-		Cached: t.Cached, Features: t.Features.Names(), Chosen: t.Chosen,
+		Source: c.Source, Kind: c.Kind, Location: c.Location, Verdict: "usable", Status: c.Attempt.Status,
+		Wire: c.Attempt.Wire, Bytes: c.Attempt.Bytes, Millis: c.Attempt.Time.Milliseconds(), Retries: c.Attempt.Retries,
+		Cached: c.Cached, Features: c.Features.Names(), Chosen: c.Chosen,
 	}
-	if t.Fault != nil {
-		out.Verdict, out.Detail = t.Fault.Kind.String(), t.Fault.Detail
+	if c.Fault != nil {
+		out.Verdict, out.Detail = c.Fault.Kind.String(), c.Fault.Detail
 	}
-	if !t.Expires.IsZero() {
-		out.Expires = t.Expires.UTC().Format(time.RFC3339)
+	if !c.Expires.IsZero() {
+		out.Expires = c.Expires.UTC().Format(time.RFC3339)
 	}
 	return out
 }

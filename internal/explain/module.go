@@ -9,19 +9,19 @@ import (
 	"symbolon/internal/ident"
 )
 
-// ParseModules is the module that a command line names, by one of its files or
-// by both.
+// ParseModules parses the arguments that name one module, by one of its files
+// or by both, and its type, which may be empty.
 func ParseModules(args []string, kind string) (m ident.Module, err error) {
 	if len(args) != 1 && len(args) != 2 {
-		return m, errors.New("name one module, as in xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2")
+		return m, errors.New("expected one module, such as xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2")
 	}
 	if m, err = ParseModule(args[0]); err != nil {
 		return m, err
 	}
 	if len(args) == 2 {
-		name, id, cut := cutLast(args[1])
-		if m.CodeID = ident.ParseCodeID(id); !cut || m.CodeID.IsZero() || m.DebugID.IsZero() {
-			return m, fmt.Errorf("of two the first is DEBUGNAME/DEBUGID, the second CODENAME/CODEID: %q, %q", args[0], args[1])
+		name, id, isCut := cutLast(args[1])
+		if m.CodeID = ident.ParseCodeID(id); !isCut || m.CodeID.IsZero() || m.DebugID.IsZero() {
+			return m, fmt.Errorf("invalid module %q %q: must be DEBUGNAME/DEBUGID CODENAME/CODEID", args[0], args[1])
 		}
 		m.CodeFile = name
 		if kind == "" && len(m.CodeID) >= 32 && !ident.BuildID(m.CodeID).Fits(m.DebugID) {
@@ -30,7 +30,7 @@ func ParseModules(args []string, kind string) (m ident.Module, err error) {
 	}
 	if kind != "" {
 		if m.Type = ident.ParseType(kind); m.Type == ident.TypeUnknown {
-			return m, fmt.Errorf("there is no type %q", kind)
+			return m, fmt.Errorf("invalid type %q: must be elf, macho, pe, pe_dotnet or wasm", kind)
 		}
 	}
 	if m.Type == ident.TypeELF && m.DebugFile == "" {
@@ -39,8 +39,9 @@ func ParseModules(args []string, kind string) (m ident.Module, err error) {
 	return m, nil
 }
 
-// cutLast is what stands before and behind the last slash.
-func cutLast(text string) (name, id string, cut bool) {
+// cutLast cuts text around its last slash. It reports false if either part is
+// empty.
+func cutLast(text string) (name, id string, isCut bool) {
 	i := strings.LastIndexByte(text, '/')
 	if i <= 0 || i == len(text)-1 {
 		return "", "", false
@@ -48,32 +49,32 @@ func cutLast(text string) (name, id string, cut bool) {
 	return text[:i], text[i+1:], true
 }
 
-// buildIDDigits is the length of most build ids of ELF files. A debug id is as
-// long only if its age has eight digits, as those of portable PDBs have.
+// buildIDDigits is the length of most build ids of ELF files. Of the debug ids
+// only those of portable PDBs are as long: their age has eight digits.
 const buildIDDigits = 40
 
-// ParseModule parses NAME/ID, or a file id. An ID is a debug id if it can be one,
-// else a code id: of an ELF file if it is as long as a build id. Of 40 digits
-// only the id of a .pdb file is a debug id.
+// ParseModule parses NAME/ID, or a file id. It takes an ID as a debug id if
+// possible, and else as a code id: of an ELF file if it is as long as a build id.
+// An ID of 40 digits is a debug id only if NAME ends in .pdb.
 func ParseModule(text string) (ident.Module, error) {
 	if file, err := ident.ParseFileID(text); err == nil {
 		return ident.Module{FileID: file}, nil
 	}
-	name, id, cut := cutLast(text)
-	if !cut {
-		return ident.Module{}, fmt.Errorf("%q is not NAME/ID", text)
+	name, id, isCut := cutLast(text)
+	if !isCut {
+		return ident.Module{}, fmt.Errorf("invalid module %q: must be NAME/ID", text)
 	}
-	_, behind, _ := strings.Cut(name, "/")
-	first, _, two := strings.Cut(behind, " ")
-	if _, err := ident.ParseDebugID(first); two && err == nil {
-		return ident.Module{}, fmt.Errorf("%q names two files: quote each NAME/ID by itself", text)
+	_, rest, _ := strings.Cut(name, "/")
+	first, _, hasSecond := strings.Cut(rest, " ")
+	if _, err := ident.ParseDebugID(first); hasSecond && err == nil {
+		return ident.Module{}, fmt.Errorf("invalid module %q: quote each NAME/ID by itself", text)
 	}
 	digits := len(strings.ReplaceAll(id, "-", ""))
 	if d, err := ident.ParseDebugID(id); err == nil && digits >= 32 && (digits < buildIDDigits || isPDB(name)) {
 		return ident.Module{DebugFile: name, DebugID: d, DebugIDText: id}, nil
 	}
 	if strings.Trim(id, "0123456789abcdefABCDEF") != "" {
-		return ident.Module{}, fmt.Errorf("%q is neither a debug id (32 hexadecimal digits and an age) nor a code id", id)
+		return ident.Module{}, fmt.Errorf("invalid id %q: must be a debug id (32 hexadecimal digits and an age) or a code id (hexadecimal digits)", id)
 	}
 	m := ident.Module{CodeFile: name, CodeID: ident.ParseCodeID(id)}
 	if len(m.CodeID) == buildIDDigits {

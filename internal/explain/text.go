@@ -8,66 +8,68 @@ import (
 	"symbolon/internal/console"
 )
 
-func (x *Trail) WriteText(w io.Writer) {
+// WriteText writes the trail for people. It ignores errors of w, as all that
+// writes to a terminal does.
+func (t *Trail) WriteText(w io.Writer) {
 	line := func(label, value string) {
 		if value != "" {
 			console.Printf(w, "%-12s %s\n", label, console.Printable(value))
 		}
 	}
-	line("debug file", x.Asked.DebugFile)
-	line("debug id", x.Asked.DebugID)
-	line("code file", x.Asked.CodeFile)
-	line("code id", x.Asked.CodeID)
-	line("file id", x.Asked.FileID)
-	line("derived", x.Asked.Derived)
-	for i, t := range x.Tried {
+	line("debug file", t.Asked.DebugFile)
+	line("debug id", t.Asked.DebugID)
+	line("code file", t.Asked.CodeFile)
+	line("code id", t.Asked.CodeID)
+	line("file id", t.Asked.FileID)
+	line("derived", t.Asked.Derived)
+	for i, a := range t.Tried {
 		mark := " "
-		if t.Chosen {
+		if a.Chosen {
 			mark = "*"
 		}
-		head := fmt.Sprintf("%s %d. %s  %s", mark, i+1, console.Printable(t.Source), t.Kind)
-		console.Printf(w, "\n%s\n", strings.TrimRight(head, " ")) // a source that was not asked has no kind
-		if t.Location != "" {
-			console.Printf(w, "     %s\n", console.Printable(t.Location))
+		head := fmt.Sprintf("%s %d. %s  %s", mark, i+1, console.Printable(a.Source), a.Kind)
+		console.Printf(w, "\n%s\n", strings.TrimRight(head, " ")) // the kind is empty if the source was not asked
+		if a.Location != "" {
+			console.Printf(w, "     %s\n", console.Printable(a.Location))
 		}
-		console.Printf(w, "     %s\n", console.Printable(t.summary()))
+		console.Printf(w, "     %s\n", console.Printable(a.summary()))
 	}
-	console.Printf(w, "\n%s\n", console.Printable(x.Verdict))
-	for _, a := range x.Advice {
+	console.Printf(w, "\n%s\n", console.Printable(t.Verdict))
+	for _, a := range t.Advice {
 		console.Printf(w, "- %s\n", console.Printable(a))
 	}
 }
 
-// summary is one line about one candidate.
-func (t *Attempt) summary() string {
+// summary returns a line about the candidate.
+func (a *Attempt) summary() string {
 	var b strings.Builder
-	b.WriteString(t.Verdict)
-	if t.Detail != "" {
-		b.WriteString(": " + t.Detail)
+	b.WriteString(a.Verdict)
+	if a.Detail != "" {
+		b.WriteString(": " + a.Detail)
 	}
-	if t.Cached {
+	if a.Cached {
 		b.WriteString("; remembered")
-		if t.Expires != "" {
-			b.WriteString(" until " + t.Expires)
+		if a.Expires != "" {
+			b.WriteString(" until " + a.Expires)
 		}
 	}
-	if t.Status != 0 {
-		fmt.Fprintf(&b, "; HTTP %d", t.Status)
+	if a.Status != 0 {
+		fmt.Fprintf(&b, "; HTTP %d", a.Status)
 	}
-	if t.Wire > 0 {
-		fmt.Fprintf(&b, "; %s received", console.Count(t.Wire, "byte"))
+	if a.Wire > 0 {
+		fmt.Fprintf(&b, "; %s received", console.Count(a.Wire, "byte"))
 	}
-	if t.Bytes > 0 && t.Bytes != t.Wire {
-		fmt.Fprintf(&b, ", %d decoded", t.Bytes)
+	if a.Bytes > 0 && a.Bytes != a.Wire {
+		fmt.Fprintf(&b, ", %d decoded", a.Bytes)
 	}
-	if !t.Cached {
-		fmt.Fprintf(&b, "; %d ms", t.Millis)
+	if !a.Cached {
+		fmt.Fprintf(&b, "; %d ms", a.Millis)
 	}
-	if t.Retries > 0 {
-		fmt.Fprintf(&b, "; %s", console.Count(t.Retries, "retry"))
+	if a.Retries > 0 {
+		fmt.Fprintf(&b, "; %s", console.Count(a.Retries, "retry"))
 	}
-	if len(t.Features) > 0 {
-		b.WriteString("; has " + strings.Join(t.Features, ", "))
+	if len(a.Features) > 0 {
+		b.WriteString("; has " + strings.Join(a.Features, ", "))
 	}
 	return b.String()
 }

@@ -2,7 +2,7 @@ package scratch
 
 import "syscall"
 
-// Relax gives the pages of a mapped file back. They come back when they are read
+// Relax drops the resident pages of a mapped file. They are read from it when used
 // again.
 func Relax(b []byte) {
 	_ = syscall.Madvise(b, syscall.MADV_DONTNEED) // the content is in the file

@@ -2,5 +2,5 @@
 
 package scratch
 
-// Relax leaves it to the system which pages of a mapped file stay.
+// Relax does nothing here: the system decides which pages stay resident.
 func Relax([]byte) {}

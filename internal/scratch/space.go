@@ -1,25 +1,28 @@
 package scratch
 
-// Space is memory for what files unpack to: in files of a folder, where the system
-// can map them.
+// Space is memory in mapped files of a folder, where the system can map files. It
+// implements bin.Space.
 type Space struct {
 	dir    string
-	hold   Hold // nil: nothing is counted, and the heap serves where the disk does not
+	hold   Hold // nil: nothing is counted, and the heap is used if the disk is full
 	pieces [][]byte
-	leave  []func()
-	err    error // of hold, which is not asked again
+
+	releases []func()
+	err      error // the first one of hold; later calls return it too
 }
 
-// NewSpace makes space in a folder, within the bounds of hold, which may be nil.
+// NewSpace returns a Space in a folder. Without hold it is not bounded.
 func NewSpace(dir string, hold Hold) *Space { return &Space{dir: dir, hold: hold} }
 
-// Hold counts n bytes that do takes, until release is called.
+// Hold calls do, which uses n bytes, and counts them until release is called. It
+// fails if they exceed its limit.
 type Hold func(n int64, do func() error) (release func(), err error)
 
+// Take returns n bytes, which are zero.
 func (s *Space) Take(n int) (b []byte, err error) {
 	if s.hold == nil {
 		if b, err = s.piece(n); err != nil {
-			return make([]byte, n), nil // a command has the memory of its user
+			return make([]byte, n), nil // commands may use the memory of their user
 		}
 		return b, nil
 	}
@@ -33,15 +36,16 @@ func (s *Space) Take(n int) (b []byte, err error) {
 	if s.err = err; err != nil {
 		return nil, err
 	}
-	s.leave = append(s.leave, release)
+	s.releases = append(s.releases, release)
 	return b, nil
 }
 
+// Close releases the memory.
 func (s *Space) Close() error {
 	err := s.unmap()
-	for _, release := range s.leave {
+	for _, release := range s.releases {
 		release()
 	}
-	s.leave = nil
+	s.releases = nil
 	return err
 }

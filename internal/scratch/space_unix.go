@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// piece makes a file of n bytes without a name, and maps it.
+// piece maps a new file of n bytes, which has no name.
 func (s *Space) piece(n int) ([]byte, error) {
 	f, err := os.CreateTemp(s.dir, "space-*")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -24,7 +24,7 @@ func (s *Space) piece(n int) ([]byte, error) {
 	if err := errors.Join(os.Remove(f.Name()), f.Truncate(int64(n))); err != nil {
 		return nil, err
 	}
-	// A full disk must be an error now, and not when a page is written.
+	// Without this a full disk would be a fault when a page is written.
 	if err := reserve(f, int64(n)); err != nil {
 		return nil, err
 	}
@@ -35,8 +35,7 @@ func (s *Space) piece(n int) ([]byte, error) {
 	return b, err
 }
 
-// Relax gives the pages back that are in memory. They come back when they are
-// read again.
+// Relax drops the resident pages. They are read from the files when used again.
 func (s *Space) Relax() {
 	for _, b := range s.pieces {
 		Relax(b)
