@@ -40,7 +40,7 @@ func TestAFileThatChangesIsNotPushed(t *testing.T) {
 			defer u.Close()
 			out, errs, code := s.push("-e", path, "--debuginfod", u.URL)
 			errs = strings.TrimSpace(errs[strings.LastIndex(errs, "\r")+1:]) // behind the bar
-			want := "symbolon: " + path + ": it changed while it was read"
+			want := "symbolon: " + path + ": changed while it was read"
 			if told := code == exitFailed && strings.HasPrefix(errs, want) && !strings.Contains(errs, "\n"); told != c.told || told != (len(s.published) == 0) || (code == 0) == c.told {
 				t.Errorf("%d, %s%q, %d files", code, out, errs, len(s.published))
 			}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"symbolon/internal/bin"
-	"symbolon/internal/companion"
 	"symbolon/internal/ident"
 )
 
@@ -163,7 +162,7 @@ func (f *pushFlags) run(ctx context.Context, e *env, args []string) error {
 	limitMemory()
 	for _, t := range targets.list {
 		t.debug = f.debug
-		if err := companion.Unfaulted(func() error { return p.file(ctx, t) }); err != nil {
+		if err := p.file(ctx, t); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}

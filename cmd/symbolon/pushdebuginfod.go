@@ -69,7 +69,7 @@ func (f *debuginfods) complete(ctx context.Context, e *env, d *companion.File, d
 			return d, err
 		}
 		if name != "" {
-			d.Supply(n, []string{name})
+			d.Supply(n, name)
 		}
 	}
 	return d, nil

@@ -65,6 +65,7 @@ func (s *partSet) pushed(known bool) *pushedSet {
 
 // file pushes one file. All that is made on the way is in a folder that goes.
 func (p *push) file(ctx context.Context, t target) (err error) {
+	defer object.RecoverFault(&err)()
 	dir, err := os.MkdirTemp("", "symbolon-push-*")
 	if err != nil {
 		return err
@@ -120,7 +121,7 @@ func (p *push) cut(ctx context.Context, x *image, t target, code *companion.File
 	}
 	defer func() { // whichever it is then
 		if err != nil {
-			err = companion.Verdict(err, code, d)
+			err = companion.Cause(err, code, d)
 		}
 		d.Close()
 	}()
@@ -150,7 +151,7 @@ func (p *push) cut(ctx context.Context, x *image, t target, code *companion.File
 			f.Close()
 		}
 	}()
-	if err = companion.Verdict(err, code, d); err != nil {
+	if err = companion.Cause(err, code, d); err != nil {
 		return false, err
 	}
 	p.sender.bar.clear()

@@ -18,6 +18,7 @@ import (
 	"symbolon/internal/extract"
 	"symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
+	"symbolon/internal/object"
 	"symbolon/internal/scratch"
 )
 
@@ -102,9 +103,15 @@ func extractSymbfiles(ctx context.Context, e *env, code, d *companion.File, rang
 	in := extract.Input{Debug: d.Object(), Code: code.Object(), Workers: runtime.GOMAXPROCS(0), Scratch: scratch.Dir(os.TempDir())}
 	return writeSymbfile(e, ranges, &in.Ranges, func() error {
 		return writeSymbfile(e, pads, &in.Pads, func() error {
-			return companion.Verdict(companion.Unfaulted(func() error { return extract.Extract(ctx, in) }), code, d)
+			return companion.Cause(extractFrom(ctx, in), code, d)
 		})
 	})
+}
+
+// extractFrom extracts from mapped files, which may be truncated meanwhile.
+func extractFrom(ctx context.Context, in extract.Input) (err error) {
+	defer object.RecoverFault(&err)()
+	return extract.Extract(ctx, in)
 }
 
 // writeSymbfile has work write a symbfile to a file, or none if it has no name.

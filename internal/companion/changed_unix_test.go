@@ -8,36 +8,37 @@ import (
 	"testing"
 
 	"symbolon/internal/companion"
+	"symbolon/internal/object"
 )
 
-// A fault outside of what reads debug files is an error too.
-func TestFaultsOfFilesAreErrors(t *testing.T) {
+func TestReadingATruncatedFileIsAnError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, make([]byte, 10000), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	f, err := companion.OpenSource(path, nil)
+	s, err := companion.OpenSource(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	if _, ok := f.Source.(interface{ Bytes() []byte }); !ok {
+	defer s.Close()
+	if _, ok := s.Source.(interface{ Bytes() []byte }); !ok {
 		t.Fatal("the file is not mapped")
+	}
+	if err := s.Changed(); err != nil {
+		t.Errorf("before the file changes: %v", err)
 	}
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
-	err = companion.Unfaulted(func() error {
-		_, err := f.ReadAt(make([]byte, 10), 5000)
+	read := func() (err error) {
+		defer object.RecoverFault(&err)()
+		_, err = s.ReadAt(make([]byte, 10), 5000)
 		return err
-	})
-	if err == nil || f.Changed() == nil {
-		t.Errorf("%v, %v", err, f.Changed())
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("other panics are hidden")
-		}
-	}()
-	_ = companion.Unfaulted(func() error { panic("another one") })
+	if err := read(); err == nil {
+		t.Error("reading after the new end succeeds")
+	}
+	if s.Changed() == nil {
+		t.Error("the file counts as unchanged")
+	}
 }

@@ -9,15 +9,17 @@ import (
 	"symbolon/internal/scratch"
 )
 
-// mapFile maps a file, which is closed. It is false where that cannot be done.
-func mapFile(f *os.File, size int64) (*mapped, bool) {
+// mapFile maps the file and closes it, where that is possible.
+func (s *Source) mapFile(f *os.File, size int64) {
 	if size <= 0 || size != int64(int(size)) {
-		return nil, false
+		return
 	}
 	all, err := syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_PRIVATE)
 	if err != nil {
-		return nil, false
+		return
 	}
-	f.Close()
-	return &mapped{all, func() { scratch.Relax(all) }, func() error { return syscall.Munmap(all) }}, true
+	_ = f.Close() // it was only read
+	s.Source = mapped(all)
+	s.close = func() error { return syscall.Munmap(all) }
+	s.relax = func() { scratch.Relax(all) }
 }

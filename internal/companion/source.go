@@ -9,65 +9,75 @@ import (
 	"symbolon/internal/bin"
 )
 
-// Source is an open file as the readers want it.
+// A Source is an open file that can be read at any offset. It is mapped where
+// the system can do that: an access is a memory fault then if the disk fails or
+// the file was truncated; see object.RecoverFault.
 type Source struct {
 	bin.Source
-	io.Closer
-	watch watch
+	close func() error
+	relax func()
+	name  string
+	info  os.FileInfo // when it was opened; nil: of standard input
 }
 
-// onDisk is a file of the file system.
-type onDisk struct {
-	*os.File
-	size int64
-}
-
-func (f onDisk) Size() int64 { return f.size }
-
-// OpenSource opens name for random access; "-" is stdin, which is read into
-// memory, unless it is nil.
+// OpenSource opens a file. With the name "-" it reads stdin into memory, unless
+// stdin is nil.
 func OpenSource(name string, stdin io.Reader) (*Source, error) {
 	if name == "-" && stdin != nil {
 		all, err := io.ReadAll(stdin)
-		return &Source{Source: bin.Bytes(all), Closer: io.NopCloser(nil)}, err
+		return &Source{Source: bin.Bytes(all), close: func() error { return nil }}, err
 	}
-	st, err := os.Stat(name) // before opening, which waits for the other end of a pipe
+	info, err := os.Stat(name) // first: opening a pipe waits for its writer
 	if err != nil {
 		return nil, err
 	}
-	if !st.Mode().IsRegular() {
+	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", name)
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	w := watch{name, st}
-	if m, ok := mapFile(f, st.Size()); ok {
-		return &Source{m, m, w}, nil
+	s := &Source{Source: plain{f, info.Size()}, close: f.Close, name: name, info: info}
+	s.mapFile(f, info.Size())
+	return s, nil
+}
+
+// Close closes the file. Its bytes may not be used any more.
+func (s *Source) Close() error { return s.close() }
+
+// Relax releases the resident pages of a mapped file. They are loaded again when
+// they are accessed.
+func (s *Source) Relax() {
+	if s.relax != nil {
+		s.relax()
 	}
-	return &Source{onDisk{f, st.Size()}, f, w}, nil
 }
 
-// Relax gives the pages of a mapped file back.
-func (f *Source) Relax() {
-	if m, ok := f.Source.(*mapped); ok {
-		m.relax()
+// Changed returns an error if the file was written since it was opened. A new
+// file of the same name does not count.
+func (s *Source) Changed() error {
+	if s.info == nil {
+		return nil
 	}
+	now, err := os.Stat(s.name)
+	if err != nil || !os.SameFile(s.info, now) || now.Size() == s.info.Size() && now.ModTime().Equal(s.info.ModTime()) {
+		return nil
+	}
+	return fmt.Errorf("%s: changed while it was read; try again when the file is complete", s.name)
 }
 
-// mapped is a file of which all bytes are in the address space.
-type mapped struct {
-	all   []byte
-	relax func() // gives the pages back
-	unmap func() error
+// plain is a file that is not mapped.
+type plain struct {
+	*os.File
+	size int64
 }
 
-func (m *mapped) Bytes() []byte { return m.all }
-func (m *mapped) Size() int64   { return int64(len(m.all)) }
-func (m *mapped) ReadAt(p []byte, off int64) (int, error) {
-	return bytes.NewReader(m.all).ReadAt(p, off)
-}
-func (m *mapped) Close() error { return m.unmap() }
+func (f plain) Size() int64 { return f.size }
 
-var _ bin.Source = (*mapped)(nil)
+// mapped is a file whose bytes are all in the address space.
+type mapped []byte
+
+func (m mapped) Bytes() []byte                           { return m }
+func (m mapped) Size() int64                             { return int64(len(m)) }
+func (m mapped) ReadAt(p []byte, off int64) (int, error) { return bytes.NewReader(m).ReadAt(p, off) }
