@@ -70,11 +70,11 @@ func (d *Door) many(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// decode reads what is asked: a list in a document, or a line for each.
+// decode reads the lookups of a body: a document with a list, or lines.
 func (d *Door) decode(body io.Reader, lines bool) (*question, error) {
-	s := json.NewScanner(body)
-	defer s.Free()
-	in := &decoder{Scanner: s, most: d.cfg.MaxAddresses, known: map[ident.FileID]int32{}}
+	s := json.NewDecoder(body)
+	defer s.Release()
+	in := &decoder{Decoder: s, most: d.cfg.MaxAddresses, known: map[ident.FileID]int32{}}
 	if lines {
 		for s.Peek() == '{' {
 			in.lookup()
@@ -82,84 +82,71 @@ func (d *Door) decode(body io.Reader, lines bool) (*question, error) {
 	} else {
 		in.document()
 	}
-	s.Finish()
+	s.End()
 	return &in.question, s.Err
 }
 
 // decoder reads a question.
 type decoder struct {
-	*json.Scanner
+	*json.Decoder
 	question
 	most  int
 	known map[ident.FileID]int32
+	found bool         // there is a list of lookups
+	file  ident.FileID // of the lookup that is being read
 }
 
-var errForm = errors.New("another form than that of a lookup")
+var errForm = errors.New("not a document of lookups")
+
+var documentMembers = []json.Member[*decoder]{{Name: "lookups", Read: (*decoder).lookups}}
+
+var lookupMembers = []json.Member[*decoder]{
+	{Name: "fileid", Read: (*decoder).fileID},
+	{Name: "addr", Read: (*decoder).addr},
+	{Name: "addrs", Read: (*decoder).addrs},
+}
 
 func (d *decoder) document() {
-	if d.Peek() != '{' {
+	if d.Peek() == '{' {
+		json.ReadObject(d.Decoder, d, documentMembers)
+	}
+	if !d.found {
 		d.Fail(errForm)
+	}
+}
+
+func (d *decoder) lookups(string) {
+	if d.Peek() != '[' {
+		d.Skip()
 		return
 	}
-	found := false
+	d.found = true
 	d.Enter()
 	for n := 0; d.Next(&n); {
-		if string(d.Key()) != "lookups" || d.Peek() != '[' {
-			d.Skip()
-			continue
-		}
-		found = true
-		d.Enter()
-		for n := 0; d.Next(&n); {
-			d.lookup()
-		}
-	}
-	if !found {
-		d.Fail(errForm)
+		d.lookup()
 	}
 }
 
 // lookup reads addresses of one binary.
 func (d *decoder) lookup() {
-	if d.Peek() != '{' {
-		d.Fail(errForm)
-		return
-	}
-	var file ident.FileID
 	from := len(d.frames)
-	d.Enter()
-	for n := 0; d.Next(&n); {
-		switch key := string(d.Key()); {
-		case key == "fileid" && d.Peek() == '"':
-			d.Str(true)
-			var err error
-			if file, err = parseFile(string(d.Text)); err != nil && d.Err == nil {
-				d.Fail(&refusal{http.StatusBadRequest, "", err.Error()})
-			}
-		case key == "addr":
-			d.addr()
-		case key == "addrs" && d.Peek() == '[':
-			d.Enter()
-			for n := 0; d.Next(&n); {
-				d.addr()
-			}
-		default:
-			d.Skip()
-		}
+	d.file = ident.FileID{}
+	if d.Peek() == '{' {
+		json.ReadObject(d.Decoder, d, lookupMembers)
 	}
-	if file.IsZero() {
+	if d.file.IsZero() {
 		d.Fail(errForm)
 	}
 	if d.Err != nil {
 		return
 	}
-	at, ok := d.known[file]
+	at, ok := d.known[d.file]
 	if !ok {
 		if at = int32(len(d.files)); at == maxFiles {
 			d.Fail(&refusal{http.StatusRequestEntityTooLarge, "", fmt.Sprintf("addresses of more than %d files", maxFiles)})
 			return
 		}
-		d.known[file], d.files = at, append(d.files, ident.Module{FileID: file})
+		d.known[d.file], d.files = at, append(d.files, ident.Module{FileID: d.file})
 	}
 	for i := range d.frames[from:] {
 		d.frames[from+i].Module = at
@@ -170,18 +157,41 @@ func (d *decoder) lookup() {
 	}
 }
 
+func (d *decoder) fileID(string) {
+	if d.Peek() != '"' {
+		d.Skip()
+		return
+	}
+	d.ReadString(true)
+	var err error
+	if d.file, err = parseFile(string(d.Text)); err != nil {
+		d.Fail(&refusal{http.StatusBadRequest, "", err.Error()})
+	}
+}
+
+func (d *decoder) addrs(name string) {
+	if d.Peek() != '[' {
+		d.Skip()
+		return
+	}
+	d.Enter()
+	for n := 0; d.Next(&n); {
+		d.addr(name)
+	}
+}
+
 // addr reads an address: a number, or a text with one.
-func (d *decoder) addr() {
+func (d *decoder) addr(string) {
 	var addr uint64
 	var err error
 	switch c := d.Peek(); {
 	case c == '"':
-		d.Str(true)
+		d.ReadString(true)
 		addr, err = parseAddr(string(d.Text))
 	default:
-		v, ok := d.Small()
+		v, ok := d.SmallInt()
 		if addr = uint64(v); !ok {
-			literal, _ := d.Number()
+			literal, _ := d.ReadNumber()
 			addr, err = strconv.ParseUint(string(literal), 10, 64)
 		} else if v < 0 {
 			err = strconv.ErrRange

@@ -109,8 +109,8 @@ const strictJobs = 10
 // decode reads and checks the body of a request. The error is a *refusal or
 // an *api.BodyError.
 func decode(body io.Reader, is dialect) (*payload, error) {
-	s := json.NewScanner(body)
-	defer s.Free()
+	s := json.NewDecoder(body)
+	defer s.Release()
 	p := document(s, is)
 	var unread *api.BodyError
 	var refused *refusal
@@ -128,10 +128,10 @@ func decode(body io.Reader, is dialect) (*payload, error) {
 
 // document reads the whole body: the list of jobs in it, or else the job that
 // it is itself. What is wrong with them counts only if the JSON is right.
-func document(s *json.Scanner, is dialect) *payload {
+func document(s *json.Decoder, is dialect) *payload {
 	if s.Peek() != '{' {
 		s.Skip()
-		s.Finish()
+		s.End()
 		s.Fail(&refusal{http.StatusBadRequest, is.either("Not a dict", "job 0 is invalid")})
 		return nil
 	}
@@ -149,16 +149,16 @@ func document(s *json.Scanner, is dialect) *payload {
 			list = newDraft(s, is)
 			list.readJobs()
 		case key == "debug" && !is.jobs:
-			debug = s.Truthy()
+			debug = s.IsTruthy()
 		case key == "extensions":
-			extensions = s.Truthy()
+			extensions = s.IsTruthy()
 		case key == "version" && is.tecken:
 			four = isFour(s)
 		default:
 			s.Skip()
 		}
 	}
-	s.Finish()
+	s.End()
 	chosen := single
 	if list != nil {
 		chosen = list
@@ -173,12 +173,12 @@ func document(s *json.Scanner, is dialect) *payload {
 }
 
 // isFour reads a value and says whether it is the number 4.
-func isFour(s *json.Scanner) bool {
+func isFour(s *json.Decoder) bool {
 	if c := s.Peek(); c < '0' || c > '9' {
 		s.Skip()
 		return false
 	}
-	lit, _ := s.Number()
+	lit, _ := s.ReadNumber()
 	v, err := strconv.ParseFloat(string(lit), 64)
 	return err == nil && v == 4
 }
@@ -200,10 +200,10 @@ func (b *draft) readJobs() {
 			b.Skip()
 		}
 	case '"':
-		b.Str(true)
+		b.ReadString(true)
 		b.count = utf8.RuneCount(b.Text)
 	default:
-		b.Scalar(c)
+		b.SkipScalar(c)
 		b.refused = "job 0 is invalid"
 	}
 	if b.count > 0 {

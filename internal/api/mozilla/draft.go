@@ -16,7 +16,7 @@ import (
 // the last of several with one name counts, so a job is judged at its end.
 // Until then its frames carry indexes into its own memoryMap.
 type draft struct {
-	*json.Scanner
+	*json.Decoder
 	is      dialect
 	p       payload
 	known   map[[2]string]int32 // index of each module, by file and id; nil: they are few
@@ -37,8 +37,8 @@ type member struct {
 	wrong string // the first thing that is wrong in it
 }
 
-func newDraft(s *json.Scanner, is dialect) *draft {
-	return &draft{Scanner: s, is: is}
+func newDraft(s *json.Decoder, is dialect) *draft {
+	return &draft{Decoder: s, is: is}
 }
 
 func (b *draft) beginJob() {
@@ -124,8 +124,8 @@ func (b *draft) readModule() (wrong string) {
 	}
 	var isText [3]bool
 	b.texts[2] = b.texts[2][:0]
-	usual := b.Most
-	defer func() { b.Most = usual }()
+	usual := b.MaxString
+	defer func() { b.MaxString = usual }()
 	b.Enter()
 	n := 0
 	for b.Next(&n) {
@@ -133,11 +133,11 @@ func (b *draft) readModule() (wrong string) {
 			b.Skip()
 			continue
 		}
-		if b.Most = usual; n <= 2 && !b.is.strict() {
-			b.Most = math.MaxInt // the answer repeats it
+		if b.MaxString = usual; n <= 2 && !b.is.strict() {
+			b.MaxString = math.MaxInt // the answer repeats it
 		}
-		b.Str(true)
-		isText[n-1] = !b.Cut || n == 3 // the beginning of a code id shows that it is too long
+		b.ReadString(true)
+		isText[n-1] = !b.Truncated || n == 3 // the beginning of a code id shows that it is too long
 		b.texts[n-1], b.Text = b.Text, b.texts[n-1]
 	}
 	file, id := b.texts[0], b.texts[1]
@@ -317,7 +317,7 @@ func (b *draft) readFrame() (wrong string) {
 // given as one that is not.
 func (b *draft) readIndex() (index int32, ok bool) {
 	c := b.Peek()
-	v, ok := b.Small()
+	v, ok := b.SmallInt()
 	if !ok {
 		lit, kind := b.readNumber(c)
 		if kind != integer {
@@ -351,7 +351,7 @@ func (b *draft) readNumber(c byte) (literal []byte, kind numberKind) {
 		b.Skip()
 		return nil, noNumber
 	}
-	literal, whole := b.Number()
+	literal, whole := b.ReadNumber()
 	switch {
 	case !whole:
 		return literal, fraction
@@ -368,7 +368,7 @@ const nowhere = math.MaxUint64
 // readOffset reads an offset. One that is no address goes to o.
 func (b *draft) readOffset(o *odd) (addr uint64, ok bool) {
 	c := b.Peek()
-	if v, ok := b.Small(); ok {
+	if v, ok := b.SmallInt(); ok {
 		return b.place(v, o)
 	}
 	lit, kind := b.readNumber(c)

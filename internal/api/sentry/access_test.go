@@ -179,9 +179,9 @@ func TestSourcesThatAreNoneAreTheMistakeOfTheClient(t *testing.T) {
 		}
 	}
 	for source, want := range map[string]string{
-		`{"url":5}`: "sources.url: wanted is a URL, as a string", `{"id":5}`: "sources.id: wanted is a string", `{"access_key":5}`: "sources.access_key: wanted is a string",
-		`{"headers":5}`: "sources.headers: wanted is an object", `{"is_public":5}`: "sources.is_public: wanted is true or false",
-		`{"filters":{"filetypes":5}}`: "sources.filters.filetypes: wanted is an array", `{"layout":5}`: "sources.layout: wanted is an object", `5`: "sources: wanted is an object",
+		`{"url":5}`: "sources.url: must be a URL, as a string", `{"id":5}`: "sources.id: must be a string", `{"access_key":5}`: "sources.access_key: must be a string",
+		`{"headers":5}`: "sources.headers: must be an object", `{"is_public":5}`: "sources.is_public: must be true or false",
+		`{"filters":{"filetypes":5}}`: "sources.filters.filetypes: must be an array", `{"layout":5}`: "sources.layout: must be an object", `5`: "sources: must be an object",
 	} {
 		if w := do(f, "POST", "/symbolicate", `{"sources":[`+source+`]}`); w.Code != 422 || w.Body.String() != want {
 			t.Errorf("%s: got %d %s", source, w.Code, w.Body)

@@ -17,100 +17,80 @@ import (
 )
 
 const (
-	longestText = 1 << 20   // of one string
-	mostSources = 256 << 10 // bytes of the sources of a request
-	maxSources  = 200
+	maxString      = 1 << 20   // bytes of one string
+	maxSourceBytes = 256 << 10 // JSON of the sources of a request
+	maxSources     = 200
 )
 
 // decode reads and checks the body of a request. The error is a *refusal or
-// an *api.BodyError. As the peer has it, what follows the request is not read.
+// an *api.BodyError. As in Symbolicator, bytes after the request are not read.
 func decode(body io.Reader, cfg Config) (*question, error) {
-	s := json.NewScanner(body)
-	defer s.Free()
-	s.Most = longestText
-	d := &decoder{Scanner: s, cfg: cfg, q: &question{context: true, scraping: openScraping()}}
-	if s.BOM {
-		s.Fail(json.ErrSyntax)
+	in := json.NewDecoder(body)
+	defer in.Release()
+	in.MaxString, in.Unique = maxString, true
+	d := &decoder{Decoder: in, cfg: cfg, q: &question{context: true, scraping: openScraping()}}
+	if in.HasBOM {
+		in.Fail(json.ErrSyntax)
 	}
-	d.document()
+	d.object("the request", requestMembers)
 	var unread *api.BodyError
 	var refused *refusal
-	switch {
-	case s.Err == nil:
+	var twice *json.DuplicateError
+	switch err := in.Err; {
+	case err == nil:
 		return d.q, nil
-	case errors.As(s.Err, &unread):
+	case errors.As(err, &unread):
 		return nil, unread
-	case errors.As(s.Err, &refused):
+	case errors.As(err, &refused):
 		return nil, refused
-	case errors.Is(s.Err, json.ErrDepth):
-		return nil, &refusal{http.StatusBadRequest, "the body is " + s.Err.Error()}
+	case errors.As(err, &twice):
+		return nil, &refusal{http.StatusUnprocessableEntity, twice.Name + ": must occur only once"}
+	case errors.Is(err, json.ErrDepth):
+		return nil, &refusal{http.StatusBadRequest, "the body is " + err.Error()}
 	}
 	return nil, &refusal{http.StatusBadRequest, "the body is not JSON"}
 }
 
-func (d *decoder) document() {
-	if !d.begin("the request", '{') {
-		return
-	}
-	members := [...]struct {
-		name string
-		read func()
-	}{
-		{"platform", func() { d.optional("platform") }},
-		{"signal", d.signal},
-		{"sources", d.sources},
-		{"stacktraces", d.stacks},
-		{"modules", d.modules},
-		{"options", d.options},
-		{"scraping", d.scraping},
-	}
-	var seen uint32
-	for n := 0; d.Next(&n); {
-		key, known := d.Key(), false
-		for i := range members {
-			if m := &members[i]; m.name == string(key) {
-				d.once(&seen, i, m.name)
-				known = true
-				m.read()
-				break
-			}
-		}
-		if !known {
-			d.Skip()
-		}
-	}
+var requestMembers = []json.Member[*decoder]{
+	{Name: "platform", Read: func(d *decoder, name string) { d.optional(name) }},
+	{Name: "signal", Read: (*decoder).readSignal},
+	{Name: "sources", Read: (*decoder).readSources},
+	{Name: "stacktraces", Read: (*decoder).readStacks},
+	{Name: "modules", Read: (*decoder).readModules},
+	{Name: "options", Read: (*decoder).readOptions},
+	{Name: "scraping", Read: (*decoder).readScraping},
 }
 
-func (d *decoder) signal() {
-	v, there := d.unsigned("signal", 32)
-	d.q.signal, d.q.hasSignal = uint32(v), there
+func (d *decoder) readSignal(name string) {
+	v, ok := d.unsigned(name, 32)
+	d.q.signal, d.q.hasSignal = uint32(v), ok
 }
 
-// sources reads the sources by way of their JSON, so that they have the fields
-// that source.Config has.
-func (d *decoder) sources() {
+// readSources decodes the sources with encoding/json, so that the fields are
+// those of source.Config.
+func (d *decoder) readSources(name string) {
 	if d.null() {
 		return
 	}
 	if d.Peek() != '[' {
-		d.mismatch("sources", "an array")
+		d.mismatch(name, "an array")
 		return
 	}
-	text := d.value(nil, 0)
+	text := d.appendValue(nil, 0)
 	if d.Err != nil {
 		return
 	}
 	d.q.hasSources = true
-	if len(text) > mostSources {
-		d.Fail(&refusal{http.StatusRequestEntityTooLarge, "the sources of a request may have 256 KiB"})
+	if len(text) > maxSourceBytes {
+		d.Fail(&refusal{http.StatusRequestEntityTooLarge, "the sources of a request must be at most 256 KiB"})
 		return
 	}
 	if err := stdjson.Unmarshal(text, &d.q.sources); err != nil {
 		var kind *stdjson.UnmarshalTypeError
 		if errors.As(err, &kind) {
-			d.wrong(strings.TrimSuffix("sources."+kind.Field, "."), jsonOf(kind.Type))
+			d.invalid(strings.TrimSuffix("sources."+kind.Field, "."), jsonType(kind.Type))
 		} else {
-			d.wrong("sources", "an array of source objects") // the text of the error may repeat a secret
+			d.invalid(name, "an array of source objects") // the error may quote a secret
 		}
 		return
 	}
@@ -119,7 +99,7 @@ func (d *decoder) sources() {
 		return
 	}
 	for i := range d.q.sources {
-		d.q.sources[i], _ = d.q.sources[i].Lenient() // as the peer is
+		d.q.sources[i], _ = d.q.sources[i].Lenient() // as Symbolicator is
 		if err := d.q.sources[i].Validate(); err != nil {
 			first, _, _ := strings.Cut(err.Error(), "\n")
 			d.Fail(&refusal{http.StatusUnprocessableEntity, "sources: " + first})
@@ -128,8 +108,8 @@ func (d *decoder) sources() {
 	}
 }
 
-// jsonOf says what a value of a type is in JSON, for people.
-func jsonOf(t reflect.Type) string {
+// jsonType describes the JSON of a value of type t.
+func jsonType(t reflect.Type) string {
 	kind := t.Kind()
 	switch {
 	case t == reflect.TypeFor[source.URL]():
@@ -144,77 +124,49 @@ func jsonOf(t reflect.Type) string {
 	return "an object"
 }
 
-func (d *decoder) options() {
-	if d.null() || !d.begin("options", '{') {
-		return
-	}
-	var seen uint32
-	for n := 0; d.Next(&n); {
-		switch string(d.Key()) {
-		case "dif_candidates":
-			d.once(&seen, 0, "dif_candidates")
-			d.q.listing = d.bool("dif_candidates")
-		case "apply_source_context":
-			d.once(&seen, 1, "apply_source_context")
-			d.q.context = d.bool("apply_source_context")
-		case "extract_variables":
-			d.once(&seen, 2, "extract_variables")
-			d.bool("extract_variables")
-		case "frame_order":
-			d.once(&seen, 3, "frame_order")
-			if d.text("frame_order") {
-				d.frameOrder()
-			}
-		default:
-			d.Skip()
-		}
+var optionMembers = []json.Member[*decoder]{
+	{Name: "dif_candidates", Read: func(d *decoder, name string) { d.q.listing = d.bool(name) }},
+	{Name: "apply_source_context", Read: func(d *decoder, name string) { d.q.context = d.bool(name) }},
+	{Name: "extract_variables", Read: func(d *decoder, name string) { d.bool(name) }},
+	{Name: "frame_order", Read: (*decoder).readFrameOrder},
+}
+
+func (d *decoder) readOptions(name string) {
+	if !d.null() {
+		d.object(name, optionMembers)
 	}
 }
 
-func (d *decoder) frameOrder() {
+func (d *decoder) readFrameOrder(name string) {
+	if !d.text(name) {
+		return
+	}
 	switch string(d.Text) {
 	case "callee_first":
 	case "caller_first":
 		d.q.callerFirst = true
 	default:
-		d.wrong("frame_order", "callee_first or caller_first")
+		d.invalid(name, "callee_first or caller_first")
 	}
 }
 
-// scraping reads what may be done to get sources. Of an object that is there,
-// three members have to be.
-func (d *decoder) scraping() {
-	if d.null() || !d.begin("scraping", '{') {
-		return
+var scrapingMembers = []json.Member[*decoder]{
+	{Name: "enabled", Required: true, Read: func(d *decoder, name string) { d.q.scraping.enabled = d.bool(name) }},
+	{Name: "allowed_origins", Required: true, Read: func(d *decoder, name string) { d.q.scraping.origins = d.texts(name) }},
+	{Name: "headers", Required: true, Read: func(d *decoder, name string) { d.q.scraping.headers = d.headers(name) }},
+	{Name: "verify_ssl", Read: func(d *decoder, name string) { d.q.scraping.verify = d.bool(name) }},
+}
+
+// readScraping reads the permissions to fetch source files.
+func (d *decoder) readScraping(name string) {
+	if !d.null() {
+		d.q.scraping = scraping{verify: true}
+		d.object(name, scrapingMembers)
 	}
-	s := scraping{verify: true}
-	var seen uint32
-	for n := 0; d.Next(&n); {
-		switch string(d.Key()) {
-		case "enabled":
-			d.once(&seen, 0, "enabled")
-			s.enabled = d.bool("enabled")
-		case "allowed_origins":
-			d.once(&seen, 1, "allowed_origins")
-			s.origins = d.texts("allowed_origins")
-		case "headers":
-			d.once(&seen, 2, "headers")
-			s.headers = d.headers()
-		case "verify_ssl":
-			d.once(&seen, 3, "verify_ssl")
-			s.verify = d.bool("verify_ssl")
-		default:
-			d.Skip()
-		}
-	}
-	if seen&7 != 7 {
-		d.wrong("scraping", "an object with enabled, allowed_origins and headers")
-	}
-	d.q.scraping = s
 }
 
 func (d *decoder) texts(name string) (out []string) {
-	if !d.begin(name, '[') {
+	if !d.enter(name, '[') {
 		return nil
 	}
 	for n := 0; d.Next(&n); {
@@ -225,15 +177,15 @@ func (d *decoder) texts(name string) (out []string) {
 	return out
 }
 
-func (d *decoder) headers() map[string]bin.Secret {
+func (d *decoder) headers(name string) map[string]bin.Secret {
 	out := map[string]bin.Secret{}
-	if !d.begin("headers", '{') {
+	if !d.enter(name, '{') {
 		return nil
 	}
 	for n := 0; d.Next(&n); {
-		name := string(d.Key())
-		if d.text("headers") {
-			out[name] = bin.NewSecret(string(d.Text))
+		key := string(d.Key())
+		if d.text(name) {
+			out[key] = bin.NewSecret(string(d.Text))
 		}
 	}
 	return out

@@ -88,10 +88,10 @@ func (e *encoder) stack(s *stack, first int) {
 	}
 	if s.threadName.there {
 		e.Raw(`"thread_name":`)
-		e.Buf = appendQuoted(e.Buf, s.threadName.text)
+		e.Buf = json.AppendQuoted(e.Buf, s.threadName.text)
 		e.Raw(`,`)
 	}
-	if s.requesting != unsaid {
+	if s.requesting != unset {
 		e.Raw(`"is_requesting":`)
 		e.Buf = strconv.AppendBool(e.Buf, s.requesting == yes)
 		e.Raw(`,`)
@@ -102,7 +102,7 @@ func (e *encoder) stack(s *stack, first int) {
 		} else {
 			e.Raw(`,`)
 		}
-		e.Buf = appendQuoted(e.Buf, r.name)
+		e.Buf = json.AppendQuoted(e.Buf, r.name)
 		e.Raw(`:`)
 		e.hex(r.value)
 	}
@@ -127,7 +127,7 @@ func (e *encoder) hex(v uint64) {
 // member appends a member that is a string, behind others.
 func (e *encoder) member(name, text string) {
 	e.name(name)
-	e.Buf = appendQuoted(e.Buf, text)
+	e.Buf = json.AppendQuoted(e.Buf, text)
 }
 
 // name appends the name of a member, behind others.

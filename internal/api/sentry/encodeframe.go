@@ -132,7 +132,7 @@ func (e *encoder) head(index, i int, st status, addr, rel uint64, relative bool)
 	}
 	e.Raw(`,"instruction_addr":`)
 	e.hex(addr)
-	if f.adjust != unsaid {
+	if f.adjust != unset {
 		e.Raw(`,"adjust_instruction_addr":`)
 		e.Buf = strconv.AppendBool(e.Buf, f.adjust == yes)
 	}
@@ -154,7 +154,7 @@ func (e *encoder) label(m int32) string {
 		e.packages = make([]string, len(e.modules))
 	}
 	if e.packages[m] == "" {
-		e.packages[m] = string(appendQuoted([]byte(`,"package":`), e.modules[m].codeFile.text))
+		e.packages[m] = string(json.AppendQuoted([]byte(`,"package":`), e.modules[m].codeFile.text))
 	}
 	return e.packages[m]
 }
@@ -177,7 +177,7 @@ func (e *encoder) field(f field) {
 	}
 	e.name(fieldNames[f])
 	if f.isText() {
-		e.Buf = appendQuoted(e.Buf, content)
+		e.Buf = json.AppendQuoted(e.Buf, content)
 		return
 	}
 	e.Buf = append(e.Buf, content...)

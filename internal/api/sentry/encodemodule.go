@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"symbolon/internal/api/json"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
@@ -236,7 +237,7 @@ func shortTime(d time.Duration) string {
 
 func (e *encoder) candidate(c *candidate) {
 	e.Raw(`{"source":`)
-	e.Buf = appendQuoted(e.Buf, c.source)
+	e.Buf = json.AppendQuoted(e.Buf, c.source)
 	e.member("location", c.location)
 	status, details := e.verdict(c.fault)
 	e.Raw(`,"download":{"status":"`)

@@ -6,136 +6,104 @@ import (
 	"slices"
 	"strconv"
 
+	"symbolon/internal/api/json"
 	"symbolon/internal/ident"
 )
 
-// stacks reads the value of "stacktraces".
-func (d *decoder) stacks() {
-	if !d.begin("stacktraces", '[') {
+func (d *decoder) readStacks(name string) {
+	if !d.enter(name, '[') {
 		return
 	}
 	for n := 0; d.Next(&n); {
-		if most := d.cfg.MaxFrames; most >= 0 && n > most {
-			d.tooMany("stacks", most)
+		if limit := d.cfg.MaxFrames; limit >= 0 && n > limit {
+			d.tooMany("stacks", limit)
 			return
 		}
-		d.stack()
+		d.readStack()
 	}
 }
 
-func (d *decoder) stack() {
-	if !d.begin("a stack trace", '{') {
-		return
-	}
-	var s stack
-	var seen uint32
+var stackMembers = []json.Member[*decoder]{
+	{Name: "frames", Required: true, Read: (*decoder).readFrames},
+	{Name: "registers", Read: func(d *decoder, name string) { d.stack.registers = d.registers(name) }},
+	{Name: "thread_id", Read: func(d *decoder, name string) { d.stack.threadID, d.stack.hasID = d.unsigned(name, 64) }},
+	{Name: "thread_name", Read: func(d *decoder, name string) { d.stack.threadName = d.optional(name) }},
+	{Name: "is_requesting", Read: func(d *decoder, name string) { d.stack.requesting = d.triState(name) }},
+}
+
+func (d *decoder) readStack() {
 	first := len(d.q.frames)
-	for n := 0; d.Next(&n); {
-		switch string(d.Key()) {
-		case "frames":
-			d.once(&seen, 0, "frames")
-			d.readFrames()
-		case "registers":
-			d.once(&seen, 1, "registers")
-			s.registers = d.registers()
-		case "thread_id":
-			d.once(&seen, 2, "thread_id")
-			s.threadID, s.hasID = d.unsigned("thread_id", 64)
-		case "thread_name":
-			d.once(&seen, 3, "thread_name")
-			s.threadName = d.optional("thread_name")
-		case "is_requesting":
-			d.once(&seen, 4, "is_requesting")
-			s.requesting = d.answer("is_requesting")
-		default:
-			d.Skip()
-		}
-	}
-	if seen&1 == 0 {
-		d.wrong("a stack trace", "an object with frames")
-	}
-	s.adjusts = slices.ContainsFunc(d.q.frames[first:], func(f frame) bool { return f.adjust != unsaid })
-	s.end = len(d.q.frames)
-	d.q.stacks = append(d.q.stacks, s)
+	d.stack = stack{}
+	d.object("a stack trace", stackMembers)
+	d.stack.adjusts = slices.ContainsFunc(d.q.frames[first:], func(f frame) bool { return f.adjust != unset })
+	d.stack.end = len(d.q.frames)
+	d.q.stacks = append(d.q.stacks, d.stack)
 }
 
-// registers reads an object of registers. The last of several with one name
-// counts.
-func (d *decoder) registers() []register {
-	if !d.begin("registers", '{') {
+// registers reads an object of registers. Of several with the same name the last
+// one counts.
+func (d *decoder) registers(name string) []register {
+	if !d.enter(name, '{') {
 		return nil
 	}
 	var out []register
 	for n := 0; d.Next(&n); {
-		name := string(d.Key())
-		out = append(out, register{name, d.address("registers")})
+		key := string(d.Key())
+		out = append(out, register{key, d.address(name)})
 	}
 	slices.Reverse(out)
 	slices.SortStableFunc(out, func(a, b register) int { return cmp.Compare(a.name, b.name) })
 	return slices.CompactFunc(out, func(a, b register) bool { return a.name == b.name })
 }
 
-func (d *decoder) readFrames() {
-	if !d.begin("frames", '[') {
+func (d *decoder) readFrames(name string) {
+	if !d.enter(name, '[') {
 		return
 	}
 	for n := 0; d.Next(&n); {
-		if most := d.cfg.MaxFrames; most >= 0 && len(d.q.frames) >= most {
-			d.tooMany("frames", most)
+		if limit := d.cfg.MaxFrames; limit >= 0 && len(d.q.frames) >= limit {
+			d.tooMany("frames", limit)
 			return
 		}
-		d.frame()
+		d.readFrame()
 	}
 }
 
-func (d *decoder) frame() {
-	if !d.begin("a frame", '{') {
-		return
+// frameMembers begins with the members that most frames have.
+var frameMembers = func() []json.Member[*decoder] {
+	table := []json.Member[*decoder]{
+		{Name: "instruction_addr", Required: true, Read: func(d *decoder, name string) { d.frame.addr = d.address(name) }},
+		{Name: "addr_mode", Read: func(d *decoder, name string) { d.frame.rel, d.frame.relative = d.addrMode(name) }},
+		{Name: "adjust_instruction_addr", Read: func(d *decoder, name string) { d.frame.adjust = d.triState(name) }},
+		{Name: "trust", Read: func(d *decoder, name string) { d.frame.trust = d.trust(name) }},
 	}
-	var f frame
-	var seen uint32
+	for f := fieldEnd + 1; f < fieldCount; f++ {
+		table = append(table, json.Member[*decoder]{Name: fieldNames[f], Read: func(d *decoder, name string) { d.readExtra(f, name) }})
+	}
+	return table
+}()
+
+func (d *decoder) readFrame() {
 	at := len(d.q.extras)
-	for n := 0; d.Next(&n); {
-		member := fieldOf(d.Key())
-		if member == fieldEnd {
-			d.Skip()
-			continue
-		}
-		name := fieldNames[member]
-		d.once(&seen, int(member), name)
-		switch member {
-		case fieldAddr:
-			f.addr = d.address(name)
-		case fieldAddrMode:
-			f.rel, f.relative = d.addrMode(name)
-		case fieldAdjust:
-			f.adjust = d.answer(name)
-		case fieldTrust:
-			f.trust = d.trust(name)
-		default:
-			d.readExtra(member, name)
-		}
-	}
-	if seen&(1<<fieldAddr) == 0 {
-		d.wrong("a frame", "an object with instruction_addr")
-	}
+	d.frame = frame{}
+	d.object("a frame", frameMembers)
 	if len(d.q.extras) > at {
 		d.q.extras = append(d.q.extras, byte(fieldEnd))
-		f.extra = uint32(at) + 1
+		d.frame.extra = uint32(at) + 1
 	}
-	d.q.frames = append(d.q.frames, f)
+	d.q.frames = append(d.q.frames, d.frame)
 }
 
 // addrMode reads the index of the module that an address is relative to, if it
-// is relative. There need not be such a module.
+// is relative. The module need not exist.
 func (d *decoder) addrMode(name string) (index uint64, relative bool) {
 	if !d.text(name) || string(d.Text) == "abs" {
 		return 0, false
 	}
 	digits, relative := bytes.CutPrefix(d.Text, []byte("rel:"))
-	v, err := strconv.ParseUint(string(afterPlus(digits)), 10, 64)
+	v, err := strconv.ParseUint(string(trimPlus(digits)), 10, 64)
 	if !relative || err != nil {
-		d.wrong(name, `"abs" or "rel:" with the index of a module`)
+		d.invalid(name, `"abs" or "rel:" with the index of a module`)
 		return 0, false
 	}
 	return v, true
@@ -150,7 +118,7 @@ func (d *decoder) trust(name string) trust {
 			return trust(t)
 		}
 	}
-	d.wrong(name, "none, scan, cfiscan, fp, cfi, prewalked or context")
+	d.invalid(name, "none, scan, cfiscan, fp, cfi, prewalked or context")
 	return trustNone
 }
 
@@ -162,29 +130,32 @@ func (d *decoder) readExtra(f field, name string) {
 		if d.null() {
 			return
 		}
-		out = strconv.AppendUint(append(out, `"0x`...), d.address(name), 16)
-		out = append(out, '"')
+		out = append(json.AppendHex(append(out, '"'), d.address(name)), '"')
 	case fieldLineno:
-		v, there := d.unsigned(name, 32)
-		if !there {
+		v, ok := d.unsigned(name, 32)
+		if !ok {
 			return
 		}
 		out = strconv.AppendUint(out, v, 10)
 	case fieldInApp:
-		v := d.answer(name)
-		if v == unsaid {
+		v := d.triState(name)
+		if v == unset {
 			return
 		}
 		out = strconv.AppendBool(out, v == yes)
 	case fieldPreContext, fieldPostContext:
-		if out = d.lines(out, name); len(out) == 0 {
+		if out = d.appendLines(out, name); len(out) == 0 {
 			return
 		}
 	case fieldVars:
 		if d.null() {
 			return
 		}
-		out = d.vars(out)
+		if d.Peek() != '{' {
+			d.mismatch(name, "an object")
+			return
+		}
+		out = d.appendValue(out, 0)
 	default:
 		if d.null() || !d.text(name) {
 			return
@@ -192,13 +163,13 @@ func (d *decoder) readExtra(f field, name string) {
 		out = append(out, d.Text...)
 	}
 	d.scratch = out
-	d.q.extra(f, out)
+	d.q.addExtra(f, out)
 }
 
-// lines reads an array of strings and appends it as JSON; nothing if it is
-// empty.
-func (d *decoder) lines(dst []byte, name string) []byte {
-	if !d.begin(name, '[') {
+// appendLines reads an array of strings and appends it as JSON, or nothing if it
+// is empty.
+func (d *decoder) appendLines(dst []byte, name string) []byte {
+	if !d.enter(name, '[') {
 		return dst
 	}
 	for n := 0; d.Next(&n); {
@@ -208,7 +179,7 @@ func (d *decoder) lines(dst []byte, name string) []byte {
 			dst = append(dst, ',')
 		}
 		if d.text(name) {
-			dst = appendQuoted(dst, d.Text)
+			dst = json.AppendQuoted(dst, d.Text)
 		}
 	}
 	if len(dst) > 0 {
@@ -217,70 +188,35 @@ func (d *decoder) lines(dst []byte, name string) []byte {
 	return dst
 }
 
-// vars reads an object of variables and appends it as JSON.
-func (d *decoder) vars(dst []byte) []byte {
-	if d.Peek() != '{' {
-		d.mismatch("vars", "an object")
-		return dst
-	}
-	return d.value(dst, 0)
-}
-
-// modules reads the value of "modules".
-func (d *decoder) modules() {
-	if !d.begin("modules", '[') {
+func (d *decoder) readModules(name string) {
+	if !d.enter(name, '[') {
 		return
 	}
 	for n := 0; d.Next(&n); {
-		if most := d.cfg.MaxModules; most >= 0 && n > most {
-			d.tooMany("modules", most)
+		if limit := d.cfg.MaxModules; limit >= 0 && n > limit {
+			d.tooMany("modules", limit)
 			return
 		}
-		d.module()
+		d.module = module{}
+		d.object("a module", moduleMembers)
+		d.q.modules = append(d.q.modules, d.module)
 	}
 }
 
-func (d *decoder) module() {
-	if !d.begin("a module", '{') {
-		return
-	}
-	var m module
-	var seen uint32
-	for n := 0; d.Next(&n); {
-		switch string(d.Key()) {
-		case "type":
-			d.once(&seen, 0, "type")
-			if d.text("type") {
-				m.kind = ident.ParseType(string(d.Text))
-			}
-		case "code_id":
-			d.once(&seen, 1, "code_id")
-			m.codeID = ident.ParseCodeID(d.optional("code_id").text)
-		case "debug_id":
-			d.once(&seen, 2, "debug_id")
-			id, err := ident.ParseDebugID(d.optional("debug_id").text)
-			m.debugID, m.hasDebug = id, err == nil
-		case "code_file":
-			d.once(&seen, 3, "code_file")
-			m.codeFile = d.optional("code_file")
-		case "debug_file":
-			d.once(&seen, 4, "debug_file")
-			m.debugFile = d.optional("debug_file")
-		case "debug_checksum":
-			d.once(&seen, 5, "debug_checksum")
-			m.checksum = d.optional("debug_checksum")
-		case "image_addr":
-			d.once(&seen, 6, "image_addr")
-			m.addr = d.address("image_addr")
-		case "image_size":
-			d.once(&seen, 7, "image_size")
-			m.size, m.hasSize = d.unsigned("image_size", 64)
-		default:
-			d.Skip()
+var moduleMembers = []json.Member[*decoder]{
+	{Name: "type", Required: true, Read: func(d *decoder, name string) {
+		if d.text(name) {
+			d.module.kind = ident.ParseType(string(d.Text))
 		}
-	}
-	if seen&1 == 0 {
-		d.wrong("a module", "an object with a type")
-	}
-	d.q.modules = append(d.q.modules, m)
+	}},
+	{Name: "code_id", Read: func(d *decoder, name string) { d.module.codeID = ident.ParseCodeID(d.optional(name).text) }},
+	{Name: "debug_id", Read: func(d *decoder, name string) {
+		id, err := ident.ParseDebugID(d.optional(name).text)
+		d.module.debugID, d.module.hasDebug = id, err == nil
+	}},
+	{Name: "code_file", Read: func(d *decoder, name string) { d.module.codeFile = d.optional(name) }},
+	{Name: "debug_file", Read: func(d *decoder, name string) { d.module.debugFile = d.optional(name) }},
+	{Name: "debug_checksum", Read: func(d *decoder, name string) { d.module.checksum = d.optional(name) }},
+	{Name: "image_addr", Read: func(d *decoder, name string) { d.module.addr = d.address(name) }},
+	{Name: "image_size", Read: func(d *decoder, name string) { d.module.size, d.module.hasSize = d.unsigned(name, 64) }},
 }

@@ -33,7 +33,7 @@ type stack struct {
 	threadID   uint64
 	hasID      bool
 	threadName optional
-	requesting answer3
+	requesting triState
 	adjusts    bool // a frame says whether its address is to be adjusted
 	registers  []register
 }
@@ -50,7 +50,7 @@ type frame struct {
 	addr     uint64
 	rel      uint64 // index of the module that the address is relative to, which may be one that is not there
 	extra    uint32 // where its record is in question.extras, plus one; zero: it has none
-	adjust   answer3
+	adjust   triState
 	trust    trust
 	relative bool
 	void     bool // its module is looked up, but not the address: there is none in it
@@ -76,11 +76,11 @@ type optional struct {
 	there bool
 }
 
-// answer3 is yes, no, or nothing said.
-type answer3 uint8
+// triState is a boolean that may be missing.
+type triState uint8
 
 const (
-	unsaid answer3 = iota
+	unset triState = iota
 	no
 	yes
 )
@@ -126,12 +126,6 @@ const (
 	fieldInApp
 	fieldVars
 	fieldCount
-
-	// These are no fields of a record.
-	fieldAddr
-	fieldAddrMode
-	fieldAdjust
-	fieldTrust
 )
 
 var fieldNames = [...]string{
@@ -139,20 +133,6 @@ var fieldNames = [...]string{
 	fieldSymAddr: "sym_addr", fieldFunction: "function", fieldFilename: "filename", fieldAbsPath: "abs_path", fieldLineno: "lineno",
 	fieldPreContext: "pre_context", fieldContextLine: "context_line", fieldPostContext: "post_context", fieldSourceLink: "source_link",
 	fieldInApp: "in_app", fieldVars: "vars",
-	fieldAddr: "instruction_addr", fieldAddrMode: "addr_mode", fieldAdjust: "adjust_instruction_addr", fieldTrust: "trust",
-}
-
-// fieldOf is the field with a name, fieldEnd if there is none.
-func fieldOf(name []byte) field {
-	if string(name) == "instruction_addr" {
-		return fieldAddr
-	}
-	for f, n := range fieldNames {
-		if n == string(name) && n != "" {
-			return field(f)
-		}
-	}
-	return fieldEnd
 }
 
 // isText says whether the record has the text itself; of other fields it has
@@ -167,7 +147,7 @@ func (f field) isText() bool {
 
 // A record in question.extras is fields one after the other, each with its
 // number, the length of its content and the content, and a zero at the end.
-func (q *question) extra(f field, content []byte) {
+func (q *question) addExtra(f field, content []byte) {
 	q.extras = append(q.extras, byte(f))
 	q.extras = binary.AppendUvarint(q.extras, uint64(len(content)))
 	q.extras = append(q.extras, content...)

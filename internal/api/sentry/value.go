@@ -10,7 +10,8 @@ import (
 	"symbolon/internal/metric"
 )
 
-// refusal is why a request is not served, in words for its client.
+// A refusal is the status and the text that a client gets for a request that is
+// not served.
 type refusal struct {
 	status int
 	detail string
@@ -18,27 +19,39 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.detail }
 
-// decoder reads a request. What does not fit the schema ends the reading.
+// decoder reads a request. The first value that does not fit ends it.
 type decoder struct {
-	*json.Scanner
+	*json.Decoder
 	cfg     Config
 	q       *question
+	stack   stack // that is being read, as are the frame and the module
+	frame   frame
+	module  module
 	scratch []byte
 }
 
-// wrong ends the reading: a value is not what it has to be.
-func (d *decoder) wrong(name, want string) {
-	d.Fail(&refusal{http.StatusUnprocessableEntity, fmt.Sprintf("%s: wanted is %s", name, want)})
+// invalid ends the reading because of a value.
+func (d *decoder) invalid(name, want string) {
+	d.Fail(&refusal{http.StatusUnprocessableEntity, fmt.Sprintf("%s: must be %s", name, want)})
 }
 
-// tooMany ends the reading: a bound of ours is passed.
-func (d *decoder) tooMany(what string, most int) {
-	metric.Refused.Add(1, what)
-	d.Fail(&refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("a request may have %d %s", most, what)})
+// tooMany ends the reading because of a limit.
+func (d *decoder) tooMany(things string, limit int) {
+	metric.Refused.Add(1, things)
+	d.Fail(&refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("a request may have %d %s", limit, things)})
 }
 
-// begin steps into the array or object that has to be here.
-func (d *decoder) begin(name string, bracket byte) bool {
+// object reads the object that must follow.
+func (d *decoder) object(name string, members []json.Member[*decoder]) {
+	if d.Peek() != '{' {
+		d.mismatch(name, "an object")
+	} else if missing := json.ReadObject(d.Decoder, d, members); missing != "" {
+		d.invalid(name, "an object with "+missing)
+	}
+}
+
+// enter enters the array or object that must follow.
+func (d *decoder) enter(name string, bracket byte) bool {
 	switch c := d.Peek(); {
 	case c == bracket:
 		d.Enter()
@@ -50,38 +63,30 @@ func (d *decoder) begin(name string, bracket byte) bool {
 	return d.Err == nil
 }
 
-// mismatch reads a value that is of the wrong kind, if it is one at all.
+// mismatch reads a value of the wrong type, which may not be JSON either.
 func (d *decoder) mismatch(name, want string) {
 	d.Skip()
-	d.wrong(name, want)
+	d.invalid(name, want)
 }
 
-// once notes that a member was met, which may happen only once.
-func (d *decoder) once(seen *uint32, member int, name string) {
-	if *seen&(1<<member) != 0 {
-		d.wrong(name, "one member of that name")
-	}
-	*seen |= 1 << member
-}
-
-// null reads the value if it is null.
+// null reads the value if it is null, and reports whether it is.
 func (d *decoder) null() bool {
 	if d.Peek() != 'n' {
 		return false
 	}
-	d.Word()
+	d.ReadLiteral()
 	return true
 }
 
-// text reads a string, which is in d.Text until the next one.
+// text reads a string into d.Text.
 func (d *decoder) text(name string) bool {
 	if d.Peek() != '"' {
 		d.mismatch(name, "a string")
 		return false
 	}
-	d.Str(true)
-	if d.Cut {
-		d.wrong(name, "a shorter string")
+	d.ReadString(true)
+	if d.Truncated {
+		d.invalid(name, "a shorter string")
 	}
 	return d.Err == nil
 }
@@ -101,23 +106,23 @@ func (d *decoder) bool(name string) bool {
 		d.mismatch(name, "true or false")
 		return false
 	}
-	d.Word()
+	d.ReadLiteral()
 	return c == 't'
 }
 
-// answer reads true, false or null.
-func (d *decoder) answer(name string) answer3 {
+// triState reads true, false or null.
+func (d *decoder) triState(name string) triState {
 	switch {
 	case d.null():
-		return unsaid
+		return unset
 	case d.bool(name):
 		return yes
 	}
 	return no
 }
 
-// unsigned reads a number without sign of so many bits, or null.
-func (d *decoder) unsigned(name string, bits int) (v uint64, there bool) {
+// unsigned reads an unsigned number of at most this many bits, or null.
+func (d *decoder) unsigned(name string, bits int) (v uint64, ok bool) {
 	if d.null() {
 		return 0, false
 	}
@@ -126,28 +131,28 @@ func (d *decoder) unsigned(name string, bits int) (v uint64, there bool) {
 		d.mismatch(name, "a number from 0 up")
 		return 0, false
 	}
-	literal, integer := d.Number()
+	literal, integer := d.ReadNumber()
 	if d.Err != nil {
 		return 0, false
 	}
 	v, err := strconv.ParseUint(string(literal), 10, bits)
 	if !integer || err != nil {
-		d.wrong(name, fmt.Sprintf("a whole number of %d bits", bits))
+		d.invalid(name, fmt.Sprintf("a whole number of %d bits", bits))
 		return 0, false
 	}
 	return v, true
 }
 
-// address reads a number, or a text in hexadecimal digits behind 0x or in
-// decimal ones. A negative number is meant as the one with the same bits.
+// address reads a number, or a string of hexadecimal digits after 0x or of
+// decimal ones. A negative number stands for the unsigned one with the same bits.
 func (d *decoder) address(name string) uint64 {
-	const want = `a number, or a text like "0x1f" or "31"`
+	const want = `a number, or a string like "0x1f" or "31"`
 	c := d.Peek()
 	if c == '"' {
-		d.Str(true)
+		d.ReadString(true)
 		v, ok := parseAddress(d.Text)
 		if d.Err == nil && !ok {
-			d.wrong(name, want)
+			d.invalid(name, want)
 		}
 		return v
 	}
@@ -155,10 +160,10 @@ func (d *decoder) address(name string) uint64 {
 		d.mismatch(name, want)
 		return 0
 	}
-	if v, ok := d.Small(); ok {
+	if v, ok := d.SmallInt(); ok {
 		return uint64(v)
 	}
-	literal, integer := d.Number()
+	literal, integer := d.ReadNumber()
 	if d.Err != nil {
 		return 0
 	}
@@ -169,21 +174,21 @@ func (d *decoder) address(name string) uint64 {
 		v = uint64(negative)
 	}
 	if !integer || err != nil {
-		d.wrong(name, want)
+		d.invalid(name, want)
 		return 0
 	}
 	return v
 }
 
-// afterPlus drops the plus sign of a number, which the peer takes.
-func afterPlus(digits []byte) []byte { return bytes.TrimPrefix(digits, []byte("+")) }
+// trimPlus removes the plus sign of a number, which Symbolicator accepts.
+func trimPlus(digits []byte) []byte { return bytes.TrimPrefix(digits, []byte("+")) }
 
 func parseAddress(text []byte) (v uint64, ok bool) {
 	if len(text) < 3 || text[0] != '0' || text[1]|0x20 != 'x' {
-		v, err := strconv.ParseUint(string(afterPlus(text)), 10, 64)
+		v, err := strconv.ParseUint(string(trimPlus(text)), 10, 64)
 		return v, err == nil
 	}
-	digits := afterPlus(text[2:])
+	digits := trimPlus(text[2:])
 	if len(digits) == 0 {
 		return 0, false
 	}
@@ -204,15 +209,15 @@ func parseAddress(text []byte) (v uint64, ok bool) {
 	return v, true
 }
 
-// maxNesting bounds the depth of values that are kept as they are.
+// maxNesting limits the depth of values that are copied.
 const maxNesting = 64
 
-// value reads a value of any kind and appends it as JSON.
-func (d *decoder) value(dst []byte, depth int) []byte {
+// appendValue reads a value of any type and appends it as JSON.
+func (d *decoder) appendValue(dst []byte, depth int) []byte {
 	c := d.Peek()
 	switch {
 	case depth > maxNesting:
-		d.wrong("a value", fmt.Sprintf("one of at most %d levels", maxNesting))
+		d.invalid("a value", fmt.Sprintf("nested in at most %d levels", maxNesting))
 	case c == '{' || c == '[':
 		dst = append(dst, c)
 		d.Enter()
@@ -221,20 +226,20 @@ func (d *decoder) value(dst []byte, depth int) []byte {
 				dst = append(dst, ',')
 			}
 			if c == '{' {
-				dst = append(appendQuoted(dst, d.Key()), ':')
+				dst = append(json.AppendQuoted(dst, d.Key()), ':')
 			}
-			dst = d.value(dst, depth+1)
+			dst = d.appendValue(dst, depth+1)
 		}
 		dst = append(dst, c+2)
 	case c == '"':
 		if d.text("a value") {
-			dst = appendQuoted(dst, d.Text)
+			dst = json.AppendQuoted(dst, d.Text)
 		}
 	case c == '-' || '0' <= c && c <= '9':
-		literal, _ := d.Number()
+		literal, _ := d.ReadNumber()
 		dst = append(dst, literal...)
 	default:
-		d.Scalar(c)
+		d.SkipScalar(c)
 		dst = append(dst, words[c]...)
 	}
 	return dst
@@ -242,9 +247,3 @@ func (d *decoder) value(dst []byte, depth int) []byte {
 
 // words are the literals by their first letter.
 var words = [256]string{'t': "true", 'f': "false", 'n': "null"}
-
-func appendQuoted[T string | []byte](dst []byte, s T) []byte {
-	dst = append(dst, '"')
-	dst = json.AppendEscaped(dst, s)
-	return append(dst, '"')
-}

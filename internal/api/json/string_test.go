@@ -8,16 +8,16 @@ import (
 	"symbolon/internal/api/json"
 )
 
-// escape is s as the inside of a JSON string.
+// escape returns s with the escapes of a JSON string.
 func escape(s string) string {
 	a, b := json.AppendEscaped(nil, s), json.AppendEscaped(nil, []byte(s))
 	if string(a) != string(b) {
-		panic("a string and its bytes differ")
+		panic("AppendEscaped differs for a string and its bytes")
 	}
 	return string(a)
 }
 
-func TestStringsAreAlwaysGoodJSON(t *testing.T) {
+func TestEscapedStringsAreValidJSON(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                       ``,
 		"plain <T> & more":       `plain <T> & more`,
@@ -52,7 +52,7 @@ func FuzzEscape(f *testing.F) {
 		var theirs string
 		_ = stdjson.Unmarshal(ours, &theirs)
 		if back != theirs {
-			t.Fatalf("%q reads as %q, should be %q", s, back, theirs)
+			t.Fatalf("%q is read as %q, want %q", s, back, theirs)
 		}
 	})
 }
