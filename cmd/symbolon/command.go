@@ -7,11 +7,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"symbolon/internal/console"
+	"symbolon/internal/scratch"
 )
 
 // command is one sub-command. Commands with parts ("table build") are commands
@@ -273,43 +272,10 @@ func eachLine(ctx context.Context, in io.Reader, do func(line string) error) err
 	}
 }
 
-// writeFile makes the file name whole or not at all; "-" is stdout. A device or
-// a pipe is written to as it stands, and a link stays one.
-func writeFile(e *env, name string, fill func(io.Writer) error) (err error) {
+// writeFile writes the file name, completely or not at all; "-" is stdout.
+func writeFile(e *env, name string, fill func(io.Writer) error) error {
 	if name == "-" {
 		return fill(e.stdout)
 	}
-	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target
-	}
-	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() {
-		f, err := os.OpenFile(name, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(fill(f), f.Close())
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".symbolon-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if err := fill(f); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Chmod(f.Name(), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	return scratch.WriteFile(name, fill)
 }

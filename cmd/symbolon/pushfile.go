@@ -131,7 +131,7 @@ func (p *push) cut(ctx context.Context, x *image, t target, code *companion.File
 		}
 	}
 	info := d.Object().Info()
-	if err := ofOneBuild(code.Object().Info().Module, info.Module); err != nil {
+	if err := extract.CheckBuild(code.Object().Info().Module, info.Module); err != nil {
 		return false, err
 	}
 	if t.debugPackage != "" && info.Features&object.HasDebug == 0 {
@@ -193,7 +193,7 @@ func extractRaw(ctx context.Context, in extract.Input, dir string, padded bool) 
 // fill makes the parts of a symbfile, in the file of this name.
 func (s *partSet) fill(ctx context.Context, raw *os.File, name string, size int) (err error) {
 	whole := func() io.Reader { return bufio.NewReaderSize(io.NewSectionReader(raw, 0, math.MaxInt64), 1<<16) }
-	if err := eachRecord(ctx, symbfile.NewReader(whole()), func(symbfile.Record) error { s.records++; return nil }); err != nil {
+	if err := extract.EachRecord(ctx, symbfile.NewReader(whole()), func(symbfile.Record) error { s.records++; return nil }); err != nil {
 		return err
 	}
 	if s.file, err = os.Create(name); err != nil {

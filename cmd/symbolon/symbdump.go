@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"symbolon/internal/extract"
 	"symbolon/internal/format/symbfile"
 )
 
@@ -38,7 +39,7 @@ type padEntry struct {
 func dumpRecords(ctx context.Context, w io.Writer, r io.Reader) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return eachRecord(ctx, symbfile.NewReader(r), func(rec symbfile.Record) error {
+	return extract.EachRecord(ctx, symbfile.NewReader(r), func(rec symbfile.Record) error {
 		if p := rec.Pad; p != nil {
 			line := padLine{"returnpad", fmt.Sprintf("%#x", p.VA), []padEntry{}}
 			for _, f := range p.Frames {

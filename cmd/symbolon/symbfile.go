@@ -17,7 +17,6 @@ import (
 	"symbolon/internal/companion"
 	"symbolon/internal/extract"
 	"symbolon/internal/format/symbfile"
-	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/scratch"
 )
@@ -65,7 +64,7 @@ is taken from its separate debug file, if that is found or named.`,
 				return err
 			}
 			defer d.Close()
-			if err := ofOneBuild(code.Object().Info().Module, d.Object().Info().Module); err != nil {
+			if err := extract.CheckBuild(code.Object().Info().Module, d.Object().Info().Module); err != nil {
 				return fmt.Errorf("%s, %s: %w", binary, debug, err)
 			}
 			if err := extractSymbfiles(ctx, e, code, d, ranges, pads); err != nil {
@@ -85,17 +84,6 @@ func sameFile(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)
 	return errX == nil && errY == nil && x.Mode().IsRegular() && os.SameFile(x, y)
-}
-
-// ofOneBuild says whether a debug file is of a binary, as far as both tell.
-func ofOneBuild(code, debug ident.Module) error {
-	switch {
-	case !code.CodeID.IsZero() && !debug.CodeID.IsZero() && code.CodeID != debug.CodeID:
-		return fmt.Errorf("the debug file is of another build: %s, and the binary is %s", debug.CodeID, code.CodeID)
-	case code.Arch != debug.Arch && code.Arch != ident.ArchUnknown && debug.Arch != ident.ArchUnknown:
-		return fmt.Errorf("the debug file is for %s, and the binary for %s", debug.Arch, code.Arch)
-	}
-	return nil
 }
 
 func extractSymbfiles(ctx context.Context, e *env, code, d *companion.File, ranges, pads string) error {
@@ -232,7 +220,7 @@ func symbVerifyCommand() *command {
 				ranges, pads := 0, 0
 				in := symbfile.NewReader(r)
 				in.Strict = strict
-				err := eachRecord(ctx, in, func(rec symbfile.Record) error {
+				err := extract.EachRecord(ctx, in, func(rec symbfile.Record) error {
 					if rec.Range != nil {
 						ranges++
 					} else {
@@ -332,7 +320,7 @@ func symbMergeCommand() *command {
 			return writeSymbfile(e, out, &w, func() error {
 				for _, name := range args {
 					err := withSymbfile(e, []string{name}, func(name string, r io.Reader) error {
-						if err := eachRecord(ctx, symbfile.NewReader(r), func(rec symbfile.Record) error { return writeRecord(w, rec) }); err != nil {
+						if err := extract.EachRecord(ctx, symbfile.NewReader(r), func(rec symbfile.Record) error { return writeRecord(w, rec) }); err != nil {
 							return fmt.Errorf("%s: %w", name, err)
 						}
 						return nil
@@ -364,22 +352,4 @@ func withSymbfile(e *env, args []string, use func(name string, r io.Reader) erro
 	}
 	defer f.Close()
 	return use(args[0], io.NewSectionReader(f.Source, 0, f.Source.Size()))
-}
-
-func eachRecord(ctx context.Context, in *symbfile.Reader, use func(symbfile.Record) error) error {
-	for n := 1; ; n++ {
-		if n%1024 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		rec, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil {
-			err = use(rec)
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
