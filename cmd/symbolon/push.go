@@ -6,12 +6,16 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
+	"io"
+	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"symbolon/internal/bin"
-	"symbolon/internal/ident"
+	"symbolon/internal/object"
+	"symbolon/internal/push"
 )
 
 // pushFlags is what the command line says.
@@ -43,8 +47,6 @@ const (
 	pushURLName = "SYMBOLON_PUSH_URL"
 	pushKeyName = "SYMBOLON_PUSH_KEY"
 )
-
-const oneDebug = "a debug file, -d, is of one FILE"
 
 func newPushFlags() *pushFlags {
 	return &pushFlags{partSize: 8 << 20, parallel: 4, pause: time.Second}
@@ -127,7 +129,7 @@ func (f *pushFlags) check(e *env, args []string) error {
 	case files+len(f.packages) == 0:
 		return &usageError{text: "name what to send: a file with -e, or an installed package with -p"}
 	case f.debug != "" && (files != 1 || len(f.packages) > 0):
-		return &usageError{text: oneDebug}
+		return &usageError{text: push.ErrOneDebug.Error()}
 	case f.partSize < 1 || f.parallel < 1:
 		return &usageError{text: "--part-size and --parallel are 1 or more"}
 	case f.url == "" && !f.dryRun:
@@ -144,128 +146,103 @@ func (f *pushFlags) run(ctx context.Context, e *env, args []string) error {
 	if err := f.check(e, args); err != nil {
 		return err
 	}
-	s, err := f.sender(e)
+	limitMemory()
+	out := &pushOutput{env: e, asJSON: f.asJSON, bar: progress{w: io.Discard}}
+	if e.tty {
+		out.bar.w = e.stderr
+	}
+	c, err := push.New(push.Config{
+		Debug: f.debug, URL: f.url, Key: f.key, Debuginfod: append(slices.Clone([]string(f.debuginfod)), strings.Fields(environment(e, "DEBUGINFOD_URLS"))...),
+		PartSize: f.partSize, Parallel: f.parallel, DryRun: f.dryRun, Force: f.force, Keep: f.out, RetryWait: f.pause,
+	}, push.Events{Result: out.result, Damage: out.damage, Warn: out.warn, Progress: out.progress})
 	if err != nil {
+		return &usageError{text: err.Error()}
+	}
+	s, err := c.Push(ctx, append(slices.Clone([]string(f.binaries)), args...), f.packages)
+	out.clear()
+	switch {
+	case errors.Is(err, push.ErrOneDebug):
+		return &usageError{text: err.Error()}
+	case err != nil:
 		return err
 	}
-	p := &push{flags: f, env: e, sender: s, fetch: newDebuginfods(e, f.debuginfod, s.warn), done: map[ident.FileID]string{}}
-	targets := targets{ctx: ctx, fail: p.fail}
-	for _, name := range append(append([]string(nil), f.binaries...), args...) {
-		targets.add(name)
-	}
-	for _, name := range f.packages {
-		targets.pack(name)
-	}
-	if f.debug != "" && (len(targets.list) > 1 || len(targets.list) == 1 && !targets.list[0].named) {
-		return &usageError{text: oneDebug}
-	}
-	limitMemory()
-	for _, t := range targets.list {
-		t.debug = f.debug
-		if err := p.file(ctx, t); err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			p.fail(t.name, err)
-			if errors.Is(err, errKey) { // with which no other file is taken either
-				break
-			}
-		}
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	for _, name := range p.packages {
+	for _, name := range s.Packages {
 		say(e.stderr, "for the debug information that is missing, install %s, or name a debuginfod server with --debuginfod URL\n", printable(name))
 	}
-	if p.failed == 0 && len(p.done) == 0 {
-		return errors.New("nothing was sent: there is no file with symbols; install the packages with the debug information, or name a debuginfod server with --debuginfod URL")
-	}
-	if p.failed > 0 {
+	switch {
+	case s.Failed > 0:
 		return errTold
+	case s.Sent == 0:
+		return errors.New("nothing was sent: there is no file with symbols; install the packages with the debug information, or name a debuginfod server with --debuginfod URL")
 	}
 	return nil
 }
 
-// push sends files, one after the other.
-type push struct {
-	flags  *pushFlags
+// pushOutput prints what a push does.
+type pushOutput struct {
 	env    *env
-	sender *sender
-	fetch  *debuginfods
-	done   map[ident.FileID]string // where each of them was found first
-	failed int
+	asJSON bool
 
-	packages []string // that would have the debug information of files that were left out
+	mu  sync.Mutex
+	bar progress
 }
 
-// pushed is what became of a file.
-type pushed struct {
-	File    string     `json:"file"`
-	Status  string     `json:"status"` // sent, dry-run, known, same, skipped or failed
-	FileID  string     `json:"fileid,omitempty"`
-	BuildID string     `json:"build_id,omitempty"`
-	Ranges  *pushedSet `json:"ranges,omitempty"`
-	Pads    *pushedSet `json:"returnpads,omitempty"`
-	Bytes   int64      `json:"bytes"` // that were sent, or would have been
-	Detail  string     `json:"detail,omitempty"`
+func (o *pushOutput) clear() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.bar.clear()
 }
 
-// pushedSet is what became of the ranges or the pads of a file.
-type pushedSet struct {
-	Content string `json:"content"`
-	Records int64  `json:"records"`
-	Parts   int    `json:"parts"`
-	Size    int64  `json:"size"`
-	Known   bool   `json:"known"` // the server had it
-}
-
-// fail tells that a file failed. What servers say may repeat the key.
-func (p *push) fail(name string, err error) {
-	p.failed++
-	p.sender.bar.clear()
-	var place *fs.PathError
-	if errors.As(err, &place) && place.Path == name {
-		err = place.Err
+func (o *pushOutput) progress(name string, done, total int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	name = printable(filepath.Base(name))
+	if total == 0 {
+		o.bar.show("%s: reading", name)
+		return
 	}
-	text := p.sender.redact(err.Error())
-	if !strings.HasPrefix(text, name+":") {
-		text = name + ": " + text
-	}
-	say(p.env.stderr, "symbolon: %s\n", printable(text))
-	if p.flags.asJSON {
-		p.tell(&pushed{File: name, Status: "failed", Detail: text})
-	}
+	o.bar.show("%s: %s of %s", name, bytesText(done), bytesText(total))
 }
 
-// skip tells that a file is left out, which is no failure.
-func (p *push) skip(name, why string) {
-	p.sender.bar.clear()
-	say(p.env.stderr, "%s\n", printable(why))
-	if p.flags.asJSON {
-		p.tell(&pushed{File: name, Status: "skipped", Detail: why})
-	}
+func (o *pushOutput) warn(text string) {
+	o.clear()
+	say(o.env.stderr, "symbolon: %s\n", printable(text))
 }
 
-// tell prints what became of a file.
-func (p *push) tell(r *pushed) {
-	p.sender.bar.clear()
-	if p.flags.asJSON {
-		enc := json.NewEncoder(p.env.stdout)
+func (o *pushOutput) damage(name string, info object.Info) {
+	o.clear()
+	tellDamage(o.env.stderr, name, info)
+}
+
+// result prints what became of a file.
+func (o *pushOutput) result(r *push.Result) {
+	o.clear()
+	switch r.Status {
+	case "failed":
+		say(o.env.stderr, "symbolon: %s\n", printable(r.Detail))
+	case "skipped":
+		say(o.env.stderr, "%s\n", printable(r.Detail))
+	}
+	if o.asJSON {
+		enc := json.NewEncoder(o.env.stdout)
 		enc.SetEscapeHTML(false)
 		_ = enc.Encode(r) // that a terminal went away is nobody's concern
 		return
 	}
 	text := r.Detail
-	if r.Ranges != nil {
+	switch r.Status {
+	case "failed", "skipped":
+		return
+	case "same":
+	default:
 		end := map[string]string{"sent": bytesText(r.Bytes) + " sent", "dry-run": bytesText(r.Bytes) + " not sent", "known": "the server has it already"}
-		text = r.Ranges.text("range") + ", " + r.Pads.text("pad") + ", " + end[r.Status]
+		text = setText(r.Ranges, "range") + ", " + setText(r.Pads, "pad") + ", " + end[r.Status]
 	}
 	name := strings.ReplaceAll(printable(r.File), "\n", "\uFFFD") // a line is of one file
-	say(p.env.stdout, "%s %s: %s\n", name, r.FileID, text)
+	say(o.env.stdout, "%s %s: %s\n", name, r.FileID, text)
 }
 
-func (s *pushedSet) text(what string) string {
+func setText(s *push.Set, what string) string {
 	return counted(s.Records, what) + " in " + counted(int64(s.Parts), "part")
 }
 

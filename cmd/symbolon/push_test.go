@@ -22,6 +22,7 @@ import (
 
 	"symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
+	"symbolon/internal/push"
 )
 
 const (
@@ -364,7 +365,7 @@ func TestWhatTheServerHasIsNotPushedAgain(t *testing.T) {
 		}
 	}
 	out, _, code = s.push(file, "--json")
-	var r pushed
+	var r push.Result
 	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 || r.Status != "sent" || !r.Ranges.Known || r.Pads.Known || r.Bytes != r.Pads.Size || r.Pads.Content == "" {
 		t.Errorf("%v: %s", err, out)
 	}

@@ -1,4 +1,4 @@
-package main
+package push
 
 import (
 	"bufio"
@@ -59,19 +59,19 @@ func (s *partSet) body(n int) *io.SectionReader {
 // sum is the content as it is told.
 func (s *partSet) sum() string { return fmt.Sprintf("%x", s.content) }
 
-func (s *partSet) pushed(known bool) *pushedSet {
-	return &pushedSet{Content: s.sum(), Records: s.records, Parts: len(s.parts), Size: s.size, Known: known}
+func (s *partSet) pushed(known bool) *Set {
+	return &Set{Content: s.sum(), Records: s.records, Parts: len(s.parts), Size: s.size, Known: known}
 }
 
 // file pushes one file. All that is made on the way is in a folder that goes.
-func (p *push) file(ctx context.Context, t target) (err error) {
+func (c *Client) file(ctx context.Context, t target) (err error) {
 	defer object.RecoverFault(&err)()
 	dir, err := os.MkdirTemp("", "symbolon-push-*")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	code, err := openAlone(p.env, t.name, companion.Options{})
+	code, err := companion.OpenAlone(t.name, companion.Options{})
 	if err != nil {
 		return err
 	}
@@ -88,34 +88,33 @@ func (p *push) file(ctx context.Context, t target) (err error) {
 	if x.id, err = ident.NewFileID(code.Source(), code.Source().Size()); err != nil {
 		return err
 	}
-	if first, ok := p.done[x.id]; ok {
-		p.tell(&pushed{File: t.name, Status: "same", FileID: x.id.Base64(), Detail: "the same as " + first})
+	if first, ok := c.done[x.id]; ok {
+		c.events.Result(&Result{File: t.name, Status: "same", FileID: x.id.Base64(), Detail: "the same as " + first})
 		return nil
 	}
-	p.sender.bar.begin(t.name)
-	defer p.sender.bar.clear()
-	done, err := p.cut(ctx, x, t, code, dir)
+	c.progress.begin(t.name)
+	done, err := c.cut(ctx, x, t, code, dir)
 	if err != nil || !done {
 		return err
 	}
 	defer x.close()
-	if p.flags.out != "" {
-		if err := x.keep(p.flags.out); err != nil {
+	if c.cfg.Keep != "" {
+		if err := x.keep(c.cfg.Keep); err != nil {
 			return err
 		}
 	}
-	r, err := p.sender.image(ctx, x)
+	r, err := c.image(ctx, x)
 	if err == nil {
-		p.done[x.id] = t.name
-		p.tell(r)
+		c.done[x.id] = t.name
+		c.events.Result(r)
 	}
 	return err
 }
 
 // cut extracts what is to be sent and makes parts of it. It is false if the file
 // is left out.
-func (p *push) cut(ctx context.Context, x *image, t target, code *companion.File, dir string) (done bool, err error) {
-	d, err := openDebug(p.env, cmp.Or(t.debug, t.name), companion.Options{})
+func (c *Client) cut(ctx context.Context, x *image, t target, code *companion.File, dir string) (done bool, err error) {
+	d, err := companion.Open(cmp.Or(t.debug, t.name), companion.Options{})
 	if err != nil {
 		return false, err
 	}
@@ -126,7 +125,7 @@ func (p *push) cut(ctx context.Context, x *image, t target, code *companion.File
 		d.Close()
 	}()
 	if t.debug == "" {
-		if d, err = p.fetch.complete(ctx, p.env, d, dir); err != nil {
+		if d, err = c.fetch.complete(ctx, d, dir); err != nil {
 			return false, err
 		}
 	}
@@ -135,10 +134,10 @@ func (p *push) cut(ctx context.Context, x *image, t target, code *companion.File
 		return false, err
 	}
 	if t.debugPackage != "" && info.Features&object.HasDebug == 0 {
-		if !slices.Contains(p.packages, t.debugPackage) {
-			p.packages = append(p.packages, t.debugPackage)
+		if !slices.Contains(c.packages, t.debugPackage) {
+			c.packages = append(c.packages, t.debugPackage)
 		}
-		p.skip(t.name, "no debug information found for "+t.name+", skipping")
+		c.skip(t.name, "no debug information found for "+t.name+", skipping")
 		return false, nil
 	}
 	padless := extract.HasPads(code.Object())
@@ -154,20 +153,19 @@ func (p *push) cut(ctx context.Context, x *image, t target, code *companion.File
 	if err = companion.Cause(err, code, d); err != nil {
 		return false, err
 	}
-	p.sender.bar.clear()
-	tellDamage(p.env.stderr, cmp.Or(t.debug, t.name), d.Object().Info())
+	c.events.Damage(cmp.Or(t.debug, t.name), d.Object().Info())
 	for i, s := range []*partSet{{kind: "ranges", door: "symbols-ranges"}, {kind: "returnpads", door: "symbols-returnpads"}} {
-		if err := s.fill(ctx, raw[i], filepath.Join(dir, s.kind), int(min(p.flags.partSize, math.MaxInt32))); err != nil {
+		if err := s.fill(ctx, raw[i], filepath.Join(dir, s.kind), int(min(c.cfg.PartSize, math.MaxInt32))); err != nil {
 			return false, errors.Join(err, x.close())
 		}
 		x.sets[i] = s
 	}
 	if x.sets[0].records == 0 {
-		p.skip(t.name, "no symbols found for "+t.name+", skipping")
+		c.skip(t.name, "no symbols found for "+t.name+", skipping")
 		return false, x.close()
 	}
 	if padless != nil {
-		p.sender.warn(fmt.Sprintf("%s: ranges only: %v", t.name, padless))
+		c.events.Warn(fmt.Sprintf("%s: ranges only: %v", t.name, padless))
 	}
 	return true, nil
 }
@@ -255,7 +253,7 @@ func (x *image) keep(dir string) error {
 	for _, s := range x.sets {
 		for i := range s.parts {
 			name := filepath.Join(dir, fmt.Sprintf("%s.%dof%d.symbfile", s.kind, i, len(s.parts)))
-			err := writeFile(nil, name, func(w io.Writer) error {
+			err := scratch.WriteFile(name, func(w io.Writer) error {
 				_, err := io.Copy(w, s.body(i))
 				return err
 			})

@@ -1,4 +1,4 @@
-package main
+package push
 
 import (
 	"crypto/rand"
@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"symbolon/internal/scratch"
 )
 
 // journalLife is how long a part counts that a server took. Servers forget the
@@ -110,7 +112,7 @@ func (j *journal) add(part int, now time.Time) error {
 	if j.path == "" {
 		return nil
 	}
-	return writeFile(nil, j.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(&j.journalText) })
+	return scratch.WriteFile(j.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(&j.journalText) })
 }
 
 // end removes the journal. One that stays is of what the server has.

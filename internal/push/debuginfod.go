@@ -1,4 +1,4 @@
-package main
+package push
 
 import (
 	"context"
@@ -22,11 +22,10 @@ type debuginfods struct {
 	warn   func(text string)
 }
 
-// newDebuginfods is the servers of the command line and behind them those of the
-// environment.
-func newDebuginfods(e *env, urls []string, warn func(string)) *debuginfods {
+// newDebuginfods is servers of debug files, in their order.
+func newDebuginfods(urls []string, warn func(string)) *debuginfods {
 	d := &debuginfods{client: &http.Client{}, warn: warn}
-	for _, u := range append(append([]string(nil), urls...), strings.Fields(environment(e, "DEBUGINFOD_URLS"))...) {
+	for _, u := range urls {
 		if strings.HasPrefix(u, "http://") || strings.HasPrefix(u, "https://") { // policies stand between them
 			d.urls = append(d.urls, strings.TrimRight(u, "/"))
 		}
@@ -36,7 +35,7 @@ func newDebuginfods(e *env, urls []string, warn func(string)) *debuginfods {
 
 // complete fetches the debug file of a binary, and the one that it shares with
 // others, if they were not found. It gives the debug file, or d without one.
-func (f *debuginfods) complete(ctx context.Context, e *env, d *companion.File, dir string) (*companion.File, error) {
+func (f *debuginfods) complete(ctx context.Context, d *companion.File, dir string) (*companion.File, error) {
 	if len(f.urls) == 0 {
 		return d, nil
 	}
@@ -47,7 +46,7 @@ func (f *debuginfods) complete(ctx context.Context, e *env, d *companion.File, d
 			return d, err
 		}
 		if name != "" {
-			fetched, err := openDebug(e, name, companion.Options{})
+			fetched, err := companion.Open(name, companion.Options{})
 			switch {
 			case err != nil:
 				f.warn(fmt.Sprintf("what debuginfod has for build id %s is of no use: %v", id, err))

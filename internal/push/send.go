@@ -1,20 +1,19 @@
-package main
+package push
 
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"symbolon/internal/console"
 	"symbolon/internal/transfer"
 )
 
@@ -30,64 +29,9 @@ const (
 // else.
 var errKey = errors.New("the server does not take this key")
 
-// sender sends the parts of files to a server.
-type sender struct {
-	client  *http.Client
-	url     string // without a slash at its end; empty: there is no server
-	key     string // as it is sent
-	secrets []string
-	flags   *pushFlags
-	journal string // folder
-	bar     *pushBar
-	warn    func(text string)
-}
-
-func (f *pushFlags) sender(e *env) (*sender, error) {
-	bar := &pushBar{bar: progress{w: io.Discard}}
-	if e.tty {
-		bar.bar.w = e.stderr
-	}
-	s := &sender{flags: f, key: f.key, secrets: []string{f.key}, bar: bar, warn: func(text string) {
-		bar.clear()
-		say(e.stderr, "symbolon: %s\n", printable(text))
-	}}
-	if strings.Contains(s.key, ":") { // an id and a secret as they are
-		s.key = base64.StdEncoding.EncodeToString([]byte(s.key))
-	}
-	s.secrets = append(s.secrets, s.key, url.QueryEscape(s.key))
-	if pair, err := base64.StdEncoding.DecodeString(s.key); err == nil {
-		if _, secret, ok := strings.Cut(string(pair), ":"); ok && len(secret) > 3 {
-			s.secrets = append(s.secrets, string(pair), secret)
-		}
-	}
-	if f.url == "" {
-		return s, nil
-	}
-	u, err := url.Parse(f.url)
-	switch {
-	case !strings.Contains(f.url, "://") && !strings.Contains(f.url, "@"): // behind a password
-		return nil, &usageError{text: s.redact(fmt.Sprintf("--url %s has no scheme; did you mean https://%s?", f.url, f.url))}
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, &usageError{text: "--url is none of http or https"}
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, &usageError{text: "--url is of a server, perhaps with a path: a password is named with --api-key, and there is nothing behind the path"}
-	}
-	s.url = strings.TrimRight(f.url, "/")
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = f.parallel
-	s.client = &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the key is for this server
-	}
-	if !f.dryRun {
-		s.journal = journalDir(time.Now())
-	}
-	return s, nil
-}
-
 // redact leaves the key out of a text.
-func (s *sender) redact(text string) string {
-	for _, secret := range s.secrets {
+func (c *Client) redact(text string) string {
+	for _, secret := range c.secrets {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "[key]")
 		}
@@ -96,28 +40,28 @@ func (s *sender) redact(text string) string {
 }
 
 // image sends what the server has not of a file.
-func (s *sender) image(ctx context.Context, x *image) (*pushed, error) {
-	r := &pushed{File: x.name, Status: "sent", FileID: x.id.Base64(), BuildID: x.build.String()}
-	had, ours, err := s.ask(ctx, x)
+func (c *Client) image(ctx context.Context, x *image) (*Result, error) {
+	r := &Result{File: x.name, Status: "sent", FileID: x.id.Base64(), BuildID: x.build.String()}
+	had, ours, err := c.ask(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	known := func(set *partSet) bool { return !s.flags.force && had[set.kind] == set.sum() }
+	known := func(set *partSet) bool { return !c.cfg.Force && had[set.kind] == set.sum() }
 	r.Ranges, r.Pads = x.sets[0].pushed(known(x.sets[0])), x.sets[1].pushed(known(x.sets[1]))
 	for _, set := range x.sets {
 		if !known(set) {
-			s.bar.expect(set.size)
+			c.progress.expect(set.size)
 		}
 	}
 	for _, set := range x.sets {
 		switch {
 		case known(set):
-		case s.flags.dryRun:
+		case c.cfg.DryRun:
 			r.Bytes += set.size
 		default:
-			sent, resumed, err := s.set(ctx, x, set, s.flags.force)
+			sent, resumed, err := c.set(ctx, x, set, c.cfg.Force)
 			if err == nil && resumed && ours {
-				sent, err = s.confirm(ctx, x, set, sent)
+				sent, err = c.confirm(ctx, x, set, sent)
 			}
 			r.Bytes += sent
 			if err != nil {
@@ -128,7 +72,7 @@ func (s *sender) image(ctx context.Context, x *image) (*pushed, error) {
 	switch {
 	case r.Ranges.Known && r.Pads.Known:
 		r.Status = "known"
-	case s.flags.dryRun:
+	case c.cfg.DryRun:
 		r.Status = "dry-run"
 	}
 	return r, nil
@@ -136,30 +80,30 @@ func (s *sender) image(ctx context.Context, x *image) (*pushed, error) {
 
 // confirm sends all of a set if the server has not got it, of which an earlier
 // push had sent some: it may have forgotten that.
-func (s *sender) confirm(ctx context.Context, x *image, set *partSet, sent int64) (int64, error) {
-	has, ours, err := s.ask(ctx, x)
+func (c *Client) confirm(ctx context.Context, x *image, set *partSet, sent int64) (int64, error) {
+	has, ours, err := c.ask(ctx, x)
 	if err != nil || !ours || has[set.kind] == set.sum() {
 		return sent, err
 	}
-	s.bar.expect(set.size)
-	more, _, err := s.set(ctx, x, set, true)
+	c.progress.expect(set.size)
+	more, _, err := c.set(ctx, x, set, true)
 	return sent + more, err
 }
 
 // ask asks what the server has of a file: the contents by kind. It is not ours
 // if it does not say that.
-func (s *sender) ask(ctx context.Context, x *image) (has map[string]string, ours bool, err error) {
-	if s.url == "" {
+func (c *Client) ask(ctx context.Context, x *image) (has map[string]string, ours bool, err error) {
+	if c.url == "" {
 		return nil, false, nil
 	}
 	within, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	req, err := http.NewRequestWithContext(within, http.MethodGet, s.url+"/api/symbols/"+x.id.Base64(), nil)
+	req, err := http.NewRequestWithContext(within, http.MethodGet, c.url+"/api/symbols/"+x.id.Base64(), nil)
 	if err != nil {
 		return nil, false, err
 	}
-	s.sign(req)
-	r, err := s.client.Do(req)
+	c.sign(req)
+	r, err := c.client.Do(req)
 	if err != nil { // sending tells what is wrong
 		return nil, false, context.Cause(ctx)
 	}
@@ -190,29 +134,29 @@ func (s *sender) ask(ctx context.Context, x *image) (has map[string]string, ours
 	return has, true, nil
 }
 
-func (s *sender) sign(req *http.Request) {
+func (c *Client) sign(req *http.Request) {
 	req.Header.Set("User-Agent", "symbolon")
-	if s.key != "" {
-		req.Header.Set("Authorization", "ApiKey "+s.key)
+	if c.key != "" {
+		req.Header.Set("Authorization", "ApiKey "+c.key)
 	}
 }
 
 // set sends the parts of a set that were not sent before. It is resumed if there
 // were such.
-func (s *sender) set(ctx context.Context, x *image, set *partSet, fresh bool) (sent int64, resumed bool, err error) {
-	j := openJournal(s.journal, len(set.parts), time.Now(), fresh, s.url, s.key, x.id.Hex(), set.kind, set.sum())
+func (c *Client) set(ctx context.Context, x *image, set *partSet, fresh bool) (sent int64, resumed bool, err error) {
+	j := openJournal(c.journal, len(set.parts), time.Now(), fresh, c.url, c.key, x.id.Hex(), set.kind, set.sum())
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	var (
 		mu     sync.Mutex
 		wg     sync.WaitGroup
-		slots  = make(chan struct{}, s.flags.parallel)
+		slots  = make(chan struct{}, c.cfg.Parallel)
 		upload = j.upload(set.content[:])
 	)
 	for n := range set.parts {
 		if j.has(n) {
 			resumed = true
-			s.bar.add(set.parts[n].size)
+			c.progress.add(set.parts[n].size)
 			continue
 		}
 		slots <- struct{}{}
@@ -221,16 +165,16 @@ func (s *sender) set(ctx context.Context, x *image, set *partSet, fresh bool) (s
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			if err := s.part(ctx, x, set, n, upload); err != nil {
+			if err := c.part(ctx, x, set, n, upload); err != nil {
 				fail(fmt.Errorf("%s, part %d of %d: %w", set.kind, n, len(set.parts), err))
 				return
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			sent += set.parts[n].size
-			s.bar.add(set.parts[n].size)
+			c.progress.add(set.parts[n].size)
 			if err := j.add(n, time.Now()); err != nil {
-				s.warn(fmt.Sprintf("what was sent is not noted: %v", err))
+				c.events.Warn(fmt.Sprintf("what was sent is not noted: %v", err))
 				j.path = ""
 			}
 		})
@@ -244,10 +188,10 @@ func (s *sender) set(ctx context.Context, x *image, set *partSet, fresh bool) (s
 }
 
 // part sends a part, and retries while that may help.
-func (s *sender) part(ctx context.Context, x *image, set *partSet, n int, upload string) error {
-	backoff := transfer.Backoff{First: 2 * s.flags.pause, Max: pushPauseMax, MaxAfter: pushAfterMax}
+func (c *Client) part(ctx context.Context, x *image, set *partSet, n int, upload string) error {
+	backoff := transfer.Backoff{First: 2 * c.cfg.RetryWait, Max: pushPauseMax, MaxAfter: pushAfterMax}
 	for try := 1; ; try++ {
-		err := s.try(ctx, x, set, n, upload)
+		err := c.try(ctx, x, set, n, upload)
 		if err == nil {
 			return nil
 		}
@@ -263,7 +207,7 @@ func (s *sender) part(ctx context.Context, x *image, set *partSet, n int, upload
 			after = min(no.after, pushAfterMax)
 		}
 		if try == pushTries {
-			return fmt.Errorf("tried %s: %w", counted(try, "time"), err)
+			return fmt.Errorf("tried %s: %w", console.Count(try, "time"), err)
 		}
 		if !backoff.Wait(ctx, try, after) {
 			return cmp.Or(context.Cause(ctx), err)
@@ -272,16 +216,16 @@ func (s *sender) part(ctx context.Context, x *image, set *partSet, n int, upload
 }
 
 // try sends a part once.
-func (s *sender) try(ctx context.Context, x *image, set *partSet, n int, upload string) error {
+func (c *Client) try(ctx context.Context, x *image, set *partSet, n int, upload string) error {
 	ctx, guard := transfer.NewGuard(ctx, pushStall)
 	defer guard.Close()
 	guard.Start()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/"+set.door, guard.Reader(set.body(n)))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/api/"+set.door, guard.Reader(set.body(n)))
 	if err != nil {
 		return err
 	}
 	req.ContentLength = set.parts[n].size
-	s.sign(req)
+	c.sign(req)
 	for name, value := range map[string]string{
 		"Content-Type": "application/octet-stream",
 		"FileID":       x.id.Base64(), "FilePart": strconv.Itoa(n), "FileParts": strconv.Itoa(len(set.parts)),
@@ -291,7 +235,7 @@ func (s *sender) try(ctx context.Context, x *image, set *partSet, n int, upload 
 			req.Header.Set(name, value)
 		}
 	}
-	r, err := s.client.Do(req)
+	r, err := c.client.Do(req)
 	if err != nil {
 		return stalled(ctx, err)
 	}

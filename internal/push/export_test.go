@@ -1,0 +1,4 @@
+package push
+
+// For tests.
+var PackageFiles = packageFiles
