@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"symbolon/internal/companion"
-	"symbolon/internal/object"
+	"symbolon/internal/symwrite"
 )
 
 func cfiCommand() *command {
@@ -38,7 +38,7 @@ the records cannot say is left out.`,
 			defer d.Close()
 			err = writeFile(e, to, func(w io.Writer) error {
 				out := bufio.NewWriter(w)
-				err := writeCFI(ctx, d.Object(), func(records []byte) error {
+				err := symwrite.CFI(ctx, d.Object(), func(records []byte) error {
 					_, err := out.Write(records)
 					return err
 				})
@@ -51,14 +51,4 @@ the records cannot say is left out.`,
 			return nil
 		},
 	}
-}
-
-// writeCFI is CFI until ctx ends.
-func writeCFI(ctx context.Context, o *object.Object, write func(records []byte) error) error {
-	return o.CFI(func(records []byte) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		return write(records)
-	})
 }

@@ -1,4 +1,4 @@
-package main
+package symwrite_test
 
 import (
 	"bytes"
@@ -11,7 +11,9 @@ import (
 	"symbolon/internal/debugfile"
 	"symbolon/internal/fixture"
 	"symbolon/internal/object"
+	"symbolon/internal/scratch"
 	"symbolon/internal/sym"
+	"symbolon/internal/symwrite"
 )
 
 func openBytes(t *testing.T, text []byte) *object.Object {
@@ -26,7 +28,7 @@ func openBytes(t *testing.T, text []byte) *object.Object {
 func symOf(t *testing.T, o *object.Object) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := writeSym(t.Context(), &b, o, symOptions{mangled: true}); err != nil {
+	if err := symwrite.Write(t.Context(), &b, o, symwrite.Options{Mangled: true, Scratch: scratch.Dir(t.TempDir())}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -221,7 +223,7 @@ func BenchmarkSym(b *testing.B) {
 	}
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if err := writeSym(b.Context(), discard{}, f.Objects()[0], symOptions{}); err != nil {
+		if err := symwrite.Write(b.Context(), discard{}, f.Objects()[0], symwrite.Options{Scratch: scratch.Dir(b.TempDir())}); err != nil {
 			b.Fatal(err)
 		}
 	}
