@@ -1,6 +1,8 @@
 package main
 
 import (
+	"flag"
+
 	"symbolon/internal/companion"
 	"symbolon/internal/object"
 )
@@ -29,4 +31,18 @@ func openObject(e *env, name string) (*object.Object, *companion.File, error) {
 // openFile opens a file for random access; "-" is standard input.
 func openFile(e *env, name string) (*companion.Source, error) {
 	return companion.OpenSource(name, e.stdin)
+}
+
+// objectFlags adds the flags that select an object of a file.
+func objectFlags(fs *flag.FlagSet, opt *companion.Options) {
+	fs.StringVar(&opt.Arch, "arch", "", "select the object for `ARCH` in a file with several; empty is any")
+	fs.IntVar(&opt.Object, "object", 0, "select the `N`th of these objects, counted from 0")
+}
+
+// oneFile refuses any other number of arguments than one.
+func oneFile(args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return &usageError{text: "exactly one FILE is required"}
 }

@@ -9,71 +9,76 @@ import (
 	"symbolon/internal/sym"
 )
 
+// Limits of readers.
 const (
-	// maxRun is about how long the text of one FUNC gets, of which readers
-	// take 4 MiB.
-	maxRun = 2 << 20
-	// maxChain is how deep INLINE records nest for readers.
-	maxChain = 256
-	// maxPieces is how many ranges one INLINE record has, so that its line
-	// stays short enough.
-	maxPieces = 1000
+	maxRun    = 2 << 20 // approximate bytes of a FUNC with its records; readers accept 4 MiB
+	maxChain  = 256     // depth of INLINE records
+	maxPieces = 1000    // ranges of an INLINE record: its line must not be too long
 )
 
-// symRun is code without a gap that belongs to one function: the FUNC record in
-// the making. It ends where the next row tells.
-type symRun struct {
-	on      bool
-	root    int32
-	declare sym.Node // the root
-	fn      breakpad.Func
-	name    []byte
-	cost    int // about how long its text will be
-	node    int32
-	file    uint64
-	line    uint32
-	open    []openCall
-	chain   []int32
-	pieces  []piece
-	record  []int32 // by node: its INLINE record plus one
-	last    bool    // it is a PUBLIC if nothing follows
+// A run is a contiguous piece of code of one function, which becomes a FUNC
+// record. The row after it ends it.
+type run struct {
+	isOpen bool
+	root   int32
+	node   sym.Node // root
+	fn     breakpad.Func
+	name   []byte
+	cost   int      // approximate bytes of its records
+	last   struct { // row that was written
+		node int32
+		file uint64
+		line uint32
+	}
+	open      []openCall // calls of the last row, outermost first
+	chain     []int32    // nodes of the current row, outermost first
+	pieces    []piece
+	record    []int32 // by node: index of its INLINE record plus one
+	isPending bool    // the run is a PUBLIC if no row follows, else a FUNC
 }
 
-// openCall is an inlined call that the last row is in.
+// An openCall is an inlined call whose current range is not complete.
 type openCall struct {
 	node   int32
 	record int32
 	start  uint64
 }
 
-// piece is a range of an INLINE record.
+// A piece is a range of an INLINE record.
 type piece struct {
 	record int32
 	breakpad.Range
 }
 
-// block makes records of a block.
-func (s *symWriter) block(b *sym.Block) {
-	s.lonely(b)
+// A writer appends the records of functions to buf.
+type writer struct {
+	texts
+	buf []byte
+	run run
+}
+
+// block appends the records of a block.
+func (s *writer) block(b *sym.Block) {
+	s.emptyFunctions(b)
 	r := &s.run
 	for i := range b.Rows {
 		row := &b.Rows[i]
 		root := rootOf(b, row.Node)
-		if r.on && (i == 0 || root != r.root || r.cost > maxRun) {
+		if r.isOpen && (i == 0 || root != r.root || r.cost > maxRun) {
 			s.end(row.Addr, root < 0)
 		}
 		if root < 0 {
 			continue
 		}
-		if !r.on {
+		if !r.isOpen {
 			s.begin(b, root, row.Addr)
 		}
 		s.row(b, row)
 	}
 }
 
-// lonely writes the functions that no row leads to: those without size.
-func (s *symWriter) lonely(b *sym.Block) {
+// emptyFunctions appends the functions without rows: those without size.
+func (s *writer) emptyFunctions(b *sym.Block) {
 	used := make([]bool, len(b.Nodes))
 	for i := range b.Rows {
 		if root := rootOf(b, b.Rows[i].Node); root >= 0 {
@@ -87,7 +92,7 @@ func (s *symWriter) lonely(b *sym.Block) {
 	}
 }
 
-// rootOf is the function of a node, sym.Hole that of a hole.
+// rootOf returns the function of a node, sym.Hole for that of a hole.
 func rootOf(b *sym.Block, node int32) int32 {
 	for node >= 0 && b.Nodes[node].Parent >= 0 {
 		node = b.Nodes[node].Parent
@@ -95,33 +100,34 @@ func rootOf(b *sym.Block, node int32) int32 {
 	return node
 }
 
-// begin begins a run.
-func (s *symWriter) begin(b *sym.Block, root int32, addr uint64) {
+// begin begins a run at a row of another function.
+func (s *writer) begin(b *sym.Block, root int32, addr uint64) {
 	r := &s.run
-	if r.last {
-		s.writeRun() // something follows
+	if r.isPending {
+		s.writeRun()
 	}
 	n := b.Nodes[root]
-	*r = symRun{
-		on: true, root: root, declare: n, name: append(r.name[:0], s.name(n.Name)...), node: root,
+	*r = run{
+		isOpen: true, root: root, node: n, name: append(r.name[:0], s.name(n.Name)...),
 		fn:   breakpad.Func{Addr: addr, Inlines: r.fn.Inlines[:0], Ranges: r.fn.Ranges[:0], Lines: r.fn.Lines[:0]},
 		open: r.open[:0], chain: r.chain, pieces: r.pieces[:0], record: r.record,
 	}
+	r.last.node = root
 	if len(r.record) < len(b.Nodes) {
 		r.record = make([]int32, len(b.Nodes))
 	}
 	clear(r.record[:len(b.Nodes)])
 }
 
-// row takes a row of the run.
-func (s *symWriter) row(b *sym.Block, row *sym.Row) {
+// row adds a row to the run.
+func (s *writer) row(b *sym.Block, row *sym.Row) {
 	r := &s.run
 	node, file, line := row.Node, row.File, row.Line
 	r.chain = r.chain[:0]
 	for n := node; n != r.root; n = b.Nodes[n].Parent {
 		r.chain = append(r.chain, n)
 	}
-	// What is nested too deep is taken for its caller.
+	// Code that is nested too deep becomes that of its caller.
 	for len(r.chain) > maxChain {
 		n := &b.Nodes[r.chain[0]]
 		node, file, line = n.Parent, n.CallFile, n.CallLine
@@ -131,21 +137,21 @@ func (s *symWriter) row(b *sym.Block, row *sym.Row) {
 	id := s.files.id(file)
 	first := len(r.fn.Lines) == 0
 	if first && node == r.root && file == 0 && line == 0 {
-		return // that is what a FUNC without lines says
+		return // a FUNC without lines is the same
 	}
-	if !first && node == r.node && id == r.file && line == r.line {
+	if !first && node == r.last.node && id == r.last.file && line == r.last.line {
 		return
 	}
 	s.nest(b, row.Addr)
 	s.endLine(row.Addr)
 	r.fn.Lines = append(r.fn.Lines, breakpad.Line{Addr: row.Addr, File: id, Line: line})
 	r.cost += 48
-	r.node, r.file, r.line = node, id, line
+	r.last.node, r.last.file, r.last.line = node, id, line
 }
 
-// nest closes the calls that are not in the chain, and opens those that are
-// new.
-func (s *symWriter) nest(b *sym.Block, addr uint64) {
+// nest closes the open calls that are not in the chain, and opens the others of
+// the chain.
+func (s *writer) nest(b *sym.Block, addr uint64) {
 	r := &s.run
 	same := 0
 	for same < len(r.open) && same < len(r.chain) && r.open[same].node == r.chain[same] {
@@ -169,43 +175,46 @@ func (s *symWriter) nest(b *sym.Block, addr uint64) {
 	}
 }
 
-// closeCalls ends the calls beyond a depth.
-func (r *symRun) closeCalls(depth int, addr uint64) {
+// closeCalls ends the ranges of the open calls from a depth on.
+func (r *run) closeCalls(depth int, addr uint64) {
 	for _, c := range r.open[depth:] {
 		r.pieces = append(r.pieces, piece{c.record, breakpad.Range{Addr: c.start, Size: addr - c.start}})
 	}
 	r.open = r.open[:depth]
 }
 
-func (s *symWriter) endLine(addr uint64) {
+// endLine sets the size of the last line.
+func (s *writer) endLine(addr uint64) {
 	if lines := s.run.fn.Lines; len(lines) > 0 {
 		l := &lines[len(lines)-1]
 		l.Size = addr - l.Addr
 	}
 }
 
-// end ends the run at an address, where there is a hole or something else.
-func (s *symWriter) end(addr uint64, hole bool) {
+// end ends the run at an address, where a hole or another function begins. A
+// symbol without size is a PUBLIC if another function follows: readers end it
+// there, as the rows do. The last record of a file extends to a multiple of 4 GiB.
+func (s *writer) end(addr uint64, isHole bool) {
 	r := &s.run
-	r.on = false
+	r.isOpen = false
 	r.closeCalls(0, addr)
 	s.endLine(addr)
 	r.fn.Size = addr - r.fn.Addr
-	plain := len(r.fn.Lines) == 0 && r.declare.Size == 0
+	isSymbol := len(r.fn.Lines) == 0 && r.node.Size == 0
 	switch {
-	case plain && !hole:
+	case isSymbol && !isHole:
 		s.buf = breakpad.AppendPublic(s.buf, breakpad.Public{Addr: r.fn.Addr}, r.name)
-	case plain && addr == (r.fn.Addr|math.MaxUint32)+1:
-		r.last = true // the reach of a PUBLIC that is the last record
+	case isSymbol && addr == (r.fn.Addr|math.MaxUint32)+1:
+		r.isPending = true
 	default:
 		s.writeRun()
 	}
 }
 
 // writeRun writes the run as a FUNC.
-func (s *symWriter) writeRun() {
+func (s *writer) writeRun() {
 	r := &s.run
-	r.last = false
+	r.isPending = false
 	slices.SortStableFunc(r.pieces, func(a, b piece) int { return cmp.Compare(a.record, b.record) })
 	inlines := r.fn.Inlines
 	var all []breakpad.Inline
@@ -225,14 +234,14 @@ func (s *symWriter) writeRun() {
 	r.fn.Inlines = inlines[:0]
 }
 
-// finish ends what is open at the end of all rows.
-func (s *symWriter) finish() {
+// finish ends the run after the last row.
+func (s *writer) finish() {
 	r := &s.run
-	if r.on {
+	if r.isOpen {
 		s.end(math.MaxUint64, false)
 	}
-	if r.last {
-		r.last = false
+	if r.isPending {
+		r.isPending = false
 		s.buf = breakpad.AppendPublic(s.buf, breakpad.Public{Addr: r.fn.Addr}, r.name)
 	}
 }

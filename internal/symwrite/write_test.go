@@ -3,6 +3,7 @@ package symwrite_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand"
 	"strings"
 	"testing"
@@ -34,8 +35,7 @@ func symOf(t *testing.T, o *object.Object) []byte {
 	return b.Bytes()
 }
 
-// frames is what an object says about an address, without what the format has
-// no room for.
+// frames returns the frames of an address as text, without columns.
 func frames(o *object.Object, addr uint64) string {
 	var b strings.Builder
 	for _, f := range o.Lookup(nil, addr) {
@@ -48,7 +48,8 @@ func frames(o *object.Object, addr uint64) string {
 	return b.String()
 }
 
-// borders are the addresses at which something begins, and those beside them.
+// borders returns the addresses at which rows and functions begin and end, and the
+// addresses next to them.
 func borders(t *testing.T, o *object.Object) []uint64 {
 	t.Helper()
 	var all []uint64
@@ -69,7 +70,7 @@ func borders(t *testing.T, o *object.Object) []uint64 {
 	return all
 }
 
-// tangle makes a file in which anything may overlap anything.
+// tangle returns a file with random overlaps of all records.
 func tangle(r *rand.Rand) []byte {
 	s := fixture.NewSym("tangle")
 	for i := range 1 + r.Intn(4) {
@@ -98,7 +99,7 @@ func tangle(r *rand.Rand) []byte {
 	return s.Bytes()
 }
 
-func TestASymbolFileSaysWhatItWasMadeOf(t *testing.T) {
+func TestSymbolFileAnswersLikeItsObject(t *testing.T) {
 	for seed := range int64(600) {
 		text := tangle(rand.New(rand.NewSource(seed)))
 		from := openBytes(t, text)
@@ -114,12 +115,12 @@ func TestASymbolFileSaysWhatItWasMadeOf(t *testing.T) {
 		}
 		again := symOf(t, to)
 		if once := symOf(t, openBytes(t, again)); !bytes.Equal(once, again) {
-			t.Fatalf("seed %d: made once more it is\n%s\nnot\n%s", seed, once, again)
+			t.Fatalf("seed %d: the copy of a copy is\n%s\nwant\n%s", seed, once, again)
 		}
 	}
 }
 
-func TestAWholeFunctionKeepsItsEntryAndSize(t *testing.T) {
+func TestFunctionKeepsItsEntryAndSize(t *testing.T) {
 	o := openBytes(t, symOf(t, openBytes(t, fixture.NewSym("x").File(0, "/a.c").Origin(0, "in").
 		Func(0x1000, 0x40, "f").Inline(0, 9, 0, 0, 0x1010, 8).Line(0x1000, 0x10, 3, 0).Line(0x1010, 8, 4, 0).Line(0x1018, 8, 5, 0).
 		Public(0x2000, "symbol").Func(0x3000, 0, "empty").Bytes())))
@@ -133,11 +134,11 @@ func TestAWholeFunctionKeepsItsEntryAndSize(t *testing.T) {
 		t.Errorf("nearest: %+v", f)
 	}
 	if o.Lookup(nil, 0x1040) != nil {
-		t.Error("something is known behind the function")
+		t.Error("an address after the function has frames")
 	}
 }
 
-func TestTheSameStringHasOneRecord(t *testing.T) {
+func TestEqualStringsHaveOneRecord(t *testing.T) {
 	made := string(symOf(t, openBytes(t, fixture.NewSym("x").File(0, "/a.c").File(1, "/a.c").File(2, "/unused.c").File(3, "/b.c").Origin(0, "in").Origin(1, "in").
 		Func(0x1000, 0x40, "f").Inline(0, 9, 0, 0, 0x1010, 8).Inline(0, 9, 1, 1, 0x1020, 8).
 		Line(0x1000, 0x10, 3, 3).Line(0x1010, 8, 4, 1).Line(0x1020, 8, 4, 1).Bytes())))
@@ -155,7 +156,7 @@ func TestUnwindRecordsAreKept(t *testing.T) {
 	}
 }
 
-// deep makes a function with calls nested so deep.
+// deep returns a file with a function of n nested calls.
 func deep(n int) []byte {
 	s := fixture.NewSym("deep").File(0, "/a.c").Origin(0, "in").Func(0x1000, 0x100000, "f")
 	for d := range n {
@@ -164,7 +165,7 @@ func deep(n int) []byte {
 	return s.Line(0x1000, 0x100000, 7, 0).Bytes()
 }
 
-func TestDeepNestsAreKept(t *testing.T) {
+func TestDeepInlineNestingIsKept(t *testing.T) {
 	from := openBytes(t, deep(256))
 	to := openBytes(t, symOf(t, from))
 	if want, got := frames(from, 0x1000), frames(to, 0x1000); got != want || strings.Count(got, "\n") != 257 {
@@ -172,7 +173,7 @@ func TestDeepNestsAreKept(t *testing.T) {
 	}
 }
 
-func TestALargeFunctionIsCutWhereReadersWouldCutIt(t *testing.T) {
+func TestLargeFunctionIsSplitIntoRecordsThatReadersAccept(t *testing.T) {
 	s := fixture.NewSym("large").File(0, "/a.c").Origin(0, "in").Func(0, 0x1000000, "f")
 	const rows = 60_000
 	var ranges []uint64
@@ -223,12 +224,8 @@ func BenchmarkSym(b *testing.B) {
 	}
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if err := symwrite.Write(b.Context(), discard{}, f.Objects()[0], symwrite.Options{Scratch: scratch.Dir(b.TempDir())}); err != nil {
+		if err := symwrite.Write(b.Context(), io.Discard, f.Objects()[0], symwrite.Options{Scratch: scratch.Dir(b.TempDir())}); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
