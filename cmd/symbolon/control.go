@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"symbolon/internal/answer"
 	"symbolon/internal/explain"
 	"symbolon/internal/ident"
 )
@@ -135,7 +136,7 @@ func (r *remote) prefetch(ctx context.Context, m ident.Module) (p prefetched, er
 	return p, r.ask(ctx, "prefetch", m, func(body io.Reader) error { return json.NewDecoder(body).Decode(&p) })
 }
 
-func (r *remote) frames(ctx context.Context, q fileQuery) (a []answer, err error) {
+func (r *remote) frames(ctx context.Context, q fileQuery) (a []answer.Answer, err error) {
 	return a, r.ask(ctx, "frames", q, func(body io.Reader) error { return json.NewDecoder(body).Decode(&a) })
 }
 

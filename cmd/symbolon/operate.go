@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"symbolon/internal/answer"
 	"symbolon/internal/explain"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
@@ -20,7 +21,7 @@ type operator interface {
 	prefetch(ctx context.Context, m ident.Module) (prefetched, error)
 	cache(ctx context.Context, q cacheQuery, w io.Writer) error
 	key(ctx context.Context, q keyQuery, w io.Writer) error
-	frames(ctx context.Context, q fileQuery) ([]answer, error)
+	frames(ctx context.Context, q fileQuery) ([]answer.Answer, error)
 	close()
 }
 

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"symbolon/internal/answer"
 	"symbolon/internal/bin"
 	"symbolon/internal/companion"
 	"symbolon/internal/demangle"
@@ -79,7 +79,7 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 	case "gnu", "llvm":
 		return asTool(ctx, e, f, args)
 	}
-	write, ok := formats[f.format]
+	write, ok := answer.Formats[f.format]
 	if !ok {
 		return &usageError{text: fmt.Sprintf("unknown --format %q; there are text, json, jsonl, gnu and llvm", f.format)}
 	}
@@ -223,12 +223,12 @@ type answers interface {
 // resolver answers addresses one by one.
 type resolver struct {
 	answers  answers
-	asked    func(addr uint64) ([]frame, error) // in place of answers
+	asked    func(addr uint64) ([]answer.Frame, error) // in place of answers
 	origin   func(path string) object.Origin
 	base     uint64
 	demangle bool
 	out      *bufio.Writer
-	write    func(dst []byte, a *answer) []byte
+	write    func(dst []byte, a *answer.Answer) []byte
 	sep      string // between answers
 	count    int
 	frames   []sym.Frame
@@ -277,7 +277,7 @@ func (r *resolver) all(ctx context.Context, stdin io.Reader, stderr io.Writer, a
 		if err != nil {
 			bad++
 			say(stderr, "symbolon: %s\n", printable(err.Error()))
-			err = r.put(&answer{Addr: line, Frames: []frame{}})
+			err = r.put(&answer.Answer{Addr: line, Frames: []answer.Frame{}})
 		} else {
 			err = r.one(addr)
 		}
@@ -292,27 +292,9 @@ func (r *resolver) all(ctx context.Context, stdin io.Reader, stderr io.Writer, a
 	return err
 }
 
-// answer is what is known about one address.
-type answer struct {
-	Addr   string  `json:"addr"`
-	Frames []frame `json:"frames"`
-}
-
-type frame struct {
-	Function string `json:"function"`
-	File     string `json:"file,omitempty"`
-	Line     uint32 `json:"line,omitempty"`
-	Column   uint32 `json:"column,omitempty"`
-	Offset   string `json:"offset,omitempty"`
-	Inlined  bool   `json:"inlined"`
-	Link     string `json:"source_link,omitempty"`
-	Path     string `json:"vcs_path,omitempty"`
-	Revision string `json:"vcs_revision,omitempty"`
-}
-
 func (r *resolver) one(w wanted) error {
 	addr := w.addr
-	a := answer{Addr: w.String(), Frames: []frame{}}
+	a := answer.Answer{Addr: w.String(), Frames: []answer.Frame{}}
 	if r.asked != nil {
 		var err error
 		if a.Frames, err = r.asked(addr); err != nil {
@@ -325,7 +307,7 @@ func (r *resolver) one(w wanted) error {
 		r.frames = r.answers.Lookup(r.frames, addr-r.base)
 	}
 	for _, f := range r.frames {
-		out := frame{Function: r.name(f.Func), Line: f.Line, Column: f.Column, Inlined: f.Inlined}
+		out := answer.Frame{Function: r.name(f.Func), Line: f.Line, Column: f.Column, Inlined: f.Inlined}
 		if f.File != 0 {
 			out.File = r.string(f.File)
 			o := r.origin(out.File)
@@ -340,7 +322,7 @@ func (r *resolver) one(w wanted) error {
 }
 
 // put writes one answer.
-func (r *resolver) put(a *answer) error {
+func (r *resolver) put(a *answer.Answer) error {
 	r.buf = r.write(r.buf[:0], a)
 	if r.count > 0 {
 		r.text(r.sep)
@@ -399,48 +381,4 @@ func parseAddr(s string) (uint64, error) {
 		return 0, fmt.Errorf("%q is no address: wanted are up to 16 hexadecimal digits, with or without 0x", s)
 	}
 	return addr, nil
-}
-
-// formats are the ways of writing an answer.
-var formats = map[string]func(dst []byte, a *answer) []byte{
-	"text":  appendText,
-	"json":  appendJSON,
-	"jsonl": func(dst []byte, a *answer) []byte { return append(appendJSON(dst, a), '\n') },
-}
-
-func appendText(dst []byte, a *answer) []byte {
-	dst = append(append(dst, printable(a.Addr)...), '\n')
-	for _, f := range a.Frames {
-		dst = append(append(dst, "  "...), printable(f.Function)...)
-		if f.Offset != "" && f.Offset != "0x0" {
-			dst = append(append(dst, '+'), f.Offset...)
-		}
-		if f.File != "" {
-			dst = append(append(dst, "  "...), printable(f.File)...)
-			if f.Line > 0 {
-				dst = strconv.AppendUint(append(dst, ':'), uint64(f.Line), 10)
-			}
-			if f.Column > 0 {
-				dst = strconv.AppendUint(append(dst, ':'), uint64(f.Column), 10)
-			}
-		}
-		if f.Inlined {
-			dst = append(dst, "  (inlined)"...)
-		}
-		dst = append(dst, '\n')
-	}
-	if len(a.Frames) == 0 {
-		dst = append(dst, "  ??\n"...)
-	}
-	return dst
-}
-
-func appendJSON(dst []byte, a *answer) []byte {
-	b := bytes.NewBuffer(dst)
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(a); err != nil { // strings and numbers always encode
-		panic(err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"symbolon/internal/answer"
 	"symbolon/internal/api/elastic"
 	"symbolon/internal/bucket/dir"
 	"symbolon/internal/config"
@@ -156,7 +157,7 @@ func resolveUploaded(ctx context.Context, e *env, f *resolveFlags, args []string
 	if err != nil {
 		return &usageError{text: "--fileid: " + err.Error()}
 	}
-	write, ok := formats[f.format]
+	write, ok := answer.Formats[f.format]
 	if !ok || f.table || f.addr == "rva" || f.open.Arch != "" || f.open.Object != 0 || len(f.open.Dirs) > 0 {
 		return &usageError{text: "with --fileid there are --format text, json and jsonl, and --data or --config"}
 	}
@@ -166,7 +167,7 @@ func resolveUploaded(ctx context.Context, e *env, f *resolveFlags, args []string
 	}
 	defer op.close()
 	r := resolver{out: bufio.NewWriter(e.stdout), write: write}
-	r.asked = func(addr uint64) ([]frame, error) {
+	r.asked = func(addr uint64) ([]answer.Frame, error) {
 		list, err := op.frames(ctx, fileQuery{file, []uint64{addr}})
 		if err != nil || len(list) != 1 {
 			return nil, err
@@ -183,7 +184,7 @@ type fileQuery struct {
 }
 
 // frames looks addresses up in what was uploaded.
-func (n *node) frames(ctx context.Context, q fileQuery) ([]answer, error) {
+func (n *node) frames(ctx context.Context, q fileQuery) ([]answer.Answer, error) {
 	asked := make([]symbolicate.Frame, len(q.Addrs))
 	for i, addr := range q.Addrs {
 		asked[i].Addr = addr
@@ -196,9 +197,9 @@ func (n *node) frames(ctx context.Context, q fileQuery) ([]answer, error) {
 	if why := l.Missing(0); why != nil {
 		return nil, fmt.Errorf("no symbols of the file %s: %w", q.FileID.Base64(), why.Fault)
 	}
-	out := make([]answer, len(q.Addrs))
+	out := make([]answer.Answer, len(q.Addrs))
 	for i, addr := range q.Addrs {
-		out[i] = answer{Addr: fmt.Sprintf("%#x", addr), Frames: []frame{}}
+		out[i] = answer.Answer{Addr: fmt.Sprintf("%#x", addr), Frames: []answer.Frame{}}
 		found, err := l.At(i)
 		if err != nil {
 			return nil, err
@@ -208,7 +209,7 @@ func (n *node) frames(ctx context.Context, q fileQuery) ([]answer, error) {
 				b, _ := found.Result.AppendRaw(nil, 0, t)
 				return string(b)
 			}
-			x := frame{Function: text(f.Func), File: text(f.File), Line: f.Line, Inlined: f.Inlined}
+			x := answer.Frame{Function: text(f.Func), File: text(f.File), Line: f.Line, Inlined: f.Inlined}
 			if off, ok := found.Offset(&f); ok {
 				x.Offset = fmt.Sprintf("%#x", off)
 			}
