@@ -98,17 +98,17 @@ type decoder struct {
 
 var errForm = errors.New("not a document of lookups")
 
-var documentMembers = []json.Member[*decoder]{{Name: "lookups", Read: (*decoder).lookups}}
+var documentMembers = json.NewTable([]json.Member[*decoder]{{Name: "lookups", Read: (*decoder).lookups}})
 
-var lookupMembers = []json.Member[*decoder]{
+var lookupMembers = json.NewTable([]json.Member[*decoder]{
 	{Name: "fileid", Read: (*decoder).fileID},
 	{Name: "addr", Read: (*decoder).addr},
 	{Name: "addrs", Read: (*decoder).addrs},
-}
+})
 
 func (d *decoder) document() {
 	if d.Peek() == '{' {
-		json.ReadObject(d.Decoder, d, documentMembers)
+		documentMembers.Read(d.Decoder, d)
 	}
 	if !d.found {
 		d.Fail(errForm)
@@ -132,7 +132,7 @@ func (d *decoder) lookup() {
 	from := len(d.frames)
 	d.file = ident.FileID{}
 	if d.Peek() == '{' {
-		json.ReadObject(d.Decoder, d, lookupMembers)
+		lookupMembers.Read(d.Decoder, d)
 	}
 	if d.file.IsZero() {
 		d.Fail(errForm)

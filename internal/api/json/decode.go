@@ -30,7 +30,7 @@ type Decoder struct {
 	Truncated bool   // Text is only the beginning of the string
 	MaxString int    // the number of bytes of a string that are kept
 	HasBOM    bool   // the document begins with a byte order mark
-	Unique    bool   // ReadObject rejects a second member with the same name
+	Unique    bool   // a Table rejects a second member with the same name
 
 	src      io.Reader
 	srcErr   error // the error of src: io.EOF or another one

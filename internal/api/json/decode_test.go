@@ -145,7 +145,7 @@ func TestObjectsAreReadByTheirTable(t *testing.T) {
 			*got = append(*got, name+"="+string(literal))
 		}
 		d.Peek()
-		missing := json.ReadObject(d, &got, []json.Member[*[]string]{{Name: "a", Required: true, Read: read}, {Name: "b", Read: read}})
+		missing := json.NewTable([]json.Member[*[]string]{{Name: "a", Required: true, Read: read}, {Name: "b", Read: read}}).Read(d, &got)
 		if text := strings.Join(got, " "); text != c.want {
 			t.Errorf("%s: read %s, want %s", c.body, text, c.want)
 		}

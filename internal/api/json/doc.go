@@ -2,8 +2,8 @@
 // encoding/json does for small documents, this package does for large ones
 // without an allocation for each value.
 //
-// A Decoder reads one document value by value, as its caller asks. ReadObject
-// reads an object by a table of its members. The caller bounds the number of
+// A Decoder reads one document value by value, as its caller asks. A Table
+// reads an object by its members. The caller bounds the number of
 // elements; the Decoder bounds nesting, the length of numbers, and the part of a
 // string that it keeps. It accepts a document if encoding/json does and its text
 // is UTF-8; a byte order mark before it is allowed, and reported in HasBOM.

@@ -51,7 +51,7 @@ func decode(body io.Reader, cfg Config) (*question, error) {
 	return nil, &refusal{http.StatusBadRequest, "the body is not JSON"}
 }
 
-var requestMembers = []json.Member[*decoder]{
+var requestMembers = json.NewTable([]json.Member[*decoder]{
 	{Name: "platform", Read: func(d *decoder, name string) { d.optional(name) }},
 	{Name: "signal", Read: (*decoder).readSignal},
 	{Name: "sources", Read: (*decoder).readSources},
@@ -59,7 +59,7 @@ var requestMembers = []json.Member[*decoder]{
 	{Name: "modules", Read: (*decoder).readModules},
 	{Name: "options", Read: (*decoder).readOptions},
 	{Name: "scraping", Read: (*decoder).readScraping},
-}
+})
 
 func (d *decoder) readSignal(name string) {
 	v, ok := d.unsigned(name, 32)
@@ -124,12 +124,12 @@ func jsonType(t reflect.Type) string {
 	return "an object"
 }
 
-var optionMembers = []json.Member[*decoder]{
+var optionMembers = json.NewTable([]json.Member[*decoder]{
 	{Name: "dif_candidates", Read: func(d *decoder, name string) { d.q.listing = d.bool(name) }},
 	{Name: "apply_source_context", Read: func(d *decoder, name string) { d.q.context = d.bool(name) }},
 	{Name: "extract_variables", Read: func(d *decoder, name string) { d.bool(name) }},
 	{Name: "frame_order", Read: (*decoder).readFrameOrder},
-}
+})
 
 func (d *decoder) readOptions(name string) {
 	if !d.null() {
@@ -150,12 +150,12 @@ func (d *decoder) readFrameOrder(name string) {
 	}
 }
 
-var scrapingMembers = []json.Member[*decoder]{
+var scrapingMembers = json.NewTable([]json.Member[*decoder]{
 	{Name: "enabled", Required: true, Read: func(d *decoder, name string) { d.q.scraping.enabled = d.bool(name) }},
 	{Name: "allowed_origins", Required: true, Read: func(d *decoder, name string) { d.q.scraping.origins = d.texts(name) }},
 	{Name: "headers", Required: true, Read: func(d *decoder, name string) { d.q.scraping.headers = d.headers(name) }},
 	{Name: "verify_ssl", Read: func(d *decoder, name string) { d.q.scraping.verify = d.bool(name) }},
-}
+})
 
 // readScraping reads the permissions to fetch source files.
 func (d *decoder) readScraping(name string) {

@@ -23,13 +23,13 @@ func (d *decoder) readStacks(name string) {
 	}
 }
 
-var stackMembers = []json.Member[*decoder]{
+var stackMembers = json.NewTable([]json.Member[*decoder]{
 	{Name: "frames", Required: true, Read: (*decoder).readFrames},
 	{Name: "registers", Read: func(d *decoder, name string) { d.stack.registers = d.registers(name) }},
 	{Name: "thread_id", Read: func(d *decoder, name string) { d.stack.threadID, d.stack.hasID = d.unsigned(name, 64) }},
 	{Name: "thread_name", Read: func(d *decoder, name string) { d.stack.threadName = d.optional(name) }},
 	{Name: "is_requesting", Read: func(d *decoder, name string) { d.stack.requesting = d.triState(name) }},
-}
+})
 
 func (d *decoder) readStack() {
 	first := len(d.q.frames)
@@ -70,7 +70,7 @@ func (d *decoder) readFrames(name string) {
 }
 
 // frameMembers begins with the members that most frames have.
-var frameMembers = func() []json.Member[*decoder] {
+var frameMembers = func() *json.Table[*decoder] {
 	table := []json.Member[*decoder]{
 		{Name: "instruction_addr", Required: true, Read: func(d *decoder, name string) { d.frame.addr = d.address(name) }},
 		{Name: "addr_mode", Read: func(d *decoder, name string) { d.frame.rel, d.frame.relative = d.addrMode(name) }},
@@ -80,7 +80,7 @@ var frameMembers = func() []json.Member[*decoder] {
 	for f := fieldEnd + 1; f < fieldCount; f++ {
 		table = append(table, json.Member[*decoder]{Name: fieldNames[f], Read: func(d *decoder, name string) { d.readExtra(f, name) }})
 	}
-	return table
+	return json.NewTable(table)
 }()
 
 func (d *decoder) readFrame() {
@@ -203,7 +203,7 @@ func (d *decoder) readModules(name string) {
 	}
 }
 
-var moduleMembers = []json.Member[*decoder]{
+var moduleMembers = json.NewTable([]json.Member[*decoder]{
 	{Name: "type", Required: true, Read: func(d *decoder, name string) {
 		if d.text(name) {
 			d.module.kind = ident.ParseType(string(d.Text))
@@ -219,4 +219,4 @@ var moduleMembers = []json.Member[*decoder]{
 	{Name: "debug_checksum", Read: func(d *decoder, name string) { d.module.checksum = d.optional(name) }},
 	{Name: "image_addr", Read: func(d *decoder, name string) { d.module.addr = d.address(name) }},
 	{Name: "image_size", Read: func(d *decoder, name string) { d.module.size, d.module.hasSize = d.unsigned(name, 64) }},
-}
+})

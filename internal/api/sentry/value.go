@@ -42,10 +42,10 @@ func (d *decoder) tooMany(things string, limit int) {
 }
 
 // object reads the object that must follow.
-func (d *decoder) object(name string, members []json.Member[*decoder]) {
+func (d *decoder) object(name string, members *json.Table[*decoder]) {
 	if d.Peek() != '{' {
 		d.mismatch(name, "an object")
-	} else if missing := json.ReadObject(d.Decoder, d, members); missing != "" {
+	} else if missing := members.Read(d.Decoder, d); missing != "" {
 		d.invalid(name, "an object with "+missing)
 	}
 }
