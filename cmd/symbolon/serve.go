@@ -309,7 +309,8 @@ func demoStore(ctx context.Context) (*demoSource, error) {
 			return err
 		}
 		defer f.Close()
-		return b.Put(ctx, strings.TrimPrefix(path, "demo/"), f, bucket.Attrs{Size: -1})
+		_, err = b.Put(ctx, strings.TrimPrefix(path, "demo/"), f, bucket.Attrs{Size: -1})
+		return err
 	})
 	return &demoSource{demoName, b}, err
 }

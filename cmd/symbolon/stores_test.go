@@ -68,7 +68,7 @@ func TestStoresOfTheConfigurationAreOpened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Put(t.Context(), storedPath, strings.NewReader("of google"), bucket.Attrs{}); err != nil {
+	if _, err := b.Put(t.Context(), storedPath, strings.NewReader("of google"), bucket.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
 	cfg, _, err := config.Read(config.Options{

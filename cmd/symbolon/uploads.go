@@ -9,6 +9,7 @@ import (
 
 	"symbolon/internal/answer"
 	"symbolon/internal/api/elastic"
+	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/dir"
 	"symbolon/internal/config"
 	"symbolon/internal/ident"
@@ -43,7 +44,11 @@ func (n *node) openUploads(cfg *config.Config) error {
 	if err != nil {
 		return fmt.Errorf("open the store of uploads: %w", err)
 	}
-	keys := elastic.NewRing(cfg.Elastic, b, time.Now, n.log)
+	state := bucket.Bucket(&bucket.Exclusive{Bucket: b})
+	if n.uploads.folder, _ = b.(*dir.Bucket); n.uploads.folder != nil {
+		state = b // a folder never ignores a condition
+	}
+	keys := elastic.NewRing(cfg.Elastic, state, time.Now, n.log)
 	keys.Closed = func() { n.tables.Clear() } // what is open would answer on
 	n.uploads.keys = keys
 	if configured < 0 {
@@ -60,8 +65,7 @@ func (n *node) openUploads(cfg *config.Config) error {
 			}
 		}
 	}
-	n.uploads.store = ingest.New(cfg.Elastic.Uploads, ingest.Deps{Bucket: b, Spool: n.spool, Now: time.Now, Log: n.log})
-	n.uploads.folder, _ = b.(*dir.Bucket)
+	n.uploads.store = ingest.New(cfg.Elastic.Uploads, ingest.Deps{Bucket: state, Spool: n.spool, Now: time.Now, Log: n.log})
 	return nil
 }
 

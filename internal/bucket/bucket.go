@@ -4,14 +4,16 @@
 // must pass.
 //
 // A blob is complete or absent: a Put that fails, is cancelled or crashes does
-// not change the previous blob. A Put of an existing key replaces its blob,
-// unless it has IfAbsent, and open readers of the old blob are not affected; of
-// two concurrent Puts, one wins. Blobs are stored and returned unchanged:
+// not change the previous blob. A Put of an existing key replaces its blob, and
+// open readers of the old blob are not affected; of two concurrent Puts, one wins.
+// A Put with IfAbsent is a conditional create: it stores a blob only if the key
+// does not exist, and of concurrent ones exactly one creates the key. Blobs are stored and returned unchanged:
 // Encoding states their content coding, but the bucket does not decode them.
 //
 // Failures are *fault.Error. A missing key is NotFound; a key that Check
 // rejects is Malformed; a blob that the implementation cannot store is
-// Unsupported. When the context has ended, the error wraps its error.
+// Unsupported, and so is a conditional create where that is not possible
+// (ErrConditions). When the context has ended, the error wraps its error.
 package bucket
 
 import (
@@ -29,7 +31,7 @@ type Attrs struct {
 	Size     int64  // of the whole blob; in a Put, zero means unknown
 	Encoding string // content coding of the stored bytes ("gzip"), empty: none
 	Version  string // identifies the content among the blobs of a key, if the store has versions; ignored in a Put
-	IfAbsent bool   // in a Put: an existing blob is kept, without an error
+	IfAbsent bool   // in a Put: create the key, keep an existing blob
 }
 
 // Bucket stores blobs by key. It is safe for concurrent use.
@@ -38,14 +40,17 @@ type Attrs struct {
 // truncated to the blob, so one that starts at its end or later is empty. The
 // Attrs are those of the whole blob. ctx also applies to the reader.
 //
-// Put stores the content of r. It fails if a.Size is not the size of r, unless
-// IfAbsent makes reading r unnecessary. If ctx ends during a Read of r, Put
-// returns after that Read.
+// Put stores the content of r, and reports whether it did: it is false, without
+// an error, if IfAbsent is set and the key exists. It is also false if an earlier
+// try of this Put created the key and its answer was lost; a caller that must know
+// compares contents. Put fails if a.Size is not the size of r, unless IfAbsent
+// makes reading r unnecessary. If ctx ends during a Read of r, Put returns after
+// that Read.
 //
 // Delete removes a blob. A missing key is not an error.
 type Bucket interface {
 	Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, Attrs, error)
-	Put(ctx context.Context, key string, r io.Reader, a Attrs) error
+	Put(ctx context.Context, key string, r io.Reader, a Attrs) (created bool, err error)
 	Stat(ctx context.Context, key string) (Attrs, error)
 	Delete(ctx context.Context, key string) error
 }

@@ -163,7 +163,8 @@ func (r round) put(ctx context.Context, k int, d *draft, ifAbsent bool) error {
 	}
 	line = append(line, '\n')
 	body := io.MultiReader(bytes.NewReader(line), io.NewSectionReader(d.spool, 0, d.spool.Size()))
-	return r.deps.Bucket.Put(ctx, r.part(k), body, bucket.Attrs{Size: int64(len(line)) + d.spool.Size(), IfAbsent: ifAbsent})
+	_, err = r.deps.Bucket.Put(ctx, r.part(k), body, bucket.Attrs{Size: int64(len(line)) + d.spool.Size(), IfAbsent: ifAbsent})
+	return err
 }
 
 // look reads the head of the part k, nil if there is none.

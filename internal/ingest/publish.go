@@ -166,7 +166,7 @@ func (u upload) store(ctx context.Context, heads []*head, body io.Reader) (*Info
 		return nil, err
 	}
 	key := source.ElasticPath(u.file, u.kind.String())
-	if err := u.deps.Bucket.Put(ctx, key, io.MultiReader(body, bytes.NewReader(tail)), bucket.Attrs{}); err != nil {
+	if _, err := u.deps.Bucket.Put(ctx, key, io.MultiReader(body, bytes.NewReader(tail)), bucket.Attrs{}); err != nil {
 		return nil, err
 	}
 	u.deps.Log.Info("symbols are published", "file", u.file.Base64(), "kind", u.kind, "parts", i.Parts, "records", i.Records, "size", i.Size)
@@ -188,7 +188,7 @@ func (u upload) alias(ctx context.Context, id ident.BuildID, base uint64) error 
 	paths := source.AliasPaths(ident.Module{CodeID: id.CodeID(), DebugID: id.DebugID(false)})
 	paths = append(paths, source.AliasPaths(ident.Module{DebugID: id.DebugID(true)})...) // whichever order its bytes have
 	for _, path := range paths {
-		if err := u.deps.Bucket.Put(ctx, path, bytes.NewReader(text), bucket.Attrs{Size: int64(len(text))}); err != nil {
+		if _, err := u.deps.Bucket.Put(ctx, path, bytes.NewReader(text), bucket.Attrs{Size: int64(len(text))}); err != nil {
 			return err
 		}
 	}

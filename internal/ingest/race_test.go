@@ -62,7 +62,7 @@ func (s *stepped) Get(ctx context.Context, key string, off, n int64) (io.ReadClo
 	return s.Bucket.Get(ctx, key, off, n)
 }
 
-func (s *stepped) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) error {
+func (s *stepped) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) (bool, error) {
 	s.step()
 	return s.Bucket.Put(ctx, key, r, a)
 }
@@ -208,18 +208,19 @@ type kept struct {
 	all [][]byte
 }
 
-func (k *kept) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) error {
+func (k *kept) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) (bool, error) {
 	if key != source.ElasticPath(fileID, "ranges") {
 		return k.Bucket.Put(ctx, key, r, a)
 	}
 	var body bytes.Buffer
-	if err := k.Bucket.Put(ctx, key, io.TeeReader(r, &body), a); err != nil {
-		return err
+	created, err := k.Bucket.Put(ctx, key, io.TeeReader(r, &body), a)
+	if err != nil {
+		return false, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.all = append(k.all, body.Bytes())
-	return nil
+	return created, nil
 }
 
 // TestClientsAtTwoProcessesAtOnce has clients that send part 0 first and the others
@@ -303,9 +304,9 @@ type dying struct {
 	at string
 }
 
-func (d *dying) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) error {
+func (d *dying) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) (bool, error) {
 	if d.at != "" && strings.HasSuffix(key, d.at) {
-		return fault.New(fault.Transport, key, "the process died")
+		return false, fault.New(fault.Transport, key, "the process died")
 	}
 	return d.Bucket.Put(ctx, key, r, a)
 }
@@ -355,12 +356,12 @@ type cancelling struct {
 	cancel func()
 }
 
-func (c *cancelling) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) error {
-	err := c.Bucket.Put(ctx, key, r, a)
+func (c *cancelling) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) (bool, error) {
+	created, err := c.Bucket.Put(ctx, key, r, a)
 	if key == c.key {
 		c.cancel()
 	}
-	return err
+	return created, err
 }
 
 func TestARepetitionOfANamedUploadIsKnownForGood(t *testing.T) {
@@ -383,7 +384,7 @@ type aging struct {
 	put   map[string]time.Time
 }
 
-func (a *aging) Put(ctx context.Context, key string, r io.Reader, attrs bucket.Attrs) error {
+func (a *aging) Put(ctx context.Context, key string, r io.Reader, attrs bucket.Attrs) (bool, error) {
 	_, err := a.Stat(ctx, key)
 	if err != nil || !attrs.IfAbsent {
 		a.put[key] = a.clock.now()

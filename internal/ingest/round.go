@@ -91,7 +91,8 @@ func (u upload) write(ctx context.Context, key string, m mark, ifAbsent bool) er
 	if err != nil {
 		return fault.New(fault.Internal, key, "%w", err)
 	}
-	return u.deps.Bucket.Put(ctx, key, bytes.NewReader(text), bucket.Attrs{Size: int64(len(text)), IfAbsent: ifAbsent})
+	_, err = u.deps.Bucket.Put(ctx, key, bytes.NewReader(text), bucket.Attrs{Size: int64(len(text)), IfAbsent: ifAbsent})
+	return err
 }
 
 // current returns the round that takes parts: the first one that is not over,
@@ -144,7 +145,7 @@ func (r round) end(ctx context.Context, heads []*head) error {
 		for _, h := range heads {
 			sums = append(sums, h.Sum[:sumPart]...)
 		}
-		if err := r.deps.Bucket.Put(ctx, r.key(sumsBlob), bytes.NewReader(sums), bucket.Attrs{Size: int64(len(sums))}); err != nil {
+		if _, err := r.deps.Bucket.Put(ctx, r.key(sumsBlob), bytes.NewReader(sums), bucket.Attrs{Size: int64(len(sums))}); err != nil {
 			return err
 		}
 	}

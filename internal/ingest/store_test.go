@@ -252,7 +252,7 @@ func TestInfoOfOlderVersionsIsRead(t *testing.T) {
 	b := binary.LittleEndian.AppendUint32([]byte("frames"), 0x184D2A50)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(text)+4))
 	b = binary.LittleEndian.AppendUint32(append(b, text...), uint32(len(text)))
-	if err := n.bucket.Put(t.Context(), source.ElasticPath(fileID, "ranges"), bytes.NewReader(b), bucket.Attrs{}); err != nil {
+	if _, err := n.bucket.Put(t.Context(), source.ElasticPath(fileID, "ranges"), bytes.NewReader(b), bucket.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
 	i, err := n.Info(t.Context(), fileID, ingest.Ranges)
@@ -264,7 +264,7 @@ func TestInfoOfOlderVersionsIsRead(t *testing.T) {
 func TestABlobOfOthersIsReplaced(t *testing.T) {
 	n := open(t, folder(t), ingest.Config{})
 	for _, text := range []string{"", "x", "not ours", strings.Repeat("\xff", 100_000), strings.Repeat("\x00", 100_000)} {
-		if err := n.bucket.Put(t.Context(), source.ElasticPath(fileID, "ranges"), strings.NewReader(text), bucket.Attrs{}); err != nil {
+		if _, err := n.bucket.Put(t.Context(), source.ElasticPath(fileID, "ranges"), strings.NewReader(text), bucket.Attrs{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := n.Info(t.Context(), fileID, ingest.Ranges); fault.KindOf(err) != fault.Malformed {

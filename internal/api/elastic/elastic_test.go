@@ -53,8 +53,8 @@ func (s spool) Size() int64 {
 // stalled is a bucket that does not answer.
 type stalled struct{ bucket.Bucket }
 
-func (stalled) Put(context.Context, string, io.Reader, bucket.Attrs) error {
-	return fault.New(fault.Timeout, "bucket", "no answer")
+func (stalled) Put(context.Context, string, io.Reader, bucket.Attrs) (bool, error) {
+	return false, fault.New(fault.Timeout, "bucket", "no answer")
 }
 
 // door is a server with the interface of profilers alone.

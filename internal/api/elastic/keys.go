@@ -142,14 +142,18 @@ func (r *Ring) change(ctx context.Context, do func([]Key) ([]Key, error)) error 
 			return fmt.Errorf("there are too many keys, or their names are too long: all of them have more than %d bytes", maxRing)
 		}
 		next := ringKey(r.last + 1)
-		if err := r.bucket.Put(ctx, next, bytes.NewReader(text), bucket.Attrs{Size: int64(len(text)), IfAbsent: true}); err != nil {
-			return err
-		}
-		there, _, err := r.blob(ctx, next)
+		created, err := r.bucket.Put(ctx, next, bytes.NewReader(text), bucket.Attrs{Size: int64(len(text)), IfAbsent: true})
 		if err != nil {
 			return err
 		}
-		if bytes.Equal(there, text) {
+		if !created { // or the answer of an earlier try was lost
+			there, _, err := r.blob(ctx, next)
+			if err != nil {
+				return err
+			}
+			created = bytes.Equal(there, text)
+		}
+		if created {
 			return r.load(ctx)
 		}
 	}

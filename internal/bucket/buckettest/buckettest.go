@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,7 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) bucket.Bucket) {
 		{"PutReplaces", replace},
 		{"VersionsDiffer", versions},
 		{"IfAbsentKeepsExistingBlob", ifAbsent},
-		{"ConcurrentIfAbsentHasOneWinner", ifAbsentRace},
+		{"ConcurrentCreatesHaveOneWinner", concurrentCreates},
 		{"OpenReaderOutlivesReplacement", readerOutlives},
 		{"DeletedBlobIsAbsent", deleted},
 		{"OpenReaderOutlivesDelete", readerOutlivesDelete},
@@ -52,7 +51,7 @@ func Run(t *testing.T, open func(t *testing.T) bucket.Bucket) {
 
 func put(t *testing.T, b bucket.Bucket, key, body string) {
 	t.Helper()
-	if err := b.Put(t.Context(), key, strings.NewReader(body), bucket.Attrs{}); err != nil {
+	if _, err := b.Put(t.Context(), key, strings.NewReader(body), bucket.Attrs{}); err != nil {
 		t.Fatalf("Put(%q): %v", key, err)
 	}
 }
@@ -163,36 +162,64 @@ func versions(t *testing.T, b bucket.Bucket) {
 func ifAbsent(t *testing.T, b bucket.Bucket) {
 	for _, body := range []string{"first", "second"} {
 		for _, size := range []int64{0, int64(len(body))} {
-			err := b.Put(t.Context(), "a/k", strings.NewReader(body), bucket.Attrs{Size: size, IfAbsent: true})
-			if err != nil {
-				t.Fatalf("Put(%q) of size %d: %v", body, size, err)
+			isNew := body == "first" && size == 0
+			if got := create(t, b, "a/k", strings.NewReader(body), size); got != isNew {
+				t.Fatalf("Put(%q) of size %d: created %v", body, size, got)
 			}
 			holds(t, b, "a/k", "first")
 		}
 	}
-	put(t, b, "a/k", "third")
+	for _, size := range []int64{2 << 20, 17 << 20} { // larger than those of which stores read a body first
+		if create(t, b, "a/k", strings.NewReader(strings.Repeat("x", int(size))), size) {
+			t.Fatalf("Put of %d bytes created a key that exists", size)
+		}
+	}
+	holds(t, b, "a/k", "first")
+	if created, err := b.Put(t.Context(), "a/k", strings.NewReader("third"), bucket.Attrs{}); err != nil || !created {
+		t.Fatalf("Put that replaces: stored %v, %v", created, err)
+	}
 	holds(t, b, "a/k", "third")
+	remove(t, b, "a/k")
+	if !create(t, b, "a/k", strings.NewReader("fourth"), 0) {
+		t.Fatal("Put after Delete created nothing")
+	}
 	broken := errors.New("the body broke")
 	body := io.MultiReader(strings.NewReader("x"), iotest.ErrReader(broken))
-	if err := b.Put(t.Context(), "new", body, bucket.Attrs{IfAbsent: true}); !errors.Is(err, broken) {
+	if _, err := b.Put(t.Context(), "new", body, bucket.Attrs{IfAbsent: true}); !errors.Is(err, broken) {
 		t.Fatalf("Put = %v, want the error of the body", err)
 	}
 	absent(t, b, "new")
 }
 
-// ifAbsentRace runs concurrent writers of different bodies, small and large.
-// The blob that any of them reads afterwards must not change again.
-func ifAbsentRace(t *testing.T, b bucket.Bucket) {
+// create puts a blob with IfAbsent.
+func create(t *testing.T, b bucket.Bucket, key string, body io.Reader, size int64) bool {
+	t.Helper()
+	created, err := b.Put(t.Context(), key, body, bucket.Attrs{Size: size, IfAbsent: true})
+	if err != nil {
+		t.Fatalf("Put(%q) with IfAbsent: %v", key, err)
+	}
+	return created
+}
+
+// concurrentCreates runs concurrent writers of different bodies, small and large.
+// One of them creates the key; the blob that any of them reads afterwards is its
+// blob and does not change again.
+func concurrentCreates(t *testing.T, b bucket.Bucket) {
 	for round, size := range []int{1, 1, 50_000, 50_000, 50_000, 50_000, 6 << 20} {
 		key := fmt.Sprint("k", round)
 		bodies, found := make([]string, 4), make([]string, 4)
+		winners := make(chan int, len(bodies))
 		var all sync.WaitGroup
 		for w := range bodies {
 			bodies[w] = strings.Repeat(string(rune('a'+w)), size+w)
 			all.Go(func() {
 				body := io.MultiReader(strings.NewReader(bodies[w]))
-				if err := b.Put(t.Context(), key, body, bucket.Attrs{IfAbsent: true}); err != nil {
+				created, err := b.Put(t.Context(), key, body, bucket.Attrs{IfAbsent: true})
+				switch {
+				case err != nil:
 					t.Errorf("Put: %v", err)
+				case created:
+					winners <- w
 				}
 				r, _, err := b.Get(t.Context(), key, 0, -1)
 				if err != nil {
@@ -208,17 +235,20 @@ func ifAbsentRace(t *testing.T, b bucket.Bucket) {
 			})
 		}
 		all.Wait()
+		if len(winners) != 1 {
+			t.Fatalf("%d writers created %q", len(winners), key)
+		}
 		won, _ := get(t, b, key, 0, -1)
-		if !slices.Contains(bodies, won) {
-			t.Fatalf("%d bytes %.10q: not one of the blobs", len(won), won)
+		if w := <-winners; won != bodies[w] {
+			t.Fatalf("%d bytes %.10q: not the blob of the writer that created it, %.10q", len(won), won, bodies[w])
 		}
 		for _, one := range found {
 			if one != won {
 				t.Fatalf("a writer read %d bytes %.10q, later there are %d bytes %.10q", len(one), one, len(won), won)
 			}
 		}
-		if err := b.Put(t.Context(), key, strings.NewReader("late"), bucket.Attrs{IfAbsent: true}); err != nil {
-			t.Fatal(err)
+		if create(t, b, key, strings.NewReader("late"), 0) {
+			t.Fatalf("a later writer created %q", key)
 		}
 		holds(t, b, key, won)
 	}
@@ -258,10 +288,7 @@ func deleted(t *testing.T, b bucket.Bucket) {
 	absent(t, b, "some/key/below")
 	remove(t, b, "some/key/below")
 	holds(t, b, "some/other", "y")
-	err := b.Put(t.Context(), "some/key/below", strings.NewReader("again"), bucket.Attrs{IfAbsent: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	create(t, b, "some/key/below", strings.NewReader("again"), 0)
 	holds(t, b, "some/key/below", "again")
 }
 
@@ -281,7 +308,7 @@ func readerOutlivesDelete(t *testing.T, b bucket.Bucket) {
 }
 
 func encoding(t *testing.T, b bucket.Bucket) {
-	err := b.Put(t.Context(), "k", strings.NewReader("coded"), bucket.Attrs{Encoding: "gzip"})
+	_, err := b.Put(t.Context(), "k", strings.NewReader("coded"), bucket.Attrs{Encoding: "gzip"})
 	if err != nil {
 		refused(t, "Put", err, fault.Unsupported)
 		absent(t, b, "k")
@@ -298,13 +325,13 @@ func encoding(t *testing.T, b bucket.Bucket) {
 
 func wrongSize(t *testing.T, b bucket.Bucket) {
 	for _, size := range []int64{1, 5, 7, 1 << 40} {
-		err := b.Put(t.Context(), "k", strings.NewReader("sixsix"), bucket.Attrs{Size: size})
+		_, err := b.Put(t.Context(), "k", strings.NewReader("sixsix"), bucket.Attrs{Size: size})
 		if err == nil {
 			t.Fatalf("Put of 6 bytes with size %d succeeded", size)
 		}
 	}
 	absent(t, b, "k")
-	if err := b.Put(t.Context(), "k", strings.NewReader("sixsix"), bucket.Attrs{Size: 6}); err != nil {
+	if _, err := b.Put(t.Context(), "k", strings.NewReader("sixsix"), bucket.Attrs{Size: 6}); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, b, "k", "sixsix")
@@ -317,7 +344,7 @@ func failedBody(t *testing.T, b bucket.Bucket) {
 			put(t, b, key, "previous blob")
 		}
 		body := io.MultiReader(strings.NewReader(strings.Repeat("x", 200_000)), iotest.ErrReader(broken))
-		if err := b.Put(t.Context(), key, body, bucket.Attrs{}); !errors.Is(err, broken) {
+		if _, err := b.Put(t.Context(), key, body, bucket.Attrs{}); !errors.Is(err, broken) {
 			t.Fatalf("Put = %v, want the error of the body", err)
 		}
 	}
@@ -334,7 +361,7 @@ func invalidKeys(t *testing.T, b bucket.Bucket) {
 		refused(t, fmt.Sprintf("Stat(%q)", key), err, fault.Malformed)
 		_, _, err = b.Get(t.Context(), key, 0, -1)
 		refused(t, fmt.Sprintf("Get(%q)", key), err, fault.Malformed)
-		err = b.Put(t.Context(), key, strings.NewReader("x"), bucket.Attrs{})
+		_, err = b.Put(t.Context(), key, strings.NewReader("x"), bucket.Attrs{})
 		refused(t, fmt.Sprintf("Put(%q)", key), err, fault.Malformed)
 		err = b.Delete(t.Context(), key)
 		refused(t, fmt.Sprintf("Delete(%q)", key), err, fault.Malformed)
@@ -363,7 +390,7 @@ func endedContext(t *testing.T, b bucket.Bucket) {
 	if _, _, err := b.Get(ctx, "k", 0, -1); !errors.Is(err, context.Canceled) {
 		t.Errorf("Get: %v", err)
 	}
-	if err := b.Put(ctx, "k", strings.NewReader("y"), bucket.Attrs{}); !errors.Is(err, context.Canceled) {
+	if _, err := b.Put(ctx, "k", strings.NewReader("y"), bucket.Attrs{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Put: %v", err)
 	}
 	if err := b.Delete(ctx, "k"); !errors.Is(err, context.Canceled) {
@@ -379,7 +406,7 @@ func cancelledPut(t *testing.T, b bucket.Bucket) {
 		readerFunc(func([]byte) (int, error) { cancel(); return 0, io.EOF }),
 		strings.NewReader(strings.Repeat("y", 100_000)),
 	)
-	if err := b.Put(ctx, "k", body, bucket.Attrs{}); !errors.Is(err, context.Canceled) {
+	if _, err := b.Put(ctx, "k", body, bucket.Attrs{}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("Put: %v", err)
 	}
 	absent(t, b, "k")
@@ -410,7 +437,7 @@ func concurrent(t *testing.T, b bucket.Bucket) {
 	for w := range writers {
 		all.Go(func() {
 			for range rounds {
-				if err := b.Put(t.Context(), "k", strings.NewReader(body(w)), bucket.Attrs{}); err != nil {
+				if _, err := b.Put(t.Context(), "k", strings.NewReader(body(w)), bucket.Attrs{}); err != nil {
 					t.Errorf("Put: %v", err)
 				}
 			}
@@ -437,7 +464,7 @@ func big(t *testing.T, b bucket.Bucket) {
 	body := make([]byte, 16<<20)
 	rand.NewChaCha8([32]byte{}).Read(body)
 	// A reader without a size, unlike bytes.Reader.
-	if err := b.Put(t.Context(), "big", io.MultiReader(bytes.NewReader(body)), bucket.Attrs{}); err != nil {
+	if _, err := b.Put(t.Context(), "big", io.MultiReader(bytes.NewReader(body)), bucket.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := get(t, b, "big", 0, -1); got != string(body) {

@@ -1,7 +1,11 @@
 package dir_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -23,7 +27,7 @@ func TestDeleteDoesNotDisturbOtherPuts(t *testing.T) {
 		all.Go(func() {
 			key := fmt.Sprint("deep/er/", w)
 			for i := range 50 {
-				if err := b.Put(t.Context(), key, strings.NewReader("x"), bucket.Attrs{IfAbsent: i%2 == 0}); err != nil {
+				if _, err := b.Put(t.Context(), key, strings.NewReader("x"), bucket.Attrs{IfAbsent: i%2 == 0}); err != nil {
 					t.Errorf("Put: %v", err)
 				}
 				if _, err := b.Stat(t.Context(), key); err != nil {
@@ -36,4 +40,27 @@ func TestDeleteDoesNotDisturbOtherPuts(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+func TestRenameWithoutLinksReplacesNothing(t *testing.T) {
+	folder := t.TempDir()
+	b := open(t, folder)
+	for _, name := range []string{"one", "two"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := dir.RenameNew(b, "one", "k")
+	if errors.Is(err, bucket.ErrConditions) {
+		t.Skip("this system cannot rename without replacing")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dir.RenameNew(b, "two", "k"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("second rename: %v", err)
+	}
+	if got := text(t, b); got != "one" {
+		t.Errorf("the file is %q", got)
+	}
 }

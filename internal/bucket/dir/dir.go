@@ -223,28 +223,28 @@ func attrs(info fs.FileInfo) bucket.Attrs {
 }
 
 // Put writes a file.
-func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) (err error) {
+func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) (created bool, err error) {
 	if err := bucket.Begin(ctx, key); err != nil {
-		return err
+		return false, err
 	}
 	switch {
 	case reserved(key):
-		return fault.New(fault.Unsupported, key, "%s is for unfinished files", temps)
+		return false, fault.New(fault.Unsupported, key, "%s is for unfinished files", temps)
 	case a.Encoding != "":
-		return fault.New(fault.Unsupported, key, "a folder cannot keep the coding %.40q", a.Encoding)
+		return false, fault.New(fault.Unsupported, key, "a folder cannot keep the coding %.40q", a.Encoding)
 	}
 	if a.IfAbsent {
 		if _, err := b.Stat(ctx, key); err == nil {
-			return nil // and nothing is read
+			return false, nil // without reading r
 		}
 	}
 	d, err := b.root()
 	if err != nil {
-		return err
+		return false, err
 	}
 	f, name, err := d.temp()
 	if err != nil {
-		return failure(key, err)
+		return false, failure(key, err)
 	}
 	defer func() {
 		if err != nil {
@@ -255,34 +255,34 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attr
 	if _, err := bucket.Copy(ctx, f, r, a); err != nil {
 		var e *fs.PathError
 		if errors.As(err, &e) && e.Path == f.Name() { // ours, not the reader's
-			return failure(key, err)
+			return false, failure(key, err)
 		}
-		return err
+		return false, err
 	}
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return failure(key, err)
+		return false, failure(key, err)
 	}
-	if err := d.commit(name, key, a.IfAbsent); err != nil {
-		return err
+	if created, err = d.commit(name, key, a.IfAbsent); err != nil {
+		return false, err
 	}
 	if now, err := b.root(); err != nil || now != d {
-		return fault.New(fault.Transport, b.folder, "the folder was replaced while %s was written", key)
+		return false, fault.New(fault.Transport, b.folder, "the folder was replaced while %s was written", key)
 	}
-	return nil
+	return created, nil
 }
 
-// commit gives a finished file its name.
-func (d *root) commit(name, key string, ifAbsent bool) error {
+// commit gives a finished file its name, and reports whether it did.
+func (d *root) commit(name, key string, ifAbsent bool) (bool, error) {
 	parent := path.Dir(key)
-	err := d.place(name, key, ifAbsent)
+	created, err := d.place(name, key, ifAbsent)
 	for try := 1; try < maxTries && d.taken(err, key); try++ {
-		err = d.place(name, key, ifAbsent)
+		created, err = d.place(name, key, ifAbsent)
 	}
 	if err != nil {
 		if d.blocked(key) {
-			return fault.New(fault.Unsupported, key, "a folder cannot hold a file and a folder of one name")
+			return false, fault.New(fault.Unsupported, key, "a folder cannot hold a file and a folder of one name")
 		}
-		return failure(key, err)
+		return false, failure(key, err)
 	}
 	// The name outlives a power cut once its folder is synced. Not every
 	// system can do that, and the file is whole without it.
@@ -290,7 +290,7 @@ func (d *root) commit(name, key string, ifAbsent bool) error {
 		f.Sync()
 		f.Close()
 	}
-	return nil
+	return created, nil
 }
 
 // taken says whether a failure may be that somebody has removed a folder which
@@ -300,31 +300,29 @@ func (d *root) taken(err error, key string) bool {
 }
 
 // place makes the folder of key, and in it the finished file of that name.
-func (d *root) place(name, key string, ifAbsent bool) error {
+func (d *root) place(name, key string, ifAbsent bool) (bool, error) {
 	if err := d.MkdirAll(path.Dir(key), dirMode); err != nil {
-		return err
+		return false, err
 	}
 	if ifAbsent {
-		return d.claim(name, key)
+		return d.create(name, key)
 	}
-	return d.Rename(name, key)
+	return true, d.Rename(name, key)
 }
 
-// claim gives a finished file its name unless there is a file of that name.
-// Where the file system knows no second names, a file that came at the same
-// time is replaced.
-func (d *root) claim(name, key string) error {
+// create gives a finished file its name unless that exists, and reports whether it
+// did. File systems without hard links, such as FAT, need a rename that does not
+// replace.
+func (d *root) create(name, key string) (bool, error) {
 	err := d.Link(name, key)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		if d.blocked(key) {
-			return err
-		}
-	case err != nil:
-		return d.Rename(name, key)
+	if err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) && !refused(err) {
+		err = d.renameNew(name, key, err)
 	}
-	_ = d.Remove(name) // what stays is swept some day
-	return nil
+	if err != nil && (!errors.Is(err, fs.ErrExist) || d.blocked(key)) {
+		return false, err
+	}
+	_ = d.Remove(name) // a file that remains is removed by sweep
+	return err == nil, nil
 }
 
 // blocked tells whether key cannot be a file because it is a folder, or
@@ -389,6 +387,8 @@ func failure(place string, err error) error {
 		kind = fault.NotFound
 	case errors.Is(err, fs.ErrPermission):
 		kind = fault.Denied
+	case errors.Is(err, bucket.ErrConditions):
+		kind = fault.Unsupported
 	case refused(err):
 		return fault.New(fault.Denied, place, "%w", bucket.ErrLink)
 	}

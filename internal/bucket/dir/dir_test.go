@@ -79,7 +79,7 @@ func TestFileInPlaceOfTheFolderIsNotFound(t *testing.T) {
 func TestKeysArePathsOfPrivateFiles(t *testing.T) {
 	folder := t.TempDir()
 	b := open(t, folder)
-	if err := b.Put(t.Context(), "a/b/c.sym", strings.NewReader("x"), bucket.Attrs{}); err != nil {
+	if _, err := b.Put(t.Context(), "a/b/c.sym", strings.NewReader("x"), bucket.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(filepath.Join(folder, "a/b/c.sym"))
@@ -112,7 +112,7 @@ func TestLinksOutOfTheFolderAreDenied(t *testing.T) {
 			t.Errorf("Get(%q): %v", key, err)
 		}
 	}
-	if err := b.Put(t.Context(), "folder/new", strings.NewReader("x"), bucket.Attrs{}); kind(err) != fault.Denied {
+	if _, err := b.Put(t.Context(), "folder/new", strings.NewReader("x"), bucket.Attrs{}); kind(err) != fault.Denied {
 		t.Errorf("Put: %v", err)
 	}
 	if left := files(t, outside); len(left) != 1 {
@@ -123,7 +123,7 @@ func TestLinksOutOfTheFolderAreDenied(t *testing.T) {
 func TestLinksInsideTheFolderAreFollowed(t *testing.T) {
 	folder := t.TempDir()
 	b := open(t, folder)
-	if err := b.Put(t.Context(), "real/k", strings.NewReader("x"), bucket.Attrs{}); err != nil {
+	if _, err := b.Put(t.Context(), "real/k", strings.NewReader("x"), bucket.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("real", filepath.Join(folder, "alias")); err != nil {
@@ -137,7 +137,8 @@ func TestLinksInsideTheFolderAreFollowed(t *testing.T) {
 func TestFoldersAreNotBlobs(t *testing.T) {
 	b := open(t, t.TempDir())
 	put := func(key string) error {
-		return b.Put(t.Context(), key, strings.NewReader("x"), bucket.Attrs{})
+		_, err := b.Put(t.Context(), key, strings.NewReader("x"), bucket.Attrs{})
+		return err
 	}
 	if err := put("a/b"); err != nil {
 		t.Fatal(err)
@@ -167,7 +168,7 @@ func TestUnfinishedFilesAreNoBlobs(t *testing.T) {
 	if _, err := b.Stat(t.Context(), ".tmp/half"); kind(err) != fault.NotFound {
 		t.Errorf("Stat: %v", err)
 	}
-	if err := b.Put(t.Context(), ".TMP/half", strings.NewReader("x"), bucket.Attrs{}); kind(err) != fault.Unsupported {
+	if _, err := b.Put(t.Context(), ".TMP/half", strings.NewReader("x"), bucket.Attrs{}); kind(err) != fault.Unsupported {
 		t.Errorf("Put: %v", err)
 	}
 }
@@ -188,7 +189,7 @@ func TestFirstPutRemovesWhatOldCrashesLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := open(t, folder).Put(t.Context(), "k", strings.NewReader("x"), bucket.Attrs{}); err != nil {
+	if _, err := open(t, folder).Put(t.Context(), "k", strings.NewReader("x"), bucket.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
 	if left := files(t, folder); len(left) != 2 || left[0] != ".tmp/busy" || left[1] != "k" {
@@ -200,7 +201,7 @@ func TestFailedPutLeavesNoFile(t *testing.T) {
 	folder := t.TempDir()
 	b := open(t, folder)
 	body := io.MultiReader(strings.NewReader("half"), io.LimitReader(neverReader{}, 1))
-	if err := b.Put(t.Context(), "k", body, bucket.Attrs{}); err == nil {
+	if _, err := b.Put(t.Context(), "k", body, bucket.Attrs{}); err == nil {
 		t.Fatal("Put succeeded")
 	}
 	if left := files(t, folder); len(left) != 0 {
@@ -254,7 +255,7 @@ func TestLinksOutOfTheFolderAreFollowedWhereThatIsAllowed(t *testing.T) {
 	if _, err := b.Stat(t.Context(), "folder/../../k"); kind(err) != fault.Malformed {
 		t.Errorf("a key that leads out by itself: %v", err)
 	}
-	if err := b.Put(t.Context(), "folder/new", strings.NewReader("x"), bucket.Attrs{}); !errors.Is(err, bucket.ErrLink) {
+	if _, err := b.Put(t.Context(), "folder/new", strings.NewReader("x"), bucket.Attrs{}); !errors.Is(err, bucket.ErrLink) {
 		t.Errorf("Put: %v", err)
 	}
 }

@@ -23,7 +23,7 @@ func TestFolderThatAppearsLaterIsRead(t *testing.T) {
 	if kind(err) != fault.NotFound || b.Spell("A") != "" {
 		t.Fatalf("Get: %v, Spell: %q", err, b.Spell("A"))
 	}
-	if err := b.Put(t.Context(), "a", strings.NewReader("x"), bucket.Attrs{}); kind(err) != fault.NotFound {
+	if _, err := b.Put(t.Context(), "a", strings.NewReader("x"), bucket.Attrs{}); kind(err) != fault.NotFound {
 		t.Fatalf("Put: %v", err)
 	}
 	if _, err := os.Stat(folder); err == nil {

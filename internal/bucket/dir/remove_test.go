@@ -18,7 +18,7 @@ func TestDeleteLeavesNoEmptyFolder(t *testing.T) {
 	folder := t.TempDir()
 	b := open(t, folder)
 	for _, key := range []string{"a/b/c/k", "a/other"} {
-		if err := b.Put(t.Context(), key, strings.NewReader("x"), bucket.Attrs{}); err != nil {
+		if _, err := b.Put(t.Context(), key, strings.NewReader("x"), bucket.Attrs{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -36,7 +36,7 @@ func TestDeleteLeavesNoEmptyFolder(t *testing.T) {
 func TestDeleteKeepsLinksToFolders(t *testing.T) {
 	folder := t.TempDir()
 	b := open(t, folder)
-	if err := b.Put(t.Context(), "real/k", strings.NewReader("x"), bucket.Attrs{}); err != nil {
+	if _, err := b.Put(t.Context(), "real/k", strings.NewReader("x"), bucket.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("real", filepath.Join(folder, "alias")); err != nil {
@@ -57,7 +57,7 @@ func TestSweepRemovesWhatIsOld(t *testing.T) {
 	for key, age := range map[string]time.Duration{
 		"in/old/a": 2 * time.Hour, "in/old/deep/b": 3 * time.Hour, "in/new/c": time.Minute, "in/new/d": 2 * time.Hour, "out/e": 2 * time.Hour,
 	} {
-		if err := b.Put(t.Context(), key, strings.NewReader("x"), bucket.Attrs{}); err != nil {
+		if _, err := b.Put(t.Context(), key, strings.NewReader("x"), bucket.Attrs{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chtimes(filepath.Join(folder, key), now, now.Add(-age)); err != nil {

@@ -82,7 +82,7 @@ func TestLinkToAnotherFolderIsFollowed(t *testing.T) {
 	if got := text(t, b); got != "second" {
 		t.Errorf("read %q", got)
 	}
-	if err := b.Put(t.Context(), "new", strings.NewReader("x"), bucket.Attrs{}); err != nil {
+	if _, err := b.Put(t.Context(), "new", strings.NewReader("x"), bucket.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(root, "rel2", "new")); err != nil {
@@ -100,7 +100,7 @@ func TestFolderThatDisappearedIsNotCreated(t *testing.T) {
 	if _, err := b.Stat(t.Context(), "none"); kind(err) != fault.Transport {
 		t.Errorf("Stat: %v", err)
 	}
-	if err := b.Put(t.Context(), "new", strings.NewReader("x"), bucket.Attrs{}); kind(err) != fault.Transport {
+	if _, err := b.Put(t.Context(), "new", strings.NewReader("x"), bucket.Attrs{}); kind(err) != fault.Transport {
 		t.Errorf("Put: %v", err)
 	}
 	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
@@ -125,7 +125,7 @@ func TestPutIntoAFolderThatIsMovedMeanwhileFails(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "folder")
 	write(t, folder, "text")
 	b := open(t, folder)
-	if err := b.Put(t.Context(), "new", io.MultiReader(strings.NewReader("x"), mover{folder}), bucket.Attrs{}); kind(err) != fault.Transport {
+	if _, err := b.Put(t.Context(), "new", io.MultiReader(strings.NewReader("x"), mover{folder}), bucket.Attrs{}); kind(err) != fault.Transport {
 		t.Errorf("Put: %v", err)
 	}
 }

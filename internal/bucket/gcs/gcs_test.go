@@ -52,7 +52,7 @@ func open(t testing.TB, cfg gcs.Config, env map[string]string) *gcs.Bucket {
 
 func put(t *testing.T, b *gcs.Bucket, key, body string) {
 	t.Helper()
-	if err := b.Put(t.Context(), key, strings.NewReader(body), bucket.Attrs{}); err != nil {
+	if _, err := b.Put(t.Context(), key, strings.NewReader(body), bucket.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -138,7 +138,7 @@ func TestEveryWayToHaveCredentials(t *testing.T) {
 		if got, err := read(t, b); got != "blob" || err != nil {
 			t.Errorf("%s: %q, %v", what, got, err)
 		}
-		err := b.Put(t.Context(), "k", strings.NewReader("other"), bucket.Attrs{IfAbsent: true})
+		_, err := b.Put(t.Context(), "k", strings.NewReader("other"), bucket.Attrs{IfAbsent: true})
 		if what != "metadata" && fault.KindOf(err) != fault.Denied {
 			t.Errorf("%s: a token that may write: %v", what, err)
 		}

@@ -13,34 +13,34 @@ import (
 
 const (
 	partSize = 8 << 20
-	large    = 1 << 20 // of a body that is worth a question beforehand
+	large    = 1 << 20 // bytes from which a Stat is cheaper than a body that is not stored
 )
 
-// Put stores what r has: at once if it fits into a part, else in parts.
-func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) error {
+// Put stores a blob, in parts if it is larger than one.
+func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) (created bool, err error) {
 	if err := bucket.Begin(ctx, key); err != nil {
-		return err
+		return false, err
 	}
 	parts := bucket.NewParts(ctx, r, a, partSize)
 	first, last, err := parts.Next()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if a.IfAbsent && len(first) > large {
 		if _, err := b.Stat(ctx, key); err == nil {
-			return nil // and the upload is spared
+			return false, nil
 		}
 	}
 	c := call{method: http.MethodPost, key: key, url: b.target(key, a, last)}
 	if last {
 		c.body = first
-		_, err := b.store(ctx, c, a.IfAbsent)
-		return err
+		resp, err := b.store(ctx, c, a.IfAbsent)
+		return resp != nil, err
 	}
 	return b.resumable(ctx, c, first, parts, a.IfAbsent)
 }
 
-// Delete takes a blob away.
+// Delete removes a blob.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
 	if err := bucket.Begin(ctx, key); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// target is the address for an upload, at once or in parts.
+// target returns the URL of an upload, whole or in parts.
 func (b *Bucket) target(key string, a bucket.Attrs, whole bool) *url.URL {
 	query := url.Values{"name": {b.cfg.Prefix + key}, "uploadType": {"resumable"}, "fields": {"size"}}
 	if whole {
@@ -73,16 +73,16 @@ func (b *Bucket) target(key string, a bucket.Attrs, whole bool) *url.URL {
 	}
 }
 
-// store does a request of an upload, and gives its answer. It is nil if, with
-// ifAbsent, a blob is there already.
+// store makes a request of an upload and returns the answer. With ifAbsent, it is
+// nil if the key exists.
 func (b *Bucket) store(ctx context.Context, c call, ifAbsent bool) (*http.Response, error) {
-	there := func(status int) bool { return ifAbsent && status == http.StatusPreconditionFailed }
-	c.accept = func(status int) bool { return there(status) || status == http.StatusPermanentRedirect }
+	exists := func(status int) bool { return ifAbsent && status == http.StatusPreconditionFailed }
+	c.accept = func(status int) bool { return exists(status) || status == http.StatusPermanentRedirect }
 	resp, err := b.do(ctx, c)
 	if err != nil {
 		if ifAbsent && fault.KindOf(err) == fault.Transport {
-			// It may have said that a blob is there, and closed the connection
-			// without waiting for the body.
+			// A store may refuse before it has read the body, and close the
+			// connection.
 			if _, missing := b.Stat(ctx, c.key); missing == nil {
 				return nil, nil
 			}
@@ -90,21 +90,22 @@ func (b *Bucket) store(ctx context.Context, c call, ifAbsent bool) (*http.Respon
 		return nil, err
 	}
 	resp.Body.Close()
-	if there(resp.StatusCode) {
+	if exists(resp.StatusCode) {
 		return nil, nil
 	}
 	return resp, nil
 }
 
-// resumable sends a body in parts to the address that the store gives for it.
-func (b *Bucket) resumable(ctx context.Context, begin call, body []byte, parts *bucket.Parts, ifAbsent bool) error {
+// resumable stores a blob in parts, at a URL that the store returns. Body is the
+// first part.
+func (b *Bucket) resumable(ctx context.Context, begin call, body []byte, parts *bucket.Parts, ifAbsent bool) (created bool, err error) {
 	resp, err := b.store(ctx, begin, ifAbsent)
 	if err != nil || resp == nil {
-		return err
+		return false, err
 	}
 	session, err := url.Parse(resp.Header.Get("Location"))
 	if err != nil || session.Scheme != b.base.Scheme || session.Host != b.base.Host {
-		return fault.New(fault.Transport, b.place+begin.key, "the store gives no address for an upload in parts")
+		return false, fault.New(fault.Transport, b.place+begin.key, "the store gives no address for an upload in parts")
 	}
 	for off, last := int64(0), false; ; {
 		end := off + int64(len(body))
@@ -116,14 +117,14 @@ func (b *Bucket) resumable(ctx context.Context, begin call, body []byte, parts *
 		resp, err := b.store(ctx, c, ifAbsent)
 		switch {
 		case err != nil || resp == nil:
-			return err
+			return false, err
 		case last && resp.StatusCode < 300:
-			return nil
+			return true, nil
 		case last || resp.StatusCode != http.StatusPermanentRedirect || resp.Header.Get("Range") != fmt.Sprintf("bytes=0-%d", end-1):
-			return fault.New(fault.Transport, b.place+begin.key, "the store has lost a part of the upload")
+			return false, fault.New(fault.Transport, b.place+begin.key, "the store has lost a part of the upload")
 		}
 		if body, last, err = parts.Next(); err != nil {
-			return err
+			return false, err
 		}
 		off = end
 	}

@@ -59,22 +59,22 @@ func (b *Bucket) Spell(key string) string {
 }
 
 // Put stores a blob.
-func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) error {
+func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) (bool, error) {
 	if err := bucket.Begin(ctx, key); err != nil {
-		return err
+		return false, err
 	}
 	var data bytes.Buffer
 	if _, err := bucket.Copy(ctx, &data, r, a); err != nil {
-		return err
+		return false, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, there := b.blobs[key]; there && a.IfAbsent {
-		return nil
+	if _, exists := b.blobs[key]; exists && a.IfAbsent {
+		return false, nil
 	}
 	b.puts++
 	b.blobs[key] = blob{data.Bytes(), a.Encoding, b.puts}
-	return nil
+	return true, nil
 }
 
 // Stat returns the Attrs of a blob.

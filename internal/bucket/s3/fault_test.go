@@ -2,6 +2,7 @@ package s3_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -84,7 +85,7 @@ func TestStatTellsWhyToo(t *testing.T) {
 	}
 	cfg = config(s.Endpoint(), "")
 	cfg.Bucket = "none"
-	if err = open(t, cfg).Put(t.Context(), "k", strings.NewReader("x"), bucket.Attrs{}); fault.KindOf(err) != fault.NotFound {
+	if _, err = open(t, cfg).Put(t.Context(), "k", strings.NewReader("x"), bucket.Attrs{}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("into a bucket that is not there: %v", err)
 	}
 }
@@ -203,7 +204,7 @@ func TestFailureInsideOfSuccessIsOne(t *testing.T) {
 			aborted.Store(true)
 		}
 	})
-	err := open(t, config(s.URL, "")).Put(t.Context(), "k", io.LimitReader(zeros{}, 9<<20), bucket.Attrs{})
+	_, err := open(t, config(s.URL, "")).Put(t.Context(), "k", io.LimitReader(zeros{}, 9<<20), bucket.Attrs{})
 	if fault.KindOf(err) != fault.Transport || !strings.Contains(err.Error(), "InternalError: later") || !aborted.Load() {
 		t.Errorf("%v, aborted %v", err, aborted.Load())
 	}
@@ -236,7 +237,7 @@ func TestStoreMayDieAndComeBack(t *testing.T) {
 	s := s3test.Run(t)
 	b := open(t, config(s.Endpoint(), "p"))
 	body := strings.Repeat("0123456789abcdef", 1<<20)
-	if err := b.Put(t.Context(), "k", strings.NewReader(body), bucket.Attrs{}); err != nil {
+	if _, err := b.Put(t.Context(), "k", strings.NewReader(body), bucket.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
 	r, _, err := b.Get(t.Context(), "k", 0, -1)
@@ -253,7 +254,7 @@ func TestStoreMayDieAndComeBack(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	if err := b.Put(ctx, "l", strings.NewReader("x"), bucket.Attrs{IfAbsent: true}); fault.KindOf(err) != fault.Transport {
+	if _, err := b.Put(ctx, "l", strings.NewReader("x"), bucket.Attrs{IfAbsent: true}); fault.KindOf(err) != fault.Transport {
 		t.Errorf("Put: %v", err)
 	}
 	if _, err := b.Stat(ctx, "k"); fault.KindOf(err) != fault.Transport {
@@ -282,7 +283,7 @@ func TestUploadThatIsCutLeavesNothing(t *testing.T) {
 		clear(p)
 		return len(p), nil
 	})
-	err := b.Put(t.Context(), "k", io.LimitReader(body, 32<<20), bucket.Attrs{Size: 32 << 20})
+	_, err := b.Put(t.Context(), "k", io.LimitReader(body, 32<<20), bucket.Attrs{Size: 32 << 20})
 	if fault.KindOf(err) != fault.Transport {
 		t.Errorf("Put: %v", err)
 	}
@@ -296,31 +297,70 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// A store that does not know conditions is asked beforehand.
-func TestStoreWithoutConditionsIsAskedBeforehand(t *testing.T) {
-	blobs := map[string]string{}
+func TestStoreWithoutConditionsIsRefused(t *testing.T) {
 	s := fake(t, func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		switch blob, there := blobs[r.URL.Path]; {
-		case r.Header.Get("If-None-Match") != "":
+		if r.Header.Get("If-None-Match") != "" {
 			w.WriteHeader(501)
 			io.WriteString(w, xmlError("NotImplemented", "A header you provided implies functionality that is not implemented"))
-		case r.Method == http.MethodPut:
-			blobs[r.URL.Path] = string(body)
-		case there:
-			w.Header().Set("Content-Encoding", "aws-chunked,gzip")
-			io.WriteString(w, blob)
-		default:
-			w.WriteHeader(404)
 		}
 	})
 	b := open(t, config(s.URL, ""))
-	for _, body := range []string{"first", "second"} {
-		if err := b.Put(t.Context(), "k", strings.NewReader(body), bucket.Attrs{IfAbsent: true}); err != nil {
-			t.Fatal(err)
+	if _, err := b.Put(t.Context(), "k", strings.NewReader("x"), bucket.Attrs{IfAbsent: true}); fault.KindOf(err) != fault.Unsupported || !errors.Is(err, bucket.ErrConditions) {
+		t.Errorf("conditional Put: %v", err)
+	}
+	if _, err := b.Put(t.Context(), "k", strings.NewReader("x"), bucket.Attrs{}); err != nil {
+		t.Errorf("Put: %v", err)
+	}
+}
+
+func TestConflictOfCreatesIsRetried(t *testing.T) {
+	for _, c := range []struct {
+		conflicts int32
+		then      int
+		created   bool
+		kind      fault.Kind
+	}{{1, 200, true, 0}, {2, 200, true, 0}, {1, 412, false, 0}, {3, 200, false, fault.Transport}} {
+		var tries atomic.Int32
+		s := fake(t, func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.Method == http.MethodHead:
+				w.WriteHeader(404)
+			case tries.Add(1) <= c.conflicts:
+				w.WriteHeader(409)
+				io.WriteString(w, xmlError("ConditionalRequestConflict", "x"))
+			default:
+				w.WriteHeader(c.then)
+			}
+		})
+		created, err := open(t, config(s.URL, "")).Put(t.Context(), "k", strings.NewReader("x"), bucket.Attrs{IfAbsent: true})
+		if created != c.created || err != nil && fault.KindOf(err) != c.kind || err == nil && c.kind != 0 {
+			t.Errorf("%d conflicts, then %d: created %v, %v", c.conflicts, c.then, created, err)
 		}
 	}
-	if a, err := b.Stat(t.Context(), "k"); err != nil || a.Encoding != "gzip" || blobs["/symbols/k"] != "first" {
-		t.Errorf("%+v, %v, %q", a, err, blobs)
+}
+
+// A store may create the key and fail before it answers.
+func TestCreateWhoseAnswerIsLostIsNotReported(t *testing.T) {
+	var tries atomic.Int32
+	s := fake(t, func(w http.ResponseWriter, r *http.Request) {
+		if tries.Add(1) == 1 {
+			w.WriteHeader(500)
+			return
+		}
+		w.WriteHeader(412)
+	})
+	created, err := open(t, config(s.URL, "")).Put(t.Context(), "k", strings.NewReader("x"), bucket.Attrs{IfAbsent: true})
+	if created || err != nil || tries.Load() != 2 {
+		t.Errorf("created %v, %v after %d tries", created, err, tries.Load())
+	}
+}
+
+func TestCodingOfUploadsIsNotThatOfTheBlob(t *testing.T) {
+	s := fake(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "aws-chunked,gzip")
+		w.Header().Set("Content-Length", "1")
+	})
+	if a, err := open(t, config(s.URL, "")).Stat(t.Context(), "k"); err != nil || a.Encoding != "gzip" {
+		t.Errorf("%+v, %v", a, err)
 	}
 }

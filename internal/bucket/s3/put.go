@@ -15,20 +15,20 @@ import (
 
 const (
 	partSize  = 8 << 20
-	large     = 1 << 20 // of a body that is worth a question beforehand
-	maxParts  = 10_000  // that a store takes
+	large     = 1 << 20 // bytes from which a Stat is cheaper than a body that is not stored
+	maxParts  = 10_000  // limit of the protocol
 	abortTime = 10 * time.Second
 )
 
-// Put stores what r has: at once if it fits into a part, else in parts.
-func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) error {
+// Put stores a blob, in parts if it is larger than one.
+func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) (created bool, err error) {
 	if err := bucket.Begin(ctx, key); err != nil {
-		return err
+		return false, err
 	}
 	parts := bucket.NewParts(ctx, r, a, partSize)
 	first, last, err := parts.Next()
 	if err != nil {
-		return err
+		return false, err
 	}
 	header := map[string]string{}
 	if a.Encoding != "" {
@@ -36,17 +36,17 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attr
 	}
 	if a.IfAbsent && len(first) > large {
 		if _, err := b.Stat(ctx, key); err == nil {
-			return nil // and the upload is spared
+			return false, nil
 		}
 	}
 	if last {
-		_, err := b.finish(ctx, call{method: http.MethodPut, key: key, header: header, body: first}, a.IfAbsent)
-		return err
+		_, created, err := b.finish(ctx, call{method: http.MethodPut, key: key, header: header, body: first}, a.IfAbsent)
+		return created, err
 	}
 	return b.multipart(ctx, call{method: http.MethodPost, key: key, query: "uploads=", header: header}, first, parts, a.IfAbsent)
 }
 
-// Delete takes a blob away.
+// Delete removes a blob.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
 	if err := bucket.Begin(ctx, key); err != nil {
 		return err
@@ -61,40 +61,38 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// finish does the request that makes a blob appear, and gives the answer. With
-// ifAbsent, a blob that is there already is no failure.
-func (b *Bucket) finish(ctx context.Context, c call, ifAbsent bool) ([]byte, error) {
-	there := func(status int) bool { return ifAbsent && status == http.StatusPreconditionFailed }
+// finish makes the request that stores a blob, and returns the answer and whether
+// the blob was stored. With ifAbsent, it is not if the key exists.
+func (b *Bucket) finish(ctx context.Context, c call, ifAbsent bool) (answer []byte, created bool, err error) {
+	exists := func(status int) bool { return ifAbsent && status == http.StatusPreconditionFailed }
+	refuses := func(status int) bool { return ifAbsent && status == http.StatusNotImplemented }
 	if ifAbsent {
 		c.header["If-None-Match"] = "*"
 	}
-	c.accept = func(status int) bool { return there(status) || ifAbsent && status == http.StatusNotImplemented }
+	c.accept = func(status int) bool { return exists(status) || refuses(status) }
 	resp, err := b.do(ctx, c)
 	if err != nil {
 		if ifAbsent && fault.KindOf(err) == fault.Transport {
-			// It may have said that a blob is there, and closed the connection
-			// without waiting for the body.
+			// A store may refuse before it has read the body, and close the
+			// connection.
 			if _, missing := b.Stat(ctx, c.key); missing == nil {
-				return nil, nil
+				return nil, false, nil
 			}
 		}
-		return nil, err
+		return nil, false, err
 	}
 	defer resp.Body.Close()
 	switch {
-	case there(resp.StatusCode):
-		return nil, nil
-	case resp.StatusCode == http.StatusNotImplemented:
-		if _, err := b.Stat(ctx, c.key); err == nil {
-			return nil, nil
-		}
-		delete(c.header, "If-None-Match")
-		return b.finish(ctx, c, false)
+	case exists(resp.StatusCode):
+		return nil, false, nil
+	case refuses(resp.StatusCode):
+		return nil, false, fault.New(fault.Unsupported, b.place+c.key, "%w", bucket.ErrConditions)
 	}
-	return io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	answer, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	return answer, err == nil, err
 }
 
-// upload is an upload in parts.
+// upload is the answer that begins an upload in parts.
 type upload struct {
 	XMLName  xml.Name `xml:"InitiateMultipartUploadResult"`
 	UploadID string   `xml:"UploadId"`
@@ -111,18 +109,19 @@ type part struct {
 	ETag       string
 }
 
-func (b *Bucket) multipart(ctx context.Context, begin call, body []byte, parts *bucket.Parts, ifAbsent bool) (err error) {
-	answer, err := b.finish(ctx, begin, false)
+// multipart stores a blob in parts. Body is the first one.
+func (b *Bucket) multipart(ctx context.Context, begin call, body []byte, parts *bucket.Parts, ifAbsent bool) (created bool, err error) {
+	answer, _, err := b.finish(ctx, begin, false)
 	if err != nil {
-		return err
+		return false, err
 	}
 	var up upload
 	if xml.Unmarshal(answer, &up) != nil || up.UploadID == "" {
-		return fault.New(fault.Transport, b.place+begin.key, "the store gives no id for an upload in parts")
+		return false, fault.New(fault.Transport, b.place+begin.key, "the store gives no id for an upload in parts")
 	}
 	id := "uploadId=" + escapeQuery(up.UploadID)
 	defer func() {
-		if err != nil {
+		if !created {
 			b.abort(ctx, begin.key, id)
 		}
 	}()
@@ -130,12 +129,12 @@ func (b *Bucket) multipart(ctx context.Context, begin call, body []byte, parts *
 	for last := false; ; {
 		number := len(list.Parts) + 1
 		if number > maxParts {
-			return fault.New(fault.Unsupported, b.place+begin.key, "larger than %d parts of %d bytes", maxParts, partSize)
+			return false, fault.New(fault.Unsupported, b.place+begin.key, "larger than %d parts of %d bytes", maxParts, partSize)
 		}
 		query := "partNumber=" + strconv.Itoa(number) + "&" + id
 		resp, err := b.do(ctx, call{method: http.MethodPut, key: begin.key, query: query, body: body})
 		if err != nil {
-			return err
+			return false, err
 		}
 		resp.Body.Close()
 		list.Parts = append(list.Parts, part{number, resp.Header.Get("ETag")})
@@ -143,28 +142,22 @@ func (b *Bucket) multipart(ctx context.Context, begin call, body []byte, parts *
 			break
 		}
 		if body, last, err = parts.Next(); err != nil {
-			return err
+			return false, err
 		}
 	}
 	text, err := xml.Marshal(list)
 	if err != nil {
-		return fault.New(fault.Internal, b.place+begin.key, "%w", err)
+		return false, fault.New(fault.Internal, b.place+begin.key, "%w", err)
 	}
-	answer, err = b.finish(ctx, call{method: http.MethodPost, key: begin.key, query: id, header: map[string]string{}, body: text}, ifAbsent)
-	if err != nil {
-		return err
-	}
-	if answer == nil { // somebody was faster
-		b.abort(ctx, begin.key, id)
-	}
-	// The store may notice a failure after it has answered 200.
+	answer, created, err = b.finish(ctx, call{method: http.MethodPost, key: begin.key, query: id, header: map[string]string{}, body: text}, ifAbsent)
+	// A store may notice a failure after it has sent the status 200.
 	if a := read(answer); a.XMLName.Local == "Error" {
-		return fault.New(fault.Transport, b.place+begin.key, "%s", bucket.Line(a.Code+": "+a.Message))
+		return false, fault.New(fault.Transport, b.place+begin.key, "%s", bucket.Line(a.Code+": "+a.Message))
 	}
-	return nil
+	return created, err
 }
 
-// abort takes the parts of an upload away, whatever became of ctx.
+// abort removes the parts of an upload, even if ctx has ended.
 func (b *Bucket) abort(ctx context.Context, key, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
 	defer cancel()
@@ -173,5 +166,5 @@ func (b *Bucket) abort(ctx context.Context, key, id string) {
 	}
 }
 
-// escapeQuery escapes a value of a query as signatures have it.
+// escapeQuery escapes a value of a query as signatures require.
 func escapeQuery(text string) string { return strings.ReplaceAll(escape(text), "/", "%2F") }

@@ -1,26 +1,25 @@
-// Package s3 is a bucket in Amazon S3 or in any store that speaks its protocol.
-// Requests are signed with version 4 signatures.
+// Package s3 implements a bucket in Amazon S3 or a store with its protocol.
+// Requests have signatures of version 4.
 //
-// AWS itself is asked by the host name of the bucket, or by path where the name
-// does not fit into one; any other endpoint by path. No redirect is followed,
-// so that nobody else gets to see a signature. Answers that may go away by
-// themselves are waited for, within three tries.
+// On AWS the bucket is a host name, or the first segment of the path if its name
+// cannot be one; elsewhere it is always in the path. Redirects are not followed, so
+// that no other server sees a signature. Temporary failures are retried, in three
+// tries.
 //
-// A Put keeps one part of 8 MiB in memory. What is larger goes up in parts,
-// which are taken away again if it fails; parts that a crash leaves behind are
-// for a life cycle rule of the bucket. A Put with IfAbsent asks a store that
-// does not know If-None-Match beforehand, so that there of two at one time the
-// later one wins.
+// A Put keeps one part of 8 MiB in memory. A larger body is sent in parts, which
+// are removed if it fails; those that a crash leaves need a life cycle rule of the
+// bucket. IfAbsent sends If-None-Match: a conflict with a concurrent write, status
+// 409, is retried, and a store that answers 501 has no conditional creates.
 //
-// Failures follow the code in the answer of the store, then its status. On AWS,
-// a missing key is Denied to those who may not list the bucket.
+// The kind of a failure follows from the code in the answer, then from the status.
+// On AWS, a missing key is Denied for credentials that may not list the bucket.
 //
 // # Security
 //
-// The services and files of a machine that have credentials are used only if the
-// configuration names them and the caller gives the environment. Requests for
-// credentials go through the connections of the caller, like those for blobs,
-// but for those to this machine, which use no proxy.
+// Services and files of the machine that have credentials are used only if the
+// configuration names them and the caller passes the environment. Requests for
+// credentials use the transport of the caller, as those for blobs do, but for
+// requests to this machine, which use no proxy.
 package s3
 
 import (

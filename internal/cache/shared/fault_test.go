@@ -118,7 +118,7 @@ func (l late) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-func (h *hung) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) error {
+func (h *hung) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) (bool, error) {
 	h.wait()
 	return h.Bucket.Put(context.WithoutCancel(ctx), key, r, a)
 }
@@ -291,5 +291,29 @@ func TestACallerWhoLeavesSaysNothingAboutTheBucket(t *testing.T) {
 	cachetest.Put(t, n, cache.Symcache, keyA, []byte("a table"))
 	if cachetest.Get(t, n, cache.Symcache, keyA) == nil || n.log.count(left) != 0 {
 		t.Error("the node backs off")
+	}
+}
+
+// plain is a bucket without conditional creates.
+type plain struct{ bucket.Bucket }
+
+func (p plain) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) (bool, error) {
+	if a.IfAbsent {
+		return false, fault.New(fault.Unsupported, key, "%w", bucket.ErrConditions)
+	}
+	return p.Bucket.Put(ctx, key, r, a)
+}
+
+func TestBucketWithoutConditionalCreatesIsUsed(t *testing.T) {
+	n := open(t, patient(), plain{mem.New()})
+	cachetest.Put(t, n, cache.Symcache, keyA, []byte("a table"))
+	cachetest.Put(t, n, cache.Symcache, keyB, []byte("another"))
+	for key, want := range map[cache.Key]string{keyA: "a table", keyB: "another"} {
+		if got := cachetest.Get(t, n, cache.Symcache, key); string(got) != want {
+			t.Errorf("%v: %q, want %q", key, got, want)
+		}
+	}
+	if n.log.count("refuses") != 0 {
+		t.Error("the bucket is reported as refusing")
 	}
 }

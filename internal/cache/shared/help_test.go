@@ -117,7 +117,7 @@ func object(t testing.TB, b bucket.Bucket, kind cache.Kind, key cache.Key) []byt
 // plant puts an object into a bucket by hand.
 func plant(t testing.TB, b bucket.Bucket, kind cache.Kind, key cache.Key, text []byte) {
 	t.Helper()
-	if err := b.Put(context.Background(), place(kind, key), bytes.NewReader(text), bucket.Attrs{}); err != nil {
+	if _, err := b.Put(context.Background(), place(kind, key), bytes.NewReader(text), bucket.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
 }

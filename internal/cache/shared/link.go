@@ -178,7 +178,7 @@ func (l *link) do(ctx context.Context, b bounds, do call) (found, error) {
 
 // counts reports whether an error is a failure of the bucket.
 func (l *link) counts(ctx context.Context, err error) bool {
-	return ctx.Err() == nil && err != errOff && err != errBusy && err != errSource && fault.KindOf(err) != fault.NotFound
+	return ctx.Err() == nil && err != errOff && err != errBusy && err != errSource && !errors.Is(err, bucket.ErrConditions) && fault.KindOf(err) != fault.NotFound
 }
 
 // silent reports whether an error means that the bucket did not answer.

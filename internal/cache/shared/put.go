@@ -3,6 +3,7 @@ package shared
 import (
 	"bytes"
 	"context"
+	"errors"
 	"hash/crc32"
 	"io"
 	"time"
@@ -45,15 +46,18 @@ func (s *Store) send(ctx context.Context, of id, h head, src bin.Source) error {
 	if h.size <= smallest { // it may be sent at once, and then it is stored in any case
 		ctx, b = context.WithoutCancel(ctx), s.brief(slack)
 	}
-	first := h.form == entry && (of.kind == cache.Symcache || of.kind == cache.Cficache) && !s.marks.has(of)
+	first := h.form == entry && (of.kind == cache.Symcache || of.kind == cache.Cficache) && !s.marks.has(of) && !s.replaces.Load()
 	err = s.link.write(ctx, b, func(ctx context.Context, _ func()) (found, error) {
-		err := s.deps.Bucket.Put(ctx, name(of), p, bucket.Attrs{IfAbsent: first})
+		_, err := s.deps.Bucket.Put(ctx, name(of), p, bucket.Attrs{IfAbsent: first})
 		if err != nil && p.HasFailed() {
 			err = errSource
 		}
 		return found{}, err
 	})
 	switch {
+	case errors.Is(err, bucket.ErrConditions):
+		s.replaces.Store(true)
+		return s.send(ctx, of, h, src)
 	case err != nil:
 	case h.form == entry:
 		s.marks.drop(of)
@@ -96,7 +100,8 @@ func (s *Store) overwrite(ctx context.Context, of id, b bounds) {
 			return found{}, err
 		}
 		text := head{form: deleted}.bytes(of)
-		return found{}, s.deps.Bucket.Put(ctx, name(of), bytes.NewReader(text), bucket.Attrs{Size: int64(len(text))})
+		_, err := s.deps.Bucket.Put(ctx, name(of), bytes.NewReader(text), bucket.Attrs{Size: int64(len(text))})
+		return found{}, err
 	})
 	if err == nil {
 		s.marks.add(of)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"symbolon/internal/bucket"
@@ -29,10 +30,11 @@ var _ cache.Shared = (*Store)(nil)
 
 // Store is the tier in one bucket. Make it with New and close it.
 type Store struct {
-	cfg   Config
-	deps  Deps
-	link  *link
-	marks marks
+	cfg      Config
+	deps     Deps
+	link     *link
+	marks    marks
+	replaces atomic.Bool // the bucket does not support conditional creates
 }
 
 // Deps are the dependencies of a Store.

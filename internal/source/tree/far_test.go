@@ -50,7 +50,7 @@ func s3Source(t testing.TB, server *s3test.Server, prefix string, transport http
 		t.Fatal(err)
 	}
 	for key, data := range files {
-		if err := b.Put(t.Context(), key, bytes.NewReader(data), bucket.Attrs{Size: int64(len(data))}); err != nil {
+		if _, err := b.Put(t.Context(), key, bytes.NewReader(data), bucket.Attrs{Size: int64(len(data))}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -83,7 +83,7 @@ func TestSourceInGCS(t *testing.T) {
 			t.Fatal(err)
 		}
 		for key, data := range files {
-			if err := b.Put(t.Context(), key, bytes.NewReader(data), bucket.Attrs{}); err != nil {
+			if _, err := b.Put(t.Context(), key, bytes.NewReader(data), bucket.Attrs{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -275,7 +275,7 @@ func TestLocationInAStore(t *testing.T) {
 
 func TestDownloadsFromAStoreAreBounded(t *testing.T) {
 	b := mem.New()
-	if err := b.Put(t.Context(), path, strings.NewReader("x"), bucket.Attrs{}); err != nil {
+	if _, err := b.Put(t.Context(), path, strings.NewReader("x"), bucket.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
 	turns := 0

@@ -22,7 +22,7 @@ func TestStoreWithAnIndexIsAskedForWhatItLists(t *testing.T) {
 	}
 	put := func(path, text string) {
 		t.Helper()
-		if err := b.Put(t.Context(), path, bytes.NewReader([]byte(text)), bucket.Attrs{Size: int64(len(text))}); err != nil {
+		if _, err := b.Put(t.Context(), path, bytes.NewReader([]byte(text)), bucket.Attrs{Size: int64(len(text))}); err != nil {
 			t.Fatal(err)
 		}
 	}

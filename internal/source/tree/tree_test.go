@@ -100,7 +100,7 @@ func TestCompressedSiblingIsFoundAfterThePlainName(t *testing.T) {
 
 func TestEncodingOfTheBucketIsDecoded(t *testing.T) {
 	b := mem.New()
-	if err := b.Put(t.Context(), path, bytes.NewReader(sourcetest.Gzip([]byte("text"))), bucket.Attrs{Encoding: "gzip"}); err != nil {
+	if _, err := b.Put(t.Context(), path, bytes.NewReader(sourcetest.Gzip([]byte("text"))), bucket.Attrs{Encoding: "gzip"}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _, err := get(t, over(t, "/symbols", b, bin.Limit{})); err != nil || got != "text" {
@@ -205,7 +205,7 @@ func TestFilesOfWindowsAreFoundHoweverTheyAreWritten(t *testing.T) {
 			}
 			b := mem.New()
 			for key, data := range files {
-				if err := b.Put(t.Context(), key, bytes.NewReader(data), bucket.Attrs{}); err != nil {
+				if _, err := b.Put(t.Context(), key, bytes.NewReader(data), bucket.Attrs{}); err != nil {
 					t.Fatal(err)
 				}
 			}
