@@ -48,7 +48,7 @@ func (s *Source) find(at site, m ident.Module, bigEndian bool) (found ident.Buil
 	}
 	top, _, _ := strings.Cut(paths[0], "/")
 	names := 0
-	err := s.lister.List(at.below+top, func(name string, _ bool) bool {
+	err := s.lister.ReadFolder(at.below+top, func(name string, _ bool) bool {
 		rest, _, _ := strings.Cut(name, ".")
 		if id, err := ident.ParseBuildID(top + rest); err == nil && id.DebugID(bigEndian) == m.DebugID {
 			found = id

@@ -29,7 +29,7 @@ const (
 
 // lister is a bucket that can list its folders.
 type lister interface {
-	List(folder string, yield func(name string, isFolder bool) bool) error
+	ReadFolder(folder string, yield func(name string, isFolder bool) bool) error
 }
 
 // folder has the contents of a source without a layout, by its top two levels.
@@ -99,7 +99,7 @@ func (s *Source) readFolder(ctx context.Context) (*folder, int64, error) {
 	f := &folder{files: map[string]file{}, byID: map[string][]string{}}
 	var folders []string
 	size := int64(0)
-	_ = s.lister.List("", func(name string, isFolder bool) bool {
+	_ = s.lister.ReadFolder("", func(name string, isFolder bool) bool {
 		switch {
 		case isFolder && len(folders) < maxSampled:
 			folders = append(folders, name)
@@ -170,14 +170,14 @@ func idsOf(m ident.Module) (list []string) {
 // recognise finds the layouts that a folder has, by the names in it and in those
 // of its folders.
 func (s *Source) recognise(f *folder, folders []string) (list []site) {
-	err := s.lister.List(buildIDs, func(string, bool) bool { return false })
+	err := s.lister.ReadFolder(buildIDs, func(string, bool) bool { return false })
 	if err == nil || errors.Is(err, bucket.ErrLink) { // whose files are refused with that reason
 		list = append(list, site{below: buildIDs + "/", layout: s.as(source.Native), kinds: []string{source.ELFDebug, source.ELFCode}})
 	}
 	store, unified := false, false
 	for _, top := range folders {
 		names := 0
-		_ = s.lister.List(top, func(name string, isFolder bool) bool {
+		_ = s.lister.ReadFolder(top, func(name string, isFolder bool) bool {
 			store = store || isFolder && (strings.HasPrefix(name, "elf-buildid-") || strings.HasPrefix(name, "mach-uuid-"))
 			unified = unified || isFolder && len(top) == 2 && len(name) > 2 && hexadecimal(top) && hexadecimal(name)
 			names++

@@ -213,7 +213,7 @@ func TestFilesWithOneIDAreBounded(t *testing.T) {
 // crowd is a folder of very many files.
 type crowd struct{ *mem.Bucket }
 
-func (crowd) List(at string, yield func(string, bool) bool) error {
+func (crowd) ReadFolder(at string, yield func(string, bool) bool) error {
 	for i := 0; at == "" && i <= 100_000 && yield(fmt.Sprint(i), false); i++ {
 	}
 	return nil

@@ -8,10 +8,10 @@ import (
 	"symbolon/internal/fault"
 )
 
-// List calls yield with the names in a folder of the bucket, in no order, until
+// ReadFolder calls yield with the names in a folder of the bucket, in no order, until
 // it returns false; "" is the folder of the bucket itself. A link counts as a
 // file.
-func (b *Bucket) List(folder string, yield func(name string, isFolder bool) bool) error {
+func (b *Bucket) ReadFolder(folder string, yield func(name string, isFolder bool) bool) error {
 	d, err := b.root()
 	if err != nil {
 		return err
