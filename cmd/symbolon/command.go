@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -235,42 +234,6 @@ func say(w io.Writer, format string, args ...any) { console.Printf(w, format, ar
 func counted[N int | int64 | uint64](n N, noun string) string { return console.Count(n, noun) }
 
 func printable(s string) string { return console.Printable(s) }
-
-// maxLine is how long a line of standard input may be: a line of text may be a
-// whole file.
-const maxLine = 256 << 20
-
-// eachLine calls do for the lines of in until it fails or ctx ends: reading
-// from a terminal cannot be interrupted, but it need not be waited for.
-func eachLine(ctx context.Context, in io.Reader, do func(line string) error) error {
-	lines, failed := make(chan string, 256), make(chan error, 1)
-	go func() {
-		scan := bufio.NewScanner(in)
-		scan.Buffer(nil, maxLine)
-		for scan.Scan() {
-			select {
-			case lines <- scan.Text():
-			case <-ctx.Done():
-				return
-			}
-		}
-		failed <- scan.Err()
-		close(lines)
-	}()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case line, more := <-lines:
-			if !more {
-				return <-failed
-			}
-			if err := do(line); err != nil {
-				return err
-			}
-		}
-	}
-}
 
 // writeFile writes the file name, completely or not at all; "-" is stdout.
 func writeFile(e *env, name string, fill func(io.Writer) error) error {

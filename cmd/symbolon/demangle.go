@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"symbolon/internal/console"
 	"symbolon/internal/demangle"
 )
 
@@ -34,7 +35,7 @@ func demangleCommand() *command {
 			if len(args) > 0 {
 				return out.Flush()
 			}
-			return eachLine(ctx, e.stdin, func(line string) error {
+			return console.EachLine(ctx, e.stdin, func(line string) error {
 				say(out, "%s\n", readable(line, st))
 				return out.Flush()
 			})

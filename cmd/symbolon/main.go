@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
+
+	"symbolon/internal/standin"
 )
 
 func main() {
@@ -24,8 +26,8 @@ func main() {
 	}
 	ctx := e.signals.watch()
 	var code int
-	if do := standIn(os.Args[0]); do != nil {
-		code = do(ctx, e, os.Args)
+	if do := standin.For(os.Args[0]); do != nil {
+		code = do(ctx, e.tool(), os.Args)
 	} else {
 		code = run(ctx, os.Args[1:], e)
 	}

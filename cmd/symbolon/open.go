@@ -2,9 +2,12 @@ package main
 
 import (
 	"flag"
+	"io"
+	"strings"
 
 	"symbolon/internal/companion"
 	"symbolon/internal/object"
+	"symbolon/internal/standin"
 )
 
 // openDebug opens a debug file with the separate files that it needs.
@@ -45,4 +48,25 @@ func oneFile(args []string) error {
 		return nil
 	}
 	return &usageError{text: "exactly one FILE is required"}
+}
+
+// tellDamage prints what of a file could not be read.
+func tellDamage(w io.Writer, name string, info object.Info) { standin.Damage(w, name, info) }
+
+// environment is the value of a variable.
+func environment(e *env, name string) string {
+	for _, v := range e.environ {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// tool is the environment of a command for its stand-ins.
+func (e *env) tool() *standin.Env {
+	return &standin.Env{
+		Stdin: e.stdin, Stdout: e.stdout, Stderr: e.stderr, Version: version(),
+		Getenv: func(name string) string { return environment(e, name) },
+	}
 }

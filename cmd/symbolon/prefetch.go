@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"symbolon/internal/console"
 	"symbolon/internal/explain"
 	"symbolon/internal/ident"
 )
@@ -59,7 +60,7 @@ func readList(ctx context.Context, e *env, name string) ([]ident.Module, error) 
 	}
 	var out []ident.Module
 	n := 0
-	err := eachLine(ctx, in, func(line string) error {
+	err := console.EachLine(ctx, in, func(line string) error {
 		n++
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			return nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"symbolon/internal/source"
 	"symbolon/internal/source/tree"
 	"symbolon/internal/source/web"
+	"symbolon/internal/standin"
 	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
 )
@@ -161,8 +161,7 @@ func resolveUploaded(ctx context.Context, e *env, f *resolveFlags, args []string
 	if err != nil {
 		return &usageError{text: "--fileid: " + err.Error()}
 	}
-	write, ok := answer.Formats[f.format]
-	if !ok || f.table || f.addr == "rva" || f.open.Arch != "" || f.open.Object != 0 || len(f.open.Dirs) > 0 {
+	if _, ok := answer.Formats[f.format]; !ok || f.table || f.addr == "rva" || f.open.Arch != "" || f.open.Object != 0 || len(f.open.Dirs) > 0 {
 		return &usageError{text: "with --fileid there are --format text, json and jsonl, and --data or --config"}
 	}
 	op, err := f.conf.operator(ctx, e)
@@ -170,15 +169,13 @@ func resolveUploaded(ctx context.Context, e *env, f *resolveFlags, args []string
 		return err
 	}
 	defer op.close()
-	r := resolver{out: bufio.NewWriter(e.stdout), write: write}
-	r.asked = func(addr uint64) ([]answer.Frame, error) {
+	return standin.ResolveWith(ctx, e.tool(), f.format, args, func(addr uint64) ([]answer.Frame, error) {
 		list, err := op.frames(ctx, fileQuery{file, []uint64{addr}})
 		if err != nil || len(list) != 1 {
 			return nil, err
 		}
 		return list[0].Frames, nil
-	}
-	return r.answer(ctx, e, f.format, args)
+	})
 }
 
 // fileQuery is addresses of a binary that is known by its file id.

@@ -1,4 +1,4 @@
-package main
+package standin
 
 import (
 	"bufio"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"symbolon/internal/companion"
+	"symbolon/internal/console"
 	"symbolon/internal/demangle"
 	"symbolon/internal/sym"
 )
@@ -17,7 +18,7 @@ import (
 // addr2lineTool is one run in the place of addr2line of GNU binutils, whose
 // output it writes to the byte.
 type addr2lineTool struct {
-	env     *env
+	env     *Env
 	program string // as it was called
 	file    string
 	dirs    []string // where separate debug files may be
@@ -73,8 +74,8 @@ const gnuTargets = " elf64-x86-64 elf32-i386 elf32-iamcu elf32-x86-64 pei-i386 p
 // gnuStyles are the styles of names that -C may name.
 const gnuStyles = " none auto gnu-v3 java gnat dlang rust "
 
-func addr2line(ctx context.Context, e *env, args []string) int {
-	t := addr2lineTool{env: e, program: args[0], file: "a.out", out: bufio.NewWriter(e.stdout)}
+func addr2line(ctx context.Context, e *Env, args []string) int {
+	t := addr2lineTool{env: e, program: args[0], file: "a.out", out: bufio.NewWriter(e.Stdout)}
 	return t.run(ctx, args)
 }
 
@@ -85,17 +86,17 @@ func (t *addr2lineTool) run(ctx context.Context, args []string) int {
 	case errors.Is(err, errAnswered):
 		return exitDone
 	case err != nil:
-		say(e.stderr, "%s: %s\n", t.program, printable(err.Error()))
+		console.Printf(e.Stderr, "%s: %s\n", t.program, console.Printable(err.Error()))
 		if _, usage := err.(optionError); usage {
-			say(e.stderr, "%s", addr2lineUsage)
+			console.Printf(e.Stderr, "%s", addr2lineUsage)
 		}
 		return exitFailed
 	}
-	lib := library{env: e, opt: companion.Options{Dirs: t.dirs, Object: t.object}}
+	lib := library{env: e, opt: companion.Options{Stdin: e.Stdin, Dirs: t.dirs, Object: t.object}}
 	defer lib.shut()
 	if text := t.open(&lib); text != "" {
 		if text != quiet {
-			say(e.stderr, "%s: %s\n", t.program, printable(text))
+			console.Printf(e.Stderr, "%s: %s\n", t.program, console.Printable(text))
 		}
 		return exitFailed
 	}
@@ -103,7 +104,7 @@ func (t *addr2lineTool) run(ctx context.Context, args []string) int {
 		t.answer(a)
 	}
 	if len(rest) == 0 {
-		err = eachLine(ctx, e.stdin, func(line string) error {
+		err = console.EachLine(ctx, e.Stdin, func(line string) error {
 			line += "\n"
 			for len(line) > 0 { // it reads lines in pieces
 				n := min(len(line), 99)
@@ -139,7 +140,7 @@ func (t *addr2lineTool) option(key byte, value string) error {
 	case 'f':
 		t.functions = true
 	case 'h', 'H':
-		say(t.env.stdout, "%s", addr2lineUsage)
+		console.Printf(t.env.Stdout, "%s", addr2lineUsage)
 		return errAnswered
 	case 'i':
 		t.inlines = true
@@ -150,7 +151,7 @@ func (t *addr2lineTool) option(key byte, value string) error {
 	case 's':
 		t.basenames = true
 	case 'v', 'V':
-		say(t.env.stdout, "addr2line (Symbolon %s), which prints what GNU addr2line 2.40 prints\n", version())
+		console.Printf(t.env.Stdout, "addr2line (Symbolon %s), which prints what GNU addr2line 2.40 prints\n", t.env.Version)
 		return errAnswered
 	}
 	return nil

@@ -1,4 +1,4 @@
-package main
+package standin
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 )
 
 func TestTheNameOfTheProgramPicksTheTool(t *testing.T) {
-	is := func(name string, want tool) bool {
-		return reflect.ValueOf(standIn(name)).Pointer() == reflect.ValueOf(want).Pointer()
+	is := func(name string, want Tool) bool {
+		return reflect.ValueOf(For(name)).Pointer() == reflect.ValueOf(want).Pointer()
 	}
 	for _, name := range []string{
 		"addr2line", "/usr/bin/addr2line", `C:\tools\addr2line.exe`, "x86_64-linux-gnu-addr2line", "aarch64-none-elf-addr2line-12",
@@ -28,7 +28,7 @@ func TestTheNameOfTheProgramPicksTheTool(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"symbolon", "symbolon-1.2", "addr2line-x", "myaddr2line", "/addr2line/symbolon"} {
-		if standIn(name) != nil {
+		if For(name) != nil {
 			t.Errorf("%s is a tool", name)
 		}
 	}
@@ -55,10 +55,10 @@ func program(t *testing.T) string {
 	return name
 }
 
-func output(t *testing.T, do tool, args ...string) string {
+func output(t *testing.T, do Tool, args ...string) string {
 	t.Helper()
 	var out, stderr bytes.Buffer
-	if code := do(t.Context(), &env{stdin: strings.NewReader(""), stdout: &out, stderr: &stderr}, args); code != exitDone || stderr.Len() > 0 {
+	if code := do(t.Context(), &Env{Getenv: func(string) string { return "" }, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr}, args); code != exitDone || stderr.Len() > 0 {
 		t.Fatalf("%v: %d, %s", args, code, &stderr)
 	}
 	return out.String()
@@ -131,7 +131,7 @@ func TestFilesOfArgumentsMayNotNameThemselvesForEver(t *testing.T) {
 }
 
 func TestOnlySomeFilesStayOpen(t *testing.T) {
-	lib := library{env: &env{}}
+	lib := library{env: &Env{}}
 	defer lib.shut()
 	dir := t.TempDir()
 	first := lib.open(dir, "")

@@ -1,4 +1,4 @@
-package main
+package standin
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"symbolon/internal/companion"
+	"symbolon/internal/console"
 	"symbolon/internal/format/elf"
 	"symbolon/internal/ident"
 )
@@ -20,8 +21,8 @@ type elfSymbols struct {
 }
 
 // openELF opens the symbols of a file, nil if it is no ELF file.
-func openELF(e *env, name string) *elfSymbols {
-	src, err := openFile(e, name)
+func openELF(e *Env, name string) *elfSymbols {
+	src, err := companion.OpenSource(name, e.Stdin)
 	if err != nil {
 		return nil
 	}
@@ -107,7 +108,7 @@ func at(all []elf.Symbol, addr uint64) []elf.Symbol {
 }
 
 func (s *elfSymbols) name(x *elf.Symbol) string {
-	return printable(string(s.elf.SymbolName(x.Table, x.NameOff)))
+	return console.Printable(string(s.elf.SymbolName(x.Table, x.NameOff)))
 }
 
 // llvm is what LLVM takes for the function at an address.

@@ -1,4 +1,4 @@
-package main
+package standin
 
 import (
 	"bufio"
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"symbolon/internal/companion"
+	"symbolon/internal/console"
 	"symbolon/internal/demangle"
 	"symbolon/internal/ident"
 	"symbolon/internal/sym"
@@ -19,7 +20,7 @@ import (
 // llvmTool is one run in the place of llvm-symbolizer. bench/README.md says what
 // of its output differs.
 type llvmTool struct {
-	env  *env
+	env  *Env
 	file string   // if it is the same for all addresses
 	arch string   // of files with several
 	call []string // addresses on the command line
@@ -67,24 +68,24 @@ Input lines are FILE ADDRESS, CODE FILE ADDRESS or DATA FILE ADDRESS. What is
 none of these is printed as it is.
 `
 
-func llvmSymbolizer(ctx context.Context, e *env, args []string) int {
+func llvmSymbolizer(ctx context.Context, e *Env, args []string) int {
 	return newLLVMTool(e).run(ctx, args)
 }
 
-func newLLVMTool(e *env) *llvmTool {
+func newLLVMTool(e *Env) *llvmTool {
 	return &llvmTool{
 		env: e, functions: "linkage", style: "LLVM", inlines: true, demangle: true,
-		lib: library{env: e, opt: companion.Options{Only: true}}, out: bufio.NewWriter(e.stdout),
+		lib: library{env: e, opt: companion.Options{Stdin: e.Stdin, Only: true}}, out: bufio.NewWriter(e.Stdout),
 	}
 }
 
 func (t *llvmTool) run(ctx context.Context, args []string) int {
 	e := t.env
 	defer t.lib.shut()
-	all := append(words(environment(e, "LLVM_SYMBOLIZER_OPTS")), args[1:]...)
+	all := append(words(e.Getenv("LLVM_SYMBOLIZER_OPTS")), args[1:]...)
 	switch done, bad := t.options(expand(all, maxNesting)); {
 	case bad != "":
-		say(e.stderr, "%s", printable(bad))
+		console.Printf(e.Stderr, "%s", console.Printable(bad))
 		return exitFailed
 	case done:
 		return exitDone
@@ -95,7 +96,7 @@ func (t *llvmTool) run(ctx context.Context, args []string) int {
 	var err error
 	switch {
 	case len(t.call) == 0:
-		err = eachLine(ctx, e.stdin, func(line string) error {
+		err = console.EachLine(ctx, e.Stdin, func(line string) error {
 			t.line(line)
 			t.flushJSON()
 			return t.out.Flush()
@@ -107,16 +108,6 @@ func (t *llvmTool) run(ctx context.Context, args []string) int {
 		return exitFailed
 	}
 	return exitDone
-}
-
-// environment is the value of a variable.
-func environment(e *env, name string) string {
-	for _, v := range e.environ {
-		if value, ok := strings.CutPrefix(v, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }
 
 // options takes the arguments. It tells whether nothing else is to be done, or
@@ -220,10 +211,10 @@ func (t *llvmTool) flag(name string) (bad string) {
 		t.relative = true
 	case "--dia", "--untag-addresses", "--no-untag-addresses":
 	case "--help":
-		say(t.env.stdout, "%s", llvmUsage)
+		console.Printf(t.env.Stdout, "%s", llvmUsage)
 		return "answered"
 	case "--version":
-		say(t.env.stdout, "llvm-symbolizer\nSymbolon %s, which prints what LLVM version 14.0.6 prints\n", version())
+		console.Printf(t.env.Stdout, "llvm-symbolizer\nSymbolon %s, which prints what LLVM version 14.0.6 prints\n", t.env.Version)
 		return "answered"
 	default:
 		return "error: unknown argument '" + name + "'\n"
@@ -269,7 +260,7 @@ func (t *llvmTool) value(name, value string) (bad string) {
 		t.lib.opt.Dirs = append(t.lib.opt.Dirs, value)
 	case "--dsym-hint":
 		if filepath.Ext(value) != ".dSYM" {
-			say(t.env.stderr, "Warning: invalid dSYM hint: %q (must have the '.dSYM' extension).\n", value)
+			console.Printf(t.env.Stderr, "Warning: invalid dSYM hint: %q (must have the '.dSYM' extension).\n", value)
 			return ""
 		}
 		t.lib.opt.Bundles = append(t.lib.opt.Bundles, value)
@@ -346,7 +337,7 @@ func (t *llvmTool) line(line string) {
 		t.addJSON(llvmJSON{Error: &llvmError{"unable to parse arguments: " + line}, ModuleName: &q.file})
 		return
 	case !ok:
-		t.put(printable(line), "\n")
+		t.put(console.Printable(line), "\n")
 		return
 	}
 	d, message := t.open(q.file)
@@ -355,7 +346,7 @@ func (t *llvmTool) line(line string) {
 		return
 	}
 	if message != "" {
-		say(t.env.stderr, "LLVMSymbolizer: error reading file: %s\n", message)
+		console.Printf(t.env.Stderr, "LLVMSymbolizer: error reading file: %s\n", message)
 	}
 	var places []place
 	switch {

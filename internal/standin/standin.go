@@ -1,8 +1,11 @@
-package main
+// Package standin answers in the place of addr2line and llvm-symbolizer, and for
+// resolve.
+package standin
 
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"regexp"
 	"slices"
@@ -11,18 +14,33 @@ import (
 	"unicode"
 
 	"symbolon/internal/companion"
+	"symbolon/internal/console"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
 )
 
-// tool is a program that this one stands in for. args are those of the command
-// line with the name of the program before them.
-type tool func(ctx context.Context, e *env, args []string) int
+// Env is the world around a tool.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(name string) string
+	Version        string // of this program
+}
 
-// standIn is the tool that a program of this name is expected to be, or nil.
+// The exit statuses of tools.
+const (
+	exitDone   = 0
+	exitFailed = 1
+)
+
+// Tool is a program that this one stands in for. args are those of the command
+// line with the name of the program before them.
+type Tool func(ctx context.Context, e *Env, args []string) int
+
+// For is the tool that a program of this name is expected to be, or nil.
 // The name may have a folder, the prefix of a target, a version and ".exe".
-func standIn(program string) tool {
+func For(program string) Tool {
 	name := program[strings.LastIndexAny(program, `/\`)+1:]
 	name = strings.TrimSuffix(strings.ToLower(name), ".exe")
 	if i := strings.LastIndexByte(name, '-'); i > 0 && isVersion(name[i+1:]) {
@@ -46,7 +64,7 @@ const maxOpen = 64
 
 // library is the files that were asked for, each opened once.
 type library struct {
-	env   *env
+	env   *Env
 	opt   companion.Options // but for the architecture
 	files map[fileKey]*debugged
 	order []fileKey // the one used last is the last
@@ -57,7 +75,7 @@ type fileKey struct{ name, arch string }
 
 // debugged is an open file, or why there is none.
 type debugged struct {
-	env    *env
+	env    *Env
 	path   string
 	file   *companion.File
 	obj    *object.Object
@@ -84,7 +102,7 @@ func (l *library) open(name, arch string) *debugged {
 	d := &debugged{env: l.env, path: name}
 	opt := l.opt
 	opt.Arch, opt.Columns, opt.Written = arch, true, true
-	d.file, d.err = openDebug(l.env, name, opt)
+	d.file, d.err = companion.Open(name, opt)
 	if d.err == nil {
 		d.obj = d.file.Object()
 	}
@@ -123,7 +141,7 @@ func (d *debugged) lookup(addr uint64) []sym.Frame {
 
 func (d *debugged) text(t sym.Text) string {
 	d.buf = d.obj.AppendText(d.buf[:0], t)
-	return printable(string(d.buf))
+	return console.Printable(string(d.buf))
 }
 
 // name is the name of a function as the debug information has it. What is

@@ -1,4 +1,4 @@
-package main
+package standin
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"symbolon/internal/console"
 	"symbolon/internal/demangle"
 )
 
@@ -87,7 +88,7 @@ func (t *llvmTool) source(p *place) string {
 		if n == at {
 			mark = '>'
 		}
-		fmt.Fprintf(&b, "%*d %c: %s\n", width, n, mark, printable(lines[n-1]))
+		fmt.Fprintf(&b, "%*d %c: %s\n", width, n, mark, console.Printable(lines[n-1]))
 	}
 	return b.String()
 }
