@@ -48,11 +48,19 @@ type Attrs struct {
 // that Read.
 //
 // Delete removes a blob. A missing key is not an error.
+//
+// List returns the keys that begin with prefix and are greater than after, in the
+// order of their bytes: at most n of them and at most MaxPage, but one at least
+// unless there is none. It reports whether there are more; the next page is after
+// the last key of this one. Prefix and after need not be keys. Keys that Check
+// rejects are skipped. A key that is created or deleted while pages are read may
+// be missing or listed; each other key is listed once.
 type Bucket interface {
 	Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, Attrs, error)
 	Put(ctx context.Context, key string, r io.Reader, a Attrs) (created bool, err error)
 	Stat(ctx context.Context, key string) (Attrs, error)
 	Delete(ctx context.Context, key string) error
+	List(ctx context.Context, prefix, after string, n int) (keys []string, more bool, err error)
 }
 
 // ErrLink means that a file is a symbolic link out of its folder.
@@ -104,10 +112,11 @@ func Begin(ctx context.Context, key string) error {
 	if err := Check(key); err != nil {
 		return err
 	}
-	return ended(ctx)
+	return Ended(ctx)
 }
 
-func ended(ctx context.Context) error {
+// Ended returns the failure of a context that has ended, nil before.
+func Ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fault.New(fault.KindOf(err), "", "%w", err)
 	}
@@ -123,7 +132,7 @@ type bound struct {
 }
 
 func (b *bound) Read(p []byte) (int, error) {
-	if err := ended(b.ctx); err != nil {
+	if err := Ended(b.ctx); err != nil {
 		return 0, err
 	}
 	return b.r.Read(p)
@@ -142,7 +151,7 @@ func Copy(ctx context.Context, w io.Writer, r io.Reader, a Attrs) (int64, error)
 		err = checkSize(a, n)
 	}
 	if err == nil {
-		err = ended(ctx)
+		err = Ended(ctx)
 	}
 	return n, err
 }

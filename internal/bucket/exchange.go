@@ -73,7 +73,7 @@ func (e *Exchange) Do(ctx context.Context) (*http.Response, error) {
 
 // try makes the request once.
 func (e *Exchange) try(ctx context.Context) (resp *http.Response, failed *failure) {
-	if err := ended(ctx); err != nil {
+	if err := Ended(ctx); err != nil {
 		return nil, &failure{error: err}
 	}
 	own, guard := transfer.NewGuard(ctx, e.Idle)
@@ -202,13 +202,19 @@ func (e *Exchange) Bytes(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ReadAnswer(resp, e.Place, maxAnswer)
+}
+
+// ReadAnswer reads an answer that is not a blob, of at most limit bytes, and closes
+// it.
+func ReadAnswer(resp *http.Response, place string, limit int64) ([]byte, error) {
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	switch {
 	case err != nil:
 		return nil, err
-	case len(text) > maxAnswer:
-		return nil, fault.New(fault.Malformed, e.Place, "the answer is larger than %d bytes", maxAnswer)
+	case int64(len(text)) > limit:
+		return nil, fault.New(fault.Malformed, place, "the answer is larger than %d bytes", limit)
 	}
 	return text, nil
 }

@@ -46,6 +46,9 @@ func TestStoreIsProbedBeforeTheFirstCreate(t *testing.T) {
 			t.Errorf("%d creates after Put %d, want %d", got, i, want)
 		}
 	}
+	if left, _, err := c.List(t.Context(), "", "", 10); len(left) != 1 || err != nil {
+		t.Errorf("keys after the probe: %q, %v", left, err)
+	}
 }
 
 func TestStoreThatIgnoresConditionsIsRefused(t *testing.T) {

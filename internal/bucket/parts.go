@@ -22,7 +22,7 @@ func NewParts(ctx context.Context, r io.Reader, a Attrs, size int64) *Parts {
 	p := &Parts{size: size}
 	count := &counter{r: Bound(ctx, r)}
 	p.from, p.end = count, func() error {
-		if err := ended(ctx); err != nil {
+		if err := Ended(ctx); err != nil {
 			return err
 		}
 		return checkSize(a, count.n)

@@ -44,6 +44,11 @@ func Run(t *testing.T, open func(t *testing.T) bucket.Bucket) {
 		{"CancelEndsReading", cancelledRead},
 		{"ConcurrentPutsAreAtomic", concurrent},
 		{"BigBlob", big},
+		{"KeysAreListedInOrderOfBytes", listOrder},
+		{"PagesFollowOneAnother", listPages},
+		{"PageHasALimit", listMany},
+		{"ChangesWhileListing", listChanging},
+		{"InvalidListsAreRejected", invalidLists},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
 	}
@@ -395,6 +400,9 @@ func endedContext(t *testing.T, b bucket.Bucket) {
 	}
 	if err := b.Delete(ctx, "k"); !errors.Is(err, context.Canceled) {
 		t.Errorf("Delete: %v", err)
+	}
+	if _, _, err := b.List(ctx, "", "", 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("List: %v", err)
 	}
 	holds(t, b, "k", "x")
 }

@@ -99,6 +99,11 @@ type call struct {
 	accept func(status int) bool // statuses beside 2xx that the caller takes care of
 }
 
+// objects returns the URL of the list of objects.
+func (b *Bucket) objects(query url.Values) *url.URL {
+	return &url.URL{Scheme: b.base.Scheme, Host: b.base.Host, Path: b.base.Path + "/storage/v1/b/" + b.cfg.Bucket + "/o", RawQuery: query.Encode()}
+}
+
 // object is the address of a key.
 func (b *Bucket) object(key, query string) *url.URL {
 	path := b.base.Path + "/storage/v1/b/" + url.PathEscape(b.cfg.Bucket) + "/o/" + url.PathEscape(b.cfg.Prefix+key)

@@ -15,9 +15,11 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -81,6 +83,7 @@ func Run(t testing.TB) *Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /oauth2/v4/token", s.trade)
 	mux.HandleFunc("GET /computeMetadata/v1/instance/service-accounts/default/token", s.metadata)
+	mux.HandleFunc("GET /storage/v1/b/"+Bucket+"/o", s.list)
 	mux.HandleFunc("GET /storage/v1/b/"+Bucket+"/o/{name}", s.read)
 	mux.HandleFunc("DELETE /storage/v1/b/"+Bucket+"/o/{name}", s.remove)
 	mux.HandleFunc("POST /upload/storage/v1/b/"+Bucket+"/o", s.begin)
@@ -257,6 +260,42 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusPartialContent)
 	}
 	_, _ = w.Write(b.data[first:end]) // the client may have gone
+}
+
+// list answers with names. Its tokens are the last name of the page before.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	if !s.admit(w, r) {
+		return
+	}
+	q := r.URL.Query()
+	limit, err := strconv.Atoi(q.Get("maxResults"))
+	token, bad := base64.URLEncoding.DecodeString(q.Get("pageToken"))
+	if err != nil || limit < 1 || bad != nil {
+		fail(w, http.StatusBadRequest, "Invalid argument.")
+		return
+	}
+	s.mu.Lock()
+	names := slices.Sorted(maps.Keys(s.blobs))
+	s.mu.Unlock()
+	var page struct {
+		Items []struct {
+			Name string `json:"name"`
+		} `json:"items,omitempty"`
+		NextPageToken string `json:"nextPageToken,omitempty"`
+	}
+	for _, name := range names {
+		if !strings.HasPrefix(name, q.Get("prefix")) || name < q.Get("startOffset") || name <= string(token) {
+			continue
+		}
+		if n := len(page.Items); n == limit {
+			page.NextPageToken = base64.URLEncoding.EncodeToString([]byte(page.Items[n-1].Name))
+			break
+		}
+		page.Items = append(page.Items, struct {
+			Name string `json:"name"`
+		}{name})
+	}
+	reply(w, http.StatusOK, page)
 }
 
 func (s *Server) remove(w http.ResponseWriter, r *http.Request) {

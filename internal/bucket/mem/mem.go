@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -95,6 +96,24 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 	defer b.mu.Unlock()
 	delete(b.blobs, key)
 	return nil
+}
+
+// List returns a page of keys.
+func (b *Bucket) List(ctx context.Context, prefix, after string, n int) ([]string, bool, error) {
+	n, err := bucket.BeginList(ctx, prefix, after, n)
+	if n == 0 || err != nil {
+		return nil, false, err
+	}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	var keys []string
+	for key := range b.blobs {
+		if strings.HasPrefix(key, prefix) && key > after {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys[:min(n, len(keys))], len(keys) > n, nil
 }
 
 func (b *Bucket) find(ctx context.Context, key string) (blob, error) {

@@ -140,6 +140,7 @@ type call struct {
 	method string
 	key    string
 	query  string // canonical: sorted and escaped
+	isList bool   // the request is for the bucket, not for the key
 	header map[string]string
 	body   []byte
 	accept func(status int) bool // statuses beside 2xx that the caller takes care of
@@ -169,7 +170,10 @@ func (b *Bucket) do(ctx context.Context, c call) (*http.Response, error) {
 
 // request is the signed request of c.
 func (b *Bucket) request(c call, creds credentials) (*http.Request, error) {
-	path := b.base.Path + b.cfg.Prefix + c.key
+	path := b.base.Path
+	if !c.isList {
+		path += b.cfg.Prefix + c.key
+	}
 	u := &url.URL{Scheme: b.base.Scheme, Host: b.base.Host, Path: path, RawPath: escape(path), RawQuery: c.query}
 	req := &http.Request{Method: c.method, URL: u, Host: u.Host, Header: http.Header{}}
 	if err := creds.sign(req, c.body, b.cfg.Region, b.deps.Now()); err != nil {

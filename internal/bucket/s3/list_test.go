@@ -1,0 +1,54 @@
+package s3_test
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"symbolon/internal/bucket"
+	"symbolon/internal/fault"
+)
+
+func TestEscapedNamesAreListed(t *testing.T) {
+	var query string
+	s := fake(t, func(w http.ResponseWriter, r *http.Request) {
+		query = r.URL.RawQuery
+		io.WriteString(w, `<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><IsTruncated>true</IsTruncated><EncodingType>url</EncodingType>
+			<Contents><Key>p/a%01b</Key><Size>1</Size></Contents><Contents><Key>p/a+b</Key></Contents><Contents><Key>p/a%2Bb%20c</Key></Contents></ListBucketResult>`)
+	})
+	keys, more, err := open(t, config(s.URL, "p")).List(t.Context(), "a", "a", 5)
+	if want := []string{"a\x01b", "a b", "a+b c"}; !slices.Equal(keys, want) || !more || err != nil {
+		t.Errorf("keys %q, more %v, %v; want %q", keys, more, err, want)
+	}
+	if want := "encoding-type=url&list-type=2&max-keys=5&prefix=p%2Fa&start-after=p%2Fa"; query != want {
+		t.Errorf("query %s, want %s", query, want)
+	}
+}
+
+func TestInvalidListingIsRefused(t *testing.T) {
+	const begin, end = "<ListBucketResult>", "</ListBucketResult>"
+	for name, c := range map[string]struct {
+		status int
+		answer string
+		want   fault.Kind
+	}{
+		"HTML":         {200, "<html><body>hello</body></html>", fault.Transport},
+		"truncated":    {200, begin + "<Contents><Key>a</Key>", fault.Transport},
+		"bad escape":   {200, begin + "<EncodingType>url</EncodingType><Contents><Key>%zz</Key></Contents>" + end, fault.Transport},
+		"too large":    {200, begin + strings.Repeat("<Contents><Key>a</Key></Contents>", bucket.MaxListing/30) + end, fault.Malformed},
+		"too deep":     {200, begin + strings.Repeat("<a>", 100_000), fault.Transport},
+		"denied":       {403, xmlError("AccessDenied", "x"), fault.Denied},
+		"no bucket":    {404, xmlError("NoSuchBucket", "x"), fault.NotFound},
+		"ignores keys": {200, begin + "<Contents><Key>a</Key></Contents>" + end, fault.Transport},
+	} {
+		s := fake(t, func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(c.status)
+			io.WriteString(w, c.answer)
+		})
+		if keys, _, err := open(t, config(s.URL, "")).List(t.Context(), "", "b", 5); fault.KindOf(err) != c.want || keys != nil {
+			t.Errorf("%s: %q, %v", name, keys, err)
+		}
+	}
+}
