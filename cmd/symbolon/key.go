@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"symbolon/internal/api/elastic"
+	"symbolon/internal/keys"
 )
 
 func keyCommand() *command {
@@ -22,11 +22,11 @@ func keyCommand() *command {
 
 // keyQuery is one of the key commands.
 type keyQuery struct {
-	Verb  string        `json:"verb"` // add, ls or rm
-	JSON  bool          `json:"json"`
-	Name  string        `json:"name,omitempty"`
-	Right elastic.Right `json:"right,omitempty"`
-	ID    string        `json:"id,omitempty"`
+	Verb  string     `json:"verb"` // add, ls or rm
+	JSON  bool       `json:"json"`
+	Name  string     `json:"name,omitempty"`
+	Right keys.Right `json:"right,omitempty"`
+	ID    string     `json:"id,omitempty"`
 }
 
 func runKey(ctx context.Context, e *env, conf *configFlags, q keyQuery) error {
@@ -53,8 +53,8 @@ of it is kept, so it cannot be printed again.`,
 			fs.BoolVar(&q.JSON, "json", false, "print JSON")
 		},
 		run: func(ctx context.Context, e *env, _ []string) error {
-			if q.Right = elastic.Upload; read {
-				q.Right = elastic.Read
+			if q.Right = keys.Upload; read {
+				q.Right = keys.Read
 			}
 			return runKey(ctx, e, &conf, q)
 		},
@@ -93,11 +93,11 @@ func keyRemoveCommand() *command {
 
 // shownKey is a key as it is listed; when it is made, with the key itself.
 type shownKey struct {
-	ID      string        `json:"id"`
-	Name    string        `json:"name,omitempty"`
-	Right   elastic.Right `json:"right"`
-	Created time.Time     `json:"created"`
-	Key     string        `json:"key,omitempty"`
+	ID      string     `json:"id"`
+	Name    string     `json:"name,omitempty"`
+	Right   keys.Right `json:"right"`
+	Created time.Time  `json:"created"`
+	Key     string     `json:"key,omitempty"`
 }
 
 // key does one of the key commands.

@@ -13,6 +13,7 @@ import (
 	"symbolon/internal/config"
 	"symbolon/internal/ident"
 	"symbolon/internal/ingest"
+	"symbolon/internal/keys"
 	"symbolon/internal/source"
 	"symbolon/internal/source/tree"
 	"symbolon/internal/source/web"
@@ -24,7 +25,7 @@ import (
 // uploads is what was uploaded here, or to a node that has the same store.
 type uploads struct {
 	store  *ingest.Store
-	keys   *elastic.Ring
+	keys   *keys.Ring
 	source source.Source // nil: the store is one of the configured sources
 	folder *dir.Bucket   // nil: the store is no folder
 	stop   func()        // nil: nobody attends to them
@@ -48,20 +49,20 @@ func (n *node) openUploads(cfg *config.Config) error {
 	if n.uploads.folder, _ = b.(*dir.Bucket); n.uploads.folder != nil {
 		state = b // a folder never ignores a condition
 	}
-	keys := elastic.NewRing(cfg.Elastic, state, time.Now, n.log)
-	keys.Closed = func() { n.tables.Clear() } // what is open would answer on
-	n.uploads.keys = keys
+	ring := keys.NewRing(cfg.Elastic.Keys(), state, time.Now, n.log)
+	ring.Closed = func() { n.tables.Clear() } // what is open would answer on
+	n.uploads.keys = ring
 	if configured < 0 {
 		t, err := tree.New(place, b, n.client.Decoder(uploadNetwork(cfg), false), time.Now)
 		if err != nil {
 			return err
 		}
-		n.uploads.source = silent{guarded{t, keys}}
+		n.uploads.source = silent{guarded{t, ring}}
 	}
 	for _, list := range [][]source.Source{n.configured, n.public} {
 		for i, s := range list {
 			if configured >= 0 && s.ID() == place.ID {
-				list[i] = guarded{s, keys}
+				list[i] = guarded{s, ring}
 			}
 		}
 	}
@@ -126,7 +127,7 @@ func (n *node) sweep(ctx context.Context, expiry time.Duration) {
 // whose interface looks at keys.
 type guarded struct {
 	source.Source
-	keys *elastic.Ring
+	keys *keys.Ring
 }
 
 func (s guarded) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {

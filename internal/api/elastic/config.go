@@ -6,6 +6,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/ingest"
+	"symbolon/internal/keys"
 )
 
 // Config of the door. The zero value is the default.
@@ -25,6 +26,11 @@ func (c Config) Defaults() Config {
 	return c
 }
 
+// Keys are the keys of the configuration.
+func (c Config) Keys() map[keys.Right][]bin.Secret {
+	return map[keys.Right][]bin.Secret{keys.Upload: c.APIKeys, keys.Read: c.ReadKeys}
+}
+
 // Validate says what is wrong with c.
 func (c Config) Validate() error {
 	var errs []error
@@ -33,7 +39,7 @@ func (c Config) Validate() error {
 	}
 	for name, list := range map[string][]bin.Secret{"api_keys": c.APIKeys, "read_keys": c.ReadKeys} {
 		for i, k := range list {
-			if _, ok := decodeKey(k.Reveal()); !ok {
+			if _, ok := keys.Decode(k.Reveal()); !ok {
 				errs = append(errs, fmt.Errorf("%s[%d] is not a key: must be the base64 of ID:SECRET", name, i))
 			}
 		}

@@ -21,13 +21,14 @@ import (
 	"symbolon/internal/api"
 	"symbolon/internal/ident"
 	"symbolon/internal/ingest"
+	"symbolon/internal/keys"
 	"symbolon/internal/symbolicate"
 )
 
 // Deps are the parts that the door works with.
 type Deps struct {
 	Store  *ingest.Store
-	Keys   *Ring
+	Keys   *keys.Ring
 	Run    func(ctx context.Context, req *symbolicate.Request) (*symbolicate.Result, error)
 	Forget func(ctx context.Context, m ident.Module) error // what was missing may be there now
 	Log    *slog.Logger

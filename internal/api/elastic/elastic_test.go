@@ -31,6 +31,7 @@ import (
 	"symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
 	"symbolon/internal/ingest"
+	"symbolon/internal/keys"
 	"symbolon/internal/symbolicate"
 )
 
@@ -74,7 +75,7 @@ func routes(t *testing.T, cfg elastic.Config, b bucket.Bucket) ([]api.Route, *by
 		return spool{f}, err
 	}})
 	d := elastic.New(cfg, elastic.Deps{
-		Store: store, Keys: elastic.NewRing(cfg, b, time.Now, logger), Log: logger,
+		Store: store, Keys: keys.NewRing(cfg.Keys(), b, time.Now, logger), Log: logger,
 		Run: func(context.Context, *symbolicate.Request) (*symbolicate.Result, error) {
 			return nil, errors.New("no engine")
 		},
@@ -320,22 +321,6 @@ func TestOneKeyTwiceMayUpload(t *testing.T) {
 	}
 }
 
-func TestKeysStayReadable(t *testing.T) {
-	r := elastic.NewRing(elastic.Config{}, mem.New(), time.Now, slog.New(slog.DiscardHandler))
-	var last error
-	made := 0
-	for ; last == nil && made < 20; made++ {
-		_, _, last = r.Add(t.Context(), strings.Repeat("n", 200_000), elastic.Upload)
-	}
-	list, err := r.List(t.Context())
-	if last == nil || err != nil || len(list) != made-1 || len(list) == 0 {
-		t.Fatalf("%d keys, %v, %v", len(list), err, last)
-	}
-	if err := r.Remove(t.Context(), list[0].ID); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestTagsTellStatesApart(t *testing.T) {
 	h, _, _ := door(t, elastic.Config{}, mem.New())
 	tag := func() string {
@@ -355,9 +340,9 @@ func TestTagsTellStatesApart(t *testing.T) {
 func TestKeysAreForAllNodesOfAStore(t *testing.T) {
 	b, now := mem.New(), time.Now()
 	clock := func() time.Time { return now }
-	one := elastic.NewRing(elastic.Config{}, b, clock, slog.New(slog.DiscardHandler))
+	one := keys.NewRing(nil, b, clock, slog.New(slog.DiscardHandler))
 	h, _, _ := door(t, elastic.Config{}, b)
-	text, k, err := one.Add(t.Context(), "for tests", elastic.Upload)
+	text, k, err := one.Add(t.Context(), "for tests", keys.Upload)
 	if err != nil || k.ID == "" || bytes.Contains(k.Hash, []byte(k.ID)) {
 		t.Fatal(k, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/ingest"
+	"symbolon/internal/keys"
 )
 
 // reading serves those who may read.
@@ -28,10 +29,10 @@ func (d *Door) reading(h http.HandlerFunc) http.HandlerFunc {
 
 // mayRead refuses who may not read.
 func (d *Door) mayRead(w http.ResponseWriter, r *http.Request) bool {
-	err := d.Keys.allows(r, Read)
+	err := d.Keys.Allows(r, keys.Read)
 	switch {
 	case err == nil:
-	case errors.Is(err, errNoKey), errors.Is(err, errNoSecret):
+	case errors.Is(err, keys.ErrNoKey), errors.Is(err, keys.ErrNoSecret):
 		w.Header().Set("WWW-Authenticate", "ApiKey")
 		api.FailError(w, r, http.StatusUnauthorized, err.Error())
 	default:

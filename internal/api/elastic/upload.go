@@ -11,6 +11,7 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/ingest"
+	"symbolon/internal/keys"
 )
 
 // The codes of failures. Only the first is one of Elastic's that is known.
@@ -41,7 +42,7 @@ func (r *refusal) Error() string { return r.text }
 
 // mayUpload refuses who may not upload.
 func (d *Door) mayUpload(w http.ResponseWriter, r *http.Request) bool {
-	err := d.Keys.allows(r, Upload)
+	err := d.Keys.Allows(r, keys.Upload)
 	if err != nil {
 		d.refuse(w, r, err)
 	}
@@ -98,7 +99,7 @@ func partOf(h http.Header, kind ingest.Kind) (p ingest.Part, err error) {
 	if p.Upload = h.Get("Symbolon-Upload"); !ingest.IsUpload(p.Upload) {
 		return p, &refusal{http.StatusBadRequest, codeRequest, fmt.Sprintf("the header Symbolon-Upload is %.80q; wanted are at most %d letters, digits, - and _", p.Upload, ingest.MaxUpload)}
 	}
-	key, _ := sentKey(h) // it was admitted
+	key, _ := keys.Sent(h) // it was admitted
 	id, _, _ := bytes.Cut(key, []byte{':'})
 	p.Client = string(id)
 	if text := h.Get("Symbolon-Build-ID"); text != "" {
@@ -155,9 +156,9 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &stored):
 		why := reasons[stored.Why]
 		d.say(w, r, why.status, why.code, stored.Error())
-	case errors.Is(err, errNoRight):
+	case errors.Is(err, keys.ErrNoRight):
 		d.say(w, r, http.StatusForbidden, codeNoRight, err.Error())
-	case errors.Is(err, errNoKey), errors.Is(err, errNoSecret):
+	case errors.Is(err, keys.ErrNoKey), errors.Is(err, keys.ErrNoSecret):
 		w.Header().Set("WWW-Authenticate", "ApiKey")
 		d.say(w, r, http.StatusUnauthorized, codeNoKey, err.Error())
 	default:

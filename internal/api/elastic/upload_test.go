@@ -9,6 +9,7 @@ import (
 
 	"symbolon/internal/api/elastic"
 	"symbolon/internal/bucket/mem"
+	"symbolon/internal/keys"
 )
 
 // TestWhatIsKnownUnderAnIdIsLookedUpAgain has a file published again without telling
@@ -27,7 +28,7 @@ func TestWhatIsKnownUnderAnIdIsLookedUpAgain(t *testing.T) {
 
 func TestUploadsOfDifferentKeysDoNotMeet(t *testing.T) {
 	b := mem.New()
-	other, _, err := elastic.NewRing(elastic.Config{}, b, time.Now, slog.New(slog.DiscardHandler)).Add(t.Context(), "other", elastic.Upload)
+	other, _, err := keys.NewRing(nil, b, time.Now, slog.New(slog.DiscardHandler)).Add(t.Context(), "other", keys.Upload)
 	if err != nil {
 		t.Fatal(err)
 	}

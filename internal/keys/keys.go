@@ -1,4 +1,5 @@
-package elastic
+// Package keys keeps the keys that clients send, in the bucket of the state.
+package keys
 
 import (
 	"bytes"
@@ -77,11 +78,11 @@ const (
 func ringKey(n int) string { return "keys/" + strconv.Itoa(n) }
 
 // NewRing makes a ring over the bucket of a store.
-func NewRing(cfg Config, b bucket.Bucket, now func() time.Time, log *slog.Logger) *Ring {
+func NewRing(fixed map[Right][]bin.Secret, b bucket.Bucket, now func() time.Time, log *slog.Logger) *Ring {
 	r := &Ring{bucket: b, now: now, log: log}
-	for right, list := range map[Right][]bin.Secret{Upload: cfg.APIKeys, Read: cfg.ReadKeys} {
+	for right, list := range fixed {
 		for _, k := range list {
-			if text, ok := decodeKey(k.Reveal()); ok {
+			if text, ok := Decode(k.Reveal()); ok {
 				sum := sha256.Sum256(text)
 				r.fixed = append(r.fixed, Key{Right: right, Hash: sum[:]})
 			}
@@ -255,17 +256,17 @@ func (r *Ring) all(ctx context.Context) ([]Key, error) {
 	return slices.Concat(r.fixed, r.added), nil
 }
 
-// The answers of allows, besides failures of the store.
+// The answers of Allows, besides failures of the store.
 var (
-	errNoKey    = errors.New(`the request has no key that is known here; it comes as "Authorization: ApiKey BASE64", and "symbolon key add" makes one`)
-	errNoRight  = errors.New("the key lets its holder read, not upload")
-	errNoSecret = errors.New(`what stands in Authorization is no key: wanted is "ApiKey" and the base64 of ID:SECRET`)
+	ErrNoKey    = errors.New(`the request has no key that is known here; it comes as "Authorization: ApiKey BASE64", and "symbolon key add" makes one`)
+	ErrNoRight  = errors.New("the key lets its holder read, not upload")
+	ErrNoSecret = errors.New(`what stands in Authorization is no key: wanted is "ApiKey" and the base64 of ID:SECRET`)
 )
 
-// allows says whether a request may do what needs a right. Reading is open
+// Allows says whether a request may do what needs a right. Reading is open
 // while there is no key that is for reading alone. The time it takes does not
 // tell how much of a key was right.
-func (r *Ring) allows(req *http.Request, right Right) error {
+func (r *Ring) Allows(req *http.Request, right Right) error {
 	keys, err := r.all(req.Context())
 	if err != nil {
 		return err
@@ -273,7 +274,7 @@ func (r *Ring) allows(req *http.Request, right Right) error {
 	if right == Read && !closed(keys) {
 		return nil
 	}
-	text, err := sentKey(req.Header)
+	text, err := Sent(req.Header)
 	if err != nil {
 		return err
 	}
@@ -286,23 +287,23 @@ func (r *Ring) allows(req *http.Request, right Right) error {
 	}
 	switch {
 	case found == "":
-		return errNoKey
+		return ErrNoKey
 	case right == Upload && found != Upload:
-		return errNoRight
+		return ErrNoRight
 	}
 	return nil
 }
 
-// sentKey is the ID:SECRET that a client sends.
-func sentKey(h http.Header) ([]byte, error) {
+// Sent is the ID:SECRET that a client sends.
+func Sent(h http.Header) ([]byte, error) {
 	header := h.Get("Authorization")
 	if header == "" {
-		return nil, errNoKey
+		return nil, ErrNoKey
 	}
 	kind, encoded, _ := strings.Cut(header, " ")
-	text, ok := decodeKey(strings.TrimSpace(encoded))
+	text, ok := Decode(strings.TrimSpace(encoded))
 	if !ok || !strings.EqualFold(kind, "ApiKey") && !strings.EqualFold(kind, "Bearer") {
-		return nil, errNoSecret
+		return nil, ErrNoSecret
 	}
 	return text, nil
 }
@@ -318,8 +319,8 @@ func (r *Ring) Open(ctx context.Context) bool {
 	return err == nil && !closed(keys)
 }
 
-// decodeKey reads the base64 of ID:SECRET, in either alphabet, padded or not.
-func decodeKey(encoded string) ([]byte, bool) {
+// Decode reads the base64 of ID:SECRET, in either alphabet, padded or not.
+func Decode(encoded string) ([]byte, bool) {
 	encoded = strings.TrimRight(encoded, "=")
 	for _, alphabet := range [...]*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		if text, err := alphabet.DecodeString(encoded); err == nil && bytes.IndexByte(text, ':') > 0 {
