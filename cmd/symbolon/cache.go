@@ -154,7 +154,7 @@ func (n *node) cachePurge(q cacheQuery, w io.Writer) error {
 			return true
 		})
 	}
-	n.tables.ForgetMisses()
+	n.tables.ClearNegatives()
 	if q.All {
 		n.tables.Clear() // or open tables go on answering
 	}

@@ -66,7 +66,7 @@ func (n *node) forget(ctx context.Context, m ident.Module) error {
 			return project.Lists(name, full) || !full.FileID.IsZero() && name == source.ElasticPath(full.FileID, source.MetadataFile)
 		})
 	}
-	return n.locator.Forget(ctx, m)
+	return n.locator.Invalidate(ctx, m)
 }
 
 // prefetch brings the table of m into the cache, and waits until it is there.

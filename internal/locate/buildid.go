@@ -47,7 +47,7 @@ func (l *Locator) learn(ctx context.Context, m ident.Module, meta *Meta, public 
 	}
 	_ = blob.Close()       // it was only written
 	if !m.LacksBuildID() { // else m itself is looked up by it at once
-		l.forgets.note(learnedID(debugID), l.now())
+		l.invalidations.note(learnedID(debugID), l.now())
 	}
 }
 
@@ -90,8 +90,8 @@ func (l *Locator) buildIDKey(d ident.DebugID, public bool) cache.Key {
 	return cache.KeyOf("build id", "scope", l.scope, d.Breakpad())
 }
 
-// learnedID is what is noted among forgets when the build id of a debug id was
-// learned: modules that have nothing so far are looked up again.
+// learnedID returns what is invalidated when the build id of a debug id was
+// learned: modules without the build id are looked up again.
 func learnedID(d ident.DebugID) string { return "build id of " + d.Breakpad() }
 
 // merged returns the second trail of a lookup, with what the first one knows of

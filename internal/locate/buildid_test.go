@@ -116,7 +116,7 @@ func TestTheBuildIDOfAFileIsLearned(t *testing.T) {
 	if got := outcome(t, l, byDebugID(t)); got != "no build id" {
 		t.Fatalf("before any file was seen: %s", got)
 	}
-	if l.Forgotten(byDebugID(t), time.Now()) {
+	if l.State(byDebugID(t), locate.Freshness{Seen: time.Now()}) == locate.Invalid {
 		t.Error("a build id is said to be learned that was not")
 	}
 	born := c.now()
@@ -126,10 +126,10 @@ func TestTheBuildIDOfAFileIsLearned(t *testing.T) {
 	if got := outcome(t, l, byDebugID(t)); got != "debuginfod elf_debug" {
 		t.Errorf("after the file was seen: %s", got)
 	}
-	if !l.Forgotten(byDebugID(t), born) {
+	if l.State(byDebugID(t), locate.Freshness{Seen: born}) != locate.Invalid {
 		t.Error("a module that had nothing before is not looked up again")
 	}
-	if l.Forgotten(kiln(t), born) {
+	if l.State(kiln(t), locate.Freshness{Seen: born}) == locate.Invalid {
 		t.Error("a module with its build id is looked up again")
 	}
 }

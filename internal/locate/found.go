@@ -196,7 +196,7 @@ func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 			return nil, nil, err
 		}
 		f.lines.Close()
-		f.lines, f.again = nil, f.l.now().Add(renewLater)
+		f.lines, f.again = nil, f.l.now().Add(retryAfter)
 		return obj, f.file.spool, nil
 	}
 	return obj.Mapped(f.lines.file.mapping.Map), f.file.spool, nil

@@ -74,8 +74,8 @@ type desk struct {
 	memory  *bin.Budget
 	fetches *cache.Flight[cache.Key, *fetched]
 
-	forgets forgets
-	told    told
+	invalidations invalidations
+	told          told
 
 	mu   sync.Mutex
 	live map[cache.Key]*fetched // files that somebody uses
@@ -137,8 +137,8 @@ func (l *Locator) Close() {
 // wish is the module that a lookup is for.
 type wish struct {
 	ident.Module
-	forgotten func() time.Time // since when misses of before count no longer
-	stated    ident.BuildID    // by a file that was found; empty: none did
+	invalidated func() time.Time // what was found out before is not used
+	stated      ident.BuildID    // by a file that was found; empty: none did
 }
 
 // try asks for one candidate: what is remembered of it first, then itself. The
@@ -157,11 +157,11 @@ func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 	}
 	c, key := a.candidate, l.key(a.candidate, m.Module)
 	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
-	l.outdate(key, m.forgotten())
+	l.outdate(key, m.invalidated())
 	f, used, err := l.get(ctx, a.source, c, key, true)
-	for try := 0; try < 3 && err == nil && f.born.Before(m.forgotten()); try++ { // it was on its way when that was told
+	for try := 0; try < 3 && err == nil && f.born.Before(m.invalidated()); try++ { // it was on its way when that was told
 		f.release()
-		l.outdate(key, m.forgotten())
+		l.outdate(key, m.invalidated())
 		f, used, err = l.get(ctx, a.source, c, key, true)
 	}
 	if err != nil { // the caller left, or its time is over, or it is a mistake of ours
@@ -203,21 +203,25 @@ func (l *Locator) known(ctx context.Context, a *asked, m *wish) (found *Found, t
 	tried = Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
 	key := l.key(c, m.Module)
 	meta, known := l.remembered(ctx, key, &tried)
-	if known && meta == nil && !m.forgotten().Before(tried.Expires.Add(-l.life(tried.Fault, c))) {
-		return nil, Tried{}, false
-	}
-	if meta == nil {
-		return nil, tried, known
+	switch {
+	case !known:
+		return nil, tried, false
+	case meta == nil:
+		f := Freshness{Seen: tried.Expires.Add(-l.life(tried.Fault, c)), Until: tried.Expires, Fault: tried.Fault}
+		if f.state(l.now(), m.invalidated()) != Fresh {
+			return nil, Tried{}, false
+		}
+		return nil, tried, true
 	}
 	if meta.Hidden && meta.Names == ([32]byte{}) && l.names(ctx, meta.Module.DebugID.UUID(), c.Public) != nil {
 		return nil, Tried{}, false // they are there by now
 	}
-	if l.stale(meta) || meta.Checked.Before(m.forgotten()) {
+	if (Freshness{Seen: meta.Checked, Until: l.renewal(meta)}).state(l.now(), m.invalidated()) != Fresh {
 		a.old = meta
 		return nil, Tried{}, false
 	}
 	tried.Features, tried.VCS = meta.Features, meta.VCS
-	l.outdate(key, m.forgotten())
+	l.outdate(key, m.invalidated())
 	return &Found{Meta: *meta, l: l, source: a.source, candidate: c, key: key, file: l.alive(key)}, tried, true
 }
 

@@ -55,7 +55,7 @@ func (l *Locator) findMapping(ctx context.Context, f *Found, m *wish, trail []Tr
 	f.lines = lines
 	f.asked = slices.DeleteFunc(asked, func(t Tried) bool { return t.Location == "" })
 	if lines != nil {
-		f.again = lines.Until()
+		f.again = lines.until()
 		return nil
 	}
 	for _, t := range f.asked {

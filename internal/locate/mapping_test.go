@@ -227,7 +227,7 @@ func TestMappingsThatChangeAreNoticed(t *testing.T) {
 		}{
 			{"at first", 0, func() {}, 1, "one.cs:7"},
 			{"soon", time.Hour, func() { text = "two.cs" }, 1, "one.cs:7"},
-			{"forgotten", time.Minute, func() { _ = l.Forget(t.Context(), game()) }, 2, "two.cs:7"},
+			{"forgotten", time.Minute, func() { _ = l.Invalidate(t.Context(), game()) }, 2, "two.cs:7"},
 			{"not at once again", time.Minute, func() { text = "three.cs" }, 2, "two.cs:7"},
 			{"a day later", 25 * time.Hour, func() {}, 3, "three.cs:7"},
 			{"the same", 25 * time.Hour, func() {}, 4, "three.cs:7"},
@@ -243,7 +243,7 @@ func TestMappingsThatChangeAreNoticed(t *testing.T) {
 			if n := u.count(); got != step.want || n != step.asked {
 				t.Errorf("tagged %t, %s: %s, asked %d times; want %s, %d", tagged, step.what, got, n, step.want, step.asked)
 			}
-			if end := found.Until(); tagged != !end.IsZero() {
+			if end := l.Freshness(time.Now(), found, nil, nil).Until; tagged != !end.IsZero() {
 				t.Errorf("tagged %t, %s: until %v", tagged, step.what, end)
 			}
 			found.Close()
@@ -281,7 +281,7 @@ func TestAMappingMayBeGoneWhenItIsOpened(t *testing.T) {
 			if same := found.Aux() == before; got != c.want || same != (what == "the same") || (found.Aux() == [32]byte{}) != (c.want == "/a.cpp:5") {
 				t.Errorf("%s: %s, the same %t", what, got, same)
 			}
-			if end := found.Until(); end.IsZero() != (c.want != "/a.cpp:5") {
+			if end := l.Freshness(time.Now(), found, nil, nil).Until; end.IsZero() != (c.want != "/a.cpp:5") {
 				t.Errorf("%s: until %v", what, end)
 			}
 			found.Close()

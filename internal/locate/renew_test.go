@@ -116,7 +116,7 @@ func TestAFileInUseIsForgotten(t *testing.T) {
 	} else {
 		again.Close()
 	}
-	if err := l.Forget(t.Context(), module("a.so")); err != nil {
+	if err := l.Invalidate(t.Context(), module("a.so")); err != nil {
 		t.Fatal(err)
 	}
 	other, now := best()
@@ -146,7 +146,7 @@ func TestFailedRenewalAfterForgetIsNotRetriedAtOnce(t *testing.T) {
 		}
 	}
 	ask(1)
-	if err := l.Forget(t.Context(), module("a.so")); err != nil {
+	if err := l.Invalidate(t.Context(), module("a.so")); err != nil {
 		t.Fatal(err)
 	}
 	status = http.StatusInternalServerError

@@ -50,7 +50,7 @@ func (l *Locator) Any(ctx context.Context, module ident.Module, kinds ...string)
 
 func (l *Locator) wish(ctx context.Context, m ident.Module) *wish {
 	m = m.Derive()
-	return &wish{Module: m, forgotten: sync.OnceValue(func() time.Time { return l.forgotten(ctx, m) })}
+	return &wish{Module: m, invalidated: sync.OnceValue(func() time.Time { return l.invalidated(ctx, m) })}
 }
 
 // symFirst asks for .sym files one after the other, and for others only if

@@ -213,7 +213,7 @@ func (r *Result) Release() {
 	for i := range r.Modules {
 		for _, h := range []*table.Handle{r.Modules[i].handle, r.Modules[i].sources} {
 			if h != nil {
-				h.Release()
+				h.Close()
 			}
 		}
 	}

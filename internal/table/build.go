@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"symbolon/internal/bin"
@@ -34,62 +35,74 @@ func (t *Tables) Prefetch(ctx context.Context, m ident.Module) (Report, error) {
 			return report, nil
 		}
 	}
-	e := h.ref.Value()
-	h.Release()
+	b := h.ref.Value().build
+	h.Close()
 	switch {
-	case e.found == nil:
+	case b == nil:
 		return report, nil
-	case !e.taken.Load():
+	case !b.isQueued.Load():
 		return report, fault.New(fault.Timeout, "", "%d tables wait to be built; ask again", maxWaiting)
 	}
 	select {
-	case <-e.built:
-		return report, e.failed
+	case <-b.done:
+		return report, b.err
 	case <-ctx.Done():
 		return report, context.Cause(ctx)
 	}
 }
 
-// behind replaces an entry that answers for itself while nobody waits. It
-// takes the reference over, unless it says that there is nothing to do.
-func (t *desk) behind(key cache.Key, ref *mem.Ref[*entry]) bool {
+// build is the building of the table of a file that answers for itself.
+type build struct {
+	isQueued atomic.Bool // or has ended, or there is nothing to build
+	done     chan struct{}
+	err      error    // of the build; read when done is closed
+	hash     [32]byte // of the file, once it is known
+}
+
+// endAnswer releases an entry when an answer from it has been written. The table
+// of a file that answered for itself is queued to be built then.
+func (t *desk) endAnswer(key cache.Key, ref *mem.Ref[*entry]) {
+	if e := ref.Value(); e.build == nil || !t.queue(key, ref) {
+		ref.Release()
+	}
+}
+
+// queue queues the build of the table of an entry. It takes the reference over
+// and reports true, unless the build is queued already or too many are.
+func (t *desk) queue(key cache.Key, ref *mem.Ref[*entry]) bool {
 	e := ref.Value()
-	if e.taken.Swap(true) {
+	if e.build.isQueued.Swap(true) {
 		return false
 	}
 	if t.waiting.Add(1) > maxWaiting {
 		t.waiting.Add(-1)
-		e.taken.Store(false)
+		e.build.isQueued.Store(false)
 		return false
 	}
 	t.builds.Go(func() {
 		defer t.waiting.Add(-1)
 		defer ref.Release()
-		defer close(e.built)
+		defer close(e.build.done)
 		calm()
-		e.failed = t.replace(key, e)
+		e.build.err = t.replace(key, e)
 	})
 	return true
 }
 
-// replace builds the table of an entry that answers for itself, and puts it in
-// its place. If another node builds it, that one's table is waited for.
+// replace builds the table of an entry that answers for itself, and opens it in
+// place of the file. If another node builds it, replace waits for that.
 func (t *desk) replace(key cache.Key, e *entry) error {
-	made, size, err := t.inTurn(e)
+	made, outcome, err := t.inTurn(e)
 	for wait := firstWait; errors.Is(err, errElsewhere); wait = min(2*wait, lastWait) {
 		select {
 		case <-time.After(wait):
 		case <-t.ctx.Done():
 		}
-		made, size, err = t.inTurn(e)
+		made, outcome, err = t.inTurn(e)
 	}
 	switch {
 	case err == nil:
-		t.takeOver(key, e, made, size)
-		outcome := "found"
-		if e.fresh {
-			outcome = "built"
-		}
+		t.takeOver(key, e, made)
 		metric.Builds.Add(1, outcome)
 	case t.ctx.Err() == nil:
 		metric.Builds.Add(1, "failed")
@@ -99,44 +112,42 @@ func (t *desk) replace(key cache.Key, e *entry) error {
 	return err
 }
 
-// takeOver has made answer in the stead of e, unless a newer file does already.
-func (t *desk) takeOver(key cache.Key, e, made *entry, size int64) {
+// takeOver opens the table made in place of its file e, unless a newer file is
+// open by now.
+func (t *desk) takeOver(key cache.Key, e, made *entry) {
 	if now, ok := t.open.Peek(key); ok {
-		newer := now.Value() != e
+		isNewer := now.Value() != e
 		now.Release()
-		if newer {
+		if isNewer {
 			made.close()
 			return
 		}
 	}
-	made.Facts = e.Facts
-	made.looked.Store(e.looked.Load())
-	made.until.Store(e.until.Load())
-	t.open.Put(key, made, size, made.close).Release()
+	t.put(key, made, e.Facts, e.freshness.Load()).Release()
 }
 
-// errElsewhere says that another node builds the table.
+// errElsewhere means that another node builds the table.
 var errElsewhere = errors.New("another node builds the table")
 
-// How long is waited before another node's table is looked for.
+// The pauses before looking for the table of another node.
 const (
 	firstWait = 100 * time.Millisecond
 	lastWait  = 2 * time.Second
 )
 
 // inTurn builds when there are a slot and memory for it.
-func (t *desk) inTurn(e *entry) (*entry, int64, error) {
+func (t *desk) inTurn(e *entry) (made *entry, outcome string, err error) {
 	select {
 	case t.slots <- struct{}{}:
 		defer func() { <-t.slots }()
 	case <-t.ctx.Done():
 	}
 	if err := context.Cause(t.ctx); err != nil {
-		return nil, 0, err
+		return nil, "", err
 	}
 	release, err := t.memory.Acquire(t.ctx, t.needs(e))
 	if err != nil {
-		return nil, 0, err
+		return nil, "", err
 	}
 	defer release()
 	return t.buildSafely(t.ctx, e)
@@ -145,75 +156,74 @@ func (t *desk) inTurn(e *entry) (*entry, int64, error) {
 // needs is how much memory the build for e takes.
 func (t *desk) needs(e *entry) int64 { return min(int64(t.cfg.BuildMemory), 16<<20+e.found.Size) }
 
-// buildSafely is build, with a mistake of ours that throws turned into an
-// error: a file that we trip over must not end the server for everybody.
-func (t *desk) buildSafely(ctx context.Context, e *entry) (_ *entry, _ int64, err error) {
+// buildSafely is buildTable with a panic turned into an error: a file that makes
+// us panic must not end the server.
+func (t *desk) buildSafely(ctx context.Context, e *entry) (made *entry, outcome string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fault.New(fault.Internal, "table build", "panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return t.build(ctx, e)
+	return t.buildTable(ctx, e)
 }
 
-// build makes the table of the file that e answers with, keeps it, and opens
-// it.
-func (t *desk) build(ctx context.Context, e *entry) (*entry, int64, error) {
-	start := t.now()
+// buildTable builds the table of the file of e, stores and opens it. The outcome
+// is the one in the metrics: it was built, or found.
+func (t *desk) buildTable(ctx context.Context, e *entry) (made *entry, outcome string, err error) {
+	start, b := t.now(), e.build
 	obj, src, err := e.found.File(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, "", err
 	}
-	if e.hash == ([32]byte{}) {
-		if e.hash, err = HashOf(src, nil); err != nil {
-			return nil, 0, err
+	if b.hash == ([32]byte{}) {
+		if b.hash, err = HashOf(src, nil); err != nil {
+			return nil, "", err
 		}
 	}
-	made, size := t.stored(ctx, e.hash, e.found.Aux(), e.Module)
+	outcome = "found"
+	made = t.stored(ctx, b.hash, e.found.Aux(), e.Module)
 	if made == nil && t.lease != nil {
-		release, ok := t.lease.Acquire(ctx, tableKey(e.hash, e.found.Aux(), e.Module))
+		release, ok := t.lease.Acquire(ctx, tableKey(b.hash, e.found.Aux(), e.Module))
 		if !ok {
-			return nil, 0, errElsewhere
+			return nil, "", errElsewhere
 		}
 		defer release()
-		made, size = t.stored(ctx, e.hash, e.found.Aux(), e.Module) // of who had the lease before
+		made = t.stored(ctx, b.hash, e.found.Aux(), e.Module) // of the node that had the lease before
 	}
 	if made == nil {
-		if made, size, err = t.keep(ctx, e, obj, src.Size()); err != nil {
-			return nil, 0, err
+		outcome = "built"
+		if made, err = t.store(ctx, e, obj, src.Size()); err != nil {
+			return nil, "", err
 		}
-		e.fresh = true
 		metric.BuildSeconds.Observe(t.now().Sub(start).Seconds())
 		metric.BuildBytes.Add(src.Size())
 	}
 	if info := obj.Info(); info.BadRecords > 0 {
 		metric.BadRecords.Add(int64(info.BadRecords), info.Kind)
 	}
-	if err := e.found.Record(context.WithoutCancel(ctx), e.hash); err != nil {
+	if err := e.found.Record(context.WithoutCancel(ctx), b.hash); err != nil {
 		t.log.Warn("the meta of a file could not be kept", "error", err)
 	}
-	return made, size, nil
+	return made, outcome, nil
 }
 
-// keep makes the table of obj, which is that of e, keeps it and opens it.
-func (t *desk) keep(ctx context.Context, e *entry, obj *object.Object, size int64) (*entry, int64, error) {
+// store builds the table of obj, which is that of e, stores it and opens it.
+func (t *desk) store(ctx context.Context, e *entry, obj *object.Object, size int64) (*entry, error) {
 	info := obj.Info()
 	m := info.Module
 	opt := symcache.Options{Memory: int64(t.cfg.BuildMemory), Scratch: t.scratch, Workers: max(1, runtime.GOMAXPROCS(0)-1)}
-	blob, err := t.tier.Put(ctx, cache.Symcache, tableKey(e.hash, e.found.Aux(), m), func(w io.Writer) error {
+	blob, err := t.tier.Put(ctx, cache.Symcache, tableKey(e.build.hash, e.found.Aux(), m), func(w io.Writer) error {
 		if info.Kind == "symbfile" && t.cfg.MaxBytes > 0 {
-			// Its table may be a thousand times as large as what was sent, and it answers
-			// for itself as well.
+			// Its table may be a thousand times as large as the file, which answers
+			// as well.
 			w = &bounded{w: w, left: int64(t.cfg.MaxBytes)}
 		}
-		return Build(ctx, w, obj, opt, Input{size, e.hash})
+		return Build(ctx, w, obj, opt, Input{size, e.build.hash})
 	})
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	size = cost(blob.Size())
-	made, err := newEntry(blob, e.hash, m)
-	return made, size, err
+	return newEntry(blob, e.build.hash, m)
 }
 
 // bounded is where a table is written that has to have room among those that are open.

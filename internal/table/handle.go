@@ -58,14 +58,8 @@ func (h *Handle) Mangled() bool { return h.ref.Value().mangled }
 // Facts are what is known of the module.
 func (h *Handle) Facts() *Facts { return &h.ref.Value().Facts }
 
-// Release lets go of the handle. If the file had to answer for itself, this is
-// the moment to have its table made: the answer is out.
-func (h *Handle) Release() {
-	e := h.ref.Value()
-	if e.found == nil || !h.tables.behind(h.key, h.ref) {
-		h.ref.Release()
-	}
-}
+// Close releases the handle. It is called when the answer has been written.
+func (h *Handle) Close() { h.tables.endAnswer(h.key, h.ref) }
 
 // newEntry opens the table in blob, which is that of object m of the file with
 // this content hash, and closes blob if it is not.
@@ -79,7 +73,7 @@ func newEntry(blob cache.Blob, hash [32]byte, m ident.Module) (*entry, error) {
 		return nil, err
 	}
 	tab.Remember(blob.Size() / namesPart)
-	return &entry{answerer: tab, mangled: tab.Info().Flags&symcache.Mangled != 0, blob: blob}, nil
+	return &entry{answerer: tab, mangled: tab.Info().Flags&symcache.Mangled != 0, size: cost(blob.Size()), blob: blob}, nil
 }
 
 // namesPart is which part of the size of a table its names may take in memory,

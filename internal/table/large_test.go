@@ -67,7 +67,7 @@ func TestASymbfileWithATableThatIsTooLargeAnswersForItself(t *testing.T) {
 	if h == nil {
 		t.Fatal(report)
 	}
-	defer h.Release()
+	defer h.Close()
 	if frames := h.Lookup(nil, 0x1000+300_007); len(frames) != 1 || frames[0].Line != 7 {
 		t.Errorf("%+v", frames)
 	}

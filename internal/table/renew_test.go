@@ -109,7 +109,7 @@ func TestABetterFileReplacesTheTable(t *testing.T) {
 	if h, report := tables.Symbols(t.Context(), m, locate.Debug); h == nil {
 		t.Fatal(report.Fault)
 	} else {
-		h.Release()
+		h.Close()
 	}
 	// best is what answers: the features of its file. It is always there.
 	best := func(when string) object.Features {
@@ -118,7 +118,7 @@ func TestABetterFileReplacesTheTable(t *testing.T) {
 		if h == nil {
 			t.Fatalf("%s nothing is open; known %v", when, known)
 		}
-		defer h.Release()
+		defer h.Close()
 		frames := h.Lookup(nil, 0x1100)
 		if len(frames) == 0 {
 			t.Errorf("%s there is no answer", when)
@@ -191,13 +191,13 @@ func TestTheAnswerBehindAForgetIsNew(t *testing.T) {
 		if h == nil {
 			t.Fatal(report.Fault)
 		}
-		defer h.Release()
+		defer h.Close()
 		if got := h.Facts().Features; got != want {
 			t.Errorf("the answer is of a file with %v, wanted is %v", got.Names(), want.Names())
 		}
 	}
 	forget := func() {
-		if err := loc.Forget(t.Context(), m); err != nil {
+		if err := loc.Invalidate(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -213,7 +213,7 @@ func TestTheAnswerBehindAForgetIsNew(t *testing.T) {
 	for quick := false; !quick; time.Sleep(time.Millisecond) { // until its table is there
 		if h, _, _ := tables.Ready(m, locate.Debug); h != nil {
 			quick = h.Quick()
-			h.Release()
+			h.Close()
 		}
 	}
 	clear(files)
@@ -226,7 +226,7 @@ func TestTheAnswerBehindAForgetIsNew(t *testing.T) {
 	if h, _, _ := tables.Ready(m, locate.Debug); h == nil {
 		t.Error("each answer looks for a file that is gone")
 	} else {
-		h.Release()
+		h.Close()
 	}
 }
 
@@ -270,14 +270,14 @@ func TestWhatIsOnItsWayAtAForgetIsOld(t *testing.T) {
 			return
 		}
 		got := h.Facts().Features
-		h.Release()
+		h.Close()
 		answers <- got
 	}
 	go ask()
 	<-asked
 	time.Sleep(20 * time.Millisecond) // the other file is missing by now
 	there.Store(true)
-	if err := loc.Forget(t.Context(), m); err != nil {
+	if err := loc.Invalidate(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
 	go ask()
@@ -333,7 +333,7 @@ func TestAKnownFileThatDoesNotCome(t *testing.T) {
 	if h == nil {
 		t.Fatal(report.Fault)
 	}
-	h.Release()
+	h.Close()
 }
 
 // lone is a shared tier that gives its leases to everybody.
@@ -387,7 +387,7 @@ func TestAMissIsLookedUpAgainWhereNodesShare(t *testing.T) {
 		t.Fatalf("nothing was forgotten, and it is asked for %d times", b.asked.Load()-asked)
 	}
 	b.answer = serve(file)
-	if err := locator(stores[1]).Forget(t.Context(), module()); err != nil {
+	if err := locator(stores[1]).Invalidate(t.Context(), module()); err != nil {
 		t.Fatal(err)
 	}
 	c.goOn(35 * time.Second)
@@ -398,5 +398,5 @@ func TestAMissIsLookedUpAgainWhereNodesShare(t *testing.T) {
 	if h == nil {
 		t.Fatal(report.Fault)
 	}
-	h.Release()
+	h.Close()
 }

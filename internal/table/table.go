@@ -70,13 +70,13 @@ type desk struct {
 	now     func() time.Time
 	log     *slog.Logger
 
-	open   *mem.Cache[*entry]
-	misses *mem.Cache[*miss]
-	opens  *cache.Flight[cache.Key, opened]
-	slots  chan struct{} // one for each build that may run
-	ctx    context.Context
-	cancel context.CancelFunc
-	builds sync.WaitGroup // and what is looked for behind answers
+	open      *mem.Cache[*entry]
+	negatives *mem.Cache[*negative]
+	opens     *cache.Flight[cache.Key, opened]
+	slots     chan struct{} // one for each build that may run
+	ctx       context.Context
+	cancel    context.CancelFunc
+	builds    sync.WaitGroup // and what is looked for behind answers
 
 	waiting atomic.Int64  // builds that wait or run
 	cleared atomic.Uint64 // how often; part of the keys, so that what was begun before is not found after it
@@ -99,7 +99,7 @@ func New(cfg Config, d Deps) *Tables {
 	cfg.MaxBytes, cfg.BuildMemory = cmp.Or(cfg.MaxBytes, 256<<20), cmp.Or(cfg.BuildMemory, 256<<20)
 	t := &desk{
 		cfg: cfg, memory: d.Memory, lease: d.Lease, tier: d.Tier, scratch: d.Scratch, now: d.Now, log: d.Log,
-		open: mem.New[*entry]("open", int64(cfg.MaxBytes)), misses: mem.New[*miss]("missing", missBytes),
+		open: mem.New[*entry]("open", int64(cfg.MaxBytes)), negatives: mem.New[*negative]("missing", negativeBytes),
 		slots: make(chan struct{}, cfg.Builds),
 	}
 	t.opens = cache.NewFlight[cache.Key](opened.retain, t.drop)
@@ -126,7 +126,7 @@ func (t *Tables) Close() {
 	t.opens.Close()
 	t.builds.Wait()
 	t.open.Close()
-	t.misses.Close()
+	t.negatives.Close()
 }
 
 // Clear lets go of all modules that are open, or are about to be: they are
@@ -136,25 +136,20 @@ func (t *Tables) Clear() {
 	t.open.Clear()
 }
 
-// ForgetMisses has all modules looked up again that have nothing.
-func (t *Tables) ForgetMisses() { t.misses.Clear() }
+// ClearNegatives makes all modules without a file be looked up again.
+func (t *Tables) ClearNegatives() { t.negatives.Clear() }
 
 // entry is what is open for one module: the table, or the file itself.
 type entry struct {
 	answerer
 	Facts
 	mangled bool          // names are as linkers see them
+	size    int64         // in memory
 	found   *locate.Found // the file that answers for itself; nil for a table
+	build   *build        // of its table; nil for a table
 	blob    cache.Blob    // the table; nil for a file
-	taken   atomic.Bool   // its table is being built, or could not be, or is not wanted
-	built   chan struct{} // closed when its table is there, or could not be built; nil for a table
-	failed  error         // why it could not; to be read when built is closed
-	hash    [32]byte      // of the file; for who builds
-	fresh   bool          // its table was built here and now; for who builds
 
-	looked atomic.Int64 // when its file was looked for
-	until  atomic.Int64 // when a better file may have appeared; zero: never
-	again  atomic.Bool  // it is being looked for
+	freshness atomic.Pointer[locate.Freshness]
 }
 
 // Facts are what is known of an open module besides its addresses.
@@ -168,11 +163,11 @@ type Facts struct {
 
 // opened is an entry with the trail that led to it.
 type opened struct {
-	key    cache.Key
-	ref    *mem.Ref[*entry]
-	report Report
-	looked time.Time // when it was looked for
-	waited *bool     // somebody got it
+	key       cache.Key
+	ref       *mem.Ref[*entry]
+	report    Report
+	freshness locate.Freshness // without Until, if something is open
+	waited    *bool            // somebody got it
 }
 
 func (o opened) retain() opened {
@@ -191,7 +186,7 @@ func (t *desk) drop(o opened) {
 	case *o.waited:
 		o.ref.Release()
 	default:
-		t.handle(o.key, o.ref).Release()
+		t.endAnswer(o.key, o.ref)
 	}
 }
 
@@ -202,30 +197,21 @@ func (t *Tables) Ready(m ident.Module, p locate.Purpose) (h *Handle, report Repo
 	key := t.moduleKey(m, p)
 	ref, ok := t.open.Get(key)
 	if !ok {
-		report, known = t.missing(key, m)
+		report, known = t.negative(key, m)
 		return nil, report, known
 	}
 	e := ref.Value()
-	if t.forgotten(e, m) {
+	f := e.freshness.Load()
+	switch t.loc.State(m, *f) {
+	case locate.Invalid:
 		ref.Release()
 		return nil, Report{}, false
-	}
-	if e.stale(t.now()) {
-		t.renew(key, e, m, p)
+	case locate.Stale: // of all who see f, one renews
+		if next := t.loc.Prolong(locate.Freshness{Seen: f.Seen}); e.freshness.CompareAndSwap(f, &next) {
+			t.renew(key, e, m, p)
+		}
 	}
 	return t.handle(key, ref), Report{Hit: true}, true
-}
-
-// forgotten says that it was told meanwhile that there is another file: who asks
-// next waits for it.
-func (t *Tables) forgotten(e *entry, m ident.Module) bool {
-	return t.loc.Forgotten(m, time.Unix(0, e.looked.Load()))
-}
-
-// stale says that a better file may have appeared.
-func (e *entry) stale(now time.Time) bool {
-	until := e.until.Load()
-	return until != 0 && until <= now.UnixNano()
 }
 
 // Symbols opens what answers for m, which was not Ready. The handle is nil when
@@ -234,7 +220,7 @@ func (t *Tables) Symbols(ctx context.Context, m ident.Module, p locate.Purpose) 
 	key := t.moduleKey(m, p)
 	start := t.now()
 	o, err := t.opened(ctx, key, m, p)
-	if err == nil && t.loc.Forgotten(m, o.looked) { // it was on its way when that was told
+	if err == nil && t.loc.State(m, locate.Freshness{Seen: o.freshness.Seen}) == locate.Invalid { // while it was opened
 		t.drop(o)
 		o, err = t.opened(ctx, key, m, p)
 	}
@@ -256,14 +242,14 @@ func (t *Tables) Symbols(ctx context.Context, m ident.Module, p locate.Purpose) 
 func (t *Tables) opened(ctx context.Context, key cache.Key, m ident.Module, p locate.Purpose) (opened, error) {
 	return t.opens.Do(ctx, key, func(ctx context.Context) (opened, error) {
 		ref, ok := t.open.Peek(key)
-		if ok && !t.forgotten(ref.Value(), m) { // somebody was faster
-			return opened{key: key, ref: ref, looked: t.now(), waited: new(bool), report: Report{Hit: true}}, nil
+		if ok && t.loc.State(m, *ref.Value().freshness.Load()) != locate.Invalid { // somebody was faster
+			return opened{key: key, ref: ref, freshness: locate.Freshness{Seen: t.now()}, waited: new(bool), report: Report{Hit: true}}, nil
 		}
 		if ok {
 			return t.again(ctx, key, ref, m, p), nil
 		}
-		if report, known := t.missing(key, m); known {
-			return opened{key: key, looked: t.now(), waited: new(bool), report: report}, nil
+		if report, known := t.negative(key, m); known {
+			return opened{key: key, freshness: locate.Freshness{Seen: t.now()}, waited: new(bool), report: report}, nil
 		}
 		return t.find(ctx, key, m, p), nil
 	})
@@ -274,47 +260,44 @@ func (t *Tables) moduleKey(m ident.Module, p locate.Purpose) cache.Key {
 	return cache.KeyOf("module", t.view, strconv.FormatUint(t.cleared.Load(), 10), p.String(), m.Type.String(), m.CodeFile, string(m.CodeID), m.DebugFile, m.DebugID.Breakpad(), m.DebugIDText, m.DebugChecksum, m.FileID.Hex())
 }
 
-// again finds what was forgotten. What is open answers on if nothing is found.
+// again looks up a module that was invalidated. What is open is used on if no
+// file is found.
 func (t *Tables) again(ctx context.Context, key cache.Key, ref *mem.Ref[*entry], m ident.Module, p locate.Purpose) opened {
 	o := t.find(ctx, key, m, p)
 	if o.ref != nil || ctx.Err() != nil {
 		ref.Release()
 		return o
 	}
-	ref.Value().looked.Store(o.looked.UnixNano())
+	next := t.loc.Prolong(o.freshness)
+	ref.Value().freshness.Store(&next)
 	o.ref, o.report = ref, Report{Hit: true, Tried: o.report.Tried}
 	return o
 }
 
-// renew looks for a better file than that of e, behind the answer. What is open
-// goes on answering until there is one.
+// renew looks a module up again in the background. What is open is used until a
+// better file is open.
 func (t *Tables) renew(key cache.Key, e *entry, m ident.Module, p locate.Purpose) {
-	if e.again.Swap(true) {
-		return
-	}
-	e.until.Store(t.now().Add(renewAgain).UnixNano())
 	t.builds.Go(func() {
-		defer e.again.Store(false)
 		defer func() {
 			if p := recover(); p != nil {
 				t.log.Error("a better file could not be looked for", "module", m.DebugFile, "panic", p, "stack", string(debug.Stack()))
 			}
 		}()
 		o := t.find(t.ctx, key, m, p)
-		*o.waited = true // nobody does, and its table is built after the next answer
-		t.drop(o)
+		if o.ref == nil {
+			next := t.loc.Prolong(o.freshness)
+			e.freshness.Store(&next)
+			return
+		}
+		o.ref.Release() // its table is built after the next answer
 	})
 }
-
-// renewAgain is after which time a better file is looked for again, if it cannot
-// be done now.
-const renewAgain = 10 * time.Minute
 
 // find locates the file of m and opens its table, or else the file.
 func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p locate.Purpose) opened {
 	start := t.now()
 	found, tried, err := t.loc.Best(ctx, m, p)
-	o := opened{key: key, looked: start, waited: new(bool), report: Report{Tried: tried, Lookup: t.now().Sub(start)}}
+	o := opened{key: key, freshness: locate.Freshness{Seen: start}, waited: new(bool), report: Report{Tried: tried, Lookup: t.now().Sub(start)}}
 	for i := range tried {
 		o.report.Lookup -= tried[i].Attempt.Time
 		if tried[i].Fault != nil {
@@ -328,16 +311,17 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 		if o.report.Fault.Kind == fault.Internal && !told { // the locator tells of files
 			t.log.Error("a module could not be looked up", "module", m.DebugFile, "error", err)
 		}
-		t.noteMiss(key, o.report, start)
+		o.freshness = t.loc.Freshness(start, nil, tried, err)
+		t.addNegative(key, m, o.freshness, tried)
 		return o
 	}
+	freshness := t.loc.Freshness(start, found, tried, nil)
 	facts := Facts{Module: found.Module, Kind: found.Kind, Features: found.Features, VCS: found.VCS, Trail: tried}
 	if found.Hash != ([32]byte{}) && p != locate.Sources {
-		if e, size := t.stored(ctx, found.Hash, found.Aux(), found.Module); e != nil {
-			e.tell(facts, found.Until(), start)
+		if e := t.stored(ctx, found.Hash, found.Aux(), found.Module); e != nil {
 			found.Close()
 			o.report.Hit, o.report.Lookup = true, t.now().Sub(start)
-			o.ref = t.open.Put(key, e, size, e.close)
+			o.ref = t.put(key, e, facts, &freshness)
 			return o
 		}
 	}
@@ -350,44 +334,32 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 			}
 		}
 		found.Close()
-		t.noteMiss(key, o.report, start)
+		o.freshness = t.loc.Freshness(start, nil, tried, err)
+		t.addNegative(key, m, o.freshness, tried)
 		return o
 	}
 	o.report.Parse = found.Parse()
 	// The file in its spool counts like the memory, so that files which wait
 	// for their tables, or will never have one, do not pile up on the disk. Not
 	// in full if it is a giant: that must stay open too, to be fetched once.
-	e := &entry{answerer: direct{obj}, mangled: obj.Mangled(), found: found, built: make(chan struct{})}
-	e.tell(facts, found.Until(), start)
-	if p == locate.Sources {
-		e.taken.Store(true)
-		close(e.built)
+	e := &entry{
+		answerer: direct{obj}, mangled: obj.Mangled(), size: obj.Footprint() + min(src.Size(), t.giant()),
+		found: found, build: &build{done: make(chan struct{})},
 	}
-	o.ref = t.open.Put(key, e, obj.Footprint()+min(src.Size(), t.giant()), e.close)
+	if p == locate.Sources { // a table has no source files
+		e.build.isQueued.Store(true)
+		close(e.build.done)
+	}
+	o.ref = t.put(key, e, facts, &freshness)
 	return o
 }
 
-// tell notes how e was found, and when the answer may be another one.
-func (e *entry) tell(f Facts, until, now time.Time) {
-	f.Trail = remembered(f.Trail)
-	e.Facts = f
-	e.looked.Store(now.UnixNano())
-	if slices.ContainsFunc(f.Trail, func(t locate.Tried) bool { return t.Fault != nil }) {
-		if end := firstEnd(f.Trail); until.IsZero() || end.Before(until) {
-			until = end
-		}
-		until = later(until, now.Add(renewAgain))
-	}
-	if !until.IsZero() {
-		e.until.Store(until.UnixNano())
-	}
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+// put opens an entry for all who ask for key from now on.
+func (t *desk) put(key cache.Key, e *entry, facts Facts, f *locate.Freshness) *mem.Ref[*entry] {
+	facts.Trail = remembered(facts.Trail)
+	e.Facts = facts
+	e.freshness.Store(f)
+	return t.open.Put(key, e, e.size, e.close)
 }
 
 // giant is from how many bytes on a file does not count in full.
@@ -397,19 +369,19 @@ func (t *desk) giant() int64 {
 
 // stored opens the table of an object of the file with this content hash, if
 // there is one. One that is damaged is thrown away, and so made anew.
-func (t *desk) stored(ctx context.Context, hash, aux [32]byte, m ident.Module) (*entry, int64) {
+func (t *desk) stored(ctx context.Context, hash, aux [32]byte, m ident.Module) *entry {
 	key := tableKey(hash, aux, m)
 	blob, err := t.tier.Get(ctx, cache.Symcache, key)
 	if err != nil || blob == nil {
-		return nil, 0
+		return nil
 	}
 	e, err := newEntry(blob, hash, m)
 	if err != nil {
 		t.log.Warn("a stored table is damaged and is made anew", "error", err)
 		t.tier.Forget(ctx, cache.Symcache, key)
-		return nil, 0
+		return nil
 	}
-	return e, cost(blob.Size())
+	return e
 }
 
 // tableKey names the table of an object by the content of its file and of what

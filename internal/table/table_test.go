@@ -135,7 +135,7 @@ func TestTheFileAnswersFirstAndItsTableAfterwardsAlike(t *testing.T) {
 	if n := entries(t, b.dir, "symcache"); n != 0 {
 		t.Errorf("%d tables were built before the answer was out", n)
 	}
-	h.Release()
+	h.Close()
 	stop() // waits for no build that did not begin, so ask until it is there
 	tables, stop = b.start(t)
 	defer stop()
@@ -144,7 +144,7 @@ func TestTheFileAnswersFirstAndItsTableAfterwardsAlike(t *testing.T) {
 	if h == nil || !report.Hit {
 		t.Fatalf("report of a second answer: %+v", report)
 	}
-	defer h.Release()
+	defer h.Close()
 	if got := answers(h); !reflect.DeepEqual(got, direct) {
 		t.Errorf("the table answers differently:\n%v\nthan the file:\n%v", got, direct)
 	}
@@ -187,7 +187,7 @@ func TestWithMetaAndTableNothingIsFetchedAgain(t *testing.T) {
 	if h == nil || !report.Hit {
 		t.Fatalf("report: %+v", report)
 	}
-	h.Release()
+	h.Close()
 	if n := b.asked.Load(); n != asked || asked != 1 {
 		t.Errorf("asked %d times, then %d", asked, n)
 	}
@@ -249,7 +249,7 @@ func damagedTable(t *testing.T, damage func([]byte) []byte) {
 	if h == nil {
 		t.Fatalf("report: %+v", report)
 	}
-	defer h.Release()
+	defer h.Close()
 	if f := h.Lookup(nil, 0x1018); len(f) != 2 || text(h, f[0].Func) != "inner" {
 		t.Errorf("frames: %v", f)
 	}
@@ -286,7 +286,7 @@ func TestALateModuleIsToldAndItsWorkGoesOn(t *testing.T) {
 	if h == nil {
 		t.Fatalf("report: %+v", report)
 	}
-	h.Release()
+	h.Close()
 	if n := b.asked.Load(); n != 1 {
 		t.Errorf("asked %d times", n)
 	}
@@ -308,11 +308,11 @@ func TestAnotherFileIsNotServedInPlaceOfTheOneThatWasKnown(t *testing.T) {
 		t.Fatalf("report: %+v", report)
 	}
 	b.answer = serve(file)
-	tables.ForgetMisses()
+	tables.ClearNegatives()
 	if h, report = tables.Symbols(t.Context(), module(), locate.SymFirst); h == nil {
 		t.Fatalf("what was known is lost: %+v", report)
 	}
-	h.Release()
+	h.Close()
 }
 
 func TestManyFirstRequestsMakeOneDownloadAndOneTable(t *testing.T) {
@@ -332,7 +332,7 @@ func TestManyFirstRequestsMakeOneDownloadAndOneTable(t *testing.T) {
 			if len(h.Lookup(nil, 0x1018)) != 2 {
 				t.Error("a shared handle does not answer")
 			}
-			h.Release()
+			h.Close()
 		})
 	}
 	wg.Wait()
@@ -360,7 +360,7 @@ func TestAGiantIsFetchedOnce(t *testing.T) {
 		open = append(open, h)
 	}
 	for _, h := range open {
-		h.Release()
+		h.Close()
 	}
 	if n := b.asked.Load(); n != 1 {
 		t.Errorf("asked %d times", n)
@@ -401,13 +401,13 @@ func TestWhatWasBegunBeforeClearIsNotFoundAfterIt(t *testing.T) {
 	known := func(what string) {
 		t.Helper()
 		if again, _, _ := tables.Ready(module(), locate.SymFirst); again != nil {
-			again.Release()
+			again.Close()
 			t.Error("open after Clear:", what)
 		}
 	}
 	known("a file that was being fetched")
 	tables.Clear()
-	h.Release() // has its table built
+	h.Close() // has its table built
 	for entries(t, b.dir, "symcache") == 0 {
 		time.Sleep(time.Millisecond)
 	}
