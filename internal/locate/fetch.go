@@ -116,7 +116,7 @@ func (l *desk) fetch(ctx context.Context, a asked, key cache.Key) *fetched {
 	var err error
 	if a.old != nil {
 		c.Validator = a.old.Validator
-	} else if l.keep != keepNone {
+	} else if a.isKnown && l.keep != keepNone {
 		f.kept, err = l.original(ctx, f, c.Kind, key)
 	}
 	if !f.kept && err == nil {
@@ -140,6 +140,9 @@ func (l *desk) fetch(ctx context.Context, a asked, key cache.Key) *fetched {
 	if err != nil {
 		f.fault = fault.Of(err)
 		return f
+	}
+	if !f.kept { // an original of before has another content
+		l.tier.Forget(ctx, cache.Objects, key)
 	}
 	f.rebase(c.Base)
 	f.of, f.key = l, key

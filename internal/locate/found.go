@@ -207,7 +207,7 @@ func (f *Found) open(ctx context.Context) error {
 	if f.file != nil {
 		return nil
 	}
-	file, _, err := f.l.get(ctx, f.source, f.candidate, f.key, false)
+	file, _, err := f.l.get(ctx, asked{source: f.source, candidate: f.candidate, isKnown: true}, f.key, false)
 	if err != nil {
 		return err
 	}

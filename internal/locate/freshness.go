@@ -161,7 +161,6 @@ func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, e
 			found.Checked, found.Retry = f.born, l.now().Add(retryAfter)
 			break
 		}
-		l.tier.Forget(ctx, cache.Objects, key)
 		f.vouch(meta)
 		found.Meta, found.file = *meta, f
 		tried.Features, tried.VCS, tried.Parse = meta.Features, meta.VCS, f.parse

@@ -158,11 +158,11 @@ func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 	c, key := a.candidate, l.key(a.candidate, m.Module)
 	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
 	l.outdate(key, m.invalidated())
-	f, used, err := l.get(ctx, a.source, c, key, true)
+	f, used, err := l.get(ctx, a, key, true)
 	for try := 0; try < 3 && err == nil && f.born.Before(m.invalidated()); try++ { // it was on its way when that was told
 		f.release()
 		l.outdate(key, m.invalidated())
-		f, used, err = l.get(ctx, a.source, c, key, true)
+		f, used, err = l.get(ctx, a, key, true)
 	}
 	if err != nil { // the caller left, or its time is over, or it is a mistake of ours
 		tried.Fault = fault.Of(err)
@@ -214,7 +214,8 @@ func (l *Locator) known(ctx context.Context, a *asked, m *wish) (found *Found, t
 		return nil, tried, true
 	}
 	if meta.Hidden && meta.Names == ([32]byte{}) && l.names(ctx, meta.Module.DebugID.UUID(), c.Public) != nil {
-		return nil, Tried{}, false // they are there by now
+		a.isKnown = true // and the names are there by now
+		return nil, Tried{}, false
 	}
 	if (Freshness{Seen: meta.Checked, Until: l.renewal(meta)}).state(l.now(), m.invalidated()) != Fresh {
 		a.old = meta
@@ -229,6 +230,7 @@ func (l *Locator) known(ctx context.Context, a *asked, m *wish) (found *Found, t
 type asked struct {
 	source    source.Source
 	candidate source.Candidate
+	isKnown   bool  // its meta is stored, so a kept original has the same content
 	old       *Meta // what was known of the file that is there, if it is to be renewed
 }
 
@@ -247,7 +249,7 @@ func (l *Locator) key(c source.Candidate, m ident.Module) cache.Key {
 // get is the file of a candidate that somebody uses already, or else one that
 // is fetched for all who ask for it now. It carries a reference. A verdict that
 // there is none takes the place of what was known, where first says so.
-func (l *desk) get(ctx context.Context, s source.Source, c source.Candidate, key cache.Key, first bool) (f *fetched, used bool, err error) {
+func (l *desk) get(ctx context.Context, a asked, key cache.Key, first bool) (f *fetched, used bool, err error) {
 	if f := l.alive(key); f != nil {
 		return f, true, nil
 	}
@@ -255,13 +257,13 @@ func (l *desk) get(ctx context.Context, s source.Source, c source.Candidate, key
 		if f := l.alive(key); f != nil { // somebody was faster
 			return f, nil
 		}
-		f := l.fetch(ctx, asked{source: s, candidate: c}, key)
+		f := l.fetch(ctx, a, key)
 		if f.fault != nil {
 			if first {
-				l.remember(ctx, key, f.fault, c, f.born)
+				l.remember(ctx, key, f.fault, a.candidate, f.born)
 			}
 			if ctx.Err() == nil { // else it is us who gave it up
-				l.tell(c, f.attempt, f.fault)
+				l.tell(a.candidate, f.attempt, f.fault)
 			}
 		}
 		return f, nil

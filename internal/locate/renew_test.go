@@ -3,6 +3,7 @@ package locate_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -156,4 +157,21 @@ func TestFailedRenewalAfterForgetIsNotRetriedAtOnce(t *testing.T) {
 	ask(2)
 	c.offset.Add(int64(2 * time.Minute))
 	ask(3)
+}
+
+// The meta has the validator of the original, so that without it the original
+// may be an earlier state of the file.
+func TestOriginalIsNotUsedWithoutItsMeta(t *testing.T) {
+	name := "one"
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, symbols(id, name)) })
+	var c clock
+	dir := t.TempDir()
+	l := locateWith(t, locate.Config{KeepOriginals: "all"}, &c, over(t, s), dir, slog.New(slog.DiscardHandler))
+	found, _ := opened(t, l, locate.SymFirst)
+	found.Close()
+	name = "two"
+	damage(t, dir, "meta")
+	if _, got := opened(t, l, locate.SymFirst); got != "two" {
+		t.Errorf("got function %q, want %q", got, "two")
+	}
 }
