@@ -107,7 +107,7 @@ func TestKeysThatOthersRelyOnExist(t *testing.T) {
 		"sources[].id", "sources[].type", "sources[].url", "sources[].layout.type", "sources[].filters.filetypes", "sources[].is_public",
 	} {
 		if !has[path] {
-			t.Errorf("there is no key %s", path)
+			t.Errorf("missing key %s", path)
 		}
 	}
 }

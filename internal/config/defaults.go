@@ -9,13 +9,11 @@ import (
 // written becomes the default as well, with a notice.
 func (l *loader) fillDefaults(v reflect.Value) {
 	zero := make(map[string]bool)
-	l.root.visit(v, "", func(f *field, path string, at reflect.Value) {
-		if l.Origins[path] != "" && f.shape == scalar && at.IsZero() && !l.failed[path] {
-			zero[path] = true
-		}
+	l.root.eachScalar(v, "", func(f *field, at reflect.Value, path string) {
+		zero[path] = l.Origins[path] != "" && at.IsZero() && !l.failed[path]
 	})
-	l.root.applyDefaults(v)
-	l.root.visit(v, "", func(f *field, path string, at reflect.Value) {
+	l.root.applyDefaults(v, "")
+	l.root.eachScalar(v, "", func(f *field, at reflect.Value, path string) {
 		if zero[path] && !at.IsZero() {
 			text, _ := f.shown(at)
 			l.Notices = append(l.Notices, fmt.Sprintf("%s: the value of %s means the default, %s", l.Origins[path], path, text))
@@ -24,37 +22,22 @@ func (l *loader) fillDefaults(v reflect.Value) {
 	})
 }
 
-// visit calls fn for all values below v, which is a value of f at path.
-func (f *field) visit(v reflect.Value, path string, fn func(f *field, path string, v reflect.Value)) {
+// eachScalar calls visit for the scalars of v, which is a value of f at path,
+// and then for those of the sections in it.
+func (f *field) eachScalar(v reflect.Value, path string, visit func(f *field, v reflect.Value, path string)) {
 	for _, sub := range f.fields {
-		at, subPath := v.Field(sub.index), join(path, sub.key)
-		fn(sub, subPath, at)
-		switch sub.shape {
-		case section:
-			sub.visit(at, subPath, fn)
-		case sections:
-			for i := range at.Len() {
-				sub.visit(at.Index(i), fmt.Sprintf("%s[%d]", subPath, i), fn)
-			}
+		if sub.shape == scalar {
+			visit(sub, v.Field(sub.index), join(path, sub.key))
 		}
 	}
+	f.eachSection(v, path, func(f *field, v reflect.Value, path string) { f.eachScalar(v, path, visit) })
 }
 
 // applyDefaults calls the Defaults of v, which is a section f, and of all
 // sections in it, from the outside inwards.
-func (f *field) applyDefaults(v reflect.Value) {
+func (f *field) applyDefaults(v reflect.Value, path string) {
 	if m := v.MethodByName("Defaults"); m.IsValid() {
 		v.Set(m.Call(nil)[0])
 	}
-	for _, sub := range f.fields {
-		at := v.Field(sub.index)
-		switch sub.shape {
-		case section:
-			sub.applyDefaults(at)
-		case sections:
-			for i := range at.Len() {
-				sub.applyDefaults(at.Index(i))
-			}
-		}
-	}
+	f.eachSection(v, path, (*field).applyDefaults)
 }

@@ -160,9 +160,9 @@ func mistakes(t *testing.T, o config.Options) []string {
 	return strings.Split(err.Error(), "\n")
 }
 
-// TestAllMistakesAreTold has mistakes in the file, in variables and in flags,
-// some of which only a check of values finds.
-func TestAllMistakesAreTold(t *testing.T) {
+// TestAllMistakesAreListed has mistakes in the file, in variables and in flags,
+// and some that only validation finds.
+func TestAllMistakesAreListed(t *testing.T) {
 	got := mistakes(t, config.Options{
 		Data: []byte("memroy: 1GiB\ncache: {disk: {max_bytes: much, max_flies: 1}}\nhttp: {listen: here, max_body: -1}\n" +
 			"sources:\n- {id: a, type: http, url: 'https://example.org/'}\n- {id: a, typ: http}\nlog: {level: loud}\n"),
@@ -188,9 +188,9 @@ func TestAllMistakesAreTold(t *testing.T) {
 	}
 }
 
-// TestMistakesAreToldOnceEach has files with several mistakes and with texts of
-// which each must be in one line, in this order. There are no other lines.
-func TestMistakesAreToldOnceEach(t *testing.T) {
+// TestEachMistakeIsListedOnce has files with several mistakes, and a part of
+// each expected line, in order.
+func TestEachMistakeIsListedOnce(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	for text, want := range map[string][]string{
 		"log: {format: xml, levl: debug}\nelastic: {store: nosuch}\nstate: other\n": {
@@ -243,9 +243,9 @@ func TestMistakesAreToldOnceEach(t *testing.T) {
 	}
 }
 
-// TestLaterStepsAreReadBehindABadFile has mistakes of variables and flags behind
-// a file that cannot be read, and behind one with too many mistakes.
-func TestLaterStepsAreReadBehindABadFile(t *testing.T) {
+// TestVariablesAndFlagsAreReadAfterABadFile has a file that cannot be read, and
+// one with too many mistakes.
+func TestVariablesAndFlagsAreReadAfterABadFile(t *testing.T) {
 	for name, text := range map[string]string{"no YAML": "a: [", "many mistakes": "sources: [" + strings.Repeat("1, ", 40) + "]"} {
 		c, _, err := config.Read(config.Options{File: "x.yaml", Data: []byte(text), Environ: []string{"SYMBOLON_LOG_FORMAT=json"}, Sets: []string{"log.level=debug"}})
 		if err == nil || c.Log.Format != "json" || c.Log.Level != "debug" {

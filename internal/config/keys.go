@@ -27,7 +27,7 @@ func Keys(v any) []Key {
 // defaults.
 func (f *field) defaults() reflect.Value {
 	v := reflect.New(f.typ).Elem()
-	f.applyDefaults(v)
+	f.applyDefaults(v, "")
 	return v
 }
 

@@ -13,7 +13,9 @@ import (
 func (l *loader) theirSources(v reflect.Value, n *node) error {
 	const path = "sources"
 	f := l.root.find(path)
-	l.dropUnknown(f, path, n)
+	for _, item := range n.items {
+		l.dropKeys(f, path, item)
+	}
 	if err := l.put(v, path, n); err != nil || n.kind == null {
 		return err
 	}

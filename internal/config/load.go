@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 
 	"symbolon/internal/source"
@@ -50,12 +51,12 @@ func Load(dst any, o Options) (*Loaded, error) {
 		places: make(map[string]origin), failed: make(map[string]bool), meant: make(map[string]bool),
 	}
 	l.Origins = make(map[string]string)
-	for _, step := range []func(reflect.Value, Options) error{l.file, l.foreignFile, l.foreign, l.environ, l.sets, l.sources} {
-		if err := step(v, o); err != nil {
-			l.failed[""] = true
-			l.add(err)
-		}
-	}
+	l.mistake("", l.file(v, o))
+	l.mistake("", l.foreignFile(v, o))
+	l.foreign(v, o)
+	l.environ(v, o)
+	l.sets(v, o)
+	l.sources(v, o)
 	l.fillDefaults(v)
 	l.validate(l.root, v, "")
 	if c, ok := v.Interface().(Config); ok && o.Check != nil && !l.failed[""] {
@@ -99,8 +100,6 @@ func parent(path string) string {
 
 func (l *loader) file(v reflect.Value, o Options) error {
 	l.open(o.File)
-	l.expand = true
-	l.origin = l.doc.at
 	n, err := l.doc.parse(o.Data)
 	if err != nil || n.kind == null {
 		return err
@@ -108,7 +107,8 @@ func (l *loader) file(v reflect.Value, o Options) error {
 	if n.kind != mapNode {
 		return l.doc.wrong(n.place, "the file has no keys")
 	}
-	return l.section(l.root, v, "", n)
+	l.section(l.root, v, "", n)
+	return nil
 }
 
 // fill gives v, which is at path, the value n. A null does not change it.
@@ -132,23 +132,25 @@ func (l *loader) fill(f *field, v reflect.Value, path string, n *node) error {
 	case scalar:
 		return l.scalar(f, v, path, n)
 	case section:
-		return l.section(f, v, path, n)
+		l.section(f, v, path, n)
 	case dict:
-		return l.dict(f, v, path, n)
+		l.dict(f, v, path, n)
+	case list, sections:
+		l.list(f, v, path, n)
 	}
-	if len(n.items) == 0 {
-		v.SetZero()
-		return nil
+	return nil
+}
+
+func (l *loader) list(f *field, v reflect.Value, path string, n *node) {
+	s := reflect.Zero(v.Type())
+	if len(n.items) > 0 {
+		s = reflect.MakeSlice(v.Type(), len(n.items), len(n.items))
 	}
-	s := reflect.MakeSlice(v.Type(), len(n.items), len(n.items))
 	for i, item := range n.items {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		if err := l.mistake(at, l.element(f, s.Index(i), at, item)); err != nil {
-			return err
-		}
+		l.mistake(at, l.element(f, s.Index(i), at, item))
 	}
 	v.Set(s)
-	return nil
 }
 
 // element fills v, one element of the list f.
@@ -160,10 +162,11 @@ func (l *loader) element(f *field, v reflect.Value, path string, n *node) error 
 		return l.unfit(f, path, n, "a section with the keys "+f.keyList())
 	}
 	l.note(path, n.place)
-	return l.section(f, v, path, n)
+	l.section(f, v, path, n)
+	return nil
 }
 
-func (l *loader) section(f *field, v reflect.Value, path string, n *node) error {
+func (l *loader) section(f *field, v reflect.Value, path string, n *node) {
 	for i, k := range n.keys {
 		at, err := join(path, k.text), error(nil)
 		if sub := f.find(k.text); sub == nil {
@@ -173,14 +176,11 @@ func (l *loader) section(f *field, v reflect.Value, path string, n *node) error 
 		} else {
 			err = l.fill(sub, v.Field(sub.index), at, n.items[i])
 		}
-		if err := l.mistake(at, err); err != nil {
-			return err
-		}
+		l.mistake(at, err)
 	}
-	return nil
 }
 
-func (l *loader) dict(f *field, v reflect.Value, path string, n *node) error {
+func (l *loader) dict(f *field, v reflect.Value, path string, n *node) {
 	m := reflect.Zero(v.Type())
 	if len(n.keys) > 0 {
 		m = reflect.MakeMap(v.Type())
@@ -188,14 +188,11 @@ func (l *loader) dict(f *field, v reflect.Value, path string, n *node) error {
 	for i, k := range n.keys {
 		item := reflect.New(f.typ).Elem()
 		at := join(path, k.text)
-		if err := l.mistake(at, l.scalar(f, item, at, n.items[i])); err != nil {
-			return err
-		}
+		l.mistake(at, l.scalar(f, item, at, n.items[i]))
 		l.Origins[at] = l.origin(n.items[i].place)
 		m.SetMapIndex(reflect.ValueOf(k.text).Convert(v.Type().Key()), item)
 	}
 	v.Set(m)
-	return nil
 }
 
 func (l *loader) scalar(f *field, v reflect.Value, path string, n *node) error {
@@ -270,10 +267,7 @@ func (l *loader) unknown(f *field, path, key string) string {
 // of users, even a whole header: what follows a colon, an equals sign or a space
 // may be its secret and is left out.
 func shownKey(path string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.[]", r)
-	}
-	if path != "" && len(path) <= 2*maxWord && !strings.ContainsFunc(path, func(r rune) bool { return !plain(r) }) {
+	if len(path) <= 2*maxWord && plainPath.MatchString(path) {
 		return path
 	}
 	if i := strings.IndexAny(path, ":= "); i >= 0 {
@@ -281,3 +275,5 @@ func shownKey(path string) string {
 	}
 	return shortQuote(path)
 }
+
+var plainPath = regexp.MustCompile(`^[A-Za-z0-9_.[\]-]+$`)

@@ -32,45 +32,33 @@ type origin struct {
 // hardly a configuration.
 const maxMistakes = 30
 
-var errMany error = fault.New(fault.Malformed, "", "there are more mistakes than these %d", maxMistakes)
-
-// mistake lists err, which is wrong with the key at path. It returns an error if
-// reading must end.
-func (l *loader) mistake(path string, err error) error {
-	if err == nil {
-		return nil
+// mistake lists err, which is wrong with the key at path, unless it is nil.
+func (l *loader) mistake(path string, err error) {
+	if err != nil {
+		l.failed[path] = true
+		l.add(err)
 	}
-	l.failed[path] = true
-	if errors.Is(err, errMany) {
-		return err
-	}
-	return l.add(err)
 }
 
-// add lists err, and returns errMany once the list is full.
-func (l *loader) add(err error) error {
-	if len(l.mistakes) > maxMistakes {
-		return errMany
-	}
-	if len(l.mistakes) == maxMistakes {
-		err = errMany
-	}
+// add lists err.
+func (l *loader) add(err error) {
 	m := mistake{error: err, document: math.MaxInt}
 	errors.As(err, &m)
 	l.mistakes = append(l.mistakes, m)
-	if len(l.mistakes) > maxMistakes {
-		return errMany
-	}
-	return nil
 }
 
-// all returns all mistakes in the order in which they were written.
+// all returns the mistakes in the order in which they were written, at most
+// maxMistakes of them.
 func (l *loader) all() error {
 	slices.SortStableFunc(l.mistakes, func(a, b mistake) int {
 		return cmp.Or(cmp.Compare(a.document, b.document), cmp.Compare(a.place.line, b.place.line), cmp.Compare(a.place.column, b.place.column))
 	})
 	var errs []error
-	for _, m := range l.mistakes {
+	for i, m := range l.mistakes {
+		if i == maxMistakes {
+			errs = append(errs, fault.New(fault.Malformed, "", "there are more mistakes than these %d", maxMistakes))
+			break
+		}
 		errs = append(errs, m.error)
 	}
 	if len(errs) == 1 {
@@ -85,17 +73,7 @@ func (l *loader) validate(f *field, v reflect.Value, path string) {
 	if l.failed[path] {
 		return
 	}
-	for _, sub := range f.fields {
-		at, subPath := v.Field(sub.index), join(path, sub.key)
-		switch sub.shape {
-		case section:
-			l.validate(sub, at, subPath)
-		case sections:
-			for i := range at.Len() {
-				l.validate(sub, at.Index(i), fmt.Sprintf("%s[%d]", subPath, i))
-			}
-		}
-	}
+	f.eachSection(v, path, l.validate)
 	if checked, ok := v.Interface().(interface{ Validate() error }); ok {
 		l.invalid(f, path, checked.Validate())
 	}
@@ -132,7 +110,7 @@ func (l *loader) invalid(f *field, path string, err error) {
 		at = parent(at)
 		from, written = l.places[at]
 	}
-	_ = l.add(mistake{fault.New(fault.Malformed, from.text, "%w", err), from.document, from.place})
+	l.add(mistake{fault.New(fault.Malformed, from.text, "%w", err), from.document, from.place})
 }
 
 // follows reports whether a text about the section at path names a key with a

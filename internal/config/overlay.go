@@ -1,9 +1,12 @@
 package config
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,7 +24,7 @@ func variables(environ []string) map[string]string {
 }
 
 // foreign applies the variables that were made for another program.
-func (l *loader) foreign(v reflect.Value, o Options) error {
+func (l *loader) foreign(v reflect.Value, o Options) {
 	for _, given := range o.Foreign {
 		l.begin(given.Name, "environment "+given.Name)
 		err := given.Err
@@ -30,31 +33,24 @@ func (l *loader) foreign(v reflect.Value, o Options) error {
 		} else {
 			err = l.set(v, given.Key, given.Value)
 		}
-		if err := l.mistake(given.Key, err); err != nil {
-			return err
-		}
+		l.mistake(given.Key, err)
 	}
-	return nil
 }
 
 // environ applies our own variables.
-func (l *loader) environ(v reflect.Value, o Options) error {
+func (l *loader) environ(v reflect.Value, o Options) {
 	known := slices.Clone(o.Others)
-	var err error
 	l.root.walk(func(f *field) {
 		name := f.variable()
 		if name == "" {
 			return
 		}
 		known = append(known, name)
-		if value := l.variables[name]; value != "" && err == nil {
+		if value := l.variables[name]; value != "" {
 			l.begin(name, "environment "+name)
-			err = l.mistake(f.path, l.set(v, f.path, value))
+			l.mistake(f.path, l.set(v, f.path, value))
 		}
 	})
-	if err != nil {
-		return err
-	}
 	var unknown []string
 	for name, value := range l.variables {
 		if strings.HasPrefix(name, variablePrefix) && value != "" && !slices.Contains(known, name) {
@@ -65,7 +61,6 @@ func (l *loader) environ(v reflect.Value, o Options) error {
 	for _, name := range unknown {
 		l.Notices = append(l.Notices, "unknown variable "+shownKey(name)+didYouMean(nearestVariable(name, known)))
 	}
-	return nil
 }
 
 // nearestVariable compares names without the prefix that all of them have.
@@ -81,7 +76,7 @@ func nearestVariable(name string, known []string) string {
 }
 
 // sets applies the assignments of flags.
-func (l *loader) sets(v reflect.Value, o Options) error {
+func (l *loader) sets(v reflect.Value, o Options) {
 	for _, s := range o.Sets {
 		path, value, ok := strings.Cut(s, "=")
 		l.begin("--set "+shownKey(path), "flag")
@@ -89,17 +84,14 @@ func (l *loader) sets(v reflect.Value, o Options) error {
 		if ok {
 			err = l.set(v, path, value)
 		}
-		if err := l.mistake(path, err); err != nil {
-			return err
-		}
+		l.mistake(path, err)
 	}
-	return nil
 }
 
 // sources replaces the sources by those of flags.
-func (l *loader) sources(v reflect.Value, o Options) error {
+func (l *loader) sources(v reflect.Value, o Options) {
 	if o.Sources == nil {
-		return nil
+		return
 	}
 	l.begin("--source", "flag")
 	const path = "sources"
@@ -108,23 +100,22 @@ func (l *loader) sources(v reflect.Value, o Options) error {
 	delete(l.failed, path)
 	l.note(path, place{})
 	l.Origins[path] = l.origin(place{})
-	return nil
 }
 
-// open makes the loader read a document of this name.
+// open makes the loader read a document of this name, with variables in texts.
 func (l *loader) open(name string) {
 	number := 1
 	if l.doc != nil {
 		number += l.doc.number
 	}
 	l.doc = &document{name: name, number: number}
+	l.expand, l.origin = true, l.doc.at
 }
 
 // begin makes the loader read values that come from a place of this name.
 func (l *loader) begin(name, origin string) {
 	l.open(name)
-	l.expand = false
-	l.origin = func(place) string { return origin }
+	l.expand, l.origin = false, func(place) string { return origin }
 }
 
 // set gives the key at path below v the value of text.
@@ -219,47 +210,33 @@ func (l *loader) parseValue(f *field, text string) (*node, error) {
 	return n, nil
 }
 
+// reference matches a variable in a text, and the escape of ${.
+var reference = regexp.MustCompile(`\$\$\{|\$\{[^}]*\}?`)
+
 // expand replaces ${NAME} and ${NAME:-text} by the values of variables.
-func expand(text string, vars map[string]string) (string, error) {
-	var b strings.Builder
-	for {
-		i := strings.Index(text, "${")
-		if i < 0 {
-			b.WriteString(text)
-			return b.String(), nil
+func expand(text string, vars map[string]string) (_ string, first error) {
+	text = reference.ReplaceAllStringFunc(text, func(match string) string {
+		if match == "$${" {
+			return "${"
 		}
-		if i > 0 && text[i-1] == '$' {
-			b.WriteString(text[:i-1] + "${")
-			text = text[i+2:]
-			continue
-		}
-		b.WriteString(text[:i])
-		inside, rest, closed := strings.Cut(text[i+2:], "}")
-		if !closed {
-			return "", fmt.Errorf("a ${ without its }; $${ is the text ${ itself")
-		}
+		inside, closed := strings.CutSuffix(match[len("${"):], "}")
 		name, instead, hasDefault := strings.Cut(inside, ":-")
-		if !isVariable(name) {
-			return "", fmt.Errorf("%s cannot be the name of a variable; $${ is the text ${ itself", shortQuote(name))
-		}
-		value, ok := vars[name]
+		value, isSet := vars[name]
+		var err error
 		switch {
+		case !closed:
+			err = errors.New("a ${ without its }; $${ is the text ${ itself")
+		case !variableName.MatchString(name):
+			err = fmt.Errorf("%s cannot be the name of a variable; $${ is the text ${ itself", shortQuote(name))
 		case hasDefault && value == "":
 			value = instead
-		case !ok:
-			return "", fmt.Errorf("variable %s is not set; ${%s:-text} has a text for that case", name, name)
+		case !isSet:
+			err = fmt.Errorf("variable %s is not set; ${%s:-text} has a text for that case", name, name)
 		}
-		b.WriteString(value)
-		text = rest
-	}
+		first = cmp.Or(first, err)
+		return value
+	})
+	return text, first
 }
 
-func isVariable(name string) bool {
-	for i, r := range name {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
-		if !letter && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return name != ""
-}
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

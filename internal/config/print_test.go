@@ -146,7 +146,7 @@ peers:
 		t.Errorf("a secret got out:\n%s", out)
 	}
 	if n := strings.Count(out, "its secrets left out"); n != 9 {
-		t.Errorf("%d values say that they are not whole:\n%s", n, out)
+		t.Errorf("got %d values without their secrets, want 9:\n%s", n, out)
 	}
 	if a.Token != canary || a.Peers[0].Head["Authorization"].Reveal() != canary {
 		t.Error("the secrets did not get in")

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/url"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -183,49 +184,18 @@ func (f *field) quoted(text string) string {
 }
 
 // quote returns text as a YAML scalar that reads as this text and nothing else,
-// in quotes unless it is a plain word.
+// in quotes unless it is a plain word. YAML has all escapes of Go.
 func quote(text string) string {
-	if isWord(text) {
+	if plainWord.MatchString(text) && !yamlWord.MatchString(text) {
 		return text
 	}
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r < ' ', r >= 0x7f && r <= 0xa0:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r == '\u2028', r == '\u2029', r == '\ufeff':
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return strconv.Quote(strings.ToValidUTF8(text, "\ufffd"))
 }
 
-// isWord reports whether text needs no quotes anywhere in YAML.
-func isWord(text string) bool {
-	for i, r := range text {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '/' || r == '_'
-		inside := r >= '0' && r <= '9' || r == '.' || r == '-' || r == '+' || r == ':'
-		if !letter && (!inside || i == 0) {
-			return false
-		}
-	}
-	switch strings.ToLower(text) {
-	case "", "null", "true", "false", "yes", "no", "on", "off", "y", "n":
-		return false
-	}
-	return !strings.HasSuffix(text, ":")
-}
+var (
+	plainWord = regexp.MustCompile(`^[A-Za-z/_]([A-Za-z0-9/_.+:-]*[A-Za-z0-9/_.+-])?$`)
+	yamlWord  = regexp.MustCompile(`(?i)^(null|true|false|yes|no|on|off|y|n)$`) // another type in some version of YAML
+)
 
 // oneLine replaces, for strings.Map, what would end a line or control a
 // terminal.

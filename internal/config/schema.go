@@ -137,6 +137,22 @@ func (f *field) walk(visit func(*field)) {
 	}
 }
 
+// eachSection calls visit for the sections in v, which is a value of f at path,
+// but not for those inside of them.
+func (f *field) eachSection(v reflect.Value, path string, visit func(f *field, v reflect.Value, path string)) {
+	for _, sub := range f.fields {
+		at, subPath := v.Field(sub.index), join(path, sub.key)
+		switch sub.shape {
+		case section:
+			visit(sub, at, subPath)
+		case sections:
+			for i := range at.Len() {
+				visit(sub, at.Index(i), fmt.Sprintf("%s[%d]", subPath, i))
+			}
+		}
+	}
+}
+
 func join(prefix, key string) string {
 	if prefix == "" {
 		return key

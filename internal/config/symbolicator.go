@@ -163,8 +163,6 @@ func (l *loader) foreignFile(v reflect.Value, o Options) error {
 		return nil
 	}
 	l.open(o.SymbolicatorFile)
-	l.expand = true
-	l.origin = l.doc.at
 	n, err := l.doc.parse(o.Symbolicator)
 	if err != nil {
 		return err
@@ -174,18 +172,17 @@ func (l *loader) foreignFile(v reflect.Value, o Options) error {
 	}
 	l.Notices = append(l.Notices, "sentry.allow_request_sources is on, as in Symbolicator: anyone who can reach this server can make it connect to any public server")
 	l.put(v, "sentry.allow_request_sources", &node{kind: textNode, text: "true"})
-	return l.turn(v, "", n)
+	l.turn(v, "", n)
+	return nil
 }
 
 // turn puts the keys of n, whose path in Symbolicator's file is given, where
 // they belong.
-func (l *loader) turn(v reflect.Value, path string, n *node) error {
+func (l *loader) turn(v reflect.Value, path string, n *node) {
 	for i, k := range n.keys {
 		at, item := join(path, k.text), n.items[i]
 		if at == "sources" {
-			if err := l.mistake(at, l.theirSources(v, item)); err != nil {
-				return err
-			}
+			l.mistake(at, l.theirSources(v, item))
 			continue
 		}
 		c, known := symbolicator[at]
@@ -199,24 +196,17 @@ func (l *loader) turn(v reflect.Value, path string, n *node) error {
 					l.failed[ours] = true
 				}
 			}
-			if err := l.mistake(at, err); err != nil {
-				return err
-			}
+			l.mistake(at, err)
 		case section && item.kind != mapNode:
-			if err := l.mistake(at, l.doc.wrong(item.place, "%s is %s: must be a section", at, item.describe())); err != nil {
-				return err
-			}
+			l.mistake(at, l.doc.wrong(item.place, "%s is %s: must be a section", at, item.describe()))
 		case section && !known:
-			if err := l.turn(v, at, item); err != nil {
-				return err
-			}
+			l.turn(v, at, item)
 		case known:
 			l.Notices = append(l.Notices, fmt.Sprintf("%s: %s %s", l.origin(k.place), at, c.why))
 		default:
 			l.Notices = append(l.Notices, fmt.Sprintf("%s: %s is not a known key of Symbolicator, and is left out", l.origin(k.place), shownKey(at)))
 		}
 	}
-	return nil
 }
 
 // symbolicatorSection reports whether there are known keys below a path.
@@ -267,16 +257,8 @@ func (l *loader) put(v reflect.Value, key string, n *node) error {
 	return l.fill(f, v, key, n)
 }
 
-// dropUnknown takes the keys out of a list of sections that ours do not have, as
-// Symbolicator does, and tells them.
-func (l *loader) dropUnknown(f *field, path string, n *node) {
-	for _, item := range n.items {
-		if f.shape == sections {
-			l.dropKeys(f, path, item)
-		}
-	}
-}
-
+// dropKeys removes the keys that the section f does not have from n, with a
+// notice for each, as Symbolicator ignores them.
 func (l *loader) dropKeys(f *field, path string, n *node) {
 	if n.kind != mapNode {
 		return
