@@ -45,6 +45,9 @@ type FDE struct {
 	first, end int // range of its instructions in the section
 }
 
+// Order returns the byte order of f, which is that of numbers in expressions.
+func (f *FDE) Order() binary.ByteOrder { return f.CIE.s.Order }
+
 // maxAugmentation limits the length of an augmentation; real ones have fewer
 // than ten letters.
 const maxAugmentation = 32

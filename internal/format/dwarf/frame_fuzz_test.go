@@ -1,18 +1,14 @@
 package dwarf_test
 
 import (
-	"bytes"
 	"encoding/binary"
-	"fmt"
 	"testing"
 
 	"symbolon/internal/fixture"
 	"symbolon/internal/format/dwarf"
-	"symbolon/internal/ident"
 )
 
-// FuzzFrame checks that rows have no gaps, that work and text are bounded, and
-// that records are in the range of their INIT record.
+// FuzzFrame checks that rows have no gaps, and that the work is bounded.
 func FuzzFrame(f *testing.F) {
 	for form := range 16 {
 		s := fixture.NewFrame(form&1 != 0)
@@ -28,7 +24,6 @@ func FuzzFrame(f *testing.F) {
 		s.FDE(c, 0x3000, 0x100, 5, 3, 1, 6, 3, 7, 3, 8, 4, 9, 5, 6, 0x11, 6, 1, 0x12, 7, 2, 0x13, 3, 0x14, 7, 1, 0x15, 8, 2, 0x2f, 9, 1, 0x1d)
 		f.Add(s.Bytes(), byte(form))
 	}
-	archs := []ident.Arch{ident.ArchX86_64, ident.ArchARM64, ident.ArchX86, ident.ArchMIPS}
 	f.Fuzz(func(t *testing.T, b []byte, form byte) {
 		s := &dwarf.FrameSection{Data: b, Addr: 0x10000, EH: form&1 != 0, Order: binary.LittleEndian, AddrSize: 8, Text: 0x1000, Relocatable: form&16 != 0}
 		if form&2 != 0 {
@@ -37,9 +32,7 @@ func FuzzFrame(f *testing.F) {
 		if form&32 != 0 {
 			s.AddrSize = 4
 		}
-		text := dwarf.CFIText{Registers: dwarf.RegistersOf(archs[form>>6])}
 		var m dwarf.FrameMachine
-		var dst []byte
 		rows := 0
 		has, found := s.HasFDE(func(uint64) bool { return true }), false
 		s.Each(func(f *dwarf.FDE) bool {
@@ -59,15 +52,6 @@ func FuzzFrame(f *testing.F) {
 			})
 			if err == nil && at != f.Start+f.Size {
 				t.Fatalf("rows of %+v end at %x", f, at)
-			}
-			dst, _ = text.Append(dst[:0], f)
-			for line := range bytes.Lines(dst) {
-				var start, size uint64
-				if n, _ := fmt.Sscanf(string(line), "STACK CFI INIT %x %x .cfa: ", &start, &size); n == 2 {
-					at = start + size
-				} else if n, _ := fmt.Sscanf(string(line), "STACK CFI %x ", &start); n != 1 || start >= at {
-					t.Fatalf("%q in\n%s", line, dst)
-				}
 			}
 			return true
 		})

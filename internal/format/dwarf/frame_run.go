@@ -106,13 +106,14 @@ func (r *FrameRow) load(from *FrameRow) {
 	r.Regs = append(r.Regs[:0], from.Regs...)
 }
 
-// find returns the index of the rule for reg, and whether it exists.
-func (r *FrameRow) find(reg uint16) (int, bool) {
+// Find returns the index in Regs of the rule for reg, and whether it exists. If
+// it does not, the index is where it would be.
+func (r *FrameRow) Find(reg uint16) (int, bool) {
 	return slices.BinarySearchFunc(r.Regs, reg, func(x RegRule, reg uint16) int { return cmp.Compare(x.Reg, reg) })
 }
 
 func (r *FrameRow) set(reg uint16, rule Rule) (reason string) {
-	i, ok := r.find(reg)
+	i, ok := r.Find(reg)
 	switch {
 	case ok:
 		r.Regs[i].Rule = rule
@@ -126,10 +127,10 @@ func (r *FrameRow) set(reg uint16, rule Rule) (reason string) {
 
 // restore sets the rule of reg to that of the CIE.
 func (r *FrameRow) restore(cie *CIE, reg uint16) (reason string) {
-	if i, ok := cie.initial.find(reg); ok {
+	if i, ok := cie.initial.Find(reg); ok {
 		return r.set(reg, cie.initial.Regs[i].Rule)
 	}
-	if i, ok := r.find(reg); ok {
+	if i, ok := r.Find(reg); ok {
 		r.Regs = slices.Delete(r.Regs, i, i+1)
 	}
 	return ""

@@ -3,20 +3,21 @@ package image
 import (
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/ident"
+	"symbolon/internal/object/cfi"
 	"symbolon/internal/object/units"
 )
 
 // cfiWriter collects records and hands them on in pieces.
 type cfiWriter struct {
 	image *units.Image
-	text  dwarf.CFIText
+	text  cfi.Text
 	buf   []byte
 	yield func([]byte) error
 	err   error
 }
 
 func (c *common) newCFIWriter(arch ident.Arch, yield func([]byte) error) *cfiWriter {
-	return &cfiWriter{image: c.Image, yield: yield, text: dwarf.CFIText{Registers: dwarf.RegistersOf(arch)}}
+	return &cfiWriter{image: c.Image, yield: yield, text: cfi.Text{Registers: cfi.RegistersOf(arch)}}
 }
 
 func (w *cfiWriter) flush(least int) bool {

@@ -1,4 +1,4 @@
-package dwarf
+package cfi
 
 import (
 	"strconv"

@@ -1,18 +1,24 @@
-package dwarf_test
+package cfi_test
 
 import (
+	"encoding/binary"
 	"strings"
 	"testing"
 
 	"symbolon/internal/fixture"
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/ident"
+	"symbolon/internal/object/cfi"
 )
+
+func frameSection(f *fixture.Frame) *dwarf.FrameSection {
+	return &dwarf.FrameSection{Data: f.Bytes(), Addr: f.Addr, EH: f.EH, Order: binary.LittleEndian, AddrSize: f.AddrSize, Text: f.Text, DataBase: f.Data}
+}
 
 // frameText returns the records of a section, and the number of omitted rules.
 func frameText(t *testing.T, s *dwarf.FrameSection, arch ident.Arch, base uint64) (string, int) {
 	t.Helper()
-	text := dwarf.CFIText{Base: base, Registers: dwarf.RegistersOf(arch)}
+	text := cfi.Text{Base: base, Registers: cfi.RegistersOf(arch)}
 	var dst []byte
 	for _, p := range s.Each(func(f *dwarf.FDE) bool {
 		var err error

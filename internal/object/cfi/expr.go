@@ -1,6 +1,11 @@
-package dwarf
+package cfi
 
-import "strconv"
+import (
+	"encoding/binary"
+	"strconv"
+
+	"symbolon/internal/bin"
+)
 
 // Limits of an expression that becomes text: values that are duplicated on its
 // stack are written twice.
@@ -14,7 +19,7 @@ const (
 type postfix struct {
 	terms []term
 	names *Registers
-	r     reader
+	order binary.ByteOrder // of constants
 }
 
 // term is a value on the stack of an expression.
@@ -35,8 +40,8 @@ func (p *postfix) translate(dst, expr []byte, isCFA bool) (_ []byte, ok bool) {
 	if !isCFA {
 		p.push(term{text: ".cfa"})
 	}
-	for pos := 0; pos < len(expr); {
-		if pos = p.operation(expr, pos); pos < 0 || pos > maxExpression || len(p.terms) > maxTerms {
+	for c := bin.NewCursor(expr, p.order); c.Len() > 0; {
+		if !p.operation(c) || c.Err() != nil || c.Off() > maxExpression || len(p.terms) > maxTerms {
 			return dst, false
 		}
 	}
@@ -47,52 +52,58 @@ func (p *postfix) translate(dst, expr []byte, isCFA bool) (_ []byte, ok bool) {
 	return append(dst, text...), len(text) <= maxTerm
 }
 
-// operation executes the operation (DW_OP) at pos, and returns the offset after
-// it, -1 if it cannot be translated.
-func (p *postfix) operation(b []byte, pos int) int {
-	op := b[pos]
-	pos++
-	var reg, n uint64
+// operation executes the operation (DW_OP) at c, if it can be translated.
+func (p *postfix) operation(c *bin.Cursor) bool {
+	op := c.U8()
+	var n uint64
 	switch {
 	case op == 0x96: // nop
-		return pos
-	case op >= 0x70 && op < 0x90, op == 0x92: // breg, bregx
-		if reg = uint64(op - 0x70); op == 0x92 {
-			reg, pos = uleb(b, pos)
-		}
-		n, pos = sleb(b, pos)
-		name := p.names.name(uint16(reg))
-		if name == "" || reg > maxRegister {
-			return -1
-		}
-		p.push(term{text: name})
-		if n != 0 {
-			p.with(p.pop(), " +", n, 0)
-		}
-		return pos
+		return true
+	case op >= 0x70 && op < 0x90: // breg
+		return p.register(uint64(op-0x70), c.Sleb())
+	case op == 0x92: // bregx
+		return p.register(c.Uleb(), c.Sleb())
 	case op >= 0x30 && op < 0x50: // lit
 		n = uint64(op - 0x30)
-	case op >= 0x08 && op <= 0x0f: // const1u, const1s, const2u and so on
-		size := 1 << ((op - 0x08) / 2)
-		n, pos = p.r.number(b, pos, size)
-		if shift := 64 - 8*size; op&1 != 0 {
-			n = uint64(int64(n<<shift) >> shift)
-		}
-	case op == 0x10, op == 0x23: // constu, plus_uconst
-		n, pos = uleb(b, pos)
+	case op == 0x08: // const1u, const1s, const2u and so on
+		n = uint64(c.U8())
+	case op == 0x09:
+		n = uint64(int8(c.U8()))
+	case op == 0x0a:
+		n = uint64(c.U16())
+	case op == 0x0b:
+		n = uint64(int16(c.U16()))
+	case op == 0x0c:
+		n = uint64(c.U32())
+	case op == 0x0d:
+		n = uint64(int32(c.U32()))
+	case op == 0x0e, op == 0x0f:
+		n = c.U64()
+	case op == 0x10: // constu
+		n = c.Uleb()
 	case op == 0x11: // consts
-		n, pos = sleb(b, pos)
+		n = uint64(c.Sleb())
+	case op == 0x23: // plus_uconst
+		p.push(number(c.Uleb()))
+		return p.compute(0x22)
 	default:
-		if !p.compute(op) {
-			return -1
-		}
-		return pos
+		return p.compute(op)
 	}
 	p.push(number(n))
-	if op == 0x23 && !p.compute(0x22) {
-		return -1
+	return true
+}
+
+// register pushes the sum of a register and a number, if the register has a
+// name.
+func (p *postfix) register(reg uint64, n int64) bool {
+	if reg >= uint64(len(p.names.names)) || p.names.names[reg] == "" {
+		return false
 	}
-	return pos
+	p.push(term{text: p.names.names[reg]})
+	if n != 0 {
+		p.with(p.pop(), " +", uint64(n), 0)
+	}
+	return true
 }
 
 // compute executes an operation without operands, if it can be translated.
