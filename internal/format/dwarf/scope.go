@@ -30,34 +30,6 @@ const (
 	MaxSpelled   = 4 << 20  // bytes of formatted names that a Data keeps
 )
 
-// spell formats and keeps the names of the unit that need its scopes while they
-// are available: later the unit would have to be walked again. Names beyond the
-// limit are formatted on request.
-func (w *Walker) spell() {
-	d := w.view.d
-	own := outline{t: w.t, scopes: w.scopes}
-	for _, n := range w.scoped {
-		d.mu.Lock()
-		_, known := d.spelled[n]
-		full := d.spelledSize >= MaxSpelled
-		d.mu.Unlock()
-		if full || w.resolver.work < 0 {
-			d.keepOutline(w.resolver.unit, w.makeOutline())
-			return
-		}
-		if known {
-			continue
-		}
-		near := resolver{d: d, unit: w.resolver.unit, t: w.t, outline: &own, work: maxNameWork}
-		w.text = near.appendName(w.text[:0], place{d, w.resolver.unit, n.off()})
-		w.resolver.work += near.work - maxNameWork
-		d.mu.Lock()
-		d.spelled[n] = string(w.text)
-		d.spelledSize += len(w.text) + 64
-		d.mu.Unlock()
-	}
-}
-
 // makeOutline returns the outline of the unit that w has read.
 func (w *Walker) makeOutline() *outline {
 	o := &outline{t: w.t, scopes: slices.Clone(w.scopes)}
