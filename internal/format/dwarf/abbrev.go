@@ -153,7 +153,10 @@ func (t *table) compile(b []byte, l layout) {
 }
 
 // compileEntry compiles the list of attributes at p and returns the offset
-// after it.
+// after it. It makes up to two lists of steps: one to skip a DIE, which stops at
+// values of variable size and at the sibling; one for a function or a call,
+// which stops at the values to capture as well. Of an attribute that occurs
+// twice, the first one counts.
 func (t *table) compileEntry(e *entry, p int) int {
 	var fixed, before, capBefore int // bytes: in all, since the last step, since the last capturing one
 	seen, skip, slotted := uint32(0), skipFlags(e), e.tag == tagSubprogram || e.tag == tagInlined

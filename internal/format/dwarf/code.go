@@ -2,6 +2,11 @@ package dwarf
 
 // take stores the function or call whose attributes were captured. It reports
 // whether the DIE is accepted; then a frame is open if it has children.
+//
+// A call is accepted in a function with code, if it has code itself. The
+// children of a rejected call are walked with the state outside of it, so that
+// their calls become calls of its parent. A function without ranges is accepted
+// as well: its frame has no function, so that the calls in it are rejected.
 func (w *Walker) take(e *entry, die int) bool {
 	if e.kind == kindInline && (w.now.fn < 0 || w.now.nest >= maxNest) {
 		return false
@@ -101,6 +106,7 @@ func (w *Walker) nameOf(die int) (Name, uint16) {
 			return n, w.lang(0)
 		}
 	}
+	// Many calls refer to one abstract instance: the results of chains are cached.
 	here := place{d, w.resolver.unit, uint64(die)}
 	slot := slotOrigin
 	if w.form[slot] == formNone {
@@ -123,6 +129,7 @@ func (w *Walker) nameOf(die int) (Name, uint16) {
 			n = here.name()
 		}
 	}
+	// A name in this unit is formatted by spell, while its scopes are known.
 	if k := n.kind(); (k == nameDie || k == nameTypeDie) && n == (place{d, w.resolver.unit, n.off()}).name() && n.off()-u.Off < u.End-u.Off {
 		w.scoped = append(w.scoped, n)
 	}
@@ -172,9 +179,11 @@ func (w *Walker) leave(p int) int {
 	return w.frames[last-1].depth
 }
 
-// closeFunc ends the current function. The calls of a nested function are set
-// aside until the outermost one is complete, so that the calls of each function
-// are contiguous in the tree.
+// closeFunc ends the current function. The calls of a nested function are moved
+// to w.calls until the outermost one is complete, so that the calls of each
+// function are contiguous in the tree: those of the outermost one first, then
+// those of the nested ones, in the order in which they ended. Until then Calls
+// of a nested function is an index in w.calls; inner lists those functions.
 func (w *Walker) closeFunc(inner bool) {
 	fn, calls := &w.tree.Funcs[w.now.fn], w.tree.Calls[w.now.first:]
 	fn.Calls, fn.NumCalls = w.now.first, int32(len(calls))

@@ -2,13 +2,24 @@ package dwarf
 
 // run walks over the DIEs of the unit.
 //
-// depth is the number of open DIEs with children, and top that of the innermost
-// frame: only a DIE that changes the state (a function, call or scope) has a
-// frame, and at the end of its children leave restores the state before it.
+// A unit is a tree in preorder: a DIE is the code of its abbreviation and its
+// attributes, and the children of a DIE end with code 0. Most DIEs are types
+// and variables, which are only skipped, so run is written for them: they cost
+// the look-up of the entry and one addition. It is one loop without recursion,
+// as the nesting of DIEs is not limited.
+//
+// Invariants at the start of an iteration:
+//   - p is the offset of a DIE or of a code 0.
+//   - depth is the number of DIEs whose children are open.
+//   - top is the depth of the innermost frame, or -1. Only a DIE that changes
+//     the state (a function, call or scope) has a frame; at the end of its
+//     children, where depth equals top, leave restores the state before it.
+//
+// The walk ends where depth returns to 0.
 func (w *Walker) run() {
 	b, p := w.b, int(w.u.Off)+int(w.u.dies)
 	start, depth, top, skips := p, 0, -1, w.skips()
-	entries, first := w.t.entries, w.t.first
+	entries, first := w.t.entries, w.t.first // local copies, which stay in registers
 	for p < len(b) {
 		start = p
 		c := uint64(b[p])
@@ -22,7 +33,7 @@ func (w *Walker) run() {
 			}
 			continue
 		}
-		if c >= 0x80 {
+		if c >= 0x80 { // few units have more than 127 abbreviations
 			if c, p = uleb(b, start); p < 0 {
 				w.damage(start, "truncated abbreviation code")
 				break
@@ -40,7 +51,7 @@ func (w *Walker) run() {
 			depth += int(e.flags & hasChildren)
 			continue
 		}
-		var sibling uint64
+		var sibling uint64 // of the DIE, if its children can be skipped
 		switch {
 		case e.flags&(isDamaged|isCode) != 0:
 			p = w.readCode(e, start, p)
@@ -59,6 +70,7 @@ func (w *Walker) run() {
 			w.damage(start, "too many functions, calls, or nested DIEs")
 			break
 		}
+		// take has opened a frame, whose depth only run knows.
 		if e.flags&isCode != 0 && w.take(e, start) && e.flags&hasChildren != 0 {
 			depth++
 			w.frames[len(w.frames)-1].depth = depth
@@ -71,6 +83,7 @@ func (w *Walker) run() {
 			}
 			continue
 		}
+		// A sibling before p would be a loop; children of an invalid one are read.
 		if e.flags&skips != 0 && sibling > uint64(p) && sibling <= uint64(len(b)) {
 			p = int(sibling)
 			continue
@@ -120,6 +133,10 @@ func (w *Walker) sibling(p int, form uint8) uint64 {
 // they are truncated, and that of its sibling. The frequent forms of variable
 // size are decoded in place, since this is the hot path for types and
 // variables.
+//
+// The steps of e are its attributes of variable size and DW_AT_sibling, each
+// with the number of bytes of fixed size before it. The last step has formNone
+// and the bytes after them. So p may exceed b only at the end, which run checks.
 func (w *Walker) pass(p int, e *entry) (int, uint64) {
 	b, sibling := w.b, uint64(0)
 	steps := w.t.steps[e.step : int(e.step)+int(e.steps)]

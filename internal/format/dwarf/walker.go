@@ -59,7 +59,8 @@ type Walker struct {
 	at     int
 }
 
-// state is the position of the walk in the tree.
+// state is the position of the walk in the tree. It is small, because a frame
+// has a copy of it.
 type state struct {
 	fn    int32 // function, or -1
 	open  int32 // number of enclosing functions with code
