@@ -16,6 +16,7 @@ import (
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/cachetest"
 	"symbolon/internal/cache/redis"
+	"symbolon/internal/cache/redistest"
 	"symbolon/internal/fault"
 	"symbolon/internal/fixture"
 )
@@ -85,16 +86,16 @@ func TestAUserWithFewRights(t *testing.T) {
 	s := start(t)
 	s.ask(append([]string{"ACL", "SETUSER", "symbolon", "on", ">s3cret/@", "~symbolon:*"}, rights...)...)
 	cfg := patient(s)
-	cfg.URL = bin.NewSecret("redis://symbolon:s3cret%2F%40@" + s.addr())
+	cfg.URL = bin.NewSecret("redis://symbolon:s3cret%2F%40@" + s.Addr())
 	works(t, open(t, cfg))
 
-	cfg.URL = bin.NewSecret("redis://symbolon:canary@" + s.addr())
+	cfg.URL = bin.NewSecret("redis://symbolon:canary@" + s.Addr())
 	wrong := openAnyway(t, cfg)
 	wrong.says(t, "WRONGPASS")
 	if cachetest.Get(t, wrong, cache.Symcache, keyA) != nil || wrong.log.count("canary") != 0 {
 		t.Errorf("the log is\n%v", wrong.log)
 	}
-	cfg.URL, cfg.Prefix = bin.NewSecret("redis://symbolon:s3cret%2F%40@"+s.addr()), "theirs:"
+	cfg.URL, cfg.Prefix = bin.NewSecret("redis://symbolon:s3cret%2F%40@"+s.Addr()), "theirs:"
 	openAnyway(t, cfg).says(t, "NOPERM")
 }
 
@@ -117,14 +118,14 @@ func TestAnotherDatabaseAndPrefix(t *testing.T) {
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	at := func(name string) string { return filepath.Join(certificates, name) }
-	help, _ := exec.Command(program(t, "redis-server"), "--tls-port", "0", "--port", "0", "--tls-cert-file", "/nonexistent").CombinedOutput()
+	help, _ := exec.Command(redistest.Path(t), "--tls-port", "0", "--port", "0", "--tls-cert-file", "/nonexistent").CombinedOutput()
 	if strings.Contains(string(help), "Bad directive") {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("this redis-server has no TLS")
 		}
 		t.Skip("this redis-server has no TLS")
 	}
-	port := freePort(t)
+	port := redistest.FreePort(t)
 	start(t, "--tls-port", itoa(port), "--tls-cert-file", at("cert.pem"), "--tls-key-file", at("key.pem"), "--tls-auth-clients", "no")
 	n := open(t, redis.Config{URL: bin.NewSecret(fmt.Sprintf("rediss://127.0.0.1:%d", port)), Timeout: 500 * time.Millisecond})
 	works(t, n)
@@ -135,25 +136,22 @@ func TestTLS(t *testing.T) {
 func TestSentinelsLeadToTheNewMaster(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--requirepass", "s3cret", "--repl-diskless-sync-delay", "0")
-	standby := start(t, "--requirepass", "s3cret", "--masterauth", "s3cret", "--replicaof", "127.0.0.1 "+itoa(s.port))
+	standby := start(t, "--requirepass", "s3cret", "--masterauth", "s3cret", "--replicaof", "127.0.0.1 "+itoa(s.Port()))
 	eventually(t, "the replica follows", func() bool { return strings.Contains(standby.ask("INFO", "replication"), "master_link_status:up") })
 	conf := filepath.Join(t.TempDir(), "sentinel.conf")
-	watch := &server{t: t, port: freePort(t)}
-	lines := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nsentinel monitor ours 127.0.0.1 %d 1\nsentinel auth-pass ours s3cret\n"+
-		"sentinel down-after-milliseconds ours 300\n", watch.port, t.TempDir(), s.port)
+	lines := fmt.Sprintf("sentinel monitor ours 127.0.0.1 %d 1\nsentinel auth-pass ours s3cret\nsentinel down-after-milliseconds ours 300\n", s.Port())
 	if err := os.WriteFile(conf, []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	watch.run(conf, "--sentinel")
-	t.Cleanup(watch.kill)
+	watch := &server{redistest.Start(t, conf, "--sentinel"), t, nil}
 	cfg := patient(s)
-	cfg.URL = bin.NewSecret(fmt.Sprintf("redis://:s3cret@%s?master_set=ours", watch.addr()))
+	cfg.URL = bin.NewSecret(fmt.Sprintf("redis://:s3cret@%s?master_set=ours", watch.Addr()))
 	n := open(t, cfg)
 	works(t, n)
 	eventually(t, "the sentinel knows the replica", func() bool {
 		return strings.Contains(watch.ask("INFO", "sentinel"), "slaves=1")
 	})
-	s.kill()
+	s.Kill()
 	eventually(t, "the replica is used", func() bool {
 		cachetest.Put(t, n, cache.Meta, keyB, []byte("x"))
 		return cachetest.Get(t, n, cache.Meta, keyB) != nil
@@ -170,7 +168,7 @@ func TestCluster(t *testing.T) {
 	for i, s := range nodes {
 		s.ask("CLUSTER", "ADDSLOTSRANGE", itoa(i*16384/3), itoa((i+1)*16384/3-1))
 		s.ask("CLUSTER", "SET-CONFIG-EPOCH", itoa(i+1))
-		s.ask("CLUSTER", "MEET", "127.0.0.1", itoa(nodes[0].port))
+		s.ask("CLUSTER", "MEET", "127.0.0.1", itoa(nodes[0].Port()))
 	}
 	for _, s := range nodes {
 		eventually(t, "the cluster is well", func() bool {
@@ -182,7 +180,7 @@ func TestCluster(t *testing.T) {
 		s.ask(append([]string{"ACL", "SETUSER", "symbolon", "on", ">s3cret/@", "~symbolon:*", "+cluster|slots"}, rights...)...)
 	}
 	cfg := patient(nodes[0])
-	cfg.URL = bin.NewSecret(fmt.Sprintf("redis://symbolon:s3cret%%2F%%40@%s?addr=%s", nodes[1].addr(), nodes[2].addr()))
+	cfg.URL = bin.NewSecret(fmt.Sprintf("redis://symbolon:s3cret%%2F%%40@%s?addr=%s", nodes[1].Addr(), nodes[2].Addr()))
 	n := open(t, cfg)
 	works(t, n)
 	for _, s := range nodes {

@@ -34,7 +34,7 @@ func TestAnswersAreForAllNodesAndForAWhile(t *testing.T) {
 	if err := one.Put(t.Context(), "big", make([]byte, 1<<20+1), time.Minute); fault.KindOf(err) != fault.Unsupported {
 		t.Errorf("an answer that is too large: %v", err)
 	}
-	s.kill()
+	s.Kill()
 	if err := one.Put(t.Context(), "id", answer, time.Minute); fault.KindOf(err) != fault.Transport {
 		t.Errorf("without a server: %v", err)
 	}

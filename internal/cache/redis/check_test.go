@@ -60,7 +60,7 @@ func TestGarbageInPlaceOfALaterAnswerIsAMiss(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var bad atomic.Bool
 			url := "redis://" + trial.NewListener(t, func(in net.Conn) {
-				out, err := net.Dial("tcp", s.addr())
+				out, err := net.Dial("tcp", s.Addr())
 				if err != nil {
 					return
 				}

@@ -47,7 +47,7 @@ func TestAServerThatIsKilledAndComesBackEmpty(t *testing.T) {
 	n := open(t, patient(s))
 	body := text(1<<20, 1)
 	cachetest.Put(t, n, cache.Symcache, keyA, body)
-	s.kill()
+	s.Kill()
 	eventually(t, "the node backs off", func() bool {
 		if cachetest.Get(t, n, cache.Symcache, keyA) != nil {
 			t.Fatal("an entry came from nowhere")
@@ -60,7 +60,7 @@ func TestAServerThatIsKilledAndComesBackEmpty(t *testing.T) {
 	cachetest.Put(t, n, cache.Symcache, keyA, body)
 	n.Remember(t.Context(), cache.Meta, keyA, fault.New(fault.NotFound, "", "not"), time.Hour)
 	n.Forget(t.Context(), cache.Meta, keyA)
-	s.start()
+	s.Restart()
 	eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
 	if cachetest.Get(t, n, cache.Symcache, keyA) != nil {
 		t.Error("an entry came from nowhere")
@@ -90,9 +90,9 @@ func TestAServerThatIsKilledInTheMiddle(t *testing.T) {
 		all.Go(func() { right(keyA) })
 		all.Go(func() { cachetest.Put(t, n, cache.Symcache, keyB, body) })
 		time.Sleep(after)
-		s.kill()
+		s.Kill()
 		all.Wait()
-		s.start()
+		s.Restart()
 		eventually(t, "it is used again", func() bool {
 			cachetest.Put(t, n, cache.Meta, keyA, []byte("x"))
 			return cachetest.Get(t, n, cache.Meta, keyA) != nil
@@ -147,7 +147,7 @@ func TestAServerThatHangsCostsTheTimeoutAndThenNothing(t *testing.T) {
 	body := text(100_000, 4)
 	cachetest.Put(t, n, cache.Symcache, keyA, body)
 	cachetest.Get(t, n, cache.Symcache, keyA)
-	s.stop()
+	s.Stop()
 	var all sync.WaitGroup
 	for range 100 {
 		all.Go(func() {
@@ -165,7 +165,7 @@ func TestAServerThatHangsCostsTheTimeoutAndThenNothing(t *testing.T) {
 	}); d > time.Millisecond {
 		t.Errorf("while the node backs off a call costs %v", d)
 	}
-	s.cont()
+	s.Continue()
 	eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
 	if !bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) {
 		t.Error("the entry is not there")
@@ -176,7 +176,7 @@ func TestAServerThatHangsCostsTheTimeoutAndThenNothing(t *testing.T) {
 // delay says.
 func slowly(t *testing.T, s *server, delay func() time.Duration) string {
 	return "redis://" + trial.NewListener(t, func(in net.Conn) {
-		out, err := net.Dial("tcp", s.addr())
+		out, err := net.Dial("tcp", s.Addr())
 		if err != nil {
 			return
 		}
@@ -257,7 +257,7 @@ func TestAServerThatIsAlwaysALittleLateIsLeftAlone(t *testing.T) {
 func TestAServerThatIsDownAtFirst(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.kill()
+	s.Kill()
 	var n *node
 	if d := took(func() { n = openAnyway(t, patient(s)) }); d > time.Second {
 		t.Errorf("the start took %v", d)
@@ -267,7 +267,7 @@ func TestAServerThatIsDownAtFirst(t *testing.T) {
 	if cachetest.Get(t, n, cache.Meta, keyA) != nil {
 		t.Error("an entry came from nowhere")
 	}
-	s.start()
+	s.Restart()
 	eventually(t, "it is used", func() bool {
 		cachetest.Put(t, n, cache.Meta, keyA, []byte("x"))
 		return cachetest.Get(t, n, cache.Meta, keyA) != nil
@@ -277,11 +277,11 @@ func TestAServerThatIsDownAtFirst(t *testing.T) {
 func TestAServerThatTakesNoConnectionDoesNotHoldTheStart(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.stop()
+	s.Stop()
 	if d := took(func() { openAnyway(t, patient(s)) }); d > time.Second {
 		t.Errorf("the start took %v", d)
 	}
-	s.cont()
+	s.Continue()
 }
 
 func TestAServerThatIsNoCacheIsWarnedAbout(t *testing.T) {

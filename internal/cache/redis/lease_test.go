@@ -138,7 +138,7 @@ func TestWithoutRedisEverybodyWorks(t *testing.T) {
 	if !ok {
 		t.Fatal("a free lease was not acquired")
 	}
-	s.kill()
+	s.Kill()
 	for range 5 {
 		for _, n := range []*node{a, b} {
 			release, ok := n.Acquire(t.Context(), keyA)

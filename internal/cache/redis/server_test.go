@@ -7,13 +7,9 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
-	"net"
-	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -23,86 +19,26 @@ import (
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/cache/redis"
+	"symbolon/internal/cache/redistest"
 	"symbolon/internal/fault"
 )
 
-// program is the path of a program that the tests run.
-func program(t testing.TB, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("%s is not installed", name)
-		}
-		t.Skipf("%s is not installed", name)
-	}
-	return path
-}
-
 // server is a redis-server of the test.
 type server struct {
+	*redistest.Server
 	t    testing.TB
-	port int
 	args []string
-	cmd  *exec.Cmd
-}
-
-// freePort returns a port without a listener.
-func freePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // start starts a server with the arguments of its command line, such as
 // "--maxmemory".
 func start(t testing.TB, args ...string) *server {
 	t.Helper()
-	s := &server{t: t, port: freePort(t), args: args}
-	s.start()
-	t.Cleanup(s.kill)
-	return s
+	all := append([]string{"--save", "", "--maxmemory", "200mb", "--maxmemory-policy", "allkeys-lru"}, args...)
+	return &server{redistest.Start(t, all...), t, args}
 }
 
-func (s *server) start() {
-	s.t.Helper()
-	all := append([]string{"--port", strconv.Itoa(s.port), "--bind", "127.0.0.1", "--dir", s.t.TempDir(),
-		"--save", "", "--maxmemory", "200mb", "--maxmemory-policy", "allkeys-lru"}, s.args...)
-	s.run(all...)
-}
-
-func (s *server) run(args ...string) {
-	s.t.Helper()
-	s.cmd = exec.Command(program(s.t, "redis-server"), args...)
-	if err := s.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	eventually(s.t, "the server listens", func() bool {
-		c, err := net.Dial("tcp", s.addr())
-		if err == nil {
-			c.Close()
-		}
-		return err == nil
-	})
-}
-
-func (s *server) kill() {
-	if s.cmd.ProcessState == nil {
-		s.cmd.Process.Kill()
-		s.cmd.Wait()
-	}
-}
-
-// stop makes the server hang until cont.
-func (s *server) stop() { s.cmd.Process.Signal(syscall.SIGSTOP) }
-func (s *server) cont() { s.cmd.Process.Signal(syscall.SIGCONT) }
-
-func (s *server) addr() string { return "127.0.0.1:" + strconv.Itoa(s.port) }
-func (s *server) url() string  { return "redis://" + s.addr() }
+func (s *server) url() string { return "redis://" + s.Addr() }
 
 // ask sends a command as another client, and returns the answer as text.
 func (s *server) ask(args ...string) string {
@@ -110,7 +46,7 @@ func (s *server) ask(args ...string) string {
 	var c rueidis.Client
 	eventually(s.t, "the server takes a client", func() (ok bool) {
 		var err error
-		c, err = rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{s.addr()}, Password: s.password(), ForceSingleClient: true, DisableCache: true})
+		c, err = rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{s.Addr()}, Password: s.password(), ForceSingleClient: true, DisableCache: true})
 		return err == nil
 	})
 	defer c.Close()

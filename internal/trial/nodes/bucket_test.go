@@ -131,7 +131,7 @@ func TestNodesOverABucketAndRedisBuildATableOnce(t *testing.T) {
 	sym := trial.NewSym(1, 40_000)
 	source := trial.NewUpstream(t)
 	source.Do(sym.Path(), sym)
-	both := append(inBucket(s), "cache.redis.url=redis://127.0.0.1:"+r.port)
+	both := append(inBucket(s), "cache.redis.url=redis://"+r.Addr())
 	options := trial.Options{Sources: []string{source.URL}, Set: both}
 	a, b := trial.Start(t, options), trial.Start(t, options)
 	trial.Await(t, "both are connected", func() bool { return up(a)() && up(b)() })
@@ -141,7 +141,7 @@ func TestNodesOverABucketAndRedisBuildATableOnce(t *testing.T) {
 	trial.Await(t, "the table and its meta are in the bucket", func() bool { return len(tables(t, s)) == 1 && metas(t, s) > 0 })
 	r.flush() // what Redis loses, the bucket has
 	later(t, source, sym, both)
-	r.kill()
+	r.Kill()
 	later(t, source, sym, both)
 }
 

@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
+	"symbolon/internal/cache/redistest"
 	"symbolon/internal/trial"
 )
 
@@ -20,56 +19,17 @@ func TestMain(m *testing.M) { os.Exit(trial.Main(m)) }
 
 // redis is a server of the test.
 type redis struct {
-	t    *testing.T
-	path string
-	port string
-	cmd  *exec.Cmd
+	*redistest.Server
+	t *testing.T
 }
 
 func startRedis(t *testing.T) *redis {
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("redis-server is not installed")
-		}
-		t.Skip("redis-server is not installed")
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	l.Close()
-	r := &redis{t: t, path: path, port: port}
-	r.start()
-	t.Cleanup(r.kill)
-	return r
-}
-
-func (r *redis) start() {
-	r.t.Helper()
-	r.cmd = exec.Command(r.path, "--port", r.port, "--bind", "127.0.0.1", "--save", "", "--dir", r.t.TempDir(),
-		"--maxmemory", "200mb", "--maxmemory-policy", "allkeys-lru")
-	if err := r.cmd.Start(); err != nil {
-		r.t.Fatal(err)
-	}
-	trial.Await(r.t, "redis-server listens", func() bool {
-		c, err := net.Dial("tcp", "127.0.0.1:"+r.port)
-		if err == nil {
-			c.Close()
-		}
-		return err == nil
-	})
-}
-
-func (r *redis) kill() {
-	_ = r.cmd.Process.Kill()
-	_ = r.cmd.Wait()
+	return &redis{redistest.Start(t, "--save", "", "--maxmemory", "200mb", "--maxmemory-policy", "allkeys-lru"), t}
 }
 
 // flush forgets everything.
 func (r *redis) flush() {
-	c, err := net.Dial("tcp", "127.0.0.1:"+r.port)
+	c, err := net.Dial("tcp", r.Addr())
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -80,7 +40,7 @@ func (r *redis) flush() {
 
 // node starts a server over the Redis.
 func (r *redis) node(source string) *trial.Server {
-	return trial.Start(r.t, trial.Options{Sources: []string{source}, Set: []string{"cache.redis.url=redis://127.0.0.1:" + r.port}})
+	return trial.Start(r.t, trial.Options{Sources: []string{source}, Set: []string{"cache.redis.url=redis://" + r.Addr()}})
 }
 
 func up(s *trial.Server) func() bool {
@@ -135,11 +95,11 @@ func TestTwoNodesBuildATableOnce(t *testing.T) {
 // in each of the ways that there are.
 func TestWhateverHappensToRedisAnswersAreRight(t *testing.T) {
 	for name, harm := range map[string]func(*redis){
-		"killed":    (*redis).kill,
-		"restarted": func(r *redis) { r.kill(); r.start() },
+		"killed":    (*redis).Kill,
+		"restarted": func(r *redis) { r.Kill(); r.Restart() },
 		"flushed":   (*redis).flush,
 		"hung": func(r *redis) {
-			_ = r.cmd.Process.Signal(syscall.SIGSTOP)
+			r.Stop()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,8 +143,8 @@ func TestAHungRedisCostsLittle(t *testing.T) {
 	}
 	s := r.node(source.URL)
 	trial.Await(t, "it is connected", up(s))
-	_ = r.cmd.Process.Signal(syscall.SIGSTOP)
-	defer func() { _ = r.cmd.Process.Signal(syscall.SIGCONT) }()
+	r.Stop()
+	defer r.Continue()
 	for i, sym := range syms[:5] { // the first ones find out
 		if wrong := s.Ask(sym, i); wrong != "" {
 			t.Error(wrong)
