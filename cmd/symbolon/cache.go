@@ -2,17 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"slices"
-	"text/tabwriter"
-	"time"
 
-	"symbolon/internal/bin"
 	"symbolon/internal/cache"
-	"symbolon/internal/cache/disk"
+	"symbolon/internal/node"
 )
 
 func cacheCommand() *command {
@@ -24,7 +19,7 @@ func cacheCommand() *command {
 }
 
 // runCache asks the operator of conf and prints what it says.
-func runCache(ctx context.Context, e *env, conf *configFlags, q cacheQuery) error {
+func runCache(ctx context.Context, e *env, conf *configFlags, q node.CacheQuery) error {
 	if q.Kind != "" && !slices.Contains(cache.Kinds(), cache.Kind(q.Kind)) {
 		return &usageError{text: fmt.Sprintf("unknown --kind %q; there are %v", q.Kind, cache.Kinds())}
 	}
@@ -32,19 +27,19 @@ func runCache(ctx context.Context, e *env, conf *configFlags, q cacheQuery) erro
 	if err != nil {
 		return err
 	}
-	defer op.close()
-	return op.cache(ctx, q, e.stdout)
+	defer op.Close()
+	return op.Cache(ctx, q, e.stdout)
 }
 
 // addChoice adds the flags that choose entries.
-func (q *cacheQuery) addChoice(fs *flag.FlagSet) {
+func addChoice(q *node.CacheQuery, fs *flag.FlagSet) {
 	fs.StringVar(&q.Kind, "kind", "", "only entries of `KIND`: objects, meta, symcache or cficache")
 	fs.BoolVar(&q.Faults, "faults", false, "only remembered faults")
 }
 
 func cacheStatCommand() *command {
 	var conf configFlags
-	q := cacheQuery{Verb: "stat"}
+	q := node.CacheQuery{Verb: "stat"}
 	return &command{
 		name: "stat", short: "Tell how much the cache holds",
 		flags: func(fs *flag.FlagSet) {
@@ -57,13 +52,13 @@ func cacheStatCommand() *command {
 
 func cacheListCommand() *command {
 	var conf configFlags
-	q := cacheQuery{Verb: "ls"}
+	q := node.CacheQuery{Verb: "ls"}
 	return &command{
 		name: "ls", short: "List the entries, unused for longest first",
 		flags: func(fs *flag.FlagSet) {
 			conf.addBase(fs)
 			fs.BoolVar(&q.JSON, "json", false, "print one JSON object per line")
-			q.addChoice(fs)
+			addChoice(&q, fs)
 		},
 		run: func(ctx context.Context, e *env, _ []string) error { return runCache(ctx, e, &conf, q) },
 	}
@@ -71,7 +66,7 @@ func cacheListCommand() *command {
 
 func cachePurgeCommand() *command {
 	var conf configFlags
-	q := cacheQuery{Verb: "purge"}
+	q := node.CacheQuery{Verb: "purge"}
 	return &command{
 		name: "purge", short: "Remove entries",
 		long: `Nothing is lost that cannot be made again from the sources. With --all
@@ -79,7 +74,7 @@ a running server closes its open tables too and looks each module up again;
 otherwise it goes on answering from them.`,
 		flags: func(fs *flag.FlagSet) {
 			conf.addBase(fs)
-			q.addChoice(fs)
+			addChoice(&q, fs)
 			fs.DurationVar(&q.Older, "older", 0, "only what was not used for `TIME`, as in 36h")
 			fs.BoolVar(&q.All, "all", false, "everything")
 		},
@@ -90,75 +85,4 @@ otherwise it goes on answering from them.`,
 			return runCache(ctx, e, &conf, q)
 		},
 	}
-}
-
-func (n *node) cacheStat(q cacheQuery, w io.Writer) error {
-	st := n.store.Stat()
-	if q.JSON {
-		return json.NewEncoder(w).Encode(st)
-	}
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	for _, k := range st.Kinds {
-		say(t, "%s\t%d\t%s\n", k.Kind, k.Files, bin.Size(k.Bytes))
-	}
-	say(t, "all\t%d\t%s of %s\n", st.Files, bin.Size(st.Bytes), bin.Size(st.MaxBytes))
-	say(t, "in use\t\t%s\n", bin.Size(st.Held))
-	say(t, "faults\t%d\t\n", st.Faults)
-	return t.Flush()
-}
-
-// listed is one line of cache ls.
-type listed struct {
-	Kind    cache.Kind `json:"kind"`
-	Key     string     `json:"key"`
-	Size    int64      `json:"size"`
-	Used    time.Time  `json:"used"`
-	Fault   string     `json:"fault,omitempty"`
-	Expires time.Time  `json:"expires,omitzero"`
-}
-
-func (n *node) cacheList(ctx context.Context, q cacheQuery, w io.Writer) error {
-	enc := json.NewEncoder(w)
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	var failed error
-	n.store.List(func(x disk.Entry) bool {
-		if q.Kind != "" && string(x.Kind) != q.Kind || q.Faults && x.Fault == nil {
-			return true
-		}
-		l := listed{Kind: x.Kind, Key: x.Key.String(), Size: x.Size, Used: x.Used.UTC()}
-		if x.Fault != nil {
-			l.Fault, l.Expires = x.Fault.Error(), cache.Expires(x.Fault).UTC()
-		}
-		if q.JSON {
-			failed = enc.Encode(l)
-		} else {
-			say(t, "%s\t%s\t%d\t%s\t%s\n", l.Kind, l.Key[:16], l.Size, l.Used.Format(time.RFC3339), printable(l.Fault))
-		}
-		return failed == nil && ctx.Err() == nil
-	})
-	if failed != nil || q.JSON {
-		return failed
-	}
-	return t.Flush()
-}
-
-func (n *node) cachePurge(q cacheQuery, w io.Writer) error {
-	f := disk.Filter{Kind: cache.Kind(q.Kind), Idle: q.Older, Faults: q.Faults}
-	if len(n.far.faults) > 0 && q.Faults { // or the other nodes' cache would bring them back
-		n.store.List(func(x disk.Entry) bool {
-			if x.Fault != nil && (q.Kind == "" || string(x.Kind) == q.Kind) {
-				for _, tier := range n.far.faults {
-					tier.Forget(context.Background(), x.Kind, x.Key)
-				}
-			}
-			return true
-		})
-	}
-	n.tables.ClearNegatives()
-	if q.All {
-		n.tables.Clear() // or open tables go on answering
-	}
-	count, bytes := n.store.Purge(f)
-	say(w, "removed %s, %s\n", counted(count, "entry"), bin.Size(bytes))
-	return nil
 }

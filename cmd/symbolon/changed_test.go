@@ -7,12 +7,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"symbolon/internal/trial"
 )
 
 // Of a file that is written while it is pushed nothing is sent, and one line tells
 // so. One that another file takes the place of is as good as before.
 func TestAFileThatChangesIsNotPushed(t *testing.T) {
-	text, debug := corpusFile(t, "debuglink"), corpusFile(t, "debuglink.debug")
+	text, debug := trial.Corpus(t, "debuglink"), trial.Corpus(t, "debuglink.debug")
 	for name, c := range map[string]struct {
 		change func(path string) error
 		told   bool

@@ -7,12 +7,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"time"
 
 	"symbolon/internal/api"
 	"symbolon/internal/config"
-	"symbolon/internal/source"
-	"symbolon/internal/source/web"
+	"symbolon/internal/node"
 )
 
 // warnings is the log of what a server would warn of.
@@ -26,13 +24,13 @@ func warnings(e *env, cfg *config.Config) *slog.Logger {
 // the server would warn of. The configuration may have other mistakes.
 func check(e *env, cfg *config.Config) error {
 	log := warnings(e, cfg)
-	note, err := settle(cfg)
+	note, err := node.Settle(cfg)
 	errs := []error{err}
 	if note != "" {
 		log.Warn(note)
 	}
 	folders := []struct{ key, dir string }{{"data", cfg.Data}}
-	if cfg.StateSource() < 0 && !inside(cfg.State, cfg.Data) {
+	if cfg.StateSource() < 0 && !node.Inside(cfg.State, cfg.Data) {
 		folders = append(folders, struct{ key, dir string }{"state", cfg.State})
 	}
 	for _, f := range folders {
@@ -51,7 +49,7 @@ func check(e *env, cfg *config.Config) error {
 		errs = append(errs, fmt.Errorf("http.%w", err))
 	}
 	errs = append(errs, checkTLS(cfg.HTTP.TLS, log)...)
-	return errors.Join(append(errs, checkSources(cfg, log)...)...)
+	return errors.Join(append(errs, node.CheckSources(cfg, log)...)...)
 }
 
 // probe makes a folder in dir, or where dir would have to be made, and removes it.
@@ -85,27 +83,6 @@ func checkTLS(cfg api.TLSConfig, log *slog.Logger) (errs []error) {
 	}
 	if _, err := api.OpenTLS(cfg, log); err != nil {
 		errs = append(errs, fmt.Errorf("http.tls.certificate: %w", err))
-	}
-	return errs
-}
-
-// checkSources opens all sources that are valid.
-func checkSources(cfg *config.Config, log *slog.Logger) (errs []error) {
-	n := &node{log: log, network: cfg.Network}
-	defer n.close()
-	var err error
-	if n.client, err = web.NewClient(cfg.Network, time.Now, log); err != nil {
-		return nil // network is not valid
-	}
-	one := *cfg
-	for i, c := range cfg.Sources {
-		if len(c.Mistakes()) > 0 {
-			continue
-		}
-		one.Sources = []source.Config{c}
-		if err := n.openSources(&one, nil); err != nil {
-			errs = append(errs, fmt.Errorf("sources[%d]: %w", i, err))
-		}
 	}
 	return errs
 }

@@ -5,10 +5,15 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 
+	"symbolon/internal/answer"
 	"symbolon/internal/config"
+	"symbolon/internal/explain"
+	"symbolon/internal/ident"
+	"symbolon/internal/node"
 	"symbolon/internal/source"
 )
 
@@ -95,6 +100,17 @@ func (f *configFlags) load(e *env) (*config.Config, *slog.Logger, error) {
 	return cfg, log, nil
 }
 
+// operator is what the commands for operators need of a data directory: the
+// node itself when no server runs on it, else the way to that server.
+type operator interface {
+	Explain(ctx context.Context, q explain.Question) (*explain.Trail, error)
+	Prefetch(ctx context.Context, m ident.Module) (node.Prefetched, error)
+	Cache(ctx context.Context, q node.CacheQuery, w io.Writer) error
+	Key(ctx context.Context, q node.KeyQuery, w io.Writer) error
+	Frames(ctx context.Context, q node.FileQuery) ([]answer.Answer, error)
+	Close()
+}
+
 // operator is what answers the commands of operators: the server that runs on
 // the data directory, or the directory itself when none does.
 func (f *configFlags) operator(ctx context.Context, e *env) (operator, error) {
@@ -102,16 +118,16 @@ func (f *configFlags) operator(ctx context.Context, e *env) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := dataDir(cfg.Data)
+	data, err := node.DataDir(cfg.Data)
 	if err != nil {
 		return nil, err
 	}
-	r := dialControl(ctx, data)
+	r := node.Dial(ctx, data)
 	switch {
 	case r == nil:
-		return newNode(cfg, nil, log)
+		return node.New(cfg, nil, log)
 	case len(f.sources) > 0:
-		r.close()
+		r.Close()
 		return nil, fmt.Errorf("a server runs on %s and asks its own sources: leave --source out, or choose another --data", data)
 	}
 	return r, nil
@@ -130,7 +146,7 @@ func (f *configFlags) asker(ctx context.Context, e *env) (operator, error) {
 	if cfg.Data, err = os.MkdirTemp("", "symbolon-*"); err != nil {
 		return nil, err
 	}
-	n, err := newNode(cfg, nil, log)
+	n, err := node.New(cfg, nil, log)
 	if err != nil {
 		os.RemoveAll(cfg.Data)
 		return nil, err
@@ -140,12 +156,12 @@ func (f *configFlags) asker(ctx context.Context, e *env) (operator, error) {
 
 // passing is a node whose directory goes with it.
 type passing struct {
-	*node
+	*node.Node
 	dir string
 }
 
-func (p *passing) close() {
-	p.node.close()
+func (p *passing) Close() {
+	p.Node.Close()
 	os.RemoveAll(p.dir)
 }
 
@@ -185,7 +201,7 @@ asked over the network.`,
 			if err != nil {
 				return err
 			}
-			if _, err := settle(cfg); err != nil {
+			if _, err := node.Settle(cfg); err != nil {
 				return err
 			}
 			if noSymbols(cfg) {
@@ -208,7 +224,7 @@ that nobody configured are those of this user and this machine.`,
 			if err != nil {
 				return err
 			}
-			if _, err := settle(cfg); err != nil {
+			if _, err := node.Settle(cfg); err != nil {
 				return err
 			}
 			return config.Print(e.stdout, cfg, loaded.Origins)

@@ -22,13 +22,14 @@ import (
 	"symbolon/internal/fixture"
 	"symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
+	"symbolon/internal/node"
 	"symbolon/internal/source"
 )
 
 // depot is a server, and the node behind it.
 type depot struct {
 	t    *testing.T
-	node *node
+	node *node.Node
 	data string
 	url  string
 	key  string
@@ -47,21 +48,21 @@ func startDepot(t *testing.T, text, data string) *depot {
 func startWith(t *testing.T, cfg *config.Config, data string) *depot {
 	t.Helper()
 	cfg.Data = data
-	n, err := newNode(cfg, nil, slog.New(slog.DiscardHandler))
+	n, err := node.New(cfg, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	front, err := n.front(cfg)
+	front, err := n.Front(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(front)
 	t.Cleanup(func() {
 		server.Close()
-		n.close()
+		n.Close()
 	})
 	var key bytes.Buffer
-	if err := n.key(t.Context(), keyQuery{Verb: "add", Name: "test", Right: "upload"}, &key); err != nil {
+	if err := n.Key(t.Context(), node.KeyQuery{Verb: "add", Name: "test", Right: "upload"}, &key); err != nil {
 		t.Fatal(err)
 	}
 	return &depot{t, n, data, server.URL, strings.TrimSpace(key.String())}
@@ -366,7 +367,7 @@ func TestUploadsAnswerEverywhere(t *testing.T) {
 			if b.pads != nil {
 				s.upload("returnpads", b.id, 0, 1, b.pads)
 			}
-			answers, err := s.node.frames(t.Context(), fileQuery{b.id, addrs})
+			answers, err := s.node.Frames(t.Context(), node.FileQuery{FileID: b.id, Addrs: addrs})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -435,11 +436,11 @@ func testKeys(t *testing.T, s *depot, folder string) {
 	b := extractBinary(t, "gcc-cc-dwarf5")
 	lines := func(verb string, id ...string) string {
 		var out bytes.Buffer
-		q := keyQuery{Verb: verb, Right: "read"}
+		q := node.KeyQuery{Verb: verb, Right: "read"}
 		if len(id) > 0 {
 			q.ID = id[0]
 		}
-		if err := s.node.key(context.Background(), q, &out); err != nil {
+		if err := s.node.Key(context.Background(), q, &out); err != nil {
 			t.Fatal(verb, err)
 		}
 		return strings.TrimSpace(out.String())
@@ -532,7 +533,7 @@ func TestNodesShareAStore(t *testing.T) {
 	first := (parts - 1) % 2 // who published knows at once, the other one was told to forget when it is asked
 	answers := []*depot{one, two}[first].lookup(b.id, addrs)
 	other := []*depot{one, two}[1-first]
-	if err := other.node.forget(t.Context(), ident.Module{FileID: b.id}); err != nil {
+	if err := other.node.Forget(t.Context(), ident.Module{FileID: b.id}); err != nil {
 		t.Fatal(err)
 	}
 	for i, got := range other.lookup(b.id, addrs) {
@@ -583,10 +584,10 @@ func TestNodesLearnOfKeys(t *testing.T) {
 	if two.v5(b.module, at)[0] == "" {
 		t.Fatal("the other node does not know what was uploaded")
 	}
-	if err := one.node.key(t.Context(), keyQuery{Verb: "add", Right: "read"}, io.Discard); err != nil {
+	if err := one.node.Key(t.Context(), node.KeyQuery{Verb: "add", Right: "read"}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(2 * keysEvery); two.v5(b.module, at)[0] != ""; {
+	for end := time.Now().Add(20 * time.Second); two.v5(b.module, at)[0] != ""; {
 		if time.Now().After(end) {
 			t.Fatal("the other node answers on")
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"symbolon/internal/ident"
+	"symbolon/internal/node"
 )
 
 // Of what is there and cannot be read clients hear that, but not where it lies.
@@ -42,7 +43,7 @@ func TestDamagedUploadsAreToldWithoutTheirPlace(t *testing.T) {
 					t.Errorf("%s: %d %s, wanted is %s", ask.path, status, got, c.want)
 				}
 			}
-			_, err := s.node.frames(t.Context(), fileQuery{FileID: id, Addrs: []uint64{16}})
+			_, err := s.node.Frames(t.Context(), node.FileQuery{FileID: id, Addrs: []uint64{16}})
 			if err == nil || len(c.damaged) > 0 && !strings.Contains(err.Error(), filepath.Join(folder, c.damaged[0])) {
 				t.Errorf("the command says %v", err)
 			}

@@ -50,8 +50,8 @@ sources directly and caches nothing.`,
 			if err != nil {
 				return err
 			}
-			defer op.close()
-			x, err := op.explain(ctx, q)
+			defer op.Close()
+			x, err := op.Explain(ctx, q)
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"symbolon/internal/explain"
+	"symbolon/internal/trial"
 )
 
 // explained runs "symbolon explain --json" on a folder of build ids that has the
@@ -20,7 +21,7 @@ func explained(t *testing.T, args ...string) *explain.Trail {
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(at, corpusFile(t, "debuglink.debug"), 0o600); err != nil {
+	if err := os.WriteFile(at, trial.Corpus(t, "debuglink.debug"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer

@@ -1,5 +1,5 @@
 // Symbolon turns addresses into names. This is the one binary: main picks the
-// command, wire.go puts the rooms together, and each command has a file of its
+// command, package node puts a server together, and each command has a file of its
 // own.
 package main
 

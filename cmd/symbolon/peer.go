@@ -16,6 +16,7 @@ import (
 
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
+	"symbolon/internal/node"
 )
 
 // The commands that Symbolicator has, for those who come from there.
@@ -135,12 +136,12 @@ func cleanup(ctx context.Context, e *env, conf *configFlags, dry bool) error {
 	if err != nil {
 		return err
 	}
-	data, err := dataDir(cfg.Data)
+	data, err := node.DataDir(cfg.Data)
 	if err != nil {
 		return err
 	}
-	if r := dialControl(ctx, data); r != nil {
-		r.close()
+	if r := node.Dial(ctx, data); r != nil {
+		r.Close()
 		say(e.stdout, "a server runs on %s and keeps it clean\n", data)
 		return nil
 	}

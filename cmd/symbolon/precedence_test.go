@@ -14,13 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"symbolon/internal/bin"
-	"symbolon/internal/debugfile"
 	"symbolon/internal/explain"
 	"symbolon/internal/fixture"
 	"symbolon/internal/ident"
-	"symbolon/internal/object"
 	"symbolon/internal/source"
+	"symbolon/internal/trial"
 )
 
 // platform is a module with all the files that there can be for it.
@@ -33,26 +31,6 @@ type platform struct {
 type rankedFile struct {
 	kind string
 	text []byte
-}
-
-func corpusFile(t *testing.T, name string) []byte {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../internal/object/testdata/corpus", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
-// identified is what a file says of itself, as a module of this name.
-func identified(t *testing.T, text []byte, kind ident.Type, code, debug string) ident.Module {
-	t.Helper()
-	f, err := debugfile.Open(bin.Bytes(text), object.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := f.Objects()[0].Info().Module
-	return ident.Module{Type: kind, CodeFile: code, CodeID: m.CodeID, DebugFile: debug, DebugID: m.DebugID}
 }
 
 // breakpadOf is a .sym file for m that has functions, symbols and rules for
@@ -75,8 +53,8 @@ func breakpadOf(m ident.Module, has string) rankedFile {
 const everyPart = "functions, symbols, rules"
 
 func elfPlatform(t *testing.T) platform {
-	code := corpusFile(t, "gcc-dwarf5")
-	m := identified(t, code, ident.TypeELF, "kiln", "kiln")
+	code := trial.Corpus(t, "gcc-dwarf5")
+	m := trial.Identified(t, code, ident.TypeELF, "kiln", "kiln")
 	var raw []byte
 	if _, err := fmt.Sscanf(m.CodeID.String(), "%x", &raw); err != nil {
 		t.Fatal(err)
@@ -89,8 +67,8 @@ func elfPlatform(t *testing.T) platform {
 	empty.Add(fixture.ELFSection{Name: ".eh_frame", Type: 1, Flags: 2, Addr: 0x1300, Data: make([]byte, 16)})
 	return platform{m, map[string]rankedFile{
 		"code":           {source.ELFCode, code},
-		"stripped code":  {source.ELFCode, corpusFile(t, "debuglink")},
-		"debug":          {source.ELFDebug, corpusFile(t, "debuglink.debug")},
+		"stripped code":  {source.ELFCode, trial.Corpus(t, "debuglink")},
+		"debug":          {source.ELFDebug, trial.Corpus(t, "debuglink.debug")},
 		"empty eh_frame": {source.ELFDebug, empty.Bytes()},
 		"breakpad":       breakpadOf(m, everyPart),
 		"public .sym":    breakpadOf(m, "symbols"),
@@ -99,8 +77,8 @@ func elfPlatform(t *testing.T) platform {
 }
 
 func machoPlatform(t *testing.T) platform {
-	dsym := corpusFile(t, "macho-x86_64.dsym")
-	m := identified(t, dsym, ident.TypeMachO, "kiln", "kiln")
+	dsym := trial.Corpus(t, "macho-x86_64.dsym")
+	m := trial.Identified(t, dsym, ident.TypeMachO, "kiln", "kiln")
 	code := fixture.NewMachO(fixture.MachOX64, 3, fixture.MachODylib).UUID(m.DebugID.UUID())
 	code.Segment("__TEXT", 0x1000, 0x1000,
 		fixture.MachOSection{Name: "__text", Addr: 0x1100, Data: make([]byte, 0x100), Flags: fixture.MachOCode},
@@ -127,8 +105,8 @@ func pePlatform(t *testing.T, machine uint16) platform {
 		x.Section(fixture.PESection{Name: ".xdata", Addr: 0x5000, Data: fixture.PEUnwind{Codes: []uint16{0x4204}}.Bytes()})
 		x.Table(fixture.PEDirException, fixture.PESection{Name: ".pdata", Addr: 0x6000, Data: fixture.PEPack(uint32(0x1100), uint32(0x1120), uint32(0x5000))})
 	}
-	m := identified(t, full, ident.TypePE, "crane.dll", "crane.pdb")
-	m.CodeID = identified(t, x.Bytes(), ident.TypePE, "", "").CodeID
+	m := trial.Identified(t, full, ident.TypePE, "crane.dll", "crane.pdb")
+	m.CodeID = trial.Identified(t, x.Bytes(), ident.TypePE, "", "").CodeID
 	return platform{m, map[string]rankedFile{
 		"pdb":          {source.PDB, full},
 		"stripped pdb": {source.PDB, pdb.Bytes()},
@@ -140,7 +118,7 @@ func pePlatform(t *testing.T, machine uint16) platform {
 func dotnetPlatform(t *testing.T) platform {
 	portable := fixture.NewPPDB().Document(`C:\src\a.cs`, `\`).Method(1, fixture.NewPPDBPoints(0).Point(0x1a, 7, 5, 7, 9))
 	portable.ID = [20]byte{1, 2, 3, 15: 16}
-	m := identified(t, portable.Bytes(), ident.TypeDotnet, "crane.dll", "crane.pdb")
+	m := trial.Identified(t, portable.Bytes(), ident.TypeDotnet, "crane.dll", "crane.pdb")
 	pdb := fixture.SamplePDB()
 	pdb.GUID = [16]byte{1, 2, 3, 15: 16}
 	return platform{m, map[string]rankedFile{

@@ -42,7 +42,7 @@ found.`,
 			if err != nil {
 				return err
 			}
-			defer op.close()
+			defer op.Close()
 			return prefetchAll(ctx, e, op, modules, parallel)
 		},
 	}
@@ -99,7 +99,7 @@ func prefetchAll(ctx context.Context, e *env, op operator, modules []ident.Modul
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			p, err := op.prefetch(ctx, m)
+			p, err := op.Prefetch(ctx, m)
 			mu.Lock()
 			defer mu.Unlock()
 			done++

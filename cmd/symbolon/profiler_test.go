@@ -38,8 +38,8 @@ func TestProfilesOfTheFirefoxProfiler(t *testing.T) {
 			if err := json.Unmarshal(text, &request); err != nil {
 				t.Fatal(err)
 			}
-			s := open(t, t.TempDir(), "sources:\n- {id: store, type: filesystem, path: '"+filepath.ToSlash(store)+"'}\n")
-			status, answer := s.call(t, "POST", "/symbolicate/v5", string(text))
+			s := startDepot(t, "sources:\n- {id: store, type: filesystem, path: '"+filepath.ToSlash(store)+"'}\n", t.TempDir())
+			status, answer, _ := s.do("POST", "/symbolicate/v5", text, "Content-Type: application/json")
 			var a struct {
 				Results []struct {
 					Found  map[string]bool `json:"found_modules"`

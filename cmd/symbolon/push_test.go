@@ -23,6 +23,7 @@ import (
 	"symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
 	"symbolon/internal/push"
+	"symbolon/internal/trial"
 )
 
 const (
@@ -287,7 +288,7 @@ func TestPushedPartsAreTheExtraction(t *testing.T) {
 		if code != 0 {
 			t.Fatal(errs)
 		}
-		file := corpusFile(t, name)
+		file := trial.Corpus(t, name)
 		id, err := ident.NewFileID(bytes.NewReader(file), int64(len(file)))
 		if err != nil {
 			t.Fatal(err)
@@ -325,7 +326,7 @@ func TestAProgramWithoutPadsIsPushed(t *testing.T) {
 		if sent := s.taken(); len(sent) != 2 || !strings.HasPrefix(sent[0], "ranges 0 ") || !strings.HasPrefix(sent[1], "returnpads 0 ") {
 			t.Errorf("%s: %v", name, sent)
 		}
-		file := corpusFile(t, name)
+		file := trial.Corpus(t, name)
 		id, err := ident.NewFileID(bytes.NewReader(file), int64(len(file)))
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"symbolon/internal/trial"
 )
 
 // drop ends a connection without an answer.
@@ -264,7 +266,7 @@ func TestOnePushGoesOnBehindAFileThatFails(t *testing.T) {
 func fill(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(dir, name), corpusFile(t, name), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), trial.Corpus(t, name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}

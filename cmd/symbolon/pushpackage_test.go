@@ -25,7 +25,7 @@ func standInTool(t *testing.T, dir, name, script string) {
 func strippedOf(t *testing.T, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, "debuglink")
-	if err := os.WriteFile(path, corpusFile(t, "debuglink"), 0o755); err != nil {
+	if err := os.WriteFile(path, trial.Corpus(t, "debuglink"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -89,7 +89,7 @@ func TestAPushFetchesDebugFiles(t *testing.T) {
 	u := trial.NewUpstream(t)
 	bare := strippedOf(t, t.TempDir())
 	const path = "/buildid/caeeab3dac563879c0a40e7bbc2a2ad961b2aa8d/debuginfo"
-	debug := corpusFile(t, "debuglink.debug")
+	debug := trial.Corpus(t, "debuglink.debug")
 	urls := "ima:enforcing " + u.URL + "none " + u.URL
 	records := func(environ ...string) string {
 		t.Helper()
@@ -115,7 +115,7 @@ func TestAPushFetchesDebugFiles(t *testing.T) {
 		t.Error("the servers were not asked in their order")
 	}
 	for name, answer := range map[string]http.Handler{
-		"of another build": trial.File(corpusFile(t, "no-build-id")), "no file": trial.File([]byte("text")),
+		"of another build": trial.File(trial.Corpus(t, "no-build-id")), "no file": trial.File([]byte("text")),
 		"broken": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }), "cut": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "100"); say(w, "x") }),
 	} {
 		u.Do(path, answer)
@@ -145,7 +145,7 @@ func TestAPushFetchesSharedDebugInformation(t *testing.T) {
 	if len(need) != 1 {
 		t.Fatal(need)
 	}
-	u.Do(fmt.Sprintf("/buildid/%x/debuginfo", need[0].ID), trial.File(corpusFile(t, "dwz-multi.alt")))
+	u.Do(fmt.Sprintf("/buildid/%x/debuginfo", need[0].ID), trial.File(trial.Corpus(t, "dwz-multi.alt")))
 	after, code := runHere(t, []string{"DEBUGINFOD_URLS=" + u.URL}, "push", dir, "--dry-run")
 	want, _ := runHere(t, nil, "push", corpusPath("dwz-multi"), "--dry-run")
 	if code != 0 || after == before || strings.TrimPrefix(after, dir) != strings.TrimPrefix(want, filepath.Dir(corpusPath("x"))) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"symbolon/internal/fixture"
 	"symbolon/internal/trial"
 )
 
@@ -85,8 +86,8 @@ func repeating(t *testing.T, ways map[string]http.HandlerFunc) *trial.Upstream {
 		switch h := ways[strings.ReplaceAll(way, "-", " ")]; {
 		case h != nil:
 			h(w, r)
-		case strings.HasSuffix(r.URL.Path, ".so.sym") && strings.Contains(spoken(r), canary):
-			_, _ = w.Write([]byte(kettleSym)) // the client may leave
+		case strings.HasSuffix(r.URL.Path, ".so.sym") && strings.Contains(spoken(r), trial.Canary):
+			_, _ = w.Write([]byte(trial.KettleSym)) // the client may leave
 		default:
 			http.NotFound(w, r)
 		}
@@ -133,12 +134,12 @@ func TestNoRequestTellsASecret(t *testing.T) {
 	}
 	t.Setenv("SYMBOLON_TRIAL_BINARY", self)
 	n := 0
-	next := func() string { n++; return fmt.Sprint(canary, n) }
+	next := func() string { n++; return fmt.Sprint(trial.Canary, n) }
 	ways := maps.Clone(talkers)
 	maps.Copy(ways, storeTalkers)
 	up := repeating(t, ways)
 	at := strings.TrimSuffix(strings.TrimPrefix(up.URL, "http://"), "/")
-	folder, module := linked(t, at+"/page")
+	folder, module := trial.PDBFolder(t, fixture.SourceLinkedPDB(at+"/page"))
 	w := &witness{t: t, user: next() + "-of-the-user", admin: next() + "-of-the-admin", told: map[string]string{}}
 	config := "log: {level: debug}\nsentry: {allow_request_sources: true}\n" +
 		"network: {connect_to_reserved_ips: true, max_tries: 2, head_timeout: 2s, deny_list_threshold: 60}\n" +
@@ -153,7 +154,7 @@ func TestNoRequestTellsASecret(t *testing.T) {
 	w.Terminate()
 	w.told["log"], w.told["data"] = w.Log(), filesBelow(t, w.Data)
 	for what, text := range w.told {
-		if found := leaks(text); found != nil {
+		if found := trial.Leaks(text); found != nil {
 			t.Errorf("%s tells %s", what, found)
 		}
 	}
@@ -167,16 +168,16 @@ func (w *witness) sources(url string, ways map[string]http.HandlerFunc, next fun
 	said := map[string]int{}
 	for way := range ways {
 		sources, ids := credited(url+strings.ReplaceAll(way, " ", "-")+"/", next)
-		answer := w.ask(way, kettle, `,"sources":[`+strings.Join(sources, ",")+`]`)
+		answer := w.ask(way, trial.Kettle, `,"sources":[`+strings.Join(sources, ",")+`]`)
 		for _, id := range ids {
 			said[id] += strings.Count(answer, `"source":"`+id+`"`)
 		}
 	}
 	sources, ids := credited(url, next)
 	for what, answer := range map[string]string{
-		"a good source of a request":           w.ask("good", kettle, `,"sources":[`+strings.Join(sources, ",")+`]`),
-		"a good source of the configuration":   w.ask("configured", strings.Replace(kettle, "kettle", "configured", 1), ""),
-		"one of a request, when it is decoded": w.ask("again", kettle, `,"sources":[`+strings.Join(sources, ",")+`]`),
+		"a good source of a request":           w.ask("good", trial.Kettle, `,"sources":[`+strings.Join(sources, ",")+`]`),
+		"a good source of the configuration":   w.ask("configured", strings.Replace(trial.Kettle, "kettle", "configured", 1), ""),
+		"one of a request, when it is decoded": w.ask("again", trial.Kettle, `,"sources":[`+strings.Join(sources, ",")+`]`),
 	} {
 		if !strings.Contains(answer, `"symbolicated"`) {
 			w.t.Errorf("%s: %s", what, answer)
@@ -209,7 +210,7 @@ func (w *witness) mistakes(next func() string) {
 		"bad scraping": `,"scraping":{"enabled":true,"allowed_origins":["*"],"headers":{"A":["` + next() + `"]}}`,
 		"bad key":      `,"sources":[{"id":"x","type":"gcs","bucket":"b","client_email":"e","private_key":"-----BEGIN PRIVATE KEY-----\n` + next() + `\n-----END PRIVATE KEY-----"}]`,
 	} {
-		w.ask(what, kettle, more)
+		w.ask(what, trial.Kettle, more)
 	}
 	w.send("a wrong token", http.MethodPost, "/symbolicate", "{}", next())
 	w.send("a wrong scope", http.MethodPost, "/symbolicate?scope="+next()+"&sig="+next(), "{}", w.user)
@@ -220,13 +221,13 @@ func (w *witness) mistakes(next func() string) {
 
 // operate asks for all that an operator may know.
 func (w *witness) operate(config string) {
-	module := "configured.so/" + kettleID
-	w.send("forget", http.MethodPost, "/api/forget", `{"modules":[{`+kettle+`}]}`, w.admin)
+	module := "configured.so/" + trial.KettleID
+	w.send("forget", http.MethodPost, "/api/forget", `{"modules":[{`+trial.Kettle+`}]}`, w.admin)
 	if x := w.send("explain", http.MethodGet, "/api/explain/"+module, "", w.admin); !strings.Contains(x, "found in good") {
 		w.t.Errorf("it is not explained: %s", x)
 	}
-	w.send("explain", http.MethodGet, "/api/explain/other.so/"+kettleID+"?purpose=unwind", "", w.admin)
-	w.send("proxy", http.MethodGet, "/proxy/configured.so/"+kettleID+"/configured.so.sym", "", w.user)
+	w.send("explain", http.MethodGet, "/api/explain/other.so/"+trial.KettleID+"?purpose=unwind", "", w.admin)
+	w.send("proxy", http.MethodGet, "/proxy/configured.so/"+trial.KettleID+"/configured.so.sym", "", w.user)
 	for _, path := range []string{"/metrics", "/healthcheck", "/__heartbeat__"} {
 		w.send(path, http.MethodGet, path, "", "")
 	}

@@ -12,11 +12,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -28,29 +26,6 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/trial"
 )
-
-// canary is the beginning of every secret that is planted; a number follows.
-const canary = "caNary7f3a-"
-
-// leaks are the places where a text has a canary, as it is or packed in the
-// ways in which a credential travels.
-func leaks(text string) (found []string) {
-	add := func(at int) { found = append(found, fmt.Sprintf("%q", text[max(0, at-60):min(at+60, len(text))])) }
-	for _, form := range []string{canary, url.QueryEscape(canary), fmt.Sprintf("%x", canary)} {
-		for _, at := range regexp.MustCompile("(?i)"+regexp.QuoteMeta(form)).FindAllStringIndex(text, -1) {
-			add(at[0])
-		}
-	}
-	for _, word := range regexp.MustCompile(`[A-Za-z0-9+/_-]{12,}`).FindAllStringIndex(text, -1) {
-		for skip := range 4 { // base64 of which only a part is a secret
-			b, _ := base64.RawStdEncoding.DecodeString(text[word[0]+skip : word[1]])
-			if bytes.Contains(b, []byte(canary)) {
-				add(word[0])
-			}
-		}
-	}
-	return found[:min(len(found), 10)]
-}
 
 // forms are texts that hold a secret; what a key takes is one of them.
 var forms = []string{
@@ -133,7 +108,7 @@ func TestNoCommandTellsAConfiguredSecret(t *testing.T) {
 	for _, k := range secretKeys(t) {
 		accepted := 0
 		for i, form := range forms {
-			text := strings.ReplaceAll(form, "C", fmt.Sprint(canary, i))
+			text := strings.ReplaceAll(form, "C", fmt.Sprint(trial.Canary, i))
 			if err := os.WriteFile(file, []byte(planted(k, text)), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +130,7 @@ func TestNoCommandTellsAConfiguredSecret(t *testing.T) {
 			for way, r := range runs {
 				for _, verb := range []string{"check", "print"} {
 					out, code := runHere(t, r.environ, append([]string{"config", verb}, r.args...)...)
-					if found := leaks(out); found != nil {
+					if found := trial.Leaks(out); found != nil {
 						t.Errorf("%s as %q by %s: config %s tells %s", k.Path, form, way, verb, found)
 					}
 					if code == exitDone && way == "file" && verb == "print" {
@@ -175,8 +150,8 @@ func TestNoCommandTellsAConfiguredSecret(t *testing.T) {
 
 // TestNoTypingMistakeTellsASecret breaks a good file at every byte.
 func TestNoTypingMistakeTellsASecret(t *testing.T) {
-	good := "log: {level: warn}\nsources:\n- id: a\n  type: http\n  url: https://u:" + canary + "1@h/p?sig=" + canary + "2\n" +
-		"  headers:\n    Authorization: Bearer " + canary + "3\n    X-Key: '" + canary + "4'\n  filters: {filetypes: [breakpad]}\n"
+	good := "log: {level: warn}\nsources:\n- id: a\n  type: http\n  url: https://u:" + trial.Canary + "1@h/p?sig=" + trial.Canary + "2\n" +
+		"  headers:\n    Authorization: Bearer " + trial.Canary + "3\n    X-Key: '" + trial.Canary + "4'\n  filters: {filetypes: [breakpad]}\n"
 	wrong := 0
 	check := func(text string) {
 		_, loaded, err := readText(text)
@@ -184,7 +159,7 @@ func TestNoTypingMistakeTellsASecret(t *testing.T) {
 		if err == nil {
 			told = strings.Join(loaded.Notices, "\n")
 		}
-		if found := leaks(told); found != nil {
+		if found := trial.Leaks(told); found != nil {
 			if wrong++; wrong <= 20 {
 				t.Errorf("%s\nof the file\n%s", found, text)
 			}
@@ -192,8 +167,8 @@ func TestNoTypingMistakeTellsASecret(t *testing.T) {
 	}
 	check(good)
 	inside := func(i int) bool {
-		n := len(canary) + 1
-		at := strings.LastIndex(good[:min(i+n-1, len(good))], canary)
+		n := len(trial.Canary) + 1
+		at := strings.LastIndex(good[:min(i+n-1, len(good))], trial.Canary)
 		return at >= 0 && i > at && i < at+n
 	}
 	for i := range len(good) + 1 {
@@ -279,7 +254,7 @@ func failing(t *testing.T) (text string, ids []string) {
 			path := "/" + strings.ReplaceAll(name+how, " ", "-")
 			at[name+how] = up.URL + path[1:] + "/"
 			up.Do(path+modulePath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if strings.Count(echo(r), canary) < 3 {
+				if strings.Count(echo(r), trial.Canary) < 3 {
 					t.Errorf("%s: the secrets did not arrive: %s", name, echo(r))
 				}
 				h(w, r)
@@ -287,7 +262,7 @@ func failing(t *testing.T) (text string, ids []string) {
 		}
 	}
 	n := 0
-	next := func() string { n++; return fmt.Sprint(canary, n) }
+	next := func() string { n++; return fmt.Sprint(trial.Canary, n) }
 	var b strings.Builder
 	b.WriteString("network: {max_tries: 2, connect_timeout: 2s, deny_list_threshold: 60}\nlog: {level: debug}\nsources:\n")
 	for name, address := range at {
@@ -316,7 +291,7 @@ func teller(t *testing.T) string {
 	up := trial.NewUpstream(t)
 	up.Do("", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent := echo(r) + r.Header.Get("X-Amz-Security-Token")
-		if strings.Count(sent, canary) < 2 {
+		if strings.Count(sent, trial.Canary) < 2 {
 			t.Errorf("the secrets of the shared cache did not arrive: %s", sent)
 		}
 		w.WriteHeader(http.StatusForbidden)
@@ -355,9 +330,9 @@ func TestRunningServerTellsNoSecret(t *testing.T) {
 	text, ids := failing(t)
 	proxy := trial.NewUpstream(t)
 	proxy.Do("", talkers["status line"])
-	environ := []string{"TOKEN=" + canary + "998", "no_proxy=", "NO_PROXY="}
+	environ := []string{"TOKEN=" + trial.Canary + "998", "no_proxy=", "NO_PROXY="}
 	for _, name := range []string{"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"} {
-		environ = append(environ, name+"="+strings.Replace(proxy.URL, "://", "://user:"+canary+"999@", 1))
+		environ = append(environ, name+"="+strings.Replace(proxy.URL, "://", "://user:"+trial.Canary+"999@", 1))
 	}
 	s := trial.Start(t, trial.Options{Config: text, Env: environ})
 	told := map[string]string{}
@@ -366,11 +341,11 @@ func TestRunningServerTellsNoSecret(t *testing.T) {
 		`{"jobs":[{"memoryMap":[["a.so","` + moduleID + `"]],"stacks":[[[0,1]]]}]}`, `{`,
 	} {
 		for _, path := range []string{"/symbolicate/v5", "/symbolicate/v4", "/"} {
-			told["POST "+path+body] = ask(t, http.MethodPost, s.URL+path+"?token="+canary+"0", body)
+			told["POST "+path+body] = ask(t, http.MethodPost, s.URL+path+"?token="+trial.Canary+"0", body)
 		}
 	}
 	for _, path := range []string{modulePath, "/metrics", "/__heartbeat__", "/__version__", "/__broken__", "/", "/gone", "/symbolicate/v5"} {
-		told["GET "+path] = ask(t, http.MethodGet, s.URL+path+"?token="+canary+"0", "")
+		told["GET "+path] = ask(t, http.MethodGet, s.URL+path+"?token="+trial.Canary+"0", "")
 	}
 	module := moduleName + "/" + moduleID
 	commands := func(when string) {
@@ -392,11 +367,11 @@ func TestRunningServerTellsNoSecret(t *testing.T) {
 	told["log"] = s.Log()
 	told["data"] = filesBelow(t, s.Data)
 	for _, file := range []string{"explain"} { // without a data directory nothing is remembered, and the sources are asked
-		out, errs, _ := s.Run(file, module, "--source", "http://user:"+canary+"1@127.0.0.1:1/?sig="+canary+"2")
+		out, errs, _ := s.Run(file, module, "--source", "http://user:"+trial.Canary+"1@127.0.0.1:1/?sig="+trial.Canary+"2")
 		told["explain --source"] = out + errs
 	}
 	for what, text := range told {
-		if found := leaks(text); found != nil {
+		if found := trial.Leaks(text); found != nil {
 			t.Errorf("%s tells %s", what, found)
 		}
 	}
@@ -455,10 +430,10 @@ func ask(t *testing.T, method, address, body string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+canary+"0")
-	r.Header.Set("Cookie", "session="+canary+"0")
+	r.Header.Set("Authorization", "Bearer "+trial.Canary+"0")
+	r.Header.Set("Cookie", "session="+trial.Canary+"0")
 	r.Header.Set("Debug", "1")
-	r.SetBasicAuth("user", canary+"0")
+	r.SetBasicAuth("user", trial.Canary+"0")
 	return wholeAnswer(t, r)
 }
 
@@ -480,7 +455,7 @@ func wholeAnswer(t *testing.T, r *http.Request) string {
 // TestNoPanicTellsASecret throws what holds secrets.
 func TestNoPanicTellsASecret(t *testing.T) {
 	text, _ := failing(t)
-	cfg, _, err := readText(strings.ReplaceAll(text, "${TOKEN}", canary+"0"))
+	cfg, _, err := readText(strings.ReplaceAll(text, "${TOKEN}", trial.Canary+"0"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -510,10 +485,10 @@ func TestNoPanicTellsASecret(t *testing.T) {
 			told += log.String() + fmt.Sprint(w.Header()) + w.Body.String()
 		}
 	}
-	if found := leaks(told); found != nil {
+	if found := trial.Leaks(told); found != nil {
 		t.Errorf("told: %s", found)
 	}
-	if secret := bin.NewSecret(canary + "1"); leaks(secret.Reveal()) == nil || leaks(base64.StdEncoding.EncodeToString([]byte("user:"+secret.Reveal()))) == nil {
+	if secret := bin.NewSecret(trial.Canary + "1"); trial.Leaks(secret.Reveal()) == nil || trial.Leaks(base64.StdEncoding.EncodeToString([]byte("user:"+secret.Reveal()))) == nil {
 		t.Error("a leak would not be seen")
 	}
 }

@@ -15,21 +15,13 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"time"
 
-	"symbolon/internal/api"
-	"symbolon/internal/api/elastic"
-	"symbolon/internal/api/jobs"
-	"symbolon/internal/api/mozilla"
-	"symbolon/internal/api/operate"
-	"symbolon/internal/api/sentry"
 	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/config"
-	"symbolon/internal/ident"
-	"symbolon/internal/locate"
 	"symbolon/internal/metric"
+	"symbolon/internal/node"
 	"symbolon/internal/source"
 )
 
@@ -113,7 +105,7 @@ type server struct {
 }
 
 func (s *server) run(ctx context.Context) error {
-	var built *demoSource
+	var built *node.Builtin
 	var err error
 	if s.key != "" {
 		if built, err = demoStore(ctx); err != nil {
@@ -127,28 +119,28 @@ func (s *server) run(ctx context.Context) error {
 			defer os.RemoveAll(s.cfg.Data)
 		}
 	}
-	note, err := settle(s.cfg)
+	note, err := node.Settle(s.cfg)
 	if err != nil {
 		return err
 	}
 	s.logStart()
 	s.warn(note)
-	n, err := newNode(s.cfg, built, s.log)
+	n, err := node.New(s.cfg, built, s.log)
 	if err != nil {
 		return err
 	}
-	defer n.close()
-	stop, err := listenControl(s.cfg.Data, n)
+	defer n.Close()
+	stop, err := node.ListenControl(s.cfg.Data, n)
 	if err != nil {
 		s.log.Warn("the commands explain, cache and prefetch cannot reach this server", "error", err)
 	} else {
 		defer stop()
 	}
-	front, err := n.front(s.cfg)
+	front, err := n.Front(s.cfg)
 	if err != nil {
 		return err
 	}
-	s.env.signals.onHangup(func() { n.rereadKeys(ctx) })
+	s.env.signals.onHangup(func() { n.RereadKeys(ctx) })
 	ports, bases, err := listen(s.cfg.HTTP.Defaults(), s.log)
 	if err != nil {
 		return err
@@ -193,78 +185,7 @@ const noSymbolsText = "no symbol source is named, so every module will be missin
 // noSymbols reports whether a server with this configuration, which is settled,
 // could not find any symbols.
 func noSymbols(cfg *config.Config) bool {
-	return len(cfg.Sources) == 0 && !cfg.Sentry.AllowRequestSources && !hasUploads(cfg.State)
-}
-
-// front puts the doors of the node together.
-func (n *node) front(cfg *config.Config) (*api.Front, error) {
-	version, err := api.ReadVersion(cfg.HTTP.VersionFile)
-	if err != nil {
-		return nil, err
-	}
-	access := api.NewAccess(cfg.Access, cfg.HTTP.TrustedProxies)
-	n.open = n.locator
-	if !access.Open() { // who has no token sees what is public
-		n.open = n.locator.With("", n.public)
-	}
-	door := mozilla.New(cfg.Mozilla, mozilla.Deps{
-		Run:     n.engine.With(n.tables.With(n.open)).Run,
-		Symbols: n.symbolFile,
-		Now:     time.Now,
-		Log:     n.log,
-	})
-	desk := operate.New(operate.Deps{Access: access, Explain: n.explainText, Forget: n.forget, Log: n.log})
-	var answers jobs.Store // nil: this node is alone
-	if n.far.redis != nil {
-		answers = n.far.redis.Answers()
-	}
-	n.sentry = sentry.New(cfg.Sentry, sentry.Deps{Store: answers, Access: access, Engine: n.engineFor, Fetch: n.client.Text, File: n.proxied, Sources: len(n.configured), Patience: cfg.Network.Defaults().MaxDownloadTimeout, Now: time.Now, Log: n.log})
-	profilers := elastic.New(cfg.Elastic, elastic.Deps{Store: n.uploads.store, Keys: n.uploads.keys, Run: n.engine.Run, Forget: n.forget, Log: n.log})
-	n.attend(cfg.Elastic.Uploads.Defaults().Expiry)
-	opt := api.Options{Log: n.log, Now: time.Now, Version: version, Memory: n.memory.requests, Checks: []api.Check{{Name: "data_directory", Run: n.writable}}}
-	return api.New(cfg.HTTP, opt, door.Routes(), desk.Routes(), n.sentry.Routes(), profilers.Routes()), nil
-}
-
-// proxied is a file of a module, of the configured sources.
-func (n *node) proxied(ctx context.Context, a sentry.Asking, m ident.Module, kind string) (sentry.File, error) {
-	l, err := n.locatorFor(a)
-	if err != nil {
-		return nil, err
-	}
-	return fileOf(ctx, l, m, kind)
-}
-
-// symbolFile is the .sym of a module, for those who want the file itself.
-func (n *node) symbolFile(ctx context.Context, m ident.Module) (mozilla.File, error) {
-	return fileOf(ctx, n.open, m, source.Breakpad)
-}
-
-// fileOf is the first file of a kind that a source has.
-func fileOf(ctx context.Context, l *locate.Locator, m ident.Module, kind string) (*foundFile, error) {
-	found, _, err := l.Any(ctx, m, kind)
-	if err != nil {
-		return nil, err
-	}
-	_, src, err := found.File(ctx)
-	if err != nil {
-		found.Close()
-		return nil, err
-	}
-	found.Keep()
-	return &foundFile{io.NewSectionReader(src, 0, src.Size()), found}, nil
-}
-
-// foundFile is a found file while it is read.
-type foundFile struct {
-	*io.SectionReader
-	found *locate.Found
-}
-
-func (o *foundFile) Tag() string { return o.found.Tag() }
-
-func (o *foundFile) Close() error {
-	o.found.Close()
-	return nil
+	return len(cfg.Sources) == 0 && !cfg.Sentry.AllowRequestSources && !node.HasUploads(cfg.State)
 }
 
 // tellDemo tells a person what to try.
@@ -298,7 +219,7 @@ const demoName = "demo"
 var demoFiles embed.FS
 
 // demoStore fills a bucket with the built-in files.
-func demoStore(ctx context.Context) (*demoSource, error) {
+func demoStore(ctx context.Context) (*node.Builtin, error) {
 	b := mem.New()
 	err := fs.WalkDir(demoFiles, "demo", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -312,7 +233,7 @@ func demoStore(ctx context.Context) (*demoSource, error) {
 		_, err = b.Put(ctx, strings.TrimPrefix(path, "demo/"), f, bucket.Attrs{Size: -1})
 		return err
 	})
-	return &demoSource{demoName, b}, err
+	return &node.Builtin{Name: demoName, Bucket: b}, err
 }
 
 // jsonLog is the format of a log for machines.

@@ -1,0 +1,85 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/cache"
+	"symbolon/internal/cache/disk"
+	"symbolon/internal/console"
+)
+
+func (n *Node) cacheStat(q CacheQuery, w io.Writer) error {
+	st := n.store.Stat()
+	if q.JSON {
+		return json.NewEncoder(w).Encode(st)
+	}
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, k := range st.Kinds {
+		console.Printf(t, "%s\t%d\t%s\n", k.Kind, k.Files, bin.Size(k.Bytes))
+	}
+	console.Printf(t, "all\t%d\t%s of %s\n", st.Files, bin.Size(st.Bytes), bin.Size(st.MaxBytes))
+	console.Printf(t, "in use\t\t%s\n", bin.Size(st.Held))
+	console.Printf(t, "faults\t%d\t\n", st.Faults)
+	return t.Flush()
+}
+
+// listed is one line of cache ls.
+type listed struct {
+	Kind    cache.Kind `json:"kind"`
+	Key     string     `json:"key"`
+	Size    int64      `json:"size"`
+	Used    time.Time  `json:"used"`
+	Fault   string     `json:"fault,omitempty"`
+	Expires time.Time  `json:"expires,omitzero"`
+}
+
+func (n *Node) cacheList(ctx context.Context, q CacheQuery, w io.Writer) error {
+	enc := json.NewEncoder(w)
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	var failed error
+	n.store.List(func(x disk.Entry) bool {
+		if q.Kind != "" && string(x.Kind) != q.Kind || q.Faults && x.Fault == nil {
+			return true
+		}
+		l := listed{Kind: x.Kind, Key: x.Key.String(), Size: x.Size, Used: x.Used.UTC()}
+		if x.Fault != nil {
+			l.Fault, l.Expires = x.Fault.Error(), cache.Expires(x.Fault).UTC()
+		}
+		if q.JSON {
+			failed = enc.Encode(l)
+		} else {
+			console.Printf(t, "%s\t%s\t%d\t%s\t%s\n", l.Kind, l.Key[:16], l.Size, l.Used.Format(time.RFC3339), console.Printable(l.Fault))
+		}
+		return failed == nil && ctx.Err() == nil
+	})
+	if failed != nil || q.JSON {
+		return failed
+	}
+	return t.Flush()
+}
+
+func (n *Node) cachePurge(q CacheQuery, w io.Writer) error {
+	f := disk.Filter{Kind: cache.Kind(q.Kind), Idle: q.Older, Faults: q.Faults}
+	if len(n.far.faults) > 0 && q.Faults { // or the other nodes' cache would bring them back
+		n.store.List(func(x disk.Entry) bool {
+			if x.Fault != nil && (q.Kind == "" || string(x.Kind) == q.Kind) {
+				for _, tier := range n.far.faults {
+					tier.Forget(context.Background(), x.Kind, x.Key)
+				}
+			}
+			return true
+		})
+	}
+	n.tables.ClearNegatives()
+	if q.All {
+		n.tables.Clear() // or open tables go on answering
+	}
+	count, bytes := n.store.Purge(f)
+	console.Printf(w, "removed %s, %s\n", console.Count(count, "entry"), bin.Size(bytes))
+	return nil
+}

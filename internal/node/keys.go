@@ -1,0 +1,79 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"symbolon/internal/console"
+	"symbolon/internal/keys"
+)
+
+// KeyQuery is one of the key commands.
+type KeyQuery struct {
+	Verb  string     `json:"verb"` // add, ls or rm
+	JSON  bool       `json:"json"`
+	Name  string     `json:"name,omitempty"`
+	Right keys.Right `json:"right,omitempty"`
+	ID    string     `json:"id,omitempty"`
+}
+
+// shownKey is a key as it is listed; when it is made, with the key itself.
+type shownKey struct {
+	ID      string     `json:"id"`
+	Name    string     `json:"name,omitempty"`
+	Right   keys.Right `json:"right"`
+	Created time.Time  `json:"created"`
+	Key     string     `json:"key,omitempty"`
+}
+
+// key does one of the key commands.
+func (n *Node) Key(ctx context.Context, q KeyQuery, w io.Writer) error {
+	switch q.Verb {
+	case "add":
+		text, k, err := n.uploads.keys.Add(ctx, q.Name, q.Right)
+		if err != nil {
+			return err
+		}
+		if q.JSON {
+			return json.NewEncoder(w).Encode(shownKey{k.ID, k.Name, k.Right, k.Created, text})
+		}
+		_, err = fmt.Fprintln(w, text)
+		return err
+	case "rm":
+		return n.uploads.keys.Remove(ctx, q.ID)
+	case "ls":
+		return n.listKeys(ctx, q, w)
+	}
+	return fmt.Errorf("unknown key command %q", q.Verb)
+}
+
+// RereadKeys has the keys that were added count at once, also those of other
+// nodes.
+func (n *Node) RereadKeys(ctx context.Context) {
+	list, err := n.uploads.keys.List(ctx)
+	if err != nil {
+		n.log.Error("cannot read the keys of uploads again; the old ones stay in use", "error", err)
+		return
+	}
+	n.log.Info("read the keys of uploads again", "keys", len(list))
+}
+
+func (n *Node) listKeys(ctx context.Context, q KeyQuery, w io.Writer) error {
+	list, err := n.uploads.keys.List(ctx)
+	if err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, k := range list {
+		if !q.JSON {
+			console.Printf(t, "%s\t%s\t%s\t%s\n", k.ID, k.Right, k.Created.Format(time.RFC3339), console.Printable(k.Name))
+		} else if err := json.NewEncoder(w).Encode(shownKey{k.ID, k.Name, k.Right, k.Created, ""}); err != nil {
+			return err
+		}
+	}
+	return t.Flush()
+}

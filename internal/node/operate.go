@@ -1,0 +1,92 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"symbolon/internal/explain"
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
+	"symbolon/internal/source"
+	project "symbolon/internal/source/sentry"
+)
+
+// Prefetched is what became of one module of a list.
+type Prefetched struct {
+	Found  bool   `json:"found"`
+	Detail string `json:"detail"`
+	Bytes  int64  `json:"bytes"`
+}
+
+// CacheQuery is one of the cache commands.
+type CacheQuery struct {
+	Verb   string        `json:"verb"` // stat, ls or purge
+	JSON   bool          `json:"json"`
+	Kind   string        `json:"kind,omitempty"`
+	Older  time.Duration `json:"older,omitempty"`
+	Faults bool          `json:"faults,omitempty"`
+	All    bool          `json:"all,omitempty"`
+}
+
+// explain runs the lookup of a module and tells how it went.
+func (n *Node) Explain(ctx context.Context, q explain.Question) (*explain.Trail, error) {
+	return explain.Lookup(ctx, n.locator, q, len(n.configured))
+}
+
+// explainText explains the lookup of NAME/ID.
+func (n *Node) explainText(ctx context.Context, module string, p locate.Purpose) (any, error) {
+	m, err := explain.ParseModule(module)
+	if err != nil {
+		return nil, err
+	}
+	return n.Explain(ctx, explain.Question{Module: m, Purpose: p})
+}
+
+// forget has what is missing for m looked for again, in the lists of projects
+// too.
+func (n *Node) Forget(ctx context.Context, m ident.Module) error {
+	full := m.Derive()
+	for _, guarded := range []bool{false, true} {
+		n.client.Shelf(guarded).ForgetIndexes()
+		n.client.Shelf(guarded).Forget(func(name string) bool {
+			return project.Lists(name, full) || !full.FileID.IsZero() && name == source.ElasticPath(full.FileID, source.MetadataFile)
+		})
+	}
+	return n.locator.Invalidate(ctx, m)
+}
+
+// prefetch brings the table of m into the cache, and waits until it is there.
+func (n *Node) Prefetch(ctx context.Context, m ident.Module) (Prefetched, error) {
+	report, err := n.tables.Prefetch(ctx, m)
+	if err != nil {
+		return Prefetched{}, fmt.Errorf("build the table of %s: %w", m.DebugFile, err)
+	}
+	if report.Fault != nil {
+		if ctx.Err() != nil {
+			return Prefetched{}, context.Cause(ctx)
+		}
+		return Prefetched{Detail: report.Fault.Error()}, nil
+	}
+	p := Prefetched{Found: true, Detail: "was there"}
+	for _, t := range report.Tried {
+		if t.Chosen && !t.Cached {
+			p.Detail, p.Bytes = "fetched from "+t.Source, t.Attempt.Bytes
+		}
+	}
+	return p, nil
+}
+
+// cache answers one of the cache commands.
+func (n *Node) Cache(ctx context.Context, q CacheQuery, w io.Writer) error {
+	switch q.Verb {
+	case "stat":
+		return n.cacheStat(q, w)
+	case "ls":
+		return n.cacheList(ctx, q, w)
+	case "purge":
+		return n.cachePurge(q, w)
+	}
+	return fmt.Errorf("unknown cache command %q", q.Verb)
+}

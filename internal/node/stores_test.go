@@ -1,0 +1,135 @@
+package node_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/gcs"
+	"symbolon/internal/bucket/gcstest"
+	"symbolon/internal/bucket/s3test"
+	"symbolon/internal/config"
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+	"symbolon/internal/node"
+	"symbolon/internal/source"
+	"symbolon/internal/source/web"
+)
+
+func storeClient(t *testing.T, network web.Config) *web.Client {
+	t.Helper()
+	client, err := web.NewClient(network, time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client
+}
+
+// fetchFirst fetches the Breakpad file of a.so.
+func fetchFirst(t *testing.T, s source.Source) (string, error) {
+	t.Helper()
+	id, err := ident.ParseBreakpadID("0F1E2D3C4B5A69788796A5B4C3D2E1F01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Candidates(t.Context(), ident.Module{DebugFile: "a.so", DebugID: id}, []string{source.Breakpad})
+	if err != nil || len(list) == 0 {
+		t.Fatal(list, err)
+	}
+	var got bytes.Buffer
+	_, err = s.Fetch(t.Context(), list[0], &got)
+	return got.String(), err
+}
+
+const storedPath = "a.so/0F1E2D3C4B5A69788796A5B4C3D2E1F01/a.so.sym"
+
+// TestStoresOfTheConfigurationAreOpened goes from Symbolicator's keys to a file.
+func TestStoresOfTheConfigurationAreOpened(t *testing.T) {
+	aws, google := s3test.Run(t), gcstest.Run(t)
+	file := filepath.Join(aws.Folder, "in", filepath.FromSlash(storedPath))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("of aws"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b, err := gcs.New(gcs.Config{
+		Bucket: gcstest.Bucket, Endpoint: google.URL, BearerToken: bin.NewSecret(google.Grant("read_write")),
+	}, gcs.Deps{Transport: http.DefaultTransport, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Put(t.Context(), storedPath, strings.NewReader("of google"), bucket.Attrs{}); err != nil {
+		t.Fatal(err)
+	}
+	cfg, _, err := config.Read(config.Options{
+		File: "c.yaml", Environ: []string{"SECRET=" + s3test.SecretKey, "TOKEN=" + google.Grant("read_only")},
+		Data: fmt.Appendf(nil, `sources:
+- {id: aws, type: s3, bucket: %s, prefix: in/, region: [us-east-1, '%s/'], access_key: %s, secret_key: "${SECRET}"}
+- {id: google, type: gcs, bucket: %s, url: %s, bearer_token: "${TOKEN}"}
+`, s3test.Bucket, aws.Endpoint(), s3test.AccessKey, gcstest.Bucket, google.URL),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	configured, err := node.OpenConfigured(cfg, storeClient(t, cfg.Network))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range configured {
+		if got, err := fetchFirst(t, s); got != "of "+s.ID() || err != nil {
+			t.Errorf("%s: %q, %v", s.ID(), got, err)
+		}
+	}
+}
+
+// TestStoresOfRequestsAreGuests shows that a request can neither lead the server
+// to its own network by the address of a store, nor use its credentials.
+func TestStoresOfRequestsAreGuests(t *testing.T) {
+	asked := 0
+	t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1:1/")
+	t.Setenv("GCE_METADATA_HOST", "127.0.0.1:1")
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	defer server.Close()
+	at := server.Listener.Addr().String()
+	client := storeClient(t, web.Config{})
+	for _, c := range []source.Config{
+		{ID: "a", Type: source.S3, Bucket: "b", Region: source.Region{"", "http://" + at}},
+		{ID: "a", Type: source.S3, Bucket: "b", Region: source.Region{"", "http://" + at}, AccessKey: bin.NewSecret("k"), SecretKey: bin.NewSecret("s")},
+		{ID: "a", Type: source.GCS, Bucket: "b", URL: source.NewURL("http://" + at)},
+	} {
+		s, err := node.OpenSource(c, client, client.Share())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fetchFirst(t, s); fault.KindOf(err) != fault.Transport || !strings.Contains(err.Error(), "destination is restricted") || strings.Contains(err.Error(), at) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	for _, c := range []source.Config{
+		{ID: "a", Type: source.S3, Bucket: "b", Provider: source.Container},
+		{ID: "a", Type: source.S3, Bucket: "b", Provider: source.Instance},
+		{ID: "a", Type: source.S3, Bucket: "b", Provider: source.WebIdentity},
+		{ID: "a", Type: source.GCS, Bucket: "b", GoogleProvider: source.Ambient},
+	} {
+		if _, err := node.OpenSource(c, client, client.Share()); err == nil || !strings.Contains(err.Error(), "must bring its own credentials") {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if _, err := node.OpenSource(c, client, nil); err != nil {
+			t.Errorf("%+v of the configuration: %v", c, err)
+		}
+	}
+	if asked > 0 {
+		t.Errorf("the server was led to its own network %d times", asked)
+	}
+}
