@@ -18,7 +18,7 @@ import (
 	"symbolon/internal/push"
 )
 
-// pushFlags is what the command line says.
+// pushFlags are the values of the flags.
 type pushFlags struct {
 	binaries   list
 	packages   list
@@ -32,17 +32,17 @@ type pushFlags struct {
 	force      bool
 	asJSON     bool
 
-	pause time.Duration // before what failed is tried again
+	pause time.Duration // before retries
 }
 
-const pushLong = `What is sent are the functions, inlined calls and lines of a program or a shared
-object, under the file id of the file that runs: it must not be stripped or
-changed afterwards. What is missing in it is taken from its separate debug file:
-the one that is named, that beside it or below /usr/lib/debug, or that of a
-debuginfod server. What the server has is not sent again, nor what it took of a
-push that was interrupted within the last day.`
+const pushLong = `The command sends the functions, inlined calls and lines of programs and shared
+objects, under the file id of the file that runs: do not strip or change it
+afterwards. Debug information that the file lacks comes from its separate debug
+file: the one named with -d, the one beside it or below /usr/lib/debug, or that of
+a debuginfod server. Files that the server has, and parts that it took from a
+push that was interrupted within the last day, are not sent again.`
 
-// The variables of push.
+// Environment variables of push.
 const (
 	pushURLName = "SYMBOLON_PUSH_URL"
 	pushKeyName = "SYMBOLON_PUSH_KEY"
@@ -68,12 +68,12 @@ pattern of such. Links in folders are not followed.`,
 	}
 }
 
-// pushSymbolsCommand has the spelling of Elastic's own client.
+// pushSymbolsCommand returns push with the command line of Elastic's own client.
 func pushSymbolsCommand() *command {
 	exe, pkg := newPushFlags(), newPushFlags()
 	return &command{
 		name:  "push-symbols",
-		short: "Send symbols, as the client of Elastic's profiler spells it",
+		short: "Send symbols, with the command line of Elastic's own client",
 		subs: []*command{
 			{
 				name: "executable", args: "[FILE...]", short: "Send the symbols of programs: push -e", long: pushLong,
@@ -92,7 +92,7 @@ func pushSymbolsCommand() *command {
 func (f *pushFlags) binary(fs *flag.FlagSet) {
 	fs.Var(&f.binaries, "executable", "the `FILE` that runs; may be repeated")
 	fs.Var(&f.binaries, "e", "short for --executable `FILE`")
-	fs.StringVar(&f.debug, "debug-file", "", "its debug file, `DEBUGFILE`; empty is itself, or what is found for it")
+	fs.StringVar(&f.debug, "debug-file", "", "its debug file, `DEBUGFILE` (default: the file itself, or the one that is found for it)")
 	fs.StringVar(&f.debug, "d", "", "short for --debug-file `DEBUGFILE`")
 }
 
@@ -102,20 +102,20 @@ func (f *pushFlags) pack(fs *flag.FlagSet) {
 }
 
 func (f *pushFlags) common(fs *flag.FlagSet) {
-	fs.StringVar(&f.url, "url", "", "`URL` of the server; empty is the variable "+pushURLName)
+	fs.StringVar(&f.url, "url", "", "`URL` of the server (default: the variable "+pushURLName+")")
 	fs.StringVar(&f.url, "u", "", "short for --url `URL`")
-	fs.StringVar(&f.key, "api-key", "", "`KEY` for it, or ID:KEY; empty is the variable "+pushKeyName+", which other users of the machine cannot see")
+	fs.StringVar(&f.key, "api-key", "", "`KEY` for it, or ID:KEY (default: the variable "+pushKeyName+", which other users of the machine cannot see)")
 	fs.StringVar(&f.key, "t", "", "short for --api-key `KEY`")
 	fs.Var(&f.debuginfod, "debuginfod", "`URL` of a server of debug files, before those of the variable DEBUGINFOD_URLS; may be repeated")
-	fs.Func("part-size", "about how much is sent in one piece, a `SIZE` like 8MiB, which is the default", func(text string) error { return f.partSize.UnmarshalText([]byte(text)) })
-	fs.IntVar(&f.parallel, "parallel", f.parallel, "pieces `N` sent at the same time")
+	fs.Func("part-size", "the approximate `SIZE` of a part, such as 8MiB, which is the default", func(text string) error { return f.partSize.UnmarshalText([]byte(text)) })
+	fs.IntVar(&f.parallel, "parallel", f.parallel, "the number `N` of parts sent at the same time")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "do everything but send")
-	fs.StringVar(&f.out, "out", "", "keep the pieces too, as `DIR`/FILEID/KIND.PIECEofPIECES.symbfile")
-	fs.BoolVar(&f.force, "force", false, "send what the server has, too")
+	fs.StringVar(&f.out, "out", "", "keep the parts, as `DIR`/FILEID/KIND.PARTofPARTS.symbfile")
+	fs.BoolVar(&f.force, "force", false, "send files that the server has, too")
 	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object per file")
 }
 
-// check completes the flags and says what is wrong with them.
+// check takes defaults from the environment and checks the flags.
 func (f *pushFlags) check(e *env, args []string) error {
 	if f.url == "" {
 		f.url = environment(e, pushURLName)
@@ -127,17 +127,17 @@ func (f *pushFlags) check(e *env, args []string) error {
 	files := len(f.binaries) + len(args)
 	switch {
 	case files+len(f.packages) == 0:
-		return &usageError{text: "name what to send: a file with -e, or an installed package with -p"}
+		return &usageError{text: "missing FILE: name a file, or an installed package with -p"}
 	case f.debug != "" && (files != 1 || len(f.packages) > 0):
-		return &usageError{text: push.ErrOneDebug.Error()}
+		return &usageError{text: push.ErrDebugFile.Error()}
 	case f.partSize < 1 || f.parallel < 1:
-		return &usageError{text: "--part-size and --parallel are 1 or more"}
+		return &usageError{text: "--part-size and --parallel must be 1 or more"}
 	case f.url == "" && !f.dryRun:
-		return &usageError{text: "name the server with --url"}
+		return &usageError{text: "missing --url"}
 	case f.key == "" && !f.dryRun:
-		return &usageError{text: "there is no key: name it with --api-key, or in the variable " + pushKeyName}
+		return &usageError{text: "missing --api-key, or the variable " + pushKeyName}
 	case strings.ContainsFunc(f.key, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return &usageError{text: "the key has characters that no key has"}
+		return &usageError{text: "invalid --api-key: must be printable ASCII without blanks"}
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (f *pushFlags) run(ctx context.Context, e *env, args []string) error {
 	s, err := c.Push(ctx, append(slices.Clone([]string(f.binaries)), args...), f.packages)
 	out.clear()
 	switch {
-	case errors.Is(err, push.ErrOneDebug):
+	case errors.Is(err, push.ErrDebugFile):
 		return &usageError{text: err.Error()}
 	case err != nil:
 		return err
@@ -173,12 +173,12 @@ func (f *pushFlags) run(ctx context.Context, e *env, args []string) error {
 	case s.Failed > 0:
 		return errTold
 	case s.Sent == 0:
-		return errors.New("nothing was sent: there is no file with symbols; install the packages with the debug information, or name a debuginfod server with --debuginfod URL")
+		return errors.New("nothing was sent: no file has symbols; install the packages with the debug information, or name a debuginfod server with --debuginfod URL")
 	}
 	return nil
 }
 
-// pushOutput prints what a push does.
+// pushOutput prints the events of a push. Several goroutines may use it.
 type pushOutput struct {
 	env    *env
 	asJSON bool
@@ -214,39 +214,40 @@ func (o *pushOutput) damage(name string, info object.Info) {
 	tellDamage(o.env.stderr, name, info)
 }
 
-// result prints what became of a file.
+// result prints the outcome of a file.
 func (o *pushOutput) result(r *push.Result) {
 	o.clear()
 	switch r.Status {
-	case "failed":
+	case push.Failed:
 		say(o.env.stderr, "symbolon: %s\n", printable(r.Detail))
-	case "skipped":
+	case push.Skipped:
 		say(o.env.stderr, "%s\n", printable(r.Detail))
 	}
 	if o.asJSON {
 		enc := json.NewEncoder(o.env.stdout)
 		enc.SetEscapeHTML(false)
-		_ = enc.Encode(r) // that a terminal went away is nobody's concern
+		_ = enc.Encode(r) // the terminal may be gone
 		return
 	}
-	text := r.Detail
+	var text string
 	switch r.Status {
-	case "failed", "skipped":
+	case push.Failed, push.Skipped:
 		return
-	case "same":
+	case push.Same:
+		text = r.Detail
 	default:
-		end := map[string]string{"sent": bytesText(r.Bytes) + " sent", "dry-run": bytesText(r.Bytes) + " not sent", "known": "the server has it already"}
-		text = setText(r.Ranges, "range") + ", " + setText(r.Pads, "pad") + ", " + end[r.Status]
+		ends := map[push.Status]string{push.Sent: bytesText(r.Bytes) + " sent", push.DryRun: bytesText(r.Bytes) + " not sent", push.Known: "the server has it already"}
+		text = setText(r.Ranges, "range") + ", " + setText(r.Pads, "pad") + ", " + ends[r.Status]
 	}
-	name := strings.ReplaceAll(printable(r.File), "\n", "\uFFFD") // a line is of one file
+	name := strings.ReplaceAll(printable(r.File), "\n", "\uFFFD") // one line for each file
 	say(o.env.stdout, "%s %s: %s\n", name, r.FileID, text)
 }
 
-func setText(s *push.Set, what string) string {
-	return counted(s.Records, what) + " in " + counted(int64(s.Parts), "part")
+func setText(s *push.Set, noun string) string {
+	return counted(s.Records, noun) + " in " + counted(int64(s.Parts), "part")
 }
 
-// bytesText is a number of bytes, for people.
+// bytesText returns a number of bytes with a unit.
 func bytesText(n int64) string {
 	size, units := float64(n), []string{"bytes", "KB", "MB", "GB", "TB"}
 	for size >= 1000 && len(units) > 1 {

@@ -435,17 +435,17 @@ func TestAWrongPushIsRefused(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"name what to send", nil},
-		{"of one FILE", []string{"-e", file, "-d", file, file}},
-		{"of one FILE", []string{corpusPath("gcc-dwarf*"), "-d", file}},
-		{"of one FILE", []string{"-p", "x", "-d", file}},
+		{"missing FILE", nil},
+		{"exactly one FILE", []string{"-e", file, "-d", file, file}},
+		{"exactly one FILE", []string{corpusPath("gcc-dwarf*"), "-d", file}},
+		{"exactly one FILE", []string{"-p", "x", "-d", file}},
 		{"did you mean https://symbolizer.example:8240?", []string{file, "-u", "symbolizer.example:8240"}},
 		{"did you mean https://symbolizer?", []string{file, "--url", "symbolizer"}},
-		{"none of http or https", []string{file, "--url", "ftp://symbolizer"}},
-		{"none of http or https", []string{file, "--url", "http://"}},
-		{"a password is named with --api-key", []string{file, "--url", "http://id:" + pushSecret + "@symbolizer"}},
-		{"none of http or https", []string{file, "--url", "id:" + pushSecret + "@symbolizer"}},
-		{"characters that no key has", []string{file, "-t", pushKey + "\nX: y"}},
+		{"must start with http", []string{file, "--url", "ftp://symbolizer"}},
+		{"must start with http", []string{file, "--url", "http://"}},
+		{"must not contain credentials", []string{file, "--url", "http://id:" + pushSecret + "@symbolizer"}},
+		{"must start with http", []string{file, "--url", "id:" + pushSecret + "@symbolizer"}},
+		{"must be printable ASCII", []string{file, "-t", pushKey + "\nX: y"}},
 		{"1 or more", []string{file, "--parallel", "0"}},
 		{"1 or more", []string{file, "--part-size", "0"}},
 	} {

@@ -59,9 +59,9 @@ func TestAPushThatKeepsFailingEnds(t *testing.T) {
 		"malformed": {func(w http.ResponseWriter) { refuse(w, 400, "1003", "bad\nrecord at 17 of "+pushSecret) }, 1, "ranges, part 0 of 1: the server answers 400 Bad Request, code 1003: bad record at 17 of [key] (uuid 0b1c1f4e-7a53-4b6e-9a0c-6f3a8f1f2d11)\n"},
 		"conflict":  {func(w http.ResponseWriter) { refuse(w, 409, "1005", "conflict") }, 1, "409 Conflict, code 1005: conflict"},
 		"no page":   {func(w http.ResponseWriter) { w.WriteHeader(404); say(w, "<html>") }, 1, "the server answers 404 Not Found\n"},
-		"no key":    {func(w http.ResponseWriter) { refuse(w, 401, "1008", "no key "+pushKey) }, 1, "the server does not take this key: "},
-		"a page":    {func(w http.ResponseWriter) { say(w, "<html>welcome") }, 1, "the server's answer is none of this protocol"},
-		"nothing":   {func(w http.ResponseWriter) { w.WriteHeader(204) }, 1, "the server's answer is none of this protocol"},
+		"no key":    {func(w http.ResponseWriter) { refuse(w, 401, "1008", "no key "+pushKey) }, 1, "the server rejects this key: "},
+		"a page":    {func(w http.ResponseWriter) { say(w, "<html>welcome") }, 1, "unexpected response: is --url"},
+		"nothing":   {func(w http.ResponseWriter) { w.WriteHeader(204) }, 1, "unexpected response: is --url"},
 		"a number": {func(w http.ResponseWriter) {
 			w.WriteHeader(400)
 			say(w, `{"success":false,"uuid":"u1","error":{"Code":1003,"Text":"bad"},"status":400}`)
@@ -315,7 +315,7 @@ func TestAFolderIsPushed(t *testing.T) {
 		t.Errorf("%d: %s%s", code, out, errs)
 	}
 	for name, want := range map[string]string{
-		dir + "/x*": "no file is like that", dir + "/[": "syntax error", dir + "/text": "it is no ELF program", dir + "/object.o": "it is no ELF program", dir + "/self": "symbolic links",
+		dir + "/x*": "no file matches the pattern", dir + "/[": "syntax error", dir + "/text": "not an ELF program", dir + "/object.o": "not an ELF program", dir + "/self": "symbolic links",
 		dir + "/debuglink.debug": "name the file that runs", os.DevNull: "not a regular file",
 	} {
 		if _, errs, code := s.push(name); code != exitFailed || !strings.Contains(errs, want) {

@@ -41,7 +41,7 @@ func TestAPackageIsPushed(t *testing.T) {
 	}
 	files := strings.Join([]string{"/.", dir, dir + "/gcc-dwarf5", dir + "/link", dir + "/object.o", dir + "/removed", bare, dir + "/aarch64"}, `\n`)
 	t.Setenv("PATH", tools)
-	if _, errs, code := s.push("-p", "kiln"); code != exitFailed || !strings.Contains(errs, "no package of this name is known") {
+	if _, errs, code := s.push("-p", "kiln"); code != exitFailed || !strings.Contains(errs, "do not know the package") {
 		t.Error(errs)
 	}
 	debug := map[string]string{"dpkg": "kiln-dbgsym", "rpm": "kiln-debuginfo", "apk": "kiln-dbg"}
@@ -75,7 +75,7 @@ func TestAPackageIsPushed(t *testing.T) {
 	if _, errs, code := s.push("--package", "kiln"); code != exitFailed || !strings.Contains(errs, "nothing was sent") {
 		t.Error(errs)
 	}
-	if _, errs, code := s.push("-p", "--root=x"); code != exitFailed || !strings.Contains(errs, "no package has this name") {
+	if _, errs, code := s.push("-p", "--root=x"); code != exitFailed || !strings.Contains(errs, "invalid name of a package") {
 		t.Error(errs)
 	}
 	out, code := runHere(t, nil, "push-symbols", "package", "-p", "kiln", "-u", s.url(), "-t", pushKey)
@@ -104,7 +104,7 @@ func TestAPushFetchesDebugFiles(t *testing.T) {
 		return recordsOf(t, b)
 	}
 	want, _ := extracted(t, corpusPath("debuglink"))
-	if _, errs, code := s.push(bare); code != exitFailed || !strings.HasSuffix(errs, "no symbols found for "+bare+", skipping\nnothing was sent: there is no file with symbols; install the packages with the debug information, or name a debuginfod server with --debuginfod URL\n") {
+	if _, errs, code := s.push(bare); code != exitFailed || !strings.HasSuffix(errs, "no symbols found for "+bare+", skipping\nnothing was sent: no file has symbols; install the packages with the debug information, or name a debuginfod server with --debuginfod URL\n") {
 		t.Errorf("it has debug information of its own: %q", errs)
 	}
 	u.Do(path, trial.File(debug))

@@ -15,18 +15,19 @@ import (
 	"symbolon/internal/transfer"
 )
 
-// debuginfods fetches debug files from debuginfod servers.
-type debuginfods struct {
+// debuginfod fetches debug files from debuginfod servers.
+type debuginfod struct {
 	client *http.Client
 	urls   []string
 	warn   func(text string)
 }
 
-// newDebuginfods is servers of debug files, in their order.
-func newDebuginfods(urls []string, warn func(string)) *debuginfods {
-	d := &debuginfods{client: &http.Client{}, warn: warn}
+// newDebuginfod keeps the URLs of a list. DEBUGINFOD_URLS may have policies such as
+// ima:enforcing between them.
+func newDebuginfod(urls []string, warn func(string)) *debuginfod {
+	d := &debuginfod{client: &http.Client{}, warn: warn}
 	for _, u := range urls {
-		if strings.HasPrefix(u, "http://") || strings.HasPrefix(u, "https://") { // policies stand between them
+		if strings.HasPrefix(u, "http://") || strings.HasPrefix(u, "https://") {
 			d.urls = append(d.urls, strings.TrimRight(u, "/"))
 		}
 	}
@@ -34,65 +35,68 @@ func newDebuginfods(urls []string, warn func(string)) *debuginfods {
 }
 
 // complete fetches the debug file of a binary, and the one that it shares with
-// others, if they were not found. It gives the debug file, or d without one.
-func (f *debuginfods) complete(ctx context.Context, d *companion.File, dir string) (*companion.File, error) {
-	if len(f.urls) == 0 {
-		return d, nil
+// others, if they were not found on the disk. It returns the debug file, or own if
+// no server has one.
+func (d *debuginfod) complete(ctx context.Context, own *companion.File, dir string) (*companion.File, error) {
+	if len(d.urls) == 0 {
+		return own, nil
 	}
-	own := d.Object().Info()
-	if id, err := ident.ParseBuildID(own.Module.CodeID.String()); err == nil && own.Features&object.HasDebug == 0 {
-		name, err := f.get(ctx, id.String(), dir)
+	f := own
+	info := own.Object().Info()
+	if id, err := ident.ParseBuildID(info.Module.CodeID.String()); err == nil && info.Features&object.HasDebug == 0 {
+		name, err := d.fetch(ctx, id.String(), dir)
 		if err != nil {
-			return d, err
+			return own, err
 		}
 		if name != "" {
 			fetched, err := companion.Open(name, companion.Options{})
 			switch {
 			case err != nil:
-				f.warn(fmt.Sprintf("what debuginfod has for build id %s is of no use: %v", id, err))
-			case fetched.Object().Info().Module.CodeID != own.Module.CodeID:
-				f.warn(fmt.Sprintf("debuginfod has another file for build id %s", id))
+				d.warn(fmt.Sprintf("open the file of debuginfod for build id %s: %v", id, err))
+			case fetched.Object().Info().Module.CodeID != info.Module.CodeID:
+				d.warn(fmt.Sprintf("the file of debuginfod for build id %s has another build id", id))
 				fetched.Close()
 			default:
-				d.Close()
-				d = fetched
+				own.Close()
+				f = fetched
 			}
 		}
 	}
-	for _, n := range d.Object().Needs() {
+	for _, n := range f.Object().Needs() {
 		if n.Kind != object.NeedAlt || len(n.ID) == 0 {
 			continue
 		}
-		name, err := f.get(ctx, fmt.Sprintf("%x", n.ID), dir)
+		name, err := d.fetch(ctx, fmt.Sprintf("%x", n.ID), dir)
 		if err != nil {
-			return d, err
+			return f, err
 		}
 		if name != "" {
-			d.Supply(n, name)
+			f.Supply(n, name)
 		}
 	}
-	return d, nil
+	return f, nil
 }
 
-// get fetches a file into a folder. It gives no name if no server has it.
-func (f *debuginfods) get(ctx context.Context, id, dir string) (name string, err error) {
-	for _, u := range f.urls {
-		name, err := f.from(ctx, u+"/buildid/"+id+"/debuginfo", dir)
+// fetch fetches a file into a folder, from the first server that has it. It returns
+// no name if none has.
+func (d *debuginfod) fetch(ctx context.Context, id, dir string) (name string, err error) {
+	for _, u := range d.urls {
+		name, err := d.fetchURL(ctx, u+"/buildid/"+id+"/debuginfo", dir)
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
 		if err == nil && name != "" {
 			return name, nil
 		}
-		if err != nil { // another one may have it
-			f.warn(err.Error())
+		if err != nil { // the next server may have it
+			d.warn(err.Error())
 		}
 	}
 	return "", nil
 }
 
-func (f *debuginfods) from(ctx context.Context, url, dir string) (name string, err error) {
-	ctx, guard := transfer.NewGuard(ctx, pushStall)
+func (d *debuginfod) fetchURL(ctx context.Context, url, dir string) (name string, err error) {
+	ctx, guard := transfer.NewGuard(ctx, stallTimeout)
 	defer guard.Close()
 	guard.Start()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -100,9 +104,9 @@ func (f *debuginfods) from(ctx context.Context, url, dir string) (name string, e
 		return "", err
 	}
 	req.Header.Set("User-Agent", "symbolon")
-	r, err := f.client.Do(req)
+	r, err := d.client.Do(req)
 	if err != nil {
-		return "", stalled(ctx, err)
+		return "", stallCause(ctx, err)
 	}
 	defer r.Body.Close()
 	switch r.StatusCode {
@@ -118,7 +122,7 @@ func (f *debuginfods) from(ctx context.Context, url, dir string) (name string, e
 	}
 	_, err = io.Copy(out, guard.Reader(r.Body))
 	if err := errors.Join(err, out.Close()); err != nil {
-		return "", fmt.Errorf("%s: %w", req.URL.Redacted(), stalled(ctx, err))
+		return "", fmt.Errorf("%s: %w", req.URL.Redacted(), stallCause(ctx, err))
 	}
 	return out.Name(), nil
 }

@@ -17,28 +17,27 @@ import (
 
 // target is a file to push.
 type target struct {
-	name  string
-	debug string // its debug file; empty: what is found
-	named bool   // on the command line: it is to be pushed
-	// The package that would have the debug information of a file of a package,
-	// which is left out without it; empty: the file is of no package.
+	name    string
+	isNamed bool // on the command line: a file that cannot be pushed is an error
+	// debugPackage is set for a file of an installed package: the package with the
+	// debug information, without which the file is skipped.
 	debugPackage string
 }
 
-// targets finds the files to push.
+// targets collects the files to push.
 type targets struct {
 	ctx  context.Context
 	fail func(name string, err error)
 	list []target
 }
 
-// add adds a file, those of a folder, or what a pattern says.
+// add adds a file, the files of a folder, or those that match a pattern.
 func (t *targets) add(name string) {
 	st, err := os.Stat(name)
 	if err != nil && errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(name, "*?[") {
 		found, bad := filepath.Glob(name)
 		if bad == nil && len(found) == 0 {
-			bad = errors.New("no file is like that")
+			bad = errors.New("no file matches the pattern")
 		}
 		if bad != nil {
 			t.fail(name, bad)
@@ -52,29 +51,29 @@ func (t *targets) add(name string) {
 	case err != nil:
 		t.fail(name, err)
 	case st.IsDir():
-		t.folder(name)
+		t.addFolder(name)
 	case !st.Mode().IsRegular():
-		t.fail(name, errors.New("it is not a regular file"))
+		t.fail(name, errors.New("not a regular file"))
 	default:
-		t.file(target{name: name, named: true})
+		t.addFile(target{name: name, isNamed: true})
 	}
 }
 
-// file adds a file if it is a program or a shared object.
-func (t *targets) file(f target) {
-	ok, err := runs(f.name)
+// addFile adds a file if it is a program or a shared object.
+func (t *targets) addFile(f target) {
+	ok, err := isProgram(f.name)
 	switch {
 	case err != nil:
 		t.fail(f.name, err)
 	case ok:
 		t.list = append(t.list, f)
-	case f.named:
-		t.fail(f.name, errors.New("it is no ELF program or shared object"))
+	case f.isNamed:
+		t.fail(f.name, errors.New("not an ELF program or shared object"))
 	}
 }
 
-// folder adds the files of a folder and those below it.
-func (t *targets) folder(name string) {
+// addFolder adds the files of a folder and of the folders in it.
+func (t *targets) addFolder(name string) {
 	root, err := filepath.EvalSymlinks(name)
 	if err != nil {
 		t.fail(name, err)
@@ -87,7 +86,7 @@ func (t *targets) folder(name string) {
 		case err != nil:
 			t.fail(path, err)
 		case d.Type().IsRegular():
-			t.file(target{name: path})
+			t.addFile(target{name: path})
 		}
 		return nil
 	})
@@ -96,10 +95,10 @@ func (t *targets) folder(name string) {
 	}
 }
 
-// pack adds the files of an installed package.
-func (t *targets) pack(name string) {
+// addPackage adds the files of an installed package.
+func (t *targets) addPackage(name string) {
 	if name == "" || strings.HasPrefix(name, "-") {
-		t.fail(name, errors.New("no package has this name"))
+		t.fail(name, errors.New("invalid name of a package"))
 		return
 	}
 	files, debug, err := packageFiles(t.ctx, name)
@@ -107,14 +106,14 @@ func (t *targets) pack(name string) {
 		t.fail(name, err)
 	}
 	for _, f := range files {
-		if st, err := os.Lstat(f); err == nil && st.Mode().IsRegular() { // one that is listed need not be installed
-			t.file(target{name: f, debugPackage: debug})
+		if st, err := os.Lstat(f); err == nil && st.Mode().IsRegular() { // packages list files that the system excluded
+			t.addFile(target{name: f, debugPackage: debug})
 		}
 	}
 }
 
-// packageTools are the commands of package databases that list the files of a
-// package, and how the name of the package with its debug information ends.
+// packageTools are the commands that list the files of a package, with the suffix
+// of the name of the package with its debug information.
 var packageTools = [...]struct {
 	list  []string
 	debug string
@@ -124,14 +123,14 @@ var packageTools = [...]struct {
 	{[]string{"apk", "info", "-L"}, "-dbg"},
 }
 
-// packageFiles asks the databases of this machine for the files of a package. It
-// also returns the package that has their debug information.
+// packageFiles returns the files of an installed package, and the name of the
+// package with their debug information.
 func packageFiles(ctx context.Context, name string) (files []string, debug string, err error) {
 	base, arch, hasArch := strings.Cut(name, ":")
 	if hasArch {
 		arch = ":" + arch
 	}
-	said := ""
+	reasons := ""
 	for _, tool := range packageTools {
 		path, err := exec.LookPath(tool.list[0])
 		if err != nil {
@@ -159,14 +158,14 @@ func packageFiles(ctx context.Context, name string) (files []string, debug strin
 			return files, base + tool.debug + arch, nil
 		}
 		if first, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n"); first != "" {
-			said += "; " + first
+			reasons += "; " + first
 		}
 	}
-	return nil, "", fmt.Errorf("no package of this name is known to dpkg, rpm or apk of this machine%s", said)
+	return nil, "", fmt.Errorf("dpkg, rpm and apk of this machine do not know the package%s", reasons)
 }
 
-// runs says whether a file is an ELF program or shared object.
-func runs(name string) (bool, error) {
+// isProgram reports whether a file is an ELF program or shared object.
+func isProgram(name string) (bool, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return false, err

@@ -14,29 +14,29 @@ import (
 	"symbolon/internal/scratch"
 )
 
-// journalLife is how long a part counts that a server took. Servers forget the
-// parts of an upload after a day in which it was not completed.
+// journalLife is the lifetime of an entry. Servers drop an upload that is not
+// complete after a day.
 const journalLife = 24 * time.Hour
 
-// journal is what a server has taken of one kind of one file so far: a push that
-// was interrupted goes on with it. It is lost without harm.
+// journal records the parts of one set that a server took, so that an interrupted
+// push continues. Without a journal all parts are sent again.
 type journal struct {
-	path string // empty: it is not kept
+	path string // empty: not stored
 
 	mu sync.Mutex
 	journalText
 }
 
-// journalText is the file.
+// journalText is the content of the file.
 type journalText struct {
-	Nonce string        `json:"nonce"` // that makes the name of the upload
+	Nonce string        `json:"nonce"` // part of the name of the upload
 	Parts int           `json:"parts"`
-	Taken map[int]int64 `json:"taken"` // when, in seconds since 1970
+	Taken map[int]int64 `json:"taken"` // Unix times
 }
 
-// journalDir is the folder of journals, or empty if there is no place for it.
-// Those that count no more are removed.
-func journalDir(now time.Time) string {
+// openJournals returns the folder of journals, or an empty name if it cannot be
+// created. It removes expired journals.
+func openJournals(now time.Time) string {
 	base, err := os.UserCacheDir()
 	if err != nil {
 		return ""
@@ -45,37 +45,38 @@ func journalDir(now time.Time) string {
 	if os.MkdirAll(dir, 0o700) != nil {
 		return ""
 	}
-	old, _ := os.ReadDir(dir) // what cannot be read is not removed
+	old, _ := os.ReadDir(dir)
 	for _, d := range old {
 		if st, err := d.Info(); err == nil && st.Mode().IsRegular() && now.Sub(st.ModTime()) > journalLife {
-			_ = os.Remove(filepath.Join(dir, d.Name())) // it does not count either
+			_ = os.Remove(filepath.Join(dir, d.Name())) // readers check the lifetime too
 		}
 	}
 	return dir
 }
 
-// openJournal opens the journal of what is known by these words. One that is
-// damaged, too old or not wanted is begun anew.
-func openJournal(dir string, parts int, now time.Time, fresh bool, words ...string) *journal {
+// openJournal opens the journal of an upload, which the key identifies. It starts an
+// empty one if isFresh is set, or if the journal is damaged or expired.
+func openJournal(dir string, parts int, now time.Time, isFresh bool, key ...string) *journal {
 	j := &journal{}
 	if dir != "" {
 		h := sha256.New()
-		for _, w := range words {
-			fmt.Fprintf(h, "%d %s\n", len(w), w)
+		for _, k := range key {
+			fmt.Fprintf(h, "%d %s\n", len(k), k)
 		}
 		j.path = filepath.Join(dir, fmt.Sprintf("%x", h.Sum(nil)))
 	}
-	if text, err := os.ReadFile(j.path); err == nil && !fresh && j.read(text, parts, now) {
+	if text, err := os.ReadFile(j.path); err == nil && !isFresh && j.parse(text, parts, now) {
 		return j
 	}
 	var nonce [16]byte
-	_, _ = rand.Read(nonce[:]) // which never fails
+	_, _ = rand.Read(nonce[:]) // never fails
 	j.journalText = journalText{Nonce: fmt.Sprintf("%x", nonce), Parts: parts, Taken: map[int]int64{}}
 	return j
 }
 
-// read takes the text of a journal if it is of use.
-func (j *journal) read(text []byte, parts int, now time.Time) bool {
+// parse parses the text of a journal. It reports whether the journal has entries for
+// this number of parts.
+func (j *journal) parse(text []byte, parts int, now time.Time) bool {
 	if json.Unmarshal(text, &j.journalText) != nil || j.Parts != parts || len(j.Nonce) != 32 {
 		return false
 	}
@@ -91,12 +92,13 @@ func (j *journal) read(text []byte, parts int, now time.Time) bool {
 	return len(j.Taken) > 0
 }
 
-// upload names the upload of what has this content.
+// upload returns the name of the upload of a content.
 func (j *journal) upload(content []byte) string {
 	sum := sha256.Sum256(append(append([]byte(nil), content...), j.Nonce...))
 	return fmt.Sprintf("%x", sum[:16])
 }
 
+// has reports whether the server took a part.
 func (j *journal) has(part int) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -104,7 +106,7 @@ func (j *journal) has(part int) bool {
 	return ok
 }
 
-// add says that the server took a part.
+// add records a part that the server took.
 func (j *journal) add(part int, now time.Time) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -115,8 +117,8 @@ func (j *journal) add(part int, now time.Time) error {
 	return scratch.WriteFile(j.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(&j.journalText) })
 }
 
-// end removes the journal. One that stays is of what the server has.
-func (j *journal) end() {
+// remove removes the journal of a complete upload.
+func (j *journal) remove() {
 	if j.path != "" {
 		_ = os.Remove(j.path)
 	}

@@ -1,48 +1,34 @@
 package push
 
-import (
-	"context"
-	"fmt"
-	"sync"
+import "sync"
 
-	"symbolon/internal/transfer"
-)
-
-// progress is that of a file, which several requests make.
+// progress counts the bytes of a file that several requests send.
 type progress struct {
 	mu          sync.Mutex
-	show        func(name string, done, total int64)
+	report      func(name string, done, total int64)
 	name        string
 	done, total int64
 }
 
-// begin begins a file, which is read at first.
+// begin begins a file.
 func (p *progress) begin(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.name, p.done, p.total = name, 0, 0
-	p.show(name, 0, 0)
+	p.report(name, 0, 0)
 }
 
-// expect says that so many bytes more are sent.
+// expect adds n bytes that will be sent.
 func (p *progress) expect(n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.total += n
 }
 
-// add says that so many bytes were sent.
+// add adds n bytes that were sent.
 func (p *progress) add(n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done += n
-	p.show(p.name, p.done, p.total)
-}
-
-// stalled returns why a request with this context failed.
-func stalled(ctx context.Context, err error) error {
-	if context.Cause(ctx) == transfer.ErrStalled {
-		return fmt.Errorf("nothing moved for %v", pushStall)
-	}
-	return err
+	p.report(p.name, p.done, p.total)
 }
