@@ -50,8 +50,8 @@ func oneFile(args []string) error {
 	return &usageError{text: "exactly one FILE is required"}
 }
 
-// tellDamage prints what of a file could not be read.
-func tellDamage(w io.Writer, name string, info object.Info) { standin.Damage(w, name, info) }
+// tellDamage prints which parts of a file could not be read.
+func tellDamage(w io.Writer, name string, info object.Info) { standin.ReportDamage(w, name, info) }
 
 // environment is the value of a variable.
 func environment(e *env, name string) string {

@@ -2,6 +2,7 @@ package standin
 
 import (
 	"cmp"
+	"io"
 	"slices"
 	"strings"
 
@@ -11,18 +12,20 @@ import (
 	"symbolon/internal/ident"
 )
 
-// elfSymbols is the symbol table of an ELF file as other tools read it. They
-// differ in which of several names for the same code they take.
+// elfSymbols is the symbol table of an ELF file as the tools read it. Each tool
+// has its own choice among several symbols at one address, and the tables of
+// package object keep only one of them, without data and sections: the tools
+// cannot be answered from those.
 type elfSymbols struct {
 	file *companion.Source
 	elf  *elf.File
-	all  []elf.Symbol // by address, then size, then place
-	both []elf.Symbol // functions and data in that order, once it was asked for
+	all  []elf.Symbol // by address, size and index
+	both []elf.Symbol // functions and data in the same order; made when needed
 }
 
-// openELF opens the symbols of a file, nil if it is no ELF file.
-func openELF(e *Env, name string) *elfSymbols {
-	src, err := companion.OpenSource(name, e.Stdin)
+// openELF opens the symbols of a file, and returns nil for other formats.
+func openELF(name string, stdin io.Reader) *elfSymbols {
+	src, err := companion.OpenSource(name, stdin)
 	if err != nil {
 		return nil
 	}
@@ -32,15 +35,15 @@ func openELF(e *Env, name string) *elfSymbols {
 		return nil
 	}
 	s := &elfSymbols{file: src, elf: f}
-	s.all = inOrder(f.Symbols)
+	s.all = sorted(f.Symbols)
 	return s
 }
 
-// inOrder is symbols by address, then size, then place.
-func inOrder(each func(func(elf.Symbol) bool)) (all []elf.Symbol) {
+// sorted returns symbols by address, size and index.
+func sorted(each func(func(elf.Symbol) bool)) (all []elf.Symbol) {
 	each(func(sym elf.Symbol) bool {
 		if sym.Table > 0 && len(all) > 0 && all[0].Table == 0 {
-			return false // the table of the linker has more than that of the loader
+			return false // the table of the linker is a superset of that of the loader
 		}
 		all = append(all, sym)
 		return true
@@ -51,11 +54,11 @@ func inOrder(each func(func(elf.Symbol) bool)) (all []elf.Symbol) {
 	return all
 }
 
-// llvmData is what LLVM takes for the data at an address, which can be a
-// function.
+// llvmData returns the symbol that LLVM chooses for data at an address, which can
+// be a function.
 func (s *elfSymbols) llvmData(addr uint64) *elf.Symbol {
 	if s.both == nil {
-		s.both = inOrder(func(yield func(elf.Symbol) bool) {
+		s.both = sorted(func(yield func(elf.Symbol) bool) {
 			s.elf.Symbols(func(x elf.Symbol) bool { return x.Type == elf.SymbolNoType || yield(x) })
 			s.elf.DataSymbols(func(x elf.Symbol) bool { return !s.isPlace(&x) || yield(x) })
 		})
@@ -63,8 +66,8 @@ func (s *elfSymbols) llvmData(addr uint64) *elf.Symbol {
 	return llvmChoice(s.both, addr)
 }
 
-// isPlace says whether LLVM takes a symbol for one of a place: it is in a
-// section, and no mark of the assembler.
+// isPlace reports whether LLVM uses a symbol: it is in a section, and is not a
+// mapping symbol of the assembler.
 func (s *elfSymbols) isPlace(x *elf.Symbol) bool {
 	name := s.elf.SymbolName(x.Table, x.NameOff)
 	switch s.elf.Arch().Family() {
@@ -80,7 +83,7 @@ func (s *elfSymbols) isPlace(x *elf.Symbol) bool {
 	return x.Section > 0
 }
 
-// section is the address of a section.
+// section returns the address of a section.
 func (s *elfSymbols) section(name string) (addr uint64, ok bool) {
 	for i := range s.elf.Sections {
 		if sec := &s.elf.Sections[i]; sec.Name == name && i > 0 {
@@ -90,7 +93,7 @@ func (s *elfSymbols) section(name string) (addr uint64, ok bool) {
 	return 0, false
 }
 
-// at is the symbols with the greatest address that is not above addr.
+// at returns the symbols at the greatest address that is not above addr.
 func at(all []elf.Symbol, addr uint64) []elf.Symbol {
 	end, _ := slices.BinarySearchFunc(all, addr, func(x elf.Symbol, addr uint64) int {
 		if x.Addr <= addr {
@@ -107,16 +110,17 @@ func at(all []elf.Symbol, addr uint64) []elf.Symbol {
 	return all[first:end]
 }
 
+// name returns the name of a symbol.
 func (s *elfSymbols) name(x *elf.Symbol) string {
 	return console.Printable(string(s.elf.SymbolName(x.Table, x.NameOff)))
 }
 
-// llvm is what LLVM takes for the function at an address.
+// llvm returns the symbol that LLVM chooses for the function at an address.
 func (s *elfSymbols) llvm(addr uint64) *elf.Symbol { return llvmChoice(s.all, addr) }
 
-// llvmChoice is the symbol that LLVM takes, nil if it takes none: of those that
-// begin last the largest, of equally large ones the last in the table. One with
-// a size ends there.
+// llvmChoice returns the largest of the symbols that begin last, and of equally
+// large ones the last in the table. It returns nil if addr is after the end of
+// that symbol, unless its size is unknown.
 func llvmChoice(all []elf.Symbol, addr uint64) *elf.Symbol {
 	list := at(all, addr)
 	if len(list) == 0 {
@@ -129,9 +133,9 @@ func llvmChoice(all []elf.Symbol, addr uint64) *elf.Symbol {
 	return x
 }
 
-// gnu is the symbol that binutils take: of those that begin last a function
-// rather than one without a type, then the smallest that reaches to addr, of
-// equally large ones the first in the table.
+// gnu returns the symbol that binutils choose: of those that begin last a function
+// before one without a type, then the smallest that contains addr, of equally
+// large ones the first in the table.
 func (s *elfSymbols) gnu(addr uint64) (name string, ok bool) {
 	var best *elf.Symbol
 	list := at(s.all, addr)
@@ -146,6 +150,7 @@ func (s *elfSymbols) gnu(addr uint64) (name string, ok bool) {
 	return s.name(best), true
 }
 
+// better reports whether binutils prefer a to b.
 func better(a, b *elf.Symbol, addr uint64) bool {
 	inA, inB := addr-a.Addr < a.Size, addr-b.Addr < b.Size
 	switch {

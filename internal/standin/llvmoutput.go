@@ -6,67 +6,75 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"symbolon/internal/console"
-	"symbolon/internal/demangle"
 )
 
+// put writes text. Flush reports the error.
 func (t *llvmTool) put(parts ...string) {
 	for _, p := range parts {
-		_, _ = t.out.WriteString(p) // told by Flush
+		_, _ = t.out.WriteString(p)
 	}
 }
 
+// either returns the text for the option --pretty-print, or that without it.
+func (t *llvmTool) either(pretty, plain string) string {
+	if t.pretty {
+		return pretty
+	}
+	return plain
+}
+
 // code writes the frames of an address.
-func (t *llvmTool) code(places []place) {
-	for i := range places {
-		p := &places[i]
+func (t *llvmTool) code(frames []llvmFrame) {
+	for i := range frames {
+		p := &frames[i]
 		if t.functions != "none" {
 			if i > 0 && t.pretty {
 				t.put(" (inlined by) ")
 			}
-			t.put(known(p.name), map[bool]string{true: " at ", false: "\n"}[t.pretty])
+			t.put(orUnknown(p.name), t.either(" at ", "\n"))
 		}
 		line, column := strconv.FormatUint(uint64(p.line), 10), strconv.FormatUint(uint64(p.column), 10)
 		switch {
 		case t.verbose:
-			t.put("  Filename: ", known(p.file), "\n")
+			t.put("  Filename: ", orUnknown(p.file), "\n")
 			if p.start != "" {
 				t.put("  Function start address: ", p.start, "\n")
 			}
 			t.put("  Line: ", line, "\n  Column: ", column, "\n")
-			if p.mark != 0 {
-				t.put("  Discriminator: ", strconv.FormatUint(uint64(p.mark), 10), "\n")
+			if p.discriminator != 0 {
+				t.put("  Discriminator: ", strconv.FormatUint(uint64(p.discriminator), 10), "\n")
 			}
 			continue
 		case t.style == "GNU":
-			t.put(known(p.file), ":", line)
-			if p.mark != 0 {
-				t.put(" (discriminator ", strconv.FormatUint(uint64(p.mark), 10), ")")
+			t.put(orUnknown(p.file), ":", line)
+			if p.discriminator != 0 {
+				t.put(" (discriminator ", strconv.FormatUint(uint64(p.discriminator), 10), ")")
 			}
 			t.put("\n")
 		default:
-			t.put(known(p.file), ":", line, ":", column, "\n")
+			t.put(orUnknown(p.file), ":", line, ":", column, "\n")
 		}
 		t.put(t.source(p))
 	}
 }
 
-func known(s string) string {
+// orUnknown returns s, or the text for an unknown name or file.
+func orUnknown(s string) string {
 	if s == "" {
 		return "??"
 	}
 	return s
 }
 
-// maxSource is how much of a file of source is read.
+// maxSource limits a file of source.
 const maxSource = 16 << 20
 
-// source is the lines around a place, if they are wanted and can be had.
-func (t *llvmTool) source(p *place) string {
+// source returns the lines of source around a frame, if the options select some.
+func (t *llvmTool) source(p *llvmFrame) string {
 	if t.context == 0 || p.line == 0 || p.file == "" {
 		return ""
 	}
@@ -93,7 +101,7 @@ func (t *llvmTool) source(p *place) string {
 	return b.String()
 }
 
-// readLines reads a file of source, nothing where there is none.
+// readLines returns the lines of a file of source, none if it cannot be read.
 func readLines(name string) []string {
 	if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() {
 		return nil
@@ -117,7 +125,7 @@ func readLines(name string) []string {
 	return lines
 }
 
-// llvmJSON is an answer as JSON, with its keys in the order of the alphabet.
+// llvmJSON is an answer in JSON, with its keys in alphabetical order.
 type llvmJSON struct {
 	Address    string        `json:",omitempty"`
 	Data       *llvmData     `json:",omitempty"`
@@ -143,21 +151,22 @@ type llvmSymbol struct {
 	StartLine     uint32
 }
 
-func (t *llvmTool) jsonAnswer(q *query, d *debugged, places []place) {
+// jsonAnswer adds the answer to a query.
+func (t *llvmTool) jsonAnswer(q *llvmQuery, f *program, frames []llvmFrame) {
 	a := llvmJSON{Address: hex(q.addr), ModuleName: &q.file}
 	switch q.kind {
 	case "DATA":
-		name, start, size, _ := t.data(d, q.addr-t.adjust)
+		name, start, size, _ := t.data(f, q.addr-t.adjust)
 		a.Data = &llvmData{name, hex(size), hex(start)}
 	case "FRAME":
 		a.Frame = &[]struct{}{}
 	default:
 		list := []llvmSymbol{}
-		for i := range places {
-			p := &places[i]
+		for i := range frames {
+			p := &frames[i]
 			list = append(list, llvmSymbol{
 				Column: p.column, FileName: p.file, FunctionName: p.name, Line: p.line,
-				Source: t.source(p), StartAddress: p.start, Discriminator: p.mark,
+				Source: t.source(p), StartAddress: p.start, Discriminator: p.discriminator,
 			})
 		}
 		a.Symbol = &list
@@ -165,18 +174,11 @@ func (t *llvmTool) jsonAnswer(q *query, d *debugged, places []place) {
 	t.addJSON(a)
 }
 
-// addJSON keeps an answer until it is time to write it.
-func (t *llvmTool) addJSON(a llvmJSON) { t.ready = append(t.ready, t.encode(a)) }
+// addJSON adds an answer to those that are not written.
+func (t *llvmTool) addJSON(a llvmJSON) { t.ready = append(t.ready, encode(a)) }
 
-// flushJSON writes what is ready, an answer on a line.
-func (t *llvmTool) flushJSON() {
-	for _, a := range t.ready {
-		t.putJSON(a)
-	}
-	t.ready = t.ready[:0]
-}
-
-func (t *llvmTool) encode(v any) json.RawMessage {
+// encode returns a value as JSON.
+func encode(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -186,8 +188,9 @@ func (t *llvmTool) encode(v any) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
+// putJSON writes a value and a newline.
 func (t *llvmTool) putJSON(v any) {
-	text := t.encode(v)
+	text := encode(v)
 	if t.pretty {
 		var b bytes.Buffer
 		if json.Indent(&b, text, "", "  ") == nil {
@@ -195,40 +198,4 @@ func (t *llvmTool) putJSON(v any) {
 		}
 	}
 	t.put(string(text), "\n")
-}
-
-// shortName is what a function is called in its source: without the scopes
-// and the parameters of its name.
-func shortName(name string) string {
-	if !isMangled(name) {
-		return name
-	}
-	return abiTag.ReplaceAllString(lastPart(demangle.Name(name, demangle.NoParams)), "")
-}
-
-var abiTag = regexp.MustCompile(`\[abi:[^\]]*\]`)
-
-// llvmMarks are the marks of parts and variants behind a readable name.
-var llvmMarks = regexp.MustCompile(`( (\[clone |\()\.[^ \])]*(\]|\)))+$`)
-
-// llvmSpelling is a readable name as LLVM 14 spells it: with blanks between
-// closing brackets, and all marks behind the name as one.
-func llvmSpelling(name string) string {
-	marks := ""
-	if at := llvmMarks.FindStringIndex(name); at != nil {
-		marks = " (" + strings.NewReplacer(" [clone ", "", "]", "", " (", "", ")", "").Replace(name[at[0]:]) + ")"
-		name = name[:at[0]]
-	}
-	name = strings.ReplaceAll(strings.ReplaceAll(name, "operator<< <", "operator<<<"), "operator< <", "operator<<")
-	if !strings.Contains(name, ">>") {
-		return name + marks
-	}
-	var b strings.Builder
-	for i := range len(name) {
-		b.WriteByte(name[i])
-		if strings.HasPrefix(name[i:], ">>") && !strings.HasSuffix(name[:i], "operator") {
-			b.WriteByte(' ')
-		}
-	}
-	return b.String() + marks
 }

@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// longOption is an option with a name, which stands for one with a letter.
+// A longOption is an option with a name, the same as one with a letter.
 type longOption struct {
 	name               string
 	key                byte
 	required, optional bool // value
 }
 
-// optionSet is the options of a tool in the manner of getopt.
+// An optionSet describes the options of a tool, as getopt_long does.
 type optionSet struct {
 	short string // letters; a colon follows those with a value
 	long  []longOption
 }
 
-// optionError is a wrong option.
+// An optionError is an error of the command line.
 type optionError string
 
 func (e optionError) Error() string { return string(e) }
 
-// parse gives the options in args to take, wherever they stand, and returns
-// the other arguments. Behind "--" there are no options.
+// parse calls take with the options in args, and returns the other arguments.
+// Arguments after "--" are not options.
 func (s *optionSet) parse(args []string, take func(key byte, value string) error) (rest []string, err error) {
 	for err == nil && len(args) > 0 {
 		a := args[0]
@@ -43,8 +43,8 @@ func (s *optionSet) parse(args []string, take func(key byte, value string) error
 	return rest, err
 }
 
-// parseShort reads letters, the last of which may have its value behind it or
-// in the next argument.
+// parseShort reads letters. An option with a value ends them: the value is the
+// rest of the argument, or the next argument.
 func (s *optionSet) parseShort(letters string, args []string, take func(byte, string) error) ([]string, error) {
 	for i := range len(letters) {
 		c := letters[i]
@@ -70,8 +70,8 @@ func (s *optionSet) parseShort(letters string, args []string, take func(byte, st
 	return args, nil
 }
 
-// parseLong reads a name, which may be cut short as long as it is clear, and
-// its value.
+// parseLong reads a name, which may be abbreviated as long as it is unambiguous,
+// and its value.
 func (s *optionSet) parseLong(text string, args []string, take func(byte, string) error) ([]string, error) {
 	name, value, given := strings.Cut(text, "=")
 	o := s.find(name)
@@ -88,8 +88,8 @@ func (s *optionSet) parseLong(text string, args []string, take func(byte, string
 	return args, take(o.key, value)
 }
 
-// find is the option with a name, or with names that begin so and mean the
-// same.
+// find returns the option that a name or its abbreviation means, nil if none or
+// several do.
 func (s *optionSet) find(name string) *longOption {
 	var found *longOption
 	for i := range s.long {

@@ -1,4 +1,4 @@
-package standin
+package standin_test
 
 import (
 	"bytes"
@@ -9,26 +9,28 @@ import (
 	"testing"
 
 	"symbolon/internal/fixture"
+	"symbolon/internal/standin"
 )
 
-func TestTheNameOfTheProgramPicksTheTool(t *testing.T) {
-	is := func(name string, want Tool) bool {
-		return reflect.ValueOf(For(name)).Pointer() == reflect.ValueOf(want).Pointer()
+func TestNameOfTheProgramSelectsTheTool(t *testing.T) {
+	is := func(name string, want standin.Tool) bool {
+		return reflect.ValueOf(standin.For(name)).Pointer() == reflect.ValueOf(want).Pointer()
 	}
+	addr2line, llvmSymbolizer := standin.For("addr2line"), standin.For("llvm-symbolizer")
 	for _, name := range []string{
 		"addr2line", "/usr/bin/addr2line", `C:\tools\addr2line.exe`, "x86_64-linux-gnu-addr2line", "aarch64-none-elf-addr2line-12",
 	} {
 		if !is(name, addr2line) {
-			t.Errorf("%s is no addr2line", name)
+			t.Errorf("%s is not addr2line", name)
 		}
 	}
 	for _, name := range []string{"llvm-symbolizer", "./llvm-symbolizer-14", "llvm-symbolizer-14.0.6.EXE", "x-llvm-symbolizer"} {
 		if !is(name, llvmSymbolizer) {
-			t.Errorf("%s is no llvm-symbolizer", name)
+			t.Errorf("%s is not llvm-symbolizer", name)
 		}
 	}
 	for _, name := range []string{"symbolon", "symbolon-1.2", "addr2line-x", "myaddr2line", "/addr2line/symbolon"} {
-		if For(name) != nil {
+		if standin.For(name) != nil {
 			t.Errorf("%s is a tool", name)
 		}
 	}
@@ -55,23 +57,24 @@ func program(t *testing.T) string {
 	return name
 }
 
-func output(t *testing.T, do Tool, args ...string) string {
+func output(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, stderr bytes.Buffer
-	if code := do(t.Context(), &Env{Getenv: func(string) string { return "" }, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr}, args); code != exitDone || stderr.Len() > 0 {
+	env := &standin.Env{Getenv: func(string) string { return "" }, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr}
+	if code := standin.For(args[0])(t.Context(), env, args); code != 0 || stderr.Len() > 0 {
 		t.Fatalf("%v: %d, %s", args, code, &stderr)
 	}
 	return out.String()
 }
 
-func TestOfSeveralSymbolsEachToolTakesItsOwn(t *testing.T) {
+func TestEachToolHasItsChoiceAmongSymbolsOfOneAddress(t *testing.T) {
 	name := program(t)
-	got := output(t, addr2line, "addr2line", "-fCpe", name, "401004", "401014", "401024", "401044", "402000")
+	got := output(t, "addr2line", "-fCpe", name, "401004", "401014", "401024", "401044", "402000")
 	want := "inner at ??:?\nfirst at ??:?\nns::f(int) [clone .isra.0] [clone .cold] at ??:?\nlabel at ??:?\n?? ??:0\n"
 	if got != want {
 		t.Errorf("addr2line: got\n%swant\n%s", got, want)
 	}
-	got = output(t, llvmSymbolizer, "llvm-symbolizer", "--output-style=GNU", "-pe", name, "0x401004", "0x401014", "0x401024", "0x401030")
+	got = output(t, "llvm-symbolizer", "--output-style=GNU", "-pe", name, "0x401004", "0x401014", "0x401024", "0x401030")
 	want = "last at ??:0\nlast at ??:0\nns::f(int) (.isra.0.cold) at ??:0\n?? at ??:0\n"
 	if got != want {
 		t.Errorf("llvm-symbolizer: got\n%swant\n%s", got, want)
@@ -79,25 +82,25 @@ func TestOfSeveralSymbolsEachToolTakesItsOwn(t *testing.T) {
 }
 
 func TestAddressesMayBeRelativeToASection(t *testing.T) {
-	got := output(t, addr2line, "addr2line", "-j", ".text", "-afe", program(t), "24")
+	got := output(t, "addr2line", "-j", ".text", "-afe", program(t), "24")
 	if want := "0x0000000000000024\n_ZN2ns1fEi.isra.0.cold\n??:?\n"; got != want {
 		t.Errorf("got %s", got)
 	}
 }
 
-func TestNamesWithoutTheirScopes(t *testing.T) {
+func TestLastPartHasNoScopes(t *testing.T) {
 	for name, want := range map[string]string{
 		"f": "f", "ns::f": "f", "a::b<c::d>::e<f::g>": "e<f::g>", "(anonymous namespace)::f": "f",
 		"a::operator<": "operator<", "a::operator->": "operator->", "a::operator b::c": "operator b::c",
 		"f(int)::{lambda(x::y)#1}::operator()": "operator()", "a::~b": "~b", "": "", "a::": "",
 	} {
-		if got := lastPart(name); got != want {
+		if got := standin.LastPart(name); got != want {
 			t.Errorf("%q: %q", name, got)
 		}
 	}
 }
 
-func TestNamesAsLLVMSpellsThem(t *testing.T) {
+func TestNamesAreSpelledLikeLLVM(t *testing.T) {
 	for name, want := range map[string]string{
 		"a<b<c>>::d<e<f>> ()":                  "a<b<c> >::d<e<f> > ()",
 		"a::operator>>":                        "a::operator>>",
@@ -107,40 +110,40 @@ func TestNamesAsLLVMSpellsThem(t *testing.T) {
 		"f(int) (.isra.0) (.cold)":             "f(int) (.isra.0.cold)",
 		"f(a) (b)":                             "f(a) (b)",
 	} {
-		if got := llvmSpelling(name); got != want {
+		if got := standin.LLVMSpelling(name); got != want {
 			t.Errorf("%q: %q", name, got)
 		}
 	}
 }
 
-func TestWordsAreSplitAsByAShell(t *testing.T) {
-	got := words("a  'b c' \"d 'e'\"f\\ g ''\n\th\\\"")
+func TestWordsAreSplitLikeAShell(t *testing.T) {
+	got := standin.Words("a  'b c' \"d 'e'\"f\\ g ''\n\th\\\"")
 	if want := []string{"a", "b c", "d 'e'f g", "", "h\""}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestFilesOfArgumentsMayNotNameThemselvesForEver(t *testing.T) {
+func TestNestingOfArgumentFilesIsBounded(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "args")
 	if err := os.WriteFile(name, []byte("x @"+name), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := expand([]string{"@" + name}, maxNesting); len(got) != maxNesting+1 || got[maxNesting] != "@"+name {
+	if got := standin.Expand([]string{"@" + name}); len(got) != standin.MaxNesting+1 || got[standin.MaxNesting] != "@"+name {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestOnlySomeFilesStayOpen(t *testing.T) {
-	lib := library{env: &Env{}}
-	defer lib.shut()
+func TestLibraryKeepsAFewFilesOpen(t *testing.T) {
+	var l standin.Library
 	dir := t.TempDir()
-	first := lib.open(dir, "")
-	for i := range maxOpen {
-		if lib.open(filepath.Join(dir, strings.Repeat("x", i+1)), "").err == nil {
-			t.Fatal("a file that is not there was opened")
-		}
+	first := l.Open(dir, "")
+	for i := range standin.MaxOpen {
+		l.Open(filepath.Join(dir, strings.Repeat("x", i+1)), "")
 	}
-	if len(lib.files) != maxOpen || len(lib.order) != maxOpen || lib.open(dir, "") == first {
-		t.Errorf("%d files", len(lib.files))
+	if n := l.Len(); n != standin.MaxOpen {
+		t.Errorf("%d files are open", n)
+	}
+	if l.Open(dir, "") == first {
+		t.Error("the file that was used first is still open")
 	}
 }

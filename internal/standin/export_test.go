@@ -1,0 +1,19 @@
+package standin
+
+const (
+	MaxNesting = maxNesting
+	MaxOpen    = maxOpen
+)
+
+var (
+	LastPart     = lastPart
+	LLVMSpelling = llvmSpelling
+	Words        = words
+)
+
+func Expand(args []string) []string { return expand(args, maxNesting) }
+
+type Library = library
+
+func (l *library) Open(name, arch string) *program { return l.open(name, arch) }
+func (l *library) Len() int                        { return len(l.files) }

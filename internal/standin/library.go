@@ -1,0 +1,149 @@
+package standin
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"syscall"
+
+	"symbolon/internal/companion"
+	"symbolon/internal/console"
+	"symbolon/internal/ident"
+	"symbolon/internal/object"
+	"symbolon/internal/sym"
+)
+
+// maxOpen is the number of files that a tool keeps open.
+const maxOpen = 64
+
+// A library opens files, and keeps those open that were used last.
+type library struct {
+	opt   companion.Options // but for the architecture
+	files []*program        // the last one was used last
+}
+
+// A program is an open file, or the error of opening it.
+type program struct {
+	name, arch string
+	stdin      io.Reader
+	file       *companion.File
+	obj        *object.Object
+	elf        *elfSymbols
+	hasRead    bool // elf is known
+	err        error
+	isReported bool // err was printed
+	frames     []sym.Frame
+	buf        []byte
+}
+
+// open returns a file, and opens it unless it is open.
+func (l *library) open(name, arch string) *program {
+	i := slices.IndexFunc(l.files, func(p *program) bool { return p.name == name && p.arch == arch })
+	if i >= 0 {
+		p := l.files[i]
+		l.files = append(slices.Delete(l.files, i, i+1), p)
+		return p
+	}
+	if len(l.files) == maxOpen {
+		l.files[0].close()
+		l.files = slices.Delete(l.files, 0, 1)
+	}
+	p := &program{name: name, arch: arch, stdin: l.opt.Stdin}
+	opt := l.opt
+	opt.Arch, opt.Columns, opt.Written = arch, true, true
+	if p.file, p.err = companion.Open(name, opt); p.err == nil {
+		p.obj = p.file.Object()
+	}
+	l.files = append(l.files, p)
+	return p
+}
+
+// close closes all files.
+func (l *library) close() {
+	for _, p := range l.files {
+		p.close()
+	}
+}
+
+func (p *program) close() {
+	if p.file != nil {
+		_ = p.file.Close() // it was only read
+	}
+	if p.elf != nil {
+		_ = p.elf.file.Close()
+	}
+}
+
+// lookup returns the frames of an address as linked, innermost first. They are
+// valid until the next call.
+func (p *program) lookup(addr uint64) []sym.Frame {
+	p.frames = p.frames[:0]
+	if base := p.obj.Info().LoadAddress; addr >= base {
+		p.frames = p.obj.Lookup(p.frames, addr-base)
+	}
+	return p.frames
+}
+
+// discriminator returns the number of the piece of its line that an address is in.
+func (p *program) discriminator(addr uint64) uint32 {
+	if base := p.obj.Info().LoadAddress; addr >= base {
+		return p.obj.Discriminator(addr - base)
+	}
+	return 0
+}
+
+// text returns a string of the file.
+func (p *program) text(t sym.Text) string {
+	p.buf = p.obj.AppendText(p.buf[:0], t)
+	return console.Printable(string(p.buf))
+}
+
+// function returns the name of a function in the debug information, without the
+// additions of package object: the scope of a name that is not mangled, and the
+// mark of a part or a variant.
+func (p *program) function(t sym.Text) string {
+	name := p.text(t)
+	if info := p.obj.Info(); !p.obj.Mangled() || info.Kind == "pdb" {
+		return name
+	}
+	name = variant.ReplaceAllString(name, "")
+	if isMangled(name) {
+		return name
+	}
+	return lastPart(name)
+}
+
+// digits returns the number of hexadecimal digits of an address.
+func (p *program) digits() int {
+	switch a := p.obj.Info().Module.Arch; a {
+	case ident.ArchX86, ident.ArchARM64_32, ident.ArchARM64_32v8, ident.ArchPPC, ident.ArchMIPS, ident.ArchMIPSel,
+		ident.ArchRISCV32, ident.ArchS390, ident.ArchSPARC, ident.ArchWasm32:
+		return 8
+	default:
+		if a >= ident.ArchARM && a <= ident.ArchARMv7em {
+			return 8
+		}
+	}
+	return 16
+}
+
+// symbols returns the symbol table of the file itself, nil if it is not an ELF
+// file.
+func (p *program) symbols() *elfSymbols {
+	if !p.hasRead {
+		p.hasRead = true
+		p.elf = openELF(p.name, p.stdin)
+	}
+	return p.elf
+}
+
+// systemText returns the system's text of an error, empty for other errors.
+func systemText(err error) string {
+	var number syscall.Errno
+	if !errors.As(err, &number) {
+		return ""
+	}
+	text := number.Error()
+	return strings.ToUpper(text[:1]) + text[1:]
+}

@@ -1,0 +1,74 @@
+package standin
+
+import (
+	"regexp"
+	"strings"
+
+	"symbolon/internal/demangle"
+)
+
+// variant matches the suffixes of compilers for parts and variants of functions.
+var variant = regexp.MustCompile(`(\.(isra|part|constprop|cold|lto_priv|localalias|llvm)(\.[0-9]+)?)+$`)
+
+// isMangled reports whether a name is a mangled one of C++ or Rust.
+func isMangled(name string) bool {
+	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || strings.HasPrefix(name, "?")
+}
+
+// lastPart returns a name without its scopes.
+func lastPart(name string) string {
+	from, depth := 0, 0
+	for i := 0; i < len(name); i++ {
+		switch c := name[i]; {
+		case depth == 0 && i == from && strings.HasPrefix(name[i:], "operator"):
+			return name[i:]
+		case c == '<' || c == '(' || c == '{':
+			depth++
+		case c == '>' || c == ')' || c == '}':
+			depth = max(0, depth-1)
+		case depth == 0 && c == ':' && strings.HasPrefix(name[i:], "::"):
+			i++
+			from = i + 1
+		}
+	}
+	return name[from:]
+}
+
+// shortName returns the name of a function in its source: without the scopes and
+// parameters of its mangled name.
+func shortName(name string) string {
+	if !isMangled(name) {
+		return name
+	}
+	return abiTag.ReplaceAllString(lastPart(demangle.Name(name, demangle.NoParams)), "")
+}
+
+var abiTag = regexp.MustCompile(`\[abi:[^\]]*\]`)
+
+// llvmMarks matches the marks of parts and variants after a readable name.
+var llvmMarks = regexp.MustCompile(`( (\[clone |\()\.[^ \])]*(\]|\)))+$`)
+
+// llvmSpelling returns a readable name as LLVM 14 spells it: with blanks between
+// closing brackets, and with one mark for all parts and variants.
+func llvmSpelling(name string) string {
+	marks := ""
+	if at := llvmMarks.FindStringIndex(name); at != nil {
+		marks = " (" + strings.NewReplacer(" [clone ", "", "]", "", " (", "", ")", "").Replace(name[at[0]:]) + ")"
+		name = name[:at[0]]
+	}
+	name = strings.ReplaceAll(strings.ReplaceAll(name, "operator<< <", "operator<<<"), "operator< <", "operator<<")
+	if !strings.Contains(name, ">>") {
+		return name + marks
+	}
+	var b strings.Builder
+	for i := range len(name) {
+		b.WriteByte(name[i])
+		if strings.HasPrefix(name[i:], ">>") && !strings.HasSuffix(name[:i], "operator") {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String() + marks
+}
+
+// baseName returns the part of a path after the last slash.
+func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
