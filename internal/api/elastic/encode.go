@@ -8,134 +8,118 @@ import (
 
 // encoder writes the answer to a question.
 type encoder struct {
-	json.Pieces
+	json.Encoder
 	*question
 	look *Lookup
-	text []byte // on its way
-	over bool   // the answer would have too many frames
 }
 
-// object is the answer to a question about one binary.
-func (e *encoder) object() { e.lookup(0, e.asked[0]) }
+// writeObject writes the answer to a question about one binary.
+func (e *encoder) writeObject() { e.lookup(0, e.asked[0]) }
 
-// list is the answer to a document.
-func (e *encoder) list() {
-	e.Raw(`{"lookups":[`)
+// writeList writes the answers to a document.
+func (e *encoder) writeList() {
+	e.Open('{')
+	e.Key("lookups")
+	e.Open('[')
 	at := 0
-	for i, a := range e.asked {
-		if i > 0 {
-			e.Raw(",")
-		}
-		if e.lookup(at, a); e.over || !e.Spill() {
+	for _, a := range e.asked {
+		e.lookup(at, a)
+		if !e.Spill() {
 			return
 		}
 		at = a.end
 	}
-	e.Raw("]}")
+	e.Close(']')
+	e.Close('}')
 }
 
-// lines is a line for each address.
-func (e *encoder) lines() {
+// writeLines writes a line for each address.
+func (e *encoder) writeLines() {
 	at := 0
 	for _, a := range e.asked {
-		for ; at < a.end; at++ {
+		for ; at < a.end && e.Spill(); at++ {
+			e.Open('{')
 			e.file(a)
-			e.Raw(",")
-			if e.address(at); e.over {
-				return
-			}
-			e.Raw("}\n")
-			if !e.Spill() {
-				return
-			}
+			e.address(at)
+			e.Close('}')
+			e.EndLine()
 		}
 	}
 }
 
-// lookup is the answer to addresses of one binary, from this one on.
+// lookup writes the answers to the addresses of one binary, which begin at this
+// index.
 func (e *encoder) lookup(at int, a asked) {
+	e.Open('{')
 	e.file(a)
-	e.Raw(`,"results":[`)
-	for first := at; at < a.end; at++ {
-		if at > first {
-			e.Raw(",")
-		}
-		e.Raw("{")
-		if e.address(at); e.over {
-			return
-		}
-		e.Raw("}")
-		if !e.Spill() {
-			return
-		}
+	e.Key("results")
+	e.Open('[')
+	for ; at < a.end && e.Spill(); at++ {
+		e.Open('{')
+		e.address(at)
+		e.Close('}')
 	}
-	e.Raw("]}")
+	e.Close(']')
+	e.Close('}')
 }
 
-// file begins an object with the binary, and says what is missing of it.
+// file writes the id of the binary, and the reason if it has no symbols.
 func (e *encoder) file(a asked) {
-	e.Raw(`{"fileid":"` + e.files[a.file].FileID.Base64() + `"`)
+	e.Key("fileid")
+	e.String(e.files[a.file].FileID.Base64())
 	if why := e.look.Missing(a.file); why != nil {
-		e.Raw(`,"missing":"`)
-		e.Buf = json.AppendEscaped(e.Buf, why.outside())
-		e.Raw(`"`)
+		e.Key("missing")
+		e.String(why.outside())
 	}
 }
 
-// address is what is known of an address.
+// address writes the answer to address i.
 func (e *encoder) address(i int) {
-	e.Raw(`"addr":"`)
+	e.Key("addr")
 	e.Hex(e.frames[i].Addr)
-	e.Raw(`"`)
 	found, err := e.look.At(i)
 	if err != nil {
-		e.over = true
+		e.Err = err
 		return
 	}
 	if len(found.Frames) > 0 {
-		e.Raw(`,"from":"` + from[found.which] + `"`)
+		e.Key("from")
+		e.String(from[found.which])
 	}
-	e.Raw(`,"frames":[`)
+	e.Key("frames")
+	e.Open('[')
 	for n := range found.Frames {
-		if n > 0 {
-			e.Raw(",")
-		}
 		e.frame(&found, e.frames[i].Module, &found.Frames[n])
 	}
-	e.Raw("]")
+	e.Close(']')
 }
 
 func (e *encoder) frame(a *Answer, m int32, f *sym.Frame) {
-	e.Raw(`{"function":`)
-	e.string(a.Result, m, f.Func)
+	e.Open('{')
+	e.Key("function")
+	e.text(a.Result, m, f.Func)
 	if f.File != 0 {
-		e.Raw(`,"file":`)
-		e.string(a.Result, m, f.File)
+		e.Key("file")
+		e.text(a.Result, m, f.File)
 	}
 	if f.Line != 0 {
-		e.Raw(`,"line":`)
+		e.Key("line")
 		e.Int(int(f.Line))
 	}
 	if off, ok := a.Offset(f); ok {
-		e.Raw(`,"offset":"`)
+		e.Key("offset")
 		e.Hex(off)
-		e.Raw(`"`)
 	}
-	if f.Inlined {
-		e.Raw(`,"inlined":true}`)
-	} else {
-		e.Raw(`,"inlined":false}`)
-	}
+	e.Key("inlined")
+	e.Bool(f.Inlined)
+	e.Close('}')
 }
 
-// string appends what a handle stands for. Symbfiles have names for people.
-func (e *encoder) string(res *symbolicate.Result, m int32, t sym.Text) {
-	e.Buf = append(e.Buf, '"')
-	at := len(e.Buf)
+// text writes a string of module m. Names in symbfiles are not mangled.
+func (e *encoder) text(res *symbolicate.Result, m int32, t sym.Text) {
+	e.OpenString()
+	from := len(e.Buf)
 	out, plain := res.AppendRaw(e.Buf, m, t)
-	if !plain {
-		e.text = append(e.text[:0], out[at:]...)
-		out = json.AppendEscaped(out[:at], e.text)
-	}
-	e.Buf = append(out, '"')
+	e.Escape(out, from, plain)
+	e.CloseString()
 }

@@ -46,7 +46,7 @@ func (d *Door) few(w http.ResponseWriter, r *http.Request, file ident.FileID, ad
 		q.frames = append(q.frames, symbolicate.Frame{Addr: addr})
 	}
 	q.asked = []asked{{0, len(q.frames)}}
-	d.answer(w, r, &q, "application/json", (*encoder).object)
+	d.answer(w, r, &q, "application/json", (*encoder).writeObject)
 }
 
 // many looks up addresses of many binaries.
@@ -64,9 +64,9 @@ func (d *Door) many(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		api.FailError(w, r, http.StatusBadRequest, `the body is no JSON of the form {"lookups": [{"fileid": ID, "addrs": [ADDRESS, …]}, …]}, or with Content-Type `+linesType+` lines of {"fileid": ID, "addrs": […]}`)
 	case api.Weight(r.Header.Values("Accept"), linesType) > 0:
-		d.answer(w, r, q, linesType, (*encoder).lines)
+		d.answer(w, r, q, linesType, (*encoder).writeLines)
 	default:
-		d.answer(w, r, q, "application/json", (*encoder).list)
+		d.answer(w, r, q, "application/json", (*encoder).writeList)
 	}
 }
 
@@ -230,15 +230,15 @@ func (d *Door) answer(w http.ResponseWriter, r *http.Request, q *question, media
 	e := &encoder{question: q, look: look}
 	w.Header().Set("Content-Type", mediaType)
 	e.Begin(w)
-	defer e.Free()
+	defer e.Release()
 	write(e)
-	if e.over && !e.Sent {
-		w.Header().Del("Content-Type")
-		api.FailError(w, r, http.StatusRequestEntityTooLarge, symbolicate.ErrTooManyFrames.Error())
-		return
-	}
-	if e.over { // only a broken connection tells the client now
+	switch {
+	case !errors.Is(e.Err, symbolicate.ErrTooManyFrames):
+		e.Flush()
+	case e.Sent: // only a broken connection tells the client now
 		panic(http.ErrAbortHandler)
+	default:
+		w.Header().Del("Content-Type")
+		api.FailError(w, r, http.StatusRequestEntityTooLarge, e.Err.Error())
 	}
-	e.Flush()
 }

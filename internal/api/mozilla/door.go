@@ -171,7 +171,7 @@ func (e *encoder) found(m int32) {
 		e.Raw("null")
 		return
 	}
-	e.bool(e.known[m].Found)
+	e.Bool(e.known[m].Found)
 }
 
 // looked says whether a module was looked up.

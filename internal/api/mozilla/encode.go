@@ -9,63 +9,32 @@ import (
 	"symbolon/internal/sym"
 )
 
-// encoder writes an answer as JSON, in pieces. After the first error it writes
-// nothing more.
+// encoder writes an answer.
 type encoder struct {
 	*answer
-	json.Pieces
-	to    http.ResponseWriter
-	txt   []byte // a string on its way
-	comma bool   // the next element needs one in front
+	json.Encoder
+	to http.ResponseWriter
 }
 
-// begin takes memory for the answer a, which goes to w.
+// begin starts to write the answer a to w.
 func (e *encoder) begin(a *answer, w http.ResponseWriter) {
 	e.answer, e.to = a, w
 	e.Begin(w)
 }
 
-// end sends what is left and gives the memory back.
+// end sends the rest of the answer.
 func (e *encoder) end() {
-	if !e.Sent { // this is all of it
+	if !e.Sent { // the rest is all of it
 		e.to.Header().Set("Content-Length", strconv.Itoa(len(e.Buf)))
 	}
 	e.Flush()
-	e.Free()
+	e.Encoder.Release()
 }
 
-// element begins the next element of the array that is open.
-func (e *encoder) element() {
-	if e.comma {
-		e.Buf = append(e.Buf, ',')
-	}
-	e.comma = true
-}
-
-// open and shut begin and end an array or object.
-func (e *encoder) open(bracket byte) {
-	e.Buf = append(e.Buf, bracket)
-	e.comma = false
-}
-
-func (e *encoder) shut(bracket byte) {
-	e.Buf = append(e.Buf, bracket)
-	e.comma = true
-}
-
-// key begins the next member of the object that is open. The name needs no
-// escapes.
-func (e *encoder) key(name string) {
-	e.element()
-	e.Buf = append(e.Buf, '"')
-	e.Buf = append(e.Buf, name...)
-	e.Buf = append(e.Buf, '"', ':')
-}
-
-// keyOfModule is key for a module as it was sent. A long name goes out in pieces.
-func (e *encoder) keyOfModule(m int32) {
-	e.element()
-	e.Buf = append(e.Buf, '"')
+// moduleKey writes the name and the id of a module as the name of a member. A
+// long one is sent in pieces.
+func (e *encoder) moduleKey(m int32) {
+	e.OpenString()
 	for _, text := range [...]string{e.modules[m].file, "/", e.modules[m].id} {
 		for len(text) > maxText {
 			n := maxText
@@ -78,39 +47,22 @@ func (e *encoder) keyOfModule(m int32) {
 		}
 		e.Buf = json.AppendEscaped(e.Buf, text)
 	}
-	e.Buf = append(e.Buf, '"', ':')
+	e.CloseKey()
 }
 
-// text appends a string.
-func (e *encoder) text(s string) {
-	e.Buf = append(e.Buf, '"')
-	e.Buf = json.AppendEscaped(e.Buf, s)
-	e.Buf = append(e.Buf, '"')
-}
-
-// string appends what a handle of module m stands for, and says whether that
-// is anything.
-func (e *encoder) string(m int32, t sym.Text) bool {
-	e.Buf = append(e.Buf, '"')
+// text writes a string of module m, and reports whether it is not empty.
+func (e *encoder) text(m int32, t sym.Text) bool {
+	e.OpenString()
 	from := len(e.Buf)
-	e.inside(m, t)
-	some := len(e.Buf) > from
-	e.Buf = append(e.Buf, '"')
-	return some
+	e.appendText(m, t)
+	isText := len(e.Buf) > from
+	e.CloseString()
+	return isText
 }
 
-// inside is string without its quotes.
-func (e *encoder) inside(m int32, t sym.Text) {
+// appendText appends a string of module m within quotes.
+func (e *encoder) appendText(m int32, t sym.Text) {
 	from := len(e.Buf)
 	out, plain := e.AppendText(e.Buf, m, t)
-	if !plain {
-		e.txt = append(e.txt[:0], out[from:]...)
-		out = json.AppendEscaped(out[:from], e.txt)
-	}
-	e.Buf = out
+	e.Escape(out, from, plain)
 }
-
-// float appends a number that is neither infinite nor none.
-func (e *encoder) float(v float64) { e.Buf = strconv.AppendFloat(e.Buf, v, 'f', -1, 64) }
-
-func (e *encoder) bool(v bool) { e.Buf = strconv.AppendBool(e.Buf, v) }

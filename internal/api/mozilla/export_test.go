@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"symbolon/internal/api/json"
 	"symbolon/internal/symbolicate"
 )
 
@@ -53,9 +54,7 @@ func Decode(body io.Reader, jobs, tecken bool, cfg Config) (*Decoded, error) {
 			stack := []DecodedFrame{}
 			for ; frame < int(end); frame++ {
 				f := p.req.Frames[frame]
-				e := encoder{}
-				e.Hex(f.Addr)
-				d := DecodedFrame{Offset: string(e.Buf)}
+				d := DecodedFrame{Offset: string(json.AppendHex(nil, f.Addr))}
 				if f.Module >= 0 {
 					d.Module = p.modules[f.Module].key()
 				}

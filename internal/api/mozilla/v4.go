@@ -27,26 +27,25 @@ func (d *Door) v4(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	e := &v4Encoder{tecken: d.tecken()}
 	e.begin(a, w)
-	e.open('{')
-	e.key("symbolicatedStacks")
+	e.Open('{')
+	e.Key("symbolicatedStacks")
 	e.writeStacks()
-	e.key("knownModules")
-	e.open('[')
+	e.Key("knownModules")
+	e.Open('[')
 	for _, m := range e.maps {
-		e.element()
 		if e.tecken && !e.looked(m) {
-			e.bool(false)
+			e.Bool(false)
 		} else {
 			e.found(m)
 		}
 		e.Spill()
 	}
-	e.shut(']')
+	e.Close(']')
 	if a.debug || e.tecken && teckenDebug(r) {
-		e.key("debug")
+		e.Key("debug")
 		e.debugV4(a)
 	}
-	e.shut('}')
+	e.Close('}')
 	d.finish(r, &e.encoder, d.failV4)
 }
 
@@ -66,13 +65,11 @@ type v4Encoder struct {
 }
 
 func (e *v4Encoder) writeStacks() {
-	e.open('[')
+	e.Open('[')
 	frame, odds := 0, 0
 	for _, end := range e.stacks {
-		e.element()
-		e.open('[')
+		e.Open('[')
 		for ; frame < int(end) && e.Spill(); frame++ {
-			e.element()
 			var o *odd
 			if odds < len(e.odd) && e.odd[odds].frame == frame {
 				o = &e.odd[odds]
@@ -80,30 +77,31 @@ func (e *v4Encoder) writeStacks() {
 			}
 			e.writeFrame(frame, o)
 		}
-		e.shut(']')
+		e.Close(']')
 	}
-	e.shut(']')
+	e.Close(']')
 }
 
-// writeFrame writes "FUNCTION (in MODULE)", or with what there is instead.
+// writeFrame writes "FUNCTION (in MODULE)", or the part of it that is known.
 func (e *v4Encoder) writeFrame(i int, o *odd) {
 	f := e.req.Frames[i]
-	e.Raw(`"`)
+	e.OpenString()
 	switch {
 	case o != nil:
-		e.Raw(o.offset)
+		e.Buf = append(e.Buf, o.offset...)
 	case f.Module < 0 || !e.function(i, f.Module):
-		e.Hex(f.Addr)
+		e.Buf = json.AppendHex(e.Buf, f.Addr)
 	}
 	if !(o != nil && o.bare) && !(e.tecken && f.Module < 0) {
-		e.Raw(" (in ")
+		e.Buf = append(e.Buf, " (in "...)
 		e.Buf = json.AppendEscaped(e.Buf, e.name(f.Module))
-		e.Raw(")")
+		e.Buf = append(e.Buf, ')')
 	}
-	e.Raw(`"`)
+	e.CloseString()
 }
 
-// function writes the name of the function that was really called at frame i.
+// function appends the name of the function at frame i, not inlined ones. It
+// returns false if the function is unknown.
 func (e *v4Encoder) function(i int, m int32) bool {
 	calls, err := e.Frames(i)
 	if err != nil {
@@ -112,7 +110,7 @@ func (e *v4Encoder) function(i int, m int32) bool {
 	if len(calls) == 0 {
 		return false
 	}
-	e.inside(m, calls[len(calls)-1].Func)
+	e.appendText(m, calls[len(calls)-1].Func)
 	return true
 }
 

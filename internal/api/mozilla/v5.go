@@ -19,20 +19,19 @@ func (d *Door) v5(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	e := &v5Encoder{more: a.extensions || d.cfg.Extensions}
 	e.begin(a, w)
-	e.open('{')
-	e.key("results")
-	e.open('[')
+	e.Open('{')
+	e.Key("results")
+	e.Open('[')
 	seen := make([]int, len(a.modules))
 	for i, job := range a.jobs {
-		e.element()
 		e.result(job, i+1, seen)
 	}
-	e.shut(']')
+	e.Close(']')
 	if debugHeader(r) {
-		e.key("debug")
+		e.Key("debug")
 		e.debugV5(a)
 	}
-	e.shut('}')
+	e.Close('}')
 	d.finish(r, &e.encoder, api.Fail)
 }
 
@@ -42,26 +41,24 @@ type v5Encoder struct {
 	more     bool     // with the extensions
 	frame    int      // the next one
 	odds     int      // of answer.odd, those that are done
-	labels   []string // of modules, escaped
+	labels   []string // names of modules, as JSON; "": not made yet
 	distinct []int32  // modules of a job
 }
 
 // result writes what became of a job. In seen are the numbers of the jobs that
 // had a module last.
 func (e *v5Encoder) result(job job, number int, seen []int) {
-	e.open('{')
-	e.key("stacks")
-	e.open('[')
+	e.Open('{')
+	e.Key("stacks")
+	e.Open('[')
 	for _, end := range e.stacks[job.stacks.from:job.stacks.to] {
-		e.element()
-		e.open('[')
+		e.Open('[')
 		for first := e.frame; e.frame < int(end) && e.Spill(); e.frame++ {
-			e.element()
 			e.writeFrame(e.frame - first)
 		}
-		e.shut(']')
+		e.Close(']')
 	}
-	e.shut(']')
+	e.Close(']')
 	distinct := e.distinct[:0]
 	for _, m := range e.maps[job.maps.from:job.maps.to] {
 		if seen[m] != number {
@@ -70,112 +67,104 @@ func (e *v5Encoder) result(job job, number int, seen []int) {
 		}
 	}
 	e.distinct = distinct
-	e.key("found_modules")
-	e.open('{')
+	e.Key("found_modules")
+	e.Open('{')
 	for _, m := range distinct {
 		e.Spill()
-		e.keyOfModule(m)
+		e.moduleKey(m)
 		e.found(m)
 	}
-	e.shut('}')
+	e.Close('}')
 	if e.more {
 		e.moduleErrors(distinct)
 	}
-	e.shut('}')
+	e.Close('}')
 }
 
 func (e *v5Encoder) writeFrame(n int) {
 	f := e.req.Frames[e.frame]
-	e.Raw(`{"frame":`)
+	e.Open('{')
+	e.Key("frame")
 	e.Int(n)
-	e.Raw(`,"module":"`)
+	e.Key("module")
 	e.Raw(e.label(f.Module))
-	e.Raw(`","module_offset":"`)
+	e.Key("module_offset")
 	if e.odds < len(e.odd) && e.odd[e.odds].frame == e.frame {
-		e.Buf = json.AppendEscaped(e.Buf, e.odd[e.odds].offset)
+		e.String(e.odd[e.odds].offset)
 		e.odds++
-		e.Raw(`"}`)
-		return
-	}
-	e.Hex(f.Addr)
-	e.Raw(`"`)
-	if f.Module >= 0 {
-		calls, err := e.Frames(e.frame)
-		if err != nil {
-			e.Err = err
-			return
+	} else {
+		e.Hex(f.Addr)
+		if f.Module >= 0 {
+			calls, err := e.Frames(e.frame)
+			if err != nil {
+				e.Err = err
+				return
+			}
+			e.function(f, calls)
 		}
-		e.function(f, calls)
 	}
-	e.Raw(`}`)
+	e.Close('}')
 }
 
-// label is the name of a module as it stands in the answer.
+// label returns the name of a module as a JSON string.
 func (e *v5Encoder) label(m int32) string {
 	if m < 0 {
-		return "<unknown>"
+		return `"<unknown>"`
 	}
 	if e.labels == nil {
 		e.labels = make([]string, len(e.modules))
 	}
 	if e.labels[m] == "" {
-		name := e.module(m)
-		if e.txt = json.AppendEscaped(e.txt[:0], name); string(e.txt) != name {
-			name = string(e.txt)
-		}
-		e.labels[m] = name
+		e.labels[m] = string(json.AppendQuoted(nil, e.module(m)))
 	}
 	return e.labels[m]
 }
 
-// function writes what is known of an address, if anything is. The answer has
-// the innermost call first; the wire wants the function that was really called
-// first, and the rest of them in inlines.
+// function writes the function at an address, if it is known. calls has the
+// innermost call first; the protocol has the function that is not inlined first,
+// and the others in inlines.
 func (e *v5Encoder) function(f symbolicate.Frame, calls []sym.Frame) {
 	if len(calls) == 0 {
 		return
 	}
 	outer, inlines := &calls[len(calls)-1], calls[:len(calls)-1]
-	e.Raw(`,"function":`)
-	e.string(f.Module, outer.Func)
-	e.Raw(`,"function_offset":"`)
+	e.Key("function")
+	e.text(f.Module, outer.Func)
+	e.Key("function_offset")
 	e.Hex(f.Addr - outer.Entry)
-	e.Raw(`"`)
 	if e.more && outer.Size > 0 {
-		e.Raw(`,"function_size":"`)
+		e.Key("function_size")
 		e.Hex(outer.Size)
-		e.Raw(`"`)
 	}
 	e.place(f.Module, outer)
 	if len(inlines) == 0 {
 		return
 	}
-	e.Raw(`,"inlines":[`)
+	e.Key("inlines")
+	e.Open('[')
 	for i := range inlines {
-		if i > 0 {
-			e.Raw(`,`)
-		}
-		e.Raw(`{"function":`)
-		e.string(f.Module, inlines[i].Func)
+		e.Open('{')
+		e.Key("function")
+		e.text(f.Module, inlines[i].Func)
 		e.place(f.Module, &inlines[i])
-		e.Raw(`}`)
+		e.Close('}')
 	}
-	e.Raw(`]`)
+	e.Close(']')
 }
 
-// place writes file and line. A line without a file says nothing.
+// place writes file and line. It writes nothing if the file is unknown.
 func (e *v5Encoder) place(m int32, f *sym.Frame) {
 	if f.File == 0 {
 		return
 	}
 	before := len(e.Buf)
-	e.Raw(`,"file":`)
-	if !e.string(m, f.File) {
+	e.Key("file")
+	if !e.text(m, f.File) {
 		e.Buf = e.Buf[:before]
 		return
 	}
 	if f.Line > 0 {
-		e.Raw(`,"line":`)
+		e.Key("line")
 		e.Int(int(f.Line))
 	}
 }
@@ -197,11 +186,11 @@ func (e *v5Encoder) moduleErrors(modules []int32) {
 		}
 		if !some {
 			some = true
-			e.key("module_errors")
-			e.open('{')
+			e.Key("module_errors")
+			e.Open('{')
 		}
-		e.keyOfModule(m)
-		e.open('[')
+		e.moduleKey(m)
+		e.Open('[')
 		told := false
 		for i := range k.Report.Tried {
 			if t := &k.Report.Tried[i]; t.Fault != nil {
@@ -212,21 +201,20 @@ func (e *v5Encoder) moduleErrors(modules []int32) {
 		if !told && k.Report.Fault != nil {
 			e.moduleError("", k.Report.Fault)
 		}
-		e.shut(']')
+		e.Close(']')
 	}
 	if some {
-		e.shut('}')
+		e.Close('}')
 	}
 }
 
 // moduleError names the source and not the place in it: where files lie is
 // for the operator to see.
 func (e *v5Encoder) moduleError(from string, f *fault.Error) {
-	e.element()
-	e.open('{')
-	e.key("name")
-	e.text(kindNames[f.Kind])
-	e.key("message")
-	e.text(from + f.Kind.String() + ": " + f.Detail)
-	e.shut('}')
+	e.Open('{')
+	e.Key("name")
+	e.String(kindNames[f.Kind])
+	e.Key("message")
+	e.String(from + f.Kind.String() + ": " + f.Detail)
+	e.Close('}')
 }

@@ -3,7 +3,6 @@ package sentry
 import (
 	"context"
 	"io"
-	"strconv"
 	"time"
 
 	"symbolon/internal/api/json"
@@ -30,112 +29,93 @@ type begun interface {
 	All(ctx context.Context) error
 }
 
-// encoder writes an answer as JSON, in pieces. After the first error it writes
-// nothing more.
+// encoder writes the answer to a question.
 type encoder struct {
 	*question
 	lookups
-	json.Pieces
+	json.Encoder
 	req      *symbolicate.Request
 	known    []symbolicate.Module
 	names    *names
 	work     demangle.Work // on names of this answer
 	excerpts *excerpts
-	patience time.Duration // how long a download may take
+	patience time.Duration // the time limit of a download
 	to       io.Writer
-	txt      []byte // a string on its way
-	sent     extras // what came with the frame
-	packages []string
+	txt      []byte   // a string of a frame
+	sent     extras   // of the frame that is being written
+	packages []string // names of modules, as JSON; "": not made yet
+
+	first, end int // the frames of the stack trace that is being written
 }
 
-// answer writes the whole of a completed answer.
+// answer writes a completed answer.
 func (e *encoder) answer() {
 	e.Begin(e.to)
-	defer e.Free()
-	e.Raw(`{"status":"completed"`)
+	defer e.Encoder.Release()
+	e.Open('{')
+	e.Key("status")
+	e.String("completed")
 	if e.hasSignal {
-		e.Raw(`,"signal":`)
-		e.Buf = strconv.AppendUint(e.Buf, uint64(e.signal), 10)
+		e.Key("signal")
+		e.Uint(uint64(e.signal))
 	}
-	e.Raw(`,"stacktraces":[`)
+	e.Key("stacktraces")
+	e.Open('[')
 	first := 0
 	for s := range e.stacks {
-		if s > 0 {
-			e.Raw(`,`)
-		}
 		e.stack(&e.stacks[s], first)
 		first = e.stacks[s].end
 	}
-	e.Raw(`],"modules":[`)
+	e.Close(']')
+	e.Key("modules")
+	e.Open('[')
 	for m := range e.modules {
-		if m > 0 {
-			e.Raw(`,`)
-		}
 		e.module(int32(m))
 		e.Spill()
 	}
-	e.Raw(`]}`)
+	e.Close(']')
+	e.Close('}')
 	e.Flush()
 }
 
-// stack writes a stack trace, whose frames begin at first.
+// stack writes a stack trace whose frames begin at first.
 func (e *encoder) stack(s *stack, first int) {
-	e.Raw(`{`)
+	e.first, e.end = first, s.end
+	e.Open('{')
 	if s.hasID {
-		e.Raw(`"thread_id":`)
-		e.Buf = strconv.AppendUint(e.Buf, s.threadID, 10)
-		e.Raw(`,`)
+		e.Key("thread_id")
+		e.Uint(s.threadID)
 	}
-	if s.threadName.there {
-		e.Raw(`"thread_name":`)
-		e.Buf = json.AppendQuoted(e.Buf, s.threadName.text)
-		e.Raw(`,`)
+	if s.threadName.ok {
+		e.Key("thread_name")
+		e.String(s.threadName.text)
 	}
 	if s.requesting != unset {
-		e.Raw(`"is_requesting":`)
-		e.Buf = strconv.AppendBool(e.Buf, s.requesting == yes)
-		e.Raw(`,`)
-	}
-	for i, r := range s.registers {
-		if i == 0 {
-			e.Raw(`"registers":{`)
-		} else {
-			e.Raw(`,`)
-		}
-		e.Buf = json.AppendQuoted(e.Buf, r.name)
-		e.Raw(`:`)
-		e.hex(r.value)
+		e.Key("is_requesting")
+		e.Bool(s.requesting == yes)
 	}
 	if len(s.registers) > 0 {
-		e.Raw(`},`)
+		e.Key("registers")
+		e.Open('{')
+		for _, r := range s.registers {
+			e.OpenString()
+			e.Buf = json.AppendEscaped(e.Buf, r.name)
+			e.CloseKey()
+			e.Hex(r.value)
+		}
+		e.Close('}')
 	}
-	e.Raw(`"frames":[`)
-	comma := false
+	e.Key("frames")
+	e.Open('[')
 	for i := first; i < s.end && e.Spill(); i++ {
-		comma = e.frame(s, first, i, comma) || comma
+		e.frame(i)
 	}
-	e.Raw(`]}`)
+	e.Close(']')
+	e.Close('}')
 }
 
-// hex appends a number as a text in hexadecimal digits.
-func (e *encoder) hex(v uint64) {
-	e.Raw(`"`)
-	e.Hex(v)
-	e.Raw(`"`)
-}
-
-// member appends a member that is a string, behind others.
+// member writes a member that is a string.
 func (e *encoder) member(name, text string) {
-	e.name(name)
-	e.Buf = json.AppendQuoted(e.Buf, text)
+	e.Key(name)
+	e.String(text)
 }
-
-// name appends the name of a member, behind others.
-func (e *encoder) name(name string) {
-	e.Raw(`,"`)
-	e.Raw(name)
-	e.Raw(`":`)
-}
-
-// escape appends the inside of a string.
-func (e *encoder) escape(text []byte) { e.Buf = json.AppendEscaped(e.Buf, text) }

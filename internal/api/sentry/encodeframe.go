@@ -11,7 +11,7 @@ import (
 	"symbolon/internal/sym"
 )
 
-// status is what became of a frame.
+// status is the status of a frame.
 type status uint8
 
 const (
@@ -24,7 +24,7 @@ const (
 
 var statusNames = [...]string{"symbolicated", "missing_symbol", "unknown_image", "missing", "malformed"}
 
-// status looks a frame up.
+// status looks up a frame.
 func (e *encoder) status(i int) (status, []sym.Frame) {
 	m := e.req.Frames[i].Module
 	if m < 0 {
@@ -36,7 +36,7 @@ func (e *encoder) status(i int) (status, []sym.Frame) {
 			return missing, nil
 		}
 	}
-	known := &e.known[m] // which may have been lost just now
+	known := &e.known[m] // Frames may have dropped the module
 	switch {
 	case !known.Found && kindOf(known.Report.Fault) == fault.Malformed:
 		return malformed, nil
@@ -51,53 +51,48 @@ func (e *encoder) status(i int) (status, []sym.Frame) {
 	return symbolicated, calls
 }
 
-// frame writes frame i of a stack trace that begins at first. It is false if
-// the frame is left out.
-func (e *encoder) frame(s *stack, first, i int, comma bool) bool {
+// frame writes frame i, unless it is omitted.
+func (e *encoder) frame(i int) {
 	st, calls := e.status(i)
-	if e.Err != nil || e.dropped(s, first, i, st) {
-		return false
-	}
-	if comma {
-		e.Raw(`,`)
+	if e.Err != nil || e.isOmitted(i, st) {
+		return
 	}
 	e.record(e.frames[i], &e.sent)
 	if st != symbolicated {
-		e.echo(first, s.end, i, st)
+		e.echo(i, st)
 	} else if m := e.req.Frames[i].Module; e.modules[m].kind == ident.TypeDotnet {
-		e.method(first, s.end, i, &calls[0])
+		e.method(i, &calls[0])
 	} else {
-		e.calls(first, s.end, i, calls)
+		e.calls(i, calls)
 	}
-	return true
 }
 
-// dropped says whether a frame is left out: one that was only guessed and
-// leads nowhere, and what lies behind the function that a program begins in.
-func (e *encoder) dropped(s *stack, first, i int, st status) bool {
+// isOmitted reports whether the answer omits a frame: a scanned one without a
+// symbol, or one without a module below _start, the outermost function.
+func (e *encoder) isOmitted(i int, st status) bool {
 	switch {
 	case e.frames[i].trust == trustScan && (st == missingSymbol || st == unknownImage):
 		return true
-	case st != unknownImage || e.index(first, s.end, i) != s.end-first-1:
+	case st != unknownImage || e.index(i) != e.end-e.first-1:
 		return false
 	}
 	inward := -1
 	if e.callerFirst {
 		inward = 1
 	}
-	for k := i + inward; k >= first && k < s.end; k += inward {
-		before, calls := e.status(k)
+	for k := i + inward; k >= e.first && k < e.end; k += inward {
+		inner, calls := e.status(k)
 		if e.Err != nil {
 			return false
 		}
-		if e.frames[k].trust != trustScan || before != missingSymbol && before != unknownImage {
-			return e.isStart(k, before, calls)
+		if e.frames[k].trust != trustScan || inner != missingSymbol && inner != unknownImage {
+			return e.isStart(k, inner, calls)
 		}
 	}
 	return false
 }
 
-// isStart says whether frame k is that of the function _start.
+// isStart reports whether the function of frame k is _start.
 func (e *encoder) isStart(k int, st status, calls []sym.Frame) bool {
 	if st == symbolicated {
 		e.txt, _ = e.AppendRaw(e.txt[:0], e.req.Frames[k].Module, calls[len(calls)-1].Func)
@@ -108,86 +103,90 @@ func (e *encoder) isStart(k int, st status, calls []sym.Frame) bool {
 	return string(sent[fieldFunction]) == "_start"
 }
 
-// index is the number of a frame, counted from the innermost one.
-func (e *encoder) index(first, end, i int) int {
+// index returns the number of a frame of the stack trace, counted from the
+// innermost one.
+func (e *encoder) index(i int) int {
 	if e.callerFirst {
-		return end - 1 - i
+		return e.end - 1 - i
 	}
-	return i - first
+	return i - e.first
 }
 
-// head writes the beginning of a frame, up to the name of its module, with the
-// address that is shown, which is relative to a module or absolute.
-func (e *encoder) head(index, i int, st status, addr, rel uint64, relative bool) {
+// address is the address of a frame in the answer: absolute, or relative to the
+// module with an index.
+type address struct {
+	addr, rel uint64
+	relative  bool
+}
+
+// begin writes the members of a frame up to the name of its module.
+func (e *encoder) begin(i int, st status, at address) {
 	f := &e.frames[i]
-	e.Raw(`{"status":"`)
-	e.Raw(statusNames[st])
-	e.Raw(`","original_index":`)
-	e.Buf = strconv.AppendInt(e.Buf, int64(index), 10)
+	e.Open('{')
+	e.member("status", statusNames[st])
+	e.Key("original_index")
+	e.Int(e.index(i))
 	e.field(fieldPlatform)
-	if relative {
-		e.Raw(`,"addr_mode":"rel:`)
-		e.Buf = strconv.AppendUint(e.Buf, rel, 10)
-		e.Raw(`"`)
+	if at.relative {
+		e.Key("addr_mode")
+		e.OpenString()
+		e.Buf = strconv.AppendUint(append(e.Buf, "rel:"...), at.rel, 10)
+		e.CloseString()
 	}
-	e.Raw(`,"instruction_addr":`)
-	e.hex(addr)
+	e.Key("instruction_addr")
+	e.Hex(at.addr)
 	if f.adjust != unset {
-		e.Raw(`,"adjust_instruction_addr":`)
-		e.Buf = strconv.AppendBool(e.Buf, f.adjust == yes)
+		e.Key("adjust_instruction_addr")
+		e.Bool(f.adjust == yes)
 	}
 	e.field(fieldFunctionID)
-	if m := e.req.Frames[i].Module; m >= 0 {
-		e.Raw(e.label(m))
-	} else {
+	m := e.req.Frames[i].Module
+	if m < 0 {
 		e.field(fieldPackage)
+	} else if e.modules[m].codeFile.ok {
+		e.Key("package")
+		e.Raw(e.label(m))
 	}
 }
 
-// label is the member with the name of a module, as it stands in its frames;
-// empty if it has no name.
+// label returns the name of a module as a JSON string.
 func (e *encoder) label(m int32) string {
-	if !e.modules[m].codeFile.there {
-		return ""
-	}
 	if e.packages == nil {
 		e.packages = make([]string, len(e.modules))
 	}
 	if e.packages[m] == "" {
-		e.packages[m] = string(json.AppendQuoted([]byte(`,"package":`), e.modules[m].codeFile.text))
+		e.packages[m] = string(json.AppendQuoted(nil, e.modules[m].codeFile.text))
 	}
 	return e.packages[m]
 }
 
-// tail writes the end of a frame.
-func (e *encoder) tail(i int) {
+// finish writes the last members of a frame.
+func (e *encoder) finish(i int) {
 	if t := e.frames[i].trust; t != trustNone {
-		e.Raw(`,"trust":"`)
-		e.Raw(trusts[t])
-		e.Raw(`"`)
+		e.member("trust", trusts[t])
 	}
-	e.Raw(`}`)
+	e.Close('}')
 }
 
-// field writes what was sent for a field, if it was.
+// field repeats a field of the request, if the frame has it.
 func (e *encoder) field(f field) {
 	content := e.sent[f]
 	if content == nil {
 		return
 	}
-	e.name(fieldNames[f])
+	e.Key(fieldNames[f])
 	if f.isText() {
-		e.Buf = json.AppendQuoted(e.Buf, content)
-		return
+		e.Bytes(content)
+	} else {
+		e.RawBytes(content)
 	}
-	e.Buf = append(e.Buf, content...)
 }
 
-// echo writes a frame of which nothing more is known than was sent. A mangled
-// name in it is made readable.
-func (e *encoder) echo(first, end, i int, st status) {
+// echo writes a frame without a symbol: the fields of the request, with a mangled
+// name demangled.
+func (e *encoder) echo(i int, st status) {
 	f := &e.frames[i]
-	e.head(e.index(first, end, i), i, st, f.addr, f.rel, f.relative)
+	e.begin(i, st, address{f.addr, f.rel, f.relative})
 	symbol, function := e.sent[fieldSymbol], e.sent[fieldFunction]
 	if (symbol == nil) != (function == nil) {
 		name := string(symbol) + string(function)
@@ -198,11 +197,11 @@ func (e *encoder) echo(first, end, i int, st status) {
 	for f := fieldLang; f < fieldCount; f++ {
 		e.field(f)
 	}
-	e.tail(i)
+	e.finish(i)
 }
 
-// readable is a mangled name in the form for people. Names of Objective-C are
-// mangled ones that look like that already.
+// readable demangles a name. Names of Objective-C count as mangled, though they
+// are readable.
 func (e *encoder) readable(name string) (text string, mangled bool) {
 	if text, mangled := e.names.readable([]byte(name), &e.work); mangled {
 		return text, true
@@ -211,19 +210,23 @@ func (e *encoder) readable(name string) (text string, mangled bool) {
 	return name, method && strings.HasSuffix(name, "]")
 }
 
-// calls writes a frame for each of the calls at the address of frame i. They
-// begin in the same way.
-func (e *encoder) calls(first, end, i int, calls []sym.Frame) {
+// calls writes a frame for each call at the address of frame i. Their first
+// members are the same.
+func (e *encoder) calls(i int, calls []sym.Frame) {
 	m := e.req.Frames[i].Module
 	base := e.req.Bases[m]
 	addr, _ := e.Addr(i)
 	from := len(e.Buf)
-	e.head(e.index(first, end, i), i, symbolicated, addr, uint64(m), base == 0)
+	e.begin(i, symbolicated, address{addr, uint64(m), base == 0})
+	head := from
+	if e.Buf[from] == ',' {
+		head++
+	}
 	to := len(e.Buf)
 	for k := range calls {
 		if k > 0 {
-			e.Raw(`,`)
-			e.Buf = append(e.Buf, e.Buf[from:to]...)
+			e.Buf = append(e.Buf, ',')
+			e.Buf = append(e.Buf, e.Buf[head:to]...)
 		}
 		at := k
 		if e.callerFirst {
@@ -231,33 +234,30 @@ func (e *encoder) calls(first, end, i int, calls []sym.Frame) {
 		}
 		call := &calls[at]
 		e.lang(call)
-		e.Raw(`,"symbol":"`)
 		var plain bool
 		e.txt, plain = e.AppendRaw(e.txt[:0], m, call.Func)
-		e.put(e.txt, plain)
+		e.Key("symbol")
+		e.text(e.txt, plain)
 		if at == len(calls)-1 {
-			e.Raw(`","sym_addr":`)
-			e.hex(base + call.Entry)
-			e.Raw(`,"function":"`)
-		} else {
-			e.Raw(`","function":"`)
+			e.Key("sym_addr")
+			e.Hex(base + call.Entry)
 		}
+		e.Key("function")
 		if text, mangled := e.names.readable(e.txt, &e.work); mangled {
-			e.Buf = json.AppendEscaped(e.Buf, text)
+			e.String(text)
 		} else {
-			e.put(e.txt, plain)
+			e.text(e.txt, plain)
 		}
-		e.Raw(`"`)
 		e.place(m, call)
-		e.tail(i)
+		e.finish(i)
 	}
 }
 
-// method writes a .NET frame: the place of the instruction is known, and the
-// rest is what was sent.
-func (e *encoder) method(first, end, i int, call *sym.Frame) {
+// method writes a .NET frame: the line of the instruction is known, and the other
+// members are those of the request.
+func (e *encoder) method(i int, call *sym.Frame) {
 	m := e.req.Frames[i].Module
-	e.head(e.index(first, end, i), i, symbolicated, e.frames[i].addr, uint64(m), true)
+	e.begin(i, symbolicated, address{e.frames[i].addr, uint64(m), true})
 	e.lang(call)
 	e.field(fieldSymbol)
 	e.field(fieldSymAddr)
@@ -265,19 +265,17 @@ func (e *encoder) method(first, end, i int, call *sym.Frame) {
 	e.place(m, call)
 	e.field(fieldInApp)
 	e.field(fieldVars)
-	e.tail(i)
+	e.finish(i)
 }
 
 func (e *encoder) lang(call *sym.Frame) {
 	if name := call.Lang.String(); name != "" {
-		e.Raw(`,"lang":"`)
-		e.Raw(name)
-		e.Raw(`"`)
+		e.member("lang", name)
 	}
 }
 
-// place writes the file and the line of a call. What the module does not know
-// of the file is as it was sent.
+// place writes the file and the line of a call. If the module does not have the
+// file, those of the request are repeated.
 func (e *encoder) place(m int32, call *sym.Frame) {
 	if call.File == 0 {
 		e.field(fieldFilename)
@@ -287,28 +285,28 @@ func (e *encoder) place(m int32, call *sym.Frame) {
 	}
 	var plain bool
 	e.txt, plain = e.AppendRaw(e.txt[:0], m, call.File)
-	name := e.txt[bytes.LastIndexAny(e.txt, `/\`)+1:]
-	e.Raw(`,"filename":"`)
-	e.put(name, plain)
-	e.Raw(`","abs_path":"`)
-	e.put(e.txt, plain)
-	e.Raw(`"`)
+	e.Key("filename")
+	e.text(e.txt[bytes.LastIndexAny(e.txt, `/\`)+1:], plain)
+	e.Key("abs_path")
+	e.text(e.txt, plain)
 	e.lineno(call.Line)
-	if f := e.excerpts.of(m, call.File); f != nil {
+	if f := e.excerpts.find(m, call.File); f != nil {
 		e.excerpt(f, call.Line)
 	}
 }
 
-// put appends the inside of a string, with escapes if it may need any.
-func (e *encoder) put(text []byte, plain bool) {
-	if plain {
-		e.Buf = append(e.Buf, text...)
-	} else {
-		e.escape(text)
+// text writes a string, which is plain if it needs no escapes.
+func (e *encoder) text(text []byte, plain bool) {
+	if !plain {
+		e.Bytes(text)
+		return
 	}
+	e.OpenString()
+	e.Buf = append(e.Buf, text...)
+	e.CloseString()
 }
 
 func (e *encoder) lineno(line uint32) {
-	e.Raw(`,"lineno":`)
-	e.Buf = strconv.AppendUint(e.Buf, uint64(line), 10)
+	e.Key("lineno")
+	e.Uint(uint64(line))
 }

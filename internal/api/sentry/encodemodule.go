@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"symbolon/internal/api/json"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
@@ -14,41 +13,41 @@ import (
 	"symbolon/internal/symbolicate"
 )
 
-// module writes what became of a module. Until all of its stack traces are
-// written it may still be lost.
+// module writes the outcome for a module. It may change until all of its stack
+// traces are written.
 func (e *encoder) module(m int32) {
 	sent, known := &e.modules[m], &e.known[m]
-	e.Raw(`{"debug_status":"`)
-	e.Raw(debugStatus(known))
-	e.Raw(`","features":`)
+	e.Open('{')
+	e.member("debug_status", debugStatus(known))
+	e.Key("features")
 	e.features(known.Features, known.VCS)
 	e.member("arch", archName(known.Arch, sent.kind))
 	e.member("type", sent.kind.String())
 	if !sent.codeID.IsZero() {
 		e.member("code_id", string(sent.codeID))
 	}
-	if sent.codeFile.there {
+	if sent.codeFile.ok {
 		e.member("code_file", sent.codeFile.text)
 	}
 	if sent.hasDebug {
 		e.member("debug_id", sent.debugID.String())
 	}
-	if sent.debugFile.there {
+	if sent.debugFile.ok {
 		e.member("debug_file", sent.debugFile.text)
 	}
-	if sent.checksum.there {
+	if sent.checksum.ok {
 		e.member("debug_checksum", sent.checksum.text)
 	}
-	e.Raw(`,"image_addr":`)
-	e.hex(sent.addr)
+	e.Key("image_addr")
+	e.Hex(sent.addr)
 	if sent.hasSize {
-		e.Raw(`,"image_size":`)
-		e.Buf = strconv.AppendUint(e.Buf, sent.size, 10)
+		e.Key("image_size")
+		e.Uint(sent.size)
 	}
 	if e.listing {
 		e.candidates(m)
 	}
-	e.Raw(`}`)
+	e.Close('}')
 }
 
 // debugStatus is the kind of failure in the words of the protocol.
@@ -83,22 +82,21 @@ func kindOf(f *fault.Error) fault.Kind {
 }
 
 func (e *encoder) features(f object.Features, vcs string) {
-	for i, one := range [...]struct {
-		name string
-		has  object.Features
+	e.Open('{')
+	for _, one := range [...]struct {
+		name    string
+		feature object.Features
 	}{
 		{"has_debug_info", object.HasDebug}, {"has_unwind_info", object.HasUnwind},
 		{"has_symbols", object.HasSymbols}, {"has_sources", object.HasSources},
 	} {
-		e.Raw([]string{`{"`, `,"`}[min(i, 1)])
-		e.Raw(one.name)
-		e.Raw(`":`)
-		e.Buf = strconv.AppendBool(e.Buf, f&one.has != 0)
+		e.Key(one.name)
+		e.Bool(f&one.feature != 0)
 	}
 	if vcs != "" {
 		e.member("srcsrv_vcs", vcs)
 	}
-	e.Raw(`}`)
+	e.Close('}')
 }
 
 // archName is the name that the protocol has for an architecture. Code of .NET
@@ -145,13 +143,15 @@ func (e *encoder) candidates(m int32) {
 		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.location, b.location))
 	})
 	all = slices.CompactFunc(all, func(a, b candidate) bool { return a.source == b.source && a.location == b.location })
+	if len(all) == 0 {
+		return
+	}
+	e.Key("candidates")
+	e.Open('[')
 	for i := range all {
-		e.Raw([]string{`,"candidates":[`, `,`}[min(i, 1)])
 		e.candidate(&all[i])
 	}
-	if len(all) > 0 {
-		e.Raw(`]`)
-	}
+	e.Close(']')
 }
 
 func candidatesOf(out []candidate, tried []locate.Tried) []candidate {
@@ -236,29 +236,29 @@ func shortTime(d time.Duration) string {
 }
 
 func (e *encoder) candidate(c *candidate) {
-	e.Raw(`{"source":`)
-	e.Buf = json.AppendQuoted(e.Buf, c.source)
+	e.Open('{')
+	e.member("source", c.source)
 	e.member("location", c.location)
-	status, details := e.verdict(c.fault)
-	e.Raw(`,"download":{"status":"`)
-	e.Raw(status)
-	e.Raw(`"`)
+	e.Key("download")
+	e.Open('{')
+	e.statusOf(e.verdict(c.fault))
+	if c.fault == nil {
+		e.Key("features")
+		e.features(c.features, c.vcs)
+	}
+	e.Close('}')
+	if c.debug != "" {
+		e.Key("debug")
+		e.Open('{')
+		e.statusOf(c.debug, c.why)
+		e.Close('}')
+	}
+	e.Close('}')
+}
+
+func (e *encoder) statusOf(status, details string) {
+	e.member("status", status)
 	if details != "" {
 		e.member("details", details)
 	}
-	if c.fault == nil {
-		e.name("features")
-		e.features(c.features, c.vcs)
-	}
-	e.Raw(`}`)
-	if c.debug != "" {
-		e.Raw(`,"debug":{"status":"`)
-		e.Raw(c.debug)
-		e.Raw(`"`)
-		if c.why != "" {
-			e.member("details", c.why)
-		}
-		e.Raw(`}`)
-	}
-	e.Raw(`}`)
 }

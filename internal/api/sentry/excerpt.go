@@ -6,19 +6,20 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"symbolon/internal/api/json"
 	"symbolon/internal/fault"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
 )
 
 const (
-	around    = 5 // lines shown before and behind one
-	wholeLine = 150
-	cutLine   = 140 // what is shown of a line that is longer than wholeLine
+	contextLines  = 5   // shown before and after a line
+	maxLine       = 150 // bytes of a line that is shown as a whole
+	truncatedLine = 140 // bytes that are shown of a longer one
 
-	mostLinks   = 100      // addresses that are asked for one answer
-	linksAtOnce = 8        // of them side by side
-	mostText    = 64 << 20 // bytes of sources for one answer
+	maxLinks    = 100      // fetched for one answer
+	linksAtOnce = 8        // fetched concurrently
+	maxText     = 64 << 20 // bytes of source files for one answer
 )
 
 // excerpts are the source files that the frames of an answer come from.
@@ -93,7 +94,7 @@ func (d *Door) gather(ctx context.Context, e *encoder, from, to int) {
 func (x *excerpts) open(look lookups, m int32, path string) *file {
 	text, address := look.Source(m, path)
 	f := &file{}
-	if x.size += len(text); x.size <= mostText {
+	if x.size += len(text); x.size <= maxText {
 		f.text = text
 	}
 	if address == "" {
@@ -121,7 +122,7 @@ func (d *Door) fetch(ctx context.Context, q *question, x *excerpts) {
 	x.seen = len(x.order)
 	waits := x.waits
 	for _, l := range rest {
-		if !q.scraping.allows(l.url) || x.asked == mostLinks || d.deps.Fetch == nil {
+		if !q.scraping.allows(l.url) || x.asked == maxLinks || d.deps.Fetch == nil {
 			continue
 		}
 		x.asked++
@@ -139,8 +140,8 @@ func (d *Door) fetch(ctx context.Context, q *question, x *excerpts) {
 	wg.Wait()
 }
 
-// of is the file that a frame of module m comes from; nil: there is none.
-func (x *excerpts) of(m int32, path sym.Text) *file {
+// find returns the source file of a frame of module m, or nil.
+func (x *excerpts) find(m int32, path sym.Text) *file {
 	if len(x.files) == 0 {
 		return nil
 	}
@@ -169,51 +170,47 @@ func (f *file) index() {
 	}
 }
 
-// excerpt writes a line with those around it. Line 0 counts as the first one.
+// excerpt writes a line with those around it. Line 0 is the first line.
 func (e *encoder) excerpt(f *file, line uint32) {
 	if f.starts == nil {
 		f.index()
 	}
 	n := max(int(line), 1) - 1
 	if n < len(f.starts) {
-		e.lines(`,"pre_context":[`, f, max(n-around, 0), n)
-		e.Raw(`,"context_line":"`)
+		e.lines("pre_context", f, max(n-contextLines, 0), n)
+		e.Key("context_line")
 		e.line(f.line(n))
-		e.Raw(`"`)
-		e.lines(`,"post_context":[`, f, n+1, min(n+1+around, len(f.starts)))
+		e.lines("post_context", f, n+1, min(n+1+contextLines, len(f.starts)))
 	}
 	if f.link != nil {
 		e.member("source_link", f.link.url)
 	}
 }
 
-// lines writes the lines from one up to another, if there are any.
-func (e *encoder) lines(key string, f *file, from, to int) {
+// lines writes an array of the lines from one up to another, unless it is empty.
+func (e *encoder) lines(name string, f *file, from, to int) {
 	if from >= to {
 		return
 	}
-	e.Raw(key)
+	e.Key(name)
+	e.Open('[')
 	for n := from; n < to; n++ {
-		if n > from {
-			e.Raw(`,`)
-		}
-		e.Raw(`"`)
 		e.line(f.line(n))
-		e.Raw(`"`)
 	}
-	e.Raw(`]`)
+	e.Close(']')
 }
 
-// line writes the inside of the string of a line, its beginning if it is long.
+// line writes a line of source code, truncated if it is long.
 func (e *encoder) line(text []byte) {
-	if len(text) <= wholeLine {
-		e.escape(text)
+	if len(text) <= maxLine {
+		e.Bytes(text)
 		return
 	}
-	n := cutLine
+	n := truncatedLine
 	for n > 0 && !utf8.RuneStart(text[n]) {
 		n--
 	}
-	e.escape(text[:n])
-	e.Raw(" {snip}")
+	e.OpenString()
+	e.Buf = append(json.AppendEscaped(e.Buf, text[:n]), " {snip}"...)
+	e.CloseString()
 }

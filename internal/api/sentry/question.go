@@ -70,10 +70,10 @@ type module struct {
 	hasSize   bool
 }
 
-// optional is a text that may be missing.
+// optional is a string that may be missing.
 type optional struct {
-	text  string
-	there bool
+	text string
+	ok   bool
 }
 
 // triState is a boolean that may be missing.

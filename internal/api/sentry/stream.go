@@ -47,7 +47,7 @@ func (d *Door) stream(w http.ResponseWriter, r *http.Request, j *jobs.Job, engin
 	if err != nil {
 		out.end(e.Buf)
 	}
-	e.Free()
+	e.Encoder.Release()
 	status, message := "completed", ""
 	if err != nil {
 		status, message = outcome(err)
@@ -217,7 +217,7 @@ func (l *lines) write(ready []int32) {
 			if l.Err != nil {
 				return
 			}
-			l.Raw("}\n")
+			l.endLine()
 			l.spill()
 		}
 		ready = ready[n:]
@@ -230,7 +230,7 @@ func (l *lines) module(m int32) (from int) {
 	from = len(l.Buf)
 	l.begin("module", int(m))
 	l.encoder.module(m)
-	l.Raw("}\n")
+	l.endLine()
 	return from
 }
 
@@ -247,10 +247,18 @@ func (l *lines) correct() {
 	}
 }
 
+// begin begins the line of a stack trace or a module.
 func (l *lines) begin(kind string, index int) {
-	l.Raw(`{"type":"` + kind + `","index":`)
+	l.Open('{')
+	l.member("type", kind)
+	l.Key("index")
 	l.Int(index)
-	l.Raw(`,"` + kind + `":`)
+	l.Key(kind)
+}
+
+func (l *lines) endLine() {
+	l.Close('}')
+	l.EndLine()
 }
 
 // spill sends what is there if it is much, or old.
