@@ -465,7 +465,7 @@ func TestNoPanicTellsASecret(t *testing.T) {
 	}
 	told := string(marshalled)
 	for _, thrown := range []any{
-		*cfg, cfg, cfg.Access, sentry.Asking{Scope: "s", Named: cfg.Sources}, cfg.Sources, cfg.Sources[0], cfg.Sources[0].URL, cfg.Sources[0].Headers, &cfg.Sources[0].URL, cfg.Cache,
+		*cfg, cfg, cfg.Access, sentry.Search{Scope: "s", Named: cfg.Sources}, cfg.Sources, cfg.Sources[0], cfg.Sources[0].URL, cfg.Sources[0].Headers, &cfg.Sources[0].URL, cfg.Cache,
 		fmt.Errorf("open: %w", errors.Join(fault.New(fault.Internal, cfg.Sources[0].URL.String(), "%v %+v", cfg.Sources, cfg))),
 	} {
 		told += fmt.Sprintf("%v %+v %#v %s %q %x\n", thrown, thrown, thrown, thrown, thrown, thrown)

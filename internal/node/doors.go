@@ -47,7 +47,7 @@ func (n *Node) Front(cfg *config.Config) (*api.Front, error) {
 }
 
 // proxied is a file of a module, of the configured sources.
-func (n *Node) proxied(ctx context.Context, a sentry.Asking, m ident.Module, kind string) (sentry.File, error) {
+func (n *Node) proxied(ctx context.Context, a sentry.Search, m ident.Module, kind string) (sentry.File, error) {
 	l, err := n.locatorFor(a)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ type guests struct {
 }
 
 // engineFor is an engine over the sources that are asked for a request.
-func (n *Node) engineFor(a sentry.Asking) (*symbolicate.Engine, error) {
+func (n *Node) engineFor(a sentry.Search) (*symbolicate.Engine, error) {
 	l, err := n.locatorFor(a)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (n *Node) engineFor(a sentry.Asking) (*symbolicate.Engine, error) {
 
 // locatorFor finds files in the sources that a request names, or if it names
 // none in those of the configuration.
-func (n *Node) locatorFor(a sentry.Asking) (*locate.Locator, error) {
+func (n *Node) locatorFor(a sentry.Search) (*locate.Locator, error) {
 	sources := n.sources()
 	if a.Only != nil {
 		sources = slices.DeleteFunc(slices.Clone(sources), func(s source.Source) bool { return !slices.Contains(a.Only, s.ID()) })

@@ -31,8 +31,11 @@ func (e *Encoder) Begin(w io.Writer) {
 	e.Buf = (*e.pooled)[:0]
 }
 
-// Release returns the memory of Buf.
+// Release returns the memory of Buf, if Begin was called.
 func (e *Encoder) Release() {
+	if e.pooled == nil {
+		return
+	}
 	if cap(e.Buf) <= 4*pieceSize {
 		*e.pooled = e.Buf
 		buffers.Put(e.pooled)

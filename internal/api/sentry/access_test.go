@@ -46,7 +46,7 @@ func TestFoldersOfRequestsAreBelowTheRoot(t *testing.T) {
 	var opened string
 	for _, root := range []string{root, filepath.Join(dir, "alias"), ""} {
 		d := sentry.NewWith(sentry.Config{AllowRequestSources: true, RequestFilesystemRoot: root}, sentry.Deps{Now: time.Now, Log: quiet},
-			func(a sentry.Asking) (sentry.Run, error) {
+			func(a sentry.Search) (sentry.Run, error) {
 				opened = a.Named[0].Path
 				return demo().run, nil
 			})
@@ -77,7 +77,7 @@ func TestFoldersOfRequestsAreBelowTheRoot(t *testing.T) {
 func TestSourcesAndScopesReachTheEngine(t *testing.T) {
 	var got string
 	d := sentry.NewWith(sentry.Config{AllowRequestSources: true}, sentry.Deps{Now: time.Now, Log: quiet},
-		func(a sentry.Asking) (sentry.Run, error) {
+		func(a sentry.Search) (sentry.Run, error) {
 			got = fmt.Sprintf("%s %d %v", a.Scope, len(a.Named), a.Named == nil)
 			for _, s := range a.Named {
 				got += " " + s.ID + " " + s.Headers["a"].Reveal() + " " + fmt.Sprint(len(s.Headers))
@@ -108,7 +108,7 @@ func TestSourcesAndScopesReachTheEngine(t *testing.T) {
 // Each module is looked for in each source, and something is known of each place
 // in the end.
 func TestModulesTimesSourcesAreBounded(t *testing.T) {
-	engine := func(sentry.Asking) (sentry.Run, error) { return demo().run, nil }
+	engine := func(sentry.Search) (sentry.Run, error) { return demo().run, nil }
 	body := func(kind string, modules, frames, sources, long int) string {
 		var b strings.Builder
 		b.WriteString(`{"modules":[`)
@@ -168,7 +168,7 @@ func TestSecretsOfSourcesAreNotRepeated(t *testing.T) {
 func TestSourcesThatAreNoneAreTheMistakeOfTheClient(t *testing.T) {
 	var err error
 	d := sentry.NewWith(sentry.Config{AllowRequestSources: true}, sentry.Deps{Now: time.Now, Log: quiet},
-		func(sentry.Asking) (sentry.Run, error) { return nil, err })
+		func(sentry.Search) (sentry.Run, error) { return nil, err })
 	defer d.Close()
 	f := front(d)
 	for kind, want := range map[fault.Kind]int{fault.Malformed: 400, fault.Unsupported: 400, fault.Denied: 403, fault.Internal: 500} {

@@ -101,7 +101,7 @@ func BenchmarkSmall(b *testing.B) {
 	_, modules, _ := strings.Cut(body, `,"modules"`)
 	small := head + `{"frames":[` + strings.Join(frames, "},") + `}]}],"modules"` + modules
 	d := sentry.NewWith(sentry.Config{AllowRequestSources: true}, sentry.Deps{Now: time.Now, Log: quiet},
-		func(sentry.Asking) (sentry.Run, error) { return constantRun, nil })
+		func(sentry.Search) (sentry.Run, error) { return constantRun, nil })
 	defer d.Close()
 	f := front(d)
 	b.ReportAllocs()

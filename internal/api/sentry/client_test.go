@@ -34,7 +34,7 @@ func as(f *api.Front, token, method, path, body string) *httptest.ResponseRecord
 func TestTokensBoundScopesAndSources(t *testing.T) {
 	var asked string
 	d := sentry.NewWith(sentry.Config{AllowRequestSources: true}, sentry.Deps{Now: time.Now, Log: quiet, Access: tokens},
-		func(a sentry.Asking) (sentry.Run, error) {
+		func(a sentry.Search) (sentry.Run, error) {
 			asked = fmt.Sprint(a.Scope, " ", a.Only, " ", len(a.Named))
 			return demo().run, nil
 		})

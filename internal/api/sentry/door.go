@@ -25,11 +25,11 @@ import (
 type Deps struct {
 	Access *api.Access // who may use the door; nil: everybody
 	// Engine is the one that asks sources for a scope.
-	Engine func(Asking) (*symbolicate.Engine, error)
+	Engine func(Search) (*symbolicate.Engine, error)
 	// Fetch gets a source file from an address that debug information names.
 	Fetch func(ctx context.Context, url string, headers map[string]bin.Secret, verify bool) ([]byte, error)
 	// File is a file of a module of this kind, of the configured sources.
-	File    func(ctx context.Context, a Asking, m ident.Module, kind string) (File, error)
+	File    func(ctx context.Context, s Search, m ident.Module, kind string) (File, error)
 	Sources int // how many are configured
 	// Patience is how long a download may take.
 	Patience time.Duration
@@ -38,21 +38,18 @@ type Deps struct {
 	Log      *slog.Logger
 }
 
-// Asking says which sources are asked, for whom.
-type Asking struct {
-	Scope string
+// Search selects the sources that are searched for a request.
+type Search struct {
+	Scope string          // of the caches
 	Named []source.Config // those that the request names; nil: those of the configuration
 	Only  []string        // ids of those of the configuration; nil: all
 }
-
-// run begins to have a question answered by an engine.
-type run func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, begun, error)
 
 // Door serves the routes. Close it.
 type Door struct {
 	cfg    Config
 	deps   Deps
-	engine func(Asking) (run, error)
+	engine func(Search) (engine, error)
 	jobs   *jobs.Jobs
 	names  names
 	texts  *mem.Cache[*text] // of source links
@@ -64,15 +61,12 @@ func New(cfg Config, deps Deps) *Door {
 	d := &Door{cfg: cfg, deps: deps, texts: mem.New[*text]("texts", textsBytes)}
 	d.jobs = jobs.New(jobs.Config{MaxRunning: cfg.MaxConcurrentRequests, Memory: int64(cfg.AnswersMemory), Retention: cfg.Retention},
 		jobs.Deps{Store: deps.Store, Now: deps.Now, Log: deps.Log})
-	d.engine = func(a Asking) (run, error) {
-		e, err := deps.Engine(a)
-		if err != nil {
-			return nil, err
-		}
-		return func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, begun, error) {
+	d.engine = func(s Search) (engine, error) {
+		e, err := deps.Engine(s)
+		return func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, result) {
 			res := e.Begin(ctx, req)
-			return res.Modules, res, nil
-		}, nil
+			return res.Modules, res
+		}, err
 	}
 	return d
 }
@@ -184,11 +178,11 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q.scope = scope
-	asking := Asking{Scope: scope, Only: who.sources()}
+	search := Search{Scope: scope, Only: who.sources()}
 	if q.hasSources {
-		asking.Named = append([]source.Config{}, q.sources...)
+		search.Named = append([]source.Config{}, q.sources...)
 	}
-	engine, err := d.engine(asking)
+	begin, err := d.engine(search)
 	if err != nil {
 		d.refuseSources(w, r, err)
 		return
@@ -200,10 +194,10 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if wantsLines(r) {
-		d.stream(w, r, j, engine, q)
+		d.stream(w, r, j, begin, q)
 		return
 	}
-	d.jobs.Run(w, r, j, wait, func() { d.answer(j, engine, q, api.RequestID(r.Context())) })
+	d.jobs.Run(w, r, j, wait, func() { d.answer(j, begin, q, api.RequestID(r.Context())) })
 }
 
 // refuseSources says why the sources of a request cannot be used. One that is

@@ -1,7 +1,6 @@
 package sentry
 
 import (
-	"context"
 	"io"
 	"time"
 
@@ -11,8 +10,10 @@ import (
 	"symbolon/internal/symbolicate"
 )
 
-// lookups are the answers of the engine.
-type lookups interface {
+// result is what the encoder uses of a *symbolicate.Result. Tests have others.
+type result interface {
+	Next() (modules []int32, more bool)
+	Open(from, to int)
 	Addr(i int) (addr uint64, ok bool)
 	Frames(i int) ([]sym.Frame, error)
 	AppendRaw(dst []byte, m int32, t sym.Text) (out []byte, plain bool)
@@ -20,20 +21,11 @@ type lookups interface {
 	Release()
 }
 
-// begun are those of which the modules are still being opened: see
-// symbolicate.Result.
-type begun interface {
-	lookups
-	Next() (modules []int32, more bool)
-	Open(from, to int)
-	All(ctx context.Context) error
-}
-
 // encoder writes the answer to a question.
 type encoder struct {
 	*question
-	lookups
 	json.Encoder
+	res      result
 	req      *symbolicate.Request
 	known    []symbolicate.Module
 	names    *names
@@ -50,8 +42,6 @@ type encoder struct {
 
 // answer writes a completed answer.
 func (e *encoder) answer() {
-	e.Begin(e.to)
-	defer e.Encoder.Release()
 	e.Open('{')
 	e.Key("status")
 	e.String("completed")

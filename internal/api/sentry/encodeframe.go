@@ -32,7 +32,7 @@ func (e *encoder) status(i int) (status, []sym.Frame) {
 	}
 	var calls []sym.Frame
 	if e.known[m].Found {
-		if calls, e.Err = e.Frames(i); e.Err != nil {
+		if calls, e.Err = e.res.Frames(i); e.Err != nil {
 			return missing, nil
 		}
 	}
@@ -45,7 +45,7 @@ func (e *encoder) status(i int) (status, []sym.Frame) {
 	case e.frames[i].void || len(calls) == 0:
 		return missingSymbol, nil
 	}
-	if _, ok := e.Addr(i); !ok {
+	if _, ok := e.res.Addr(i); !ok {
 		return missingSymbol, nil
 	}
 	return symbolicated, calls
@@ -95,7 +95,7 @@ func (e *encoder) isOmitted(i int, st status) bool {
 // isStart reports whether the function of frame k is _start.
 func (e *encoder) isStart(k int, st status, calls []sym.Frame) bool {
 	if st == symbolicated {
-		e.txt, _ = e.AppendRaw(e.txt[:0], e.req.Frames[k].Module, calls[len(calls)-1].Func)
+		e.txt, _ = e.res.AppendRaw(e.txt[:0], e.req.Frames[k].Module, calls[len(calls)-1].Func)
 		return string(e.txt) == "_start"
 	}
 	var sent extras
@@ -215,7 +215,7 @@ func (e *encoder) readable(name string) (text string, mangled bool) {
 func (e *encoder) calls(i int, calls []sym.Frame) {
 	m := e.req.Frames[i].Module
 	base := e.req.Bases[m]
-	addr, _ := e.Addr(i)
+	addr, _ := e.res.Addr(i)
 	from := len(e.Buf)
 	e.begin(i, symbolicated, address{addr, uint64(m), base == 0})
 	head := from
@@ -235,7 +235,7 @@ func (e *encoder) calls(i int, calls []sym.Frame) {
 		call := &calls[at]
 		e.lang(call)
 		var plain bool
-		e.txt, plain = e.AppendRaw(e.txt[:0], m, call.Func)
+		e.txt, plain = e.res.AppendRaw(e.txt[:0], m, call.Func)
 		e.Key("symbol")
 		e.text(e.txt, plain)
 		if at == len(calls)-1 {
@@ -284,7 +284,7 @@ func (e *encoder) place(m int32, call *sym.Frame) {
 		return
 	}
 	var plain bool
-	e.txt, plain = e.AppendRaw(e.txt[:0], m, call.File)
+	e.txt, plain = e.res.AppendRaw(e.txt[:0], m, call.File)
 	e.Key("filename")
 	e.text(e.txt[bytes.LastIndexAny(e.txt, `/\`)+1:], plain)
 	e.Key("abs_path")

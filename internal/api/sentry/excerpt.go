@@ -72,14 +72,14 @@ func (d *Door) gather(ctx context.Context, e *encoder, from, to int) {
 		if m < 0 || e.known[m].Features&object.HasSources == 0 {
 			continue
 		}
-		calls, err := e.Frames(i)
+		calls, err := e.res.Frames(i)
 		if err != nil {
 			break // the encoder meets it too
 		}
 		for c := range calls {
 			if key := (fileKey{m, calls[c].File}); calls[c].File != 0 && x.files[key] == nil {
-				path, _ := e.AppendRaw(nil, m, calls[c].File)
-				x.files[key] = x.open(e.lookups, m, string(path))
+				path, _ := e.res.AppendRaw(nil, m, calls[c].File)
+				x.files[key] = x.open(e.res, m, string(path))
 			}
 		}
 	}
@@ -91,8 +91,8 @@ func (d *Door) gather(ctx context.Context, e *encoder, from, to int) {
 }
 
 // open takes what is known of a path.
-func (x *excerpts) open(look lookups, m int32, path string) *file {
-	text, address := look.Source(m, path)
+func (x *excerpts) open(res result, m int32, path string) *file {
+	text, address := res.Source(m, path)
 	f := &file{}
 	if x.size += len(text); x.size <= maxText {
 		f.text = text

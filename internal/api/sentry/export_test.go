@@ -6,32 +6,42 @@ import (
 	"time"
 
 	"symbolon/internal/demangle"
+	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
 )
 
-// Lookups are what a test answers with in the place of an engine.
-type Lookups = lookups
+// Lookups are the answers that a test has in the place of an engine.
+type Lookups interface {
+	Addr(i int) (addr uint64, ok bool)
+	Frames(i int) ([]sym.Frame, error)
+	AppendRaw(dst []byte, m int32, t sym.Text) (out []byte, plain bool)
+	Source(m int32, path string) (text []byte, link string)
+	Release()
+}
 
-// Run answers in the place of an engine.
+// Run answers in the place of an engine. The error is that of its context.
 type Run = func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, Lookups, error)
 
-// NewWith makes a door over the engines of a test.
-func NewWith(cfg Config, deps Deps, engine func(Asking) (Run, error)) *Door {
+// NewWith returns a door over the engines of a test.
+func NewWith(cfg Config, deps Deps, find func(Search) (Run, error)) *Door {
 	d := New(cfg, deps)
-	d.engine = func(a Asking) (run, error) {
-		r, err := engine(a)
-		return func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, begun, error) {
+	d.engine = func(s Search) (engine, error) {
+		r, err := find(s)
+		return func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, result) {
 			known, look, err := r(ctx, req)
-			if s, ok := look.(Stages); ok {
-				return known, &staged{whole{look, len(known)}, s}, err
+			if err != nil {
+				return nil, &whole{Lookups: ended{}}
 			}
-			return known, &whole{lookups: look, modules: len(known)}, err
+			if s, ok := look.(Stages); ok {
+				return known, &staged{whole{look, len(known)}, s}
+			}
+			return known, &whole{look, len(known)}
 		}, err
 	}
 	return d
 }
 
-// Stages are answers whose modules are decided by and by.
+// Stages are answers whose modules are decided one after the other.
 type Stages interface {
 	Lookups
 	Next() (modules []int32, more bool)
@@ -44,9 +54,9 @@ type staged struct {
 
 func (s *staged) Next() ([]int32, bool) { return s.stages.Next() }
 
-// whole are answers of which all modules are there.
+// whole are answers whose modules are decided at once.
 type whole struct {
-	lookups
+	Lookups
 	modules int
 }
 
@@ -59,7 +69,10 @@ func (w *whole) Next() (modules []int32, more bool) {
 
 func (w *whole) Open(int, int) {}
 
-func (w *whole) All(context.Context) error { return nil }
+// ended are the answers after a context has ended.
+type ended struct{ Lookups }
+
+func (ended) Release() {}
 
 // Ask decodes a body into the question that the engine would get.
 func Ask(body io.Reader, cfg Config) (*symbolicate.Request, error) {
@@ -89,7 +102,9 @@ func Encode(body io.Reader, run Run, to io.Writer) error {
 		return err
 	}
 	defer look.Release()
-	e := &encoder{question: q, lookups: look, req: req, known: known, names: &testNames, to: to, excerpts: &excerpts{}, patience: 5 * time.Minute}
+	e := &encoder{question: q, res: &whole{look, len(known)}, req: req, known: known, names: &testNames, excerpts: &excerpts{}, patience: 5 * time.Minute}
+	e.Begin(to)
+	defer e.Encoder.Release()
 	e.answer()
 	return e.Err
 }

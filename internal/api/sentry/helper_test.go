@@ -106,7 +106,7 @@ func (l *lookup) Release() {}
 func door(t *testing.T, cfg sentry.Config, deps sentry.Deps, run sentry.Run) (*api.Front, *sentry.Door) {
 	t.Helper()
 	deps.Now, deps.Log, deps.Patience = time.Now, quiet, 90*time.Second
-	d := sentry.NewWith(cfg, deps, func(sentry.Asking) (sentry.Run, error) { return run, nil })
+	d := sentry.NewWith(cfg, deps, func(sentry.Search) (sentry.Run, error) { return run, nil })
 	t.Cleanup(d.Close)
 	return front(d), d
 }

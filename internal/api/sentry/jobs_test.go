@@ -224,25 +224,31 @@ func TestPlacesAreLimited(t *testing.T) {
 	}
 }
 
-func TestHowJobsEnd(t *testing.T) {
-	for want, run := range map[string]sentry.Run{
-		`{"status":"internal_error"}`: func(context.Context, *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
+func TestFailedRequestsReleaseTheirPlace(t *testing.T) {
+	fails := func(why error) sentry.Run {
+		return func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
+			known, look, err := demo().run(ctx, req)
+			return known, &endless{look, 0, why}, err
+		}
+	}
+	for name, c := range map[string]struct {
+		run  sentry.Run
+		want string
+	}{
+		"panic": {func(context.Context, *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
 			panic("odd")
-		},
-		`{"status":"internal_error"}%.0s`: func(context.Context, *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
-			return nil, nil, errors.New("odd")
-		},
-		`{"status":"timeout"}`: func(context.Context, *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
-			return nil, nil, fmt.Errorf("it took long: %w", context.DeadlineExceeded)
-		},
-		`{"status":"failed","message":"the answer has too many frames; ask for fewer addresses in a single request"}`: func(_ context.Context, req *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
-			return nil, nil, symbolicate.ErrTooManyFrames
-		},
+		}, `{"status":"internal_error"}`},
+		"error":   {fails(errors.New("odd")), `{"status":"internal_error"}`},
+		"timeout": {fails(fmt.Errorf("it took long: %w", context.DeadlineExceeded)), `{"status":"timeout"}`},
+		"frames": {fails(symbolicate.ErrTooManyFrames),
+			`{"status":"failed","message":"the answer has too many frames; ask for fewer addresses in a single request"}`},
 	} {
-		f, _ := door(t, sentry.Config{MaxConcurrentRequests: 1}, sentry.Deps{}, run)
+		f, _ := door(t, sentry.Config{MaxConcurrentRequests: 1}, sentry.Deps{}, c.run)
 		for range 2 { // the place is free again
-			if w := do(f, "POST", "/symbolicate", `{}`); w.Code != 200 || w.Body.String() != strings.TrimSuffix(want, "%.0s") {
-				t.Errorf("got %d %s, want %s", w.Code, w.Body, want)
+			w := do(f, "POST", "/symbolicate", `{"stacktraces":[{"frames":[{"instruction_addr":"0x11000"}]}],
+"modules":[{"type":"elf","code_id":"aa01","image_addr":"0x10000","image_size":65536}]}`)
+			if got := fmt.Sprint(w.Code, " ", w.Body); got != "200 "+c.want {
+				t.Errorf("%s: got %s, want 200 %s", name, got, c.want)
 			}
 		}
 	}

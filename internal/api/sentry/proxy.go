@@ -37,7 +37,7 @@ func (d *Door) proxy(w http.ResponseWriter, r *http.Request) {
 		api.FailBare(w, r, http.StatusNotFound, "")
 		return
 	}
-	f, err := d.deps.File(r.Context(), Asking{Scope: scope, Only: who.sources()}, m, kind)
+	f, err := d.deps.File(r.Context(), Search{Scope: scope, Only: who.sources()}, m, kind)
 	if err != nil {
 		d.refuseFile(w, r, err)
 		return

@@ -27,7 +27,7 @@ func (content) Close() error { return nil }
 // asked for last.
 func files(t *testing.T, cfg sentry.Config, asked *ident.Module, kind *string) *api.Front {
 	t.Helper()
-	f, _ := door(t, cfg, sentry.Deps{File: func(_ context.Context, _ sentry.Asking, m ident.Module, k string) (sentry.File, error) {
+	f, _ := door(t, cfg, sentry.Deps{File: func(_ context.Context, _ sentry.Search, m ident.Module, k string) (sentry.File, error) {
 		*asked, *kind = m, k
 		if m.CodeFile == "gone.dll" {
 			return nil, fault.New(fault.NotFound, "", "nobody has it")
@@ -114,7 +114,7 @@ func TestClientsAreToldWhenToAskAgain(t *testing.T) {
 	gate := make(chan struct{})
 	now := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
 	deps := sentry.Deps{Now: now, Log: quiet, Patience: 90 * time.Second}
-	d := sentry.NewWith(sentry.Config{}, deps, func(sentry.Asking) (sentry.Run, error) { return gated(gate), nil })
+	d := sentry.NewWith(sentry.Config{}, deps, func(sentry.Search) (sentry.Run, error) { return gated(gate), nil })
 	t.Cleanup(d.Close)
 	f := front(d)
 	id := submit(t, f, "").ID

@@ -1,0 +1,149 @@
+package sentry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+
+	"symbolon/internal/api"
+	"symbolon/internal/api/jobs"
+	"symbolon/internal/symbolicate"
+)
+
+// engine begins to open the modules of a request.
+type engine func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, result)
+
+// A format writes an answer: a document, or lines.
+type format interface {
+	decided(modules []int32, more bool) // the outcome of these modules is known
+	end()                               // of all modules
+}
+
+// deliver has the engine answer a request, and f write the answer by way of e. It
+// is the only path from a request to its answer.
+func (d *Door) deliver(ctx context.Context, begin engine, e *encoder, f format) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	e.known, e.res = begin(ctx, e.req)
+	e.Begin(&timed{ctx, e.to})
+	for more := true; more; {
+		var modules []int32
+		modules, more = e.res.Next()
+		if err := context.Cause(ctx); err != nil {
+			return err // modules may be missing only because of that
+		}
+		if f.decided(modules, more); e.Err != nil {
+			return e.Err
+		}
+	}
+	f.end()
+	return e.Err
+}
+
+// newEncoder returns an encoder that writes to w.
+func (d *Door) newEncoder(q *question, w io.Writer) *encoder {
+	return &encoder{question: q, req: q.ask(), names: &d.names, to: w, patience: d.deps.Patience, excerpts: newExcerpts()}
+}
+
+// release releases the result and the memory of the encoder.
+func (e *encoder) release() {
+	if e.res != nil {
+		e.res.Release()
+	}
+	e.Encoder.Release()
+}
+
+// answer works on a job until it has an answer. Downloads and tables that others
+// wait for go on after a client has left.
+func (d *Door) answer(j *jobs.Job, begin engine, q *question, requestID string) {
+	a := d.jobs.NewAnswer()
+	doc := &document{encoder: d.newEncoder(q, a), door: d, job: j}
+	defer doc.release() // after the client has its answer
+	err := d.deliver(j.Context(), begin, doc.encoder, doc)
+	if a.End(); err != nil {
+		a.Free()
+		a = d.failed(err, requestID)
+	}
+	d.jobs.Finish(j, a)
+}
+
+// document is an answer as one JSON document, written when all modules are
+// decided.
+type document struct {
+	*encoder
+	door *Door
+	job  *jobs.Job
+}
+
+func (doc *document) decided([]int32, bool) {}
+
+func (doc *document) end() {
+	doc.res.Open(0, len(doc.req.Frames))
+	doc.door.jobs.Encodes(doc.job)
+	doc.door.gather(doc.job.Context(), doc.encoder, 0, len(doc.req.Frames))
+	doc.answer()
+}
+
+// failed returns the answer for a request that failed.
+func (d *Door) failed(err error, requestID string) *jobs.Answer {
+	status, message := d.outcome(err, requestID)
+	if message == "" {
+		return jobs.Brief(`{"status":"` + status + `"}`)
+	}
+	return jobs.Brief(`{"status":"` + status + `","message":"` + message + `"}`)
+}
+
+// outcome returns the status of an answer and a message for the client. It logs
+// failures of the engine.
+func (d *Door) outcome(err error, requestID string) (status, message string) {
+	switch {
+	case err == nil:
+		return "completed", ""
+	case errors.Is(err, symbolicate.ErrTooManyFrames):
+		return "failed", "the answer has too many frames; ask for fewer addresses in a single request"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout", ""
+	case !errors.Is(err, context.Canceled): // by a client that left, or at the end of the server
+		d.deps.Log.Error("symbolication failed", "request_id", requestID, "error", err)
+	}
+	return "internal_error", ""
+}
+
+// timed fails to write after ctx has ended.
+type timed struct {
+	ctx context.Context
+	to  io.Writer
+}
+
+func (t *timed) Write(b []byte) (int, error) {
+	if err := t.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return t.to.Write(b)
+}
+
+// stream answers in lines. The work ends when the client leaves, since no other
+// client could get the answer.
+func (d *Door) stream(w http.ResponseWriter, r *http.Request, j *jobs.Job, begin engine, q *question) {
+	defer d.jobs.Drop(j)
+	ctx, cancel := context.WithTimeout(r.Context(), jobs.Longest)
+	defer cancel()
+	w.Header().Set("Content-Type", linesType)
+	l := newLines(ctx, d, q, w)
+	defer l.release()
+	err := d.deliver(ctx, begin, l.encoder, l)
+	if r.Context().Err() != nil {
+		return
+	}
+	status, message := d.outcome(err, api.RequestID(r.Context()))
+	if !l.finish(status, message) {
+		d.deps.Log.Warn("an answer ends within a line", "request_id", api.RequestID(r.Context()), "status", status)
+		panic(http.ErrAbortHandler)
+	}
+}
