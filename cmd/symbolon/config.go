@@ -125,7 +125,7 @@ func (f *configFlags) operator(ctx context.Context, e *env) (operator, error) {
 	r := node.Dial(ctx, data)
 	switch {
 	case r == nil:
-		return node.New(cfg, nil, log)
+		return openNode(cfg, nil, log)
 	case len(f.sources) > 0:
 		r.Close()
 		return nil, fmt.Errorf("a server runs on %s and asks its own sources: leave --source out, or choose another --data", data)
@@ -146,7 +146,7 @@ func (f *configFlags) asker(ctx context.Context, e *env) (operator, error) {
 	if cfg.Data, err = os.MkdirTemp("", "symbolon-*"); err != nil {
 		return nil, err
 	}
-	n, err := node.New(cfg, nil, log)
+	n, err := openNode(cfg, nil, log)
 	if err != nil {
 		os.RemoveAll(cfg.Data)
 		return nil, err

@@ -1,9 +1,37 @@
 package main
 
-import "symbolon/internal/node"
+import (
+	"log/slog"
+	"os"
+	"runtime/debug"
 
-// commandMemory is what a command keeps below that reads a whole debug file, if
-// it can: one of gigabytes has a heap of nearly that, and as much garbage again.
+	"symbolon/internal/config"
+	"symbolon/internal/node"
+)
+
+// garbagePercent bounds the garbage by the heap in use: a build has a heap of a
+// hundred megabytes.
+const garbagePercent = 50
+
+// commandMemory is the limit of the heap for commands that read a whole debug file.
+// The heap for one of gigabytes needs nearly that, and garbage as much again.
 const commandMemory = 224 << 20
 
-func limitMemory() { node.LimitHeap(commandMemory) }
+// limitHeap limits the heap of the process, unless GOGC and GOMEMLIMIT do.
+func limitHeap(limit int64) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(limit)
+	}
+}
+
+// openNode builds a node, and limits the heap of the process to what it needs.
+func openNode(cfg *config.Config, builtin *node.Builtin, log *slog.Logger) (*node.Node, error) {
+	if _, err := node.Settle(cfg); err != nil {
+		return nil, err
+	}
+	limitHeap(node.HeapLimit(cfg))
+	return node.New(cfg, builtin, log)
+}

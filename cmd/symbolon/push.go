@@ -146,7 +146,7 @@ func (f *pushFlags) run(ctx context.Context, e *env, args []string) error {
 	if err := f.check(e, args); err != nil {
 		return err
 	}
-	limitMemory()
+	limitHeap(commandMemory)
 	out := &pushOutput{env: e, asJSON: f.asJSON, bar: progress{w: io.Discard}}
 	if e.tty {
 		out.bar.w = e.stderr

@@ -125,7 +125,7 @@ func (s *server) run(ctx context.Context) error {
 	}
 	s.logStart()
 	s.warn(note)
-	n, err := node.New(s.cfg, built, s.log)
+	n, err := openNode(s.cfg, built, s.log)
 	if err != nil {
 		return err
 	}

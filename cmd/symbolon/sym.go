@@ -45,7 +45,7 @@ start begins after that function.`,
 				return err
 			}
 			defer d.Close()
-			limitMemory()
+			limitHeap(commandMemory)
 			opt.File, opt.Binary = filepath.Base(args[0]), d.Binary()
 			err = writeFile(e, out, func(w io.Writer) error { return symwrite.Write(ctx, w, obj, opt) })
 			if err != nil {

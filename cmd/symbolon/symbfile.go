@@ -87,7 +87,7 @@ func sameFile(a, b string) bool {
 }
 
 func extractSymbfiles(ctx context.Context, e *env, code, d *companion.File, ranges, pads string) error {
-	limitMemory()
+	limitHeap(commandMemory)
 	in := extract.Input{Debug: d.Object(), Code: code.Object(), Workers: runtime.GOMAXPROCS(0), Scratch: scratch.Dir(os.TempDir())}
 	return writeSymbfile(e, ranges, &in.Ranges, func() error {
 		return writeSymbfile(e, pads, &in.Pads, func() error {

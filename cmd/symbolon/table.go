@@ -53,7 +53,7 @@ func buildTable(ctx context.Context, e *env, name, out string) error {
 		return err
 	}
 	defer d.Close()
-	limitMemory()
+	limitHeap(commandMemory)
 	src := d.Source()
 	hash, err := table.HashOf(src, src.Relax)
 	if err != nil {

@@ -28,8 +28,8 @@ func (n *Node) cacheStat(q CacheQuery, w io.Writer) error {
 	return t.Flush()
 }
 
-// listed is one line of cache ls.
-type listed struct {
+// cacheEntry is a line of cache ls.
+type cacheEntry struct {
 	Kind    cache.Kind `json:"kind"`
 	Key     string     `json:"key"`
 	Size    int64      `json:"size"`
@@ -46,7 +46,7 @@ func (n *Node) cacheList(ctx context.Context, q CacheQuery, w io.Writer) error {
 		if q.Kind != "" && string(x.Kind) != q.Kind || q.Faults && x.Fault == nil {
 			return true
 		}
-		l := listed{Kind: x.Kind, Key: x.Key.String(), Size: x.Size, Used: x.Used.UTC()}
+		l := cacheEntry{Kind: x.Kind, Key: x.Key.String(), Size: x.Size, Used: x.Used.UTC()}
 		if x.Fault != nil {
 			l.Fault, l.Expires = x.Fault.Error(), cache.Expires(x.Fault).UTC()
 		}
@@ -65,10 +65,10 @@ func (n *Node) cacheList(ctx context.Context, q CacheQuery, w io.Writer) error {
 
 func (n *Node) cachePurge(q CacheQuery, w io.Writer) error {
 	f := disk.Filter{Kind: cache.Kind(q.Kind), Idle: q.Older, Faults: q.Faults}
-	if len(n.far.faults) > 0 && q.Faults { // or the other nodes' cache would bring them back
+	if len(n.tiers.faults) > 0 && q.Faults { // otherwise the shared tiers would return them
 		n.store.List(func(x disk.Entry) bool {
 			if x.Fault != nil && (q.Kind == "" || string(x.Kind) == q.Kind) {
-				for _, tier := range n.far.faults {
+				for _, tier := range n.tiers.faults {
 					tier.Forget(context.Background(), x.Kind, x.Key)
 				}
 			}
@@ -77,7 +77,7 @@ func (n *Node) cachePurge(q CacheQuery, w io.Writer) error {
 	}
 	n.tables.ClearNegatives()
 	if q.All {
-		n.tables.Clear() // or open tables go on answering
+		n.tables.Clear() // otherwise open tables would still answer
 	}
 	count, bytes := n.store.Purge(f)
 	console.Printf(w, "removed %s, %s\n", console.Count(count, "entry"), bin.Size(bytes))

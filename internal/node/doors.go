@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"symbolon/internal/api"
@@ -15,53 +16,101 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
+	"symbolon/internal/symbolicate"
 )
 
-// front puts the doors of the node together.
+// Front returns the HTTP interfaces of the node, and starts the maintenance of
+// uploads. Call it at most once.
 func (n *Node) Front(cfg *config.Config) (*api.Front, error) {
 	version, err := api.ReadVersion(cfg.HTTP.VersionFile)
 	if err != nil {
 		return nil, err
 	}
 	access := api.NewAccess(cfg.Access, cfg.HTTP.TrustedProxies)
-	n.open = n.locator
-	if !access.Open() { // who has no token sees what is public
-		n.open = n.locator.With("", n.public)
+	n.anonymous = n.locator
+	if !access.Open() {
+		n.anonymous = n.locator.With("", n.sources.public)
 	}
-	door := mozilla.New(cfg.Mozilla, mozilla.Deps{
-		Run:     n.engine.With(n.tables.With(n.open)).Run,
+	symbols := mozilla.New(cfg.Mozilla, mozilla.Deps{
+		Run:     n.engine.With(n.tables.With(n.anonymous)).Run,
 		Symbols: n.symbolFile,
 		Now:     time.Now,
 		Log:     n.log,
 	})
-	desk := operate.New(operate.Deps{Access: access, Explain: n.explainText, Forget: n.Forget, Log: n.log})
-	var answers jobs.Store // nil: this node is alone
-	if n.far.redis != nil {
-		answers = n.far.redis.Answers()
+	operators := operate.New(operate.Deps{Access: access, Explain: n.explainText, Forget: n.Forget, Log: n.log})
+	var answers jobs.Store // nil without other nodes
+	if n.tiers.redis != nil {
+		answers = n.tiers.redis.Answers()
 	}
-	n.sentry = sentry.New(cfg.Sentry, sentry.Deps{Store: answers, Access: access, Engine: n.engineFor, Fetch: n.client.Text, File: n.proxied, Sources: len(n.configured), Patience: cfg.Network.Defaults().MaxDownloadTimeout, Now: time.Now, Log: n.log})
+	n.sentry = sentry.New(cfg.Sentry, sentry.Deps{
+		Store: answers, Access: access, Engine: n.engineFor, Fetch: n.client.Text, File: n.proxied, Sources: len(n.sources.all),
+		Patience: cfg.Network.Defaults().MaxDownloadTimeout, Now: time.Now, Log: n.log,
+	})
 	profilers := elastic.New(cfg.Elastic, elastic.Deps{Store: n.uploads.store, Keys: n.uploads.keys, Run: n.engine.Run, Forget: n.Forget, Log: n.log})
-	n.attend(cfg.Elastic.Uploads.Defaults().Expiry)
-	opt := api.Options{Log: n.log, Now: time.Now, Version: version, Memory: n.memory.requests, Checks: []api.Check{{Name: "data_directory", Run: n.writable}}}
-	return api.New(cfg.HTTP, opt, door.Routes(), desk.Routes(), n.sentry.Routes(), profilers.Routes()), nil
+	n.uploads.maintain(cfg.Elastic.Uploads.Defaults().Expiry)
+	opt := api.Options{
+		Log: n.log, Now: time.Now, Version: version, Memory: n.memory.requests,
+		Checks: []api.Check{{Name: "data_directory", Run: n.checkWritable}},
+	}
+	return api.New(cfg.HTTP, opt, symbols.Routes(), operators.Routes(), n.sentry.Routes(), profilers.Routes()), nil
 }
 
-// proxied is a file of a module, of the configured sources.
+// checkWritable returns an error if the data directory takes no new files.
+func (n *Node) checkWritable(context.Context) error { return n.store.Writable() }
+
+// globalScope is Sentry's name of the scope of requests without one.
+const globalScope = "global"
+
+// engineFor returns an engine over the sources of a request.
+func (n *Node) engineFor(a sentry.Search) (*symbolicate.Engine, error) {
+	l, err := n.locatorFor(a)
+	if err != nil {
+		return nil, err
+	}
+	return n.engine.With(n.tables.With(l)).Patient(), nil
+}
+
+// locatorFor returns a locator over the sources that a request names, or over the
+// configured ones that it may use.
+func (n *Node) locatorFor(a sentry.Search) (*locate.Locator, error) {
+	scope := a.Scope
+	if scope == globalScope {
+		scope = ""
+	}
+	if a.Named != nil {
+		sources := make([]source.Source, 0, len(a.Named))
+		for _, c := range a.Named {
+			s, err := n.requested.source(scope, c)
+			if err != nil {
+				return nil, err
+			}
+			sources = append(sources, s)
+		}
+		return n.locator.WithGuests(scope, sources), nil
+	}
+	sources := n.allSources()
+	if a.Only != nil {
+		sources = slices.DeleteFunc(slices.Clone(sources), func(s source.Source) bool { return !slices.Contains(a.Only, s.ID()) })
+	}
+	return n.locator.With(scope, sources), nil
+}
+
+// proxied returns a file of a module from the sources of a request.
 func (n *Node) proxied(ctx context.Context, a sentry.Search, m ident.Module, kind string) (sentry.File, error) {
 	l, err := n.locatorFor(a)
 	if err != nil {
 		return nil, err
 	}
-	return fileOf(ctx, l, m, kind)
+	return openFile(ctx, l, m, kind)
 }
 
-// symbolFile is the .sym of a module, for those who want the file itself.
+// symbolFile returns the .sym file of a module.
 func (n *Node) symbolFile(ctx context.Context, m ident.Module) (mozilla.File, error) {
-	return fileOf(ctx, n.open, m, source.Breakpad)
+	return openFile(ctx, n.anonymous, m, source.Breakpad)
 }
 
-// fileOf is the first file of a kind that a source has.
-func fileOf(ctx context.Context, l *locate.Locator, m ident.Module, kind string) (*foundFile, error) {
+// openFile returns the first file of a kind that a source has.
+func openFile(ctx context.Context, l *locate.Locator, m ident.Module, kind string) (*foundFile, error) {
 	found, _, err := l.Any(ctx, m, kind)
 	if err != nil {
 		return nil, err
@@ -75,14 +124,16 @@ func fileOf(ctx context.Context, l *locate.Locator, m ident.Module, kind string)
 	return &foundFile{io.NewSectionReader(src, 0, src.Size()), found}, nil
 }
 
-// foundFile is a found file while it is read.
+// foundFile is an open file. Close releases it.
 type foundFile struct {
 	*io.SectionReader
 	found *locate.Found
 }
 
+// Tag returns the entity tag of the file.
 func (o *foundFile) Tag() string { return o.found.Tag() }
 
+// Close releases the file.
 func (o *foundFile) Close() error {
 	o.found.Close()
 	return nil

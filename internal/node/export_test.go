@@ -1,6 +1,8 @@
 package node
 
 import (
+	"log/slog"
+
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/config"
 	"symbolon/internal/locate"
@@ -25,15 +27,11 @@ func (n *Node) Store() *disk.Store { return n.store }
 
 // OpenConfigured opens the sources of a configuration.
 func OpenConfigured(cfg *config.Config, client *web.Client) ([]source.Source, error) {
-	n := &Node{client: client}
-	err := n.openSources(cfg, nil)
-	return n.configured, err
+	c, err := openConfigured(cfg, nil, client, slog.New(slog.DiscardHandler))
+	return c.all, err
 }
 
 // OpenSource opens a source, that of a request if there is a share.
 func OpenSource(c source.Config, client *web.Client, share *web.Share) (source.Source, error) {
-	if share == nil {
-		return openSource(c, web.Config{}, client, nil)
-	}
-	return openSource(c, web.Config{}, client, &guest{share})
+	return openSource(c, web.Config{}, client, share)
 }

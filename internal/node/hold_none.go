@@ -6,17 +6,19 @@ import (
 	"context"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/cache/disk"
 	"symbolon/internal/fault"
 )
 
-// hold takes size bytes of the memory for builds, as all of it is on the heap.
-func (n *Node) hold(ctx context.Context, size int64, do func() error) (release func(), err error) {
-	if most := n.memory.builds.Max(); size > most {
-		return nil, fault.New(fault.Internal, "memory", "%v are more than the %v for one file; raise memory", bin.Size(size), bin.Size(most))
+// hold calls do, which allocates size bytes on the heap, and counts them in the
+// memory for builds until release is called.
+func hold(ctx context.Context, _ *disk.Store, builds *bin.Budget, size int64, do func() error) (release func(), err error) {
+	if limit := builds.Max(); size > limit {
+		return nil, fault.New(fault.Internal, "memory", "%v exceed the %v for one file; raise memory", bin.Size(size), bin.Size(limit))
 	}
-	release, err = n.memory.builds.Acquire(ctx, size)
+	release, err = builds.Acquire(ctx, size)
 	if err != nil {
-		return nil, fault.New(fault.Internal, "memory", "no room for %v: %w", bin.Size(size), err)
+		return nil, fault.New(fault.Internal, "memory", "no memory for %v: %w", bin.Size(size), err)
 	}
 	return release, do()
 }

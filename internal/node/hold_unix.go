@@ -2,9 +2,15 @@
 
 package node
 
-import "context"
+import (
+	"context"
 
-// hold counts size bytes that do puts on the disk of the cache.
-func (n *Node) hold(ctx context.Context, size int64, do func() error) (release func(), err error) {
-	return n.store.Hold(ctx, size, do)
+	"symbolon/internal/bin"
+	"symbolon/internal/cache/disk"
+)
+
+// hold calls do, which writes size bytes to the disk of the cache, and counts them
+// until release is called.
+func hold(ctx context.Context, store *disk.Store, _ *bin.Budget, size int64, do func() error) (release func(), err error) {
+	return store.Hold(ctx, size, do)
 }

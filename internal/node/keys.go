@@ -12,7 +12,7 @@ import (
 	"symbolon/internal/keys"
 )
 
-// KeyQuery is one of the key commands.
+// KeyQuery is a command of symbolon key.
 type KeyQuery struct {
 	Verb  string     `json:"verb"` // add, ls or rm
 	JSON  bool       `json:"json"`
@@ -21,8 +21,8 @@ type KeyQuery struct {
 	ID    string     `json:"id,omitempty"`
 }
 
-// shownKey is a key as it is listed; when it is made, with the key itself.
-type shownKey struct {
+// keyEntry is a line of key ls. The key itself is known only when it is created.
+type keyEntry struct {
 	ID      string     `json:"id"`
 	Name    string     `json:"name,omitempty"`
 	Right   keys.Right `json:"right"`
@@ -30,7 +30,7 @@ type shownKey struct {
 	Key     string     `json:"key,omitempty"`
 }
 
-// key does one of the key commands.
+// Key runs a command of symbolon key and writes its output to w.
 func (n *Node) Key(ctx context.Context, q KeyQuery, w io.Writer) error {
 	switch q.Verb {
 	case "add":
@@ -39,7 +39,7 @@ func (n *Node) Key(ctx context.Context, q KeyQuery, w io.Writer) error {
 			return err
 		}
 		if q.JSON {
-			return json.NewEncoder(w).Encode(shownKey{k.ID, k.Name, k.Right, k.Created, text})
+			return json.NewEncoder(w).Encode(keyEntry{k.ID, k.Name, k.Right, k.Created, text})
 		}
 		_, err = fmt.Fprintln(w, text)
 		return err
@@ -51,8 +51,8 @@ func (n *Node) Key(ctx context.Context, q KeyQuery, w io.Writer) error {
 	return fmt.Errorf("unknown key command %q", q.Verb)
 }
 
-// RereadKeys has the keys that were added count at once, also those of other
-// nodes.
+// RereadKeys reads the keys of uploads, so that those that other nodes added are
+// valid at once.
 func (n *Node) RereadKeys(ctx context.Context) {
 	list, err := n.uploads.keys.List(ctx)
 	if err != nil {
@@ -71,7 +71,7 @@ func (n *Node) listKeys(ctx context.Context, q KeyQuery, w io.Writer) error {
 	for _, k := range list {
 		if !q.JSON {
 			console.Printf(t, "%s\t%s\t%s\t%s\n", k.ID, k.Right, k.Created.Format(time.RFC3339), console.Printable(k.Name))
-		} else if err := json.NewEncoder(w).Encode(shownKey{k.ID, k.Name, k.Right, k.Created, ""}); err != nil {
+		} else if err := json.NewEncoder(w).Encode(keyEntry{k.ID, k.Name, k.Right, k.Created, ""}); err != nil {
 			return err
 		}
 	}

@@ -3,8 +3,6 @@ package node
 import (
 	"cmp"
 	"math"
-	"os"
-	"runtime/debug"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
@@ -12,39 +10,35 @@ import (
 	"symbolon/internal/config"
 )
 
-// The memory that is used when none is configured: a quarter of what there is,
-// within bounds.
+// Without a configured limit a node uses a quarter of the machine's memory, within
+// these bounds.
 const (
 	leastMemory = 64 << 20
 	mostMemory  = 1 << 30
 
-	unknownMemory = 2 << 30 // of a machine that does not say how much it has
+	unknownMemory = 2 << 30 // assumed if the system does not tell
 )
 
-// shares is who may use how much memory.
-type shares struct {
-	builds   *bin.Budget // tables being made
-	mappings *bin.Budget // mappings of lines being read
-	requests int64       // bodies, and what is made of them
+// memory divides the memory of a node.
+type memory struct {
+	builds   *bin.Budget // of tables
+	mappings *bin.Budget // of lines, while they are read
+	requests int64       // bodies and the values decoded from them
 	ballast  []byte
 }
 
-// ballast is memory that nobody ever touches, and that therefore takes none of
-// the machine's. It counts as heap, so that the garbage of small requests is
-// collected when there are some tens of megabytes of it and not at each four.
+// ballast is memory that is never touched, so that the system never allocates it.
+// It counts as heap: garbage of small requests is collected at some tens of
+// megabytes, and not at four.
 const ballast = 32 << 20
 
-// garbage is how much of it there may be, as a percentage of the heap in use: a
-// build has a heap of a hundred megabytes.
-const garbage = 50
-
-// leastBuild is what the table of a file of a hundred megabytes takes.
+// leastBuild is the memory for the table of a file of a hundred megabytes.
 const leastBuild = 64 << 20
 
-// leastMapping is what reading a mapping of two megabytes takes.
+// leastMapping is the memory for reading a mapping of two megabytes.
 const leastMapping = 16 << 20
 
-// base is what the runtime and everything that has no share of its own need.
+// base is the memory of the runtime, and of all that has no budget.
 const base = 64 << 20
 
 // settleMemory divides the memory: half of it for open tables, a quarter for
@@ -58,27 +52,19 @@ func settleMemory(cfg *config.Config) {
 	cfg.Cache.Disk.SpareMemory = cmp.Or(cfg.Cache.Disk.SpareMemory, cfg.Memory/4)
 }
 
-// share is the memory of a configuration that is settled. The heap is held below
-// what tables, the names of open tables and requests add up to, unless
-// GOMEMLIMIT and GOGC say otherwise.
-func share(cfg *config.Config) shares {
+// newMemory divides the memory of a configuration that Settle has completed.
+func newMemory(cfg *config.Config) memory {
 	all := int64(cfg.Memory)
-	LimitHeap(all/2 + max(int64(cfg.Table.MaxBytes), 0)/3 + base + ballast)
-	return shares{
+	return memory{
 		builds: bin.NewBudget(max(all/4, leastBuild)), mappings: bin.NewBudget(max(all/8, leastMapping)), requests: all / 4,
 		ballast: make([]byte, ballast),
 	}
 }
 
-// LimitHeap holds the heap of the process below a limit, unless GOMEMLIMIT and GOGC
-// say otherwise.
-func LimitHeap(limit int64) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(limit)
-	}
+// HeapLimit returns the largest heap that a node with a configuration needs: tables
+// with the names of open ones, builds and requests. Settle has completed it.
+func HeapLimit(cfg *config.Config) int64 {
+	return int64(cfg.Memory)/2 + max(int64(cfg.Table.MaxBytes), 0)/3 + base + ballast
 }
 
 // machineMemory returns the memory that this process may use at most: what the

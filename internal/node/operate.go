@@ -13,14 +13,14 @@ import (
 	project "symbolon/internal/source/sentry"
 )
 
-// Prefetched is what became of one module of a list.
+// Prefetched is the outcome of Prefetch.
 type Prefetched struct {
 	Found  bool   `json:"found"`
 	Detail string `json:"detail"`
 	Bytes  int64  `json:"bytes"`
 }
 
-// CacheQuery is one of the cache commands.
+// CacheQuery is a command of symbolon cache.
 type CacheQuery struct {
 	Verb   string        `json:"verb"` // stat, ls or purge
 	JSON   bool          `json:"json"`
@@ -30,12 +30,12 @@ type CacheQuery struct {
 	All    bool          `json:"all,omitempty"`
 }
 
-// explain runs the lookup of a module and tells how it went.
+// Explain looks a module up and returns the trail.
 func (n *Node) Explain(ctx context.Context, q explain.Question) (*explain.Trail, error) {
-	return explain.Lookup(ctx, n.locator, q, len(n.configured))
+	return explain.Lookup(ctx, n.locator, q, len(n.sources.all))
 }
 
-// explainText explains the lookup of NAME/ID.
+// explainText looks up a module that is given as NAME/ID.
 func (n *Node) explainText(ctx context.Context, module string, p locate.Purpose) (any, error) {
 	m, err := explain.ParseModule(module)
 	if err != nil {
@@ -44,20 +44,20 @@ func (n *Node) explainText(ctx context.Context, module string, p locate.Purpose)
 	return n.Explain(ctx, explain.Question{Module: m, Purpose: p})
 }
 
-// forget has what is missing for m looked for again, in the lists of projects
-// too.
+// Forget invalidates all cached outcomes for m, also in the lists of projects: the
+// next lookup asks the sources again.
 func (n *Node) Forget(ctx context.Context, m ident.Module) error {
 	full := m.Derive()
-	for _, guarded := range []bool{false, true} {
-		n.client.Shelf(guarded).ForgetIndexes()
-		n.client.Shelf(guarded).Forget(func(name string) bool {
+	for _, isGuarded := range []bool{false, true} {
+		n.client.Shelf(isGuarded).ForgetIndexes()
+		n.client.Shelf(isGuarded).Forget(func(name string) bool {
 			return project.Lists(name, full) || !full.FileID.IsZero() && name == source.ElasticPath(full.FileID, source.MetadataFile)
 		})
 	}
 	return n.locator.Invalidate(ctx, m)
 }
 
-// prefetch brings the table of m into the cache, and waits until it is there.
+// Prefetch builds the table of m, unless it is in the cache.
 func (n *Node) Prefetch(ctx context.Context, m ident.Module) (Prefetched, error) {
 	report, err := n.tables.Prefetch(ctx, m)
 	if err != nil {
@@ -78,7 +78,7 @@ func (n *Node) Prefetch(ctx context.Context, m ident.Module) (Prefetched, error)
 	return p, nil
 }
 
-// cache answers one of the cache commands.
+// Cache runs a command of symbolon cache and writes its output to w.
 func (n *Node) Cache(ctx context.Context, q CacheQuery, w io.Writer) error {
 	switch q.Verb {
 	case "stat":

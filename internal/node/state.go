@@ -14,9 +14,22 @@ import (
 	"symbolon/internal/source"
 )
 
-// settle fills in what of a configuration depends on this machine: folders and
-// memory. note, if there is one, tells the Operator of uploads in an old place.
-// To settle a configuration twice changes nothing.
+// DataDir returns the configured data directory, or its default in the user's cache
+// directory.
+func DataDir(configured string) (string, error) {
+	if configured != "" {
+		return filepath.Abs(configured)
+	}
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a folder for the data: %w; name one with --data", err)
+	}
+	return filepath.Join(base, "symbolon"), nil
+}
+
+// Settle completes a configuration with the folders and the memory of this machine.
+// note is a warning about uploads in an old place, or empty. Settle changes nothing
+// in a configuration that it has completed.
 func Settle(cfg *config.Config) (note string, err error) {
 	data, err := DataDir(cfg.Data)
 	if err != nil {
@@ -32,9 +45,9 @@ func Settle(cfg *config.Config) (note string, err error) {
 	return note, nil
 }
 
-// settleState decides which folder has the state. Uploads that an earlier release
-// left in the data directory stay in use there until they are moved, since
-// nobody could make them again.
+// settleState chooses the folder of the state. Uploads that an earlier release left
+// in the data directory stay in use there until they are moved: they cannot be
+// created again.
 func settleState(cfg *config.Config, data string) (note string, err error) {
 	old := filepath.Join(data, "store")
 	dir, err := stateDir(cfg, old)
@@ -60,8 +73,8 @@ func settleState(cfg *config.Config, data string) (note string, err error) {
 	return fmt.Sprintf("uploads are in %s and stay in use there; to move them, stop the server and move all files of that folder to %s", old, dir), nil
 }
 
-// stateDir is the folder for the state. A data directory that is named holds it;
-// the default one is in the user's cache, which may be deleted at any time.
+// stateDir returns the folder of the state. It is in the data directory only if that
+// is configured: the user's cache, its default, may be deleted at any time.
 func stateDir(cfg *config.Config, old string) (string, error) {
 	switch {
 	case cfg.State != "":
@@ -76,7 +89,7 @@ func stateDir(cfg *config.Config, old string) (string, error) {
 	return filepath.Join(base, "symbolon", "store"), nil
 }
 
-// userStateDir is the folder in which programs of the user keep their state.
+// userStateDir returns the folder for the state of the user's programs.
 func userStateDir() (string, error) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		return os.UserConfigDir()
@@ -88,12 +101,13 @@ func userStateDir() (string, error) {
 	return filepath.Join(home, ".local", "state"), err
 }
 
+// Inside reports whether a path is in a folder.
 func Inside(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// hasUploads reports whether a folder is a store with uploads, with keys for
+// HasUploads reports whether a folder is a store with uploads, with keys for
 // uploads, or with files that such a store publishes. Other files do not count.
 func HasUploads(folder string) bool {
 	found := false

@@ -2,77 +2,72 @@ package node
 
 import (
 	"fmt"
-	"os"
+	"log/slog"
+	"slices"
 	"time"
 
-	"symbolon/internal/bucket"
-	"symbolon/internal/bucket/dir"
 	"symbolon/internal/cache"
+	"symbolon/internal/cache/disk"
 	"symbolon/internal/cache/redis"
 	"symbolon/internal/cache/shared"
 	"symbolon/internal/config"
-	"symbolon/internal/source"
 	"symbolon/internal/source/web"
 )
 
-// tiers are what nodes share behind their disks: nothing, Redis, a bucket, or
-// the bucket behind Redis.
+// tiers are the tiers of the cache: the disk, and after it those that nodes share,
+// Redis before a bucket. Either may be missing.
 type tiers struct {
+	all    cache.Tier  // all tiers as one
+	lease  cache.Lease // nil without Redis
 	redis  *redis.Store
 	bucket *shared.Store
-	layers []*cache.Layer // the last one has all before it
-	faults []cache.Tier   // those of them that share faults
+	layers []*cache.Layer // each one contains those before it
+	faults []cache.Tier   // the shared tiers that store faults
 }
 
-// openTiers opens the tiers behind the disk, and gives all of them as one, with
-// the leases if there are any.
-func (n *Node) openTiers(cfg *config.Config) (tier cache.Tier, lease cache.Lease, err error) {
-	tier = n.store
-	far := &n.far
+// openTiers opens the tiers of a configuration over the disk. After an error the
+// caller closes those that are open.
+func openTiers(cfg *config.Config, store *disk.Store, client *web.Client, log *slog.Logger) (t tiers, err error) {
+	t.all = store
+	spool := func() (cache.Spool, error) { return store.Temp() }
 	if !cfg.Cache.Redis.URL.IsZero() {
-		if far.redis, err = redis.Open(cfg.Cache.Redis, n.spool, time.Now, n.log); err != nil {
-			return nil, nil, err
+		if t.redis, err = redis.Open(cfg.Cache.Redis, spool, time.Now, log); err != nil {
+			return t, err
 		}
-		layer := cache.Over(tier, far.redis, time.Now)
-		far.layers = append(far.layers, layer)
-		far.faults = append(far.faults, far.redis)
-		tier, lease = layer, layer
+		t.lease = t.add(t.redis)
+		t.faults = append(t.faults, t.redis)
 	}
 	if !cfg.Cache.Shared.On() {
-		return tier, lease, nil
+		return t, nil
 	}
-	b, err := n.ownBucket(cfg.Cache.Bucket(), cfg.Network)
+	b, err := openWritable(cfg.Cache.Bucket(), cfg.Network, client)
 	if err != nil {
-		return nil, nil, fmt.Errorf("cache.shared: %w", err)
+		return t, fmt.Errorf("cache.shared: %w", err)
 	}
-	far.bucket = shared.New(cfg.Cache.Shared, shared.Deps{Bucket: b, Lease: lease, Spool: n.spool, Now: time.Now, Log: n.log})
-	layer := cache.Over(tier, far.bucket, time.Now)
-	far.layers = append(far.layers, layer)
+	t.bucket = shared.New(cfg.Cache.Shared, shared.Deps{Bucket: b, Lease: t.lease, Spool: spool, Now: time.Now, Log: log})
+	layer := t.add(t.bucket)
 	if cfg.Cache.Shared.Negatives > 0 {
-		far.faults = append(far.faults, far.bucket)
+		t.faults = append(t.faults, t.bucket)
 	}
-	if lease != nil {
-		lease = layer // which gives them back when both have what was made
+	if t.lease != nil {
+		t.lease = layer // which releases a lease when both tiers have the entry
 	}
-	return layer, lease, nil
+	return t, nil
 }
 
-// ownBucket opens a bucket or a folder that is written to, which is made if it
-// is not there.
-func (n *Node) ownBucket(place source.Config, network web.Config) (bucket.Bucket, error) {
-	if place.Type != source.Filesystem {
-		return openBucket(place, n.client.Transport(false), max(network.Defaults().ReadTimeout, 0))
-	}
-	if err := os.MkdirAll(place.Path, 0o700); err != nil {
-		return nil, err
-	}
-	return dir.Open(place.Path)
+// add adds a tier after the others.
+func (t *tiers) add(tier cache.Shared) *cache.Layer {
+	layer := cache.Over(t.all, tier, time.Now)
+	t.layers = append(t.layers, layer)
+	t.all = layer
+	return layer
 }
 
-// close ends what the layers do, last made first, and then their tiers.
+// close ends the work of the layers, the last one first, and then closes their
+// tiers.
 func (t *tiers) close() {
-	for i := range t.layers {
-		t.layers[len(t.layers)-1-i].Close()
+	for _, layer := range slices.Backward(t.layers) {
+		layer.Close()
 	}
 	if t.bucket != nil {
 		t.bucket.Close()
