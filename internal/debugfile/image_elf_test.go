@@ -12,8 +12,10 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fixture"
+	"symbolon/internal/format/breakpad"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
+	"symbolon/internal/sym"
 	"symbolon/internal/trial"
 )
 
@@ -390,7 +392,7 @@ func TestUnwindInformationOfELF(t *testing.T) {
 func cfiOf(t *testing.T, o *object.Object) string {
 	t.Helper()
 	var b strings.Builder
-	if err := o.CFI(func(records []byte) error { b.Write(records); return nil }); err != nil {
+	if err := o.CFI(func(u *sym.Unwind) error { b.Write(breakpad.AppendStack(nil, u)); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

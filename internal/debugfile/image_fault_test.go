@@ -122,7 +122,7 @@ func TestAFaultOfMappedMemoryCostsTheAnswer(t *testing.T) {
 				t.Errorf("%s, %d workers: blocks end with %v", name, workers, err)
 			}
 		}
-		if err := o.CFI(func([]byte) error { return nil }); fault.KindOf(err) != fault.Internal {
+		if err := o.CFI(func(*sym.Unwind) error { return nil }); fault.KindOf(err) != fault.Internal {
 			t.Errorf("%s: unwind information ends with %v", name, err)
 		}
 		_ = o.Info()

@@ -12,6 +12,7 @@ import (
 	"symbolon/internal/debugfile"
 	"symbolon/internal/fixture"
 	"symbolon/internal/object"
+	"symbolon/internal/sym"
 	"symbolon/internal/symcache"
 )
 
@@ -94,7 +95,7 @@ func everyQuestion(t *testing.T, o *object.Object, what string, size int) {
 	}
 	addrs := everywhere(t, o)
 	agree(t, o, table, addrs[:min(len(addrs), 20_000)], what)
-	if err := o.CFI(func([]byte) error { return nil }); err != nil {
+	if err := o.CFI(func(*sym.Unwind) error { return nil }); err != nil {
 		t.Errorf("%s: unwind information: %v", what, err)
 	}
 	o.Needs()

@@ -149,10 +149,9 @@ func (o *Object) Blocks(opt BlockOptions, yield func(*sym.Block) error) (err err
 	return o.view.Blocks(opt, yield)
 }
 
-// CFI calls yield with the unwind information as Breakpad's STACK records, some
-// whole lines at a time. They are valid until yield returns; an error of yield ends
-// the work.
-func (o *Object) CFI(yield func(records []byte) error) (err error) {
+// CFI calls yield with the records of the unwind information. They are valid until
+// yield returns; an error of yield ends the work.
+func (o *Object) CFI(yield func(*sym.Unwind) error) (err error) {
 	v, ok := o.view.(Unwinder)
 	if !ok {
 		return nil

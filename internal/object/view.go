@@ -46,7 +46,7 @@ type Coder interface {
 
 // Unwinder is a View of a file with unwind information.
 type Unwinder interface {
-	CFI(yield func(records []byte) error) error
+	CFI(yield func(*sym.Unwind) error) error
 }
 
 // Sourcer is a View of a file that has source files, or links to them.

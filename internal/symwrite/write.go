@@ -125,8 +125,10 @@ func breakpadOS(t ident.Type) string {
 // CFI writes the unwind information of an object as STACK records, until ctx
 // ends.
 func CFI(ctx context.Context, w io.Writer, obj *object.Object) error {
-	return obj.CFI(func(records []byte) error {
-		_, err := w.Write(records)
+	var buf []byte
+	return obj.CFI(func(u *sym.Unwind) error {
+		buf = breakpad.AppendStack(buf[:0], u)
+		_, err := w.Write(buf)
 		return errors.Join(err, ctx.Err())
 	})
 }

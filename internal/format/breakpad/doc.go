@@ -27,7 +27,7 @@
 // A Scanner reads the bytes as a stream, in chunks of any size, and builds an
 // Index: the positions of the records, and the few numbers that are needed to
 // find them. The records of an address are parsed later from the text: by
-// ParseFunc for a FUNC with its records, by ParseCFI and ParseWin for
+// ParseFunc for a FUNC with its records, by ParseStack for
 // unwinding. Line and INLINE records are therefore validated by ParseFunc, not
 // by the Scanner.
 //

@@ -268,12 +268,12 @@ func walk(x *breakpad.Index, text []byte) (f breakpad.Func, bad breakpad.Report)
 		breakpad.FuncName(text[s.Off:])
 	}
 	for _, s := range x.CFI {
-		c, _ := breakpad.ParseCFI(text[s.Off : s.Off+int64(s.Len)])
-		for _, _, ok := c.Next(); ok; _, _, ok = c.Next() {
+		for line := range bytes.Lines(text[s.Off : s.Off+int64(s.Len)]) {
+			breakpad.ParseStack(line)
 		}
 	}
 	for _, s := range x.Win {
-		breakpad.ParseWin(text[s.Off : s.Off+int64(s.Len)])
+		breakpad.ParseStack(text[s.Off : s.Off+int64(s.Len)])
 	}
 	for _, r := range x.Files {
 		breakpad.FileName(text[r.Off:])

@@ -1,5 +1,7 @@
 package breakpad
 
+import "symbolon/internal/sym"
+
 // stack scans a STACK record.
 func (s *Scanner) stack(line []byte, n int64) bool {
 	if n > MaxLine {
@@ -15,12 +17,12 @@ func (s *Scanner) stack(line []byte, n int64) bool {
 	end := s.off + n
 	if hasWord(b, "INIT") {
 		s.close()
-		c, ok := ParseCFI(line)
+		u, ok := ParseStack(line)
 		if !ok {
 			return false
 		}
 		s.ix.Unwind++
-		span := Span{Addr: c.Addr, Size: c.Size, Off: s.off, Line: s.line}
+		span := Span{Addr: u.Addr, Size: u.Size, Off: s.off, Line: s.line}
 		if s.Brief {
 			s.spare = span
 			s.open = &s.spare
@@ -46,7 +48,7 @@ func (s *Scanner) stack(line []byte, n int64) bool {
 }
 
 func (s *Scanner) win(line []byte, n int64) bool {
-	w, ok := ParseWin(line)
+	w, ok := ParseStack(line)
 	if ok {
 		s.ix.Unwind++
 		if !s.Brief {
@@ -56,98 +58,52 @@ func (s *Scanner) win(line []byte, n int64) bool {
 	return ok
 }
 
-// CFI is a STACK CFI INIT record with the STACK CFI records that belong to it.
-type CFI struct {
-	Addr, Size uint64
-	Rules      []byte // valid from Addr on
-	rest       []byte
-}
-
-// ParseCFI parses the text of a Span of Index.CFI.
-func ParseCFI(text []byte) (c CFI, ok bool) {
-	line, rest := cutLine(text)
-	b, ok := cfiBody(line)
-	if !ok || !hasWord(b, "INIT") {
-		return c, false
-	}
-	if c.Addr, b, ok = hexField(body(b, "INIT")); !ok {
-		return c, false
-	}
-	if c.Size, b, ok = hexField(b); !ok {
-		return c, false
-	}
-	c.Rules, c.rest = b, rest
-	return c, true
-}
-
-// Next returns the next STACK CFI record: rules that replace those of the same
-// registers from addr on. Damaged records are skipped.
-func (c *CFI) Next() (addr uint64, rules []byte, ok bool) {
-	for len(c.rest) > 0 {
-		var line []byte
-		line, c.rest = cutLine(c.rest)
-		if b, is := cfiBody(line); is && len(line) <= MaxLine {
-			if addr, rules, ok = hexField(b); ok {
-				return addr, rules, true
-			}
-		}
-	}
-	return 0, nil, false
-}
-
-// cfiBody returns the text after STACK CFI.
-func cfiBody(line []byte) ([]byte, bool) {
-	line = trimEnd(line)
-	if !hasWord(line, "STACK") {
-		return nil, false
+// ParseStack reads a STACK record.
+func ParseStack(line []byte) (u sym.Unwind, ok bool) {
+	if line = trimEnd(line); !hasWord(line, "STACK") {
+		return u, false
 	}
 	b := body(line, "STACK")
+	if hasWord(b, "WIN") {
+		return parseWin(body(b, "WIN"))
+	}
 	if !hasWord(b, "CFI") {
-		return nil, false
+		return u, false
 	}
-	return body(b, "CFI"), true
+	b = body(b, "CFI")
+	isBegin := hasWord(b, "INIT")
+	if isBegin {
+		b = body(b, "INIT")
+	}
+	if u.Addr, b, ok = hexField(b); !ok {
+		return u, false
+	}
+	if !isBegin {
+		u.Kind = sym.UnwindChange
+	} else if u.Size, b, ok = hexField(b); !ok {
+		return u, false
+	}
+	u.Rules = b
+	return u, true
 }
 
-// Types of STACK WIN records.
-const (
-	WinFPO       = 0
-	WinFrameData = 4
-)
-
-// Win is a STACK WIN record. Its last field is a Program if ProgramGiven, else
-// AllocatesBasePointer.
-type Win struct {
-	Type                               uint32
-	Addr, Size                         uint64
-	Prolog, Epilog, Params, SavedRegs  uint32
-	Locals, MaxStack                   uint32
-	Program                            []byte
-	AllocatesBasePointer, ProgramGiven bool
-}
-
-// ParseWin parses the text of a Span of Index.Win.
-func ParseWin(text []byte) (w Win, ok bool) {
-	line := firstLine(text)
-	if !hasWord(line, "STACK") || !hasWord(body(line, "STACK"), "WIN") {
-		return w, false
-	}
-	b := body(body(line, "STACK"), "WIN")
+// parseWin reads the fields of a STACK WIN record.
+func parseWin(b []byte) (u sym.Unwind, ok bool) {
 	var v [10]uint64
 	for i := range v {
 		if v[i], b, ok = hexField(b); !ok || v[i] > 1<<32-1 {
-			return w, false
+			return u, false
 		}
 	}
-	w = Win{
-		Type: uint32(v[0]), Addr: v[1], Size: v[2], Prolog: uint32(v[3]), Epilog: uint32(v[4]),
-		Params: uint32(v[5]), SavedRegs: uint32(v[6]), Locals: uint32(v[7]), MaxStack: uint32(v[8]),
-		ProgramGiven: v[9] != 0,
+	u = sym.Unwind{Kind: sym.UnwindWindows, Addr: v[1], Size: v[2], Windows: sym.WindowsFrame{
+		Type: uint32(v[0]), Prolog: uint32(v[3]), Epilog: uint32(v[4]), Params: uint32(v[5]),
+		Saved: uint32(v[6]), Locals: uint32(v[7]), Stack: uint32(v[8]), HasProgram: v[9] != 0,
+	}}
+	if u.Windows.HasProgram {
+		u.Rules = b
+		return u, len(b) > 0
 	}
-	if w.ProgramGiven {
-		w.Program = b
-		return w, len(b) > 0
-	}
-	bp, _, ok := hexField(b)
-	w.AllocatesBasePointer = bp != 0
-	return w, ok
+	base, _, ok := hexField(b)
+	u.Windows.UsesBase = base != 0
+	return u, ok
 }

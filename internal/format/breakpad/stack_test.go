@@ -1,12 +1,16 @@
 package breakpad_test
 
 import (
+	"bytes"
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"symbolon/internal/fixture"
 	"symbolon/internal/format/breakpad"
+	"symbolon/internal/sym"
 )
 
 func TestParseCFI(t *testing.T) {
@@ -16,46 +20,54 @@ func TestParseCFI(t *testing.T) {
 	if len(x.CFI) != 2 || badKinds(&x.Bad) != "STACK 1, unknown 1" {
 		t.Fatalf("%+v, %s", x.CFI, badKinds(&x.Bad))
 	}
-	c, ok := breakpad.ParseCFI(text[x.CFI[0].Off:][:x.CFI[0].Len])
-	if !ok || c.Addr != 0x10 || c.Size != 0x20 || string(c.Rules) != ".cfa: $rsp 8 + .ra: .cfa -8 + ^" {
-		t.Fatalf("%+v", c)
-	}
-	type delta struct {
-		addr  uint64
-		rules string
-	}
-	var got []delta
-	for addr, rules, ok := c.Next(); ok; addr, rules, ok = c.Next() {
-		got = append(got, delta{addr, string(rules)})
-	}
-	if want := []delta{{0x14, ".cfa: $rsp 16 +"}, {0x18, ""}, {0x1c, "$rbx: x"}}; !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	for _, bad := range []string{"", "STACK", "STACK CFI 1 x", "STACK CFI INIT", "STACK CFI INIT 1", "STACK CFI INIT x 1 y", "STACK WIN 4 1 1", "FUNC 1 1 1"} {
-		if c, ok := breakpad.ParseCFI([]byte(bad)); ok {
-			t.Errorf("%q: %+v", bad, c)
+	var got []string
+	for line := range bytes.Lines(text[x.CFI[0].Off:][:x.CFI[0].Len]) {
+		if u, ok := breakpad.ParseStack(line); ok {
+			got = append(got, fmt.Sprintf("%d %x %x %s", u.Kind, u.Addr, u.Size, u.Rules))
 		}
+	}
+	want := []string{"0 10 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^", "1 14 0 .cfa: $rsp 16 +", "1 18 0 ", "1 1c 0 $rbx: x"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
 	}
 }
 
 func TestParseWin(t *testing.T) {
-	for line, want := range map[string]breakpad.Win{
+	for line, want := range map[string]sym.Unwind{
 		"STACK WIN 4 1000 20 1 2 8 4 10 30 1 $T0 .raSearch = \r": {
-			Type: breakpad.WinFrameData, Addr: 0x1000, Size: 0x20, Prolog: 1, Epilog: 2, Params: 8, SavedRegs: 4, Locals: 16,
-			MaxStack: 48, Program: []byte("$T0 .raSearch ="), ProgramGiven: true,
+			Kind: sym.UnwindWindows, Addr: 0x1000, Size: 0x20, Rules: []byte("$T0 .raSearch ="),
+			Windows: sym.WindowsFrame{Type: 4, Prolog: 1, Epilog: 2, Params: 8, Saved: 4, Locals: 16, Stack: 48, HasProgram: true},
 		},
-		"STACK WIN 0 ffffffff 1 0 0 0 0 0 0 0 1": {Type: breakpad.WinFPO, Addr: 0xffffffff, Size: 1, AllocatesBasePointer: true},
+		"STACK WIN 0 ffffffff 1 0 0 0 0 0 0 0 1": {
+			Kind: sym.UnwindWindows, Addr: 0xffffffff, Size: 1, Windows: sym.WindowsFrame{UsesBase: true},
+		},
 	} {
-		if got, ok := breakpad.ParseWin([]byte(line)); !ok || !reflect.DeepEqual(got, want) {
+		if got, ok := breakpad.ParseStack([]byte(line)); !ok || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %+v, %v", line, got, ok)
 		}
 	}
+}
+
+func TestInvalidStackRecordsAreNotParsed(t *testing.T) {
 	for _, bad := range []string{
-		"", "STACK WIN", "STACK WIN 4 1 1 1 1 1 1 1 1", "STACK WIN 4 1 1 1 1 1 1 1 1 1", "STACK WIN 0 1 1 1 1 1 1 1 1 0",
-		"STACK WIN 0 100000000 1 1 1 1 1 1 1 0 1", "STACK CFI INIT 1 1 x", "FUNC 1 1 1",
+		"", "STACK", "STACK CFI", "STACK CFI x", "STACK CFI INIT", "STACK CFI INIT 1", "STACK CFI INIT x 1 y", "FUNC 1 1 1",
+		"STACK WIN", "STACK WIN 4 1 1", "STACK WIN 4 1 1 1 1 1 1 1 1", "STACK WIN 4 1 1 1 1 1 1 1 1 1", "STACK WIN 0 1 1 1 1 1 1 1 1 0",
+		"STACK WIN 0 100000000 1 1 1 1 1 1 1 0 1",
 	} {
-		if w, ok := breakpad.ParseWin([]byte(bad)); ok {
-			t.Errorf("%q: %+v", bad, w)
+		if u, ok := breakpad.ParseStack([]byte(bad)); ok {
+			t.Errorf("%q: %+v", bad, u)
+		}
+	}
+}
+
+func TestStackRecordsAreWrittenAsTheyWereRead(t *testing.T) {
+	for _, line := range []string{
+		"STACK CFI INIT 10 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", "STACK CFI 14 .cfa: $rsp 16 +\n", "STACK CFI 18\n",
+		"STACK WIN 4 1000 20 1 2 8 4 10 30 1 $T0 .raSearch =\n", "STACK WIN 0 ffffffff 1 0 0 0 0 0 0 0 1\n", "STACK WIN 0 1 1 0 0 0 0 0 0 0 0\n",
+	} {
+		u, ok := breakpad.ParseStack([]byte(line))
+		if got := breakpad.AppendStack(nil, &u); !ok || string(got) != line {
+			t.Errorf("got %q\nwant %q", got, line)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package breakpad
 
-import "strconv"
+import (
+	"strconv"
+
+	"symbolon/internal/sym"
+)
 
 // AppendModule appends a MODULE record, the first of a file.
 func AppendModule(dst []byte, m Module) []byte {
@@ -65,6 +69,45 @@ func AppendPublic(dst []byte, p Public, name []byte) []byte {
 	}
 	dst = appendHex(append(appendHex(dst, p.Addr), ' '), p.Params)
 	return appendName(append(dst, ' '), name, unknownName)
+}
+
+// AppendStack appends a STACK record.
+func AppendStack(dst []byte, u *sym.Unwind) []byte {
+	if u.Kind == sym.UnwindWindows {
+		return appendWin(dst, u)
+	}
+	dst = append(dst, "STACK CFI "...)
+	if u.Kind == sym.UnwindBegin {
+		dst = append(dst, "INIT "...)
+	}
+	dst = appendHex(dst, u.Addr)
+	if u.Kind == sym.UnwindBegin {
+		dst = appendHex(append(dst, ' '), u.Size)
+	}
+	if len(u.Rules) > 0 {
+		dst = append(append(dst, ' '), u.Rules...)
+	}
+	return append(dst, '\n')
+}
+
+// appendWin appends a STACK WIN record.
+func appendWin(dst []byte, u *sym.Unwind) []byte {
+	dst = append(dst, "STACK WIN "...)
+	w := &u.Windows
+	for _, v := range [...]uint64{
+		uint64(w.Type), u.Addr, u.Size, uint64(w.Prolog), uint64(w.Epilog), uint64(w.Params), uint64(w.Saved), uint64(w.Locals), uint64(w.Stack),
+	} {
+		dst = append(appendHex(dst, v), ' ')
+	}
+	switch {
+	case w.HasProgram:
+		dst = append(append(dst, "1 "...), u.Rules...)
+	case w.UsesBase:
+		dst = append(dst, "0 1"...)
+	default:
+		dst = append(dst, "0 0"...)
+	}
+	return append(dst, '\n')
 }
 
 func appendHex(dst []byte, v uint64) []byte { return strconv.AppendUint(dst, v, 16) }

@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"strconv"
+
+	"symbolon/internal/sym"
 )
 
 const (
@@ -12,11 +13,10 @@ const (
 	frameSize = 32
 )
 
-// Frames passes the unwind information of x86 code to yield as Breakpad's STACK
-// WIN records, in batches that are valid until yield returns.
-func (f *File) Frames(yield func(records []byte) error) error {
+// Frames yields the unwind information of x86 code, until yield returns an error.
+func (f *File) Frames(yield func(*sym.Unwind) error) error {
 	const piece = 64 << 10
-	var dst []byte
+	var rules []byte
 	var last winRecord
 	for i, s := range f.frames {
 		size := int64(fpoSize)
@@ -37,20 +37,13 @@ func (f *File) Frames(yield func(records []byte) error) error {
 				}
 				w := read(data)
 				if w.key != last.key {
-					dst = f.appendWin(dst, w)
+					rules = f.appendProgram(rules[:0], w)
+					if err := f.eachPiece(w, rules, yield); err != nil {
+						return err
+					}
 				}
-				if last = w; len(dst) < piece {
-					continue
-				}
-				if err := yield(dst); err != nil {
-					return err
-				}
-				dst = dst[:0]
+				last = w
 			}
-			if err := yield(dst); err != nil {
-				return err
-			}
-			dst = dst[:0]
 			off += n
 		}
 	}
@@ -62,7 +55,7 @@ type winRecord struct {
 	key
 	params, saved, locals, stack uint32
 	program                      uint32 // offset of the program; only of kindFrame
-	base                         byte   // '1' if it uses the base pointer; only of other kinds
+	usesBase                     bool   // only of other kinds
 }
 
 // key identifies a frame: compilers repeat frames.
@@ -78,7 +71,7 @@ func fpoOf(b []byte) winRecord {
 	return winRecord{
 		key:    key{uint32(attributes >> 14), u32(0), u32(4), uint32(attributes & 0xff)},
 		locals: 4 * u32(8), params: 4 * uint32(binary.LittleEndian.Uint16(b[12:])), saved: 4 * uint32(attributes>>8&7),
-		base: byte(attributes >> 12 & 1),
+		usesBase: attributes>>12&1 != 0,
 	}
 }
 
@@ -91,24 +84,36 @@ func frameOf(b []byte) winRecord {
 	}
 }
 
-// appendWin appends a record. If its code was split, it appends one for each
-// range of its prologue and of the rest.
-func (f *File) appendWin(dst []byte, w winRecord) []byte {
+// eachPiece yields a record for a frame. If the code of the frame was split, it
+// yields one for each range of its prologue and of the rest.
+func (f *File) eachPiece(w winRecord, rules []byte, yield func(*sym.Unwind) error) error {
 	if int32(w.size) < 0 {
-		return dst // larger than any function
+		return nil // larger than any function
+	}
+	record := sym.Unwind{Kind: sym.UnwindWindows, Rules: rules, Windows: sym.WindowsFrame{
+		Type: w.kind, Params: w.params, Saved: w.saved, Locals: w.locals, Stack: w.stack,
+		HasProgram: w.kind == kindFrame, UsesBase: w.usesBase,
+	}}
+	emit := func(r Range, prolog uint32) error {
+		record.Addr, record.Size, record.Windows.Prolog = uint64(r.Start), uint64(r.End-r.Start), prolog
+		return yield(&record)
 	}
 	all := f.pieces(w.start, w.size)
 	if len(all) == 1 && all[0].End-all[0].Start == w.size {
-		return f.appendPiece(dst, w, all[0], w.prolog)
+		return emit(all[0], w.prolog)
 	}
 	prolog := min(w.prolog, w.size)
 	for _, r := range f.pieces(w.start, prolog) {
-		dst = f.appendPiece(dst, w, r, r.End-r.Start)
+		if err := emit(r, r.End-r.Start); err != nil {
+			return err
+		}
 	}
 	for _, r := range f.pieces(w.start+prolog, w.size-prolog) {
-		dst = f.appendPiece(dst, w, r, 0)
+		if err := emit(r, 0); err != nil {
+			return err
+		}
 	}
-	return dst
+	return nil
 }
 
 // pieces returns the ranges of code, at most 64 for a function.
@@ -118,17 +123,14 @@ func (f *File) pieces(start, size uint32) []Range {
 	return all[:min(len(all), limit)]
 }
 
-func (f *File) appendPiece(dst []byte, w winRecord, r Range, prolog uint32) []byte {
-	dst = append(dst, "STACK WIN "...)
-	for _, v := range [...]uint32{w.kind, r.Start, r.End - r.Start, prolog, 0, w.params, w.saved, w.locals, w.stack} {
-		dst = append(strconv.AppendUint(dst, uint64(v), 16), ' ')
-	}
+// maxProgram is the most bytes of a program.
+const maxProgram = 1 << 10
+
+// appendProgram appends the program of a frame, if it has one.
+func (f *File) appendProgram(dst []byte, w winRecord) []byte {
 	if w.kind != kindFrame {
-		return append(dst, '0', ' ', '0'+w.base, '\n')
+		return dst
 	}
-	const longest = 1 << 10 // of programs
-	dst = append(dst, '1', ' ')
-	from := len(dst)
 	dst = f.AppendString(dst, w.program)
-	return append(bytes.TrimRight(dst[:min(len(dst), from+longest)], " "), '\n')
+	return bytes.TrimRight(dst[:min(len(dst), maxProgram)], " ")
 }

@@ -9,7 +9,9 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fixture"
+	"symbolon/internal/format/breakpad"
 	"symbolon/internal/format/pdb"
+	"symbolon/internal/sym"
 )
 
 const code = 0x60000020
@@ -205,7 +207,7 @@ func TestFramesOfX86(t *testing.T) {
 	p.FPO = fixture.Fields(uint32(0x1090), uint32(6), uint32(2), uint16(3), uint16(0x1205))
 	f := open(t, p)
 	stack := func() (all string) {
-		if err := f.Frames(func(b []byte) error { all += string(b); return nil }); err != nil {
+		if err := f.Frames(func(u *sym.Unwind) error { all += string(breakpad.AppendStack(nil, u)); return nil }); err != nil {
 			t.Error(err)
 		}
 		return all
@@ -327,7 +329,7 @@ func FuzzPDB(f *testing.F) {
 			return n < 100
 		})
 		file.Parts(func(pdb.Part) bool { return true })
-		_ = file.Frames(func([]byte) error { return nil })
+		_ = file.Frames(func(*sym.Unwind) error { return nil })
 	})
 }
 
@@ -417,15 +419,13 @@ func TestRangesAndFramesAreLimited(t *testing.T) {
 		t.Errorf("%d pieces", n)
 	}
 	records, longest := 0, 0
-	if err := f.Frames(func(b []byte) error {
-		for line := range strings.Lines(string(b)) {
-			records, longest = records+1, max(longest, len(line))
-		}
+	if err := f.Frames(func(u *sym.Unwind) error {
+		records, longest = records+1, max(longest, len(u.Rules))
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if records != 64+1 || longest > 1<<10+80 { // of the code, and of the prologue
+	if records != 64+1 || longest > 1<<10 { // of the code, and of the prologue
 		t.Errorf("%d records of up to %d bytes", records, longest)
 	}
 }

@@ -2,12 +2,12 @@ package pe_test
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fixture"
 	"symbolon/internal/format/pe"
+	"symbolon/internal/sym"
 )
 
 // FuzzOpen checks that every reader terminates, returns only bytes of the file,
@@ -53,12 +53,16 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 		size := 0
-		x.UnwindRecords(func(records []byte) bool {
-			size += len(records)
-			if !strings.HasPrefix(string(records), "STACK CFI INIT ") || records[len(records)-1] != '\n' {
-				t.Fatalf("records %q", records)
+		end := uint64(0)
+		_, _ = x.UnwindRecords(func(u *sym.Unwind) error {
+			size += len(u.Rules)
+			if u.Kind == sym.UnwindBegin {
+				end = u.Addr + u.Size
 			}
-			return true
+			if u.Addr >= end {
+				t.Fatalf("record at %#x after the end %#x", u.Addr, end)
+			}
+			return nil
 		})
 		if size > 2000*len(b) {
 			t.Fatalf("%d bytes have %d of records", len(b), size)

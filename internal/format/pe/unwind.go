@@ -1,9 +1,8 @@
 package pe
 
 import (
-	"strconv"
-
 	"symbolon/internal/bin"
+	"symbolon/internal/sym"
 )
 
 // stepsPerByte limits the steps of unwinding for each byte of the file. Only
@@ -60,14 +59,13 @@ func (f *File) FunctionStarts(dst []uint32) []uint32 {
 	return dst
 }
 
-// UnwindRecords yields, for each function of the exception directory, its
-// Breakpad STACK CFI records: one for its start, and one for each instruction
-// after which the rules differ. They are valid until yield returns. Damage
-// affects a function, and is returned.
-func (f *File) UnwindRecords(yield func(records []byte) bool) []Problem {
+// UnwindRecords yields the records of each function of the exception directory,
+// until yield returns an error: one for its start, and one for each instruction
+// after which the rules differ. A damaged function is a problem and has no records.
+func (f *File) UnwindRecords(yield func(*sym.Unwind) error) (_ []Problem, err error) {
 	u := unwinder{file: f, budget: f.src.Size() * stepsPerByte}
 	f.entries(func(e entry) bool {
-		u.dst = u.dst[:0]
+		u.buf.Reset()
 		write := u.x64
 		if f.Machine != machineX64 {
 			write = u.arm64
@@ -76,13 +74,13 @@ func (f *File) UnwindRecords(yield func(records []byte) bool) []Problem {
 			u.problem(e.start, why)
 			return u.budget > 0
 		}
-		u.dst = append(u.dst, '\n')
-		return yield(u.dst)
+		err = u.buf.Each(uint64(u.end), yield)
+		return err == nil
 	})
-	return u.problems
+	return u.problems, err
 }
 
-// unwinder writes the records of functions.
+// unwinder makes the records of functions.
 type unwinder struct {
 	file     *File
 	budget   int64 // steps
@@ -94,7 +92,7 @@ type unwinder struct {
 	last     frame  // of the last record written
 	body     frame  // between prolog and epilog
 	minAddr  uint32 // smallest valid address of the next epilog
-	dst      []byte
+	buf      sym.UnwindBuffer
 	problems []Problem
 }
 
@@ -117,30 +115,23 @@ func (u *unwinder) begin(e entry, regs *registers) {
 	u.now = frame{base: regs.stack}
 }
 
-// row writes the current frame, which is valid from an address on. The first
-// row is that of the first instruction.
+// row adds a record of the current frame, which is valid from an address on. The
+// first one is that of the first instruction.
 func (u *unwinder) row(addr uint32) {
 	if !u.started {
-		u.dst = append(u.dst, "STACK CFI INIT "...)
-		u.dst = strconv.AppendUint(u.dst, uint64(u.start), 16)
-		u.dst = strconv.AppendUint(append(u.dst, ' '), uint64(u.end-u.start), 16)
-		u.dst = u.regs.rules(u.dst, &u.now, &frame{base: maxRegisters})
+		u.buf.Rules = u.regs.rules(u.buf.Rules, &u.now, &frame{base: maxRegisters})
 		if bit := uint64(1) << u.regs.ret; u.now.saved&bit == 0 {
-			u.dst = append(append(u.dst, " .ra: "...), u.regs.link...)
+			u.buf.Rules = append(append(u.buf.Rules, " .ra: "...), u.regs.link...)
 		}
+		u.buf.Add(uint64(u.start))
 		u.started, u.last = true, u.now
 		return
 	}
 	if addr >= u.end {
 		return
 	}
-	from := len(u.dst)
-	u.dst = append(u.dst, "\nSTACK CFI "...)
-	u.dst = strconv.AppendUint(u.dst, uint64(addr), 16)
-	head := len(u.dst)
-	if u.dst = u.regs.rules(u.dst, &u.now, &u.last); len(u.dst) == head {
-		u.dst = u.dst[:from]
-		return
+	if u.buf.Rules = u.regs.rules(u.buf.Rules, &u.now, &u.last); !u.buf.IsBare() {
+		u.buf.Add(uint64(addr))
+		u.last = u.now
 	}
-	u.last = u.now
 }

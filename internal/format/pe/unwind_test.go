@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"symbolon/internal/fixture"
+	"symbolon/internal/format/breakpad"
 	ours "symbolon/internal/format/pe"
+	"symbolon/internal/sym"
 )
 
 // unwound returns a file with code from 0x1000 on, unwind information at 0x5000 and
@@ -19,7 +21,8 @@ func unwound(machine uint16, info []byte, table ...uint32) *fixture.PE {
 
 // records returns all records, without their prefixes, and the problems.
 func records(f *ours.File) (text string, problems []string) {
-	for _, p := range f.UnwindRecords(func(r []byte) bool { text += string(r); return true }) {
+	found, _ := f.UnwindRecords(func(u *sym.Unwind) error { text += string(breakpad.AppendStack(nil, u)); return nil })
+	for _, p := range found {
 		problems = append(problems, p.Reason)
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(text, "STACK CFI INIT ", "INIT "), "STACK CFI ", ""), problems
@@ -217,7 +220,7 @@ func TestSharedCodesAreLimited(t *testing.T) {
 	p := unwound(fixture.PEARM64, fixture.PEXdata(0x400, strings.Repeat("\x01", 250)+"\xe4", -1), table...)
 	b := p.Bytes()
 	size := 0
-	problems := clean(t, b).UnwindRecords(func(r []byte) bool { size += len(r); return true })
+	problems, _ := clean(t, b).UnwindRecords(func(u *sym.Unwind) error { size += len(u.Rules); return nil })
 	if len(problems) != 1 || size > 64*len(b) {
 		t.Errorf("%d bytes make %d, %v", len(b), size, problems)
 	}

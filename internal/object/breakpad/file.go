@@ -12,6 +12,7 @@ import (
 	"symbolon/internal/format/breakpad"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
+	"symbolon/internal/sym"
 )
 
 const (
@@ -237,8 +238,8 @@ func (f *file) Describe(info *object.Info) int64 {
 // HasNativeLines marks the lines as those of machine code.
 func (f *file) HasNativeLines() {}
 
-// CFI yields the STACK records of the file as they are.
-func (f *file) CFI(yield func(records []byte) error) error {
+// CFI yields the STACK records of the file.
+func (f *file) CFI(yield func(*sym.Unwind) error) error {
 	buf := make([]byte, 0, 256<<10)
 	for off := int64(0); off < f.src.Size(); {
 		n := int(min(int64(cap(buf)-len(buf)), f.src.Size()-off))
@@ -255,16 +256,11 @@ func (f *file) CFI(yield func(records []byte) error) error {
 		if off == f.src.Size() {
 			end = len(buf)
 		}
-		out := buf[:0:0]
 		for line := range bytes.Lines(buf[:end]) {
-			if bytes.HasPrefix(line, []byte("STACK ")) {
-				out = append(out, bytes.TrimRight(line, "\r\n")...)
-				out = append(out, '\n')
-			}
-		}
-		if len(out) > 0 {
-			if err := yield(out); err != nil {
-				return err
+			if u, ok := breakpad.ParseStack(line); ok {
+				if err := yield(&u); err != nil {
+					return err
+				}
 			}
 		}
 		buf = append(buf[:0], buf[end:]...)

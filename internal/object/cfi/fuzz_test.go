@@ -2,13 +2,13 @@ package cfi_test
 
 import (
 	"bytes"
-	"fmt"
 	"testing"
 
 	"symbolon/internal/fixture"
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/ident"
 	"symbolon/internal/object/cfi"
+	"symbolon/internal/sym"
 )
 
 // FuzzText checks that records are in the range of their INIT record.
@@ -26,18 +26,20 @@ func FuzzText(f *testing.F) {
 		section := frameSection(s)
 		section.Data = b
 		text := cfi.Text{Registers: cfi.RegistersOf(archs[arch%4])}
-		var dst []byte
 		section.Each(func(f *dwarf.FDE) bool {
-			dst, _ = text.Append(dst[:0], f)
 			end := uint64(0)
-			for line := range bytes.Lines(dst) {
-				var start, size uint64
-				if n, _ := fmt.Sscanf(string(line), "STACK CFI INIT %x %x .cfa: ", &start, &size); n == 2 {
-					end = start + size
-				} else if n, _ := fmt.Sscanf(string(line), "STACK CFI %x ", &start); n != 1 || start >= end {
-					t.Fatalf("%q in\n%s", line, dst)
+			_, _ = text.Each(f, func(u *sym.Unwind) error {
+				switch {
+				case u.Kind == sym.UnwindBegin:
+					end = u.Addr + u.Size
+					if !bytes.HasPrefix(u.Rules, []byte(".cfa: ")) {
+						t.Fatalf("no frame address in %q", u.Rules)
+					}
+				case u.Addr >= end:
+					t.Fatalf("record at %#x after the end %#x", u.Addr, end)
 				}
-			}
+				return nil
+			})
 			return true
 		})
 	})

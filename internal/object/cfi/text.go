@@ -1,7 +1,7 @@
-// Package cfi writes the unwind information of DWARF as STACK CFI records of
-// Breakpad. Those cannot express everything: a register without a name in
-// Breakpad and an expression without a counterpart are omitted, and the code of
-// a CFA that cannot be expressed is a gap.
+// Package cfi translates the unwind information of DWARF to records of package
+// sym. Those cannot express everything: a register without a name there and an
+// expression without a counterpart are omitted, and the code of a CFA that cannot
+// be expressed is a gap.
 //
 // Input is hostile: an expression has at most 256 bytes, 32 values at a time
 // and 512 bytes of text, so that the text of a row is bounded.
@@ -12,9 +12,10 @@ import (
 	"strconv"
 
 	"symbolon/internal/format/dwarf"
+	"symbolon/internal/sym"
 )
 
-// A Text writes FDEs as records. The zero value with Base and Registers set is
+// A Text makes records of FDEs. The zero value with Base and Registers set is
 // ready to use; it belongs to one goroutine.
 type Text struct {
 	Base      uint64 // address of the image; the records are relative to it
@@ -23,67 +24,61 @@ type Text struct {
 
 	m       dwarf.FrameMachine
 	prev    dwarf.FrameRow // the previous row
-	started bool           // there is an INIT record, which begins at start; body is the text after its size
-	start   uint64
-	body    []byte
+	started bool           // buf has records
+	buf     sym.UnwindBuffer
 	expr    postfix
 }
 
-// Append appends the records of an FDE: an INIT record with all rules at its
-// start, then the changes. If the CFA cannot be expressed, there is a gap. An
-// FDE before the image has no records. An error is a Problem; the records
-// before the damage are appended.
-func (t *Text) Append(dst []byte, f *dwarf.FDE) ([]byte, error) {
+// Each calls yield with the records of an FDE until it returns an error: one with
+// all rules at its start, then the changes. If the CFA cannot be expressed, there
+// is a gap. An FDE before the image has no records. Damage is a Problem; the
+// records before it are yielded.
+func (t *Text) Each(f *dwarf.FDE, yield func(*sym.Unwind) error) (damage, err error) {
 	if f.Start < t.Base {
-		return dst, nil
+		return nil, nil
 	}
 	t.started = false
 	t.expr.names, t.expr.order = &t.Registers, f.Order()
-	err := f.Rows(&t.m, func(row *dwarf.FrameRow) bool {
-		dst = t.row(dst, row)
-		return true
+	damage = f.Rows(&t.m, func(row *dwarf.FrameRow) bool {
+		err = t.row(row, yield)
+		return err == nil
 	})
-	return t.close(dst), err
+	if err == nil {
+		err = t.close(yield)
+	}
+	return damage, err
 }
 
-func (t *Text) row(dst []byte, row *dwarf.FrameRow) []byte {
+// row adds a record for a row. It yields those before a gap.
+func (t *Text) row(row *dwarf.FrameRow, yield func(*sym.Unwind) error) error {
 	if !t.started {
-		t.body = t.body[:0]
+		t.buf.Reset()
 		t.prev.Regs, t.prev.CFA = t.prev.Regs[:0], dwarf.Rule{}
 	}
-	before := len(t.body)
-	if t.started {
-		t.body = strconv.AppendUint(append(t.body, "STACK CFI "...), row.Start-t.Base, 16)
-	}
-	bare := len(t.body)
-	body, ok := t.changes(t.body, row)
+	rules, ok := t.changes(t.buf.Rules, row)
 	if !ok {
 		t.Untold++
-		t.body = body[:before]
-		dst = t.close(dst)
+		t.buf.Cut()
+		err := t.close(yield)
 		t.started = false
-		return dst
+		return err
 	}
-	if t.body = append(body, '\n'); t.started && len(body) == bare {
-		t.body = body[:before] // nothing changes
+	if t.buf.Rules = rules; !t.started || !t.buf.IsBare() {
+		t.buf.Add(row.Start - t.Base)
 	}
-	if !t.started {
-		t.started, t.start = true, row.Start
-	}
+	t.started = true
 	regs := append(t.prev.Regs[:0], row.Regs...)
 	t.prev = *row
 	t.prev.Regs = regs
-	return dst
+	return nil
 }
 
-// close writes the pending INIT record and the records after it.
-func (t *Text) close(dst []byte) []byte {
+// close yields the records that have been added.
+func (t *Text) close(yield func(*sym.Unwind) error) error {
 	if !t.started {
-		return dst
+		return nil
 	}
-	dst = strconv.AppendUint(append(dst, "STACK CFI INIT "...), t.start-t.Base, 16)
-	dst = strconv.AppendUint(append(dst, ' '), t.prev.End-t.start, 16)
-	return append(dst, t.body...)
+	return t.buf.Each(t.prev.End-t.Base, yield)
 }
 
 // changes appends the rules of row that differ from the previous row. It

@@ -6,9 +6,11 @@ import (
 	"testing"
 
 	"symbolon/internal/fixture"
+	"symbolon/internal/format/breakpad"
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/ident"
 	"symbolon/internal/object/cfi"
+	"symbolon/internal/sym"
 )
 
 func frameSection(f *fixture.Frame) *dwarf.FrameSection {
@@ -21,9 +23,9 @@ func frameText(t *testing.T, s *dwarf.FrameSection, arch ident.Arch, base uint64
 	text := cfi.Text{Base: base, Registers: cfi.RegistersOf(arch)}
 	var dst []byte
 	for _, p := range s.Each(func(f *dwarf.FDE) bool {
-		var err error
-		if dst, err = text.Append(dst, f); err != nil {
-			t.Error(err)
+		damage, err := text.Each(f, func(u *sym.Unwind) error { dst = breakpad.AppendStack(dst, u); return nil })
+		if damage != nil || err != nil {
+			t.Error(damage, err)
 		}
 		return true
 	}) {

@@ -12,6 +12,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/object/units"
+	"symbolon/internal/sym"
 	"symbolon/internal/unpack"
 )
 
@@ -392,17 +393,16 @@ func IdentifyELF(src bin.Source) ([]ident.Module, error) {
 	return []ident.Module{elfModule(f)}, nil
 }
 
-// CFI writes the FDEs of a file.
-func (b *elfFile) CFI(yield func([]byte) error) error {
-	w := b.newCFIWriter(b.f.Arch(), yield)
+// CFI yields the records of the FDEs of a file.
+func (b *elfFile) CFI(yield func(*sym.Unwind) error) error {
+	r := b.newCFIReader(b.f.Arch(), yield)
 	for _, name := range [...]string{".debug_frame", ".eh_frame"} {
 		s := b.frameSection(name)
-		if err := w.frames(&s, nil); err != nil {
+		if err := r.frames(&s, nil); err != nil {
 			return err
 		}
 	}
-	w.flush(0)
-	return w.err
+	return nil
 }
 
 // frameSection is a section of FDEs of an ELF file.

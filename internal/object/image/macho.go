@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -15,6 +14,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/object/units"
+	"symbolon/internal/sym"
 	"symbolon/internal/unpack"
 )
 
@@ -319,11 +319,12 @@ func IdentifyMachO(src bin.Source) (list []ident.Module, err error) {
 	return list, err
 }
 
-// CFI writes the compact entries of an image and those FDEs that they refer to, or
-// else all FDEs.
-func (b *machoFile) CFI(yield func([]byte) error) error {
+// CFI yields the records of the compact entries of an image and of those FDEs that
+// they refer to, or else of all FDEs.
+func (b *machoFile) CFI(yield func(*sym.Unwind) error) (err error) {
 	arch := b.f.Arch()
-	w := b.newCFIWriter(arch, yield)
+	r := b.newCFIReader(arch, yield)
+	var rules []byte
 	eh, debug := b.frameSection("__eh_frame"), b.frameSection("__debug_frame")
 	entries := 0
 	wanted := map[uint64]bool{}
@@ -337,9 +338,14 @@ func (b *machoFile) CFI(yield func([]byte) error) error {
 		if !ok || e.End <= e.Start {
 			return true
 		}
-		w.buf = appendCompact(w.buf, e, base, arch)
-		return w.flush(cfiPiece)
+		if rules, ok = macho.AppendCompact(rules[:0], e, arch); ok {
+			err = yield(&sym.Unwind{Addr: e.Start - base, Size: e.End - e.Start, Rules: rules})
+		}
+		return err == nil
 	})
+	if err != nil {
+		return err
+	}
 	for _, p := range problems {
 		b.Found.At("damaged unwind entries", p.Place, p.Off, p.Reason)
 	}
@@ -347,26 +353,10 @@ func (b *machoFile) CFI(yield func([]byte) error) error {
 	if entries > 0 {
 		want = func(f *dwarf.FDE) bool { return wanted[f.Start] }
 	}
-	if err := w.frames(&eh, want); err != nil {
+	if err := r.frames(&eh, want); err != nil {
 		return err
 	}
-	if err := w.frames(&debug, nil); err != nil {
-		return err
-	}
-	w.flush(0)
-	return w.err
-}
-
-// appendCompact appends the record of a compact entry, if it has one.
-func appendCompact(dst []byte, e macho.Entry, base uint64, arch ident.Arch) []byte {
-	from := len(dst)
-	dst = append(strconv.AppendUint(append(dst, "STACK CFI INIT "...), e.Start-base, 16), ' ')
-	dst = append(strconv.AppendUint(dst, e.End-e.Start, 16), ' ')
-	dst, ok := macho.AppendCompact(dst, e, arch)
-	if !ok {
-		return dst[:from]
-	}
-	return append(dst, '\n')
+	return r.frames(&debug, nil)
 }
 
 // frameSection is a section of FDEs of a Mach-O image.

@@ -17,6 +17,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/object/units"
+	"symbolon/internal/sym"
 	"symbolon/internal/unpack"
 )
 
@@ -169,28 +170,24 @@ func (b *peFile) SymbolRank(s *units.Symbol) uint8 {
 // Code returns code.
 func (b *peFile) Code(addr, size uint64) []byte { return b.f.Code(addr, size) }
 
-// CFI writes the unwind information of the system, or, where it needs none, that
-// of DWARF.
-func (b *peFile) CFI(yield func([]byte) error) error {
-	w := b.newCFIWriter(b.f.Arch(), yield)
-	problems := b.f.UnwindRecords(func(records []byte) bool {
-		w.buf = append(w.buf, records...)
-		return w.flush(cfiPiece)
-	})
+// CFI yields the unwind information of the exception directory, or without one
+// that of DWARF.
+func (b *peFile) CFI(yield func(*sym.Unwind) error) error {
+	problems, err := b.f.UnwindRecords(yield)
 	for _, p := range problems {
 		b.Found.At("damaged unwind entries", p.Place, p.Off, p.Reason)
 	}
+	if err != nil || b.f.HasUnwind() {
+		return err
+	}
+	r := b.newCFIReader(b.f.Arch(), yield)
 	for _, name := range [...]string{".debug_frame", ".eh_frame"} {
 		s := b.frameSection(name)
-		if b.f.HasUnwind() || s.Data == nil {
-			continue
-		}
-		if err := w.frames(&s, nil); err != nil {
+		if err := r.frames(&s, nil); err != nil {
 			return err
 		}
 	}
-	w.flush(0)
-	return w.err
+	return nil
 }
 
 // frameSection is a section of FDEs.

@@ -82,8 +82,8 @@ func (f *pdbFile) isX86() bool { return ident.MachineArch(f.pdb.Machine) == iden
 // hasFrames reports whether unwind information is read: it is of 32-bit x86 only.
 func (f *pdbFile) hasFrames() bool { return f.isX86() && f.pdb.HasFrames() }
 
-// CFI writes the unwind information.
-func (f *pdbFile) CFI(yield func(records []byte) error) error {
+// CFI yields the unwind information.
+func (f *pdbFile) CFI(yield func(*sym.Unwind) error) error {
 	if !f.hasFrames() {
 		return nil
 	}
