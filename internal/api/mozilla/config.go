@@ -13,15 +13,15 @@ const (
 
 // Config of the door. The zero value is the default.
 type Config struct {
-	V4Profile  string `yaml:"v4_profile" help:"Whose v4 is served: default (Eliot's) or tecken (the older service's: nearest symbol below, its error texts, POST /)."`
-	Strict     bool   `yaml:"strict" help:"Refuse what Eliot refuses, in its words: more than 10 jobs a request, code ids of modules, and other characters in their names and ids than it allows."`
-	Extensions bool   `yaml:"extensions" help:"Give function_size and module_errors in every v5 answer, not only where the request has \"extensions\": true."`
-	MaxJobs    int    `yaml:"max_jobs" help:"Jobs a request may have, where strict is off. -1: no bound."`
-	MaxFrames  int    `yaml:"max_frames" help:"Frames a request may have, and stacks. -1: no bound."`
-	MaxModules int    `yaml:"max_modules" help:"Distinct modules a request may have. -1: no bound."`
+	V4Profile  string `yaml:"v4_profile" help:"Version of v4: default (that of Eliot) or tecken (that of its predecessor: nearest symbol below the address, its error texts, POST /)."`
+	Strict     bool   `yaml:"strict" help:"Refuse what Eliot refuses, with its texts: more than 10 jobs in a request, code ids of modules, and characters in their names and ids that it does not allow."`
+	Extensions bool   `yaml:"extensions" help:"Add function_size and module_errors to every v5 answer, not only if the request has \"extensions\": true."`
+	MaxJobs    int    `yaml:"max_jobs" help:"Jobs that a request may have, if strict is off. -1: no limit."`
+	MaxFrames  int    `yaml:"max_frames" help:"Frames that a request may have, and stacks. -1: no limit."`
+	MaxModules int    `yaml:"max_modules" help:"Distinct modules that a request may have. -1: no limit."`
 }
 
-// Defaults returns c with its zero fields filled in.
+// Defaults returns c with default values for its zero fields.
 func (c Config) Defaults() Config {
 	if c.V4Profile == "" {
 		c.V4Profile = profileDefault
@@ -38,7 +38,7 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// Validate says what is wrong with c.
+// Validate returns an error if a field of c is invalid.
 func (c Config) Validate() error {
 	c = c.Defaults()
 	var errs []error

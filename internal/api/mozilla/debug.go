@@ -8,17 +8,17 @@ import (
 	"symbolon/internal/symbolicate"
 )
 
-// cost is what the lookup of one module took. A failure that was remembered
-// counts as one that took no time: the client did not get the file either way.
+// cost is the cost of the lookup of one module. A negative entry counts as a
+// failed download that took no time.
 type cost struct {
-	delivered bool // a file came, now
-	size      int64
-	download  time.Duration
-	missed    bool // no file came
-	parsed    bool // a file was read, now
-	parse     time.Duration
-	unread    bool // a file was no use
-	parseBad  time.Duration
+	downloaded bool // a file was downloaded
+	size       int64
+	download   time.Duration
+	missed     bool // every download failed
+	parsed     bool // a file was parsed
+	parse      time.Duration
+	invalid    bool // a file could not be parsed
+	parseBad   time.Duration
 }
 
 func costOf(m *symbolicate.Module) (c cost) {
@@ -29,21 +29,21 @@ func costOf(m *symbolicate.Module) (c cost) {
 	for i := range m.Report.Tried {
 		t := &m.Report.Tried[i]
 		bad := t.Fault != nil && (t.Fault.Kind == fault.Malformed || t.Fault.Kind == fault.Unsupported)
-		asked := t.Attempt != none.Attempt
-		c.delivered = c.delivered || asked && (t.Fault == nil || bad)
-		c.unread = c.unread || bad
+		isAttempt := t.Attempt != none.Attempt
+		c.downloaded = c.downloaded || isAttempt && (t.Fault == nil || bad)
+		c.invalid = c.invalid || bad
 		c.download += t.Attempt.Time
 		if t.Fault == nil || bad {
 			c.size += t.Attempt.Bytes
 		}
 	}
-	c.missed = !m.Found && !c.delivered && !c.unread
-	c.parsed = m.Found && (c.delivered || m.Report.Parse > 0)
+	c.missed = !m.Found && !c.downloaded && !c.invalid
+	c.parsed = m.Found && (c.downloaded || m.Report.Parse > 0)
 	c.parse, c.parseBad = m.Report.Parse, m.Report.ParseBad
 	return c
 }
 
-// perModule is a number for each of some modules, and their sum.
+// perModule has numbers of modules, and their sum.
 type perModule struct {
 	modules []int32
 	values  []float64
@@ -55,7 +55,7 @@ func (p *perModule) add(m int32, v float64) {
 	p.sum += v
 }
 
-// write writes the numbers under a name, if there are any.
+// write writes the numbers as a member, if there are any.
 func (p *perModule) write(e *encoder, name string) {
 	if len(p.modules) == 0 {
 		return
@@ -70,7 +70,7 @@ func (p *perModule) write(e *encoder, name string) {
 	e.Close('}')
 }
 
-// costs sums up what the lookups of a request took.
+// costs has the sums of the costs of a request.
 type costs struct {
 	lookups, hits, downloads int
 	lookupTime               time.Duration
@@ -79,12 +79,12 @@ type costs struct {
 }
 
 func (a *answer) costs() (all costs) {
-	for i := range a.known {
+	for i := range a.found {
 		key := int32(i)
-		if !a.looked(key) {
+		if !a.isLookedUp(key) {
 			continue
 		}
-		m := &a.known[i]
+		m := &a.found[i]
 		all.lookups++
 		all.lookupTime += m.Report.Lookup
 		if m.Report.Hit {
@@ -92,7 +92,7 @@ func (a *answer) costs() (all costs) {
 		}
 		c := costOf(m)
 		switch {
-		case c.delivered:
+		case c.downloaded:
 			all.downloads++
 			all.size.add(key, float64(c.size))
 			all.time.add(key, c.download.Seconds())
@@ -102,17 +102,17 @@ func (a *answer) costs() (all costs) {
 		}
 		if c.parsed {
 			all.parse.add(key, c.parse.Seconds())
-			all.save.add(key, 0) // a table is saved behind the answer
+			all.save.add(key, 0) // a table is saved after the answer
 		}
-		if c.unread {
+		if c.invalid {
 			all.parseBad.add(key, c.parseBad.Seconds())
 		}
 	}
 	return all
 }
 
-// debugV5 writes the block that the Debug header asks for, with the keys that
-// Eliot has where there is something to tell.
+// debugV5 writes the block for the Debug header. Like Eliot's, it omits keys
+// without a value.
 func (e *encoder) debugV5(a *answer) {
 	all := a.costs()
 	e.Open('{')
@@ -157,14 +157,14 @@ func (e *encoder) phase(name string, good, bad *perModule) {
 	e.Close('}')
 }
 
-// jobsPerModule writes in how many jobs each module that was looked up is.
+// jobsPerModule writes the number of jobs of each module that was looked up.
 func (e *encoder) jobsPerModule(a *answer) {
 	jobs := make([]int, len(a.modules))
 	seen := make([]int, len(a.modules))
 	count := 0
 	for i, job := range a.jobs {
 		for _, m := range a.maps[job.maps.from:job.maps.to] {
-			if seen[m] != i+1 && a.looked(m) {
+			if seen[m] != i+1 && a.isLookedUp(m) {
 				seen[m] = i + 1
 				jobs[m]++
 				count++
@@ -190,12 +190,12 @@ func (e *encoder) modulesBlock(a *answer, count int, numbers []int) {
 	e.Close('}')
 }
 
-// debugV4 writes the block of the older service.
+// debugV4 writes the debug block of Tecken.
 func (e *encoder) debugV4(a *answer) {
 	all := a.costs()
 	frames := make([]int, len(a.modules))
 	needed, inModules := 0, 0
-	for _, f := range a.req.Frames {
+	for _, f := range a.query.Frames {
 		if f.Module < 0 {
 			continue
 		}
@@ -210,7 +210,7 @@ func (e *encoder) debugV4(a *answer) {
 	e.Key("stacks")
 	e.Open('{')
 	e.Key("count")
-	e.Int(len(a.req.Frames))
+	e.Int(len(a.query.Frames))
 	e.Key("real")
 	e.Int(inModules)
 	e.Close('}')

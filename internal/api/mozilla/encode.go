@@ -66,3 +66,12 @@ func (e *encoder) appendText(m int32, t sym.Text) {
 	out, plain := e.AppendText(e.Buf, m, t)
 	e.Escape(out, from, plain)
 }
+
+// hasSymbols writes whether a module has symbols, or null if it was not looked up.
+func (e *encoder) hasSymbols(m int32) {
+	if !e.isLookedUp(m) {
+		e.Raw("null")
+		return
+	}
+	e.Bool(e.found[m].Found)
+}

@@ -8,20 +8,20 @@ import (
 	"symbolon/internal/symbolicate"
 )
 
-// Lookups are what a test answers with in the place of the engine.
+// Lookups are the answers that a test has in the place of an engine.
 type Lookups = lookups
 
-// Run answers a request in the place of the engine.
+// Run answers in the place of an engine.
 type Run = func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, Lookups, error)
 
-// NewWith makes a door over an engine of the test.
+// NewWith returns a door over an engine of a test.
 func NewWith(cfg Config, deps Deps, run Run) *Door {
 	d := New(cfg, deps)
 	d.run = run
 	return d
 }
 
-// Decoded is a request in a form that tests can compare.
+// Decoded is a decoded request that tests can compare.
 type Decoded struct {
 	Jobs              []DecodedJob
 	Debug, Extensions bool
@@ -37,14 +37,14 @@ type DecodedJob struct {
 // DecodedFrame is a frame with the module it is in, "" for none.
 type DecodedFrame struct{ Module, Offset string }
 
-// Decode reads a body.
+// Decode decodes a body.
 func Decode(body io.Reader, jobs, tecken bool, cfg Config) (*Decoded, error) {
 	p, err := decode(body, dialect{jobs: jobs, tecken: tecken, limits: cfg.Defaults()})
 	if err != nil {
 		return nil, err
 	}
 	out := &Decoded{Debug: p.debug, Extensions: p.extensions}
-	frame, odds := 0, 0
+	frame, special := 0, 0
 	for _, j := range p.jobs {
 		var job DecodedJob
 		for _, m := range p.maps[j.maps.from:j.maps.to] {
@@ -53,14 +53,14 @@ func Decode(body io.Reader, jobs, tecken bool, cfg Config) (*Decoded, error) {
 		for _, end := range p.stacks[j.stacks.from:j.stacks.to] {
 			stack := []DecodedFrame{}
 			for ; frame < int(end); frame++ {
-				f := p.req.Frames[frame]
+				f := p.query.Frames[frame]
 				d := DecodedFrame{Offset: string(json.AppendHex(nil, f.Addr))}
 				if f.Module >= 0 {
 					d.Module = p.modules[f.Module].key()
 				}
-				if odds < len(p.odd) && p.odd[odds].frame == frame {
-					d.Offset = p.odd[odds].offset
-					odds++
+				if special < len(p.special) && p.special[special].frame == frame {
+					d.Offset = p.special[special].text
+					special++
 				}
 				stack = append(stack, d)
 			}
@@ -71,11 +71,11 @@ func Decode(body io.Reader, jobs, tecken bool, cfg Config) (*Decoded, error) {
 	return out, nil
 }
 
-// Ask decodes a body into the question that the engine would get.
+// Ask decodes a body into the request to the engine.
 func Ask(body io.Reader, cfg Config) (*symbolicate.Request, error) {
 	p, err := decode(body, dialect{jobs: true, limits: cfg.Defaults()})
 	if err != nil {
 		return nil, err
 	}
-	return &p.req, nil
+	return &p.query, nil
 }

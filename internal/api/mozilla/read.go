@@ -12,13 +12,13 @@ import (
 
 const symbolNotFound = "Symbol Not Found"
 
-// read serves a .sym file. The two names of the path have to belong together:
-// a client that asks for something else is told that it is not there.
+// read serves a .sym file. If the two names in the path do not belong together,
+// the answer is 404.
 func (d *Door) read(w http.ResponseWriter, r *http.Request) {
 	file, sym := r.PathValue("file"), r.PathValue("sym")
 	text := strings.ToUpper(r.PathValue("id"))
 	id, err := ident.ParseDebugID(text)
-	if err != nil || id.IsZero() || len(text) < shortestID || !d.readable(file) || !names(sym, file) {
+	if err != nil || id.IsZero() || len(text) < minID || !d.isReadable(file) || !belongs(sym, file) {
 		api.FailError(w, r, http.StatusNotFound, symbolNotFound)
 		return
 	}
@@ -41,16 +41,16 @@ func (d *Door) refuseRead(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusNotFound:
 		api.FailError(w, r, status, symbolNotFound)
 	case http.StatusInternalServerError:
-		d.log.Error("a symbol file could not be opened", "request_id", api.RequestID(r.Context()), "error", err)
+		d.log.Error("cannot open a symbol file", "request_id", api.RequestID(r.Context()), "error", err)
 		fallthrough
 	default:
 		api.FailError(w, r, status, "")
 	}
 }
 
-// names says whether sym is a name for the symbols of file: with .sym behind
-// it, or in the place of .pdb in any case of letters.
-func names(sym, file string) bool {
+// belongs reports whether sym is the name of the symbols of file: .sym follows
+// the name, or replaces .pdb in upper or lower case.
+func belongs(sym, file string) bool {
 	stem := strings.TrimSuffix(sym, ".sym")
 	if stem == file {
 		return true
@@ -59,18 +59,18 @@ func names(sym, file string) bool {
 	return cut >= 0 && stem == file[:cut] && strings.EqualFold(file[cut:], ".pdb")
 }
 
-// readable says whether a source is asked for files of this name.
-func (d *Door) readable(file string) bool {
+// isReadable reports whether files of this name are searched.
+func (d *Door) isReadable(file string) bool {
 	if d.cfg.Strict {
-		return storable(file)
+		return isStorable(file)
 	}
 	return ident.CheckFileName(file) == nil
 }
 
-// storable says whether Mozilla's symbol store takes a file of this name: no
-// control characters, none of Latin-1's upper half, nothing that paths and
-// URLs use for themselves.
-func storable(file string) bool {
+// isStorable reports whether Mozilla's symbol store accepts a file of this name:
+// it must not have control characters, characters of the upper half of Latin-1, or
+// those with a meaning in paths and URLs.
+func isStorable(file string) bool {
 	if file == "." || file == ".." {
 		return false
 	}

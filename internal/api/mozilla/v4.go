@@ -7,11 +7,11 @@ import (
 	"symbolon/internal/api/json"
 )
 
-// superseded is since when v5 takes the place of v4: the first of January
-// 2022, as RFC 9745 writes it.
+// superseded is the first of January 2022, when v5 replaced v4, in the form of
+// RFC 9745.
 const superseded = "@1640995200"
 
-// The headers in which v4 says that it is the old version.
+// deprecate sets the headers that announce the newer version.
 func deprecate(h http.Header) {
 	h.Set("Deprecation", superseded)
 	h.Add("Link", `</symbolicate/v5>; rel="successor-version"`)
@@ -19,13 +19,13 @@ func deprecate(h http.Header) {
 
 func (d *Door) v4(w http.ResponseWriter, r *http.Request) {
 	deprecate(w.Header())
-	a := d.ask(w, r, dialect{tecken: d.tecken(), limits: d.cfg}, d.failV4)
+	a := d.answer(w, r, dialect{tecken: d.isTecken(), limits: d.cfg}, d.failV4)
 	if a == nil {
 		return
 	}
 	defer a.Release()
 	w.Header().Set("Content-Type", "application/json")
-	e := &v4Encoder{tecken: d.tecken()}
+	e := &v4Encoder{tecken: d.isTecken()}
 	e.begin(a, w)
 	e.Open('{')
 	e.Key("symbolicatedStacks")
@@ -33,15 +33,15 @@ func (d *Door) v4(w http.ResponseWriter, r *http.Request) {
 	e.Key("knownModules")
 	e.Open('[')
 	for _, m := range e.maps {
-		if e.tecken && !e.looked(m) {
+		if e.tecken && !e.isLookedUp(m) {
 			e.Bool(false)
 		} else {
-			e.found(m)
+			e.hasSymbols(m)
 		}
 		e.Spill()
 	}
 	e.Close(']')
-	if a.debug || e.tecken && teckenDebug(r) {
+	if a.debug || e.tecken && wantsTeckenDebug(r) {
 		e.Key("debug")
 		e.debugV4(a)
 	}
@@ -49,8 +49,8 @@ func (d *Door) v4(w http.ResponseWriter, r *http.Request) {
 	d.finish(r, &e.encoder, d.failV4)
 }
 
-// teckenDebug says whether the header asks the older service for its block.
-func teckenDebug(r *http.Request) bool {
+// wantsTeckenDebug reports whether the header requests the debug block of Tecken.
+func wantsTeckenDebug(r *http.Request) bool {
 	switch strings.ToLower(r.Header.Get("Debug")) {
 	case "1", "true", "yes":
 		return true
@@ -58,7 +58,7 @@ func teckenDebug(r *http.Request) bool {
 	return false
 }
 
-// v4Encoder writes frames as text.
+// v4Encoder writes frames as strings.
 type v4Encoder struct {
 	encoder
 	tecken bool
@@ -66,14 +66,14 @@ type v4Encoder struct {
 
 func (e *v4Encoder) writeStacks() {
 	e.Open('[')
-	frame, odds := 0, 0
+	frame, special := 0, 0
 	for _, end := range e.stacks {
 		e.Open('[')
 		for ; frame < int(end) && e.Spill(); frame++ {
-			var o *odd
-			if odds < len(e.odd) && e.odd[odds].frame == frame {
-				o = &e.odd[odds]
-				odds++
+			var o *specialOffset
+			if special < len(e.special) && e.special[special].frame == frame {
+				o = &e.special[special]
+				special++
 			}
 			e.writeFrame(frame, o)
 		}
@@ -83,16 +83,16 @@ func (e *v4Encoder) writeStacks() {
 }
 
 // writeFrame writes "FUNCTION (in MODULE)", or the part of it that is known.
-func (e *v4Encoder) writeFrame(i int, o *odd) {
-	f := e.req.Frames[i]
+func (e *v4Encoder) writeFrame(i int, o *specialOffset) {
+	f := e.query.Frames[i]
 	e.OpenString()
 	switch {
 	case o != nil:
-		e.Buf = append(e.Buf, o.offset...)
+		e.Buf = append(e.Buf, o.text...)
 	case f.Module < 0 || !e.function(i, f.Module):
 		e.Buf = json.AppendHex(e.Buf, f.Addr)
 	}
-	if !(o != nil && o.bare) && !(e.tecken && f.Module < 0) {
+	if !(o != nil && o.isBare) && !(e.tecken && f.Module < 0) {
 		e.Buf = append(e.Buf, " (in "...)
 		e.Buf = json.AppendEscaped(e.Buf, e.name(f.Module))
 		e.Buf = append(e.Buf, ')')
@@ -114,11 +114,10 @@ func (e *v4Encoder) function(i int, m int32) bool {
 	return true
 }
 
-// name is what a module is called: in the older service always as it was
-// asked for.
+// name returns the name of a module: in Tecken always that of the request.
 func (e *v4Encoder) name(m int32) string {
 	if e.tecken && m >= 0 {
 		return e.modules[m].file
 	}
-	return e.module(m)
+	return e.moduleName(m)
 }

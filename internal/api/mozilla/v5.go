@@ -2,6 +2,7 @@ package mozilla
 
 import (
 	"net/http"
+	"strings"
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/json"
@@ -11,7 +12,7 @@ import (
 )
 
 func (d *Door) v5(w http.ResponseWriter, r *http.Request) {
-	a := d.ask(w, r, dialect{jobs: true, limits: d.cfg}, api.Fail)
+	a := d.answer(w, r, dialect{jobs: true, limits: d.cfg}, api.Fail)
 	if a == nil {
 		return
 	}
@@ -27,7 +28,7 @@ func (d *Door) v5(w http.ResponseWriter, r *http.Request) {
 		e.result(job, i+1, seen)
 	}
 	e.Close(']')
-	if debugHeader(r) {
+	if wantsDebug(r) {
 		e.Key("debug")
 		e.debugV5(a)
 	}
@@ -39,14 +40,14 @@ func (d *Door) v5(w http.ResponseWriter, r *http.Request) {
 type v5Encoder struct {
 	encoder
 	more     bool     // with the extensions
-	frame    int      // the next one
-	odds     int      // of answer.odd, those that are done
+	frame    int      // the next frame
+	next     int      // the next element of special
 	labels   []string // names of modules, as JSON; "": not made yet
 	distinct []int32  // modules of a job
 }
 
-// result writes what became of a job. In seen are the numbers of the jobs that
-// had a module last.
+// result writes the result of a job. seen has the number of the last job with
+// each module.
 func (e *v5Encoder) result(job job, number int, seen []int) {
 	e.Open('{')
 	e.Key("stacks")
@@ -72,7 +73,7 @@ func (e *v5Encoder) result(job job, number int, seen []int) {
 	for _, m := range distinct {
 		e.Spill()
 		e.moduleKey(m)
-		e.found(m)
+		e.hasSymbols(m)
 	}
 	e.Close('}')
 	if e.more {
@@ -82,16 +83,16 @@ func (e *v5Encoder) result(job job, number int, seen []int) {
 }
 
 func (e *v5Encoder) writeFrame(n int) {
-	f := e.req.Frames[e.frame]
+	f := e.query.Frames[e.frame]
 	e.Open('{')
 	e.Key("frame")
 	e.Int(n)
 	e.Key("module")
 	e.Raw(e.label(f.Module))
 	e.Key("module_offset")
-	if e.odds < len(e.odd) && e.odd[e.odds].frame == e.frame {
-		e.String(e.odd[e.odds].offset)
-		e.odds++
+	if e.next < len(e.special) && e.special[e.next].frame == e.frame {
+		e.String(e.special[e.next].text)
+		e.next++
 	} else {
 		e.Hex(f.Addr)
 		if f.Module >= 0 {
@@ -115,7 +116,7 @@ func (e *v5Encoder) label(m int32) string {
 		e.labels = make([]string, len(e.modules))
 	}
 	if e.labels[m] == "" {
-		e.labels[m] = string(json.AppendQuoted(nil, e.module(m)))
+		e.labels[m] = string(json.AppendQuoted(nil, e.moduleName(m)))
 	}
 	return e.labels[m]
 }
@@ -169,47 +170,47 @@ func (e *v5Encoder) place(m int32, f *sym.Frame) {
 	}
 }
 
-// kindNames are the names of kinds of failure in module_errors.
+// kindNames has the names of the kinds of fault in module_errors.
 var kindNames = [...]string{
 	fault.Internal: "Internal", fault.NotFound: "NotFound", fault.Denied: "Denied", fault.Timeout: "Timeout",
 	fault.Transport: "Transport", fault.Malformed: "Malformed", fault.Unsupported: "Unsupported",
 }
 
-// moduleErrors writes why modules were not found. It is left out when all
-// that were looked up were.
+// moduleErrors writes the faults of the modules that were looked up and not
+// found. Without any it writes nothing.
 func (e *v5Encoder) moduleErrors(modules []int32) {
-	some := false
+	isOpen := false
 	for _, m := range modules {
-		k := &e.known[m]
-		if !e.looked(m) || k.Found {
+		k := &e.found[m]
+		if !e.isLookedUp(m) || k.Found {
 			continue
 		}
-		if !some {
-			some = true
+		if !isOpen {
+			isOpen = true
 			e.Key("module_errors")
 			e.Open('{')
 		}
 		e.moduleKey(m)
 		e.Open('[')
-		told := false
+		hasFault := false
 		for i := range k.Report.Tried {
 			if t := &k.Report.Tried[i]; t.Fault != nil {
 				e.moduleError(t.Source+": ", t.Fault)
-				told = true
+				hasFault = true
 			}
 		}
-		if !told && k.Report.Fault != nil {
+		if !hasFault && k.Report.Fault != nil {
 			e.moduleError("", k.Report.Fault)
 		}
 		e.Close(']')
 	}
-	if some {
+	if isOpen {
 		e.Close('}')
 	}
 }
 
-// moduleError names the source and not the place in it: where files lie is
-// for the operator to see.
+// moduleError writes the source of a fault, but not the place in it, which only
+// the operator may see.
 func (e *v5Encoder) moduleError(from string, f *fault.Error) {
 	e.Open('{')
 	e.Key("name")
@@ -217,4 +218,14 @@ func (e *v5Encoder) moduleError(from string, f *fault.Error) {
 	e.Key("message")
 	e.String(from + f.Kind.String() + ": " + f.Detail)
 	e.Close('}')
+}
+
+// wantsDebug reports whether the header requests the debug block. People who write
+// false do not want it.
+func wantsDebug(r *http.Request) bool {
+	switch strings.ToLower(r.Header.Get("Debug")) {
+	case "", "0", "false", "no":
+		return false
+	}
+	return true
 }
