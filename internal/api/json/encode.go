@@ -141,20 +141,35 @@ func (e *Encoder) CloseKey() {
 	e.comma = false
 }
 
-// Escape sets Buf to buf, of which the part from an offset on becomes the escaped
-// inside of a string; isPlain states that it needs no escapes.
+// Escape sets Buf to buf, after escaping its end from an offset on as the inside of
+// a string; isPlain states that it needs no escapes.
 func (e *Encoder) Escape(buf []byte, from int, isPlain bool) {
-	if !isPlain {
-		e.scratch = append(e.scratch[:0], buf[from:]...)
-		buf = AppendEscaped(buf[:from], e.scratch)
+	if e.Buf = buf; !isPlain {
+		e.escape(from)
 	}
-	e.Buf = buf
 }
 
-// Hex writes a string with a number in hexadecimal digits after 0x.
+func (e *Encoder) escape(from int) {
+	e.scratch = append(e.scratch[:0], e.Buf[from:]...)
+	e.Buf = AppendEscaped(e.Buf[:from], e.scratch)
+}
+
+// Hex writes a string with a number in hexadecimal digits after 0x. It appends in
+// place, which takes less time than strconv.
 func (e *Encoder) Hex(v uint64) {
+	var text [19]byte // 0x, 16 digits and a quote
+	i := len(text) - 1
+	text[i] = '"'
+	for {
+		i--
+		text[i] = hexDigits[v&15]
+		if v >>= 4; v == 0 {
+			break
+		}
+	}
 	e.value()
-	e.Buf = append(AppendHex(append(e.Buf, '"'), v), '"')
+	e.Buf = append(e.Buf, `"0x`...)
+	e.Buf = append(e.Buf, text[i:]...)
 }
 
 // Int writes a number.

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 )
 
+const hexDigits = "0123456789abcdef"
+
 // isPlain has true for the ASCII characters that need no escape in a string.
 var isPlain = func() (t [256]bool) {
 	for c := 0x20; c < utf8.RuneSelf; c++ {
@@ -152,7 +154,6 @@ func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 // AppendEscaped appends s without quotes, with the escapes of a JSON string.
 // Bytes that are not UTF-8 become U+FFFD.
 func AppendEscaped[T string | []byte](dst []byte, s T) []byte {
-	const digits = "0123456789abcdef"
 	for i := 0; i < len(s); {
 		from := i
 		for i < len(s) && isPlain[s[i]] {
@@ -173,7 +174,7 @@ func AppendEscaped[T string | []byte](dst []byte, s T) []byte {
 			dst = append(dst, '\\', 't')
 			i++
 		case c < 0x20:
-			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 			i++
 		default:
 			r, size := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
