@@ -13,34 +13,34 @@ import (
 	"symbolon/internal/bin"
 )
 
-// Client is a holder of a token, which lets it use what needs one.
+// Client is the holder of a token, with its rights.
 type Client struct {
 	Name           string     `yaml:"name" help:"Name of the holder, for people."`
-	Token          bin.Secret `yaml:"token" help:"The secret; it comes as Authorization: Bearer TOKEN."`
-	Scopes         []string   `yaml:"scopes" help:"Scopes that requests may name, * for any. One that names none has the first."`
-	Sources        []string   `yaml:"sources" help:"Ids of the configured sources that are asked for the holder; none: all."`
-	RequestSources bool       `yaml:"request_sources" help:"Let requests name sources of their own, where sentry.allow_request_sources does."`
+	Token          bin.Secret `yaml:"token" help:"The secret, which clients send as Authorization: Bearer TOKEN."`
+	Scopes         []string   `yaml:"scopes" help:"Scopes that requests may name, * for any. A request without a scope has the first one."`
+	Sources        []string   `yaml:"sources" help:"Ids of the configured sources that are searched for the holder. None: all."`
+	RequestSources bool       `yaml:"request_sources" help:"Let requests name sources of their own, if sentry.allow_request_sources does."`
 	Admin          bool       `yaml:"admin" help:"Let the holder use /api/forget and /api/explain."`
 }
 
-// AccessConfig says who may use what. The zero value lets everybody
-// symbolicate, and clients of this machine operate.
+// AccessConfig has the clients with their rights. By the zero value every client
+// may symbolicate, and those on this machine may operate.
 type AccessConfig struct {
-	Clients []Client `yaml:"clients" help:"Those who may use the interfaces of Sentry, and what they may see. None: everybody, in any scope."`
+	Clients []Client `yaml:"clients" help:"Clients that may use the interfaces of Sentry, and their rights. None: all clients, in any scope."`
 }
 
-// shortestToken is how many bytes a token has at least.
-const shortestToken = 16
+// minToken is the smallest length of a token.
+const minToken = 16
 
-// Validate says what is wrong with c.
+// Validate returns an error if a field of c is invalid.
 func (c AccessConfig) Validate() error {
 	var errs []error
 	seen := map[string]bool{}
 	for i, t := range c.Clients {
 		text := t.Token.Reveal()
 		switch {
-		case len(text) < shortestToken:
-			errs = append(errs, fmt.Errorf("clients[%d].token has %d bytes: must have at least %d", i, len(text), shortestToken))
+		case len(text) < minToken:
+			errs = append(errs, fmt.Errorf("clients[%d].token has %d bytes: must have at least %d", i, len(text), minToken))
 		case seen[text]:
 			errs = append(errs, fmt.Errorf("clients[%d].token is the token of another one", i))
 		}
@@ -55,14 +55,14 @@ func (c AccessConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Access knows the holders of tokens. It is safe for concurrent use.
+// Access finds the holders of tokens. It is safe for concurrent use.
 type Access struct {
 	tokens  []*Client
 	hashes  [][sha256.Size]byte
 	proxies proxies
 }
 
-// NewAccess makes an Access. trusted are the addresses and networks of
+// NewAccess returns an Access. trusted are the addresses and networks of
 // Config.TrustedProxies.
 func NewAccess(cfg AccessConfig, trusted []string) *Access {
 	a := &Access{}
@@ -74,11 +74,11 @@ func NewAccess(cfg AccessConfig, trusted []string) *Access {
 	return a
 }
 
-// Open says that no tokens are needed.
+// Open reports whether tokens are not needed.
 func (a *Access) Open() bool { return len(a.tokens) == 0 }
 
-// Holder is the token that a request comes with, nil if it is none of ours. The
-// time it takes does not tell how much of a token was right.
+// Holder returns the holder of the token of a request, or nil. Its time does not
+// depend on how much of a token is right.
 func (a *Access) Holder(r *http.Request) *Client {
 	kind, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(kind, "Bearer") {
@@ -94,8 +94,8 @@ func (a *Access) Holder(r *http.Request) *Client {
 	return found
 }
 
-// Operator reports whether a request may change what the server knows: with the
-// token of an operator, or without any tokens from this machine. A trusted proxy
+// Operator reports whether a request may operate the server: with the token of an
+// operator, or, if there are no tokens, from this machine. A trusted proxy
 // on this machine is not an operator, since its clients may be anywhere.
 func (a *Access) Operator(r *http.Request) bool {
 	if !a.Open() {
@@ -107,7 +107,7 @@ func (a *Access) Operator(r *http.Request) bool {
 		return false
 	}
 	host, _, err := net.SplitHostPort(r.Host)
-	if err != nil { // it has no port
+	if err != nil { // without a port
 		host = strings.Trim(r.Host, "[]")
 	}
 	// A page may have its own name resolve to this machine, and is then of the
@@ -135,8 +135,8 @@ func forwarded(r *http.Request) bool {
 	return false
 }
 
-// Scope is the one that the holder of t works in when it asks for one; false if
-// that is none of its own.
+// Scope returns the scope for a request of the holder that names one, or "". It
+// returns false if the holder may not use it.
 func (t *Client) Scope(asked string) (string, bool) {
 	switch {
 	case asked == "" && len(t.Scopes) > 0 && t.Scopes[0] != "*":

@@ -19,32 +19,32 @@ import (
 	"symbolon/internal/metric"
 )
 
-// BodyError says why the body of a request could not be read, and what to tell
-// the client.
+// A BodyError is the reason why the body of a request could not be read, with the
+// answer for the client.
 type BodyError struct {
 	Status int
 	Title  string
-	Cut    bool // it ended before it was whole
+	Cut    bool // the body is incomplete
 	cause  error
 }
 
 func (e *BodyError) Error() string { return e.Title }
 func (e *BodyError) Unwrap() error { return e.cause }
 
-// Bounds of a body.
+// Limits of a body.
 const (
-	slowest   = 4 << 10 // bytes a second that keep a body alive
-	bodyRatio = 200     // decoded bytes for each sent one, past bodyFree
-	bodyFree  = 1 << 20 // also: bytes that a packed body may be larger than what it unpacks to
-	maxWindow = 8 << 20 // of zstd, as RFC 9659 has it for HTTP
+	slowest   = 4 << 10 // bytes that extend the time limit by a second
+	bodyRatio = 200     // decoded bytes for each sent one, beyond bodyFree
+	bodyFree  = 1 << 20 // also: bytes by which a compressed body may be larger than decoded
+	maxWindow = 8 << 20 // of zstd, by RFC 9659
 
-	// beginning is how much of a body must have arrived before the request
-	// counts as one that is worked on: a client that sends slowly holds no place.
+	// beginning is the part of a body that must have arrived before the request
+	// takes a place: clients that send slowly do not fill the server.
 	beginning = 16 << 10
 )
 
-// openBody puts a reader into r.Body that decodes what was sent, and fails
-// with a *BodyError when that is too much, too slow or damaged.
+// openBody sets r.Body to a reader that decodes the body, and fails with a
+// *BodyError if it is too large, too slow or damaged.
 func (f *Front) openBody(w *writer, r *http.Request, route *Route) (*body, *BodyError) {
 	most := route.MaxBody
 	if most == 0 {
@@ -54,7 +54,7 @@ func (f *Front) openBody(w *writer, r *http.Request, route *Route) (*body, *Body
 	if r.ContentLength > most {
 		return nil, b.tooLarge(nil)
 	}
-	b.sent = &patient{src: r.Body, size: r.ContentLength, w: w, grace: f.cfg.BodyTimeout, start: f.opt.Now()}
+	b.sent = &connReader{src: r.Body, size: r.ContentLength, w: w, grace: f.cfg.BodyTimeout, start: f.opt.Now()}
 	counted := bin.NewCount(b.sent)
 	limited := bin.Meter(counted, nil, bin.Limit{Bytes: most})
 	switch coding := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ","))); coding {
@@ -62,7 +62,7 @@ func (f *Front) openBody(w *writer, r *http.Request, route *Route) (*body, *Body
 		b.decoded = limited
 	case "gzip", "x-gzip", "zstd":
 		b.coding = coding
-		b.decoded = bin.Meter(&lazy{open: func() (io.ReadCloser, error) { return decoder(coding, &dense{limited, b}) }, body: b},
+		b.decoded = bin.Meter(&lazyDecoder{open: func() (io.ReadCloser, error) { return decoder(coding, &ratioReader{limited, b}) }, body: b},
 			counted, bin.Limit{Bytes: most, Ratio: bodyRatio, Free: bodyFree})
 		r.Header.Del("Content-Encoding")
 		r.ContentLength = -1
@@ -86,16 +86,16 @@ func decoder(coding string, src io.Reader) (io.ReadCloser, error) {
 	return z.IOReadCloser(), nil
 }
 
-// body is what a handler reads.
+// body is the decoded body of a request.
 type body struct {
 	most     int64
 	coding   string
-	sent     *patient
+	sent     *connReader
 	decoded  io.Reader
 	opened   io.Closer // the decoder
-	given    int64     // bytes that the handler got
-	unpacked int64     // bytes that the decoder gave
-	memory   memory
+	given    int64     // bytes that the handler has read
+	unpacked int64     // bytes from the decoder
+	memory   reservation
 	err      error
 }
 
@@ -114,30 +114,30 @@ func (b *body) Read(p []byte) (int, error) {
 
 func (b *body) Close() error { return b.sent.src.Close() }
 
-// What a request needs of memory. A packed body counts with all that may come
-// out of it.
+// The memory that a request needs. A compressed body counts with its largest
+// decoded size.
 const (
-	needPlain  = 4        // bytes for each of the body: numbers as short as they can be become records
-	needLookup = 16       // likewise, for what is looked up at a time
-	mostLookup = 12 << 20 // but no more than this
+	needPlain  = 4        // for each byte of the body: the shortest numbers become records
+	needLookup = 16       // likewise, for the addresses that are looked up together
+	mostLookup = 12 << 20 // limit of it
 	needMost   = 64 << 20
-	smallBody  = 128 << 10 // needs no claim
-	needZstd   = 9 << 20   // of a decoder with the largest window
+	smallBody  = 128 << 10 // needs no reservation
+	needZstd   = 9 << 20   // for a decoder with the largest window
 )
 
-// decoding is what unpacking the body takes.
-func (b *body) decoding() int64 {
+// decoderMemory returns the memory of the decoder of the body.
+func (b *body) decoderMemory() int64 {
 	if b.coding == "zstd" {
 		return needZstd
 	}
 	return 0
 }
 
-// need is how much memory the request will claim; none if it is small.
+// need returns the memory to reserve for the request, 0 if it is small.
 func (b *body) need() int64 {
 	n := int64(len(b.sent.held))
 	switch {
-	case b.sent.whole:
+	case b.sent.isWhole:
 	case b.sent.size > 0:
 		n = b.sent.size
 	default:
@@ -152,8 +152,8 @@ func (b *body) need() int64 {
 	return min(n*needPlain+min(n*needLookup, mostLookup), needMost)
 }
 
-// release gives the memory of the decoder back. What is still to come from the
-// client is left to net/http, which sends the answer first.
+// release releases the memory of the decoder. The rest of the body is left to
+// net/http, which sends the answer first.
 func (b *body) release() {
 	b.sent.free()
 	if b.opened != nil {
@@ -180,119 +180,119 @@ func (b *body) tooLarge(cause error) *BodyError {
 	metric.Refused.Add(1, "body")
 	why := fmt.Sprintf("the limit of a body is %s", bin.Size(b.most))
 	if errors.Is(cause, errSparse) {
-		why = fmt.Sprintf("a packed body may be at most %s larger than what it unpacks to", bin.Size(bodyFree))
-	} else if cause != nil && b.given < b.most && b.sent.n <= b.most { // neither end has reached the limit
-		why = fmt.Sprintf("a packed body may unpack to %d times what was sent, beyond %s", bodyRatio, bin.Size(bodyFree))
+		why = fmt.Sprintf("a compressed body may be at most %s larger than its content", bin.Size(bodyFree))
+	} else if cause != nil && b.given < b.most && b.sent.n <= b.most { // neither size has reached the limit
+		why = fmt.Sprintf("a compressed body may decode to %d times its size, beyond %s", bodyRatio, bin.Size(bodyFree))
 	}
 	return &BodyError{Status: http.StatusRequestEntityTooLarge, Title: "413 Request Entity Too Large: " + why, cause: cause}
 }
 
-// lazy opens a decoder when the first byte is wanted, as opening reads too.
-type lazy struct {
+// lazyDecoder opens a decoder at the first read, since opening reads too.
+type lazyDecoder struct {
 	open func() (io.ReadCloser, error)
 	body *body
 	src  io.ReadCloser
 }
 
-func (l *lazy) Read(p []byte) (int, error) {
+func (l *lazyDecoder) Read(p []byte) (int, error) {
 	if l.src == nil {
 		src, err := l.open()
 		if err != nil {
-			if err == io.EOF { // an empty body is no gzip
+			if err == io.EOF { // an empty body is not gzip
 				err = io.ErrUnexpectedEOF
 			}
 			return 0, err
 		}
 		l.src, l.body.opened = src, src
 	}
-	n, err := l.src.Read(p[:min(len(p), beginning)]) // so that unpacked is counted often
+	n, err := l.src.Read(p[:min(len(p), beginning)]) // so that unpacked is up to date
 	l.body.unpacked += int64(n)
 	return n, err
 }
 
-// errSparse says that a packed body is much larger than what it unpacks to.
-var errSparse = errors.New("the packed body is larger than what it unpacks to")
+// errSparse reports that a compressed body is much larger than its content.
+var errSparse = errors.New("the compressed body is larger than its content")
 
-// dense is what a decoder reads of a body. Empty frames and members are work,
-// but come to no output that a meter could count.
-type dense struct {
+// ratioReader reads the compressed body for a decoder, and fails if it is much
+// larger than its content: empty frames and members are work, but have no output
+// that a meter counts.
+type ratioReader struct {
 	src  io.Reader
 	body *body
 }
 
-func (d *dense) Read(p []byte) (int, error) {
+func (d *ratioReader) Read(p []byte) (int, error) {
 	if d.body.sent.n-int64(len(d.body.sent.held)) > d.body.unpacked+bodyFree {
 		return 0, errSparse
 	}
 	return d.src.Read(p)
 }
 
-// patient reads the body off the connection. The client has a grace to begin
-// with, and more time with every byte, so a slow line is served and a stalled
-// one is not.
-type patient struct {
-	src   io.ReadCloser
-	size  int64 // as announced; -1: not
-	w     *writer
-	grace time.Duration
-	start time.Time
-	n     int64
-	err   error
-	hold  *hold
-	room  *[]byte // memory of held
-	held  []byte  // read before it was wanted
-	whole bool    // and that is all
+// connReader reads the body from the connection. Its time limit is a grace period
+// that each byte extends, so a slow client is served and a stalled one is not.
+type connReader struct {
+	src     io.ReadCloser
+	size    int64 // Content-Length; -1: unknown
+	w       *writer
+	grace   time.Duration
+	start   time.Time
+	n       int64
+	err     error
+	served  *served
+	pooled  *[]byte // memory of held
+	held    []byte  // read by begin
+	isWhole bool    // held is all of it
 }
 
-// beginnings is memory for what is read before it is wanted.
+// beginnings has memory for the beginnings of bodies.
 var beginnings = sync.Pool{New: func() any { return new([]byte) }}
 
 // begin waits until the body has begun to arrive.
-func (p *patient) begin() {
+func (p *connReader) begin() {
 	if p.size == 0 {
-		p.whole = true
+		p.isWhole = true
 		return
 	}
-	p.room = beginnings.Get().(*[]byte)
-	p.held = (*p.room)[:0]
+	p.pooled = beginnings.Get().(*[]byte)
+	p.held = (*p.pooled)[:0]
 	for len(p.held) < beginning && p.err == nil {
 		p.held = slices.Grow(p.held, min(beginning-len(p.held), max(1<<10, len(p.held))))
 		n, _ := p.receive(p.held[len(p.held):min(cap(p.held), beginning)])
 		p.held = p.held[:len(p.held)+n]
 	}
-	*p.room = p.held[:0]
-	p.whole = p.err != nil
+	*p.pooled = p.held[:0]
+	p.isWhole = p.err != nil
 }
 
-// free gives the memory back.
-func (p *patient) free() {
-	if p.room != nil {
+// free releases the memory.
+func (p *connReader) free() {
+	if p.pooled != nil {
 		p.held = nil
-		beginnings.Put(p.room)
-		p.room = nil
+		beginnings.Put(p.pooled)
+		p.pooled = nil
 	}
 }
 
-func (p *patient) Read(b []byte) (int, error) {
+func (p *connReader) Read(b []byte) (int, error) {
 	if len(p.held) > 0 {
 		n := copy(b, p.held)
 		p.held = p.held[n:]
 		return n, nil
 	}
 	if p.err != nil {
-		return 0, p.err // a deadline set now would fall on what net/http reads next
+		return 0, p.err // a deadline set now would be that of the next request
 	}
 	return p.receive(b)
 }
 
-func (p *patient) receive(b []byte) (int, error) {
+func (p *connReader) receive(b []byte) (int, error) {
 	earned := time.Duration(p.n) * time.Second / slowest
-	p.hold.wait(receiving, p.start.Add(p.grace+earned), p.w.control.SetReadDeadline)
+	p.served.wait(receiving, p.start.Add(p.grace+earned), p.w.control.SetReadDeadline)
 	n, err := p.src.Read(b)
 	p.n += int64(n)
-	if p.hold.passed(n); err != nil || p.n == p.size {
+	if p.served.count(n); err != nil || p.n == p.size {
 		p.err = err
-		p.hold.done()
+		p.served.endReceiving()
 	}
 	return n, err
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// proxies are the networks of proxies whose X-Forwarded-For is believed.
+// proxies are the networks of proxies whose X-Forwarded-For is trusted.
 type proxies []netip.Prefix
 
 // parseProxies reads addresses and networks.
@@ -36,9 +36,8 @@ func (p proxies) trust(a netip.Addr) bool {
 }
 
 // client returns the address of the client of a request, without a port: that
-// of the connection, or behind trusted proxies the right-most address of
-// X-Forwarded-For that is not of one of them. Entries further left are whatever
-// a client wrote.
+// of the connection, or of trusted proxies the right-most address in
+// X-Forwarded-For that is not one of theirs. Entries further left may be forged.
 func (p proxies) client(r *http.Request) string {
 	addr, ok := parseClient(r.RemoteAddr)
 	if !ok {

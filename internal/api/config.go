@@ -9,23 +9,23 @@ import (
 	"symbolon/internal/bin"
 )
 
-// Config of the front. The zero value is the default.
+// Config configures the front. The zero value is the default.
 type Config struct {
 	Listen          string        `yaml:"listen" help:"Address and port to listen on."`
-	TLS             TLSConfig     `yaml:"tls" help:"The certificate of the server, for HTTPS. The server looks at the files for each new connection and needs no restart when they change."`
-	MaxInFlight     int           `yaml:"max_in_flight" help:"Requests worked on at the same time, counted from when the body has begun to arrive; those beyond get 503 with Retry-After. -1: no bound."`
-	MaxPerClient    int           `yaml:"max_in_flight_per_client" help:"The same for one client address; those beyond get 429 with Retry-After. -1: no bound. Behind a proxy that http.trusted_proxies does not name all clients have its address."`
-	TrustedProxies  []string      `yaml:"trusted_proxies" help:"Addresses and networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed: the client is its right-most address that is not one of them. None: the client is the other end of the connection."`
-	MaxBody         bin.Size      `yaml:"max_body" help:"Largest request body, as sent and after decoding, where a route has no bound of its own."`
-	HeaderTimeout   time.Duration `yaml:"header_timeout" help:"How long the headers of a request may take."`
-	BodyTimeout     time.Duration `yaml:"body_timeout" help:"How long the body of a request may take; each 4 KiB received add a second."`
-	WriteTimeout    time.Duration `yaml:"write_timeout" help:"How long a client may read nothing of its answer."`
-	IdleTimeout     time.Duration `yaml:"idle_timeout" help:"How long an unused connection is kept open."`
-	ShutdownTimeout time.Duration `yaml:"shutdown_timeout" help:"How long running requests may take to end when the server stops."`
-	VersionFile     string        `yaml:"version_file" help:"A version.json for /__version__; none: what the binary knows about its build."`
+	TLS             TLSConfig     `yaml:"tls" help:"The certificate of the server, for HTTPS. The files are checked for each new connection, so a change does not need a restart."`
+	MaxInFlight     int           `yaml:"max_in_flight" help:"Requests that are served at the same time, counted from the beginning of their body; others get 503 with Retry-After. -1: no limit."`
+	MaxPerClient    int           `yaml:"max_in_flight_per_client" help:"The same for one client address; others get 429 with Retry-After. -1: no limit. All clients of a proxy that is not in http.trusted_proxies have its address."`
+	TrustedProxies  []string      `yaml:"trusted_proxies" help:"Addresses and networks (10.0.0.0/8) of proxies whose X-Forwarded-For is trusted: the client is its right-most address that is not one of them. None: the client is the peer of the connection."`
+	MaxBody         bin.Size      `yaml:"max_body" help:"Largest request body, as sent and after decoding, for routes without a limit of their own."`
+	HeaderTimeout   time.Duration `yaml:"header_timeout" help:"Time limit for the headers of a request."`
+	BodyTimeout     time.Duration `yaml:"body_timeout" help:"Time limit for the body of a request; each 4 KiB add a second."`
+	WriteTimeout    time.Duration `yaml:"write_timeout" help:"Time limit for a client that does not read its answer."`
+	IdleTimeout     time.Duration `yaml:"idle_timeout" help:"How long an idle connection is kept open."`
+	ShutdownTimeout time.Duration `yaml:"shutdown_timeout" help:"Time limit for running requests when the server stops."`
+	VersionFile     string        `yaml:"version_file" help:"A version.json for /__version__. None: the build information of the binary."`
 }
 
-// Defaults returns c with its zero fields filled in.
+// Defaults returns c with default values for its zero fields.
 func (c Config) Defaults() Config {
 	if c.Listen == "" {
 		c.Listen = "127.0.0.1:3021"
@@ -56,7 +56,7 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// Validate says what is wrong with c.
+// Validate returns an error if a field of c is invalid.
 func (c Config) Validate() error {
 	c = c.Defaults()
 	var errs []error

@@ -1,22 +1,21 @@
-// Package api is the one HTTP front of all doors: it finds the route of a
-// request and does around the door's handler what is the same for all of them.
+// Package api is the HTTP front of all doors: it finds the route of a request, and
+// does what is the same for all of them.
 //
-// A door is a list of Routes; New takes the doors and panics when two of them
-// claim one path. For every request the Front
+// A door is a list of Routes; New panics if two doors have the same path. For every
+// request the Front
 //
-//   - gives or takes over a request id, and writes one line to the log;
+//   - sets the request id, or takes that of a proxy, and writes one line to the log;
 //   - answers CORS, preflights, unknown paths and wrong methods itself;
-//   - keeps the number of requests that are worked on under a bound;
-//   - hands the handler a decoded body of bounded size that may not stall;
-//   - packs the answer as the client prefers, and lets no reader stall either;
+//   - limits the number of requests that are served;
+//   - gives the handler a decoded body of limited size, and does not let it stall;
+//   - compresses the answer as the client prefers, and does not let it stall either;
 //   - turns a panic into an answer and a line in the log.
 //
-// Errors are JSON objects, {"title": "404 Not Found"} unless the route words
-// them otherwise. The kinds of fault become status codes here and nowhere
-// else. A door that reads a body gets a *BodyError when that goes wrong.
+// Errors are JSON objects, {"title": "404 Not Found"} unless the route has another
+// form. Only this package turns kinds of fault into status codes. A door gets a
+// *BodyError if it cannot read a body.
 //
-// The Front also serves what every service has: health, version, metrics and a
-// page that says what this is.
+// The Front also serves health, version, metrics and a page about the service.
 //
 // Everything is safe for concurrent use. Limits: see Config.
 package api

@@ -14,13 +14,13 @@ import (
 	"symbolon/internal/metric"
 )
 
-// Options are the parts that a front works with.
+// Options are the dependencies of a front.
 type Options struct {
 	Log     *slog.Logger
 	Now     func() time.Time
-	Version []byte  // what /__version__ says, JSON; see ReadVersion
-	Checks  []Check // what /__heartbeat__ and /readyz look at
-	Memory  int64   // bytes for the bodies of large requests and what is made of them; zero: no bound
+	Version []byte  // JSON of /__version__, see ReadVersion
+	Checks  []Check // of /__heartbeat__ and /readyz
+	Memory  int64   // bytes for large requests, from the body to the answer; zero: not limited
 }
 
 // Front is the http.Handler of all doors.
@@ -30,30 +30,30 @@ type Front struct {
 	mux      *mux
 	packers  map[string]*packer
 	proxies  proxies
-	door     door
-	holds    holds
+	places   places
+	load     load
 	draining atomic.Bool
 }
 
-// New makes a front for doors. It panics if two of them claim one path.
+// New returns a front for doors. It panics if two of them have the same path.
 func New(cfg Config, opt Options, doors ...[]Route) *Front {
 	cfg = cfg.Defaults()
 	if opt.Version == nil {
 		opt.Version = []byte("{}")
 	}
 	f := &Front{cfg: cfg, opt: opt, packers: newPackers()}
-	f.proxies, _ = parseProxies(cfg.TrustedProxies) // Validate has looked at them
-	f.holds.now = opt.Now
+	f.proxies, _ = parseProxies(cfg.TrustedProxies) // Validate has reported invalid ones
+	f.load.now = opt.Now
 	if opt.Memory > 0 {
-		f.holds.medium, f.holds.large = bin.NewBudget(opt.Memory/2), bin.NewBudget(opt.Memory/2)
-		f.holds.border = opt.Memory / 16
+		f.load.medium, f.load.large = bin.NewBudget(opt.Memory/2), bin.NewBudget(opt.Memory/2)
+		f.load.mediumLimit = opt.Memory / 16
 	}
-	f.door.max, f.door.each, f.door.clients = cfg.MaxInFlight, cfg.MaxPerClient, map[string]int{}
-	f.mux = newMux(append([][]Route{f.fixed()}, doors...))
+	f.places.max, f.places.perClient, f.places.clients = cfg.MaxInFlight, cfg.MaxPerClient, map[string]int{}
+	f.mux = newMux(append([][]Route{f.ownRoutes()}, doors...))
 	return f
 }
 
-// statusGone is logged when the client left before there was an answer.
+// statusGone is logged when the client left before the answer.
 const statusGone = 499
 
 // ServeHTTP implements http.Handler.
@@ -74,13 +74,13 @@ func (f *Front) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	x.answer()
 }
 
-// exchange is one request and what becomes of it.
+// exchange is one request with its answer.
 type exchange struct {
 	f      *Front
 	w      *writer
 	r      *http.Request
-	node   *node  // nil: no such path
-	route  *Route // nil: no such method
+	node   *node  // nil: unknown path
+	route  *Route // nil: unknown method
 	client string // its address
 	start  time.Time
 }
@@ -88,7 +88,7 @@ type exchange struct {
 func (x *exchange) answer() {
 	w, r := x.w, x.r
 	if x.node == nil {
-		x.f.mux.wording(r)(w, r, http.StatusNotFound, "")
+		x.f.mux.failFunc(r)(w, r, http.StatusNotFound, "")
 		return
 	}
 	x.route = x.node.routes[r.Method]
@@ -125,58 +125,59 @@ func (x *exchange) answer() {
 	packed.close()
 }
 
-// leftoverTime is how long the body of a client that was refused before it is still
-// taken in: who sends all of it before it reads is to find the answer.
-const leftoverTime = time.Second
+// drainTime is the time in which the body of a request that was not admitted is
+// still received: clients that send all of it before they read shall get the
+// answer.
+const drainTime = time.Second
 
-// admit has the route judge the request. To a refused one of which the body is still
-// to come, the answer goes out at once, and the connection ends.
+// admit has the route admit the request. If it refuses one with a body, the answer
+// is sent at once, and the connection ends.
 func (x *exchange) admit() bool {
-	bodyless := x.r.ContentLength == 0
-	if !bodyless {
+	isBodyless := x.r.ContentLength == 0
+	if !isBodyless {
 		x.w.Header().Set("Connection", "close")
 	}
 	if x.route.Admit(x.w, x.r) {
 		x.w.Header().Del("Connection")
 		return true
 	}
-	if !bodyless {
-		_ = x.w.control.SetReadDeadline(x.f.opt.Now().Add(leftoverTime)) // what is no connection cannot stall
+	if !isBodyless {
+		_ = x.w.control.SetReadDeadline(x.f.opt.Now().Add(drainTime)) // not a connection: it cannot stall
 	}
 	return false
 }
 
-// enter waits for the beginning of the body, and then gets a place for the
-// request, and memory if it is a large one, for which it waits if it must.
-// Small ones take what they need: their number is bounded.
+// enter waits for the beginning of the body. Then it reserves memory for the
+// request if it is large, which may wait, and takes a place for it. Small requests
+// are limited by their number.
 func (x *exchange) enter(b *body) (leave func(), refused *BodyError) {
 	b.sent.begin()
-	b.memory = memory{of: &x.f.holds, release: func() {}}
+	b.memory = reservation{load: &x.f.load, release: func() {}}
 	need := b.need()
 	if most := x.route.MaxHeld; most > 0 {
-		need = min(need, most+b.decoding())
+		need = min(need, most+b.decoderMemory())
 	}
 	if need > 0 {
-		if refused = b.claim(x.r, need); refused != nil {
+		if refused = b.reserve(x.r, need); refused != nil {
 			return nil, refused
 		}
 	}
-	out, refused := x.f.door.enter(x.client)
+	release, refused := x.f.places.acquire(x.client)
 	if refused != nil {
 		b.memory.release()
-		x.f.holds.full()
+		x.f.load.refused()
 		return nil, refused
 	}
-	mine := x.f.holds.join(x.w)
-	b.sent.hold, x.w.hold = mine, mine
+	s := x.f.load.add(x.w)
+	b.sent.served, x.w.served = s, s
 	return func() {
-		x.f.holds.leave(mine)
-		out()
+		x.f.load.remove(s)
+		release()
 		b.memory.release()
 	}, nil
 }
 
-// end recovers from a panic of the handler and does the accounts.
+// end recovers from a panic of the handler, and logs and counts the request.
 func (x *exchange) end() {
 	p := recover()
 	wrote := x.w.status != 0
@@ -193,21 +194,21 @@ func (x *exchange) end() {
 		}
 	}
 	if x.w.status == 0 {
-		x.w.status = http.StatusOK // as net/http will have it
+		x.w.status = http.StatusOK // as net/http sends it
 		if x.r.Context().Err() != nil {
 			x.w.status = statusGone
-			p, wrote = http.ErrAbortHandler, true // no answer must not look like an empty one
+			p, wrote = http.ErrAbortHandler, true // a missing answer must not look like an empty one
 		}
 	}
-	x.account()
-	x.w.extend() // for what net/http still has to send
+	x.log()
+	x.w.extend() // for the rest, which net/http sends
 	if p == http.ErrAbortHandler || p != nil && wrote {
-		// Half an answer may be out; only a broken connection tells the client so.
+		// A part of an answer may be sent; only a broken connection tells the client.
 		panic(http.ErrAbortHandler)
 	}
 }
 
-func (x *exchange) account() {
+func (x *exchange) log() {
 	metric.InFlight.Add(-1)
 	took := x.f.opt.Now().Sub(x.start)
 	pattern, level := "none", slog.LevelInfo
@@ -231,11 +232,11 @@ func (x *exchange) account() {
 		slog.String("user_agent", x.r.UserAgent()))
 }
 
-// exposed is what scripts of other origins may read of an answer.
+// exposed are the headers that scripts of other origins may read.
 const exposed = "accept, accept-encoding, authorization, content-type, dnt, origin, user-agent, x-csrftoken, x-requested-with"
 
-// allowOrigin lets scripts of any origin read the answer: everything served
-// here is as open to them as to everybody else.
+// allowOrigin lets scripts of any origin read the answer, as every other client
+// may.
 func allowOrigin(h http.Header, r *http.Request) {
 	if r.Header.Get("Origin") != "" {
 		h.Set("Access-Control-Allow-Origin", "*")
@@ -243,7 +244,7 @@ func allowOrigin(h http.Header, r *http.Request) {
 	}
 }
 
-// answerOptions answers a preflight, or says which methods there are.
+// answerOptions answers a preflight, or lists the methods.
 func answerOptions(w http.ResponseWriter, r *http.Request, methods string) {
 	h := w.Header()
 	if r.Header.Get("Origin") == "" || r.Header.Get("Access-Control-Request-Method") == "" {
@@ -251,12 +252,12 @@ func answerOptions(w http.ResponseWriter, r *http.Request, methods string) {
 		w.WriteHeader(http.StatusOK)
 		return
 	}
-	wanted := strings.Join(r.Header.Values("Access-Control-Request-Headers"), ", ")
-	if wanted == "" {
-		wanted = "*"
+	headers := strings.Join(r.Header.Values("Access-Control-Request-Headers"), ", ")
+	if headers == "" {
+		headers = "*"
 	}
 	h.Set("Access-Control-Allow-Methods", methods)
-	h.Set("Access-Control-Allow-Headers", wanted)
+	h.Set("Access-Control-Allow-Headers", headers)
 	h.Set("Access-Control-Max-Age", "86400")
 	w.WriteHeader(http.StatusOK)
 }

@@ -13,24 +13,23 @@ import (
 	"symbolon/internal/metric"
 )
 
-// Check is something that must be well for the service to be well.
+// A Check fails if a part of the service does not work.
 type Check struct {
 	Name string
 	Run  func(ctx context.Context) error
 }
 
-// checkTime is how long a check may take.
-const checkTime = 5 * time.Second
+// checkTimeout is the time limit of a check.
+const checkTimeout = 5 * time.Second
 
-// fixed is the routes that every service has. HEAD is answered where probes
-// of load balancers ask for it, and not by the Dockerflow paths, which know
-// GET only.
-func (f *Front) fixed() []Route {
+// ownRoutes returns the routes of every service. Those that load balancers probe
+// answer HEAD; the Dockerflow paths have only GET.
+func (f *Front) ownRoutes() []Route {
 	get, probe := []string{http.MethodGet}, []string{http.MethodGet, http.MethodHead}
 	return []Route{
 		{Methods: get, Pattern: "/", Handle: newPage().serve},
 		{Methods: get, Pattern: "/__version__", Handle: f.version, Exempt: true},
-		{Methods: get, Pattern: "/__heartbeat__", Handle: f.heartbeat, Exempt: true},
+		{Methods: get, Pattern: "/__heartbeat__", Handle: f.answerHeartbeat, Exempt: true},
 		{Methods: get, Pattern: "/__lbheartbeat__", Handle: alive, Exempt: true},
 		{Methods: get, Pattern: "/__broken__", Handle: f.broken},
 		{Methods: probe, Pattern: "/healthcheck", Handle: healthy, Exempt: true, Fail: FailBare},
@@ -47,7 +46,7 @@ func alive(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// healthy is alive in the words of Symbolicator, without an end of line.
+// healthy answers as Symbolicator does, without a line break.
 func healthy(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write([]byte("ok"))
@@ -58,8 +57,8 @@ func (f *Front) version(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(f.opt.Version)
 }
 
-// ReadVersion is what /__version__ says: the version.json at path, or without
-// a path what the binary knows about its own build.
+// ReadVersion returns the JSON of /__version__: the version.json at path, or
+// without a path the build information of the binary.
 func ReadVersion(path string) ([]byte, error) {
 	if path != "" {
 		text, err := os.ReadFile(path)
@@ -71,25 +70,25 @@ func ReadVersion(path string) ([]byte, error) {
 		}
 		return text, nil
 	}
-	var known struct {
+	var build struct {
 		Source  string `json:"source"`
 		Version string `json:"version"`
 		Commit  string `json:"commit"`
 		Build   string `json:"build"`
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		known.Source, known.Version, known.Build = info.Main.Path, info.Main.Version, info.GoVersion
+		build.Source, build.Version, build.Build = info.Main.Path, info.Main.Version, info.GoVersion
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
-				known.Commit = s.Value
+				build.Commit = s.Value
 			}
 		}
 	}
-	return json.Marshal(known)
+	return json.Marshal(build)
 }
 
-// verdict is the body of a heartbeat, in the words of Dockerflow.
-type verdict struct {
+// heartbeat is the body of /__heartbeat__, as Dockerflow defines it.
+type heartbeat struct {
 	Status  string            `json:"status"`
 	Checks  map[string]string `json:"checks"`
 	Details map[string]detail `json:"details"`
@@ -101,12 +100,12 @@ type detail struct {
 	Messages map[string]string `json:"messages"`
 }
 
-// levelError is the level of a failed check in Dockerflow's counting.
+// levelError is the level of a failed check in Dockerflow.
 const levelError = 40
 
-// examine runs all checks side by side.
-func (f *Front) examine(ctx context.Context) verdict {
-	ctx, cancel := context.WithTimeout(ctx, checkTime)
+// check runs all checks concurrently.
+func (f *Front) check(ctx context.Context) heartbeat {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	failed := make([]error, len(f.opt.Checks))
 	var wg sync.WaitGroup
@@ -114,7 +113,7 @@ func (f *Front) examine(ctx context.Context) verdict {
 		wg.Go(func() { failed[i] = c.Run(ctx) })
 	}
 	wg.Wait()
-	v := verdict{Status: "ok", Checks: map[string]string{}, Details: map[string]detail{}}
+	v := heartbeat{Status: "ok", Checks: map[string]string{}, Details: map[string]detail{}}
 	for i, c := range f.opt.Checks {
 		v.Checks[c.Name] = "ok"
 		if failed[i] != nil {
@@ -125,8 +124,8 @@ func (f *Front) examine(ctx context.Context) verdict {
 	return v
 }
 
-func (f *Front) heartbeat(w http.ResponseWriter, r *http.Request) {
-	v := f.examine(r.Context())
+func (f *Front) answerHeartbeat(w http.ResponseWriter, r *http.Request) {
+	v := f.check(r.Context())
 	status := http.StatusOK
 	if v.Status != "ok" {
 		status = http.StatusServiceUnavailable
@@ -134,20 +133,20 @@ func (f *Front) heartbeat(w http.ResponseWriter, r *http.Request) {
 	WriteJSON(w, status, v)
 }
 
-// ready says whether new requests should be sent here.
+// ready answers whether new requests should be sent to this server.
 func (f *Front) ready(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case f.draining.Load():
 		Fail(w, r, http.StatusServiceUnavailable, "503 Service Unavailable: the server is stopping")
-	case f.examine(r.Context()).Status != "ok":
+	case f.check(r.Context()).Status != "ok":
 		Fail(w, r, http.StatusServiceUnavailable, "503 Service Unavailable: a check failed, see /__heartbeat__")
 	default:
 		alive(w, r)
 	}
 }
 
-// broken fails on purpose, so that operators can see how that looks.
+// broken fails on purpose, for a test of the monitoring.
 func (f *Front) broken(w http.ResponseWriter, r *http.Request) {
-	f.opt.Log.Error("/__broken__ was asked for, which fails on purpose", "request_id", RequestID(r.Context()))
+	f.opt.Log.Error("a request of /__broken__ fails on purpose", "request_id", RequestID(r.Context()))
 	Fail(w, r, http.StatusInternalServerError, "")
 }

@@ -216,7 +216,7 @@ func TestAStoppingServerDoesNotWaitForever(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("it waits")
 	}
-	log.await(t, "did not end in time")
+	log.await(t, "exceeded the time limit at shutdown")
 	log.await(t, `"status":499`)
 }
 

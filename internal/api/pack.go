@@ -12,23 +12,23 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// worthwhile is the size from which on packing an answer pays.
-const worthwhile = 1 << 10
+// minPacked is the size from which on answers are compressed.
+const minPacked = 1 << 10
 
-// streamed is how much an encoder may take in before something comes out.
-const streamed = 256 << 10
+// flushSize is the number of bytes after which an encoder is flushed.
+const flushSize = 256 << 10
 
-// codings are the packed forms of an answer, those that cost us least first.
+// codings are the content codings, those that take the least work first.
 var codings = [...]string{"zstd", "br", "gzip"}
 
-// encoder packs. It is taken up again for the next answer.
+// encoder compresses answers, one after the other.
 type encoder interface {
 	io.WriteCloser
 	Flush() error
 	Reset(w io.Writer)
 }
 
-// packer keeps the encoders of one coding.
+// packer has the encoders of one coding.
 type packer struct{ pool sync.Pool }
 
 func newPackers() map[string]*packer {
@@ -51,18 +51,18 @@ func newPackers() map[string]*packer {
 	return packers
 }
 
-// packed is the http.ResponseWriter of a handler. It holds the beginning of
-// the answer back until it is known whether packing pays.
+// packed is the http.ResponseWriter of a handler. It holds back the beginning of
+// an answer until it has minPacked bytes.
 type packed struct {
 	w       *writer
-	packer  *packer // nil: the client wants it plain
+	packer  *packer // nil: not compressed
 	coding  string
-	head    bool // HEAD: there will be no body
+	head    bool // HEAD: without a body
 	status  int
 	held    []byte
 	decided bool
 	enc     encoder
-	taken   int // by the encoder since something came out
+	taken   int // bytes since the encoder was flushed
 }
 
 func (f *Front) pack(w *writer, r *http.Request) *packed {
@@ -85,7 +85,7 @@ func (p *packed) Write(b []byte) (int, error) {
 		p.status = http.StatusOK
 	}
 	if !p.decided {
-		if len(p.held)+len(b) < worthwhile {
+		if len(p.held)+len(b) < minPacked {
 			p.held = append(p.held, b...)
 			return len(b), nil
 		}
@@ -96,28 +96,28 @@ func (p *packed) Write(b []byte) (int, error) {
 	return p.put(b)
 }
 
-// put gives b to the encoder, if there is one, or to the client.
+// put writes b to the encoder, if there is one, or to the client.
 func (p *packed) put(b []byte) (int, error) {
 	if p.enc == nil {
 		return p.w.Write(b)
 	}
 	n, err := p.enc.Write(b)
-	if p.taken += n; p.taken >= streamed && err == nil {
+	if p.taken += n; p.taken >= flushSize && err == nil {
 		p.taken = 0
 		err = p.enc.Flush()
 	}
 	return n, err
 }
 
-// decide sends the headers, and what was held back.
+// decide sends the headers and the beginning.
 func (p *packed) decide(large bool) error {
 	p.decided = true
 	h := p.Header()
 	switch {
-	case large && p.packer != nil && p.packable():
+	case large && p.packer != nil && p.isPackable():
 		h.Set("Content-Encoding", p.coding)
 		h.Del("Content-Length")
-		h.Del("Accept-Ranges") // ranges are those of the plain form
+		h.Del("Accept-Ranges") // ranges are those of the uncompressed form
 		p.enc = p.packer.pool.Get().(encoder)
 		p.enc.Reset(p.w)
 	case !large && !p.head && h.Get("Content-Length") == "" && p.status != http.StatusNoContent && p.status != http.StatusNotModified:
@@ -132,8 +132,9 @@ func (p *packed) decide(large bool) error {
 	return err
 }
 
-// packable says whether the answer is a whole one of a kind that gets smaller.
-func (p *packed) packable() bool {
+// isPackable reports whether the answer is complete and of a type that compression
+// makes smaller.
+func (p *packed) isPackable() bool {
 	h := p.Header()
 	if p.head || p.status == http.StatusPartialContent || h.Get("Content-Encoding") != "" {
 		return false
@@ -142,28 +143,28 @@ func (p *packed) packable() bool {
 	return strings.HasPrefix(kind, "text/") || kind == "application/json" || kind == "image/svg+xml"
 }
 
-// Flush sends what there is of the answer so far. It is http.Flusher.
+// Flush implements http.Flusher.
 func (p *packed) Flush() {
 	if p.status == 0 {
 		p.status = http.StatusOK
 	}
 	if !p.decided && p.decide(true) != nil {
-		return // the client left
+		return // the client has left
 	}
 	if p.enc != nil && p.enc.Flush() != nil {
 		return
 	}
-	_ = p.w.control.Flush() // one that cannot sends all of it at the end
+	_ = p.w.control.Flush() // a connection that cannot sends it at the end
 }
 
-// close ends the answer. A handler that wrote nothing leaves no answer, which
-// is what it does when the client has left.
+// close ends the answer. Handlers write nothing, and get no answer, if the client
+// has left.
 func (p *packed) close() {
 	if p.status == 0 {
 		return
 	}
 	if !p.decided {
-		_ = p.decide(false) // the client left
+		_ = p.decide(false) // the client may have left
 	}
 	if p.enc != nil {
 		_ = p.enc.Close()
@@ -173,10 +174,10 @@ func (p *packed) close() {
 	}
 }
 
-// negotiate picks the coding that the client likes best, and of several the
-// cheapest; "" is the plain form.
+// negotiate returns the coding that the client prefers, of several the cheapest
+// one; "" is the uncompressed form.
 func negotiate(accepted []string) string {
-	likes := map[string]float64{}
+	weights := map[string]float64{}
 	for _, line := range accepted {
 		for item := range strings.SplitSeq(line, ",") {
 			coding, params, _ := strings.Cut(item, ";")
@@ -184,14 +185,14 @@ func negotiate(accepted []string) string {
 			if coding == "x-gzip" {
 				coding = "gzip"
 			}
-			likes[coding] = quality(params)
+			weights[coding] = quality(params)
 		}
 	}
-	best, top := "", likes["identity"]
+	best, top := "", weights["identity"]
 	for _, coding := range codings {
-		q, named := likes[coding]
+		q, named := weights[coding]
 		if !named {
-			q = likes["*"]
+			q = weights["*"]
 		}
 		if q > 0 && (q > top || q == top && best == "") {
 			best, top = coding, q
@@ -200,9 +201,8 @@ func negotiate(accepted []string) string {
 	return best
 }
 
-// Weight is how much a client wants answers of a media type, by the lists in its
-// headers Accept: 0 to 1, and 0 where none of them names the type. What stands
-// for all types does not count.
+// Weight returns the weight of a media type in the lists of the Accept headers: 0
+// to 1, and 0 if they do not name the type. Ranges such as */* do not count.
 func Weight(accepted []string, mediaType string) (weight float64) {
 	for _, line := range accepted {
 		for item := range strings.SplitSeq(line, ",") {
@@ -215,8 +215,8 @@ func Weight(accepted []string, mediaType string) (weight float64) {
 	return weight
 }
 
-// quality reads the weight of a coding or media type; one that cannot be read
-// counts as a refusal.
+// quality returns the weight of a coding or media type; an invalid one counts as
+// 0.
 func quality(params string) float64 {
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(param, "=")

@@ -11,7 +11,7 @@ import (
 //go:embed index.html
 var index []byte
 
-// page is the one HTML page. Its policy allows nothing but its own style.
+// page is the HTML page. Its policy allows only its own style.
 type page struct{ policy string }
 
 func newPage() page {
@@ -26,5 +26,5 @@ func (p page) serve(w http.ResponseWriter, _ *http.Request) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", p.policy)
 	h.Set("Referrer-Policy", "no-referrer")
-	_, _ = w.Write(index) // the client left
+	_, _ = w.Write(index) // the client may have left
 }

@@ -9,18 +9,18 @@ import (
 
 type requestIDKey struct{}
 
-// RequestID is the id of the request that ctx belongs to, for log lines.
+// RequestID returns the id of the request of ctx, for log lines.
 func RequestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestIDKey{}).(string)
 	return id
 }
 
-// requestID takes the id over that a proxy gave, if it is fit for a log line
-// and a header, or makes one.
+// requestID returns the id that a proxy set, if it is valid in a log line and a
+// header, or a new one.
 func requestID(r *http.Request) string {
-	const most = 128
+	const maxLength = 128
 	id := r.Header.Get("X-Request-ID")
-	if id != "" && len(id) <= most && isToken(id) {
+	if id != "" && len(id) <= maxLength && isToken(id) {
 		return id
 	}
 	var b [8]byte

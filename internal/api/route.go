@@ -10,27 +10,26 @@ import (
 // Route is one path of a door.
 //
 // A Pattern without braces is one path: "/symbolicate/v5". One that ends in a
-// slash is everything below, which the handler finds as path value "rest":
-// "/requests/". One with braces is a shape, tried last:
-// "/{file}/{id:hex}/{sym:.sym}" is any three segments of which the second is
-// hex digits and the third ends in .sym; the handler finds them as path values.
-// What the first segment of any path, prefix or shape says literally, no shape
-// takes for a name.
+// slash matches every path below, which is the path value "rest": "/requests/". One
+// with braces is a shape, tried last: "/{file}/{id:hex}/{sym:.sym}" matches three
+// segments, the second of hexadecimal digits, the third with the suffix .sym; they
+// are path values. The first segment of a path, prefix or shape, if it is literal,
+// does not match a variable of a shape.
 //
-// Admit judges a request before anything of its body is read, and answers those that
-// it does not admit. Where it is nil, all are admitted.
+// Admit admits a request before its body is read, or answers it and returns false.
+// If it is nil, every request is admitted.
 type Route struct {
 	Methods []string // OPTIONS is answered by the front
 	Pattern string
 	Handle  http.HandlerFunc
 	Admit   func(w http.ResponseWriter, r *http.Request) bool
-	MaxBody int64    // bytes of a body, as sent and decoded; zero: the configured bound
-	MaxHeld int64    // memory that a request needs at most, whatever its body, unless its handler claims more; zero: it may be held as a whole
+	MaxBody int64    // bytes of a body, as sent and decoded; zero: the configured limit
+	MaxHeld int64    // limit of the memory to reserve before the handler calls Reserve; zero: that of the whole body
 	Exempt  bool     // answered even when the server is full, and logged only for debugging
-	Fail    FailFunc // words the errors that the front finds; nil: Fail
+	Fail    FailFunc // writes the errors of the front; nil: Fail
 }
 
-// node is what is registered for one pattern.
+// node has the routes of one pattern.
 type node struct {
 	pattern string
 	routes  map[string]*Route // by method
@@ -41,11 +40,11 @@ type node struct {
 
 type segment struct {
 	kind segmentKind
-	name string // of the path value; none for exact
-	text string // what is matched, for exact and suffix
+	name string // of the path value; empty for exact
+	text string // for exact and suffix
 }
 
-// segmentKind orders segments from narrow to wide.
+// segmentKind orders segments from the narrowest to the widest.
 type segmentKind int
 
 const (
@@ -60,10 +59,10 @@ type mux struct {
 	paths    map[string]*node
 	prefixes []*node         // longest first
 	shapes   []*node         // narrow before wide
-	heads    map[string]bool // first segments that are spoken for
+	heads    map[string]bool // literal first segments
 }
 
-// newMux panics if two routes have one pattern and one method.
+// newMux panics if two routes have the same pattern and method.
 func newMux(doors [][]Route) *mux {
 	m := &mux{paths: map[string]*node{}, heads: map[string]bool{}}
 	for _, door := range doors {
@@ -92,7 +91,7 @@ func (m *mux) add(r *Route) {
 	n.methods = methodList(n.routes)
 }
 
-// node is the node of a pattern, a new one if there is none.
+// node returns the node of a pattern. It adds a missing one.
 func (m *mux) node(pattern string) *node {
 	fresh := &node{pattern: pattern, routes: map[string]*Route{}, fail: Fail}
 	if head, _, _ := strings.Cut(pattern[1:], "/"); head != "" && head[0] != '{' {
@@ -104,7 +103,7 @@ func (m *mux) node(pattern string) *node {
 		for _, n := range m.shapes {
 			if slices.EqualFunc(n.form, fresh.form, sameSegment) {
 				if n.pattern != pattern {
-					panic("api: " + pattern + " and " + n.pattern + " are one shape")
+					panic("api: " + pattern + " and " + n.pattern + " have the same shape")
 				}
 				return n
 			}
@@ -142,7 +141,7 @@ func parseShape(pattern string) []segment {
 		case kind[0] == '.':
 			form = append(form, segment{kind: suffix, name: name, text: kind})
 		default:
-			panic("api: no form " + kind + " for a segment of " + pattern)
+			panic("api: invalid segment form " + kind + " in " + pattern)
 		}
 	}
 	return form
@@ -150,7 +149,7 @@ func parseShape(pattern string) []segment {
 
 func sameSegment(a, b segment) bool { return a.kind == b.kind && a.text == b.text }
 
-// methodList names methods in a fixed order.
+// methodList returns the methods in a fixed order.
 func methodList(routes map[string]*Route) string {
 	var list []string
 	for _, m := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
@@ -161,7 +160,7 @@ func methodList(routes map[string]*Route) string {
 	return strings.Join(list, ", ")
 }
 
-// match finds the node of the path of r and leaves the path values in r.
+// match returns the node for the path of r, and sets the path values of r.
 func (m *mux) match(r *http.Request) *node {
 	segments, ok := split(r.URL)
 	if !ok {
@@ -190,9 +189,9 @@ func (m *mux) match(r *http.Request) *node {
 	return nil
 }
 
-// wording is how a path is refused that nothing matches: in the words of the
-// prefix that it stands below, if there is one.
-func (m *mux) wording(r *http.Request) FailFunc {
+// failFunc returns the FailFunc for an unknown path: that of its prefix, if it has
+// one.
+func (m *mux) failFunc(r *http.Request) FailFunc {
 	for _, n := range m.prefixes {
 		if strings.HasPrefix(r.URL.Path, n.pattern) {
 			return n.fail
@@ -232,9 +231,9 @@ func isHex(text string) bool {
 	return text != ""
 }
 
-// split gives the decoded segments of a path; several slashes count as one. It
-// is not ok for a path with a trailing slash, or with a segment that has a
-// slash of its own, as no route has either.
+// split returns the decoded segments of a path; several slashes count as one. It
+// returns false for a trailing slash and for an encoded slash, which routes do not
+// have.
 func split(u *url.URL) (segments []string, ok bool) {
 	path := u.EscapedPath()
 	if path == "" || path[0] != '/' {

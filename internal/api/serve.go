@@ -9,12 +9,12 @@ import (
 	"net/http"
 )
 
-// maxHeader bounds the headers of a request.
+// maxHeader limits the headers of a request.
 const maxHeader = 64 << 10
 
-// Serve answers requests that arrive at the listeners until ctx ends or one of
-// them fails. Then it takes no new ones, says so at /readyz, and gives those
-// that run the configured time to end. It closes the listeners.
+// Serve serves requests from the listeners until ctx ends or one of them fails.
+// Then it refuses new requests, /readyz fails, and running requests may end within
+// Config.ShutdownTimeout. It closes the listeners.
 func (f *Front) Serve(ctx context.Context, listeners ...net.Listener) error {
 	srv := &http.Server{
 		Handler:           f,
@@ -38,7 +38,7 @@ func (f *Front) Serve(ctx context.Context, listeners ...net.Listener) error {
 	defer cancel()
 	err := srv.Shutdown(grace)
 	if errors.Is(err, context.DeadlineExceeded) {
-		f.opt.Log.Warn("some requests did not end in time and are cut off", "after", f.cfg.ShutdownTimeout)
+		f.opt.Log.Warn("requests exceeded the time limit at shutdown; their connections are closed", "after", f.cfg.ShutdownTimeout)
 		err = srv.Close()
 	}
 	for range listeners {

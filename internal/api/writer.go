@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// writer counts what goes to the client, and gives it new time with every
-// piece. It is the only one that touches the http.ResponseWriter.
+// writer counts the bytes that are sent, and sets a new deadline for each piece.
+// Only it uses the http.ResponseWriter.
 type writer struct {
 	http.ResponseWriter
-	control  *http.ResponseController
-	patience time.Duration
-	hold     *hold // nil: it holds nothing
-	now      func() time.Time
-	status   int // zero until the headers are out
-	bytes    int64
+	control *http.ResponseController
+	timeout time.Duration // of a piece
+	served  *served       // nil: before it has a place
+	now     func() time.Time
+	status  int // zero until the headers are sent
+	bytes   int64
 }
 
-func newWriter(rw http.ResponseWriter, patience time.Duration, now func() time.Time) *writer {
-	return &writer{ResponseWriter: rw, control: http.NewResponseController(rw), patience: patience, now: now}
+func newWriter(rw http.ResponseWriter, timeout time.Duration, now func() time.Time) *writer {
+	return &writer{ResponseWriter: rw, control: http.NewResponseController(rw), timeout: timeout, now: now}
 }
 
-// extend gives the client its time anew. A writer that knows no deadlines
-// needs none.
+// extend sets the deadline of the next piece. A writer without deadlines does not
+// need one.
 func (w *writer) extend() {
-	w.hold.wait(sending, w.now().Add(w.patience), w.control.SetWriteDeadline)
+	w.served.wait(sending, w.now().Add(w.timeout), w.control.SetWriteDeadline)
 }
 
 func (w *writer) WriteHeader(status int) {
@@ -42,6 +42,6 @@ func (w *writer) Write(b []byte) (int, error) {
 	w.extend()
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)
-	w.hold.passed(n)
+	w.served.count(n)
 	return n, err
 }

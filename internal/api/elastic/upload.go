@@ -55,7 +55,7 @@ func (d *Door) taking(kind ingest.Kind) http.HandlerFunc {
 		part, err := partOf(r.Header, kind)
 		var published *ingest.Info
 		if err == nil {
-			claim := func(n int64) error { return api.Claim(r, n) }
+			claim := func(n int64) error { return api.Reserve(r, n) }
 			published, err = d.Store.Take(r.Context(), part, newScale(r.Body, part.Count > 1, claim))
 		}
 		if published != nil && err == nil {

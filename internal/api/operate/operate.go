@@ -1,8 +1,10 @@
-// Package operate is the door for those who run the server: why a module has no
-// symbols, and that what was missing is there now.
+// Package operate is the door for operators of the server.
 //
-//	GET  /api/explain/NAME/ID    the whole trail of a lookup, as JSON
-//	POST /api/forget             {"modules": [{"debug_id": …, "code_id": …, "type": …}]}
+//	GET  /api/explain/NAME/ID    the trail of the lookup of a module, as JSON
+//	POST /api/forget             invalidates outcomes of {"modules": [{"debug_id": …, "code_id": …, "type": …}]}
+//
+// Access decides which requests are those of an operator. A Door is safe for
+// concurrent use.
 package operate
 
 import (
@@ -16,14 +18,14 @@ import (
 	"symbolon/internal/locate"
 )
 
-// maxBody is the size of a list of modules to forget.
+// maxBody limits a list of modules to forget.
 const maxBody = 4 << 20
 
-// Deps are the parts that the door works with.
+// Deps are the dependencies of a door.
 type Deps struct {
 	Access *api.Access
-	// Explain looks a module up, given as NAME/ID, and tells how it went, as a
-	// value that encoding/json can write.
+	// Explain looks up a module, given as NAME/ID, and returns its trail as a value
+	// for encoding/json.
 	Explain func(ctx context.Context, module string, p locate.Purpose) (any, error)
 	Forget  func(ctx context.Context, m ident.Module) error
 	Log     *slog.Logger
@@ -32,10 +34,10 @@ type Deps struct {
 // Door serves the routes.
 type Door struct{ deps Deps }
 
-// New makes a door.
+// New returns a door.
 func New(deps Deps) *Door { return &Door{deps} }
 
-// Routes are what the door serves.
+// Routes returns the routes of the door.
 func (d *Door) Routes() []api.Route {
 	return []api.Route{
 		{Methods: []string{http.MethodGet}, Pattern: "/api/explain/", Handle: d.guarded(d.explain), Fail: api.FailError},
@@ -46,7 +48,7 @@ func (d *Door) Routes() []api.Route {
 func (d *Door) guarded(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !d.deps.Access.Operator(r) {
-			api.FailError(w, r, http.StatusForbidden, "this needs a token of access.clients with admin: true, or without any tokens a client of this machine that asks localhost or a loopback address, not through a proxy or a browser")
+			api.FailError(w, r, http.StatusForbidden, "this needs a token of access.clients with admin: true; without configured tokens, a client on this machine that uses localhost or a loopback address, without a proxy or a browser")
 			return
 		}
 		h(w, r)
@@ -58,7 +60,7 @@ func (d *Door) explain(w http.ResponseWriter, r *http.Request) {
 	if name := r.URL.Query().Get("purpose"); name != "" {
 		var known bool
 		if p, known = locate.ParsePurpose(name); !known {
-			api.FailError(w, r, http.StatusBadRequest, "purpose: there are sym-first, debug, symbols, unwind, sources and returnpads")
+			api.FailError(w, r, http.StatusBadRequest, "invalid purpose: must be sym-first, debug, symbols, unwind, sources or returnpads")
 			return
 		}
 	}
@@ -72,7 +74,7 @@ func (d *Door) explain(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-const forgetForm = `wanted is {"modules": [{"debug_id": ID, "code_id": ID, "type": TYPE}]}, where each module has one of the ids or both`
+const forgetForm = `invalid body: must be {"modules": [{"debug_id": ID, "code_id": ID, "type": TYPE}]}, where each module has one of the ids or both`
 
 func (d *Door) forget(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
@@ -83,7 +85,7 @@ func (d *Door) forget(w http.ResponseWriter, r *http.Request) {
 		} `json:"modules"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
-		api.FailError(w, r, http.StatusBadRequest, "the body is no JSON with modules: "+err.Error())
+		api.FailError(w, r, http.StatusBadRequest, "the body is not JSON with modules: "+err.Error())
 		return
 	}
 	if asked.Modules == nil {
@@ -109,7 +111,7 @@ func (d *Door) forget(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, m := range modules {
 		if err := d.deps.Forget(r.Context(), m); err != nil {
-			d.deps.Log.Error("what is remembered could not be forgotten", "request_id", api.RequestID(r.Context()), "error", err)
+			d.deps.Log.Error("cannot forget a module", "request_id", api.RequestID(r.Context()), "error", err)
 			api.FailError(w, r, http.StatusInternalServerError, "")
 			return
 		}

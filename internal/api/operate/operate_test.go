@@ -31,7 +31,7 @@ func TestOnlyModulesWithIDsAreForgotten(t *testing.T) {
 		r.RemoteAddr = "127.0.0.1:1"
 		w := httptest.NewRecorder()
 		f.ServeHTTP(w, r)
-		refused := w.Code == 400 && strings.Contains(w.Body.String(), "wanted is {\\\"modules\\\": [")
+		refused := w.Code == 400 && strings.Contains(w.Body.String(), "must be {\\\"modules\\\": [")
 		if refused != (want < 0) || !refused && w.Code != 200 || forgotten != max(want, 0) {
 			t.Errorf("%s: got %d %s, forgotten %d", body, w.Code, w.Body, forgotten)
 		}

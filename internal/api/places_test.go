@@ -336,13 +336,13 @@ func TestOneAtATimeClaimsMore(t *testing.T) {
 	var met, refused atomic.Int32
 	inside.Add(2)
 	growing := post("/growing", func(w http.ResponseWriter, r *http.Request) {
-		if err := api.Claim(r, 500_000); err != nil {
+		if err := api.Reserve(r, 500_000); err != nil {
 			t.Error(err)
 		}
 		inside.Done()
 		inside.Wait()
 		var busy *api.BodyError
-		switch err := api.Claim(r, 900_000); {
+		switch err := api.Reserve(r, 900_000); {
 		case err == nil:
 			met.Add(1)
 		case errors.As(err, &busy) && busy.Status == http.StatusServiceUnavailable:
@@ -373,7 +373,7 @@ func TestClaimsAreMetInTurn(t *testing.T) {
 	greedy := post("/greedy", func(w http.ResponseWriter, r *http.Request) {
 		inside.Done()
 		inside.Wait()
-		if err := api.Claim(r, 900_000); err != nil {
+		if err := api.Reserve(r, 900_000); err != nil {
 			t.Error(err)
 			return
 		}
