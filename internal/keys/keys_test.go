@@ -1,8 +1,10 @@
 package keys_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"log/slog"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -14,9 +16,7 @@ import (
 	"symbolon/internal/keys"
 )
 
-// Nodes that change the keys of one store at one time lose none of them, and what
-// was removed stays so.
-func TestNodesThatChangeKeysAtOneTimeLoseNone(t *testing.T) {
+func TestConcurrentChangesAreAllKept(t *testing.T) {
 	folder, err := dir.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -32,13 +32,13 @@ func TestNodesThatChangeKeysAtOneTimeLoseNone(t *testing.T) {
 			all.Go(func() {
 				r := ring()
 				for i := range each {
-					_, _, err := r.Add(t.Context(), fmt.Sprintf("stays %d.%d", n, i), keys.Upload)
+					_, _, err := r.Create(t.Context(), fmt.Sprintf("stays %d.%d", n, i), keys.Upload)
 					if err != nil {
 						t.Error(name, err)
 					}
-					_, k, err := r.Add(t.Context(), "goes", keys.Upload)
+					_, k, err := r.Create(t.Context(), "goes", keys.Upload)
 					if err == nil {
-						err = r.Remove(t.Context(), k.ID)
+						err = r.Revoke(t.Context(), k.ID)
 					}
 					if err != nil {
 						t.Error(name, err)
@@ -58,9 +58,7 @@ func TestNodesThatChangeKeysAtOneTimeLoseNone(t *testing.T) {
 	}
 }
 
-// A ring notices that its store was emptied, or that there is another one in its
-// place.
-func TestKeysOfAnotherStoreCount(t *testing.T) {
+func TestKeysOfAReplacedFolderAreRead(t *testing.T) {
 	at := t.TempDir()
 	folder, err := dir.Open(at)
 	if err != nil {
@@ -69,7 +67,7 @@ func TestKeysOfAnotherStoreCount(t *testing.T) {
 	defer folder.Close()
 	node, other := keys.NewRing(nil, folder, time.Now, slog.New(slog.DiscardHandler)), keys.NewRing(nil, folder, time.Now, slog.New(slog.DiscardHandler))
 	for i := range 5 {
-		if _, _, err := node.Add(t.Context(), fmt.Sprint("old ", i), keys.Upload); err != nil {
+		if _, _, err := node.Create(t.Context(), fmt.Sprint("old ", i), keys.Upload); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,30 +77,57 @@ func TestKeysOfAnotherStoreCount(t *testing.T) {
 		}
 	}
 	if list, err := node.List(t.Context()); err != nil || len(list) != 0 {
-		t.Errorf("of an empty store: %v, %v", list, err)
+		t.Errorf("after the folder was emptied: %v, %v", list, err)
 	}
 	for i := range 5 {
-		if _, _, err := other.Add(t.Context(), fmt.Sprint("newer ", i), keys.Upload); err != nil {
+		if _, _, err := other.Create(t.Context(), fmt.Sprint("newer ", i), keys.Upload); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if list, err := node.List(t.Context()); err != nil || len(list) != 5 || list[0].Name != "newer 0" {
-		t.Errorf("of another store: %v, %v", list, err)
+		t.Errorf("after other keys were created: %v, %v", list, err)
 	}
 }
 
-func TestKeysStayReadable(t *testing.T) {
+func TestTooManyKeysAreRefused(t *testing.T) {
 	r := keys.NewRing(nil, mem.New(), time.Now, slog.New(slog.DiscardHandler))
 	var last error
 	made := 0
 	for ; last == nil && made < 20; made++ {
-		_, _, last = r.Add(t.Context(), strings.Repeat("n", 200_000), keys.Upload)
+		_, _, last = r.Create(t.Context(), strings.Repeat("n", 200_000), keys.Upload)
 	}
 	list, err := r.List(t.Context())
 	if last == nil || err != nil || len(list) != made-1 || len(list) == 0 {
 		t.Fatalf("%d keys, %v, %v", len(list), err, last)
 	}
-	if err := r.Remove(t.Context(), list[0].ID); err != nil {
+	if err := r.Revoke(t.Context(), list[0].ID); err != nil {
 		t.Error(err)
+	}
+}
+
+// The blobs have the format of releases before this package.
+func TestStoredKeysStayValid(t *testing.T) {
+	b := mem.New()
+	for key, text := range map[string]string{
+		"keys/1": `[]`,
+		"keys/2": `[{"id":"YQVV6DDMNPTKHKYUJ2CO","name":"ci","right":"upload","created":"2026-11-22T10:00:00Z","hash":"wIsxgob+D744Jucrcmn3KZjS4IymLqTP1CMglf60+cU="}]`,
+	} {
+		if _, err := b.Put(t.Context(), key, strings.NewReader(text), bucket.Attrs{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := keys.NewRing(nil, b, time.Now, slog.New(slog.DiscardHandler))
+	req := httptest.NewRequest("POST", "/", nil)
+	for secret, want := range map[string]error{"SECRET": nil, "secret": keys.ErrNoKey} {
+		req.Header.Set("Authorization", "ApiKey "+base64.StdEncoding.EncodeToString([]byte("YQVV6DDMNPTKHKYUJ2CO:"+secret)))
+		if err := r.Check(req, keys.Upload); err != want {
+			t.Errorf("Check of the secret %s: %v, want %v", secret, err, want)
+		}
+	}
+	if _, _, err := r.Create(t.Context(), "next", keys.Read); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Stat(t.Context(), "keys/3"); err != nil {
+		t.Errorf("the blob of a third change: %v", err)
 	}
 }

@@ -34,7 +34,7 @@ type keyEntry struct {
 func (n *Node) Key(ctx context.Context, q KeyQuery, w io.Writer) error {
 	switch q.Verb {
 	case "add":
-		text, k, err := n.uploads.keys.Add(ctx, q.Name, q.Right)
+		text, k, err := n.uploads.keys.Create(ctx, q.Name, q.Right)
 		if err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (n *Node) Key(ctx context.Context, q KeyQuery, w io.Writer) error {
 		_, err = fmt.Fprintln(w, text)
 		return err
 	case "rm":
-		return n.uploads.keys.Remove(ctx, q.ID)
+		return n.uploads.keys.Revoke(ctx, q.ID)
 	case "ls":
 		return n.listKeys(ctx, q, w)
 	}

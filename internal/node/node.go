@@ -81,7 +81,7 @@ func New(cfg *config.Config, builtin *Builtin, log *slog.Logger) (n *Node, err e
 	n.tables = table.New(cfg.Table, table.Deps{
 		Locator: n.locator, Tier: n.tiers.all, Scratch: spools{n.store}, Memory: n.memory.builds, Lease: n.tiers.lease, Now: time.Now, Log: log,
 	})
-	n.uploads.keys.Closed = n.tables.Clear // open tables would still answer
+	n.uploads.keys.OnClose = n.tables.Clear // open tables would still answer
 	n.engine = symbolicate.New(cfg.Symbolicate, n.tables, time.Now)
 	return n, nil
 }

@@ -104,7 +104,7 @@ func (u *uploads) maintain(expiry time.Duration) {
 			case <-ctx.Done():
 				return
 			case <-keys.C:
-				u.keys.Open(ctx)
+				u.keys.IsOpen(ctx)
 			case <-parts.C:
 				u.sweep(ctx, expiry)
 			}
@@ -141,7 +141,7 @@ type keyed struct {
 
 // Candidates returns the candidates for a module.
 func (s keyed) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
-	if m.FileID.IsZero() && !s.keys.Open(ctx) {
+	if m.FileID.IsZero() && !s.keys.IsOpen(ctx) {
 		return nil, nil
 	}
 	return s.Source.Candidates(ctx, m, kinds)

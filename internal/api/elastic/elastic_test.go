@@ -342,20 +342,20 @@ func TestKeysAreForAllNodesOfAStore(t *testing.T) {
 	clock := func() time.Time { return now }
 	one := keys.NewRing(nil, b, clock, slog.New(slog.DiscardHandler))
 	h, _, _ := door(t, elastic.Config{}, b)
-	text, k, err := one.Add(t.Context(), "for tests", keys.Upload)
+	text, k, err := one.Create(t.Context(), "for tests", keys.Upload)
 	if err != nil || k.ID == "" || bytes.Contains(k.Hash, []byte(k.ID)) {
 		t.Fatal(k, err)
 	}
 	if w := ask(h, ranges(t, "f"), "Authorization", "Bearer "+text); w.Code != http.StatusOK {
 		t.Errorf("a key of another node: %d %s", w.Code, w.Body)
 	}
-	if err := one.Remove(t.Context(), "nobody's"); err == nil {
+	if err := one.Revoke(t.Context(), "nobody's"); err == nil {
 		t.Error("a key was removed that is not there")
 	}
 	if list, err := one.List(t.Context()); err != nil || len(list) != 1 || list[0].Name != "for tests" {
 		t.Error(list, err)
 	}
-	if err := one.Remove(t.Context(), k.ID); err != nil {
+	if err := one.Revoke(t.Context(), k.ID); err != nil {
 		t.Error(err)
 	}
 	if list, err := one.List(t.Context()); err != nil || len(list) != 0 {

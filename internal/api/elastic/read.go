@@ -29,10 +29,10 @@ func (d *Door) reading(h http.HandlerFunc) http.HandlerFunc {
 
 // mayRead refuses who may not read.
 func (d *Door) mayRead(w http.ResponseWriter, r *http.Request) bool {
-	err := d.Keys.Allows(r, keys.Read)
+	err := d.Keys.Check(r, keys.Read)
 	switch {
 	case err == nil:
-	case errors.Is(err, keys.ErrNoKey), errors.Is(err, keys.ErrNoSecret):
+	case errors.Is(err, keys.ErrNoKey), errors.Is(err, keys.ErrInvalidKey):
 		w.Header().Set("WWW-Authenticate", "ApiKey")
 		api.FailError(w, r, http.StatusUnauthorized, err.Error())
 	default:

@@ -42,7 +42,7 @@ func (r *refusal) Error() string { return r.text }
 
 // mayUpload refuses who may not upload.
 func (d *Door) mayUpload(w http.ResponseWriter, r *http.Request) bool {
-	err := d.Keys.Allows(r, keys.Upload)
+	err := d.Keys.Check(r, keys.Upload)
 	if err != nil {
 		d.refuse(w, r, err)
 	}
@@ -158,7 +158,7 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		d.say(w, r, why.status, why.code, stored.Error())
 	case errors.Is(err, keys.ErrNoRight):
 		d.say(w, r, http.StatusForbidden, codeNoRight, err.Error())
-	case errors.Is(err, keys.ErrNoKey), errors.Is(err, keys.ErrNoSecret):
+	case errors.Is(err, keys.ErrNoKey), errors.Is(err, keys.ErrInvalidKey):
 		w.Header().Set("WWW-Authenticate", "ApiKey")
 		d.say(w, r, http.StatusUnauthorized, codeNoKey, err.Error())
 	default:

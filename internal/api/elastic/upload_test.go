@@ -28,7 +28,7 @@ func TestWhatIsKnownUnderAnIdIsLookedUpAgain(t *testing.T) {
 
 func TestUploadsOfDifferentKeysDoNotMeet(t *testing.T) {
 	b := mem.New()
-	other, _, err := keys.NewRing(nil, b, time.Now, slog.New(slog.DiscardHandler)).Add(t.Context(), "other", keys.Upload)
+	other, _, err := keys.NewRing(nil, b, time.Now, slog.New(slog.DiscardHandler)).Create(t.Context(), "other", keys.Upload)
 	if err != nil {
 		t.Fatal(err)
 	}
