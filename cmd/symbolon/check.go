@@ -13,12 +13,6 @@ import (
 	"symbolon/internal/node"
 )
 
-// warnings is the log of what a server would warn of.
-func warnings(e *env, cfg *config.Config) *slog.Logger {
-	log, _ := logger(config.Log{Level: "warn", Format: cfg.Log.Format}, e.stderr) // of a good level
-	return log
-}
-
 // check looks at what a server opens at its start, but for what it would ask over
 // the network. It returns all mistakes, each beginning with its key, and logs what
 // the server would warn of. The configuration may have other mistakes.

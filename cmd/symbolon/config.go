@@ -17,6 +17,12 @@ import (
 	"symbolon/internal/source"
 )
 
+// Environment variables of push.
+const (
+	pushURLName = "SYMBOLON_PUSH_URL"
+	pushKeyName = "SYMBOLON_PUSH_KEY"
+)
+
 // configFlags are the flags of commands that work with a configuration.
 type configFlags struct {
 	file         string

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -37,48 +36,6 @@ func main() {
 	}
 	os.Exit(code)
 }
-
-// unquoted passes on what libraries print by themselves, but not what they repeat
-// of others, in quotes: a server that was sent a secret may have said it.
-type unquoted struct{ w io.Writer }
-
-func (u unquoted) Write(p []byte) (int, error) {
-	text, _, quote := bytes.Cut(p, []byte{'"'})
-	if quote {
-		text = append(bytes.Clone(text), '\n')
-	}
-	if _, err := u.w.Write(text); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
-
-// env is the world around a command.
-type env struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	environ        []string
-	tty            bool // stderr is a terminal
-	signals        signals
-}
-
-// Exit codes, the same for all commands. One that a signal interrupts has 128
-// and the number of the signal. A server that a signal ends is done.
-const (
-	exitDone   = 0
-	exitFailed = 1 // the input or the operation failed
-	exitUsage  = 2 // the command line is wrong
-
-	exitCodes = "Exit status: 0 done, 1 the input or the operation failed, 2 wrong usage, 130 interrupted."
-)
-
-// usageError is a wrong command line, with the command whose usage helps.
-type usageError struct {
-	cmd  *command
-	text string
-}
-
-func (e *usageError) Error() string { return e.text }
 
 // sticky is a writer that remembers its first failure, so that a full disk
 // behind stdout is told at the end. The failure ends the command.

@@ -3,7 +3,6 @@ package main
 import (
 	"flag"
 	"io"
-	"strings"
 
 	"symbolon/internal/companion"
 	"symbolon/internal/object"
@@ -52,16 +51,6 @@ func oneFile(args []string) error {
 
 // tellDamage prints which parts of a file could not be read.
 func tellDamage(w io.Writer, name string, info object.Info) { standin.ReportDamage(w, name, info) }
-
-// environment is the value of a variable.
-func environment(e *env, name string) string {
-	for _, v := range e.environ {
-		if value, ok := strings.CutPrefix(v, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
 
 // tool is the environment of a command for its stand-ins.
 func (e *env) tool() *standin.Env {

@@ -42,12 +42,6 @@ file: the one named with -d, the one beside it or below /usr/lib/debug, or that 
 a debuginfod server. Files that the server has, and parts that it took from a
 push that was interrupted within the last day, are not sent again.`
 
-// Environment variables of push.
-const (
-	pushURLName = "SYMBOLON_PUSH_URL"
-	pushKeyName = "SYMBOLON_PUSH_KEY"
-)
-
 func newPushFlags() *pushFlags {
 	return &pushFlags{partSize: 8 << 20, parallel: 4, pause: time.Second}
 }

@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 
 	"symbolon/internal/answer"
 	"symbolon/internal/companion"
+	"symbolon/internal/ident"
+	"symbolon/internal/node"
 	"symbolon/internal/standin"
 )
 
@@ -106,5 +107,25 @@ func (f *resolveFlags) check(args []string) error {
 	return &usageError{text: text}
 }
 
-// errTold is the error of a command that has printed the reason.
-var errTold = errors.New("")
+// resolveUploaded answers with what was uploaded of a binary.
+func resolveUploaded(ctx context.Context, e *env, f *resolveFlags, args []string) error {
+	file, err := ident.ParseFileID(f.file)
+	if err != nil {
+		return &usageError{text: "--fileid: " + err.Error()}
+	}
+	if _, ok := answer.Formats[f.format]; !ok || f.table || f.addr == "rva" || f.open.Arch != "" || f.open.Object != 0 || len(f.open.Dirs) > 0 {
+		return &usageError{text: "with --fileid there are --format text, json and jsonl, and --data or --config"}
+	}
+	op, err := f.conf.operator(ctx, e)
+	if err != nil {
+		return err
+	}
+	defer op.Close()
+	return standin.ResolveWith(ctx, e.tool(), f.format, args, func(addr uint64) ([]answer.Frame, error) {
+		list, err := op.Frames(ctx, node.FileQuery{FileID: file, Addrs: []uint64{addr}})
+		if err != nil || len(list) != 1 {
+			return nil, err
+		}
+		return list[0].Frames, nil
+	})
+}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"io/fs"
 	stdlog "log"
 	"log/slog"
@@ -82,17 +81,6 @@ func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
 		s.key = base64.StdEncoding.EncodeToString([]byte("demo:" + rand.Text()))
 	}
 	return e.logged(cfg, s.run(ctx))
-}
-
-// logged logs err, the end of a server, if its log is for machines. cfg may be
-// nil.
-func (e *env) logged(cfg *config.Config, err error) error {
-	if err == nil || cfg == nil || cfg.Log.Format != jsonLog {
-		return err
-	}
-	log, _ := logger(config.Log{Format: jsonLog}, e.stderr) // of a good level
-	log.Error("the server ends", "error", err)
-	return errTold
 }
 
 // server is what serve works with.
@@ -180,14 +168,6 @@ func (s *server) warn(note string) {
 	}
 }
 
-const noSymbolsText = "no symbol source is named, so every module will be missing; name one with --source mozilla, --source https://symbols.example.com/ or --source DIRECTORY"
-
-// noSymbols reports whether a server with this configuration, which is settled,
-// could not find any symbols.
-func noSymbols(cfg *config.Config) bool {
-	return len(cfg.Sources) == 0 && !cfg.Sentry.AllowRequestSources && !node.HasUploads(cfg.State)
-}
-
 // tellDemo tells a person what to try.
 func (s *server) tellDemo(base string) {
 	if s.key == "" {
@@ -234,21 +214,4 @@ func demoStore(ctx context.Context) (*node.Builtin, error) {
 		return err
 	})
 	return &node.Builtin{Name: demoName, Bucket: b}, err
-}
-
-// jsonLog is the format of a log for machines.
-const jsonLog = "json"
-
-// logger writes the log to w as the configuration says.
-func logger(cfg config.Log, w io.Writer) (*slog.Logger, error) {
-	var level slog.Level
-	cfg = cfg.Defaults()
-	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
-		return nil, err
-	}
-	opt := &slog.HandlerOptions{Level: level}
-	if cfg.Format == jsonLog {
-		return slog.New(slog.NewJSONHandler(w, opt)), nil
-	}
-	return slog.New(slog.NewTextHandler(w, opt)), nil
 }

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"strings"
+)
+
+// env is the world around a command.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	environ        []string
+	tty            bool // stderr is a terminal
+	signals        signals
+}
+
+// Exit codes, the same for all commands. One that a signal interrupts has 128
+// and the number of the signal. A server that a signal ends is done.
+const (
+	exitDone   = 0
+	exitFailed = 1 // the input or the operation failed
+	exitUsage  = 2 // the command line is wrong
+
+	exitCodes = "Exit status: 0 done, 1 the input or the operation failed, 2 wrong usage, 130 interrupted."
+)
+
+// errTold is the error of a command that has printed the reason.
+var errTold = errors.New("")
+
+// environment is the value of a variable.
+func environment(e *env, name string) string {
+	for _, v := range e.environ {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
