@@ -33,7 +33,7 @@ func runCache(ctx context.Context, e *env, conf *configFlags, q node.CacheQuery)
 
 // addChoice adds the flags that choose entries.
 func addChoice(q *node.CacheQuery, fs *flag.FlagSet) {
-	fs.StringVar(&q.Kind, "kind", "", "only entries of `KIND`: objects, meta, symcache or cficache")
+	fs.StringVar(&q.Kind, "kind", "", "only entries of `KIND`: objects, meta or symcache")
 	fs.BoolVar(&q.Faults, "faults", false, "only remembered faults")
 }
 

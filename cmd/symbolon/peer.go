@@ -147,7 +147,7 @@ func cleanup(ctx context.Context, e *env, conf *configFlags, dry bool) error {
 	}
 	open := cfg.Cache.Disk
 	if dry { // opening removes what is too old
-		open.ObjectsIdle, open.MetaIdle, open.SymcacheIdle, open.CficacheIdle = -1, -1, -1, -1
+		open.ObjectsIdle, open.MetaIdle, open.SymcacheIdle = -1, -1, -1
 	}
 	store, err := disk.Open(open, data, time.Now, log)
 	if err != nil {
@@ -156,7 +156,7 @@ func cleanup(ctx context.Context, e *env, conf *configFlags, dry bool) error {
 	limits := cfg.Cache.Disk.Defaults()
 	count, bytes := int64(0), int64(0)
 	for kind, idle := range map[cache.Kind]time.Duration{
-		cache.Objects: limits.ObjectsIdle, cache.Meta: limits.MetaIdle, cache.Symcache: limits.SymcacheIdle, cache.Cficache: limits.CficacheIdle,
+		cache.Objects: limits.ObjectsIdle, cache.Meta: limits.MetaIdle, cache.Symcache: limits.SymcacheIdle,
 	} {
 		switch {
 		case idle < 0:

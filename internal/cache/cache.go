@@ -31,11 +31,10 @@ const (
 	Objects  Kind = "objects"  // files as they were fetched
 	Meta     Kind = "meta"     // descriptions of files
 	Symcache Kind = "symcache" // lookup tables
-	Cficache Kind = "cficache" // unwind tables
 )
 
 // Kinds returns all kinds.
-func Kinds() []Kind { return []Kind{Objects, Meta, Symcache, Cficache} }
+func Kinds() []Kind { return []Kind{Objects, Meta, Symcache} }
 
 // Key names an entry.
 type Key [sha256.Size]byte

@@ -181,7 +181,7 @@ func TestEntriesAndFaultsGoFarLater(t *testing.T) {
 		_, err := far.Get(t.Context(), cache.Meta, other)
 		return time.Until(cache.Expires(err)) > 59*time.Minute
 	})
-	for _, kind := range []cache.Kind{cache.Meta, cache.Symcache, cache.Cficache} {
+	for _, kind := range []cache.Kind{cache.Meta, cache.Symcache} {
 		if get(t, far, kind, key) != "body" {
 			t.Errorf("%s has not arrived", kind)
 		}

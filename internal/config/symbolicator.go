@@ -124,7 +124,7 @@ var symbolicator = map[string]mapping{
 	"caches.downloaded.retry_misses_after_public": remembered("cache.lifetimes.not_found_public"),
 	"caches.downloaded.retry_malformed_after":     remembered("cache.lifetimes.malformed", "cache.lifetimes.unsupported"),
 	"caches.downloaded.max_lazy_redownloads":      none(renewed),
-	"caches.derived.max_unused_for":               lasting("cache.disk.symcache_idle", "cache.disk.cficache_idle", "cache.disk.meta_idle"),
+	"caches.derived.max_unused_for":               lasting("cache.disk.symcache_idle", "cache.disk.meta_idle"),
 	"caches.derived.retry_misses_after":           none(tableless),
 	"caches.derived.retry_misses_after_public":    none(tableless),
 	"caches.derived.retry_malformed_after":        none(tableless),

@@ -19,7 +19,7 @@ const (
 )
 
 // kinds lists the kinds by their number in memory.
-var kinds = [...]cache.Kind{cache.Objects, cache.Meta, cache.Symcache, cache.Cficache}
+var kinds = [...]cache.Kind{cache.Objects, cache.Meta, cache.Symcache}
 
 func kindNumber(k cache.Kind) (uint8, bool) {
 	i := slices.Index(kinds[:], k)

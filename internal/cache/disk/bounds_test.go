@@ -18,7 +18,7 @@ import (
 
 func TestIdleEntriesAreSweptByKind(t *testing.T) {
 	const hour = time.Hour
-	w := newWorld(t, disk.Config{CficacheIdle: -1})
+	w := newWorld(t, disk.Config{SymcacheIdle: -1})
 	s := w.open()
 	for _, k := range cache.Kinds() {
 		put(t, s, k, "idle", 10)
@@ -42,7 +42,7 @@ func TestIdleEntriesAreSweptByKind(t *testing.T) {
 	}
 	w.pass(hour)
 	s.Sweep()
-	if n := s.Stat().Files; n != 8 {
+	if n := s.Stat().Files; n != 6 {
 		t.Errorf("after a day exactly: %s", left())
 	}
 	w.pass(1)
@@ -51,14 +51,14 @@ func TestIdleEntriesAreSweptByKind(t *testing.T) {
 	}
 	w.pass(6*24*hour + hour)
 	s.Sweep()
-	if got, want := left(), "cficache idle, meta used, symcache used, cficache used"; got != want {
+	if got, want := left(), "symcache idle, meta used, symcache used"; got != want {
 		t.Errorf("after a week: %s, want %s", got, want)
 	}
 	w.close(s)
 	w.pass(1000 * 24 * hour)
 	s = w.open()
 	s.Sweep()
-	if got, want := left(), "cficache idle, cficache used"; got != want {
+	if got, want := left(), "symcache idle, symcache used"; got != want {
 		t.Errorf("after a restart: %s, want %s", got, want)
 	}
 	if n := len(files(t, w.dir+"/cache")); n != 2 {
@@ -71,7 +71,7 @@ func TestLeastRecentlyUsedIsEvictedAtTheBound(t *testing.T) {
 	s := w.open()
 	evictions := metric.CacheEvictions.Value("disk", "meta")
 	for i := range 10 {
-		put(t, s, cache.Kinds()[i%4], fmt.Sprint(i), blockSize)
+		put(t, s, cache.Kinds()[i%3], fmt.Sprint(i), blockSize)
 	}
 	if st := s.Stat(); st.Files != 10 || st.Bytes != 10*blockSize {
 		t.Fatalf("full: %+v", st)
@@ -79,7 +79,7 @@ func TestLeastRecentlyUsedIsEvictedAtTheBound(t *testing.T) {
 	has(t, s, cache.Kinds()[0], "0", blockSize) // the clock stands still, and the order counts all the same
 	put(t, s, cache.Objects, "new", 100)
 	for i := range 10 {
-		if got, want := has(t, s, cache.Kinds()[i%4], fmt.Sprint(i), blockSize), i != 1 && i != 2; got != want {
+		if got, want := has(t, s, cache.Kinds()[i%3], fmt.Sprint(i), blockSize), i != 1 && i != 2; got != want {
 			t.Errorf("%d is there: %v, want %v", i, got, want)
 		}
 	}

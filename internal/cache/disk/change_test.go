@@ -18,7 +18,7 @@ import (
 func TestOpenEntriesDoNotNoticeWhatHappensToTheirFiles(t *testing.T) {
 	w := newWorld(t, disk.Config{})
 	s := w.open()
-	for _, kind := range []cache.Kind{cache.Meta, cache.Symcache, cache.Cficache} {
+	for _, kind := range []cache.Kind{cache.Meta, cache.Symcache} {
 		for _, size := range []int{5000, 300 << 10} {
 			name := fmt.Sprint(size)
 			put(t, s, kind, name, size)

@@ -17,7 +17,6 @@ type Config struct {
 	ObjectsIdle  time.Duration `yaml:"objects_idle" help:"How long an unused fetched file is kept. -1: until its space is needed."`
 	MetaIdle     time.Duration `yaml:"meta_idle" help:"How long the unused description of a file is kept. -1: until its space is needed."`
 	SymcacheIdle time.Duration `yaml:"symcache_idle" help:"How long an unused lookup table is kept. -1: until its space is needed."`
-	CficacheIdle time.Duration `yaml:"cficache_idle" help:"How long an unused unwind table is kept. -1: until its space is needed."`
 }
 
 const day = 24 * time.Hour
@@ -34,7 +33,7 @@ func (c Config) Defaults() Config {
 		field *time.Duration
 		life  time.Duration
 	}{
-		{&c.ObjectsIdle, day}, {&c.MetaIdle, 7 * day}, {&c.SymcacheIdle, 7 * day}, {&c.CficacheIdle, 7 * day},
+		{&c.ObjectsIdle, day}, {&c.MetaIdle, 7 * day}, {&c.SymcacheIdle, 7 * day},
 	} {
 		if *d.field == 0 {
 			*d.field = d.life
@@ -63,9 +62,7 @@ func (c Config) idle(k cache.Kind) time.Duration {
 		return c.ObjectsIdle
 	case cache.Meta:
 		return c.MetaIdle
-	case cache.Symcache:
-		return c.SymcacheIdle
 	default:
-		return c.CficacheIdle
+		return c.SymcacheIdle
 	}
 }

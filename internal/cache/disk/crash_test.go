@@ -41,7 +41,7 @@ func victim(dir string) {
 		go func() {
 			for i := 0; ; i++ {
 				name := fmt.Sprint(g, ".", i%300)
-				b, err := s.Put(context.Background(), cache.Kinds()[i%4], key(name), func(w io.Writer) error {
+				b, err := s.Put(context.Background(), cache.Kinds()[i%3], key(name), func(w io.Writer) error {
 					text := body(name, 10_000+i%300)
 					for at := 0; at < len(text); at += 1000 {
 						if _, err := io.WriteString(w, text[at:min(at+1000, len(text))]); err != nil {

@@ -24,7 +24,7 @@ func grown(t *testing.T, w *world) {
 	t.Helper()
 	s := w.open()
 	for i := range 40 {
-		put(t, s, cache.Kinds()[i%4], fmt.Sprint(i), 10+i)
+		put(t, s, cache.Kinds()[i%3], fmt.Sprint(i), 10+i)
 	}
 	for i := range 200 {
 		f := fault.New(fault.Denied, fmt.Sprint(i, strings.Repeat("/place", i%50)), "%s", strings.Repeat("x", i*i%300))
@@ -54,7 +54,7 @@ func sound(t *testing.T, w *world, what string) int64 {
 	}
 	defer w.close(s)
 	for i := range 40 {
-		if !has(t, s, cache.Kinds()[i%4], fmt.Sprint(i), 10+i) {
+		if !has(t, s, cache.Kinds()[i%3], fmt.Sprint(i), 10+i) {
 			t.Fatalf("%s: entry %d is lost", what, i)
 		}
 	}
@@ -172,7 +172,7 @@ func TestCheckAgreesWithBbolt(t *testing.T) {
 	for round := range 150 {
 		err := db.Update(func(tx *bbolt.Tx) error {
 			for range 1 + random.IntN(200) {
-				b, err := tx.CreateBucketIfNotExists([]byte(cache.Kinds()[random.IntN(4)]))
+				b, err := tx.CreateBucketIfNotExists([]byte(cache.Kinds()[random.IntN(3)]))
 				if err != nil {
 					return err
 				}

@@ -102,7 +102,7 @@ func TestHammer(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(g), 7))
 			for range 150 {
 				i := random.IntN(60)
-				kind, name := cache.Kinds()[i%4], fmt.Sprint(i)
+				kind, name := cache.Kinds()[i%3], fmt.Sprint(i)
 				size := (i % 5) * 3000
 				switch random.IntN(10) {
 				case 0:

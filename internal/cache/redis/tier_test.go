@@ -182,10 +182,10 @@ func TestDamageIsAMiss(t *testing.T) {
 func TestEvictedChunksAreCounted(t *testing.T) {
 	s := start(t)
 	n := open(t, patient(s))
-	cachetest.Put(t, n, cache.Cficache, keyA, text(1<<20, 6))
-	before := metric.CacheEvictions.Value("redis", "cficache")
+	cachetest.Put(t, n, cache.Symcache, keyA, text(1<<20, 6))
+	before := metric.CacheEvictions.Value("redis", "symcache")
 	s.ask("DEL", s.keys("*:0")[0])
-	if cachetest.Get(t, n, cache.Cficache, keyA) != nil || metric.CacheEvictions.Value("redis", "cficache") != before+1 {
+	if cachetest.Get(t, n, cache.Symcache, keyA) != nil || metric.CacheEvictions.Value("redis", "symcache") != before+1 {
 		t.Error("an evicted chunk was not counted")
 	}
 }

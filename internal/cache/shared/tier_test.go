@@ -89,7 +89,7 @@ func TestWhatOneNodePutTheOtherFinds(t *testing.T) {
 func TestTheFirstTableStaysAndTheLastMeta(t *testing.T) {
 	b := mem.New()
 	first, second := open(t, patient(), b), open(t, patient(), b)
-	for _, kind := range []cache.Kind{cache.Symcache, cache.Cficache, cache.Meta} {
+	for _, kind := range []cache.Kind{cache.Symcache, cache.Meta} {
 		cachetest.Put(t, first, kind, keyA, []byte("one"))
 		cachetest.Put(t, second, kind, keyA, []byte("two"))
 		want := "one"
@@ -142,8 +142,8 @@ func TestDamageIsAMissAndIsMended(t *testing.T) {
 		t.Errorf("%d kinds of damage change nothing", harmless)
 	}
 	plant(t, b, cache.Symcache, keyB, good)
-	plant(t, b, cache.Cficache, keyA, good)
-	if cachetest.Get(t, n, cache.Symcache, keyB) != nil || cachetest.Get(t, n, cache.Cficache, keyA) != nil {
+	plant(t, b, cache.Meta, keyA, good)
+	if cachetest.Get(t, n, cache.Symcache, keyB) != nil || cachetest.Get(t, n, cache.Meta, keyA) != nil {
 		t.Error("the entry of another key is served")
 	}
 }
