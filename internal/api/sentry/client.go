@@ -6,6 +6,9 @@ import (
 	"symbolon/internal/api"
 )
 
+// globalScope is that of requests which name none.
+const globalScope = "global"
+
 // client is who sends a request: the holder of a token, or nobody in
 // particular where none are needed.
 type client struct{ *api.Client }

@@ -13,9 +13,6 @@ import (
 	"symbolon/internal/symbolicate"
 )
 
-// engine begins to open the modules of a request.
-type engine func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, result)
-
 // A format writes an answer: a document, or lines.
 type format interface {
 	decided(modules []int32, more bool) // the outcome of these modules is known
@@ -44,19 +41,6 @@ func (d *Door) deliver(ctx context.Context, begin engine, e *encoder, f format) 
 	}
 	f.end()
 	return e.Err
-}
-
-// newEncoder returns an encoder that writes to w.
-func (d *Door) newEncoder(q *question, w io.Writer) *encoder {
-	return &encoder{question: q, req: q.ask(), names: &d.names, to: w, patience: d.deps.Patience, excerpts: newExcerpts()}
-}
-
-// release releases the result and the memory of the encoder.
-func (e *encoder) release() {
-	if e.res != nil {
-		e.res.Release()
-	}
-	e.Encoder.Release()
 }
 
 // answer works on a job until it has an answer. Downloads and tables that others
@@ -146,4 +130,32 @@ func (d *Door) stream(w http.ResponseWriter, r *http.Request, j *jobs.Job, begin
 		d.deps.Log.Warn("an answer ends within a line", "request_id", api.RequestID(r.Context()), "status", status)
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// answer writes a completed answer.
+func (e *encoder) answer() {
+	e.Open('{')
+	e.Key("status")
+	e.String("completed")
+	if e.hasSignal {
+		e.Key("signal")
+		e.Uint(uint64(e.signal))
+	}
+	e.Key("stacktraces")
+	e.Open('[')
+	first := 0
+	for s := range e.stacks {
+		e.stack(&e.stacks[s], first)
+		first = e.stacks[s].end
+	}
+	e.Close(']')
+	e.Key("modules")
+	e.Open('[')
+	for m := range e.modules {
+		e.module(int32(m))
+		e.Spill()
+	}
+	e.Close(']')
+	e.Close('}')
+	e.Flush()
 }

@@ -3,21 +3,16 @@ package sentry
 import (
 	"context"
 	"log/slog"
-	"mime"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/jobs"
 	"symbolon/internal/bin"
 	"symbolon/internal/cache/mem"
-	"symbolon/internal/fault"
 	"symbolon/internal/ident"
-	"symbolon/internal/metric"
 	"symbolon/internal/source"
+	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
 )
 
@@ -43,6 +38,20 @@ type Search struct {
 	Scope string          // of the caches
 	Named []source.Config // those that the request names; nil: those of the configuration
 	Only  []string        // ids of those of the configuration; nil: all
+}
+
+// engine begins to open the modules of a request.
+type engine func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, result)
+
+// result is what the encoder uses of a *symbolicate.Result. Tests have others.
+type result interface {
+	Next() (modules []int32, more bool)
+	Open(from, to int)
+	Addr(i int) (addr uint64, ok bool)
+	Frames(i int) ([]sym.Frame, error)
+	AppendRaw(dst []byte, m int32, t sym.Text) (out []byte, plain bool)
+	Source(m int32, path string) (text []byte, link string)
+	Release()
 }
 
 // Door serves the routes. Close it.
@@ -75,24 +84,6 @@ func New(cfg Config, deps Deps) *Door {
 func (d *Door) Close() {
 	d.jobs.Close()
 	d.texts.Close()
-}
-
-// Routes are what the door serves.
-func (d *Door) Routes() []api.Route {
-	post, read := []string{http.MethodPost}, []string{http.MethodGet, http.MethodHead}
-	routes := []api.Route{
-		{Methods: post, Pattern: "/symbolicate", Handle: d.symbolicate, MaxBody: int64(d.cfg.MaxBody), Fail: fail},
-		{Methods: read, Pattern: "/requests/", Handle: d.poll, Fail: fail},
-	}
-	routes = append(routes, api.Route{Methods: read, Pattern: "/proxy/", Handle: d.proxy, Fail: fail})
-	for _, path := range []string{"/symbolicate-any", "/symbolicate-js", "/symbolicate-jvm", "/minidump", "/applecrashreport"} {
-		routes = append(routes, api.Route{Methods: post, Pattern: path, Handle: unserved, Fail: fail})
-	}
-	return routes
-}
-
-func unserved(w http.ResponseWriter, r *http.Request) {
-	detail(w, http.StatusNotImplemented, r.URL.Path+" is not served here; /symbolicate is")
 }
 
 // fail words errors. What is wrong with a body is said in plain text, as by
@@ -128,92 +119,6 @@ func (d *Door) full(w http.ResponseWriter, _ *http.Request, text string) {
 	detail(w, http.StatusServiceUnavailable, text)
 }
 
-// globalScope is that of requests which name none.
-const globalScope = "global"
-
-// waitOf is how long a client wants to wait. Without a word it waits until the
-// answer is there.
-func waitOf(query url.Values) (wait time.Duration, refused *refusal) {
-	text, said := query["timeout"]
-	if !said {
-		return jobs.Longest, nil
-	}
-	seconds, err := strconv.ParseUint(text[0], 10, 64)
-	if err != nil {
-		return 0, &refusal{http.StatusBadRequest, "timeout: wanted is a number of seconds"}
-	}
-	return time.Duration(min(seconds, uint64(jobs.Longest/time.Second))) * time.Second, nil
-}
-
-func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
-	who, ok := d.known(w, r)
-	if !ok {
-		return
-	}
-	query := r.URL.Query()
-	wait, refused := waitOf(query)
-	if refused == nil && !isJSON(r.Header.Get("Content-Type")) {
-		refused = &refusal{http.StatusUnsupportedMediaType, "the request must have Content-Type: application/json"}
-	}
-	if refused != nil {
-		fail(w, r, refused.status, refused.detail)
-		return
-	}
-	scope, err := who.scope(query.Get("scope"))
-	var q *question
-	if err == nil {
-		q, err = decode(r.Body, d.cfg)
-	}
-	if err == nil {
-		err = d.admit(q, who)
-	}
-	if err != nil {
-		status, title := explain(err)
-		fail(w, r, status, title)
-		return
-	}
-	cost := q.asking(d.deps.Sources)
-	if cost > jobs.MostWeight {
-		fail(w, r, http.StatusRequestEntityTooLarge, "so many modules cannot be looked for in so many sources; ask for fewer in a single request")
-		return
-	}
-	q.scope = scope
-	search := Search{Scope: scope, Only: who.sources()}
-	if q.hasSources {
-		search.Named = append([]source.Config{}, q.sources...)
-	}
-	begin, err := d.engine(search)
-	if err != nil {
-		d.refuseSources(w, r, err)
-		return
-	}
-	j := d.jobs.Begin(scope, q.footprint()+cost)
-	if j == nil {
-		metric.Refused.Add(1, "requests")
-		d.full(w, r, "maximum number of concurrent requests reached")
-		return
-	}
-	if wantsLines(r) {
-		d.stream(w, r, j, begin, q)
-		return
-	}
-	d.jobs.Run(w, r, j, wait, func() { d.answer(j, begin, q, api.RequestID(r.Context())) })
-}
-
-// refuseSources says why the sources of a request cannot be used. One that is
-// not what it should be is the mistake of the client, who wrote it.
-func (d *Door) refuseSources(w http.ResponseWriter, r *http.Request, err error) {
-	status, title := api.Status(err), "sources: "+fault.Of(err).Detail
-	switch kind := fault.KindOf(err); {
-	case kind == fault.Malformed, kind == fault.Unsupported:
-		status = http.StatusBadRequest
-	case status == http.StatusInternalServerError:
-		d.deps.Log.Error("the sources of a request cannot be used", "request_id", api.RequestID(r.Context()), "error", err)
-		title = ""
-	}
-	fail(w, r, status, title)
-}
-
 func explain(err error) (status int, title string) {
 	switch err := err.(type) {
 	case *api.BodyError:
@@ -222,30 +127,4 @@ func explain(err error) (status int, title string) {
 		return err.status, err.detail
 	}
 	return http.StatusInternalServerError, ""
-}
-
-func isJSON(kind string) bool {
-	kind, _, err := mime.ParseMediaType(kind)
-	return err == nil && (kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json"))
-}
-
-// poll answers for a request that was sent before.
-func (d *Door) poll(w http.ResponseWriter, r *http.Request) {
-	who, ok := d.known(w, r)
-	if !ok {
-		return
-	}
-	wait, refused := waitOf(r.URL.Query())
-	if refused != nil {
-		fail(w, r, refused.status, refused.detail)
-		return
-	}
-	id, ok := ident.ParseUUID(r.PathValue("rest"))
-	if !ok {
-		w.WriteHeader(http.StatusNotFound)
-		return
-	}
-	if err := d.jobs.Poll(w, r, who.sees, id, wait); err != nil {
-		d.full(w, r, "the store of answers does not reply")
-	}
 }

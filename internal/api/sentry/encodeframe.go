@@ -11,6 +11,42 @@ import (
 	"symbolon/internal/sym"
 )
 
+// stack writes a stack trace whose frames begin at first.
+func (e *encoder) stack(s *stack, first int) {
+	e.first, e.end = first, s.end
+	e.Open('{')
+	if s.hasID {
+		e.Key("thread_id")
+		e.Uint(s.threadID)
+	}
+	if s.threadName.ok {
+		e.Key("thread_name")
+		e.String(s.threadName.text)
+	}
+	if s.requesting != unset {
+		e.Key("is_requesting")
+		e.Bool(s.requesting == yes)
+	}
+	if len(s.registers) > 0 {
+		e.Key("registers")
+		e.Open('{')
+		for _, r := range s.registers {
+			e.OpenString()
+			e.Buf = json.AppendEscaped(e.Buf, r.name)
+			e.CloseKey()
+			e.Hex(r.value)
+		}
+		e.Close('}')
+	}
+	e.Key("frames")
+	e.Open('[')
+	for i := first; i < s.end && e.Spill(); i++ {
+		e.frame(i)
+	}
+	e.Close(']')
+	e.Close('}')
+}
+
 // status is the status of a frame.
 type status uint8
 
