@@ -12,7 +12,7 @@ import (
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/config"
 	"symbolon/internal/ident"
-	"symbolon/internal/ingest"
+	"symbolon/internal/ingest/symbfile"
 	"symbolon/internal/keys"
 	"symbolon/internal/source"
 	"symbolon/internal/source/tree"
@@ -21,7 +21,7 @@ import (
 
 // uploads is the store of uploads, which several nodes may share.
 type uploads struct {
-	store  *ingest.Store
+	store  *symbfile.Store
 	keys   *keys.Ring
 	source source.Source // nil if the store is a configured source
 	id     string        // of that configured source
@@ -59,7 +59,7 @@ func openUploads(cfg *config.Config, store *disk.Store, client *web.Client, log 
 		u.source = unlisted{keyed{t, u.keys}}
 	}
 	spool := func() (cache.Spool, error) { return store.Temp() }
-	u.store = ingest.New(cfg.Elastic.Uploads, ingest.Deps{Bucket: state, Spool: spool, Now: time.Now, Log: log})
+	u.store = symbfile.New(cfg.Elastic.Uploads, symbfile.Deps{Bucket: state, Spool: spool, Now: time.Now, Log: log})
 	return u, nil
 }
 
@@ -121,7 +121,7 @@ func (u *uploads) sweep(ctx context.Context, expiry time.Duration) {
 	if u.folder == nil {
 		return
 	}
-	if err := u.folder.Sweep(ctx, ingest.Incoming, time.Now().Add(-expiry)); err != nil && ctx.Err() == nil {
+	if err := u.folder.Sweep(ctx, symbfile.Incoming, time.Now().Add(-expiry)); err != nil && ctx.Err() == nil {
 		u.log.Warn("cannot remove expired parts of uploads", "error", err)
 	}
 }

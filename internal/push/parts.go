@@ -13,9 +13,9 @@ import (
 	"path/filepath"
 
 	"symbolon/internal/extract"
-	"symbolon/internal/format/symbfile"
+	format "symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
-	"symbolon/internal/ingest"
+	"symbolon/internal/ingest/symbfile"
 	"symbolon/internal/scratch"
 )
 
@@ -60,7 +60,7 @@ func (s *partSet) describe(isKnown bool) *Set {
 // fill cuts a symbfile into parts, which it writes to the file name.
 func (s *partSet) fill(ctx context.Context, raw *os.File, name string, size int) (err error) {
 	whole := func() io.Reader { return bufio.NewReaderSize(io.NewSectionReader(raw, 0, math.MaxInt64), 1<<16) }
-	if err := extract.EachRecord(ctx, symbfile.NewReader(whole()), func(symbfile.Record) error { s.records++; return nil }); err != nil {
+	if err := extract.EachRecord(ctx, format.NewReader(whole()), func(format.Record) error { s.records++; return nil }); err != nil {
 		return err
 	}
 	if s.file, err = os.Create(name); err != nil {
@@ -68,8 +68,8 @@ func (s *partSet) fill(ctx context.Context, raw *os.File, name string, size int)
 	}
 	out := bufio.NewWriterSize(s.file, 1<<16)
 	_, err = extract.Split(ctx, whole(), size, func(n int) (io.WriteCloser, error) {
-		if n >= ingest.MaxParts {
-			return nil, fmt.Errorf("more than %d parts; raise --part-size", ingest.MaxParts)
+		if n >= symbfile.MaxParts {
+			return nil, fmt.Errorf("more than %d parts; raise --part-size", symbfile.MaxParts)
 		}
 		return &partWriter{set: s, out: out, sum: sha256.New()}, nil
 	})

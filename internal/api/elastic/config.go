@@ -5,17 +5,17 @@ import (
 	"fmt"
 
 	"symbolon/internal/bin"
-	"symbolon/internal/ingest"
+	"symbolon/internal/ingest/symbfile"
 	"symbolon/internal/keys"
 )
 
 // Config of the door. The zero value is the default.
 type Config struct {
-	APIKeys      []bin.Secret  `yaml:"api_keys" help:"Keys that may upload, each the base64 of ID:SECRET, besides those that symbolon key added. None of either: every upload is refused."`
-	ReadKeys     []bin.Secret  `yaml:"read_keys" help:"Keys that may only read, in the same form. None: everybody may read."`
-	Store        string        `yaml:"store" help:"The old name of the key state."`
-	MaxAddresses int           `yaml:"max_addresses" help:"Addresses that one request may look up. -1: no bound."`
-	Uploads      ingest.Config `yaml:"uploads" help:"What is taken."`
+	APIKeys      []bin.Secret    `yaml:"api_keys" help:"Keys that may upload, each the base64 of ID:SECRET, besides those that symbolon key added. None of either: every upload is refused."`
+	ReadKeys     []bin.Secret    `yaml:"read_keys" help:"Keys that may only read, in the same form. None: everybody may read."`
+	Store        string          `yaml:"store" help:"The old name of the key state."`
+	MaxAddresses int             `yaml:"max_addresses" help:"Addresses that one request may look up. -1: no bound."`
+	Uploads      symbfile.Config `yaml:"uploads" help:"What is taken."`
 }
 
 // Defaults returns c with its zero fields filled in.

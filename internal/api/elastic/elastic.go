@@ -20,14 +20,14 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/ident"
-	"symbolon/internal/ingest"
+	"symbolon/internal/ingest/symbfile"
 	"symbolon/internal/keys"
 	"symbolon/internal/symbolicate"
 )
 
 // Deps are the parts that the door works with.
 type Deps struct {
-	Store  *ingest.Store
+	Store  *symbfile.Store
 	Keys   *keys.Ring
 	Run    func(ctx context.Context, req *symbolicate.Request) (*symbolicate.Result, error)
 	Forget func(ctx context.Context, m ident.Module) error // what was missing may be there now
@@ -48,12 +48,12 @@ func (d *Door) Routes() []api.Route {
 	upload, read := []string{http.MethodPost, http.MethodPut}, []string{http.MethodGet, http.MethodHead}
 	most := int64(d.cfg.Uploads.Defaults().MaxPart)
 	return []api.Route{
-		{Methods: upload, Pattern: "/api/symbols-ranges", Handle: d.taking(ingest.Ranges), Admit: d.mayUpload, MaxBody: most, MaxHeld: leastHeld, Fail: d.fail},
-		{Methods: upload, Pattern: "/api/symbols-returnpads", Handle: d.taking(ingest.ReturnPads), Admit: d.mayUpload, MaxBody: most, MaxHeld: leastHeld, Fail: d.fail},
+		{Methods: upload, Pattern: "/api/symbols-ranges", Handle: d.taking(symbfile.Ranges), Admit: d.mayUpload, MaxBody: most, MaxHeld: leastHeld, Fail: d.fail},
+		{Methods: upload, Pattern: "/api/symbols-returnpads", Handle: d.taking(symbfile.ReturnPads), Admit: d.mayUpload, MaxBody: most, MaxHeld: leastHeld, Fail: d.fail},
 		{Methods: read, Pattern: "/api/symbols/", Handle: d.reading(d.one), Fail: api.FailError},
 		{Methods: []string{http.MethodPost}, Pattern: "/api/symbols/lookup", Handle: d.many, Admit: d.mayRead, Fail: api.FailError},
 		{Methods: read, Pattern: "/{a}/{b}/{id}/metadata.json", Handle: d.reading(d.metadata), Fail: api.FailError},
-		{Methods: read, Pattern: "/{a}/{b}/{id}/ranges", Handle: d.reading(d.mirror(ingest.Ranges)), Fail: api.FailError},
-		{Methods: read, Pattern: "/{a}/{b}/{id}/returnpads", Handle: d.reading(d.mirror(ingest.ReturnPads)), Fail: api.FailError},
+		{Methods: read, Pattern: "/{a}/{b}/{id}/ranges", Handle: d.reading(d.mirror(symbfile.Ranges)), Fail: api.FailError},
+		{Methods: read, Pattern: "/{a}/{b}/{id}/returnpads", Handle: d.reading(d.mirror(symbfile.ReturnPads)), Fail: api.FailError},
 	}
 }

@@ -28,9 +28,9 @@ import (
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/cache"
 	"symbolon/internal/fault"
-	"symbolon/internal/format/symbfile"
+	format "symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
-	"symbolon/internal/ingest"
+	"symbolon/internal/ingest/symbfile"
 	"symbolon/internal/keys"
 	"symbolon/internal/symbolicate"
 )
@@ -70,7 +70,7 @@ func routes(t *testing.T, cfg elastic.Config, b bucket.Bucket) ([]api.Route, *by
 	cfg.APIKeys = []bin.Secret{bin.NewSecret(key)}
 	log, forgotten := &bytes.Buffer{}, &[]ident.Module{}
 	logger := slog.New(slog.NewTextHandler(log, nil))
-	store := ingest.New(cfg.Uploads, ingest.Deps{Bucket: b, Now: time.Now, Log: logger, Spool: func() (cache.Spool, error) {
+	store := symbfile.New(cfg.Uploads, symbfile.Deps{Bucket: b, Now: time.Now, Log: logger, Spool: func() (cache.Spool, error) {
 		f, err := os.CreateTemp(t.TempDir(), "")
 		return spool{f}, err
 	}})
@@ -104,21 +104,21 @@ func ask(h http.Handler, body []byte, more ...string) *httptest.ResponseRecorder
 
 // ranges is a symbfile with one function, pads one with a return pad.
 func ranges(t testing.TB, name string) []byte {
-	return symb(t, func(w *symbfile.Writer) error {
-		return w.Range(&symbfile.Range{VA: 0x1000, Length: 16, Func: []byte(name)})
+	return symb(t, func(w *format.Writer) error {
+		return w.Range(&format.Range{VA: 0x1000, Length: 16, Func: []byte(name)})
 	})
 }
 
 func pads(t testing.TB) []byte {
-	return symb(t, func(w *symbfile.Writer) error {
-		return w.Pad(&symbfile.Pad{VA: 0x1000, Frames: []symbfile.PadFrame{{Func: []byte("f")}}})
+	return symb(t, func(w *format.Writer) error {
+		return w.Pad(&format.Pad{VA: 0x1000, Frames: []format.PadFrame{{Func: []byte("f")}}})
 	})
 }
 
-func symb(t testing.TB, write func(*symbfile.Writer) error) []byte {
+func symb(t testing.TB, write func(*format.Writer) error) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := symbfile.NewWriter(&b)
+	w := format.NewWriter(&b)
 	if err := errors.Join(write(w), w.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestRefusalsAreTold(t *testing.T) {
 		"gzip that is cut":       {packed[:len(packed)-9], []string{"Content-Encoding", "gzip"}, 400, "1007"},
 		"zstd that is cut":       {squeezed[:len(squeezed)-1], []string{"Content-Encoding", "zstd"}, 400, "1007"},
 	} {
-		h, log, forgotten := door(t, elastic.Config{Uploads: ingest.Config{MaxPart: 1 << 10}}, mem.New())
+		h, log, forgotten := door(t, elastic.Config{Uploads: symbfile.Config{MaxPart: 1 << 10}}, mem.New())
 		w := ask(h, c.body, c.more...)
 		var got struct {
 			Success *bool

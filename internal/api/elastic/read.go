@@ -14,7 +14,7 @@ import (
 	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
-	"symbolon/internal/ingest"
+	"symbolon/internal/ingest/symbfile"
 	"symbolon/internal/keys"
 )
 
@@ -80,7 +80,7 @@ func (d *Door) one(w http.ResponseWriter, r *http.Request) {
 		Ranges     *held         `json:"ranges"`
 		ReturnPads *held         `json:"returnpads"`
 	}{FileID: file}
-	for _, kind := range [...]ingest.Kind{ingest.Ranges, ingest.ReturnPads} {
+	for _, kind := range [...]symbfile.Kind{symbfile.Ranges, symbfile.ReturnPads} {
 		info, err := d.Store.Info(r.Context(), file, kind)
 		switch {
 		case fault.KindOf(err) == fault.NotFound:
@@ -90,7 +90,7 @@ func (d *Door) one(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		has := &held{hex.EncodeToString(info.Content[:]), info.Parts, info.Records, info.Size, info.Published}
-		if kind == ingest.Ranges {
+		if kind == symbfile.Ranges {
 			answer.Ranges = has
 		} else {
 			answer.ReturnPads = has
@@ -121,7 +121,7 @@ func (d *Door) metadata(w http.ResponseWriter, r *http.Request) {
 		api.FailError(w, r, http.StatusNotFound, "")
 		return
 	}
-	info, err := d.Store.Info(r.Context(), id, ingest.Ranges)
+	info, err := d.Store.Info(r.Context(), id, symbfile.Ranges)
 	if err != nil {
 		d.missing(w, r, err)
 		return
@@ -134,13 +134,13 @@ func (d *Door) metadata(w http.ResponseWriter, r *http.Request) {
 
 // tag tells a state of a file from others, also from one of the same content of
 // which something else is told.
-func tag(info *ingest.Info) string {
+func tag(info *symbfile.Info) string {
 	return fmt.Sprintf("\"%x-%x\"", info.Content[:10], info.Published.UnixNano())
 }
 
 // mirror gives out symbfiles as they are kept. What is sent is of one state of a
 // file, and its tag of the same, or the answer fails.
-func (d *Door) mirror(kind ingest.Kind) http.HandlerFunc {
+func (d *Door) mirror(kind symbfile.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, ok := mirrored(r)
 		if !ok {
@@ -170,9 +170,9 @@ func (d *Door) mirror(kind ingest.Kind) http.HandlerFunc {
 // beginning to its end, so that a new file does not touch it.
 type blob struct {
 	ctx   context.Context
-	store *ingest.Store
+	store *symbfile.Store
 	file  ident.FileID
-	kind  ingest.Kind
+	kind  symbfile.Kind
 	attrs bucket.Attrs  // of the file as it was when it was opened first
 	off   int64         // where the next Read is
 	src   io.ReadCloser // nil: it has to be opened
@@ -184,7 +184,7 @@ type blob struct {
 const maxOpens = 10
 
 // begin opens the file, and tells what is in just this state of it.
-func (b *blob) begin() (*ingest.Info, error) {
+func (b *blob) begin() (*symbfile.Info, error) {
 	for range maxOpens {
 		info, err := b.store.Info(b.ctx, b.file, b.kind)
 		if err != nil {

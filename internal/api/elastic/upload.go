@@ -10,7 +10,7 @@ import (
 	"symbolon/internal/api"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
-	"symbolon/internal/ingest"
+	"symbolon/internal/ingest/symbfile"
 	"symbolon/internal/keys"
 )
 
@@ -50,10 +50,10 @@ func (d *Door) mayUpload(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // taking takes parts of one kind.
-func (d *Door) taking(kind ingest.Kind) http.HandlerFunc {
+func (d *Door) taking(kind symbfile.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		part, err := partOf(r.Header, kind)
-		var published *ingest.Info
+		var published *symbfile.Info
 		if err == nil {
 			claim := func(n int64) error { return api.Reserve(r, n) }
 			published, err = d.Store.Take(r.Context(), part, newScale(r.Body, part.Count > 1, claim))
@@ -82,22 +82,22 @@ func (d *Door) forget(r *http.Request, file ident.FileID, build ident.BuildID) e
 }
 
 // partOf is what headers say of a body.
-func partOf(h http.Header, kind ingest.Kind) (p ingest.Part, err error) {
+func partOf(h http.Header, kind symbfile.Kind) (p symbfile.Part, err error) {
 	p.Kind = kind
 	if p.File, err = parseFile(h.Get("FileID")); err != nil {
 		return p, &refusal{http.StatusBadRequest, codeFileID, "the header FileID is not the base64 of 16 bytes: " + err.Error()}
 	}
-	if p.Index, err = number(h, "FilePart", 0, 0, ingest.MaxParts-1); err != nil {
+	if p.Index, err = number(h, "FilePart", 0, 0, symbfile.MaxParts-1); err != nil {
 		return p, err
 	}
-	if p.Count, err = number(h, "FileParts", 1, 1, ingest.MaxParts); err != nil {
+	if p.Count, err = number(h, "FileParts", 1, 1, symbfile.MaxParts); err != nil {
 		return p, err
 	}
 	if p.Index >= p.Count {
 		return p, &refusal{http.StatusBadRequest, codePart, fmt.Sprintf("FilePart is %d of %d FileParts, and the first is 0", p.Index, p.Count)}
 	}
-	if p.Upload = h.Get("Symbolon-Upload"); !ingest.IsUpload(p.Upload) {
-		return p, &refusal{http.StatusBadRequest, codeRequest, fmt.Sprintf("the header Symbolon-Upload is %.80q; wanted are at most %d letters, digits, - and _", p.Upload, ingest.MaxUpload)}
+	if p.Upload = h.Get("Symbolon-Upload"); !symbfile.IsUpload(p.Upload) {
+		return p, &refusal{http.StatusBadRequest, codeRequest, fmt.Sprintf("the header Symbolon-Upload is %.80q; wanted are at most %d letters, digits, - and _", p.Upload, symbfile.MaxUpload)}
 	}
 	key, _ := keys.Sent(h) // it was admitted
 	id, _, _ := bytes.Cut(key, []byte{':'})
@@ -141,7 +141,7 @@ func number(h http.Header, name string, absent, least, most int) (int, error) {
 func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var own *refusal
 	var body *api.BodyError
-	var stored *ingest.Refusal
+	var stored *symbfile.Refusal
 	switch {
 	case errors.As(err, &own):
 		d.say(w, r, own.status, own.code, own.text)
@@ -173,15 +173,15 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // reasons are how refusals of the store are told.
-var reasons = map[ingest.Reason]struct {
+var reasons = map[symbfile.Reason]struct {
 	status int
 	code   string
 }{
-	ingest.Malformed: {http.StatusBadRequest, codeMalformed},
-	ingest.WrongKind: {http.StatusBadRequest, codeKind},
-	ingest.Conflict:  {http.StatusConflict, codeConflict},
-	ingest.TooLarge:  {http.StatusRequestEntityTooLarge, codeTooLarge},
-	ingest.Truncated: {http.StatusBadRequest, codeCut},
+	symbfile.Malformed: {http.StatusBadRequest, codeMalformed},
+	symbfile.WrongKind: {http.StatusBadRequest, codeKind},
+	symbfile.Conflict:  {http.StatusConflict, codeConflict},
+	symbfile.TooLarge:  {http.StatusRequestEntityTooLarge, codeTooLarge},
+	symbfile.Truncated: {http.StatusBadRequest, codeCut},
 }
 
 // fail words what the front finds.

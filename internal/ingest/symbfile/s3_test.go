@@ -1,4 +1,4 @@
-package ingest_test
+package symbfile_test
 
 import (
 	"net/http"

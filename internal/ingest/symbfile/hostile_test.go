@@ -1,4 +1,4 @@
-package ingest_test
+package symbfile_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/cache"
 	"symbolon/internal/fixture"
-	"symbolon/internal/ingest"
+	"symbolon/internal/ingest/symbfile"
 )
 
 // badSpool takes nothing.
@@ -27,8 +27,8 @@ func (b badSpool) Write([]byte) (int, error) { return 0, b.err }
 func (badSpool) Size() int64                 { return 0 }
 func (badSpool) Close() error                { return nil }
 
-func withSpool(err error) *ingest.Store {
-	return ingest.New(ingest.Config{}, ingest.Deps{Bucket: mem.New(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+func withSpool(err error) *symbfile.Store {
+	return symbfile.New(symbfile.Config{}, symbfile.Deps{Bucket: mem.New(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Spool: func() (cache.Spool, error) { return badSpool{err: err}, nil }})
 }
 
@@ -80,14 +80,14 @@ func hostile() map[string][]byte {
 }
 
 func TestHostilePartsAreRefused(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	before := ranges("before", 0, 10)
 	n.sent(part(0, 1), before, true)
 	z, _ := zstd.NewWriter(nil)
 	for name, body := range hostile() {
 		for _, sent := range [][]byte{body, z.EncodeAll(body, nil)} {
 			_, err := n.take(part(0, 1), sent)
-			if r, ok := err.(*ingest.Refusal); !ok || r.Why != ingest.Malformed && r.Why != ingest.Truncated {
+			if r, ok := err.(*symbfile.Refusal); !ok || r.Why != symbfile.Malformed && r.Why != symbfile.Truncated {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -111,7 +111,7 @@ func TestStrangePartsAreTaken(t *testing.T) {
 	for range 10_000 {
 		tables.Table("a", "b", strings.Repeat("c", 50))
 	}
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	for name, body := range map[string][]byte{
 		"10,000 tables":               tables.Message(2, fn(1)).Bytes(),
 		"a message of unknown type":   append(message("0209dead"[:0]+"0209dead"), ranges("x", 0, 3)[10:]...),
@@ -121,7 +121,7 @@ func TestStrangePartsAreTaken(t *testing.T) {
 		"a header that has something": append([]byte("symbfile"), (&fixture.Symbfile{}).Message(1, fixture.Proto{}.Text(9, "later")).Message(2, fn(1)).Bytes()...),
 	} {
 		n.sent(part(0, 1), body, true)
-		if got := n.published(ingest.Ranges); !bytes.Equal(got, body) {
+		if got := n.published(symbfile.Ranges); !bytes.Equal(got, body) {
 			t.Errorf("%s: %d bytes are published, want %d", name, len(got), len(body))
 		}
 		first := ranges("first", 0, 2)
@@ -133,7 +133,7 @@ func TestStrangePartsAreTaken(t *testing.T) {
 }
 
 func TestBombsAreRefused(t *testing.T) {
-	n := open(t, mem.New(), ingest.Config{MaxPart: 1 << 30})
+	n := open(t, mem.New(), symbfile.Config{MaxPart: 1 << 30})
 	var bomb bytes.Buffer
 	z, _ := zstd.NewWriter(&bomb, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
 	z.Write([]byte("symbfile\x00\x01"))
@@ -142,7 +142,7 @@ func TestBombsAreRefused(t *testing.T) {
 		z.Write(body)
 	}
 	z.Close()
-	n.refused(part(0, 1), bomb.Bytes(), ingest.TooLarge)
+	n.refused(part(0, 1), bomb.Bytes(), symbfile.TooLarge)
 	wide, _ := zstd.NewWriter(nil, zstd.WithWindowSize(256<<20), zstd.WithSingleSegment(false))
 	var big bytes.Buffer
 	wide.Reset(&big)
@@ -150,5 +150,5 @@ func TestBombsAreRefused(t *testing.T) {
 	wide.Flush()
 	wide.Write(make([]byte, 10))
 	wide.Close()
-	n.refused(part(0, 1), big.Bytes(), ingest.Malformed)
+	n.refused(part(0, 1), big.Bytes(), symbfile.Malformed)
 }

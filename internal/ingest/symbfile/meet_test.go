@@ -1,4 +1,4 @@
-package ingest_test
+package symbfile_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"symbolon/internal/bucket/mem"
-	"symbolon/internal/ingest"
+	"symbolon/internal/ingest/symbfile"
 )
 
 // joined is what a store makes of stand-alone parts.
@@ -23,18 +23,18 @@ func joined(parts [][]byte) []byte {
 }
 
 func conflict(err error) bool {
-	var r *ingest.Refusal
-	return errors.As(err, &r) && r.Why == ingest.Conflict
+	var r *symbfile.Refusal
+	return errors.As(err, &r) && r.Why == symbfile.Conflict
 }
 
 func TestAnotherPartInAPlaceIsRefusedAndChangesNothing(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	one, two := split("one", 3), split("two", 3)
 	n.sent(part(0, 3), one[0], false)
 	n.sent(part(2, 3), one[2], false)
 	for range 3 {
-		n.refused(part(0, 3), two[0], ingest.Conflict)
-		n.refused(part(2, 3), two[2], ingest.Conflict)
+		n.refused(part(0, 3), two[0], symbfile.Conflict)
+		n.refused(part(2, 3), two[2], symbfile.Conflict)
 		n.sent(part(0, 3), one[0], false)
 	}
 	n.sent(part(1, 3), one[1], true)
@@ -43,7 +43,7 @@ func TestAnotherPartInAPlaceIsRefusedAndChangesNothing(t *testing.T) {
 
 func TestAnUploadGivesWayWhenNoPartCameForTenMinutes(t *testing.T) {
 	for _, k := range []int{0, 1} {
-		n := open(t, folder(t), ingest.Config{})
+		n := open(t, folder(t), symbfile.Config{})
 		one, two := split("one", 3), split("two", 3)
 		n.sent(part(0, 3), one[0], false)
 		n.clock.pass(9 * time.Minute)
@@ -51,10 +51,10 @@ func TestAnUploadGivesWayWhenNoPartCameForTenMinutes(t *testing.T) {
 		n.clock.pass(9 * time.Minute)
 		n.sent(part(1, 3), one[1], false) // which is a part that came
 		n.clock.pass(9*time.Minute + 59*time.Second)
-		n.refused(part(k, 3), two[k], ingest.Conflict)
+		n.refused(part(k, 3), two[k], symbfile.Conflict)
 		n.clock.pass(time.Second)
 		n.sent(part(k, 3), two[k], false)
-		n.refused(part(k, 3), one[k], ingest.Conflict)
+		n.refused(part(k, 3), one[k], symbfile.Conflict)
 		for i, k := range []int{k, 1 - k, 2} {
 			n.sent(part(k, 3), two[k], i == 2)
 		}
@@ -63,7 +63,7 @@ func TestAnUploadGivesWayWhenNoPartCameForTenMinutes(t *testing.T) {
 }
 
 func TestASlowUploadThatNobodyMeetsIsPublished(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	parts := split("slow", 4)
 	for i, k := range []int{2, 0, 3, 1} {
 		n.sent(part(k, 4), parts[k], i == 3)
@@ -75,13 +75,13 @@ func TestASlowUploadThatNobodyMeetsIsPublished(t *testing.T) {
 // TestAnUploadThatSharesPart0BeginsAfterTenMinutes has one that was given up: its
 // part 0 must not stand for that of the next upload, which goes on with another part.
 func TestAnUploadThatSharesPart0BeginsAfterTenMinutes(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	one, two := split("one", 3), split("two", 3)
 	two[0] = one[0]
 	n.sent(part(0, 3), one[0], false)
 	n.sent(part(1, 3), one[1], false)
 	n.sent(part(0, 3), two[0], false)
-	n.refused(part(1, 3), two[1], ingest.Conflict)
+	n.refused(part(1, 3), two[1], symbfile.Conflict)
 	n.clock.pass(10 * time.Minute)
 	for k := range two {
 		n.sent(part(k, 3), two[k], k == 2)
@@ -90,7 +90,7 @@ func TestAnUploadThatSharesPart0BeginsAfterTenMinutes(t *testing.T) {
 }
 
 func TestANamedUploadGoesOnAfterHours(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	parts := split("named", 3)
 	n.sent(of("u", 1, 3), parts[1], false)
 	n.sent(of("u", 0, 3), parts[0], false)
@@ -101,7 +101,7 @@ func TestANamedUploadGoesOnAfterHours(t *testing.T) {
 }
 
 func TestKeysAndNamesKeepUploadsApart(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	type sender struct{ client, name string }
 	uploads := map[sender][][]byte{}
 	for _, s := range []sender{{"", ""}, {"a", ""}, {"b/../ä", ""}, {"a", "ci"}, {"b", "ci"}, {"", "ci"}} {
@@ -122,7 +122,7 @@ func TestKeysAndNamesKeepUploadsApart(t *testing.T) {
 // TestAPublishedUploadAnswersForItsParts has the rest of an upload come that shared
 // its first parts with one that was published meanwhile.
 func TestAPublishedUploadAnswersForItsParts(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	one, two := split("one", 3), split("two", 3)
 	two[0] = one[0]
 	n.sent(part(0, 3), one[0], false)
@@ -130,7 +130,7 @@ func TestAPublishedUploadAnswersForItsParts(t *testing.T) {
 	n.sent(part(1, 3), one[1], false)
 	n.sent(part(2, 3), one[2], true)
 	n.sent(part(2, 3), one[2], false)
-	n.refused(part(1, 3), two[1], ingest.Conflict)
+	n.refused(part(1, 3), two[1], symbfile.Conflict)
 	n.holds(one...)
 	for k := range two {
 		n.sent(part(k, 3), two[k], k == 2)
@@ -141,7 +141,7 @@ func TestAPublishedUploadAnswersForItsParts(t *testing.T) {
 // TestALateRepetitionIsNoPartOfTheNextUpload has it come when that has begun, also
 // behind another one.
 func TestALateRepetitionIsNoPartOfTheNextUpload(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	first := split("first", 3)
 	for round := range 3 {
 		parts := split(fmt.Sprint("round", round), 3)
@@ -150,7 +150,7 @@ func TestALateRepetitionIsNoPartOfTheNextUpload(t *testing.T) {
 		}
 		n.sent(part(0, 3), parts[0], false)
 		if round > 0 {
-			n.refused(part(2, 3), first[2], ingest.Conflict)
+			n.refused(part(2, 3), first[2], symbfile.Conflict)
 		}
 		n.sent(part(1, 3), parts[1], false)
 		n.sent(part(2, 3), parts[2], true)
@@ -165,7 +165,7 @@ func TestALateRepetitionIsNoPartOfTheNextUpload(t *testing.T) {
 func TestANewUploadMayHavePartsOfTheOldOne(t *testing.T) {
 	for shared := range 8 {
 		for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}} {
-			n := open(t, mem.New(), ingest.Config{})
+			n := open(t, mem.New(), symbfile.Config{})
 			old, fresh := split("old", 3), split("new", 3)
 			for k := range 3 {
 				if shared>>k&1 == 1 {
@@ -187,11 +187,11 @@ func TestANewUploadMayHavePartsOfTheOldOne(t *testing.T) {
 }
 
 func TestWhatWasRefusedWhenItWasCompleteIsForgotten(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	file := ranges("whole", 0, 40)
 	bad := cut(file[:len(file)-1], 300)
 	n.sent(part(1, 2), bad[1], false)
-	n.refused(part(0, 2), bad[0], ingest.Malformed)
+	n.refused(part(0, 2), bad[0], symbfile.Malformed)
 	good := cut(file, 300)
 	n.sent(part(1, 2), good[1], false)
 	n.sent(part(0, 2), good[0], true)
@@ -282,7 +282,7 @@ func TestTwoClientsAreNeverMixed(t *testing.T) {
 		for _, first := range orders(count, shared&1 == 1) {
 			for _, second := range orders(count, shared&1 == 1) {
 				for _, steps := range interleavings(count, count) {
-					n := open(t, mem.New(), ingest.Config{})
+					n := open(t, mem.New(), symbfile.Config{})
 					clients := []*client{{parts: one, order: first}, {parts: two, order: second}}
 					var seen [][]byte
 					for _, i := range append(steps, 2, 2, 2) {
@@ -296,7 +296,7 @@ func TestTwoClientsAreNeverMixed(t *testing.T) {
 						if err := clients[i].step(n, false); err != nil {
 							t.Fatal(err)
 						}
-						if got := n.published(ingest.Ranges); got != nil {
+						if got := n.published(symbfile.Ranges); got != nil {
 							seen = append(seen, got)
 						}
 					}
@@ -328,7 +328,7 @@ func TestClientsThatBeginAgainAreNeverMixed(t *testing.T) {
 	published, refused := 0, 0
 	for seed := range uint64(100) {
 		rng := rand.New(rand.NewPCG(seed, 5))
-		n := open(t, mem.New(), ingest.Config{})
+		n := open(t, mem.New(), symbfile.Config{})
 		count := 2 + rng.IntN(3)
 		choice := orders(count, false)
 		whole := map[string]bool{}
@@ -352,7 +352,7 @@ func TestClientsThatBeginAgainAreNeverMixed(t *testing.T) {
 			if err := c.step(n, rng.IntN(5) == 0); err != nil {
 				t.Fatal(err)
 			}
-			got := n.published(ingest.Ranges)
+			got := n.published(symbfile.Ranges)
 			switch {
 			case c.failed:
 				refused++

@@ -1,4 +1,4 @@
-package ingest_test
+package symbfile_test
 
 import (
 	"bytes"
@@ -20,24 +20,24 @@ import (
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/fault"
-	"symbolon/internal/ingest"
+	"symbolon/internal/ingest/symbfile"
 	"symbolon/internal/source"
 )
 
 func TestAFileOfOnePartIsPublished(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	for _, text := range []string{"first", "second"} {
 		body := ranges(text, 0, 100)
 		n.sent(part(0, 1), body, true)
-		if got := n.published(ingest.Ranges); !bytes.Equal(got, body) {
+		if got := n.published(symbfile.Ranges); !bytes.Equal(got, body) {
 			t.Fatalf("published are %d bytes, want %d", len(got), len(body))
 		}
 		n.sent(part(0, 1), body, false)
 	}
 	p := part(0, 1)
-	p.Kind = ingest.ReturnPads
+	p.Kind = symbfile.ReturnPads
 	n.sent(p, pads(7), true)
-	if got := n.published(ingest.ReturnPads); !bytes.Equal(got, pads(7)) {
+	if got := n.published(symbfile.ReturnPads); !bytes.Equal(got, pads(7)) {
 		t.Fatalf("published are %d bytes", len(got))
 	}
 	n.holds(ranges("second", 0, 100))
@@ -46,7 +46,7 @@ func TestAFileOfOnePartIsPublished(t *testing.T) {
 // scenarios are what holds over every bucket.
 var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
 	"PartsComeInAnyOrder": func(t *testing.T, b bucket.Bucket) {
-		n := open(t, b, ingest.Config{})
+		n := open(t, b, symbfile.Config{})
 		for round := range 8 {
 			parts := split(fmt.Sprint("order", round), 5)
 			order := rand.New(rand.NewPCG(uint64(round), 1)).Perm(5)
@@ -60,8 +60,8 @@ var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
 		}
 	},
 	"PartsComeAtOnceToTwoProcesses": func(t *testing.T, b bucket.Bucket) {
-		one := open(t, b, ingest.Config{})
-		nodes := []*node{one, beside(t, b, ingest.Config{}, one.clock)}
+		one := open(t, b, symbfile.Config{})
+		nodes := []*node{one, beside(t, b, symbfile.Config{}, one.clock)}
 		for round := range 3 {
 			parts := split(fmt.Sprint("at once", round), 12)
 			var all sync.WaitGroup
@@ -87,7 +87,7 @@ var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
 		}
 	},
 	"ARepeatedPartIsTheSame": func(t *testing.T, b bucket.Bucket) {
-		n := open(t, b, ingest.Config{})
+		n := open(t, b, symbfile.Config{})
 		parts := split("repeated", 3)
 		for _, upload := range []string{"", "u"} {
 			for _, k := range []int{0, 0, 2, 0, 2} {
@@ -103,7 +103,7 @@ var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
 		}
 	},
 	"AnotherNumberIsAnotherGeneration": func(t *testing.T, b bucket.Bucket) {
-		n := open(t, b, ingest.Config{})
+		n := open(t, b, symbfile.Config{})
 		three, two := split("three", 3), split("two", 2)
 		n.sent(part(0, 3), three[0], false)
 		n.sent(part(0, 2), two[0], false)
@@ -114,7 +114,7 @@ var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
 		n.holds(three...)
 	},
 	"RawContinuationsAreJoined": func(t *testing.T, b bucket.Bucket) {
-		n := open(t, b, ingest.Config{})
+		n := open(t, b, symbfile.Config{})
 		file := ranges("raw", 0, 40)
 		for i, at := range [][]int{{1, 2}, {4, 8}, {7, 9}, {9, 10}, {10, 11}, {100, 1000}, {len(file) / 2, len(file)/2 + 1}, {11, len(file) - 1}} {
 			parts := cut(file, at...)
@@ -122,24 +122,24 @@ var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
 			n.sent(of(name, 2, 3), parts[2], false)
 			n.sent(of(name, 0, 3), parts[0], false)
 			n.sent(of(name, 1, 3), parts[1], true)
-			if got := n.published(ingest.Ranges); !bytes.Equal(got, file) {
+			if got := n.published(symbfile.Ranges); !bytes.Equal(got, file) {
 				t.Fatalf("cut at %v: published are %d bytes, want %d", at, len(got), len(file))
 			}
-			i, err := n.Info(t.Context(), fileID, ingest.Ranges)
+			i, err := n.Info(t.Context(), fileID, symbfile.Ranges)
 			if err != nil || i.Records != 40 || i.Size != int64(len(file)) {
 				t.Fatalf("%+v, %v", i, err)
 			}
 		}
 	},
 	"ABadContinuationVoidsTheUpload": func(t *testing.T, b bucket.Bucket) {
-		n := open(t, b, ingest.Config{})
+		n := open(t, b, symbfile.Config{})
 		good := ranges("good", 0, 40)
 		n.sent(part(0, 1), good, true)
 		bad := append([]byte(nil), good...)
 		bad[len(bad)-40] ^= 0x80
 		parts := cut(bad[:len(bad)-3], 300)
 		n.sent(part(0, 2), parts[0], false)
-		r := n.refused(part(1, 2), parts[1], ingest.Malformed)
+		r := n.refused(part(1, 2), parts[1], symbfile.Malformed)
 		if !strings.Contains(r.Error(), "at 0x") {
 			t.Errorf("no offset: %v", r)
 		}
@@ -153,8 +153,8 @@ var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
 		n.holds(ranges("again", 0, 40))
 	},
 	"UploadsThatTellAreNeverMixed": func(t *testing.T, b bucket.Bucket) {
-		one := open(t, b, ingest.Config{})
-		nodes := []*node{one, beside(t, b, ingest.Config{}, one.clock)}
+		one := open(t, b, symbfile.Config{})
+		nodes := []*node{one, beside(t, b, symbfile.Config{}, one.clock)}
 		uploads := [][][]byte{split("alpha", 6), split("beta", 6)}
 		var all sync.WaitGroup
 		for u, parts := range uploads {
@@ -167,7 +167,7 @@ var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
 			}
 		}
 		all.Wait()
-		got := must(t, one.published(ingest.Ranges))
+		got := must(t, one.published(symbfile.Ranges))
 		for _, parts := range uploads {
 			if slices.Equal(got, must(t, slices.Concat(parts[0], parts[1][10:], parts[2][10:], parts[3][10:], parts[4][10:], parts[5][10:]))) {
 				return
@@ -176,7 +176,7 @@ var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
 		t.Fatalf("it is neither: %.300q", got)
 	},
 	"NamesAreWritten": func(t *testing.T, b bucket.Bucket) {
-		n := open(t, b, ingest.Config{})
+		n := open(t, b, symbfile.Config{})
 		parts := split("names", 2)
 		p := part(0, 2)
 		p.BuildID, p.Base = "b5381a457906d279073822a5ceb24c4bfef94ddb", new(uint64(1<<63))
@@ -203,8 +203,8 @@ func TestStoreOverAFolder(t *testing.T) {
 }
 
 func TestInfoTellsWhatIsPublished(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
-	if _, err := n.Info(t.Context(), fileID, ingest.Ranges); fault.KindOf(err) != fault.NotFound {
+	n := open(t, folder(t), symbfile.Config{})
+	if _, err := n.Info(t.Context(), fileID, symbfile.Ranges); fault.KindOf(err) != fault.NotFound {
 		t.Fatalf("Info of nothing: %v", err)
 	}
 	parts := split("info", 3)
@@ -216,11 +216,11 @@ func TestInfoTellsWhatIsPublished(t *testing.T) {
 		}
 		n.sent(p, body, k == 2)
 	}
-	i, err := n.Info(t.Context(), fileID, ingest.Ranges)
+	i, err := n.Info(t.Context(), fileID, symbfile.Ranges)
 	if err != nil {
 		t.Fatal(err)
 	}
-	size := int64(len(n.published(ingest.Ranges)))
+	size := int64(len(n.published(symbfile.Ranges)))
 	if i.Content != contentOf(parts) || i.Parts != 3 || i.Records != 60 || i.Size != size ||
 		i.BuildID != "abcd" || i.Base != 0x400000 || !i.Published.Equal(n.clock.now().Truncate(time.Millisecond)) {
 		t.Fatalf("%+v; %d bytes, content %v", i, size, contentOf(parts))
@@ -231,13 +231,13 @@ func TestInfoTellsWhatIsPublished(t *testing.T) {
 }
 
 func TestAFileOfManyPartsIsPublished(t *testing.T) {
-	n := open(t, mem.New(), ingest.Config{})
+	n := open(t, mem.New(), symbfile.Config{})
 	body := ranges("x", 0, 1)
 	const count = 2500
 	for k := range count {
 		n.sent(part(k, count), body, k == count-1)
 	}
-	i, err := n.Info(t.Context(), fileID, ingest.Ranges)
+	i, err := n.Info(t.Context(), fileID, symbfile.Ranges)
 	if err != nil || i.Parts != count || i.Records != count {
 		t.Fatalf("%+v, %v", i, err)
 	}
@@ -246,7 +246,7 @@ func TestAFileOfManyPartsIsPublished(t *testing.T) {
 // TestInfoOfOlderVersionsIsRead has one with a sum of each part, which is more than
 // is read at first.
 func TestInfoOfOlderVersionsIsRead(t *testing.T) {
-	n := open(t, mem.New(), ingest.Config{})
+	n := open(t, mem.New(), symbfile.Config{})
 	text := fmt.Sprintf(`{"content":"%064x","parts":2500,"part_sums":%q,"records":7,"size":9,"published":"2026-01-02T03:04:05Z","upload":"u"}`,
 		1, base64.StdEncoding.EncodeToString(make([]byte, 20_000)))
 	b := binary.LittleEndian.AppendUint32([]byte("frames"), 0x184D2A50)
@@ -255,19 +255,19 @@ func TestInfoOfOlderVersionsIsRead(t *testing.T) {
 	if _, err := n.bucket.Put(t.Context(), source.ElasticPath(fileID, "ranges"), bytes.NewReader(b), bucket.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
-	i, err := n.Info(t.Context(), fileID, ingest.Ranges)
+	i, err := n.Info(t.Context(), fileID, symbfile.Ranges)
 	if err != nil || i.Parts != 2500 || i.Records != 7 {
 		t.Fatalf("%+v, %v", i, err)
 	}
 }
 
 func TestABlobOfOthersIsReplaced(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	for _, text := range []string{"", "x", "not ours", strings.Repeat("\xff", 100_000), strings.Repeat("\x00", 100_000)} {
 		if _, err := n.bucket.Put(t.Context(), source.ElasticPath(fileID, "ranges"), strings.NewReader(text), bucket.Attrs{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.Info(t.Context(), fileID, ingest.Ranges); fault.KindOf(err) != fault.Malformed {
+		if _, err := n.Info(t.Context(), fileID, symbfile.Ranges); fault.KindOf(err) != fault.Malformed {
 			t.Errorf("Info of %.10q: %v", text, err)
 		}
 	}
@@ -276,43 +276,43 @@ func TestABlobOfOthersIsReplaced(t *testing.T) {
 
 func TestKindsAreKeptApart(t *testing.T) {
 	mixed := slices.Concat(ranges("x", 0, 3), pads(3)[10:])
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	for _, body := range [][]byte{pads(3), mixed} {
-		r := n.refused(part(0, 1), body, ingest.WrongKind)
+		r := n.refused(part(0, 1), body, symbfile.WrongKind)
 		if !strings.Contains(r.Error(), "at 0x") {
 			t.Errorf("no offset: %v", r)
 		}
 	}
 	raw := cut(mixed, len(mixed)-10)
 	n.sent(part(1, 2), raw[1], false)
-	n.refused(part(0, 2), raw[0], ingest.WrongKind)
-	if n.published(ingest.Ranges) != nil {
+	n.refused(part(0, 2), raw[0], symbfile.WrongKind)
+	if n.published(symbfile.Ranges) != nil {
 		t.Error("something is published")
 	}
-	n = open(t, folder(t), ingest.Config{Mixed: true})
+	n = open(t, folder(t), symbfile.Config{Mixed: true})
 	n.sent(part(0, 1), mixed, true)
-	if i, err := n.Info(t.Context(), fileID, ingest.Ranges); err != nil || i.Records != 6 {
+	if i, err := n.Info(t.Context(), fileID, symbfile.Ranges); err != nil || i.Records != 6 {
 		t.Errorf("%+v, %v", i, err)
 	}
 }
 
 func TestAFileWithoutRecordsIsPublished(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	for _, body := range []string{"symbfile\x00\x01", "symbfile\x00\x01\x00\x04"} {
 		n.sent(part(0, 1), []byte(body), true)
-		if got := n.published(ingest.Ranges); string(got) != body {
+		if got := n.published(symbfile.Ranges); string(got) != body {
 			t.Errorf("%q is published", got)
 		}
 	}
 	n.sent(part(0, 2), []byte("symbfile\x00\x01"), false)
 	n.sent(part(1, 2), []byte("symbfile\x00\x01"), true)
-	if got := n.published(ingest.Ranges); string(got) != "symbfile\x00\x01" {
+	if got := n.published(symbfile.Ranges); string(got) != "symbfile\x00\x01" {
 		t.Errorf("%q is published", got)
 	}
 }
 
 func TestCompressedBodiesAreTheSame(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	parts := split("packed", 2)
 	z, _ := zstd.NewWriter(nil)
 	packed := z.EncodeAll(parts[0], nil)
@@ -320,12 +320,12 @@ func TestCompressedBodiesAreTheSame(t *testing.T) {
 	n.sent(part(0, 2), parts[0], false)
 	n.sent(part(1, 2), z.EncodeAll(parts[1], nil), true)
 	n.holds(parts...)
-	n.refused(part(0, 1), packed[:len(packed)-9], ingest.Truncated)
+	n.refused(part(0, 1), packed[:len(packed)-9], symbfile.Truncated)
 	packed[len(packed)-20] ^= 1
-	n.refused(part(0, 1), packed, ingest.Malformed)
+	n.refused(part(0, 1), packed, symbfile.Malformed)
 }
 
-func contentOf(parts [][]byte) (s ingest.Sum) {
+func contentOf(parts [][]byte) (s symbfile.Sum) {
 	all := sha256.New()
 	for _, p := range parts {
 		one := sha256.New()
@@ -337,13 +337,13 @@ func contentOf(parts [][]byte) (s ingest.Sum) {
 }
 
 func TestPartsThatCannotBeAreRefused(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	long := strings.Repeat("u", 65)
-	for _, p := range []ingest.Part{
-		part(1, 1), part(-1, 1), part(0, 0), part(0, ingest.MaxParts+1), of("a/b", 0, 2), of("~", 0, 2), of("..", 0, 2), of("ä", 0, 2), of(long, 0, 2),
+	for _, p := range []symbfile.Part{
+		part(1, 1), part(-1, 1), part(0, 0), part(0, symbfile.MaxParts+1), of("a/b", 0, 2), of("~", 0, 2), of("..", 0, 2), of("ä", 0, 2), of(long, 0, 2),
 		{File: fileID, Kind: 2, Count: 1}, {File: fileID, Count: 1, BuildID: "../.."}, {File: fileID, Count: 1, BuildID: "abc"},
 	} {
-		n.refused(p, ranges("x", 0, 1), ingest.Malformed)
+		n.refused(p, ranges("x", 0, 1), symbfile.Malformed)
 	}
 	n.sent(of(long[:64], 0, 2), ranges("x", 0, 1), false)
 }

@@ -1,4 +1,4 @@
-package ingest_test
+package symbfile_test
 
 import (
 	"bytes"
@@ -20,16 +20,16 @@ import (
 	"symbolon/internal/bucket/dir"
 	"symbolon/internal/cache"
 	"symbolon/internal/fault"
-	"symbolon/internal/format/symbfile"
+	format "symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
-	"symbolon/internal/ingest"
+	"symbolon/internal/ingest/symbfile"
 )
 
 var fileID = ident.FileID{0xef, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 
 // node is a store over a bucket, with a clock of its own.
 type node struct {
-	*ingest.Store
+	*symbfile.Store
 	t      testing.TB
 	bucket bucket.Bucket
 	clock  *clock
@@ -80,7 +80,7 @@ func folder(t testing.TB) *dir.Bucket {
 	return b
 }
 
-func open(t testing.TB, b bucket.Bucket, cfg ingest.Config) *node {
+func open(t testing.TB, b bucket.Bucket, cfg symbfile.Config) *node {
 	t.Helper()
 	c := &clock{}
 	c.at.Store(time.Now().UnixNano())
@@ -88,10 +88,10 @@ func open(t testing.TB, b bucket.Bucket, cfg ingest.Config) *node {
 }
 
 // beside is another store, as that of another process.
-func beside(t testing.TB, b bucket.Bucket, cfg ingest.Config, c *clock) *node {
+func beside(t testing.TB, b bucket.Bucket, cfg symbfile.Config, c *clock) *node {
 	temp, spools := os.TempDir(), &atomic.Int64{}
 	n := &node{t: t, bucket: b, clock: c, spools: spools}
-	n.Store = ingest.New(cfg, ingest.Deps{Bucket: b, Now: c.now, Log: slog.New(slog.DiscardHandler), Spool: func() (cache.Spool, error) {
+	n.Store = symbfile.New(cfg, symbfile.Deps{Bucket: b, Now: c.now, Log: slog.New(slog.DiscardHandler), Spool: func() (cache.Spool, error) {
 		f, err := os.CreateTemp(temp, "ingest-")
 		if err != nil {
 			return nil, err
@@ -109,36 +109,36 @@ func beside(t testing.TB, b bucket.Bucket, cfg ingest.Config, c *clock) *node {
 }
 
 // part is the part k of n.
-func part(k, n int) ingest.Part { return ingest.Part{File: fileID, Index: k, Count: n} }
+func part(k, n int) symbfile.Part { return symbfile.Part{File: fileID, Index: k, Count: n} }
 
-func of(upload string, k, n int) ingest.Part {
+func of(upload string, k, n int) symbfile.Part {
 	p := part(k, n)
 	p.Upload = upload
 	return p
 }
 
-func (n *node) take(p ingest.Part, body []byte) (bool, error) {
+func (n *node) take(p symbfile.Part, body []byte) (bool, error) {
 	i, err := n.Take(context.Background(), p, bytes.NewReader(body))
 	return i != nil, err
 }
 
 // sent demands that a part is taken, and whether that publishes.
-func (n *node) sent(p ingest.Part, body []byte, publishes bool) {
+func (n *node) sent(p symbfile.Part, body []byte, publishes bool) {
 	n.t.Helper()
 	if published, err := n.take(p, body); err != nil || published != publishes {
 		n.t.Fatalf("part %d of %d: %v, %v; want %v", p.Index, p.Count, published, err, publishes)
 	}
 }
 
-func (n *node) refused(p ingest.Part, body []byte, why ingest.Reason) *ingest.Refusal {
+func (n *node) refused(p symbfile.Part, body []byte, why symbfile.Reason) *symbfile.Refusal {
 	n.t.Helper()
 	_, err := n.take(p, body)
 	return refusal(n.t, err, why)
 }
 
-func refusal(t testing.TB, err error, why ingest.Reason) *ingest.Refusal {
+func refusal(t testing.TB, err error, why symbfile.Reason) *symbfile.Refusal {
 	t.Helper()
-	var r *ingest.Refusal
+	var r *symbfile.Refusal
 	var f *fault.Error
 	if !errors.As(err, &r) || r.Why != why || !errors.As(r.Err, &f) {
 		t.Fatalf("%v, want a refusal: %v", err, why)
@@ -147,7 +147,7 @@ func refusal(t testing.TB, err error, why ingest.Reason) *ingest.Refusal {
 }
 
 // published is the symbfile that is published, nil if there is none.
-func (n *node) published(k ingest.Kind) []byte {
+func (n *node) published(k symbfile.Kind) []byte {
 	n.t.Helper()
 	r, _, err := n.Open(context.Background(), fileID, k, 0, -1)
 	if fault.KindOf(err) == fault.NotFound && err != nil {
@@ -171,7 +171,7 @@ func (n *node) published(k ingest.Kind) []byte {
 
 // records are the records of a file as texts, each of which is whole.
 func records(b []byte) ([]string, error) {
-	r := symbfile.NewReader(bytes.NewReader(b))
+	r := format.NewReader(bytes.NewReader(b))
 	r.Strict = true
 	var list []string
 	for {
@@ -209,7 +209,7 @@ func (n *node) holds(parts ...[]byte) {
 	for _, p := range parts {
 		want = append(want, must(n.t, p)...)
 	}
-	got := n.published(ingest.Ranges)
+	got := n.published(symbfile.Ranges)
 	if got == nil {
 		n.t.Fatal("nothing is published")
 	}
@@ -221,11 +221,11 @@ func (n *node) holds(parts ...[]byte) {
 // ranges is a file of count ranges, the names of which have text in them.
 func ranges(text string, first, count int) []byte {
 	var out bytes.Buffer
-	w := symbfile.NewWriter(&out)
+	w := format.NewWriter(&out)
 	for i := first; i < first+count; i++ {
 		fn, file := fmt.Appendf(nil, "%s::function%d(int)", text, i), fmt.Appendf(nil, "/src/%s/%d.cpp", text, i/10)
-		err := w.Range(&symbfile.Range{VA: 0x1000 + uint64(i)*64, Length: 60, Func: fn, File: file,
-			Lines: []symbfile.Line{{Offset: 0, Line: uint32(i)}, {Offset: 9, Line: uint32(i + 1)}}})
+		err := w.Range(&format.Range{VA: 0x1000 + uint64(i)*64, Length: 60, Func: fn, File: file,
+			Lines: []format.Line{{Offset: 0, Line: uint32(i)}, {Offset: 9, Line: uint32(i + 1)}}})
 		if err != nil {
 			panic(err)
 		}
@@ -238,9 +238,9 @@ func ranges(text string, first, count int) []byte {
 
 func pads(count int) []byte {
 	var out bytes.Buffer
-	w := symbfile.NewWriter(&out)
+	w := format.NewWriter(&out)
 	for i := range count {
-		if err := w.Pad(&symbfile.Pad{VA: uint64(i) * 5, Frames: []symbfile.PadFrame{{Func: []byte("main"), File: []byte("main.c"), Line: uint32(i)}}}); err != nil {
+		if err := w.Pad(&format.Pad{VA: uint64(i) * 5, Frames: []format.PadFrame{{Func: []byte("main"), File: []byte("main.c"), Line: uint32(i)}}}); err != nil {
 			panic(err)
 		}
 	}

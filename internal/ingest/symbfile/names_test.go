@@ -1,4 +1,4 @@
-package ingest_test
+package symbfile_test
 
 import (
 	"fmt"
@@ -8,13 +8,13 @@ import (
 
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/ident"
-	"symbolon/internal/ingest"
+	"symbolon/internal/ingest/symbfile"
 )
 
 const oneID, otherID = "1111111111111111111111111111111111111111", "2222222222222222222222222222222222222222"
 
 // telling is a part with what is told of the binary.
-func telling(k, n int, id ident.BuildID, base ...uint64) ingest.Part {
+func telling(k, n int, id ident.BuildID, base ...uint64) symbfile.Part {
 	p := part(k, n)
 	p.BuildID = id
 	if len(base) > 0 {
@@ -24,7 +24,7 @@ func telling(k, n int, id ident.BuildID, base ...uint64) ingest.Part {
 }
 
 // known demands that the Info, and the alias of the build id, tell this base.
-func (n *node) known(kind ingest.Kind, id ident.BuildID, base uint64) {
+func (n *node) known(kind symbfile.Kind, id ident.BuildID, base uint64) {
 	n.t.Helper()
 	i, err := n.Info(n.t.Context(), fileID, kind)
 	if err != nil || i.BuildID != id || i.Base != base {
@@ -42,7 +42,7 @@ func (n *node) known(kind ingest.Kind, id ident.BuildID, base uint64) {
 }
 
 func TestABaseIsCorrected(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	body := ranges("x", 0, 3)
 	for _, tc := range []struct {
 		told      []uint64
@@ -51,30 +51,30 @@ func TestABaseIsCorrected(t *testing.T) {
 	}{{[]uint64{0x400000}, true, 0x400000}, {nil, false, 0x400000}, {[]uint64{0}, true, 0}, {[]uint64{0}, false, 0}, {nil, false, 0}, {[]uint64{0x1000}, true, 0x1000}} {
 		n.clock.pass(time.Second)
 		n.sent(telling(0, 1, oneID, tc.told...), body, tc.publishes)
-		n.known(ingest.Ranges, oneID, tc.want)
+		n.known(symbfile.Ranges, oneID, tc.want)
 	}
 	n.sent(telling(0, 1, oneID), ranges("y", 0, 3), true) // another content
-	n.known(ingest.Ranges, oneID, 0x1000)
+	n.known(symbfile.Ranges, oneID, 0x1000)
 	n.sent(telling(0, 1, otherID), body, true) // another binary, perhaps
-	n.known(ingest.Ranges, otherID, 0)
+	n.known(symbfile.Ranges, otherID, 0)
 }
 
 func TestABaseOfSeveralPartsIsCorrected(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	parts := split("x", 2)
 	for _, base := range []uint64{0x400000, 0, 0x1000} {
 		n.sent(telling(0, 2, oneID, base), parts[0], false)
 		n.sent(telling(1, 2, oneID, base), parts[1], true)
-		n.known(ingest.Ranges, oneID, base)
+		n.known(symbfile.Ranges, oneID, base)
 		n.sent(telling(1, 2, oneID), parts[1], false) // a repetition
-		n.known(ingest.Ranges, oneID, base)
+		n.known(symbfile.Ranges, oneID, base)
 		n.clock.pass(2 * time.Minute)
 	}
 }
 
 // TestWhatIsKnownOfABinaryStays has symbols published again without a build id.
 func TestWhatIsKnownOfABinaryStays(t *testing.T) {
-	n := open(t, mem.New(), ingest.Config{})
+	n := open(t, mem.New(), symbfile.Config{})
 	n.sent(telling(0, 1, oneID, 0x400000), ranges("old", 0, 3), true)
 	other := ident.FileID{1}
 	p := telling(0, 1, oneID, 0x400000)
@@ -83,7 +83,7 @@ func TestWhatIsKnownOfABinaryStays(t *testing.T) {
 	for k, body := range split("new", 2) {
 		n.sent(part(k, 2), body, k == 1)
 	}
-	i, err := n.Info(t.Context(), fileID, ingest.Ranges)
+	i, err := n.Info(t.Context(), fileID, symbfile.Ranges)
 	if err != nil || i.BuildID != oneID || i.Base != 0x400000 {
 		t.Fatalf("%+v, %v", i, err)
 	}
@@ -97,9 +97,9 @@ func TestWhatIsKnownOfABinaryStays(t *testing.T) {
 		t.Errorf("an alias that nobody told is written: %s", text)
 	}
 	p = part(0, 1)
-	p.Kind = ingest.ReturnPads // of which nothing was told ever
+	p.Kind = symbfile.ReturnPads // of which nothing was told ever
 	n.sent(p, pads(3), true)
-	if i, err = n.Info(t.Context(), fileID, ingest.ReturnPads); err != nil || i.BuildID != oneID || i.Base != 0x400000 {
+	if i, err = n.Info(t.Context(), fileID, symbfile.ReturnPads); err != nil || i.BuildID != oneID || i.Base != 0x400000 {
 		t.Fatalf("%+v, %v", i, err)
 	}
 }

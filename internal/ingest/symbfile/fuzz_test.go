@@ -1,4 +1,4 @@
-package ingest_test
+package symbfile_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"symbolon/internal/bucket/mem"
-	"symbolon/internal/ingest"
+	"symbolon/internal/ingest/symbfile"
 )
 
 // FuzzTake cuts bytes in two, or not, and demands that they are refused and nothing
@@ -27,7 +27,7 @@ func FuzzTake(f *testing.F) {
 		f.Add(z.EncodeAll(good, nil), uint16(at), false)
 	}
 	f.Fuzz(func(t *testing.T, body []byte, at uint16, mixed bool) {
-		n := open(t, mem.New(), ingest.Config{MaxPart: 1 << 20, Mixed: mixed})
+		n := open(t, mem.New(), symbfile.Config{MaxPart: 1 << 20, Mixed: mixed})
 		if len(body) >= 4 && string(body[:4]) == "\x28\xb5\x2f\xfd" || at == 0 {
 			published, err := n.take(part(0, 1), body)
 			n.judge(published, err, decoded(body))
@@ -49,7 +49,7 @@ func FuzzTake(f *testing.F) {
 		case err == nil:
 			list, bad := records(parts[0])
 			rest, worse := records(parts[1])
-			got, failed := records(n.published(ingest.Ranges))
+			got, failed := records(n.published(symbfile.Ranges))
 			if !published || bad != nil || worse != nil || failed != nil || !slices.Equal(got, append(list, rest...)) {
 				t.Fatalf("%v; %v, %v, %v: %q", published, bad, worse, failed, got)
 			}
@@ -62,10 +62,10 @@ func FuzzTake(f *testing.F) {
 // judge demands that a file was refused, or that it is published as it was sent.
 func (n *node) judge(published bool, err error, sent []byte) {
 	n.t.Helper()
-	got := n.published(ingest.Ranges)
+	got := n.published(symbfile.Ranges)
 	switch {
 	case err != nil:
-		if _, ok := err.(*ingest.Refusal); !ok || published || got != nil {
+		if _, ok := err.(*symbfile.Refusal); !ok || published || got != nil {
 			n.t.Fatalf("%v, %v, %d bytes are published", published, err, len(got))
 		}
 	case !published || !bytes.Equal(got, sent):

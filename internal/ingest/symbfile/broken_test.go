@@ -1,4 +1,4 @@
-package ingest_test
+package symbfile_test
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/fault"
-	"symbolon/internal/ingest"
+	"symbolon/internal/ingest/symbfile"
 )
 
 // losing is a bucket that loses a part when its bytes are read.
@@ -36,7 +36,7 @@ func (l *losing) Get(ctx context.Context, key string, off, n int64) (io.ReadClos
 // TestAPartThatIsSweptWhilePublishing has its upload published when it came again.
 func TestAPartThatIsSweptWhilePublishing(t *testing.T) {
 	b := &losing{Bucket: mem.New()}
-	n := open(t, b, ingest.Config{})
+	n := open(t, b, symbfile.Config{})
 	one := split("one", 3)
 	for _, parts := range [][][]byte{one, cut(joined(one), 700, 1500)} {
 		n.sent(part(0, 1), ranges("before", 0, 5), true)
@@ -57,14 +57,14 @@ func TestAPartThatIsSweptWhilePublishing(t *testing.T) {
 func TestABodyThatBreaksLeavesNothing(t *testing.T) {
 	broken := errors.New("the connection broke")
 	b := mem.New()
-	n := open(t, b, ingest.Config{})
+	n := open(t, b, symbfile.Config{})
 	body := ranges("x", 0, 2000)
 	for _, count := range []int{1, 2} {
 		for _, size := range []int{0, 3, 9, 5000, len(body)} {
 			_, err := n.Take(t.Context(), part(0, count), io.MultiReader(bytes.NewReader(body[:size]), iotest.ErrReader(io.ErrUnexpectedEOF)))
-			refusal(t, err, ingest.Truncated)
+			refusal(t, err, symbfile.Truncated)
 			_, err = n.Take(t.Context(), part(0, count), io.MultiReader(bytes.NewReader(body[:size]), iotest.ErrReader(broken)))
-			var r *ingest.Refusal
+			var r *symbfile.Refusal
 			if !errors.Is(err, broken) || errors.As(err, &r) {
 				t.Errorf("%d bytes: %v", size, err)
 			}
@@ -76,7 +76,7 @@ func TestABodyThatBreaksLeavesNothing(t *testing.T) {
 			}
 		}
 	}
-	if n.published(ingest.Ranges) != nil || n.waiting("", 2) != nil {
+	if n.published(symbfile.Ranges) != nil || n.waiting("", 2) != nil {
 		t.Error("something is left")
 	}
 }
@@ -86,7 +86,7 @@ type readerFunc func([]byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestLimitsHold(t *testing.T) {
-	n := open(t, mem.New(), ingest.Config{MaxPart: 4 << 10, MaxFile: 6 << 10})
+	n := open(t, mem.New(), symbfile.Config{MaxPart: 4 << 10, MaxFile: 6 << 10})
 	small, large := ranges("x", 0, 85), ranges("x", 0, 400)
 	if len(small) > 4<<10 || len(small) < 3<<10 {
 		t.Fatalf("a part of %d bytes", len(small))
@@ -94,12 +94,12 @@ func TestLimitsHold(t *testing.T) {
 	n.sent(part(0, 1), small, true)
 	z, _ := zstd.NewWriter(nil)
 	for _, body := range [][]byte{large, z.EncodeAll(large, nil)} {
-		n.refused(part(0, 1), body, ingest.TooLarge)
-		n.refused(part(0, 2), body, ingest.TooLarge)
+		n.refused(part(0, 1), body, symbfile.TooLarge)
+		n.refused(part(0, 2), body, symbfile.TooLarge)
 	}
-	n.refused(part(1, 2), append([]byte("raw"), large...), ingest.TooLarge)
+	n.refused(part(1, 2), append([]byte("raw"), large...), symbfile.TooLarge)
 	n.sent(part(0, 2), small, false)
-	n.refused(part(1, 2), small, ingest.TooLarge)
+	n.refused(part(1, 2), small, symbfile.TooLarge)
 	if left := n.waiting("", 2); left != nil {
 		t.Errorf("parts are left: %v", left)
 	}
@@ -117,7 +117,7 @@ func long(size int) io.Reader {
 }
 
 func TestMemoryIsBounded(t *testing.T) {
-	n := open(t, folder(t), ingest.Config{})
+	n := open(t, folder(t), symbfile.Config{})
 	measure := func(size int) uint64 {
 		runtime.GC()
 		var before, now runtime.MemStats
@@ -144,17 +144,17 @@ func TestMemoryIsBounded(t *testing.T) {
 	if most := measure(64 << 20); most > 8<<20 {
 		t.Errorf("a part of 64 MiB takes %d KiB", most>>10)
 	}
-	if i, err := n.Info(t.Context(), fileID, ingest.Ranges); err != nil || i.Size < 64<<20 {
+	if i, err := n.Info(t.Context(), fileID, symbfile.Ranges); err != nil || i.Size < 64<<20 {
 		t.Errorf("%+v, %v", i, err)
 	}
 }
 
 func TestASpoolThatFailsIsOurTrouble(t *testing.T) {
-	n := open(t, mem.New(), ingest.Config{})
+	n := open(t, mem.New(), symbfile.Config{})
 	full := errors.New("the disk is full")
 	n.Store = withSpool(full)
 	_, err := n.take(part(0, 1), ranges("x", 0, 3))
-	var r *ingest.Refusal
+	var r *symbfile.Refusal
 	if !errors.Is(err, full) || errors.As(err, &r) || fault.KindOf(err) != fault.Internal {
 		t.Errorf("%v", err)
 	}

@@ -1,4 +1,4 @@
-package ingest_test
+package symbfile_test
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"symbolon/internal/bucket/dir"
-	"symbolon/internal/ingest"
+	"symbolon/internal/ingest/symbfile"
 )
 
 const childFolder = "SYMBOLON_INGEST_TEST_FOLDER"
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			panic(err)
 		}
-		n := open(&child{}, b, ingest.Config{})
+		n := open(&child{}, b, symbfile.Config{})
 		for g := first; ; g++ {
 			for k, body := range generation(g) {
 				if _, err := n.take(of(fmt.Sprint("g", g), k, 4), body); err != nil {
@@ -58,7 +58,7 @@ func TestAKilledProcessLeavesAWholeFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	n := open(t, b, ingest.Config{})
+	n := open(t, b, symbfile.Config{})
 	done, held := 0, 0
 	for range 25 {
 		cmd := exec.Command(os.Args[0])
@@ -82,11 +82,11 @@ func TestAKilledProcessLeavesAWholeFile(t *testing.T) {
 			}
 		}
 		_ = cmd.Wait() // it was killed
-		got := must(t, n.published(ingest.Ranges))
+		got := must(t, n.published(symbfile.Ranges))
 		if !slices.Equal(got, must(t, joined(generation(done)))) && !slices.Equal(got, must(t, joined(generation(done+1)))) {
 			t.Fatalf("behind generation %d something else is published: %.200q", done, got)
 		}
-		if i, err := n.Info(t.Context(), fileID, ingest.Ranges); err != nil || i.Records != int64(len(got)) {
+		if i, err := n.Info(t.Context(), fileID, symbfile.Ranges); err != nil || i.Records != int64(len(got)) {
 			t.Fatalf("%+v, %v", i, err)
 		}
 		held += len(n.waiting(fmt.Sprint("g", done+1), 4))
@@ -97,15 +97,15 @@ func TestAKilledProcessLeavesAWholeFile(t *testing.T) {
 			}
 		}
 		done++
-		if got := n.published(ingest.Ranges); !bytes.Equal(got, joined(generation(done))) {
+		if got := n.published(symbfile.Ranges); !bytes.Equal(got, joined(generation(done))) {
 			t.Fatal("an upload that went on was not published")
 		}
 	}
 	t.Logf("%d generations, %d parts were waiting when a process died", done, held)
-	if err := b.Sweep(t.Context(), ingest.Incoming, time.Now().Add(time.Hour)); err != nil {
+	if err := b.Sweep(t.Context(), symbfile.Incoming, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(at + "/" + ingest.Incoming); err == nil {
+	if _, err := os.Stat(at + "/" + symbfile.Incoming); err == nil {
 		t.Error("after a sweep something is left")
 	}
 }

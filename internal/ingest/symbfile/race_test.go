@@ -1,4 +1,4 @@
-package ingest_test
+package symbfile_test
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/fault"
-	"symbolon/internal/ingest"
+	"symbolon/internal/ingest/symbfile"
 	"symbolon/internal/source"
 )
 
@@ -85,8 +85,8 @@ func everywhere(t *testing.T, begin func(one, other *node), do func(one *node), 
 	for at := 0; ; at++ {
 		b := mem.New()
 		s := &stepped{Bucket: b}
-		one := open(t, s, ingest.Config{})
-		other := beside(t, b, ingest.Config{}, one.clock)
+		one := open(t, s, symbfile.Config{})
+		other := beside(t, b, symbfile.Config{}, one.clock)
 		begin(one, other)
 		s.after(at, func() { meanwhile(other) })
 		do(one)
@@ -230,7 +230,7 @@ func TestClientsAtTwoProcessesAtOnce(t *testing.T) {
 	for _, b := range []bucket.Bucket{mem.New(), folder(t)} {
 		k := &kept{Bucket: b}
 		c := &clock{goes: true}
-		nodes := []*node{beside(t, k, ingest.Config{}, c), beside(t, k, ingest.Config{}, c)}
+		nodes := []*node{beside(t, k, symbfile.Config{}, c), beside(t, k, symbfile.Config{}, c)}
 		const count = 4
 		var mu sync.Mutex
 		whole, taken := map[string]string{}, map[string]bool{}
@@ -317,15 +317,15 @@ func TestACompleteUploadOfAProcessThatDiedIsPublished(t *testing.T) {
 	for _, at := range []string{"/ranges", "/sums", "/over"} {
 		b := mem.New()
 		d := &dying{Bucket: b}
-		n := open(t, d, ingest.Config{})
-		other := beside(t, b, ingest.Config{}, n.clock)
+		n := open(t, d, symbfile.Config{})
+		other := beside(t, b, symbfile.Config{}, n.clock)
 		one, two := split("one", 2), split("two", 2)
 		n.sent(part(0, 2), one[0], false)
 		d.at = at
 		if _, err := n.take(part(1, 2), one[1]); err == nil {
 			t.Fatal("it did not die")
 		}
-		other.refused(part(0, 2), two[0], ingest.Conflict)
+		other.refused(part(0, 2), two[0], symbfile.Conflict)
 		n.clock.pass(10 * time.Minute)
 		other.sent(part(0, 2), two[0], false)
 		other.holds(one...)
@@ -336,7 +336,7 @@ func TestACompleteUploadOfAProcessThatDiedIsPublished(t *testing.T) {
 
 func TestPartsAreRemovedAlsoIfNobodyWaits(t *testing.T) {
 	s := &stepped{Bucket: mem.New()}
-	n := open(t, s, ingest.Config{})
+	n := open(t, s, symbfile.Config{})
 	parts := split("gone", 2)
 	n.sent(part(0, 2), parts[0], false)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -365,7 +365,7 @@ func (c *cancelling) Put(ctx context.Context, key string, r io.Reader, a bucket.
 }
 
 func TestARepetitionOfANamedUploadIsKnownForGood(t *testing.T) {
-	n := open(t, mem.New(), ingest.Config{})
+	n := open(t, mem.New(), symbfile.Config{})
 	parts := split("told", 2)
 	n.sent(of("u", 0, 2), parts[0], false)
 	n.sent(of("u", 1, 2), parts[1], true)
@@ -394,7 +394,7 @@ func (a *aging) Put(ctx context.Context, key string, r io.Reader, attrs bucket.A
 
 func (a *aging) sweep(t *testing.T, age time.Duration) {
 	for key, at := range a.put {
-		if strings.HasPrefix(key, ingest.Incoming) && a.clock.now().Sub(at) > age {
+		if strings.HasPrefix(key, symbfile.Incoming) && a.clock.now().Sub(at) > age {
 			if err := a.Delete(t.Context(), key); err != nil {
 				t.Fatal(err)
 			}
@@ -407,7 +407,7 @@ func (a *aging) sweep(t *testing.T, age time.Duration) {
 // which is under way when the marks of the day before are swept.
 func TestAnUploadOutlivesWhatIsKnownOfEarlierOnes(t *testing.T) {
 	a := &aging{Bucket: mem.New(), put: map[string]time.Time{}}
-	n := open(t, a, ingest.Config{})
+	n := open(t, a, symbfile.Config{})
 	a.clock = n.clock
 	for day := range 5 {
 		parts := split(fmt.Sprint("day", day), 3)
@@ -431,7 +431,7 @@ func TestAnUploadOutlivesWhatIsKnownOfEarlierOnes(t *testing.T) {
 // the first one.
 func TestWhatASweepLeftIsNoPartOfTheNextUpload(t *testing.T) {
 	a := &aging{Bucket: mem.New(), put: map[string]time.Time{}}
-	n := open(t, a, ingest.Config{})
+	n := open(t, a, symbfile.Config{})
 	a.clock = n.clock
 	one, two := split("one", 3), split("two", 3)
 	n.sent(part(0, 3), one[0], false)

@@ -1,4 +1,4 @@
-// Package ingest is the store of uploaded symbols: it takes symbfiles in parts,
+// Package symbfile is the store of uploaded symbols: it takes symbfiles in parts,
 // verifies each while it comes in, and publishes a file once all of its parts are
 // there.
 //
@@ -81,4 +81,4 @@
 // bucket may differ by seconds.
 //
 // A Store is safe for concurrent use.
-package ingest
+package symbfile
