@@ -24,19 +24,18 @@ func bundleCommand() *command {
 		name:  "bundle",
 		args:  "FILE SRCDIR",
 		short: "Collect the sources that a debug file names into a source bundle",
-		long: `Each path that the debug file names is looked for in SRCDIR: as a whole, then
-without its first folders, one after the other. Sources that the debug file
-has itself are taken from there. Files that are not there, and those that are
-not text, are left out.`,
+		long: `Each path in the debug file is searched in SRCDIR: the whole path, then without
+its first folder, and so on. Sources inside the debug file are taken from there.
+Missing files, and files that are not text, are omitted.`,
 		flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&out, "out", "", "write to `BUNDLE`; - is standard output (default FILE.src.zip)")
 		},
 		run: func(ctx context.Context, e *env, args []string) error {
 			if len(args) != 2 {
-				return &usageError{text: "name one FILE and one SRCDIR"}
+				return &usageError{text: "FILE and SRCDIR are required"}
 			}
 			if st, err := os.Stat(args[1]); err != nil || !st.IsDir() {
-				return &usageError{text: fmt.Sprintf("%s is no folder", args[1])}
+				return &usageError{text: fmt.Sprintf("invalid SRCDIR %q: must be a folder", args[1])}
 			}
 			if out == "" {
 				out = args[0] + ".src.zip"
@@ -56,14 +55,14 @@ not text, are left out.`,
 				return err
 			})
 			if err == nil {
-				say(e.stderr, "%d of %s\n", written, counted(len(paths), "source"))
+				say(e.stderr, "wrote %d of %s\n", written, counted(len(paths), "source"))
 			}
 			return err
 		},
 	}
 }
 
-// manifestOf says what the sources of a bundle are of.
+// manifestOf returns the manifest of a bundle with the sources of an object.
 func manifestOf(info object.Info, name string) bundle.Manifest {
 	m := bundle.Manifest{Attributes: map[string]string{"object_name": name}}
 	for key, value := range map[string]string{
@@ -76,12 +75,12 @@ func manifestOf(info object.Info, name string) bundle.Manifest {
 	return m
 }
 
-// sourcePaths are the paths that frames of an object name, sorted, and the texts
-// of those that it has itself.
+// sourcePaths returns the paths in the frames of an object, sorted, and the texts
+// of those files that are inside the object.
 func sourcePaths(ctx context.Context, o *object.Object) ([]string, map[string][]byte, error) {
 	seen := map[sym.Text]bool{0: true}
 	own := map[string][]byte{}
-	note := func(t sym.Text) {
+	add := func(t sym.Text) {
 		if !seen[t] {
 			seen[t] = true
 			if name := string(o.AppendText(nil, t)); own[name] == nil {
@@ -91,10 +90,10 @@ func sourcePaths(ctx context.Context, o *object.Object) ([]string, map[string][]
 	}
 	err := o.Blocks(object.BlockOptions{Workers: runtime.GOMAXPROCS(0)}, func(b *sym.Block) error {
 		for i := range b.Rows {
-			note(b.Rows[i].File)
+			add(b.Rows[i].File)
 		}
 		for i := range b.Nodes {
-			note(b.Nodes[i].CallFile)
+			add(b.Nodes[i].CallFile)
 		}
 		return ctx.Err()
 	})
@@ -102,8 +101,8 @@ func sourcePaths(ctx context.Context, o *object.Object) ([]string, map[string][]
 	return slices.Sorted(maps.Keys(own)), own, err
 }
 
-// sourceTexts are the texts of those paths that the debug file has itself or
-// that are in a folder.
+// sourceTexts returns the texts of the paths that are inside the debug file or in
+// a folder.
 func sourceTexts(paths []string, own map[string][]byte, dir string) iter.Seq2[bundle.File, []byte] {
 	return func(yield func(bundle.File, []byte) bool) {
 		for _, path := range paths {
@@ -118,11 +117,11 @@ func sourceTexts(paths []string, own map[string][]byte, dir string) iter.Seq2[bu
 	}
 }
 
-// maxBundled is more than any source file has.
+// maxBundled limits a source file. Larger files are generated data.
 const maxBundled = 64 << 20
 
-// sourceText reads the file of a folder that a path most likely means. Nothing
-// outside of the folder is read.
+// sourceText reads the file of a folder that has most of the end of a path. It
+// reads nothing outside the folder.
 func sourceText(path, dir string) ([]byte, bool) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -19,14 +19,16 @@ func demangleCommand() *command {
 		name:  "demangle",
 		args:  "[NAME...]",
 		short: "Turn mangled names into readable ones",
-		long:  "Names are arguments, or stand in the text on standard input. Mangled names of\nC++ (Itanium and MSVC), Rust, Swift, OCaml and Go are read; everything else\nstays as it is. Names of Go are found only where they are a whole line.",
+		long: `Names are arguments, or in the text on standard input. Mangled names of C++
+(Itanium and MSVC), Rust, Swift, OCaml and Go are replaced, and other text is not
+changed. A name of Go is recognized only if it is the whole line.`,
 		flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&style, "style", "full", "full, noparams (no parameters) or simple (no template arguments either) as `STYLE`")
 		},
 		run: func(ctx context.Context, e *env, args []string) error {
 			st, ok := styles[style]
 			if !ok {
-				return &usageError{text: fmt.Sprintf("unknown --style %q; there are full, noparams and simple", style)}
+				return &usageError{text: fmt.Sprintf("invalid --style %q: must be full, noparams or simple", style)}
 			}
 			out := bufio.NewWriter(e.stdout)
 			for _, a := range args {
@@ -43,7 +45,7 @@ func demangleCommand() *command {
 	}
 }
 
-// readable makes the mangled names in a line readable.
+// readable returns a line with its mangled names made readable.
 func readable(line string, style demangle.Style) string {
 	if text := demangle.Name(line, style); text != line && !strings.Contains(line, " ") {
 		return text
@@ -63,8 +65,8 @@ func readable(line string, style demangle.Style) string {
 	return out.String()
 }
 
-// wordLength is the length of the word that a text begins with, 0 if it begins
-// with none. Names of MSVC have more letters than others.
+// wordLength returns the length of the word at the start of a text, 0 if there is
+// another character. Names of MSVC have more characters than others.
 func wordLength(text string) int {
 	const more = "?@<>"
 	start := strings.TrimPrefix(text, ".")
@@ -78,7 +80,7 @@ func wordLength(text string) int {
 		switch {
 		case c == '_', c == '$', c == '.', c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= utf8.RuneSelf:
 		case strings.IndexByte(more, c) >= 0 && (msvc || c == '?' && n > 0):
-			msvc = true // a question mark within a word begins no name
+			msvc = true // a name does not begin inside a word
 		default:
 			return n
 		}

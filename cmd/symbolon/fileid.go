@@ -11,13 +11,13 @@ func fileidCommand() *command {
 	return &command{
 		name:  "fileid",
 		args:  "FILE...",
-		short: "Print the ids by which profilers know files",
-		long: `The id is made of the first and the last 4096 bytes and the size of the file
-that runs: stripping a file gives it another one. Printed are its forms in hex,
-as of Elastic's interfaces, and as a UUID.`,
+		short: "Print the ids that profilers give files",
+		long: `The id depends on the first and the last 4096 bytes and the size of the file that
+runs: a stripped file has another id. It is printed in hex, in the form of
+Elastic's interfaces, and as a UUID.`,
 		run: func(_ context.Context, e *env, args []string) error {
 			if len(args) == 0 {
-				return &usageError{text: "name one FILE or more"}
+				return &usageError{text: "at least one FILE is required"}
 			}
 			for _, name := range args {
 				f, err := openFile(e, name)

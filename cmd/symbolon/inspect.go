@@ -21,13 +21,13 @@ func inspectCommand() *command {
 	return &command{
 		name:  "inspect",
 		args:  "FILE",
-		short: "Tell what a debug file is and what it really has",
+		short: "Print the format, the ids and the contents of a debug file",
 		flags: func(fs *flag.FlagSet) {
 			fs.BoolVar(&asJSON, "json", false, "print an array with an object for each object of the file")
 		},
 		run: func(ctx context.Context, e *env, args []string) error {
-			if len(args) != 1 {
-				return &usageError{text: "name one FILE"}
+			if err := oneFile(args); err != nil {
+				return err
 			}
 			d, err := openAlone(e, args[0], companion.Options{})
 			if err != nil {
@@ -36,15 +36,7 @@ func inspectCommand() *command {
 			defer d.Close()
 			var all []inspected
 			for _, o := range d.Objects() {
-				// What is wrong inside of functions is known once all are read.
-				blocks := 0
-				err := o.Blocks(object.BlockOptions{Workers: runtime.GOMAXPROCS(0), Scratch: scratch.Dir(os.TempDir())}, func(*sym.Block) error {
-					if blocks++; blocks%32 == 0 {
-						o.Relax()
-					}
-					return ctx.Err()
-				})
-				if err != nil {
+				if err := readFunctions(ctx, o); err != nil {
 					return fmt.Errorf("%s: %w", args[0], err)
 				}
 				all = append(all, inspectObject(o.Info(), o.Needs()))
@@ -63,7 +55,20 @@ func inspectCommand() *command {
 	}
 }
 
-// inspected is what inspect tells of one object.
+// readFunctions reads all functions of an object, which finds the damage in them.
+func readFunctions(ctx context.Context, o *object.Object) error {
+	const relaxEach = 32 // blocks
+	blocks := 0
+	opt := object.BlockOptions{Workers: runtime.GOMAXPROCS(0), Scratch: scratch.Dir(os.TempDir())}
+	return o.Blocks(opt, func(*sym.Block) error {
+		if blocks++; blocks%relaxEach == 0 {
+			o.Relax()
+		}
+		return ctx.Err()
+	})
+}
+
+// An inspected is the description of an object.
 type inspected struct {
 	Format      string      `json:"format"`
 	Name        string      `json:"name,omitempty"`
@@ -87,14 +92,14 @@ type inspected struct {
 	BadList     []badRecord `json:"bad_records_by_kind,omitempty"`
 }
 
-// need is a file without which an object says less than it could.
+// A need is a file that has parts of the debug information of an object.
 type need struct {
 	Kind string `json:"kind"`
 	Name string `json:"name,omitempty"`
 	ID   string `json:"id,omitempty"`
 }
 
-// badRecord is how many records of one kind were left out, and where.
+// A badRecord is the number of invalid records of a kind, and the places of some.
 type badRecord struct {
 	Kind   string   `json:"kind"`
 	Count  uint64   `json:"count"`
@@ -102,6 +107,7 @@ type badRecord struct {
 	Places []string `json:"first_places,omitempty"`
 }
 
+// inspectObject returns the description of an object.
 func inspectObject(info object.Info, needs []object.Need) inspected {
 	has := func(f object.Features) bool { return info.Features&f != 0 }
 	x := inspected{
@@ -128,6 +134,7 @@ func inspectObject(info object.Info, needs []object.Need) inspected {
 	return x
 }
 
+// print prints the description for people.
 func (x *inspected) print(e *env) {
 	line := func(label, value string) {
 		if value != "" {
@@ -148,10 +155,10 @@ func (x *inspected) print(e *env) {
 	say(e.stdout, "%-13s %s, %s\n", "has", counted(x.Functions, "function"), counted(x.Publics, "public symbol"))
 	for _, f := range []struct {
 		has  bool
-		what string
+		text string
 	}{{x.Debug, "debug information"}, {x.Symbols, "symbol table"}, {x.Unwind, "unwind information"}, {x.Sources, "sources"}} {
 		if f.has {
-			say(e.stdout, "%-13s %s\n", "", f.what)
+			say(e.stdout, "%-13s %s\n", "", f.text)
 		}
 	}
 	for _, n := range x.Needs {

@@ -37,8 +37,13 @@ func openFile(e *env, name string) (*companion.Source, error) {
 
 // objectFlags adds the flags that select an object of a file.
 func objectFlags(fs *flag.FlagSet, opt *companion.Options) {
-	fs.StringVar(&opt.Arch, "arch", "", "select the object for `ARCH` in a file with several; empty is any")
+	archFlag(fs, opt)
 	fs.IntVar(&opt.Object, "object", 0, "select the `N`th of these objects, counted from 0")
+}
+
+// archFlag adds the flag that selects an object by its architecture.
+func archFlag(fs *flag.FlagSet, opt *companion.Options) {
+	fs.StringVar(&opt.Arch, "arch", "", "select the object for `ARCH` in a file with several; empty is any")
 }
 
 // oneFile refuses any other number of arguments than one.

@@ -19,10 +19,10 @@ import (
 	"symbolon/internal/node"
 )
 
-// The commands that Symbolicator has, for those who come from there.
+// The commands of Symbolicator, for its users.
 
-// peerFlags adds the flags of cleanup and healthcheck, which take either form of
-// configuration: our own as all commands do, Symbolicator's by its letter.
+// peerFlags adds the flags of cleanup and healthcheck, which read either form of
+// configuration: ours, or Symbolicator's with -c.
 func peerFlags(conf *configFlags, fs *flag.FlagSet) {
 	conf.addBase(fs)
 	fs.StringVar(&conf.symbolicator, "symbolicator-config", "", "read the configuration `FILE` of Symbolicator, as it is")
@@ -34,12 +34,13 @@ func runCommand() *command {
 	return &command{
 		name:  "run",
 		short: "Serve with a configuration of Symbolicator",
-		long: `As "symbolon serve --symbolicator-config FILE": what the keys of that file mean
-here is told at the start for those that mean something else or nothing.`,
+		long: `The same as "symbolon serve --symbolicator-config FILE". At the start it lists the
+keys of that file that have another meaning here, or none.`,
 		flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&conf.symbolicator, "config", "", "read the configuration `FILE` of Symbolicator")
 			fs.StringVar(&conf.symbolicator, "c", "", "the same as --config `FILE`")
-			fs.StringVar(&conf.data, "data", "", "data directory `DIR` (default: cache_dir of the file, else symbolon in the user's cache directory)")
+			fs.StringVar(&conf.data, "data", "",
+				"data directory `DIR` (default: cache_dir of the file, else symbolon in the user's cache directory)")
 			fs.Var(&conf.sets, "set", "set a key of the configuration, `KEY=VALUE`; may be given several times")
 		},
 		run: func(ctx context.Context, e *env, _ []string) error {
@@ -48,10 +49,10 @@ here is told at the start for those that mean something else or nothing.`,
 	}
 }
 
-// repeat is the value of --repeat, which may be left out.
+// A repeat is the value of --repeat, which may be omitted.
 type repeat struct {
 	every time.Duration
-	bare  bool // the value is left out, or the argument that follows
+	bare  bool // the value is omitted, or the next argument
 }
 
 func (r *repeat) IsBoolFlag() bool { return true }
@@ -79,9 +80,9 @@ func (r *repeat) Set(text string) error {
 	return nil
 }
 
-var errRepeat = errors.New("wanted is a duration of at least 1s, such as 15m or 1d")
+var errRepeat = errors.New("must be a duration of at least 1s, such as 15m or 1d")
 
-// take takes the value of --repeat from the arguments, as Symbolicator does, and
+// take reads the value of --repeat from the arguments, as Symbolicator does, and
 // returns the others.
 func (r *repeat) take(args []string) ([]string, error) {
 	if !r.bare || len(args) == 0 {
@@ -100,13 +101,13 @@ func cleanupCommand() *command {
 	return &command{
 		name:  "cleanup",
 		args:  "[DURATION]",
-		short: "Remove what is too old from the cache",
-		long: `A server does this by itself, all the time, and keeps the cache within its bytes
-too. The command is for caches that no server uses at the moment.`,
+		short: "Remove expired entries from the cache",
+		long: `A running server removes them itself, and keeps the cache within its limit. The
+command is for caches that are not in use by a server.`,
 		flags: func(fs *flag.FlagSet) {
 			peerFlags(&conf, fs)
-			fs.BoolVar(&dry, "dry-run", false, "only tell what would be removed")
-			fs.Var(&again, "repeat", "do it again and again, every hour or every `DURATION`, which may be the next argument: --repeat 15m")
+			fs.BoolVar(&dry, "dry-run", false, "only print the number of entries that would be removed")
+			fs.Var(&again, "repeat", "repeat every hour, or every `DURATION`, which may be the next argument: --repeat 15m")
 		},
 		run: func(ctx context.Context, e *env, args []string) error {
 			args, err := again.take(args)
@@ -130,7 +131,7 @@ too. The command is for caches that no server uses at the moment.`,
 	}
 }
 
-// cleanup removes what nobody has used for the time that its kind is kept.
+// cleanup removes the entries that were not used for the lifetime of their kind.
 func cleanup(ctx context.Context, e *env, conf *configFlags, dry bool) error {
 	cfg, log, err := conf.load(e)
 	if err != nil {
@@ -142,11 +143,11 @@ func cleanup(ctx context.Context, e *env, conf *configFlags, dry bool) error {
 	}
 	if r := node.Dial(ctx, data); r != nil {
 		r.Close()
-		say(e.stdout, "a server runs on %s and keeps it clean\n", data)
+		say(e.stdout, "a server is running on %s and removes expired entries itself\n", data)
 		return nil
 	}
 	open := cfg.Cache.Disk
-	if dry { // opening removes what is too old
+	if dry { // opening removes expired entries
 		open.ObjectsIdle, open.MetaIdle, open.SymcacheIdle = -1, -1, -1
 	}
 	store, err := disk.Open(open, data, time.Now, log)
@@ -186,7 +187,7 @@ func healthcheckCommand() *command {
 	var seconds int
 	return &command{
 		name:  "healthcheck",
-		short: "Ask a running server whether it is well",
+		short: "Check the health of a running server",
 		long:  `Prints OK, or prints ERROR with the reason and ends with status 1.`,
 		flags: func(fs *flag.FlagSet) {
 			peerFlags(&conf, fs)
@@ -216,13 +217,12 @@ func healthcheckCommand() *command {
 	}
 }
 
-// wellAt asks the server at an address, where an address for all of the machine
-// is this machine. Its certificate need not name this address: nothing is sent
-// that could be read.
+// wellAt checks the server at an address. The unspecified address means this
+// machine. The certificate is not verified: the request has no secrets.
 func wellAt(ctx context.Context, addr string, secure bool) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return fmt.Errorf("%s is no HOST:PORT", strconv.Quote(addr))
+		return fmt.Errorf("invalid --addr %q: must be HOST:PORT", addr)
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
@@ -244,7 +244,7 @@ func wellAt(ctx context.Context, addr string, secure bool) error {
 	defer resp.Body.Close()
 	_, _ = io.CopyN(io.Discard, resp.Body, 1<<10) // only the status counts
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server answers %s", resp.Status)
+		return fmt.Errorf("unexpected status: %s", resp.Status)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"symbolon/internal/format/symbfile"
 )
 
-// rangeLine and padLine are records as lines of JSON.
+// A rangeLine is a range as a line of JSON.
 type rangeLine struct {
 	Kind     string   `json:"kind"`
 	VA       string   `json:"va"`
@@ -23,12 +23,14 @@ type rangeLine struct {
 	Lines    [][2]any `json:"lines"`
 }
 
+// A padLine is a return pad as a line of JSON.
 type padLine struct {
 	Kind    string     `json:"kind"`
 	VA      string     `json:"va"`
 	Entries []padEntry `json:"entries"`
 }
 
+// A padEntry is a frame of a return pad.
 type padEntry struct {
 	Func string `json:"func"`
 	File any    `json:"file"`
@@ -59,7 +61,7 @@ func dumpRecords(ctx context.Context, w io.Writer, r io.Reader) error {
 	})
 }
 
-// maybeText is null for no text.
+// maybeText returns a text, or null if it is missing.
 func maybeText(text []byte) any {
 	if text == nil {
 		return nil
@@ -67,7 +69,7 @@ func maybeText(text []byte) any {
 	return string(text)
 }
 
-// maybeNumber is null for what is not known.
+// maybeNumber returns a number, or null if it is unknown.
 func maybeNumber(n uint32) any {
 	if n == 0 {
 		return nil

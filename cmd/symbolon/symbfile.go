@@ -24,9 +24,10 @@ import (
 func symbfileCommand() *command {
 	return &command{
 		name:  "symbfile",
-		short: "Make, print, check or ask the symbol files of Elastic's profiler",
+		short: "Write, print, check or query the symbol files of Elastic's profiler",
 		subs: []*command{
-			symbExtractCommand(), symbRetpadsCommand(), symbLookupCommand(), symbDumpCommand(), symbVerifyCommand(), symbSplitCommand(), symbMergeCommand(),
+			symbExtractCommand(), symbRetpadsCommand(), symbLookupCommand(), symbDumpCommand(), symbVerifyCommand(),
+			symbSplitCommand(), symbMergeCommand(),
 		},
 	}
 }
@@ -37,22 +38,22 @@ func symbExtractCommand() *command {
 	return &command{
 		name:  "extract",
 		short: "Write the ranges and return pads of a binary",
-		long: `Ranges say which function, inlined calls and lines the code belongs to; return
-pads say it of the return address of each call. What is missing in the binary
-is taken from its separate debug file, if that is found or named.`,
+		long: `Ranges have the function, the inlined calls and the lines of the code; return
+pads have those of the return address of each call. Debug information that the
+binary lacks is taken from its separate debug file, if that is found or named.`,
 		flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&binary, "e", "", "the binary that runs, `FILE`")
-			fs.StringVar(&debug, "d", "", "its debug file, `DEBUGFILE`; empty is itself, or what is found for it")
-			fs.StringVar(&open.Arch, "arch", "", "the object of a file of several that is for `ARCH`; empty is any")
+			fs.StringVar(&debug, "d", "", "its debug file, `DEBUGFILE`; empty is the binary, or the debug file that is found for it")
+			archFlag(fs, &open)
 			fs.StringVar(&ranges, "ranges", "", "write the ranges to `OUT`; - is standard output")
 			fs.StringVar(&pads, "retpads", "", "write the return pads to `OUT`; - is standard output")
 		},
 		run: func(ctx context.Context, e *env, _ []string) error {
 			if binary == "" || ranges == "" && pads == "" {
-				return &usageError{text: "name the binary with -e, and --ranges or --retpads"}
+				return &usageError{text: "-e and --ranges or --retpads are required"}
 			}
 			if ranges != "" && sameFile(ranges, pads) {
-				return &usageError{text: "ranges and return pads go to two files"}
+				return &usageError{text: "--ranges and --retpads must be different files"}
 			}
 			code, err := openAlone(e, binary, open)
 			if err != nil {
@@ -67,7 +68,7 @@ is taken from its separate debug file, if that is found or named.`,
 			if err := extract.CheckBuild(code.Object().Info().Module, d.Object().Info().Module); err != nil {
 				return fmt.Errorf("%s, %s: %w", binary, debug, err)
 			}
-			if err := extractSymbfiles(ctx, e, code, d, ranges, pads); err != nil {
+			if err := extractSymbfiles(ctx, e, symbfileInput{code, d}, ranges, pads); err != nil {
 				return err
 			}
 			tellDamage(e.stderr, cmp.Or(debug, binary), d.Object().Info())
@@ -76,7 +77,7 @@ is taken from its separate debug file, if that is found or named.`,
 	}
 }
 
-// sameFile says whether two names are of one file.
+// sameFile reports whether two names are those of one file.
 func sameFile(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true
@@ -86,12 +87,19 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && x.Mode().IsRegular() && os.SameFile(x, y)
 }
 
-func extractSymbfiles(ctx context.Context, e *env, code, d *companion.File, ranges, pads string) error {
+// A symbfileInput is a binary and the file with its debug information.
+type symbfileInput struct{ code, debug *companion.File }
+
+// extractSymbfiles writes ranges and return pads to the files that have a name.
+func extractSymbfiles(ctx context.Context, e *env, from symbfileInput, ranges, pads string) error {
 	limitHeap(commandMemory)
-	in := extract.Input{Debug: d.Object(), Code: code.Object(), Workers: runtime.GOMAXPROCS(0), Scratch: scratch.Dir(os.TempDir())}
+	in := extract.Input{
+		Debug: from.debug.Object(), Code: from.code.Object(),
+		Workers: runtime.GOMAXPROCS(0), Scratch: scratch.Dir(os.TempDir()),
+	}
 	return writeSymbfile(e, ranges, &in.Ranges, func() error {
 		return writeSymbfile(e, pads, &in.Pads, func() error {
-			return companion.Cause(extractFrom(ctx, in), code, d)
+			return companion.Cause(extractFrom(ctx, in), from.code, from.debug)
 		})
 	})
 }
@@ -102,7 +110,8 @@ func extractFrom(ctx context.Context, in extract.Input) (err error) {
 	return extract.Extract(ctx, in)
 }
 
-// writeSymbfile has work write a symbfile to a file, or none if it has no name.
+// writeSymbfile calls work with to set to the writer of a file. With an empty name
+// it only calls work.
 func writeSymbfile(e *env, name string, to **symbfile.Writer, work func() error) error {
 	if name == "" {
 		return work()
@@ -122,16 +131,16 @@ func symbRetpadsCommand() *command {
 	var open companion.Options
 	return &command{
 		name:  "retpads",
-		short: "Write the return pads of a binary whose ranges were extracted",
+		short: "Write the return pads of a binary from its ranges",
 		flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&binary, "e", "", "the binary that runs, `FILE`")
 			fs.StringVar(&ranges, "ranges", "", "its ranges, `FILE`")
-			fs.StringVar(&open.Arch, "arch", "", "the object of a file of several that is for `ARCH`; empty is any")
+			archFlag(fs, &open)
 			fs.StringVar(&out, "out", "-", "write the return pads to `OUT`; - is standard output")
 		},
 		run: func(ctx context.Context, e *env, _ []string) error {
 			if binary == "" || ranges == "" {
-				return &usageError{text: "name the binary with -e, and its --ranges"}
+				return &usageError{text: "-e and --ranges are required"}
 			}
 			code, err := openAlone(e, binary, open)
 			if err != nil {
@@ -143,16 +152,16 @@ func symbRetpadsCommand() *command {
 				return err
 			}
 			defer d.Close()
-			return extractSymbfiles(ctx, e, code, d, "", out)
+			return extractSymbfiles(ctx, e, symbfileInput{code, d}, "", out)
 		},
 	}
 }
 
-// openSymb opens a symbfile, and nothing else.
+// openSymb opens a symbfile. Another format is an error.
 func openSymb(e *env, name string) (*companion.File, error) {
 	d, err := openAlone(e, name, companion.Options{})
 	if err == nil && d.Object().Info().Kind != "symbfile" {
-		err = errors.Join(fmt.Errorf("%s: it is no symbfile but of the kind %q", name, d.Object().Info().Kind), d.Close())
+		err = errors.Join(fmt.Errorf("%s: invalid symbfile: the format is %s", name, d.Object().Info().Kind), d.Close())
 	}
 	return d, err
 }
@@ -161,13 +170,13 @@ func symbLookupCommand() *command {
 	return &command{
 		name:  "lookup",
 		args:  "FILE",
-		short: "Answer addresses from a symbfile",
-		long: `Addresses are read from standard input, one on each line, as they stand in the
-file: those of the binary before it is loaded. Each answer is a line of JSON,
-with the innermost frame first.`,
+		short: "Look up addresses in a symbfile",
+		long: `Addresses are read from standard input, one per line. They are those of the
+binary before it is loaded. Each answer is a line of JSON, with the innermost
+frame first.`,
 		run: func(ctx context.Context, e *env, args []string) error {
-			if len(args) != 1 {
-				return &usageError{text: "name one FILE"}
+			if err := oneFile(args); err != nil {
+				return err
 			}
 			d, err := openSymb(e, args[0])
 			if err != nil {
@@ -186,7 +195,7 @@ func symbDumpCommand() *command {
 	return &command{
 		name:  "dump",
 		args:  "FILE",
-		short: "Print the bytes of a symbfile with what they mean",
+		short: "Print the bytes of a symbfile with their meaning",
 		flags: func(fs *flag.FlagSet) {
 			fs.BoolVar(&lines, "jsonl", false, "print each record as a line of JSON instead")
 		},
@@ -213,7 +222,7 @@ func symbVerifyCommand() *command {
 		args:  "FILE",
 		short: "Check every record of a symbfile",
 		flags: func(fs *flag.FlagSet) {
-			fs.BoolVar(&strict, "strict", false, "with the limits that a server has for what is uploaded")
+			fs.BoolVar(&strict, "strict", false, "apply the limits of a server to uploads")
 		},
 		run: func(ctx context.Context, e *env, args []string) error {
 			return withSymbfile(e, args, func(name string, r io.Reader) error {
@@ -231,7 +240,7 @@ func symbVerifyCommand() *command {
 				if err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
-				say(e.stdout, "%s: good; %s and %s\n", name, counted(ranges, "range"), counted(pads, "return pad"))
+				say(e.stdout, "%s: valid; %s and %s\n", name, counted(ranges, "range"), counted(pads, "return pad"))
 				return nil
 			})
 		},
@@ -244,16 +253,16 @@ func symbSplitCommand() *command {
 	return &command{
 		name:  "split",
 		args:  "FILE",
-		short: "Write a symbfile as parts that can be read alone",
-		long:  "A function stays together with what is inlined into it.",
+		short: "Split a symbfile into parts that can be read alone",
+		long:  "A function and the calls that are inlined into it are in one part.",
 		flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&out, "out", "", "write to `OUT`.0, OUT.1 and so on (default FILE)")
-			fs.Func("part-size", "about how much a part has, a `SIZE` like 8MiB, which is the default", func(text string) error { return size.UnmarshalText([]byte(text)) })
+			fs.Func("part-size", "approximate `SIZE` of a part (default 8MiB)", func(text string) error { return size.UnmarshalText([]byte(text)) })
 		},
 		run: func(ctx context.Context, e *env, args []string) error {
 			return withSymbfile(e, args, func(name string, r io.Reader) error {
 				if size < 1 {
-					return &usageError{text: "a part has 1 byte or more"}
+					return &usageError{text: "invalid --part-size: must be at least 1 byte"}
 				}
 				s := partFiles{base: cmp.Or(out, name)}
 				parts, err := extract.Split(ctx, r, int(min(size, math.MaxInt32)), s.create)
@@ -262,7 +271,7 @@ func symbSplitCommand() *command {
 				}
 				say(e.stdout, "%s\n", counted(parts, "part"))
 				if next := fmt.Sprintf("%s.%d", s.base, parts); exists(next) {
-					say(e.stderr, "%s and those behind it are of an earlier split\n", next)
+					say(e.stderr, "%s and the files after it are of an earlier split\n", next)
 				}
 				return nil
 			})
@@ -270,10 +279,10 @@ func symbSplitCommand() *command {
 	}
 }
 
-// partFiles are parts that get their names when all of them are there.
+// partFiles are parts, which are renamed when all of them are complete.
 type partFiles struct {
 	base  string
-	names []string // that they have until then
+	names []string // temporary
 }
 
 func (s *partFiles) create(int) (io.WriteCloser, error) {
@@ -285,7 +294,7 @@ func (s *partFiles) create(int) (io.WriteCloser, error) {
 	return f, err
 }
 
-// end names the parts, or removes them if they are not whole.
+// end renames the parts, or removes them after an error.
 func (s *partFiles) end(err error) error {
 	for i, name := range s.names {
 		if err == nil {
@@ -314,7 +323,7 @@ func symbMergeCommand() *command {
 		},
 		run: func(ctx context.Context, e *env, args []string) error {
 			if len(args) == 0 {
-				return &usageError{text: "name one FILE or more"}
+				return &usageError{text: "at least one FILE is required"}
 			}
 			var w *symbfile.Writer
 			return writeSymbfile(e, out, &w, func() error {
@@ -335,6 +344,7 @@ func symbMergeCommand() *command {
 	}
 }
 
+// writeRecord writes a record of either kind.
 func writeRecord(w *symbfile.Writer, rec symbfile.Record) error {
 	if rec.Range != nil {
 		return w.Range(rec.Range)
@@ -342,9 +352,10 @@ func writeRecord(w *symbfile.Writer, rec symbfile.Record) error {
 	return w.Pad(rec.Pad)
 }
 
+// withSymbfile calls use with the bytes of the file that args name.
 func withSymbfile(e *env, args []string, use func(name string, r io.Reader) error) error {
-	if len(args) != 1 {
-		return &usageError{text: "name one FILE"}
+	if err := oneFile(args); err != nil {
+		return err
 	}
 	f, err := openFile(e, args[0])
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 func tableCommand() *command {
 	return &command{
 		name:  "table",
-		short: "Make, print or check the table of a debug file",
+		short: "Build, print or check the table of a debug file",
 		subs:  []*command{tableBuildCommand(), tableDumpCommand(), tableVerifyCommand()},
 	}
 }
@@ -27,17 +27,17 @@ func tableBuildCommand() *command {
 	return &command{
 		name:  "build",
 		args:  "FILE",
-		short: "Make the table of a debug file",
-		long:  "The table is the same to the byte on every machine.",
+		short: "Build the table of a debug file",
+		long:  "A file has the same table, byte for byte, on every machine.",
 		flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&out, "out", "", "write the table to `TABLE`; - is standard output (default FILE.symcache)")
 		},
 		run: func(ctx context.Context, e *env, args []string) error {
-			if len(args) != 1 {
-				return &usageError{text: "name one FILE"}
+			if err := oneFile(args); err != nil {
+				return err
 			}
 			if out == "" && args[0] == "-" {
-				return &usageError{text: "say with --out where the table of standard input goes"}
+				return &usageError{text: "--out is required for standard input"}
 			}
 			if out == "" {
 				out = args[0] + ".symcache"
@@ -47,6 +47,7 @@ func tableBuildCommand() *command {
 	}
 }
 
+// buildTable builds the table of a file.
 func buildTable(ctx context.Context, e *env, name, out string) error {
 	obj, d, err := openObject(e, name)
 	if err != nil {
@@ -68,7 +69,7 @@ func buildTable(ctx context.Context, e *env, name, out string) error {
 		return b.Flush()
 	})
 	if err == nil && obj.Info().BadRecords > 0 {
-		say(e.stderr, "%s: left out %s; see \"symbolon inspect\"\n", name, counted(obj.Info().BadRecords, "damaged record"))
+		say(e.stderr, "%s: omitted %s; see \"symbolon inspect\"\n", name, counted(obj.Info().BadRecords, "damaged record"))
 	}
 	return err
 }
@@ -77,7 +78,7 @@ func tableDumpCommand() *command {
 	return &command{
 		name:  "dump",
 		args:  "TABLE",
-		short: "Print the bytes of a table with what they mean",
+		short: "Print the bytes of a table with their meaning",
 		run: func(_ context.Context, e *env, args []string) error {
 			return withTable(e, args, func(name string, t *symcache.Table) error {
 				out := bufio.NewWriter(e.stdout)
@@ -101,16 +102,18 @@ func tableVerifyCommand() *command {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 				info := t.Info()
-				say(e.stdout, "%s: good; %s %s, made of %s\n", name, printable(info.Module.DebugFile), info.Module.DebugID, counted(info.InputSize, "byte"))
+				say(e.stdout, "%s: valid; %s %s, built from %s\n",
+					name, printable(info.Module.DebugFile), info.Module.DebugID, counted(info.InputSize, "byte"))
 				return nil
 			})
 		},
 	}
 }
 
+// withTable calls use with the table that args name.
 func withTable(e *env, args []string, use func(name string, t *symcache.Table) error) error {
 	if len(args) != 1 {
-		return &usageError{text: "name one TABLE"}
+		return &usageError{text: "exactly one TABLE is required"}
 	}
 	f, err := openFile(e, args[0])
 	if err != nil {
