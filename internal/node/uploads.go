@@ -12,6 +12,7 @@ import (
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/config"
 	"symbolon/internal/ident"
+	"symbolon/internal/ingest"
 	"symbolon/internal/ingest/symbfile"
 	"symbolon/internal/keys"
 	"symbolon/internal/source"
@@ -59,7 +60,7 @@ func openUploads(cfg *config.Config, store *disk.Store, client *web.Client, log 
 		u.source = unlisted{keyed{t, u.keys}}
 	}
 	spool := func() (cache.Spool, error) { return store.Temp() }
-	u.store = symbfile.New(cfg.Elastic.Uploads, symbfile.Deps{Bucket: state, Spool: spool, Now: time.Now, Log: log})
+	u.store = symbfile.New(cfg.Elastic.Uploads, ingest.Deps{Bucket: state, Spool: spool, Now: time.Now, Log: log})
 	return u, nil
 }
 
@@ -121,7 +122,7 @@ func (u *uploads) sweep(ctx context.Context, expiry time.Duration) {
 	if u.folder == nil {
 		return
 	}
-	if err := u.folder.Sweep(ctx, symbfile.Incoming, time.Now().Add(-expiry)); err != nil && ctx.Err() == nil {
+	if err := u.folder.Sweep(ctx, ingest.Incoming, time.Now().Add(-expiry)); err != nil && ctx.Err() == nil {
 		u.log.Warn("cannot remove expired parts of uploads", "error", err)
 	}
 }

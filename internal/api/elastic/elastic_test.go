@@ -30,6 +30,7 @@ import (
 	"symbolon/internal/fault"
 	format "symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
+	"symbolon/internal/ingest"
 	"symbolon/internal/ingest/symbfile"
 	"symbolon/internal/keys"
 	"symbolon/internal/symbolicate"
@@ -70,7 +71,7 @@ func routes(t *testing.T, cfg elastic.Config, b bucket.Bucket) ([]api.Route, *by
 	cfg.APIKeys = []bin.Secret{bin.NewSecret(key)}
 	log, forgotten := &bytes.Buffer{}, &[]ident.Module{}
 	logger := slog.New(slog.NewTextHandler(log, nil))
-	store := symbfile.New(cfg.Uploads, symbfile.Deps{Bucket: b, Now: time.Now, Log: logger, Spool: func() (cache.Spool, error) {
+	store := symbfile.New(cfg.Uploads, ingest.Deps{Bucket: b, Now: time.Now, Log: logger, Spool: func() (cache.Spool, error) {
 		f, err := os.CreateTemp(t.TempDir(), "")
 		return spool{f}, err
 	}})

@@ -10,6 +10,7 @@ import (
 	"symbolon/internal/api"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
+	"symbolon/internal/ingest"
 	"symbolon/internal/ingest/symbfile"
 	"symbolon/internal/keys"
 )
@@ -141,7 +142,7 @@ func number(h http.Header, name string, absent, least, most int) (int, error) {
 func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var own *refusal
 	var body *api.BodyError
-	var stored *symbfile.Refusal
+	var stored *ingest.Refusal
 	switch {
 	case errors.As(err, &own):
 		d.say(w, r, own.status, own.code, own.text)
@@ -173,15 +174,15 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // reasons are how refusals of the store are told.
-var reasons = map[symbfile.Reason]struct {
+var reasons = map[ingest.Reason]struct {
 	status int
 	code   string
 }{
-	symbfile.Malformed: {http.StatusBadRequest, codeMalformed},
-	symbfile.WrongKind: {http.StatusBadRequest, codeKind},
-	symbfile.Conflict:  {http.StatusConflict, codeConflict},
-	symbfile.TooLarge:  {http.StatusRequestEntityTooLarge, codeTooLarge},
-	symbfile.Truncated: {http.StatusBadRequest, codeCut},
+	ingest.Malformed: {http.StatusBadRequest, codeMalformed},
+	ingest.WrongKind: {http.StatusBadRequest, codeKind},
+	ingest.Conflict:  {http.StatusConflict, codeConflict},
+	ingest.TooLarge:  {http.StatusRequestEntityTooLarge, codeTooLarge},
+	ingest.Truncated: {http.StatusBadRequest, codeCut},
 }
 
 // fail words what the front finds.

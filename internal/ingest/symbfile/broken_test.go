@@ -15,6 +15,7 @@ import (
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/fault"
+	"symbolon/internal/ingest"
 	"symbolon/internal/ingest/symbfile"
 )
 
@@ -62,9 +63,9 @@ func TestABodyThatBreaksLeavesNothing(t *testing.T) {
 	for _, count := range []int{1, 2} {
 		for _, size := range []int{0, 3, 9, 5000, len(body)} {
 			_, err := n.Take(t.Context(), part(0, count), io.MultiReader(bytes.NewReader(body[:size]), iotest.ErrReader(io.ErrUnexpectedEOF)))
-			refusal(t, err, symbfile.Truncated)
+			refusal(t, err, ingest.Truncated)
 			_, err = n.Take(t.Context(), part(0, count), io.MultiReader(bytes.NewReader(body[:size]), iotest.ErrReader(broken)))
-			var r *symbfile.Refusal
+			var r *ingest.Refusal
 			if !errors.Is(err, broken) || errors.As(err, &r) {
 				t.Errorf("%d bytes: %v", size, err)
 			}
@@ -94,12 +95,12 @@ func TestLimitsHold(t *testing.T) {
 	n.sent(part(0, 1), small, true)
 	z, _ := zstd.NewWriter(nil)
 	for _, body := range [][]byte{large, z.EncodeAll(large, nil)} {
-		n.refused(part(0, 1), body, symbfile.TooLarge)
-		n.refused(part(0, 2), body, symbfile.TooLarge)
+		n.refused(part(0, 1), body, ingest.TooLarge)
+		n.refused(part(0, 2), body, ingest.TooLarge)
 	}
-	n.refused(part(1, 2), append([]byte("raw"), large...), symbfile.TooLarge)
+	n.refused(part(1, 2), append([]byte("raw"), large...), ingest.TooLarge)
 	n.sent(part(0, 2), small, false)
-	n.refused(part(1, 2), small, symbfile.TooLarge)
+	n.refused(part(1, 2), small, ingest.TooLarge)
 	if left := n.waiting("", 2); left != nil {
 		t.Errorf("parts are left: %v", left)
 	}
@@ -154,7 +155,7 @@ func TestASpoolThatFailsIsOurTrouble(t *testing.T) {
 	full := errors.New("the disk is full")
 	n.Store = withSpool(full)
 	_, err := n.take(part(0, 1), ranges("x", 0, 3))
-	var r *symbfile.Refusal
+	var r *ingest.Refusal
 	if !errors.Is(err, full) || errors.As(err, &r) || fault.KindOf(err) != fault.Internal {
 		t.Errorf("%v", err)
 	}

@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/ingest"
 )
 
-// Config bounds uploads. The zero value is good.
+// Config limits uploads. The zero value has the defaults.
 type Config struct {
 	MaxPart bin.Size      `yaml:"max_part" help:"Decoded bytes of one part of an upload, at most."`
 	MaxFile bin.Size      `yaml:"max_file" help:"Decoded bytes of all parts of a file together, at most."`
@@ -30,7 +31,7 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// Validate says what is wrong with c.
+// Validate returns an error for each invalid field.
 func (c Config) Validate() error {
 	c = c.Defaults()
 	var errs []error
@@ -40,8 +41,8 @@ func (c Config) Validate() error {
 	if c.MaxFile < c.MaxPart {
 		errs = append(errs, fmt.Errorf("max_file is %v: must be at least max_part, %v", c.MaxFile, c.MaxPart))
 	}
-	if c.Expiry < 2*patience {
-		errs = append(errs, fmt.Errorf("expiry is %v: must be at least %v", c.Expiry, 2*patience))
+	if c.Expiry < 2*ingest.Patience {
+		errs = append(errs, fmt.Errorf("expiry is %v: must be at least %v", c.Expiry, 2*ingest.Patience))
 	}
 	return errors.Join(errs...)
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"symbolon/internal/ingest"
 	"symbolon/internal/ingest/symbfile"
 )
 
@@ -22,7 +23,7 @@ func TestConfigIsChecked(t *testing.T) {
 
 func TestReasonsHaveNames(t *testing.T) {
 	seen := map[string]bool{}
-	for r := symbfile.Malformed; r <= symbfile.Truncated+1; r++ {
+	for r := ingest.Malformed; r <= ingest.Truncated+1; r++ {
 		if name := r.String(); name == "" || seen[name] {
 			t.Errorf("%d is %q", r, name)
 		}

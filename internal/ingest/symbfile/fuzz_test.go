@@ -8,6 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"symbolon/internal/bucket/mem"
+	"symbolon/internal/ingest"
 	"symbolon/internal/ingest/symbfile"
 )
 
@@ -65,7 +66,7 @@ func (n *node) judge(published bool, err error, sent []byte) {
 	got := n.published(symbfile.Ranges)
 	switch {
 	case err != nil:
-		if _, ok := err.(*symbfile.Refusal); !ok || published || got != nil {
+		if _, ok := err.(*ingest.Refusal); !ok || published || got != nil {
 			n.t.Fatalf("%v, %v, %d bytes are published", published, err, len(got))
 		}
 	case !published || !bytes.Equal(got, sent):

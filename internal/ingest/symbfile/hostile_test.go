@@ -14,6 +14,7 @@ import (
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/cache"
 	"symbolon/internal/fixture"
+	"symbolon/internal/ingest"
 	"symbolon/internal/ingest/symbfile"
 )
 
@@ -28,7 +29,7 @@ func (badSpool) Size() int64                 { return 0 }
 func (badSpool) Close() error                { return nil }
 
 func withSpool(err error) *symbfile.Store {
-	return symbfile.New(symbfile.Config{}, symbfile.Deps{Bucket: mem.New(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	return symbfile.New(symbfile.Config{}, ingest.Deps{Bucket: mem.New(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Spool: func() (cache.Spool, error) { return badSpool{err: err}, nil }})
 }
 
@@ -87,7 +88,7 @@ func TestHostilePartsAreRefused(t *testing.T) {
 	for name, body := range hostile() {
 		for _, sent := range [][]byte{body, z.EncodeAll(body, nil)} {
 			_, err := n.take(part(0, 1), sent)
-			if r, ok := err.(*symbfile.Refusal); !ok || r.Why != symbfile.Malformed && r.Why != symbfile.Truncated {
+			if r, ok := err.(*ingest.Refusal); !ok || r.Why != ingest.Malformed && r.Why != ingest.Truncated {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -142,7 +143,7 @@ func TestBombsAreRefused(t *testing.T) {
 		z.Write(body)
 	}
 	z.Close()
-	n.refused(part(0, 1), bomb.Bytes(), symbfile.TooLarge)
+	n.refused(part(0, 1), bomb.Bytes(), ingest.TooLarge)
 	wide, _ := zstd.NewWriter(nil, zstd.WithWindowSize(256<<20), zstd.WithSingleSegment(false))
 	var big bytes.Buffer
 	wide.Reset(&big)
@@ -150,5 +151,5 @@ func TestBombsAreRefused(t *testing.T) {
 	wide.Flush()
 	wide.Write(make([]byte, 10))
 	wide.Close()
-	n.refused(part(0, 1), big.Bytes(), symbfile.Malformed)
+	n.refused(part(0, 1), big.Bytes(), ingest.Malformed)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"symbolon/internal/bucket/dir"
+	"symbolon/internal/ingest"
 	"symbolon/internal/ingest/symbfile"
 )
 
@@ -102,10 +103,10 @@ func TestAKilledProcessLeavesAWholeFile(t *testing.T) {
 		}
 	}
 	t.Logf("%d generations, %d parts were waiting when a process died", done, held)
-	if err := b.Sweep(t.Context(), symbfile.Incoming, time.Now().Add(time.Hour)); err != nil {
+	if err := b.Sweep(t.Context(), ingest.Incoming, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(at + "/" + symbfile.Incoming); err == nil {
+	if _, err := os.Stat(at + "/" + ingest.Incoming); err == nil {
 		t.Error("after a sweep something is left")
 	}
 }

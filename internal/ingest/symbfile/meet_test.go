@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"symbolon/internal/bucket/mem"
+	"symbolon/internal/ingest"
 	"symbolon/internal/ingest/symbfile"
 )
 
@@ -23,8 +24,8 @@ func joined(parts [][]byte) []byte {
 }
 
 func conflict(err error) bool {
-	var r *symbfile.Refusal
-	return errors.As(err, &r) && r.Why == symbfile.Conflict
+	var r *ingest.Refusal
+	return errors.As(err, &r) && r.Why == ingest.Conflict
 }
 
 func TestAnotherPartInAPlaceIsRefusedAndChangesNothing(t *testing.T) {
@@ -33,8 +34,8 @@ func TestAnotherPartInAPlaceIsRefusedAndChangesNothing(t *testing.T) {
 	n.sent(part(0, 3), one[0], false)
 	n.sent(part(2, 3), one[2], false)
 	for range 3 {
-		n.refused(part(0, 3), two[0], symbfile.Conflict)
-		n.refused(part(2, 3), two[2], symbfile.Conflict)
+		n.refused(part(0, 3), two[0], ingest.Conflict)
+		n.refused(part(2, 3), two[2], ingest.Conflict)
 		n.sent(part(0, 3), one[0], false)
 	}
 	n.sent(part(1, 3), one[1], true)
@@ -51,10 +52,10 @@ func TestAnUploadGivesWayWhenNoPartCameForTenMinutes(t *testing.T) {
 		n.clock.pass(9 * time.Minute)
 		n.sent(part(1, 3), one[1], false) // which is a part that came
 		n.clock.pass(9*time.Minute + 59*time.Second)
-		n.refused(part(k, 3), two[k], symbfile.Conflict)
+		n.refused(part(k, 3), two[k], ingest.Conflict)
 		n.clock.pass(time.Second)
 		n.sent(part(k, 3), two[k], false)
-		n.refused(part(k, 3), one[k], symbfile.Conflict)
+		n.refused(part(k, 3), one[k], ingest.Conflict)
 		for i, k := range []int{k, 1 - k, 2} {
 			n.sent(part(k, 3), two[k], i == 2)
 		}
@@ -81,7 +82,7 @@ func TestAnUploadThatSharesPart0BeginsAfterTenMinutes(t *testing.T) {
 	n.sent(part(0, 3), one[0], false)
 	n.sent(part(1, 3), one[1], false)
 	n.sent(part(0, 3), two[0], false)
-	n.refused(part(1, 3), two[1], symbfile.Conflict)
+	n.refused(part(1, 3), two[1], ingest.Conflict)
 	n.clock.pass(10 * time.Minute)
 	for k := range two {
 		n.sent(part(k, 3), two[k], k == 2)
@@ -130,7 +131,7 @@ func TestAPublishedUploadAnswersForItsParts(t *testing.T) {
 	n.sent(part(1, 3), one[1], false)
 	n.sent(part(2, 3), one[2], true)
 	n.sent(part(2, 3), one[2], false)
-	n.refused(part(1, 3), two[1], symbfile.Conflict)
+	n.refused(part(1, 3), two[1], ingest.Conflict)
 	n.holds(one...)
 	for k := range two {
 		n.sent(part(k, 3), two[k], k == 2)
@@ -150,7 +151,7 @@ func TestALateRepetitionIsNoPartOfTheNextUpload(t *testing.T) {
 		}
 		n.sent(part(0, 3), parts[0], false)
 		if round > 0 {
-			n.refused(part(2, 3), first[2], symbfile.Conflict)
+			n.refused(part(2, 3), first[2], ingest.Conflict)
 		}
 		n.sent(part(1, 3), parts[1], false)
 		n.sent(part(2, 3), parts[2], true)
@@ -191,7 +192,7 @@ func TestWhatWasRefusedWhenItWasCompleteIsForgotten(t *testing.T) {
 	file := ranges("whole", 0, 40)
 	bad := cut(file[:len(file)-1], 300)
 	n.sent(part(1, 2), bad[1], false)
-	n.refused(part(0, 2), bad[0], symbfile.Malformed)
+	n.refused(part(0, 2), bad[0], ingest.Malformed)
 	good := cut(file, 300)
 	n.sent(part(1, 2), good[1], false)
 	n.sent(part(0, 2), good[0], true)

@@ -22,6 +22,7 @@ import (
 	"symbolon/internal/fault"
 	format "symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
+	"symbolon/internal/ingest"
 	"symbolon/internal/ingest/symbfile"
 )
 
@@ -91,7 +92,7 @@ func open(t testing.TB, b bucket.Bucket, cfg symbfile.Config) *node {
 func beside(t testing.TB, b bucket.Bucket, cfg symbfile.Config, c *clock) *node {
 	temp, spools := os.TempDir(), &atomic.Int64{}
 	n := &node{t: t, bucket: b, clock: c, spools: spools}
-	n.Store = symbfile.New(cfg, symbfile.Deps{Bucket: b, Now: c.now, Log: slog.New(slog.DiscardHandler), Spool: func() (cache.Spool, error) {
+	n.Store = symbfile.New(cfg, ingest.Deps{Bucket: b, Now: c.now, Log: slog.New(slog.DiscardHandler), Spool: func() (cache.Spool, error) {
 		f, err := os.CreateTemp(temp, "ingest-")
 		if err != nil {
 			return nil, err
@@ -130,15 +131,15 @@ func (n *node) sent(p symbfile.Part, body []byte, publishes bool) {
 	}
 }
 
-func (n *node) refused(p symbfile.Part, body []byte, why symbfile.Reason) *symbfile.Refusal {
+func (n *node) refused(p symbfile.Part, body []byte, why ingest.Reason) *ingest.Refusal {
 	n.t.Helper()
 	_, err := n.take(p, body)
 	return refusal(n.t, err, why)
 }
 
-func refusal(t testing.TB, err error, why symbfile.Reason) *symbfile.Refusal {
+func refusal(t testing.TB, err error, why ingest.Reason) *ingest.Refusal {
 	t.Helper()
-	var r *symbfile.Refusal
+	var r *ingest.Refusal
 	var f *fault.Error
 	if !errors.As(err, &r) || r.Why != why || !errors.As(r.Err, &f) {
 		t.Fatalf("%v, want a refusal: %v", err, why)

@@ -15,6 +15,7 @@ import (
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/fault"
+	"symbolon/internal/ingest"
 	"symbolon/internal/ingest/symbfile"
 	"symbolon/internal/source"
 )
@@ -325,7 +326,7 @@ func TestACompleteUploadOfAProcessThatDiedIsPublished(t *testing.T) {
 		if _, err := n.take(part(1, 2), one[1]); err == nil {
 			t.Fatal("it did not die")
 		}
-		other.refused(part(0, 2), two[0], symbfile.Conflict)
+		other.refused(part(0, 2), two[0], ingest.Conflict)
 		n.clock.pass(10 * time.Minute)
 		other.sent(part(0, 2), two[0], false)
 		other.holds(one...)
@@ -394,7 +395,7 @@ func (a *aging) Put(ctx context.Context, key string, r io.Reader, attrs bucket.A
 
 func (a *aging) sweep(t *testing.T, age time.Duration) {
 	for key, at := range a.put {
-		if strings.HasPrefix(key, symbfile.Incoming) && a.clock.now().Sub(at) > age {
+		if strings.HasPrefix(key, ingest.Incoming) && a.clock.now().Sub(at) > age {
 			if err := a.Delete(t.Context(), key); err != nil {
 				t.Fatal(err)
 			}

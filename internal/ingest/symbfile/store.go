@@ -5,33 +5,27 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"hash/maphash"
+	"fmt"
 	"io"
-	"log/slog"
 	"strings"
-	"sync"
-	"time"
 
 	"symbolon/internal/bucket"
-	"symbolon/internal/cache"
-	"symbolon/internal/fault"
 	"symbolon/internal/ident"
+	"symbolon/internal/ingest"
 	"symbolon/internal/metric"
 	"symbolon/internal/source"
 )
 
 const (
-	// MaxParts is how many parts a file may have.
+	// MaxParts is the largest number of parts of a file.
 	MaxParts = 1<<15 - 1
-	// MaxUpload is how long the name of an upload may be.
+	// MaxUpload is the largest length of the name of an upload.
 	MaxUpload = 64
-	// Incoming is the prefix of the keys of parts that wait.
-	Incoming = "incoming"
 
 	apart = "~" // between the name of an upload and its client
 )
 
-// Kind is what a file has.
+// A Kind is the kind of records of a file.
 type Kind uint8
 
 const (
@@ -39,7 +33,7 @@ const (
 	ReturnPads
 )
 
-// String is the name of the published blob.
+// String returns the name of the published blob.
 func (k Kind) String() string {
 	if k == ReturnPads {
 		return source.PadsFile
@@ -47,15 +41,15 @@ func (k Kind) String() string {
 	return source.RangesFile
 }
 
-// Part says what is sent.
+// A Part describes a part that is sent.
 type Part struct {
 	File         ident.FileID
 	Kind         Kind
 	Index, Count int
-	Upload       string        // the name of the upload, "" if it has none
-	Client       string        // what is known of the sender; parts of different clients never meet
-	BuildID      ident.BuildID // zero: not told
-	Base         *uint64       // address of the first segment; nil: not told
+	Upload       string        // the name of the upload, "" without one
+	Client       string        // identifies the client, if known; parts of different clients are of different uploads
+	BuildID      ident.BuildID // zero: not sent
+	Base         *uint64       // address of the first segment; nil: not sent
 }
 
 func (p Part) check() error {
@@ -63,18 +57,18 @@ func (p Part) check() error {
 	_, badID := ident.ParseBuildID(string(p.BuildID))
 	switch {
 	case p.Kind > ReturnPads:
-		return refuse(Malformed, place, "there is no kind %d", p.Kind)
+		return ingest.Refuse(ingest.Malformed, place, "unknown kind %d", p.Kind)
 	case p.Count < 1 || p.Count > MaxParts || p.Index < 0 || p.Index >= p.Count:
-		return refuse(Malformed, place, "there is no part %d of %d", p.Index, p.Count)
+		return ingest.Refuse(ingest.Malformed, place, "invalid part %d of %d", p.Index, p.Count)
 	case !IsUpload(p.Upload):
-		return refuse(Malformed, place, "this cannot be the name of an upload: %.80q", p.Upload)
+		return ingest.Refuse(ingest.Malformed, place, "this cannot be the name of an upload: %.80q", p.Upload)
 	case p.BuildID != "" && badID != nil:
-		return refuse(Malformed, place, "%w", badID)
+		return ingest.Refuse(ingest.Malformed, place, "%w", badID)
 	}
 	return nil
 }
 
-// IsUpload says whether text can be the name of an upload. None is one too.
+// IsUpload reports whether text can be the name of an upload, or is empty.
 func IsUpload(text string) bool {
 	return len(text) <= MaxUpload && !strings.ContainsFunc(text, notInName)
 }
@@ -83,46 +77,33 @@ func notInName(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 }
 
-// upload tells the parts that belong together from others: by the name that they
-// have, and by the client.
-func (p Part) upload() string {
-	if p.Client == "" {
-		return p.Upload + apart
+// folder returns the folder of the parts that belong together.
+func (p Part) folder() string {
+	upload := p.Upload + apart
+	if p.Client != "" {
+		sum := sha256.Sum256([]byte(p.Client))
+		upload += hex.EncodeToString(sum[:8])
 	}
-	sum := sha256.Sum256([]byte(p.Client))
-	return p.Upload + apart + hex.EncodeToString(sum[:8])
+	return fmt.Sprintf("%s/%s/%s/%d/%s", ingest.Incoming, p.File.Base64(), p.Kind, p.Count, upload)
 }
 
-// Deps is what a Store needs of the world around it.
-type Deps struct {
-	Bucket bucket.Bucket
-	Spool  func() (cache.Spool, error) // holds a part while it is received
-	Now    func() time.Time
-	Log    *slog.Logger
-}
-
-// Store takes parts and has the files. Make it with New.
+// A Store receives parts and stores files. New creates it.
 type Store struct {
 	cfg   Config
-	deps  Deps
-	packs sync.Pool // of *zstd.Encoder
-	seed  maphash.Seed
-	locks [64]chan struct{} // of files
+	deps  ingest.Deps
+	parts *ingest.Store
 }
 
-// New makes a Store.
-func New(cfg Config, d Deps) *Store {
-	s := &Store{cfg: cfg.Defaults(), deps: d, seed: maphash.MakeSeed()}
-	for i := range s.locks {
-		s.locks[i] = make(chan struct{}, 1)
-	}
-	return s
+// New returns a Store.
+func New(cfg Config, d ingest.Deps) *Store {
+	cfg = cfg.Defaults()
+	return &Store{cfg, d, ingest.New(ingest.Limits{Part: cfg.MaxPart, File: cfg.MaxFile}, d)}
 }
 
-// Take receives a part. If that has published the file, it gives what is published
-// now, else nil. What is wrong with the part is a *Refusal. A failure of body that is
-// not its end comes as it is, wrapped. After any other failure the part may or may
-// not be held; to send it again is right.
+// Take receives a part. If the file was published then, it returns the Info, else
+// nil. The error is an *ingest.Refusal if the part or the upload is invalid, and
+// wraps one of body. After another failure the part may be stored or not; the
+// client should send it again.
 func (s *Store) Take(ctx context.Context, p Part, body io.Reader) (published *Info, err error) {
 	defer func() { s.count(p, published != nil, err) }()
 	if err := p.check(); err != nil {
@@ -132,26 +113,27 @@ func (s *Store) Take(ctx context.Context, p Part, body io.Reader) (published *In
 	if err != nil {
 		return nil, err
 	}
-	defer d.spool.Close()
-	u := upload{Store: s, file: p.File, kind: p.Kind, count: p.Count, name: p.upload()}
-	if p.Count == 1 {
-		return u.alone(ctx, d)
+	defer d.Close()
+	f := file{s, p.File, p.Kind}
+	var i *Info
+	u := ingest.Upload{
+		Store: s.parts, Folder: p.folder(), Count: p.Count, IsNamed: p.Upload != "", Place: p.File.Base64(),
+		Log: s.deps.Log.With("file", p.File.Base64(), "kind", p.Kind),
+		Publish: func(ctx context.Context, c *ingest.Complete) (err error) {
+			i, err = f.publish(ctx, c)
+			return err
+		},
 	}
-	r, held, err := u.hold(ctx, p.Index, d)
-	if err != nil || !held {
+	if isPublished, err := u.Add(ctx, p.Index, d); err != nil || !isPublished {
 		return nil, err
 	}
-	heads, missing, err := r.scan(ctx, p.Index, func(h *head) bool { return h == nil })
-	if err != nil || missing {
-		return nil, err
-	}
-	return r.publish(ctx, heads)
+	return i, nil
 }
 
-// count counts what has become of a part.
-func (s *Store) count(p Part, published bool, err error) {
+// count counts the outcome of a part.
+func (s *Store) count(p Part, isPublished bool, err error) {
 	outcome := "taken"
-	var refused *Refusal
+	var refused *ingest.Refusal
 	switch {
 	case errors.As(err, &refused):
 		outcome = refused.Why.String()
@@ -159,23 +141,12 @@ func (s *Store) count(p Part, published bool, err error) {
 		outcome = "failed"
 	}
 	metric.UploadParts.Add(1, p.Kind.String(), outcome)
-	if published {
+	if isPublished {
 		metric.UploadsPublished.Add(1, p.Kind.String())
 	}
 }
 
-// Open reads n bytes from offset off on of what is published, as it is stored: zstd.
+// Open reads n bytes from offset off on of a published file, which is zstd.
 func (s *Store) Open(ctx context.Context, f ident.FileID, k Kind, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
 	return s.deps.Bucket.Get(ctx, source.ElasticPath(f, k.String()), off, n)
-}
-
-// lock lets nobody else of this process publish or replace parts of a file.
-func (s *Store) lock(ctx context.Context, name string) (unlock func(), err error) {
-	l := s.locks[maphash.String(s.seed, name)%uint64(len(s.locks))]
-	select {
-	case l <- struct{}{}:
-		return func() { <-l }, nil
-	case <-ctx.Done():
-		return nil, fault.Of(ctx.Err())
-	}
 }

@@ -1,6 +1,7 @@
 package symbfile_test
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
@@ -20,6 +21,7 @@ import (
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/fault"
+	"symbolon/internal/ingest"
 	"symbolon/internal/ingest/symbfile"
 	"symbolon/internal/source"
 )
@@ -139,7 +141,7 @@ var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
 		bad[len(bad)-40] ^= 0x80
 		parts := cut(bad[:len(bad)-3], 300)
 		n.sent(part(0, 2), parts[0], false)
-		r := n.refused(part(1, 2), parts[1], symbfile.Malformed)
+		r := n.refused(part(1, 2), parts[1], ingest.Malformed)
 		if !strings.Contains(r.Error(), "at 0x") {
 			t.Errorf("no offset: %v", r)
 		}
@@ -278,14 +280,14 @@ func TestKindsAreKeptApart(t *testing.T) {
 	mixed := slices.Concat(ranges("x", 0, 3), pads(3)[10:])
 	n := open(t, folder(t), symbfile.Config{})
 	for _, body := range [][]byte{pads(3), mixed} {
-		r := n.refused(part(0, 1), body, symbfile.WrongKind)
+		r := n.refused(part(0, 1), body, ingest.WrongKind)
 		if !strings.Contains(r.Error(), "at 0x") {
 			t.Errorf("no offset: %v", r)
 		}
 	}
 	raw := cut(mixed, len(mixed)-10)
 	n.sent(part(1, 2), raw[1], false)
-	n.refused(part(0, 2), raw[0], symbfile.WrongKind)
+	n.refused(part(0, 2), raw[0], ingest.WrongKind)
 	if n.published(symbfile.Ranges) != nil {
 		t.Error("something is published")
 	}
@@ -320,12 +322,12 @@ func TestCompressedBodiesAreTheSame(t *testing.T) {
 	n.sent(part(0, 2), parts[0], false)
 	n.sent(part(1, 2), z.EncodeAll(parts[1], nil), true)
 	n.holds(parts...)
-	n.refused(part(0, 1), packed[:len(packed)-9], symbfile.Truncated)
+	n.refused(part(0, 1), packed[:len(packed)-9], ingest.Truncated)
 	packed[len(packed)-20] ^= 1
-	n.refused(part(0, 1), packed, symbfile.Malformed)
+	n.refused(part(0, 1), packed, ingest.Malformed)
 }
 
-func contentOf(parts [][]byte) (s symbfile.Sum) {
+func contentOf(parts [][]byte) (s ingest.Sum) {
 	all := sha256.New()
 	for _, p := range parts {
 		one := sha256.New()
@@ -343,7 +345,31 @@ func TestPartsThatCannotBeAreRefused(t *testing.T) {
 		part(1, 1), part(-1, 1), part(0, 0), part(0, symbfile.MaxParts+1), of("a/b", 0, 2), of("~", 0, 2), of("..", 0, 2), of("ä", 0, 2), of(long, 0, 2),
 		{File: fileID, Kind: 2, Count: 1}, {File: fileID, Count: 1, BuildID: "../.."}, {File: fileID, Count: 1, BuildID: "abc"},
 	} {
-		n.refused(p, ranges("x", 0, 1), symbfile.Malformed)
+		n.refused(p, ranges("x", 0, 1), ingest.Malformed)
 	}
 	n.sent(of(long[:64], 0, 2), ranges("x", 0, 1), false)
+}
+
+// Parts that wait must be readable after an upgrade.
+func TestLineOfAWaitingPart(t *testing.T) {
+	n := open(t, mem.New(), symbfile.Config{})
+	n.clock.at.Store(1_700_000_000_123 * int64(time.Millisecond))
+	base := uint64(0x400000)
+	p := part(0, 2)
+	p.BuildID, p.Base = "0123456789abcdef0123", &base
+	body := ranges("waits", 0, 2)
+	n.sent(p, body, false)
+	r, _, err := n.bucket.Get(t.Context(), n.keyOf("", 0, 2), 0, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf(`{"received":1700000000123,"sha256":"%x","size":%d,"ranges":2,"pads":0,"build_id":"0123456789abcdef0123","base":4194304}`, sha256.Sum256(body), len(body))
+	if strings.TrimSpace(line) != want {
+		t.Errorf("the line is\n%s, want\n%s", line, want)
+	}
 }

@@ -1,4 +1,4 @@
-package symbfile
+package ingest
 
 import (
 	"fmt"
@@ -6,13 +6,13 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Reason is why a part is not taken.
+// A Reason is the reason to refuse a part.
 type Reason uint8
 
 const (
-	Malformed Reason = iota // it is no part of a symbfile, or the parts together are none
-	WrongKind               // it has records of the other kind
-	Conflict                // another upload of this file is under way
+	Malformed Reason = iota // the part, or all parts together, are invalid
+	WrongKind               // the part has records of another kind
+	Conflict                // another upload has the same place
 	TooLarge
 	Truncated // the body ended too early
 )
@@ -26,7 +26,7 @@ func (r Reason) String() string {
 	return fmt.Sprintf("reason %d", uint8(r))
 }
 
-// Refusal is the error for a part that is not taken; its sender is to be told. Err
+// A Refusal is the error for a part that its sender must change or send later. Err
 // is a *fault.Error.
 type Refusal struct {
 	Why Reason
@@ -37,8 +37,8 @@ func (r *Refusal) Error() string { return r.Err.Error() }
 
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// refuse is a Refusal with a text of its own.
-func refuse(why Reason, place, format string, args ...any) error {
+// Refuse returns a *Refusal with a text.
+func Refuse(why Reason, place, format string, args ...any) error {
 	kind := fault.Malformed
 	switch why {
 	case Conflict:
