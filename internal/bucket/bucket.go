@@ -50,9 +50,9 @@ type Attrs struct {
 // Delete removes a blob. A missing key is not an error.
 //
 // List returns the keys that begin with prefix and are greater than after, in the
-// order of their bytes: at most n of them and at most MaxPage, but one at least
-// unless there is none. It reports whether there are more; the next page is after
-// the last key of this one. Prefix and after need not be keys. Keys that Check
+// order of their bytes: at most n of them and at most MaxPage, and at least one if
+// there are any. It reports whether there are more; the next page is after the last
+// key of this one. Prefix and after need not be keys. Keys that Check
 // rejects are skipped. A key that is created or deleted while pages are read may
 // be missing or listed; each other key is listed once.
 type Bucket interface {

@@ -31,7 +31,7 @@ type Exchange struct {
 	Request   func(ctx context.Context) (*http.Request, error) // returns a new request for each try, without a body
 	Body      []byte
 	Verdict   Verdict
-	Idle      time.Duration // longest time in which nothing moves; zero is no limit
+	Idle      time.Duration // longest time in which nothing moves; zero: not limited
 }
 
 // Verdict returns the failure that an answer other than a success means, by its
@@ -129,7 +129,7 @@ func retryAfter(resp *http.Response) time.Duration {
 type body struct {
 	caller, own context.Context
 	guard       *transfer.Guard // of own
-	in          io.ReadCloser   // nil: there is no answer
+	in          io.ReadCloser   // nil: no answer yet
 	place       string
 	idle        time.Duration
 }

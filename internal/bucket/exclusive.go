@@ -14,11 +14,11 @@ import (
 // ErrConditions means that a bucket cannot create keys conditionally.
 var ErrConditions = errors.New("the store does not support conditional creates")
 
-// Exclusive is a bucket of which a conditional create can be trusted. Some stores
-// ignore the condition, so that every writer of a key is told that it created it.
-// Before the first conditional create, Exclusive creates a key of its own twice;
-// if both succeed, the create fails with ErrConditions. A bucket that is only read
-// is not probed, so it may be read-only or unavailable.
+// Exclusive is a bucket whose conditional creates are exclusive. Some stores ignore
+// the condition, so that every writer of a key seems to have created it. Before the
+// first conditional create, Exclusive creates a key of its own twice; if both
+// succeed, the create fails with ErrConditions. A bucket that is only read is not
+// probed, so it may be read-only or unavailable.
 type Exclusive struct {
 	Bucket
 	probed atomic.Bool

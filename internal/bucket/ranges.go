@@ -79,7 +79,7 @@ func answer(resp *http.Response, off, n int64) (io.ReadCloser, int64, error) {
 	case resp.StatusCode != http.StatusOK:
 		return nil, 0, fmt.Errorf("unexpected status %d", resp.StatusCode)
 	case size < 0:
-		return nil, 0, errors.New("the answer lacks the size")
+		return nil, 0, errors.New("the answer has no size")
 	case off > 0:
 		return nil, 0, errors.New("the store does not support ranges")
 	case n < 0 || n >= size:

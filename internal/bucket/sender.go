@@ -11,8 +11,8 @@ import (
 
 // Sender is an http.RoundTripper for libraries that get credentials. It sends
 // each request as an Exchange, so that guards, bounds and tries are those of the
-// bucket and no redirect is followed, and keeps the last failure, of which the
-// library would only keep a text. It is for one fetch of credentials.
+// bucket and no redirect is followed, and keeps the last failure, as the library
+// would only keep its text. It is for one fetch of credentials.
 type Sender struct {
 	Exchange                 // without Request and Body
 	Context  context.Context // of the fetch: not every library hands it over
@@ -20,7 +20,7 @@ type Sender struct {
 	Failed   error
 }
 
-// RoundTrip sends a request. An answer that is no success is an error.
+// RoundTrip sends a request. An unsuccessful answer is an error.
 func (s *Sender) RoundTrip(req *http.Request) (*http.Response, error) {
 	var body []byte
 	if req.Body != nil {

@@ -174,7 +174,7 @@ func ifAbsent(t *testing.T, b bucket.Bucket) {
 			holds(t, b, "a/k", "first")
 		}
 	}
-	for _, size := range []int64{2 << 20, 17 << 20} { // larger than those of which stores read a body first
+	for _, size := range []int64{2 << 20, 17 << 20} { // a Stat comes before such a body
 		if create(t, b, "a/k", strings.NewReader(strings.Repeat("x", int(size))), size) {
 			t.Fatalf("Put of %d bytes created a key that exists", size)
 		}

@@ -1,20 +1,19 @@
-// Package dir is a bucket in a folder: a key is the path of a plain file. It
-// reads folders that other programs have laid out, and writes such folders.
+// Package dir implements a bucket in a folder: a key is the path of a plain file.
+// It reads folders that other programs have laid out, and writes such folders.
 //
-// Nothing outside of the folder can be reached, neither by a key nor, unless
-// OpenFollowing allows it, by a symbolic link. A file is written under .tmp in the folder, synced and then
-// renamed, so it is whole or absent after a crash too. What a crash leaves in
-// .tmp is removed a day later, by the first Put of a process; keys that start
-// with that segment do not exist.
+// Nothing outside the folder can be reached by a key or, unless OpenFollowing
+// allows it, by a symbolic link. A file is written under .tmp in the folder,
+// synced, and then renamed or linked, so it is complete or absent after a crash
+// too. Files that a crash leaves in .tmp are removed a day later, by the first Put
+// of a process; keys that start with that segment do not exist.
 //
 // The folder is the one that its path names when a method is called: a folder
 // that replaced it is used from then on, and a Put that began in the former one
 // fails. A folder that disappeared is a Transport failure, and is not created:
 // NotFound would mean that it has no blobs.
 //
-// A folder keeps no coding beside a file: a Put with an Encoding is
-// Unsupported, and Get never tells one. Where "a" is a blob, "a/b" cannot be
-// one. Keys are as case-sensitive as the file system.
+// The content coding is not stored: a Put with an Encoding is Unsupported. If "a"
+// is a blob, "a/b" cannot be one. Keys are as case-sensitive as the file system.
 package dir
 
 import (
@@ -39,13 +38,13 @@ import (
 
 const (
 	temps    = ".tmp"
-	stale    = 24 * time.Hour // after this a file in temps belongs to nobody
-	maxTries = 100            // to make a folder that others remove
+	stale    = 24 * time.Hour // after this, the process that wrote a file in temps has crashed
+	maxTries = 100            // to create a folder that others remove
 	fileMode = 0o600
 	dirMode  = 0o700
 )
 
-// Bucket is a bucket in a folder. Make it with Open, OpenFollowing or Later.
+// Bucket is a bucket in a folder. Open, OpenFollowing and Later create it.
 type Bucket struct {
 	folder string
 	follow bool                 // follow links out of the folder when reading
@@ -147,7 +146,7 @@ func (d *root) leaves(at string, err error) bool {
 	return d.follow != "" && refused(err) && filepath.IsLocal(filepath.FromSlash(at))
 }
 
-// refused says whether err is not an answer of the system, but a refusal of
+// refused reports whether err is not an error of the system, but a refusal of
 // os.Root: a link leads out of the folder.
 func refused(err error) bool {
 	var number syscall.Errno
@@ -188,7 +187,7 @@ type reader struct {
 	io.Closer
 }
 
-// Stat is the size of a file.
+// Stat returns the attributes of a file.
 func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
 	_, a, err := b.find(ctx, key)
 	return a, err
@@ -284,8 +283,8 @@ func (d *root) commit(name, key string, ifAbsent bool) (bool, error) {
 		}
 		return false, failure(key, err)
 	}
-	// The name outlives a power cut once its folder is synced. Not every
-	// system can do that, and the file is whole without it.
+	// The name survives a power failure once its folder is synced. Not every
+	// system can do that, and the file is complete without it.
 	if f, err := d.Open(parent); err == nil {
 		f.Sync()
 		f.Close()
@@ -293,13 +292,13 @@ func (d *root) commit(name, key string, ifAbsent bool) (bool, error) {
 	return created, nil
 }
 
-// taken says whether a failure may be that somebody has removed a folder which
-// was empty, after it was made or while it was.
+// taken reports whether err may be due to a Delete that removed a folder while it
+// was empty, during or after its creation.
 func (d *root) taken(err error, key string) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) && !d.blocked(key)
 }
 
-// place makes the folder of key, and in it the finished file of that name.
+// place creates the folder of key, and gives a finished file its name in it.
 func (d *root) place(name, key string, ifAbsent bool) (bool, error) {
 	if err := d.MkdirAll(path.Dir(key), dirMode); err != nil {
 		return false, err
@@ -325,8 +324,8 @@ func (d *root) create(name, key string) (bool, error) {
 	return err == nil, nil
 }
 
-// blocked tells whether key cannot be a file because it is a folder, or
-// because a file stands where it needs a folder.
+// blocked reports whether key cannot be a file because it is a folder, or because
+// it needs a folder with the name of a file.
 func (d *root) blocked(key string) bool {
 	if info, err := d.Stat(key); err == nil {
 		return info.IsDir()
@@ -353,8 +352,8 @@ func (d *root) temp() (*os.File, string, error) {
 	return f, name, nil
 }
 
-// sweep removes what dead processes have left in temps. The new file tells the
-// time, by the clock of the file system that also dated the others.
+// sweep removes the files of crashed processes in temps. The time is that of the
+// new file, from the clock of the file system that also dated the others.
 func (d *root) sweep(fresh *os.File) {
 	now, err := fresh.Stat()
 	if err != nil {
@@ -373,13 +372,13 @@ func (d *root) sweep(fresh *os.File) {
 	}
 }
 
-// reserved tells whether key would be an unfinished file.
+// reserved reports whether key would be an unfinished file.
 func reserved(key string) bool {
 	first, _, _ := strings.Cut(key, "/")
 	return strings.EqualFold(first, temps)
 }
 
-// failure is what an error of the file system means.
+// failure returns the fault that an error of the file system means.
 func failure(place string, err error) error {
 	kind := fault.Internal
 	switch {

@@ -11,12 +11,12 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Delete removes a file, and the folders around it that are empty then.
+// Delete removes a file, and the folders around it if they are empty then.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
 	d, _, err := b.find(ctx, key)
 	switch {
 	case fault.KindOf(err) == fault.NotFound:
-		return nil // a folder, too, is no blob
+		return nil // or it is a folder
 	case err != nil:
 		return err
 	}
@@ -28,16 +28,15 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// removeFolder removes a folder if nothing is in it. Whoever is about to put
-// something there makes it again.
+// removeFolder removes a folder if it is empty. A concurrent Put creates it again.
 func (d *root) removeFolder(at string) bool {
 	info, err := d.Lstat(at)
 	return err == nil && info.IsDir() && d.Remove(at) == nil
 }
 
-// Sweep removes the files below a folder that were last changed before a time,
-// and the folders that are empty then. A file that is replaced at the very moment
-// it is removed may go in place of the old one.
+// Sweep removes the files below a folder that were last changed before a time, and
+// the folders that are empty then. A file that replaces an old one at that moment
+// may be removed instead.
 func (b *Bucket) Sweep(ctx context.Context, prefix string, before time.Time) error {
 	if err := bucket.Begin(ctx, prefix); err != nil {
 		return err
@@ -56,7 +55,7 @@ func (b *Bucket) Sweep(ctx context.Context, prefix string, before time.Time) err
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // somebody else was faster
+			return nil // it was removed meanwhile
 		case err != nil:
 			return failure(at, err)
 		case entry.IsDir():

@@ -8,20 +8,18 @@ import (
 	"symbolon/internal/bucket"
 )
 
-// listing is the names in a folder, by their lower case, as they were when it
-// had changed last.
+// listing is the names in a folder, by their lower case, after its last change.
 type listing struct {
 	changed time.Time
 	names   map[string]string
 }
 
-// settled is how long ago a folder must have changed for its time to tell of
-// the next change.
+// settled is the age of a change from which on the next one has another time.
 const settled = 2 * time.Second
 
-// Spell is the key that differs from key only in the case of letters, "" if there
-// is none. Of several the one that is written as it is asked for counts, segment
-// by segment, then the first.
+// Spell returns the key that differs from key only in the case of letters, "" if it
+// does not exist. Of several it prefers the same spelling, segment by segment, then
+// the first.
 func (b *Bucket) Spell(key string) string {
 	if bucket.Check(key) != nil || reserved(key) {
 		return ""
@@ -42,8 +40,8 @@ func (b *Bucket) Spell(key string) string {
 	return at
 }
 
-// list is the names in a folder by their lower case. Those at the top are kept:
-// stores have very many.
+// list returns the names in a folder by their lower case. Those at the top are
+// kept in memory: stores have very many.
 func (d *root) list(folder string) map[string]string {
 	top := folder == ""
 	f, err := d.open(path.Join(".", folder))
@@ -62,7 +60,7 @@ func (d *root) list(folder string) map[string]string {
 			return d.top.names
 		}
 	}
-	all, _ := f.Readdirnames(-1) // those that can be read
+	all, _ := f.Readdirnames(-1) // without those that cannot be read
 	names := make(map[string]string, len(all))
 	for _, name := range all {
 		low := strings.ToLower(name)

@@ -1,18 +1,17 @@
-// Package gcs is a bucket in Google Cloud Storage, by its JSON interface.
+// Package gcs implements a bucket in Google Cloud Storage, with its JSON interface.
 //
-// Blobs come as they are stored: those with a content coding are not decoded on
-// the way. No redirect is followed, so that nobody else gets to see a token.
-// Answers that may go away by themselves are waited for, within three tries. A
-// Put keeps 8 MiB in memory; what is larger goes up in pieces, of which an
-// upload that fails leaves nothing to be seen.
+// Blobs with a content coding are not decoded. Redirects are not followed, so that
+// no other server sees a token. Temporary failures are retried, in three tries. A
+// Put keeps 8 MiB in memory; a larger body is sent in parts, which are invisible
+// until the last one. IfAbsent sends ifGenerationMatch=0.
 //
-// Credentials that cannot be used fail the requests, as Denied, and not New.
+// Invalid credentials fail the requests, as Denied, and not New.
 //
 // # Security
 //
-// The files and the services of a machine that have credentials are used only if
-// the configuration says so and the caller gives the environment. Requests for
-// tokens go through the connections of the caller, like those for blobs.
+// Files and services of the machine that have credentials are used only if the
+// configuration names them and the caller passes the environment. Requests for
+// tokens use the transport of the caller, as those for blobs do.
 package gcs
 
 import (
@@ -37,28 +36,28 @@ const (
 	Ambient = "ambient" // a file that the environment names, else a login with gcloud, else the metadata service
 )
 
-// Config says which bucket, and with whose credentials.
+// Config names the bucket and its credentials.
 type Config struct {
 	Bucket      string
-	Prefix      string // before all keys
+	Prefix      string // of all keys
 	Endpoint    string // empty: Google's
-	TokenURL    string // where a service account gets its tokens; empty: at Google
+	TokenURL    string // where a service account gets its tokens; empty: Google's
 	Provider    string // where credentials come from; empty: Static
 	ClientEmail string // of a service account, with its PrivateKey
 	PrivateKey  bin.Secret
-	BearerToken bin.Secret // in place of a service account; with neither, nobody is told who asks
+	BearerToken bin.Secret // instead of a service account; without either, requests are anonymous
 	Write       bool       // Put or Delete will be called
 }
 
-// Deps is what a bucket needs of the world around it.
+// Deps are the dependencies of a bucket.
 type Deps struct {
 	Transport   http.RoundTripper
-	Env         func(name string) string // the environment; nil: credentials of this machine are not for this bucket
+	Env         func(name string) string // the environment; nil: no credentials of this machine
 	Now         func() time.Time
-	ReadTimeout time.Duration // in which nothing may come; zero is no bound
+	ReadTimeout time.Duration // longest time in which nothing moves; zero: not limited
 }
 
-// Bucket is a bucket in Google Cloud Storage. Make it with New.
+// Bucket is a bucket in Google Cloud Storage. New creates it.
 type Bucket struct {
 	cfg   Config
 	deps  Deps
@@ -67,7 +66,7 @@ type Bucket struct {
 	token bucket.Renewed[string]
 }
 
-// New makes a bucket. It asks nobody.
+// New returns a bucket. It makes no request.
 func New(cfg Config, deps Deps) (*Bucket, error) {
 	cfg.Provider, cfg.TokenURL = cmp.Or(cfg.Provider, Static), cmp.Or(cfg.TokenURL, tokenURL)
 	if cfg.Prefix = strings.Trim(cfg.Prefix, "/"); cfg.Prefix != "" {
@@ -77,9 +76,9 @@ func New(cfg Config, deps Deps) (*Bucket, error) {
 	u, err := url.Parse(cmp.Or(cfg.Endpoint, "https://storage.googleapis.com"))
 	switch {
 	case cfg.Bucket == "" || strings.ContainsAny(cfg.Bucket, "/?#\\") || cfg.Bucket == "." || cfg.Bucket == "..":
-		return nil, fault.New(fault.Malformed, "gs://"+bucket.Line(cfg.Bucket), "this cannot be the name of a bucket")
+		return nil, fault.New(fault.Malformed, "gs://"+bucket.Line(cfg.Bucket), "invalid name of a bucket")
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "":
-		return nil, fault.New(fault.Malformed, b.place, "the endpoint is no http or https address without user info and query")
+		return nil, fault.New(fault.Malformed, b.place, "invalid endpoint: must be an http or https URL without user info and query")
 	}
 	b.base = url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}
 	b.token = bucket.Renewed[string]{Now: deps.Now, Early: early}
@@ -96,7 +95,7 @@ type call struct {
 	url    *url.URL
 	header map[string]string
 	body   []byte
-	accept func(status int) bool // statuses beside 2xx that the caller takes care of
+	accept func(status int) bool // statuses that the caller handles, besides 2xx
 }
 
 // objects returns the URL of the list of objects.
@@ -104,14 +103,14 @@ func (b *Bucket) objects(query url.Values) *url.URL {
 	return &url.URL{Scheme: b.base.Scheme, Host: b.base.Host, Path: b.base.Path + "/storage/v1/b/" + b.cfg.Bucket + "/o", RawQuery: query.Encode()}
 }
 
-// object is the address of a key.
+// object returns the URL of a key.
 func (b *Bucket) object(key, query string) *url.URL {
 	path := b.base.Path + "/storage/v1/b/" + url.PathEscape(b.cfg.Bucket) + "/o/" + url.PathEscape(b.cfg.Prefix+key)
-	plain, _ := url.PathUnescape(path) // which was escaped just now
+	plain, _ := url.PathUnescape(path) // of the escaped path
 	return &url.URL{Scheme: b.base.Scheme, Host: b.base.Host, Path: plain, RawPath: path, RawQuery: query}
 }
 
-// do asks the store.
+// do makes a request.
 func (b *Bucket) do(ctx context.Context, c call) (*http.Response, error) {
 	var used string
 	e := bucket.Exchange{
@@ -140,7 +139,7 @@ func (b *Bucket) do(ctx context.Context, c call) (*http.Response, error) {
 	return e.Do(ctx)
 }
 
-// verdict says what a failure means and whether another try may do better.
+// verdict returns the failure of an answer, and whether another try may succeed.
 func (b *Bucket) verdict(key string, status int, body []byte, used string) (*fault.Error, bool) {
 	var answer struct {
 		Error struct{ Message string }
@@ -151,7 +150,7 @@ func (b *Bucket) verdict(key string, status int, body []byte, used string) (*fau
 	}
 	again := bucket.Busy(status) || status == http.StatusRequestTimeout
 	if status == http.StatusUnauthorized && b.renews() {
-		// It may have been withdrawn earlier than it said.
+		// It may have been revoked before its end.
 		b.token.Drop(func(token string) bool { return token == used })
 		again = true
 	}
@@ -162,7 +161,7 @@ func (b *Bucket) verdict(key string, status int, body []byte, used string) (*fau
 	return f, again
 }
 
-// Stat is what the store says of a key.
+// Stat returns the attributes of a blob.
 func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
 	if err := bucket.Begin(ctx, key); err != nil {
 		return bucket.Attrs{}, err
@@ -181,16 +180,16 @@ func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
 	}
 	var answer struct{ Size, ContentEncoding, Generation string }
 	if err := json.Unmarshal(text, &answer); err != nil {
-		return bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "the answer cannot be read")
+		return bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "invalid answer: must be JSON of an object")
 	}
 	size, err := strconv.ParseUint(answer.Size, 10, 63)
 	if err != nil {
-		return bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "the answer lacks the size")
+		return bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "the answer has no size")
 	}
 	return bucket.Attrs{Size: int64(size), Encoding: answer.ContentEncoding, Version: answer.Generation}, nil
 }
 
-// Get reads a range.
+// Get reads a range of a blob.
 func (b *Bucket) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
 	return bucket.Part{
 		Key: key, Place: b.place + key, Attrs: func(resp *http.Response, size int64) bucket.Attrs {

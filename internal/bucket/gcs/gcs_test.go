@@ -222,7 +222,7 @@ func TestBadCredentialsAreDeniedAndSaySo(t *testing.T) {
 	for _, key := range []string{block([]byte(canary)), block(der)} {
 		cfg := gcs.Config{Bucket: gcstest.Bucket, Endpoint: s.URL, TokenURL: s.TokenURL, ClientEmail: gcstest.Email, PrivateKey: bin.NewSecret(key)}
 		if _, err := read(t, open(t, cfg, nil)); fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), "must have an RSA key") {
-			t.Errorf("a key that is no RSA key: %v", err)
+			t.Errorf("a key that is not an RSA key: %v", err)
 		}
 	}
 	for want, c := range map[string]struct {
@@ -232,7 +232,7 @@ func TestBadCredentialsAreDeniedAndSaySo(t *testing.T) {
 		"service account: denied: no token: must have an RSA key in PEM": {key: canary},
 
 		"denied: 400 Bad Request: invalid_grant: Invalid JWT Signatu": {key: other.Key},
-		"denied: 400 Bad Request: invalid_grant: Invalid issuer.":     {key: s.Key, email: "somebody"},
+		"denied: 400 Bad Request: invalid_grant: Invalid issuer.":     {key: s.Key, email: "another"},
 		"denied: 401 Unauthorized: Invalid Credentials":               {bearer: canary},
 		"the bearer token has a line break":                           {bearer: canary + "\n"},
 		"must be the JSON of credentials":                             {env: file("a", canary)},

@@ -105,7 +105,7 @@ func (b *Bucket) resumable(ctx context.Context, begin call, body []byte, parts *
 	}
 	session, err := url.Parse(resp.Header.Get("Location"))
 	if err != nil || session.Scheme != b.base.Scheme || session.Host != b.base.Host {
-		return false, fault.New(fault.Transport, b.place+begin.key, "the store gives no address for an upload in parts")
+		return false, fault.New(fault.Transport, b.place+begin.key, "the answer has no address for an upload in parts")
 	}
 	for off, last := int64(0), false; ; {
 		end := off + int64(len(body))

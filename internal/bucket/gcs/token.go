@@ -30,7 +30,7 @@ const (
 	lifetime  = 58 * time.Minute           // of a token, at most
 	early     = 3 * time.Minute            // before its end, a token is renewed
 	forever   = 100 * 365 * 24 * time.Hour // of a token that is not renewed
-	maxAnswer = 64 << 10                   // of an answer that is no blob, or a file with a key
+	maxAnswer = 64 << 10                   // of an answer other than a blob, or a file with a key
 )
 
 // fetch gets a token and the time at which it expires.

@@ -1,7 +1,7 @@
-// Package gcstest is a stand-in for Google Cloud Storage, for tests: a server of
-// its JSON interface as far as internal/bucket/gcs speaks it, of the token
-// service, and of the metadata service. It states the protocol again by itself,
-// and checks signatures.
+// Package gcstest is a fake of Google Cloud Storage, for tests: a server with its
+// JSON interface, as far as internal/bucket/gcs uses it, with the token service
+// and the metadata service. It implements the protocol independently, and checks
+// signatures.
 package gcstest
 
 import (
@@ -27,7 +27,7 @@ import (
 	"time"
 )
 
-// What a Server has and takes.
+// The bucket of a Server, and accepted credentials.
 const (
 	Bucket = "symbols"
 	Email  = "reader@project.example"
@@ -36,7 +36,7 @@ const (
 	SubjectToken = "subject-token-of-another-cloud" // of a workload elsewhere
 )
 
-// Server is a store of a test.
+// Server is a running store.
 type Server struct {
 	URL      string // of everything
 	TokenURL string
@@ -65,7 +65,7 @@ type upload struct {
 	data           []byte
 }
 
-// Run starts a store, which ends with the test.
+// Run starts a store. It ends with the test.
 func Run(t testing.TB) *Server {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -94,7 +94,7 @@ func Run(t testing.TB) *Server {
 	return s
 }
 
-// Open lets everybody read without a token.
+// Open permits reading without a token.
 func (s *Server) Open() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func (s *Server) Revoke() {
 	clear(s.tokens)
 }
 
-// Grant makes a token.
+// Grant returns a new token.
 func (s *Server) Grant(scope string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Server) Grant(scope string) string {
 	return token
 }
 
-// Granted is how many tokens there have been.
+// Granted returns the number of tokens so far.
 func (s *Server) Granted() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *Server) Granted() int {
 func reply(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // the client has gone
+	_ = json.NewEncoder(w).Encode(body) // the client may have left
 }
 
 func fail(w http.ResponseWriter, status int, message string) {
@@ -162,7 +162,7 @@ func (s *Server) trade(w http.ResponseWriter, r *http.Request) {
 	s.grant(w, scope)
 }
 
-// check reads an assertion, and says what is wrong with it.
+// check parses an assertion, and returns why it is invalid.
 func (s *Server) check(grant, assertion string) (scope, why string) {
 	parts := strings.Split(assertion, ".")
 	if grant != "urn:ietf:params:oauth:grant-type:jwt-bearer" || len(parts) != 3 {
@@ -201,7 +201,7 @@ func (s *Server) check(grant, assertion string) (scope, why string) {
 	return strings.TrimPrefix(claims.Scope, prefix), ""
 }
 
-// admit refuses who may not do this.
+// admit refuses a request without permission.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	s.mu.Lock()
@@ -244,7 +244,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Goog-Generation", strconv.Itoa(b.generation))
 	if b.encoding != "" {
 		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-			fail(w, http.StatusNotImplemented, "this stand-in decodes nothing")
+			fail(w, http.StatusNotImplemented, "this fake decodes nothing")
 			return
 		}
 		w.Header().Set("Content-Encoding", b.encoding)
@@ -259,7 +259,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, end-1, len(b.data)))
 		w.WriteHeader(http.StatusPartialContent)
 	}
-	_, _ = w.Write(b.data[first:end]) // the client may have gone
+	_, _ = w.Write(b.data[first:end]) // the client may have left
 }
 
 // list answers with names. Its tokens are the last name of the page before.
@@ -313,7 +313,7 @@ func (s *Server) remove(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// span reads a Range.
+// span parses a Range.
 func span(text string, size int) (first, end int, partial, ok bool) {
 	text, partial = strings.CutPrefix(text, "bytes=")
 	if !partial {
@@ -331,7 +331,7 @@ func span(text string, size int) (first, end int, partial, ok bool) {
 	return first, end, true, true
 }
 
-// store stores a blob, unless one is there that must not be.
+// store stores a blob, unless the key must be new and exists.
 func (s *Server) store(w http.ResponseWriter, u *upload) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -354,7 +354,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) {
 	case "media":
 		data, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // the client broke off
+			return // the client has left
 		}
 		u.data = data
 		s.store(w, u)
@@ -383,7 +383,7 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) {
 	data, err := io.ReadAll(r.Body)
 	switch {
 	case err != nil:
-		return // the client broke off
+		return // the client has left
 	case len(data) != last+1-first || total == "*" && len(data)%(256<<10) != 0:
 		fail(w, http.StatusBadRequest, "Invalid length of a part.")
 		return

@@ -28,7 +28,7 @@ import (
 const (
 	early     = 5 * time.Minute // before they expire, credentials are renewed
 	forever   = 100 * 365 * 24 * time.Hour
-	maxAnswer = 64 << 10 // of an answer that is no blob
+	maxAnswer = 64 << 10 // of an answer other than a blob
 )
 
 // credentials sign requests. Without an access key they do not.

@@ -247,7 +247,7 @@ func TestCredentialsAreRenewedBeforeTheyExpire(t *testing.T) {
 	}
 	before := v.given.Load()
 	past.Store(int64(57 * time.Minute))
-	if err := read(t.Context(), b); err != nil { // nobody waits for the new ones
+	if err := read(t.Context(), b); err != nil { // without waiting for the new ones
 		t.Fatal(err)
 	}
 	for end := time.Now().Add(time.Minute); v.given.Load() == before; time.Sleep(time.Millisecond) {
@@ -257,7 +257,7 @@ func TestCredentialsAreRenewedBeforeTheyExpire(t *testing.T) {
 	}
 }
 
-// What does not work any more is replaced while requests run.
+// Credentials that were revoked are replaced while requests run.
 func TestRotationIsNotNoticed(t *testing.T) {
 	v := newVault(t, time.Hour)
 	b := v.open(s3.WebIdentity)

@@ -117,7 +117,7 @@ func (b *Bucket) multipart(ctx context.Context, begin call, body []byte, parts *
 	}
 	var up upload
 	if xml.Unmarshal(answer, &up) != nil || up.UploadID == "" {
-		return false, fault.New(fault.Transport, b.place+begin.key, "the store gives no id for an upload in parts")
+		return false, fault.New(fault.Transport, b.place+begin.key, "the answer has no id for an upload in parts")
 	}
 	id := "uploadId=" + escapeQuery(up.UploadID)
 	defer func() {

@@ -45,10 +45,10 @@ const (
 	Ambient     = "ambient"      // what AWS's own tools would use
 )
 
-// Config says which bucket, and with whose credentials.
+// Config names the bucket and its credentials.
 type Config struct {
 	Bucket       string
-	Prefix       string     // before all keys
+	Prefix       string     // of all keys
 	Region       string     // empty: us-east-1
 	Endpoint     string     // empty: AWS
 	Provider     string     // where credentials come from; empty: Static
@@ -57,15 +57,15 @@ type Config struct {
 	SessionToken bin.Secret
 }
 
-// Deps is what a bucket needs of the world around it.
+// Deps are the dependencies of a bucket.
 type Deps struct {
 	Transport   http.RoundTripper
-	Env         func(name string) string // the environment; nil: credentials of this machine are not for this bucket
+	Env         func(name string) string // the environment; nil: no credentials of this machine
 	Now         func() time.Time
-	ReadTimeout time.Duration // in which nothing may come; zero is no bound
+	ReadTimeout time.Duration // longest time in which nothing moves; zero: not limited
 }
 
-// Bucket is a bucket in an object store. Make it with New.
+// Bucket is a bucket in an object store. New creates it.
 type Bucket struct {
 	cfg   Config
 	deps  Deps
@@ -74,7 +74,7 @@ type Bucket struct {
 	creds bucket.Renewed[credentials]
 }
 
-// New makes a bucket. It asks nobody.
+// New returns a bucket. It makes no request.
 func New(cfg Config, deps Deps) (*Bucket, error) {
 	cfg.Region, cfg.Provider = cmp.Or(cfg.Region, "us-east-1"), cmp.Or(cfg.Provider, Static)
 	if cfg.Prefix = strings.Trim(cfg.Prefix, "/"); cfg.Prefix != "" {
@@ -92,16 +92,16 @@ func New(cfg Config, deps Deps) (*Bucket, error) {
 	return b, nil
 }
 
-// address is the address of the bucket.
+// address returns the URL of the bucket.
 func (c Config) address() (url.URL, error) {
 	refuse := func(why string) (url.URL, error) {
 		return url.URL{}, fault.New(fault.Malformed, "s3://"+bucket.Line(c.Bucket), "%s", why)
 	}
 	switch {
 	case c.Bucket == "" || strings.ContainsAny(c.Bucket, "/?#\\") || c.Bucket == "." || c.Bucket == "..":
-		return refuse("this cannot be the name of a bucket")
+		return refuse("invalid name of a bucket")
 	case strings.ContainsFunc(c.Region, func(r rune) bool { return !lower(r) && r != '-' && (r < 'A' || r > 'Z') }):
-		return refuse("this cannot be the name of a region")
+		return refuse("invalid name of a region")
 	case c.Endpoint == "":
 		host := "s3." + c.Region + ".amazonaws.com"
 		if strings.HasPrefix(c.Region, "cn-") {
@@ -118,16 +118,16 @@ func (c Config) address() (url.URL, error) {
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return refuse("the endpoint is no http or https address")
+		return refuse("invalid endpoint: must be an http or https URL")
 	}
 	if u.User != nil || u.RawQuery != "" {
-		return refuse("the endpoint cannot have user info or a query")
+		return refuse("invalid endpoint: must not have user info or a query")
 	}
 	return url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: strings.TrimRight(u.Path, "/") + "/" + c.Bucket + "/"}, nil
 }
 
-// isLabel tells whether the name of the bucket can be the first label of a host
-// name that a certificate of AWS covers.
+// isLabel reports whether the name of the bucket can be the first label of a host
+// name in a certificate of AWS.
 func (c Config) isLabel() bool {
 	return len(c.Bucket) >= 3 && len(c.Bucket) <= 63 && c.Bucket[0] != '-' && c.Bucket[len(c.Bucket)-1] != '-' &&
 		!strings.ContainsFunc(c.Bucket, func(r rune) bool { return !lower(r) && r != '-' })
@@ -143,10 +143,10 @@ type call struct {
 	isList bool   // the request is for the bucket, not for the key
 	header map[string]string
 	body   []byte
-	accept func(status int) bool // statuses beside 2xx that the caller takes care of
+	accept func(status int) bool // statuses that the caller handles, besides 2xx
 }
 
-// do asks the store.
+// do makes a request.
 func (b *Bucket) do(ctx context.Context, c call) (*http.Response, error) {
 	var used credentials
 	e := bucket.Exchange{
@@ -168,7 +168,7 @@ func (b *Bucket) do(ctx context.Context, c call) (*http.Response, error) {
 	return e.Do(ctx)
 }
 
-// request is the signed request of c.
+// request returns the signed request for c.
 func (b *Bucket) request(c call, creds credentials) (*http.Request, error) {
 	path := b.base.Path
 	if !c.isList {
@@ -186,39 +186,39 @@ func (b *Bucket) request(c call, creds credentials) (*http.Request, error) {
 	return req, nil
 }
 
-// Stat is what the store says of a key.
+// Stat returns the attributes of a blob.
 func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Attrs, error) {
 	if err := bucket.Begin(ctx, key); err != nil {
 		return bucket.Attrs{}, err
 	}
-	mute := func(status int) bool { return status == http.StatusBadRequest || status == http.StatusForbidden }
-	resp, err := b.do(ctx, call{method: http.MethodHead, key: key, accept: mute})
+	isMute := func(status int) bool { return status == http.StatusBadRequest || status == http.StatusForbidden }
+	resp, err := b.do(ctx, call{method: http.MethodHead, key: key, accept: isMute})
 	if err != nil {
 		return bucket.Attrs{}, err
 	}
 	resp.Body.Close()
-	if mute(resp.StatusCode) {
-		// An answer to HEAD has no body that could tell why. A byte asked for does.
+	if isMute(resp.StatusCode) {
+		// The answer to a HEAD has no body with the reason; that to a GET has.
 		resp, err = b.do(ctx, call{method: http.MethodGet, key: key, header: map[string]string{"Range": "bytes=0-0"}})
 		if err == nil {
 			resp.Body.Close()
-			err = fault.New(fault.Transport, b.place+key, "the store answers a GET and not a HEAD")
+			err = fault.New(fault.Transport, b.place+key, "the store refuses a HEAD and answers a GET")
 		}
 		return bucket.Attrs{}, err
 	}
 	if resp.ContentLength < 0 {
-		return bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "the answer lacks the size")
+		return bucket.Attrs{}, fault.New(fault.Transport, b.place+key, "the answer has no size")
 	}
 	return attrs(resp, resp.ContentLength), nil
 }
 
 func attrs(resp *http.Response, size int64) bucket.Attrs {
-	// Some stores keep how an upload was sent as if it were a coding.
+	// Some stores keep the coding of the upload too.
 	coding := strings.ReplaceAll(resp.Header.Get("Content-Encoding"), "aws-chunked", "")
 	return bucket.Attrs{Size: size, Encoding: strings.Trim(coding, ", "), Version: resp.Header.Get("ETag")}
 }
 
-// Get reads a range.
+// Get reads a range of a blob.
 func (b *Bucket) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
 	return bucket.Part{
 		Key: key, Place: b.place + key, Attrs: attrs, Stat: b.Stat,

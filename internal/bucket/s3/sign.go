@@ -14,7 +14,7 @@ import (
 )
 
 // sign signs the host, the x-amz headers and the body of a request. It is called
-// before other headers are set, which proxies change.
+// before other headers are set, which proxies may change.
 func (c credentials) sign(req *http.Request, body []byte, region string, now time.Time) error {
 	if c.access == "" {
 		return nil
@@ -22,14 +22,14 @@ func (c credentials) sign(req *http.Request, body []byte, region string, now tim
 	sum := sha256.Sum256(body)
 	hash := hex.EncodeToString(sum[:])
 	req.Header.Set("X-Amz-Content-Sha256", hash)
-	// A signer remembers derived keys by access key, so another secret needs another one.
-	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }) // as it is escaped already
+	// A signer caches derived keys by access key, so another secret needs another signer.
+	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }) // it is escaped already
 	own := aws.Credentials{AccessKeyID: c.access, SecretAccessKey: c.secret, SessionToken: c.token}
 	return signer.SignHTTP(context.Background(), own, req, hash, "s3", region, now)
 }
 
-// escape escapes a path as signatures have it: all but letters, digits, "-",
-// ".", "_", "~" and the slashes.
+// escape escapes a path as signatures require: all but letters, digits, "-", ".",
+// "_", "~" and slashes.
 func escape(path string) string {
 	var out strings.Builder
 	for i := range len(path) {

@@ -9,7 +9,7 @@ import (
 	"symbolon/internal/fault"
 )
 
-// codes are what the codes of the store mean, whatever the status.
+// codes are the kinds of failure of the codes of the store, for any status.
 var codes = map[string]fault.Kind{
 	"AuthorizationHeaderMalformed":      fault.Denied,
 	"AuthorizationQueryParametersError": fault.Denied,
@@ -25,7 +25,7 @@ var codes = map[string]fault.Kind{
 	"RequestTimeout":                    fault.Transport,
 }
 
-// answer is the body of an answer that is a failure.
+// answer is the body of an unsuccessful answer.
 type answer struct {
 	XMLName xml.Name
 	Code    string
@@ -33,7 +33,7 @@ type answer struct {
 	Error   struct{ Code, Message string } // of the token service
 }
 
-// read makes an answer of a body, empty if it is none.
+// read parses a body; the answer is empty if it is not XML.
 func read(body []byte) answer {
 	var a answer
 	if xml.Unmarshal(body, &a) != nil {
@@ -45,7 +45,7 @@ func read(body []byte) answer {
 	return a
 }
 
-// verdict says what a failure means and whether another try may do better.
+// verdict returns the failure of an answer, and whether another try may succeed.
 func (b *Bucket) verdict(key string, resp *http.Response, body []byte, used credentials) (*fault.Error, bool) {
 	a := read(body)
 	a.Code, a.Message = bucket.Line(bucket.Hide(a.Code, used.all()...)), bucket.Line(bucket.Hide(a.Message, used.all()...))
@@ -57,11 +57,11 @@ func (b *Bucket) verdict(key string, resp *http.Response, body []byte, used cred
 	if !known {
 		kind = bucket.KindOf(resp.StatusCode)
 	}
-	// A conflict is one with another write that is under way.
+	// A conflict is one with a concurrent write.
 	again := bucket.Busy(resp.StatusCode) || a.Code == "RequestTimeout" || resp.StatusCode == http.StatusConflict
 	switch a.Code {
 	case "ExpiredToken", "InvalidToken", "InvalidAccessKeyId":
-		// They may have been rotated earlier than they said.
+		// They may have been rotated before their end.
 		b.creds.Drop(func(c credentials) bool { return c == used })
 		again = b.cfg.Provider != Static
 	}

@@ -1,6 +1,6 @@
 // Package s3test runs a real object store for tests: versitygw over a folder of
-// the test. It is the one of this machine, or built once, which needs the
-// network, and kept in the user's cache.
+// the test. It uses the installed program, or builds it once, which needs the
+// network, and keeps it in the user's cache.
 package s3test
 
 import (
@@ -17,14 +17,14 @@ import (
 // gateway is the version of the object store that the tests run.
 const gateway = "v1.8.0"
 
-// What a Server has and takes.
+// The bucket of a Server, and its credentials.
 const (
-	Bucket    = "symbols" // a bucket, empty at first
+	Bucket    = "symbols"
 	AccessKey = "a-test-key"
 	SecretKey = "a-test-secret"
 )
 
-// program is the path of versitygw.
+// program returns the path of versitygw.
 func program(t testing.TB) string {
 	t.Helper()
 	if path, err := exec.LookPath("versitygw"); err == nil {
@@ -42,14 +42,14 @@ func program(t testing.TB) string {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	// Built aside and renamed: tests of other packages may look for it meanwhile.
+	// Built aside and renamed: tests of other packages may need it meanwhile.
 	aside, err := os.MkdirTemp(folder, "build-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(aside)
 	build := exec.Command("go", "install", "github.com/versity/versitygw/cmd/versitygw@"+gateway)
-	build.Dir = t.TempDir() // in no module
+	build.Dir = t.TempDir() // outside a module
 	build.Env = append(os.Environ(), "GOBIN="+aside, "GOFLAGS=", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		out = bytes.TrimSpace(out)
@@ -64,7 +64,7 @@ func program(t testing.TB) string {
 	return path
 }
 
-// Server is an object store of a test.
+// Server is a running object store.
 type Server struct {
 	Folder string // the blobs of Bucket, by their keys
 
@@ -73,8 +73,8 @@ type Server struct {
 	cmd  *exec.Cmd
 }
 
-// Run starts a store, which ends with the test. Where there is none the test
-// ends at once: as skipped, in CI as failed.
+// Run starts a store. It ends with the test. Without the program the test is
+// skipped, and fails in CI.
 func Run(t testing.TB) *Server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -91,7 +91,7 @@ func Run(t testing.TB) *Server {
 	return s
 }
 
-// Start starts the store, again after a Kill, at the same address.
+// Start starts the store again after a Kill, at the same address.
 func (s *Server) Start() {
 	s.t.Helper()
 	s.cmd = exec.Command(program(s.t), "--port", s.addr(), "--access", AccessKey, "--secret", SecretKey, "--quiet",
@@ -112,7 +112,7 @@ func (s *Server) Start() {
 	}
 }
 
-// Kill ends the store without warning. What it has stored stays.
+// Kill kills the store. Its blobs remain.
 func (s *Server) Kill() {
 	if s.cmd.ProcessState == nil {
 		s.cmd.Process.Kill()
@@ -122,5 +122,5 @@ func (s *Server) Kill() {
 
 func (s *Server) addr() string { return "127.0.0.1:" + strconv.Itoa(s.port) }
 
-// Endpoint is the address of the store.
+// Endpoint returns the address of the store.
 func (s *Server) Endpoint() string { return "http://" + s.addr() }
