@@ -167,25 +167,19 @@ type opened struct {
 	ref       *mem.Ref[*entry]
 	report    Report
 	freshness locate.Freshness // without Until, if something is open
-	waited    *bool            // somebody got it
 }
 
 func (o opened) retain() opened {
-	*o.waited = true
 	if o.ref != nil {
 		o.ref = o.ref.Retain()
 	}
 	return o
 }
 
-// drop lets go of what was opened. When nobody waited for it any more there is
-// no answer after which its table could be built: now is the time.
+// drop releases an entry that nothing waits for. There will be no answer, so its
+// table is queued now.
 func (t *desk) drop(o opened) {
-	switch {
-	case o.ref == nil:
-	case *o.waited:
-		o.ref.Release()
-	default:
+	if o.ref != nil {
 		t.endAnswer(o.key, o.ref)
 	}
 }
@@ -221,7 +215,9 @@ func (t *Tables) Symbols(ctx context.Context, m ident.Module, p locate.Purpose) 
 	start := t.now()
 	o, err := t.opened(ctx, key, m, p)
 	if err == nil && t.loc.State(m, locate.Freshness{Seen: o.freshness.Seen}) == locate.Invalid { // while it was opened
-		t.drop(o)
+		if o.ref != nil {
+			o.ref.Release()
+		}
 		o, err = t.opened(ctx, key, m, p)
 	}
 	if err != nil {
@@ -243,13 +239,13 @@ func (t *Tables) opened(ctx context.Context, key cache.Key, m ident.Module, p lo
 	return t.opens.Do(ctx, key, func(ctx context.Context) (opened, error) {
 		ref, ok := t.open.Peek(key)
 		if ok && t.loc.State(m, *ref.Value().freshness.Load()) != locate.Invalid { // somebody was faster
-			return opened{key: key, ref: ref, freshness: locate.Freshness{Seen: t.now()}, waited: new(bool), report: Report{Hit: true}}, nil
+			return opened{key: key, ref: ref, freshness: locate.Freshness{Seen: t.now()}, report: Report{Hit: true}}, nil
 		}
 		if ok {
 			return t.again(ctx, key, ref, m, p), nil
 		}
 		if report, known := t.negative(key, m); known {
-			return opened{key: key, freshness: locate.Freshness{Seen: t.now()}, waited: new(bool), report: report}, nil
+			return opened{key: key, freshness: locate.Freshness{Seen: t.now()}, report: report}, nil
 		}
 		return t.find(ctx, key, m, p), nil
 	})
@@ -297,7 +293,7 @@ func (t *Tables) renew(key cache.Key, e *entry, m ident.Module, p locate.Purpose
 func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p locate.Purpose) opened {
 	start := t.now()
 	found, tried, err := t.loc.Best(ctx, m, p)
-	o := opened{key: key, freshness: locate.Freshness{Seen: start}, waited: new(bool), report: Report{Tried: tried, Lookup: t.now().Sub(start)}}
+	o := opened{key: key, freshness: locate.Freshness{Seen: start}, report: Report{Tried: tried, Lookup: t.now().Sub(start)}}
 	for i := range tried {
 		o.report.Lookup -= tried[i].Attempt.Time
 		if tried[i].Fault != nil {
