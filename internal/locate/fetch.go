@@ -114,9 +114,11 @@ var errSame = errors.New("the file is the one that was known")
 func (l *desk) fetch(ctx context.Context, a asked, key cache.Key) *fetched {
 	f, c := &fetched{born: l.now()}, a.candidate
 	var err error
-	if a.old != nil {
-		c.Validator = a.old.Validator
-	} else if a.isKnown && l.keep != keepNone {
+	switch {
+	case a.renewed:
+		c.Validator = a.meta.Validator
+	case a.meta != nil && l.keep != keepNone:
+		f.attempt.Validator = a.meta.Validator
 		f.kept, err = l.original(ctx, f, c.Kind, key)
 	}
 	if !f.kept && err == nil {

@@ -207,7 +207,7 @@ func (f *Found) open(ctx context.Context) error {
 	if f.file != nil {
 		return nil
 	}
-	file, _, err := f.l.get(ctx, asked{source: f.source, candidate: f.candidate, isKnown: true}, f.key, false)
+	file, _, err := f.l.get(ctx, asked{source: f.source, candidate: f.candidate, meta: &f.Meta}, f.key, f.Checked)
 	if err != nil {
 		return err
 	}
@@ -261,9 +261,16 @@ func (f *Found) Keep() {
 	}
 }
 
-// Record keeps the meta of the file, now that its content hash is known.
+// Record stores the meta of the file with its content hash. A later meta of the
+// same state keeps its times, and one of another state is not replaced.
 func (f *Found) Record(ctx context.Context, hash [32]byte) error {
 	meta := f.Meta
+	if stored, _ := f.l.remembered(ctx, f.key, &Tried{}); stored != nil && stored.Checked.After(meta.Checked) {
+		if stored.Validator != meta.Validator || meta.Validator == "" {
+			return nil
+		}
+		meta.Checked, meta.Retry = stored.Checked, stored.Retry
+	}
 	meta.Hash = hash
 	blob, err := f.l.tier.Put(ctx, cache.Meta, f.key, func(w io.Writer) error { return meta.write(w, f.key) })
 	if err != nil {

@@ -137,7 +137,7 @@ func (f *Found) until() time.Time {
 // holds on if the source does not answer.
 func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, error) {
 	c, key := a.candidate, l.key(a.candidate, m.Module)
-	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location, Features: a.old.Features, VCS: a.old.VCS}
+	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location, Features: a.meta.Features, VCS: a.meta.VCS}
 	f, err := l.fetches.Do(ctx, cache.KeyOf("renew", string(key[:]), m.invalidated().String()), func(ctx context.Context) (*fetched, error) {
 		return l.fetch(ctx, a, key), nil
 	})
@@ -146,7 +146,7 @@ func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, e
 		return nil, tried, context.Cause(ctx)
 	}
 	tried.Attempt = f.attempt
-	found := &Found{Meta: *a.old, l: l, source: a.source, candidate: a.candidate, key: key}
+	found := &Found{Meta: *a.meta, l: l, source: a.source, candidate: a.candidate, key: key}
 	switch {
 	case f.same:
 		found.Checked, found.Retry = f.born, time.Time{}
@@ -166,7 +166,7 @@ func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, e
 		tried.Features, tried.VCS, tried.Parse = meta.Features, meta.VCS, f.parse
 	}
 	if found.file == nil {
-		found.file, tried.Cached = l.alive(key), true
+		found.file, tried.Cached = l.alive(key, &found.Meta), true
 	}
 	if err := found.Record(context.WithoutCancel(ctx), found.Hash); err != nil {
 		l.log.Warn("the meta of a file could not be kept", "error", err)

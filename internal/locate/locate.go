@@ -152,18 +152,13 @@ func (l *Locator) try(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 
 // ask asks for a candidate of which nothing is known.
 func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, error) {
-	if a.old != nil {
+	if a.renewed {
 		return l.renew(ctx, a, m)
 	}
 	c, key := a.candidate, l.key(a.candidate, m.Module)
 	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
 	l.outdate(key, m.invalidated())
-	f, used, err := l.get(ctx, a, key, true)
-	for try := 0; try < 3 && err == nil && f.born.Before(m.invalidated()); try++ { // it was on its way when that was told
-		f.release()
-		l.outdate(key, m.invalidated())
-		f, used, err = l.get(ctx, a, key, true)
-	}
+	f, used, err := l.get(ctx, a, key, m.invalidated())
 	if err != nil { // the caller left, or its time is over, or it is a mistake of ours
 		tried.Fault = fault.Of(err)
 		return nil, tried, context.Cause(ctx)
@@ -214,24 +209,24 @@ func (l *Locator) known(ctx context.Context, a *asked, m *wish) (found *Found, t
 		return nil, tried, true
 	}
 	if meta.Hidden && meta.Names == ([32]byte{}) && l.names(ctx, meta.Module.DebugID.UUID(), c.Public) != nil {
-		a.isKnown = true // and the names are there by now
+		a.meta = meta // and the names are there by now
 		return nil, Tried{}, false
 	}
 	if (Freshness{Seen: meta.Checked, Until: l.renewal(meta)}).state(l.now(), m.invalidated()) != Fresh {
-		a.old = meta
+		a.meta, a.renewed = meta, true
 		return nil, Tried{}, false
 	}
 	tried.Features, tried.VCS = meta.Features, meta.VCS
 	l.outdate(key, m.invalidated())
-	return &Found{Meta: *meta, l: l, source: a.source, candidate: c, key: key, file: l.alive(key)}, tried, true
+	return &Found{Meta: *meta, l: l, source: a.source, candidate: c, key: key, file: l.alive(key, meta)}, tried, true
 }
 
 // asked is a candidate and who is asked for it.
 type asked struct {
 	source    source.Source
 	candidate source.Candidate
-	isKnown   bool  // its meta is stored, so a kept original has the same content
-	old       *Meta // what was known of the file that is there, if it is to be renewed
+	meta      *Meta // of its file, which may be kept; nil: it is not known
+	renewed   bool  // its source is asked whether the file has changed
 }
 
 // key names a candidate as it was asked for: by whom, where, and as what.
@@ -246,20 +241,34 @@ func (l *Locator) key(c source.Candidate, m ident.Module) cache.Key {
 	return cache.KeyOf("candidate", scope, c.Key, id)
 }
 
-// get is the file of a candidate that somebody uses already, or else one that
-// is fetched for all who ask for it now. It carries a reference. A verdict that
-// there is none takes the place of what was known, where first says so.
-func (l *desk) get(ctx context.Context, a asked, key cache.Key, first bool) (f *fetched, used bool, err error) {
-	if f := l.alive(key); f != nil {
+// get returns the file of a candidate that is in use, or else one that is fetched
+// for all who need it now. It carries a reference. A file that was on its way
+// before since may be of an earlier state; it is fetched again, within reason.
+func (l *desk) get(ctx context.Context, a asked, key cache.Key, since time.Time) (f *fetched, used bool, err error) {
+	for try := 0; ; try++ {
+		f, used, err = l.getShared(ctx, a, key)
+		same := a.meta != nil && a.meta.Validator != "" && err == nil && f.attempt.Validator == a.meta.Validator
+		if err != nil || used || same || try == 3 || !f.born.Before(since) {
+			return f, used, err
+		}
+		f.release()
+		l.outdate(key, since)
+	}
+}
+
+// getShared is get for a file of any time. A fault is remembered, unless a meta of
+// the candidate is.
+func (l *desk) getShared(ctx context.Context, a asked, key cache.Key) (f *fetched, used bool, err error) {
+	if f := l.alive(key, a.meta); f != nil {
 		return f, true, nil
 	}
 	f, err = l.fetches.Do(ctx, key, func(ctx context.Context) (*fetched, error) {
-		if f := l.alive(key); f != nil { // somebody was faster
+		if f := l.alive(key, a.meta); f != nil { // somebody was faster
 			return f, nil
 		}
 		f := l.fetch(ctx, a, key)
 		if f.fault != nil {
-			if first {
+			if a.meta == nil {
 				l.remember(ctx, key, f.fault, a.candidate, f.born)
 			}
 			if ctx.Err() == nil { // else it is us who gave it up
@@ -271,12 +280,13 @@ func (l *desk) get(ctx context.Context, a asked, key cache.Key, first bool) (f *
 	return f, false, err
 }
 
-// alive is the file of a candidate, if somebody uses it.
-func (l *desk) alive(key cache.Key) *fetched {
+// alive returns the file of a candidate if it is in use. If its meta is known, it
+// must be of the same state: an older one may have taken longer to arrive.
+func (l *desk) alive(key cache.Key, meta *Meta) *fetched {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := l.live[key]
-	if f == nil {
+	if f == nil || meta != nil && f.attempt.Validator != meta.Validator {
 		return nil
 	}
 	return f.retain()
