@@ -123,7 +123,7 @@ func (t *desk) takeOver(key cache.Key, e, made *entry) {
 			return
 		}
 	}
-	t.put(key, made, e.Facts, e.freshness.Load()).Release()
+	t.put(key, made, e.Facts, e.freshness).Release()
 }
 
 // errElsewhere means that another node builds the table.

@@ -27,7 +27,7 @@ import (
 // synctest, so lifetimes of days pass at once and the same seed has the same
 // events.
 func TestAnswersStayFreshUnderForgetAndRenew(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range uint64(8) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { askWhileFilesChange(t, seed) })
 		})
@@ -43,7 +43,7 @@ func askWhileFilesChange(t *testing.T, seed uint64) {
 	files := &changingFiles{t: t, rand: rand.New(rand.NewPCG(seed, 0))}
 	for i := range 3 {
 		files.list = append(files.list, &changingFile{
-			name: fmt.Sprint("m", i), purpose: []locate.Purpose{locate.SymFirst, locate.Debug}[i%2], there: []bool{true},
+			name: fmt.Sprint("m", i), there: []bool{true},
 			vanishes: i == 2, active: map[fetchID]int{}, failures: map[bool]failure{},
 		})
 	}
@@ -66,9 +66,9 @@ func askWhileFilesChange(t *testing.T, seed uint64) {
 	files.steady.Store(true)
 	time.Sleep(49 * time.Hour)
 	for _, f := range files.list {
-		c.ask(f, time.Hour)
+		c.ask(f, locate.SymFirst, time.Hour)
 		sleepTo(2*time.Hour, askAt) // the answer may have been a stale one, and has been renewed
-		files.expectCurrent(f, c.ask(f, time.Hour))
+		files.expectCurrent(f, c.ask(f, locate.SymFirst, time.Hour))
 	}
 	time.Sleep(time.Hour) // until all tables are built
 	tables.Clear()
@@ -103,6 +103,10 @@ type freshnessClient struct {
 
 func (c *freshnessClient) step() {
 	f := c.files.list[c.rand.IntN(len(c.files.list))]
+	purpose := locate.SymFirst
+	if !f.vanishes && c.rand.IntN(2) == 0 { // tables of each purpose remember failures of their own
+		purpose = locate.Debug
+	}
 	wait := time.Duration(c.rand.Int64N(int64(20 * time.Minute)))
 	if c.rand.IntN(4) > 0 {
 		wait /= 1000 // about as long as a fetch
@@ -110,7 +114,7 @@ func (c *freshnessClient) step() {
 	switch n := c.rand.IntN(20); {
 	case n < 9:
 		sleepTo(wait, askAt)
-		c.ask(f, []time.Duration{time.Millisecond, time.Hour}[c.rand.IntN(2)])
+		c.ask(f, purpose, []time.Duration{time.Millisecond, time.Hour}[c.rand.IntN(2)])
 	case n == 9:
 		sleepTo(wait, askAt)
 		_, _ = c.tables.Prefetch(c.t.Context(), f.module())
@@ -130,18 +134,18 @@ func (c *freshnessClient) step() {
 		}
 		c.files.endForget(f)
 		sleepTo(0, askAt)
-		c.ask(f, time.Hour)
+		c.ask(f, purpose, time.Hour)
 	}
 }
 
 // ask returns the version of the answer, or -1 if the deadline passed.
-func (c *freshnessClient) ask(f *changingFile, patience time.Duration) int {
+func (c *freshnessClient) ask(f *changingFile, purpose locate.Purpose, patience time.Duration) int {
 	began, oldest := time.Now(), c.files.oldest(f)
-	h, report, known := c.tables.Ready(f.module(), f.purpose)
+	h, report, known := c.tables.Ready(f.module(), purpose)
 	if h == nil && !known {
 		ctx, cancel := context.WithTimeout(c.t.Context(), patience)
 		defer cancel()
-		h, report = c.tables.Symbols(ctx, f.module(), f.purpose)
+		h, report = c.tables.Symbols(ctx, f.module(), purpose)
 	}
 	if h == nil && report.Late {
 		return -1
@@ -178,7 +182,7 @@ func (c *freshnessClient) ask(f *changingFile, patience time.Duration) int {
 // read opens the file itself, as one does who downloads it.
 func (c *freshnessClient) read(f *changingFile) {
 	oldest := c.files.oldest(f)
-	found, _, err := c.loc.Best(c.t.Context(), f.module(), f.purpose)
+	found, _, err := c.loc.Best(c.t.Context(), f.module(), locate.SymFirst)
 	if err != nil {
 		return
 	}
@@ -220,7 +224,6 @@ type changingFiles struct {
 // changingFile is one file. Its versions are numbered, and contain their number.
 type changingFile struct {
 	name     string
-	purpose  locate.Purpose
 	there    []bool // by version: whether the file is there
 	vanishes bool
 
@@ -312,7 +315,9 @@ func (s *changingFiles) Fetch(_ context.Context, c source.Candidate, w io.Writer
 	if f.active[fetch]++; f.active[fetch] > 1 {
 		s.t.Errorf("%s: %d fetches at the same time (conditional: %v)", f.name, f.active[fetch], fetch.conditional)
 	}
-	if last := f.failures[fetch.conditional]; began.Before(last.until) && f.forgotten.Before(last.began) {
+	// A lookup in progress at a forget is repeated, with a failure of seconds after it.
+	last := f.failures[fetch.conditional]
+	if began.Before(last.until) && f.forgotten.Add(time.Minute).Before(last.began) {
 		s.t.Errorf("%s: fetched %v before its failure expires (conditional: %v)", f.name, last.until.Sub(began), fetch.conditional)
 	}
 	version := len(f.there) - 1
@@ -392,7 +397,9 @@ func (t *leakyTier) Put(_ context.Context, kind cache.Kind, key cache.Key, fill 
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.entries[tierKey{kind, key}] = tierEntry{content: content.Bytes()}
-	if t.puts++; t.puts%7 == 0 {
+	// A lost meta may have replaced a failure, which then is not remembered.
+	vanishes := kind == cache.Meta && bytes.Contains(content.Bytes(), []byte(`"m2"`))
+	if t.puts++; t.puts%3 == 0 && !vanishes {
 		delete(t.entries, tierKey{kind, key})
 	}
 	return t.open(content.Bytes()), nil

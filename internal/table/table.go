@@ -149,7 +149,7 @@ type entry struct {
 	build   *build        // of its table; nil for a table
 	blob    cache.Blob    // the table; nil for a file
 
-	freshness atomic.Pointer[locate.Freshness]
+	freshness *atomic.Pointer[locate.Freshness] // of a file, and then of its table
 }
 
 // Facts are what is known of an open module besides its addresses.
@@ -311,13 +311,13 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 		t.addNegative(key, m, o.freshness, tried)
 		return o
 	}
-	freshness := t.loc.Freshness(start, found, tried, nil)
+	o.freshness = t.loc.Freshness(start, found, tried, nil)
 	facts := Facts{Module: found.Module, Kind: found.Kind, Features: found.Features, VCS: found.VCS, Trail: tried}
 	if found.Hash != ([32]byte{}) && p != locate.Sources {
 		if e := t.stored(ctx, found.Hash, found.Aux(), found.Module); e != nil {
 			found.Close()
 			o.report.Hit, o.report.Lookup = true, t.now().Sub(start)
-			o.ref = t.put(key, e, facts, &freshness)
+			o.ref = t.put(key, e, facts, newFreshness(o.freshness))
 			return o
 		}
 	}
@@ -346,16 +346,21 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 		e.build.isQueued.Store(true)
 		close(e.build.done)
 	}
-	o.ref = t.put(key, e, facts, &freshness)
+	o.ref = t.put(key, e, facts, newFreshness(o.freshness))
 	return o
 }
 
 // put opens an entry for all who ask for key from now on.
-func (t *desk) put(key cache.Key, e *entry, facts Facts, f *locate.Freshness) *mem.Ref[*entry] {
+func (t *desk) put(key cache.Key, e *entry, facts Facts, f *atomic.Pointer[locate.Freshness]) *mem.Ref[*entry] {
 	facts.Trail = remembered(facts.Trail)
-	e.Facts = facts
-	e.freshness.Store(f)
+	e.Facts, e.freshness = facts, f
 	return t.open.Put(key, e, e.size, e.close)
+}
+
+func newFreshness(f locate.Freshness) *atomic.Pointer[locate.Freshness] {
+	p := &atomic.Pointer[locate.Freshness]{}
+	p.Store(&f)
+	return p
 }
 
 // giant is from how many bytes on a file does not count in full.
