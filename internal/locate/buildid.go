@@ -9,11 +9,10 @@ import (
 	"symbolon/internal/ident"
 )
 
-// maxBuildID is more bytes than what is kept of a build id.
+// maxBuildID bounds the size of a stored build id with its checksum.
 const maxBuildID = 1 << 10
 
-// buildID returns the build id that a file states, if its debug id follows from
-// it.
+// buildID returns the build id that a file has, if its debug id follows from it.
 func (meta *Meta) buildID() ident.BuildID {
 	if t := meta.Module.Type; t != ident.TypeELF && t != ident.TypeWasm {
 		return ""
@@ -25,15 +24,15 @@ func (meta *Meta) buildID() ident.BuildID {
 	return id
 }
 
-// learn keeps the build id of a file that was found for m, for modules that are
-// known by their debug id alone.
-func (l *Locator) learn(ctx context.Context, m ident.Module, meta *Meta, public bool) {
+// learnBuildID stores the build id of a file that was found for m, for modules that
+// have only the debug id.
+func (l *Locator) learnBuildID(ctx context.Context, m ident.Module, meta *Meta, public bool) {
 	id, debugID := meta.buildID(), meta.Module.DebugID
-	if id.IsZero() || l.guests {
+	if id.IsZero() || l.untrusted {
 		return
 	}
 	key := l.buildIDKey(debugID, public)
-	if l.keptBuildID(ctx, key, debugID) == id {
+	if l.storedBuildID(ctx, key, debugID) == id {
 		return
 	}
 	text := []byte(id.String())
@@ -42,29 +41,29 @@ func (l *Locator) learn(ctx context.Context, m ident.Module, meta *Meta, public 
 		return err
 	})
 	if err != nil {
-		l.log.Warn("cannot keep a build id", "error", err)
+		l.log.Warn("cannot store a build id", "error", err)
 		return
 	}
 	_ = blob.Close()       // it was only written
-	if !m.LacksBuildID() { // else m itself is looked up by it at once
-		l.invalidations.note(learnedID(debugID), l.now())
+	if !m.LacksBuildID() { // else this lookup uses it
+		l.invalidations.note(learnedMark(debugID), l.now())
 	}
 }
 
-// learned returns the build id of the files that were seen with a debug id, "" if
-// none was.
-func (l *Locator) learned(ctx context.Context, d ident.DebugID) ident.BuildID {
-	if l.guests {
+// learnedBuildID returns the build id of the files that were found with a debug id,
+// or "".
+func (l *Locator) learnedBuildID(ctx context.Context, d ident.DebugID) ident.BuildID {
+	if l.untrusted {
 		return ""
 	}
-	if id := l.keptBuildID(ctx, l.buildIDKey(d, false), d); !id.IsZero() {
+	if id := l.storedBuildID(ctx, l.buildIDKey(d, false), d); !id.IsZero() {
 		return id
 	}
-	return l.keptBuildID(ctx, l.buildIDKey(d, true), d)
+	return l.storedBuildID(ctx, l.buildIDKey(d, true), d)
 }
 
-// keptBuildID returns the build id that is kept under a key.
-func (l *Locator) keptBuildID(ctx context.Context, key cache.Key, d ident.DebugID) ident.BuildID {
+// storedBuildID returns the build id that is stored under a key, or "".
+func (l *Locator) storedBuildID(ctx context.Context, key cache.Key, d ident.DebugID) ident.BuildID {
 	blob, err := l.tier.Get(ctx, cache.Meta, key)
 	if err != nil || blob == nil {
 		return ""
@@ -81,8 +80,8 @@ func (l *Locator) keptBuildID(ctx context.Context, key cache.Key, d ident.DebugI
 	return id
 }
 
-// buildIDKey names what is kept of a debug id: that of private files is for their
-// scope, that of public ones for all.
+// buildIDKey returns the key of the build id of a debug id. Those of private files
+// are for their scope, those of public files for all.
 func (l *Locator) buildIDKey(d ident.DebugID, public bool) cache.Key {
 	if public {
 		return cache.KeyOf("build id", "public", d.Breakpad())
@@ -90,13 +89,13 @@ func (l *Locator) buildIDKey(d ident.DebugID, public bool) cache.Key {
 	return cache.KeyOf("build id", "scope", l.scope, d.Breakpad())
 }
 
-// learnedID returns what is invalidated when the build id of a debug id was
-// learned: modules without the build id are looked up again.
-func learnedID(d ident.DebugID) string { return "build id of " + d.Breakpad() }
+// learnedMark returns the identifier that is invalidated when the build id of a
+// debug id is learned: modules without the build id are looked up again.
+func learnedMark(d ident.DebugID) string { return "build id of " + d.Breakpad() }
 
-// merged returns the second trail of a lookup, with what the first one knows of
-// places that were asked for it.
-func merged(first, second []Tried) []Tried {
+// mergeTrails returns the second trail of a lookup. Attempts that it took from the
+// cache and that the first one made are those of the first.
+func mergeTrails(first, second []Tried) []Tried {
 	for i := range second {
 		t := &second[i]
 		for _, before := range first {

@@ -50,7 +50,7 @@ func byDebugID(t *testing.T) ident.Module {
 	return ident.Module{DebugFile: "kiln", DebugID: kiln(t).DebugID}
 }
 
-// outcome is the source of the file that is chosen, or why there is none.
+// outcome returns the source and kind of the chosen file, or the fault.
 func outcome(t *testing.T, l *locate.Locator, m ident.Module) string {
 	t.Helper()
 	found, trail, err := l.Best(t.Context(), m, locate.SymFirst)
@@ -69,9 +69,9 @@ func outcome(t *testing.T, l *locate.Locator, m ident.Module) string {
 	return "none is said to be chosen"
 }
 
-// TestAStrippedProgramLeadsToItsCompanion has the program by its debug id in one
+// TestStrippedProgramLeadsToItsCompanion has the program by its debug id in one
 // source, and the companion by its build id in another one.
-func TestAStrippedProgramLeadsToItsCompanion(t *testing.T) {
+func TestStrippedProgramLeadsToItsCompanion(t *testing.T) {
 	server, asked := debuginfod(t, false)
 	store := folder(t, "store", map[string][]byte{"kiln/3DABEECA56AC7938C0A40E7BBC2A2AD90/kiln": corpus(t, "debuglink")})
 	for _, sources := range [][]source.Source{{store, server}, {server, store}} {
@@ -83,13 +83,13 @@ func TestAStrippedProgramLeadsToItsCompanion(t *testing.T) {
 				t.Errorf("try %d, %s first: %s", try, sources[0].ID(), got)
 			}
 		}
-		if n := asked.Load(); n > 2 { // the file itself is not kept: nobody used it
+		if n := asked.Load(); n > 2 { // Keep was not called
 			t.Errorf("%s first: the companion was asked for %d times", sources[0].ID(), n)
 		}
 	}
 }
 
-func TestTheTrailOfTwoRoundsHasEachPlaceOnce(t *testing.T) {
+func TestTrailOfTwoRoundsHasEachPlaceOnce(t *testing.T) {
 	server, _ := debuginfod(t, false)
 	store := folder(t, "store", map[string][]byte{"kiln/3DABEECA56AC7938C0A40E7BBC2A2AD90/kiln": corpus(t, "debuglink")})
 	var c clock
@@ -108,7 +108,7 @@ func TestTheTrailOfTwoRoundsHasEachPlaceOnce(t *testing.T) {
 	}
 }
 
-func TestTheBuildIDOfAFileIsLearned(t *testing.T) {
+func TestBuildIDOfFoundFileIsLearned(t *testing.T) {
 	server, _ := debuginfod(t, false)
 	var c clock
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
@@ -134,8 +134,8 @@ func TestTheBuildIDOfAFileIsLearned(t *testing.T) {
 	}
 }
 
-// TestLearnedBuildIDsAreOfTheirScope has scopes over one cache.
-func TestLearnedBuildIDsAreOfTheirScope(t *testing.T) {
+// TestLearnedBuildIDsStayInTheirScope has scopes over one cache.
+func TestLearnedBuildIDsStayInTheirScope(t *testing.T) {
 	for _, public := range []bool{false, true} {
 		server, _ := debuginfod(t, public)
 		var c clock
@@ -159,7 +159,7 @@ func TestSourcesOfRequestsNeitherTeachNorLearnBuildIDs(t *testing.T) {
 	for _, guestsFirst := range []bool{true, false} {
 		var c clock
 		l := locateIn(t, locate.Config{}, &c, sources)
-		first, second := l, l.WithGuests("", sources)
+		first, second := l, l.WithRequestSources("", sources)
 		if guestsFirst {
 			first, second = second, first
 		}
@@ -172,9 +172,9 @@ func TestSourcesOfRequestsNeitherTeachNorLearnBuildIDs(t *testing.T) {
 	}
 }
 
-// TestABuildIDThatItsDebugIDDoesNotFollowFromIsNotLearned has a .sym file that
+// TestBuildIDWithUnrelatedDebugIDIsNotLearned has a .sym file that
 // states another one.
-func TestABuildIDThatItsDebugIDDoesNotFollowFromIsNotLearned(t *testing.T) {
+func TestBuildIDWithUnrelatedDebugIDIsNotLearned(t *testing.T) {
 	server, asked := debuginfod(t, false)
 	other := "0F1E2D3C4B5A69788796A5B4C3D2E1F00"
 	sym := folder(t, "sym", map[string][]byte{"kiln/" + other + "/kiln.sym": []byte(

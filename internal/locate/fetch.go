@@ -23,36 +23,36 @@ import (
 	"symbolon/internal/source"
 )
 
-// fetched is a file in its spool, shared by all who use it; or the fault that
-// came instead of it.
+// fetched is a file in its spool, with a reference count, or the fault of the
+// fetch.
 type fetched struct {
-	attempt source.Attempt
-	fault   *fault.Error
-	same    bool // the file that was known is still there: it did not come again
-	parse   time.Duration
-	spool   cache.Spool
-	space   bin.Space // what the file unpacked
-	file    *object.File
-	mapping *mapping // in the stead of file; then spool is nil if it is not to be kept
-	of      *desk    // nil: it is a failure
-	born    time.Time
-	key     cache.Key
-	refs    atomic.Int32 // the last one is given up under the locator's mu
-	kept    bool         // it came from the originals that are kept
-	keep    atomic.Bool  // it becomes one of them
-	once    sync.Once    // for complete
-	hidden  bool         // names were hidden in it
-	names   [32]byte     // SHA-256 of the names of these names; zero: none are known
+	attempt      source.Attempt
+	fault        *fault.Error
+	unchanged    bool // the state that was known still holds: the file was not sent
+	parse        time.Duration
+	spool        cache.Spool
+	space        bin.Space // for sections that were unpacked
+	file         *object.File
+	mapping      *mapping // instead of file; then spool is nil unless it will be kept
+	owner        *shared  // nil: of a failure
+	began        time.Time
+	key          cache.Key
+	refs         atomic.Int32 // the last one is released under the mu of owner
+	fromOriginal bool         // it was read from the kept original
+	keep         atomic.Bool  // it becomes a kept original
+	once         sync.Once    // for complete
+	hidden       bool         // it has hidden names
+	names        [32]byte     // SHA-256 of the list of these names; zero: not known
 }
 
 func (f *fetched) closeSpace() {
 	if f.space != nil {
-		_ = f.space.Close() // nobody uses what is in it
+		_ = f.space.Close() // it is not used any more
 	}
 }
 
-// metaFor is what a file says of the object that m asks for. A public file is one
-// for all scopes.
+// metaFor returns the meta of the object of a file that m asks for. All scopes
+// share a public file.
 func (l *Locator) metaFor(ctx context.Context, f *fetched, m ident.Module, public bool) *Meta {
 	if f.mapping != nil {
 		return f.mapping.meta(m)
@@ -63,38 +63,39 @@ func (l *Locator) metaFor(ctx context.Context, f *fetched, m ident.Module, publi
 	return &meta
 }
 
-// retain makes another reference, of who has one or holds the locator's mu.
+// retain acquires a reference. The caller has one, or holds the mu of owner.
 func (f *fetched) retain() *fetched {
 	f.refs.Add(1)
 	return f
 }
 
-// release gives a reference up. The last one closes the file.
+// release releases a reference. The last one closes the file.
 func (f *fetched) release() {
-	if f.of == nil { // a failure has nothing to close
+	if f.owner == nil { // a failure
 		return
 	}
-	f.of.mu.Lock()
+	f.owner.mu.Lock()
 	last := f.refs.Add(-1) == 0
-	current := f.of.live[f.key] == f // else the source has another one by now
+	current := f.owner.live[f.key] == f // else the source has another state by now
 	if last && current {
-		delete(f.of.live, f.key)
+		delete(f.owner.live, f.key)
 	}
-	f.of.mu.Unlock()
+	f.owner.mu.Unlock()
 	if !last {
 		return
 	}
-	if current && f.keep.Load() && !f.kept {
-		f.of.keepOriginal(f.key, f.spool)
+	if current && f.keep.Load() && !f.fromOriginal {
+		f.owner.storeOriginal(f.key, f.spool)
 	}
 	f.closeSpace()
 	if f.spool != nil {
-		_ = f.spool.Close() // its bytes are not wanted any more
+		_ = f.spool.Close() // it was only read
 	}
 }
 
-// rebase makes the addresses of a file relative that does not tell what they
-// count from. Its tables are others then than those of the file as it is.
+// rebase makes the addresses of a file relative to base, if the file does not have
+// its image base. It then has other tables than the file itself, so the base is
+// part of their keys.
 func (f *fetched) rebase(base uint64) {
 	if base == 0 || f.file == nil {
 		return
@@ -105,50 +106,50 @@ func (f *fetched) rebase(base uint64) {
 	f.names = sha256.Sum256(fmt.Appendf(nil, "addresses from %#x", base))
 }
 
-// errSame ends the receiving of a file that does not come.
-var errSame = errors.New("the file is the one that was known")
+// errUnchanged ends the receiving of a file that is not sent.
+var errUnchanged = errors.New("the file has not changed")
 
-// fetch brings a candidate into a spool, from the originals that are kept or
-// from its source, and reads it on the way. The result carries one reference. A
-// candidate that is known is asked whether it is still the same.
-func (l *desk) fetch(ctx context.Context, a asked, key cache.Key) *fetched {
-	f, c := &fetched{born: l.now()}, a.candidate
+// fetch receives a candidate from its source, or from its kept original, in a
+// spool, and opens it on the way. The result has one reference. If the candidate
+// is renewed, its source is asked for changes.
+func (l *shared) fetch(ctx context.Context, a target, key cache.Key) *fetched {
+	f, c := &fetched{began: l.now()}, a.candidate
 	var err error
 	switch {
 	case a.renewed:
 		c.Validator = a.meta.Validator
 	case a.meta != nil && l.keep != keepNone:
 		f.attempt.Validator = a.meta.Validator
-		f.kept, err = l.original(ctx, f, c.Kind, key)
+		f.fromOriginal, err = l.original(ctx, f, c.Kind, key)
 	}
-	if !f.kept && err == nil {
+	if !f.fromOriginal && err == nil {
 		err = l.receive(ctx, f, c.Kind, func(w io.Writer) error {
 			var err error
 			f.attempt, err = a.source.Fetch(ctx, c, w)
 			if err == nil && f.attempt.Same {
-				err = errSame
+				err = errUnchanged
 			}
 			return err
 		})
 	}
-	if err == errSame {
-		f.same = true
+	if err == errUnchanged {
+		f.unchanged = true
 		return f
 	}
 	if fault.KindOf(err) == fault.Unsupported && f.attempt.Bytes > 0 {
-		// A page that says sorry with status 200, most often.
-		err = fault.New(fault.Malformed, c.Location, "what came is no %s file: %w", c.Kind, err)
+		// Most often an error page with status 200.
+		err = fault.New(fault.Malformed, c.Location, "not a %s file: %w", c.Kind, err)
 	}
 	if err != nil {
 		f.fault = fault.Of(err)
 		return f
 	}
-	if !f.kept { // an original of before has another content
+	if !f.fromOriginal { // an earlier original may have other content
 		l.tier.Forget(ctx, cache.Objects, key)
 	}
 	f.rebase(c.Base)
-	f.of, f.key = l, key
-	f.keep.Store(l.keep == keepAll)
+	f.owner, f.key = l, key
+	f.keep.Store(l.keep == keepAll && !c.Local)
 	f.refs.Store(1)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -156,18 +157,18 @@ func (l *desk) fetch(ctx context.Context, a asked, key cache.Key) *fetched {
 	return f
 }
 
-// incoming is what becomes of a file on its way into a spool, and of the spool.
-type incoming interface {
+// stream opens a file while it is written to a spool.
+type stream interface {
 	io.Writer
-	finish(ctx context.Context, l *desk, f *fetched, spool cache.Spool) error
+	finish(ctx context.Context, l *shared, f *fetched, spool cache.Spool) error
 }
 
-// receive makes the file of what fill writes, which is of this kind.
-func (l *desk) receive(ctx context.Context, f *fetched, kind string, fill func(io.Writer) error) error {
-	out := &late{make: l.spool}
-	var in incoming = &timed{w: debugfile.NewStream(), now: l.now, kind: kind}
+// receive opens the file of a kind that fill writes.
+func (l *shared) receive(ctx context.Context, f *fetched, kind string, fill func(io.Writer) error) error {
+	out := &lazySpool{make: l.spool}
+	var in stream = &timedStream{w: debugfile.NewStream(), now: l.now, kind: kind}
 	if kind == source.IL2CPP {
-		in = newText()
+		in = newMappingStream()
 	}
 	err := fill(io.MultiWriter(out, in))
 	if err == nil {
@@ -187,14 +188,14 @@ func (l *desk) receive(ctx context.Context, f *fetched, kind string, fill func(i
 		return err
 	}
 	if f.mapping != nil && l.keep != keepAll {
-		_ = out.spool.Close() // nobody reads it again
+		_ = out.spool.Close() // it is not read again
 		return nil
 	}
 	f.spool = out.spool
 	return nil
 }
 
-// relax gives memory back through which a file is read, as far as it is mapped.
+// relax releases the memory of the parts that are mapped.
 func relax(parts ...any) {
 	for _, part := range parts {
 		if r, ok := part.(interface{ Relax() }); ok {
@@ -203,9 +204,9 @@ func relax(parts ...any) {
 	}
 }
 
-// tooMuch says that what came is not one file: a source delivers one, and takes
-// one packing off.
-func tooMuch(src bin.Source) error {
+// checkSingle returns a fault if src is not a single file. A source delivers one
+// file, and removes one compression.
+func checkSingle(src bin.Source) error {
 	head, err := bin.Read(src, 0, int(min(src.Size(), 4)))
 	switch {
 	case err != nil:
@@ -220,43 +221,42 @@ func tooMuch(src bin.Source) error {
 	return nil
 }
 
-// late is a spool that is made when there is something to be written: most
-// files that are asked for are not there.
-type late struct {
+// lazySpool makes its spool at the first write: most candidates do not exist.
+type lazySpool struct {
 	make  func() (cache.Spool, error)
 	spool cache.Spool
 }
 
-func (o *late) open() (err error) {
+func (o *lazySpool) open() (err error) {
 	if o.spool == nil {
 		o.spool, err = o.make()
 	}
 	return err
 }
 
-func (o *late) Write(p []byte) (int, error) {
+func (o *lazySpool) Write(p []byte) (int, error) {
 	if err := o.open(); err != nil {
 		return 0, err
 	}
 	return o.spool.Write(p)
 }
 
-// timed is a stream that knows how long it worked.
-type timed struct {
+// timedStream opens a debug file and measures how long that takes.
+type timedStream struct {
 	w     *debugfile.Stream
 	now   func() time.Time
 	kind  string // of the candidate
 	spent time.Duration
 }
 
-func (t *timed) Write(p []byte) (int, error) {
+func (t *timedStream) Write(p []byte) (int, error) {
 	start := t.now()
 	n, err := t.w.Write(p)
 	t.spent += t.now().Sub(start)
 	return n, err
 }
 
-func (t *timed) finish(_ context.Context, l *desk, f *fetched, spool cache.Spool) (err error) {
+func (t *timedStream) finish(_ context.Context, l *shared, f *fetched, spool cache.Spool) (err error) {
 	start := l.now()
 	f.file, err = t.w.Finish(spool, object.Options{Space: f.space, Relax: func() { relax(spool, f.space) }})
 	f.parse = t.spent + l.now().Sub(start)
@@ -264,15 +264,16 @@ func (t *timed) finish(_ context.Context, l *desk, f *fetched, spool cache.Spool
 	case err != nil:
 		return err
 	case profiler && f.file.Kind() != source.Symbfile:
-		// Another file would answer by its own addresses, which profilers do not mean.
-		return fault.New(fault.Unsupported, "debug file", "it is of the format %s", f.file.Kind())
+		// A profiler looks up offsets in the file, and another file would take them for
+		// addresses.
+		return fault.New(fault.Unsupported, "debug file", "invalid format %s: must be symbfile", f.file.Kind())
 	}
-	return tooMuch(spool)
+	return checkSingle(spool)
 }
 
-// original makes f of the kept original of key, if there is one. One that is
-// damaged is thrown away, and then there is none.
-func (l *desk) original(ctx context.Context, f *fetched, kind string, key cache.Key) (bool, error) {
+// original opens the kept original of key as f, and reports whether there is one. It
+// removes a damaged one.
+func (l *shared) original(ctx context.Context, f *fetched, kind string, key cache.Key) (bool, error) {
 	blob, err := l.tier.Get(ctx, cache.Objects, key)
 	if err != nil || blob == nil {
 		return false, nil
@@ -289,13 +290,13 @@ func (l *desk) original(ctx context.Context, f *fetched, kind string, key cache.
 	if err == nil {
 		return true, nil
 	}
-	l.log.Warn("a kept original is damaged and is fetched anew", "error", err)
+	l.log.Warn("a kept original is damaged and will be fetched again", "error", err)
 	l.tier.Forget(ctx, cache.Objects, key)
 	return false, context.Cause(ctx)
 }
 
-// keepOriginal puts a file that was fetched into the cache as zstd.
-func (l *desk) keepOriginal(key cache.Key, src bin.Source) {
+// storeOriginal compresses a fetched file and stores it.
+func (l *shared) storeOriginal(key cache.Key, src bin.Source) {
 	blob, err := l.tier.Put(context.Background(), cache.Objects, key, func(w io.Writer) error {
 		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 		if err != nil {
@@ -307,7 +308,7 @@ func (l *desk) keepOriginal(key cache.Key, src bin.Source) {
 		return z.Close()
 	})
 	if err != nil {
-		l.log.Warn("a fetched file could not be kept", "error", err)
+		l.log.Warn("cannot store a fetched file", "error", err)
 		return
 	}
 	_ = blob.Close()

@@ -18,16 +18,16 @@ import (
 	"symbolon/internal/source"
 )
 
-// Meta is what stays known of a file when the file itself is gone.
+// Meta describes a file. It is stored, and remains when the file is closed.
 type Meta struct {
-	Module   ident.Module // as the file says
+	Module   ident.Module // as stated in the file
 	Kind     string
-	Type     string // what the file is for, as object tells it: "dbg", "exe", …
+	Type     string // the type of the object: "dbg", "exe", …
 	Features object.Features
 	VCS      string   `json:",omitempty"` // of its source server
-	Damage   string   `json:",omitempty"` // the first that could not be read
-	Hidden   bool     `json:",omitempty"` // names were hidden in it
-	Names    [32]byte `json:",omitzero"`  // SHA-256 of the names that were hidden; zero: they are not known
+	Damage   string   `json:",omitempty"` // the first part that cannot be read
+	Hidden   bool     `json:",omitempty"` // it has hidden names
+	Names    [32]byte `json:",omitzero"`  // SHA-256 of the list of these names; zero: not known
 	Size     int64
 	// Validator identifies this state of the file, if the source has validators.
 	// Checked is when the source was last asked for the file, and Retry is when
@@ -35,13 +35,13 @@ type Meta struct {
 	Validator string    `json:",omitempty"`
 	Checked   time.Time `json:",omitzero"`
 	Retry     time.Time `json:",omitzero"`
-	Hash      [32]byte  // SHA-256 of the content; zero until a table was made of it
+	Hash      [32]byte  // SHA-256 of the content; zero until its table is built
 }
 
-// pick is the object of a file that m asks for, or else the first one.
+// pick returns the object of a file that m asks for, or else the first one.
 func pick(f *object.File, m ident.Module) *object.Object {
 	for _, o := range f.Objects() {
-		if same(o.Info().Module, o.Info().Kind, m) {
+		if isSame(o.Info().Module, o.Info().Kind, m) {
 			return o
 		}
 	}
@@ -60,13 +60,13 @@ func metaOf(o *object.Object, size int64) Meta {
 	return meta
 }
 
-// check says whether the file is the one that m asks for, and of use. What a .sym
-// file must have was judged when it was opened.
+// check returns a fault if the file is not the one that m asks for, or unusable.
+// Opening a .sym file has checked its records.
 func (meta *Meta) check(m ident.Module) *fault.Error {
 	if meta.Features == 0 && meta.Damage != "" && meta.Kind != source.Breakpad {
-		return fault.New(fault.Malformed, "", "nothing in it can be used: %s", meta.Damage)
+		return fault.New(fault.Malformed, "", "unusable file: %s", meta.Damage)
 	}
-	if same(meta.Module, meta.Kind, m) {
+	if isSame(meta.Module, meta.Kind, m) {
 		return nil
 	}
 	return fault.New(fault.Malformed, "", "%s: asked for %s, the file says %s", fault.Mismatch, idText(m), idText(meta.Module))
@@ -79,10 +79,10 @@ func idText(m ident.Module) string {
 	return m.DebugID.Breakpad()
 }
 
-// same tells whether a file that says it is the one of has is the one of m. One
-// identifier is enough; the debug id of an ELF file may have been made of its
-// build id by either byte order. What tells nothing of itself may be anything.
-func same(has ident.Module, kind string, m ident.Module) bool {
+// isSame reports whether a file with the identifiers of has is the one of m. One
+// equal identifier is enough. The debug id of an ELF file may have been derived
+// from its build id in either byte order. A file without identifiers matches.
+func isSame(has ident.Module, kind string, m ident.Module) bool {
 	codes := !has.CodeID.IsZero() && !m.CodeID.IsZero()
 	if codes && has.CodeID == m.CodeID {
 		return true
@@ -100,7 +100,7 @@ func same(has ident.Module, kind string, m ident.Module) bool {
 	switch {
 	case m.Type == ident.TypeDotnet, kind == source.PortablePDB: // servers keep them below the age ffffffff
 		return uuids
-	case kind == source.PDB: // servers keep the newest of those that differ in the age only
+	case kind == source.PDB: // of PDBs that differ only in age, servers keep the newest
 		return uuids && has.DebugID.Age() >= m.DebugID.Age()
 	case kind == "elf":
 		return has.DebugID.Swapped() == m.DebugID
@@ -110,8 +110,8 @@ func same(has ident.Module, kind string, m ident.Module) bool {
 	return false
 }
 
-// A meta is kept as JSON behind a checksum of it and of its key, in eight
-// hexadecimal digits.
+// A meta is stored as JSON after a checksum of its key and text, in eight hex
+// digits.
 const sumSize = 8
 
 func checksum(key cache.Key, text []byte) string {
@@ -138,26 +138,26 @@ func readMeta(src bin.Source, key cache.Key) (*Meta, error) {
 	return meta, json.Unmarshal(text[sumSize:], meta)
 }
 
-// maxMeta is more than a meta takes.
+// maxMeta bounds the size of a stored meta.
 const maxMeta = 1 << 20
 
 // Found is the file that was chosen. It must be closed.
 type Found struct {
 	Meta
 
-	l         *Locator
-	source    source.Source
-	candidate source.Candidate
-	key       cache.Key
-	mu        sync.Mutex
-	file      *fetched  // nil until somebody wants the file itself
-	lines     *Found    // the mapping of its lines; nil: there is none
-	asked     []Tried   // where one was looked for
-	again     time.Time // when there may be another one; zero: that cannot be told
+	l            *Locator
+	source       source.Source
+	candidate    source.Candidate
+	key          cache.Key
+	mu           sync.Mutex
+	file         *fetched // nil until File
+	mapping      *Found   // of its lines; nil if not found
+	mappingTrail []Tried
+	mappingUntil time.Time // when to look for a mapping again; zero: never
 }
 
-// Tag tells the file from others that its source may have had or will have; it
-// is empty if nothing does.
+// Tag identifies the state of the file. It is empty if neither a validator nor a
+// hash is known.
 func (f *Found) Tag() string {
 	var id [32]byte
 	switch {
@@ -171,7 +171,7 @@ func (f *Found) Tag() string {
 	return fmt.Sprintf("%x-%x", id[:8], f.Size)
 }
 
-// Parse is how long the reading of the file took, if it was read just now.
+// Parse returns how long opening the file took, if it was fetched by this lookup.
 func (f *Found) Parse() time.Duration {
 	if f.file == nil {
 		return 0
@@ -179,8 +179,8 @@ func (f *Found) Parse() time.Duration {
 	return f.file.parse
 }
 
-// File opens the file itself, fetching it when only its meta was known. Both
-// values are valid until Close.
+// File opens the file, and fetches it if only its meta is known. Both values are
+// valid until Close.
 func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -188,31 +188,30 @@ func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 		return nil, nil, err
 	}
 	obj := pick(f.file.file, f.Module)
-	if f.lines == nil {
+	if f.mapping == nil {
 		return obj, f.file.spool, nil
 	}
-	if err := f.lines.open(ctx); err != nil { // the file answers without it
+	if err := f.mapping.open(ctx); err != nil { // the file is used without it
 		if ctx.Err() != nil {
 			return nil, nil, err
 		}
-		f.lines.Close()
-		f.lines, f.again = nil, f.l.now().Add(retryAfter)
+		f.mapping.Close()
+		f.mapping, f.mappingUntil = nil, f.l.now().Add(retryAfter)
 		return obj, f.file.spool, nil
 	}
-	return obj.Mapped(f.lines.file.mapping.Map), f.file.spool, nil
+	return obj.Mapped(f.mapping.file.mapping.Map), f.file.spool, nil
 }
 
-// open has the file itself there.
+// open fetches the file, unless it is in use.
 func (f *Found) open(ctx context.Context) error {
 	if f.file != nil {
 		return nil
 	}
-	file, _, err := f.l.get(ctx, asked{source: f.source, candidate: f.candidate, meta: &f.Meta}, f.key, f.Checked)
+	file, _, err := f.l.get(ctx, target{source: f.source, candidate: f.candidate, meta: &f.Meta}, f.key, f.Checked)
 	if err != nil {
 		return err
 	}
-	// What is known of the file stays known when it cannot be fetched now:
-	// its table may still answer. But another file is not this one.
+	// If the file cannot be fetched its meta stays, as its table may be stored.
 	why := file.fault
 	var meta *Meta
 	if why == nil {
@@ -224,39 +223,39 @@ func (f *Found) open(ctx context.Context) error {
 		return why
 	}
 	f.Names, f.file = file.names, file
-	if file.mapping != nil && meta.Hash != f.Hash { // another one, which will do
-		file.vouch(meta)
+	if file.mapping != nil && meta.Hash != f.Hash { // another mapping of the same file
+		file.markChecked(meta)
 		f.Meta = *meta
 		if err := f.Record(context.WithoutCancel(ctx), f.Hash); err != nil {
-			f.l.log.Warn("the meta of a file could not be kept", "error", err)
+			f.l.log.Warn("cannot store the description of a file", "error", err)
 		}
 	}
 	return nil
 }
 
-// Aux tells apart what else than the file answers are made of: the names that
-// were hidden in it, and the mapping of its lines. It is zero if there is
-// nothing. Once the file is open it does not change.
+// Aux identifies the inputs of answers besides the file: the hidden names, and the
+// mapping of its lines. It is zero without them, and does not change once the file
+// is open.
 func (f *Found) Aux() [32]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.lines == nil {
+	if f.mapping == nil {
 		return f.Names
 	}
-	return cache.KeyOf("il2cpp", string(f.Names[:]), string(f.lines.Hash[:]))
+	return cache.KeyOf("il2cpp", string(f.Names[:]), string(f.mapping.Hash[:]))
 }
 
-// Expires is until when a failure to get the file itself holds, from now on.
+// Expires returns when a failure of File expires.
 func (f *Found) Expires(why *fault.Error) time.Time {
 	return f.l.now().Add(f.l.life(why, f.candidate))
 }
 
-// Keep has the file itself kept once nobody uses it any more, unless the
-// configuration forbids it. It is called while the file is open.
+// Keep makes the file a kept original when it is released, unless the
+// configuration excludes that. It is called while the file is open.
 func (f *Found) Keep() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.file != nil && f.l.keep != keepNone {
+	if f.file != nil && f.l.keep != keepNone && !f.candidate.Local {
 		f.file.keep.Store(true)
 	}
 }
@@ -279,12 +278,12 @@ func (f *Found) Record(ctx context.Context, hash [32]byte) error {
 	return blob.Close()
 }
 
-// Close lets go of the file.
+// Close releases the file.
 func (f *Found) Close() {
 	if f.file != nil {
 		f.file.release()
 	}
-	if f.lines != nil {
-		f.lines.Close()
+	if f.mapping != nil {
+		f.mapping.Close()
 	}
 }

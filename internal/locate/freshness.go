@@ -13,7 +13,7 @@ import (
 type Freshness struct {
 	Seen  time.Time    // when the sources were asked: a later invalidation ends it
 	Until time.Time    // when to look the module up again; zero: after an invalidation only
-	Fault *fault.Error // why there is no file; nil: there is one
+	Fault *fault.Error // why no file was found; nil if one was
 }
 
 // State is whether an outcome may be used.
@@ -42,7 +42,7 @@ func (l *Locator) State(m ident.Module, f Freshness) State {
 	if l.invalidations.newest.Load() >= f.Seen.UnixNano() {
 		list := ids(m.Derive())
 		if m.LacksBuildID() {
-			list = append(list, learnedID(m.DebugID))
+			list = append(list, learnedMark(m.DebugID))
 		}
 		last = l.invalidations.last(list)
 	}
@@ -105,15 +105,15 @@ func firstExpiry(trail []Tried) (first time.Time, hasFaults bool) {
 	return first, hasFaults
 }
 
-// vouch notes what the source has said of this state of the file, and when it was
-// asked: what is told later is not known yet.
-func (f *fetched) vouch(meta *Meta) {
-	meta.Validator, meta.Checked, meta.Retry = f.attempt.Validator, f.born, time.Time{}
+// markChecked records the validator of the file, and that its source was asked when
+// the fetch began: later changes may be missing.
+func (f *fetched) markChecked(meta *Meta) {
+	meta.Validator, meta.Checked, meta.Retry = f.attempt.Validator, f.began, time.Time{}
 }
 
 // renewal returns when the source of a file should be asked whether the file has
 // changed, or zero if it never should.
-func (l *desk) renewal(meta *Meta) time.Time {
+func (l *shared) renewal(meta *Meta) time.Time {
 	switch {
 	case !meta.Retry.IsZero():
 		return meta.Retry
@@ -127,49 +127,49 @@ func (l *desk) renewal(meta *Meta) time.Time {
 // have changed, or whether there is a mapping by now; zero if they never should.
 func (f *Found) until() time.Time {
 	end := f.l.renewal(&f.Meta)
-	if end.IsZero() || !f.again.IsZero() && f.again.Before(end) {
-		return f.again
+	if end.IsZero() || !f.mappingUntil.IsZero() && f.mappingUntil.Before(end) {
+		return f.mappingUntil
 	}
 	return end
 }
 
-// renew asks whether the file that was known is still the same. What was known
-// holds on if the source does not answer.
-func (l *Locator) renew(ctx context.Context, a asked, m *wish) (*Found, Tried, error) {
+// renew asks the source of a known file whether it has changed. If the source fails,
+// the meta is used on.
+func (l *Locator) renew(ctx context.Context, a target, m *lookup) (*Found, Tried, error) {
 	c, key := a.candidate, l.key(a.candidate, m.Module)
 	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location, Features: a.meta.Features, VCS: a.meta.VCS}
 	f, err := l.fetches.Do(ctx, cache.KeyOf("renew", string(key[:]), m.invalidated().String()), func(ctx context.Context) (*fetched, error) {
 		return l.fetch(ctx, a, key), nil
 	})
-	if err != nil { // the caller left, or its time is over, or it is a mistake of ours
+	if err != nil { // of the context, or a panic
 		tried.Fault = fault.Of(err)
 		return nil, tried, context.Cause(ctx)
 	}
 	tried.Attempt = f.attempt
 	found := &Found{Meta: *a.meta, l: l, source: a.source, candidate: a.candidate, key: key}
 	switch {
-	case f.same:
-		found.Checked, found.Retry = f.born, time.Time{}
+	case f.unchanged:
+		found.Checked, found.Retry = f.began, time.Time{}
 	case f.fault != nil:
-		l.tell(c, f.attempt, f.fault)
-		found.Checked, found.Retry = f.born, l.now().Add(retryAfter)
+		l.logFault(c, f.attempt, f.fault)
+		found.Checked, found.Retry = f.began, l.now().Add(retryAfter)
 	default:
 		meta := l.metaFor(ctx, f, m.Module, c.Public)
-		if why := meta.check(m.Module); why != nil { // not what it was, and not what is wanted
-			l.tell(c, f.attempt, why)
+		if why := meta.check(m.Module); why != nil { // another file
+			l.logFault(c, f.attempt, why)
 			f.release()
-			found.Checked, found.Retry = f.born, l.now().Add(retryAfter)
+			found.Checked, found.Retry = f.began, l.now().Add(retryAfter)
 			break
 		}
-		f.vouch(meta)
+		f.markChecked(meta)
 		found.Meta, found.file = *meta, f
 		tried.Features, tried.VCS, tried.Parse = meta.Features, meta.VCS, f.parse
 	}
 	if found.file == nil {
-		found.file, tried.Cached = l.alive(key, &found.Meta), true
+		found.file, tried.Cached = l.acquire(key, &found.Meta), true
 	}
 	if err := found.Record(context.WithoutCancel(ctx), found.Hash); err != nil {
-		l.log.Warn("the meta of a file could not be kept", "error", err)
+		l.log.Warn("cannot store the description of a file", "error", err)
 	}
 	return found, tried, nil
 }

@@ -37,7 +37,7 @@ func opened(t *testing.T, l *locate.Locator, p locate.Purpose) (found *locate.Fo
 
 // A source with another file at the same place: who still reads the first one
 // does not bring it back when they are done.
-func TestAnOldFileIsNotKeptForTheNewOne(t *testing.T) {
+func TestEarlierStateIsNotKeptAsOriginal(t *testing.T) {
 	version := "one"
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"`+version+`"`)
@@ -65,8 +65,7 @@ func TestAnOldFileIsNotKeptForTheNewOne(t *testing.T) {
 	}
 }
 
-// That a file cannot be had at the moment does not change what is known of it.
-func TestAFailureLeavesWhatIsKnown(t *testing.T) {
+func TestFailedFetchKeepsTheMeta(t *testing.T) {
 	down := false
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if down {
@@ -92,8 +91,7 @@ func TestAFailureLeavesWhatIsKnown(t *testing.T) {
 	}
 }
 
-// What lies where a .sym file should is no symbol file for having the place of one.
-func TestAnEmptyFileIsNoSymbolFile(t *testing.T) {
+func TestFileWithoutSymbolsIsSkipped(t *testing.T) {
 	bad := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "\x00asm\x01\x00\x00\x00") })
 	good := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, symbols(id, "f")) })
 	var c clock
@@ -103,7 +101,7 @@ func TestAnEmptyFileIsNoSymbolFile(t *testing.T) {
 }
 
 // Kinds that lie in one place are one question.
-func TestOnePlaceIsAskedOnce(t *testing.T) {
+func TestPlaceOfSeveralKindsIsAskedOnce(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) })
 	var c clock
 	m := module("a.so")
@@ -123,7 +121,7 @@ func TestOnePlaceIsAskedOnce(t *testing.T) {
 
 // A mirror of profilers has symbfiles. Another file that lies there would answer by
 // addresses that are not meant.
-func TestWhatIsNoSymbfileIsRefusedFromAMirror(t *testing.T) {
+func TestProfilerMirrorServesOnlySymbfiles(t *testing.T) {
 	mirror := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if path.Base(r.URL.Path) == source.MetadataFile {
 			http.NotFound(w, r)
@@ -151,7 +149,7 @@ func TestWhatIsNoSymbfileIsRefusedFromAMirror(t *testing.T) {
 			t.Fatal(p, err)
 		}
 		last := trail[len(trail)-1]
-		if last.Fault == nil || last.Fault.Kind != fault.Malformed || !strings.Contains(last.Fault.Error(), "what came is no "+last.Kind+" file") {
+		if last.Fault == nil || last.Fault.Kind != fault.Malformed || !strings.Contains(last.Fault.Error(), "not a "+last.Kind+" file") {
 			t.Errorf("%v: %v", p, last.Fault)
 		}
 	}

@@ -1,11 +1,10 @@
-// Package locate answers one question: which file is the best one for a
-// module? It asks the sources, keeps every verdict for as long as it holds,
-// checks that a file is the one that was asked for, and leaves a trail that
-// says what happened at each place.
+// Package locate finds the best file for a module. It asks the sources, remembers
+// their answers for as long as they may be used (Freshness), compares the identity
+// of each file with the requested one, and returns a trail of all attempts.
 //
-// A file that was fetched lives in a spool while somebody uses it. What is
-// kept of it afterwards is its Meta, as long as the tables made of it, and, if
-// configured, the file itself as zstd. Concurrent callers share one download.
+// A fetched file is in a spool while it is in use. Its Meta is stored for later
+// lookups, like the tables built of the file, and, if configured, the file itself
+// as zstd. Concurrent callers share one download.
 package locate
 
 import (
@@ -23,12 +22,12 @@ import (
 	"symbolon/internal/source"
 )
 
-// Config of the locator. The zero value is the default.
+// Config configures a Locator. The zero value is the default.
 type Config struct {
 	KeepOriginals string `yaml:"keep_originals" help:"Which fetched files are kept, compressed with zstd in the disk cache, once their table is built: none; read, those that a client asked for as they are; or all."`
 }
 
-// What KeepOriginals may be.
+// The values of KeepOriginals.
 const (
 	keepNone = "none"
 	keepRead = "read"
@@ -43,7 +42,7 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// Validate says what is wrong with c.
+// Validate returns an error if c is invalid.
 func (c Config) Validate() error {
 	switch k := c.Defaults().KeepOriginals; k {
 	case keepNone, keepRead, keepAll:
@@ -56,14 +55,14 @@ func (c Config) Validate() error {
 // Locator finds files in certain sources, for a scope. It is safe for
 // concurrent use.
 type Locator struct {
-	*desk
-	sources []source.Source
-	scope   string
-	guests  bool // a request named the sources
+	*shared
+	sources   []source.Source
+	scope     string
+	untrusted bool // the sources are those of a request
 }
 
-// desk is what all locators over one cache have in common.
-type desk struct {
+// shared has the parts that all locators over one cache share.
+type shared struct {
 	keep    string // which originals
 	tier    cache.Tier
 	spool   func() (cache.Spool, error)
@@ -75,50 +74,50 @@ type desk struct {
 	fetches *cache.Flight[cache.Key, *fetched]
 
 	invalidations invalidations
-	told          told
+	logLimit      logLimit
 
 	mu   sync.Mutex
-	live map[cache.Key]*fetched // files that somebody uses
+	live map[cache.Key]*fetched // files in use
 }
 
-// Deps are the parts that a locator works with.
+// Deps are the parts that a Locator uses.
 type Deps struct {
 	Sources []source.Source             // in the order in which they are asked
-	Tier    cache.Tier                  // keeps verdicts and originals
+	Tier    cache.Tier                  // stores metas, faults and originals
 	Spool   func() (cache.Spool, error) // holds a file while it is used
-	// Space holds what is unpacked of a file; taking it may wait until the context ends. nil: the heap does.
+	// Space is for unpacked sections. Taking it may wait until the context ends. nil: the heap is used.
 	Space  func(context.Context) bin.Space
 	Memory *bin.Budget  // for reading mappings
-	Lives  cache.Config // how long verdicts hold
+	Lives  cache.Config // of files and faults
 	Now    func() time.Time
 	Log    *slog.Logger
 }
 
-// New makes a locator.
+// New returns a Locator.
 func New(cfg Config, d Deps) *Locator {
-	k := &desk{
+	k := &shared{
 		keep: cfg.Defaults().KeepOriginals, tier: d.Tier, spool: d.Spool, space: d.Space,
 		lives: d.Lives.Defaults(), now: d.Now, log: d.Log, memory: d.Memory,
 		fetches: cache.NewFlight[cache.Key]((*fetched).retain, (*fetched).release),
 		live:    map[cache.Key]*fetched{},
 	}
-	k.fetches.Keep = true // a verdict is worth keeping, also when nobody waits for it any more
-	return &Locator{desk: k, sources: d.Sources}
+	k.fetches.Keep = true // the result is remembered
+	return &Locator{shared: k, sources: d.Sources}
 }
 
-// With is a locator that asks other sources, for a scope. What is found in
-// sources that are not public is known to their scope only.
+// With returns a Locator over other sources, for a scope. Scopes do not share the
+// files of sources that are not public.
 func (l *Locator) With(scope string, sources []source.Source) *Locator {
-	return &Locator{desk: l.desk, sources: sources, scope: scope}
+	return &Locator{shared: l.shared, sources: sources, scope: scope}
 }
 
-// WithGuests is With for sources that a request names. What files of theirs state
-// is believed for that request only, and they learn nothing from other files.
-func (l *Locator) WithGuests(scope string, sources []source.Source) *Locator {
-	return &Locator{desk: l.desk, sources: sources, scope: scope, guests: true}
+// WithRequestSources is With for the sources of a request. Build ids in their files
+// are not used for other requests, and those of other files not for this one.
+func (l *Locator) WithRequestSources(scope string, sources []source.Source) *Locator {
+	return &Locator{shared: l.shared, sources: sources, scope: scope, untrusted: true}
 }
 
-// Identity tells locators apart that may find different files.
+// Identity differs for locators that may find different files.
 func (l *Locator) Identity() string {
 	var b strings.Builder
 	b.WriteString(l.scope)
@@ -128,42 +127,42 @@ func (l *Locator) Identity() string {
 	return b.String()
 }
 
-// Close ends the downloads that run, of all locators over this cache. What was
-// found stays usable.
+// Close ends the downloads of all locators over this cache. Files that were found
+// stay usable.
 func (l *Locator) Close() {
 	l.fetches.Close()
 }
 
-// wish is the module that a lookup is for.
-type wish struct {
+// lookup is one lookup of a module.
+type lookup struct {
 	ident.Module
-	invalidated func() time.Time // what was found out before is not used
-	stated      ident.BuildID    // by a file that was found; empty: none did
+	invalidated func() time.Time // when m was invalidated
+	stated      ident.BuildID    // of the first file that has one
 }
 
-// try asks for one candidate: what is remembered of it first, then itself. The
-// error is only that of a caller who left.
-func (l *Locator) try(ctx context.Context, a asked, m *wish) (*Found, Tried, error) {
+// try looks a candidate up in the cache, and else asks its source. The error is
+// that of ctx.
+func (l *Locator) try(ctx context.Context, a target, m *lookup) (*Found, Tried, error) {
 	if found, tried, known := l.known(ctx, &a, m); known {
 		return found, tried, nil
 	}
 	return l.ask(ctx, a, m)
 }
 
-// ask asks for a candidate of which nothing is known.
-func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, error) {
+// ask asks the source of a candidate for its file.
+func (l *Locator) ask(ctx context.Context, a target, m *lookup) (*Found, Tried, error) {
 	if a.renewed {
 		return l.renew(ctx, a, m)
 	}
 	c, key := a.candidate, l.key(a.candidate, m.Module)
 	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
-	l.outdate(key, m.invalidated())
+	l.retire(key, m.invalidated())
 	f, used, err := l.get(ctx, a, key, m.invalidated())
-	if err != nil { // the caller left, or its time is over, or it is a mistake of ours
+	if err != nil { // of the context, or a panic
 		tried.Fault = fault.Of(err)
 		return nil, tried, context.Cause(ctx)
 	}
-	if tried.Cached, tried.Fault = f.kept || used, f.fault; !used {
+	if tried.Cached, tried.Fault = f.fromOriginal || used, f.fault; !used {
 		tried.Attempt, tried.Parse = f.attempt, f.parse
 	}
 	if tried.Fault != nil {
@@ -172,28 +171,28 @@ func (l *Locator) ask(ctx context.Context, a asked, m *wish) (*Found, Tried, err
 		return nil, tried, nil
 	}
 	meta := l.metaFor(ctx, f, m.Module, c.Public)
-	f.vouch(meta)
+	f.markChecked(meta)
 	if tried.Fault = meta.check(m.Module); tried.Fault != nil {
-		l.remember(ctx, key, tried.Fault, c, f.born)
+		l.remember(ctx, key, tried.Fault, c, f.began)
 		tried.Expires = l.now().Add(l.life(tried.Fault, c))
-		l.tell(c, f.attempt, tried.Fault)
+		l.logFault(c, f.attempt, tried.Fault)
 		f.release()
 		return nil, tried, nil
 	}
-	l.learn(ctx, m.Module, meta, c.Public)
+	l.learnBuildID(ctx, m.Module, meta, c.Public)
 	tried.Features, tried.VCS = meta.Features, meta.VCS
 	found := &Found{Meta: *meta, l: l, source: a.source, candidate: c, key: key, file: f}
 	if !c.Local && !used {
 		if err := found.Record(context.WithoutCancel(ctx), meta.Hash); err != nil {
-			l.log.Warn("the meta of a file could not be kept", "error", err)
+			l.log.Warn("cannot store the description of a file", "error", err)
 		}
 	}
 	return found, tried, nil
 }
 
-// known is what is remembered of a candidate, if anything is: then it needs not
-// be asked for. A file that may have changed meanwhile is noted in a.
-func (l *Locator) known(ctx context.Context, a *asked, m *wish) (found *Found, tried Tried, known bool) {
+// known returns the outcome for a candidate that is in the cache, if it is fresh. A
+// file that is to be renewed is set in a.
+func (l *Locator) known(ctx context.Context, a *target, m *lookup) (found *Found, tried Tried, known bool) {
 	c := a.candidate
 	tried = Tried{Source: c.Source, Kind: c.Kind, Location: c.Location}
 	key := l.key(c, m.Module)
@@ -208,8 +207,8 @@ func (l *Locator) known(ctx context.Context, a *asked, m *wish) (found *Found, t
 		}
 		return nil, tried, true
 	}
-	if meta.Hidden && meta.Names == ([32]byte{}) && l.names(ctx, meta.Module.DebugID.UUID(), c.Public) != nil {
-		a.meta = meta // and the names are there by now
+	if meta.Hidden && meta.Names == ([32]byte{}) && l.hiddenNames(ctx, meta.Module.DebugID.UUID(), c.Public) != nil {
+		a.meta = meta // the names have appeared
 		return nil, Tried{}, false
 	}
 	if (Freshness{Seen: meta.Checked, Until: l.renewal(meta)}).state(l.now(), m.invalidated()) != Fresh {
@@ -217,19 +216,19 @@ func (l *Locator) known(ctx context.Context, a *asked, m *wish) (found *Found, t
 		return nil, Tried{}, false
 	}
 	tried.Features, tried.VCS = meta.Features, meta.VCS
-	l.outdate(key, m.invalidated())
-	return &Found{Meta: *meta, l: l, source: a.source, candidate: c, key: key, file: l.alive(key, meta)}, tried, true
+	l.retire(key, m.invalidated())
+	return &Found{Meta: *meta, l: l, source: a.source, candidate: c, key: key, file: l.acquire(key, meta)}, tried, true
 }
 
-// asked is a candidate and who is asked for it.
-type asked struct {
+// target is a candidate, its source, and its file if that is known.
+type target struct {
 	source    source.Source
 	candidate source.Candidate
-	meta      *Meta // of its file, which may be kept; nil: it is not known
-	renewed   bool  // its source is asked whether the file has changed
+	meta      *Meta // of its file; nil: not known
+	renewed   bool  // the source is asked whether the file has changed
 }
 
-// key names a candidate as it was asked for: by whom, where, and as what.
+// key returns the key of a candidate: its scope, its place, and the requested id.
 func (l *Locator) key(c source.Candidate, m ident.Module) cache.Key {
 	scope, id := l.scope, m.DebugID.String()
 	if c.Public {
@@ -241,38 +240,37 @@ func (l *Locator) key(c source.Candidate, m ident.Module) cache.Key {
 	return cache.KeyOf("candidate", scope, c.Key, id)
 }
 
-// get returns the file of a candidate that is in use, or else one that is fetched
-// for all who need it now. It carries a reference. A file that was on its way
-// before since may be of an earlier state; it is fetched again, within reason.
-func (l *desk) get(ctx context.Context, a asked, key cache.Key, since time.Time) (f *fetched, used bool, err error) {
+// get returns the file of a candidate that is in use, or else fetches it, once for
+// all callers. It has one reference. A download that began before since may be of an
+// earlier state, and is repeated up to three times.
+func (l *shared) get(ctx context.Context, a target, key cache.Key, since time.Time) (f *fetched, used bool, err error) {
 	for try := 0; ; try++ {
 		f, used, err = l.getShared(ctx, a, key)
 		same := a.meta != nil && a.meta.Validator != "" && err == nil && f.attempt.Validator == a.meta.Validator
-		if err != nil || used || same || try == 3 || !f.born.Before(since) {
+		if err != nil || used || same || try == 3 || !f.began.Before(since) {
 			return f, used, err
 		}
 		f.release()
-		l.outdate(key, since)
+		l.retire(key, since)
 	}
 }
 
-// getShared is get for a file of any time. A fault is remembered, unless a meta of
-// the candidate is.
-func (l *desk) getShared(ctx context.Context, a asked, key cache.Key) (f *fetched, used bool, err error) {
-	if f := l.alive(key, a.meta); f != nil {
+// getShared is get without since. A fault is remembered, unless the file is known.
+func (l *shared) getShared(ctx context.Context, a target, key cache.Key) (f *fetched, used bool, err error) {
+	if f := l.acquire(key, a.meta); f != nil {
 		return f, true, nil
 	}
 	f, err = l.fetches.Do(ctx, key, func(ctx context.Context) (*fetched, error) {
-		if f := l.alive(key, a.meta); f != nil { // somebody was faster
+		if f := l.acquire(key, a.meta); f != nil { // fetched in the meantime
 			return f, nil
 		}
 		f := l.fetch(ctx, a, key)
 		if f.fault != nil {
 			if a.meta == nil {
-				l.remember(ctx, key, f.fault, a.candidate, f.born)
+				l.remember(ctx, key, f.fault, a.candidate, f.began)
 			}
-			if ctx.Err() == nil { // else it is us who gave it up
-				l.tell(a.candidate, f.attempt, f.fault)
+			if ctx.Err() == nil { // else the process is ending
+				l.logFault(a.candidate, f.attempt, f.fault)
 			}
 		}
 		return f, nil
@@ -280,9 +278,9 @@ func (l *desk) getShared(ctx context.Context, a asked, key cache.Key) (f *fetche
 	return f, false, err
 }
 
-// alive returns the file of a candidate if it is in use. If its meta is known, it
-// must be of the same state: an older one may have taken longer to arrive.
-func (l *desk) alive(key cache.Key, meta *Meta) *fetched {
+// acquire returns the file of a candidate if it is in use. If its meta is known, it
+// must be of the same state: an earlier one may have taken longer to download.
+func (l *shared) acquire(key cache.Key, meta *Meta) *fetched {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := l.live[key]
@@ -292,48 +290,47 @@ func (l *desk) alive(key cache.Key, meta *Meta) *fetched {
 	return f.retain()
 }
 
-// outdate has a candidate fetched anew whose file came before this time. Those
-// who use the file keep it.
-func (l *desk) outdate(key cache.Key, since time.Time) {
+// retire makes a candidate be fetched again if its file in use was fetched before
+// since. Its users keep it.
+func (l *shared) retire(key cache.Key, since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if f := l.live[key]; f != nil && !f.born.After(since) {
+	if f := l.live[key]; f != nil && !f.began.After(since) {
 		delete(l.live, key)
 	}
 }
 
-// tell logs a file that could not be had. One that just is not there is nothing
-// to be told.
-func (l *desk) tell(c source.Candidate, a source.Attempt, f *fault.Error) {
+// logFault logs the fault of a file. Missing files are not logged.
+func (l *shared) logFault(c source.Candidate, a source.Attempt, f *fault.Error) {
 	if f.Kind == fault.NotFound {
 		return
 	}
-	more, ok := l.told.line(c.Source, f.Kind, l.now())
+	more, ok := l.logLimit.allow(c.Source, f.Kind, l.now())
 	if !ok {
 		return
 	}
-	l.log.Warn("a file could not be had", "source", c.Source, "location", c.Location, "kind", f.Kind.String(),
+	l.log.Warn("cannot use a file", "source", c.Source, "location", c.Location, "kind", f.Kind.String(),
 		"reason", f.Detail, "status", a.Status, "tries", 1+a.Retries, "time", a.Time.Round(time.Millisecond), "more", more)
 }
 
-// life is for how long a verdict on a candidate holds.
-func (l *desk) life(f *fault.Error, c source.Candidate) time.Duration {
+// life returns how long a fault of a candidate is remembered.
+func (l *shared) life(f *fault.Error, c source.Candidate) time.Duration {
 	if c.Local || f.Kind == fault.Internal {
 		return 0
 	}
 	return l.lives.For(f, c.Public)
 }
 
-// remember keeps a verdict on a candidate for as long as its kind allows.
-func (l *desk) remember(ctx context.Context, key cache.Key, f *fault.Error, c source.Candidate, asked time.Time) {
+// remember remembers a fault of a candidate, from when its source was asked.
+func (l *shared) remember(ctx context.Context, key cache.Key, f *fault.Error, c source.Candidate, asked time.Time) {
 	if life := l.life(f, c) - l.now().Sub(asked); life > 0 {
 		l.tier.Remember(ctx, cache.Meta, key, f, life)
 	}
 }
 
-// remembered looks up what is known of a candidate: a meta, a fault that still
-// holds (then meta is nil), or nothing.
-func (l *desk) remembered(ctx context.Context, key cache.Key, tried *Tried) (meta *Meta, known bool) {
+// remembered returns the meta that is stored for a candidate, or nil for a
+// remembered fault, which is set in tried, and whether there is either.
+func (l *shared) remembered(ctx context.Context, key cache.Key, tried *Tried) (meta *Meta, known bool) {
 	blob, err := l.tier.Get(ctx, cache.Meta, key)
 	if err != nil {
 		tried.Cached, tried.Fault = true, fault.Of(err)
@@ -346,7 +343,7 @@ func (l *desk) remembered(ctx context.Context, key cache.Key, tried *Tried) (met
 	defer blob.Close()
 	meta, err = readMeta(blob, key)
 	if err != nil {
-		l.log.Warn("a remembered meta is unreadable and is made anew", "error", err)
+		l.log.Warn("a stored description of a file is damaged and will be made again", "error", err)
 		l.tier.Forget(ctx, cache.Meta, key)
 		return nil, false
 	}

@@ -41,7 +41,7 @@ func symbols(fileID, function string) string {
 	return "MODULE Linux x86_64 " + fileID + " a.so\nFUNC 1000 10 0 " + function + "\n"
 }
 
-// server is a symbol server of .sym files that counts for which it is asked.
+// server is a symbol server of .sym files that counts requests.
 type server struct {
 	*httptest.Server
 	asked atomic.Int32
@@ -131,7 +131,7 @@ func kinds(trail []locate.Tried) string {
 	return strings.Join(out, ", ")
 }
 
-func TestTheTrailNamesEveryPlaceAndVerdictsAreRemembered(t *testing.T) {
+func TestTrailHasEveryPlaceAndOutcomesAreRemembered(t *testing.T) {
 	missing := serve(t, http.NotFound)
 	wrong := serve(t, text(symbols("11112222333344445555666677778888A", "other")))
 	junk := serve(t, text("<html>welcome</html>"))
@@ -165,7 +165,7 @@ func TestTheTrailNamesEveryPlaceAndVerdictsAreRemembered(t *testing.T) {
 	}
 }
 
-func TestVerdictsEndWithTheirLifetime(t *testing.T) {
+func TestRememberedFaultExpires(t *testing.T) {
 	s := serve(t, http.NotFound)
 	var c clock
 	l := locator(t, locate.Config{}, &c, s)
@@ -187,7 +187,7 @@ func TestVerdictsEndWithTheirLifetime(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsLaidIntoAFolderIsFoundAtOnce(t *testing.T) {
+func TestNewFileInFolderIsFoundAtOnce(t *testing.T) {
 	folder := t.TempDir()
 	bucket, err := dir.Open(folder)
 	if err != nil {
@@ -216,7 +216,7 @@ func TestAFileThatIsLaidIntoAFolderIsFoundAtOnce(t *testing.T) {
 	found.Close()
 }
 
-func TestTheWorstVerdictIsTold(t *testing.T) {
+func TestMostSevereFaultIsReported(t *testing.T) {
 	missing := serve(t, http.NotFound)
 	denied := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	broken := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
@@ -245,14 +245,18 @@ func TestConcurrentCallersShareOneDownload(t *testing.T) {
 	})
 	var c clock
 	l := locator(t, locate.Config{}, &c, s)
-	var wg sync.WaitGroup
-	for range 50 {
+	const callers = 50
+	var wg, all sync.WaitGroup
+	all.Add(callers)
+	for range callers {
 		wg.Go(func() {
 			found, _, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+			all.Done()
 			if err != nil {
 				t.Error(err)
 				return
 			}
+			all.Wait() // a caller after the last Close fetches again
 			obj, src, err := found.File(t.Context())
 			if err != nil || src.Size() == 0 || len(obj.Lookup(nil, 0x1008)) != 1 {
 				t.Errorf("the shared file does not answer: %v", err)
@@ -260,15 +264,14 @@ func TestConcurrentCallersShareOneDownload(t *testing.T) {
 			found.Close()
 		})
 	}
-	time.Sleep(50 * time.Millisecond) // so that most of them wait
 	close(wait)
 	wg.Wait()
-	if n := s.asked.Load(); n > 2 { // who came after the last one let go fetches anew
-		t.Errorf("asked %d times", n)
+	if n := s.asked.Load(); n != 1 {
+		t.Errorf("got %d requests, want 1", n)
 	}
 }
 
-func TestACallerWhoLeavesDoesNotSpoilIt(t *testing.T) {
+func TestFetchGoesOnAfterItsCallerLeft(t *testing.T) {
 	wait := make(chan struct{})
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		<-wait
@@ -283,17 +286,17 @@ func TestACallerWhoLeavesDoesNotSpoilIt(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	close(wait)
-	for range 200 { // the work that goes on leaves a verdict
-		_, trail, _ := l.Best(t.Context(), module("a.so"), locate.SymFirst)
-		if trail[0].Cached && trail[0].Fault.Kind == fault.NotFound {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
+	_, _, _ = l.Best(t.Context(), module("a.so"), locate.SymFirst) // waits for the fetch, unless it has ended
+	_, trail, _ := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+	if !trail[0].Cached || trail[0].Fault.Kind != fault.NotFound {
+		t.Errorf("got %+v, want a remembered NotFound", trail[0])
 	}
-	t.Error("what was begun left nothing behind")
+	if n := s.asked.Load(); n != 1 {
+		t.Errorf("got %d requests, want 1", n)
+	}
 }
 
-func TestAKeptOriginalIsNotFetchedAgain(t *testing.T) {
+func TestKeptOriginalIsNotFetchedAgain(t *testing.T) {
 	for _, x := range []struct {
 		keep  string
 		reads bool
@@ -325,7 +328,7 @@ func TestAKeptOriginalIsNotFetchedAgain(t *testing.T) {
 	}
 }
 
-func TestAModuleWithoutIdentityIsNotAskedFor(t *testing.T) {
+func TestModuleWithoutIdentityIsNotRequested(t *testing.T) {
 	s := serve(t, text(symbols(id, "f")))
 	var c clock
 	l := locator(t, locate.Config{}, &c, s)
@@ -339,7 +342,7 @@ func TestAModuleWithoutIdentityIsNotAskedFor(t *testing.T) {
 	}
 }
 
-func TestAFileInUseIsNotFetchedAgain(t *testing.T) {
+func TestFileInUseIsNotFetchedAgain(t *testing.T) {
 	s := serve(t, text(symbols(id, "f")))
 	var c clock
 	l := locator(t, locate.Config{KeepOriginals: "none"}, &c, s)
@@ -363,14 +366,13 @@ func TestAFileInUseIsNotFetchedAgain(t *testing.T) {
 	if err != nil || s.asked.Load() != 1 {
 		t.Fatalf("asked %d times for what is known, %v", s.asked.Load(), err)
 	}
-	if _, _, err := third.File(t.Context()); err != nil || s.asked.Load() != 2 { // nobody had it any more
+	if _, _, err := third.File(t.Context()); err != nil || s.asked.Load() != 2 { // it was released
 		t.Errorf("asked %d times, %v", s.asked.Load(), err)
 	}
 	third.Close()
 }
 
-// damage flips a bit in the middle of every file of a kind, of which there must
-// be one.
+// damage flips a bit in the middle of the only file of a kind.
 func damage(t *testing.T, dir, kind string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "cache", kind, "*", "*"))
@@ -387,7 +389,7 @@ func damage(t *testing.T, dir, kind string) {
 	}
 }
 
-func TestADamagedMetaIsMadeAnew(t *testing.T) {
+func TestDamagedMetaIsReplaced(t *testing.T) {
 	s := serve(t, text(symbols(id, "f")))
 	var c clock
 	dir := t.TempDir()
@@ -408,7 +410,7 @@ func TestADamagedMetaIsMadeAnew(t *testing.T) {
 	}
 }
 
-func TestADamagedOriginalIsFetchedAnewAtOnce(t *testing.T) {
+func TestDamagedOriginalIsFetchedAgainAtOnce(t *testing.T) {
 	s := serve(t, text(symbols(id, "f")))
 	var c clock
 	dir := t.TempDir()

@@ -28,7 +28,7 @@ const (
 	otherID = "11111111-89ab-cdef-0123-456789abcdef"
 )
 
-// game is a program of which servers have the lines.
+// game returns a program with mappings on servers.
 func game() ident.Module {
 	m := module("a.so")
 	m.Type = ident.TypeMachO
@@ -38,7 +38,7 @@ func game() ident.Module {
 // lines is a mapping of the only line of unity, to a file of C#.
 func lines(file string) string { return fmt.Sprintf(`{"/a.cpp":{%q:{"5":7}}}`, file) }
 
-// of is a mapping that says which binary it is for.
+// of returns a mapping with the id of its binary.
 func of(id string) string { return `{"__debug-id__":` + id + `,` + lines(id)[1:] }
 
 // unity is a server of the unified layout that counts how often it is asked for
@@ -139,10 +139,10 @@ func verdicts(f *locate.Found) string {
 	return strings.Join(out, ", ")
 }
 
-// TestSourcesAreAskedForMappingsSideBySide has four sources of which each answers
-// when all are asked. The first in their order that has a mapping wins, though
-// it is the last to answer.
-func TestSourcesAreAskedForMappingsSideBySide(t *testing.T) {
+// TestSourcesAreAskedForMappingsConcurrently has four sources, which answer
+// when all have been asked. The first in their order with a mapping is
+// used, although it is the last to answer.
+func TestSourcesAreAskedForMappingsConcurrently(t *testing.T) {
 	var all sync.WaitGroup
 	all.Add(4)
 	answered := make(chan struct{})
@@ -155,7 +155,6 @@ func TestSourcesAreAskedForMappingsSideBySide(t *testing.T) {
 	}
 	slow := func(w http.ResponseWriter, _ *http.Request) {
 		<-answered
-		time.Sleep(50 * time.Millisecond)
 		fmt.Fprint(w, lines("second.cs"))
 	}
 	last := func(w http.ResponseWriter, _ *http.Request) {
@@ -169,9 +168,9 @@ func TestSourcesAreAskedForMappingsSideBySide(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoMappingLeavesItToTheNext has things in the first source that must not
+// TestInvalidMappingIsSkipped has things in the first source that must not
 // be used, and a mapping in the second.
-func TestWhatIsNoMappingLeavesItToTheNext(t *testing.T) {
+func TestInvalidMappingIsSkipped(t *testing.T) {
 	for text, used := range map[string]bool{
 		"{}": false, `{"/a.cpp":{}}`: false, "<html>": false, of(`{"` + otherID + `":{}}`): false, of(`"` + otherID + `"`): false, of(`"nonsense"`): false,
 		of(`{"` + ownID + `":{}}`): true, of(`"` + ownID + `"`): true, of(`{"x":{},"` + ownID + `":{}}`): true, of(`{"` + ownID + `-a":{}}`): true,
@@ -199,9 +198,9 @@ func TestWhatIsNoMappingLeavesItToTheNext(t *testing.T) {
 	}
 }
 
-// TestMappingsThatChangeAreNoticed asks for a mapping again when it is forgotten, and,
-// if its source can say whether it is the same, after a day.
-func TestMappingsThatChangeAreNoticed(t *testing.T) {
+// TestChangedMappingIsUsed requests a mapping again when it is invalidated, and,
+// if its source has validators, after a day.
+func TestChangedMappingIsUsed(t *testing.T) {
 	for _, tagged := range []bool{true, false} {
 		text := "one.cs"
 		u := newUnity(t, true, nil)
@@ -238,7 +237,7 @@ func TestMappingsThatChangeAreNoticed(t *testing.T) {
 			got, found := where(t, l)
 			tags[found.Aux()] = true
 			if !tagged && i > 3 {
-				step.asked, step.want = 2, "two.cs:7" // nobody can say that it is another one
+				step.asked, step.want = 2, "two.cs:7" // without a validator
 			}
 			if n := u.count(); got != step.want || n != step.asked {
 				t.Errorf("tagged %t, %s: %s, asked %d times; want %s, %d", tagged, step.what, got, n, step.want, step.asked)
@@ -254,9 +253,9 @@ func TestMappingsThatChangeAreNoticed(t *testing.T) {
 	}
 }
 
-// TestAMappingMayBeGoneWhenItIsOpened has a mapping remembered, and its source answer
+// TestFileIsUsedWithoutItsMapping has a mapping remembered, and its source answer
 // otherwise when the file is opened.
-func TestAMappingMayBeGoneWhenItIsOpened(t *testing.T) {
+func TestFileIsUsedWithoutItsMapping(t *testing.T) {
 	for what, c := range map[string]struct {
 		do   http.HandlerFunc
 		want string
@@ -300,8 +299,8 @@ func TestAMappingMayBeGoneWhenItIsOpened(t *testing.T) {
 	}
 }
 
-// TestTooMuchIsNoMapping has a mapping of 64 MiB and a space.
-func TestTooMuchIsNoMapping(t *testing.T) {
+// TestMappingIsBounded has a mapping of 64 MiB and a space.
+func TestMappingIsBounded(t *testing.T) {
 	u := newUnity(t, true, func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, lines("large.cs"))
 		_, _ = io.Copy(w, io.LimitReader(blanks{}, 64<<20)) // who gives up closes the connection
@@ -321,8 +320,8 @@ func (blanks) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestMappingsAreReadWhenThereIsMemory has all memory for mappings in use.
-func TestMappingsAreReadWhenThereIsMemory(t *testing.T) {
+// TestMappingWaitsForMemory has all memory for mappings in use.
+func TestMappingWaitsForMemory(t *testing.T) {
 	u := newUnity(t, true, text(lines("one.cs")))
 	store, err := disk.Open(disk.Config{}, t.TempDir(), time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -353,15 +352,15 @@ func TestMappingsAreReadWhenThereIsMemory(t *testing.T) {
 	}
 	release, err = memory.Acquire(t.Context(), 1<<10)
 	if err != nil {
-		t.Error("its memory was not given back")
+		t.Error("its memory was not released")
 	} else {
 		release()
 	}
 }
 
-// TestAFileIsNotAskedForItsOwnMapping has a layout with one place for a binary, whatever
+// TestPlaceOfFileIsNotAskedForItsMapping has a layout with one place for a binary, whatever
 // is wanted of it.
-func TestAFileIsNotAskedForItsOwnMapping(t *testing.T) {
+func TestPlaceOfFileIsNotAskedForItsMapping(t *testing.T) {
 	var asked atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if asked.Add(1); strings.HasSuffix(r.URL.Path, "/CAFE/symbols") {
@@ -407,8 +406,8 @@ func (s clumsy) Fetch(ctx context.Context, c source.Candidate, w io.Writer) (sou
 	return s.Source.Fetch(ctx, c, w)
 }
 
-// TestAThrowingSourceCostsItsMapping goes on with the next source.
-func TestAThrowingSourceCostsItsMapping(t *testing.T) {
+// TestPanickingSourceCostsItsMapping goes on with the next source.
+func TestPanickingSourceCostsItsMapping(t *testing.T) {
 	list := places(t, newUnity(t, true, http.NotFound), newUnity(t, false, text(lines("one.cs"))))
 	list[0] = clumsy{list[0]}
 	got, found := where(t, locateIn(t, locate.Config{}, &clock{}, list))

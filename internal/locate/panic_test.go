@@ -11,7 +11,7 @@ import (
 	"symbolon/internal/source"
 )
 
-// thrower is a source that throws where it is told to.
+// thrower is a source that panics in one of its methods.
 type thrower struct {
 	source.Source
 	places, fetch bool
@@ -31,8 +31,7 @@ func (s *thrower) Fetch(ctx context.Context, c source.Candidate, w io.Writer) (s
 	return s.Source.Fetch(ctx, c, w)
 }
 
-// A mistake of ours with one source ends neither the server nor the lookup.
-func TestThrowingSourcesCostThemselves(t *testing.T) {
+func TestPanickingSourceDoesNotEndTheLookup(t *testing.T) {
 	good := func() *server { return serve(t, text(symbols(id, "good"))) } // each at a place of its own
 	var c clock
 	list := over(t, good(), good(), good())

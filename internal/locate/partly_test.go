@@ -21,9 +21,9 @@ func (s partly) Candidates(ctx context.Context, m ident.Module, kinds []string) 
 	return list, err
 }
 
-// TestCandidatesBesideAnErrorAreAskedAndTheErrorIsTold has a source that names
-// places and says that there may be more.
-func TestCandidatesBesideAnErrorAreAskedAndTheErrorIsTold(t *testing.T) {
+// TestCandidatesWithErrorAreAskedAndErrorIsReported has a source that
+// returns candidates and an error.
+func TestCandidatesWithErrorAreAskedAndErrorIsReported(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		p     locate.Purpose
@@ -43,14 +43,14 @@ func TestCandidatesBesideAnErrorAreAskedAndTheErrorIsTold(t *testing.T) {
 		if (found != nil) != c.found || err != nil && fault.KindOf(err) != c.want {
 			t.Errorf("%s: found is %v, error %v", c.name, found != nil, err)
 		}
-		told := 0
+		reported := 0
 		for _, x := range trail {
 			if x.Location == "" && x.Fault.Kind == fault.Timeout {
-				told++
+				reported++
 			}
 		}
-		if told != 1 {
-			t.Errorf("%s: the error is told %d times", c.name, told)
+		if reported != 1 {
+			t.Errorf("%s: the error is in the trail %d times, want 1", c.name, reported)
 		}
 		if found != nil {
 			found.Close()

@@ -9,12 +9,12 @@ import (
 	"symbolon/internal/source"
 )
 
-// Purpose is what a file is wanted for.
+// Purpose is the use of a file.
 type Purpose uint8
 
 const (
-	SymFirst Purpose = iota // functions and lines: the first .sym in the order of the sources; other formats only if there is none
-	Debug                   // functions and lines; failing them names
+	SymFirst Purpose = iota // functions and lines: the first .sym in the order of the sources, or else another format
+	Debug                   // functions and lines, or else names of functions
 	Symbols                 // names of functions
 	Unwind                  // rules for unwinding stacks
 	Sources                 // source files
@@ -25,7 +25,7 @@ var purposes = [...]string{"sym-first", "debug", "symbols", "unwind", "sources",
 
 func (p Purpose) String() string { return purposes[p] }
 
-// ParsePurpose reads the name of a purpose.
+// ParsePurpose parses the name of a purpose.
 func ParsePurpose(name string) (Purpose, bool) {
 	for p, known := range purposes {
 		if name == known {
@@ -35,24 +35,24 @@ func ParsePurpose(name string) (Purpose, bool) {
 	return 0, false
 }
 
-// everything is what is asked for when the type of a module is not known.
-var everything = []string{
+// allKinds are the kinds of file for a module of unknown type.
+var allKinds = []string{
 	source.PDB, source.MachDebug, source.ELFDebug, source.PE, source.MachCode, source.ELFCode, source.WasmCode,
 	source.WasmDebug, source.Breakpad, source.SourceBundle, source.PortablePDB, source.Symbfile,
 }
 
-// wanted are the kinds of file to ask for, by the type of the module. Programs
-// of one platform may come with companions of another.
-var wanted = map[ident.Type][]string{
+// kindsByType has the kinds of file to ask for by the type of the module. Programs
+// of one platform may have companions of another.
+var kindsByType = map[ident.Type][]string{
 	ident.TypeMachO:   {source.MachCode, source.Breakpad, source.MachDebug, source.PDB, source.ELFDebug},
 	ident.TypePE:      {source.PE, source.Breakpad, source.MachDebug, source.PDB, source.ELFDebug},
 	ident.TypeELF:     {source.ELFCode, source.Breakpad, source.MachDebug, source.PDB, source.ELFDebug, source.Symbfile},
 	ident.TypeWasm:    {source.WasmCode, source.WasmDebug},
 	ident.TypeDotnet:  {source.PortablePDB, source.PDB},
-	ident.TypeUnknown: everything,
+	ident.TypeUnknown: allKinds,
 }
 
-// kinds are the kinds of file to ask for.
+// kinds returns the kinds of file to ask for.
 func kinds(m ident.Module, p Purpose) []string {
 	switch {
 	case p == Pads:
@@ -60,15 +60,14 @@ func kinds(m ident.Module, p Purpose) []string {
 	case p == Sources:
 		return []string{source.SourceBundle, source.PortablePDB, source.ELFDebug, source.WasmDebug}
 	case p != SymFirst:
-		return wanted[m.Type]
+		return kindsByType[m.Type]
 	case m.Type == ident.TypePE || len(m.DebugFile) > 4 && strings.EqualFold(m.DebugFile[len(m.DebugFile)-4:], ".pdb"):
 		return []string{source.PDB, source.PE}
 	}
 	return []string{source.Beside, source.PDB, source.ELFDebug, source.ELFCode, source.MachDebug, source.Symbfile}
 }
 
-// usable are the features of which a file must have one, from the better to the
-// worse.
+// usable has the features by purpose, best first. A file must have one of them.
 var usable = [...][]object.Features{
 	SymFirst: {object.HasDebug, object.HasSymbols},
 	Debug:    {object.HasDebug, object.HasSymbols},
@@ -78,9 +77,8 @@ var usable = [...][]object.Features{
 	Pads:     {object.HasDebug},
 }
 
-// rank says how good a file is for a purpose, zero being the best; false if it
-// is none. First counts what it has, then which of the files of a platform it
-// is.
+// rank returns the rank of a file for a purpose, zero being the best, and whether it
+// is usable at all. Features count first, then the class of the file.
 func (meta *Meta) rank(p Purpose, m ident.Module) (int, bool) {
 	for i, f := range usable[p] {
 		if meta.Features&f != 0 {
@@ -90,17 +88,17 @@ func (meta *Meta) rank(p Purpose, m ident.Module) (int, bool) {
 	return 0, false
 }
 
-// unsuited says why a file does not do for m, though it has what is wanted.
-func (meta *Meta) unsuited(m ident.Module) error {
+// unsuitable returns a fault if the best file cannot be used for m.
+func (meta *Meta) unsuitable(m ident.Module) error {
 	if m.Type == ident.TypeDotnet && meta.Kind == source.PDB {
 		return fault.New(fault.Unsupported, "", "Only portable PDB files can be used for .NET symbolication")
 	}
 	return nil
 }
 
-// precedence orders files that have the same: companions made for debugging,
-// then code, then what was translated from either. Code comes first for
-// unwinding; of PE files for 32 bits only the PDB has the rules.
+// precedence orders files with the same features: companions, which are made for
+// debugging, then code, then files translated from either. For unwinding code is
+// first, but of 32-bit PE files only the PDB has unwind information.
 func (meta *Meta) precedence(p Purpose, m ident.Module) int {
 	order := []string{companion, code, source.Breakpad}
 	if p == Unwind {
@@ -117,7 +115,7 @@ func (meta *Meta) precedence(p Purpose, m ident.Module) int {
 	return len(order)
 }
 
-// The classes of files of a platform, besides Breakpad's.
+// The classes of files besides Breakpad and symbfile.
 const (
 	companion = "companion"
 	code      = "code"

@@ -94,7 +94,7 @@ func best(t *testing.T, p locate.Purpose, m ident.Module, sources ...source.Sour
 
 // Debug information is looked for in what was made for it first, whatever the
 // order of the sources; the rules for unwinding are in the code.
-func TestACompanionComesBeforeUnstrippedCode(t *testing.T) {
+func TestCompanionPrecedesUnstrippedCode(t *testing.T) {
 	code := folder(t, "code", map[string][]byte{"ca/" + caeeab[2:]: corpus(t, unstripped)})
 	debug := folder(t, "debug", map[string][]byte{"ca/" + caeeab[2:] + ".debug": corpus(t, companion)})
 	for _, c := range []struct {
@@ -105,7 +105,7 @@ func TestACompanionComesBeforeUnstrippedCode(t *testing.T) {
 	} {
 		for _, sources := range [][]source.Source{{code, debug}, {debug, code}} {
 			if _, got := best(t, c.purpose, kiln(t), sources...); got != c.want {
-				t.Errorf("%s: %s is chosen, wanted is %s", c.purpose, got, c.want)
+				t.Errorf("%s: got %s, want %s", c.purpose, got, c.want)
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func TestACompanionComesBeforeUnstrippedCode(t *testing.T) {
 
 // A .sym file knows less than the debug information that it was made of: what is
 // answered is what a file with the debug information says.
-func TestDebugInformationComesBeforeASymFile(t *testing.T) {
+func TestDebugInformationPrecedesSymFile(t *testing.T) {
 	for _, c := range []struct{ name, kind string }{
 		{companion, source.ELFDebug}, {unstripped, source.ELFCode}, {"win-aarch64.pdb", source.PDB}, {"macho-arm64.dsym", source.MachDebug},
 	} {
@@ -149,7 +149,7 @@ func TestDebugInformationComesBeforeASymFile(t *testing.T) {
 			for addr := range uint64(0x4000) {
 				frames := o.Lookup(nil, addr)
 				if !reflect.DeepEqual(frames, want.Lookup(nil, addr)) {
-					t.Fatalf("%s: at %#x %+v, wanted is %+v", c.name, addr, frames, want.Lookup(nil, addr))
+					t.Fatalf("%s: %#x: got %+v, want %+v", c.name, addr, frames, want.Lookup(nil, addr))
 				}
 				answers += min(1, len(frames))
 			}
@@ -161,7 +161,7 @@ func TestDebugInformationComesBeforeASymFile(t *testing.T) {
 }
 
 // A file of another program is not the one that was asked for, wherever it lies.
-func TestAnotherFileIsNotTakenForTheOneAskedFor(t *testing.T) {
+func TestFileWithOtherIdentityIsRejected(t *testing.T) {
 	var c clock
 	for _, name := range []string{"dwarf64", "aarch64", "macho-arm64.dylib"} {
 		other := folder(t, "other", map[string][]byte{"ca/" + caeeab[2:] + ".debug": corpus(t, name)})
@@ -179,9 +179,8 @@ func TestAnotherFileIsNotTakenForTheOneAskedFor(t *testing.T) {
 	}
 }
 
-// Of a module without a file the first source that had trouble is told, whatever
-// others do not have.
-func TestAMissHidesNoTrouble(t *testing.T) {
+// The fault of a module without a file is that of the first source that failed.
+func TestMissingFileDoesNotHideFailure(t *testing.T) {
 	status := func(code int) *server {
 		s := &server{Server: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }))}
 		t.Cleanup(s.Close)
@@ -207,9 +206,9 @@ func TestAMissHidesNoTrouble(t *testing.T) {
 	}
 }
 
-// Lines that are no records do not make a .sym file another one than was asked
-// for; an image of which nothing can be read is of no use.
-func TestDamageThatLeavesNothing(t *testing.T) {
+// A .sym file with invalid records is still the requested one; an image that cannot
+// be read at all is malformed.
+func TestUnusableImageIsMalformed(t *testing.T) {
 	var c clock
 	s := serve(t, text("MODULE Linux x86_64 "+id+" a.so\nFIL"))
 	found, _, err := locator(t, locate.Config{}, &c, s).Best(t.Context(), module("a.so"), locate.SymFirst)
@@ -218,7 +217,7 @@ func TestDamageThatLeavesNothing(t *testing.T) {
 	}
 	found.Close()
 	cut := folder(t, "cut", map[string][]byte{"ca/" + caeeab[2:]: corpus(t, unstripped)[:64]})
-	if _, _, err := locateIn(t, locate.Config{}, &c, []source.Source{cut}).Best(t.Context(), kiln(t), locate.Debug); fault.KindOf(err) != fault.Malformed || !strings.Contains(err.Error(), "nothing in it can be used") {
+	if _, _, err := locateIn(t, locate.Config{}, &c, []source.Source{cut}).Best(t.Context(), kiln(t), locate.Debug); fault.KindOf(err) != fault.Malformed || !strings.Contains(err.Error(), "unusable file") {
 		t.Errorf("an image: %v", err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 // After a day a source is asked whether a file is still the same. Meanwhile, and
 // if it does not answer, what is known holds.
-func TestFilesThatChangeAreNoticed(t *testing.T) {
+func TestChangedFileIsFetchedAgain(t *testing.T) {
 	tag, status, sent := "one", 200, 0
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"`+tag+`"`)
@@ -73,9 +73,8 @@ func TestFilesThatChangeAreNoticed(t *testing.T) {
 	}
 }
 
-// A forget counts for a file that somebody uses, too: who asks then gets the one
-// that is there now, and who uses the other keeps it.
-func TestAFileInUseIsForgotten(t *testing.T) {
+// The users of the invalidated state keep it.
+func TestInvalidatedFileInUseIsFetchedAgain(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.so", id, "a.so.sym")
 	write := func(name string) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,20 +14,19 @@ import (
 	"symbolon/internal/source"
 )
 
-// maxParallel is how many candidates of one lookup are asked for at one time.
+// maxParallel is the largest number of concurrent requests of one lookup.
 const maxParallel = 32
 
-// Best finds the best file for a module. It returns the trail in any case. The error
-// says what is to be told of the module; a plain miss only if that is all that
-// is known.
+// Best finds the best file for a module. It always returns the trail. Without a
+// usable file the error is NotFound only if no source failed.
 func (l *Locator) Best(ctx context.Context, module ident.Module, p Purpose) (*Found, []Tried, error) {
-	m := l.wish(ctx, module)
+	m := l.newLookup(ctx, module)
 	if p == SymFirst {
 		return l.symFirst(ctx, m)
 	}
 	found, trail, err := l.ranked(ctx, m, p)
 	if found == nil && err == nil {
-		err = verdict(trail, first(trail))
+		err = missing(trail, firstFault(trail))
 	}
 	if found != nil && p == Debug {
 		if err = l.findMapping(ctx, found, m, trail); err != nil {
@@ -39,23 +37,23 @@ func (l *Locator) Best(ctx context.Context, module ident.Module, p Purpose) (*Fo
 	return found, trail, err
 }
 
-// Any finds the first file of one of these kinds, whatever it has.
+// Any finds the first file of one of these kinds, with any features.
 func (l *Locator) Any(ctx context.Context, module ident.Module, kinds ...string) (*Found, []Tried, error) {
-	found, trail, err := l.choose(ctx, l.wish(ctx, module), kinds, func(*Meta) (int, bool) { return 0, true })
+	found, trail, err := l.choose(ctx, l.newLookup(ctx, module), kinds, func(*Meta) (int, bool) { return 0, true })
 	if found == nil && err == nil {
-		err = verdict(trail, first(trail))
+		err = missing(trail, firstFault(trail))
 	}
 	return found, trail, err
 }
 
-func (l *Locator) wish(ctx context.Context, m ident.Module) *wish {
+func (l *Locator) newLookup(ctx context.Context, m ident.Module) *lookup {
 	m = m.Derive()
-	return &wish{Module: m, invalidated: sync.OnceValue(func() time.Time { return l.invalidated(ctx, m) })}
+	return &lookup{Module: m, invalidated: sync.OnceValue(func() time.Time { return l.invalidated(ctx, m) })}
 }
 
-// symFirst asks for .sym files one after the other, and for others only if
-// there is none.
-func (l *Locator) symFirst(ctx context.Context, m *wish) (*Found, []Tried, error) {
+// symFirst asks for .sym files, source by source, and for other files only if no
+// source has one.
+func (l *Locator) symFirst(ctx context.Context, m *lookup) (*Found, []Tried, error) {
 	if err := askable(m.Module); err != nil {
 		return nil, nil, err
 	}
@@ -69,35 +67,35 @@ func (l *Locator) symFirst(ctx context.Context, m *wish) (*Found, []Tried, error
 			trail = append(trail, Tried{Source: s.ID(), Fault: fault.Of(err)})
 		}
 		for _, c := range candidates {
-			found, tried, err := l.try(ctx, asked{source: s, candidate: c}, m)
+			found, tried, err := l.try(ctx, target{source: s, candidate: c}, m)
 			if found != nil && found.Kind != source.Breakpad && found.Features == 0 {
-				tried.Fault = fault.New(fault.Malformed, "", "it is a file of kind %s with nothing in it", found.Kind)
+				tried.Fault = fault.New(fault.Malformed, "", "unusable file of kind %s: no symbols", found.Kind)
 				found.Close()
 				found = nil
 			}
 			tried.Chosen = found != nil
 			trail = append(trail, tried)
-			if found != nil || err != nil { // found, or the caller's time is over
+			if found != nil || err != nil { // found, or ctx has ended
 				return found, trail, err
 			}
 		}
 	}
 	rest := *l
-	rest.sources = slices.DeleteFunc(slices.Clone(l.sources), func(s source.Source) bool { return down(trail, s.ID()) })
+	rest.sources = slices.DeleteFunc(slices.Clone(l.sources), func(s source.Source) bool { return isDown(trail, s.ID()) })
 	found, others, err := rest.ranked(ctx, m, SymFirst)
 	for _, t := range others {
-		told := func(o Tried) bool { // of this source, when it was asked for .sym
+		reported := func(o Tried) bool { // when the source was asked for .sym
 			return o.Source == t.Source && (t.Fault.Kind == fault.NotFound || o.Location == "" && o.Fault.Kind == t.Fault.Kind)
 		}
-		if t.Location != "" || !slices.ContainsFunc(trail, told) {
+		if t.Location != "" || !slices.ContainsFunc(trail, reported) {
 			trail = append(trail, t)
 		}
 	}
-	if slices.ContainsFunc(trail, placed) { // then sources without a place explain nothing
+	if slices.ContainsFunc(trail, wasAsked) { // then sources without a place are not the reason
 		trail = slices.DeleteFunc(trail, func(t Tried) bool { return t.Fault != nil && errors.Is(t.Fault, errNoPlace) })
 	}
 	if found == nil && err == nil {
-		err = verdict(trail, worst(trail))
+		err = missing(trail, worstFault(trail))
 	}
 	return found, trail, err
 }
@@ -105,17 +103,17 @@ func (l *Locator) symFirst(ctx context.Context, m *wish) (*Found, []Tried, error
 // errNoPlace is why a source was not asked for a module.
 var errNoPlace = errors.New("the source has no place for it")
 
-// placed reports whether a source was asked.
-func placed(t Tried) bool { return t.Location != "" }
+// wasAsked reports whether the source of an attempt was asked.
+func wasAsked(t Tried) bool { return t.Location != "" }
 
-// down says that a source does not answer at the moment.
-func down(trail []Tried, id string) bool {
+// isDown reports whether a source does not respond.
+func isDown(trail []Tried, id string) bool {
 	return slices.ContainsFunc(trail, func(t Tried) bool {
 		return t.Source == id && t.Location != "" && t.Fault != nil && (t.Fault.Kind == fault.Transport || t.Fault.Kind == fault.Timeout)
 	})
 }
 
-// askable refuses a module whose .sym file cannot be asked for.
+// askable returns a fault if the place of the .sym file of m is not known.
 func askable(m ident.Module) error {
 	if m.DebugFile == "" {
 		return fault.New(fault.NotFound, "", "the module has no debug file name")
@@ -132,15 +130,15 @@ func askable(m ident.Module) error {
 	return nil
 }
 
-// ranked chooses the best file for a purpose. If m lacks its build id, that of
-// files that were seen counts. If only a file that is found now states it, all
-// sources are asked again, so that the result is the same the next time.
-func (l *Locator) ranked(ctx context.Context, m *wish, p Purpose) (*Found, []Tried, error) {
+// ranked chooses the best file for a purpose. If m lacks its build id, the learned one
+// is used. If a file of this lookup is the first to have it, all sources are asked
+// again, so that the result is the same the next time.
+func (l *Locator) ranked(ctx context.Context, m *lookup, p Purpose) (*Found, []Tried, error) {
 	if !m.LacksBuildID() {
 		return l.chooseFor(ctx, m, p)
 	}
 	full := *m
-	if full.CodeID = l.learned(ctx, m.DebugID).CodeID(); !full.CodeID.IsZero() {
+	if full.CodeID = l.learnedBuildID(ctx, m.DebugID).CodeID(); !full.CodeID.IsZero() {
 		return l.chooseFor(ctx, &full, p)
 	}
 	found, trail, err := l.chooseFor(ctx, m, p)
@@ -150,19 +148,19 @@ func (l *Locator) ranked(ctx context.Context, m *wish, p Purpose) (*Found, []Tri
 	full.CodeID = m.stated.CodeID()
 	better, again, err := l.chooseFor(ctx, &full, p)
 	if found != nil {
-		found.Close() // not before: it is not fetched a second time
+		found.Close() // not earlier, so that it is not fetched twice
 	}
-	return better, merged(trail, again), err
+	return better, mergeTrails(trail, again), err
 }
 
-func (l *Locator) chooseFor(ctx context.Context, m *wish, p Purpose) (*Found, []Tried, error) {
+func (l *Locator) chooseFor(ctx context.Context, m *lookup, p Purpose) (*Found, []Tried, error) {
 	return l.choose(ctx, m, kinds(m.Module, p), func(meta *Meta) (int, bool) { return meta.rank(p, m.Module) })
 }
 
-// choose asks for all candidates of all sources side by side, and takes the one
-// of the lowest rank of those that are there: among equals the first in the
-// order of the sources. There may be none, and then found is nil.
-func (l *Locator) choose(ctx context.Context, m *wish, kinds []string, rank func(*Meta) (int, bool)) (*Found, []Tried, error) {
+// choose asks for all candidates of all sources concurrently, and returns the file of
+// the lowest rank, of equal ones the first in the order of the sources. It returns
+// nil if no file is usable.
+func (l *Locator) choose(ctx context.Context, m *lookup, kinds []string, rank func(*Meta) (int, bool)) (*Found, []Tried, error) {
 	all, trail := l.candidates(ctx, m.Module, kinds)
 	finds, errs := make([]*Found, len(all)), make([]error, len(all))
 	var wg sync.WaitGroup
@@ -179,7 +177,7 @@ func (l *Locator) choose(ctx context.Context, m *wish, kinds []string, rank func
 		wg.Go(func() {
 			defer func() { <-slots }()
 			defer func() {
-				if p := recover(); p != nil { // a file that we trip over is nobody else's trouble
+				if p := recover(); p != nil { // the other candidates may be usable
 					trail[i] = Tried{Source: a.candidate.Source, Kind: a.candidate.Kind, Location: a.candidate.Location, Fault: panicked(p)}
 				}
 			}()
@@ -209,17 +207,17 @@ func (l *Locator) choose(ctx context.Context, m *wish, kinds []string, rank func
 		return nil, trail, err
 	}
 	trail[best].Chosen = true
-	if why := finds[best].unsuited(m.Module); why != nil {
+	if why := finds[best].unsuitable(m.Module); why != nil {
 		finds[best].Close()
 		return nil, trail, why
 	}
 	return finds[best], trail, nil
 }
 
-// candidates are those of all sources, and the beginning of a trail beside
-// them. A source that names no place, or perhaps not all, has one without a
-// source, which says so.
-func (l *Locator) candidates(ctx context.Context, m ident.Module, kinds []string) ([]asked, []Tried) {
+// candidates returns the candidates of all sources, and the trail with an element
+// for each. If a source has no place, or failed, it has a target without a source,
+// and the fault is in the trail.
+func (l *Locator) candidates(ctx context.Context, m ident.Module, kinds []string) ([]target, []Tried) {
 	lists, errs := make([][]source.Candidate, len(l.sources)), make([]error, len(l.sources))
 	var wg sync.WaitGroup
 	for i, s := range l.sources {
@@ -233,7 +231,7 @@ func (l *Locator) candidates(ctx context.Context, m ident.Module, kinds []string
 		})
 	}
 	wg.Wait()
-	var all []asked
+	var all []target
 	var trail []Tried
 	for i, s := range l.sources {
 		if errors.Is(errs[i], source.ErrNothing) {
@@ -244,39 +242,38 @@ func (l *Locator) candidates(ctx context.Context, m ident.Module, kinds []string
 			why = fault.New(fault.NotFound, "", "%w", errNoPlace)
 		}
 		if why != nil {
-			all, trail = append(all, asked{}), append(trail, Tried{Source: s.ID(), Fault: why})
+			all, trail = append(all, target{}), append(trail, Tried{Source: s.ID(), Fault: why})
 		}
 		for at, c := range lists[i] {
 			if slices.ContainsFunc(lists[i][:at], func(o source.Candidate) bool { return o.Key == c.Key }) {
-				continue // several kinds lie in one place
+				continue // the same place for several kinds
 			}
-			all, trail = append(all, asked{source: s, candidate: c}), append(trail, Tried{})
+			all, trail = append(all, target{source: s, candidate: c}), append(trail, Tried{})
 		}
 	}
 	return all, trail
 }
 
-// panicked is a mistake of ours as a fault.
+// panicked returns the fault of a panic.
 func panicked(p any) *fault.Error {
 	return fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack())
 }
 
-// verdict is what is told of a module without a usable file.
-func verdict(trail []Tried, why *fault.Error) error {
+// missing returns the fault of a module without a usable file: why, if it is not nil.
+func missing(trail []Tried, why *fault.Error) error {
 	switch {
 	case why != nil:
 		return why
 	case len(trail) == 0:
-		return fault.New(fault.NotFound, "", "no source is configured; name one with --source")
-	case !slices.ContainsFunc(trail, placed): // no source could be asked
+		return fault.New(fault.NotFound, "", "no source is configured: add one with --source")
+	case !slices.ContainsFunc(trail, wasAsked):
 		return trail[0].Fault
 	}
-	return fault.New(fault.NotFound, "", "in none of the sources")
+	return fault.New(fault.NotFound, "", "no source has the file")
 }
 
-// first is the first fault of a trail that says more than that something is not
-// there.
-func first(trail []Tried) *fault.Error {
+// firstFault returns the first fault of a trail that is not NotFound.
+func firstFault(trail []Tried) *fault.Error {
 	for _, t := range trail {
 		if t.Fault != nil && t.Fault.Kind != fault.NotFound {
 			return t.Fault
@@ -285,21 +282,19 @@ func first(trail []Tried) *fault.Error {
 	return nil
 }
 
-// worst is the fault of a trail that tells most, if one tells more than that
-// something is not there.
-func worst(trail []Tried) *fault.Error {
+// worstFault returns the most severe fault of a trail that is not NotFound.
+func worstFault(trail []Tried) *fault.Error {
 	var out *fault.Error
 	for _, t := range trail {
-		if t.Fault != nil && t.Fault.Kind != fault.NotFound && (out == nil || tells(t.Fault.Kind) > tells(out.Kind)) {
+		if t.Fault != nil && t.Fault.Kind != fault.NotFound && (out == nil || severity(t.Fault.Kind) > severity(out.Kind)) {
 			out = t.Fault
 		}
 	}
 	return out
 }
 
-// tells orders kinds by how much they tell about a missing module.
-func tells(k fault.Kind) int {
-	return strings.IndexByte(string([]byte{
-		byte(fault.NotFound), byte(fault.Unsupported), byte(fault.Malformed), byte(fault.Denied),
-		byte(fault.Transport), byte(fault.Timeout), byte(fault.Internal)}), byte(k))
+// severity orders kinds by how well they explain a missing module.
+func severity(k fault.Kind) int {
+	return slices.Index([]fault.Kind{
+		fault.NotFound, fault.Unsupported, fault.Malformed, fault.Denied, fault.Transport, fault.Timeout, fault.Internal}, k)
 }

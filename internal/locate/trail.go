@@ -8,19 +8,18 @@ import (
 	"symbolon/internal/source"
 )
 
-// Tried is one candidate on the trail of a lookup, in the order in which they
-// were asked. The trail is an answer of its own: it says why a file was
-// chosen, or why there is none.
+// Tried is one attempt of the trail of a lookup. The attempts are in the order of the
+// candidates, and explain why a file was chosen or no file was found.
 type Tried struct {
 	Source   string
 	Kind     string
 	Location string
-	Attempt  source.Attempt  // zero when nothing was asked of the source now
-	Parse    time.Duration   // reading what came
-	Cached   bool            // the verdict was remembered, not fetched
-	Expires  time.Time       // when a fault that is remembered ends
+	Attempt  source.Attempt  // zero if the source was not asked
+	Parse    time.Duration   // opening the file
+	Cached   bool            // the outcome was remembered
+	Expires  time.Time       // when the fault expires, if it is remembered
 	Fault    *fault.Error    // nil: the file is usable
-	Features object.Features // what a usable file really has
-	VCS      string          // of its source server, if it names one
+	Features object.Features // of a usable file
+	VCS      string          // of its source server, if any
 	Chosen   bool
 }

@@ -86,7 +86,7 @@ func (n *Node) locatorFor(a sentry.Search) (*locate.Locator, error) {
 			}
 			sources = append(sources, s)
 		}
-		return n.locator.WithGuests(scope, sources), nil
+		return n.locator.WithRequestSources(scope, sources), nil
 	}
 	sources := n.allSources()
 	if a.Only != nil {

@@ -22,7 +22,7 @@ import (
 
 // A symbfile of a few bytes unpacks to lines whose table is larger than the memory for
 // all tables. It answers without one.
-func TestASymbfileWithATableThatIsTooLargeAnswersForItself(t *testing.T) {
+func TestSymbfileWithTooLargeTableAnswersItself(t *testing.T) {
 	const length = 400_000
 	offs, lines := make([]uint64, length), make([]uint64, length)
 	for i := range offs {

@@ -79,10 +79,10 @@ func overIn(t *testing.T, c *clock, url, dir string) (*locate.Locator, *table.Ta
 	return loc, tables, ident.Module{Type: ident.TypeELF, CodeFile: "kiln", CodeID: id.CodeID(), DebugFile: "kiln", DebugID: id.DebugID(false)}
 }
 
-// TestABetterFileReplacesTheTable finds a program with symbols, beside which
+// TestBetterFileReplacesTable finds a program with symbols, beside which
 // debug information appears later. What answers goes on answering until there is
 // something better, however long that takes.
-func TestABetterFileReplacesTheTable(t *testing.T) {
+func TestBetterFileReplacesTable(t *testing.T) {
 	full, err := os.ReadFile(filepath.Join("../object/testdata/corpus", "debuglink.debug"))
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestABetterFileReplacesTheTable(t *testing.T) {
 
 // After a forget the next answer is of what is there now, and of what is open
 // where nothing can be had.
-func TestTheAnswerBehindAForgetIsNew(t *testing.T) {
+func TestAnswerAfterForgetIsCurrent(t *testing.T) {
 	full, err := os.ReadFile(filepath.Join("../object/testdata/corpus", "debuglink.debug"))
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestTheAnswerBehindAForgetIsNew(t *testing.T) {
 
 // What is on its way when something is forgotten is not what is there then: who
 // asks behind the forget gets that, although others wait for the same.
-func TestWhatIsOnItsWayAtAForgetIsOld(t *testing.T) {
+func TestFetchInProgressAtForgetIsRepeated(t *testing.T) {
 	full, err := os.ReadFile(filepath.Join("../object/testdata/corpus", "debuglink.debug"))
 	if err != nil {
 		t.Fatal(err)
@@ -295,7 +295,7 @@ func TestWhatIsOnItsWayAtAForgetIsOld(t *testing.T) {
 
 // A file that is known and has no table yet is asked for once while its source
 // is down, and no longer than that is remembered.
-func TestAKnownFileThatDoesNotCome(t *testing.T) {
+func TestKnownFileIsRequestedOnceWhileItsSourceFails(t *testing.T) {
 	var requests atomic.Int32
 	var down atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -341,9 +341,9 @@ type lone struct{ *disk.Store }
 
 func (lone) Acquire(context.Context, cache.Key) (func(), bool) { return func() {}, true }
 
-// TestAMissIsLookedUpAgainWhereNodesShare forgets a miss on another node, whose
+// TestNegativeEntryIsShortWhereNodesShare forgets a miss on another node, whose
 // memory this one does not see.
-func TestAMissIsLookedUpAgainWhereNodesShare(t *testing.T) {
+func TestNegativeEntryIsShortWhereNodesShare(t *testing.T) {
 	b, c, log := newBench(t, http.NotFound), &clock{}, slog.New(slog.DiscardHandler)
 	var stores [2]*disk.Store
 	for i := range stores {

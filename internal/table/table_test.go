@@ -118,7 +118,7 @@ func answers(h *table.Handle) []string {
 	return out
 }
 
-func TestTheFileAnswersFirstAndItsTableAfterwardsAlike(t *testing.T) {
+func TestFileAndItsTableGiveTheSameAnswers(t *testing.T) {
 	b := newBench(t, serve(file))
 	tables, stop := b.start(t)
 	h, report := tables.Symbols(t.Context(), module(), locate.SymFirst)
@@ -175,7 +175,7 @@ func entries(t *testing.T, dir, kind string) (n int) {
 	return n
 }
 
-func TestWithMetaAndTableNothingIsFetchedAgain(t *testing.T) {
+func TestStoredTableNeedsNoFetch(t *testing.T) {
 	b := newBench(t, serve(file))
 	tables, stop := b.start(t)
 	prefetch(t, tables)
@@ -208,7 +208,7 @@ func ofOtherFile(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-func TestADamagedTableIsMadeAnew(t *testing.T) {
+func TestDamagedTableIsBuiltAgain(t *testing.T) {
 	for name, damage := range map[string]func([]byte) []byte{
 		"all of it":     func(whole []byte) []byte { return bytes.Repeat([]byte{0x5a}, len(whole)) },
 		"its last byte": func(whole []byte) []byte { whole[len(whole)-1] ^= 1; return whole },
@@ -258,7 +258,7 @@ func damagedTable(t *testing.T, damage func([]byte) []byte) {
 	}
 }
 
-func TestALateModuleIsToldAndItsWorkGoesOn(t *testing.T) {
+func TestWorkGoesOnAfterTheDeadlineOfAModule(t *testing.T) {
 	wait := make(chan struct{})
 	b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
 		<-wait
@@ -292,7 +292,7 @@ func TestALateModuleIsToldAndItsWorkGoesOn(t *testing.T) {
 	}
 }
 
-func TestAnotherFileIsNotServedInPlaceOfTheOneThatWasKnown(t *testing.T) {
+func TestFileWithOtherIdentityDoesNotReplaceKnownFile(t *testing.T) {
 	b := newBench(t, serve(file))
 	tables, stop := b.start(t)
 	prefetch(t, tables)
@@ -346,7 +346,7 @@ func TestManyFirstRequestsMakeOneDownloadAndOneTable(t *testing.T) {
 	}
 }
 
-func TestAGiantIsFetchedOnce(t *testing.T) {
+func TestFileLargerThanMemoryIsFetchedOnce(t *testing.T) {
 	b := newBench(t, serve(file+strings.Repeat("FILE 1 "+strings.Repeat("x", 1000)+"\n", 100)))
 	b.table = table.Config{MaxBytes: 64 << 10} // less than the file
 	tables, stop := b.start(t)
@@ -367,7 +367,7 @@ func TestAGiantIsFetchedOnce(t *testing.T) {
 	}
 }
 
-func TestNothingFoundSaysWhy(t *testing.T) {
+func TestReportHasReasonOfMissingModule(t *testing.T) {
 	b := newBench(t, http.NotFound)
 	tables, stop := b.start(t)
 	defer stop()
@@ -377,7 +377,7 @@ func TestNothingFoundSaysWhy(t *testing.T) {
 	}
 }
 
-func TestWhatWasBegunBeforeClearIsNotFoundAfterIt(t *testing.T) {
+func TestClearDropsWorkInProgress(t *testing.T) {
 	asked, served := make(chan struct{}), make(chan struct{})
 	b := newBench(t, func(w http.ResponseWriter, _ *http.Request) {
 		close(asked)

@@ -67,7 +67,7 @@ func (l library) run(_ context.Context, req *symbolicate.Request) ([]symbolicate
 		case m.Found:
 			m.Report.Hit = true
 		default:
-			m.Report.Fault = fault.New(fault.NotFound, "", "in none of the sources")
+			m.Report.Fault = fault.New(fault.NotFound, "", "no source has the file")
 		}
 	}
 	return mods, &shelf{req, l, []string{""}, map[string]sym.Text{}}, nil

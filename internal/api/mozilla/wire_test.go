@@ -50,7 +50,7 @@ var demo = library{
 		m.Report.Late, m.Report.Fault = true, fault.New(fault.Timeout, "", "not ready within 1m0s")
 	}},
 	"gone.so/" + libID: {cost: func(m *symbolicate.Module) {
-		m.Report.Fault = fault.New(fault.NotFound, "", "in none of the sources")
+		m.Report.Fault = fault.New(fault.NotFound, "", "no source has the file")
 		known := tried(0, 0, fault.New(fault.NotFound, "http://one/gone.so.sym", "404"))
 		known.Cached = true
 		m.Report.Tried = []locate.Tried{known}

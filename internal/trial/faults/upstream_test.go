@@ -75,7 +75,7 @@ func illnesses() []ill {
 			return trial.Raw(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(z)/2, z), false)
 		}), kind: "Malformed", reason: "gzip: unexpected EOF", status: 200, asked: 1},
 		{name: "sends a page", does: whole(func([]byte) http.Handler { return trial.Page() }),
-			kind: "Malformed", reason: "what came is no breakpad file", status: 200, asked: 1},
+			kind: "Malformed", reason: "not a breakpad file", status: 200, asked: 1},
 		{name: "sends nothing", does: whole(func([]byte) http.Handler { return trial.File(nil) }),
 			kind: "Malformed", reason: "empty file", status: 200, asked: 1},
 		{name: "sends another file", does: whole(func([]byte) http.Handler { return trial.File(fixture.NewSym("x.so").Func(0x1000, 16, "f").Bytes()) }),

@@ -8,14 +8,12 @@ import (
 	"symbolon/internal/fault"
 )
 
-// A source that is down fails for each place of each module. The log says it now
-// and then.
-func TestTheLogIsToldOfASourceNowAndThen(t *testing.T) {
-	var l told
+func TestLogLimitsLinesPerSource(t *testing.T) {
+	var l logLimit
 	start := time.Unix(1_000_000, 0)
 	lines := func(source string, kind fault.Kind, at time.Duration, times int) (n, more int) {
 		for range times {
-			if m, ok := l.line(source, kind, start.Add(at)); ok {
+			if m, ok := l.allow(source, kind, start.Add(at)); ok {
 				n, more = n+1, more+m
 			}
 		}
@@ -39,16 +37,16 @@ func TestTheLogIsToldOfASourceNowAndThen(t *testing.T) {
 			t.Errorf("%+v: %d lines, %d more", c, n, more)
 		}
 	}
-	told := 0
-	for i := range 5 * maxTold { // ids of sources are whatever requests say
-		if _, ok := l.line(fmt.Sprint(i), fault.Transport, start.Add(30*time.Second)); ok {
-			told++
+	logged := 0
+	for i := range 5 * maxLimits { // requests choose the ids of sources
+		if _, ok := l.allow(fmt.Sprint(i), fault.Transport, start.Add(30*time.Second)); ok {
+			logged++
 		}
 	}
-	if len(l.known) > maxTold+1 || told > maxTold+toldLines {
-		t.Errorf("%d sources are known, %d lines", len(l.known), told)
+	if len(l.known) > maxLimits+1 || logged > maxLimits+logLines {
+		t.Errorf("%d sources are known, %d lines", len(l.known), logged)
 	}
-	if _, ok := l.line("later", fault.Transport, start.Add(time.Minute)); !ok || len(l.known) > 2 {
-		t.Errorf("what was long ago is known: %d", len(l.known))
+	if _, ok := l.allow("later", fault.Transport, start.Add(time.Minute)); !ok || len(l.known) > 2 {
+		t.Errorf("got %d sources after their time, want at most 2", len(l.known))
 	}
 }
