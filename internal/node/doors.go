@@ -44,7 +44,7 @@ func (n *Node) Front(cfg *config.Config) (*api.Front, error) {
 	}
 	n.sentry = sentry.New(cfg.Sentry, sentry.Deps{
 		Store: answers, Access: access, Engine: n.engineFor, Fetch: n.client.Text, File: n.proxied, Sources: len(n.sources.all),
-		Patience: cfg.Network.Defaults().MaxDownloadTimeout, Now: time.Now, Log: n.log,
+		Timeout: cfg.Network.Defaults().MaxDownloadTimeout, Now: time.Now, Log: n.log,
 	})
 	profilers := elastic.New(cfg.Elastic, elastic.Deps{Store: n.uploads.store, Keys: n.uploads.keys, Run: n.engine.Run, Forget: n.Forget, Log: n.log})
 	n.uploads.maintain(cfg.Elastic.Uploads.Defaults().Expiry)

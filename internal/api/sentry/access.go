@@ -11,18 +11,18 @@ import (
 	"symbolon/internal/source"
 )
 
-// admit says whether the sources that a request names may be used. The folders
-// among them are replaced by those that they lead to.
-func (d *Door) admit(q *question, who client) error {
+// admit returns an error if a source of the request must not be used. It follows
+// the links in paths of folders.
+func (d *Door) admit(q *request, c client) error {
 	if !q.hasSources {
 		return nil
 	}
 	if !d.cfg.AllowRequestSources {
 		return &refusal{http.StatusForbidden,
-			"this server takes no sources from requests: leave them out, or have sentry.allow_request_sources set in its configuration"}
+			"sources in requests are not allowed: omit them, or set sentry.allow_request_sources in the configuration of the server"}
 	}
-	if !who.mayName() {
-		return &refusal{http.StatusForbidden, "the requests of this token may name no sources"}
+	if !c.canNameSources() {
+		return &refusal{http.StatusForbidden, "requests with this token must not name sources"}
 	}
 	for i := range q.sources {
 		s := &q.sources[i]
@@ -32,14 +32,14 @@ func (d *Door) admit(q *question, who client) error {
 		path, ok := below(d.cfg.RequestFilesystemRoot, s.Path)
 		if !ok {
 			return &refusal{http.StatusForbidden,
-				"a request may only name folders below sentry.request_filesystem_root of the configuration of this server"}
+				"invalid folder: must be below sentry.request_filesystem_root in the configuration of the server"}
 		}
 		s.Path = path
 	}
 	return nil
 }
 
-// below is a path with its links followed, if that is in a folder.
+// below returns a path with its links followed, if it is in a folder.
 func below(root, path string) (resolved string, ok bool) {
 	if root == "" || !filepath.IsAbs(path) {
 		return "", false
@@ -55,8 +55,8 @@ func below(root, path string) (resolved string, ok bool) {
 	return resolved, err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator))
 }
 
-// follow follows the links of a path, the end of which need not be there. A link
-// that leads nowhere is an error.
+// follow follows the links of a path, whose last elements need not exist. A link
+// to a missing file is an error.
 func follow(path string) (string, error) {
 	resolved, err := filepath.EvalSymlinks(path)
 	if _, there := os.Lstat(path); there == nil || !errors.Is(err, fs.ErrNotExist) {

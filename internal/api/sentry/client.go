@@ -6,16 +6,16 @@ import (
 	"symbolon/internal/api"
 )
 
-// globalScope is that of requests which name none.
+// globalScope is the scope of requests that do not name one.
 const globalScope = "global"
 
-// client is who sends a request: the holder of a token, or nobody in
-// particular where none are needed.
+// client is the holder of the token of a request. It is nil where tokens are not
+// needed.
 type client struct{ *api.Client }
 
-// known says who sends a request; it is not ok, and the client is told, if a
-// token is needed and there is no good one.
-func (d *Door) known(w http.ResponseWriter, r *http.Request) (c client, ok bool) {
+// identify returns the client of a request. If the request lacks a valid token, it
+// answers with an error and returns false.
+func (d *Door) identify(w http.ResponseWriter, r *http.Request) (c client, ok bool) {
 	if d.deps.Access == nil || d.deps.Access.Open() {
 		return client{}, true
 	}
@@ -23,11 +23,11 @@ func (d *Door) known(w http.ResponseWriter, r *http.Request) (c client, ok bool)
 		return client{h}, true
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="symbolon"`)
-	detail(w, http.StatusUnauthorized, "this server wants a token: send Authorization: Bearer TOKEN with one of access.clients")
+	detail(w, http.StatusUnauthorized, "missing or invalid token: send Authorization: Bearer TOKEN with a token of access.clients")
 	return client{}, false
 }
 
-// scope is the one that a client works in when it asks for one.
+// scope returns the scope for a request that names one, or "".
 func (c client) scope(asked string) (string, error) {
 	if c.Client == nil {
 		if asked == "" {
@@ -45,8 +45,8 @@ func (c client) scope(asked string) (string, error) {
 	return scope, nil
 }
 
-// sees says whether a client may have what belongs to a scope.
-func (c client) sees(scope string) bool {
+// canSee reports whether the client may read answers of a scope.
+func (c client) canSee(scope string) bool {
 	if c.Client == nil {
 		return true
 	}
@@ -54,8 +54,8 @@ func (c client) sees(scope string) bool {
 	return ok
 }
 
-// sources are the ids of the configured sources that are asked for a client;
-// nil: all of them.
+// sources returns the ids of the configured sources that are searched for the
+// client; nil means all.
 func (c client) sources() []string {
 	if c.Client == nil {
 		return nil
@@ -63,5 +63,5 @@ func (c client) sources() []string {
 	return c.Client.Sources
 }
 
-// mayName says whether the requests of a client may name sources.
-func (c client) mayName() bool { return c.Client == nil || c.RequestSources }
+// canNameSources reports whether the requests of the client may name sources.
+func (c client) canNameSources() bool { return c.Client == nil || c.RequestSources }

@@ -9,20 +9,20 @@ import (
 	"symbolon/internal/bin"
 )
 
-// Config of the door. The zero value is the default.
+// Config configures the door. The zero value is the default.
 type Config struct {
-	AllowRequestSources   bool          `yaml:"allow_request_sources" help:"Let requests name the sources to ask. Off, a request that does so gets 403: whoever may send requests could make this server connect to places of his choice."`
-	RequestFilesystemRoot string        `yaml:"request_filesystem_root" help:"Folder below which sources of type filesystem may be named in requests. None: nowhere."`
-	DisableProxy          bool          `yaml:"disable_proxy" help:"Serve no files under /proxy/."`
+	AllowRequestSources   bool          `yaml:"allow_request_sources" help:"Let requests name sources. If it is off, such a request gets 403: clients could make this server connect to addresses of their choice."`
+	RequestFilesystemRoot string        `yaml:"request_filesystem_root" help:"Folder that contains the folders that requests may name as sources of type filesystem. None: requests must not name folders."`
+	DisableProxy          bool          `yaml:"disable_proxy" help:"Do not serve files below /proxy/."`
 	MaxBody               bin.Size      `yaml:"max_body" help:"Largest body of a request, as sent and after decoding."`
-	MaxFrames             int           `yaml:"max_frames" help:"Frames a request may have, and stack traces. -1: no bound."`
-	MaxModules            int           `yaml:"max_modules" help:"Modules a request may have. -1: no bound."`
-	MaxConcurrentRequests int           `yaml:"max_concurrent_requests" help:"Requests worked on at the same time, those included whose client polls for the answer; those beyond get 503. One scope may have seven eighths of them. -1: no bound."`
-	AnswersMemory         bin.Size      `yaml:"answers_memory" help:"Memory for finished answers that clients poll for. What does not fit goes, the oldest first: those that were read already or that Redis has, then others, whose clients have to ask again."`
-	Retention             time.Duration `yaml:"retention" help:"How long a finished answer can be polled for."`
+	MaxFrames             int           `yaml:"max_frames" help:"Frames that a request may have, and stack traces. -1: no limit."`
+	MaxModules            int           `yaml:"max_modules" help:"Modules that a request may have. -1: no limit."`
+	MaxConcurrentRequests int           `yaml:"max_concurrent_requests" help:"Requests that are served at the same time, including those whose client polls for the answer; others get 503. One scope may have seven eighths of them. -1: no limit."`
+	AnswersMemory         bin.Size      `yaml:"answers_memory" help:"Memory for finished answers that clients poll for. Beyond it the oldest are evicted: first those that were read or that Redis has, then others, whose clients must send the request again."`
+	Retention             time.Duration `yaml:"retention" help:"How long a finished answer is kept for polls."`
 }
 
-// Defaults returns c with its zero fields filled in.
+// Defaults returns c with default values for its zero fields.
 func (c Config) Defaults() Config {
 	if c.MaxBody == 0 {
 		c.MaxBody = 55 << 20
@@ -45,10 +45,10 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// maxBody keeps what is made of a body below the offsets that it is found by.
+// maxBody keeps the records of a request within 32-bit offsets.
 const maxBody = 512 << 20
 
-// Validate says what is wrong with c.
+// Validate returns an error if a field of c is invalid.
 func (c Config) Validate() error {
 	c = c.Defaults()
 	var errs []error

@@ -24,11 +24,11 @@ const (
 
 // decode reads and checks the body of a request. The error is a *refusal or
 // an *api.BodyError. As in Symbolicator, bytes after the request are not read.
-func decode(body io.Reader, cfg Config) (*question, error) {
+func decode(body io.Reader, cfg Config) (*request, error) {
 	in := json.NewDecoder(body)
 	defer in.Release()
 	in.MaxString, in.Unique = maxString, true
-	d := &decoder{Decoder: in, cfg: cfg, q: &question{context: true, scraping: openScraping()}}
+	d := &decoder{Decoder: in, cfg: cfg, q: &request{context: true, scraping: defaultScraping()}}
 	if in.HasBOM {
 		in.Fail(json.ErrSyntax)
 	}

@@ -45,7 +45,7 @@ func (d *Door) deliver(ctx context.Context, begin engine, e *encoder, f format) 
 
 // answer works on a job until it has an answer. Downloads and tables that others
 // wait for go on after a client has left.
-func (d *Door) answer(j *jobs.Job, begin engine, q *question, requestID string) {
+func (d *Door) answer(j *jobs.Job, begin engine, q *request, requestID string) {
 	a := d.jobs.NewAnswer()
 	doc := &document{encoder: d.newEncoder(q, a), door: d, job: j}
 	defer doc.release() // after the client has its answer
@@ -70,7 +70,7 @@ func (doc *document) decided([]int32, bool) {}
 func (doc *document) end() {
 	doc.res.Open(0, len(doc.req.Frames))
 	doc.door.jobs.Encodes(doc.job)
-	doc.door.gather(doc.job.Context(), doc.encoder, 0, len(doc.req.Frames))
+	doc.door.findSources(doc.job.Context(), doc.encoder, 0, len(doc.req.Frames))
 	doc.answer()
 }
 
@@ -114,7 +114,7 @@ func (t *timed) Write(b []byte) (int, error) {
 
 // stream answers in lines. The work ends when the client leaves, since no other
 // client could get the answer.
-func (d *Door) stream(w http.ResponseWriter, r *http.Request, j *jobs.Job, begin engine, q *question) {
+func (d *Door) stream(w http.ResponseWriter, r *http.Request, j *jobs.Job, begin engine, q *request) {
 	defer d.jobs.Drop(j)
 	ctx, cancel := context.WithTimeout(r.Context(), jobs.Longest)
 	defer cancel()

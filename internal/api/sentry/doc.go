@@ -1,31 +1,29 @@
-// Package sentry is the door that speaks as Sentry's Symbolicator does: POST
-// /symbolicate with GET /requests/{id} behind it.
+// Package sentry serves the protocol of Sentry's Symbolicator: POST /symbolicate,
+// and GET /requests/{id} for its answers.
 //
-// A request is a job: it gets a place, or 503, and is worked on whether or not
-// its client waits. One that is not done in the time that the client gives is
-// answered with its id, and its answer is kept for a while, packed. The answer
-// to a request that waits to the end is kept nowhere. With a Store, any node
-// answers for the jobs of all.
+// A request is a job (see api/jobs): it takes a place, or gets 503. If it is not
+// done within the timeout of the client, the answer is the id of the job, and the
+// client polls for the result. With a Store, every node answers for all jobs.
 //
-// As an addition, a request with Accept: application/x-ndjson is answered in
+// As an extension, a request with Accept: application/x-ndjson is answered in
 // lines, {"type":"stacktrace"|"module","index":N,…} and a last one of type
-// "status": the first ones while the rest is made.
+// "status". They are sent as soon as their modules are found.
 //
-// Where the door differs from Symbolicator: the end of an image is not in it,
-// except for return addresses; nothing is fetched for a request that switches
-// scraping off, nor from origins that it does not allow; sources of requests
-// have to be allowed by the configuration; null is accepted for options and
-// scraping; retry_after tells how long the job waits already, not always 30.
+// Differences from Symbolicator: an image does not contain its end, except for
+// return addresses; if a request disables scraping, or does not allow an origin,
+// no source files are fetched from there; the configuration must allow sources of
+// requests; options and scraping may be null; retry_after depends on the age of
+// the job and is not always 30.
 //
-// Addresses of the wire are absolute or relative to a module; which one a
-// frame asks for is decided in place.go, what the step back from a return
-// address is by the engine. Everything is safe for concurrent use.
+// An address of a request is absolute or relative to a module. place.go finds the
+// module and the address of a frame; the engine makes the step back from a return
+// address. Everything is safe for concurrent use.
 //
 // # Security
 //
-// Sources in a request make this server connect to places that the client
-// names: they are refused unless sentry.allow_request_sources is set. Folders
-// are refused unless they are below sentry.request_filesystem_root, links
-// followed. An id of a request is random, and all that is needed to read its
-// answer. One scope cannot take the places of all others.
+// Sources in a request make this server connect to addresses that the client
+// chooses: they are refused unless sentry.allow_request_sources is set. Folders
+// are refused unless they are below sentry.request_filesystem_root after links are
+// followed. The id of a request is random, and sufficient to read its answer. One
+// scope cannot take all places.
 package sentry

@@ -16,21 +16,20 @@ import (
 	"symbolon/internal/symbolicate"
 )
 
-// Deps are the parts that a door works with.
+// Deps are the dependencies of a door.
 type Deps struct {
-	Access *api.Access // who may use the door; nil: everybody
-	// Engine is the one that asks sources for a scope.
+	Access *api.Access // nil: every client may use the door
+	// Engine returns an engine over the sources of a search.
 	Engine func(Search) (*symbolicate.Engine, error)
-	// Fetch gets a source file from an address that debug information names.
+	// Fetch fetches a source file from a URL in debug information.
 	Fetch func(ctx context.Context, url string, headers map[string]bin.Secret, verify bool) ([]byte, error)
-	// File is a file of a module of this kind, of the configured sources.
+	// File opens a file of a module, of this kind, from the configured sources.
 	File    func(ctx context.Context, s Search, m ident.Module, kind string) (File, error)
-	Sources int // how many are configured
-	// Patience is how long a download may take.
-	Patience time.Duration
-	Store    jobs.Store // nil: this node is alone
-	Now      func() time.Time
-	Log      *slog.Logger
+	Sources int           // number of configured sources
+	Timeout time.Duration // of a download
+	Store   jobs.Store    // nil: this node runs alone
+	Now     func() time.Time
+	Log     *slog.Logger
 }
 
 // Search selects the sources that are searched for a request.
@@ -64,7 +63,7 @@ type Door struct {
 	texts  *mem.Cache[*text] // of source links
 }
 
-// New makes a door.
+// New returns a door.
 func New(cfg Config, deps Deps) *Door {
 	cfg = cfg.Defaults()
 	d := &Door{cfg: cfg, deps: deps, texts: mem.New[*text]("texts", textsBytes)}
@@ -80,14 +79,14 @@ func New(cfg Config, deps Deps) *Door {
 	return d
 }
 
-// Close ends what runs. The front takes no requests any more.
+// Close ends running requests. The front must have ended.
 func (d *Door) Close() {
 	d.jobs.Close()
 	d.texts.Close()
 }
 
-// fail words errors. What is wrong with a body is said in plain text, as by
-// the peer, whose web framework says it.
+// fail writes an error. As in Symbolicator, errors of a body are plain text, since
+// its web framework writes them.
 func fail(w http.ResponseWriter, r *http.Request, status int, title string) {
 	switch status {
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
@@ -98,7 +97,7 @@ func fail(w http.ResponseWriter, r *http.Request, status int, title string) {
 		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(status)
-		_, _ = w.Write([]byte(title)) // a client that left has no use for the error
+		_, _ = w.Write([]byte(title)) // the client may have left
 	default:
 		if title == "" {
 			title = http.StatusText(status)
@@ -113,8 +112,8 @@ func detail(w http.ResponseWriter, status int, text string) {
 	}{text})
 }
 
-// full says that the client should come back.
-func (d *Door) full(w http.ResponseWriter, _ *http.Request, text string) {
+// busy answers that the client should retry.
+func (d *Door) busy(w http.ResponseWriter, _ *http.Request, text string) {
 	w.Header().Set("Retry-After", "1")
 	detail(w, http.StatusServiceUnavailable, text)
 }

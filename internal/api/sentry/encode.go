@@ -9,9 +9,9 @@ import (
 	"symbolon/internal/symbolicate"
 )
 
-// encoder writes the answer to a question.
+// encoder writes the answer to a request.
 type encoder struct {
-	*question
+	*request
 	json.Encoder
 	res      result
 	req      *symbolicate.Request
@@ -19,7 +19,7 @@ type encoder struct {
 	names    *names
 	work     demangle.Work // on names of this answer
 	excerpts *excerpts
-	patience time.Duration // the time limit of a download
+	timeout  time.Duration // the time limit of a download
 	to       io.Writer
 	txt      []byte   // a string of a frame
 	sent     extras   // of the frame that is being written
@@ -35,8 +35,8 @@ func (e *encoder) member(name, text string) {
 }
 
 // newEncoder returns an encoder that writes to w.
-func (d *Door) newEncoder(q *question, w io.Writer) *encoder {
-	return &encoder{question: q, req: q.ask(), names: &d.names, to: w, patience: d.deps.Patience, excerpts: newExcerpts()}
+func (d *Door) newEncoder(q *request, w io.Writer) *encoder {
+	return &encoder{request: q, req: q.query(), names: &d.names, to: w, timeout: d.deps.Timeout, excerpts: newExcerpts()}
 }
 
 // release releases the result and the memory of the encoder.

@@ -50,7 +50,7 @@ func (e *encoder) module(m int32) {
 	e.Close('}')
 }
 
-// debugStatus is the kind of failure in the words of the protocol.
+// debugStatus returns the status of the protocol for a module.
 func debugStatus(known *symbolicate.Module) string {
 	switch {
 	case !known.Asked:
@@ -73,7 +73,7 @@ func debugStatus(known *symbolicate.Module) string {
 	return "other"
 }
 
-// kindOf is the kind of a failure, a plain miss where none is told.
+// kindOf returns the kind of a fault, NotFound for nil.
 func kindOf(f *fault.Error) fault.Kind {
 	if f == nil {
 		return fault.NotFound
@@ -99,11 +99,11 @@ func (e *encoder) features(f object.Features, vcs string) {
 	e.Close('}')
 }
 
-// archName is the name that the protocol has for an architecture. Code of .NET
-// has none.
+// archName returns the name of an architecture in the protocol. .NET code is
+// "unknown".
 func archName(a ident.Arch, kind ident.Type) string {
 	if a = a.Family(); a == ident.ArchMIPS64 {
-		a = ident.ArchMIPS // the protocol does not tell them apart
+		a = ident.ArchMIPS // the protocol does not distinguish them
 	}
 	if kind == ident.TypeDotnet || a > ident.ArchMIPS64el && a != ident.ArchWasm32 {
 		a = ident.ArchUnknown
@@ -111,24 +111,24 @@ func archName(a ident.Arch, kind ident.Type) string {
 	return a.String()
 }
 
-// nothingListed stands where a source has no place for any file of a module.
+// nothingListed is the location of a source without a path for the module.
 const nothingListed = "No object files listed on this source"
 
-// linkSource is the source of what came from the address of a source file.
+// linkSource is the source of files that were fetched from a link.
 const linkSource = "sourcelink"
 
-// candidate is a place that was looked at.
+// candidate is an entry of the trail of a module.
 type candidate struct {
 	source, location string
 	fault            *fault.Error
 	features         object.Features
 	vcs              string
-	debug            string // what became of it as the debug file; empty: it was not chosen
+	debug            string // its status as the debug file; "": not chosen
 	why              string
 }
 
-// candidates writes the places that were looked at for a module, if there are
-// any, each once: those for the debug file come first.
+// candidates writes the trail of a module, if it is not empty, without duplicates:
+// of two entries that for the debug file counts.
 func (e *encoder) candidates(m int32) {
 	known := &e.known[m]
 	all := candidatesOf(nil, known.Trail())
@@ -166,8 +166,8 @@ func candidatesOf(out []candidate, tried []locate.Tried) []candidate {
 	return out
 }
 
-// chosen says of the file that was to answer what it came to. Where none could
-// be chosen since they are damaged, it is the first of them.
+// chosen sets the status of the debug file. If all files are malformed, it is that
+// of the first of them.
 func (e *encoder) chosen(all []candidate, known *symbolicate.Module) {
 	at := slices.IndexFunc(known.Trail(), func(t locate.Tried) bool { return t.Chosen })
 	if known.Found {
@@ -189,9 +189,9 @@ func (e *encoder) chosen(all []candidate, known *symbolicate.Module) {
 	}
 }
 
-// verdict names a failure as the peer does, and adds its detail. A download
-// that reached a limit of ours is reported with the limit of all its tries, as
-// the peer has it; one that the server ended with a status of its own is not.
+// verdict returns the status and the details of a fault, as Symbolicator has them:
+// for a timeout the limit of a download with its retries, unless the server answered
+// with a status.
 func (e *encoder) verdict(f *fault.Error) (status, details string) {
 	if f == nil {
 		return "ok", ""
@@ -207,7 +207,7 @@ func (e *encoder) verdict(f *fault.Error) (status, details string) {
 		if f.Status != 0 {
 			return "error", "download failed: " + f.Detail
 		}
-		return "error", "download timed out after " + shortTime(e.patience)
+		return "error", "download timed out after " + shortTime(e.timeout)
 	case fault.Unsupported:
 		return "error", "unsupported: " + f.Detail
 	case fault.Transport:
@@ -220,8 +220,8 @@ func (e *encoder) verdict(f *fault.Error) (status, details string) {
 	return "error", "internal error"
 }
 
-// shortTime writes a time in the unit that it has at least one of, without
-// minutes: 300s, 1.5s, 200ms.
+// shortTime formats a duration in the largest unit, up to seconds, in which it is at
+// least one: 300s, 1.5s, 200ms.
 func shortTime(d time.Duration) string {
 	unit, name := time.Second, "s"
 	switch {

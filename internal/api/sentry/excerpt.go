@@ -8,9 +8,9 @@ import (
 	"symbolon/internal/object"
 )
 
-// gather finds the sources of the frames from one up to another, and gets those
-// that are elsewhere.
-func (d *Door) gather(ctx context.Context, e *encoder, from, to int) {
+// findSources finds the source files of the frames from one up to another, and
+// fetches those with a link.
+func (d *Door) findSources(ctx context.Context, e *encoder, from, to int) {
 	if !e.context {
 		return
 	}
@@ -22,7 +22,7 @@ func (d *Door) gather(ctx context.Context, e *encoder, from, to int) {
 		}
 		calls, err := e.res.Frames(i)
 		if err != nil {
-			break // the encoder meets it too
+			break // the encoder gets it too
 		}
 		for c := range calls {
 			if key := (fileKey{m, calls[c].File}); calls[c].File != 0 && x.files[key] == nil {
@@ -31,7 +31,7 @@ func (d *Door) gather(ctx context.Context, e *encoder, from, to int) {
 			}
 		}
 	}
-	d.fetch(ctx, e.question, x)
+	d.fetch(ctx, e.request, x)
 	for _, f := range x.fresh {
 		f.text = f.link.text
 	}

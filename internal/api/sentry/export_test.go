@@ -74,52 +74,52 @@ type ended struct{ Lookups }
 
 func (ended) Release() {}
 
-// Ask decodes a body into the question that the engine would get.
+// Ask decodes a body into the request to the engine.
 func Ask(body io.Reader, cfg Config) (*symbolicate.Request, error) {
 	q, err := decode(body, cfg.Defaults())
 	if err != nil {
 		return nil, err
 	}
-	return q.ask(), nil
+	return q.query(), nil
 }
 
-// Allows says whether an address may be asked with these patterns.
+// Allows reports whether a URL may be fetched with these patterns.
 func Allows(enabled bool, origins []string, address string) bool {
 	return (&scraping{enabled: enabled, origins: origins}).allows(address)
 }
 
 var testNames names
 
-// Encode writes the answer to a request.
+// Encode encodes the answer to a request.
 func Encode(body io.Reader, run Run, to io.Writer) error {
 	q, err := decode(body, Config{}.Defaults())
 	if err != nil {
 		return err
 	}
-	req := q.ask()
+	req := q.query()
 	known, look, err := run(context.Background(), req)
 	if err != nil {
 		return err
 	}
 	defer look.Release()
-	e := &encoder{question: q, res: &whole{look, len(known)}, req: req, known: known, names: &testNames, excerpts: &excerpts{}, patience: 5 * time.Minute}
+	e := &encoder{request: q, res: &whole{look, len(known)}, req: req, known: known, names: &testNames, excerpts: &excerpts{}, timeout: 5 * time.Minute}
 	e.Begin(to)
 	defer e.Encoder.Release()
 	e.answer()
 	return e.Err
 }
 
-// Held is how many answers are kept, and how many bytes they take.
+// Held returns the number and the bytes of the kept answers.
 func (d *Door) Held() (answers int, bytes int64) {
 	u := d.jobs.Usage()
 	return u.Answers, u.Bytes
 }
 
-// Running is how many jobs have a place.
+// Running returns the number of running jobs.
 func (d *Door) Running() int { return d.jobs.Usage().Running }
 
-// Readable is what a fresh memory of names says to each of some, and how much
-// of them it holds.
+// Readable demangles names with a new cache, and returns the memory that the cache
+// uses.
 func Readable(raw []string) (texts []string, held int) {
 	n, work := &names{}, &demangle.Work{}
 	for _, r := range raw {
@@ -129,7 +129,7 @@ func Readable(raw []string) (texts []string, held int) {
 		}
 		texts = append(texts, text)
 	}
-	for _, m := range []map[string]string{n.now, n.old} {
+	for _, m := range []map[string]string{n.new, n.old} {
 		for raw, text := range m {
 			held += len(raw) + len(text) + nameCost
 		}
@@ -137,5 +137,5 @@ func Readable(raw []string) (texts []string, held int) {
 	return texts, held
 }
 
-// Plain is how many bytes of answers are not packed.
+// Plain returns the bytes of uncompressed answers.
 func (d *Door) Plain() int64 { return d.jobs.Usage().Plain }

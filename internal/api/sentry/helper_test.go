@@ -105,7 +105,7 @@ func (l *lookup) Release() {}
 // door is a door over an engine, behind a front.
 func door(t *testing.T, cfg sentry.Config, deps sentry.Deps, run sentry.Run) (*api.Front, *sentry.Door) {
 	t.Helper()
-	deps.Now, deps.Log, deps.Patience = time.Now, quiet, 90*time.Second
+	deps.Now, deps.Log, deps.Timeout = time.Now, quiet, 90*time.Second
 	d := sentry.NewWith(cfg, deps, func(sentry.Search) (sentry.Run, error) { return run, nil })
 	t.Cleanup(d.Close)
 	return front(d), d

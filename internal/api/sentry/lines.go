@@ -54,7 +54,7 @@ type early struct {
 	hash   uint64
 }
 
-func newLines(ctx context.Context, d *Door, q *question, w http.ResponseWriter) *lines {
+func newLines(ctx context.Context, d *Door, q *request, w http.ResponseWriter) *lines {
 	out := &lineWriter{to: w}
 	l := &lines{encoder: d.newEncoder(q, out), door: d, ctx: ctx, w: w, out: out, sent: d.deps.Now(), seed: maphash.MakeSeed()}
 	l.excerpts.waits = l.flush
@@ -138,7 +138,7 @@ func (l *lines) writeStacks(ready []int32) {
 		}
 		from, to := l.firstFrame(int(ready[0])), l.stacks[ready[n-1]].end
 		l.res.Open(from, to)
-		l.door.gather(l.ctx, l.encoder, from, to)
+		l.door.findSources(l.ctx, l.encoder, from, to)
 		for _, s := range ready[:n] {
 			l.beginLine("stacktrace", int(s))
 			l.stack(&l.stacks[s], l.firstFrame(int(s)))

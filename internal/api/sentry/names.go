@@ -7,35 +7,35 @@ import (
 )
 
 const (
-	mostNames   = 10 << 20 // bytes of names that are remembered
-	longestName = 4 << 10  // of one of them
+	namesBytes = 10 << 20 // bytes of cached names
+	maxName    = 4 << 10  // bytes of one name
 )
 
-// names remembers what mangled names read as, since one name is met again and
-// again. What was not asked for while half of the memory filled up is
-// forgotten.
+// names is a cache of demangled names, since the same names occur again and again.
+// It has two generations, each of half of the memory; names of the older one that
+// were not used are evicted when the newer one is full.
 type names struct {
 	mu       sync.RWMutex
-	now, old map[string]string // readable by mangled; "" if it is the same
-	size     int               // bytes of now
+	new, old map[string]string // demangled by mangled; "" if it is the same
+	size     int               // bytes of new
 }
 
-// readable is a name in the form for people: with parameters, and without the
-// type of the result. Without any work left it stays mangled.
+// readable demangles a name, with parameters and without the type of the result.
+// If the budget of work is exhausted, the name stays mangled.
 func (n *names) readable(raw []byte, work *demangle.Work) (text string, mangled bool) {
 	if !demangle.Candidate(raw) {
 		return "", false
 	}
 	n.mu.RLock()
-	text, known := n.now[string(raw)]
+	text, known := n.new[string(raw)]
 	n.mu.RUnlock()
 	if !known {
-		text = n.learn(string(raw), work)
+		text = n.demangle(string(raw), work)
 	}
 	return text, text != ""
 }
 
-func (n *names) learn(raw string, work *demangle.Work) (text string) {
+func (n *names) demangle(raw string, work *demangle.Work) (text string) {
 	n.mu.RLock()
 	text, known := n.old[raw]
 	n.mu.RUnlock()
@@ -46,20 +46,20 @@ func (n *names) learn(raw string, work *demangle.Work) (text string) {
 			text = ""
 		}
 	}
-	if len(raw)+len(text) > longestName {
+	if len(raw)+len(text) > maxName {
 		return text
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.now == nil || n.size > mostNames/2 {
-		n.now, n.old, n.size = map[string]string{}, n.now, 0
+	if n.new == nil || n.size > namesBytes/2 {
+		n.new, n.old, n.size = map[string]string{}, n.new, 0
 	}
-	if _, known := n.now[raw]; !known {
-		n.now[raw] = text
+	if _, known := n.new[raw]; !known {
+		n.new[raw] = text
 		n.size += len(raw) + len(text) + nameCost
 	}
 	return text
 }
 
-// nameCost is about what a name takes besides its bytes.
+// nameCost is about the memory of an entry besides its bytes.
 const nameCost = 64

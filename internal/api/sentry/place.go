@@ -10,9 +10,9 @@ import (
 	"symbolon/internal/symbolicate"
 )
 
-// ask makes the question to the engine: which address of which module each
-// frame means.
-func (q *question) ask() *symbolicate.Request {
+// query returns the request to the engine, with the module and the address of each
+// frame.
+func (q *request) query() *symbolicate.Request {
 	req := &symbolicate.Request{
 		Modules: make([]ident.Module, len(q.modules)),
 		Bases:   make([]uint64, len(q.modules)),
@@ -37,15 +37,15 @@ func (q *question) ask() *symbolicate.Request {
 			if q.callerFirst {
 				index = st.end - 1 - i
 			}
-			req.Frames[i] = q.place(images, i, q.step(st, index, &q.frames[i]))
+			req.Frames[i] = q.locate(images, i, q.step(st, index, &q.frames[i]))
 		}
 		first = st.end
 	}
 	return req
 }
 
-// base is the load address of a module. Those of .NET have none: their frames
-// tell a method and an offset in it.
+// base returns the load address of a module, 0 for .NET, whose frames have a method
+// and an offset in it.
 func (m *module) base() uint64 {
 	if m.kind == ident.TypeDotnet {
 		return 0
@@ -53,10 +53,9 @@ func (m *module) base() uint64 {
 	return m.addr
 }
 
-// images are the modules in the order of their load addresses. The sizes that
-// are missing follow from where the next one begins; the last module without a
-// size has no end.
-func (q *question) images() []int32 {
+// images returns the modules in the order of their load addresses. A module without
+// a size ends where the next one begins; the last one is not limited.
+func (q *request) images() []int32 {
 	order := make([]int32, len(q.modules))
 	for i := range order {
 		order[i] = int32(i)
@@ -70,10 +69,9 @@ func (q *question) images() []int32 {
 	return order
 }
 
-// find is the module that an address is in: the one that begins next below it.
-// The end of a module is not in it, but a return address may be there: its call
-// is the last instruction.
-func (q *question) find(images []int32, addr uint64, step symbolicate.Step) int32 {
+// find returns the module of an address, or -1. The end of a module does not belong
+// to it, except for a return address: its call is the last instruction.
+func (q *request) find(images []int32, addr uint64, step symbolicate.Step) int32 {
 	n, _ := slices.BinarySearchFunc(images, addr, func(m int32, addr uint64) int {
 		if q.modules[m].addr <= addr {
 			return -1
@@ -90,9 +88,9 @@ func (q *question) find(images []int32, addr uint64, step symbolicate.Step) int3
 	return -1
 }
 
-// place says what frame i asks. A frame without a place in its module still
-// has the module looked up.
-func (q *question) place(images []int32, i int, step symbolicate.Step) symbolicate.Frame {
+// locate returns the module and the address of frame i. If the address is not in
+// the module, the module is still looked up.
+func (q *request) locate(images []int32, i int, step symbolicate.Step) symbolicate.Frame {
 	f := &q.frames[i]
 	var m int32
 	switch {
@@ -122,13 +120,13 @@ func (q *question) place(images []int32, i int, step symbolicate.Step) symbolica
 	return out
 }
 
-// methodTable is the upper byte of the token of a method, whose other bytes are
-// its number.
+// methodTable is the upper byte of the token of a method; the others have its
+// number.
 const methodTable = 0x06
 
-// method is the address of a .NET frame: the token of the method, and the
+// method returns the address of a .NET frame: the token of the method, and the
 // offset of the instruction in it.
-func (q *question) method(f *frame) (addr uint64, void bool) {
+func (q *request) method(f *frame) (addr uint64, void bool) {
 	var x extras
 	q.record(*f, &x)
 	id, ok := x.functionID()
@@ -138,17 +136,18 @@ func (q *question) method(f *frame) (addr uint64, void bool) {
 	return (methodTable<<24|uint64(id))<<32 | f.addr, false
 }
 
-// The signals that come from the instruction that runs, which makes the first
-// address of a stack trace one of its own.
+// Signals that the running instruction causes: the first address of the stack trace
+// is that of the instruction.
 const (
 	sigill  = 4
 	sigbus  = 10 // of BSD and macOS
 	sigsegv = 11
 )
 
-// step says which address a frame means: its own, or that of the call before
-// the one it returns to. index counts from the innermost frame.
-func (q *question) step(st *stack, index int, f *frame) symbolicate.Step {
+// step returns the step from the address of a frame to the one that is looked up:
+// a return address belongs to the call before it. index counts from the innermost
+// frame.
+func (q *request) step(st *stack, index int, f *frame) symbolicate.Step {
 	switch {
 	case f.adjust == no:
 		return symbolicate.Aligned
@@ -163,8 +162,8 @@ func (q *question) step(st *stack, index int, f *frame) symbolicate.Step {
 	return symbolicate.Aligned
 }
 
-// instruction is the register that points to the instruction, whatever the
-// machine calls it.
+// instruction returns the value of the program counter, under its name on any
+// machine.
 func (st *stack) instruction() (pc uint64, ok bool) {
 	for _, name := range [...]string{"rip", "eip", "pc", "srr0"} {
 		if i, found := slices.BinarySearchFunc(st.registers, name, func(r register, name string) int { return cmp.Compare(r.name, name) }); found {

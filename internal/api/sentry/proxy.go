@@ -12,32 +12,32 @@ import (
 	"symbolon/internal/source"
 )
 
-// File is a debug file, open for reading.
+// File is an open debug file.
 type File interface {
 	bin.Source
-	Tag() string // tells its content from any other
+	Tag() string // identifies the content; "": unknown
 	Close() error
 }
 
-// proxy serves the files of the configured sources in the layout of symbol
-// servers, whatever the layout of the source is.
+// proxy serves files of the configured sources in the layout of symbol servers,
+// which need not be that of the source.
 func (d *Door) proxy(w http.ResponseWriter, r *http.Request) {
-	who, ok := d.known(w, r)
+	c, ok := d.identify(w, r)
 	if !ok {
 		return
 	}
-	scope, err := who.scope("")
+	scope, err := c.scope("")
 	if err != nil {
 		status, title := explain(err)
 		fail(w, r, status, title)
 		return
 	}
-	m, kind := asked(r.PathValue("rest"))
+	m, kind := parsePath(r.PathValue("rest"))
 	if kind == "" || d.cfg.DisableProxy {
 		api.FailBare(w, r, http.StatusNotFound, "")
 		return
 	}
-	f, err := d.deps.File(r.Context(), Search{Scope: scope, Only: who.sources()}, m, kind)
+	f, err := d.deps.File(r.Context(), Search{Scope: scope, Only: c.sources()}, m, kind)
 	if err != nil {
 		d.refuseFile(w, r, err)
 		return
@@ -50,27 +50,26 @@ func (d *Door) proxy(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, io.NewSectionReader(f, 0, f.Size()))
 }
 
-// refuseFile says why there is no file. That a source does not answer is not
-// the same as that it has none, and clients of symbol servers know the
-// difference.
+// refuseFile answers that a file cannot be served. Clients of symbol servers
+// distinguish a missing file from a source that fails.
 func (d *Door) refuseFile(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return
 	}
 	status := api.Status(err)
 	if status == http.StatusInternalServerError {
-		d.deps.Log.Error("a file could not be opened", "request_id", api.RequestID(r.Context()), "error", err)
+		d.deps.Log.Error("cannot open a file", "request_id", api.RequestID(r.Context()), "error", err)
 	}
 	api.FailBare(w, r, status, "")
 }
 
-// asked is the module and the kind of file that a path of a symbol server
-// stands for; the kind is empty if it is none.
+// parsePath returns the module and the kind of file of a path on a symbol server.
+// The kind is empty for an invalid path.
 //
 //	NAME/KEY/NAME     in any case of letters
 //	NAME/ID/NAME.sym  of Breakpad
 //	NA/NAME/KEY/NAME  in two tiers
-func asked(path string) (ident.Module, string) {
+func parsePath(path string) (ident.Module, string) {
 	parts := strings.Split(path, "/")
 	if len(parts) == 4 && source.TwoTier(strings.Join(parts[1:], "/")) == path {
 		parts = parts[1:]
@@ -92,8 +91,7 @@ func asked(path string) (ident.Module, string) {
 	return byKey(name, key)
 }
 
-// byKey reads the key of a symbol server, whose form depends on the kind of
-// file.
+// byKey parses a key of a symbol server. Its form depends on the kind of file.
 func byKey(name, key string) (ident.Module, string) {
 	key = strings.ToLower(key)
 	lower := strings.ToLower(name)

@@ -9,9 +9,9 @@ import (
 	"symbolon/internal/source"
 )
 
-// question is a request as it came. The frames of all stack traces follow one
-// another, in the order in which they were sent.
-type question struct {
+// request is a decoded request. The frames of all stack traces are in one list, in
+// the order in which they were sent.
+type request struct {
 	scope       string
 	signal      uint32
 	hasSignal   bool
@@ -19,44 +19,44 @@ type question struct {
 	hasSources  bool
 	stacks      []stack
 	frames      []frame
-	extras      []byte // records, see extra
+	extras      []byte // records, see addExtra
 	modules     []module
-	listing     bool // name every place that was looked at
-	context     bool // with lines of the source
-	callerFirst bool // the frames of a stack trace are sent, and wanted, outermost first
+	listing     bool // the answer has the candidates
+	context     bool // the answer has source lines
+	callerFirst bool // the outermost frame is first, in the request and in the answer
 	scraping    scraping
 }
 
 // stack is a stack trace.
 type stack struct {
-	end        int // of its frames
+	end        int // of its frames in request.frames
 	threadID   uint64
 	hasID      bool
 	threadName optional
 	requesting triState
-	adjusts    bool // a frame says whether its address is to be adjusted
-	registers  []register
+	adjusts    bool       // a frame has adjust_instruction_addr
+	registers  []register // by name
 }
 
-// register is one with its value, sorted by name.
+// register is a register of a stack trace.
 type register struct {
 	name  string
 	value uint64
 }
 
-// frame is a frame as it was sent. Few have more than an address, so the rest
-// is kept apart.
+// frame is a frame of a request. Few have more than an address, so the other
+// fields are in a record.
 type frame struct {
 	addr     uint64
-	rel      uint64 // index of the module that the address is relative to, which may be one that is not there
-	extra    uint32 // where its record is in question.extras, plus one; zero: it has none
+	rel      uint64 // index of the module that the address is relative to; it may be invalid
+	extra    uint32 // offset of its record in request.extras, plus one; zero: without a record
 	adjust   triState
 	trust    trust
 	relative bool
-	void     bool // its module is looked up, but not the address: there is none in it
+	void     bool // the module is looked up, but not the address, which is not in it
 }
 
-// module is a module as it was sent.
+// module is a module of a request.
 type module struct {
 	kind      ident.Type
 	codeID    ident.CodeID
@@ -85,7 +85,7 @@ const (
 	yes
 )
 
-// trust is how a frame was found by whoever walked the stack.
+// trust tells how the stack walker found a frame.
 type trust uint8
 
 const (
@@ -95,7 +95,7 @@ const (
 
 var trusts = [...]string{"none", "scan", "cfiscan", "fp", "cfi", "prewalked", "context"}
 
-// scraping is what may be done to get sources by their links.
+// scraping has the permissions to fetch source files.
 type scraping struct {
 	enabled bool
 	origins []string
@@ -103,10 +103,10 @@ type scraping struct {
 	verify  bool // certificates
 }
 
-// field is one of the rarer parts of a frame.
+// field is a rare field of a frame.
 type field uint8
 
-// The fields in the order in which the answer has them.
+// The fields in the order of the answer.
 const (
 	fieldEnd field = iota
 	fieldPlatform
@@ -135,8 +135,8 @@ var fieldNames = [...]string{
 	fieldInApp: "in_app", fieldVars: "vars",
 }
 
-// isText says whether the record has the text itself; of other fields it has
-// the JSON that goes into the answer.
+// isText reports whether the record has the string itself. For other fields it has
+// the JSON of the answer.
 func (f field) isText() bool {
 	switch f {
 	case fieldPlatform, fieldPackage, fieldLang, fieldSymbol, fieldFunction, fieldFilename, fieldAbsPath, fieldContextLine, fieldSourceLink:
@@ -145,16 +145,16 @@ func (f field) isText() bool {
 	return false
 }
 
-// A record in question.extras is fields one after the other, each with its
-// number, the length of its content and the content, and a zero at the end.
-func (q *question) addExtra(f field, content []byte) {
+// addExtra adds a field to the record of the last frame. A record has the number,
+// the length and the content of each field, and ends with a zero.
+func (q *request) addExtra(f field, content []byte) {
 	q.extras = append(q.extras, byte(f))
 	q.extras = binary.AppendUvarint(q.extras, uint64(len(content)))
 	q.extras = append(q.extras, content...)
 }
 
-// footprint is about how many bytes the request takes while it is worked on.
-func (q *question) footprint() int64 {
+// footprint estimates the memory of the request while it is served.
+func (q *request) footprint() int64 {
 	n := int64(len(q.frames))*frameCost + int64(len(q.extras)) + int64(len(q.stacks))*stackCost + int64(len(q.modules))*moduleCost
 	for i := range q.stacks {
 		n += int64(len(q.stacks[i].registers)) * registerCost
@@ -162,10 +162,10 @@ func (q *question) footprint() int64 {
 	return n
 }
 
-// asking is about how many bytes it takes at most to ask sources for the
-// modules: each is a number of places with an address, and something is known of
-// each in the end. Configured is how many sources there are for who names none.
-func (q *question) asking(configured int) int64 {
+// lookupCost estimates the memory of the trails of all modules, which have an entry
+// for each path on each source. configured is the number of sources for requests
+// that do not name any.
+func (q *request) lookupCost(configured int) int64 {
 	sources, long := int64(configured), int64(0)
 	if q.hasSources {
 		sources = int64(len(q.sources))
@@ -180,21 +180,20 @@ func (q *question) asking(configured int) int64 {
 			unknown++
 		}
 	}
-	asked := min(len(q.modules), len(q.frames)) // those that no frame is in are not looked for
+	asked := min(len(q.modules), len(q.frames)) // modules without a frame are not looked up
 	unknown = min(unknown, asked)
 	places := int64(unknown)*allPlaces + int64(asked-unknown)*usualPlaces
 	return places * (sources*placeCost + long)
 }
 
-// How many places a source has for a module, of which the kind is known and of
-// which it is not, and what one of them takes beside its address.
+// Estimates for lookupCost.
 const (
-	usualPlaces = 8
-	allPlaces   = 32
-	placeCost   = 1000
+	usualPlaces = 8    // paths on a source for a module of a known type
+	allPlaces   = 32   // paths for one of an unknown type
+	placeCost   = 1000 // bytes of a path, besides the address of the source
 )
 
-// What the parts of a request take, with the question to the engine.
+// Bytes of the parts of a request, with those of the query.
 const (
 	frameCost    = 48
 	stackCost    = 96
@@ -202,12 +201,11 @@ const (
 	registerCost = 32
 )
 
-// extras is what a frame has of each field; nil: it was not sent. Read it with
-// question.record, which empties it first.
+// extras has the rare fields of a frame; nil: not sent. request.record fills it.
 type extras [fieldCount][]byte
 
-// record reads the record of a frame.
-func (q *question) record(f frame, into *extras) {
+// record reads the record of a frame into extras.
+func (q *request) record(f frame, into *extras) {
 	if into[fieldEnd] != nil {
 		*into = extras{}
 	}
@@ -224,7 +222,7 @@ func (q *question) record(f frame, into *extras) {
 	}
 }
 
-// functionID is the number of the method that a frame is in.
+// functionID returns the number of the method of a frame.
 func (x *extras) functionID() (id uint32, ok bool) {
 	text := x[fieldFunctionID] // "0x…" in quotes
 	if len(text) < 4 {

@@ -8,13 +8,13 @@ import (
 	"symbolon/internal/demangle"
 )
 
-// openScraping is what holds where a request says nothing.
-func openScraping() scraping {
+// defaultScraping is the scraping of requests without one.
+func defaultScraping() scraping {
 	return scraping{enabled: true, origins: []string{"*"}, verify: true}
 }
 
-// allows says whether an address may be asked: scraping is on, and one of the
-// patterns matches.
+// allows reports whether a URL may be fetched: scraping is enabled, and a pattern
+// matches.
 func (s *scraping) allows(address string) bool {
 	if !s.enabled {
 		return false
@@ -31,10 +31,10 @@ func (s *scraping) allows(address string) bool {
 	return false
 }
 
-// matches compares an address with a pattern: [scheme://]host[:port][/path].
-// The host may begin with "*." for a domain and all below it at any port, or be
-// "*"; a path that ends in * is a beginning. Where a port is missing, it is
-// that of the scheme. An address with dot segments matches no path.
+// matches reports whether a URL matches a pattern: [scheme://]host[:port][/path].
+// The host may begin with "*." for a domain and its subdomains at any port, or be
+// "*"; a path that ends in * is a prefix. The default port is that of the scheme. A
+// URL with dot segments does not match a path.
 func matches(pattern string, u *url.URL) bool {
 	scheme, rest, has := strings.Cut(pattern, "://")
 	if !has {
@@ -44,12 +44,12 @@ func matches(pattern string, u *url.URL) bool {
 		return false
 	}
 	host, path, has := strings.Cut(rest, "/")
-	if has && (climbs(u.Path) || !matchesPath("/"+path, cmp.Or(u.Path, "/"))) {
+	if has && (hasDotSegments(u.Path) || !matchesPath("/"+path, cmp.Or(u.Path, "/"))) {
 		return false
 	}
-	name := spelledOut(u.Hostname())
+	name := canonicalHost(u.Hostname())
 	if domain, wild := strings.CutPrefix(host, "*."); wild {
-		domain = spelledOut(domain)
+		domain = canonicalHost(domain)
 		return domain != "" && (name == domain || strings.HasSuffix(name, "."+domain))
 	}
 	ports := map[string]string{"http": "80", "https": "443"}
@@ -61,14 +61,13 @@ func matches(pattern string, u *url.URL) bool {
 	if asked == "" {
 		asked = ports[u.Scheme]
 	}
-	host = spelledOut(strings.Trim(host, "[]"))
+	host = canonicalHost(strings.Trim(host, "[]"))
 	return (host == "*" || host == name) && port == asked
 }
 
-// spelledOut returns the one spelling in which hosts are compared: in lower
-// case, with international names as people read them. A label that is not valid
-// stays as it is.
-func spelledOut(host string) string {
+// canonicalHost returns the form in which hosts are compared: in lower case, with
+// punycode decoded. An invalid label stays as it is.
+func canonicalHost(host string) string {
 	labels := strings.Split(strings.ToLower(host), ".")
 	for i, label := range labels {
 		if code, ok := strings.CutPrefix(label, "xn--"); ok {
@@ -80,14 +79,14 @@ func spelledOut(host string) string {
 	return strings.Join(labels, ".")
 }
 
-// mostDecoded is how often a server may decode a path once more.
-const mostDecoded = 2
+// maxDecoded is the number of times that a server may decode a path again.
+const maxDecoded = 2
 
-// climbs says whether a server could read a path as one with "." or ".." in it,
-// which then leads elsewhere than it begins. Some servers decode a path twice,
-// take backslashes for slashes, and let parameters follow a name.
-func climbs(path string) bool {
-	for range mostDecoded {
+// hasDotSegments reports whether a server could find "." or ".." in a path, which
+// then leads outside of its prefix. Some servers decode a path twice, take
+// backslashes for slashes, and allow parameters after a name.
+func hasDotSegments(path string) bool {
+	for range maxDecoded {
 		if plain, err := url.PathUnescape(path); err == nil {
 			path = plain
 		}

@@ -19,23 +19,23 @@ const (
 	maxText     = 64 << 20 // bytes of source files for one answer
 )
 
-// excerpts are the source files that the frames of an answer come from.
+// excerpts has the source files of the frames of an answer.
 type excerpts struct {
 	files map[fileKey]*file
 	links map[string]*link // by address
-	order []*link          // as they were met
-	size  int              // of all texts
-	asked int              // of the links
-	seen  int              // of order: whether they are asked is decided
-	fresh []*file          // those with a link whose text they do not have yet
-	waits func()           // called before links are waited for; nil: nothing is to be done
+	order []*link          // in the order of the frames
+	size  int              // bytes of all texts
+	asked int              // the number of links that were fetched
+	seen  int              // the number of links in order that fetch has seen
+	fresh []*file          // files that wait for the text of their link
+	waits func()           // called before links are fetched; may be nil
 }
 
 func newExcerpts() *excerpts {
 	return &excerpts{files: map[fileKey]*file{}, links: map[string]*link{}}
 }
 
-// fileKey is a file of a module, by the handle that frames name it with.
+// fileKey is a file of a module, by its handle in frames.
 type fileKey struct {
 	module int32
 	path   sym.Text
@@ -44,20 +44,20 @@ type fileKey struct {
 // file is a source file.
 type file struct {
 	text   []byte
-	starts []uint32 // of its lines; nil: not looked for yet
-	link   *link    // where it is; nil: there is no such address
+	starts []uint32 // of its lines; nil: not indexed yet
+	link   *link    // nil: without a URL
 }
 
-// link is an address of a source file.
+// link is the URL of a source file.
 type link struct {
 	url     string
-	modules []int32 // that have it
+	modules []int32 // with this URL
 	asked   bool
 	text    []byte
 	fault   *fault.Error
 }
 
-// open takes what is known of a path.
+// open returns the source file at a path of a module.
 func (x *excerpts) open(res result, m int32, path string) *file {
 	text, address := res.Source(m, path)
 	f := &file{}
@@ -81,8 +81,8 @@ func (x *excerpts) open(res result, m int32, path string) *file {
 	return f
 }
 
-// fetch asks the addresses that may be asked, some side by side.
-func (d *Door) fetch(ctx context.Context, q *question, x *excerpts) {
+// fetch fetches the links that the request allows, some concurrently.
+func (d *Door) fetch(ctx context.Context, q *request, x *excerpts) {
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, linksAtOnce)
 	rest := x.order[x.seen:]
@@ -115,7 +115,7 @@ func (x *excerpts) find(m int32, path sym.Text) *file {
 	return x.files[fileKey{m, path}]
 }
 
-// line is line n, counted from zero.
+// line returns line n, counted from zero.
 func (f *file) line(n int) []byte {
 	from, to := int(f.starts[n]), len(f.text)
 	if n+1 < len(f.starts) {
@@ -124,7 +124,7 @@ func (f *file) line(n int) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(f.text[from:to], []byte("\n")), []byte("\r"))
 }
 
-// index finds the lines, of which the last one needs no end.
+// index finds the lines. The last one need not have a line break.
 func (f *file) index() {
 	f.starts = []uint32{}
 	for at := 0; at < len(f.text); {

@@ -16,7 +16,7 @@ import (
 	"symbolon/internal/source"
 )
 
-// Routes are what the door serves.
+// Routes returns the routes of the door.
 func (d *Door) Routes() []api.Route {
 	post, read := []string{http.MethodPost}, []string{http.MethodGet, http.MethodHead}
 	routes := []api.Route{
@@ -31,30 +31,29 @@ func (d *Door) Routes() []api.Route {
 }
 
 func unserved(w http.ResponseWriter, r *http.Request) {
-	detail(w, http.StatusNotImplemented, r.URL.Path+" is not served here; /symbolicate is")
+	detail(w, http.StatusNotImplemented, r.URL.Path+" is not supported; use /symbolicate")
 }
 
-// waitOf is how long a client wants to wait. Without a word it waits until the
-// answer is there.
-func waitOf(query url.Values) (wait time.Duration, refused *refusal) {
-	text, said := query["timeout"]
-	if !said {
+// timeoutOf returns the time that a client waits for the answer.
+func timeoutOf(query url.Values) (timeout time.Duration, refused *refusal) {
+	text, ok := query["timeout"]
+	if !ok {
 		return jobs.Longest, nil
 	}
 	seconds, err := strconv.ParseUint(text[0], 10, 64)
 	if err != nil {
-		return 0, &refusal{http.StatusBadRequest, "timeout: wanted is a number of seconds"}
+		return 0, &refusal{http.StatusBadRequest, "timeout: must be a number of seconds"}
 	}
 	return time.Duration(min(seconds, uint64(jobs.Longest/time.Second))) * time.Second, nil
 }
 
 func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
-	who, ok := d.known(w, r)
+	client, ok := d.identify(w, r)
 	if !ok {
 		return
 	}
 	query := r.URL.Query()
-	wait, refused := waitOf(query)
+	timeout, refused := timeoutOf(query)
 	if refused == nil && !isJSON(r.Header.Get("Content-Type")) {
 		refused = &refusal{http.StatusUnsupportedMediaType, "the request must have Content-Type: application/json"}
 	}
@@ -62,26 +61,26 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, refused.status, refused.detail)
 		return
 	}
-	scope, err := who.scope(query.Get("scope"))
-	var q *question
+	scope, err := client.scope(query.Get("scope"))
+	var q *request
 	if err == nil {
 		q, err = decode(r.Body, d.cfg)
 	}
 	if err == nil {
-		err = d.admit(q, who)
+		err = d.admit(q, client)
 	}
 	if err != nil {
 		status, title := explain(err)
 		fail(w, r, status, title)
 		return
 	}
-	cost := q.asking(d.deps.Sources)
+	cost := q.lookupCost(d.deps.Sources)
 	if cost > jobs.MostWeight {
-		fail(w, r, http.StatusRequestEntityTooLarge, "so many modules cannot be looked for in so many sources; ask for fewer in a single request")
+		fail(w, r, http.StatusRequestEntityTooLarge, "too many modules for so many sources; use several requests")
 		return
 	}
 	q.scope = scope
-	search := Search{Scope: scope, Only: who.sources()}
+	search := Search{Scope: scope, Only: client.sources()}
 	if q.hasSources {
 		search.Named = append([]source.Config{}, q.sources...)
 	}
@@ -93,25 +92,25 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 	j := d.jobs.Begin(scope, q.footprint()+cost)
 	if j == nil {
 		metric.Refused.Add(1, "requests")
-		d.full(w, r, "maximum number of concurrent requests reached")
+		d.busy(w, r, "maximum number of concurrent requests reached")
 		return
 	}
 	if wantsLines(r) {
 		d.stream(w, r, j, begin, q)
 		return
 	}
-	d.jobs.Run(w, r, j, wait, func() { d.answer(j, begin, q, api.RequestID(r.Context())) })
+	d.jobs.Run(w, r, j, timeout, func() { d.answer(j, begin, q, api.RequestID(r.Context())) })
 }
 
-// refuseSources says why the sources of a request cannot be used. One that is
-// not what it should be is the mistake of the client, who wrote it.
+// refuseSources answers that the sources of a request cannot be used. An invalid
+// one is an error of the client.
 func (d *Door) refuseSources(w http.ResponseWriter, r *http.Request, err error) {
 	status, title := api.Status(err), "sources: "+fault.Of(err).Detail
 	switch kind := fault.KindOf(err); {
 	case kind == fault.Malformed, kind == fault.Unsupported:
 		status = http.StatusBadRequest
 	case status == http.StatusInternalServerError:
-		d.deps.Log.Error("the sources of a request cannot be used", "request_id", api.RequestID(r.Context()), "error", err)
+		d.deps.Log.Error("cannot use the sources of a request", "request_id", api.RequestID(r.Context()), "error", err)
 		title = ""
 	}
 	fail(w, r, status, title)
@@ -122,13 +121,13 @@ func isJSON(kind string) bool {
 	return err == nil && (kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json"))
 }
 
-// poll answers for a request that was sent before.
+// poll answers a client that polls for the answer to an earlier request.
 func (d *Door) poll(w http.ResponseWriter, r *http.Request) {
-	who, ok := d.known(w, r)
+	client, ok := d.identify(w, r)
 	if !ok {
 		return
 	}
-	wait, refused := waitOf(r.URL.Query())
+	timeout, refused := timeoutOf(r.URL.Query())
 	if refused != nil {
 		fail(w, r, refused.status, refused.detail)
 		return
@@ -138,7 +137,7 @@ func (d *Door) poll(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	if err := d.jobs.Poll(w, r, who.sees, id, wait); err != nil {
-		d.full(w, r, "the store of answers does not reply")
+	if err := d.jobs.Poll(w, r, client.canSee, id, timeout); err != nil {
+		d.busy(w, r, "the store of answers does not respond")
 	}
 }

@@ -12,25 +12,25 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Source files that links led to are remembered for a while, as the same ones
-// are asked for in each report of one crash.
+// Fetched source files are cached, since each report of one crash needs the same
+// ones.
 const (
 	textsBytes = 32 << 20
 	textLife   = 10 * time.Minute
 	faultLife  = time.Minute
-	textSize   = 256 // of one, beside its bytes
+	textSize   = 256 // of an entry, besides the text
 )
 
-// text is what came from an address.
+// text is the outcome of a fetch.
 type text struct {
 	text  []byte
 	fault *fault.Error
 	until time.Time
 }
 
-// fetchLink gets the source file at an address, or what is remembered of it: by
-// this scope, with these headers.
-func (d *Door) fetchLink(ctx context.Context, q *question, address string) ([]byte, *fault.Error) {
+// fetchLink returns the source file at a URL, fetched now or cached for the same
+// scope and headers.
+func (d *Door) fetchLink(ctx context.Context, q *request, address string) ([]byte, *fault.Error) {
 	parts := []string{"text", q.scope, address, strconv.FormatBool(q.scraping.verify)}
 	for _, name := range slices.Sorted(maps.Keys(q.scraping.headers)) {
 		parts = append(parts, name, q.scraping.headers[name].Reveal())
@@ -44,7 +44,7 @@ func (d *Door) fetchLink(ctx context.Context, q *question, address string) ([]by
 	}
 	t := &text{}
 	t.text, t.fault = d.receive(ctx, q, address)
-	if ctx.Err() != nil { // it is us who gave it up
+	if ctx.Err() != nil { // not a failure of the server
 		return t.text, t.fault
 	}
 	life := textLife
@@ -56,7 +56,7 @@ func (d *Door) fetchLink(ctx context.Context, q *question, address string) ([]by
 	return t.text, t.fault
 }
 
-func (d *Door) receive(ctx context.Context, q *question, address string) ([]byte, *fault.Error) {
+func (d *Door) receive(ctx context.Context, q *request, address string) ([]byte, *fault.Error) {
 	text, err := d.deps.Fetch(ctx, address, q.scraping.headers, q.scraping.verify)
 	switch {
 	case err != nil:

@@ -23,7 +23,7 @@ func (r *refusal) Error() string { return r.detail }
 type decoder struct {
 	*json.Decoder
 	cfg     Config
-	q       *question
+	q       *request
 	stack   stack // that is being read, as are the frame and the module
 	frame   frame
 	module  module
@@ -144,7 +144,7 @@ func (d *decoder) unsigned(name string, bits int) (v uint64, ok bool) {
 }
 
 // address reads a number, or a string of hexadecimal digits after 0x or of
-// decimal ones. A negative number stands for the unsigned one with the same bits.
+// decimal ones. A negative number is read as the unsigned one with the same bits.
 func (d *decoder) address(name string) uint64 {
 	const want = `a number, or a string like "0x1f" or "31"`
 	c := d.Peek()
