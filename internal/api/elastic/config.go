@@ -9,13 +9,13 @@ import (
 	"symbolon/internal/keys"
 )
 
-// Config of the door. The zero value is the default.
+// Config configures the door. The zero value has the defaults.
 type Config struct {
-	APIKeys      []bin.Secret    `yaml:"api_keys" help:"Keys that may upload, each the base64 of ID:SECRET, besides those that symbolon key added. None of either: every upload is refused."`
-	ReadKeys     []bin.Secret    `yaml:"read_keys" help:"Keys that may only read, in the same form. None: everybody may read."`
+	APIKeys      []bin.Secret    `yaml:"api_keys" help:"Keys for uploads, each the base64 of ID:SECRET, in addition to those of symbolon key add. Without any, every upload is refused."`
+	ReadKeys     []bin.Secret    `yaml:"read_keys" help:"Keys for reading only, in the same form. Default: reading needs no key."`
 	Store        string          `yaml:"store" help:"The old name of the key state."`
-	MaxAddresses int             `yaml:"max_addresses" help:"Addresses that one request may look up. -1: no bound."`
-	Uploads      symbfile.Config `yaml:"uploads" help:"What is taken."`
+	MaxAddresses int             `yaml:"max_addresses" help:"Addresses of one request. -1: unlimited."`
+	Uploads      symbfile.Config `yaml:"uploads" help:"Limits of uploads."`
 }
 
 // Defaults returns c with its zero fields filled in.
@@ -26,12 +26,12 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// Keys are the keys of the configuration.
+// Keys returns the keys of the configuration by their right.
 func (c Config) Keys() map[keys.Right][]bin.Secret {
 	return map[keys.Right][]bin.Secret{keys.Upload: c.APIKeys, keys.Read: c.ReadKeys}
 }
 
-// Validate says what is wrong with c.
+// Validate returns an error for each invalid field.
 func (c Config) Validate() error {
 	var errs []error
 	if c.MaxAddresses < -1 {

@@ -1,16 +1,16 @@
-// Package elastic is the door of Elastic's profilers: it takes symbfiles, looks
-// addresses up in them, and gives them out as a mirror does.
+// Package elastic serves Elastic's profilers: it receives symbfiles, looks up
+// addresses in them, and sends them as a mirror does.
 //
 //	POST, PUT /api/symbols-ranges             a part of the ranges of a binary
 //	POST, PUT /api/symbols-returnpads         a part of its return pads
-//	GET  /api/symbols/FILEID                  what there is of a binary; with addr=, its frames at addresses
+//	GET  /api/symbols/FILEID                  the published files of a binary; with addr=, its frames at addresses
 //	POST /api/symbols/lookup                  frames of many binaries
-//	GET  /AB/CD/FILEID/metadata.json          what a mirror says of a binary
-//	GET  /AB/CD/FILEID/ranges, /returnpads    its symbfiles, packed with zstd
+//	GET  /AB/CD/FILEID/metadata.json          the answer of a mirror about a binary
+//	GET  /AB/CD/FILEID/ranges, /returnpads    its symbfiles, compressed with zstd
 //
-// Uploads need a key, reading needs one only where there are keys for that. The
-// door is safe for concurrent use; a body is checked while it arrives and never
-// held in memory as a whole.
+// Uploads need a key; reading needs one if a key for reading exists. The door is
+// safe for concurrent use; a body is verified while it arrives, and is never in
+// memory as a whole.
 package elastic
 
 import (
@@ -25,12 +25,12 @@ import (
 	"symbolon/internal/symbolicate"
 )
 
-// Deps are the parts that the door works with.
+// Deps are the dependencies of a Door.
 type Deps struct {
 	Store  *symbfile.Store
 	Keys   *keys.Ring
 	Run    func(ctx context.Context, req *symbolicate.Request) (*symbolicate.Result, error)
-	Forget func(ctx context.Context, m ident.Module) error // what was missing may be there now
+	Forget func(ctx context.Context, m ident.Module) error // invalidates cached misses of a module
 	Log    *slog.Logger
 }
 
@@ -40,10 +40,10 @@ type Door struct {
 	Deps
 }
 
-// New makes a door.
+// New returns a door.
 func New(cfg Config, deps Deps) *Door { return &Door{cfg.Defaults(), deps} }
 
-// Routes are what the door serves.
+// Routes returns the routes of the door.
 func (d *Door) Routes() []api.Route {
 	upload, read := []string{http.MethodPost, http.MethodPut}, []string{http.MethodGet, http.MethodHead}
 	most := int64(d.cfg.Uploads.Defaults().MaxPart)

@@ -10,26 +10,26 @@ import (
 	"symbolon/internal/symbolicate"
 )
 
-// Lookup is what was uploaded for some binaries, to be asked for addresses: as
-// return pads, and as ranges where there is no pad. It belongs to one goroutine.
+// A Lookup looks up addresses in the uploaded files of binaries: in return pads, and
+// in ranges for addresses without a pad. It is used by one goroutine.
 type Lookup struct {
 	frames  []symbolicate.Frame
 	results [2]*symbolicate.Result // of return pads, then of ranges
 }
 
-// from says where an answer comes from.
+// from are the names of the results.
 var from = [...]string{"returnpads", "ranges"}
 
-// Answer is the frames of an address, innermost first. They are valid until
-// another address is asked for.
+// An Answer is the frames of an address, innermost first. They are valid until the
+// next call of At.
 type Answer struct {
 	Frames []sym.Frame
-	Result *symbolicate.Result // which has their texts
+	Result *symbolicate.Result // has their texts
 	addr   uint64
 	which  int
 }
 
-// Look opens what was uploaded for files. Release it.
+// Look opens the uploaded files of binaries. The result must be released.
 func Look(ctx context.Context, run func(context.Context, *symbolicate.Request) (*symbolicate.Result, error), files []ident.Module, frames []symbolicate.Frame) (*Lookup, error) {
 	l := &Lookup{frames: frames}
 	for i, p := range [...]locate.Purpose{locate.Pads, locate.Debug} {
@@ -43,7 +43,7 @@ func Look(ctx context.Context, run func(context.Context, *symbolicate.Request) (
 	return l, nil
 }
 
-// Release lets go of what is open.
+// Release closes the files.
 func (l *Lookup) Release() {
 	for _, res := range l.results {
 		if res != nil {
@@ -52,8 +52,8 @@ func (l *Lookup) Release() {
 	}
 }
 
-// Missing is why there is nothing for a file of which something was asked. If some of
-// it is there and cannot be read, that is why.
+// Missing returns why a requested file has no symbols, nil if it has some. A file
+// that cannot be read comes before one that is missing.
 func (l *Lookup) Missing(file int32) *Absence {
 	var why *Absence
 	for i := len(from) - 1; i >= 0; i-- {
@@ -70,13 +70,13 @@ func (l *Lookup) Missing(file int32) *Absence {
 	return why
 }
 
-// Absence is why there is nothing for a file.
+// An Absence is the reason why a file has no symbols.
 type Absence struct {
 	Fault *fault.Error
 	what  string // of the file
 }
 
-// outside is what strangers are told: what failed, and not where.
+// outside returns the text for clients, without the place of the failure.
 func (a *Absence) outside() string {
 	kind := a.Fault.Kind
 	switch kind {
@@ -85,12 +85,12 @@ func (a *Absence) outside() string {
 	case fault.Malformed:
 		return kind.String() + ": the " + a.what + " of this file are damaged, or unpack to far more than was sent"
 	case fault.Unsupported:
-		return kind.String() + ": the " + a.what + " of this file are larger or other than what can be looked up"
+		return kind.String() + ": the " + a.what + " of this file are too large, or of an unknown form"
 	}
-	return kind.String() + ": the " + a.what + " of this file could not be read; try again"
+	return kind.String() + ": the " + a.what + " of this file cannot be read; try again"
 }
 
-// At answers an address. Asking in rising order is what it is made for.
+// At looks up the frame i. Rising order is fast.
 func (l *Lookup) At(i int) (a Answer, err error) {
 	a.addr = l.frames[i].Addr
 	for a.which, a.Result = range l.results {
@@ -102,8 +102,8 @@ func (l *Lookup) At(i int) (a Answer, err error) {
 	return a, nil
 }
 
-// Offset is how far the address is from the start of a frame's function, where
-// that is known.
+// Offset returns the distance of the address from the start of a frame's function,
+// if that is known.
 func (a *Answer) Offset(f *sym.Frame) (uint64, bool) {
 	return a.addr - f.Entry, a.which == 1 && !f.Inlined && a.addr >= f.Entry
 }

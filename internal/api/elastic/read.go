@@ -18,7 +18,7 @@ import (
 	"symbolon/internal/keys"
 )
 
-// reading serves those who may read.
+// reading returns a handler for requests that may read.
 func (d *Door) reading(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if d.mayRead(w, r) {
@@ -27,7 +27,7 @@ func (d *Door) reading(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// mayRead refuses who may not read.
+// mayRead reports whether a request may read; otherwise it answers it.
 func (d *Door) mayRead(w http.ResponseWriter, r *http.Request) bool {
 	err := d.Keys.Check(r, keys.Read)
 	switch {
@@ -41,19 +41,19 @@ func (d *Door) mayRead(w http.ResponseWriter, r *http.Request) bool {
 	return err == nil
 }
 
-// missing says that there is nothing, or that we cannot know.
+// missing answers a request for a missing or unreadable file.
 func (d *Door) missing(w http.ResponseWriter, r *http.Request, err error) {
 	switch status := api.Status(err); {
-	case r.Context().Err() != nil: // nobody is there to be told
+	case r.Context().Err() != nil: // the client has left
 	case status == http.StatusNotFound:
 		api.FailError(w, r, status, "no symbols of this file were uploaded here, or not all parts of them")
 	default:
-		d.Log.Error("the store of symbfiles cannot be read", "request_id", api.RequestID(r.Context()), "error", err)
+		d.Log.Error("cannot read the store of symbfiles", "request_id", api.RequestID(r.Context()), "error", err)
 		api.FailError(w, r, status, "")
 	}
 }
 
-// held is what there is of one kind for a binary.
+// held describes a published file.
 type held struct {
 	Content   string    `json:"content"`
 	Parts     int       `json:"parts"`
@@ -62,7 +62,7 @@ type held struct {
 	Published time.Time `json:"published"`
 }
 
-// one tells what there is of a binary, or its frames at addresses.
+// one serves the description of a binary, or its frames at addresses.
 func (d *Door) one(w http.ResponseWriter, r *http.Request) {
 	file, err := parseFile(r.PathValue("rest"))
 	if err != nil {
@@ -95,7 +95,7 @@ func (d *Door) one(w http.ResponseWriter, r *http.Request) {
 		} else {
 			answer.ReturnPads = has
 		}
-		if answer.BuildID.IsZero() && !info.BuildID.IsZero() { // what came with the ranges counts
+		if answer.BuildID.IsZero() && !info.BuildID.IsZero() { // that of the ranges comes first
 			answer.BuildID, answer.Base = info.BuildID, fmt.Sprintf("%#x", info.Base)
 		}
 	}
@@ -106,15 +106,15 @@ func (d *Door) one(w http.ResponseWriter, r *http.Request) {
 	api.WriteJSON(w, http.StatusOK, answer)
 }
 
-// mirrored is the file that the path of a mirror names.
+// mirrored returns the file id in the path of a mirror.
 func mirrored(r *http.Request) (ident.FileID, bool) {
 	a, b, text := r.PathValue("a"), r.PathValue("b"), r.PathValue("id")
 	id, err := parseFile(text)
 	return id, err == nil && id.Base64() == text && strings.HasPrefix(text, a+b) && len(a) == 2 && len(b) == 2
 }
 
-// metadata is the answer of a mirror, which may have symbols under the id of
-// another file. Ours are under that of the binary itself.
+// metadata serves the answer of a mirror, which names the file with the symbols.
+// Here it is the binary itself.
 func (d *Door) metadata(w http.ResponseWriter, r *http.Request) {
 	id, ok := mirrored(r)
 	if !ok {
@@ -132,14 +132,13 @@ func (d *Door) metadata(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(text))
 }
 
-// tag tells a state of a file from others, also from one of the same content of
-// which something else is told.
+// tag returns the ETag of a published file. It changes with the build id too.
 func tag(info *symbfile.Info) string {
 	return fmt.Sprintf("\"%x-%x\"", info.Content[:10], info.Published.UnixNano())
 }
 
-// mirror gives out symbfiles as they are kept. What is sent is of one state of a
-// file, and its tag of the same, or the answer fails.
+// mirror returns the handler that sends stored symbfiles. An answer and its tag are
+// of one version of the file, or it fails.
 func (d *Door) mirror(kind symbfile.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, ok := mirrored(r)
@@ -157,33 +156,33 @@ func (d *Door) mirror(kind symbfile.Kind) http.HandlerFunc {
 		w.Header().Set("Content-Type", "application/octet-stream")
 		w.Header().Set("ETag", tag(info))
 		http.ServeContent(w, r, "", time.Time{}, b)
-		if b.err != nil { // only a broken connection tells the client now
+		if b.err != nil { // only a broken connection can report it now
 			if r.Context().Err() == nil {
-				d.Log.Warn("a symbfile was not sent as a whole", "request_id", api.RequestID(r.Context()), "error", b.err)
+				d.Log.Warn("cannot send the rest of a symbfile", "request_id", api.RequestID(r.Context()), "error", b.err)
 			}
 			panic(http.ErrAbortHandler)
 		}
 	}
 }
 
-// blob reads a symbfile as it is kept, from any place on. It is open from its
-// beginning to its end, so that a new file does not touch it.
+// blob is an io.ReadSeeker of a stored symbfile. It stays open while it is read in
+// order, so that a new file does not affect it.
 type blob struct {
 	ctx   context.Context
 	store *symbfile.Store
 	file  ident.FileID
 	kind  symbfile.Kind
-	attrs bucket.Attrs  // of the file as it was when it was opened first
-	off   int64         // where the next Read is
-	src   io.ReadCloser // nil: it has to be opened
-	at    int64         // where src is
+	attrs bucket.Attrs  // of the version that was opened first
+	off   int64         // of the next Read
+	src   io.ReadCloser // nil: not open
+	at    int64         // offset of src
 	err   error
 }
 
-// maxOpens is how often a file is opened that is replaced all the time.
+// maxOpens limits how often a file is opened that is replaced meanwhile.
 const maxOpens = 10
 
-// begin opens the file, and tells what is in just this state of it.
+// begin opens the file and returns the Info of the same version.
 func (b *blob) begin() (*symbfile.Info, error) {
 	for range maxOpens {
 		info, err := b.store.Info(b.ctx, b.file, b.kind)
@@ -198,10 +197,10 @@ func (b *blob) begin() (*symbfile.Info, error) {
 			return info, nil
 		}
 	}
-	return nil, fault.New(fault.Transport, b.file.Base64(), "the file is replaced all the time")
+	return nil, fault.New(fault.Transport, b.file.Base64(), "the file was replaced %d times while it was opened", maxOpens)
 }
 
-// open opens the file at off, if it is still the same.
+// open opens the file at off, unless it was replaced.
 func (b *blob) open() error {
 	b.close()
 	src, attrs, err := b.store.Open(b.ctx, b.file, b.kind, b.off, -1)
@@ -209,7 +208,7 @@ func (b *blob) open() error {
 	case err != nil:
 		return err
 	case attrs.Version != b.attrs.Version || attrs.Size != b.attrs.Size:
-		_ = src.Close() // it is another file
+		_ = src.Close()
 		return fault.New(fault.Transport, b.file.Base64(), "the file was replaced while it was sent")
 	}
 	b.src, b.at = src, b.off
@@ -237,13 +236,13 @@ func (b *blob) Read(p []byte) (int, error) {
 	case err != io.EOF:
 		b.err = err
 	case b.off < b.attrs.Size:
-		b.err = fault.New(fault.Transport, b.file.Base64(), "the store has sent less than it said")
+		b.err = fault.New(fault.Transport, b.file.Base64(), "the store sent less than the size of the file")
 		err = b.err
 	}
 	return n, err
 }
 
-// Seek says where to read next.
+// Seek sets the offset of the next Read.
 func (b *blob) Seek(off int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
@@ -252,7 +251,7 @@ func (b *blob) Seek(off int64, whence int) (int64, error) {
 		off += b.attrs.Size
 	}
 	if off < 0 {
-		return b.off, errors.New("a place before the beginning")
+		return b.off, errors.New("negative offset")
 	}
 	b.off = off
 	return off, nil

@@ -6,10 +6,11 @@ import (
 	"math/bits"
 )
 
-// What a part takes while it is received: whatever its size, an encoder and messages
-// of at most smallMessage; with larger ones perMessage times the largest of them, rounded
-// up to a power of two, for a table of strings and a range with its lines, as they came and as they are read.
-// The bounds of the store end that at maxHeld, a decoder included.
+// The memory that receiving a part takes, of any size: leastHeld for an encoder and
+// messages of at most smallMessage; for larger ones perMessage times the largest of
+// them, rounded up to a power of two, for a table of strings and a range with its
+// lines, encoded and decoded. The limits of the store keep it below maxHeld,
+// including a decoder.
 const (
 	leastHeld    = 4 << 20
 	smallMessage = 64 << 10
@@ -22,19 +23,18 @@ const (
 	zstdMagic = "\x28\xb5\x2f\xfd"
 )
 
-// scale is a part that is weighed while it is read: it claims the memory that a
-// message takes before it gives the beginning of it out. So who sends slowly what
-// takes little holds little.
+// scale reads a part, and acquires the memory for each message before it returns
+// the beginning of it. So a slow client with small messages holds little memory.
 type scale struct {
 	src     io.Reader
-	several bool // parts are a file together
+	several bool // the file has other parts
 	claim   func(n int64) error
 
-	look  func(s *scale, b []byte) (n int) // takes the next bytes
+	look  func(s *scale, b []byte) (n int) // consumes the next bytes
 	head  []byte                           // of the part, or of a message
-	skip  uint64                           // bytes of the message that are to come
-	raw   bool                             // it goes on where another part ends, or ends within a message
-	large bool                             // maxHeld is claimed
+	skip  uint64                           // bytes of the message that are not read yet
+	raw   bool                             // it continues another part
+	large bool                             // maxHeld is acquired
 	err   error
 }
 
@@ -51,7 +51,7 @@ func (s *scale) Read(p []byte) (int, error) {
 		b = b[s.look(s, b):]
 	}
 	if err == io.EOF && s.err == nil && s.several && (s.raw || s.skip > 0 || len(s.head) > 0) {
-		s.all() // with others it may make a file, which is read then
+		s.all() // the file is read as a whole when it is complete
 	}
 	if s.err != nil {
 		return 0, s.err
@@ -59,14 +59,14 @@ func (s *scale) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// all claims what a part may take at most.
+// all acquires the memory of the largest part.
 func (s *scale) all() {
 	if !s.large {
 		s.large, s.err = true, s.claim(maxHeld)
 	}
 }
 
-// begin finds out what the part is.
+// begin detects the form of the part.
 func (s *scale) begin(b []byte) int {
 	n := min(len(b), len(symbMagic)-len(s.head))
 	s.head = append(s.head, b[:n]...)
@@ -84,7 +84,7 @@ func (s *scale) begin(b []byte) int {
 	return n
 }
 
-// message reads the size and the type of a message.
+// message reads the size and the type of a message, and skips its content.
 func (s *scale) message(b []byte) int {
 	if s.skip > 0 {
 		n := min(uint64(len(b)), s.skip)
@@ -95,7 +95,7 @@ func (s *scale) message(b []byte) int {
 	size, n := binary.Uvarint(s.head)
 	_, more := binary.Uvarint(s.head[max(n, 0):])
 	switch {
-	case n < 0 || more < 0: // no number: nobody reads on
+	case n < 0 || more < 0: // invalid: the reader stops here
 		s.all()
 	case n > 0 && more > 0:
 		s.head, s.skip = s.head[:0], size
@@ -104,7 +104,7 @@ func (s *scale) message(b []byte) int {
 	return 1
 }
 
-// weigh claims what a message takes.
+// weigh acquires the memory for a message.
 func (s *scale) weigh(size uint64) {
 	if size <= smallMessage {
 		return

@@ -15,7 +15,7 @@ import (
 	"symbolon/internal/keys"
 )
 
-// The codes of failures. Only the first is one of Elastic's that is known.
+// The codes of failures. Only the first one is known from Elastic.
 const (
 	codeInternal  = "1000"
 	codeFileID    = "1001"
@@ -29,10 +29,10 @@ const (
 	codeNoRight   = "1009"
 	codeBusy      = "1010"
 	codeCoding    = "1011"
-	codeRequest   = "1012" // anything else that is wrong with a request
+	codeRequest   = "1012" // any other invalid request
 )
 
-// refusal is why a part is not taken.
+// refusal is an answer to an invalid request.
 type refusal struct {
 	status int
 	code   string
@@ -41,7 +41,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// mayUpload refuses who may not upload.
+// mayUpload reports whether a request may upload; otherwise it answers it.
 func (d *Door) mayUpload(w http.ResponseWriter, r *http.Request) bool {
 	err := d.Keys.Check(r, keys.Upload)
 	if err != nil {
@@ -50,7 +50,7 @@ func (d *Door) mayUpload(w http.ResponseWriter, r *http.Request) bool {
 	return err == nil
 }
 
-// taking takes parts of one kind.
+// taking returns the handler for parts of one kind.
 func (d *Door) taking(kind symbfile.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		part, err := partOf(r.Header, kind)
@@ -98,7 +98,7 @@ func partOf(h http.Header, kind symbfile.Kind) (p symbfile.Part, err error) {
 		return p, &refusal{http.StatusBadRequest, codePart, fmt.Sprintf("FilePart is %d of %d FileParts, and the first is 0", p.Index, p.Count)}
 	}
 	if p.Upload = h.Get("Symbolon-Upload"); !symbfile.IsUpload(p.Upload) {
-		return p, &refusal{http.StatusBadRequest, codeRequest, fmt.Sprintf("the header Symbolon-Upload is %.80q; wanted are at most %d letters, digits, - and _", p.Upload, symbfile.MaxUpload)}
+		return p, &refusal{http.StatusBadRequest, codeRequest, fmt.Sprintf("the header Symbolon-Upload is %.80q; must be at most %d letters, digits, - and _", p.Upload, symbfile.MaxUpload)}
 	}
 	key, _ := keys.Sent(h) // it was admitted
 	id, _, _ := bytes.Cut(key, []byte{':'})
@@ -117,7 +117,7 @@ func partOf(h http.Header, kind symbfile.Kind) (p symbfile.Part, err error) {
 	return p, nil
 }
 
-// parseFile reads a file id. That of zeros stands for none everywhere else.
+// parseFile parses a file id. Zeros mean a missing id elsewhere.
 func parseFile(text string) (ident.FileID, error) {
 	id, err := ident.ParseFileID(text)
 	if err == nil && id.IsZero() {
@@ -133,12 +133,12 @@ func number(h http.Header, name string, absent, least, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least || n > most {
-		return 0, &refusal{http.StatusBadRequest, codePart, fmt.Sprintf("the header %s is %.40q; wanted is a number from %d to %d", name, text, least, most)}
+		return 0, &refusal{http.StatusBadRequest, codePart, fmt.Sprintf("the header %s is %.40q; must be a number from %d to %d", name, text, least, most)}
 	}
 	return n, nil
 }
 
-// refuse tells a client why its part is not taken.
+// refuse answers a request that failed.
 func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var own *refusal
 	var body *api.BodyError
@@ -153,7 +153,7 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 			w.Header().Set("Retry-After", "1")
 		}
 		d.fail(w, r, body.Status, body.Title)
-	case r.Context().Err() != nil: // nobody is there to be told
+	case r.Context().Err() != nil: // the client has left
 	case errors.As(err, &stored):
 		why := reasons[stored.Why]
 		d.say(w, r, why.status, why.code, stored.Error())
@@ -163,7 +163,7 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("WWW-Authenticate", "ApiKey")
 		d.say(w, r, http.StatusUnauthorized, codeNoKey, err.Error())
 	default:
-		d.Log.Error("a part of a symbfile could not be stored", "request_id", api.RequestID(r.Context()), "error", err)
+		d.Log.Error("cannot store a part of a symbfile", "request_id", api.RequestID(r.Context()), "error", err)
 		if kind := fault.KindOf(err); kind == fault.Timeout || kind == fault.Transport {
 			w.Header().Set("Retry-After", "5")
 			d.say(w, r, http.StatusServiceUnavailable, codeBusy, "the store does not answer; try again")
@@ -173,7 +173,7 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// reasons are how refusals of the store are told.
+// reasons are the answers for refusals of the store.
 var reasons = map[ingest.Reason]struct {
 	status int
 	code   string
@@ -185,7 +185,7 @@ var reasons = map[ingest.Reason]struct {
 	ingest.Truncated: {http.StatusBadRequest, codeCut},
 }
 
-// fail words what the front finds.
+// fail answers a request that the front refuses.
 func (d *Door) fail(w http.ResponseWriter, r *http.Request, status int, title string) {
 	code := codeRequest
 	switch status {
@@ -206,7 +206,7 @@ func (d *Door) fail(w http.ResponseWriter, r *http.Request, status int, title st
 	d.say(w, r, status, code, title)
 }
 
-// say writes a failure, and logs it under the id that the client is told.
+// say writes a failure, and logs it with the id in the answer.
 func (d *Door) say(w http.ResponseWriter, r *http.Request, status int, code, text string) {
 	type failure struct {
 		Code string `json:"Code"`

@@ -11,10 +11,10 @@ import (
 
 // Config limits uploads. The zero value has the defaults.
 type Config struct {
-	MaxPart bin.Size      `yaml:"max_part" help:"Decoded bytes of one part of an upload, at most."`
-	MaxFile bin.Size      `yaml:"max_file" help:"Decoded bytes of all parts of a file together, at most."`
-	Expiry  time.Duration `yaml:"expiry" help:"How long parts wait for the others of their file."`
-	Mixed   bool          `yaml:"mixed" help:"Take parts that also have records of the other kind: return pads among ranges, ranges among return pads."`
+	MaxPart bin.Size      `yaml:"max_part" help:"Decoded size of one part of an upload."`
+	MaxFile bin.Size      `yaml:"max_file" help:"Decoded size of all parts of a file together."`
+	Expiry  time.Duration `yaml:"expiry" help:"How long the parts of an incomplete upload are kept."`
+	Mixed   bool          `yaml:"mixed" help:"Accept parts that also contain records of the other kind: return pads among ranges, ranges among return pads."`
 }
 
 // Defaults returns c with its zero fields filled in.
