@@ -291,9 +291,6 @@ func TestFetchGoesOnAfterItsCallerLeft(t *testing.T) {
 	if !trail[0].Cached || trail[0].Fault.Kind != fault.NotFound {
 		t.Errorf("got %+v, want a remembered NotFound", trail[0])
 	}
-	if n := s.asked.Load(); n != 1 {
-		t.Errorf("got %d requests, want 1", n)
-	}
 }
 
 func TestKeptOriginalIsNotFetchedAgain(t *testing.T) {
