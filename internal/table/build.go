@@ -22,11 +22,11 @@ import (
 	"symbolon/internal/symcache"
 )
 
-// maxWaiting is how many builds may wait. The file of one that is turned away
-// goes on answering for itself, and the next answer tries again.
+// maxWaiting is the largest number of builds in the queue. If it is full the file is
+// used on, and the next answer tries again.
 const maxWaiting = 64
 
-// Prefetch has the table of m built and kept, and waits for it.
+// Prefetch builds and stores the table of m, and waits for that.
 func (t *Tables) Prefetch(ctx context.Context, m ident.Module) (Report, error) {
 	report := Report{Hit: true}
 	h, _, _ := t.Ready(m, locate.SymFirst)
@@ -41,7 +41,7 @@ func (t *Tables) Prefetch(ctx context.Context, m ident.Module) (Report, error) {
 	case b == nil:
 		return report, nil
 	case !b.isQueued.Load():
-		return report, fault.New(fault.Timeout, "", "%d tables wait to be built; ask again", maxWaiting)
+		return report, fault.New(fault.Timeout, "", "%d tables are waiting to be built; try again later", maxWaiting)
 	}
 	select {
 	case <-b.done:
@@ -61,7 +61,7 @@ type build struct {
 
 // endAnswer releases an entry when an answer from it has been written. The table
 // of a file that answered for itself is queued to be built then.
-func (t *desk) endAnswer(key cache.Key, ref *mem.Ref[*entry]) {
+func (t *shared) endAnswer(key cache.Key, ref *mem.Ref[*entry]) {
 	if e := ref.Value(); e.build == nil || !t.queue(key, ref) {
 		ref.Release()
 	}
@@ -69,7 +69,7 @@ func (t *desk) endAnswer(key cache.Key, ref *mem.Ref[*entry]) {
 
 // queue queues the build of the table of an entry. It takes the reference over
 // and reports true, unless the build is queued already or too many are.
-func (t *desk) queue(key cache.Key, ref *mem.Ref[*entry]) bool {
+func (t *shared) queue(key cache.Key, ref *mem.Ref[*entry]) bool {
 	e := ref.Value()
 	if e.build.isQueued.Swap(true) {
 		return false
@@ -83,7 +83,7 @@ func (t *desk) queue(key cache.Key, ref *mem.Ref[*entry]) bool {
 		defer t.waiting.Add(-1)
 		defer ref.Release()
 		defer close(e.build.done)
-		calm()
+		lowerPriority()
 		e.build.err = t.replace(key, e)
 	})
 	return true
@@ -91,7 +91,7 @@ func (t *desk) queue(key cache.Key, ref *mem.Ref[*entry]) bool {
 
 // replace builds the table of an entry that answers for itself, and opens it in
 // place of the file. If another node builds it, replace waits for that.
-func (t *desk) replace(key cache.Key, e *entry) error {
+func (t *shared) replace(key cache.Key, e *entry) error {
 	made, outcome, err := t.inTurn(e)
 	for wait := firstWait; errors.Is(err, errElsewhere); wait = min(2*wait, lastWait) {
 		select {
@@ -106,7 +106,7 @@ func (t *desk) replace(key cache.Key, e *entry) error {
 		metric.Builds.Add(1, outcome)
 	case t.ctx.Err() == nil:
 		metric.Builds.Add(1, "failed")
-		t.log.Warn("a table could not be built; its file goes on answering for itself",
+		t.log.Warn("cannot build a table; its file is used instead",
 			"module", e.Module.DebugFile, "error", err)
 	}
 	return err
@@ -114,7 +114,7 @@ func (t *desk) replace(key cache.Key, e *entry) error {
 
 // takeOver opens the table made in place of its file e, unless a newer file is
 // open by now.
-func (t *desk) takeOver(key cache.Key, e, made *entry) {
+func (t *shared) takeOver(key cache.Key, e, made *entry) {
 	if now, ok := t.open.Peek(key); ok {
 		isNewer := now.Value() != e
 		now.Release()
@@ -136,7 +136,7 @@ const (
 )
 
 // inTurn builds when there are a slot and memory for it.
-func (t *desk) inTurn(e *entry) (made *entry, outcome string, err error) {
+func (t *shared) inTurn(e *entry) (made *entry, outcome string, err error) {
 	select {
 	case t.slots <- struct{}{}:
 		defer func() { <-t.slots }()
@@ -153,12 +153,12 @@ func (t *desk) inTurn(e *entry) (made *entry, outcome string, err error) {
 	return t.buildSafely(t.ctx, e)
 }
 
-// needs is how much memory the build for e takes.
-func (t *desk) needs(e *entry) int64 { return min(int64(t.cfg.BuildMemory), 16<<20+e.found.Size) }
+// needs returns the memory of the build for e.
+func (t *shared) needs(e *entry) int64 { return min(int64(t.cfg.BuildMemory), 16<<20+e.found.Size) }
 
 // buildSafely is buildTable with a panic turned into an error: a file that makes
 // us panic must not end the server.
-func (t *desk) buildSafely(ctx context.Context, e *entry) (made *entry, outcome string, err error) {
+func (t *shared) buildSafely(ctx context.Context, e *entry) (made *entry, outcome string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fault.New(fault.Internal, "table build", "panic: %v\n%s", p, debug.Stack())
@@ -169,7 +169,7 @@ func (t *desk) buildSafely(ctx context.Context, e *entry) (made *entry, outcome 
 
 // buildTable builds the table of the file of e, stores and opens it. The outcome
 // is the one in the metrics: it was built, or found.
-func (t *desk) buildTable(ctx context.Context, e *entry) (made *entry, outcome string, err error) {
+func (t *shared) buildTable(ctx context.Context, e *entry) (made *entry, outcome string, err error) {
 	start, b := t.now(), e.build
 	obj, src, err := e.found.File(ctx)
 	if err != nil {
@@ -202,13 +202,13 @@ func (t *desk) buildTable(ctx context.Context, e *entry) (made *entry, outcome s
 		metric.BadRecords.Add(int64(info.BadRecords), info.Kind)
 	}
 	if err := e.found.Record(context.WithoutCancel(ctx), b.hash); err != nil {
-		t.log.Warn("the meta of a file could not be kept", "error", err)
+		t.log.Warn("cannot store the description of a file", "error", err)
 	}
 	return made, outcome, nil
 }
 
 // store builds the table of obj, which is that of e, stores it and opens it.
-func (t *desk) store(ctx context.Context, e *entry, obj *object.Object, size int64) (*entry, error) {
+func (t *shared) store(ctx context.Context, e *entry, obj *object.Object, size int64) (*entry, error) {
 	info := obj.Info()
 	m := info.Module
 	opt := symcache.Options{Memory: int64(t.cfg.BuildMemory), Scratch: t.scratch, Workers: max(1, runtime.GOMAXPROCS(0)-1)}
@@ -216,7 +216,7 @@ func (t *desk) store(ctx context.Context, e *entry, obj *object.Object, size int
 		if info.Kind == "symbfile" && t.cfg.MaxBytes > 0 {
 			// Its table may be a thousand times as large as the file, which answers
 			// as well.
-			w = &bounded{w: w, left: int64(t.cfg.MaxBytes)}
+			w = &limitedWriter{w: w, left: int64(t.cfg.MaxBytes)}
 		}
 		return Build(ctx, w, obj, opt, Input{size, e.build.hash})
 	})
@@ -226,26 +226,26 @@ func (t *desk) store(ctx context.Context, e *entry, obj *object.Object, size int
 	return newEntry(blob, e.build.hash, m)
 }
 
-// bounded is where a table is written that has to have room among those that are open.
-type bounded struct {
+// limitedWriter writes a table that must fit into the memory for open tables.
+type limitedWriter struct {
 	w    io.Writer
 	left int64
 }
 
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *limitedWriter) Write(p []byte) (int, error) {
 	if b.left -= cost(int64(len(p))); b.left < 0 {
-		return 0, fault.New(fault.Unsupported, "table build", "the table would not fit into table.max_bytes")
+		return 0, fault.New(fault.Unsupported, "table build", "the table does not fit into table.max_bytes")
 	}
 	return b.w.Write(p)
 }
 
-// Input is the file that a table is made of.
+// Input identifies the file of a table.
 type Input struct {
 	Size int64
 	Hash [32]byte // of its content
 }
 
-// Build writes the table of obj, which is of this file.
+// Build writes the table of obj, an object of this file.
 func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Options, in Input) error {
 	names := obj.Names()
 	b := symcache.NewBuilder(opt, names.AppendText)
@@ -256,14 +256,14 @@ func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Op
 			if err := context.Cause(ctx); err != nil {
 				return err
 			}
-			runtime.Gosched() // answers go first, also where calm does nothing
+			runtime.Gosched() // for answers, also where lowerPriority does nothing
 			obj.Relax()
 		}
 		if err := b.Add(blk); err != nil {
 			return err
 		}
-		if n := names.LeftOut(); n > 0 { // and answers from the file have them
-			return fault.New(fault.Unsupported, "table build", "the names of its functions and files are too long: together they are many times as long as the file")
+		if n := names.LeftOut(); n > 0 { // answers from the file have them
+			return fault.New(fault.Unsupported, "table build", "names of functions and files are too long: many times the size of the file")
 		}
 		return nil
 	})
@@ -280,8 +280,8 @@ func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Op
 	return b.Finish(w, head)
 }
 
-// HashOf is the SHA-256 of a file. Each time when some megabytes more are read it
-// calls relax, which may be nil.
+// HashOf returns the SHA-256 of a file. It calls relax, which may be nil, after each
+// piece of some megabytes.
 func HashOf(src bin.Source, relax func()) (sum [32]byte, err error) {
 	const piece = 16 << 20
 	h := sha256.New()

@@ -40,43 +40,51 @@ const (
 )
 
 func askWhileFilesChange(t *testing.T, seed uint64) {
-	files := &changingFiles{t: t, rand: rand.New(rand.NewPCG(seed, 0))}
-	for i := range 3 {
-		files.list = append(files.list, &changingFile{
-			name: fmt.Sprint("m", i), there: []bool{true},
-			vanishes: i == 2, active: map[fetchID]int{}, failures: map[bool]failure{},
-		})
-	}
-	tier, log := &leakyTier{entries: map[tierKey]tierEntry{}}, slog.New(slog.DiscardHandler)
-	loc := locate.New(locate.Config{KeepOriginals: []string{"none", "all"}[seed%2]}, locate.Deps{
-		Sources: []source.Source{files}, Tier: tier, Spool: tier.spool, Now: time.Now, Log: log,
-	})
-	tables := table.New(table.Config{}, table.Deps{Locator: loc, Tier: tier, Now: time.Now, Log: log, Memory: bin.NewBudget(1 << 30)})
+	c, tier := openChangingFiles(t, seed)
+	c.files.steady.Store(false)
 	var wg sync.WaitGroup
 	for client := range uint64(clients) {
 		wg.Go(func() {
-			c := &freshnessClient{t, files, loc, tables, rand.New(rand.NewPCG(seed, client+1))}
+			c := &freshnessClient{t, c.files, c.loc, c.tables, rand.New(rand.NewPCG(seed, client+1))}
 			for range steps {
 				c.step()
 			}
 		})
 	}
 	wg.Wait()
-	c := &freshnessClient{t, files, loc, tables, files.rand}
-	files.steady.Store(true)
+	c.files.steady.Store(true)
 	time.Sleep(49 * time.Hour)
-	for _, f := range files.list {
+	for _, f := range c.files.list {
 		c.ask(f, locate.SymFirst, time.Hour)
 		sleepTo(2*time.Hour, askAt) // the answer may have been a stale one, and has been renewed
-		files.expectCurrent(f, c.ask(f, locate.SymFirst, time.Hour))
+		c.files.expectCurrent(f, c.ask(f, locate.SymFirst, time.Hour))
 	}
 	time.Sleep(time.Hour) // until all tables are built
-	tables.Clear()
+	c.tables.Clear()
 	if blobs, spools := tier.blobs.Load(), tier.spools.Load(); blobs != 0 || spools != 0 {
 		t.Errorf("%d blobs and %d spools are open after all users released them", blobs, spools)
 	}
-	tables.Close()
-	loc.Close()
+}
+
+// openChangingFiles returns a client of tables in a bubble of synctest, whose files
+// do not change by themselves.
+func openChangingFiles(t *testing.T, seed uint64) (*freshnessClient, *leakyTier) {
+	files := &changingFiles{t: t, rand: rand.New(rand.NewPCG(seed, 0))}
+	files.steady.Store(true)
+	for i := range 3 {
+		files.list = append(files.list, &changingFile{
+			name: fmt.Sprint("m", i), there: []bool{true},
+			vanishes: i == 2, active: map[fetchID]int{}, failures: map[bool]failure{},
+		})
+	}
+	tier, log := &leakyTier{entries: map[tierKey]tierEntry{}, steady: &files.steady}, slog.New(slog.DiscardHandler)
+	loc := locate.New(locate.Config{KeepOriginals: []string{"none", "all"}[seed%2]}, locate.Deps{
+		Sources: []source.Source{files}, Tier: tier, Spool: tier.spool, Now: time.Now, Log: log,
+	})
+	t.Cleanup(loc.Close)
+	tables := table.New(table.Config{}, table.Deps{Locator: loc, Tier: tier, Now: time.Now, Log: log, Memory: bin.NewBudget(1 << 30)})
+	t.Cleanup(tables.Close)
+	return &freshnessClient{t, files, loc, tables, files.rand}, tier
 }
 
 // Events of different kinds happen at different nanoseconds of a microsecond,
@@ -216,7 +224,7 @@ func lifeOf(k fault.Kind) time.Duration {
 type changingFiles struct {
 	t      *testing.T
 	list   []*changingFile
-	steady atomic.Bool // the server does not fail
+	steady atomic.Bool // the server does not fail, and the tier loses nothing
 	mu     sync.Mutex
 	rand   *rand.Rand
 }
@@ -226,6 +234,7 @@ type changingFile struct {
 	name     string
 	there    []bool // by version: whether the file is there
 	vanishes bool
+	fetches  int
 
 	forgets   int // begun so far
 	forgotten time.Time
@@ -312,6 +321,7 @@ func (s *changingFiles) Fetch(_ context.Context, c source.Candidate, w io.Writer
 	began := time.Now()
 	s.mu.Lock()
 	fetch := fetchID{c.Validator != "", f.forgets}
+	f.fetches++
 	if f.active[fetch]++; f.active[fetch] > 1 {
 		s.t.Errorf("%s: %d fetches at the same time (conditional: %v)", f.name, f.active[fetch], fetch.conditional)
 	}
@@ -357,6 +367,7 @@ type leakyTier struct {
 	mu            sync.Mutex
 	entries       map[tierKey]tierEntry
 	puts          int
+	steady        *atomic.Bool
 }
 
 type tierKey struct {
@@ -399,7 +410,7 @@ func (t *leakyTier) Put(_ context.Context, kind cache.Kind, key cache.Key, fill 
 	t.entries[tierKey{kind, key}] = tierEntry{content: content.Bytes()}
 	// A lost meta may have replaced a failure, which then is not remembered.
 	vanishes := kind == cache.Meta && bytes.Contains(content.Bytes(), []byte(`"m2"`))
-	if t.puts++; t.puts%3 == 0 && !vanishes {
+	if t.puts++; t.puts%3 == 0 && !vanishes && !t.steady.Load() {
 		delete(t.entries, tierKey{kind, key})
 	}
 	return t.open(content.Bytes()), nil
@@ -442,4 +453,16 @@ func (s *countedSpool) Size() int64  { return int64(len(s.content)) }
 func (s *countedSpool) Close() error { s.close(); return nil }
 func (s *countedSpool) ReadAt(p []byte, off int64) (int, error) {
 	return bin.Bytes(s.content).ReadAt(p, off)
+}
+
+// tables returns the number of stored tables.
+func (t *leakyTier) tables() (n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for k := range t.entries {
+		if k.kind == cache.Symcache {
+			n++
+		}
+	}
+	return n
 }

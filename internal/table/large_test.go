@@ -60,7 +60,7 @@ func TestSymbfileWithTooLargeTableAnswersItself(t *testing.T) {
 	defer loc.Close()
 	tables := table.New(table.Config{MaxBytes: 1 << 20}, table.Deps{Locator: loc, Tier: store, Now: time.Now, Log: log})
 	defer tables.Close()
-	if _, err := tables.Prefetch(t.Context(), m); err == nil || !strings.Contains(err.Error(), "would not fit into table.max_bytes") {
+	if _, err := tables.Prefetch(t.Context(), m); err == nil || !strings.Contains(err.Error(), "does not fit into table.max_bytes") {
 		t.Error(err)
 	}
 	h, report := tables.Symbols(t.Context(), m, locate.SymFirst)

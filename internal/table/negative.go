@@ -22,8 +22,7 @@ type negative struct {
 	trail     []locate.Tried
 }
 
-// negative returns the report of a module for which no file was found, as long
-// as that is not looked up again.
+// negative returns the report of a module without a file, and whether it is fresh.
 func (t *Tables) negative(key cache.Key, m ident.Module) (Report, bool) {
 	ref, ok := t.negatives.Get(key)
 	if !ok {
@@ -34,7 +33,7 @@ func (t *Tables) negative(key cache.Key, m ident.Module) (Report, bool) {
 	return Report{Fault: n.freshness.Fault, Tried: n.trail}, t.loc.State(m, n.freshness) == locate.Fresh
 }
 
-// addNegative remembers that there is no file for m, if all failures of the trail
+// addNegative remembers that no file was found for m, if all failures of the trail
 // are remembered.
 func (t *Tables) addNegative(key cache.Key, m ident.Module, f locate.Freshness, trail []locate.Tried) {
 	if t.loc.State(m, f) == locate.Fresh {

@@ -7,7 +7,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -79,9 +81,9 @@ func overIn(t *testing.T, c *clock, url, dir string) (*locate.Locator, *table.Ta
 	return loc, tables, ident.Module{Type: ident.TypeELF, CodeFile: "kiln", CodeID: id.CodeID(), DebugFile: "kiln", DebugID: id.DebugID(false)}
 }
 
-// TestBetterFileReplacesTable finds a program with symbols, beside which
-// debug information appears later. What answers goes on answering until there is
-// something better, however long that takes.
+// TestBetterFileReplacesTable finds a program with symbols, and debug
+// information for it appears later. The first file answers until the second one
+// has been fetched.
 func TestBetterFileReplacesTable(t *testing.T) {
 	full, err := os.ReadFile(filepath.Join("../object/testdata/corpus", "debuglink.debug"))
 	if err != nil {
@@ -89,7 +91,7 @@ func TestBetterFileReplacesTable(t *testing.T) {
 	}
 	var requests atomic.Int32
 	var there atomic.Bool // the debug information, which comes slowly
-	arrived := make(chan struct{})
+	requested, arrived := make(chan struct{}), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
 		path := strings.TrimPrefix(r.URL.Path, "/ca/"+kilnID[2:])
@@ -97,6 +99,7 @@ func TestBetterFileReplacesTable(t *testing.T) {
 		case path == "":
 			_, _ = w.Write(symbolsOnly())
 		case path == ".debug" && there.Load():
+			close(requested)
 			<-arrived
 			_, _ = w.Write(full)
 		default:
@@ -111,17 +114,17 @@ func TestBetterFileReplacesTable(t *testing.T) {
 	} else {
 		h.Close()
 	}
-	// best is what answers: the features of its file. It is always there.
+	// best returns the features of the open file.
 	best := func(when string) object.Features {
 		t.Helper()
 		h, _, known := tables.Ready(m, locate.Debug)
 		if h == nil {
-			t.Fatalf("%s nothing is open; known %v", when, known)
+			t.Fatalf("%s: nothing is open; known %v", when, known)
 		}
 		defer h.Close()
 		frames := h.Lookup(nil, 0x1100)
 		if len(frames) == 0 {
-			t.Errorf("%s there is no answer", when)
+			t.Errorf("%s: got no frames", when)
 		}
 		return h.Facts().Features
 	}
@@ -130,25 +133,23 @@ func TestBetterFileReplacesTable(t *testing.T) {
 	for _, later := range []time.Duration{0, 9 * time.Minute, 30 * time.Minute, 15 * time.Minute} {
 		c.goOn(later)
 		if f := best("within its time"); f != object.HasSymbols || requests.Load() != first {
-			t.Errorf("the miss holds for an hour: %v, %d requests", f.Names(), requests.Load()-first)
+			t.Errorf("before the failure expires: got %v, %d requests", f.Names(), requests.Load()-first)
 		}
 	}
 	c.goOn(10 * time.Minute)
-	for end := time.Now().Add(time.Minute); requests.Load() == first; time.Sleep(5 * time.Millisecond) {
-		if f := best("while nobody asks yet"); f != object.HasSymbols || time.Now().After(end) {
-			t.Fatalf("the miss is over: %v", f.Names())
-		}
+	if f := best("when the failure has expired"); f != object.HasSymbols {
+		t.Errorf("when the failure has expired: got %v", f.Names())
 	}
+	<-requested
 	for range 50 {
-		if f := best("while the better file comes"); f != object.HasSymbols {
-			t.Fatalf("nothing has come yet: %v", f.Names())
+		if f := best("during the fetch"); f != object.HasSymbols {
+			t.Fatalf("during the fetch: got %v", f.Names())
 		}
-		time.Sleep(time.Millisecond)
 	}
 	close(arrived)
-	for end := time.Now().Add(time.Minute); best("at last") != object.HasSymbols|object.HasDebug; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); best("after the fetch") != object.HasSymbols|object.HasDebug; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("the better file never answers")
+			t.Fatal("the better file does not answer")
 		}
 	}
 	asked := requests.Load()
@@ -158,14 +159,14 @@ func TestBetterFileReplacesTable(t *testing.T) {
 	}
 }
 
-// After a forget the next answer is of what is there now, and of what is open
-// where nothing can be had.
+// After a forget the next answer is of the current file, or of the open one if the
+// source fails.
 func TestAnswerAfterForgetIsCurrent(t *testing.T) {
 	full, err := os.ReadFile(filepath.Join("../object/testdata/corpus", "debuglink.debug"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := map[string][]byte{"": symbolsOnly()} // by what stands behind the id
+	files := map[string][]byte{"": symbolsOnly()} // by the suffix of their path
 	down := false
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		file := files[strings.TrimPrefix(r.URL.Path, "/ca/"+kilnID[2:])]
@@ -193,7 +194,7 @@ func TestAnswerAfterForgetIsCurrent(t *testing.T) {
 		}
 		defer h.Close()
 		if got := h.Facts().Features; got != want {
-			t.Errorf("the answer is of a file with %v, wanted is %v", got.Names(), want.Names())
+			t.Errorf("got a file with %v, want %v", got.Names(), want.Names())
 		}
 	}
 	forget := func() {
@@ -210,7 +211,7 @@ func TestAnswerAfterForgetIsCurrent(t *testing.T) {
 	forget()
 	down = true
 	answer(best)
-	for quick := false; !quick; time.Sleep(time.Millisecond) { // until its table is there
+	for quick := false; !quick; runtime.Gosched() { // until the table is open
 		if h, _, _ := tables.Ready(m, locate.Debug); h != nil {
 			quick = h.Quick()
 			h.Close()
@@ -230,8 +231,8 @@ func TestAnswerAfterForgetIsCurrent(t *testing.T) {
 	}
 }
 
-// What is on its way when something is forgotten is not what is there then: who
-// asks behind the forget gets that, although others wait for the same.
+// A fetch in progress may be of an earlier file: a request after the forget gets the
+// current one, although it waits for the same fetch.
 func TestFetchInProgressAtForgetIsRepeated(t *testing.T) {
 	full, err := os.ReadFile(filepath.Join("../object/testdata/corpus", "debuglink.debug"))
 	if err != nil {
@@ -239,7 +240,8 @@ func TestFetchInProgressAtForgetIsRepeated(t *testing.T) {
 	}
 	var there, held atomic.Bool
 	held.Store(true)
-	asked, served := make(chan struct{}), make(chan struct{})
+	asked, missed, served := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	miss := sync.OnceFunc(func() { close(missed) })
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch strings.TrimPrefix(r.URL.Path, "/ca/"+kilnID[2:]) {
 		case "":
@@ -253,6 +255,7 @@ func TestFetchInProgressAtForgetIsRepeated(t *testing.T) {
 				_, _ = w.Write(full)
 				return
 			}
+			miss()
 			http.NotFound(w, r)
 		default:
 			http.NotFound(w, r)
@@ -275,13 +278,12 @@ func TestFetchInProgressAtForgetIsRepeated(t *testing.T) {
 	}
 	go ask()
 	<-asked
-	time.Sleep(20 * time.Millisecond) // the other file is missing by now
+	<-missed
 	there.Store(true)
 	if err := loc.Invalidate(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
 	go ask()
-	time.Sleep(20 * time.Millisecond) // it waits for the same
 	close(served)
 	const best = object.HasSymbols | object.HasDebug
 	if a, b := <-answers, <-answers; a != best && b != best {
@@ -375,7 +377,7 @@ func TestNegativeEntryIsShortWhereNodesShare(t *testing.T) {
 	tables := table.New(table.Config{}, table.Deps{Locator: locator(layer), Tier: layer, Now: c.now, Log: log})
 	defer tables.Close()
 	if h, _ := tables.Symbols(t.Context(), module(), locate.SymFirst); h != nil {
-		t.Fatal("there is no file yet")
+		t.Fatal("got a handle before the file exists")
 	}
 	asked := b.asked.Load()
 	c.goOn(25 * time.Second)

@@ -7,14 +7,14 @@ import (
 	"symbolon/internal/locate"
 )
 
-// Report is the trail of one module: what was asked, what it cost, and why
-// there is nothing, if there is nothing.
+// Report is the outcome of one lookup of a module: its trail, the time it took, and
+// the fault of a module without a table.
 type Report struct {
-	Fault    *fault.Error   // why there is no table; nil when there is one
-	Tried    []locate.Tried // empty when the open table was already in memory
-	Hit      bool           // a table, in memory or on disk, answered
-	Late     bool           // the deadline of the module passed; the work goes on
-	Lookup   time.Duration  // asking the caches
-	Parse    time.Duration  // reading the fetched file
-	ParseBad time.Duration  // reading a file that turned out to be no use
+	Fault    *fault.Error   // nil if a table or file is open
+	Tried    []locate.Tried // empty if the table was open
+	Hit      bool           // a table was open or stored
+	Late     bool           // the deadline passed before the end of the work
+	Lookup   time.Duration  // of caches
+	Parse    time.Duration  // of the fetched file
+	ParseBad time.Duration  // of files that were rejected
 }

@@ -1,10 +1,10 @@
-// Package table answers what the best file of a module says: it opens the
-// table that was made of it, or, when there is none yet, lets the file answer
-// for itself and has the table made behind the answer.
+// Package table opens the table of the best file of a module. Before its
+// table is built it opens the file itself, and builds the table in the background
+// after the first answer.
 //
-// Open tables live in memory, by bytes; on disk they are keyed by the content
-// of the file they were made of and by the version of the format, so a table
-// serves every source that has the same file and is never a stale one.
+// Open tables are bounded by bytes. Stored tables have a key of the content of their
+// file and of the version of the format: so all sources of the same file share one,
+// and it is never stale.
 package table
 
 import (
@@ -29,15 +29,15 @@ import (
 	"symbolon/internal/symcache"
 )
 
-// Config of the tables. The zero value is the default.
+// Config configures Tables. The zero value is the default.
 type Config struct {
 	MaxBytes    bin.Size `yaml:"max_bytes" help:"Bytes of open tables and of their names kept in memory; none: half of the memory for all."`
 	Builds      int      `yaml:"builds" help:"Tables that are built at the same time, if memory allows."`
 	BuildMemory bin.Size `yaml:"build_memory" help:"Memory of one build; what does not fit is spilled to disk. None: a quarter of the memory for all."`
 }
 
-// Defaults returns c with its zero fields filled in. What memory there is, and
-// so how much of it is for tables, only the caller of New can say.
+// Defaults returns c with its zero fields filled in, but for those that depend on the
+// memory of the machine, which the caller of New knows.
 func (c Config) Defaults() Config {
 	if c.Builds == 0 {
 		c.Builds = 1
@@ -45,7 +45,7 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// Validate says what is wrong with c.
+// Validate returns an error if c is invalid.
 func (c Config) Validate() error {
 	if c.Builds < 0 {
 		return fmt.Errorf("builds is %d: must be at least 1", c.Builds)
@@ -53,15 +53,16 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Tables opens tables of what a locator finds. It is safe for concurrent use.
+// Tables opens the tables of the files that a locator finds. It is safe for
+// concurrent use.
 type Tables struct {
-	*desk
+	*shared
 	loc  *locate.Locator
-	view string // which sources are asked, for which scope
+	view string // the identity of the locator
 }
 
-// desk is what all Tables over one cache have in common.
-type desk struct {
+// shared has the parts that all Tables over one cache share.
+type shared struct {
 	cfg     Config
 	memory  *bin.Budget
 	lease   cache.Lease
@@ -76,51 +77,51 @@ type desk struct {
 	slots     chan struct{} // one for each build that may run
 	ctx       context.Context
 	cancel    context.CancelFunc
-	builds    sync.WaitGroup // and what is looked for behind answers
+	builds    sync.WaitGroup // and renewals
 
 	waiting atomic.Int64  // builds that wait or run
-	cleared atomic.Uint64 // how often; part of the keys, so that what was begun before is not found after it
+	cleared atomic.Uint64 // times; part of the keys, so that work from before is not used after it
 }
 
-// Deps are the parts that tables work with.
+// Deps are the parts that Tables use.
 type Deps struct {
 	Locator *locate.Locator
-	Tier    cache.Tier  // keeps finished tables
-	Scratch bin.Scratch // where a build spills to
+	Tier    cache.Tier  // stores tables
+	Scratch bin.Scratch // for builds that exceed their memory
 	Memory  *bin.Budget // for builds
 	Lease   cache.Lease // lets one of several nodes build a table; nil: there is one node
 	Now     func() time.Time
 	Log     *slog.Logger
 }
 
-// New makes Tables. Close them.
+// New returns Tables, which must be closed.
 func New(cfg Config, d Deps) *Tables {
 	cfg = cfg.Defaults()
 	cfg.MaxBytes, cfg.BuildMemory = cmp.Or(cfg.MaxBytes, 256<<20), cmp.Or(cfg.BuildMemory, 256<<20)
-	t := &desk{
+	t := &shared{
 		cfg: cfg, memory: d.Memory, lease: d.Lease, tier: d.Tier, scratch: d.Scratch, now: d.Now, log: d.Log,
 		open: mem.New[*entry]("open", int64(cfg.MaxBytes)), negatives: mem.New[*negative]("missing", negativeBytes),
 		slots: make(chan struct{}, cfg.Builds),
 	}
 	t.opens = cache.NewFlight[cache.Key](opened.retain, t.drop)
-	t.opens.Keep = true // what was begun for an answer that did not wait serves the next one
+	t.opens.Keep = true // work for an answer that did not wait serves the next one
 	t.ctx, t.cancel = context.WithCancel(context.Background())
-	return &Tables{desk: t, loc: d.Locator, view: viewOf(d.Locator)}
+	return &Tables{shared: t, loc: d.Locator, view: viewOf(d.Locator)}
 }
 
-// With opens tables of what another locator finds.
+// With returns Tables over another locator.
 func (t *Tables) With(loc *locate.Locator) *Tables {
-	return &Tables{desk: t.desk, loc: loc, view: viewOf(loc)}
+	return &Tables{shared: t.shared, loc: loc, view: viewOf(loc)}
 }
 
-// viewOf names what a locator may find.
+// viewOf returns the part of keys that depends on the locator.
 func viewOf(l *locate.Locator) string {
 	key := cache.KeyOf(l.Identity())
 	return string(key[:])
 }
 
-// Close ends the builds that run and closes what is open, of all Tables over
-// this cache. No handle may be in use any more.
+// Close ends the builds and closes the tables of all Tables over this cache. All
+// handles must have been closed.
 func (t *Tables) Close() {
 	t.cancel()
 	t.opens.Close()
@@ -129,8 +130,8 @@ func (t *Tables) Close() {
 	t.negatives.Close()
 }
 
-// Clear lets go of all modules that are open, or are about to be: they are
-// looked up again.
+// Clear drops all modules that are open or are being opened: they are looked up
+// again.
 func (t *Tables) Clear() {
 	t.cleared.Add(1)
 	t.open.Clear()
@@ -139,29 +140,29 @@ func (t *Tables) Clear() {
 // ClearNegatives makes all modules without a file be looked up again.
 func (t *Tables) ClearNegatives() { t.negatives.Clear() }
 
-// entry is what is open for one module: the table, or the file itself.
+// entry is the open table of a module, or its file.
 type entry struct {
 	answerer
 	Facts
-	mangled bool          // names are as linkers see them
+	mangled bool          // names are mangled
 	size    int64         // in memory
-	found   *locate.Found // the file that answers for itself; nil for a table
+	found   *locate.Found // the file; nil for a table
 	build   *build        // of its table; nil for a table
 	blob    cache.Blob    // the table; nil for a file
 
 	freshness *atomic.Pointer[locate.Freshness] // of a file, and then of its table
 }
 
-// Facts are what is known of an open module besides its addresses.
+// Facts describe the file of an open module.
 type Facts struct {
-	Module   ident.Module // as the file says
+	Module   ident.Module // as stated in the file
 	Kind     string       // format of the file
 	Features object.Features
 	VCS      string         // of its source server
 	Trail    []locate.Tried // how the file was found
 }
 
-// opened is an entry with the trail that led to it.
+// opened is an entry and how it was opened, or the outcome of a lookup without one.
 type opened struct {
 	key       cache.Key
 	ref       *mem.Ref[*entry]
@@ -178,15 +179,14 @@ func (o opened) retain() opened {
 
 // drop releases an entry that nothing waits for. There will be no answer, so its
 // table is queued now.
-func (t *desk) drop(o opened) {
+func (t *shared) drop(o opened) {
 	if o.ref != nil {
 		t.endAnswer(o.key, o.ref)
 	}
 }
 
-// Ready is what answers for m if it is open; it must be released. It is nil if
-// that is not so, and known says that there is nothing for it, as the report
-// tells.
+// Ready returns a handle if m is open, which must be closed. Without one, known
+// reports whether a lookup has failed, with the report of that.
 func (t *Tables) Ready(m ident.Module, p locate.Purpose) (h *Handle, report Report, known bool) {
 	key := t.moduleKey(m, p)
 	ref, ok := t.open.Get(key)
@@ -208,8 +208,8 @@ func (t *Tables) Ready(m ident.Module, p locate.Purpose) (h *Handle, report Repo
 	return t.handle(key, ref), Report{Hit: true}, true
 }
 
-// Symbols opens what answers for m, which was not Ready. The handle is nil when
-// there is nothing, and then the report says why; it must be released.
+// Symbols opens m, which was not Ready. The handle must be closed. It is nil if no
+// file was found, with the fault in the report.
 func (t *Tables) Symbols(ctx context.Context, m ident.Module, p locate.Purpose) (*Handle, Report) {
 	key := t.moduleKey(m, p)
 	start := t.now()
@@ -234,15 +234,15 @@ func (t *Tables) Symbols(ctx context.Context, m ident.Module, p locate.Purpose) 
 	return t.handle(key, o.ref), o.report
 }
 
-// opened opens what answers for m, once for all who ask now.
+// opened opens m, once for concurrent callers.
 func (t *Tables) opened(ctx context.Context, key cache.Key, m ident.Module, p locate.Purpose) (opened, error) {
 	return t.opens.Do(ctx, key, func(ctx context.Context) (opened, error) {
 		ref, ok := t.open.Peek(key)
-		if ok && t.loc.State(m, *ref.Value().freshness.Load()) != locate.Invalid { // somebody was faster
+		if ok && t.loc.State(m, *ref.Value().freshness.Load()) != locate.Invalid { // opened in the meantime
 			return opened{key: key, ref: ref, freshness: locate.Freshness{Seen: t.now()}, report: Report{Hit: true}}, nil
 		}
 		if ok {
-			return t.again(ctx, key, ref, m, p), nil
+			return t.lookUpAgain(ctx, key, ref, m, p), nil
 		}
 		if report, known := t.negative(key, m); known {
 			return opened{key: key, freshness: locate.Freshness{Seen: t.now()}, report: report}, nil
@@ -251,14 +251,14 @@ func (t *Tables) opened(ctx context.Context, key cache.Key, m ident.Module, p lo
 	})
 }
 
-// moduleKey names a module as it was asked for.
+// moduleKey returns the key of a module as it was requested.
 func (t *Tables) moduleKey(m ident.Module, p locate.Purpose) cache.Key {
 	return cache.KeyOf("module", t.view, strconv.FormatUint(t.cleared.Load(), 10), p.String(), m.Type.String(), m.CodeFile, string(m.CodeID), m.DebugFile, m.DebugID.Breakpad(), m.DebugIDText, m.DebugChecksum, m.FileID.Hex())
 }
 
-// again looks up a module that was invalidated. What is open is used on if no
+// lookUpAgain looks up a module that was invalidated. The open entry is used on if no
 // file is found.
-func (t *Tables) again(ctx context.Context, key cache.Key, ref *mem.Ref[*entry], m ident.Module, p locate.Purpose) opened {
+func (t *Tables) lookUpAgain(ctx context.Context, key cache.Key, ref *mem.Ref[*entry], m ident.Module, p locate.Purpose) opened {
 	o := t.find(ctx, key, m, p)
 	if o.ref != nil || ctx.Err() != nil {
 		ref.Release()
@@ -270,13 +270,13 @@ func (t *Tables) again(ctx context.Context, key cache.Key, ref *mem.Ref[*entry],
 	return o
 }
 
-// renew looks a module up again in the background. What is open is used until a
-// better file is open.
+// renew looks a module up again in the background. The open entry is used until the
+// new one is open.
 func (t *Tables) renew(key cache.Key, e *entry, m ident.Module, p locate.Purpose) {
 	t.builds.Go(func() {
 		defer func() {
 			if p := recover(); p != nil {
-				t.log.Error("a better file could not be looked for", "module", m.DebugFile, "panic", p, "stack", string(debug.Stack()))
+				t.log.Error("cannot look a module up again", "module", m.DebugFile, "panic", p, "stack", string(debug.Stack()))
 			}
 		}()
 		o := t.find(t.ctx, key, m, p)
@@ -289,7 +289,7 @@ func (t *Tables) renew(key cache.Key, e *entry, m ident.Module, p locate.Purpose
 	})
 }
 
-// find locates the file of m and opens its table, or else the file.
+// find looks up the file of m and opens its table, or else the file.
 func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p locate.Purpose) opened {
 	start := t.now()
 	found, tried, err := t.loc.Best(ctx, m, p)
@@ -300,12 +300,12 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 			o.report.ParseBad += tried[i].Parse
 		}
 	}
-	o.report.Lookup = max(o.report.Lookup, 0) // several were asked side by side
+	o.report.Lookup = max(o.report.Lookup, 0) // the attempts were concurrent
 	if err != nil {
 		o.report.Fault = fault.Of(err)
-		told := slices.ContainsFunc(tried, func(t locate.Tried) bool { return t.Fault == o.report.Fault })
-		if o.report.Fault.Kind == fault.Internal && !told { // the locator tells of files
-			t.log.Error("a module could not be looked up", "module", m.DebugFile, "error", err)
+		isInTrail := slices.ContainsFunc(tried, func(t locate.Tried) bool { return t.Fault == o.report.Fault })
+		if o.report.Fault.Kind == fault.Internal && !isInTrail { // the locator logs those
+			t.log.Error("cannot look a module up", "module", m.DebugFile, "error", err)
 		}
 		o.freshness = t.loc.Freshness(start, nil, tried, err)
 		t.addNegative(key, m, o.freshness, tried)
@@ -335,11 +335,11 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 		return o
 	}
 	o.report.Parse = found.Parse()
-	// The file in its spool counts like the memory, so that files which wait
-	// for their tables, or will never have one, do not pile up on the disk. Not
-	// in full if it is a giant: that must stay open too, to be fetched once.
+	// The spool counts like memory, so that files without tables do not fill the
+	// disk. Of a large file only a part counts: it must stay open too, so that it is
+	// fetched once.
 	e := &entry{
-		answerer: direct{obj}, mangled: obj.Mangled(), size: obj.Footprint() + min(src.Size(), t.giant()),
+		answerer: direct{obj}, mangled: obj.Mangled(), size: obj.Footprint() + min(src.Size(), t.maxFileCost()),
 		found: found, build: &build{done: make(chan struct{})},
 	}
 	if p == locate.Sources { // a table has no source files
@@ -351,7 +351,7 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 }
 
 // put opens an entry for all who ask for key from now on.
-func (t *desk) put(key cache.Key, e *entry, facts Facts, f *atomic.Pointer[locate.Freshness]) *mem.Ref[*entry] {
+func (t *shared) put(key cache.Key, e *entry, facts Facts, f *atomic.Pointer[locate.Freshness]) *mem.Ref[*entry] {
 	facts.Trail = remembered(facts.Trail)
 	e.Facts, e.freshness = facts, f
 	return t.open.Put(key, e, e.size, e.close)
@@ -363,14 +363,14 @@ func newFreshness(f locate.Freshness) *atomic.Pointer[locate.Freshness] {
 	return p
 }
 
-// giant is from how many bytes on a file does not count in full.
-func (t *desk) giant() int64 {
+// maxFileCost returns how much a file in a spool counts at most.
+func (t *shared) maxFileCost() int64 {
 	return max(int64(t.cfg.MaxBytes)/4, 0)
 }
 
-// stored opens the table of an object of the file with this content hash, if
-// there is one. One that is damaged is thrown away, and so made anew.
-func (t *desk) stored(ctx context.Context, hash, aux [32]byte, m ident.Module) *entry {
+// stored opens the stored table of an object of the file with this hash, or returns
+// nil. It removes a damaged one.
+func (t *shared) stored(ctx context.Context, hash, aux [32]byte, m ident.Module) *entry {
 	key := tableKey(hash, aux, m)
 	blob, err := t.tier.Get(ctx, cache.Symcache, key)
 	if err != nil || blob == nil {
@@ -378,15 +378,15 @@ func (t *desk) stored(ctx context.Context, hash, aux [32]byte, m ident.Module) *
 	}
 	e, err := newEntry(blob, hash, m)
 	if err != nil {
-		t.log.Warn("a stored table is damaged and is made anew", "error", err)
+		t.log.Warn("a stored table is damaged and will be built again", "error", err)
 		t.tier.Forget(ctx, cache.Symcache, key)
 		return nil
 	}
 	return e
 }
 
-// tableKey names the table of an object by the content of its file and of what
-// else it is made of, and by its id, as a file may have several objects.
+// tableKey returns the key of the table of an object: the content of its file and of
+// the other inputs, and its id, as a file may have several objects.
 func tableKey(hash, aux [32]byte, m ident.Module) cache.Key {
 	parts := []string{"symcache", fmt.Sprint(symcache.Version), string(hash[:]), m.DebugID.String()}
 	if aux != ([32]byte{}) {

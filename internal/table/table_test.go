@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"symbolon/internal/bin"
@@ -259,37 +260,24 @@ func damagedTable(t *testing.T, damage func([]byte) []byte) {
 }
 
 func TestWorkGoesOnAfterTheDeadlineOfAModule(t *testing.T) {
-	wait := make(chan struct{})
-	b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
-		<-wait
-		serve(file)(w, r)
-	})
-	tables, stop := b.start(t)
-	defer stop()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	h, report := tables.Symbols(ctx, module(), locate.SymFirst)
-	if h != nil || !report.Late || fault.KindOf(report.Fault) != fault.Timeout {
-		t.Fatalf("report: %+v", report)
-	}
-	close(wait)
-	for range 400 { // nobody asks, and yet the table comes
-		if entries(t, b.dir, "symcache") == 1 {
-			break
+	synctest.Test(t, func(t *testing.T) {
+		c, tier := openChangingFiles(t, 0)
+		f := c.files.list[0]
+		ctx, cancel := context.WithTimeout(t.Context(), 1)
+		defer cancel()
+		h, report := c.tables.Symbols(ctx, f.module(), locate.SymFirst)
+		if h != nil || !report.Late || fault.KindOf(report.Fault) != fault.Timeout {
+			t.Fatalf("report: %+v", report)
 		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	if n := entries(t, b.dir, "symcache"); n != 1 {
-		t.Errorf("%d tables on disk", n)
-	}
-	h, report = tables.Symbols(t.Context(), module(), locate.SymFirst)
-	if h == nil {
-		t.Fatalf("report: %+v", report)
-	}
-	h.Close()
-	if n := b.asked.Load(); n != 1 {
-		t.Errorf("asked %d times", n)
-	}
+		time.Sleep(time.Minute)
+		if n := tier.tables(); n != 1 {
+			t.Errorf("got %d tables without another request, want 1", n)
+		}
+		c.ask(f, locate.SymFirst, time.Hour)
+		if f.fetches != 1 {
+			t.Errorf("got %d fetches, want 1", f.fetches)
+		}
+	})
 }
 
 func TestFileWithOtherIdentityDoesNotReplaceKnownFile(t *testing.T) {
@@ -316,34 +304,22 @@ func TestFileWithOtherIdentityDoesNotReplaceKnownFile(t *testing.T) {
 }
 
 func TestManyFirstRequestsMakeOneDownloadAndOneTable(t *testing.T) {
-	b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
-		time.Sleep(20 * time.Millisecond)
-		serve(file)(w, r)
+	synctest.Test(t, func(t *testing.T) {
+		c, tier := openChangingFiles(t, 0)
+		f := c.files.list[0]
+		var wg sync.WaitGroup
+		for range 100 {
+			wg.Go(func() { c.ask(f, locate.SymFirst, time.Hour) })
+		}
+		wg.Wait()
+		time.Sleep(time.Minute)
+		if f.fetches != 1 {
+			t.Errorf("got %d fetches, want 1", f.fetches)
+		}
+		if n := tier.tables(); n != 1 {
+			t.Errorf("got %d tables, want 1", n)
+		}
 	})
-	tables, stop := b.start(t)
-	var wg sync.WaitGroup
-	for range 100 {
-		wg.Go(func() {
-			h, report := tables.Symbols(t.Context(), module(), locate.SymFirst)
-			if h == nil {
-				t.Errorf("report: %+v", report)
-				return
-			}
-			if len(h.Lookup(nil, 0x1018)) != 2 {
-				t.Error("a shared handle does not answer")
-			}
-			h.Close()
-		})
-	}
-	wg.Wait()
-	prefetch(t, tables)
-	stop()
-	if n := b.asked.Load(); n != 1 {
-		t.Errorf("asked %d times", n)
-	}
-	if n := entries(t, b.dir, "symcache"); n > 1 {
-		t.Errorf("%d tables on disk", n)
-	}
 }
 
 func TestFileLargerThanMemoryIsFetchedOnce(t *testing.T) {
@@ -378,39 +354,28 @@ func TestReportHasReasonOfMissingModule(t *testing.T) {
 }
 
 func TestClearDropsWorkInProgress(t *testing.T) {
-	asked, served := make(chan struct{}), make(chan struct{})
-	b := newBench(t, func(w http.ResponseWriter, _ *http.Request) {
-		close(asked)
-		<-served
-		fmt.Fprint(w, file)
-	})
-	tables, stop := b.start(t)
-	defer stop()
-	begun := make(chan *table.Handle)
-	go func() {
-		h, _ := tables.Symbols(context.Background(), module(), locate.SymFirst)
-		begun <- h
-	}()
-	<-asked
-	tables.Clear()
-	close(served)
-	h := <-begun
-	if h == nil {
-		t.Fatal("no answer for who asked before")
-	}
-	known := func(what string) {
-		t.Helper()
-		if again, _, _ := tables.Ready(module(), locate.SymFirst); again != nil {
-			again.Close()
-			t.Error("open after Clear:", what)
+	synctest.Test(t, func(t *testing.T) {
+		c, tier := openChangingFiles(t, 0)
+		m := c.files.list[0].module()
+		var h *table.Handle
+		go func() { h, _ = c.tables.Symbols(t.Context(), m, locate.SymFirst) }()
+		synctest.Wait() // it is being fetched
+		c.tables.Clear()
+		time.Sleep(time.Minute)
+		if h == nil {
+			t.Fatal("got no handle for a request before Clear")
 		}
-	}
-	known("a file that was being fetched")
-	tables.Clear()
-	h.Close() // has its table built
-	for entries(t, b.dir, "symcache") == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	time.Sleep(100 * time.Millisecond)
-	known("a table that was being built")
+		if known, _, _ := c.tables.Ready(m, locate.SymFirst); known != nil {
+			t.Error("a file that was being fetched is open after Clear")
+		}
+		c.tables.Clear()
+		h.Close() // queues its table
+		time.Sleep(time.Minute)
+		if n := tier.tables(); n != 1 {
+			t.Errorf("got %d tables, want 1", n)
+		}
+		if known, _, _ := c.tables.Ready(m, locate.SymFirst); known != nil {
+			t.Error("a table that was being built is open after Clear")
+		}
+	})
 }
