@@ -84,28 +84,20 @@ func (p *Printer) printExpression(n *Node) {
 		p.Print(n.A)
 		p.AppendByte('>')
 		p.parens = parens
-		p.openParen()
-		p.Print(n.B)
-		p.closeParen()
+		p.printInParens(n.B)
 	case KindConvert:
-		p.openParen()
-		p.Print(n.A)
-		p.closeParen()
+		p.printInParens(n.A)
 		if list := p.List(n); n.Num != 0 && !p.isLLVM {
 			p.printOperand(list[0], n.Prec, false)
 		} else {
-			p.openParen()
-			p.printList(list)
-			p.closeParen()
+			p.printListInParens(list)
 		}
 	case KindEnclosed:
 		p.AppendString(Operators[n.Op].Text)
 		if Operators[n.Op].Code == "nx" && p.isLLVM {
 			p.AppendByte(' ')
 		}
-		p.openParen()
-		p.Print(n.A)
-		p.closeParen()
+		p.printInParens(n.A)
 	default:
 		p.printOtherExpression(n)
 	}
@@ -221,9 +213,7 @@ func (p *Printer) printCall(n *Node) {
 	switch {
 	case p.isLLVM:
 		if Operators[n.Op].Code == "cp" {
-			p.openParen()
-			p.Print(n.A)
-			p.closeParen()
+			p.printInParens(n.A)
 		} else {
 			p.Print(n.A)
 		}
@@ -234,9 +224,7 @@ func (p *Printer) printCall(n *Node) {
 	default:
 		p.printOperand(n.A, n.Prec, true)
 	}
-	p.openParen()
-	p.printList(p.List(n))
-	p.closeParen()
+	p.printListInParens(p.List(n))
 }
 
 // printNew writes [::] new [(placement)] type [(arguments)].
@@ -252,9 +240,7 @@ func (p *Printer) printNew(n *Node) {
 		if !p.isLLVM {
 			p.AppendByte(' ')
 		}
-		p.openParen()
-		p.printList(p.List(n))
-		p.closeParen()
+		p.printListInParens(p.List(n))
 	}
 	p.AppendByte(' ')
 	p.Print(n.A)
@@ -263,9 +249,7 @@ func (p *Printer) printNew(n *Node) {
 	case init.Kind == KindInit:
 		p.Print(n.B)
 	default:
-		p.openParen()
-		p.Print(n.B)
-		p.closeParen()
+		p.printInParens(n.B)
 	}
 }
 

@@ -38,9 +38,7 @@ func (p *Printer) printLiteral(n *Node) {
 			return
 		}
 	}
-	p.openParen()
-	p.Print(n.A)
-	p.closeParen()
+	p.printInParens(n.A)
 	if isFloat {
 		p.AppendByte('[')
 	}

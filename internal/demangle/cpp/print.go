@@ -343,9 +343,7 @@ func (p *Printer) printSignature(n *Node) {
 	if n.A != 0 {
 		p.AppendByte(' ')
 	}
-	p.openParen()
-	p.printList(p.List(n))
-	p.closeParen()
+	p.printListInParens(p.List(n))
 	p.printConstraint(n.B)
 	p.isLambda = isLambda
 }
@@ -368,6 +366,20 @@ func (p *Printer) openParen() {
 func (p *Printer) closeParen() {
 	p.parens--
 	p.AppendByte(')')
+}
+
+// printInParens writes a node between parentheses.
+func (p *Printer) printInParens(id Ref) {
+	p.openParen()
+	p.Print(id)
+	p.closeParen()
+}
+
+// printListInParens writes a list between parentheses.
+func (p *Printer) printListInParens(list []Ref) {
+	p.openParen()
+	p.printList(list)
+	p.closeParen()
 }
 
 // printSymbol writes a function or something made of a name.

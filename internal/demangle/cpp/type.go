@@ -32,9 +32,7 @@ func (p *Printer) printTypeLeft(n *Node) {
 	case KindNoexcept:
 		p.AppendString("noexcept")
 		if n.A != 0 {
-			p.openParen()
-			p.Print(n.A)
-			p.closeParen()
+			p.printInParens(n.A)
 		}
 	case KindThrow:
 		p.AppendString("throw(")
@@ -53,18 +51,14 @@ func (p *Printer) printTypeLeft(n *Node) {
 		}
 	case KindTransform:
 		p.Print(n.B)
-		p.openParen()
-		p.Print(n.A)
-		p.closeParen()
+		p.printInParens(n.A)
 	case KindSized:
 		p.printSized(n)
 	case KindDecltype:
 		if p.AppendString("decltype"); !p.isLLVM {
 			p.AppendByte(' ')
 		}
-		p.openParen()
-		p.Print(n.A)
-		p.closeParen()
+		p.printInParens(n.A)
 	case KindElaborated:
 		p.printWord(n.Word)
 		p.Print(n.A)
@@ -114,9 +108,7 @@ func (p *Printer) printRight(id Ref) {
 			p.AppendByte(']')
 			p.printRight(n.A)
 		case KindFunction:
-			p.openParen()
-			p.printList(p.List(n))
-			p.closeParen()
+			p.printListInParens(p.List(n))
 			p.printRight(n.B)
 			p.printFunctionQualifiers(n)
 		default:
@@ -286,9 +278,7 @@ func (p *Printer) printSized(n *Node) {
 			p.AppendByte('x')
 		}
 	default:
-		p.openParen()
-		p.Print(n.A)
-		p.closeParen()
+		p.printInParens(n.A)
 	}
 }
 
