@@ -143,10 +143,7 @@ func (f *finisher) strings() error {
 	b := f.b
 	n := b.texts.names
 	p := n.plan()
-	pieces := spool{budget: &b.budget}
-	defer pieces.close()
-	w := &stringWriter{index: &f.body[secIndex], text: &f.body[secText], pieces: &pieces}
-	count, err := n.write(p, w)
+	count, err := n.write(p, &stringWriter{index: &f.body[secIndex], text: &f.body[secText]})
 	if err != nil {
 		return err
 	}

@@ -149,8 +149,7 @@ func (n *names) appendString(b []byte, i uint32, p *plan) []byte {
 // stringWriter writes the strings and their index.
 type stringWriter struct {
 	index, text *spool
-	pieces      *spool // of long strings: size and bytes
-	next        uint32 // number of the next piece
+	next        uint32 // number of the next piece of a long string
 	starts      uint64 // offsets of groups
 	count       uint64
 	sizes       [stringGroup]byte
@@ -178,48 +177,43 @@ func (w *stringWriter) flush() {
 	w.group, w.sizes = w.group[:0], [stringGroup]byte{}
 }
 
-// cut moves the pieces of a long string to w.pieces. It returns the references
-// to them.
-func (w *stringWriter) cut(s []byte) []byte {
-	var refs []byte
-	for len(s) > 0 {
-		size := 0
-		for size < len(s) && size+tokenSize(s[size]) <= maxString {
-			size += tokenSize(s[size])
+// cut replaces a string that is too long by references to its pieces, which it
+// passes to emit. The references may be too long again, and are cut as well.
+func (w *stringWriter) cut(s []byte, emit func(piece []byte)) []byte {
+	for len(s) > maxString {
+		var refs []byte
+		for len(s) > 0 {
+			size := 0
+			for size < len(s) && size+tokenSize(s[size]) <= maxString {
+				size += tokenSize(s[size])
+			}
+			emit(s[:size])
+			refs = appendRef(refs, w.next)
+			w.next++
+			s = s[size:]
 		}
-		w.pieces.Write([]byte{byte(size)})
-		w.pieces.Write(s[:size])
-		refs = appendRef(refs, w.next)
-		w.next++
-		s = s[size:]
+		s = refs
 	}
-	return refs
+	return s
 }
 
-// addPieces writes the pieces after the other strings.
-func (w *stringWriter) addPieces() error {
-	r := newReader(w.pieces)
-	for b := r.peek(1 + maxString); len(b) > 0; b = r.peek(1 + maxString) {
-		size := int(b[0])
-		w.add(b[1 : 1+size])
-		r.skip(1 + size)
-	}
-	return r.err
-}
-
-// write writes all strings and returns their number.
+// write writes all strings and returns their number. The pieces of long strings
+// come after the strings. Few strings are long: they are encoded a second time,
+// which needs no memory.
 func (n *names) write(p *plan, w *stringWriter) (uint64, error) {
-	w.next = uint32(len(p.order))
 	var buf []byte
+	var long []uint32
+	w.next = uint32(len(p.order))
 	for _, i := range p.order {
-		buf = n.appendString(buf[:0], i, p)
-		for len(buf) > maxString {
-			buf = w.cut(buf)
+		if buf = n.appendString(buf[:0], i, p); len(buf) > maxString {
+			long = append(long, i)
 		}
-		w.add(buf)
+		w.add(w.cut(buf, func([]byte) {}))
 	}
-	if err := w.addPieces(); err != nil {
-		return 0, err
+	w.next = uint32(len(p.order)) // the same references again
+	for _, i := range long {
+		buf = n.appendString(buf[:0], i, p)
+		w.cut(buf, w.add)
 	}
 	w.flush()
 	if w.text.size > 1<<32 || w.count > 1<<32 {
