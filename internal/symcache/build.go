@@ -8,6 +8,8 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/sym"
+	"symbolon/internal/symcache/set"
+	"symbolon/internal/symcache/strtab"
 )
 
 // Options of a build. The zero value is fine.
@@ -30,8 +32,8 @@ type Builder struct {
 	err error // the first failure, which all later calls return
 
 	texts     texts
-	functions set[function]
-	triples   set[triple]
+	functions set.Set[function]
+	triples   set.Set[triple]
 	named     [sym.Langs]*aliases // names of functions in each language; nil: none yet
 	origins   []origin            // of all languages
 	files     aliases
@@ -68,6 +70,28 @@ type nodeInfo struct {
 	depth  uint16
 }
 
+// handle is a handle of a name in the input.
+type handle uint64
+
+func (h handle) Hash(seed uint64) uint64 { return set.Mix(uint64(h)^seed, seed) }
+
+// triple is an inlined call: the called function and the call site.
+type triple struct{ origin, file, line, column uint32 }
+
+func (t triple) Hash(seed uint64) uint64 {
+	return set.Mix(uint64(t.origin)|uint64(t.file)<<32, set.Mix(uint64(t.line)|uint64(t.column)<<32, seed))
+}
+
+// function is a function or symbol.
+type function struct {
+	entry, size uint64
+	origin      uint32
+}
+
+func (f function) Hash(seed uint64) uint64 {
+	return set.Mix(f.entry^seed, set.Mix(f.size, uint64(f.origin)^seed))
+}
+
 // recent is the number of entries of a cache of recent look-ups. Names and
 // calls come in clusters.
 const recent = 1 << 10
@@ -75,7 +99,7 @@ const recent = 1 << 10
 // aliases numbers the names of functions or files, and maps the handles of the
 // input to those numbers.
 type aliases struct {
-	handles set[handle]
+	handles set.Set[handle]
 	ids     []uint32 // by number of a handle
 	numbers []uint32 // number of a text + 1; zero: the text is not a name of this sort
 	recent  [recent]struct {
@@ -116,14 +140,14 @@ type origin struct {
 // NewBuilder returns a Builder. text appends the string of a handle to dst; it
 // is called once for each handle of a function and of a file.
 func NewBuilder(opt Options, text func(dst []byte, t sym.Text) []byte) *Builder {
-	b := &Builder{texts: texts{names: newNames(), source: text, workers: opt.Workers}, hole: true}
+	b := &Builder{texts: texts{names: strtab.NewBuilder(), source: text, workers: opt.Workers}, hole: true}
 	b.budget.limit = cmp.Or(opt.Memory, defaultMemory)
 	if opt.Memory >= 0 {
 		b.budget.scratch = opt.Scratch
 	}
 	b.log.out.budget = &b.budget
 	// Random seeds prevent that an input makes all hashes collide.
-	b.functions.seed, b.triples.seed, b.files.handles.seed = seed(), seed(), seed()
+	b.functions.Seed, b.triples.Seed, b.files.handles.Seed = seed(), seed(), seed()
 	return b
 }
 
@@ -212,7 +236,7 @@ func (b *Builder) addNodes(blk *sym.Block) error {
 		}
 		own.origin = b.origin(n.Name, n.Lang)
 		if n.Parent < 0 {
-			own.id, _ = b.functions.number(function{n.Entry, n.Size, own.origin})
+			own.id, _ = b.functions.Number(function{n.Entry, n.Size, own.origin})
 		}
 		b.infos = append(b.infos, own)
 	}
@@ -278,9 +302,9 @@ func (b *Builder) call(t triple) uint32 {
 	if t.column != 0 {
 		b.flags |= HasColumns
 	}
-	c := &b.calls[t.hash(0)%recent]
+	c := &b.calls[t.Hash(0)%recent]
 	if c.number == 0 || c.triple != t {
-		id, _ := b.triples.number(t)
+		id, _ := b.triples.Number(t)
 		c.triple, c.number = t, id+1
 	}
 	return c.number - 1
@@ -291,12 +315,12 @@ func (b *Builder) origin(t sym.Text, lang sym.Lang) uint32 {
 	a := b.named[lang]
 	if a == nil {
 		a = &aliases{}
-		a.handles.seed = seed()
+		a.handles.Seed = seed()
 		b.named[lang] = a
 	}
 	id, text := b.alias(a, t, len(b.origins))
 	if int(id) == len(b.origins) {
-		b.origins = append(grow(b.origins, 1), origin{text: text, lang: lang})
+		b.origins = append(set.Grow(b.origins, 1), origin{text: text, lang: lang})
 	}
 	return id
 }
@@ -308,7 +332,7 @@ func (b *Builder) file(t sym.Text) uint32 {
 	}
 	id, text := b.alias(&b.files, t, len(b.filed))
 	if int(id) == len(b.filed) {
-		b.filed = append(grow(b.filed, 1), text)
+		b.filed = append(set.Grow(b.filed, 1), text)
 	}
 	return id + 1
 }
@@ -316,9 +340,9 @@ func (b *Builder) file(t sym.Text) uint32 {
 // alias returns the number of the name of a handle. A new name gets the number
 // next, and its text is returned.
 func (b *Builder) alias(a *aliases, t sym.Text, next int) (id, text uint32) {
-	c := &a.recent[handle(t).hash(0)%recent]
+	c := &a.recent[handle(t).Hash(0)%recent]
 	if c.handle != t {
-		k, fresh := a.handles.number(handle(t))
+		k, fresh := a.handles.Number(handle(t))
 		if fresh {
 			text = b.texts.number(t)
 			a.ids = append(a.ids, a.number(text, uint32(next)))
@@ -331,7 +355,7 @@ func (b *Builder) alias(a *aliases, t sym.Text, next int) (id, text uint32) {
 // number returns the number of a text, next if it is new.
 func (a *aliases) number(text, next uint32) uint32 {
 	if missing := int(text) + 1 - len(a.numbers); missing > 0 {
-		a.numbers = grow(a.numbers, missing)[:text+1]
+		a.numbers = set.Grow(a.numbers, missing)[:text+1]
 	}
 	if a.numbers[text] == 0 {
 		a.numbers[text] = next + 1
@@ -354,8 +378,8 @@ func (u *origin) vote(file uint32) {
 // that Finish needs to sort them.
 func (b *Builder) tables() int64 {
 	x := &b.texts
-	n := x.held + held(&x.seen, 16) + int64(cap(x.next.text)+cap(x.current.text)) +
-		held(&b.functions, 24+32) + held(&b.triples, 16) +
+	n := x.held + x.seen.Held(16) + int64(cap(x.next.text)+cap(x.current.text)) +
+		b.functions.Held(24+32) + b.triples.Held(16) +
 		int64(cap(b.origins))*(16+8) + int64(cap(b.filed))*4 + b.files.held()
 	for _, a := range b.named {
 		if a != nil {
@@ -366,11 +390,7 @@ func (b *Builder) tables() int64 {
 }
 
 func (a *aliases) held() int64 {
-	return held(&a.handles, 8) + int64(cap(a.ids)+cap(a.numbers))*4
-}
-
-func held[K key](s *set[K], size int64) int64 {
-	return int64(cap(s.items))*size + int64(cap(s.slots))*8
+	return a.handles.Held(8) + int64(cap(a.ids)+cap(a.numbers))*4
 }
 
 // Close removes the scratch files.

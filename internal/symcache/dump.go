@@ -8,6 +8,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/sym"
+	"symbolon/internal/symcache/strtab"
 )
 
 // Dump writes a description of every field and record of the table to w. It
@@ -44,7 +45,7 @@ func (t *Table) Dump(w io.Writer) error {
 		return fmt.Sprintf("file %d: string %d: %s", i+1, t.files.get(i, 0), d.text(t.files.get(i, 0)))
 	})
 	d.records(secIndex, &t.index, func(i uint64) string {
-		return fmt.Sprintf("strings from %d on are at %#x", i*stringGroup, t.index.get(i, 0))
+		return fmt.Sprintf("strings from %d on are at %#x", i*strtab.Group, t.index.get(i, 0))
 	})
 	d.strings()
 	return d.d.Err()
@@ -192,18 +193,18 @@ func (d *dumper) strings() {
 	d.d.Section(sectionNames[secText])
 	for g := range t.index.count {
 		start := t.index.get(g, 0)
-		if start+stringGroup > t.text.size {
+		if start+strtab.Group > t.text.size {
 			continue
 		}
 		at := t.text.at + start
-		d.d.Line(d.bodyOff(at), t.body[at:at+stringGroup], fmt.Sprintf("sizes of the strings from %d on", g*stringGroup))
-		for k := range uint64(stringGroup) {
-			s, ok := t.string(g*stringGroup + k)
+		d.d.Line(d.bodyOff(at), t.body[at:at+strtab.Group], fmt.Sprintf("sizes of the strings from %d on", g*strtab.Group))
+		for k := range uint64(strtab.Group) {
+			s, ok := t.string(g*strtab.Group + k)
 			if !ok || len(s) == 0 {
 				continue
 			}
-			from := at + stringGroup + sumBytes(t.body[at:], k)
-			d.d.Line(d.bodyOff(from), s, fmt.Sprintf("string %d: %s", g*stringGroup+k, d.text(g*stringGroup+k)))
+			from := at + strtab.Group + sumBytes(t.body[at:], k)
+			d.d.Line(d.bodyOff(from), s, fmt.Sprintf("string %d: %s", g*strtab.Group+k, d.text(g*strtab.Group+k)))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/sym"
+	"symbolon/internal/symcache/strtab"
 )
 
 // Finish writes the table. After it only Close may be called.
@@ -45,11 +46,12 @@ func (b *Builder) Finish(w io.Writer, info Info) error {
 
 // dropIndexes drops the indexes that only Add needs.
 func (b *Builder) dropIndexes() {
-	b.functions.slots, b.triples.slots = nil, nil
+	b.functions.DropIndex()
+	b.triples.DropIndex()
 	b.named, b.files = [sym.Langs]*aliases{}, aliases{}
 	n := b.texts.names
-	n.slots, n.parts, n.known = nil, set[sum]{}, nil
-	b.texts = texts{names: n, workers: b.texts.workers, held: n.held()}
+	n.DropIndexes()
+	b.texts = texts{names: n, workers: b.texts.workers, held: n.Held()}
 	b.budget.tables = b.tables()
 }
 
@@ -89,7 +91,7 @@ func (f *finisher) close() {
 // sortFunctions sorts the functions by address. Of those at one address the
 // first is the one that Nearest returns.
 func (f *finisher) sortFunctions() {
-	given := f.b.functions.items
+	given := f.b.functions.Items
 	compare := func(x, y uint32) int {
 		a, b := &given[x], &given[y]
 		if c := cmp.Compare(a.entry, b.entry); c != 0 {
@@ -141,18 +143,16 @@ func (f *finisher) sortOrigins() {
 // strings writes the sections of names, and those that do not depend on rows.
 func (f *finisher) strings() error {
 	b := f.b
-	n := b.texts.names
-	p := n.plan()
-	count, err := n.write(p, &stringWriter{index: &f.body[secIndex], text: &f.body[secText]})
+	p, err := b.texts.names.Write(&f.body[secIndex], &f.body[secText])
 	if err != nil {
 		return err
 	}
-	f.shape(secIndex, (count+stringGroup-1)/stringGroup, width{32})
+	f.shape(secIndex, (p.Count+strtab.Group-1)/strtab.Group, width{32})
 	f.shape(secText, uint64(f.body[secText].size), width{})
 	list := func(section, size int, text func(i int) uint32) {
-		out := f.packer(section, size, width{bitsOf(max(count, 1) - 1)})
+		out := f.packer(section, size, width{bitsOf(max(p.Count, 1) - 1)})
 		for i := range size {
-			out.add(uint64(p.id[n.roots[text(i)]]))
+			out.add(uint64(p.String(text(i))))
 		}
 	}
 	list(secOrigins, len(f.origins), func(i int) uint32 { return b.origins[f.origins[i]].text })
@@ -175,7 +175,7 @@ func (f *finisher) rows() error {
 	}
 	e := &encoder{
 		log: logReader{r: newReader(&b.log.out)}, row: row, rowBits: uint64(row.bits()), base: f.head.base,
-		origins: b.origins, triples: b.triples.items, functions: f.functions, rank: f.rank,
+		origins: b.origins, triples: b.triples.Items, functions: f.functions, rank: f.rank,
 		distance: 1<<w[0] - 1, idShift: w[0], stride: w.stride(),
 		groups: &f.body[secGroups], rows: &f.body[secRows], nodes: &f.body[secNodes],
 		spots: spool{budget: &b.budget},
@@ -218,7 +218,7 @@ func (f *finisher) packSpots(e *encoder) error {
 // parents, and need fewer copies of them.
 func (f *finisher) nodeWidth() width {
 	b := f.b
-	id := bitsOf(uint64(max(len(b.triples.items), len(f.functions), 1) - 1))
+	id := bitsOf(uint64(max(len(b.triples.Items), len(f.functions), 1) - 1))
 	var best width
 	least := uint64(0)
 	for bytes := (id + 7) / 8; bytes <= 8; bytes++ {
@@ -239,7 +239,7 @@ func (f *finisher) nodeWidth() width {
 
 // packCalls writes the sections of triples and functions.
 func (f *finisher) packCalls() {
-	calls := f.b.triples.items
+	calls := f.b.triples.Items
 	usual := func(origin uint32) uint64 { return uint64(f.b.origins[origin].file) }
 	f.records(secTriples, len(calls), func(i int) [5]uint64 {
 		t := &calls[i]

@@ -9,6 +9,7 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/sym"
+	"symbolon/internal/symcache/strtab"
 )
 
 // Version is the version of the format and of its content: it also increases
@@ -50,7 +51,7 @@ const (
 	// one entry more.
 	MaxDepth = 256
 	// MaxText is the limit of the length of a name; longer names are truncated.
-	MaxText = 1 << 20
+	MaxText = strtab.MaxText
 )
 
 // Sections, in the order of the section table and of the body.

@@ -13,7 +13,8 @@ const (
 	memoName   = 4 << 10 // limit of the length of a name in a memo
 )
 
-// A memo caches decoded names. Reads take no lock. When it is full, it starts
+// A memo caches decoded names: to copy one takes a twentieth of the time of
+// decoding it from its strings. Reads take no lock. When it is full, it starts
 // with an empty generation; readers of the previous one may continue to use it.
 type memo struct {
 	limit   int64 // in bytes, including the index

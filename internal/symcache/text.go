@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"symbolon/internal/sym"
+	"symbolon/internal/symcache/strtab"
 )
 
 // AppendText appends the name of a handle of the table; nothing for zero and
@@ -69,10 +70,10 @@ type decoder struct {
 
 func (d *decoder) append(dst []byte, id uint64, depth int) ([]byte, bool) {
 	s, ok := d.t.string(id)
-	if d.left--; !ok || d.left < 0 || depth > maxDecode {
+	if d.left--; !ok || d.left < 0 || depth > strtab.MaxDecode {
 		return dst, false
 	}
-	dst = slices.Grow(dst, maxString+8)
+	dst = slices.Grow(dst, strtab.MaxString+8)
 	for i := 0; i < len(s); {
 		// Eight bytes are taken at a time, up to the first that is a token.
 		w, n := binary.LittleEndian.Uint64(s[i:i+slack]), len(dst)
@@ -82,50 +83,35 @@ func (d *decoder) append(dst []byte, id uint64, depth int) ([]byte, bool) {
 		if i += run; run == 8 || i == len(s) {
 			continue
 		}
-		token := tokenSize(s[i])
+		token := strtab.TokenSize(s[i])
 		if i+token > len(s) {
 			return dst, false
 		}
-		if s[i] == escape {
+		if s[i] == strtab.Escape {
 			dst = append(dst, s[i+1])
-		} else if dst, ok = d.append(dst, ref(s[i:i+token]), depth+1); !ok {
+		} else if dst, ok = d.append(dst, strtab.Ref(s[i:i+token]), depth+1); !ok {
 			return dst, false
 		}
 		i += token
-		dst = slices.Grow(dst, maxString+8)
+		dst = slices.Grow(dst, strtab.MaxString+8)
 	}
 	return dst, len(dst) <= d.most
 }
 
-// ref returns the number of a reference.
-func ref(s []byte) uint64 {
-	switch len(s) {
-	case 1:
-		return uint64(s[0] - lead1)
-	case 2:
-		return first2 + uint64(s[0]-lead2)<<8 + uint64(s[1])
-	case 3:
-		return first3 + uint64(s[0]-lead3)<<16 + uint64(s[1])<<8 + uint64(s[2])
-	case 4:
-		return first4 + uint64(s[0]-lead4)<<24 + uint64(s[1])<<16 + uint64(s[2])<<8 + uint64(s[3])
-	}
-	return uint64(binary.BigEndian.Uint32(s[1:]))
-}
-
 // string returns an encoded string, with slack bytes after it.
 func (t *Table) string(id uint64) ([]byte, bool) {
-	group := id / stringGroup
+	group := id / strtab.Group
 	if group >= t.index.count {
 		return nil, t.damaged(secIndex, "string %d of %d groups", id, t.index.count)
 	}
 	start := t.index.get(group, 0)
-	if start+stringGroup > t.text.size {
+	if start+strtab.Group > t.text.size {
 		return nil, t.damaged(secIndex, "group %d at %d of %d", group, start, t.text.size)
 	}
 	group = t.text.at + start
-	sizes := t.body[group : group+stringGroup]
-	k := id % stringGroup
-	from := stringGroup + sumBytes(sizes, k)
+	sizes := t.body[group : group+strtab.Group]
+	k := id % strtab.Group
+	from := strtab.Group + sumBytes(sizes, k)
 	size := uint64(sizes[k])
 	if start+from+size > t.text.size {
 		return nil, t.damaged(secText, "string %d at %d of %d", id, start+from, t.text.size)

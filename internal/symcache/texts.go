@@ -6,6 +6,8 @@ import (
 
 	"symbolon/internal/fault"
 	"symbolon/internal/sym"
+	"symbolon/internal/symcache/set"
+	"symbolon/internal/symcache/strtab"
 )
 
 // batchSize is the number of bytes of texts that names gets at a time.
@@ -20,10 +22,10 @@ type batch struct {
 // texts adds each text of a build to names once. With two workers names adds
 // one batch while the next one is filled.
 type texts struct {
-	names   *names
+	names   *strtab.Builder
 	source  func(dst []byte, t sym.Text) []byte
 	workers int
-	seen    set[sum]
+	seen    set.Set[strtab.Sum]
 	next    batch
 	current batch
 	done    <-chan error // result of work; nil: names is idle
@@ -37,7 +39,7 @@ func (x *texts) number(t sym.Text) uint32 {
 	from := len(b.text)
 	b.text = x.source(b.text, t)
 	b.text = b.text[:min(len(b.text), from+MaxText)]
-	id, fresh := x.seen.number(x.names.sum(b.text[from:]))
+	id, fresh := x.seen.Number(x.names.Sum(b.text[from:]))
 	if !fresh {
 		b.text = b.text[:from]
 		return id
@@ -55,7 +57,7 @@ func (x *texts) submit() {
 	take := func() error {
 		from := 0
 		for _, end := range x.current.ends {
-			x.names.add(x.current.text[from:end])
+			x.names.Add(x.current.text[from:end])
 			from = end
 		}
 		return nil
@@ -78,11 +80,11 @@ func (x *texts) wait() {
 // finish records the result of a batch.
 func (x *texts) finish(err error) {
 	n := x.names
-	if err == nil && (len(n.arena) >= 1<<(32-arenaShift) || uint64(len(n.entries)) >= 1<<31) {
+	if err == nil && n.IsFull() {
 		err = fault.New(fault.Unsupported, "symcache, build", "more than 1<<31 names")
 	}
 	x.err = cmp.Or(x.err, err)
-	x.held = n.held()
+	x.held = n.Held()
 }
 
 // spawn runs f in a goroutine and returns a channel for its result. A panic in

@@ -3,6 +3,8 @@ package symcache
 import (
 	"cmp"
 	"fmt"
+
+	"symbolon/internal/symcache/strtab"
 )
 
 // Verify reads the whole table. It returns an error for everything that a
@@ -117,7 +119,7 @@ func (t *Table) verifyCalls() error {
 
 // verifyNames checks the references of origins and files.
 func (t *Table) verifyNames() error {
-	most := t.index.count * stringGroup
+	most := t.index.count * strtab.Group
 	check := func(section int, names *records, what string) error {
 		for i := range names.count {
 			if id := names.get(i, 0); id >= most {
@@ -132,7 +134,7 @@ func (t *Table) verifyNames() error {
 // verifyStrings checks every string: it must not contain itself, nor exceed the
 // limits of nested strings and of the length of a name.
 func (t *Table) verifyStrings() error {
-	m := measurer{t: t, known: make([]measure, t.index.count*stringGroup)}
+	m := measurer{t: t, known: make([]measure, t.index.count*strtab.Group)}
 	for id := range m.known {
 		if _, err := m.of(uint64(id), 0); err != nil {
 			return err
@@ -163,7 +165,7 @@ func (m *measurer) of(id uint64, above int) (measure, error) {
 	if got := m.known[id]; got.depth != 0 && got.depth != busy {
 		return got, nil
 	}
-	if m.known[id].depth == busy || above > maxDecode {
+	if m.known[id].depth == busy || above > strtab.MaxDecode {
 		return measure{}, invalidSection(secText, "string %d contains itself or exceeds the limit of nested strings", id)
 	}
 	m.known[id].depth = busy
@@ -173,14 +175,14 @@ func (m *measurer) of(id uint64, above int) (measure, error) {
 	}
 	length, parts, depth := uint64(0), uint64(1), uint16(0)
 	for len(s) > 0 {
-		n := tokenSize(s[0])
+		n := strtab.TokenSize(s[0])
 		switch {
 		case n > len(s):
 			return measure{}, invalidSection(secText, "string %d is truncated", id)
-		case s[0] < lead1 || s[0] == escape:
+		case s[0] < strtab.Lead1 || s[0] == strtab.Escape:
 			length++
 		default:
-			inner, err := m.of(ref(s[:n]), above+1)
+			inner, err := m.of(strtab.Ref(s[:n]), above+1)
 			if err != nil {
 				return measure{}, err
 			}
@@ -190,7 +192,7 @@ func (m *measurer) of(id uint64, above int) (measure, error) {
 		}
 		s = s[n:]
 	}
-	if length > MaxText || parts > MaxText || depth >= maxDecode {
+	if length > MaxText || parts > MaxText || depth >= strtab.MaxDecode {
 		return measure{}, invalidSection(secText, "string %d exceeds a limit: %d bytes, %d strings, depth %d", id, length, parts, depth)
 	}
 	m.known[id] = measure{uint32(length), uint32(parts), depth + 1}

@@ -1,14 +1,19 @@
-package symcache
+package strtab
 
 import (
 	"bytes"
 	"encoding/binary"
 	"hash/maphash"
+
+	"symbolon/internal/symcache/set"
 )
 
 // Marks in the text of an entry of names; other bytes below 0x80 are
 // themselves. They are not part of the format: see appendString.
 const (
+	// MaxText is the limit of the length of a text.
+	MaxText = 1 << 20
+
 	markRef    = 0xfe // followed by the number of another entry in four bytes
 	markByte   = 0xff // followed by one byte of 0x80 or more
 	refLen     = 5
@@ -18,21 +23,22 @@ const (
 	arenaShift = 17 // of the limit of the size of a piece of the arena
 )
 
-// names stores texts and shares their common parts. The package comment has the
-// grammar. Entries are numbered in the order of their creation, so an entry
-// only refers to lower numbers.||Texts and contents of brackets are identified
+// A Builder stores texts and shares their common parts. Entries are numbered in
+// the order of their creation, so an entry only refers to lower numbers.
+//
+// Texts and contents of brackets are identified
 // by hashes of 128 bits. Most contents of brackets are already known, and are
 // not parsed again.
-type names struct {
+type Builder struct {
 	arena   [][]byte // pieces; a longer text has its own piece
 	bytes   int64    // in arena
 	entries []entry
-	slots   []slot
+	index   set.Index
 	seed    [2]maphash.Seed
 
-	roots []uint32 // entry of each text
-	parts set[sum] // contents of brackets
-	known []part   // entries of parts
+	roots []uint32     // entry of each text
+	parts set.Set[Sum] // contents of brackets
+	known []part       // entries of parts
 
 	out   []byte // the current text, marked
 	pairs []pair // its brackets, in the order in which they open
@@ -70,23 +76,42 @@ type bracket struct {
 	part   int   // index in known; -1: none
 }
 
-func newNames() *names { return &names{seed: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}} }
-
-// held returns the bytes that names holds, including those for its plan.
-func (n *names) held() int64 {
-	return n.bytes + int64(cap(n.entries))*(16+12) + int64(cap(n.slots))*8 +
-		int64(cap(n.roots))*4 + held(&n.parts, 16) + int64(cap(n.known))*8
+// NewBuilder returns an empty Builder. Its random seeds prevent that an input
+// makes all hashes collide.
+func NewBuilder() *Builder {
+	return &Builder{seed: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
 }
 
-func (n *names) sum(text []byte) sum {
-	return sum{maphash.Bytes(n.seed[0], text), maphash.Bytes(n.seed[1], text)}
+// A Sum is the hash of a text, which identifies it.
+type Sum [2]uint64
+
+// Hash implements set.Key. A Sum has seeds already.
+func (s Sum) Hash(uint64) uint64 { return s[0] }
+
+// IsFull reports whether n has more texts than its numbers can count.
+func (n *Builder) IsFull() bool {
+	return len(n.arena) >= 1<<(32-arenaShift) || uint64(len(n.entries)) >= 1<<31
 }
 
-// add adds a text.
-func (n *names) add(text []byte) { n.roots = append(grow(n.roots, 1), n.root(text)) }
+// DropIndexes releases the memory that only Add needs.
+func (n *Builder) DropIndexes() { n.index, n.parts, n.known = set.Index{}, set.Set[Sum]{}, nil }
+
+// Held returns the bytes that n holds, including those that Write needs.
+func (n *Builder) Held() int64 {
+	return n.bytes + int64(cap(n.entries))*(16+12) + n.index.Held() +
+		int64(cap(n.roots))*4 + n.parts.Held(16) + int64(cap(n.known))*8
+}
+
+// Sum returns the hash of a text.
+func (n *Builder) Sum(text []byte) Sum {
+	return Sum{maphash.Bytes(n.seed[0], text), maphash.Bytes(n.seed[1], text)}
+}
+
+// Add adds a text. Texts are numbered from zero on.
+func (n *Builder) Add(text []byte) { n.roots = append(set.Grow(n.roots, 1), n.root(text)) }
 
 // root returns the entry of a text, which it creates if needed.
-func (n *names) root(text []byte) uint32 {
+func (n *Builder) root(text []byte) uint32 {
 	n.out = n.out[:0]
 	n.stack, n.over = append(n.stack[:0], bracket{part: -1}), 0
 	if isMangled(text) {
@@ -131,14 +156,14 @@ func (n *names) root(text []byte) uint32 {
 	return n.asRoot(n.whole(top.level))
 }
 
-func (n *names) asRoot(id uint32) uint32 {
+func (n *Builder) asRoot(id uint32) uint32 {
 	n.entries[id].root = true
 	return id
 }
 
 // findPairs finds the ends of the brackets of a text. If more are open than the
 // stack can hold, pairs is empty.
-func (n *names) findPairs(text []byte) {
+func (n *Builder) findPairs(text []byte) {
 	n.pairs, n.open = n.pairs[:0], n.open[:0]
 	for i, c := range text {
 		switch closer := closers[c]; {
@@ -164,23 +189,23 @@ func (n *names) findPairs(text []byte) {
 }
 
 // part returns the index in known of the content of a bracket.
-func (n *names) part(text []byte) int {
-	k, fresh := n.parts.number(n.sum(text))
+func (n *Builder) part(text []byte) int {
+	k, fresh := n.parts.Number(n.Sum(text))
 	if fresh {
-		n.known = append(grow(n.known, 1), part{})
+		n.known = append(set.Grow(n.known, 1), part{})
 	}
 	return int(k)
 }
 
 // refer writes a reference to a part.
-func (n *names) refer(p part) {
+func (n *Builder) refer(p part) {
 	n.out = binary.LittleEndian.AppendUint32(append(n.out, markRef), p.id)
 	top := &n.stack[len(n.stack)-1]
 	top.level = max(top.level, p.level)
 }
 
 // whole returns the entry of the text in out, which it creates if needed.
-func (n *names) whole(level uint8) uint32 {
+func (n *Builder) whole(level uint8) uint32 {
 	if len(n.out) == refLen && n.out[0] == markRef {
 		return binary.LittleEndian.Uint32(n.out[1:])
 	}
@@ -188,7 +213,7 @@ func (n *names) whole(level uint8) uint32 {
 }
 
 // plain copies the bytes before the next special byte and returns their number.
-func (n *names) plain(text []byte) int {
+func (n *Builder) plain(text []byte) int {
 	i := 0
 	for i < len(text) && !isSpecial[text[i]] {
 		i++
@@ -209,7 +234,7 @@ var isSpecial = func() (is [256]bool) {
 }()
 
 // special handles the byte at i of text, which does not open a bracket.
-func (n *names) special(text []byte, i int) {
+func (n *Builder) special(text []byte, i int) {
 	c := text[i]
 	top := &n.stack[len(n.stack)-1]
 	switch c {
@@ -244,7 +269,7 @@ func (n *names) special(text []byte, i int) {
 
 // openBracket opens a bracket whose content is a part, or -1 if it is too short
 // for one.
-func (n *names) openBracket(closer byte, part int) {
+func (n *Builder) openBracket(closer byte, part int) {
 	if len(n.stack) < maxOpen {
 		n.stack = append(n.stack, bracket{close: closer, start: len(n.out), piece: len(n.out), part: part})
 	} else {
@@ -258,7 +283,7 @@ var closers = [256]byte{'<': '>', '(': ')', '[': ']', '{': '}', '>': '>', ')': '
 // closeBracket closes the innermost bracket that c closes, and makes entries of
 // its content. Brackets in it that are not closed become plain text. The > of
 // an arrow closes nothing.
-func (n *names) closeBracket(c byte, arrow bool) {
+func (n *Builder) closeBracket(c byte, arrow bool) {
 	if c == '>' && arrow {
 		return
 	}
@@ -276,7 +301,7 @@ func (n *names) closeBracket(c byte, arrow bool) {
 }
 
 // closeAt makes entries of the content of bracket k of the stack.
-func (n *names) closeAt(k int) {
+func (n *Builder) closeAt(k int) {
 	b := n.stack[k]
 	for _, inner := range n.stack[k+1:] {
 		b.level = max(b.level, inner.level)
@@ -296,7 +321,7 @@ func (n *names) closeAt(k int) {
 
 // fold replaces the end of out, from start, by an entry, after the scopes at
 // its start.
-func (n *names) fold(b *bracket, start int) {
+func (n *Builder) fold(b *bracket, start int) {
 	start = min(start, len(n.out))
 	if b.prefix > start {
 		tail := len(n.out) - b.prefix
@@ -311,7 +336,7 @@ func (n *names) fold(b *bracket, start int) {
 	}
 }
 
-func (n *names) replace(b *bracket, start int) {
+func (n *Builder) replace(b *bracket, start int) {
 	part := n.out[start:]
 	if len(part) < worthEntry || b.level >= maxLevel {
 		return
@@ -323,33 +348,22 @@ func (n *names) replace(b *bracket, start int) {
 
 // number returns the number of the entry with this text, which it creates if
 // needed.
-func (n *names) number(text []byte, level uint8) uint32 {
-	if len(n.entries)*4 >= len(n.slots)*3 {
-		n.slots = grown(n.slots)
-	}
+func (n *Builder) number(text []byte, level uint8) uint32 {
 	h := uint32(maphash.Bytes(n.seed[0], text))
-	mask := uint32(len(n.slots) - 1)
-	for i := h & mask; ; i = (i + 1) & mask {
-		s := &n.slots[i]
-		if s.number == 0 {
-			id := uint32(len(n.entries))
-			*s = slot{h, id + 1}
-			n.entries = append(grow(n.entries, 1), entry{at: n.store(text), len: uint32(len(text)), level: level})
-			for t := range tokens(text) {
-				if t.ref {
-					n.entries[t.id].uses++
-				}
+	id, isNew := n.index.Number(h, func(id uint32) bool { return bytes.Equal(n.text(id), text) })
+	if isNew {
+		n.entries = append(set.Grow(n.entries, 1), entry{at: n.store(text), len: uint32(len(text)), level: level})
+		for t := range tokens(text) {
+			if t.ref {
+				n.entries[t.id].uses++
 			}
-			return id
-		}
-		if s.hash == h && bytes.Equal(n.text(s.number-1), text) {
-			return s.number - 1
 		}
 	}
+	return id
 }
 
 // store copies a text to the arena.
-func (n *names) store(text []byte) uint32 {
+func (n *Builder) store(text []byte) uint32 {
 	last := len(n.arena) - 1
 	if last < 0 || cap(n.arena[last])-len(n.arena[last]) <= len(text) {
 		last++
@@ -362,7 +376,7 @@ func (n *names) store(text []byte) uint32 {
 }
 
 // text returns the marked text of an entry.
-func (n *names) text(id uint32) []byte {
+func (n *Builder) text(id uint32) []byte {
 	e := &n.entries[id]
 	return n.arena[e.at>>arenaShift][e.at%(1<<arenaShift):][:e.len]
 }

@@ -1,87 +1,38 @@
-package symcache
+package strtab
 
 import (
 	"cmp"
 	"encoding/binary"
+	"io"
 	"slices"
 
 	"symbolon/internal/fault"
 )
 
-// References in the strings section: the first lead byte of each length, and
-// the first number.
-const (
-	lead1  = 0x80 // one byte
-	lead2  = 0xc0
-	lead3  = 0xe0
-	lead4  = 0xf8
-	lead5  = 0xfc // the number follows in four bytes
-	escape = 0xff // a literal byte follows
+// A Plan assigns strings to the entries of a Builder.
+type Plan struct {
+	Count uint64 // of strings
 
-	first2 = lead2 - lead1
-	first3 = first2 + (lead3-lead2)<<8
-	first4 = first3 + (lead4-lead3)<<16
-	first5 = first4 + (lead5-lead4)<<24
-
-	stringGroup = 16  // strings of a record of the index
-	maxString   = 255 // limit of bytes of a string in the section
-
-	// maxDecode is the limit of nested strings. Entries are nested up to
-	// maxLevel+1, and each of them may be split into pieces up to three times.
-	maxDecode = 4 * (maxLevel + 1)
-)
-
-// appendRef appends a reference to a string.
-func appendRef(b []byte, id uint32) []byte {
-	switch {
-	case id < first2:
-		return append(b, byte(lead1+id))
-	case id < first3:
-		id -= first2
-		return append(b, byte(lead2+id>>8), byte(id))
-	case id < first4:
-		id -= first3
-		return append(b, byte(lead3+id>>16), byte(id>>8), byte(id))
-	case id < first5:
-		id -= first4
-		return append(b, byte(lead4+id>>24), byte(id>>16), byte(id>>8), byte(id))
-	}
-	return binary.BigEndian.AppendUint32(append(b, lead5), id)
-}
-
-// tokenSize returns the size of the token that starts with lead.
-func tokenSize(lead byte) int {
-	switch {
-	case lead < lead2:
-		return 1
-	case lead < lead3 || lead == escape:
-		return 2
-	case lead < lead4:
-		return 3
-	case lead < lead5:
-		return 4
-	}
-	return 5
-}
-
-// plan assigns strings to the entries of names.
-type plan struct {
+	roots []uint32 // entry of each text
 	id    []uint32 // number of the string, for entries that become strings
 	uses  []uint32
 	order []uint32 // entries that become strings, by number
 }
+
+// String returns the number of the string of a text.
+func (p *Plan) String(text uint32) uint32 { return p.id[p.roots[text]] }
 
 // plan selects the entries that become strings: names, and those that save more
 // by being shared than they cost. The others are copied to the texts that refer
 // to them. The most used strings come first, since their references are
 // shortest; names that only frames refer to come last, in the order in which
 // they were added.
-func (n *names) plan() *plan {
+func (n *Builder) plan() *Plan {
 	const (
 		cost = 3 // typical size of a reference
 		gone = ^uint32(0)
 	)
-	p := &plan{id: make([]uint32, len(n.entries)), uses: make([]uint32, len(n.entries))}
+	p := &Plan{roots: n.roots, id: make([]uint32, len(n.entries)), uses: make([]uint32, len(n.entries))}
 	size := p.uses // until uses are counted: the length of an entry that is copied, else cost
 	for i := range n.entries {
 		e := &n.entries[i]
@@ -130,11 +81,11 @@ func (n *names) plan() *plan {
 }
 
 // appendString appends the encoded text of an entry.
-func (n *names) appendString(b []byte, i uint32, p *plan) []byte {
+func (n *Builder) appendString(b []byte, i uint32, p *Plan) []byte {
 	for t := range tokens(n.text(i)) {
 		switch {
 		case !t.ref && t.high:
-			b = append(b, escape, t.plain[0])
+			b = append(b, Escape, t.plain[0])
 		case !t.ref:
 			b = append(b, t.plain...)
 		case p.id[t.id] == ^uint32(0):
@@ -146,46 +97,49 @@ func (n *names) appendString(b []byte, i uint32, p *plan) []byte {
 	return b
 }
 
-// stringWriter writes the strings and their index.
-type stringWriter struct {
-	index, text *spool
+// writer writes the strings and their index. Its destinations keep their first
+// error.
+type writer struct {
+	index, text io.Writer
+	size        uint64 // bytes of text
 	next        uint32 // number of the next piece of a long string
 	starts      uint64 // offsets of groups
 	count       uint64
-	sizes       [stringGroup]byte
+	sizes       [Group]byte
 	group       []byte
 }
 
 // add writes the next string.
-func (w *stringWriter) add(s []byte) {
-	w.sizes[w.count%stringGroup] = byte(len(s))
+func (w *writer) add(s []byte) {
+	w.sizes[w.count%Group] = byte(len(s))
 	w.group = append(w.group, s...)
-	if w.count++; w.count%stringGroup == 0 {
+	if w.count++; w.count%Group == 0 {
 		w.flush()
 	}
 }
 
 // flush ends the current group, if there is one.
-func (w *stringWriter) flush() {
-	if w.count == w.starts*stringGroup {
+func (w *writer) flush() {
+	if w.count == w.starts*Group {
 		return
 	}
 	w.starts++
-	w.index.Write(binary.LittleEndian.AppendUint32(nil, uint32(w.text.size)))
+	w.index.Write(binary.LittleEndian.AppendUint32(nil, uint32(w.size)))
 	w.text.Write(w.sizes[:])
 	w.text.Write(w.group)
-	w.group, w.sizes = w.group[:0], [stringGroup]byte{}
+	w.size += uint64(len(w.sizes) + len(w.group))
+	w.group, w.sizes = w.group[:0], [Group]byte{}
 }
 
 // cut replaces a string that is too long by references to its pieces, which it
 // passes to emit. The references may be too long again, and are cut as well.
-func (w *stringWriter) cut(s []byte, emit func(piece []byte)) []byte {
-	for len(s) > maxString {
+func (w *writer) cut(s []byte, emit func(piece []byte)) []byte {
+	for len(s) > MaxString {
 		var refs []byte
 		for len(s) > 0 {
 			size := 0
-			for size < len(s) && size+tokenSize(s[size]) <= maxString {
-				size += tokenSize(s[size])
+			for size < len(s) && size+TokenSize(s[size]) <= MaxString {
+				size += TokenSize(s[size])
 			}
 			emit(s[:size])
 			refs = appendRef(refs, w.next)
@@ -197,15 +151,17 @@ func (w *stringWriter) cut(s []byte, emit func(piece []byte)) []byte {
 	return s
 }
 
-// write writes all strings and returns their number. The pieces of long strings
-// come after the strings. Few strings are long: they are encoded a second time,
-// which needs no memory.
-func (n *names) write(p *plan, w *stringWriter) (uint64, error) {
+// Write writes all strings to text, and the offset of each group of them to
+// index. It returns the numbers of the strings. The pieces of long strings come
+// after the others. Few strings are long: they are encoded a second time, which
+// needs no memory.
+func (n *Builder) Write(index, text io.Writer) (*Plan, error) {
+	p, w := n.plan(), &writer{index: index, text: text}
 	var buf []byte
 	var long []uint32
 	w.next = uint32(len(p.order))
 	for _, i := range p.order {
-		if buf = n.appendString(buf[:0], i, p); len(buf) > maxString {
+		if buf = n.appendString(buf[:0], i, p); len(buf) > MaxString {
 			long = append(long, i)
 		}
 		w.add(w.cut(buf, func([]byte) {}))
@@ -216,8 +172,9 @@ func (n *names) write(p *plan, w *stringWriter) (uint64, error) {
 		w.cut(buf, w.add)
 	}
 	w.flush()
-	if w.text.size > 1<<32 || w.count > 1<<32 {
-		return 0, fault.New(fault.Unsupported, "symcache, build", "%d bytes of names exceed 32 bits", w.text.size)
+	if w.size > 1<<32 || w.count > 1<<32 {
+		return nil, fault.New(fault.Unsupported, "symcache, build", "%d bytes of names exceed 32 bits", w.size)
 	}
-	return w.count, nil
+	p.Count = w.count
+	return p, nil
 }

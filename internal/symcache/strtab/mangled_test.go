@@ -1,4 +1,4 @@
-package symcache
+package strtab
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 // shown returns a name with { } around the content of its brackets and | after
 // scopes.
 func shown(name string) string {
-	n := newNames()
+	n := NewBuilder()
 	n.findMarks([]byte(name))
 	out := []byte(name)
 	for _, m := range slices.Backward(n.marks) {

@@ -1,4 +1,4 @@
-package symcache
+package strtab
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ func TestReferencesRoundTrip(t *testing.T) {
 		{0, 1}, {63, 1}, {64, 2}, {8255, 2}, {8256, 3}, {1581119, 3}, {1581120, 4}, {68689983, 4}, {68689984, 5}, {1<<32 - 1, 5},
 	} {
 		b := appendRef(nil, c.id)
-		if len(b) != c.size || tokenSize(b[0]) != c.size || ref(b) != uint64(c.id) || b[0] < lead1 || b[0] >= escape {
-			t.Errorf("%d is encoded as % x and decoded as %d, with %d bytes", c.id, b, ref(b), tokenSize(b[0]))
+		if len(b) != c.size || TokenSize(b[0]) != c.size || Ref(b) != uint64(c.id) || b[0] < Lead1 || b[0] >= Escape {
+			t.Errorf("%d is encoded as % x and decoded as %d, with %d bytes", c.id, b, Ref(b), TokenSize(b[0]))
 		}
 	}
 }
@@ -30,12 +30,12 @@ func TestLevelsAreLimited(t *testing.T) {
 		{"scope_number_%d<%s, argument_%[1]d>::end_%[1]d", "%s", 120, maxLevel + 1},
 		{"inside_number_%d<%s>", "name<%s>", 50, 52}, // each content is known when the next one is added
 	} {
-		n := newNames()
+		n := NewBuilder()
 		inner := strings.Repeat("x", 20)
 		deepest := uint8(0)
 		for k := range c.rounds {
 			inner = fmt.Sprintf(c.form, k, inner)
-			n.add(fmt.Appendf(nil, c.name, inner))
+			n.Add(fmt.Appendf(nil, c.name, inner))
 		}
 		for i := range n.entries {
 			deepest = max(deepest, n.entries[i].level)
@@ -50,7 +50,7 @@ func TestLevelsAreLimited(t *testing.T) {
 func TestTextsAcrossPieces(t *testing.T) {
 	const piece = 1 << arenaShift
 	for _, sizes := range [][]int{{piece - 1, 1, 0, 2}, {piece, 0, 1}, {piece + 1, 0, piece - 2, 2, 1}, {3 * piece, 7, 0}, {0, piece - 1, 1}, {piece - 1, 1, 0}, {2 * piece, 0}} {
-		n := newNames()
+		n := NewBuilder()
 		for _, size := range sizes {
 			n.number(bytes.Repeat([]byte{byte(size) & 0x7f}, size), 1)
 		}
