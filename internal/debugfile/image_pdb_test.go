@@ -69,7 +69,7 @@ func TestCallsOfPDBsAreMadeWhereTheCodeAroundThemIs(t *testing.T) {
 func TestOfFunctionsMadeOneTheOwnerOfTheCodeAnswers(t *testing.T) {
 	p := fixture.SamplePDB()
 	proc := func(name string) [][]byte {
-		return [][]byte{fixture.PDBProc(0x1110, 0, 0x10, 0x20, 1, name), fixture.PDBRecord(6)}
+		return [][]byte{fixture.PDBProc(0x1110, 0, 0x10, 0x20, name), fixture.PDBRecord(6)}
 	}
 	p.Modules = []fixture.PDBModule{
 		{Name: "a.obj", Symbols: proc("folded")},
@@ -87,7 +87,7 @@ func TestOfFunctionsMadeOneTheOwnerOfTheCodeAnswers(t *testing.T) {
 	answersPDB(t, p, map[uint64]string{0x1010: "third;x.c;9"})
 	// As many as have lines have their own: a call is where its function says.
 	p.Modules[1].Symbols = append(proc("none"), proc("short")...)
-	p.Modules[1].Symbols = append(p.Modules[1].Symbols, fixture.PDBProc(0x1110, 0, 0x10, 0x20, 1, "long"),
+	p.Modules[1].Symbols = append(p.Modules[1].Symbols, fixture.PDBProc(0x1110, 0, 0x10, 0x20, "long"),
 		fixture.PDBRecord(0x114d, uint32(0), uint32(0), uint32(0x1005), []byte{0x0c, 0x04, 0x08}), fixture.PDBRecord(0x114e), fixture.PDBRecord(6))
 	lines := func(pairs ...uint32) []byte {
 		return fixture.PDBLines(0xf2, uint32(0x10), uint32(1), uint32(0x20), uint32(0), uint32(len(pairs)/2), uint32(12+4*len(pairs)), pairs)
@@ -107,7 +107,7 @@ func TestFunctionsWithoutTypeHaveTheNameOfTheirSymbol(t *testing.T) {
 		{"h", "?other@@YAXXZ"}, {"plain", "plain"}, {"k", "??$other@H@@YAXXZ"},
 	} {
 		off := uint32(0x10 * i)
-		p.Modules[0].Symbols = append(p.Modules[0].Symbols, fixture.PDBProc(0x1110, 0, off, 0x10, 1, names[0]), fixture.PDBRecord(6))
+		p.Modules[0].Symbols = append(p.Modules[0].Symbols, fixture.PDBProc(0x1110, 0, off, 0x10, names[0]), fixture.PDBRecord(6))
 		p.Publics = append(p.Publics, fixture.PDBRecord(0x110e, uint32(2), off, uint16(1), names[1]))
 	}
 	p.Parts = []fixture.PDBPart{{1, 0, 0x60, 0}}
@@ -132,7 +132,7 @@ func TestTheTypeOfNullptrIsNoPointerToVoid(t *testing.T) {
 	p.Types = append(p.Types, fixture.PDBRecord(0x1001, uint32(0x103), uint16(1)),
 		fixture.PDBRecord(0x1201, uint32(3), uint32(0x103), first, uint32(0x603)),
 		fixture.PDBRecord(0x1008, uint32(0x74), uint8(0), uint8(0), uint16(3), first+1))
-	p.Modules = []fixture.PDBModule{{Name: "a.obj", Symbols: [][]byte{fixture.PDBProc(0x1110, first+2, 0x10, 0x20, 1, "f"), fixture.PDBRecord(6)}}}
+	p.Modules = []fixture.PDBModule{{Name: "a.obj", Symbols: [][]byte{fixture.PDBProc(0x1110, first+2, 0x10, 0x20, "f"), fixture.PDBRecord(6)}}}
 	answersPDB(t, p, map[uint64]string{0x1010: "f(std::nullptr_t, const std::nullptr_t, void*);;"})
 }
 
@@ -202,7 +202,7 @@ func TestCodeInTooManyPiecesIsTold(t *testing.T) {
 		p.FromSource = append(p.FromSource, [2]uint32{0x1000 + 4*i, 0x4000 - 8*i})
 	}
 	p.Modules[0].Symbols = [][]byte{
-		fixture.PDBProc(0x1110, 0, 0, 0xf00, 1, "f"),
+		fixture.PDBProc(0x1110, 0, 0, 0xf00, "f"),
 		fixture.PDBRecord(0x114d, uint32(0), uint32(0), uint32(0x1002), bytes.Repeat([]byte{0x0b, 0x01}, 2000)),
 		fixture.PDBRecord(0x114e), fixture.PDBRecord(6),
 	}
@@ -278,7 +278,7 @@ func TestOneAddressOfAnEndlessPDB(t *testing.T) {
 		off := 0x1000 + 64*i
 		m := fixture.PDBModule{Name: fmt.Sprintf("module %d", i)}
 		for k := range uint32(8) {
-			m.Symbols = append(m.Symbols, fixture.PDBProc(0x1110, 0x1002, off+4*k, 4, 1, fmt.Sprintf("f%d_%d", i, k)), fixture.PDBRecord(6))
+			m.Symbols = append(m.Symbols, fixture.PDBProc(0x1110, 0x1002, off+4*k, 4, fmt.Sprintf("f%d_%d", i, k)), fixture.PDBRecord(6))
 		}
 		p.Modules = append(p.Modules, m)
 		p.Parts = append(p.Parts, fixture.PDBPart{1, off, 64, uint32(len(p.Modules) - 1)})

@@ -103,7 +103,7 @@ func TestAPDBWithoutProceduresHasNoDebugInformation(t *testing.T) {
 	has(t, "stripped", p.Bytes(), "dbg", object.HasSymbols)
 	has(t, "full", full, "dbg", object.HasSymbols|object.HasDebug)
 	many := slices.Repeat([][]byte{thunk, fixture.PDBRecord(6)}, 3000) // more than is looked at first
-	p.Modules = append(p.Modules, fixture.PDBModule{Name: "late", Symbols: append(many, fixture.PDBProc(0x1110, 0, 0x10, 0x20, 1, "f"), fixture.PDBRecord(6))})
+	p.Modules = append(p.Modules, fixture.PDBModule{Name: "late", Symbols: append(many, fixture.PDBProc(0x1110, 0, 0x10, 0x20, "f"), fixture.PDBRecord(6))})
 	has(t, "one procedure", p.Bytes(), "dbg", object.HasSymbols|object.HasDebug)
 	p.Machine = 0x14c
 	has(t, "x86", p.Bytes(), "dbg", object.HasSymbols|object.HasDebug|object.HasUnwind)

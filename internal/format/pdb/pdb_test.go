@@ -235,7 +235,7 @@ func TestRecursiveTypesEndArguments(t *testing.T) {
 		record(0x1201, uint32(2), uint32(0x1002), uint32(0x1002)),
 		record(0x1002, uint32(0x1000), uint32(0x1000c)), // to the function itself
 	}
-	p.Modules[0].Symbols = [][]byte{fixture.PDBProc(0x1110, 0x1000, 0x10, 0x80, 1, "round"), record(6)}
+	p.Modules[0].Symbols = [][]byte{fixture.PDBProc(0x1110, 0x1000, 0x10, 0x80, "round"), record(6)}
 	f := open(t, p)
 	if got := text(f, 0); !strings.HasPrefix(got, "1:10+80 round 10-14") {
 		t.Error(got)
@@ -365,7 +365,7 @@ func TestSharedDataIsLimited(t *testing.T) {
 	p.Modules[0].Lines = [][]byte{p.Modules[0].Lines[0], fixture.PDBLines(0xf2, rows...)}
 	p.Modules[0].Symbols = nil
 	for i := range uint32(500) {
-		p.Modules[0].Symbols = append(p.Modules[0].Symbols, fixture.PDBProc(0x1110, 0, 0x11+i%100, 0x40, 1, "f"), record(6))
+		p.Modules[0].Symbols = append(p.Modules[0].Symbols, fixture.PDBProc(0x1110, 0, 0x11+i%100, 0x40, "f"), record(6))
 	}
 	var body pdb.Body
 	if err := open(t, p).Body(0, &body); err == nil || !strings.Contains(err.Error(), "too many lines shared by procedures") || len(body.Procs) > 40 {
@@ -377,7 +377,7 @@ func TestSharedDataIsLimited(t *testing.T) {
 func TestLinesOfCallsAreLimited(t *testing.T) {
 	p := fixture.SamplePDB()
 	call := record(0x114d, uint32(0), uint32(0), uint32(0x1002), slices.Repeat([]byte{0x0b, 0x01}, 32000))
-	p.Modules[0].Symbols = [][]byte{fixture.PDBProc(0x1110, 0, 0x10, 0x80000, 1, "f")}
+	p.Modules[0].Symbols = [][]byte{fixture.PDBProc(0x1110, 0, 0x10, 0x80000, "f")}
 	for range 80 {
 		p.Modules[0].Symbols = append(p.Modules[0].Symbols, call, record(0x114e))
 	}
@@ -393,7 +393,7 @@ func TestLinesOfCallsAreLimited(t *testing.T) {
 func TestCallWithoutFileHasFileOfFunction(t *testing.T) {
 	p := fixture.SamplePDB()
 	p.Modules[0].Symbols = [][]byte{
-		fixture.PDBProc(0x1110, 0, 0x10, 0x80, 1, "f"),
+		fixture.PDBProc(0x1110, 0, 0x10, 0x80, "f"),
 		record(0x114d, uint32(0), uint32(0), uint32(0x1002), []byte{0x05, 0x80, 0xc8, 0x0b, 0x24, 0x04, 0x02}), record(0x114e), record(6),
 	}
 	if got := text(open(t, p), 0); !strings.Contains(got, "lift() const 14-16 one.cc:101\n") {
