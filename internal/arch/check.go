@@ -86,6 +86,9 @@ func (c *checker) pkg(p *pkg) {
 		}
 		c.sizes(f)
 	}
+	if r.rank != beside {
+		c.packageSize(p)
+	}
 	c.style(p)
 	if r.path != "metric" {
 		c.state(p)
