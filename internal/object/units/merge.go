@@ -17,26 +17,39 @@ type merger struct {
 	code    Encoder
 	lines   lineCursor
 	ranges  []dwarf.Range
-	spans   []callSpan // of all calls, by start, the outer first
-	order   byStart[callSpan]
-	stack   []callSpan // those that are open
 	nodes   []callNode // by call
 	stamp   uint32     // of the chunk at work, in nodes
 	noZero  bool       // file 0 is not a file, as before DWARF 5
 	noFiles bool       // the unit has no line program that could name them
 	columns bool
 	version uint8 // of the unit
-	events  []callEvent
-	kids    []int32      // by call plus 1: the first of those inside that are active, -1
-	beside  []neighbours // by call
-	event   int          // of events: the next one
+
+	events []callEvent // of all calls, by address
+	order  byStart[callEvent]
+	event  int          // index of the next event
+	kids   []int32      // by call plus 1: the first active call inside of it, -1: none
+	beside []neighbours // by call
 }
 
-// callSpan is one range of a call.
-type callSpan struct {
-	start, end uint64
-	call       int32 // -1: the function itself
+// callEvent is the start or the end of a range of a call.
+type callEvent struct {
+	addr  uint64
+	call  int32
+	isEnd bool
 }
+
+// neighbours are the active calls before and after one in the same caller, in
+// the order of the tree; -1: none.
+type neighbours struct {
+	before, after int32
+	active        int32 // number of active ranges of the call
+}
+
+// maxCalls limits the nesting of calls.
+const maxCalls = 256
+
+// maxBeside limits the overlapping calls of one caller that are compared.
+const maxBeside = 1024
 
 type callNode struct {
 	stamp uint32
@@ -58,10 +71,7 @@ func (m *merger) function(d *Digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf
 		return
 	}
 	calls := t.Calls[f.Calls : f.Calls+f.NumCalls]
-	odd := !m.collect(t, calls)
-	if odd {
-		m.sort(calls)
-	}
+	m.collect(t, calls)
 	for _, r := range m.ranges {
 		_, part, ok := m.layout.Place(r.Start)
 		if !ok {
@@ -72,58 +82,48 @@ func (m *merger) function(d *Digest, t *dwarf.Tree, f *dwarf.Func, limit []dwarf
 		if at := f.Entry &^ m.odd; at >= r.Start && at < r.End {
 			entry = at
 		}
-		begin := func() {
-			m.code.Begin(r.Start)
-			m.stamp++
-			m.code.Root(nameText(m.number, f.Name), dwarfLang(f.Lang), entry, r.End-r.Start)
-		}
-		begin()
-		if !odd && !m.sweep(calls, r) {
-			odd = true
-			m.sort(calls)
-			begin()
-		}
-		if odd {
-			m.piece(calls, r)
-		}
+		m.code.Begin(r.Start)
+		m.stamp++
+		m.code.Root(nameText(m.number, f.Name), dwarfLang(f.Lang), entry, r.End-r.Start)
+		m.piece(calls, r)
 		d.AddFunc(m.layout, r, &m.code)
 	}
 }
 
-// few is how many things are sorted best one by one.
+// few is the number of events up to which sorting them by comparison is faster
+// than by keys.
 const few = 24
 
-// collect takes the ranges of the calls in the order in which they open. It is
-// false if one of them is not inside of one piece of the function.
-func (m *merger) collect(t *dwarf.Tree, calls []dwarf.Call) (inside bool) {
-	m.spans, inside = m.spans[:0], true
-	lent := false // a call has ranges of those inside of it
-	piece := m.ranges[0]
+// collect takes the events of all calls, in the order of their addresses.
+func (m *merger) collect(t *dwarf.Tree, calls []dwarf.Call) {
+	m.events, m.event = m.events[:0], 0
 	for i := range calls {
 		c := &calls[i]
 		for _, r := range t.Ranges[c.First : c.First+c.N] {
-			s := callSpan{r.Start, r.End, int32(i)}
-			if s.start < piece.Start || s.end > piece.End {
-				k := max(rangeAt(m.ranges, s.start), 0)
-				piece = m.ranges[k]
-				inside = inside && s.start >= piece.Start && s.end <= piece.End
-			}
-			m.spans = append(m.spans, s)
+			m.addEvents(r, int32(i))
 			for q := c.Parent; q >= 0 && (calls[q].N == 0 || m.version == 2 && !holds(t, &calls[q], r)); q = calls[q].Parent {
-				m.spans = append(m.spans, callSpan{r.Start, r.End, q})
-				lent = true
+				m.addEvents(r, q)
 			}
 		}
 	}
-	if lent || len(m.spans) < few {
-		slices.SortFunc(m.spans, callSpan.compare)
+	if len(m.events) < few {
+		slices.SortFunc(m.events, func(a, b callEvent) int { return cmp.Compare(a.addr, b.addr) })
 	} else {
-		m.order.sort(m.spans, func(s *callSpan) uint64 { return s.start })
+		m.order.sort(m.events, func(e *callEvent) uint64 { return e.addr })
 	}
 	for len(m.nodes) < len(calls) {
 		m.nodes = append(m.nodes, callNode{})
 	}
-	return inside
+	m.beside = slices.Grow(m.beside[:0], len(calls))[:len(calls)]
+	clear(m.beside)
+	m.kids = slices.Grow(m.kids[:0], len(calls)+1)[:len(calls)+1]
+	for i := range m.kids {
+		m.kids[i] = -1
+	}
+}
+
+func (m *merger) addEvents(r dwarf.Range, call int32) {
+	m.events = append(m.events, callEvent{r.Start, call, false}, callEvent{r.End, call, true})
 }
 
 // holds reports whether a range is inside of one of a call. In strict DWARF 2 a
@@ -138,50 +138,75 @@ func holds(t *dwarf.Tree, c *dwarf.Call, r dwarf.Range) bool {
 	return false
 }
 
-// compare orders by start; of calls that start together the outer one, which
-// comes before the inner one in the tree, opens first.
-func (s callSpan) compare(o callSpan) int {
-	if s.start != o.start {
-		return cmp.Compare(s.start, o.start)
-	}
-	return int(s.call) - int(o.call)
-}
-
-// sweep makes the rows of one piece of the function. It gives up where the
-// ranges do not nest as the calls do, which producers get right nearly always.
-func (m *merger) sweep(calls []dwarf.Call, r dwarf.Range) bool {
-	m.stack = append(m.stack[:0], callSpan{r.Start, r.End, -1})
-	next := 0
-	if r.Start != m.ranges[0].Start {
-		next, _ = slices.BinarySearchFunc(m.spans, r.Start, func(s callSpan, addr uint64) int { return cmp.Compare(s.start, addr) })
-	}
+// piece writes the rows of a piece of the function. Pieces come in ascending
+// order.
+//
+// Ranges of calls need not nest as the calls do, nor be inside of a piece:
+// optimizers leave all kinds. So an address belongs to the call that is reached
+// from the function by going to the first active call, in the order of the tree,
+// as long as there is one. Where ranges nest, that is the innermost call.
+func (m *merger) piece(calls []dwarf.Call, r dwarf.Range) {
 	for pos := r.Start; pos < r.End; {
-		for m.stack[len(m.stack)-1].end <= pos {
-			m.stack = m.stack[:len(m.stack)-1]
+		for ; m.event < len(m.events) && m.events[m.event].addr <= pos; m.event++ {
+			m.apply(calls, m.events[m.event])
 		}
-		for next < len(m.spans) && m.spans[next].start <= pos {
-			s := m.spans[next]
-			top := m.stack[len(m.stack)-1]
-			if calls[s.call].Parent != top.call || s.end > top.end || len(m.stack) > maxCalls {
-				return false
-			}
-			m.stack = append(m.stack, s)
-			next++
+		until := r.End
+		if m.event < len(m.events) {
+			until = min(until, m.events[m.event].addr)
 		}
-		top := m.stack[len(m.stack)-1]
-		until := top.end
-		if next < len(m.spans) {
-			until = min(until, m.spans[next].start)
-		}
-		m.emit(calls, top.call, pos, until)
+		m.lay(m.node(calls, m.innermost()), pos, until)
 		pos = until
 	}
-	return true
 }
 
-// emit writes the rows of addresses that belong to call.
-func (m *merger) emit(calls []dwarf.Call, call int32, pos, until uint64) {
-	m.lay(m.node(calls, call), pos, until)
+// apply starts or ends a range of a call. A call is active in any of its ranges.
+func (m *merger) apply(calls []dwarf.Call, e callEvent) {
+	own := &m.beside[e.call]
+	head := &m.kids[calls[e.call].Parent+1]
+	switch {
+	case e.isEnd:
+		if own.active--; own.active > 0 {
+			return
+		}
+		if own.before < 0 {
+			*head = own.after
+		} else {
+			m.beside[own.before].after = own.after
+		}
+		if own.after >= 0 {
+			m.beside[own.after].before = own.before
+		}
+		return
+	case own.active > 0:
+		own.active++
+		return
+	}
+	own.active, own.before, own.after = 1, -1, *head
+	for k := 0; own.after >= 0 && own.after < e.call && k < maxBeside; k++ {
+		own.before, own.after = own.after, m.beside[own.after].after
+	}
+	if own.before < 0 {
+		*head = e.call
+	} else {
+		m.beside[own.before].after = e.call
+	}
+	if own.after >= 0 {
+		m.beside[own.after].before = e.call
+	}
+}
+
+// innermost returns the call that the code belongs to, -1 for the function
+// itself.
+func (m *merger) innermost() int32 {
+	call := int32(-1)
+	for range maxCalls {
+		kid := m.kids[call+1]
+		if kid < 0 {
+			break
+		}
+		call = kid
+	}
+	return call
 }
 
 // lay writes the rows of addresses that belong to a node.
