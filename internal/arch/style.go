@@ -10,14 +10,14 @@ import (
 const (
 	maxFile    = 500 // lines
 	maxFunc    = 80  // lines
-	maxParams  = 6
+	maxParams  = 5
 	maxMethods = 5
 	maxPackage = 3500 // lines of a package with a rank
 )
 
 // largePackages has the limits of packages that may be larger. DWARF is one
-// format with many encodings of the same; the others are being divided.
-var largePackages = map[string]int{"format/dwarf": 4400, "cmd/symbolon": 5000}
+// format with many encodings of the same.
+var largePackages = map[string]int{"format/dwarf": 4400}
 
 // forbidden is names that say nothing about what is in a package.
 const forbidden = "util utils common base types helper helpers misc shared manager service actor interface interfaces impl"
