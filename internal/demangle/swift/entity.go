@@ -69,11 +69,20 @@ func (s *demangler) popLabels(t ref) (ref, bool) {
 
 // accessors are the functions of a variable by letter, addressors by the second
 // of two letters.
-const (
-	accessors = "ggetter ssetter Ggetter Mmodify rread xmodify2 yread2 wwillset Wdidset iinit mmaterializeForSet " +
-		"bborrow zmutate "
-	addressors        = "uunsafeAddressor OowningAddressor onativeOwningAddressor pnativePinningAddressor "
-	mutableAddressors = "uunsafeMutableAddressor OowningMutableAddressor onativeOwningMutableAddressor PnativePinningMutableAddressor "
+var (
+	accessors = words{
+		{"g", "getter"}, {"s", "setter"}, {"G", "getter"}, {"M", "modify"}, {"r", "read"}, {"x", "modify2"},
+		{"y", "read2"}, {"w", "willset"}, {"W", "didset"}, {"i", "init"}, {"m", "materializeForSet"},
+		{"b", "borrow"}, {"z", "mutate"},
+	}
+	addressors = words{
+		{"u", "unsafeAddressor"}, {"O", "owningAddressor"}, {"o", "nativeOwningAddressor"},
+		{"p", "nativePinningAddressor"},
+	}
+	mutableAddressors = words{
+		{"u", "unsafeMutableAddressor"}, {"O", "owningMutableAddressor"}, {"o", "nativeOwningMutableAddressor"},
+		{"P", "nativePinningMutableAddressor"},
+	}
 )
 
 // parseAccessor reads which accessor of a variable or subscript is meant.
@@ -151,7 +160,10 @@ func (s *demangler) parseClosure(text string) ref {
 }
 
 // macros are the roles of a macro, by letter.
-const macros = "aaccessor rmemberAttribute ffreestanding mmember ppeer cconformance eextension qpreamble bbody uunique "
+var macros = words{
+	{"a", "accessor"}, {"r", "memberAttribute"}, {"f", "freestanding"}, {"m", "member"}, {"p", "peer"},
+	{"c", "conformance"}, {"e", "extension"}, {"q", "preamble"}, {"b", "body"}, {"u", "unique"},
+}
 
 // parseMacroExpansion reads a declaration that a macro expanded to.
 func (s *demangler) parseMacroExpansion() ref {

@@ -115,7 +115,7 @@ func (s *demangler) parseArchetype() ref {
 	case 'P':
 		return s.addTypePhrase("Pack{$0}", s.popList(kList, s.popType))
 	case 'S':
-		if word := s.parseLetter("d@direct i@indirect "); word != "" {
+		if word := s.parseLetter(words{{"d", "@direct"}, {"i", "@indirect"}}); word != "" {
 			return s.addTypePhrase(word+" Pack{$0}", s.popList(kList, s.popType))
 		}
 	}
@@ -188,8 +188,12 @@ func (s *demangler) parseGeneric() ref {
 }
 
 // layouts are the layout constraints by letter.
-const layouts = "B_BridgeObject CAnyObject D_NativeClass E_Trivial M_TrivialAtMost N_NativeRefCountedObject " +
-	"R_RefCountedObject S_TrivialStride T_Trivial U_UnknownLayout e_Trivial m_TrivialAtMost "
+var layouts = words{
+	{"B", "_BridgeObject"}, {"C", "AnyObject"}, {"D", "_NativeClass"}, {"E", "_Trivial"},
+	{"M", "_TrivialAtMost"}, {"N", "_NativeRefCountedObject"}, {"R", "_RefCountedObject"},
+	{"S", "_TrivialStride"}, {"T", "_Trivial"}, {"U", "_UnknownLayout"}, {"e", "_Trivial"},
+	{"m", "_TrivialAtMost"},
+}
 
 // parseRequirement reads a requirement of a generic parameter or of its associated
 // type.

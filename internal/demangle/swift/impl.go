@@ -1,15 +1,26 @@
 package swift
 
 // Conventions of implementation types by letter.
-const (
-	implCallees   = "y@callee_unowned g@callee_guaranteed x@callee_owned t@convention(thin) "
-	implLanguages = "B@convention(block) C@convention(c) M@convention(method) J@convention(objc_method) " +
-		"K@convention(closure) W@convention(witness_method) "
-	implCoroutines = "A@yield_once I@yield_once_2 G@yield_many "
-	implParameters = "i@in c@in_constant l@inout b@inout_aliasable n@in_guaranteed x@owned X@in_cxx " +
-		"g@guaranteed e@deallocating y@unowned v@pack_owned p@pack_guaranteed m@pack_inout "
-	implResults = "r@out o@owned d@unowned u@unowned_inner_pointer a@autoreleased k@pack_out " +
-		"l@guaranteed_address g@guaranteed m@inout "
+var (
+	implCallees = words{
+		{"y", "@callee_unowned"}, {"g", "@callee_guaranteed"}, {"x", "@callee_owned"}, {"t", "@convention(thin)"},
+	}
+	implLanguages = words{
+		{"B", "@convention(block)"}, {"C", "@convention(c)"}, {"M", "@convention(method)"},
+		{"J", "@convention(objc_method)"}, {"K", "@convention(closure)"}, {"W", "@convention(witness_method)"},
+	}
+	implCoroutines = words{
+		{"A", "@yield_once"}, {"I", "@yield_once_2"}, {"G", "@yield_many"},
+	}
+	implParameters = words{
+		{"i", "@in"}, {"c", "@in_constant"}, {"l", "@inout"}, {"b", "@inout_aliasable"}, {"n", "@in_guaranteed"},
+		{"x", "@owned"}, {"X", "@in_cxx"}, {"g", "@guaranteed"}, {"e", "@deallocating"}, {"y", "@unowned"},
+		{"v", "@pack_owned"}, {"p", "@pack_guaranteed"}, {"m", "@pack_inout"},
+	}
+	implResults = words{
+		{"r", "@out"}, {"o", "@owned"}, {"d", "@unowned"}, {"u", "@unowned_inner_pointer"}, {"a", "@autoreleased"},
+		{"k", "@pack_out"}, {"l", "@guaranteed_address"}, {"g", "@guaranteed"}, {"m", "@inout"},
+	}
 )
 
 // parseImplFunction reads a function type as the compiler sees it: with how each
@@ -39,7 +50,7 @@ func (s *demangler) parseImplFunction() ref {
 	if s.Accept('A') {
 		text += "@isolated(any) "
 	}
-	for i, table := range [...]string{derivatives, implCallees, implLanguages, implCoroutines, "h@Sendable ", "H@async "} {
+	for i, table := range [...]words{derivatives, implCallees, implLanguages, implCoroutines, {{"h", "@Sendable"}}, {{"H", "@async"}}} {
 		if word := s.parseLetter(table); word != "" {
 			text += word + " "
 		} else if i == 1 {
@@ -64,16 +75,16 @@ func (s *demangler) parseImplFunction() ref {
 		text += " for <$5>"
 	}
 	var params, results []ref
-	for s.parseImplValue(&params, "", implParameters) {
+	for s.parseImplValue(&params, "", true) {
 	}
-	for s.parseImplValue(&results, "", implResults) {
+	for s.parseImplValue(&results, "", false) {
 	}
 	ok := true
 	for ok && s.Accept('Y') {
-		ok = s.parseImplValue(&results, "@yields ", implParameters)
+		ok = s.parseImplValue(&results, "@yields ", true)
 	}
 	if ok && s.Accept('z') {
-		ok = s.parseImplValue(&results, "@error ", implResults)
+		ok = s.parseImplValue(&results, "@error ", false)
 	}
 	if !ok || !s.Accept('_') || !s.parseImplTypes(results) || !s.parseImplTypes(params) {
 		return 0
@@ -81,8 +92,12 @@ func (s *demangler) parseImplFunction() ref {
 	return s.wrapType(s.addText(kComplex, text, s.addOptional(kList, 0, params...), s.addOptional(kList, 0, results...), patternArgs, pattern, sig, invocation))
 }
 
-// parseImplValue reads how one value is passed.
-func (s *demangler) parseImplValue(list *[]ref, before, table string) bool {
+// parseImplValue reads how one value is passed, as a parameter or a result.
+func (s *demangler) parseImplValue(list *[]ref, before string, isParameter bool) bool {
+	table := implResults
+	if isParameter {
+		table = implParameters
+	}
 	word := s.parseLetter(table)
 	if word == "" || len(*list) >= maxDepth {
 		return false
@@ -93,11 +108,11 @@ func (s *demangler) parseImplValue(list *[]ref, before, table string) bool {
 			return false
 		case s.Accept('w'):
 			word += " @noDerivative"
-		case table == implParameters && s.Accept('T'):
+		case isParameter && s.Accept('T'):
 			word += " sending"
-		case table == implParameters && s.Accept('I'):
+		case isParameter && s.Accept('I'):
 			word += " isolated"
-		case table == implParameters && s.Accept('L'):
+		case isParameter && s.Accept('L'):
 			word += " @sil_implicit_leading_param"
 		default:
 			more = false

@@ -179,7 +179,7 @@ func (s *demangler) slice(x span) []byte { return s.Text[x.at:x.end] }
 func (s *demangler) name(n ref) []byte   { return s.slice(s.Nodes[n].text) }
 func (s *demangler) list(n ref) []ref    { return s.Lists[s.Nodes[n].kids.at:s.Nodes[n].kids.end] }
 
-// child returns child i of n, zero if there is none.
+// child returns child i of n, zero if it is missing.
 func (s *demangler) child(n ref, i int) ref {
 	if l := s.list(n); i < len(l) {
 		return l[i]

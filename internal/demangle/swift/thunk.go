@@ -19,7 +19,7 @@ func (s *demangler) parseValueWitness() ref {
 	at := s.Pos
 	s.Next()
 	s.Next()
-	word := entry(valueWitnesses, s.Since(at))
+	word := valueWitnesses.find(s.Since(at))
 	if len(word) == 0 {
 		return 0
 	}
@@ -33,7 +33,7 @@ func (s *demangler) parseWitness() ref {
 	case 'v':
 		s.Next()
 	case 'O':
-		word := strings.ReplaceAll(s.parseLetter(outlined), "_", " ")
+		word := s.parseLetter(outlined)
 		if word == "" {
 			return 0
 		}
@@ -138,16 +138,20 @@ func (s *demangler) parseSpecialization(c byte) ref {
 	return s.addAttribute("T"+string(c), s.addPhrase(kPhrase, serialized+"$0", types))
 }
 
-// Changes of an argument by the optimizer, by letter, with an underscore for
-// each blank.
-const argumentKinds = "dDead eExistential_To_Protocol_Constrained_Generic gOwned_To_Guaranteed oGuaranteed_To_Owned " +
-	"xExploded iValue_Promoted_from_Box sStack_Promoted_from_Box rInOut_Converted_to_Out "
+// Changes of an argument by the optimizer, by letter.
+var argumentKinds = words{
+	{"d", "Dead"}, {"e", "Existential To Protocol Constrained Generic"}, {"g", "Owned To Guaranteed"},
+	{"o", "Guaranteed To Owned"}, {"x", "Exploded"}, {"i", "Value Promoted from Box"},
+	{"s", "Stack Promoted from Box"}, {"r", "InOut Converted to Out"},
+}
 
 // constantKinds are the constants that an argument may always be. The name of the
 // constant is on the stack.
-const constantKinds = "f[Constant_Propagated_Function_:_$0] g[Constant_Propagated_Global_:_$0] " +
-	"k[Constant_Propagated_KeyPath_:_$0<$1>] b[Constant_Propagated_String_:_u8'$0'] " +
-	"w[Constant_Propagated_String_:_u16'$0'] c[Constant_Propagated_String_:_objc'$0'] "
+var constantKinds = words{
+	{"f", "[Constant Propagated Function : $0]"}, {"g", "[Constant Propagated Global : $0]"},
+	{"k", "[Constant Propagated KeyPath : $0<$1>]"}, {"b", "[Constant Propagated String : u8'$0']"},
+	{"w", "[Constant Propagated String : u16'$0']"}, {"c", "[Constant Propagated String : objc'$0']"},
+}
 
 // parseSignatureSpecialization reads how the parameters of a function were changed.
 func (s *demangler) parseSignatureSpecialization() ref {
@@ -196,16 +200,16 @@ func (s *demangler) parseArgument(args *[]ref, which string) bool {
 	case 'p':
 		text = s.parseConstant()
 	default:
-		text = entry(argumentKinds, string(c))
+		text = argumentKinds.find(string(c))
 		for strings.IndexByte("degox", c) >= 0 && strings.IndexByte("DGOX", s.Peek()) >= 0 && s.Peek() != 0 && s.Spend(len(text)) {
 			c = s.Next() | 0x20
-			text += " and " + entry(argumentKinds, string(c))
+			text += " and " + argumentKinds.find(string(c))
 		}
 	}
 	if text == "" {
 		return false
 	}
-	n := s.addPhrase(kPhrase, which+strings.ReplaceAll(text, "_", " "))
+	n := s.addPhrase(kPhrase, which+text)
 	*args = append(*args, n)
 	return n != 0
 }

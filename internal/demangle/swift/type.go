@@ -19,47 +19,72 @@ const (
 	derivativeShift    = 16 // the letter of the kind of derivative
 )
 
-// standardTypes are the types of the standard library with a letter of their own:
-// the letter, the kind, and the name.
-const standardTypes = "AVAutoreleasingUnsafeMutablePointer BPBinaryFloatingPoint DVDictionary EPEncodable " +
-	"FPFloatingPoint GPRandomNumberGenerator HPHashable IVDefaultIndices JVCharacter KPBidirectionalCollection " +
-	"LPComparable MPMutableCollection NVClosedRange OVObjectIdentifier PVUnsafePointer QPEquatable " +
-	"RVUnsafeBufferPointer SVString TPSequence UPUnsignedInteger VVUnsafeRawPointer WVUnsafeRawBufferPointer " +
-	"XPRangeExpression YPRawRepresentable ZPSignedInteger aVArray bVBool dVDouble ePDecodable fVFloat hVSet iVInt " +
-	"jPNumeric kPRandomAccessCollection lPCollection mPRangeReplaceableCollection nVRange pVUnsafeMutablePointer " +
-	"qOOptional rVUnsafeMutableBufferPointer sVSubstring tPIteratorProtocol uVUInt vVUnsafeMutableRawPointer " +
-	"wVUnsafeMutableRawBufferPointer xPStrideable yPStringProtocol zPBinaryInteger "
+// libraryTypes are types of the standard library with a letter of their own.
+type libraryTypes []struct {
+	letter byte
+	kind   kind
+	name   string
+}
+
+var standardTypes = libraryTypes{
+	{'A', kStruct, "AutoreleasingUnsafeMutablePointer"}, {'B', kProtocol, "BinaryFloatingPoint"},
+	{'D', kStruct, "Dictionary"}, {'E', kProtocol, "Encodable"}, {'F', kProtocol, "FloatingPoint"},
+	{'G', kProtocol, "RandomNumberGenerator"}, {'H', kProtocol, "Hashable"}, {'I', kStruct, "DefaultIndices"},
+	{'J', kStruct, "Character"}, {'K', kProtocol, "BidirectionalCollection"}, {'L', kProtocol, "Comparable"},
+	{'M', kProtocol, "MutableCollection"}, {'N', kStruct, "ClosedRange"}, {'O', kStruct, "ObjectIdentifier"},
+	{'P', kStruct, "UnsafePointer"}, {'Q', kProtocol, "Equatable"}, {'R', kStruct, "UnsafeBufferPointer"},
+	{'S', kStruct, "String"}, {'T', kProtocol, "Sequence"}, {'U', kProtocol, "UnsignedInteger"},
+	{'V', kStruct, "UnsafeRawPointer"}, {'W', kStruct, "UnsafeRawBufferPointer"},
+	{'X', kProtocol, "RangeExpression"}, {'Y', kProtocol, "RawRepresentable"},
+	{'Z', kProtocol, "SignedInteger"}, {'a', kStruct, "Array"}, {'b', kStruct, "Bool"},
+	{'d', kStruct, "Double"}, {'e', kProtocol, "Decodable"}, {'f', kStruct, "Float"}, {'h', kStruct, "Set"},
+	{'i', kStruct, "Int"}, {'j', kProtocol, "Numeric"}, {'k', kProtocol, "RandomAccessCollection"},
+	{'l', kProtocol, "Collection"}, {'m', kProtocol, "RangeReplaceableCollection"}, {'n', kStruct, "Range"},
+	{'p', kStruct, "UnsafeMutablePointer"}, {'q', kEnum, "Optional"},
+	{'r', kStruct, "UnsafeMutableBufferPointer"}, {'s', kStruct, "Substring"},
+	{'t', kProtocol, "IteratorProtocol"}, {'u', kStruct, "UInt"}, {'v', kStruct, "UnsafeMutableRawPointer"},
+	{'w', kStruct, "UnsafeMutableRawBufferPointer"}, {'x', kProtocol, "Strideable"},
+	{'y', kProtocol, "StringProtocol"}, {'z', kProtocol, "BinaryInteger"},
+}
 
 // concurrencyTypes are those whose letter follows a c.
-const concurrencyTypes = "APActor CVCheckedContinuation EVCancellationError FPExecutor GVTaskGroup " +
-	"IPAsyncIteratorProtocol JVUnownedJob MCMainActor PVTaskPriority SVAsyncStream TVTask cVUnsafeContinuation " +
-	"eVUnownedSerialExecutor fPSerialExecutor gVThrowingTaskGroup hPTaskExecutor iPAsyncSequence " +
-	"sVAsyncThrowingStream tVUnsafeCurrentTask "
+var concurrencyTypes = libraryTypes{
+	{'A', kProtocol, "Actor"}, {'C', kStruct, "CheckedContinuation"}, {'E', kStruct, "CancellationError"},
+	{'F', kProtocol, "Executor"}, {'G', kStruct, "TaskGroup"}, {'I', kProtocol, "AsyncIteratorProtocol"},
+	{'J', kStruct, "UnownedJob"}, {'M', kClass, "MainActor"}, {'P', kStruct, "TaskPriority"},
+	{'S', kStruct, "AsyncStream"}, {'T', kStruct, "Task"}, {'c', kStruct, "UnsafeContinuation"},
+	{'e', kStruct, "UnownedSerialExecutor"}, {'f', kProtocol, "SerialExecutor"},
+	{'g', kStruct, "ThrowingTaskGroup"}, {'h', kProtocol, "TaskExecutor"}, {'i', kProtocol, "AsyncSequence"},
+	{'s', kStruct, "AsyncThrowingStream"}, {'t', kStruct, "UnsafeCurrentTask"},
+}
 
-const builtinTypes = "bBridgeObject BUnsafeValueBuffer cRawUnsafeContinuation DDefaultActorStorage " +
-	"dNonDefaultDistributedActorStorage eExecutor IIntLiteral jJob PPackIndex OUnknownObject " +
-	"oNativeObject pRawPointer tSILToken wWord AImplicitActor TTheTupleType "
+var builtinTypes = words{
+	{"b", "BridgeObject"}, {"B", "UnsafeValueBuffer"}, {"c", "RawUnsafeContinuation"},
+	{"D", "DefaultActorStorage"}, {"d", "NonDefaultDistributedActorStorage"}, {"e", "Executor"},
+	{"I", "IntLiteral"}, {"j", "Job"}, {"P", "PackIndex"}, {"O", "UnknownObject"}, {"o", "NativeObject"},
+	{"p", "RawPointer"}, {"t", "SILToken"}, {"w", "Word"}, {"A", "ImplicitActor"}, {"T", "TheTupleType"},
+}
 
-// entry returns the entry of a table for a key. A table has words that begin with
-// their key and end with a blank.
-func entry(table, key string) string {
-	for key != "" && table != "" {
-		word, rest, _ := strings.Cut(table, " ")
-		if strings.HasPrefix(word, key) {
-			return word[len(key):]
+// words are texts by key, a letter or two.
+type words []struct{ key, text string }
+
+// find returns the text of a key, or "".
+func (w words) find(key string) string {
+	for i := range w {
+		if w[i].key == key {
+			return w[i].text
 		}
-		table = rest
 	}
 	return ""
 }
 
-// parseLetter returns the entry of a table for the next letter. Without an entry
-// the letter is not read.
-func (s *demangler) parseLetter(table string) string {
+// parseLetter returns the text of the next letter. Without a text the letter is
+// not read.
+func (s *demangler) parseLetter(table words) string {
 	if c := s.Peek(); c > ' ' {
-		if word := entry(table, string(c)); word != "" {
+		if text := table.find(string(c)); text != "" {
 			s.Pos++
-			return word
+			return text
 		}
 	}
 	return ""
@@ -81,11 +106,14 @@ func (s *demangler) parseStandard() ref {
 	if s.Accept('c') {
 		table = concurrencyTypes
 	}
-	word := s.parseLetter(table)
-	if word == "" || !s.Spend(max(repeat, 1)) {
+	i, c := 0, s.Next()
+	for i < len(table) && table[i].letter != c {
+		i++
+	}
+	if i == len(table) || !s.Spend(max(repeat, 1)) {
 		return 0
 	}
-	n := s.wrapType(s.addLibraryType(map[byte]kind{'V': kStruct, 'P': kProtocol, 'O': kEnum, 'C': kClass}[word[0]], word[1:]))
+	n := s.wrapType(s.addLibraryType(table[i].kind, table[i].name))
 	for ; repeat > 1; repeat-- {
 		s.stack = append(s.stack, n)
 	}
@@ -105,7 +133,7 @@ func (s *demangler) addNominal(kind kind) ref {
 
 func (s *demangler) parseBuiltin() ref {
 	word := s.parseLetter(builtinTypes)
-	if sized := s.parseLetter("fFPIEEE iInt vVec "); sized != "" {
+	if sized := s.parseLetter(words{{"f", "FPIEEE"}, {"i", "Int"}, {"v", "Vec"}}); sized != "" {
 		size := s.parseIndex() - 1
 		if size <= 0 || size > 4096 {
 			return 0
@@ -147,9 +175,9 @@ func (s *demangler) parseFunctionType(flags int) ref {
 	if s.kind(s.unwrap(params)) != kTuple {
 		params = s.addOptional(kTuple, 0, params)
 	}
-	text := entry(conventions, itoa(flags&conventionMask))
+	text := conventions[flags&conventionMask]
 	if kind := flags >> derivativeShift; kind != 0 {
-		text += entry(derivatives, string(rune(kind))) + "_"
+		text += derivatives.find(string(rune(kind))) + " "
 	}
 	if actor != 0 {
 		flags |= flagActor
@@ -162,7 +190,7 @@ func (s *demangler) parseFunctionType(flags int) ref {
 			text += part.text
 		}
 	}
-	n := s.addText(kFuncType, strings.ReplaceAll(text, "_", " "), params, result, s.child(thrown, 0), s.child(actor, 0))
+	n := s.addText(kFuncType, text, params, result, s.child(thrown, 0), s.child(actor, 0))
 	s.Nodes[n].num = int32(flags)
 	return s.wrapType(n)
 }
@@ -177,12 +205,15 @@ var functionParts = [...]struct {
 	{0, " -> "}, {flagSendingResult, "sending "}, {0, "$1"},
 }
 
-// Texts for conventions and for kinds of derivatives. An underscore stands for a
-// blank.
-const (
-	conventions = "1@autoclosure_ 2@convention(thin)_ 3@convention(c)_ 4@convention(block)_ 5@escaping_@convention(block)_ "
-	derivatives = "d@differentiable l@differentiable(_linear) f@differentiable(_forward) r@differentiable(reverse) "
-)
+// conventions are the texts of conventions, by number.
+var conventions = [conventionMask + 1]string{
+	1: "@autoclosure ", "@convention(thin) ", "@convention(c) ", "@convention(block) ", "@escaping @convention(block) ",
+}
+
+// derivatives are the texts of kinds of derivatives.
+var derivatives = words{
+	{"d", "@differentiable"}, {"l", "@differentiable(_linear)"}, {"f", "@differentiable(_forward)"}, {"r", "@differentiable(reverse)"},
+}
 
 // parseParameters takes a tuple or a type. There is a short form for nothing.
 func (s *demangler) parseParameters() ref {
@@ -211,7 +242,7 @@ func (s *demangler) addComplexPhrase(text string) ref {
 
 // parseAnnotation reads the annotations of function types and parameters.
 func (s *demangler) parseAnnotation() ref {
-	if word := s.parseLetter("g@const iisolated k@noDerivative t_const usending "); word != "" {
+	if word := s.parseLetter(words{{"g", "@const"}, {"i", "isolated"}, {"k", "@noDerivative"}, {"t", "_const"}, {"u", "sending"}}); word != "" {
 		return s.addComplexPhrase(word + " $0")
 	}
 	c := s.Next()
@@ -231,7 +262,7 @@ func (s *demangler) parseAnnotation() ref {
 
 // parseSpecial reads the rarer types.
 func (s *demangler) parseSpecial() ref {
-	if word := s.parseLetter("b@box ounowned uunowned(unsafe) wweak "); word != "" {
+	if word := s.parseLetter(words{{"b", "@box"}, {"o", "unowned"}, {"u", "unowned(unsafe)"}, {"w", "weak"}}); word != "" {
 		return s.addComplexPhrase(word + " $0")
 	}
 	c := s.Next()
@@ -249,7 +280,7 @@ func (s *demangler) parseSpecial() ref {
 	case 'p':
 		return s.addTypePhrase("$0.Type", s.popType())
 	case 'M', 'm':
-		if word := s.parseLetter("t@thin T@thick o@objc_metatype "); word != "" && c == 'M' {
+		if word := s.parseLetter(words{{"t", "@thin"}, {"T", "@thick"}, {"o", "@objc_metatype"}}); word != "" && c == 'M' {
 			return s.parseMetatype(word + " ")
 		} else if word != "" {
 			return s.addTypePhrase(word+" $0.Type", s.popType())
