@@ -15,7 +15,7 @@ func Example() {
 	ctx := context.Background()
 	var b bucket.Bucket = mem.New()
 	const key = "kettle.pdb/6D1F0A5C1/kettle.sym"
-	if err := b.Put(ctx, key, strings.NewReader("FUNC 1000 20 0 boil\n"), bucket.Attrs{}); err != nil {
+	if _, err := b.Put(ctx, key, strings.NewReader("FUNC 1000 20 0 boil\n"), bucket.Attrs{}); err != nil {
 		fmt.Println(err)
 		return
 	}

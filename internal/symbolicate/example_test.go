@@ -25,8 +25,9 @@ import (
 func ExampleEngine() {
 	ctx, log := context.Background(), slog.New(slog.DiscardHandler)
 	files := mem.New()
-	check(files.Put(ctx, "kettle/0F1E2D3C4B5A69788796A5B4C3D2E1F00/kettle.sym", strings.NewReader(
-		"MODULE Linux x86_64 0F1E2D3C4B5A69788796A5B4C3D2E1F00 kettle\nFUNC 1000 20 0 boil\n"), bucket.Attrs{}))
+	_, err := files.Put(ctx, "kettle/0F1E2D3C4B5A69788796A5B4C3D2E1F00/kettle.sym", strings.NewReader(
+		"MODULE Linux x86_64 0F1E2D3C4B5A69788796A5B4C3D2E1F00 kettle\nFUNC 1000 20 0 boil\n"), bucket.Attrs{})
+	check(err)
 	from, err := tree.New(source.Config{ID: "files", Type: source.Filesystem, Path: "."}, files, source.NewDecoder(bin.Limit{}, nil), time.Now)
 	check(err)
 

@@ -31,26 +31,48 @@ const (
 // The lookup gets its number, counted from one.
 func newPair(t *testing.T, outside http.HandlerFunc, lookup func(n int64) []string) *pair {
 	t.Helper()
-	inside := serveAt(t, private+":0", func(http.ResponseWriter, *http.Request) { t.Error("a guarded source got in") })
-	p := &pair{client: newClient(t, web.Config{DenyListThreshold: -1, ConnectTimeout: time.Second}), port: inside.Port}
-	if outside != nil {
-		serveAt(t, fmt.Sprint(permitted, ":", p.port), outside)
+	in, out := listenTwice(t)
+	p := &pair{client: newClient(t, web.Config{DenyListThreshold: -1, ConnectTimeout: time.Second}), port: in.Addr().(*net.TCPAddr).Port}
+	serveOn(t, in, func(http.ResponseWriter, *http.Request) { t.Error("a guarded source got in") })
+	if outside == nil {
+		out.Close()
+	} else {
+		serveOn(t, out, outside)
 	}
 	p.client.Permit(netip.AddrPortFrom(netip.MustParseAddr(permitted), uint16(p.port)))
 	p.client.UseResolver(resolver(nameServer(t, func(string) []string { return lookup(p.answers.Add(1)) })))
 	return p
 }
 
-func serveAt(t *testing.T, address string, h http.HandlerFunc) *net.TCPAddr {
+// listenTwice listens on one port of both addresses.
+func listenTwice(t *testing.T) (in, out net.Listener) {
+	t.Helper()
+	for range 100 { // the port may be taken on the other address
+		in := listen(t, private+":0")
+		out, err := net.Listen("tcp", fmt.Sprint(permitted, ":", in.Addr().(*net.TCPAddr).Port))
+		if err == nil {
+			return in, out
+		}
+		in.Close()
+	}
+	t.Fatal("no port is free on both addresses")
+	return nil, nil
+}
+
+func listen(t *testing.T, address string) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return l
+}
+
+func serveOn(t *testing.T, l net.Listener, h http.HandlerFunc) {
+	t.Helper()
 	server := &httptest.Server{Listener: l, Config: &http.Server{Handler: h}}
 	server.Start()
 	t.Cleanup(server.Close)
-	return l.Addr().(*net.TCPAddr)
 }
 
 // url is the name that the name server answers for.

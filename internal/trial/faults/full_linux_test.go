@@ -10,9 +10,21 @@ import (
 	"symbolon/internal/trial"
 )
 
-// TestFullDisk fills a small file system under the data directory. What does
-// not fit is answered all the same; when there is room again, what is new is
-// kept.
+// fill appends to a file until its disk is full.
+func fill(t *testing.T, name string) {
+	t.Helper()
+	hog, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hog.Close()
+	for err == nil {
+		_, err = hog.Write(make([]byte, 64<<10))
+	}
+}
+
+// TestFullDisk fills a small file system under the data directory. Modules are
+// answered without it, and stored again after it has space.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=5m,mode=0700"); err != nil {
@@ -44,15 +56,9 @@ func TestFullDisk(t *testing.T) {
 	right(syms[0])
 	built(t, s, 1)
 	right(syms[0])
-	hog, err := os.Create(filepath.Join(dir, "hog"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for err == nil {
-		_, err = hog.Write(make([]byte, 64<<10))
-	}
-	hog.Close()
+	hog := filepath.Join(dir, "hog")
 	for i, sym := range syms[1:3] {
+		fill(t, hog) // again: the server may have removed a temporary file
 		right(sym)
 		built(t, s, float64(i+2))
 		right(sym)
@@ -62,7 +68,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("the log has %d lines: %q", len(lines), lines)
 	}
 	meta := len(cached(t, s, "meta"))
-	if err := os.Remove(hog.Name()); err != nil {
+	if err := os.Remove(hog); err != nil {
 		t.Fatal(err)
 	}
 	right(syms[3])

@@ -39,8 +39,8 @@ func (r *redis) flush() {
 }
 
 // node starts a server over the Redis.
-func (r *redis) node(source string) *trial.Server {
-	return trial.Start(r.t, trial.Options{Sources: []string{source}, Set: []string{"cache.redis.url=redis://" + r.Addr()}})
+func (r *redis) node(source string, set ...string) *trial.Server {
+	return trial.Start(r.t, trial.Options{Sources: []string{source}, Set: append(set, "cache.redis.url=redis://"+r.Addr())})
 }
 
 func up(s *trial.Server) func() bool {
@@ -141,7 +141,8 @@ func TestAHungRedisCostsLittle(t *testing.T) {
 		source.Do(sym.Path(), sym)
 		syms = append(syms, sym)
 	}
-	s := r.node(source.URL)
+	const timeout = 500 * time.Millisecond
+	s := r.node(source.URL, "cache.redis.timeout="+timeout.String())
 	trial.Await(t, "it is connected", up(s))
 	r.Stop()
 	defer r.Continue()
@@ -159,8 +160,8 @@ func TestAHungRedisCostsLittle(t *testing.T) {
 			t.Error(wrong)
 		}
 	}
-	if each := time.Since(start) / 15; each > 50*time.Millisecond {
-		t.Errorf("a new module takes %v", each)
+	if each := time.Since(start) / 15; each > timeout {
+		t.Errorf("a new module takes %v, want less than one timeout of Redis, %v", each, timeout)
 	}
 	if lines := s.Lines("level=WARN", "redis"); len(lines) != 1 {
 		t.Errorf("the log tells %d times: %v", len(lines), lines)
