@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"symbolon/internal/extract"
 	"symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
 	"symbolon/internal/push"
@@ -258,7 +259,7 @@ func recordsOf(t *testing.T, files ...[]byte) string {
 	t.Helper()
 	var text bytes.Buffer
 	for _, f := range files {
-		if err := dumpRecords(t.Context(), &text, bytes.NewReader(f)); err != nil {
+		if err := extract.WriteJSON(t.Context(), &text, bytes.NewReader(f)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -204,7 +204,7 @@ func symbDumpCommand() *command {
 				out := bufio.NewWriter(e.stdout)
 				print := symbfile.Dump
 				if lines {
-					print = func(w io.Writer, r io.Reader) error { return dumpRecords(ctx, w, r) }
+					print = func(w io.Writer, r io.Reader) error { return extract.WriteJSON(ctx, w, r) }
 				}
 				if err := errors.Join(print(out, r), out.Flush()); err != nil {
 					return fmt.Errorf("%s: %w", name, err)

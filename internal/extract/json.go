@@ -1,4 +1,4 @@
-package main
+package extract
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"symbolon/internal/extract"
 	"symbolon/internal/format/symbfile"
 )
 
@@ -37,11 +36,11 @@ type padEntry struct {
 	Line any    `json:"line"`
 }
 
-// dumpRecords prints each record as a line of JSON.
-func dumpRecords(ctx context.Context, w io.Writer, r io.Reader) error {
+// WriteJSON writes each record of a symbfile as a line of JSON.
+func WriteJSON(ctx context.Context, w io.Writer, r io.Reader) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return extract.EachRecord(ctx, symbfile.NewReader(r), func(rec symbfile.Record) error {
+	return EachRecord(ctx, symbfile.NewReader(r), func(rec symbfile.Record) error {
 		if p := rec.Pad; p != nil {
 			line := padLine{"returnpad", fmt.Sprintf("%#x", p.VA), []padEntry{}}
 			for _, f := range p.Frames {
