@@ -13,15 +13,15 @@ import (
 func cacheCommand() *command {
 	return &command{
 		name:  "cache",
-		short: "Look at the disk cache, or empty it",
+		short: "List or purge the disk cache",
 		subs:  []*command{cacheStatCommand(), cacheListCommand(), cachePurgeCommand()},
 	}
 }
 
-// runCache asks the operator of conf and prints what it says.
+// runCache runs a command on the node of conf.
 func runCache(ctx context.Context, e *env, conf *configFlags, q node.CacheQuery) error {
 	if q.Kind != "" && !slices.Contains(cache.Kinds(), cache.Kind(q.Kind)) {
-		return &usageError{text: fmt.Sprintf("unknown --kind %q; there are %v", q.Kind, cache.Kinds())}
+		return &usageError{text: fmt.Sprintf("invalid --kind %q: must be one of %v", q.Kind, cache.Kinds())}
 	}
 	op, err := conf.operator(ctx, e)
 	if err != nil {
@@ -31,7 +31,7 @@ func runCache(ctx context.Context, e *env, conf *configFlags, q node.CacheQuery)
 	return op.Cache(ctx, q, e.stdout)
 }
 
-// addChoice adds the flags that choose entries.
+// addChoice adds the flags that select entries.
 func addChoice(q *node.CacheQuery, fs *flag.FlagSet) {
 	fs.StringVar(&q.Kind, "kind", "", "only entries of `KIND`: objects, meta or symcache")
 	fs.BoolVar(&q.Faults, "faults", false, "only remembered faults")
@@ -41,7 +41,7 @@ func cacheStatCommand() *command {
 	var conf configFlags
 	q := node.CacheQuery{Verb: "stat"}
 	return &command{
-		name: "stat", short: "Tell how much the cache holds",
+		name: "stat", short: "Print the size of the cache",
 		flags: func(fs *flag.FlagSet) {
 			conf.addBase(fs)
 			fs.BoolVar(&q.JSON, "json", false, "print JSON")
@@ -54,7 +54,7 @@ func cacheListCommand() *command {
 	var conf configFlags
 	q := node.CacheQuery{Verb: "ls"}
 	return &command{
-		name: "ls", short: "List the entries, unused for longest first",
+		name: "ls", short: "List the entries, the least recently used first",
 		flags: func(fs *flag.FlagSet) {
 			conf.addBase(fs)
 			fs.BoolVar(&q.JSON, "json", false, "print one JSON object per line")
@@ -69,18 +69,18 @@ func cachePurgeCommand() *command {
 	q := node.CacheQuery{Verb: "purge"}
 	return &command{
 		name: "purge", short: "Remove entries",
-		long: `Nothing is lost that cannot be made again from the sources. With --all
-a running server closes its open tables too and looks each module up again;
-otherwise it goes on answering from them.`,
+		long: `All entries can be fetched or built again from the sources. With --all a running
+server also closes its open tables and looks each module up again; otherwise it
+still answers from them.`,
 		flags: func(fs *flag.FlagSet) {
 			conf.addBase(fs)
 			addChoice(&q, fs)
-			fs.DurationVar(&q.Older, "older", 0, "only what was not used for `TIME`, as in 36h")
+			fs.DurationVar(&q.Older, "older", 0, "only entries that were not used for `TIME`, such as 36h")
 			fs.BoolVar(&q.All, "all", false, "everything")
 		},
 		run: func(ctx context.Context, e *env, _ []string) error {
 			if !q.All && q.Kind == "" && q.Older == 0 && !q.Faults {
-				return &usageError{text: "say what to remove: --faults, --kind, --older or --all"}
+				return &usageError{text: "--faults, --kind, --older or --all is required"}
 			}
 			return runCache(ctx, e, &conf, q)
 		},

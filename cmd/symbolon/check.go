@@ -13,9 +13,9 @@ import (
 	"symbolon/internal/node"
 )
 
-// check looks at what a server opens at its start, but for what it would ask over
-// the network. It returns all mistakes, each beginning with its key, and logs what
-// the server would warn of. The configuration may have other mistakes.
+// check checks the files and folders that a server opens when it starts. It returns
+// all errors, each of which begins with its key, and logs the warnings of a server.
+// The configuration may have other errors.
 func check(e *env, cfg *config.Config) error {
 	log := warnings(e, cfg)
 	note, err := node.Settle(cfg)
@@ -29,14 +29,14 @@ func check(e *env, cfg *config.Config) error {
 	}
 	for _, f := range folders {
 		if err != nil {
-			break // settle has not decided where they are
+			break // the folders are not known
 		}
 		at, err := probe(f.dir)
 		switch {
 		case errors.Is(err, fs.ErrPermission):
 			log.Warn("this user cannot write a folder of the configuration", "key", f.key, "folder", f.dir)
 		case err != nil:
-			errs = append(errs, fmt.Errorf("%s is %q: cannot make a folder in %s: %w", f.key, f.dir, at, err))
+			errs = append(errs, fmt.Errorf("%s is %q: create a folder in %s: %w", f.key, f.dir, at, err))
 		}
 	}
 	if _, err := api.ReadVersion(cfg.HTTP.VersionFile); err != nil {
@@ -46,7 +46,8 @@ func check(e *env, cfg *config.Config) error {
 	return errors.Join(append(errs, node.CheckSources(cfg, log)...)...)
 }
 
-// probe makes a folder in dir, or where dir would have to be made, and removes it.
+// probe creates and removes a folder in dir, or in the closest parent of dir that
+// exists, which it returns.
 func probe(dir string) (at string, err error) {
 	for at = dir; ; at = filepath.Dir(at) {
 		made, err := os.MkdirTemp(at, ".symbolon-check-*")
@@ -56,13 +57,14 @@ func probe(dir string) (at string, err error) {
 		if _, missing := os.Lstat(at); !errors.Is(missing, fs.ErrNotExist) {
 			var path *fs.PathError
 			if errors.As(err, &path) {
-				err = path.Err // the path has a name that is made up
+				err = path.Err // the path has a random name
 			}
 			return at, err
 		}
 	}
 }
 
+// checkTLS reads the certificate and its key.
 func checkTLS(cfg api.TLSConfig, log *slog.Logger) (errs []error) {
 	for _, f := range []struct{ key, path string }{{"certificate", cfg.Certificate}, {"key", cfg.Key}} {
 		if f.path == "" {

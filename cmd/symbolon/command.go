@@ -12,19 +12,20 @@ import (
 	"symbolon/internal/scratch"
 )
 
-// command is one sub-command. Commands with parts ("table build") are commands
-// whose subs are not empty; they run none themselves.
+// command is a command, or a group of them if subs is not empty ("table build"). A
+// group has no run.
 type command struct {
 	name  string
-	args  string // what follows the flags, for the usage line; empty: no arguments are taken
+	args  string // the arguments in the usage line; empty: none
 	short string // one line
-	long  string // what a person wants to know before using it
+	long  string // the description
 	flags func(*flag.FlagSet)
 	run   func(ctx context.Context, e *env, args []string) error
 	subs  []*command
 }
 
-// usageError is a wrong command line, with the command whose usage helps.
+// usageError is the error of a wrong command line. cmd is the command whose usage is
+// suggested; nil: that of the running command.
 type usageError struct {
 	cmd  *command
 	text string
@@ -32,16 +33,15 @@ type usageError struct {
 
 func (e *usageError) Error() string { return e.text }
 
-// unexpected refuses an argument that a command does not take. To ignore it
-// would do something else than was meant.
+// unexpected returns the error of an argument that a command does not take.
 func unexpected(c *command, arg string) error {
 	return &usageError{c, fmt.Sprintf("unexpected argument %q", arg)}
 }
 
 func isHelp(arg string) bool { return arg == "--help" || arg == "-h" || arg == "-help" }
 
-// parse reads the flags of args, which may stand anywhere before a "--", and
-// returns the rest.
+// parse parses the flags in args, which may be anywhere before "--", and returns the
+// arguments.
 func (c *command) parse(args []string) ([]string, error) {
 	fs := c.flagSet()
 	var rest []string
@@ -80,6 +80,7 @@ func names(list []*command) []string {
 	return out
 }
 
+// usage prints the usage of a command.
 func usage(w io.Writer, c *command) {
 	if len(c.subs) > 0 {
 		say(w, "%s.\n\n", c.short)
@@ -116,12 +117,13 @@ func usage(w io.Writer, c *command) {
 	})
 }
 
-// list is a flag that may be given several times.
+// list is the value of a flag that may be repeated.
 type list []string
 
 func (l *list) String() string     { return strings.Join(*l, ",") }
 func (l *list) Set(s string) error { *l = append(*l, s); return nil }
 
+// say prints for people; see console.Printf.
 func say(w io.Writer, format string, args ...any) { console.Printf(w, format, args...) }
 
 func counted[N int | int64 | uint64](n N, noun string) string { return console.Count(n, noun) }

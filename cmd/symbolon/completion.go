@@ -21,7 +21,7 @@ fish:  symbolon completion fish | source`,
 	}
 	c.run = func(_ context.Context, e *env, args []string) error {
 		if len(args) != 1 {
-			return &usageError{text: "name a shell: bash, zsh or fish"}
+			return &usageError{text: "exactly one shell is required: bash, zsh or fish"}
 		}
 		list := append(all[:len(all):len(all)], c)
 		switch args[0] {
@@ -33,14 +33,14 @@ fish:  symbolon completion fish | source`,
 		case "fish":
 			fishCompletion(e.stdout, list)
 		default:
-			return &usageError{text: fmt.Sprintf("no completion for %q; there are bash, zsh and fish", args[0])}
+			return &usageError{text: fmt.Sprintf("invalid shell %q: must be bash, zsh or fish", args[0])}
 		}
 		return nil
 	}
 	return c
 }
 
-// words are what can follow a command: its parts or its flags.
+// words returns the subcommands and the flags of a command.
 func (c *command) words() []string {
 	words := names(c.subs)
 	for _, s := range append([]*command{c}, c.subs...) {
@@ -49,11 +49,11 @@ func (c *command) words() []string {
 	return words
 }
 
-// settings are the keys that --set takes.
+// settings returns the keys for --set.
 func settings() []string {
 	var keys []string
 	for _, k := range config.Keys(config.Config{}) {
-		if k.Env != "" { // not inside of a list
+		if k.Env != "" { // not in a list
 			keys = append(keys, k.Path)
 		}
 	}

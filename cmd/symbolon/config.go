@@ -33,36 +33,38 @@ type configFlags struct {
 	sets         list
 }
 
+// add adds all flags.
 func (f *configFlags) add(fs *flag.FlagSet) {
 	f.addBase(fs)
-	fs.StringVar(&f.symbolicator, "symbolicator-config", "", "read the configuration `FILE` of Symbolicator, as it is; all else wins over it, and sentry.allow_request_sources is on")
-	fs.Var(&f.sources, "source", "ask the symbol source `SPEC`: a preset, a URL or a directory; may be given several times, and replaces the sources of the configuration")
+	fs.StringVar(&f.symbolicator, "symbolicator-config", "", "read the configuration `FILE` of Symbolicator, unchanged; all other settings override it, and sentry.allow_request_sources is on")
+	fs.Var(&f.sources, "source", "use the symbol source `SPEC`: a preset, a URL or a directory; may be repeated, and replaces the sources of the configuration")
 }
 
-// addBase is for commands that ask no source.
+// addBase adds the flags of commands that use no sources.
 func (f *configFlags) addBase(fs *flag.FlagSet) {
 	fs.StringVar(&f.file, "config", "", "read the configuration `FILE` (YAML)")
 	fs.StringVar(&f.data, "data", "", "data directory `DIR` (default: symbolon in the user's cache directory)")
-	fs.Var(&f.sets, "set", "set a key of the configuration, `KEY=VALUE`; may be given several times")
+	fs.Var(&f.sets, "set", "set a key of the configuration, `KEY=VALUE`; may be repeated")
 }
 
-// read reads the configuration of the file, the environment and the flags. After
-// an error other than a wrong flag, the configuration has what could be read.
+// read reads the configuration from the file, the environment and the flags. After an
+// error other than a wrong flag, it returns the valid part.
 func (f *configFlags) read(e *env) (*config.Config, *config.Loaded, error) {
 	return f.readAnd(e, nil)
 }
 
-// readAnd reads the configuration and lets check look at it.
+// readAnd reads the configuration and calls check for it, unless a file cannot be
+// read.
 func (f *configFlags) readAnd(e *env, check func(config.Config) error) (*config.Config, *config.Loaded, error) {
 	opt := config.Options{File: f.file, Environ: e.environ, Others: []string{pushURLName, pushKeyName}, Sets: f.sets, Check: check}
-	var fileErr, otherErr error
+	var fileErr, symbolicatorErr error
 	if f.file != "" {
 		opt.Data, fileErr = os.ReadFile(f.file)
 	}
 	if f.symbolicator != "" {
-		opt.Symbolicator, otherErr = os.ReadFile(f.symbolicator)
+		opt.Symbolicator, symbolicatorErr = os.ReadFile(f.symbolicator)
 		opt.SymbolicatorFile = f.symbolicator
-		if otherErr == nil && opt.Symbolicator == nil {
+		if symbolicatorErr == nil && opt.Symbolicator == nil {
 			opt.Symbolicator = []byte{}
 		}
 	}
@@ -78,19 +80,18 @@ func (f *configFlags) readAnd(e *env, check func(config.Config) error) (*config.
 		}
 		opt.Sources = append(opt.Sources, s)
 	}
-	unread := errors.Join(fileErr, otherErr)
+	unread := errors.Join(fileErr, symbolicatorErr)
 	if unread != nil {
 		opt.Check = nil
 	}
 	cfg, loaded, err := config.Read(opt)
 	if unread != nil {
-		err = unread // other mistakes may follow from it
+		err = unread // other errors may follow from it
 	}
 	return cfg, loaded, err
 }
 
-// load reads the configuration and makes the logger, which says what the
-// reading had to say.
+// load reads the configuration, returns its logger and logs the notices.
 func (f *configFlags) load(e *env) (*config.Config, *slog.Logger, error) {
 	cfg, loaded, err := f.read(e)
 	if err != nil {
@@ -106,8 +107,8 @@ func (f *configFlags) load(e *env) (*config.Config, *slog.Logger, error) {
 	return cfg, log, nil
 }
 
-// operator is what the commands for operators need of a data directory: the
-// node itself when no server runs on it, else the way to that server.
+// operator has the methods of a node that commands call: those of the server that
+// runs on a data directory, or of a node in this process if none runs.
 type operator interface {
 	Explain(ctx context.Context, q explain.Question) (*explain.Trail, error)
 	Prefetch(ctx context.Context, m ident.Module) (node.Prefetched, error)
@@ -117,8 +118,8 @@ type operator interface {
 	Close()
 }
 
-// operator is what answers the commands of operators: the server that runs on
-// the data directory, or the directory itself when none does.
+// operator returns the server that runs on the data directory, or a node on the
+// directory if none runs.
 func (f *configFlags) operator(ctx context.Context, e *env) (operator, error) {
 	cfg, log, err := f.load(e)
 	if err != nil {
@@ -134,14 +135,14 @@ func (f *configFlags) operator(ctx context.Context, e *env) (operator, error) {
 		return openNode(cfg, nil, log)
 	case len(f.sources) > 0:
 		r.Close()
-		return nil, fmt.Errorf("a server runs on %s and asks its own sources: leave --source out, or choose another --data", data)
+		return nil, fmt.Errorf("a server runs on %s and uses its own sources: omit --source, or choose another --data", data)
 	}
 	return r, nil
 }
 
-// asker is an operator that asks the sources which are named, if any are, and
-// remembers nothing: to see what they say now.
-func (f *configFlags) asker(ctx context.Context, e *env) (operator, error) {
+// uncached returns the operator, or if sources are named a node with these sources and
+// an empty cache.
+func (f *configFlags) uncached(ctx context.Context, e *env) (operator, error) {
 	if len(f.sources) == 0 || f.data != "" {
 		return f.operator(ctx, e)
 	}
@@ -157,18 +158,19 @@ func (f *configFlags) asker(ctx context.Context, e *env) (operator, error) {
 		os.RemoveAll(cfg.Data)
 		return nil, err
 	}
-	return &passing{n, cfg.Data}, nil
+	return &temporary{n, cfg.Data}, nil
 }
 
-// passing is a node whose directory goes with it.
-type passing struct {
+// temporary is a node whose data directory Close removes.
+type temporary struct {
 	*node.Node
 	dir string
 }
 
-func (p *passing) Close() {
-	p.Node.Close()
-	os.RemoveAll(p.dir)
+// Close closes the node and removes the directory.
+func (t *temporary) Close() {
+	t.Node.Close()
+	os.RemoveAll(t.dir)
 }
 
 func configCommand() *command {
@@ -182,18 +184,17 @@ func configCommand() *command {
 func configCheckCommand() *command {
 	var conf configFlags
 	return &command{
-		name: "check", args: "[FILE]", short: "Say whether the configuration is right", flags: conf.add,
-		long: `FILE is the configuration file, as with --config. All mistakes are listed, and
-what serve would warn of is logged as serve does. The files and folders that the
-configuration names are looked at as the user who runs the command; to see
-whether the folders can be written, one is made there and removed. Nothing is
-asked over the network.`,
+		name: "check", args: "[FILE]", short: "Check the configuration", flags: conf.add,
+		long: `FILE is the configuration file, as with --config. The command lists all errors, and
+logs the warnings of serve. It checks the files and folders of the configuration
+with the rights of the user who runs it; to check that folders can be written, it
+creates and removes a folder there. It makes no requests over the network.`,
 		run: func(_ context.Context, e *env, args []string) error {
 			switch {
 			case len(args) > 1:
 				return unexpected(nil, args[1])
 			case len(args) == 1 && conf.file != "":
-				return &usageError{text: "name the file once: as FILE or with --config"}
+				return &usageError{text: "the configuration file must be named once, as FILE or with --config"}
 			case len(args) == 1:
 				conf.file = args[0]
 			}
@@ -223,8 +224,8 @@ func configPrintCommand() *command {
 	var conf configFlags
 	return &command{
 		name: "print", short: "Print the configuration in effect, and where each value comes from", flags: conf.add,
-		long: `The output is a configuration file. Secrets are not shown. Folders and memory
-that nobody configured are those of this user and this machine.`,
+		long: `The output is a configuration file without secrets. Folders and memory that are not
+configured are those of this user and this machine.`,
 		run: func(_ context.Context, e *env, _ []string) error {
 			cfg, loaded, err := conf.read(e)
 			if err != nil {

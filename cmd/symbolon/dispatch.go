@@ -9,16 +9,18 @@ import (
 	"strings"
 )
 
-// commands makes all commands anew: their flags hold the values of one run.
+// commands returns new commands: their flags hold the values of one run.
 func commands() []*command {
 	list := []*command{
-		serveCommand(), resolveCommand(), inspectCommand(), tableCommand(), symbfileCommand(), fileidCommand(), symCommand(), cfiCommand(), bundleCommand(), demangleCommand(),
+		serveCommand(), resolveCommand(), inspectCommand(), tableCommand(), symbfileCommand(), fileidCommand(), symCommand(), cfiCommand(),
+		bundleCommand(), demangleCommand(),
 		explainCommand(), prefetchCommand(), pushCommand(), pushSymbolsCommand(), keyCommand(), cacheCommand(), configCommand(), versionCommand(),
 		runCommand(), cleanupCommand(), healthcheckCommand(),
 	}
 	return append(list, completionCommand(list))
 }
 
+// find returns the command of a name, or nil.
 func find(list []*command, name string) *command {
 	for _, c := range list {
 		if c.name == name {
@@ -33,7 +35,7 @@ func dispatch(ctx context.Context, args []string, e *env) error {
 	list := commands()
 	if len(args) == 0 {
 		overview(e.stderr, list)
-		return &usageError{text: "no command given"}
+		return &usageError{text: "a command is required"}
 	}
 	switch args[0] {
 	case "help", "--help", "-h", "-help":
@@ -52,11 +54,11 @@ func dispatch(ctx context.Context, args []string, e *env) error {
 				usage(e.stdout, c)
 				return nil
 			}
-			return &usageError{c, "say which: " + strings.Join(names(c.subs), ", ")}
+			return &usageError{c, "a subcommand is required: " + strings.Join(names(c.subs), ", ")}
 		}
 		sub := find(c.subs, args[0])
 		if sub == nil {
-			return &usageError{c, fmt.Sprintf("unknown part %q; there are: %s", args[0], strings.Join(names(c.subs), ", "))}
+			return &usageError{c, fmt.Sprintf("unknown subcommand %q: must be one of %s", args[0], strings.Join(names(c.subs), ", "))}
 		}
 		full := *sub
 		full.name = c.name + " " + sub.name
@@ -81,7 +83,8 @@ func dispatch(ctx context.Context, args []string, e *env) error {
 	return err
 }
 
-// suggestion names a command that begins like word, if there is one.
+// suggestion returns a hint with a command that begins like word, or else the way to
+// list all commands.
 func suggestion(list []*command, word string) string {
 	for _, c := range list {
 		if len(word) > 1 && (strings.HasPrefix(c.name, word[:2]) || strings.HasPrefix(word, c.name)) {
@@ -99,7 +102,7 @@ func help(w io.Writer, list []*command, args []string) error {
 	}
 	c := find(list, args[0])
 	if c == nil {
-		return &usageError{text: fmt.Sprintf("no help for %q%s", args[0], suggestion(list, args[0]))}
+		return &usageError{text: fmt.Sprintf("unknown command %q%s", args[0], suggestion(list, args[0]))}
 	}
 	args = args[1:]
 	if len(args) > 0 {
@@ -116,10 +119,11 @@ func help(w io.Writer, list []*command, args []string) error {
 	return nil
 }
 
+// overview prints all commands.
 func overview(w io.Writer, list []*command) {
 	say(w, "Symbolon turns addresses into names.\n\nUsage: symbolon <command> [flags] [arguments]\n\n")
 	for _, c := range list {
 		say(w, "  %-12s %s\n", c.name, c.short)
 	}
-	say(w, "\n\"symbolon help <command>\" tells more. Results go to stdout, everything else to stderr.\n"+exitCodes+"\n")
+	say(w, "\n\"symbolon help <command>\" prints its flags. Results go to stdout, everything else to stderr.\n"+exitCodes+"\n")
 }

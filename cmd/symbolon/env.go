@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// env is the world around a command.
+// env is the environment of a command.
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -15,8 +15,8 @@ type env struct {
 	signals        signals
 }
 
-// Exit codes, the same for all commands. One that a signal interrupts has 128
-// and the number of the signal. A server that a signal ends is done.
+// Exit codes of all commands. A command that a signal interrupts has 128 and the
+// number of the signal; a server that a signal ends has exitDone.
 const (
 	exitDone   = 0
 	exitFailed = 1 // the input or the operation failed
@@ -28,7 +28,7 @@ const (
 // errTold is the error of a command that has printed the reason.
 var errTold = errors.New("")
 
-// environment is the value of a variable.
+// environment returns the value of a variable.
 func environment(e *env, name string) string {
 	for _, v := range e.environ {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {

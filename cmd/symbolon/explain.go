@@ -46,7 +46,7 @@ sources directly and caches nothing.`,
 			if q.Purpose == locate.SymFirst && !m.FileID.IsZero() {
 				q.Purpose = locate.Debug
 			}
-			op, err := conf.asker(ctx, e)
+			op, err := conf.uncached(ctx, e)
 			if err != nil {
 				return err
 			}

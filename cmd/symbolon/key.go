@@ -11,7 +11,7 @@ import (
 func keyCommand() *command {
 	return &command{
 		name:  "key",
-		short: "Make, list and remove the keys of Elastic's interfaces",
+		short: "Create, list and remove the keys of Elastic's interfaces",
 		subs:  []*command{keyAddCommand(), keyListCommand(), keyRemoveCommand()},
 	}
 }
@@ -28,19 +28,19 @@ func runKey(ctx context.Context, e *env, conf *configFlags, q node.KeyQuery) err
 func keyAddCommand() *command {
 	var conf configFlags
 	q := node.KeyQuery{Verb: "add"}
-	read := false
+	isRead := false
 	return &command{
-		name: "add", short: "Make a key and print it",
-		long: `What is printed is what clients send, as symbolon push --api-key does. Only a hash
-of it is kept, so it cannot be printed again.`,
+		name: "add", short: "Create a key and print it",
+		long: `Clients send the key as it is printed, for example with symbolon push --api-key.
+Only a hash is stored, so it cannot be printed again.`,
 		flags: func(fs *flag.FlagSet) {
 			conf.addBase(fs)
-			fs.StringVar(&q.Name, "name", "", "what the key is for, as a `TEXT` for people")
-			fs.BoolVar(&read, "read", false, "a key that lets read and not upload; when there is one, nobody reads without a key")
+			fs.StringVar(&q.Name, "name", "", "the purpose of the key, a `TEXT` for people")
+			fs.BoolVar(&isRead, "read", false, "a key that allows reading and no uploads; once one exists, reading needs a key")
 			fs.BoolVar(&q.JSON, "json", false, "print JSON")
 		},
 		run: func(ctx context.Context, e *env, _ []string) error {
-			if q.Right = keys.Upload; read {
+			if q.Right = keys.Upload; isRead {
 				q.Right = keys.Read
 			}
 			return runKey(ctx, e, &conf, q)
@@ -52,8 +52,8 @@ func keyListCommand() *command {
 	var conf configFlags
 	q := node.KeyQuery{Verb: "ls"}
 	return &command{
-		name: "ls", short: "List the keys that were made",
-		long: "The keys in the configuration are not among them.",
+		name: "ls", short: "List the keys",
+		long: "Keys in the configuration are not listed.",
 		flags: func(fs *flag.FlagSet) {
 			conf.addBase(fs)
 			fs.BoolVar(&q.JSON, "json", false, "print one JSON object per line")
@@ -71,7 +71,7 @@ func keyRemoveCommand() *command {
 		flags: func(fs *flag.FlagSet) { conf.addBase(fs) },
 		run: func(ctx context.Context, e *env, args []string) error {
 			if len(args) != 1 {
-				return &usageError{text: "name the ID of one key; symbolon key ls lists them"}
+				return &usageError{text: "exactly one ID is required; symbolon key ls lists them"}
 			}
 			return runKey(ctx, e, &conf, node.KeyQuery{Verb: "rm", ID: args[0]})
 		},

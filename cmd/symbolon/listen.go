@@ -9,13 +9,13 @@ import (
 	"symbolon/internal/api"
 )
 
-// listen opens the ports of the server, the one with TLS first, and returns
-// their addresses as URLs.
+// listen opens the ports of the server, the one with TLS first, and returns their
+// URLs.
 func listen(cfg api.Config, log *slog.Logger) (ports []net.Listener, bases []string, err error) {
 	plain, secure := cfg.Listen, ""
-	var with *tls.Config
+	var tlsConfig *tls.Config
 	if cfg.TLS.On() {
-		if with, err = api.OpenTLS(cfg.TLS, log); err != nil {
+		if tlsConfig, err = api.OpenTLS(cfg.TLS, log); err != nil {
 			return nil, nil, err
 		}
 		if secure = cfg.TLS.Address; secure == "" {
@@ -32,7 +32,7 @@ func listen(cfg api.Config, log *slog.Logger) (ports []net.Listener, bases []str
 		}
 		scheme := "http"
 		if i == 0 {
-			scheme, l = "https", tls.NewListener(l, with)
+			scheme, l = "https", tls.NewListener(l, tlsConfig)
 		}
 		ports = append(ports, l)
 		base, err := address(scheme, addr, l.Addr())
@@ -52,8 +52,8 @@ func closeAll(ports []net.Listener) error {
 	return err
 }
 
-// address is the URL at which a port is reached: the host as it was configured,
-// with the port that was found.
+// address returns the URL of a port: the configured host with the number of the bound
+// port.
 func address(scheme, configured string, bound net.Addr) (string, error) {
 	host, _, err := net.SplitHostPort(configured)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"symbolon/internal/node"
 )
 
-// jsonLog is the format of a log for machines.
+// jsonLog is the format of logs that programs read.
 const jsonLog = "json"
 
-// logger writes the log to w as the configuration says.
+// logger returns the configured logger, which writes to w.
 func logger(cfg config.Log, w io.Writer) (*slog.Logger, error) {
 	var level slog.Level
 	cfg = cfg.Defaults()
@@ -26,38 +26,39 @@ func logger(cfg config.Log, w io.Writer) (*slog.Logger, error) {
 	return slog.New(slog.NewTextHandler(w, opt)), nil
 }
 
-// logged logs err, the end of a server, if its log is for machines. cfg may be
-// nil.
+// logged logs err, which ends a server, if the log is JSON, and returns the error of
+// the command. cfg may be nil.
 func (e *env) logged(cfg *config.Config, err error) error {
 	if err == nil || cfg == nil || cfg.Log.Format != jsonLog {
 		return err
 	}
-	log, _ := logger(config.Log{Format: jsonLog}, e.stderr) // of a good level
+	log, _ := logger(config.Log{Format: jsonLog}, e.stderr) // the level is valid
 	log.Error("the server ends", "error", err)
 	return errTold
 }
 
-// warnings is the log of what a server would warn of.
+// warnings returns a logger for the warnings that a server would log.
 func warnings(e *env, cfg *config.Config) *slog.Logger {
-	log, _ := logger(config.Log{Level: "warn", Format: cfg.Log.Format}, e.stderr) // of a good level
+	log, _ := logger(config.Log{Level: "warn", Format: cfg.Log.Format}, e.stderr) // the level is valid
 	return log
 }
 
-const noSymbolsText = "no symbol source is named, so every module will be missing; name one with --source mozilla, --source https://symbols.example.com/ or --source DIRECTORY"
+const noSymbolsText = "no symbol source is named, so every module will be missing; " +
+	"name one with --source mozilla, --source https://symbols.example.com/ or --source DIRECTORY"
 
-// noSymbols reports whether a server with this configuration, which is settled,
-// could not find any symbols.
+// noSymbols reports whether a server could not find any symbols with a configuration
+// that node.Settle has completed.
 func noSymbols(cfg *config.Config) bool {
 	return len(cfg.Sources) == 0 && !cfg.Sentry.AllowRequestSources && !node.HasUploads(cfg.State)
 }
 
-// unquoted passes on what libraries print by themselves, but not what they repeat
-// of others, in quotes: a server that was sent a secret may have said it.
+// unquoted drops the rest of each message from the first quote on: libraries quote
+// texts of servers, which may repeat a secret.
 type unquoted struct{ w io.Writer }
 
 func (u unquoted) Write(p []byte) (int, error) {
-	text, _, quote := bytes.Cut(p, []byte{'"'})
-	if quote {
+	text, _, isQuoted := bytes.Cut(p, []byte{'"'})
+	if isQuoted {
 		text = append(bytes.Clone(text), '\n')
 	}
 	if _, err := u.w.Write(text); err != nil {

@@ -1,6 +1,5 @@
-// Symbolon turns addresses into names. This is the one binary: main picks the
-// command, package node puts a server together, and each command has a file of its
-// own.
+// Symbolon turns addresses into names. It is one binary: dispatch.go has the list of
+// commands, each command has a file, and packages below do the work.
 package main
 
 import (
@@ -25,8 +24,8 @@ func main() {
 	}
 	ctx := e.signals.watch()
 	var code int
-	if do := standin.For(os.Args[0]); do != nil {
-		code = do(ctx, e.tool(), os.Args)
+	if tool := standin.For(os.Args[0]); tool != nil {
+		code = tool(ctx, e.tool(), os.Args)
 	} else {
 		code = run(ctx, os.Args[1:], e)
 	}
@@ -37,8 +36,8 @@ func main() {
 	os.Exit(code)
 }
 
-// sticky is a writer that remembers its first failure, so that a full disk
-// behind stdout is told at the end. The failure ends the command.
+// sticky is a writer that keeps its first error, such as that of a full disk, for the
+// end of the command. The error cancels the command.
 type sticky struct {
 	w   io.Writer
 	end context.CancelFunc
@@ -61,7 +60,7 @@ func run(ctx context.Context, args []string, e *env) int {
 	out := &sticky{w: e.stdout, end: end}
 	e.stdout = out
 	err := dispatch(inner, args, e)
-	if out.err != nil { // what came after it came of it
+	if out.err != nil { // later errors follow from it
 		err = out.err
 	}
 	var usage *usageError
@@ -76,7 +75,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		say(e.stderr, "%s: %s\nRun \"%s --help\" for usage.\n", where, usage.text, where)
 		return exitUsage
 	case errors.Is(err, syscall.EPIPE):
-		return exitDone // the reader of our output has seen enough
+		return exitDone // the reader closed the pipe
 	case errors.Is(err, errTold):
 		return exitFailed
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:

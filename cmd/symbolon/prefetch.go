@@ -21,18 +21,18 @@ func prefetchCommand() *command {
 	return &command{
 		name:  "prefetch",
 		args:  "LIST",
-		short: "Bring the symbols of many modules into the cache",
-		long: `LIST has one module a line, as DEBUGNAME/DEBUGID or, of ELF files, as
+		short: "Fetch the symbols of modules into the cache",
+		long: `LIST is a file with one module per line, as DEBUGNAME/DEBUGID, or for ELF files as
 NAME/BUILDID with a build id of 40 digits; - is standard input. Empty lines and
-lines that begin with # are skipped. The exit status is 1 when a module was not
+lines that begin with # are skipped. The exit status is 1 if a module was not
 found.`,
 		flags: func(fs *flag.FlagSet) {
 			conf.add(fs)
-			fs.IntVar(&parallel, "parallel", 4, "modules `N` fetched at the same time")
+			fs.IntVar(&parallel, "parallel", 4, "the number `N` of modules fetched at the same time")
 		},
 		run: func(ctx context.Context, e *env, args []string) error {
 			if len(args) != 1 || parallel < 1 {
-				return &usageError{text: "name one LIST, and a --parallel of at least 1"}
+				return &usageError{text: "exactly one LIST is required, and --parallel of at least 1"}
 			}
 			modules, err := readList(ctx, e, args[0])
 			if err != nil {
@@ -48,6 +48,7 @@ found.`,
 	}
 }
 
+// readList reads the modules of a list.
 func readList(ctx context.Context, e *env, name string) ([]ident.Module, error) {
 	in := e.stdin
 	if name != "-" {
@@ -75,8 +76,8 @@ func readList(ctx context.Context, e *env, name string) ([]ident.Module, error) 
 	return out, err
 }
 
-// prefetchAll fetches the modules and prints a line for each that is missing
-// and one at the end.
+// prefetchAll fetches the modules. It prints a line for each missing one, and a
+// summary.
 func prefetchAll(ctx context.Context, e *env, op operator, modules []ident.Module, parallel int) error {
 	var (
 		mu             sync.Mutex
@@ -130,18 +131,20 @@ func prefetchAll(ctx context.Context, e *env, op operator, modules []ident.Modul
 	return nil
 }
 
-// progress is one line on a terminal that is written over and over.
+// progress is a line on a terminal that is rewritten.
 type progress struct {
 	w    io.Writer
 	last int
 }
 
+// show replaces the line.
 func (p *progress) show(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	say(p.w, "\r%-*s", p.last, text)
 	p.last = len(text)
 }
 
+// clear removes the line.
 func (p *progress) clear() {
 	if p.last > 0 {
 		say(p.w, "\r%*s\r", p.last, "")

@@ -121,15 +121,15 @@ func (f *pushFlags) check(e *env, args []string) error {
 	files := len(f.binaries) + len(args)
 	switch {
 	case files+len(f.packages) == 0:
-		return &usageError{text: "missing FILE: name a file, or an installed package with -p"}
+		return &usageError{text: "FILE, or an installed package with -p, is required"}
 	case f.debug != "" && (files != 1 || len(f.packages) > 0):
 		return &usageError{text: push.ErrDebugFile.Error()}
 	case f.partSize < 1 || f.parallel < 1:
 		return &usageError{text: "--part-size and --parallel must be 1 or more"}
 	case f.url == "" && !f.dryRun:
-		return &usageError{text: "missing --url"}
+		return &usageError{text: "--url is required"}
 	case f.key == "" && !f.dryRun:
-		return &usageError{text: "missing --api-key, or the variable " + pushKeyName}
+		return &usageError{text: "--api-key, or the variable " + pushKeyName + ", is required"}
 	case strings.ContainsFunc(f.key, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return &usageError{text: "invalid --api-key: must be printable ASCII without blanks"}
 	}

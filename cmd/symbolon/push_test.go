@@ -436,7 +436,7 @@ func TestAWrongPushIsRefused(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"missing FILE", nil},
+		{"is required", nil},
 		{"exactly one FILE", []string{"-e", file, "-d", file, file}},
 		{"exactly one FILE", []string{corpusPath("gcc-dwarf*"), "-d", file}},
 		{"exactly one FILE", []string{"-p", "x", "-d", file}},

@@ -29,25 +29,25 @@ func serveCommand() *command {
 	var demo bool
 	return &command{
 		name:  "serve",
-		short: "Serve all doors on one port",
-		long: `Symbolication as Mozilla's services do it, POST /symbolicate/v5 and v4 and the
-symbol store of all sources for reading, and as Sentry's Symbolicator does it,
-POST /symbolicate, GET /requests/ID and /proxy/; uploads and lookups of Elastic's
-profiler, for which "symbolon key add" makes keys. No source is contacted unless
-one is named. SPEC is a preset, an http(s) URL, or a directory of symbol files
-laid out as NAME/ID/NAME.sym; ",layout=NAME" may follow it for other layouts.
-Among equals the source that is named first counts.
+		short: "Run a server with all interfaces on one port",
+		long: `The server has the interfaces of Mozilla's services (POST /symbolicate/v5 and v4,
+and a symbol store for reading), of Sentry's Symbolicator (POST /symbolicate, GET
+/requests/ID and /proxy/), and of Elastic's profiler (uploads and lookups, with
+keys of "symbolon key add"). It contacts only sources that are named. SPEC is a
+preset, an http(s) URL, or a directory of symbol files named NAME/ID/NAME.sym; add
+",layout=NAME" for other layouts. Of files that are equally good, the one of the
+first source is used.
 
 Presets:
 ` + presets() + `
-Without --config and --source nothing can be found; try --demo.
-The first line on standard output, once connections are accepted, is
-"listening on http://HOST:PORT", with TLS "listening on https://HOST:PORT"; a
-port for plain HTTP beside it has the second line.`,
+Without --config and --source no symbols are found; try --demo.
+When the server accepts connections, it prints "listening on http://HOST:PORT" on
+standard output, with TLS "listening on https://HOST:PORT", and a second line for
+plain HTTP if both are configured.`,
 		flags: func(fs *flag.FlagSet) {
 			conf.add(fs)
 			fs.StringVar(&conf.listen, "listen", "", "listen on `HOST:PORT` (default 127.0.0.1:3021)")
-			fs.BoolVar(&demo, "demo", false, "add a tiny symbol store that is built in, and use a temporary data directory unless --data names one")
+			fs.BoolVar(&demo, "demo", false, "add a small built-in symbol store, and use a temporary data directory unless --data is given")
 		},
 		run: func(ctx context.Context, e *env, _ []string) error {
 			return serve(ctx, e, &conf, demo)
@@ -55,7 +55,7 @@ port for plain HTTP beside it has the second line.`,
 	}
 }
 
-// presets lists the presets, a line for each.
+// presets returns a line for each preset.
 func presets() string {
 	var b strings.Builder
 	for _, p := range source.Presets() {
@@ -64,6 +64,7 @@ func presets() string {
 	return b.String()
 }
 
+// serve runs a server until ctx ends.
 func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
 	metric.BuildInfo.Set(1, version(), runtime.Version())
 	cfg, loaded, err := conf.read(e)
@@ -83,13 +84,13 @@ func serve(ctx context.Context, e *env, conf *configFlags, demo bool) error {
 	return e.logged(cfg, s.run(ctx))
 }
 
-// server is what serve works with.
+// server is the state of serve.
 type server struct {
 	env     *env
 	cfg     *config.Config
 	log     *slog.Logger
 	notices []string
-	key     string // for uploads to the demo; empty: this is no demo
+	key     string // for uploads to the demo; empty without --demo
 }
 
 func (s *server) run(ctx context.Context) error {
@@ -133,7 +134,7 @@ func (s *server) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.tellDemo(bases[0]) // before the lines that scripts wait for
+	s.printDemo(bases[0]) // before the lines that scripts wait for
 	for _, base := range bases {
 		if _, err := fmt.Fprintf(s.env.stdout, "listening on %s\n", base); err != nil {
 			return errors.Join(err, closeAll(ports))
@@ -142,7 +143,7 @@ func (s *server) run(ctx context.Context) error {
 	return front.Serve(ctx, ports...)
 }
 
-// logStart logs the first line. The configuration is settled.
+// logStart logs the first line. node.Settle has completed the configuration.
 func (s *server) logStart() {
 	sources := make([]string, 0, len(s.cfg.Sources))
 	for _, c := range s.cfg.Sources {
@@ -155,7 +156,7 @@ func (s *server) logStart() {
 		"memory", s.cfg.Memory.String(), "sources", sources)
 }
 
-// warn logs what is odd about a configuration that is settled.
+// warn logs the warnings about a configuration that node.Settle has completed.
 func (s *server) warn(note string) {
 	for _, n := range s.notices {
 		s.log.Warn(n)
@@ -168,14 +169,14 @@ func (s *server) warn(note string) {
 	}
 }
 
-// tellDemo tells a person what to try.
-func (s *server) tellDemo(base string) {
+// printDemo prints commands to try.
+func (s *server) printDemo(base string) {
 	if s.key == "" {
 		return
 	}
 	text := fmt.Sprintf("Symbolicate with the built-in store (v5, then the older v4), and read one of its files:\n\n"+
 		"curl -s %[1]s/symbolicate/v5 -d '%[2]s'\n\ncurl -s %[1]s/symbolicate/v4 -d '%[3]s'\n\ncurl -s %[1]s/%[4]s\n\n"+
-		"Send it the symbols of a program. The key is good until this demo ends:\n\n"+
+		"Send it the symbols of a program. The key is valid until this demo ends:\n\n"+
 		"export %[6]s=%[5]s\nsymbolon push -e FILE -u %[1]s\n",
 		base, demoV5, demoV4, demoFile, s.key, pushKeyName)
 	if s.cfg.Log.Format == jsonLog {
@@ -185,7 +186,7 @@ func (s *server) tellDemo(base string) {
 	say(s.env.stderr, "\n%s\n", text)
 }
 
-// The requests that serve --demo prints.
+// Requests that --demo prints.
 const (
 	demoV5   = `{"jobs":[{"memoryMap":[["teapot.pdb","6D1F0A5C3B2E4F718C9D0E1F2A3B4C5D1"],["libkettle.so","0F1E2D3C4B5A69788796A5B4C3D2E1F00"]],"stacks":[[[0,4136],[0,4248],[1,8228],[-1,16]]]}]}`
 	demoV4   = `{"memoryMap":[["teapot.pdb","6D1F0A5C3B2E4F718C9D0E1F2A3B4C5D1"]],"stacks":[[[0,4136],[0,4304]]],"version":4}`
@@ -198,7 +199,7 @@ const demoName = "demo"
 //go:embed demo
 var demoFiles embed.FS
 
-// demoStore fills a bucket with the built-in files.
+// demoStore returns a source with the built-in files.
 func demoStore(ctx context.Context) (*node.Builtin, error) {
 	b := mem.New()
 	err := fs.WalkDir(demoFiles, "demo", func(path string, d fs.DirEntry, err error) error {

@@ -8,41 +8,39 @@ import (
 	"syscall"
 )
 
-// signals says what signals do to this process.
+// signals handles the signals of the process.
 type signals struct {
-	terminal bool // the process began on a terminal
-	reload   atomic.Pointer[func()]
+	hasTerminal bool
+	reload      atomic.Pointer[func()]
 }
 
-// onHangup has reload called at each SIGHUP, if the process was not started on a
-// terminal.
+// onHangup makes reload be called for each SIGHUP, if the process has no terminal.
 func (s *signals) onHangup(reload func()) { s.reload.Store(&reload) }
 
-// stopped is the cause of a context that a signal ended.
+// stopped is the cause of a context that a signal canceled.
 type stopped struct{ syscall.Signal }
 
 func (s stopped) Error() string { return s.String() }
 
 func (s stopped) Unwrap() error { return context.Canceled }
 
-// status is the exit status of a command that a signal ended, as shells have it.
+// status returns the exit status of a command that a signal ended, as in shells.
 func (s stopped) status() int { return 128 + int(s.Signal) }
 
 // watch returns a context that ends when a signal asks the process to end. A
 // second signal ends the process at once.
 //
-// A SIGHUP is such a signal, unless the process has no terminal and a reload. A
-// pipe that closes is none: it is an error of the write, so that a command
-// removes its temporary files.
+// SIGHUP does, unless the process has no terminal and a reload function. SIGPIPE does
+// not: it is an error of the write, so that a command removes its temporary files.
 func (s *signals) watch() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	end, hangup := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(end, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // as below nohup
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
 		signal.Notify(hangup, syscall.SIGHUP)
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	s.terminal = hasTerminal()
+	s.hasTerminal = hasTerminal()
 	go func() {
 		for {
 			select {
@@ -50,10 +48,10 @@ func (s *signals) watch() context.Context {
 				signal.Stop(end)
 				cancel(stopped{got.(syscall.Signal)})
 			case <-hangup:
-				if reload := s.reload.Load(); reload != nil && !s.terminal {
-					go (*reload)() // which may take long
+				if reload := s.reload.Load(); reload != nil && !s.hasTerminal {
+					go (*reload)() // it may take long
 				} else {
-					// Several come when a terminal closes, so it is not stopped.
+					// Not signal.Stop: a terminal that closes sends several.
 					cancel(stopped{syscall.SIGHUP})
 				}
 			}
@@ -62,13 +60,13 @@ func (s *signals) watch() context.Context {
 	return ctx
 }
 
-// hasTerminal reports whether the process has a controlling terminal, whatever
-// its standard files are.
+// hasTerminal reports whether the process has a controlling terminal. Its standard
+// files may be others.
 func hasTerminal() bool {
 	f, err := os.OpenFile("/dev/tty", os.O_RDONLY, 0)
 	if err != nil {
 		return false
 	}
-	_ = f.Close() // it was only opened
+	_ = f.Close()
 	return true
 }
