@@ -1,7 +1,6 @@
 package object
 
 import (
-	"runtime/debug"
 	"sync"
 
 	"symbolon/internal/fault"
@@ -62,12 +61,9 @@ func InOrder[T any](workers int, start func(*T) bool, work func(*T), deliver fun
 	return nil
 }
 
+// Safely calls work, and returns a panic or a fault of mapped memory as an error.
 func Safely[T any](work func(*T), v *T) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fault.New(fault.Internal, "debug file", "panic: %v\n%s", p, debug.Stack())
-		}
-	}()
+	defer fault.Recover("debug file", &err)
 	defer RecoverFault(&err)()
 	work(v)
 	return nil

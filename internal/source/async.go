@@ -2,7 +2,6 @@ package source
 
 import (
 	"io"
-	"runtime/debug"
 
 	"symbolon/internal/fault"
 )
@@ -26,12 +25,8 @@ func newAsyncWriter(w io.Writer) *asyncWriter {
 
 func (b *asyncWriter) run() {
 	var err error
-	defer func() {
-		if p := recover(); p != nil {
-			err = fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack())
-		}
-		b.done <- err
-	}()
+	defer func() { b.done <- err }()
+	defer fault.Recover("", &err)
 	for p := range b.next {
 		if _, err = b.w.Write(p); err != nil {
 			return

@@ -4,7 +4,6 @@ import (
 	recent "container/list"
 	"context"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -101,12 +100,9 @@ func Keep[T any](ctx context.Context, s *Shelf, w Request[T]) (T, error) {
 	return f.value.(T), nil // Make returns a T
 }
 
+// safely calls do, and returns a panic as an error.
 func safely[T any](ctx context.Context, do func(context.Context) (T, int64, error)) (value T, bytes int64, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack())
-		}
-	}()
+	defer fault.Recover("", &err)
 	return do(ctx)
 }
 

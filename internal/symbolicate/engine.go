@@ -15,7 +15,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -168,7 +167,7 @@ func (e *Engine) open(ctx context.Context, res *Result, modules []int) {
 			defer func() { res.decided <- int32(m) }()
 			defer func() {
 				if p := recover(); p != nil {
-					mod.missing(table.Report{Fault: fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack())})
+					mod.missing(table.Report{Fault: fault.Panicked("", p)})
 				}
 			}()
 			e.find(ctx, mod, res.req, res.req.Modules[m])

@@ -3,7 +3,6 @@ package symbolicate
 import (
 	"cmp"
 	"errors"
-	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -124,7 +123,7 @@ func (r *Result) answer(w *window, asked []question) {
 	first := len(w.frames)
 	defer func() {
 		if p := recover(); p != nil {
-			w.drop(mod, asked, first, fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack()))
+			w.drop(mod, asked, first, fault.Panicked("", p))
 		}
 	}()
 	start, most := r.now(), r.cfg.Deadline
