@@ -5,13 +5,13 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"log"
 	"os"
 	"syscall"
 
 	"golang.org/x/term"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/standin"
 )
 
@@ -36,19 +36,17 @@ func main() {
 	os.Exit(code)
 }
 
-// sticky is a writer that keeps its first error, such as that of a full disk, for the
-// end of the command. The error cancels the command.
-type sticky struct {
-	w   io.Writer
-	end context.CancelFunc
-	err error
+// output is standard output. Its first error, such as a full disk, cancels the
+// command and is reported at the end.
+type output struct {
+	bin.ErrWriter
+	cancel context.CancelFunc
 }
 
-func (s *sticky) Write(p []byte) (int, error) {
-	n, err := s.w.Write(p)
-	if err != nil && s.err == nil {
-		s.err = err
-		s.end()
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.ErrWriter.Write(p)
+	if err != nil {
+		o.cancel()
 	}
 	return n, err
 }
@@ -57,11 +55,11 @@ func (s *sticky) Write(p []byte) (int, error) {
 func run(ctx context.Context, args []string, e *env) int {
 	inner, end := context.WithCancel(ctx)
 	defer end()
-	out := &sticky{w: e.stdout, end: end}
+	out := &output{bin.ErrWriter{W: e.stdout}, end}
 	e.stdout = out
 	err := dispatch(inner, args, e)
-	if out.err != nil { // later errors follow from it
-		err = out.err
+	if out.Err != nil { // the cause of the other errors
+		err = out.Err
 	}
 	var usage *usageError
 	switch {

@@ -74,7 +74,7 @@ type Decoded struct {
 func (d *Decoder) Decode(ctx context.Context, w io.Writer, r io.Reader, coding string) (Decoded, error) {
 	ws := d.memory.Get().(*workspace)
 	defer d.memory.Put(ws)
-	in := &input{r: r}
+	in := &bin.ErrReader{R: r}
 	wire := bin.NewCount(in)
 	// The input has a meter of its own: an endless sequence of empty gzip
 	// members decodes to nothing.
@@ -88,8 +88,8 @@ func (d *Decoder) Decode(ctx context.Context, w io.Writer, r io.Reader, coding s
 	switch {
 	case err == nil:
 		return out, nil
-	case in.err != nil:
-		return out, in.err
+	case in.Err != nil:
+		return out, in.Err
 	}
 	return out, d.explain(err, out)
 }
@@ -275,20 +275,6 @@ func labelled(coding string, err error) error {
 		return err
 	}
 	return fmt.Errorf("%s: %w", coding, err)
-}
-
-// input keeps the error of reading.
-type input struct {
-	r   io.Reader
-	err error
-}
-
-func (in *input) Read(p []byte) (int, error) {
-	n, err := in.r.Read(p)
-	if err != nil && err != io.EOF {
-		in.err = err
-	}
-	return n, err
 }
 
 // copyChunks copies r to w in chunks of the size of buf, alternating between buf

@@ -89,7 +89,7 @@ func MaxStream(n int64) int64 { return n + n>>8 + 1<<10 }
 // bytes. The error is a ReadError if r fails, the one of w if w fails, and
 // ErrDamaged unless the content has this size and this CRC-32C.
 func Unpack(w io.Writer, r io.Reader, size int64, sum uint32) error {
-	in, out := &reader{r: io.LimitReader(r, MaxStream(size))}, &writer{w: w}
+	in, out := &bin.ErrReader{R: io.LimitReader(r, MaxStream(size))}, &bin.ErrWriter{W: w}
 	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
 	if err != nil {
 		return Damaged("%v", err)
@@ -98,10 +98,10 @@ func Unpack(w io.Writer, r io.Reader, size int64, sum uint32) error {
 	got := crc32.New(bin.Castagnoli)
 	n, err := io.Copy(io.MultiWriter(out, got), io.LimitReader(z, size))
 	switch {
-	case in.err != nil:
-		return ReadError{in.err}
-	case out.err != nil:
-		return out.err
+	case in.Err != nil:
+		return ReadError{in.Err}
+	case out.Err != nil:
+		return out.Err
 	case err != nil:
 		return Damaged("%v", err)
 	case n != size:
@@ -110,8 +110,8 @@ func Unpack(w io.Writer, r io.Reader, size int64, sum uint32) error {
 		return Damaged("wrong checksum of the content")
 	}
 	if n, err := z.Read(make([]byte, 1)); n > 0 || err != io.EOF { // also checks zstd's own checksum
-		if in.err != nil {
-			return ReadError{in.err}
+		if in.Err != nil {
+			return ReadError{in.Err}
 		}
 		return Damaged("wrong end of the stream")
 	}
@@ -125,30 +125,3 @@ func (e ReadError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the error of the reader.
 func (e ReadError) Unwrap() error { return e.Err }
-
-// reader keeps the error of reading a stream, which zstd may not return as it is.
-type reader struct {
-	r   io.Reader
-	err error
-}
-
-func (r *reader) Read(p []byte) (n int, err error) {
-	if r.err != nil {
-		return 0, r.err
-	}
-	if n, err = r.r.Read(p); err != io.EOF {
-		r.err = err
-	}
-	return n, err
-}
-
-// writer keeps the error of writing, which differs from those of the stream.
-type writer struct {
-	w   io.Writer
-	err error
-}
-
-func (w *writer) Write(p []byte) (n int, err error) {
-	n, w.err = w.w.Write(p)
-	return n, w.err
-}
