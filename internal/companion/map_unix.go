@@ -5,21 +5,18 @@ package companion
 import (
 	"os"
 	"syscall"
-
-	"symbolon/internal/scratch"
 )
 
-// mapFile maps the file and closes it, where that is possible.
-func (s *Source) mapFile(f *os.File, size int64) {
+// mapFile maps the bytes of a file. It returns nil if that is not possible.
+func mapFile(f *os.File, size int64) []byte {
 	if size <= 0 || size != int64(int(size)) {
-		return
+		return nil
 	}
 	all, err := syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_PRIVATE)
 	if err != nil {
-		return
+		return nil
 	}
-	_ = f.Close() // it was only read
-	s.Source = mapped(all)
-	s.close = func() error { return syscall.Munmap(all) }
-	s.relax = func() { scratch.Relax(all) }
+	return all
 }
+
+func unmap(all []byte) error { return syscall.Munmap(all) }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/scratch"
 )
 
 // A Source is an open file that can be read at any offset. It is mapped where
@@ -15,7 +16,6 @@ import (
 type Source struct {
 	bin.Source
 	close func() error
-	relax func()
 	name  string
 	info  os.FileInfo // when it was opened; nil: of standard input
 }
@@ -38,9 +38,12 @@ func OpenSource(name string, stdin io.Reader) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{Source: plain{f, info.Size()}, close: f.Close, name: name, info: info}
-	s.mapFile(f, info.Size())
-	return s, nil
+	all := mapFile(f, info.Size())
+	if all == nil {
+		return &Source{Source: plain{f, info.Size()}, close: f.Close, name: name, info: info}, nil
+	}
+	_ = f.Close() // the mapping stays
+	return &Source{Source: mapped(all), close: func() error { return unmap(all) }, name: name, info: info}, nil
 }
 
 // Close closes the file. Its bytes may not be used any more.
@@ -49,8 +52,8 @@ func (s *Source) Close() error { return s.close() }
 // Relax releases the resident pages of a mapped file. They are loaded again when
 // they are accessed.
 func (s *Source) Relax() {
-	if s.relax != nil {
-		s.relax()
+	if m, ok := s.Source.(mapped); ok {
+		scratch.Relax(m)
 	}
 }
 
