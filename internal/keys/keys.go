@@ -74,7 +74,7 @@ type Ring struct {
 
 	mu      sync.Mutex
 	created []Key
-	last    int       // number of their blob; zero: there is none
+	last    int       // number of their blob; zero: no blob yet
 	version string    // of this blob
 	read    time.Time // when they were read; zero: never
 }
@@ -124,9 +124,9 @@ func (r *Ring) List(ctx context.Context) ([]Key, error) {
 	return slices.Clone(r.created), nil
 }
 
-// Check returns an error unless the key of a request permits something. While
-// there is no key for reading, reading needs none. The time it takes does not
-// depend on how much of a key is right.
+// Check returns an error unless the key of a request permits something. Reading
+// needs a key only if there is one for reading. The time it takes does not depend
+// on how much of a key is right.
 func (r *Ring) Check(req *http.Request, right Right) error {
 	keys, err := r.valid(req.Context())
 	if err != nil {

@@ -43,7 +43,7 @@ func message(hexText string) []byte {
 
 func fn(va uint64) fixture.Proto { return fixture.Proto{}.Num(12, va).Num(2, 8).Text(3, "f") }
 
-// hostile are bodies that are no symbfiles, by what is wrong with them.
+// hostile returns invalid symbfiles by their mistake.
 func hostile() map[string][]byte {
 	good := ranges("good", 0, 50)
 	columns := make([]uint64, 1<<20+1)
@@ -70,7 +70,7 @@ func hostile() map[string][]byte {
 		"bad at the end":               append(append([]byte{}, good...), 2, 2, 0x60, 0),
 		"no UTF-8":                     fixture.NewSymbfile().Table("\xff").Bytes(),
 		"a depth of 257":               fixture.NewSymbfile().Message(2, fn(1).Num(7, 257)).Bytes(),
-		"end behind the last address":  fixture.NewSymbfile().Message(2, fn(1<<64-4)).Bytes(),
+		"end after the last address":   fixture.NewSymbfile().Message(2, fn(1<<64-4)).Bytes(),
 		"too many rows":                fixture.NewSymbfile().Message(2, fn(1).Sub(8, fixture.Proto{}.Packed(1, columns...).Packed(2, columns...))).Bytes(),
 		"too many frames":              fixture.NewSymbfile().Table("").Message(3, fixture.Proto{}.Num(5, 1).Packed(2, columns[:1025]...).Packed(3, columns[:1025]...).Packed(4, columns[:1025]...)).Bytes(),
 		"offsets beyond 32 bits":       fixture.NewSymbfile().Message(2, fn(1).Sub(8, fixture.Proto{}.Packed(1, 1<<31, 1<<31).Packed(2, 1, 1))).Bytes(),

@@ -20,7 +20,7 @@ import (
 const childFolder = "SYMBOLON_INGEST_TEST_FOLDER"
 
 // TestMain is also the process that is killed: it uploads one generation after the
-// other, in four parts, and says which one is done.
+// other, in four parts, and prints the number of each.
 func TestMain(m *testing.M) {
 	if at := os.Getenv(childFolder); at != "" {
 		b, err := dir.Open(at)
@@ -85,7 +85,7 @@ func TestAKilledProcessLeavesAWholeFile(t *testing.T) {
 		_ = cmd.Wait() // it was killed
 		got := must(t, n.published(symbfile.Ranges))
 		if !slices.Equal(got, must(t, joined(generation(done)))) && !slices.Equal(got, must(t, joined(generation(done+1)))) {
-			t.Fatalf("behind generation %d something else is published: %.200q", done, got)
+			t.Fatalf("after generation %d another file is published: %.200q", done, got)
 		}
 		if i, err := n.Info(t.Context(), fileID, symbfile.Ranges); err != nil || i.Records != int64(len(got)) {
 			t.Fatalf("%+v, %v", i, err)

@@ -73,8 +73,8 @@ func TestASlowUploadThatNobodyMeetsIsPublished(t *testing.T) {
 	n.holds(parts...)
 }
 
-// TestAnUploadThatSharesPart0BeginsAfterTenMinutes has one that was given up: its
-// part 0 must not stand for that of the next upload, which goes on with another part.
+// The part 0 of an abandoned upload must not become that of the next one, which goes
+// on with another part.
 func TestAnUploadThatSharesPart0BeginsAfterTenMinutes(t *testing.T) {
 	n := open(t, folder(t), symbfile.Config{})
 	one, two := split("one", 3), split("two", 3)
@@ -139,8 +139,8 @@ func TestAPublishedUploadAnswersForItsParts(t *testing.T) {
 	n.holds(two...)
 }
 
-// TestALateRepetitionIsNoPartOfTheNextUpload has it come when that has begun, also
-// behind another one.
+// The repetition arrives when the next upload has begun, and when the one after it
+// has.
 func TestALateRepetitionIsNoPartOfTheNextUpload(t *testing.T) {
 	n := open(t, folder(t), symbfile.Config{})
 	first := split("first", 3)
@@ -228,8 +228,8 @@ func (c *client) step(n *node, twice bool) error {
 	return nil
 }
 
-// orders are those in which a client may send n parts: part 0 first, or each behind
-// the one before.
+// orders returns the orders in which a client may send n parts: part 0 first, or
+// each after the one before.
 func orders(n int, inOrder bool) (all [][]int) {
 	var extend func(order []int)
 	extend = func(order []int) {
@@ -266,10 +266,10 @@ func interleavings(a, b int) [][]int {
 	return all
 }
 
-// TestTwoClientsAreNeverMixed has every interleaving of two clients that have the
-// same parts in some places, and a third one behind them. They send part 0 first, and
-// the others in any order; in this one if part 0 is the same. A client all of whose
-// parts were taken finds them published.
+// TestTwoClientsAreNeverMixed tries every interleaving of two clients that have the
+// same parts in some places, and a third one after them. They send part 0 first, and
+// the others in any order, or in order if part 0 is the same. If all parts of a
+// client are accepted, they are published.
 func TestTwoClientsAreNeverMixed(t *testing.T) {
 	const count = 3
 	published, refused := 0, 0

@@ -13,7 +13,7 @@ import (
 
 const oneID, otherID = "1111111111111111111111111111111111111111", "2222222222222222222222222222222222222222"
 
-// telling is a part with what is told of the binary.
+// telling returns a part with a build id and a base.
 func telling(k, n int, id ident.BuildID, base ...uint64) symbfile.Part {
 	p := part(k, n)
 	p.BuildID = id
@@ -94,10 +94,10 @@ func TestWhatIsKnownOfABinaryStays(t *testing.T) {
 	text, _ := io.ReadAll(r)
 	r.Close()
 	if want := fmt.Sprintf(`{"fileid":%q,"base":%d}`, other.Base64(), 0x400000); string(text) != want {
-		t.Errorf("an alias that nobody told is written: %s", text)
+		t.Errorf("an alias without a client that named it is written: %s", text)
 	}
 	p = part(0, 1)
-	p.Kind = symbfile.ReturnPads // of which nothing was told ever
+	p.Kind = symbfile.ReturnPads // never sent with a build id
 	n.sent(p, pads(3), true)
 	if i, err = n.Info(t.Context(), fileID, symbfile.ReturnPads); err != nil || i.BuildID != oneID || i.Base != 0x400000 {
 		t.Fatalf("%+v, %v", i, err)

@@ -147,7 +147,7 @@ func refusal(t testing.TB, err error, why ingest.Reason) *ingest.Refusal {
 	return r
 }
 
-// published is the symbfile that is published, nil if there is none.
+// published returns the published symbfile, nil if it is missing.
 func (n *node) published(k symbfile.Kind) []byte {
 	n.t.Helper()
 	r, _, err := n.Open(context.Background(), fileID, k, 0, -1)
@@ -170,7 +170,7 @@ func (n *node) published(k symbfile.Kind) []byte {
 	return b
 }
 
-// records are the records of a file as texts, each of which is whole.
+// records returns the records of a file as texts.
 func records(b []byte) ([]string, error) {
 	r := format.NewReader(bytes.NewReader(b))
 	r.Strict = true
@@ -219,7 +219,7 @@ func (n *node) holds(parts ...[]byte) {
 	}
 }
 
-// ranges is a file of count ranges, the names of which have text in them.
+// ranges returns a file of count ranges with text in their names.
 func ranges(text string, first, count int) []byte {
 	var out bytes.Buffer
 	w := format.NewWriter(&out)
@@ -271,8 +271,7 @@ func cut(file []byte, at ...int) [][]byte {
 	return parts
 }
 
-// round is the number of the round of an upload that was current last, 0 if there
-// was none.
+// round returns the number of the last round of an upload, 0 before the first.
 func (n *node) round(upload string, count int) (number int64) {
 	n.t.Helper()
 	r, _, err := n.bucket.Get(n.t.Context(), folderOf(upload, count)+"round", 0, -1)

@@ -226,7 +226,7 @@ func (k *kept) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs)
 
 // TestClientsAtTwoProcessesAtOnce has clients that send part 0 first and the others
 // side by side, each to both processes at once, and that begin another upload when
-// one was refused. What is published is whole, and what was taken is published.
+// one was refused. Published files are complete, and accepted ones are published.
 func TestClientsAtTwoProcessesAtOnce(t *testing.T) {
 	for _, b := range []bucket.Bucket{mem.New(), folder(t)} {
 		k := &kept{Bucket: b}
@@ -343,7 +343,7 @@ func TestPartsAreRemovedAlsoIfNobodyWaits(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	first := n.keyOf("", 0, 2)
 	s.Bucket = &cancelling{Bucket: s.Bucket, key: source.ElasticPath(fileID, "ranges"), cancel: cancel}
-	_, _ = n.Take(ctx, part(1, 2), bytes.NewReader(parts[1])) // whatever it says, nobody hears it
+	_, _ = n.Take(ctx, part(1, 2), bytes.NewReader(parts[1])) // the client has left
 	n.holds(parts...)
 	if _, err := n.bucket.Stat(t.Context(), first); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("a part is left: %v", err)
@@ -404,8 +404,8 @@ func (a *aging) sweep(t *testing.T, age time.Duration) {
 	}
 }
 
-// TestAnUploadOutlivesWhatIsKnownOfEarlierOnes has uploads on several days, each of
-// which is under way when the marks of the day before are swept.
+// TestAnUploadOutlivesWhatIsKnownOfEarlierOnes has an upload on each of several days,
+// in progress when the marks of the day before are removed.
 func TestAnUploadOutlivesWhatIsKnownOfEarlierOnes(t *testing.T) {
 	a := &aging{Bucket: mem.New(), put: map[string]time.Time{}}
 	n := open(t, a, symbfile.Config{})

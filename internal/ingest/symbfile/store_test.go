@@ -83,7 +83,7 @@ var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
 			}
 			all.Wait()
 			if published.Load() == 0 {
-				t.Error("nobody has published")
+				t.Error("no process has published")
 			}
 			one.holds(parts...)
 		}
