@@ -57,6 +57,30 @@ type Data struct {
 	built   []uint8                   // number of times the outline was built, by unit
 }
 
+// scope is a namespace or type with the range of its children. Offsets are
+// relative to the unit.
+type scope struct {
+	start, end uint32
+	parent     int32 // enclosing scope, or -1
+	local      bool  // there is a function between it and its parent
+}
+
+// outline has the data to qualify the names of DIEs of a unit by their scope.
+// It is kept for a while for units with names that are not linkage names.
+type outline struct {
+	t      *table
+	scopes []scope
+}
+
+const (
+	recentUnits  = 64       // number of units whose outlines are kept
+	maxBuilt     = 4        // number of times an outline is built before it is kept permanently
+	maxScopes    = 64       // nesting limit
+	maxNameWork  = 1024     // attributes that are read for a name
+	maxScopeText = 64 << 10 // bytes after which no further scope is added
+	MaxSpelled   = 4 << 20  // bytes of formatted names that a Data keeps
+)
+
 // Problem is a damaged part of a file.
 type Problem struct {
 	Section string
@@ -110,38 +134,6 @@ type Unit struct {
 
 	split     *Data // UnitSkeleton: the file of its unit
 	splitUnit int
-}
-
-// Open reads the headers of all units. Damaged ones are Problems; the units
-// after them are found again if possible. Index is the number of the file in
-// its group, which is part of its Names: 0 for the main file, 1 for the one of
-// dwz, 2 and above for split files.
-func Open(s Sections, index int) *Data {
-	d := &Data{
-		reader: reader{big: s.Order == binary.BigEndian}, s: s, index: index,
-		types: map[uint64]int32{}, dwos: map[uint64]int32{}, spelled: map[Name]string{},
-	}
-	d.scan(s.Info, false)
-	d.infos = len(d.units)
-	d.scan(s.Types, true)
-	d.contribute(d.units[:d.infos], d.readIndex(s.CUIndex, ".debug_cu_index", sectInfo), sectInfo)
-	column, typed := sectTypes, d.units[d.infos:]
-	if len(s.Types) == 0 {
-		column, typed = sectInfo, d.units[:d.infos]
-	}
-	d.contribute(typed, d.readIndex(s.TUIndex, ".debug_tu_index", column), column)
-	d.dropUnits()
-	d.findTables()
-	for i := range d.units {
-		if u := &d.units[i]; u.Kind == UnitType {
-			d.types[u.DwoID] = int32(i)
-		}
-	}
-	d.read = make([]atomic.Bool, len(d.units))
-	d.budget = 4*(len(d.s.Ranges)+len(d.s.Rnglists)) + 1<<20
-	d.outline = make([]atomic.Pointer[outline], len(d.units))
-	d.built = make([]uint8, len(d.units))
-	return d
 }
 
 // relaxEach is the number of units between calls of Relax: the system may load

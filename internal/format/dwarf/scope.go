@@ -6,30 +6,6 @@ import (
 	"sync"
 )
 
-// scope is a namespace or type with the range of its children. Offsets are
-// relative to the unit.
-type scope struct {
-	start, end uint32
-	parent     int32 // enclosing scope, or -1
-	local      bool  // there is a function between it and its parent
-}
-
-// outline has the data to qualify the names of DIEs of a unit by their scope.
-// It is kept for a while for units with names that are not linkage names.
-type outline struct {
-	t      *table
-	scopes []scope
-}
-
-const (
-	recentUnits  = 64       // number of units whose outlines are kept
-	maxBuilt     = 4        // number of times an outline is built before it is kept permanently
-	maxScopes    = 64       // nesting limit
-	maxNameWork  = 1024     // attributes that are read for a name
-	maxScopeText = 64 << 10 // bytes after which no further scope is added
-	MaxSpelled   = 4 << 20  // bytes of formatted names that a Data keeps
-)
-
 // makeOutline returns the outline of the unit that w has read.
 func (w *Walker) makeOutline() *outline {
 	o := &outline{t: w.t, scopes: slices.Clone(w.scopes)}
