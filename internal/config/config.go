@@ -182,20 +182,3 @@ func (c Config) validState() (errs []error) {
 	}
 	return errs
 }
-
-// Read makes the whole configuration: Load for Config, and the variables of
-// Eliot that have a counterpart. After an error, the configuration has what could
-// be read.
-func Read(o Options) (*Config, *Loaded, error) {
-	foreign, notices := eliot(o.Environ)
-	o.Foreign = append(foreign, o.Foreign...)
-	var c Config
-	loaded, err := Load(&c, o)
-	loaded.Notices = append(notices, loaded.Notices...)
-	if from := loaded.Origins["elastic.store"]; from != "" {
-		loaded.Origins["state"] = from
-		delete(loaded.Origins, "elastic.store")
-	}
-	c.Elastic.Store = ""
-	return &c, loaded, err
-}

@@ -12,22 +12,6 @@ import (
 	"symbolon/internal/fault"
 )
 
-// mistake is an error of a document.
-type mistake struct {
-	error
-	document int
-	place    place
-}
-
-func (m mistake) Unwrap() error { return m.error }
-
-// origin is where a value was written.
-type origin struct {
-	text     string // for people
-	document int
-	place    place
-}
-
 // maxMistakes bounds how many mistakes are listed. A file with more of them is
 // hardly a configuration.
 const maxMistakes = 30

@@ -62,6 +62,22 @@ func (n *node) describe() string {
 // shortQuote quotes text of users for a message.
 func shortQuote(text string) string { return fmt.Sprintf("%.60q", text) }
 
+// mistake is an error of a document.
+type mistake struct {
+	error
+	document int
+	place    place
+}
+
+func (m mistake) Unwrap() error { return m.error }
+
+// origin is where a value was written.
+type origin struct {
+	text     string // for people
+	document int
+	place    place
+}
+
 // document reads one YAML text.
 type document struct {
 	name   string // for messages
