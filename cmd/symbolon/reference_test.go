@@ -43,7 +43,7 @@ func TestReferencesAreCurrent(t *testing.T) {
 }
 
 func metricsPage(w io.Writer) error {
-	say(w, "# Metrics\n\n`GET /metrics` gives these, in the text format of Prometheus; OpenMetrics and protobuf, which has native histograms, to clients that ask for them. The metrics `go_…` and `process_…` are those of every Go program that is watched by Prometheus.\n\n| Name | Type | Labels | Meaning |\n|---|---|---|---|\n")
+	say(w, "# Metrics\n\n`GET /metrics` returns these in the text format of Prometheus, or in OpenMetrics or protobuf (with native histograms) if the client accepts them. The metrics `go_…` and `process_…` are the usual ones of Go programs.\n\n| Name | Type | Labels | Meaning |\n|---|---|---|---|\n")
 	for _, m := range metric.Table() {
 		say(w, "| `%s` | %s | %s | %s |\n", m.Name, m.Type, strings.Join(m.Labels, ", "), m.Help)
 	}
@@ -53,7 +53,7 @@ func metricsPage(w io.Writer) error {
 func commandsPage(w io.Writer) error {
 	say(w, "# Commands\n\nResults go to stdout, everything else to stderr. "+exitCodes+"\n\n"+
 		"A command that a signal interrupts ends with 128 and the number of the signal: 130 after Ctrl-C, 143 after SIGTERM. "+
-		"`serve` is no such command: a signal is how it is ended, and it exits with 0.\n")
+		"`serve` is an exception: it is stopped by a signal, and exits with 0.\n")
 	for _, c := range commands() {
 		list := c.subs
 		if len(list) == 0 {

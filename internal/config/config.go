@@ -26,35 +26,35 @@ import (
 // Config is the whole configuration. The zero value, with its defaults, is a
 // server that asks no source.
 type Config struct {
-	Data        string             `yaml:"data" help:"Folder of the cache; none: symbolon in the cache folder of the user."`
-	State       string             `yaml:"state" help:"Where uploads and their keys are kept, which nothing removes: a folder, or the id of a source of the layout elastic, a folder or a bucket, which several nodes may share. None: store in the folder of data where that is set, else symbolon/store in the folder of the user for state."`
-	Memory      bin.Size           `yaml:"memory" help:"Memory for all: half of it for open tables, a quarter for making tables, a quarter for requests. None: a quarter of what the machine or the container has, at most 1GiB."`
-	Log         Log                `yaml:"log" help:"What is logged, to stderr."`
-	HTTP        api.Config         `yaml:"http" help:"The port and what all requests have in common."`
-	Access      api.AccessConfig   `yaml:"access" help:"Who may use what."`
+	Data        string             `yaml:"data" help:"Data directory, which contains the cache. Default: symbolon in the user's cache directory."`
+	State       string             `yaml:"state" help:"Place of uploads and their keys, which are never cleaned: a folder, or the id of a source of the layout elastic, a folder or a bucket, which several nodes may share. Default: store in the data directory if data is set, else symbolon/store in the user's state folder."`
+	Memory      bin.Size           `yaml:"memory" help:"Memory for open tables (half of it), for building tables (a quarter) and for requests (a quarter). Default: a quarter of the memory of the machine or container, at most 1GiB."`
+	Log         Log                `yaml:"log" help:"The log on stderr."`
+	HTTP        api.Config         `yaml:"http" help:"The port, and limits for all requests."`
+	Access      api.AccessConfig   `yaml:"access" help:"Access control."`
 	Mozilla     mozilla.Config     `yaml:"mozilla" help:"The interfaces of Mozilla's symbolication service."`
 	Sentry      sentry.Config      `yaml:"sentry" help:"The interfaces of Sentry's symbolication service."`
 	Elastic     elastic.Config     `yaml:"elastic" help:"The interfaces of Elastic's profilers."`
-	Sources     []source.Config    `yaml:"sources" help:"Where symbols come from, in the order in which they are asked. The objects are those of Symbolicator."`
+	Sources     []source.Config    `yaml:"sources" help:"Sources of symbols, in the order in which they are asked. The objects are those of Symbolicator."`
 	Network     web.Config         `yaml:"network" help:"Connections to symbol servers."`
-	Cache       Cache              `yaml:"cache" help:"What is kept of files and answers of sources."`
+	Cache       Cache              `yaml:"cache" help:"Caches of files and of answers of sources."`
 	Locate      locate.Config      `yaml:"locate" help:"The search for the file of a module."`
-	Table       table.Config       `yaml:"table" help:"Lookup tables, which are made of symbol files."`
-	Symbolicate symbolicate.Config `yaml:"symbolicate" help:"The work on one request."`
+	Table       table.Config       `yaml:"table" help:"Lookup tables, which are built from symbol files."`
+	Symbolicate symbolicate.Config `yaml:"symbolicate" help:"Limits of one request."`
 }
 
 // Log is what is logged and how.
 type Log struct {
-	Level  string `yaml:"level" help:"The least that is logged: debug, info, warn or error."`
+	Level  string `yaml:"level" help:"The lowest level that is logged: debug, info, warn or error."`
 	Format string `yaml:"format" help:"text for people, json for machines."`
 }
 
 // Cache is all that the caches need.
 type Cache struct {
-	Lifetimes cache.Config  `yaml:"lifetimes" help:"How long failures are remembered."`
-	Disk      disk.Config   `yaml:"disk" help:"The cache in the data folder."`
+	Lifetimes cache.Config  `yaml:"lifetimes" help:"Lifetimes of cached results."`
+	Disk      disk.Config   `yaml:"disk" help:"The cache in the data directory."`
 	Redis     redis.Config  `yaml:"redis" help:"A cache that several nodes share."`
-	Shared    shared.Config `yaml:"shared" help:"A bucket or a folder that several nodes share: what Redis is for, larger and slower. With both, it is asked after Redis."`
+	Shared    shared.Config `yaml:"shared" help:"A bucket or a folder that several nodes share: larger and slower than Redis, and used after it if there are both."`
 }
 
 // Bucket returns the place of c.Shared as the configuration of a source.

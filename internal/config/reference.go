@@ -14,11 +14,11 @@ func Reference(w io.Writer) error {
 	b.WriteString(introduction)
 	root := schemaOf(reflect.TypeFor[Config]())
 	root.reference(&b, root.defaults())
-	b.WriteString("\n## Variables of Eliot\n\nThese are read as well, weaker than our own variables; any other one that starts with `ELIOT_` is ignored. Each leaves a notice.\n\n| Variable | Key |\n|---|---|\n")
+	b.WriteString("\n## Variables of Eliot\n\nThese are read too, with less priority than Symbolon's own variables. Other variables that begin with `ELIOT_` are ignored. Each is reported in the log.\n\n| Variable | Key |\n|---|---|\n")
 	for _, c := range counterparts {
 		note := ""
 		if c.name == portVariable {
-			note = ", on all interfaces; only beside one of the others"
+			note = ", on all interfaces; only if one of the others is set"
 		}
 		fmt.Fprintf(&b, "| `%s` | `%s`%s |\n", c.name, c.key, note)
 	}
@@ -28,13 +28,13 @@ func Reference(w io.Writer) error {
 
 const introduction = `# Configuration
 
-The server runs without any. Values come from, the weakest first: the defaults below, the file of ` + "`--config`" + `, environment variables, flags. ` + "`--set KEY=VALUE`" + ` sets any key. ` + "`symbolon config print`" + ` shows what is in effect and where it came from.
+The server needs no configuration. Values come from these places, in increasing priority: the defaults below, the file of ` + "`--config`" + `, environment variables, flags. ` + "`--set KEY=VALUE`" + ` sets any key. ` + "`symbolon config print`" + ` shows every value and where it was set.
 
-The file is YAML. A key of a section stands indented below it: ` + "`cache.disk.max_bytes`" + ` is ` + "`max_bytes`" + ` in ` + "`disk`" + ` in ` + "`cache`" + `. Unknown keys are errors. In texts ` + "`${NAME}`" + ` is the value of a variable, ` + "`${NAME:-text}`" + ` uses the text if the variable is not set or empty, and ` + "`$${`" + ` is the text ` + "`${`" + ` itself.
+The file is YAML. Keys of a section are indented below it: ` + "`cache.disk.max_bytes`" + ` is ` + "`max_bytes`" + ` in ` + "`disk`" + ` in ` + "`cache`" + `. Unknown keys are errors. In values, ` + "`${NAME}`" + ` is the value of a variable, ` + "`${NAME:-text}`" + ` the same with a default for an unset or empty variable, and ` + "`$${`" + ` is a literal ` + "`${`" + `.
 
-In variables and flags lists are separated by commas; lists of sections are written as YAML: ` + "`SYMBOLON_SOURCES='[{id: a, type: http, url: https://example.org/}]'`" + `. An empty variable is as if it were not set.
+In variables and flags, elements of lists are separated by commas; lists of sections are written as YAML: ` + "`SYMBOLON_SOURCES='[{id: a, type: http, url: https://example.org/}]'`" + `. An empty variable is treated as unset.
 
-A size is a number of bytes with a unit: ` + "`64MiB`, `10GB`" + `. A duration is ` + "`30s`, `10m`, `1h30m`, `7d`" + `. A zero and an empty text mean the default.
+A size is a number of bytes with a unit: ` + "`64MiB`, `10GB`" + `. A duration is ` + "`30s`, `10m`, `1h30m`, `7d`" + `. Zero and an empty value mean the default.
 `
 
 // reference writes the table of the section f, whose defaults v has, and then

@@ -20,10 +20,10 @@ var (
 	Frames = declared.counter("frames_total",
 		"Frames looked up: named, unnamed (the module has symbols, the address has none) or nomodule.", "outcome")
 	Modules = declared.counter("modules_total",
-		"Modules looked up: found, missing or deadline (the answer did not wait any longer).", "outcome")
+		"Modules looked up: found, missing or deadline (not ready in time for the answer).", "outcome")
 
 	Downloads = declared.counter("downloads_total",
-		"Files asked of a source, by what came of it.", "source", "outcome")
+		"Files requested from a source, by outcome.", "source", "outcome")
 	DownloadBytes = declared.counter("download_bytes_total",
 		"Bytes received from a source, as they came over the wire.", "source")
 	DownloadSeconds = declared.histogram("download_seconds",
@@ -43,10 +43,10 @@ var (
 	CacheFailures = declared.counter("cache_failures_total",
 		"Requests to a shared cache tier that had no answer in time (silent) or were refused.", "tier", "reason")
 	CacheDropped = declared.counter("cache_dropped_total",
-		"Entries that were not copied to a shared cache tier because too many waited.", "kind")
+		"Entries that were not copied to a shared cache tier because the queue was full.", "kind")
 
 	Builds = declared.counter("table_builds_total",
-		"Lookup tables that were to be built from debug files: built, found (made meanwhile for another name or by another node) or failed.", "outcome")
+		"Builds of lookup tables from debug files: built, found (built meanwhile for another name or by another node) or failed.", "outcome")
 	BuildSeconds = declared.histogram("table_build_seconds",
 		"Time to build one lookup table.")
 	BuildBytes = declared.counter("table_build_input_bytes_total",
@@ -55,7 +55,7 @@ var (
 		"Records of debug files that were skipped because they are damaged.", "format")
 
 	UploadParts = declared.counter("upload_parts_total",
-		"Parts of uploaded symbols: taken, or why not (malformed, wrong kind, conflict, too large, truncated; failed is our own trouble).", "kind", "outcome")
+		"Parts of uploaded symbols: taken, or the reason of the rejection (malformed, wrong kind, conflict, too large, truncated; failed is an internal error).", "kind", "outcome")
 	UploadsPublished = declared.counter("uploads_published_total",
 		"Files of uploaded symbols that were published.", "kind")
 )

@@ -29,8 +29,8 @@ import (
 // Config configures the engine. The zero value is the default.
 type Config struct {
 	Parallel  int           `yaml:"parallel" help:"Modules of one request that are looked up at the same time."`
-	MaxFrames int           `yaml:"max_frames" help:"Frames of one answer, inlined ones counted; an answer that has more is refused, or cut off where a part of it is out."`
-	Deadline  time.Duration `yaml:"module_deadline" help:"How long an answer waits for its modules, one of Sentry's excepted, which waits as long as downloads may take; one that is not ready then counts as missing in this answer, and its work goes on into the cache. So long may addresses be looked up in a file without a table, in any answer. -1: as long as it takes."`
+	MaxFrames int           `yaml:"max_frames" help:"Frames of one answer, including inlined ones. A larger answer is refused, or cut off if a part of it was already sent."`
+	Deadline  time.Duration `yaml:"module_deadline" help:"How long an answer waits for its modules. A module that is not ready in time is missing in this answer, and its work continues for the cache. Answers of the Sentry interface wait as long as downloads may take instead. Also limits lookups in a file without a table, in any answer. -1: unlimited."`
 }
 
 // Defaults returns c with default values for its zero fields.
