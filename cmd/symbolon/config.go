@@ -36,8 +36,10 @@ type configFlags struct {
 // add adds all flags.
 func (f *configFlags) add(fs *flag.FlagSet) {
 	f.addBase(fs)
-	fs.StringVar(&f.symbolicator, "symbolicator-config", "", "read the configuration `FILE` of Symbolicator, unchanged; all other settings override it, and sentry.allow_request_sources is on")
-	fs.Var(&f.sources, "source", "use the symbol source `SPEC`: a preset, a URL or a directory; may be repeated, and replaces the sources of the configuration")
+	fs.StringVar(&f.symbolicator, "symbolicator-config", "",
+		"read the configuration `FILE` of Symbolicator, unchanged; all other settings override it, and sentry.allow_request_sources is on")
+	fs.Var(&f.sources, "source",
+		"use the symbol source `SPEC`: a preset, a URL or a directory; may be repeated, and replaces the sources of the configuration")
 }
 
 // addBase adds the flags of commands that use no sources.

@@ -29,7 +29,9 @@ command opens the directory itself. With --source the command asks the named
 sources directly and caches nothing.`,
 		flags: func(fs *flag.FlagSet) {
 			conf.add(fs)
-			fs.StringVar(&purpose, "purpose", locate.SymFirst.String(), "the purpose of the file: `sym-first`, as for Mozilla's interfaces; debug, symbols, unwind or sources, as for Sentry's; debug or returnpads, as for Elastic's, which need a FILEID")
+			fs.StringVar(&purpose, "purpose", locate.SymFirst.String(),
+				"the purpose of the file: `sym-first`, as for Mozilla's interfaces; "+
+					"debug, symbols, unwind or sources, as for Sentry's; debug or returnpads, as for Elastic's, which need a FILEID")
 			fs.StringVar(&kind, "type", "", "the type of the module: `elf`, macho, pe, pe_dotnet or wasm; modules of Mozilla's interfaces have none")
 			fs.BoolVar(&asJSON, "json", false, "print the trail as JSON")
 		},

@@ -91,17 +91,21 @@ func (f *pushFlags) binary(fs *flag.FlagSet) {
 }
 
 func (f *pushFlags) pack(fs *flag.FlagSet) {
-	fs.Var(&f.packages, "package", "all files of the installed package `NAME`, of dpkg, rpm or apk, that have debug information; may be repeated")
+	fs.Var(&f.packages, "package",
+		"all files of the installed package `NAME`, of dpkg, rpm or apk, that have debug information; may be repeated")
 	fs.Var(&f.packages, "p", "short for --package `NAME`")
 }
 
 func (f *pushFlags) common(fs *flag.FlagSet) {
 	fs.StringVar(&f.url, "url", "", "`URL` of the server (default: the variable "+pushURLName+")")
 	fs.StringVar(&f.url, "u", "", "short for --url `URL`")
-	fs.StringVar(&f.key, "api-key", "", "`KEY` for it, or ID:KEY (default: the variable "+pushKeyName+", which other users of the machine cannot see)")
+	fs.StringVar(&f.key, "api-key", "",
+		"`KEY` for it, or ID:KEY (default: the variable "+pushKeyName+", which other users of the machine cannot see)")
 	fs.StringVar(&f.key, "t", "", "short for --api-key `KEY`")
 	fs.Var(&f.debuginfod, "debuginfod", "`URL` of a server of debug files, before those of the variable DEBUGINFOD_URLS; may be repeated")
-	fs.Func("part-size", "the approximate `SIZE` of a part, such as 8MiB, which is the default", func(text string) error { return f.partSize.UnmarshalText([]byte(text)) })
+	fs.Func("part-size", "the approximate `SIZE` of a part, such as 8MiB, which is the default", func(text string) error {
+		return f.partSize.UnmarshalText([]byte(text))
+	})
 	fs.IntVar(&f.parallel, "parallel", f.parallel, "the number `N` of parts sent at the same time")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "do everything but send")
 	fs.StringVar(&f.out, "out", "", "keep the parts, as `DIR`/FILEID/KIND.PARTofPARTS.symbfile")
@@ -145,8 +149,9 @@ func (f *pushFlags) run(ctx context.Context, e *env, args []string) error {
 	if e.tty {
 		out.bar.w = e.stderr
 	}
+	debuginfod := append(slices.Clone([]string(f.debuginfod)), strings.Fields(environment(e, "DEBUGINFOD_URLS"))...)
 	c, err := push.New(push.Config{
-		Debug: f.debug, URL: f.url, Key: f.key, Debuginfod: append(slices.Clone([]string(f.debuginfod)), strings.Fields(environment(e, "DEBUGINFOD_URLS"))...),
+		Debug: f.debug, URL: f.url, Key: f.key, Debuginfod: debuginfod,
 		PartSize: f.partSize, Parallel: f.parallel, DryRun: f.dryRun, Force: f.force, Keep: f.out, RetryWait: f.pause,
 	}, push.Events{Result: out.result, Damage: out.damage, Warn: out.warn, Progress: out.progress})
 	if err != nil {
@@ -161,13 +166,15 @@ func (f *pushFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	for _, name := range s.Packages {
-		say(e.stderr, "for the debug information that is missing, install %s, or name a debuginfod server with --debuginfod URL\n", printable(name))
+		say(e.stderr,
+			"for the debug information that is missing, install %s, or name a debuginfod server with --debuginfod URL\n", printable(name))
 	}
 	switch {
 	case s.Failed > 0:
 		return errTold
 	case s.Sent == 0:
-		return errors.New("nothing was sent: no file has symbols; install the packages with the debug information, or name a debuginfod server with --debuginfod URL")
+		return errors.New("nothing was sent: no file has symbols; " +
+			"install the packages with the debug information, or name a debuginfod server with --debuginfod URL")
 	}
 	return nil
 }
@@ -230,7 +237,9 @@ func (o *pushOutput) result(r *push.Result) {
 	case push.Same:
 		text = r.Detail
 	default:
-		ends := map[push.Status]string{push.Sent: bytesText(r.Bytes) + " sent", push.DryRun: bytesText(r.Bytes) + " not sent", push.Known: "the server has it already"}
+		ends := map[push.Status]string{
+			push.Sent: bytesText(r.Bytes) + " sent", push.DryRun: bytesText(r.Bytes) + " not sent", push.Known: "the server has it already",
+		}
 		text = setText(r.Ranges, "range") + ", " + setText(r.Pads, "pad") + ", " + ends[r.Status]
 	}
 	name := strings.ReplaceAll(printable(r.File), "\n", "\uFFFD") // one line for each file

@@ -188,7 +188,8 @@ func (s *server) printDemo(base string) {
 
 // Requests that --demo prints.
 const (
-	demoV5   = `{"jobs":[{"memoryMap":[["teapot.pdb","6D1F0A5C3B2E4F718C9D0E1F2A3B4C5D1"],["libkettle.so","0F1E2D3C4B5A69788796A5B4C3D2E1F00"]],"stacks":[[[0,4136],[0,4248],[1,8228],[-1,16]]]}]}`
+	demoV5 = `{"jobs":[{"memoryMap":[["teapot.pdb","6D1F0A5C3B2E4F718C9D0E1F2A3B4C5D1"],` +
+		`["libkettle.so","0F1E2D3C4B5A69788796A5B4C3D2E1F00"]],"stacks":[[[0,4136],[0,4248],[1,8228],[-1,16]]]}]}`
 	demoV4   = `{"memoryMap":[["teapot.pdb","6D1F0A5C3B2E4F718C9D0E1F2A3B4C5D1"]],"stacks":[[[0,4136],[0,4304]]],"version":4}`
 	demoFile = "libkettle.so/0F1E2D3C4B5A69788796A5B4C3D2E1F00/libkettle.so.sym"
 )

@@ -14,7 +14,7 @@ import (
 	"symbolon/internal/source"
 )
 
-// chosenBecause is the rule by which the file for a purpose was chosen.
+// chosenBecause has the rule that chooses the file for a purpose.
 var chosenBecause = map[locate.Purpose]string{
 	locate.SymFirst: "it is the first usable file in the order of the sources",
 	locate.Debug:    "of the files that have functions it comes first: companions before code before .sym, then in the order of the sources",

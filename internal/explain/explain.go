@@ -96,7 +96,7 @@ func New(q Question, tried []locate.Tried, err error, now time.Time, sources int
 	return t
 }
 
-// newModule returns the module m, of which full has the derived ids too.
+// newModule returns the module m. full is m with the derived ids.
 func newModule(m, full ident.Module) Module {
 	out := Module{DebugFile: full.DebugFile, CodeFile: full.CodeFile, CodeID: full.CodeID.String()}
 	if !full.DebugID.IsZero() {

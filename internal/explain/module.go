@@ -74,7 +74,8 @@ func ParseModule(text string) (ident.Module, error) {
 		return ident.Module{DebugFile: name, DebugID: d, DebugIDText: id}, nil
 	}
 	if strings.Trim(id, "0123456789abcdefABCDEF") != "" {
-		return ident.Module{}, fmt.Errorf("invalid id %q: must be a debug id (32 hexadecimal digits and an age) or a code id (hexadecimal digits)", id)
+		return ident.Module{}, fmt.Errorf("invalid id %q: "+
+			"must be a debug id (32 hexadecimal digits and an age) or a code id (hexadecimal digits)", id)
 	}
 	m := ident.Module{CodeFile: name, CodeID: ident.ParseCodeID(id)}
 	if len(m.CodeID) == buildIDDigits {

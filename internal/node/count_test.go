@@ -83,7 +83,7 @@ func TestWhatAMissingModuleCosts(t *testing.T) {
 				}
 			}
 			if n := u.Count(""); n != len(places) {
-				t.Errorf("%s: %d requests to a server, wanted are %d", when, n, len(places))
+				t.Errorf("%s: %d requests to a server, want %d", when, n, len(places))
 			}
 		}
 	}
@@ -193,7 +193,7 @@ func TestAPublicIndexIsReadOnce(t *testing.T) {
 			s.symbolicate(t, "?scope="+scope, craneIDs, `,"sources":[{"id":"x","type":"http","url":"`+u.URL+`","has_index":true,"layout":{"type":"symstore"},"is_public":`+public+`}]`)
 		}
 		if n := u.Count(""); n != want {
-			t.Errorf("public %s: %d requests, wanted are %d", public, n, want)
+			t.Errorf("public %s: %d requests, want %d", public, n, want)
 		}
 	}
 }

@@ -46,7 +46,9 @@ func (n *Node) Front(cfg *config.Config) (*api.Front, error) {
 		Store: answers, Access: access, Engine: n.engineFor, Fetch: n.client.Text, File: n.proxied, Sources: len(n.sources.all),
 		Timeout: cfg.Network.Defaults().MaxDownloadTimeout, Now: time.Now, Log: n.log,
 	})
-	profilers := elastic.New(cfg.Elastic, elastic.Deps{Store: n.uploads.store, Keys: n.uploads.keys, Run: n.engine.Run, Forget: n.Forget, Log: n.log})
+	profilers := elastic.New(cfg.Elastic, elastic.Deps{
+		Store: n.uploads.store, Keys: n.uploads.keys, Run: n.engine.Run, Forget: n.Forget, Log: n.log,
+	})
 	n.uploads.maintain(cfg.Elastic.Uploads.Defaults().Expiry)
 	opt := api.Options{
 		Log: n.log, Now: time.Now, Version: version, Memory: n.memory.requests,

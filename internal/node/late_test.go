@@ -10,10 +10,9 @@ import (
 	"symbolon/internal/trial"
 )
 
-// TestALateFileIsFoundOnceItsMissIsForgotten asks for a file that is not there
-// yet. When it is, it is missing all the same, until its misses are forgotten,
-// whichever of its identifiers says so, and whenever the server is restarted.
-func TestALateFileIsFoundOnceItsMissIsForgotten(t *testing.T) {
+// A file that appears after a request stays missing until its negative entry is
+// invalidated, by any of its ids, also after a restart.
+func TestForgetFindsAFileThatAppeared(t *testing.T) {
 	t.Parallel()
 	companion := trial.Corpus(t, "debuglink.debug")
 	const (
@@ -67,15 +66,16 @@ func TestALateFileIsFoundOnceItsMissIsForgotten(t *testing.T) {
 	}
 }
 
-// TestEachForgetCountsOnOtherNodes forgets on one node what another one misses,
-// twice: what the second one knows of the first time does not hide the next.
-func TestEachForgetCountsOnOtherNodes(t *testing.T) {
+// Two calls on one node invalidate entries of another one: the first does not hide the
+// second.
+func TestEachForgetReachesOtherNodes(t *testing.T) {
 	t.Parallel()
 	u := trial.NewUpstream(t)
 	config := sourcesOf("", u) + "cache: {shared: {path: '" + t.TempDir() + "'}}\n"
 	a, data := open(t, t.TempDir(), config), t.TempDir()
 	b := open(t, data, config)
-	// again asks the second node, without what it has in memory, until it is so.
+	// again repeats the request on the second node, with an empty memory, until it
+	// has the answer.
 	again := func(what string, is func(reply) bool) {
 		t.Helper()
 		for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
@@ -90,7 +90,7 @@ func TestEachForgetCountsOnOtherNodes(t *testing.T) {
 			}
 		}
 	}
-	again("there is no file", func(r reply) bool { return r.module().Status == "missing" })
+	again("not found", func(r reply) bool { return r.module().Status == "missing" })
 	asked := u.Count(trial.KettlePath)
 	a.forget(t, trial.Kettle)
 	again("it is looked for again", func(r reply) bool { return u.Count(trial.KettlePath) > asked })
@@ -99,8 +99,8 @@ func TestEachForgetCountsOnOtherNodes(t *testing.T) {
 	again("it is there", func(r reply) bool { return r.module().Status == "found" })
 }
 
-// projectOf is a project of Sentry that lists these files, by id, for whatever it is
-// asked.
+// projectOf serves a project of Sentry that lists these files, by id, in each
+// response.
 func projectOf(files map[string]string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if text, ok := files[r.URL.Query().Get("id")]; ok {
@@ -115,9 +115,8 @@ func projectOf(files map[string]string) http.Handler {
 	})
 }
 
-// TestALateFileOfAProjectIsFoundOnceItsMissIsForgotten has the list of a project,
-// which is remembered too.
-func TestALateFileOfAProjectIsFoundOnceItsMissIsForgotten(t *testing.T) {
+// The cached list of a project is invalidated too.
+func TestForgetFindsAFileThatAProjectAdded(t *testing.T) {
 	t.Parallel()
 	u := trial.NewUpstream(t)
 	u.Do("", projectOf(nil))

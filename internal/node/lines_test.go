@@ -14,8 +14,8 @@ import (
 	"symbolon/internal/trial"
 )
 
-// An answer in lines about two modules: one that is there at once, and one whose
-// file, and so its bytes, are held back.
+// The request of a response in lines: two modules, one available at once and one with
+// a delayed file.
 const (
 	heldID   = "AB1E2D3C4B5A69788796A5B4C3D2E1F01"
 	heldPath = "/held.so/" + heldID + "/held.so.sym"
@@ -29,7 +29,7 @@ const (
 {"type":"elf","debug_file":"idle.so","debug_id":"` + heldID + `","image_addr":"0x300000","image_size":65536}]}`
 )
 
-// lineReader reads an answer in lines as they come.
+// lineReader reads the lines of a response as they arrive.
 type lineReader struct {
 	t     *testing.T
 	lines chan string
@@ -61,8 +61,8 @@ func (s *station) lines(t *testing.T, body string) *lineReader {
 	return l
 }
 
-// next are the next lines in short, sorted: modules that are decided at about
-// one time are in no order.
+// next returns the next lines in short form, sorted: modules that are found at about
+// the same time have no order.
 func (l *lineReader) next(n int) []string {
 	l.t.Helper()
 	var out []string
@@ -75,7 +75,7 @@ func (l *lineReader) next(n int) []string {
 			}
 			text = line
 		case <-time.After(time.Minute):
-			l.t.Fatalf("nothing comes behind %q", out)
+			l.t.Fatalf("nothing after %q", out)
 		}
 		var line struct {
 			Type, Status string
@@ -106,7 +106,7 @@ func (l *lineReader) want(lines ...string) {
 	}
 }
 
-// holding is a server that has one module at once, and the other one when the
+// holding starts a server that serves one module at once, and the other one when the
 // gate opens.
 func holding(t *testing.T, source, more string) (s *station, u *trial.Upstream, gate chan struct{}) {
 	gate = make(chan struct{})
@@ -118,9 +118,8 @@ func holding(t *testing.T, source, more string) (s *station, u *trial.Upstream, 
 
 var quickLines = []string{"module 0 found", "module 2 unused", "stacktrace 0 [{symbolicated}]", "stacktrace 3 [{unknown_image}]"}
 
-// TestASlowModuleHoldsNoLineBack gets what is said of one module before the other
-// one is there.
-func TestASlowModuleHoldsNoLineBack(t *testing.T) {
+// The lines of one module are sent before the other one is found.
+func TestASlowModuleDelaysNoLineOfOthers(t *testing.T) {
 	t.Parallel()
 	s, _, gate := holding(t, "", "")
 	l := s.lines(t, held)
@@ -128,7 +127,7 @@ func TestASlowModuleHoldsNoLineBack(t *testing.T) {
 	close(gate)
 	l.want("completed", "module 1 found", "stacktrace 1 [{symbolicated} {symbolicated}]", "stacktrace 2 [{symbolicated}]")
 	l.want("the end")
-	// Now all is there at once.
+	// Now both modules are available at once.
 	l = s.lines(t, held)
 	want := append(slices.Clone(quickLines), "completed", "module 1 found", "stacktrace 1 [{symbolicated} {symbolicated}]", "stacktrace 2 [{symbolicated}]")
 	slices.Sort(want)
@@ -136,9 +135,8 @@ func TestASlowModuleHoldsNoLineBack(t *testing.T) {
 	l.want("the end")
 }
 
-// TestAModuleThatIsLateIsTold has the time of the source end before the slow one is
-// there.
-func TestAModuleThatIsLateIsTold(t *testing.T) {
+// The timeout of the source ends before the slow module is found.
+func TestATimeoutIsReportedInTheLines(t *testing.T) {
 	t.Parallel()
 	s, _, gate := holding(t, ", timeout: 500ms", "")
 	defer close(gate)
@@ -148,9 +146,9 @@ func TestAModuleThatIsLateIsTold(t *testing.T) {
 	l.want("the end")
 }
 
-// TestAClientThatLeavesItsLinesEndsTheWork leaves while a module is waited for. The
-// request gives its place back; the download goes on, and serves the next one.
-func TestAClientThatLeavesItsLinesEndsTheWork(t *testing.T) {
+// A client disconnects while its request waits for a module. The request ends; the
+// download continues and serves the next request.
+func TestADisconnectEndsTheRequest(t *testing.T) {
 	t.Parallel()
 	s, u, gate := holding(t, "", "sentry: {max_concurrent_requests: 1}\n")
 	l := s.lines(t, held)
@@ -164,7 +162,7 @@ func TestAClientThatLeavesItsLinesEndsTheWork(t *testing.T) {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatalf("the place is not given back: %s", line)
+			t.Fatalf("the request still counts: %s", line)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -21,7 +21,7 @@ const (
 	unityMap  = `{"__debug-id__":"33221100-5544-7766-8899-aabbccddeeff-0","/out/Game.cpp":{"/game/Player.cs":{"20":3,"30":4},"/game/Door.cs":{"10":7}}}`
 )
 
-// unityFile is a program that Unity made, with a call that was inlined.
+// unityFile returns a program of Unity with an inlined call.
 func unityFile() []byte {
 	call := &fixture.ProgramCall{Name: "Door_Open", File: 0, Line: 31, Ranges: [][2]uint64{{0x2010, 0x2020}}}
 	p := fixture.Program{
@@ -37,7 +37,7 @@ func unityFile() []byte {
 	return p.Bytes()
 }
 
-// places are the file and line of each frame of an answer.
+// places returns the file and the line of each frame of an answer.
 func (r reply) places(t *testing.T) string {
 	t.Helper()
 	var a struct {
@@ -64,7 +64,7 @@ const (
 	inCSharp = "Door_Open /game/Door.cs:7, Player_Walk /game/Player.cs:4"
 )
 
-// built waits until there are so many tables.
+// built waits for n tables.
 func built(t *testing.T, data string, n int) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); stored(t, data, "symcache") < n; time.Sleep(5 * time.Millisecond) {
@@ -74,9 +74,8 @@ func built(t *testing.T, data string, n int) {
 	}
 }
 
-// TestLinesOfUnityAreThoseOfCSharp has the mapping of a program from the start. The
-// file itself, and its table after a restart, say the same; nothing is fetched
-// twice.
+// A program and its table after a restart give the same lines of its mapping; nothing
+// is fetched twice.
 func TestLinesOfUnityAreThoseOfCSharp(t *testing.T) {
 	t.Parallel()
 	u, other := trial.NewUpstream(t), trial.NewUpstream(t)
@@ -107,14 +106,13 @@ func TestLinesOfUnityAreThoseOfCSharp(t *testing.T) {
 		}
 	}
 	if strings.Contains(first.Text, "il2cpp") {
-		t.Errorf("the mapping is told as a candidate: %s", first.Text)
+		t.Errorf("the mapping is listed as a candidate: %s", first.Text)
 	}
 }
 
-// TestALateMappingMakesAnotherTable has the mapping appear when there is a table
-// without it, or a damaged one, or another one: that is remembered until it is
-// forgotten.
-func TestALateMappingMakesAnotherTable(t *testing.T) {
+// A mapping that appears later, in place of none, a damaged one or another one, is used
+// when the cached outcome is invalidated.
+func TestANewMappingReplacesTheTable(t *testing.T) {
 	t.Parallel()
 	for what, before := range map[string]http.Handler{
 		"missing": trial.Status(http.StatusNotFound), "damaged": trial.File([]byte(`{"/out/Game.cpp":{"a":{"b":1}}}`)), "refused": trial.Status(http.StatusForbidden),
@@ -157,8 +155,7 @@ func TestALateMappingMakesAnotherTable(t *testing.T) {
 	}
 }
 
-// TestAProjectIsNotAskedForAMappingThatItDoesNotList has the mapping in a project
-// of Sentry, and is asked for other files only.
+// A project of Sentry is asked only for the files that it lists.
 func TestAProjectIsNotAskedForAMappingThatItDoesNotList(t *testing.T) {
 	t.Parallel()
 	for _, listed := range []bool{false, true} {
@@ -188,9 +185,8 @@ func TestAProjectIsNotAskedForAMappingThatItDoesNotList(t *testing.T) {
 	}
 }
 
-// TestExplainTellsOfMappings has a mapping in the second of three sources, and a damaged
-// one in the first.
-func TestExplainTellsOfMappings(t *testing.T) {
+// The first of three sources has a damaged mapping, the second one a valid one.
+func TestExplainListsMappings(t *testing.T) {
 	t.Parallel()
 	a, b, other := trial.NewUpstream(t), trial.NewUpstream(t), trial.NewUpstream(t)
 	a.Do(unityPath+"debuginfo", trial.File(unityFile()))
@@ -223,9 +219,8 @@ func TestExplainTellsOfMappings(t *testing.T) {
 	}
 }
 
-// TestAMappingIsKnownToThoseWhoHaveIt asks for a public file in two scopes, one of
-// which has a mapping of it.
-func TestAMappingIsKnownToThoseWhoHaveIt(t *testing.T) {
+// A public file has a mapping in one of two scopes.
+func TestAMappingIsUsedInItsScopeOnly(t *testing.T) {
 	t.Parallel()
 	public, private := trial.NewUpstream(t), trial.NewUpstream(t)
 	public.Do(unityPath+"debuginfo", trial.File(unityFile()))

@@ -9,7 +9,7 @@ import (
 	"symbolon/internal/trial"
 )
 
-// fault is one way in which a server fails, and what clients are told of it.
+// fault is a failure of a server and its form in responses.
 type faultOf struct {
 	name     string
 	does     http.Handler
@@ -20,7 +20,7 @@ type faultOf struct {
 	requests int
 }
 
-// faults are those of a server for a file.
+// faults returns the failures of a server for a file.
 func faults(sym []byte) []faultOf {
 	other := strings.Replace(string(sym), trial.KettleID, strings.Repeat("AB", 16)+"0", 1)
 	return []faultOf{
@@ -36,7 +36,7 @@ func faults(sym []byte) []faultOf {
 		{"400", trial.Status(400), "missing", "missing", "notfound", "", 1},
 		{"401", trial.Status(401), "missing", "fetching_failed", "noperm", "401 Unauthorized", 1},
 		{"403", trial.Status(403), "missing", "fetching_failed", "noperm", "403 Forbidden", 1},
-		{"garbage", trial.File([]byte("\x01\x02\x03 this is no symbol file")), "malformed", "malformed", "malformed", "", 1},
+		{"garbage", trial.File([]byte("\x01\x02\x03 not a symbol file")), "malformed", "malformed", "malformed", "", 1},
 		{"another file", trial.File([]byte(other)), "malformed", "malformed", "malformed", "", 1},
 		{"a page", trial.Page(), "malformed", "malformed", "malformed", "", 1},
 		{"nothing", trial.File(nil), "malformed", "malformed", "malformed", "", 1},
@@ -44,14 +44,14 @@ func faults(sym []byte) []faultOf {
 		{"reset", trial.Raw("", true), "missing", "fetching_failed", "error", "download failed: connection reset by the server", 3},
 		{"reset in the file", trial.Raw(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(sym), sym[:60]), true), "missing", "fetching_failed", "error", "download failed: connection reset by the server", 3},
 		{"closed", trial.Raw("", false), "missing", "fetching_failed", "error", "download failed: connection closed without an answer", 3},
-		{"damaged gzip", trial.Encoded([]byte("this is no gzip")), "malformed", "malformed", "malformed", "", 1},
+		{"damaged gzip", trial.Encoded([]byte("not gzip")), "malformed", "malformed", "malformed", "", 1},
 		{"loop", trial.Loop(), "missing", "fetching_failed", "error", "download failed: more than 5 redirects", 6},
 	}
 }
 
-// TestWhatClientsAreToldOfFaults has a server fail in each way. What was found
-// out is told again from memory, and after a restart.
-func TestWhatClientsAreToldOfFaults(t *testing.T) {
+// Each failure of a server has the same form in the first response, in a cached one,
+// and after a restart.
+func TestFaultsHaveTheSameFormWhenCached(t *testing.T) {
 	for _, c := range faults([]byte(trial.KettleSym)) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -62,12 +62,12 @@ func TestWhatClientsAreToldOfFaults(t *testing.T) {
 			data := t.TempDir()
 			s := open(t, data, config)
 			first := s.symbolicate(t, "", trial.Kettle, "")
-			m := first.module() // its first candidate says that there is no place for sources
+			m := first.module() // the first candidate reports that sources have no path
 			if first.Status != "completed" || first.frame() != c.frame || m.Status != c.module || len(m.Candidates) != 2 {
 				t.Fatal(first.Text)
 			}
 			if got := m.Candidates[1].Download; got.Status != c.word || got.Details != c.details {
-				t.Errorf("the candidate is told to be %+v", got)
+				t.Errorf("the candidate is %+v", got)
 			}
 			again := func(when string) {
 				t.Helper()
@@ -75,7 +75,7 @@ func TestWhatClientsAreToldOfFaults(t *testing.T) {
 					t.Errorf("%s: %s, and first it was %s", when, r.Text, first.Text)
 				}
 				if n := u.Count(trial.KettlePath); n != c.requests {
-					t.Errorf("%s: %d requests, wanted are %d", when, n, c.requests)
+					t.Errorf("%s: %d requests, want %d", when, n, c.requests)
 				}
 			}
 			again("from memory")

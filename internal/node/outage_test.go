@@ -109,9 +109,9 @@ func newRelay(t *testing.T, to string, bytes int64) *relay {
 	return r
 }
 
-// TestAStoreThatIsKilledAndComesBack kills an object store in the middle of a
-// file. When it is there again at once the file is had all the same; when it is
-// not, clients are told, and find the file once its misses are forgotten.
+// An object store is killed in the middle of a file. If it is back at once, the
+// download continues. If not, the response has the failure, and the file is found when
+// its negative entry is invalidated.
 func TestAStoreThatIsKilledAndComesBack(t *testing.T) {
 	t.Parallel()
 	sym := trial.NewSym(1, 40_000)

@@ -37,7 +37,7 @@ func TestRequestsReachNothingOfThisNetwork(t *testing.T) {
 	u := trial.NewUpstream(t)
 	u.Do("", trial.File([]byte("text\n")))
 	_, port, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(u.URL, "http://"), "/"), ":")
-	t.Cleanup(func() { // behind all hosts
+	t.Cleanup(func() { // after all hosts
 		if n := u.Count(""); n != 0 {
 			t.Errorf("%d requests arrived", n)
 		}
@@ -61,7 +61,7 @@ func restricted(t *testing.T, at string) {
 	for _, named := range namedSources(at) {
 		r := s.symbolicate(t, "", trial.Kettle, `,"sources":[`+named+`]`)
 		told := strings.Contains(r.Text, `"download failed: destination is restricted"`)
-		silent := strings.Contains(named, "has_index") || strings.Contains(named, `"sentry"`) // a list that cannot be had is an empty one
+		silent := strings.Contains(named, "has_index") || strings.Contains(named, `"sentry"`) // a list that cannot be fetched is empty
 		if r.Status != "completed" || r.module().Status == "found" || told == silent || strings.Contains(r.Text, `"status":"ok"`) {
 			t.Errorf("%s: %s", named, r.Text)
 		}

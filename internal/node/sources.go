@@ -131,7 +131,9 @@ func openProject(c source.Config, network web.Config, client *web.Client, share 
 	if err != nil {
 		return nil, err
 	}
-	return project.New(c, project.Server{Ask: server.Ask, Key: server.Key(), Shelf: client.Shelf(share != nil), Life: max(network.SentryIndexTTL, 0)})
+	return project.New(c, project.Server{
+		Ask: server.Ask, Key: server.Key(), Shelf: client.Shelf(share != nil), Life: max(network.SentryIndexTTL, 0),
+	})
 }
 
 // errOwnCredentials refuses a source of a request that would use the credentials of

@@ -42,8 +42,8 @@ func unpacking(t *testing.T, mib int) []byte {
 	return e.Bytes()
 }
 
-// What files unpack to is within the bound of the disk cache, and a file that
-// passes it is asked for again the next time.
+// Unpacked sections count in the limit of the disk cache, and the failure of a file
+// that exceeds it is not cached.
 func TestUnpackedSectionsCountOnTheDisk(t *testing.T) {
 	const unpacked = 80
 	elf := unpacking(t, unpacked)

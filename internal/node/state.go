@@ -70,7 +70,8 @@ func settleState(cfg *config.Config, data string) (note string, err error) {
 		return fmt.Sprintf("uploads in %s are not in use, because there are others in %s; move or remove them", old, dir), nil
 	}
 	cfg.State = old
-	return fmt.Sprintf("uploads are in %s and stay in use there; to move them, stop the server and move all files of that folder to %s", old, dir), nil
+	return fmt.Sprintf("uploads are in %s and stay in use there; "+
+		"to move them, stop the server and move all files of that folder to %s", old, dir), nil
 }
 
 // stateDir returns the folder of the state. It is in the data directory only if that

@@ -17,33 +17,33 @@ import (
 	"symbolon/internal/trial"
 )
 
-// world is what symbol servers have. What a server has for a module depends on
-// who asks, by its key, and changes with time.
+// world has the files of symbol servers. They depend on the key of a request, and
+// change.
 type world struct {
 	mu    sync.Mutex
 	state map[string]int
 }
 
-// at is the state of one file, for who has a key.
+// at returns the state of a file for a key.
 func (w *world) at(server, key, module string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.state[server+"|"+key+"|"+module]
 }
 
-// turn changes the state of one file.
+// turn changes the state of a file.
 func (w *world) turn(rng *rand.Rand, server, key, module string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.state[server+"|"+key+"|"+module] = rng.IntN(8)
 }
 
-// text is a file whose only function says which one it is.
+// text returns a file with one function, whose name identifies the file.
 func (w *world) text(server, key, module string, state int) string {
 	return fmt.Sprintf("MODULE Linux x86_64 %s %s\nFUNC 1000 20 0 of_%s_for_%s_state_%d\n", trial.KettleID, module, server, key, state)
 }
 
-// file answers as the state says.
+// file serves a file according to its state.
 func (w *world) file(out http.ResponseWriter, server, key, module string) {
 	state := w.at(server, key, module)
 	text := w.text(server, key, module, state)
@@ -60,7 +60,7 @@ func (w *world) file(out http.ResponseWriter, server, key, module string) {
 	}
 }
 
-// store is a symbol server of the world, with an index.
+// store serves a symbol server with an index.
 func (w *world) store(server string) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get("X-Key")
@@ -82,7 +82,7 @@ func (w *world) store(server string) http.Handler {
 	})
 }
 
-// project is a project of the world.
+// project serves a project of Sentry.
 func (w *world) project(server string) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -100,7 +100,7 @@ func (w *world) project(server string) http.Handler {
 
 var modulesOfWorld = []string{"a.pdb", "b.pdb", "c.so", "d.so"}
 
-// tenants is two servers of which each has one tenant, and one that has both.
+// tenants has two servers with a tenant each, and one with both.
 type tenants struct {
 	*world
 	rng    *rand.Rand
@@ -138,8 +138,8 @@ func newTenants(t *testing.T, rng *rand.Rand, withTokens bool) *tenants {
 	return w
 }
 
-// source is one that a request may name. Ids, addresses and keys of different
-// ones are the same now and then.
+// source returns a source for a request. Different ones may have the same id, address
+// or key.
 func (w *tenants) source() string {
 	pick := func(list ...string) string { return list[w.rng.IntN(len(list))] }
 	id, key := pick("x", "y", "sentry:project"), pick("", "k1", "k2")
@@ -160,8 +160,8 @@ func (w *tenants) source() string {
 	return fmt.Sprintf(`{"id":%q,"type":"http","url":%q,"headers":%s}`, id, w.ups[pick("one", "two")], headers)
 }
 
-// change changes one thing of the world. What public sources have stays as it
-// is: of them all tenants know the same.
+// change changes a file of the world. Files of public sources stay: all tenants share
+// them.
 func (w *tenants) change(t *testing.T) {
 	module := modulesOfWorld[w.rng.IntN(len(modulesOfWorld))]
 	if w.rng.IntN(6) > 0 {
@@ -181,7 +181,7 @@ func (w *tenants) change(t *testing.T) {
 	}
 }
 
-// request is a random one.
+// request returns a random request.
 func (w *tenants) request() string {
 	module := modulesOfWorld[w.rng.IntN(len(modulesOfWorld))]
 	kind := map[bool]string{true: "pe", false: "elf"}[strings.HasSuffix(module, ".pdb")]
@@ -197,9 +197,8 @@ func (w *tenants) request() string {
 		`"modules":[{"type":%q,"debug_id":"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0","debug_file":%q,"image_addr":0}],"options":{"dif_candidates":true}%s}`, kind, module, sources)
 }
 
-// TestTenantsKnowNothingOfEachOther has two tenants ask a server whatever they
-// like, while what there is to be found changes: each gets to the letter what it
-// would get from a server of its own.
+// Two tenants send random requests to a server, while files change. Each one gets the
+// same bytes as from a server of its own.
 func TestTenantsKnowNothingOfEachOther(t *testing.T) {
 	for _, withTokens := range []bool{true, false} {
 		t.Run(fmt.Sprint("tokens ", withTokens), func(t *testing.T) {
@@ -234,8 +233,7 @@ func TestTenantsKnowNothingOfEachOther(t *testing.T) {
 	}
 }
 
-// TestATenantHasItsShare has one tenant wait for what never comes, in all the
-// places that it gets. The answers are for nobody else, and others are served.
+// A tenant whose requests all wait for a file does not delay others.
 func TestATenantHasItsShare(t *testing.T) {
 	t.Parallel()
 	u := trial.NewUpstream(t)
@@ -262,10 +260,10 @@ func TestATenantHasItsShare(t *testing.T) {
 	if r := ask("", trial.Kettle, two); r.frame() != "symbolicated" {
 		t.Errorf("another tenant: %d %s", r.Code, r.Text)
 	}
-	for token, want := range map[string]int{one: 200, two: 404, "": 401, "a-token-of-nobody": 401} {
+	for token, want := range map[string]int{one: 200, two: 404, "": 401, "an-unknown-token": 401} {
 		for _, id := range ids {
 			if r := sendTo(t, http.MethodGet, s.url+"/requests/"+id+"?timeout=0", "", token); r.Code != want || want != 200 && strings.Contains(r.Text, "pending") {
-				t.Errorf("%q is told %d %s", token, r.Code, r.Text)
+				t.Errorf("%q: %d %s", token, r.Code, r.Text)
 			}
 		}
 	}
@@ -274,9 +272,9 @@ func TestATenantHasItsShare(t *testing.T) {
 	}
 }
 
-// TestATenantHasItsShareOfDownloads has one tenant name servers that take
-// connections and never say anything. Another one, and the configuration, find
-// room for theirs; so does the same tenant if only one of its servers is dead.
+// A tenant names servers that accept connections and never respond. Downloads of other
+// tenants and of configured sources still run, and so do those of the same tenant if
+// only one of its servers hangs.
 func TestATenantHasItsShareOfDownloads(t *testing.T) {
 	t.Parallel()
 	up := trial.NewUpstream(t)
@@ -318,10 +316,8 @@ func TestATenantHasItsShareOfDownloads(t *testing.T) {
 	}
 }
 
-// TestATenantGetsNoHostBlockedForOthers has one tenant ask a server for what it
-// fails to send, so often that it is blocked. The others go on asking it for
-// what they name; and of what the configuration names they hear that it fails,
-// but not what it was asked for.
+// A server fails for a tenant until its host is on the deny list. Other tenants still
+// use it. For a configured source they see the failure, but not the requested files.
 func TestATenantGetsNoHostBlockedForOthers(t *testing.T) {
 	t.Parallel()
 	up := trial.NewUpstream(t)

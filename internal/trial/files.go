@@ -24,6 +24,7 @@ const (
 	Kettle     = `"type":"elf","debug_id":"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0","debug_file":"kettle.so"`
 )
 
+// Corpus returns a file of the corpus of debug files.
 func Corpus(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../internal/object/testdata/corpus", name))
@@ -33,7 +34,7 @@ func Corpus(t *testing.T, name string) []byte {
 	return text
 }
 
-// Identified is what a file says of itself, as a module of this name.
+// Identified returns the module of a file, under these names.
 func Identified(t *testing.T, text []byte, kind ident.Type, code, debug string) ident.Module {
 	t.Helper()
 	f, err := debugfile.Open(bin.Bytes(text), object.Options{})
@@ -44,7 +45,7 @@ func Identified(t *testing.T, text []byte, kind ident.Type, code, debug string) 
 	return ident.Module{Type: kind, CodeFile: code, CodeID: m.CodeID, DebugFile: debug, DebugID: m.DebugID}
 }
 
-// PDBFolder is a folder with a PDB, and its module as JSON.
+// PDBFolder writes a PDB to a folder, and returns its module as JSON.
 func PDBFolder(t *testing.T, pdb []byte) (folder, module string) {
 	t.Helper()
 	m := Identified(t, pdb, ident.TypePE, "crane.dll", "crane.pdb")
@@ -59,11 +60,11 @@ func PDBFolder(t *testing.T, pdb []byte) (folder, module string) {
 	return folder, fmt.Sprintf(`"type":"pe","debug_id":%q,"debug_file":"crane.pdb"`, m.DebugID)
 }
 
-// Canary is the beginning of every secret that is planted; a number follows.
+// Canary is the prefix of each planted secret; a number follows.
 const Canary = "caNary7f3a-"
 
-// Leaks are the places where a text has a Canary, as it is or packed in the
-// ways in which a credential travels.
+// Leaks returns the places where a text contains a Canary, plain or encoded as
+// credentials are.
 func Leaks(text string) (found []string) {
 	add := func(at int) { found = append(found, fmt.Sprintf("%q", text[max(0, at-60):min(at+60, len(text))])) }
 	for _, form := range []string{Canary, url.QueryEscape(Canary), fmt.Sprintf("%x", Canary)} {
@@ -72,7 +73,7 @@ func Leaks(text string) (found []string) {
 		}
 	}
 	for _, word := range regexp.MustCompile(`[A-Za-z0-9+/_-]{12,}`).FindAllStringIndex(text, -1) {
-		for skip := range 4 { // base64 of which only a part is a secret
+		for skip := range 4 { // base64 may start before the secret
 			b, _ := base64.RawStdEncoding.DecodeString(text[word[0]+skip : word[1]])
 			if bytes.Contains(b, []byte(Canary)) {
 				add(word[0])
