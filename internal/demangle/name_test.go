@@ -147,3 +147,19 @@ func FuzzName(f *testing.F) {
 		}
 	})
 }
+
+func TestTextKeepsEverythingButNames(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                "",
+		"at _Z1fv.":                       "at f().",
+		"(_ZN1a1bEv+0x10) <_Z1gi>":        "(a::b()+0x10) <g(int)>",
+		"no name here, not even _Z":       "no name here, not even _Z",
+		"?f@@YAXH@Z called by _Z1fv":      "f(int) called by f()",
+		"é_Z1fv":                          "é_Z1fv",
+		"$s4main3fooyyF, then\tmore text": "main.foo() -> (), then\tmore text",
+	} {
+		if got := demangle.Text(text, demangle.Full); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
