@@ -34,3 +34,37 @@ func Example() {
 	// "boil\n" of 20 bytes, <nil>
 	// not found
 }
+
+// Of several writers of a key, one creates it.
+func ExampleBucket_put() {
+	b := mem.New()
+	for _, node := range []string{"one", "two"} {
+		created, err := b.Put(context.Background(), "jobs/7", strings.NewReader(node), bucket.Attrs{IfAbsent: true})
+		fmt.Println(node, created, err)
+	}
+	// Output:
+	// one true <nil>
+	// two false <nil>
+}
+
+// The last key of a page is the place of the next page.
+func ExampleBucket_list() {
+	b := mem.New()
+	for _, key := range []string{"jobs/1", "jobs/2", "jobs/3", "keys/1"} {
+		if _, err := b.Put(context.Background(), key, strings.NewReader("x"), bucket.Attrs{}); err != nil {
+			fmt.Println(err)
+		}
+	}
+	for after, more := "", true; more; {
+		var keys []string
+		var err error
+		if keys, more, err = b.List(context.Background(), "jobs/", after, 2); err != nil || len(keys) == 0 {
+			return
+		}
+		fmt.Println(keys)
+		after = keys[len(keys)-1]
+	}
+	// Output:
+	// [jobs/1 jobs/2]
+	// [jobs/3]
+}
