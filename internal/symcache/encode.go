@@ -104,7 +104,8 @@ func (e *encoder) place(function uint32) uint32 {
 }
 
 // emit writes a node. If the distance to its parent exceeds the limit, it
-// writes the parent again.
+// writes the parent again, which is cheaper than wider records: see nodeWidth.
+// A parent precedes its nodes, so recursion ends, at a depth of MaxDepth.
 func (e *encoder) emit(i int32) {
 	n := &e.log.nodes[i]
 	away, id := int64(0), n.id
@@ -150,7 +151,9 @@ func (e *encoder) startGroup(group uint64) {
 	e.firstNode, e.firstSpot = e.next, e.spotCount
 }
 
-// endBuckets ends the buckets before bucket, which becomes the current one.
+// endBuckets ends the buckets before bucket, which becomes the current one. The
+// rows of the current one are in buf from e.from on, in whole words; the number
+// of rows gives their size.
 func (e *encoder) endBuckets(bucket int) {
 	if e.starts != 0 {
 		binary.LittleEndian.PutUint64(e.buf[e.from:], e.starts)
@@ -178,7 +181,8 @@ func (e *encoder) endGroup() {
 	e.count++
 }
 
-// putRow writes a row at an offset of the current bucket.
+// putRow writes a row at an offset of the current bucket. Rows are added bit by
+// bit to words that are zero: buf grows by zeros.
 func (e *encoder) putRow(at uint64, s state) {
 	v := uint64(rowSpot)
 	node := int64(s.node) - e.firstNode + 1<<e.row[1]/4

@@ -6,7 +6,8 @@ import "encoding/binary"
 type place struct{ file, line, column uint32 }
 
 // A logWriter records nodes and rows until the widths of numbers and the usual
-// files of origins are known, which their encoding depends on.
+// files of origins are known, which their encoding depends on. Addresses, nodes
+// and lines are differences, as these mostly fit in one byte.
 //
 // A record is a row with the nodes that it is the first to need:
 //

@@ -111,6 +111,13 @@ func (n *Builder) Sum(text []byte) Sum {
 func (n *Builder) Add(text []byte) { n.roots = append(set.Grow(n.roots, 1), n.root(text)) }
 
 // root returns the entry of a text, which it creates if needed.
+//
+// It reads the text once and copies it to out. Where a bracket closes, the end
+// of out is its content, in which arguments and scopes are references already;
+// it becomes an entry, and in out a reference to it. So equal contents become
+// the same few bytes, wherever they are, and out stays short. The content of a
+// bracket that is known, which is most of them, is not read at all: findPairs
+// has found its end.
 func (n *Builder) root(text []byte) uint32 {
 	n.out = n.out[:0]
 	n.stack, n.over = append(n.stack[:0], bracket{part: -1}), 0
@@ -300,7 +307,10 @@ func (n *Builder) closeBracket(c byte, arrow bool) {
 	}
 }
 
-// closeAt makes entries of the content of bracket k of the stack.
+// closeAt makes entries of the content of bracket k of the stack. If brackets in
+// it are not closed, its last argument and its scopes are not known, and only
+// the whole content becomes an entry. A content that is now one reference is
+// remembered in known, for the next text that has it.
 func (n *Builder) closeAt(k int) {
 	b := n.stack[k]
 	for _, inner := range n.stack[k+1:] {
@@ -319,8 +329,9 @@ func (n *Builder) closeAt(k int) {
 	below.level = max(below.level, b.level)
 }
 
-// fold replaces the end of out, from start, by an entry, after the scopes at
-// its start.
+// fold replaces the end of out, from start, by a reference to an entry, after it
+// has done so with the scopes at its start: a::b::c becomes an entry of a::b::
+// and one of that and c. Names of a class share the former.
 func (n *Builder) fold(b *bracket, start int) {
 	start = min(start, len(n.out))
 	if b.prefix > start {
@@ -336,6 +347,8 @@ func (n *Builder) fold(b *bracket, start int) {
 	}
 }
 
+// replace replaces the end of out, from start, by a reference to its entry, if
+// that is worth one and levels are left.
 func (n *Builder) replace(b *bracket, start int) {
 	part := n.out[start:]
 	if len(part) < worthEntry || b.level >= maxLevel {

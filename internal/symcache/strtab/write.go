@@ -32,6 +32,8 @@ func (n *Builder) plan() *Plan {
 		cost = 3 // typical size of a reference
 		gone = ^uint32(0)
 	)
+	// Entries refer only to lower numbers: upwards, the lengths of the entries in
+	// an entry are known, and downwards, its uses are complete.
 	p := &Plan{roots: n.roots, id: make([]uint32, len(n.entries)), uses: make([]uint32, len(n.entries))}
 	size := p.uses // until uses are counted: the length of an entry that is copied, else cost
 	for i := range n.entries {
