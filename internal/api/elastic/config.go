@@ -9,16 +9,16 @@ import (
 	"symbolon/internal/keys"
 )
 
-// Config configures the door. The zero value has the defaults.
+// Config configures the door. The zero value is the default.
 type Config struct {
-	APIKeys      []bin.Secret    `yaml:"api_keys" help:"Keys for uploads, each the base64 of ID:SECRET, in addition to those of symbolon key add. Without any, every upload is refused."`
-	ReadKeys     []bin.Secret    `yaml:"read_keys" help:"Keys for reading only, in the same form. Default: reading needs no key."`
-	Store        string          `yaml:"store" help:"The old name of the key state."`
-	MaxAddresses int             `yaml:"max_addresses" help:"Addresses of one request. -1: unlimited."`
+	APIKeys      []bin.Secret    `yaml:"api_keys" help:"Keys for uploads, each the base64 of ID:SECRET, besides those of symbolon key add. Without any key every upload is refused."`
+	ReadKeys     []bin.Secret    `yaml:"read_keys" help:"Keys that may only read, in the same form. None: every client may read."`
+	Store        string          `yaml:"store" help:"Former name of state."`
+	MaxAddresses int             `yaml:"max_addresses" help:"Addresses that one request may look up. -1: no limit."`
 	Uploads      symbfile.Config `yaml:"uploads" help:"Limits of uploads."`
 }
 
-// Defaults returns c with its zero fields filled in.
+// Defaults returns c with default values for its zero fields.
 func (c Config) Defaults() Config {
 	if c.MaxAddresses == 0 {
 		c.MaxAddresses = 2_000_000
@@ -26,12 +26,12 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// Keys returns the keys of the configuration by their right.
+// Keys are the keys of the configuration.
 func (c Config) Keys() map[keys.Right][]bin.Secret {
 	return map[keys.Right][]bin.Secret{keys.Upload: c.APIKeys, keys.Read: c.ReadKeys}
 }
 
-// Validate returns an error for each invalid field.
+// Validate returns an error if a field of c is invalid.
 func (c Config) Validate() error {
 	var errs []error
 	if c.MaxAddresses < -1 {

@@ -140,7 +140,7 @@ func pack(t *testing.T, b []byte) (packed, squeezed []byte) {
 	return out.Bytes(), e.EncodeAll(b, nil)
 }
 
-func TestRefusalsAreTold(t *testing.T) {
+func TestRefusalsHaveStatusAndCode(t *testing.T) {
 	good := ranges(t, "f")
 	packed, squeezed := pack(t, good)
 	damaged := bytes.Clone(packed)
@@ -192,10 +192,10 @@ func TestRefusalsAreTold(t *testing.T) {
 			t.Errorf("%s: %d %+v, %v", name, w.Code, got, err)
 		}
 		if w.Code != c.status || got.Error.Code != c.code {
-			t.Errorf("%s: %d %+v, wanted are %d and %s", name, w.Code, got, c.status, c.code)
+			t.Errorf("%s: %d %+v, want %d and %s", name, w.Code, got, c.status, c.code)
 		}
 		if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(got.UUID) || !strings.Contains(log.String(), got.UUID) {
-			t.Errorf("%s: the uuid %s is none, or is not in the log: %s", name, got.UUID, log)
+			t.Errorf("%s: invalid uuid %s, or missing in the log: %s", name, got.UUID, log)
 		}
 		if (w.Code == 401) != (w.Header().Get("WWW-Authenticate") == "ApiKey") || len(*forgotten) != 0 {
 			t.Errorf("%s: %v, %v", name, w.Header(), *forgotten)
@@ -203,7 +203,7 @@ func TestRefusalsAreTold(t *testing.T) {
 	}
 }
 
-func TestPublishedFilesAreLookedUpAgain(t *testing.T) {
+func TestPublishingInvalidatesModules(t *testing.T) {
 	h, _, forgotten := door(t, elastic.Config{}, mem.New())
 	id, err := ident.ParseFileID(fileID)
 	if err != nil {
@@ -226,14 +226,14 @@ func TestPublishedFilesAreLookedUpAgain(t *testing.T) {
 	}
 }
 
-func TestABusyStoreIsTold(t *testing.T) {
+func TestStoreWithoutResponseIs503(t *testing.T) {
 	h, _, _ := door(t, elastic.Config{}, stalled{mem.New()})
 	if w := ask(h, ranges(t, "f")); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), `"Code":"1010"`) {
 		t.Errorf("%d %s %v", w.Code, w.Body, w.Header())
 	}
 }
 
-func TestQuestionsThatAreNone(t *testing.T) {
+func TestInvalidLookupsAreRejected(t *testing.T) {
 	h, _, _ := door(t, elastic.Config{MaxAddresses: 3}, mem.New())
 	lookup := `{"fileid":"` + fileID + `","addrs":[`
 	for body, want := range map[string]int{
@@ -246,15 +246,15 @@ func TestQuestionsThatAreNone(t *testing.T) {
 		`{"lookups":[` + lookup + `1]}]} x`:                                      400,
 		`{"lookups":[` + lookup + `1,2,3,4]}]}`:                                  413,
 		`{"lookups":[` + lookup + `18446744073709551616]}]`:                      400,
-		`{"lookups":[` + lookup + `1,"0x2","3"]}]}`:                              500, // there is no engine
+		`{"lookups":[` + lookup + `1,"0x2","3"]}]}`:                              500, // without an engine
 	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/api/symbols/lookup", strings.NewReader(body)))
 		if w.Code != want {
-			t.Errorf("%s: %d %s, wanted is %d", body, w.Code, w.Body, want)
+			t.Errorf("%s: %d %s, want %d", body, w.Code, w.Body, want)
 		}
 		number := strings.Contains(body, "-1") || strings.Contains(body, "1.5") || strings.Contains(body, "zz") || strings.Contains(body, "18446744073709551616")
-		if number != strings.Contains(w.Body.String(), "an address is neither") {
+		if number != strings.Contains(w.Body.String(), "invalid address") {
 			t.Errorf("%s: %s", body, w.Body)
 		}
 	}
@@ -262,12 +262,12 @@ func TestQuestionsThatAreNone(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/symbols/"+path, nil))
 		if w.Code != want {
-			t.Errorf("%s: %d %s, wanted is %d", path, w.Code, w.Body, want)
+			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Body, want)
 		}
 	}
 }
 
-func TestAQuestionNamesSoManyFiles(t *testing.T) {
+func TestNumberOfFilesOfALookupIsLimited(t *testing.T) {
 	d := elastic.New(elastic.Config{}, elastic.Deps{})
 	for n, want := range map[int]bool{5000: true, 5001: false} {
 		var b strings.Builder
@@ -306,13 +306,13 @@ func FuzzQuestion(f *testing.F) {
 		if err := json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &plain); err != nil && !strings.Contains(err.Error(), "exceeded max depth") {
 			var wrong *json.UnmarshalTypeError
 			if !errors.As(err, &wrong) {
-				t.Fatalf("it is taken, and is no JSON: %v", err)
+				t.Fatalf("accepted, but not JSON: %v", err)
 			}
 		}
 	})
 }
 
-func TestOneKeyTwiceMayUpload(t *testing.T) {
+func TestKeyOfBothListsMayUpload(t *testing.T) {
 	both := []bin.Secret{bin.NewSecret(key)}
 	for range 20 {
 		h, _, _ := door(t, elastic.Config{ReadKeys: both}, mem.New())
@@ -322,7 +322,7 @@ func TestOneKeyTwiceMayUpload(t *testing.T) {
 	}
 }
 
-func TestTagsTellStatesApart(t *testing.T) {
+func TestTagsDifferByState(t *testing.T) {
 	h, _, _ := door(t, elastic.Config{}, mem.New())
 	tag := func() string {
 		w := httptest.NewRecorder()
@@ -338,7 +338,7 @@ func TestTagsTellStatesApart(t *testing.T) {
 	}
 }
 
-func TestKeysAreForAllNodesOfAStore(t *testing.T) {
+func TestKeysAreSharedByTheNodesOfAStore(t *testing.T) {
 	b, now := mem.New(), time.Now()
 	clock := func() time.Time { return now }
 	one := keys.NewRing(nil, b, clock, slog.New(slog.DiscardHandler))
@@ -350,8 +350,8 @@ func TestKeysAreForAllNodesOfAStore(t *testing.T) {
 	if w := ask(h, ranges(t, "f"), "Authorization", "Bearer "+text); w.Code != http.StatusOK {
 		t.Errorf("a key of another node: %d %s", w.Code, w.Body)
 	}
-	if err := one.Revoke(t.Context(), "nobody's"); err == nil {
-		t.Error("a key was removed that is not there")
+	if err := one.Revoke(t.Context(), "missing"); err == nil {
+		t.Error("Revoke of a missing key succeeded")
 	}
 	if list, err := one.List(t.Context()); err != nil || len(list) != 1 || list[0].Name != "for tests" {
 		t.Error(list, err)
@@ -364,7 +364,7 @@ func TestKeysAreForAllNodesOfAStore(t *testing.T) {
 	}
 }
 
-func TestKeysAreJudgedBeforeBodies(t *testing.T) {
+func TestKeysAreCheckedBeforeBodies(t *testing.T) {
 	h, _, _ := door(t, elastic.Config{ReadKeys: []bin.Secret{bin.NewSecret("cjpy")}}, mem.New())
 	srv := httptest.NewServer(h)
 	defer srv.Close()
@@ -397,7 +397,7 @@ func TestBasesAreDecimalOrHexadecimal(t *testing.T) {
 	}
 }
 
-// What came with the ranges is told, also if something else came with the return pads.
+// The build id of the ranges counts, even if the return pads have another one.
 func TestBuildIDsOfRangesComeFirst(t *testing.T) {
 	h, _, _ := door(t, elastic.Config{}, mem.New())
 	ask(h, ranges(t, "f"), "Symbolon-Build-ID", "0123456789abcdef0123", "Symbolon-Image-Base", "0x400000")

@@ -6,15 +6,15 @@ import (
 	"symbolon/internal/symbolicate"
 )
 
-// encoder writes the answer to a question.
+// encoder writes the answer to a query.
 type encoder struct {
 	json.Encoder
-	*question
+	*query
 	look *Lookup
 }
 
-// writeObject writes the answer to a question about one binary.
-func (e *encoder) writeObject() { e.lookup(0, e.asked[0]) }
+// writeObject writes the answer to a query for one binary.
+func (e *encoder) writeObject() { e.writeLookup(0, e.lookups[0]) }
 
 // writeList writes the answers to a document.
 func (e *encoder) writeList() {
@@ -22,8 +22,8 @@ func (e *encoder) writeList() {
 	e.Key("lookups")
 	e.Open('[')
 	at := 0
-	for _, a := range e.asked {
-		e.lookup(at, a)
+	for _, a := range e.lookups {
+		e.writeLookup(at, a)
 		if !e.Spill() {
 			return
 		}
@@ -36,7 +36,7 @@ func (e *encoder) writeList() {
 // writeLines writes a line for each address.
 func (e *encoder) writeLines() {
 	at := 0
-	for _, a := range e.asked {
+	for _, a := range e.lookups {
 		for ; at < a.end && e.Spill(); at++ {
 			e.Open('{')
 			e.file(a)
@@ -47,9 +47,9 @@ func (e *encoder) writeLines() {
 	}
 }
 
-// lookup writes the answers to the addresses of one binary, which begin at this
+// writeLookup writes the answers to the addresses of one binary, which begin at this
 // index.
-func (e *encoder) lookup(at int, a asked) {
+func (e *encoder) writeLookup(at int, a lookup) {
 	e.Open('{')
 	e.file(a)
 	e.Key("results")
@@ -64,12 +64,12 @@ func (e *encoder) lookup(at int, a asked) {
 }
 
 // file writes the id of the binary, and the reason if it has no symbols.
-func (e *encoder) file(a asked) {
+func (e *encoder) file(a lookup) {
 	e.Key("fileid")
 	e.String(e.files[a.file].FileID.Base64())
 	if why := e.look.Missing(a.file); why != nil {
 		e.Key("missing")
-		e.String(why.outside())
+		e.String(why.message())
 	}
 }
 

@@ -10,26 +10,40 @@ import (
 	"symbolon/internal/symbolicate"
 )
 
-// A Lookup looks up addresses in the uploaded files of binaries: in return pads, and
-// in ranges for addresses without a pad. It is used by one goroutine.
+// query is a decoded request: addresses of binaries. Those of one lookup are
+// consecutive frames.
+type query struct {
+	files   []ident.Module
+	frames  []symbolicate.Frame
+	lookups []lookup
+}
+
+// lookup has addresses of one binary.
+type lookup struct {
+	file int32
+	end  int // of its frames
+}
+
+// Lookup looks up addresses in the symbfiles of binaries: in return pads, and else
+// in ranges. It belongs to one goroutine.
 type Lookup struct {
 	frames  []symbolicate.Frame
 	results [2]*symbolicate.Result // of return pads, then of ranges
 }
 
-// from are the names of the results.
+// from has the names of the results.
 var from = [...]string{"returnpads", "ranges"}
 
-// An Answer is the frames of an address, innermost first. They are valid until the
+// Answer has the frames at an address, innermost first. They are valid until the
 // next call of At.
 type Answer struct {
 	Frames []sym.Frame
-	Result *symbolicate.Result // has their texts
+	Result *symbolicate.Result // has their strings
 	addr   uint64
-	which  int
+	which  int // index of from
 }
 
-// Look opens the uploaded files of binaries. The result must be released.
+// Look opens the symbfiles of files. Release ends the use.
 func Look(ctx context.Context, run func(context.Context, *symbolicate.Request) (*symbolicate.Result, error), files []ident.Module, frames []symbolicate.Frame) (*Lookup, error) {
 	l := &Lookup{frames: frames}
 	for i, p := range [...]locate.Purpose{locate.Pads, locate.Debug} {
@@ -43,7 +57,7 @@ func Look(ctx context.Context, run func(context.Context, *symbolicate.Request) (
 	return l, nil
 }
 
-// Release closes the files.
+// Release releases the open tables.
 func (l *Lookup) Release() {
 	for _, res := range l.results {
 		if res != nil {
@@ -52,8 +66,8 @@ func (l *Lookup) Release() {
 	}
 }
 
-// Missing returns why a requested file has no symbols, nil if it has some. A file
-// that cannot be read comes before one that is missing.
+// Missing returns the reason why a file that was looked up has no symbols, or nil. A
+// symbfile that cannot be read counts before a missing one.
 func (l *Lookup) Missing(file int32) *Absence {
 	var why *Absence
 	for i := len(from) - 1; i >= 0; i-- {
@@ -70,27 +84,27 @@ func (l *Lookup) Missing(file int32) *Absence {
 	return why
 }
 
-// An Absence is the reason why a file has no symbols.
+// Absence is the reason why a file has no symbols.
 type Absence struct {
 	Fault *fault.Error
-	what  string // of the file
+	kind  string // of the symbfile
 }
 
-// outside returns the text for clients, without the place of the failure.
-func (a *Absence) outside() string {
+// message returns the reason without the place of a file, for clients.
+func (a *Absence) message() string {
 	kind := a.Fault.Kind
 	switch kind {
 	case fault.NotFound:
 		return kind.String() + ": no symbols of this file were uploaded here, or not all parts of them"
 	case fault.Malformed:
-		return kind.String() + ": the " + a.what + " of this file are damaged, or unpack to far more than was sent"
+		return kind.String() + ": the " + a.kind + " of this file are damaged, or unpack to far more than was sent"
 	case fault.Unsupported:
-		return kind.String() + ": the " + a.what + " of this file are too large, or of an unknown form"
+		return kind.String() + ": the " + a.kind + " of this file are larger or other than what can be looked up"
 	}
-	return kind.String() + ": the " + a.what + " of this file cannot be read; try again"
+	return kind.String() + ": the " + a.kind + " of this file could not be read; try again"
 }
 
-// At looks up the frame i. Rising order is fast.
+// At returns the answer for an address. It is optimized for ascending addresses.
 func (l *Lookup) At(i int) (a Answer, err error) {
 	a.addr = l.frames[i].Addr
 	for a.which, a.Result = range l.results {
@@ -102,8 +116,8 @@ func (l *Lookup) At(i int) (a Answer, err error) {
 	return a, nil
 }
 
-// Offset returns the distance of the address from the start of a frame's function,
-// if that is known.
+// Offset returns the distance of the address from the start of the function of a
+// frame, and whether it is known.
 func (a *Answer) Offset(f *sym.Frame) (uint64, bool) {
 	return a.addr - f.Entry, a.which == 1 && !f.Inlined && a.addr >= f.Entry
 }

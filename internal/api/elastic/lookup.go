@@ -7,7 +7,6 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/json"
@@ -17,52 +16,39 @@ import (
 
 const linesType = "application/x-ndjson"
 
-// maxFiles is how many files one request may name: each is looked for in all
-// sources that may have it.
+// maxFiles limits the files of a request: each is searched in all sources that may
+// have it.
 const maxFiles = 5000
 
-// question is addresses of binaries. Those of a file are in one piece of frames.
-type question struct {
-	files  []ident.Module
-	frames []symbolicate.Frame
-	asked  []asked
-}
-
-// asked is addresses that were asked for together.
-type asked struct {
-	file int32
-	end  int // in the frames
-}
-
-// few looks up addresses of one binary that stand in the address of a request.
-func (d *Door) few(w http.ResponseWriter, r *http.Request, file ident.FileID, addrs []string) {
-	q := question{files: []ident.Module{{FileID: file}}}
+// lookupOne looks up addresses of one binary, from the URL of a request.
+func (d *Door) lookupOne(w http.ResponseWriter, r *http.Request, file ident.FileID, addrs []string) {
+	q := query{files: []ident.Module{{FileID: file}}}
 	for _, text := range addrs {
 		addr, err := parseAddr(text)
 		if err != nil {
-			api.FailError(w, r, http.StatusBadRequest, fmt.Sprintf("addr is %.40q; wanted is an address such as 0x1234", text))
+			api.FailError(w, r, http.StatusBadRequest, fmt.Sprintf("invalid addr %.40q: must be an address such as 0x1234", text))
 			return
 		}
 		q.frames = append(q.frames, symbolicate.Frame{Addr: addr})
 	}
-	q.asked = []asked{{0, len(q.frames)}}
+	q.lookups = []lookup{{0, len(q.frames)}}
 	d.answer(w, r, &q, "application/json", (*encoder).writeObject)
 }
 
-// many looks up addresses of many binaries.
-func (d *Door) many(w http.ResponseWriter, r *http.Request) {
+// lookupMany looks up addresses of binaries, from the body of a request.
+func (d *Door) lookupMany(w http.ResponseWriter, r *http.Request) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	q, err := d.decode(r.Body, kind == linesType)
 	var body *api.BodyError
 	var own *refusal
 	switch {
-	case r.Context().Err() != nil: // nobody is there to be told
+	case r.Context().Err() != nil: // the client has left
 	case errors.As(err, &body):
 		api.FailError(w, r, body.Status, body.Title)
 	case errors.As(err, &own):
 		api.FailError(w, r, own.status, own.text)
 	case err != nil:
-		api.FailError(w, r, http.StatusBadRequest, `the body is no JSON of the form {"lookups": [{"fileid": ID, "addrs": [ADDRESS, …]}, …]}, or with Content-Type `+linesType+` lines of {"fileid": ID, "addrs": […]}`)
+		api.FailError(w, r, http.StatusBadRequest, `the body must be JSON such as {"lookups": [{"fileid": ID, "addrs": [ADDRESS, …]}, …]}, or with Content-Type `+linesType+` lines such as {"fileid": ID, "addrs": […]}`)
 	case api.Weight(r.Header.Values("Accept"), linesType) > 0:
 		d.answer(w, r, q, linesType, (*encoder).writeLines)
 	default:
@@ -71,26 +57,26 @@ func (d *Door) many(w http.ResponseWriter, r *http.Request) {
 }
 
 // decode reads the lookups of a body: a document with a list, or lines.
-func (d *Door) decode(body io.Reader, lines bool) (*question, error) {
+func (d *Door) decode(body io.Reader, lines bool) (*query, error) {
 	s := json.NewDecoder(body)
 	defer s.Release()
-	in := &decoder{Decoder: s, most: d.cfg.MaxAddresses, known: map[ident.FileID]int32{}}
+	in := &decoder{Decoder: s, limit: d.cfg.MaxAddresses, known: map[ident.FileID]int32{}}
 	if lines {
 		for s.Peek() == '{' {
-			in.lookup()
+			in.readLookup()
 		}
 	} else {
 		in.document()
 	}
 	s.End()
-	return &in.question, s.Err
+	return &in.query, s.Err
 }
 
-// decoder reads a question.
+// decoder reads a query.
 type decoder struct {
 	*json.Decoder
-	question
-	most  int
+	query
+	limit int // of the addresses; 0 or less: none
 	known map[ident.FileID]int32
 	found bool         // there is a list of lookups
 	file  ident.FileID // of the lookup that is being read
@@ -98,12 +84,12 @@ type decoder struct {
 
 var errForm = errors.New("not a document of lookups")
 
-var documentMembers = json.NewTable([]json.Member[*decoder]{{Name: "lookups", Read: (*decoder).lookups}})
+var documentMembers = json.NewTable([]json.Member[*decoder]{{Name: "lookups", Read: (*decoder).readLookups}})
 
 var lookupMembers = json.NewTable([]json.Member[*decoder]{
-	{Name: "fileid", Read: (*decoder).fileID},
-	{Name: "addr", Read: (*decoder).addr},
-	{Name: "addrs", Read: (*decoder).addrs},
+	{Name: "fileid", Read: (*decoder).readFileID},
+	{Name: "addr", Read: (*decoder).readAddr},
+	{Name: "addrs", Read: (*decoder).readAddrs},
 })
 
 func (d *decoder) document() {
@@ -115,7 +101,7 @@ func (d *decoder) document() {
 	}
 }
 
-func (d *decoder) lookups(string) {
+func (d *decoder) readLookups(string) {
 	if d.Peek() != '[' {
 		d.Skip()
 		return
@@ -123,12 +109,12 @@ func (d *decoder) lookups(string) {
 	d.found = true
 	d.Enter()
 	for n := 0; d.Next(&n); {
-		d.lookup()
+		d.readLookup()
 	}
 }
 
-// lookup reads addresses of one binary.
-func (d *decoder) lookup() {
+// readLookup reads the addresses of one binary.
+func (d *decoder) readLookup() {
 	from := len(d.frames)
 	d.file = ident.FileID{}
 	if d.Peek() == '{' {
@@ -143,7 +129,7 @@ func (d *decoder) lookup() {
 	at, ok := d.known[d.file]
 	if !ok {
 		if at = int32(len(d.files)); at == maxFiles {
-			d.Fail(&refusal{http.StatusRequestEntityTooLarge, "", fmt.Sprintf("addresses of more than %d files", maxFiles)})
+			d.Fail(&refusal{http.StatusRequestEntityTooLarge, "", fmt.Sprintf("a request may have addresses of %d files", maxFiles)})
 			return
 		}
 		d.known[d.file], d.files = at, append(d.files, ident.Module{FileID: d.file})
@@ -151,13 +137,13 @@ func (d *decoder) lookup() {
 	for i := range d.frames[from:] {
 		d.frames[from+i].Module = at
 	}
-	d.asked = append(d.asked, asked{at, len(d.frames)})
-	if d.most > 0 && len(d.asked) > d.most {
+	d.query.lookups = append(d.query.lookups, lookup{at, len(d.frames)})
+	if d.limit > 0 && len(d.query.lookups) > d.limit {
 		d.tooMany()
 	}
 }
 
-func (d *decoder) fileID(string) {
+func (d *decoder) readFileID(string) {
 	if d.Peek() != '"' {
 		d.Skip()
 		return
@@ -169,19 +155,19 @@ func (d *decoder) fileID(string) {
 	}
 }
 
-func (d *decoder) addrs(name string) {
+func (d *decoder) readAddrs(name string) {
 	if d.Peek() != '[' {
 		d.Skip()
 		return
 	}
 	d.Enter()
 	for n := 0; d.Next(&n); {
-		d.addr(name)
+		d.readAddr(name)
 	}
 }
 
-// addr reads an address: a number, or a text with one.
-func (d *decoder) addr(string) {
+// readAddr reads an address: a number, or a string with one.
+func (d *decoder) readAddr(string) {
 	var addr uint64
 	var err error
 	switch c := d.Peek(); {
@@ -198,27 +184,19 @@ func (d *decoder) addr(string) {
 		}
 	}
 	if err != nil {
-		d.Fail(&refusal{http.StatusBadRequest, "", "an address is neither a number nor a text such as \"0x1234\""})
+		d.Fail(&refusal{http.StatusBadRequest, "", "invalid address: must be a number, or a string such as \"0x1234\""})
 	}
-	if d.frames = append(d.frames, symbolicate.Frame{Addr: addr}); d.most > 0 && len(d.frames) > d.most {
+	if d.frames = append(d.frames, symbolicate.Frame{Addr: addr}); d.limit > 0 && len(d.frames) > d.limit {
 		d.tooMany()
 	}
 }
 
-// parseAddr reads hexadecimal digits behind 0x, or decimal ones.
-func parseAddr(text string) (uint64, error) {
-	if digits, ok := strings.CutPrefix(strings.ToLower(text), "0x"); ok {
-		return strconv.ParseUint(digits, 16, 64)
-	}
-	return strconv.ParseUint(text, 10, 64)
-}
-
 func (d *decoder) tooMany() {
-	d.Fail(&refusal{http.StatusRequestEntityTooLarge, "", fmt.Sprintf("more than %d addresses", d.most)})
+	d.Fail(&refusal{http.StatusRequestEntityTooLarge, "", fmt.Sprintf("a request may have %d addresses", d.limit)})
 }
 
-// answer looks addresses up, and has the answer written.
-func (d *Door) answer(w http.ResponseWriter, r *http.Request, q *question, mediaType string, write func(*encoder)) {
+// answer looks up addresses and writes the answer.
+func (d *Door) answer(w http.ResponseWriter, r *http.Request, q *query, mediaType string, write func(*encoder)) {
 	look, err := Look(r.Context(), d.Run, q.files, q.frames)
 	if err != nil {
 		if r.Context().Err() == nil {
@@ -227,7 +205,7 @@ func (d *Door) answer(w http.ResponseWriter, r *http.Request, q *question, media
 		return
 	}
 	defer look.Release()
-	e := &encoder{question: q, look: look}
+	e := &encoder{query: q, look: look}
 	w.Header().Set("Content-Type", mediaType)
 	e.Begin(w)
 	defer e.Release()

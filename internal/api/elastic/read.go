@@ -18,8 +18,8 @@ import (
 	"symbolon/internal/keys"
 )
 
-// reading returns a handler for requests that may read.
-func (d *Door) reading(h http.HandlerFunc) http.HandlerFunc {
+// forReaders returns h for clients that may read.
+func (d *Door) forReaders(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if d.mayRead(w, r) {
 			h(w, r)
@@ -27,7 +27,7 @@ func (d *Door) reading(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// mayRead reports whether a request may read; otherwise it answers it.
+// mayRead reports whether the client may read. If not, it answers with an error.
 func (d *Door) mayRead(w http.ResponseWriter, r *http.Request) bool {
 	err := d.Keys.Check(r, keys.Read)
 	switch {
@@ -41,7 +41,7 @@ func (d *Door) mayRead(w http.ResponseWriter, r *http.Request) bool {
 	return err == nil
 }
 
-// missing answers a request for a missing or unreadable file.
+// missing answers that a file has no symbols, or that the store failed.
 func (d *Door) missing(w http.ResponseWriter, r *http.Request, err error) {
 	switch status := api.Status(err); {
 	case r.Context().Err() != nil: // the client has left
@@ -53,8 +53,8 @@ func (d *Door) missing(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// held describes a published file.
-type held struct {
+// stored describes a symbfile of a binary.
+type stored struct {
 	Content   string    `json:"content"`
 	Parts     int       `json:"parts"`
 	Records   int64     `json:"records"`
@@ -62,23 +62,23 @@ type held struct {
 	Published time.Time `json:"published"`
 }
 
-// one serves the description of a binary, or its frames at addresses.
-func (d *Door) one(w http.ResponseWriter, r *http.Request) {
+// readFile answers with the symbfiles of a binary, or its frames at addresses.
+func (d *Door) readFile(w http.ResponseWriter, r *http.Request) {
 	file, err := parseFile(r.PathValue("rest"))
 	if err != nil {
 		api.FailError(w, r, http.StatusBadRequest, err.Error())
 		return
 	}
 	if addrs := r.URL.Query()["addr"]; len(addrs) > 0 {
-		d.few(w, r, file, addrs)
+		d.lookupOne(w, r, file, addrs)
 		return
 	}
 	answer := struct {
 		FileID     ident.FileID  `json:"fileid"`
 		BuildID    ident.BuildID `json:"build_id,omitempty"`
 		Base       string        `json:"image_base,omitempty"`
-		Ranges     *held         `json:"ranges"`
-		ReturnPads *held         `json:"returnpads"`
+		Ranges     *stored       `json:"ranges"`
+		ReturnPads *stored       `json:"returnpads"`
 	}{FileID: file}
 	for _, kind := range [...]symbfile.Kind{symbfile.Ranges, symbfile.ReturnPads} {
 		info, err := d.Store.Info(r.Context(), file, kind)
@@ -89,13 +89,13 @@ func (d *Door) one(w http.ResponseWriter, r *http.Request) {
 			d.missing(w, r, err)
 			return
 		}
-		has := &held{hex.EncodeToString(info.Content[:]), info.Parts, info.Records, info.Size, info.Published}
+		has := &stored{hex.EncodeToString(info.Content[:]), info.Parts, info.Records, info.Size, info.Published}
 		if kind == symbfile.Ranges {
 			answer.Ranges = has
 		} else {
 			answer.ReturnPads = has
 		}
-		if answer.BuildID.IsZero() && !info.BuildID.IsZero() { // that of the ranges comes first
+		if answer.BuildID.IsZero() && !info.BuildID.IsZero() { // those of the ranges come first
 			answer.BuildID, answer.Base = info.BuildID, fmt.Sprintf("%#x", info.Base)
 		}
 	}
@@ -106,17 +106,17 @@ func (d *Door) one(w http.ResponseWriter, r *http.Request) {
 	api.WriteJSON(w, http.StatusOK, answer)
 }
 
-// mirrored returns the file id in the path of a mirror.
-func mirrored(r *http.Request) (ident.FileID, bool) {
+// mirrorPath returns the file id in the path of a mirror.
+func mirrorPath(r *http.Request) (ident.FileID, bool) {
 	a, b, text := r.PathValue("a"), r.PathValue("b"), r.PathValue("id")
 	id, err := parseFile(text)
 	return id, err == nil && id.Base64() == text && strings.HasPrefix(text, a+b) && len(a) == 2 && len(b) == 2
 }
 
-// metadata serves the answer of a mirror, which names the file with the symbols.
-// Here it is the binary itself.
+// metadata answers with the id of the file that has the symbols: here that of the
+// binary itself.
 func (d *Door) metadata(w http.ResponseWriter, r *http.Request) {
-	id, ok := mirrored(r)
+	id, ok := mirrorPath(r)
 	if !ok {
 		api.FailError(w, r, http.StatusNotFound, "")
 		return
@@ -132,16 +132,17 @@ func (d *Door) metadata(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(text))
 }
 
-// tag returns the ETag of a published file. It changes with the build id too.
+// tag returns the ETag of a state of a file. States with the same content may differ
+// in their metadata.
 func tag(info *symbfile.Info) string {
 	return fmt.Sprintf("\"%x-%x\"", info.Content[:10], info.Published.UnixNano())
 }
 
-// mirror returns the handler that sends stored symbfiles. An answer and its tag are
-// of one version of the file, or it fails.
+// mirror serves symbfiles as they are stored. The answer and its ETag are of the
+// same state of the file; otherwise the answer fails.
 func (d *Door) mirror(kind symbfile.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		id, ok := mirrored(r)
+		id, ok := mirrorPath(r)
 		if !ok {
 			api.FailError(w, r, http.StatusNotFound, "")
 			return
@@ -156,33 +157,33 @@ func (d *Door) mirror(kind symbfile.Kind) http.HandlerFunc {
 		w.Header().Set("Content-Type", "application/octet-stream")
 		w.Header().Set("ETag", tag(info))
 		http.ServeContent(w, r, "", time.Time{}, b)
-		if b.err != nil { // only a broken connection can report it now
+		if b.err != nil { // only a broken connection tells the client
 			if r.Context().Err() == nil {
-				d.Log.Warn("cannot send the rest of a symbfile", "request_id", api.RequestID(r.Context()), "error", b.err)
+				d.Log.Warn("cannot send a symbfile to its end", "request_id", api.RequestID(r.Context()), "error", b.err)
 			}
 			panic(http.ErrAbortHandler)
 		}
 	}
 }
 
-// blob is an io.ReadSeeker of a stored symbfile. It stays open while it is read in
-// order, so that a new file does not affect it.
+// blob reads a symbfile as it is stored, from any offset. It fails if the file is
+// replaced meanwhile.
 type blob struct {
 	ctx   context.Context
 	store *symbfile.Store
 	file  ident.FileID
 	kind  symbfile.Kind
-	attrs bucket.Attrs  // of the version that was opened first
+	attrs bucket.Attrs  // of the state that was opened first
 	off   int64         // of the next Read
 	src   io.ReadCloser // nil: not open
-	at    int64         // offset of src
+	at    int64         // the offset of src
 	err   error
 }
 
-// maxOpens limits how often a file is opened that is replaced meanwhile.
+// maxOpens limits the attempts to open a file that is replaced again and again.
 const maxOpens = 10
 
-// begin opens the file and returns the Info of the same version.
+// begin opens the file, and returns the metadata of the same state.
 func (b *blob) begin() (*symbfile.Info, error) {
 	for range maxOpens {
 		info, err := b.store.Info(b.ctx, b.file, b.kind)
@@ -197,10 +198,10 @@ func (b *blob) begin() (*symbfile.Info, error) {
 			return info, nil
 		}
 	}
-	return nil, fault.New(fault.Transport, b.file.Base64(), "the file was replaced %d times while it was opened", maxOpens)
+	return nil, fault.New(fault.Transport, b.file.Base64(), "the file is replaced again and again")
 }
 
-// open opens the file at off, unless it was replaced.
+// open opens the file at off. It fails if the file was replaced.
 func (b *blob) open() error {
 	b.close()
 	src, attrs, err := b.store.Open(b.ctx, b.file, b.kind, b.off, -1)
@@ -208,7 +209,7 @@ func (b *blob) open() error {
 	case err != nil:
 		return err
 	case attrs.Version != b.attrs.Version || attrs.Size != b.attrs.Size:
-		_ = src.Close()
+		_ = src.Close() // another file
 		return fault.New(fault.Transport, b.file.Base64(), "the file was replaced while it was sent")
 	}
 	b.src, b.at = src, b.off
@@ -236,7 +237,7 @@ func (b *blob) Read(p []byte) (int, error) {
 	case err != io.EOF:
 		b.err = err
 	case b.off < b.attrs.Size:
-		b.err = fault.New(fault.Transport, b.file.Base64(), "the store sent less than the size of the file")
+		b.err = fault.New(fault.Transport, b.file.Base64(), "the store sent fewer bytes than announced")
 		err = b.err
 	}
 	return n, err
@@ -251,7 +252,7 @@ func (b *blob) Seek(off int64, whence int) (int64, error) {
 		off += b.attrs.Size
 	}
 	if off < 0 {
-		return b.off, errors.New("negative offset")
+		return b.off, errors.New("seek to a negative offset")
 	}
 	b.off = off
 	return off, nil

@@ -65,7 +65,7 @@ func read(t *testing.T, url string, headers ...string) (tag string, status int, 
 	return resp.Header.Get("ETag"), resp.StatusCode, body, err
 }
 
-func TestAMirroredFileIsOfOneState(t *testing.T) {
+func TestMirrorServesOneStateOfAFile(t *testing.T) {
 	store := &restless{Bucket: mem.New()}
 	h, _, _ := door(t, elastic.Config{}, store)
 	srv := httptest.NewServer(h)

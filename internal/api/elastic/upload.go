@@ -15,7 +15,7 @@ import (
 	"symbolon/internal/keys"
 )
 
-// The codes of failures. Only the first one is known from Elastic.
+// The codes of errors. Only the first is known from Elastic.
 const (
 	codeInternal  = "1000"
 	codeFileID    = "1001"
@@ -29,10 +29,10 @@ const (
 	codeNoRight   = "1009"
 	codeBusy      = "1010"
 	codeCoding    = "1011"
-	codeRequest   = "1012" // any other invalid request
+	codeRequest   = "1012" // any other error of a request
 )
 
-// refusal is an answer to an invalid request.
+// A refusal is the error that a client gets.
 type refusal struct {
 	status int
 	code   string
@@ -41,7 +41,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// mayUpload reports whether a request may upload; otherwise it answers it.
+// mayUpload reports whether the client may upload. If not, it answers with an error.
 func (d *Door) mayUpload(w http.ResponseWriter, r *http.Request) bool {
 	err := d.Keys.Check(r, keys.Upload)
 	if err != nil {
@@ -50,14 +50,14 @@ func (d *Door) mayUpload(w http.ResponseWriter, r *http.Request) bool {
 	return err == nil
 }
 
-// taking returns the handler for parts of one kind.
-func (d *Door) taking(kind symbfile.Kind) http.HandlerFunc {
+// receive receives parts of one kind.
+func (d *Door) receive(kind symbfile.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		part, err := partOf(r.Header, kind)
 		var published *symbfile.Info
 		if err == nil {
-			claim := func(n int64) error { return api.Reserve(r, n) }
-			published, err = d.Store.Take(r.Context(), part, newScale(r.Body, part.Count > 1, claim))
+			reserve := func(n int64) error { return api.Reserve(r, n) }
+			published, err = d.Store.Take(r.Context(), part, newReserver(r.Body, part.Count > 1, reserve))
 		}
 		if published != nil && err == nil {
 			err = d.forget(r, part.File, published.BuildID)
@@ -73,7 +73,7 @@ func (d *Door) taking(kind symbfile.Kind) http.HandlerFunc {
 	}
 }
 
-// forget has modules looked up again that had no symbols, or older ones.
+// forget invalidates cached outcomes for the modules of a file.
 func (d *Door) forget(r *http.Request, file ident.FileID, build ident.BuildID) error {
 	m := ident.Module{FileID: file}
 	if !build.IsZero() {
@@ -82,11 +82,11 @@ func (d *Door) forget(r *http.Request, file ident.FileID, build ident.BuildID) e
 	return d.Forget(r.Context(), m)
 }
 
-// partOf is what headers say of a body.
+// partOf parses the headers of a part.
 func partOf(h http.Header, kind symbfile.Kind) (p symbfile.Part, err error) {
 	p.Kind = kind
 	if p.File, err = parseFile(h.Get("FileID")); err != nil {
-		return p, &refusal{http.StatusBadRequest, codeFileID, "the header FileID is not the base64 of 16 bytes: " + err.Error()}
+		return p, &refusal{http.StatusBadRequest, codeFileID, "invalid header FileID: must be the base64 of 16 bytes: " + err.Error()}
 	}
 	if p.Index, err = number(h, "FilePart", 0, 0, symbfile.MaxParts-1); err != nil {
 		return p, err
@@ -95,35 +95,26 @@ func partOf(h http.Header, kind symbfile.Kind) (p symbfile.Part, err error) {
 		return p, err
 	}
 	if p.Index >= p.Count {
-		return p, &refusal{http.StatusBadRequest, codePart, fmt.Sprintf("FilePart is %d of %d FileParts, and the first is 0", p.Index, p.Count)}
+		return p, &refusal{http.StatusBadRequest, codePart, fmt.Sprintf("invalid FilePart %d: must be less than FileParts, which is %d", p.Index, p.Count)}
 	}
 	if p.Upload = h.Get("Symbolon-Upload"); !symbfile.IsUpload(p.Upload) {
-		return p, &refusal{http.StatusBadRequest, codeRequest, fmt.Sprintf("the header Symbolon-Upload is %.80q; must be at most %d letters, digits, - and _", p.Upload, symbfile.MaxUpload)}
+		return p, &refusal{http.StatusBadRequest, codeRequest, fmt.Sprintf("invalid header Symbolon-Upload %.80q: must be at most %d letters, digits, - and _", p.Upload, symbfile.MaxUpload)}
 	}
 	key, _ := keys.Sent(h) // it was admitted
 	id, _, _ := bytes.Cut(key, []byte{':'})
 	p.Client = string(id)
 	if text := h.Get("Symbolon-Build-ID"); text != "" {
 		if p.BuildID, err = ident.ParseBuildID(text); err != nil {
-			return p, &refusal{http.StatusBadRequest, codeRequest, "the header Symbolon-Build-ID: " + err.Error()}
+			return p, &refusal{http.StatusBadRequest, codeRequest, "invalid header Symbolon-Build-ID: " + err.Error()}
 		}
 	}
 	if text := h.Get("Symbolon-Image-Base"); text != "" {
 		base, err := parseAddr(text)
 		if p.Base = &base; err != nil {
-			return p, &refusal{http.StatusBadRequest, codeRequest, "the header Symbolon-Image-Base is not an address such as 0x400000"}
+			return p, &refusal{http.StatusBadRequest, codeRequest, "invalid header Symbolon-Image-Base: must be an address such as 0x400000"}
 		}
 	}
 	return p, nil
-}
-
-// parseFile parses a file id. Zeros mean a missing id elsewhere.
-func parseFile(text string) (ident.FileID, error) {
-	id, err := ident.ParseFileID(text)
-	if err == nil && id.IsZero() {
-		err = errors.New("the id of zeros is that of no file")
-	}
-	return id, err
 }
 
 func number(h http.Header, name string, absent, least, most int) (int, error) {
@@ -133,22 +124,22 @@ func number(h http.Header, name string, absent, least, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least || n > most {
-		return 0, &refusal{http.StatusBadRequest, codePart, fmt.Sprintf("the header %s is %.40q; must be a number from %d to %d", name, text, least, most)}
+		return 0, &refusal{http.StatusBadRequest, codePart, fmt.Sprintf("invalid header %s %.40q: must be a number from %d to %d", name, text, least, most)}
 	}
 	return n, nil
 }
 
-// refuse answers a request that failed.
+// refuse answers that a part is not accepted.
 func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var own *refusal
 	var body *api.BodyError
 	var stored *ingest.Refusal
 	switch {
 	case errors.As(err, &own):
-		d.say(w, r, own.status, own.code, own.text)
+		d.writeError(w, r, own.status, own.code, own.text)
 	case errors.As(err, &body) && body.Status == http.StatusBadRequest && !body.Cut:
-		d.say(w, r, body.Status, codeMalformed, body.Title)
-	case errors.As(err, &body): // the client may still read
+		d.writeError(w, r, body.Status, codeMalformed, body.Title)
+	case errors.As(err, &body): // the client may still read the answer
 		if body.Status == http.StatusServiceUnavailable {
 			w.Header().Set("Retry-After", "1")
 		}
@@ -156,24 +147,24 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case r.Context().Err() != nil: // the client has left
 	case errors.As(err, &stored):
 		why := reasons[stored.Why]
-		d.say(w, r, why.status, why.code, stored.Error())
+		d.writeError(w, r, why.status, why.code, stored.Error())
 	case errors.Is(err, keys.ErrNoRight):
-		d.say(w, r, http.StatusForbidden, codeNoRight, err.Error())
+		d.writeError(w, r, http.StatusForbidden, codeNoRight, err.Error())
 	case errors.Is(err, keys.ErrNoKey), errors.Is(err, keys.ErrInvalidKey):
 		w.Header().Set("WWW-Authenticate", "ApiKey")
-		d.say(w, r, http.StatusUnauthorized, codeNoKey, err.Error())
+		d.writeError(w, r, http.StatusUnauthorized, codeNoKey, err.Error())
 	default:
 		d.Log.Error("cannot store a part of a symbfile", "request_id", api.RequestID(r.Context()), "error", err)
 		if kind := fault.KindOf(err); kind == fault.Timeout || kind == fault.Transport {
 			w.Header().Set("Retry-After", "5")
-			d.say(w, r, http.StatusServiceUnavailable, codeBusy, "the store does not answer; try again")
+			d.writeError(w, r, http.StatusServiceUnavailable, codeBusy, "the store does not respond; try again")
 			return
 		}
-		d.say(w, r, http.StatusInternalServerError, codeInternal, "Something went wrong on our side.")
+		d.writeError(w, r, http.StatusInternalServerError, codeInternal, "Something went wrong on our side.")
 	}
 }
 
-// reasons are the answers for refusals of the store.
+// reasons has the statuses and codes for refusals of the store.
 var reasons = map[ingest.Reason]struct {
 	status int
 	code   string
@@ -185,7 +176,7 @@ var reasons = map[ingest.Reason]struct {
 	ingest.Truncated: {http.StatusBadRequest, codeCut},
 }
 
-// fail answers a request that the front refuses.
+// fail writes an error of the front.
 func (d *Door) fail(w http.ResponseWriter, r *http.Request, status int, title string) {
 	code := codeRequest
 	switch status {
@@ -203,17 +194,17 @@ func (d *Door) fail(w http.ResponseWriter, r *http.Request, status int, title st
 	if title == "" {
 		title = strconv.Itoa(status) + " " + http.StatusText(status)
 	}
-	d.say(w, r, status, code, title)
+	d.writeError(w, r, status, code, title)
 }
 
-// say writes a failure, and logs it with the id in the answer.
-func (d *Door) say(w http.ResponseWriter, r *http.Request, status int, code, text string) {
+// writeError writes an error, and logs it with the id in the answer.
+func (d *Door) writeError(w http.ResponseWriter, r *http.Request, status int, code, text string) {
 	type failure struct {
 		Code string `json:"Code"`
 		Text string `json:"Text"`
 	}
 	id := ident.NewUUID()
-	d.Log.Info("an upload was refused", "uuid", id, "request_id", api.RequestID(r.Context()), "status", status, "code", code, "reason", text)
+	d.Log.Info("refused an upload", "uuid", id, "request_id", api.RequestID(r.Context()), "status", status, "code", code, "reason", text)
 	api.WriteJSON(w, status, struct {
 		Success bool    `json:"success"`
 		UUID    string  `json:"uuid"`

@@ -12,9 +12,9 @@ import (
 	"symbolon/internal/keys"
 )
 
-// TestWhatIsKnownUnderAnIdIsLookedUpAgain has a file published again without telling
+// TestUploadInvalidatesTheModulesOfItsIds has a file published again without telling
 // the build id under which it is known.
-func TestWhatIsKnownUnderAnIdIsLookedUpAgain(t *testing.T) {
+func TestUploadInvalidatesTheModulesOfItsIds(t *testing.T) {
 	h, _, forgotten := door(t, elastic.Config{}, mem.New())
 	for i, more := range [][]string{{"Symbolon-Build-ID", "0123456789abcdef0123"}, nil} {
 		if w := ask(h, ranges(t, fmt.Sprint("f", i)), more...); w.Code != http.StatusOK {
@@ -26,7 +26,7 @@ func TestWhatIsKnownUnderAnIdIsLookedUpAgain(t *testing.T) {
 	}
 }
 
-func TestUploadsOfDifferentKeysDoNotMeet(t *testing.T) {
+func TestUploadsOfDifferentKeysAreSeparate(t *testing.T) {
 	b := mem.New()
 	other, _, err := keys.NewRing(nil, b, time.Now, slog.New(slog.DiscardHandler)).Create(t.Context(), "other", keys.Upload)
 	if err != nil {

@@ -22,11 +22,11 @@ import (
 	"symbolon/internal/format/symbfile"
 )
 
-func TestPartsAreWeighedBeforeTheyAreRead(t *testing.T) {
+func TestMemoryIsReservedBeforeAPartIsRead(t *testing.T) {
 	const mib = 1 << 20
 	small, large := fixture.NewSymbfile(), fixture.NewSymbfile()
 	for range 1000 {
-		small.Table("a string of which there is one in each table")
+		small.Table("the string of a table with one string")
 	}
 	large.Table(string(make([]byte, mib-100)))
 	giant := fixture.NewSymbfile().Table("a").Table(string(make([]byte, 6*mib)))
@@ -34,8 +34,8 @@ func TestPartsAreWeighedBeforeTheyAreRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		part    []byte
 		several bool
-		want    int64 // what is claimed in the end; zero: nothing
-		before  int   // bytes that are out then, at most
+		want    int64 // the last reservation; zero: none was made
+		before  int   // bytes that were read before it, at most
 	}{
 		"small messages":        {small.Bytes(), false, 0, 0},
 		"of several":            {small.Bytes(), true, 0, 0},
@@ -53,7 +53,7 @@ func TestPartsAreWeighedBeforeTheyAreRead(t *testing.T) {
 		for how, src := range map[string]io.Reader{"at once": bytes.NewReader(c.part), "by byte": iotest.OneByteReader(bytes.NewReader(c.part)), "with the end": iotest.DataErrReader(bytes.NewReader(c.part))} {
 			var out bytes.Buffer
 			got, at := int64(0), 0
-			scale := elastic.NewScale(src, c.several, func(n int64) error {
+			scale := elastic.NewReserver(src, c.several, func(n int64) error {
 				if n < got {
 					t.Errorf("%s %s: %d after %d", name, how, n, got)
 				}
@@ -64,19 +64,19 @@ func TestPartsAreWeighedBeforeTheyAreRead(t *testing.T) {
 			})
 			_, err := io.Copy(struct{ io.Writer }{&out}, scale)
 			if err != nil || !bytes.Equal(out.Bytes(), c.part) || got != c.want || at > c.before {
-				t.Errorf("%s %s: %d is claimed, after %d of %d bytes, wanted is %d: %v", name, how, got, at, out.Len(), c.want, err)
+				t.Errorf("%s %s: %d reserved, after %d of %d bytes, want %d: %v", name, how, got, at, out.Len(), c.want, err)
 			}
 		}
 	}
 	full := errors.New("full")
-	scale := elastic.NewScale(bytes.NewReader(giant.Bytes()), false, func(int64) error { return full })
+	scale := elastic.NewReserver(bytes.NewReader(giant.Bytes()), false, func(int64) error { return full })
 	if n, err := io.Copy(io.Discard, scale); err != full || n != 0 {
-		t.Errorf("of what has no place %d bytes are given, %v", n, err)
+		t.Errorf("%d bytes read without a reservation, %v", n, err)
 	}
 }
 
 // Clients that send large parts of small messages slowly are received side by side.
-func TestSlowUploadsLeaveRoom(t *testing.T) {
+func TestSlowUploadsDoNotFillTheMemory(t *testing.T) {
 	routes, _, _ := routes(t, elastic.Config{}, mem.New())
 	front := api.New(api.Config{}, api.Options{Log: slog.New(slog.DiscardHandler), Now: time.Now, Memory: 64 << 20}, routes)
 	srv := httptest.NewServer(front)
