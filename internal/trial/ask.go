@@ -20,9 +20,9 @@ type Frame struct {
 	Offset uint64
 }
 
-// Answer is what v5 said.
+// Answer is an answer of v5.
 type Answer struct {
-	Status  int // zero: nothing came
+	Status  int // zero without an answer
 	Body    string
 	Took    time.Duration
 	Results []Result
@@ -43,13 +43,13 @@ type Named struct {
 	Line     int    `json:"line"`
 }
 
-// ModuleError says why a module was not found in one place.
+// ModuleError is the reason why a module was not found in one place.
 type ModuleError struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`
 }
 
-// first is the result of the first job, empty if there is none.
+// first returns the result of the first job, or an empty one.
 func (a Answer) first() (r Result) {
 	if len(a.Results) > 0 {
 		r = a.Results[0]
@@ -57,12 +57,12 @@ func (a Answer) first() (r Result) {
 	return r
 }
 
-// Text is frame n of the first stack as "function file:line"; empty when the
-// address has no name.
+// Text returns frame n of the first stack as "function file:line", or "" if its
+// address has no function.
 func (a Answer) Text(n int) string {
 	stacks := a.first().Stacks
 	if len(stacks) == 0 || n >= len(stacks[0]) {
-		return fmt.Sprintf("(no such frame in the answer %d %s)", a.Status, a.Body)
+		return fmt.Sprintf("(missing frame in the answer %d %s)", a.Status, a.Body)
 	}
 	f := stacks[0][n]
 	if f.Function == "" {
@@ -71,13 +71,13 @@ func (a Answer) Text(n int) string {
 	return fmt.Sprintf("%s %s:%d", f.Function, f.File, f.Line)
 }
 
-// Found tells whether m was found by the first job.
+// Found reports whether the first job found m.
 func (a Answer) Found(m Module) bool {
 	found := a.first().Found[m.File+"/"+m.ID]
 	return found != nil && *found
 }
 
-// Reasons are the kinds and texts of why m was not found, one for each place.
+// Reasons returns the kind and text of each error of m, a line for each place.
 func (a Answer) Reasons(m Module) string {
 	var all []string
 	for _, e := range a.first().Errors[m.File+"/"+m.ID] {
@@ -127,18 +127,18 @@ func (s *Server) Get(path string) (status int, body string) {
 func (s *Server) answer(resp *http.Response, err error) (status int, body string) {
 	s.t.Helper()
 	if err != nil {
-		s.t.Errorf("no answer: %v", err)
+		s.t.Errorf("get the answer: %v", err)
 		return 0, ""
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
-		s.t.Errorf("half an answer: %v", err)
+		s.t.Errorf("read the answer: %v", err)
 	}
 	return resp.StatusCode, string(text)
 }
 
-// Explanation is what "symbolon explain" says.
+// Explanation is the output of "symbolon explain".
 type Explanation struct {
 	Found   bool    `json:"found"`
 	Verdict string  `json:"verdict"`
@@ -170,8 +170,8 @@ func (s *Server) Explain(m Module) Explanation {
 	return x
 }
 
-// Metric is the sum of the series of a metric that have all of these labels,
-// each as in `outcome="ok"`. The prefix of all names is left out.
+// Metric returns the sum of the series of a metric with all of these labels, each as
+// in `outcome="ok"`. name is without the prefix of all names.
 func (s *Server) Metric(name string, labels ...string) float64 {
 	s.t.Helper()
 	_, body := s.Get("/metrics")

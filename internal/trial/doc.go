@@ -1,16 +1,15 @@
-// Package trial puts the whole service on trial: it builds the binary, runs it
-// as a process of its own on a free port of loopback, gives it a symbol server
-// that misbehaves as it is told to, and looks at what comes of it: answers, the
-// log, explain, metrics, memory. Only tests use it.
+// Package trial tests the whole service: it builds the binary, runs it as a process
+// on a free port of loopback with a symbol server that fails in given ways, and reads
+// its answers, log, metrics and memory. Only tests use it.
 //
 // A package with trials has
 //
 //	func TestMain(m *testing.M) { os.Exit(trial.Main(m)) }
 //
-// The binary is built once for a test process, with the race detector if the
-// test itself has it. Every process is ended with its test, and a test fails
-// when its server has panicked or has met a data race.
+// The binary is built once for a test process, with the race detector if the test
+// has it. Every process ends with its test, and a test fails if its server has
+// panicked or has a data race.
 //
-// What is asked of a Server or an Upstream may be asked from several
-// goroutines; starting and ending belongs to the test's own.
+// Requests to a Server or an Upstream may be concurrent. Starting and ending belongs
+// to the goroutine of the test.
 package trial

@@ -26,10 +26,10 @@ func (s *Server) Memory() (now, peak int64) {
 	return now, peak
 }
 
-// ForgetPeak makes the most that Memory tells begin anew with what it is now.
+// ForgetPeak resets the peak of Memory to the current size.
 func (s *Server) ForgetPeak() {
 	s.t.Helper()
-	s.proc("status") // skips where there is none
+	s.proc("status") // skips the test where the file does not exist
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.PID()), []byte("5"), 0); err != nil {
 		s.t.Fatal(err)
 	}

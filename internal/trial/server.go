@@ -15,11 +15,10 @@ import (
 	"time"
 )
 
-// patience is how long a server may take to begin or to end, and a condition
-// to come true.
+// patience is the timeout for the start and the end of a server, and for a condition.
 const patience = time.Minute
 
-// Options say how a server is started.
+// Options configure a server.
 type Options struct {
 	Data    string   // data directory; empty: a new one
 	Sources []string // for --source
@@ -59,7 +58,7 @@ func Start(t testing.TB, opt Options) *Server {
 		s.Kill()
 		for _, bad := range []string{"panic: ", "panicked", "DATA RACE", "fatal error: ", "SIGBUS"} {
 			if lines := s.Lines(bad); len(lines) > 0 {
-				t.Errorf("the server has met this: %s", lines[0])
+				t.Errorf("in the log of the server: %s", lines[0])
 			}
 		}
 		if t.Failed() {
@@ -71,8 +70,8 @@ func Start(t testing.TB, opt Options) *Server {
 	return s
 }
 
-// Restart starts a server that has ended once more, on the same directory. The
-// log goes on.
+// Restart starts a server again that has ended, on the same directory. It appends to
+// the log.
 func (s *Server) Restart() {
 	s.t.Helper()
 	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", s.Data}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Upstream is a symbol server that does for each path what it is told. What it
-// was told nothing about it does not have.
+// Upstream is a symbol server with a handler for each path. Other paths are not
+// found.
 type Upstream struct {
 	URL string
 
@@ -25,7 +25,7 @@ func NewUpstream(t testing.TB) *Upstream {
 	return newUpstream(t, (*httptest.Server).Start)
 }
 
-// NewStranger starts one over TLS, with a certificate that nobody trusts.
+// NewStranger starts an Upstream over TLS with an untrusted certificate.
 func NewStranger(t testing.TB) *Upstream {
 	return newUpstream(t, (*httptest.Server).StartTLS)
 }
