@@ -30,7 +30,7 @@ func Presets() []Preset {
 		{
 			Name: "nuget", URL: "https://symbols.nuget.org/download/symbols/", layout: Symstore,
 			filters: Filters{FileTypes: []string{PortablePDB}, RequiresChecksum: true},
-			About:   "NuGet: portable PDBs of packages, for requests that tell the checksum",
+			About:   "NuGet: portable PDBs of packages, for requests that have the checksum",
 		},
 		{Name: "citrix", URL: "http://ctxsym.citrix.com/symbols/", layout: Symstore, filters: windows, About: "Citrix, for Windows"},
 		{
@@ -51,7 +51,7 @@ func Presets() []Preset {
 				FileTypes:    []string{PDB, Breakpad, SourceBundle},
 				PathPatterns: []string{"*electron*", "*ffmpeg*", "*libEGL*", "*libGLESv2*", "*node*", "*slack*", "*vk_swiftshader*"},
 			},
-			About: "Electron, and the parts of applications that are made of it",
+			About: "Electron, and the parts of applications built on it",
 		},
 		{
 			Name: "ubuntu", URL: "https://debuginfod.ubuntu.com/buildid/", layout: Debuginfod,
@@ -59,7 +59,7 @@ func Presets() []Preset {
 		},
 		{
 			Name: "debuginfod", URL: "https://debuginfod.elfutils.org/buildid/", layout: Debuginfod,
-			filters: Filters{FileTypes: []string{ELFCode, ELFDebug}}, About: "elfutils' debuginfod, which asks those of many distributions",
+			filters: Filters{FileTypes: []string{ELFCode, ELFDebug}}, About: "elfutils' debuginfod, which asks the servers of many distributions",
 		},
 	}
 }
