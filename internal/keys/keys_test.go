@@ -4,57 +4,86 @@ import (
 	"encoding/base64"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/dir"
 	"symbolon/internal/bucket/mem"
+	"symbolon/internal/bucket/s3"
+	"symbolon/internal/bucket/s3test"
 	"symbolon/internal/keys"
 )
 
-func TestConcurrentChangesAreAllKept(t *testing.T) {
-	folder, err := dir.Open(t.TempDir())
+// objectStore returns the bucket of an object store, as a node opens it.
+func objectStore(t *testing.T) bucket.Bucket {
+	server := s3test.Run(t)
+	transport := &http.Transport{MaxIdleConnsPerHost: 16}
+	t.Cleanup(transport.CloseIdleConnections)
+	b, err := s3.New(s3.Config{
+		Bucket: s3test.Bucket, Endpoint: server.Endpoint(),
+		AccessKey: bin.NewSecret(s3test.AccessKey), SecretKey: bin.NewSecret(s3test.SecretKey),
+	}, s3.Deps{Transport: transport, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer folder.Close()
-	for name, b := range map[string]bucket.Bucket{"memory": mem.New(), "a folder": folder} {
-		ring := func() *keys.Ring {
-			return keys.NewRing(nil, b, time.Now, slog.New(slog.DiscardHandler))
-		}
-		const nodes, each = 4, 6
-		var all sync.WaitGroup
-		for n := range nodes {
-			all.Go(func() {
-				r := ring()
-				for i := range each {
-					_, _, err := r.Create(t.Context(), fmt.Sprintf("stays %d.%d", n, i), keys.Upload)
-					if err != nil {
-						t.Error(name, err)
-					}
-					_, k, err := r.Create(t.Context(), "goes", keys.Upload)
-					if err == nil {
-						err = r.Revoke(t.Context(), k.ID)
-					}
-					if err != nil {
-						t.Error(name, err)
-					}
+	return &bucket.Exclusive{Bucket: b}
+}
+
+func folder(t *testing.T) bucket.Bucket {
+	b, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+func TestConcurrentChangesAreAllKept(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) bucket.Bucket{
+		"memory": func(*testing.T) bucket.Bucket { return mem.New() }, "folder": folder, "object store": objectStore,
+	} {
+		t.Run(name, func(t *testing.T) { changeConcurrently(t, open(t)) })
+	}
+}
+
+func changeConcurrently(t *testing.T, b bucket.Bucket) {
+	ring := func() *keys.Ring {
+		return keys.NewRing(nil, b, time.Now, slog.New(slog.DiscardHandler))
+	}
+	const nodes, each = 4, 6
+	var all sync.WaitGroup
+	for n := range nodes {
+		all.Go(func() {
+			r := ring()
+			for i := range each {
+				_, _, err := r.Create(t.Context(), fmt.Sprintf("stays %d.%d", n, i), keys.Upload)
+				if err != nil {
+					t.Error(err)
 				}
-			})
-		}
-		all.Wait()
-		list, err := ring().List(t.Context())
-		found := map[string]bool{}
-		for _, k := range list {
-			found[k.Name] = true
-		}
-		if err != nil || len(list) != nodes*each || len(found) != nodes*each || found["goes"] {
-			t.Errorf("%s: %d keys of %d: %v, %v", name, len(list), nodes*each, found, err)
-		}
+				_, k, err := r.Create(t.Context(), "goes", keys.Upload)
+				if err == nil {
+					err = r.Revoke(t.Context(), k.ID)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	list, err := ring().List(t.Context())
+	found := map[string]bool{}
+	for _, k := range list {
+		found[k.Name] = true
+	}
+	if err != nil || len(list) != nodes*each || len(found) != nodes*each || found["goes"] {
+		t.Errorf("%d keys of %d: %v, %v", len(list), nodes*each, found, err)
 	}
 }
 
