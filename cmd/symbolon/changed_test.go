@@ -11,8 +11,8 @@ import (
 	"symbolon/internal/trial"
 )
 
-// Of a file that is written while it is pushed nothing is sent, and one line tells
-// so. One that another file takes the place of is as good as before.
+// Nothing is sent of a file that is written while it is pushed, and one line reports
+// it. A file that is replaced is not changed.
 func TestAFileThatChangesIsNotPushed(t *testing.T) {
 	text, debug := trial.Corpus(t, "debuglink"), trial.Corpus(t, "debuglink.debug")
 	for name, c := range map[string]struct {
@@ -41,7 +41,7 @@ func TestAFileThatChangesIsNotPushed(t *testing.T) {
 			}))
 			defer u.Close()
 			out, errs, code := s.push("-e", path, "--debuginfod", u.URL)
-			errs = strings.TrimSpace(errs[strings.LastIndex(errs, "\r")+1:]) // behind the bar
+			errs = strings.TrimSpace(errs[strings.LastIndex(errs, "\r")+1:]) // after the progress line
 			want := "symbolon: " + path + ": changed while it was read"
 			if told := code == exitFailed && strings.HasPrefix(errs, want) && !strings.Contains(errs, "\n"); told != c.told || told != (len(s.published) == 0) || (code == 0) == c.told {
 				t.Errorf("%d, %s%q, %d files", code, out, errs, len(s.published))

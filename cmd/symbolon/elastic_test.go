@@ -26,7 +26,7 @@ import (
 	"symbolon/internal/source"
 )
 
-// depot is a server, and the node behind it.
+// depot is a server and its node.
 type depot struct {
 	t    *testing.T
 	node *node.Node
@@ -35,7 +35,7 @@ type depot struct {
 	key  string
 }
 
-// startDepot starts a server with this configuration, and makes a key.
+// startDepot starts a server with a configuration, and creates a key.
 func startDepot(t *testing.T, text, data string) *depot {
 	t.Helper()
 	cfg, _, err := readText(text)
@@ -68,7 +68,7 @@ func startWith(t *testing.T, cfg *config.Config, data string) *depot {
 	return &depot{t, n, data, server.URL, strings.TrimSpace(key.String())}
 }
 
-// do asks, with header lines such as "FileID: x".
+// do sends a request, with header lines such as "FileID: x".
 func (s *depot) do(method, path string, body []byte, headers ...string) (int, string, http.Header) {
 	s.t.Helper()
 	req, err := http.NewRequest(method, s.url+path, bytes.NewReader(body))
@@ -115,7 +115,7 @@ func extractBinary(t *testing.T, name string) *compiled {
 	dir := t.TempDir()
 	outs := map[string]*[]byte{"ranges": &b.ranges}
 	doing(t, "symbfile", "extract", "-e", b.path, "--ranges", filepath.Join(dir, "ranges"))
-	if !strings.HasPrefix(name, "s390x") { // of which there are none
+	if !strings.HasPrefix(name, "s390x") { // whose calls are not known
 		doing(t, "symbfile", "retpads", "-e", b.path, "--ranges", filepath.Join(dir, "ranges"), "--out", filepath.Join(dir, "pads"))
 		outs["pads"] = &b.pads
 	}
@@ -140,7 +140,7 @@ func extractBinary(t *testing.T, name string) *compiled {
 	return b
 }
 
-// run runs a command that must succeed, and gives what it prints.
+// doing runs a command that must succeed, and returns its output.
 func doing(t *testing.T, args ...string) string {
 	t.Helper()
 	return doingWith(t, "", args...)
@@ -156,8 +156,8 @@ func doingWith(t *testing.T, stdin string, args ...string) string {
 	return out.String()
 }
 
-// addressesOf are addresses at the borders of the ranges of a symbfile, and
-// within them.
+// addressesOf returns addresses at the borders of the ranges of a symbfile, and in
+// them.
 func addressesOf(t *testing.T, ranges []byte) (list []uint64) {
 	t.Helper()
 	r := symbfile.NewReader(bytes.NewReader(ranges))
@@ -182,7 +182,7 @@ type shown struct {
 	Inlined  bool   `json:"inlined"`
 }
 
-// lookup asks for addresses through the interface of profilers.
+// lookup looks addresses up through the interface of profilers.
 func (s *depot) lookup(id ident.FileID, addrs []uint64) (out [][]shown) {
 	s.t.Helper()
 	body, err := json.Marshal(map[string]any{"lookups": []any{map[string]any{"fileid": id.Base64(), "addrs": addrs}}})
@@ -210,7 +210,7 @@ func (s *depot) lookup(id ident.FileID, addrs []uint64) (out [][]shown) {
 	return out
 }
 
-// v5 asks for addresses relative to the module through the interface of Mozilla.
+// v5 looks addresses relative to the module up through the interface of Mozilla.
 func (s *depot) v5(m ident.Module, addrs []uint64) (out []string) {
 	s.t.Helper()
 	var stack []any
@@ -239,8 +239,8 @@ func (s *depot) v5(m ident.Module, addrs []uint64) (out []string) {
 	return out
 }
 
-// sentry asks for addresses relative to the module through the interface of
-// Sentry, each in a stack of its own.
+// sentry looks addresses relative to the module up through the interface of Sentry,
+// each in a stack of its own.
 func (s *depot) sentry(m ident.Module, addrs []uint64) (out []string) {
 	s.t.Helper()
 	const at = 0x10000000
@@ -278,7 +278,7 @@ func (s *depot) sentry(m ident.Module, addrs []uint64) (out []string) {
 	return out
 }
 
-// chain is frames as one text, with the places that are known.
+// chain returns frames as one text, with their files and lines if known.
 func chain(frames []shown) string {
 	var list []string
 	for _, f := range frames {
@@ -291,8 +291,8 @@ func chain(frames []shown) string {
 	return strings.Join(list, ";")
 }
 
-// What was uploaded answers all interfaces and the command line alike, also in
-// parts, and through a server that has the first as a mirror.
+// Uploads give the same frames through all interfaces and the command line, also in
+// parts, and on a server that uses the first one as a mirror.
 func TestUploadsAnswerEverywhere(t *testing.T) {
 	for _, name := range []string{"gcc-cc-dwarf5", "clang-dwarf4", "no-build-id", "aarch64", "s390x-be", "thumb"} {
 		t.Run(name, func(t *testing.T) {
@@ -361,7 +361,7 @@ func TestUploadsAnswerEverywhere(t *testing.T) {
 			mirror := startDepot(t, fmt.Sprintf(`sources: [{id: mirror, type: http, url: "%s/", layout: {type: elastic}}]`, s.url), t.TempDir())
 			for i, got := range mirror.lookup(b.id, addrs) {
 				if chain(got) != chain(plain[i]) {
-					t.Errorf("%#x: behind a mirror %s, without %s", addrs[i], chain(got), chain(plain[i]))
+					t.Errorf("%#x: with a mirror %s, without %s", addrs[i], chain(got), chain(plain[i]))
 				}
 			}
 			if b.pads != nil {
@@ -460,7 +460,7 @@ func testKeys(t *testing.T, s *depot, folder string) {
 	want := func(what string, got, wanted int) {
 		t.Helper()
 		if got != wanted {
-			t.Errorf("%s: %d, wanted is %d", what, got, wanted)
+			t.Errorf("%s: %d, want %d", what, got, wanted)
 		}
 	}
 	want("an upload without a key", ask("", ""), 401)
@@ -502,7 +502,7 @@ func testKeys(t *testing.T, s *depot, folder string) {
 	}
 }
 
-// Parts that went to different nodes of one store are one file, for all of them.
+// Parts that different nodes took into one store are one file for all nodes.
 func TestNodesShareAStore(t *testing.T) {
 	b := extractBinary(t, "gcc-cc-dwarf5")
 	conf := fmt.Sprintf("sources: [{id: ours, type: filesystem, path: %q, layout: {type: elastic}}]\nelastic: {store: ours}\n", t.TempDir())
@@ -530,7 +530,7 @@ func TestNodesShareAStore(t *testing.T) {
 		node := []*depot{one, two}[i%2]
 		node.upload("ranges", b.id, i, parts, text)
 	}
-	first := (parts - 1) % 2 // who published knows at once, the other one was told to forget when it is asked
+	first := (parts - 1) % 2 // the publisher knows at once, the other node after an invalidation
 	answers := []*depot{one, two}[first].lookup(b.id, addrs)
 	other := []*depot{one, two}[1-first]
 	if err := other.node.Forget(t.Context(), ident.Module{FileID: b.id}); err != nil {
@@ -543,7 +543,7 @@ func TestNodesShareAStore(t *testing.T) {
 	}
 }
 
-// What "verify --strict" says of a file is what a server says of it.
+// "verify --strict" accepts the files that a server accepts.
 func TestVerifyIsAsStrictAsAServer(t *testing.T) {
 	s := startDepot(t, "", t.TempDir())
 	for what, r := range map[string]*symbfile.Range{
@@ -561,7 +561,7 @@ func TestVerifyIsAsStrictAsAServer(t *testing.T) {
 		if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if out := doing(t, "symbfile", "verify", name); !strings.Contains(out, "good; 1 range and") {
+		if out := doing(t, "symbfile", "verify", name); !strings.Contains(out, "valid; 1 range and") {
 			t.Errorf("%s: %s", what, out)
 		}
 		_, code := runHere(t, nil, "symbfile", "verify", "--strict", name)
@@ -572,9 +572,8 @@ func TestVerifyIsAsStrictAsAServer(t *testing.T) {
 	}
 }
 
-// What a node has open answers no more when another one has closed reading, even
-// if nobody asks it about keys.
-func TestNodesLearnOfKeys(t *testing.T) {
+// When another node closes reading, open tables stop answering, also on an idle node.
+func TestNodesReadKeysOfOthers(t *testing.T) {
 	t.Parallel()
 	b := extractBinary(t, "gcc-cc-dwarf5")
 	conf := fmt.Sprintf("sources: [{id: ours, type: filesystem, path: %q, layout: {type: elastic}}]\nelastic: {store: ours}\n", t.TempDir())
@@ -595,9 +594,9 @@ func TestNodesLearnOfKeys(t *testing.T) {
 	}
 }
 
-// A file that is uploaded again takes the place of the one before, in what is
-// open too: the first answer has it.
-func TestAnotherUploadTakesOver(t *testing.T) {
+// A file that is uploaded again replaces the one before, also in open tables: the next
+// response has it.
+func TestALaterUploadReplacesTheFile(t *testing.T) {
 	s := startDepot(t, "", t.TempDir())
 	id := ident.FileID{1, 2, 3}
 	known := []string{"Symbolon-Build-ID: 0123456789abcdef0123456789abcdef01234567", "Symbolon-Image-Base: 0x400000"}
@@ -622,7 +621,7 @@ func TestAnotherUploadTakesOver(t *testing.T) {
 	}
 }
 
-// What was taken is given out again, however well it is packed in the store.
+// Uploads are read at any compression ratio.
 func TestRepetitiveUploadsAnswer(t *testing.T) {
 	file := fixture.NewSymbfile()
 	for range 10 {

@@ -10,8 +10,8 @@ import (
 	"symbolon/internal/node"
 )
 
-// Of what is there and cannot be read clients hear that, but not where it lies.
-func TestDamagedUploadsAreToldWithoutTheirPlace(t *testing.T) {
+// Clients get an error for an upload that cannot be read, without its path.
+func TestErrorsOfDamagedUploadsHaveNoPath(t *testing.T) {
 	for name, c := range map[string]struct {
 		damaged []string
 		want    string
@@ -40,7 +40,7 @@ func TestDamagedUploadsAreToldWithoutTheirPlace(t *testing.T) {
 			} {
 				status, got, _ := s.do(ask.method, ask.path, []byte(ask.body))
 				if status != 200 || !strings.Contains(got, c.want) || strings.Contains(got, s.data) || strings.Contains(got, "file:") {
-					t.Errorf("%s: %d %s, wanted is %s", ask.path, status, got, c.want)
+					t.Errorf("%s: %d %s, want %s", ask.path, status, got, c.want)
 				}
 			}
 			_, err := s.node.Frames(t.Context(), node.FileQuery{FileID: id, Addrs: []uint64{16}})

@@ -21,20 +21,20 @@ import (
 	"symbolon/internal/trial"
 )
 
-// platform is a module with all the files that there can be for it.
+// platform is a module with all kinds of files for it.
 type platform struct {
 	module ident.Module
 	files  map[string]rankedFile // by names of ours
 }
 
-// rankedFile is a file, and as what it is asked for.
+// rankedFile is a file with its kind.
 type rankedFile struct {
 	kind string
 	text []byte
 }
 
-// breakpadOf is a .sym file for m that has functions, symbols and rules for
-// unwinding, or only some of them.
+// breakpadOf returns a .sym file for m with functions, symbols and unwind rules, or some
+// of them.
 func breakpadOf(m ident.Module, has string) rankedFile {
 	s := fixture.NewSym("").Raw("MODULE Linux x86_64 " + m.DebugID.Breakpad() + " " + m.DebugFile)
 	if strings.Contains(has, "functions") {
@@ -91,8 +91,8 @@ func machoPlatform(t *testing.T) platform {
 	}}
 }
 
-// pePlatform is a library of Windows for a processor. Only for those of 32 bits
-// the PDB has rules for unwinding, only for the others the library.
+// pePlatform returns a library of Windows for a processor. The unwind rules are in the
+// PDB for 32-bit processors, and in the library for others.
 func pePlatform(t *testing.T, machine uint16) platform {
 	pdb := fixture.SamplePDB()
 	pdb.Machine, pdb.Frames = machine, make([]byte, 64)
@@ -126,7 +126,7 @@ func dotnetPlatform(t *testing.T) platform {
 	}}
 }
 
-// place is where a file is in the layout of the platforms.
+// place returns the path of a file in the layout.
 func (p platform) place(t *testing.T, name string) string {
 	t.Helper()
 	f, ok := p.files[name]
@@ -137,7 +137,7 @@ func (p platform) place(t *testing.T, name string) string {
 	return paths[0]
 }
 
-// folder is a folder with some of the files.
+// folder writes some of the files to a folder.
 func (p platform) folder(t *testing.T, names ...string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -153,8 +153,8 @@ func (p platform) folder(t *testing.T, names ...string) string {
 	return root
 }
 
-// chosen is the file that the command says to be chosen, as the number of its
-// source, counted from one, and its kind; empty if none is.
+// chosen returns the file that the command chooses: the number of its source, from 1,
+// and its kind; empty for none.
 func (p platform) chosen(t *testing.T, purpose string, sources ...string) (string, *explain.Trail) {
 	t.Helper()
 	args := []string{"explain", "--json", "--purpose", purpose, "--type", p.module.Type.String()}
@@ -180,8 +180,7 @@ func (p platform) chosen(t *testing.T, purpose string, sources ...string) (strin
 	return "", x
 }
 
-// TestThePrecedenceTablesHold goes along each row of the tables: the first file
-// of those that are there is chosen, whatever else there is.
+// In each row of the tables the first available file is chosen, whatever follows.
 func TestThePrecedenceTablesHold(t *testing.T) {
 	t.Parallel()
 	elf, macho, dotnet := elfPlatform(t), machoPlatform(t), dotnetPlatform(t)
@@ -190,7 +189,7 @@ func TestThePrecedenceTablesHold(t *testing.T) {
 		name     string
 		platform platform
 		purpose  string
-		choices  []string // what stands behind the last choice of the table has less
+		choices  []string // files after the last choice of the table have less
 		useless  []string
 	}{
 		{"Mach-O", macho, "symbols", []string{"dsym", "code", "breakpad"}, nil},
@@ -230,7 +229,7 @@ func TestThePrecedenceTablesHold(t *testing.T) {
 			}
 			got, x := row.platform.chosen(t, row.purpose, row.platform.folder(t, names...))
 			if got != want {
-				t.Errorf("%s, %s: of %q %q is chosen, wanted is %q: %s", row.name, row.purpose, names, got, want, x.Verdict)
+				t.Errorf("%s, %s: of %q %q is chosen, want %q: %s", row.name, row.purpose, names, got, want, x.Verdict)
 			}
 			if x.Found != (want != "") {
 				t.Errorf("%s, %s: of %q found is %v", row.name, row.purpose, names, x.Found)
@@ -242,8 +241,8 @@ func TestThePrecedenceTablesHold(t *testing.T) {
 	}
 }
 
-// TestTheBetterFileWinsInWhicheverSource has the files in sources of their own,
-// in each order; among equals the first source wins.
+// With each file in a source of its own, in each order, the better file wins; of equals
+// the one of the first source.
 func TestTheBetterFileWinsInWhicheverSource(t *testing.T) {
 	t.Parallel()
 	elf, macho, pe64, pe32 := elfPlatform(t), machoPlatform(t), pePlatform(t, fixture.PEX64), pePlatform(t, fixture.PEX86)
@@ -269,18 +268,17 @@ func TestTheBetterFileWinsInWhicheverSource(t *testing.T) {
 			}
 			want := fmt.Sprint(at+1, " ", row.platform.files[row.better].kind)
 			if got, _ := row.platform.chosen(t, row.purpose, sources...); got != want {
-				t.Errorf("%s of %q: %q is chosen, wanted is %q", row.purpose, names, got, want)
+				t.Errorf("%s of %q: %q is chosen, want %q", row.purpose, names, got, want)
 			}
 			twice := append(sources, row.platform.folder(t, row.better))
 			if got, _ := row.platform.chosen(t, row.purpose, twice...); got != want {
-				t.Errorf("%s of %q, and it once more: %q is chosen, wanted is %q", row.purpose, names, got, want)
+				t.Errorf("%s of %q, and it once more: %q is chosen, want %q", row.purpose, names, got, want)
 			}
 		}
 	}
 }
 
-// TestTheOrderOfArrivalDecidesNothing has servers that answer as slowly as it
-// happens.
+// Servers respond after random times.
 func TestTheOrderOfArrivalDecidesNothing(t *testing.T) {
 	t.Parallel()
 	for _, p := range []platform{elfPlatform(t), machoPlatform(t), pePlatform(t, fixture.PEX64), pePlatform(t, fixture.PEX86)} {

@@ -32,8 +32,7 @@ const (
 	pushKey    = "aWQ6dm5XY1ZaMFRRMFN4LWNhbmFyeQ==" // of id:pushSecret
 )
 
-// receiver is a server that keeps the protocol, and looks at everything that is
-// sent.
+// receiver is a server with the upload protocol. It checks and records requests.
 type receiver struct {
 	*httptest.Server
 	t *testing.T
@@ -71,7 +70,7 @@ func contentOf(parts [][]byte) string {
 	return fmt.Sprintf("%x", all.Sum(nil))
 }
 
-// tell says what of a file was published.
+// tell responds with the published contents of a file.
 func (s *receiver) tell(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +167,7 @@ func eachReadRecord(in *symbfile.Reader, use func(symbfile.Record)) error {
 	}
 }
 
-// refuse answers as the protocol says.
+// refuse writes an error of the protocol.
 func refuse(w http.ResponseWriter, status int, code, text string) {
 	w.WriteHeader(status)
 	say(w, `{"success": false, "uuid": "0b1c1f4e-7a53-4b6e-9a0c-6f3a8f1f2d11", "error": {"Code": %q, "Text": %q}, "status": %d}`, code, text, status)
@@ -176,7 +175,7 @@ func refuse(w http.ResponseWriter, status int, code, text string) {
 
 func (s *receiver) url() string { return s.URL + "/prefix/" }
 
-// taken is what was sent since it was asked last.
+// taken returns the uploads since the last call.
 func (s *receiver) taken() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +184,7 @@ func (s *receiver) taken() []string {
 	return sent
 }
 
-// count is how many requests were sent since then.
+// count returns the number of requests since then.
 func (s *receiver) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,7 +197,7 @@ func (s *receiver) misbehave(do func(w http.ResponseWriter, r *http.Request, n i
 	s.before = do
 }
 
-// push pushes, with pauses that are short.
+// push runs the command, with short waits before retries.
 func (s *receiver) push(args ...string) (stdout, stderr string, code int) {
 	return s.pushUntil(s.t.Context(), args...)
 }
@@ -230,13 +229,13 @@ func (s *receiver) pushUntil(ctx context.Context, args ...string) (stdout, stder
 	}
 	for _, text := range []string{out.String(), errs.String()} {
 		if strings.Contains(text, pushSecret) || strings.Contains(text, pushKey) {
-			s.t.Errorf("the key is told: %s", text)
+			s.t.Errorf("the output has the key: %s", text)
 		}
 	}
 	return out.String(), errs.String(), code
 }
 
-// journals are the names of what is in the folder of journals.
+// journals returns the names of the journals.
 func journals(t *testing.T) (names []string) {
 	t.Helper()
 	dir := filepath.Join(os.Getenv("XDG_CACHE_HOME"), "symbolon", "push")
@@ -254,7 +253,7 @@ func corpusPath(name string) string {
 	return filepath.Join("..", "..", "internal", "object", "testdata", "corpus", name)
 }
 
-// recordsOf is the text of all records of files.
+// recordsOf returns all records of files as text.
 func recordsOf(t *testing.T, files ...[]byte) string {
 	t.Helper()
 	var text bytes.Buffer
@@ -266,7 +265,7 @@ func recordsOf(t *testing.T, files ...[]byte) string {
 	return text.String()
 }
 
-// extracted is what the symbfile command makes of a file.
+// extracted returns the records that the symbfile command extracts from a file.
 func extracted(t *testing.T, name string) (ranges, pads string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -315,7 +314,7 @@ func TestPushedPartsAreTheExtraction(t *testing.T) {
 	}
 }
 
-// Where calls are not known there are ranges, and no pads.
+// A program whose calls cannot be read has ranges, and no return pads.
 func TestAProgramWithoutPadsIsPushed(t *testing.T) {
 	s := newReceiver(t)
 	for name, arch := range map[string]string{"mips-be": "mips", "ppc64-elfv1": "ppc64", "s390x-be": "s390x"} {
@@ -350,7 +349,7 @@ func TestAProgramWithoutPadsIsPushed(t *testing.T) {
 	}
 }
 
-func TestWhatTheServerHasIsNotPushedAgain(t *testing.T) {
+func TestKnownContentIsNotPushedAgain(t *testing.T) {
 	s := newReceiver(t)
 	file := corpusPath("gcc-cc-dwarf5")
 	if _, errs, code := s.push(file); code != 0 {
@@ -379,7 +378,7 @@ func TestWhatTheServerHasIsNotPushedAgain(t *testing.T) {
 	}
 }
 
-func TestAPushGoesOnWithoutAnAnswerOfOurs(t *testing.T) {
+func TestAPushWorksWithoutContentQueries(t *testing.T) {
 	for name, answer := range map[string]http.HandlerFunc{
 		"not found":     http.NotFound,
 		"a page":        func(w http.ResponseWriter, _ *http.Request) { say(w, "<html>welcome") },

@@ -16,10 +16,10 @@ import (
 	"symbolon/internal/trial"
 )
 
-// drop ends a connection without an answer.
+// drop closes a connection without a response.
 func drop(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 
-func TestAPushIsTriedAgain(t *testing.T) {
+func TestAPushIsRetried(t *testing.T) {
 	s := newReceiver(t)
 	began := time.Now()
 	s.misbehave(func(w http.ResponseWriter, r *http.Request, n int) bool {
@@ -82,7 +82,7 @@ func TestAPushThatKeepsFailingEnds(t *testing.T) {
 	}
 }
 
-func TestNoOtherHostGetsWhatIsPushed(t *testing.T) {
+func TestAPushFollowsNoRedirect(t *testing.T) {
 	var asked atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	defer other.Close()
@@ -98,7 +98,7 @@ func TestNoOtherHostGetsWhatIsPushed(t *testing.T) {
 	}
 }
 
-// dieAt has a server fail from its nth request on.
+// dieAt makes a server fail from its nth request on.
 func (s *receiver) dieAt(n int) {
 	s.taken()
 	s.misbehave(func(w http.ResponseWriter, _ *http.Request, at int) bool {
@@ -109,7 +109,7 @@ func (s *receiver) dieAt(n int) {
 	})
 }
 
-// uploadOf is the upload that all that was sent is of.
+// uploadOf returns the upload of all sent parts.
 func uploadOf(t *testing.T, sent []string) (upload string) {
 	t.Helper()
 	for _, line := range sent {
@@ -124,7 +124,7 @@ func uploadOf(t *testing.T, sent []string) (upload string) {
 	return upload
 }
 
-func TestAnInterruptedPushGoesOn(t *testing.T) {
+func TestAnInterruptedPushContinues(t *testing.T) {
 	s := newReceiver(t)
 	args := []string{corpusPath("gcc-cc-dwarf5"), "--part-size", "100", "--parallel", "1"}
 	if _, errs, code := s.push(args...); code != 0 {
@@ -192,7 +192,7 @@ func TestAnInterruptedPushGoesOn(t *testing.T) {
 	}
 }
 
-func TestWhatAServerForgotIsPushedAnew(t *testing.T) {
+func TestPartsThatAServerLostAreSentAgain(t *testing.T) {
 	s := newReceiver(t)
 	args := []string{corpusPath("gcc-cc-dwarf5"), "--part-size", "100", "--parallel", "1"}
 	if _, errs, code := s.push(args...); code != 0 {
@@ -244,7 +244,7 @@ func TestAnInterruptEndsAPush(t *testing.T) {
 	}
 }
 
-func TestOnePushGoesOnBehindAFileThatFails(t *testing.T) {
+func TestAPushContinuesAfterAFileThatFails(t *testing.T) {
 	s := newReceiver(t)
 	out, errs, code := s.push("nowhere", corpusPath("gcc-cc-dwarf5"), "--json", corpusPath("debuglink.debug"))
 	if code != exitFailed || len(s.taken()) != 2 || strings.Count(out, "\n") != 3 || !strings.Contains(out, `"status":"failed"`) {
@@ -303,7 +303,7 @@ func TestAFolderIsPushed(t *testing.T) {
 	if out, _, code := s.push(dir + "/*-dwarf[45]"); code != 0 || strings.Count(out, "\n") != 1 {
 		t.Errorf("by a pattern: %s", out)
 	}
-	// What cannot be read is a failure, except for those who may read everything.
+	// A file that cannot be read is a failure, unless the user may read all files.
 	if err := os.Chmod(dir+"/locked", 0); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"symbolon/internal/trial"
 )
 
-// standInTool makes a program of a shell script.
+// standInTool writes a shell script as a program.
 func standInTool(t *testing.T, dir, name, script string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
@@ -20,8 +20,8 @@ func standInTool(t *testing.T, dir, name, script string) {
 	}
 }
 
-// strippedOf writes a program without debug information, to which no debug link
-// is of use.
+// strippedOf writes a program without debug information, whose debug link leads
+// nowhere.
 func strippedOf(t *testing.T, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, "debuglink")
@@ -129,7 +129,7 @@ func TestAPushFetchesDebugFiles(t *testing.T) {
 	}
 }
 
-// What several debug files share is fetched too.
+// Debug information that several files share is fetched too.
 func TestAPushFetchesSharedDebugInformation(t *testing.T) {
 	u := trial.NewUpstream(t)
 	newReceiver(t)
