@@ -43,7 +43,7 @@ a debuginfod server. Files that the server has, and parts that it took from a
 push that was interrupted within the last day, are not sent again.`
 
 func newPushFlags() *pushFlags {
-	return &pushFlags{partSize: 8 << 20, parallel: 4, pause: time.Second}
+	return &pushFlags{partSize: 8 << 20, parallel: 4, pause: 2 * time.Second}
 }
 
 func pushCommand() *command { return newPushFlags().command() }

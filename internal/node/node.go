@@ -37,7 +37,7 @@ type Node struct {
 	sentry    *sentry.Door    // nil before Front
 }
 
-// New builds a node. builtin may be nil.
+// New builds a node. builtin may be nil. cfg is not changed.
 func New(cfg *config.Config, builtin *Builtin, log *slog.Logger) (n *Node, err error) {
 	n = &Node{log: log}
 	settled := *cfg
@@ -45,6 +45,7 @@ func New(cfg *config.Config, builtin *Builtin, log *slog.Logger) (n *Node, err e
 	defer func() {
 		if err != nil {
 			n.Close()
+			n = nil
 		}
 	}()
 	if _, err := Settle(cfg); err != nil {

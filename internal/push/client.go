@@ -36,7 +36,7 @@ type Config struct {
 	Force      bool   // send contents that the server has, too
 	Keep       string // the folder that keeps the parts; empty: none
 
-	RetryWait time.Duration // the wait before the first retry is twice as long
+	RetryWait time.Duration // the longest wait before the first retry; doubled for each further one
 }
 
 // Client pushes files to one server.

@@ -6,7 +6,7 @@
 // parts; asks the server which contents it has; and sends the rest, several parts
 // at a time.
 //
-// Requests that fail for a while are retried with back off, at most 5 times. A
+// Parts that fail for a while are retried with back off, five attempts in all. A
 // journal in the user's cache directory records each part that the server took,
 // so that an interrupted push continues within a day. The key is removed from
 // every text that a server may repeat.

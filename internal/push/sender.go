@@ -245,7 +245,7 @@ func (s *sender) sendSet(ctx context.Context, x *image, set *partSet, isFresh bo
 
 // sendPart sends a part, and retries transient failures.
 func (s *sender) sendPart(ctx context.Context, x *image, set *partSet, n int, upload string) error {
-	backoff := transfer.Backoff{First: 2 * s.cfg.RetryWait, Max: maxRetryWait, MaxAfter: maxRetryAfter}
+	backoff := transfer.Backoff{First: s.cfg.RetryWait, Max: maxRetryWait, MaxAfter: maxRetryAfter}
 	for attempt := 1; ; attempt++ {
 		err := s.post(ctx, x, set, n, upload)
 		if err == nil {
