@@ -87,7 +87,7 @@ func (s *Store) Receive(ctx context.Context, place string, body io.Reader, read 
 		return nil, err
 	}
 	d := &Draft{began: s.deps.Now(), spool: spool}
-	if err := s.fill(d, place, &inlet{r: bucket.Bound(ctx, body)}, read); err != nil {
+	if err := s.fill(d, place, &bin.ErrReader{R: bucket.Bound(ctx, body)}, read); err != nil {
 		spool.Close()
 		return nil, err
 	}
@@ -95,20 +95,20 @@ func (s *Store) Receive(ctx context.Context, place string, body io.Reader, read 
 }
 
 // fill reads the body into the spool of d.
-func (s *Store) fill(d *Draft, place string, in *inlet, read func(*Tee) error) error {
+func (s *Store) fill(d *Draft, place string, in *bin.ErrReader, read func(*Tee) error) error {
 	count := bin.NewCount(in)
 	plain := bufio.NewReaderSize(count, 4<<10)
-	decoded, unpacked := bin.Meter(plain, nil, bin.Limit{Bytes: int64(s.limits.Part)}), &inlet{}
+	decoded, unpacked := bin.Meter(plain, nil, bin.Limit{Bytes: int64(s.limits.Part)}), &bin.ErrReader{}
 	if begin, _ := plain.Peek(len(zstdMagic)); string(begin) == zstdMagic {
 		z, err := NewDecoder(plain)
 		if err != nil {
 			return fault.New(fault.Internal, place, "%w", err)
 		}
 		defer z.Close()
-		unpacked.r = z
+		unpacked.R = z
 		decoded = bin.Meter(unpacked, count, bin.Limit{Bytes: int64(s.limits.Part)})
 	}
-	out := &outlet{w: d.spool}
+	out := &bin.ErrWriter{W: d.spool}
 	pack := s.pack(out)
 	defer func() {
 		pack.Reset(nil)
@@ -123,20 +123,20 @@ func (s *Store) fill(d *Draft, place string, in *inlet, read func(*Tee) error) e
 	t.sum.Sum(d.Sum[:0])
 	var refused *Refusal
 	switch {
-	case out.err != nil:
-		return fault.New(fault.Internal, place, "the spool: %w", out.err)
-	case errors.Is(in.err, io.ErrUnexpectedEOF):
-		return Refuse(Truncated, place, "the body ends too early: %w", in.err)
-	case in.err != nil:
-		return fmt.Errorf("receive %s: %w", place, in.err)
+	case out.Err != nil:
+		return fault.New(fault.Internal, place, "the spool: %w", out.Err)
+	case errors.Is(in.Err, io.ErrUnexpectedEOF):
+		return Refuse(Truncated, place, "the body ends too early: %w", in.Err)
+	case in.Err != nil:
+		return fmt.Errorf("receive %s: %w", place, in.Err)
 	case err == nil || errors.As(err, &refused):
 		return err
 	case errors.Is(err, bin.ErrLimit):
 		return Refuse(TooLarge, place, "it has more than %v, or far more than was sent", s.limits.Part)
-	case errors.Is(unpacked.err, io.ErrUnexpectedEOF):
-		return Refuse(Truncated, place, "zstd: %w", unpacked.err)
-	case unpacked.err != nil:
-		return Refuse(Malformed, place, "zstd: %w", unpacked.err)
+	case errors.Is(unpacked.Err, io.ErrUnexpectedEOF):
+		return Refuse(Truncated, place, "zstd: %w", unpacked.Err)
+	case unpacked.Err != nil:
+		return Refuse(Malformed, place, "zstd: %w", unpacked.Err)
 	}
 	return &Refusal{Malformed, fault.Of(err)}
 }
@@ -155,34 +155,6 @@ func (s *Store) pack(w io.Writer) *zstd.Encoder {
 // NewDecoder returns a decoder of frames.
 func NewDecoder(r io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-}
-
-// inlet keeps the failure of a body, or of a decoder.
-type inlet struct {
-	r   io.Reader
-	err error
-}
-
-func (i *inlet) Read(p []byte) (int, error) {
-	n, err := i.r.Read(p)
-	if err != nil && err != io.EOF {
-		i.err = err
-	}
-	return n, err
-}
-
-// outlet keeps the failure of a spool.
-type outlet struct {
-	w   io.Writer
-	err error
-}
-
-func (o *outlet) Write(p []byte) (int, error) {
-	n, err := o.w.Write(p)
-	if err != nil {
-		o.err = err
-	}
-	return n, err
 }
 
 // A Tee reads a part and writes it to the spool.
