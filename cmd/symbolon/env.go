@@ -25,8 +25,8 @@ const (
 	exitCodes = "Exit status: 0 done, 1 the input or the operation failed, 2 wrong usage, 130 interrupted."
 )
 
-// errTold is the error of a command that has printed the reason.
-var errTold = errors.New("")
+// errReported is the error of a command that has printed the reason.
+var errReported = errors.New("")
 
 // environment returns the value of a variable.
 func environment(e *env, name string) string {

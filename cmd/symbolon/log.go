@@ -34,7 +34,7 @@ func (e *env) logged(cfg *config.Config, err error) error {
 	}
 	log, _ := logger(config.Log{Format: jsonLog}, e.stderr) // the level is valid
 	log.Error("the server ends", "error", err)
-	return errTold
+	return errReported
 }
 
 // warnings returns a logger for the warnings that a server would log.

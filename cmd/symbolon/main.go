@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		return exitUsage
 	case errors.Is(err, syscall.EPIPE):
 		return exitDone // the reader closed the pipe
-	case errors.Is(err, errTold):
+	case errors.Is(err, errReported):
 		return exitFailed
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		say(e.stderr, "symbolon: interrupted\n")

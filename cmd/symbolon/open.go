@@ -2,7 +2,6 @@ package main
 
 import (
 	"flag"
-	"io"
 
 	"symbolon/internal/companion"
 	"symbolon/internal/object"
@@ -54,10 +53,7 @@ func oneFile(args []string) error {
 	return &usageError{text: "exactly one FILE is required"}
 }
 
-// tellDamage prints which parts of a file could not be read.
-func tellDamage(w io.Writer, name string, info object.Info) { standin.ReportDamage(w, name, info) }
-
-// tool is the environment of a command for its stand-ins.
+// tool returns the environment of a command for package standin.
 func (e *env) tool() *standin.Env {
 	return &standin.Env{
 		Stdin: e.stdin, Stdout: e.stdout, Stderr: e.stderr, Version: version(),

@@ -16,6 +16,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/object"
 	"symbolon/internal/push"
+	"symbolon/internal/standin"
 )
 
 // pushFlags are the values of the flags.
@@ -171,7 +172,7 @@ func (f *pushFlags) run(ctx context.Context, e *env, args []string) error {
 	}
 	switch {
 	case s.Failed > 0:
-		return errTold
+		return errReported
 	case s.Sent == 0:
 		return errors.New("nothing was sent: no file has symbols; " +
 			"install the packages with the debug information, or name a debuginfod server with --debuginfod URL")
@@ -212,7 +213,7 @@ func (o *pushOutput) warn(text string) {
 
 func (o *pushOutput) damage(name string, info object.Info) {
 	o.clear()
-	tellDamage(o.env.stderr, name, info)
+	standin.ReportDamage(o.env.stderr, name, info)
 }
 
 // result prints the outcome of a file.

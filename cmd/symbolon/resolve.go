@@ -80,7 +80,7 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 		return standin.Resolve(ctx, e.tool(), q, f.format, f.table)
 	}
 	if err == nil && status != exitDone {
-		err = errTold
+		err = errReported
 	}
 	return err
 }

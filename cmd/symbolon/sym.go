@@ -12,6 +12,7 @@ import (
 	"symbolon/internal/companion"
 	"symbolon/internal/ident"
 	"symbolon/internal/scratch"
+	"symbolon/internal/standin"
 	"symbolon/internal/symwrite"
 )
 
@@ -51,7 +52,7 @@ start begins after that function.`,
 			if err != nil {
 				return err
 			}
-			tellDamage(e.stderr, args[0], obj.Info())
+			standin.ReportDamage(e.stderr, args[0], obj.Info())
 			return nil
 		},
 	}
@@ -88,7 +89,7 @@ the records cannot express is omitted.`,
 			if err != nil {
 				return err
 			}
-			tellDamage(e.stderr, args[0], d.Object().Info())
+			standin.ReportDamage(e.stderr, args[0], d.Object().Info())
 			return nil
 		},
 	}

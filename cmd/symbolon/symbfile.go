@@ -19,6 +19,7 @@ import (
 	"symbolon/internal/format/symbfile"
 	"symbolon/internal/object"
 	"symbolon/internal/scratch"
+	"symbolon/internal/standin"
 )
 
 func symbfileCommand() *command {
@@ -71,7 +72,7 @@ binary lacks is taken from its separate debug file, if that is found or named.`,
 			if err := extractSymbfiles(ctx, e, symbfileInput{code, d}, ranges, pads); err != nil {
 				return err
 			}
-			tellDamage(e.stderr, cmp.Or(debug, binary), d.Object().Info())
+			standin.ReportDamage(e.stderr, cmp.Or(debug, binary), d.Object().Info())
 			return nil
 		},
 	}
