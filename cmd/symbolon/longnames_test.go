@@ -25,7 +25,7 @@ func TestLongSharedNamesDoNotMultiply(t *testing.T) {
 		{[]string{"sym", path}, exitDone, told},
 		{[]string{"symbfile", "extract", "-e", path, "--ranges", "-"}, exitDone, told},
 		{[]string{"resolve", "--table", path, "0x8"}, exitFailed, "build its table: "},
-		{[]string{"table", "build", "--out", "-", path}, exitFailed, "many times the size of the file"},
+		{[]string{"table", "build", "--out", "-", path}, exitFailed, "names of functions and files are too long: many times the size of the file"},
 		{[]string{"resolve", path, "0x8"}, exitDone, ""},
 	} {
 		var out, errs bytes.Buffer
