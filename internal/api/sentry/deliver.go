@@ -3,13 +3,12 @@ package sentry
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"runtime/debug"
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/jobs"
+	"symbolon/internal/fault"
 	"symbolon/internal/symbolicate"
 )
 
@@ -22,11 +21,7 @@ type format interface {
 // deliver has the engine answer a request, and f write the answer by way of e. It
 // is the only path from a request to its answer.
 func (d *Door) deliver(ctx context.Context, begin engine, e *encoder, f format) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
+	defer fault.Recover("", &err)
 	e.known, e.res = begin(ctx, e.req)
 	e.Begin(&timed{ctx, e.to})
 	for more := true; more; {
