@@ -95,8 +95,8 @@ func (a *Access) Holder(r *http.Request) *Client {
 }
 
 // Operator reports whether a request may operate the server: with the token of an
-// operator, or, if there are no tokens, from this machine. A trusted proxy
-// on this machine is not an operator, since its clients may be anywhere.
+// operator, or from this machine while tokens are not configured. A trusted proxy on
+// this machine is not an operator, since its clients may be anywhere.
 func (a *Access) Operator(r *http.Request) bool {
 	if !a.Open() {
 		t := a.Holder(r)

@@ -41,7 +41,7 @@ func TestTokensAreBoundToScopes(t *testing.T) {
 		h := a.Holder(r)
 		if h == nil {
 			if c.holder != "" {
-				t.Errorf("%q is nobody's", c.header)
+				t.Errorf("%q has no holder", c.header)
 			}
 			continue
 		}
@@ -67,7 +67,7 @@ func TestWithoutTokensThisMachineOperates(t *testing.T) {
 			for _, value := range []string{"192.0.2.1", ""} {
 				r.Header = http.Header{name: {value}}
 				if a.Operator(r) {
-					t.Errorf("%s may operate for somebody else, by %s: %q", remote, name, value)
+					t.Errorf("%s may operate for another client, by %s: %q", remote, name, value)
 				}
 			}
 		}
@@ -102,7 +102,7 @@ func TestTrustedProxiesAreNotOperators(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer "+secret)
 	cfg := api.AccessConfig{Clients: []api.Client{{Token: bin.NewSecret(secret), Admin: true}}}
 	if !api.NewAccess(cfg, []string{"127.0.0.1"}).Operator(r) {
-		t.Error("the token of an operator is refused behind a trusted proxy")
+		t.Error("the token of an operator is refused from a trusted proxy")
 	}
 }
 

@@ -88,7 +88,7 @@ func TestBodiesOverTheLimitAreRefused(t *testing.T) {
 
 // Without a bound on what is sent, members that hold nothing would go on
 // forever.
-func TestEmptyMembersOfABodyCountToo(t *testing.T) {
+func TestEmptyMembersOfABodyAreLimited(t *testing.T) {
 	f := newFront(api.Config{MaxBody: 1000}, post("/echo", echo))
 	w := do(f, "POST", "/echo", string(bytes.Repeat(gzipped(nil), 1000)), "Content-Encoding", "gzip", "Transfer-Encoding", "chunked")
 	if w.Code != 413 {
@@ -213,7 +213,7 @@ func TestStalledBodiesAreCutOff(t *testing.T) {
 	}
 }
 
-func TestBodiesThatFlowHaveAllTheirTime(t *testing.T) {
+func TestSteadyBodiesAreNotCutOff(t *testing.T) {
 	base := serve(t, api.Config{BodyTimeout: 150 * time.Millisecond}, options(io.Discard), post("/echo", echo))
 	half := strings.Repeat("x", 16<<10)
 	c := send(t, base, fmt.Sprintf(postEcho, 2*len(half))+half)
@@ -226,7 +226,7 @@ func TestBodiesThatFlowHaveAllTheirTime(t *testing.T) {
 
 // The deadline of the body must not hang over the work that follows, when
 // net/http watches the connection to see the client leave.
-func TestWorkMayTakeLongerThanTheBody(t *testing.T) {
+func TestWorkMayTakeLongerThanTheBodyTimeout(t *testing.T) {
 	base := serve(t, api.Config{BodyTimeout: 100 * time.Millisecond, WriteTimeout: 100 * time.Millisecond}, options(io.Discard),
 		post("/work", func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
@@ -250,7 +250,7 @@ func TestWorkMayTakeLongerThanTheBody(t *testing.T) {
 	}
 }
 
-// What net/http still holds when the handler ends has its time too.
+// The bytes that net/http buffers at the end of a handler have a deadline of their own.
 func TestTheEndOfAnAnswerIsSentAfterALongPause(t *testing.T) {
 	base := serve(t, api.Config{WriteTimeout: 100 * time.Millisecond}, options(io.Discard), get("/pause", func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(random(2000))
@@ -265,8 +265,8 @@ func TestTheEndOfAnAnswerIsSentAfterALongPause(t *testing.T) {
 	}
 }
 
-// The deadline of an answer must not hang over the next request.
-func TestAnOldConnectionIsAsGoodAsANewOne(t *testing.T) {
+// The deadline of an answer must not count for the next request.
+func TestReusedConnectionsHaveFreshDeadlines(t *testing.T) {
 	base := serve(t, api.Config{WriteTimeout: 100 * time.Millisecond}, options(io.Discard), post("/echo", echo))
 	c := send(t, base, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody")
 	in := bufio.NewReader(c)
@@ -282,7 +282,7 @@ func TestAnOldConnectionIsAsGoodAsANewOne(t *testing.T) {
 	}
 }
 
-func TestBodiesThatEndEarlyAreSaidToBe(t *testing.T) {
+func TestTruncatedBodiesAre400(t *testing.T) {
 	said := make(chan error, 1)
 	base := serve(t, api.Config{}, options(io.Discard), post("/echo", func(w http.ResponseWriter, r *http.Request) {
 		_, err := io.ReadAll(r.Body)
@@ -296,7 +296,7 @@ func TestBodiesThatEndEarlyAreSaidToBe(t *testing.T) {
 	}
 }
 
-func TestBodyErrorsStay(t *testing.T) {
+func TestErrorOfABodyIsKept(t *testing.T) {
 	f := newFront(api.Config{MaxBody: 3}, post("/echo", func(w http.ResponseWriter, r *http.Request) {
 		_, first := io.ReadAll(r.Body)
 		n, second := r.Body.Read(make([]byte, 8))
@@ -325,7 +325,7 @@ func TestClientsMayWaitForPermissionToSend(t *testing.T) {
 	}
 }
 
-func TestAnswersToPackedBodiesMayTakeTheirTime(t *testing.T) {
+func TestSlowAnswersToCompressedBodiesAreNotCutOff(t *testing.T) {
 	base := serve(t, api.Config{BodyTimeout: 150 * time.Millisecond}, options(io.Discard), post("/slow", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -358,7 +358,7 @@ func TestAnswersToPackedBodiesMayTakeTheirTime(t *testing.T) {
 	}
 }
 
-func TestReadersThatStallAreCutOff(t *testing.T) {
+func TestStalledReadersAreCutOff(t *testing.T) {
 	broke := make(chan error, 1)
 	base := serve(t, api.Config{WriteTimeout: 150 * time.Millisecond}, options(io.Discard), get("/endless", func(w http.ResponseWriter, r *http.Request) {
 		piece := random(1 << 20)
@@ -381,7 +381,7 @@ func TestReadersThatStallAreCutOff(t *testing.T) {
 	}
 }
 
-func TestReadersThatAreSlowGetAll(t *testing.T) {
+func TestSlowReadersGetTheWholeAnswer(t *testing.T) {
 	const size = 4 << 20
 	base := serve(t, api.Config{WriteTimeout: time.Second}, options(io.Discard), get("/long", func(w http.ResponseWriter, r *http.Request) {
 		piece := random(64 << 10)

@@ -10,7 +10,7 @@ import (
 	"symbolon/internal/api"
 )
 
-func TestClientIsTheRightmostAddressThatIsNoTrustedProxy(t *testing.T) {
+func TestClientIsTheRightmostUntrustedAddress(t *testing.T) {
 	trusted := []string{"127.0.0.1", "10.0.0.0/8", "2001:db8:1::/48", "::1"}
 	for _, c := range []struct {
 		remote    string
@@ -69,7 +69,7 @@ func TestForwardedAddressesAreIgnoredUnlessAProxyIsTrusted(t *testing.T) {
 	}
 }
 
-func TestClientsBehindATrustedProxyHaveTheirOwnShare(t *testing.T) {
+func TestClientsOfATrustedProxyHaveTheirOwnLimit(t *testing.T) {
 	enter, leave := make(chan struct{}), make(chan struct{})
 	f := newFront(api.Config{MaxInFlight: 4, MaxPerClient: 1, TrustedProxies: []string{"127.0.0.1"}}, post("/work", func(http.ResponseWriter, *http.Request) {
 		enter <- struct{}{}

@@ -61,7 +61,7 @@ func TestPanicsAreAnsweredAndLogged(t *testing.T) {
 	}
 }
 
-func TestAFullServerRefusesAtOnce(t *testing.T) {
+func TestFullServerRefusesAtOnce(t *testing.T) {
 	log := &journal{}
 	enter, leave := make(chan struct{}), make(chan struct{})
 	refused := metric.Refused.Value("busy")
@@ -110,7 +110,7 @@ func TestAFullServerRefusesAtOnce(t *testing.T) {
 	}
 }
 
-func TestNoBoundMeansNone(t *testing.T) {
+func TestNegativeLimitIsUnlimited(t *testing.T) {
 	var f *api.Front
 	depth := 0
 	f = newFront(api.Config{MaxInFlight: -1}, get("/deep", func(w http.ResponseWriter, r *http.Request) {
@@ -123,7 +123,7 @@ func TestNoBoundMeansNone(t *testing.T) {
 	}
 }
 
-func TestRequestIDsAreTakenOverIfTheyAreFit(t *testing.T) {
+func TestValidRequestIDsAreKept(t *testing.T) {
 	log := &journal{}
 	var inside string
 	f := api.New(api.Config{}, options(log), []api.Route{get("/x", func(w http.ResponseWriter, r *http.Request) { inside = api.RequestID(r.Context()) })})
@@ -146,7 +146,7 @@ func TestRequestIDsAreTakenOverIfTheyAreFit(t *testing.T) {
 	}
 }
 
-func TestEachRequestIsALine(t *testing.T) {
+func TestEachRequestIsLoggedOnce(t *testing.T) {
 	log := &journal{}
 	f := api.New(api.Config{}, options(log), []api.Route{post("/echo", echo)})
 	before := metric.Requests.Value("/echo", "200")
@@ -194,7 +194,7 @@ func TestUnknownPathsDoNotMakeMetrics(t *testing.T) {
 	}
 }
 
-func TestClientsThatLeftAreLoggedAsThat(t *testing.T) {
+func TestClientsThatLeftAreLoggedAs499(t *testing.T) {
 	log := &journal{}
 	f := api.New(api.Config{}, options(log), []api.Route{get("/wait", func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() })})
 	ctx, leave := context.WithCancel(context.Background())
@@ -210,7 +210,7 @@ func TestClientsThatLeftAreLoggedAsThat(t *testing.T) {
 	}()
 	log.await(t, `"status":499`)
 	if w.Body.Len() > 0 {
-		t.Errorf("they are told %q", w.Body)
+		t.Errorf("they got %q", w.Body)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 	"symbolon/internal/api"
 )
 
-func TestHeartbeatsTellOfChecks(t *testing.T) {
+func TestHeartbeatReportsChecks(t *testing.T) {
 	var broken error
 	opt := options(io.Discard)
 	opt.Checks = []api.Check{
@@ -93,7 +93,7 @@ func TestVersionIsThatOfTheFileOrTheBuild(t *testing.T) {
 	}
 }
 
-func TestThePageSaysWhatThisIs(t *testing.T) {
+func TestPageDescribesTheService(t *testing.T) {
 	w := do(newFront(api.Config{}), "GET", "/", "")
 	body := w.Body.String()
 	for _, want := range []string{"<title>", "<h1>", "Mozilla Symbolication Server", "/symbolicate/v5", "</html>"} {
@@ -132,7 +132,7 @@ func TestLinksOfThePageWorkBelowASubPath(t *testing.T) {
 	}
 }
 
-func TestAStoppingServerEndsWhatItBegan(t *testing.T) {
+func TestShutdownCompletesRunningRequests(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestAStoppingServerEndsWhatItBegan(t *testing.T) {
 	}
 }
 
-func TestAStoppingServerDoesNotWaitForever(t *testing.T) {
+func TestShutdownHasATimeLimit(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -220,7 +220,7 @@ func TestAStoppingServerDoesNotWaitForever(t *testing.T) {
 	log.await(t, `"status":499`)
 }
 
-func TestServeSaysWhyItCannot(t *testing.T) {
+func TestServeReturnsTheErrorOfAListener(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

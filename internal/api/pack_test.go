@@ -39,7 +39,7 @@ func unpack(t *testing.T, coding string, b []byte) string {
 	return string(out)
 }
 
-func TestAnswersArePackedAsTheClientPrefers(t *testing.T) {
+func TestAnswersAreCompressedAsTheClientPrefers(t *testing.T) {
 	text := strings.Repeat("a frame, a function, a file; ", 5000)
 	f := newFront(api.Config{}, get("/long", say(text)))
 	for accept, want := range map[string]string{
@@ -89,7 +89,7 @@ func TestAnswersArePackedAsTheClientPrefers(t *testing.T) {
 	}
 }
 
-func TestSeveralLinesOfPreferencesCountAsOne(t *testing.T) {
+func TestAcceptEncodingHeadersAreJoined(t *testing.T) {
 	f := newFront(api.Config{}, get("/long", say(strings.Repeat("x", 5000))))
 	w := do(f, "GET", "/long", "", "Accept-Encoding", "br;q=0.1", "Accept-Encoding", "gzip;q=0.9")
 	if got := w.Header().Get("Content-Encoding"); got != "gzip" {
@@ -97,7 +97,7 @@ func TestSeveralLinesOfPreferencesCountAsOne(t *testing.T) {
 	}
 }
 
-func TestPackingIsOnlyForWhatItPaysFor(t *testing.T) {
+func TestSmallAndBinaryAnswersAreNotCompressed(t *testing.T) {
 	long := strings.Repeat("x", 1024)
 	answer := func(kind, text string, headers ...string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -150,7 +150,7 @@ func TestPackingIsOnlyForWhatItPaysFor(t *testing.T) {
 	}
 }
 
-func TestAnswersWithoutABodyStayWithout(t *testing.T) {
+func TestAnswersWithoutABodyStayEmpty(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(code) }
 	}
@@ -216,7 +216,7 @@ func TestEarlyHintsPass(t *testing.T) {
 	}
 }
 
-func TestAnswersComeInTheirPieces(t *testing.T) {
+func TestFlushedPiecesAreSent(t *testing.T) {
 	for kind, coding := range map[string]string{"application/x-ndjson": "", "application/json": "zstd"} {
 		next := make(chan bool)
 		srv := httptest.NewServer(newFront(api.Config{}, get("/lines", func(w http.ResponseWriter, _ *http.Request) {

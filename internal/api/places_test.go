@@ -19,13 +19,13 @@ import (
 	"symbolon/internal/api"
 )
 
-// counts says how long its body was.
+// counts answers with the length of the body.
 var counts = api.Route{Methods: []string{"POST"}, Pattern: "/count", Handle: func(w http.ResponseWriter, r *http.Request) {
 	n, err := io.Copy(io.Discard, r.Body)
 	fmt.Fprint(w, n, err)
 }}
 
-func TestSlowBodiesHoldNoPlace(t *testing.T) {
+func TestSlowBodiesDoNotTakeAPlace(t *testing.T) {
 	base := serve(t, api.Config{MaxInFlight: 1}, options(io.Discard), counts)
 	for range 20 {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
@@ -45,7 +45,7 @@ func TestSlowBodiesHoldNoPlace(t *testing.T) {
 	}
 }
 
-func TestBodiesComeWholeWhateverTheirSize(t *testing.T) {
+func TestBodiesOfAnySizeAreComplete(t *testing.T) {
 	base := serve(t, api.Config{MaxInFlight: 1}, options(io.Discard), counts)
 	for _, n := range []int{0, 1, 16<<10 - 1, 16 << 10, 16<<10 + 1, 1 << 20} {
 		for name, body := range map[string]io.Reader{
@@ -62,7 +62,7 @@ func TestBodiesComeWholeWhateverTheirSize(t *testing.T) {
 	}
 }
 
-func TestOneClientHasItsShare(t *testing.T) {
+func TestClientHasItsLimit(t *testing.T) {
 	enter, leave := make(chan struct{}, 10), make(chan struct{})
 	work := api.Route{Methods: []string{"POST"}, Pattern: "/work", Handle: func(http.ResponseWriter, *http.Request) {
 		enter <- struct{}{}
@@ -102,9 +102,9 @@ func TestOneClientHasItsShare(t *testing.T) {
 	}
 }
 
-// TestAFullServerHurriesItsClients fills all places with clients that stall,
+// TestSlowClientsOfAFullServerAreCutOff fills all places with clients that stall,
 // in the middle of what they send and of what they read.
-func TestAFullServerHurriesItsClients(t *testing.T) {
+func TestSlowClientsOfAFullServerAreCutOff(t *testing.T) {
 	large := api.Route{Methods: []string{"POST"}, Pattern: "/large", Handle: func(w http.ResponseWriter, r *http.Request) {
 		_, err := io.Copy(io.Discard, r.Body)
 		for i := 0; i < 400 && err == nil; i++ {
@@ -178,9 +178,9 @@ func TestMediumRequestsDoNotWaitForLargeOnes(t *testing.T) {
 	close(end)
 }
 
-// TestPackedBodiesCountWithWhatTheyHold sends few bytes that become many while
+// TestCompressedBodiesReserveTheirDecodedSize sends few bytes that become many while
 // the memory is in use.
-func TestPackedBodiesCountWithWhatTheyHold(t *testing.T) {
+func TestCompressedBodiesReserveTheirDecodedSize(t *testing.T) {
 	base, release := busy(t)
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -233,9 +233,9 @@ func TestLargeBodiesWaitForMemory(t *testing.T) {
 	}
 }
 
-// TestWhoHoldsMemoryMustHurry lets one client hold all of it, by sending or by
+// TestSlowClientIsCutOffUnderMemoryPressure lets one client hold all of it, by sending or by
 // reading slowly, while another one wants some.
-func TestWhoHoldsMemoryMustHurry(t *testing.T) {
+func TestSlowClientIsCutOffUnderMemoryPressure(t *testing.T) {
 	for name, slow := range map[string]func(net.Conn){
 		"sending": func(c net.Conn) {
 			fmt.Fprintf(c, "POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n%s", make([]byte, 20_000))
@@ -287,9 +287,9 @@ func upload(t *testing.T, url string, n int) string {
 	return string(body)
 }
 
-// Who is not admitted hears so before a byte of the body, and the connection ends;
-// who is admitted notices nothing.
-func TestWhoIsNotAdmittedIsToldBeforeTheBody(t *testing.T) {
+// A request that is not admitted gets the answer before its body is read, and the
+// connection ends. Others are not affected.
+func TestRequestIsRefusedBeforeItsBody(t *testing.T) {
 	guarded := counts
 	guarded.Pattern, guarded.Admit = "/guarded", func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Header.Get("Authorization") == "good" {
@@ -327,11 +327,9 @@ func TestWhoIsNotAdmittedIsToldBeforeTheBody(t *testing.T) {
 	res.Body.Close()
 }
 
-// Requests that hold memory and claim more of it get it one after the other, and do
-// not wait for each other.
-// Who has claimed memory, and may have taken it up, waits for more alone: others are
-// refused, or what all have would pass the budget.
-func TestOneAtATimeClaimsMore(t *testing.T) {
+// Only one request at a time may wait for its second reservation. Others are
+// refused; otherwise all of them together could exceed the budget.
+func TestOneRequestAtATimeReservesMore(t *testing.T) {
 	var all, inside sync.WaitGroup
 	var met, refused atomic.Int32
 	inside.Add(2)
@@ -354,7 +352,7 @@ func TestOneAtATimeClaimsMore(t *testing.T) {
 	})
 	growing.MaxHeld = 100_000
 	opt := options(io.Discard)
-	opt.Memory = 2 << 20 // of which half is for large requests
+	opt.Memory = 2 << 20 // half of it is for large requests
 	base := serve(t, api.Config{}, opt, growing)
 	start := time.Now()
 	for range 2 {
@@ -366,7 +364,7 @@ func TestOneAtATimeClaimsMore(t *testing.T) {
 	}
 }
 
-func TestClaimsAreMetInTurn(t *testing.T) {
+func TestReservationsAreMetInTurn(t *testing.T) {
 	var all, inside sync.WaitGroup
 	var now, most atomic.Int32
 	inside.Add(2)
@@ -385,7 +383,7 @@ func TestClaimsAreMetInTurn(t *testing.T) {
 	})
 	greedy.MaxHeld = 400_000
 	opt := options(io.Discard)
-	opt.Memory = 2 << 20 // of which half is for large requests
+	opt.Memory = 2 << 20 // half of it is for large requests
 	base := serve(t, api.Config{}, opt, greedy)
 	start := time.Now()
 	for range 2 {

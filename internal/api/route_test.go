@@ -19,7 +19,7 @@ func values(pattern string, names ...string) api.Route {
 	})
 }
 
-func TestPathsFindTheirRoute(t *testing.T) {
+func TestPathsMatchTheirRoute(t *testing.T) {
 	f := newFront(api.Config{},
 		values("/{file}/{id:hex}/{sym}", "file", "id", "sym"),
 		values("/{file}/{kind}/{sym}", "file", "kind", "sym"),
@@ -110,7 +110,7 @@ func TestOnePathIsNotRegisteredTwice(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s and %s: nobody minds", pair[0].Pattern, pair[1].Pattern)
+					t.Errorf("%s and %s: both are registered", pair[0].Pattern, pair[1].Pattern)
 				}
 			}()
 			newFront(api.Config{}, pair[:]...)
@@ -137,7 +137,7 @@ func TestTwoMethodsMayShareAPath(t *testing.T) {
 	}
 }
 
-func TestWrongMethodsAreToldTheRightOnes(t *testing.T) {
+func TestWrongMethodsGetTheAllowedOnes(t *testing.T) {
 	f := newFront(api.Config{}, post("/symbolicate/v5", echo),
 		api.Route{Methods: []string{"GET", "HEAD"}, Pattern: "/{file}/{id:hex}/{sym}", Handle: say("x"), Fail: api.FailError})
 	for _, c := range []struct{ path, methods, allow, body string }{
@@ -158,7 +158,7 @@ func TestWrongMethodsAreToldTheRightOnes(t *testing.T) {
 	}
 }
 
-func TestPathsBelowAPrefixAreRefusedInItsWords(t *testing.T) {
+func TestUnknownPathsBelowAPrefixHaveItsErrors(t *testing.T) {
 	below := get("/below/", say("ok"))
 	below.Fail = api.FailBare
 	f := newFront(api.Config{}, below)

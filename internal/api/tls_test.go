@@ -186,7 +186,7 @@ func TestBadCertificateIsRefusedAtTheStart(t *testing.T) {
 	}
 }
 
-func TestSettingsOfTLSBelongTogether(t *testing.T) {
+func TestTLSSettingsAreValidated(t *testing.T) {
 	for want, cfg := range map[string]api.TLSConfig{
 		"certificate is set without key":             {Certificate: "a"},
 		"key is set without certificate":             {Key: "a"},

@@ -1,6 +1,5 @@
-// Package json reads requests and writes answers in JSON, as streams. What
-// encoding/json does for small documents, this package does for large ones
-// without an allocation for each value.
+// Package json reads requests and writes answers in JSON, as streams. It is for
+// large documents, where encoding/json takes an allocation for each value.
 //
 // A Decoder reads one document value by value, as its caller asks. A Table
 // reads an object by its members. The caller bounds the number of

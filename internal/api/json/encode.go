@@ -43,7 +43,7 @@ func (e *Encoder) Release() {
 	e.Buf, e.pooled = nil, nil
 }
 
-// Spill calls Flush if Buf is large. It reports whether there is no error.
+// Spill calls Flush if Buf is large. It returns false after an error.
 func (e *Encoder) Spill() bool {
 	if len(e.Buf) >= pieceSize {
 		e.Flush()
@@ -125,8 +125,8 @@ func (e *Encoder) Bytes(s []byte) {
 	e.Buf = AppendQuoted(e.Buf, s)
 }
 
-// OpenString begins a string, the escaped inside of which the caller appends to
-// Buf. CloseString or CloseKey ends it.
+// OpenString begins a string. The caller appends its escaped inside to Buf, and
+// ends it with CloseString or CloseKey.
 func (e *Encoder) OpenString() {
 	e.value()
 	e.Buf = append(e.Buf, '"')

@@ -263,7 +263,7 @@ func FuzzDecode(f *testing.F) {
 func TestLongTextsAreRead(t *testing.T) {
 	for _, long := range []string{strings.Repeat("x", 5000), strings.Repeat("\u00fc", 5000)} {
 		if _, err := mozilla.Decode(strings.NewReader(`{"jobs": "`+long+`"}`), true, false, mozilla.Config{}); err == nil {
-			t.Error("a long text is no list of jobs")
+			t.Error("a long string was accepted as a list of jobs")
 		}
 		d, err := mozilla.Decode(strings.NewReader(`{"memoryMap": [], "stacks": [[]], "debug": "`+long+`"}`), false, false, mozilla.Config{})
 		if err != nil || !d.Debug {
@@ -272,7 +272,7 @@ func TestLongTextsAreRead(t *testing.T) {
 	}
 }
 
-func TestEndlessNumbersAreNotKept(t *testing.T) {
+func TestLongNumbersAreNotKept(t *testing.T) {
 	for _, lit := range []string{strings.Repeat("9", 100_000), "0." + strings.Repeat("9", 100_000), "1" + strings.Repeat("0", 16<<10)} {
 		if _, err := mozilla.Decode(strings.NewReader(`{"jobs": [], "x": `+lit+`}`), true, false, mozilla.Config{}); err == nil || err.Error() != badJSON {
 			t.Errorf("%d digits: %v", len(lit), err)
@@ -283,7 +283,7 @@ func TestEndlessNumbersAreNotKept(t *testing.T) {
 	}
 }
 
-func TestReadErrorsComeBeforeWhatTheyLookLike(t *testing.T) {
+func TestReadErrorsCountBeforeSyntaxErrors(t *testing.T) {
 	for _, text := range []string{``, `{`, `{"jobs": [`, `{"jobs": []}`, `{"jobs": 1`, `{"x": "a`} {
 		_, err := mozilla.Decode(iotest.TimeoutReader(strings.NewReader(text+strings.Repeat(" ", 100_000))), true, false, mozilla.Config{})
 		if err == nil || err.Error() != badJSON { // no *api.BodyError, so it has no words of its own
@@ -300,9 +300,9 @@ type stuck struct{}
 
 func (stuck) Read([]byte) (int, error) { return 0, nil }
 
-// What the engine is asked: each module once, by what was sent, and nowhere for
-// frames that are no addresses.
-func TestTheQuestionToTheEngine(t *testing.T) {
+// The request to the engine has each module once, with its ids as sent, and the
+// largest address for frames with another offset.
+func TestRequestToTheEngine(t *testing.T) {
 	req, err := mozilla.Ask(strings.NewReader(`{"jobs": [
 		{"memoryMap": [["a.so", "`+libID+`"], ["b.so", "ABCDE"]], "stacks": [[[1, 7], [0, 8], [0, -1], [-1, 9]]]},
 		{"memoryMap": [["b.so", "ABCDE"], ["a.so", "`+strings.ToLower(libID)+`"], ["a.so", "`+libID+`"]], "stacks": [[[0, 1], [1, 2], [2, 3], [2, 18446744073709551616]]]}]}`), mozilla.Config{})
@@ -339,7 +339,7 @@ func (c chance) list(most int, f func() string) string {
 	return "[" + strings.Join(items, c.one(",", ", ", "\n,")) + "]"
 }
 
-// odd is what stands in the place of a good value now and then.
+// or returns a good value, and sometimes an odd one.
 func (c chance) or(good func() string) string {
 	if c.IntN(60) == 0 {
 		return c.one("null", "true", "3", "-7", "1.5", `"x"`, "{}", "[]", "[[]]", `{"a":[1]}`, "1e2", "nope", "")

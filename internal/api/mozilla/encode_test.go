@@ -23,7 +23,7 @@ func TestKeysAreInOrder(t *testing.T) {
 			`"found_modules":{"tool.pdb/`+toolID+`":true}}]}`)
 }
 
-func TestAModuleIsOneKeyInEachJob(t *testing.T) {
+func TestModulesAreUniqueInEachJob(t *testing.T) {
 	h := door(mozilla.Config{}, demo)
 	job := `{"memoryMap": [["a", "A"], ["b", "B"], ["a", "A"]], "stacks": [[]]}`
 	const want = `{"stacks":[[]],"found_modules":{"a/A":null,"b/B":null}}`
@@ -49,7 +49,7 @@ func manyFrames(n int) string {
 	return `{"memoryMap": [["tool.pdb", "` + toolID + `"]], "stacks": [[` + strings.TrimSuffix(strings.Repeat("[0,4096],", n), ",") + `]]}`
 }
 
-func TestLargeAnswersGoOutInPieces(t *testing.T) {
+func TestLargeAnswersAreSentInPieces(t *testing.T) {
 	h := door(mozilla.Config{}, demo)
 	for _, path := range []string{"/symbolicate/v5", "/symbolicate/v4"} {
 		w := &pieces{ResponseRecorder: httptest.NewRecorder()}
@@ -63,7 +63,7 @@ func TestLargeAnswersGoOutInPieces(t *testing.T) {
 	}
 }
 
-func TestNobodyToTellMeansNoMoreWork(t *testing.T) {
+func TestWorkEndsWhenTheClientLeaves(t *testing.T) {
 	h := door(mozilla.Config{}, demo)
 	for _, path := range []string{"/symbolicate/v5", "/symbolicate/v4"} {
 		w := &pieces{ResponseRecorder: httptest.NewRecorder(), fail: true}
@@ -74,7 +74,7 @@ func TestNobodyToTellMeansNoMoreWork(t *testing.T) {
 	}
 }
 
-func TestTheEnginesFailureIsOurs(t *testing.T) {
+func TestFaultOfTheEngineBecomesAStatus(t *testing.T) {
 	body := `{"memoryMap": [["a", "AB"]], "stacks": [[[0, 1]]]}`
 	for _, c := range []struct {
 		err  error
@@ -90,7 +90,7 @@ func TestTheEnginesFailureIsOurs(t *testing.T) {
 	}
 }
 
-func TestClientsThatLeaveEndTheirWait(t *testing.T) {
+func TestClientThatLeavesDoesNotWait(t *testing.T) {
 	entered, left := make(chan struct{}), make(chan error, 1)
 	d := mozilla.New(mozilla.Config{}, mozilla.Deps{Now: now, Log: quiet,
 		Run: func(ctx context.Context, _ *symbolicate.Request) (*symbolicate.Result, error) {
@@ -117,7 +117,7 @@ func TestClientsThatLeaveEndTheirWait(t *testing.T) {
 }
 
 // The real result of the engine, empty, through the door as it is built.
-func TestTheDoorTakesTheEnginesResult(t *testing.T) {
+func TestDoorReadsResultsOfTheEngine(t *testing.T) {
 	asked := 0
 	d := mozilla.New(mozilla.Config{}, mozilla.Deps{Now: now, Log: quiet,
 		Run: func(_ context.Context, req *symbolicate.Request) (*symbolicate.Result, error) {

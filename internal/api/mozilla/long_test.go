@@ -8,9 +8,9 @@ import (
 	"symbolon/internal/api/mozilla"
 )
 
-// TestALongNameLeavesTheRestOfTheRequest sends names and ids of more than 4 KiB
+// TestLongNameDoesNotSpoilTheRequest sends names and ids of more than 4 KiB
 // beside a module that is there.
-func TestALongNameLeavesTheRestOfTheRequest(t *testing.T) {
+func TestLongNameDoesNotSpoilTheRequest(t *testing.T) {
 	long := []struct{ file, id, code, why string }{
 		{strings.Repeat("n", 4097), toolID, "", "255 bytes"},
 		{strings.Repeat("\u00fc\"", 300_000), toolID, "", "255 bytes"},

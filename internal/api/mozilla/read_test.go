@@ -111,7 +111,7 @@ func TestSymbolFilesAreServed(t *testing.T) {
 	}
 }
 
-func TestSymbolFilesComeInPartsAndPacked(t *testing.T) {
+func TestSymbolFilesHaveRangesAndCompression(t *testing.T) {
 	closed := 0
 	d := mozilla.New(mozilla.Config{}, mozilla.Deps{Now: now, Log: quiet, Symbols: func(context.Context, ident.Module) (mozilla.File, error) {
 		return openFile{bin.Bytes([]byte(symText)), &closed}, nil
@@ -135,7 +135,7 @@ func TestSymbolFilesComeInPartsAndPacked(t *testing.T) {
 	}
 }
 
-func TestClientsThatLeftAreNotToldOfSymbols(t *testing.T) {
+func TestClientsThatLeftGetNoAnswer(t *testing.T) {
 	ctx, leave := context.WithCancel(context.Background())
 	d := mozilla.New(mozilla.Config{}, mozilla.Deps{Now: now, Log: quiet, Symbols: func(ctx context.Context, _ ident.Module) (mozilla.File, error) {
 		leave()
@@ -143,6 +143,6 @@ func TestClientsThatLeftAreNotToldOfSymbols(t *testing.T) {
 	}})
 	w := doContext(ctx, front(d), "/a.so/"+libID+"/a.so.sym")
 	if w.Body.Len() > 0 {
-		t.Errorf("they are told %s", w.Body)
+		t.Errorf("they got %s", w.Body)
 	}
 }

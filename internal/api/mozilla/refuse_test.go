@@ -143,7 +143,7 @@ func titled(title string) string {
 	return `{"title":"` + title + `"}`
 }
 
-func TestRefusalsHaveTheWordsOfEliot(t *testing.T) {
+func TestRefusalsHaveTheTextsOfEliot(t *testing.T) {
 	h, strict := door(mozilla.Config{}, demo), door(mozilla.Config{Strict: true}, demo)
 	refused := func(h http.Handler, r [2]string) {
 		w := do(h, "POST", "/symbolicate/v5", r[0])
@@ -186,7 +186,7 @@ func TestRefusalsAreTheSameByteByByte(t *testing.T) {
 	}
 }
 
-func TestV4KnowsNoJobs(t *testing.T) {
+func TestV4IgnoresJobs(t *testing.T) {
 	h := door(mozilla.Config{}, demo)
 	for body, title := range map[string]string{
 		`{"jobs": []}`:                       "job 0 is invalid: no stacks specified",
@@ -201,7 +201,7 @@ func TestV4KnowsNoJobs(t *testing.T) {
 	}
 }
 
-func TestTheOlderServiceHasItsOwnWords(t *testing.T) {
+func TestTeckenHasItsOwnTexts(t *testing.T) {
 	h := door(mozilla.Config{V4Profile: "tecken"}, demo)
 	for _, c := range [][2]string{
 		{`{`, `Invalid JSON passed in`},
@@ -272,7 +272,7 @@ func bodyOf(jobs, stacks, frames, modules int) string {
 	return b.String()
 }
 
-func TestLimitsHoldToTheUnit(t *testing.T) {
+func TestLimitsAreExact(t *testing.T) {
 	h := door(mozilla.Config{MaxJobs: 20, MaxFrames: 30, MaxModules: 40}, nil)
 	for _, c := range []struct {
 		what   string
@@ -308,7 +308,7 @@ func TestLimitsHoldToTheUnit(t *testing.T) {
 	}
 }
 
-func TestWhatIsReplacedDoesNotCount(t *testing.T) {
+func TestReplacedMembersDoNotCount(t *testing.T) {
 	frames := strings.TrimSuffix(strings.Repeat(`[0,0],`, 25), ",")
 	body := `{"jobs": [{"stacks": [[` + frames + `]], "memoryMap": [["b", "B"]], "stacks": [[` + frames + `]], "memoryMap": [["a", "A"]]}]}`
 	d, err := mozilla.Decode(strings.NewReader(body), true, false, mozilla.Config{MaxFrames: 30})
@@ -320,14 +320,14 @@ func TestWhatIsReplacedDoesNotCount(t *testing.T) {
 	}
 }
 
-func TestNoLimitsMeansNone(t *testing.T) {
+func TestNegativeLimitsAreUnlimited(t *testing.T) {
 	h := door(mozilla.Config{MaxJobs: -1, MaxFrames: -1, MaxModules: -1}, nil)
 	if w := do(h, "POST", "/symbolicate/v5", bodyOf(1500, 2, 3, 4)); w.Code != 200 {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
 }
 
-func TestStrictIsEliotsLimitOfJobs(t *testing.T) {
+func TestStrictLimitsJobsAsEliot(t *testing.T) {
 	h := door(mozilla.Config{Strict: true, MaxJobs: 5}, nil)
 	const title = `{"title":"please limit number of jobs in a single request to <= 10"}`
 	for body, want := range map[string]int{
@@ -352,14 +352,14 @@ func TestStrictIsEliotsLimitOfJobs(t *testing.T) {
 	expect(t, h, "/symbolicate/v5", `{"jobs": [0,1,2,3,4,5,6,7,8,9]}`, 400, titled("job 0 is invalid"))
 }
 
-func TestEmptyThingsWithALengthAreNoJobs(t *testing.T) {
+func TestEmptyListOfJobsOfAnyTypeIsValid(t *testing.T) {
 	h := door(mozilla.Config{}, nil)
 	for _, v := range []string{`[]`, `{}`, `""`} {
 		expect(t, h, "/symbolicate/v5", `{"jobs": `+v+`}`, 200, `{"results":[]}`)
 	}
 }
 
-func TestUnreadableBodiesAreToldByTheFront(t *testing.T) {
+func TestUnreadableBodiesHaveTheErrorOfTheFront(t *testing.T) {
 	d := mozilla.NewWith(mozilla.Config{}, mozilla.Deps{Log: quiet}, demo.run)
 	h := api.New(api.Config{MaxBody: 50}, api.Options{Log: quiet, Now: now}, d.Routes())
 	body := `{"jobs": [], "padding": "` + strings.Repeat("x", 50) + `"}`

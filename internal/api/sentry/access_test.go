@@ -18,7 +18,7 @@ import (
 	"symbolon/internal/sym"
 )
 
-func TestRequestsNameNoSourcesUnlessAllowed(t *testing.T) {
+func TestSourcesOfRequestsAreRefusedUnlessAllowed(t *testing.T) {
 	f, _ := door(t, sentry.Config{RequestFilesystemRoot: "/"}, sentry.Deps{}, demo().run)
 	for body, want := range map[string]int{
 		`{}`: 200, `{"sources":null}`: 200, `{"sources":[]}`: 403, `{"sources":[{"id":"x","type":"http","url":"http://127.0.0.1:1/"}]}`: 403,
@@ -30,7 +30,7 @@ func TestRequestsNameNoSourcesUnlessAllowed(t *testing.T) {
 	}
 }
 
-func TestFoldersOfRequestsAreBelowTheRoot(t *testing.T) {
+func TestFoldersOfRequestsMustBeBelowTheRoot(t *testing.T) {
 	dir := t.TempDir()
 	root, outside := filepath.Join(dir, "root"), filepath.Join(dir, "root-not")
 	for _, d := range []string{filepath.Join(root, "in"), outside} {
@@ -165,7 +165,7 @@ func TestSecretsOfSourcesAreNotRepeated(t *testing.T) {
 	}
 }
 
-func TestSourcesThatAreNoneAreTheMistakeOfTheClient(t *testing.T) {
+func TestInvalidSourcesAre400(t *testing.T) {
 	var err error
 	d := sentry.NewWith(sentry.Config{AllowRequestSources: true}, sentry.Deps{Now: time.Now, Log: quiet},
 		func(sentry.Search) (sentry.Run, error) { return nil, err })
@@ -227,8 +227,8 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// links is a library of which each address comes from a file of its own, which
-// is behind an address.
+// links is a library whose addresses have source files with links, each another
+// one.
 func links(n, addresses int) (engine, string) {
 	lib := &library{
 		features: demo()["aa01"].features, texts: []string{"", "name"}, frames: map[uint64][]sym.Frame{}, links: map[string]string{},
@@ -244,7 +244,7 @@ func links(n, addresses int) (engine, string) {
 	return engine{"aa01": lib}, `"stacktraces":[{"frames":[` + strings.Join(frames, ",") + `]}],"modules":[{"type":"elf","code_id":"aa01"}],"options":{"dif_candidates":true}}`
 }
 
-func TestSourceLinksHaveBounds(t *testing.T) {
+func TestSourceLinksAreLimited(t *testing.T) {
 	var mu sync.Mutex
 	asked := map[string]int{}
 	at, most := 0, 0
@@ -275,10 +275,10 @@ func TestSourceLinksHaveBounds(t *testing.T) {
 		}
 	}
 	if n := strings.Count(w.Body.String(), `"source_link":"http://example.test/`); n != 300 {
-		t.Errorf("%d links are told", n)
+		t.Errorf("%d links in the answer", n)
 	}
 	if n := strings.Count(w.Body.String(), `"source":"sourcelink"`); n != 100 {
-		t.Errorf("%d candidates are told", n)
+		t.Errorf("%d candidates in the answer", n)
 	}
 	do(f, "POST", "/symbolicate", `{`+body)
 	for url, times := range asked {
@@ -317,7 +317,7 @@ func TestSourceLinksThatFail(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotServed(t *testing.T) {
+func TestUnsupportedPathsAre501(t *testing.T) {
 	f, _ := door(t, sentry.Config{}, sentry.Deps{}, demo().run)
 	for _, path := range []string{"/symbolicate-any", "/symbolicate-js", "/symbolicate-jvm", "/minidump", "/applecrashreport"} {
 		w := do(f, "POST", path, `{}`)

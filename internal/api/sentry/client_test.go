@@ -31,7 +31,7 @@ func as(f *api.Front, token, method, path, body string) *httptest.ResponseRecord
 	return w
 }
 
-func TestTokensBoundScopesAndSources(t *testing.T) {
+func TestTokensLimitScopesAndSources(t *testing.T) {
 	var asked string
 	d := sentry.NewWith(sentry.Config{AllowRequestSources: true}, sentry.Deps{Now: time.Now, Log: quiet, Access: tokens},
 		func(a sentry.Search) (sentry.Run, error) {
@@ -84,7 +84,7 @@ func TestAnswersAreForTheirScope(t *testing.T) {
 	for range 2 {
 		for _, f := range []*api.Front{near, far} {
 			if a, b, c := as(f, "one", "GET", path, ""), as(f, "", "GET", path, ""), as(f, "two", "GET", path, ""); a.Code != 404 || b.Code != 401 || c.Code != 200 {
-				t.Errorf("another scope gets %d, nobody %d, its own %d", a.Code, b.Code, c.Code)
+				t.Errorf("another scope gets %d, no token %d, its own %d", a.Code, b.Code, c.Code)
 			}
 		}
 		select {

@@ -19,7 +19,7 @@ func inFrame(members string) string {
 }
 func inModule(members string) string { return `{"modules":[{"type":"elf"` + members + `}]}` }
 
-func TestWhatRequestsMayBe(t *testing.T) {
+func TestRequestsAreValidated(t *testing.T) {
 	f, _ := door(t, sentry.Config{AllowRequestSources: true, MaxFrames: 3, MaxModules: 2}, sentry.Deps{}, engine{}.run)
 	for body, want := range map[string]int{
 		`{}`:            200,
@@ -80,7 +80,7 @@ func TestWhatRequestsMayBe(t *testing.T) {
 	}
 }
 
-func TestDepthIsToldAsDepth(t *testing.T) {
+func TestDeepRequestsAreRejected(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	for body, want := range map[string]string{
 		`{"x":` + nested(9_999) + `}`:                                   "",
@@ -99,7 +99,7 @@ func TestDepthIsToldAsDepth(t *testing.T) {
 	}
 }
 
-func TestAddressesComeInManyForms(t *testing.T) {
+func TestFormsOfAddresses(t *testing.T) {
 	for text, want := range map[string]uint64{
 		`0`: 0, `16`: 16, `18446744073709551615`: 1<<64 - 1, `-1`: 1<<64 - 1, `-9223372036854775808`: 1 << 63, `9999999999999999999`: 9999999999999999999,
 		`"0x10"`: 16, `"0X1F"`: 31, `"0xffffffffffffffff"`: 1<<64 - 1, `"0x000000000000000000010"`: 16, `"31"`: 31, `"\u0030x1f"`: 31, `"+31"`: 31, `"0x+1f"`: 31,
@@ -120,7 +120,7 @@ func TestAddressesComeInManyForms(t *testing.T) {
 	}
 }
 
-func TestIndexesOfModulesAreToldAsTheyWereSent(t *testing.T) {
+func TestIndexesOfModulesAreRepeated(t *testing.T) {
 	f, _ := door(t, sentry.Config{}, sentry.Deps{}, engine{}.run)
 	for _, index := range []string{"7", "2147483648", "4294967296", "18446744073709551615"} {
 		w := do(f, "POST", "/symbolicate", inFrame(`,"addr_mode":"rel:`+index+`"`))
@@ -149,7 +149,7 @@ func TestLargeBodiesAreRefused(t *testing.T) {
 }
 
 // The address that each frame asks for.
-func TestFramesFindTheirPlace(t *testing.T) {
+func TestFramesFindTheirModule(t *testing.T) {
 	const a, b, c = symbolicate.Aligned, symbolicate.Before, symbolicate.Exact
 	modules := `"modules":[{"type":"pe","image_addr":"0x3000","image_size":4096},{"type":"elf","image_addr":"0x1000"},{"type":"wasm"},
 		{"type":"pe_dotnet","image_addr":"0x9000","image_size":16},{"type":"elf","image_addr":"0xfffffffffffff000"}]`
@@ -211,7 +211,7 @@ func FuzzRequest(f *testing.F) {
 			return
 		}
 		if !json.Valid([]byte(out.String())) {
-			t.Fatalf("%q: the answer is no JSON: %s", body, out.String())
+			t.Fatalf("%q: the answer is not JSON: %s", body, out.String())
 		}
 	})
 }

@@ -56,7 +56,7 @@ func (e engine) run(_ context.Context, req *symbolicate.Request) ([]symbolicate.
 		switch {
 		case !known[i].Asked:
 		case lib == nil:
-			known[i].Report.Fault = fault.New(fault.NotFound, "", "nobody has it")
+			known[i].Report.Fault = fault.New(fault.NotFound, "", "not found")
 		default:
 			l.libs[i] = lib
 			known[i].Found, known[i].Arch, known[i].Features, known[i].Report, known[i].SourceReport = !lib.missing, lib.arch, lib.features, lib.report, lib.sourceReport
@@ -102,7 +102,7 @@ func (l *lookup) Source(m int32, path string) ([]byte, string) {
 
 func (l *lookup) Release() {}
 
-// door is a door over an engine, behind a front.
+// door returns a door over an engine, and a front for it.
 func door(t *testing.T, cfg sentry.Config, deps sentry.Deps, run sentry.Run) (*api.Front, *sentry.Door) {
 	t.Helper()
 	deps.Now, deps.Log, deps.Timeout = time.Now, quiet, 90*time.Second

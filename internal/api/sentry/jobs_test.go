@@ -31,7 +31,7 @@ func gated(gate <-chan struct{}) sentry.Run {
 	}
 }
 
-// ticket is what a client is told of a request that is not done.
+// ticket is the answer for a request that is not done.
 type ticket struct {
 	Status string `json:"status"`
 	ID     string `json:"request_id"`
@@ -51,7 +51,7 @@ func submit(t *testing.T, f *api.Front, query string) ticket {
 
 const empty = `{"status":"completed","stacktraces":[],"modules":[]}`
 
-func TestARequestCanBePolledFor(t *testing.T) {
+func TestAnswersCanBePolled(t *testing.T) {
 	gate := make(chan struct{})
 	f, _ := door(t, sentry.Config{Retention: 300 * time.Millisecond}, sentry.Deps{}, gated(gate))
 	one := submit(t, f, "")
@@ -87,7 +87,7 @@ func TestARequestCanBePolledFor(t *testing.T) {
 	}
 }
 
-func TestWaitingIsUpToTheClient(t *testing.T) {
+func TestClientSetsTheTimeout(t *testing.T) {
 	gate := make(chan struct{})
 	f, _ := door(t, sentry.Config{}, sentry.Deps{}, gated(gate))
 	start := time.Now()
@@ -108,7 +108,7 @@ func TestWaitingIsUpToTheClient(t *testing.T) {
 	}
 }
 
-func TestNothingIsKeptOfWhatWasDelivered(t *testing.T) {
+func TestDeliveredAnswersAreNotKept(t *testing.T) {
 	f, d := door(t, sentry.Config{}, sentry.Deps{}, demo().run)
 	for range 100 {
 		if w := do(f, "POST", "/symbolicate", `{}`); w.Body.String() != empty {
@@ -120,7 +120,7 @@ func TestNothingIsKeptOfWhatWasDelivered(t *testing.T) {
 	}
 }
 
-func TestKeptAnswersHaveABound(t *testing.T) {
+func TestKeptAnswersAreLimited(t *testing.T) {
 	gate := make(chan struct{})
 	f, d := door(t, sentry.Config{AnswersMemory: 2000}, sentry.Deps{}, gated(gate))
 	var ids []string
@@ -145,7 +145,7 @@ func TestKeptAnswersHaveABound(t *testing.T) {
 		}
 	}
 	if answers, _ := d.Held(); kept != answers {
-		t.Errorf("%d can be had of %d", kept, answers)
+		t.Errorf("%d of %d answers can be polled", kept, answers)
 	}
 }
 
@@ -157,10 +157,10 @@ func await(t *testing.T, what string, done func() bool) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("%s: it never came to that", what)
+	t.Fatalf("%s: not within 5 s", what)
 }
 
-func TestReadAnswersGoFirst(t *testing.T) {
+func TestReadAnswersAreEvictedFirst(t *testing.T) {
 	gates := make(chan chan struct{}, 3)
 	f, d := door(t, sentry.Config{AnswersMemory: 150}, sentry.Deps{}, func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
 		return gated(<-gates)(ctx, req)
@@ -205,7 +205,7 @@ func TestPlacesAreLimited(t *testing.T) {
 		t.Error("the others find none")
 	}
 	if !refused("&scope=third") {
-		t.Error("there is no bound")
+		t.Error("the number of requests is not limited")
 	}
 	close(gate)
 	await(t, "a free place", func() bool { return !refused("&scope=greedy") })
@@ -254,8 +254,8 @@ func TestFailedRequestsReleaseTheirPlace(t *testing.T) {
 	}
 }
 
-// A client that left has no use for the answer, and nobody else knows its id.
-func TestARequestEndsWhenItsClientLeavesWithoutTheID(t *testing.T) {
+// No other client has the id of the request.
+func TestRequestEndsWithAClientThatHasNoID(t *testing.T) {
 	begun, ended := make(chan struct{}), make(chan error)
 	f, d := door(t, sentry.Config{MaxConcurrentRequests: 1}, sentry.Deps{}, func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
 		begun <- struct{}{}
@@ -287,18 +287,18 @@ func TestARequestEndsWhenItsClientLeavesWithoutTheID(t *testing.T) {
 		await(t, "its place", func() bool { return d.Running() == 0 })
 	}
 	if answers, _ := d.Held(); answers != 0 {
-		t.Errorf("%d answers are kept for nobody", answers)
+		t.Errorf("%d answers are kept", answers)
 	}
 }
 
-func TestARequestWhoseIDIsKnownGoesOnWithoutItsClient(t *testing.T) {
+func TestRequestWithAKnownIDOutlivesItsClient(t *testing.T) {
 	gate := make(chan struct{})
 	f, _ := door(t, sentry.Config{}, sentry.Deps{}, gated(gate))
 	id := submit(t, f, "").ID
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	func() {
-		defer func() { _ = recover() }() // as a server does when there is nobody to answer
+		defer func() { _ = recover() }() // as a server does
 		f.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/requests/"+id, nil))
 	}()
 	close(gate)
@@ -367,13 +367,13 @@ func TestAnyNodeAnswersForAll(t *testing.T) {
 	if w := do(two, "GET", "/requests/"+id, ""); w.Body.String() != empty {
 		t.Errorf("a client that waits at another node: %s", w.Body)
 	}
-	// What has no room at its own node is in the store too.
+	// An answer that does not fit into the memory of its node is in the store.
 	await(t, "room", func() bool { answers, _ := d.Held(); return answers <= 1 })
 	for _, id := range []string{id, other} {
 		await(t, "the answer", func() bool { return do(one, "GET", "/requests/"+id, "").Body.String() == empty })
 	}
 	if w := do(two, "GET", "/requests/00000000-1111-2222-3333-444444444444", ""); w.Code != 404 {
-		t.Errorf("an id that nobody knows: %d", w.Code)
+		t.Errorf("an unknown id: %d", w.Code)
 	}
 	store.mu.Lock()
 	store.broken = true
@@ -443,7 +443,7 @@ func TestAnswersInLines(t *testing.T) {
 	}
 }
 
-func TestLinesAreForThoseWhoNameThem(t *testing.T) {
+func TestLinesMustBeAccepted(t *testing.T) {
 	f, _ := door(t, sentry.Config{}, sentry.Deps{}, demo().run)
 	const lines, whole = "application/x-ndjson", "application/json"
 	for accept, want := range map[string]string{
@@ -475,7 +475,7 @@ func TestLinesAreForThoseWhoNameThem(t *testing.T) {
 	}
 }
 
-func TestTheFirstLinesComeBeforeTheLast(t *testing.T) {
+func TestFirstLinesAreSentBeforeTheLast(t *testing.T) {
 	gate := make(chan struct{})
 	f, _ := door(t, sentry.Config{}, sentry.Deps{}, func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
 		known, look, err := constantRun(ctx, req)
@@ -507,7 +507,7 @@ func TestTheFirstLinesComeBeforeTheLast(t *testing.T) {
 	}
 }
 
-// slow are lookups of which one waits.
+// slow are lookups with one that waits.
 type slow struct {
 	sentry.Lookups
 	at   int
@@ -522,7 +522,7 @@ func (s *slow) Addr(i int) (uint64, bool) {
 }
 
 // A store that is slow to take what is pending must have the answer in the end.
-func TestTheLastWordIsTheAnswer(t *testing.T) {
+func TestSlowStoreKeepsTheAnswer(t *testing.T) {
 	gate := make(chan struct{})
 	store := &shelf{entries: map[string][]byte{}, slow: 200 * time.Millisecond}
 	f, d := door(t, sentry.Config{}, sentry.Deps{Store: store}, gated(gate))
@@ -536,7 +536,7 @@ func TestTheLastWordIsTheAnswer(t *testing.T) {
 	}
 }
 
-func TestRequestsAtWorkHaveAWeight(t *testing.T) {
+func TestMemoryOfRunningRequestsIsLimited(t *testing.T) {
 	var body strings.Builder
 	body.WriteString(`{"stacktraces":[{"frames":[`)
 	for i := range 400_000 {
@@ -558,14 +558,14 @@ func TestRequestsAtWorkHaveAWeight(t *testing.T) {
 	close(gate)
 	await(t, "an end", func() bool { return d.Running() == 0 })
 	if w := do(f, "POST", "/symbolicate", body.String()); w.Code != 200 {
-		t.Errorf("behind them: %d", w.Code)
+		t.Errorf("after them: %d", w.Code)
 	}
 	if plain := d.Plain(); plain != 0 {
 		t.Errorf("%d bytes of answers are still counted", plain)
 	}
 }
 
-func TestAnswersAreCountedUntilTheyAreGone(t *testing.T) {
+func TestAnswersAreCountedUntilTheyAreFreed(t *testing.T) {
 	f, d := door(t, sentry.Config{}, sentry.Deps{}, constantRun)
 	for range 3 {
 		do(f, "POST", "/symbolicate", stacks50())

@@ -9,7 +9,7 @@ import (
 	"symbolon/internal/api/sentry"
 )
 
-func TestNamesAreMadeReadableOnce(t *testing.T) {
+func TestNamesAreDemangledOnce(t *testing.T) {
 	long := "_ZN1a" + strings.Repeat("3abc", 2000) + "Ev"
 	got, held := sentry.Readable([]string{"_ZN1a1fEi", "main", "", "_ZN1a1fEi", "_ZN1a1gIiEEiT_", "?pub@harbor@@YAHH@Z", long, "main"})
 	want := []string{"a::f(int)", "=", "=", "a::f(int)", "a::g<int>(int)", "harbor::pub(int)", got[6], "="}
@@ -21,7 +21,7 @@ func TestNamesAreMadeReadableOnce(t *testing.T) {
 	}
 }
 
-func TestWorkOnTheNamesOfAnAnswerIsBounded(t *testing.T) {
+func TestDemanglingOfAnAnswerIsLimited(t *testing.T) {
 	var raw []string
 	for i := range 20_000 { // each part of these has the part before it twice
 		raw = append(raw, fmt.Sprintf("_RINvC1a1bTuuETB7_B7_ETBb_Bb_ETBj_Bj_ETBr_Br_ETBz_Bz_ETBH_BH_ETBP_BP_ETBX_BX_ETB15_B15_ETB1f_B1f_EE.%d", i))
@@ -35,7 +35,7 @@ func TestWorkOnTheNamesOfAnAnswerIsBounded(t *testing.T) {
 	}
 }
 
-func TestTheMemoryOfNamesHasABound(t *testing.T) {
+func TestMemoryOfNamesIsLimited(t *testing.T) {
 	var raw []string
 	for i := range 200_000 {
 		raw = append(raw, fmt.Sprintf("_ZN3foo%dbar%07dEi", 10, i))

@@ -30,7 +30,7 @@ func files(t *testing.T, cfg sentry.Config, asked *ident.Module, kind *string) *
 	f, _ := door(t, cfg, sentry.Deps{File: func(_ context.Context, _ sentry.Search, m ident.Module, k string) (sentry.File, error) {
 		*asked, *kind = m, k
 		if m.CodeFile == "gone.dll" {
-			return nil, fault.New(fault.NotFound, "", "nobody has it")
+			return nil, fault.New(fault.NotFound, "", "not found")
 		}
 		return content{bin.Bytes([]byte("MODULE"))}, nil
 	}}, demo().run)
@@ -63,12 +63,12 @@ func TestProxyKnowsThePathsOfSymbolServers(t *testing.T) {
 		m, kind = ident.Module{}, ""
 		w := do(f, "GET", "/proxy/"+path, "")
 		if kind != want || (w.Code == 200) != (want != "") {
-			t.Errorf("%s: got %d, asked for %q of %+v, wanted is %q", path, w.Code, kind, m, want)
+			t.Errorf("%s: got %d, asked for %q of %+v, want %q", path, w.Code, kind, m, want)
 		}
 	}
 }
 
-func TestFilesOfTheProxyComeInParts(t *testing.T) {
+func TestProxyServesRanges(t *testing.T) {
 	var m ident.Module
 	var kind string
 	f := files(t, sentry.Config{}, &m, &kind)
@@ -96,7 +96,7 @@ func TestFilesOfTheProxyComeInParts(t *testing.T) {
 	} {
 		w := get(c.method, c.path, c.key, c.value)
 		if w.Code != c.code || w.Body.String() != c.body {
-			t.Errorf("%s %s: %s: got %d %q, wanted is %d %q", c.method, c.key, c.value, w.Code, w.Body, c.code, c.body)
+			t.Errorf("%s %s: %s: got %d %q, want %d %q", c.method, c.key, c.value, w.Code, w.Body, c.code, c.body)
 		}
 		if w.Code == 200 && (w.Header().Get("Content-Length") != "6" || w.Header().Get("ETag") != `"tag"` || w.Header().Get("Content-Type") != "application/octet-stream") {
 			t.Errorf("%s: headers %v", c.method, w.Header())
@@ -108,8 +108,8 @@ func TestFilesOfTheProxyComeInParts(t *testing.T) {
 	}
 }
 
-// Who waits for long already is told to ask less often.
-func TestClientsAreToldWhenToAskAgain(t *testing.T) {
+// A client that has waited for long polls less often.
+func TestRetryAfterGrowsWithTheWait(t *testing.T) {
 	var offset atomic.Int64
 	gate := make(chan struct{})
 	now := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
@@ -125,7 +125,7 @@ func TestClientsAreToldWhenToAskAgain(t *testing.T) {
 		offset.Store(int64(c.waited))
 		var got ticket
 		if w := do(f, "GET", "/requests/"+id+"?timeout=0", ""); json.Unmarshal(w.Body.Bytes(), &got) != nil || got.Retry != c.want {
-			t.Errorf("after %v: got %s, wanted is %d", c.waited, w.Body, c.want)
+			t.Errorf("after %v: got %s, want %d", c.waited, w.Body, c.want)
 		}
 	}
 	close(gate)

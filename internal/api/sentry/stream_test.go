@@ -70,9 +70,9 @@ func (l *endless) Frames(i int) ([]sym.Frame, error) {
 	return l.Lookups.Frames(i)
 }
 
-// TestLinesAreWholeOrTheAnswerIsBroken has an answer end in the middle of a line: it
+// TestIncompleteLinesBreakTheConnection has an answer end in the middle of a line: it
 // is cut off, and the status told; if a part of it is out, the connection ends.
-func TestLinesAreWholeOrTheAnswerIsBroken(t *testing.T) {
+func TestIncompleteLinesBreakTheConnection(t *testing.T) {
 	for _, c := range []struct {
 		frames, last int
 		why          error
@@ -110,7 +110,7 @@ func TestLinesDoNotWaitForLinks(t *testing.T) {
 		case <-read:
 			return []byte("one\ntwo\n"), nil
 		case <-time.After(time.Minute):
-			return nil, fault.New(fault.Timeout, "", "nobody has read the line before")
+			return nil, fault.New(fault.Timeout, "", "the line before was not read")
 		}
 	}}
 	f, _ := door(t, sentry.Config{}, deps, func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
@@ -165,8 +165,8 @@ func short(t *testing.T, text []byte) string {
 }
 
 // TestLinesFollowTheModules has modules that are decided one after the other. A
-// stack trace comes with the last of its modules, and one that is lost behind
-// its line has another.
+// stack trace comes with the last of its modules, and one that is lost after
+// its line has another line.
 func TestLinesFollowTheModules(t *testing.T) {
 	const body = `{"stacktraces":[{"frames":[{"instruction_addr":"0x11000"}]},{"frames":[{"instruction_addr":"0x11000"},{"instruction_addr":"0x50000"}]},{"frames":[]},
 {"frames":[{"instruction_addr":"0x30000"}]},{"frames":[{"instruction_addr":"0x11000"}]}],

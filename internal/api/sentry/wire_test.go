@@ -21,7 +21,7 @@ import (
 	"symbolon/internal/table"
 )
 
-var update = flag.Bool("update", false, "write the answers of testdata/wire anew")
+var update = flag.Bool("update", false, "write the answers of testdata/wire")
 
 // demo has the modules of testdata/wire, by code id.
 func demo() engine {
@@ -74,7 +74,7 @@ func demo() engine {
 func TestWire(t *testing.T) {
 	files, err := filepath.Glob("testdata/wire/*.json")
 	if err != nil || len(files) == 0 {
-		t.Fatal("there are none", err)
+		t.Fatal("no files in testdata/wire", err)
 	}
 	fetch := func(_ context.Context, url string, headers map[string]bin.Secret, verify bool) ([]byte, error) {
 		return []byte("linked 1\nlinked 2, got with " + headers["token"].Reveal()), nil
