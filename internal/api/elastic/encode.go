@@ -19,8 +19,7 @@ func (e *encoder) writeObject() { e.writeLookup(0, e.lookups[0]) }
 // writeList writes the answers to a document.
 func (e *encoder) writeList() {
 	e.Open('{')
-	e.Key("lookups")
-	e.Open('[')
+	e.Key("lookups").Open('[')
 	at := 0
 	for _, a := range e.lookups {
 		e.writeLookup(at, a)
@@ -52,8 +51,7 @@ func (e *encoder) writeLines() {
 func (e *encoder) writeLookup(at int, a lookup) {
 	e.Open('{')
 	e.file(a)
-	e.Key("results")
-	e.Open('[')
+	e.Key("results").Open('[')
 	for ; at < a.end && e.Spill(); at++ {
 		e.Open('{')
 		e.address(at)
@@ -65,29 +63,24 @@ func (e *encoder) writeLookup(at int, a lookup) {
 
 // file writes the id of the binary, and the reason if it has no symbols.
 func (e *encoder) file(a lookup) {
-	e.Key("fileid")
-	e.String(e.files[a.file].FileID.Base64())
+	e.Key("fileid").String(e.files[a.file].FileID.Base64())
 	if why := e.look.Missing(a.file); why != nil {
-		e.Key("missing")
-		e.String(why.message())
+		e.Key("missing").String(why.message())
 	}
 }
 
 // address writes the answer to address i.
 func (e *encoder) address(i int) {
-	e.Key("addr")
-	e.Hex(e.frames[i].Addr)
+	e.Key("addr").Hex(e.frames[i].Addr)
 	found, err := e.look.At(i)
 	if err != nil {
 		e.Err = err
 		return
 	}
 	if len(found.Frames) > 0 {
-		e.Key("from")
-		e.String(from[found.which])
+		e.Key("from").String(from[found.which])
 	}
-	e.Key("frames")
-	e.Open('[')
+	e.Key("frames").Open('[')
 	for n := range found.Frames {
 		e.frame(&found, e.frames[i].Module, &found.Frames[n])
 	}
@@ -103,15 +96,12 @@ func (e *encoder) frame(a *Answer, m int32, f *sym.Frame) {
 		e.text(a.Result, m, f.File)
 	}
 	if f.Line != 0 {
-		e.Key("line")
-		e.Int(int(f.Line))
+		e.Key("line").Int(int(f.Line))
 	}
 	if off, ok := a.Offset(f); ok {
-		e.Key("offset")
-		e.Hex(off)
+		e.Key("offset").Hex(off)
 	}
-	e.Key("inlined")
-	e.Bool(f.Inlined)
+	e.Key("inlined").Bool(f.Inlined)
 	e.Close('}')
 }
 

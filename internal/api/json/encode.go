@@ -89,8 +89,9 @@ func (e *Encoder) EndLine() {
 	e.comma = false
 }
 
-// Key begins a member of an object. The name must not need escapes.
-func (e *Encoder) Key(name string) {
+// Key begins a member of an object and returns e, for its value. The name must not
+// need escapes.
+func (e *Encoder) Key(name string) *Encoder {
 	if e.comma {
 		e.Buf = append(e.Buf, ',', '"')
 	} else {
@@ -99,6 +100,7 @@ func (e *Encoder) Key(name string) {
 	e.Buf = append(e.Buf, name...)
 	e.Buf = append(e.Buf, '"', ':')
 	e.comma = false
+	return e
 }
 
 // Raw writes a value that is JSON already.

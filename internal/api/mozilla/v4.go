@@ -30,8 +30,7 @@ func (d *Door) v4(w http.ResponseWriter, r *http.Request) {
 	e.Open('{')
 	e.Key("symbolicatedStacks")
 	e.writeStacks()
-	e.Key("knownModules")
-	e.Open('[')
+	e.Key("knownModules").Open('[')
 	for _, m := range e.maps {
 		if e.tecken && !e.isLookedUp(m) {
 			e.Bool(false)

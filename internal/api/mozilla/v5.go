@@ -21,8 +21,7 @@ func (d *Door) v5(w http.ResponseWriter, r *http.Request) {
 	e := &v5Encoder{more: a.extensions || d.cfg.Extensions}
 	e.begin(a, w)
 	e.Open('{')
-	e.Key("results")
-	e.Open('[')
+	e.Key("results").Open('[')
 	seen := make([]int, len(a.modules))
 	for i, job := range a.jobs {
 		e.result(job, i+1, seen)
@@ -50,8 +49,7 @@ type v5Encoder struct {
 // each module.
 func (e *v5Encoder) result(job job, number int, seen []int) {
 	e.Open('{')
-	e.Key("stacks")
-	e.Open('[')
+	e.Key("stacks").Open('[')
 	for _, end := range e.stacks[job.stacks.from:job.stacks.to] {
 		e.Open('[')
 		for first := e.frame; e.frame < int(end) && e.Spill(); e.frame++ {
@@ -68,8 +66,7 @@ func (e *v5Encoder) result(job job, number int, seen []int) {
 		}
 	}
 	e.distinct = distinct
-	e.Key("found_modules")
-	e.Open('{')
+	e.Key("found_modules").Open('{')
 	for _, m := range distinct {
 		e.Spill()
 		e.moduleKey(m)
@@ -85,10 +82,8 @@ func (e *v5Encoder) result(job job, number int, seen []int) {
 func (e *v5Encoder) writeFrame(n int) {
 	f := e.query.Frames[e.frame]
 	e.Open('{')
-	e.Key("frame")
-	e.Int(n)
-	e.Key("module")
-	e.Raw(e.label(f.Module))
+	e.Key("frame").Int(n)
+	e.Key("module").Raw(e.label(f.Module))
 	e.Key("module_offset")
 	if e.next < len(e.special) && e.special[e.next].frame == e.frame {
 		e.String(e.special[e.next].text)
@@ -131,18 +126,15 @@ func (e *v5Encoder) function(f symbolicate.Frame, calls []sym.Frame) {
 	outer, inlines := &calls[len(calls)-1], calls[:len(calls)-1]
 	e.Key("function")
 	e.text(f.Module, outer.Func)
-	e.Key("function_offset")
-	e.Hex(f.Addr - outer.Entry)
+	e.Key("function_offset").Hex(f.Addr - outer.Entry)
 	if e.more && outer.Size > 0 {
-		e.Key("function_size")
-		e.Hex(outer.Size)
+		e.Key("function_size").Hex(outer.Size)
 	}
 	e.place(f.Module, outer)
 	if len(inlines) == 0 {
 		return
 	}
-	e.Key("inlines")
-	e.Open('[')
+	e.Key("inlines").Open('[')
 	for i := range inlines {
 		e.Open('{')
 		e.Key("function")
@@ -165,8 +157,7 @@ func (e *v5Encoder) place(m int32, f *sym.Frame) {
 		return
 	}
 	if f.Line > 0 {
-		e.Key("line")
-		e.Int(int(f.Line))
+		e.Key("line").Int(int(f.Line))
 	}
 }
 
@@ -187,8 +178,7 @@ func (e *v5Encoder) moduleErrors(modules []int32) {
 		}
 		if !isOpen {
 			isOpen = true
-			e.Key("module_errors")
-			e.Open('{')
+			e.Key("module_errors").Open('{')
 		}
 		e.moduleKey(m)
 		e.Open('[')
@@ -213,10 +203,8 @@ func (e *v5Encoder) moduleErrors(modules []int32) {
 // the operator may see.
 func (e *v5Encoder) moduleError(from string, f *fault.Error) {
 	e.Open('{')
-	e.Key("name")
-	e.String(kindNames[f.Kind])
-	e.Key("message")
-	e.String(from + f.Kind.String() + ": " + f.Detail)
+	e.Key("name").String(kindNames[f.Kind])
+	e.Key("message").String(from + f.Kind.String() + ": " + f.Detail)
 	e.Close('}')
 }
 

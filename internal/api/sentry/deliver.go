@@ -130,22 +130,18 @@ func (d *Door) stream(w http.ResponseWriter, r *http.Request, j *jobs.Job, begin
 // answer writes a completed answer.
 func (e *encoder) answer() {
 	e.Open('{')
-	e.Key("status")
-	e.String("completed")
+	e.Key("status").String("completed")
 	if e.hasSignal {
-		e.Key("signal")
-		e.Uint(uint64(e.signal))
+		e.Key("signal").Uint(uint64(e.signal))
 	}
-	e.Key("stacktraces")
-	e.Open('[')
+	e.Key("stacktraces").Open('[')
 	first := 0
 	for s := range e.stacks {
 		e.stack(&e.stacks[s], first)
 		first = e.stacks[s].end
 	}
 	e.Close(']')
-	e.Key("modules")
-	e.Open('[')
+	e.Key("modules").Open('[')
 	for m := range e.modules {
 		e.module(int32(m))
 		e.Spill()

@@ -28,12 +28,6 @@ type encoder struct {
 	first, end int // the frames of the stack trace that is being written
 }
 
-// member writes a member that is a string.
-func (e *encoder) member(name, text string) {
-	e.Key(name)
-	e.String(text)
-}
-
 // newEncoder returns an encoder that writes to w.
 func (d *Door) newEncoder(q *request, w io.Writer) *encoder {
 	return &encoder{request: q, req: q.query(), names: &d.names, to: w, timeout: d.deps.Timeout, excerpts: newExcerpts()}

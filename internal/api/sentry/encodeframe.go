@@ -16,20 +16,16 @@ func (e *encoder) stack(s *stack, first int) {
 	e.first, e.end = first, s.end
 	e.Open('{')
 	if s.hasID {
-		e.Key("thread_id")
-		e.Uint(s.threadID)
+		e.Key("thread_id").Uint(s.threadID)
 	}
 	if s.threadName.ok {
-		e.Key("thread_name")
-		e.String(s.threadName.text)
+		e.Key("thread_name").String(s.threadName.text)
 	}
 	if s.requesting != unset {
-		e.Key("is_requesting")
-		e.Bool(s.requesting == yes)
+		e.Key("is_requesting").Bool(s.requesting == yes)
 	}
 	if len(s.registers) > 0 {
-		e.Key("registers")
-		e.Open('{')
+		e.Key("registers").Open('{')
 		for _, r := range s.registers {
 			e.OpenString()
 			e.Buf = json.AppendEscaped(e.Buf, r.name)
@@ -38,8 +34,7 @@ func (e *encoder) stack(s *stack, first int) {
 		}
 		e.Close('}')
 	}
-	e.Key("frames")
-	e.Open('[')
+	e.Key("frames").Open('[')
 	for i := first; i < s.end && e.Spill(); i++ {
 		e.frame(i)
 	}
@@ -159,9 +154,8 @@ type address struct {
 func (e *encoder) begin(i int, st status, at address) {
 	f := &e.frames[i]
 	e.Open('{')
-	e.member("status", statusNames[st])
-	e.Key("original_index")
-	e.Int(e.index(i))
+	e.Key("status").String(statusNames[st])
+	e.Key("original_index").Int(e.index(i))
 	e.field(fieldPlatform)
 	if at.relative {
 		e.Key("addr_mode")
@@ -169,19 +163,16 @@ func (e *encoder) begin(i int, st status, at address) {
 		e.Buf = strconv.AppendUint(append(e.Buf, "rel:"...), at.rel, 10)
 		e.CloseString()
 	}
-	e.Key("instruction_addr")
-	e.Hex(at.addr)
+	e.Key("instruction_addr").Hex(at.addr)
 	if f.adjust != unset {
-		e.Key("adjust_instruction_addr")
-		e.Bool(f.adjust == yes)
+		e.Key("adjust_instruction_addr").Bool(f.adjust == yes)
 	}
 	e.field(fieldFunctionID)
 	m := e.req.Frames[i].Module
 	if m < 0 {
 		e.field(fieldPackage)
 	} else if e.modules[m].codeFile.ok {
-		e.Key("package")
-		e.Raw(e.label(m))
+		e.Key("package").Raw(e.label(m))
 	}
 }
 
@@ -199,7 +190,7 @@ func (e *encoder) label(m int32) string {
 // finish writes the last members of a frame.
 func (e *encoder) finish(i int) {
 	if t := e.frames[i].trust; t != trustNone {
-		e.member("trust", trusts[t])
+		e.Key("trust").String(trusts[t])
 	}
 	e.Close('}')
 }
@@ -275,8 +266,7 @@ func (e *encoder) calls(i int, calls []sym.Frame) {
 		e.Key("symbol")
 		e.text(e.txt, plain)
 		if at == len(calls)-1 {
-			e.Key("sym_addr")
-			e.Hex(base + call.Entry)
+			e.Key("sym_addr").Hex(base + call.Entry)
 		}
 		e.Key("function")
 		if text, mangled := e.names.readable(e.txt, &e.work); mangled {
@@ -306,7 +296,7 @@ func (e *encoder) method(i int, call *sym.Frame) {
 
 func (e *encoder) lang(call *sym.Frame) {
 	if name := call.Lang.String(); name != "" {
-		e.member("lang", name)
+		e.Key("lang").String(name)
 	}
 }
 
@@ -343,6 +333,5 @@ func (e *encoder) text(text []byte, plain bool) {
 }
 
 func (e *encoder) lineno(line uint32) {
-	e.Key("lineno")
-	e.Uint(uint64(line))
+	e.Key("lineno").Uint(uint64(line))
 }

@@ -18,31 +18,29 @@ import (
 func (e *encoder) module(m int32) {
 	sent, known := &e.modules[m], &e.known[m]
 	e.Open('{')
-	e.member("debug_status", debugStatus(known))
+	e.Key("debug_status").String(debugStatus(known))
 	e.Key("features")
 	e.features(known.Features, known.VCS)
-	e.member("arch", archName(known.Arch, sent.kind))
-	e.member("type", sent.kind.String())
+	e.Key("arch").String(archName(known.Arch, sent.kind))
+	e.Key("type").String(sent.kind.String())
 	if !sent.codeID.IsZero() {
-		e.member("code_id", string(sent.codeID))
+		e.Key("code_id").String(string(sent.codeID))
 	}
 	if sent.codeFile.ok {
-		e.member("code_file", sent.codeFile.text)
+		e.Key("code_file").String(sent.codeFile.text)
 	}
 	if sent.hasDebug {
-		e.member("debug_id", sent.debugID.String())
+		e.Key("debug_id").String(sent.debugID.String())
 	}
 	if sent.debugFile.ok {
-		e.member("debug_file", sent.debugFile.text)
+		e.Key("debug_file").String(sent.debugFile.text)
 	}
 	if sent.checksum.ok {
-		e.member("debug_checksum", sent.checksum.text)
+		e.Key("debug_checksum").String(sent.checksum.text)
 	}
-	e.Key("image_addr")
-	e.Hex(sent.addr)
+	e.Key("image_addr").Hex(sent.addr)
 	if sent.hasSize {
-		e.Key("image_size")
-		e.Uint(sent.size)
+		e.Key("image_size").Uint(sent.size)
 	}
 	if e.listing {
 		e.candidates(m)
@@ -90,11 +88,10 @@ func (e *encoder) features(f object.Features, vcs string) {
 		{"has_debug_info", object.HasDebug}, {"has_unwind_info", object.HasUnwind},
 		{"has_symbols", object.HasSymbols}, {"has_sources", object.HasSources},
 	} {
-		e.Key(one.name)
-		e.Bool(f&one.feature != 0)
+		e.Key(one.name).Bool(f&one.feature != 0)
 	}
 	if vcs != "" {
-		e.member("srcsrv_vcs", vcs)
+		e.Key("srcsrv_vcs").String(vcs)
 	}
 	e.Close('}')
 }
@@ -146,8 +143,7 @@ func (e *encoder) candidates(m int32) {
 	if len(all) == 0 {
 		return
 	}
-	e.Key("candidates")
-	e.Open('[')
+	e.Key("candidates").Open('[')
 	for i := range all {
 		e.candidate(&all[i])
 	}
@@ -237,10 +233,9 @@ func shortTime(d time.Duration) string {
 
 func (e *encoder) candidate(c *candidate) {
 	e.Open('{')
-	e.member("source", c.source)
-	e.member("location", c.location)
-	e.Key("download")
-	e.Open('{')
+	e.Key("source").String(c.source)
+	e.Key("location").String(c.location)
+	e.Key("download").Open('{')
 	e.statusOf(e.verdict(c.fault))
 	if c.fault == nil {
 		e.Key("features")
@@ -248,8 +243,7 @@ func (e *encoder) candidate(c *candidate) {
 	}
 	e.Close('}')
 	if c.debug != "" {
-		e.Key("debug")
-		e.Open('{')
+		e.Key("debug").Open('{')
 		e.statusOf(c.debug, c.why)
 		e.Close('}')
 	}
@@ -257,8 +251,8 @@ func (e *encoder) candidate(c *candidate) {
 }
 
 func (e *encoder) statusOf(status, details string) {
-	e.member("status", status)
+	e.Key("status").String(status)
 	if details != "" {
-		e.member("details", details)
+		e.Key("details").String(details)
 	}
 }

@@ -51,7 +51,7 @@ func (e *encoder) excerpt(f *file, line uint32) {
 		e.lines("post_context", f, n+1, min(n+1+contextLines, len(f.starts)))
 	}
 	if f.link != nil {
-		e.member("source_link", f.link.url)
+		e.Key("source_link").String(f.link.url)
 	}
 }
 
@@ -60,8 +60,7 @@ func (e *encoder) lines(name string, f *file, from, to int) {
 	if from >= to {
 		return
 	}
-	e.Key(name)
-	e.Open('[')
+	e.Key(name).Open('[')
 	for n := from; n < to; n++ {
 		e.line(f.line(n))
 	}

@@ -164,9 +164,8 @@ func (l *lines) writeModule(m int32) (from int) {
 
 func (l *lines) beginLine(kind string, index int) {
 	l.Open('{')
-	l.member("type", kind)
-	l.Key("index")
-	l.Int(index)
+	l.Key("type").String(kind)
+	l.Key("index").Int(index)
 	l.Key(kind)
 }
 
@@ -202,17 +201,13 @@ func (l *lines) finish(status, message string) bool {
 	last.Begin(l.w)
 	defer last.Release()
 	last.Open('{')
-	last.Key("type")
-	last.String("status")
-	last.Key("status")
-	last.String(status)
+	last.Key("type").String("status")
+	last.Key("status").String(status)
 	if message != "" {
-		last.Key("message")
-		last.String(message)
+		last.Key("message").String(message)
 	}
 	if l.hasSignal {
-		last.Key("signal")
-		last.Uint(uint64(l.signal))
+		last.Key("signal").Uint(uint64(l.signal))
 	}
 	last.Close('}')
 	last.EndLine()
