@@ -37,12 +37,13 @@ type fetched struct {
 	owner        *shared  // nil: of a failure
 	began        time.Time
 	key          cache.Key
-	refs         atomic.Int32 // the last one is released under the mu of owner
-	fromOriginal bool         // it was read from the kept original
-	keep         atomic.Bool  // it becomes a kept original
-	once         sync.Once    // for complete
-	hidden       bool         // it has hidden names
-	names        [32]byte     // SHA-256 of the list of these names; zero: not known
+	refs         atomic.Int32              // the last one is released under the mu of owner
+	fromOriginal bool                      // it was read from the kept original
+	keep         atomic.Bool               // it becomes a kept original
+	renewed      atomic.Pointer[Freshness] // the last renewal without a change
+	once         sync.Once                 // for complete
+	hidden       bool                      // it has hidden names
+	names        [32]byte                  // SHA-256 of the list of these names; zero: not known
 }
 
 func (f *fetched) closeSpace() {

@@ -260,15 +260,17 @@ func (f *Found) Keep() {
 	}
 }
 
-// Record stores the meta of the file with its content hash. A later meta of the
-// same state keeps its times, and one of another state is not replaced.
+// Record stores the meta of the file with its content hash, and the times of its last
+// renewal, unless another state of the file is in use by now.
 func (f *Found) Record(ctx context.Context, hash [32]byte) error {
 	meta := f.Meta
-	if stored, _ := f.l.remembered(ctx, f.key, &Tried{}); stored != nil && stored.Checked.After(meta.Checked) {
-		if stored.Validator != meta.Validator || meta.Validator == "" {
+	if f.file != nil {
+		if f.l.isReplaced(f.key, f.file) {
 			return nil
 		}
-		meta.Checked, meta.Retry = stored.Checked, stored.Retry
+		if last := f.file.renewed.Load(); last != nil && last.Seen.After(meta.Checked) {
+			meta.Checked, meta.Retry = last.Seen, last.Until
+		}
 	}
 	meta.Hash = hash
 	blob, err := f.l.tier.Put(ctx, cache.Meta, f.key, func(w io.Writer) error { return meta.write(w, f.key) })

@@ -167,6 +167,9 @@ func (l *Locator) renew(ctx context.Context, a target, m *lookup) (*Found, Tried
 	}
 	if found.file == nil {
 		found.file, tried.Cached = l.acquire(key, &found.Meta), true
+		if found.file != nil {
+			found.file.renewed.Store(&Freshness{Seen: found.Checked, Until: found.Retry})
+		}
 	}
 	if err := found.Record(context.WithoutCancel(ctx), found.Hash); err != nil {
 		l.log.Warn("cannot store the description of a file", "error", err)

@@ -290,6 +290,13 @@ func (l *shared) acquire(key cache.Key, meta *Meta) *fetched {
 	return f.retain()
 }
 
+// isReplaced reports whether another state of f is in use.
+func (l *shared) isReplaced(key cache.Key, f *fetched) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.live[key] != nil && l.live[key] != f
+}
+
 // retire makes a candidate be fetched again if its file in use was fetched before
 // since. Its users keep it.
 func (l *shared) retire(key cache.Key, since time.Time) {
