@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"symbolon/internal/bucket"
@@ -71,13 +72,13 @@ type clock struct{ now atomic.Int64 }
 func (c *clock) Now() time.Time       { return time.Unix(c.now.Load(), 0) }
 func (c *clock) pass(d time.Duration) { c.now.Add(int64(d / time.Second)) }
 
-func TestRenewalKeepsValidValue(t *testing.T) {
+func TestRenewalKeepsValidValue(t *testing.T) { synctest.Test(t, renewalKeepsValidValue) }
+
+func renewalKeepsValidValue(t *testing.T) {
 	var c clock
 	var fetched atomic.Int32
 	var failing atomic.Bool
-	ready := make(chan struct{}, 10)
 	r := bucket.Renewed[int32]{Now: c.Now, Early: 5 * time.Minute, Fetch: func(context.Context) (int32, time.Time, error) {
-		defer func() { ready <- struct{}{} }()
 		n := fetched.Add(1)
 		if failing.Load() {
 			return 0, time.Time{}, fault.New(fault.Denied, "", "no")
@@ -92,24 +93,22 @@ func TestRenewalKeepsValidValue(t *testing.T) {
 		}
 	}
 	want(1, "")
-	<-ready
+	synctest.Wait()
 	c.pass(54 * time.Minute)
 	want(1, "")
 	c.pass(2 * time.Minute)
 	failing.Store(true)
 	want(1, "") // and a renewal fails in the background
-	<-ready
-	for end := time.Now().Add(time.Minute); fetched.Load() < 3 && time.Now().Before(end); time.Sleep(time.Millisecond) {
-		c.pass(11 * time.Second)
-		want(1, "")
-		if c.now.Load() > 3590 {
-			t.Fatal("a failed renewal is not retried")
-		}
+	synctest.Wait()
+	c.pass(11 * time.Second)
+	want(1, "")
+	synctest.Wait()
+	if n := fetched.Load(); n != 3 {
+		t.Fatalf("got %d fetches after a failed renewal and its pause, want 3", n)
 	}
-	<-ready
 	c.pass(10 * time.Minute)
 	want(0, "denied: no")
-	<-ready
+	synctest.Wait()
 	failing.Store(false)
 	n := fetched.Load()
 	want(n+1, "")
@@ -119,11 +118,13 @@ func TestRenewalKeepsValidValue(t *testing.T) {
 	want(n+2, "")
 }
 
-func TestRenewalIsSingleFlight(t *testing.T) {
+func TestRenewalIsSingleFlight(t *testing.T) { synctest.Test(t, renewalIsSingleFlight) }
+
+func renewalIsSingleFlight(t *testing.T) {
 	var fetched atomic.Int32
 	r := bucket.Renewed[string]{Now: time.Now, Fetch: func(ctx context.Context) (string, time.Time, error) {
 		fetched.Add(1)
-		time.Sleep(30 * time.Millisecond)
+		time.Sleep(time.Second)
 		return "value", time.Now().Add(time.Hour), ctx.Err()
 	}}
 	ctx, cancel := context.WithCancel(t.Context())

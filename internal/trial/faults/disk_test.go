@@ -16,10 +16,10 @@ import (
 	"symbolon/internal/trial"
 )
 
-// reopen makes every answer open its table anew, from disk.
+// reopen makes every answer open its table from disk.
 const reopen = "table.max_bytes=1"
 
-// cached are the files of a kind in the cache of a server.
+// cached returns the files of a kind in the cache of a server.
 func cached(t *testing.T, s *trial.Server, kind string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.Data, "cache", kind, "*", "*"))
@@ -171,9 +171,9 @@ func TestNoFlippedBitOfAMetaChangesAnAnswer(t *testing.T) {
 		broken = bytes.Clone(whole)
 		broken[at] ^= 4
 		if wrong := s.Ask(sym, at%10); wrong != "" {
-			t.Errorf("a bit of byte %d, behind %s: %s", at, whole[max(0, at-20):at], wrong)
+			t.Errorf("a bit of byte %d, after %s: %s", at, whole[max(0, at-20):at], wrong)
 		}
-		if b, err := os.ReadFile(path); err == nil && bytes.Equal(b, broken) { // it was not noticed
+		if b, err := os.ReadFile(path); err == nil && bytes.Equal(b, broken) { // not detected
 			if err := os.WriteFile(path, whole, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -281,7 +281,7 @@ func TestNothingCanBeWritten(t *testing.T) {
 		t.Errorf("the log has %d lines: %q", len(lines), lines)
 	}
 	if status, body := s.Get("/__heartbeat__"); status == http.StatusOK {
-		t.Errorf("the heartbeat says that all is well: %s", body)
+		t.Errorf("the heartbeat reports no error: %s", body)
 	}
 	remove(t, s.Data, func(string) error { return nil })
 	right(syms...)

@@ -183,9 +183,9 @@ func TestSecondServerOnADirectoryRefuses(t *testing.T) {
 	}
 }
 
-// TestManyFirstRequestsShareOneDownloadAndOneBuild sends 500 requests for a
-// module that nobody knows yet. 100 of the clients leave before the file is
-// there: the others do not notice, and nothing of it stays behind.
+// TestManyFirstRequestsShareOneDownloadAndOneBuild sends 500 requests for an
+// unknown module. 100 of the clients leave before the file has been
+// fetched, which neither affects the others nor leaks anything.
 func TestManyFirstRequestsShareOneDownloadAndOneBuild(t *testing.T) {
 	const clients, leaving = 500, 100
 	sym := large(1)

@@ -70,7 +70,7 @@ func illnesses() []ill {
 		}), kind: "Transport", reason: "connection reset by the server|the connection ended before the file did", status: 200, asked: tries},
 		{name: "sends less than it says", does: whole(func(b []byte) http.Handler { return trial.Claim(b, len(b)+1) }),
 			kind: "Transport", reason: "the connection ended before the file did", status: 200, asked: tries},
-		{name: "sends a packed file of which it counts a part", does: whole(func(b []byte) http.Handler {
+		{name: "sends a packed file with too small a length", does: whole(func(b []byte) http.Handler {
 			z := trial.Gzipped(b)
 			return trial.Raw(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(z)/2, z), false)
 		}), kind: "Malformed", reason: "gzip: unexpected EOF", status: 200, asked: 1},
@@ -94,7 +94,7 @@ func illnesses() []ill {
 			kind: "Transport", reason: "503 Service Unavailable", status: 503, asked: tries},
 		{name: "refuses us", does: whole(func([]byte) http.Handler { return trial.Status(403) }),
 			kind: "Denied", reason: "403 Forbidden", status: 403, asked: 1},
-		{name: "has a name that nobody knows", address: func(*testing.T, ...trial.Sym) string { return "http://symbols.invalid/" },
+		{name: "has an unknown name", address: func(*testing.T, ...trial.Sym) string { return "http://symbols.invalid/" },
 			kind: "Transport|Timeout", reason: "no such host|the name of the host could not be looked up|no connection within 1.5s"},
 		{name: "does not listen", address: func(t *testing.T, _ ...trial.Sym) string {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -116,7 +116,7 @@ func illnesses() []ill {
 		}), kind: "Transport", reason: "the server refuses the TLS handshake"},
 		{name: "hangs in the handshake", address: raw("https", func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }),
 			kind: "Timeout", reason: "no connection within 1.5s"},
-		{name: "has a certificate that nobody trusts", address: func(t *testing.T, syms ...trial.Sym) string {
+		{name: "has an untrusted certificate", address: func(t *testing.T, syms ...trial.Sym) string {
 			up := trial.NewStranger(t)
 			for _, sym := range syms {
 				up.Do(sym.Path(), sym)

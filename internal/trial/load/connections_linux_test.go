@@ -46,8 +46,7 @@ func files(t *testing.T, s *trial.Server) int {
 }
 
 // Thousands of connections that send nothing, half a head, or nothing more
-// after an answer keep nobody from being served, are closed in time, and leave
-// nothing behind.
+// after an answer do not delay other clients, are closed in time, and leak nothing.
 func TestThousandsOfConnections(t *testing.T) {
 	skipIfShort(t)
 	n := raiseFiles(t)
@@ -99,7 +98,7 @@ func TestServerWithoutFilesRecovers(t *testing.T) {
 	}
 }
 
-// Clients that leave in the middle leave nothing behind either.
+// Connections that end in the middle of a request leak nothing either.
 func TestClientsThatLeaveLeaveNothing(t *testing.T) {
 	s, c, body, quiet := ready(t)
 	before := files(t, s)

@@ -61,12 +61,12 @@ func address(t *testing.T, text string) string {
 	return a.String()
 }
 
-// defaultAddress is where a server listens that is told nothing.
+// defaultAddress is the address of a server without --listen.
 const defaultAddress = "127.0.0.1:3021"
 
 func TestNothingListensBeyondLoopback(t *testing.T) {
 	opt := trial.Options{}
-	if l, err := net.Listen("tcp", defaultAddress); err == nil { // nobody has it
+	if l, err := net.Listen("tcp", defaultAddress); err == nil { // it is free
 		l.Close()
 		opt.Shell = `shift 3; set -- serve "$@"` // without the --listen of this test
 	}

@@ -15,8 +15,8 @@ import (
 	"symbolon/internal/trial"
 )
 
-// places are requests with a place for any value: where one of its parts
-// stands, or something that nobody asked for.
+// places are requests with a place for any value: of one of its members, or of an
+// unknown one.
 var places = map[string]string{
 	"whole":     "%",
 	"jobs":      `{"jobs":%}`,
@@ -36,7 +36,7 @@ var places = map[string]string{
 	"version":   `{"version":%,"memoryMap":[["a.so","0"]],"stacks":[[[0,1]]]}`,
 	"unknown":   `{"x":%,"memoryMap":[["a.so","0"]],"stacks":[[[0,1]]]}`,
 	"in a job":  `{"jobs":[{"x":%,"memoryMap":[["a.so","0"]],"stacks":[[[0,1]]]}]}`,
-	"behind":    `{"memoryMap":[],"stacks":[]}%`,
+	"after":     `{"memoryMap":[],"stacks":[]}%`,
 }
 
 // refused demands that a body is refused by 400, in time that grows with its length and without much
@@ -101,7 +101,7 @@ func TestRepeatedMembersCostLittle(t *testing.T) {
 		t.Errorf("%d, %v, %d frames after %v; the last member counts", status, err, n, took)
 	}
 	jobs := `{"jobs":[` + one[:len(one)-1] + `],` + strings.Repeat(`"jobs":[{`+one[:len(one)-1]+`}],`, 300_000) + `"jobs":[]}`
-	refused(t, c, "jobs that are no object, then good ones, then none", []byte(jobs))
+	refused(t, c, "jobs that are not objects, then valid ones, then none", []byte(jobs))
 }
 
 func TestHugeNumbersAreNoAddresses(t *testing.T) {
@@ -184,7 +184,7 @@ func TestPackedBombsAreRefusedQuickly(t *testing.T) {
 		t.Logf("%s of %d KiB: %d after %v", name, len(bomb.body)>>10, status, time.Since(start))
 		want := http.StatusRequestEntityTooLarge
 		if name == "twice packed" {
-			want = http.StatusBadRequest // nobody unpacks it twice
+			want = http.StatusBadRequest // it is unpacked once
 		}
 		if status != want || err != nil || time.Since(start) > 5*time.Second {
 			t.Errorf("%s: %d, %v after %v; want %d", name, status, err, time.Since(start), want)

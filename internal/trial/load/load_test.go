@@ -1,7 +1,6 @@
-// Package load_test puts a server under every kind of load that clients can
-// make: many requests, large ones, slow ones, connections that nobody uses. For
-// each it is shown that others are answered meanwhile, in time, and that the
-// memory of the process stays within its bound.
+// Package load_test puts a server under the kinds of load that clients can make: many
+// requests, large ones, slow ones, idle connections. Meanwhile other clients must be
+// answered in time, and the memory of the process must stay within its bound.
 package load_test
 
 import (
@@ -238,7 +237,7 @@ func (a *answer) read(r io.Reader) error {
 		}
 		if inside && open < a.depth {
 			if !json.Valid(frame) {
-				return fmt.Errorf("frame %d is no JSON: %.300s", a.frames, frame)
+				return fmt.Errorf("frame %d is not JSON: %.300s", a.frames, frame)
 			}
 			a.frames++
 			frame = frame[:0]
@@ -246,7 +245,7 @@ func (a *answer) read(r io.Reader) error {
 		}
 	}
 	if !json.Valid(a.around.Bytes()) {
-		return fmt.Errorf("around its frames the answer is no JSON: %.300s", a.around.Bytes())
+		return fmt.Errorf("the answer without its frames is not JSON: %.300s", a.around.Bytes())
 	}
 	return nil
 }

@@ -55,8 +55,7 @@ func dial(t *testing.T, s *trial.Server, n int) []net.Conn {
 }
 
 // drip sends text to all connections, and then a byte to each from time to
-// time, until the test ends. What is cut off or not read any more is left at
-// that.
+// time, until the test ends. It skips closed connections.
 func drip(t *testing.T, all []net.Conn, text string, every time.Duration) {
 	stop := make(chan struct{})
 	var ended sync.WaitGroup
@@ -109,7 +108,7 @@ func closed(all []net.Conn, within time.Duration) (n int, statuses map[string]in
 }
 
 // 300 clients that send a byte a second would take all 200 places of a server
-// that gives a place to whoever has sent a head.
+// that gives a place to each client after its head.
 func TestManySlowBodiesDelayNobody(t *testing.T) {
 	s, c, body, quiet := ready(t, "http.body_timeout=2s")
 	slow := dial(t, s, 300)
@@ -195,11 +194,11 @@ func medium(t *testing.T, c *client) {
 	}
 }
 
-// What does not fit is refused at once, in words, and served again when there
-// is place.
+// Requests beyond the limit are refused at once, with a message, and served when
+// there is place again.
 func TestMoreThanAllPlacesAreRefusedAtOnce(t *testing.T) {
 	s, c, body, _ := ready(t, "http.max_in_flight=4")
-	slow := dial(t, s, 8) // some of which are refused themselves
+	slow := dial(t, s, 8) // some are refused themselves
 	drip(t, slow, head(200_000)+`{"memoryMap":`+strings.Repeat(" ", 70<<10), time.Second)
 	trial.Await(t, "a request is refused", func() bool {
 		resp, err := http.Post(c.url, "application/json", strings.NewReader(body(0)))

@@ -47,8 +47,7 @@ func up(s *trial.Server) func() bool {
 	return func() bool { return s.Metric("cache_up", `tier="redis"`) == 1 }
 }
 
-// settled says that a server has the table of the one module that it was asked
-// for.
+// settled reports whether a server has the table of the only module of its requests.
 func settled(s *trial.Server) func() bool {
 	return func() bool { return s.Metric("cache_entries", `tier="disk"`) >= 2 }
 }
@@ -70,7 +69,7 @@ func TestTwoNodesBuildATableOnce(t *testing.T) {
 	}
 	wg.Wait()
 	var built float64
-	trial.Await(t, "both have the table, and one says that it built it", func() bool {
+	trial.Await(t, "both have the table, and one counts that it built it", func() bool {
 		built = a.Metric("table_builds_total", `outcome="built"`) + b.Metric("table_builds_total", `outcome="built"`)
 		return settled(a)() && settled(b)() && built > 0
 	})
