@@ -357,11 +357,14 @@ func TestClearDropsWorkInProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, tier := openChangingFiles(t, 0)
 		m := c.files.list[0].module()
-		var h *table.Handle
-		go func() { h, _ = c.tables.Symbols(t.Context(), m, locate.SymFirst) }()
+		opened := make(chan *table.Handle)
+		go func() {
+			h, _ := c.tables.Symbols(t.Context(), m, locate.SymFirst)
+			opened <- h
+		}()
 		synctest.Wait() // it is being fetched
 		c.tables.Clear()
-		time.Sleep(time.Minute)
+		h := <-opened
 		if h == nil {
 			t.Fatal("got no handle for a request before Clear")
 		}
