@@ -163,10 +163,6 @@ func (b *Builder) Add(blk *sym.Block) error {
 	return b.err
 }
 
-func invalid(format string, args ...any) error {
-	return fault.New(fault.Internal, "symcache, build", format, args...)
-}
-
 func (b *Builder) add(blk *sym.Block) error {
 	if err := b.addNodes(blk); err != nil {
 		return err

@@ -44,9 +44,6 @@ type encoder struct {
 
 const spotBytes = 16
 
-// extent is a range of groups without a gap.
-type extent struct{ group, index uint64 }
-
 // state is the content of a row.
 type state struct {
 	known bool // false for a hole

@@ -203,6 +203,9 @@ func sectionAt(shapes *[sections]shape) (at [sections + 1]uint64) {
 	return at
 }
 
+// extent is a range of groups without a gap.
+type extent struct{ group, index uint64 }
+
 func appendText(b []byte, text string) []byte {
 	b = binary.AppendUvarint(b, uint64(len(text)))
 	return append(b, text...)
@@ -266,6 +269,11 @@ func (h *head) append(b []byte) ([]byte, error) {
 
 func malformed(place, format string, args ...any) *fault.Error {
 	return fault.New(fault.Malformed, "symcache, "+place, format, args...)
+}
+
+// invalidSection returns an error for a section.
+func invalidSection(section int, format string, args ...any) error {
+	return malformed(sectionNames[section], format, args...)
 }
 
 // parseHead parses the head at the start of a file.

@@ -31,10 +31,6 @@ type generation struct {
 	left   int64 // bytes that may still be allocated
 }
 
-// Remember caches decoded names in at most the given number of bytes. It must
-// be called at most once, before the first lookup.
-func (t *Table) Remember(bytes int64) { t.memo.limit = bytes }
-
 // find returns name n of a sort.
 func (m *memo) find(sort int, n uint64) (name []byte, plain, ok bool) {
 	now := m.current.Load()

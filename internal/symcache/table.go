@@ -190,6 +190,10 @@ func (t *Table) readExtents() error {
 	return nil
 }
 
+// Remember caches decoded names in at most the given number of bytes. It must
+// be called at most once, before the first lookup.
+func (t *Table) Remember(bytes int64) { t.memo.limit = bytes }
+
 // Info describes the table.
 func (t *Table) Info() Info { return t.head.info }
 

@@ -101,3 +101,7 @@ func spawn(f func() error) <-chan error {
 	}()
 	return done
 }
+
+func invalid(format string, args ...any) error {
+	return fault.New(fault.Internal, "symcache, build", format, args...)
+}

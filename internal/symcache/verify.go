@@ -20,11 +20,6 @@ func (t *Table) Verify() error {
 	return t.Damaged()
 }
 
-// invalidSection returns an error for a section.
-func invalidSection(section int, format string, args ...any) error {
-	return malformed(sectionNames[section], format, args...)
-}
-
 // verifyGroups checks that groups, buckets and spots are contiguous.
 func (t *Table) verifyGroups() error {
 	rows, spots := uint64(0), uint64(0)

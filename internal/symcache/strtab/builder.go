@@ -11,15 +11,9 @@ import (
 // Marks in the text of an entry of names; other bytes below 0x80 are
 // themselves. They are not part of the format: see appendString.
 const (
-	// MaxText is the limit of the length of a text.
-	MaxText = 1 << 20
-
 	markRef    = 0xfe // followed by the number of another entry in four bytes
 	markByte   = 0xff // followed by one byte of 0x80 or more
 	refLen     = 5
-	worthEntry = 8  // shortest marked text that becomes an entry
-	maxLevel   = 99 // limit of nested entries
-	maxOpen    = 64 // limit of nested brackets; deeper ones are not shared
 	arenaShift = 17 // of the limit of the size of a piece of the arena
 )
 
@@ -40,12 +34,12 @@ type Builder struct {
 	parts set.Set[Sum] // contents of brackets
 	known []part       // entries of parts
 
-	out   []byte // the current text, marked
-	pairs []pair // its brackets, in the order in which they open
-	open  []int  // indexes in pairs of open brackets, in findPairs
-	marks []mark // of a mangled name
-	stack []bracket
-	over  int // number of open brackets that exceed the stack
+	out     []byte  // the current text, marked
+	pairs   []pair  // its brackets, in the order in which they open
+	open    []int   // indexes in pairs of open brackets, in findPairs
+	scanner scanner // of mangled names
+	stack   []bracket
+	over    int // number of open brackets that exceed the stack
 }
 
 // part is the entry of the content of a bracket, and the highest level in it. A
@@ -161,6 +155,37 @@ func (n *Builder) root(text []byte) uint32 {
 		n.fold(&top, top.piece)
 	}
 	return n.asRoot(n.whole(top.level))
+}
+
+// mangled is like root, but for a mangled name, whose brackets are letters.
+func (n *Builder) mangled(text []byte) uint32 {
+	n.scanner.scan(text)
+	from := 0
+	for m := 0; m < len(n.scanner.marks); m++ {
+		k := n.scanner.marks[m]
+		n.out = append(n.out, text[from:k.at]...)
+		from = k.at
+		switch k.sort {
+		case markScope:
+			n.stack[len(n.stack)-1].prefix = len(n.out)
+		case markClose:
+			n.closeAt(len(n.stack) - 1)
+		case markOpen:
+			from++
+			n.out = append(n.out, text[k.at])
+			end, part := n.scanner.marks[k.end].at, -1
+			if end-k.at > worthEntry {
+				if part = n.part(text[from:end]); n.known[part].level > 0 {
+					n.refer(n.known[part])
+					from, m = end, k.end
+					continue
+				}
+			}
+			n.openBracket('E', part)
+		}
+	}
+	n.out = append(n.out, text[from:]...)
+	return n.whole(n.stack[0].level)
 }
 
 func (n *Builder) asRoot(id uint32) uint32 {

@@ -9,6 +9,15 @@ package strtab
 
 import "encoding/binary"
 
+const (
+	// MaxText is the limit of the length of a text.
+	MaxText = 1 << 20
+
+	worthEntry = 8  // shortest marked text that becomes an entry
+	maxOpen    = 64 // limit of nested brackets; deeper ones are not shared
+	maxLevel   = 99 // limit of nested entries
+)
+
 // References in the strings section: the first lead byte of each length, and
 // the first number.
 const (

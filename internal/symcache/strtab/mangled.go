@@ -12,6 +12,12 @@ type mark struct {
 	end  int // of markOpen: index of the mark that closes it
 }
 
+// scanner finds the marks of mangled names. It reuses its memory.
+type scanner struct {
+	marks []mark
+	open  []int // indexes in marks of open brackets
+}
+
 type markSort uint8
 
 const (
@@ -33,58 +39,27 @@ func isMangled(text []byte) bool {
 	return true
 }
 
-// mangled is like root, but for a mangled name, whose brackets are letters.
-func (n *Builder) mangled(text []byte) uint32 {
-	n.findMarks(text)
-	from := 0
-	for m := 0; m < len(n.marks); m++ {
-		k := n.marks[m]
-		n.out = append(n.out, text[from:k.at]...)
-		from = k.at
-		switch k.sort {
-		case markScope:
-			n.stack[len(n.stack)-1].prefix = len(n.out)
-		case markClose:
-			n.closeAt(len(n.stack) - 1)
-		case markOpen:
-			from++
-			n.out = append(n.out, text[k.at])
-			end, part := n.marks[k.end].at, -1
-			if end-k.at > worthEntry {
-				if part = n.part(text[from:end]); n.known[part].level > 0 {
-					n.refer(n.known[part])
-					from, m = end, k.end
-					continue
-				}
-			}
-			n.openBracket('E', part)
-		}
-	}
-	n.out = append(n.out, text[from:]...)
-	return n.whole(n.stack[0].level)
-}
-
-// findMarks finds the brackets of an Itanium name: nested names, template
+// scan finds the brackets of an Itanium name: nested names, template
 // arguments, function types, expressions, literals and local names. It knows only
 // the part of the grammar that distinguishes brackets from other letters; after
 // an error less text is shared, but the text stays complete. Brackets that are
 // not closed have no marks.
-func (n *Builder) findMarks(text []byte) {
-	n.marks, n.open = n.marks[:0], n.open[:0]
+func (s *scanner) scan(text []byte) {
+	s.marks, s.open = s.marks[:0], s.open[:0]
 	for i := 2; i < len(text) && text[i] != '.'; {
 		c, next := text[i], byte(0)
 		if i+1 < len(text) {
 			next = text[i+1]
 		}
-		in, at := n.bracketAt(text)
+		in, at := s.bracketAt(text)
 		switch {
 		case isDigit(c) && in == 'L' && at != i-1: // value of a literal
 			i++
 		case isDigit(c):
-			n.markScope(in, i)
+			s.markScope(in, i)
 			i = sourceName(text, i)
 		case (c == 'C' || c == 'D') && isDigit(next): // constructor
-			n.markScope(in, i)
+			s.markScope(in, i)
 			i += 2
 		case c == 'S' || c == 'T': // substitution
 			for i++; i < len(text) && (isDigit(text[i]) || text[i] >= 'A' && text[i] <= 'Z'); i++ {
@@ -94,18 +69,18 @@ func (n *Builder) findMarks(text []byte) {
 			}
 			i++
 		case c == 'N', c == 'I', c == 'F', c == 'X', c == 'J', c == 'L', c == 'Z' && in != 'L', c == 'U' && next == 'l':
-			if len(n.open) == maxOpen-1 {
-				n.marks = n.marks[:0]
+			if len(s.open) == maxOpen-1 {
+				s.marks = s.marks[:0]
 				return
 			}
-			n.open = append(n.open, len(n.marks))
-			n.marks = append(n.marks, mark{at: i, sort: markOpen})
+			s.open = append(s.open, len(s.marks))
+			s.marks = append(s.marks, mark{at: i, sort: markOpen})
 			i++
 		case c == 'E':
-			if k := len(n.open) - 1; k >= 0 {
-				n.marks[n.open[k]].end = len(n.marks)
-				n.open = n.open[:k]
-				n.marks = append(n.marks, mark{at: i, sort: markClose})
+			if k := len(s.open) - 1; k >= 0 {
+				s.marks[s.open[k]].end = len(s.marks)
+				s.open = s.open[:k]
+				s.marks = append(s.marks, mark{at: i, sort: markClose})
 			}
 			if i++; in == 'U' { // number of a lambda
 				for i < len(text) && isDigit(text[i]) {
@@ -116,24 +91,24 @@ func (n *Builder) findMarks(text []byte) {
 			i++
 		}
 	}
-	if len(n.open) > 0 {
-		n.marks = n.marks[:n.open[0]]
+	if len(s.open) > 0 {
+		s.marks = s.marks[:s.open[0]]
 	}
 }
 
 // bracketAt returns the innermost open bracket and its offset.
-func (n *Builder) bracketAt(text []byte) (c byte, at int) {
-	if k := len(n.open); k > 0 {
-		at = n.marks[n.open[k-1]].at
+func (s *scanner) bracketAt(text []byte) (c byte, at int) {
+	if k := len(s.open); k > 0 {
+		at = s.marks[s.open[k-1]].at
 		return text[at], at
 	}
 	return 0, 0
 }
 
 // markScope adds a mark at the start of a part of a nested name.
-func (n *Builder) markScope(in byte, at int) {
+func (s *scanner) markScope(in byte, at int) {
 	if in == 'N' {
-		n.marks = append(n.marks, mark{at: at, sort: markScope})
+		s.marks = append(s.marks, mark{at: at, sort: markScope})
 	}
 }
 

@@ -8,10 +8,10 @@ import (
 // shown returns a name with { } around the content of its brackets and | after
 // scopes.
 func shown(name string) string {
-	n := NewBuilder()
-	n.findMarks([]byte(name))
+	var s scanner
+	s.scan([]byte(name))
 	out := []byte(name)
-	for _, m := range slices.Backward(n.marks) {
+	for _, m := range slices.Backward(s.marks) {
 		switch m.sort {
 		case markOpen:
 			out = slices.Insert(out, m.at+1, '{')
