@@ -62,7 +62,7 @@ func copyBlocks(t testing.TB, o *object.Object, workers int) (out []sym.Block) {
 				t.Fatalf("row %d has node %d of %d", i, r.Node, len(c.Nodes))
 			}
 			if last != nil && last.Addr >= r.Addr {
-				t.Fatalf("row at %#x behind one at %#x", r.Addr, last.Addr)
+				t.Fatalf("row at %#x after one at %#x", r.Addr, last.Addr)
 			}
 			last = r
 		}

@@ -55,7 +55,7 @@ func TestStretchesOfARM(t *testing.T) {
 		"elf: unsupported: its instructions for arm are big endian":                   mapped(fixture.ELF{Big: true}),
 	} {
 		if got := stretches(open(t, file)); got != want {
-			t.Errorf("%s, wanted is %s", got, want)
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 	if got := stretches(open(t, mapped(fixture.ELF{Big: true, Flags: 0x00800000}))); got != stretches(open(t, mapped(plain))) {

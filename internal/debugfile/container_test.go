@@ -68,7 +68,7 @@ func arHead(name string, size int) string {
 	return fmt.Sprintf("%-16s%-12d%-6d%-6d%-8o%-10d`\n", name, 0, 0, 0, 0o644, size)
 }
 
-// arGNU is an archive with the long names of GNU, behind a symbol table.
+// arGNU returns an archive with a symbol table and long names of GNU.
 func arGNU(_ testing.TB, members ...member) []byte {
 	var long strings.Builder
 	b := []byte("!<arch>\n")
@@ -327,7 +327,7 @@ func opens(t *testing.T, text []byte) {
 	}
 }
 
-// padded is a file with many zeros behind it.
+// padded returns a file with n zeros after it.
 func padded(n int) []byte { return append(oneELF("a"), make([]byte, n)...) }
 
 // Files that unpack to much more than they have are refused, or take memory in
@@ -385,8 +385,7 @@ func TestPackedBombsAreBounded(t *testing.T) {
 	}
 }
 
-// What a cabinet is packed with, or that a part of it is elsewhere, is told if it
-// leaves nothing else to open.
+// The packing of a cabinet, or its missing part, is the fault if no file can be opened.
 func TestCabinetsThatAreNotReadSayWhy(t *testing.T) {
 	text := oneELF("a")
 	whole := new(fixture.Cab).Folder(fixture.CabStored, fixture.CabPlain(text)...).File(fixture.CabFile{Name: "a", Size: uint32(len(text))})

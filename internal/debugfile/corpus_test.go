@@ -40,7 +40,7 @@ func TestFilesOfRealCompilersAnswerAsThePeersDo(t *testing.T) {
 				if strings.HasPrefix(line, "#") {
 					continue
 				}
-				line = strings.NewReplacer("\n", "", ";0 <", "; <").Replace(line) // line 0 is no line
+				line = strings.NewReplacer("\n", "", ";0 <", "; <").Replace(line) // line 0 means without a line
 				at, frames, _ := strings.Cut(line, " ")
 				if before, zero := strings.CutSuffix(frames, ";0"); zero {
 					frames = before + ";"
@@ -117,7 +117,7 @@ func brief(frames []sym.Frame, text func([]byte, sym.Text) []byte) string {
 	return strings.Join(parts, " < ")
 }
 
-// What is damaged of a file that was supplied is told as well.
+// The damage of a supplied file is reported as well.
 func TestDamageOfASuppliedFileIsTold(t *testing.T) {
 	read := func(name string) []byte {
 		b, err := os.ReadFile(filepath.Join(corpus, name))

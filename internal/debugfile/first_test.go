@@ -145,8 +145,8 @@ func TestOneAddressIsToldOfDamagedUnits(t *testing.T) {
 	}
 }
 
-// A unit that the table does not know answers as well: of two that say to have
-// an address it is the first.
+// A unit that is missing in the table answers as well: of two with an address the
+// first one.
 func TestUnitsThatTheTableDoesNotKnowAnswer(t *testing.T) {
 	p := twoUnits()
 	for _, u := range p.Units {
@@ -178,7 +178,7 @@ func TestDamagedSectionsAreTold(t *testing.T) {
 			t.Errorf("%d frames", got)
 		}
 		if blocksOf(t, o, object.BlockOptions{Workers: workers}); o.Info().BadRecords == 0 {
-			t.Errorf("%d workers: nobody tells of the damage", workers)
+			t.Errorf("%d workers: the damage is not reported", workers)
 		}
 	}
 }
@@ -229,7 +229,7 @@ func TestDamagedTablesOfUnitsDoNotChangeAnswers(t *testing.T) {
 	}
 }
 
-// A unit without code, which the table does not know either, is no answer.
+// A unit without code, which the table does not have, does not answer.
 func TestUnitsWithoutCodeHideNothing(t *testing.T) {
 	p := twoUnits()
 	p.Units[0].Funcs, p.Units[0].Ranges, p.Units[0].Sequences = nil, nil, nil

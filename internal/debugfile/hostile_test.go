@@ -239,11 +239,11 @@ func hostiles() map[string]hostile {
 	}
 	for name, record := range map[string]string{
 		"PUBLIC at one address": "PUBLIC 10 0 p\n", "FUNC at one address": "FUNC 10 10 0 p\n",
-		"FILE": "FILE %%%%%%%% a.c\n", "FILE of one number": "FILE 1 a.c\n", "FILE that is no path": "FILE 1 ..\n",
+		"FILE": "FILE %%%%%%%% a.c\n", "FILE of one number": "FILE 1 a.c\n", "FILE with an invalid path": "FILE 1 ..\n",
 		"INLINE_ORIGIN": "INLINE_ORIGIN %%%%%%%% i\n", "INFO": "INFO a b\n", "STACK CFI INIT": "STACK CFI INIT %%%%%%%% 10 .cfa: 1\n",
 		"STACK CFI": "STACK CFI %%%%%%%% .cfa: 1\n", "STACK WIN": "STACK WIN 4 %%%%%%%% 10 0 0 0 0 0 0 1 1\n", "unknown": "X\n", "empty lines": "\n", "CRs": "\r",
 		"NULs": "\x00\x00\x00\x00\x00\x00\n", "INLINE at one place": "INLINE 0 1 0 0 1 1\n",
-		"MODULE": module, "FUNC that are none": "FUNC x\n", "PUBLIC that are none": "PUBLIC\n",
+		"MODULE": module, "invalid FUNC": "FUNC x\n", "invalid PUBLIC": "PUBLIC\n",
 	} {
 		src := repeat(module+"FUNC 10 10 0 p\n", record, million, "\n"+tail)
 		if strings.Contains(record, "%") {

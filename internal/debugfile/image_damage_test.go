@@ -83,10 +83,10 @@ func TestDamageOfAUnitCostsThatUnit(t *testing.T) {
 			t.Errorf("%s: %s; want %s", what, got, whole)
 		}
 		if got := show(o, o.Lookup(nil, 0x308)); got != "c /d/c.c:7 [300+40]" {
-			t.Errorf("%s: the unit behind says %s", what, got)
+			t.Errorf("%s: the next unit has %s", what, got)
 		}
 		if got := show(o, o.Lookup(nil, 0x208)); c.b != "" && got != c.b {
-			t.Errorf("%s: the unit itself says %s", what, got)
+			t.Errorf("%s: the unit has %s", what, got)
 		}
 		agreeWithTable(t, o, what)
 		told(t, o, what, c.kind, c.place, 1)
@@ -205,8 +205,8 @@ func hostileImages() map[string]*fixture.Program {
 	return all
 }
 
-// What a program was made to exhaust it does not: time and memory are in
-// proportion, and itself and its table say the same.
+// Time and memory are in proportion to the size of hostile programs, and the file and
+// its table give the same answers.
 func TestHostileImagesAreBounded(t *testing.T) {
 	for name, p := range hostileImages() {
 		text := p.Bytes()
@@ -231,8 +231,8 @@ func TestHostileImagesAreBounded(t *testing.T) {
 	}
 }
 
-// A library of which half is missing, the section headers with it, answers from
-// the symbols that the loader would find.
+// A library without its second half and section headers answers from the symbols of
+// the loader.
 func TestHalfALibraryAnswersFromWhatIsIntact(t *testing.T) {
 	e := &fixture.ELF{Wide: true, Type: 3, Machine: 62}
 	names := 0x1000 + e.Next()

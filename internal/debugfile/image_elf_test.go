@@ -41,8 +41,8 @@ func zstandard(t testing.TB, data []byte) []byte {
 	return w.EncodeAll(data, nil)
 }
 
-// packings are the ways of compressing a section, which say that it has more
-// bytes than it has.
+// packings returns functions that compress a section, and state more bytes than
+// it has.
 func packings(t testing.TB, e *fixture.ELF, more int) map[string]func(fixture.ELFSection) fixture.ELFSection {
 	stated := func(s fixture.ELFSection) uint64 { return uint64(len(s.Data) + more) }
 	with := func(kind uint32, pack func(testing.TB, []byte) []byte) func(fixture.ELFSection) fixture.ELFSection {

@@ -18,8 +18,7 @@ import (
 	"symbolon/internal/sym"
 )
 
-// mapped is a file that can be had as memory, which faults where the file has
-// become shorter.
+// mapped is a file with a mapping, which faults where the file was truncated.
 type mapped struct {
 	*os.File
 	size   int64
@@ -80,8 +79,7 @@ func TestMappedFilesAreLikeOthers(t *testing.T) {
 	wants(t, f.Objects()[0], map[uint64]string{0x108: "f0 /d/a.c:7 [100+40]", 0xf04: "symbol :0 [f00+8]"})
 }
 
-// A disk that does not give back what is mapped costs the answers, and not the
-// process.
+// A disk that fails under a mapping costs the answers, and not the process.
 func TestAFaultOfMappedMemoryCostsTheAnswer(t *testing.T) {
 	for name, text := range map[string][]byte{
 		"ELF": manyUnits(), "ar": arGNU(t, member{"a.o", manyUnits()}), "zip": zipped(0)(t, member{"a.o", manyUnits()}),
@@ -189,8 +187,8 @@ func TestAFaultOfASuppliedFile(t *testing.T) {
 	}
 }
 
-// Of a mapped file most pages are read once. They are given back while the
-// headers of units are read, their roots, and all that they hold.
+// Most pages of a mapped file are read once. They are released while the headers of
+// units, their roots and their entries are read.
 func TestPagesAreGivenBackWhileAFileIsRead(t *testing.T) {
 	relaxed := 0
 	f, err := debugfile.Open(bin.Bytes(manyUnits()), object.Options{Relax: func() { relaxed++ }})
@@ -201,7 +199,7 @@ func TestPagesAreGivenBackWhileAFileIsRead(t *testing.T) {
 	told := func(when string) {
 		t.Helper()
 		if relaxed < last+10 {
-			t.Errorf("given back %d times %s", relaxed-last, when)
+			t.Errorf("released %d times %s", relaxed-last, when)
 		}
 		last = relaxed
 	}
@@ -215,6 +213,6 @@ func TestPagesAreGivenBackWhileAFileIsRead(t *testing.T) {
 	}
 	told("for all")
 	if o.Relax(); relaxed != last+1 {
-		t.Error("not given back when told to")
+		t.Error("not released by Relax")
 	}
 }

@@ -76,8 +76,9 @@ func TestEachImageOfAFatFileHasItsIdentityAndAnswers(t *testing.T) {
 	}
 }
 
-// Symbols of Mach-O have no size. Where the debug information says how long the
-// function is, what lies behind it has no name, unless a line program has it.
+// Symbols of Mach-O have no size. After the
+// end of a function with debug information there is no name, unless a line program
+// has the address.
 func TestASymbolOfMachOEndsWithItsFunction(t *testing.T) {
 	p := oneFunction(modelC, fixture.ProgramFunc{Name: "f"})
 	for end, want := range map[uint64]map[uint64]string{

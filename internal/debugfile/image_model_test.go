@@ -16,7 +16,7 @@ import (
 	"symbolon/internal/trial"
 )
 
-// span is a stretch of addresses: from where, and the first one behind.
+// span is a range of addresses: the first one, and the first one after it.
 type span = [2]uint64
 
 // modelProgram is a program, and what the rules of the package say about it,
@@ -34,8 +34,8 @@ func (m *modelProgram) base(part int) uint64 {
 	return m.Loads[0][0]
 }
 
-// answers are the answers that an address may have: several where the rules do
-// not say which of several line programs counts.
+// answers returns the answers that an address may have: several where the rules do
+// not choose between line programs.
 func (m *modelProgram) answers(addr uint64) []string {
 	parts := 1
 	if m.Relocatable {
@@ -86,9 +86,8 @@ func (m *modelProgram) function(at uint64) (best *modelPiece) {
 	return best
 }
 
-// piecesOf are the stretches of addresses without gap that a function has, of
-// those that its unit says to have and, in a relocatable file, that are in a
-// section.
+// piecesOf returns the contiguous ranges of a function that are in its unit and, in a
+// relocatable file, in a section.
 func (m *modelProgram) piecesOf(u *fixture.ProgramUnit, f *fixture.ProgramFunc) (out []span) {
 	mine := func(a uint64) bool {
 		return anyHolds(f.Ranges, a) && mayTell(u, a) && (!m.Relocatable || anyHolds(m.Code, a))
@@ -110,8 +109,8 @@ func (m *modelProgram) piecesOf(u *fixture.ProgramUnit, f *fixture.ProgramFunc) 
 	return out
 }
 
-// mayTell says whether a unit may speak of an address. In DWARF 2 it cannot say
-// that it has more than one range.
+// mayTell reports whether a unit may have an address. In DWARF 2 it has one range at
+// most.
 func mayTell(u *fixture.ProgramUnit, at uint64) bool {
 	return len(u.Ranges) == 0 || u.Version == 2 && len(u.Ranges) == 1 || anyHolds(u.Ranges, at)
 }

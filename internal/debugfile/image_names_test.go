@@ -65,7 +65,7 @@ func TestNamesOfFunctions(t *testing.T) {
 		"mangled symbol of something else":                {modelCpp, fn{Name: "f", Scope: "n"}, []symbol{{Name: "_ZN1n1gEv"}}, "n::f"},
 		"mangled symbol whose number and type look so":    {modelCpp, fn{Name: "f1"}, []symbol{{Name: "_Z3f16v"}}, "f1"},
 		"mangled symbol of a template":                    {modelCpp, fn{Name: "f<int>", Scope: "n"}, []symbol{{Name: "_ZN1n1fIiEEvv"}}, "_ZN1n1fIiEEvv"},
-		"mangled symbol behind an alias":                  {modelCpp, fn{Name: "f", Scope: "n"}, []symbol{{Name: "alias"}, {Name: "_ZN1n1fEv"}}, "_ZN1n1fEv"},
+		"mangled symbol after an alias":                   {modelCpp, fn{Name: "f", Scope: "n"}, []symbol{{Name: "alias"}, {Name: "_ZN1n1fEv"}}, "_ZN1n1fEv"},
 		"no name but a symbol":                            {modelC, fn{}, []symbol{{Name: "s"}}, "s"},
 		"no name, and the symbol that ranks best":         {modelC, fn{}, []symbol{{Name: "__s"}, {Name: "s"}}, "s"},
 		"no name and no symbol":                           {modelC, fn{}, nil, ""},
@@ -94,8 +94,7 @@ func TestWrittenNamesKeepTheNumberOfACopy(t *testing.T) {
 	}
 }
 
-// References of names that go round, and those to nowhere, are no names; the
-// symbol is.
+// Cyclic and dangling references are not names; then the symbol is used.
 func TestNamesThatGoRoundEnd(t *testing.T) {
 	d := &fixture.Dwarf{Order: leastFirst}
 	a, b := &fixture.DIE{Tag: 0x2e}, &fixture.DIE{Tag: 0x2e}
@@ -113,8 +112,8 @@ func TestNamesThatGoRoundEnd(t *testing.T) {
 	agreeWithTable(t, o, "round")
 }
 
-// A function of which another unit has a copy is that of the first unit, with
-// its name and lines.
+// Of equal functions in several units the one of the first unit counts, with its name
+// and lines.
 func TestTheFirstOfEqualFunctionsCounts(t *testing.T) {
 	p := oneFunction(modelC, fixture.ProgramFunc{Name: "first"})
 	p.Units = append(p.Units, oneFunction(modelC, fixture.ProgramFunc{Name: "second"}).Units[0])
@@ -134,7 +133,8 @@ func agreeWithTable(t *testing.T, o *object.Object, what string) {
 	agree(t, o, table, everywhere(t, o), what)
 }
 
-// Before DWARF 5 the file 0 is none, and without a line program no file is.
+// Before DWARF 5 the number 0 means without a file, and so does each number without a
+// line program.
 func TestFramesWithoutFileHaveNone(t *testing.T) {
 	p := oneFunction(modelC, fixture.ProgramFunc{Name: "f", Calls: []*fixture.ProgramCall{{Name: "i", Line: 3, Ranges: []span{{0x1110, 0x1120}}}}})
 	u := p.Units[0]
@@ -171,8 +171,8 @@ func TestACallWithoutLineHasItsFile(t *testing.T) {
 	}
 }
 
-// What lies in front of the image has no address in it; a function that is
-// entered there is entered where its pieces start.
+// Code before the image has no address in it; a function with its entry there starts
+// at its first piece.
 func TestNothingIsInFrontOfTheImage(t *testing.T) {
 	p := oneFunction(modelC, fixture.ProgramFunc{Name: "f", Ranges: []span{{0x800, 0x810}}}, fixture.ELFSymbol{Name: "s", Value: 0x900, Size: 8}, fixture.ELFSymbol{Name: "over", Value: 0xff0, Size: 0x100})
 	p.Code = append(p.Code, span{0x800, 0x1010})

@@ -94,7 +94,7 @@ func TestOfFunctionsMadeOneTheOwnerOfTheCodeAnswers(t *testing.T) {
 	}
 	p.Modules[1].Lines = [][]byte{p.Modules[1].Lines[0], lines(0, 1, 8, 2, 0x10, 3), lines(0, 70, 0x14, 71)}
 	answersPDB(t, p, map[uint64]string{0x1010: "long;x.c;70", 0x1018: "outside(int, char const*);; < long;x.c;70", 0x1022: "long;x.c;70", 0x1024: "long;x.c;71"})
-	p.Parts = nil // who owns the code is not known: it is the first that says so
+	p.Parts = nil // without section contributions the first module counts
 	answersPDB(t, p, map[uint64]string{0x1010: "folded;;"})
 }
 
@@ -266,8 +266,7 @@ func (h *holed) ReadAt(p []byte, off int64) (int, error) {
 	return int(min(int64(len(p)), max(0, h.Size()-off))), nil
 }
 
-// A PDB of more than 4 GiB, with many functions of which one is asked for, is
-// read at few places.
+// One address of a PDB of more than 4 GiB with many functions takes few reads.
 func TestOneAddressOfAnEndlessPDB(t *testing.T) {
 	p := fixture.SamplePDB()
 	p.BlockSize, p.Hole = 4096, 3<<20

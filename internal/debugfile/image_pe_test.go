@@ -116,9 +116,8 @@ func TestCompressedDWARFInPE(t *testing.T) {
 	}
 }
 
-// exported is a library with two exported functions, of which the first is
-// exported under two names, and an exception directory, which tells of a third
-// function.
+// exported returns a library with two exported functions, the first with two names,
+// and an exception directory with a third function.
 func exported() *fixture.PE {
 	x, _ := peProgram(fixture.PEX64, fixture.ProgramFunc{})
 	x.Table(fixture.PEDirExport, fixture.PESection{Name: ".edata", Addr: 0x3000, Data: fixture.PEExports(0x3000,
@@ -174,8 +173,7 @@ STACK CFI 1144 .cfa: $rsp 48 +
 	told(t, o, "another version", "damaged unwind entries", "unknown version", uint64(3))
 }
 
-// What a PE file says about its PDB, and about the file that its debug
-// information was moved to, is what it needs.
+// A PE file needs its PDB and its separate debug file.
 func TestNeedsOfPE(t *testing.T) {
 	x := exported()
 	debug, size := fixture.PEDebug(0x7000, 0, fixture.PEDebugEntry{Kind: 2, Mapped: true, Data: fixture.PEPack("RSDS0123456789abcdef", uint32(2), "C:\\out\\app.pdb\x00")})
@@ -216,14 +214,14 @@ func TestStrippedGoProgramsOfPE(t *testing.T) {
 		}
 		agreeWithTable(t, o, "Go")
 	}
-	x := fixture.NewPE(fixture.PEX64) // that is no Go program
+	x := fixture.NewPE(fixture.PEX64) // not a Go program
 	x.Section(fixture.PESection{Name: ".text", Addr: 0x1000, Data: make([]byte, 0x800), Flags: fixture.PECode})
 	table, _ := goProgram(20).Bytes()
 	x.Section(fixture.PESection{Name: ".rdata", Addr: 0x80000, Data: table})
 	wants(t, open(t, x.Bytes()), map[uint64]string{0x1000: ""})
 }
 
-// The border of the code of a Go program is no name of what begins there.
+// The end of the code of a Go program does not name the next symbol.
 func TestTheBorderOfGoCodeNamesNothing(t *testing.T) {
 	x := fixture.NewPE(fixture.PEX64)
 	x.Section(fixture.PESection{Name: ".text", Addr: 0x1000, Size: 0x100, Data: make([]byte, 0x100), Flags: fixture.PECode})

@@ -100,7 +100,7 @@ func (r *programMaker) function(u *fixture.ProgramUnit) fixture.ProgramFunc {
 	if r.one(6) {
 		f.Ranges[0][1] += 9 // at times beyond the section
 	}
-	if r.one(6) { // a piece right behind another one
+	if r.one(6) { // a piece right after another one
 		end := f.Ranges[0][1]
 		if i := slices.IndexFunc(r.Code, func(c span) bool { return holds(c, end) }); i >= 0 {
 			f.Ranges = append(f.Ranges, span{end, min(end+4, r.Code[i][1])})

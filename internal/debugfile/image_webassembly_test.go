@@ -12,8 +12,8 @@ import (
 	"symbolon/internal/object"
 )
 
-// wasmFile is a module of three functions of 16, 32 and 8 bytes, behind a
-// custom section of some size, and where its code section begins.
+// wasmFile returns a module of three functions of 16, 32 and 8 bytes, after a custom
+// section of some size, and the offset of its code section.
 func wasmFile(before int, more func(*fixture.Wasm)) (text []byte, code uint64) {
 	w := fixture.NewWasm().Custom("producers", make([]byte, before))
 	w.Imports("\x00\x00")
@@ -111,8 +111,8 @@ func TestAModuleNamesTheOneWithItsDebugInformation(t *testing.T) {
 	}
 }
 
-// stripped is a module without its debug information and names, which says where
-// they are. Its code begins later by shift.
+// stripped returns a module without debug information and names, with a link to them.
+// Its code begins later by shift.
 func stripped(t *testing.T, module []byte, name string) (out []byte, shift int) {
 	custom := func(name, content string) []byte {
 		body := append([]byte{byte(len(name))}, name...)

@@ -19,13 +19,12 @@ import (
 // identityOfX64 is what the file is that several of the kit's are packed from.
 const identityOfX64 = " | dd247e48-0d04-823d-3fa4-4664a0e46575 487e24dd040d3d823fa44664a0e46575053f6997 x86_64 | symbols debug"
 
-// differences are the files of which we say something else than is recorded:
-// what we say, and why.
+// differences has the files with other answers than the recorded ones, and why.
 var differences = map[string]struct{ ours, why string }{
 	"cut-half.so": {"elf | dd247e48-0d04-823d-3fa4-4664a0e46575 487e24dd040d3d823fa44664a0e46575053f6997 x86_64 | symbols",
 		"what is intact of a damaged file is read"},
 	"truncated.so": {"elf |   x86_64 | ", "the head is intact, and an object without ids and features is used for nothing"},
-	"cut.pdb":      {"nothing", "a PDB is found through its directory, which is cut off: the error says so"},
+	"cut.pdb":      {"nothing", "a PDB is found through its directory, which is cut off, as the error states"},
 	"libharbor-mips.so.debug": {"elf | d40092e2-106d-ca2a-6c8d-80c7c7d27612 e29200d46d102aca6c8d80c7c7d27612ba7436bf mips64el | symbols debug",
 		"mips64el is more exact than mips"},
 	"libharbor-ppc64.so.debug": {"elf | 8141fda3-78c7-45a8-3641-5f8338557899 a3fd4181c778a84536415f8338557899ef428802 ppc64le | symbols debug",
@@ -41,8 +40,7 @@ var differences = map[string]struct{ ours, why string }{
 	"x64.two.zip":     {"zip" + identityOfX64, "archives are opened: of the two files in it one is a debug file"},
 }
 
-// What the kit has recorded of each of its files is what we say: type, ids,
-// architecture, and what it has that can be used.
+// Type, ids, architecture and features of each file are those of the kit.
 func TestIdentitiesOfTheKit(t *testing.T) {
 	kit := filepath.Join(os.Getenv("SYMBOLON_CONFORMANCE"), "sentry")
 	text, err := os.ReadFile(filepath.Join(kit, "vectors", "ids.json"))

@@ -103,7 +103,7 @@ func compareLangs(t *testing.T, o *object.Object, list string) (n, wrong int) {
 			}
 			if n++; got[i].Lang.String() != want {
 				if wrong++; wrong < 4 {
-					t.Logf("%s: %s: frame %d, %s, is in %q, wanted is %q", list, row.Addr, i, str(o, got[i].Func), got[i].Lang, want)
+					t.Logf("%s: %s: frame %d, %s, is in %q, want %q", list, row.Addr, i, str(o, got[i].Func), got[i].Lang, want)
 				}
 			}
 		}

@@ -27,7 +27,7 @@ func TestLanguagesOfDWARFAreKnown(t *testing.T) {
 	} {
 		o := open(t, oneFunction(lang, fixture.ProgramFunc{Name: "f"}).Bytes())
 		if got := languages(o, 0x110); got != fmt.Sprintf("%q", []string{want.String()}) {
-			t.Errorf("DW_LANG %#x is %s, wanted is %q", lang, got, want)
+			t.Errorf("DW_LANG %#x: got %s, want %q", lang, got, want)
 		}
 		if f, ok := o.Nearest(0x1000); !ok || f.Lang != want {
 			t.Errorf("DW_LANG %#x: nearest %+v", lang, f)
@@ -65,7 +65,7 @@ func TestLanguagesOfPortablePDBsAreThoseOfTheirDocuments(t *testing.T) {
 	for i, want := range []string{"csharp", "visualbasic", "fsharp", "", ""} {
 		for _, off := range []uint64{2, 9} {
 			if got := languages(o, il(uint64(i)+1, off)); got != fmt.Sprintf("%q", []string{want}) {
-				t.Errorf("method %d is in %s, wanted is %q", i+1, got, want)
+				t.Errorf("method %d is in %s, want %q", i+1, got, want)
 			}
 		}
 	}

@@ -65,7 +65,7 @@ func TestNamesThatAreNone(t *testing.T) {
 		0x200: "<unknown> :0 [200+0]",
 	})
 	if f := o.Lookup(nil, 0x108)[0]; f.Func == 0 || f.File == 0 {
-		t.Errorf("an unknown origin is no frame without a name: %+v", f)
+		t.Errorf("an unknown origin has a frame with a name: %+v", f)
 	}
 	if f := o.Lookup(nil, 0x108)[1]; f.File != 0 {
 		t.Errorf("an unknown file has a handle: %+v", f)

@@ -101,7 +101,7 @@ func TestMoreFilesAreMappedThanAreRemembered(t *testing.T) {
 	for _, i := range []uint64{0, 1, files - 1, files, files + again - 1} {
 		want := fmt.Sprintf("f %d.cs:%d ", i%files%7, i%files)
 		if got := show(o, o.Lookup(nil, 0x1000+i)); !strings.HasPrefix(got, want) {
-			t.Errorf("%d: it is %s, wanted is %s", i, got, want)
+			t.Errorf("%d: got %s, want %s", i, got, want)
 		}
 		agree(t, o, table, []uint64{0x1000 + i}, "many files")
 	}

@@ -45,8 +45,8 @@ type modelPublic struct {
 	name string
 }
 
-// randomFile makes a file in a small address space. Overlap says whether FUNC
-// records may overlap.
+// randomFile makes a file in a small address space. FUNC records may overlap if
+// overlap is set.
 func randomFile(r *rand.Rand, overlap bool) *modelFile {
 	m := &modelFile{paths: map[int]string{}, origins: map[int]string{}}
 	for i := range r.IntN(4) {
@@ -155,7 +155,7 @@ func (m *modelFile) text() *fixture.Sym {
 	return s
 }
 
-// inOrder lists the funcs and publics as they stand in the file.
+// inOrder returns the funcs and publics in the order of the file.
 func (m *modelFile) inOrder() (funcs []*modelFunc, publics []*modelPublic) {
 	for _, i := range m.order {
 		if i < 0 {

@@ -100,7 +100,7 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 		"byte order mark":           {"\uFEFF" + good, fault.Unsupported},
 		"blank line first":          {"\n" + good, fault.Unsupported},
 		"short MODULE":              {"MODULE Linux\nFUNC 10 10 0 f\n", fault.Malformed},
-		"id that is none":           {"MODULE Linux x86_64 ABCDE x\nFUNC 10 10 0 f\n", fault.Malformed},
+		"invalid id":                {"MODULE Linux x86_64 ABCDE x\nFUNC 10 10 0 f\n", fault.Malformed},
 		"id that is not hex":        {"MODULE Linux x86_64 " + strings.Repeat("g", 33) + " x\n", fault.Malformed},
 		"nothing usable, some bad":  {good + "FUNC 0x10 10 0 f\n", fault.Malformed},
 		"nothing usable, much bad":  {good + "PUBLIC zz 0 f\nSTACK WIN\nFILE a\nINLINE_ORIGIN\nINLINE_ORIGIN b c\n", fault.Malformed},

@@ -13,7 +13,7 @@ import (
 // testdata/peer.txt holds random files of ours, and the answers of symbolic
 // 13.9.0 to the addresses 0xf0 to 0x2ff: each line tells from which address on
 // the answer is another one. No INLINE in it reaches beyond its FUNC, where
-// the peer goes on with the function behind its end and we do not.
+// the peer continues the function after its end and we do not.
 func TestAnswersAreThoseOfThePeer(t *testing.T) {
 	data, err := os.ReadFile("../object/testdata/peer.txt")
 	if err != nil {

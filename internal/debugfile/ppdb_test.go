@@ -18,7 +18,7 @@ import (
 // il is an address in a method of a portable PDB.
 func il(method, off uint64) uint64 { return (0x06000000+method)<<32 | off }
 
-// portable is a portable PDB of five methods, two of which have no lines.
+// portable returns a portable PDB of three methods with lines and two without.
 func portable(t testing.TB) *fixture.PPDB {
 	t.Helper()
 	p := fixture.NewPPDB()

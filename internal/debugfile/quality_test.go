@@ -13,7 +13,7 @@ import (
 func has(t *testing.T, what string, text []byte, kind string, want object.Features) {
 	t.Helper()
 	if info := open(t, text).Info(); info.Features != want || info.Type != kind {
-		t.Errorf("%s: it is %q and has %v, wanted is %q with %v", what, info.Type, info.Features.Names(), kind, want.Names())
+		t.Errorf("%s: got %q with %v, want %q with %v", what, info.Type, info.Features.Names(), kind, want.Names())
 	}
 }
 
@@ -57,7 +57,7 @@ func TestUnwindInformationIsThatOfCode(t *testing.T) {
 	}
 }
 
-// A dSYM has a copy of __eh_frame whose addresses nobody has adjusted.
+// The copy of __eh_frame in a dSYM has addresses of the image.
 func TestUnwindInformationOfADSYMIsNone(t *testing.T) {
 	for _, c := range []struct {
 		start uint64
@@ -90,8 +90,8 @@ func TestASymbolTableWithoutCodeIsNone(t *testing.T) {
 	}
 }
 
-// What a linker writes about its own work, or leaves when it strips, is no
-// debug information.
+// Records of the linker itself, and those left by stripping, do not count as debug
+// information.
 func TestAPDBWithoutProceduresHasNoDebugInformation(t *testing.T) {
 	p := fixture.SamplePDB()
 	p.Machine = 0x8664
@@ -128,7 +128,7 @@ func TestTheSourceServerOfAPDBIsKnown(t *testing.T) {
 		p.Named = [][2]string{{c.name, c.content}}
 		has(t, c.content, p.Bytes(), "dbg", c.features)
 		if got := open(t, p.Bytes()).Info().SourceServer; got != c.want {
-			t.Errorf("%s: %q, wanted is %q", c.content, got, c.want)
+			t.Errorf("%s: got %q, want %q", c.content, got, c.want)
 		}
 	}
 }

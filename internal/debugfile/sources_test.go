@@ -37,8 +37,8 @@ func bundleOf(t *testing.T, manifest string, files map[string]string) []byte {
 	return b.Bytes()
 }
 
-// sourced demands what an object has for paths: the text, or a link behind "->".
-// Many ask at once.
+// sourced checks the sources of an object by path: the text, or a link after "->".
+// Lookups are concurrent.
 func sourced(t *testing.T, o *object.Object, want map[string]string) {
 	t.Helper()
 	var group sync.WaitGroup
@@ -54,7 +54,7 @@ func sourced(t *testing.T, o *object.Object, want map[string]string) {
 					got = "nothing"
 				}
 				if got != wanted {
-					t.Errorf("%s: %.100q, wanted is %q", path, got, wanted)
+					t.Errorf("%s: got %.100q, want %q", path, got, wanted)
 				}
 			})
 		}

@@ -72,7 +72,7 @@ func TestSymbfilesAnswerAsTheirFormatSays(t *testing.T) {
 		0x1027: "main main.c:12; outer_inl main.c:4; leaf_inl leaf.h:71", 0x102f: "main main.c:12; outer_inl main.c:3", 0x1030: "main main.c:13",
 	} {
 		if got := trace(o, addr); got != want {
-			t.Errorf("%#x: %q, wanted is %q", addr, got, want)
+			t.Errorf("%#x: got %q, want %q", addr, got, want)
 		}
 	}
 	if info := o.Info(); info.Kind != "symbfile" || info.Features != object.HasDebug || info.Counts.Functions != 1 || o.Mangled() {
@@ -108,7 +108,7 @@ func TestWhatSymbfilesMayHold(t *testing.T) {
 		o := open(t, symb(t, c.records...))
 		for addr, want := range c.want {
 			if got := trace(o, addr); got != want {
-				t.Errorf("%s: %#x is %q, wanted is %q", what, addr, got, want)
+				t.Errorf("%s: %#x: got %q, want %q", what, addr, got, want)
 			}
 		}
 	}
@@ -132,8 +132,8 @@ func TestPiecesOfAFunctionAreJoined(t *testing.T) {
 	}
 }
 
-// Whatever ranges there are, each address has those around it, one of each depth
-// up to the first that is missing.
+// Each address has the ranges around it, one of each depth up to the first missing
+// depth.
 func TestSymbfilesAreRebased(t *testing.T) {
 	o := open(t, symb(t,
 		symbfile.Range{VA: 0x100, Length: 0x10, Func: []byte("below")},
@@ -176,7 +176,7 @@ func TestSymbfilesAnswerAsAPlainSearchDoes(t *testing.T) {
 		if err := o.Blocks(object.BlockOptions{}, func(b *sym.Block) error {
 			for _, row := range b.Rows {
 				if int64(row.Addr) <= last {
-					return fmt.Errorf("a row at %#x behind one at %#x", row.Addr, last)
+					return fmt.Errorf("a row at %#x after one at %#x", row.Addr, last)
 				}
 				last = int64(row.Addr)
 			}
@@ -186,7 +186,7 @@ func TestSymbfilesAnswerAsAPlainSearchDoes(t *testing.T) {
 		}
 		for addr := range uint64(100) {
 			if got, want := trace(o, addr), plainSearch(all, addr); got != want && o.Info().BadRecords == 0 {
-				t.Fatalf("%#x is %q, wanted is %q in %+v", addr, got, want, all)
+				t.Fatalf("%#x: got %q, want %q in %+v", addr, got, want, all)
 			}
 		}
 	}
@@ -271,9 +271,8 @@ func TestOverlapsCostNoMoreThanTheirFile(t *testing.T) {
 	}
 }
 
-// What is longer than any name is cut off, and what is deeper than any chain of
-// calls: else one lookup costs as much as the file has.
-// Of a stack that is too deep the innermost frames, where the code is, are kept.
+// Too long names and too deep stacks are truncated: else one lookup could cost as much
+// as the whole file. The innermost frames of a stack are kept.
 func TestLongReturnPadsKeepTheInnermostFrames(t *testing.T) {
 	const all, kept = 5000, 4096
 	var names []string

@@ -14,8 +14,8 @@ import (
 	"symbolon/internal/sym"
 )
 
-// lookupsAgree demands that lookups say what the blocks do, at some of their rows, and that
-// no block is large.
+// lookupsAgree checks that lookups agree with the blocks, at some of their rows, and
+// that all blocks are small.
 func lookupsAgree(t *testing.T, o *object.Object, step int) {
 	t.Helper()
 	const most = 64<<10 + 4096 // rows or nodes
@@ -35,7 +35,7 @@ func lookupsAgree(t *testing.T, o *object.Object, step int) {
 	}
 }
 
-// What is open of a file does not grow with its lines, frames and texts.
+// The memory of an open file does not grow with its lines, frames and texts.
 func TestLinesAndFramesStayInTheirFile(t *testing.T) {
 	const length = 300_000
 	rows := make([]symbfile.Line, length)

@@ -28,7 +28,7 @@ func (s *noSpace) Take(n int) ([]byte, error) {
 
 func (s *noSpace) Close() error { return nil }
 
-// packedSections are files of which more than the heap may have is unpacked.
+// packedSections returns files that unpack to more than the heap may have.
 func packedSections(t *testing.T) map[string][]byte {
 	zeros := make([]byte, 20<<20)
 	files := map[string][]byte{}
@@ -46,8 +46,8 @@ func packedSections(t *testing.T) map[string][]byte {
 	return files
 }
 
-// A file is not said to have no debug information because there is no space to
-// unpack it, and the heap does not take its place.
+// Without space for unpacking a file is not taken for one without debug information,
+// and the heap is not used instead.
 func TestSectionsThatFindNoSpaceCostNoMemory(t *testing.T) {
 	for name, text := range packedSections(t) {
 		var err error
@@ -65,7 +65,7 @@ func TestSectionsThatFindNoSpaceCostNoMemory(t *testing.T) {
 	}
 }
 
-// Whatever way a file is packed in, what the heap may not have is in the space.
+// Unpacked files that exceed the heap are in the space, for each kind of packing.
 func TestLargePackedFilesAreUnpackedToTheSpace(t *testing.T) {
 	text := fixture.NewSym("x").Func(0x100, 0x40, "f").Bytes()
 	for i := 0; len(text) < 50<<20; i++ {
