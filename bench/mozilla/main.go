@@ -7,7 +7,7 @@
 //	go run ./bench mozilla --symbols DIR [--only cold,warm] [--runs 3] [--json OUT]
 //
 // The server, the symbol source and everything that is measured inside of a
-// process run as processes of their own. README.md says what each row is.
+// process run as processes of their own. README.md describes each row.
 package mozilla
 
 import (

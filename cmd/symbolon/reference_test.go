@@ -14,7 +14,7 @@ import (
 	"symbolon/internal/metric"
 )
 
-var update = flag.Bool("update", false, "write the generated references anew")
+var update = flag.Bool("update", false, "write the generated references")
 
 // TestReferencesAreCurrent keeps the generated pages in docs/operate equal to
 // what the program has. Run it with -update after a change.

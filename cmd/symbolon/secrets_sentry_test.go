@@ -16,8 +16,8 @@ import (
 // spoken is all that a request has brought, for servers that say it.
 func spoken(r *http.Request) string { return echo(r) + "|" + r.Header.Get("Cookie") }
 
-// storeTalkers are stores and projects that fail, and say what they were given in
-// the words of their protocol.
+// storeTalkers are stores and projects that fail, and repeat the request in an
+// error of their protocol.
 var storeTalkers = map[string]http.HandlerFunc{
 	"XML": func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(403)

@@ -286,7 +286,7 @@ func failing(t *testing.T) (text string, ids []string) {
 	return b.String(), ids
 }
 
-// teller is an object store that refuses everything and says what it was sent.
+// teller is an object store that refuses everything and repeats the request.
 func teller(t *testing.T) string {
 	up := trial.NewUpstream(t)
 	up.Do("", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

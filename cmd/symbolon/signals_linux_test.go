@@ -105,7 +105,7 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// end waits for the end and says how it was: "exit status 1", "signal: killed".
+// end waits for the process and returns its status: "exit status 1", "signal: killed".
 func (p *process) end() string {
 	_, _ = io.Copy(io.Discard, p.stdout)
 	_ = p.cmd.Wait()
@@ -134,7 +134,7 @@ func TestSignalsEndCommandsWithTheirStatus(t *testing.T) {
 	}
 }
 
-// TestAClosedPipeLeavesNothingBehind runs commands whose output nobody reads.
+// TestAClosedPipeLeavesNothingBehind runs commands whose output is not read.
 func TestAClosedPipeLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("../../internal/object/testdata/corpus", "gcc-dwarf5")
@@ -184,7 +184,7 @@ func TestAHangupRereadsKeys(t *testing.T) {
 		return resp.StatusCode
 	}
 	if got := upload("bm90OnRoZS1rZXk="); got != http.StatusUnauthorized {
-		t.Errorf("a key that nobody made: %d", got)
+		t.Errorf("a key that was not created: %d", got)
 	}
 	other := newProcess(t, "symbolon", "key", "add", "--data", t.TempDir(), "--set", state).start()
 	key := other.line()

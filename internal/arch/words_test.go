@@ -10,6 +10,16 @@ import (
 	"symbolon/internal/arch"
 )
 
+func TestLanguageIsPlain(t *testing.T) {
+	found, err := arch.Words(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range found {
+		t.Error(b)
+	}
+}
+
 // phrases returns the lines of a file of test data.
 func phrases(t *testing.T, file string) []string {
 	t.Helper()

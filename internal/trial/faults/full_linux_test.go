@@ -63,7 +63,7 @@ func TestFullDisk(t *testing.T) {
 		built(t, s, float64(i+2))
 		right(sym)
 	}
-	trial.Await(t, "it is told", func() bool { return len(warnings(s)) > 0 })
+	trial.Await(t, "the warning of a full disk", func() bool { return len(warnings(s)) > 0 })
 	if lines := warnings(s); len(lines) != 1 || !strings.Contains(lines[0], dir) || !strings.Contains(lines[0], "is full") {
 		t.Errorf("the log has %d lines: %q", len(lines), lines)
 	}

@@ -83,8 +83,8 @@ func TestNothingListensBeyondLoopback(t *testing.T) {
 	}
 }
 
-// Whoever reaches the port may ask, and change nothing: what changes anything
-// is done over the control socket, which belongs to the user of the server.
+// Clients of the port may read and change nothing: changes need the control
+// socket, which belongs to the user of the server.
 func TestNothingIsChangedByHTTP(t *testing.T) {
 	sym := trial.NewSym(1, 100)
 	up := trial.NewUpstream(t)
