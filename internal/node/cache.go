@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"text/tabwriter"
 	"time"
@@ -12,6 +13,29 @@ import (
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/console"
 )
+
+// CacheQuery is a command of symbolon cache.
+type CacheQuery struct {
+	Verb   string        `json:"verb"` // stat, ls or purge
+	JSON   bool          `json:"json"`
+	Kind   string        `json:"kind,omitempty"`
+	Older  time.Duration `json:"older,omitempty"`
+	Faults bool          `json:"faults,omitempty"`
+	All    bool          `json:"all,omitempty"`
+}
+
+// Cache runs a command of symbolon cache and writes its output to w.
+func (n *Node) Cache(ctx context.Context, q CacheQuery, w io.Writer) error {
+	switch q.Verb {
+	case "stat":
+		return n.cacheStat(q, w)
+	case "ls":
+		return n.cacheList(ctx, q, w)
+	case "purge":
+		return n.cachePurge(q, w)
+	}
+	return fmt.Errorf("unknown cache command %q", q.Verb)
+}
 
 func (n *Node) cacheStat(q CacheQuery, w io.Writer) error {
 	st := n.store.Stat()

@@ -3,8 +3,6 @@ package node
 import (
 	"context"
 	"fmt"
-	"io"
-	"time"
 
 	"symbolon/internal/explain"
 	"symbolon/internal/ident"
@@ -18,16 +16,6 @@ type Prefetched struct {
 	Found  bool   `json:"found"`
 	Detail string `json:"detail"`
 	Bytes  int64  `json:"bytes"`
-}
-
-// CacheQuery is a command of symbolon cache.
-type CacheQuery struct {
-	Verb   string        `json:"verb"` // stat, ls or purge
-	JSON   bool          `json:"json"`
-	Kind   string        `json:"kind,omitempty"`
-	Older  time.Duration `json:"older,omitempty"`
-	Faults bool          `json:"faults,omitempty"`
-	All    bool          `json:"all,omitempty"`
 }
 
 // Explain looks a module up and returns the trail.
@@ -76,17 +64,4 @@ func (n *Node) Prefetch(ctx context.Context, m ident.Module) (Prefetched, error)
 		}
 	}
 	return p, nil
-}
-
-// Cache runs a command of symbolon cache and writes its output to w.
-func (n *Node) Cache(ctx context.Context, q CacheQuery, w io.Writer) error {
-	switch q.Verb {
-	case "stat":
-		return n.cacheStat(q, w)
-	case "ls":
-		return n.cacheList(ctx, q, w)
-	case "purge":
-		return n.cachePurge(q, w)
-	}
-	return fmt.Errorf("unknown cache command %q", q.Verb)
 }

@@ -67,6 +67,17 @@ func openConfigured(cfg *config.Config, builtin *Builtin, client *web.Client, lo
 	return out, nil
 }
 
+// uploadNetwork returns the bounds for reading uploads. Their size was checked when
+// they were taken, and they may be compressed at any ratio.
+func uploadNetwork(cfg *config.Config) web.Config {
+	network := cfg.Network.Defaults()
+	network.MaxDownloadRatio = -1
+	if network.MaxDownloadSize > 0 {
+		network.MaxDownloadSize = max(network.MaxDownloadSize, cfg.Elastic.Uploads.Defaults().MaxFile)
+	}
+	return network
+}
+
 // CheckSources opens each valid source of a configuration by itself and returns the
 // errors. It makes no request.
 func CheckSources(cfg *config.Config, log *slog.Logger) (errs []error) {

@@ -64,17 +64,6 @@ func openUploads(cfg *config.Config, store *disk.Store, client *web.Client, log 
 	return u, nil
 }
 
-// uploadNetwork returns the bounds for reading uploads. Their size was checked when
-// they were taken, and they may be compressed at any ratio.
-func uploadNetwork(cfg *config.Config) web.Config {
-	network := cfg.Network.Defaults()
-	network.MaxDownloadRatio = -1
-	if network.MaxDownloadSize > 0 {
-		network.MaxDownloadSize = max(network.MaxDownloadSize, cfg.Elastic.Uploads.Defaults().MaxFile)
-	}
-	return network
-}
-
 // guard makes the keys of uploads guard the configured source that is their store.
 func (u *uploads) guard(sources *configured) {
 	for _, list := range [][]source.Source{sources.all, sources.public} {

@@ -12,9 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
-	"symbolon/internal/bin"
 	"symbolon/internal/companion"
 	"symbolon/internal/extract"
 	"symbolon/internal/fault"
@@ -23,21 +21,6 @@ import (
 	"symbolon/internal/object"
 	"symbolon/internal/scratch"
 )
-
-// Config configures a Client.
-type Config struct {
-	URL        string   // the server; empty: nothing is sent
-	Key        string   // encoded, or ID:SECRET
-	Debug      string   // the debug file of the only file; empty: look for it
-	Debuginfod []string // URLs of servers of debug files; other words are ignored
-	PartSize   bin.Size
-	Parallel   int
-	DryRun     bool
-	Force      bool   // send contents that the server has, too
-	Keep       string // the folder that keeps the parts; empty: none
-
-	RetryWait time.Duration // the longest wait before the first retry; doubled for each further one
-}
 
 // Client pushes files to one server.
 type Client struct {

@@ -1,7 +1,5 @@
 package push
 
-import "symbolon/internal/object"
-
 // Result is the outcome of a file.
 type Result struct {
 	File    string `json:"file"`
@@ -40,15 +38,4 @@ type Set struct {
 type Summary struct {
 	Sent, Failed int
 	Packages     []string // packages with the debug information of skipped files
-}
-
-// Events has the functions that a Client calls while it works. Warn and Progress
-// may be called from several goroutines, one at a time each.
-type Events struct {
-	Result func(*Result)
-	Damage func(name string, info object.Info)
-	Warn   func(text string)
-	// Progress reports the bytes sent of a file. The total is 0 while the file is
-	// read.
-	Progress func(name string, done, total int64)
 }
