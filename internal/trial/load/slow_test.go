@@ -198,9 +198,12 @@ func medium(t *testing.T, c *client) {
 // there is place again.
 func TestMoreThanAllPlacesAreRefusedAtOnce(t *testing.T) {
 	s, c, body, _ := ready(t, "http.max_in_flight=4")
-	slow := dial(t, s, 8) // some are refused themselves
-	drip(t, slow, head(200_000)+`{"memoryMap":`+strings.Repeat(" ", 70<<10), time.Second)
+	var slow []net.Conn
 	trial.Await(t, "a request is refused", func() bool {
+		// Some of these are refused, and after that the others are soon cut off.
+		more := dial(t, s, 8)
+		drip(t, more, head(200_000)+`{"memoryMap":`+strings.Repeat(" ", 70<<10), time.Second)
+		slow = append(slow, more...)
 		resp, err := http.Post(c.url, "application/json", strings.NewReader(body(0)))
 		if err != nil {
 			t.Fatal(err)
