@@ -167,6 +167,12 @@ func patient(s *server) redis.Config {
 	return redis.Config{URL: bin.NewSecret(s.url()), Timeout: 500 * time.Millisecond}
 }
 
+// unhurried is the configuration for a Redis that always answers, on a machine
+// that may be busy.
+func unhurried(s *server) redis.Config {
+	return redis.Config{URL: bin.NewSecret(s.url()), Timeout: 20 * time.Second}
+}
+
 // noise is n bytes that do not compress.
 func noise(n int, seed int) []byte {
 	b := make([]byte, n)

@@ -28,7 +28,7 @@ func TestTier(t *testing.T) {
 	s := start(t)
 	cachetest.Run(t, func(t *testing.T) cache.Tier {
 		s.ask("FLUSHALL")
-		return open(t, patient(s)).Store
+		return open(t, unhurried(s)).Store
 	})
 }
 
@@ -38,7 +38,7 @@ func TestLayeredTier(t *testing.T) {
 	s := start(t)
 	cachetest.Run(t, func(t *testing.T) cache.Tier {
 		s.ask("FLUSHALL")
-		n := open(t, patient(s))
+		n := open(t, unhurried(s))
 		l := cache.Over(n.disk, n, time.Now)
 		t.Cleanup(l.Close)
 		return l
