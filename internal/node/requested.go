@@ -42,7 +42,7 @@ func (r *requested) source(scope string, c source.Config) (source.Source, error)
 	}
 	s, err := openSource(c, r.network, r.client, r.share(scope))
 	if c.Type == source.Filesystem && fault.KindOf(err) == fault.NotFound {
-		// An empty folder for now: the next request tries to open it again.
+		// It counts as empty and is not kept, so the next request opens it again.
 		return tree.NewGuarded(c, mem.New(), r.client.Decoder(r.network, true), time.Now)
 	}
 	if err != nil {

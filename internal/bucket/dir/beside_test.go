@@ -52,6 +52,9 @@ func TestRenameWithoutLinksReplacesNothing(t *testing.T) {
 	}
 	err := dir.RenameNew(b, "one", "k")
 	if errors.Is(err, bucket.ErrConditions) {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
 		t.Skip("this system cannot rename without replacing")
 	}
 	if err != nil {
