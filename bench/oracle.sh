@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Compares our answers with those of the Python package symbolic on real .sym
-# files: those that are named, or those below bench/symbols (bench/README.md
-# says how to make them).
+# Compares our answers with those of the Python package symbolic on .sym files:
+# the given ones, or those below bench/symbols (see bench/README.md).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tmp=$(mktemp -d)

@@ -21,7 +21,7 @@ RECORD = re.compile(r"^(?:FUNC (?:m )?|PUBLIC (?:m )?)?([0-9a-f]+) ([0-9a-f]+) "
 
 
 def addresses(path, count, rng):
-    """count addresses: half borders, half anywhere"""
+    """Returns count addresses: half at borders of records, half anywhere."""
     starts = []
     with open(path, encoding="utf-8", errors="replace") as f:
         for line in f:

@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
-# Makes the .sym files of the recorded workload in a folder:
+# Creates the .sym files of the recorded workload in a folder:
 #
 #     bench/symbols.sh DIR
 #
 # They come from packages of Debian 12 for amd64; each binary is joined with
-# its debug file and dumped. What is there already is not made again. Wants a
-# Rust toolchain if dump_syms is not installed, and some 3 GB in DIR until it
-# is done.
+# its debug file and dumped. Existing files are skipped. Needs a Rust toolchain
+# unless dump_syms is installed, and 3 GB in DIR while it runs.
 set -euo pipefail
 [ $# = 1 ] || { echo "usage: $0 DIR" >&2; exit 2; }
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 work=$out/.make
 
-# name of the .sym file, package, binary in the package
+# list prints the name of each .sym file, its package, and the binary in it
 list() {
 	local lib=usr/lib/x86_64-linux-gnu
 	cat <<-END
@@ -34,7 +33,7 @@ list() {
 
 there() { compgen -G "$out/$1/*/*.sym" >/dev/null; }
 
-# tool COMMAND PACKAGE
+# tool COMMAND PACKAGE installs the package if the command is missing
 tool() {
 	command -v "$1" >/dev/null && return
 	local root=
@@ -42,7 +41,7 @@ tool() {
 	$root apt-get install -y "$2" >&2
 }
 
-# unpacked PACKAGE: it and its debug files, in a folder
+# unpacked PACKAGE extracts the package and its debug files
 unpacked() {
 	local package=$1 to=$work/$1 deb
 	[ -e "$to.done" ] && return
@@ -52,14 +51,14 @@ unpacked() {
 	touch "$to.done"
 }
 
-# dump NAME PACKAGE BINARY
+# dump NAME PACKAGE BINARY writes the .sym file of a binary
 dump() {
 	local file=$work/$2/$3 joined=$work/joined/${3##*/} id
 	id=$(readelf -n "$file" | awk '/Build ID/{print $3}')
 	mkdir -p "$work/joined"
 	eu-unstrip -o "$joined" "$file" "$work/$2/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
 	"$dump_syms" --inlines -j 1 -s "$work/made" "$joined"
-	mv "$work/made/$1" "$out/$1" # whole or not at all
+	mv "$work/made/$1" "$out/$1" # a rename, so that no partial file is left
 	rm "$joined"
 }
 
@@ -78,7 +77,7 @@ if [ -n "$missing" ]; then
 	rm -rf "$work"
 fi
 
-# The recorded figures are of exactly these files.
+# The recorded results are for exactly these files.
 total=$(cat "$out"/*/*/*.sym | wc -c)
 echo "12 files, $total bytes"
-[ "$total" = 277580152 ] || echo "the recorded workload has 277580152: the packages have other versions by now" >&2
+[ "$total" = 277580152 ] || echo "the recorded workload has 277580152 bytes: the versions of the packages differ" >&2

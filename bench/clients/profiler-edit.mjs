@@ -2,8 +2,8 @@
 //
 //   node profiler-edit.mjs OUT    # in the checkout, beside its node_modules
 //
-// The packages below draw views and read another format of profiles; nothing of
-// them is used here, and not every registry has them.
+// The packages below draw views and read other profile formats. They are not
+// used here, and some registries lack them.
 import { createRequire } from 'node:module';
 import path from 'node:path';
 

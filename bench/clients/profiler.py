@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the Firefox Profiler's command-line tool against our server.
+"""Runs the Firefox Profiler's command-line tool against a Symbolon server.
 
     bench/clients/profiler.py PROFILER [--record]
 
@@ -30,7 +30,7 @@ NEEDED = ("esbuild", "esbuild-plugin-wasm")
 
 
 def build(profiler, tmp):
-    """The path of the tool, built from a copy of the checkout."""
+    """Builds the tool from a copy of the checkout; returns its path."""
     for tool in ("node", "npm", "go"):
         if not shutil.which(tool):
             sys.exit("profiler.py: %s is not installed" % tool)
@@ -51,7 +51,7 @@ def build(profiler, tmp):
 
 
 def serve(tmp):
-    """Our server over the symbols, and its address."""
+    """Starts a server for the symbols; returns the process and its address."""
     binary = os.path.join(tmp, "symbolon")
     subprocess.run(["go", "build", "-o", binary, "./cmd/symbolon"], cwd=TOP, check=True)
     server = subprocess.Popen([binary, "serve", "--listen", "127.0.0.1:0", "--data", os.path.join(tmp, "data"),
@@ -63,7 +63,7 @@ def serve(tmp):
 
 
 class Between(http.server.BaseHTTPRequestHandler):
-    """Hands a request on to our server and keeps its body."""
+    """Forwards a request to the server and keeps its body."""
     base, bodies = "", []
 
     def do_POST(self):
@@ -82,7 +82,7 @@ class Between(http.server.BaseHTTPRequestHandler):
 
 
 def names(profile, program):
-    """The names of the functions of all frames of a program."""
+    """Returns the function names of all frames of a program."""
     shared = profile["shared"]
     libs = [lib["debugName"] for lib in profile["libs"]]
     function = [shared["stringArray"][name] for name in shared["funcTable"]["name"]]
