@@ -16,6 +16,7 @@ import (
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/cache/redis"
 	"symbolon/internal/cache/shared"
+	"symbolon/internal/console"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	"symbolon/internal/source/web"
@@ -113,18 +114,12 @@ func (l Log) Validate() error {
 	l = l.Defaults()
 	var errs []error
 	if !slices.Contains(levels[:], l.Level) {
-		errs = append(errs, fmt.Errorf("level is %s: must be %s", shortQuote(l.Level), oneOf(levels[:])))
+		errs = append(errs, fmt.Errorf("level is %s: must be %s", shortQuote(l.Level), console.OneOf(levels[:])))
 	}
 	if !slices.Contains(formats[:], l.Format) {
-		errs = append(errs, fmt.Errorf("format is %s: must be %s", shortQuote(l.Format), oneOf(formats[:])))
+		errs = append(errs, fmt.Errorf("format is %s: must be %s", shortQuote(l.Format), console.OneOf(formats[:])))
 	}
 	return errors.Join(errs...)
-}
-
-// oneOf lists words, for a message that asks for one of them.
-func oneOf(words []string) string {
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // Validate checks what concerns more than one section of c.

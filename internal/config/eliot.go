@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"symbolon/internal/console"
 	"symbolon/internal/source"
 )
 
@@ -55,7 +56,7 @@ func eliot(environ []string) (read []Foreign, notices []string) {
 	slices.Sort(present)
 	for _, name := range present {
 		if !slices.Contains(known, name) {
-			notices = append(notices, shownKey(name)+" has no counterpart and is ignored"+didYouMean(nearest(name, known)))
+			notices = append(notices, shownKey(name)+" has no counterpart and is ignored"+console.DidYouMean(console.Nearest(name, known)))
 		}
 	}
 	return read, notices

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"symbolon/internal/console"
 	"symbolon/internal/source"
 )
 
@@ -234,14 +235,14 @@ func (l *loader) unknown(f *field, path, key string) string {
 	} else {
 		l.meant[near] = true
 	}
-	return "unknown key " + shownKey(join(path, key)) + didYouMean(near)
+	return "unknown key " + shownKey(join(path, key)) + console.DidYouMean(near)
 }
 
 // shownKey returns a path of keys for a message. The last key may be any text
 // of users, even a whole header: what follows a colon, an equals sign or a space
 // may be its secret and is left out.
 func shownKey(path string) string {
-	if len(path) <= 2*maxWord && plainPath.MatchString(path) {
+	if len(path) <= 2*maxKey && plainPath.MatchString(path) {
 		return path
 	}
 	if i := strings.IndexAny(path, ":= "); i >= 0 {

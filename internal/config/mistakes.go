@@ -101,7 +101,7 @@ func (l *loader) invalid(f *field, path string, err error) {
 // mistake that is listed already: the text may only follow from it.
 func (l *loader) follows(path, text string) bool {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '/' && !inPath(r) }) {
-		if len(word) <= maxWord && l.unread(join(path, strings.TrimRight(word, "."))) {
+		if len(word) <= maxKey && l.unread(join(path, strings.TrimRight(word, "."))) {
 			return true
 		}
 	}

@@ -1,51 +1,9 @@
 package config
 
-import "strings"
+import "symbolon/internal/console"
 
-// maxWord bounds the work for one comparison; keys are shorter.
-const maxWord = 64
-
-// nearest returns the candidate with the least distance from word, the first of
-// them, or nothing if all are too far.
-func nearest(word string, candidates []string) string {
-	best, least := "", min(3, 1+len(word)/4)
-	if len(word) > maxWord {
-		return ""
-	}
-	for _, c := range candidates {
-		if len(c) > maxWord {
-			continue
-		}
-		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < least || d == least && best == "" {
-			best, least = c, d
-		}
-	}
-	return best
-}
-
-// distance returns the number of letters to insert, remove, replace or swap with
-// their neighbour to turn a into b.
-func distance(a, b string) int {
-	before, last, now := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		now[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			now[j] = min(last[j]+1, now[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				now[j] = min(now[j], before[j-2]+1)
-			}
-		}
-		before, last, now = last, now, before
-	}
-	return last[len(b)]
-}
+// maxKey is longer than a part of a key. Longer words are texts of users.
+const maxKey = 64
 
 // nearestField returns the path of the field that key below f most likely means,
 // or nothing: a similar key of f, or else the only field of the same name.
@@ -54,7 +12,7 @@ func (root *field) nearestField(f *field, key string) string {
 	for _, sub := range f.fields {
 		beside = append(beside, sub.key)
 	}
-	if near := nearest(key, beside); near != "" {
+	if near := console.Nearest(key, beside); near != "" {
 		return join(f.prefix(), near)
 	}
 	root.walk(func(sub *field) {
@@ -66,12 +24,4 @@ func (root *field) nearestField(f *field, key string) string {
 		return others[0]
 	}
 	return ""
-}
-
-// didYouMean offers near at the end of a message, if there is one.
-func didYouMean(near string) string {
-	if near == "" {
-		return ""
-	}
-	return "; did you mean " + near + "?"
 }

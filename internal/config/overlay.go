@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"symbolon/internal/console"
 )
 
 // variables makes a map of an environment; of two with one name the last
@@ -59,7 +61,7 @@ func (l *loader) environ(v reflect.Value, o Options) {
 	}
 	slices.Sort(unknown)
 	for _, name := range unknown {
-		l.Notices = append(l.Notices, "unknown variable "+shownKey(name)+didYouMean(nearestVariable(name, known)))
+		l.Notices = append(l.Notices, "unknown variable "+shownKey(name)+console.DidYouMean(nearestVariable(name, known)))
 	}
 }
 
@@ -69,7 +71,7 @@ func nearestVariable(name string, known []string) string {
 	for _, k := range known {
 		bare = append(bare, strings.TrimPrefix(k, variablePrefix))
 	}
-	if near := nearest(strings.TrimPrefix(name, variablePrefix), bare); near != "" {
+	if near := console.Nearest(strings.TrimPrefix(name, variablePrefix), bare); near != "" {
 		return variablePrefix + near
 	}
 	return ""

@@ -22,3 +22,12 @@ func TestPrintableKeepsTheCursor(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestNearestIsATypingMistakeAway(t *testing.T) {
+	known := []string{"serve", "resolve", "sym"}
+	for word, want := range map[string]string{"serv": "serve", "Sevre": "serve", "reslove": "resolve", "sim": "sym", "inspect": "", "": ""} {
+		if got := console.Nearest(word, known); got != want {
+			t.Errorf("%q: got %q; want %q", word, got, want)
+		}
+	}
+}
