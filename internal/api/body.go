@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -46,10 +47,7 @@ const (
 // openBody sets r.Body to a reader that decodes the body, and fails with a
 // *BodyError if it is too large, too slow or damaged.
 func (f *Front) openBody(w *writer, r *http.Request, route *Route) (*body, *BodyError) {
-	most := route.MaxBody
-	if most == 0 {
-		most = int64(f.cfg.MaxBody)
-	}
+	most := cmp.Or(route.MaxBody, int64(f.cfg.MaxBody))
 	b := &body{most: most}
 	if r.ContentLength > most {
 		return nil, b.tooLarge(nil)

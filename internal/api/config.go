@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -27,32 +28,15 @@ type Config struct {
 
 // Defaults returns c with default values for its zero fields.
 func (c Config) Defaults() Config {
-	if c.Listen == "" {
-		c.Listen = "127.0.0.1:3021"
-	}
-	if c.MaxInFlight == 0 {
-		c.MaxInFlight = 200
-	}
-	if c.MaxPerClient == 0 {
-		c.MaxPerClient = -1
-	}
-	if c.MaxBody == 0 {
-		c.MaxBody = 64 << 20
-	}
-	for _, d := range []struct {
-		at    *time.Duration
-		value time.Duration
-	}{
-		{&c.HeaderTimeout, 10 * time.Second},
-		{&c.BodyTimeout, 30 * time.Second},
-		{&c.WriteTimeout, 60 * time.Second},
-		{&c.IdleTimeout, 120 * time.Second},
-		{&c.ShutdownTimeout, 30 * time.Second},
-	} {
-		if *d.at == 0 {
-			*d.at = d.value
-		}
-	}
+	c.Listen = cmp.Or(c.Listen, "127.0.0.1:3021")
+	c.MaxInFlight = cmp.Or(c.MaxInFlight, 200)
+	c.MaxPerClient = cmp.Or(c.MaxPerClient, -1)
+	c.MaxBody = cmp.Or(c.MaxBody, 64<<20)
+	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, 10*time.Second)
+	c.BodyTimeout = cmp.Or(c.BodyTimeout, 30*time.Second)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 60*time.Second)
+	c.IdleTimeout = cmp.Or(c.IdleTimeout, 120*time.Second)
+	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, 30*time.Second)
 	return c
 }
 

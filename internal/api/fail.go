@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -39,10 +40,7 @@ func FailBare(w http.ResponseWriter, _ *http.Request, status int, _ string) {
 }
 
 func titleOf(status int, title string) string {
-	if title == "" {
-		return strconv.Itoa(status) + " " + http.StatusText(status)
-	}
-	return title
+	return cmp.Or(title, strconv.Itoa(status)+" "+http.StatusText(status))
 }
 
 // WriteJSON writes v as the whole answer. It is for small answers. It panics if

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -253,11 +254,8 @@ func answerOptions(w http.ResponseWriter, r *http.Request, methods string) {
 		return
 	}
 	headers := strings.Join(r.Header.Values("Access-Control-Request-Headers"), ", ")
-	if headers == "" {
-		headers = "*"
-	}
 	h.Set("Access-Control-Allow-Methods", methods)
-	h.Set("Access-Control-Allow-Headers", headers)
+	h.Set("Access-Control-Allow-Headers", cmp.Or(headers, "*"))
 	h.Set("Access-Control-Max-Age", "86400")
 	w.WriteHeader(http.StatusOK)
 }

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"time"
 
 	"symbolon/internal/fault"
@@ -21,23 +22,14 @@ type Config struct {
 
 // Defaults returns c with its zero fields filled in.
 func (c Config) Defaults() Config {
-	for _, d := range []struct {
-		field *time.Duration
-		life  time.Duration
-	}{
-		{&c.Found, 24 * time.Hour},
-		{&c.NotFound, time.Hour},
-		{&c.NotFoundPublic, 24 * time.Hour},
-		{&c.Denied, 10 * time.Minute},
-		{&c.Timeout, time.Minute},
-		{&c.Transport, time.Minute},
-		{&c.Malformed, 24 * time.Hour},
-		{&c.Unsupported, 24 * time.Hour},
-	} {
-		if *d.field == 0 {
-			*d.field = d.life
-		}
-	}
+	c.Found = cmp.Or(c.Found, 24*time.Hour)
+	c.NotFound = cmp.Or(c.NotFound, time.Hour)
+	c.NotFoundPublic = cmp.Or(c.NotFoundPublic, 24*time.Hour)
+	c.Denied = cmp.Or(c.Denied, 10*time.Minute)
+	c.Timeout = cmp.Or(c.Timeout, time.Minute)
+	c.Transport = cmp.Or(c.Transport, time.Minute)
+	c.Malformed = cmp.Or(c.Malformed, 24*time.Hour)
+	c.Unsupported = cmp.Or(c.Unsupported, 24*time.Hour)
 	return c
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -100,12 +101,8 @@ var (
 
 // Defaults returns l with its zero fields filled in.
 func (l Log) Defaults() Log {
-	if l.Level == "" {
-		l.Level = "info"
-	}
-	if l.Format == "" {
-		l.Format = "text"
-	}
+	l.Level = cmp.Or(l.Level, "info")
+	l.Format = cmp.Or(l.Format, "text")
 	return l
 }
 
@@ -141,9 +138,7 @@ func (c Config) Validate() error {
 
 // Defaults returns c with its zero fields filled in.
 func (c Config) Defaults() Config {
-	if c.State == "" {
-		c.State = c.Elastic.Store // the old name
-	}
+	c.State = cmp.Or(c.State, c.Elastic.Store) // the old name
 	return c
 }
 

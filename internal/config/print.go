@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"reflect"
@@ -109,10 +110,7 @@ func (p *printer) scalar(f *field, v reflect.Value, path string) {
 
 // comment ends a line with the origin of the value at path.
 func (p *printer) comment(path string, whole bool) {
-	origin := p.origins[path]
-	if origin == "" {
-		origin = "default"
-	}
+	origin := cmp.Or(p.origins[path], "default")
 	if !whole {
 		origin += ", its secrets left out"
 	}

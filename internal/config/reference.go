@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"reflect"
@@ -40,17 +41,13 @@ A size is a number of bytes with a unit: ` + "`64MiB`, `10GB`" + `. A duration i
 // reference writes the table of the section f, whose defaults v has, and then
 // those of the sections in it.
 func (f *field) reference(b *bytes.Buffer, v reflect.Value) {
-	title := f.prefix()
-	if title == "" {
-		title = "Top level"
-	}
 	rows := 0
 	for _, sub := range f.fields {
 		if sub.shape == section {
 			continue
 		}
 		if rows++; rows == 1 {
-			fmt.Fprintf(b, "\n## %s\n\n", title)
+			fmt.Fprintf(b, "\n## %s\n\n", cmp.Or(f.prefix(), "Top level"))
 			if f.help != "" {
 				fmt.Fprintf(b, "%s\n\n", f.help)
 			}

@@ -8,6 +8,7 @@
 package locate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -36,9 +37,7 @@ const (
 
 // Defaults returns c with its zero fields filled in.
 func (c Config) Defaults() Config {
-	if c.KeepOriginals == "" {
-		c.KeepOriginals = keepRead
-	}
+	c.KeepOriginals = cmp.Or(c.KeepOriginals, keepRead)
 	return c
 }
 

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -103,9 +104,7 @@ func (c Config) Defaults() Config {
 	case c.Layout.Type == "index2":
 		c.Layout.Type = TwoTiers
 	}
-	if c.Layout.Casing == "" {
-		c.Layout.Casing = Default
-	}
+	c.Layout.Casing = cmp.Or(c.Layout.Casing, Default)
 	return c
 }
 

@@ -12,6 +12,7 @@
 package symbolicate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,15 +36,9 @@ type Config struct {
 
 // Defaults returns c with default values for its zero fields.
 func (c Config) Defaults() Config {
-	if c.Parallel == 0 {
-		c.Parallel = 8
-	}
-	if c.MaxFrames == 0 {
-		c.MaxFrames = 20_000_000
-	}
-	if c.Deadline == 0 {
-		c.Deadline = time.Minute
-	}
+	c.Parallel = cmp.Or(c.Parallel, 8)
+	c.MaxFrames = cmp.Or(c.MaxFrames, 20_000_000)
+	c.Deadline = cmp.Or(c.Deadline, time.Minute)
 	return c
 }
 

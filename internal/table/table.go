@@ -39,9 +39,7 @@ type Config struct {
 // Defaults returns c with its zero fields filled in, but for those that depend on the
 // memory of the machine, which the caller of New knows.
 func (c Config) Defaults() Config {
-	if c.Builds == 0 {
-		c.Builds = 1
-	}
+	c.Builds = cmp.Or(c.Builds, 1)
 	return c
 }
 

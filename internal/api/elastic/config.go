@@ -1,6 +1,7 @@
 package elastic
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -20,9 +21,7 @@ type Config struct {
 
 // Defaults returns c with default values for its zero fields.
 func (c Config) Defaults() Config {
-	if c.MaxAddresses == 0 {
-		c.MaxAddresses = 2_000_000
-	}
+	c.MaxAddresses = cmp.Or(c.MaxAddresses, 2_000_000)
 	return c
 }
 

@@ -2,6 +2,7 @@ package elastic
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -191,10 +192,7 @@ func (d *Door) fail(w http.ResponseWriter, r *http.Request, status int, title st
 	case http.StatusRequestTimeout, http.StatusBadRequest:
 		code = codeCut
 	}
-	if title == "" {
-		title = strconv.Itoa(status) + " " + http.StatusText(status)
-	}
-	d.writeError(w, r, status, code, title)
+	d.writeError(w, r, status, code, cmp.Or(title, strconv.Itoa(status)+" "+http.StatusText(status)))
 }
 
 // writeError writes an error, and logs it with the id in the answer.

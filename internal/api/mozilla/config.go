@@ -1,6 +1,7 @@
 package mozilla
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -23,18 +24,10 @@ type Config struct {
 
 // Defaults returns c with default values for its zero fields.
 func (c Config) Defaults() Config {
-	if c.V4Profile == "" {
-		c.V4Profile = profileDefault
-	}
-	if c.MaxJobs == 0 {
-		c.MaxJobs = 1000
-	}
-	if c.MaxFrames == 0 {
-		c.MaxFrames = 2_000_000
-	}
-	if c.MaxModules == 0 {
-		c.MaxModules = 100_000
-	}
+	c.V4Profile = cmp.Or(c.V4Profile, profileDefault)
+	c.MaxJobs = cmp.Or(c.MaxJobs, 1000)
+	c.MaxFrames = cmp.Or(c.MaxFrames, 2_000_000)
+	c.MaxModules = cmp.Or(c.MaxModules, 100_000)
 	return c
 }
 

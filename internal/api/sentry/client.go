@@ -1,6 +1,7 @@
 package sentry
 
 import (
+	"cmp"
 	"net/http"
 
 	"symbolon/internal/api"
@@ -30,19 +31,13 @@ func (d *Door) identify(w http.ResponseWriter, r *http.Request) (c client, ok bo
 // scope returns the scope for a request that names one, or "".
 func (c client) scope(asked string) (string, error) {
 	if c.Client == nil {
-		if asked == "" {
-			asked = globalScope
-		}
-		return asked, nil
+		return cmp.Or(asked, globalScope), nil
 	}
 	scope, ok := c.Client.Scope(asked)
 	if !ok {
 		return "", &refusal{http.StatusForbidden, "the token is not for this scope"}
 	}
-	if scope == "" {
-		scope = globalScope
-	}
-	return scope, nil
+	return cmp.Or(scope, globalScope), nil
 }
 
 // canSee reports whether the client may read answers of a scope.

@@ -1,6 +1,7 @@
 package sentry
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -24,24 +25,12 @@ type Config struct {
 
 // Defaults returns c with default values for its zero fields.
 func (c Config) Defaults() Config {
-	if c.MaxBody == 0 {
-		c.MaxBody = 55 << 20
-	}
-	if c.MaxFrames == 0 {
-		c.MaxFrames = 2_000_000
-	}
-	if c.MaxModules == 0 {
-		c.MaxModules = 100_000
-	}
-	if c.MaxConcurrentRequests == 0 {
-		c.MaxConcurrentRequests = 200
-	}
-	if c.AnswersMemory == 0 {
-		c.AnswersMemory = 64 << 20
-	}
-	if c.Retention == 0 {
-		c.Retention = 90 * time.Second
-	}
+	c.MaxBody = cmp.Or(c.MaxBody, 55<<20)
+	c.MaxFrames = cmp.Or(c.MaxFrames, 2_000_000)
+	c.MaxModules = cmp.Or(c.MaxModules, 100_000)
+	c.MaxConcurrentRequests = cmp.Or(c.MaxConcurrentRequests, 200)
+	c.AnswersMemory = cmp.Or(c.AnswersMemory, 64<<20)
+	c.Retention = cmp.Or(c.Retention, 90*time.Second)
 	return c
 }
 

@@ -1,6 +1,7 @@
 package sentry
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -92,17 +93,11 @@ func fail(w http.ResponseWriter, r *http.Request, status int, title string) {
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
 		api.FailBare(w, r, status, title)
 	case http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
-		if title == "" {
-			title = http.StatusText(status)
-		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(status)
-		_, _ = w.Write([]byte(title)) // the client may have left
+		_, _ = w.Write([]byte(cmp.Or(title, http.StatusText(status)))) // the client may have left
 	default:
-		if title == "" {
-			title = http.StatusText(status)
-		}
-		detail(w, status, title)
+		detail(w, status, cmp.Or(title, http.StatusText(status)))
 	}
 }
 

@@ -57,10 +57,7 @@ func matches(pattern string, u *url.URL) bool {
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
 		host, port = host[:i], host[i+1:]
 	}
-	asked := u.Port()
-	if asked == "" {
-		asked = ports[u.Scheme]
-	}
+	asked := cmp.Or(u.Port(), ports[u.Scheme])
 	host = canonicalHost(strings.Trim(host, "[]"))
 	return (host == "*" || host == name) && port == asked
 }

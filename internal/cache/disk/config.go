@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -23,22 +24,11 @@ const day = 24 * time.Hour
 
 // Defaults returns c with its zero fields filled in.
 func (c Config) Defaults() Config {
-	if c.MaxBytes == 0 {
-		c.MaxBytes = 20 << 30
-	}
-	if c.MaxFiles == 0 {
-		c.MaxFiles = 250_000
-	}
-	for _, d := range []struct {
-		field *time.Duration
-		life  time.Duration
-	}{
-		{&c.ObjectsIdle, day}, {&c.MetaIdle, 7 * day}, {&c.SymcacheIdle, 7 * day},
-	} {
-		if *d.field == 0 {
-			*d.field = d.life
-		}
-	}
+	c.MaxBytes = cmp.Or(c.MaxBytes, 20<<30)
+	c.MaxFiles = cmp.Or(c.MaxFiles, 250_000)
+	c.ObjectsIdle = cmp.Or(c.ObjectsIdle, day)
+	c.MetaIdle = cmp.Or(c.MetaIdle, 7*day)
+	c.SymcacheIdle = cmp.Or(c.SymcacheIdle, 7*day)
 	return c
 }
 

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -24,18 +25,10 @@ type Config struct {
 
 // Defaults returns c with its zero fields filled in.
 func (c Config) Defaults() Config {
-	if c.Timeout == 0 {
-		c.Timeout = 25 * time.Millisecond
-	}
-	if c.Lease == 0 {
-		c.Lease = 30 * time.Second
-	}
-	if c.MaxEntry == 0 {
-		c.MaxEntry = 64 << 20
-	}
-	if c.Prefix == "" {
-		c.Prefix = "symbolon:"
-	}
+	c.Timeout = cmp.Or(c.Timeout, 25*time.Millisecond)
+	c.Lease = cmp.Or(c.Lease, 30*time.Second)
+	c.MaxEntry = cmp.Or(c.MaxEntry, 64<<20)
+	c.Prefix = cmp.Or(c.Prefix, "symbolon:")
 	return c
 }
 

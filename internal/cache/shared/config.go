@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -36,15 +37,9 @@ type Config struct {
 
 // Defaults returns c with its zero fields filled in.
 func (c Config) Defaults() Config {
-	if c.Timeout == 0 {
-		c.Timeout = 500 * time.Millisecond
-	}
-	if c.FetchTimeout == 0 {
-		c.FetchTimeout = time.Minute
-	}
-	if c.MaxEntry == 0 {
-		c.MaxEntry = 1 << 30
-	}
+	c.Timeout = cmp.Or(c.Timeout, 500*time.Millisecond)
+	c.FetchTimeout = cmp.Or(c.FetchTimeout, time.Minute)
+	c.MaxEntry = cmp.Or(c.MaxEntry, 1<<30)
 	return c
 }
 

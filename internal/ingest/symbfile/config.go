@@ -1,6 +1,7 @@
 package symbfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -19,15 +20,9 @@ type Config struct {
 
 // Defaults returns c with its zero fields filled in.
 func (c Config) Defaults() Config {
-	if c.MaxPart == 0 {
-		c.MaxPart = 256 << 20
-	}
-	if c.MaxFile == 0 {
-		c.MaxFile = 8 << 30
-	}
-	if c.Expiry == 0 {
-		c.Expiry = 24 * time.Hour
-	}
+	c.MaxPart = cmp.Or(c.MaxPart, 256<<20)
+	c.MaxFile = cmp.Or(c.MaxFile, 8<<30)
+	c.Expiry = cmp.Or(c.Expiry, 24*time.Hour)
 	return c
 }
 

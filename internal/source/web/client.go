@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -39,28 +40,21 @@ type Config struct {
 
 // Defaults returns c with its zero fields filled in.
 func (c Config) Defaults() Config {
-	def(&c.ConnectTimeout, 5*time.Second)
-	def(&c.HeadTimeout, 10*time.Second)
-	def(&c.ReadTimeout, 15*time.Second)
-	def(&c.MaxDownloadTimeout, 5*time.Minute)
-	def(&c.MaxDownloadSize, 4<<30)
-	def(&c.MaxDownloadRatio, 200)
-	def(&c.MaxConcurrentDownloads, 64)
-	def(&c.MaxRedirects, 5)
-	def(&c.MaxTries, 3)
-	def(&c.DenyListThreshold, 20)
-	def(&c.DenyListTimeWindow, time.Minute)
-	def(&c.DenyListBlockTime, time.Minute)
-	def(&c.SentryIndexTTL, time.Hour)
-	def(&c.UserAgent, "symbolon")
+	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, 5*time.Second)
+	c.HeadTimeout = cmp.Or(c.HeadTimeout, 10*time.Second)
+	c.ReadTimeout = cmp.Or(c.ReadTimeout, 15*time.Second)
+	c.MaxDownloadTimeout = cmp.Or(c.MaxDownloadTimeout, 5*time.Minute)
+	c.MaxDownloadSize = cmp.Or(c.MaxDownloadSize, 4<<30)
+	c.MaxDownloadRatio = cmp.Or(c.MaxDownloadRatio, 200)
+	c.MaxConcurrentDownloads = cmp.Or(c.MaxConcurrentDownloads, 64)
+	c.MaxRedirects = cmp.Or(c.MaxRedirects, 5)
+	c.MaxTries = cmp.Or(c.MaxTries, 3)
+	c.DenyListThreshold = cmp.Or(c.DenyListThreshold, 20)
+	c.DenyListTimeWindow = cmp.Or(c.DenyListTimeWindow, time.Minute)
+	c.DenyListBlockTime = cmp.Or(c.DenyListBlockTime, time.Minute)
+	c.SentryIndexTTL = cmp.Or(c.SentryIndexTTL, time.Hour)
+	c.UserAgent = cmp.Or(c.UserAgent, "symbolon")
 	return c
-}
-
-func def[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 // Validate returns an error for each invalid field of c.

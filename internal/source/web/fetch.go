@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -211,9 +212,6 @@ func (f *fetch) follow(at *url.URL, location string, hops int) (*url.URL, *failu
 
 // origin returns the origin of an address, to which credentials are bound.
 func origin(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	return u.Scheme + " " + u.Hostname() + " " + port
 }
