@@ -2,8 +2,6 @@ package cache
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"sync"
 
 	"symbolon/internal/fault"
@@ -56,8 +54,7 @@ func NewFlight[K comparable, T any](share func(T) T, drop func(T)) *Flight[K, T]
 // deadline. When ctx ends, this caller gets the error of ctx, and the work goes
 // on for the others. When the last one leaves, the work is cancelled, unless
 // Keep is set, and the next caller starts it again. Work that panics is a fault
-// of kind Internal for all, whose cause is a *Panic. Work must not call Do with
-// its own key.
+// of kind Internal for all. Work must not call Do with its own key.
 func (f *Flight[K, T]) Do(ctx context.Context, key K, work func(context.Context) (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
@@ -130,7 +127,7 @@ func (f *Flight[K, T]) run(ctx context.Context, key K, c *call[T], work func(con
 	ended := false // work has returned
 	defer func() {
 		if p := recover(); p != nil {
-			r = result[T]{err: panicked(p)}
+			r = result[T]{err: fault.New(fault.Internal, "", "panic: %v", p)}
 		} else if !ended { // runtime.Goexit
 			r = result[T]{err: fault.New(fault.Internal, "", "the work ended without a result")}
 		}
@@ -160,21 +157,5 @@ func (f *Flight[K, T]) deliver(key K, c *call[T], r result[T]) {
 	}
 	if len(c.waiters) == 0 && r.err == nil && f.drop != nil {
 		f.drop(r.value)
-	}
-}
-
-// Panic is the value with which work panicked, and its stack.
-type Panic struct {
-	Value any
-	Stack []byte
-}
-
-func (p *Panic) Error() string { return fmt.Sprintf("panic: %v\n\n%s", p.Value, p.Stack) }
-
-func panicked(value any) *fault.Error {
-	return &fault.Error{
-		Kind:   fault.Internal,
-		Detail: fmt.Sprintf("panic: %v", value),
-		Cause:  &Panic{Value: value, Stack: debug.Stack()},
 	}
 }

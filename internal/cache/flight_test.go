@@ -232,14 +232,8 @@ func TestPanicIsAFaultForAll(t *testing.T) {
 					time.Sleep(time.Second)
 					panic("boom")
 				})
-				var p *cache.Panic
-				if fault.KindOf(err) != fault.Internal || !errors.As(err, &p) {
+				if fault.KindOf(err) != fault.Internal || !strings.Contains(err.Error(), "panic: boom") {
 					t.Errorf("Do: %v", err)
-					return
-				}
-				if p.Value != "boom" || !strings.Contains(err.Error(), "boom") ||
-					!strings.Contains(p.Error(), "flight_test.go") {
-					t.Errorf("%v; %v", err, p)
 				}
 			})
 		}

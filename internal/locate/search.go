@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -178,7 +177,7 @@ func (l *Locator) choose(ctx context.Context, m *lookup, kinds []string, rank fu
 			defer func() { <-slots }()
 			defer func() {
 				if p := recover(); p != nil { // the other candidates may be usable
-					trail[i] = Tried{Source: a.candidate.Source, Kind: a.candidate.Kind, Location: a.candidate.Location, Fault: panicked(p)}
+					trail[i] = Tried{Source: a.candidate.Source, Kind: a.candidate.Kind, Location: a.candidate.Location, Fault: fault.Panicked("", p)}
 				}
 			}()
 			finds[i], trail[i], errs[i] = l.ask(ctx, a, m)
@@ -222,11 +221,7 @@ func (l *Locator) candidates(ctx context.Context, m ident.Module, kinds []string
 	var wg sync.WaitGroup
 	for i, s := range l.sources {
 		wg.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					errs[i] = panicked(p)
-				}
-			}()
+			defer fault.Recover("", &errs[i])
 			lists[i], errs[i] = s.Candidates(ctx, m, kinds)
 		})
 	}
@@ -252,11 +247,6 @@ func (l *Locator) candidates(ctx context.Context, m ident.Module, kinds []string
 		}
 	}
 	return all, trail
-}
-
-// panicked returns the fault of a panic.
-func panicked(p any) *fault.Error {
-	return fault.New(fault.Internal, "", "panic: %v\n%s", p, debug.Stack())
 }
 
 // missing returns the fault of a module without a usable file: why, if it is not nil.

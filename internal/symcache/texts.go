@@ -2,7 +2,6 @@ package symcache
 
 import (
 	"cmp"
-	"runtime/debug"
 
 	"symbolon/internal/fault"
 	"symbolon/internal/sym"
@@ -92,12 +91,10 @@ func (x *texts) finish(err error) {
 func spawn(f func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() {
-		defer func() {
-			if p := recover(); p != nil {
-				done <- invalid("panic: %v\n%s", p, debug.Stack())
-			}
-		}()
-		done <- f()
+		var err error
+		defer func() { done <- err }()
+		defer fault.Recover("symcache, build", &err)
+		err = f()
 	}()
 	return done
 }

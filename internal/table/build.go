@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"runtime"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -137,6 +136,7 @@ const (
 
 // inTurn builds when there are a slot and memory for it.
 func (t *shared) inTurn(e *entry) (made *entry, outcome string, err error) {
+	defer fault.Recover("table build", &err) // a file that makes us panic must not end the server
 	select {
 	case t.slots <- struct{}{}:
 		defer func() { <-t.slots }()
@@ -150,22 +150,11 @@ func (t *shared) inTurn(e *entry) (made *entry, outcome string, err error) {
 		return nil, "", err
 	}
 	defer release()
-	return t.buildSafely(t.ctx, e)
+	return t.buildTable(t.ctx, e)
 }
 
 // needs returns the memory of the build for e.
 func (t *shared) needs(e *entry) int64 { return min(int64(t.cfg.BuildMemory), 16<<20+e.found.Size) }
-
-// buildSafely is buildTable with a panic turned into an error: a file that makes
-// us panic must not end the server.
-func (t *shared) buildSafely(ctx context.Context, e *entry) (made *entry, outcome string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fault.New(fault.Internal, "table build", "panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return t.buildTable(ctx, e)
-}
 
 // buildTable builds the table of the file of e, stores and opens it. The outcome
 // is the one in the metrics: it was built, or found.
