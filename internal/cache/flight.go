@@ -127,7 +127,7 @@ func (f *Flight[K, T]) run(ctx context.Context, key K, c *call[T], work func(con
 	ended := false // work has returned
 	defer func() {
 		if p := recover(); p != nil {
-			r = result[T]{err: fault.New(fault.Internal, "", "panic: %v", p)}
+			r = result[T]{err: fault.Panicked("", p)}
 		} else if !ended { // runtime.Goexit
 			r = result[T]{err: fault.New(fault.Internal, "", "the work ended without a result")}
 		}
