@@ -16,7 +16,8 @@ import (
 //	name       ? symbol encoding, with ?? where the symbol is an operator
 //	symbol     piece, then the pieces it is in, innermost first, then @
 //	piece      text @ | digit: an earlier piece | ?$ template | ?A… @ unnamed
-//	           namespace | ? number ? name: inside of a function
+//	           namespace | ? number ? name: inside of a function | ?? name:
+//	           of a function | ?Q scoped name: of an interface
 //	template   ?$ piece arguments @, with numbering of its own
 //	encoding   0-4 type qualifiers: a variable | A-Z $… function
 //	function   qualifiers of this, convention, result (@: none), parameters, Z
@@ -42,7 +43,8 @@ const (
 	// Pieces of names.
 	mText       kind = iota + 1 // a word, or the letters from..to of the name
 	mTemplate                   // first: piece; second: list of arguments
-	mLocal                      // first: symbol; number: which scope of it
+	mLocal                      // first: symbol; number: which scope of it, if code is not isWhole
+	mInterface                  // first: name
 	mStructor                   // word: before the name of the class
 	mConversion                 // first: type
 	mInit                       // word: its action; first: symbol or name
@@ -85,6 +87,9 @@ const (
 
 // instead is the code of a text that is not written: its word is.
 const isReplaced = 1
+
+// isWhole is the code of a scope that is a whole function.
+const isWhole = 1
 
 type ref = core.Ref
 

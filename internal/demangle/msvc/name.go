@@ -169,6 +169,12 @@ func (m *demangler) parseScope() ref {
 		return m.parseTemplate(true)
 	case m.AcceptString("?A"):
 		return m.parseUnnamed()
+	case m.AcceptString("?Q"):
+		return m.parseInterface()
+	case m.HasNext("??"):
+		m.Pos++
+		m.isLocal = true
+		return m.Add(node{kind: mLocal, code: isWhole, first: m.parseSymbol()})
 	case m.Accept('?'):
 		n, _ := m.parseNumber()
 		m.expect("?")
@@ -176,6 +182,16 @@ func (m *demangler) parseScope() ref {
 		return m.Add(node{kind: mLocal, number: n, first: m.parseSymbol()})
 	}
 	return m.parsePlain(true)
+}
+
+// parseInterface reads the interface that a function implements, where a class
+// has functions of the same name for several.
+func (m *demangler) parseInterface() ref {
+	if !m.enter() {
+		return 0
+	}
+	defer m.Leave()
+	return m.Add(node{kind: mInterface, first: m.parseTypeName()})
 }
 
 // parseUnnamed reads a namespace without a name. The text in its place is the

@@ -37,9 +37,15 @@ func (m *demangler) printPiece(n, class ref) {
 	case mLocal:
 		m.AppendString("`")
 		m.printSymbol(node.first, inScope)
-		m.AppendString("'::`")
-		m.printNumber(node)
+		if node.code != isWhole {
+			m.AppendString("'::`")
+			m.printNumber(node)
+		}
 		m.AppendString("'")
+	case mInterface:
+		m.AppendString("[")
+		m.printName(node.first)
+		m.AppendString("]")
 	case mStructor:
 		m.AppendString(node.word)
 		m.printPiece(class, 0)
