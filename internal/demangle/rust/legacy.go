@@ -21,11 +21,14 @@ var (
 	legacySigns = strings.NewReplacer("$SP$", "@", "$BP$", "*", "$RF$", "&", "$LT$", "<", "$GT$", ">",
 		"$LP$", "(", "$RP$", ")", "$C$", ",", "..", "::")
 	legacyLetters = regexp.MustCompile(`\$u[0-9a-f]{1,6}\$`)
+	// rustSign is a sign that no name of another language has. A comma is $C$,
+	// which may be an inner class of Java.
+	rustSign = regexp.MustCompile(`\$(?:[SBRL]P|RF|[LG]T|u[0-9a-f]{2,6})\$`)
 )
 
 // AppendLegacy appends the readable form of a name of the older Rust mangling,
-// without its hash, and reports whether it is one. Only the hash distinguishes it
-// from a C++ name.
+// without its hash, and reports whether it is one. Only the hash, or a sign in it,
+// distinguishes it from a C++ name.
 func AppendLegacy(dst, name []byte, style core.Style, _ *int) ([]byte, bool) {
 	start := bytes.Index(name, []byte("_ZN"))
 	if start < 0 || start > 1 || name[0] != '_' {
@@ -44,11 +47,14 @@ func AppendLegacy(dst, name []byte, style core.Style, _ *int) ([]byte, bool) {
 	}
 	after, ok := trimSuffix(name[c.Pos:])
 	last := len(parts) - 1
-	if !ok || last < 1 || len(parts[last]) != hashLength || parts[last][0] != 'h' || !core.IsHash(parts[last][1:]) {
+	switch {
+	case ok && last > 0 && len(parts[last]) == hashLength && parts[last][0] == 'h' && core.IsHash(parts[last][1:]):
+		parts = parts[:last]
+	case !ok || !rustSign.Match(name):
 		return dst, false
 	}
 	at := len(dst)
-	for i, part := range parts[:last] {
+	for i, part := range parts {
 		if i > 0 {
 			dst = append(dst, "::"...)
 		}

@@ -72,9 +72,29 @@ func (r *demangler) readCompound() {
 		}
 	case 'B':
 		r.followBackref(r.readType)
+	case 'W':
+		r.readType()
+		r.print(" is ")
+		r.readPattern()
 	default:
 		r.Pos--
 		r.readPath(false)
+	}
+}
+
+// readPattern reads the values that a type is restricted to.
+func (r *demangler) readPattern() {
+	switch r.Next() {
+	case 'R':
+		r.readConstant(false)
+		r.print("..=")
+		r.readConstant(false)
+	case 'O':
+		r.nest(func() { r.Failed = r.readList(" | ", r.readPattern) == 0 || r.Failed })
+	case 'N':
+		r.print("!null")
+	default:
+		r.Failed = true
 	}
 }
 
@@ -99,7 +119,8 @@ func (r *demangler) readFunction() {
 	}
 }
 
-// readBounds reads a trait of a trait object and its associated types.
+// readBounds reads a trait of a trait object and its associated types and
+// constants.
 func (r *demangler) readBounds() {
 	open := r.readOpenPath()
 	for r.Accept('p') {
@@ -110,7 +131,11 @@ func (r *demangler) readBounds() {
 		}
 		open = true
 		r.print(string(r.readIdentifier()) + " = ")
-		r.readType()
+		if r.Accept('K') {
+			r.readConstant(false)
+		} else {
+			r.readType()
+		}
 	}
 	if open {
 		r.print(">")
