@@ -145,6 +145,8 @@ func (s *demangler) parseFunctionEntity() ref {
 		}
 	case 'M':
 		return s.parseMacroExpansion()
+	case 'm':
+		return s.parseEntity(kFunction)
 	}
 	return 0
 }
@@ -167,11 +169,16 @@ var macros = words{
 
 // parseMacroExpansion reads a declaration that a macro expanded to.
 func (s *demangler) parseMacroExpansion() ref {
+	if s.Accept('X') {
+		return s.parsePlace()
+	}
 	word := s.parseLetter(macros)
 	i := itoa(s.parseIndex() + 1)
-	s.popIf(kPrivateName)
 	macro := s.popName()
 	on := macro
+	if word == "freestanding" && s.topKind() == kPrivateName {
+		on = s.addPhrase(kPhrase, "$0$1", macro, s.pop())
+	}
 	switch word {
 	case "":
 		return 0
@@ -188,6 +195,18 @@ func (s *demangler) parseMacroExpansion() ref {
 		return 0
 	}
 	return s.addText(kMacro, word, ctx, on)
+}
+
+// parsePlace reads the line and column at which a macro is used outside of
+// declarations.
+func (s *demangler) parsePlace() ref {
+	line := s.parseIndex()
+	column := s.parseIndex()
+	file := s.popIf(kIdentifier)
+	if line < 0 || column < 0 {
+		return 0
+	}
+	return s.addPhrase(kPlace, "module $0 file $1 line "+itoa(line)+" column "+itoa(column), s.popIf(kIdentifier), file)
 }
 
 // parseExtension takes the module, the type that is extended, and the requirements

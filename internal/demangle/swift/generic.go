@@ -213,11 +213,16 @@ func (s *demangler) parseRequirement() ref {
 		return s.addPhrase(kRequirement, "$0.shape == $1.shape", p, s.popType())
 	case 'i', 'j', 'J', 'I': // a suppressed requirement
 		which := s.parseIndex()
-		if which < 0 || which > 1 {
+		text := "<bit " + itoa(which) + ">"
+		switch which {
+		case -1:
 			return 0
+		case 0:
+			text = "Copyable"
+		case 1:
+			text = "Escapable"
 		}
-		text := [...]string{"$0: ~Swift.Copyable", "$0: ~Swift.Escapable"}[which]
-		return s.addPhrase(kRequirement, text, s.parseSubject(strings.IndexByte("ijJI", c)))
+		return s.addPhrase(kRequirement, "$0: ~Swift."+text, s.parseSubject(strings.IndexByte("ijJI", c)))
 	}
 	// There are four forms of the subject, four kinds each. A protocol for a plain
 	// parameter has no letter.
@@ -355,11 +360,14 @@ func (s *demangler) bindArguments(n ref, lists []ref) ref {
 // arguments need it. It is not printed; it must only leave the stack.
 func (s *demangler) parseConformanceOperator() ref {
 	switch c := s.Next(); c {
-	case 'A', 'D', 'I', 'O':
+	case 'O':
+		s.popType()
+		return s.add(kAnyConformance, 0, s.popIf(kAnyConformance))
+	case 'X':
+		return s.add(kAnyConformance, 0, s.popList(kList, func() ref { return s.popIf(kAnyConformance) }))
+	case 'A', 'D', 'I':
 		s.parseIndex()
-		if c != 'O' {
-			s.popProtocol()
-		}
+		s.popProtocol()
 		if c != 'I' {
 			s.popType()
 		}

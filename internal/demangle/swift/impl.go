@@ -57,11 +57,11 @@ func (s *demangler) parseImplFunction() ref {
 			return 0
 		}
 	}
-	if pattern != 0 {
-		text += "@substituted $3 "
-	}
 	if sig != 0 {
 		text += "$4 "
+	}
+	if pattern != 0 {
+		text += "@substituted $3 "
 	}
 	text += "($0) -> "
 	if s.Accept('T') {
@@ -110,10 +110,7 @@ func (s *demangler) parseImplValue(list *[]ref, before string, isParameter bool)
 			word += " @noDerivative"
 		case isParameter && s.Accept('T'):
 			word += " sending"
-		case isParameter && s.Accept('I'):
-			word += " isolated"
-		case isParameter && s.Accept('L'):
-			word += " @sil_implicit_leading_param"
+		case isParameter && (s.Accept('I') || s.Accept('L')): // an isolated or implicit actor
 		default:
 			more = false
 		}

@@ -50,6 +50,7 @@ const (
 	kMacro    // text: what; kids as of a function
 	kBoundFunction
 	kStatic
+	kPlace // a phrase: a context without a name
 	// The rest is written by its text with kids in it.
 	kPhrase
 	kComplex // a phrase of which a part must not be taken for the whole
@@ -70,5 +71,5 @@ const (
 
 const (
 	firstContext = kClass
-	lastContext  = kStatic
+	lastContext  = kPlace
 )

@@ -120,6 +120,7 @@ var notes = phrases{
 	{"Tc", "f", "curry thunk of $0"},
 	{"Tj", "f", "dispatch thunk of $0"},
 	{"Tq", "f", "method descriptor for $0"},
+	{"TTI", "f", "identity thunk of $0"},
 	{"TS", "f", "protocol self-conformance witness for $0"},
 	{"TC", "t", "coroutine continuation prototype for $0"},
 	{"TL", "p", "protocol requirements base descriptor for $0"},
@@ -137,6 +138,8 @@ var notes = phrases{
 	{"Tz", "stt", "objc-to-swift-async completion handler block implementation for $2 with result type $1"},
 	{"TZ", "stt", "predefined objc-to-swift-async completion handler block implementation for $2 with result type $1"},
 	{"TK", "ySe", "key path getter for $2 : $1$0"},
+	{"TKmu", "ySe", "key path unapplied method $2 : $1$0"},
+	{"TKMA", "ySe", "key path applied method $2 : $1$0"},
 	{"Tk", "ySe", "key path setter for $2 : $1$0"},
 	{"TH", "Sy", "key path index equality operator for $0($1)"},
 	{"Th", "Sy", "key path index hash operator for $0($1)"},
@@ -147,7 +150,7 @@ var outlined = words{
 	{"b", "init with take"}, {"B", "init with take"}, {"c", "init with copy"}, {"C", "init with copy"},
 	{"d", "assign with take"}, {"D", "assign with take"}, {"e", "consume"}, {"f", "assign with copy"},
 	{"F", "assign with copy"}, {"g", "enum get tag"}, {"h", "destroy"}, {"H", "destroy"}, {"r", "retain"},
-	{"s", "release"}, {"y", "copy"},
+	{"s", "release"}, {"y", "copy"}, {"i", "enum tag store"}, {"j", "enum project data for load"},
 }
 
 // valueWitnesses are the functions that handle values of a type, by two

@@ -45,6 +45,9 @@ func (s *demangler) printKind(n ref, prefix bool) ref {
 		s.printJoined(n, " & ")
 	case kAll:
 		for _, kid := range s.list(n) {
+			if kid == 0 || s.kind(kid) == kSuffix {
+				s.Out = bytes.TrimSuffix(s.Out, []byte(" for ")) // of nothing
+			}
 			if kid != 0 {
 				s.print(kid, false)
 			}
@@ -59,7 +62,7 @@ func (s *demangler) printKind(n ref, prefix bool) ref {
 	case kBoundFunction:
 		return s.printContext(s.child(n, 0), prefix, s.child(n, 1))
 	default:
-		if k >= firstContext && k <= lastContext && k != kExtension {
+		if k >= firstContext && k < kPlace && k != kExtension {
 			return s.printContext(n, prefix, 0)
 		}
 		s.printPhrase(n)

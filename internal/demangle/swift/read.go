@@ -65,8 +65,9 @@ var productions = [...]func(*demangler) ref{
 	'w': (*demangler).parseValueWitness,
 	'x': func(s *demangler) ref { return s.wrapType(s.addParameter(0, 0)) },
 	'y': func(s *demangler) ref { return s.addOptional(kEmptyList, 0) },
-	'z': func(s *demangler) ref { return s.addComplexPhrase("inout $0") },
+	'z': func(s *demangler) ref { return s.addComplexPhrase(inout) },
 	'_': func(s *demangler) ref { return s.addOptional(kFirst, 0) },
+	'$': (*demangler).parseInteger,
 	'.': (*demangler).parseSuffix,
 }
 

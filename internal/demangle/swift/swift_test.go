@@ -166,6 +166,42 @@ var swiftNames = []struct{ name, full, noParams string }{
 	{`$s4main3fooyyxlFSi_Tt0g5`, `generic specialization <Swift.Int> of main.foo<A>(A) -> ()`, `specialized foo<A>`},
 	{`$sSC7CGErrorLeVMa`, `type metadata accessor for __C_Synthesized.related decl 'e' for CGError`, `type metadata accessor for related decl 'e' for CGError`},
 	{`$s4main3fooyyAA1AV_A2DtF`, `main.foo(main.A, main.A, main.A) -> ()`, `foo`},
+	{`$s4main3sumyxx_xtlFSHRzlTJVrSSpSr`, `vtable thunk for reverse-mode derivative of main.sum<A>(A, A) -> A with respect to parameters {0, 1} and results {0} with <A where A: Swift.Hashable>`, `vtable thunk for reverse-mode derivative of sum<A>`},
+	{`$s4main3fooyyAA1ZVyAA2S1V_AA2S2VQPAfA1QHPyHC_AhA1QHPyHCHXg_GF`, `main.foo(main.Z<Pack{main.S1, main.S2}>) -> ()`, `foo`},
+	{`$s4main5RowOfVy$3_SbGD`, `main.RowOf<4, Swift.Bool>`, `RowOf<4, Bool>`},
+	{`$s$n1_SiBVD`, `Builtin.FixedArray<-2, Swift.Int>`, `Builtin.FixedArray<-2, Int>`},
+	{`$sSiBWD`, `Builtin.Borrow<Swift.Int>`, `Builtin.Borrow<Int>`},
+	{`$s$4_SfXSAD`, `[5 of Swift.Float]`, `[5 of Float]`},
+	{`$s4main3fooyyyycXSqF`, `main.foo((() -> ())?) -> ()`, `foo`},
+	{`$s4main3fooyySbXSaF`, `main.foo([Swift.Bool]) -> ()`, `foo`},
+	{`$s4main3fooyySiSbXSDF`, `main.foo([Swift.Int : Swift.Bool]) -> ()`, `foo`},
+	{`$s4main3fooyySiXSpF`, `main.foo((Swift.Int)) -> ()`, `foo`},
+	{`$s4main5applyyyyyXEF6helperSiz_SbXxTf1nc_n`, `function signature specialization <Arg[1] = [Closure Propagated : helper, Argument Types : [{ var Swift.Int, let Swift.Bool }]> of main.apply(() -> ()) -> ()`, `specialized apply`},
+	{`$s4main5applyyyyyXEF6helperxz_Bi8__lXXTf1nc_n`, `function signature specialization <Arg[1] = [Closure Propagated : helper, Argument Types : [<A> { var A } <Builtin.Int8>]> of main.apply(() -> ()) -> ()`, `specialized apply`},
+	{`$s4main5applyyyyyXE_yyXEtF6helperSiTf1ncC0_n`, `function signature specialization <Arg[1] = [Closure Propagated : helper, Argument Types : [Swift.Int], Arg[2] = [Same As Argument 0]> of main.apply(() -> (), () -> ()) -> ()`, `specialized apply`},
+	{`$s4main3sumyS2f_SftFTJfSUSpSr`, `forward-mode derivative of main.sum(Swift.Float, Swift.Float) -> Swift.Float with respect to parameters {0, 2} and results {0}`, `forward-mode derivative of sum`},
+	{`$s4main3sumyS2f_SftFTJpSSpSrTj`, `dispatch thunk of pullback of main.sum(Swift.Float, Swift.Float) -> Swift.Float with respect to parameters {0, 1} and results {0}`, `dispatch thunk of pullback of sum`},
+	{`$s4main3sumyS2f_SftFTSTJdSSpSr`, `differential of protocol self-conformance witness for main.sum(Swift.Float, Swift.Float) -> Swift.Float with respect to parameters {0, 1} and results {0}`, `differential of protocol self-conformance witness for sum`},
+	{`$s4main3sumyS2f_SftFWJlSSpSr`, `linear differentiability witness for main.sum(Swift.Float, Swift.Float) -> Swift.Float with respect to parameters {0, 1} and results {0}`, `linear differentiability witness for sum`},
+	{`$sS2fIegyd_TJSpSSpSrSUP`, `autodiff subset parameters thunk for pullback from @escaping @callee_guaranteed (@unowned Swift.Float) -> (@unowned Swift.Float) with respect to parameters {0, 1} and results {0} to parameters {0}`, `autodiff subset parameters thunk for pullback from @escaping @callee_guaranteed (@unowned Float) -> (@unowned Float)`},
+	{`$s4main3sumyS2fFS2fIegyd_TJSrSSpSrUSP`, `autodiff subset parameters thunk for reverse-mode derivative from main.sum(Swift.Float) -> Swift.Float with respect to parameters {0, 1} and results {0} to parameters {1} of type @escaping @callee_guaranteed (@unowned Swift.Float) -> (@unowned Swift.Float)`, `autodiff subset parameters thunk for reverse-mode derivative from sum`},
+	{`$sS2fIegyd_SfSdIegyd_TJOd`, `autodiff self-reordering reabstraction thunk for differential from @escaping @callee_guaranteed (@unowned Swift.Float) -> (@unowned Swift.Float) to @escaping @callee_guaranteed (@unowned Swift.Float) -> (@unowned Swift.Double)`, `autodiff self-reordering reabstraction thunk for differential from @escaping @callee_guaranteed (@unowned Float) -> (@unowned Float) to @escaping @callee_guaranteed (@unowned Float) -> (@unowned Double)`},
+	{`$s4main3fooyyxRi2_zlF`, `main.foo<A where A: ~Swift.<bit 3>>(A) -> ()`, `foo<A>`},
+	{`$s4main6sourceV7literalxfm`, `main.source.literal : A`, `source.literal`},
+	{`$s4main10main_swiftfMX11_8_5tablefMf_`, `freestanding macro expansion #1 of table in module main file main_swift line 12 column 9`, `freestanding macro expansion #1 of table in module main file main_swift line 12 column 9`},
+	{`$s4main3BoxV33_4361AD9339943F52AE6186DD51E04E91Ll5entryfMf0_`, `freestanding macro expansion #2 of entry(in _4361AD9339943F52AE6186DD51E04E91) in main.Box`, `freestanding macro expansion #2 of entry in Box`},
+	{`@__swiftmacro_4main3BoxV4_ABCLl5entryfMf_`, `freestanding macro expansion #1 of entry(in _ABC) in main.Box`, `freestanding macro expansion #1 of entry in Box`},
+	{`$s4main3BoxV5lower4_ABCLL5entryfMp_`, `peer macro @entry expansion #1 of (lower in _ABC) in main.Box`, `peer macro @entry expansion #1 of lower in Box`},
+	{`$s4main9$10016c2dyXZ3BoxV`, `main.(unknown context at $10016c2d).Box`, `Box`},
+	{`$s4main3fooyySiyXzC9_ZTSPFivEF`, `main.foo(@convention(c, mangledCType: "_ZTSPFivE") () -> Swift.Int) -> ()`, `foo`},
+	{`$s4main3fooyyySbXzB24_ZTSU13block_pointerFvbEF`, `main.foo(@convention(block, mangledCType: "_ZTSU13block_pointerFvbE") (Swift.Bool) -> ()) -> ()`, `foo`},
+	{`$s4main3BoxVWOi0_`, `outlined enum tag store of main.Box`, `outlined enum tag store of Box`},
+	{`$s4main3fooyyFTTI`, `identity thunk of main.foo() -> ()`, `identity thunk of foo`},
+	{`$s4main3FooV3bar1aySi_tFACTKmu`, `key path unapplied method main.Foo.bar(a: Swift.Int) -> () : main.Foo`, `key path unapplied method Foo.bar : Foo`},
+	{`$s4main3FooV3bar1aySi_tFACTKMA`, `key path applied method main.Foo.bar(a: Swift.Int) -> () : main.Foo`, `key path applied method Foo.bar : Foo`},
+	{`$s4main1xAA3OfPVy3lib1GVyAA1fQryFQOyQo_GAjE1PAAxAeKHD1_AIHO_HCg_Gvp`, `main.x : main.OfP<lib.G<<<opaque return type of main.f() -> some>>.0>>`, `x`},
+	{`$sTA.12`, `partial apply forwarder with unmangled suffix ".12"`, `partial apply`},
+	{`$sBAIegHgIL_ytIegHr_TR`, `reabstraction thunk helper from @escaping @callee_guaranteed @async (@guaranteed Builtin.ImplicitActor) -> () to @escaping @callee_guaranteed @async () -> (@out ())`, `thunk for @escaping @callee_guaranteed @async (@guaranteed Builtin.ImplicitActor) -> ()`},
 }
 
 func TestSwiftNamesAreWrittenInFullAndShort(t *testing.T) {
@@ -199,6 +235,8 @@ func TestBrokenSwiftNamesStayAsTheyAre(t *testing.T) {
 		"$s99999999999999999999a", "$s01aD", "$s0012vergenza_Jf*yyF", "$s4main3fooyyFTf4n", "$s4main3fooyyFTf4q_n", "$s4main3fooyySi_SiG",
 		"$sSi_SiSu_tD", "$s4main3fooyyFTQ", "$s4main3fooyyFTe", "$sSizzzRzlD", "$sSiBv4_D", "$sBf_D", "$s3foo\x01abcdV", "_T0", "_T04main3fooyF",
 		"$s4main3FooV\xff", "$s4main3fooyyx_q_tRszl", "$ss4main3foo", "$s4main3fooyyFSiSiTg5", "_TtC4main3Foo",
+		"$s$D", "$s$n_SiD", "$sSiXSzD", "$sSiyXzC9_D", "$sSiyXzA1aD", "$s4main3fooyyFTJfXpSr", "$s4main3fooyyFTJzSpSr", "$s4main3fooyyFTJfSp",
+		"$s4main3fooyyFWJzSpSr", "$sTJSpSpSrSP", "$s4main3foofMX1_", "$sSiXXD", "$sSiXZ", "$s4main3BoxVWOiz", "$sSiBV",
 	} {
 		if got := demangle.Name(name, demangle.Full); got != name {
 			t.Errorf("%q became %q", name, got)
@@ -221,6 +259,9 @@ func TestDeepSwiftNamesAreBounded(t *testing.T) {
 		"$sx" + strings.Repeat("r9999_9999_l", 600) + "uD",
 		"$s4main1aSi" + strings.Repeat("_A2B3C2Dt", 700) + "F",
 		"$s" + strings.Repeat("0A1aB", 1600) + "V",
+		"$s1a1byyFTJf" + strings.Repeat("S", 7000) + "pSr",
+		"$s" + strings.Repeat("Siz_", 1700) + "XxD",
+		"$sSi" + strings.Repeat("XSa", 2000) + "D",
 	} {
 		start := time.Now()
 		got := demangle.Name(name, demangle.Full)

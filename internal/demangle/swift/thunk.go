@@ -33,14 +33,17 @@ func (s *demangler) parseWitness() ref {
 	case 'v':
 		s.Next()
 	case 'O':
+		c := s.Peek()
 		word := s.parseLetter(outlined)
-		if word == "" {
+		if word == "" || (c == 'i' || c == 'j') && s.parseIndex() < 0 {
 			return 0
 		}
 		sig := patternArguments['S'](s)
 		return s.addPhrase(kPhrase, "outlined "+word+" of $0$1", s.popType(), sig)
 	case 'Z', 'z':
 		return s.parseOnce(at)
+	case 'J':
+		return s.parseDifferentiability()
 	}
 	return s.addNote(at)
 }
@@ -91,7 +94,14 @@ func (s *demangler) parseThunk() ref {
 			return 0
 		}
 		return s.addAttribute(op, bridges)
+	case 'J':
+		return s.parseDerivative()
+	case 'T':
+		s.Next()
 	case 'K', 'k', 'H', 'h':
+		if c == 'K' && !s.AcceptString("mu") {
+			s.AcceptString("MA")
+		}
 		n := s.addNote(at)
 		if s.Accept('q') {
 			return s.addPhrase(kPhrase, "$0, serialized", n)
@@ -197,6 +207,10 @@ func (s *demangler) parseArgument(args *[]ref, which string) bool {
 		return true
 	case 'c':
 		text = "[Closure Propagated : $0, Argument Types : [$1]"
+	case 'C':
+		if i := s.Natural(); i >= 0 {
+			text = "[Same As Argument " + itoa(i) + "]"
+		}
 	case 'p':
 		text = s.parseConstant()
 	default:

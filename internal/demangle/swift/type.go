@@ -146,15 +146,39 @@ func (s *demangler) parseBuiltin() ref {
 			word += "x" + string(s.name(of)[len("Builtin."):])
 		}
 	}
-	if word == "" {
+	switch {
+	case word != "":
+		return s.wrapType(s.addPhrase(kBuiltin, "Builtin."+word))
+	case s.Accept('V'):
+		element := s.popType()
+		return s.addTypePhrase("Builtin.FixedArray<$0, $1>", s.popType(), element)
+	case s.Accept('W'):
+		return s.addTypePhrase("Builtin.Borrow<$0>", s.popType())
+	}
+	return 0
+}
+
+// parseInteger reads an integer as a generic argument.
+func (s *demangler) parseInteger() ref {
+	sign := ""
+	if s.Accept('n') {
+		sign = "-"
+	}
+	n := s.parseIndex()
+	if n < 0 {
 		return 0
 	}
-	return s.wrapType(s.addPhrase(kBuiltin, "Builtin."+word))
+	return s.addTypePhrase(sign + itoa(n))
 }
 
 // parseFunctionType pops a function type: its attributes, then parameters and
 // result.
 func (s *demangler) parseFunctionType(flags int) ref {
+	return s.parseConvention(flags, conventions[flags&conventionMask])
+}
+
+// parseConvention pops a function type with the text of its convention.
+func (s *demangler) parseConvention(flags int, text string) ref {
 	var actor, thrown ref
 	for more := true; more; {
 		switch s.topKind() {
@@ -175,7 +199,6 @@ func (s *demangler) parseFunctionType(flags int) ref {
 	if s.kind(s.unwrap(params)) != kTuple {
 		params = s.addOptional(kTuple, 0, params)
 	}
-	text := conventions[flags&conventionMask]
 	if kind := flags >> derivativeShift; kind != 0 {
 		text += derivatives.find(string(rune(kind))) + " "
 	}
@@ -204,6 +227,9 @@ var functionParts = [...]struct {
 	{flagSendable, "@Sendable "}, {0, "$0"}, {flagAsync, " async"}, {flagThrows, " throws"}, {flagThrown, "($2)"},
 	{0, " -> "}, {flagSendingResult, "sending "}, {0, "$1"},
 }
+
+// inout is the text of a parameter that the function changes.
+const inout = "inout $0"
 
 // conventions are the texts of conventions, by number.
 var conventions = [conventionMask + 1]string{
@@ -294,8 +320,78 @@ func (s *demangler) parseSpecial() ref {
 		return s.addTypePhrase("<ERROR TYPE>")
 	case 'Y':
 		return s.addNominal(kOtherType)
+	case 'S':
+		return s.parseSugar()
+	case 'X', 'x':
+		return s.parseBox(c == 'X')
+	case 'Z':
+		s.popList(kList, s.popType)
+		id := s.popIf(kIdentifier)
+		return s.addPhrase(kPlace, "$0.(unknown context at $1)|", s.popContext(), id)
+	case 'z':
+		return s.parseForeignFunction()
 	}
 	return 0
+}
+
+// parseForeignFunction reads a function type of C, with the name of that type
+// in the mangling of C++.
+func (s *demangler) parseForeignFunction() ref {
+	flags := map[byte]int{'B': conventionBlock, 'C': conventionBlock - 1}[s.Next()]
+	at := s.Pos
+	n := s.Natural()
+	if flags == 0 || n <= 0 || n > s.End-s.Pos || s.Pos == at {
+		return 0
+	}
+	s.Pos += n
+	convention := strings.TrimSuffix(conventions[flags], ") ")
+	return s.parseConvention(flags, convention+`, mangledCType: "`+string(s.Text[s.Pos-n:s.Pos])+`") `)
+}
+
+// parseSugar takes a type in the form in which the source has it.
+func (s *demangler) parseSugar() ref {
+	t := s.popType()
+	switch s.Next() {
+	case 'q':
+		return s.addTypePhrase(s.parenthesize(t)+"?", t)
+	case 'a':
+		return s.addTypePhrase("[$0]", t)
+	case 'p':
+		return s.addTypePhrase("($0)", t)
+	case 'D':
+		return s.addTypePhrase("[$1 : $0]", t, s.popType())
+	case 'A':
+		return s.addTypePhrase("[$1 of $0]", t, s.popType())
+	}
+	return 0
+}
+
+// parseBox takes the types of captured variables, and those for the generic
+// parameters of the box.
+func (s *demangler) parseBox(generic bool) ref {
+	var sig, args ref
+	text := "{ $0 }"
+	if generic {
+		sig, args = s.popIf(kSignature), s.popList(kList, s.popType)
+		text = "$1 { $0 } <$2>"
+		if sig == 0 || args == 0 {
+			return 0
+		}
+	}
+	fields := s.popList(kList, s.popType)
+	var list []ref
+	for _, t := range s.list(fields) {
+		n := s.unwrap(t)
+		if s.kind(n) == kComplex && string(s.name(n)) == inout {
+			list = append(list, s.addPhrase(kPhrase, "var $0", s.child(n, 0)))
+		} else {
+			list = append(list, s.addPhrase(kPhrase, "let $0", t))
+		}
+	}
+	if fields == 0 {
+		return 0
+	}
+	return s.wrapType(s.addText(kPhrase, text, s.addOptional(kList, 0, list...), sig, args))
 }
 
 // parenthesize returns the form of a type in a phrase in which the next word would
