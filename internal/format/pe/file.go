@@ -20,8 +20,9 @@ type Problem struct {
 // maxProblems limits the Problems that are kept.
 const maxProblems = 64
 
-// File is an open image.
+// File is an open image, or an object file.
 type File struct {
+	Object                   bool // it is not linked; Addr of its sections is 0 until the caller sets it
 	Machine, Characteristics uint16
 	Timestamp, ImageSize     uint32 // the parts of the code id
 	Wide                     bool   // PE32+, with addresses of 64 bits
@@ -34,6 +35,7 @@ type File struct {
 	src          bin.Source
 	headerSize   uint32
 	sector       uint32 // offset bits of sections that the loader clears
+	big          bool   // symbols of an object have wide section numbers
 	dirs         [16]directory
 	symbols      []byte // COFF symbols
 	names        []byte // string table
@@ -148,9 +150,12 @@ func (f *File) Arch() ident.Arch { return ident.MachineArch(f.Machine) }
 // characteristicDLL marks a library.
 const characteristicDLL = 0x2000
 
-// Kind returns the purpose of the file: exe or lib, or dbg if it has sections
-// of code, all without bytes.
+// Kind returns the purpose of the file: exe or lib, rel for an object, or dbg if
+// it has sections of code, all without bytes.
 func (f *File) Kind() string {
+	if f.Object {
+		return "rel"
+	}
 	code := func(s Section) bool { return s.Code() && s.Size > 0 }
 	if slices.ContainsFunc(f.Sections, code) &&
 		!slices.ContainsFunc(f.Sections, func(s Section) bool { return code(s) && s.FileSize > 0 }) {

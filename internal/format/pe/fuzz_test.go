@@ -28,10 +28,20 @@ func FuzzOpen(f *testing.F) {
 	old := fixture.NewPE(fixture.PEX86).Table(fixture.PEDirDebug, fixture.PESection{Name: ".rdata", Addr: 0x1000, Data: debug})
 	old.Dirs[fixture.PEDirDebug][1] = size
 	f.Add(old.Bytes())
+	for _, big := range []bool{false, true} {
+		x := object(fixture.PEX64, fixture.PEReloc{Off: 8, Symbol: 5, Type: 1}, fixture.PEReloc{Off: 16, Symbol: 7, Type: 10}, fixture.PEReloc{Off: 20, Symbol: 7, Type: 4})
+		x.Sections[2].ManyRelocs = big
+		f.Add(x.Object(big))
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		x, err := pe.Open(bin.Bytes(b))
 		if err != nil {
-			return
+			if x, err = pe.OpenObject(bin.Bytes(b)); err != nil {
+				return
+			}
+			for i := range x.Sections {
+				x.Sections[i].Addr = uint32(i) << 12
+			}
 		}
 		x.Arch()
 		x.Kind()
@@ -44,6 +54,8 @@ func FuzzOpen(f *testing.F) {
 			s := &x.Sections[i]
 			if _, _, data, err := x.Packed(s); err != nil || len(data) > len(b) {
 				t.Fatalf("section %+v: %d bytes, %v", s, len(data), err)
+			} else if x.Object {
+				x.Relocate(s, bytes.Clone(data))
 			}
 			x.Section(s.Name)
 		}

@@ -18,6 +18,8 @@ type Section struct {
 	Off        int64  // offset of its bytes in the file
 	FileSize   uint32 // number of those bytes
 	Flags      uint32
+
+	relocsAt, relocs uint32 // offset and number of the relocations of an object
 }
 
 // sectionCode has the flags "contains code" and "may be executed".
@@ -33,13 +35,16 @@ func (f *File) readSections(at, count int64) {
 	for c := bin.NewCursor(b, le); c.Len() >= sectionHeader; {
 		name, _, _ := bytes.Cut(c.Bytes(8), []byte{0})
 		s := Section{Size: c.U32(), Addr: c.U32(), FileSize: c.U32(), Off: int64(c.U32() &^ f.sector)}
-		c.Skip(12)
+		s.relocsAt, _, s.relocs, _ = c.U32(), c.U32(), uint32(c.U16()), c.U16()
 		s.Flags = c.U32()
 		if s.Off == 0 {
 			s.FileSize = 0
 		}
-		if s.Size == 0 {
+		if s.Size == 0 || f.Object {
 			s.Size = s.FileSize
+		}
+		if f.Object {
+			s.Addr = 0
 		}
 		s.Name = f.longName(string(name))
 		if size := min(s.Size, s.FileSize); s.Off+int64(size) > f.src.Size() {
@@ -104,10 +109,11 @@ func (f *File) Section(name string) *Section {
 	return nil
 }
 
-// At returns the section that contains an address, or nil.
+// At returns the section that contains an address, or nil. Sections of an object
+// without an address contain none.
 func (f *File) At(addr uint32) *Section {
 	for i := range f.Sections {
-		if s := &f.Sections[i]; addr >= s.Addr && addr-s.Addr < s.Size {
+		if s := &f.Sections[i]; addr >= s.Addr && addr-s.Addr < s.Size && (s.Addr > 0 || !f.Object) {
 			return s
 		}
 	}

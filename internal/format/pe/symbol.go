@@ -1,16 +1,22 @@
 package pe
 
 import (
+	"bytes"
+
 	"symbolon/internal/bin"
 )
 
-// symbolSize is the size of a COFF symbol.
-const symbolSize = 18
+// Sizes of a COFF symbol, the second in large objects.
+const (
+	symbolSize    = 18
+	bigSymbolSize = 20
+)
 
 // Fields of a symbol.
 const (
 	classExternal = 2
 	classStatic   = 3
+	classWeak     = 105
 	typeFunction  = 2 // in the second four bits of the type
 )
 
@@ -41,8 +47,8 @@ func (f *File) readSymbols(at, count int64) {
 	if at == 0 {
 		return
 	}
-	f.symbols = f.table("symbol table", at, count*symbolSize)
-	at += count * symbolSize
+	f.symbols = f.table("symbol table", at, count*int64(f.symbolSize()))
+	at += count * int64(f.symbolSize())
 	if size, _ := f.bytes(at, 4); len(size) == 4 {
 		f.names = f.table("string table", at, int64(le.Uint32(size)))
 	}
@@ -97,27 +103,81 @@ func (f *File) inCode(addr uint32) bool {
 	return s != nil && s.Code()
 }
 
+// symbolSize returns the size of a COFF symbol.
+func (f *File) symbolSize() int {
+	if f.big {
+		return bigSymbolSize
+	}
+	return symbolSize
+}
+
+// record is a COFF symbol as stored, without its name.
+type record struct {
+	value      uint32
+	section    int // from 1 on; 0 and below: none
+	isFunction bool
+	class, aux uint8
+}
+
+// record returns the symbol with a number.
+func (f *File) record(i uint32) (r record, ok bool) {
+	size := f.symbolSize()
+	at := uint64(i) * uint64(size)
+	if at+uint64(size) > uint64(len(f.symbols)) {
+		return r, false
+	}
+	e := f.symbols[at:][:size]
+	r.value, r.section = le.Uint32(e[8:]), int(int16(le.Uint16(e[12:])))
+	if f.big {
+		r.section = int(int32(le.Uint32(e[12:])))
+	}
+	e = e[size-4:]
+	r.isFunction, r.class, r.aux = e[0]>>4&3 == typeFunction, e[2], e[3]
+	return r, true
+}
+
 // eachCOFF yields functions and external symbols, but not names of sections,
 // labels and the like.
 func (f *File) eachCOFF(yield func(Symbol) bool) {
-	for i := 0; (i+1)*symbolSize <= len(f.symbols); {
-		e := f.symbols[i*symbolSize:]
-		value, section, function := le.Uint32(e[8:]), int(int16(le.Uint16(e[12:]))), e[14]>>4&3 == typeFunction
-		s := Symbol{Table: TableCOFF, NameOff: uint32(i), Function: function}
-		class := e[16]
-		i += 1 + int(e[17])
-		if section < 1 || section > len(f.Sections) || class != classExternal && !(class == classStatic && function) {
+	for i := uint32(0); ; {
+		r, ok := f.record(i)
+		if !ok {
+			return
+		}
+		s := Symbol{Table: TableCOFF, NameOff: i}
+		i += 1 + uint32(r.aux)
+		if f.Object && r.class == classWeak && r.aux > 0 {
+			r = f.weak(r, s.NameOff+1)
+		}
+		if r.section < 1 || r.section > len(f.Sections) || r.class != classExternal && !(r.class == classStatic && r.isFunction) {
 			continue
 		}
-		in := &f.Sections[section-1]
-		if !in.Code() || value >= in.Size {
+		in := &f.Sections[r.section-1]
+		if !in.Code() || r.value >= in.Size || f.Object && in.Addr == 0 {
 			continue
 		}
-		s.Addr = in.Addr + value
-		if s.Name = f.SymbolName(TableCOFF, s.NameOff); len(s.Name) > 0 && !yield(s) {
+		s.Addr, s.Function = in.Addr+r.value, r.isFunction
+		if s.Name = f.SymbolName(TableCOFF, s.NameOff); len(s.Name) == 0 || f.Object && bytes.HasPrefix(s.Name, []byte(weakPrefix)) {
+			continue
+		}
+		if !yield(s) {
 			return
 		}
 	}
+}
+
+// weakPrefix begins the names of the definitions of weak symbols (.weak.f.default).
+const weakPrefix = ".weak."
+
+// weak returns the definition of a weak symbol, given the number of its auxiliary
+// record: another symbol, or an undefined one.
+func (f *File) weak(r record, aux uint32) record {
+	at := uint64(aux) * uint64(f.symbolSize())
+	if at+4 > uint64(len(f.symbols)) {
+		return r
+	}
+	other, _ := f.record(le.Uint32(f.symbols[at:]))
+	return other
 }
 
 // SymbolName returns the name of a symbol, nil for an invalid offset. It is
@@ -126,7 +186,7 @@ func (f *File) SymbolName(table uint8, off uint32) []byte {
 	if table == TableExport {
 		return untilNUL(f.Mapped(off, maxName))
 	}
-	at := uint64(off) * symbolSize
+	at := uint64(off) * uint64(f.symbolSize())
 	if at+symbolSize > uint64(len(f.symbols)) {
 		return nil
 	}
