@@ -131,7 +131,8 @@ func (a *archive) add(name string, src bin.Source) {
 	}
 }
 
-// readAr reads an archive of object files, with the long names of GNU or BSD.
+// readAr reads an archive of object files, with the long names of GNU, BSD or
+// Microsoft.
 func (a *archive) readAr(src bin.Source) error {
 	var long []byte
 	for off := int64(8); off < src.Size() && a.members < maxMembers; {
@@ -169,7 +170,10 @@ func (a *archive) readAr(src bin.Source) error {
 			name, body = string(bytes.TrimRight(text, "\x00")), bin.Section(body, n, body.Size()-n)
 		case strings.HasPrefix(name, "/"):
 			if at, err := strconv.Atoi(name[1:]); err == nil && at >= 0 && at < len(long) {
-				text, _, _ := bytes.Cut(long[at:], []byte("\n"))
+				text := long[at:]
+				if end := bytes.IndexAny(text, "\n\x00"); end >= 0 { // of GNU, of Microsoft
+					text = text[:end]
+				}
 				name = string(text)
 			}
 		}

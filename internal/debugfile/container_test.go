@@ -69,7 +69,13 @@ func arHead(name string, size int) string {
 }
 
 // arGNU returns an archive with a symbol table and long names of GNU.
-func arGNU(_ testing.TB, members ...member) []byte {
+func arGNU(_ testing.TB, members ...member) []byte { return arLong("/\n", members...) }
+
+// arMicrosoft returns an archive whose long names end with a NUL.
+func arMicrosoft(_ testing.TB, members ...member) []byte { return arLong("\x00", members...) }
+
+// arLong returns an archive whose long names end in a way.
+func arLong(end string, members ...member) []byte {
 	var long strings.Builder
 	b := []byte("!<arch>\n")
 	add := func(name string, data []byte) {
@@ -79,7 +85,7 @@ func arGNU(_ testing.TB, members ...member) []byte {
 		}
 	}
 	for _, m := range members {
-		long.WriteString(m.name + "/\n")
+		long.WriteString(m.name + end)
 	}
 	add("/", []byte("\x00\x00\x00\x00"))
 	add("//", []byte(long.String()))
@@ -89,7 +95,7 @@ func arGNU(_ testing.TB, members ...member) []byte {
 		if i%2 == 0 || len(name) > 16 {
 			name = fmt.Sprint("/", at)
 		}
-		at += len(m.name) + 2
+		at += len(m.name) + len(end)
 		add(name, m.data)
 	}
 	return b
@@ -168,7 +174,7 @@ func tarred(t testing.TB, members ...member) []byte {
 var (
 	compressors = map[string]func(testing.TB, []byte) []byte{"gzip": gzipped, "zlib": zlibbed, "zstd": zstandard, "xz": xzipped}
 	archivers   = map[string]func(testing.TB, ...member) []byte{
-		"ar": arGNU, "ar of BSD": arBSD, "zip": zipped(zip.Store), "zip, deflated": zipped(zip.Deflate), "tar": tarred,
+		"ar": arGNU, "ar of BSD": arBSD, "ar of Microsoft": arMicrosoft, "zip": zipped(zip.Store), "zip, deflated": zipped(zip.Deflate), "tar": tarred,
 		"cab": cabinet(fixture.CabStored), "cab, MSZIP": cabinet(fixture.CabMSZIP), "cab, LZX": cabinet(fixture.CabLZX | 21<<8),
 	}
 )
