@@ -17,6 +17,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/format/cab"
+	"symbolon/internal/format/pe"
 	"symbolon/internal/object"
 	"symbolon/internal/object/breakpad"
 	"symbolon/internal/object/bundle"
@@ -36,6 +37,7 @@ const (
 	kindELF
 	kindMachO
 	kindPE
+	kindCOFF
 	kindWasm
 	kindPDB
 	kindBundle
@@ -52,7 +54,7 @@ const (
 )
 
 var kindNames = [...]string{
-	"unknown", "breakpad", "elf", "macho", "pe", "wasm", "pdb", "sourcebundle", "portablepdb", "symbfile",
+	"unknown", "breakpad", "elf", "macho", "pe", "coff", "wasm", "pdb", "sourcebundle", "portablepdb", "symbfile",
 	"gzip", "zlib", "zstd", "xz", "ar", "zip", "tar", "cab",
 }
 
@@ -106,6 +108,9 @@ func sniff(head []byte) kind {
 	}
 	if len(head) >= tarMagicAt+len(tarMagic) && string(head[tarMagicAt:][:len(tarMagic)]) == tarMagic {
 		return kindTar
+	}
+	if pe.IsObject(head) {
+		return kindCOFF
 	}
 	return kindUnknown
 }
@@ -269,6 +274,8 @@ func (s *Stream) objects(src bin.Source, in object.Input) ([]*object.Object, err
 		o, err = s.breakpad.Open(src, in)
 	case kindELF:
 		o, err = image.OpenELF(src, in)
+	case kindCOFF:
+		o, err = image.OpenCOFF(src, in)
 	case kindWasm:
 		o, err = image.OpenWASM(src, in)
 	case kindPDB:

@@ -43,12 +43,7 @@ func OpenPE(src bin.Source, in object.Input) ([]*object.Object, error) {
 		return all
 	})
 	b.common = common{Image: units.New(in, units.Layout{Bases: []uint64{f.ImageBase}}, b, units.Traits{}), in: in}
-	s := dwarf.Sections{Order: binary.LittleEndian, Info: b.data(".debug_info")}
-	s.Decorated = func(linkage []byte) bool { return units.IsDecoratedC(linkage, b.isX86()) }
-	b.dwarf = units.NewDWARF(b.Image, &s, func(name string) []byte { return b.data(".debug_" + name) })
-	if b.dwarf != nil {
-		b.dwarf.Undecorate = func(name []byte) []byte { return units.PlainCPP(name, b.isX86()) }
-	}
+	b.openDWARF()
 	b.openGo()
 	b.findNeeds()
 	for _, p := range f.Problems {
@@ -60,6 +55,16 @@ func OpenPE(src bin.Source, in object.Input) ([]*object.Object, error) {
 	}
 	b.Memory = b.budget.Heap
 	return append([]*object.Object{object.New(b.info(), b, in)}, inner...), nil
+}
+
+// openDWARF opens the units, whose names of C have decorations.
+func (b *peFile) openDWARF() {
+	s := dwarf.Sections{Order: binary.LittleEndian, Info: b.data(".debug_info")}
+	s.Decorated = func(linkage []byte) bool { return units.IsDecoratedC(linkage, b.isX86()) }
+	b.dwarf = units.NewDWARF(b.Image, &s, func(name string) []byte { return b.data(".debug_" + name) })
+	if b.dwarf != nil {
+		b.dwarf.Undecorate = func(name []byte) []byte { return units.PlainCPP(name, b.isX86()) }
+	}
 }
 
 func (b *peFile) isX86() bool { return b.f.Arch() == ident.ArchX86 }
@@ -98,6 +103,10 @@ func (b *peFile) data(name string) []byte {
 	if err != nil {
 		b.Found.Add("damaged sections", name+": "+err.Error())
 		return nil
+	}
+	if b.f.Object && len(data) > 0 {
+		data = b.budget.Clone(data)
+		b.relocate(s, data)
 	}
 	return data
 }
@@ -167,8 +176,13 @@ func (b *peFile) SymbolRank(s *units.Symbol) uint8 {
 	return s.Table<<1 | s.Kind
 }
 
-// Code returns code.
-func (b *peFile) Code(addr, size uint64) []byte { return b.f.Code(addr, size) }
+// Code returns code of an image.
+func (b *peFile) Code(addr, size uint64) []byte {
+	if b.f.Object {
+		return nil
+	}
+	return b.f.Code(addr, size)
+}
 
 // CFI yields the unwind information of the exception directory, or without one
 // that of DWARF.
