@@ -48,6 +48,7 @@ func FuzzWalk(f *testing.F) {
 		f.Add(uint8(4), lay(sections(main), sections(dwos[0])))
 		f.Add(uint8(4), lay(sections(main), dwp(version, dwos)))
 	}
+	f.Add(uint8(0), lay(sections(variables()), none))
 	d := little()
 	base := d.AddrTable(8, 0x1000, 0x2000)
 	list := append(d.RangeEntry(8, 1, 0), d.RangeEntry(8, 4, 1, 2)...)
@@ -107,5 +108,26 @@ func walkAll(t *testing.T, d *dwarf.Data, size int) {
 			}
 		}
 		d.UnitText(i, dwarf.AttrName)
+		readNodes(d.Nodes(i))
 	}
+}
+
+// readNodes reads everything about the DIEs of a unit.
+func readNodes(c *dwarf.Nodes) {
+	root, ok := c.Root()
+	if !ok {
+		return
+	}
+	c.Walk(&root, func(n *dwarf.Node, _ int) bool {
+		c.Name(n)
+		c.Ranges(n)
+		c.Address(n, dwarf.AttrLowPC)
+		if t, ok := c.Refer(n, dwarf.AttrType); ok {
+			t.Number(dwarf.AttrByteSize)
+		}
+		x := n.Expression(dwarf.AttrLocation)
+		x.FrameOffset(x.Register())
+		c.Fixed(x)
+		return c.UnitOf(n) >= 0
+	})
 }

@@ -1,0 +1,85 @@
+package dwarf_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"symbolon/internal/fixture"
+	"symbolon/internal/format/dwarf"
+)
+
+const (
+	tVariable, tBase = 0x34, 0x24
+
+	aLocation, aSize, aType, aFrame, aDeclLine = 0x02, 0x0b, 0x49, 0x40, 0x3b
+)
+
+// variables returns a file with variables in a frame and at addresses.
+func variables() *fixture.Dwarf {
+	d := little()
+	addrs := d.AddrTable(8, 0x1000, 0x2000)
+	number := &die{Tag: tBase, Attrs: attrs{{aName, fString, "int"}, {aSize, fData1, 4}}}
+	at := func(name string, form int, x ...byte) *die {
+		return &die{Tag: tVariable, Attrs: attrs{{aName, fString, name}, {aType, fRef4, number}, {aDeclLine, fData1, 7}, {aLocation, form, x}}}
+	}
+	f := fn("f", 0x1000, 0x1040, at("inFrame", fExprloc, 0x91, 0x7c), at("inRegister", fBlock1, 0x76, 0x10), at("behindPointer", fExprloc, 0x91, 8, 6),
+		&die{Tag: tBlock, Kids: []*die{at("computed", fExprloc, 0x91, 8, 0x9f)}}, at("elsewhere", fExprloc, 0x75, 0))
+	f.Attrs = append(f.Attrs, fixture.DwarfAttr{aFrame, fExprloc, []byte{0x56}})
+	copied := &die{Tag: tVariable, Attrs: attrs{{aOrigin, fRef4, at("original", fExprloc, 0x91, 0)}}}
+	u := cu(langC, number, f, at("fixed", fExprloc, 3, 0, 0x20, 0, 0, 0, 0, 0, 0), at("indexed", fExprloc, 0xa1, 1, 0x23, 8), at("other", fExprloc, 0xa1, 9),
+		copied.Attrs[0][2].(*die), copied)
+	d.Unit(based(u, fixture.DwarfAttr{aAddrBase, fSecOffset, addrs}), nil)
+	return d
+}
+
+func TestNodesHaveLocations(t *testing.T) {
+	c := dwarf.Open(sections(variables()), 0)
+	nodes := c.Nodes(0)
+	root, ok := nodes.Root()
+	if !ok {
+		t.Fatal("there is no root")
+	}
+	var got strings.Builder
+	register := -1
+	nodes.Walk(&root, func(n *dwarf.Node, depth int) bool {
+		if n.Tag == dwarf.TagSubprogram {
+			register = n.Expression(dwarf.AttrFrameBase).Register()
+		}
+		if n.Tag != dwarf.TagVariable {
+			return true
+		}
+		x := n.Expression(dwarf.AttrLocation)
+		off, inFrame := x.FrameOffset(register)
+		addr, isFixed := nodes.Fixed(x)
+		line, _ := nodes.Holder(n, dwarf.AttrDeclLine).Number(dwarf.AttrDeclLine)
+		fmt.Fprintln(&got, depth, string(c.AppendName(nil, nodes.Name(n))), line, off, inFrame, addr, isFixed)
+		return true
+	})
+	expect(t, got.String(), `
+	2 inFrame 7 -4 true 0 false
+	2 inRegister 7 16 true 0 false
+	2 behindPointer 7 8 true 0 false
+	3 computed 7 8 false 0 false
+	2 elsewhere 7 0 false 0 false
+	1 fixed 7 0 false 8192 true
+	1 indexed 7 0 false 8200 true
+	1 other 7 0 false 0 false
+	1 original 7 0 true 0 false
+	1 original 7 0 false 0 false
+	`)
+}
+
+func TestNodesBelowARefusedOneAreSkipped(t *testing.T) {
+	c := dwarf.Open(sections(one(cu(langC, named(tStruct, "s", fn("f", 0x10, 0x20, named(tParam, "x"))), named(tSpace, "n", named(tParam, "y"))))), 0)
+	nodes := c.Nodes(0)
+	root, _ := nodes.Root()
+	var got []string
+	nodes.Walk(&root, func(n *dwarf.Node, _ int) bool {
+		got = append(got, string(c.AppendName(nil, nodes.Name(n))))
+		return n.Tag != dwarf.TagStructure
+	})
+	if want := "s n y"; strings.Join(got, " ") != want {
+		t.Errorf("got %q, want %s", got, want)
+	}
+}
