@@ -8,9 +8,9 @@ import (
 
 // Values of the fields of a Symbol.
 const (
-	SymbolNoType, SymbolFunc, SymbolIFunc = 0, 2, 10 // Type: STT_*
-	symbolObject, symbolCommon            = 1, 5
-	BindLocal, BindGlobal, BindWeak       = 0, 1, 2 // Bind: STB_*
+	SymbolNoType, SymbolFunc, SymbolIFunc  = 0, 2, 10 // Type: STT_*
+	symbolObject, symbolFile, symbolCommon = 1, 4, 5
+	BindLocal, BindGlobal, BindWeak        = 0, 1, 2 // Bind: STB_*
 
 	SectionAbs   = -1 // Section: an absolute address
 	SectionOther = -2 // Section: a reserved or invalid number
@@ -27,6 +27,7 @@ type Symbol struct {
 	Size    uint64
 	NameOff uint32 // for SymbolName(Table, NameOff)
 	Section int32  // index of the section, or SectionAbs, SectionOther
+	Index   uint32 // in its table
 	Table   uint8  // 0: .symtab, 1: .dynsym
 	Bind    uint8
 	Type    uint8
@@ -140,10 +141,15 @@ func (f *File) SymbolsAt(addr uint64, yield func(Symbol) bool) { f.symbols(codeT
 // order.
 func (f *File) DataSymbols(yield func(Symbol) bool) { f.symbols(dataTypes, nil, yield) }
 
+// FileSymbols yields the names of source files. The local symbols of a file follow
+// its name in the table.
+func (f *File) FileSymbols(yield func(Symbol) bool) { f.symbols(fileTypes, nil, yield) }
+
 // Sets of symbol types, a bit for each.
 const (
 	codeTypes = 1<<SymbolNoType | 1<<SymbolFunc | 1<<SymbolIFunc
 	dataTypes = 1<<SymbolNoType | 1<<symbolObject | 1<<symbolCommon
+	fileTypes = 1 << symbolFile
 )
 
 func (f *File) symbols(types uint16, at *uint64, yield func(Symbol) bool) {
@@ -191,9 +197,9 @@ func (f *File) symbolsOf(number uint8, types uint16, opd *descriptors, at *uint6
 		if section == 0 {
 			continue
 		}
-		s := Symbol{Addr: raw.value, Size: raw.size, NameOff: raw.name, Section: section, Table: number, Bind: raw.info >> 4, Type: kind}
+		s := Symbol{Addr: raw.value, Size: raw.size, NameOff: raw.name, Section: section, Index: uint32(i), Table: number, Bind: raw.info >> 4, Type: kind}
 		switch {
-		case types == dataTypes:
+		case types != codeTypes:
 		case kind == SymbolNoType:
 			code := stripped && f.executable(raw.value) ||
 				section > 0 && f.Sections[section].Flags&FlagExec != 0
