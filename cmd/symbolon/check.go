@@ -70,7 +70,7 @@ func checkTLS(cfg api.TLSConfig, log *slog.Logger) (errs []error) {
 		if f.path == "" {
 			continue
 		}
-		if _, err := api.ReadPEM(f.path); err != nil {
+		if _, err := os.ReadFile(f.path); err != nil {
 			errs = append(errs, fmt.Errorf("http.tls.%s: %w", f.key, err))
 		}
 	}

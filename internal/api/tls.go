@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -97,8 +96,8 @@ func (p *pair) renew() {
 // load reads the files. seen is the same for as long as they are, and while
 // reading them fails in the same way.
 func (p *pair) load() (cert *tls.Certificate, seen [sha256.Size]byte, err error) {
-	certText, certErr := ReadPEM(p.cfg.Certificate)
-	keyText, keyErr := ReadPEM(p.cfg.Key)
+	certText, certErr := os.ReadFile(p.cfg.Certificate)
+	keyText, keyErr := os.ReadFile(p.cfg.Key)
 	if err := cmp.Or(certErr, keyErr); err != nil {
 		return nil, sha256.Sum256([]byte(err.Error())), fmt.Errorf("read the TLS certificate: %w", err)
 	}
@@ -112,25 +111,4 @@ func (p *pair) load() (cert *tls.Certificate, seen [sha256.Size]byte, err error)
 		return nil, seen, fmt.Errorf("load the TLS certificate %s with the key %s: %w", p.cfg.Certificate, p.cfg.Key, err)
 	}
 	return &loaded, seen, nil
-}
-
-// maxPEM is the size of a certificate or a key. Chains have some kilobytes.
-const maxPEM = 1 << 20
-
-// ReadPEM reads the file of a certificate or of a key. It refuses anything but a
-// regular file before it opens it: the opening of a pipe waits for a writer.
-func ReadPEM(path string) ([]byte, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("open %s: must be a regular file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxPEM+1))
-	if err == nil && len(text) > maxPEM {
-		err = fmt.Errorf("read %s: must have at most 1 MiB", path)
-	}
-	return text, err
 }

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -139,11 +138,6 @@ func TestCertificateThatDoesNotLoadLeavesTheOldOneInUse(t *testing.T) {
 		"no key":         func(cfg api.TLSConfig) { write(t, cfg.Key, nil) },
 		"another key": func(cfg api.TLSConfig) {
 			_, key := fixture.Certificate("other")
-			write(t, cfg.Key, key)
-		},
-		"a certificate of more than 1 MiB": func(cfg api.TLSConfig) {
-			cert, key := fixture.Certificate("huge")
-			write(t, cfg.Certificate, append(cert, bytes.Repeat([]byte("\n"), 1<<20)...))
 			write(t, cfg.Key, key)
 		},
 		"a removed file": func(cfg api.TLSConfig) { _ = os.Remove(cfg.Key) },
