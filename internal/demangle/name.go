@@ -1,5 +1,5 @@
 // Package demangle turns mangled names into readable ones: of C++ (Itanium and
-// MSVC), Rust (legacy and v0), Swift (4.0 and later), Go and OCaml. Objective-C
+// MSVC), Rust (legacy and v0), Swift, Go and OCaml. Objective-C
 // names are readable already. Decorated names of C on Windows are not changed:
 // plain names can look like them.
 //

@@ -8,48 +8,38 @@ var derivativeKinds = words{
 	{"f", "forward-mode derivative"}, {"r", "reverse-mode derivative"}, {"d", "differential"}, {"p", "pullback"},
 }
 
+// differentiabilityKinds are the kinds of records of derivatives, by letter.
+var differentiabilityKinds = words{{"f", "forward-mode"}, {"r", "reverse-mode"}, {"d", "normal"}, {"l", "linear"}}
+
 // parseDerivative reads a derivative of a function, or a thunk of one.
 func (s *demangler) parseDerivative() ref {
-	text := ""
+	prefix := ""
 	switch {
 	case s.Accept('O'):
 		return s.parseReordering()
 	case s.Accept('S'):
 		return s.parseSubset()
 	case s.Accept('V'):
-		text = "vtable thunk for "
+		prefix = "vtable thunk for "
 	}
-	sig := s.popIf(kSignature)
-	kind := s.parseLetter(derivativeKinds)
-	if kind == "" {
-		return 0
-	}
-	return s.addDerivative(text+kind+" of $0", sig)
+	return s.addDerivative(prefix, derivativeKinds, " of $0")
 }
 
-// parseDifferentiability reads the record of the derivatives of a function.
-func (s *demangler) parseDifferentiability() ref {
+// addDerivative takes a function, and reads of which kind its derivative is, and
+// for which parameters and results. The short styles do not have those.
+func (s *demangler) addDerivative(prefix string, kinds words, suffix string) ref {
 	sig := s.popIf(kSignature)
-	kind := s.parseLetter(words{{"f", "forward-mode"}, {"r", "reverse-mode"}, {"d", "normal"}, {"l", "linear"}})
-	if kind == "" {
-		return 0
-	}
-	return s.addDerivative(kind+" differentiability witness for $0", sig)
-}
-
-// addDerivative takes the function, and reads for which of its parameters and
-// results a derivative is. The short styles do not have them.
-func (s *demangler) addDerivative(text string, sig ref) ref {
 	function := patternArguments['f'](s)
-	params, results := s.parseIndices('p'), s.parseIndices('r')
-	if function == 0 || params == "" || results == "" {
+	kind, params, results := s.parseLetter(kinds), s.parseIndices('p'), s.parseIndices('r')
+	if function == 0 || kind == "" || params == "" || results == "" {
 		return 0
 	}
-	full := text + " with respect to parameters " + params + " and results " + results
+	short := prefix + kind + suffix
+	full := short + " with respect to parameters " + params + " and results " + results
 	if sig != 0 {
 		full += " with $1"
 	}
-	return s.addText(kPhrase, full+"|"+text, function, sig)
+	return s.addText(kPhrase, full+"|"+short, function, sig)
 }
 
 // parseReordering takes two types that differ in the place of self.

@@ -79,28 +79,32 @@ var (
 		{"u", "unsafeAddressor"}, {"O", "owningAddressor"}, {"o", "nativeOwningAddressor"},
 		{"p", "nativePinningAddressor"},
 	}
-	mutableAddressors = words{
+	mutableAddressors = words{ // p is of Swift 3
 		{"u", "unsafeMutableAddressor"}, {"O", "owningMutableAddressor"}, {"o", "nativeOwningMutableAddressor"},
-		{"P", "nativePinningMutableAddressor"},
+		{"P", "nativePinningMutableAddressor"}, {"p", "nativePinningMutableAddressor"},
 	}
 )
 
 // parseAccessor reads which accessor of a variable or subscript is meant.
 func (s *demangler) parseAccessor(storage ref) ref {
-	table := accessors
-	switch {
-	case s.Accept('p'):
+	if s.Accept('p') {
 		return storage
-	case s.Accept('a'):
-		table = mutableAddressors
-	case s.Accept('l'):
-		table = addressors
 	}
-	word := s.parseLetter(table)
+	word := s.parseAccessorWord()
 	if word == "" {
 		return 0
 	}
 	return s.addPhrase(kAccessor, word, storage)
+}
+
+func (s *demangler) parseAccessorWord() string {
+	switch {
+	case s.Accept('a'):
+		return s.parseLetter(mutableAddressors)
+	case s.Accept('l'):
+		return s.parseLetter(addressors)
+	}
+	return s.parseLetter(accessors)
 }
 
 func (s *demangler) parseSubscript() ref { return s.parseAccessor(s.parseEntity(kSubscript)) }
@@ -154,7 +158,10 @@ func (s *demangler) parseFunctionEntity() ref {
 func (s *demangler) parseClosure(text string) ref {
 	i := s.parseIndex()
 	t := s.popType()
-	ctx := s.popContext()
+	return s.addClosure(text, i, s.popContext(), t)
+}
+
+func (s *demangler) addClosure(text string, i int, ctx, t ref) ref {
 	if i < 0 || t == 0 || ctx == 0 {
 		return 0
 	}

@@ -12,7 +12,7 @@ func (s *demangler) parseParameter() ref {
 	case s.Accept('d'):
 		depth := s.parseIndex() + 1
 		return s.addParameter(depth, s.parseIndex())
-	case s.Accept('z'):
+	case s.Accept('z'), s.Accept('x'): // x is of Swift 3
 		return s.addParameter(0, 0)
 	case s.Accept('s'):
 		return s.addPhrase(kParameter, "Self")
@@ -136,16 +136,35 @@ func (s *demangler) parseSignature(counted bool) ref {
 			requirements = append(requirements, n)
 		}
 	}
-	var depths []string
-	for depth := 0; counted && !s.Accept('l') || !counted && depth == 0; depth++ {
-		count := 1
-		if counted {
-			if count = 0; !s.Accept('z') {
-				if count = s.parseIndex() + 1; count == 0 || depth > maxParameters {
-					return 0
-				}
+	counts := []int{1}
+	if counted {
+		counts = s.parseCounts("l")
+		if !s.Accept('l') {
+			return 0
+		}
+	}
+	return s.addSignature(counts, markers, s.addReversed(kList, requirements))
+}
+
+// parseCounts reads how many generic parameters there are at each depth, up to one
+// of the letters that end them.
+func (s *demangler) parseCounts(end string) (counts []int) {
+	for strings.IndexByte(end, s.Peek()) < 0 {
+		n := 0
+		if !s.Accept('z') {
+			if n = s.parseIndex() + 1; n == 0 || len(counts) > maxParameters {
+				return counts
 			}
 		}
+		counts = append(counts, n)
+	}
+	return counts
+}
+
+// addSignature adds a signature with a number of parameters at each depth.
+func (s *demangler) addSignature(counts []int, markers []ref, requirements ref) ref {
+	var depths []string
+	for depth, count := range counts {
 		if !s.Spend(min(count, maxParameters) * (1 + len(markers))) {
 			return 0
 		}
@@ -160,10 +179,10 @@ func (s *demangler) parseSignature(counted bool) ref {
 	}
 	params := s.addPhrase(kText, strings.Join(depths, "><"))
 	text := "<$0>|<$0>|"
-	if len(requirements) > 0 {
+	if len(s.list(requirements)) > 0 {
 		text = "<$0 where $1>|<$0>|"
 	}
-	return s.addPhrase(kSignature, text, params, s.addReversed(kList, requirements))
+	return s.addPhrase(kSignature, text, params, requirements)
 }
 
 // describeMarkers returns the markers of a generic parameter as text.
@@ -240,16 +259,25 @@ func (s *demangler) parseRequirement() ref {
 	case 3:
 		return s.addPhrase(kRequirement, "$0: $1", subject, s.popProtocol())
 	}
-	c = s.Peek()
+	return s.parseLayout(subject, func(bool) int { return s.parseIndex() })
+}
+
+// parseLayout reads how values are in memory, with their size and alignment. They
+// are read by a function that gets whether there is none after it.
+func (s *demangler) parseLayout(subject ref, size func(last bool) int) ref {
+	c := s.Peek()
 	word := s.parseLetter(layouts)
 	switch {
 	case word == "":
 		return 0
-	case c == 'e' || c == 'm' || c == 'S':
-		word += "(" + itoa(s.parseIndex()) + ")"
-	case c == 'E' || c == 'M':
-		word += "(" + itoa(s.parseIndex()) + ", "
-		word += itoa(s.parseIndex()) + ")"
+	case strings.IndexByte("emS", c) >= 0:
+		word += "(" + itoa(size(true)) + ")"
+	case strings.IndexByte("EM", c) >= 0:
+		word += "(" + itoa(size(false)) + ", "
+		word += itoa(size(true)) + ")"
+	}
+	if strings.Contains(word, "-") { // no size
+		return 0
 	}
 	return s.addPhrase(kRequirement, "$0: "+word, subject)
 }

@@ -200,10 +200,13 @@ func (s *demangler) parsePiece(punycode bool) (x span) {
 }
 
 // parseOperatorName turns the identifier on the stack into an operator.
-func (s *demangler) parseOperatorName() ref {
+func (s *demangler) parseOperatorName() ref { return s.addOperator(s.popIf(kIdentifier), s.Next()) }
+
+// addOperator turns an identifier into an operator that is between or beside its
+// operands.
+func (s *demangler) addOperator(id ref, letter byte) ref {
 	const signs = "a&c@d/e=g>l<m*n!o|p+q?r%s-t~x^z."
-	id := s.popIf(kIdentifier)
-	fixity := map[byte]string{'i': " infix", 'p': " prefix", 'P': " postfix"}[s.Next()]
+	fixity := map[byte]string{'i': " infix", 'p': " prefix", 'P': " postfix"}[letter]
 	if id == 0 || fixity == "" {
 		return 0
 	}

@@ -1,5 +1,6 @@
-// Package swift makes names of Swift 4.0 and later readable:
-// https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst
+// Package swift makes names of Swift readable: of Swift 4.0 and later,
+// https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst, and of the
+// mangling before it, see old.go.
 package swift
 
 import (
@@ -13,8 +14,10 @@ import (
 const maxDepth = 256
 
 // prefixes are those of Swift names. Names with _T0 (Swift 4.0) have the labels
-// of parameters inside of the types.
-var prefixes = [...]string{"$s", "_$s", "$S", "_$S", "$e", "_$e", "@__swiftmacro_", "_T0"}
+// of parameters inside of the types, as those with _T (Swift 1 to 3).
+var prefixes = [...]string{"$s", "_$s", "$S", "_$S", "$e", "_$e", "@__swiftmacro_", oldPrefix, "_T0"}
+
+const oldPrefix = "_T"
 
 // ref is the index of a node in the tree of a name. Zero is not a node: a parent
 // that gets it fails too, so that only few places check.
@@ -73,12 +76,17 @@ func Append(dst, name []byte, style core.Style, left *int) ([]byte, bool) {
 	s := demanglers.Get().(*demangler)
 	defer demanglers.Put(s)
 	s.Text = append(s.Text[:0], name...)
-	s.Pos, s.End, s.hasOldLabels = start, len(name), bytes.HasPrefix(name, []byte("_T0"))
+	s.Pos, s.End, s.hasOldLabels = start, len(name), bytes.HasPrefix(name, []byte(oldPrefix))
 	s.Tree.Reset()
 	s.stack, s.subs, s.words = s.stack[:0], s.subs[:0], s.words[:0]
 	s.Budget = core.Budget{Steps: *left}
 	defer func() { *left = s.Steps }()
-	top := s.parseGlobal()
+	var top ref
+	if start == len(oldPrefix) && s.hasOldLabels {
+		top = s.parseOldGlobal()
+	} else {
+		top = s.parseGlobal()
+	}
 	if top == 0 {
 		return dst, false
 	}

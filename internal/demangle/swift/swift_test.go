@@ -170,12 +170,6 @@ var swiftNames = []struct{ name, full, noParams string }{
 	{`$s4main3fooyyAA1ZVyAA2S1V_AA2S2VQPAfA1QHPyHC_AhA1QHPyHCHXg_GF`, `main.foo(main.Z<Pack{main.S1, main.S2}>) -> ()`, `foo`},
 	{`$s4main5RowOfVy$3_SbGD`, `main.RowOf<4, Swift.Bool>`, `RowOf<4, Bool>`},
 	{`$s$n1_SiBVD`, `Builtin.FixedArray<-2, Swift.Int>`, `Builtin.FixedArray<-2, Int>`},
-	{`$sSiBWD`, `Builtin.Borrow<Swift.Int>`, `Builtin.Borrow<Int>`},
-	{`$s$4_SfXSAD`, `[5 of Swift.Float]`, `[5 of Float]`},
-	{`$s4main3fooyyyycXSqF`, `main.foo((() -> ())?) -> ()`, `foo`},
-	{`$s4main3fooyySbXSaF`, `main.foo([Swift.Bool]) -> ()`, `foo`},
-	{`$s4main3fooyySiSbXSDF`, `main.foo([Swift.Int : Swift.Bool]) -> ()`, `foo`},
-	{`$s4main3fooyySiXSpF`, `main.foo((Swift.Int)) -> ()`, `foo`},
 	{`$s4main5applyyyyyXEF6helperSiz_SbXxTf1nc_n`, `function signature specialization <Arg[1] = [Closure Propagated : helper, Argument Types : [{ var Swift.Int, let Swift.Bool }]> of main.apply(() -> ()) -> ()`, `specialized apply`},
 	{`$s4main5applyyyyyXEF6helperxz_Bi8__lXXTf1nc_n`, `function signature specialization <Arg[1] = [Closure Propagated : helper, Argument Types : [<A> { var A } <Builtin.Int8>]> of main.apply(() -> ()) -> ()`, `specialized apply`},
 	{`$s4main5applyyyyyXE_yyXEtF6helperSiTf1ncC0_n`, `function signature specialization <Arg[1] = [Closure Propagated : helper, Argument Types : [Swift.Int], Arg[2] = [Same As Argument 0]> of main.apply(() -> (), () -> ()) -> ()`, `specialized apply`},
@@ -193,8 +187,6 @@ var swiftNames = []struct{ name, full, noParams string }{
 	{`@__swiftmacro_4main3BoxV4_ABCLl5entryfMf_`, `freestanding macro expansion #1 of entry(in _ABC) in main.Box`, `freestanding macro expansion #1 of entry in Box`},
 	{`$s4main3BoxV5lower4_ABCLL5entryfMp_`, `peer macro @entry expansion #1 of (lower in _ABC) in main.Box`, `peer macro @entry expansion #1 of lower in Box`},
 	{`$s4main9$10016c2dyXZ3BoxV`, `main.(unknown context at $10016c2d).Box`, `Box`},
-	{`$s4main3fooyySiyXzC9_ZTSPFivEF`, `main.foo(@convention(c, mangledCType: "_ZTSPFivE") () -> Swift.Int) -> ()`, `foo`},
-	{`$s4main3fooyyySbXzB24_ZTSU13block_pointerFvbEF`, `main.foo(@convention(block, mangledCType: "_ZTSU13block_pointerFvbE") (Swift.Bool) -> ()) -> ()`, `foo`},
 	{`$s4main3BoxVWOi0_`, `outlined enum tag store of main.Box`, `outlined enum tag store of Box`},
 	{`$s4main3fooyyFTTI`, `identity thunk of main.foo() -> ()`, `identity thunk of foo`},
 	{`$s4main3FooV3bar1aySi_tFACTKmu`, `key path unapplied method main.Foo.bar(a: Swift.Int) -> () : main.Foo`, `key path unapplied method Foo.bar : Foo`},
@@ -234,8 +226,8 @@ func TestBrokenSwiftNamesStayAsTheyAre(t *testing.T) {
 		"$s", "$sTB", "$s4main3Foo", "$s4mai", "$s4main3fooyyFq", "$s4main3fooyF", "$s4main3foo1aySi_SutF", "$sAZ_D", "$sA99999999999999999999_D",
 		"$s99999999999999999999a", "$s01aD", "$s0012vergenza_Jf*yyF", "$s4main3fooyyFTf4n", "$s4main3fooyyFTf4q_n", "$s4main3fooyySi_SiG",
 		"$sSi_SiSu_tD", "$s4main3fooyyFTQ", "$s4main3fooyyFTe", "$sSizzzRzlD", "$sSiBv4_D", "$sBf_D", "$s3foo\x01abcdV", "_T0", "_T04main3fooyF",
-		"$s4main3FooV\xff", "$s4main3fooyyx_q_tRszl", "$ss4main3foo", "$s4main3fooyyFSiSiTg5", "_TtC4main3Foo",
-		"$s$D", "$s$n_SiD", "$sSiXSzD", "$sSiyXzC9_D", "$sSiyXzA1aD", "$s4main3fooyyFTJfXpSr", "$s4main3fooyyFTJzSpSr", "$s4main3fooyyFTJfSp",
+		"$s4main3FooV\xff", "$s4main3fooyyx_q_tRszl", "$ss4main3foo", "$s4main3fooyyFSiSiTg5", "_TtC4main3Fo",
+		"$s$D", "$s$n_SiD", "$s4main3fooyyFTJfXpSr", "$s4main3fooyyFTJzSpSr", "$s4main3fooyyFTJfSp",
 		"$s4main3fooyyFWJzSpSr", "$sTJSpSpSrSP", "$s4main3foofMX1_", "$sSiXXD", "$sSiXZ", "$s4main3BoxVWOiz", "$sSiBV",
 	} {
 		if got := demangle.Name(name, demangle.Full); got != name {
@@ -261,7 +253,6 @@ func TestDeepSwiftNamesAreBounded(t *testing.T) {
 		"$s" + strings.Repeat("0A1aB", 1600) + "V",
 		"$s1a1byyFTJf" + strings.Repeat("S", 7000) + "pSr",
 		"$s" + strings.Repeat("Siz_", 1700) + "XxD",
-		"$sSi" + strings.Repeat("XSa", 2000) + "D",
 	} {
 		start := time.Now()
 		got := demangle.Name(name, demangle.Full)
@@ -293,7 +284,7 @@ func BenchmarkSwift(b *testing.B) {
 }
 
 func FuzzSwift(f *testing.F) {
-	for _, x := range swiftNames {
+	for _, x := range append(swiftNames, oldNames...) {
 		f.Add([]byte(x.name))
 	}
 	demangletest.Fuzz(f, swift.Append)

@@ -19,11 +19,15 @@ func (s *demangler) parseValueWitness() ref {
 	at := s.Pos
 	s.Next()
 	s.Next()
-	word := valueWitnesses.find(s.Since(at))
-	if len(word) == 0 {
+	return s.addValueWitness(s.Since(at), s.popType())
+}
+
+func (s *demangler) addValueWitness(letters string, t ref) ref {
+	word := valueWitnesses.find(letters)
+	if word == "" {
 		return 0
 	}
-	return s.addPhrase(kPhrase, word+" value witness for $0|"+word+" for $0", s.popType())
+	return s.addPhrase(kPhrase, word+" value witness for $0|"+word+" for $0", t)
 }
 
 // parseWitness reads witness tables of protocols and of values, and their parts.
@@ -43,7 +47,7 @@ func (s *demangler) parseWitness() ref {
 	case 'Z', 'z':
 		return s.parseOnce(at)
 	case 'J':
-		return s.parseDifferentiability()
+		return s.addDerivative("", differentiabilityKinds, " differentiability witness for $0")
 	}
 	return s.addNote(at)
 }

@@ -106,18 +106,24 @@ func (s *demangler) parseStandard() ref {
 	if s.Accept('c') {
 		table = concurrencyTypes
 	}
-	i, c := 0, s.Next()
-	for i < len(table) && table[i].letter != c {
-		i++
-	}
-	if i == len(table) || !s.Spend(max(repeat, 1)) {
+	n := s.wrapType(s.findLibraryType(table, s.Next()))
+	if n == 0 || !s.Spend(max(repeat, 1)) {
 		return 0
 	}
-	n := s.wrapType(s.addLibraryType(table[i].kind, table[i].name))
 	for ; repeat > 1; repeat-- {
 		s.stack = append(s.stack, n)
 	}
 	return n
+}
+
+// findLibraryType adds the type of the standard library with a letter.
+func (s *demangler) findLibraryType(table libraryTypes, letter byte) ref {
+	for i := range table {
+		if table[i].letter == letter {
+			return s.addLibraryType(table[i].kind, table[i].name)
+		}
+	}
+	return 0
 }
 
 // addLibraryType is a type of the standard library.
@@ -138,13 +144,10 @@ func (s *demangler) parseBuiltin() ref {
 		if size <= 0 || size > 4096 {
 			return 0
 		}
-		if word = sized + itoa(size); sized == "Vec" {
-			of := s.unwrap(s.popType())
-			if s.kind(of) != kBuiltin {
-				return 0
-			}
-			word += "x" + string(s.name(of)[len("Builtin."):])
+		if sized == "Vec" {
+			return s.addVector(size, s.unwrap(s.popType()))
 		}
+		word = sized + itoa(size)
 	}
 	switch {
 	case word != "":
@@ -152,10 +155,16 @@ func (s *demangler) parseBuiltin() ref {
 	case s.Accept('V'):
 		element := s.popType()
 		return s.addTypePhrase("Builtin.FixedArray<$0, $1>", s.popType(), element)
-	case s.Accept('W'):
-		return s.addTypePhrase("Builtin.Borrow<$0>", s.popType())
 	}
 	return 0
+}
+
+// addVector makes a vector of a builtin type.
+func (s *demangler) addVector(size int, of ref) ref {
+	if s.kind(of) != kBuiltin {
+		return 0
+	}
+	return s.wrapType(s.addPhrase(kBuiltin, "Builtin.Vec"+itoa(size)+"x"+string(s.name(of)[len("Builtin."):])))
 }
 
 // parseInteger reads an integer as a generic argument.
@@ -174,11 +183,6 @@ func (s *demangler) parseInteger() ref {
 // parseFunctionType pops a function type: its attributes, then parameters and
 // result.
 func (s *demangler) parseFunctionType(flags int) ref {
-	return s.parseConvention(flags, conventions[flags&conventionMask])
-}
-
-// parseConvention pops a function type with the text of its convention.
-func (s *demangler) parseConvention(flags int, text string) ref {
 	var actor, thrown ref
 	for more := true; more; {
 		switch s.topKind() {
@@ -199,6 +203,7 @@ func (s *demangler) parseConvention(flags int, text string) ref {
 	if s.kind(s.unwrap(params)) != kTuple {
 		params = s.addOptional(kTuple, 0, params)
 	}
+	text := conventions[flags&conventionMask]
 	if kind := flags >> derivativeShift; kind != 0 {
 		text += derivatives.find(string(rune(kind))) + " "
 	}
@@ -286,6 +291,9 @@ func (s *demangler) parseAnnotation() ref {
 	return 0
 }
 
+// metatypes are the representations of metatypes, by letter.
+var metatypes = words{{"t", "@thin"}, {"T", "@thick"}, {"o", "@objc_metatype"}}
+
 // parseSpecial reads the rarer types.
 func (s *demangler) parseSpecial() ref {
 	if word := s.parseLetter(words{{"b", "@box"}, {"o", "unowned"}, {"u", "unowned(unsafe)"}, {"w", "weak"}}); word != "" {
@@ -306,7 +314,7 @@ func (s *demangler) parseSpecial() ref {
 	case 'p':
 		return s.addTypePhrase("$0.Type", s.popType())
 	case 'M', 'm':
-		if word := s.parseLetter(words{{"t", "@thin"}, {"T", "@thick"}, {"o", "@objc_metatype"}}); word != "" && c == 'M' {
+		if word := s.parseLetter(metatypes); word != "" && c == 'M' {
 			return s.parseMetatype(word + " ")
 		} else if word != "" {
 			return s.addTypePhrase(word+" $0.Type", s.popType())
@@ -320,48 +328,12 @@ func (s *demangler) parseSpecial() ref {
 		return s.addTypePhrase("<ERROR TYPE>")
 	case 'Y':
 		return s.addNominal(kOtherType)
-	case 'S':
-		return s.parseSugar()
 	case 'X', 'x':
 		return s.parseBox(c == 'X')
 	case 'Z':
 		s.popList(kList, s.popType)
 		id := s.popIf(kIdentifier)
 		return s.addPhrase(kPlace, "$0.(unknown context at $1)|", s.popContext(), id)
-	case 'z':
-		return s.parseForeignFunction()
-	}
-	return 0
-}
-
-// parseForeignFunction reads a function type of C, with the name of that type
-// in the mangling of C++.
-func (s *demangler) parseForeignFunction() ref {
-	flags := map[byte]int{'B': conventionBlock, 'C': conventionBlock - 1}[s.Next()]
-	at := s.Pos
-	n := s.Natural()
-	if flags == 0 || n <= 0 || n > s.End-s.Pos || s.Pos == at {
-		return 0
-	}
-	s.Pos += n
-	convention := strings.TrimSuffix(conventions[flags], ") ")
-	return s.parseConvention(flags, convention+`, mangledCType: "`+string(s.Text[s.Pos-n:s.Pos])+`") `)
-}
-
-// parseSugar takes a type in the form in which the source has it.
-func (s *demangler) parseSugar() ref {
-	t := s.popType()
-	switch s.Next() {
-	case 'q':
-		return s.addTypePhrase(s.parenthesize(t)+"?", t)
-	case 'a':
-		return s.addTypePhrase("[$0]", t)
-	case 'p':
-		return s.addTypePhrase("($0)", t)
-	case 'D':
-		return s.addTypePhrase("[$1 : $0]", t, s.popType())
-	case 'A':
-		return s.addTypePhrase("[$1 of $0]", t, s.popType())
 	}
 	return 0
 }
