@@ -1,6 +1,6 @@
 // Package demangle turns mangled names into readable ones: of C++ (Itanium and
 // MSVC), Rust (legacy and v0), Swift, Go and OCaml. Objective-C
-// names are readable already. Decorated names of C on Windows are not changed:
+// names are readable already, except for classes of Swift in them. Decorated names of C on Windows are not changed:
 // plain names can look like them.
 //
 // A name is only changed if it has a prefix that no plain name has: a bare "f" is
@@ -28,6 +28,7 @@
 package demangle
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 
@@ -121,6 +122,10 @@ func Candidate[T string | []byte](name T) bool {
 		if name[1] == '?' {
 			return true
 		}
+	case '-', '+':
+		if name[1] == '[' && name[2] == '_' {
+			return true
+		}
 	}
 	return strings.IndexByte(string(name), '%') >= 0
 }
@@ -156,14 +161,15 @@ func (w *Work) Name(name string, style Style) (readable string, ok bool) {
 type reader func(dst, name []byte, style Style, left *int) ([]byte, bool)
 
 // readers are the ways to read the names of a language, in the order in which
-// they are tried. A plain language has none.
+// they are tried. A plain language has only that of Objective-C.
 var readers = [...][]reader{
-	AnyLang: {rust.Append, rust.AppendLegacy, itanium.Append, swift.Append, msvc.Append, appendOCaml, appendGo},
-	CPP:     {itanium.Append, msvc.Append},
-	Rust:    {rust.Append, rust.AppendLegacy},
-	Swift:   {swift.Append},
-	Go:      {appendGo},
-	OCaml:   {appendOCaml},
+	AnyLang:   {rust.Append, rust.AppendLegacy, itanium.Append, swift.Append, msvc.Append, appendOCaml, appendObjC, appendGo},
+	PlainLang: {appendObjC},
+	CPP:       {itanium.Append, msvc.Append, appendObjC},
+	Rust:      {rust.Append, rust.AppendLegacy},
+	Swift:     {swift.Append, appendObjC},
+	Go:        {appendGo},
+	OCaml:     {appendOCaml},
 }
 
 func appendIn(dst []byte, lang Lang, name []byte, style Style, left *int) ([]byte, bool) {
@@ -176,6 +182,21 @@ func appendIn(dst []byte, lang Lang, name []byte, style Style, left *int) ([]byt
 		}
 	}
 	return dst, false
+}
+
+// appendObjC reads the class of a method of Objective-C if it is one of Swift, in
+// any style with its module: -[_TtC3foo3bar run].
+func appendObjC(dst, name []byte, _ Style, left *int) ([]byte, bool) {
+	const start = len("-[")
+	if c := name[0]; c != '-' && c != '+' || !bytes.HasPrefix(name[1:], []byte("[_Tt")) {
+		return dst, false
+	}
+	end := bytes.IndexAny(name, " (.")
+	if end < 0 || name[end] == '.' {
+		return dst, false
+	}
+	out, ok := swift.Append(append(dst, name[:start]...), name[start:end], Full, left)
+	return append(out, name[end:]...), ok
 }
 
 // escape returns the letter that is written at i as a sign and two digits.

@@ -97,6 +97,29 @@ func TestKnownLanguageRestrictsTheManglings(t *testing.T) {
 	}
 }
 
+func TestClassesOfSwiftInMethodsOfObjectiveC(t *testing.T) {
+	for name, want := range map[string]string{
+		"-[_TtC3foo3bar run]":                         "-[foo.bar run]",
+		"+[_TtC3foo3bar makeWith:and:]":               "+[foo.bar makeWith:and:]",
+		"-[_TtC3foo3bar(Extra) run]":                  "-[foo.bar(Extra) run]",
+		"-[_TtCC3foo3bar3Row run]":                    "-[foo.bar.Row run]",
+		"-[_TtC3fooP33_0123456789ABCDEF3bar3Row run]": "-[_TtC3fooP33_0123456789ABCDEF3bar3Row run]",
+		"-[_TtGC3foo3BarSi_ run]":                     "-[foo.Bar<Swift.Int> run]",
+		"-[_TtC3foo3bar.1 run]":                       "-[_TtC3foo3bar.1 run]",
+		"-[_TtC3foo3barrun]":                          "-[_TtC3foo3barrun]",
+		"-[_TtSi":                                     "-[_TtSi",
+		"-[_TF4main3fooFT_T_ run]":                    "-[_TF4main3fooFT_T_ run]",
+		"-[Lamp run]":                                 "-[Lamp run]",
+		"-[_":                                         "-[_",
+	} {
+		for _, lang := range []demangle.Lang{demangle.AnyLang, demangle.PlainLang, demangle.CPP, demangle.Swift} {
+			if got := demangle.NameIn(lang, name, demangle.NoParams); got != want {
+				t.Errorf("%s in language %d: got %s, want %s", name, lang, got, want)
+			}
+		}
+	}
+}
+
 func TestHashedNamesOfMSVCAreCut(t *testing.T) {
 	const hashed = "??@0123456789abcdef0123456789abcdef@"
 	for _, name := range []string{hashed, hashed + "??_R4@"} {
@@ -128,7 +151,7 @@ func BenchmarkPlain(b *testing.B) {
 }
 
 func FuzzName(f *testing.F) {
-	for _, name := range []string{"camlStdlib__List__map_123", "a%2eb.c", "??@0123456789abcdef0123456789abcdef@??_R4@", "_foo@12", "_Z1fv", "_RNvC1a1b", "$s4main3fooyyF"} {
+	for _, name := range []string{"camlStdlib__List__map_123", "a%2eb.c", "??@0123456789abcdef0123456789abcdef@??_R4@", "_foo@12", "_Z1fv", "_RNvC1a1b", "$s4main3fooyyF", "-[_TtC3foo3bar run]"} {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
