@@ -16,10 +16,8 @@ package pdb
 
 import (
 	"strings"
-	"sync"
 
 	"symbolon/internal/bin"
-	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/pdb"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
@@ -27,13 +25,10 @@ import (
 	"symbolon/internal/sym"
 )
 
-// pdbFile is a view of a PDB, the Source of its modules and the Binary of its
-// public symbols.
+// pdbFile is a view of a PDB, and the Binary of its public symbols.
 type pdbFile struct {
-	*units.Image
-	pdb     *pdb.File
+	*Units
 	in      object.Input
-	cover   func() *modules
 	origins object.Origins
 }
 
@@ -43,13 +38,9 @@ func Open(src bin.Source, in object.Input) (*object.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &pdbFile{pdb: p, in: in}
-	f.cover = sync.OnceValue(func() *modules { return findModules(p) })
-	f.Image = units.New(in, units.Layout{Bases: []uint64{0}}, f, units.Traits{Unsized: true, Ordered: p.HasOrder()})
-	f.SetUnits(f)
-	for _, x := range p.Problems {
-		f.Found.At("damaged headers", x.Place, x.Off, x.Reason)
-	}
+	f := &pdbFile{in: in}
+	g := units.New(in, units.Layout{Bases: []uint64{0}}, f, units.Traits{Unsized: true, Ordered: p.HasOrder()})
+	f.Units = NewUnits(g, p, in)
 	f.Memory = p.Footprint()
 	return object.New(f.info(), f, in), nil
 }
@@ -151,78 +142,6 @@ func Identify(src bin.Source) ([]ident.Module, error) {
 		return nil, err
 	}
 	return []ident.Module{pdbModule(f)}, nil
-}
-
-// NumUnits returns the number of modules.
-func (f *pdbFile) NumUnits() int { return len(f.pdb.Modules) }
-
-// Spans appends where the modules have code.
-func (f *pdbFile) Spans(spans []units.Span) []units.Span { return append(spans, f.cover().spans...) }
-
-// Digest adds the procedures of a module.
-func (f *pdbFile) Digest(_ *units.Worker, d *units.Digest, u int) {
-	p := pdbWorkers.Get().(*pdbWorker)
-	defer pdbWorkers.Put(p)
-	d.Full, p.columns = true, f.in.Columns
-	if err := f.pdb.Body(u, &p.body); err != nil {
-		f.Found.At("damaged modules", "module "+f.pdb.Modules[u].Name, int64(u), err.Error())
-	}
-	p.limit = f.cover().rangesOf(p.limit[:0], u)
-	p.work = piecesFree + maxPieces*(len(p.body.Lines)+len(p.body.Procs))
-	// Of functions that the linker made one of the last counts, but of those
-	// without lines the first, if none has lines.
-	for i := len(p.body.Procs) - 1; i >= 0; i-- {
-		if proc := &p.body.Procs[i]; proc.NumLines == 0 {
-			f.addProc(p, d, proc)
-		}
-	}
-	for i := range p.body.Procs {
-		if proc := &p.body.Procs[i]; proc.NumLines > 0 {
-			f.addProc(p, d, proc)
-		}
-	}
-}
-
-const (
-	// maxPieces is into how many pieces a procedure may be torn, on average.
-	maxPieces = 16
-	// piecesFree may be those of any module, counted with their lines.
-	piecesFree = 1 << 20
-)
-
-// addProc makes the chunks of a procedure.
-func (f *pdbFile) addProc(p *pdbWorker, d *units.Digest, proc *pdb.Proc) {
-	p.ranges = f.pdb.Ranges(p.ranges[:0], proc.Section, proc.Off, proc.Size)
-	if p.work -= len(p.ranges) * (1 + p.linesOf(proc)); p.work < 0 {
-		f.Found.Add("damaged modules", "module "+f.pdb.Modules[d.Unit()].Name+": its procedures are torn into too many pieces")
-		return
-	}
-	for _, r := range p.ranges {
-		p.whole = append(p.whole[:0], dwarf.Range{Start: uint64(r.Start), End: uint64(r.End)})
-		for _, part := range units.Intersect(p.whole, p.limit) {
-			p.begin(proc, proc.Off+r.From+uint32(part.Start)-r.Start, part)
-			p.makeCode()
-			d.AddFunc(&f.Layout, part, &p.code)
-		}
-	}
-}
-
-// AppendName appends the name of a procedure or of an inlined function.
-func (f *pdbFile) AppendName(dst []byte, t sym.Text) []byte {
-	at := int64(t >> units.KindShift)
-	switch uint64(t) & 15 {
-	case units.KindNamed, units.KindUnnamed:
-		return f.pdb.AppendProc(dst, at)
-	case units.KindItem:
-		return f.pdb.AppendItem(dst, uint32(at))
-	}
-	return dst
-}
-
-// AppendFile appends the path of a source file.
-func (f *pdbFile) AppendFile(dst []byte, _ int, file uint32) []byte {
-	var room [512]byte
-	return f.AppendPath(dst, f.pdb.AppendString(room[:0], file))
 }
 
 // Origin returns where a source file is kept.
