@@ -56,6 +56,12 @@ const (
 	manyLines = 2 << 20
 )
 
+// Symbols begin with their version.
+const (
+	symbolsVersion = 4
+	symbolsHead    = 4
+)
+
 // maxScopes limits the nesting of scopes. Deeper ones are skipped.
 const maxScopes = 256
 
@@ -65,7 +71,7 @@ func (f *File) Body(module int, m *Body) error {
 	m.Procs, m.Sites, m.Lines = m.Procs[:0], m.Sites[:0], m.Lines[:0]
 	mod := &f.Modules[module]
 	m.base, m.linesOmitted = mod.base, false
-	if mod.stream == noStream || mod.symbols <= 4 {
+	if !f.object && (mod.stream == noStream || mod.symbols <= symbolsHead) {
 		return nil
 	}
 	data, damage := f.moduleData(mod, &m.buf)
@@ -75,13 +81,23 @@ func (f *File) Body(module int, m *Body) error {
 	symbols := data[:min(mod.symbols, int64(len(data)))]
 	rest := data[len(symbols):]
 	rest = rest[min(mod.lines, int64(len(rest))):]
-	if err := m.readSections(rest[:min(mod.sections, int64(len(rest)))]); err != nil && damage == nil {
+	rest = rest[:min(mod.sections, int64(len(rest)))]
+	if err := m.readSections(rest); err != nil && damage == nil {
 		damage = err
 	}
-	if kind := binary.LittleEndian.Uint32(symbols); kind != 4 {
-		return fmt.Errorf("unsupported version %d of symbols", kind)
+	if f.object {
+		_ = parts(rest, func(kind uint32, at int, part []byte) bool { // damage is that of readSections
+			if kind == partSymbols {
+				m.readSymbols(f, rest[:at+len(part)], at)
+			}
+			return true
+		})
+	} else {
+		if kind := binary.LittleEndian.Uint32(symbols); kind != symbolsVersion {
+			return fmt.Errorf("unsupported version %d of symbols", kind)
+		}
+		m.readSymbols(f, symbols, symbolsHead)
 	}
-	m.readSymbols(f, symbols)
 	if m.linesOmitted {
 		damage = cmp.Or(damage, errors.New("too many lines of inlined calls"))
 	}
@@ -120,12 +136,12 @@ func (f *File) moduleData(mod *Module, buf *[]byte) (data []byte, damage error) 
 	return *buf, damage
 }
 
-// readSymbols reads procedures and the calls inlined into them.
-func (m *Body) readSymbols(f *File, data []byte) {
+// readSymbols reads procedures and the calls inlined into them, from an offset on.
+func (m *Body) readSymbols(f *File, data []byte, from int) {
 	m.scopes = m.scopes[:0]
 	skipped := 0 // open scopes beyond maxScopes
 	last := Proc{}
-	for r := range records(data, 4) {
+	for r := range records(data, from) {
 		switch {
 		case closesScope(r.kind) && skipped > 0:
 			skipped--

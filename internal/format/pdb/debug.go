@@ -177,6 +177,11 @@ type Part struct {
 // Parts yields the contributions of code in the order of the file, which is
 // that of the addresses at link time.
 func (f *File) Parts(yield func(p Part) bool) {
+	for _, r := range f.code {
+		if !yield(Part{Range: r}) {
+			return
+		}
+	}
 	var room [4]Range
 	left := maxPieces + len(f.parts) // each contribution is more than one byte
 	for b := f.parts; len(b) > 0 && left > 0; b = b[f.partSize:] {

@@ -18,6 +18,10 @@
 //	   symbols  public symbols, by name; separately their order by address
 //	   section headers, frame data, address maps
 //
+// An object file has the same records and line information in sections of its
+// own, .debug$S and .debug$T: OpenObject makes them the one module of a File.
+// Types and items have common numbers there, and strings are those of the object.
+//
 // Symbol records nest: a procedure contains the calls that were inlined into
 // it, and these contain further calls. The code of a call is encoded by
 // annotations, small operations on an offset and a line. The position of a call

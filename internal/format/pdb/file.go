@@ -36,6 +36,7 @@ type File struct {
 	Machine  uint16 // for ident.MachineArch; 0: unknown
 	Stripped bool   // private symbols and lines were removed
 	Modules  []Module
+	TypeFile *TypeFile // of an object; nil: none
 	Problems []Problem
 
 	msf      *container
@@ -54,6 +55,8 @@ type File struct {
 	types    *table
 	items    *table
 	exports  exports
+	object   bool    // it is the debug information of an object file
+	code     []Range // of an object
 }
 
 // Module is a compilation unit.
@@ -181,6 +184,9 @@ const namesHead = 12
 // AppendString appends the string at an offset of the names of the file,
 // truncated to the stream.
 func (f *File) AppendString(dst []byte, off uint32) []byte {
+	if f.object {
+		return appendCString(dst, f.names, int64(off))
+	}
 	return appendCString(dst, f.names, int64(off)+namesHead)
 }
 
@@ -226,10 +232,13 @@ func (f *File) HasPublics() (has bool) {
 // HasCode reports whether a module has a procedure, whatever Stripped is.
 // Thunks do not count, since they remain in stripped modules.
 func (f *File) HasCode() bool {
+	if f.object {
+		return f.hasCodeInParts()
+	}
 	var room []byte
 	for i := range f.Modules {
 		m := &f.Modules[i]
-		if m.stream == noStream || m.symbols <= 4 {
+		if m.stream == noStream || m.symbols <= symbolsHead {
 			continue
 		}
 		s := f.msf.stream(int(m.stream))
@@ -242,14 +251,23 @@ func (f *File) HasCode() bool {
 			if f.msf.whole == nil {
 				room = data
 			}
-			for r := range records(data, 4) {
-				if p, ok := r.procedure(); ok && p.size > 0 && r.kind != symThunk && r.kind != symThunkST {
-					return true
-				}
+			if hasProcedure(data, symbolsHead) {
+				return true
 			}
 			if size == all {
 				break
 			}
+		}
+	}
+	return false
+}
+
+// hasProcedure reports whether one of the records from an offset on is a
+// procedure, other than a thunk.
+func hasProcedure(data []byte, from int) bool {
+	for r := range records(data, from) {
+		if p, ok := r.procedure(); ok && p.size > 0 && r.kind != symThunk && r.kind != symThunkST {
+			return true
 		}
 	}
 	return false

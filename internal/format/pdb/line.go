@@ -19,7 +19,9 @@ type Line struct {
 
 // Kinds of the parts that follow the symbols of a module.
 const (
+	partSymbols   = 0xf1 // of an object
 	partLines     = 0xf2
+	partStrings   = 0xf3 // of an object
 	partChecksums = 0xf4
 	partInlinees  = 0xf6
 	partImports   = 0xf7

@@ -1,6 +1,7 @@
 package pdb_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -312,10 +313,14 @@ func FuzzPDB(f *testing.F) {
 		p.FPO = make([]byte, 32)
 		f.Add(p.Bytes())
 	}
+	for _, b := range fixture.SampleSymbols(0x1000, 0x2008) {
+		f.Add(append(b, fixture.SampleTypes()...))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := pdb.Open(bin.Bytes(data))
 		if err != nil {
-			return
+			types := max(bytes.LastIndex(data, []byte("\x04\x00\x00\x00")), 0) // of an object
+			file = openObject(data[types:], data[:types])
 		}
 		for i := range min(len(file.Modules), 20) {
 			text(file, i)
