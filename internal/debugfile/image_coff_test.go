@@ -1,11 +1,14 @@
 package debugfile_test
 
 import (
+	"path/filepath"
+	"reflect"
 	"testing"
 
 	"symbolon/internal/fixture"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
+	"symbolon/internal/sym"
 )
 
 // coffObject returns an object with a function in each of two sections, which both
@@ -23,7 +26,7 @@ func coffObject(machine uint16) *fixture.PE {
 		{Name: "first", Section: 1, Type: 0x20, Class: 2}, {Name: ".text$f_in_its_own", Section: 2, Class: 3},
 	}
 	for _, s := range p.Sections() {
-		x.Section(fixture.PESection{Name: s.Name, Data: s.Data, Flags: 0x42100040, Relocs: addressesOf(s.Data, second, second+0x18)})
+		x.Section(fixture.PESection{Name: s.Name, Data: s.Data, Flags: fixture.PEDebugData, Relocs: addressesOf(s.Data, second, second+0x18)})
 	}
 	return x
 }
@@ -74,4 +77,126 @@ func TestDamageOfObjectsOfWindowsIsTold(t *testing.T) {
 	o = open(t, x.Object(false))
 	wants(t, o, map[uint64]string{0x9: "first :0 [0+0]"})
 	told(t, o, "a section", "damaged headers", "section .text", 1)
+}
+
+// An object with CodeView answers as the PDB that was linked from it.
+func TestObjectsAnswerAsThePDBThatWasLinkedFromThem(t *testing.T) {
+	for object, pdb := range map[string]string{
+		"win-x86_64-kiln.obj": "win-x86_64.pdb", "win-i686-kiln.obj": "win-i686.pdb", "win-aarch64-unload.obj": "win-aarch64.pdb",
+	} {
+		t.Run(object, func(t *testing.T) {
+			linked := functionsOf(t, openCorpus(t, filepath.Join(corpus, pdb)))
+			o := openCorpus(t, filepath.Join(corpus, object))
+			compared := 0
+			for name, f := range functionsOf(t, o) {
+				to, ok := linked[name]
+				if !ok || f.Size == 0 {
+					continue // another function calls it inline
+				}
+				for at := range f.Size {
+					got, want := brief(o.Lookup(nil, f.Entry+at), o.AppendText), brief(to.object.Lookup(nil, to.Entry+at), to.object.AppendText)
+					if got != want {
+						t.Fatalf("%s+%#x\n   is %s\nwants %s", name, at, got, want)
+					}
+					compared++
+				}
+			}
+			if compared < 100 {
+				t.Errorf("%d addresses were compared", compared)
+			}
+			agreeWithTable(t, o, object)
+		})
+	}
+}
+
+// entered is a function of an object.
+type entered struct {
+	object *object.Object
+	sym.Node
+}
+
+// functionsOf returns the functions of an object by name.
+func functionsOf(t *testing.T, o *object.Object) map[string]entered {
+	t.Helper()
+	all := map[string]entered{}
+	err := o.Blocks(object.BlockOptions{}, func(b *sym.Block) error {
+		if len(b.Nodes) > 0 {
+			all[str(o, b.Nodes[0].Name)] = entered{o, b.Nodes[0]}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestCodeViewInObjects(t *testing.T) {
+	for _, big := range []bool{false, true} {
+		o := open(t, fixture.SampleObject().Object(big))
+		wants(t, o, map[uint64]string{
+			0x0: "yard::first(int) c:\\one.cc:5 [0+20]", 0x9: "yard::first(int) c:\\one.cc:6 [0+20]",
+			0x1f: "yard::first(int) c:\\one.cc:6 [0+20]", 0x20: "",
+		})
+		agreeWithTable(t, o, "CodeView")
+		if info := o.Info(); info.Kind != "coff" || info.Features != object.HasSymbols|object.HasDebug || info.BadRecords != 0 {
+			t.Errorf("large: %v: %+v", big, info)
+		}
+	}
+	x := fixture.SampleObject()
+	x.Sections[0].Name, x.Sections[0].Flags = ".data", fixture.PEData
+	o := open(t, x.Object(false))
+	wants(t, o, map[uint64]string{
+		0x7: "", 0x8: "yard::second(int) c:\\two.cc:32 [8+10]", 0xc: "inner(int) c:\\two.cc:101 < yard::second(int) c:\\two.cc:32 [8+10]",
+		0x10: "yard::second(int) c:\\two.cc:32 [8+10]", 0x17: "yard::second(int) c:\\two.cc:32 [8+10]",
+	})
+	agreeWithTable(t, o, "a function of another section")
+}
+
+// Types that another file has are needed: without them functions have no arguments.
+func TestTypesOfObjectsInOtherFilesAreNeeded(t *testing.T) {
+	guid := [16]byte{1, 2, 3, 15: 16}
+	for path, c := range map[string]struct {
+		record []byte
+		need   object.Need
+	}{
+		"a PDB": {
+			fixture.PDBRecord(0x1515, guid[:], uint32(3), `C:\out\vc140.pdb`),
+			object.Need{Kind: object.NeedTypes, Name: "vc140.pdb", Dir: `C:\out\`, DebugID: ident.NewGUID(guid, 3)},
+		},
+		"a precompiled header": {
+			fixture.PDBRecord(0x1509, uint32(0x1000), uint32(20), uint32(7), "stdafx.obj"),
+			object.Need{Kind: object.NeedTypes, Name: "stdafx.obj"},
+		},
+	} {
+		x := fixture.SampleObject()
+		x.Sections[4].Data = append([]byte{4, 0, 0, 0}, c.record...)
+		x.Sections[4].Size = uint32(len(x.Sections[4].Data))
+		o := open(t, x.Object(false))
+		wants(t, o, map[uint64]string{0x0: "yard::first c:\\one.cc:5 [0+20]"})
+		if needs := o.Needs(); len(needs) != 1 || !reflect.DeepEqual(needs[0], c.need) || c.need.Kind.String() != "types" {
+			t.Errorf("%s: needs %+v, want %+v", path, needs, c.need)
+		}
+	}
+}
+
+// Damage in the CodeView of a function costs that function.
+func TestDamageOfCodeViewIsTold(t *testing.T) {
+	x := fixture.SampleObject()
+	x.Sections[3].Data[8]++ // the size of its symbols
+	o := open(t, x.Object(false))
+	wants(t, o, map[uint64]string{0x0: "yard::first(int) c:\\one.cc:5 [0+20]"})
+	told(t, o, "parts", "damaged sections", ".debug$S", 1)
+
+	x = fixture.SampleObject()
+	x.Sections[3].Data[0] = 2
+	o = open(t, x.Object(false))
+	wants(t, o, map[uint64]string{0x0: "yard::first(int) c:\\one.cc:5 [0+20]"})
+	told(t, o, "a version", "damaged sections", "unsupported version 2", 1)
+
+	x = fixture.SampleObject()
+	x.Sections[4].Data[0] = 2
+	o = open(t, x.Object(false))
+	wants(t, o, map[uint64]string{0x0: "yard::first c:\\one.cc:5 [0+20]"})
+	told(t, o, "types", "damaged headers", ".debug$T", 1)
 }

@@ -51,7 +51,7 @@ func imageSeeds(t testing.TB) (all [][]byte) {
 	all = append(all, portable(t).Bytes(), m.Bytes(), fixture.MachOFat(false, m, machoImage(fixture.MachOARM64, fixture.MachODylib, uuidB)), wasm)
 	x, program := peProgram(fixture.PEX64, fixture.ProgramFunc{Name: "f"})
 	all = append(all, exported().Bytes(), withDWARF(x, program).Bytes())
-	all = append(all, coffObject(fixture.PEX64).Object(false), coffObject(fixture.PEX64).Object(true))
+	all = append(all, coffObject(fixture.PEX64).Object(false), coffObject(fixture.PEX64).Object(true), fixture.SampleObject().Object(false))
 	for _, pack := range []func(testing.TB, ...member) []byte{arGNU, arBSD, zipped(zip.Store), zipped(zip.Deflate), tarred, cabinet(fixture.CabMSZIP), cabinet(fixture.CabLZX | 15<<8)} {
 		all = append(all, pack(t, member{"a.o", oneELF("a")}, member{"b", wasm}))
 	}

@@ -94,7 +94,7 @@ type Need struct {
 	Member string // of the archive that Name is, for NeedObject
 	Time   int64  // when a NeedObject outside of archives was last written, in seconds since 1970; 0: unknown
 
-	DebugID ident.DebugID // of NeedPDB
+	DebugID ident.DebugID // of NeedPDB, and of NeedTypes if that is a PDB
 
 	Linked any // data of the reader, for NeedObject
 }
@@ -111,9 +111,10 @@ const (
 	NeedModule                 // all debug information of a module of WebAssembly: another one with the same code
 	NeedMap                    // the names that Apple's store replaced by numbers
 	NeedPDB                    // all debug information of a Windows binary
+	NeedTypes                  // the types of an object of Windows: a PDB, or another object
 )
 
-var needNames = [...]string{"debug", "alt", "split", "dsym", "object", "module", "symbol map", "pdb"}
+var needNames = [...]string{"debug", "alt", "split", "dsym", "object", "module", "symbol map", "pdb", "types"}
 
 func (k NeedKind) String() string { return needNames[k] }
 

@@ -179,7 +179,11 @@ func (f *File) apply(ops *relocOps, r []byte, base uint32, data []byte) bool {
 	if op == opNothing {
 		return true
 	}
-	sym, ok := f.record(le.Uint32(r[4:]))
+	number := le.Uint32(r[4:])
+	sym, ok := f.record(number)
+	if sym.class == classWeak && sym.aux > 0 {
+		sym = f.weak(sym, number+1)
+	}
 	if !ok || off+relocSizes[op] > uint64(len(data)) {
 		return false
 	}

@@ -85,6 +85,7 @@ func TestRelocationsOfObjects(t *testing.T) {
 		{fixture.PEX64, fixture.PEReloc{Off: 8, Symbol: 11, Type: 10}, fixture.PEPack(uint16(0x0101))},
 		{fixture.PEX64, fixture.PEReloc{Off: 8, Symbol: 12, Type: 11}, fixture.PEPack(uint32(first))},
 		{fixture.PEX64, fixture.PEReloc{Off: 8, Symbol: 17, Type: 2}, fixture.PEPack(uint32(first + 0x20))},
+		{fixture.PEX64, fixture.PEReloc{Off: 8, Symbol: 8, Type: 2}, fixture.PEPack(uint32(first + 0x1010))}, // weak
 		{fixture.PEX64, fixture.PEReloc{Off: 8, Symbol: 7, Type: 0}, fixture.PEPack(uint32(first))},
 		{fixture.PEX86, fixture.PEReloc{Off: 8, Symbol: 7, Type: 6}, fixture.PEPack(uint32(first + 0x2004))},
 		{fixture.PEX86, fixture.PEReloc{Off: 8, Symbol: 7, Type: 20}, fixture.PEPack(uint32(first + 0x2004 - 12))},

@@ -3,12 +3,17 @@ package image
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/pdb"
 	"symbolon/internal/format/pe"
+	"symbolon/internal/ident"
 	"symbolon/internal/object"
+	objectpdb "symbolon/internal/object/pdb"
 	"symbolon/internal/object/units"
+	"symbolon/internal/unpack"
 )
 
 // OpenCOFF opens an object file of Windows, with DWARF or CodeView in it.
@@ -23,7 +28,9 @@ func OpenCOFF(src bin.Source, in object.Input) (*object.Object, error) {
 	if left > 0 {
 		b.Found.Add("sections of code without place", fmt.Sprintf("%d beyond the first %d", left, len(layout.Parts)))
 	}
-	b.openDWARF()
+	if b.openDWARF(); b.dwarf == nil {
+		b.openCodeView(src.Size())
+	}
 	for _, p := range f.Problems {
 		b.Found.At("damaged headers", p.Place, p.Off, p.Reason)
 	}
@@ -33,6 +40,9 @@ func OpenCOFF(src bin.Source, in object.Input) (*object.Object, error) {
 	b.Memory = b.budget.Heap
 	info := b.info()
 	info.Kind, info.Module.CodeID = "coff", "" // which identifies the linked file
+	if b.codeView != nil && b.codeView.HasCode() {
+		info.Features |= object.HasDebug
+	}
 	return object.New(info, b, in), nil
 }
 
@@ -59,6 +69,58 @@ func layCode(f *pe.File) (l units.Layout, left int) {
 		l = units.Layout{Bases: []uint64{0}, Parts: []dwarf.Range{{}}}
 	}
 	return l, left
+}
+
+// openCodeView opens the units in the sections .debug$S of a file of some size.
+// Functions that may be dropped have their own.
+func (b *peFile) openCodeView(fileSize int64) {
+	const name = ".debug$S"
+	size := int64(0)
+	b.eachSection(name, func(_ *pe.Section, data []byte) { size += unpack.Aligned(int64(len(data))) })
+	if size == 0 || size > 2*fileSize {
+		return // only sections that overlap have that many bytes
+	}
+	all, err := b.budget.Memory(int(size))
+	if err != nil {
+		return // and Budget.Failed is set
+	}
+	at := 0
+	b.eachSection(name, func(s *pe.Section, data []byte) {
+		own := all[at:][:copy(all[at:], data)]
+		b.relocate(s, own)
+		whole, err := pdb.TrimSymbols(own)
+		if err != nil {
+			b.Found.At("damaged sections", name, s.Off, err.Error())
+		}
+		at += (len(whole) + 3) &^ 3
+	})
+	o := pdb.Object{Machine: b.f.Machine, Symbols: all[:at], Types: b.data(".debug$T")}
+	for _, r := range b.Parts {
+		o.Code = append(o.Code, pdb.Range{Start: uint32(r.Start), End: uint32(r.End)})
+	}
+	b.codeView = pdb.OpenObject(o)
+	objectpdb.NewUnits(b.Image, b.codeView, b.in)
+	if t := b.codeView.TypeFile; t != nil {
+		file := t.Path[strings.LastIndexAny(t.Path, `/\`)+1:]
+		n := object.Need{Kind: object.NeedTypes, Name: file, Dir: strings.TrimSuffix(t.Path, file)}
+		if t.GUID != [16]byte{} {
+			n.DebugID = ident.NewGUID(t.GUID, t.Age)
+		}
+		b.needs = append(b.needs, n)
+	}
+}
+
+// eachSection calls yield with the sections of a name.
+func (b *peFile) eachSection(name string, yield func(s *pe.Section, data []byte)) {
+	for i := range b.f.Sections {
+		if s := &b.f.Sections[i]; s.Name == name {
+			data, err := b.f.Data(s)
+			if err != nil {
+				b.Found.Add("damaged sections", name+": "+err.Error())
+			}
+			yield(s, data)
+		}
+	}
 }
 
 // relocate applies the relocations of a section to its bytes.

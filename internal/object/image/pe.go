@@ -13,6 +13,7 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/format/dwarf"
 	"symbolon/internal/format/gopcln"
+	"symbolon/internal/format/pdb"
 	"symbolon/internal/format/pe"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
@@ -27,6 +28,8 @@ type peFile struct {
 	f      *pe.File
 	budget *unpack.Budget
 	starts func() []uint32 // of functions
+
+	codeView *pdb.File // of an object; nil: none
 }
 
 // OpenPE opens a PE file, and the portable PDB in it. Its DWARF tells addresses as

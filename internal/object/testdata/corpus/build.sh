@@ -210,6 +210,8 @@ for arch in x86_64 i686 aarch64; do
 		'/pdbsourcepath:c:\corpus' /out:win-$arch.exe /pdb:win-$arch.pdb win-$arch-kiln.obj win-$arch-unload.obj
 	keep win-$arch.exe win-$arch.exe
 done
+# Objects of CodeView are expected to answer as the PDB that was linked from them.
+mv win-x86_64-kiln.obj win-i686-kiln.obj win-aarch64-unload.obj "$here"
 
 for f in clang-dwarf[2-5] gcc-dwarf[2-5] gcc-cc-strict2 clang-cc-dwarf5 gcc-cc-dwarf5 line-tables-only embed-source dwarf64 i386 lto \
 	no-build-id zlib zlib-gnu zstd debug-types4 debug-types5 split4 split4-*.dwo split5 split5-*.dwo dwp4 dwp4.dwp dwp5 dwp5.dwp \
