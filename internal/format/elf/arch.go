@@ -13,6 +13,9 @@ const (
 	machineMIPS, machineMIPSLE = 8, 10
 	machinePPC, machinePPC64   = 20, 21
 	machineRISCV, machineS390  = 243, 22
+	machineARC, machineARC2    = 93, 195
+	machineCSKY, machine68K    = 252, 4
+	machineIA64                = 50
 )
 
 // archs maps a machine to its instruction sets: those of 32-bit and 64-bit

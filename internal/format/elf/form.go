@@ -35,6 +35,8 @@ var relocForms = map[uint16]*[relocKinds]relocForm{
 	machineMIPS: &formsMIPS, machineMIPSLE: &formsMIPS,
 	machinePPC: &formsPPC, machinePPC64: &formsPPC,
 	machineRISCV: &formsRISCV, machineS390: &formsS390,
+	machineARC: &formsARC, machineARC2: &formsARC,
+	machineCSKY: &formsCSKY, machine68K: &forms68K, machineIA64: &formsIA64,
 }
 
 var formsX86_64 = [relocKinds]relocForm{
@@ -86,4 +88,29 @@ var formsS390 = [relocKinds]relocForm{
 var formsMIPS = [relocKinds]relocForm{
 	18: {opAbs, 8}, 2: {opAbs, 4}, 1: {opAbs, 2}, 248: {opRel, 4},
 	39: {opAbs, 4}, 41: {opAbs, 8}, // TLS_DTPREL
+}
+
+var formsARC = [relocKinds]relocForm{
+	4: {opAbs, 4}, 2: {opAbs, 2}, 1: {opAbs, 1}, 49: {opRel, 4},
+	67: {opAbs, 4}, // TLS_DTPOFF
+}
+
+var formsCSKY = [relocKinds]relocForm{
+	1: {opAbs, 4}, 5: {opRel, 4},
+	55: {opAbs, 4}, // TLS_LDO32
+}
+
+var forms68K = [relocKinds]relocForm{
+	1: {opAbs, 4}, 2: {opAbs, 2}, 3: {opAbs, 1},
+	4: {opRel, 4}, 5: {opRel, 2}, 6: {opRel, 1},
+	31: {opAbs, 4}, // TLS_LDO32
+}
+
+// formsIA64 has types of their own for each byte order, the second one little
+// endian. Those relative to a section are like absolute ones in debug information.
+var formsIA64 = [relocKinds]relocForm{
+	0x24: {opAbs, 4}, 0x25: {opAbs, 4}, 0x26: {opAbs, 8}, 0x27: {opAbs, 8},
+	0x64: {opAbs, 4}, 0x65: {opAbs, 4}, 0x66: {opAbs, 8}, 0x67: {opAbs, 8},
+	0x4c: {opRel, 4}, 0x4d: {opRel, 4}, 0x4e: {opRel, 8}, 0x4f: {opRel, 8},
+	0xb4: {opAbs, 4}, 0xb5: {opAbs, 4}, 0xb6: {opAbs, 8}, 0xb7: {opAbs, 8}, // DTPREL
 }

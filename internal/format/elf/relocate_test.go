@@ -51,11 +51,16 @@ func TestRelocationsOfAllMachines(t *testing.T) {
 		{"RISC-V SET8", 243, 54, 1, 0x7f}, {"RISC-V SET16", 243, 55, 2, 0x407f}, {"RISC-V SET32", 243, 56, 4, 0x407f},
 		{"RISC-V ADD8", 243, 33, 1, 0x40}, {"RISC-V ADD16", 243, 34, 2, 0x0240}, {"RISC-V ADD32", 243, 35, 4, 0xc1c20240}, {"RISC-V ADD64", 243, 36, 8, 0xc1c1c1c1c1c20240},
 		{"RISC-V SUB8", 243, 37, 1, 0x42}, {"RISC-V SUB16", 243, 38, 2, 0x8142}, {"RISC-V SUB32", 243, 39, 4, 0xc1c18142}, {"RISC-V SUB64", 243, 40, 8, 0xc1c1c1c1c1c18142},
+		{"ARC 32", 93, 4, 4, 0x407f}, {"ARCv2 32", 195, 4, 4, 0x407f}, {"ARC 16", 195, 2, 2, 0x407f}, {"ARC 8", 195, 1, 1, 0x7f}, {"ARC 32_PCREL", 195, 49, 4, 0x3f7d}, {"ARC TLS_DTPOFF", 195, 67, 4, 0x407f}, {"ARC 32_ME", 195, 27, 0, absent},
+		{"C-SKY ADDR32", 252, 1, 4, 0x407f}, {"C-SKY PCREL32", 252, 5, 4, 0x3f7d}, {"C-SKY TLS_LDO32", 252, 55, 4, 0x407f},
+		{"68K 32", 4, 1, 4, 0x407f}, {"68K 16", 4, 2, 2, 0x407f}, {"68K 8", 4, 3, 1, 0x7f}, {"68K PC32", 4, 4, 4, 0x3f7d}, {"68K PC16", 4, 5, 2, 0x3f7d}, {"68K PC8", 4, 6, 1, 0x7d}, {"68K TLS_LDO32", 4, 31, 4, 0x407f},
+		{"IA-64 DIR32LSB", 50, 0x25, 4, 0x407f}, {"IA-64 DIR64LSB", 50, 0x27, 8, 0x407f}, {"IA-64 DIR64MSB", 50, 0x26, 8, 0x407f}, {"IA-64 SECREL32LSB", 50, 0x65, 4, 0x407f}, {"IA-64 SECREL64LSB", 50, 0x67, 8, 0x407f},
+		{"IA-64 PCREL32LSB", 50, 0x4d, 4, 0x3f7d}, {"IA-64 PCREL64LSB", 50, 0x4f, 8, 0x3f7d}, {"IA-64 DTPREL64LSB", 50, 0xb7, 8, 0x407f}, {"IA-64 IMM64", 50, 0x23, 0, absent},
 		{"RISC-V SET6", 243, 53, 1, 0xff}, {"RISC-V SUB6", 243, 52, 1, 0xc2},
 	} {
 		for _, big := range []bool{false, true} {
 			for _, rela := range []bool{false, true} {
-				e := &fixture.ELF{Wide: tc.machine != 3 && tc.machine != 40, Big: big, Machine: tc.machine}
+				e := &fixture.ELF{Wide: !slices.Contains([]uint16{3, 4, 40, 93, 195, 252}, tc.machine), Big: big, Machine: tc.machine}
 				if !e.Wide && tc.kind > 0xff || !rela && tc.machine == 243 {
 					continue
 				}
