@@ -52,6 +52,7 @@ func imageSeeds(t testing.TB) (all [][]byte) {
 	x, program := peProgram(fixture.PEX64, fixture.ProgramFunc{Name: "f"})
 	all = append(all, exported().Bytes(), withDWARF(x, program).Bytes())
 	all = append(all, coffObject(fixture.PEX64).Object(false), coffObject(fixture.PEX64).Object(true), fixture.SampleObject().Object(false))
+	all = append(all, fixture.NewWasm().Code([]byte("\x00\x0b")).Linking(fixture.WasmSymbol{Name: "f"}).Bytes())
 	for _, pack := range []func(testing.TB, ...member) []byte{arGNU, arBSD, zipped(zip.Store), zipped(zip.Deflate), tarred, cabinet(fixture.CabMSZIP), cabinet(fixture.CabLZX | 15<<8)} {
 		all = append(all, pack(t, member{"a.o", oneELF("a")}, member{"b", wasm}))
 	}

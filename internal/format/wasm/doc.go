@@ -6,7 +6,8 @@
 // https://webassembly.github.io/spec/core/binary/modules.html and its appendix
 // on the name section; DWARF, external_debug_info and build_id as in
 // https://yurydelendik.github.io/webassembly-dwarf/ and
-// https://github.com/WebAssembly/tool-conventions/blob/main/BuildId.md.
+// https://github.com/WebAssembly/tool-conventions/blob/main/BuildId.md. Objects
+// are described in Linking.md there.
 //
 //	module   "\0asm", version 1, then sections
 //	section  {id, size, content}; the content of id 0, a custom section, begins
@@ -17,6 +18,12 @@
 // An address is an offset in the file, as reported by browsers. A function
 // begins after the size of its body and ends with the body; the size of the
 // next body belongs to no function. DWARF addresses are relative to CodeOffset.
+//
+// # Objects
+//
+// An object, which is not linked, has a section for linkers, and the names of its
+// functions in the symbol table there. Its debug information has relocations for
+// the linker; compilers have applied them, so they are not read.
 //
 // # Deviations met in the wild
 //

@@ -47,7 +47,8 @@ type File struct {
 	Problems []Problem
 
 	src          bin.Source
-	names        []byte // the name section
+	names        []byte // the name section, or without one that for linkers
+	isLinking    bool   // names is the latter
 	imports      uint32 // number of imported functions
 	importsValid bool   // imports is valid
 	is64         bool
@@ -81,9 +82,15 @@ func Open(src bin.Source) (*File, error) {
 	if c := f.cursor(f.find(idMemory, "")); c.Uleb() > 0 {
 		f.is64 = f.is64 || c.U8()&memory64 != 0
 	}
-	f.names, err = f.Data("name")
+	if f.names, err = f.Data("name"); len(f.names) == 0 && err == nil {
+		f.names, err = f.Data(linking)
+		f.isLinking = true
+	}
 	return f, err
 }
+
+// linking is the name of the section for linkers, which only objects have.
+const linking = "linking"
 
 func (f *File) problem(place string, off int64, format string, args ...any) {
 	f.Problems = append(f.Problems, Problem{place, off, fmt.Sprintf(format, args...)})
@@ -229,8 +236,12 @@ func (f *File) Arch() ident.Arch {
 	return ident.ArchWasm32
 }
 
-// Kind returns "lib" for a module that declares functions, else "dbg".
+// Kind returns "rel" for an object, "lib" for a module that declares functions,
+// else "dbg".
 func (f *File) Kind() string {
+	if f.Section(linking) != nil {
+		return "rel"
+	}
 	if f.cursor(f.find(idFuncs, "")).Uleb() > 0 {
 		return "lib"
 	}

@@ -75,6 +75,45 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
+// relocatable returns an object with two imported functions and three of its own.
+func relocatable() *fixture.Wasm {
+	return fixture.NewWasm().Imports(importFunc, importFunc).Code([]byte("\x00\x0b"), []byte("\x00\x41\x0b"), []byte("\x00\x0b")).
+		Linking(
+			fixture.WasmSymbol{Flags: 0x10, Index: 0}, fixture.WasmSymbol{Flags: 0x50, Index: 1, Name: "imported"},
+			fixture.WasmSymbol{Kind: 1, Name: "data"}, fixture.WasmSymbol{Kind: 1, Flags: 0x10, Name: "other"}, fixture.WasmSymbol{Kind: 3, Index: 2},
+			fixture.WasmSymbol{Index: 2, Name: "first"}, fixture.WasmSymbol{Index: 2, Name: "alias"}, fixture.WasmSymbol{Kind: 2, Index: 3, Name: "global"},
+			fixture.WasmSymbol{Index: 4, Name: "third"}, fixture.WasmSymbol{Index: 900, Name: "nowhere"})
+}
+
+func TestFunctionsOfObjectsHaveTheNamesOfTheirSymbols(t *testing.T) {
+	f := open(t, relocatable().Bytes())
+	got, problems := functions(t, f)
+	if want := []string{"2-4 first", "5-8 ", "9-11 third"}; !slices.Equal(got, want) || len(problems) > 0 || f.Kind() != "rel" {
+		t.Errorf("%s: %q, want %q; %v", f.Kind(), got, want, problems)
+	}
+	f = open(t, relocatable().Names(fixture.WasmName{Index: 3, Name: "named"}).Bytes())
+	if got, _ := functions(t, f); !slices.Equal(got, []string{"2-4 ", "5-8 named", "9-11 "}) {
+		t.Errorf("with a name section: %q", got)
+	}
+}
+
+func TestDamagedSymbolsOfObjectsAreReported(t *testing.T) {
+	whole := relocatable().Bytes()
+	at := strings.Index(string(whole), "linking") + len("linking")
+	for name, change := range map[string]func(b []byte) []byte{
+		"version": func(b []byte) []byte { b[at] = 1; return b },
+		"part":    func(b []byte) []byte { b[at+2] = 100; return b },
+		"count":   func(b []byte) []byte { b[at+6]++; return b },
+		"fewer":   func(b []byte) []byte { b[at+6]--; return b },
+		"end":     func(b []byte) []byte { return b[:len(b)-1] },
+	} {
+		f := open(t, change([]byte(string(whole))))
+		if _, problems := functions(t, f); len(problems) != 1 || problems[0].Place != "linking section" {
+			t.Errorf("%s: %v", name, problems)
+		}
+	}
+}
+
 func TestCustomSectionsAreInPlace(t *testing.T) {
 	b := module().Bytes()
 	f := open(t, b)

@@ -49,8 +49,11 @@ func (f *File) functionNames(count uint64) ([]uint32, []Problem) {
 	if len(f.names) == 0 || !f.importsValid {
 		return nil, nil
 	}
-	damaged := []Problem{{"name section", f.Section("name").Off, "cannot be read to its end"}}
 	names := make([]uint32, count)
+	if f.isLinking {
+		return names, f.linkedNames(names)
+	}
+	damaged := []Problem{{"name section", f.Section("name").Off, "cannot be read to its end"}}
 	for c := bin.NewCursor(f.names, binary.LittleEndian); c.Len() > 0; {
 		part, size := c.U8(), c.Uleb()
 		at := c.Off()
@@ -74,6 +77,76 @@ func (f *File) functionNames(count uint64) ([]uint32, []Problem) {
 		}
 	}
 	return names, nil
+}
+
+// Parts of the section for linkers.
+const (
+	linkingVersion = 2
+	linkingSymbols = 8
+
+	symbolFunction = 0
+	symbolData     = 1
+	symbolSection  = 3
+
+	symbolUndefined = 0x10
+	symbolExplicit  = 0x40 // it has a name although it is undefined
+)
+
+// linkedNames sets the offsets of the names of functions in the symbol table of an
+// object. Of several symbols of a function the first counts.
+func (f *File) linkedNames(names []uint32) []Problem {
+	c := bin.NewCursor(f.names, binary.LittleEndian)
+	problem := func(reason string) []Problem { return []Problem{{"linking section", f.Section(linking).Off, reason}} }
+	if c.Uleb() != linkingVersion {
+		return problem("unsupported version")
+	}
+	for c.Len() > 0 {
+		part, size := c.U8(), c.Uleb()
+		if c.Err() != nil || size > uint64(c.Len()) {
+			return problem("cannot be read to its end")
+		}
+		if part != linkingSymbols {
+			c.Skip(int(size))
+			continue
+		}
+		end := c.Off() + int(size)
+		n := c.Uleb()
+		for ; n > 0 && c.Err() == nil && c.Off() < end; n-- {
+			f.linkedName(c, names)
+		}
+		if c.Err() != nil || c.Off() != end || n > 0 {
+			return problem("the symbol table cannot be read to its end")
+		}
+	}
+	return nil
+}
+
+// linkedName reads a symbol, and sets the offset of its name if it is that of a
+// function of the object.
+func (f *File) linkedName(c *bin.Cursor, names []uint32) {
+	kind, flags := c.U8(), c.Uleb()
+	isDefined := flags&symbolUndefined == 0
+	switch kind {
+	case symbolData:
+		text(c)
+		if isDefined {
+			c.Uleb()
+			c.Uleb()
+			c.Uleb()
+		}
+	case symbolSection:
+		c.Uleb()
+	default:
+		index := c.Uleb() - uint64(f.imports)
+		if !isDefined && flags&symbolExplicit == 0 {
+			return
+		}
+		off := c.Off()
+		text(c)
+		if kind == symbolFunction && isDefined && c.Err() == nil && index < uint64(len(names)) && names[index] == 0 {
+			names[index] = uint32(off)
+		}
+	}
 }
 
 // Name returns the name for a number that Functions yielded.

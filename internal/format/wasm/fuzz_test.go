@@ -12,6 +12,7 @@ import (
 // and in ascending order, and that Name accepts their numbers.
 func FuzzOpen(f *testing.F) {
 	f.Add(module().Bytes())
+	f.Add(relocatable().Bytes())
 	f.Add(fixture.NewWasm().Imports("\x02\x05\x01\x02", importRef).Section(5, []byte{1, 4, 1}).Code([]byte("\x00\x0b")).Bytes())
 	f.Add(fixture.NewWasm().Section(10, []byte{3, 2, 0, 11, 9, 0}).Custom("name", []byte{1, 9, 2, 0, 1, 'a', 1, 200}).Bytes())
 	f.Fuzz(func(t *testing.T, b []byte) {

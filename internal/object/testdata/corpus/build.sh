@@ -200,6 +200,7 @@ coff armv7 sort
 # wasm.
 units w clang --target=wasm32 -gdwarf-4 -O2
 wasm-ld --no-entry --export=start --allow-undefined w-tile.o w-sort.o -o wasm32.wasm
+clang --target=wasm32 $MAP $FREE -gdwarf-4 -O2 -c src/sort.c -o wasm32.o
 
 # Windows.
 for arch in x86_64 i686 aarch64; do
@@ -217,7 +218,7 @@ for f in clang-dwarf[2-5] gcc-dwarf[2-5] gcc-cc-strict2 clang-cc-dwarf5 gcc-cc-d
 	no-build-id zlib zlib-gnu zstd debug-types4 debug-types5 split4 split4-*.dwo split5 split5-*.dwo dwp4 dwp4.dwp dwp5 dwp5.dwp \
 	single4 single4-*.o single5 single5-*.o \
 	split-types split-types-*.dwo dwz dwz-multi dwz-multi.alt dwz-sup dwz-sup.alt object.o object-types.o module.ko debuglink \
-	debuglink.debug minidebuginfo thumb mips-be s390x-be ppc64-elfv1 aarch64 riscv64 macho-*.dylib macho-*.dsym macho.o pe-*.exe coff-*.o wasm32.wasm \
+	debuglink.debug minidebuginfo thumb mips-be s390x-be ppc64-elfv1 aarch64 riscv64 macho-*.dylib macho-*.dsym macho.o pe-*.exe coff-*.o wasm32.wasm wasm32.o \
 	win-*.exe win-*.pdb; do
 	if strings -a "$f" | grep -qF "$out"; then echo "$f holds a path of this machine" >&2; fi
 	cp "$f" "$here/$f"

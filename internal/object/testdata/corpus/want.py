@@ -79,6 +79,9 @@ def regions(path):
     if path.endswith(".wasm"):
         m = re.search(r"Type: CODE.*?Size: (\d+)\s+Offset: (\d+)", text, re.S)
         return [(0, int(m[1]))], 0, int(m[2])
+    if path.endswith("wasm32.o"):  # whose sizes have five bytes
+        m = re.search(r"Type: CODE.*?Size: (\d+)\s+Offset: (\d+)", text, re.S)
+        return [(2, int(m[1]) - 2)], 0, int(m[2]) + 6
     if "Mach-O" in text.split("Arch:")[0]:
         m = re.search(r"Name: __text.*?Address: (0x[0-9A-F]+)\s+Size: (0x[0-9A-F]+)", text, re.S)
         return [(int(m[1], 16), int(m[2], 16))], 0, 0
@@ -138,6 +141,9 @@ def ask(path):
         frames = json.loads(frames)
         if not frames and path.endswith(".exe"):
             last = None  # between functions, where symbols have no size
+            continue
+        if path.endswith("wasm32.o") and frames and not frames[0][1]:
+            last = None  # the size before a function
             continue
         if len(names) < min(2, len(answers)) or any(f[1] and not f[2] for f in frames):
             last = None
