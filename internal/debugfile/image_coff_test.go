@@ -1,8 +1,11 @@
 package debugfile_test
 
 import (
+	"bytes"
+	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"symbolon/internal/fixture"
@@ -199,4 +202,29 @@ func TestDamageOfCodeViewIsTold(t *testing.T) {
 	o = open(t, x.Object(false))
 	wants(t, o, map[uint64]string{0x0: "yard::first c:\\one.cc:5 [0+20]"})
 	told(t, o, "types", "damaged headers", ".debug$T", 1)
+}
+
+// The names of functions do not depend on where they are read from: from the
+// debug information, or from the symbol table, where the system decorates them.
+func TestNamesOfAllCallingConventionsAgree(t *testing.T) {
+	want := map[string]bool{"all": true}
+	for _, name := range []string{"plain", "std", "fast", "vector", "own"} {
+		want[name], want["_"+name], want["__"+name] = true, true, true
+	}
+	for _, name := range []string{"call-x86_64.o", "call-i686.o", "call-armv7.o", "call-x86_64.obj", "call-i686.obj", "call-armv7.obj"} {
+		all, err := os.ReadFile(filepath.Join(corpus, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range [][]byte{all, bytes.ReplaceAll(all, []byte("debug"), []byte("other"))} {
+			found := map[string]bool{}
+			for name := range functionsOf(t, open(t, text)) {
+				name, _, _ = strings.Cut(name, "(")
+				found[name] = true
+			}
+			if !reflect.DeepEqual(found, want) {
+				t.Errorf("%s: %v, want %v", name, found, want)
+			}
+		}
+	}
 }

@@ -211,6 +211,11 @@ for arch in x86_64 i686 aarch64; do
 		'/pdbsourcepath:c:\corpus' /out:win-$arch.exe /pdb:win-$arch.pdb win-$arch-kiln.obj win-$arch-unload.obj
 	keep win-$arch.exe win-$arch.exe
 done
+# Names of all calling conventions.
+for arch in x86_64 i686 armv7; do
+	clang --target=$arch-w64-mingw32 $MAP $FREE -w -gdwarf-4 -O1 -c src/call.c -o "$here/call-$arch.o"
+	clang --target=$arch-pc-windows-msvc -ffile-compilation-dir='c:\corpus' $FREE -w -gcodeview -g -O1 -c src/call.c -o "$here/call-$arch.obj"
+done
 # Objects of CodeView are expected to answer as the PDB that was linked from them.
 mv win-x86_64-kiln.obj win-i686-kiln.obj win-aarch64-unload.obj "$here"
 
