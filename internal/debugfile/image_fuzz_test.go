@@ -33,7 +33,7 @@ func imageSeeds(t testing.TB) (all [][]byte) {
 	eh.FDE(eh.CIE(fixture.FrameX8664(true)), 0x1100, 0x40, 0x44, 0x0e, 16)
 	p.More = append(p.More, fixture.ELFSection{Name: ".eh_frame", Type: 1, Flags: 2, Addr: 0x1400, Data: eh.Bytes()}, buildID("id"),
 		fixture.ELFSection{Name: ".gnu_debugdata", Type: 1, Data: xzipped(t, symbolsOf(2).Bytes())})
-	all = append(all, p.Bytes(), skeleton(1), splitUnit(1, "split"))
+	all = append(all, p.Bytes(), skeleton(1), splitUnit(1, "split"), declared())
 	for _, release := range []int{11, 20} {
 		g := goProgram(release)
 		g.Funcs = g.Funcs[:3]
@@ -99,6 +99,12 @@ func everyQuestion(t *testing.T, o *object.Object, what string, size int) {
 	agree(t, o, table, addrs[:min(len(addrs), 20_000)], what)
 	if err := o.CFI(func(*sym.Unwind) error { return nil }); err != nil {
 		t.Errorf("%s: unwind information: %v", what, err)
+	}
+	for _, addr := range addrs[:min(len(addrs), 100)] {
+		o.Line(addr)
+		o.Starts(addr)
+		o.Locals(addr)
+		o.Variable(addr)
 	}
 	o.Needs()
 	o.Origin(`c:\src\one.cc`)

@@ -160,17 +160,6 @@ func (o *Object) CFI(yield func(*sym.Unwind) error) (err error) {
 	return v.CFI(yield)
 }
 
-// Discriminator returns the number of the piece of code that an address is in, of
-// several pieces of one line; 0 if there is one only or that is unknown. It needs
-// Options.Columns.
-func (o *Object) Discriminator(addr uint64) uint32 {
-	v, ok := o.view.(Branched)
-	if !ok {
-		return 0
-	}
-	return guard(0, func() uint32 { return v.Discriminator(addr) })
-}
-
 // Rebase makes addresses relative to base, in a file without a base of its own. It
 // must come before all other use.
 func (o *Object) Rebase(base uint64) {

@@ -63,9 +63,12 @@ type Supplied interface {
 	Supply(n Need, src bin.Source, info *Info) (used bool, err error)
 }
 
-// Branched is a View that tells apart pieces of code of one line.
-type Branched interface {
-	Discriminator(addr uint64) uint32
+// Detailed is a View with details that frames do not have.
+type Detailed interface {
+	Line(addr uint64) Line
+	Starts(addr uint64) []Start
+	Locals(addr uint64) []Local
+	Variable(addr uint64) Decl
 }
 
 // Rebased is a View whose file does not contain the base of its addresses.

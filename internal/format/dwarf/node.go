@@ -32,7 +32,7 @@ func (d *Data) Nodes(unit int) *Nodes {
 		c.view, c.first = s.view(split), place{s, u.splitUnit, split.Off + uint64(split.dies)}
 	}
 	c.main, c.skel, c.budget = d, u, 64<<10
-	c.work = 1<<20 + len(c.b)
+	c.work = 1<<12 + 2*int(c.u.End-c.u.Off)
 	return c
 }
 

@@ -60,7 +60,7 @@ type Image struct {
 	cache digests
 	paths object.Paths
 
-	branches branches
+	details details
 }
 
 // New returns an image without units.

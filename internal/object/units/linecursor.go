@@ -3,7 +3,6 @@ package units
 import (
 	"cmp"
 	"slices"
-	"sync"
 
 	"symbolon/internal/format/dwarf"
 )
@@ -85,12 +84,4 @@ func (c *lineCursor) from(addr uint64) (rows []dwarf.LineRow, until uint64) {
 		until = seqs[c.seq+1].Start
 	}
 	return rows[i:], max(until, addr+1)
-}
-
-// branches is the line program that was asked for discriminators last.
-type branches struct {
-	mu     sync.Mutex
-	unit   int // plus 1
-	lines  dwarf.Lines
-	cursor lineCursor
 }

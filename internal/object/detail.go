@@ -1,0 +1,69 @@
+package object
+
+import "symbolon/internal/sym"
+
+// Line is a row of a line program.
+type Line struct {
+	File         sym.Text // 0: there is no row
+	Line, Column uint32
+	// Discriminator is the number of the piece of code of several pieces of one line,
+	// 0 if there is one only or that is unknown. It needs Options.Columns.
+	Discriminator uint32
+}
+
+// Decl is where a function or a variable is declared; 0 is unknown.
+type Decl struct {
+	File sym.Text
+	Line uint32
+}
+
+// Start is the declaration of a function or of an inlined call.
+type Start struct {
+	Decl
+	Addr    uint64 // of the first instruction
+	HasAddr bool
+}
+
+// Local is a variable or a parameter of a function.
+type Local struct {
+	Decl
+	Function, Name             sym.Text
+	Offset                     int64 // from the frame of the function
+	Size, Tag                  uint64
+	HasOffset, HasSize, HasTag bool
+}
+
+// Line returns the row of the line program for an address, even if no function or
+// symbol contains it.
+func (o *Object) Line(addr uint64) Line {
+	return detail(o, func(v Detailed) Line { return v.Line(addr) })
+}
+
+// Starts returns the declarations of the calls that were inlined at an address,
+// innermost first, and that of the function.
+func (o *Object) Starts(addr uint64) []Start {
+	return detail(o, func(v Detailed) []Start { return v.Starts(addr) })
+}
+
+// Locals returns the variables of the function at an address and of the calls that
+// were inlined into it.
+func (o *Object) Locals(addr uint64) []Local {
+	return detail(o, func(v Detailed) []Local { return v.Locals(addr) })
+}
+
+// Variable returns the declaration of the variable at an address.
+func (o *Object) Variable(addr uint64) Decl {
+	return detail(o, func(v Detailed) Decl { return v.Variable(addr) })
+}
+
+// detail returns the answer of a view that has details, else zero.
+func detail[T any](o *Object, ask func(v Detailed) T) (none T) {
+	v, ok := o.view.(Detailed)
+	if !ok {
+		return none
+	}
+	return guard(none, func() T { return ask(v) })
+}
+
+// Discriminator returns that of the line of an address.
+func (o *Object) Discriminator(addr uint64) uint32 { return o.Line(addr).Discriminator }

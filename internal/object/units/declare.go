@@ -1,0 +1,161 @@
+package units
+
+import (
+	"slices"
+
+	"symbolon/internal/format/dwarf"
+	"symbolon/internal/object"
+	"symbolon/internal/sym"
+)
+
+// declaration returns where a function or a variable is declared.
+func declaration(c *dwarf.Nodes, n *dwarf.Node) (d object.Decl) {
+	h := c.Holder(n, dwarf.AttrDeclFile)
+	if file, ok := h.Number(dwarf.AttrDeclFile); ok && c.UnitOf(h) >= 0 && file < uint64(dwarf.NoFile) {
+		d.File = fileText(c.UnitOf(h), uint32(file)+1)
+	}
+	if line, ok := c.Holder(n, dwarf.AttrDeclLine).Number(dwarf.AttrDeclLine); ok && line < 1<<32 {
+		d.Line = uint32(line)
+	}
+	return d
+}
+
+// starts returns the declarations of the calls around an address in a function,
+// innermost first, and of the function. Lift is added to their addresses.
+func starts(c *dwarf.Nodes, fn *dwarf.Node, place, lift uint64) (list []object.Start) {
+	add := func(n *dwarf.Node) {
+		s := object.Start{Decl: declaration(c, n)}
+		s.Addr, s.HasAddr = c.Address(n, dwarf.AttrLowPC)
+		s.Addr += lift
+		list = append(list, s)
+	}
+	add(fn)
+	nested := 0 // depth of the innermost call
+	c.Walk(fn, func(n *dwarf.Node, depth int) bool {
+		if n.Tag != dwarf.TagInlined {
+			return n.Tag != dwarf.TagSubprogram
+		}
+		ranges, known := c.Ranges(n)
+		in := slices.ContainsFunc(ranges, func(r dwarf.Range) bool { return place >= r.Start && place < r.End })
+		if in && depth > nested {
+			nested = depth
+			add(n)
+		}
+		return in || !known
+	})
+	slices.Reverse(list)
+	return list
+}
+
+// scope is a function, or a call that was inlined into it.
+type scope struct {
+	depth int
+	name  sym.Text
+	frame int // register that has the frame, or -1
+}
+
+func newScope(c *dwarf.Nodes, n *dwarf.Node, depth int) scope {
+	return scope{depth, sym.Text(c.Name(n)), n.Expression(dwarf.AttrFrameBase).Register()}
+}
+
+// locals returns the variables of a function and of the calls inlined into it.
+func locals(c *dwarf.Nodes, fn *dwarf.Node) (list []object.Local) {
+	scopes := []scope{newScope(c, fn, 0)}
+	c.Walk(fn, func(n *dwarf.Node, depth int) bool {
+		for depth <= scopes[len(scopes)-1].depth {
+			scopes = scopes[:len(scopes)-1]
+		}
+		switch n.Tag {
+		case dwarf.TagVariable, dwarf.TagParameter:
+			list = append(list, local(c, n, &scopes[len(scopes)-1]))
+			return false
+		case dwarf.TagInlined:
+			if origin, ok := c.Refer(n, dwarf.AttrOrigin); ok {
+				scopes = append(scopes, newScope(c, &origin, depth))
+			}
+		}
+		return true
+	})
+	return list
+}
+
+func local(c *dwarf.Nodes, n *dwarf.Node, in *scope) object.Local {
+	l := object.Local{Function: in.name}
+	l.Offset, l.HasOffset = n.Expression(dwarf.AttrLocation).FrameOffset(in.frame)
+	l.Tag, l.HasTag = n.Number(dwarf.AttrTagOffset)
+	if origin, ok := c.Refer(n, dwarf.AttrOrigin); ok {
+		n = &origin
+	}
+	l.Name, l.Decl = sym.Text(c.Name(n)), declaration(c, n)
+	if t, ok := c.Refer(n, dwarf.AttrType); ok {
+		l.Size, l.HasSize = sizeOf(c, &t, maxTypes)
+	}
+	return l
+}
+
+// maxTypes limits a chain of types. References may be cyclic.
+const maxTypes = 32
+
+// sizeOf returns the size of a type.
+func sizeOf(c *dwarf.Nodes, n *dwarf.Node, left int) (size uint64, ok bool) {
+	if size, ok = n.Number(dwarf.AttrByteSize); ok {
+		return size, true
+	}
+	to, known := c.Refer(n, dwarf.AttrType)
+	switch {
+	case n.Tag == dwarf.TagMemberPointer && known && to.Tag == dwarf.TagSubroutine:
+		return 2 * n.Pointer(), true
+	case n.Tag == dwarf.TagPointer, n.Tag == dwarf.TagReference, n.Tag == dwarf.TagRvalueReference, n.Tag == dwarf.TagMemberPointer:
+		return n.Pointer(), true
+	case !known || left == 0:
+		return 0, false
+	}
+	if size, ok = sizeOf(c, &to, left-1); !ok || n.Tag != dwarf.TagArray {
+		return size, ok
+	}
+	c.Walk(n, func(n *dwarf.Node, _ int) bool {
+		if count, ok := n.Number(dwarf.AttrCount); ok {
+			size *= count
+		}
+		if last, ok := n.Number(dwarf.AttrUpperBound); ok {
+			first, _ := n.Number(dwarf.AttrLowerBound)
+			size *= last - first + 1
+		}
+		return false
+	})
+	return size, true
+}
+
+// variable is a variable at a fixed address of the file.
+type variable struct {
+	start, size uint64
+	object.Decl
+}
+
+// appendVariables appends the variables of a unit. One without a type has a byte.
+func appendVariables(list []variable, c *dwarf.Nodes) []variable {
+	root, ok := c.Root()
+	if !ok {
+		return list
+	}
+	c.Walk(&root, func(n *dwarf.Node, _ int) bool {
+		switch n.Tag {
+		case dwarf.TagStructure, dwarf.TagClass, dwarf.TagUnion, dwarf.TagEnumeration, dwarf.TagSubroutine, dwarf.TagArray:
+			return false
+		case dwarf.TagVariable:
+			addr, ok := c.Fixed(n.Expression(dwarf.AttrLocation))
+			if !ok {
+				return true
+			}
+			v := variable{start: addr, size: 1, Decl: declaration(c, n)}
+			if t, ok := c.Refer(c.Holder(n, dwarf.AttrType), dwarf.AttrType); ok {
+				if size, ok := sizeOf(c, &t, maxTypes); ok {
+					v.size = size
+				}
+			}
+			list = append(list, v)
+		}
+		return true
+	})
+	return list
+}
