@@ -15,6 +15,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/node"
 	"symbolon/internal/source"
+	"symbolon/internal/standin"
 )
 
 // Environment variables of push.
@@ -58,7 +59,7 @@ func (f *configFlags) read(e *env) (*config.Config, *config.Loaded, error) {
 // readAnd reads the configuration and calls check for it, unless a file cannot be
 // read.
 func (f *configFlags) readAnd(e *env, check func(config.Config) error) (*config.Config, *config.Loaded, error) {
-	opt := config.Options{File: f.file, Environ: e.environ, Others: []string{pushURLName, pushKeyName}, Sets: f.sets, Check: check}
+	opt := config.Options{File: f.file, Environ: e.environ, Others: []string{pushURLName, pushKeyName, standin.LLVMVariable}, Sets: f.sets, Check: check}
 	var fileErr, symbolicatorErr error
 	if f.file != "" {
 		opt.Data, fileErr = os.ReadFile(f.file)

@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"symbolon": main, "addr2line": main, "llvm-symbolizer": main})
+	testscript.Main(m, map[string]func(){"symbolon": main, "addr2line": main, "llvm-symbolizer": main, "llvm-addr2line": main})
 }
 
 // TestScripts runs the command lines of testdata. Each command and each error

@@ -64,6 +64,3 @@ func detail[T any](o *Object, ask func(v Detailed) T) (none T) {
 	}
 	return guard(none, func() T { return ask(v) })
 }
-
-// Discriminator returns that of the line of an address.
-func (o *Object) Discriminator(addr uint64) uint32 { return o.Line(addr).Discriminator }

@@ -136,7 +136,7 @@ func (t *gnuTool) answer(text string) {
 		t.put("??:0\n")
 		return
 	}
-	mark := t.file.discriminator(addr + t.base)
+	mark := t.file.row(addr + t.base).Discriminator
 	for i := range frames {
 		if i > 0 {
 			t.put(t.either(" (inlined by) ", ""))

@@ -21,6 +21,7 @@ type elfSymbols struct {
 	elf  *elf.File
 	all  []elf.Symbol // by address, size and index
 	both []elf.Symbol // functions and data in the same order; made when needed
+	from []elf.Symbol // names of source files in the order of the table; made with both
 }
 
 // openELF opens the symbols of a file, and returns nil for other formats.
@@ -54,20 +55,31 @@ func sorted(each func(func(elf.Symbol) bool)) (all []elf.Symbol) {
 	return all
 }
 
-// llvmData returns the symbol that LLVM chooses for data at an address, which can
-// be a function.
-func (s *elfSymbols) llvmData(addr uint64) *elf.Symbol {
-	if s.both == nil {
-		s.both = sorted(func(yield func(elf.Symbol) bool) {
-			s.elf.Symbols(func(x elf.Symbol) bool { return x.Type == elf.SymbolNoType || yield(x) })
-			s.elf.DataSymbols(func(x elf.Symbol) bool { return !s.isPlace(&x) || yield(x) })
-		})
+// llvm returns the symbols that LLVM reads. With untag the highest byte of their
+// addresses is a copy of bit 55, as in code.
+func (s *elfSymbols) llvm(untag bool) []elf.Symbol {
+	if s.both != nil {
+		return s.both
 	}
-	return llvmChoice(s.both, addr)
+	s.both = sorted(func(yield func(elf.Symbol) bool) {
+		add := func(x elf.Symbol) bool {
+			if untag && s.elf.Class == 64 {
+				x.Addr = uint64(int64(x.Addr<<8) >> 8)
+			}
+			return !s.isPlace(&x) || yield(x)
+		}
+		s.elf.Symbols(func(x elf.Symbol) bool { return x.Type == elf.SymbolNoType || add(x) })
+		s.elf.DataSymbols(add)
+	})
+	if s.both == nil {
+		s.both = []elf.Symbol{}
+	}
+	s.elf.FileSymbols(func(x elf.Symbol) bool { s.from = append(s.from, x); return true })
+	return s.both
 }
 
-// isPlace reports whether LLVM uses a symbol: it is in a section, and is not a
-// mapping symbol of the assembler.
+// isPlace reports whether LLVM uses a symbol: it is in a section in memory, and is
+// not a mapping symbol of the assembler.
 func (s *elfSymbols) isPlace(x *elf.Symbol) bool {
 	name := s.elf.SymbolName(x.Table, x.NameOff)
 	switch s.elf.Arch().Family() {
@@ -80,7 +92,21 @@ func (s *elfSymbols) isPlace(x *elf.Symbol) bool {
 			return false
 		}
 	}
-	return x.Section > 0
+	return x.Section > 0 && s.elf.Sections[x.Section].Flags&elf.FlagAlloc != 0
+}
+
+// sourceOf returns the source file of a local symbol, whose name is before it in the
+// table; empty if that is unknown.
+func (s *elfSymbols) sourceOf(x *elf.Symbol) string {
+	if x.Bind != elf.BindLocal {
+		return ""
+	}
+	for i := len(s.from) - 1; i >= 0; i-- {
+		if f := &s.from[i]; f.Table == x.Table && f.Index < x.Index {
+			return s.name(f)
+		}
+	}
+	return ""
 }
 
 // section returns the address of a section.
@@ -114,9 +140,6 @@ func at(all []elf.Symbol, addr uint64) []elf.Symbol {
 func (s *elfSymbols) name(x *elf.Symbol) string {
 	return console.Printable(string(s.elf.SymbolName(x.Table, x.NameOff)))
 }
-
-// llvm returns the symbol that LLVM chooses for the function at an address.
-func (s *elfSymbols) llvm(addr uint64) *elf.Symbol { return llvmChoice(s.all, addr) }
 
 // llvmChoice returns the largest of the symbols that begin last, and of equally
 // large ones the last in the table. It returns nil if addr is after the end of

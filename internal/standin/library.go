@@ -37,6 +37,12 @@ type program struct {
 	buf        []byte
 }
 
+// relative returns an address as the object counts it, from its base on.
+func (p *program) relative(addr uint64) (uint64, bool) {
+	base := p.obj.Info().LoadAddress
+	return addr - base, addr >= base
+}
+
 // open returns a file, and opens it unless it is open.
 func (l *library) open(name, arch string) *program {
 	i := slices.IndexFunc(l.files, func(p *program) bool { return p.name == name && p.arch == arch })
@@ -79,18 +85,18 @@ func (p *program) close() {
 // valid until the next call.
 func (p *program) lookup(addr uint64) []sym.Frame {
 	p.frames = p.frames[:0]
-	if base := p.obj.Info().LoadAddress; addr >= base {
-		p.frames = p.obj.Lookup(p.frames, addr-base)
+	if at, ok := p.relative(addr); ok {
+		p.frames = p.obj.Lookup(p.frames, at)
 	}
 	return p.frames
 }
 
-// discriminator returns the number of the piece of its line that an address is in.
-func (p *program) discriminator(addr uint64) uint32 {
-	if base := p.obj.Info().LoadAddress; addr >= base {
-		return p.obj.Discriminator(addr - base)
+// row returns the row of the line program for an address.
+func (p *program) row(addr uint64) (row object.Line) {
+	if at, ok := p.relative(addr); ok {
+		row = p.obj.Line(at)
 	}
-	return 0
+	return row
 }
 
 // text returns a string of the file.

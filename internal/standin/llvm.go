@@ -4,15 +4,24 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"strconv"
 
 	"symbolon/internal/console"
+	"symbolon/internal/object"
 )
 
 // run writes the answers like llvm-symbolizer.
 func (o llvmOptions) run(ctx context.Context, e *Env) int {
 	t := llvmTool{llvmOptions: o, env: e, lib: library{opt: o.open}, out: bufio.NewWriter(e.Stdout)}
 	defer t.lib.close()
+	if o.file != "" && !o.is14 {
+		q := llvmQuery{file: o.file}
+		if _, message := t.openFile(o.file); message != "" {
+			t.fail(&q, message)
+			t.putJSONLines()
+			_ = t.out.Flush() // the status is that of a failure already
+			return exitFailed
+		}
+	}
 	for _, q := range o.queries {
 		t.line(q)
 	}
@@ -21,10 +30,7 @@ func (o llvmOptions) run(ctx context.Context, e *Env) int {
 	case len(o.queries) == 0:
 		err = console.EachLine(ctx, e.Stdin, func(line string) error {
 			t.line(line)
-			for _, a := range t.ready {
-				t.putJSON(a)
-			}
-			t.ready = t.ready[:0]
+			t.putJSONLines()
 			return t.out.Flush()
 		})
 	case o.style == "JSON":
@@ -38,50 +44,86 @@ func (o llvmOptions) run(ctx context.Context, e *Env) int {
 
 // line answers a line.
 func (t *llvmTool) line(line string) {
-	q, ok := t.parse(line)
+	q, err := t.parse(line)
 	switch {
-	case !ok && t.style == "JSON":
+	case err != nil && !t.is14:
+		if line != "" { // an empty one tests whether the tool is running
+			console.Printf(t.env.Stderr, "%s: error: '%s': %s\n", t.program, console.Printable(line), err)
+		}
+		t.frames(&llvmQuery{kind: "CODE", symbol: q.symbol, noAddress: true, file: q.file}, []llvmFrame{{}})
+		return
+	case err != nil && t.style == "JSON":
 		t.addJSON(llvmJSON{Error: &llvmError{"unable to parse arguments: " + line}, ModuleName: &q.file})
 		return
-	case !ok:
+	case err != nil:
 		t.put(console.Printable(line), "\n")
 		return
 	}
 	p, message := t.openFile(q.file)
-	if message != "" && t.style == "JSON" {
-		t.addJSON(llvmJSON{Address: hex(q.addr), Error: &llvmError{message}, ModuleName: &q.file})
-		return
-	}
 	if message != "" {
-		console.Printf(t.env.Stderr, "LLVMSymbolizer: error reading file: %s\n", message)
-	}
-	var frames []llvmFrame
-	switch {
-	case q.kind == "CODE" && p.err == nil:
-		frames = t.frames(p, q.addr-t.adjust)
-	case q.kind == "CODE" && t.style != "JSON", q.kind == "CODE" && message != "":
-		frames = []llvmFrame{{}}
-	}
-	if t.style == "JSON" {
-		t.jsonAnswer(&q, p, frames)
-		return
-	}
-	if t.addresses {
-		t.put(hex(q.addr), t.either(": ", "\n"))
-	}
-	switch q.kind {
-	case "DATA":
-		name, start, size, ok := t.data(p, q.addr-t.adjust)
-		if !ok {
-			name = "??"
+		if t.fail(&q, message); t.style == "JSON" {
+			return
 		}
-		t.put(name, "\n", strconv.FormatUint(start, 10), " ", strconv.FormatUint(size, 10), "\n")
-	case "FRAME":
-		t.put("??\n")
+	}
+	switch {
+	case q.kind == "DATA":
+		t.printData(&q, t.data(p, q.addr-t.adjust))
+	case q.kind == "FRAME":
+		t.printLocals(&q, p, t.locals(p, q.addr-t.adjust))
+	case p.err != nil && t.style == "JSON":
+		t.frames(&q, nil)
+	case p.err != nil:
+		t.frames(&q, []llvmFrame{{}})
+	case q.symbol != "":
+		t.symbol(&q, p)
 	default:
-		t.code(frames)
+		t.frames(&q, t.code(p, q.addr-t.adjust))
 	}
-	if t.style == "LLVM" {
-		t.put("\n")
+}
+
+// fail reports that the file of a query cannot be read.
+func (t *llvmTool) fail(q *llvmQuery, message string) {
+	switch {
+	case t.style == "JSON":
+		t.addJSON(llvmJSON{Address: q.address(), Error: &llvmError{message}, ModuleName: &q.file, SymName: q.symbol})
+	case t.is14:
+		console.Printf(t.env.Stderr, "LLVMSymbolizer: error reading file: %s\n", message)
+	default:
+		console.Printf(t.env.Stderr, "%s: error: '%s': %s\n", t.program, console.Printable(q.file), message)
 	}
+}
+
+// symbol answers a query with a symbol: its places, of which there may be several.
+func (t *llvmTool) symbol(q *llvmQuery, p *program) {
+	var all []llvmFrame
+	if s := p.symbols(); s != nil {
+		for _, x := range s.named(q.symbol, !t.tagged) {
+			addr := x.Addr
+			if q.addr < x.Size {
+				addr += q.addr
+			}
+			if f := t.outer(p, addr); f.file != "" {
+				all = append(all, f)
+			}
+		}
+	}
+	switch {
+	case t.style == "JSON" || len(all) == 0:
+		t.frames(q, append(all, make([]llvmFrame, max(0, 1-len(all)))...))
+	default:
+		for i := range all {
+			t.frames(q, all[i:i+1])
+		}
+	}
+}
+
+// locals returns the variables of the function at an address.
+func (t *llvmTool) locals(p *program, addr uint64) []object.Local {
+	if p.err != nil {
+		return nil
+	}
+	if at, ok := p.relative(t.linked(p, addr)); ok {
+		return p.obj.Locals(at)
+	}
+	return nil
 }

@@ -8,9 +8,9 @@ import (
 	"symbolon/internal/console"
 )
 
-const llvmUsage = `OVERVIEW: llvm-symbolizer, as Symbolon does it
+const llvmUsage = `OVERVIEW: %[1]s, as Symbolon does it
 
-USAGE: llvm-symbolizer [options] addresses...
+USAGE: %[1]s [options] addresses...
 
   --obj=FILE, -e FILE, --exe=FILE   the file; without it each input line is FILE ADDRESS
   --functions[=none|short|linkage], -f[=...]
@@ -25,23 +25,47 @@ USAGE: llvm-symbolizer [options] addresses...
   --print-source-context-lines=N    print lines of source
   --adjust-vma=N                    subtracted from each address
   --relative-address                addresses are relative to the image base
+  --untag-addresses, --no-untag-addresses
+                                    ignore the highest byte of addresses of symbols
+  --no-use-symbol-table             do not name functions by the symbol table
   --default-arch=NAME               of files with several architectures
   --debug-file-directory=DIR, --fallback-debug-path=DIR
   --dsym-hint=DIR                   a .dSYM folder with the debug file
   --dwp=FILE                        the package of split debug information
-  --help, --version
-  @FILE                             read arguments from FILE
+  --llvm=14|19                      print what this version of LLVM prints (default 19)
+  --help, -h, --version, -v
 
-Input lines are FILE ADDRESS, CODE FILE ADDRESS or DATA FILE ADDRESS. Other
-lines are printed unchanged.
+Pass @FILE as argument to read options from FILE.
+
+Input lines are [CODE|DATA|FRAME] [[FILE:]FILE] ADDRESS. The address may be that
+of a symbol, SYMBOL or SYMBOL+OFFSET.
 `
 
-// llvmSymbolizer runs a command line of llvm-symbolizer. Options may also be in
-// the environment.
+// llvmSymbolizer runs a command line of llvm-symbolizer.
 func llvmSymbolizer(ctx context.Context, e *Env, args []string) int {
-	p := llvmParser{env: e, llvmOptions: newLLVMOptions()}
-	p.open.Stdin, p.open.Only = e.Stdin, true
-	all := append(words(e.Getenv("LLVM_SYMBOLIZER_OPTS")), args[1:]...)
+	return runLLVM(ctx, e, args, false)
+}
+
+// llvmAddr2line runs a command line of llvm-addr2line.
+func llvmAddr2line(ctx context.Context, e *Env, args []string) int {
+	return runLLVM(ctx, e, args, true)
+}
+
+// runLLVM runs a command line. Options may also be in the environment.
+func runLLVM(ctx context.Context, e *Env, args []string, gnu bool) int {
+	o, err := newLLVMOptions(e)
+	if err != nil {
+		console.Printf(e.Stderr, "%s: %s: %s\n", args[0], LLVMVariable, err)
+		return exitFailed
+	}
+	variable := "LLVM_SYMBOLIZER_OPTS"
+	if gnu {
+		variable = "LLVM_ADDR2LINE_OPTS"
+		o.likeAddr2line()
+	}
+	p := llvmParser{env: e, llvmOptions: o}
+	p.open.Stdin, p.open.Only, p.program = e.Stdin, true, args[0]
+	all := append(words(e.Getenv(variable)), args[1:]...)
 	switch done, bad := p.options(expand(all, maxNesting)); {
 	case bad != "":
 		console.Printf(e.Stderr, "%s", console.Printable(bad))
@@ -90,14 +114,14 @@ func (p *llvmParser) options(args []string) (done bool, bad string) {
 
 // llvmValues lists the options with a value.
 const llvmValues = " --obj --exe --functions --output-style --adjust-vma --print-source-context-lines --default-arch " +
-	"--debug-file-directory --dsym-hint --dwp --fallback-debug-path --inlining --use-symbol-table "
+	"--debug-file-directory --dsym-hint --dwp --fallback-debug-path --inlining --use-symbol-table --llvm "
 
 // long reads an option with a name.
 func (p *llvmParser) long(a string, args []string) (rest []string, bad string) {
 	name, value, given := strings.Cut(a, "=")
 	if given {
 		if !strings.Contains(llvmValues, " "+name+" ") {
-			return args, "error: unknown argument '" + a + "'\n"
+			return args, unknown(a)
 		}
 		return args, p.value(name, value)
 	}
@@ -128,7 +152,7 @@ func (p *llvmParser) letters(s string, args []string) (rest []string, bad string
 		case s[i] == 'f' && len(value) < len(s[i+1:]):
 			return args, bad + p.value("--functions", value)
 		case names[s[i]] == "":
-			bad += "error: unknown argument '-" + s[i:i+1] + "'\n"
+			bad += unknown("-" + s[i:i+1])
 		default:
 			bad += p.flag(names[s[i]])
 		}
@@ -161,15 +185,28 @@ func (p *llvmParser) flag(name string) (bad string) {
 		p.verbose = true
 	case "--relative-address":
 		p.relative = true
-	case "--dia", "--untag-addresses", "--no-untag-addresses":
+	case "--dia":
+	case "--untag-addresses":
+		p.tagged = false
+	case "--no-untag-addresses":
+		p.tagged = true
+	case "--use-symbol-table":
+		p.noSymbols = false
+	case "--no-use-symbol-table":
+		p.noSymbols = true
 	case "--help":
-		console.Printf(p.env.Stdout, "%s", llvmUsage)
+		name := p.program[strings.LastIndexAny(p.program, `/\`)+1:]
+		console.Printf(p.env.Stdout, llvmUsage, name)
 		return answered
 	case "--version":
-		console.Printf(p.env.Stdout, "llvm-symbolizer\nSymbolon %s, which prints what LLVM version 14.0.6 prints\n", p.env.Version)
+		like := "19.1.7"
+		if p.is14 {
+			like = "14.0.6"
+		}
+		console.Printf(p.env.Stdout, "llvm-symbolizer\nSymbolon %s, which prints what LLVM version %s prints\n", p.env.Version, like)
 		return answered
 	default:
-		return "error: unknown argument '" + name + "'\n"
+		return unknown(name)
 	}
 	return ""
 }
@@ -194,7 +231,7 @@ func (p *llvmParser) value(name, value string) (bad string) {
 		}
 	case "--inlining":
 		if value != "true" && value != "false" {
-			return "error: unknown argument '--inlining=" + value + "'\n"
+			return unknown("--inlining=" + value)
 		}
 		p.inlines = value == "true"
 	case "--output-style":
@@ -218,10 +255,45 @@ func (p *llvmParser) value(name, value string) (bad string) {
 		p.open.Bundles = append(p.open.Bundles, value)
 	case "--dwp":
 		p.open.Package = value
+	case "--llvm":
+		if err := p.setVersion(value); err != nil {
+			return "error: --llvm: " + err.Error() + "\n"
+		}
 	case "--use-symbol-table":
 		if value != "true" {
-			return "error: unknown argument '--use-symbol-table=" + value + "'\n"
+			return unknown("--use-symbol-table=" + value)
 		}
 	}
 	return ""
+}
+
+// llvmFlags lists the options without a value that may be meant.
+const llvmFlags = " --addresses --print-address --inlines --no-inlines --demangle --no-demangle --pretty-print --basenames --relativenames " +
+	"--verbose --relative-address --untag-addresses --no-untag-addresses --no-use-symbol-table --help --version "
+
+// unknown returns the text about an option that does not exist, with one that has a
+// name of at most one other letter.
+func unknown(a string) string {
+	name, value, given := strings.Cut(a, "=")
+	for _, known := range strings.Fields(llvmFlags + llvmValues) {
+		if strings.HasPrefix(a, "--") && isNear(name, known) {
+			if given {
+				known += "=" + value
+			}
+			return "error: unknown argument '" + a + "', did you mean '" + known + "'?\n"
+		}
+	}
+	return "error: unknown argument '" + a + "'\n"
+}
+
+// isNear reports whether two words are equal without one letter of one or of each.
+func isNear(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	return len(a) == len(b) && i < len(a) && a[i+1:] == b[i+1:] || len(a)+1 == len(b) && a[i:] == b[i+1:]
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"symbolon/internal/demangle"
+	"symbolon/internal/format/elf"
 	"symbolon/internal/ident"
+	"symbolon/internal/object"
 	"symbolon/internal/sym"
 )
 
@@ -26,7 +28,17 @@ type llvmFrame struct {
 	name, file    string
 	line, column  uint32
 	discriminator uint32
-	start         string // of the function, unless it was inlined
+	start         string // address of the function
+	startFile     string
+	startLine     uint32
+	source        func() []byte // content of the file in the debug information; may be nil
+}
+
+// An llvmDatum is a symbol of data as it is printed.
+type llvmDatum struct {
+	name, file  string
+	start, size uint64
+	line        uint32
 }
 
 // openFile opens a file, whose name may end with an architecture. The message is
@@ -51,39 +63,98 @@ func (t *llvmTool) openFile(name string) (p *program, message string) {
 	return p, message
 }
 
-// frames returns the frames of an address, at least one.
-func (t *llvmTool) frames(p *program, addr uint64) []llvmFrame {
-	info := p.obj.Info()
-	if t.relative && (info.Kind == "pe" || info.Kind == "pdb") {
+// linked returns an address as linked, given one as in a query.
+func (t *llvmTool) linked(p *program, addr uint64) uint64 {
+	if info := p.obj.Info(); t.relative && (info.Kind == "pe" || info.Kind == "pdb") {
 		addr += info.LoadAddress
 	}
-	found := p.lookup(addr)
-	if !t.inlines && len(found) > 1 {
-		f := found[0]
-		f.Func, f.Inlined = found[len(found)-1].Func, false
-		found = []sym.Frame{f}
+	return addr
+}
+
+// code returns the frames of an address, at least one.
+func (t *llvmTool) code(p *program, addr uint64) []llvmFrame {
+	addr = t.linked(p, addr)
+	if t.inlines {
+		return t.all(p, addr)
 	}
+	if t.style == "GNU" {
+		return t.all(p, addr)[:1]
+	}
+	return []llvmFrame{t.outer(p, addr)}
+}
+
+// all returns the frames of an address as linked, innermost first.
+func (t *llvmTool) all(p *program, addr uint64) []llvmFrame {
+	base := p.obj.Info().LoadAddress
+	found := p.lookup(addr)
 	frames := make([]llvmFrame, 0, max(1, len(found)))
 	for _, f := range found {
 		x := llvmFrame{name: t.name(p.function(f.Func)), line: f.Line, column: f.Column}
-		if f.File != 0 {
-			x.file = p.text(f.File)
-			if t.basenames {
-				x.file = baseName(x.file)
-			}
-		}
+		t.setFile(p, &x, f.File)
 		if !f.Inlined {
-			x.start = hex(f.Entry + info.LoadAddress)
+			x.start = hex(f.Entry + base)
 		}
 		frames = append(frames, x)
 	}
 	if len(frames) == 0 {
 		frames = append(frames, llvmFrame{})
-	} else {
-		frames[0].discriminator = p.discriminator(addr)
+	}
+	row, first := p.row(addr), &frames[0]
+	first.discriminator = row.Discriminator
+	if len(frames) == 1 && first.file == "" && row.File != 0 {
+		t.setFile(p, first, row.File)
+		first.line, first.column = row.Line, row.Column
+	}
+	if t.verbose || t.style == "JSON" {
+		t.setStarts(p, addr, frames)
 	}
 	t.applySymbol(p, addr, &frames[len(frames)-1])
 	return frames
+}
+
+// outer returns the frame of the called function, with the line of the innermost
+// one.
+func (t *llvmTool) outer(p *program, addr uint64) llvmFrame {
+	frames := t.all(p, addr)
+	f, last := frames[0], &frames[len(frames)-1]
+	if t.functions == "linkage" {
+		f.name, f.start = last.name, last.start
+	}
+	return f
+}
+
+// setFile sets the source file of a frame.
+func (t *llvmTool) setFile(p *program, f *llvmFrame, file sym.Text) {
+	if file != 0 {
+		f.file = t.path(p, file)
+		f.source = func() []byte { return p.obj.Source(file) }
+	}
+}
+
+// path returns a path in the form of the options.
+func (t *llvmTool) path(p *program, file sym.Text) string {
+	path := p.text(file)
+	if t.basenames {
+		path = baseName(path)
+	}
+	return path
+}
+
+// setStarts sets where the functions of frames are declared.
+func (t *llvmTool) setStarts(p *program, addr uint64, frames []llvmFrame) {
+	var starts []object.Start
+	if at, ok := p.relative(addr); ok {
+		starts = p.obj.Starts(at)
+	}
+	if len(starts) != len(frames) {
+		return // the frames are of symbols
+	}
+	for i, s := range starts {
+		frames[i].startFile, frames[i].startLine = t.path(p, s.File), s.Line
+		if s.HasAddr {
+			frames[i].start = hex(s.Addr + p.obj.Info().LoadAddress)
+		}
+	}
 }
 
 // applySymbol gives the called function its name in the symbol table.
@@ -91,30 +162,41 @@ func (t *llvmTool) applySymbol(p *program, addr uint64, f *llvmFrame) {
 	s := p.symbols()
 	switch {
 	case s == nil || t.functions == "none":
-	case t.functions == "short":
+	case t.functions == "short" || t.noSymbols:
 		if f.file == "" && f.line == 0 {
 			*f = llvmFrame{} // a symbol has no short name
 		}
 	default:
-		if x := s.llvm(addr); x != nil {
+		if x := llvmChoice(s.llvm(!t.tagged), addr); x != nil {
 			f.name, f.start = t.name(s.name(x)), hex(x.Addr)
+			if f.file == "" {
+				f.file = s.sourceOf(x)
+			}
 		}
 	}
 }
 
-// data returns the data at an address.
-func (t *llvmTool) data(p *program, addr uint64) (name string, start, size uint64, ok bool) {
-	if p.err != nil || p.symbols() == nil {
-		return "", 0, 0, false
+// data returns the data at an address. Its name is ?? if there is none.
+func (t *llvmTool) data(p *program, addr uint64) (d llvmDatum) {
+	d.name = "??"
+	if p.err != nil {
+		return d
 	}
-	x := p.elf.llvmData(addr)
-	if x == nil {
-		return "", 0, 0, false
+	addr = t.linked(p, addr)
+	if s := p.symbols(); s != nil {
+		if x := llvmChoice(s.llvm(!t.tagged), addr); x != nil {
+			d = llvmDatum{name: s.name(x), start: x.Addr, size: x.Size, file: s.sourceOf(x)}
+			if t.demangle {
+				d.name = t.readable(d.name)
+			}
+		}
 	}
-	if name = p.elf.name(x); t.demangle {
-		name = llvmSpelling(demangle.Name(name, demangle.LLVM))
+	if at, ok := p.relative(addr); ok && !t.is14 {
+		if v := p.obj.Variable(at); v.Line != 0 {
+			d.file, d.line = p.text(v.File), v.Line
+		}
 	}
-	return name, x.Addr, x.Size, true
+	return d
 }
 
 // name returns the name of a function in the form of --functions.
@@ -127,9 +209,24 @@ func (t *llvmTool) name(name string) string {
 	case !t.demangle:
 		return name
 	}
-	readable := demangle.Name(name, demangle.LLVM)
-	if strings.HasPrefix(name, "?") {
-		return readable
+	return t.readable(name)
+}
+
+// readable returns a demangled name.
+func (t *llvmTool) readable(name string) string {
+	text := demangle.Name(name, demangle.LLVM)
+	if !t.is14 || strings.HasPrefix(name, "?") {
+		return text
 	}
-	return llvmSpelling(readable)
+	return llvmSpelling(text)
+}
+
+// named returns the symbols with a name.
+func (s *elfSymbols) named(name string, untag bool) (found []elf.Symbol) {
+	for _, x := range s.llvm(untag) {
+		if string(s.elf.SymbolName(x.Table, x.NameOff)) == name {
+			found = append(found, x)
+		}
+	}
+	return found
 }

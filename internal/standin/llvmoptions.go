@@ -1,22 +1,38 @@
 package standin
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"symbolon/internal/companion"
 )
 
-// llvmOptions are the options of llvm-symbolizer. bench/README.md lists where the
-// output differs.
+// LLVMVariable is the environment variable with the version of LLVM whose output
+// llvm-symbolizer prints, if the option --llvm does not select one.
+const LLVMVariable = "SYMBOLON_LLVM"
+
+// llvmVersions are the values of LLVMVariable; the last one is the default.
+var llvmVersions = [...]string{"14", "19"}
+
+// llvmOptions are the options of llvm-symbolizer. docs/guides/llvm-symbolizer.md lists
+// where the output differs.
 type llvmOptions struct {
-	file string // of all addresses; empty: each line names its file
-	open companion.Options
+	program string // name in messages
+	file    string // of all addresses; empty: each line names its file
+	open    companion.Options
+
+	is14 bool // prints what LLVM 14 prints
+	gnu  bool // the program is llvm-addr2line
 
 	functions string // none, short or linkage
 	style     string // LLVM, GNU or JSON
 	basenames bool   // paths without folders
 
-	inlines, demangle, pretty, addresses, verbose, relative bool
+	inlines, demangle, pretty, addresses, verbose, relative, tagged, noSymbols bool
+
+	buildID    []byte // of the file, instead of its name
+	debuginfod string // true, false; empty: if DEBUGINFOD_URLS names servers
 
 	hex     bool   // addresses are hexadecimal without 0x, too
 	adjust  uint64 // subtracted from addresses
@@ -26,52 +42,25 @@ type llvmOptions struct {
 }
 
 // newLLVMOptions returns the options of an empty command line.
-func newLLVMOptions() llvmOptions {
-	return llvmOptions{functions: "linkage", style: "LLVM", inlines: true, demangle: true}
+func newLLVMOptions(e *Env) (o llvmOptions, err error) {
+	o = llvmOptions{program: "llvm-symbolizer", functions: "linkage", style: "LLVM", inlines: true, demangle: true}
+	if v := e.Getenv(LLVMVariable); v != "" {
+		err = o.setVersion(v)
+	}
+	return o, err
 }
 
-// An llvmQuery is a line of input.
-type llvmQuery struct {
-	kind string // CODE, DATA or FRAME
-	file string
-	addr uint64
+// setVersion selects the version of LLVM.
+func (o *llvmOptions) setVersion(v string) error {
+	if !slices.Contains(llvmVersions[:], v) {
+		return fmt.Errorf("invalid version of LLVM %q: must be %s", v, strings.Join(llvmVersions[:], " or "))
+	}
+	o.is14 = v == llvmVersions[0]
+	return nil
 }
 
-// parse reads a line. If the line is invalid, the file of the query is as much of a
-// name as the line has.
-func (o *llvmOptions) parse(line string) (q llvmQuery, ok bool) {
-	q.kind = "CODE"
-	for _, kind := range [...]string{"CODE", "DATA", "FRAME"} {
-		if rest, ok := strings.CutPrefix(line, kind+" "); ok {
-			q.kind, line = kind, rest
-			break
-		}
-	}
-	if q.file = o.file; q.file == "" {
-		if q.file, line, ok = cutFile(line); !ok {
-			return q, false
-		}
-	}
-	number, _, _ := strings.Cut(strings.TrimLeft(line, " "), " ")
-	if o.hex {
-		addr, err := parseHex(number)
-		q.addr = addr
-		return q, err == nil
-	}
-	q.addr, ok = llvmNumber(number)
-	return q, ok
-}
-
-// cutFile splits a line after the name of a file, which may be in quotes.
-func cutFile(line string) (name, rest string, ok bool) {
-	line = strings.TrimLeft(line, " ")
-	if line != "" && (line[0] == '"' || line[0] == '\'') {
-		name, rest, ok = strings.Cut(line[1:], line[:1])
-		if !ok {
-			return line, "", false
-		}
-		return name, rest, true
-	}
-	name, rest, _ = strings.Cut(line, " ")
-	return name, rest, name != ""
+// likeAddr2line changes the options to those of llvm-addr2line.
+func (o *llvmOptions) likeAddr2line() {
+	o.program, o.gnu, o.hex = "llvm-addr2line", true, true
+	o.functions, o.style, o.inlines, o.demangle, o.tagged = "none", "GNU", false, false, true
 }

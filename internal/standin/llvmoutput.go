@@ -1,8 +1,6 @@
 package standin
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +8,7 @@ import (
 	"strings"
 
 	"symbolon/internal/console"
+	"symbolon/internal/object"
 )
 
 // put writes text. Flush reports the error.
@@ -27,39 +26,111 @@ func (t *llvmTool) either(pretty, plain string) string {
 	return plain
 }
 
-// code writes the frames of an address.
-func (t *llvmTool) code(frames []llvmFrame) {
-	for i := range frames {
-		p := &frames[i]
-		if t.functions != "none" {
-			if i > 0 && t.pretty {
-				t.put(" (inlined by) ")
-			}
-			t.put(orUnknown(p.name), t.either(" at ", "\n"))
-		}
-		line, column := strconv.FormatUint(uint64(p.line), 10), strconv.FormatUint(uint64(p.column), 10)
-		switch {
-		case t.verbose:
-			t.put("  Filename: ", orUnknown(p.file), "\n")
-			if p.start != "" {
-				t.put("  Function start address: ", p.start, "\n")
-			}
-			t.put("  Line: ", line, "\n  Column: ", column, "\n")
-			if p.discriminator != 0 {
-				t.put("  Discriminator: ", strconv.FormatUint(uint64(p.discriminator), 10), "\n")
-			}
-			continue
-		case t.style == "GNU":
-			t.put(orUnknown(p.file), ":", line)
-			if p.discriminator != 0 {
-				t.put(" (discriminator ", strconv.FormatUint(uint64(p.discriminator), 10), ")")
-			}
-			t.put("\n")
-		default:
-			t.put(orUnknown(p.file), ":", line, ":", column, "\n")
-		}
-		t.put(t.source(p))
+// frames writes frames of a query.
+func (t *llvmTool) frames(q *llvmQuery, frames []llvmFrame) {
+	if t.style == "JSON" {
+		t.jsonFrames(q, frames)
+		return
 	}
+	t.header(q)
+	for i := range frames {
+		t.frame(&frames[i], i > 0)
+	}
+	t.footer()
+}
+
+// header writes the address of a query, if the options select it.
+func (t *llvmTool) header(q *llvmQuery) {
+	if addr := q.address(); t.addresses && addr != "" {
+		t.put(addr, t.either(": ", "\n"))
+	}
+}
+
+// footer writes the empty line after an answer.
+func (t *llvmTool) footer() {
+	if t.style == "LLVM" {
+		t.put("\n")
+	}
+}
+
+// frame writes a frame.
+func (t *llvmTool) frame(p *llvmFrame, isCaller bool) {
+	if t.functions != "none" {
+		if isCaller && t.pretty {
+			t.put(" (inlined by) ")
+		}
+		t.put(orUnknown(p.name), t.either(" at ", "\n"))
+	}
+	line, column := strconv.FormatUint(uint64(p.line), 10), strconv.FormatUint(uint64(p.column), 10)
+	mark := strconv.FormatUint(uint64(p.discriminator), 10)
+	switch {
+	case t.verbose:
+		t.put("  Filename: ", orUnknown(p.file), "\n")
+		if p.startLine != 0 {
+			t.put("  Function start filename: ", p.startFile, "\n  Function start line: ", strconv.FormatUint(uint64(p.startLine), 10), "\n")
+		}
+		if p.start != "" && t.style == "LLVM" {
+			t.put("  Function start address: ", p.start, "\n")
+		}
+		t.put("  Line: ", line, "\n  Column: ", column, "\n")
+		if p.discriminator != 0 {
+			t.put("  Discriminator: ", mark, "\n")
+		}
+		return
+	case t.style != "GNU":
+		t.put(orUnknown(p.file), ":", line, ":", column, "\n")
+	case p.discriminator != 0:
+		t.put(orUnknown(p.file), ":", line, " (discriminator ", mark, ")\n")
+	default:
+		t.put(orUnknown(p.file), ":", line, "\n")
+	}
+	t.put(t.source(p))
+}
+
+// printData writes a symbol of data.
+func (t *llvmTool) printData(q *llvmQuery, d llvmDatum) {
+	if t.style == "JSON" {
+		t.jsonData(q, d)
+		return
+	}
+	t.header(q)
+	t.put(d.name, "\n", strconv.FormatUint(d.start, 10), " ", strconv.FormatUint(d.size, 10), "\n")
+	switch {
+	case t.is14:
+	case d.file == "":
+		t.put("??:?\n")
+	default:
+		t.put(d.file, ":", strconv.FormatUint(uint64(d.line), 10), "\n")
+	}
+	t.footer()
+}
+
+// printLocals writes the variables of a function.
+func (t *llvmTool) printLocals(q *llvmQuery, p *program, list []object.Local) {
+	if t.style == "JSON" {
+		t.jsonLocals(q, p, list)
+		return
+	}
+	t.header(q)
+	for i := range list {
+		l := &list[i]
+		t.put(orUnknown(p.text(l.Function)), "\n", orUnknown(p.text(l.Name)), "\n")
+		t.put(orUnknown(p.text(l.File)), ":", strconv.FormatUint(uint64(l.Line), 10), "\n")
+		t.put(known(l.HasOffset, strconv.FormatInt(l.Offset, 10)), " ", known(l.HasSize, strconv.FormatUint(l.Size, 10)), " ",
+			known(l.HasTag, strconv.FormatUint(l.Tag, 10)), "\n")
+	}
+	if len(list) == 0 {
+		t.put("??\n")
+	}
+	t.footer()
+}
+
+// known returns a number, or the text for an unknown one.
+func known(isKnown bool, number string) string {
+	if !isKnown {
+		return "??"
+	}
+	return number
 }
 
 // orUnknown returns s, or the text for an unknown name or file.
@@ -80,7 +151,12 @@ func (t *llvmTool) source(p *llvmFrame) string {
 	}
 	lines, read := t.sources[p.file]
 	if !read {
-		lines = readLines(p.file)
+		if lines = nil; p.source != nil {
+			lines = splitLines(p.source())
+		}
+		if lines == nil {
+			lines = readLines(p.file)
+		}
 		if t.sources == nil || len(t.sources) == maxOpen {
 			t.sources = map[string][]string{}
 		}
@@ -115,6 +191,14 @@ func readLines(name string) []string {
 	if err != nil {
 		return nil
 	}
+	return splitLines(text)
+}
+
+// splitLines returns the lines of a text.
+func splitLines(text []byte) []string {
+	if len(text) == 0 {
+		return nil
+	}
 	lines := strings.Split(string(text), "\n")
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
@@ -123,79 +207,4 @@ func readLines(name string) []string {
 		lines[i] = strings.TrimSuffix(lines[i], "\r")
 	}
 	return lines
-}
-
-// llvmJSON is an answer in JSON, with its keys in alphabetical order.
-type llvmJSON struct {
-	Address    string        `json:",omitempty"`
-	Data       *llvmData     `json:",omitempty"`
-	Error      *llvmError    `json:",omitempty"`
-	Frame      *[]struct{}   `json:",omitempty"`
-	ModuleName *string       `json:",omitempty"`
-	Symbol     *[]llvmSymbol `json:",omitempty"`
-}
-
-type llvmData struct{ Name, Size, Start string }
-
-type llvmError struct{ Message string }
-
-type llvmSymbol struct {
-	Column        uint32
-	Discriminator uint32
-	FileName      string
-	FunctionName  string
-	Line          uint32
-	Source        string `json:",omitempty"`
-	StartAddress  string
-	StartFileName string
-	StartLine     uint32
-}
-
-// jsonAnswer adds the answer to a query.
-func (t *llvmTool) jsonAnswer(q *llvmQuery, f *program, frames []llvmFrame) {
-	a := llvmJSON{Address: hex(q.addr), ModuleName: &q.file}
-	switch q.kind {
-	case "DATA":
-		name, start, size, _ := t.data(f, q.addr-t.adjust)
-		a.Data = &llvmData{name, hex(size), hex(start)}
-	case "FRAME":
-		a.Frame = &[]struct{}{}
-	default:
-		list := []llvmSymbol{}
-		for i := range frames {
-			p := &frames[i]
-			list = append(list, llvmSymbol{
-				Column: p.column, FileName: p.file, FunctionName: p.name, Line: p.line,
-				Source: t.source(p), StartAddress: p.start, Discriminator: p.discriminator,
-			})
-		}
-		a.Symbol = &list
-	}
-	t.addJSON(a)
-}
-
-// addJSON adds an answer to those that are not written.
-func (t *llvmTool) addJSON(a llvmJSON) { t.ready = append(t.ready, encode(a)) }
-
-// encode returns a value as JSON.
-func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil { // strings and numbers always encode
-		panic(err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-// putJSON writes a value and a newline.
-func (t *llvmTool) putJSON(v any) {
-	text := encode(v)
-	if t.pretty {
-		var b bytes.Buffer
-		if json.Indent(&b, text, "", "  ") == nil {
-			text = b.Bytes()
-		}
-	}
-	t.put(string(text), "\n")
 }

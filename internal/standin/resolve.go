@@ -50,7 +50,10 @@ func ResolveLikeLLVM(ctx context.Context, e *Env, q Query) (status int, err erro
 	if err := q.checkObject(); err != nil {
 		return 0, err
 	}
-	o := newLLVMOptions()
+	o, err := newLLVMOptions(e)
+	if err != nil {
+		return 0, err
+	}
 	o.file, o.open, o.relative, o.demangle, o.queries = q.File, q.Open, q.Relative, !q.Mangled, q.Addrs
 	o.open.Only, o.hex = true, true
 	return o.run(ctx, e), nil

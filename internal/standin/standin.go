@@ -18,6 +18,8 @@ func For(program string) Tool {
 		name = name[:i]
 	}
 	switch {
+	case name == "llvm-addr2line" || strings.HasSuffix(name, "-llvm-addr2line"):
+		return llvmAddr2line
 	case name == "addr2line" || strings.HasSuffix(name, "-addr2line"):
 		return addr2line
 	case name == "llvm-symbolizer" || strings.HasSuffix(name, "-llvm-symbolizer"):

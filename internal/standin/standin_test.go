@@ -29,6 +29,12 @@ func TestNameOfTheProgramSelectsTheTool(t *testing.T) {
 			t.Errorf("%s is not llvm-symbolizer", name)
 		}
 	}
+	llvmAddr2line := standin.For("llvm-addr2line")
+	for _, name := range []string{"llvm-addr2line-19", "aarch64-linux-android-llvm-addr2line"} {
+		if !is(name, llvmAddr2line) || is(name, addr2line) {
+			t.Errorf("%s is not llvm-addr2line", name)
+		}
+	}
 	for _, name := range []string{"symbolon", "symbolon-1.2", "addr2line-x", "myaddr2line", "/addr2line/symbolon"} {
 		if standin.For(name) != nil {
 			t.Errorf("%s is a tool", name)
@@ -74,7 +80,7 @@ func TestEachToolHasItsChoiceAmongSymbolsOfOneAddress(t *testing.T) {
 	if got != want {
 		t.Errorf("addr2line: got\n%swant\n%s", got, want)
 	}
-	got = output(t, "llvm-symbolizer", "--output-style=GNU", "-pe", name, "0x401004", "0x401014", "0x401024", "0x401030")
+	got = output(t, "llvm-symbolizer", "--llvm=14", "--output-style=GNU", "-pe", name, "0x401004", "0x401014", "0x401024", "0x401030")
 	want = "last at ??:0\nlast at ??:0\nns::f(int) (.isra.0.cold) at ??:0\n?? at ??:0\n"
 	if got != want {
 		t.Errorf("llvm-symbolizer: got\n%swant\n%s", got, want)

@@ -1,0 +1,53 @@
+package standin_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"symbolon/internal/fixture"
+)
+
+// tagged writes an ELF file with local symbols of two source files and one whose
+// address has a tag.
+func tagged(t *testing.T) string {
+	t.Helper()
+	e := &fixture.ELF{Wide: true, Type: 2, Machine: 62}
+	text := e.Add(fixture.ELFSection{Name: ".text", Type: 1, Flags: 6, Addr: 0x401000, Data: make([]byte, 0x100)})
+	data := e.Add(fixture.ELFSection{Name: ".data", Type: 1, Flags: 3, Addr: 0x402000, Data: make([]byte, 0x100)})
+	note := e.Add(fixture.ELFSection{Name: ".note", Type: 1, Data: make([]byte, 0x10)})
+	e.Segment(fixture.ELFSegment{Type: 1, Flags: 5, Vaddr: 0x400000, Filesz: 0x3000, Memsz: 0x3000})
+	e.Symtab(".symtab", 2,
+		fixture.ELFSymbol{Name: "first.c", Kind: 4, Section: 0xfff1},
+		fixture.ELFSymbol{Name: "one", Value: 0x401000, Size: 0x10, Kind: 2, Section: text},
+		fixture.ELFSymbol{Name: "second.c", Kind: 4, Section: 0xfff1},
+		fixture.ELFSymbol{Name: "two", Value: 0x401010, Size: 0x10, Kind: 2, Section: text},
+		fixture.ELFSymbol{Name: "datum", Value: 0x2a<<56 | 0x402000, Size: 0x10, Kind: 1, Section: data},
+		fixture.ELFSymbol{Name: "unloaded", Value: 0x402020, Size: 0x10, Kind: 1, Section: note},
+		fixture.ELFSymbol{Name: "shared", Value: 0x401020, Size: 0x10, Kind: 2, Bind: 1, Section: text},
+	)
+	name := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(name, e.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestLocalSymbolsHaveTheirSourceFile(t *testing.T) {
+	got := output(t, "llvm-symbolizer", "-pe", tagged(t), "0x401004", "0x401014", "0x401024")
+	if want := "one at first.c:0:0\n\ntwo at second.c:0:0\n\nshared at ??:0:0\n\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestTagsOfSymbolsAreIgnoredOnRequest(t *testing.T) {
+	name := tagged(t)
+	got := output(t, "llvm-symbolizer", "-e", name, "DATA 0x402008", "DATA 0x402028")
+	if want := "datum\n4202496 16\nsecond.c:0\n\n??\n0 0\n??:?\n\n"; got != want {
+		t.Errorf("without tags: got\n%swant\n%s", got, want)
+	}
+	got = output(t, "llvm-symbolizer", "--no-untag-addresses", "-e", name, "DATA 0x402008", "DATA 0x2a00000000402008")
+	if want := "??\n0 0\n??:?\n\ndatum\n3026418949597175808 16\nsecond.c:0\n\n"; got != want {
+		t.Errorf("with tags: got\n%swant\n%s", got, want)
+	}
+}

@@ -1,0 +1,135 @@
+package standin
+
+import (
+	encoding "encoding/hex"
+	"errors"
+	"strings"
+)
+
+// An llvmQuery is a line of input.
+type llvmQuery struct {
+	kind    string // CODE, DATA or FRAME
+	file    string
+	buildID []byte // of the file, instead of its name
+	symbol  string // instead of an address, which is then an offset
+	addr    uint64
+
+	noAddress bool
+}
+
+// address returns the address as it is printed, nothing for a symbol or
+// an invalid line.
+func (q *llvmQuery) address() string {
+	if q.symbol != "" || q.noAddress {
+		return ""
+	}
+	return hex(q.addr)
+}
+
+// parse reads a line. After an error the file of the query is as much of a name as
+// the line has.
+func (o *llvmOptions) parse(line string) (q llvmQuery, err error) {
+	q.kind = "CODE"
+	for _, kind := range [...]string{"CODE", "DATA", "FRAME"} {
+		if rest, ok := strings.CutPrefix(line, kind+" "); ok {
+			q.kind, line = kind, rest
+			break
+		}
+	}
+	if line, err = o.parseFile(&q, line); err != nil {
+		return q, err
+	}
+	word, _, _ := strings.Cut(strings.TrimLeft(line, " "), " ")
+	if word == "" {
+		return q, errors.New("no module offset has been specified")
+	}
+	if addr, ok := o.number(word); ok {
+		q.addr = addr
+		return q, nil
+	}
+	if o.is14 {
+		return q, errors.New("not an address")
+	}
+	q.symbol = word
+	if i := strings.LastIndexByte(word, '+'); i > 0 {
+		if off, ok := llvmNumber(word[i+1:]); ok {
+			q.symbol, q.addr = word[:i], off
+		}
+	}
+	return q, nil
+}
+
+// number reads an address.
+func (o *llvmOptions) number(word string) (uint64, bool) {
+	if !o.hex {
+		return llvmNumber(word)
+	}
+	addr, err := parseHex(strings.TrimPrefix(word, "+"))
+	return addr, err == nil
+}
+
+// parseFile reads the file of a line, if it names one, and returns the rest.
+func (o *llvmOptions) parseFile(q *llvmQuery, line string) (rest string, err error) {
+	q.file, q.buildID = o.file, o.buildID
+	prefix := ""
+	for !o.is14 {
+		line = strings.TrimLeft(line, " ")
+		word := "FILE:"
+		after, ok := strings.CutPrefix(line, word)
+		if !ok {
+			word = "BUILDID:"
+			after, ok = strings.CutPrefix(line, word)
+		}
+		if !ok {
+			break
+		}
+		if prefix != "" {
+			return "", errors.New("duplicate input file specification prefix")
+		}
+		prefix, line = word, after
+	}
+	line = strings.TrimLeft(line, " ")
+	isGiven := o.file != "" || len(o.buildID) > 0
+	switch {
+	case prefix == "" && isGiven:
+		return line, nil
+	case prefix != "" && isGiven:
+		return "", errors.New("input file has already been specified")
+	case prefix == "FILE:" && line == "":
+		return "", errors.New("must be followed by an input file")
+	case prefix == "BUILDID:" && line == "":
+		return "", errors.New("must be followed by a hash")
+	}
+	name, rest, ok := cutFile(line)
+	if !ok {
+		if o.is14 {
+			q.file = name
+		}
+		if prefix == "" && name == "" {
+			return "", errors.New("no input filename has been specified")
+		}
+		return "", errors.New("unbalanced quotes in input file name")
+	}
+	if prefix == "BUILDID:" {
+		if q.buildID, err = encoding.DecodeString(name); err != nil || name == "" {
+			return "", errors.New("wrong format of build-id")
+		}
+		return rest, nil
+	}
+	q.file = name
+	return rest, nil
+}
+
+// cutFile splits a line after the name of a file, which may be in quotes.
+func cutFile(line string) (name, rest string, ok bool) {
+	line = strings.TrimLeft(line, " ")
+	if line != "" && (line[0] == '"' || line[0] == '\'') {
+		name, rest, ok = strings.Cut(line[1:], line[:1])
+		if !ok {
+			return line, "", false
+		}
+		return name, rest, true
+	}
+	name, rest, _ = strings.Cut(line, " ")
+	return name, rest, name != ""
+}
