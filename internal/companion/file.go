@@ -20,6 +20,10 @@ type Options struct {
 	Package string   // the .dwp file; empty: one beside the file
 	Bundles []string // .dSYM folders with debug files
 
+	// Fetch returns the path of the debug file of a build id that is not found in a
+	// folder, or nothing. It may be nil.
+	Fetch func(id []byte) string
+
 	Columns bool // see object.Options
 	Written bool // see object.Options
 	Short   bool // see object.Options

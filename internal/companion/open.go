@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"iter"
+	"os"
 	"strings"
 
 	"symbolon/internal/ident"
@@ -115,7 +117,7 @@ func (f *finder) replace(n object.Need) bool {
 			return true
 		}
 	}
-	for _, path := range f.existing(f.paths(n)) {
+	for path := range f.debugFiles(n) {
 		opened, opt := &File{}, f.opt
 		opt.base = own.LoadAddress
 		file, err := opened.openFile(path, opt)
@@ -131,6 +133,39 @@ func (f *finder) replace(n object.Need) bool {
 		opened.Close()
 	}
 	return false
+}
+
+// debugFiles yields the files that may be the needed one: the last one is fetched.
+func (f *finder) debugFiles(n object.Need) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, path := range f.existing(f.paths(n)) {
+			if !yield(path) {
+				return
+			}
+		}
+		if n.Kind == object.NeedDebug && len(n.ID) > 1 && f.opt.Fetch != nil {
+			if path := f.opt.Fetch(n.ID); path != "" {
+				yield(path)
+			}
+		}
+	}
+}
+
+// FindBuildID returns the path of the file with a build id in one of the folders, in
+// one of the system, or as it is fetched; empty if there is none.
+func FindBuildID(id []byte, opt Options) string {
+	p := place{opt: opt}
+	for _, dir := range p.dirs() {
+		for _, path := range buildIDPath(dir, id) {
+			if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {
+				return path
+			}
+		}
+	}
+	if opt.Fetch == nil || len(id) < 2 {
+		return ""
+	}
+	return opt.Fetch(id)
 }
 
 // fits reports whether an object of src is the debug information of a binary. A

@@ -11,11 +11,15 @@ import (
 
 // run writes the answers like llvm-symbolizer.
 func (o llvmOptions) run(ctx context.Context, e *Env) int {
+	if err := o.useDebuginfod(ctx, e); err != nil {
+		console.Printf(e.Stderr, "%s: error: %s\n", o.program, console.Printable(err.Error()))
+		return exitFailed
+	}
 	t := llvmTool{llvmOptions: o, env: e, lib: library{opt: o.open}, out: bufio.NewWriter(e.Stdout)}
 	defer t.lib.close()
 	if o.file != "" && !o.is14 {
 		q := llvmQuery{file: o.file}
-		if _, message := t.openFile(o.file); message != "" {
+		if _, message := t.open(&q); message != "" {
 			t.fail(&q, message)
 			t.putJSONLines()
 			_ = t.out.Flush() // the status is that of a failure already
@@ -59,7 +63,7 @@ func (t *llvmTool) line(line string) {
 		t.put(console.Printable(line), "\n")
 		return
 	}
-	p, message := t.openFile(q.file)
+	p, message := t.open(&q)
 	if message != "" {
 		if t.fail(&q, message); t.style == "JSON" {
 			return

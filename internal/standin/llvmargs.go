@@ -2,6 +2,7 @@ package standin
 
 import (
 	"context"
+	encoding "encoding/hex"
 	"path/filepath"
 	"strings"
 
@@ -30,6 +31,9 @@ USAGE: %[1]s [options] addresses...
   --no-use-symbol-table             do not name functions by the symbol table
   --default-arch=NAME               of files with several architectures
   --debug-file-directory=DIR, --fallback-debug-path=DIR
+  --build-id=ID                     the file with this build id, found in the folders
+                                    of debug files or by debuginfod
+  --debuginfod, --no-debuginfod     ask the servers of DEBUGINFOD_URLS (default)
   --dsym-hint=DIR                   a .dSYM folder with the debug file
   --dwp=FILE                        the package of split debug information
   --llvm=14|19                      print what this version of LLVM prints (default 19)
@@ -72,6 +76,9 @@ func runLLVM(ctx context.Context, e *Env, args []string, gnu bool) int {
 		return exitFailed
 	case done:
 		return exitDone
+	case p.file != "" && len(p.buildID) > 0:
+		console.Printf(e.Stderr, "error: cannot specify both --build-id and --obj\n")
+		return exitFailed
 	}
 	return p.run(ctx, e)
 }
@@ -114,7 +121,7 @@ func (p *llvmParser) options(args []string) (done bool, bad string) {
 
 // llvmValues lists the options with a value.
 const llvmValues = " --obj --exe --functions --output-style --adjust-vma --print-source-context-lines --default-arch " +
-	"--debug-file-directory --dsym-hint --dwp --fallback-debug-path --inlining --use-symbol-table --llvm "
+	"--debug-file-directory --dsym-hint --dwp --fallback-debug-path --inlining --use-symbol-table --llvm --build-id "
 
 // long reads an option with a name.
 func (p *llvmParser) long(a string, args []string) (rest []string, bad string) {
@@ -185,6 +192,10 @@ func (p *llvmParser) flag(name string) (bad string) {
 		p.verbose = true
 	case "--relative-address":
 		p.relative = true
+	case "--debuginfod":
+		p.noDebuginfod = false
+	case "--no-debuginfod":
+		p.noDebuginfod = true
 	case "--dia":
 	case "--untag-addresses":
 		p.tagged = false
@@ -255,6 +266,12 @@ func (p *llvmParser) value(name, value string) (bad string) {
 		p.open.Bundles = append(p.open.Bundles, value)
 	case "--dwp":
 		p.open.Package = value
+	case "--build-id":
+		id, err := encoding.DecodeString(value)
+		if err != nil || value == "" {
+			return name + "=: expected a build ID, but got '" + value + "'\n"
+		}
+		p.buildID = id
 	case "--llvm":
 		if err := p.setVersion(value); err != nil {
 			return "error: --llvm: " + err.Error() + "\n"
@@ -269,7 +286,7 @@ func (p *llvmParser) value(name, value string) (bad string) {
 
 // llvmFlags lists the options without a value that may be meant.
 const llvmFlags = " --addresses --print-address --inlines --no-inlines --demangle --no-demangle --pretty-print --basenames --relativenames " +
-	"--verbose --relative-address --untag-addresses --no-untag-addresses --no-use-symbol-table --help --version "
+	"--verbose --debuginfod --no-debuginfod --relative-address --untag-addresses --no-untag-addresses --no-use-symbol-table --help --version "
 
 // unknown returns the text about an option that does not exist, with one that has a
 // name of at most one other letter.

@@ -3,9 +3,12 @@ package standin
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"strings"
 
+	"symbolon/internal/companion"
 	"symbolon/internal/demangle"
 	"symbolon/internal/format/elf"
 	"symbolon/internal/ident"
@@ -40,6 +43,21 @@ type llvmDatum struct {
 	start, size uint64
 	line        uint32
 }
+
+// open opens the file of a query.
+func (t *llvmTool) open(q *llvmQuery) (p *program, message string) {
+	if len(q.buildID) == 0 {
+		return t.openFile(q.file)
+	}
+	q.file = fmt.Sprintf("%x", q.buildID)
+	if path := companion.FindBuildID(q.buildID, t.llvmOptions.open); path != "" {
+		return t.openFile(path)
+	}
+	p = &program{err: errNoBuildID}
+	return p, errNoBuildID.Error()
+}
+
+var errNoBuildID = errors.New("could not find build ID")
 
 // openFile opens a file, whose name may end with an architecture. The message is
 // empty if the file is open, and if the same message was returned before.

@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,8 +32,8 @@ type llvmOptions struct {
 
 	inlines, demangle, pretty, addresses, verbose, relative, tagged, noSymbols bool
 
-	buildID    []byte // of the file, instead of its name
-	debuginfod string // true, false; empty: if DEBUGINFOD_URLS names servers
+	buildID      []byte // of the file, instead of its name
+	noDebuginfod bool   // servers of DEBUGINFOD_URLS are not asked
 
 	hex     bool   // addresses are hexadecimal without 0x, too
 	adjust  uint64 // subtracted from addresses
@@ -57,6 +58,19 @@ func (o *llvmOptions) setVersion(v string) error {
 	}
 	o.is14 = v == llvmVersions[0]
 	return nil
+}
+
+// useDebuginfod makes debug files come from servers too, unless that is switched off.
+// The version 14 has no debuginfod.
+func (o *llvmOptions) useDebuginfod(ctx context.Context, e *Env) error {
+	if o.noDebuginfod || o.is14 || o.open.Fetch != nil {
+		return nil
+	}
+	d, err := newDebuginfod(e)
+	if d != nil {
+		o.open.Fetch = func(id []byte) string { return d.find(ctx, id) }
+	}
+	return err
 }
 
 // likeAddr2line changes the options to those of llvm-addr2line.

@@ -55,7 +55,7 @@ func ResolveLikeLLVM(ctx context.Context, e *Env, q Query) (status int, err erro
 		return 0, err
 	}
 	o.file, o.open, o.relative, o.demangle, o.queries = q.File, q.Open, q.Relative, !q.Mangled, q.Addrs
-	o.open.Only, o.hex = true, true
+	o.open.Only, o.hex, o.noDebuginfod = true, true, true
 	return o.run(ctx, e), nil
 }
 
