@@ -10,7 +10,7 @@ import (
 // Options of opening a file. The zero value is fine.
 type Options struct {
 	Columns bool   // frames have columns too
-	Written bool   // names are unchanged: paths are not cleaned, functions keep the number of a copy
+	Written bool   // names are unchanged: paths are not cleaned, functions keep the number of a copy, and in PDBs the name of their symbol
 	Short   bool   // paths of DWARF are unchanged, without the folder of the unit
 	Base    uint64 // the load address of the binary, for a file without one: a PDB
 	// Space takes large unpacked data, instead of the heap. Without space there a

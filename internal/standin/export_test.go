@@ -8,7 +8,10 @@ const (
 var (
 	LastPart     = lastPart
 	LLVMSpelling = llvmSpelling
+	PlainC       = plainC
 	Words        = words
+
+	WithoutParameters = withoutParameters
 )
 
 func Expand(args []string) []string { return expand(args, maxNesting) }

@@ -110,7 +110,10 @@ func (p *program) text(t sym.Text) string {
 // mark of a part or a variant.
 func (p *program) function(t sym.Text) string {
 	name := p.text(t)
-	if info := p.obj.Info(); !p.obj.Mangled() || info.Kind == "pdb" {
+	switch {
+	case p.obj.Info().Kind == "pdb":
+		return withoutParameters(name)
+	case !p.obj.Mangled():
 		return name
 	}
 	name = variant.ReplaceAllString(name, "")

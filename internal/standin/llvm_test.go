@@ -3,9 +3,11 @@ package standin_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"symbolon/internal/fixture"
+	"symbolon/internal/standin"
 )
 
 // tagged writes an ELF file with local symbols of two source files and one whose
@@ -49,5 +51,35 @@ func TestTagsOfSymbolsAreIgnoredOnRequest(t *testing.T) {
 	got = output(t, "llvm-symbolizer", "--no-untag-addresses", "-e", name, "DATA 0x402008", "DATA 0x2a00000000402008")
 	if want := "??\n0 0\n??:?\n\ndatum\n3026418949597175808 16\nsecond.c:0\n\n"; got != want {
 		t.Errorf("with tags: got\n%swant\n%s", got, want)
+	}
+}
+
+func TestParametersAreCut(t *testing.T) {
+	for name, want := range map[string]string{
+		"f": "f", "f()": "f", "ns::f(int (*)(char)) const": "ns::f", "S::operator()": "S::operator()", "S::operator()(int)": "S::operator()",
+		"?f@@YAXXZ": "?f@@YAXXZ", "(f)": "(f)", "f)": "f)",
+	} {
+		if got := standin.WithoutParameters(name); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestDecorationOfCIsCut(t *testing.T) {
+	for name, want := range map[string]string{"_f": "f", "_f@8": "f", "@f@8": "f", "f@@8": "f", "__f": "_f", "f": "f", "": "", "_a@b": "a@b", "@1": "1"} {
+		if got := standin.PlainC(name); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestFunctionsOfPDBsHaveTheirPublicNames(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.pdb")
+	if err := os.WriteFile(name, fixture.SamplePDB().Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := output(t, "llvm-symbolizer", "--no-demangle", "--no-inlines", "-e", name, "0x1020", "0x10b4")
+	if want := "?weigh@yard@@YAHH@Z\nc:\\src\\one.cc:6:3\n\nother\n"; !strings.HasPrefix(got, want) {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }

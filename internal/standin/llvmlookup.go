@@ -107,7 +107,7 @@ func (t *llvmTool) all(p *program, addr uint64) []llvmFrame {
 	found := p.lookup(addr)
 	frames := make([]llvmFrame, 0, max(1, len(found)))
 	for _, f := range found {
-		x := llvmFrame{name: t.name(p.function(f.Func)), line: f.Line, column: f.Column}
+		x := llvmFrame{name: t.name(p, p.function(f.Func)), line: f.Line, column: f.Column}
 		t.setFile(p, &x, f.File)
 		if !f.Inlined {
 			x.start = hex(f.Entry + base)
@@ -186,7 +186,7 @@ func (t *llvmTool) applySymbol(p *program, addr uint64, f *llvmFrame) {
 		}
 	default:
 		if x := llvmChoice(s.llvm(!t.tagged), addr); x != nil {
-			f.name, f.start = t.name(s.name(x)), hex(x.Addr)
+			f.name, f.start = t.name(p, s.name(x)), hex(x.Addr)
 			if f.file == "" {
 				f.file = s.sourceOf(x)
 			}
@@ -205,7 +205,7 @@ func (t *llvmTool) data(p *program, addr uint64) (d llvmDatum) {
 		if x := llvmChoice(s.llvm(!t.tagged), addr); x != nil {
 			d = llvmDatum{name: s.name(x), start: x.Addr, size: x.Size, file: s.sourceOf(x)}
 			if t.demangle {
-				d.name = t.readable(d.name)
+				d.name = t.readable(p, d.name)
 			}
 		}
 	}
@@ -218,7 +218,7 @@ func (t *llvmTool) data(p *program, addr uint64) (d llvmDatum) {
 }
 
 // name returns the name of a function in the form of --functions.
-func (t *llvmTool) name(name string) string {
+func (t *llvmTool) name(p *program, name string) string {
 	switch {
 	case t.functions == "none":
 		return ""
@@ -227,13 +227,16 @@ func (t *llvmTool) name(name string) string {
 	case !t.demangle:
 		return name
 	}
-	return t.readable(name)
+	return t.readable(p, name)
 }
 
 // readable returns a demangled name.
-func (t *llvmTool) readable(name string) string {
+func (t *llvmTool) readable(p *program, name string) string {
 	text := demangle.Name(name, demangle.LLVM)
-	if !t.is14 || strings.HasPrefix(name, "?") {
+	switch info := p.obj.Info(); {
+	case text == name && info.Kind == "pdb" && info.Module.Arch == ident.ArchX86:
+		return demangle.Name(plainC(name), demangle.LLVM)
+	case !t.is14 || strings.HasPrefix(name, "?"):
 		return text
 	}
 	return llvmSpelling(text)

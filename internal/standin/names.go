@@ -72,3 +72,42 @@ func llvmSpelling(name string) string {
 
 // baseName returns the part of a path after the last slash.
 func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// withoutParameters returns the name of a function before its list of parameters.
+func withoutParameters(name string) string {
+	at := strings.LastIndexByte(name, ')')
+	if at < 0 || strings.HasPrefix(name, "?") {
+		return name
+	}
+	depth := 0
+	for i := at; i >= 0; i-- {
+		switch name[i] {
+		case ')':
+			depth++
+		case '(':
+			if depth--; depth == 0 {
+				if i == 0 || strings.HasSuffix(name[:i], "operator") {
+					return name
+				}
+				return name[:i]
+			}
+		}
+	}
+	return name
+}
+
+// plainC returns a name of C without its decoration on 32-bit Windows: _f, _f@4,
+// @f@4 and f@@4 are f.
+func plainC(name string) string {
+	rest := name
+	if i := strings.LastIndexByte(name, '@'); i > 0 && isVersion(name[i+1:]) {
+		rest = name[:i]
+		if plain, ok := strings.CutSuffix(rest, "@"); ok {
+			return plain
+		}
+	}
+	if len(rest) > 0 && (rest[0] == '_' || rest[0] == '@') {
+		return rest[1:]
+	}
+	return rest
+}

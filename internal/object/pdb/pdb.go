@@ -12,6 +12,9 @@
 // has the name of a decorated symbol at its entry, if that can be its own. The
 // first addresses outside procedures are answered by the order of symbols in the
 // file, which is trusted.
+//
+// With Options.Written a procedure has the name of the public symbol at its entry,
+// as the linker sees it.
 package pdb
 
 import (
@@ -38,8 +41,8 @@ func Open(src bin.Source, in object.Input) (*object.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &pdbFile{in: in}
-	g := units.New(in, units.Layout{Bases: []uint64{0}}, f, units.Traits{Unsized: true, Ordered: p.HasOrder()})
+f := &pdbFile{in: in}
+	g := units.New(in, units.Layout{Bases: []uint64{0}}, f, units.Traits{Unsized: true, Ordered: p.HasOrder(), Renamed: in.Written})
 	f.Units = NewUnits(g, p, in)
 	f.Memory = p.Footprint()
 	return object.New(f.info(), f, in), nil
@@ -92,6 +95,9 @@ func serverName(system string) string {
 
 // SymbolName returns the name of a public symbol.
 func (f *pdbFile) SymbolName(_ uint8, off uint32) []byte {
+	if f.in.Written {
+		return f.pdb.PublicName(off)
+	}
 	return units.PlainC(f.pdb.PublicName(off), f.isX86(), false)
 }
 

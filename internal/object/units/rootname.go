@@ -13,11 +13,13 @@ import (
 // the name section.
 // List are the symbols there, and room is memory.
 func (g *Image) rootName(t sym.Text, list []Symbol, room []byte) sym.Text {
-	if len(list) == 0 || uint64(t)&15 == KindNamed {
+	switch {
+	case len(list) == 0:
 		return t
-	}
-	if g.traits.Renamed {
+	case g.traits.Renamed:
 		return list[0].text()
+	case uint64(t)&15 == KindNamed:
+		return t
 	}
 	name := g.AppendText(room[:0], t)
 	if len(name) == 0 {
