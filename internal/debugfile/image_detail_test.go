@@ -23,7 +23,7 @@ func declared() []byte {
 	pointer := &fixture.DIE{Tag: 0x0f}
 	x := &fixture.DIE{Tag: 0x05, Attrs: attrs{{0x03, 0x08, "x"}, {0x3a, 0x0b, 0}, {0x3b, 0x0b, 4}, {0x49, 0x13, pointer}}}
 	inlined := &fixture.DIE{Tag: 0x2e, Attrs: attrs{{0x03, 0x08, "inlined"}, {0x3a, 0x0b, 0}, {0x3b, 0x0b, 3}}, Kids: []*fixture.DIE{x}}
-	call := &fixture.DIE{Tag: 0x1d, Attrs: attrs{{0x31, 0x13, inlined}, {0x11, 0x1b, 1}, {0x12, 0x06, 8}, {0x58, 0x0b, 0}, {0x59, 0x0b, 9}}, Kids: []*fixture.DIE{
+	call := &fixture.DIE{Tag: 0x1d, Attrs: attrs{{0x31, 0x13, inlined}, {0x11, 0x1b, 1}, {0x12, 0x06, 8}, {0x58, 0x0b, 0}, {0x59, 0x0b, 9}, {0x2136, 0x0b, 6}}, Kids: []*fixture.DIE{
 		{Tag: 0x05, Attrs: attrs{{0x31, 0x13, x}, {0x02, 0x18, []byte{0x91, 0x70}}}},
 	}}
 	f := &fixture.DIE{Tag: 0x2e, Attrs: attrs{{0x03, 0x08, "f"}, {0x3a, 0x0b, 0}, {0x3b, 0x0b, 7}, {0x11, 0x1b, 0}, {0x12, 0x06, 0x40}, {0x40, 0x18, []byte{0x56}}}, Kids: []*fixture.DIE{
@@ -49,10 +49,10 @@ func place(o *object.Object, file sym.Text, line uint32) string {
 
 func TestDeclarationsOfFunctionsAreInnermostFirst(t *testing.T) {
 	o := open(t, declared())
-	for addr, want := range map[uint64]string{0x114: "/d/a.c:3 110, /d/a.c:7 100", 0x104: "/d/a.c:7 100", 0x148: ""} {
+	for addr, want := range map[uint64]string{0x114: "/d/a.c:3 110 6, /d/a.c:7 100 0", 0x104: "/d/a.c:7 100 0", 0x148: ""} {
 		var got []string
 		for _, s := range o.Starts(addr) {
-			got = append(got, fmt.Sprintf("%s %x", place(o, s.File, s.Line), s.Addr))
+			got = append(got, fmt.Sprintf("%s %x %d", place(o, s.File, s.Line), s.Addr, s.Discriminator))
 		}
 		if strings.Join(got, ", ") != want {
 			t.Errorf("%#x: got %q, want %s", addr, got, want)

@@ -20,8 +20,9 @@ type Decl struct {
 // Start is the declaration of a function or of an inlined call.
 type Start struct {
 	Decl
-	Addr    uint64 // of the first instruction
-	HasAddr bool
+	Addr          uint64 // of the first instruction
+	HasAddr       bool
+	Discriminator uint32 // of the line of the call site, as that of a Line
 }
 
 // Local is a variable or a parameter of a function.

@@ -112,8 +112,10 @@ func (t *llvmTool) symbol(q *llvmQuery, p *program) {
 		}
 	}
 	switch {
-	case t.style == "JSON" || len(all) == 0:
-		t.frames(q, append(all, make([]llvmFrame, max(0, 1-len(all)))...))
+	case t.style == "JSON":
+		t.frames(q, all)
+	case len(all) == 0:
+		t.frames(q, []llvmFrame{{}})
 	default:
 		for i := range all {
 			t.frames(q, all[i:i+1])

@@ -13,6 +13,7 @@ type llvmJSON struct {
 	Data       *llvmData     `json:",omitempty"`
 	Error      *llvmError    `json:",omitempty"`
 	Frame      *[]llvmLocal  `json:",omitempty"`
+	Loc        *[]llvmSymbol `json:",omitempty"` // of a symbol
 	ModuleName *string       `json:",omitempty"`
 	SymName    string        `json:",omitempty"`
 	Symbol     *[]llvmSymbol `json:",omitempty"`
@@ -55,7 +56,11 @@ func (t *llvmTool) jsonFrames(q *llvmQuery, frames []llvmFrame) {
 			StartFileName: p.startFile, StartLine: p.startLine,
 		})
 	}
-	t.addJSON(llvmJSON{Address: q.address(), ModuleName: &q.file, SymName: q.symbol, Symbol: &list})
+	if q.symbol != "" {
+		t.addJSON(llvmJSON{Loc: &list, ModuleName: &q.file, SymName: q.symbol})
+		return
+	}
+	t.addJSON(llvmJSON{Address: q.address(), ModuleName: &q.file, Symbol: &list})
 }
 
 // jsonData adds a symbol of data.

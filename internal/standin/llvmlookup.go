@@ -123,7 +123,7 @@ func (t *llvmTool) all(p *program, addr uint64) []llvmFrame {
 		t.setFile(p, first, row.File)
 		first.line, first.column = row.Line, row.Column
 	}
-	if t.verbose || t.style == "JSON" {
+	if t.verbose || t.style == "JSON" || t.style == "GNU" && len(frames) > 1 {
 		t.setStarts(p, addr, frames)
 	}
 	t.applySymbol(p, addr, &frames[len(frames)-1])
@@ -171,6 +171,9 @@ func (t *llvmTool) setStarts(p *program, addr uint64, frames []llvmFrame) {
 		frames[i].startFile, frames[i].startLine = t.path(p, s.File), s.Line
 		if s.HasAddr {
 			frames[i].start = hex(s.Addr + p.obj.Info().LoadAddress)
+		}
+		if i+1 < len(frames) {
+			frames[i+1].discriminator = s.Discriminator
 		}
 	}
 }

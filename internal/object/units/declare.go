@@ -27,6 +27,9 @@ func starts(c *dwarf.Nodes, fn *dwarf.Node, place, lift uint64) (list []object.S
 		s := object.Start{Decl: declaration(c, n)}
 		s.Addr, s.HasAddr = c.Address(n, dwarf.AttrLowPC)
 		s.Addr += lift
+		if mark, ok := n.Number(dwarf.AttrDiscriminator); ok && mark < 1<<32 {
+			s.Discriminator = uint32(mark)
+		}
 		list = append(list, s)
 	}
 	add(fn)
