@@ -11,15 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/fault"
 )
 
-// grown makes a directory whose index has branch pages, overflow pages and free
-// pages.
+// grown makes a directory whose index has records of all forms, some of which were
+// replaced.
 func grown(t *testing.T, w *world) {
 	t.Helper()
 	s := w.open()
@@ -30,7 +28,7 @@ func grown(t *testing.T, w *world) {
 		f := fault.New(fault.Denied, fmt.Sprint(i, strings.Repeat("/place", i%50)), "%s", strings.Repeat("x", i*i%300))
 		s.Remember(t.Context(), cache.Meta, key("fault"+fmt.Sprint(i)), f, time.Hour)
 	}
-	for i := range 3 { // some transactions, so that pages become free
+	for i := range 3 {
 		if err := s.Save(); err != nil {
 			t.Fatal(err)
 		}
@@ -89,14 +87,14 @@ func TestDamagedIndexIsBuiltAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, n := range []int{1, 16, 80, 100, 4095, 4096, 8191, 8192, 12288, 16384, 24 << 10} {
+	for _, n := range []int{1, 16, 80, 100, 4095, 4096, 8191, 8192, 12288, 16384, len(whole) - 1} {
 		write(whole[:n])
-		left := sound(t, w, fmt.Sprint("cut to ", n))
-		if log := w.warnings(); left != 0 || strings.Count(log, "WARN") != 1 || !strings.Contains(log, "damaged") {
-			t.Errorf("cut to %d: %d faults, log: %s", n, left, log)
+		sound(t, w, fmt.Sprint("cut to ", n))
+		if log := w.warnings(); log != "" { // as after a crash
+			t.Errorf("cut to %d: %s", n, log)
 		}
-		if kept, err := os.ReadFile(path + ".damaged"); err != nil || !bytes.Equal(kept, whole[:n]) {
-			t.Errorf("cut to %d: the damaged file is not kept: %v", n, err)
+		if n := sound(t, w, "opened again"); w.warnings() != "" {
+			t.Errorf("cut to %d: the next start finds damage, and %d faults", n, n)
 		}
 	}
 	for name, b := range map[string][]byte{
@@ -104,8 +102,11 @@ func TestDamagedIndexIsBuiltAnew(t *testing.T) {
 		"halves": append(bytes.Clone(whole[len(whole)/2:]), whole[:len(whole)/2]...),
 	} {
 		write(b)
-		if left := sound(t, w, name); left != 0 || strings.Count(w.warnings(), "WARN") != 1 {
-			t.Errorf("%s: %d faults", name, left)
+		if left, log := sound(t, w, name), w.warnings(); left != 0 || strings.Count(log, "WARN") != 1 || !strings.Contains(log, "damaged") {
+			t.Errorf("%s: %d faults, log: %s", name, left, log)
+		}
+		if sound(t, w, "opened again"); w.warnings() != "" {
+			t.Errorf("%s: the next start finds damage", name)
 		}
 	}
 	write(nil)
@@ -114,9 +115,6 @@ func TestDamagedIndexIsBuiltAnew(t *testing.T) {
 	}
 }
 
-// TestFlippedBitsGiveNoWrongAnswer flips bits in the structure, and at random.
-// Whether the index survives, loses a record or is rebuilt, the answers are
-// right.
 func TestFlippedBitsGiveNoWrongAnswer(t *testing.T) {
 	w := newWorld(t, disk.Config{})
 	grown(t, w)
@@ -128,79 +126,18 @@ func TestFlippedBitsGiveNoWrongAnswer(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d, index of %d bytes", seed, len(whole))
 	random := rand.New(rand.NewPCG(seed, 0))
-	var places []int
-	for page := 0; page < len(whole); page += 4096 {
-		for range 3 {
-			if bytes.Equal(whole[page:page+4096], make([]byte, 4096)) {
-				break // never used
-			}
-			places = append(places, page+random.IntN(16), page+16+random.IntN(64), page+random.IntN(4096))
-		}
-	}
-	random.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
-	rebuilt, partly := 0, 0
-	for _, at := range places[:min(len(places), 150)] {
-		bit := byte(1) << random.IntN(8)
+	for range 150 {
+		at, bit := random.IntN(len(whole)), byte(1)<<random.IntN(8)
 		b := bytes.Clone(whole)
 		b[at] ^= bit
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		left := sound(t, w, fmt.Sprintf("bit %#x of byte %d", bit, at))
-		switch log := w.warnings(); {
-		case log != "":
-			rebuilt++
-		case left != faultsLeft:
-			partly++
+		what := fmt.Sprintf("bit %#x of byte %d", bit, at)
+		left, log := sound(t, w, what), w.warnings()
+		if left == faultsLeft && log == "" && at < len(whole)-4096 { // the last record may look incomplete
+			t.Errorf("%s: not noticed", what)
 		}
-	}
-	t.Logf("rebuilt %d times, %d times with other records", rebuilt, partly)
-	if rebuilt == 0 {
-		t.Error("no flip was noticed")
-	}
-}
-
-// TestCheckAgreesWithBbolt lets an index live through many transactions: what
-// bbolt writes must never look damaged.
-func TestCheckAgreesWithBbolt(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "index.db")
-	random := rand.New(rand.NewPCG(5, 6))
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for round := range 150 {
-		err := db.Update(func(tx *bbolt.Tx) error {
-			for range 1 + random.IntN(200) {
-				b, err := tx.CreateBucketIfNotExists([]byte(cache.Kinds()[random.IntN(3)]))
-				if err != nil {
-					return err
-				}
-				k := key(fmt.Sprint(random.IntN(2000)))
-				if random.IntN(3) == 0 || round%50 > 40 {
-					err = b.Delete(k[:])
-				} else {
-					err = b.Put(k[:], make([]byte, random.IntN(3000)/(1+random.IntN(20))))
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := disk.CheckIndex(bytes.NewReader(b), int64(len(b))); err != nil {
-			t.Fatalf("round %d: %v", round, err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -238,8 +175,7 @@ func TestIndexThatCannotBeOpenedIsAnError(t *testing.T) {
 	w.close(w.open()) // nothing has kept the lock
 }
 
-// TestIndexOfALiveStoreThatBreaksIsTold cuts the index under a running store.
-func TestIndexOfALiveStoreThatBreaksIsTold(t *testing.T) {
+func TestIndexThatIsCutUnderAStoreIsBuiltAnew(t *testing.T) {
 	w := newWorld(t, disk.Config{})
 	grown(t, w)
 	s := w.open()
@@ -247,14 +183,12 @@ func TestIndexOfALiveStoreThatBreaksIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, s, cache.Meta, "new", 10)
-	if err := s.Save(); err == nil {
-		t.Error("saving into a broken index succeeds")
+	w.close(s)
+	s = w.open()
+	if log := w.warnings(); strings.Count(log, "WARN") != 1 || !strings.Contains(log, "damaged") {
+		t.Errorf("log: %s", log)
 	}
 	if !has(t, s, cache.Meta, "new", 10) || !has(t, s, cache.Meta, "1", 11) {
-		t.Error("the cache does not work without its index")
-	}
-	s.Close()
-	if s = w.open(); !has(t, s, cache.Meta, "new", 10) {
 		t.Error("a restart does not find the files")
 	}
 }

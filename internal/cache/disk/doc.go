@@ -6,12 +6,12 @@
 // # Layout
 //
 //	DIR/cache/<kind>/<2 hex>/<key in hex>   one file per entry
-//	DIR/index.db                            bbolt: sizes, times, remembered faults
+//	DIR/index.db                            sizes, times, remembered faults
 //	DIR/tmp                                 unfinished files; emptied at the start
 //
 // The files are the truth. The index adds the times of last use and the
 // remembered faults. In a running process it is in memory, about 200 bytes per
-// entry; changes are saved to index.db in batches, some seconds later. At the
+// entry; changes are appended to index.db in batches, some seconds later. At the
 // start index.db is compared with the folder: a file without a record is
 // adopted, a record without a file is dropped. So everything under cache may be
 // deleted at any time, and index.db when no process runs.
@@ -23,10 +23,9 @@
 // crash after it leaves a complete entry, which the next start adopts. The last
 // seconds of faults and of times of use may be lost.
 //
-// Records have a checksum, and before bbolt opens index.db all of its pages are
-// walked (check.go), because bbolt trusts the file that it maps and a damaged
-// page could end the process. A damaged index is renamed to index.db.damaged and
-// rebuilt from the files.
+// The last record of an entry in index.db counts, and each has a checksum
+// (record.go). The index is written again when most of its records were replaced,
+// and when one is damaged; then the records after it are lost.
 //
 // # Bounds
 //

@@ -1,10 +1,8 @@
-//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly || windows)
 
 package disk
 
 import "os"
 
-// tryLock leaves locking to bbolt.
+// tryLock locks nothing here.
 func tryLock(*os.File) (bool, error) { return true, nil }
-
-func unlock(*os.File) error { return nil }

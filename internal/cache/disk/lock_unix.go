@@ -8,9 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock acquires the lock that bbolt acquires when it opens the file, so that
-// the file can be checked before. The lock belongs to the open file, which bbolt
-// uses, so it can acquire it again.
+// tryLock locks a file until it is closed, and reports whether it could.
 func tryLock(f *os.File) (bool, error) {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if err == unix.EWOULDBLOCK {
@@ -18,6 +16,3 @@ func tryLock(f *os.File) (bool, error) {
 	}
 	return err == nil, err
 }
-
-// unlock releases the lock. Closing the file does not while it is mapped.
-func unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }

@@ -8,62 +8,75 @@ import (
 	"symbolon/internal/cache"
 )
 
-// A record is the value of an entry in index.db, little endian:
+// A record of index.db, little endian:
 //
-//	0   u8   version
-//	1   u8   1 for a fault, 0 for a file
-//	2   u64  size of the file, or the expiry of the fault
-//	10  u64  created
-//	18  u64  last used
-//	26       the fault, as cache.AppendFault writes it
-//	end u32  CRC-32C of the kind's name, the key and everything before
-//
-// Readers drop a record of another version: its file is adopted like one
-// without a record.
-const recordVersion = 1
+//	0   u16  size of the rest
+//	2   u8   form
+//	3   u8   number of the kind
+//	4   32   key; the record of a removed entry ends after it
+//	36  u64  size of the file, or the expiry of the fault
+//	44  u64  created
+//	52  u64  last used
+//	60       the fault, as cache.AppendFault writes it
+//	end u32  CRC-32C of everything before
+const (
+	recordHead = 2
+	recordSum  = 4
+	maxRecord  = 4 << 10 // none is larger: see cache.MaxFault
+)
 
-func checksum(of id, body []byte) uint32 {
-	sum := crc32.Checksum([]byte(kinds[of.kind]), bin.Castagnoli)
-	sum = crc32.Update(sum, bin.Castagnoli, of.key[:])
-	return crc32.Update(sum, bin.Castagnoli, body)
-}
+// The forms of a record.
+const (
+	formFile = 1 + iota
+	formFault
+	formRemoved
+)
 
-// record returns the record of e.
-func (e *entry) record() []byte {
-	order := binary.LittleEndian
-	first, second := byte(0), e.size
-	if e.fault != nil {
-		first, second = 1, e.fault.until
+// appendRecord appends the record of an entry; nil is one that was removed.
+func appendRecord(b []byte, of id, e *entry) []byte {
+	order, start := binary.LittleEndian, len(b)
+	form, number := byte(formRemoved), int64(0)
+	switch {
+	case e == nil:
+	case e.fault != nil:
+		form, number = formFault, e.fault.until
+	default:
+		form, number = formFile, e.size
 	}
-	b := []byte{recordVersion, first}
-	for _, v := range []int64{second, e.created, e.used} {
-		b = order.AppendUint64(b, uint64(v))
-	}
-	if f := e.fault; f != nil {
-		b = cache.AppendFault(b, &f.Error)
-	}
-	return order.AppendUint32(b, checksum(e.id, b))
-}
-
-// readRecord parses the record of an entry.
-func readRecord(of id, b []byte) (*entry, bool) {
-	body := len(b) - 4
-	if body < 0 || binary.LittleEndian.Uint32(b[body:]) != checksum(of, b[:body]) {
-		return nil, false
-	}
-	c := bin.NewCursor(b[:body], binary.LittleEndian)
-	version, isFault := c.U8(), c.U8()
-	number := int64(c.U64())
-	e := &entry{id: of, created: int64(c.U64()), used: int64(c.U64())}
-	if isFault == 1 {
-		f, ok := cache.ReadFault(c)
-		if !ok {
-			return nil, false
+	b = append(b, 0, 0, form, of.kind)
+	b = append(b, of.key[:]...)
+	if e != nil {
+		for _, n := range [...]int64{number, e.created, e.used} {
+			b = order.AppendUint64(b, uint64(n))
 		}
-		e.fault = &negative{*f, number}
-	} else {
-		e.size = number
 	}
-	ok := c.Err() == nil && c.Len() == 0 && version == recordVersion && isFault <= 1 && e.size >= 0
-	return e, ok
+	if form == formFault {
+		b = cache.AppendFault(b, &e.fault.Error)
+	}
+	order.PutUint16(b[start:], uint16(len(b)-start+recordSum-recordHead))
+	return order.AppendUint32(b, crc32.Checksum(b[start:], bin.Castagnoli))
+}
+
+// readRecord parses a record. The entry is nil if it was removed.
+func readRecord(b []byte) (of id, e *entry, ok bool) {
+	body := len(b) - recordSum
+	if body < recordHead || binary.LittleEndian.Uint32(b[body:]) != crc32.Checksum(b[:body], bin.Castagnoli) {
+		return of, nil, false
+	}
+	c := bin.NewCursor(b[recordHead:body], binary.LittleEndian)
+	form := c.U8()
+	of.kind = c.U8()
+	copy(of.key[:], c.Bytes(len(of.key)))
+	if form != formRemoved {
+		number := int64(c.U64())
+		e = &entry{id: of, created: int64(c.U64()), used: int64(c.U64())}
+		if form == formFile {
+			e.size = number
+		} else if f, ok := cache.ReadFault(c); ok && form == formFault {
+			e.fault = &negative{*f, number}
+		} else {
+			return of, nil, false
+		}
+	}
+	return of, e, c.Err() == nil && c.Len() == 0 && int(of.kind) < len(kinds) && (e == nil || e.size >= 0)
 }

@@ -19,12 +19,18 @@ func (s *Store) reconcile() error {
 	now := s.clock()
 	recorded := map[id]*entry{}
 	var found []*entry
-	stale, err := s.ledger.load(func(e *entry) {
+	var stale []id
+	err := s.ledger.load(func(of id, e *entry) {
+		if e == nil {
+			delete(recorded, of)
+			return
+		}
 		e.used = min(e.used, now) // a wrong clock must not keep it forever
-		recorded[e.id] = e
+		recorded[of] = e
 	})
 	if err != nil {
-		return fault.New(fault.Internal, place, "read the index: %w", err)
+		s.log.Warn("the index of the disk cache is damaged and is rebuilt from the files; remembered faults are lost",
+			"index", s.index(), "error", err)
 	}
 	adopted, err := s.walk(func(of id, info func() (fs.FileInfo, error)) (bool, error) {
 		if e := recorded[of]; e != nil && e.fault == nil {

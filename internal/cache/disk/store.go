@@ -76,14 +76,14 @@ func Open(cfg Config, dir string, now func() time.Time, log *slog.Logger) (*Stor
 		return nil, fault.New(fault.Internal, place, "create the data directory: %w", err)
 	}
 	var err error
-	if s.ledger, err = openLedger(s.index(), log); errors.Is(err, errInUse) {
+	if s.ledger, err = openLedger(s.index()); errors.Is(err, errInUse) {
 		return nil, fault.New(fault.Internal, place,
 			"data directory %s is in use by another symbolon (lock on %s); stop it or choose another --data", dir, s.index())
 	} else if err != nil {
 		return nil, fault.New(fault.Internal, place, "open the index: %w", err)
 	}
 	if err := s.reconcile(); err != nil {
-		return nil, errors.Join(err, s.ledger.close())
+		return nil, errors.Join(err, s.ledger.file.Close())
 	}
 	s.mu.Lock()
 	s.trim()
@@ -107,7 +107,7 @@ func (s *Store) Close() error {
 	err := s.save()
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	return errors.Join(err, s.ledger.close())
+	return errors.Join(err, s.ledger.file.Close())
 }
 
 func (s *Store) index() string { return filepath.Join(s.dir, "index.db") }
@@ -384,31 +384,29 @@ func (s *Store) save() error {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	s.mu.Lock()
-	if s.ledger.broken != nil { // saving cannot succeed
-		clear(s.book.dirty)
-		s.mu.Unlock()
-		return s.ledger.broken
-	}
-	dirty := s.book.dirty
+	dirty, all := s.book.dirty, s.ledger.isLong()
 	s.book.dirty = map[id]struct{}{}
-	batch := make(map[id][]byte, len(dirty))
-	for of := range dirty {
-		batch[of] = nil
-		if e := s.book.entries[of]; e != nil {
-			batch[of] = e.record()
+	var records []byte
+	if all {
+		for of, e := range s.book.entries {
+			records = appendRecord(records, of, e)
+		}
+	} else {
+		for of := range dirty {
+			records = appendRecord(records, of, s.book.entries[of])
 		}
 	}
 	s.mu.Unlock()
-	if len(batch) == 0 {
+	if len(records) == 0 && !all {
 		return nil
 	}
-	err := s.ledger.save(batch)
+	err := s.ledger.save(records, all)
 	if err == nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for of := range batch {
+	for of := range dirty {
 		// Records of removed entries need not be kept: the next start drops them.
 		if s.book.entries[of] != nil || len(s.book.dirty) < maxDirty {
 			s.book.dirty[of] = struct{}{}
