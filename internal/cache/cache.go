@@ -103,6 +103,23 @@ type Tier interface {
 	Forget(ctx context.Context, kind Kind, key Key)
 }
 
+// Store stores an entry as Put does, and does not open it.
+func Store(ctx context.Context, t Tier, kind Kind, key Key, fill func(io.Writer) error) error {
+	blob, err := t.Put(ctx, kind, key, fill)
+	if err != nil {
+		return err
+	}
+	return blob.Close()
+}
+
+// StoreText stores a text as an entry.
+func StoreText(ctx context.Context, t Tier, kind Kind, key Key, text []byte) error {
+	return Store(ctx, t, kind, key, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
 // MaxText is the largest size of the place and of the detail of a remembered
 // fault.
 const MaxText = 1 << 10

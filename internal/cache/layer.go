@@ -221,9 +221,7 @@ func (l *Layer) do(j job) {
 		l.far.Remember(ctx, j.kind, j.key, f, Expires(err).Sub(l.now()))
 	case near != nil:
 		defer near.Close()
-		if far, err := l.far.Put(ctx, j.kind, j.key, copyOf(near)); err == nil {
-			_ = far.Close() // it was only written
-		}
+		_ = Store(ctx, l.far, j.kind, j.key, copyOf(near)) // an entry that is not shared is made again
 	}
 }
 

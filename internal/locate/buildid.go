@@ -2,15 +2,10 @@ package locate
 
 import (
 	"context"
-	"io"
 
-	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/ident"
 )
-
-// maxBuildID bounds the size of a stored build id with its checksum.
-const maxBuildID = 1 << 10
 
 // buildID returns the build id that a file has, if its debug id follows from it.
 func (meta *Meta) buildID() ident.BuildID {
@@ -35,16 +30,10 @@ func (l *Locator) learnBuildID(ctx context.Context, m ident.Module, meta *Meta, 
 	if l.storedBuildID(ctx, key, debugID) == id {
 		return
 	}
-	text := []byte(id.String())
-	blob, err := l.tier.Put(context.WithoutCancel(ctx), cache.Meta, key, func(w io.Writer) error {
-		_, err := io.WriteString(w, checksum(key, text)+id.String())
-		return err
-	})
-	if err != nil {
+	if err := l.storeChecked(ctx, key, []byte(id.String())); err != nil {
 		l.log.Warn("cannot store a build id", "error", err)
 		return
 	}
-	_ = blob.Close()       // it was only written
 	if !m.LacksBuildID() { // else this lookup uses it
 		l.invalidations.note(learnedMark(debugID), l.now())
 	}
@@ -69,11 +58,11 @@ func (l *Locator) storedBuildID(ctx context.Context, key cache.Key, d ident.Debu
 		return ""
 	}
 	defer blob.Close()
-	text, err := bin.Read(blob, 0, int(min(blob.Size(), maxBuildID)))
-	if err != nil || len(text) < sumSize || string(text[:sumSize]) != checksum(key, text[sumSize:]) {
+	text, err := readChecked(blob, key)
+	if err != nil {
 		return ""
 	}
-	id, err := ident.ParseBuildID(string(text[sumSize:]))
+	id, err := ident.ParseBuildID(string(text))
 	if err != nil || !id.Fits(d) {
 		return ""
 	}

@@ -298,7 +298,7 @@ func (l *shared) original(ctx context.Context, f *fetched, kind string, key cach
 
 // storeOriginal compresses a fetched file and stores it.
 func (l *shared) storeOriginal(key cache.Key, src bin.Source) {
-	blob, err := l.tier.Put(context.Background(), cache.Objects, key, func(w io.Writer) error {
+	err := cache.Store(context.Background(), l.tier, cache.Objects, key, func(w io.Writer) error {
 		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 		if err != nil {
 			return err
@@ -310,7 +310,5 @@ func (l *shared) storeOriginal(key cache.Key, src bin.Source) {
 	})
 	if err != nil {
 		l.log.Warn("cannot store a fetched file", "error", err)
-		return
 	}
-	_ = blob.Close()
 }

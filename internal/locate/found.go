@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"sync"
 	"time"
 
@@ -110,23 +109,21 @@ func isSame(has ident.Module, kind string, m ident.Module) bool {
 	return false
 }
 
-// A meta is stored as JSON after a checksum of its key and text, in eight hex
-// digits.
+// Metas, as JSON, and build ids are stored after a checksum of their key and text, in
+// eight hex digits.
 const sumSize = 8
 
 func checksum(key cache.Key, text []byte) string {
 	return fmt.Sprintf("%08x", crc32.Update(crc32.Checksum(key[:], bin.Castagnoli), bin.Castagnoli, text))
 }
 
-func (meta *Meta) write(w io.Writer, key cache.Key) error {
-	text, err := json.Marshal(meta)
-	if err == nil {
-		_, err = io.WriteString(w, checksum(key, text)+string(text))
-	}
-	return err
+// storeChecked stores a text with its checksum.
+func (l *shared) storeChecked(ctx context.Context, key cache.Key, text []byte) error {
+	return cache.StoreText(context.WithoutCancel(ctx), l.tier, cache.Meta, key, append([]byte(checksum(key, text)), text...))
 }
 
-func readMeta(src bin.Source, key cache.Key) (*Meta, error) {
+// readChecked reads a text that storeChecked stored.
+func readChecked(src bin.Source, key cache.Key) ([]byte, error) {
 	text, err := bin.Read(src, 0, int(min(src.Size(), maxMeta)))
 	switch {
 	case err != nil:
@@ -134,11 +131,19 @@ func readMeta(src bin.Source, key cache.Key) (*Meta, error) {
 	case len(text) < sumSize || string(text[:sumSize]) != checksum(key, text[sumSize:]):
 		return nil, errors.New("its checksum does not match")
 	}
-	meta := &Meta{}
-	return meta, json.Unmarshal(text[sumSize:], meta)
+	return text[sumSize:], nil
 }
 
-// maxMeta bounds the size of a stored meta.
+func readMeta(src bin.Source, key cache.Key) (*Meta, error) {
+	text, err := readChecked(src, key)
+	if err != nil {
+		return nil, err
+	}
+	meta := &Meta{}
+	return meta, json.Unmarshal(text, meta)
+}
+
+// maxMeta bounds the size of a stored text.
 const maxMeta = 1 << 20
 
 // Found is the file that was chosen. It must be closed.
@@ -226,9 +231,7 @@ func (f *Found) open(ctx context.Context) error {
 	if file.mapping != nil && meta.Hash != f.Hash { // another mapping of the same file
 		file.markChecked(meta)
 		f.Meta = *meta
-		if err := f.Record(context.WithoutCancel(ctx), f.Hash); err != nil {
-			f.l.log.Warn("cannot store the description of a file", "error", err)
-		}
+		f.Record(ctx, f.Hash)
 	}
 	return nil
 }
@@ -262,22 +265,24 @@ func (f *Found) Keep() {
 
 // Record stores the meta of the file with its content hash, and the times of its last
 // renewal, unless another state of the file is in use by now.
-func (f *Found) Record(ctx context.Context, hash [32]byte) error {
+func (f *Found) Record(ctx context.Context, hash [32]byte) {
 	meta := f.Meta
 	if f.file != nil {
 		if f.l.isReplaced(f.key, f.file) {
-			return nil
+			return
 		}
 		if last := f.file.renewed.Load(); last != nil && last.Seen.After(meta.Checked) {
 			meta.Checked, meta.Retry = last.Seen, last.Until
 		}
 	}
 	meta.Hash = hash
-	blob, err := f.l.tier.Put(ctx, cache.Meta, f.key, func(w io.Writer) error { return meta.write(w, f.key) })
-	if err != nil {
-		return err
+	text, err := json.Marshal(meta)
+	if err == nil {
+		err = f.l.storeChecked(ctx, f.key, text)
 	}
-	return blob.Close()
+	if err != nil {
+		f.l.log.Warn("cannot store the description of a file", "error", err)
+	}
 }
 
 // Close releases the file.

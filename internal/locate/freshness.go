@@ -171,8 +171,6 @@ func (l *Locator) renew(ctx context.Context, a target, m *lookup) (*Found, Tried
 			found.file.renewed.Store(&Freshness{Seen: found.Checked, Until: found.Retry})
 		}
 	}
-	if err := found.Record(context.WithoutCancel(ctx), found.Hash); err != nil {
-		l.log.Warn("cannot store the description of a file", "error", err)
-	}
+	found.Record(ctx, found.Hash)
 	return found, tried, nil
 }

@@ -92,7 +92,8 @@ func (l *Locator) candidateText(ctx context.Context, s source.Source, c source.C
 		return text
 	}
 	asked := l.now()
-	text, a, err := l.fetchText(ctx, s, c)
+	text := &source.Text{Max: maxNames}
+	a, err := s.Fetch(ctx, c, text)
 	if err != nil {
 		f := fault.Of(err)
 		l.remember(ctx, key, f, c, asked)
@@ -102,9 +103,9 @@ func (l *Locator) candidateText(ctx context.Context, s source.Source, c source.C
 		return nil
 	}
 	if !c.Local {
-		l.storeText(ctx, cache.Objects, key, text)
+		_ = cache.StoreText(context.WithoutCancel(ctx), l.tier, cache.Objects, key, text.Bytes) // or it is fetched again
 	}
-	return text
+	return text.Bytes
 }
 
 // storedText returns the content of a stored file, or nil.
@@ -119,22 +120,4 @@ func (l *shared) storedText(ctx context.Context, key cache.Key) []byte {
 		return nil
 	}
 	return text
-}
-
-// fetchText fetches the content of a file.
-func (l *shared) fetchText(ctx context.Context, s source.Source, c source.Candidate) ([]byte, source.Attempt, error) {
-	text := &source.Text{Max: maxNames}
-	a, err := s.Fetch(ctx, c, text)
-	return text.Bytes, a, err
-}
-
-// storeText stores the content of a file.
-func (l *shared) storeText(ctx context.Context, kind cache.Kind, key cache.Key, text []byte) {
-	blob, err := l.tier.Put(context.WithoutCancel(ctx), kind, key, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
-	if err == nil {
-		_ = blob.Close() // it was only written
-	}
 }

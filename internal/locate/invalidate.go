@@ -2,7 +2,6 @@ package locate
 
 import (
 	"context"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,18 +27,14 @@ const maxInvalidations = 100_000
 // files are asked whether they have changed.
 func (l *Locator) Invalidate(ctx context.Context, m ident.Module) error {
 	now := l.now()
+	text, err := now.MarshalBinary()
+	if err != nil {
+		return err
+	}
 	for _, id := range ids(m.Derive()) {
-		blob, err := l.tier.Put(ctx, cache.Meta, invalidationKey(id), func(w io.Writer) error {
-			text, err := now.MarshalBinary()
-			if err == nil {
-				_, err = w.Write(text)
-			}
-			return err
-		})
-		if err != nil {
+		if err := cache.StoreText(ctx, l.tier, cache.Meta, invalidationKey(id), text); err != nil {
 			return err
 		}
-		_ = blob.Close()
 		l.invalidations.note(id, now)
 	}
 	return nil

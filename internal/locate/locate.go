@@ -182,9 +182,7 @@ func (l *Locator) ask(ctx context.Context, a target, m *lookup) (*Found, Tried, 
 	tried.Features, tried.VCS = meta.Features, meta.VCS
 	found := &Found{Meta: *meta, l: l, source: a.source, candidate: c, key: key, file: f}
 	if !c.Local && !used {
-		if err := found.Record(context.WithoutCancel(ctx), meta.Hash); err != nil {
-			l.log.Warn("cannot store the description of a file", "error", err)
-		}
+		found.Record(ctx, meta.Hash)
 	}
 	return found, tried, nil
 }

@@ -190,9 +190,7 @@ func (t *shared) buildTable(ctx context.Context, e *entry) (made *entry, outcome
 	if info := obj.Info(); info.BadRecords > 0 {
 		metric.BadRecords.Add(int64(info.BadRecords), info.Kind)
 	}
-	if err := e.found.Record(context.WithoutCancel(ctx), b.hash); err != nil {
-		t.log.Warn("cannot store the description of a file", "error", err)
-	}
+	e.found.Record(ctx, b.hash)
 	return made, outcome, nil
 }
 
