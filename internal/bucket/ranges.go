@@ -7,10 +7,9 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"strconv"
-	"strings"
 
 	"symbolon/internal/fault"
+	"symbolon/internal/transfer"
 )
 
 // Part is a Get from a store over HTTP.
@@ -67,7 +66,7 @@ func rangeHeader(off, n int64) map[string]string {
 // the whole blob.
 func answer(resp *http.Response, off, n int64) (io.ReadCloser, int64, error) {
 	if resp.StatusCode == http.StatusPartialContent {
-		first, last, size, ok := contentRange(resp.Header.Get("Content-Range"))
+		first, last, size, ok := transfer.ContentRange(resp.Header.Get("Content-Range"))
 		from, length := Cut(off, n, size)
 		if !ok || first != from || last != from+length-1 || resp.ContentLength >= 0 && resp.ContentLength != length {
 			return nil, 0, errors.New("the store sent another range")
@@ -89,17 +88,4 @@ func answer(resp *http.Response, off, n int64) (io.ReadCloser, int64, error) {
 		io.Reader
 		io.Closer
 	}{io.LimitReader(resp.Body, n), resp.Body}, size, nil
-}
-
-// contentRange parses "bytes 0-99/1000".
-func contentRange(text string) (first, last, size int64, ok bool) {
-	text, ok = strings.CutPrefix(text, "bytes ")
-	span, whole, _ := strings.Cut(text, "/")
-	from, to, _ := strings.Cut(span, "-")
-	number := func(text string) int64 {
-		v, err := strconv.ParseUint(text, 10, 63)
-		ok = ok && err == nil
-		return int64(v)
-	}
-	return number(from), number(to), number(whole), ok
 }

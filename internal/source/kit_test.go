@@ -11,6 +11,7 @@ import (
 
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
+	"symbolon/internal/transfer"
 )
 
 // kitLookups are the kinds of file that the kit looks up for a type of module,
@@ -77,7 +78,7 @@ func TestPathsOfTheKit(t *testing.T) {
 				}
 				var got []string
 				for _, path := range (source.Layout{Type: layout}).Paths(asked, kind) {
-					got = append(got, source.EscapePath(path))
+					got = append(got, transfer.EscapePath(path))
 				}
 				if compared++; len(want) == 0 {
 					empty++

@@ -440,21 +440,3 @@ func (l Layout) cased(path string) string {
 	}
 	return string(b)
 }
-
-// EscapePath returns a slash-separated path escaped for a URL: all bytes except
-// letters, digits and "-._~", because servers disagree about others, such as "+".
-func EscapePath(path string) string {
-	const digits = "0123456789ABCDEF"
-	var b strings.Builder
-	for i := range len(path) {
-		switch c := path[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-._~/", c) >= 0:
-			b.WriteByte(c)
-		default:
-			b.WriteByte('%')
-			b.WriteByte(digits[c>>4])
-			b.WriteByte(digits[c&15])
-		}
-	}
-	return b.String()
-}

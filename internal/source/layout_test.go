@@ -10,6 +10,7 @@ import (
 
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
+	"symbolon/internal/transfer"
 )
 
 func debugID(t testing.TB, text string) ident.DebugID {
@@ -87,21 +88,6 @@ func TestCasingChangesTheWholePath(t *testing.T) {
 	}
 }
 
-func TestPathsAreEscapedForURLs(t *testing.T) {
-	for path, want := range map[string]string{
-		"a-b_c.d~e/F9": "a-b_c.d~e/F9",
-		"a b+c":        "a%20b%2Bc",
-		"#%?":          "%23%25%3F",
-		"ö":            "%C3%B6",
-		"a:b@c&d=e;f,": "a%3Ab%40c%26d%3De%3Bf%2C",
-		"<\">'{}|^`":   "%3C%22%3E%27%7B%7D%7C%5E%60",
-	} {
-		if got := source.EscapePath(path); got != want {
-			t.Errorf("%q: got %s, want %s", path, got, want)
-		}
-	}
-}
-
 // FuzzPaths checks that no name and no id leads out of its place.
 func FuzzPaths(f *testing.F) {
 	for _, name := range []string{"xul.pdb", "..", "a/b", `a\b`, "%2e%2e", "a b", "\x00", "NUL:", "größe", "a\xff", "[kernel.kallsyms]", "Helper (Renderer)", "a,'&!#?;=b"} {
@@ -121,7 +107,7 @@ func FuzzPaths(f *testing.F) {
 					t.Fatalf("segment %q", s)
 				}
 			}
-			u, err := url.Parse("http://host/base/" + source.EscapePath(path))
+			u, err := url.Parse("http://host/base/" + transfer.EscapePath(path))
 			if err != nil || u.Path != "/base/"+path || u.RawQuery != "" || u.Fragment != "" {
 				t.Fatalf("%q is %v as a URL, error %v", path, u, err)
 			}

@@ -130,3 +130,18 @@ func TestGuardWithoutALimit(t *testing.T) {
 		}
 	})
 }
+
+func TestPathsAreEscapedForURLs(t *testing.T) {
+	for path, want := range map[string]string{
+		"a-b_c.d~e/F9": "a-b_c.d~e/F9",
+		"a b+c":        "a%20b%2Bc",
+		"#%?":          "%23%25%3F",
+		"ö":            "%C3%B6",
+		"a:b@c&d=e;f,": "a%3Ab%40c%26d%3De%3Bf%2C",
+		"<\">'{}|^`":   "%3C%22%3E%27%7B%7D%7C%5E%60",
+	} {
+		if got := transfer.EscapePath(path); got != want {
+			t.Errorf("%q: got %s, want %s", path, got, want)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
+	"symbolon/internal/transfer"
 )
 
 const (
@@ -167,4 +168,6 @@ func (b *Bucket) abort(ctx context.Context, key, id string) {
 }
 
 // escapeQuery escapes a value of a query as signatures require.
-func escapeQuery(text string) string { return strings.ReplaceAll(escape(text), "/", "%2F") }
+func escapeQuery(text string) string {
+	return strings.ReplaceAll(transfer.EscapePath(text), "/", "%2F")
+}

@@ -34,6 +34,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
+	"symbolon/internal/transfer"
 )
 
 // Where credentials come from.
@@ -174,7 +175,7 @@ func (b *Bucket) request(c call, creds credentials) (*http.Request, error) {
 	if !c.isList {
 		path += b.cfg.Prefix + c.key
 	}
-	u := &url.URL{Scheme: b.base.Scheme, Host: b.base.Host, Path: path, RawPath: escape(path), RawQuery: c.query}
+	u := &url.URL{Scheme: b.base.Scheme, Host: b.base.Host, Path: path, RawPath: transfer.EscapePath(path), RawQuery: c.query}
 	req := &http.Request{Method: c.method, URL: u, Host: u.Host, Header: http.Header{}}
 	if err := creds.sign(req, c.body, b.cfg.Region, b.deps.Now()); err != nil {
 		return nil, fault.New(fault.Internal, b.place+c.key, "sign request: %w", err)

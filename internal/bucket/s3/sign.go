@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -26,19 +24,4 @@ func (c credentials) sign(req *http.Request, body []byte, region string, now tim
 	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }) // it is escaped already
 	own := aws.Credentials{AccessKeyID: c.access, SecretAccessKey: c.secret, SessionToken: c.token}
 	return signer.SignHTTP(context.Background(), own, req, hash, "s3", region, now)
-}
-
-// escape escapes a path as signatures require: all but letters, digits, "-", ".",
-// "_", "~" and slashes.
-func escape(path string) string {
-	var out strings.Builder
-	for i := range len(path) {
-		switch c := path[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-._~/", c) >= 0:
-			out.WriteByte(c)
-		default:
-			fmt.Fprintf(&out, "%%%02X", c)
-		}
-	}
-	return out.String()
 }

@@ -11,6 +11,7 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
+	"symbolon/internal/transfer"
 )
 
 const (
@@ -88,7 +89,7 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 				continue
 			}
 			listed[f.id] = true
-			place := "sentry://project_debug_file/" + source.EscapePath(f.id)
+			place := "sentry://project_debug_file/" + transfer.EscapePath(f.id)
 			out = append(out, source.Candidate{
 				Source: s.cfg.ID, Kind: kind, Location: place, Key: s.server.Key + " " + place, Path: f.id,
 			})

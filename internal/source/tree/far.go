@@ -11,6 +11,7 @@ import (
 	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
 	"symbolon/internal/source"
+	"symbolon/internal/transfer"
 )
 
 // Deps are the dependencies of a source in an object store.
@@ -57,9 +58,9 @@ func place(cfg source.Config) string {
 	scheme := map[string]string{source.S3: "s3://", source.GCS: "gs://"}[cfg.Type]
 	prefix := strings.Trim(cfg.Prefix, "/")
 	if prefix != "" {
-		prefix = source.EscapePath(prefix) + "/"
+		prefix = transfer.EscapePath(prefix) + "/"
 	}
-	return scheme + source.EscapePath(cfg.Bucket) + "/" + prefix
+	return scheme + transfer.EscapePath(cfg.Bucket) + "/" + prefix
 }
 
 // identity returns a text with the store, the bucket, the credentials, and whether

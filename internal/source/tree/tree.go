@@ -34,6 +34,7 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
+	"symbolon/internal/transfer"
 )
 
 // siblings are the suffixes of the name of a stored file, in the order in which
@@ -87,7 +88,7 @@ func local(cfg source.Config, b bucket.Bucket, decoder *source.Decoder, now func
 	if err != nil {
 		return nil, fault.New(fault.Internal, cfg.Path, "find the folder: %w", err)
 	}
-	place := "file://" + source.EscapePath(filepath.ToSlash(folder)) + "/"
+	place := "file://" + transfer.EscapePath(filepath.ToSlash(folder)) + "/"
 	s := &Source{
 		cfg: cfg.Defaults(), bucket: b, decoder: decoder, now: now, label: cfg.ID, place: place, key: place,
 		shelf: source.NewShelf(indexRoom, now, slog.New(slog.DiscardHandler)), wait: indexWait,
@@ -172,7 +173,7 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 
 func (s *Source) candidate(kind, path string) source.Candidate {
 	return source.Candidate{
-		Source: s.cfg.ID, Kind: kind, Location: s.location(path), Key: s.key + source.EscapePath(path),
+		Source: s.cfg.ID, Kind: kind, Location: s.location(path), Key: s.key + transfer.EscapePath(path),
 		Public: s.cfg.IsPublic, Local: s.far == nil, Path: path,
 	}
 }
@@ -217,7 +218,7 @@ func (s *Source) written(ctx context.Context, path string) string {
 	return ""
 }
 
-func (s *Source) location(path string) string { return s.place + source.EscapePath(path) }
+func (s *Source) location(path string) string { return s.place + transfer.EscapePath(path) }
 
 // Fetch writes the file of c to w.
 func (s *Source) Fetch(ctx context.Context, c source.Candidate, w io.Writer) (source.Attempt, error) {

@@ -17,6 +17,7 @@ import (
 	"symbolon/internal/source"
 	"symbolon/internal/source/sourcetest"
 	"symbolon/internal/source/tree"
+	"symbolon/internal/transfer"
 )
 
 const (
@@ -119,7 +120,7 @@ func TestFileOverTheLimitIsMalformed(t *testing.T) {
 func TestLocationNamesTheFileFromTheRootOfTheSystem(t *testing.T) {
 	root := folder(t, nil)
 	_, a, err := get(t, open(t, root, bin.Limit{}))
-	if want := "file://" + source.EscapePath(filepath.ToSlash(root)) + "/" + path; a.URL != want {
+	if want := "file://" + transfer.EscapePath(filepath.ToSlash(root)) + "/" + path; a.URL != want {
 		t.Errorf("asked at %s, want %s", a.URL, want)
 	}
 	if fault.KindOf(err) != fault.NotFound || !strings.HasPrefix(err.Error(), "file://") {

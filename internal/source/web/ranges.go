@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -153,7 +152,7 @@ func (w *whole) part(parent context.Context, off, n int64) (io.ReadCloser, error
 // covers reports whether an answer is a part of the file from off on, and how many
 // of the n requested bytes it has.
 func (w *whole) covers(resp *http.Response, off, n int64) (length int64, ok bool) {
-	from, to, size, ok := contentRange(resp.Header.Get("Content-Range"))
+	from, to, size, ok := transfer.ContentRange(resp.Header.Get("Content-Range"))
 	switch {
 	case resp.StatusCode != http.StatusPartialContent || !ok:
 		return 0, false
@@ -185,25 +184,6 @@ func (w *whole) lost(why string) error {
 type bounded struct {
 	io.Reader
 	io.Closer
-}
-
-// contentRange parses the header of that name: "bytes 0-99/200".
-func contentRange(text string) (from, to, size int64, ok bool) {
-	text, ok = strings.CutPrefix(text, "bytes ")
-	span, total, cut := strings.Cut(text, "/")
-	first, last, dash := strings.Cut(span, "-")
-	if !ok || !cut || !dash {
-		return 0, 0, 0, false
-	}
-	var list [3]int64
-	for i, number := range []string{first, last, total} {
-		n, err := strconv.ParseUint(number, 10, 63)
-		if err != nil {
-			return 0, 0, 0, false
-		}
-		list[i] = int64(n)
-	}
-	return list[0], list[1], list[2], list[0] <= list[1] && list[1] < list[2]
 }
 
 // tag returns the header ETag, if it is valid.

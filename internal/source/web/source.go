@@ -15,6 +15,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
+	"symbolon/internal/transfer"
 )
 
 // Source is a symbol server, or an address that answers queries. Make it with New
@@ -139,7 +140,7 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 	for _, kind := range kinds {
 		for _, path := range s.cfg.Paths(m, kind) {
 			list = append(list, source.Candidate{
-				Source: s.cfg.ID, Kind: kind, Location: s.address(path), Key: key + " " + source.EscapePath(path),
+				Source: s.cfg.ID, Kind: kind, Location: s.address(path), Key: key + " " + transfer.EscapePath(path),
 				Public: s.cfg.IsPublic, Path: path, Checksum: m.DebugChecksum,
 			})
 		}
@@ -182,7 +183,7 @@ func (s *Source) join(path string) *url.URL {
 		return &u
 	}
 	u := *s.base
-	u.RawPath = strings.TrimRight(u.EscapedPath(), "/") + "/" + source.EscapePath(path)
+	u.RawPath = strings.TrimRight(u.EscapedPath(), "/") + "/" + transfer.EscapePath(path)
 	u.Path, _ = url.PathUnescape(u.RawPath) // both parts were escaped by us or by net/url
 	return &u
 }
