@@ -41,7 +41,7 @@ func Open(src bin.Source, in object.Input) (*object.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-f := &pdbFile{in: in}
+	f := &pdbFile{in: in}
 	g := units.New(in, units.Layout{Bases: []uint64{0}}, f, units.Traits{Unsized: true, Ordered: p.HasOrder(), Renamed: in.Written})
 	f.Units = NewUnits(g, p, in)
 	f.Memory = p.Footprint()
