@@ -36,7 +36,7 @@ func (s *demangler) parseOldGlobal() ref {
 	}
 	// Compilers put suffixes after the names of copies. A short name of another
 	// language may begin like a type.
-	if c := s.Peek(); c == '.' || len(s.subs) > 0 && (c == '_' || core.IsDigit(c)) {
+	if c := s.Peek(); c == '.' || s.Pos > 16 && (c == '_' || core.IsDigit(c)) {
 		s.Pos++
 		parts = append(parts, s.parseSuffix())
 	}
