@@ -1,4 +1,4 @@
-.PHONY: build test lint bench fuzz oracle workload clients container
+.PHONY: build test lint bench fuzz oracle names workload clients container
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o symbolon ./cmd/symbolon
@@ -18,6 +18,9 @@ fuzz:
 oracle:
 	go run ./bench oracle $(FILES)
 	if [ -d bench/symbols ]; then bench/oracle.sh; fi
+
+names:
+	go run ./bench names $(SUITES)
 
 workload:
 	go run ./bench mozilla --symbols $(or $(SYMBOLS),bench/symbols)

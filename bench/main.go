@@ -5,6 +5,7 @@
 //	go run ./bench sentry    load on Sentry's interface
 //	go run ./bench images    tables and lookups of linked binaries
 //	go run ./bench oracle    frames beside those of other symbolizers
+//	go run ./bench names    names in test suites of other demanglers
 //	go run ./bench standin   output as addr2line and llvm-symbolizer, line by line
 //
 // Mozilla, sentry and images need Linux. README.md describes each.
@@ -21,6 +22,7 @@ import (
 	"strings"
 	"syscall"
 
+	"symbolon/bench/names"
 	"symbolon/bench/oracle"
 	"symbolon/bench/standin"
 )
@@ -32,6 +34,7 @@ var errDiffers = errors.New("too many differences")
 func commands() map[string]func(context.Context, []string) error {
 	all := map[string]func(context.Context, []string) error{
 		"oracle":  comparison(oracle.Run),
+		"names":   comparison(names.Run),
 		"standin": comparison(standin.Run),
 	}
 	maps.Copy(all, measurements())
