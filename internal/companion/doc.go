@@ -6,9 +6,9 @@
 // the record of a PDB leads to, which then answers in place of a binary without
 // debug information; and the files that are supplied to the object (shared debug
 // information of dwz, .dwo files and their packages, object files of a linked
-// Mach-O image, symbol maps of Xcode, a WebAssembly module with debug
-// information). The identifiers of a
-// companion must match, or its checksum where the file has nothing else. A file
+// Mach-O image, symbol maps of Xcode, PDBs with the types of objects, a
+// WebAssembly module with debug information). The identifiers of a companion must
+// match, or its checksum where the file has nothing else. A file
 // that is not found, or that cannot be opened, is not an error: the object
 // answers less, and Object.Needs lists it.
 //

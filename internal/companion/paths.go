@@ -26,7 +26,7 @@ type place struct {
 // are tried. They need not exist.
 func (p *place) paths(n object.Need) []string {
 	switch n.Kind {
-	case object.NeedPDB:
+	case object.NeedPDB, object.NeedTypes:
 		return p.pdbPaths(n)
 	case object.NeedDSYM:
 		return p.dsymPaths()

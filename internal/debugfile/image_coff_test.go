@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/fixture"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
@@ -181,6 +182,36 @@ func TestTypesOfObjectsInOtherFilesAreNeeded(t *testing.T) {
 			t.Errorf("%s: needs %+v, want %+v", path, needs, c.need)
 		}
 	}
+}
+
+// The PDB of that identity gives functions their arguments, and inlined ones their
+// names.
+func TestTypesOfObjectsAreSuppliedByTheirPDB(t *testing.T) {
+	p := fixture.SamplePDB()
+	p.Types = [][]byte{
+		fixture.PDBRecord(0x1201, uint32(1), uint32(0x74)), fixture.PDBRecord(0x1008, uint32(0x74), uint8(0), uint8(0), uint16(1), uint32(0x1000)),
+	}
+	outside := fixture.PDBRecord(0x1601, uint32(0), uint32(0x1001), "outside")
+	p.Items = [][]byte{outside, outside, outside, outside, outside, fixture.PDBRecord(0x1601, uint32(0), uint32(0x1001), "inside")}
+	x := fixture.SampleObject()
+	x.Sections[0].Flags = fixture.PEData
+	x.Sections[4].Data = append([]byte{4, 0, 0, 0}, fixture.PDBRecord(0x1515, p.GUID[:], uint32(3), "vc140.pdb")...)
+	x.Sections[4].Size = uint32(len(x.Sections[4].Data))
+	o := open(t, x.Object(false))
+	need := o.Needs()[0]
+	other := fixture.SamplePDB()
+	other.GUID[0]++
+	if used, err := o.Supply(need, bin.Bytes(other.Bytes())); used || err != nil {
+		t.Errorf("another PDB is used: %v, %v", used, err)
+	}
+	if used, err := o.Supply(need, bin.Bytes(oneELF("f"))); used || err == nil {
+		t.Errorf("another file is used: %v, %v", used, err)
+	}
+	if used, err := o.Supply(need, bin.Bytes(p.Bytes())); !used || err != nil || len(o.Needs()) != 0 {
+		t.Errorf("the PDB is used: %v, %v; needs %v", used, err, o.Needs())
+	}
+	wants(t, o, map[uint64]string{0xc: "inside(int) c:\\two.cc:101 < yard::second(int) c:\\two.cc:32 [8+10]"})
+	agreeWithTable(t, o, "with types of a PDB")
 }
 
 // Damage in the CodeView of a function costs that function.

@@ -111,6 +111,16 @@ type TypeFile struct {
 	Path string
 }
 
+// SetTypes gives an object the types of the PDB that it refers to. It reports
+// whether p is that one.
+func (f *File) SetTypes(p *File) bool {
+	if f.TypeFile == nil || f.TypeFile.GUID != p.GUID {
+		return false
+	}
+	f.types, f.items = p.types, p.items
+	return true
+}
+
 // hasCodeInParts reports whether an object has a procedure.
 func (f *File) hasCodeInParts() (has bool) {
 	all := f.msf.whole

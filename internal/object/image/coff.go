@@ -110,6 +110,20 @@ func (b *peFile) openCodeView(fileSize int64) {
 	}
 }
 
+// Supply takes in the PDB with the types of an object.
+func (b *peFile) Supply(n object.Need, src bin.Source, info *object.Info) (used bool, err error) {
+	if n.Kind != object.NeedTypes {
+		return b.common.Supply(n, src, info)
+	}
+	p, err := pdb.Open(src)
+	if err != nil || b.codeView == nil || !b.codeView.SetTypes(p) {
+		return false, err
+	}
+	b.Memory += p.Footprint()
+	b.drop(func(n object.Need) bool { return n.Kind == object.NeedTypes })
+	return true, nil
+}
+
 // eachSection calls yield with the sections of a name.
 func (b *peFile) eachSection(name string, yield func(s *pe.Section, data []byte)) {
 	for i := range b.f.Sections {
