@@ -21,10 +21,8 @@ const (
 // kinds lists the kinds by their number in memory.
 var kinds = [...]cache.Kind{cache.Objects, cache.Meta, cache.Symcache}
 
-func kindNumber(k cache.Kind) (uint8, bool) {
-	i := slices.Index(kinds[:], k)
-	return uint8(max(i, 0)), i >= 0
-}
+// idOf returns the id of the entry of a key. The kind must be one of kinds.
+func idOf(k cache.Kind, key cache.Key) id { return id{uint8(slices.Index(kinds[:], k)), key} }
 
 // id names an entry.
 type id struct {

@@ -182,14 +182,6 @@ func TestKindsHaveTheirNumbers(t *testing.T) {
 			t.Errorf("kind %d is %s, want %s", i, kinds[i].Kind, k)
 		}
 	}
-	if b, err := s.Get(t.Context(), "no kind", key("a")); b != nil || err != nil {
-		t.Errorf("Get of no kind: %v, %v", b, err)
-	}
-	if _, err := s.Put(t.Context(), "../kind", key("a"), fill("x")); !internal(err) {
-		t.Errorf("Put of no kind: %v", err)
-	}
-	s.Remember(t.Context(), "no kind", key("a"), fault.New(fault.Denied, "", "no"), time.Hour)
-	s.Forget(t.Context(), "no kind", key("a"))
 }
 
 func TestFilesArePrivateAndInTheirPlace(t *testing.T) {

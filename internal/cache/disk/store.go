@@ -127,11 +127,7 @@ func (s *Store) clock() int64 { return s.now().UnixNano() }
 // Get opens the file of an entry, or returns its fault. It is quick, and ignores
 // ctx.
 func (s *Store) Get(_ context.Context, kind cache.Kind, key cache.Key) (cache.Blob, error) {
-	number, ok := kindNumber(kind)
-	if !ok {
-		return nil, nil
-	}
-	of := id{number, key}
+	of := idOf(kind, key)
 	s.mu.Lock()
 	size, err := s.look(of)
 	s.mu.Unlock()
@@ -204,8 +200,7 @@ func (s *Store) warn(what string, err error) {
 
 // Remember stores a fault.
 func (s *Store) Remember(_ context.Context, kind cache.Kind, key cache.Key, f *fault.Error, life time.Duration) {
-	number, ok := kindNumber(kind)
-	if !ok || f == nil || f.Kind == fault.Internal || life <= 0 {
+	if f == nil || f.Kind == fault.Internal || life <= 0 {
 		return
 	}
 	s.mu.Lock()
@@ -214,7 +209,7 @@ func (s *Store) Remember(_ context.Context, kind cache.Kind, key cache.Key, f *f
 		return
 	}
 	now := s.clock()
-	e := &entry{id: id{number, key}, created: now, used: now, fault: newNegative(f, now+int64(life))}
+	e := &entry{id: idOf(kind, key), created: now, used: now, fault: newNegative(f, now+int64(life))}
 	s.drop(s.book.entries[e.id])
 	s.book.add(e)
 	if s.book.faults.count > maxFaults {
@@ -225,13 +220,9 @@ func (s *Store) Remember(_ context.Context, kind cache.Kind, key cache.Key, f *f
 
 // Forget removes an entry or a fault.
 func (s *Store) Forget(_ context.Context, kind cache.Kind, key cache.Key) {
-	number, ok := kindNumber(kind)
-	if !ok {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.book.entries[id{number, key}]
+	e := s.book.entries[idOf(kind, key)]
 	if s.closed {
 		return
 	}

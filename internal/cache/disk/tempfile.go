@@ -181,10 +181,6 @@ func (d *tempFile) place(of id) error {
 
 // Put stores the bytes of fill as an entry.
 func (s *Store) Put(ctx context.Context, kind cache.Kind, key cache.Key, fill func(io.Writer) error) (cache.Blob, error) {
-	number, ok := kindNumber(kind)
-	if !ok {
-		return nil, fault.New(fault.Internal, place, "unknown kind %q", string(kind))
-	}
 	if err := ended(ctx); err != nil {
 		return nil, err
 	}
@@ -196,7 +192,7 @@ func (s *Store) Put(ctx context.Context, kind cache.Kind, key cache.Key, fill fu
 	if d.err != nil { // fill has ignored it
 		return nil, d.err
 	}
-	return d.commit(id{number, key})
+	return d.commit(idOf(kind, key))
 }
 
 // filler is the writer that fill gets.
