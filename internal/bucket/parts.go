@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"io"
+
+	"symbolon/internal/bin"
 )
 
 // Parts splits the body of a Put into parts and keeps one part in memory.
@@ -20,12 +22,12 @@ type Parts struct {
 // and before the last part if the size differs from a.Size.
 func NewParts(ctx context.Context, r io.Reader, a Attrs, size int64) *Parts {
 	p := &Parts{size: size}
-	count := &counter{r: Bound(ctx, r)}
+	count := bin.NewCount(Bound(ctx, r))
 	p.from, p.end = count, func() error {
 		if err := Ended(ctx); err != nil {
 			return err
 		}
-		return checkSize(a, count.n)
+		return checkSize(a, count.N())
 	}
 	if a.Size > 0 {
 		p.from = io.LimitReader(count, a.Size+1)
@@ -59,15 +61,4 @@ func (p *Parts) Next() (part []byte, last bool, err error) {
 func (p *Parts) fill(size int64) error {
 	_, err := io.CopyN(&p.part, p.from, size-int64(p.part.Len()))
 	return err
-}
-
-type counter struct {
-	r io.Reader
-	n int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
 }

@@ -41,23 +41,12 @@ func (c Config) For(f *fault.Error, public bool) time.Duration {
 		return 0
 	}
 	c = c.Defaults()
-	var life time.Duration
-	switch f.Kind {
-	case fault.NotFound:
-		life = c.NotFound
-		if public {
-			life = c.NotFoundPublic
-		}
-	case fault.Denied:
-		life = c.Denied
-	case fault.Timeout:
-		life = c.Timeout
-	case fault.Transport:
-		life = c.Transport
-	case fault.Malformed:
-		life = c.Malformed
-	case fault.Unsupported:
-		life = c.Unsupported
+	lives := [...]time.Duration{
+		fault.NotFound: c.NotFound, fault.Denied: c.Denied, fault.Timeout: c.Timeout,
+		fault.Transport: c.Transport, fault.Malformed: c.Malformed, fault.Unsupported: c.Unsupported,
 	}
-	return max(life, 0)
+	if public {
+		lives[fault.NotFound] = c.NotFoundPublic
+	}
+	return max(lives[f.Kind], 0)
 }

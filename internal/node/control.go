@@ -84,17 +84,11 @@ func printWith[Q any](run func(context.Context, Q, io.Writer) error) http.Handle
 
 // answerWith serves a function that returns a value.
 func answerWith[Q, T any](call func(context.Context, Q) (T, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var q Q
-		if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
+	return printWith(func(ctx context.Context, q Q, w io.Writer) error {
+		v, err := call(ctx, q)
+		if err == nil {
+			_ = json.NewEncoder(w).Encode(v) // the client may be gone
 		}
-		v, err := call(r.Context(), q)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		_ = json.NewEncoder(w).Encode(v) // the client may be gone
-	}
+		return err
+	})
 }

@@ -56,7 +56,8 @@ func Decode(body io.Reader, jobs, tecken bool, cfg Config) (*Decoded, error) {
 				f := p.query.Frames[frame]
 				d := DecodedFrame{Offset: string(json.AppendHex(nil, f.Addr))}
 				if f.Module >= 0 {
-					d.Module = p.modules[f.Module].key()
+					m := p.modules[f.Module]
+					d.Module = m.file + "/" + m.id
 				}
 				if special < len(p.special) && p.special[special].frame == frame {
 					d.Offset = p.special[special].text

@@ -35,8 +35,6 @@ type specialOffset struct {
 // Modules that differ only in it are the same.
 type module struct{ file, id, code string }
 
-func (m module) key() string { return m.file + "/" + m.id }
-
 // isNamed reports whether the module has a name and an id. Others are not looked
 // up.
 func (m module) isNamed() bool { return m.file != "" && m.id != "" }

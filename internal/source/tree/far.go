@@ -26,14 +26,6 @@ type Deps struct {
 	Now     func() time.Time
 }
 
-// far has the fields of a source in an object store.
-type far struct {
-	timeout time.Duration
-	line    func(ctx context.Context) (release func(), err error)
-	ahead   *source.Ahead
-	guarded bool
-}
-
 // Far returns a source of a bucket in an object store, whose root is the prefix of
 // cfg.
 func Far(cfg source.Config, d Deps) (*Source, error) {
@@ -43,7 +35,7 @@ func Far(cfg source.Config, d Deps) (*Source, error) {
 	cfg = cfg.Defaults()
 	s := &Source{
 		cfg: cfg, bucket: d.Bucket, decoder: d.Decoder, now: d.Now, label: cfg.ID, place: place(cfg),
-		far: &far{timeout: d.Timeout, line: d.Line, ahead: d.Ahead, guarded: d.Guarded},
+		far: &d,
 	}
 	if d.Guarded {
 		s.label = source.Guest
@@ -73,7 +65,7 @@ func (s *Source) identity() string {
 	if id := source.CredentialID(c.AccessKey, c.SecretKey, c.SessionToken, bin.NewSecret(c.ClientEmail), c.PrivateKey, c.BearerToken); id != "" {
 		key += " credentials=" + id
 	}
-	if s.far.guarded {
+	if s.far.Guarded {
 		key += " guarded"
 	}
 	return key + " "
@@ -82,14 +74,14 @@ func (s *Source) identity() string {
 // fetchFar gets the file of c from an object store, within its time.
 func (s *Source) fetchFar(caller context.Context, c source.Candidate, w io.Writer) (source.Attempt, error) {
 	ctx := caller
-	if s.far.timeout > 0 {
+	if s.far.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(caller, s.far.timeout)
+		ctx, cancel = context.WithTimeout(caller, s.far.Timeout)
 		defer cancel()
 	}
 	a, err := s.ask(ctx, c, w)
 	if err != nil && ctx.Err() != nil && caller.Err() == nil {
-		err = fault.New(fault.Timeout, a.URL, "not finished within %v", s.far.timeout)
+		err = fault.New(fault.Timeout, a.URL, "not finished within %v", s.far.Timeout)
 	}
 	return a, err
 }
@@ -97,8 +89,8 @@ func (s *Source) fetchFar(caller context.Context, c source.Candidate, w io.Write
 // ask asks an object store for the file of c.
 func (s *Source) ask(ctx context.Context, c source.Candidate, w io.Writer) (a source.Attempt, err error) {
 	a.URL = s.location(c.Path)
-	if s.far.line != nil {
-		release, err := s.far.line(ctx)
+	if s.far.Line != nil {
+		release, err := s.far.Line(ctx)
 		if err != nil {
 			return a, at(a.URL, err)
 		}
@@ -114,7 +106,7 @@ func (s *Source) ask(ctx context.Context, c source.Candidate, w io.Writer) (a so
 		_ = first.Close() // the bytes are not needed
 		return a, nil
 	}
-	in := source.NewRanged(ctx, attrs.Size, s.far.ahead, func(ctx context.Context, off, n int64) (io.ReadCloser, error) {
+	in := source.NewRanged(ctx, attrs.Size, s.far.Ahead, func(ctx context.Context, off, n int64) (io.ReadCloser, error) {
 		if off == 0 && first != nil { // only the reader itself asks for the beginning
 			have := first
 			first = nil

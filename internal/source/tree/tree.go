@@ -57,7 +57,7 @@ type Source struct {
 	place   string        // address of the folder, for people
 	key     string        // identity of the folder; for a file its path follows
 	index   *source.Index // nil: no index
-	far     *far          // nil: it is in a folder of this machine
+	far     *Deps         // nil: it is in a folder of this machine
 
 	// Of a configured folder:
 	lister lister // nil: it cannot be listed
