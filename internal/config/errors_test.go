@@ -122,7 +122,7 @@ var wrong = []struct {
 	{file: "\ufeffcount: x", want: `x.yaml:1:8: malformed: count is "x": must be a whole number`},
 	{file: "%YAML 1.2\n---\ncount: x", want: "x.yaml:1:1: malformed: found incompatible YAML document"},
 	{file: "name:\n\ta", want: "x.yaml:2:1: malformed: found character that cannot start any token"},
-	{file: "name: \xff", want: "x.yaml: malformed: it is not UTF-8 text"},
+	{file: "name: \xff", want: "x.yaml:1:7: malformed: invalid leading UTF-8 octet (value: 255)"},
 }
 
 func TestErrorTexts(t *testing.T) {

@@ -14,11 +14,6 @@ func FuzzLoad(f *testing.F) {
 	for _, c := range wrong {
 		f.Add(c.file, strings.TrimPrefix(c.env, "SYMBOLON_"), c.set)
 	}
-	for text := range bombs() {
-		if len(text) < 1<<12 {
-			f.Add(text, "", "")
-		}
-	}
 	for _, text := range texts {
 		f.Add("name: "+text+"\nmarks: {a: '"+text+"'}\nwords:\n- "+text, "NAME="+text, "words="+text)
 	}

@@ -34,10 +34,6 @@ type field struct {
 	fields []*field     // of section and sections
 }
 
-// maxNesting bounds the depth of a configuration struct; one that contains
-// itself would have no end.
-const maxNesting = 16
-
 var (
 	textReader   = reflect.TypeFor[encoding.TextUnmarshaler]()
 	durationType = reflect.TypeFor[time.Duration]()
@@ -49,14 +45,11 @@ var (
 // that is a mistake in the program, which any use of the struct shows.
 func schemaOf(t reflect.Type) *field {
 	root := &field{shape: section, typ: t}
-	root.addFields(t, 0)
+	root.addFields(t)
 	return root
 }
 
-func (f *field) addFields(t reflect.Type, depth int) {
-	if depth > maxNesting {
-		panic(fmt.Sprintf("config: %v contains itself or is nested too deeply", t))
-	}
+func (f *field) addFields(t reflect.Type) {
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		key, _, _ := strings.Cut(sf.Tag.Get("yaml"), ",")
@@ -72,13 +65,13 @@ func (f *field) addFields(t reflect.Type, depth int) {
 		sub := &field{key: key, path: join(f.prefix(), key), help: sf.Tag.Get("help"), index: i}
 		sub.secret = f.secret || sf.Tag.Get("secret") == "true"
 		sub.lone = sf.Tag.Get("lone") == "true"
-		sub.setType(sf.Type, depth)
+		sub.setType(sf.Type)
 		f.fields = append(f.fields, sub)
 	}
 }
 
 // setType decides the shape of a field of type t.
-func (f *field) setType(t reflect.Type, depth int) {
+func (f *field) setType(t reflect.Type) {
 	switch {
 	case isScalar(t):
 		f.shape, f.typ = scalar, t
@@ -88,10 +81,10 @@ func (f *field) setType(t reflect.Type, depth int) {
 		f.shape, f.typ = dict, t.Elem()
 	case t.Kind() == reflect.Struct:
 		f.shape, f.typ = section, t
-		f.addFields(t, depth+1)
+		f.addFields(t)
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
 		f.shape, f.typ = sections, t.Elem()
-		f.addFields(t.Elem(), depth+1)
+		f.addFields(t.Elem())
 	default:
 		panic(fmt.Sprintf("config: key %s has a type that no file can fill: %v", f.path, t))
 	}

@@ -8,15 +8,9 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
-	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 
-	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 )
-
-// maxBytes is the size of the largest document: a larger file is not a
-// configuration.
-const maxBytes = 1 << 20
 
 type nodeKind uint8
 
@@ -83,9 +77,7 @@ type document struct {
 	name   string // for messages
 	number int    // orders the documents of a Load
 
-	aliases   map[*yaml.Node]bool // anchors whose aliases are being copied
-	nodes     int                 // nodes so far
-	fromAlias int                 // nodes so far that aliases brought
+	aliases map[*yaml.Node]bool // anchors whose aliases are being copied
 }
 
 // at returns the name of p for messages.
@@ -102,13 +94,7 @@ func (d *document) wrong(p place, format string, args ...any) error {
 
 // parse reads a text of one document. An empty document is a null.
 func (d *document) parse(text []byte) (*node, error) {
-	if len(text) > maxBytes {
-		return nil, d.wrong(place{}, "it has %d bytes; the limit is %v", len(text), bin.Size(maxBytes))
-	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if !utf8.Valid(text) {
-		return nil, d.wrong(place{}, "it is not UTF-8 text")
-	}
 	loader, err := yaml.NewLoader(bytes.NewReader(text))
 	if err != nil {
 		return nil, d.wrong(place{}, "%w", err)
@@ -159,21 +145,11 @@ func (d *document) syntaxError(err error, text []byte) error {
 	return d.wrong(at, "%s %s that begins at %d:%d", e.Message, e.ContextMsg, from.line, from.column)
 }
 
-// limits bounds how far aliases multiply a document.
-var limits = loaderlimits.New()
-
 // convert makes a node of a node of the library.
 func (d *document) convert(n *yaml.Node) (*node, error) {
 	at := place{n.Line, n.Column}
 	if n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle == 0 && len(n.Content) > 0 {
 		at = place{n.Content[0].Line, n.Content[0].Column} // not that of its anchor
-	}
-	d.nodes++
-	if len(d.aliases) > 0 {
-		d.fromAlias++
-	}
-	if err := limits.CheckAlias(d.fromAlias, d.nodes); err != nil {
-		return nil, d.wrong(at, "%w", err)
 	}
 	switch {
 	case n.Style&yaml.TaggedStyle != 0 || n.Tag == "!":
