@@ -2,14 +2,12 @@ package api
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -43,34 +41,6 @@ const (
 	// takes a place: clients that send slowly do not fill the server.
 	beginning = 16 << 10
 )
-
-// openBody sets r.Body to a reader that decodes the body, and fails with a
-// *BodyError if it is too large, too slow or damaged.
-func (f *Front) openBody(w *writer, r *http.Request, route *Route) (*body, *BodyError) {
-	most := cmp.Or(route.MaxBody, int64(f.cfg.MaxBody))
-	b := &body{most: most}
-	if r.ContentLength > most {
-		return nil, b.tooLarge(nil)
-	}
-	b.sent = &connReader{src: r.Body, size: r.ContentLength, w: w, grace: f.cfg.BodyTimeout, start: f.opt.Now()}
-	counted := bin.NewCount(b.sent)
-	limited := bin.Meter(counted, nil, bin.Limit{Bytes: most})
-	switch coding := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ","))); coding {
-	case "", "identity":
-		b.decoded = limited
-	case "gzip", "x-gzip", "zstd":
-		b.coding = coding
-		b.decoded = bin.Meter(&lazyDecoder{open: func() (io.ReadCloser, error) { return decoder(coding, &ratioReader{limited, b}) }, body: b},
-			counted, bin.Limit{Bytes: most, Ratio: bodyRatio, Free: bodyFree})
-		r.Header.Del("Content-Encoding")
-		r.ContentLength = -1
-	default:
-		w.Header().Set("Accept-Encoding", "gzip, zstd")
-		return nil, &BodyError{Status: http.StatusUnsupportedMediaType, Title: "415 Unsupported Media Type: a body may be encoded as gzip or zstd"}
-	}
-	r.Body = b
-	return b, nil
-}
 
 func decoder(coding string, src io.Reader) (io.ReadCloser, error) {
 	if coding != "zstd" {

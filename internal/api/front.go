@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -29,7 +30,7 @@ type Front struct {
 	cfg      Config
 	opt      Options
 	mux      *mux
-	packers  map[string]*packer
+	packers  packers
 	proxies  proxies
 	places   places
 	load     load
@@ -121,9 +122,37 @@ func (x *exchange) answer() {
 		}
 		defer leave()
 	}
-	packed := x.f.pack(w, r)
+	packed := x.f.packers.pack(w, r)
 	x.route.Handle(packed, r)
 	packed.close()
+}
+
+// openBody sets r.Body to a reader that decodes the body, and fails with a
+// *BodyError if it is too large, too slow or damaged.
+func (f *Front) openBody(w *writer, r *http.Request, route *Route) (*body, *BodyError) {
+	most := cmp.Or(route.MaxBody, int64(f.cfg.MaxBody))
+	b := &body{most: most}
+	if r.ContentLength > most {
+		return nil, b.tooLarge(nil)
+	}
+	b.sent = &connReader{src: r.Body, size: r.ContentLength, w: w, grace: f.cfg.BodyTimeout, start: f.opt.Now()}
+	counted := bin.NewCount(b.sent)
+	limited := bin.Meter(counted, nil, bin.Limit{Bytes: most})
+	switch coding := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ","))); coding {
+	case "", "identity":
+		b.decoded = limited
+	case "gzip", "x-gzip", "zstd":
+		b.coding = coding
+		b.decoded = bin.Meter(&lazyDecoder{open: func() (io.ReadCloser, error) { return decoder(coding, &ratioReader{limited, b}) }, body: b},
+			counted, bin.Limit{Bytes: most, Ratio: bodyRatio, Free: bodyFree})
+		r.Header.Del("Content-Encoding")
+		r.ContentLength = -1
+	default:
+		w.Header().Set("Accept-Encoding", "gzip, zstd")
+		return nil, &BodyError{Status: http.StatusUnsupportedMediaType, Title: "415 Unsupported Media Type: a body may be encoded as gzip or zstd"}
+	}
+	r.Body = b
+	return b, nil
 }
 
 // drainTime is the time in which the body of a request that was not admitted is
@@ -169,7 +198,7 @@ func (x *exchange) enter(b *body) (leave func(), refused *BodyError) {
 		x.f.load.refused()
 		return nil, refused
 	}
-	s := x.f.load.add(x.w)
+	s := x.f.load.add(x.w.control)
 	b.sent.served, x.w.served = s, s
 	return func() {
 		x.f.load.remove(s)

@@ -28,34 +28,29 @@ type encoder interface {
 	Reset(w io.Writer)
 }
 
-// packer has the encoders of one coding.
-type packer struct{ pool sync.Pool }
+// packers has the encoders of each coding.
+type packers map[string]*sync.Pool
 
-func newPackers() map[string]*packer {
-	open := map[string]func() any{
-		"gzip": func() any {
+func newPackers() packers {
+	return packers{
+		"gzip": {New: func() any {
 			w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is known
 			return w
-		},
-		"zstd": func() any {
+		}},
+		"zstd": {New: func() any {
 			w, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 				zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(512<<10)) // the options are known
 			return w
-		},
-		"br": func() any { return brotli.NewWriterLevel(nil, 3) },
+		}},
+		"br": {New: func() any { return brotli.NewWriterLevel(nil, 3) }},
 	}
-	packers := map[string]*packer{}
-	for coding, fresh := range open {
-		packers[coding] = &packer{sync.Pool{New: fresh}}
-	}
-	return packers
 }
 
 // packed is the http.ResponseWriter of a handler. It holds back the beginning of
 // an answer until it has minPacked bytes.
 type packed struct {
 	w       *writer
-	packer  *packer // nil: not compressed
+	pool    *sync.Pool // nil: not compressed
 	coding  string
 	head    bool // HEAD: without a body
 	status  int
@@ -65,9 +60,9 @@ type packed struct {
 	taken   int // bytes since the encoder was flushed
 }
 
-func (f *Front) pack(w *writer, r *http.Request) *packed {
+func (p packers) pack(w *writer, r *http.Request) *packed {
 	coding := negotiate(r.Header.Values("Accept-Encoding"))
-	return &packed{w: w, coding: coding, packer: f.packers[coding], head: r.Method == http.MethodHead}
+	return &packed{w: w, coding: coding, pool: p[coding], head: r.Method == http.MethodHead}
 }
 
 func (p *packed) Header() http.Header { return p.w.Header() }
@@ -114,11 +109,11 @@ func (p *packed) decide(large bool) error {
 	p.decided = true
 	h := p.Header()
 	switch {
-	case large && p.packer != nil && p.isPackable():
+	case large && p.pool != nil && p.isPackable():
 		h.Set("Content-Encoding", p.coding)
 		h.Del("Content-Length")
 		h.Del("Accept-Ranges") // ranges are those of the uncompressed form
-		p.enc = p.packer.pool.Get().(encoder)
+		p.enc = p.pool.Get().(encoder)
 		p.enc.Reset(p.w)
 	case !large && !p.head && h.Get("Content-Length") == "" && p.status != http.StatusNoContent && p.status != http.StatusNotModified:
 		h.Set("Content-Length", strconv.Itoa(len(p.held)))
@@ -169,7 +164,7 @@ func (p *packed) close() {
 	if p.enc != nil {
 		_ = p.enc.Close()
 		p.enc.Reset(nil)
-		p.packer.pool.Put(p.enc)
+		p.pool.Put(p.enc)
 		p.enc = nil
 	}
 }
