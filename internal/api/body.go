@@ -30,6 +30,10 @@ type BodyError struct {
 func (e *BodyError) Error() string { return e.Title }
 func (e *BodyError) Unwrap() error { return e.cause }
 
+func refuse(status int, why string, cut bool, cause error) *BodyError {
+	return &BodyError{status, titleOf(status, "") + ": " + why, cut, cause}
+}
+
 // Limits of a body.
 const (
 	slowest   = 4 << 10 // bytes that extend the time limit by a second
@@ -47,7 +51,8 @@ func decoder(coding string, src io.Reader) (io.ReadCloser, error) {
 		return gzip.NewReader(src)
 	}
 	// It reads headers a few bytes at a time, and each read of a body sets a deadline.
-	z, err := zstd.NewReader(bufio.NewReader(src), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	z, err := zstd.NewReader(bufio.NewReader(src),
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return nil, err
 	}
@@ -135,13 +140,13 @@ func (b *body) explain(err error) *BodyError {
 		return b.tooLarge(err)
 	case errors.Is(b.sent.err, os.ErrDeadlineExceeded):
 		metric.Refused.Add(1, "slow")
-		return &BodyError{Status: http.StatusRequestTimeout, Title: "408 Request Timeout: the body came too slowly", Cut: true, cause: err}
+		return refuse(http.StatusRequestTimeout, "the body came too slowly", true, err)
 	case b.sent.err != nil && b.sent.err != io.EOF:
-		return &BodyError{Status: http.StatusBadRequest, Title: "400 Bad Request: the body ended early", Cut: true, cause: err}
+		return refuse(http.StatusBadRequest, "the body ended early", true, err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &BodyError{Status: http.StatusBadRequest, Title: "400 Bad Request: the body is not " + b.coding + ": it ends too early", Cut: true, cause: err}
+		return refuse(http.StatusBadRequest, "the body is not "+b.coding+": it ends too early", true, err)
 	}
-	return &BodyError{Status: http.StatusBadRequest, Title: "400 Bad Request: the body is not " + b.coding, cause: err}
+	return refuse(http.StatusBadRequest, "the body is not "+b.coding, false, err)
 }
 
 func (b *body) tooLarge(cause error) *BodyError {
@@ -152,7 +157,7 @@ func (b *body) tooLarge(cause error) *BodyError {
 	} else if cause != nil && b.given < b.most && b.sent.n <= b.most { // neither size has reached the limit
 		why = fmt.Sprintf("a compressed body may decode to %d times its size, beyond %s", bodyRatio, bin.Size(bodyFree))
 	}
-	return &BodyError{Status: http.StatusRequestEntityTooLarge, Title: "413 Request Entity Too Large: " + why, cause: cause}
+	return refuse(http.StatusRequestEntityTooLarge, why, false, cause)
 }
 
 // lazyDecoder opens a decoder at the first read, since opening reads too.

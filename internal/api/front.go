@@ -149,7 +149,7 @@ func (f *Front) openBody(w *writer, r *http.Request, route *Route) (*body, *Body
 		r.ContentLength = -1
 	default:
 		w.Header().Set("Accept-Encoding", "gzip, zstd")
-		return nil, &BodyError{Status: http.StatusUnsupportedMediaType, Title: "415 Unsupported Media Type: a body may be encoded as gzip or zstd"}
+		return nil, refuse(http.StatusUnsupportedMediaType, "a body may be encoded as gzip or zstd", false, nil)
 	}
 	r.Body = b
 	return b, nil

@@ -39,7 +39,7 @@ func Reserve(r *http.Request, n int64) error {
 
 func errTooMany() *BodyError {
 	metric.Refused.Add(1, "memory")
-	return &BodyError{Status: http.StatusServiceUnavailable, Title: "503 Service Unavailable: too many large requests at the same time"}
+	return refuse(http.StatusServiceUnavailable, "too many large requests at the same time", false, nil)
 }
 
 // reserve replaces the reservation of a request by one of n bytes. While it waits,

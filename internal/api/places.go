@@ -28,10 +28,10 @@ func (p *places) acquire(client string) (release func(), refused *BodyError) {
 	switch {
 	case p.max > 0 && p.n >= p.max:
 		metric.Refused.Add(1, "busy")
-		return nil, &BodyError{Status: http.StatusServiceUnavailable, Title: "503 Service Unavailable: too many requests at the same time"}
+		return nil, refuse(http.StatusServiceUnavailable, "too many requests at the same time", false, nil)
 	case client != "" && p.clients[client] >= p.perClient:
 		metric.Refused.Add(1, "client")
-		return nil, &BodyError{Status: http.StatusTooManyRequests, Title: "429 Too Many Requests: too many requests of yours at the same time"}
+		return nil, refuse(http.StatusTooManyRequests, "too many requests of yours at the same time", false, nil)
 	}
 	p.n++
 	if client != "" {

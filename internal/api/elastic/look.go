@@ -43,8 +43,11 @@ type Answer struct {
 	which  int // index of from
 }
 
+// runFunc is symbolicate.Engine.Run.
+type runFunc func(context.Context, *symbolicate.Request) (*symbolicate.Result, error)
+
 // Look opens the symbfiles of files. Release ends the use.
-func Look(ctx context.Context, run func(context.Context, *symbolicate.Request) (*symbolicate.Result, error), files []ident.Module, frames []symbolicate.Frame) (*Lookup, error) {
+func Look(ctx context.Context, run runFunc, files []ident.Module, frames []symbolicate.Frame) (*Lookup, error) {
 	l := &Lookup{frames: frames}
 	for i, p := range [...]locate.Purpose{locate.Pads, locate.Debug} {
 		res, err := run(ctx, &symbolicate.Request{Modules: files, Frames: frames, Purpose: p})

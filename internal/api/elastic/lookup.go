@@ -48,7 +48,8 @@ func (d *Door) lookupMany(w http.ResponseWriter, r *http.Request) {
 	case errors.As(err, &own):
 		api.FailError(w, r, own.status, own.text)
 	case err != nil:
-		api.FailError(w, r, http.StatusBadRequest, `the body must be JSON such as {"lookups": [{"fileid": ID, "addrs": [ADDRESS, …]}, …]}, or with Content-Type `+linesType+` lines such as {"fileid": ID, "addrs": […]}`)
+		api.FailError(w, r, http.StatusBadRequest, `the body must be JSON such as {"lookups": [{"fileid": ID, "addrs": [ADDRESS, …]}, …]}, `+
+			"or with Content-Type "+linesType+` lines such as {"fileid": ID, "addrs": […]}`)
 	case api.Weight(r.Header.Values("Accept"), linesType) > 0:
 		d.answer(w, r, q, linesType, (*encoder).writeLines)
 	default:

@@ -12,8 +12,10 @@ func (d *Door) Routes() []api.Route {
 	upload, read := []string{http.MethodPost, http.MethodPut}, []string{http.MethodGet, http.MethodHead}
 	maxPart := int64(d.cfg.Uploads.Defaults().MaxPart)
 	return []api.Route{
-		{Methods: upload, Pattern: "/api/symbols-ranges", Handle: d.receive(symbfile.Ranges), Admit: d.mayUpload, MaxBody: maxPart, MaxHeld: minMemory, Fail: d.fail},
-		{Methods: upload, Pattern: "/api/symbols-returnpads", Handle: d.receive(symbfile.ReturnPads), Admit: d.mayUpload, MaxBody: maxPart, MaxHeld: minMemory, Fail: d.fail},
+		{Methods: upload, Pattern: "/api/symbols-ranges", Handle: d.receive(symbfile.Ranges),
+			Admit: d.mayUpload, MaxBody: maxPart, MaxHeld: minMemory, Fail: d.fail},
+		{Methods: upload, Pattern: "/api/symbols-returnpads", Handle: d.receive(symbfile.ReturnPads),
+			Admit: d.mayUpload, MaxBody: maxPart, MaxHeld: minMemory, Fail: d.fail},
 		{Methods: read, Pattern: "/api/symbols/", Handle: d.forReaders(d.readFile), Fail: api.FailError},
 		{Methods: []string{http.MethodPost}, Pattern: "/api/symbols/lookup", Handle: d.lookupMany, Admit: d.mayRead, Fail: api.FailError},
 		{Methods: read, Pattern: "/{a}/{b}/{id}/metadata.json", Handle: d.forReaders(d.metadata), Fail: api.FailError},

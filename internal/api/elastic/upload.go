@@ -42,6 +42,10 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
+func invalid(code, format string, args ...any) *refusal {
+	return &refusal{http.StatusBadRequest, code, fmt.Sprintf(format, args...)}
+}
+
 // mayUpload reports whether the client may upload. If not, it answers with an error.
 func (d *Door) mayUpload(w http.ResponseWriter, r *http.Request) bool {
 	err := d.Keys.Check(r, keys.Upload)
@@ -87,7 +91,7 @@ func (d *Door) forget(r *http.Request, file ident.FileID, build ident.BuildID) e
 func partOf(h http.Header, kind symbfile.Kind) (p symbfile.Part, err error) {
 	p.Kind = kind
 	if p.File, err = parseFile(h.Get("FileID")); err != nil {
-		return p, &refusal{http.StatusBadRequest, codeFileID, "invalid header FileID: must be the base64 of 16 bytes: " + err.Error()}
+		return p, invalid(codeFileID, "invalid header FileID: must be the base64 of 16 bytes: %v", err)
 	}
 	if p.Index, err = number(h, "FilePart", 0, 0, symbfile.MaxParts-1); err != nil {
 		return p, err
@@ -96,23 +100,24 @@ func partOf(h http.Header, kind symbfile.Kind) (p symbfile.Part, err error) {
 		return p, err
 	}
 	if p.Index >= p.Count {
-		return p, &refusal{http.StatusBadRequest, codePart, fmt.Sprintf("invalid FilePart %d: must be less than FileParts, which is %d", p.Index, p.Count)}
+		return p, invalid(codePart, "invalid FilePart %d: must be less than FileParts, which is %d", p.Index, p.Count)
 	}
 	if p.Upload = h.Get("Symbolon-Upload"); !symbfile.IsUpload(p.Upload) {
-		return p, &refusal{http.StatusBadRequest, codeRequest, fmt.Sprintf("invalid header Symbolon-Upload %.80q: must be at most %d letters, digits, - and _", p.Upload, symbfile.MaxUpload)}
+		return p, invalid(codeRequest, "invalid header Symbolon-Upload %.80q: must be at most %d letters, digits, - and _",
+			p.Upload, symbfile.MaxUpload)
 	}
 	key, _ := keys.Sent(h) // it was admitted
 	id, _, _ := bytes.Cut(key, []byte{':'})
 	p.Client = string(id)
 	if text := h.Get("Symbolon-Build-ID"); text != "" {
 		if p.BuildID, err = ident.ParseBuildID(text); err != nil {
-			return p, &refusal{http.StatusBadRequest, codeRequest, "invalid header Symbolon-Build-ID: " + err.Error()}
+			return p, invalid(codeRequest, "invalid header Symbolon-Build-ID: %v", err)
 		}
 	}
 	if text := h.Get("Symbolon-Image-Base"); text != "" {
 		base, err := parseAddr(text)
 		if p.Base = &base; err != nil {
-			return p, &refusal{http.StatusBadRequest, codeRequest, "invalid header Symbolon-Image-Base: must be an address such as 0x400000"}
+			return p, invalid(codeRequest, "invalid header Symbolon-Image-Base: must be an address such as 0x400000")
 		}
 	}
 	return p, nil
@@ -125,7 +130,7 @@ func number(h http.Header, name string, absent, least, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least || n > most {
-		return 0, &refusal{http.StatusBadRequest, codePart, fmt.Sprintf("invalid header %s %.40q: must be a number from %d to %d", name, text, least, most)}
+		return 0, invalid(codePart, "invalid header %s %.40q: must be a number from %d to %d", name, text, least, most)
 	}
 	return n, nil
 }

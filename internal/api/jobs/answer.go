@@ -103,7 +103,8 @@ func (a *Answer) Send(w http.ResponseWriter) {
 		_, _ = w.Write(a.plain) // the client may have left
 		return
 	}
-	z, err := zstd.NewReader(bytes.NewReader(a.packed), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxDecoded))
+	z, err := zstd.NewReader(bytes.NewReader(a.packed),
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxDecoded))
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}

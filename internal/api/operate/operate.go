@@ -48,7 +48,8 @@ func (d *Door) Routes() []api.Route {
 func (d *Door) guarded(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !d.deps.Access.Operator(r) {
-			api.FailError(w, r, http.StatusForbidden, "this needs a token of access.clients with admin: true; without configured tokens, a client on this machine that uses localhost or a loopback address, without a proxy or a browser")
+			api.FailError(w, r, http.StatusForbidden, "this needs a token of access.clients with admin: true; without configured tokens, "+
+				"a client on this machine that uses localhost or a loopback address, without a proxy or a browser")
 			return
 		}
 		h(w, r)
@@ -74,7 +75,8 @@ func (d *Door) explain(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-const forgetForm = `invalid body: must be {"modules": [{"debug_id": ID, "code_id": ID, "type": TYPE}]}, where each module has one of the ids or both`
+const forgetForm = `invalid body: must be {"modules": [{"debug_id": ID, "code_id": ID, "type": TYPE}]}, ` +
+	"where each module has one of the ids or both"
 
 func (d *Door) forget(w http.ResponseWriter, r *http.Request) {
 	var asked struct {

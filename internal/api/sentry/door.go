@@ -92,7 +92,8 @@ func fail(w http.ResponseWriter, r *http.Request, status int, title string) {
 	switch status {
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
 		api.FailBare(w, r, status, title)
-	case http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+	case http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
+		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(cmp.Or(title, http.StatusText(status)))) // the client may have left

@@ -166,7 +166,8 @@ func (q *request) step(st *stack, index int, f *frame) symbolicate.Step {
 // machine.
 func (st *stack) instruction() (pc uint64, ok bool) {
 	for _, name := range [...]string{"rip", "eip", "pc", "srr0"} {
-		if i, found := slices.BinarySearchFunc(st.registers, name, func(r register, name string) int { return cmp.Compare(r.name, name) }); found {
+		i, found := slices.BinarySearchFunc(st.registers, name, func(r register, name string) int { return cmp.Compare(r.name, name) })
+		if found {
 			return st.registers[i].value, true
 		}
 	}
