@@ -25,7 +25,9 @@
 //
 // The last record of an entry in index.db counts, and each has a checksum
 // (record.go). The index is written again when most of its records were replaced,
-// and when one is damaged; then the records after it are lost.
+// and when one is damaged; then the records after it are lost. A crash while it is
+// written again may lose all of them: the next start adopts the files, with the
+// times of their last change, and faults are looked up again.
 //
 // # Bounds
 //
