@@ -136,7 +136,10 @@ func (t *gnuTool) answer(text string) {
 		t.put("??:0\n")
 		return
 	}
-	mark := t.file.row(addr + t.base).Discriminator
+	mark := uint32(0)
+	if kind := t.file.obj.Info().Kind; kind != "pe" && kind != "coff" { // binutils omits those of Windows
+		mark = t.file.row(addr + t.base).Discriminator
+	}
 	for i := range frames {
 		if i > 0 {
 			t.put(t.either(" (inlined by) ", ""))
