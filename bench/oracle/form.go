@@ -64,6 +64,7 @@ func cases(dir string, o options) (list []kase) {
 		}
 	}
 	list = append(list, windows(dir)...)
+	list = append(list, wasm(dir)...)
 	list = append(list, kase{name: "go symbolon", path: o.binary})
 	for _, file := range machine() {
 		list = append(list, kase{name: "machine " + file, path: file})

@@ -15,7 +15,8 @@ import (
 var (
 	cloneMark   = regexp.MustCompile(`\s*\[clone [^\]]*\]`)
 	cloneSuffix = regexp.MustCompile(`\.(abi0|cold|constprop|isra|part|llvm|lto_priv|localalias)(\.\d+)*`)
-	underscores = regexp.MustCompile(`^_*Z([A-Za-z0-9])`) // in PE files some leave one, some take one too many
+	underscores = regexp.MustCompile(`^_*Z([A-Za-z0-9])`)     // in PE files some leave one, some take one too many
+	conventions = regexp.MustCompile(`^[@_]?([\w$]+)@@?\d+$`) // of C on Windows
 	rustHash    = regexp.MustCompile(`::h[0-9a-f]{16}$`)
 	lambda      = regexp.MustCompile(`\{lambda\(.*?\)#\d+\}|'lambda\d*'(\(.*?\))?|\$_\d+|\{\{closure\}\}|\{closure#\d+\}`)
 	trailing    = regexp.MustCompile(`(const|volatile|&|&&|noexcept|\s)+$`)
@@ -28,6 +29,7 @@ var (
 func base(n string) string {
 	n = cloneSuffix.ReplaceAllString(cloneMark.ReplaceAllString(n, ""), "")
 	n = rustHash.ReplaceAllString(namespaces.Replace(n), "")
+	n = conventions.ReplaceAllString(n, "$1")
 	n = rustEscapes.Replace(n)
 	if k := operatorAt(n); k >= 0 {
 		n = n[:k] + "operator"

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,6 +34,7 @@ type question struct {
 	reference string
 	addrs     []uint64
 	base      uint64
+	shift     uint64 // that is added to addresses for symbolon: others count from the code of WebAssembly
 	goes      bool   // it is of the Go tools
 	kind      string // of file
 	image     string // the program whose PDB it is
@@ -41,9 +43,11 @@ type question struct {
 
 // Kinds of files, that not all peers read.
 const (
-	kindELF = "elf"
-	kindPE  = "pe"
-	kindPDB = "pdb"
+	kindELF  = "elf"
+	kindPE   = "pe"
+	kindCOFF = "coff"
+	kindPDB  = "pdb"
+	kindWASM = "wasm"
 )
 
 // peer is one symbolizer.
@@ -86,13 +90,13 @@ func peers(ctx context.Context) (list []peer) {
 			return append(args, "--relative-address", "--obj="+q.image)
 		}
 		return append(args, "--obj="+q.reference)
-	}, kindELF, kindPE, kindPDB)
+	}, kindELF, kindPE, kindCOFF, kindPDB, kindWASM)
 	gnu := func(name string, kinds ...string) {
 		add(name, tool(name) != "", gnuAnswers, func(q question) []string {
 			return []string{name, "-e", q.reference, "-a", "-i", "-f"}
 		}, kinds...)
 	}
-	gnu("addr2line", kindELF, kindPE)
+	gnu("addr2line", kindELF, kindPE, kindCOFF)
 	gnu("eu-addr2line", kindELF)
 	// The program of "go tool" itself: it is started for each file.
 	goTool, err := exec.CommandContext(ctx, "go", "tool", "-n", "addr2line").Output()
@@ -117,6 +121,10 @@ func peers(ctx context.Context) (list []peer) {
 
 // symbolon asks our own binary.
 func symbolon(ctx context.Context, binary string, q question, flags ...string) ([]byte, error) {
+	q.addrs = slices.Clone(q.addrs)
+	for i := range q.addrs {
+		q.addrs[i] += q.shift
+	}
 	args := append([]string{"resolve", "--format", "jsonl", "--addr", "vaddr", "--no-demangle"}, flags...)
 	return run(ctx, q, binary, append(args, "--debug-dir", filepath.Dir(q.file), q.file)...)
 }

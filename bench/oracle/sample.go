@@ -31,8 +31,10 @@ func draw(ctx context.Context, k kase) (q question, err error) {
 		return q, err
 	case kind == kindPDB:
 		return drawPDB(ctx, k)
-	case kind == kindPE:
-		return drawPE(k)
+	case kind == kindPE || kind == kindCOFF:
+		return drawPE(k, kind)
+	case kind == kindWASM:
+		return drawWASM(k)
 	}
 	q = question{file: k.path, reference: k.path, kind: kindELF}
 	if k.dir != "" {

@@ -1,9 +1,9 @@
 package oracle
 
 import (
+	"bytes"
 	"context"
 	"debug/pe"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,6 +34,12 @@ func windows(dir string) (list []kase) {
 	for _, t := range toolchains() {
 		for _, f := range formsOf(t.language) {
 			flags := f.flags + " -ffreestanding -c $src/"
+			if strings.HasPrefix(f.name, "object") {
+				k := made(dir, strings.Join([]string{t.language, t.name, f.name}, " "), t.c+" "+flags+"cart.c -o sample.o")
+				k.path += ".o"
+				list = append(list, k)
+				continue
+			}
 			cxx := t.cc + " -std=c++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics " + flags
 			k := made(dir, strings.Join([]string{t.language, t.name, f.name}, " "), cxx+"quarry.cc -o 0.o", cxx+"vein.cc -o 1.o",
 				t.c+" "+flags+"cart.c -o 2.o", t.link+" "+f.link+" 0.o 1.o 2.o", f.then)
@@ -115,9 +121,9 @@ func (b *borders) dump(d *dump) {
 	}
 }
 
-// drawPE chooses addresses of an image with DWARF.
-func drawPE(k kase) (q question, err error) {
-	q = question{file: k.path, reference: k.path, kind: kindPE}
+// drawPE chooses addresses of an image with DWARF, or of an object.
+func drawPE(k kase, kind string) (q question, err error) {
+	q = question{file: k.path, reference: k.path, kind: kind}
 	f, err := pe.Open(k.path)
 	if err != nil {
 		return q, err
@@ -128,8 +134,11 @@ func drawPE(k kase) (q question, err error) {
 		q.base = h.ImageBase
 	case *pe.OptionalHeader32:
 		q.base = uint64(h.ImageBase)
-	default:
-		return q, errors.New("no image")
+	}
+	if kind == kindCOFF {
+		for _, s := range f.Sections {
+			s.VirtualSize = s.Size
+		}
 	}
 	b := newBorders()
 	for _, s := range f.Symbols {
@@ -174,6 +183,10 @@ func kindOf(path string) (string, error) {
 		return kindPE, nil
 	case string(head[:]) == "Micr":
 		return kindPDB, nil
+	case string(head[:]) == "\x00asm":
+		return kindWASM, nil
+	case bytes.Contains([]byte("\x64\x86 \x4c\x01 \x64\xaa \xc4\x01"), head[:2]) || string(head[:]) == "\x00\x00\xff\xff":
+		return kindCOFF, nil
 	}
 	return kindELF, nil
 }
