@@ -210,7 +210,7 @@ func (n *node) fits(segments []string) bool {
 		case exact:
 			fits = segments[i] == s.text
 		case hexDigits:
-			fits = isHex(segments[i])
+			fits = strings.Trim(segments[i], "0123456789abcdefABCDEF") == ""
 		case suffix:
 			fits = strings.HasSuffix(segments[i], s.text)
 		}
@@ -219,16 +219,6 @@ func (n *node) fits(segments []string) bool {
 		}
 	}
 	return true
-}
-
-func isHex(text string) bool {
-	for i := range len(text) {
-		c := text[i]
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
-			return false
-		}
-	}
-	return text != ""
 }
 
 // split returns the decoded segments of a path; several slashes count as one. It

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"symbolon/internal/bin"
@@ -205,7 +206,7 @@ func (c Config) validHeaders() (errs []error) {
 		name  string
 		value bin.Secret
 	}{{"token", c.Token}, {"cookies", c.Cookies}} {
-		if strings.ContainsFunc(k.value.Reveal(), func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		if strings.ContainsFunc(k.value.Reveal(), unicode.IsControl) {
 			errs = append(errs, fmt.Errorf("%s has a control character", k.name))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"symbolon/internal/fault"
 	"symbolon/internal/source"
@@ -61,14 +62,12 @@ func appendFiles(files []file, page []byte) ([]file, error) {
 	for _, e := range entries {
 		id, _ := e.ID.(string)
 		kind, _ := e.Type.(string)
-		if i := slices.Index(knownTypes, kind); i >= 0 && id != "" && len(id) <= maxID && !strings.ContainsFunc(id, control) {
+		if i := slices.Index(knownTypes, kind); i >= 0 && id != "" && len(id) <= maxID && !strings.ContainsFunc(id, unicode.IsControl) {
 			files = append(files, file{strings.Clone(id), knownTypes[i]})
 		}
 	}
 	return files, nil
 }
-
-func control(r rune) bool { return r < ' ' || r == 0x7f }
 
 // knownTypes are the supported types of file.
 var knownTypes = func() (list []string) {

@@ -11,7 +11,9 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
+	"unicode"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/source"
@@ -71,19 +73,10 @@ func (c Config) Validate() error {
 	if c.DenyListBlockTime < 0 {
 		errs = append(errs, errors.New("deny_list_block_time "+listOff))
 	}
-	if !validHeader(c.UserAgent) {
+	if strings.ContainsFunc(c.UserAgent, unicode.IsControl) {
 		errs = append(errs, errors.New("user_agent has a control character"))
 	}
 	return errors.Join(errs...)
-}
-
-func validHeader(text string) bool {
-	for i := range len(text) {
-		if text[i] < ' ' || text[i] == 0x7f {
-			return false
-		}
-	}
-	return true
 }
 
 // Limit returns the limit of the bytes of one file.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"unicode"
 
 	"symbolon/internal/fault"
 	"symbolon/internal/source"
@@ -189,7 +190,7 @@ type bounded struct {
 // tag returns the header ETag, if it is valid.
 func tag(h http.Header) string {
 	text := h.Get("ETag")
-	if opaque := strings.TrimPrefix(text, "W/"); len(opaque) < 2 || len(text) > maxTag || !validHeader(text) ||
+	if opaque := strings.TrimPrefix(text, "W/"); len(opaque) < 2 || len(text) > maxTag || strings.ContainsFunc(text, unicode.IsControl) ||
 		opaque[0] != '"' || strings.IndexByte(opaque[1:], '"') != len(opaque)-2 {
 		return ""
 	}
@@ -217,7 +218,7 @@ func (f *fetch) validator(h http.Header) string {
 // asking returns the headers that a candidate adds to its requests.
 func asking(c source.Candidate) http.Header {
 	h := http.Header{}
-	if sum := c.Checksum; sum != "" && len(sum) <= maxTag && validHeader(sum) {
+	if sum := c.Checksum; sum != "" && len(sum) <= maxTag && !strings.ContainsFunc(sum, unicode.IsControl) {
 		h.Set("SymbolChecksum", sum)
 	}
 	switch v := c.Validator; {
