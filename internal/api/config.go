@@ -14,15 +14,15 @@ import (
 type Config struct {
 	Listen          string        `yaml:"listen" help:"Address and port to listen on."`
 	TLS             TLSConfig     `yaml:"tls" help:"The certificate of the server, for HTTPS. The files are checked for each new connection, so a change does not need a restart."`
-	MaxInFlight     int           `yaml:"max_in_flight" help:"Requests that are served at the same time, counted from the beginning of their body; others get 503 with Retry-After. -1: no limit."`
-	MaxPerClient    int           `yaml:"max_in_flight_per_client" help:"The same for one client address; others get 429 with Retry-After. -1: no limit. All clients of a proxy that is not in http.trusted_proxies have its address."`
+	MaxInFlight     int           `yaml:"max_in_flight" least:"-1" help:"Requests that are served at the same time, counted from the beginning of their body; others get 503 with Retry-After. -1: no limit."`
+	MaxPerClient    int           `yaml:"max_in_flight_per_client" least:"-1" help:"The same for one client address; others get 429 with Retry-After. -1: no limit. All clients of a proxy that is not in http.trusted_proxies have its address."`
 	TrustedProxies  []string      `yaml:"trusted_proxies" help:"Addresses and networks (10.0.0.0/8) of proxies whose X-Forwarded-For is trusted: the client is its right-most address that is not one of them. None: the client is the peer of the connection."`
-	MaxBody         bin.Size      `yaml:"max_body" help:"Largest request body, as sent and after decoding, for routes without a limit of their own."`
-	HeaderTimeout   time.Duration `yaml:"header_timeout" help:"Time limit for the headers of a request."`
-	BodyTimeout     time.Duration `yaml:"body_timeout" help:"Time limit for the body of a request; each 4 KiB add a second."`
-	WriteTimeout    time.Duration `yaml:"write_timeout" help:"Time limit for a client that does not read its answer."`
-	IdleTimeout     time.Duration `yaml:"idle_timeout" help:"How long an idle connection is kept open."`
-	ShutdownTimeout time.Duration `yaml:"shutdown_timeout" help:"Time limit for running requests when the server stops."`
+	MaxBody         bin.Size      `yaml:"max_body" least:"0" help:"Largest request body, as sent and after decoding, for routes without a limit of their own."`
+	HeaderTimeout   time.Duration `yaml:"header_timeout" least:"0" help:"Time limit for the headers of a request."`
+	BodyTimeout     time.Duration `yaml:"body_timeout" least:"0" help:"Time limit for the body of a request; each 4 KiB add a second."`
+	WriteTimeout    time.Duration `yaml:"write_timeout" least:"0" help:"Time limit for a client that does not read its answer."`
+	IdleTimeout     time.Duration `yaml:"idle_timeout" least:"0" help:"How long an idle connection is kept open."`
+	ShutdownTimeout time.Duration `yaml:"shutdown_timeout" least:"0" help:"Time limit for running requests when the server stops."`
 	VersionFile     string        `yaml:"version_file" help:"A version.json for /__version__. None: the build information of the binary."`
 }
 
@@ -50,25 +50,8 @@ func (c Config) Validate() error {
 	if _, port, err := net.SplitHostPort(c.Listen); err == nil && port != "0" && c.TLS.Address == c.Listen {
 		errs = append(errs, fmt.Errorf("tls.address is %.200q: must differ from listen", c.Listen))
 	}
-	if c.MaxInFlight < -1 {
-		errs = append(errs, fmt.Errorf("max_in_flight is %d: must be a positive number, or -1", c.MaxInFlight))
-	}
-	if c.MaxPerClient < -1 {
-		errs = append(errs, fmt.Errorf("max_in_flight_per_client is %d: must be a positive number, or -1", c.MaxPerClient))
-	}
 	if _, err := parseProxies(c.TrustedProxies); err != nil {
 		errs = append(errs, err)
-	}
-	if c.MaxBody < 0 {
-		errs = append(errs, fmt.Errorf("max_body is %s: must be a positive size", c.MaxBody))
-	}
-	for name, d := range map[string]time.Duration{
-		"header_timeout": c.HeaderTimeout, "body_timeout": c.BodyTimeout, "write_timeout": c.WriteTimeout,
-		"idle_timeout": c.IdleTimeout, "shutdown_timeout": c.ShutdownTimeout,
-	} {
-		if d < 0 {
-			errs = append(errs, fmt.Errorf("%s is %s: must be a positive duration", name, d))
-		}
 	}
 	return errors.Join(errs...)
 }

@@ -255,18 +255,7 @@ func TestConfig(t *testing.T) {
 	if err := (api.Config{}).Validate(); err != nil {
 		t.Error(err)
 	}
-	for want, c := range map[string]api.Config{
-		"listen":           {Listen: "3021"},
-		"max_in_flight":    {MaxInFlight: -2},
-		"max_body":         {MaxBody: -1},
-		"header_timeout":   {HeaderTimeout: -1},
-		"body_timeout":     {BodyTimeout: -1},
-		"write_timeout":    {WriteTimeout: -1},
-		"idle_timeout":     {IdleTimeout: -1},
-		"shutdown_timeout": {ShutdownTimeout: -1},
-	} {
-		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), want+" is ") {
-			t.Errorf("%s: got %v", want, err)
-		}
+	if err := (api.Config{Listen: "3021"}).Validate(); err == nil || !strings.HasPrefix(err.Error(), "listen is ") {
+		t.Errorf("a port alone: %v", err)
 	}
 }

@@ -30,7 +30,7 @@ import (
 type Config struct {
 	Data        string             `yaml:"data" help:"Data directory, which contains the cache. Default: symbolon in the user's cache directory."`
 	State       string             `yaml:"state" help:"Place of uploads and their keys, which are never cleaned: a folder, or the id of a source of the layout elastic, a folder or a bucket, which several nodes may share. Default: store in the data directory if data is set, else symbolon/store in the user's state folder."`
-	Memory      bin.Size           `yaml:"memory" help:"Memory for open tables (half of it), for building tables (a quarter) and for requests (a quarter). Default: a quarter of the memory of the machine or container, at most 1GiB."`
+	Memory      bin.Size           `yaml:"memory" least:"64MiB" help:"Memory for open tables (half of it), for building tables (a quarter) and for requests (a quarter). Default: a quarter of the memory of the machine or container, at most 1GiB."`
 	Log         Log                `yaml:"log" help:"The log on stderr."`
 	HTTP        api.Config         `yaml:"http" help:"The port, and limits for all requests."`
 	Access      api.AccessConfig   `yaml:"access" help:"Access control."`
@@ -122,9 +122,6 @@ func (l Log) Validate() error {
 // Validate checks what concerns more than one section of c.
 func (c Config) Validate() error {
 	var errs []error
-	if c.Memory != 0 && c.Memory < 64<<20 {
-		errs = append(errs, fmt.Errorf("memory is %s: must be at least 64MiB", c.Memory))
-	}
 	first := make(map[string]int)
 	for i, s := range c.Sources {
 		if j, twice := first[s.ID]; twice && s.ID != "" {

@@ -217,6 +217,33 @@ func TestWrongSettingsNameTheirKey(t *testing.T) {
 	}
 }
 
+func TestValuesBelowTheirLeastAreRefused(t *testing.T) {
+	for set, want := range map[string]string{
+		"memory=1MiB":                           "memory is 1MiB: must be at least 64MiB",
+		"http.max_in_flight=-2":                 "http.max_in_flight is -2: must be at least -1",
+		"http.max_in_flight=-1":                 "",
+		"http.max_in_flight=0":                  "",
+		"http.idle_timeout=-1":                  "http.idle_timeout is -1: must not be negative",
+		"sentry.answers_memory=-1":              "sentry.answers_memory is -1: must not be negative",
+		"network.max_tries=-1":                  "network.max_tries is -1: must be at least 1",
+		"network.deny_list_block_time=-1":       "network.deny_list_block_time is -1: must not be negative",
+		"cache.disk.max_files=-2":               "cache.disk.max_files is -2: must be at least -1",
+		"cache.redis.timeout=1us":               "cache.redis.timeout is 1µs: must be at least 1ms",
+		"cache.redis.timeout=1ms":               "",
+		"cache.shared.timeout=1us":              "cache.shared.timeout is 1µs: must be at least 1ms",
+		"symbolicate.max_frames=-1":             "symbolicate.max_frames is -1: must be at least 1",
+		"table.builds=-1":                       "table.builds is -1: must be at least 1",
+		"elastic.uploads.max_part=-1":           "elastic.uploads.max_part is -1: must not be negative",
+		"mozilla.max_modules=many":              "mozilla.max_modules is \"many\": must be a whole number",
+		"mozilla.max_jobs=-9223372036854775808": "mozilla.max_jobs is -9223372036854775808: must be at least -1",
+	} {
+		_, _, err := config.Read(config.Options{Sets: []string{set}})
+		if got := fmt.Sprint(err); !strings.HasSuffix(got, want) || want == "" && err != nil {
+			t.Errorf("%s: got %s, want %s", set, got, want)
+		}
+	}
+}
+
 func TestRegionIsANameOrANameAndAnAddress(t *testing.T) {
 	const source = "sources: [{id: a, type: s3, bucket: b"
 	for text, want := range map[string]string{

@@ -174,7 +174,7 @@ func TestAllMistakesAreListed(t *testing.T) {
 		`x.yaml:2:27: malformed: cache.disk.max_bytes is "much": must be a size such as 64MiB`,
 		"x.yaml:2:33: malformed: unknown key cache.disk.max_flies; did you mean cache.disk.max_files?",
 		`x.yaml:3:16: malformed: http.listen is "here": must be HOST:PORT`,
-		`x.yaml:3:32: malformed: http.max_body is -1: must be a positive size`,
+		`x.yaml:3:32: malformed: http.max_body is -1: must not be negative`,
 		`x.yaml:6:8: malformed: sources[1].id is "a": sources[0] has this id too`,
 		"x.yaml:6:11: malformed: unknown key sources[1].typ; did you mean sources[].type?",
 		`x.yaml:7:14: malformed: log.level is "loud": must be debug, info, warn or error`,

@@ -57,10 +57,26 @@ func (l *loader) validate(f *field, v reflect.Value, path string) {
 	if l.failed[path] {
 		return
 	}
+	for _, sub := range f.fields {
+		if sub.least.IsValid() && !l.failed[join(path, sub.key)] {
+			l.invalid(f, path, sub.checkLeast(v.Field(sub.index)))
+		}
+	}
 	f.eachSection(v, path, l.validate)
 	if checked, ok := v.Interface().(interface{ Validate() error }); ok {
 		l.invalid(f, path, checked.Validate())
 	}
+}
+
+// checkLeast returns an error if v is smaller than the tag of f allows.
+func (f *field) checkLeast(v reflect.Value) error {
+	switch {
+	case v.IsZero() || v.Int() >= f.least.Int():
+		return nil
+	case f.least.IsZero():
+		return fmt.Errorf("%s is %s: must not be negative", f.key, text(v))
+	}
+	return fmt.Errorf("%s is %s: must be at least %s", f.key, text(v), text(f.least))
 }
 
 // invalid lists err, or the errors that it joins, which the section f at path

@@ -27,7 +27,8 @@ type field struct {
 	path   string // from the root; [] is any index
 	help   string
 	secret bool
-	lone   bool // of a list of a name and an address: the name alone may be written for it
+	lone   bool          // of a list of a name and an address: the name alone may be written for it
+	least  reflect.Value // the smallest value other than zero, which is the default; may be invalid
 	shape  shape
 	typ    reflect.Type // of the value; of one element for list, dict and sections
 	index  int          // where it is in the struct of its section
@@ -66,6 +67,12 @@ func (f *field) addFields(t reflect.Type) {
 		sub.secret = f.secret || sf.Tag.Get("secret") == "true"
 		sub.lone = sf.Tag.Get("lone") == "true"
 		sub.setType(sf.Type)
+		if text := sf.Tag.Get("least"); text != "" {
+			sub.least = reflect.New(sf.Type).Elem()
+			if err := setText(sub.least, text); err != nil {
+				panic(fmt.Sprintf("config: least of key %s is not %v", sub.path, err))
+			}
+		}
 		f.fields = append(f.fields, sub)
 	}
 }

@@ -14,8 +14,6 @@ package symbolicate
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -29,8 +27,8 @@ import (
 
 // Config configures the engine. The zero value is the default.
 type Config struct {
-	Parallel  int           `yaml:"parallel" help:"Modules of one request that are looked up at the same time."`
-	MaxFrames int           `yaml:"max_frames" help:"Frames of one answer, including inlined ones. A larger answer is refused, or cut off if a part of it was already sent."`
+	Parallel  int           `yaml:"parallel" least:"1" help:"Modules of one request that are looked up at the same time."`
+	MaxFrames int           `yaml:"max_frames" least:"1" help:"Frames of one answer, including inlined ones. A larger answer is refused, or cut off if a part of it was already sent."`
 	Deadline  time.Duration `yaml:"module_deadline" help:"How long an answer waits for its modules. A module that is not ready in time is missing in this answer, and its work continues for the cache. Answers of the Sentry interface wait as long as downloads may take instead. Also limits lookups in a file without a table, in any answer. -1: unlimited."`
 }
 
@@ -40,19 +38,6 @@ func (c Config) Defaults() Config {
 	c.MaxFrames = cmp.Or(c.MaxFrames, 20_000_000)
 	c.Deadline = cmp.Or(c.Deadline, time.Minute)
 	return c
-}
-
-// Validate returns an error if a field of c is invalid.
-func (c Config) Validate() error {
-	c = c.Defaults()
-	var errs []error
-	if c.Parallel < 1 {
-		errs = append(errs, fmt.Errorf("parallel is %d: must be at least 1", c.Parallel))
-	}
-	if c.MaxFrames < 1 {
-		errs = append(errs, fmt.Errorf("max_frames is %d: must be at least 1", c.MaxFrames))
-	}
-	return errors.Join(errs...)
 }
 
 // Engine answers requests. It is safe for concurrent use.

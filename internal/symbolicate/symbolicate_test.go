@@ -342,14 +342,3 @@ func TestDeepAnswersHalveWindow(t *testing.T) {
 		t.Errorf("%d frames are counted", n)
 	}
 }
-
-func TestValidateRejects(t *testing.T) {
-	for _, c := range []symbolicate.Config{{Parallel: -1}, {MaxFrames: -1}} {
-		if c.Validate() == nil {
-			t.Errorf("%+v is accepted", c)
-		}
-	}
-	if err := (symbolicate.Config{}).Validate(); err != nil {
-		t.Error(err)
-	}
-}

@@ -32,7 +32,7 @@ import (
 // Config configures Tables. The zero value is the default.
 type Config struct {
 	MaxBytes    bin.Size `yaml:"max_bytes" help:"Bytes of open tables and of their names kept in memory; none: half of the memory for all."`
-	Builds      int      `yaml:"builds" help:"Tables that are built at the same time, if memory allows."`
+	Builds      int      `yaml:"builds" least:"1" help:"Tables that are built at the same time, if memory allows."`
 	BuildMemory bin.Size `yaml:"build_memory" help:"Memory of one build; what does not fit is spilled to disk. None: a quarter of the memory for all."`
 }
 
@@ -41,14 +41,6 @@ type Config struct {
 func (c Config) Defaults() Config {
 	c.Builds = cmp.Or(c.Builds, 1)
 	return c
-}
-
-// Validate returns an error if c is invalid.
-func (c Config) Validate() error {
-	if c.Builds < 0 {
-		return fmt.Errorf("builds is %d: must be at least 1", c.Builds)
-	}
-	return nil
 }
 
 // Tables opens the tables of the files that a locator finds. It is safe for

@@ -15,7 +15,7 @@ type Config struct {
 	APIKeys      []bin.Secret    `yaml:"api_keys" help:"Keys for uploads, each the base64 of ID:SECRET, besides those of symbolon key add. Without any key every upload is refused."`
 	ReadKeys     []bin.Secret    `yaml:"read_keys" help:"Keys that may only read, in the same form. None: every client may read."`
 	Store        string          `yaml:"store" help:"Former name of state."`
-	MaxAddresses int             `yaml:"max_addresses" help:"Addresses that one request may look up. -1: no limit."`
+	MaxAddresses int             `yaml:"max_addresses" least:"-1" help:"Addresses that one request may look up. -1: no limit."`
 	Uploads      symbfile.Config `yaml:"uploads" help:"Limits of uploads."`
 }
 
@@ -33,9 +33,6 @@ func (c Config) Keys() map[keys.Right][]bin.Secret {
 // Validate returns an error if a field of c is invalid.
 func (c Config) Validate() error {
 	var errs []error
-	if c.MaxAddresses < -1 {
-		errs = append(errs, fmt.Errorf("max_addresses is %d: must be a positive number, or -1", c.MaxAddresses))
-	}
 	for name, list := range map[string][]bin.Secret{"api_keys": c.APIKeys, "read_keys": c.ReadKeys} {
 		for i, k := range list {
 			if _, ok := keys.Decode(k.Reveal()); !ok {

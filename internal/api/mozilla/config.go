@@ -2,7 +2,6 @@ package mozilla
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 )
 
@@ -17,9 +16,9 @@ type Config struct {
 	V4Profile  string `yaml:"v4_profile" help:"Version of v4: default (that of Eliot) or tecken (that of its predecessor: nearest symbol below the address, its error texts, POST /)."`
 	Strict     bool   `yaml:"strict" help:"Refuse what Eliot refuses, with its texts: more than 10 jobs in a request, code ids of modules, and characters in their names and ids that it does not allow."`
 	Extensions bool   `yaml:"extensions" help:"Add function_size and module_errors to every v5 answer, not only if the request has \"extensions\": true."`
-	MaxJobs    int    `yaml:"max_jobs" help:"Jobs that a request may have, if strict is off. -1: no limit."`
-	MaxFrames  int    `yaml:"max_frames" help:"Frames that a request may have, and stacks. -1: no limit."`
-	MaxModules int    `yaml:"max_modules" help:"Distinct modules that a request may have. -1: no limit."`
+	MaxJobs    int    `yaml:"max_jobs" least:"-1" help:"Jobs that a request may have, if strict is off. -1: no limit."`
+	MaxFrames  int    `yaml:"max_frames" least:"-1" help:"Frames that a request may have, and stacks. -1: no limit."`
+	MaxModules int    `yaml:"max_modules" least:"-1" help:"Distinct modules that a request may have. -1: no limit."`
 }
 
 // Defaults returns c with default values for its zero fields.
@@ -34,17 +33,8 @@ func (c Config) Defaults() Config {
 // Validate returns an error if a field of c is invalid.
 func (c Config) Validate() error {
 	c = c.Defaults()
-	var errs []error
 	if c.V4Profile != profileDefault && c.V4Profile != profileTecken {
-		errs = append(errs, fmt.Errorf("v4_profile is %q: must be %s or %s", c.V4Profile, profileDefault, profileTecken))
+		return fmt.Errorf("v4_profile is %q: must be %s or %s", c.V4Profile, profileDefault, profileTecken)
 	}
-	for _, n := range []struct {
-		name  string
-		value int
-	}{{"max_jobs", c.MaxJobs}, {"max_frames", c.MaxFrames}, {"max_modules", c.MaxModules}} {
-		if n.value < -1 {
-			errs = append(errs, fmt.Errorf("%s is %d: must be a positive number, or -1", n.name, n.value))
-		}
-	}
-	return errors.Join(errs...)
+	return nil
 }

@@ -338,12 +338,11 @@ func TestConfig(t *testing.T) {
 	if c := (sentry.Config{}).Defaults(); c != want {
 		t.Errorf("the defaults are %+v", c)
 	}
-	if err := (sentry.Config{MaxFrames: -1, MaxModules: -1, MaxConcurrentRequests: -1, RequestFilesystemRoot: "/a"}).Validate(); err != nil {
+	if err := (sentry.Config{RequestFilesystemRoot: "/a"}).Validate(); err != nil {
 		t.Error(err)
 	}
 	for want, c := range map[string]sentry.Config{
-		"max_frames": {MaxFrames: -2}, "max_modules": {MaxModules: -2}, "max_concurrent_requests": {MaxConcurrentRequests: -2},
-		"max_body": {MaxBody: 1 << 40}, "answers_memory": {AnswersMemory: -1}, "retention": {Retention: -1}, "request_filesystem_root": {RequestFilesystemRoot: "a"},
+		"max_body": {MaxBody: 1 << 40}, "request_filesystem_root": {RequestFilesystemRoot: "a"},
 	} {
 		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), want+" is ") {
 			t.Errorf("%s: got %v", want, err)

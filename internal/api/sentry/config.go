@@ -15,12 +15,12 @@ type Config struct {
 	AllowRequestSources   bool          `yaml:"allow_request_sources" help:"Let requests name sources. If it is off, such a request gets 403: clients could make this server connect to addresses of their choice."`
 	RequestFilesystemRoot string        `yaml:"request_filesystem_root" help:"Folder that contains the folders that requests may name as sources of type filesystem. None: requests must not name folders."`
 	DisableProxy          bool          `yaml:"disable_proxy" help:"Do not serve files below /proxy/."`
-	MaxBody               bin.Size      `yaml:"max_body" help:"Largest body of a request, as sent and after decoding."`
-	MaxFrames             int           `yaml:"max_frames" help:"Frames that a request may have, and stack traces. -1: no limit."`
-	MaxModules            int           `yaml:"max_modules" help:"Modules that a request may have. -1: no limit."`
-	MaxConcurrentRequests int           `yaml:"max_concurrent_requests" help:"Requests that are served at the same time, including those whose client polls for the answer; others get 503. One scope may have seven eighths of them. -1: no limit."`
-	AnswersMemory         bin.Size      `yaml:"answers_memory" help:"Memory for finished answers that clients poll for. Beyond it the oldest are evicted: first those that were read or that Redis has, then others, whose clients must send the request again."`
-	Retention             time.Duration `yaml:"retention" help:"How long a finished answer is kept for polls."`
+	MaxBody               bin.Size      `yaml:"max_body" least:"0" help:"Largest body of a request, as sent and after decoding."`
+	MaxFrames             int           `yaml:"max_frames" least:"-1" help:"Frames that a request may have, and stack traces. -1: no limit."`
+	MaxModules            int           `yaml:"max_modules" least:"-1" help:"Modules that a request may have. -1: no limit."`
+	MaxConcurrentRequests int           `yaml:"max_concurrent_requests" least:"-1" help:"Requests that are served at the same time, including those whose client polls for the answer; others get 503. One scope may have seven eighths of them. -1: no limit."`
+	AnswersMemory         bin.Size      `yaml:"answers_memory" least:"0" help:"Memory for finished answers that clients poll for. Beyond it the oldest are evicted: first those that were read or that Redis has, then others, whose clients must send the request again."`
+	Retention             time.Duration `yaml:"retention" least:"0" help:"How long a finished answer is kept for polls."`
 }
 
 // Defaults returns c with default values for its zero fields.
@@ -41,22 +41,8 @@ const maxBody = 512 << 20
 func (c Config) Validate() error {
 	c = c.Defaults()
 	var errs []error
-	for _, n := range []struct {
-		name  string
-		value int
-	}{{"max_frames", c.MaxFrames}, {"max_modules", c.MaxModules}, {"max_concurrent_requests", c.MaxConcurrentRequests}} {
-		if n.value < -1 {
-			errs = append(errs, fmt.Errorf("%s is %d: must be a positive number, or -1", n.name, n.value))
-		}
-	}
-	if c.MaxBody < 0 || c.MaxBody > maxBody {
+	if c.MaxBody > maxBody {
 		errs = append(errs, fmt.Errorf("max_body is %s: must be a size up to 512MiB", c.MaxBody))
-	}
-	if c.AnswersMemory < 0 {
-		errs = append(errs, fmt.Errorf("answers_memory is %s: must be a positive size", c.AnswersMemory))
-	}
-	if c.Retention < 0 {
-		errs = append(errs, fmt.Errorf("retention is %s: must be a positive duration", c.Retention))
 	}
 	if c.RequestFilesystemRoot != "" && !filepath.IsAbs(c.RequestFilesystemRoot) {
 		errs = append(errs, errors.New("request_filesystem_root is not an absolute path"))

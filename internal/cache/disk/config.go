@@ -2,8 +2,6 @@ package disk
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"time"
 
 	"symbolon/internal/bin"
@@ -12,8 +10,8 @@ import (
 
 // Config of the disk cache. The zero value is the default.
 type Config struct {
-	MaxBytes     bin.Size      `yaml:"max_bytes" help:"Bytes on disk of all entries, of downloads in progress and of unpacked open files. Beyond that the least recently used entries are evicted. -1: no limit."`
-	MaxFiles     int64         `yaml:"max_files" help:"Number of entries on disk; each also uses about 200 bytes of memory. -1: no limit."`
+	MaxBytes     bin.Size      `yaml:"max_bytes" least:"-1" help:"Bytes on disk of all entries, of downloads in progress and of unpacked open files. Beyond that the least recently used entries are evicted. -1: no limit."`
+	MaxFiles     int64         `yaml:"max_files" least:"-1" help:"Number of entries on disk; each also uses about 200 bytes of memory. -1: no limit."`
 	SpareMemory  bin.Size      `yaml:"spare_memory" help:"Memory that replaces a disk that is full or fails. 0: a quarter of memory."`
 	ObjectsIdle  time.Duration `yaml:"objects_idle" help:"How long an unused fetched file is kept. -1: until its space is needed."`
 	MetaIdle     time.Duration `yaml:"meta_idle" help:"How long the unused description of a file is kept. -1: until its space is needed."`
@@ -30,18 +28,6 @@ func (c Config) Defaults() Config {
 	c.MetaIdle = cmp.Or(c.MetaIdle, 7*day)
 	c.SymcacheIdle = cmp.Or(c.SymcacheIdle, 7*day)
 	return c
-}
-
-// Validate returns an error for each invalid field of c.
-func (c Config) Validate() error {
-	var errs []error
-	if c.MaxBytes < -1 {
-		errs = append(errs, fmt.Errorf("max_bytes is %d: must be a size, or -1 for no limit", int64(c.MaxBytes)))
-	}
-	if c.MaxFiles < -1 {
-		errs = append(errs, fmt.Errorf("max_files is %d: must be a number, or -1 for no limit", c.MaxFiles))
-	}
-	return errors.Join(errs...)
 }
 
 // idle returns how long an unused entry of a kind is kept; negative means until

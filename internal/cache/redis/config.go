@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"time"
 
@@ -17,9 +16,9 @@ import (
 // Config of the Redis tier. The zero value is off.
 type Config struct {
 	URL      bin.Secret    `yaml:"url" help:"Redis server through which nodes share finished tables: redis://user:password@host:6379/0, or rediss:// for TLS. Further nodes of a Cluster are added as ?addr=host:port. With ?master_set=name the host is a Sentinel. Empty: nothing is shared."`
-	Timeout  time.Duration `yaml:"timeout" help:"How long to wait for the answer to one command before it counts as a miss."`
-	Lease    time.Duration `yaml:"lease" help:"How long the lease to build a table holds if its node does not renew it."`
-	MaxEntry bin.Size      `yaml:"max_entry" help:"Compressed bytes of the largest table that is shared."`
+	Timeout  time.Duration `yaml:"timeout" least:"1ms" help:"How long to wait for the answer to one command before it counts as a miss."`
+	Lease    time.Duration `yaml:"lease" least:"1s" help:"How long the lease to build a table holds if its node does not renew it."`
+	MaxEntry bin.Size      `yaml:"max_entry" least:"0" help:"Compressed bytes of the largest table that is shared."`
 	Prefix   string        `yaml:"prefix" help:"Prefix of all keys in Redis."`
 }
 
@@ -35,22 +34,11 @@ func (c Config) Defaults() Config {
 // Validate returns an error for each invalid field of c. It does not repeat the
 // URL, which may have a password.
 func (c Config) Validate() error {
-	c = c.Defaults()
-	var errs []error
-	if c.Timeout < time.Millisecond {
-		errs = append(errs, fmt.Errorf("timeout is %v: must be at least 1ms", c.Timeout))
+	if c.URL.IsZero() {
+		return nil
 	}
-	if c.Lease < time.Second {
-		errs = append(errs, fmt.Errorf("lease is %v: must be at least 1s", c.Lease))
-	}
-	if c.MaxEntry < 0 {
-		errs = append(errs, fmt.Errorf("max_entry is %v: must be a size", c.MaxEntry))
-	}
-	if !c.URL.IsZero() {
-		_, err := c.options()
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+	_, err := c.Defaults().options()
+	return err
 }
 
 // options returns the options of the client library.

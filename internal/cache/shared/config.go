@@ -29,10 +29,10 @@ type Config struct {
 	ClientEmail    string        `yaml:"client_email" help:"Service account for gcs."`
 	PrivateKey     bin.Secret    `yaml:"private_key" help:"Private key of the service account, in PEM."`
 	BearerToken    bin.Secret    `yaml:"bearer_token" help:"Token for gcs, instead of a service account."`
-	Timeout        time.Duration `yaml:"timeout" help:"How long to wait for the first bytes of an answer before it counts as a miss."`
+	Timeout        time.Duration `yaml:"timeout" least:"1ms" help:"How long to wait for the first bytes of an answer before it counts as a miss."`
 	FetchTimeout   time.Duration `yaml:"fetch_timeout" help:"How long reading or writing a whole entry may take."`
-	Negatives      time.Duration `yaml:"negatives" help:"How long failures to get a file are shared at most; 0: not at all."`
-	MaxEntry       bin.Size      `yaml:"max_entry" help:"Size of the largest table that is shared, as it is on disk."`
+	Negatives      time.Duration `yaml:"negatives" least:"0" help:"How long failures to get a file are shared at most; 0: not at all."`
+	MaxEntry       bin.Size      `yaml:"max_entry" least:"0" help:"Size of the largest table that is shared, as it is on disk."`
 }
 
 // Defaults returns c with its zero fields filled in.
@@ -54,17 +54,8 @@ func (c Config) Validate() error {
 	if c.Type != "" && c.Type != "s3" && c.Type != "gcs" {
 		errs = append(errs, fmt.Errorf("type is %.40q: must be s3 or gcs", c.Type))
 	}
-	if c.Timeout < time.Millisecond {
-		errs = append(errs, fmt.Errorf("timeout is %v: must be at least 1ms", c.Timeout))
-	}
 	if c.FetchTimeout < c.Timeout {
 		errs = append(errs, fmt.Errorf("fetch_timeout is %v: must be at least the timeout, %v", c.FetchTimeout, c.Timeout))
-	}
-	if c.Negatives < 0 {
-		errs = append(errs, fmt.Errorf("negatives is %v: must be a time, or 0", c.Negatives))
-	}
-	if c.MaxEntry < 0 {
-		errs = append(errs, fmt.Errorf("max_entry is %v: must be a size", c.MaxEntry))
 	}
 	switch prefix := strings.Trim(c.Prefix, "/"); {
 	case len(prefix) > bucket.MaxKey/2:

@@ -12,7 +12,7 @@ import (
 
 // Config limits uploads. The zero value has the defaults.
 type Config struct {
-	MaxPart bin.Size      `yaml:"max_part" help:"Decoded size of one part of an upload."`
+	MaxPart bin.Size      `yaml:"max_part" least:"0" help:"Decoded size of one part of an upload."`
 	MaxFile bin.Size      `yaml:"max_file" help:"Decoded size of all parts of a file together."`
 	Expiry  time.Duration `yaml:"expiry" help:"How long the parts of an incomplete upload are kept."`
 	Mixed   bool          `yaml:"mixed" help:"Accept parts that also contain records of the other kind: return pads among ranges, ranges among return pads."`
@@ -30,9 +30,6 @@ func (c Config) Defaults() Config {
 func (c Config) Validate() error {
 	c = c.Defaults()
 	var errs []error
-	if c.MaxPart < 0 {
-		errs = append(errs, fmt.Errorf("max_part is %v: must be a size", c.MaxPart))
-	}
 	if c.MaxFile < c.MaxPart {
 		errs = append(errs, fmt.Errorf("max_file is %v: must be at least max_part, %v", c.MaxFile, c.MaxPart))
 	}

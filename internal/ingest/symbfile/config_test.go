@@ -14,7 +14,7 @@ func TestConfigIsChecked(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	for _, c := range []symbfile.Config{{MaxPart: -1}, {MaxFile: 1 << 20}, {MaxFile: -1}, {Expiry: time.Minute}, {Expiry: -time.Hour}} {
+	for _, c := range []symbfile.Config{{MaxFile: 1 << 20}, {MaxFile: -1}, {Expiry: time.Minute}, {Expiry: -time.Hour}} {
 		if err := c.Validate(); err == nil {
 			t.Errorf("%+v is taken", c)
 		}

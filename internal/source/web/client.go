@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -30,10 +29,10 @@ type Config struct {
 	MaxDownloadRatio       int           `yaml:"max_download_ratio" help:"Decoded bytes for each received one, after the first 64 MiB; -1: no limit."`
 	MaxConcurrentDownloads int           `yaml:"max_concurrent_downloads" help:"Downloads at one time. One source gets half of them, so that one that hangs does not keep the others waiting, and so do all that requests name; of that half one source gets a half and one scope three quarters. -1: no limit."`
 	MaxRedirects           int           `yaml:"max_redirects" help:"Redirects to follow for one file; -1 follows none."`
-	MaxTries               int           `yaml:"max_tries" help:"Tries for one file, including the first one."`
+	MaxTries               int           `yaml:"max_tries" least:"1" help:"Tries for one file, including the first one."`
 	DenyListThreshold      int           `yaml:"deny_list_threshold" help:"Failures within deny_list_time_window, less the good answers since, after which requests to a host are blocked; -1: never."`
-	DenyListTimeWindow     time.Duration `yaml:"deny_list_time_window" help:"Time over which the failures of a host are counted."`
-	DenyListBlockTime      time.Duration `yaml:"deny_list_block_time" help:"Time for which requests to a failing host are blocked."`
+	DenyListTimeWindow     time.Duration `yaml:"deny_list_time_window" least:"0" help:"Time over which the failures of a host are counted."`
+	DenyListBlockTime      time.Duration `yaml:"deny_list_block_time" least:"0" help:"Time for which requests to a failing host are blocked."`
 	DenyListNeverBlock     []string      `yaml:"deny_list_never_block_hosts" help:"Hosts that are never blocked, as name or name:port."`
 	SentryIndexTTL         time.Duration `yaml:"sentry_index_ttl" help:"Lifetime of the list of files that a project of Sentry has for a module; 10 minutes at most for an empty list."`
 	ConnectToReservedIPs   bool          `yaml:"connect_to_reserved_ips" help:"Let sources named by requests reach addresses outside of the public internet."`
@@ -61,22 +60,10 @@ func (c Config) Defaults() Config {
 
 // Validate returns an error for each invalid field of c.
 func (c Config) Validate() error {
-	c = c.Defaults()
-	var errs []error
-	if c.MaxTries < 1 {
-		errs = append(errs, fmt.Errorf("max_tries is %d: must be at least 1", c.MaxTries))
-	}
-	const listOff = "cannot be negative; deny_list_threshold -1 turns the list off"
-	if c.DenyListTimeWindow < 0 {
-		errs = append(errs, errors.New("deny_list_time_window "+listOff))
-	}
-	if c.DenyListBlockTime < 0 {
-		errs = append(errs, errors.New("deny_list_block_time "+listOff))
-	}
 	if strings.ContainsFunc(c.UserAgent, unicode.IsControl) {
-		errs = append(errs, errors.New("user_agent has a control character"))
+		return errors.New("user_agent has a control character")
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // Limit returns the limit of the bytes of one file.
