@@ -17,7 +17,6 @@ import (
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/cache/redis"
 	"symbolon/internal/cache/shared"
-	"symbolon/internal/console"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	"symbolon/internal/source/web"
@@ -47,8 +46,8 @@ type Config struct {
 
 // Log is what is logged and how.
 type Log struct {
-	Level  string `yaml:"level" help:"The lowest level that is logged: debug, info, warn or error."`
-	Format string `yaml:"format" help:"text for people, json for machines."`
+	Level  string `yaml:"level" oneof:"debug info warn error" help:"The lowest level that is logged: debug, info, warn or error."`
+	Format string `yaml:"format" oneof:"text json" help:"text for people, json for machines."`
 }
 
 // Cache is all that the caches need.
@@ -94,29 +93,11 @@ func (c Cache) Validate() error {
 	return errors.Join(errs...)
 }
 
-var (
-	levels  = [...]string{"debug", "info", "warn", "error"}
-	formats = [...]string{"text", "json"}
-)
-
 // Defaults returns l with its zero fields filled in.
 func (l Log) Defaults() Log {
 	l.Level = cmp.Or(l.Level, "info")
 	l.Format = cmp.Or(l.Format, "text")
 	return l
-}
-
-// Validate checks l.
-func (l Log) Validate() error {
-	l = l.Defaults()
-	var errs []error
-	if !slices.Contains(levels[:], l.Level) {
-		errs = append(errs, fmt.Errorf("level is %s: must be %s", shortQuote(l.Level), console.OneOf(levels[:])))
-	}
-	if !slices.Contains(formats[:], l.Format) {
-		errs = append(errs, fmt.Errorf("format is %s: must be %s", shortQuote(l.Format), console.OneOf(formats[:])))
-	}
-	return errors.Join(errs...)
 }
 
 // Validate checks what concerns more than one section of c.

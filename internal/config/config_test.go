@@ -204,6 +204,8 @@ func TestWrongSettingsNameTheirKey(t *testing.T) {
 		"log: {format: xml}":           `c.yaml:1:15: malformed: log.format is "xml": must be text or json`,
 		"http: {listen: nowhere}":      `c.yaml:1:16: malformed: http.listen is "nowhere": must be HOST:PORT`,
 		"mozilla: {v4_profile: x}":     `c.yaml:1:23: malformed: mozilla.v4_profile is "x": must be default or tecken`,
+		"locate: {keep_originals: x}":  `c.yaml:1:26: malformed: locate.keep_originals is "x": must be none, read or all`,
+		"cache: {shared: {type: x}}":   `c.yaml:1:24: malformed: cache.shared.type is "x": must be s3 or gcs`,
 		"cache: {disk: {max_byte: 1}}": "c.yaml:1:16: malformed: unknown key cache.disk.max_byte; did you mean cache.disk.max_bytes?",
 		"elastic:\n  store: b\n":       `c.yaml:2:10: malformed: elastic.store is "b": must be the id of one of the sources, or a folder such as ./uploads`,
 		"listen: 1":                    "c.yaml:1:1: malformed: unknown key listen; did you mean http.listen?",

@@ -8,9 +8,9 @@
 // defaults, a YAML file, environment variables and assignments KEY=VALUE of
 // flags. It knows nothing but the struct: the yaml tag of a field is its key,
 // the help tag its one sentence of documentation, `secret:"true"` keeps its
-// value out of every output, and methods Defaults and Validate, where a type
-// has them, are called for every struct at any depth. [Read] is Load for
-// [Config].
+// value out of every output, `least:"1"` and `oneof:"a b"` bound its values
+// besides zero, and methods Defaults and Validate, where a type has them, are
+// called for every struct at any depth. [Read] is Load for [Config].
 //
 // The file is read strictly. An unknown key, a value of the wrong type, a tag,
 // a second document is a *fault.Error whose place is file, line and column and
@@ -37,11 +37,6 @@
 // [Print] writes the effective configuration as a file that Load would read,
 // and where each value came from; [Keys] lists all keys, [Reference] writes
 // the reference page. None of them shows a secret.
-//
-// # Limits
-//
-// A file has at most 1 MiB. The YAML library bounds its depth, and how far
-// aliases multiply it.
 //
 // All functions may be called concurrently, for different destinations.
 package config

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"symbolon/internal/console"
 	"symbolon/internal/fault"
 )
 
@@ -58,8 +59,8 @@ func (l *loader) validate(f *field, v reflect.Value, path string) {
 		return
 	}
 	for _, sub := range f.fields {
-		if sub.least.IsValid() && !l.failed[join(path, sub.key)] {
-			l.invalid(f, path, sub.checkLeast(v.Field(sub.index)))
+		if sub.shape == scalar && !l.failed[join(path, sub.key)] {
+			l.invalid(f, path, sub.check(v.Field(sub.index)))
 		}
 	}
 	f.eachSection(v, path, l.validate)
@@ -68,10 +69,14 @@ func (l *loader) validate(f *field, v reflect.Value, path string) {
 	}
 }
 
-// checkLeast returns an error if v is smaller than the tag of f allows.
-func (f *field) checkLeast(v reflect.Value) error {
+// check returns an error if the tags of f do not allow the scalar v.
+func (f *field) check(v reflect.Value) error {
 	switch {
-	case v.IsZero() || v.Int() >= f.least.Int():
+	case v.IsZero():
+		return nil
+	case len(f.values) > 0 && !slices.Contains(f.values, v.String()):
+		return fmt.Errorf("%s is %s: must be %s", f.key, shortQuote(v.String()), console.OneOf(f.values))
+	case !f.least.IsValid() || v.Int() >= f.least.Int():
 		return nil
 	case f.least.IsZero():
 		return fmt.Errorf("%s is %s: must not be negative", f.key, text(v))

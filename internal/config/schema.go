@@ -28,7 +28,8 @@ type field struct {
 	help   string
 	secret bool
 	lone   bool          // of a list of a name and an address: the name alone may be written for it
-	least  reflect.Value // the smallest value other than zero, which is the default; may be invalid
+	values []string      // the values other than zero, which is the default; none: any
+	least  reflect.Value // the smallest value other than zero; may be invalid
 	shape  shape
 	typ    reflect.Type // of the value; of one element for list, dict and sections
 	index  int          // where it is in the struct of its section
@@ -66,6 +67,7 @@ func (f *field) addFields(t reflect.Type) {
 		sub := &field{key: key, path: join(f.prefix(), key), help: sf.Tag.Get("help"), index: i}
 		sub.secret = f.secret || sf.Tag.Get("secret") == "true"
 		sub.lone = sf.Tag.Get("lone") == "true"
+		sub.values = strings.Fields(sf.Tag.Get("oneof"))
 		sub.setType(sf.Type)
 		if text := sf.Tag.Get("least"); text != "" {
 			sub.least = reflect.New(sf.Type).Elem()

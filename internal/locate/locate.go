@@ -10,7 +10,6 @@ package locate
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -25,7 +24,7 @@ import (
 
 // Config configures a Locator. The zero value is the default.
 type Config struct {
-	KeepOriginals string `yaml:"keep_originals" help:"Which fetched files are kept, compressed with zstd in the disk cache, once their table is built: none; read, those that a client asked for as they are; or all."`
+	KeepOriginals string `yaml:"keep_originals" oneof:"none read all" help:"Which fetched files are kept, compressed with zstd in the disk cache, once their table is built: none; read, those that a client asked for as they are; or all."`
 }
 
 // The values of KeepOriginals.
@@ -39,16 +38,6 @@ const (
 func (c Config) Defaults() Config {
 	c.KeepOriginals = cmp.Or(c.KeepOriginals, keepRead)
 	return c
-}
-
-// Validate returns an error if c is invalid.
-func (c Config) Validate() error {
-	switch k := c.Defaults().KeepOriginals; k {
-	case keepNone, keepRead, keepAll:
-		return nil
-	default:
-		return fmt.Errorf("keep_originals is %q: must be %s, %s or %s", k, keepNone, keepRead, keepAll)
-	}
 }
 
 // Locator finds files in certain sources, for a scope. It is safe for

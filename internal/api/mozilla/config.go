@@ -1,19 +1,13 @@
 package mozilla
 
-import (
-	"cmp"
-	"fmt"
-)
+import "cmp"
 
-// The profiles of v4.
-const (
-	profileDefault = "default"
-	profileTecken  = "tecken"
-)
+// profileTecken is the profile of v4 other than the default.
+const profileTecken = "tecken"
 
 // Config of the door. The zero value is the default.
 type Config struct {
-	V4Profile  string `yaml:"v4_profile" help:"Version of v4: default (that of Eliot) or tecken (that of its predecessor: nearest symbol below the address, its error texts, POST /)."`
+	V4Profile  string `yaml:"v4_profile" oneof:"default tecken" help:"Version of v4: default (that of Eliot) or tecken (that of its predecessor: nearest symbol below the address, its error texts, POST /)."`
 	Strict     bool   `yaml:"strict" help:"Refuse what Eliot refuses, with its texts: more than 10 jobs in a request, code ids of modules, and characters in their names and ids that it does not allow."`
 	Extensions bool   `yaml:"extensions" help:"Add function_size and module_errors to every v5 answer, not only if the request has \"extensions\": true."`
 	MaxJobs    int    `yaml:"max_jobs" least:"-1" help:"Jobs that a request may have, if strict is off. -1: no limit."`
@@ -23,18 +17,9 @@ type Config struct {
 
 // Defaults returns c with default values for its zero fields.
 func (c Config) Defaults() Config {
-	c.V4Profile = cmp.Or(c.V4Profile, profileDefault)
+	c.V4Profile = cmp.Or(c.V4Profile, "default")
 	c.MaxJobs = cmp.Or(c.MaxJobs, 1000)
 	c.MaxFrames = cmp.Or(c.MaxFrames, 2_000_000)
 	c.MaxModules = cmp.Or(c.MaxModules, 100_000)
 	return c
-}
-
-// Validate returns an error if a field of c is invalid.
-func (c Config) Validate() error {
-	c = c.Defaults()
-	if c.V4Profile != profileDefault && c.V4Profile != profileTecken {
-		return fmt.Errorf("v4_profile is %q: must be %s or %s", c.V4Profile, profileDefault, profileTecken)
-	}
-	return nil
 }

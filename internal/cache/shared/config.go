@@ -16,7 +16,7 @@ import (
 // bucket are named as those of sources.
 type Config struct {
 	Path           string        `yaml:"path" help:"Folder through which nodes share finished tables, created if it is missing. Without a path and a bucket nothing is shared this way."`
-	Type           string        `yaml:"type" help:"Type of the bucket: s3, S3 or a store with its protocol and If-None-Match; gcs, Google Cloud Storage."`
+	Type           string        `yaml:"type" oneof:"s3 gcs" help:"Type of the bucket: s3, S3 or a store with its protocol and If-None-Match; gcs, Google Cloud Storage."`
 	Bucket         string        `yaml:"bucket" help:"Name of the bucket through which nodes share finished tables."`
 	Prefix         string        `yaml:"prefix" help:"Folder in the bucket; empty: the whole bucket."`
 	Region         string        `yaml:"region" help:"Region of an s3 bucket."`
@@ -51,9 +51,6 @@ func (c Config) On() bool { return c.Path != "" || c.Bucket != "" }
 func (c Config) Validate() error {
 	c = c.Defaults()
 	var errs []error
-	if c.Type != "" && c.Type != "s3" && c.Type != "gcs" {
-		errs = append(errs, fmt.Errorf("type is %.40q: must be s3 or gcs", c.Type))
-	}
 	if c.FetchTimeout < c.Timeout {
 		errs = append(errs, fmt.Errorf("fetch_timeout is %v: must be at least the timeout, %v", c.FetchTimeout, c.Timeout))
 	}
