@@ -183,13 +183,30 @@ func (d *decoder) address(name string) uint64 {
 // trimPlus removes the plus sign of a number, which Symbolicator accepts.
 func trimPlus(digits []byte) []byte { return bytes.TrimPrefix(digits, []byte("+")) }
 
-func parseAddress(text []byte) (uint64, bool) {
-	base := 10
-	if len(text) >= 3 && text[0] == '0' && text[1]|0x20 == 'x' {
-		base, text = 16, text[2:]
+func parseAddress(text []byte) (v uint64, ok bool) {
+	if len(text) < 3 || text[0] != '0' || text[1]|0x20 != 'x' {
+		v, err := strconv.ParseUint(string(trimPlus(text)), 10, 64)
+		return v, err == nil
 	}
-	v, err := strconv.ParseUint(string(trimPlus(text)), base, 64)
-	return v, err == nil
+	digits := trimPlus(text[2:])
+	if len(digits) == 0 {
+		return 0, false
+	}
+	for _, c := range digits { // strconv takes 7 % more of the time of a request
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return 0, false
+		}
+		if v>>60 != 0 {
+			return 0, false
+		}
+		v = v<<4 | uint64(c)
+	}
+	return v, true
 }
 
 // maxNesting limits the depth of values that are copied.
