@@ -22,8 +22,8 @@ func (d *Door) Routes() []api.Route {
 	routes := []api.Route{
 		{Methods: post, Pattern: "/symbolicate", Handle: d.symbolicate, MaxBody: int64(d.cfg.MaxBody), Fail: fail},
 		{Methods: read, Pattern: "/requests/", Handle: d.poll, Fail: fail},
+		{Methods: read, Pattern: "/proxy/", Handle: d.proxy, Fail: fail},
 	}
-	routes = append(routes, api.Route{Methods: read, Pattern: "/proxy/", Handle: d.proxy, Fail: fail})
 	for _, path := range []string{"/symbolicate-any", "/symbolicate-js", "/symbolicate-jvm", "/minidump", "/applecrashreport"} {
 		routes = append(routes, api.Route{Methods: post, Pattern: path, Handle: unserved, Fail: fail})
 	}
