@@ -6,15 +6,12 @@ import (
 	"errors"
 	"io"
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/mem"
 	"symbolon/internal/fault"
-	"symbolon/internal/ident"
-	"symbolon/internal/locate"
 	"symbolon/internal/metric"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
@@ -24,39 +21,6 @@ import (
 // maxWaiting is the largest number of builds in the queue. If it is full the file is
 // used on, and the next answer tries again.
 const maxWaiting = 64
-
-// Prefetch builds and stores the table of m, and waits for that.
-func (t *Tables) Prefetch(ctx context.Context, m ident.Module) (Report, error) {
-	report := Report{Hit: true}
-	h, _, _ := t.Ready(m, locate.SymFirst)
-	if h == nil {
-		if h, report = t.Symbols(ctx, m, locate.SymFirst); h == nil {
-			return report, nil
-		}
-	}
-	b := h.ref.Value().build
-	h.Close()
-	switch {
-	case b == nil:
-		return report, nil
-	case !b.isQueued.Load():
-		return report, fault.New(fault.Timeout, "", "%d tables are waiting to be built; try again later", maxWaiting)
-	}
-	select {
-	case <-b.done:
-		return report, b.err
-	case <-ctx.Done():
-		return report, context.Cause(ctx)
-	}
-}
-
-// build is the building of the table of a file that answers for itself.
-type build struct {
-	isQueued atomic.Bool // or has ended, or there is nothing to build
-	done     chan struct{}
-	err      error    // of the build; read when done is closed
-	hash     [32]byte // of the file, once it is known
-}
 
 // endAnswer releases an entry when an answer from it has been written. The table
 // of a file that answered for itself is queued to be built then.

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"slices"
 	"time"
 
 	"symbolon/internal/fault"
@@ -17,4 +18,13 @@ type Report struct {
 	Lookup   time.Duration  // of caches
 	Parse    time.Duration  // of the fetched file
 	ParseBad time.Duration  // of files that were rejected
+}
+
+// remembered returns a trail as a later answer reports it: nothing was fetched.
+func remembered(trail []locate.Tried) []locate.Tried {
+	trail = slices.Clone(trail)
+	for i := range trail {
+		trail[i].Attempt, trail[i].Parse, trail[i].Cached = locate.Tried{}.Attempt, 0, true
+	}
+	return trail
 }
