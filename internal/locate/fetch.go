@@ -18,7 +18,6 @@ import (
 	"symbolon/internal/cache"
 	"symbolon/internal/debugfile"
 	"symbolon/internal/fault"
-	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/source"
 )
@@ -50,18 +49,6 @@ func (f *fetched) closeSpace() {
 	if f.space != nil {
 		_ = f.space.Close() // it is not used any more
 	}
-}
-
-// metaFor returns the meta of the object of a file that m asks for. All scopes
-// share a public file.
-func (l *Locator) metaFor(ctx context.Context, f *fetched, m ident.Module, public bool) *Meta {
-	if f.mapping != nil {
-		return f.mapping.meta(m)
-	}
-	l.complete(ctx, f, m, public)
-	meta := metaOf(pick(f.file, m), f.spool.Size())
-	meta.Hidden, meta.Names = f.hidden, f.names
-	return &meta
 }
 
 // retain acquires a reference. The caller has one, or holds the mu of owner.
@@ -196,15 +183,6 @@ func (l *shared) receive(ctx context.Context, f *fetched, kind string, fill func
 	return nil
 }
 
-// relax releases the memory of the parts that are mapped.
-func relax(parts ...any) {
-	for _, part := range parts {
-		if r, ok := part.(interface{ Relax() }); ok {
-			r.Relax()
-		}
-	}
-}
-
 // checkSingle returns a fault if src is not a single file. A source delivers one
 // file, and removes one compression.
 func checkSingle(src bin.Source) error {
@@ -311,4 +289,77 @@ func (l *shared) storeOriginal(key cache.Key, src bin.Source) {
 	if err != nil {
 		l.log.Warn("cannot store a fetched file", "error", err)
 	}
+}
+
+// get returns the file of a candidate that is in use, or else fetches it, once for
+// all callers. It has one reference. A download that began before since may be of an
+// earlier state, and is repeated up to three times.
+func (l *shared) get(ctx context.Context, a target, key cache.Key, since time.Time) (f *fetched, used bool, err error) {
+	for try := 0; ; try++ {
+		f, used, err = l.getShared(ctx, a, key)
+		same := a.meta != nil && a.meta.Validator != "" && err == nil && f.attempt.Validator == a.meta.Validator
+		if err != nil || used || same || try == 3 || !f.began.Before(since) {
+			return f, used, err
+		}
+		f.release()
+		l.retire(key, since)
+	}
+}
+
+// getShared is get without since. A fault is remembered, unless the file is known.
+func (l *shared) getShared(ctx context.Context, a target, key cache.Key) (f *fetched, used bool, err error) {
+	if f := l.acquire(key, a.meta); f != nil {
+		return f, true, nil
+	}
+	f, err = l.fetches.Do(ctx, key, func(ctx context.Context) (*fetched, error) {
+		if f := l.acquire(key, a.meta); f != nil { // fetched in the meantime
+			return f, nil
+		}
+		f := l.fetch(ctx, a, key)
+		if f.fault != nil {
+			if a.meta == nil {
+				l.remember(ctx, key, f.fault, a.candidate, f.began)
+			}
+			if ctx.Err() == nil { // else the process is ending
+				l.logFault(a.candidate, f.attempt, f.fault)
+			}
+		}
+		return f, nil
+	})
+	return f, false, err
+}
+
+// acquire returns the file of a candidate if it is in use. If its meta is known, it
+// must be of the same state: an earlier one may have taken longer to download.
+func (l *shared) acquire(key cache.Key, meta *Meta) *fetched {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := l.live[key]
+	if f == nil || meta != nil && f.attempt.Validator != meta.Validator {
+		return nil
+	}
+	return f.retain()
+}
+
+// isReplaced reports whether another state of f is in use.
+func (l *shared) isReplaced(key cache.Key, f *fetched) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.live[key] != nil && l.live[key] != f
+}
+
+// retire makes a candidate be fetched again if its file in use was fetched before
+// since. Its users keep it.
+func (l *shared) retire(key cache.Key, since time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if f := l.live[key]; f != nil && !f.began.After(since) {
+		delete(l.live, key)
+	}
+}
+
+// markChecked records the validator of the file, and that its source was asked when
+// the fetch began: later changes may be missing.
+func (f *fetched) markChecked(meta *Meta) {
+	meta.Validator, meta.Checked, meta.Retry = f.attempt.Validator, f.began, time.Time{}
 }

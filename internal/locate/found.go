@@ -3,148 +3,16 @@ package locate
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"hash/crc32"
 	"sync"
 	"time"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/fault"
-	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/source"
 )
-
-// Meta describes a file. It is stored, and remains when the file is closed.
-type Meta struct {
-	Module   ident.Module // as stated in the file
-	Kind     string
-	Type     string // the type of the object: "dbg", "exe", …
-	Features object.Features
-	VCS      string   `json:",omitempty"` // of its source server
-	Damage   string   `json:",omitempty"` // the first part that cannot be read
-	Hidden   bool     `json:",omitempty"` // it has hidden names
-	Names    [32]byte `json:",omitzero"`  // SHA-256 of the list of these names; zero: not known
-	Size     int64
-	// Validator identifies this state of the file, if the source has validators.
-	// Checked is when the source was last asked for the file, and Retry is when
-	// to ask again if that failed.
-	Validator string    `json:",omitempty"`
-	Checked   time.Time `json:",omitzero"`
-	Retry     time.Time `json:",omitzero"`
-	Hash      [32]byte  // SHA-256 of the content; zero until its table is built
-}
-
-// pick returns the object of a file that m asks for, or else the first one.
-func pick(f *object.File, m ident.Module) *object.Object {
-	for _, o := range f.Objects() {
-		if isSame(o.Info().Module, o.Info().Kind, m) {
-			return o
-		}
-	}
-	return f.Objects()[0]
-}
-
-func metaOf(o *object.Object, size int64) Meta {
-	info := o.Info()
-	meta := Meta{Module: info.Module, Kind: info.Kind, Type: info.Type, Features: info.Features, VCS: info.SourceServer, Size: size}
-	if len(info.Damage) > 0 {
-		meta.Damage = info.Damage[0].Kind
-		if len(info.Damage[0].Places) > 0 {
-			meta.Damage += ": " + info.Damage[0].Places[0]
-		}
-	}
-	return meta
-}
-
-// check returns a fault if the file is not the one that m asks for, or unusable.
-// Opening a .sym file has checked its records.
-func (meta *Meta) check(m ident.Module) *fault.Error {
-	if meta.Features == 0 && meta.Damage != "" && meta.Kind != source.Breakpad {
-		return fault.New(fault.Malformed, "", "unusable file: %s", meta.Damage)
-	}
-	if isSame(meta.Module, meta.Kind, m) {
-		return nil
-	}
-	return fault.New(fault.Malformed, "", "%s: asked for %s, the file says %s", fault.Mismatch, idText(m), idText(meta.Module))
-}
-
-func idText(m ident.Module) string {
-	if m.DebugID.IsZero() && !m.CodeID.IsZero() {
-		return m.CodeID.String()
-	}
-	return m.DebugID.Breakpad()
-}
-
-// isSame reports whether a file with the identifiers of has is the one of m. One
-// equal identifier is enough. The debug id of an ELF file may have been derived
-// from its build id in either byte order. A file without identifiers matches.
-func isSame(has ident.Module, kind string, m ident.Module) bool {
-	codes := !has.CodeID.IsZero() && !m.CodeID.IsZero()
-	if codes && has.CodeID == m.CodeID {
-		return true
-	}
-	if m.DebugID.IsZero() {
-		return !codes
-	}
-	if has.DebugID.IsZero() {
-		return !codes
-	}
-	if has.DebugID == m.DebugID {
-		return true
-	}
-	uuids := has.DebugID.UUID() == m.DebugID.UUID()
-	switch {
-	case m.Type == ident.TypeDotnet, kind == source.PortablePDB: // servers keep them below the age ffffffff
-		return uuids
-	case kind == source.PDB: // of PDBs that differ only in age, servers keep the newest
-		return uuids && has.DebugID.Age() >= m.DebugID.Age()
-	case kind == "elf":
-		return has.DebugID.Swapped() == m.DebugID
-	case kind == source.IL2CPP:
-		return uuids || has.DebugID.Swapped().UUID() == m.DebugID.UUID()
-	}
-	return false
-}
-
-// Metas, as JSON, and build ids are stored after a checksum of their key and text, in
-// eight hex digits.
-const sumSize = 8
-
-func checksum(key cache.Key, text []byte) string {
-	return fmt.Sprintf("%08x", crc32.Update(crc32.Checksum(key[:], bin.Castagnoli), bin.Castagnoli, text))
-}
-
-// storeChecked stores a text with its checksum.
-func (l *shared) storeChecked(ctx context.Context, key cache.Key, text []byte) error {
-	return cache.StoreText(context.WithoutCancel(ctx), l.tier, cache.Meta, key, append([]byte(checksum(key, text)), text...))
-}
-
-// readChecked reads a text that storeChecked stored.
-func readChecked(src bin.Source, key cache.Key) ([]byte, error) {
-	text, err := bin.Read(src, 0, int(min(src.Size(), maxMeta)))
-	switch {
-	case err != nil:
-		return nil, err
-	case len(text) < sumSize || string(text[:sumSize]) != checksum(key, text[sumSize:]):
-		return nil, errors.New("its checksum does not match")
-	}
-	return text[sumSize:], nil
-}
-
-func readMeta(src bin.Source, key cache.Key) (*Meta, error) {
-	text, err := readChecked(src, key)
-	if err != nil {
-		return nil, err
-	}
-	meta := &Meta{}
-	return meta, json.Unmarshal(text, meta)
-}
-
-// maxMeta bounds the size of a stored text.
-const maxMeta = 1 << 20
 
 // Found is the file that was chosen. It must be closed.
 type Found struct {
@@ -293,4 +161,58 @@ func (f *Found) Close() {
 	if f.mapping != nil {
 		f.mapping.Close()
 	}
+}
+
+// Mapping returns the trail of the lookup of the mapping.
+func (f *Found) Mapping() []Tried { return f.mappingTrail }
+
+// until returns when the sources should be asked whether the file and its mapping
+// have changed, or whether there is a mapping by now; zero if they never should.
+func (f *Found) until() time.Time {
+	end := f.l.renewal(&f.Meta)
+	if end.IsZero() || !f.mappingUntil.IsZero() && f.mappingUntil.Before(end) {
+		return f.mappingUntil
+	}
+	return end
+}
+
+// Freshness returns the freshness of the outcome of a lookup that began at seen.
+// Without a file it is that of err, until the first failure of the trail expires.
+func (l *Locator) Freshness(seen time.Time, found *Found, trail []Tried, err error) Freshness {
+	first, hasFaults := firstExpiry(trail)
+	if found != nil {
+		until := found.until()
+		if hasFaults {
+			if until.IsZero() || first.Before(until) {
+				until = first
+			}
+			until = later(until, l.now().Add(retryAfter))
+		}
+		return Freshness{Seen: seen, Until: until}
+	}
+	f := Freshness{Seen: seen, Until: first, Fault: fault.Of(err)}
+	if _, shared := l.tier.(*cache.Layer); shared && f.Until.After(l.now().Add(maxShared)) {
+		f.Until = l.now().Add(maxShared)
+	}
+	if f.Until.IsZero() || f.Fault.Kind == fault.Internal {
+		f.Until = seen // it is not used a second time
+	}
+	return f
+}
+
+// firstExpiry returns when the first failure of a trail expires, which is zero if
+// one is not remembered, and whether there are any faults.
+func firstExpiry(trail []Tried) (first time.Time, hasFaults bool) {
+	asked := false
+	for i := range trail {
+		t := &trail[i]
+		if t.Fault == nil {
+			continue
+		}
+		hasFaults = true
+		if t.Location != "" && (!asked || t.Expires.Before(first)) {
+			first, asked = t.Expires, true
+		}
+	}
+	return first, hasFaults
 }

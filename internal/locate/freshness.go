@@ -1,10 +1,8 @@
 package locate
 
 import (
-	"context"
 	"time"
 
-	"symbolon/internal/cache"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 )
@@ -58,57 +56,10 @@ const (
 	maxShared = 30 * time.Second
 )
 
-// Freshness returns the freshness of the outcome of a lookup that began at seen.
-// Without a file it is that of err, until the first failure of the trail expires.
-func (l *Locator) Freshness(seen time.Time, found *Found, trail []Tried, err error) Freshness {
-	first, hasFaults := firstExpiry(trail)
-	if found != nil {
-		until := found.until()
-		if hasFaults {
-			if until.IsZero() || first.Before(until) {
-				until = first
-			}
-			until = later(until, l.now().Add(retryAfter))
-		}
-		return Freshness{Seen: seen, Until: until}
-	}
-	f := Freshness{Seen: seen, Until: first, Fault: fault.Of(err)}
-	if _, shared := l.tier.(*cache.Layer); shared && f.Until.After(l.now().Add(maxShared)) {
-		f.Until = l.now().Add(maxShared)
-	}
-	if f.Until.IsZero() || f.Fault.Kind == fault.Internal {
-		f.Until = seen // it is not used a second time
-	}
-	return f
-}
-
 // Prolong returns the freshness of a file that is used although a lookup with
 // outcome f did not find it again.
 func (l *Locator) Prolong(f Freshness) Freshness {
 	return Freshness{Seen: f.Seen, Until: later(f.Until, l.now().Add(retryAfter))}
-}
-
-// firstExpiry returns when the first failure of a trail expires, which is zero if
-// one is not remembered, and whether there are any faults.
-func firstExpiry(trail []Tried) (first time.Time, hasFaults bool) {
-	asked := false
-	for i := range trail {
-		t := &trail[i]
-		if t.Fault == nil {
-			continue
-		}
-		hasFaults = true
-		if t.Location != "" && (!asked || t.Expires.Before(first)) {
-			first, asked = t.Expires, true
-		}
-	}
-	return first, hasFaults
-}
-
-// markChecked records the validator of the file, and that its source was asked when
-// the fetch began: later changes may be missing.
-func (f *fetched) markChecked(meta *Meta) {
-	meta.Validator, meta.Checked, meta.Retry = f.attempt.Validator, f.began, time.Time{}
 }
 
 // renewal returns when the source of a file should be asked whether the file has
@@ -121,56 +72,4 @@ func (l *shared) renewal(meta *Meta) time.Time {
 		return time.Time{}
 	}
 	return meta.Checked.Add(l.lives.Found)
-}
-
-// until returns when the sources should be asked whether the file and its mapping
-// have changed, or whether there is a mapping by now; zero if they never should.
-func (f *Found) until() time.Time {
-	end := f.l.renewal(&f.Meta)
-	if end.IsZero() || !f.mappingUntil.IsZero() && f.mappingUntil.Before(end) {
-		return f.mappingUntil
-	}
-	return end
-}
-
-// renew asks the source of a known file whether it has changed. If the source fails,
-// the meta is used on.
-func (l *Locator) renew(ctx context.Context, a target, m *lookup) (*Found, Tried, error) {
-	c, key := a.candidate, l.key(a.candidate, m.Module)
-	tried := Tried{Source: c.Source, Kind: c.Kind, Location: c.Location, Features: a.meta.Features, VCS: a.meta.VCS}
-	f, err := l.fetches.Do(ctx, cache.KeyOf("renew", string(key[:]), m.invalidated().String()), func(ctx context.Context) (*fetched, error) {
-		return l.fetch(ctx, a, key), nil
-	})
-	if err != nil { // of the context, or a panic
-		tried.Fault = fault.Of(err)
-		return nil, tried, context.Cause(ctx)
-	}
-	tried.Attempt = f.attempt
-	found := &Found{Meta: *a.meta, l: l, source: a.source, candidate: a.candidate, key: key}
-	switch {
-	case f.unchanged:
-		found.Checked, found.Retry = f.began, time.Time{}
-	case f.fault != nil:
-		l.logFault(c, f.attempt, f.fault)
-		found.Checked, found.Retry = f.began, l.now().Add(retryAfter)
-	default:
-		meta := l.metaFor(ctx, f, m.Module, c.Public)
-		if why := meta.check(m.Module); why != nil { // another file
-			l.logFault(c, f.attempt, why)
-			f.release()
-			found.Checked, found.Retry = f.began, l.now().Add(retryAfter)
-			break
-		}
-		f.markChecked(meta)
-		found.Meta, found.file = *meta, f
-		tried.Features, tried.VCS, tried.Parse = meta.Features, meta.VCS, f.parse
-	}
-	if found.file == nil {
-		found.file, tried.Cached = l.acquire(key, &found.Meta), true
-		if found.file != nil {
-			found.file.renewed.Store(&Freshness{Seen: found.Checked, Until: found.Retry})
-		}
-	}
-	found.Record(ctx, found.Hash)
-	return found, tried, nil
 }

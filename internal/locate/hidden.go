@@ -121,3 +121,15 @@ func (l *shared) storedText(ctx context.Context, key cache.Key) []byte {
 	}
 	return text
 }
+
+// metaFor returns the meta of the object of a file that m asks for. All scopes
+// share a public file.
+func (l *Locator) metaFor(ctx context.Context, f *fetched, m ident.Module, public bool) *Meta {
+	if f.mapping != nil {
+		return f.mapping.meta(m)
+	}
+	l.complete(ctx, f, m, public)
+	meta := metaOf(pick(f.file, m), f.spool.Size())
+	meta.Hidden, meta.Names = f.hidden, f.names
+	return &meta
+}

@@ -1,12 +1,10 @@
 package locate
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/ident"
 )
@@ -21,24 +19,6 @@ type invalidations struct {
 
 // maxInvalidations is the largest number of times in memory.
 const maxInvalidations = 100_000
-
-// Invalidate ends the use of all that is known of modules with one of these
-// identifiers: missing files are looked for again, and the sources of found
-// files are asked whether they have changed.
-func (l *Locator) Invalidate(ctx context.Context, m ident.Module) error {
-	now := l.now()
-	text, err := now.MarshalBinary()
-	if err != nil {
-		return err
-	}
-	for _, id := range ids(m.Derive()) {
-		if err := cache.StoreText(ctx, l.tier, cache.Meta, invalidationKey(id), text); err != nil {
-			return err
-		}
-		l.invalidations.note(id, now)
-	}
-	return nil
-}
 
 func (v *invalidations) note(id string, at time.Time) {
 	v.mu.Lock()
@@ -57,21 +37,6 @@ func (v *invalidations) last(ids []string) (last time.Time) {
 	defer v.mu.Unlock()
 	for _, id := range ids {
 		last = later(last, v.times[id])
-	}
-	return last
-}
-
-// invalidated returns the last time when m was invalidated, by this process or
-// another one.
-func (l *Locator) invalidated(ctx context.Context, m ident.Module) time.Time {
-	last := l.invalidations.last(ids(m))
-	for _, id := range ids(m) {
-		cache.Every(ctx, l.tier, cache.Meta, invalidationKey(id), func(blob cache.Blob) {
-			var at time.Time
-			if text, err := bin.Read(blob, 0, int(min(blob.Size(), 64))); err == nil && at.UnmarshalBinary(text) == nil {
-				last = later(last, at)
-			}
-		})
 	}
 	return last
 }

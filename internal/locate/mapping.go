@@ -5,15 +5,12 @@ import (
 	"crypto/sha256"
 	"hash"
 	"runtime/debug"
-	"slices"
-	"time"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/fault"
 	"symbolon/internal/format/il2cpp"
 	"symbolon/internal/ident"
-	"symbolon/internal/object"
 	"symbolon/internal/source"
 )
 
@@ -32,55 +29,6 @@ const (
 	maxMapping = 64 << 20
 	readMost   = 64 << 20
 )
-
-// findMapping looks for the mapping of a found file in all sources that respond. That
-// costs one request to each source with a place for it, unless the source has a
-// list. The error is that of ctx.
-func (l *Locator) findMapping(ctx context.Context, f *Found, m *lookup, trail []Tried) error {
-	if f.Features&object.HasDebug == 0 || f.Kind == source.PortablePDB {
-		return nil
-	}
-	rest := *l
-	rest.sources = nil
-	for _, s := range l.sources {
-		if !isDown(trail, s.ID()) {
-			rest.sources = append(rest.sources, otherPlaces{s, trail})
-		}
-	}
-	lines, asked, err := rest.choose(ctx, m, []string{source.IL2CPP}, func(meta *Meta) (int, bool) { return 0, meta.Kind == source.IL2CPP })
-	if err != nil {
-		return err
-	}
-	f.mapping = lines
-	f.mappingTrail = slices.DeleteFunc(asked, func(t Tried) bool { return t.Location == "" })
-	if lines != nil {
-		f.mappingUntil = lines.until()
-		return nil
-	}
-	for _, t := range f.mappingTrail {
-		if end := later(t.Expires, l.now().Add(time.Minute)); f.mappingUntil.IsZero() || end.Before(f.mappingUntil) {
-			f.mappingUntil = end
-		}
-	}
-	return nil
-}
-
-// otherPlaces is a source without the candidates that were asked for the file: some
-// layouts have one place for all files of a binary.
-type otherPlaces struct {
-	source.Source
-	asked []Tried
-}
-
-func (s otherPlaces) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
-	all, err := s.Source.Candidates(ctx, m, kinds)
-	return slices.DeleteFunc(slices.Clone(all), func(c source.Candidate) bool {
-		return slices.ContainsFunc(s.asked, func(t Tried) bool { return t.Source == c.Source && t.Location == c.Location })
-	}), err
-}
-
-// Mapping returns the trail of the lookup of the mapping.
-func (f *Found) Mapping() []Tried { return f.mappingTrail }
 
 // mappingStream receives a mapping while it is written to a spool.
 type mappingStream struct {
@@ -137,4 +85,13 @@ func (p *mapping) meta(m ident.Module) *Meta {
 		meta.Damage = ""
 	}
 	return meta
+}
+
+// relax releases the memory of the parts that are mapped.
+func relax(parts ...any) {
+	for _, part := range parts {
+		if r, ok := part.(interface{ Relax() }); ok {
+			r.Relax()
+		}
+	}
 }

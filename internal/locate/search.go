@@ -10,6 +10,7 @@ import (
 
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
+	"symbolon/internal/object"
 	"symbolon/internal/source"
 )
 
@@ -287,4 +288,50 @@ func worstFault(trail []Tried) *fault.Error {
 func severity(k fault.Kind) int {
 	return slices.Index([]fault.Kind{
 		fault.NotFound, fault.Unsupported, fault.Malformed, fault.Denied, fault.Transport, fault.Timeout, fault.Internal}, k)
+}
+
+// findMapping looks for the mapping of a found file in all sources that respond. That
+// costs one request to each source with a place for it, unless the source has a
+// list. The error is that of ctx.
+func (l *Locator) findMapping(ctx context.Context, f *Found, m *lookup, trail []Tried) error {
+	if f.Features&object.HasDebug == 0 || f.Kind == source.PortablePDB {
+		return nil
+	}
+	rest := *l
+	rest.sources = nil
+	for _, s := range l.sources {
+		if !isDown(trail, s.ID()) {
+			rest.sources = append(rest.sources, otherPlaces{s, trail})
+		}
+	}
+	lines, asked, err := rest.choose(ctx, m, []string{source.IL2CPP}, func(meta *Meta) (int, bool) { return 0, meta.Kind == source.IL2CPP })
+	if err != nil {
+		return err
+	}
+	f.mapping = lines
+	f.mappingTrail = slices.DeleteFunc(asked, func(t Tried) bool { return t.Location == "" })
+	if lines != nil {
+		f.mappingUntil = lines.until()
+		return nil
+	}
+	for _, t := range f.mappingTrail {
+		if end := later(t.Expires, l.now().Add(time.Minute)); f.mappingUntil.IsZero() || end.Before(f.mappingUntil) {
+			f.mappingUntil = end
+		}
+	}
+	return nil
+}
+
+// otherPlaces is a source without the candidates that were asked for the file: some
+// layouts have one place for all files of a binary.
+type otherPlaces struct {
+	source.Source
+	asked []Tried
+}
+
+func (s otherPlaces) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
+	all, err := s.Source.Candidates(ctx, m, kinds)
+	return slices.DeleteFunc(slices.Clone(all), func(c source.Candidate) bool {
+		return slices.ContainsFunc(s.asked, func(t Tried) bool { return t.Source == c.Source && t.Location == c.Location })
+	}), err
 }
