@@ -3,6 +3,9 @@ package web
 import (
 	"context"
 	"io"
+	"net/http"
+	"strings"
+	"time"
 
 	"symbolon/internal/transfer"
 )
@@ -43,4 +46,24 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) Close() error {
 	b.guard.Close()
 	return b.in.Close()
+}
+
+// codings returns the codings of the body of an answer.
+func codings(h http.Header) string { return strings.Join(h.Values("Content-Encoding"), ",") }
+
+const (
+	drainBytes    = 32 << 10 // of an answer without a file, to reuse its connection
+	drainPatience = 300 * time.Millisecond
+)
+
+// discard reads the short body of an answer without a file, so that the
+// connection can be reused. It gives up if the body is long or slow.
+func discard(resp *http.Response) {
+	defer resp.Body.Close()
+	if resp.ContentLength > drainBytes {
+		return
+	}
+	timer := time.AfterFunc(drainPatience, func() { resp.Body.Close() })
+	defer timer.Stop()
+	_, _ = io.CopyN(io.Discard, resp.Body, drainBytes) // only the connection is at stake
 }

@@ -255,3 +255,6 @@ func wait(ctx context.Context, queues []chan struct{}) (release func(), err erro
 	}
 	return release, nil
 }
+
+// line waits until a download may start.
+type line = func(context.Context) (release func(), err error)

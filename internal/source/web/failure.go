@@ -25,12 +25,6 @@ type failure struct {
 	down  bool          // it counts against the host
 }
 
-// proxyError is the status with which a proxy refuses a connection. The text of
-// the proxy may have secrets and is not repeated.
-type proxyError int
-
-func (e proxyError) Error() string { return statusText(int(e)) }
-
 // overdue is the cause with which a fetch is cancelled when its time is over.
 type overdue time.Duration
 
@@ -181,3 +175,9 @@ func brief(text string) string {
 	}
 	return text
 }
+
+// proxyError is the status with which a proxy refuses a connection. The text of
+// the proxy may have secrets and is not repeated.
+type proxyError int
+
+func (e proxyError) Error() string { return statusText(int(e)) }

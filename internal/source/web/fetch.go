@@ -1,14 +1,10 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"log/slog"
-	"maps"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"symbolon/internal/fault"
@@ -41,27 +37,6 @@ func (s *Source) do(ctx context.Context, f *fetch) (source.Attempt, error) {
 		slog.Int64("wire", f.attempt.Wire), slog.Int64("bytes", f.attempt.Bytes), slog.Int("retries", f.attempt.Retries),
 		slog.Duration("time", f.attempt.Time), slog.Any("error", err))
 	return f.attempt, err
-}
-
-// fetch is a Fetch in progress.
-type fetch struct {
-	*Source
-	caller  context.Context
-	target  *url.URL
-	extra   http.Header // of every request
-	known   string      // validator of the known state of the file
-	w       io.Writer
-	attempt source.Attempt
-	host    string   // of the last request
-	links   []string // the headers Link of the file
-}
-
-// way is the request of an answer.
-type way struct {
-	ctx   context.Context
-	guard *transfer.Guard // of ctx
-	at    *url.URL
-	home  bool // the origin is the one of the source
 }
 
 func (f *fetch) run() error {
@@ -159,59 +134,21 @@ func (f *fetch) try(total context.Context) *failure {
 	}
 }
 
-// loginHost redirects requests that it denies to a login page with status 200.
-const loginHost = "dev.azure.com"
-
-func (f *fetch) send(ctx context.Context, at *url.URL, home bool, extra http.Header) (*http.Response, error) {
-	req := &http.Request{
-		Method: http.MethodGet, URL: at, Host: at.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{
-			"User-Agent":      {f.client.cfg.UserAgent},
-			"Accept-Encoding": {source.AcceptEncoding},
-		},
-	}
-	if home {
-		for name, value := range f.headers {
-			req.Header[name] = []string{value.Reveal()}
-		}
-	}
-	maps.Copy(req.Header, extra)
-	// An http.Client would repeat addresses with their secrets in its errors, and
-	// follow redirects in its own way.
-	return f.client.transports[trust{f.guarded, f.cfg.AcceptInvalidCerts}].RoundTrip(req.WithContext(ctx))
+// read writes a file of the server that is not of a module.
+func (s *Source) read(ctx context.Context, path string, w io.Writer) error {
+	_, err := s.Fetch(ctx, source.Candidate{Path: path}, w)
+	return err
 }
 
-func redirects(status int) bool {
-	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
-		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
+// Ask writes the answer of the source's own address to a query. Of the candidate
+// only the validator is used. links are the headers Link.
+func (s *Source) Ask(ctx context.Context, query string, c source.Candidate, w io.Writer) (a source.Attempt, links []string, err error) {
+	u := *s.base
+	u.RawQuery = query
+	if own := s.query.Reveal(); own != "" {
+		u.RawQuery = own + "&" + query
 	}
-	return false
-}
-
-// follow returns the target of a redirect.
-func (f *fetch) follow(at *url.URL, location string, hops int) (*url.URL, *failure) {
-	stop := func(format string, args ...any) *failure {
-		return &failure{Error: fault.New(fault.Transport, f.attempt.URL, format, args...)}
-	}
-	if most := max(f.client.cfg.MaxRedirects, 0); hops >= most {
-		return nil, stop("more than %d redirects", most)
-	}
-	next, err := at.Parse(location)
-	if err != nil {
-		return nil, stop("invalid address of a redirect")
-	}
-	if next.Scheme != "http" && next.Scheme != "https" || next.Hostname() == "" {
-		return nil, stop("redirects to another scheme than http and https")
-	}
-	next.User, next.Fragment, next.RawFragment = nil, "", ""
-	next.Host = strings.ToLower(next.Host)
-	return next, nil
-}
-
-// origin returns the origin of an address, to which credentials are bound.
-func origin(u *url.URL) string {
-	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
-	return u.Scheme + " " + u.Hostname() + " " + port
+	f := &fetch{Source: s, caller: ctx, target: &u, extra: asking(c), known: c.Validator, w: w}
+	a, err = s.do(ctx, f)
+	return a, f.links, err
 }

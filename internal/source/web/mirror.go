@@ -3,11 +3,13 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
+	"symbolon/internal/transfer"
 )
 
 const (
@@ -45,4 +47,28 @@ func (s *Source) symbolsOf(ctx context.Context, file ident.FileID) ident.FileID 
 		return file
 	}
 	return id
+}
+
+// Candidates returns the places of the files of m.
+func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
+	var list []source.Candidate
+	key := s.key
+	if s.cfg.Layout.Type == source.Elastic && !m.FileID.IsZero() {
+		m.FileID = s.symbolsOf(ctx, m.FileID)
+	}
+	if m.DebugChecksum != "" { // the answer may depend on it
+		key += fmt.Sprintf(" checksum=%q", m.DebugChecksum)
+	}
+	for _, kind := range kinds {
+		for _, path := range s.cfg.Paths(m, kind) {
+			list = append(list, source.Candidate{
+				Source: s.cfg.ID, Kind: kind, Location: s.address(path), Key: key + " " + transfer.EscapePath(path),
+				Public: s.cfg.IsPublic, Path: path, Checksum: m.DebugChecksum,
+			})
+		}
+	}
+	if len(list) == 0 {
+		return nil, s.cfg.Unasked(m, kinds)
+	}
+	return s.index.Only(ctx, list)
 }

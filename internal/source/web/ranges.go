@@ -8,15 +8,11 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"unicode"
 
 	"symbolon/internal/fault"
 	"symbolon/internal/source"
 	"symbolon/internal/transfer"
 )
-
-// maxTag is the length of the longest validator that is used.
-const maxTag = 200
 
 // whole is a file in progress, parts of which may be requested again. An answer
 // whose headers contradict those of the first one is of another file.
@@ -187,25 +183,6 @@ type bounded struct {
 	io.Closer
 }
 
-// tag returns the header ETag, if it is valid.
-func tag(h http.Header) string {
-	text := h.Get("ETag")
-	if opaque := strings.TrimPrefix(text, "W/"); len(opaque) < 2 || len(text) > maxTag || strings.ContainsFunc(text, unicode.IsControl) ||
-		opaque[0] != '"' || strings.IndexByte(opaque[1:], '"') != len(opaque)-2 {
-		return ""
-	}
-	return text
-}
-
-// since returns the header Last-Modified, if it is a date.
-func since(h http.Header) string {
-	text := h.Get("Last-Modified")
-	if _, err := http.ParseTime(text); err != nil || len(text) > maxTag {
-		return ""
-	}
-	return text
-}
-
 // validator returns the validator of a file, unless it has a secret of the source.
 func (f *fetch) validator(h http.Header) string {
 	text := cmp.Or(tag(h), since(h))
@@ -213,20 +190,4 @@ func (f *fetch) validator(h http.Header) string {
 		return ""
 	}
 	return text
-}
-
-// asking returns the headers that a candidate adds to its requests.
-func asking(c source.Candidate) http.Header {
-	h := http.Header{}
-	if sum := c.Checksum; sum != "" && len(sum) <= maxTag && !strings.ContainsFunc(sum, unicode.IsControl) {
-		h.Set("SymbolChecksum", sum)
-	}
-	switch v := c.Validator; {
-	case v == "":
-	case tag(http.Header{"Etag": {v}}) != "":
-		h.Set("If-None-Match", v)
-	case since(http.Header{"Last-Modified": {v}}) != "":
-		h.Set("If-Modified-Since", v)
-	}
-	return h
 }

@@ -6,18 +6,13 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/transfer"
 )
 
-const (
-	drainBytes    = 32 << 10 // of an answer without a file, to reuse its connection
-	drainPatience = 300 * time.Millisecond
-	maxCoding     = 40 // bytes of the header Content-Encoding
-)
+const maxCoding = 40 // bytes of the header Content-Encoding
 
 // receive handles the answer of a request that was not redirected.
 func (f *fetch) receive(total context.Context, by way, resp *http.Response) *failure {
@@ -71,23 +66,8 @@ func (f *fetch) receive(total context.Context, by way, resp *http.Response) *fai
 	return &failure{Error: &fault.Error{Kind: known.Kind, Place: f.attempt.URL, Detail: known.Detail, Status: known.Status, Cause: known.Cause}}
 }
 
-// codings returns the codings of the body of an answer.
-func codings(h http.Header) string { return strings.Join(h.Values("Content-Encoding"), ",") }
-
 // endsWhereItEnds reports whether only the end of the connection marks the end of
 // the body, so that truncation cannot be detected.
 func endsWhereItEnds(resp *http.Response) bool {
 	return resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && resp.ProtoMajor == 1
-}
-
-// discard reads the short body of an answer without a file, so that the
-// connection can be reused. It gives up if the body is long or slow.
-func discard(resp *http.Response) {
-	defer resp.Body.Close()
-	if resp.ContentLength > drainBytes {
-		return
-	}
-	timer := time.AfterFunc(drainPatience, func() { resp.Body.Close() })
-	defer timer.Stop()
-	_, _ = io.CopyN(io.Discard, resp.Body, drainBytes) // only the connection is at stake
 }

@@ -1,10 +1,7 @@
 package web
 
 import (
-	"context"
 	"encoding/base64"
-	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -13,7 +10,6 @@ import (
 	"strings"
 
 	"symbolon/internal/bin"
-	"symbolon/internal/ident"
 	"symbolon/internal/source"
 	"symbolon/internal/transfer"
 )
@@ -34,9 +30,6 @@ type Source struct {
 	line    line
 	deny    *denyList
 }
-
-// line waits until a download may start.
-type line = func(context.Context) (release func(), err error)
 
 // New returns a source of the configuration.
 func New(c *Client, cfg source.Config) (*Source, error) { return newSource(c, cfg, nil) }
@@ -121,51 +114,8 @@ func (s *Source) ID() string { return s.cfg.ID }
 // Identity returns the identity of the server, the requests and the filters.
 func (s *Source) Identity() string { return s.key + " " + s.cfg.Asks() }
 
-// read writes a file of the server that is not of a module.
-func (s *Source) read(ctx context.Context, path string, w io.Writer) error {
-	_, err := s.Fetch(ctx, source.Candidate{Path: path}, w)
-	return err
-}
-
-// Candidates returns the places of the files of m.
-func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
-	var list []source.Candidate
-	key := s.key
-	if s.cfg.Layout.Type == source.Elastic && !m.FileID.IsZero() {
-		m.FileID = s.symbolsOf(ctx, m.FileID)
-	}
-	if m.DebugChecksum != "" { // the answer may depend on it
-		key += fmt.Sprintf(" checksum=%q", m.DebugChecksum)
-	}
-	for _, kind := range kinds {
-		for _, path := range s.cfg.Paths(m, kind) {
-			list = append(list, source.Candidate{
-				Source: s.cfg.ID, Kind: kind, Location: s.address(path), Key: key + " " + transfer.EscapePath(path),
-				Public: s.cfg.IsPublic, Path: path, Checksum: m.DebugChecksum,
-			})
-		}
-	}
-	if len(list) == 0 {
-		return nil, s.cfg.Unasked(m, kinds)
-	}
-	return s.index.Only(ctx, list)
-}
-
 // Key returns the identity of the server and the requests, without the filters.
 func (s *Source) Key() string { return s.key }
-
-// Ask writes the answer of the source's own address to a query. Of the candidate
-// only the validator is used. links are the headers Link.
-func (s *Source) Ask(ctx context.Context, query string, c source.Candidate, w io.Writer) (a source.Attempt, links []string, err error) {
-	u := *s.base
-	u.RawQuery = query
-	if own := s.query.Reveal(); own != "" {
-		u.RawQuery = own + "&" + query
-	}
-	f := &fetch{Source: s, caller: ctx, target: &u, extra: asking(c), known: c.Validator, w: w}
-	a, err = s.do(ctx, f)
-	return a, f.links, err
-}
 
 // address returns the address of a path, without secrets.
 func (s *Source) address(path string) string { return s.join(path).String() }
