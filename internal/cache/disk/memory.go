@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"symbolon/internal/bin"
-	"symbolon/internal/fault"
 )
 
 // memoryBlob is a Blob in private memory.
@@ -56,16 +55,6 @@ const (
 	maxMemory = 256 << 20
 	pieceSize = 1 << 20
 )
-
-// useMemory reserves n bytes of memory, because the disk failed.
-func (s *Store) useMemory(n int64) error {
-	if s.memoryUsed.Add(n) <= s.maxMemory {
-		return nil
-	}
-	s.memoryUsed.Add(-n)
-	return fault.New(fault.Internal, place,
-		"the disk fails, and the %v of memory that replace it are in use: free some space in %s", bin.Size(s.maxMemory), s.dir)
-}
 
 // memory is a growing buffer, in pieces.
 type memory struct {

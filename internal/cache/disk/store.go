@@ -405,3 +405,52 @@ func (s *Store) save() error {
 	}
 	return fmt.Errorf("save the index: %w", err)
 }
+
+// diskFailed is the log message when the disk fails, for every kind of file.
+const diskFailed = "cannot write to the disk: new files stay in memory while they are used, and are not cached"
+
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// Sweep removes files that were unused for longer than the limit of their kind,
+// and expired faults. It also runs once a minute. It returns the number of
+// removed files and faults, and the space of the files.
+func (s *Store) Sweep() (count, bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock()
+	for e := s.book.faults.first; e != nil; {
+		next := e.next
+		if !e.holds(now) {
+			s.drop(e)
+			count++
+		}
+		e = next
+	}
+	files, bytes := s.dropAll(func() *entry {
+		for i := range s.book.files {
+			e, life := s.book.files[i].first, s.cfg.idle(kinds[i])
+			if e != nil && life >= 0 && now-e.used > int64(life) {
+				return e
+			}
+		}
+		return nil
+	})
+	return count + files, bytes
+}
+
+// dropAll drops the entries that next returns, until it returns nil or the store
+// is closed; then another process may own the files. mu is held, and released
+// between two entries, so that readers do not wait for all of them.
+func (s *Store) dropAll(next func() *entry) (count, bytes int64) {
+	for e := next(); e != nil && !s.closed; e = next() {
+		count++
+		bytes += onDisk(e.size)
+		s.drop(e)
+		s.mu.Unlock()
+		s.mu.Lock()
+	}
+	s.publish()
+	return count, bytes
+}

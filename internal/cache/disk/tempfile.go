@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/fault"
 )
@@ -245,9 +245,12 @@ func (s *Store) failure(what string, err error) error {
 	return f
 }
 
-// diskFailed is the log message when the disk fails, for every kind of file.
-const diskFailed = "cannot write to the disk: new files stay in memory while they are used, and are not cached"
-
-func isFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+// useMemory reserves n bytes of memory, because the disk failed.
+func (s *Store) useMemory(n int64) error {
+	if s.memoryUsed.Add(n) <= s.maxMemory {
+		return nil
+	}
+	s.memoryUsed.Add(-n)
+	return fault.New(fault.Internal, place,
+		"the disk fails, and the %v of memory that replace it are in use: free some space in %s", bin.Size(s.maxMemory), s.dir)
 }
