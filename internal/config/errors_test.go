@@ -221,8 +221,8 @@ func TestEachMistakeIsListedOnce(t *testing.T) {
 		"http: {listen: here, trusted_proxies: [a, b], idle_timeout: -1, tls: {key: /k, address: there}}\n": {
 			`http.listen is "here"`, "http.trusted_proxies[0]", "http.trusted_proxies[1]", "http.idle_timeout is", "http.tls.key is set without", `http.tls.address is "there"`,
 		},
-		"memory: 1MiB\nnetwork: {max_tries: -1, user_agent: \"a\\x01\"}\nelastic:\n  api_keys: [a]\n  uploads: {expiry: 1s}\n": {
-			"memory is 1MiB", "network.max_tries is -1", "network.user_agent has", "elastic.api_keys[0] is not a key", "elastic.uploads.expiry is 1s",
+		"memory: 1MiB\nnetwork: {max_tries: -1}\nelastic:\n  api_keys: [a]\n  uploads: {expiry: 1s}\n": {
+			"memory is 1MiB", "network.max_tries is -1", "elastic.api_keys[0] is not a key", "elastic.uploads.expiry is 1s",
 		},
 		// durations, and a key in an element of a list
 		"locate: {keep_originals: sometimes}\nnetwork: {connect_timeout: 5, head_timeout: 5 minutes}\naccess:\n  clients:\n  - {token: short, scopes: []}\n  - {token: 0123456789abcdef, scopes: [''], admn: true}\n": {

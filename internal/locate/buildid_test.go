@@ -30,10 +30,7 @@ func debuginfod(t *testing.T, public bool) (source.Source, *atomic.Int32) {
 		_, _ = w.Write(text) // the client may leave
 	}))
 	t.Cleanup(s.Close)
-	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
 	t.Cleanup(client.Close)
 	w, err := web.New(client, source.Config{
 		ID: "debuginfod", Type: source.HTTP, URL: source.NewURL(s.URL + "/buildid/"), IsPublic: public,

@@ -69,10 +69,7 @@ func TestHiddenNamesComeFromTheSources(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	})
-	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
 	defer client.Close()
 	s, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(up.URL), Layout: source.Layout{Type: source.Unified}})
 	if err != nil {
@@ -123,10 +120,7 @@ func TestPrivateNamesStayOutOfPublicFiles(t *testing.T) {
 		}
 		return s
 	}
-	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
 	defer client.Close()
 	for _, public := range [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} { // the file, the names
 		var c clock

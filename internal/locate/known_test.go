@@ -130,10 +130,7 @@ func TestProfilerMirrorServesOnlySymbfiles(t *testing.T) {
 		fmt.Fprint(w, symbols(id, "f"))
 	}))
 	defer mirror.Close()
-	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
 	defer client.Close()
 	from, err := web.New(client, source.Config{ID: "m", Type: source.HTTP, URL: source.NewURL(mirror.URL), Layout: source.Layout{Type: source.Elastic}})
 	if err != nil {

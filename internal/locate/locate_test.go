@@ -79,10 +79,7 @@ func locator(t *testing.T, cfg locate.Config, c *clock, servers ...*server) *loc
 func over(t *testing.T, servers ...*server) []source.Source {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, log)
 	t.Cleanup(client.Close)
 	var sources []source.Source
 	for i, s := range servers {

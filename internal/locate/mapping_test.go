@@ -87,10 +87,7 @@ func (u *unity) count() int {
 // places are the sources of some servers.
 func places(t *testing.T, servers ...*unity) (list []source.Source) {
 	t.Helper()
-	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
 	t.Cleanup(client.Close)
 	for i, s := range servers {
 		w, err := web.New(client, source.Config{ID: fmt.Sprint("s", i+1), Type: source.HTTP, URL: source.NewURL(s.URL), Layout: source.Layout{Type: source.Unified}})
@@ -370,10 +367,7 @@ func TestPlaceOfFileIsNotAskedForItsMapping(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
 	defer client.Close()
 	w, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(s.URL), Layout: source.Layout{Type: source.SlashSymbols}})
 	if err != nil {

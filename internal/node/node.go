@@ -55,9 +55,7 @@ func New(cfg *config.Config, builtin *Builtin, log *slog.Logger) (n *Node, err e
 	if n.store, err = disk.Open(cfg.Cache.Disk, cfg.Data, time.Now, log); err != nil {
 		return n, err
 	}
-	if n.client, err = web.NewClient(cfg.Network, time.Now, log); err != nil {
-		return n, err
-	}
+	n.client = web.NewClient(cfg.Network, time.Now, log)
 	n.requested = newRequested(n.client, cfg.Network)
 	if n.tiers, err = openTiers(cfg, n.store, n.client, log); err != nil {
 		return n, err

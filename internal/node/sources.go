@@ -81,10 +81,7 @@ func uploadNetwork(cfg *config.Config) web.Config {
 // CheckSources opens each valid source of a configuration by itself and returns the
 // errors. It makes no request.
 func CheckSources(cfg *config.Config, log *slog.Logger) (errs []error) {
-	client, err := web.NewClient(cfg.Network, time.Now, log)
-	if err != nil {
-		return nil // network is not valid
-	}
+	client := web.NewClient(cfg.Network, time.Now, log)
 	defer client.Close()
 	one := *cfg
 	for i, c := range cfg.Sources {

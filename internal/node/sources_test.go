@@ -27,10 +27,7 @@ import (
 
 func storeClient(t *testing.T, network web.Config) *web.Client {
 	t.Helper()
-	client, err := web.NewClient(network, time.Now, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := web.NewClient(network, time.Now, slog.New(slog.DiscardHandler))
 	t.Cleanup(client.Close)
 	return client
 }

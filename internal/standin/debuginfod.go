@@ -39,10 +39,7 @@ func newDebuginfod(e *Env) (*debuginfod, error) {
 		}
 		d.dir = filepath.Join(cache, "symbolon", "debuginfod")
 	}
-	var err error
-	if d.client, err = web.NewClient(web.Config{}, time.Now, slog.New(slog.DiscardHandler)); err != nil {
-		return nil, err
-	}
+	d.client = web.NewClient(web.Config{}, time.Now, slog.New(slog.DiscardHandler))
 	for _, u := range urls {
 		c, err := source.ParseSpec(strings.TrimSuffix(u, "/") + "/buildid/,layout=" + source.Debuginfod)
 		if err != nil {

@@ -62,10 +62,7 @@ func engine(t *testing.T, cfg symbolicate.Config) *symbolicate.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, log)
 	w, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(server.URL)})
 	if err != nil {
 		t.Fatal(err)

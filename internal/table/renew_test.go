@@ -59,10 +59,7 @@ func overIn(t *testing.T, c *clock, url, dir string) (*locate.Locator, *table.Ta
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	client, err := web.NewClient(web.Config{MaxTries: 1}, c.now, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := web.NewClient(web.Config{MaxTries: 1}, c.now, log)
 	t.Cleanup(client.Close)
 	web, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(url)})
 	if err != nil {
@@ -358,10 +355,7 @@ func TestNegativeEntryIsShortWhereNodesShare(t *testing.T) {
 	}
 	layer := cache.Over(stores[0], lone{stores[1]}, c.now)
 	defer layer.Close()
-	client, err := web.NewClient(web.Config{MaxTries: 1}, c.now, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := web.NewClient(web.Config{MaxTries: 1}, c.now, log)
 	defer client.Close()
 	web, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(b.url)})
 	if err != nil {

@@ -74,10 +74,7 @@ func (b *bench) start(t *testing.T) (*table.Tables, func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := web.NewClient(web.Config{MaxTries: 1}, time.Now, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, log)
 	w, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(b.url)})
 	if err != nil {
 		t.Fatal(err)

@@ -103,10 +103,7 @@ func open(t *testing.T, address string, o options) *sentry.Source {
 	if o.log == nil {
 		o.log = slog.New(slog.DiscardHandler)
 	}
-	client, err := web.NewClient(web.Config{MaxTries: 1, DenyListThreshold: -1}, time.Now, o.log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := web.NewClient(web.Config{MaxTries: 1, DenyListThreshold: -1}, time.Now, o.log)
 	t.Cleanup(client.Close)
 	server, err := web.New(client, cfg)
 	if o.guarded {

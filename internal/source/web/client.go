@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"errors"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"strings"
 	"time"
-	"unicode"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/source"
@@ -58,14 +55,6 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// Validate returns an error for each invalid field of c.
-func (c Config) Validate() error {
-	if strings.ContainsFunc(c.UserAgent, unicode.IsControl) {
-		return errors.New("user_agent has a control character")
-	}
-	return nil
-}
-
 // Limit returns the limit of the bytes of one file.
 func (c Config) Limit() bin.Limit {
 	c = c.Defaults()
@@ -100,10 +89,7 @@ type trust struct {
 }
 
 // NewClient returns a client.
-func NewClient(cfg Config, now func() time.Time, log *slog.Logger) (*Client, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
+func NewClient(cfg Config, now func() time.Time, log *slog.Logger) *Client {
 	cfg = cfg.Defaults()
 	c := &Client{
 		cfg: cfg, now: now, log: log,
@@ -127,7 +113,7 @@ func NewClient(cfg Config, now func() time.Time, log *slog.Logger) (*Client, err
 		c.slots, c.guests = make(chan struct{}, n), make(chan struct{}, (n+1)/2)
 	}
 	c.deny, c.links = c.newDenyList(), c.Share()
-	return c, nil
+	return c
 }
 
 func (c *Client) newDenyList() *denyList {
