@@ -1,4 +1,4 @@
-.PHONY: build test lint bench fuzz oracle names workload clients container
+.PHONY: build test lint bench fuzz oracle names llvm workload clients container
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o symbolon ./cmd/symbolon
@@ -21,6 +21,9 @@ oracle:
 
 names:
 	go run ./bench names $(SUITES)
+
+llvm:
+	bench/llvm/run.py $(SUITE)
 
 workload:
 	go run ./bench mozilla --symbols $(or $(SYMBOLS),bench/symbols)
