@@ -65,7 +65,7 @@ func TestDebuginfodIsNotAskedUnlessSelected(t *testing.T) {
 	requests := 0
 	environ := map[string]string{"DEBUGINFOD_URLS": debuginfodServer(t, "debuglink.debug", &requests), "DEBUGINFOD_CACHE_PATH": t.TempDir()}
 	out, stderr, status := runWith(t, environ, "llvm-symbolizer", "--no-debuginfod", "--build-id="+corpusID, "0x401000")
-	if out != "??\n??:0:0\n\n" || !strings.Contains(stderr, "error: '"+corpusID+"': could not find build ID") || status != 0 {
+	if out != "??\n??:0:0\n\n" || !strings.Contains(stderr, "error: '"+strings.ToUpper(corpusID)+"': could not find build ID") || status != 0 {
 		t.Errorf("got %d, %s%s", status, out, stderr)
 	}
 	if requests != 0 {
@@ -91,8 +91,10 @@ func TestStrippedProgramIsCompletedByDebuginfod(t *testing.T) {
 }
 
 func TestBuildIDIsNotGivenWithAFile(t *testing.T) {
-	_, stderr, status := runWith(t, nil, "llvm-symbolizer", "--build-id="+corpusID, "-e", "x", "1")
-	if stderr != "error: cannot specify both --build-id and --obj\n" || status != 1 {
-		t.Errorf("got %d, %s", status, stderr)
+	for _, id := range []string{corpusID, "abc"} {
+		_, stderr, status := runWith(t, nil, "llvm-symbolizer", "--build-id="+id, "-e", "x", "1")
+		if stderr != "error: cannot specify both --build-id and --obj\n" || status != 1 {
+			t.Errorf("%s: got %d, %s", id, status, stderr)
+		}
 	}
 }

@@ -88,7 +88,8 @@ func (s *elfSymbols) isPlace(x *elf.Symbol) bool {
 			return false
 		}
 	case ident.ArchRISCV32, ident.ArchRISCV64:
-		if len(name) == 0 {
+		text := string(name)
+		if text == "" || text == ".L0 " || strings.HasPrefix(text, "$d") || strings.HasPrefix(text, "$x") {
 			return false
 		}
 	}

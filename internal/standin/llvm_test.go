@@ -42,6 +42,24 @@ func TestLocalSymbolsHaveTheirSourceFile(t *testing.T) {
 	}
 }
 
+func TestMarksOfTheAssemblerAreNoSymbols(t *testing.T) {
+	e := &fixture.ELF{Wide: true, Type: 1, Machine: 243} // RISC-V
+	text := e.Add(fixture.ELFSection{Name: ".text", Type: 1, Flags: 6, Data: make([]byte, 0x100)})
+	e.Symtab(".symtab", 2,
+		fixture.ELFSymbol{Name: "f", Value: 0x10, Bind: 1, Section: text},
+		fixture.ELFSymbol{Name: "$x", Value: 0x14, Section: text},
+		fixture.ELFSymbol{Name: "$d.1", Value: 0x18, Section: text},
+		fixture.ELFSymbol{Name: ".L0 ", Value: 0x1c, Section: text},
+	)
+	name := filepath.Join(t.TempDir(), "a.o")
+	if err := os.WriteFile(name, e.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := output(t, "llvm-symbolizer", "-e", name, "0x1c"), "f\n??:0:0\n\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 func TestTagsOfSymbolsAreIgnoredOnRequest(t *testing.T) {
 	name := tagged(t)
 	got := output(t, "llvm-symbolizer", "-e", name, "DATA 0x402008", "DATA 0x402028")

@@ -2,7 +2,6 @@ package standin
 
 import (
 	"context"
-	encoding "encoding/hex"
 	"path/filepath"
 	"strings"
 
@@ -214,7 +213,11 @@ func (p *llvmParser) flag(name string) (bad string) {
 		if p.is14 {
 			like = "14.0.6"
 		}
-		console.Printf(p.env.Stdout, "llvm-symbolizer\nSymbolon %s, which prints what LLVM version %s prints\n", p.env.Version, like)
+		name := "llvm-symbolizer"
+		if p.gnu {
+			name = "llvm-addr2line"
+		}
+		console.Printf(p.env.Stdout, "%s\nSymbolon %s, which prints what LLVM version %s prints\n", name, p.env.Version, like)
 		return answered
 	default:
 		return unknown(name)
@@ -267,8 +270,8 @@ func (p *llvmParser) value(name, value string) (bad string) {
 	case "--dwp":
 		p.open.Package = value
 	case "--build-id":
-		id, err := encoding.DecodeString(value)
-		if err != nil || value == "" {
+		id, err := parseBuildID(value)
+		if err != nil {
 			return name + "=: expected a build ID, but got '" + value + "'\n"
 		}
 		p.buildID = id

@@ -49,7 +49,7 @@ func (t *llvmTool) open(q *llvmQuery) (p *program, message string) {
 	if len(q.buildID) == 0 {
 		return t.openFile(q.file)
 	}
-	q.file = fmt.Sprintf("%x", q.buildID)
+	q.file = fmt.Sprintf("%X", q.buildID)
 	if path := companion.FindBuildID(q.buildID, t.llvmOptions.open); path != "" {
 		return t.openFile(path)
 	}

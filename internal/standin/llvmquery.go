@@ -64,7 +64,7 @@ func (o *llvmOptions) number(word string) (uint64, bool) {
 	if !o.hex {
 		return llvmNumber(word)
 	}
-	addr, err := parseHex(strings.TrimPrefix(word, "+"))
+	addr, err := parseHex(word)
 	return addr, err == nil
 }
 
@@ -111,13 +111,23 @@ func (o *llvmOptions) parseFile(q *llvmQuery, line string) (rest string, err err
 		return "", errors.New("unbalanced quotes in input file name")
 	}
 	if prefix == "BUILDID:" {
-		if q.buildID, err = encoding.DecodeString(name); err != nil || name == "" {
-			return "", errors.New("wrong format of build-id")
-		}
-		return rest, nil
+		q.buildID, err = parseBuildID(name)
+		return rest, err
 	}
 	q.file = name
 	return rest, nil
+}
+
+// parseBuildID reads a build id. Before an odd number of digits LLVM assumes a zero.
+func parseBuildID(s string) ([]byte, error) {
+	if len(s)%2 > 0 {
+		s = "0" + s
+	}
+	id, err := encoding.DecodeString(s)
+	if err != nil || len(id) == 0 {
+		return nil, errors.New("wrong format of build-id")
+	}
+	return id, nil
 }
 
 // cutFile splits a line after the name of a file, which may be in quotes.
