@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"symbolon/internal/companion"
 	"symbolon/internal/config"
@@ -24,6 +23,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/node"
 	"symbolon/internal/source"
+	"symbolon/internal/waittest"
 )
 
 // depot is a server and its node.
@@ -586,12 +586,7 @@ func TestNodesReadKeysOfOthers(t *testing.T) {
 	if err := one.node.Key(t.Context(), node.KeyQuery{Verb: "add", Right: "read"}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(20 * time.Second); two.v5(b.module, at)[0] != ""; {
-		if time.Now().After(end) {
-			t.Fatal("the other node answers on")
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	waittest.Until(t, "the other node stops answering", func() bool { return two.v5(b.module, at)[0] == "" })
 }
 
 // A file that is uploaded again replaces the one before, also in open tables: the next

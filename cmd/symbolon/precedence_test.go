@@ -19,6 +19,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // platform is a module with all kinds of files for it.
@@ -291,7 +292,7 @@ func TestTheOrderOfArrivalDecidesNothing(t *testing.T) {
 				}
 			}
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				time.Sleep(time.Duration(rand.IntN(15)) * time.Millisecond)
+				waittest.Delay(r.Context(), time.Duration(rand.IntN(15))*time.Millisecond)
 				if text := have[r.URL.Path]; text != nil {
 					_, _ = w.Write(text)
 					return

@@ -7,9 +7,10 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"symbolon/internal/waittest"
 )
 
 // await FILE waits until a server in the background has written its first line
@@ -19,15 +20,15 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: await FILE")
 	}
 	line := regexp.MustCompile(`^listening on (https?://\S+)\n`)
-	for range 400 {
+	var m [][]byte
+	if !waittest.Becomes(func() bool {
 		text, err := os.ReadFile(ts.MkAbs(args[0]))
-		if m := line.FindSubmatch(text); err == nil && m != nil {
-			ts.Setenv("URL", string(m[1]))
-			return
-		}
-		time.Sleep(25 * time.Millisecond)
+		m = line.FindSubmatch(text)
+		return err == nil && m != nil
+	}) {
+		ts.Fatalf("no server wrote its address to %s", args[0])
 	}
-	ts.Fatalf("no server wrote its address to %s", args[0])
+	ts.Setenv("URL", string(m[1]))
 }
 
 // fetch URL [BODY] prints the status and the body of an answer to stdout; with

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,12 +10,12 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"symbolon/internal/waittest"
 )
 
 // process is one of our programs as a process, in a session of its own.
@@ -25,35 +24,7 @@ type process struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
-	stderr *printed
-}
-
-// printed is what a process writes, while it does.
-type printed struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (w *printed) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.Write(p)
-}
-
-func (w *printed) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.String()
-}
-
-// wait waits until w has a text.
-func (w *printed) wait(t *testing.T, text string) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !strings.Contains(w.String(), text); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no %q in: %s", text, w)
-		}
-	}
+	stderr *waittest.Log
 }
 
 // newProcess is a process that is not started, with folders of its own.
@@ -62,7 +33,7 @@ func newProcess(t *testing.T, args ...string) *process {
 	// Tests that run below nohup ignore SIGHUP, and so would the process. A signal
 	// that is caught has its default there.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
-	p := &process{t: t, cmd: exec.Command(args[0], args[1:]...), stderr: &printed{}}
+	p := &process{t: t, cmd: exec.Command(args[0], args[1:]...), stderr: &waittest.Log{}}
 	dir := t.TempDir()
 	p.cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CACHE_HOME="+dir+"/cache", "XDG_STATE_HOME="+dir+"/state", "TMPDIR="+dir)
 	p.cmd.Stderr = p.stderr
@@ -189,7 +160,7 @@ func TestAHangupRereadsKeys(t *testing.T) {
 	other := newProcess(t, "symbolon", "key", "add", "--data", t.TempDir(), "--set", state).start()
 	key := other.line()
 	p.signal(syscall.SIGHUP)
-	p.stderr.wait(t, `msg="read the keys of uploads again" keys=1`)
+	p.stderr.Await(t, `msg="read the keys of uploads again" keys=1`)
 	if got := upload(key); got != http.StatusBadRequest {
 		t.Errorf("after the hangup, with the new key: %d, want %d for the body", got, http.StatusBadRequest)
 	}

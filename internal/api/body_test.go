@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -214,72 +215,85 @@ func TestStalledBodiesAreCutOff(t *testing.T) {
 }
 
 func TestSteadyBodiesAreNotCutOff(t *testing.T) {
-	base := serve(t, api.Config{BodyTimeout: 150 * time.Millisecond}, options(io.Discard), post("/echo", echo))
-	half := strings.Repeat("x", 16<<10)
-	c := send(t, base, fmt.Sprintf(postEcho, 2*len(half))+half)
-	time.Sleep(400 * time.Millisecond) // half has earned four seconds
-	_, _ = io.WriteString(c, half)
-	if got := reply(t, c); !strings.HasPrefix(got, "HTTP/1.1 200 ") || !strings.Contains(got, half+half) {
-		t.Errorf("got %.100q", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, api.Config{BodyTimeout: 150 * time.Millisecond}, options(io.Discard), post("/echo", echo))
+		half := strings.Repeat("x", 16<<10)
+		c := s.send(fmt.Sprintf(postEcho, 2*len(half)) + half)
+		time.Sleep(400 * time.Millisecond) // half has earned four seconds
+		_, _ = io.WriteString(c, half)
+		got := reply(t, c)
+		if !strings.HasPrefix(got, "HTTP/1.1 200 ") {
+			t.Errorf("got %.100q, want status 200", got)
+		}
+		if !strings.Contains(got, half+half) {
+			t.Errorf("got %d bytes, which do not contain the body", len(got))
+		}
+	})
 }
 
 // The deadline of the body must not hang over the work that follows, when
 // net/http watches the connection to see the client leave.
 func TestWorkMayTakeLongerThanTheBodyTimeout(t *testing.T) {
-	base := serve(t, api.Config{BodyTimeout: 100 * time.Millisecond, WriteTimeout: 100 * time.Millisecond}, options(io.Discard),
-		post("/work", func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body)
-			select {
-			case <-r.Context().Done():
-				t.Error("the request was given up")
-			case <-time.After(400 * time.Millisecond):
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, api.Config{BodyTimeout: 100 * time.Millisecond, WriteTimeout: 100 * time.Millisecond}, options(io.Discard),
+			post("/work", func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				select {
+				case <-r.Context().Done():
+					t.Error("the request was canceled")
+				case <-time.After(400 * time.Millisecond):
+				}
+				say("done")(w, r)
+			}))
+		for range 2 { // the second one on the same connection
+			res, err := s.client.Post(frontURL+"/work", "text/plain", strings.NewReader("body"))
+			if err != nil {
+				t.Fatal(err)
 			}
-			say("done")(w, r)
-		}))
-	for range 2 { // the second one on the same connection
-		res, err := http.Post(base+"/work", "text/plain", strings.NewReader("body"))
-		if err != nil {
-			t.Fatal(err)
+			got, err := io.ReadAll(res.Body)
+			if string(got) != "done" || err != nil {
+				t.Errorf("got %q, %v", got, err)
+			}
+			time.Sleep(150 * time.Millisecond)
 		}
-		got, err := io.ReadAll(res.Body)
-		if string(got) != "done" || err != nil {
-			t.Errorf("got %q, %v", got, err)
-		}
-		time.Sleep(150 * time.Millisecond)
-	}
+	})
 }
 
 // The bytes that net/http buffers at the end of a handler have a deadline of their own.
 func TestTheEndOfAnAnswerIsSentAfterALongPause(t *testing.T) {
-	base := serve(t, api.Config{WriteTimeout: 100 * time.Millisecond}, options(io.Discard), get("/pause", func(w http.ResponseWriter, r *http.Request) {
-		_, _ = w.Write(random(2000))
-		time.Sleep(250 * time.Millisecond)
-	}))
-	res, err := http.Get(base + "/pause")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := io.ReadAll(res.Body); len(got) != 2000 || err != nil {
-		t.Errorf("%d bytes came, %v", len(got), err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		pause := get("/pause", func(w http.ResponseWriter, r *http.Request) {
+			_, _ = w.Write(random(2000))
+			time.Sleep(250 * time.Millisecond)
+		})
+		s := serveInMemory(t, api.Config{WriteTimeout: 100 * time.Millisecond}, options(io.Discard), pause)
+		res, err := s.client.Get(frontURL + "/pause")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(res.Body); len(got) != 2000 || err != nil {
+			t.Errorf("%d bytes came, %v", len(got), err)
+		}
+	})
 }
 
 // The deadline of an answer must not count for the next request.
 func TestReusedConnectionsHaveFreshDeadlines(t *testing.T) {
-	base := serve(t, api.Config{WriteTimeout: 100 * time.Millisecond}, options(io.Discard), post("/echo", echo))
-	c := send(t, base, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody")
-	in := bufio.NewReader(c)
-	res, err := http.ReadResponse(in, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _ = io.Copy(io.Discard, res.Body)
-	time.Sleep(250 * time.Millisecond)
-	_, _ = io.WriteString(c, "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n")
-	if line, err := in.ReadString('\n'); line != "HTTP/1.1 100 Continue\r\n" || err != nil {
-		t.Errorf("got %q, %v", line, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, api.Config{WriteTimeout: 100 * time.Millisecond}, options(io.Discard), post("/echo", echo))
+		c := s.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody")
+		in := bufio.NewReader(c)
+		res, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		time.Sleep(250 * time.Millisecond)
+		_, _ = io.WriteString(c, "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n")
+		if line, err := in.ReadString('\n'); line != "HTTP/1.1 100 Continue\r\n" || err != nil {
+			t.Errorf("got %q, %v", line, err)
+		}
+	})
 }
 
 func TestTruncatedBodiesAre400(t *testing.T) {
@@ -326,36 +340,40 @@ func TestClientsMayWaitForPermissionToSend(t *testing.T) {
 }
 
 func TestSlowAnswersToCompressedBodiesAreNotCutOff(t *testing.T) {
-	base := serve(t, api.Config{BodyTimeout: 150 * time.Millisecond}, options(io.Discard), post("/slow", func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
+	packed := map[string][]byte{"zstd": zstdPacked([]byte("the body")), "gzip": gzipped([]byte("the body")), "": []byte("the body")}
+	synctest.Test(t, func(t *testing.T) {
+		slow := post("/slow", func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			select {
+			case <-time.After(time.Second):
+			case <-r.Context().Done():
+				t.Error("the request was canceled")
+			}
+			_, _ = w.Write(body)
+		})
+		s := serveInMemory(t, api.Config{BodyTimeout: 150 * time.Millisecond}, options(io.Discard), slow)
+		for coding, sent := range packed {
+			req, err := http.NewRequest("POST", frontURL+"/slow", bytes.NewReader(sent))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if coding != "" {
+				req.Header.Set("Content-Encoding", coding)
+			}
+			resp, err := s.client.Do(req)
+			if err != nil {
+				t.Fatal(coding, err)
+			}
+			got, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if string(got) != "the body" || err != nil {
+				t.Errorf("%s: got %d %q, %v", coding, resp.StatusCode, got, err)
+			}
 		}
-		select {
-		case <-time.After(time.Second):
-		case <-r.Context().Done():
-			t.Error("the client is taken for gone")
-		}
-		_, _ = w.Write(body)
-	}))
-	for coding, pack := range map[string]func([]byte) []byte{"zstd": zstdPacked, "gzip": gzipped, "": bytes.Clone} {
-		req, err := http.NewRequest("POST", base+"/slow", bytes.NewReader(pack([]byte("the body"))))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if coding != "" {
-			req.Header.Set("Content-Encoding", coding)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(coding, err)
-		}
-		got, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if string(got) != "the body" || err != nil {
-			t.Errorf("%s: got %d %q, %v", coding, resp.StatusCode, got, err)
-		}
-	}
+	})
 }
 
 func TestStalledReadersAreCutOff(t *testing.T) {
@@ -382,28 +400,30 @@ func TestStalledReadersAreCutOff(t *testing.T) {
 }
 
 func TestSlowReadersGetTheWholeAnswer(t *testing.T) {
-	const size = 4 << 20
-	base := serve(t, api.Config{WriteTimeout: time.Second}, options(io.Discard), get("/long", func(w http.ResponseWriter, r *http.Request) {
-		piece := random(64 << 10)
-		for range size / len(piece) {
-			_, _ = w.Write(piece)
+	synctest.Test(t, func(t *testing.T) {
+		const size = 4 << 20
+		long := get("/long", func(w http.ResponseWriter, r *http.Request) {
+			piece := random(64 << 10)
+			for range size / len(piece) {
+				_, _ = w.Write(piece)
+			}
+		})
+		s := serveInMemory(t, api.Config{WriteTimeout: time.Second}, options(io.Discard), long)
+		c := s.send("GET /long HTTP/1.0\r\n\r\n")
+		start, n, buf := time.Now(), 0, make([]byte, 64<<10)
+		for {
+			m, err := c.Read(buf)
+			n += m
+			if err != nil {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
 		}
-	}))
-	c := send(t, base, "GET /long HTTP/1.0\r\n\r\n")
-	_ = c.(*net.TCPConn).SetReadBuffer(64 << 10)
-	start, n, buf := time.Now(), 0, make([]byte, 64<<10)
-	for {
-		m, err := c.Read(buf)
-		n += m
-		if err != nil {
-			break
+		if n < size {
+			t.Errorf("only %s of %s came", bin.Size(n), bin.Size(size))
 		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	if n < size {
-		t.Errorf("only %s of %s came", bin.Size(n), bin.Size(size))
-	}
-	if took := time.Since(start); took < time.Second {
-		t.Errorf("it took %v, which proves nothing", took)
-	}
+		if took := time.Since(start); took < time.Second {
+			t.Errorf("it took %v, which proves nothing", took)
+		}
+	})
 }

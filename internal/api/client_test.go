@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"symbolon/internal/api"
+	"symbolon/internal/waittest"
 )
 
 func TestClientIsTheRightmostUntrustedAddress(t *testing.T) {
@@ -38,7 +39,7 @@ func TestClientIsTheRightmostUntrustedAddress(t *testing.T) {
 		{"[fe80::1%eth0]:5", []string{"198.51.100.7"}, "fe80::1"},
 		{"nonsense", []string{"198.51.100.7"}, "nonsense"},
 	} {
-		log := &journal{}
+		log := &waittest.Log{}
 		f := api.New(api.Config{TrustedProxies: trusted}, options(log), []api.Route{get("/x", say("x"))})
 		r := httptest.NewRequest("GET", "/x", nil)
 		r.RemoteAddr = c.remote
@@ -58,7 +59,7 @@ func TestClientIsTheRightmostUntrustedAddress(t *testing.T) {
 
 // Without the setting anybody could write the header.
 func TestForwardedAddressesAreIgnoredUnlessAProxyIsTrusted(t *testing.T) {
-	log := &journal{}
+	log := &waittest.Log{}
 	f := api.New(api.Config{}, options(log), []api.Route{get("/x", say("x"))})
 	r := httptest.NewRequest("GET", "/x", nil)
 	r.RemoteAddr = "127.0.0.1:5"

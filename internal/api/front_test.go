@@ -15,10 +15,11 @@ import (
 	"symbolon/internal/api"
 	"symbolon/internal/fault"
 	"symbolon/internal/metric"
+	"symbolon/internal/waittest"
 )
 
 func TestPanicsAreAnsweredAndLogged(t *testing.T) {
-	log := &journal{}
+	log := &waittest.Log{}
 	base := serve(t, api.Config{MaxInFlight: 1}, options(log),
 		get("/before", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "1000")
@@ -53,16 +54,16 @@ func TestPanicsAreAnsweredAndLogged(t *testing.T) {
 			t.Errorf("afterwards: %v, %v", res, err)
 		}
 	}
-	log.await(t, "before the answer")
-	log.await(t, "amid the answer")
-	log.await(t, "front_test.go") // the stack
+	log.Await(t, "before the answer")
+	log.Await(t, "amid the answer")
+	log.Await(t, "front_test.go") // the stack
 	if text := log.String(); strings.Contains(text, "abort Handler") || !strings.Contains(text, `"path":"/abort","status":499`) {
 		t.Errorf("giving up on purpose is logged as something else: %s", text)
 	}
 }
 
 func TestFullServerRefusesAtOnce(t *testing.T) {
-	log := &journal{}
+	log := &waittest.Log{}
 	enter, leave := make(chan struct{}), make(chan struct{})
 	refused := metric.Refused.Value("busy")
 	work := api.Route{Methods: []string{"POST"}, Pattern: "/work", Fail: api.FailError, Handle: func(w http.ResponseWriter, r *http.Request) {
@@ -124,14 +125,14 @@ func TestNegativeLimitIsUnlimited(t *testing.T) {
 }
 
 func TestValidRequestIDsAreKept(t *testing.T) {
-	log := &journal{}
+	log := &waittest.Log{}
 	var inside string
 	f := api.New(api.Config{}, options(log), []api.Route{get("/x", func(w http.ResponseWriter, r *http.Request) { inside = api.RequestID(r.Context()) })})
 	for _, id := range []string{"abc-123_X.y:z=+/@", strings.Repeat("a", 128)} {
 		if w := do(f, "GET", "/x", "", "X-Request-ID", id); w.Header().Get("X-Request-ID") != id || inside != id {
 			t.Errorf("%s: got %q outside, %q inside", id, w.Header().Get("X-Request-ID"), inside)
 		}
-		log.await(t, `"request_id":"`+id+`"`)
+		log.Await(t, `"request_id":"`+id+`"`)
 	}
 	seen := map[string]bool{}
 	for _, id := range []string{"", strings.Repeat("a", 129), "a b", "a\x1b[31m", "{}", "\u00fc", "", ""} {
@@ -147,7 +148,7 @@ func TestValidRequestIDsAreKept(t *testing.T) {
 }
 
 func TestEachRequestIsLoggedOnce(t *testing.T) {
-	log := &journal{}
+	log := &waittest.Log{}
 	f := api.New(api.Config{}, options(log), []api.Route{post("/echo", echo)})
 	before := metric.Requests.Value("/echo", "200")
 	do(f, "POST", "/echo?secret=1", "12345", "User-Agent", "FirefoxProfiler/1.0 (+https://x)", "X-Request-ID", "id1")
@@ -173,7 +174,7 @@ func TestEachRequestIsLoggedOnce(t *testing.T) {
 		t.Errorf("%d requests are counted", got)
 	}
 	do(f, "GET", "/__lbheartbeat__", "")
-	log.await(t, `"level":"DEBUG","msg":"request"`)
+	log.Await(t, `"level":"DEBUG","msg":"request"`)
 }
 
 func TestUnknownPathsDoNotMakeMetrics(t *testing.T) {
@@ -195,7 +196,7 @@ func TestUnknownPathsDoNotMakeMetrics(t *testing.T) {
 }
 
 func TestClientsThatLeftAreLoggedAs499(t *testing.T) {
-	log := &journal{}
+	log := &waittest.Log{}
 	f := api.New(api.Config{}, options(log), []api.Route{get("/wait", func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() })})
 	ctx, leave := context.WithCancel(context.Background())
 	leave()
@@ -208,7 +209,7 @@ func TestClientsThatLeftAreLoggedAs499(t *testing.T) {
 		}()
 		f.ServeHTTP(w, httptest.NewRequest("GET", "/wait", nil).WithContext(ctx))
 	}()
-	log.await(t, `"status":499`)
+	log.Await(t, `"status":499`)
 	if w.Body.Len() > 0 {
 		t.Errorf("they got %q", w.Body)
 	}

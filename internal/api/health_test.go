@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"symbolon/internal/api"
+	"symbolon/internal/waittest"
 )
 
 func TestHeartbeatReportsChecks(t *testing.T) {
@@ -161,26 +162,18 @@ func TestShutdownCompletesRunningRequests(t *testing.T) {
 		t.Errorf("before: /readyz says %d", w.Code)
 	}
 	stop()
-	for range 500 {
-		if w := do(f, "GET", "/readyz", ""); w.Code == 503 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
+	waittest.Until(t, "/readyz has status 503", func() bool { return do(f, "GET", "/readyz", "").Code == 503 })
+	if w := do(f, "GET", "/readyz", ""); !strings.Contains(w.Body.String(), "stopping") {
+		t.Errorf("while stopping: the body of /readyz is %s", w.Body)
 	}
-	if w := do(f, "GET", "/readyz", ""); w.Code != 503 || !strings.Contains(w.Body.String(), "stopping") {
-		t.Errorf("while stopping: /readyz says %d %s", w.Code, w.Body)
-	}
-	for range 500 {
+	waittest.Until(t, "new connections are refused", func() bool {
 		c, err := net.Dial("tcp", ln.Addr().String())
 		if err != nil {
-			break
+			return true
 		}
 		_ = c.Close()
-		time.Sleep(10 * time.Millisecond)
-	}
-	if _, err := net.Dial("tcp", ln.Addr().String()); err == nil {
-		t.Error("new connections are taken")
-	}
+		return false
+	})
 	close(leave)
 	if text := <-got; text != "done" {
 		t.Errorf("the request that ran got %q", text)
@@ -195,7 +188,7 @@ func TestShutdownHasATimeLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := &journal{}
+	log := &waittest.Log{}
 	enter := make(chan struct{})
 	f := api.New(api.Config{ShutdownTimeout: 50 * time.Millisecond}, options(log), []api.Route{
 		get("/stuck", func(w http.ResponseWriter, r *http.Request) {
@@ -216,8 +209,8 @@ func TestShutdownHasATimeLimit(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("it waits")
 	}
-	log.await(t, "exceeded the time limit at shutdown")
-	log.await(t, `"status":499`)
+	log.Await(t, "exceeded the time limit at shutdown")
+	log.Await(t, `"status":499`)
 }
 
 func TestServeReturnsTheErrorOfAListener(t *testing.T) {

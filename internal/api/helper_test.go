@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -9,42 +8,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"symbolon/internal/api"
+	"symbolon/internal/waittest"
 )
-
-// journal is a log that tests can read.
-type journal struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (j *journal) Write(b []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.buf.Write(b)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.buf.String()
-}
-
-// await waits until the log has a text.
-func (j *journal) await(t *testing.T, text string) {
-	t.Helper()
-	for range 500 {
-		if strings.Contains(j.String(), text) {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("%q never came into the log, which is\n%s", text, j)
-}
 
 func options(log io.Writer) api.Options {
 	return api.Options{
@@ -65,17 +34,53 @@ func serve(t *testing.T, cfg api.Config, opt api.Options, routes ...api.Route) (
 	if err != nil {
 		t.Fatal(err)
 	}
+	serveOn(t, smallBuffers{ln}, api.New(cfg, opt, routes))
+	return "http://" + ln.Addr().String()
+}
+
+func serveOn(t *testing.T, ln net.Listener, f *api.Front) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	f := api.New(cfg, opt, routes)
-	go func() { ended <- f.Serve(ctx, smallBuffers{ln}) }()
+	go func() { ended <- f.Serve(ctx, ln) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
 			t.Errorf("Serve: %v", err)
 		}
 	})
-	return "http://" + ln.Addr().String()
+}
+
+// inMemory is a front in a bubble of synctest, where pauses and timeouts cost nothing.
+type inMemory struct {
+	t      *testing.T
+	ln     *waittest.Listener
+	client *http.Client
+}
+
+// frontURL is the address of every inMemory.
+const frontURL = "http://front"
+
+func serveInMemory(t *testing.T, cfg api.Config, opt api.Options, routes ...api.Route) *inMemory {
+	t.Helper()
+	ln := waittest.Listen()
+	serveOn(t, ln, api.New(cfg, opt, routes))
+	m := &inMemory{t, ln, &http.Client{Transport: &http.Transport{DialContext: ln.DialContext}}}
+	t.Cleanup(m.client.CloseIdleConnections)
+	return m
+}
+
+// send opens a connection and sends the beginning of a request.
+func (m *inMemory) send(text string) net.Conn {
+	m.t.Helper()
+	c, err := m.ln.DialContext(m.t.Context(), "", "")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(func() { _ = c.Close() })
+	if _, err := io.WriteString(c, text); err != nil {
+		m.t.Fatal(err)
+	}
+	return c
 }
 
 // smallBuffers makes connections whose kernel buffers hold little, so that the

@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"symbolon/internal/api"
@@ -25,24 +25,25 @@ var counts = api.Route{Methods: []string{"POST"}, Pattern: "/count", Handle: fun
 	fmt.Fprint(w, n, err)
 }}
 
+// large answers with 25 MiB.
+var large = post("/large", func(w http.ResponseWriter, r *http.Request) {
+	_, err := io.Copy(io.Discard, r.Body)
+	for i := 0; i < 400 && err == nil; i++ {
+		_, err = w.Write(make([]byte, 64<<10))
+	}
+})
+
 func TestSlowBodiesDoNotTakeAPlace(t *testing.T) {
-	base := serve(t, api.Config{MaxInFlight: 1}, options(io.Discard), counts)
-	for range 20 {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
-		if err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, api.Config{MaxInFlight: 1}, options(io.Discard), counts)
+		for range 20 {
+			s.send("POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nthe beginning")
 		}
-		defer conn.Close()
-		fmt.Fprintf(conn, "POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nthe beginning")
-	}
-	time.Sleep(50 * time.Millisecond)
-	res, err := http.Post(base+"/count", "", strings.NewReader("quick"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if body, _ := io.ReadAll(res.Body); res.StatusCode != 200 || string(body) != "5 <nil>" {
-		t.Errorf("a quick request got %d %s", res.StatusCode, body)
-	}
+		synctest.Wait()
+		if got := upload(t, s.client, frontURL+"/count", 5); got != "5 <nil>" {
+			t.Errorf("a quick request got %s", got)
+		}
+	})
 }
 
 func TestBodiesOfAnySizeAreComplete(t *testing.T) {
@@ -105,34 +106,19 @@ func TestClientHasItsLimit(t *testing.T) {
 // TestSlowClientsOfAFullServerAreCutOff fills all places with clients that stall,
 // in the middle of what they send and of what they read.
 func TestSlowClientsOfAFullServerAreCutOff(t *testing.T) {
-	large := api.Route{Methods: []string{"POST"}, Pattern: "/large", Handle: func(w http.ResponseWriter, r *http.Request) {
-		_, err := io.Copy(io.Discard, r.Body)
-		for i := 0; i < 400 && err == nil; i++ {
-			_, err = w.Write(make([]byte, 64<<10))
-		}
-	}}
 	for name, sent := range map[string]int{"sending": 20_000, "reading": 50_000} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			base := serve(t, api.Config{MaxInFlight: 2}, options(io.Discard), large, counts)
+		synctest.Test(t, func(t *testing.T) {
+			s := serveInMemory(t, api.Config{MaxInFlight: 2}, options(io.Discard), large, counts)
 			for range 2 {
-				conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer conn.Close()
-				fmt.Fprintf(conn, "POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n%s", make([]byte, sent))
+				s.send("POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n" + strings.Repeat("x", sent))
 			}
-			time.Sleep(200 * time.Millisecond)
-			if got := upload(t, base+"/count", 5); !strings.Contains(got, "503") {
-				t.Fatalf("a full server says %s", got)
+			synctest.Wait()
+			if got := upload(t, s.client, frontURL+"/count", 5); !strings.Contains(got, "503") {
+				t.Fatalf("%s: a full server says %s", name, got)
 			}
-			start := time.Now()
-			for upload(t, base+"/count", 5) != "5 <nil>" {
-				if time.Since(start) > 15*time.Second {
-					t.Fatal("the places are still taken")
-				}
-				time.Sleep(50 * time.Millisecond)
+			time.Sleep(2 * time.Second)
+			if got := upload(t, s.client, frontURL+"/count", 5); got != "5 <nil>" {
+				t.Errorf("%s: two seconds later the server says %s", name, got)
 			}
 		})
 	}
@@ -154,7 +140,7 @@ func busy(t *testing.T) (base string, release func()) {
 	flow := counts
 	flow.Pattern, flow.MaxHeld = "/flow", 64<<10
 	base = serve(t, api.Config{}, opt, block, counts, flow)
-	go upload(t, base+"/block", 400_000)
+	go upload(t, http.DefaultClient, base+"/block", 400_000)
 	<-begun
 	return base, release
 }
@@ -170,9 +156,9 @@ func TestMediumRequestsDoNotWaitForLargeOnes(t *testing.T) {
 	opt := options(io.Discard)
 	opt.Memory = 64 << 20
 	base := serve(t, api.Config{}, opt, block, counts)
-	go upload(t, base+"/block", 8_000_000)
+	go upload(t, http.DefaultClient, base+"/block", 8_000_000)
 	<-begun
-	if got := upload(t, base+"/count", 150_000); got != "150000 <nil>" {
+	if got := upload(t, http.DefaultClient, base+"/count", 150_000); got != "150000 <nil>" {
 		t.Errorf("a medium request: %s", got)
 	}
 	close(end)
@@ -215,13 +201,13 @@ func TestCompressedBodiesReserveTheirDecodedSize(t *testing.T) {
 func TestLargeBodiesWaitForMemory(t *testing.T) {
 	base, release := busy(t)
 	large := make(chan string, 1)
-	if got := upload(t, base+"/count", 20); got != "20 <nil>" { // what fits does not wait
+	if got := upload(t, http.DefaultClient, base+"/count", 20); got != "20 <nil>" { // what fits does not wait
 		t.Errorf("a small body: %s", got)
 	}
-	if got := upload(t, base+"/flow", 400_000); got != "400000 <nil>" { // it needs little, whatever it has
+	if got := upload(t, http.DefaultClient, base+"/flow", 400_000); got != "400000 <nil>" { // it needs little, whatever it has
 		t.Errorf("a large body that is not held: %s", got)
 	}
-	go func() { large <- upload(t, base+"/count", 400_000) }()
+	go func() { large <- upload(t, http.DefaultClient, base+"/count", 400_000) }()
 	select {
 	case got := <-large:
 		t.Errorf("a large body did not wait: %s", got)
@@ -236,45 +222,26 @@ func TestLargeBodiesWaitForMemory(t *testing.T) {
 // TestSlowClientIsCutOffUnderMemoryPressure lets one client hold all of it, by sending or by
 // reading slowly, while another one wants some.
 func TestSlowClientIsCutOffUnderMemoryPressure(t *testing.T) {
-	for name, slow := range map[string]func(net.Conn){
-		"sending": func(c net.Conn) {
-			fmt.Fprintf(c, "POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n%s", make([]byte, 20_000))
-		},
-		"reading": func(c net.Conn) {
-			fmt.Fprintf(c, "POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n%s", make([]byte, 400_000))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+	for name, sent := range map[string]int{"sending": 20_000, "reading": 400_000} {
+		synctest.Test(t, func(t *testing.T) {
 			opt := options(io.Discard)
 			opt.Memory = 2 << 20
-			large := api.Route{Methods: []string{"POST"}, Pattern: "/large", Handle: func(w http.ResponseWriter, r *http.Request) {
-				_, err := io.Copy(io.Discard, r.Body)
-				for i := 0; i < 400 && err == nil; i++ {
-					_, err = w.Write(make([]byte, 64<<10))
-				}
-			}}
-			base := serve(t, api.Config{}, opt, large, counts)
-			conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			slow(conn)
-			time.Sleep(100 * time.Millisecond)
+			s := serveInMemory(t, api.Config{}, opt, large, counts)
+			s.send("POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n" + strings.Repeat("x", sent))
+			synctest.Wait()
 			start := time.Now()
-			if got := upload(t, base+"/count", 400_000); got != "400000 <nil>" {
-				t.Errorf("who wanted memory got %q", got)
+			if got := upload(t, s.client, frontURL+"/count", 400_000); got != "400000 <nil>" {
+				t.Errorf("%s: another client that needs memory got %q", name, got)
 			}
-			if took := time.Since(start); took > 10*time.Second {
-				t.Errorf("after %v", took)
+			if took := time.Since(start); took > 2*time.Second {
+				t.Errorf("%s: the other client waited %v", name, took)
 			}
 		})
 	}
 }
 
-func upload(t *testing.T, url string, n int) string {
-	res, err := http.Post(url, "", bytes.NewReader(make([]byte, n)))
+func upload(t *testing.T, client *http.Client, url string, n int) string {
+	res, err := client.Post(url, "", bytes.NewReader(make([]byte, n)))
 	if err != nil {
 		t.Error(err)
 		return ""
@@ -289,7 +256,9 @@ func upload(t *testing.T, url string, n int) string {
 
 // A request that is not admitted gets the answer before its body is read, and the
 // connection ends. Others are not affected.
-func TestRequestIsRefusedBeforeItsBody(t *testing.T) {
+func TestRequestIsRefusedBeforeItsBody(t *testing.T) { synctest.Test(t, requestIsRefusedBeforeItsBody) }
+
+func requestIsRefusedBeforeItsBody(t *testing.T) {
 	guarded := counts
 	guarded.Pattern, guarded.Admit = "/guarded", func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Header.Get("Authorization") == "good" {
@@ -298,29 +267,29 @@ func TestRequestIsRefusedBeforeItsBody(t *testing.T) {
 		api.Fail(w, r, http.StatusUnauthorized, "")
 		return false
 	}
-	base := serve(t, api.Config{}, options(io.Discard), guarded)
+	s := serveInMemory(t, api.Config{}, options(io.Discard), guarded)
 	for _, more := range []string{"Content-Length: 1000000", "Content-Length: 100000", "Content-Length: 100000\r\nExpect: 100-continue", "Transfer-Encoding: chunked", "Content-Length: 0"} {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = conn.SetDeadline(time.Now().Add(time.Minute))
 		start := time.Now()
-		fmt.Fprintf(conn, "POST /guarded HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", more)
-		in := bufio.NewReader(conn)
+		in := bufio.NewReader(s.send("POST /guarded HTTP/1.1\r\nHost: x\r\n" + more + "\r\n\r\n"))
 		res, err := http.ReadResponse(in, nil)
-		if err != nil || res.StatusCode != http.StatusUnauthorized || time.Since(start) > 5*time.Second {
-			t.Errorf("%q: %v, %v after %v", more, res, err, time.Since(start))
-		} else if _, _ = io.Copy(io.Discard, res.Body); more != "Content-Length: 0" {
+		if err != nil {
+			t.Fatalf("%q: %v", more, err)
+		}
+		if res.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%q: status %d, want 401", more, res.StatusCode)
+		}
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%q: the answer came after %v", more, took)
+		}
+		if _, _ = io.Copy(io.Discard, res.Body); more != "Content-Length: 0" {
 			if _, err := in.ReadByte(); err != io.EOF {
 				t.Errorf("%q: the connection goes on: %v", more, err)
 			}
 		}
-		conn.Close()
 	}
-	r, _ := http.NewRequest("POST", base+"/guarded", strings.NewReader("12345"))
+	r, _ := http.NewRequest("POST", frontURL+"/guarded", strings.NewReader("12345"))
 	r.Header.Set("Authorization", "good")
-	res, err := http.DefaultClient.Do(r)
+	res, err := s.client.Do(r)
 	if err != nil || res.StatusCode != http.StatusOK || res.Close {
 		t.Fatalf("who is admitted: %v, %v", res, err)
 	}
@@ -356,7 +325,7 @@ func TestOneRequestAtATimeReservesMore(t *testing.T) {
 	base := serve(t, api.Config{}, opt, growing)
 	start := time.Now()
 	for range 2 {
-		all.Go(func() { upload(t, base+"/growing", 200_000) })
+		all.Go(func() { upload(t, http.DefaultClient, base+"/growing", 200_000) })
 	}
 	all.Wait()
 	if met.Load() != 1 || refused.Load() != 1 || time.Since(start) > 10*time.Second {
@@ -364,7 +333,9 @@ func TestOneRequestAtATimeReservesMore(t *testing.T) {
 	}
 }
 
-func TestReservationsAreMetInTurn(t *testing.T) {
+func TestReservationsAreMetInTurn(t *testing.T) { synctest.Test(t, reservationsAreMetInTurn) }
+
+func reservationsAreMetInTurn(t *testing.T) {
 	var all, inside sync.WaitGroup
 	var now, most atomic.Int32
 	inside.Add(2)
@@ -384,17 +355,20 @@ func TestReservationsAreMetInTurn(t *testing.T) {
 	greedy.MaxHeld = 400_000
 	opt := options(io.Discard)
 	opt.Memory = 2 << 20 // half of it is for large requests
-	base := serve(t, api.Config{}, opt, greedy)
+	s := serveInMemory(t, api.Config{}, opt, greedy)
 	start := time.Now()
 	for range 2 {
 		all.Go(func() {
-			if got := upload(t, base+"/greedy", 200_000); got != "200000 <nil>" {
+			if got := upload(t, s.client, frontURL+"/greedy", 200_000); got != "200000 <nil>" {
 				t.Error(got)
 			}
 		})
 	}
 	all.Wait()
-	if most.Load() != 1 || time.Since(start) > 10*time.Second {
-		t.Errorf("%d at a time, after %v", most.Load(), time.Since(start))
+	if n := most.Load(); n != 1 {
+		t.Errorf("%d reservations at a time, want 1", n)
+	}
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("both took %v", took)
 	}
 }

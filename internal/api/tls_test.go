@@ -17,6 +17,7 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/fixture"
+	"symbolon/internal/waittest"
 )
 
 // writePair writes a new certificate with its key into a folder.
@@ -115,7 +116,7 @@ func TestServerSpeaksTLSBesidePlainHTTP(t *testing.T) {
 }
 
 func TestNewCertificateIsUsedWithoutARestart(t *testing.T) {
-	dir, log := t.TempDir(), &journal{}
+	dir, log := t.TempDir(), &waittest.Log{}
 	writePair(t, dir, "first")
 	addr, _ := serveTLS(t, dir, log)
 	if got := shown(t, addr); got != "first" {
@@ -143,7 +144,7 @@ func TestCertificateThatDoesNotLoadLeavesTheOldOneInUse(t *testing.T) {
 		"a removed file": func(cfg api.TLSConfig) { _ = os.Remove(cfg.Key) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, log := t.TempDir(), &journal{}
+			dir, log := t.TempDir(), &waittest.Log{}
 			writePair(t, dir, "first")
 			addr, _ := serveTLS(t, dir, log)
 			harm(pairIn(dir))

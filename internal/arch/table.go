@@ -109,9 +109,11 @@ func parseRoom(line string) (*room, error) {
 	return r, nil
 }
 
-// isTestOnly reports whether the package builds test data or is the conformance
-// suite of a family.
-func (r *room) isTestOnly() bool { return r.path == "fixture" || strings.HasSuffix(r.path, "test") }
+// isTestOnly reports whether only tests may import the package: it has test data,
+// servers for tests or the conformance suite of a family.
+func (r *room) isTestOnly() bool {
+	return r.path == "fixture" || r.path == "trial" || r.isChildOf("trial") || strings.HasSuffix(r.path, "test")
+}
 
 // isChildOf reports whether r belongs to the family of root.
 func (r *room) isChildOf(root string) bool { return strings.HasPrefix(r.path, root+"/") }

@@ -7,12 +7,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"symbolon/internal/bin"
 )
 
-func TestBudgetIsNotExceeded(t *testing.T) {
+func TestBudgetIsNotExceeded(t *testing.T) { synctest.Test(t, budgetIsNotExceeded) }
+
+func budgetIsNotExceeded(t *testing.T) {
 	b := bin.NewBudget(100)
 	var used, served atomic.Int64
 	var wg sync.WaitGroup
@@ -55,7 +58,9 @@ func TestBudgetIsNotExceeded(t *testing.T) {
 	release()
 }
 
-func TestCanceledAcquireUnblocksQueue(t *testing.T) {
+func TestCanceledAcquireUnblocksQueue(t *testing.T) { synctest.Test(t, canceledAcquireUnblocksQueue) }
+
+func canceledAcquireUnblocksQueue(t *testing.T) {
 	b := bin.NewBudget(10)
 	release, _ := b.Acquire(t.Context(), 5)
 	defer release()
@@ -65,7 +70,7 @@ func TestCanceledAcquireUnblocksQueue(t *testing.T) {
 		_, err := b.Acquire(ctx, 10)
 		large <- err
 	}()
-	time.Sleep(5 * time.Millisecond)
+	synctest.Wait()
 	go func() {
 		r, err := b.Acquire(t.Context(), 5)
 		small <- err

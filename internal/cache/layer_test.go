@@ -15,6 +15,7 @@ import (
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/fault"
 	"symbolon/internal/metric"
+	"symbolon/internal/waittest"
 )
 
 func store(t *testing.T) *disk.Store {
@@ -115,15 +116,6 @@ func get(t *testing.T, c cache.Tier, kind cache.Kind, key cache.Key) string {
 	return out.String()
 }
 
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not in a minute: %s", what)
-		}
-	}
-}
-
 var key = cache.KeyOf("key")
 
 func TestLayerIsATier(t *testing.T) {
@@ -177,7 +169,7 @@ func TestEntriesAndFaultsGoFarLater(t *testing.T) {
 	}
 	other := cache.KeyOf("other")
 	l.Remember(t.Context(), cache.Meta, other, fault.New(fault.Denied, "p", "d"), time.Hour)
-	eventually(t, "the last one has arrived", func() bool {
+	waittest.Until(t, "the last one has arrived", func() bool {
 		_, err := far.Get(t.Context(), cache.Meta, other)
 		return time.Until(cache.Expires(err)) > 59*time.Minute
 	})
@@ -203,7 +195,7 @@ func TestWhatIsForgottenOnItsWayDoesNotArrive(t *testing.T) {
 	close(far.gate)
 	go func() { <-far.began }()
 	put(t, l, cache.Meta, key, "the last one")
-	eventually(t, "the last one has arrived", func() bool { return get(t, far, cache.Meta, key) != "" })
+	waittest.Until(t, "the last one has arrived", func() bool { return get(t, far, cache.Meta, key) != "" })
 	for _, key := range []cache.Key{key, other} {
 		for _, c := range []cache.Tier{l, near, far} {
 			if got := get(t, c, cache.Symcache, key); got != "" {
@@ -233,7 +225,7 @@ func TestALeaseIsGivenBackBehindWhatWasPut(t *testing.T) {
 		t.Error("the lease was released before the table was there")
 	}
 	close(far.gate)
-	eventually(t, "the lease is released", func() bool {
+	waittest.Until(t, "the lease is released", func() bool {
 		release, ok := l.Acquire(t.Context(), key)
 		release()
 		return ok

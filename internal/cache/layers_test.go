@@ -4,11 +4,13 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/fault"
+	"symbolon/internal/waittest"
 )
 
 // last is the last one of three tiers. Its leases are those of the layer before
@@ -30,7 +32,11 @@ func layers(t *testing.T, mid, end *shared) (*cache.Layer, cache.Tier) {
 	return all, near
 }
 
-func TestALeaseIsGivenBackBehindAllTiers(t *testing.T) {
+func TestLeaseIsReleasedAfterAllTiersHaveTheTable(t *testing.T) {
+	synctest.Test(t, leaseIsReleasedAfterAllTiersHaveTheTable)
+}
+
+func leaseIsReleasedAfterAllTiersHaveTheTable(t *testing.T) {
 	for _, slow := range []string{"middle", "end"} {
 		mid, end := &shared{Store: store(t)}, &shared{Store: store(t)}
 		late := map[string]*shared{"middle": mid, "end": end}[slow]
@@ -44,13 +50,13 @@ func TestALeaseIsGivenBackBehindAllTiers(t *testing.T) {
 		<-late.began
 		release()
 		quick := map[*shared]*shared{mid: end, end: mid}[late]
-		eventually(t, "the quick one has it", func() bool { return get(t, quick, cache.Symcache, key) != "" })
-		time.Sleep(20 * time.Millisecond)
+		waittest.Until(t, "the quick one has it", func() bool { return get(t, quick, cache.Symcache, key) != "" })
+		synctest.Wait()
 		if _, held := mid.seen(); !held {
 			t.Errorf("the lease was released before the %s had the table", slow)
 		}
 		close(late.gate)
-		eventually(t, "the lease is released", func() bool {
+		waittest.Until(t, "the lease is released", func() bool {
 			_, held := mid.seen()
 			return !held
 		})
@@ -72,7 +78,7 @@ func TestWhatOnlyTheLastTierKnowsComesIntoAll(t *testing.T) {
 	if _, err := all.Get(t.Context(), cache.Meta, other); fault.KindOf(err) != fault.Denied {
 		t.Errorf("got %v", err)
 	}
-	eventually(t, "it is in all of them", func() bool {
+	waittest.Until(t, "it is in all of them", func() bool {
 		_, err := mid.Get(t.Context(), cache.Meta, other)
 		return get(t, near, cache.Symcache, key) != "" && get(t, mid, cache.Symcache, key) != "" && fault.KindOf(err) == fault.Denied
 	})
@@ -116,7 +122,7 @@ func TestLayersEnd(t *testing.T) {
 	<-end.began
 	release()
 	all.Close()
-	eventually(t, "the lease is released", func() bool {
+	waittest.Until(t, "the lease is released", func() bool {
 		_, held := mid.seen()
 		return !held
 	})

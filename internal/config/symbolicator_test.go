@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -179,10 +180,19 @@ func TestSourcesOfSymbolicatorAreReadAsTheyAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := c.Sources; len(s) != 4 || s[0].ID != "a" || s[1].ID != "a-3" || s[2].ID != "a-2" || s[3].ID != "a-4" ||
-		len(s[0].Headers) != 1 || s[0].Headers["good"].Reveal() != "canary" || s[0].Path != "" || s[1].Path != "/nonexistent" ||
-		s[2].ClientEmail != "" || s[2].BearerToken.Reveal() != "canary" || !s[3].AccessKey.IsZero() {
-		t.Errorf("%+v", s)
+	var got []string
+	for _, s := range c.Sources {
+		got = append(got, fmt.Sprintf("%s path=%q headers=%d good=%q email=%q token=%q key=%v", s.ID, s.Path, len(s.Headers),
+			s.Headers["good"].Reveal(), s.ClientEmail, s.BearerToken.Reveal(), !s.AccessKey.IsZero()))
+	}
+	want := []string{
+		`a path="" headers=1 good="canary" email="" token="" key=false`,
+		`a-3 path="/nonexistent" headers=0 good="" email="" token="" key=false`,
+		`a-2 path="" headers=0 good="" email="" token="canary" key=false`,
+		`a-4 path="" headers=0 good="" email="" token="" key=false`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	all := strings.Join(loaded.Notices, "\n")
 	for _, want := range []string{

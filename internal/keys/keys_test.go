@@ -82,8 +82,17 @@ func changeConcurrently(t *testing.T, b bucket.Bucket) {
 	for _, k := range list {
 		found[k.Name] = true
 	}
-	if err != nil || len(list) != nodes*each || len(found) != nodes*each || found["goes"] {
-		t.Errorf("%d keys of %d: %v, %v", len(list), nodes*each, found, err)
+	if err != nil {
+		t.Error(err)
+	}
+	if len(list) != nodes*each {
+		t.Errorf("%d keys, want %d", len(list), nodes*each)
+	}
+	if len(found) != nodes*each {
+		t.Errorf("%d names, want %d", len(found), nodes*each)
+	}
+	if found["goes"] {
+		t.Error("a revoked key is listed")
 	}
 }
 
@@ -126,8 +135,14 @@ func TestTooManyKeysAreRefused(t *testing.T) {
 		_, _, last = r.Create(t.Context(), strings.Repeat("n", 200_000), keys.Upload)
 	}
 	list, err := r.List(t.Context())
-	if last == nil || err != nil || len(list) != made-1 || len(list) == 0 {
-		t.Fatalf("%d keys, %v, %v", len(list), err, last)
+	if last == nil {
+		t.Fatalf("%d keys were created", made)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != made-1 || len(list) == 0 {
+		t.Fatalf("%d keys after %d calls, the last of which was refused", len(list), made)
 	}
 	if err := r.Revoke(t.Context(), list[0].ID); err != nil {
 		t.Error(err)

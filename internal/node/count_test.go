@@ -9,13 +9,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"symbolon/internal/explain"
 	"symbolon/internal/fixture"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 const craneIDs = `"type":"pe","debug_id":"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0-1","debug_file":"crane.pdb","code_file":"crane.dll","code_id":"5ab380779000"`
@@ -135,7 +135,7 @@ func TestAFileIsKnownWithoutItself(t *testing.T) {
 	if n := total(); n != asked {
 		t.Errorf("other purposes make %d requests more", n-asked)
 	}
-	trial.Await(t, "the table is there", func() bool { return stored(t, data, "symcache") == 1 })
+	waittest.Until(t, "the table is there", func() bool { return stored(t, data, "symcache") == 1 })
 	s.stop()
 	for _, u := range ups {
 		u.Do("", trial.Status(http.StatusInternalServerError))
@@ -219,7 +219,7 @@ func TestManyAtOnceAskOnce(t *testing.T) {
 				answers[fmt.Sprint(r.Code, " ", r.frame(), " ", r.module().words())]++
 			})
 		}
-		time.Sleep(200 * time.Millisecond) // most have come by now
+		waittest.Until(t, "all requests have come", func() bool { return int(s.requests.Load()) == clients })
 		close(until)
 		wg.Wait()
 		if want := "200 symbolicated [notfound notfound notfound ok/ok]"; answers[want] != clients {

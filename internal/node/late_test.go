@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // A file that appears after a request stays missing until its negative entry is
@@ -78,17 +78,11 @@ func TestEachForgetReachesOtherNodes(t *testing.T) {
 	// has the answer.
 	again := func(what string, is func(reply) bool) {
 		t.Helper()
-		for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		waittest.Until(t, what, func() bool {
 			b.stop()
 			b = open(t, data, config)
-			r := b.symbolicate(t, "", trial.Kettle, "")
-			if is(r) {
-				return
-			}
-			if time.Now().After(end) {
-				t.Fatalf("%s: %s", what, r.Text)
-			}
-		}
+			return is(b.symbolicate(t, "", trial.Kettle, ""))
+		})
 	}
 	again("not found", func(r reply) bool { return r.module().Status == "missing" })
 	asked := u.Count(trial.KettlePath)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // The work of a request whose client left ends, but a download that others wait
@@ -28,7 +29,7 @@ func TestADownloadGoesOnWhenItsFirstClientLeaves(t *testing.T) {
 		}
 		left <- err
 	}()
-	trial.Await(t, "the download", func() bool { return u.Count(trial.KettlePath) == 1 })
+	waittest.Until(t, "the download", func() bool { return u.Count(trial.KettlePath) == 1 })
 	stays := make(chan reply)
 	go func() { stays <- s.symbolicate(t, "", trial.Kettle, "") }()
 	leave()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // The request of a response in lines: two modules, one available at once and one with
@@ -155,17 +156,11 @@ func TestADisconnectEndsTheRequest(t *testing.T) {
 	l.want(quickLines...)
 	l.leave()
 	l.next(1)
-	second := s.lines(t, held)
-	for end := time.Now().Add(time.Minute); ; second = s.lines(t, held) { // 503 until the place is free
-		line := <-second.lines
-		if strings.Contains(line, `"type"`) {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the request still counts: %s", line)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	var second *lineReader
+	waittest.Until(t, "the place of the request is free", func() bool { // 503 before
+		second = s.lines(t, held)
+		return strings.Contains(<-second.lines, `"type"`)
+	})
 	second.next(3)
 	close(gate)
 	second.want("completed", "module 1 found", "stacktrace 1 [{symbolicated} {symbolicated}]", "stacktrace 2 [{symbolicated}]")

@@ -6,13 +6,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"symbolon/internal/explain"
 	"symbolon/internal/fixture"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 const (
@@ -67,11 +67,7 @@ const (
 // built waits for n tables.
 func built(t *testing.T, data string, n int) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); stored(t, data, "symcache") < n; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("there are %d tables", stored(t, data, "symcache"))
-		}
-	}
+	waittest.Until(t, fmt.Sprint(n, " tables are stored"), func() bool { return stored(t, data, "symcache") >= n })
 }
 
 // A program and its table after a restart give the same lines of its mapping; nothing
@@ -140,13 +136,7 @@ func TestANewMappingReplacesTheTable(t *testing.T) {
 				t.Fatalf("%d requests for the mapping: %s", u.Count(unityPath+"il2cpp"), r.Text)
 			}
 			s.forget(t, unity)
-			end := time.Now().Add(20 * time.Second)
-			for s.symbolicate(t, "", unity, "").places(t) != inCSharp {
-				if time.Now().After(end) {
-					t.Fatal("the mapping is not used")
-				}
-				time.Sleep(5 * time.Millisecond)
-			}
+			waittest.Until(t, "the mapping is used", func() bool { return s.symbolicate(t, "", unity, "").places(t) == inCSharp })
 			built(t, data, 2)
 			if n := u.Count(unityPath + "il2cpp"); n != 2 {
 				t.Errorf("%d requests for the mapping", n)

@@ -62,8 +62,14 @@ func restricted(t *testing.T, at string) {
 		r := s.symbolicate(t, "", trial.Kettle, `,"sources":[`+named+`]`)
 		told := strings.Contains(r.Text, `"download failed: destination is restricted"`)
 		silent := strings.Contains(named, "has_index") || strings.Contains(named, `"sentry"`) // a list that cannot be fetched is empty
-		if r.Status != "completed" || r.module().Status == "found" || told == silent || strings.Contains(r.Text, `"status":"ok"`) {
+		if r.Status != "completed" {
 			t.Errorf("%s: %s", named, r.Text)
+		}
+		if r.module().Status == "found" || strings.Contains(r.Text, `"status":"ok"`) {
+			t.Errorf("%s: the module is found: %s", named, r.Text)
+		}
+		if told == silent {
+			t.Errorf("%s: the failure is reported: %v, want %v: %s", named, told, !silent, r.Text)
 		}
 	}
 	r := s.symbolicate(t, "", module, scraping)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"symbolon/internal/config"
@@ -19,8 +20,9 @@ import (
 // outlives it.
 type station struct {
 	*node.Node
-	url  string
-	stop func()
+	url      string
+	requests atomic.Int32
+	stop     func()
 }
 
 // open opens a node over a configuration.
@@ -40,8 +42,12 @@ func open(t *testing.T, data, config string) *station {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(front)
-	s := &station{Node: n, url: server.URL}
+	s := &station{Node: n}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.requests.Add(1)
+		front.ServeHTTP(w, r)
+	}))
+	s.url = server.URL
 	s.stop = func() {
 		if s.Node != nil {
 			server.Close()

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
-	"time"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/source"
 	"symbolon/internal/source/sourcetest"
+	"symbolon/internal/waittest"
 )
 
 // sink takes so many bytes, and then does as told.
@@ -53,11 +53,5 @@ func TestWhoTakesTheBytesMayFail(t *testing.T) {
 			}
 		}
 	}
-	for range 100 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+	waittest.Until(t, fmt.Sprintf("no more than %d goroutines remain", before), func() bool { return runtime.NumGoroutine() <= before })
 }

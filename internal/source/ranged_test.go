@@ -14,10 +14,10 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"symbolon/internal/fault"
 	"symbolon/internal/source"
+	"symbolon/internal/waittest"
 )
 
 // ranges is a server of one file that knows ranges, and what it saw.
@@ -114,9 +114,7 @@ func TestRangesShareTheirMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for end := time.Now().Add(time.Minute); s.requests.Load() < 5 && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
+	waittest.Until(t, "there are five requests", func() bool { return s.requests.Load() >= 5 })
 	if n := s.requests.Load(); n != 5 { // one of each file, and two ahead
 		t.Errorf("%d requests", n)
 	}
@@ -139,11 +137,7 @@ func TestRangesShareTheirMemory(t *testing.T) {
 	if _, err := io.ReadFull(r, make([]byte, 10)); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); s.requests.Load() < 3; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the memory was not released")
-		}
-	}
+	waittest.Until(t, "the released memory is used", func() bool { return s.requests.Load() >= 3 })
 }
 
 func TestReaderOfRangesKeepsItsContract(t *testing.T) {
@@ -227,9 +221,5 @@ func TestRangesEndWithTheContext(t *testing.T) {
 		t.Error("read after Close")
 	}
 	http.DefaultClient.CloseIdleConnections()
-	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before+3; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-		}
-	}
+	waittest.Until(t, fmt.Sprintf("no more than %d goroutines remain", before+3), func() bool { return runtime.NumGoroutine() <= before+3 })
 }

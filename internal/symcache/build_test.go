@@ -3,6 +3,7 @@ package symcache_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -10,13 +11,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/sym"
 	"symbolon/internal/symcache"
+	"symbolon/internal/waittest"
 )
 
 // large is a model with n functions and realistic names, nests and gaps.
@@ -78,11 +79,8 @@ func TestBuildersLeaveNoGoroutines(t *testing.T) {
 			}
 		}
 		b.Close()
-		for try := 0; runtime.NumGoroutine() > before; try++ {
-			if time.Sleep(time.Millisecond); try == 1000 {
-				t.Fatalf("%d goroutines remain after %d blocks", runtime.NumGoroutine()-before, blocks)
-			}
-		}
+		what := fmt.Sprintf("no more than %d goroutines remain after %d blocks", before, blocks)
+		waittest.Until(t, what, func() bool { return runtime.NumGoroutine() <= before })
 	}
 }
 

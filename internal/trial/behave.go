@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"symbolon/internal/waittest"
 )
 
 // File sends b as it should be.
@@ -59,11 +61,7 @@ func Drip(b []byte, every time.Duration) http.Handler {
 				return
 			}
 			w.(http.Flusher).Flush()
-			select {
-			case <-r.Context().Done():
-				return
-			case <-time.After(every):
-			}
+			waittest.Delay(r.Context(), every)
 		}
 	})
 }
@@ -82,7 +80,7 @@ func Wait(until <-chan struct{}, h http.Handler) http.Handler {
 // Raw writes text to the connection as it stands and closes it, by a reset if
 // reset is true.
 func Raw(text string, reset bool) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			return
@@ -90,7 +88,7 @@ func Raw(text string, reset bool) http.Handler {
 		defer c.Close()
 		_, _ = io.WriteString(c, text)
 		if tcp, ok := c.(*net.TCPConn); ok && reset {
-			time.Sleep(20 * time.Millisecond) // a reset overtakes what was sent
+			waittest.Delay(r.Context(), 20*time.Millisecond) // a reset overtakes sent bytes
 			_ = tcp.SetLinger(0)
 		}
 	})

@@ -16,6 +16,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // TestDoorsGiveTheSameFrames asks for random addresses of files of each format:
@@ -75,7 +76,7 @@ func TestDoorsGiveTheSameFrames(t *testing.T) {
 						}
 					}
 				}
-				trial.Await(t, "the table is built", func() bool { return s.Metric("table_builds_total", `outcome="built"`) > 0 })
+				waittest.Until(t, "the table is built", func() bool { return s.Metric("table_builds_total", `outcome="built"`) > 0 })
 			}
 		})
 	}

@@ -9,13 +9,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"symbolon/internal/waittest"
 )
 
-// patience is the timeout for the start and the end of a server, and for a condition.
+// patience is the timeout for the start and the end of a server.
 const patience = time.Minute
 
 // Options configure a server.
@@ -36,14 +37,14 @@ type Server struct {
 	t    testing.TB
 	opt  Options
 	cmd  *exec.Cmd
-	log  *text
+	log  *waittest.Log
 	done chan struct{} // closed when the process has ended
 }
 
 // Start starts a server and waits until it listens.
 func Start(t testing.TB, opt Options) *Server {
 	t.Helper()
-	s := &Server{t: t, opt: opt, Data: opt.Data, log: &text{}}
+	s := &Server{t: t, opt: opt, Data: opt.Data, log: &waittest.Log{}}
 	if s.Data == "" {
 		s.Data = t.TempDir()
 	}
@@ -195,33 +196,4 @@ func (s *Server) Lines(parts ...string) []string {
 		}
 	}
 	return found
-}
-
-// Await waits until something is so, and fails the test if it does not become
-// so.
-func Await(t testing.TB, what string, so func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !so(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it never came so far: %s", what)
-		}
-	}
-}
-
-// text is a writer whose content can be read meanwhile.
-type text struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (t *text) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.b.Write(p)
-}
-
-func (t *text) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.b.String()
 }

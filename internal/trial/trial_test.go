@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 func TestMain(m *testing.M) { os.Exit(trial.Main(m)) }
@@ -22,7 +23,7 @@ func TestAServerIsStartedAskedAndEnded(t *testing.T) {
 	if !a.Found(sym.Module) || a.Found(none.Module) || a.Reasons(none.Module) == "" {
 		t.Errorf("modules: %s", a.Body)
 	}
-	trial.Await(t, "the table is built", func() bool { return s.Metric("table_builds_total", `outcome="built"`) == 1 })
+	waittest.Until(t, "the table is built", func() bool { return s.Metric("table_builds_total", `outcome="built"`) == 1 })
 	if x := s.Explain(sym.Module); !x.Found || len(x.Tried) != 1 || !x.Tried[0].Chosen {
 		t.Errorf("explain: %+v", x)
 	}

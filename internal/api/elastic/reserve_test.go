@@ -9,10 +9,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"symbolon/internal/api"
@@ -20,6 +20,7 @@ import (
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/fixture"
 	"symbolon/internal/format/symbfile"
+	"symbolon/internal/waittest"
 )
 
 func TestMemoryIsReservedBeforeAPartIsRead(t *testing.T) {
@@ -76,11 +77,14 @@ func TestMemoryIsReservedBeforeAPartIsRead(t *testing.T) {
 }
 
 // Clients that send large parts of small messages slowly are received side by side.
-func TestSlowUploadsDoNotFillTheMemory(t *testing.T) {
+func TestSlowUploadsDoNotFillTheMemory(t *testing.T) { synctest.Test(t, slowUploadsDoNotFillTheMemory) }
+
+func slowUploadsDoNotFillTheMemory(t *testing.T) {
 	routes, _, _ := routes(t, elastic.Config{}, mem.New())
 	front := api.New(api.Config{}, api.Options{Log: slog.New(slog.DiscardHandler), Now: time.Now, Memory: 64 << 20}, routes)
-	srv := httptest.NewServer(front)
-	defer srv.Close()
+	server, ln := &http.Server{Handler: front}, waittest.Listen()
+	go server.Serve(ln)
+	defer server.Close()
 	part := symb(t, func(w *symbfile.Writer) (err error) {
 		for i := 0; i < 50_000 && err == nil; i++ {
 			err = w.Range(&symbfile.Range{VA: uint64(i) * 16, Length: 16, Func: fmt.Append(nil, "a function with a name ", i)})
@@ -89,16 +93,15 @@ func TestSlowUploadsDoNotFillTheMemory(t *testing.T) {
 	})
 	begin, conns := len(part)/10, []net.Conn{}
 	for i := range 6 {
-		conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+		conn, err := ln.DialContext(t.Context(), "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		_ = conn.SetDeadline(time.Now().Add(time.Minute))
 		fmt.Fprintf(conn, "POST /api/symbols-ranges HTTP/1.1\r\nHost: x\r\nAuthorization: ApiKey %s\r\nFileID: %032x\r\nContent-Length: %d\r\n\r\n%s", key, i+1, len(part), part[:begin])
 		conns = append(conns, conn)
 	}
-	time.Sleep(100 * time.Millisecond)
+	synctest.Wait()
 	for i, conn := range slices.Backward(conns) { // who came first is done last
 		_, err := conn.Write(part[begin:])
 		if err == nil {

@@ -11,6 +11,7 @@ import (
 	"symbolon/internal/api"
 	"symbolon/internal/api/sentry"
 	"symbolon/internal/bin"
+	"symbolon/internal/waittest"
 )
 
 // tokens are those of two clients, the second one in any scope.
@@ -80,7 +81,7 @@ func TestAnswersAreForTheirScope(t *testing.T) {
 		t.Fatalf("%v: %s", err, w.Body)
 	}
 	path := "/requests/" + told.ID + "?timeout=0"
-	await(t, "the announcement", func() bool { return as(far, "two", "GET", path, "").Code == 200 })
+	waittest.Until(t, "the announcement", func() bool { return as(far, "two", "GET", path, "").Code == 200 })
 	for range 2 {
 		for _, f := range []*api.Front{near, far} {
 			if a, b, c := as(f, "one", "GET", path, ""), as(f, "", "GET", path, ""), as(f, "two", "GET", path, ""); a.Code != 404 || b.Code != 401 || c.Code != 200 {
@@ -91,7 +92,7 @@ func TestAnswersAreForTheirScope(t *testing.T) {
 		case <-gate:
 		default:
 			close(gate)
-			await(t, "the answer", func() bool { return as(far, "two", "GET", path, "").Body.String() == empty })
+			waittest.Until(t, "the answer", func() bool { return as(far, "two", "GET", path, "").Body.String() == empty })
 		}
 	}
 }

@@ -11,12 +11,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/sentry"
 	"symbolon/internal/fault"
 	"symbolon/internal/symbolicate"
+	"symbolon/internal/waittest"
 )
 
 // gated is an engine that waits until the test opens the gate.
@@ -43,15 +45,26 @@ func submit(t *testing.T, f *api.Front, query string) ticket {
 	t.Helper()
 	w := do(f, "POST", "/symbolicate?timeout=0"+query, `{}`)
 	var got ticket
-	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 || got.Status != "pending" || len(got.ID) != 36 || got.Retry < 1 {
-		t.Fatalf("got %d %s", w.Code, w.Body)
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 {
+		t.Fatalf("got %d %s, %v", w.Code, w.Body, err)
+	}
+	if got.Status != "pending" {
+		t.Fatalf("status %q, want pending", got.Status)
+	}
+	if len(got.ID) != 36 {
+		t.Fatalf("id %q, want a UUID", got.ID)
+	}
+	if got.Retry < 1 {
+		t.Fatalf("retry after %d s, want at least 1", got.Retry)
 	}
 	return got
 }
 
 const empty = `{"status":"completed","stacktraces":[],"modules":[]}`
 
-func TestAnswersCanBePolled(t *testing.T) {
+func TestAnswersCanBePolled(t *testing.T) { synctest.Test(t, answersCanBePolled) }
+
+func answersCanBePolled(t *testing.T) {
 	gate := make(chan struct{})
 	f, _ := door(t, sentry.Config{}, sentry.Deps{}, gated(gate))
 	one := submit(t, f, "")
@@ -64,8 +77,11 @@ func TestAnswersCanBePolled(t *testing.T) {
 		}
 	}
 	start := time.Now()
-	if w := do(f, "GET", "/requests/"+one.ID+"?timeout=1", ""); !strings.Contains(w.Body.String(), "pending") || time.Since(start) < time.Second {
-		t.Errorf("after %v: %s", time.Since(start), w.Body)
+	if w := do(f, "GET", "/requests/"+one.ID+"?timeout=1", ""); !strings.Contains(w.Body.String(), "pending") {
+		t.Errorf("after the timeout: %s", w.Body)
+	}
+	if took := time.Since(start); took != time.Second {
+		t.Errorf("the answer came after %v, want 1s", took)
 	}
 	close(gate)
 	if w := do(f, "GET", "/requests/"+one.ID, ""); w.Body.String() != empty {
@@ -83,13 +99,18 @@ func TestAnswersCanBePolled(t *testing.T) {
 	}
 }
 
-func TestClientSetsTheTimeout(t *testing.T) {
+func TestClientSetsTheTimeout(t *testing.T) { synctest.Test(t, clientSetsTheTimeout) }
+
+func clientSetsTheTimeout(t *testing.T) {
 	gate := make(chan struct{})
 	f, _ := door(t, sentry.Config{}, sentry.Deps{}, gated(gate))
 	start := time.Now()
 	w := do(f, "POST", "/symbolicate?timeout=1", `{}`)
-	if !strings.Contains(w.Body.String(), "pending") || time.Since(start) < time.Second {
-		t.Errorf("after %v: %s", time.Since(start), w.Body)
+	if !strings.Contains(w.Body.String(), "pending") {
+		t.Errorf("after the timeout: %s", w.Body)
+	}
+	if took := time.Since(start); took != time.Second {
+		t.Errorf("the answer came after %v, want 1s", took)
 	}
 	for _, query := range []string{"timeout=soon", "timeout=-1", "timeout=", "timeout=1.5"} {
 		if w := do(f, "POST", "/symbolicate?"+query, `{}`); w.Code != 400 {
@@ -116,7 +137,9 @@ func TestDeliveredAnswersAreNotKept(t *testing.T) {
 	}
 }
 
-func TestKeptAnswersAreLimited(t *testing.T) {
+func TestKeptAnswersAreLimited(t *testing.T) { synctest.Test(t, keptAnswersAreLimited) }
+
+func keptAnswersAreLimited(t *testing.T) {
 	gate := make(chan struct{})
 	f, d := door(t, sentry.Config{AnswersMemory: 2000}, sentry.Deps{}, gated(gate))
 	var ids []string
@@ -127,9 +150,13 @@ func TestKeptAnswersAreLimited(t *testing.T) {
 	for _, id := range ids {
 		do(f, "GET", "/requests/"+id, "")
 	}
-	time.Sleep(200 * time.Millisecond) // each is kept just after it is done
-	if answers, bytes := d.Held(); answers < 5 || bytes <= 1000 || bytes > 2000 {
-		t.Errorf("%d answers with %d bytes are kept", answers, bytes)
+	synctest.Wait() // each is kept just after it is done
+	answers, bytes := d.Held()
+	if answers < 5 {
+		t.Errorf("%d answers are kept, want at least 5", answers)
+	}
+	if bytes <= 1000 || bytes > 2000 {
+		t.Errorf("%d bytes are kept, want more than 1000 and at most 2000", bytes)
 	}
 	kept := 0
 	for _, id := range ids {
@@ -143,17 +170,6 @@ func TestKeptAnswersAreLimited(t *testing.T) {
 	if answers, _ := d.Held(); kept != answers {
 		t.Errorf("%d of %d answers can be polled", kept, answers)
 	}
-}
-
-func await(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for range 500 {
-		if done() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("%s: not within 5 s", what)
 }
 
 func TestReadAnswersAreEvictedFirst(t *testing.T) {
@@ -170,10 +186,10 @@ func TestReadAnswersAreEvictedFirst(t *testing.T) {
 			do(f, "GET", "/requests/"+ids[1], "")
 		}
 		close(gate)
-		await(t, "its answer", func() bool { answers, _ := d.Held(); return answers == min(i+1, 2) })
+		waittest.Until(t, "its answer", func() bool { answers, _ := d.Held(); return answers == min(i+1, 2) })
 	}
 	get := func(id string) int { return do(f, "GET", "/requests/"+id, "").Code }
-	await(t, "room for the last one", func() bool { return get(ids[1]) == 404 })
+	waittest.Until(t, "room for the last one", func() bool { return get(ids[1]) == 404 })
 	if get(ids[0]) != 200 || get(ids[2]) != 200 {
 		t.Errorf("the first: %d, the last: %d", get(ids[0]), get(ids[2]))
 	}
@@ -204,7 +220,7 @@ func TestPlacesAreLimited(t *testing.T) {
 		t.Error("the number of requests is not limited")
 	}
 	close(gate)
-	await(t, "a free place", func() bool { return !refused("&scope=greedy") })
+	waittest.Until(t, "a free place", func() bool { return !refused("&scope=greedy") })
 
 	for most, want := range map[int]int{1: 1, 2: 1, -1: 100} {
 		gate := make(chan struct{})
@@ -280,7 +296,7 @@ func TestRequestEndsWithAClientThatHasNoID(t *testing.T) {
 		if err := <-left; !errors.Is(err, context.Canceled) {
 			t.Errorf("%q: the client got %v", query, err)
 		}
-		await(t, "its place", func() bool { return d.Running() == 0 })
+		waittest.Until(t, "its place", func() bool { return d.Running() == 0 })
 	}
 	if answers, _ := d.Held(); answers != 0 {
 		t.Errorf("%d answers are kept", answers)
@@ -346,14 +362,16 @@ func (s *shelf) Get(_ context.Context, id string) ([]byte, error) {
 	return b, nil
 }
 
-func TestAnyNodeAnswersForAll(t *testing.T) {
+func TestAnyNodeAnswersForAll(t *testing.T) { synctest.Test(t, anyNodeAnswersForAll) }
+
+func anyNodeAnswersForAll(t *testing.T) {
 	gate := make(chan struct{})
 	store := &shelf{entries: map[string][]byte{}}
 	one, d := door(t, sentry.Config{AnswersMemory: 1}, sentry.Deps{Store: store}, gated(gate))
 	two, _ := door(t, sentry.Config{}, sentry.Deps{Store: store}, gated(gate))
 	id := submit(t, one, "").ID
 	other := submit(t, one, "").ID
-	await(t, "the announcement", func() bool {
+	waittest.Until(t, "the announcement", func() bool {
 		return strings.Contains(do(two, "GET", "/requests/"+id+"?timeout=0", "").Body.String(), `"status":"pending","request_id":"`+id+`"`)
 	})
 	go func() {
@@ -364,9 +382,9 @@ func TestAnyNodeAnswersForAll(t *testing.T) {
 		t.Errorf("a client that waits at another node: %s", w.Body)
 	}
 	// An answer that does not fit into the memory of its node is in the store.
-	await(t, "room", func() bool { answers, _ := d.Held(); return answers <= 1 })
+	waittest.Until(t, "room", func() bool { answers, _ := d.Held(); return answers <= 1 })
 	for _, id := range []string{id, other} {
-		await(t, "the answer", func() bool { return do(one, "GET", "/requests/"+id, "").Body.String() == empty })
+		waittest.Until(t, "the answer", func() bool { return do(one, "GET", "/requests/"+id, "").Body.String() == empty })
 	}
 	if w := do(two, "GET", "/requests/00000000-1111-2222-3333-444444444444", ""); w.Code != 404 {
 		t.Errorf("an unknown id: %d", w.Code)
@@ -518,14 +536,16 @@ func (s *slow) Addr(i int) (uint64, bool) {
 }
 
 // A store that is slow to take what is pending must have the answer in the end.
-func TestSlowStoreKeepsTheAnswer(t *testing.T) {
+func TestSlowStoreKeepsTheAnswer(t *testing.T) { synctest.Test(t, slowStoreKeepsTheAnswer) }
+
+func slowStoreKeepsTheAnswer(t *testing.T) {
 	gate := make(chan struct{})
 	store := &shelf{entries: map[string][]byte{}, slow: 200 * time.Millisecond}
 	f, d := door(t, sentry.Config{}, sentry.Deps{Store: store}, gated(gate))
 	other, _ := door(t, sentry.Config{}, sentry.Deps{Store: store}, gated(gate))
 	id := submit(t, f, "").ID
 	close(gate)
-	await(t, "the answer", func() bool { answers, _ := d.Held(); return answers == 1 })
+	waittest.Until(t, "the answer", func() bool { answers, _ := d.Held(); return answers == 1 })
 	time.Sleep(300 * time.Millisecond)
 	if w := do(other, "GET", "/requests/"+id+"?timeout=0", ""); w.Body.String() != empty {
 		t.Errorf("the store has %s", w.Body)
@@ -552,7 +572,7 @@ func TestMemoryOfRunningRequestsIsLimited(t *testing.T) {
 		t.Errorf("a small one: %d", w.Code)
 	}
 	close(gate)
-	await(t, "an end", func() bool { return d.Running() == 0 })
+	waittest.Until(t, "an end", func() bool { return d.Running() == 0 })
 	if w := do(f, "POST", "/symbolicate", body.String()); w.Code != 200 {
 		t.Errorf("after them: %d", w.Code)
 	}
@@ -575,5 +595,5 @@ func TestAnswersAreCountedUntilTheyAreFreed(t *testing.T) {
 			f.ServeHTTP(httptest.NewRecorder(), r)
 		}()
 	}
-	await(t, "nothing", func() bool { return d.Running() == 0 && d.Plain() == 0 })
+	waittest.Until(t, "nothing", func() bool { return d.Running() == 0 && d.Plain() == 0 })
 }

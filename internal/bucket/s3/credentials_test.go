@@ -18,6 +18,7 @@ import (
 
 	"symbolon/internal/bucket/s3"
 	"symbolon/internal/fault"
+	"symbolon/internal/waittest"
 )
 
 // vault hands out credentials, a new set for each request, and is the store
@@ -30,7 +31,7 @@ type vault struct {
 	revoked atomic.Int64 // sets up to this are not taken any more
 	asked   atomic.Int64 // requests to the store
 	broken  atomic.Bool
-	slow    time.Duration
+	gate    chan struct{} // credentials are handed out once it is closed; nil: at once
 }
 
 func newVault(t *testing.T, life time.Duration) *vault {
@@ -75,7 +76,9 @@ func (v *vault) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (v *vault) next() (int64, string) {
-	time.Sleep(v.slow)
+	if v.gate != nil {
+		<-v.gate
+	}
 	return v.given.Add(1), time.Now().Add(v.life).UTC().Format(time.RFC3339Nano)
 }
 
@@ -134,19 +137,23 @@ func TestCredentialsOfTheMachineAreFetchedOnce(t *testing.T) {
 	for _, provider := range providers {
 		t.Run(provider, func(t *testing.T) {
 			v := newVault(t, time.Hour)
-			v.slow = 20 * time.Millisecond
+			v.gate = make(chan struct{})
 			b := v.open(provider)
 			if v.given.Load() != 0 {
 				t.Error("asked before they were needed")
 			}
-			var all sync.WaitGroup
+			var all, begun sync.WaitGroup
+			begun.Add(20)
 			for range 20 {
 				all.Go(func() {
+					begun.Done()
 					if err := read(t.Context(), b); err != nil {
 						t.Error(err)
 					}
 				})
 			}
+			begun.Wait()
+			close(v.gate)
 			all.Wait()
 			if n := v.given.Load(); n != 1 {
 				t.Errorf("fetched %d times", n)
@@ -250,11 +257,7 @@ func TestCredentialsAreRenewedBeforeTheyExpire(t *testing.T) {
 	if err := read(t.Context(), b); err != nil { // without waiting for the new ones
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); v.given.Load() == before; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("not renewed")
-		}
-	}
+	waittest.Until(t, "the credentials are renewed", func() bool { return v.given.Load() != before })
 }
 
 // Credentials that were revoked are replaced while requests run.
@@ -314,14 +317,18 @@ func TestContainerCredentialsComeFromHereOrOverTLS(t *testing.T) {
 
 func TestWaiterMayLeaveCredentials(t *testing.T) {
 	v := newVault(t, time.Hour)
-	v.slow = 200 * time.Millisecond
+	v.gate = make(chan struct{})
 	b := v.open(s3.Container)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if err := read(ctx, b); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
-	if err := read(t.Context(), b); err != nil || v.given.Load() != 1 {
-		t.Errorf("%v, fetched %d times", err, v.given.Load())
+	close(v.gate)
+	if err := read(t.Context(), b); err != nil {
+		t.Error(err)
+	}
+	if n := v.given.Load(); n != 1 {
+		t.Errorf("fetched %d times, want 1", n)
 	}
 }

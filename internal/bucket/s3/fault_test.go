@@ -66,10 +66,23 @@ func TestCodeDecidesBeforeStatus(t *testing.T) {
 			io.WriteString(w, c.body)
 		})
 		_, _, err := open(t, config(s.URL, "")).Get(t.Context(), "k", 0, -1)
-		if f := fault.Of(err); f == nil || f.Kind != c.kind || f.Detail != c.detail || f.Place != "s3://symbols/k" || tries.Load() != c.tries {
-			t.Errorf("%d %.60q: %v after %d tries; want %v: %s after %d", c.status, c.body, err, tries.Load(), c.kind, c.detail, c.tries)
+		f := fault.Of(err)
+		if f == nil {
+			t.Fatalf("%d %.60q: %v", c.status, c.body, err)
 		}
-		if f := fault.Of(err); (c.kind == fault.Timeout) != (f.Status == c.status) {
+		if f.Kind != c.kind {
+			t.Errorf("%d %.60q: %v has kind %v, want %v", c.status, c.body, err, f.Kind, c.kind)
+		}
+		if f.Detail != c.detail {
+			t.Errorf("%d %.60q: detail %q, want %q", c.status, c.body, f.Detail, c.detail)
+		}
+		if f.Place != "s3://symbols/k" {
+			t.Errorf("%d %.60q: place %q", c.status, c.body, f.Place)
+		}
+		if n := tries.Load(); n != c.tries {
+			t.Errorf("%d %.60q: %d tries, want %d", c.status, c.body, n, c.tries)
+		}
+		if (c.kind == fault.Timeout) != (f.Status == c.status) {
 			t.Errorf("%d %.60q: %v has the status %d", c.status, c.body, err, f.Status)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
+
+	"symbolon/internal/waittest"
 )
 
 // gateway is the version of the object store that the tests run.
@@ -100,16 +101,13 @@ func (s *Server) Start() {
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	waittest.Until(s.t, "the object store listens", func() bool {
 		c, err := net.Dial("tcp", s.addr())
 		if err == nil {
 			c.Close()
-			return
 		}
-		if time.Now().After(end) {
-			s.t.Fatal("the object store does not listen after ten seconds")
-		}
-	}
+		return err == nil
+	})
 }
 
 // Kill kills the store. Its blobs remain.

@@ -19,6 +19,7 @@ import (
 
 	"symbolon/internal/cache"
 	"symbolon/internal/fault"
+	"symbolon/internal/waittest"
 )
 
 // Run tests that the tiers made by open keep the contract.
@@ -254,18 +255,13 @@ func remember(t *testing.T, c cache.Tier) {
 
 func faultEnds(t *testing.T, c cache.Tier) {
 	c.Remember(t.Context(), cache.Meta, keyA, fault.New(fault.Timeout, "", "slow"), 50*time.Millisecond)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	waittest.Until(t, "the fault has expired", func() bool {
 		b, err := c.Get(t.Context(), cache.Meta, keyA)
 		if b != nil {
 			t.Fatal("a blob came of a fault")
 		}
-		if err == nil {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("still remembered: %v", err)
-		}
-	}
+		return err == nil
+	})
 }
 
 func notRemembered(t *testing.T, c cache.Tier) {

@@ -16,6 +16,7 @@ import (
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/fault"
+	"symbolon/internal/waittest"
 )
 
 const (
@@ -74,6 +75,7 @@ func TestKilledProcessLeavesWholeEntries(t *testing.T) {
 	w.now = time.Now()
 	total := int64(0)
 	for range 4 {
+		until := len(files(t, filepath.Join(w.dir, "cache"))) + rand.IntN(100)
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), victimDir+"="+w.dir)
 		var out strings.Builder
@@ -81,12 +83,8 @@ func TestKilledProcessLeavesWholeEntries(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for end := time.Now().Add(time.Minute); os.Remove(filepath.Join(w.dir, begun)) != nil; time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("the victim does not begin: %s", out.String())
-			}
-		}
-		time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond)
+		waittest.Until(t, "the victim has begun", func() bool { return os.Remove(filepath.Join(w.dir, begun)) == nil })
+		waittest.Until(t, "there are more files", func() bool { return len(files(t, filepath.Join(w.dir, "cache"))) >= until })
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 	"symbolon/internal/cache/redistest"
 	"symbolon/internal/fault"
 	"symbolon/internal/fixture"
+	"symbolon/internal/waittest"
 )
 
 // TestMain makes a certificate that this process trusts.
@@ -73,7 +74,7 @@ func works(t *testing.T, n *node) {
 		}
 		release()
 	}
-	if n.log.count("level=") != 0 {
+	if n.log.Count("level=") != 0 {
 		t.Errorf("the log is\n%v", n.log)
 	}
 }
@@ -91,12 +92,12 @@ func TestAUserWithFewRights(t *testing.T) {
 
 	cfg.URL = bin.NewSecret("redis://symbolon:canary@" + s.Addr())
 	wrong := openAnyway(t, cfg)
-	wrong.says(t, "WRONGPASS")
-	if cachetest.Get(t, wrong, cache.Symcache, keyA) != nil || wrong.log.count("canary") != 0 {
+	wrong.log.Await(t, "WRONGPASS")
+	if cachetest.Get(t, wrong, cache.Symcache, keyA) != nil || wrong.log.Count("canary") != 0 {
 		t.Errorf("the log is\n%v", wrong.log)
 	}
 	cfg.URL, cfg.Prefix = bin.NewSecret("redis://symbolon:s3cret%2F%40@"+s.Addr()), "theirs:"
-	openAnyway(t, cfg).says(t, "NOPERM")
+	openAnyway(t, cfg).log.Await(t, "NOPERM")
 }
 
 func TestAnotherDatabaseAndPrefix(t *testing.T) {
@@ -129,15 +130,15 @@ func TestTLS(t *testing.T) {
 	start(t, "--tls-port", itoa(port), "--tls-cert-file", at("cert.pem"), "--tls-key-file", at("key.pem"), "--tls-auth-clients", "no")
 	n := open(t, redis.Config{URL: bin.NewSecret(fmt.Sprintf("rediss://127.0.0.1:%d", port)), Timeout: 500 * time.Millisecond})
 	works(t, n)
-	openAnyway(t, redis.Config{URL: bin.NewSecret(fmt.Sprintf("rediss://localhost:%d", port))}).says(t, "certificate is not valid for")
-	openAnyway(t, redis.Config{URL: bin.NewSecret(fmt.Sprintf("redis://127.0.0.1:%d", port))}).says(t, "redis unavailable")
+	openAnyway(t, redis.Config{URL: bin.NewSecret(fmt.Sprintf("rediss://localhost:%d", port))}).log.Await(t, "certificate is not valid for")
+	openAnyway(t, redis.Config{URL: bin.NewSecret(fmt.Sprintf("redis://127.0.0.1:%d", port))}).log.Await(t, "redis unavailable")
 }
 
 func TestSentinelsLeadToTheNewMaster(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--requirepass", "s3cret", "--repl-diskless-sync-delay", "0")
 	standby := start(t, "--requirepass", "s3cret", "--masterauth", "s3cret", "--replicaof", "127.0.0.1 "+itoa(s.Port()))
-	eventually(t, "the replica follows", func() bool { return strings.Contains(standby.ask("INFO", "replication"), "master_link_status:up") })
+	waittest.Until(t, "the replica follows", func() bool { return strings.Contains(standby.ask("INFO", "replication"), "master_link_status:up") })
 	conf := filepath.Join(t.TempDir(), "sentinel.conf")
 	lines := fmt.Sprintf("sentinel monitor ours 127.0.0.1 %d 1\nsentinel auth-pass ours s3cret\nsentinel down-after-milliseconds ours 300\n", s.Port())
 	if err := os.WriteFile(conf, []byte(lines), 0o600); err != nil {
@@ -148,11 +149,11 @@ func TestSentinelsLeadToTheNewMaster(t *testing.T) {
 	cfg.URL = bin.NewSecret(fmt.Sprintf("redis://:s3cret@%s?master_set=ours", watch.Addr()))
 	n := open(t, cfg)
 	works(t, n)
-	eventually(t, "the sentinel knows the replica", func() bool {
+	waittest.Until(t, "the sentinel knows the replica", func() bool {
 		return strings.Contains(watch.ask("INFO", "sentinel"), "slaves=1")
 	})
 	s.Kill()
-	eventually(t, "the replica is used", func() bool {
+	waittest.Until(t, "the replica is used", func() bool {
 		cachetest.Put(t, n, cache.Meta, keyB, []byte("x"))
 		return cachetest.Get(t, n, cache.Meta, keyB) != nil
 	})
@@ -171,7 +172,7 @@ func TestCluster(t *testing.T) {
 		s.ask("CLUSTER", "MEET", "127.0.0.1", itoa(nodes[0].Port()))
 	}
 	for _, s := range nodes {
-		eventually(t, "the cluster is well", func() bool {
+		waittest.Until(t, "the cluster is well", func() bool {
 			info := s.ask("CLUSTER", "INFO")
 			return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:3")
 		})

@@ -8,6 +8,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/cache/redis"
 	"symbolon/internal/fault"
+	"symbolon/internal/waittest"
 )
 
 func TestAnswersAreForAllNodesAndForAWhile(t *testing.T) {
@@ -27,7 +28,7 @@ func TestAnswersAreForAllNodesAndForAWhile(t *testing.T) {
 	if err := one.Put(t.Context(), "id", []byte("x"), 50*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the answer is gone", func() bool {
+	waittest.Until(t, "the answer is gone", func() bool {
 		_, err := two.Get(t.Context(), "id")
 		return fault.KindOf(err) == fault.NotFound
 	})

@@ -15,6 +15,7 @@ import (
 	"symbolon/internal/cache/cachetest"
 	"symbolon/internal/cache/redis"
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // Each of these ended the process or took its memory.
@@ -46,7 +47,7 @@ func TestGarbageInPlaceOfTheFirstAnswerIsAnError(t *testing.T) {
 			})
 			before := allocated()
 			n := openAnyway(t, redis.Config{URL: bin.NewSecret(url)})
-			n.says(t, "not RESP")
+			n.log.Await(t, "not RESP")
 			if grown := allocated() - before; grown > 64<<20 {
 				t.Errorf("%d MB were allocated", grown>>20)
 			}
@@ -84,14 +85,14 @@ func TestGarbageInPlaceOfALaterAnswerIsAMiss(t *testing.T) {
 			n := open(t, cfg)
 			cachetest.Put(t, n, cache.Meta, keyA, []byte("x"))
 			bad.Store(true)
-			eventually(t, "the node backs off", func() bool {
+			waittest.Until(t, "the node backs off", func() bool {
 				if cachetest.Get(t, n, cache.Meta, keyA) != nil {
 					t.Fatal("an entry was made of garbage")
 				}
-				return n.log.count(left) > 0
+				return n.log.Count(left) > 0
 			})
 			bad.Store(false)
-			eventually(t, "redis is used again", func() bool { return cachetest.Get(t, n, cache.Meta, keyA) != nil })
+			waittest.Until(t, "redis is used again", func() bool { return cachetest.Get(t, n, cache.Meta, keyA) != nil })
 		})
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"symbolon/internal/cache/redis"
 	"symbolon/internal/fault"
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 const (
@@ -48,11 +49,11 @@ func TestAServerThatIsKilledAndComesBackEmpty(t *testing.T) {
 	body := text(1<<20, 1)
 	cachetest.Put(t, n, cache.Symcache, keyA, body)
 	s.Kill()
-	eventually(t, "the node backs off", func() bool {
+	waittest.Until(t, "the node backs off", func() bool {
 		if cachetest.Get(t, n, cache.Symcache, keyA) != nil {
 			t.Fatal("an entry came from nowhere")
 		}
-		return n.log.count(left) == 1
+		return n.log.Count(left) == 1
 	})
 	if d := best(func() { cachetest.Get(t, n, cache.Symcache, keyA) }); d > time.Millisecond {
 		t.Errorf("a miss costs %v", d)
@@ -61,7 +62,7 @@ func TestAServerThatIsKilledAndComesBackEmpty(t *testing.T) {
 	n.Remember(t.Context(), cache.Meta, keyA, fault.New(fault.NotFound, "", "not"), time.Hour)
 	n.Forget(t.Context(), cache.Meta, keyA)
 	s.Restart()
-	eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
+	waittest.Until(t, "it is used again", func() bool { return n.log.Count(again) == 1 })
 	if cachetest.Get(t, n, cache.Symcache, keyA) != nil {
 		t.Error("an entry came from nowhere")
 	}
@@ -69,7 +70,7 @@ func TestAServerThatIsKilledAndComesBackEmpty(t *testing.T) {
 	if !bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) {
 		t.Error("the entry is not there")
 	}
-	if n.log.count("level=WARN") != 1 || n.log.count("level=") != 2 {
+	if n.log.Count("level=WARN") != 1 || n.log.Count("level=") != 2 {
 		t.Errorf("the log is\n%v", n.log)
 	}
 }
@@ -77,23 +78,37 @@ func TestAServerThatIsKilledAndComesBackEmpty(t *testing.T) {
 func TestAServerThatIsKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	n := open(t, patient(s))
+	var until atomic.Int64 // bytes that pass before the server is killed
+	var once sync.Mutex
+	kill := func() {
+		once.Lock()
+		defer once.Unlock()
+		s.Kill()
+	}
+	cfg := patient(s)
+	cfg.URL = bin.NewSecret(through(t, s, func(n int, _ bool) {
+		if left := until.Add(-int64(n)); left <= 0 && left > -int64(n) {
+			kill()
+		}
+	}))
+	n := open(t, cfg)
 	body := noise(3<<20, 2)
 	right := func(key cache.Key) {
 		if got := cachetest.Get(t, n, cache.Symcache, key); got != nil && !bytes.Equal(got, body) {
 			t.Error("the entry has another content")
 		}
 	}
-	for _, after := range []time.Duration{time.Millisecond, 5 * time.Millisecond, 30 * time.Millisecond} {
+	for _, after := range []int64{1, 1 << 20, 4 << 20} {
 		cachetest.Put(t, n, cache.Symcache, keyA, body)
+		until.Store(after)
 		var all sync.WaitGroup
 		all.Go(func() { right(keyA) })
 		all.Go(func() { cachetest.Put(t, n, cache.Symcache, keyB, body) })
-		time.Sleep(after)
-		s.Kill()
 		all.Wait()
+		kill() // if they were given up before
+		until.Store(0)
 		s.Restart()
-		eventually(t, "it is used again", func() bool {
+		waittest.Until(t, "it is used again", func() bool {
 			cachetest.Put(t, n, cache.Meta, keyA, []byte("x"))
 			return cachetest.Get(t, n, cache.Meta, keyA) != nil
 		})
@@ -157,7 +172,7 @@ func TestAServerThatHangsCostsTheTimeoutAndThenNothing(t *testing.T) {
 		})
 	}
 	all.Wait()
-	eventually(t, "the node backs off", func() bool { return n.log.count(left) == 1 })
+	waittest.Until(t, "the node backs off", func() bool { return n.log.Count(left) == 1 })
 	if d := best(func() {
 		cachetest.Get(t, n, cache.Symcache, keyA)
 		n.Remember(t.Context(), cache.Meta, keyA, fault.New(fault.NotFound, "", "not"), time.Hour)
@@ -166,32 +181,42 @@ func TestAServerThatHangsCostsTheTimeoutAndThenNothing(t *testing.T) {
 		t.Errorf("while the node backs off a call costs %v", d)
 	}
 	s.Continue()
-	eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
+	waittest.Until(t, "it is used again", func() bool { return n.log.Count(again) == 1 })
 	if !bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) {
 		t.Error("the entry is not there")
 	}
 }
 
-// slowly forwards to a server, and holds back every answer for as long as
-// delay says.
-func slowly(t *testing.T, s *server, delay func() time.Duration) string {
+// through forwards to a server. It calls pass with the size of each part, before it
+// forwards it.
+func through(t *testing.T, s *server, pass func(n int, isAnswer bool)) string {
+	forward := func(to io.WriteCloser, from io.Reader, isAnswer bool) {
+		defer to.Close()
+		part := make([]byte, 64<<10)
+		for {
+			n, err := from.Read(part)
+			if err != nil {
+				return
+			}
+			pass(n, isAnswer)
+			to.Write(part[:n])
+		}
+	}
 	return "redis://" + trial.NewListener(t, func(in net.Conn) {
 		out, err := net.Dial("tcp", s.Addr())
 		if err != nil {
 			return
 		}
-		go func() {
-			io.Copy(out, in)
-			out.Close()
-		}()
-		part := make([]byte, 64<<10)
-		for {
-			n, err := out.Read(part)
-			if err != nil {
-				return
-			}
-			time.Sleep(delay())
-			in.Write(part[:n])
+		go forward(out, in, false)
+		forward(in, out, true)
+	})
+}
+
+// slowly is through with a delay of every answer.
+func slowly(t *testing.T, s *server, delay func() time.Duration) string {
+	return through(t, s, func(_ int, isAnswer bool) {
+		if isAnswer {
+			waittest.Delay(t.Context(), delay())
 		}
 	})
 }
@@ -199,35 +224,30 @@ func slowly(t *testing.T, s *server, delay func() time.Duration) string {
 func TestASlowServerIsLeftAloneUntilItIsQuick(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	var mu sync.Mutex
-	var delay time.Duration
-	set := func(d time.Duration) {
-		mu.Lock()
-		defer mu.Unlock()
-		delay = d
-	}
+	var delay, answers atomic.Int64
 	url := slowly(t, s, func() time.Duration {
-		mu.Lock()
-		defer mu.Unlock()
-		return delay
+		answers.Add(1)
+		return time.Duration(delay.Load())
 	})
 	n := open(t, redis.Config{URL: bin.NewSecret(url), Timeout: 100 * time.Millisecond})
 	cachetest.Put(t, n, cache.Meta, keyA, []byte("x"))
-	set(150 * time.Millisecond)
+	delay.Store(int64(150 * time.Millisecond))
 	for range 3 {
 		if cachetest.Get(t, n, cache.Meta, keyA) != nil {
 			t.Fatal("an answer came before its time")
 		}
 	}
-	time.Sleep(1500 * time.Millisecond) // it is reached meanwhile, and too slow
-	if n.log.count(left) != 1 || n.log.count(again) != 0 {
+	n.log.Await(t, left)
+	before := answers.Load()
+	waittest.Until(t, "it is reached again, and too slow", func() bool { return answers.Load() >= before+2 })
+	if n.log.Count(left) != 1 || n.log.Count(again) != 0 {
 		t.Errorf("the log is\n%v", n.log)
 	}
 	if d := best(func() { cachetest.Get(t, n, cache.Meta, keyA) }); d > time.Millisecond {
 		t.Errorf("a slow server costs %v", d)
 	}
-	set(0)
-	eventually(t, "it is used again", func() bool { return cachetest.Get(t, n, cache.Meta, keyA) != nil })
+	delay.Store(0)
+	waittest.Until(t, "it is used again", func() bool { return cachetest.Get(t, n, cache.Meta, keyA) != nil })
 }
 
 func TestAServerThatIsAlwaysALittleLateIsLeftAlone(t *testing.T) {
@@ -249,9 +269,9 @@ func TestAServerThatIsAlwaysALittleLateIsLeftAlone(t *testing.T) {
 	if d := best(func() { cachetest.Get(t, n, cache.Meta, keyA) }); d > time.Millisecond {
 		t.Errorf("it still costs %v", d)
 	}
-	eventually(t, "the log has the failure", func() bool { return n.log.count(left) == 1 })
+	waittest.Until(t, "the log has the failure", func() bool { return n.log.Count(left) == 1 })
 	late.Store(false)
-	eventually(t, "it is used again", func() bool { return cachetest.Get(t, n, cache.Meta, keyA) != nil })
+	waittest.Until(t, "it is used again", func() bool { return cachetest.Get(t, n, cache.Meta, keyA) != nil })
 }
 
 func TestAServerThatIsDownAtFirst(t *testing.T) {
@@ -263,12 +283,12 @@ func TestAServerThatIsDownAtFirst(t *testing.T) {
 		t.Errorf("the start took %v", d)
 	}
 	cachetest.Put(t, n, cache.Meta, keyA, []byte("x"))
-	n.says(t, left)
+	n.log.Await(t, left)
 	if cachetest.Get(t, n, cache.Meta, keyA) != nil {
 		t.Error("an entry came from nowhere")
 	}
 	s.Restart()
-	eventually(t, "it is used", func() bool {
+	waittest.Until(t, "it is used", func() bool {
 		cachetest.Put(t, n, cache.Meta, keyA, []byte("x"))
 		return cachetest.Get(t, n, cache.Meta, keyA) != nil
 	})
@@ -297,7 +317,7 @@ func TestAServerThatIsNoCacheIsWarnedAbout(t *testing.T) {
 		if want == "" {
 			warnings = 0
 		}
-		if n.log.count(want) == 0 || n.log.count("level=WARN") != warnings {
+		if n.log.Count(want) == 0 || n.log.Count("level=WARN") != warnings {
 			t.Errorf("%q: the log is\n%v", args, n.log)
 		}
 	}
@@ -315,7 +335,7 @@ func TestAFullServerThatEvictsNothingIsToldOnce(t *testing.T) {
 			t.Error("the entry has another content")
 		}
 	}
-	if n.log.count("redis refuses a command") != 1 || n.log.count("OOM") != 1 || n.log.count(left) != 0 {
+	if n.log.Count("redis refuses a command") != 1 || n.log.Count("OOM") != 1 || n.log.Count(left) != 0 {
 		t.Errorf("the log is\n%v", n.log)
 	}
 	if cachetest.Get(t, n, cache.Meta, keyA) == nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"symbolon/internal/cache/redis"
+	"symbolon/internal/waittest"
 )
 
 func leased(s *server) redis.Config {
@@ -63,7 +64,7 @@ func TestALeaseIsRenewedWhileItIsHeld(t *testing.T) {
 	}
 	defer release()
 	name, least := s.keys("*lease:*")[0], 1<<30
-	eventually(t, "the lease is renewed", func() bool {
+	waittest.Until(t, "the lease is renewed", func() bool {
 		rest, err := strconv.Atoi(s.ask("PTTL", name))
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +88,7 @@ func TestAReleasedLeaseLeavesNoGoroutine(t *testing.T) {
 	if !ok {
 		t.Fatal("a free lease was not acquired")
 	}
-	eventually(t, "the lease is renewed", func() bool { return renewals() == 1 })
+	waittest.Until(t, "the lease is renewed", func() bool { return renewals() == 1 })
 	release()
 	if renewals() != 0 {
 		t.Error("a renewal is left")
@@ -104,7 +105,7 @@ func TestTheLeaseOfADeadHolderIsGivenToAnother(t *testing.T) {
 		t.Fatal("the lease was acquired twice")
 	}
 	start := time.Now()
-	eventually(t, "the lease is given", func() bool {
+	waittest.Until(t, "the lease is given", func() bool {
 		release, ok := b.Acquire(t.Context(), keyA)
 		release()
 		return ok
@@ -127,8 +128,13 @@ func TestALostLeaseHarmsNobody(t *testing.T) {
 	if !ok {
 		t.Fatal("a lost lease was not acquired")
 	}
-	time.Sleep(600 * time.Millisecond) // the first one tries to renew
-	first()                            // and must not take away what is the second one's
+	waittest.Until(t, "both tried to renew", func() bool {
+		_, calls, _ := strings.Cut(s.ask("INFO", "commandstats"), "cmdstat_eval:calls=")
+		n, _, _ := strings.Cut(calls, ",")
+		count, _ := strconv.Atoi(n)
+		return count >= 2
+	})
+	first() // and must not take away what is the second one's
 	if _, ok := a.Acquire(t.Context(), keyA); ok {
 		t.Error("the lease was acquired while another node holds it")
 	}

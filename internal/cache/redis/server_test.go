@@ -3,13 +3,11 @@
 package redis_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"math/rand/v2"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +19,7 @@ import (
 	"symbolon/internal/cache/redis"
 	"symbolon/internal/cache/redistest"
 	"symbolon/internal/fault"
+	"symbolon/internal/waittest"
 )
 
 // server is a redis-server of the test.
@@ -44,7 +43,7 @@ func (s *server) url() string { return "redis://" + s.Addr() }
 func (s *server) ask(args ...string) string {
 	s.t.Helper()
 	var c rueidis.Client
-	eventually(s.t, "the server takes a client", func() (ok bool) {
+	waittest.Until(s.t, "the server takes a client", func() (ok bool) {
 		var err error
 		c, err = rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{s.Addr()}, Password: s.password(), ForceSingleClient: true, DisableCache: true})
 		return err == nil
@@ -72,55 +71,11 @@ func (s *server) keys(glob string) []string {
 	return strings.Fields(s.ask("KEYS", glob))
 }
 
-func eventually(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not in a minute: %s", what)
-		}
-	}
-}
-
-// says waits for a line in the log of n.
-func (n *node) says(t testing.TB, text string) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); n.log.count(text) == 0; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("nothing about %q in the log\n%v", text, n.log)
-		}
-	}
-}
-
-// journal is a log that can be read while it is written.
-type journal struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(p)
-}
-
-// count is how many lines have a text.
-func (j *journal) count(text string) int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return strings.Count(j.text.String(), text)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.String()
-}
-
 // node is a store with the disk that its spools are on.
 type node struct {
 	*redis.Store
 	disk *disk.Store
-	log  *journal
+	log  *waittest.Log
 }
 
 // open makes a node that is connected.
@@ -128,7 +83,7 @@ func open(t testing.TB, cfg redis.Config) *node {
 	t.Helper()
 	n := openAnyway(t, cfg)
 	key := cache.KeyOf("is it connected?")
-	eventually(t, "the node is connected", func() bool {
+	waittest.Until(t, "the node is connected", func() bool {
 		n.Remember(context.Background(), cache.Meta, key, fault.New(fault.Denied, "", ""), time.Minute)
 		_, err := n.Get(context.Background(), cache.Meta, key)
 		return err != nil
@@ -140,7 +95,7 @@ func open(t testing.TB, cfg redis.Config) *node {
 // openAnyway makes a node that may still be connecting.
 func openAnyway(t testing.TB, cfg redis.Config) *node {
 	t.Helper()
-	n := &node{log: &journal{}}
+	n := &node{log: &waittest.Log{}}
 	log := slog.New(slog.NewTextHandler(n.log, nil))
 	var err error
 	if n.disk, err = disk.Open(disk.Config{}, t.TempDir(), time.Now, log); err != nil {

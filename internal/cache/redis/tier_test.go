@@ -16,6 +16,7 @@ import (
 	"symbolon/internal/cache/redis"
 	"symbolon/internal/fault"
 	"symbolon/internal/metric"
+	"symbolon/internal/waittest"
 )
 
 var (
@@ -56,8 +57,8 @@ func TestWhatOneNodePutTheOtherFinds(t *testing.T) {
 	cachetest.Put(t, near, cache.Symcache, keyA, table)
 	cachetest.Put(t, near, cache.Objects, keyA, []byte("stays here"))
 	near.Remember(t.Context(), cache.Meta, keyB, fault.New(fault.NotFound, "there", "not"), time.Hour)
-	eventually(t, "the other node has it", func() bool { return bytes.Equal(cachetest.Get(t, other, cache.Symcache, keyA), table) })
-	eventually(t, "the other node has the fault", func() bool {
+	waittest.Until(t, "the other node has it", func() bool { return bytes.Equal(cachetest.Get(t, other, cache.Symcache, keyA), table) })
+	waittest.Until(t, "the other node has the fault", func() bool {
 		_, err := other.Get(t.Context(), cache.Meta, keyB)
 		return fault.KindOf(err) == fault.NotFound && time.Until(cache.Expires(err)) > 59*time.Minute
 	})

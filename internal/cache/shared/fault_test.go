@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"symbolon/internal/bucket"
@@ -23,6 +24,7 @@ import (
 	"symbolon/internal/cache/shared"
 	"symbolon/internal/fault"
 	"symbolon/internal/metric"
+	"symbolon/internal/waittest"
 )
 
 const (
@@ -43,6 +45,7 @@ func TestAStoreThatIsKilledAndComesBack(t *testing.T) {
 	}
 	body := func(i int) []byte { return noise(200<<10+i, byte(i)) }
 	var all sync.WaitGroup
+	var done atomic.Int32
 	for w, l := range tiers {
 		all.Go(func() {
 			for i := range 60 {
@@ -53,17 +56,17 @@ func TestAStoreThatIsKilledAndComesBack(t *testing.T) {
 				} else if !bytes.Equal(got, body(i/2)) {
 					t.Errorf("node %d: something else is served", w)
 				}
-				time.Sleep(5 * time.Millisecond)
+				done.Add(1)
 			}
 		})
 	}
-	time.Sleep(100 * time.Millisecond)
+	waittest.Until(t, "a part of the work is done", func() bool { return done.Load() >= 30 })
 	s.Kill()
 	all.Wait()
 	for _, n := range nodes {
-		eventually(t, "the node backs off", func() bool {
+		waittest.Until(t, "the node backs off", func() bool {
 			cachetest.Get(t, n, cache.Symcache, cache.KeyOf("unknown"))
-			return n.log.count(left) == 1
+			return n.log.Count(left) == 1
 		})
 		start := time.Now()
 		for range 100 {
@@ -77,7 +80,7 @@ func TestAStoreThatIsKilledAndComesBack(t *testing.T) {
 	}
 	s.Start()
 	for _, n := range nodes {
-		eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
+		waittest.Until(t, "it is used again", func() bool { return n.log.Count(again) == 1 })
 	}
 	cachetest.Put(t, nodes[0], cache.Symcache, keyA, body(99))
 	if !bytes.Equal(cachetest.Get(t, nodes[1], cache.Symcache, keyA), body(99)) {
@@ -150,14 +153,16 @@ func TestABucketThatHangsCostsItsTimeoutsAndThenNothing(t *testing.T) {
 	if n := metric.CacheLookups.Value("shared", "symcache", "off") - off; n < 990 {
 		t.Errorf("only %d of 1000 lookups cost nothing", n)
 	}
-	eventually(t, "the log has the failure", func() bool { return n.log.count(left) == 1 })
+	waittest.Until(t, "the log has the failure", func() bool { return n.log.Count(left) == 1 })
 	h.hangs.Store(false)
 	close(h.end)
-	eventually(t, "it is used again", func() bool { return n.log.count(again) == 1 })
-	eventually(t, "the entry is found", func() bool { return bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) })
+	waittest.Until(t, "it is used again", func() bool { return n.log.Count(again) == 1 })
+	waittest.Until(t, "the entry is found", func() bool { return bytes.Equal(cachetest.Get(t, n, cache.Symcache, keyA), body) })
 }
 
-func TestAnEntryThatComesTooLateLeavesNothing(t *testing.T) {
+func TestAnEntryThatComesTooLateLeavesNothing(t *testing.T) { synctest.Test(t, lateEntryLeavesNothing) }
+
+func lateEntryLeavesNothing(t *testing.T) {
 	h := &hung{Bucket: mem.New(), end: make(chan struct{})}
 	n := open(t, shared.Config{Timeout: time.Second, FetchTimeout: time.Second}, h)
 	cachetest.Put(t, n, cache.Symcache, keyA, noise(300<<10, 1))
@@ -166,10 +171,12 @@ func TestAnEntryThatComesTooLateLeavesNothing(t *testing.T) {
 		t.Error("it came")
 	}
 	close(h.end)
-	time.Sleep(100 * time.Millisecond) // then open looks for spools that are left
+	synctest.Wait() // then open looks for spools that are left
 }
 
-func TestAnUploadThatHangsEnds(t *testing.T) {
+func TestAnUploadThatHangsEnds(t *testing.T) { synctest.Test(t, uploadThatHangsEnds) }
+
+func uploadThatHangsEnds(t *testing.T) {
 	h := &hung{Bucket: mem.New(), end: make(chan struct{})}
 	n := open(t, shared.Config{Timeout: 50 * time.Millisecond, FetchTimeout: 100 * time.Millisecond}, h)
 	h.hangs.Store(true)
@@ -180,7 +187,7 @@ func TestAnUploadThatHangsEnds(t *testing.T) {
 	}
 	close(h.end)
 	h.hangs.Store(false)
-	time.Sleep(20 * time.Millisecond)
+	synctest.Wait()
 	if object(t, h, cache.Symcache, keyA) != nil {
 		t.Error("a part was written")
 	}
@@ -255,7 +262,7 @@ func TestABucketThatTakesNothingIsStillRead(t *testing.T) {
 	if got := cachetest.Get(t, n, cache.Symcache, keyA); string(got) != "a table" {
 		t.Errorf("got %q", got)
 	}
-	if n.log.count("refuses a write") != 1 || n.log.count("level=WARN") != 1 {
+	if n.log.Count("refuses a write") != 1 || n.log.Count("level=WARN") != 1 {
 		t.Error("the log does not have it once")
 	}
 }
@@ -266,11 +273,11 @@ func TestARefusedReaderIsToldOnce(t *testing.T) {
 	}))
 	defer server.Close()
 	n := open(t, patient(), far(t, server.URL, ""))
-	eventually(t, "the log has the failure", func() bool { return n.log.count(left) == 1 })
-	if cachetest.Get(t, n, cache.Symcache, keyA) != nil || n.log.count("level=WARN") != 1 || n.log.count("level=WARN msg=\""+left) != 1 {
+	waittest.Until(t, "the log has the failure", func() bool { return n.log.Count(left) == 1 })
+	if cachetest.Get(t, n, cache.Symcache, keyA) != nil || n.log.Count("level=WARN") != 1 || n.log.Count("level=WARN msg=\""+left) != 1 {
 		t.Error("the log does not have it once")
 	}
-	if n.log.count(s3test.SecretKey) != 0 {
+	if n.log.Count(s3test.SecretKey) != 0 {
 		t.Error("the log has the secret")
 	}
 }
@@ -289,7 +296,7 @@ func TestACallerWhoLeavesSaysNothingAboutTheBucket(t *testing.T) {
 	close(h.end)
 	h.hangs.Store(false)
 	cachetest.Put(t, n, cache.Symcache, keyA, []byte("a table"))
-	if cachetest.Get(t, n, cache.Symcache, keyA) == nil || n.log.count(left) != 0 {
+	if cachetest.Get(t, n, cache.Symcache, keyA) == nil || n.log.Count(left) != 0 {
 		t.Error("the node backs off")
 	}
 }
@@ -313,7 +320,7 @@ func TestBucketWithoutConditionalCreatesIsUsed(t *testing.T) {
 			t.Errorf("%v: %q, want %q", key, got, want)
 		}
 	}
-	if n.log.count("refuses") != 0 {
+	if n.log.Count("refuses") != 0 {
 		t.Error("the bucket is reported as refusing")
 	}
 }

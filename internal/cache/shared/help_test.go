@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/cache/shared"
+	"symbolon/internal/waittest"
 )
 
 var (
@@ -28,29 +27,11 @@ var (
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// journal is a log.
-type journal struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(p)
-}
-
-func (j *journal) count(text string) int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return strings.Count(j.text.String(), text)
-}
-
 // node is a store with the disk that its spools are on.
 type node struct {
 	*shared.Store
 	disk *disk.Store
-	log  *journal
+	log  *waittest.Log
 }
 
 // patient is a configuration for machines that are busy with other tests.
@@ -60,7 +41,7 @@ func patient() shared.Config {
 
 func open(t testing.TB, cfg shared.Config, b bucket.Bucket) *node {
 	t.Helper()
-	n := &node{log: &journal{}}
+	n := &node{log: &waittest.Log{}}
 	log := slog.New(slog.NewTextHandler(n.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var err error
 	if n.disk, err = disk.Open(disk.Config{}, t.TempDir(), time.Now, log); err != nil {
@@ -71,7 +52,7 @@ func open(t testing.TB, cfg shared.Config, b bucket.Bucket) *node {
 	})
 	t.Cleanup(func() {
 		n.Store.Close()
-		eventually(t, "no bytes of spools are left", func() bool { return n.disk.Stat().Held == 0 })
+		waittest.Until(t, "no bytes of spools are left", func() bool { return n.disk.Stat().Held == 0 })
 		if err := n.disk.Close(); err != nil {
 			t.Error(err)
 		}
@@ -119,15 +100,6 @@ func plant(t testing.TB, b bucket.Bucket, kind cache.Kind, key cache.Key, text [
 	t.Helper()
 	if _, err := b.Put(context.Background(), place(kind, key), bytes.NewReader(text), bucket.Attrs{}); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func eventually(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not in a minute: %s", what)
-		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"symbolon/internal/cache/cachetest"
 	"symbolon/internal/cache/shared"
 	"symbolon/internal/fault"
+	"symbolon/internal/waittest"
 )
 
 func TestTier(t *testing.T) {
@@ -69,7 +70,7 @@ func TestWhatOneNodePutTheOtherFinds(t *testing.T) {
 	cachetest.Put(t, near, cache.Symcache, keyA, table)
 	cachetest.Put(t, near, cache.Objects, keyA, []byte("stays here"))
 	cachetest.Put(t, near, cache.Meta, keyA, []byte("meta"))
-	eventually(t, "the other node has it", func() bool { return string(cachetest.Get(t, other, cache.Meta, keyA)) == "meta" })
+	waittest.Until(t, "the other node has it", func() bool { return string(cachetest.Get(t, other, cache.Meta, keyA)) == "meta" })
 	if !bytes.Equal(cachetest.Get(t, other, cache.Symcache, keyA), table) || !bytes.Equal(cachetest.Get(t, b.disk, cache.Symcache, keyA), table) {
 		t.Error("the table has not come, or not into the near tier")
 	}
@@ -130,7 +131,7 @@ func TestDamageIsAMissAndIsMended(t *testing.T) {
 			}
 		}
 		told++
-		if lines := n.log.count("level=WARN"); lines != told {
+		if lines := n.log.Count("level=WARN"); lines != told {
 			t.Fatalf("%s: %d lines in the log after %d kinds of damage", how, lines, told)
 		}
 		cachetest.Put(t, n, cache.Symcache, keyA, body)
@@ -169,7 +170,7 @@ func TestForgottenEntriesAreNotServed(t *testing.T) {
 		if got := cachetest.Get(t, n, cache.Symcache, keyA); string(got) != "new" {
 			t.Errorf("got %q", got)
 		}
-		if n.log.count("level=WARN") != 0 {
+		if n.log.Count("level=WARN") != 0 {
 			t.Error("an unexpected warning")
 		}
 	}
@@ -219,7 +220,7 @@ func TestWhatIsTooLargeIsNotShared(t *testing.T) {
 		t.Error("it was read")
 	}
 	cachetest.Put(t, small, cache.Symcache, keyB, body[1:])
-	if !bytes.Equal(cachetest.Get(t, small, cache.Symcache, keyB), body[1:]) || small.log.count("level=WARN") != 0 {
+	if !bytes.Equal(cachetest.Get(t, small, cache.Symcache, keyB), body[1:]) || small.log.Count("level=WARN") != 0 {
 		t.Error("what just fits is not shared, or one has warned of what is too large")
 	}
 }

@@ -223,9 +223,26 @@ func TestInfoTellsWhatIsPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	size := int64(len(n.published(symbfile.Ranges)))
-	if i.Content != contentOf(parts) || i.Parts != 3 || i.Records != 60 || i.Size != size ||
-		i.BuildID != "abcd" || i.Base != 0x400000 || !i.Published.Equal(n.clock.now().Truncate(time.Millisecond)) {
-		t.Fatalf("%+v; %d bytes, content %v", i, size, contentOf(parts))
+	if want := contentOf(parts); i.Content != want {
+		t.Errorf("content %v, want %v", i.Content, want)
+	}
+	if i.Parts != 3 {
+		t.Errorf("%d parts, want 3", i.Parts)
+	}
+	if i.Records != 60 {
+		t.Errorf("%d records, want 60", i.Records)
+	}
+	if i.Size != size {
+		t.Errorf("%d bytes, want %d", i.Size, size)
+	}
+	if i.BuildID != "abcd" {
+		t.Errorf("build id %q, want abcd", i.BuildID)
+	}
+	if i.Base != 0x400000 {
+		t.Errorf("base %#x, want 0x400000", i.Base)
+	}
+	if want := n.clock.now().Truncate(time.Millisecond); !i.Published.Equal(want) {
+		t.Errorf("published at %v, want %v", i.Published, want)
 	}
 	if size != int64(len(parts[0])+len(parts[1])+len(parts[2])-2*10) {
 		t.Fatalf("%d bytes are published: more than the heads is cut off", size)

@@ -1,12 +1,14 @@
 package tree_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"testing"
 	"time"
 
 	"symbolon/internal/bucket/s3test"
+	"symbolon/internal/waittest"
 )
 
 // BenchmarkLargeFileFromS3 fetches 256 MiB, over connections of their own speed
@@ -52,6 +54,6 @@ type slowBody struct {
 
 func (s *slowBody) Read(p []byte) (int, error) {
 	n, err := s.ReadCloser.Read(p[:min(len(p), 256<<10)])
-	time.Sleep(time.Duration(float64(n) / s.rate * float64(time.Second)))
+	waittest.Delay(context.Background(), time.Duration(float64(n)/s.rate*float64(time.Second)))
 	return n, err
 }

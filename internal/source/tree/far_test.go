@@ -140,13 +140,25 @@ func TestLargeFilesAreResumed(t *testing.T) {
 	data := noise(size)
 	s := s3Source(t, server, "", wire, map[string][]byte{path: data})
 	got, a, err := get(t, s)
-	if err != nil || got != string(data) || wire.gets.Load() != 4 || a.Retries != 0 {
-		t.Fatalf("%d bytes, %v, %d requests, %+v", len(got), err, wire.gets.Load(), a)
+	if err != nil || got != string(data) {
+		t.Fatalf("%d bytes, %v", len(got), err)
+	}
+	if n := wire.gets.Load(); n != 4 {
+		t.Errorf("%d requests, want 4", n)
+	}
+	if a.Retries != 0 {
+		t.Errorf("%d retries, want 0", a.Retries)
 	}
 	wire.cut = 3 << 20
 	got, a, err = get(t, s)
-	if err != nil || got != string(data) || a.Retries != 6 || a.Wire != size {
-		t.Fatalf("with broken connections: %d bytes, %v, %+v", len(got), err, a)
+	if err != nil || got != string(data) {
+		t.Fatalf("with broken connections: %d bytes, %v", len(got), err)
+	}
+	if a.Retries != 6 {
+		t.Errorf("with broken connections: %d retries, want 6", a.Retries)
+	}
+	if a.Wire != size {
+		t.Errorf("with broken connections: %d bytes were received, want %d", a.Wire, size)
 	}
 }
 
@@ -181,12 +193,24 @@ func TestFileThatIsKnownIsNotSentAgain(t *testing.T) {
 	}
 	c.Validator = a.Validator
 	got.Reset()
-	if a, err = s.Fetch(t.Context(), c, &got); err != nil || !a.Same || a.Validator != c.Validator || got.Len() > 0 {
-		t.Fatalf("%q, %+v, %v", got.String(), a, err)
+	if a, err = s.Fetch(t.Context(), c, &got); err != nil || got.Len() > 0 {
+		t.Fatalf("the same file: %q, %v", got.String(), err)
+	}
+	if !a.Same {
+		t.Error("the same file is reported as another one")
+	}
+	if a.Validator != c.Validator {
+		t.Errorf("the same file has the validator %q, want %q", a.Validator, c.Validator)
 	}
 	s3Source(t, server, "", transport(t), map[string][]byte{path: []byte("second")})
-	if a, err = s.Fetch(t.Context(), c, &got); err != nil || a.Same || a.Validator == c.Validator || got.String() != "second" {
-		t.Fatalf("%q, %+v, %v", got.String(), a, err)
+	if a, err = s.Fetch(t.Context(), c, &got); err != nil || got.String() != "second" {
+		t.Fatalf("another file: %q, %v", got.String(), err)
+	}
+	if a.Same {
+		t.Error("another file is reported as the same")
+	}
+	if a.Validator == c.Validator {
+		t.Errorf("another file has the same validator %q", a.Validator)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"symbolon/internal/source/sourcetest"
 	"symbolon/internal/source/web"
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // raw serves connections by hand.
@@ -80,7 +81,7 @@ func TestBodyWhereNoneBelongsHarmsNoLaterRequest(t *testing.T) {
 		for n, err := conn.Read(request); err == nil; n, err = conn.Read(request) {
 			if bytes.Contains(request[:n], []byte("/none/")) {
 				_, _ = io.WriteString(conn, "HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\n")
-				time.Sleep(50 * time.Millisecond) // until the next request is there
+				_, _ = conn.Read(request) // the next request
 				_, _ = io.WriteString(conn, "text\r\n")
 				continue
 			}
@@ -218,7 +219,7 @@ func TestSlowButSteadyServerIsWaitedFor(t *testing.T) {
 		for range 12 {
 			fmt.Fprint(w, "x")
 			w.(http.Flusher).Flush()
-			time.Sleep(50 * time.Millisecond)
+			waittest.Delay(r.Context(), 50*time.Millisecond)
 		}
 	})
 	got, _, err := get(t, newSource(t, newClient(t, web.Config{ReadTimeout: 400 * time.Millisecond}), config(server.URL)))
@@ -323,7 +324,7 @@ func TestASourceMayHaveATimeOfItsOwn(t *testing.T) {
 		for range 6 {
 			fmt.Fprint(w, "x")
 			w.(http.Flusher).Flush()
-			time.Sleep(50 * time.Millisecond)
+			waittest.Delay(r.Context(), 50*time.Millisecond)
 		}
 	})
 	client := newClient(t, web.Config{MaxDownloadTimeout: 100 * time.Millisecond})

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"symbolon/internal/source"
 	"symbolon/internal/source/sourcetest"
 	"symbolon/internal/source/web"
+	"symbolon/internal/waittest"
 )
 
 const (
@@ -27,33 +29,15 @@ const (
 	path = "/a.so/" + id + "/a.so.sym"
 )
 
-// logged is what a client under test has logged.
-type logged struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 func newClient(t *testing.T, cfg web.Config) *web.Client {
 	t.Helper()
 	c, _ := newLoggedClient(t, cfg, time.Now)
 	return c
 }
 
-func newLoggedClient(t *testing.T, cfg web.Config, now func() time.Time) (*web.Client, *logged) {
+func newLoggedClient(t *testing.T, cfg web.Config, now func() time.Time) (*web.Client, *waittest.Log) {
 	t.Helper()
-	log := &logged{}
+	log := &waittest.Log{}
 	c := web.NewClient(cfg, now, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	t.Cleanup(c.Close)
 	return c, log
@@ -261,8 +245,17 @@ func TestAnotherTryWhereItMayHelp(t *testing.T) {
 			})
 			got, a, err := get(t, newSource(t, newClient(t, web.Config{}), config(server.URL)))
 			if c.ok {
-				if got != "text" || err != nil || a.Retries != 2 || a.Status != 200 || a.Bytes != 4 {
-					t.Errorf("got %q, %+v, %v", got, a, err)
+				if got != "text" || err != nil {
+					t.Errorf("got %q, %v", got, err)
+				}
+				if a.Retries != 2 {
+					t.Errorf("%d retries, want 2", a.Retries)
+				}
+				if a.Status != 200 {
+					t.Errorf("status %d, want 200", a.Status)
+				}
+				if a.Bytes != 4 {
+					t.Errorf("%d bytes, want 4", a.Bytes)
 				}
 				return
 			}
@@ -342,8 +335,14 @@ func TestRedirects(t *testing.T) {
 	client := newClient(t, web.Config{})
 	for _, status := range []string{"301", "302", "303", "307", "308"} {
 		got, a, err := get(t, newSource(t, client, config(server.URL+"/"+status)))
-		if got != "text" || err != nil || a.Redirects != 1 || a.URL != server.URL+"/"+status+"/target/x" && a.URL != server.URL+"/target/x" {
-			t.Errorf("%s: got %q, %+v, %v", status, got, a, err)
+		if got != "text" || err != nil {
+			t.Errorf("%s: got %q, %v", status, got, err)
+		}
+		if a.Redirects != 1 {
+			t.Errorf("%s: %d redirects, want 1", status, a.Redirects)
+		}
+		if a.URL != server.URL+"/"+status+"/target/x" && a.URL != server.URL+"/target/x" {
+			t.Errorf("%s: redirected to %s", status, a.URL)
 		}
 	}
 	_, a, err := get(t, newSource(t, client, config(server.URL+"/loop")))
@@ -498,7 +497,7 @@ func TestDownloadsAreBounded(t *testing.T) {
 		mu.Unlock()
 	})
 	client := newClient(t, web.Config{MaxConcurrentDownloads: 4, ConnectToReservedIPs: true})
-	guarded, open := newGuarded(t, client, config(server.URL)), newSource(t, client, config(server.URL))
+	open := newSource(t, client, config(server.URL))
 	var group sync.WaitGroup
 	start := func(s source.Source, n int) {
 		for range n {
@@ -510,7 +509,9 @@ func TestDownloadsAreBounded(t *testing.T) {
 			})
 		}
 	}
-	start(guarded, 5)
+	for range 2 { // each gets one slot
+		start(newGuarded(t, client, config(server.URL)), 3)
+	}
 	<-arrived
 	<-arrived // half of the slots are all that requests get
 	start(open, 2)
@@ -529,7 +530,11 @@ func TestDownloadsAreBounded(t *testing.T) {
 
 func TestASourceThatHangsLeavesRoomForOthers(t *testing.T) {
 	release := make(chan struct{})
-	hangs := serve(t, func(http.ResponseWriter, *http.Request) { <-release })
+	var hanging atomic.Int32
+	hangs := serve(t, func(http.ResponseWriter, *http.Request) {
+		hanging.Add(1)
+		<-release
+	})
 	works := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "here") })
 	client := newClient(t, web.Config{MaxConcurrentDownloads: 4})
 	bad, good := newSource(t, client, config(hangs.URL)), newSource(t, client, config(works.URL))
@@ -537,8 +542,8 @@ func TestASourceThatHangsLeavesRoomForOthers(t *testing.T) {
 	for range 10 {
 		group.Go(func() { _, _, _ = get(t, bad) })
 	}
-	time.Sleep(50 * time.Millisecond)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	waittest.Until(t, "a source hangs with its share of the downloads", func() bool { return hanging.Load() >= 2 })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if got, _, err := getContext(ctx, t, good); got != "here" || err != nil {
 		t.Errorf("the other source: %q, %v", got, err)

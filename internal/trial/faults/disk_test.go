@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // reopen makes every answer open its table from disk.
@@ -50,17 +51,16 @@ func kept(t *testing.T, s *trial.Server, ask func(), kinds ...string) {
 		}
 		return text
 	}
-	trial.Await(t, "everything is in the cache", func() bool {
+	waittest.Until(t, "everything is in the cache", func() bool {
 		ask()
 		for _, kind := range kinds {
 			if len(cached(t, s, kind)) != 1 {
 				return false
 			}
 		}
-		before := state()
-		time.Sleep(40 * time.Millisecond)
-		return state() == before
+		return true
 	})
+	waittest.Settle(t, "the folders of the cache do not change any more", 40*time.Millisecond, state)
 }
 
 // harms are what can happen to a file of the cache.
@@ -157,7 +157,7 @@ func TestNoFlippedBitOfAMetaChangesAnAnswer(t *testing.T) {
 	path := cached(t, s, "meta")[0]
 	var whole, broken []byte
 	there := func() {
-		trial.Await(t, "the meta is there, and knows the content", func() bool {
+		waittest.Until(t, "the meta is there, and knows the content", func() bool {
 			var err error
 			whole, err = os.ReadFile(path)
 			return err == nil && !bytes.Equal(whole, broken) && !bytes.Contains(whole, []byte(`"Hash":[0,0,0,0,0,0,0,0`))
@@ -296,14 +296,12 @@ func TestNothingCanBeWritten(t *testing.T) {
 func remove(t *testing.T, path string, then func(string) error) {
 	t.Helper()
 	var err error
-	for range 50 {
+	if !waittest.Becomes(func() bool {
 		if err = os.RemoveAll(path); err == nil {
 			err = then(path)
 		}
-		if err == nil {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
+		return err == nil
+	}) {
+		t.Fatal(err)
 	}
-	t.Fatal(err)
 }

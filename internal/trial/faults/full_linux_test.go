@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // fill appends to a file until its disk is full.
@@ -63,7 +64,7 @@ func TestFullDisk(t *testing.T) {
 		built(t, s, float64(i+2))
 		right(sym)
 	}
-	trial.Await(t, "the warning of a full disk", func() bool { return len(warnings(s)) > 0 })
+	waittest.Until(t, "the warning of a full disk", func() bool { return len(warnings(s)) > 0 })
 	if lines := warnings(s); len(lines) != 1 || !strings.Contains(lines[0], dir) || !strings.Contains(lines[0], "is full") {
 		t.Errorf("the log has %d lines: %q", len(lines), lines)
 	}
@@ -72,7 +73,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	right(syms[3])
-	trial.Await(t, "what is new is kept", func() bool { return len(cached(t, s, "meta")) == meta+1 })
+	waittest.Until(t, "what is new is kept", func() bool { return len(cached(t, s, "meta")) == meta+1 })
 	built(t, s, 4)
 	if s.Terminate() != 0 {
 		t.Error("the server does not end well")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 func TestMain(m *testing.M) { os.Exit(trial.Main(m)) }
@@ -25,7 +26,7 @@ func large(n int) trial.Sym {
 // built waits until the server has made n tables since it was started.
 func built(t *testing.T, s *trial.Server, n float64) {
 	t.Helper()
-	trial.Await(t, "the tables are built", func() bool { return s.Metric("table_builds_total", `outcome="built"`) >= n })
+	waittest.Until(t, "the tables are built", func() bool { return s.Metric("table_builds_total", `outcome="built"`) >= n })
 }
 
 // warnings are the lines of the log that tell of a fault.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // gate is a file that is sent up to a half, and the rest once it is opened.
@@ -80,8 +81,11 @@ func TestServerThatIsKilledLeavesNothingHalf(t *testing.T) {
 					close(g.open)
 				}
 				if moment == "build" {
-					<-answered // the table is made after that
-					time.Sleep(50 * time.Millisecond)
+					<-answered
+					waittest.Until(t, "the table is being built", func() bool {
+						spools, err := os.ReadDir(filepath.Join(s.Data, "tmp"))
+						return err == nil && len(spools) > 0 || len(cached(t, s, "symcache")) > 0
+					})
 				}
 				begin := time.Now()
 				end(s)
@@ -117,7 +121,7 @@ func TestRunningRequestsEndBeforeTheServer(t *testing.T) {
 	go func() { answer <- s.V5([]trial.Module{g.sym.Module}, g.sym.Frames(0, 7)...) }()
 	<-g.half
 	s.Signal(syscall.SIGTERM)
-	trial.Await(t, "no new connection is taken", func() bool {
+	waittest.Until(t, "no new connection is taken", func() bool {
 		resp, err := http.Get(s.URL + "/healthz")
 		if err == nil {
 			resp.Body.Close()
@@ -149,7 +153,7 @@ func TestServerEndsInTime(t *testing.T) {
 		}
 		ended <- err
 	}()
-	trial.Await(t, "the file is asked for", func() bool { return up.Count(sym.Path()) == 1 })
+	waittest.Until(t, "the file is asked for", func() bool { return up.Count(sym.Path()) == 1 })
 	start := time.Now()
 	code := s.Terminate()
 	if took := time.Since(start); took < 400*time.Millisecond || took > 3*time.Second || code != 0 {
@@ -215,9 +219,9 @@ func TestManyFirstRequestsShareOneDownloadAndOneBuild(t *testing.T) {
 			}
 		})
 	}
-	trial.Await(t, "all are waiting", func() bool { return s.Metric("http_in_flight") > clients })
+	waittest.Until(t, "all are waiting", func() bool { return s.Metric("http_in_flight") > clients })
 	cancel()
-	trial.Await(t, "some have left", func() bool { return s.Metric("http_in_flight") <= clients-leaving+1 })
+	waittest.Until(t, "some have left", func() bool { return s.Metric("http_in_flight") <= clients-leaving+1 })
 	close(g.open)
 	all.Wait()
 	built(t, s, 1)

@@ -14,6 +14,7 @@ import (
 
 	"symbolon/internal/fixture"
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // ill is a symbol server with one fault.
@@ -211,18 +212,34 @@ func TestIllSymbolServers(t *testing.T) {
 			}
 			for _, sym := range []trial.Sym{p.only, p.both} {
 				x := s.Explain(sym.Module)
-				if len(x.Tried) != 2 || x.Found != (sym == p.both) || x.Tried[1].Source != "healthy" || x.Tried[1].Chosen != x.Found {
+				if len(x.Tried) != 2 || x.Tried[1].Source != "healthy" {
 					t.Fatalf("explain: %+v", x)
 				}
+				if want := sym == p.both; x.Found != want || x.Tried[1].Chosen != want {
+					t.Fatalf("explain: found %v, the other source is chosen %v, want %v", x.Found, x.Tried[1].Chosen, want)
+				}
 				first := x.Tried[0]
-				if first.Source != p.id || !either(first.Verdict, strings.ToLower(p.kind), "") ||
-					!either(first.Detail, p.reason, "") || !first.Cached || first.Location == "" {
-					t.Errorf("explain: %+v", first)
+				if first.Source != p.id || first.Location == "" {
+					t.Errorf("explain: source %q at %q, want source %q", first.Source, first.Location, p.id)
+				}
+				if !either(first.Verdict, strings.ToLower(p.kind), "") {
+					t.Errorf("explain: verdict %q, want %q", first.Verdict, p.kind)
+				}
+				if !either(first.Detail, p.reason, "") {
+					t.Errorf("explain: detail %q, want %q", first.Detail, p.reason)
+				}
+				if !first.Cached {
+					t.Error("explain: the verdict is not cached")
 				}
 				lines := told(s, first.Location)
-				if len(lines) != 1 || !strings.Contains(lines[0], p.id) || !either(lines[0], p.reason, "") ||
-					p.status != 0 && !strings.Contains(lines[0], fmt.Sprintf("status=%d", p.status)) {
-					t.Errorf("the log has %d lines: %q", len(lines), lines)
+				if len(lines) != 1 {
+					t.Fatalf("the log has %d lines: %q", len(lines), lines)
+				}
+				if !strings.Contains(lines[0], p.id) || !either(lines[0], p.reason, "") {
+					t.Errorf("the log has not the source %s and the reason %q: %s", p.id, p.reason, lines[0])
+				}
+				if p.status != 0 && !strings.Contains(lines[0], fmt.Sprintf("status=%d", p.status)) {
+					t.Errorf("the log has not the status %d: %s", p.status, lines[0])
 				}
 			}
 		})
@@ -311,7 +328,7 @@ func TestOneThatHangsDelaysNobody(t *testing.T) {
 	go func() {
 		mixed <- s.V5([]trial.Module{hangs.Module, warm.Module}, append(hangs.Frames(0, 1), warm.Frames(1, 2)...)...)
 	}()
-	trial.Await(t, "the server hangs", func() bool { return up.Count(hangs.Path()) == 1 })
+	waittest.Until(t, "the server hangs", func() bool { return up.Count(hangs.Path()) == 1 })
 	start := time.Now()
 	for i := range 20 {
 		if wrong := s.Ask(warm, i); wrong != "" {

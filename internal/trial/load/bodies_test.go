@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // The bounds of a request, as documented.
@@ -91,7 +92,7 @@ func TestTheLargestRequestIsAnsweredAndOneMoreIsNot(t *testing.T) {
 	c := newClient(t, s)
 	small := func(i int) string { return string(frames(f, 30+i)) }
 	c.asking(t, 1, 0, nil, small)
-	trial.Await(t, "the table is built", func() bool { return s.Metric("table_builds_total", `outcome="built"`) == 1 })
+	waittest.Until(t, "the table is built", func() bool { return s.Metric("table_builds_total", `outcome="built"`) == 1 })
 
 	largest(t, s, c, frames(f, mostFrames), mostFrames)
 	for text, body := range map[string][]byte{

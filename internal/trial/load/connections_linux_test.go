@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // connections is how many clients are connected at once, if the system lets
@@ -69,7 +70,7 @@ func TestThousandsOfConnections(t *testing.T) {
 	if cut, _ := closed(all, 15*time.Second); cut != n {
 		t.Errorf("%d of %d were closed", cut, n)
 	}
-	trial.Await(t, "no file is left open", func() bool { return files(t, s) <= before+5 })
+	waittest.Until(t, "no file is left open", func() bool { return files(t, s) <= before+5 })
 	notDelayed(t, quiet, c.asking(t, 100, time.Millisecond, nil, body))
 }
 
@@ -120,7 +121,7 @@ func TestClientsThatLeaveLeaveNothing(t *testing.T) {
 		}
 		conn.Close()
 	}
-	trial.Await(t, "no file is left open", func() bool { return files(t, s) <= before+5 })
-	trial.Await(t, "no request is left", func() bool { return s.Metric("http_in_flight") <= 1 })
+	waittest.Until(t, "no file is left open", func() bool { return files(t, s) <= before+5 })
+	waittest.Until(t, "no request is left", func() bool { return s.Metric("http_in_flight") <= 1 })
 	notDelayed(t, quiet, c.asking(t, 100, time.Millisecond, nil, body))
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // listening are the addresses at which a process listens, TCP and UDP, of both
@@ -93,7 +94,7 @@ func TestNothingIsChangedByHTTP(t *testing.T) {
 	if wrong := s.Ask(sym, 7); wrong != "" {
 		t.Fatal(wrong)
 	}
-	trial.Await(t, "the table is built", func() bool { return s.Metric("table_builds_total") == 1 })
+	waittest.Until(t, "the table is built", func() bool { return s.Metric("table_builds_total") == 1 })
 	stat := func() string {
 		out, errs, code := s.Run("cache", "ls", "--json", "--data", s.Data)
 		if code != 0 || !strings.Contains(out, "symcache") {

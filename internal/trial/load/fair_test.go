@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // While the symbols of a giant are fetched, scanned and made into a table,
@@ -34,11 +35,7 @@ func TestAColdGiantDoesNotSlowOthers(t *testing.T) {
 			t.Errorf("the giant: %d, %v", status, err)
 		}
 		answered <- took
-		for range 600 {
-			if time.Sleep(50 * time.Millisecond); s.Metric("table_builds_total") == 2 {
-				break
-			}
-		}
+		waittest.Becomes(func() bool { return s.Metric("table_builds_total") == 2 })
 	}()
 	now := c.asking(t, 100_000, pause, stop, body)
 	t.Logf("giant of %d MB answered after %v", size/1e6, <-answered)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // The memory of a server that has served everything, with the budget for
@@ -38,7 +39,7 @@ func TestMemoryHasACeilingAndStaysFlat(t *testing.T) {
 	}
 	_, peak := s.Memory()
 	t.Logf("idle %d MiB; cold answer after %v, at most %d MiB until then", idle>>20, took, peak>>20)
-	trial.Await(t, "all tables are built", func() bool {
+	waittest.Until(t, "all tables are built", func() bool {
 		return s.Metric("table_builds_total", `outcome="built"`) == float64(len(all))
 	})
 	now, peak := s.Memory()

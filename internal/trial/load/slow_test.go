@@ -6,12 +6,15 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // ready starts a server that has the table of one small module, and tells how
@@ -30,7 +33,7 @@ func readyFrom(t *testing.T, up *trial.Upstream, set ...string) (*trial.Server, 
 	c := newClient(t, s)
 	body := func(i int) string { return f.stack(i*31, 30) }
 	c.asking(t, 1, 0, nil, body)
-	trial.Await(t, "the table is built", func() bool { return s.Metric("table_builds_total", `outcome="built"`) == 1 })
+	waittest.Until(t, "the table is built", func() bool { return s.Metric("table_builds_total", `outcome="built"`) == 1 })
 	c.asking(t, 20, 0, nil, body)
 	return s, c, body, c.asking(t, 100, time.Millisecond, nil, body)
 }
@@ -59,6 +62,7 @@ func dial(t *testing.T, s *trial.Server, n int) []net.Conn {
 func drip(t *testing.T, all []net.Conn, text string, every time.Duration) {
 	stop := make(chan struct{})
 	var ended sync.WaitGroup
+	var sent atomic.Int64
 	t.Cleanup(func() {
 		close(stop)
 		for _, conn := range all {
@@ -68,7 +72,13 @@ func drip(t *testing.T, all []net.Conn, text string, every time.Duration) {
 	})
 	for _, conn := range all {
 		ended.Go(func() {
-			_, err := io.WriteString(conn, text)
+			var err error
+			for piece := range slices.Chunk([]byte(text), 64<<10) {
+				if _, err = conn.Write(piece); err != nil {
+					break
+				}
+				sent.Add(1)
+			}
 			for err == nil {
 				select {
 				case <-stop:
@@ -79,7 +89,7 @@ func drip(t *testing.T, all []net.Conn, text string, every time.Duration) {
 			}
 		})
 	}
-	time.Sleep(300 * time.Millisecond) // most of it is there
+	waittest.Settle(t, "most of the text has come", 100*time.Millisecond, sent.Load)
 }
 
 // head is that of a request with a body of this size.
@@ -175,7 +185,7 @@ func TestReadersThatStallDelayNobody(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("no answer has begun")
 	}
-	time.Sleep(500 * time.Millisecond) // all that can begin has begun
+	waittest.Settle(t, "all answers that can begin have begun", 500*time.Millisecond, func() int { return len(begun) })
 	stop := time.AfterFunc(30*time.Second, func() { s.Kill() })
 	defer stop.Stop()
 	notDelayed(t, quiet, c.asking(t, 100, time.Millisecond, nil, body))
@@ -199,7 +209,7 @@ func medium(t *testing.T, c *client) {
 func TestMoreThanAllPlacesAreRefusedAtOnce(t *testing.T) {
 	s, c, body, _ := ready(t, "http.max_in_flight=4")
 	var slow []net.Conn
-	trial.Await(t, "a request is refused", func() bool {
+	waittest.Until(t, "a request is refused", func() bool {
 		// Some of these are refused, and after that the others are soon cut off.
 		more := dial(t, s, 8)
 		drip(t, more, head(200_000)+`{"memoryMap":`+strings.Repeat(" ", 70<<10), time.Second)
@@ -221,7 +231,7 @@ func TestMoreThanAllPlacesAreRefusedAtOnce(t *testing.T) {
 	for _, conn := range slow {
 		conn.Close()
 	}
-	trial.Await(t, "requests are served again", func() bool {
+	waittest.Until(t, "requests are served again", func() bool {
 		status, _, err := c.post(strings.NewReader(body(1)), nil)
 		return status == http.StatusOK && err == nil
 	})

@@ -7,11 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"symbolon/internal/bucket/s3test"
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // inBucket are the settings of a node that shares through the store.
@@ -55,7 +56,7 @@ func burst(t *testing.T, sym trial.Sym, a, b *trial.Server) (built float64) {
 		})
 	}
 	wg.Wait()
-	trial.Await(t, "both have the table, and one says that it built it", func() bool {
+	waittest.Until(t, "both have the table, and one says that it built it", func() bool {
 		built = a.Metric("table_builds_total", `outcome="built"`) + b.Metric("table_builds_total", `outcome="built"`)
 		return settled(a)() && settled(b)() && built > 0
 	})
@@ -87,7 +88,7 @@ func TestNodesOverABucketShareTables(t *testing.T) {
 	if built := burst(t, sym, a, b); built < 1 || built > 2 {
 		t.Errorf("built %v times", built)
 	}
-	trial.Await(t, "the table and its meta are in the bucket", func() bool { return len(tables(t, s)) == 1 && metas(t, s) > 0 })
+	waittest.Until(t, "the table and its meta are in the bucket", func() bool { return len(tables(t, s)) == 1 && metas(t, s) > 0 })
 	c := later(t, source, sym, inBucket(s))
 	if c.Metric("cache_lookups_total", `tier="shared"`, `kind="symcache"`, `outcome="hit"`) == 0 {
 		t.Error("the table did not come from the bucket")
@@ -110,8 +111,8 @@ func TestNodesOverABucketShareTables(t *testing.T) {
 			t.Error(wrong)
 		}
 	}
-	trial.Await(t, "the table is built again", func() bool { return d.Metric("table_builds_total", `outcome="built"`) == 1 })
-	trial.Await(t, "it is mended", func() bool {
+	waittest.Until(t, "the table is built again", func() bool { return d.Metric("table_builds_total", `outcome="built"`) == 1 })
+	waittest.Until(t, "it is mended", func() bool {
 		text, err := os.ReadFile(file)
 		return err == nil && string(text) == good
 	})
@@ -134,11 +135,11 @@ func TestNodesOverABucketAndRedisBuildATableOnce(t *testing.T) {
 	both := append(inBucket(s), "cache.redis.url=redis://"+r.Addr())
 	options := trial.Options{Sources: []string{source.URL}, Set: both}
 	a, b := trial.Start(t, options), trial.Start(t, options)
-	trial.Await(t, "both are connected", func() bool { return up(a)() && up(b)() })
+	waittest.Until(t, "both are connected", func() bool { return up(a)() && up(b)() })
 	if built := burst(t, sym, a, b); built != 1 {
 		t.Errorf("built %v times", built)
 	}
-	trial.Await(t, "the table and its meta are in the bucket", func() bool { return len(tables(t, s)) == 1 && metas(t, s) > 0 })
+	waittest.Until(t, "the table and its meta are in the bucket", func() bool { return len(tables(t, s)) == 1 && metas(t, s) > 0 })
 	r.flush() // what Redis loses, the bucket has
 	later(t, source, sym, both)
 	r.Kill()
@@ -159,23 +160,24 @@ func TestABucketThatIsKilledAndComesBackChangesNoAnswer(t *testing.T) {
 	options := trial.Options{Sources: []string{source.URL}, Set: inBucket(s)}
 	nodes := []*trial.Server{trial.Start(t, options), trial.Start(t, options)}
 	var wg sync.WaitGroup
+	var answers atomic.Int32
 	for w := range 4 {
 		wg.Go(func() {
 			for i := range 40 {
 				if wrong := nodes[w%2].Ask(syms[(i/5)%len(syms)], w*31+i); wrong != "" {
 					t.Error(wrong)
 				}
-				time.Sleep(5 * time.Millisecond)
+				answers.Add(1)
 			}
 		})
 	}
-	time.Sleep(50 * time.Millisecond)
+	waittest.Until(t, "some requests are answered", func() bool { return answers.Load() >= 20 })
 	s.Kill()
-	time.Sleep(100 * time.Millisecond)
+	waittest.Until(t, "more are answered without the bucket", func() bool { return answers.Load() >= 80 })
 	s.Start()
 	wg.Wait()
 	for _, n := range nodes {
-		trial.Await(t, "the bucket is used", func() bool { return n.Metric("cache_up", `tier="shared"`) == 1 })
+		waittest.Until(t, "the bucket is used", func() bool { return n.Metric("cache_up", `tier="shared"`) == 1 })
 	}
 	before := len(tables(t, s))
 	sym := trial.NewSym(99, 3000)
@@ -183,5 +185,5 @@ func TestABucketThatIsKilledAndComesBackChangesNoAnswer(t *testing.T) {
 	if wrong := nodes[0].Ask(sym, 1); wrong != "" {
 		t.Error(wrong)
 	}
-	trial.Await(t, "the new table is in the bucket", func() bool { return len(tables(t, s)) > before })
+	waittest.Until(t, "the new table is in the bucket", func() bool { return len(tables(t, s)) > before })
 }

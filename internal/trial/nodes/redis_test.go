@@ -8,11 +8,13 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"symbolon/internal/cache/redistest"
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 func TestMain(m *testing.M) { os.Exit(trial.Main(m)) }
@@ -58,7 +60,7 @@ func TestTwoNodesBuildATableOnce(t *testing.T) {
 	source := trial.NewUpstream(t)
 	source.Do(sym.Path(), sym)
 	a, b := r.node(source.URL), r.node(source.URL)
-	trial.Await(t, "both are connected", func() bool { return up(a)() && up(b)() })
+	waittest.Until(t, "both are connected", func() bool { return up(a)() && up(b)() })
 	var wg sync.WaitGroup
 	for i := range 40 { // a cold burst on both
 		wg.Go(func() {
@@ -69,7 +71,7 @@ func TestTwoNodesBuildATableOnce(t *testing.T) {
 	}
 	wg.Wait()
 	var built float64
-	trial.Await(t, "both have the table, and one counts that it built it", func() bool {
+	waittest.Until(t, "both have the table, and one counts that it built it", func() bool {
 		built = a.Metric("table_builds_total", `outcome="built"`) + b.Metric("table_builds_total", `outcome="built"`)
 		return settled(a)() && settled(b)() && built > 0
 	})
@@ -81,7 +83,7 @@ func TestTwoNodesBuildATableOnce(t *testing.T) {
 	// A node that comes later needs neither the source nor a build.
 	asked := source.Count(sym.Path())
 	c := r.node(source.URL)
-	trial.Await(t, "the third is connected", up(c))
+	waittest.Until(t, "the third is connected", up(c))
 	if wrong := c.Ask(sym, 7); wrong != "" {
 		t.Error(wrong)
 	}
@@ -111,19 +113,20 @@ func TestWhateverHappensToRedisAnswersAreRight(t *testing.T) {
 				syms = append(syms, sym)
 			}
 			nodes := []*trial.Server{r.node(source.URL), r.node(source.URL)}
-			trial.Await(t, "both are connected", func() bool { return up(nodes[0])() && up(nodes[1])() })
+			waittest.Until(t, "both are connected", func() bool { return up(nodes[0])() && up(nodes[1])() })
 			var wg sync.WaitGroup
+			var answers atomic.Int32
 			for w := range 4 {
 				wg.Go(func() {
 					for i := range 30 {
 						if wrong := nodes[w%2].Ask(syms[(i/5)%len(syms)], w*31+i); wrong != "" {
 							t.Error(wrong)
 						}
-						time.Sleep(2 * time.Millisecond)
+						answers.Add(1)
 					}
 				})
 			}
-			time.Sleep(20 * time.Millisecond)
+			waittest.Until(t, "some requests are answered", func() bool { return answers.Load() >= 20 })
 			harm(r)
 			wg.Wait()
 		})
@@ -142,7 +145,7 @@ func TestAHungRedisCostsLittle(t *testing.T) {
 	}
 	const timeout = 500 * time.Millisecond
 	s := r.node(source.URL, "cache.redis.timeout="+timeout.String())
-	trial.Await(t, "it is connected", up(s))
+	waittest.Until(t, "it is connected", up(s))
 	r.Stop()
 	defer r.Continue()
 	for i, sym := range syms[:5] { // the first ones find out
