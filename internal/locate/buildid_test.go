@@ -2,7 +2,6 @@ package locate_test
 
 import (
 	"errors"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -12,7 +11,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
-	"symbolon/internal/source/web"
+	"symbolon/internal/trial/rig"
 )
 
 // debuginfod is a server that has the companion, by its build id alone, and that
@@ -30,16 +29,8 @@ func debuginfod(t *testing.T, public bool) (source.Source, *atomic.Int32) {
 		_, _ = w.Write(text) // the client may leave
 	}))
 	t.Cleanup(s.Close)
-	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
-	t.Cleanup(client.Close)
-	w, err := web.New(client, source.Config{
-		ID: "debuginfod", Type: source.HTTP, URL: source.NewURL(s.URL + "/buildid/"), IsPublic: public,
-		Layout: source.Layout{Type: source.Debuginfod},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w, &asked
+	cfg := source.Config{ID: "debuginfod", IsPublic: public, Layout: source.Layout{Type: source.Debuginfod}}
+	return rig.Web(t, cfg, s.URL+"/buildid/")[0], &asked
 }
 
 // byDebugID is the module of the programs as the interface of Mozilla names it.
@@ -72,7 +63,7 @@ func TestStrippedProgramLeadsToItsCompanion(t *testing.T) {
 	server, asked := debuginfod(t, false)
 	store := folder(t, "store", map[string][]byte{"kiln/3DABEECA56AC7938C0A40E7BBC2A2AD90/kiln": corpus(t, "debuglink")})
 	for _, sources := range [][]source.Source{{store, server}, {server, store}} {
-		var c clock
+		var c rig.Clock
 		asked.Store(0)
 		l := locateIn(t, locate.Config{}, &c, sources)
 		for try := range 2 {
@@ -89,7 +80,7 @@ func TestStrippedProgramLeadsToItsCompanion(t *testing.T) {
 func TestTrailOfTwoRoundsHasEachPlaceOnce(t *testing.T) {
 	server, _ := debuginfod(t, false)
 	store := folder(t, "store", map[string][]byte{"kiln/3DABEECA56AC7938C0A40E7BBC2A2AD90/kiln": corpus(t, "debuglink")})
-	var c clock
+	var c rig.Clock
 	found, trail, err := locateIn(t, locate.Config{}, &c, []source.Source{store, server}).Best(t.Context(), byDebugID(t), locate.SymFirst)
 	if err != nil {
 		t.Fatal(err)
@@ -107,16 +98,15 @@ func TestTrailOfTwoRoundsHasEachPlaceOnce(t *testing.T) {
 
 func TestBuildIDOfFoundFileIsLearned(t *testing.T) {
 	server, _ := debuginfod(t, false)
-	var c clock
-	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
-	l := locateWith(t, locate.Config{}, &c, []source.Source{server}, dir, log)
+	var c rig.Clock
+	l := locateIn(t, locate.Config{}, &c, []source.Source{server})
 	if got := outcome(t, l, byDebugID(t)); got != "no build id" {
 		t.Fatalf("before any file was seen: %s", got)
 	}
 	if l.State(byDebugID(t), locate.Freshness{Seen: time.Now()}) == locate.Invalid {
 		t.Error("a build id is said to be learned that was not")
 	}
-	born := c.now()
+	born := c.Now()
 	if got := outcome(t, l, kiln(t)); got != "debuginfod elf_debug" {
 		t.Fatalf("with the build id: %s", got)
 	}
@@ -135,7 +125,7 @@ func TestBuildIDOfFoundFileIsLearned(t *testing.T) {
 func TestLearnedBuildIDsStayInTheirScope(t *testing.T) {
 	for _, public := range []bool{false, true} {
 		server, _ := debuginfod(t, public)
-		var c clock
+		var c rig.Clock
 		l := locateIn(t, locate.Config{}, &c, nil)
 		a, b := l.With("a", []source.Source{server}), l.With("b", []source.Source{server})
 		if got := outcome(t, a, kiln(t)); got != "debuginfod elf_debug" {
@@ -154,7 +144,7 @@ func TestSourcesOfRequestsNeitherTeachNorLearnBuildIDs(t *testing.T) {
 	server, _ := debuginfod(t, true)
 	sources := []source.Source{server}
 	for _, guestsFirst := range []bool{true, false} {
-		var c clock
+		var c rig.Clock
 		l := locateIn(t, locate.Config{}, &c, sources)
 		first, second := l, l.WithRequestSources("", sources)
 		if guestsFirst {
@@ -180,7 +170,7 @@ func TestBuildIDWithUnrelatedDebugIDIsNotLearned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var c clock
+	var c rig.Clock
 	l := locateIn(t, locate.Config{}, &c, []source.Source{sym, server})
 	for _, p := range []locate.Purpose{locate.SymFirst, locate.Debug, locate.Debug} {
 		found, _, err := l.Best(t.Context(), ident.Module{DebugFile: "kiln", DebugID: id}, p)

@@ -2,7 +2,6 @@ package locate_test
 
 import (
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -13,7 +12,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
-	"symbolon/internal/source/web"
+	"symbolon/internal/trial/rig"
 )
 
 var (
@@ -69,14 +68,8 @@ func TestHiddenNamesComeFromTheSources(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	})
-	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
-	defer client.Close()
-	s, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(up.URL), Layout: source.Layout{Type: source.Unified}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var c clock
-	l := locateIn(t, locate.Config{}, &c, []source.Source{s})
+	var c rig.Clock
+	l := locateIn(t, locate.Config{}, &c, rig.Web(t, source.Config{Layout: source.Layout{Type: source.Unified}}, up.URL))
 	find := func() (name string, names bool) {
 		t.Helper()
 		return hiddenName(t, l)
@@ -94,7 +87,7 @@ func TestHiddenNamesComeFromTheSources(t *testing.T) {
 	}
 	there = true
 	mu.Unlock()
-	c.offset.Add(int64(2 * time.Hour))
+	c.Advance(2 * time.Hour)
 	for range 2 {
 		if name, names := find(); name != "symbol" || !names {
 			t.Errorf("with the names it is %q, %v", name, names)
@@ -105,7 +98,7 @@ func TestHiddenNamesComeFromTheSources(t *testing.T) {
 // A public file is one for all scopes: names that only one of them may see are
 // not for it.
 func TestPrivateNamesStayOutOfPublicFiles(t *testing.T) {
-	over := func(client *web.Client, id, suffix string, text []byte, public bool) source.Source {
+	over := func(id, suffix string, text []byte, public bool) source.Source {
 		up := serve(t, nil)
 		up.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !strings.HasSuffix(r.URL.Path, suffix) {
@@ -114,19 +107,13 @@ func TestPrivateNamesStayOutOfPublicFiles(t *testing.T) {
 			}
 			w.Write(text)
 		})
-		s, err := web.New(client, source.Config{ID: id, Type: source.HTTP, URL: source.NewURL(up.URL), IsPublic: public, Layout: source.Layout{Type: source.Unified}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return rig.Web(t, source.Config{ID: id, IsPublic: public, Layout: source.Layout{Type: source.Unified}}, up.URL)[0]
 	}
-	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
-	defer client.Close()
 	for _, public := range [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} { // the file, the names
-		var c clock
+		var c rig.Clock
 		sources := []source.Source{
-			over(client, "file", "/debuginfo", hiding(), public[0]),
-			over(client, "names", "/bcsymbolmap", []byte("BCSymbolMap Version: 2.0\nzero\n_symbol\n"), public[1]),
+			over("file", "/debuginfo", hiding(), public[0]),
+			over("names", "/bcsymbolmap", []byte("BCSymbolMap Version: 2.0\nzero\n_symbol\n"), public[1]),
 		}
 		l := locateIn(t, locate.Config{}, &c, nil)
 		for range 2 { // then from what is remembered

@@ -2,7 +2,6 @@ package locate_test
 
 import (
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -14,13 +13,13 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
-	"symbolon/internal/source/web"
+	"symbolon/internal/trial/rig"
 )
 
 // opened finds the file of a.so; name is what its function is called.
 func opened(t *testing.T, l *locate.Locator, p locate.Purpose) (found *locate.Found, name string) {
 	t.Helper()
-	found, trail, err := l.Best(t.Context(), module("a.so"), p)
+	found, trail, err := l.Best(t.Context(), rig.Module("a.so"), p)
 	if err != nil {
 		t.Fatal(err, trail)
 	}
@@ -47,12 +46,12 @@ func TestEarlierStateIsNotKeptAsOriginal(t *testing.T) {
 		}
 		fmt.Fprint(w, symbols(id, version))
 	})
-	var c clock
+	var c rig.Clock
 	l := locator(t, locate.Config{}, &c, s)
 	reader, name := opened(t, l, locate.Debug)
 	reader.Keep()
 	first := reader.Tag()
-	c.offset.Add(int64(25 * time.Hour))
+	c.Advance(25 * time.Hour)
 	version = "two"
 	next, renewed := opened(t, l, locate.Debug)
 	if name != "one" || renewed != "two" || next.Tag() == first {
@@ -74,13 +73,13 @@ func TestFailedFetchKeepsTheMeta(t *testing.T) {
 		}
 		fmt.Fprint(w, symbols(id, "f"))
 	})
-	var c clock
+	var c rig.Clock
 	l := locator(t, locate.Config{}, &c, s)
 	found, _ := opened(t, l, locate.Debug)
 	found.Close()
 	down = true
 	for range 2 {
-		found, trail, err := l.Best(t.Context(), module("a.so"), locate.Debug)
+		found, trail, err := l.Best(t.Context(), rig.Module("a.so"), locate.Debug)
 		if err != nil {
 			t.Fatal(err, trail)
 		}
@@ -94,7 +93,7 @@ func TestFailedFetchKeepsTheMeta(t *testing.T) {
 func TestFileWithoutSymbolsIsSkipped(t *testing.T) {
 	bad := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "\x00asm\x01\x00\x00\x00") })
 	good := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, symbols(id, "f")) })
-	var c clock
+	var c rig.Clock
 	if _, name := opened(t, locator(t, locate.Config{}, &c, bad, good), locate.SymFirst); name != "f" {
 		t.Errorf("the function is %q", name)
 	}
@@ -103,8 +102,8 @@ func TestFileWithoutSymbolsIsSkipped(t *testing.T) {
 // Kinds that lie in one place are one question.
 func TestPlaceOfSeveralKindsIsAskedOnce(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) })
-	var c clock
-	m := module("a.so")
+	var c rig.Clock
+	m := rig.Module("a.so")
 	m.Type = ident.TypeUnknown
 	_, trail, err := locator(t, locate.Config{}, &c, s).Best(t.Context(), m, locate.Debug)
 	seen := map[string]bool{}
@@ -130,15 +129,9 @@ func TestProfilerMirrorServesOnlySymbfiles(t *testing.T) {
 		fmt.Fprint(w, symbols(id, "f"))
 	}))
 	defer mirror.Close()
-	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
-	defer client.Close()
-	from, err := web.New(client, source.Config{ID: "m", Type: source.HTTP, URL: source.NewURL(mirror.URL), Layout: source.Layout{Type: source.Elastic}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var c clock
-	l := locateIn(t, locate.Config{}, &c, []source.Source{from})
-	m := module("a.so")
+	var c rig.Clock
+	l := locateIn(t, locate.Config{}, &c, rig.Web(t, source.Config{Layout: source.Layout{Type: source.Elastic}}, mirror.URL))
+	m := rig.Module("a.so")
 	m.Type, m.FileID = ident.TypeELF, ident.FileID{1}
 	for _, p := range []locate.Purpose{locate.SymFirst, locate.Pads} {
 		_, trail, err := l.Best(t.Context(), m, p)

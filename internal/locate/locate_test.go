@@ -17,25 +17,15 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/bucket/dir"
-	"symbolon/internal/cache"
-	"symbolon/internal/cache/disk"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	"symbolon/internal/source/tree"
-	"symbolon/internal/source/web"
+	"symbolon/internal/trial/rig"
 )
 
-const id = "0123456789ABCDEF0123456789ABCDEF0"
-
-func module(name string) ident.Module {
-	d, err := ident.ParseDebugID(id)
-	if err != nil {
-		panic(err)
-	}
-	return ident.Module{DebugFile: name, DebugID: d, DebugIDText: id}
-}
+const id = rig.ID
 
 func symbols(fileID, function string) string {
 	return "MODULE Linux x86_64 " + fileID + " a.so\nFUNC 1000 10 0 " + function + "\n"
@@ -65,12 +55,7 @@ func text(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
 }
 
-// clock is a time that tests move.
-type clock struct{ offset atomic.Int64 }
-
-func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.offset.Load())) }
-
-func locator(t *testing.T, cfg locate.Config, c *clock, servers ...*server) *locate.Locator {
+func locator(t *testing.T, cfg locate.Config, c *rig.Clock, servers ...*server) *locate.Locator {
 	t.Helper()
 	return locateIn(t, cfg, c, over(t, servers...))
 }
@@ -78,35 +63,16 @@ func locator(t *testing.T, cfg locate.Config, c *clock, servers ...*server) *loc
 // over is the sources that ask servers.
 func over(t *testing.T, servers ...*server) []source.Source {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, log)
-	t.Cleanup(client.Close)
-	var sources []source.Source
-	for i, s := range servers {
-		w, err := web.New(client, source.Config{ID: fmt.Sprint("s", i+1), Type: source.HTTP, URL: source.NewURL(s.URL)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		sources = append(sources, w)
+	var urls []string
+	for _, s := range servers {
+		urls = append(urls, s.URL)
 	}
-	return sources
+	return rig.Web(t, source.Config{}, urls...)
 }
 
-func locateIn(t *testing.T, cfg locate.Config, c *clock, sources []source.Source) *locate.Locator {
+func locateIn(t *testing.T, cfg locate.Config, c *rig.Clock, sources []source.Source) *locate.Locator {
 	t.Helper()
-	return locateWith(t, cfg, c, sources, t.TempDir(), slog.New(slog.DiscardHandler))
-}
-
-func locateWith(t *testing.T, cfg locate.Config, c *clock, sources []source.Source, dir string, log *slog.Logger) *locate.Locator {
-	t.Helper()
-	store, err := disk.Open(disk.Config{}, dir, c.now, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	return locate.New(cfg, locate.Deps{
-		Sources: sources, Tier: store, Spool: func() (cache.Spool, error) { return store.Temp() }, Now: c.now, Log: log,
-	})
+	return rig.Open(t, rig.Options{Locate: cfg, Now: c.Now, Sources: sources}).Locator
 }
 
 // kinds tells a trail as one text: the source and the kind of its verdict.
@@ -134,13 +100,13 @@ func TestTrailHasEveryPlaceAndOutcomesAreRemembered(t *testing.T) {
 	junk := serve(t, text("<html>welcome</html>"))
 	denied := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	good := serve(t, text(symbols(id, "good")))
-	var c clock
+	var c rig.Clock
 	l := locator(t, locate.Config{}, &c, missing, wrong, junk, denied, good)
 	for _, want := range []string{
 		"s1: not found, s2: malformed, s3: malformed, s4: denied, s5: usable",
 		"s1: not found (remembered), s2: malformed (remembered), s3: malformed (remembered), s4: denied (remembered), s5: usable (remembered)",
 	} {
-		found, trail, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+		found, trail, err := l.Best(t.Context(), rig.Module("a.so"), locate.SymFirst)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,14 +130,14 @@ func TestTrailHasEveryPlaceAndOutcomesAreRemembered(t *testing.T) {
 
 func TestRememberedFaultExpires(t *testing.T) {
 	s := serve(t, http.NotFound)
-	var c clock
+	var c rig.Clock
 	l := locator(t, locate.Config{}, &c, s)
 	for _, step := range []struct {
 		later time.Duration
 		asked int32
 	}{{0, 1}, {59 * time.Minute, 1}, {2 * time.Minute, 2}} {
-		c.offset.Add(int64(step.later))
-		_, trail, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+		c.Advance(step.later)
+		_, trail, err := l.Best(t.Context(), rig.Module("a.so"), locate.SymFirst)
 		if fault.KindOf(err) != fault.NotFound || len(trail) == 0 {
 			t.Fatalf("got %v, trail %v", err, trail)
 		}
@@ -194,9 +160,9 @@ func TestNewFileInFolderIsFoundAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var c clock
+	var c rig.Clock
 	l := locateIn(t, locate.Config{}, &c, []source.Source{tr})
-	if _, _, err := l.Best(t.Context(), module("a.so"), locate.SymFirst); fault.KindOf(err) != fault.NotFound {
+	if _, _, err := l.Best(t.Context(), rig.Module("a.so"), locate.SymFirst); fault.KindOf(err) != fault.NotFound {
 		t.Fatalf("got %v", err)
 	}
 	place := filepath.Join(folder, "a.so", id)
@@ -206,7 +172,7 @@ func TestNewFileInFolderIsFoundAtOnce(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(place, "a.so.sym"), []byte(symbols(id, "f")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found, _, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+	found, _, err := l.Best(t.Context(), rig.Module("a.so"), locate.SymFirst)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +183,7 @@ func TestMostSevereFaultIsReported(t *testing.T) {
 	missing := serve(t, http.NotFound)
 	denied := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	broken := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
-	var c clock
+	var c rig.Clock
 	for _, x := range []struct {
 		servers []*server
 		want    fault.Kind
@@ -227,7 +193,7 @@ func TestMostSevereFaultIsReported(t *testing.T) {
 		{[]*server{missing, broken, denied}, fault.Transport},
 		{nil, fault.NotFound},
 	} {
-		_, _, err := locator(t, locate.Config{}, &c, x.servers...).Best(t.Context(), module("a.so"), locate.SymFirst)
+		_, _, err := locator(t, locate.Config{}, &c, x.servers...).Best(t.Context(), rig.Module("a.so"), locate.SymFirst)
 		if fault.KindOf(err) != x.want {
 			t.Errorf("got %v, want kind %v", err, x.want)
 		}
@@ -240,14 +206,14 @@ func TestConcurrentCallersShareOneDownload(t *testing.T) {
 		<-wait
 		text(symbols(id, "shared"))(w, r)
 	})
-	var c clock
+	var c rig.Clock
 	l := locator(t, locate.Config{}, &c, s)
 	const callers = 50
 	var wg, all sync.WaitGroup
 	all.Add(callers)
 	for range callers {
 		wg.Go(func() {
-			found, _, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+			found, _, err := l.Best(t.Context(), rig.Module("a.so"), locate.SymFirst)
 			all.Done()
 			if err != nil {
 				t.Error(err)
@@ -274,17 +240,17 @@ func TestFetchGoesOnAfterItsCallerLeft(t *testing.T) {
 		<-wait
 		http.NotFound(w, r)
 	})
-	var c clock
+	var c rig.Clock
 	l := locator(t, locate.Config{}, &c, s)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, _, err := l.Best(ctx, module("a.so"), locate.SymFirst)
+	_, _, err := l.Best(ctx, rig.Module("a.so"), locate.SymFirst)
 	if fault.KindOf(err) != fault.Timeout {
 		t.Fatalf("got %v", err)
 	}
 	close(wait)
-	_, _, _ = l.Best(t.Context(), module("a.so"), locate.SymFirst) // waits for the fetch, unless it has ended
-	_, trail, _ := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+	_, _, _ = l.Best(t.Context(), rig.Module("a.so"), locate.SymFirst) // waits for the fetch, unless it has ended
+	_, trail, _ := l.Best(t.Context(), rig.Module("a.so"), locate.SymFirst)
 	if !trail[0].Cached || trail[0].Fault.Kind != fault.NotFound {
 		t.Errorf("got %+v, want a remembered NotFound", trail[0])
 	}
@@ -297,10 +263,10 @@ func TestKeptOriginalIsNotFetchedAgain(t *testing.T) {
 		asked int32
 	}{{"none", true, 3}, {"read", false, 3}, {"", true, 1}, {"all", false, 1}} {
 		s := serve(t, text(symbols(id, "kept")))
-		var c clock
+		var c rig.Clock
 		l := locator(t, locate.Config{KeepOriginals: x.keep}, &c, s)
 		for i := range 3 {
-			found, trail, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+			found, trail, err := l.Best(t.Context(), rig.Module("a.so"), locate.SymFirst)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -324,7 +290,7 @@ func TestKeptOriginalIsNotFetchedAgain(t *testing.T) {
 
 func TestModuleWithoutIdentityIsNotRequested(t *testing.T) {
 	s := serve(t, text(symbols(id, "f")))
-	var c clock
+	var c rig.Clock
 	l := locator(t, locate.Config{}, &c, s)
 	for _, m := range []ident.Module{{}, {DebugFile: "a.so"}, {DebugIDText: id}, {DebugFile: "a.so", DebugIDText: "ABCDE"}} {
 		if _, _, err := l.Best(t.Context(), m, locate.SymFirst); fault.KindOf(err) != fault.NotFound {
@@ -338,25 +304,32 @@ func TestModuleWithoutIdentityIsNotRequested(t *testing.T) {
 
 func TestFileInUseIsNotFetchedAgain(t *testing.T) {
 	s := serve(t, text(symbols(id, "f")))
-	var c clock
+	var c rig.Clock
 	l := locator(t, locate.Config{KeepOriginals: "none"}, &c, s)
-	first, _, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+	first, _, err := l.Best(t.Context(), rig.Module("a.so"), locate.SymFirst)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, trail, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+	second, trail, err := l.Best(t.Context(), rig.Module("a.so"), locate.SymFirst)
 	if err != nil {
 		t.Fatal(err)
 	}
 	first.Close()
-	if obj, _, err := second.File(t.Context()); err != nil || len(obj.Lookup(nil, 0x1000)) != 1 || !trail[0].Cached || trail[0].Attempt.Bytes != 0 {
-		t.Errorf("the second: %+v, %v", trail[0], err)
+	obj, _, err := second.File(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(obj.Lookup(nil, 0x1000)); n != 1 {
+		t.Errorf("the second: %d frames, want 1", n)
+	}
+	if !trail[0].Cached || trail[0].Attempt.Bytes != 0 {
+		t.Errorf("the second was fetched: %+v", trail[0])
 	}
 	second.Close()
 	if n := s.asked.Load(); n != 1 {
 		t.Errorf("asked %d times", n)
 	}
-	third, _, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+	third, _, err := l.Best(t.Context(), rig.Module("a.so"), locate.SymFirst)
 	if err != nil || s.asked.Load() != 1 {
 		t.Fatalf("asked %d times for what is known, %v", s.asked.Load(), err)
 	}
@@ -385,11 +358,11 @@ func damage(t *testing.T, dir, kind string) {
 
 func TestDamagedMetaIsReplaced(t *testing.T) {
 	s := serve(t, text(symbols(id, "f")))
-	var c clock
+	var c rig.Clock
 	dir := t.TempDir()
-	l := locateWith(t, locate.Config{}, &c, over(t, s), dir, slog.New(slog.DiscardHandler))
+	l := rig.Open(t, rig.Options{Dir: dir, Now: c.Now, Sources: over(t, s)}).Locator
 	for i := range 2 {
-		found, trail, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+		found, trail, err := l.Best(t.Context(), rig.Module("a.so"), locate.SymFirst)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -404,11 +377,11 @@ func TestDamagedMetaIsReplaced(t *testing.T) {
 
 func TestDamagedOriginalIsFetchedAgainAtOnce(t *testing.T) {
 	s := serve(t, text(symbols(id, "f")))
-	var c clock
+	var c rig.Clock
 	dir := t.TempDir()
-	l := locateWith(t, locate.Config{KeepOriginals: "all"}, &c, over(t, s), dir, slog.New(slog.DiscardHandler))
+	l := rig.Open(t, rig.Options{Dir: dir, Now: c.Now, Sources: over(t, s), Locate: locate.Config{KeepOriginals: "all"}}).Locator
 	for round := range int32(2) {
-		found, _, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+		found, _, err := l.Best(t.Context(), rig.Module("a.so"), locate.SymFirst)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -424,11 +397,11 @@ func TestEachFaultIsLoggedOnce(t *testing.T) {
 	missing := serve(t, http.NotFound)
 	denied := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	wrong := serve(t, text(symbols("11112222333344445555666677778888A", "other")))
-	var c clock
+	var c rig.Clock
 	var log bytes.Buffer
-	l := locateWith(t, locate.Config{}, &c, over(t, missing, denied, wrong), t.TempDir(), slog.New(slog.NewTextHandler(&log, nil)))
+	l := rig.Open(t, rig.Options{Now: c.Now, Log: slog.New(slog.NewTextHandler(&log, nil)), Sources: over(t, missing, denied, wrong)}).Locator
 	for range 3 {
-		if _, _, err := l.Best(t.Context(), module("a.so"), locate.SymFirst); err == nil {
+		if _, _, err := l.Best(t.Context(), rig.Module("a.so"), locate.SymFirst); err == nil {
 			t.Fatal("something was found")
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,13 +13,11 @@ import (
 	"time"
 
 	"symbolon/internal/bin"
-	"symbolon/internal/cache"
-	"symbolon/internal/cache/disk"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
-	"symbolon/internal/source/web"
+	"symbolon/internal/trial/rig"
 )
 
 const (
@@ -30,7 +27,7 @@ const (
 
 // game returns a program with mappings on servers.
 func game() ident.Module {
-	m := module("a.so")
+	m := rig.Module("a.so")
 	m.Type = ident.TypeMachO
 	return m
 }
@@ -85,18 +82,13 @@ func (u *unity) count() int {
 }
 
 // places are the sources of some servers.
-func places(t *testing.T, servers ...*unity) (list []source.Source) {
+func places(t *testing.T, servers ...*unity) []source.Source {
 	t.Helper()
-	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
-	t.Cleanup(client.Close)
-	for i, s := range servers {
-		w, err := web.New(client, source.Config{ID: fmt.Sprint("s", i+1), Type: source.HTTP, URL: source.NewURL(s.URL), Layout: source.Layout{Type: source.Unified}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, w)
+	var urls []string
+	for _, s := range servers {
+		urls = append(urls, s.URL)
 	}
-	return list
+	return rig.Web(t, source.Config{Layout: source.Layout{Type: source.Unified}}, urls...)
 }
 
 // where finds the file of the game, and tells where the line is that it has.
@@ -158,7 +150,7 @@ func TestSourcesAreAskedForMappingsConcurrently(t *testing.T) {
 		defer close(answered)
 		fmt.Fprint(w, lines("last.cs"))
 	}
-	l := locateIn(t, locate.Config{}, &clock{}, places(t, newUnity(t, false, do(http.NotFound)), newUnity(t, true, do(slow)), newUnity(t, true, do(http.NotFound)), newUnity(t, true, do(last))))
+	l := locateIn(t, locate.Config{}, &rig.Clock{}, places(t, newUnity(t, false, do(http.NotFound)), newUnity(t, true, do(slow)), newUnity(t, true, do(http.NotFound)), newUnity(t, true, do(last))))
 	got, found := where(t, l)
 	if v := verdicts(found); got != "second.cs:7" || v != "s1: not found, s2: usable *, s3: not found, s4: usable" {
 		t.Errorf("%s; %s", got, v)
@@ -174,7 +166,7 @@ func TestInvalidMappingIsSkipped(t *testing.T) {
 		of(`{"67452301-ab89-efcd-0123-456789abcdef":{}}`): true, of("{}"): true, of("7"): true,
 	} {
 		first := newUnity(t, true, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) })
-		l := locateIn(t, locate.Config{KeepOriginals: "all"}, &clock{}, places(t, first, newUnity(t, false, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, lines("next.cs")) })))
+		l := locateIn(t, locate.Config{KeepOriginals: "all"}, &rig.Clock{}, places(t, first, newUnity(t, false, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, lines("next.cs")) })))
 		for _, again := range []string{"", " (remembered)"} {
 			got, found := where(t, l)
 			want := "s1: malformed" + again + ", s2: usable" + again + " *"
@@ -211,7 +203,7 @@ func TestChangedMappingIsUsed(t *testing.T) {
 			}
 			fmt.Fprint(w, lines(text))
 		})
-		var c clock
+		var c rig.Clock
 		l := locateIn(t, locate.Config{KeepOriginals: "all"}, &c, places(t, u))
 		tags := map[[32]byte]bool{}
 		for i, step := range []struct {
@@ -229,7 +221,7 @@ func TestChangedMappingIsUsed(t *testing.T) {
 			{"the same", 25 * time.Hour, func() {}, 4, "three.cs:7"},
 			{"no answer", 25 * time.Hour, func() { u.will(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }) }, 5, "three.cs:7"},
 		} {
-			c.offset.Add(int64(step.later))
+			c.Advance(step.later)
 			step.change()
 			got, found := where(t, l)
 			tags[found.Aux()] = true
@@ -267,7 +259,7 @@ func TestFileIsUsedWithoutItsMapping(t *testing.T) {
 		if what == "the same" {
 			u.will(c.do)
 		}
-		l := locateIn(t, locate.Config{}, &clock{}, places(t, u))
+		l := locateIn(t, locate.Config{}, &rig.Clock{}, places(t, u))
 		_, found := where(t, l)
 		before := found.Aux()
 		found.Close()
@@ -302,7 +294,7 @@ func TestMappingIsBounded(t *testing.T) {
 		fmt.Fprint(w, lines("large.cs"))
 		_, _ = io.Copy(w, io.LimitReader(blanks{}, 64<<20)) // who gives up closes the connection
 	})
-	got, found := where(t, locateIn(t, locate.Config{}, &clock{}, places(t, u)))
+	got, found := where(t, locateIn(t, locate.Config{}, &rig.Clock{}, places(t, u)))
 	if v := verdicts(found); got != "/a.cpp:5" || v != "s1: malformed" {
 		t.Errorf("%s; %s", got, v)
 	}
@@ -320,15 +312,8 @@ func (blanks) Read(p []byte) (int, error) {
 // TestMappingWaitsForMemory has all memory for mappings in use.
 func TestMappingWaitsForMemory(t *testing.T) {
 	u := newUnity(t, true, text(lines("one.cs")))
-	store, err := disk.Open(disk.Config{}, t.TempDir(), time.Now, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
 	memory := bin.NewBudget(1 << 10)
-	l := locate.New(locate.Config{}, locate.Deps{
-		Sources: places(t, u), Tier: store, Spool: func() (cache.Spool, error) { return store.Temp() }, Memory: memory, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-	})
+	l := rig.Open(t, rig.Options{Sources: places(t, u), Memory: memory}).Locator
 	release, err := memory.Acquire(t.Context(), 1<<10)
 	if err != nil {
 		t.Fatal(err)
@@ -367,13 +352,7 @@ func TestPlaceOfFileIsNotAskedForItsMapping(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, slog.New(slog.DiscardHandler))
-	defer client.Close()
-	w, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(s.URL), Layout: source.Layout{Type: source.SlashSymbols}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := locateIn(t, locate.Config{}, &clock{}, []source.Source{w})
+	l := locateIn(t, locate.Config{}, &rig.Clock{}, rig.Web(t, source.Config{Layout: source.Layout{Type: source.SlashSymbols}}, s.URL))
 	m := game()
 	m.CodeFile, m.CodeID = "a", ident.ParseCodeID("cafe")
 	for range 2 {
@@ -404,11 +383,11 @@ func (s clumsy) Fetch(ctx context.Context, c source.Candidate, w io.Writer) (sou
 func TestPanickingSourceCostsItsMapping(t *testing.T) {
 	list := places(t, newUnity(t, true, http.NotFound), newUnity(t, false, text(lines("one.cs"))))
 	list[0] = clumsy{list[0]}
-	got, found := where(t, locateIn(t, locate.Config{}, &clock{}, list))
+	got, found := where(t, locateIn(t, locate.Config{}, &rig.Clock{}, list))
 	if v := verdicts(found); got != "one.cs:7" || v != "s1: internal, s2: usable *" {
 		t.Errorf("%s; %s", got, v)
 	}
-	if got, _ := where(t, locateIn(t, locate.Config{}, &clock{}, list[:1])); got != "/a.cpp:5" {
+	if got, _ := where(t, locateIn(t, locate.Config{}, &rig.Clock{}, list[:1])); got != "/a.cpp:5" {
 		t.Errorf("without another source: %s", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
+	"symbolon/internal/trial/rig"
 )
 
 // partly is a source that knows of a part of its files only.
@@ -37,7 +38,7 @@ func TestCandidatesWithErrorAreAskedAndErrorIsReported(t *testing.T) {
 		{"no file", locate.SymFirst, nil, fault.Timeout, false},
 		{"no file by rank", locate.Debug, nil, fault.Timeout, false},
 	} {
-		var clk clock
+		var clk rig.Clock
 		s := partly{folder(t, "f", c.files)}
 		found, trail, err := locateIn(t, locate.Config{}, &clk, []source.Source{s}).Best(t.Context(), kiln(t), c.p)
 		if (found != nil) != c.found || err != nil && fault.KindOf(err) != c.want {

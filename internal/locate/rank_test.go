@@ -21,6 +21,7 @@ import (
 	"symbolon/internal/object"
 	"symbolon/internal/source"
 	"symbolon/internal/source/tree"
+	"symbolon/internal/trial/rig"
 )
 
 // The programs of the corpus that are used here: one that has everything, and
@@ -77,7 +78,7 @@ func kiln(t *testing.T) ident.Module {
 // best is the file that is chosen of sources.
 func best(t *testing.T, p locate.Purpose, m ident.Module, sources ...source.Source) (*locate.Found, string) {
 	t.Helper()
-	var c clock
+	var c rig.Clock
 	found, trail, err := locateIn(t, locate.Config{}, &c, sources).Best(t.Context(), m, p)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +163,7 @@ func TestDebugInformationPrecedesSymFile(t *testing.T) {
 
 // A file of another program is not the one that was asked for, wherever it lies.
 func TestFileWithOtherIdentityIsRejected(t *testing.T) {
-	var c clock
+	var c rig.Clock
 	for _, name := range []string{"dwarf64", "aarch64", "macho-arm64.dylib"} {
 		other := folder(t, "other", map[string][]byte{"ca/" + caeeab[2:] + ".debug": corpus(t, name)})
 		_, trail, err := locateIn(t, locate.Config{}, &c, []source.Source{other}).Best(t.Context(), kiln(t), locate.Debug)
@@ -187,7 +188,7 @@ func TestMissingFileDoesNotHideFailure(t *testing.T) {
 		return s
 	}
 	missing, denied, broken, crowded := status(404), status(403), status(500), status(429)
-	var c clock
+	var c rig.Clock
 	for _, x := range []struct {
 		servers []*server
 		want    fault.Kind
@@ -209,9 +210,9 @@ func TestMissingFileDoesNotHideFailure(t *testing.T) {
 // A .sym file with invalid records is still the requested one; an image that cannot
 // be read at all is malformed.
 func TestUnusableImageIsMalformed(t *testing.T) {
-	var c clock
+	var c rig.Clock
 	s := serve(t, text("MODULE Linux x86_64 "+id+" a.so\nFIL"))
-	found, _, err := locator(t, locate.Config{}, &c, s).Best(t.Context(), module("a.so"), locate.SymFirst)
+	found, _, err := locator(t, locate.Config{}, &c, s).Best(t.Context(), rig.Module("a.so"), locate.SymFirst)
 	if err != nil {
 		t.Fatal(err)
 	}

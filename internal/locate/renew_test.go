@@ -3,7 +3,6 @@ package locate_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	"symbolon/internal/source/tree"
+	"symbolon/internal/trial/rig"
 )
 
 // After a day a source is asked whether a file is still the same. Meanwhile, and
@@ -33,7 +33,7 @@ func TestChangedFileIsFetchedAgain(t *testing.T) {
 			fmt.Fprint(w, symbols(id, tag))
 		}
 	})
-	var c clock
+	var c rig.Clock
 	l := locator(t, locate.Config{KeepOriginals: "all"}, &c, s)
 	for _, step := range []struct {
 		what   string
@@ -52,9 +52,9 @@ func TestChangedFileIsFetchedAgain(t *testing.T) {
 		{"not at once again", time.Minute, func() {}, 4, 2, "two"},
 		{"but soon", 10 * time.Minute, func() { status, tag = 200, "three" }, 5, 3, "three"},
 	} {
-		c.offset.Add(int64(step.later))
+		c.Advance(step.later)
 		step.change()
-		found, trail, err := l.Best(t.Context(), module("a.so"), locate.Debug)
+		found, trail, err := l.Best(t.Context(), rig.Module("a.so"), locate.Debug)
 		if err != nil {
 			t.Fatalf("%s: %v", step.what, err)
 		}
@@ -91,9 +91,9 @@ func TestInvalidatedFileInUseIsFetchedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := locateIn(t, locate.Config{}, &clock{}, []source.Source{folder})
+	l := locateIn(t, locate.Config{}, &rig.Clock{}, []source.Source{folder})
 	best := func() (*locate.Found, string) {
-		found, trail, err := l.Best(t.Context(), module("a.so"), locate.Debug)
+		found, trail, err := l.Best(t.Context(), rig.Module("a.so"), locate.Debug)
 		if err != nil {
 			t.Fatal(err, trail)
 		}
@@ -116,7 +116,7 @@ func TestInvalidatedFileInUseIsFetchedAgain(t *testing.T) {
 	} else {
 		again.Close()
 	}
-	if err := l.Invalidate(t.Context(), module("a.so")); err != nil {
+	if err := l.Invalidate(t.Context(), rig.Module("a.so")); err != nil {
 		t.Fatal(err)
 	}
 	other, now := best()
@@ -132,11 +132,11 @@ func TestFailedRenewalAfterForgetIsNotRetriedAtOnce(t *testing.T) {
 		w.WriteHeader(status)
 		fmt.Fprint(w, symbols(id, "f"))
 	})
-	var c clock
+	var c rig.Clock
 	l := locator(t, locate.Config{}, &c, s)
 	ask := func(want int32) {
 		t.Helper()
-		found, trail, err := l.Best(t.Context(), module("a.so"), locate.SymFirst)
+		found, trail, err := l.Best(t.Context(), rig.Module("a.so"), locate.SymFirst)
 		if err != nil {
 			t.Fatal(err, trail)
 		}
@@ -146,15 +146,15 @@ func TestFailedRenewalAfterForgetIsNotRetriedAtOnce(t *testing.T) {
 		}
 	}
 	ask(1)
-	if err := l.Invalidate(t.Context(), module("a.so")); err != nil {
+	if err := l.Invalidate(t.Context(), rig.Module("a.so")); err != nil {
 		t.Fatal(err)
 	}
 	status = http.StatusInternalServerError
 	ask(2)
 	ask(2)
-	c.offset.Add(int64(9 * time.Minute))
+	c.Advance(9 * time.Minute)
 	ask(2)
-	c.offset.Add(int64(2 * time.Minute))
+	c.Advance(2 * time.Minute)
 	ask(3)
 }
 
@@ -163,9 +163,9 @@ func TestFailedRenewalAfterForgetIsNotRetriedAtOnce(t *testing.T) {
 func TestOriginalIsNotUsedWithoutItsMeta(t *testing.T) {
 	name := "one"
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, symbols(id, name)) })
-	var c clock
+	var c rig.Clock
 	dir := t.TempDir()
-	l := locateWith(t, locate.Config{KeepOriginals: "all"}, &c, over(t, s), dir, slog.New(slog.DiscardHandler))
+	l := rig.Open(t, rig.Options{Dir: dir, Now: c.Now, Sources: over(t, s), Locate: locate.Config{KeepOriginals: "all"}}).Locator
 	found, _ := opened(t, l, locate.SymFirst)
 	found.Close()
 	name = "two"

@@ -10,6 +10,7 @@ import (
 
 	"symbolon/internal/ident"
 	"symbolon/internal/symbolicate"
+	"symbolon/internal/trial/rig"
 )
 
 // TestSlowModuleDoesNotDelayOthers reads the modules as they are decided, and
@@ -17,7 +18,7 @@ import (
 func TestSlowModuleDoesNotDelayOthers(t *testing.T) {
 	e := engine(t, symbolicate.Config{Deadline: -1})
 	req := &symbolicate.Request{
-		Modules: []ident.Module{module("slow.so"), module("a.so"), module("unasked.so"), module("gone.so"), module("b.so")},
+		Modules: []ident.Module{rig.Module("slow.so"), rig.Module("a.so"), rig.Module("unasked.so"), rig.Module("gone.so"), rig.Module("b.so")},
 		Bases:   []uint64{0, 0x10000, 0, 0, 0},
 		Frames: []symbolicate.Frame{
 			{Module: 0, Addr: 0x1000}, {Module: 1, Addr: 0x11000}, {Module: 1, Addr: 0x11011, Step: symbolicate.Before},
@@ -74,7 +75,7 @@ func TestSlowModuleDoesNotDelayOthers(t *testing.T) {
 // TestReleaseDoesNotWait releases a result while modules are pending.
 func TestReleaseDoesNotWait(t *testing.T) {
 	e := engine(t, symbolicate.Config{})
-	req := &symbolicate.Request{Modules: []ident.Module{module("slow.so"), module("a.so")}, Frames: []symbolicate.Frame{{Module: 0}, {Module: 1, Addr: 0x1000}}}
+	req := &symbolicate.Request{Modules: []ident.Module{rig.Module("slow.so"), rig.Module("a.so")}, Frames: []symbolicate.Frame{{Module: 0}, {Module: 1, Addr: 0x1000}}}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -4,34 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
-	"symbolon/internal/cache"
-	"symbolon/internal/cache/disk"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/metric"
 	"symbolon/internal/source"
-	"symbolon/internal/source/web"
 	"symbolon/internal/symbolicate"
-	"symbolon/internal/table"
+	"symbolon/internal/trial/rig"
 )
 
-const id = "0123456789ABCDEF0123456789ABCDEF0"
-
-func module(name string) ident.Module {
-	d, err := ident.ParseDebugID(id)
-	if err != nil {
-		panic(err)
-	}
-	return ident.Module{DebugFile: name, DebugID: d, DebugIDText: id}
-}
+const id = rig.ID
 
 // engine returns an engine over a symbol server that has modules a.so and b.so, and
 // whose answer for slow.so does not end before the test.
@@ -57,29 +45,12 @@ func engine(t *testing.T, cfg symbolicate.Config) *symbolicate.Engine {
 			http.NotFound(w, r)
 		}
 	}))
-	log := slog.New(slog.DiscardHandler)
-	store, err := disk.Open(disk.Config{}, t.TempDir(), time.Now, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, log)
-	w, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(server.URL)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	loc := locate.New(locate.Config{}, locate.Deps{
-		Sources: []source.Source{w}, Tier: store, Spool: func() (cache.Spool, error) { return store.Temp() }, Now: time.Now, Log: log,
-	})
-	tables := table.New(table.Config{}, table.Deps{Locator: loc, Tier: store, Now: time.Now, Log: log})
+	l := rig.Open(t, rig.Options{Sources: rig.Web(t, source.Config{}, server.URL)})
 	t.Cleanup(func() {
 		close(done)
 		server.Close()
-		tables.Close()
-		loc.Close()
-		client.Close()
-		store.Close()
 	})
-	return symbolicate.New(cfg, tables, time.Now)
+	return symbolicate.New(cfg, l.Tables, time.Now)
 }
 
 // costly is a name whose parts each contain the previous part twice.
@@ -108,7 +79,7 @@ func names(res *symbolicate.Result, req *symbolicate.Request) string {
 func TestAnswersAreInOrderOfFrames(t *testing.T) {
 	e := engine(t, symbolicate.Config{})
 	req := &symbolicate.Request{
-		Modules: []ident.Module{module("a.so"), module("b.so"), module("gone.so"), module("unasked.so")},
+		Modules: []ident.Module{rig.Module("a.so"), rig.Module("b.so"), rig.Module("gone.so"), rig.Module("unasked.so")},
 		Frames: []symbolicate.Frame{
 			{Module: 1, Addr: 0x1015}, {Module: -1, Addr: 0x1000}, {Module: 0, Addr: 0x1000}, {Module: 2, Addr: 0x1000},
 			{Module: 1, Addr: 0x1001}, {Module: 0, Addr: 0x9000}, {Module: 1, Addr: 0x1015}, {Module: 0, Addr: 0x1010},
@@ -123,8 +94,17 @@ func TestAnswersAreInOrderOfFrames(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		m := res.Modules
-		if !m[0].Found || !m[1].Found || m[2].Found || !m[2].Asked || m[3].Asked {
-			t.Errorf("modules: %+v", m)
+		for i, want := range []string{"asked found", "asked found", "asked", ""} {
+			var got []string
+			if m[i].Asked {
+				got = append(got, "asked")
+			}
+			if m[i].Found {
+				got = append(got, "found")
+			}
+			if got := strings.Join(got, " "); got != want {
+				t.Errorf("module %d is %q, want %q", i, got, want)
+			}
 		}
 		if m[0].Name != "a.so.bin" {
 			t.Errorf("code file %q", m[0].Name)
@@ -139,7 +119,7 @@ func TestAnswersAreInOrderOfFrames(t *testing.T) {
 func TestWorkOnNamesIsLimited(t *testing.T) {
 	e := engine(t, symbolicate.Config{})
 	req := &symbolicate.Request{
-		Modules: []ident.Module{module("costly.so")}, Purpose: locate.Debug,
+		Modules: []ident.Module{rig.Module("costly.so")}, Purpose: locate.Debug,
 		Frames: []symbolicate.Frame{{Addr: 0x1000}, {Addr: 0x1010}},
 	}
 	res, err := e.Run(t.Context(), req)
@@ -160,7 +140,7 @@ func TestWorkOnNamesIsLimited(t *testing.T) {
 func TestNearestAnswersBeyondTheEnd(t *testing.T) {
 	e := engine(t, symbolicate.Config{})
 	req := &symbolicate.Request{
-		Modules: []ident.Module{module("a.so")}, Nearest: true,
+		Modules: []ident.Module{rig.Module("a.so")}, Nearest: true,
 		Frames: []symbolicate.Frame{{Module: 0, Addr: 0xfff}, {Module: 0, Addr: 0x1008}, {Module: 0, Addr: 0x99999}},
 	}
 	res, err := e.Run(t.Context(), req)
@@ -176,7 +156,7 @@ func TestNearestAnswersBeyondTheEnd(t *testing.T) {
 func TestSlowModuleIsMissing(t *testing.T) {
 	e := engine(t, symbolicate.Config{Deadline: 200 * time.Millisecond})
 	req := &symbolicate.Request{
-		Modules: []ident.Module{module("slow.so"), module("a.so")},
+		Modules: []ident.Module{rig.Module("slow.so"), rig.Module("a.so")},
 		Frames:  []symbolicate.Frame{{Module: 0, Addr: 0x1000}, {Module: 1, Addr: 0x1000}},
 	}
 	res, err := e.Run(t.Context(), req)
@@ -196,7 +176,7 @@ func TestSlowModulesShareDeadline(t *testing.T) {
 	e := engine(t, symbolicate.Config{Deadline: 300 * time.Millisecond, Parallel: 2})
 	req := &symbolicate.Request{}
 	for i := range 40 {
-		m := module("slow.so")
+		m := rig.Module("slow.so")
 		m.CodeFile = fmt.Sprint(i) // so that each is a lookup of its own
 		req.Modules = append(req.Modules, m)
 		req.Frames = append(req.Frames, symbolicate.Frame{Module: int32(i), Addr: 0x1000})
@@ -211,8 +191,17 @@ func TestSlowModulesShareDeadline(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 	for i, m := range res.Modules {
-		if !m.Asked || m.Found || !m.Report.Late || fault.KindOf(m.Report.Fault) != fault.Timeout {
-			t.Errorf("module %d: %+v", i, m)
+		if !m.Asked {
+			t.Errorf("module %d was not asked for", i)
+		}
+		if m.Found {
+			t.Errorf("module %d was found", i)
+		}
+		if !m.Report.Late {
+			t.Errorf("module %d is not reported as late", i)
+		}
+		if kind := fault.KindOf(m.Report.Fault); kind != fault.Timeout {
+			t.Errorf("module %d: kind %v of the fault, want %v", i, kind, fault.Timeout)
 		}
 	}
 }
@@ -222,7 +211,7 @@ func TestSlowModulesShareDeadline(t *testing.T) {
 func TestPatientEngine(t *testing.T) {
 	e := engine(t, symbolicate.Config{Deadline: time.Nanosecond}).Patient()
 	for frames, found := range map[int]bool{3: true, 300: false} {
-		req := &symbolicate.Request{Modules: []ident.Module{module("deep.so")}}
+		req := &symbolicate.Request{Modules: []ident.Module{rig.Module("deep.so")}}
 		for i := range frames {
 			req.Frames = append(req.Frames, symbolicate.Frame{Addr: 0x1000 + uint64(i)})
 		}
@@ -245,7 +234,7 @@ func TestCancelEndsRun(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := e.Run(ctx, &symbolicate.Request{
-		Modules: []ident.Module{module("slow.so"), module("a.so")},
+		Modules: []ident.Module{rig.Module("slow.so"), rig.Module("a.so")},
 		Frames:  []symbolicate.Frame{{Module: 0, Addr: 0x1000}, {Module: 1, Addr: 0x1000}},
 	})
 	if !errors.Is(err, context.DeadlineExceeded) {
@@ -258,7 +247,7 @@ func TestTooManyFrames(t *testing.T) {
 	for i := range frames {
 		frames[i] = symbolicate.Frame{Module: 0, Addr: 0x1000 + uint64(i%32)}
 	}
-	req := &symbolicate.Request{Modules: []ident.Module{module("a.so")}, Frames: frames}
+	req := &symbolicate.Request{Modules: []ident.Module{rig.Module("a.so")}, Frames: frames}
 	for most, want := range map[int]error{len(frames) - 1: symbolicate.ErrTooManyFrames, len(frames): nil} {
 		res, err := engine(t, symbolicate.Config{MaxFrames: most}).Run(t.Context(), req)
 		if err != nil {
@@ -281,7 +270,7 @@ func TestTooManyFrames(t *testing.T) {
 
 // TestFramesInAnyOrder alternates between windows.
 func TestFramesInAnyOrder(t *testing.T) {
-	req := &symbolicate.Request{Modules: []ident.Module{module("a.so"), module("b.so")}}
+	req := &symbolicate.Request{Modules: []ident.Module{rig.Module("a.so"), rig.Module("b.so")}}
 	for i := range 70_000 {
 		req.Frames = append(req.Frames, symbolicate.Frame{Module: int32(i%3) - 1, Addr: 0x0ff8 + uint64(i*7%48)})
 	}
@@ -313,7 +302,7 @@ func TestFramesInAnyOrder(t *testing.T) {
 
 // TestDeepAnswersHalveWindow requests more frames than a window may have.
 func TestDeepAnswersHalveWindow(t *testing.T) {
-	req := &symbolicate.Request{Modules: []ident.Module{module("deep.so"), module("a.so")}}
+	req := &symbolicate.Request{Modules: []ident.Module{rig.Module("deep.so"), rig.Module("a.so")}}
 	for i := range 20_000 {
 		req.Frames = append(req.Frames, symbolicate.Frame{Module: int32(i % 4 / 3), Addr: 0x1000 + uint64(i%0x20)})
 	}

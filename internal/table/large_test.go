@@ -1,7 +1,6 @@
 package table_test
 
 import (
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,14 +9,13 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/bucket/dir"
-	"symbolon/internal/cache"
-	"symbolon/internal/cache/disk"
 	"symbolon/internal/fixture"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	"symbolon/internal/source/tree"
 	"symbolon/internal/table"
+	"symbolon/internal/trial/rig"
 )
 
 // A symbfile of a few bytes unpacks to lines whose table is larger than the memory for
@@ -30,7 +28,7 @@ func TestSymbfileWithTooLargeTableAnswersItself(t *testing.T) {
 	}
 	text := fixture.NewSymbfile().Message(fixture.SymbfileRange, fixture.Proto{}.Num(12, 0x1000).Num(2, length).Text(3, "f").
 		Sub(8, fixture.Proto{}.Packed(1, offs...).Packed(2, lines...))).Bytes()
-	m := module()
+	m := rig.Module("a.so")
 	m.Type, m.FileID = ident.TypeELF, ident.FileID{7}
 	folder := t.TempDir()
 	path := filepath.Join(folder, source.ElasticPath(m.FileID, source.RangesFile))
@@ -48,18 +46,7 @@ func TestSymbfileWithTooLargeTableAnswersItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := slog.New(slog.DiscardHandler)
-	store, err := disk.Open(disk.Config{}, t.TempDir(), time.Now, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	loc := locate.New(locate.Config{}, locate.Deps{
-		Sources: []source.Source{from}, Tier: store, Spool: func() (cache.Spool, error) { return store.Temp() }, Now: time.Now, Log: log,
-	})
-	defer loc.Close()
-	tables := table.New(table.Config{MaxBytes: 1 << 20}, table.Deps{Locator: loc, Tier: store, Now: time.Now, Log: log})
-	defer tables.Close()
+	tables := rig.Open(t, rig.Options{Sources: []source.Source{from}, Table: table.Config{MaxBytes: 1 << 20}}).Tables
 	if _, err := tables.Prefetch(t.Context(), m); err == nil || !strings.Contains(err.Error(), "does not fit into table.max_bytes") {
 		t.Error(err)
 	}

@@ -21,15 +21,10 @@ import (
 	"symbolon/internal/locate"
 	"symbolon/internal/object"
 	"symbolon/internal/source"
-	"symbolon/internal/source/web"
 	"symbolon/internal/table"
+	"symbolon/internal/trial/rig"
+	"symbolon/internal/waittest"
 )
-
-// clock is the time of a test, which goes on when the test wants it.
-type clock struct{ ahead atomic.Int64 }
-
-func (c *clock) now() time.Time        { return time.Now().Add(time.Duration(c.ahead.Load())) }
-func (c *clock) goOn(by time.Duration) { c.ahead.Add(int64(by)) }
 
 // kilnID is of a program of the corpus.
 const kilnID = "caeeab3dac563879c0a40e7bbc2a2ad961b2aa8d"
@@ -46,36 +41,19 @@ func symbolsOnly() []byte {
 }
 
 // over is tables of what a server has, and the program as a module.
-func over(t *testing.T, c *clock, url string) (*locate.Locator, *table.Tables, ident.Module) {
+func over(t *testing.T, c *rig.Clock, url string) (*locate.Locator, *table.Tables, ident.Module) {
 	t.Helper()
 	return overIn(t, c, url, t.TempDir())
 }
 
-func overIn(t *testing.T, c *clock, url, dir string) (*locate.Locator, *table.Tables, ident.Module) {
+func overIn(t *testing.T, c *rig.Clock, url, dir string) (*locate.Locator, *table.Tables, ident.Module) {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	store, err := disk.Open(disk.Config{}, dir, c.now, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
-	client := web.NewClient(web.Config{MaxTries: 1}, c.now, log)
-	t.Cleanup(client.Close)
-	web, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(url)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	loc := locate.New(locate.Config{}, locate.Deps{
-		Sources: []source.Source{web}, Tier: store, Spool: func() (cache.Spool, error) { return store.Temp() }, Now: c.now, Log: log,
-	})
-	t.Cleanup(loc.Close)
-	tables := table.New(table.Config{}, table.Deps{Locator: loc, Tier: store, Now: c.now, Log: log})
-	t.Cleanup(tables.Close)
+	l := rig.Open(t, rig.Options{Dir: dir, Now: c.Now, Sources: rig.Web(t, source.Config{}, url)})
 	id, err := ident.ParseBuildID(kilnID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return loc, tables, ident.Module{Type: ident.TypeELF, CodeFile: "kiln", CodeID: id.CodeID(), DebugFile: "kiln", DebugID: id.DebugID(false)}
+	return l.Locator, l.Tables, ident.Module{Type: ident.TypeELF, CodeFile: "kiln", CodeID: id.CodeID(), DebugFile: "kiln", DebugID: id.DebugID(false)}
 }
 
 // TestBetterFileReplacesTable finds a program with symbols, and debug
@@ -104,7 +82,7 @@ func TestBetterFileReplacesTable(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	c := &clock{}
+	c := &rig.Clock{}
 	_, tables, m := over(t, c, server.URL)
 	if h, report := tables.Symbols(t.Context(), m, locate.Debug); h == nil {
 		t.Fatal(report.Fault)
@@ -128,12 +106,12 @@ func TestBetterFileReplacesTable(t *testing.T) {
 	first := requests.Load()
 	there.Store(true)
 	for _, later := range []time.Duration{0, 9 * time.Minute, 30 * time.Minute, 15 * time.Minute} {
-		c.goOn(later)
+		c.Advance(later)
 		if f := best("within its time"); f != object.HasSymbols || requests.Load() != first {
 			t.Errorf("before the failure expires: got %v, %d requests", f.Names(), requests.Load()-first)
 		}
 	}
-	c.goOn(10 * time.Minute)
+	c.Advance(10 * time.Minute)
 	if f := best("when the failure has expired"); f != object.HasSymbols {
 		t.Errorf("when the failure has expired: got %v", f.Names())
 	}
@@ -144,11 +122,7 @@ func TestBetterFileReplacesTable(t *testing.T) {
 		}
 	}
 	close(arrived)
-	for end := time.Now().Add(time.Minute); best("after the fetch") != object.HasSymbols|object.HasDebug; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the better file does not answer")
-		}
-	}
+	waittest.Until(t, "the better file answers", func() bool { return best("after the fetch") == object.HasSymbols|object.HasDebug })
 	asked := requests.Load()
 	best("again")
 	if n := requests.Load(); n != asked {
@@ -177,7 +151,7 @@ func TestAnswerAfterForgetIsCurrent(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	c := &clock{}
+	c := &rig.Clock{}
 	dir := t.TempDir()
 	loc, tables, m := overIn(t, c, server.URL, dir)
 	answer := func(want object.Features) {
@@ -259,7 +233,7 @@ func TestFetchInProgressAtForgetIsRepeated(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	c := &clock{}
+	c := &rig.Clock{}
 	loc, tables, m := over(t, c, server.URL)
 	answers := make(chan object.Features, 2)
 	ask := func() {
@@ -309,7 +283,7 @@ func TestKnownFileIsRequestedOnceWhileItsSourceFails(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	c := &clock{}
+	c := &rig.Clock{}
 	loc, tables, m := over(t, c, server.URL)
 	found, _, err := loc.Best(t.Context(), m, locate.Debug)
 	if err != nil {
@@ -327,7 +301,7 @@ func TestKnownFileIsRequestedOnceWhileItsSourceFails(t *testing.T) {
 		t.Errorf("a source that is down was asked %d times", n)
 	}
 	down.Store(false)
-	c.goOn(30 * time.Minute)
+	c.Advance(30 * time.Minute)
 	h, report := tables.Symbols(t.Context(), m, locate.Debug)
 	if h == nil {
 		t.Fatal(report.Fault)
@@ -343,54 +317,49 @@ func (lone) Acquire(context.Context, cache.Key) (func(), bool) { return func() {
 // TestNegativeEntryIsShortWhereNodesShare forgets a miss on another node, whose
 // memory this one does not see.
 func TestNegativeEntryIsShortWhereNodesShare(t *testing.T) {
-	b, c, log := newBench(t, http.NotFound), &clock{}, slog.New(slog.DiscardHandler)
+	b, c, log := newBench(t, http.NotFound), &rig.Clock{}, slog.New(slog.DiscardHandler)
 	var stores [2]*disk.Store
 	for i := range stores {
-		s, err := disk.Open(disk.Config{}, t.TempDir(), c.now, log)
+		s, err := disk.Open(disk.Config{}, t.TempDir(), c.Now, log)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer s.Close()
 		stores[i] = s
 	}
-	layer := cache.Over(stores[0], lone{stores[1]}, c.now)
+	layer := cache.Over(stores[0], lone{stores[1]}, c.Now)
 	defer layer.Close()
-	client := web.NewClient(web.Config{MaxTries: 1}, c.now, log)
-	defer client.Close()
-	web, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(b.url)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := rig.Web(t, source.Config{}, b.url)
 	locator := func(tier cache.Tier) *locate.Locator {
 		loc := locate.New(locate.Config{}, locate.Deps{
-			Sources: []source.Source{web}, Tier: tier, Spool: func() (cache.Spool, error) { return stores[0].Temp() }, Now: c.now, Log: log,
+			Sources: sources, Tier: tier, Spool: func() (cache.Spool, error) { return stores[0].Temp() }, Now: c.Now, Log: log,
 		})
 		t.Cleanup(loc.Close)
 		return loc
 	}
-	tables := table.New(table.Config{}, table.Deps{Locator: locator(layer), Tier: layer, Now: c.now, Log: log})
+	tables := table.New(table.Config{}, table.Deps{Locator: locator(layer), Tier: layer, Now: c.Now, Log: log})
 	defer tables.Close()
-	if h, _ := tables.Symbols(t.Context(), module(), locate.SymFirst); h != nil {
+	if h, _ := tables.Symbols(t.Context(), rig.Module("a.so"), locate.SymFirst); h != nil {
 		t.Fatal("got a handle before the file exists")
 	}
 	asked := b.asked.Load()
-	c.goOn(25 * time.Second)
-	if _, _, known := tables.Ready(module(), locate.SymFirst); !known {
+	c.Advance(25 * time.Second)
+	if _, _, known := tables.Ready(rig.Module("a.so"), locate.SymFirst); !known {
 		t.Fatal("the miss is not remembered in memory")
 	}
-	c.goOn(10 * time.Second)
-	if h, _ := tables.Symbols(t.Context(), module(), locate.SymFirst); h != nil || b.asked.Load() != asked {
+	c.Advance(10 * time.Second)
+	if h, _ := tables.Symbols(t.Context(), rig.Module("a.so"), locate.SymFirst); h != nil || b.asked.Load() != asked {
 		t.Fatalf("nothing was forgotten, and it is asked for %d times", b.asked.Load()-asked)
 	}
 	b.answer = serve(file)
-	if err := locator(stores[1]).Invalidate(t.Context(), module()); err != nil {
+	if err := locator(stores[1]).Invalidate(t.Context(), rig.Module("a.so")); err != nil {
 		t.Fatal(err)
 	}
-	c.goOn(35 * time.Second)
-	if _, _, known := tables.Ready(module(), locate.SymFirst); known {
+	c.Advance(35 * time.Second)
+	if _, _, known := tables.Ready(rig.Module("a.so"), locate.SymFirst); known {
 		t.Fatal("a miss that another node has forgotten still counts")
 	}
-	h, report := tables.Symbols(t.Context(), module(), locate.SymFirst)
+	h, report := tables.Symbols(t.Context(), rig.Module("a.so"), locate.SymFirst)
 	if h == nil {
 		t.Fatal(report.Fault)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -18,33 +17,22 @@ import (
 	"time"
 
 	"symbolon/internal/bin"
-	"symbolon/internal/cache"
-	"symbolon/internal/cache/disk"
 	"symbolon/internal/debugfile"
 	"symbolon/internal/fault"
-	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/object"
 	"symbolon/internal/source"
-	"symbolon/internal/source/web"
 	"symbolon/internal/sym"
 	"symbolon/internal/symcache"
 	"symbolon/internal/table"
+	"symbolon/internal/trial/rig"
 )
 
 const (
-	id   = "0123456789ABCDEF0123456789ABCDEF0"
+	id   = rig.ID
 	file = "MODULE Linux x86_64 " + id + " a.so\nFILE 0 a.c\nINLINE_ORIGIN 0 inner\n" +
 		"FUNC 1000 40 0 outer\nINLINE 0 7 0 0 1010 10\n1000 10 5 0\n1010 10 50 0\n1020 20 6 0\nPUBLIC 2000 0 tail\n"
 )
-
-func module() ident.Module {
-	d, err := ident.ParseDebugID(id)
-	if err != nil {
-		panic(err)
-	}
-	return ident.Module{DebugFile: "a.so", DebugID: d, DebugIDText: id}
-}
 
 // bench is a node below the engine, on a directory that outlives it.
 type bench struct {
@@ -69,26 +57,8 @@ func newBench(t *testing.T, answer http.HandlerFunc) *bench {
 // start opens the directory; the function it returns closes it again.
 func (b *bench) start(t *testing.T) (*table.Tables, func()) {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	store, err := disk.Open(disk.Config{}, b.dir, time.Now, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := web.NewClient(web.Config{MaxTries: 1}, time.Now, log)
-	w, err := web.New(client, source.Config{ID: "s", Type: source.HTTP, URL: source.NewURL(b.url)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	loc := locate.New(locate.Config{}, locate.Deps{
-		Sources: []source.Source{w}, Tier: store, Spool: func() (cache.Spool, error) { return store.Temp() }, Now: time.Now, Log: log,
-	})
-	tables := table.New(b.table, table.Deps{Locator: loc, Tier: store, Now: time.Now, Log: log})
-	return tables, func() {
-		tables.Close()
-		loc.Close()
-		client.Close()
-		store.Close()
-	}
+	l := rig.Open(t, rig.Options{Dir: b.dir, Sources: rig.Web(t, source.Config{}, b.url), Table: b.table})
+	return l.Tables, l.Close
 }
 
 func serve(body string) http.HandlerFunc {
@@ -119,7 +89,7 @@ func answers(h *table.Handle) []string {
 func TestFileAndItsTableGiveTheSameAnswers(t *testing.T) {
 	b := newBench(t, serve(file))
 	tables, stop := b.start(t)
-	h, report := tables.Symbols(t.Context(), module(), locate.SymFirst)
+	h, report := tables.Symbols(t.Context(), rig.Module("a.so"), locate.SymFirst)
 	if h == nil {
 		t.Fatalf("nothing found: %v", report.Fault)
 	}
@@ -138,7 +108,7 @@ func TestFileAndItsTableGiveTheSameAnswers(t *testing.T) {
 	tables, stop = b.start(t)
 	defer stop()
 	prefetch(t, tables)
-	h, report = tables.Symbols(t.Context(), module(), locate.SymFirst)
+	h, report = tables.Symbols(t.Context(), rig.Module("a.so"), locate.SymFirst)
 	if h == nil || !report.Hit {
 		t.Fatalf("report of a second answer: %+v", report)
 	}
@@ -153,7 +123,7 @@ func TestFileAndItsTableGiveTheSameAnswers(t *testing.T) {
 
 func prefetch(t *testing.T, tables *table.Tables) {
 	t.Helper()
-	if r, err := tables.Prefetch(t.Context(), module()); err != nil || r.Fault != nil {
+	if r, err := tables.Prefetch(t.Context(), rig.Module("a.so")); err != nil || r.Fault != nil {
 		t.Fatal(err, r.Fault)
 	}
 }
@@ -181,7 +151,7 @@ func TestStoredTableNeedsNoFetch(t *testing.T) {
 	asked := b.asked.Load()
 	tables, stop = b.start(t)
 	defer stop()
-	h, report := tables.Symbols(t.Context(), module(), locate.SymFirst)
+	h, report := tables.Symbols(t.Context(), rig.Module("a.so"), locate.SymFirst)
 	if h == nil || !report.Hit {
 		t.Fatalf("report: %+v", report)
 	}
@@ -243,7 +213,7 @@ func damagedTable(t *testing.T, damage func([]byte) []byte) {
 	}
 	tables, stop = b.start(t)
 	defer stop()
-	h, report := tables.Symbols(t.Context(), module(), locate.SymFirst)
+	h, report := tables.Symbols(t.Context(), rig.Module("a.so"), locate.SymFirst)
 	if h == nil {
 		t.Fatalf("report: %+v", report)
 	}
@@ -288,13 +258,13 @@ func TestFileWithOtherIdentityDoesNotReplaceKnownFile(t *testing.T) {
 	b.answer = serve(strings.Replace(file, id, "11111111111111111111111111111111A", 1))
 	tables, stop = b.start(t)
 	defer stop()
-	h, report := tables.Symbols(t.Context(), module(), locate.SymFirst)
+	h, report := tables.Symbols(t.Context(), rig.Module("a.so"), locate.SymFirst)
 	if h != nil || fault.KindOf(report.Fault) != fault.Malformed || !strings.HasPrefix(report.Fault.Detail, fault.Mismatch) {
 		t.Fatalf("report: %+v", report)
 	}
 	b.answer = serve(file)
 	tables.ClearNegatives()
-	if h, report = tables.Symbols(t.Context(), module(), locate.SymFirst); h == nil {
+	if h, report = tables.Symbols(t.Context(), rig.Module("a.so"), locate.SymFirst); h == nil {
 		t.Fatalf("what was known is lost: %+v", report)
 	}
 	h.Close()
@@ -326,7 +296,7 @@ func TestFileLargerThanMemoryIsFetchedOnce(t *testing.T) {
 	defer stop()
 	var open []*table.Handle
 	for range 3 {
-		h, report := tables.Symbols(t.Context(), module(), locate.SymFirst)
+		h, report := tables.Symbols(t.Context(), rig.Module("a.so"), locate.SymFirst)
 		if h == nil {
 			t.Fatalf("report: %+v", report)
 		}
@@ -344,7 +314,7 @@ func TestReportHasReasonOfMissingModule(t *testing.T) {
 	b := newBench(t, http.NotFound)
 	tables, stop := b.start(t)
 	defer stop()
-	h, report := tables.Symbols(t.Context(), module(), locate.SymFirst)
+	h, report := tables.Symbols(t.Context(), rig.Module("a.so"), locate.SymFirst)
 	if h != nil || fault.KindOf(report.Fault) != fault.NotFound || len(report.Tried) == 0 || report.Late {
 		t.Errorf("report: %+v", report)
 	}
