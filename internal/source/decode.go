@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -108,7 +109,7 @@ func (d *Decoder) run(w io.Writer, s *stack, coding string, ws *workspace) (int6
 		return 0, err
 	}
 	in := bin.Meter(s.top, s.wire, d.limit)
-	if len(s.closes) == 0 {
+	if len(s.decoders) == 0 {
 		return copyChunks(w, in, ws.chunk[:], ws.chunk[:])
 	}
 	if ws.other == nil {
@@ -148,63 +149,57 @@ func splitCodings(text string) ([]string, error) {
 
 // stack is a stack of decoders.
 type stack struct {
-	ctx     context.Context
-	top     io.Reader
-	wire    *bin.Count
-	limit   bin.Limit
-	closes  []func()
-	windows *bin.Budget
-	release func() // of the one large window
+	ctx      context.Context
+	top      io.Reader
+	wire     *bin.Count
+	limit    bin.Limit
+	decoders []io.Closer
+	windows  *bin.Budget
+	release  func() // of the one large window
 }
 
 // push adds a decoder, unless coding is empty. Each level is metered, so that no
 // level below the last can do unbounded work.
 func (s *stack) push(coding string) error {
 	window := int64(freeWindow)
+	var err error
 	if coding == "zstd" {
-		var err error
 		if window, err = s.claim(); err != nil {
 			return err
 		}
 	}
 	below := s.top
-	if len(s.closes) > 0 {
+	if len(s.decoders) > 0 {
 		below = bin.Meter(below, s.wire, s.limit)
 	}
+	var z io.ReadCloser
 	switch coding {
 	case "":
 		return nil
 	case "gzip":
-		z, err := gzip.NewReader(below)
-		if err != nil {
-			return labelled(coding, err)
-		}
-		s.top = named{z, coding}
-		s.closes = append(s.closes, func() { _ = z.Close() })
+		z, err = gzip.NewReader(below)
 	case "zlib":
-		z, err := zlib.NewReader(below)
-		if err != nil {
-			return labelled(coding, err)
-		}
-		s.top = named{z, coding}
-		s.closes = append(s.closes, func() { _ = z.Close() })
+		z, err = zlib.NewReader(below)
 	case "zstd":
-		z, err := zstd.NewReader(below, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(window)))
-		if err != nil {
-			return labelled(coding, err)
+		var d *zstd.Decoder
+		d, err = zstd.NewReader(below,
+			zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(window)))
+		if err == nil {
+			z = d.IOReadCloser()
 		}
-		s.top = named{z, coding}
-		s.closes = append(s.closes, z.Close)
 	case "br":
-		s.top = named{brotli.NewReader(below), "brotli"}
-		s.closes = append(s.closes, func() {})
+		z, coding = io.NopCloser(brotli.NewReader(below)), "brotli"
 	}
+	if err != nil {
+		return labelled(coding, err)
+	}
+	s.top, s.decoders = named{z, coding}, append(s.decoders, z)
 	return nil
 }
 
 func (s *stack) close() {
-	for i := len(s.closes) - 1; i >= 0; i-- {
-		s.closes[i]()
+	for _, z := range slices.Backward(s.decoders) {
+		_ = z.Close() // the file was read
 	}
 	if s.release != nil {
 		s.release()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"time"
 
 	"symbolon/internal/bucket"
@@ -73,10 +74,8 @@ func (b *Bucket) Sweep(ctx context.Context, prefix string, before time.Time) err
 		}
 		return nil
 	})
-	for len(folders) > 0 { // the deepest first
-		last := len(folders) - 1
-		d.removeFolder(folders[last])
-		folders = folders[:last]
+	for _, at := range slices.Backward(folders) { // the deepest first
+		d.removeFolder(at)
 	}
 	return err
 }
