@@ -95,3 +95,21 @@ func TestLineOfCodeOutsideOfFunctions(t *testing.T) {
 		t.Errorf("after the end of lines: %+v", l)
 	}
 }
+
+func TestTypesInCirclesHaveNoSize(t *testing.T) {
+	type attrs = []fixture.DwarfAttr
+	d := &fixture.Dwarf{Order: leastFirst}
+	circle := &fixture.DIE{Tag: 0x26}
+	circle.Attrs = attrs{{0x49, 0x13, circle}}
+	f := &fixture.DIE{Tag: 0x2e, Attrs: attrs{{0x03, 0x08, "f"}, {0x11, 0x01, 0x1100}, {0x12, 0x06, 0x40}}, Kids: []*fixture.DIE{
+		{Tag: 0x34, Attrs: attrs{{0x03, 0x08, "x"}, {0x49, 0x13, circle}, {0x02, 0x18, []byte{0x91, 0x70}}}},
+	}}
+	d.Unit(&fixture.DwarfUnit{Version: 5, AddrSize: 8, Root: &fixture.DIE{Tag: 0x11, Attrs: attrs{
+		{0x11, 0x01, 0x1100}, {0x12, 0x06, 0x100},
+	}, Kids: []*fixture.DIE{circle, f}}}, nil)
+	o := open(t, dwarfFile(d, ""))
+	list := o.Locals(0x110)
+	if len(list) != 1 || str(o, list[0].Name) != "x" || list[0].HasSize {
+		t.Errorf("got %+v", list)
+	}
+}

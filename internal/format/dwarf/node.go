@@ -20,7 +20,7 @@ type Nodes struct {
 	view
 	first place // the root of the unit, which may be in a split file
 	unit  int   // number of the unit in the main file
-	work  int   // limit of further DIEs to read
+	work  int   // limit of further DIEs and attributes to read
 }
 
 // Nodes returns the DIEs of a unit, or of the unit attached to it if it is a
@@ -33,7 +33,7 @@ func (d *Data) Nodes(unit int) *Nodes {
 		c.view, c.first = s.view(split), place{s, u.splitUnit, split.Off + uint64(split.dies)}
 	}
 	c.main, c.skel, c.budget = d, u, 64<<10
-	c.work = 1<<12 + 2*int(c.u.End-c.u.Off)
+	c.work = 1<<12 + 16*int(c.u.End-c.u.Off)
 	return c
 }
 
@@ -53,7 +53,7 @@ func (c *Nodes) Root() (Node, bool) { return c.read(c.first) }
 func (c *Nodes) At(off uint64) (Node, bool) { return c.read(place{c.first.d, c.first.unit, off}) }
 
 func (c *Nodes) read(p place) (n Node, ok bool) {
-	if c.work--; c.work < 0 {
+	if c.work <= 0 {
 		return n, false
 	}
 	u := p.d.Unit(p.unit)
@@ -65,6 +65,7 @@ func (c *Nodes) read(p place) (n Node, ok bool) {
 	for a.next() {
 		n.attrs = append(n.attrs, a.attribute)
 	}
+	c.work -= 1 + len(n.attrs) // some attributes take no bytes
 	if a.p < 0 {
 		return n, false
 	}

@@ -83,3 +83,50 @@ func TestNodesBelowARefusedOneAreSkipped(t *testing.T) {
 		t.Errorf("got %q, want %s", got, want)
 	}
 }
+
+// visited returns how many DIEs below the root of the first unit are read, and the
+// size of the file.
+func visited(d *fixture.Dwarf, also func(c *dwarf.Nodes, n *dwarf.Node)) (dies, bytes int) {
+	s := sections(d)
+	nodes := dwarf.Open(s, 0).Nodes(0)
+	root, _ := nodes.Root()
+	nodes.Walk(&root, func(n *dwarf.Node, _ int) bool {
+		dies++
+		also(nodes, n)
+		return true
+	})
+	return dies, len(s.Info)
+}
+
+func TestNodesWithManyAttributesAreLimited(t *testing.T) {
+	var many attrs
+	for i := range 90 {
+		many = append(many, fixture.DwarfAttr{0x2000 + i, fPresent, 1})
+	}
+	u := cu(langC)
+	for range 4000 {
+		u.Root.Kids = append(u.Root.Kids, &die{Tag: tVariable, Attrs: many})
+	}
+	dies, bytes := visited(one(u), func(*dwarf.Nodes, *dwarf.Node) {})
+	if most := (1<<12+16*bytes)/len(many) + 1; dies == 0 || dies > most {
+		t.Errorf("%d DIEs of %d attributes are read out of %d bytes, want at most %d", dies, len(many), bytes, most)
+	}
+}
+
+func TestNodesThatReferInCirclesAreLimited(t *testing.T) {
+	loop := &die{Tag: tVariable}
+	loop.Attrs = attrs{{aOrigin, fRefUdata, loop}}
+	u := cu(langC, loop)
+	for range 4000 {
+		u.Root.Kids = append(u.Root.Kids, &die{Tag: tVariable, Attrs: attrs{{aOrigin, fRefUdata, loop}}})
+	}
+	references := 0
+	dies, bytes := visited(one(u), func(c *dwarf.Nodes, n *dwarf.Node) {
+		for next, ok := *n, true; ok; references++ {
+			next, ok = c.Refer(&next, dwarf.AttrOrigin)
+		}
+	})
+	if most := 1<<12 + 16*bytes; dies == 0 || dies+references > most {
+		t.Errorf("%d DIEs and %d references are read out of %d bytes, want at most %d", dies, references, bytes, most)
+	}
+}
