@@ -19,7 +19,8 @@ type Sections struct {
 	Split       bool // the file is a .dwo or .dwp
 	Relocatable bool // address 0 is valid, and does not mark dropped code
 
-	Relax func() // called periodically while all units are read; may be nil
+	Late  func(name string) []byte // reads a section that is rarely needed; may be nil
+	Relax func()                   // called periodically while all units are read; may be nil
 	// Decorated reports whether a linkage name is just the name with the
 	// decoration of the system for names of C. Then the name is used. Nil: no
 	// linkage name is decorated.
@@ -46,6 +47,9 @@ type Data struct {
 	read   []atomic.Bool // by unit: its root has been read
 	ranges []Range       // ranges of roots
 	budget int           // limit of further entries of range lists of roots
+
+	lists         sync.Once // loc and loclists are read
+	loc, loclists []byte
 
 	mu          sync.Mutex
 	spelled     map[Name]string // see scope.go

@@ -17,7 +17,7 @@ const (
 	formStrpSup, formData16, formLineStrp, formRefSig8, formImplicit  = 0x1d, 0x1e, 0x1f, 0x20, 0x21
 	formRnglistx, formRefSup8, formStrx1, formStrx2, formStrx3        = 0x23, 0x24, 0x25, 0x26, 0x27
 	formStrx4, formAddrx1, formAddrx2, formAddrx3, formAddrx4         = 0x28, 0x29, 0x2a, 0x2b, 0x2c
-	formRefAlt, formAddrxOffset                                       = 0x2d, 0x2e // DW_FORM_GNU_ref_alt, DW_FORM_LLVM_addrx_offset
+	formLoclistx, formRefAlt, formAddrxOffset                         = 0x22, 0x2d, 0x2e // DW_FORM_GNU_ref_alt, DW_FORM_LLVM_addrx_offset
 
 	sizeVaries  = -1 // of a form: the size is in the data
 	sizeUnknown = -2 // of a form that is not supported
@@ -55,13 +55,13 @@ type layout struct {
 }
 
 // formSizes has the size of each form in bytes; negative ones depend on the layout
-// or the data. Form 0x22 is DW_FORM_loclistx.
+// or the data.
 var formSizes = [...]int8{
 	formNone: sizeUnknown, 0x02: sizeUnknown,
 	formBlock2: sizeVaries, formBlock4: sizeVaries, formString: sizeVaries, formBlock: sizeVaries,
 	formBlock1: sizeVaries, formSdata: sizeVaries, formUdata: sizeVaries, formRefUdata: sizeVaries,
 	formIndirect: sizeVaries, formExprloc: sizeVaries, formStrx: sizeVaries, formAddrx: sizeVaries,
-	0x22: sizeVaries, formRnglistx: sizeVaries, formAddrxOffset: sizeVaries,
+	formLoclistx: sizeVaries, formRnglistx: sizeVaries, formAddrxOffset: sizeVaries,
 	formAddr: sizeAddr,
 	formStrp: sizeOffset, formSecOffset: sizeOffset, formStrpSup: sizeOffset,
 	formLineStrp: sizeOffset, formRefAlt: sizeOffset,

@@ -74,6 +74,7 @@ func FuzzWalk(f *testing.F) {
 		}
 		second.Order = s.Order
 		s.Relocatable = how&8 != 0
+		s.Late = func(string) []byte { return s.Addr }
 		d := dwarf.Open(s, 0)
 		switch {
 		case how&2 != 0:
@@ -125,6 +126,10 @@ func readNodes(c *dwarf.Nodes) {
 		if t, ok := c.Refer(n, dwarf.AttrType); ok {
 			t.Number(dwarf.AttrByteSize)
 		}
+		c.Locations(n, dwarf.AttrLocation, func(x dwarf.Expression) bool {
+			x.FrameOffset(x.Register())
+			return true
+		})
 		x := n.Expression(dwarf.AttrLocation)
 		x.FrameOffset(x.Register())
 		c.Fixed(x)

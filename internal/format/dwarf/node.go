@@ -12,7 +12,7 @@ const (
 	AttrLocation, AttrByteSize, AttrLowerBound, AttrUpperBound = 0x02, 0x0b, 0x22, 0x2f
 	AttrCount, AttrDeclFile, AttrDeclLine, AttrFrameBase       = 0x37, 0x3a, 0x3b, 0x40
 	AttrType, AttrTagOffset, AttrLowPC, AttrOrigin             = 0x49, 0x3e03, attrLowPC, attrAbstractOrigin
-	AttrDiscriminator                                          = 0x2136 // of a call site
+	AttrDiscriminator, attrLoclistsBase                        = 0x2136, 0x8c // the first is of a call site
 )
 
 // Nodes reads DIEs of a unit with all their attributes, for rare questions.

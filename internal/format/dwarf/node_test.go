@@ -1,6 +1,7 @@
 package dwarf_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
@@ -128,5 +129,55 @@ func TestNodesThatReferInCirclesAreLimited(t *testing.T) {
 	})
 	if most := 1<<12 + 16*bytes; dies == 0 || dies+references > most {
 		t.Errorf("%d DIEs and %d references are read out of %d bytes, want at most %d", dies, references, bytes, most)
+	}
+}
+
+func TestLocationLists(t *testing.T) {
+	word := func(v ...uint64) (b []byte) {
+		for _, x := range v {
+			b = binary.LittleEndian.AppendUint64(b, x)
+		}
+		return b
+	}
+	loc := append(append(word(1<<64-1, 0x1000, 0, 8), 2, 0, 0x91, 1), append(append(word(8, 16), 1, 0, 0x50), word(0, 0)...)...)
+	loclists := append([]byte{0xff, 0, 0, 0, 5, 0, 8, 0, 1, 0, 0, 0, 4, 0, 0, 0}, // a header and one offset
+		1, 0, 6, 1, 2, 3, 4, 5, 6, 7, 8, // base addresses
+		9, 1, 1, // a pair of views
+		4, 0, 8, 2, 0x91, 2, 5, 2, 0x91, 3, 2, 0, 1, 2, 0x91, 4, 3, 0, 1, 2, 0x91, 5)
+	loclists = append(append(append(loclists, 7), word(1, 2)...), 2, 0x91, 6)
+	loclists = append(append(append(loclists, 8), word(1)...), 2, 2, 0x91, 7, 0, 4, 0, 8, 2, 0x91, 8)
+	for name, tc := range map[string]struct {
+		version, form int
+		value         any
+		want          string
+	}{
+		"old":       {4, fSecOffset, 0, "9101 50"},
+		"new":       {5, fSecOffset, 16, "9102 9103 9104 9105 9106 9107"},
+		"index":     {5, 0x22, 0, "9102 9103 9104 9105 9106 9107"},
+		"no list":   {5, fData1, 16, ""},
+		"too far":   {5, fSecOffset, 1000, ""},
+		"bad index": {5, 0x22, 1000, ""},
+		"cut":       {4, fSecOffset, 48, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := &fixture.DwarfUnit{Version: tc.version, AddrSize: 8, Root: &die{Tag: tUnit, Kids: []*die{
+				{Tag: tVariable, Attrs: attrs{{aLocation, tc.form, tc.value}}},
+			}}}
+			s := sections(one(u))
+			s.Late = func(name string) []byte { return map[string][]byte{"loc": loc, "loclists": loclists}[name] }
+			nodes := dwarf.Open(s, 0).Nodes(0)
+			root, _ := nodes.Root()
+			var got []string
+			nodes.Walk(&root, func(n *dwarf.Node, _ int) bool {
+				nodes.Locations(n, dwarf.AttrLocation, func(x dwarf.Expression) bool {
+					got = append(got, fmt.Sprintf("%x", []byte(x)))
+					return true
+				})
+				return true
+			})
+			if strings.Join(got, " ") != tc.want {
+				t.Errorf("got %q, want %s", got, tc.want)
+			}
+		})
 	}
 }

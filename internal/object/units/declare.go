@@ -84,7 +84,10 @@ func locals(c *dwarf.Nodes, fn *dwarf.Node) (list []object.Local) {
 
 func local(c *dwarf.Nodes, n *dwarf.Node, in *scope) object.Local {
 	l := object.Local{Function: in.name}
-	l.Offset, l.HasOffset = n.Expression(dwarf.AttrLocation).FrameOffset(in.frame)
+	c.Locations(n, dwarf.AttrLocation, func(x dwarf.Expression) bool {
+		l.Offset, l.HasOffset = x.FrameOffset(in.frame)
+		return !l.HasOffset
+	})
 	l.Tag, l.HasTag = n.Number(dwarf.AttrTagOffset)
 	if origin, ok := c.Refer(n, dwarf.AttrOrigin); ok {
 		n = &origin

@@ -50,7 +50,7 @@ func NewDWARF(g *Image, s *dwarf.Sections, data func(name string) []byte) *DWARF
 	if s.Split {
 		s.CUIndex, s.TUIndex = data("cu_index"), data("tu_index")
 	}
-	s.Relax = g.in.Relax
+	s.Relax, s.Late = g.in.Relax, data
 	u := &DWARF{image: g, relocatable: s.Relocatable, aranges: data("aranges")}
 	u.lines = dwarf.LineSections{Line: s.Line, LineStr: s.LineStr, Str: s.Str, Order: s.Order}
 	u.data = dwarf.Open(*s, g.in.Index)
