@@ -8,7 +8,7 @@ CHECKOUT is a checkout of LLVM; of that only llvm/test is used. The tests are th
 whose commands name one of the tools. They run with the tools of LLVM first (those of
 the llvm-config in LLVM_CONFIG, or llvm-config-19), then with ours, so that those that
 cannot pass on this machine do not count. Needs the Python package lit and LLVM's
-tools for tests (Debian: llvm-19 llvm-19-tools clang-19 lld-19)."""
+tools for tests (Debian: llvm-19 llvm-19-tools lld-19)."""
 
 import json
 import os
