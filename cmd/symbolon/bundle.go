@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"iter"
@@ -13,29 +12,23 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"symbolon/internal/format/bundle"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
 )
 
-func bundleCommand() *command {
+func bundleCommand(e *env) *cobra.Command {
 	var out string
-	return &command{
-		name:  "bundle",
-		args:  "FILE SRCDIR",
-		short: "Collect the sources that a debug file names into a source bundle",
-		long: `Each path in the debug file is searched in SRCDIR: the whole path, then without
+	c := &cobra.Command{
+		Use: "bundle FILE SRCDIR", Short: "Collect the sources that a debug file names into a source bundle",
+		Long: `Each path in the debug file is searched in SRCDIR: the whole path, then without
 its first folder, and so on. Sources inside the debug file are taken from there.
 Missing files, and files that are not text, are omitted.`,
-		flags: func(fs *flag.FlagSet) {
-			fs.StringVar(&out, "out", "", "write to `BUNDLE`; - is standard output (default FILE.src.zip)")
-		},
-		run: func(ctx context.Context, e *env, args []string) error {
-			if len(args) != 2 {
-				return &usageError{text: "FILE and SRCDIR are required"}
-			}
+		RunE: func(c *cobra.Command, args []string) error {
 			if st, err := os.Stat(args[1]); err != nil || !st.IsDir() {
-				return &usageError{text: fmt.Sprintf("invalid SRCDIR %q: must be a folder", args[1])}
+				return &usageError{fmt.Sprintf("invalid SRCDIR %q: must be a folder", args[1])}
 			}
 			if out == "" {
 				out = args[0] + ".src.zip"
@@ -45,7 +38,7 @@ Missing files, and files that are not text, are omitted.`,
 				return err
 			}
 			defer d.Close()
-			paths, own, err := sourcePaths(ctx, obj)
+			paths, own, err := sourcePaths(c.Context(), obj)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
@@ -60,6 +53,8 @@ Missing files, and files that are not text, are omitted.`,
 			return err
 		},
 	}
+	c.Flags().StringVar(&out, "out", "", "write to `BUNDLE`; - is standard output (default FILE.src.zip)")
+	return c
 }
 
 // manifestOf returns the manifest of a bundle with the sources of an object.

@@ -2,27 +2,21 @@ package main
 
 import (
 	"context"
-	"flag"
-	"fmt"
-	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"symbolon/internal/cache"
+	"symbolon/internal/console"
 	"symbolon/internal/node"
 )
 
-func cacheCommand() *command {
-	return &command{
-		name:  "cache",
-		short: "List or purge the disk cache",
-		subs:  []*command{cacheStatCommand(), cacheListCommand(), cachePurgeCommand()},
-	}
+func cacheCommand(e *env) *cobra.Command {
+	return group("cache", "List or purge the disk cache", cacheStatCommand(e), cacheListCommand(e), cachePurgeCommand(e))
 }
 
 // runCache runs a command on the node of conf.
 func runCache(ctx context.Context, e *env, conf *configFlags, q node.CacheQuery) error {
-	if q.Kind != "" && !slices.Contains(cache.Kinds(), cache.Kind(q.Kind)) {
-		return &usageError{text: fmt.Sprintf("invalid --kind %q: must be one of %v", q.Kind, cache.Kinds())}
-	}
 	op, err := conf.operator(ctx, e)
 	if err != nil {
 		return err
@@ -32,57 +26,61 @@ func runCache(ctx context.Context, e *env, conf *configFlags, q node.CacheQuery)
 }
 
 // addChoice adds the flags that select entries.
-func addChoice(q *node.CacheQuery, fs *flag.FlagSet) {
-	fs.StringVar(&q.Kind, "kind", "", "only entries of `KIND`: objects, meta or symcache")
+func addChoice(q *node.CacheQuery, fs *pflag.FlagSet) {
+	var kinds []string
+	for _, k := range cache.Kinds() {
+		kinds = append(kinds, string(k))
+	}
+	fs.Var(choice{&q.Kind, kinds}, "kind", "only entries of `KIND`: "+console.OneOf(kinds))
 	fs.BoolVar(&q.Faults, "faults", false, "only remembered faults")
 }
 
-func cacheStatCommand() *command {
+func cacheStatCommand(e *env) *cobra.Command {
 	var conf configFlags
 	q := node.CacheQuery{Verb: "stat"}
-	return &command{
-		name: "stat", short: "Print the size of the cache",
-		flags: func(fs *flag.FlagSet) {
-			conf.addBase(fs)
-			fs.BoolVar(&q.JSON, "json", false, "print JSON")
-		},
-		run: func(ctx context.Context, e *env, _ []string) error { return runCache(ctx, e, &conf, q) },
+	c := &cobra.Command{
+		Use: "stat", Short: "Print the size of the cache",
+		RunE: func(c *cobra.Command, _ []string) error { return runCache(c.Context(), e, &conf, q) },
 	}
+	fs := c.Flags()
+	conf.addBase(fs)
+	fs.BoolVar(&q.JSON, "json", false, "print JSON")
+	return c
 }
 
-func cacheListCommand() *command {
+func cacheListCommand(e *env) *cobra.Command {
 	var conf configFlags
 	q := node.CacheQuery{Verb: "ls"}
-	return &command{
-		name: "ls", short: "List the entries, the least recently used first",
-		flags: func(fs *flag.FlagSet) {
-			conf.addBase(fs)
-			fs.BoolVar(&q.JSON, "json", false, "print one JSON object per line")
-			addChoice(&q, fs)
-		},
-		run: func(ctx context.Context, e *env, _ []string) error { return runCache(ctx, e, &conf, q) },
+	c := &cobra.Command{
+		Use: "ls", Short: "List the entries, the least recently used first",
+		RunE: func(c *cobra.Command, _ []string) error { return runCache(c.Context(), e, &conf, q) },
 	}
+	fs := c.Flags()
+	conf.addBase(fs)
+	fs.BoolVar(&q.JSON, "json", false, "print one JSON object per line")
+	addChoice(&q, fs)
+	return c
 }
 
-func cachePurgeCommand() *command {
+func cachePurgeCommand(e *env) *cobra.Command {
 	var conf configFlags
 	q := node.CacheQuery{Verb: "purge"}
-	return &command{
-		name: "purge", short: "Remove entries",
-		long: `All entries can be fetched or built again from the sources. With --all a running
+	c := &cobra.Command{
+		Use: "purge", Short: "Remove entries",
+		Long: `All entries can be fetched or built again from the sources. With --all a running
 server also closes its open tables and looks each module up again; otherwise it
 still answers from them.`,
-		flags: func(fs *flag.FlagSet) {
-			conf.addBase(fs)
-			addChoice(&q, fs)
-			fs.DurationVar(&q.Older, "older", 0, "only entries that were not used for `TIME`, such as 36h")
-			fs.BoolVar(&q.All, "all", false, "everything")
-		},
-		run: func(ctx context.Context, e *env, _ []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			if !q.All && q.Kind == "" && q.Older == 0 && !q.Faults {
-				return &usageError{text: "--faults, --kind, --older or --all is required"}
+				return &usageError{"--faults, --kind, --older or --all is required"}
 			}
-			return runCache(ctx, e, &conf, q)
+			return runCache(c.Context(), e, &conf, q)
 		},
 	}
+	fs := c.Flags()
+	conf.addBase(fs)
+	addChoice(&q, fs)
+	fs.DurationVar(&q.Older, "older", 0, "only entries that were not used for `TIME`, such as 36h")
+	fs.BoolVar(&q.All, "all", false, "everything")
+	return c
 }

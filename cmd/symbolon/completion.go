@@ -1,98 +1,102 @@
 package main
 
 import (
-	"context"
-	"flag"
 	"fmt"
-	"io"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"symbolon/internal/config"
+	"symbolon/internal/console"
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
 )
 
-func completionCommand(all []*command) *command {
-	c := &command{
-		name:  "completion",
-		args:  "bash|zsh|fish",
-		short: "Print a completion script for a shell",
-		long: `bash:  source <(symbolon completion bash)
-zsh:   source <(symbolon completion zsh)
-fish:  symbolon completion fish | source`,
+func completionCommand(e *env) *cobra.Command {
+	c := &cobra.Command{
+		Short: "Print a completion script for a shell",
+		Long: `The scripts complete commands, flags, and values that are one of some words. That
+for bash needs the package bash-completion.
+
+  bash:        source <(symbolon completion bash)
+  zsh:         source <(symbolon completion zsh)
+  fish:        symbolon completion fish | source
+  powershell:  symbolon completion powershell | Out-String | Invoke-Expression`,
 	}
-	c.run = func(_ context.Context, e *env, args []string) error {
+	root := c.Root
+	write := map[string]func() error{
+		"bash":       func() error { return root().GenBashCompletionV2(e.stdout, true) },
+		"zsh":        func() error { return root().GenZshCompletion(e.stdout) },
+		"fish":       func() error { return root().GenFishCompletion(e.stdout, true) },
+		"powershell": func() error { return root().GenPowerShellCompletionWithDesc(e.stdout) },
+	}
+	c.ValidArgs = slices.Sorted(maps.Keys(write))
+	c.Use = "completion " + strings.Join(c.ValidArgs, "|")
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return &usageError{text: "exactly one shell is required: bash, zsh or fish"}
+			return &usageError{"exactly one shell is required: " + console.OneOf(c.ValidArgs)}
 		}
-		list := append(all[:len(all):len(all)], c)
-		switch args[0] {
-		case "bash":
-			bashCompletion(e.stdout, list)
-		case "zsh":
-			say(e.stdout, "autoload -U +X bashcompinit && bashcompinit\n")
-			bashCompletion(e.stdout, list)
-		case "fish":
-			fishCompletion(e.stdout, list)
-		default:
-			return &usageError{text: fmt.Sprintf("invalid shell %q: must be bash, zsh or fish", args[0])}
+		if write[args[0]] == nil {
+			return &usageError{fmt.Sprintf("invalid shell %q: must be %s", args[0], console.OneOf(c.ValidArgs))}
 		}
-		return nil
+		return write[args[0]]()
 	}
 	return c
 }
 
-// words returns the subcommands and the flags of a command.
-func (c *command) words() []string {
-	words := names(c.subs)
-	for _, s := range append([]*command{c}, c.subs...) {
-		s.flagSet().VisitAll(func(f *flag.Flag) { words = append(words, "--"+f.Name) })
+// completeValues makes shells complete the values of the flags and the arguments of c.
+// Those of other names than below are not completed.
+func completeValues(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		complete := cobra.NoFileCompletions
+		name, _ := pflag.UnquoteUsage(f)
+		if v, ok := f.Value.(choice); ok {
+			complete = cobra.FixedCompletions(v.words, cobra.ShellCompDirectiveNoFileComp)
+		} else if known, ok := completions[name]; ok {
+			complete = known
+		}
+		if complete != nil {
+			_ = c.RegisterFlagCompletionFunc(f.Name, complete) // the flag exists and is new
+		}
+	})
+	if c.ValidArgs == nil && c.ValidArgsFunction == nil && !strings.Contains(c.Use, "FILE") && !strings.Contains(c.Use, "TABLE") {
+		c.ValidArgsFunction = cobra.NoFileCompletions
 	}
-	return words
 }
 
-// settings returns the keys for --set.
-func settings() []string {
-	var keys []string
+// completions has the completions by the name of a value in the usage of a flag. Those
+// of files are nil: shells complete files by themselves.
+var completions = map[string]cobra.CompletionFunc{
+	"FILE": nil, "DEBUGFILE": nil, "OUT": nil, "SYM": nil, "TABLE": nil, "BUNDLE": nil,
+	"DIR":       cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+	"ARCH":      cobra.FixedCompletions(namesOf(ident.ArchUnknown+1, ident.ArchWasm64), cobra.ShellCompDirectiveNoFileComp),
+	"KEY=VALUE": completeSetting,
+	"SPEC":      completeSource,
+}
+
+func completeSetting(*cobra.Command, []string, string) (keys []string, _ cobra.ShellCompDirective) {
 	for _, k := range config.Keys(config.Config{}) {
 		if k.Env != "" { // not in a list
-			keys = append(keys, k.Path)
+			keys = append(keys, k.Path+"=")
 		}
 	}
-	return keys
+	return keys, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-func bashCompletion(w io.Writer, list []*command) {
-	say(w, `_symbolon() {
-	local cur=${COMP_WORDS[COMP_CWORD]} words
-	if [ "${COMP_WORDS[COMP_CWORD-1]}" = --set ]; then
-		compopt -o nospace
-		COMPREPLY=($(compgen -S = -W "%s" -- "$cur"))
-		return
-	fi
-	if [ "$COMP_CWORD" -eq 1 ]; then
-		words="help %s"
-	else
-		case ${COMP_WORDS[1]} in
-`, strings.Join(settings(), " "), strings.Join(names(list), " "))
-	for _, c := range list {
-		say(w, "\t\t%s) words=\"%s\" ;;\n", c.name, strings.Join(c.words(), " "))
-	}
-	say(w, `		esac
-	fi
-	COMPREPLY=($(compgen -W "$words" -- "$cur"))
-}
-complete -o default -F _symbolon symbolon
-`)
-}
-
-func fishCompletion(w io.Writer, list []*command) {
-	for _, c := range list {
-		say(w, "complete -c symbolon -n __fish_use_subcommand -a %s -d '%s'\n", c.name, strings.ReplaceAll(c.short, "'", `\'`))
-		for _, word := range c.words() {
-			if flagName, ok := strings.CutPrefix(word, "--"); ok {
-				say(w, "complete -c symbolon -n '__fish_seen_subcommand_from %s' -l %s\n", c.name, flagName)
-			} else {
-				say(w, "complete -c symbolon -n '__fish_seen_subcommand_from %s' -a %s\n", c.name, word)
-			}
+// completeSource completes a preset, a folder, or the layout after either.
+func completeSource(_ *cobra.Command, _ []string, word string) (specs []string, _ cobra.ShellCompDirective) {
+	if i := strings.LastIndexByte(word, ','); i >= 0 {
+		for _, layout := range source.Layouts() {
+			specs = append(specs, word[:i]+",layout="+layout)
 		}
+		return specs, cobra.ShellCompDirectiveNoFileComp
 	}
+	for _, p := range source.Presets() {
+		specs = append(specs, cobra.CompletionWithDesc(p.Name, p.About))
+	}
+	return specs, cobra.ShellCompDirectiveDefault
 }

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"symbolon/internal/answer"
 	"symbolon/internal/config"
@@ -30,24 +32,24 @@ type configFlags struct {
 	symbolicator string // a configuration file of Symbolicator
 	data         string
 	listen       string
-	sources      list
-	sets         list
+	sources      []string
+	sets         []string
 }
 
 // add adds all flags.
-func (f *configFlags) add(fs *flag.FlagSet) {
+func (f *configFlags) add(fs *pflag.FlagSet) {
 	f.addBase(fs)
 	fs.StringVar(&f.symbolicator, "symbolicator-config", "",
 		"read the configuration `FILE` of Symbolicator, unchanged; all other settings override it, and sentry.allow_request_sources is on")
-	fs.Var(&f.sources, "source",
+	fs.StringArrayVar(&f.sources, "source", nil,
 		"use the symbol source `SPEC`: a preset, a URL or a directory; may be repeated, and replaces the sources of the configuration")
 }
 
 // addBase adds the flags of commands that use no sources.
-func (f *configFlags) addBase(fs *flag.FlagSet) {
+func (f *configFlags) addBase(fs *pflag.FlagSet) {
 	fs.StringVar(&f.file, "config", "", "read the configuration `FILE` (YAML)")
 	fs.StringVar(&f.data, "data", "", "data directory `DIR` (default: symbolon in the user's cache directory)")
-	fs.Var(&f.sets, "set", "set a key of the configuration, `KEY=VALUE`; may be repeated")
+	fs.StringArrayVar(&f.sets, "set", nil, "set a key of the configuration, `KEY=VALUE`; may be repeated")
 }
 
 // read reads the configuration from the file, the environment and the flags. After an
@@ -79,7 +81,7 @@ func (f *configFlags) readAnd(e *env, check func(config.Config) error) (*config.
 	for _, spec := range f.sources {
 		s, err := source.ParseSpec(spec)
 		if err != nil {
-			return nil, nil, &usageError{text: err.Error()}
+			return nil, nil, &usageError{err.Error()}
 		}
 		opt.Sources = append(opt.Sources, s)
 	}
@@ -176,28 +178,24 @@ func (t *temporary) Close() {
 	os.RemoveAll(t.dir)
 }
 
-func configCommand() *command {
-	return &command{
-		name:  "config",
-		short: "Check or print the configuration",
-		subs:  []*command{configCheckCommand(), configPrintCommand(), configReferenceCommand()},
-	}
+func configCommand(e *env) *cobra.Command {
+	return group("config", "Check or print the configuration", configCheckCommand(e), configPrintCommand(e), configReferenceCommand(e))
 }
 
-func configCheckCommand() *command {
+func configCheckCommand(e *env) *cobra.Command {
 	var conf configFlags
-	return &command{
-		name: "check", args: "[FILE]", short: "Check the configuration", flags: conf.add,
-		long: `FILE is the configuration file, as with --config. The command lists all errors, and
+	c := &cobra.Command{
+		Use: "check [FILE]", Short: "Check the configuration",
+		Long: `FILE is the configuration file, as with --config. The command lists all errors, and
 logs the warnings of serve. It checks the files and folders of the configuration
 with the rights of the user who runs it; to check that folders can be written, it
 creates and removes a folder there. It makes no requests over the network.`,
-		run: func(_ context.Context, e *env, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
-				return unexpected(nil, args[1])
+				return unexpected(args[1])
 			case len(args) == 1 && conf.file != "":
-				return &usageError{text: "the configuration file must be named once, as FILE or with --config"}
+				return &usageError{"the configuration file must be named once, as FILE or with --config"}
 			case len(args) == 1:
 				conf.file = args[0]
 			}
@@ -221,15 +219,17 @@ creates and removes a folder there. It makes no requests over the network.`,
 			return nil
 		},
 	}
+	conf.add(c.Flags())
+	return c
 }
 
-func configPrintCommand() *command {
+func configPrintCommand(e *env) *cobra.Command {
 	var conf configFlags
-	return &command{
-		name: "print", short: "Print the configuration in effect, and where each value comes from", flags: conf.add,
-		long: `The output is a configuration file without secrets. Folders and memory that are not
+	c := &cobra.Command{
+		Use: "print", Short: "Print the configuration in effect, and where each value comes from",
+		Long: `The output is a configuration file without secrets. Folders and memory that are not
 configured are those of this user and this machine.`,
-		run: func(_ context.Context, e *env, _ []string) error {
+		RunE: func(_ *cobra.Command, _ []string) error {
 			cfg, loaded, err := conf.read(e)
 			if err != nil {
 				return err
@@ -240,12 +240,14 @@ configured are those of this user and this machine.`,
 			return config.Print(e.stdout, cfg, loaded.Origins)
 		},
 	}
+	conf.add(c.Flags())
+	return c
 }
 
-func configReferenceCommand() *command {
-	return &command{
-		name: "reference", short: "Print the reference of all keys, as Markdown",
-		run: func(_ context.Context, e *env, _ []string) error {
+func configReferenceCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use: "reference", Short: "Print the reference of all keys, as Markdown",
+		RunE: func(_ *cobra.Command, _ []string) error {
 			return config.Reference(e.stdout)
 		},
 	}

@@ -2,128 +2,109 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
-	"io"
+	"iter"
+	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
+
+	"symbolon/internal/console"
 )
 
-// commands returns new commands: their flags hold the values of one run.
-func commands() []*command {
-	list := []*command{
-		serveCommand(), resolveCommand(), inspectCommand(), tableCommand(), symbfileCommand(), fileidCommand(), symCommand(), cfiCommand(),
-		bundleCommand(), demangleCommand(),
-		explainCommand(), prefetchCommand(), pushCommand(), pushSymbolsCommand(), keyCommand(), cacheCommand(), configCommand(), versionCommand(),
-		runCommand(), cleanupCommand(), healthcheckCommand(),
+// commands returns the program with all its commands. Their flags hold the values of
+// one run.
+func commands(e *env) *cobra.Command {
+	root := &cobra.Command{
+		Use: "symbolon", Short: "Turn addresses into names",
+		TraverseChildren: true, SilenceErrors: true, SilenceUsage: true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	return append(list, completionCommand(list))
-}
-
-// find returns the command of a name, or nil.
-func find(list []*command, name string) *command {
-	for _, c := range list {
-		if c.name == name {
-			return c
+	help := helpCommand(e)
+	for _, g := range []struct {
+		title string
+		list  []*cobra.Command
+	}{
+		{"Servers", []*cobra.Command{serveCommand(e), runCommand(e), configCommand(e), healthcheckCommand(e)}},
+		{"Debug files", []*cobra.Command{
+			resolveCommand(e), inspectCommand(e), symCommand(e), cfiCommand(e), bundleCommand(e), tableCommand(e), demangleCommand(e),
+		}},
+		{"Modules and the cache", []*cobra.Command{explainCommand(e), prefetchCommand(e), cacheCommand(e), cleanupCommand(e)}},
+		{"Elastic's profiler", []*cobra.Command{
+			pushCommand(e), pushSymbolsCommand(e), symbfileCommand(e), fileidCommand(e), keyCommand(e),
+		}},
+		{"This program", []*cobra.Command{help, completionCommand(e), versionCommand(e)}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.list {
+			c.GroupID = g.title
+		}
+		root.AddCommand(g.list...)
+	}
+	root.SetHelpCommand(help)
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { usage(e.stdout, c) })
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentFlags().BoolP("help", "h", false, "print this text")
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	for c := range tree(root) {
+		switch {
+		case c.HasSubCommands():
+			c.RunE = func(c *cobra.Command, args []string) error { return missingCommand(e, c, args) }
+		case c.Args == nil:
+			c.Args = countArguments
 		}
 	}
-	return nil
+	return root
 }
 
-// dispatch finds the command of args, parses its flags and runs it.
-func dispatch(ctx context.Context, args []string, e *env) error {
-	list := commands()
-	if len(args) == 0 {
-		overview(e.stderr, list)
-		return &usageError{text: "a command is required"}
-	}
-	switch args[0] {
-	case "help", "--help", "-h", "-help":
-		return help(e.stdout, list, args[1:])
-	case "--version", "-version":
-		args[0] = "version"
-	}
-	c := find(list, args[0])
-	if c == nil {
-		return &usageError{text: fmt.Sprintf("unknown command %q%s", args[0], suggestion(list, args[0]))}
-	}
-	args = args[1:]
-	if len(c.subs) > 0 {
-		if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-			if len(args) > 0 && isHelp(args[0]) {
-				usage(e.stdout, c)
-				return nil
+// tree yields c and all commands below it.
+func tree(c *cobra.Command) iter.Seq[*cobra.Command] {
+	return func(yield func(*cobra.Command) bool) { walk(c, yield) }
+}
+
+func walk(c *cobra.Command, yield func(*cobra.Command) bool) bool {
+	return yield(c) && !slices.ContainsFunc(c.Commands(), func(sub *cobra.Command) bool { return !walk(sub, yield) })
+}
+
+// dispatch runs the command below root that args name, which it returns.
+func dispatch(ctx context.Context, root *cobra.Command, args []string) (*cobra.Command, error) {
+	if len(args) > 0 {
+		switch args[0] {
+		case "-h", "-help", "--help":
+			args = append([]string{"help"}, args[1:]...)
+		case "-version", "--version":
+			args = append([]string{"version"}, args[1:]...)
+		case cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
+			for c := range tree(root) {
+				completeValues(c)
 			}
-			return &usageError{c, "a subcommand is required: " + strings.Join(names(c.subs), ", ")}
 		}
-		sub := find(c.subs, args[0])
-		if sub == nil {
-			return &usageError{c, fmt.Sprintf("unknown subcommand %q: must be one of %s", args[0], strings.Join(names(c.subs), ", "))}
-		}
-		full := *sub
-		full.name = c.name + " " + sub.name
-		c, args = &full, args[1:]
 	}
-	rest, err := c.parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		usage(e.stdout, c)
-		return nil
-	}
+	c, rest, err := root.Traverse(args)
 	if err != nil {
-		return err
+		return root, flagError(root, err)
 	}
-	if c.args == "" && len(rest) > 0 {
-		return unexpected(c, rest[0])
-	}
-	err = c.run(ctx, e, rest)
-	var u *usageError
-	if errors.As(err, &u) && u.cmd == nil {
-		u.cmd = c
-	}
-	return err
+	c.InitDefaultHelpFlag() // adds the flags of root
+	root.SetArgs(append(slices.Clone(args[:len(args)-len(rest)]), longFlags(c.Flags(), rest)...))
+	return root.ExecuteContextC(ctx)
 }
 
-// suggestion returns a hint with a command that begins like word, or else the way to
-// list all commands.
-func suggestion(list []*command, word string) string {
-	for _, c := range list {
-		if len(word) > 1 && (strings.HasPrefix(c.name, word[:2]) || strings.HasPrefix(word, c.name)) {
-			return fmt.Sprintf(`; did you mean "%s"?`, c.name)
-		}
+// missingCommand returns the error of a command line that ends before the name of a
+// command below c, or has an unknown one.
+func missingCommand(e *env, c *cobra.Command, args []string) error {
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
 	}
-	return `; "symbolon help" lists them`
-}
-
-// help prints the overview, or the usage of one command.
-func help(w io.Writer, list []*command, args []string) error {
-	if len(args) == 0 {
-		overview(w, list)
-		return nil
+	switch list := strings.Join(names, ", "); {
+	case len(args) > 0 && c.HasParent():
+		return &usageError{fmt.Sprintf("unknown subcommand %q: must be one of %s", args[0], list)}
+	case len(args) > 0:
+		return &usageError{fmt.Sprintf("unknown command %q%s", args[0], console.DidYouMean(console.Nearest(args[0], names)))}
+	case c.HasParent():
+		return &usageError{"a subcommand is required: " + list}
 	}
-	c := find(list, args[0])
-	if c == nil {
-		return &usageError{text: fmt.Sprintf("unknown command %q%s", args[0], suggestion(list, args[0]))}
-	}
-	args = args[1:]
-	if len(args) > 0 {
-		if sub := find(c.subs, args[0]); sub != nil {
-			full := *sub
-			full.name = c.name + " " + sub.name
-			c, args = &full, args[1:]
-		}
-	}
-	if len(args) > 0 {
-		return unexpected(nil, args[0])
-	}
-	usage(w, c)
-	return nil
-}
-
-// overview prints all commands.
-func overview(w io.Writer, list []*command) {
-	say(w, "Symbolon turns addresses into names.\n\nUsage: symbolon <command> [flags] [arguments]\n\n")
-	for _, c := range list {
-		say(w, "  %-12s %s\n", c.name, c.short)
-	}
-	say(w, "\n\"symbolon help <command>\" prints its flags. Results go to stdout, everything else to stderr.\n"+exitCodes+"\n")
+	usage(e.stderr, c)
+	return &usageError{"a command is required"}
 }

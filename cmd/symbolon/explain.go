@@ -1,24 +1,23 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"flag"
-	"fmt"
+
+	"github.com/spf13/cobra"
 
 	"symbolon/internal/explain"
+	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 )
 
-func explainCommand() *command {
+func explainCommand(e *env) *cobra.Command {
 	var conf configFlags
 	var asJSON bool
-	var purpose, kind string
-	return &command{
-		name:  "explain",
-		args:  "DEBUGNAME/DEBUGID | CODENAME/CODEID | DEBUGNAME/DEBUGID CODENAME/CODEID | FILEID",
-		short: "Look one module up and print the trail: candidates, outcomes, reasons, advice",
-		long: `The trail has each candidate with its outcome, and the end of that outcome if it
+	purpose, kind := locate.SymFirst.String(), ""
+	c := &cobra.Command{
+		Use:   "explain DEBUGNAME/DEBUGID | CODENAME/CODEID | DEBUGNAME/DEBUGID CODENAME/CODEID | FILEID",
+		Short: "Look one module up and print the trail: candidates, outcomes, reasons, advice",
+		Long: `The trail has each candidate with its outcome, and the end of that outcome if it
 is cached; the reason why a file was chosen; and advice if no file was found.
 
 A CODEID of 40 digits is taken as the build id of an ELF file; a shorter build
@@ -27,33 +26,22 @@ id needs --type elf.
 If a server runs on the data directory, it does the lookup. Without one the
 command opens the directory itself. With --source the command asks the named
 sources directly and caches nothing.`,
-		flags: func(fs *flag.FlagSet) {
-			conf.add(fs)
-			fs.StringVar(&purpose, "purpose", locate.SymFirst.String(),
-				"the purpose of the file: `sym-first`, as for Mozilla's interfaces; "+
-					"debug, symbols, unwind or sources, as for Sentry's; debug or returnpads, as for Elastic's, which need a FILEID")
-			fs.StringVar(&kind, "type", "", "the type of the module: `elf`, macho, pe, pe_dotnet or wasm; modules of Mozilla's interfaces have none")
-			fs.BoolVar(&asJSON, "json", false, "print the trail as JSON")
-		},
-		run: func(ctx context.Context, e *env, args []string) error {
-			m, err := explain.ParseModules(args, kind)
+		RunE: func(c *cobra.Command, args []string) error {
+			m, err := explain.ParseModules(args, ident.ParseType(kind))
 			if err != nil {
-				return &usageError{text: err.Error()}
+				return &usageError{err.Error()}
 			}
 			q := explain.Question{Module: m}
-			var known bool
-			if q.Purpose, known = locate.ParsePurpose(purpose); !known {
-				return &usageError{text: fmt.Sprintf("invalid --purpose %q: must be sym-first, debug, symbols, unwind, sources or returnpads", purpose)}
-			}
+			q.Purpose, _ = locate.ParsePurpose(purpose) // one of the words
 			if q.Purpose == locate.SymFirst && !m.FileID.IsZero() {
 				q.Purpose = locate.Debug
 			}
-			op, err := conf.uncached(ctx, e)
+			op, err := conf.uncached(c.Context(), e)
 			if err != nil {
 				return err
 			}
 			defer op.Close()
-			x, err := op.Explain(ctx, q)
+			x, err := op.Explain(c.Context(), q)
 			if err != nil {
 				return err
 			}
@@ -67,4 +55,13 @@ sources directly and caches nothing.`,
 			return nil
 		},
 	}
+	fs := c.Flags()
+	conf.add(fs)
+	fs.Var(choice{&purpose, namesOf(locate.SymFirst, locate.Pads)}, "purpose",
+		"the `PURPOSE` of the file: sym-first, as for Mozilla's interfaces; "+
+			"debug, symbols, unwind or sources, as for Sentry's; debug or returnpads, as for Elastic's, which need a FILEID")
+	fs.Var(choice{&kind, namesOf(ident.TypeELF, ident.TypeWasm)}, "type",
+		"the `TYPE` of the module: elf, macho, pe, pe_dotnet or wasm; modules of Mozilla's interfaces have none")
+	fs.BoolVar(&asJSON, "json", false, "print the trail as JSON")
+	return c
 }

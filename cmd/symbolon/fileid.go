@@ -1,24 +1,20 @@
 package main
 
 import (
-	"context"
 	"fmt"
+
+	"github.com/spf13/cobra"
 
 	"symbolon/internal/ident"
 )
 
-func fileidCommand() *command {
-	return &command{
-		name:  "fileid",
-		args:  "FILE...",
-		short: "Print the ids that profilers give files",
-		long: `The id depends on the first and the last 4096 bytes and the size of the file that
+func fileidCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use: "fileid FILE...", Short: "Print the ids that profilers give files",
+		Long: `The id depends on the first and the last 4096 bytes and the size of the file that
 runs: a stripped file has another id. It is printed in hex, in the form of
 Elastic's interfaces, and as a UUID.`,
-		run: func(_ context.Context, e *env, args []string) error {
-			if len(args) == 0 {
-				return &usageError{text: "at least one FILE is required"}
-			}
+		RunE: func(_ *cobra.Command, args []string) error {
 			for _, name := range args {
 				f, err := openFile(e, name)
 				if err != nil {

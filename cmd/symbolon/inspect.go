@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"symbolon/internal/companion"
 	"symbolon/internal/object"
@@ -16,19 +17,11 @@ import (
 	"symbolon/internal/sym"
 )
 
-func inspectCommand() *command {
+func inspectCommand(e *env) *cobra.Command {
 	var asJSON bool
-	return &command{
-		name:  "inspect",
-		args:  "FILE",
-		short: "Print the format, the ids and the contents of a debug file",
-		flags: func(fs *flag.FlagSet) {
-			fs.BoolVar(&asJSON, "json", false, "print an array with an object for each object of the file")
-		},
-		run: func(ctx context.Context, e *env, args []string) error {
-			if err := oneFile(args); err != nil {
-				return err
-			}
+	c := &cobra.Command{
+		Use: "inspect FILE", Short: "Print the format, the ids and the contents of a debug file",
+		RunE: func(c *cobra.Command, args []string) error {
 			d, err := openAlone(e, args[0], companion.Options{})
 			if err != nil {
 				return err
@@ -36,7 +29,7 @@ func inspectCommand() *command {
 			defer d.Close()
 			var all []inspected
 			for _, o := range d.Objects() {
-				if err := readFunctions(ctx, o); err != nil {
+				if err := readFunctions(c.Context(), o); err != nil {
 					return fmt.Errorf("%s: %w", args[0], err)
 				}
 				all = append(all, inspectObject(o.Info(), o.Needs()))
@@ -53,6 +46,8 @@ func inspectCommand() *command {
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print an array with an object for each object of the file")
+	return c
 }
 
 // readFunctions reads all functions of an object, which finds the damage in them.

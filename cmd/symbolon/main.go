@@ -9,6 +9,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"symbolon/internal/bin"
@@ -17,6 +18,7 @@ import (
 
 func main() {
 	log.SetOutput(unquoted{os.Stderr})
+	cobra.MousetrapHelpText = "" // a shortcut on a desktop of Windows may start a server
 	e := &env{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		environ: os.Environ(),
@@ -57,7 +59,7 @@ func run(ctx context.Context, args []string, e *env) int {
 	defer end()
 	out := &output{bin.ErrWriter{W: e.stdout}, end}
 	e.stdout = out
-	err := dispatch(inner, args, e)
+	c, err := dispatch(inner, commands(e), args)
 	if out.Err != nil { // the cause of the other errors
 		err = out.Err
 	}
@@ -66,11 +68,7 @@ func run(ctx context.Context, args []string, e *env) int {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &usage):
-		where := "symbolon"
-		if usage.cmd != nil {
-			where += " " + usage.cmd.name
-		}
-		say(e.stderr, "%s: %s\nRun \"%s --help\" for usage.\n", where, usage.text, where)
+		say(e.stderr, "%s: %s\nRun \"%[1]s --help\" for usage.\n", c.CommandPath(), usage.text)
 		return exitUsage
 	case errors.Is(err, syscall.EPIPE):
 		return exitDone // the reader closed the pipe

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"flag"
+	"github.com/spf13/pflag"
 
 	"symbolon/internal/companion"
 	"symbolon/internal/object"
@@ -35,22 +35,14 @@ func openFile(e *env, name string) (*companion.Source, error) {
 }
 
 // objectFlags adds the flags that select an object of a file.
-func objectFlags(fs *flag.FlagSet, opt *companion.Options) {
+func objectFlags(fs *pflag.FlagSet, opt *companion.Options) {
 	archFlag(fs, opt)
 	fs.IntVar(&opt.Object, "object", 0, "select the `N`th of these objects, counted from 0")
 }
 
 // archFlag adds the flag that selects an object by its architecture.
-func archFlag(fs *flag.FlagSet, opt *companion.Options) {
+func archFlag(fs *pflag.FlagSet, opt *companion.Options) {
 	fs.StringVar(&opt.Arch, "arch", "", "select the object for `ARCH` in a file with several; empty is any")
-}
-
-// oneFile refuses any other number of arguments than one.
-func oneFile(args []string) error {
-	if len(args) == 1 {
-		return nil
-	}
-	return &usageError{text: "exactly one FILE is required"}
 }
 
 // tool returns the environment of a command for package standin.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
@@ -23,30 +25,27 @@ import (
 
 // peerFlags adds the flags of cleanup and healthcheck, which read either form of
 // configuration: ours, or Symbolicator's with -c.
-func peerFlags(conf *configFlags, fs *flag.FlagSet) {
+func peerFlags(conf *configFlags, fs *pflag.FlagSet) {
 	conf.addBase(fs)
-	fs.StringVar(&conf.symbolicator, "symbolicator-config", "", "read the configuration `FILE` of Symbolicator, as it is")
-	fs.StringVar(&conf.symbolicator, "c", "", "the same as --symbolicator-config `FILE`")
+	fs.StringVarP(&conf.symbolicator, "symbolicator-config", "c", "", "read the configuration `FILE` of Symbolicator, as it is")
 }
 
-func runCommand() *command {
+func runCommand(e *env) *cobra.Command {
 	var conf configFlags
-	return &command{
-		name:  "run",
-		short: "Serve with a configuration of Symbolicator",
-		long: `The same as "symbolon serve --symbolicator-config FILE". At the start it lists the
+	c := &cobra.Command{
+		Use: "run", Short: "Serve with a configuration of Symbolicator",
+		Long: `The same as "symbolon serve --symbolicator-config FILE". At the start it lists the
 keys of that file that have another meaning here, or none.`,
-		flags: func(fs *flag.FlagSet) {
-			fs.StringVar(&conf.symbolicator, "config", "", "read the configuration `FILE` of Symbolicator")
-			fs.StringVar(&conf.symbolicator, "c", "", "the same as --config `FILE`")
-			fs.StringVar(&conf.data, "data", "",
-				"data directory `DIR` (default: cache_dir of the file, else symbolon in the user's cache directory)")
-			fs.Var(&conf.sets, "set", "set a key of the configuration, `KEY=VALUE`; may be given several times")
-		},
-		run: func(ctx context.Context, e *env, _ []string) error {
-			return serve(ctx, e, &conf, false)
+		RunE: func(c *cobra.Command, _ []string) error {
+			return serve(c.Context(), e, &conf, false)
 		},
 	}
+	fs := c.Flags()
+	fs.StringVarP(&conf.symbolicator, "config", "c", "", "read the configuration `FILE` of Symbolicator")
+	fs.StringVar(&conf.data, "data", "",
+		"data directory `DIR` (default: cache_dir of the file, else symbolon in the user's cache directory)")
+	fs.StringArrayVar(&conf.sets, "set", nil, "set a key of the configuration, `KEY=VALUE`; may be repeated")
+	return c
 }
 
 // A repeat is the value of --repeat, which may be omitted.
@@ -55,11 +54,8 @@ type repeat struct {
 	bare  bool // the value is omitted, or the next argument
 }
 
-func (r *repeat) IsBoolFlag() bool { return true }
-
-func (r *repeat) String() string { return "" }
-
-func (r *repeat) Set(text string) error {
+// set sets the value; "true" is an omitted one.
+func (r *repeat) set(text string) error {
 	if r.bare = text == "true"; r.bare {
 		r.every = time.Hour
 		return nil
@@ -88,47 +84,45 @@ func (r *repeat) take(args []string) ([]string, error) {
 	if !r.bare || len(args) == 0 {
 		return args, nil
 	}
-	if err := r.Set(args[0]); err != nil {
-		return nil, &usageError{text: fmt.Sprintf("invalid value %q for flag --repeat: %v", args[0], err)}
+	if err := r.set(args[0]); err != nil {
+		return nil, &usageError{fmt.Sprintf("invalid --repeat %q: %v", args[0], err)}
 	}
 	return args[1:], nil
 }
 
-func cleanupCommand() *command {
+func cleanupCommand(e *env) *cobra.Command {
 	var conf configFlags
 	var dry bool
 	var again repeat
-	return &command{
-		name:  "cleanup",
-		args:  "[DURATION]",
-		short: "Remove expired entries from the cache",
-		long: `A running server removes them itself, and keeps the cache within its limit. The
+	c := &cobra.Command{
+		Use: "cleanup [DURATION]", Short: "Remove expired entries from the cache",
+		Long: `A running server removes them itself, and keeps the cache within its limit. The
 command is for caches that are not in use by a server.`,
-		flags: func(fs *flag.FlagSet) {
-			peerFlags(&conf, fs)
-			fs.BoolVar(&dry, "dry-run", false, "only print the number of entries that would be removed")
-			fs.Var(&again, "repeat", "repeat every hour, or every `DURATION`, which may be the next argument: --repeat 15m")
-		},
-		run: func(ctx context.Context, e *env, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			args, err := again.take(args)
 			if err != nil {
 				return err
 			}
 			if len(args) > 0 {
-				return unexpected(nil, args[0])
+				return unexpected(args[0])
 			}
 			for {
-				if err := cleanup(ctx, e, &conf, dry); err != nil || again.every == 0 {
+				if err := cleanup(c.Context(), e, &conf, dry); err != nil || again.every == 0 {
 					return err
 				}
 				select {
 				case <-time.After(again.every):
-				case <-ctx.Done():
+				case <-c.Context().Done():
 					return nil
 				}
 			}
 		},
 	}
+	fs := c.Flags()
+	peerFlags(&conf, fs)
+	fs.BoolVar(&dry, "dry-run", false, "only print the number of entries that would be removed")
+	fs.BoolFunc("repeat", "repeat every hour, or every `DURATION`, which may be the next argument: --repeat 15m", again.set)
+	return c
 }
 
 // cleanup removes the entries that were not used for the lifetime of their kind.
@@ -181,21 +175,14 @@ func cleanup(ctx context.Context, e *env, conf *configFlags, dry bool) error {
 	return store.Close()
 }
 
-func healthcheckCommand() *command {
+func healthcheckCommand(e *env) *cobra.Command {
 	var conf configFlags
 	var addr string
 	var seconds int
-	return &command{
-		name:  "healthcheck",
-		short: "Check the health of a running server",
-		long:  `Prints OK, or prints ERROR with the reason and ends with status 1.`,
-		flags: func(fs *flag.FlagSet) {
-			peerFlags(&conf, fs)
-			fs.StringVar(&addr, "addr", "", "`HOST:PORT` of the server (default: that of the configuration)")
-			fs.StringVar(&addr, "a", "", "the same as --addr `HOST:PORT`")
-			fs.IntVar(&seconds, "timeout", 30, "`SECONDS` to wait")
-		},
-		run: func(ctx context.Context, e *env, _ []string) error {
+	c := &cobra.Command{
+		Use: "healthcheck", Short: "Check the health of a running server",
+		Long: `Prints OK, or prints ERROR with the reason and ends with status 1.`,
+		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, _, err := conf.read(e)
 			if err != nil {
 				return err
@@ -205,7 +192,7 @@ func healthcheckCommand() *command {
 				addr = at.Listen
 			}
 			secure := at.TLS.On() && (at.TLS.Address == "" || at.TLS.Address == addr)
-			ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
+			ctx, cancel := context.WithTimeout(c.Context(), time.Duration(seconds)*time.Second)
 			defer cancel()
 			if err := wellAt(ctx, addr, secure); err != nil {
 				say(e.stdout, "ERROR\n")
@@ -215,6 +202,11 @@ func healthcheckCommand() *command {
 			return nil
 		},
 	}
+	fs := c.Flags()
+	peerFlags(&conf, fs)
+	fs.StringVarP(&addr, "addr", "a", "", "`HOST:PORT` of the server (default: that of the configuration)")
+	fs.IntVar(&seconds, "timeout", 30, "`SECONDS` to wait")
+	return c
 }
 
 // wellAt checks the server at an address. The unspecified address means this

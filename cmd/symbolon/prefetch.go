@@ -3,49 +3,48 @@ package main
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"sync"
 
+	"github.com/spf13/cobra"
+
 	"symbolon/internal/console"
 	"symbolon/internal/explain"
 	"symbolon/internal/ident"
 )
 
-func prefetchCommand() *command {
+func prefetchCommand(e *env) *cobra.Command {
 	var conf configFlags
 	var parallel int
-	return &command{
-		name:  "prefetch",
-		args:  "LIST",
-		short: "Fetch the symbols of modules into the cache",
-		long: `LIST is a file with one module per line, as DEBUGNAME/DEBUGID, or for ELF files as
+	c := &cobra.Command{
+		Use: "prefetch LIST", Short: "Fetch the symbols of modules into the cache",
+		Long: `LIST is a file with one module per line, as DEBUGNAME/DEBUGID, or for ELF files as
 NAME/BUILDID with a build id of 40 digits; - is standard input. Empty lines and
 lines that begin with # are skipped. The exit status is 1 if a module was not
 found.`,
-		flags: func(fs *flag.FlagSet) {
-			conf.add(fs)
-			fs.IntVar(&parallel, "parallel", 4, "the number `N` of modules fetched at the same time")
-		},
-		run: func(ctx context.Context, e *env, args []string) error {
-			if len(args) != 1 || parallel < 1 {
-				return &usageError{text: "exactly one LIST is required, and --parallel of at least 1"}
+		RunE: func(c *cobra.Command, args []string) error {
+			if parallel < 1 {
+				return &usageError{"--parallel must be 1 or more"}
 			}
-			modules, err := readList(ctx, e, args[0])
+			modules, err := readList(c.Context(), e, args[0])
 			if err != nil {
 				return err
 			}
-			op, err := conf.operator(ctx, e)
+			op, err := conf.operator(c.Context(), e)
 			if err != nil {
 				return err
 			}
 			defer op.Close()
-			return prefetchAll(ctx, e, op, modules, parallel)
+			return prefetchAll(c.Context(), e, op, modules, parallel)
 		},
 	}
+	fs := c.Flags()
+	conf.add(fs)
+	fs.IntVar(&parallel, "parallel", 4, "the number `N` of modules fetched at the same time")
+	return c
 }
 
 // readList reads the modules of a list.

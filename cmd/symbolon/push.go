@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -12,6 +11,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/object"
@@ -21,11 +23,11 @@ import (
 
 // pushFlags are the values of the flags.
 type pushFlags struct {
-	binaries   list
-	packages   list
+	binaries   []string
+	packages   []string
 	debug      string
 	url, key   string
-	debuginfod list
+	debuginfod []string
 	partSize   bin.Size
 	parallel   int
 	dryRun     bool
@@ -47,66 +49,51 @@ func newPushFlags() *pushFlags {
 	return &pushFlags{partSize: 8 << 20, parallel: 4, pause: 2 * time.Second}
 }
 
-func pushCommand() *command { return newPushFlags().command() }
+func pushCommand(e *env) *cobra.Command { return newPushFlags().command(e) }
 
-func (f *pushFlags) command() *command {
-	return &command{
-		name:  "push",
-		args:  "[FILE...]",
-		short: "Send the symbols of programs to a server of Elastic's profiler",
-		long: pushLong + `
+func (f *pushFlags) command(e *env) *cobra.Command {
+	c := &cobra.Command{
+		Use: "push [FILE...]", Short: "Send the symbols of programs to a server of Elastic's profiler",
+		Long: pushLong + `
 
 FILE is a program, a shared object, a folder in which all of them are sent, or a
 pattern of such. Links in folders are not followed.`,
-		flags: func(fs *flag.FlagSet) { f.binary(fs); f.pack(fs); f.common(fs) },
-		run:   f.run,
+		RunE: f.run(e),
 	}
+	f.binary(c.Flags())
+	f.pack(c.Flags())
+	f.common(c.Flags())
+	return c
 }
 
 // pushSymbolsCommand returns push with the command line of Elastic's own client.
-func pushSymbolsCommand() *command {
+func pushSymbolsCommand(e *env) *cobra.Command {
 	exe, pkg := newPushFlags(), newPushFlags()
-	return &command{
-		name:  "push-symbols",
-		short: "Send symbols, with the command line of Elastic's own client",
-		subs: []*command{
-			{
-				name: "executable", args: "[FILE...]", short: "Send the symbols of programs: push -e", long: pushLong,
-				flags: func(fs *flag.FlagSet) { exe.binary(fs); exe.common(fs) },
-				run:   exe.run,
-			},
-			{
-				name: "package", short: "Send the symbols of installed packages: push -p", long: pushLong,
-				flags: func(fs *flag.FlagSet) { pkg.pack(fs); pkg.common(fs) },
-				run:   pkg.run,
-			},
-		},
-	}
+	executable := &cobra.Command{Use: "executable [FILE...]", Short: "Send the symbols of programs: push -e", Long: pushLong, RunE: exe.run(e)}
+	exe.binary(executable.Flags())
+	exe.common(executable.Flags())
+	packages := &cobra.Command{Use: "package", Short: "Send the symbols of installed packages: push -p", Long: pushLong, RunE: pkg.run(e)}
+	pkg.pack(packages.Flags())
+	pkg.common(packages.Flags())
+	return group("push-symbols", "Send symbols, with the command line of Elastic's own client", executable, packages)
 }
 
-func (f *pushFlags) binary(fs *flag.FlagSet) {
-	fs.Var(&f.binaries, "executable", "the `FILE` that runs; may be repeated")
-	fs.Var(&f.binaries, "e", "short for --executable `FILE`")
-	fs.StringVar(&f.debug, "debug-file", "", "its debug file, `DEBUGFILE` (default: the file itself, or the one that is found for it)")
-	fs.StringVar(&f.debug, "d", "", "short for --debug-file `DEBUGFILE`")
+func (f *pushFlags) binary(fs *pflag.FlagSet) {
+	fs.StringArrayVarP(&f.binaries, "executable", "e", nil, "the `FILE` that runs; may be repeated")
+	fs.StringVarP(&f.debug, "debug-file", "d", "", "its debug file, `DEBUGFILE` (default: the file itself, or the one that is found for it)")
 }
 
-func (f *pushFlags) pack(fs *flag.FlagSet) {
-	fs.Var(&f.packages, "package",
+func (f *pushFlags) pack(fs *pflag.FlagSet) {
+	fs.StringArrayVarP(&f.packages, "package", "p", nil,
 		"all files of the installed package `NAME`, of dpkg, rpm or apk, that have debug information; may be repeated")
-	fs.Var(&f.packages, "p", "short for --package `NAME`")
 }
 
-func (f *pushFlags) common(fs *flag.FlagSet) {
-	fs.StringVar(&f.url, "url", "", "`URL` of the server (default: the variable "+pushURLName+")")
-	fs.StringVar(&f.url, "u", "", "short for --url `URL`")
-	fs.StringVar(&f.key, "api-key", "",
+func (f *pushFlags) common(fs *pflag.FlagSet) {
+	fs.StringVarP(&f.url, "url", "u", "", "`URL` of the server (default: the variable "+pushURLName+")")
+	fs.StringVarP(&f.key, "api-key", "t", "",
 		"`KEY` for it, or ID:KEY (default: the variable "+pushKeyName+", which other users of the machine cannot see)")
-	fs.StringVar(&f.key, "t", "", "short for --api-key `KEY`")
-	fs.Var(&f.debuginfod, "debuginfod", "`URL` of a server of debug files, before those of the variable DEBUGINFOD_URLS; may be repeated")
-	fs.Func("part-size", "the approximate `SIZE` of a part, such as 8MiB, which is the default", func(text string) error {
-		return f.partSize.UnmarshalText([]byte(text))
-	})
+	fs.StringArrayVar(&f.debuginfod, "debuginfod", nil, "`URL` of a server of debug files, before those of the variable DEBUGINFOD_URLS; may be repeated")
+	fs.TextVar(&f.partSize, "part-size", f.partSize, "the approximate `SIZE` of a part")
 	fs.IntVar(&f.parallel, "parallel", f.parallel, "the number `N` of parts sent at the same time")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "do everything but send")
 	fs.StringVar(&f.out, "out", "", "keep the parts, as `DIR`/FILEID/KIND.PARTofPARTS.symbfile")
@@ -126,43 +113,50 @@ func (f *pushFlags) check(e *env, args []string) error {
 	files := len(f.binaries) + len(args)
 	switch {
 	case files+len(f.packages) == 0:
-		return &usageError{text: "FILE, or an installed package with -p, is required"}
+		return &usageError{"FILE, or an installed package with -p, is required"}
 	case f.debug != "" && (files != 1 || len(f.packages) > 0):
-		return &usageError{text: push.ErrDebugFile.Error()}
+		return &usageError{push.ErrDebugFile.Error()}
 	case f.partSize < 1 || f.parallel < 1:
-		return &usageError{text: "--part-size and --parallel must be 1 or more"}
+		return &usageError{"--part-size and --parallel must be 1 or more"}
 	case f.url == "" && !f.dryRun:
-		return &usageError{text: "--url is required"}
+		return &usageError{"--url is required"}
 	case f.key == "" && !f.dryRun:
-		return &usageError{text: "--api-key, or the variable " + pushKeyName + ", is required"}
+		return &usageError{"--api-key, or the variable " + pushKeyName + ", is required"}
 	case strings.ContainsFunc(f.key, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return &usageError{text: "invalid --api-key: must be printable ASCII without blanks"}
+		return &usageError{"invalid --api-key: must be printable ASCII without blanks"}
 	}
 	return nil
 }
 
-func (f *pushFlags) run(ctx context.Context, e *env, args []string) error {
-	if err := f.check(e, args); err != nil {
-		return err
+// run returns the function of the command.
+func (f *pushFlags) run(e *env) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		if err := f.check(e, args); err != nil {
+			return err
+		}
+		return f.push(c.Context(), e, args)
 	}
+}
+
+func (f *pushFlags) push(ctx context.Context, e *env, args []string) error {
 	limitHeap(commandMemory)
 	out := &pushOutput{env: e, asJSON: f.asJSON, bar: progress{w: io.Discard}}
 	if e.tty {
 		out.bar.w = e.stderr
 	}
-	debuginfod := append(slices.Clone([]string(f.debuginfod)), strings.Fields(environment(e, "DEBUGINFOD_URLS"))...)
+	debuginfod := append(slices.Clone(f.debuginfod), strings.Fields(environment(e, "DEBUGINFOD_URLS"))...)
 	c, err := push.New(push.Config{
 		Debug: f.debug, URL: f.url, Key: f.key, Debuginfod: debuginfod,
 		PartSize: f.partSize, Parallel: f.parallel, DryRun: f.dryRun, Force: f.force, Keep: f.out, RetryWait: f.pause,
 	}, push.Events{Result: out.result, Damage: out.damage, Warn: out.warn, Progress: out.progress})
 	if err != nil {
-		return &usageError{text: err.Error()}
+		return &usageError{err.Error()}
 	}
-	s, err := c.Push(ctx, append(slices.Clone([]string(f.binaries)), args...), f.packages)
+	s, err := c.Push(ctx, append(slices.Clone(f.binaries), args...), f.packages)
 	out.clear()
 	switch {
 	case errors.Is(err, push.ErrDebugFile):
-		return &usageError{text: err.Error()}
+		return &usageError{err.Error()}
 	case err != nil:
 		return err
 	}

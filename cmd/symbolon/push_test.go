@@ -208,11 +208,11 @@ func (s *receiver) pushUntil(ctx context.Context, args ...string) (stdout, stder
 	e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, environ: []string{"SYMBOLON_PUSH_URL=" + s.url(), "SYMBOLON_PUSH_KEY=" + pushKey}, tty: true}
 	f := newPushFlags()
 	f.pause = time.Millisecond
-	c := f.command()
-	rest, err := c.parse(args)
-	if err == nil {
-		err = c.run(ctx, e, rest)
-	}
+	c := f.command(e)
+	c.SilenceErrors, c.SilenceUsage = true, true
+	c.SetFlagErrorFunc(flagError)
+	c.SetArgs(args)
+	err := c.ExecuteContext(ctx)
 	var usage *usageError
 	switch {
 	case errors.As(err, &usage):

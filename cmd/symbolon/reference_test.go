@@ -3,12 +3,13 @@ package main
 import (
 	"bytes"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"symbolon/internal/config"
 	"symbolon/internal/metric"
@@ -54,22 +55,26 @@ func commandsPage(w io.Writer) error {
 	say(w, "# Commands\n\nResults go to stdout, everything else to stderr. "+exitCodes+"\n\n"+
 		"A command that a signal interrupts ends with 128 and the number of the signal: 130 after Ctrl-C, 143 after SIGTERM. "+
 		"`serve` is an exception: it is stopped by a signal, and exits with 0.\n")
-	for _, c := range commands() {
-		list := c.subs
-		if len(list) == 0 {
-			list = []*command{c}
-		}
-		for _, s := range list {
-			full := *s
-			if s != c {
-				full.name = c.name + " " + s.name
+	root := commands(&env{})
+	for _, g := range root.Groups() {
+		for c := range tree(root) {
+			if top := topOf(c); c.HasSubCommands() || top.GroupID != g.ID {
+				continue
 			}
-			var text bytes.Buffer
-			usage(&text, &full)
-			say(w, "\n## symbolon %s\n\n```\n%s```\n", full.name, fmt.Sprint(text.String()))
+			say(w, "\n## %s\n\n```\n", c.CommandPath())
+			usage(w, c)
+			say(w, "```\n")
 		}
 	}
 	return nil
+}
+
+// topOf returns the command of which c is a subcommand, or c.
+func topOf(c *cobra.Command) *cobra.Command {
+	for c.HasParent() && c.Parent().HasParent() {
+		c = c.Parent()
+	}
+	return c
 }
 
 // TestDocumentsNameWhatExists checks that each path of the project that a

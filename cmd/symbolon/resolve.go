@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"flag"
-	"fmt"
+
+	"github.com/spf13/cobra"
 
 	"symbolon/internal/answer"
 	"symbolon/internal/companion"
@@ -22,13 +22,11 @@ type resolveFlags struct {
 	noDemangle bool
 }
 
-func resolveCommand() *command {
-	var f resolveFlags
-	return &command{
-		name:  "resolve",
-		args:  "FILE | --fileid ID [ADDR...]",
-		short: "Turn addresses into names, straight from a debug file",
-		long: `Addresses are hexadecimal, with or without 0x, as arguments or one per line of
+func resolveCommand(e *env) *cobra.Command {
+	f := resolveFlags{format: "text"}
+	c := &cobra.Command{
+		Use: "resolve FILE | --fileid ID [ADDR...]", Short: "Turn addresses into names, straight from a debug file",
+		Long: `Addresses are hexadecimal, with or without 0x, as arguments or one per line of
 standard input. Answers have the same order, and each is printed at once. An
 address of a portable PDB is the token of a method and an offset in its IL, as
 in 0x06000001+0x1a. Frames are innermost first: inlined calls, then the function
@@ -40,22 +38,19 @@ An address without a name is an answer, not a failure.
 
 With --fileid the addresses are those of a binary whose symbols were uploaded to
 the server of the data directory: as linked, and one less for return addresses.`,
-		flags: func(fs *flag.FlagSet) {
-			f.conf.addBase(fs)
-			fs.StringVar(&f.file, "fileid", "", "ask the server for the binary with this `ID`, instead of reading FILE")
-			fs.StringVar(&f.format, "format", "text", "text, json, jsonl, gnu or llvm as `FORMAT`")
-			fs.StringVar(&f.addr, "addr", "", "`KIND` of the addresses: rva (relative to the image, default of text and json) or "+
-				"vaddr (as linked, default of gnu and llvm)")
-			objectFlags(fs, &f.open)
-			fs.Func("debug-dir", "also search separate debug files in `DIR`; may be repeated", func(dir string) error {
-				f.open.Dirs = append(f.open.Dirs, dir)
-				return nil
-			})
-			fs.BoolVar(&f.table, "table", false, "build a table first and answer from it, which is faster for very many addresses")
-			fs.BoolVar(&f.noDemangle, "no-demangle", false, "keep mangled names")
-		},
-		run: func(ctx context.Context, e *env, args []string) error { return resolve(ctx, e, &f, args) },
+		RunE: func(c *cobra.Command, args []string) error { return resolve(c.Context(), e, &f, args) },
 	}
+	fs := c.Flags()
+	f.conf.addBase(fs)
+	fs.StringVar(&f.file, "fileid", "", "ask the server for the binary with this `ID`, instead of reading FILE")
+	fs.Var(choice{&f.format, []string{"text", "json", "jsonl", "gnu", "llvm"}}, "format", "text, json, jsonl, gnu or llvm as `FORMAT`")
+	fs.Var(choice{&f.addr, []string{"rva", "vaddr"}}, "addr", "`KIND` of the addresses: rva (relative to the image, default of text and json) or "+
+		"vaddr (as linked, default of gnu and llvm)")
+	objectFlags(fs, &f.open)
+	fs.StringArrayVar(&f.open.Dirs, "debug-dir", nil, "also search separate debug files in `DIR`; may be repeated")
+	fs.BoolVar(&f.table, "table", false, "build a table first and answer from it, which is faster for very many addresses")
+	fs.BoolVar(&f.noDemangle, "no-demangle", false, "keep mangled names")
+	return c
 }
 
 // resolve answers as the flags tell.
@@ -88,33 +83,28 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 // check refuses flags and arguments that do not go together.
 func (f *resolveFlags) check(args []string) error {
 	isTool := f.format == "gnu" || f.format == "llvm"
-	_, isOwn := answer.Formats[f.format]
 	text := ""
 	switch {
-	case !isTool && !isOwn:
-		text = fmt.Sprintf("invalid --format %q: must be text, json, jsonl, gnu or llvm", f.format)
-	case f.addr != "" && f.addr != "rva" && f.addr != "vaddr":
-		text = fmt.Sprintf("invalid --addr %q: must be rva or vaddr", f.addr)
 	case len(args) == 0:
 		text = "FILE is required"
 	case isTool && f.table:
 		text = "--table requires --format text, json or jsonl"
-	case isOwn && args[0] == "-" && len(args) == 1:
+	case !isTool && args[0] == "-" && len(args) == 1:
 		text = "addresses must be arguments if the file is standard input"
 	default:
 		return nil
 	}
-	return &usageError{text: text}
+	return &usageError{text}
 }
 
 // resolveUploaded answers with what was uploaded of a binary.
 func resolveUploaded(ctx context.Context, e *env, f *resolveFlags, args []string) error {
 	file, err := ident.ParseFileID(f.file)
 	if err != nil {
-		return &usageError{text: "--fileid: " + err.Error()}
+		return &usageError{"--fileid: " + err.Error()}
 	}
 	if _, ok := answer.Formats[f.format]; !ok || f.table || f.addr == "rva" || f.open.Arch != "" || f.open.Object != 0 || len(f.open.Dirs) > 0 {
-		return &usageError{text: "with --fileid there are --format text, json and jsonl, and --data or --config"}
+		return &usageError{"with --fileid there are --format text, json and jsonl, and --data or --config"}
 	}
 	op, err := f.conf.operator(ctx, e)
 	if err != nil {

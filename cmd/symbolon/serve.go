@@ -6,7 +6,6 @@ import (
 	"embed"
 	"encoding/base64"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	stdlog "log"
@@ -14,6 +13,8 @@ import (
 	"os"
 	"runtime"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
@@ -24,13 +25,12 @@ import (
 	"symbolon/internal/source"
 )
 
-func serveCommand() *command {
+func serveCommand(e *env) *cobra.Command {
 	var conf configFlags
 	var demo bool
-	return &command{
-		name:  "serve",
-		short: "Run a server with all interfaces on one port",
-		long: `The server has the interfaces of Mozilla's services (POST /symbolicate/v5 and v4,
+	c := &cobra.Command{
+		Use: "serve", Short: "Run a server with all interfaces on one port",
+		Long: `The server has the interfaces of Mozilla's services (POST /symbolicate/v5 and v4,
 and a symbol store for reading), of Sentry's Symbolicator (POST /symbolicate, GET
 /requests/ID and /proxy/), and of Elastic's profiler (uploads and lookups, with
 keys of "symbolon key add"). It contacts only sources that are named. SPEC is a
@@ -44,15 +44,15 @@ Without --config and --source no symbols are found; try --demo.
 When the server accepts connections, it prints "listening on http://HOST:PORT" on
 standard output, with TLS "listening on https://HOST:PORT", and a second line for
 plain HTTP if both are configured.`,
-		flags: func(fs *flag.FlagSet) {
-			conf.add(fs)
-			fs.StringVar(&conf.listen, "listen", "", "listen on `HOST:PORT` (default 127.0.0.1:3021)")
-			fs.BoolVar(&demo, "demo", false, "add a small built-in symbol store, and use a temporary data directory unless --data is given")
-		},
-		run: func(ctx context.Context, e *env, _ []string) error {
-			return serve(ctx, e, &conf, demo)
+		RunE: func(c *cobra.Command, _ []string) error {
+			return serve(c.Context(), e, &conf, demo)
 		},
 	}
+	fs := c.Flags()
+	conf.add(fs)
+	fs.StringVar(&conf.listen, "listen", "", "listen on `HOST:PORT` (default 127.0.0.1:3021)")
+	fs.BoolVar(&demo, "demo", false, "add a small built-in symbol store, and use a temporary data directory unless --data is given")
+	return c
 }
 
 // presets returns a line for each preset.

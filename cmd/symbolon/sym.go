@@ -2,12 +2,12 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/spf13/cobra"
 
 	"symbolon/internal/companion"
 	"symbolon/internal/ident"
@@ -16,29 +16,19 @@ import (
 	"symbolon/internal/symwrite"
 )
 
-func symCommand() *command {
+func symCommand(e *env) *cobra.Command {
 	var out string
 	opt := symwrite.Options{Generator: "symbolon " + version(), Scratch: scratch.Dir(os.TempDir())}
-	return &command{
-		name:  "sym",
-		args:  "FILE",
-		short: "Write a debug file as a Breakpad symbol file",
-		long: `The symbol file contains functions, inlined calls, lines, symbols and unwind
+	c := &cobra.Command{
+		Use: "sym FILE", Short: "Write a debug file as a Breakpad symbol file",
+		Long: `The symbol file contains functions, inlined calls, lines, symbols and unwind
 information. The format has no columns. A function in several pieces becomes one
 function for each piece, and a symbol that extends beyond the function at its
 start begins after that function.`,
-		flags: func(fs *flag.FlagSet) {
-			fs.StringVar(&out, "out", "-", "write to `SYM`; - is standard output")
-			fs.StringVar(&opt.Module, "module", "", "`NAME` of the module (default: the name in the file, else that of the file)")
-			fs.BoolVar(&opt.Mangled, "no-demangle", false, "keep mangled names")
-		},
-		run: func(ctx context.Context, e *env, args []string) error {
-			if err := oneFile(args); err != nil {
-				return err
-			}
+		RunE: func(c *cobra.Command, args []string) error {
 			if opt.Module != "" {
 				if err := ident.CheckFileName(opt.Module); err != nil {
-					return &usageError{text: "--module: " + err.Error()}
+					return &usageError{"--module: " + err.Error()}
 				}
 			}
 			obj, d, err := openObject(e, args[0])
@@ -48,7 +38,7 @@ start begins after that function.`,
 			defer d.Close()
 			limitHeap(commandMemory)
 			opt.File, opt.Binary = filepath.Base(args[0]), d.Binary()
-			err = writeFile(e, out, func(w io.Writer) error { return symwrite.Write(ctx, w, obj, opt) })
+			err = writeFile(e, out, func(w io.Writer) error { return symwrite.Write(c.Context(), w, obj, opt) })
 			if err != nil {
 				return err
 			}
@@ -56,27 +46,23 @@ start begins after that function.`,
 			return nil
 		},
 	}
+	fs := c.Flags()
+	fs.StringVar(&out, "out", "-", "write to `SYM`; - is standard output")
+	fs.StringVar(&opt.Module, "module", "", "`NAME` of the module (default: the name in the file, else that of the file)")
+	fs.BoolVar(&opt.Mangled, "no-demangle", false, "keep mangled names")
+	return c
 }
 
-func cfiCommand() *command {
+func cfiCommand(e *env) *cobra.Command {
 	var open companion.Options
 	var out string
-	return &command{
-		name:  "cfi",
-		args:  "FILE",
-		short: "Print the unwind information of a file as STACK records of Breakpad",
-		long: `Addresses are relative to the image. The records are made from .eh_frame and
+	c := &cobra.Command{
+		Use: "cfi FILE", Short: "Print the unwind information of a file as STACK records of Breakpad",
+		Long: `Addresses are relative to the image. The records are made from .eh_frame and
 .debug_frame, the compact unwind information of Apple's systems, the exception
 directory of Windows programs for x64 and arm64, and Breakpad files. A rule that
 the records cannot express is omitted.`,
-		flags: func(fs *flag.FlagSet) {
-			fs.StringVar(&out, "out", "-", "write to `FILE`; - is standard output")
-			objectFlags(fs, &open)
-		},
-		run: func(ctx context.Context, e *env, args []string) error {
-			if err := oneFile(args); err != nil {
-				return err
-			}
+		RunE: func(c *cobra.Command, args []string) error {
 			d, err := openAlone(e, args[0], open)
 			if err != nil {
 				return err
@@ -84,7 +70,7 @@ the records cannot express is omitted.`,
 			defer d.Close()
 			err = writeFile(e, out, func(w io.Writer) error {
 				b := bufio.NewWriter(w)
-				return errors.Join(symwrite.CFI(ctx, b, d.Object()), b.Flush())
+				return errors.Join(symwrite.CFI(c.Context(), b, d.Object()), b.Flush())
 			})
 			if err != nil {
 				return err
@@ -93,4 +79,8 @@ the records cannot express is omitted.`,
 			return nil
 		},
 	}
+	fs := c.Flags()
+	fs.StringVar(&out, "out", "-", "write to `FILE`; - is standard output")
+	objectFlags(fs, &open)
+	return c
 }

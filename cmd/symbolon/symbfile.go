@@ -5,13 +5,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/spf13/cobra"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/companion"
@@ -22,39 +23,26 @@ import (
 	"symbolon/internal/standin"
 )
 
-func symbfileCommand() *command {
-	return &command{
-		name:  "symbfile",
-		short: "Write, print, check or query the symbol files of Elastic's profiler",
-		subs: []*command{
-			symbExtractCommand(), symbRetpadsCommand(), symbLookupCommand(), symbDumpCommand(), symbVerifyCommand(),
-			symbSplitCommand(), symbMergeCommand(),
-		},
-	}
+func symbfileCommand(e *env) *cobra.Command {
+	return group("symbfile", "Write, print, check or query the symbol files of Elastic's profiler",
+		symbExtractCommand(e), symbRetpadsCommand(e), symbLookupCommand(e), symbDumpCommand(e), symbVerifyCommand(e),
+		symbSplitCommand(e), symbMergeCommand(e))
 }
 
-func symbExtractCommand() *command {
+func symbExtractCommand(e *env) *cobra.Command {
 	var binary, debug, ranges, pads string
 	var open companion.Options
-	return &command{
-		name:  "extract",
-		short: "Write the ranges and return pads of a binary",
-		long: `Ranges have the function, the inlined calls and the lines of the code; return
+	c := &cobra.Command{
+		Use: "extract", Short: "Write the ranges and return pads of a binary",
+		Long: `Ranges have the function, the inlined calls and the lines of the code; return
 pads have those of the return address of each call. Debug information that the
 binary lacks is taken from its separate debug file, if that is found or named.`,
-		flags: func(fs *flag.FlagSet) {
-			fs.StringVar(&binary, "e", "", "the binary that runs, `FILE`")
-			fs.StringVar(&debug, "d", "", "its debug file, `DEBUGFILE`; empty is the binary, or the debug file that is found for it")
-			archFlag(fs, &open)
-			fs.StringVar(&ranges, "ranges", "", "write the ranges to `OUT`; - is standard output")
-			fs.StringVar(&pads, "retpads", "", "write the return pads to `OUT`; - is standard output")
-		},
-		run: func(ctx context.Context, e *env, _ []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			if binary == "" || ranges == "" && pads == "" {
-				return &usageError{text: "-e and --ranges or --retpads are required"}
+				return &usageError{"-e and --ranges or --retpads are required"}
 			}
 			if ranges != "" && sameFile(ranges, pads) {
-				return &usageError{text: "--ranges and --retpads must be different files"}
+				return &usageError{"--ranges and --retpads must be different files"}
 			}
 			code, err := openAlone(e, binary, open)
 			if err != nil {
@@ -69,13 +57,20 @@ binary lacks is taken from its separate debug file, if that is found or named.`,
 			if err := extract.CheckBuild(code.Object().Info().Module, d.Object().Info().Module); err != nil {
 				return fmt.Errorf("%s, %s: %w", binary, debug, err)
 			}
-			if err := extractSymbfiles(ctx, e, symbfileInput{code, d}, ranges, pads); err != nil {
+			if err := extractSymbfiles(c.Context(), e, symbfileInput{code, d}, ranges, pads); err != nil {
 				return err
 			}
 			standin.ReportDamage(e.stderr, cmp.Or(debug, binary), d.Object().Info())
 			return nil
 		},
 	}
+	fs := c.Flags()
+	fs.StringVarP(&binary, "executable", "e", "", "the binary that runs, `FILE`")
+	fs.StringVarP(&debug, "debug-file", "d", "", "its debug file, `DEBUGFILE`; empty is the binary, or the debug file that is found for it")
+	archFlag(fs, &open)
+	fs.StringVar(&ranges, "ranges", "", "write the ranges to `OUT`; - is standard output")
+	fs.StringVar(&pads, "retpads", "", "write the return pads to `OUT`; - is standard output")
+	return c
 }
 
 // sameFile reports whether two names are those of one file.
@@ -127,21 +122,14 @@ func writeSymbfile(e *env, name string, to **symbfile.Writer, work func() error)
 	})
 }
 
-func symbRetpadsCommand() *command {
+func symbRetpadsCommand(e *env) *cobra.Command {
 	var binary, ranges, out string
 	var open companion.Options
-	return &command{
-		name:  "retpads",
-		short: "Write the return pads of a binary from its ranges",
-		flags: func(fs *flag.FlagSet) {
-			fs.StringVar(&binary, "e", "", "the binary that runs, `FILE`")
-			fs.StringVar(&ranges, "ranges", "", "its ranges, `FILE`")
-			archFlag(fs, &open)
-			fs.StringVar(&out, "out", "-", "write the return pads to `OUT`; - is standard output")
-		},
-		run: func(ctx context.Context, e *env, _ []string) error {
+	c := &cobra.Command{
+		Use: "retpads", Short: "Write the return pads of a binary from its ranges",
+		RunE: func(c *cobra.Command, _ []string) error {
 			if binary == "" || ranges == "" {
-				return &usageError{text: "-e and --ranges are required"}
+				return &usageError{"-e and --ranges are required"}
 			}
 			code, err := openAlone(e, binary, open)
 			if err != nil {
@@ -153,9 +141,15 @@ func symbRetpadsCommand() *command {
 				return err
 			}
 			defer d.Close()
-			return extractSymbfiles(ctx, e, symbfileInput{code, d}, "", out)
+			return extractSymbfiles(c.Context(), e, symbfileInput{code, d}, "", out)
 		},
 	}
+	fs := c.Flags()
+	fs.StringVarP(&binary, "executable", "e", "", "the binary that runs, `FILE`")
+	fs.StringVar(&ranges, "ranges", "", "its ranges, `FILE`")
+	archFlag(fs, &open)
+	fs.StringVar(&out, "out", "-", "write the return pads to `OUT`; - is standard output")
+	return c
 }
 
 // openSymb opens a symbfile. Another format is an error.
@@ -167,18 +161,13 @@ func openSymb(e *env, name string) (*companion.File, error) {
 	return d, err
 }
 
-func symbLookupCommand() *command {
-	return &command{
-		name:  "lookup",
-		args:  "FILE",
-		short: "Look up addresses in a symbfile",
-		long: `Addresses are read from standard input, one per line. They are those of the
+func symbLookupCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use: "lookup FILE", Short: "Look up addresses in a symbfile",
+		Long: `Addresses are read from standard input, one per line. They are those of the
 binary before it is loaded. Each answer is a line of JSON, with the innermost
 frame first.`,
-		run: func(ctx context.Context, e *env, args []string) error {
-			if err := oneFile(args); err != nil {
-				return err
-			}
+		RunE: func(c *cobra.Command, args []string) error {
 			d, err := openSymb(e, args[0])
 			if err != nil {
 				return err
@@ -186,51 +175,43 @@ frame first.`,
 			if err := d.Close(); err != nil {
 				return err
 			}
-			return resolve(ctx, e, &resolveFlags{format: "jsonl", noDemangle: true}, args)
+			return resolve(c.Context(), e, &resolveFlags{format: "jsonl", noDemangle: true}, args)
 		},
 	}
 }
 
-func symbDumpCommand() *command {
+func symbDumpCommand(e *env) *cobra.Command {
 	var lines bool
-	return &command{
-		name:  "dump",
-		args:  "FILE",
-		short: "Print the bytes of a symbfile with their meaning",
-		flags: func(fs *flag.FlagSet) {
-			fs.BoolVar(&lines, "jsonl", false, "print each record as a line of JSON instead")
-		},
-		run: func(ctx context.Context, e *env, args []string) error {
+	c := &cobra.Command{
+		Use: "dump FILE", Short: "Print the bytes of a symbfile with their meaning",
+		RunE: func(c *cobra.Command, args []string) error {
 			return withSymbfile(e, args, func(name string, r io.Reader) error {
 				out := bufio.NewWriter(e.stdout)
 				print := symbfile.Dump
 				if lines {
-					print = func(w io.Writer, r io.Reader) error { return extract.WriteJSON(ctx, w, r) }
+					print = func(w io.Writer, r io.Reader) error { return extract.WriteJSON(c.Context(), w, r) }
 				}
 				if err := errors.Join(print(out, r), out.Flush()); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
-				return ctx.Err()
+				return c.Context().Err()
 			})
 		},
 	}
+	c.Flags().BoolVar(&lines, "jsonl", false, "print each record as a line of JSON instead")
+	return c
 }
 
-func symbVerifyCommand() *command {
+func symbVerifyCommand(e *env) *cobra.Command {
 	var strict bool
-	return &command{
-		name:  "verify",
-		args:  "FILE",
-		short: "Check every record of a symbfile",
-		flags: func(fs *flag.FlagSet) {
-			fs.BoolVar(&strict, "strict", false, "apply the limits of a server to uploads")
-		},
-		run: func(ctx context.Context, e *env, args []string) error {
+	c := &cobra.Command{
+		Use: "verify FILE", Short: "Check every record of a symbfile",
+		RunE: func(c *cobra.Command, args []string) error {
 			return withSymbfile(e, args, func(name string, r io.Reader) error {
 				ranges, pads := 0, 0
 				in := symbfile.NewReader(r)
 				in.Strict = strict
-				err := extract.EachRecord(ctx, in, func(rec symbfile.Record) error {
+				err := extract.EachRecord(c.Context(), in, func(rec symbfile.Record) error {
 					if rec.Range != nil {
 						ranges++
 					} else {
@@ -246,27 +227,23 @@ func symbVerifyCommand() *command {
 			})
 		},
 	}
+	c.Flags().BoolVar(&strict, "strict", false, "apply the limits of a server to uploads")
+	return c
 }
 
-func symbSplitCommand() *command {
+func symbSplitCommand(e *env) *cobra.Command {
 	var out string
 	size := bin.Size(8 << 20)
-	return &command{
-		name:  "split",
-		args:  "FILE",
-		short: "Split a symbfile into parts that can be read alone",
-		long:  "A function and the calls that are inlined into it are in one part.",
-		flags: func(fs *flag.FlagSet) {
-			fs.StringVar(&out, "out", "", "write to `OUT`.0, OUT.1 and so on (default FILE)")
-			fs.Func("part-size", "approximate `SIZE` of a part (default 8MiB)", func(text string) error { return size.UnmarshalText([]byte(text)) })
-		},
-		run: func(ctx context.Context, e *env, args []string) error {
+	c := &cobra.Command{
+		Use: "split FILE", Short: "Split a symbfile into parts that can be read alone",
+		Long: "A function and the calls that are inlined into it are in one part.",
+		RunE: func(c *cobra.Command, args []string) error {
 			return withSymbfile(e, args, func(name string, r io.Reader) error {
 				if size < 1 {
-					return &usageError{text: "invalid --part-size: must be at least 1 byte"}
+					return &usageError{"invalid --part-size: must be at least 1 byte"}
 				}
 				s := partFiles{base: cmp.Or(out, name)}
-				parts, err := extract.Split(ctx, r, int(min(size, math.MaxInt32)), s.create)
+				parts, err := extract.Split(c.Context(), r, int(min(size, math.MaxInt32)), s.create)
 				if err := s.end(err); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
@@ -278,6 +255,10 @@ func symbSplitCommand() *command {
 			})
 		},
 	}
+	fs := c.Flags()
+	fs.StringVar(&out, "out", "", "write to `OUT`.0, OUT.1 and so on (default FILE)")
+	fs.TextVar(&size, "part-size", size, "approximate `SIZE` of a part")
+	return c
 }
 
 // partFiles are parts, which are renamed when all of them are complete.
@@ -313,24 +294,16 @@ func exists(name string) bool {
 	return err == nil
 }
 
-func symbMergeCommand() *command {
+func symbMergeCommand(e *env) *cobra.Command {
 	var out string
-	return &command{
-		name:  "merge",
-		args:  "FILE...",
-		short: "Write the records of several symbfiles as one",
-		flags: func(fs *flag.FlagSet) {
-			fs.StringVar(&out, "out", "-", "write to `OUT`; - is standard output")
-		},
-		run: func(ctx context.Context, e *env, args []string) error {
-			if len(args) == 0 {
-				return &usageError{text: "at least one FILE is required"}
-			}
+	c := &cobra.Command{
+		Use: "merge FILE...", Short: "Write the records of several symbfiles as one",
+		RunE: func(c *cobra.Command, args []string) error {
 			var w *symbfile.Writer
 			return writeSymbfile(e, out, &w, func() error {
 				for _, name := range args {
 					err := withSymbfile(e, []string{name}, func(name string, r io.Reader) error {
-						if err := extract.EachRecord(ctx, symbfile.NewReader(r), func(rec symbfile.Record) error { return writeRecord(w, rec) }); err != nil {
+						if err := extract.EachRecord(c.Context(), symbfile.NewReader(r), func(rec symbfile.Record) error { return writeRecord(w, rec) }); err != nil {
 							return fmt.Errorf("%s: %w", name, err)
 						}
 						return nil
@@ -343,6 +316,8 @@ func symbMergeCommand() *command {
 			})
 		},
 	}
+	c.Flags().StringVar(&out, "out", "-", "write to `OUT`; - is standard output")
+	return c
 }
 
 // writeRecord writes a record of either kind.
@@ -355,9 +330,6 @@ func writeRecord(w *symbfile.Writer, rec symbfile.Record) error {
 
 // withSymbfile calls use with the bytes of the file that args name.
 func withSymbfile(e *env, args []string, use func(name string, r io.Reader) error) error {
-	if err := oneFile(args); err != nil {
-		return err
-	}
 	f, err := openFile(e, args[0])
 	if err != nil {
 		return err

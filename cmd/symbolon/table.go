@@ -3,48 +3,39 @@ package main
 import (
 	"bufio"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
+
+	"github.com/spf13/cobra"
 
 	"symbolon/internal/scratch"
 	"symbolon/internal/symcache"
 	"symbolon/internal/table"
 )
 
-func tableCommand() *command {
-	return &command{
-		name:  "table",
-		short: "Build, print or check the table of a debug file",
-		subs:  []*command{tableBuildCommand(), tableDumpCommand(), tableVerifyCommand()},
-	}
+func tableCommand(e *env) *cobra.Command {
+	return group("table", "Build, print or check the table of a debug file", tableBuildCommand(e), tableDumpCommand(e), tableVerifyCommand(e))
 }
 
-func tableBuildCommand() *command {
+func tableBuildCommand(e *env) *cobra.Command {
 	var out string
-	return &command{
-		name:  "build",
-		args:  "FILE",
-		short: "Build the table of a debug file",
-		long:  "A file has the same table, byte for byte, on every machine.",
-		flags: func(fs *flag.FlagSet) {
-			fs.StringVar(&out, "out", "", "write the table to `TABLE`; - is standard output (default FILE.symcache)")
-		},
-		run: func(ctx context.Context, e *env, args []string) error {
-			if err := oneFile(args); err != nil {
-				return err
-			}
+	c := &cobra.Command{
+		Use: "build FILE", Short: "Build the table of a debug file",
+		Long: "A file has the same table, byte for byte, on every machine.",
+		RunE: func(c *cobra.Command, args []string) error {
 			if out == "" && args[0] == "-" {
-				return &usageError{text: "--out is required for standard input"}
+				return &usageError{"--out is required for standard input"}
 			}
 			if out == "" {
 				out = args[0] + ".symcache"
 			}
-			return buildTable(ctx, e, args[0], out)
+			return buildTable(c.Context(), e, args[0], out)
 		},
 	}
+	c.Flags().StringVar(&out, "out", "", "write the table to `TABLE`; - is standard output (default FILE.symcache)")
+	return c
 }
 
 // buildTable builds the table of a file.
@@ -74,12 +65,10 @@ func buildTable(ctx context.Context, e *env, name, out string) error {
 	return err
 }
 
-func tableDumpCommand() *command {
-	return &command{
-		name:  "dump",
-		args:  "TABLE",
-		short: "Print the bytes of a table with their meaning",
-		run: func(_ context.Context, e *env, args []string) error {
+func tableDumpCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use: "dump TABLE", Short: "Print the bytes of a table with their meaning",
+		RunE: func(_ *cobra.Command, args []string) error {
 			return withTable(e, args, func(name string, t *symcache.Table) error {
 				out := bufio.NewWriter(e.stdout)
 				if err := t.Dump(out); err != nil {
@@ -91,12 +80,10 @@ func tableDumpCommand() *command {
 	}
 }
 
-func tableVerifyCommand() *command {
-	return &command{
-		name:  "verify",
-		args:  "TABLE",
-		short: "Check every byte and every reference of a table",
-		run: func(_ context.Context, e *env, args []string) error {
+func tableVerifyCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use: "verify TABLE", Short: "Check every byte and every reference of a table",
+		RunE: func(_ *cobra.Command, args []string) error {
 			return withTable(e, args, func(name string, t *symcache.Table) error {
 				if err := t.Verify(); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
@@ -112,9 +99,6 @@ func tableVerifyCommand() *command {
 
 // withTable calls use with the table that args name.
 func withTable(e *env, args []string, use func(name string, t *symcache.Table) error) error {
-	if len(args) != 1 {
-		return &usageError{text: "exactly one TABLE is required"}
-	}
 	f, err := openFile(e, args[0])
 	if err != nil {
 		return err

@@ -1,16 +1,16 @@
 package main
 
 import (
-	"context"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
 )
 
-func versionCommand() *command {
-	return &command{
-		name:  "version",
-		short: "Print the version of this binary",
-		run: func(_ context.Context, e *env, _ []string) error {
+func versionCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version of this binary",
+		RunE: func(_ *cobra.Command, _ []string) error {
 			say(e.stdout, "symbolon %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return nil
 		},

@@ -11,7 +11,7 @@ import (
 
 // ParseModules parses the arguments that name one module, by one of its files
 // or by both, and its type, which may be empty.
-func ParseModules(args []string, kind string) (m ident.Module, err error) {
+func ParseModules(args []string, kind ident.Type) (m ident.Module, err error) {
 	if len(args) != 1 && len(args) != 2 {
 		return m, errors.New("expected one module, such as xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2")
 	}
@@ -24,14 +24,12 @@ func ParseModules(args []string, kind string) (m ident.Module, err error) {
 			return m, fmt.Errorf("invalid module %q %q: must be DEBUGNAME/DEBUGID CODENAME/CODEID", args[0], args[1])
 		}
 		m.CodeFile = name
-		if kind == "" && len(m.CodeID) >= 32 && !ident.BuildID(m.CodeID).Fits(m.DebugID) {
+		if kind == ident.TypeUnknown && len(m.CodeID) >= 32 && !ident.BuildID(m.CodeID).Fits(m.DebugID) {
 			return m, fmt.Errorf("code id %s does not belong to debug id %s", m.CodeID, m.DebugID.Breakpad())
 		}
 	}
-	if kind != "" {
-		if m.Type = ident.ParseType(kind); m.Type == ident.TypeUnknown {
-			return m, fmt.Errorf("invalid type %q: must be elf, macho, pe, pe_dotnet or wasm", kind)
-		}
+	if kind != ident.TypeUnknown {
+		m.Type = kind
 	}
 	if m.Type == ident.TypeELF && m.DebugFile == "" {
 		m.DebugFile = m.CodeFile

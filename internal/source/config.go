@@ -173,7 +173,7 @@ func (c Config) validLengths() (errs []error) {
 
 func (l Layout) validate() (errs []error) {
 	if l.Type != "" && !slices.ContainsFunc(layouts[:], func(known layout) bool { return known.name == l.Type }) {
-		errs = append(errs, fmt.Errorf("invalid layout %q: must be one of %s", l.Type, layoutNames()))
+		errs = append(errs, fmt.Errorf("invalid layout %q: must be one of %s", l.Type, strings.Join(Layouts(), ", ")))
 	}
 	if l.Casing != Default && l.Casing != Lowercase && l.Casing != Uppercase {
 		errs = append(errs, fmt.Errorf("invalid casing %q: must be %s, %s or %s", l.Casing, Default, Lowercase, Uppercase))

@@ -42,12 +42,12 @@ var layouts = [...]layout{
 	{Elastic, func(m ident.Module, kind string) []string { return list(elastic(m, kind)) }},
 }
 
-func layoutNames() string {
-	var names []string
+// Layouts returns the names of all layouts.
+func Layouts() (names []string) {
 	for _, l := range layouts {
 		names = append(names, l.name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // Paths returns the paths of the file of this kind for m, in order of preference;

@@ -15,7 +15,7 @@ import (
 func ParseSpec(text string) (Config, error) {
 	place, layout, named := cutLayout(text)
 	if named && layout == "" {
-		return Config{}, fmt.Errorf("%s at the end of a source needs a name: must be one of %s", layoutMark, layoutNames())
+		return Config{}, fmt.Errorf("%s at the end of a source needs a name: must be one of %s", layoutMark, strings.Join(Layouts(), ", "))
 	}
 	c, err := parsePlace(place)
 	if err != nil {

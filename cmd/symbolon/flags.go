@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"symbolon/internal/console"
+)
+
+// longFlags returns args with all flags as --NAME or --NAME=VALUE. One dash is accepted
+// before long names, and two before letters. An unknown name with one dash is taken as
+// a long one if it is similar to one; pflag takes others as letters.
+func longFlags(fs *pflag.FlagSet, args []string) []string {
+	out := append([]string{}, args...)
+	for i := 0; i < len(out) && out[i] != "--"; i++ {
+		if len(out[i]) < 2 || out[i][0] != '-' {
+			continue
+		}
+		text := strings.TrimPrefix(out[i][1:], "-")
+		name, _, hasValue := strings.Cut(text, "=")
+		flag := fs.Lookup(name)
+		if len(name) == 1 {
+			flag = fs.ShorthandLookup(name)
+		}
+		if flag != nil {
+			out[i] = "--" + flag.Name + text[len(name):]
+			if flag.NoOptDefVal == "" && !hasValue {
+				i++ // the next argument is the value
+			}
+		} else if console.Nearest(name, flagNames(fs)) != "" {
+			out[i] = "--" + text
+		}
+	}
+	return out
+}
+
+func flagNames(fs *pflag.FlagSet) (names []string) {
+	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
+// mustBe has the end of the message about a value that a flag of a type refuses.
+var mustBe = map[string]string{
+	"bool": "true or false", "int": "a whole number", "duration": "a duration, such as 36h", "*bin.Size": "a size, such as 8MiB",
+}
+
+// flagError returns the error for people of an error of pflag.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var bare *pflag.ValueRequiredError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
+		name, _, _ := strings.Cut(unknown.GetSpecifiedShortnames(), "=") // the value may be a secret
+		err = fmt.Errorf("unknown flag -%s", name)
+	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		near := console.Nearest(name, flagNames(c.Flags()))
+		if near != "" {
+			near = "--" + near
+		}
+		err = fmt.Errorf("unknown flag --%s%s", name, console.DidYouMean(near))
+	case errors.As(err, &bare):
+		err = fmt.Errorf("--%s needs a value", bare.GetFlag().Name)
+	case errors.As(err, &invalid):
+		f := invalid.GetFlag()
+		reason := "must be " + mustBe[f.Value.Type()]
+		if mustBe[f.Value.Type()] == "" {
+			reason = invalid.Unwrap().Error()
+		}
+		err = fmt.Errorf("invalid --%s %q: %s", f.Name, invalid.GetValue(), reason)
+	}
+	return &usageError{err.Error()}
+}
+
+// namesOf returns the names of the values from first to last.
+func namesOf[T interface {
+	~uint8
+	String() string
+}](first, last T) (names []string) {
+	for v := first; v <= last; v++ {
+		names = append(names, v.String())
+	}
+	return names
+}
+
+// choice is the value of a flag that is its default or one of some words.
+type choice struct {
+	value *string
+	words []string
+}
+
+func (c choice) String() string { return *c.value }
+
+// Type returns the name of the type, as pflag.Value wants it.
+func (c choice) Type() string { return "choice" }
+
+// Set sets the value. Only the default may be another word: the empty one.
+func (c choice) Set(text string) error {
+	if !slices.Contains(c.words, text) && text != *c.value {
+		return errors.New("must be " + console.OneOf(c.words))
+	}
+	*c.value = text
+	return nil
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagTitles are the titles of the lists of flags. The second is that of configNames.
+var flagTitles = []string{"Flags", "Configuration"}
+
+var configNames = []string{"config", "data", "set", "source", "symbolicator-config"}
+
+func helpCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Print the commands, or the flags of a command",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			topic, rest, err := c.Root().Traverse(args)
+			switch {
+			case err != nil:
+				return flagError(c, err)
+			case len(rest) > 0 && topic.HasSubCommands():
+				return missingCommand(e, topic, rest)
+			case len(rest) > 0:
+				return unexpected(rest[0])
+			}
+			return topic.Help()
+		},
+		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+			if topic, rest, err := c.Root().Traverse(args); err == nil && len(rest) == 0 {
+				for _, sub := range topic.Commands() {
+					names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// usage prints the help of a command.
+func usage(w io.Writer, c *cobra.Command) {
+	switch {
+	case !c.HasParent():
+		say(w, "Symbolon turns addresses into names.\n\nUsage: %s\n", usageLine(c))
+		for _, g := range c.Groups() {
+			say(w, "\n%s:\n", g.Title)
+			for _, sub := range c.Commands() {
+				if sub.GroupID == g.ID {
+					say(w, "  %-12s %s\n", sub.Name(), sub.Short)
+				}
+			}
+		}
+		say(w, "\n\"symbolon help <command>\" prints its flags. Results go to stdout, everything else to stderr.\n"+exitCodes+"\n")
+		return
+	case c.HasSubCommands():
+		say(w, "%s.\n\n", c.Short)
+		for _, sub := range c.Commands() {
+			say(w, "  %s\n        %s.\n", strings.TrimSpace(c.CommandPath()+" "+sub.Use), sub.Short)
+		}
+		return
+	}
+	say(w, "%s.\n\nUsage: %s\n", c.Short, usageLine(c))
+	if c.Long != "" {
+		say(w, "\n%s\n", c.Long)
+	}
+	for _, title := range flagTitles {
+		if list := flagsOf(c, title); list != "" {
+			say(w, "\n%s:\n%s", title, list)
+		}
+	}
+}
+
+// usageLine returns the form of the command lines of c.
+func usageLine(c *cobra.Command) string {
+	line := c.CommandPath()
+	if c.HasSubCommands() {
+		return line + " <command> [flags] [arguments]"
+	}
+	if c.HasAvailableLocalFlags() {
+		line += " [flags]"
+	}
+	return line + strings.TrimPrefix(c.Use, c.Name())
+}
+
+// boolForm is added by pflag to the names of flags without a value, and makes them hard
+// to read.
+const boolForm = "[=true|false]"
+
+// flagsOf describes the flags of c below a title, in 80 columns.
+func flagsOf(c *cobra.Command, title string) string {
+	list := pflag.NewFlagSet(title, pflag.ContinueOnError)
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if slices.Contains(configNames, f.Name) == (title != flagTitles[0]) {
+			list.AddFlag(f)
+		}
+	})
+	return strings.ReplaceAll(list.FlagUsagesWrapped(80), boolForm, strings.Repeat(" ", len(boolForm)))
+}
