@@ -15,7 +15,8 @@ var flagTitles = []string{"Flags", "Configuration"}
 var configNames = []string{"config", "data", "set", "source", "symbolicator-config"}
 
 func helpCommand(e *env) *cobra.Command {
-	return &cobra.Command{
+	var man string
+	c := &cobra.Command{
 		Use: "help [COMMAND]", Short: "Print the commands, or the flags of a command",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -27,6 +28,8 @@ func helpCommand(e *env) *cobra.Command {
 				return missingCommand(e, topic, rest)
 			case len(rest) > 0:
 				return unexpected(rest[0])
+			case man != "":
+				return writeManual(man, topic)
 			}
 			return topic.Help()
 		},
@@ -39,6 +42,8 @@ func helpCommand(e *env) *cobra.Command {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
+	c.Flags().StringVar(&man, "man", "", "write the manual pages of the command, and of those below it, to the folder `DIR`")
+	return c
 }
 
 // usage prints the help of a command.
