@@ -113,3 +113,22 @@ func TestTypesInCirclesHaveNoSize(t *testing.T) {
 		t.Errorf("got %+v", list)
 	}
 }
+
+func TestOffsetOfAVariableMayBeInAList(t *testing.T) {
+	type attrs = []fixture.DwarfAttr
+	d := &fixture.Dwarf{Order: leastFirst}
+	f := &fixture.DIE{Tag: 0x2e, Attrs: attrs{{0x03, 0x08, "f"}, {0x11, 0x01, 0x1100}, {0x12, 0x06, 0x40}, {0x40, 0x18, []byte{0x56}}}, Kids: []*fixture.DIE{
+		{Tag: 0x34, Attrs: attrs{{0x03, 0x08, "x"}, {0x02, 0x22, 0}}},
+	}}
+	d.Unit(&fixture.DwarfUnit{Version: 5, AddrSize: 8, Root: &fixture.DIE{Tag: 0x11, Attrs: attrs{
+		{0x11, 0x01, 0x1100}, {0x12, 0x06, 0x100},
+	}, Kids: []*fixture.DIE{f}}}, nil)
+	lists := []byte{27, 0, 0, 0, 5, 0, 8, 0, 1, 0, 0, 0, 4, 0, 0, 0,
+		4, 0, 8, 1, 0x50, // first in a register
+		4, 8, 16, 2, 0x76, 0x78, 0} // then in the frame
+	o := open(t, dwarfFile(d, "", fixture.ELFSection{Name: ".debug_loclists", Type: 1, Data: lists}))
+	list := o.Locals(0x110)
+	if len(list) != 1 || !list[0].HasOffset || list[0].Offset != -8 {
+		t.Errorf("got %+v", list)
+	}
+}
