@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// parsed is the result of parsing a command line.
+type parsed struct {
+	command string
+	flags   map[string]string
+	args    []string
+	err     error
+}
+
+func (p parsed) String() string {
+	return fmt.Sprintf("%s %q %q %v", p.command, slices.Sorted(maps.Values(p.flags)), p.args, p.err)
+}
+
+// parse parses a command line and does not run its command.
+func parse(t *testing.T, line ...string) (p parsed) {
+	t.Helper()
+	root := commands(&env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard})
+	for c := range tree(root) {
+		if !c.HasSubCommands() {
+			c.RunE = func(_ *cobra.Command, args []string) error { p.args = args; return nil }
+		}
+	}
+	c, err := dispatch(t.Context(), root, line)
+	p.command, p.err, p.flags = c.CommandPath(), err, map[string]string{}
+	c.Flags().VisitAll(func(f *pflag.Flag) { p.flags[f.Name] = f.Name + "=" + f.Value.String() })
+	return p
+}
+
+// TestEachFlagTakesOneDashOrTwo gives each flag of each command good and bad values, in
+// all forms.
+func TestEachFlagTakesOneDashOrTwo(t *testing.T) {
+	for c := range tree(commands(&env{})) {
+		command := strings.Fields(c.CommandPath())[1:]
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			words := []string{"", "1", "-json"}
+			if v, ok := f.Value.(choice); ok {
+				words = append(words, v.words[1])
+			}
+			for _, word := range words {
+				want := parse(t, append(command, "--"+f.Name+"="+word)...).String()
+				for _, form := range formsOf(f, word) {
+					if got := parse(t, append(command, form...)...).String(); got != want {
+						t.Errorf("%s %q:\n got %s\nwant %s", c.CommandPath(), form, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// formsOf returns the ways to give a flag a value.
+func formsOf(f *pflag.Flag, value string) (forms [][]string) {
+	for _, name := range []string{f.Name, f.Shorthand} {
+		if name == "" {
+			continue
+		}
+		forms = append(forms, []string{"-" + name + "=" + value}, []string{"--" + name + "=" + value})
+		if f.NoOptDefVal == "" {
+			forms = append(forms, []string{"-" + name, value}, []string{"--" + name, value})
+		}
+	}
+	return forms
+}
+
+func TestValuesAndArgumentsKeepTheirDashes(t *testing.T) {
+	for line, want := range map[string]string{
+		"push --api-key -json":       `"-json" []`,
+		"push -t -url":               `"-url" []`,
+		"push -tKEY":                 `"KEY" []`,
+		"push -api-key=-x -- -url -": `"-x" ["-url" "-"]`,
+		"push a -api-key -e b":       `"-e" ["a" "b"]`,
+	} {
+		p := parse(t, strings.Fields(line)...)
+		if got := fmt.Sprintf("%q %q", strings.TrimPrefix(p.flags["api-key"], "api-key="), p.args); got != want || p.err != nil {
+			t.Errorf("%s: got %s, %v; want %s", line, got, p.err, want)
+		}
+	}
+}
+
+// TestDocumentedCommandLinesAreValid parses the command lines of all documents, with
+// two dashes and with one, and runs those that need no network and no server. Those
+// with files that are not in the project fail, but not as wrong usage.
+func TestDocumentedCommandLinesAreValid(t *testing.T) {
+	if _, err := os.Stat("/bin/sh"); err != nil {
+		t.Skip(err)
+	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.CopyFS("cmd/symbolon/demo", os.DirFS(filepath.Join(root, "cmd/symbolon/demo"))); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	err = fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" || path == "CHANGELOG.md" {
+			return err
+		}
+		for _, line := range documented(t, filepath.Join(root, path)) {
+			n++
+			two, one := parse(t, line...), parse(t, oneDash(line)...)
+			if two.err != nil {
+				t.Errorf("%s: symbolon %s: %v", path, strings.Join(line, " "), two.err)
+			}
+			if one.String() != two.String() {
+				t.Errorf("%s: symbolon %s:\nwith one dash %s\nwith two      %s", path, strings.Join(line, " "), one, two)
+			}
+			if !slices.Contains(servers, line[0]) {
+				if two, one := outputOf(t, line), outputOf(t, oneDash(line)); one != two {
+					t.Errorf("%s: symbolon %s:\nwith one dash %s\nwith two      %s", path, strings.Join(line, " "), one, two)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n < 60 {
+		t.Errorf("%d command lines were found, want at least 60", n)
+	}
+}
+
+// oneDash returns a command line with one dash before long flags.
+func oneDash(line []string) []string {
+	line = slices.Clone(line)
+	for i, word := range line {
+		if strings.HasPrefix(word, "--") && len(word) > 3 {
+			line[i] = word[1:]
+		}
+	}
+	return line
+}
+
+// differing is the parts of the output that differ between runs: times and keys.
+var differing = regexp.MustCompile(`[0-9.]+ ?(ns|µs|ms|s)\b|[0-9A-Za-z]{60,}=*`)
+
+// servers are commands that serve, or that make requests.
+var servers = []string{"serve", "run", "healthcheck", "explain", "prefetch", "push", "push-symbols"}
+
+// outputOf runs a command line and returns its output and its exit status.
+func outputOf(t *testing.T, line []string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code := run(t.Context(), line, &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs})
+	if code == exitUsage || code == exitFailed && strings.Contains(strings.Join(line, " "), "demo") {
+		t.Errorf("symbolon %s: exit %d: %s%s", strings.Join(line, " "), code, &out, &errs)
+	}
+	return differing.ReplaceAllString(fmt.Sprint(&out, &errs, code), "")
+}
+
+var (
+	block  = regexp.MustCompile("(?ms)^ *```\\w*\n(.*?)^ *```")
+	inline = regexp.MustCompile("`(symbolon [^`]*[-/A-Z][^`]*)`")
+)
+
+// recorder makes a shell write the arguments of symbolon to a file, a line each that
+// begins with "=" and an empty line at the end, and find no other program.
+const recorder = `set -f; PATH=/nowhere; symbolon() { printf '=%s\n' "$@" >>"$RECORD"; echo >>"$RECORD"; }; `
+
+// documented returns the command lines in a document, with the arguments that a shell
+// passes.
+func documented(t *testing.T, path string) (lines [][]string) {
+	t.Helper()
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scripts []string
+	for _, m := range inline.FindAllStringSubmatch(string(page), -1) {
+		if !strings.ContainsAny(m[1], "[|…") { // in a form of command lines
+			scripts = append(scripts, m[1])
+		}
+	}
+	for _, m := range block.FindAllStringSubmatch(string(page), -1) {
+		text := strings.NewReplacer("\\\n", " ", "./symbolon ", "symbolon ", " && ", "; ").Replace(m[1])
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, "symbolon ") {
+				scripts = append(scripts, line)
+			}
+		}
+	}
+	record := filepath.Join(t.TempDir(), "record")
+	for _, s := range scripts {
+		sh := exec.Command("/bin/sh", "-c", recorder+s+"\nwait")
+		sh.Dir, sh.Env = filepath.Dir(record), []string{"RECORD=" + record}
+		_ = sh.Run() // it finds no other programs
+	}
+	text, err := os.ReadFile(record)
+	if err != nil {
+		return nil
+	}
+	for part := range strings.SplitSeq(strings.TrimSuffix(string(text), "\n\n"), "\n\n") {
+		lines = append(lines, strings.Split(part[1:], "\n="))
+	}
+	return lines
+}
