@@ -17,7 +17,7 @@ const (
 
 // largePackages has the limits of packages that may be larger. DWARF is one
 // format with many encodings of the same.
-var largePackages = map[string]int{"format/dwarf": 4500}
+var largePackages = map[string]int{"format/dwarf": 4400}
 
 // forbidden is names that say nothing about what is in a package.
 const forbidden = "util utils common base types helper helpers misc shared manager service actor interface interfaces impl"

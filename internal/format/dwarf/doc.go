@@ -1,5 +1,5 @@
 // Package dwarf reads the parts of DWARF debugging information, versions 2 to
-// 5, that map code to functions, lines and frames:
+// 5, that map code to functions and lines:
 // https://dwarfstd.org/dwarf5std.html, https://dwarfstd.org/doc/DWARF4.pdf, for
 // split units and the supplementary files of dwz
 // https://gcc.gnu.org/wiki/DebugFission,
@@ -8,8 +8,8 @@
 //
 // Open reads the units of a file. A Walker reads a unit into a Tree: the
 // functions with code, and in each the calls that were inlined into it. A
-// Program is the line program of a unit. A FrameSection has the unwind
-// information. Sections are used in place.
+// Program is the line program of a unit. Sections are used in place. Package
+// frame reads unwind information.
 //
 // # Contents
 //

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"symbolon/internal/fixture"
-	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/frame"
 	"symbolon/internal/ident"
 	"symbolon/internal/object/cfi"
 	"symbolon/internal/sym"
@@ -26,7 +26,7 @@ func FuzzText(f *testing.F) {
 		section := frameSection(s)
 		section.Data = b
 		text := cfi.Text{Registers: cfi.RegistersOf(archs[arch%4])}
-		section.Each(func(f *dwarf.FDE) bool {
+		section.Each(func(f *frame.FDE) bool {
 			end := uint64(0)
 			_, _ = text.Each(f, func(u *sym.Unwind) error {
 				switch {

@@ -11,7 +11,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/frame"
 	"symbolon/internal/sym"
 )
 
@@ -22,9 +22,9 @@ type Text struct {
 	Registers Registers
 	Untold    int // number of rules omitted because the records cannot express them
 
-	m       dwarf.FrameMachine
-	prev    dwarf.FrameRow // the previous row
-	started bool           // buf has records
+	m       frame.Machine
+	prev    frame.Row // the previous row
+	started bool      // buf has records
 	buf     sym.UnwindBuffer
 	expr    postfix
 }
@@ -33,13 +33,13 @@ type Text struct {
 // all rules at its start, then the changes. If the CFA cannot be expressed, there
 // is a gap. An FDE before the image has no records. Damage is a Problem; the
 // records before it are yielded.
-func (t *Text) Each(f *dwarf.FDE, yield func(*sym.Unwind) error) (damage, err error) {
+func (t *Text) Each(f *frame.FDE, yield func(*sym.Unwind) error) (damage, err error) {
 	if f.Start < t.Base {
 		return nil, nil
 	}
 	t.started = false
 	t.expr.names, t.expr.order = &t.Registers, f.Order()
-	damage = f.Rows(&t.m, func(row *dwarf.FrameRow) bool {
+	damage = f.Rows(&t.m, func(row *frame.Row) bool {
 		err = t.row(row, yield)
 		return err == nil
 	})
@@ -50,10 +50,10 @@ func (t *Text) Each(f *dwarf.FDE, yield func(*sym.Unwind) error) (damage, err er
 }
 
 // row adds a record for a row. It yields those before a gap.
-func (t *Text) row(row *dwarf.FrameRow, yield func(*sym.Unwind) error) error {
+func (t *Text) row(row *frame.Row, yield func(*sym.Unwind) error) error {
 	if !t.started {
 		t.buf.Reset()
-		t.prev.Regs, t.prev.CFA = t.prev.Regs[:0], dwarf.Rule{}
+		t.prev.Regs, t.prev.CFA = t.prev.Regs[:0], frame.Rule{}
 	}
 	rules, ok := t.changes(t.buf.Rules, row)
 	if !ok {
@@ -83,7 +83,7 @@ func (t *Text) close(yield func(*sym.Unwind) error) error {
 
 // changes appends the rules of row that differ from the previous row. It
 // returns false if the CFA cannot be expressed.
-func (t *Text) changes(dst []byte, row *dwarf.FrameRow) (_ []byte, ok bool) {
+func (t *Text) changes(dst []byte, row *frame.Row) (_ []byte, ok bool) {
 	if !t.started || !equal(row.CFA, t.prev.CFA) {
 		dst = append(dst, " .cfa: "...)
 		if dst, ok = t.rule(dst, row.CFA, 0, true); !ok {
@@ -91,13 +91,13 @@ func (t *Text) changes(dst []byte, row *dwarf.FrameRow) (_ []byte, ok bool) {
 		}
 	}
 	if _, ok := row.Find(row.RA); !ok && !t.started && t.Registers.link {
-		dst = t.change(dst, row.RA, dwarf.Rule{Kind: dwarf.RuleSameValue}, row)
+		dst = t.change(dst, row.RA, frame.Rule{Kind: frame.RuleSameValue}, row)
 	}
 	was, now := t.prev.Regs, row.Regs
 	for len(was) > 0 || len(now) > 0 {
 		switch {
 		case len(now) == 0 || len(was) > 0 && was[0].Reg < now[0].Reg:
-			dst = t.change(dst, was[0].Reg, dwarf.Rule{Kind: dwarf.RuleSameValue}, row)
+			dst = t.change(dst, was[0].Reg, frame.Rule{Kind: frame.RuleSameValue}, row)
 			was = was[1:]
 			continue
 		case len(was) == 0 || was[0].Reg > now[0].Reg:
@@ -115,7 +115,7 @@ func (t *Text) changes(dst []byte, row *dwarf.FrameRow) (_ []byte, ok bool) {
 
 // change appends a rule. One that cannot be expressed is omitted, or
 // invalidates the previous one.
-func (t *Text) change(dst []byte, reg uint16, rule dwarf.Rule, row *dwarf.FrameRow) []byte {
+func (t *Text) change(dst []byte, reg uint16, rule frame.Rule, row *frame.Row) []byte {
 	name := t.Registers.name(reg)
 	if reg == row.RA {
 		name = ".ra"
@@ -130,7 +130,7 @@ func (t *Text) change(dst []byte, reg uint16, rule dwarf.Rule, row *dwarf.FrameR
 	if ok {
 		return dst
 	}
-	if rule.Kind != dwarf.RuleUndefined {
+	if rule.Kind != frame.RuleUndefined {
 		t.Untold++
 	}
 	dst = dst[:start]
@@ -141,34 +141,34 @@ func (t *Text) change(dst []byte, reg uint16, rule dwarf.Rule, row *dwarf.FrameR
 }
 
 // rule appends the expression for the value of reg, or for the CFA.
-func (t *Text) rule(dst []byte, r dwarf.Rule, reg uint16, isCFA bool) (_ []byte, ok bool) {
+func (t *Text) rule(dst []byte, r frame.Rule, reg uint16, isCFA bool) (_ []byte, ok bool) {
 	from := r.Reg
 	switch r.Kind {
-	case dwarf.RuleOffset, dwarf.RuleValOffset:
+	case frame.RuleOffset, frame.RuleValOffset:
 		dst = strconv.AppendInt(append(dst, ".cfa "...), r.Offset, 10)
-		if dst = append(dst, " +"...); r.Kind == dwarf.RuleOffset {
+		if dst = append(dst, " +"...); r.Kind == frame.RuleOffset {
 			dst = append(dst, " ^"...)
 		}
 		return dst, true
-	case dwarf.RuleExpression, dwarf.RuleValExpression:
-		if dst, ok = t.expr.translate(dst, r.Expr, isCFA); ok && r.Kind == dwarf.RuleExpression {
+	case frame.RuleExpression, frame.RuleValExpression:
+		if dst, ok = t.expr.translate(dst, r.Expr, isCFA); ok && r.Kind == frame.RuleExpression {
 			dst = append(dst, " ^"...)
 		}
 		return dst, ok
-	case dwarf.RuleSameValue:
+	case frame.RuleSameValue:
 		from = reg
-	case dwarf.RuleRegister, dwarf.RuleRegisterOffset:
+	case frame.RuleRegister, frame.RuleRegisterOffset:
 	default:
 		return dst, false
 	}
 	name := t.Registers.name(from)
 	dst = append(dst, name...)
-	if r.Kind == dwarf.RuleRegisterOffset {
+	if r.Kind == frame.RuleRegisterOffset {
 		dst = append(strconv.AppendInt(append(dst, ' '), r.Offset, 10), " +"...)
 	}
 	return dst, name != ""
 }
 
-func equal(a, b dwarf.Rule) bool {
+func equal(a, b frame.Rule) bool {
 	return a.Kind == b.Kind && a.Reg == b.Reg && a.Offset == b.Offset && bytes.Equal(a.Expr, b.Expr)
 }

@@ -7,22 +7,22 @@ import (
 
 	"symbolon/internal/fixture"
 	"symbolon/internal/format/breakpad"
-	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/frame"
 	"symbolon/internal/ident"
 	"symbolon/internal/object/cfi"
 	"symbolon/internal/sym"
 )
 
-func frameSection(f *fixture.Frame) *dwarf.FrameSection {
-	return &dwarf.FrameSection{Data: f.Bytes(), Addr: f.Addr, EH: f.EH, Order: binary.LittleEndian, AddrSize: f.AddrSize, Text: f.Text, DataBase: f.Data}
+func frameSection(f *fixture.Frame) *frame.Section {
+	return &frame.Section{Data: f.Bytes(), Addr: f.Addr, EH: f.EH, Order: binary.LittleEndian, AddrSize: f.AddrSize, Text: f.Text, DataBase: f.Data}
 }
 
 // frameText returns the records of a section, and the number of omitted rules.
-func frameText(t *testing.T, s *dwarf.FrameSection, arch ident.Arch, base uint64) (string, int) {
+func frameText(t *testing.T, s *frame.Section, arch ident.Arch, base uint64) (string, int) {
 	t.Helper()
 	text := cfi.Text{Base: base, Registers: cfi.RegistersOf(arch)}
 	var dst []byte
-	for _, p := range s.Each(func(f *dwarf.FDE) bool {
+	for _, p := range s.Each(func(f *frame.FDE) bool {
 		damage, err := text.Each(f, func(u *sym.Unwind) error { dst = breakpad.AppendStack(dst, u); return nil })
 		if damage != nil || err != nil {
 			t.Error(damage, err)

@@ -1,7 +1,7 @@
 package image
 
 import (
-	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/frame"
 	"symbolon/internal/ident"
 	"symbolon/internal/object/cfi"
 	"symbolon/internal/object/units"
@@ -20,11 +20,11 @@ func (c *common) newCFIReader(arch ident.Arch, yield func(*sym.Unwind) error) *c
 }
 
 // frames yields the records of the FDEs of a section that want accepts.
-func (r *cfiReader) frames(s *dwarf.FrameSection, want func(f *dwarf.FDE) bool) (err error) {
+func (r *cfiReader) frames(s *frame.Section, want func(f *frame.FDE) bool) (err error) {
 	if len(s.Data) == 0 {
 		return nil
 	}
-	problems := s.Each(func(f *dwarf.FDE) bool {
+	problems := s.Each(func(f *frame.FDE) bool {
 		base, _, ok := r.image.Place(f.Start)
 		if !ok || want != nil && !want(f) {
 			return true

@@ -8,6 +8,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/frame"
 	"symbolon/internal/format/elf"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
@@ -406,8 +407,8 @@ func (b *elfFile) CFI(yield func(*sym.Unwind) error) error {
 }
 
 // frameSection is a section of FDEs of an ELF file.
-func (b *elfFile) frameSection(name string) dwarf.FrameSection {
-	return dwarf.FrameSection{
+func (b *elfFile) frameSection(name string) frame.Section {
+	return frame.Section{
 		Data: b.data(name), EH: name == ".eh_frame", Relocatable: b.addrs != nil,
 		Order: b.f.Order, AddrSize: b.f.Class / 8, Text: b.addr(".text"), DataBase: b.addr(".got"),
 		Addr: b.addr(name),

@@ -9,6 +9,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/frame"
 	"symbolon/internal/format/gopcln"
 	"symbolon/internal/format/macho"
 	"symbolon/internal/ident"
@@ -349,9 +350,9 @@ func (b *machoFile) CFI(yield func(*sym.Unwind) error) (err error) {
 	for _, p := range problems {
 		b.Found.At("damaged unwind entries", p.Place, p.Off, p.Reason)
 	}
-	want := func(f *dwarf.FDE) bool { return b.inSection(f.Start) }
+	want := func(f *frame.FDE) bool { return b.inSection(f.Start) }
 	if entries > 0 {
-		want = func(f *dwarf.FDE) bool { return wanted[f.Start] }
+		want = func(f *frame.FDE) bool { return wanted[f.Start] }
 	}
 	if err := r.frames(&eh, want); err != nil {
 		return err
@@ -360,8 +361,8 @@ func (b *machoFile) CFI(yield func(*sym.Unwind) error) (err error) {
 }
 
 // frameSection is a section of FDEs of a Mach-O image.
-func (b *machoFile) frameSection(name string) dwarf.FrameSection {
-	s := dwarf.FrameSection{EH: name == "__eh_frame", Relocatable: b.f.Kind() == "rel", Order: b.f.Order, AddrSize: 4}
+func (b *machoFile) frameSection(name string) frame.Section {
+	s := frame.Section{EH: name == "__eh_frame", Relocatable: b.f.Kind() == "rel", Order: b.f.Order, AddrSize: 4}
 	if b.f.Is64 {
 		s.AddrSize = 8
 	}

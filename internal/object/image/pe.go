@@ -12,6 +12,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/frame"
 	"symbolon/internal/format/gopcln"
 	"symbolon/internal/format/pdb"
 	"symbolon/internal/format/pe"
@@ -208,8 +209,8 @@ func (b *peFile) CFI(yield func(*sym.Unwind) error) error {
 }
 
 // frameSection is a section of FDEs.
-func (b *peFile) frameSection(name string) dwarf.FrameSection {
-	s := dwarf.FrameSection{EH: name == ".eh_frame", Order: binary.LittleEndian, AddrSize: 4, Data: b.data(name)}
+func (b *peFile) frameSection(name string) frame.Section {
+	s := frame.Section{EH: name == ".eh_frame", Order: binary.LittleEndian, AddrSize: 4, Data: b.data(name)}
 	if b.f.Wide {
 		s.AddrSize = 8
 	}

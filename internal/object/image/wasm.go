@@ -6,6 +6,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/frame"
 	"symbolon/internal/format/wasm"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
@@ -54,7 +55,7 @@ func (b *wasmFile) info() object.Info {
 		}
 		return len(name) == 0
 	})
-	frames := dwarf.FrameSection{Data: b.data(".debug_frame"), Order: binary.LittleEndian, AddrSize: 4, Relocatable: true}
+	frames := frame.Section{Data: b.data(".debug_frame"), Order: binary.LittleEndian, AddrSize: 4, Relocatable: true}
 	if frames.HasFDE(func(uint64) bool { return true }) {
 		info.Features |= object.HasUnwind
 	}

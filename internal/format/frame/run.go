@@ -1,4 +1,4 @@
-package dwarf
+package frame
 
 import (
 	"cmp"
@@ -7,8 +7,8 @@ import (
 	"symbolon/internal/bin"
 )
 
-// FrameRow has the rules that are valid from Start to End.
-type FrameRow struct {
+// Row has the rules that are valid from Start to End.
+type Row struct {
 	Start, End uint64
 	CFA        Rule      // RuleRegisterOffset or RuleValExpression; RuleNone if unset
 	RA         uint16    // the register of the rule for the return address
@@ -52,18 +52,18 @@ const (
 	maxRemembered = 64
 )
 
-// FrameMachine executes the instructions of FDEs. It can be reused, and belongs
+// Machine executes the instructions of FDEs. It can be reused, and belongs
 // to one goroutine; the zero value is ready to use.
-type FrameMachine struct {
-	row   FrameRow
-	saved []FrameRow // remembered states; those from depth on are unused memory
+type Machine struct {
+	row   Row
+	saved []Row // remembered states; those from depth on are unused memory
 	depth int
 }
 
 // Rows executes the instructions and calls yield for each row until it returns
 // false. Rows are in ascending order without gaps; each is valid only during
 // the call. An error is a Problem, returned after the rows before the damage.
-func (f *FDE) Rows(m *FrameMachine, yield func(*FrameRow) bool) error {
+func (f *FDE) Rows(m *Machine, yield func(*Row) bool) error {
 	m.depth = 0
 	m.row.load(&f.CIE.initial)
 	m.row.Start = f.Start
@@ -72,7 +72,7 @@ func (f *FDE) Rows(m *FrameMachine, yield func(*FrameRow) bool) error {
 		pos := c.Off()
 		by, reason := m.step(f.CIE, c)
 		if reason != "" {
-			return Problem{f.CIE.s.name(), uint64(pos), reason}
+			return Problem{Section: f.CIE.s.name(), Off: uint64(pos), Reason: reason}
 		}
 		if by == 0 {
 			continue
@@ -92,7 +92,7 @@ func (f *FDE) Rows(m *FrameMachine, yield func(*FrameRow) bool) error {
 
 // begin executes the initial instructions of all FDEs.
 func (cie *CIE) begin(c *bin.Cursor) (reason string) {
-	m := FrameMachine{row: FrameRow{RA: cie.RA}}
+	m := Machine{row: Row{RA: cie.RA}}
 	for c.Len() > 0 && reason == "" {
 		_, reason = m.step(cie, c)
 	}
@@ -101,18 +101,18 @@ func (cie *CIE) begin(c *bin.Cursor) (reason string) {
 }
 
 // load copies the rules of from to r.
-func (r *FrameRow) load(from *FrameRow) {
+func (r *Row) load(from *Row) {
 	r.CFA, r.RA, r.Signed = from.CFA, from.RA, from.Signed
 	r.Regs = append(r.Regs[:0], from.Regs...)
 }
 
 // Find returns the index in Regs of the rule for reg, and whether it exists. If
 // it does not, the index is where it would be.
-func (r *FrameRow) Find(reg uint16) (int, bool) {
+func (r *Row) Find(reg uint16) (int, bool) {
 	return slices.BinarySearchFunc(r.Regs, reg, func(x RegRule, reg uint16) int { return cmp.Compare(x.Reg, reg) })
 }
 
-func (r *FrameRow) set(reg uint16, rule Rule) (reason string) {
+func (r *Row) set(reg uint16, rule Rule) (reason string) {
 	i, ok := r.Find(reg)
 	switch {
 	case ok:
@@ -126,7 +126,7 @@ func (r *FrameRow) set(reg uint16, rule Rule) (reason string) {
 }
 
 // restore sets the rule of reg to that of the CIE.
-func (r *FrameRow) restore(cie *CIE, reg uint16) (reason string) {
+func (r *Row) restore(cie *CIE, reg uint16) (reason string) {
 	if i, ok := cie.initial.Find(reg); ok {
 		return r.set(reg, cie.initial.Regs[i].Rule)
 	}
@@ -138,7 +138,7 @@ func (r *FrameRow) restore(cie *CIE, reg uint16) (reason string) {
 
 // step executes an instruction (DW_CFA) and returns the advance of the address.
 // With a reason the rules are undefined.
-func (m *FrameMachine) step(cie *CIE, c *bin.Cursor) (by uint64, reason string) {
+func (m *Machine) step(cie *CIE, c *bin.Cursor) (by uint64, reason string) {
 	r := &m.row
 	op := c.U8()
 	switch low := uint64(op & 0x3f); op & 0xc0 {
@@ -173,7 +173,7 @@ func (m *FrameMachine) step(cie *CIE, c *bin.Cursor) (by uint64, reason string) 
 }
 
 // rule executes an instruction that changes the rules.
-func (m *FrameMachine) rule(cie *CIE, op uint8, c *bin.Cursor) (reason string) {
+func (m *Machine) rule(cie *CIE, op uint8, c *bin.Cursor) (reason string) {
 	r := &m.row
 	switch op {
 	case 0x00: // nop
@@ -236,7 +236,7 @@ func register(c *bin.Cursor) uint16 {
 func block(c *bin.Cursor) []byte { return c.Bytes(int(min(c.Uleb(), 1<<31-1))) }
 
 // remember saves the rules, or restores the last saved ones.
-func (m *FrameMachine) remember(save bool) (reason string) {
+func (m *Machine) remember(save bool) (reason string) {
 	switch {
 	case !save && m.depth == 0:
 		return "restore_state without a remembered state"
@@ -247,7 +247,7 @@ func (m *FrameMachine) remember(save bool) (reason string) {
 	case m.depth == maxRemembered:
 		return "too many remembered states"
 	case m.depth == len(m.saved):
-		m.saved = append(m.saved, FrameRow{})
+		m.saved = append(m.saved, Row{})
 	}
 	m.saved[m.depth].load(&m.row)
 	m.depth++

@@ -1,4 +1,14 @@
-package dwarf
+// Package frame reads the unwind information of .eh_frame and .debug_frame: DWARF's
+// call frame information, versions 1 to 4, with the encodings and augmentations of
+// the Linux Standard Base.
+//
+// Section.Each yields the FDEs, each with the range of code that it describes.
+// FDE.Rows executes its instructions and yields the rules that restore registers.
+// Sections are used in place.
+//
+// A damaged entry is a Problem and is skipped; damaged instructions end the rows of
+// their FDE. Rules, remembered states and augmentations are limited.
+package frame
 
 import (
 	"encoding/binary"
@@ -7,8 +17,8 @@ import (
 	"symbolon/internal/bin"
 )
 
-// FrameSection is .eh_frame or .debug_frame with its relocations applied.
-type FrameSection struct {
+// Section is .eh_frame or .debug_frame with its relocations applied.
+type Section struct {
 	Data           []byte
 	Addr           uint64 // load address of Data
 	EH             bool   // .eh_frame
@@ -21,19 +31,33 @@ type FrameSection struct {
 	problems []Problem
 }
 
+// Problem is a damaged part of a section.
+type Problem struct {
+	Section string
+	Off     uint64
+	Reason  string
+}
+
+func (p Problem) Error() string {
+	return fmt.Sprintf("dwarf, %s: at offset %#x: %s", p.Section, p.Off, p.Reason)
+}
+
+// maxProblems limits the problems that are kept.
+const maxProblems = 100
+
 // CIE is the common part of several FDEs.
 type CIE struct {
 	RA     uint16 // the register, or column, of the return address
 	Signal bool   // of a signal handler: the calling frame was interrupted, and did not make a call
 
-	s         *FrameSection
+	s         *Section
 	addrSize  int
 	segSize   int
 	codeAlign uint64
 	dataAlign int64
 	encoding  uint8 // of addresses in FDEs
 	augmented bool  // FDEs have augmentation data
-	initial   FrameRow
+	initial   Row
 }
 
 // FDE has the unwind information of a range of code.
@@ -56,16 +80,16 @@ const maxAugmentation = 32
 // during the call. FDEs of dropped code are skipped; damaged ones are skipped
 // and returned as Problems. An FDE can refer only to a CIE at the start of an
 // entry, so that the work is bounded by the size of the section.
-func (s *FrameSection) Each(yield func(*FDE) bool) []Problem {
+func (s *Section) Each(yield func(*FDE) bool) []Problem {
 	s.cies, s.problems = map[uint64]*CIE{}, nil
-	s.entries(func(e frameEntry) bool {
+	s.entries(func(e entry) bool {
 		if e.isCIE {
 			s.cies[e.off] = s.readCIE(e)
 		}
 		return true
 	})
 	var f FDE
-	cut := s.entries(func(e frameEntry) bool {
+	cut := s.entries(func(e entry) bool {
 		return e.isCIE || !s.readFDE(&f, e) || yield(&f)
 	})
 	if cut >= 0 {
@@ -77,10 +101,10 @@ func (s *FrameSection) Each(yield func(*FDE) bool) []Problem {
 // HasFDE reports whether the section has an FDE whose start isCode accepts. It
 // reads the section only up to that FDE: all linkers write a CIE before its
 // FDEs.
-func (s *FrameSection) HasFDE(isCode func(addr uint64) bool) (has bool) {
+func (s *Section) HasFDE(isCode func(addr uint64) bool) (has bool) {
 	s.cies, s.problems = map[uint64]*CIE{}, nil
 	var f FDE
-	s.entries(func(e frameEntry) bool {
+	s.entries(func(e entry) bool {
 		if e.isCIE {
 			s.cies[e.off] = s.readCIE(e)
 		} else {
@@ -91,13 +115,13 @@ func (s *FrameSection) HasFDE(isCode func(addr uint64) bool) (has bool) {
 	return has
 }
 
-func (s *FrameSection) problem(off uint64, format string, args ...any) {
+func (s *Section) problem(off uint64, format string, args ...any) {
 	if len(s.problems) < maxProblems {
-		s.problems = append(s.problems, Problem{s.name(), off, fmt.Sprintf(format, args...)})
+		s.problems = append(s.problems, Problem{Section: s.name(), Off: off, Reason: fmt.Sprintf(format, args...)})
 	}
 }
 
-func (s *FrameSection) name() string {
+func (s *Section) name() string {
 	if s.EH {
 		return ".eh_frame"
 	}
@@ -106,14 +130,14 @@ func (s *FrameSection) name() string {
 
 // cursor returns a cursor over Data[pos:end] whose offsets are those of the
 // section.
-func (s *FrameSection) cursor(pos, end int) *bin.Cursor {
+func (s *Section) cursor(pos, end int) *bin.Cursor {
 	c := bin.NewCursor(s.Data[:end], s.Order)
 	c.Skip(pos)
 	return c
 }
 
-// frameEntry is a CIE or an FDE before its content is read.
-type frameEntry struct {
+// entry is a CIE or an FDE before its content is read.
+type entry struct {
 	off       uint64
 	body, end int // after the id
 	isCIE     bool
@@ -123,10 +147,10 @@ type frameEntry struct {
 // entries calls f for each entry until it returns false. It returns the offset
 // of a truncated entry, or -1. Empty entries are skipped: they should mark the
 // end, but linkers leave them between the parts that they join.
-func (s *FrameSection) entries(f func(frameEntry) bool) int {
+func (s *Section) entries(f func(entry) bool) int {
 	for pos := 0; pos < len(s.Data); {
 		c := s.cursor(pos, len(s.Data))
-		e := frameEntry{off: uint64(pos)}
+		e := entry{off: uint64(pos)}
 		size, idSize := uint64(c.U32()), 4
 		if size == 0xffffffff {
 			if size = c.U64(); !s.EH {
@@ -160,7 +184,7 @@ func (s *FrameSection) entries(f func(frameEntry) bool) int {
 }
 
 // readCIE reads a CIE. It returns nil if the CIE is damaged.
-func (s *FrameSection) readCIE(e frameEntry) *CIE {
+func (s *Section) readCIE(e entry) *CIE {
 	c := s.cursor(e.body, e.end)
 	version := c.U8()
 	limited := s.cursor(c.Off(), min(c.Off()+maxAugmentation, e.end))
@@ -235,7 +259,7 @@ func (cie *CIE) readAugmentation(c *bin.Cursor, letters string) (known bool) {
 
 // readFDE reads an FDE into f. It returns false if the FDE is damaged or has no
 // code.
-func (s *FrameSection) readFDE(f *FDE, e frameEntry) bool {
+func (s *Section) readFDE(f *FDE, e entry) bool {
 	cie, ok := s.cies[e.cie]
 	if !ok {
 		s.problem(e.off, "missing CIE at offset %#x", e.cie)
@@ -282,13 +306,19 @@ func (cie *CIE) pointer(c *bin.Cursor, encoding uint8) (v uint64) {
 		}
 	case 2, 3, 4:
 	default:
+		size = 0
 		c.Skip(-1) // fails
 	}
-	if b := c.Bytes(size); size > 0 && len(b) == size {
-		v = reader{big: s.Order == binary.BigEndian}.uint(b, 0, size)
-		if shift := 64 - 8*size; encoding&peSigned != 0 {
-			v = uint64(int64(v<<shift) >> shift)
-		}
+	switch size {
+	case 2:
+		v = uint64(c.U16())
+	case 4:
+		v = uint64(c.U32())
+	case 8:
+		v = c.U64()
+	}
+	if shift := 64 - 8*size; size > 0 && encoding&peSigned != 0 {
+		v = uint64(int64(v<<shift) >> shift)
 	}
 	switch encoding & peRelative {
 	case 0:
@@ -305,6 +335,6 @@ func (cie *CIE) pointer(c *bin.Cursor, encoding uint8) (v uint64) {
 }
 
 // mask truncates v to the size of an address.
-func (s *FrameSection) mask(v uint64) uint64 {
+func (s *Section) mask(v uint64) uint64 {
 	return v & (^uint64(0) >> (64 - 8*min(max(s.AddrSize, 1), 8)))
 }

@@ -1,11 +1,11 @@
-package dwarf_test
+package frame_test
 
 import (
 	"encoding/binary"
 	"testing"
 
 	"symbolon/internal/fixture"
-	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/frame"
 )
 
 // FuzzFrame checks that rows have no gaps, and that the work is bounded.
@@ -25,20 +25,20 @@ func FuzzFrame(f *testing.F) {
 		f.Add(s.Bytes(), byte(form))
 	}
 	f.Fuzz(func(t *testing.T, b []byte, form byte) {
-		s := &dwarf.FrameSection{Data: b, Addr: 0x10000, EH: form&1 != 0, Order: binary.LittleEndian, AddrSize: 8, Text: 0x1000, Relocatable: form&16 != 0}
+		s := &frame.Section{Data: b, Addr: 0x10000, EH: form&1 != 0, Order: binary.LittleEndian, AddrSize: 8, Text: 0x1000, Relocatable: form&16 != 0}
 		if form&2 != 0 {
 			s.Order = binary.BigEndian
 		}
 		if form&32 != 0 {
 			s.AddrSize = 4
 		}
-		var m dwarf.FrameMachine
+		var m frame.Machine
 		rows := 0
 		has, found := s.HasFDE(func(uint64) bool { return true }), false
-		s.Each(func(f *dwarf.FDE) bool {
+		s.Each(func(f *frame.FDE) bool {
 			found = true
 			at := f.Start
-			err := f.Rows(&m, func(r *dwarf.FrameRow) bool {
+			err := f.Rows(&m, func(r *frame.Row) bool {
 				if rows++; r.Start != at || r.End <= at || r.End > f.Start+f.Size || len(r.Regs) > 192 {
 					t.Fatalf("%+v after %x in %+v", r, at, f)
 				}

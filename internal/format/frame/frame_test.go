@@ -1,4 +1,4 @@
-package dwarf_test
+package frame_test
 
 import (
 	"encoding/binary"
@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"symbolon/internal/fixture"
-	"symbolon/internal/format/dwarf"
+	"symbolon/internal/format/frame"
 )
 
-func frameSection(f *fixture.Frame) *dwarf.FrameSection {
-	s := &dwarf.FrameSection{
+func frameSection(f *fixture.Frame) *frame.Section {
+	s := &frame.Section{
 		Data: f.Bytes(), Addr: f.Addr, EH: f.EH, Order: binary.LittleEndian, AddrSize: f.AddrSize,
 		Text: f.Text, DataBase: f.Data,
 	}
@@ -22,35 +22,35 @@ func frameSection(f *fixture.Frame) *dwarf.FrameSection {
 }
 
 // showRule formats a rule as "r7+8", "@-16", "-16", "r3", "@[expr]" and so on.
-func showRule(r dwarf.Rule) string {
+func showRule(r frame.Rule) string {
 	switch r.Kind {
-	case dwarf.RuleUndefined:
+	case frame.RuleUndefined:
 		return "lost"
-	case dwarf.RuleSameValue:
+	case frame.RuleSameValue:
 		return "same"
-	case dwarf.RuleOffset:
+	case frame.RuleOffset:
 		return fmt.Sprintf("@%+d", r.Offset)
-	case dwarf.RuleValOffset:
+	case frame.RuleValOffset:
 		return fmt.Sprintf("%+d", r.Offset)
-	case dwarf.RuleRegister:
+	case frame.RuleRegister:
 		return fmt.Sprintf("r%d", r.Reg)
-	case dwarf.RuleExpression:
+	case frame.RuleExpression:
 		return fmt.Sprintf("@[%x]", r.Expr)
-	case dwarf.RuleValExpression:
+	case frame.RuleValExpression:
 		return fmt.Sprintf("[%x]", r.Expr)
-	case dwarf.RuleRegisterOffset:
+	case frame.RuleRegisterOffset:
 		return fmt.Sprintf("r%d%+d", r.Reg, r.Offset)
 	}
 	return "none"
 }
 
 // showFrames formats all rows of a section as "start-end cfa reg:rule …".
-func showFrames(s *dwarf.FrameSection) (string, []string) {
+func showFrames(s *frame.Section) (string, []string) {
 	var b strings.Builder
 	var bad []string
-	var m dwarf.FrameMachine
-	problems := s.Each(func(f *dwarf.FDE) bool {
-		err := f.Rows(&m, func(r *dwarf.FrameRow) bool {
+	var m frame.Machine
+	problems := s.Each(func(f *frame.FDE) bool {
+		err := f.Rows(&m, func(r *frame.Row) bool {
 			fmt.Fprintf(&b, "%x-%x %s", r.Start, r.End, showRule(r.CFA))
 			for _, x := range r.Regs {
 				fmt.Fprintf(&b, " %d:%s", x.Reg, showRule(x.Rule))
@@ -72,7 +72,7 @@ func showFrames(s *dwarf.FrameSection) (string, []string) {
 	return strings.TrimSpace(b.String()), bad
 }
 
-func wantFrames(t *testing.T, s *dwarf.FrameSection, want ...string) {
+func wantFrames(t *testing.T, s *frame.Section, want ...string) {
 	t.Helper()
 	got, bad := showFrames(s)
 	if len(bad) > 0 || got != strings.Join(want, "\n") {
@@ -81,7 +81,7 @@ func wantFrames(t *testing.T, s *dwarf.FrameSection, want ...string) {
 }
 
 // wantFrameProblem checks for the intact rows and one problem.
-func wantFrameProblem(t *testing.T, s *dwarf.FrameSection, problem string, want ...string) {
+func wantFrameProblem(t *testing.T, s *frame.Section, problem string, want ...string) {
 	t.Helper()
 	got, bad := showFrames(s)
 	if len(bad) != 1 || !strings.Contains(bad[0], problem) || got != strings.Join(want, "\n") {
@@ -203,7 +203,7 @@ func TestAugmentations(t *testing.T) {
 	s := frameSection(f)
 	wantFrames(t, s, "1000-1010 r7+8", "2000-2010 r7+8", "3000-3010 r7+8", "4000-4010 r7+8", "5000-5010 r7+8")
 	signals := 0
-	s.Each(func(f *dwarf.FDE) bool {
+	s.Each(func(f *frame.FDE) bool {
 		if f.CIE.Signal {
 			signals++
 		}
@@ -326,11 +326,11 @@ func TestRowsDoNotAllocate(t *testing.T) {
 		f.FDE(c, uint64(0x1000+i*16), 16, 0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x0a, 0x44, 0x0c, 7, 8, 0x41, 0x0b)
 	}
 	s := frameSection(f)
-	var m dwarf.FrameMachine
+	var m frame.Machine
 	rows := 0
 	n := testing.AllocsPerRun(10, func() {
-		s.Each(func(f *dwarf.FDE) bool {
-			return f.Rows(&m, func(*dwarf.FrameRow) bool { rows++; return true }) == nil
+		s.Each(func(f *frame.FDE) bool {
+			return f.Rows(&m, func(*frame.Row) bool { rows++; return true }) == nil
 		})
 	})
 	if n > 20 || rows != 11*5000 {
@@ -345,12 +345,12 @@ func BenchmarkFrameRows(b *testing.B) {
 		f.FDE(c, uint64(0x1000+i*16), 16, 0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x0a, 0x44, 0x0c, 7, 8, 0x41, 0x0b)
 	}
 	s := frameSection(f)
-	var m dwarf.FrameMachine
+	var m frame.Machine
 	b.SetBytes(int64(len(s.Data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		s.Each(func(f *dwarf.FDE) bool {
-			return f.Rows(&m, func(*dwarf.FrameRow) bool { return true }) == nil
+		s.Each(func(f *frame.FDE) bool {
+			return f.Rows(&m, func(*frame.Row) bool { return true }) == nil
 		})
 	}
 }
