@@ -11,6 +11,7 @@ import (
 
 // run writes the answers like llvm-symbolizer.
 func (o llvmOptions) run(ctx context.Context, e *Env) int {
+	o.open.Once = !o.is14
 	if err := o.useDebuginfod(ctx, e); err != nil {
 		console.Printf(e.Stderr, "%s: error: %s\n", o.program, console.Printable(err.Error()))
 		return exitFailed

@@ -10,8 +10,11 @@ func (p *Program) AppendPath(dst []byte, file uint32, compDir []byte) []byte {
 
 // AppendWritten is AppendPath without corrections, like the output of the tools
 // of GNU and LLVM. Directory 0 of version 5, which is compDir again, is
-// repeated if it is relative.
-func (p *Program) AppendWritten(dst []byte, file uint32, compDir []byte) []byte {
+// repeated if it is relative; with once it is not, as since LLVM 15.
+func (p *Program) AppendWritten(dst []byte, file uint32, compDir []byte, once bool) []byte {
+	if once && p.Version >= 5 && p.entry(file).dir == 0 {
+		compDir = nil
+	}
 	return p.appendPath(dst, file, compDir, written)
 }
 

@@ -69,6 +69,23 @@ func TestDirectoryZeroOfUnit(t *testing.T) {
 	}
 }
 
+func TestWrittenDirectoryZeroIsRepeatedUnlessOnce(t *testing.T) {
+	for _, c := range []struct{ dir, comp, twice, once string }{
+		{"./", "./", "././a.c", "./a.c"},
+		{"/build", "/build", "/build/a.c", "/build/a.c"},
+	} {
+		l := fixture.NewLine(5)
+		l.Dirs, l.Files = []string{c.dir}, []fixture.LineFile{{Name: "a.c"}}
+		p, _ := runLine(t, l, dwarf.RunOptions{})
+		if got := string(p.AppendWritten(nil, 0, []byte(c.comp), false)); got != c.twice {
+			t.Errorf("%s: got %s, want %s", c.dir, got, c.twice)
+		}
+		if got := string(p.AppendWritten(nil, 0, []byte(c.comp), true)); got != c.once {
+			t.Errorf("%s, once: got %s, want %s", c.dir, got, c.once)
+		}
+	}
+}
+
 func TestAppendRelative(t *testing.T) {
 	for _, version := range []uint16{4, 5} {
 		l := fixture.NewLine(version)

@@ -51,7 +51,7 @@ func (f *filer) appendPath(dst []byte, file uint32) []byte {
 		return object.ValidTail(f.program.AppendRelative(dst, file), from)
 	}
 	if f.units.image.in.Written {
-		return object.ValidTail(f.program.AppendWritten(dst, file, f.dir), from)
+		return object.ValidTail(f.program.AppendWritten(dst, file, f.dir, f.units.image.in.Once), from)
 	}
 	f.path = f.program.AppendPath(f.path[:0], file, f.dir)
 	return object.ValidTail(object.AppendPath(dst, f.units.image.unhidePath(f.path)), from)
