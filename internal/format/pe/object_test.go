@@ -2,6 +2,7 @@ package pe_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
@@ -108,6 +109,22 @@ func TestRelocationsOfObjects(t *testing.T) {
 			if len(problems) > 0 || !bytes.Equal(data, want) {
 				t.Errorf("machine %#x, %+v, counted in the first one: %v: % x, want % x, %v", c.machine, c.reloc, many, data[8:16], want[8:16], problems)
 			}
+		}
+	}
+}
+
+func TestEmptySectionMayBeginAfterTheEnd(t *testing.T) {
+	b := object(fixture.PEX64).Object(false)
+	header := b[20+40:] // of the second section
+	binary.LittleEndian.PutUint32(header[16:], 0)
+	binary.LittleEndian.PutUint32(header[20:], uint32(len(b)+1))
+	f, err := pe.OpenObject(bin.Bytes(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range f.Problems {
+		if strings.Contains(p.Reason, "0 of 0 bytes") {
+			t.Errorf("got %v", p)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (f *File) readSections(at, count int64) {
 			s.Addr = 0
 		}
 		s.Name = f.longName(string(name))
-		if size := min(s.Size, s.FileSize); s.Off+int64(size) > f.src.Size() {
+		if size := min(s.Size, s.FileSize); size > 0 && s.Off+int64(size) > f.src.Size() {
 			f.problem("section "+s.Name, s.Off, "the file has %d of %d bytes", max(f.src.Size()-s.Off, 0), size)
 		}
 		f.Sections = append(f.Sections, s)
