@@ -114,6 +114,31 @@ func TestTypesInCirclesHaveNoSize(t *testing.T) {
 	}
 }
 
+func TestVariablesAreThoseOfTheInnermostCall(t *testing.T) {
+	type attrs = []fixture.DwarfAttr
+	d := &fixture.Dwarf{Order: leastFirst}
+	small := &fixture.DIE{Tag: 0x2e, Attrs: attrs{{0x03, 0x08, "small"}}}
+	f := &fixture.DIE{Tag: 0x2e, Attrs: attrs{{0x03, 0x08, "f"}, {0x11, 0x01, 0x1100}, {0x12, 0x06, 0x40}}, Kids: []*fixture.DIE{
+		{Tag: 0x34, Attrs: attrs{{0x03, 0x08, "outer"}}},
+		{Tag: 0x1d, Attrs: attrs{{0x31, 0x13, small}, {0x11, 0x01, 0x1110}, {0x12, 0x06, 0x10}}, Kids: []*fixture.DIE{
+			{Tag: 0x34, Attrs: attrs{{0x03, 0x08, "inner"}}},
+		}},
+	}}
+	d.Unit(&fixture.DwarfUnit{Version: 5, AddrSize: 8, Root: &fixture.DIE{Tag: 0x11, Attrs: attrs{
+		{0x11, 0x01, 0x1100}, {0x12, 0x06, 0x100},
+	}, Kids: []*fixture.DIE{small, f}}}, nil)
+	o := open(t, dwarfFile(d, ""))
+	for addr, want := range map[uint64]string{0x104: "f.outer small.inner", 0x114: "small.inner"} {
+		var got []string
+		for _, l := range o.Locals(addr) {
+			got = append(got, str(o, l.Function)+"."+str(o, l.Name))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("at %#x: got %v, want %s", addr, got, want)
+		}
+	}
+}
+
 func TestOffsetOfAVariableMayBeInAList(t *testing.T) {
 	type attrs = []fixture.DwarfAttr
 	d := &fixture.Dwarf{Order: leastFirst}

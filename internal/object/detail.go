@@ -46,8 +46,8 @@ func (o *Object) Starts(addr uint64) []Start {
 	return detail(o, func(v Detailed) []Start { return v.Starts(addr) })
 }
 
-// Locals returns the variables of the function at an address and of the calls that
-// were inlined into it.
+// Locals returns the variables of the innermost call at an address, or else of the
+// function, and of the calls that were inlined into it.
 func (o *Object) Locals(addr uint64) []Local {
 	return detail(o, func(v Detailed) []Local { return v.Locals(addr) })
 }

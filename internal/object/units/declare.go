@@ -20,10 +20,31 @@ func declaration(c *dwarf.Nodes, n *dwarf.Node) (d object.Decl) {
 	return d
 }
 
-// starts returns the declarations of the calls around an address in a function,
-// innermost first, and of the function. Lift is added to their addresses.
-func starts(c *dwarf.Nodes, fn *dwarf.Node, place, lift uint64) (list []object.Start) {
-	add := func(n *dwarf.Node) {
+// callsAt returns a function and the calls inlined into it that contain an address,
+// outermost first.
+func callsAt(c *dwarf.Nodes, fn dwarf.Node, place uint64) []dwarf.Node {
+	list := []dwarf.Node{fn}
+	nested := 0 // depth of the innermost call
+	c.Walk(&fn, func(n *dwarf.Node, depth int) bool {
+		if n.Tag != dwarf.TagInlined {
+			return n.Tag != dwarf.TagSubprogram
+		}
+		ranges, known := c.Ranges(n)
+		in := slices.ContainsFunc(ranges, func(r dwarf.Range) bool { return place >= r.Start && place < r.End })
+		if in && depth > nested {
+			nested = depth
+			list = append(list, *n)
+		}
+		return in || !known
+	})
+	return list
+}
+
+// starts returns the declarations of calls and of their function, innermost first.
+// Lift is added to their addresses.
+func starts(c *dwarf.Nodes, calls []dwarf.Node, lift uint64) (list []object.Start) {
+	for i := range slices.Backward(calls) {
+		n := &calls[i]
 		s := object.Start{Decl: declaration(c, n)}
 		s.Addr, s.HasAddr = c.Address(n, dwarf.AttrLowPC)
 		s.Addr += lift
@@ -32,21 +53,6 @@ func starts(c *dwarf.Nodes, fn *dwarf.Node, place, lift uint64) (list []object.S
 		}
 		list = append(list, s)
 	}
-	add(fn)
-	nested := 0 // depth of the innermost call
-	c.Walk(fn, func(n *dwarf.Node, depth int) bool {
-		if n.Tag != dwarf.TagInlined {
-			return n.Tag != dwarf.TagSubprogram
-		}
-		ranges, known := c.Ranges(n)
-		in := slices.ContainsFunc(ranges, func(r dwarf.Range) bool { return place >= r.Start && place < r.End })
-		if in && depth > nested {
-			nested = depth
-			add(n)
-		}
-		return in || !known
-	})
-	slices.Reverse(list)
 	return list
 }
 
@@ -61,7 +67,8 @@ func newScope(c *dwarf.Nodes, n *dwarf.Node, depth int) scope {
 	return scope{depth, sym.Text(c.Name(n)), n.Expression(dwarf.AttrFrameBase).Register()}
 }
 
-// locals returns the variables of a function and of the calls inlined into it.
+// locals returns the variables of a function or a call, and of the calls inlined
+// into it.
 func locals(c *dwarf.Nodes, fn *dwarf.Node) (list []object.Local) {
 	scopes := []scope{newScope(c, fn, 0)}
 	c.Walk(fn, func(n *dwarf.Node, depth int) bool {

@@ -111,19 +111,21 @@ func (g *Image) Starts(addr uint64) (list []object.Start) {
 	g.eachUnit(addr, func(u *DWARF, unit int, place uint64) bool {
 		c, fn, ok := g.details.function(u, unit, place)
 		if ok {
-			list = starts(c, &fn, place, addr-place)
+			list = starts(c, callsAt(c, fn, place), addr-place)
 		}
 		return ok
 	})
 	return list
 }
 
-// Locals returns the variables of the function at an address.
+// Locals returns the variables of the innermost call at an address, or of the
+// function if no call was inlined there.
 func (g *Image) Locals(addr uint64) (list []object.Local) {
 	g.eachUnit(addr, func(u *DWARF, unit int, place uint64) bool {
 		c, fn, ok := g.details.function(u, unit, place)
 		if ok {
-			list = locals(c, &fn)
+			calls := callsAt(c, fn, place)
+			list = locals(c, &calls[len(calls)-1])
 		}
 		return ok
 	})
