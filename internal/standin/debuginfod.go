@@ -41,6 +41,9 @@ func newDebuginfod(e *Env) (*debuginfod, error) {
 	}
 	d.client = web.NewClient(web.Config{}, time.Now, slog.New(slog.DiscardHandler))
 	for _, u := range urls {
+		if !strings.HasPrefix(u, "http://") && !strings.HasPrefix(u, "https://") {
+			continue // such as elfutils' ima:enforcing
+		}
 		c, err := source.ParseSpec(strings.TrimSuffix(u, "/") + "/buildid/,layout=" + source.Debuginfod)
 		if err != nil {
 			return nil, fmt.Errorf("DEBUGINFOD_URLS: %w", err)

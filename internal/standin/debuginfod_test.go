@@ -61,6 +61,16 @@ func TestDebugFilesComeFromDebuginfod(t *testing.T) {
 	}
 }
 
+func TestOtherWordsAmongTheServersOfDebuginfodAreSkipped(t *testing.T) {
+	requests := 0
+	servers := "ima:enforcing file:///nowhere " + debuginfodServer(t, "debuglink.debug", &requests) + " ima:ignore"
+	environ := map[string]string{"DEBUGINFOD_URLS": servers, "DEBUGINFOD_CACHE_PATH": t.TempDir()}
+	out, stderr, status := runWith(t, environ, "llvm-symbolizer", "--build-id="+corpusID, "0x401000")
+	if !strings.HasPrefix(out, "crack\n") || stderr != "" || status != 0 {
+		t.Errorf("got %d, %s%s", status, out, stderr)
+	}
+}
+
 func TestDebuginfodIsNotAskedUnlessSelected(t *testing.T) {
 	requests := 0
 	environ := map[string]string{"DEBUGINFOD_URLS": debuginfodServer(t, "debuglink.debug", &requests), "DEBUGINFOD_CACHE_PATH": t.TempDir()}
