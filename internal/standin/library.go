@@ -106,19 +106,22 @@ func (p *program) text(t sym.Text) string {
 }
 
 // function returns the name of a function in the debug information, without the
-// additions of package object: the scope of a name that is not mangled, and the
-// mark of a part or a variant.
+// additions of package object: the scope of a name of DWARF that is not mangled,
+// the parameters in one of CodeView, and the mark of a part or a variant.
 func (p *program) function(t sym.Text) string {
-	name := p.text(t)
+	name, kind := p.text(t), p.obj.Info().Kind
 	switch {
-	case p.obj.Info().Kind == "pdb":
+	case kind == "pdb":
 		return withoutParameters(name)
-	case !p.obj.Mangled():
+	case kind == "wasm" || !p.obj.Mangled(): // linkers of WebAssembly write readable names
 		return name
 	}
 	name = variant.ReplaceAllString(name, "")
-	if isMangled(name) {
+	switch {
+	case isMangled(name):
 		return name
+	case kind == "coff" && strings.HasSuffix(name, ")"):
+		return withoutParameters(name)
 	}
 	return lastPart(name)
 }

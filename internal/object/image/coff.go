@@ -3,6 +3,7 @@ package image
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"symbolon/internal/bin"
@@ -24,7 +25,9 @@ func OpenCOFF(src bin.Source, in object.Input) (*object.Object, error) {
 	}
 	b := &peFile{f: f, budget: in.Budget, starts: func() []uint32 { return nil }}
 	layout, left := layCode(f)
-	b.common = common{Image: units.New(in, layout, b, units.Traits{}), in: in}
+	// CodeView has readable names only; the mangled ones are those of symbols.
+	traits := units.Traits{Renamed: in.Written && has(f, ".debug$S") && !has(f, ".debug_info")}
+	b.common = common{Image: units.New(in, layout, b, traits), in: in}
 	if left > 0 {
 		b.Found.Add("sections of code without place", fmt.Sprintf("%d beyond the first %d", left, len(layout.Parts)))
 	}
@@ -44,6 +47,11 @@ func OpenCOFF(src bin.Source, in object.Input) (*object.Object, error) {
 		info.Features |= object.HasDebug
 	}
 	return object.New(info, b, in), nil
+}
+
+// has reports whether a file has a section with a name.
+func has(f *pe.File, name string) bool {
+	return slices.ContainsFunc(f.Sections, func(s pe.Section) bool { return s.Name == name })
 }
 
 // layCode gives the sections of code of an object addresses of their own, which
