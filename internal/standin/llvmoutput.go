@@ -146,7 +146,7 @@ const maxSource = 16 << 20
 
 // source returns the lines of source around a frame, if the options select some.
 func (t *llvmTool) source(p *llvmFrame) string {
-	if t.context == 0 || p.line == 0 || p.file == "" {
+	if t.context == 0 || p.file == "" {
 		return ""
 	}
 	lines, read := t.sources[p.file]

@@ -50,6 +50,9 @@ func (o *llvmOptions) parse(line string) (q llvmQuery, err error) {
 	if o.is14 {
 		return q, errors.New("not an address")
 	}
+	if word[0] >= '0' && word[0] <= '9' {
+		return q, errors.New("expected a number as module offset")
+	}
 	q.symbol = word
 	if i := strings.LastIndexByte(word, '+'); i > 0 {
 		if off, ok := llvmNumber(word[i+1:]); ok {
