@@ -36,6 +36,9 @@ func helpCommand(e *env) *cobra.Command {
 		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 			if topic, rest, err := c.Root().Traverse(args); err == nil && len(rest) == 0 {
 				for _, sub := range topic.Commands() {
+					if !sub.IsAvailableCommand() {
+						continue // such as __complete
+					}
 					names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
 				}
 			}

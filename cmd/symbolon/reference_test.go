@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write the generated references")
 
-// TestReferencesAreCurrent keeps the generated pages in docs/operate equal to
-// what the program has. Run it with -update after a change.
+// TestReferencesAreCurrent checks the generated pages in docs/operate. Run it with
+// -update after a change.
 func TestReferencesAreCurrent(t *testing.T) {
 	for name, write := range map[string]func(io.Writer) error{
 		"configuration.md": config.Reference,

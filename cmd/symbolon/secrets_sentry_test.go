@@ -77,8 +77,8 @@ func credited(at string, next func() string) (sources, ids []string) {
 	return sources, ids
 }
 
-// repeating is a server that repeats secrets in the way that a path begins with,
-// and has what is wanted for who brings any.
+// repeating returns a server that repeats the secrets of a request, in the way that
+// is selected by the start of the path.
 func repeating(t *testing.T, ways map[string]http.HandlerFunc) *trial.Upstream {
 	up := trial.NewUpstream(t)
 	up.Do("", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

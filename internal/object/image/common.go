@@ -9,7 +9,7 @@ import (
 	"symbolon/internal/object/units"
 )
 
-// common is what the formats of binaries share.
+// common has the parts that the formats of binaries share.
 type common struct {
 	*units.Image
 	in       object.Input
@@ -30,7 +30,7 @@ func (c *common) setGo(t *gopcln.Table) {
 	c.isGo = true
 }
 
-// features adds what the units are of use for.
+// features adds the features of the units.
 func (c *common) features(f object.Features) object.Features {
 	if c.dwarf != nil {
 		f |= c.dwarf.Features()
