@@ -101,3 +101,11 @@ func TestFunctionsOfPDBsHaveTheirPublicNames(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
+
+func TestWithoutInlinesAPDBAnswersForTheCalledFunction(t *testing.T) {
+	name := filepath.Join("..", "object", "testdata", "corpus", "win-x86_64.pdb")
+	got := output(t, "llvm-symbolizer", "--functions=short", "--no-inlines", "-e", name, "0x101c")
+	if want := "kiln::load\nc:\\corpus\\src\\kiln.cc:28:"; !strings.HasPrefix(got, want) {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}

@@ -130,12 +130,15 @@ func (t *llvmTool) all(p *program, addr uint64) []llvmFrame {
 	return frames
 }
 
-// outer returns the frame of the called function, with the line of the innermost
-// one.
+// outer returns the frame of the called function: with the line of the innermost
+// one, or in PDBs with its own.
 func (t *llvmTool) outer(p *program, addr uint64) llvmFrame {
 	frames := t.all(p, addr)
 	f, last := frames[0], &frames[len(frames)-1]
-	if t.functions == "linkage" {
+	switch {
+	case p.obj.Info().Kind == "pdb":
+		return *last
+	case t.functions == "linkage":
 		f.name, f.start = last.name, last.start
 	}
 	return f
@@ -225,6 +228,8 @@ func (t *llvmTool) name(p *program, name string) string {
 	switch {
 	case t.functions == "none":
 		return ""
+	case t.functions == "short" && p.obj.Info().Kind == "pdb":
+		return demangle.Name(t.plain(p, name), demangle.NoParams)
 	case t.functions == "short":
 		return shortName(name)
 	case !t.demangle:
@@ -233,12 +238,19 @@ func (t *llvmTool) name(p *program, name string) string {
 	return t.readable(p, name)
 }
 
+// plain returns a name, without the decoration of C if it has one.
+func (t *llvmTool) plain(p *program, name string) string {
+	info := p.obj.Info()
+	if info.Kind == "pdb" && info.Module.Arch == ident.ArchX86 && demangle.Name(name, demangle.LLVM) == name {
+		return plainC(name)
+	}
+	return name
+}
+
 // readable returns a demangled name.
 func (t *llvmTool) readable(p *program, name string) string {
-	text := demangle.Name(name, demangle.LLVM)
-	switch info := p.obj.Info(); {
-	case text == name && info.Kind == "pdb" && info.Module.Arch == ident.ArchX86:
-		return demangle.Name(plainC(name), demangle.LLVM)
+	text := demangle.Name(t.plain(p, name), demangle.LLVM)
+	switch {
 	case !t.is14 || strings.HasPrefix(name, "?"):
 		return text
 	}
