@@ -52,17 +52,23 @@ const maxNested = 2
 // archive collects the objects of the members of an archive.
 type archive struct {
 	opener
-	kind    kind
-	members int
-	objects []*object.Object
-	first   error // of a member that looks like a debug file and cannot be read
-	damage  object.Damage
+	kind        kind
+	members     int
+	objects     []*object.Object
+	first       error // of a member that looks like a debug file and cannot be read
+	malformed   object.Damage
+	unsupported object.Damage
 }
 
 // note notes a member that cannot be read. It is reported as damage of the objects
-// of the others.
+// of the others. Members of an unsupported form are reported for ar alone, which
+// contains objects; in others, files that only look like debug files are normal.
 func (a *archive) note(name string, err error) {
-	if fault.KindOf(err) != fault.Malformed {
+	d := &a.malformed
+	switch k := fault.KindOf(err); {
+	case k == fault.Unsupported && a.kind == kindAr:
+		d = &a.unsupported
+	case k != fault.Malformed:
 		return
 	}
 	if a.first == nil {
@@ -72,13 +78,13 @@ func (a *archive) note(name string, err error) {
 	if name != "" {
 		place = fmt.Sprintf("member %q: %s", name, place)
 	}
-	if a.damage.Count++; len(a.damage.Places) < object.MaxPlaces {
-		a.damage.Places = append(a.damage.Places, place)
+	if d.Count++; len(d.Places) < object.MaxPlaces {
+		d.Places = append(d.Places, place)
 	}
 }
 
 func (o opener) openArchive(k kind, src bin.Source) (*object.File, error) {
-	a := &archive{kind: k, opener: o}
+	a := &archive{kind: k, opener: o, malformed: object.Damage{Kind: "damaged members"}, unsupported: object.Damage{Kind: "unsupported members"}}
 	a.budget = o.budgetFor(src)
 	if a.depth++; a.depth > maxNested {
 		return nil, fault.New(fault.Unsupported, kindNames[k], "unsupported archive in an archive")
@@ -107,17 +113,21 @@ func (o opener) openArchive(k kind, src bin.Source) (*object.File, error) {
 	if err != nil {
 		a.note("", err)
 	}
-	if a.damage.Kind = "damaged members"; a.damage.Count > 0 {
+	for _, d := range []object.Damage{a.malformed, a.unsupported} {
 		for _, o := range a.objects {
-			o.AddDamage(a.damage)
+			if d.Count > 0 {
+				o.AddDamage(d)
+			}
 		}
 	}
 	return object.NewFile(kindNames[k], a.objects), nil
 }
 
-// add opens a member.
+// add opens a member, if it begins as a debug file does.
 func (a *archive) add(name string, src bin.Source) {
-	if a.members++; src.Size() == 0 {
+	a.members++
+	head, err := bin.Read(src, 0, int(min(headSize, src.Size())))
+	if err != nil || sniff(head) == kindUnknown {
 		return
 	}
 	f, err := a.open(src)

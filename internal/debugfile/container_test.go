@@ -441,3 +441,32 @@ func TestLargeMembersOfCabinetsGoToTheSpace(t *testing.T) {
 		t.Errorf("%s, %d bytes of space", show(f.Objects()[0], frames), s.taken)
 	}
 }
+
+// Members for link-time optimization have no machine code until they are linked.
+func TestMembersWithoutMachineCodeAreTold(t *testing.T) {
+	const section = ".gnu.lto_.lto.3f"
+	slim := func(code int) []byte {
+		e := &fixture.ELF{Wide: true, Type: 1, Machine: 62}
+		e.Add(fixture.ELFSection{Name: ".text", Type: 1, Flags: 6, Data: make([]byte, code)})
+		e.Add(fixture.ELFSection{Name: section, Type: 1, Data: []byte{12, 0, 0, 0, 1, 0, 0, 0}})
+		return e.Bytes()
+	}
+	windows := &fixture.PE{Machine: fixture.PEX64}
+	windows.Section(fixture.PESection{Name: section, Data: []byte{12, 0, 0, 0, 1, 0, 0, 0}})
+	for name, data := range map[string][]byte{
+		"bitcode": []byte("BC\xc0\xde5\x14\x00\x00"), "wrapped bitcode": []byte("\xde\xc0\x17\x0b\x00\x00\x00\x00"),
+		"object of GCC": slim(0), "object of GCC for Windows": windows.Object(false),
+	} {
+		f, err := debugfile.Open(bin.Bytes(arGNU(t, member{"a.o", data}, member{"b.o", oneELF("b")})), object.Options{})
+		if err != nil || len(f.Objects()) != 1 {
+			t.Fatalf("%s: %v", name, err)
+		}
+		told(t, f.Objects()[0], name, "unsupported members", `member "a.o": `, 1)
+		if _, err := debugfile.Open(bin.Bytes(arGNU(t, member{"a.o", data})), object.Options{}); err == nil || !strings.Contains(err.Error(), "missing machine code") {
+			t.Errorf("%s alone: %v", name, err)
+		}
+	}
+	if o := open(t, slim(4)); o.Info().BadRecords > 0 {
+		t.Errorf("an object that was linked from others: damage %+v", o.Info().Damage)
+	}
+}

@@ -25,6 +25,11 @@ func OpenCOFF(src bin.Source, in object.Input) (*object.Object, error) {
 	}
 	b := &peFile{f: f, budget: in.Budget, starts: func() []uint32 { return nil }}
 	layout, left := layCode(f)
+	if i := slices.IndexFunc(f.Sections, func(s pe.Section) bool { return isGCC(s.Name) }); i >= 0 {
+		if head, _ := f.Data(&f.Sections[i]); isSlim(layout, head) {
+			return nil, missingCode("coff")
+		}
+	}
 	// CodeView has readable names only; the mangled ones are those of symbols.
 	traits := units.Traits{Renamed: in.Written && has(f, ".debug$S") && !has(f, ".debug_info")}
 	b.common = common{Image: units.New(in, layout, b, traits), in: in}

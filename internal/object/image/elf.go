@@ -3,6 +3,7 @@ package image
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"symbolon/internal/bin"
@@ -33,6 +34,11 @@ func OpenELF(src bin.Source, in object.Input) (*object.Object, error) {
 	layout := units.Layout{Bases: []uint64{f.LoadAddress()}}
 	if f.Type == elf.TypeRel {
 		layout = b.lay()
+		if i := slices.IndexFunc(f.Sections, func(s elf.Section) bool { return isGCC(s.Name) }); i >= 0 {
+			if head, _ := f.Data(&f.Sections[i]); isSlim(layout, head) {
+				return nil, missingCode("elf")
+			}
+		}
 	}
 	b.common = common{Image: units.New(in, layout, b, units.Traits{}), in: in, buildID: f.BuildID(), shared: f.SharedID()}
 	b.openSections()
