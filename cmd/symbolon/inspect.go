@@ -75,6 +75,7 @@ type inspected struct {
 	CodeFile    string      `json:"code_file,omitempty"`
 	CodeID      string      `json:"code_id,omitempty"`
 	LoadAddress string      `json:"load_address"`
+	Overlapping int         `json:"overlapping_sections,omitempty"`
 	Symbols     bool        `json:"has_symbols"`
 	Debug       bool        `json:"has_debug_info"`
 	Unwind      bool        `json:"has_unwind_info"`
@@ -109,8 +110,8 @@ func inspectObject(info object.Info, needs []object.Need) inspected {
 		Format: info.Kind, Name: info.Name, Kind: info.Type, Arch: info.Module.Arch.String(),
 		DebugFile: info.Module.DebugFile, DebugID: info.Module.DebugID.String(), BreakpadID: info.Module.DebugID.Breakpad(),
 		CodeFile: info.Module.CodeFile, CodeID: info.Module.CodeID.String(),
-		LoadAddress: fmt.Sprintf("0x%x", info.LoadAddress),
-		Symbols:     has(object.HasSymbols), Debug: has(object.HasDebug), Unwind: has(object.HasUnwind), Sources: has(object.HasSources),
+		LoadAddress: fmt.Sprintf("0x%x", info.LoadAddress), Overlapping: info.Overlapping,
+		Symbols: has(object.HasSymbols), Debug: has(object.HasDebug), Unwind: has(object.HasUnwind), Sources: has(object.HasSources),
 		Producer: info.Producer, Functions: info.Counts.Functions, Publics: info.Counts.Publics, Bad: info.BadRecords,
 	}
 	if info.Module.DebugID.IsZero() {
@@ -146,6 +147,9 @@ func (x *inspected) print(e *env) {
 	line("code file", x.CodeFile)
 	line("code id", x.CodeID)
 	line("load address", x.LoadAddress)
+	if x.Overlapping > 0 {
+		line("code", fmt.Sprintf("%d sections that begin at address 0", x.Overlapping))
+	}
 	line("producer", x.Producer)
 	say(e.stdout, "%-13s %s, %s\n", "has", counted(x.Functions, "function"), counted(x.Publics, "public symbol"))
 	for _, f := range []struct {

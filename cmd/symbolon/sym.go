@@ -11,6 +11,7 @@ import (
 
 	"symbolon/internal/companion"
 	"symbolon/internal/ident"
+	"symbolon/internal/object"
 	"symbolon/internal/scratch"
 	"symbolon/internal/standin"
 	"symbolon/internal/symwrite"
@@ -42,6 +43,7 @@ start begins after that function.`,
 			if err != nil {
 				return err
 			}
+			warnOverlap(e, args[0], obj.Info())
 			standin.ReportDamage(e.stderr, args[0], obj.Info())
 			return nil
 		},
@@ -75,6 +77,7 @@ the records cannot express is omitted.`,
 			if err != nil {
 				return err
 			}
+			warnOverlap(e, args[0], d.Object().Info())
 			standin.ReportDamage(e.stderr, args[0], d.Object().Info())
 			return nil
 		},
@@ -83,4 +86,11 @@ the records cannot express is omitted.`,
 	fs.StringVar(&out, "out", "-", "write to `FILE`; - is standard output")
 	objectFlags(fs, &open)
 	return c
+}
+
+// warnOverlap prints that records of an object file have the same addresses.
+func warnOverlap(e *env, name string, info object.Info) {
+	if info.Overlapping > 0 {
+		say(e.stderr, "%s: %d sections of code begin at address 0, so their records overlap; link the object first\n", name, info.Overlapping)
+	}
 }

@@ -397,3 +397,16 @@ func cfiOf(t *testing.T, o *object.Object) string {
 	}
 	return b.String()
 }
+
+func TestSectionsWithoutPlaceAreTold(t *testing.T) {
+	const most = 65535 / 3
+	e := &fixture.ELF{Wide: true, Type: 1, Machine: 62}
+	for range most + 2 {
+		e.Add(fixture.ELFSection{Name: ".text", Type: 1, Flags: 6, Data: []byte{0xc3}})
+	}
+	o := open(t, e.Bytes())
+	told(t, o, "two sections", "sections of code without place", "2 beyond the first 21845", 1)
+	if got := o.Info().Overlapping; got != most {
+		t.Errorf("%d sections overlap, want %d", got, most)
+	}
+}

@@ -29,6 +29,7 @@ type Info struct {
 	Name        string // of the object in a file that names its objects
 	Type        string // the purpose of the file: "dbg", "exe", "lib", "rel", …
 	LoadAddress uint64 // the base that was subtracted from the addresses in the file
+	Overlapping int    // sections of code that all begin at address 0, in an object file with several
 	Features    Features
 	// SourceServer is the version control system that a PDB was indexed for:
 	// "git", "perforce" or "other".

@@ -1,7 +1,6 @@
 package image
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -33,9 +32,7 @@ func OpenCOFF(src bin.Source, in object.Input) (*object.Object, error) {
 	// CodeView has readable names only; the mangled ones are those of symbols.
 	traits := units.Traits{Renamed: in.Written && has(f, ".debug$S") && !has(f, ".debug_info")}
 	b.common = common{Image: units.New(in, layout, b, traits), in: in}
-	if left > 0 {
-		b.Found.Add("sections of code without place", fmt.Sprintf("%d beyond the first %d", left, len(layout.Parts)))
-	}
+	b.foundLeft(left)
 	if b.openDWARF(); b.dwarf == nil {
 		b.openCodeView(src.Size())
 	}

@@ -1,6 +1,7 @@
 package image
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -30,6 +31,22 @@ func (c *common) base() *common { return c }
 func (c *common) setGo(t *gopcln.Table) {
 	units.NewGo(c.Image, t)
 	c.isGo = true
+}
+
+// overlapping returns the number of sections of code that begin at address 0, if
+// that is more than one.
+func (c *common) overlapping() int {
+	if len(c.Parts) < 2 {
+		return 0
+	}
+	return len(c.Parts)
+}
+
+// foundLeft notes sections of code for which there is no place.
+func (c *common) foundLeft(n int) {
+	if n > 0 {
+		c.Found.Add("sections of code without place", fmt.Sprintf("%d beyond the first %d", n, len(c.Parts)))
+	}
 }
 
 // features adds the features of the units.

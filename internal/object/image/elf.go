@@ -31,9 +31,9 @@ func OpenELF(src bin.Source, in object.Input) (*object.Object, error) {
 	f.Clone = budget.Clone
 	b := &elfFile{f: f, budget: budget}
 	budget.Ahead = b.packed()
-	layout := units.Layout{Bases: []uint64{f.LoadAddress()}}
+	layout, left := units.Layout{Bases: []uint64{f.LoadAddress()}}, 0
 	if f.Type == elf.TypeRel {
-		layout = b.lay()
+		layout, left = b.lay()
 		if i := slices.IndexFunc(f.Sections, func(s elf.Section) bool { return isGCC(s.Name) }); i >= 0 {
 			if head, _ := f.Data(&f.Sections[i]); isSlim(layout, head) {
 				return nil, missingCode("elf")
@@ -41,6 +41,7 @@ func OpenELF(src bin.Source, in object.Input) (*object.Object, error) {
 		}
 	}
 	b.common = common{Image: units.New(in, layout, b, units.Traits{}), in: in, buildID: f.BuildID(), shared: f.SharedID()}
+	b.foundLeft(left)
 	b.openSections()
 	b.attachOwn()
 	b.openGo()
@@ -65,10 +66,10 @@ type elfFile struct {
 }
 
 // lay gives the sections of a relocatable file addresses of their own. Each
-// section of code becomes a part of the image.
-func (b *elfFile) lay() units.Layout {
+// section of code becomes a part of the image. It returns the number of those for
+// which there is no place.
+func (b *elfFile) lay() (l units.Layout, left int) {
 	b.addrs = make([]uint64, len(b.f.Sections))
-	l := units.Layout{Parts: []dwarf.Range{}}
 	at := uint64(0)
 	for i := range b.f.Sections {
 		s := &b.f.Sections[i]
@@ -76,16 +77,20 @@ func (b *elfFile) lay() units.Layout {
 			continue
 		}
 		b.addrs[i] = at
-		if s.Flags&elf.FlagExec != 0 && s.Size > 0 && len(l.Parts) < units.MaxParts {
+		switch {
+		case s.Flags&elf.FlagExec == 0 || s.Size == 0:
+		case len(l.Parts) == units.MaxParts:
+			left++
+		default:
 			l.Bases = append(l.Bases, at)
 			l.Parts = append(l.Parts, dwarf.Range{Start: at, End: at + s.Size})
 		}
 		at = (at + s.Size + layGap) &^ (layGap - 1)
 	}
 	if len(l.Parts) == 0 {
-		return units.Layout{Bases: []uint64{0}, Parts: []dwarf.Range{{}}}
+		l = units.Layout{Bases: []uint64{0}, Parts: []dwarf.Range{{}}}
 	}
-	return l
+	return l, left
 }
 
 // layGap keeps sections apart that do not touch in memory.
@@ -323,7 +328,8 @@ func (b *elfFile) SymbolLimit(addr uint64) uint64 {
 func (b *elfFile) info() object.Info {
 	f := b.f
 	info := object.Info{
-		Kind: "elf", Type: f.Kind(), LoadAddress: f.LoadAddress(),
+		Overlapping: b.overlapping(),
+		Kind:        "elf", Type: f.Kind(), LoadAddress: f.LoadAddress(),
 		Module: elfModule(f),
 	}
 	b.f.Symbols(func(elf.Symbol) bool { info.Features |= object.HasSymbols; return false })

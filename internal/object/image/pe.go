@@ -271,7 +271,8 @@ func (b *peFile) openGo() {
 func (b *peFile) info() object.Info {
 	f := b.f
 	info := object.Info{
-		Kind: "pe", Type: f.Kind(), LoadAddress: f.ImageBase,
+		Overlapping: b.overlapping(),
+		Kind:        "pe", Type: f.Kind(), LoadAddress: f.ImageBase,
 		Module: peModule(f),
 	}
 	f.Symbols(func(pe.Symbol) bool { info.Features |= object.HasSymbols; return false })
