@@ -1,0 +1,190 @@
+package minidump
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/fault"
+	"symbolon/internal/ident"
+)
+
+// Errors of Open. Their texts are the names that rust-minidump prints.
+var (
+	ErrMissingHeader     = errors.New("MissingHeader")
+	ErrHeaderMismatch    = errors.New("HeaderMismatch")
+	ErrVersionMismatch   = errors.New("VersionMismatch")
+	ErrMissingDirectory  = errors.New("MissingDirectory")
+	ErrMissingThreadList = errors.New("MissingThreadList")
+	ErrMissingSystemInfo = errors.New("MissingSystemInfo")
+)
+
+// A File is an open minidump.
+type File struct {
+	Time      uint32 // when it was written, in seconds since 1970
+	Streams   []Stream
+	System    *System
+	Threads   []Thread
+	Exception *Exception // nil: the process did not crash
+	Breakpad  *Breakpad  // nil: missing
+	Modules   []Module   // the program first; addresses may overlap
+	Unloaded  []Unloaded
+	Memory    Memory
+	Problems  []Problem
+
+	reader reader
+}
+
+const (
+	magic        = 0x504d444d
+	magicSwapped = 0x4d444d50
+	version      = 0xa793
+)
+
+// Open reads the lists of a minidump. See the package comment for damage; errors
+// wrap ErrMissingHeader and those after it. Memory is read from src in place, so src
+// should be the result of bin.InPlace.
+func Open(src bin.Source) (*File, error) {
+	f := &File{reader: reader{src: src, order: binary.LittleEndian, text: maxText}}
+	r := &f.reader
+	if err := f.readDirectory(); err != nil {
+		return nil, err
+	}
+	if !set(f, SystemInfo, &f.System, r.system) {
+		return nil, f.missing(SystemInfo, ErrMissingSystemInfo)
+	}
+	r.sys = f.System
+	if !set(f, ThreadList, &f.Threads, r.threads) {
+		return nil, f.missing(ThreadList, ErrMissingThreadList)
+	}
+	set(f, ThreadNames, &f.Threads, func(l Location) ([]Thread, error) { return r.threadNames(l, f.Threads) })
+	set(f, Exceptions, &f.Exception, r.exception)
+	set(f, BreakpadInfo, &f.Breakpad, r.breakpad)
+	set(f, ModuleList, &f.Modules, r.modules)
+	set(f, UnloadedModuleList, &f.Unloaded, r.unloaded)
+	f.readMemory()
+	f.Problems = r.problems
+	return f, nil
+}
+
+// readDirectory reads the header and the list of streams.
+func (f *File) readDirectory() error {
+	const place = "minidump, header"
+	r := &f.reader
+	c, err := r.cursor(Location{0, 32})
+	if err != nil {
+		return fault.New(fault.Malformed, place, "%w: the file has %d bytes", ErrMissingHeader, r.src.Size())
+	}
+	signature := c.U32()
+	if signature == magicSwapped {
+		r.order = binary.BigEndian
+		c, _ = r.cursor(Location{0, 32})
+		signature = c.U32()
+	}
+	if signature != magic {
+		return fault.New(fault.Malformed, place, "%w: invalid signature %#x", ErrHeaderMismatch, signature)
+	}
+	if v := c.U32(); v&0xffff != version {
+		return fault.New(fault.Malformed, place, "%w: version %#x", ErrVersionMismatch, v)
+	}
+	count, off := uint64(c.U32()), int64(c.U32())
+	c.Skip(4)
+	f.Time = c.U32()
+	err = r.entries(off, 12, count, maxEntries, func(c *bin.Cursor) {
+		f.Streams = append(f.Streams, Stream{StreamType(c.U32()), location(c)})
+	})
+	if err != nil {
+		return fault.New(fault.Malformed, "minidump, directory", "%w: %w", ErrMissingDirectory, err)
+	}
+	return nil
+}
+
+// set reads the last stream of a type that is not damaged to dst.
+func set[T any](f *File, t StreamType, dst *T, read func(Location) (T, error)) bool {
+	for _, s := range slices.Backward(f.Streams) {
+		if s.Type != t {
+			continue
+		}
+		v, err := read(s.Location)
+		if err == nil {
+			*dst = v
+			return true
+		}
+		f.reader.problem(t.String(), s.Off, "%v", err)
+	}
+	return false
+}
+
+// missing returns the error for a required stream.
+func (f *File) missing(t StreamType, name error) error {
+	place := "minidump, " + t.String()
+	if p := f.reader.problems; len(p) > 0 && p[len(p)-1].Place == t.String() {
+		return fault.New(fault.Malformed, place, "%w: offset %#x: %s", name, p[len(p)-1].Off, p[len(p)-1].Reason)
+	}
+	return fault.New(fault.Malformed, place, "%w: the file does not have this stream", name)
+}
+
+// readMemory joins all ranges of memory. A thread without a valid stack gets the
+// range at its address.
+func (f *File) readMemory() {
+	r := &f.reader
+	var wide, ranges []Range
+	set(f, Memory64List, &wide, r.memory64List)
+	set(f, MemoryList, &ranges, r.memoryList)
+	ranges = append(wide, ranges...)
+	for _, t := range f.Threads {
+		if r.isRange(t.Stack) {
+			ranges = append(ranges, t.Stack)
+		}
+	}
+	f.Memory = newMemory(r.src, ranges)
+	for i := range f.Threads {
+		if t := &f.Threads[i]; !r.isRange(t.Stack) {
+			t.Stack, _ = f.Memory.Region(t.Stack.Addr)
+		}
+	}
+}
+
+// Context reads the registers of a thread or exception.
+func (f *File) Context(l Location) (*Context, error) { return f.reader.context(l) }
+
+// BigEndian reports the byte order of the file and its memory.
+func (f *File) BigEndian() bool { return f.reader.order == binary.BigEndian }
+
+// system reads the system information.
+func (r *reader) system(l Location) (*System, error) {
+	c, err := r.cursor(Location{l.Off, min(l.Size, 56)})
+	if err != nil {
+		return nil, err
+	}
+	s := &System{order: r.order, Arch: ident.ArchUnknown}
+	s.cpu, s.Level, s.Revision = c.U16(), c.U16(), c.U16()
+	s.CPUs = c.U8()
+	c.Skip(1)
+	s.Major, s.Minor, s.Build, s.Platform = c.U32(), c.U32(), c.U32(), c.U32()
+	pack := int64(c.U32())
+	c.Skip(4)
+	copy(s.details[:], c.Bytes(len(s.details)))
+	if c.Err() != nil {
+		return nil, fmt.Errorf("%d bytes are too few", l.Size)
+	}
+	for _, p := range platforms {
+		if p.id == s.Platform {
+			s.OS = p.os
+		}
+	}
+	for _, x := range cpus {
+		if x.id == s.cpu {
+			s.Wide, s.Arch = !x.narrow, x.arch
+			if r.order == binary.LittleEndian {
+				s.Arch = x.little
+			}
+		}
+	}
+	if pack != 0 {
+		s.ServicePack, _ = r.name("service pack", pack)
+	}
+	return s, nil
+}

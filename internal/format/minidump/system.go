@@ -1,0 +1,236 @@
+package minidump
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/ident"
+)
+
+// OS is an operating system.
+type OS uint8
+
+const (
+	UnknownOS OS = iota
+	Windows
+	MacOS
+	IOS
+	Linux
+	Solaris
+	Android
+	PS3
+	NaCl
+)
+
+// platforms maps the numbers of platforms to systems and their names. Those of
+// Windows are 1, 2 and 3.
+var platforms = [...]struct {
+	id   uint32
+	os   OS
+	name string
+}{
+	{1, Windows, "Windows NT"},
+	{2, Windows, "Windows NT"},
+	{3, Windows, "Windows NT"},
+	{0x8101, MacOS, "Mac OS X"},
+	{0x8102, IOS, "iOS"},
+	{0x8201, Linux, "Linux"},
+	{0x8202, Solaris, "Solaris"},
+	{0x8203, Android, "Android"},
+	{0x8204, PS3, "PS3"},
+	{0x8205, NaCl, "NaCl"},
+}
+
+// Numbers of CPUs.
+const (
+	cpuX86      = 0
+	cpuMIPS     = 1
+	cpuPPC      = 3
+	cpuARM      = 5
+	cpuAMD64    = 9
+	cpuX86Win64 = 10
+	cpuARM64    = 12
+	cpuSPARC    = 0x8001
+	cpuPPC64    = 0x8002
+	cpuARM64Old = 0x8003
+	cpuMIPS64   = 0x8004
+	cpuRISCV    = 0x8005
+	cpuRISCV64  = 0x8006
+)
+
+var cpus = [...]struct {
+	id           uint16
+	name         string
+	little, arch ident.Arch
+	narrow       bool // addresses of 32 bits
+}{
+	{cpuX86, "x86", ident.ArchX86, ident.ArchX86, true},
+	{cpuMIPS, "mips", ident.ArchMIPSel, ident.ArchMIPS, true},
+	{cpuPPC, "ppc", ident.ArchPPC, ident.ArchPPC, true},
+	{cpuARM, "arm", ident.ArchARM, ident.ArchARM, true},
+	{cpuAMD64, "amd64", ident.ArchX86_64, ident.ArchX86_64, false},
+	{cpuX86Win64, "x86", ident.ArchX86, ident.ArchX86, true},
+	{cpuARM64, "arm64", ident.ArchARM64, ident.ArchARM64, false},
+	{cpuSPARC, "sparc", ident.ArchSPARC, ident.ArchSPARC, true},
+	{cpuPPC64, "ppc64", ident.ArchPPC64le, ident.ArchPPC64, false},
+	{cpuARM64Old, "arm64", ident.ArchARM64, ident.ArchARM64, false},
+	{cpuMIPS64, "mips64", ident.ArchMIPS64el, ident.ArchMIPS64, false},
+	{cpuRISCV, "riscv", ident.ArchRISCV32, ident.ArchRISCV32, true},
+	{cpuRISCV64, "riscv64", ident.ArchRISCV64, ident.ArchRISCV64, false},
+}
+
+// System describes the machine and its operating system.
+type System struct {
+	OS                  OS
+	Platform            uint32 // number of the system
+	Arch                ident.Arch
+	Wide                bool // addresses of 64 bits
+	CPUs                uint8
+	Level, Revision     uint16 // of the CPU
+	Major, Minor, Build uint32 // version of the system
+	ServicePack         string // or what other systems than Windows have: a build, a text of uname
+
+	cpu     uint16
+	details [24]byte // of the CPU
+	order   binary.ByteOrder
+}
+
+// CPU returns the name of the CPU in the output of peers, in which arm64 has one
+// name.
+func (s *System) CPU() string {
+	for _, x := range cpus {
+		if x.id == s.cpu {
+			return x.name
+		}
+	}
+	return "unknown"
+}
+
+// OSName returns the name of the system in the output of peers, for an unknown
+// one its number.
+func (s *System) OSName() string {
+	for _, p := range platforms {
+		if p.id == s.Platform {
+			return p.name
+		}
+	}
+	return fmt.Sprintf("%#x", s.Platform)
+}
+
+// address removes the sign extension of an address of 32 bits.
+func (s *System) address(a uint64) uint64 {
+	if !s.Wide && s.Arch != ident.ArchUnknown && a>>31 == 1<<33-1 {
+		a &= 1<<32 - 1
+	}
+	return a
+}
+
+// Version returns the version of the system and its build, which may be empty.
+// Linux has both in the text of uname -srvmo.
+func (s *System) Version() (version, build string) {
+	version = fmt.Sprintf("%d.%d.%d", s.Major, s.Minor, s.Build)
+	build = strings.TrimSpace(s.ServicePack)
+	if version != "0.0.0" || s.OS != Linux {
+		return version, build
+	}
+	words := strings.Split(build, " ")
+	if len(words) < 2 {
+		return version, build
+	}
+	last := len(words) - 1
+	if words[last] == "Linux/GNU" {
+		last--
+	}
+	return words[1], strings.Join(words[2:max(last, 2)], " ")
+}
+
+// CPUInfo describes the CPU as the peers do. It is empty for a CPU that they do
+// not describe.
+func (s *System) CPUInfo() string {
+	c := bin.NewCursor(s.details[:], s.order)
+	model := fmt.Sprintf("family %d model %d stepping %d", s.Level, s.Revision>>8, s.Revision&0xff)
+	switch s.cpu {
+	case cpuAMD64:
+		return model
+	case cpuX86, cpuX86Win64:
+		if vendor := strings.TrimRight(string(c.Bytes(12)), "\x00"); vendor != "" {
+			return strings.ToValidUTF8(vendor, "\ufffd") + " " + model
+		}
+		return model
+	case cpuARM:
+		return armInfo(s.Level, c.U32(), c.U32())
+	}
+	return ""
+}
+
+// Names of ARM CPUs: the vendor is in the upper byte of the number, the part in
+// the bits of armPart.
+const armPart = 0xff00fff0
+
+var (
+	armVendors = map[uint32]string{0x41: "ARM", 0x51: "Qualcomm", 0x56: "Marvell", 0x69: "Intel/Marvell"}
+	armParts   = map[uint32]string{
+		0x4100c050: "Cortex-A5", 0x4100c080: "Cortex-A8", 0x4100c090: "Cortex-A9", 0x4100c0f0: "Cortex-A15",
+		0x4100c140: "Cortex-R4", 0x4100c150: "Cortex-R5", 0x4100b360: "ARM1136", 0x4100b560: "ARM1156", 0x4100b760: "ARM1176",
+		0x4100b020: "ARM11-MPCore", 0x41009260: "ARM926", 0x41009460: "ARM946", 0x41009660: "ARM966",
+		0x510006f0: "Krait", 0x510000f0: "Scorpion",
+	}
+	armFeatures = strings.Fields("swp half thumb 26bit fastmult fpa vfpv2 edsp java iwmmxt crunch thumbee neon vfpv3 vfpv3d16 tls vfpv4 idiva idivt")
+)
+
+// armInfo describes an ARM CPU by its number and the features that the kernel
+// reports.
+func armInfo(level uint16, id, features uint32) string {
+	text := fmt.Sprintf("ARMv%d", level)
+	if id != 0 {
+		vendor, ok := armVendors[id>>24]
+		if !ok {
+			vendor = fmt.Sprintf("vendor(%#x)", id>>24)
+		}
+		part, ok := armParts[id&armPart]
+		if !ok {
+			part = fmt.Sprintf("part(%#x)", id&armPart)
+		}
+		text += " " + vendor + " " + part
+	}
+	var has []string
+	for i, name := range armFeatures {
+		if features>>i&1 != 0 {
+			has = append(has, name)
+		}
+	}
+	if len(has) > 0 {
+		text += " features: " + strings.Join(has, ",")
+	}
+	return text
+}
+
+// moduleType returns the format of the system's binaries.
+func (s *System) moduleType() ident.Type {
+	switch s.OS {
+	case Windows:
+		return ident.TypePE
+	case MacOS, IOS:
+		return ident.TypeMachO
+	case Linux, Android:
+		return ident.TypeELF
+	}
+	return ident.TypeUnknown
+}
+
+// version reads a VS_FIXEDFILEINFO. Writers on other systems than those of
+// Microsoft and Apple store four numbers in it.
+func (s *System) version(c *bin.Cursor) string {
+	isValid := c.U32() == 0xfeef04bd && c.U32() == 0x00010000
+	a, b, x, y := c.U32(), c.U32(), c.U32(), c.U32()
+	c.Skip(28)
+	switch {
+	case !isValid:
+		return ""
+	case s.OS == Windows || s.OS == MacOS || s.OS == IOS:
+		return fmt.Sprintf("%d.%d.%d.%d", a>>16, a&0xffff, b>>16, b&0xffff)
+	}
+	return fmt.Sprintf("%d.%d.%d.%d", a, b, x, y)
+}
