@@ -96,7 +96,7 @@ func (f *File) readDirectory() error {
 		f.Streams = append(f.Streams, Stream{StreamType(c.U32()), location(c)})
 	})
 	if err != nil {
-		return fault.New(fault.Malformed, "minidump, directory", "%w: %w", ErrMissingDirectory, err)
+		return fault.New(fault.Malformed, "minidump, directory", "%w: %v", ErrMissingDirectory, err)
 	}
 	return nil
 }
