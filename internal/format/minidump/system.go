@@ -223,11 +223,11 @@ func (s *System) moduleType() ident.Type {
 // version reads a VS_FIXEDFILEINFO. Writers on other systems than those of
 // Microsoft and Apple store four numbers in it.
 func (s *System) version(c *bin.Cursor) string {
-	isValid := c.U32() == 0xfeef04bd && c.U32() == 0x00010000
+	signature, layout := c.U32(), c.U32()
 	a, b, x, y := c.U32(), c.U32(), c.U32(), c.U32()
 	c.Skip(28)
 	switch {
-	case !isValid:
+	case signature != 0xfeef04bd || layout != 0x00010000:
 		return ""
 	case s.OS == Windows || s.OS == MacOS || s.OS == IOS:
 		return fmt.Sprintf("%d.%d.%d.%d", a>>16, a&0xffff, b>>16, b&0xffff)
