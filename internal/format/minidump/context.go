@@ -1,7 +1,6 @@
 package minidump
 
 import (
-	"encoding/binary"
 	"fmt"
 	"strings"
 
@@ -101,25 +100,25 @@ func (r *reader) context(l Location) (*Context, error) {
 		c.Skip(x.at)
 		flags = c.U32()
 		if flags&x.flag != 0 && flags&^(ignored|x.flag) == 0 {
-			return x.read(b, r.order)
+			return r.registers(b, x)
 		}
 	}
 	return nil, fmt.Errorf("invalid flags %#x of %d bytes of registers of %s", flags, len(b), r.sys.CPU())
 }
 
-func (x *layout) read(b []byte, order binary.ByteOrder) (*Context, error) {
+// registers reads the registers of a layout. The registers of 64 bits of a CPU
+// with addresses of 32 bits are sign-extended.
+func (r *reader) registers(b []byte, x *layout) (*Context, error) {
 	t := &Context{Size: x.size, Registers: make([]Register, 0, maxRegisters)}
 	for _, run := range x.runs {
-		c := bin.NewCursor(b, order)
+		c := bin.NewCursor(b, r.order)
 		c.Skip(run.off)
 		for name := range strings.FieldsSeq(run.names) {
-			v := uint64(0)
 			if x.size == 8 {
-				v = c.U64()
+				t.Registers = append(t.Registers, Register{name, r.sys.address(c.U64())})
 			} else {
-				v = uint64(c.U32())
+				t.Registers = append(t.Registers, Register{name, uint64(c.U32())})
 			}
-			t.Registers = append(t.Registers, Register{name, v})
 		}
 		if c.Err() != nil {
 			return nil, fmt.Errorf("%d bytes are too few for registers", len(b))

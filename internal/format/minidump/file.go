@@ -27,12 +27,23 @@ type File struct {
 	Streams   []Stream
 	System    *System
 	Threads   []Thread
-	Exception *Exception // nil: the process did not crash
-	Breakpad  *Breakpad  // nil: missing
-	Modules   []Module   // the program first; addresses may overlap
+	Modules   []Module // the program first; addresses may overlap
 	Unloaded  []Unloaded
 	Memory    Memory
+	Mappings  []Mapping // sorted; nil: missing
+	LinuxMaps []Mapping // those of /proc/PID/maps, which are Mappings too unless Windows' are present; nil: missing
+	Handles   []Handle
+	MacCrash  []MacRecord
+	BootArgs  *string // of macOS
+	Client    []ClientStack
 	Problems  []Problem
+
+	// These are nil if they are missing.
+	Exception *Exception
+	Breakpad  *Breakpad
+	Assertion *Assertion
+	Crashpad  *Crashpad
+	Misc      *Misc
 
 	reader reader
 }
@@ -60,10 +71,22 @@ func Open(src bin.Source) (*File, error) {
 		return nil, f.missing(ThreadList, ErrMissingThreadList)
 	}
 	set(f, ThreadNames, &f.Threads, func(l Location) ([]Thread, error) { return r.threadNames(l, f.Threads) })
+	set(f, ThreadInfoList, &f.Threads, func(l Location) ([]Thread, error) { return r.threadInfo(l, f.Threads) })
 	set(f, Exceptions, &f.Exception, r.exception)
 	set(f, BreakpadInfo, &f.Breakpad, r.breakpad)
 	set(f, ModuleList, &f.Modules, r.modules)
 	set(f, UnloadedModuleList, &f.Unloaded, r.unloaded)
+	set(f, LinuxMaps, &f.LinuxMaps, r.maps)
+	if !set(f, MemoryInfoList, &f.Mappings, r.memoryInfo) {
+		f.Mappings = f.LinuxMaps
+	}
+	set(f, MiscInfo, &f.Misc, r.misc)
+	set(f, HandleData, &f.Handles, r.handles)
+	set(f, AssertionInfo, &f.Assertion, r.assertion)
+	set(f, CrashpadInfo, &f.Crashpad, r.crashpad)
+	set(f, MacCrashInfo, &f.MacCrash, r.macCrashInfo)
+	set(f, MacBootArgs, &f.BootArgs, r.bootArgs)
+	set(f, ClientStacks, &f.Client, r.clientStacks)
 	f.readMemory()
 	f.Problems = r.problems
 	return f, nil

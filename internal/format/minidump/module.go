@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"strings"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/ident"
@@ -56,7 +55,7 @@ func (r *reader) modules(l Location) (modules []Module, err error) {
 
 // unloaded reads the table of unloaded modules.
 func (r *reader) unloaded(l Location) (modules []Unloaded, err error) {
-	err = r.table(l, 24, maxEntries, func(c *bin.Cursor) {
+	err = r.table(l, 24, maxEntries, false, func(c *bin.Cursor) {
 		m := Unloaded{Base: r.sys.address(c.U64()), Size: uint64(c.U32())}
 		c.Skip(4)
 		m.CodeID = ident.PECodeID(c.U32(), uint32(m.Size))
@@ -110,7 +109,7 @@ func (r *reader) record(l Location, m *ident.Module, peID ident.CodeID) error {
 	if err := r.charge(int64(len(name))); err != nil {
 		return err
 	}
-	m.DebugFile = strings.ToValidUTF8(string(name), "\ufffd")
+	m.DebugFile = valid(name)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -85,16 +86,15 @@ func (r *reader) list(l Location, entry int64, most uint32, decode func(c *bin.C
 	return r.entries(l.Off, entry, uint64(count), most, decode)
 }
 
-// table calls decode for each entry of a table. A header of 16 bytes has a count
-// of 64 bits.
-func (r *reader) table(l Location, entry int64, most uint32, decode func(c *bin.Cursor)) error {
+// table calls decode for each entry of a table, whose count may be of 64 bits.
+func (r *reader) table(l Location, entry int64, most uint32, isWide bool, decode func(c *bin.Cursor)) error {
 	c, err := r.cursor(Location{l.Off, min(l.Size, 16)})
 	if err != nil {
 		return err
 	}
 	header, stride := int64(c.U32()), int64(c.U32())
 	count := uint64(0)
-	if header >= 16 {
+	if isWide {
 		count = c.U64()
 	} else {
 		count = uint64(c.U32())
@@ -171,3 +171,23 @@ func (r *reader) name(place string, off int64) (string, bool) {
 	}
 	return text, err == nil
 }
+
+// utf8 reads a string of Crashpad: its length, and its bytes.
+func (r *reader) utf8(place string, off int64) string {
+	head, err := r.cursor(Location{off, 4})
+	var b []byte
+	if err == nil {
+		b, err = r.bytes(Location{off + 4, int64(head.U32())})
+	}
+	if err == nil {
+		err = r.charge(int64(len(b)))
+	}
+	if err != nil {
+		r.problem(place, off, "%v", err)
+		return ""
+	}
+	return valid(b)
+}
+
+// valid returns b as text, with replacements for bytes that are not UTF-8.
+func valid(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }

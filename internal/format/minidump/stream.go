@@ -42,27 +42,37 @@ type Stream struct {
 	Location
 }
 
-// streamNames has the names of streams in the SDK and in the output of
-// rust-minidump.
-var streamNames = map[StreamType]string{
+// unreadNames has the names of streams that the package does not read, in the SDK
+// and in the output of rust-minidump.
+var unreadNames = map[StreamType]string{
 	0: "UnusedStream", 8: "ThreadExListStream", 10: "CommentStreamA", 11: "CommentStreamW", 13: "FunctionTable",
 	18: "HandleOperationListStream", 19: "TokenStream", 20: "JavaScriptDataStream", 21: "SystemMemoryInfoStream",
-	22: "ProcessVmCountersStream", 23: "IptTraceStream",
+	22: "ProcessVmCountersStream", 23: "IptTraceStream", 0x4767000a: "LinuxDsoDebug",
+}
+
+// streamNames has the names of the others.
+var streamNames = map[StreamType]string{
 	ThreadList: "ThreadListStream", ModuleList: "ModuleListStream", MemoryList: "MemoryListStream", Exceptions: "ExceptionStream",
 	SystemInfo: "SystemInfoStream", Memory64List: "Memory64ListStream", HandleData: "HandleDataStream",
 	UnloadedModuleList: "UnloadedModuleListStream", MiscInfo: "MiscInfoStream", MemoryInfoList: "MemoryInfoListStream",
 	ThreadInfoList: "ThreadInfoListStream", ThreadNames: "ThreadNamesStream",
 	BreakpadInfo: "BreakpadInfoStream", AssertionInfo: "AssertionInfoStream", LinuxCPUInfo: "LinuxCpuInfo",
 	LinuxProcStatus: "LinuxProcStatus", LinuxLSBRelease: "LinuxLsbRelease", LinuxCmdLine: "LinuxCmdLine",
-	LinuxEnviron: "LinuxEnviron", LinuxAuxv: "LinuxAuxv", LinuxMaps: "LinuxMaps", 0x4767000a: "LinuxDsoDebug",
-	CrashpadInfo: "CrashpadInfoStream", 0x4b6b0002: "StabilityReportStream", MacCrashInfo: "MozMacosCrashInfoStream",
+	LinuxEnviron: "LinuxEnviron", LinuxAuxv: "LinuxAuxv", LinuxMaps: "LinuxMaps",
+	CrashpadInfo: "CrashpadInfoStream", MacCrashInfo: "MozMacosCrashInfoStream",
 	MacBootArgs: "MozMacosBootargsStream", LinuxLimits: "MozLinuxLimits", SoftErrors: "MozSoftErrors",
 	ClientStacks: "SentryClientStacks",
 }
 
-// String returns the name of the stream, for an unknown one its number.
+// IsRead reports whether the package reads streams of the type.
+func (t StreamType) IsRead() bool { return streamNames[t] != "" }
+
+// IsKnown reports whether the type has a name.
+func (t StreamType) IsKnown() bool { return t.IsRead() || unreadNames[t] != "" }
+
+// String returns the name of the type, for an unknown one its number.
 func (t StreamType) String() string {
-	if name, ok := streamNames[t]; ok {
+	if name := streamNames[t] + unreadNames[t]; name != "" {
 		return name
 	}
 	return fmt.Sprintf("stream %#x", uint32(t))

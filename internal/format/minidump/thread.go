@@ -12,6 +12,7 @@ type Thread struct {
 	Name    string
 	IsNamed bool // the name may be empty
 	TEB     uint64
+	Start   uint64   // address of its function, 0 if unknown
 	Stack   Range    // Size 0: not in the file
 	Context Location // for File.Context
 }
@@ -42,6 +43,20 @@ func (r *reader) threadNames(l Location, threads []Thread) ([]Thread, error) {
 	for i := range threads {
 		t := &threads[i]
 		t.Name, t.IsNamed = names[t.ID]
+	}
+	return threads, err
+}
+
+// threadInfo returns threads with the addresses of their functions.
+func (r *reader) threadInfo(l Location, threads []Thread) ([]Thread, error) {
+	starts := map[uint32]uint64{}
+	err := r.table(l, 64, maxEntries, false, func(c *bin.Cursor) {
+		id := c.U32()
+		c.Skip(44)
+		starts[id] = r.sys.address(c.U64())
+	})
+	for i := range threads {
+		threads[i].Start = starts[threads[i].ID]
 	}
 	return threads, err
 }

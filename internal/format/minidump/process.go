@@ -1,0 +1,168 @@
+package minidump
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"unicode/utf16"
+
+	"symbolon/internal/bin"
+)
+
+// Misc describes the process. Linux has the id of the process in a text.
+type Misc struct {
+	PID        uint32
+	CreateTime uint32 // in seconds since 1970
+	HasPID     bool
+	HasTimes   bool
+}
+
+// misc reads the fields that all versions of the stream have.
+func (r *reader) misc(l Location) (*Misc, error) {
+	c, err := r.cursor(Location{l.Off, min(l.Size, 24)})
+	if err != nil {
+		return nil, err
+	}
+	c.Skip(4)
+	flags := c.U32()
+	m := &Misc{c.U32(), c.U32(), flags&1 != 0, flags&2 != 0}
+	if c.Skip(8); c.Err() != nil {
+		return nil, fmt.Errorf("%d bytes are too few", l.Size)
+	}
+	return m, nil
+}
+
+// An Assertion is a failed check of a program that was built by Microsoft's
+// compiler.
+type Assertion struct {
+	Expression, Function, File string
+	Line                       uint32
+	Kind                       string // empty if unknown
+}
+
+func (r *reader) assertion(l Location) (*Assertion, error) {
+	c, err := r.cursor(Location{l.Off, min(l.Size, 776)})
+	if err != nil {
+		return nil, err
+	}
+	a := &Assertion{}
+	for _, text := range []*string{&a.Expression, &a.Function, &a.File} {
+		*text = fixedText(c)
+	}
+	a.Line = c.U32()
+	switch c.U32() {
+	case 1:
+		a.Kind = "invalid parameter"
+	case 2:
+		a.Kind = "pure virtual call"
+	}
+	if c.Err() != nil {
+		return nil, fmt.Errorf("%d bytes are too few", l.Size)
+	}
+	return a, nil
+}
+
+// fixedText reads an array of 128 units of UTF-16, which a zero may end.
+func fixedText(c *bin.Cursor) string {
+	units := make([]uint16, 128)
+	n := len(units)
+	for i := range units {
+		if units[i] = c.U16(); units[i] == 0 {
+			n = min(n, i)
+		}
+	}
+	return string(utf16.Decode(units[:n]))
+}
+
+// A Handle is an open object of a process on Windows.
+type Handle struct {
+	Value            uint64
+	TypeName         *string // nil: missing
+	ObjectName       *string
+	Attributes       uint32
+	Access           uint32
+	Handles, Pointer uint32 // references to the object
+	Info             []ObjectInfo
+}
+
+// ObjectInfo is further data about a handle, whose layout depends on its type.
+type ObjectInfo struct {
+	Type uint32
+	Location
+}
+
+// maxInfo limits the chain of ObjectInfo of a handle. There are about ten types.
+const maxInfo = 16
+
+func (r *reader) handles(l Location) (handles []Handle, err error) {
+	err = r.table(l, 32, maxEntries, false, func(c *bin.Cursor) {
+		h := Handle{Value: c.U64()}
+		h.TypeName, h.ObjectName = r.handleName(c.U32()), r.handleName(c.U32())
+		h.Attributes, h.Access, h.Handles, h.Pointer = c.U32(), c.U32(), c.U32(), c.U32()
+		if c.Len() >= 8 {
+			h.Info = r.objectInfo(int64(c.U32()))
+		}
+		handles = append(handles, h)
+	})
+	return handles, err
+}
+
+func (r *reader) handleName(off uint32) *string {
+	if off == 0 {
+		return nil
+	}
+	name, ok := r.name("handle name", int64(off))
+	if !ok {
+		return nil
+	}
+	return &name
+}
+
+// objectInfo reads a chain of entries.
+func (r *reader) objectInfo(off int64) (chain []ObjectInfo) {
+	for off != 0 {
+		c, err := r.cursor(Location{off, 12})
+		if err != nil || len(chain) == maxInfo {
+			r.problem("handle information", off, "chain of more than %d entries, or beyond the file", len(chain))
+			return chain
+		}
+		next := int64(c.U32())
+		x := ObjectInfo{c.U32(), Location{off + 12, int64(c.U32())}}
+		if r.contains(x.Location) {
+			chain = append(chain, x)
+		}
+		off = next
+	}
+	return chain
+}
+
+// A Mapping is a range of addresses with its protection.
+type Mapping struct {
+	Addr, Size                     uint64
+	Readable, Writable, Executable bool
+	IsMapped                       bool // false: free or reserved
+	IsGuard                        bool // an access fails once
+}
+
+// memoryInfo reads the table of protections.
+func (r *reader) memoryInfo(l Location) (list []Mapping, err error) {
+	const (
+		protectRead, protectWrite, protectExecute, protectGuard = 0x66, 0xcc, 0xf0, 0x100
+		stateCommit                                             = 0x1000
+	)
+	err = r.table(l, 48, maxRanges, true, func(c *bin.Cursor) {
+		m := Mapping{Addr: r.sys.address(c.U64())}
+		c.Skip(16)
+		m.Size = c.U64()
+		state, protect := c.U32(), c.U32()
+		m.IsMapped, m.IsGuard = state == stateCommit, protect&protectGuard != 0
+		m.Readable, m.Writable, m.Executable = protect&protectRead != 0, protect&protectWrite != 0, protect&protectExecute != 0
+		list = append(list, m)
+	})
+	sortMappings(list)
+	return list, err
+}
+
+func sortMappings(list []Mapping) {
+	slices.SortStableFunc(list, func(a, b Mapping) int { return cmp.Compare(a.Addr, b.Addr) })
+}
