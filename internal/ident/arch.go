@@ -44,7 +44,8 @@ const (
 )
 
 // archNames lists the names of each Arch, the canonical one first. The others
-// are those of Breakpad, GNU, LLVM, Debian, Go, Microsoft and uname.
+// are those of Breakpad, GNU, LLVM, Debian, Go, Microsoft, Apple's crash
+// reports and uname.
 var archNames = [...][]string{
 	ArchUnknown:    {"unknown"},
 	ArchX86:        {"x86", "i386", "i486", "i586", "i686", "ia32", "386", "x86_unknown"},
@@ -60,7 +61,7 @@ var archNames = [...][]string{
 	ArchARMv7k:     {"armv7k"},
 	ArchARMv7m:     {"armv7m"},
 	ArchARMv7em:    {"armv7em"},
-	ArchARM64:      {"arm64", "aarch64", "arm64-v8a", "arm64_unknown"},
+	ArchARM64:      {"arm64", "aarch64", "arm-64", "arm64-v8a", "arm64_unknown"},
 	ArchARM64v8:    {"arm64v8"},
 	ArchARM64e:     {"arm64e"},
 	ArchARM64_32:   {"arm64_32", "arm64_32_unknown"},

@@ -84,7 +84,7 @@ func TestArchNames(t *testing.T) {
 	for name, want := range map[string]ident.Arch{
 		"x86": ident.ArchX86, "i386": ident.ArchX86, "i686": ident.ArchX86, "386": ident.ArchX86,
 		"x86_64": ident.ArchX86_64, "amd64": ident.ArchX86_64, "AMD64": ident.ArchX86_64, "x64": ident.ArchX86_64,
-		"arm64": ident.ArchARM64, "aarch64": ident.ArchARM64, "ARM64": ident.ArchARM64, "arm64e": ident.ArchARM64e,
+		"arm64": ident.ArchARM64, "aarch64": ident.ArchARM64, "ARM-64": ident.ArchARM64, "arm64e": ident.ArchARM64e,
 		"arm": ident.ArchARM, "armv7": ident.ArchARMv7, "ppc": ident.ArchPPC, "powerpc64": ident.ArchPPC64, "ppc64le": ident.ArchPPC64le,
 		"mipsel": ident.ArchMIPSel, "riscv": ident.ArchRISCV32, "riscv64": ident.ArchRISCV64, "s390x": ident.ArchS390x,
 		"loongarch64": ident.ArchLoong64, "wasm32": ident.ArchWasm32, "sparcv9": ident.ArchSPARC64,
