@@ -1,0 +1,48 @@
+package applecrash
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// MaxSize is the size of the largest report that is read. Usual ones have 20 KB
+// to 2 MB.
+const MaxSize = 16 << 20
+
+// maxParts bounds the lines of a text, and the values of JSON.
+const maxParts = 1 << 19
+
+// Read reads a report.
+func Read(text []byte) (*Report, error) {
+	if len(text) > MaxSize {
+		return nil, bad("size", "invalid report: has %d bytes, more than %d", len(text), MaxSize)
+	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		return readLines(text, 0)
+	}
+	if parts := bytes.Count(text, []byte{','}) + bytes.Count(text, []byte{'{'}); parts > maxParts {
+		return nil, bad("JSON", "invalid report: has more than %d values", maxParts)
+	}
+	var header, body json.RawMessage
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if err := dec.Decode(&header); err != nil {
+		return nil, bad("JSON", "invalid report: %w", err)
+	}
+	body = bytes.TrimSpace(text[dec.InputOffset():])
+	switch {
+	case len(body) == 0:
+		return readJSON(nil, header)
+	case body[0] == '{':
+		return readJSON(header, body)
+	}
+	return readLines(body, bytes.Count(text[:len(text)-len(body)], []byte{'\n'}))
+}
+
+// readLines reads a text that begins after a number of lines.
+func readLines(text []byte, line int) (*Report, error) {
+	if bytes.Count(text, []byte{'\n'}) > maxParts {
+		return nil, bad("text", "invalid report: has more than %d lines", maxParts)
+	}
+	return readText(string(text), line)
+}
