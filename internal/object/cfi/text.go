@@ -134,7 +134,7 @@ func (t *Text) change(dst []byte, reg uint16, rule frame.Rule, row *frame.Row) [
 		t.Untold++
 	}
 	dst = dst[:start]
-	if _, had := t.prev.Find(reg); had {
+	if _, had := t.prev.Find(reg); had || reg == row.RA && rule.Kind == frame.RuleUndefined { // the last frame of a stack
 		dst = append(append(append(dst, ' '), name...), ": .undef"...)
 	}
 	return dst

@@ -51,7 +51,7 @@ func TestCFITextRecordsChanges(t *testing.T) {
 		"STACK CFI 1004 .cfa: $rbp 16 +",
 		"STACK CFI 1006 .cfa: $rsp 8 + $rbp: $rbp")
 	wantFrameText(t, []byte{7, 16, 0x41, 8, 3, 0x41, 9, 3, 12, 0x41, 0x14, 3, 3, 0x41, 7, 3}, 0,
-		"STACK CFI INIT 1000 100 .cfa: $rsp 8 +",
+		"STACK CFI INIT 1000 100 .cfa: $rsp 8 + .ra: .undef",
 		"STACK CFI 1001 $rbx: $rbx",
 		"STACK CFI 1002 $rbx: $r12",
 		"STACK CFI 1003 $rbx: .cfa -24 +",
