@@ -101,6 +101,9 @@ func everyQuestion(t *testing.T, o *object.Object, what string, size int) {
 		t.Errorf("%s: unwind information: %v", what, err)
 	}
 	for _, addr := range addrs[:min(len(addrs), 100)] {
+		if err := o.CFIAt(addr, func(*sym.Unwind) error { return nil }); err != nil {
+			t.Errorf("%s: unwind information at %#x: %v", what, addr, err)
+		}
 		o.Line(addr)
 		o.Starts(addr)
 		o.Locals(addr)

@@ -35,6 +35,7 @@ func TestFilesOfTheKitAnswerLikeTheirTables(t *testing.T) {
 		for i, o := range f.Objects() {
 			files++
 			sameThroughTable(t, fmt.Sprint(path, " ", i), o)
+			checkUnwindAt(t, o)
 		}
 		return nil
 	})

@@ -160,6 +160,30 @@ func (o *Object) CFI(yield func(*sym.Unwind) error) (err error) {
 	return v.CFI(yield)
 }
 
+// CFIAt calls yield with the records of CFI for the code at an address, and reads
+// only these. There are at most three pieces of code that contain it: a
+// UnwindWindows with a program, one without, and an UnwindBegin with its changes, in
+// this order, which is the order of preference. Where several records of a kind
+// overlap, that is the UnwindWindows that starts last, and the UnwindBegin that
+// starts first.
+func (o *Object) CFIAt(addr uint64, yield func(*sym.Unwind) error) (err error) {
+	v, ok := o.view.(Unwinder)
+	if !ok {
+		return nil
+	}
+	defer RecoverFault(&err)()
+	contains := false // the records of a piece may be read with those of others
+	return v.CFIAt(addr, func(u *sym.Unwind) error {
+		if u.Kind != sym.UnwindChange {
+			contains = addr-u.Addr < u.Size
+		}
+		if !contains {
+			return nil
+		}
+		return yield(u)
+	})
+}
+
 // Rebase makes addresses relative to base, in a file without a base of its own. It
 // must come before all other use.
 func (o *Object) Rebase(base uint64) {

@@ -47,6 +47,8 @@ type Coder interface {
 // Unwinder is a View of a file with unwind information.
 type Unwinder interface {
 	CFI(yield func(*sym.Unwind) error) error
+	// CFIAt yields the records of some pieces of code, with those that contain addr.
+	CFIAt(addr uint64, yield func(*sym.Unwind) error) error
 }
 
 // Sourcer is a View of a file that has source files, or links to them.

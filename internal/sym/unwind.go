@@ -28,6 +28,12 @@ type Unwind struct {
 	Windows WindowsFrame // of UnwindWindows
 }
 
+// The types of a WindowsFrame that describe a frame.
+const (
+	WindowsPlain   = 0 // by its sizes
+	WindowsProgram = 4 // by a program
+)
+
 // WindowsFrame has the sizes of a frame of 32-bit Windows, in bytes.
 type WindowsFrame struct {
 	Type   uint32

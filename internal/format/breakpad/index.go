@@ -73,8 +73,8 @@ type Module struct {
 	Name         string // Unknown if the record has none
 }
 
-// Index has the positions of the records of a file. Funcs, Publics, CFI and Win
-// are in the order of the file.
+// Index has the positions of the records of a file. Funcs, Publics, CFI, Win
+// and WinFPO are in the order of the file.
 type Index struct {
 	Size    int64 // bytes of the file
 	Module  Module
@@ -85,15 +85,16 @@ type Index struct {
 	Origins Refs
 	Vague   []int64 // offsets of FILE records whose path does not end in a name, in ascending order
 	CFI     []Span  // STACK CFI INIT
-	Win     []Span  // STACK WIN
-	Unwind  int     // number of records of CFI and Win
+	Win     []Span  // STACK WIN with a program
+	WinFPO  []Span  // STACK WIN without one
+	Unwind  int     // number of STACK CFI INIT and STACK WIN records
 	Old     bool    // the older dialect, in which an INLINE_ORIGIN has a file
 	Bad     Report
 }
 
 // Footprint estimates the memory of the index in bytes.
 func (x *Index) Footprint() int64 {
-	return int64(cap(x.Funcs)+cap(x.CFI)+cap(x.Win))*32 +
+	return int64(cap(x.Funcs)+cap(x.CFI)+cap(x.Win)+cap(x.WinFPO))*32 +
 		int64(cap(x.Publics)+cap(x.Files)+cap(x.Origins))*16 + 4096
 }
 

@@ -26,10 +26,6 @@ const unknownName = "<unknown>"
 // A Scanner builds the Index of a file that is written to it. The zero value is
 // ready to use.
 type Scanner struct {
-	// Brief omits CFI and Win from the Index, and only counts them. It must be
-	// set before the first Write.
-	Brief bool
-
 	ix   Index
 	off  int64  // offset of the current line
 	line uint32 // number of the current line
@@ -37,7 +33,6 @@ type Scanner struct {
 	more int64  // bytes of the current line beyond held, if it is long
 
 	open  *Span // the FUNC or STACK CFI INIT of the following records
-	spare Span  // a STACK CFI INIT that is only counted
 	end   int64 // end of the last record that belongs to open
 	limit int64 // largest end of the text of an open FUNC, else -1
 	body  bool  // the first FILE, FUNC or PUBLIC has been seen

@@ -95,9 +95,8 @@ func TestIndexHasEveryRecord(t *testing.T) {
 			{ID: 1, Off: at("INLINE_ORIGIN 1 ")}, {ID: 3, Off: at("INLINE_ORIGIN 3 ")}, {ID: 4, Off: at("INLINE_ORIGIN 4 ")}, {ID: 9, Off: at("INLINE_ORIGIN 9")},
 		}},
 		{"cfi", spans(x.CFI), []string{fmt.Sprintf("1000+40 %q", "STACK CFI INIT 1000 40 .cfa: $rsp 8 +\nSTACK CFI 1004 .ra: x")}},
-		{"win", spans(x.Win), []string{
-			`900+20 "STACK WIN 4 900 20 1 2 8 4 10 0 1 $eip 4 + ="`, `900+20 "STACK WIN 0 900 20 0 0 4 0 0 0 0 1"`,
-		}},
+		{"win", spans(x.Win), []string{`900+20 "STACK WIN 4 900 20 1 2 8 4 10 0 1 $eip 4 + ="`}},
+		{"win without a program", spans(x.WinFPO), []string{`900+20 "STACK WIN 0 900 20 0 0 4 0 0 0 0 1"`}},
 		{"old", x.Old, false},
 		{"bad", badKinds(&x.Bad), "FILE 1, INLINE_ORIGIN 1, FUNC 1, PUBLIC 1, STACK 4, orphan 2, unknown 4"},
 	} {

@@ -22,14 +22,8 @@ func (s *Scanner) stack(line []byte, n int64) bool {
 			return false
 		}
 		s.ix.Unwind++
-		span := Span{Addr: u.Addr, Size: u.Size, Off: s.off, Line: s.line}
-		if s.Brief {
-			s.spare = span
-			s.open = &s.spare
-		} else {
-			s.ix.CFI = append(s.ix.CFI, span)
-			s.open = &s.ix.CFI[len(s.ix.CFI)-1]
-		}
+		s.ix.CFI = append(s.ix.CFI, Span{Addr: u.Addr, Size: u.Size, Off: s.off, Line: s.line})
+		s.open = &s.ix.CFI[len(s.ix.CFI)-1]
 		s.end = end
 		return true
 	}
@@ -49,13 +43,18 @@ func (s *Scanner) stack(line []byte, n int64) bool {
 
 func (s *Scanner) win(line []byte, n int64) bool {
 	w, ok := ParseStack(line)
-	if ok {
-		s.ix.Unwind++
-		if !s.Brief {
-			s.ix.Win = append(s.ix.Win, Span{Addr: w.Addr, Size: w.Size, Off: s.off, Len: uint32(n), Line: s.line})
-		}
+	if !ok {
+		return false
 	}
-	return ok
+	s.ix.Unwind++
+	span := Span{Addr: w.Addr, Size: w.Size, Off: s.off, Len: uint32(n), Line: s.line}
+	switch {
+	case w.Windows.Type == sym.WindowsProgram && w.Windows.HasProgram:
+		s.ix.Win = append(s.ix.Win, span)
+	case w.Windows.Type == sym.WindowsPlain && !w.Windows.HasProgram:
+		s.ix.WinFPO = append(s.ix.WinFPO, span)
+	}
+	return true
 }
 
 // ParseStack reads a STACK record.

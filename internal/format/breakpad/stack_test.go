@@ -87,22 +87,3 @@ func TestStackRecordsEndFunc(t *testing.T) {
 		t.Errorf("%+v, %s", x.CFI, badKinds(&x.Bad))
 	}
 }
-
-func TestBriefIndexCountsUnwindRecords(t *testing.T) {
-	text := fixture.NewSym("x").Func(0x10, 8, "f").Line(0x10, 8, 1, 0).CFIInit(0x10, 8, "a").CFI(0x14, "b").CFIInit(0x20, 8, "c").
-		Win(0x20, 8, "d").Raw("STACK CFI INIT x").CFI(0x24, "e").Bytes()
-	whole := index(t, text)
-	s := breakpad.Scanner{Brief: true}
-	_, _ = s.Write(text)
-	brief, err := s.Finish()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if brief.Unwind != 3 || whole.Unwind != len(whole.CFI)+len(whole.Win) || brief.CFI != nil || brief.Win != nil {
-		t.Errorf("brief %+v, full %+v", brief, whole)
-	}
-	whole.CFI, whole.Win, whole.Unwind = nil, nil, brief.Unwind
-	if !reflect.DeepEqual(brief, whole) {
-		t.Errorf("brief %+v, full %+v", brief, whole)
-	}
-}

@@ -115,6 +115,24 @@ func (s *Section) HasFDE(isCode func(addr uint64) bool) (has bool) {
 	return has
 }
 
+// At returns the FDE at an offset that Each has found. It is safe for concurrent
+// use.
+func (s *Section) At(off uint64) (f FDE, ok bool) {
+	own := *s
+	own.problems = nil
+	e, ok := own.entryAt(int(off))
+	if !ok || e.cie >= uint64(len(s.Data)) {
+		return f, false
+	}
+	cie, ok := own.entryAt(int(e.cie))
+	if !ok || !cie.isCIE {
+		return f, false
+	}
+	own.cies = map[uint64]*CIE{e.cie: own.readCIE(cie)}
+	ok = own.readFDE(&f, e)
+	return f, ok
+}
+
 func (s *Section) problem(off uint64, format string, args ...any) {
 	if len(s.problems) < maxProblems {
 		s.problems = append(s.problems, Problem{Section: s.name(), Off: off, Reason: fmt.Sprintf(format, args...)})
@@ -149,38 +167,47 @@ type entry struct {
 // end, but linkers leave them between the parts that they join.
 func (s *Section) entries(f func(entry) bool) int {
 	for pos := 0; pos < len(s.Data); {
-		c := s.cursor(pos, len(s.Data))
-		e := entry{off: uint64(pos)}
-		size, idSize := uint64(c.U32()), 4
-		if size == 0xffffffff {
-			if size = c.U64(); !s.EH {
-				idSize = 8
-			}
-		}
-		if c.Err() != nil || size > uint64(c.Len()) {
+		e, ok := s.entryAt(pos)
+		if !ok {
 			return pos
 		}
-		at := c.Off()
-		pos = at + int(size)
-		if size < uint64(idSize) {
-			continue
-		}
-		id := uint64(c.U32())
-		if idSize == 8 {
-			c = s.cursor(at, pos)
-			id = c.U64()
-		}
-		e.body, e.end = c.Off(), pos
-		if s.EH {
-			e.isCIE, e.cie = id == 0, uint64(at)-id
-		} else {
-			e.isCIE, e.cie = id == ^uint64(0)>>(64-8*idSize), id
-		}
-		if !f(e) {
+		if pos = e.end; e.body > 0 && !f(e) {
 			break
 		}
 	}
 	return -1
+}
+
+// entryAt reads the start of the entry at an offset. It returns false if the entry is
+// truncated. An empty one has no body.
+func (s *Section) entryAt(pos int) (e entry, ok bool) {
+	c := s.cursor(pos, len(s.Data))
+	e.off = uint64(pos)
+	size, idSize := uint64(c.U32()), 4
+	if size == 0xffffffff {
+		if size = c.U64(); !s.EH {
+			idSize = 8
+		}
+	}
+	if c.Err() != nil || size > uint64(c.Len()) {
+		return e, false
+	}
+	at := c.Off()
+	if e.end = at + int(size); size < uint64(idSize) {
+		return e, true
+	}
+	id := uint64(c.U32())
+	if idSize == 8 {
+		c = s.cursor(at, e.end)
+		id = c.U64()
+	}
+	e.body = c.Off()
+	if s.EH {
+		e.isCIE, e.cie = id == 0, uint64(at)-id
+	} else {
+		e.isCIE, e.cie = id == ^uint64(0)>>(64-8*idSize), id
+	}
+	return e, true
 }
 
 // readCIE reads a CIE. It returns nil if the CIE is damaged.

@@ -15,8 +15,42 @@ const (
 
 // Frames yields the unwind information of x86 code, until yield returns an error.
 func (f *File) Frames(yield func(*sym.Unwind) error) error {
-	const piece = 64 << 10
 	var rules []byte
+	return f.eachFrame(func(w winRecord) error {
+		rules = f.appendProgram(rules[:0], w)
+		return f.eachPiece(w, rules, yield)
+	})
+}
+
+// FrameRanges yields the ranges of code of all frames, and for each its kind (the Type
+// of a WindowsFrame) and a reference for FrameAt.
+func (f *File) FrameRanges(yield func(start, end uint64, kind uint32, ref uint64)) error {
+	return f.eachFrame(func(w winRecord) error {
+		return f.eachPiece(w, nil, func(u *sym.Unwind) error {
+			yield(u.Addr, u.Addr+u.Size, w.kind, w.ref)
+			return nil
+		})
+	})
+}
+
+// FrameAt yields the records of a frame.
+func (f *File) FrameAt(ref uint64, yield func(*sym.Unwind) error) error {
+	s, size, read := f.frames[ref&1], int64(fpoSize), fpoOf
+	if ref&1 == 1 {
+		size, read = frameSize, frameOf
+	}
+	data, err := s.Bytes(int64(ref>>1), int(size), nil)
+	if err != nil {
+		return fmt.Errorf("frame data, offset %#x: %w", ref>>1, err)
+	}
+	w := read(data)
+	return f.eachPiece(w, f.appendProgram(nil, w), yield)
+}
+
+// eachFrame calls yield with all frames that differ from the one before, until it
+// returns an error.
+func (f *File) eachFrame(yield func(w winRecord) error) error {
+	const piece = 64 << 10
 	var last winRecord
 	for i, s := range f.frames {
 		size := int64(fpoSize)
@@ -36,15 +70,15 @@ func (f *File) Frames(yield func(*sym.Unwind) error) error {
 					read = fpoOf
 				}
 				w := read(data)
+				w.ref = uint64(off)<<1 | uint64(i)
 				if w.key != last.key {
-					rules = f.appendProgram(rules[:0], w)
-					if err := f.eachPiece(w, rules, yield); err != nil {
+					if err := yield(w); err != nil {
 						return err
 					}
 				}
 				last = w
+				off += size
 			}
-			off += n
 		}
 	}
 	return nil
@@ -56,6 +90,7 @@ type winRecord struct {
 	params, saved, locals, stack uint32
 	program                      uint32 // offset of the program; only of kindFrame
 	usesBase                     bool   // only of other kinds
+	ref                          uint64 // offset in the stream, and as the lowest bit its number
 }
 
 // key identifies a frame: compilers repeat frames.

@@ -65,19 +65,45 @@ func (f *File) FunctionStarts(dst []uint32) []uint32 {
 func (f *File) UnwindRecords(yield func(*sym.Unwind) error) (_ []Problem, err error) {
 	u := unwinder{file: f, budget: f.src.Size() * stepsPerByte}
 	f.entries(func(e entry) bool {
-		u.buf.Reset()
-		write := u.x64
-		if f.Machine != machineX64 {
-			write = u.arm64
-		}
-		if why := write(e); why != "" {
-			u.problem(e.start, why)
-			return u.budget > 0
-		}
-		err = u.buf.Each(uint64(u.end), yield)
-		return err == nil
+		err = u.records(e, yield)
+		return err == nil && u.budget > 0
 	})
 	return u.problems, err
+}
+
+// UnwindRanges yields the range of code of each entry of the exception directory, and
+// its unwind information.
+func (f *File) UnwindRanges(yield func(start, end, info uint32)) {
+	f.entries(func(e entry) bool {
+		if f.Machine != machineX64 {
+			x, _ := f.infoARM64(e)
+			e.end = e.start + x.size
+		}
+		if e.start < e.end {
+			yield(e.start, e.end, e.info)
+		}
+		return true
+	})
+}
+
+// UnwindRecordsOf yields the records of an entry.
+func (f *File) UnwindRecordsOf(start, end, info uint32, yield func(*sym.Unwind) error) error {
+	u := unwinder{file: f, budget: f.src.Size() * stepsPerByte}
+	return u.records(entry{start, end, info}, yield)
+}
+
+// records yields the records of an entry. Damage is a problem.
+func (u *unwinder) records(e entry, yield func(*sym.Unwind) error) error {
+	u.buf.Reset()
+	write := u.x64
+	if u.file.Machine != machineX64 {
+		write = u.arm64
+	}
+	if why := write(e); why != "" {
+		u.problem(e.start, why)
+		return nil
+	}
+	return u.buf.Each(uint64(u.end), yield)
 }
 
 // unwinder makes the records of functions.

@@ -12,7 +12,6 @@ import (
 	"symbolon/internal/format/breakpad"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
-	"symbolon/internal/sym"
 )
 
 const (
@@ -34,6 +33,7 @@ type file struct {
 	empty   []breakpad.Symbol  // FUNC records without size, by address, the first at each
 	publics []breakpad.Symbol  // by address, the first at each
 	nowhere map[int64]struct{} // FILE records, by offset, that are not paths
+	frames  [3]object.Pieces   // STACK WIN with a program, STACK WIN without one, STACK CFI
 	names   names
 
 	mu     sync.Mutex
@@ -45,7 +45,7 @@ type file struct {
 type Scanner struct{ file breakpad.Scanner }
 
 // NewScanner returns a Scanner at the beginning of a file.
-func NewScanner() *Scanner { return &Scanner{breakpad.Scanner{Brief: true}} }
+func NewScanner() *Scanner { return &Scanner{} }
 
 // Write takes the next bytes of the file. It never fails: Open reports damage.
 func (s *Scanner) Write(p []byte) (int, error) { return s.file.Write(p) }
@@ -65,6 +65,7 @@ func (s *Scanner) Open(src bin.Source, in object.Input) (*object.Object, error) 
 	f.sortFuncs()
 	f.publics, ix.Publics = sortSymbols(ix.Publics), nil
 	f.findNowhere()
+	f.sortFrames()
 	return object.New(f.describe(id), f, in), nil
 }
 
@@ -232,41 +233,12 @@ func (f *file) Describe(info *object.Info) int64 {
 		info.Damage = append(info.Damage, d)
 	}
 	info.BadRecords += sum.Total()
-	return f.ix.Footprint() + int64(cap(f.funcs))*32 + int64(cap(f.ends))*(8+4) + int64(cap(f.publics)+cap(f.empty))*16
+	return f.ix.Footprint() + int64(cap(f.funcs))*32 + int64(cap(f.ends))*(8+4) + int64(cap(f.publics)+cap(f.empty))*16 +
+		int64(cap(f.frames[0])+cap(f.frames[1])+cap(f.frames[2]))*24
 }
 
 // HasNativeLines marks the lines as those of machine code.
 func (f *file) HasNativeLines() {}
-
-// CFI yields the STACK records of the file.
-func (f *file) CFI(yield func(*sym.Unwind) error) error {
-	buf := make([]byte, 0, 256<<10)
-	for off := int64(0); off < f.src.Size(); {
-		n := int(min(int64(cap(buf)-len(buf)), f.src.Size()-off))
-		if n == 0 { // a line that fills all memory is not a record
-			return nil
-		}
-		from := len(buf)
-		buf = buf[:from+n]
-		if got, err := f.src.ReadAt(buf[from:], off); got < n {
-			return object.ReadFault(off, err)
-		}
-		off += int64(n)
-		end := bytes.LastIndexByte(buf, '\n') + 1
-		if off == f.src.Size() {
-			end = len(buf)
-		}
-		for line := range bytes.Lines(buf[:end]) {
-			if u, ok := breakpad.ParseStack(line); ok {
-				if err := yield(&u); err != nil {
-					return err
-				}
-			}
-		}
-		buf = append(buf[:0], buf[end:]...)
-	}
-	return nil
-}
 
 // identifyHead is how much of a file is read for its MODULE and INFO records.
 const identifyHead = 4 << 10

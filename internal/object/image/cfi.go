@@ -3,10 +3,15 @@ package image
 import (
 	"symbolon/internal/format/frame"
 	"symbolon/internal/ident"
+	"symbolon/internal/object"
 	"symbolon/internal/object/cfi"
 	"symbolon/internal/object/units"
 	"symbolon/internal/sym"
 )
+
+// frameSections are the sections of FDEs of ELF and PE files. If both have code, the
+// first counts.
+var frameSections = [...]string{".debug_frame", ".eh_frame"}
 
 // A cfiReader yields the records of FDEs.
 type cfiReader struct {
@@ -21,14 +26,7 @@ func (c *common) newCFIReader(arch ident.Arch, yield func(*sym.Unwind) error) *c
 
 // frames yields the records of the FDEs of a section that want accepts.
 func (r *cfiReader) frames(s *frame.Section, want func(f *frame.FDE) bool) (err error) {
-	if len(s.Data) == 0 {
-		return nil
-	}
-	problems := s.Each(func(f *frame.FDE) bool {
-		base, _, ok := r.image.Place(f.Start)
-		if !ok || want != nil && !want(f) {
-			return true
-		}
+	problems := eachFDE(r.image, s, want, func(f *frame.FDE, base uint64) bool {
 		r.text.Base = base
 		var damage error
 		if damage, err = r.text.Each(f, r.yield); damage != nil {
@@ -39,5 +37,57 @@ func (r *cfiReader) frames(s *frame.Section, want func(f *frame.FDE) bool) (err 
 	for _, p := range problems {
 		r.image.Found.At("damaged unwind entries", p.Section, int64(p.Off), p.Reason)
 	}
+	return err
+}
+
+// eachFDE yields the FDEs of a section whose code is in the image and that want
+// accepts, with the base of their addresses, until yield returns false.
+func eachFDE(image *units.Image, s *frame.Section, want func(*frame.FDE) bool, yield func(f *frame.FDE, base uint64) bool) []frame.Problem {
+	if len(s.Data) == 0 {
+		return nil
+	}
+	return s.Each(func(f *frame.FDE) bool {
+		base, _, ok := image.Place(f.Start)
+		return !ok || want != nil && !want(f) || yield(f, base)
+	})
+}
+
+// A frameIndex finds the FDE of an address.
+type frameIndex struct {
+	sections []frame.Section
+	list     []object.Piece // of those added
+	pieces   object.Pieces
+}
+
+// sectionBits are the lowest bits of the Ref of a piece, the number of a section. The
+// others are the offset of an FDE in it.
+const sectionBits = 2
+
+// add adds the FDEs of a section that want accepts.
+func (x *frameIndex) add(image *units.Image, s frame.Section, want func(*frame.FDE) bool) {
+	n := uint64(len(x.sections))
+	eachFDE(image, &s, want, func(f *frame.FDE, base uint64) bool {
+		if start := f.Start - base; f.Start >= base {
+			x.list = append(x.list, object.Piece{Start: start, End: start + f.Size, Ref: f.Off<<sectionBits | n})
+		}
+		return true
+	})
+	x.sections = append(x.sections, s)
+}
+
+// finish puts all that were added into order.
+func (x *frameIndex) finish() *frameIndex {
+	x.pieces, x.list = object.FirstPieces(x.list), nil
+	return x
+}
+
+// frameAt yields the records of the FDE of a piece of an index.
+func (r *cfiReader) frameAt(x *frameIndex, p object.Piece) error {
+	f, ok := x.sections[p.Ref&(1<<sectionBits-1)].At(p.Ref >> sectionBits)
+	if !ok {
+		return nil
+	}
+	r.text.Base, _, _ = r.image.Place(f.Start)
+	_, err := r.text.Each(&f, r.yield)
 	return err
 }

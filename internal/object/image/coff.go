@@ -32,6 +32,7 @@ func OpenCOFF(src bin.Source, in object.Input) (*object.Object, error) {
 	// CodeView has readable names only; the mangled ones are those of symbols.
 	traits := units.Traits{Renamed: in.Written && has(f, ".debug$S") && !has(f, ".debug_info")}
 	b.common = common{Image: units.New(in, layout, b, traits), in: in}
+	b.indexFrames()
 	b.foundLeft(left)
 	if b.openDWARF(); b.dwarf == nil {
 		b.openCodeView(src.Size())

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
@@ -46,6 +47,13 @@ func OpenELF(src bin.Source, in object.Input) (*object.Object, error) {
 	b.attachOwn()
 	b.openGo()
 	b.openInner()
+	b.frames = sync.OnceValue(func() *frameIndex {
+		x := &frameIndex{}
+		for _, name := range frameSections {
+			x.add(b.Image, b.frameSection(name), nil)
+		}
+		return x.finish()
+	})
 	for _, p := range f.Problems {
 		b.Found.At("damaged headers", p.Place, p.Off, p.Reason)
 	}
@@ -63,6 +71,7 @@ type elfFile struct {
 	budget *unpack.Budget
 	addrs  []uint64 // of a relocatable file: where each section is laid
 	inner  *elf.File
+	frames func() *frameIndex
 }
 
 // lay gives the sections of a relocatable file addresses of their own. Each
@@ -334,7 +343,7 @@ func (b *elfFile) info() object.Info {
 	}
 	b.f.Symbols(func(elf.Symbol) bool { info.Features |= object.HasSymbols; return false })
 	info.Features = b.features(info.Features)
-	for _, name := range [...]string{".eh_frame", ".debug_frame"} {
+	for _, name := range frameSections {
 		if b.hasFrames(name) {
 			info.Features |= object.HasUnwind
 		}
@@ -409,11 +418,20 @@ func IdentifyELF(src bin.Source) ([]ident.Module, error) {
 // CFI yields the records of the FDEs of a file.
 func (b *elfFile) CFI(yield func(*sym.Unwind) error) error {
 	r := b.newCFIReader(b.f.Arch(), yield)
-	for _, name := range [...]string{".debug_frame", ".eh_frame"} {
+	for _, name := range frameSections {
 		s := b.frameSection(name)
 		if err := r.frames(&s, nil); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// CFIAt yields the records of the FDE of an address.
+func (b *elfFile) CFIAt(addr uint64, yield func(*sym.Unwind) error) error {
+	x := b.frames()
+	if p, ok := x.pieces.At(addr); ok {
+		return b.newCFIReader(b.f.Arch(), yield).frameAt(x, p)
 	}
 	return nil
 }

@@ -52,6 +52,7 @@ type machoFile struct {
 	f      *macho.File
 	budget *unpack.Budget
 	starts func() []uint64 // of functions
+	frames func() *machoFrames
 }
 
 func openMachOSlice(src bin.Source, s macho.Slice, in object.Input) (*object.Object, error) {
@@ -62,6 +63,7 @@ func openMachOSlice(src bin.Source, s macho.Slice, in object.Input) (*object.Obj
 	f.Clone = in.Budget.Clone
 	b := &machoFile{f: f, budget: in.Budget}
 	b.starts = sync.OnceValue(func() []uint64 { return b.f.FunctionStarts(nil) })
+	b.frames = sync.OnceValue(b.indexFrames)
 	b.common = common{Image: units.New(in, units.Layout{Bases: []uint64{f.LoadAddress()}}, b, units.Traits{Unsized: true}), in: in}
 	if f.HasUUID {
 		b.buildID = f.UUID[:]
@@ -326,19 +328,8 @@ func (b *machoFile) CFI(yield func(*sym.Unwind) error) (err error) {
 	arch := b.f.Arch()
 	r := b.newCFIReader(arch, yield)
 	var rules []byte
-	eh, debug := b.frameSection("__eh_frame"), b.frameSection("__debug_frame")
-	entries := 0
-	wanted := map[uint64]bool{}
-	problems := b.f.UnwindEntries(func(e macho.Entry) bool {
-		entries++
-		if e.DWARF {
-			wanted[e.Start] = true
-			return true
-		}
-		base, _, ok := b.Place(e.Start)
-		if !ok || e.End <= e.Start {
-			return true
-		}
+	want, problems := b.compact(func(e macho.Entry, base uint64) bool {
+		var ok bool
 		if rules, ok = macho.AppendCompact(rules[:0], e, arch); ok {
 			err = yield(&sym.Unwind{Addr: e.Start - base, Size: e.End - e.Start, Rules: rules})
 		}
@@ -350,14 +341,75 @@ func (b *machoFile) CFI(yield func(*sym.Unwind) error) (err error) {
 	for _, p := range problems {
 		b.Found.At("damaged unwind entries", p.Place, p.Off, p.Reason)
 	}
-	want := func(f *frame.FDE) bool { return b.inSection(f.Start) }
-	if entries > 0 {
-		want = func(f *frame.FDE) bool { return wanted[f.Start] }
-	}
+	eh, debug := b.frameSection("__eh_frame"), b.frameSection("__debug_frame")
 	if err := r.frames(&eh, want); err != nil {
 		return err
 	}
 	return r.frames(&debug, nil)
+}
+
+// compact yields the compact entries of code in the image, with the base of their
+// addresses. It returns which FDEs of __eh_frame count.
+func (b *machoFile) compact(yield func(e macho.Entry, base uint64) bool) (want func(*frame.FDE) bool, problems []macho.Problem) {
+	entries := 0
+	wanted := map[uint64]bool{}
+	problems = b.f.UnwindEntries(func(e macho.Entry) bool {
+		entries++
+		if e.DWARF {
+			wanted[e.Start] = true
+			return true
+		}
+		base, _, ok := b.Place(e.Start)
+		return !ok || e.End <= e.Start || yield(e, base)
+	})
+	if entries > 0 {
+		return func(f *frame.FDE) bool { return wanted[f.Start] }, problems
+	}
+	return func(f *frame.FDE) bool { return b.inSection(f.Start) }, problems
+}
+
+// machoFrames has the compact entries without their ranges, and the FDEs. The Ref of
+// the piece of an entry is its number after the last section.
+type machoFrames struct {
+	frameIndex
+	compact []compactRules
+}
+
+type compactRules struct{ encoding, stack uint32 }
+
+// compactSection is the number of the compact entries in the Ref of a piece.
+const compactSection = 2
+
+func (b *machoFile) indexFrames() *machoFrames {
+	x := &machoFrames{}
+	want, _ := b.compact(func(e macho.Entry, base uint64) bool {
+		ref := uint64(len(x.compact))<<sectionBits | compactSection
+		x.list = append(x.list, object.Piece{Start: e.Start - base, End: e.End - base, Ref: ref})
+		x.compact = append(x.compact, compactRules{e.Encoding, e.Stack})
+		return true
+	})
+	x.add(b.Image, b.frameSection("__eh_frame"), want)
+	x.add(b.Image, b.frameSection("__debug_frame"), nil)
+	x.finish()
+	return x
+}
+
+// CFIAt yields the record of the compact entry of an address, or those of its FDE.
+func (b *machoFile) CFIAt(addr uint64, yield func(*sym.Unwind) error) error {
+	x := b.frames()
+	p, ok := x.pieces.At(addr)
+	switch {
+	case !ok:
+		return nil
+	case p.Ref&(1<<sectionBits-1) != compactSection:
+		return b.newCFIReader(b.f.Arch(), yield).frameAt(&x.frameIndex, p)
+	}
+	c := x.compact[p.Ref>>sectionBits]
+	rules, ok := macho.AppendCompact(nil, macho.Entry{Encoding: c.encoding, Stack: c.stack}, b.f.Arch())
+	if !ok {
+		return nil
+	}
+	return yield(&sym.Unwind{Addr: p.Start, Size: p.End - p.Start, Rules: rules})
 }
 
 // frameSection is a section of FDEs of a Mach-O image.

@@ -31,6 +31,8 @@ type peFile struct {
 	starts func() []uint32 // of functions
 
 	codeView *pdb.File // of an object; nil: none
+	frames   func() *frameIndex
+	entries  func() object.Pieces // of the exception directory
 }
 
 // OpenPE opens a PE file, and the portable PDB in it. Its DWARF tells addresses as
@@ -47,6 +49,7 @@ func OpenPE(src bin.Source, in object.Input) ([]*object.Object, error) {
 		return all
 	})
 	b.common = common{Image: units.New(in, units.Layout{Bases: []uint64{f.ImageBase}}, b, units.Traits{}), in: in}
+	b.indexFrames()
 	b.openDWARF()
 	b.openGo()
 	b.findNeeds()
@@ -199,11 +202,44 @@ func (b *peFile) CFI(yield func(*sym.Unwind) error) error {
 		return err
 	}
 	r := b.newCFIReader(b.f.Arch(), yield)
-	for _, name := range [...]string{".debug_frame", ".eh_frame"} {
+	for _, name := range frameSections {
 		s := b.frameSection(name)
 		if err := r.frames(&s, nil); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func (b *peFile) indexFrames() {
+	b.frames = sync.OnceValue(func() *frameIndex {
+		x := &frameIndex{}
+		for _, name := range frameSections {
+			x.add(b.Image, b.frameSection(name), nil)
+		}
+		return x.finish()
+	})
+	b.entries = sync.OnceValue(func() object.Pieces {
+		var list []object.Piece
+		b.f.UnwindRanges(func(start, end, info uint32) {
+			list = append(list, object.Piece{Start: uint64(start), End: uint64(end), Ref: uint64(info)<<32 | uint64(start)})
+		})
+		return object.FirstPieces(list)
+	})
+}
+
+// CFIAt yields the records of the entry of an address in the exception directory, or
+// of its FDE.
+func (b *peFile) CFIAt(addr uint64, yield func(*sym.Unwind) error) error {
+	if b.f.HasUnwind() {
+		if p, ok := b.entries().At(addr); ok {
+			return b.f.UnwindRecordsOf(uint32(p.Ref), uint32(p.End), uint32(p.Ref>>32), yield)
+		}
+		return nil
+	}
+	x := b.frames()
+	if p, ok := x.pieces.At(addr); ok {
+		return b.newCFIReader(b.f.Arch(), yield).frameAt(x, p)
 	}
 	return nil
 }
@@ -278,7 +314,7 @@ func (b *peFile) info() object.Info {
 	f.Symbols(func(pe.Symbol) bool { info.Features |= object.HasSymbols; return false })
 	info.Features = b.features(info.Features)
 	unwinds := f.HasUnwind()
-	for _, name := range [...]string{".eh_frame", ".debug_frame"} {
+	for _, name := range frameSections {
 		frames := b.frameSection(name)
 		unwinds = unwinds || frames.HasFDE(func(addr uint64) bool { return b.SymbolLimit(addr) > addr })
 	}

@@ -19,6 +19,7 @@ package pdb
 
 import (
 	"strings"
+	"sync"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/format/pdb"
@@ -33,6 +34,7 @@ type pdbFile struct {
 	*Units
 	in      object.Input
 	origins object.Origins
+	frames  func() [2]object.Pieces // those with a program, and those without
 }
 
 // Open opens the debug file of a Windows binary.
@@ -45,6 +47,7 @@ func Open(src bin.Source, in object.Input) (*object.Object, error) {
 	g := units.New(in, units.Layout{Bases: []uint64{0}}, f, units.Traits{Unsized: true, Ordered: p.HasOrder(), Renamed: in.Written})
 	f.Units = NewUnits(g, p, in)
 	f.Memory = p.Footprint()
+	f.frames = sync.OnceValue(f.indexFrames)
 	return object.New(f.info(), f, in), nil
 }
 
@@ -82,6 +85,37 @@ func (f *pdbFile) CFI(yield func(*sym.Unwind) error) error {
 		return nil
 	}
 	return f.pdb.Frames(yield)
+}
+
+func (f *pdbFile) indexFrames() (x [2]object.Pieces) {
+	if !f.hasFrames() {
+		return x
+	}
+	var lists [2][]object.Piece
+	err := f.pdb.FrameRanges(func(start, end uint64, kind uint32, ref uint64) {
+		switch p := (object.Piece{Start: start, End: end, Ref: ref}); kind {
+		case sym.WindowsProgram:
+			lists[0] = append(lists[0], p)
+		case sym.WindowsPlain:
+			lists[1] = append(lists[1], p)
+		}
+	})
+	if err != nil {
+		f.Found.Add("damaged unwind entries", err.Error())
+	}
+	return [2]object.Pieces{object.LastPieces(lists[0]), object.LastPieces(lists[1])}
+}
+
+// CFIAt yields the frames of an address.
+func (f *pdbFile) CFIAt(addr uint64, yield func(*sym.Unwind) error) error {
+	for _, pieces := range f.frames() {
+		if p, ok := pieces.At(addr); ok {
+			if err := f.pdb.FrameAt(p.Ref, yield); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // serverName is the name that others know a version control system by.
