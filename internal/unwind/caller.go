@@ -1,0 +1,240 @@
+package unwind
+
+import "symbolon/internal/unwind/rule"
+
+// callerOf finds the caller of f. It returns false at the end of the stack.
+func (w *walker) callerOf(f *Frame) (c caller, ok bool) {
+	sp, known := f.Registers.Get(w.CPU.SP)
+	if !known {
+		return c, false
+	}
+	if f.IsSignal {
+		if c, ok := w.interrupted(f); ok {
+			return c, true
+		}
+	}
+	from, trust := sp, Scan
+	if row := w.row(w.instruction(f.Lookup)); len(row) > 0 {
+		c, outcome, cfa := w.byRules(f, row)
+		switch {
+		case outcome == rule.Found:
+			return c, true
+		case outcome == rule.Outermost:
+			return c, false
+		case cfa > sp && w.sameStack(sp, cfa):
+			from, trust = cfa, CFIScan
+		}
+	} else if c, ok := w.prologue(f); ok {
+		return c, true
+	}
+	if trust == Scan {
+		if c, ok := w.leaf(f); ok {
+			return c, true
+		}
+		c, outcome := w.framePointer(f)
+		if outcome == rule.Found {
+			return c, true
+		}
+		if outcome == rule.Outermost {
+			return c, false
+		}
+	}
+	return w.scan(f, from, trust)
+}
+
+// byRules finds the caller of f by unwind information. If its result is refused,
+// it returns the frame address.
+func (w *walker) byRules(f *Frame, row rule.Row) (c caller, outcome rule.Outcome, cfa uint64) {
+	const technique = "unwind information"
+	in := rule.Windows{}
+	if n := len(w.frames); n > 1 {
+		if r := w.row(w.frames[n-2].Lookup); len(r) > 0 {
+			in.Params = r.Params()
+		}
+	}
+	found, outcome, why := row.Eval(w.CPU, &f.Registers, w.Memory, w.BigEndian, in)
+	switch outcome {
+	case rule.Outermost:
+		w.note(technique, f.PC, "the function is the outermost one")
+		return c, outcome, 0
+	case rule.Failed:
+		w.note(technique, f.PC, why)
+		return c, outcome, 0
+	}
+	c = caller{regs: found.Registers, trust: CFI}
+	w.stripAll(&c.regs)
+	pc, _ := c.regs.Get(w.CPU.PC)
+	if pc == 0 && len(w.frames) > 1 {
+		w.note(technique, pc, "null return address")
+		return c, rule.Outermost, 0
+	}
+	if !w.accept(f, &c, technique, false) {
+		return c, rule.Failed, found.CFA
+	}
+	return c, rule.Found, found.CFA
+}
+
+// stripAll removes pointer authentication from the registers that have addresses
+// of code and frames.
+func (w *walker) stripAll(r *rule.Registers) {
+	for _, reg := range [...]rule.Reg{w.CPU.PC, w.CPU.FP, w.CPU.LR} {
+		if v, ok := r.Get(reg); ok {
+			r.Set(reg, w.strip(v))
+		}
+	}
+}
+
+// leaf finds the caller of a function that has no frame: at its start, in its
+// prologue, without calls, or at an address that is not code because a wrong
+// pointer was called.
+func (w *walker) leaf(f *Frame) (c caller, ok bool) {
+	if !f.isExact {
+		return c, false
+	}
+	c = caller{trust: FramePointer, regs: f.Registers}
+	sp, _ := f.Registers.Get(w.CPU.SP)
+	if w.CPU.LR == rule.None {
+		if !w.returnTo(&c, sp) {
+			return c, false
+		}
+		pc, _ := c.regs.Get(w.CPU.PC)
+		start, _, named := w.function(f.Lookup)
+		if w.refuseCode(f.PC) == "" && !(named && start == f.PC) && w.matches(pc, f.Lookup) != matchYes {
+			return c, false
+		}
+		c.regs.Known &= w.CPU.Saved | 1<<w.CPU.PC
+		c.regs.Set(w.CPU.SP, sp+uint64(w.CPU.Word))
+		return c, w.accept(f, &c, "return address at the stack pointer", true)
+	}
+	lr, known := f.Registers.Get(w.CPU.LR)
+	if !known || !w.isLinked(f, w.strip(lr)) {
+		return c, false
+	}
+	c.regs.Known &= w.CPU.Saved | 1<<w.CPU.SP
+	c.regs.Set(w.CPU.PC, w.strip(lr))
+	return c, w.accept(f, &c, "link register", true)
+}
+
+// isLinked reports whether the link register has the return address of f. After a
+// call has returned, it has an address in the function itself; before the first
+// one, a function with a frame has saved it there.
+func (w *walker) isLinked(f *Frame, lr uint64) bool {
+	if w.refuseCode(f.PC) != "" {
+		return true
+	}
+	own, _, named := w.function(f.Lookup)
+	linked, _, ok := w.function(w.instruction(lr) - w.step())
+	if !named || !ok || own == linked {
+		return false
+	}
+	fp, known := f.Registers.Get(w.CPU.FP)
+	if !known {
+		return true
+	}
+	saved, ok := w.word(fp + uint64(w.CPU.Word))
+	return !ok || w.strip(saved) != lr
+}
+
+// framePointer finds the caller of f by the chain of frame pointers: each points
+// to the next one, which the return address follows.
+func (w *walker) framePointer(f *Frame) (c caller, outcome rule.Outcome) {
+	const technique = "frame pointer"
+	fp, known := f.Registers.Get(w.fpRegister())
+	if !known {
+		return c, rule.Failed
+	}
+	sp, _ := f.Registers.Get(w.CPU.SP)
+	word := uint64(w.CPU.Word)
+	if fp == 0 && w.endsAtNull(f) {
+		w.note(technique, fp, "null frame pointer of an outermost function")
+		return c, rule.Outermost
+	}
+	if fp < sp || fp%word != 0 || !w.sameStack(sp, fp) {
+		w.note(technique, fp, "not on the stack")
+		return c, rule.Failed
+	}
+	// In Windows the frame pointer may be up to 240 bytes inside of the frame.
+	last := uint64(0)
+	if w.IsWindows && w.CPU.Name == "amd64" {
+		last = 240
+	}
+	for at := fp; at <= fp+last && at >= fp; at += 16 {
+		if w.linkAt(f, &c, at) {
+			return c, rule.Found
+		}
+	}
+	return c, rule.Failed
+}
+
+// linkAt sets c to the caller whose frame pointer is stored at an address.
+func (w *walker) linkAt(f *Frame, c *caller, at uint64) bool {
+	const technique = "frame pointer"
+	word := uint64(w.CPU.Word)
+	if w.CPU.Name == "riscv64" {
+		at -= 2 * word
+	}
+	next, ok := w.word(at)
+	*c = caller{trust: FramePointer}
+	if !ok || !w.returnTo(c, at+word) {
+		return false
+	}
+	next = w.strip(next)
+	c.regs.Set(w.CPU.SP, at+2*word)
+	c.regs.Set(w.fpRegister(), next)
+	pc, _ := c.regs.Get(w.CPU.PC)
+	if why := w.doubtLink(f, at, next, pc); why != "" {
+		w.note(technique, pc, why)
+		return false
+	}
+	return w.accept(f, c, technique, true)
+}
+
+// doubtLink returns what speaks against a link of the chain of frame pointers at
+// an address, "" if nothing does. Where code may use the register for anything
+// else, the function of f may not have set it: it is that of an outer frame then,
+// or a number.
+func (w *walker) doubtLink(f *Frame, at, next, pc uint64) string {
+	switch w.matches(pc, f.Lookup) {
+	case matchYes:
+		return ""
+	case matchNo:
+		return "it calls another function"
+	}
+	start, _, named := w.function(f.Lookup)
+	switch {
+	case next > at && w.sameStack(at, next):
+		if named {
+			w.linked = start
+		}
+	case next == 0 && w.keepsChain():
+	case named && start == w.linked && len(w.frames) > 1: // it keeps the chain
+	default:
+		return "its frame pointer is not on the stack"
+	}
+	return ""
+}
+
+// fpRegister returns the register of frame pointers.
+func (w *walker) fpRegister() rule.Reg {
+	if w.CPU.Name == "arm" && w.IsApple {
+		r, _ := w.CPU.Reg("r7")
+		return r
+	}
+	return w.CPU.FP
+}
+
+// endsAtNull reports whether a null frame pointer marks the outermost frame. It
+// does where all code keeps the chain; elsewhere, in code without unwind
+// information next to code that has some, which compilers did not make.
+func (w *walker) endsAtNull(f *Frame) bool {
+	if f.isExact {
+		return false
+	}
+	if w.keepsChain() {
+		return true
+	}
+	return f.Trust == CFI && f.Module != nil && f.Module.Rules != nil && f.Module.Rules.HasRules()
+}
+
+// keepsChain reports whether all code keeps the chain of frame pointers.
+func (w *walker) keepsChain() bool { return w.IsApple || w.CPU.Name == "arm64" }

@@ -1,0 +1,33 @@
+// Package unwind walks the stacks of threads: registers, memory and unwind
+// information → frames.
+//
+// # Contract
+//
+// Process.Walk starts with the registers of a thread and returns its frames,
+// innermost first. A frame is found by the first technique that applies:
+//
+//   - the registers that the kernel saved for a signal handler;
+//   - unwind information (CFI);
+//   - the instructions of the function up to the program counter, if there is no
+//     unwind information for them;
+//   - the link register, or the word at the stack pointer, of a function that has
+//     no frame yet;
+//   - the chain of frame pointers;
+//   - a scan of the stack for return addresses.
+//
+// No technique is believed without a check: the result must be an address of
+// code, and the stack pointer must have moved outwards. Guesses must also follow
+// a call instruction wherever the code is known, and a scanned frame must allow
+// the next step. A result that is refused costs only itself: the next technique
+// is used.
+//
+// The walk ends at the outermost function of a thread, which unwind information,
+// its name or that of the function it called tells; at a null return address; and
+// where nothing plausible is found.
+//
+// # Limits and concurrency
+//
+// A walk takes time in proportion to its frames, which are bounded, as are the
+// words that a scan reads. It never allocates per technique. A Process is safe
+// for concurrent walks if its functions are.
+package unwind

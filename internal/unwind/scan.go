@@ -1,0 +1,141 @@
+package unwind
+
+import (
+	"strings"
+
+	"symbolon/internal/unwind/rule"
+)
+
+// Words that a scan reads: after a frame that is certain, and after a guess.
+const (
+	wideScan   = 160
+	narrowScan = 40
+)
+
+// maxScanned bounds the frames of a walk that scans find.
+const maxScanned = 1024
+
+// maxSaved is the most bytes from a saved frame pointer to the frame it points
+// to.
+const maxSaved = 128 << 10
+
+// farScan is the number of words in which a scan finds return addresses that
+// their unwind information confirms.
+const farScan = 2048
+
+// Frames that unwind information must find, one from the other, to confirm a
+// return address; and the most that are tried.
+const (
+	confirmed  = 3
+	maxConfirm = 8
+)
+
+// scan finds the caller of f among the words from an address of the stack on:
+// the first return address that nothing speaks against. Words further away must
+// be confirmed. If there is none, it is the first return address.
+func (w *walker) scan(f *Frame, from uint64, trust Trust) (c caller, ok bool) {
+	const technique = "stack scan"
+	if w.scanned++; w.scanned > maxScanned {
+		w.note(technique, from, "too many frames found by scans")
+		return c, false
+	}
+	words := narrowScan
+	if f.Trust <= CFI {
+		words = wideScan
+	}
+	size := uint64(w.CPU.Word)
+	var second caller
+	for i, slot := 0, from; i < farScan; i, slot = i+1, slot+size {
+		v, readable := w.word(slot)
+		if !readable {
+			break
+		}
+		pc := w.strip(v)
+		if pc < lowest || w.refuseGuess(pc) != "" {
+			continue
+		}
+		c = w.callerAt(f, slot, from, pc, trust)
+		steps, why := w.confirm(&c)
+		switch {
+		case f.isExact && pc == f.PC:
+			why = "a copy of the program counter"
+		case w.matches(pc, f.Lookup) == matchNo:
+			why = "it calls another function"
+		}
+		switch {
+		case why != "":
+			w.note(technique, pc, why)
+		case i < words || steps >= confirmed:
+			return c, w.accept(f, &c, technique, true)
+		}
+		if i < words && second.regs.Known == 0 {
+			second = c
+		}
+	}
+	if second.regs.Known == 0 {
+		return c, false
+	}
+	return second, w.accept(f, &second, technique, true)
+}
+
+// callerAt returns the caller whose return address, pc, is in a slot of the stack.
+func (w *walker) callerAt(f *Frame, slot, from, pc uint64, trust Trust) caller {
+	size := uint64(w.CPU.Word)
+	c := caller{trust: trust}
+	c.regs.Set(w.CPU.PC, pc)
+	c.regs.Set(w.CPU.SP, slot+size)
+	fp, known := f.Registers.Get(w.CPU.FP)
+	if w.CPU.LR != rule.None || !known {
+		return c
+	}
+	// A function that saves its caller's frame pointer does so next to the
+	// return address.
+	if next, ok := w.word(slot - size); ok && slot > from && fp == slot-size && next > slot && next-slot <= maxSaved && w.sameStack(slot, next) {
+		c.regs.Set(w.CPU.FP, next)
+	} else if fp > slot && w.sameStack(slot, fp) {
+		c.regs.Set(w.CPU.FP, fp)
+	}
+	return c
+}
+
+// confirm walks on from a scanned caller by unwind information alone. It returns
+// the number of frames, maxConfirm at the end of the stack, and what speaks
+// against the caller, "" if nothing does. Unwind information that needs a
+// register which a scan cannot know does not.
+func (w *walker) confirm(c *caller) (steps int, why string) {
+	regs := c.regs
+	for ; steps < maxConfirm; steps++ {
+		pc, _ := regs.Get(w.CPU.PC)
+		lookup := w.instruction(pc) - w.step()
+		if w.isEntered(pc) || w.outermostName(lookup) != "" {
+			return maxConfirm, ""
+		}
+		row := w.row(lookup)
+		if len(row) == 0 {
+			return steps, ""
+		}
+		next, outcome, why := row.Eval(w.CPU, &regs, w.Memory, w.BigEndian, rule.Windows{})
+		switch {
+		case outcome == rule.Outermost:
+			return maxConfirm, ""
+		case outcome == rule.Failed && strings.Contains(why, "unknown value"):
+			return steps, ""
+		case outcome == rule.Failed:
+			return steps, "a caller of it cannot be found: " + why
+		}
+		w.stripAll(&next.Registers)
+		to, _ := next.Get(w.CPU.PC)
+		if why := w.refuseReturn(to); why != "" && to != 0 {
+			return steps, "a caller of it would be " + why
+		}
+		from, _ := regs.Get(w.CPU.SP)
+		if sp, _ := next.Get(w.CPU.SP); sp < from || sp == from && w.CPU.LR == rule.None {
+			return steps, "the stack pointer of a caller of it does not move outwards"
+		}
+		if to == 0 {
+			return steps, ""
+		}
+		regs = next.Registers
+	}
+	return steps, ""
+}

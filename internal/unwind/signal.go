@@ -1,0 +1,122 @@
+package unwind
+
+import "strings"
+
+// A trampoline is the code to which a signal handler returns, by its layout of
+// the stack.
+type trampoline uint8
+
+const (
+	noTrampoline trampoline = iota
+	returnRT                // of sigaction with SA_SIGINFO
+	returnOld               // of x86 and arm without it
+)
+
+var trampolineNames = map[string]trampoline{
+	"__restore_rt":                 returnRT, // glibc, musl, bionic
+	"__kernel_rt_sigreturn":        returnRT, // vDSO
+	"__default_rt_sa_restorer":     returnRT, // glibc on arm
+	"runtime.sigreturn":            returnRT, // Go
+	"__restore":                    returnOld,
+	"__kernel_sigreturn":           returnOld,
+	"__default_sa_restorer":        returnOld,
+	"runtime.sigreturn__sigaction": returnRT,
+}
+
+// trampolineCode has the instructions of trampolines, by CPU: they put the number
+// of the system call into a register and call the kernel.
+var trampolineCode = map[string][]struct {
+	kind trampoline
+	code string
+}{
+	"amd64": {
+		{returnRT, "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05"}, // MOV RAX, 15
+		{returnRT, "\xb8\x0f\x00\x00\x00\x0f\x05"},
+	},
+	"x86": {
+		{returnRT, "\xb8\xad\x00\x00\x00\xcd\x80"},      // MOV EAX, 173
+		{returnOld, "\x58\xb8\x77\x00\x00\x00\xcd\x80"}, // POP EAX; MOV EAX, 119
+	},
+	"arm64": {{returnRT, "\x68\x11\x80\xd2\x01\x00\x00\xd4"}}, // MOV X8, 139
+	"arm": {
+		{returnRT, "\xad\x70\xa0\xe3\x00\x00\x00\xef"}, // MOV R7, 173
+		{returnRT, "\xad\x27\x00\xdf"},
+		{returnOld, "\x77\x70\xa0\xe3\x00\x00\x00\xef"}, // MOV R7, 119
+		{returnOld, "\x77\x27\x00\xdf"},
+	},
+}
+
+// trampoline returns the kind of trampoline at an address.
+func (p *Process) trampoline(pc uint64) trampoline {
+	codes := trampolineCode[p.CPU.Name]
+	if len(codes) == 0 || p.IsWindows || p.IsApple {
+		return noTrampoline
+	}
+	addr := p.instruction(pc)
+	if start, name, ok := p.function(addr); ok && start == addr {
+		if t := trampolineNames[plain(name)]; t != noTrampoline {
+			return t
+		}
+	}
+	var b [12]byte
+	for _, c := range codes {
+		if n := len(c.code); p.code(b[:n], addr) == n && string(b[:n]) == c.code {
+			return c.kind
+		}
+	}
+	return noTrampoline
+}
+
+// A savedSet has the offsets of registers in the frame that the kernel pushes for
+// a signal handler, from the stack pointer in the trampoline on.
+type savedSet struct {
+	at    uint64 // of the first register
+	names string // of the registers there; - is another
+}
+
+// saved has the structs of <asm/sigcontext.h>, in struct ucontext, which follows
+// struct siginfo of 128 bytes except on amd64.
+var saved = map[string][returnOld + 1]savedSet{
+	"amd64": {returnRT: {40, "r8 r9 r10 r11 r12 r13 r14 r15 rdi rsi rbp rbx rdx rax rcx rsp rip"}},
+	"x86": {
+		returnRT:  {12 + 128 + 20, "- - - - edi esi ebp esp ebx edx ecx eax - - eip - eflags"},
+		returnOld: {4, "- - - - edi esi ebp esp ebx edx ecx eax - - eip - eflags"},
+	},
+	"arm64": {returnRT: {128 + 176 + 8, "x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x20 " +
+		"x21 x22 x23 x24 x25 x26 x27 x28 fp lr sp pc"}},
+	"arm": {
+		returnRT:  {128 + 32, "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 fp r12 sp lr pc"},
+		returnOld: {32, "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 fp r12 sp lr pc"},
+	},
+}
+
+// interrupted reads the registers that a signal interrupted, from the frame in
+// whose trampoline f is.
+func (w *walker) interrupted(f *Frame) (c caller, ok bool) {
+	sp, _ := f.Registers.Get(w.CPU.SP)
+	set := saved[w.CPU.Name][w.trampoline(f.PC)]
+	addr := sp + set.at
+	for rest := set.names; rest != ""; addr += uint64(w.CPU.Word) {
+		var name string
+		name, rest, _ = strings.Cut(rest, " ")
+		if name == "-" {
+			continue
+		}
+		v, readable := w.word(addr)
+		if !readable {
+			w.note("saved registers of the signal", addr, "unreadable memory")
+			return c, false
+		}
+		if reg, known := w.CPU.Reg(name); known {
+			c.regs.Set(reg, v)
+		}
+	}
+	// The program counter may be anything: a call of a null pointer is a reason
+	// for a signal. The stack pointer is not.
+	if sp, _ = c.regs.Get(w.CPU.SP); sp < lowest || sp%uint64(w.CPU.Word) != 0 && w.CPU.Name != "x86" {
+		w.note("saved registers of the signal", sp, "not a stack pointer")
+		return c, false
+	}
+	c.trust, c.isExact = CFI, true
+	return c, true
+}

@@ -1,0 +1,83 @@
+package unwind
+
+import "symbolon/internal/unwind/rule"
+
+// Options are options of Walk.
+type Options struct {
+	Frames  int  // most frames; 0: 4096
+	Explain bool // fill Frame.Why
+}
+
+// maxFrames is the default of Options.Frames.
+const maxFrames = 4096
+
+// Walk returns the frames of a thread with the given registers, innermost first:
+// at least one, if the program counter is known.
+func (p *Process) Walk(regs rule.Registers, opt Options) []Frame {
+	pc, ok := regs.Get(p.CPU.PC)
+	if !ok {
+		return nil
+	}
+	if opt.Frames == 0 {
+		opt.Frames = maxFrames
+	}
+	regs.Set(p.CPU.PC, p.strip(pc))
+	w := &walker{Process: p, explain: opt.Explain, frames: make([]Frame, 0, 16)}
+	w.add(&caller{regs: regs, trust: Context, isExact: true})
+	for len(w.frames) < opt.Frames {
+		f := &w.frames[len(w.frames)-1]
+		w.why = nil
+		if w.isEnd(f) {
+			break
+		}
+		c, ok := w.callerOf(f)
+		if !ok {
+			break
+		}
+		w.move(f, &c)
+		if w.moves > maxMoves {
+			break
+		}
+		w.add(&c)
+	}
+	if last := len(w.frames) - 1; w.explain {
+		w.frames[last].Why = append(w.frames[last].Why, w.why...)
+	}
+	return w.frames
+}
+
+// add appends a frame.
+func (w *walker) add(c *caller) {
+	pc, _ := c.regs.Get(w.CPU.PC)
+	f := Frame{PC: pc, Lookup: w.instruction(pc), Trust: c.trust, Registers: c.regs, isExact: c.isExact, Why: w.why}
+	if !c.isExact {
+		f.IsSignal = w.trampoline(pc) != noTrampoline
+		if !f.IsSignal && !w.isEntered(pc) {
+			f.Lookup -= w.step()
+		}
+	}
+	f.Module = w.Module(f.Lookup)
+	w.frames = append(w.frames, f)
+}
+
+// isEnd reports whether f, the last frame, has no caller.
+func (w *walker) isEnd(f *Frame) bool {
+	var callee *Frame
+	if n := len(w.frames); n > 1 {
+		callee = &w.frames[n-2]
+	}
+	why := w.isOutermost(f, callee)
+	if why != "" {
+		w.note("end of the stack", f.PC, why)
+	}
+	return why != ""
+}
+
+// move counts a change of the stack from f to c.
+func (w *walker) move(f *Frame, c *caller) {
+	from, _ := f.Registers.Get(w.CPU.SP)
+	to, _ := c.regs.Get(w.CPU.SP)
+	if to < from || !w.sameStack(from, to) {
+		w.moves++
+	}
+}
