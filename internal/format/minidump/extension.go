@@ -131,12 +131,13 @@ func (r *reader) macCrashInfo(l Location) (records []MacRecord, err error) {
 	}
 	c.Skip(4)
 	count, start := min(c.U32(), maxMacRecords), int64(c.U32())
+	if c.Err() != nil || int64(c.Len()) < 8*int64(count) {
+		return nil, fmt.Errorf("%d bytes are too few for %d records", l.Size, count)
+	}
+	records = []MacRecord{}
 	var first uint64
 	for i := range count {
 		at := location(c)
-		if c.Err() != nil {
-			return nil, fmt.Errorf("%d bytes are too few for %d records", l.Size, count)
-		}
 		record, version, err := r.macRecord(at, start)
 		if i == 0 {
 			first = version

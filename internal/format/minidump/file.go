@@ -30,11 +30,11 @@ type File struct {
 	Modules   []Module // the program first; addresses may overlap
 	Unloaded  []Unloaded
 	Memory    Memory
-	Mappings  []Mapping // sorted; nil: missing
-	LinuxMaps []Mapping // those of /proc/PID/maps, which are Mappings too unless Windows' are present; nil: missing
-	Handles   []Handle
-	MacCrash  []MacRecord
-	BootArgs  *string // of macOS
+	Mappings  []Mapping   // sorted; nil: missing
+	LinuxMaps []Mapping   // those of /proc/PID/maps, which are Mappings too unless Windows' are present; nil: missing
+	Handles   []Handle    // nil: missing
+	MacCrash  []MacRecord // nil: missing
+	BootArgs  *string     // of macOS
 	Client    []ClientStack
 	Problems  []Problem
 

@@ -95,6 +95,7 @@ type ObjectInfo struct {
 const maxInfo = 16
 
 func (r *reader) handles(l Location) (handles []Handle, err error) {
+	handles = []Handle{}
 	err = r.table(l, 32, maxEntries, false, func(c *bin.Cursor) {
 		h := Handle{Value: c.U64()}
 		h.TypeName, h.ObjectName = r.handleName(c.U32()), r.handleName(c.U32())
