@@ -1,7 +1,9 @@
 package rule
 
 import (
+	"bytes"
 	"cmp"
+	"hash/maphash"
 	"math"
 	"slices"
 
@@ -17,29 +19,48 @@ type Compiler struct {
 	text       []byte // rules of the piece
 	changes    []change
 
-	rules [targets + 1][]byte // programs in force; empty: no rule. The last is of registers that the CPU lacks
-	row   Row
-	asm   assembler
+	row   Row                 // in force
+	rules [targets + 1][]byte // its programs; empty: no rule. The last is of registers that the CPU lacks
+	isCut bool                // rules are those of row
+	x     expression
+
+	compiled int // number of records
+	seed     maphash.Seed
+	memo     []memo
 }
 
-// change has the rules from an address on; they end at an offset in the text.
+// change has the rules from an address on: text from from to end.
 type change struct {
-	addr uint64
-	end  int
+	addr      uint64
+	from, end int
 }
 
-// maxPiece limits the text of a piece. Those of large functions have 20 KiB.
-const maxPiece = 1 << 20
+// memo is the result of a record. Most records repeat others: in a large library,
+// more than 95 % of them.
+type memo struct{ before, text, after []byte }
 
-// Yield receives the row of a range. The row is valid until the function returns.
-type Yield func(start, end uint64, row Row) error
+// Limits of a Compiler.
+const (
+	maxPiece  = 1 << 20 // text of a piece; those of large functions have 20 KiB
+	maxMemo   = 256     // text or row of a memo
+	memos     = 1 << 12
+	memoAfter = 1 << 9 // records before there are memos
+)
+
+// A Yield receives the row of a range. The row is valid until the function
+// returns.
+type Yield = func(start, end uint64, row Row) error
 
 // Add adds a record. The records of a piece must follow each other: one that
-// begins it and its changes, or one of Windows. Add calls yield for each range
-// of the piece before, or of Windows, with all rules that apply to it. After a
+// begins it and its changes, or one of Windows. Add calls yield for each range of
+// the piece before, or of Windows, with all rules that apply to it. After a
 // record with invalid rules, nothing is known in the rest of the piece.
 func (c *Compiler) Add(u *sym.Unwind, yield Yield) error {
 	if u.Kind == sym.UnwindChange {
+		if c.start == c.end {
+			c.Bad++
+			return nil
+		}
 		c.change(u)
 		return nil
 	}
@@ -58,7 +79,7 @@ func (c *Compiler) Add(u *sym.Unwind, yield Yield) error {
 	if t := u.Windows.Type; u.Size == 0 || t != 0 && t != 4 {
 		return nil
 	}
-	row, ok := appendWindows(c.row[:0], u)
+	row, ok := appendFrame(c.row[:0], u)
 	if c.row = row; !ok || c.CPU != x86 {
 		c.Bad++
 		return nil
@@ -68,18 +89,14 @@ func (c *Compiler) Add(u *sym.Unwind, yield Yield) error {
 
 // change keeps the rules of a record of the piece.
 func (c *Compiler) change(u *sym.Unwind) {
-	switch {
-	case c.start == c.end:
-		if u.Kind == sym.UnwindChange {
-			c.Bad++
-		}
+	switch from := len(c.text); {
 	case u.Addr >= c.end:
-	case len(c.text)+len(u.Rules) > maxPiece:
+	case from+len(u.Rules) > maxPiece:
 		c.Bad++
 		c.end = max(c.start, u.Addr)
 	default:
 		c.text = append(c.text, u.Rules...)
-		c.changes = append(c.changes, change{u.Addr, len(c.text)})
+		c.changes = append(c.changes, change{u.Addr, from, len(c.text)})
 	}
 }
 
@@ -96,105 +113,119 @@ func (c *Compiler) Flush(yield Yield) error {
 
 // piece yields the rows of the piece.
 func (c *Compiler) piece(yield Yield) error {
-	for i := range c.rules {
-		c.rules[i] = c.rules[i][:0]
-	}
-	from := 0
-	ordered := slices.IsSortedFunc(c.changes[1:], byAddr)
-	texts := make([][]byte, 0, 8)
-	if !ordered {
-		for _, ch := range c.changes {
-			texts = append(texts, c.text[from:ch.end])
-			from = ch.end
-		}
-		for i := range c.changes {
-			c.changes[i].end = i
-		}
-		slices.SortStableFunc(c.changes[1:], byAddr)
+	c.row, c.isCut = append(c.row[:0], kindCFI), false
+	byAddr := func(a, b change) int { return cmp.Compare(a.addr, b.addr) }
+	if changes := c.changes[1:]; !slices.IsSortedFunc(changes, byAddr) {
+		slices.SortStableFunc(changes, byAddr)
 	}
 	at := c.start
 	for _, ch := range c.changes {
 		if ch.addr > at {
-			if err := yield(at, ch.addr, c.build()); err != nil {
+			if err := yield(at, ch.addr, c.row); err != nil {
 				return err
 			}
 			at = ch.addr
 		}
-		text := c.text
-		if ordered {
-			text = c.text[from:ch.end]
-			from = ch.end
-		} else {
-			text = texts[ch.end]
-		}
-		if !c.apply(text) {
+		if !c.apply(c.text[ch.from:ch.end]) {
 			c.Bad++
 			return nil
 		}
 	}
 	if at < c.end {
-		return yield(at, c.end, c.build())
+		return yield(at, c.end, c.row)
 	}
 	return nil
-}
-
-func byAddr(a, b change) int { return cmp.Compare(a.addr, b.addr) }
-
-// build returns the row of the rules in force.
-func (c *Compiler) build() Row {
-	c.row = append(c.row[:0], kindCFI)
-	for i, program := range c.rules[:targets] {
-		if len(program) > 0 {
-			c.row = append(append(append(c.row, byte(i)), program...), opEnd)
-		}
-	}
-	return c.row
 }
 
 // apply replaces the rules of the registers in text. It returns false if the text
 // is invalid.
 func (c *Compiler) apply(text []byte) bool {
-	target, size := -1, 0
-	var out *[]byte
-	for token := word(&text); ; token = word(&text) {
-		if n := len(token); n == 0 || n > 1 && token[n-1] == ':' {
-			if target >= 0 && !c.finish(target, out) {
-				return false
-			}
-			if n == 0 {
-				break
-			}
+	if c.compiled++; c.compiled < memoAfter || max(len(text), len(c.row)) > maxMemo {
+		return c.compile(text)
+	}
+	if c.memo == nil {
+		c.memo, c.seed = make([]memo, memos), maphash.MakeSeed()
+	}
+	m := &c.memo[(maphash.Bytes(c.seed, text)+maphash.Bytes(c.seed, c.row))%memos]
+	if bytes.Equal(m.text, text) && bytes.Equal(m.before, c.row) {
+		c.row, c.isCut = append(c.row[:0], m.after...), false
+		return true
+	}
+	m.before = append(m.before[:0], c.row...)
+	m.text = append(m.text[:0], text...)
+	ok := c.compile(text)
+	if !ok || len(c.row) > maxMemo {
+		m.before = m.before[:0]
+		return ok
+	}
+	m.after = append(m.after[:0], c.row...)
+	return true
+}
+
+// compile does the work of apply.
+func (c *Compiler) compile(text []byte) bool {
+	c.cutRow()
+	target := -1
+	for {
+		token := word(&text)
+		n := len(token)
+		isTarget := n > 1 && token[n-1] == ':'
+		if (n == 0 || isTarget) && target >= 0 && !c.finish(target) {
+			return false
+		}
+		if n == 0 {
+			break
+		}
+		if isTarget {
 			target = c.target(token[:n-1])
-			out = &c.rules[target]
-			*out = (*out)[:0]
-			c.asm.reset()
+			c.x.reset()
 			continue
 		}
 		if target < 0 {
 			return false
 		}
-		c.asm.token(c.CPU, out, token)
+		c.x.token(c.CPU, token)
 	}
-	for _, program := range c.rules {
-		size += 2 + len(program)
+	c.row = c.row[:1]
+	for i, program := range c.rules[:targets] {
+		if len(program) > 0 {
+			c.row = appendProgram(append(c.row, byte(i)), program)
+		}
 	}
-	return size < maxRow
+	return len(c.row) <= maxRow
 }
 
-// finish ends the program of a target. It returns false if it is empty. Without
-// a rule, a register that calls preserve has its own value, too.
-func (c *Compiler) finish(target int, out *[]byte) bool {
-	if len(*out) == 0 {
-		return false
+// cutRow sets the rules to those of the row.
+func (c *Compiler) cutRow() {
+	if c.isCut {
+		return
 	}
-	if reg := target - targetReg; target >= targetReg && target < targets && c.CPU.Saved>>reg&1 != 0 &&
-		len(*out) == 3 && (*out)[0] == opReg && (*out)[1] == byte(reg) && (*out)[2] == 0 {
-		*out = (*out)[:0]
+	for i := range c.rules {
+		c.rules[i] = c.rules[i][:0]
 	}
-	return true
+	for rest := []byte(c.row[1:]); len(rest) > 0; {
+		target := rest[0]
+		var program []byte
+		program, rest = cut(rest[1:])
+		c.rules[target] = append(c.rules[target], program...)
+	}
+	c.isCut = true
 }
 
-// target returns the target with a name, or targets.
+// finish sets the rule of a target. It returns false if the rule is empty. A
+// register that calls preserve needs no rule to have its own value.
+func (c *Compiler) finish(target int) bool {
+	code := c.x.code
+	rule := &c.rules[target]
+	*rule = append((*rule)[:0], code...)
+	reg := target - targetReg
+	if reg >= 0 && c.CPU.Saved>>reg&1 != 0 && string(code) == string([]byte{opReg, byte(reg), 0}) {
+		*rule = (*rule)[:0]
+	}
+	return len(code) > 0
+}
+
+// target returns the target with a name.
 func (c *Compiler) target(name []byte) int {
 	switch string(name) {
 	case ".cfa":

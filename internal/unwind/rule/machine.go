@@ -3,43 +3,23 @@ package rule
 import (
 	"encoding/binary"
 	"strconv"
-	"sync"
 )
 
-// reason is why a rule cannot be evaluated.
-type reason uint8
-
+// Reasons of failures. The first two are followed by a value.
 const (
-	failNone reason = iota
-	failInvalid
-	failUndefined
-	failLacking
-	failUnknown
-	failMemory
-	failZero
-	failAlign
-	failStack
-	failWide
-	failMissing
-	failVariable
-	failOwn
-	reasons
+	whyUnknown   = "unknown value of register "
+	whyMemory    = "unreadable memory at 0x"
+	whyInvalid   = "invalid instruction"
+	whyUndefined = "undefined"
+	whyLacking   = "register that the CPU lacks"
+	whyOwn       = "frame address in its own rule"
+	whyZero      = "division by zero"
+	whyAlign     = "invalid alignment: must be a power of two"
+	whyStack     = "invalid expression: must leave one value"
+	whyWide      = "value exceeds a word"
+	whyMissing   = "no rule"
+	whyVariable  = "variable without a value"
 )
-
-var reasonTexts = [reasons]string{
-	failInvalid:   "invalid instruction",
-	failUndefined: "undefined",
-	failLacking:   "register that the CPU lacks",
-	failUnknown:   "unknown value of register ",
-	failMemory:    "unreadable memory at 0x",
-	failZero:      "division by zero",
-	failAlign:     "invalid alignment: must be a power of two",
-	failStack:     "invalid expression: must leave one value",
-	failWide:      "value exceeds a word",
-	failMissing:   "no rule",
-	failVariable:  "variable without a value",
-	failOwn:       "frame address in its own rule",
-}
 
 // value is an element of a stack: a number, or the number of a variable.
 type value struct {
@@ -47,8 +27,8 @@ type value struct {
 	isVar bool
 }
 
-// evaluator is a stack machine.
-type evaluator struct {
+// machine is a stack machine. The first failure ends a program.
+type machine struct {
 	cpu    *CPU
 	callee *Registers
 	mem    Memory
@@ -56,260 +36,205 @@ type evaluator struct {
 	cfa    uint64
 	hasCFA bool
 
-	code  []byte // rest of the program
-	stack [maxStack]value
-	depth int
-
 	isWindows bool
 	vars      [maxVars]uint32 // of a Windows program
 	set       uint64          // mask of those that have a value
 	assigned  uint64          // mask of those that the program assigned
-	reason    reason          // of the failure
-	reg       Reg             // failUnknown
-	addr      uint64          // failMemory
-	word      [8]byte
+
+	code  []byte // rest of the program
+	stack [maxStack]value
+	depth int
+	word  [8]byte
+
+	why string // reason of the failure
+	reg Reg    // whyUnknown
+	at  uint64 // whyMemory
 }
 
-var evaluators = sync.Pool{New: func() any { return new(evaluator) }}
-
-// after returns the bytes after the program at the start of code.
-func after(code []byte) []byte {
-	for len(code) > 0 {
-		op := code[0]
-		code = code[1:]
+// run executes a program.
+func (m *machine) run(code []byte) bool {
+	m.code, m.depth, m.why = code, 0, ""
+	for len(m.code) > 0 && m.why == "" {
+		op := m.code[0]
+		m.code = m.code[1:]
 		switch op {
-		case opEnd:
-			return code
-		case opVar, opFail:
-			code = code[min(1, len(code)):]
-		case opReg:
-			code = code[min(1, len(code)):]
-			fallthrough
-		case opConst, opCFA:
-			_, n := binary.Varint(code)
-			code = code[max(n, 0):]
-		}
-	}
-	return nil
-}
-
-// expression executes the program at the start of code, and returns the value
-// that it leaves and the bytes after it.
-func (e *evaluator) expression(code []byte) (v uint64, rest []byte, ok bool) {
-	e.depth, e.code = 0, code
-	if !e.run() {
-		return 0, after(e.code), false
-	}
-	if e.depth != 1 {
-		return 0, e.code, e.stop(failStack)
-	}
-	if v = e.stack[0].n; !e.cpu.fits(v) {
-		return 0, e.code, e.stop(failWide)
-	}
-	return v, e.code, true
-}
-
-// run executes instructions up to the end of a program, or to one that fails.
-func (e *evaluator) run() bool {
-	for {
-		switch op := e.byte(); op {
-		case opEnd:
-			return true
 		case opConst:
-			e.push(value{n: uint64(e.number())})
+			m.push(uint64(m.number()))
 		case opReg:
-			r := Reg(e.byte())
-			v, ok := e.callee.Get(r)
-			if !ok {
-				e.reg = r
-				e.stop(failUnknown)
-			}
-			e.push(value{n: v + uint64(e.number())})
+			m.push(m.register(Reg(m.byte())) + uint64(m.number()))
 		case opCFA:
-			if !e.hasCFA {
-				e.stop(failOwn)
+			if !m.hasCFA {
+				m.fail(whyOwn)
 			}
-			e.push(value{n: e.cfa + uint64(e.number())})
+			m.push(m.cfa + uint64(m.number()))
 		case opVar:
-			e.push(value{n: uint64(e.byte()), isVar: true})
-		case opFail:
-			e.stop(min(max(reason(e.byte()), failInvalid), reasons-1))
-		case opLoad:
-			e.push(value{n: e.load(e.pop())})
+			if m.push(uint64(m.byte())); m.depth > 0 {
+				m.stack[m.depth-1].isVar = true
+			}
+		case opUndefined:
+			m.fail(whyUndefined)
+		case opLacking:
+			m.fail(whyLacking)
 		case opAssign:
-			e.assign()
+			v := uint32(m.pop())
+			m.assign(m.variable(), v)
 		case opRemove:
-			e.remove()
+			m.set &^= 1 << m.variable()
+		case opLoad:
+			m.push(m.load(m.pop()))
 		default:
-			b := e.pop()
-			a := e.pop()
-			e.push(value{n: e.compute(op, a, b)})
-		}
-		if e.reason != failNone {
-			return false
+			b := m.pop()
+			m.push(m.compute(op, m.pop(), b))
 		}
 	}
+	return m.why == ""
 }
 
-// stop sets the reason of a failure, unless there is one.
-func (e *evaluator) stop(why reason) bool {
-	if e.reason == failNone {
-		e.reason = why
+// fail sets the reason of the failure, unless there is one.
+func (m *machine) fail(why string) {
+	if m.why == "" {
+		m.why = why
 	}
-	return false
 }
 
 // byte returns the next byte of the program.
-func (e *evaluator) byte() byte {
-	if len(e.code) == 0 {
-		e.stop(failInvalid)
+func (m *machine) byte() byte {
+	if len(m.code) == 0 {
+		m.fail(whyInvalid)
 		return 0
 	}
-	b := e.code[0]
-	e.code = e.code[1:]
+	b := m.code[0]
+	m.code = m.code[1:]
 	return b
 }
 
 // number returns the next number of the program.
-func (e *evaluator) number() int64 {
-	n, used := binary.Varint(e.code)
+func (m *machine) number() int64 {
+	n, used := binary.Varint(m.code)
 	if used <= 0 {
-		e.code = nil
-		e.stop(failInvalid)
+		m.fail(whyInvalid)
 		return 0
 	}
-	e.code = e.code[used:]
+	m.code = m.code[used:]
 	return n
 }
 
-func (e *evaluator) push(v value) {
-	if e.depth == maxStack {
-		e.stop(failStack)
+func (m *machine) push(n uint64) {
+	if m.depth == maxStack {
+		m.fail(whyStack)
 		return
 	}
-	e.stack[e.depth] = v
-	e.depth++
+	m.stack[m.depth] = value{n: n}
+	m.depth++
 }
 
-// pop removes a value from the stack.
-func (e *evaluator) pop() uint64 {
-	if e.depth == 0 {
-		e.stop(failStack)
-		return 0
+// top removes the top of the stack.
+func (m *machine) top() value {
+	if m.depth == 0 {
+		m.fail(whyStack)
+		return value{}
 	}
-	e.depth--
-	v := e.stack[e.depth]
+	m.depth--
+	return m.stack[m.depth]
+}
+
+// pop removes the top of the stack and returns its number, or that of the
+// variable.
+func (m *machine) pop() uint64 {
+	v := m.top()
 	if !v.isVar {
 		return v.n
 	}
-	if !e.isWindows || v.n >= maxVars || e.set>>v.n&1 == 0 {
-		e.stop(failVariable)
+	if v.n >= maxVars || !m.isWindows || m.set>>v.n&1 == 0 {
+		m.fail(whyVariable)
 		return 0
 	}
-	return uint64(e.vars[v.n])
+	return uint64(m.vars[v.n])
+}
+
+// variable removes the top of the stack, which must be a variable.
+func (m *machine) variable() uint64 {
+	v := m.top()
+	if !v.isVar || v.n >= maxVars {
+		m.fail(whyVariable)
+		return 0
+	}
+	return v.n
+}
+
+// assign sets a variable.
+func (m *machine) assign(v uint64, n uint32) {
+	m.vars[v] = n
+	m.set |= 1 << v
+	m.assigned |= 1 << v
+}
+
+// register returns the value of a register of the callee.
+func (m *machine) register(r Reg) uint64 {
+	v, ok := m.callee.Get(r)
+	if !ok && m.why == "" {
+		m.why, m.reg = whyUnknown, r
+	}
+	return v
 }
 
 // load returns the word at an address.
-func (e *evaluator) load(addr uint64) uint64 {
-	if e.isWindows {
+func (m *machine) load(addr uint64) uint64 {
+	if m.isWindows {
 		addr = uint64(uint32(addr))
 	}
-	if e.reason != failNone {
+	word := m.word[:m.cpu.Word]
+	switch {
+	case m.why != "":
 		return 0
-	}
-	n := e.cpu.Word
-	if e.mem.ReadAt(e.word[:n], addr) < n {
-		e.addr = addr
-		e.stop(failMemory)
+	case m.mem.ReadAt(word, addr) < len(word):
+		m.why, m.at = whyMemory, addr
 		return 0
+	case len(word) == 4:
+		return uint64(m.order.Uint32(word))
 	}
-	if n == 4 {
-		return uint64(e.order.Uint32(e.word[:]))
-	}
-	return e.order.Uint64(e.word[:])
+	return m.order.Uint64(word)
 }
 
 // compute returns the result of an operator.
-func (e *evaluator) compute(op byte, a, b uint64) uint64 {
-	if e.isWindows {
+func (m *machine) compute(op byte, a, b uint64) uint64 {
+	if m.isWindows {
 		a, b = uint64(uint32(a)), uint64(uint32(b))
 	}
-	switch op {
-	case opAdd:
+	switch {
+	case op == opAdd:
 		return a + b
-	case opSub:
+	case op == opSub:
 		return a - b
-	case opMul:
+	case op == opMul:
 		return a * b
-	case opDiv, opMod:
-		if b == 0 {
-			e.stop(failZero)
-			return 0
-		}
-		if op == opDiv {
-			return a / b
-		}
-		return a % b
-	case opAlign:
-		if b == 0 || b&(b-1) != 0 {
-			e.stop(failAlign)
-			return 0
-		}
+	case op > opAlign:
+		m.fail(whyInvalid)
+	case op == opAlign && b != 0 && b&(b-1) == 0:
 		return a &^ (b - 1)
+	case op == opAlign:
+		m.fail(whyAlign)
+	case b == 0:
+		m.fail(whyZero)
+	case op == opDiv:
+		return a / b
+	default:
+		return a % b
 	}
-	e.stop(failInvalid)
 	return 0
 }
 
-// popVar removes a variable from the stack.
-func (e *evaluator) popVar() (v uint64, ok bool) {
-	if e.depth == 0 {
-		return 0, e.stop(failStack)
-	}
-	e.depth--
-	top := e.stack[e.depth]
-	if !top.isVar || top.n >= maxVars {
-		return 0, e.stop(failVariable)
-	}
-	return top.n, true
-}
-
-// assign executes an assignment of the top of the stack to the variable below it.
-func (e *evaluator) assign() {
-	n := uint32(e.pop())
-	if v, ok := e.popVar(); ok {
-		e.vars[v] = n
-		e.set |= 1 << v
-		e.assigned |= 1 << v
-	}
-}
-
-// remove makes the variable at the top of the stack undefined.
-func (e *evaluator) remove() {
-	if v, ok := e.popVar(); ok {
-		e.set &^= 1 << v
-	}
-}
-
-// fail returns the text of a failure of a rule.
-func (e *evaluator) fail(why reason, rule string) string {
-	e.reason = why
-	return e.text(rule)
-}
-
-// text returns the text of the last failure, and forgets it.
-func (e *evaluator) text(rule string) string {
-	text := rule + ": " + reasonTexts[e.reason]
-	switch e.reason {
-	case failUnknown:
-		name := strconv.Itoa(int(e.reg))
-		if int(e.reg) < e.cpu.Count() {
-			name = e.cpu.RegName(e.reg)
+// text returns the reason of the failure of a rule.
+func (m *machine) text(rule string) string {
+	text := rule + ": " + m.why
+	switch m.why {
+	case whyUnknown:
+		if int(m.reg) < m.cpu.Count() {
+			return text + m.cpu.RegName(m.reg)
 		}
-		text += name
-	case failMemory:
-		text += strconv.FormatUint(e.addr, 16)
+		return text + strconv.Itoa(int(m.reg))
+	case whyMemory:
+		return text + strconv.FormatUint(m.at, 16)
 	}
-	e.reason = failNone
 	return text
 }

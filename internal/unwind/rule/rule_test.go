@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -414,5 +416,39 @@ func TestEvalAllocatesNothing(t *testing.T) {
 	var mem rule.Memory = stack(8)
 	if n := testing.AllocsPerRun(100, func() { row.Eval(cpu, &callee, mem, false, rule.Windows{}) }); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestRememberedRecordsHaveTheSameRows(t *testing.T) {
+	cpu := rule.For(ident.ArchX86_64)
+	random := rand.New(rand.NewPCG(1, 2))
+	rules := []string{
+		".cfa: $rsp 16 +", ".cfa: $rbp 16 +", "$rbp: .cfa -16 + ^", "$rbx: .cfa -24 + ^", "$rbx: $rbx $rbp: $rbp", ".ra: .undef", ".cfa:",
+		"$r12: .cfa " + strings.Repeat("1 + 1 * ", 40) + "^", "$r13: " + strings.Repeat("$rax ", 200),
+	}
+	all := rule.Compiler{CPU: cpu}
+	for i := range 5000 {
+		records := []sym.Unwind{{Size: 100, Rules: []byte(".cfa: $rsp 8 + .ra: .cfa -8 + ^")}}
+		for addr := range uint64(random.IntN(6)) {
+			records = append(records, sym.Unwind{Kind: sym.UnwindChange, Addr: addr + 1, Rules: []byte(rules[random.IntN(len(rules))])})
+		}
+		var got, want []piece
+		one := rule.Compiler{CPU: cpu}
+		for _, c := range []struct {
+			c    *rule.Compiler
+			list *[]piece
+		}{{&all, &got}, {&one, &want}} {
+			yield := func(start, end uint64, row rule.Row) error {
+				*c.list = append(*c.list, piece{start, end, slices.Clone(row)})
+				return nil
+			}
+			for _, u := range records {
+				_ = c.c.Add(&u, yield)
+			}
+			_ = c.c.Flush(yield)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("piece %d: got\n%v\nwant\n%v", i, got, want)
+		}
 	}
 }

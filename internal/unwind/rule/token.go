@@ -3,14 +3,8 @@ package rule
 import (
 	"encoding/binary"
 	"strconv"
+	"strings"
 )
-
-func trimDollar(name []byte) []byte {
-	if len(name) > 0 && name[0] == '$' {
-		return name[1:]
-	}
-	return name
-}
 
 // word removes the first word of text and returns it, nothing at its end.
 func word(text *[]byte) []byte {
@@ -27,82 +21,14 @@ func word(text *[]byte) []byte {
 	return b[start:i]
 }
 
-// An assembler appends instructions to a program.
-type assembler struct {
-	last, before int // offsets of the last two instructions; -1: none that may be replaced
-}
-
-func (a *assembler) reset() { a.last, a.before = -1, -1 }
-
-// token appends the instruction of a token of a CFI rule.
-func (a *assembler) token(cpu *CPU, out *[]byte, token []byte) {
-	if op := operator(token); op != 0 {
-		a.operator(out, op)
-		return
-	}
-	at := len(*out)
-	n, isNumber := number(token, 64)
-	switch {
-	case isNumber:
-		*out = binary.AppendVarint(append(*out, opConst), n)
-	case string(token) == ".cfa":
-		*out = append(*out, opCFA, 0)
-	case string(token) == ".undef":
-		*out = append(*out, opFail, byte(failUndefined))
-	default:
-		if r, ok := cpu.numbers[string(trimDollar(token))]; ok {
-			*out = append(*out, opReg, byte(r), 0)
-		} else {
-			*out = append(*out, opFail, byte(failLacking))
+// operator returns the instruction of an operator, -1 if token is another.
+func operator(token []byte) int {
+	if len(token) == 1 {
+		if i := strings.IndexByte(operators, token[0]); i >= 0 {
+			return opLoad + i
 		}
 	}
-	a.before, a.last = a.last, at
-}
-
-// operator appends an operator. The sum of a register and a number is one
-// instruction.
-func (a *assembler) operator(out *[]byte, op byte) {
-	code := *out
-	if a.before >= 0 && (op == opAdd || op == opSub) && code[a.last] == opConst && (code[a.before] == opReg || code[a.before] == opCFA) {
-		add, _ := binary.Varint(code[a.last+1:])
-		if op == opSub {
-			add = -add
-		}
-		at := a.before + 1
-		if code[a.before] == opReg {
-			at++
-		}
-		n, _ := binary.Varint(code[at:])
-		*out = binary.AppendVarint(code[:at], n+add)
-		a.last, a.before = a.before, -1
-		return
-	}
-	a.before, a.last = -1, len(code)
-	*out = append(code, op)
-}
-
-// operator returns the instruction of an operator, 0 if token is another.
-func operator(token []byte) byte {
-	if len(token) != 1 {
-		return 0
-	}
-	switch token[0] {
-	case '+':
-		return opAdd
-	case '-':
-		return opSub
-	case '*':
-		return opMul
-	case '/':
-		return opDiv
-	case '%':
-		return opMod
-	case '@':
-		return opAlign
-	case '^':
-		return opLoad
-	}
-	return 0
+	return -1
 }
 
 // number returns the value of a decimal number.
@@ -112,4 +38,67 @@ func number(token []byte, bits int) (int64, bool) {
 	}
 	n, err := strconv.ParseInt(string(token), 10, bits)
 	return n, err == nil
+}
+
+// trimDollar removes $ from the start of a name.
+func trimDollar(name []byte) []byte {
+	if len(name) > 0 && name[0] == '$' {
+		return name[1:]
+	}
+	return name
+}
+
+// An expression is the program of a rule of CFI.
+type expression struct {
+	code         []byte
+	last, before int // offsets of the last two instructions; -1: none that may be replaced
+}
+
+func (x *expression) reset() { x.code, x.last, x.before = x.code[:0], -1, -1 }
+
+// token appends the instruction of a token.
+func (x *expression) token(cpu *CPU, token []byte) {
+	if op := operator(token); op >= 0 {
+		x.operator(byte(op))
+		return
+	}
+	x.before, x.last = x.last, len(x.code)
+	n, isNumber := number(token, 64)
+	reg, isReg := cpu.numbers[string(trimDollar(token))]
+	switch {
+	case isNumber:
+		x.code = binary.AppendVarint(append(x.code, opConst), n)
+	case isReg:
+		x.code = append(x.code, opReg, byte(reg), 0)
+	case string(token) == ".cfa":
+		x.code = append(x.code, opCFA, 0)
+	case string(token) == ".undef":
+		x.code = append(x.code, opUndefined)
+	default:
+		x.code = append(x.code, opLacking)
+	}
+}
+
+// operator appends an operator. The sum of a register and a number is one
+// instruction.
+func (x *expression) operator(op byte) {
+	if (op == opAdd || op == opSub) && x.before >= 0 && x.code[x.last] == opConst {
+		at := x.before + 1 // of the number of the instruction before
+		switch x.code[x.before] {
+		case opReg:
+			at++
+			fallthrough
+		case opCFA:
+			n, _ := binary.Varint(x.code[at:])
+			add, _ := binary.Varint(x.code[x.last+1:])
+			if op == opSub {
+				add = -add
+			}
+			x.code = binary.AppendVarint(x.code[:at], n+add)
+			x.last, x.before = x.before, -1
+			return
+		}
+	}
+	x.before, x.last = -1, len(x.code)
+	x.code = append(x.code, op)
 }
